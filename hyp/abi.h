@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The contract between the writer (EL2) and the driver (EL1): the ops of the
+ * one hypercall __hyptrace() and what they carry. Included by both sides.
+ *
+ * Every op may be called in any state, from any CPU, with any argument; what
+ * does not fit is answered with a negative errno and changes nothing.
+ *
+ *   state of a ring		op that leaves it
+ *   EMPTY	no memory	RING_BEGIN		-> BUILDING
+ *   BUILDING	being loaded	RING_READY		-> DETACHED
+ *				RING_FREE (repeated)	-> EMPTY
+ *   DETACHED	nobody writes	ATTACH (by its CPU)	-> ATTACHED
+ *				RING_FREE		-> BUILDING
+ *   ATTACHED	its CPU writes	DETACH (by its CPU)	-> DETACHED
+ *				its CPU goes off	-> PARKED
+ *   PARKED	its CPU is off	its CPU comes back	-> ATTACHED
+ *				DETACH (by any CPU)	-> DETACHED
+ */
+#ifndef __HYPTRACE_ABI_H
+#define __HYPTRACE_ABI_H
+
+#include <linux/types.h>
+
+/* Changes whenever anything in this file changes its meaning. */
+#define HYPTRACE_ABI_VERSION	1
+
+/**
+ * enum hyptrace_op - first argument of __hyptrace()
+ *
+ * @HYPTRACE_OP_INFO: (what) what = 0: the contract version; 1: hash of the list
+ *	of events (hyptrace_event_list_hash()), never negative.
+ * @HYPTRACE_OP_RING_BEGIN: (cpu, nr_pages, flags) start building a ring of
+ *	nr_pages data pages, the reader's spare included. -EBUSY unless EMPTY.
+ * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page that will hold pointers to
+ *	table pages; one for every HYPTRACE_TABLES_PER_DIR tables, before them.
+ * @HYPTRACE_OP_RING_TABLE: (cpu, pfn) donate a table page that lists the next
+ *	data pages as struct hyptrace_table_entry. The data pages must be
+ *	shared with EL2 and listed once; they stay pinned.
+ * @HYPTRACE_OP_RING_READY: (cpu, meta_pfn) all pages were listed; the page at
+ *	meta_pfn (shared) is where EL2 publishes struct hyptrace_meta.
+ * @HYPTRACE_OP_RING_FREE: (cpu) unpin, wipe and give back the last table or
+ *	directory page: 1 while there is more to do, 0 when EMPTY. -EBUSY while
+ *	a CPU is attached or parked.
+ * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: write events whose bits are
+ *	set. Again while attached: just sets the bits; so does any other CPU
+ *	while the ring is parked.
+ * @HYPTRACE_OP_DETACH: (cpu) on that CPU, or on any while it is parked.
+ * @HYPTRACE_OP_SWAP: (cpu, consumed) give the reader the oldest sub-buffer with
+ *	data for its spare, of which it has consumed that many bytes. The id of
+ *	the new reader page, the rest in struct hyptrace_meta. -EAGAIN when there
+ *	is nothing more; -ESTALE when the reader's page has more than consumed.
+ * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
+ *	on any while none is attached.
+ * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
+ * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
+ *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
+ * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU.
+ */
+enum hyptrace_op {
+	HYPTRACE_OP_INFO,
+	HYPTRACE_OP_RING_BEGIN,
+	HYPTRACE_OP_RING_DIR,
+	HYPTRACE_OP_RING_TABLE,
+	HYPTRACE_OP_RING_READY,
+	HYPTRACE_OP_RING_FREE,
+	HYPTRACE_OP_ATTACH,
+	HYPTRACE_OP_DETACH,
+	HYPTRACE_OP_SWAP,
+	HYPTRACE_OP_RESET,
+	HYPTRACE_OP_SYNC,
+	HYPTRACE_OP_CLOCK,
+	HYPTRACE_OP_WRITE,
+	HYPTRACE_NR_OPS
+};
+
+enum hyptrace_info {
+	HYPTRACE_INFO_VERSION,
+	HYPTRACE_INFO_EVENTS,
+};
+
+/* Flags of HYPTRACE_OP_RING_BEGIN */
+#define HYPTRACE_RING_DISCARD	(1U << 0)	/* full: drop the new, not the old */
+
+#define HYPTRACE_CLOCK_SHIFT	32
+
+/* Two sub-buffers in the ring and the reader's spare. */
+#define HYPTRACE_RING_MIN_PAGES	3
+
+/**
+ * struct hyptrace_table_entry - a data page, as listed in a table page
+ * @pfn:	its page frame number
+ * @reserved:	for EL2, which keeps its own record of the page here once the
+ *		table page is its own
+ */
+struct hyptrace_table_entry {
+	__u64 pfn;
+	__u64 reserved[3];
+};
+
+#define HYPTRACE_ENTRIES_PER_TABLE(page_size) \
+	((page_size) / sizeof(struct hyptrace_table_entry))
+#define HYPTRACE_TABLES_PER_DIR(page_size)	((page_size) / sizeof(__u64))
+#define HYPTRACE_MAX_DIRS	64
+
+enum hyptrace_ring_state {
+	HYPTRACE_RING_EMPTY,
+	HYPTRACE_RING_BUILDING,
+	HYPTRACE_RING_DETACHED,
+	HYPTRACE_RING_ATTACHED,
+	HYPTRACE_RING_PARKED,
+};
+
+/**
+ * struct hyptrace_meta - what EL2 publishes of a ring in a page shared with the
+ * host; EL2 writes it and never reads it
+ * @written:	events that happened while enabled, the lost ones included
+ * @overrun:	events overwritten before they were read
+ * @dropped:	events dropped because the ring was full (discard mode)
+ * @reader_lost: events missing right before the reader's page
+ * @reader_id:	the reader's page, an index in the order of the tables
+ * @reader_tail: 1 while the writer still commits into the reader's page
+ * @reader_entries: events in the reader's page, once @reader_tail is 0
+ * @state:	enum hyptrace_ring_state
+ *
+ * Current after every successful SWAP, RESET, SYNC, ATTACH and DETACH; the
+ * counters are also published whenever the writer moves to the next page.
+ */
+struct hyptrace_meta {
+	__u64 written;
+	__u64 overrun;
+	__u64 dropped;
+	__u64 reader_lost;
+	__u32 reader_id;
+	__u32 reader_tail;
+	__u32 reader_entries;
+	__u32 state;
+};
+
+#endif /* __HYPTRACE_ABI_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * /dev/hyptrace: the data plane. Reading the ring buffers of a remote.
+ *
+ * Control (load, start, enable an event, ...) is the generic-netlink family
+ * of linux/hyptrace_netlink.h.
+ *
+ * Opening
+ *	The device's file permission and CAP_PERFMON or CAP_SYS_ADMIN are needed:
+ *	-EACCES or -EPERM otherwise; -EPERM also where kernel lockdown forbids it.
+ *
+ * Attaching
+ *	A fresh descriptor belongs to no ring: read, poll, mmap and every ioctl
+ *	but HYPTRACE_IOC_ATTACH answer -ENOTCONN. After a successful attach the
+ *	descriptor is the consumer of that CPU's ring, or of all rings of the
+ *	remote, until it is closed. If the rings are not loaded they are loaded
+ *	with the remote's settings.
+ *
+ * Reading
+ *	read() returns sub-buffers as the kernel's trace_pipe_raw does: byte for
+ *	byte Linux ring-buffer pages (u64 time stamp, commit word, records), one
+ *	to as many as fit. It blocks while there is no event unless O_NONBLOCK is
+ *	set (-EAGAIN). It returns 0 when the ring is empty and tracing is off.
+ *	A sub-buffer before which events went missing carries the flags
+ *	HYPTRACE_COMMIT_MISSED and, where there is room for a u64 behind the
+ *	data, HYPTRACE_COMMIT_STORED in its commit word, the count being there.
+ *	A buffer smaller than a sub-buffer gets the sub-buffer in pieces, as
+ *	from trace_pipe_raw.
+ *
+ *	On a descriptor attached to all CPUs each sub-buffer is preceded by a
+ *	struct hyptrace_frame, and the buffer must hold a frame and a sub-buffer
+ *	(-EINVAL otherwise).
+ *
+ * Mapping
+ *	One meta page (struct trace_buffer_meta of linux/trace_mmap.h) at offset
+ *	0, then the sub-buffers in the order of their ids, read-only and shared.
+ *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring and swaps
+ *	the reader's sub-buffer for the next, exactly as on the kernel's own
+ *	ring-buffer mapping. A reader must read commit with acquire semantics:
+ *	it pairs with the writer's release.
+ *	-EPERM for a writable mapping, -EINVAL for a range that is not there
+ *	(beyond the end, or not from a page boundary of the layout above), -ENODEV
+ *	for a descriptor attached to all CPUs.
+ *
+ * poll()
+ *	EPOLLIN when there is something to read, EPOLLERR when not attached,
+ *	EPOLLHUP when tracing is off and the ring is empty.
+ */
+#ifndef _UAPI_LINUX_HYPTRACE_H
+#define _UAPI_LINUX_HYPTRACE_H
+
+#include <linux/ioctl.h>
+#include <linux/trace_mmap.h>
+#include <linux/types.h>
+
+#define HYPTRACE_NAME_SIZE	32	/* a remote's name with its NUL */
+
+/* Flags of the commit word of a sub-buffer; the low bits are bytes of data. */
+#define HYPTRACE_COMMIT_MISSED	(1U << 31)
+#define HYPTRACE_COMMIT_STORED	(1U << 30)
+#define HYPTRACE_COMMIT_MASK	((1U << 20) - 1)
+
+#define HYPTRACE_CPU_ALL	(-1)
+
+/**
+ * struct hyptrace_attach - HYPTRACE_IOC_ATTACH
+ * @size:	sizeof(struct hyptrace_attach) as the caller knows it. A caller
+ *		newer than the kernel must have the surplus zeroed (-E2BIG).
+ * @flags:	0; any bit set is -EINVAL.
+ * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL.
+ * @subbuf_size: out: bytes of a sub-buffer.
+ * @nr_subbufs:	out: sub-buffers of the ring, the reader's included; 0 for
+ *		HYPTRACE_CPU_ALL.
+ * @reserved:	0; -EINVAL otherwise.
+ * @remote:	name of the remote, NUL-terminated.
+ *
+ * Errors:
+ * -EINVAL	@size smaller than the first version of this struct, unknown
+ *		flags, a name without NUL, @reserved not 0
+ * -E2BIG	@size is larger than the kernel's and the surplus is not zero
+ * -ENODEV	no such remote
+ * -ENXIO	the remote has no ring for such a CPU
+ * -EBUSY	the ring has a consumer already
+ * -EISCONN	the descriptor is attached already
+ * -ENOMEM	no memory for the rings of the size that is set
+ * -EFAULT	bad pointer
+ */
+struct hyptrace_attach {
+	__u32	size;
+	__u32	flags;
+	__s32	cpu;
+	__u32	subbuf_size;
+	__u32	nr_subbufs;
+	__u32	reserved;
+	char	remote[HYPTRACE_NAME_SIZE];
+};
+
+/**
+ * struct hyptrace_frame - what precedes each sub-buffer of an all-CPU read
+ * @cpu:	whose ring it is from
+ * @size:	bytes of the sub-buffer that follows
+ * @lost:	events that went missing right before it
+ */
+struct hyptrace_frame {
+	__u32	cpu;
+	__u32	size;
+	__u64	lost;
+};
+
+#define HYPTRACE_IOC_MAGIC	0xb9
+#define HYPTRACE_IOC_ATTACH	_IOWR(HYPTRACE_IOC_MAGIC, 0x00, struct hyptrace_attach)
+
+#endif /* _UAPI_LINUX_HYPTRACE_H */
