@@ -8,8 +8,8 @@
  *
  *   state of a ring		op that leaves it
  *   EMPTY	no memory	RING_BEGIN		-> BUILDING
- *   BUILDING	being loaded	RING_READY		-> DETACHED
- *				RING_FREE (repeated)	-> EMPTY
+ *   BUILDING	loaded or freed	RING_READY		-> DETACHED
+ *				RING_FREE, the last	-> EMPTY
  *   DETACHED	nobody writes	ATTACH (by its CPU)	-> ATTACHED
  *				RING_FREE		-> BUILDING
  *   ATTACHED	its CPU writes	DETACH (by its CPU)	-> DETACHED
@@ -41,7 +41,7 @@
  *	meta_pfn (shared) is where EL2 publishes struct hyptrace_meta.
  * @HYPTRACE_OP_RING_FREE: (cpu) unpin, wipe and give back the last table or
  *	directory page: 1 while there is more to do, 0 when EMPTY. -EBUSY while
- *	a CPU is attached or parked.
+ *	a CPU is attached or parked. Once begun, only RING_FREE is accepted.
  * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: write events whose bits are
  *	set. Again while attached: just sets the bits; so does any other CPU
  *	while the ring is parked.
@@ -136,5 +136,23 @@ struct hyptrace_meta {
 	__u32 reader_entries;
 	__u32 state;
 };
+
+/**
+ * hyptrace_event_list_hash() - what tells two lists of events apart
+ * @list:	name and struct of each, as text
+ *
+ * FNV-1a, without the sign bit, since HYPTRACE_OP_INFO answers errnos too.
+ *
+ * Return: the hash.
+ */
+static inline __s64 hyptrace_event_list_hash(const char *list)
+{
+	__u64 hash = 0xcbf29ce484222325;
+
+	for (; *list; list++)
+		hash = (hash ^ (__u8)*list) * 0x100000001b3;
+
+	return hash >> 1;
+}
 
 #endif /* __HYPTRACE_ABI_H */

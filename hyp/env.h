@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What hyp/ may use from its surroundings. It is built three ways:
+ *
+ *	__KVM_NVHE_HYPERVISOR__	into the EL2 object of an arm64 kernel
+ *	HYPTRACE_ENV_MODULE	into the module of the test remote
+ *	HYPTRACE_ENV_HOST	into host programs: tests, fuzzers, benchmarks
+ *
+ * and this is the only place where the three differ. Each gives
+ *
+ *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
+ *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
+ *	likely(), PAGE_SIZE, errnos, memset()
+ *	hyptrace_lock_t		a lock that is held for a few instructions only
+ *	hyptrace_counter()	the counter that the clock is made of
+ *	hyptrace_this_ring(), hyptrace_ring_of(cpu)	NULL: no such CPU
+ *	hyptrace_vcpu_pid()	thread of the vCPU that this CPU runs, or 0
+ *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
+ *	hyptrace_pin_page(), hyptrace_unpin_page()	pages that are shared
+ */
+#ifndef __HYPTRACE_ENV_H
+#define __HYPTRACE_ENV_H
+
+struct hyptrace_ring;
+
+#if defined(__KVM_NVHE_HYPERVISOR__)
+
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/nospec.h>
+
+#include <asm/arch_timer.h>
+#include <asm/barrier.h>
+#include <asm/kvm_hyp.h>
+#include <asm/kvm_mmu.h>
+
+#include <nvhe/mem_protect.h>
+#include <nvhe/memory.h>
+#include <nvhe/mm.h>
+#include <nvhe/spinlock.h>
+
+typedef hyp_spinlock_t hyptrace_lock_t;
+
+#define HYPTRACE_LOCK_INIT		__HYP_SPIN_LOCK_UNLOCKED
+#define hyptrace_lock(lock)		hyp_spin_lock(lock)
+#define hyptrace_unlock(lock)		hyp_spin_unlock(lock)
+
+DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
+
+#define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
+
+static inline struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
+{
+	if (cpu >= NR_CPUS)
+		return NULL;
+	cpu = array_index_nospec(cpu, NR_CPUS);
+	if (!kvm_arm_hyp_percpu_base[cpu])
+		return NULL;
+
+	return per_cpu_ptr(&hyptrace_rings, cpu);
+}
+
+/*
+ * The physical counter: the virtual one has the offset of the guest whose vCPU
+ * is loaded, as long as EL2 does not run with E2H set.
+ */
+static __always_inline u64 hyptrace_counter(void)
+{
+	return __arch_counter_get_cntpct();
+}
+
+static __always_inline pid_t hyptrace_vcpu_pid(void)
+{
+	struct kvm_vcpu *vcpu = host_data_ptr(host_ctxt)->__hyp_running_vcpu;
+
+	return vcpu ? vcpu->arch.pid : 0;
+}
+
+/* A pfn whose page EL2 can map at all: below the span of its linear map. */
+static inline bool hyptrace_pfn_valid(u64 pfn)
+{
+	return pfn < BIT_ULL(PHYS_MASK_SHIFT - PAGE_SHIFT) &&
+	       (!is_protected_kvm_enabled() ||
+		addr_is_memory(hyp_pfn_to_phys(pfn)));
+}
+
+static inline int hyptrace_take_page(u64 pfn, void **va)
+{
+	int ret = 0;
+
+	if (!hyptrace_pfn_valid(pfn))
+		return -EINVAL;
+	if (is_protected_kvm_enabled())
+		ret = __pkvm_host_donate_hyp(pfn, 1);
+	if (!ret)
+		*va = __hyp_va(hyp_pfn_to_phys(pfn));
+
+	return ret;
+}
+
+static inline int hyptrace_give_page(void *va)
+{
+	if (!is_protected_kvm_enabled())
+		return 0;
+
+	return __pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1);
+}
+
+static inline void hyptrace_unpin_page(void *va)
+{
+	if (is_protected_kvm_enabled())
+		hyp_unpin_shared_mem(va, va + PAGE_SIZE);
+}
+
+/*
+ * A page that is pinned already is refused: a page has one place in one ring,
+ * and its count of pins cannot be driven to overflow.
+ */
+static inline int hyptrace_pin_page(u64 pfn, void **va)
+{
+	void *page;
+	int ret;
+
+	if (!hyptrace_pfn_valid(pfn))
+		return -EINVAL;
+
+	page = __hyp_va(hyp_pfn_to_phys(pfn));
+	if (is_protected_kvm_enabled()) {
+		ret = hyp_pin_shared_mem(page, page + PAGE_SIZE);
+		if (ret)
+			return ret;
+		if (hyp_page_count(page) != 1) {
+			hyptrace_unpin_page(page);
+			return -EBUSY;
+		}
+	}
+	*va = page;
+
+	return 0;
+}
+
+#elif defined(HYPTRACE_ENV_MODULE)
+
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+
+#include <asm/barrier.h>
+
+/* Callers have interrupts off, as at EL2. */
+typedef raw_spinlock_t hyptrace_lock_t;
+
+#define HYPTRACE_LOCK_INIT		__RAW_SPIN_LOCK_UNLOCKED(hyptrace_lock)
+#define hyptrace_lock(lock)		raw_spin_lock(lock)
+#define hyptrace_unlock(lock)		raw_spin_unlock(lock)
+
+DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
+
+#define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
+
+static inline struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
+{
+	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
+		return NULL;
+
+	return per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, nr_cpu_ids));
+}
+
+static __always_inline u64 hyptrace_counter(void)
+{
+	return ktime_get_raw_fast_ns();
+}
+
+static __always_inline pid_t hyptrace_vcpu_pid(void)
+{
+	return 0;	/* no vCPU runs under the test remote */
+}
+
+static inline int hyptrace_take_page(u64 pfn, void **va)
+{
+	if (!pfn_valid(pfn))
+		return -EINVAL;
+	*va = page_address(pfn_to_page(pfn));
+
+	return *va ? 0 : -EINVAL;
+}
+
+static inline int hyptrace_give_page(void *va)
+{
+	return 0;
+}
+
+static inline int hyptrace_pin_page(u64 pfn, void **va)
+{
+	return hyptrace_take_page(pfn, va);
+}
+
+static inline void hyptrace_unpin_page(void *va)
+{
+}
+
+#else /* HYPTRACE_ENV_HOST */
+
+#include "env_host.h"
+
+#endif
+
+#endif /* __HYPTRACE_ENV_H */

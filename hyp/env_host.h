@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * env.h for host programs: CPUs are threads, pages are aligned memory whose page
+ * frame number is its address. Included by env.h only.
+ */
+#ifndef __HYPTRACE_ENV_HOST_H
+#define __HYPTRACE_ENV_HOST_H
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+#define PAGE_SHIFT		12
+#define PAGE_SIZE		4096UL
+
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+
+#define BIT(n)			(1UL << (n))
+#define BIT_ULL(n)		(1ULL << (n))
+#define GENMASK_ULL(h, l)	(((2ULL << (h)) - 1) & ~((1ULL << (l)) - 1))
+#define ALIGN(x, a)		(((x) + (a) - 1) & ~((a) - 1))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+
+typedef int hyptrace_lock_t;
+
+#define HYPTRACE_LOCK_INIT	0
+
+static inline void hyptrace_lock(hyptrace_lock_t *lock)
+{
+	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+		;
+}
+
+static inline void hyptrace_unlock(hyptrace_lock_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* The program sets these in each thread: the CPU that it plays. */
+extern __thread struct hyptrace_ring *hyptrace_host_ring;
+extern __thread pid_t hyptrace_host_vcpu;
+
+#define hyptrace_this_ring()	hyptrace_host_ring
+
+static inline pid_t hyptrace_vcpu_pid(void)
+{
+	return hyptrace_host_vcpu;
+}
+
+/* It also defines these: its CPUs, a counter, and who owns which page. */
+struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
+u64 hyptrace_counter(void);
+int hyptrace_take_page(u64 pfn, void **va);
+int hyptrace_give_page(void *va);
+int hyptrace_pin_page(u64 pfn, void **va);
+void hyptrace_unpin_page(void *va);
+
+#endif /* __HYPTRACE_ENV_HOST_H */

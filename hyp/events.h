@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one list of events. Included again and again, by EL2 and by the driver,
+ * each time with another meaning of HYP_EVENT(); so it has no include guard.
+ *
+ *	HYP_EVENT(name, HE_PROTO(arguments), HE_STRUCT(he_field(type, name) ...),
+ *		  HE_ASSIGN(code), HE_PRINTK(format, ...))
+ *
+ * gives hyptrace_<name>(arguments) to be called at EL2 and the event <name> to
+ * be enabled by the host. New ones go to the end, since the ids count from the
+ * top. An event records nothing of a protected guest that the host is not told
+ * anyway.
+ */
+
+/* Why a CPU came to EL2, or leaves it */
+#ifndef HYPTRACE_REASON_SMC
+#define HYPTRACE_REASON_SMC		0
+#define HYPTRACE_REASON_HVC		1
+#define HYPTRACE_REASON_SYS		2
+#define HYPTRACE_REASON_PSCI		3
+#define HYPTRACE_REASON_HOST_ABORT	4
+#define HYPTRACE_REASON_GUEST_EXIT	5
+#define HYPTRACE_REASON_ERET_HOST	6
+#define HYPTRACE_REASON_ERET_GUEST	7
+#define HYPTRACE_REASON_UNKNOWN		8
+
+#define HYPTRACE_REASON_NAMES					\
+	{ HYPTRACE_REASON_SMC,		"smc" },		\
+	{ HYPTRACE_REASON_HVC,		"hvc" },		\
+	{ HYPTRACE_REASON_SYS,		"sys" },		\
+	{ HYPTRACE_REASON_PSCI,		"psci" },		\
+	{ HYPTRACE_REASON_HOST_ABORT,	"host_abort" },		\
+	{ HYPTRACE_REASON_GUEST_EXIT,	"guest_exit" },		\
+	{ HYPTRACE_REASON_ERET_HOST,	"eret_host" },		\
+	{ HYPTRACE_REASON_ERET_GUEST,	"eret_guest" },		\
+	{ HYPTRACE_REASON_UNKNOWN,	"unknown" }
+#endif
+
+/* A CPU begins to run at EL2; vcpu is the thread of the loaded vCPU, or 0. */
+HYP_EVENT(hyp_enter,
+	HE_PROTO(u8 reason),
+	HE_STRUCT(
+		he_field(u8, reason)
+		he_field(pid_t, vcpu)
+	),
+	HE_ASSIGN(
+		__entry->reason = reason;
+		__entry->vcpu = hyptrace_vcpu_pid();
+	),
+	HE_PRINTK("reason=%s vcpu=%d",
+		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
+		  __entry->vcpu)
+)
+
+/* A CPU is about to leave EL2. */
+HYP_EVENT(hyp_exit,
+	HE_PROTO(u8 reason),
+	HE_STRUCT(
+		he_field(u8, reason)
+		he_field(pid_t, vcpu)
+	),
+	HE_ASSIGN(
+		__entry->reason = reason;
+		__entry->vcpu = hyptrace_vcpu_pid();
+	),
+	HE_PRINTK("reason=%s vcpu=%d",
+		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
+		  __entry->vcpu)
+)
+
+/* Written on request, with the number that was asked for. */
+HYP_EVENT(selftest,
+	HE_PROTO(u64 id),
+	HE_STRUCT(
+		he_field(u64, id)
+	),
+	HE_ASSIGN(
+		__entry->id = id;
+	),
+	HE_PRINTK("id=%llu", __entry->id)
+)

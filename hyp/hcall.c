@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hypercall: decodes what abi.h says, then invokes. Called by the EL2 code
+ * of the kernel, and by the test remote as a function.
+ */
+#include "hooks.h"
+
+#ifdef __KVM_NVHE_HYPERVISOR__
+DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
+#endif
+
+/* What the host compares with its own list. */
+#undef HYP_EVENT
+#define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
+static const char event_list[] =
+#include "events.h"
+	;
+#undef HYP_EVENT
+
+static s64 get_info(u64 what)
+{
+	switch (what) {
+	case HYPTRACE_INFO_VERSION:
+		return HYPTRACE_ABI_VERSION;
+	case HYPTRACE_INFO_EVENTS:
+		return hyptrace_event_list_hash(event_list);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int attach(struct hyptrace_ring *ring, u64 events)
+{
+	if (events & ~HYPTRACE_ALL_EVENTS)
+		return -EINVAL;
+
+	return hyptrace_ring_attach(ring, events);
+}
+
+static s64 call_ring(u64 op, struct hyptrace_ring *ring, u64 arg2, u64 arg3)
+{
+	switch (op) {
+	case HYPTRACE_OP_RING_BEGIN:
+		return hyptrace_load_begin(ring, arg2, arg3);
+	case HYPTRACE_OP_RING_DIR:
+		return hyptrace_load_dir(ring, arg2);
+	case HYPTRACE_OP_RING_TABLE:
+		return hyptrace_load_table(ring, arg2);
+	case HYPTRACE_OP_RING_READY:
+		return hyptrace_load_ready(ring, arg2);
+	case HYPTRACE_OP_RING_FREE:
+		return hyptrace_load_free(ring);
+	case HYPTRACE_OP_ATTACH:
+		return attach(ring, arg2);
+	case HYPTRACE_OP_DETACH:
+		return hyptrace_ring_detach(ring);
+	case HYPTRACE_OP_SWAP:
+		return hyptrace_ring_swap(ring, arg2);
+	case HYPTRACE_OP_RESET:
+		return hyptrace_ring_reset(ring);
+	case HYPTRACE_OP_SYNC:
+		return hyptrace_ring_sync(ring);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/**
+ * hyptrace_hcall() - what a call of __hyptrace() does
+ * @op:		enum hyptrace_op
+ * @arg1:	first argument of the op
+ * @arg2:	second
+ * @arg3:	third
+ *
+ * Context: EL2, or with interrupts off; @op and the arguments are untrusted.
+ * Return: as the op; -EOPNOTSUPP no such op; -ENXIO no such CPU.
+ */
+s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	struct hyptrace_ring *ring;
+
+	switch (op) {
+	case HYPTRACE_OP_INFO:
+		return get_info(arg1);
+	case HYPTRACE_OP_CLOCK:
+		return hyptrace_clock_set(arg1, arg2, arg3);
+	case HYPTRACE_OP_WRITE:
+		hyptrace(selftest, arg1);
+		return 0;
+	default:
+		ring = hyptrace_ring_of(arg1);
+		return ring ? call_ring(op, ring, arg2, arg3) : -ENXIO;
+	}
+}

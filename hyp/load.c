@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Building a ring of pages that the host lists, and taking it down again. The
+ * host is not trusted: a page that lists others is EL2's own before it is read,
+ * and each call handles one such page. Called by hcall.c.
+ */
+#include "ring.h"
+
+/* Among all calls of this file: loading is rare, and one at a time will do. */
+static hyptrace_lock_t load_lock = HYPTRACE_LOCK_INIT;
+
+static u32 nr_tables_needed(struct hyptrace_ring *ring)
+{
+	return DIV_ROUND_UP(ring->nr_pages, (u32)HYPTRACE_SLOTS_PER_TABLE);
+}
+
+static bool is_building(struct hyptrace_ring *ring)
+{
+	return READ_ONCE(ring->state) == HYPTRACE_RING_BUILDING && !ring->freeing;
+}
+
+static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state)
+{
+	hyptrace_lock(&ring->lock);
+	WRITE_ONCE(ring->state, state);
+	hyptrace_unlock(&ring->lock);
+}
+
+/**
+ * hyptrace_load_begin() - start building a ring
+ * @ring:	any CPU's
+ * @nr_pages:	data pages, the reader's included
+ * @flags:	HYPTRACE_RING_*
+ *
+ * Return: 0; -EBUSY not empty; -EINVAL unknown flags, or fewer pages than a ring
+ * can be made of; -E2BIG more than it can have.
+ */
+int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
+{
+	int ret = 0;
+
+	if (flags & ~(u64)HYPTRACE_RING_DISCARD ||
+	    nr_pages < HYPTRACE_RING_MIN_PAGES)
+		return -EINVAL;
+	if (nr_pages > HYPTRACE_RING_MAX_PAGES)
+		return -E2BIG;
+
+	hyptrace_lock(&load_lock);
+	if (READ_ONCE(ring->state) != HYPTRACE_RING_EMPTY) {
+		ret = -EBUSY;
+	} else {
+		ring->nr_pages = nr_pages;
+		ring->nr_loaded = 0;
+		ring->discard = flags & HYPTRACE_RING_DISCARD;
+		ring->freeing = false;
+		set_state(ring, HYPTRACE_RING_BUILDING);
+	}
+	hyptrace_unlock(&load_lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_load_dir() - take a page for pointers to the tables that follow
+ * @ring:	being built
+ * @pfn:	a page of the host's, which becomes EL2's
+ *
+ * Return: 0; -EINVAL not being built, or no directory is wanted now; what taking
+ * the page answered.
+ */
+int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
+{
+	void *va;
+	int ret;
+
+	hyptrace_lock(&load_lock);
+	if (!is_building(ring) ||
+	    ring->nr_tables != ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR ||
+	    ring->nr_tables == nr_tables_needed(ring)) {
+		ret = -EINVAL;
+	} else {
+		ret = hyptrace_take_page(pfn, &va);
+		if (!ret) {
+			memset(va, 0, PAGE_SIZE);
+			ring->dir[ring->nr_dirs++] = va;
+		}
+	}
+	hyptrace_unlock(&load_lock);
+
+	return ret;
+}
+
+/* The entry is EL2's own by now, and its slot takes the same place. */
+static int pin_entry(struct hyptrace_slot *slot, u32 id)
+{
+	u64 pfn = ((struct hyptrace_table_entry *)slot)->pfn;
+	void *page;
+	int ret;
+
+	ret = hyptrace_pin_page(pfn, &page);
+	if (ret)
+		return ret;
+
+	*slot = (struct hyptrace_slot) { .page = page, .id = id };
+	WRITE_ONCE(slot->page->time_stamp, 0);
+	WRITE_ONCE(slot->page->commit, 0);
+
+	return 0;
+}
+
+static void unpin_entries(struct hyptrace_slot *table, u32 nr)
+{
+	while (nr--) {
+		memset(table[nr].page, 0, PAGE_SIZE);
+		hyptrace_unpin_page(table[nr].page);
+	}
+}
+
+static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
+{
+	u32 nr = ring->nr_pages - ring->nr_loaded;
+	int ret;
+	u32 i;
+
+	if (nr > HYPTRACE_SLOTS_PER_TABLE)
+		nr = HYPTRACE_SLOTS_PER_TABLE;
+
+	for (i = 0; i < nr; i++) {
+		ret = pin_entry(&table[i], ring->nr_loaded + i);
+		if (ret) {
+			unpin_entries(table, i);
+			return ret;
+		}
+	}
+
+	ring->dir[ring->nr_tables / HYPTRACE_TABLE_PTRS_PER_DIR]
+		 [ring->nr_tables % HYPTRACE_TABLE_PTRS_PER_DIR] = table;
+	ring->nr_tables++;
+	ring->nr_loaded += nr;
+
+	return 0;
+}
+
+/**
+ * hyptrace_load_table() - take a page that lists the next data pages
+ * @ring:	being built
+ * @pfn:	a page of the host's, which becomes EL2's
+ *
+ * Return: 0; -EINVAL not being built, no table is wanted now, or a page number
+ * that is none; -EBUSY a data page that is in use; -EPERM one that is not shared;
+ * what taking the page answered. On an error it is the host's again, wiped.
+ */
+int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
+{
+	void *va;
+	int ret;
+
+	hyptrace_lock(&load_lock);
+	if (!is_building(ring) || ring->nr_loaded == ring->nr_pages ||
+	    ring->nr_tables == ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR) {
+		ret = -EINVAL;
+	} else {
+		ret = hyptrace_take_page(pfn, &va);
+		if (!ret) {
+			ret = fill_table(ring, va);
+			if (ret) {
+				memset(va, 0, PAGE_SIZE);
+				hyptrace_give_page(va);
+			}
+		}
+	}
+	hyptrace_unlock(&load_lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_load_ready() - all pages were listed
+ * @ring:	being built
+ * @meta_pfn:	shared page where the state of the ring is published
+ *
+ * Return: 0; -EINVAL not being built, pages are missing, or no page has such a
+ * number; -EBUSY, -EPERM as for a data page.
+ */
+int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
+{
+	void *va;
+	int ret;
+
+	hyptrace_lock(&load_lock);
+	if (!is_building(ring) || ring->nr_loaded != ring->nr_pages) {
+		ret = -EINVAL;
+	} else {
+		ret = hyptrace_pin_page(meta_pfn, &va);
+		if (!ret) {
+			hyptrace_lock(&ring->lock);
+			ring->meta = va;
+			hyptrace_ring_init(ring);
+			hyptrace_unlock(&ring->lock);
+		}
+	}
+	hyptrace_unlock(&load_lock);
+
+	return ret;
+}
+
+/* DETACHED to BUILDING, on the way down: from here on nobody attaches. */
+static int begin_free(struct hyptrace_ring *ring)
+{
+	int ret = 0;
+
+	hyptrace_lock(&ring->lock);
+	if (ring->state > HYPTRACE_RING_DETACHED)
+		ret = -EBUSY;
+	else if (ring->state == HYPTRACE_RING_DETACHED)
+		WRITE_ONCE(ring->state, HYPTRACE_RING_BUILDING);
+	hyptrace_unlock(&ring->lock);
+
+	return ret;
+}
+
+static int free_table(struct hyptrace_ring *ring)
+{
+	u32 last = ring->nr_tables - 1, first = last * HYPTRACE_SLOTS_PER_TABLE;
+	struct hyptrace_slot *table;
+	int ret;
+
+	table = ring->dir[last / HYPTRACE_TABLE_PTRS_PER_DIR]
+			 [last % HYPTRACE_TABLE_PTRS_PER_DIR];
+	unpin_entries(table, ring->nr_loaded - first);
+	ring->nr_loaded = first;
+	memset(table, 0, PAGE_SIZE);
+
+	ret = hyptrace_give_page(table);
+	if (!ret)
+		ring->nr_tables = last;
+
+	return ret;
+}
+
+static int free_dir(struct hyptrace_ring *ring)
+{
+	void *dir = ring->dir[ring->nr_dirs - 1];
+	int ret;
+
+	memset(dir, 0, PAGE_SIZE);
+	ret = hyptrace_give_page(dir);
+	if (!ret)
+		ring->dir[--ring->nr_dirs] = NULL;
+
+	return ret;
+}
+
+static int free_step(struct hyptrace_ring *ring)
+{
+	if (ring->meta) {
+		memset(ring->meta, 0, PAGE_SIZE);
+		hyptrace_unpin_page(ring->meta);
+		ring->meta = NULL;
+		return 0;
+	}
+	/* A directory goes when the tables behind it are gone. */
+	if (ring->nr_dirs &&
+	    ring->nr_tables <= (ring->nr_dirs - 1) * HYPTRACE_TABLE_PTRS_PER_DIR)
+		return free_dir(ring);
+
+	return ring->nr_tables ? free_table(ring) : 0;
+}
+
+/**
+ * hyptrace_load_free() - give back the last page that was taken
+ * @ring:	any CPU's
+ *
+ * Return: 1 there is more; 0 the ring is empty; -EBUSY a CPU is attached or
+ * parked; what giving the page back answered.
+ */
+int hyptrace_load_free(struct hyptrace_ring *ring)
+{
+	int ret;
+
+	hyptrace_lock(&load_lock);
+	ret = begin_free(ring);
+	if (!ret && READ_ONCE(ring->state) == HYPTRACE_RING_BUILDING) {
+		ring->freeing = true;
+		ret = free_step(ring);
+		if (!ret) {
+			ret = ring->nr_dirs || ring->nr_tables;
+			if (!ret)
+				set_state(ring, HYPTRACE_RING_EMPTY);
+		}
+	}
+	hyptrace_unlock(&load_lock);
+
+	return ret;
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring of a CPU: all that does not happen per event. Called by the writer
+ * (hyptrace_ring_make_room() only) and by hcall.c.
+ */
+#include "ring.h"
+
+static struct hyptrace_slot *reader_slot(struct hyptrace_ring *ring)
+{
+	return hyptrace_slot_at(ring, ring->nr_pages - 1);
+}
+
+static u32 next_position(struct hyptrace_ring *ring, u32 pos)
+{
+	return pos + 1 < ring->nr_pages - 1 ? pos + 1 : 0;
+}
+
+static bool is_loaded(struct hyptrace_ring *ring)
+{
+	return ring->state >= HYPTRACE_RING_DETACHED;
+}
+
+static bool is_mine(struct hyptrace_ring *ring)
+{
+	return ring == hyptrace_this_ring();
+}
+
+static void publish(struct hyptrace_ring *ring)
+{
+	struct hyptrace_meta *meta = ring->meta;
+
+	WRITE_ONCE(meta->written, READ_ONCE(ring->recorded) + ring->dropped);
+	WRITE_ONCE(meta->overrun, ring->overrun);
+	WRITE_ONCE(meta->dropped, ring->dropped);
+	WRITE_ONCE(meta->reader_lost, ring->reader_lost);
+	WRITE_ONCE(meta->reader_id, reader_slot(ring)->id);
+	WRITE_ONCE(meta->reader_entries, ring->reader_entries);
+	WRITE_ONCE(meta->state, ring->state);
+	/* (B) what is said of the reader's page is final once tail is 0 */
+	smp_store_release(&meta->reader_tail, ring->tail_taken);
+}
+
+static void enter_page(struct hyptrace_ring *ring, u64 now)
+{
+	struct hyptrace_subbuf *page = hyptrace_slot_at(ring, ring->tail)->page;
+
+	WRITE_ONCE(page->time_stamp, now);
+	WRITE_ONCE(page->commit, 0);
+	ring->page_first = ring->recorded;
+	ring->page = page;
+	ring->end = page->data + sizeof(page->data);
+	WRITE_ONCE(ring->pos, page->data);
+}
+
+/* The oldest sub-buffer goes; what is missing with it is told by the next. */
+static void overwrite_head(struct hyptrace_ring *ring)
+{
+	struct hyptrace_slot *old = hyptrace_slot_at(ring, ring->head);
+	struct hyptrace_slot *new;
+
+	ring->head = next_position(ring, ring->head);
+	new = hyptrace_slot_at(ring, ring->head);
+	new->lost += old->lost + old->entries;
+	ring->overrun += old->entries;
+	old->lost = 0;
+}
+
+/* On to the next sub-buffer; false if there is none: the event is dropped. */
+static bool advance(struct hyptrace_ring *ring, u64 now)
+{
+	u32 entries = ring->recorded - ring->page_first;
+	u32 commit = ring->pos - ring->page->data;
+	struct hyptrace_slot *slot;
+	bool ok = true;
+	u32 next;
+
+	hyptrace_lock(&ring->lock);
+
+	if (ring->tail_taken) {
+		ring->tail_taken = false;
+		ring->reader_entries = entries;
+		ring->reader_final = commit;
+	} else {
+		next = next_position(ring, ring->tail);
+		if (next == ring->head && ring->discard) {
+			ring->dropped++;
+			ring->pending++;
+			ok = false;
+			goto out;
+		}
+		slot = hyptrace_slot_at(ring, ring->tail);
+		slot->entries = entries;
+		slot->commit = commit;
+		if (next == ring->head)
+			overwrite_head(ring);
+		ring->tail = next;
+	}
+	hyptrace_slot_at(ring, ring->tail)->lost = ring->pending;
+	ring->pending = 0;
+	enter_page(ring, now);
+out:
+	publish(ring);
+	hyptrace_unlock(&ring->lock);
+
+	return ok;
+}
+
+/**
+ * hyptrace_ring_make_room() - the rare part of a reservation
+ * @ring:	this CPU's, attached
+ * @now:	the time, ns; earlier than the last record counts as equal to it
+ * @size:	bytes of the record, header included, at most a sub-buffer's data
+ *
+ * Context: the CPU whose ring it is; takes the lock.
+ * Return: the delta for the record to be put at @ring->pos, or -ENOSPC if the
+ * event was dropped.
+ */
+s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
+{
+	u32 room = ring->end - ring->pos;
+	u64 delta = 0, extend;
+	u32 *record;
+
+	if (now > ring->last)
+		delta = now - ring->last;
+	if (delta > HYPTRACE_MAX_DELTA)
+		delta = HYPTRACE_MAX_DELTA;
+	now = ring->last + delta;
+
+	extend = delta >> HYPTRACE_DELTA_BITS;
+	if (ring->pos == ring->page->data) {
+		/* Nothing is committed here: the time of the page will do. */
+		WRITE_ONCE(ring->page->time_stamp, now);
+		delta = 0;
+	} else if (size + (extend ? HYPTRACE_EXTEND_SIZE : 0) > room) {
+		if (!advance(ring, now))
+			return -ENOSPC;
+		delta = 0;
+	} else if (extend) {
+		record = (u32 *)ring->pos;
+		record[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND,
+						   delta & (BIT(HYPTRACE_DELTA_BITS) - 1));
+		record[1] = extend;
+		WRITE_ONCE(ring->pos, ring->pos + HYPTRACE_EXTEND_SIZE);
+		delta = 0;
+	}
+	ring->last = now;
+
+	return delta;
+}
+
+static void clear_ring(struct hyptrace_ring *ring)
+{
+	struct hyptrace_slot *slot = reader_slot(ring);
+
+	WRITE_ONCE(slot->page->commit, 0);
+	ring->tail_taken = false;
+	ring->reader_lost = 0;
+	ring->reader_final = 0;
+	ring->reader_entries = 0;
+	ring->head = 0;
+	ring->tail = 0;
+	ring->overrun = 0;
+	ring->dropped = 0;
+	ring->pending = 0;
+	WRITE_ONCE(ring->recorded, 0);
+	hyptrace_slot_at(ring, 0)->lost = 0;
+	enter_page(ring, ring->last);
+}
+
+/**
+ * hyptrace_ring_init() - make an empty ring of the pages that were loaded
+ * @ring:	all its pages are there
+ *
+ * Context: the ring's lock held, nobody attached.
+ */
+void hyptrace_ring_init(struct hyptrace_ring *ring)
+{
+	ring->enabled = 0;
+	ring->events = 0;
+	ring->last = 0;
+	clear_ring(ring);
+	ring->state = HYPTRACE_RING_DETACHED;
+	publish(ring);
+}
+
+/**
+ * hyptrace_ring_attach() - let this CPU write to its ring
+ * @ring:	this CPU's; any CPU's that is parked, to change its events
+ * @events:	bit per event id
+ *
+ * Return: 0; -ENODEV not loaded; -EBUSY another CPU's ring.
+ */
+int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
+{
+	int ret = 0;
+
+	hyptrace_lock(&ring->lock);
+	if (!is_loaded(ring)) {
+		ret = -ENODEV;
+	} else if (is_mine(ring)) {
+		ring->state = HYPTRACE_RING_ATTACHED;
+		ring->events = events;
+		WRITE_ONCE(ring->enabled, events);
+		publish(ring);
+	} else if (ring->state == HYPTRACE_RING_PARKED) {
+		ring->events = events;
+	} else {
+		ret = -EBUSY;
+	}
+	hyptrace_unlock(&ring->lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_ring_detach() - cease to write to a ring
+ * @ring:	this CPU's, or any CPU's that is parked
+ *
+ * Return: 0, also when nobody is attached; -ENODEV not loaded; -EBUSY another
+ * CPU's ring.
+ */
+int hyptrace_ring_detach(struct hyptrace_ring *ring)
+{
+	int ret = 0;
+
+	hyptrace_lock(&ring->lock);
+	if (!is_loaded(ring)) {
+		ret = -ENODEV;
+	} else if (ring->state == HYPTRACE_RING_ATTACHED && !is_mine(ring)) {
+		ret = -EBUSY;
+	} else {
+		ring->state = HYPTRACE_RING_DETACHED;
+		WRITE_ONCE(ring->enabled, 0);
+		publish(ring);
+	}
+	hyptrace_unlock(&ring->lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_ring_park() - this CPU goes off
+ * @ring:	this CPU's
+ *
+ * From here on the ring can be detached without the CPU.
+ */
+void hyptrace_ring_park(struct hyptrace_ring *ring)
+{
+	hyptrace_lock(&ring->lock);
+	if (ring->state == HYPTRACE_RING_ATTACHED) {
+		ring->state = HYPTRACE_RING_PARKED;
+		WRITE_ONCE(ring->enabled, 0);
+		publish(ring);
+	}
+	hyptrace_unlock(&ring->lock);
+}
+
+/**
+ * hyptrace_ring_unpark() - this CPU is back, or did not go after all
+ * @ring:	this CPU's
+ */
+void hyptrace_ring_unpark(struct hyptrace_ring *ring)
+{
+	hyptrace_lock(&ring->lock);
+	if (ring->state == HYPTRACE_RING_PARKED) {
+		ring->state = HYPTRACE_RING_ATTACHED;
+		WRITE_ONCE(ring->enabled, ring->events);
+		publish(ring);
+	}
+	hyptrace_unlock(&ring->lock);
+}
+
+/*
+ * The reader gets the oldest sub-buffer. If that is the one being written, the
+ * writer goes on in it, and the spare takes its place to be written next.
+ */
+static void exchange(struct hyptrace_ring *ring)
+{
+	struct hyptrace_slot *oldest = hyptrace_slot_at(ring, ring->head);
+	struct hyptrace_slot *reader = reader_slot(ring);
+	struct hyptrace_subbuf *page = oldest->page;
+	u32 id = oldest->id;
+
+	ring->reader_lost = oldest->lost;
+	oldest->lost = 0;
+	if (ring->head == ring->tail) {
+		ring->tail_taken = true;
+		ring->reader_entries = 0;
+		ring->reader_final = 0;
+	} else {
+		ring->reader_entries = oldest->entries;
+		ring->reader_final = oldest->commit;
+		ring->head = next_position(ring, ring->head);
+	}
+	oldest->page = reader->page;
+	oldest->id = reader->id;
+	reader->page = page;
+	reader->id = id;
+}
+
+/**
+ * hyptrace_ring_swap() - give the reader the oldest sub-buffer for its spare
+ * @ring:	any CPU's
+ * @consumed:	bytes of data that the reader has taken from its sub-buffer
+ *
+ * @consumed guards a reader that followed the writer in its sub-buffer from
+ * giving it back with a last bit unread.
+ *
+ * Return: id of the reader's new sub-buffer; -EAGAIN there is no other with data;
+ * -ESTALE there is more in the reader's; -ENODEV not loaded.
+ */
+int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
+{
+	int ret;
+
+	hyptrace_lock(&ring->lock);
+	if (!is_loaded(ring)) {
+		ret = -ENODEV;
+	} else if (!ring->tail_taken && consumed < ring->reader_final) {
+		ret = -ESTALE;
+	} else if (ring->tail_taken ||
+		   (ring->head == ring->tail &&
+		    READ_ONCE(ring->pos) == ring->page->data)) {
+		ret = -EAGAIN;
+	} else {
+		exchange(ring);
+		publish(ring);
+		ret = reader_slot(ring)->id;
+	}
+	hyptrace_unlock(&ring->lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_ring_reset() - throw away all events and counters
+ * @ring:	this CPU's, or any CPU's that is not attached
+ *
+ * The reader keeps its sub-buffer, which is empty then. Time goes on.
+ *
+ * Return: 0; -ENODEV not loaded; -EBUSY another CPU writes to it.
+ */
+int hyptrace_ring_reset(struct hyptrace_ring *ring)
+{
+	int ret = 0;
+
+	hyptrace_lock(&ring->lock);
+	if (!is_loaded(ring)) {
+		ret = -ENODEV;
+	} else if (ring->state == HYPTRACE_RING_ATTACHED && !is_mine(ring)) {
+		ret = -EBUSY;
+	} else {
+		clear_ring(ring);
+		publish(ring);
+	}
+	hyptrace_unlock(&ring->lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_ring_sync() - publish the counters
+ * @ring:	any CPU's
+ *
+ * Return: 0; -ENODEV not loaded.
+ */
+int hyptrace_ring_sync(struct hyptrace_ring *ring)
+{
+	int ret = 0;
+
+	hyptrace_lock(&ring->lock);
+	if (is_loaded(ring))
+		publish(ring);
+	else
+		ret = -ENODEV;
+	hyptrace_unlock(&ring->lock);
+
+	return ret;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ring of a CPU and its writer. Used by hyp/ only; the format of what it
+ * writes is the kernel's (Documentation/trace/ring-buffer-map.rst and the
+ * header of include/linux/ring_buffer.h): a sub-buffer is a u64 time stamp, a
+ * long commit and records with a 32-bit header.
+ *
+ * Who may touch what:
+ *  - the CPU whose ring it is, while attached, writes the fields of the writer
+ *    without a lock; others only peek at them;
+ *  - all else is under the ring's lock.
+ * Nothing preempts a writer on its CPU.
+ */
+#ifndef __HYPTRACE_RING_H
+#define __HYPTRACE_RING_H
+
+#include "env.h"
+#include "abi.h"
+
+/**
+ * struct hyptrace_subbuf - a sub-buffer, shared with the host: written, never
+ * read back
+ * @time_stamp:	ns of the first record
+ * @commit:	bytes of @data that hold records
+ * @data:	the records
+ */
+struct hyptrace_subbuf {
+	u64	time_stamp;
+	u64	commit;
+	u8	data[PAGE_SIZE - 2 * sizeof(u64)];
+};
+
+static_assert(sizeof(struct hyptrace_subbuf) == PAGE_SIZE);
+
+/*
+ * Record header: 5 bits type_len, 27 bits delta. A type_len of 1 to 28 is the
+ * size of the payload in words, of 0 says that a word with the size follows.
+ */
+#define HYPTRACE_TYPE_LEN_BITS		5
+#define HYPTRACE_DELTA_BITS		27
+#define HYPTRACE_TYPE_TIME_EXTEND	30
+#define HYPTRACE_MAX_SHORT		(28 * sizeof(u32))
+#define HYPTRACE_EXTEND_SIZE		(2 * sizeof(u32))
+/* What a time-extend record can carry: 27 bits, and a word. */
+#define HYPTRACE_MAX_DELTA		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
+
+/* The largest payload: alone in a sub-buffer, behind a header and a length. */
+#define HYPTRACE_MAX_PAYLOAD \
+	(sizeof(((struct hyptrace_subbuf *)0)->data) - 2 * sizeof(u32))
+
+/**
+ * struct hyptrace_slot - EL2's record of a sub-buffer, in a table page that is
+ * its own, where struct hyptrace_table_entry stood
+ * @page:	the sub-buffer
+ * @lost:	events missing right before it
+ * @id:		its index in the order of the tables
+ * @entries:	events in it, once the writer has left it
+ * @commit:	bytes of data in it, likewise
+ */
+struct hyptrace_slot {
+	struct hyptrace_subbuf	*page;
+	u64			lost;
+	u32			id;
+	u32			entries;
+	u64			commit;
+};
+
+static_assert(sizeof(struct hyptrace_slot) ==
+	      sizeof(struct hyptrace_table_entry));
+
+#define HYPTRACE_SLOTS_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
+#define HYPTRACE_TABLE_PTRS_PER_DIR	HYPTRACE_TABLES_PER_DIR(PAGE_SIZE)
+#define HYPTRACE_RING_MAX_PAGES \
+	(HYPTRACE_MAX_DIRS * HYPTRACE_TABLE_PTRS_PER_DIR * HYPTRACE_SLOTS_PER_TABLE)
+
+/**
+ * struct hyptrace_ring - the ring of a CPU
+ *
+ * The writer's:
+ * @enabled:	bit per event id; 0 unless attached
+ * @last:	time of the last record
+ * @pos:	where the next record goes
+ * @end:	end of the present sub-buffer
+ * @page:	the present sub-buffer
+ * @recorded:	events written
+ *
+ * Under @lock:
+ * @events:	what @enabled is while attached
+ * @page_first:	@recorded when the writer came to the present sub-buffer
+ * @overrun:	events overwritten unread
+ * @dropped:	events refused because the ring was full
+ * @pending:	events refused since the last record: missing before the next
+ * @reader_lost: events missing right before the reader's sub-buffer
+ * @reader_final: bytes committed in the reader's sub-buffer, unless @tail_taken
+ * @reader_entries: events in it, unless @tail_taken
+ * @head:	position of the oldest sub-buffer with data
+ * @tail:	position of the sub-buffer being written; if @tail_taken, of the
+ *		one to be written next
+ * @tail_taken:	the writer is still in the sub-buffer that the reader was given
+ * @discard:	when full, refuse the new, do not overwrite the oldest
+ * @state:	see abi.h
+ * @nr_pages:	sub-buffers, the reader's included
+ *
+ * Under the lock of load.c, which also holds @lock where @state changes:
+ * @nr_loaded:	sub-buffers known so far
+ * @nr_tables:	table pages held
+ * @nr_dirs:	directory pages held
+ * @freeing:	being taken down, no page is taken any more
+ * @meta:	shared page for the host to read
+ * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
+ *		0 to nr_pages - 2 are the ring, the last is the reader's.
+ */
+struct hyptrace_ring {
+	u64			enabled;
+	u64			last;
+	u8			*pos;
+	u8			*end;
+	struct hyptrace_subbuf	*page;
+	u64			recorded;
+
+	hyptrace_lock_t		lock;
+	u64			events;
+	u64			page_first;
+	u64			overrun;
+	u64			dropped;
+	u64			pending;
+	u64			reader_lost;
+	u32			reader_final;
+	u32			reader_entries;
+	u32			head;
+	u32			tail;
+	bool			tail_taken;
+	bool			discard;
+	enum hyptrace_ring_state state;
+	u32			nr_pages;
+
+	u32			nr_loaded;
+	u32			nr_tables;
+	u32			nr_dirs;
+	bool			freeing;
+	struct hyptrace_meta	*meta;
+	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
+};
+
+/**
+ * hyptrace_slot_at() - the slot at a position
+ * @ring:	the ring, not empty
+ * @pos:	below nr_loaded
+ *
+ * Context: either lock held.
+ */
+static inline struct hyptrace_slot *hyptrace_slot_at(struct hyptrace_ring *ring,
+						     u32 pos)
+{
+	u32 table = pos / HYPTRACE_SLOTS_PER_TABLE;
+
+	return &ring->dir[table / HYPTRACE_TABLE_PTRS_PER_DIR]
+			 [table % HYPTRACE_TABLE_PTRS_PER_DIR]
+			 [pos % HYPTRACE_SLOTS_PER_TABLE];
+}
+
+static __always_inline u32 hyptrace_record_header(u32 type_len, u32 delta)
+{
+#ifdef __BIG_ENDIAN
+	return type_len << HYPTRACE_DELTA_BITS | delta;
+#else
+	return type_len | delta << HYPTRACE_TYPE_LEN_BITS;
+#endif
+}
+
+s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size);
+
+/**
+ * hyptrace_ring_reserve() - room for an event
+ * @ring:	this CPU's, attached
+ * @now:	the time, ns
+ * @payload:	bytes, a constant; 4-byte aligned is what it gets
+ *
+ * Context: the CPU whose ring it is; takes the lock once per sub-buffer.
+ * Return: where the payload goes, to be followed by hyptrace_ring_commit(); NULL
+ * if the event was dropped (and counted).
+ */
+static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
+						   u64 now, const u32 payload)
+{
+	const u32 data = ALIGN(payload, sizeof(u32));
+	const bool is_short = data <= HYPTRACE_MAX_SHORT;
+	const u32 header = is_short ? sizeof(u32) : 2 * sizeof(u32);
+	const u32 size = header + data;
+	s64 delta = now - ring->last;
+	u8 *pos = ring->pos;
+
+	/* As unsigned, so that a step backwards counts as too far as well. */
+	if (unlikely((u64)delta >> HYPTRACE_DELTA_BITS ||
+		     size > ring->end - pos)) {
+		delta = hyptrace_ring_make_room(ring, now, size);
+		if (delta < 0)
+			return NULL;
+		pos = ring->pos;
+	} else {
+		ring->last = now;
+	}
+
+	*(u32 *)pos = hyptrace_record_header(is_short ? data / sizeof(u32) : 0,
+					     delta);
+	if (!is_short)
+		*(u32 *)(pos + sizeof(u32)) = data + sizeof(u32);
+	WRITE_ONCE(ring->pos, pos + size);
+
+	return pos + header;
+}
+
+/**
+ * hyptrace_ring_commit() - let the reader see the event that was reserved
+ * @ring:	this CPU's
+ *
+ * Context: as hyptrace_ring_reserve().
+ */
+static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring)
+{
+	struct hyptrace_subbuf *page = ring->page;
+
+	WRITE_ONCE(ring->recorded, ring->recorded + 1);
+	/* (A) pairs with the acquire of commit in the readers at EL1 and EL0 */
+	smp_store_release(&page->commit, (u64)(ring->pos - page->data));
+}
+
+/* ring.c */
+void hyptrace_ring_init(struct hyptrace_ring *ring);
+int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events);
+int hyptrace_ring_detach(struct hyptrace_ring *ring);
+int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed);
+int hyptrace_ring_reset(struct hyptrace_ring *ring);
+int hyptrace_ring_sync(struct hyptrace_ring *ring);
+void hyptrace_ring_park(struct hyptrace_ring *ring);
+void hyptrace_ring_unpark(struct hyptrace_ring *ring);
+
+/* clock.c */
+u64 hyptrace_clock(void);
+int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns);
+
+/* load.c */
+int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags);
+int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn);
+int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn);
+int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn);
+int hyptrace_load_free(struct hyptrace_ring *ring);
+
+#endif /* __HYPTRACE_RING_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A call to the firmware leaves EL2 and comes back. Included, after all else, by
+ * the EL2 files of kernels that have no wrapper of their own around the call.
+ */
+#ifndef __HYPTRACE_SMC_H
+#define __HYPTRACE_SMC_H
+
+#include <linux/arm-smccc.h>
+
+#include "hooks.h"
+
+#undef arm_smccc_1_1_smc
+#define arm_smccc_1_1_smc(...)						\
+	do {								\
+		hyptrace(hyp_exit, HYPTRACE_REASON_SMC);		\
+		__arm_smccc_1_1(SMCCC_SMC_INST, __VA_ARGS__);		\
+		hyptrace(hyp_enter, HYPTRACE_REASON_SMC);		\
+	} while (0)
+
+#endif /* __HYPTRACE_SMC_H */
