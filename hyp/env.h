@@ -49,15 +49,15 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
 
-static inline struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
-{
-	if (cpu >= NR_CPUS)
-		return NULL;
-	cpu = array_index_nospec(cpu, NR_CPUS);
-	if (!kvm_arm_hyp_percpu_base[cpu])
-		return NULL;
+/* A macro, since what a ring is comes later. */
+#define hyptrace_ring_of(cpu)						\
+	(hyptrace_cpu_exists(cpu) ?					\
+	 per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, NR_CPUS)) : NULL)
 
-	return per_cpu_ptr(&hyptrace_rings, cpu);
+static inline bool hyptrace_cpu_exists(u64 cpu)
+{
+	return cpu < NR_CPUS &&
+	       kvm_arm_hyp_percpu_base[array_index_nospec(cpu, NR_CPUS)];
 }
 
 /*
@@ -163,13 +163,9 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
 
-static inline struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
-{
-	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
-		return NULL;
-
-	return per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, nr_cpu_ids));
-}
+#define hyptrace_ring_of(cpu)						\
+	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
+	 per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
 
 static __always_inline u64 hyptrace_counter(void)
 {

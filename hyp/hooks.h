@@ -52,8 +52,6 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 			__hyptrace_##event(__VA_ARGS__);		\
 	} while (0)
 
-s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3);
-
 /**
  * hyptrace_cpu_off() - this CPU is about to be switched off
  *

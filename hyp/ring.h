@@ -246,4 +246,7 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn);
 int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn);
 int hyptrace_load_free(struct hyptrace_ring *ring);
 
+/* hcall.c */
+s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3);
+
 #endif /* __HYPTRACE_RING_H */
