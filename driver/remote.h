@@ -97,7 +97,8 @@ struct hyptrace_swap {
  *
  * @init:	once, at the end of the registration. Optional.
  * @load_trace_buffer: take the pages of @buf for the writer. The core calls it
- *		with tracing off and not loaded.
+ *		with tracing off and not loaded. -ENOTRECOVERABLE is the error that
+ *		means that the writer has kept pages: see the next.
  * @unload_trace_buffer: give all pages back. Tracing is off. An error means that
  *		the writer has kept some: the core then never frees them.
  * @enable_tracing: write enabled events, or cease to; every CPU has ceased when

@@ -18,7 +18,6 @@
 #ifndef __HYPTRACE_REMOTE_EVENT_H
 #define __HYPTRACE_REMOTE_EVENT_H
 
-#include <linux/args.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -39,11 +38,14 @@
  * Walking the pairs: A and B call each other, since a macro does not expand
  * within itself; the last one that is left over is pasted with _END.
  */
+#define __RE_CLOSE(...)			__RE_PASTE_END(__VA_ARGS__)
+#define __RE_PASTE_END(...)		__VA_ARGS__ ## _END
+
 #define __RE_DECLARE_A(type, name)	type name; __RE_DECLARE_B
 #define __RE_DECLARE_B(type, name)	type name; __RE_DECLARE_A
 #define __RE_DECLARE_A_END
 #define __RE_DECLARE_B_END
-#define __RE_DECLARE(pairs)		CONCATENATE(__RE_DECLARE_A pairs, _END)
+#define __RE_DECLARE(pairs)		__RE_CLOSE(__RE_DECLARE_A pairs)
 
 #define __RE_DESCRIBE(_type, _name)				\
 	{							\
@@ -57,7 +59,7 @@
 #define __RE_FIELD_B(type, name)	__RE_DESCRIBE(type, name) __RE_FIELD_A
 #define __RE_FIELD_A_END
 #define __RE_FIELD_B_END
-#define __RE_FIELDS(pairs)		CONCATENATE(__RE_FIELD_A pairs, _END)
+#define __RE_FIELDS(pairs)		__RE_CLOSE(__RE_FIELD_A pairs)
 
 /* A function, so that the fields can name their struct by a local typedef. */
 #define REMOTE_EVENT(_name, _id, _struct, _printk)				\

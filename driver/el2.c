@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The way to EL2. Part of the kernel image, since hypercalls and sharing of pages
+ * are not for modules; used by hyptrace_pkvm.ko only.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+
+#include <asm/arch_timer.h>
+#include <asm/kvm_host.h>
+#include <asm/kvm_mmu.h>
+#include <asm/virt.h>
+
+#include "el2.h"
+
+static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	return kvm_call_hyp_nvhe(__hyptrace, op, arg1, arg2, arg3);
+}
+
+/*
+ * Not kvm_share_hyp(), which allocates a record per page so that pages may be
+ * shared twice: these are ours alone, and unsharing must be able to fail.
+ */
+static int el2_share(struct page *page)
+{
+	void *va = page_address(page);
+
+	if (!is_protected_kvm_enabled())
+		return kvm_share_hyp(va, va + PAGE_SIZE);
+
+	return kvm_call_hyp_nvhe(__pkvm_host_share_hyp, page_to_pfn(page));
+}
+
+static int el2_unshare(struct page *page)
+{
+	if (!is_protected_kvm_enabled())
+		return 0;
+
+	return kvm_call_hyp_nvhe(__pkvm_host_unshare_hyp, page_to_pfn(page));
+}
+
+static bool has_counter_erratum(void)
+{
+#ifdef CONFIG_ARM_ARCH_TIMER_OOL_WORKAROUND
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct arch_timer_erratum_workaround *wa =
+			per_cpu(timer_unstable_counter_workaround, cpu);
+
+		if (wa && wa->read_cntpct_el0)
+			return true;
+	}
+#endif
+	return false;
+}
+
+static const char *el2_why_not(void)
+{
+	if (!is_hyp_mode_available())
+		return "the kernel was not booted at EL2";
+	if (is_kernel_in_hyp_mode())
+		return "the kernel itself runs at EL2 (VHE), so there is no hypervisor apart from it; boot with kvm-arm.mode=protected or kvm-arm.mode=nvhe";
+	if (!is_kvm_arm_initialised())
+		return "KVM is not initialised";
+	if (has_counter_erratum())
+		return "the physical counter needs a workaround that EL2 does not have";
+
+	return NULL;
+}
+
+static bool el2_is_protected(void)
+{
+	return is_protected_kvm_enabled();
+}
+
+const struct hyptrace_el2 hyptrace_el2 = {
+	.call		= el2_call,
+	.share		= el2_share,
+	.unshare	= el2_unshare,
+	.why_not	= el2_why_not,
+	.is_protected	= el2_is_protected,
+};
+EXPORT_SYMBOL_GPL(hyptrace_el2);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a kernel with the hooks exports for hyptrace_pkvm.ko: the way to EL2.
+ */
+#ifndef __HYPTRACE_EL2_H
+#define __HYPTRACE_EL2_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+/**
+ * struct hyptrace_el2 - the way to EL2
+ * @call:	the hypercall __hyptrace(): see hyp/abi.h
+ * @share:	let EL2 use a page of the kernel's linear map; negative errno
+ * @unshare:	take it back; negative errno while EL2 holds it
+ * @why_not:	NULL if there is an EL2 to be called, else a sentence that says
+ *		why there is none
+ * @is_protected: EL2 does not trust this kernel
+ */
+struct hyptrace_el2 {
+	s64		(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
+	int		(*share)(struct page *page);
+	int		(*unshare)(struct page *page);
+	const char	*(*why_not)(void);
+	bool		(*is_protected)(void);
+};
+
+extern const struct hyptrace_el2 hyptrace_el2;
+
+#endif /* __HYPTRACE_EL2_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The list of events of hyp/, as a remote declares them, and the hash by which a
+ * writer is asked whether it has the same. Included once by a module.
+ */
+#ifndef __HYPTRACE_HYP_EVENTS_H
+#define __HYPTRACE_HYP_EVENTS_H
+
+#include "../hyp/abi.h"
+#include "remote_event.h"
+
+#define HE_PROTO(...)
+#define HE_STRUCT(fields)	RE_STRUCT(fields)
+#define he_field(type, name)	re_field(type, name)
+#define HE_ASSIGN(...)
+#define HE_PRINTK(...)		RE_PRINTK(__VA_ARGS__)
+
+#define HYP_EVENT(name, proto, fields, assign, printk)	HYPTRACE_EVENT_##name,
+enum {
+	HYPTRACE_EVENT_NONE,
+#include "../hyp/events.h"
+};
+
+#undef HYP_EVENT
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	REMOTE_EVENT(name, HYPTRACE_EVENT_##name, fields, printk);
+#include "../hyp/events.h"
+
+#undef HYP_EVENT
+#define HYP_EVENT(name, proto, fields, assign, printk)	hyptrace_event_##name,
+static const hyptrace_event_fn hyp_events[] = {
+#include "../hyp/events.h"
+};
+
+#undef HYP_EVENT
+#define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
+static const char hyp_event_list[] =
+#include "../hyp/events.h"
+	;
+#undef HYP_EVENT
+
+#endif /* __HYPTRACE_HYP_EVENTS_H */

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The remote "hypervisor": the nVHE, hVHE or protected (pKVM) hypervisor of arm64.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/module.h>
+
+#include <asm/arch_timer.h>
+
+#include "el2.h"
+#include "hyp_events.h"
+#include "writer.h"
+
+static const struct hyptrace_el2 *el2;
+static struct hyptrace_remote *remote;
+
+static u64 counter(void)
+{
+	return __arch_counter_get_cntpct();
+}
+
+static struct hyptrace_writer writer = {
+	.name		= "hypervisor",
+	.counter	= counter,
+};
+
+static const struct hyptrace_remote_ops ops = {
+	.load_trace_buffer	= hyptrace_writer_load,
+	.unload_trace_buffer	= hyptrace_writer_unload,
+	.enable_tracing		= hyptrace_writer_enable_tracing,
+	.swap_reader_page	= hyptrace_writer_swap,
+	.sync			= hyptrace_writer_sync,
+	.reset			= hyptrace_writer_reset,
+	.enable_event		= hyptrace_writer_enable_event,
+	.write_selftest		= hyptrace_writer_selftest,
+};
+
+static struct hyptrace_remote_desc desc = {
+	.name		= "hypervisor",
+	.owner		= THIS_MODULE,
+	.ops		= &ops,
+	.priv		= &writer,
+	.events		= hyp_events,
+	.nr_events	= ARRAY_SIZE(hyp_events),
+};
+
+static int __init hyptrace_pkvm_init(void)
+{
+	const char *why_not;
+	int ret;
+
+	el2 = symbol_get(hyptrace_el2);
+	if (!el2) {
+		pr_err("this kernel has no hooks for hyptrace at EL2: apply the patch for its series from hyp/linux and set CONFIG_HYPTRACE_PKVM\n");
+		return -EOPNOTSUPP;
+	}
+
+	why_not = el2->why_not();
+	if (why_not) {
+		pr_err("no hypervisor to trace: %s\n", why_not);
+		ret = -ENODEV;
+		goto err_put_el2;
+	}
+
+	writer.call = el2->call;
+	writer.share = el2->share;
+	writer.unshare = el2->unshare;
+	writer.frequency = arch_timer_get_cntfrq();
+	writer.donates = el2->is_protected();
+	writer.parks = el2->is_protected();
+	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
+	if (ret)
+		goto err_put_el2;
+
+	desc.protected = el2->is_protected();
+	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
+					    "the KVM hypervisor (nVHE), not protected";
+	remote = hyptrace_remote_register(&desc);
+	if (IS_ERR(remote)) {
+		ret = PTR_ERR(remote);
+		goto err_exit_writer;
+	}
+
+	return 0;
+
+err_exit_writer:
+	hyptrace_writer_exit(&writer);
+err_put_el2:
+	symbol_put(hyptrace_el2);
+	return ret;
+}
+module_init(hyptrace_pkvm_init);
+
+static void __exit hyptrace_pkvm_exit(void)
+{
+	hyptrace_remote_unregister(remote);
+	hyptrace_writer_exit(&writer);
+	symbol_put(hyptrace_el2);
+}
+module_exit(hyptrace_pkvm_exit);
+
+MODULE_DESCRIPTION("hyptrace remote: the arm64 hypervisor (EL2)");
+MODULE_LICENSE("GPL");

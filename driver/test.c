@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The remote "test": the writer of hyp/ as a part of this module, on any 64-bit
+ * machine. It writes selftest events on request, and at a rate if one is set.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/timekeeping.h>
+#include <linux/workqueue.h>
+
+#define HYPTRACE_ENV_MODULE
+#include "../hyp/ring.h"
+
+#include "hyp_events.h"
+#include "writer.h"
+
+/* How often the events that are due by the rate are written */
+#define RATE_PERIOD_MS		10
+
+DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
+	.lock = HYPTRACE_LOCK_INIT,
+};
+
+static struct hyptrace_remote *remote;
+
+/* The writer runs with interrupts off, as at EL2. */
+static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	unsigned long flags;
+	s64 ret;
+
+	local_irq_save(flags);
+	ret = hyptrace_hcall(op, arg1, arg2, arg3);
+	local_irq_restore(flags);
+
+	return ret;
+}
+
+static struct hyptrace_writer writer = {
+	.name		= "test",
+	.call		= call,
+	.counter	= ktime_get_raw_fast_ns,
+	.frequency	= NSEC_PER_SEC,
+};
+
+/* Under the remote's control mutex, but for what the work itself uses */
+static struct {
+	struct delayed_work	work;
+	u32			per_second;
+	u64			start_ns;
+	u64			written;
+	bool			tracing;
+} rate;
+
+static void rate_work(struct work_struct *work)
+{
+	u64 passed = ktime_get_raw_fast_ns() - rate.start_ns;
+	u64 due = mul_u64_u64_div_u64(passed, rate.per_second, NSEC_PER_SEC);
+	u32 count = min(due - rate.written, (u64)rate.per_second);
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		hyptrace_writer_selftest(cpu, rate.written, count, &writer);
+	cpus_read_unlock();
+	rate.written = due;
+
+	schedule_delayed_work(&rate.work, msecs_to_jiffies(RATE_PERIOD_MS));
+}
+
+static void rate_restart(u32 per_second)
+{
+	cancel_delayed_work_sync(&rate.work);
+	rate.per_second = per_second;
+	rate.start_ns = ktime_get_raw_fast_ns();
+	rate.written = 0;
+	if (rate.tracing && per_second)
+		schedule_delayed_work(&rate.work, msecs_to_jiffies(RATE_PERIOD_MS));
+}
+
+static int set_rate(u32 per_second, void *priv)
+{
+	rate_restart(per_second);
+
+	return 0;
+}
+
+static int enable_tracing(bool enable, void *priv)
+{
+	int ret = hyptrace_writer_enable_tracing(enable, priv);
+
+	if (!ret) {
+		rate.tracing = enable;
+		rate_restart(rate.per_second);
+	}
+
+	return ret;
+}
+
+static const struct hyptrace_remote_ops ops = {
+	.load_trace_buffer	= hyptrace_writer_load,
+	.unload_trace_buffer	= hyptrace_writer_unload,
+	.enable_tracing		= enable_tracing,
+	.swap_reader_page	= hyptrace_writer_swap,
+	.sync			= hyptrace_writer_sync,
+	.reset			= hyptrace_writer_reset,
+	.enable_event		= hyptrace_writer_enable_event,
+	.write_selftest		= hyptrace_writer_selftest,
+	.set_rate		= set_rate,
+};
+
+static const struct hyptrace_remote_desc desc = {
+	.name		= "test",
+	.description	= "loopback: writes selftest events on request",
+	.owner		= THIS_MODULE,
+	.ops		= &ops,
+	.priv		= &writer,
+	.events		= hyp_events,
+	.nr_events	= ARRAY_SIZE(hyp_events),
+};
+
+static int __init hyptrace_test_init(void)
+{
+	int ret;
+
+	INIT_DELAYED_WORK(&rate.work, rate_work);
+	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
+	if (ret)
+		return ret;
+
+	remote = hyptrace_remote_register(&desc);
+	if (IS_ERR(remote)) {
+		hyptrace_writer_exit(&writer);
+		return PTR_ERR(remote);
+	}
+
+	return 0;
+}
+module_init(hyptrace_test_init);
+
+static void __exit hyptrace_test_exit(void)
+{
+	hyptrace_remote_unregister(remote);
+	hyptrace_writer_exit(&writer);
+}
+module_exit(hyptrace_test_exit);
+
+MODULE_DESCRIPTION("hyptrace remote: a loopback for tests");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A writer that keeps the contract of hyp/abi.h, seen from EL1: attaching its CPUs,
+ * also those that come and go, and the ops of a remote that is such a writer.
+ */
+#include <linux/cpu.h>
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+
+#include "../hyp/abi.h"
+#include "writer.h"
+
+/* So many selftest events are written without letting interrupts in. */
+#define SELFTEST_BATCH		64
+
+static enum cpuhp_state hotplug_state;
+
+struct cpu_call {
+	struct hyptrace_writer	*writer;
+	u64			op;
+	u64			arg1;
+	u64			arg2;
+	u64			count;	/* times, arg1 counting up */
+	s64			ret;
+};
+
+static void do_call(void *arg)
+{
+	struct cpu_call *call = arg;
+	u64 i;
+
+	for (i = 0; i < call->count; i++)
+		call->ret = call->writer->call(call->op, call->arg1 + i,
+					       call->arg2, 0);
+}
+
+/* An op that must come on the CPU, unless that is off and cannot make it. */
+static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
+		   u64 arg2)
+{
+	struct cpu_call call = {
+		.writer = writer, .op = op, .arg1 = cpu, .arg2 = arg2, .count = 1,
+	};
+
+	lockdep_assert_cpus_held();
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, do_call, &call, true);
+	else
+		do_call(&call);
+
+	return call.ret;
+}
+
+/* A CPU that is off attaches when it comes, unless it is parked and listens. */
+static int attach(struct hyptrace_writer *writer, unsigned int cpu)
+{
+	s64 ret = call_on(writer, cpu, HYPTRACE_OP_ATTACH, writer->events);
+
+	return ret == -EBUSY && !cpu_online(cpu) ? 0 : ret;
+}
+
+static int attach_all(struct hyptrace_writer *writer)
+{
+	unsigned int cpu;
+	int ret;
+
+	for_each_cpu(cpu, writer->buf->cpus) {
+		ret = attach(writer, cpu);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+static int detach_all(struct hyptrace_writer *writer)
+{
+	int ret, first = 0;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, writer->buf->cpus) {
+		ret = call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+		first = first ?: ret;
+	}
+
+	return first;
+}
+
+static int cpu_comes(unsigned int cpu, struct hlist_node *node)
+{
+	struct hyptrace_writer *writer =
+		hlist_entry(node, struct hyptrace_writer, hotplug);
+
+	if (writer->tracing && attach(writer, cpu))
+		pr_warn("%s: CPU %u came, but does not trace\n", writer->name, cpu);
+
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu, struct hlist_node *node)
+{
+	struct hyptrace_writer *writer =
+		hlist_entry(node, struct hyptrace_writer, hotplug);
+
+	if (writer->tracing && !writer->parks)
+		call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+
+	return 0;
+}
+
+/**
+ * hyptrace_writer_init() - check a writer and begin to follow its CPUs
+ * @writer:		filled in as its description says
+ * @event_list_hash:	of the list of events that the caller knows
+ *
+ * Context: process, sleeps.
+ * Return: 0, or a negative errno after a message that says what is wrong.
+ */
+int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
+{
+	s64 version, hash;
+	int ret;
+
+	version = writer->call(HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0);
+	if (version != HYPTRACE_ABI_VERSION) {
+		pr_err("%s: version %lld of the contract at the writer, %d in this module: build both from the same sources\n",
+		       writer->name, version, HYPTRACE_ABI_VERSION);
+		return -EPROTO;
+	}
+
+	hash = writer->call(HYPTRACE_OP_INFO, HYPTRACE_INFO_EVENTS, 0, 0);
+	if (hash != event_list_hash) {
+		pr_err("%s: the writer was built with another list of events (%016llx) than this module (%016llx): build both from the same hyp/events.h\n",
+		       writer->name, hash, event_list_hash);
+		return -EPROTO;
+	}
+
+	INIT_LIST_HEAD(&writer->tables);
+	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &writer->hotplug);
+	if (ret)
+		pr_err("%s: cannot follow CPUs that come and go: %pe\n",
+		       writer->name, ERR_PTR(ret));
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_init);
+
+/**
+ * hyptrace_writer_exit() - cease to follow a writer's CPUs
+ * @writer:	not loaded
+ *
+ * Context: process, sleeps.
+ */
+void hyptrace_writer_exit(struct hyptrace_writer *writer)
+{
+	cpuhp_state_remove_instance_nocalls(hotplug_state, &writer->hotplug);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_exit);
+
+/**
+ * hyptrace_writer_load() - see struct hyptrace_remote_ops
+ * @buf:	the rings
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	int ret;
+
+	ret = hyptrace_writer_share_all(writer, buf);
+	if (!ret)
+		writer->buf = buf;
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_load);
+
+/**
+ * hyptrace_writer_unload() - see struct hyptrace_remote_ops
+ * @buf:	the rings
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+
+	writer->buf = NULL;
+
+	return hyptrace_writer_take_back(writer, buf);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_unload);
+
+/**
+ * hyptrace_writer_enable_tracing() - see struct hyptrace_remote_ops
+ * @enable:	to trace or not
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_enable_tracing(bool enable, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	int ret;
+
+	if (enable)
+		hyptrace_clock_start(writer);
+
+	cpus_read_lock();
+	ret = enable ? attach_all(writer) : detach_all(writer);
+	if (ret && enable)
+		detach_all(writer);
+	if (!ret)
+		writer->tracing = enable;
+	cpus_read_unlock();
+
+	if (!enable == !ret)
+		hyptrace_clock_stop(writer);
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_enable_tracing);
+
+/**
+ * hyptrace_writer_swap() - see struct hyptrace_remote_ops
+ * @cpu:	whose ring
+ * @consumed:	bytes
+ * @swap:	what the reader got
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
+			 struct hyptrace_swap *swap, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	struct hyptrace_meta *meta;
+	s64 ret;
+
+	ret = writer->call(HYPTRACE_OP_SWAP, cpu, consumed, 0);
+	if (ret < 0)
+		return ret;
+
+	meta = page_address(writer->buf->ring[cpu].meta);
+	swap->id = ret;
+	swap->lost = READ_ONCE(meta->reader_lost);
+
+	return 0;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_swap);
+
+/**
+ * hyptrace_writer_sync() - see struct hyptrace_remote_ops
+ * @cpu:	whose ring
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_sync(unsigned int cpu, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+
+	return writer->call(HYPTRACE_OP_SYNC, cpu, 0, 0);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_sync);
+
+/**
+ * hyptrace_writer_reset() - see struct hyptrace_remote_ops
+ * @cpu:	whose ring
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_reset(unsigned int cpu, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	int ret;
+
+	cpus_read_lock();
+	ret = call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
+	cpus_read_unlock();
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_reset);
+
+/**
+ * hyptrace_writer_enable_event() - see struct hyptrace_remote_ops
+ * @id:		the event
+ * @enable:	to write it or not
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	u64 before = writer->events;
+	int ret = 0;
+
+	cpus_read_lock();
+	if (enable)
+		writer->events |= BIT_ULL(id);
+	else
+		writer->events &= ~BIT_ULL(id);
+
+	if (writer->tracing) {
+		ret = attach_all(writer);
+		if (ret) {
+			writer->events = before;
+			attach_all(writer);
+		}
+	}
+	cpus_read_unlock();
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
+
+/**
+ * hyptrace_writer_selftest() - see struct hyptrace_remote_ops
+ * @cpu:	on which
+ * @id:		number of the first
+ * @count:	how many
+ * @priv:	the writer
+ *
+ * Return: 0; -ENXIO if the CPU is off; -EINTR if a signal came in between.
+ */
+int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
+{
+	struct cpu_call call = {
+		.writer = priv, .op = HYPTRACE_OP_WRITE, .arg1 = id,
+	};
+	int ret = 0;
+
+	while (count && !ret) {
+		call.count = min(count, SELFTEST_BATCH);
+		if (smp_call_function_single(cpu, do_call, &call, true))
+			return -ENXIO;
+		call.arg1 += call.count;
+		count -= call.count;
+		ret = call.ret;
+		if (!ret && count && signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	}
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_selftest);
+
+/**
+ * hyptrace_writers_init() - what all writers have in common
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init hyptrace_writers_init(void)
+{
+	int ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "hyptrace:online",
+					  cpu_comes, cpu_goes);
+
+	if (ret < 0)
+		return ret;
+	hotplug_state = ret;
+
+	return 0;
+}
+
+/**
+ * hyptrace_writers_exit() - mirror of hyptrace_writers_init()
+ */
+void hyptrace_writers_exit(void)
+{
+	cpuhp_remove_multi_state(hotplug_state);
+}

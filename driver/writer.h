@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A writer that keeps the contract of hyp/abi.h, seen from EL1. The hypervisor and
+ * the test remote are such writers; included by their modules.
+ */
+#ifndef __HYPTRACE_WRITER_H
+#define __HYPTRACE_WRITER_H
+
+#include <linux/cpuhotplug.h>
+#include <linux/list.h>
+#include <linux/workqueue.h>
+
+#include "remote.h"
+
+/**
+ * struct hyptrace_writer - a writer
+ *
+ * To be filled in before hyptrace_writer_init():
+ * @name:	for messages
+ * @call:	the hypercall. Ops for a CPU come on that CPU or while it is off
+ * @share:	let the writer use a page; optional
+ * @unshare:	take it back; optional
+ * @counter:	the counter that the writer's clock is made of
+ * @frequency:	its nominal frequency, Hz
+ * @donates:	table pages change hands and are not shared
+ * @parks:	the writer notices by itself when a CPU goes off
+ *
+ * Under cpus_read_lock() and the remote's control mutex, or cpus_write_lock():
+ * @buf:	the rings, while loaded
+ * @events:	bit per enabled event
+ * @tracing:	CPUs are attached
+ *
+ * Under the remote's control mutex:
+ * @tables:	pages with tables and directories, the writer's while loaded
+ *
+ * Of the clock's work, or while it is not running:
+ * @cycles:	counter when the clock was set last
+ * @boot_ns:	CLOCK_BOOTTIME then
+ */
+struct hyptrace_writer {
+	const char		*name;
+	s64			(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
+	int			(*share)(struct page *page);
+	int			(*unshare)(struct page *page);
+	u64			(*counter)(void);
+	u64			frequency;
+	bool			donates;
+	bool			parks;
+
+	struct hyptrace_buffer	*buf;
+	u64			events;
+	bool			tracing;
+
+	struct list_head	tables;
+
+	struct delayed_work	clock_work;
+	u64			cycles;
+	u64			boot_ns;
+
+	struct hlist_node	hotplug;
+};
+
+int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash);
+void hyptrace_writer_exit(struct hyptrace_writer *writer);
+
+/* For struct hyptrace_remote_ops, with the writer as priv */
+int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv);
+int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv);
+int hyptrace_writer_enable_tracing(bool enable, void *priv);
+int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
+			 struct hyptrace_swap *swap, void *priv);
+int hyptrace_writer_sync(unsigned int cpu, void *priv);
+int hyptrace_writer_reset(unsigned int cpu, void *priv);
+int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
+int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
+
+/* For the init ladder of hyptrace.ko */
+int hyptrace_writers_init(void);
+void hyptrace_writers_exit(void);
+
+/* writer_load.c */
+int hyptrace_writer_share_all(struct hyptrace_writer *writer,
+			      struct hyptrace_buffer *buf);
+int hyptrace_writer_take_back(struct hyptrace_writer *writer,
+			      struct hyptrace_buffer *buf);
+
+/* writer_clock.c */
+void hyptrace_clock_start(struct hyptrace_writer *writer);
+void hyptrace_clock_stop(struct hyptrace_writer *writer);
+
+#endif /* __HYPTRACE_WRITER_H */

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces. Called by
+ * writer.c.
+ */
+#include <linux/irqflags.h>
+#include <linux/math64.h>
+#include <linux/timekeeping.h>
+
+#include "../hyp/abi.h"
+#include "writer.h"
+
+/* Often enough for a slewed clock, seldom enough not to be seen. */
+#define CLOCK_STEP_MS		500
+#define CLOCK_SAMPLES		4
+/* More than adjtimex() can slew is a counter or a clock that stood still. */
+#define CLOCK_MAX_PPM		1000
+
+/* Both at one moment: the closest of some tries, halfway between two reads. */
+static void sample(struct hyptrace_writer *writer, u64 *cycles, u64 *boot_ns)
+{
+	u64 before, after, ns, width = U64_MAX;
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < CLOCK_SAMPLES; i++) {
+		local_irq_save(flags);
+		before = writer->counter();
+		ns = ktime_get_boottime_ns();
+		after = writer->counter();
+		local_irq_restore(flags);
+
+		if (after - before < width) {
+			width = after - before;
+			*cycles = before + width / 2;
+			*boot_ns = ns;
+		}
+	}
+}
+
+/* ns per cycle as the clock wants it, from what passed since the last step */
+static u64 rate(struct hyptrace_writer *writer, u64 cycles, u64 boot_ns)
+{
+	u64 nominal = mul_u64_u64_div_u64(NSEC_PER_SEC, BIT_ULL(HYPTRACE_CLOCK_SHIFT),
+					  writer->frequency);
+	u64 measured, error;
+
+	if (cycles <= writer->cycles || boot_ns <= writer->boot_ns)
+		return nominal;
+
+	measured = mul_u64_u64_div_u64(boot_ns - writer->boot_ns,
+				       BIT_ULL(HYPTRACE_CLOCK_SHIFT),
+				       cycles - writer->cycles);
+	error = measured > nominal ? measured - nominal : nominal - measured;
+
+	return error < div_u64(nominal, USEC_PER_SEC) * CLOCK_MAX_PPM ?
+	       measured : nominal;
+}
+
+static void clock_work(struct work_struct *work)
+{
+	struct hyptrace_writer *writer =
+		container_of(work, struct hyptrace_writer, clock_work.work);
+	u64 cycles, boot_ns;
+
+	sample(writer, &cycles, &boot_ns);
+	writer->call(HYPTRACE_OP_CLOCK, rate(writer, cycles, boot_ns), cycles,
+		     boot_ns);
+	writer->cycles = cycles;
+	writer->boot_ns = boot_ns;
+
+	queue_delayed_work(system_power_efficient_wq, &writer->clock_work,
+			   msecs_to_jiffies(CLOCK_STEP_MS));
+}
+
+/**
+ * hyptrace_clock_start() - set the clock and go on keeping it in step
+ * @writer:	the clock of which does not run
+ *
+ * Context: process, sleeps.
+ */
+void hyptrace_clock_start(struct hyptrace_writer *writer)
+{
+	/* No rate can be measured over the time in which nobody looked. */
+	writer->cycles = U64_MAX;
+	INIT_DELAYED_WORK(&writer->clock_work, clock_work);
+	queue_delayed_work(system_power_efficient_wq, &writer->clock_work, 0);
+	flush_delayed_work(&writer->clock_work);
+}
+
+/**
+ * hyptrace_clock_stop() - leave the clock alone
+ * @writer:	the clock of which runs
+ *
+ * Context: process, sleeps.
+ */
+void hyptrace_clock_stop(struct hyptrace_writer *writer)
+{
+	cancel_delayed_work_sync(&writer->clock_work);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handing the pages of the rings to a writer and taking them back: the EL1 side
+ * of hyp/load.c. Called by writer.c.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#include "../hyp/abi.h"
+#include "writer.h"
+
+#define ENTRIES_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
+#define PAGES_PER_DIR		(HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * ENTRIES_PER_TABLE)
+
+static int share(struct hyptrace_writer *writer, struct page *page)
+{
+	return writer->share ? writer->share(page) : 0;
+}
+
+static int unshare(struct hyptrace_writer *writer, struct page *page)
+{
+	return writer->unshare ? writer->unshare(page) : 0;
+}
+
+static int unshare_ring(struct hyptrace_writer *writer,
+			struct hyptrace_ring_pages *ring, unsigned int nr_pages)
+{
+	int ret, first = unshare(writer, ring->meta);
+
+	while (nr_pages--) {
+		ret = unshare(writer, ring->pages[nr_pages]);
+		first = first ?: ret;
+	}
+
+	return first;
+}
+
+static int share_ring(struct hyptrace_writer *writer,
+		      struct hyptrace_ring_pages *ring)
+{
+	unsigned int i;
+	int ret;
+
+	ret = share(writer, ring->meta);
+	if (ret)
+		return ret;
+
+	for (i = 0; i < ring->nr_pages; i++) {
+		ret = share(writer, ring->pages[i]);
+		if (ret) {
+			/* Taking back what was just shared cannot fail. */
+			WARN_ON_ONCE(unshare_ring(writer, ring, i));
+			return ret;
+		}
+		cond_resched();
+	}
+
+	return 0;
+}
+
+/* A page that becomes the writer's by the op that names it. */
+static struct page *table_page(struct hyptrace_writer *writer)
+{
+	struct page *page;
+
+	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY |
+			  __GFP_NOWARN);
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+
+	if (!writer->donates && share(writer, page)) {
+		__free_page(page);
+		return ERR_PTR(-ENOMEM);
+	}
+
+	return page;
+}
+
+static int give_table(struct hyptrace_writer *writer, u64 op, unsigned int cpu,
+		      struct page *page)
+{
+	int ret = writer->call(op, cpu, page_to_pfn(page), 0);
+
+	if (ret)
+		__free_page(page);
+	else
+		list_add(&page->lru, &writer->tables);
+
+	return ret;
+}
+
+static int give_ring(struct hyptrace_writer *writer, unsigned int cpu,
+		     struct hyptrace_ring_pages *ring)
+{
+	struct hyptrace_table_entry *entry;
+	unsigned int i, j;
+	struct page *page;
+	int ret;
+
+	for (i = 0; i < ring->nr_pages; i += ENTRIES_PER_TABLE) {
+		if (!(i % PAGES_PER_DIR)) {
+			page = table_page(writer);
+			if (IS_ERR(page))
+				return PTR_ERR(page);
+			ret = give_table(writer, HYPTRACE_OP_RING_DIR, cpu, page);
+			if (ret)
+				return ret;
+		}
+
+		page = table_page(writer);
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+		entry = page_address(page);
+		for (j = 0; j < ENTRIES_PER_TABLE && i + j < ring->nr_pages; j++)
+			entry[j].pfn = page_to_pfn(ring->pages[i + j]);
+		ret = give_table(writer, HYPTRACE_OP_RING_TABLE, cpu, page);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+
+	return writer->call(HYPTRACE_OP_RING_READY, cpu, page_to_pfn(ring->meta), 0);
+}
+
+static int build_ring(struct hyptrace_writer *writer, unsigned int cpu,
+		      struct hyptrace_buffer *buf)
+{
+	struct hyptrace_ring_pages *ring = &buf->ring[cpu];
+	int ret;
+
+	ret = writer->call(HYPTRACE_OP_RING_BEGIN, cpu, ring->nr_pages,
+			   buf->discard ? HYPTRACE_RING_DISCARD : 0);
+
+	return ret ?: give_ring(writer, cpu, ring);
+}
+
+/* All of a CPU's ring is the writer's no longer. */
+static int free_ring(struct hyptrace_writer *writer, unsigned int cpu)
+{
+	s64 ret;
+
+	do {
+		ret = writer->call(HYPTRACE_OP_RING_FREE, cpu, 0, 0);
+		cond_resched();
+	} while (ret > 0);
+
+	return ret;
+}
+
+static void free_tables(struct hyptrace_writer *writer)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, &writer->tables, lru) {
+		list_del(&page->lru);
+		__free_page(page);
+	}
+}
+
+static int take_back_upto(struct hyptrace_writer *writer,
+			  struct hyptrace_buffer *buf, unsigned int nr_cpus)
+{
+	int ret, first = 0;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, buf->cpus) {
+		if (cpu >= nr_cpus)
+			break;
+		ret = free_ring(writer, cpu);
+		if (!ret)
+			ret = unshare_ring(writer, &buf->ring[cpu],
+					   buf->ring[cpu].nr_pages);
+		first = first ?: ret;
+	}
+	if (!first)
+		free_tables(writer);
+
+	return first;
+}
+
+/**
+ * hyptrace_writer_take_back() - get all pages back from the writer
+ * @writer:	no CPU of which is attached
+ * @buf:	what it has
+ *
+ * Context: the remote's control mutex held; sleeps.
+ * Return: 0, or the first error: the writer then has kept some of the pages.
+ */
+int hyptrace_writer_take_back(struct hyptrace_writer *writer,
+			      struct hyptrace_buffer *buf)
+{
+	return take_back_upto(writer, buf, nr_cpu_ids);
+}
+
+/**
+ * hyptrace_writer_share_all() - hand the pages of all rings to the writer
+ * @writer:	has none
+ * @buf:	what it is to have
+ *
+ * Context: the remote's control mutex held; sleeps.
+ * Return: 0, or a negative errno and the writer has none; -ENOTRECOVERABLE if it
+ * has kept some although it refused the rest.
+ */
+int hyptrace_writer_share_all(struct hyptrace_writer *writer,
+			      struct hyptrace_buffer *buf)
+{
+	unsigned int cpu;
+	int ret;
+
+	for_each_cpu(cpu, buf->cpus) {
+		ret = share_ring(writer, &buf->ring[cpu]);
+		if (ret)
+			goto err_take_back;
+
+		ret = build_ring(writer, cpu, buf);
+		if (ret) {
+			cpu++;
+			goto err_take_back;
+		}
+	}
+
+	return 0;
+
+err_take_back:
+	return take_back_upto(writer, buf, cpu) ? -ENOTRECOVERABLE : ret;
+}
