@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Build the kernel of the test bed with the project in it; lib.sh tells the variables that choose which. Sources are
+# fetched if they are not in the cache yet, and only what changed is built again.
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tree.sh"
+
+modules=(CONFIG_HYPTRACE=m CONFIG_HYPTRACE_PKVM=m CONFIG_HYPTRACE_TEST=m)
+
+kmake()
+{
+	make -C "$tree" O="$build" ARCH=arm64 CROSS_COMPILE="$cross" CC="$(<"$build/.cc")" LOCALVERSION= \
+		KBUILD_BUILD_TIMESTAMP=1970-01-01 KBUILD_BUILD_USER=hyptrace KBUILD_BUILD_HOST=hyptrace "$@"
+}
+
+prepare_tree()
+{
+	local patch
+	if [[ -n $ksrc ]]; then
+		step "copying $ksrc" tree_copy "$ksrc" "$pristine"
+	else
+		"$vm/fetch.sh" "$series"
+	fi
+	if [[ -n $unpatched ]]; then
+		if [[ ! -d $tree ]]; then
+			cp -al "$pristine" "$tree"
+			rm -f "$tree/drivers/hyptrace"
+			[[ ! -d $pristine.pristine ]] || cp -a "$pristine.pristine" "$tree.pristine"
+			tree_restore "$tree"
+		fi
+		return
+	fi
+	patch=$(series_patch)
+	tree_patch "$tree" "$patch"
+	tree_link "$tree"
+}
+
+# The configuration, made anew only if what it is made of changed.
+configure()
+{
+	local part line symbol missed=
+	mkdir -p "$build"
+	if [[ ! -f $build/.cc ]]; then
+		echo "$(command -v ccache >/dev/null && echo ccache) ${cross}gcc" >"$build/.cc"
+	fi
+	for part in base "$series" ${flavour:+"$flavour"}; do
+		[[ -f $vm/config/$part ]] && cat "$vm/config/$part"
+	done >"$build/.fragment.new" || true
+	if [[ -z $unpatched ]]; then
+		printf '%s\n' "${modules[@]}" >>"$build/.fragment.new"
+		cat "$tree/drivers/hyptrace/Kconfig" >"$build/.kconfig.new"
+	else
+		: >"$build/.kconfig.new"
+	fi
+	if [[ -f $build/.config ]] && cmp -s "$build/.fragment.new" "$build/.fragment" &&
+		cmp -s "$build/.kconfig.new" "$build/.kconfig"; then
+		return
+	fi
+	rm -f "$build/.fragment"
+	KCONFIG_ALLCONFIG=$build/.fragment.new step "configuring $name" kmake allnoconfig
+	while read -r line; do
+		symbol=${line%%=*}
+		[[ $symbol == CONFIG_* ]] || continue
+		if [[ $line == *=n ]]; then
+			! grep -q "^$symbol=" "$build/.config" || missed+=" $symbol"
+		else
+			grep -qxF "$line" "$build/.config" || missed+=" $symbol"
+		fi
+	done <"$build/.fragment.new"
+	[[ -z $missed ]] || die "Kconfig of $name did not take:$missed. Their dependencies are not met, or" \
+		"there is no such symbol: see $build/.config"
+	mv "$build/.kconfig.new" "$build/.kconfig"
+	mv "$build/.fragment.new" "$build/.fragment"
+}
+
+# An unpatched kernel has the modules built outside, from a copy: the work tree stays clean.
+build_outside()
+{
+	local work=$build/hyptrace
+	[[ -f $repo/Kbuild ]] || return 0
+	mkdir -p "$work"
+	rsync -a --include=/Kbuild --include=/driver/*** --include=/hyp/*** --include=/uapi/*** --exclude='/*' \
+		"$repo/" "$work/"
+	kmake -j"$(nproc)" M="$work" "${modules[@]}" modules
+	kmake -s M="$work" INSTALL_MOD_PATH="$out.new" "${modules[@]}" modules_install
+}
+
+# What is booted: image, symbols and modules.
+install_kernel()
+{
+	rm -rf "$out.new"
+	mkdir -p "$out.new/lib/modules"
+	cp "$build/arch/arm64/boot/Image" "$build/System.map" "$build/.config" "$out.new/"
+	kmake -s INSTALL_MOD_PATH="$out.new" modules_install
+	[[ -z $unpatched ]] || build_outside
+	rm -f "$out.new"/lib/modules/*/build
+	rm -rf "$out.old"
+	[[ ! -d $out ]] || mv "$out" "$out.old"
+	mv "$out.new" "$out"
+	rm -rf "$out.old"
+}
+
+set_kernel ''
+name="Linux $series${unpatched:+ unpatched}${flavour:+ $flavour}"
+[[ -z $flavour || -f $vm/config/$flavour ]] || die "there is no flavour \"$flavour\": $vm/config/$flavour is missing"
+need "${cross}gcc"
+need bison
+need flex
+need bc
+lock
+prepare_tree
+configure
+step "building $name" kmake -j"$(nproc)" Image modules
+[[ -n $unpatched ]] || "$vm/el2-symbols.sh"
+step "installing $name" install_kernel

@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # its variables are for those who source it
+# SPDX-License-Identifier: GPL-2.0-only
+# What every script of the test bed shares: where things live, messages, progress, the lock. To be sourced.
+#
+# The environment chooses the kernel:
+#   KERNEL=SERIES          a series that Debian has a source package of (6.12)
+#   KSRC=PATH              any other tree; it is copied into the cache and stays as it is
+#   FLAVOUR=NAME           add the configuration config/NAME, such as debug
+#   HYPTRACE_UNPATCHED=1   the kernel as it comes, the modules built out of tree
+#   HYPTRACE_CACHE=PATH    everything that is fetched and built ($XDG_CACHE_HOME/hyptrace or ~/.cache/hyptrace)
+
+set -euo pipefail
+
+vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+repo=$(cd "$vm/../.." && pwd -P)
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+say()
+{
+	printf '== %s\n' "$*" >&2
+}
+
+need()
+{
+	command -v "$1" >/dev/null || die "the program $1 is missing: run \"make deps\""
+}
+
+# A short name for a path.
+hash_of()
+{
+	printf '%s' "$1" | sha256sum | cut -c 1-12
+}
+
+# set_kernel SERIES: the folders of that kernel; with none, of the one that the environment chooses.
+set_kernel()
+{
+	if [[ -z $1 && -n ${KSRC:-} ]]; then
+		[[ -f $KSRC/Kconfig ]] || die "KSRC=$KSRC is not a kernel tree"
+		ksrc=$(cd "$KSRC" && pwd -P)
+		series=$(awk '$1 == "VERSION" { v = $3 } $1 == "PATCHLEVEL" { print v "." $3; exit }' "$ksrc/Makefile")
+		kernel=tree-$(hash_of "$ksrc")
+	else
+		ksrc=
+		series=${1:-${KERNEL:-6.12}}
+		kernel=$series
+	fi
+	flavour=${FLAVOUR:-}
+	unpatched=${HYPTRACE_UNPATCHED:-}
+	pristine=$cache/src/$kernel
+	[[ -z $unpatched ]] || kernel=$kernel-unpatched
+	tree=$cache/src/$kernel
+	build=$cache/build/$kernel${flavour:+-$flavour}
+	# what a clone boots is its own: another clone may build meanwhile
+	out=$cache/out/$kernel${flavour:+-$flavour}-$(hash_of "$repo")
+}
+
+# One run at a time builds in the cache; what a locked script calls is covered by its lock.
+lock()
+{
+	[[ -z ${HYPTRACE_LOCKED:-} ]] || return 0
+	exec 9>"$cache/lock"
+	if ! flock -n 9; then
+		say "waiting for another run that works in $cache"
+		flock 9
+	fi
+	export HYPTRACE_LOCKED=1
+}
+
+# step TITLE COMMAND...: run it with its output in a log, and show that it lives.
+step()
+{
+	local title=$1 log pid start now rc=0 told=0
+	shift
+	log=$cache/log/${title//[^A-Za-z0-9.]/-}
+	start=$SECONDS
+	# a process group of its own, so that all of it ends with the script
+	set -m
+	"$@" >"$log" 2>&1 9>&- </dev/null &
+	pid=$!
+	set +m
+	trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.2
+		now=$((SECONDS - start))
+		if [[ -t 2 ]]; then
+			printf '\r   %s: %d s, %d lines of log ' "$title" "$now" "$(wc -l <"$log")" >&2
+		elif ((now >= told + 30)); then
+			told=$now
+			printf '   %s: %d s, %d lines of log\n' "$title" "$now" "$(wc -l <"$log")" >&2
+		fi
+	done
+	wait "$pid" || rc=$?
+	trap - INT TERM
+	[[ ! -t 2 ]] || printf '\r\033[K' >&2
+	if ((rc)); then
+		grep -E -m 20 -A 3 'error|Error|\*\*\*' "$log" >&2 || tail -n 30 "$log" >&2
+		die "$title failed after $((SECONDS - start)) s; the whole log is $log"
+	fi
+	say "$title: $((SECONDS - start)) s"
+}
+
+cache=${HYPTRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set: set HYPTRACE_CACHE to a folder}/.cache}/hyptrace}
+mkdir -p "$cache/log" || die "cannot make the cache folder $cache: set HYPTRACE_CACHE to one that can be written"
+cross=aarch64-linux-gnu-
+cache=$(cd "$cache" && pwd -P)

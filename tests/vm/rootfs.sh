@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Make the guest's root from Debian packages for arm64, into the cache. It is made anew when this file, the list of
+# packages or the guest's init changes. rootfs.sh --path prints where it is.
+#
+# Debian 13, whatever the host is: its kernel headers are those of 6.12, which the tools need, and its mirror is the
+# one that has the kernel sources.
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
+
+suite=trixie
+hash=$(cat "${BASH_SOURCE[0]}" "$vm/packages" "$vm/guest-boot" | sha256sum | cut -c 1-12)
+root=$cache/rootfs/$hash
+
+make_root()
+{
+	local new=$1 packages mirror mode=root link target
+	packages=$(sed 's/#.*//' "$vm/packages" | xargs | tr ' ' ,)
+	mirror=$(apt_mirror)
+	((EUID == 0)) || mode=unshare
+	mkdir -p "$new"
+	# by way of tar, so that the files belong to the user
+	mmdebstrap --mode=$mode --variant=extract --architectures=arm64 --include="$packages" "$suite" - \
+		"deb [signed-by=$keyring] $mirror $suite main" |
+		tar -x -C "$new" --exclude='./dev/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
+			--exclude='./usr/share/locale/*'
+
+	# what the packages' scripts would have done
+	mkdir -p "$new/mnt" "$new/opt"
+	ln -sf gawk "$new/usr/bin/awk"
+	printf '%s:x:%s:%s::%s:%s\n' root 0 0 /root /bin/bash nobody 65534 65534 /nonexistent /usr/sbin/nologin \
+		>"$new/etc/passwd"
+	printf '%s:x:%s:\n' root 0 nogroup 65534 >"$new/etc/group"
+	install -m 755 "$vm/guest-boot" "$new/usr/sbin/init"
+
+	# as a sysroot it must not lead to the host
+	find "$new" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
+		ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$new$target")" "$link"
+	done
+}
+
+if [[ ${1:-} == --path ]]; then
+	[[ -d $root ]] || die "there is no root file system yet: run \"make rootfs\""
+	echo "$root"
+	exit
+fi
+
+lock
+[[ ! -d $root ]] || exit 0
+need mmdebstrap
+rm -rf "$cache/rootfs/.new"
+step "making the guest's root" make_root "$cache/rootfs/.new"
+mv "$cache/rootfs/.new" "$root"

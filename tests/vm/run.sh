@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Boot the kernel that was built (see lib.sh for the choice) under QEMU and run a command in it.
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/console.sh"
+
+usage()
+{
+	cat <<-END
+	usage: ${0##*/} [option]... -- COMMAND [ARGUMENT]...
+	       ${0##*/} [option]... --interactive
+	  --kernel SERIES      boot this kernel instead of the one that the environment chooses
+	  --cpus N             (2)
+	  --mem MB             (1024)
+	  --cpu MODEL          neoverse-n1 (default), cortex-a72, max
+	  --mode MODE          protected (default), nvhe, vhe (the kernel's choice on such a CPU), none (no KVM)
+	  --require-protected  fail unless the hypervisor came up in protected mode
+	  --icount             an instruction takes a nanosecond of guest time; one CPU
+	  --share DIR          the guest has this folder at /mnt/share, to read and write
+	  --console FILE       where the kernel's console goes
+	  --append WORDS       more words for the kernel's command line
+	  --timeout SECONDS    (600)
+	  --interactive        a shell on this terminal; without a time limit
+	The command's output is its own, on stdout and stderr; its exit code is ours. 124 says that the time was up, 125
+	that the guest failed: it did not start, or died, or its kernel complained though the command said 0.
+	END
+}
+
+guest_failed()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	printf '%s: the last lines of its console:\n' "${0##*/}" >&2
+	tail -n 25 "$console" >&2 || true
+	exit 125
+}
+
+series='' cpus=2 mem=1024 cpu=neoverse-n1 mode=protected share='' console='' append='' timeout=600
+require='' icount='' interactive=''
+while (($#)); do
+	case $1 in
+	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout)
+		(($# > 1)) || die "$1 needs a value"
+		;;&
+	--kernel) series=$2 && shift 2 ;;
+	--cpus) cpus=$2 && shift 2 ;;
+	--mem) mem=$2 && shift 2 ;;
+	--cpu) cpu=$2 && shift 2 ;;
+	--mode) mode=$2 && shift 2 ;;
+	--share) share=$2 && shift 2 ;;
+	--console) console=$2 && shift 2 ;;
+	--append) append=$2 && shift 2 ;;
+	--timeout) timeout=$2 && shift 2 ;;
+	--require-protected) require=1 && shift ;;
+	--icount) icount=1 && shift ;;
+	--interactive) interactive=1 && shift ;;
+	-h | --help) usage && exit ;;
+	--) shift && break ;;
+	-*) die "there is no option $1: see --help" ;;
+	*) break ;;
+	esac
+done
+case $mode in
+protected | nvhe | none) append="kvm-arm.mode=$mode $append" ;;
+vhe) ;;
+*) die "there is no mode \"$mode\": it is protected, nvhe, vhe or none" ;;
+esac
+for number in "$cpus" "$mem" "$timeout"; do
+	[[ $number =~ ^[1-9][0-9]*$ ]] || die "\"$number\" is not a positive number"
+done
+[[ -z $icount || $cpus == 1 ]] || die "--icount works with one CPU: add --cpus 1"
+[[ -z $share || -d $share ]] || die "--share $share: there is no such folder"
+if [[ -n $interactive ]]; then
+	[[ -t 0 && -t 1 ]] || die "--interactive needs a terminal"
+	(($#)) || set -- bash -l
+	timeout=0
+fi
+(($#)) || die "no command is given: see --help"
+
+set_kernel "$series"
+root=$("$vm/rootfs.sh" --path)
+[[ -f $out/Image ]] || die "there is no kernel ${out##*/} yet: run \"make kernel\" (with the same KERNEL, KSRC, FLAVOUR)"
+need qemu-system-aarch64
+
+work=$(mktemp -d)
+qemu=
+# shellcheck disable=SC2317 # the trap calls it
+cleanup()
+{
+	[[ -z $qemu ]] || kill "$qemu" 2>/dev/null || true
+	[[ -z $interactive ]] || stty "$terminal"
+	rm -rf "$work"
+}
+[[ -z $interactive ]] || terminal=$(stty -g)
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+mkdir "$work/control"
+cp "$vm/guest-init" "$work/control/init"
+printf '%q ' "$@" >"$work/control/command"
+console=${console:-$work/console}
+: >"$console"
+
+line=(-M "virt,virtualization=on,gic-version=3" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
+	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
+	-append "console=ttyAMA0 loglevel=8 panic=-1 root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
+	-device virtio-serial-device)
+case $cpu in
+max) line+=(-cpu "max,pauth-impdef=on") ;;
+*) line+=(-cpu "$cpu") ;;
+esac
+[[ -z $icount ]] || line+=(-icount "shift=0,sleep=off")
+
+# folder TAG PATH [OPTION]: one that the guest may mount
+folder()
+{
+	line+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none,multidevs=remap${3:+,$3}"
+		-device "virtio-9p-device,fsdev=$1,mount_tag=$1")
+}
+folder root "$root" readonly=on
+folder modules "$out/lib/modules" readonly=on
+folder control "$work/control"
+if [[ -n $share ]]; then
+	folder share "$(cd "$share" && pwd -P)"
+	: >"$work/control/share"
+fi
+
+readers=()
+if [[ -n $interactive ]]; then
+	read -r rows columns < <(stty size)
+	echo "rows $rows cols $columns" >"$work/control/interactive"
+	line+=(-chardev "stdio,id=tty,signal=off" -device "virtconsole,chardev=tty")
+	exec 3<&0
+else
+	mkfifo "$work/out" "$work/err"
+	cat "$work/out" &
+	readers+=($!)
+	cat "$work/err" >&2 &
+	readers+=($!)
+	line+=(-chardev "file,id=out,path=$work/out" -device "virtserialport,chardev=out,name=out"
+		-chardev "file,id=err,path=$work/err" -device "virtserialport,chardev=err,name=err")
+	exec 3</dev/null
+fi
+
+# The guest goes when we go, however that happens.
+setpriv --pdeathsig TERM timeout --foreground -k 5 "$timeout" qemu-system-aarch64 "${line[@]}" <&3 2>"$work/qemu" &
+qemu=$!
+code=0
+wait "$qemu" || code=$?
+qemu=
+
+if ((${#readers[@]})); then
+	# a reader whose writer never came must not wait for it
+	exec 4<>"$work/out" 5<>"$work/err"
+	exec 4>&- 5>&-
+	wait "${readers[@]}" || true
+fi
+
+if ((code == 124)); then
+	echo "${0##*/}: the command was not done after $timeout s" >&2
+	console_complaints "$console" >&2 || true
+	exit 124
+fi
+[[ ! -s $work/qemu ]] || sed 's/^/qemu: /' "$work/qemu" >&2
+((code == 0)) || guest_failed "QEMU ended with $code"
+[[ -e $work/control/started ]] || guest_failed "the guest never got to its first process"
+[[ -s $work/control/exit ]] || guest_failed "the guest died while the command ran"
+code=$(<"$work/control/exit")
+if console_complaints "$console" >"$work/complaints"; then
+	echo "${0##*/}: the guest's kernel complained:" >&2
+	cat "$work/complaints" >&2
+	((code)) || code=125
+fi
+if [[ -n $require ]] && ! console_protected "$console"; then
+	echo "${0##*/}: the hypervisor did not come up in protected mode: the console does not say" \
+		"\"Protected nVHE mode initialized successfully\" (or hVHE)" >&2
+	((code)) || code=125
+fi
+exit "$code"

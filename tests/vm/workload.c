@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A KVM guest of ten instructions whose exits are known exactly: so many PSCI calls, which the kernel answers, then
+ * so many stores to a device that is not there, which come to user space. For the tests and the demo, on arm64.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <linux/kvm.h>
+
+#define GUEST_RAM	0x80000000ULL	/* where its code is */
+#define GUEST_RAM_SIZE	0x10000		/* a page of any size */
+#define GUEST_DEVICE	0x1000ULL	/* where nothing is */
+
+#define CORE_REG(field) \
+	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(field))
+
+/*
+ * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered. KVM returns PSCI results in x0 to x3.
+ */
+asm(".pushsection .rodata\n"
+    ".balign 4\n"
+    "guest_code:\n"
+    "0:	cbz	x20, 1f\n"
+    "	mov	w0, #0x84000000\n"	/* PSCI_VERSION */
+    "	hvc	#0\n"
+    "	tbnz	w0, #31, 1f\n"		/* an error is negative */
+    "	add	x21, x21, #1\n"
+    "	sub	x20, x20, #1\n"
+    "	b	0b\n"
+    "1:	str	x21, [x19]\n"
+    "	b	1b\n"
+    "guest_code_end:\n"
+    ".popsection\n");
+
+extern const char guest_code[], guest_code_end[];
+
+struct guest {
+	int vcpu;
+	struct kvm_run *run;
+};
+
+static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
+{
+	int error = errno;
+	va_list args;
+
+	fputs("workload: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	if (error)
+		fprintf(stderr, ": %s", strerror(error));
+	fputc('\n', stderr);
+	exit(EXIT_FAILURE);
+}
+
+static int kvm_ioctl(int fd, unsigned long request, void *argument, const char *what)
+{
+	int ret = ioctl(fd, request, argument);
+
+	if (ret < 0)
+		die("KVM refuses %s", what);
+	return ret;
+}
+
+static void set_reg(int vcpu, uint64_t id, uint64_t value)
+{
+	struct kvm_one_reg reg = { .id = id, .addr = (uintptr_t)&value };
+
+	kvm_ioctl(vcpu, KVM_SET_ONE_REG, &reg, "to set a register");
+}
+
+static struct guest guest_create(unsigned long psci_calls)
+{
+	struct kvm_userspace_memory_region ram = {
+		.guest_phys_addr = GUEST_RAM,
+		.memory_size = GUEST_RAM_SIZE,
+	};
+	struct kvm_vcpu_init init;
+	struct guest guest;
+	int kvm, vm;
+	void *memory;
+
+	kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+	if (kvm < 0)
+		die("cannot open /dev/kvm");
+	vm = ioctl(kvm, KVM_CREATE_VM, 0UL);
+	if (vm < 0)
+		die("KVM refuses a virtual machine");
+
+	memory = mmap(NULL, GUEST_RAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		die("no memory for the guest");
+	memcpy(memory, guest_code, guest_code_end - guest_code);
+	__builtin___clear_cache(memory, (char *)memory + GUEST_RAM_SIZE);
+	ram.userspace_addr = (uintptr_t)memory;
+	kvm_ioctl(vm, KVM_SET_USER_MEMORY_REGION, &ram, "the guest's memory");
+
+	guest.vcpu = ioctl(vm, KVM_CREATE_VCPU, 0UL);
+	if (guest.vcpu < 0)
+		die("KVM refuses a vCPU");
+	guest.run = mmap(NULL, kvm_ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, NULL, "to tell the size of kvm_run"),
+			 PROT_READ | PROT_WRITE, MAP_SHARED, guest.vcpu, 0);
+	if (guest.run == MAP_FAILED)
+		die("cannot map kvm_run");
+
+	kvm_ioctl(vm, KVM_ARM_PREFERRED_TARGET, &init, "to name a CPU model");
+	init.features[0] |= 1U << KVM_ARM_VCPU_PSCI_0_2;
+	kvm_ioctl(guest.vcpu, KVM_ARM_VCPU_INIT, &init, "to set up the vCPU");
+	set_reg(guest.vcpu, CORE_REG(regs.pc), GUEST_RAM);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[19]), GUEST_DEVICE);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[20]), psci_calls);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[21]), 0);
+	return guest;
+}
+
+/* Run to the next store to the device; what is stored is the number of PSCI calls that were answered. */
+static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
+{
+	const struct kvm_run *run = guest->run;
+	uint64_t stored;
+	int ret;
+
+	do {
+		++*ioctls;
+		ret = ioctl(guest->vcpu, KVM_RUN, 0UL);
+	} while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		die("KVM cannot run the vCPU");
+	errno = 0;
+	if (run->exit_reason != KVM_EXIT_MMIO || !run->mmio.is_write || run->mmio.phys_addr != GUEST_DEVICE ||
+	    run->mmio.len != sizeof(stored))
+		die("the guest left for another reason than its store: KVM exit reason %u", run->exit_reason);
+	memcpy(&stored, run->mmio.data, sizeof(stored));
+	return stored;
+}
+
+static void pin(unsigned long cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (cpu >= CPU_SETSIZE) {
+		errno = 0;
+		die("there is no CPU %lu", cpu);
+	}
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("cannot run on CPU %lu", cpu);
+}
+
+static unsigned long number(const char *text, const char *what)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 0);
+	if (errno || end == text || *end || *text == '-') {
+		errno = 0;
+		die("%s: \"%s\" is not a number", what, text);
+	}
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "mmio", required_argument, NULL, 'm' },
+		{ "psci", required_argument, NULL, 'p' },
+		{ }
+	};
+	unsigned long mmio = 1000, psci = 1000, exits, ioctls = 0;
+	uint64_t answered = 0;
+	struct guest guest;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			pin(number(optarg, "--cpu"));
+			break;
+		case 'm':
+			mmio = number(optarg, "--mmio");
+			break;
+		case 'p':
+			psci = number(optarg, "--psci");
+			break;
+		default:
+			fputs("usage: workload [--cpu N] [--mmio N] [--psci N]\n", stderr);
+			return EXIT_FAILURE;
+		}
+	}
+	if (optind < argc || !mmio) {
+		/* without a store the guest would never come back */
+		fputs("usage: workload [--cpu N] [--mmio N] [--psci N]; at least one MMIO store\n", stderr);
+		return EXIT_FAILURE;
+	}
+
+	guest = guest_create(psci);
+	for (exits = 0; exits < mmio; exits++)
+		answered = guest_run(&guest, &ioctls);
+	errno = 0;
+	if (answered != psci)
+		die("KVM answered %llu of %lu PSCI calls", (unsigned long long)answered, psci);
+	printf("mmio_exits=%lu psci_calls=%lu run_ioctls=%lu vcpu_pid=%d\n", exits, psci, ioctls, gettid());
+	return EXIT_SUCCESS;
+}
