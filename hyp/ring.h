@@ -161,7 +161,7 @@ static inline struct hyptrace_slot *hyptrace_slot_at(struct hyptrace_ring *ring,
 
 static __always_inline u32 hyptrace_record_header(u32 type_len, u32 delta)
 {
-#ifdef __BIG_ENDIAN
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	return type_len << HYPTRACE_DELTA_BITS | delta;
 #else
 	return type_len | delta << HYPTRACE_TYPE_LEN_BITS;
