@@ -85,6 +85,8 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 		if (next == ring->head && ring->discard) {
 			ring->dropped++;
 			ring->pending++;
+			/* A smaller one must not slip in before the gap is told. */
+			ring->end = ring->pos;
 			ok = false;
 			goto out;
 		}
