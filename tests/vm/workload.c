@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A KVM guest of ten instructions whose exits are known exactly: so many PSCI calls, which the kernel answers, then
+ * A KVM guest of nine instructions whose exits are known exactly: so many PSCI calls, which the kernel answers, then
  * so many stores to a device that is not there, which come to user space. For the tests and the demo, on arm64.
  */
 #define _GNU_SOURCE
@@ -44,7 +44,9 @@ asm(".pushsection .rodata\n"
     "guest_code_end:\n"
     ".popsection\n");
 
-extern const char guest_code[], guest_code_end[];
+/* hidden: the linker mixes up local labels in the global offset table */
+extern const char guest_code[] __attribute__((visibility("hidden")));
+extern const char guest_code_end[] __attribute__((visibility("hidden")));
 
 struct guest {
 	int vcpu;
