@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What env_host.h asks of the program: CPUs, a counter and the owner of each page;
+ * and a host that loads rings.
+ */
+#include <sys/mman.h>
+
+#include "hyp_env.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(addr, size)	((void)(addr), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(addr, size)	((void)(addr), (void)(size))
+#endif
+
+/* Alternating with pages that cannot be touched takes two mappings a page. */
+#define MAX_GUARDED	16384
+
+struct hyptrace_ring env_rings[ENV_CPUS];
+struct env_calls env_calls;
+u32 env_violations;
+u64 env_counter;
+void (*env_counter_hook)(void);
+u32 env_fail_take, env_fail_give, env_fail_pin;
+
+__thread struct hyptrace_ring *hyptrace_host_ring = &env_rings[0];
+__thread pid_t hyptrace_host_vcpu;
+
+static struct {
+	u8		*base;
+	size_t		bytes;
+	u32		nr;
+	u32		stride;	/* pages from one to the next */
+	enum env_owner	*owner;
+} pool;
+
+static void violation(const char *what, const void *page)
+{
+	fprintf(stderr, "hyp/ must not: %s (page %p)\n", what, page);
+	env_violations++;
+}
+
+struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
+{
+	return cpu < ENV_CPUS ? &env_rings[cpu] : NULL;
+}
+
+u64 hyptrace_counter(void)
+{
+	if (env_counter_hook)
+		env_counter_hook();
+
+	return __atomic_load_n(&env_counter, __ATOMIC_RELAXED);
+}
+
+static bool find(const void *va, u32 *index)
+{
+	size_t offset = (uintptr_t)va - (uintptr_t)pool.base;
+	size_t page = offset / PAGE_SIZE;
+
+	if ((uintptr_t)va < (uintptr_t)pool.base || offset >= pool.bytes ||
+	    offset % PAGE_SIZE || page % pool.stride != pool.stride - 1)
+		return false;
+	*index = page / pool.stride;
+
+	return *index < pool.nr;
+}
+
+static bool find_pfn(u64 pfn, u32 *index)
+{
+	/* A number too large for an address must not come back in as a small one. */
+	return pfn < BIT_ULL(64 - PAGE_SHIFT) &&
+	       find((void *)(uintptr_t)(pfn << PAGE_SHIFT), index);
+}
+
+static bool all_zero(const u8 *page)
+{
+	size_t i;
+
+	for (i = 0; i < PAGE_SIZE; i++)
+		if (page[i])
+			return false;
+
+	return true;
+}
+
+static bool fails(u32 *countdown)
+{
+	return *countdown && !--*countdown;
+}
+
+int hyptrace_take_page(u64 pfn, void **va)
+{
+	u32 index;
+
+	env_calls.take++;
+	if (!find_pfn(pfn, &index))
+		return -EINVAL;
+	if (fails(&env_fail_take))
+		return -ENOMEM;
+	if (pool.owner[index] != ENV_HOST)
+		return -EPERM;
+	pool.owner[index] = ENV_HYP;
+	*va = env_page(index);
+	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
+
+	return 0;
+}
+
+int hyptrace_give_page(void *va)
+{
+	u32 index;
+
+	env_calls.give++;
+	if (!find(va, &index) || pool.owner[index] != ENV_HYP) {
+		violation("give a page that it does not own", va);
+		return -EPERM;
+	}
+	if (!all_zero(va))
+		violation("give a page without wiping it", va);
+	if (fails(&env_fail_give))
+		return -ENOMEM;
+	pool.owner[index] = ENV_HOST;
+	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
+
+	return 0;
+}
+
+int hyptrace_pin_page(u64 pfn, void **va)
+{
+	u32 index;
+
+	env_calls.pin++;
+	if (!find_pfn(pfn, &index))
+		return -EINVAL;
+	if (fails(&env_fail_pin))
+		return -ENOMEM;
+	if (pool.owner[index] == ENV_PINNED)
+		return -EBUSY;
+	if (pool.owner[index] != ENV_SHARED)
+		return -EPERM;
+	pool.owner[index] = ENV_PINNED;
+	*va = env_page(index);
+	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
+
+	return 0;
+}
+
+void hyptrace_unpin_page(void *va)
+{
+	u32 index;
+
+	env_calls.unpin++;
+	if (!find(va, &index) || pool.owner[index] != ENV_PINNED) {
+		violation("unpin a page that it did not pin", va);
+		return;
+	}
+	if (!all_zero(va))
+		violation("unpin a page without wiping it", va);
+	pool.owner[index] = ENV_SHARED;
+	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
+}
+
+/* Pages, all the host's, and CPUs without rings; the calling thread is CPU 0. */
+void env_start(u32 nr_pages)
+{
+	u32 i;
+
+	pool.nr = nr_pages;
+	pool.stride = nr_pages > MAX_GUARDED ? 1 : 2;
+	pool.bytes = ((size_t)nr_pages * pool.stride + 1) * PAGE_SIZE;
+	pool.owner = calloc(nr_pages, sizeof(*pool.owner));
+	pool.base = mmap(NULL, pool.bytes, pool.stride == 1 ?
+			 PROT_READ | PROT_WRITE : PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_non_null(pool.owner);
+	assert_true(pool.base != MAP_FAILED);
+	for (i = 0; i < nr_pages; i++) {
+		if (pool.stride > 1)
+			assert_int_equal(mprotect(env_page(i), PAGE_SIZE,
+						  PROT_READ | PROT_WRITE), 0);
+		ASAN_POISON_MEMORY_REGION(env_page(i), PAGE_SIZE);
+	}
+
+	memset(env_rings, 0, sizeof(env_rings));
+	memset(&env_calls, 0, sizeof(env_calls));
+	env_violations = 0;
+	env_counter = 0;
+	env_counter_hook = NULL;
+	env_fail_take = env_fail_give = env_fail_pin = 0;
+	hyptrace_host_vcpu = 0;
+	env_cpu(0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
+}
+
+void env_stop(void)
+{
+	u32 i;
+
+	assert_int_equal(env_violations, 0);
+	assert_int_equal(env_count(ENV_PINNED), 0);
+	assert_int_equal(env_count(ENV_HYP), 0);
+	for (i = 0; i < ENV_CPUS; i++) {
+		assert_int_equal(env_rings[i].state, HYPTRACE_RING_EMPTY);
+		assert_int_equal(env_rings[i].lock, 0);
+	}
+	ASAN_UNPOISON_MEMORY_REGION(pool.base, pool.bytes);
+	munmap(pool.base, pool.bytes);
+	free(pool.owner);
+	memset(&pool, 0, sizeof(pool));
+}
+
+/* This thread is that CPU from here on. */
+void env_cpu(u32 cpu)
+{
+	hyptrace_host_ring = &env_rings[cpu];
+}
+
+void *env_page(u32 index)
+{
+	return pool.base + ((size_t)index * pool.stride + pool.stride - 1) * PAGE_SIZE;
+}
+
+u64 env_pfn(u32 index)
+{
+	return (uintptr_t)env_page(index) >> PAGE_SHIFT;
+}
+
+enum env_owner env_owner(u32 index)
+{
+	return pool.owner[index];
+}
+
+void env_share(u32 index)
+{
+	if (pool.owner[index] == ENV_HOST)
+		pool.owner[index] = ENV_SHARED;
+}
+
+void env_unshare(u32 index)
+{
+	if (pool.owner[index] == ENV_SHARED)
+		pool.owner[index] = ENV_HOST;
+}
+
+/* The host writes to a page that is not EL2's alone. */
+void env_host_write(u32 index, size_t offset, const void *from, size_t len)
+{
+	u8 *page = env_page(index);
+
+	assert_int_not_equal(pool.owner[index], ENV_HYP);
+	ASAN_UNPOISON_MEMORY_REGION(page, PAGE_SIZE);
+	memcpy(page + offset, from, len);
+	if (pool.owner[index] < ENV_PINNED)
+		ASAN_POISON_MEMORY_REGION(page, PAGE_SIZE);
+}
+
+bool env_is_wiped(u32 index)
+{
+	u8 *page = env_page(index);
+	bool ret;
+
+	ASAN_UNPOISON_MEMORY_REGION(page, PAGE_SIZE);
+	ret = all_zero(page);
+	if (pool.owner[index] < ENV_PINNED)
+		ASAN_POISON_MEMORY_REGION(page, PAGE_SIZE);
+
+	return ret;
+}
+
+u32 env_count(enum env_owner owner)
+{
+	u32 nr = 0, i;
+
+	for (i = 0; i < pool.nr; i++)
+		nr += pool.owner[i] == owner;
+
+	return nr;
+}
+
+u64 env_number(const char *name, u64 otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+u64 env_seed(u64 seed)
+{
+	return env_number("HYPTRACE_TEST_SEED", seed);
+}
+
+/* splitmix64 */
+u64 env_random(u64 *state)
+{
+	u64 z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+
+	return z ^ z >> 31;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A host that loads rings out of the pool of hyp_env.c and unloads them, by
+ * hypercalls. For the tests of hyp/.
+ */
+#include "hyp_env.h"
+
+/* Pool pages that a ring of so many data pages takes. */
+u32 env_ring_pages(u32 nr_pages)
+{
+	struct env_ring ring;
+
+	env_ring_shape(&ring, 0, 0, nr_pages);
+
+	return nr_pages + 1 + ring.nr_dirs + ring.nr_tables;
+}
+
+void env_ring_shape(struct env_ring *ring, u32 cpu, u32 first, u32 nr_pages)
+{
+	u32 nr_tables = DIV_ROUND_UP(nr_pages, (u32)HYPTRACE_SLOTS_PER_TABLE);
+
+	*ring = (struct env_ring) {
+		.cpu = cpu,
+		.first = first,
+		.nr_pages = nr_pages,
+		.nr_tables = nr_tables,
+		.nr_dirs = DIV_ROUND_UP(nr_tables,
+					(u32)HYPTRACE_TABLE_PTRS_PER_DIR),
+	};
+}
+
+u32 env_ring_dir(const struct env_ring *ring, u32 nr)
+{
+	return ring->first + ring->nr_pages + 1 + nr;
+}
+
+u32 env_ring_table(const struct env_ring *ring, u32 nr)
+{
+	return env_ring_dir(ring, ring->nr_dirs) + nr;
+}
+
+/* Write the page that lists the data pages of a table, all of them shared. */
+void env_ring_list(const struct env_ring *ring, u32 table)
+{
+	struct hyptrace_table_entry entries[HYPTRACE_SLOTS_PER_TABLE] = { };
+	u32 first = table * HYPTRACE_SLOTS_PER_TABLE, i;
+
+	for (i = 0; i < HYPTRACE_SLOTS_PER_TABLE; i++) {
+		if (first + i == ring->nr_pages)
+			break;
+		env_share(ring->first + first + i);
+		entries[i].pfn = env_pfn(ring->first + first + i);
+		/* for EL2, which owes it nothing */
+		memset(entries[i].reserved, 0xa5, sizeof(entries[i].reserved));
+	}
+	env_host_write(env_ring_table(ring, table), 0, entries, sizeof(entries));
+}
+
+void env_ring_load(struct env_ring *ring, u32 cpu, u32 first, u32 nr_pages,
+		   u32 flags)
+{
+	u32 i;
+
+	env_ring_shape(ring, cpu, first, nr_pages);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, cpu, nr_pages, flags),
+			 0);
+	for (i = 0; i < ring->nr_tables; i++) {
+		u32 dir = i / HYPTRACE_TABLE_PTRS_PER_DIR;
+
+		if (i % HYPTRACE_TABLE_PTRS_PER_DIR == 0)
+			assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_DIR, cpu,
+							env_pfn(env_ring_dir(ring, dir)),
+							0), 0);
+		env_ring_list(ring, i);
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_TABLE, cpu,
+						env_pfn(env_ring_table(ring, i)), 0),
+				 0);
+	}
+	env_share(first + nr_pages);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_READY, cpu,
+					env_pfn(first + nr_pages), 0), 0);
+}
+
+/* All of it comes back, in as many steps as there are pages to be given. */
+void env_ring_free(struct env_ring *ring)
+{
+	u32 steps = 1 + ring->nr_dirs + ring->nr_tables, i;
+
+	while (--steps)
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring->cpu, 0, 0),
+				 1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring->cpu, 0, 0), 0);
+
+	for (i = 0; i <= ring->nr_pages; i++) {
+		assert_int_equal(env_owner(ring->first + i), ENV_SHARED);
+		assert_true(env_is_wiped(ring->first + i));
+		env_unshare(ring->first + i);
+	}
+	for (; i < env_ring_pages(ring->nr_pages); i++)
+		assert_int_equal(env_owner(ring->first + i), ENV_HOST);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is in a sub-buffer, by two decoders: one written here after the kernel's
+ * description of the format, and libtraceevent's. For the tests of the ring.
+ */
+#ifndef RING_DECODE_H
+#define RING_DECODE_H
+
+#include "hyp_env.h"
+
+/* 4 bytes of header and 4 of payload are the smallest record. */
+#define DECODE_MAX	(sizeof(((struct hyptrace_subbuf *)0)->data) / 8)
+
+struct decoded {
+	u64 time;
+	u32 offset;	/* of the payload in the data */
+	u32 size;	/* of the payload, as it was rounded up */
+};
+
+int decode_own(const struct hyptrace_subbuf *page, u64 commit,
+	       struct decoded *events);
+int decode_kbuffer(const struct hyptrace_subbuf *page, struct decoded *events);
+int decode_both(const struct hyptrace_subbuf *page, struct decoded *events);
+
+#endif /* RING_DECODE_H */

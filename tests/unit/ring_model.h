@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the ring does, said plainly: a list of sub-buffers, each a list of events.
+ * For test_ring_model.c, which has hyp/ring.c do the same.
+ */
+#ifndef RING_MODEL_H
+#define RING_MODEL_H
+
+#include "ring_decode.h"
+
+enum model_kind {
+	MODEL_RAW,	/* a payload of any size: the number, then a pattern */
+	MODEL_ENTER,	/* hyptrace(hyp_enter) */
+	MODEL_SELFTEST,	/* hyptrace(selftest) */
+};
+
+struct model_event {
+	u64 number;
+	u64 time;
+	u32 payload;
+	enum model_kind kind;
+};
+
+struct model_page {
+	u64 lost;	/* events missing right before it */
+	u32 used;	/* bytes */
+	u32 nr;
+	bool closed;	/* an event was refused: the next one goes elsewhere */
+	struct model_event events[DECODE_MAX];
+};
+
+struct model {
+	bool discard;
+	u32 nr_slots;
+	u64 last;
+	u64 recorded;
+	u64 overrun;
+	u64 dropped;
+	u64 pending;
+	struct model_page *reader;
+	bool following;	/* the reader's is the one being written */
+	u32 nr_unread;
+	struct model_page *unread[];	/* oldest first */
+};
+
+struct model *model_new(u32 nr_pages, bool discard);
+void model_delete(struct model *model);
+bool model_write(struct model *model, const struct model_event *event);
+int model_swap(struct model *model, u64 consumed);
+void model_reset(struct model *model);
+struct model_page *model_writing(struct model *model);
+u64 model_unread(struct model *model);
+
+void model_fill(u8 *payload, u64 number, u32 size);
+bool model_matches(const struct model_event *event, const u8 *payload);
+void model_check_page(const struct model_page *page,
+		      const struct hyptrace_subbuf *subbuf);
+
+#endif /* RING_MODEL_H */
