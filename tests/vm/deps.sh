@@ -5,17 +5,12 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-packages=(
-	# the kernel
-	make gcc libc6-dev bison flex bc patch xz-utils cpio rsync kmod libssl-dev libelf-dev ccache
-	# the machine and its root file system
-	qemu-system-arm mmdebstrap debian-archive-keyring
-	# the tools and the tests on the host
-	pkg-config libnl-genl-3-dev libtraceevent-dev libtracefs-dev libcmocka-dev bats shellcheck
-	perl python3-yaml python3-jsonschema git
-)
-# an arm64 host compiles for itself
-[[ $(dpkg --print-architecture) == arm64 ]] || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+read -ra packages < <(sed 's/#.*//' "$vm/packages" | xargs)
+if [[ $(dpkg --print-architecture) == arm64 ]]; then
+	# it compiles for itself
+	packages=("${packages[@]/#gcc-aarch64*/gcc}")
+	packages=("${packages[@]/#libc6-dev-arm64*/libc6-dev}")
+fi
 # mmdebstrap makes a root without being root in a user namespace
 ((EUID == 0)) || packages+=(uidmap)
 

@@ -80,8 +80,7 @@ build_outside()
 	local work=$build/hyptrace
 	[[ -f $repo/Kbuild ]] || return 0
 	mkdir -p "$work"
-	rsync -a --include=/Kbuild --include=/driver/*** --include=/hyp/*** --include=/uapi/*** --exclude='/*' \
-		"$repo/" "$work/"
+	rsync -a --exclude-from="$repo/.gitignore" "$repo"/{Kbuild,driver,hyp,uapi} "$work/"
 	kmake -j"$(nproc)" M="$work" "${modules[@]}" modules
 	kmake -s M="$work" INSTALL_MOD_PATH="$out.new" "${modules[@]}" modules_install
 }

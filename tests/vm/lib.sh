@@ -108,4 +108,6 @@ step()
 cache=${HYPTRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set: set HYPTRACE_CACHE to a folder}/.cache}/hyptrace}
 mkdir -p "$cache/log" || die "cannot make the cache folder $cache: set HYPTRACE_CACHE to one that can be written"
 cross=aarch64-linux-gnu-
+# what this clone has built for the guest, which sees it as /usr/local
+guest=$cache/guest/$(hash_of "$repo")
 cache=$(cd "$cache" && pwd -P)

@@ -10,13 +10,13 @@
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
 suite=trixie
-hash=$(cat "${BASH_SOURCE[0]}" "$vm/packages" "$vm/guest-boot" | sha256sum | cut -c 1-12)
+hash=$(cat "${BASH_SOURCE[0]}" "$vm/packages.guest" "$vm/guest-boot" | sha256sum | cut -c 1-12)
 root=$cache/rootfs/$hash
 
 make_root()
 {
 	local new=$1 packages mirror mode=root link target
-	packages=$(sed 's/#.*//' "$vm/packages" | xargs | tr ' ' ,)
+	packages=$(sed 's/#.*//' "$vm/packages.guest" | xargs | tr ' ' ,)
 	mirror=$(apt_mirror)
 	((EUID == 0)) || mode=unshare
 	mkdir -p "$new"

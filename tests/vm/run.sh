@@ -17,7 +17,8 @@ usage()
 	  --mode MODE          protected (default), nvhe, vhe (the kernel's choice on such a CPU), none (no KVM)
 	  --require-protected  fail unless the hypervisor came up in protected mode
 	  --icount             an instruction takes a nanosecond of guest time; one CPU
-	  --share DIR          the guest has this folder at /mnt/share, to read and write
+	  --share DIR          the guest has this folder at /mnt/share, to read and write; it always has the repository
+                       at /mnt/repo and what guest.sh built at /usr/local, to read
 	  --console FILE       where the kernel's console goes
 	  --append WORDS       more words for the kernel's command line
 	  --timeout SECONDS    (600)
@@ -81,6 +82,7 @@ set_kernel "$series"
 root=$("$vm/rootfs.sh" --path)
 [[ -f $out/Image ]] || die "there is no kernel ${out##*/} yet: run \"make kernel\" (with the same KERNEL, KSRC, FLAVOUR)"
 need qemu-system-aarch64
+mkdir -p "$guest/root/usr/local"
 
 work=$(mktemp -d)
 qemu=
@@ -121,6 +123,8 @@ folder()
 folder root "$root" readonly=on
 folder modules "$out/lib/modules" readonly=on
 folder control "$work/control"
+folder guest "$guest/root/usr/local" readonly=on
+folder repo "$repo" readonly=on
 if [[ -n $share ]]; then
 	folder share "$(cd "$share" && pwd -P)"
 	: >"$work/control/share"

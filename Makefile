@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The user's entry. Kernel builds read Kbuild instead.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+.PHONY: help demo check vm deps kernel rootfs guest tools modules patch-tree unit lint generated clean
+
+help:
+	@echo 'make demo                trace a real pKVM hypervisor under emulation'
+	@echo 'make check               all tests'
+	@echo 'make vm                  a shell in the machine'
+	@echo 'make tools               the hyptrace command'
+	@echo 'make modules [KDIR=]     the modules, out of tree (default: the running kernel)'
+	@echo 'make patch-tree KSRC=    put the project into a kernel tree of yours'
+	@echo 'make deps kernel rootfs guest   the parts of the test bed, one by one'
+	@echo 'make unit lint generated parts of the tests; whether generated files are up to date'
+	@echo 'make clean               what was built here; the cache stays'
+	@echo
+	@echo 'KERNEL=6.12 (default) or 7.2 chooses the kernel of the machine, KSRC=PATH any other tree,'
+	@echo 'FLAVOUR=debug its checkers, HYPTRACE_CACHE=PATH the place for all that is fetched and built.'
+
+demo: deps
+	tests/vm/demo.sh
+
+check: deps
+	tests/check.sh
+
+vm: deps kernel rootfs guest
+	tests/vm/run.sh --interactive
+
+deps:
+	tests/vm/deps.sh
+
+kernel:
+	tests/vm/kernel.sh
+
+rootfs:
+	tests/vm/rootfs.sh
+
+guest: rootfs
+	tests/vm/guest.sh
+
+tools:
+	$(MAKE) -C tools
+
+modules:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+patch-tree:
+	tests/vm/patch-tree.sh "$(KSRC)"
+
+unit:
+	tests/unit/run.sh
+
+lint:
+	tests/lint/run.sh
+
+generated:
+	tests/vm/fetch.sh 7.2
+	tests/generate.sh --check "$$(tests/vm/path.sh tree 7.2)"
+
+clean:
+	$(MAKE) -C tools clean
+	find . -path ./.git -prune -o \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
+		-o -name modules.order -o -name Module.symvers \) -type f -exec rm -f {} +

@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# In the machine: run the suites that are named. Each one's last line is "N passed, N failed", and so is ours.
+
+passed=0 failed=0
+cd /mnt/repo/tests || exit
+for suite in "$@"; do
+	echo "== $suite"
+	last=
+	while IFS= read -r line; do
+		printf '%s\n' "$line"
+		last=$line
+	done < <("./$suite/run.sh" 2>&1)
+	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2]))
+	else
+		echo "$suite could not run: its last line is not \"N passed, N failed\""
+		((failed++))
+	fi
+done
+echo "$passed passed, $failed failed"
+((failed == 0 && passed > 0))
