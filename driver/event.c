@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of a remote: checking them at its registration, finding and enabling
+ * them, and the names of values in their print formats. Called by remote.c,
+ * state.c, netlink.c and message.c.
+ */
+#include <linux/bits.h>
+#include <linux/ctype.h>
+#include <linux/kstrtox.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+#define pr_bad(desc, fmt, ...) \
+	pr_err("hyptrace: remote \"%s\": " fmt "\n", (desc)->name, ##__VA_ARGS__)
+
+static bool is_identifier(const char *name, size_t max)
+{
+	size_t i;
+
+	if (!name || isdigit(name[0]))
+		return false;
+	for (i = 0; name[i]; i++) {
+		if (i == max || !(isalnum(name[i]) || name[i] == '_'))
+			return false;
+	}
+	return i;
+}
+
+static bool fields_fit(const struct hyptrace_event *event)
+{
+	unsigned int i;
+
+	if (event->nr_fields && !event->fields)
+		return false;
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = &event->fields[i];
+
+		if (!is_identifier(field->name, HYPTRACE_EVENT_NAME_MAX) || !field->type)
+			return false;
+		/* the event id is at offset 0 */
+		if (field->offset < sizeof(u16) || !field->size ||
+		    field->offset + field->size > event->size)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * hyptrace_event_check - check the events of a remote that is to be registered
+ * @desc:	the remote
+ * @events:	out: the events, as many as @desc says
+ *
+ * Return: 0, or -EINVAL or -EEXIST; the log says what is wrong then.
+ */
+int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
+			 const struct hyptrace_event **events)
+{
+	unsigned int i, j;
+	u64 ids = 0;
+
+	for (i = 0; i < desc->nr_events; i++) {
+		const struct hyptrace_event *event;
+
+		event = desc->events && desc->events[i] ? desc->events[i]() : NULL;
+		if (!event) {
+			pr_bad(desc, "event %u is not there", i);
+			return -EINVAL;
+		}
+		if (!is_identifier(event->name, HYPTRACE_EVENT_NAME_MAX)) {
+			pr_bad(desc, "event %u has no proper name", i);
+			return -EINVAL;
+		}
+		if (!event->id || event->id >= HYPTRACE_MAX_EVENT_ID) {
+			pr_bad(desc, "event \"%s\" has id %u, not 1 to %u", event->name,
+			       event->id, HYPTRACE_MAX_EVENT_ID - 1);
+			return -EINVAL;
+		}
+		if (ids & BIT_ULL(event->id)) {
+			pr_bad(desc, "event \"%s\" has id %u, which another one has",
+			       event->name, event->id);
+			return -EEXIST;
+		}
+		if (event->size < sizeof(u16) || event->size > HYPTRACE_SUBBUF_DATA_SIZE / 2) {
+			pr_bad(desc, "event \"%s\" has %u bytes", event->name, event->size);
+			return -EINVAL;
+		}
+		if (!event->print_fmt || !fields_fit(event)) {
+			pr_bad(desc, "event \"%s\" is not well described", event->name);
+			return -EINVAL;
+		}
+		for (j = 0; j < i; j++) {
+			if (!strcmp(events[j]->name, event->name)) {
+				pr_bad(desc, "two events are called \"%s\"", event->name);
+				return -EEXIST;
+			}
+		}
+		ids |= BIT_ULL(event->id);
+		events[i] = event;
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_event_find - find an event by its name
+ * @remote:	control mutex held
+ * @name:	exact
+ *
+ * Return: the event, or NULL.
+ */
+const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,
+						 const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (!strcmp(remote->events[i]->name, name))
+			return remote->events[i];
+	}
+	return NULL;
+}
+
+/* Those of the events in @mask; all or none. */
+static int set_all(struct hyptrace_remote *remote, u64 mask, bool enable,
+		   const struct hyptrace_event **failed)
+{
+	const struct hyptrace_remote_ops *ops = remote->desc->ops;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (!(mask & BIT_ULL(remote->events[i]->id)))
+			continue;
+		err = ops->enable_event(remote->events[i]->id, enable, remote->desc->priv);
+		if (err)
+			goto err_restore;
+	}
+	return 0;
+
+err_restore:
+	*failed = remote->events[i];
+	while (i--) {
+		if (mask & BIT_ULL(remote->events[i]->id))
+			ops->enable_event(remote->events[i]->id, !enable, remote->desc->priv);
+	}
+	return err;
+}
+
+/**
+ * hyptrace_events_set - enable or disable events
+ * @remote:	control mutex held
+ * @mask:	bits of the ids of the events
+ * @enable:	or disable; those that are so already are left alone
+ * @extack:	says which one failed; may be NULL
+ *
+ * Return: 0, or what the remote's callback answered; no event has changed then.
+ */
+int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
+			struct netlink_ext_ack *extack)
+{
+	u64 change = enable ? mask & ~remote->enabled : mask & remote->enabled;
+	const struct hyptrace_event *failed;
+	unsigned int i;
+	int err;
+
+	err = set_all(remote, change, enable, &failed);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "event \"%.32s\" cannot be %s", failed->name,
+				   enable ? "enabled" : "disabled");
+		return err;
+	}
+	remote->enabled ^= change;
+	for (i = 0; i < remote->nr_events; i++) {
+		if (change & BIT_ULL(remote->events[i]->id))
+			hyptrace_notify_event(remote, remote->events[i]);
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_symbols_of - find the names of a field's values in a print format
+ * @print_fmt:	with __print_symbolic(REC->field, { value, "name" }, ...)
+ * @field:	name of the field
+ *
+ * Return: where hyptrace_symbol_next() begins, or NULL.
+ */
+const char *hyptrace_symbols_of(const char *print_fmt, const char *field)
+{
+	static const char call[] = "__print_symbolic(";
+	size_t length = strlen(field);
+	const char *at = print_fmt;
+
+	while ((at = strstr(at, call))) {
+		at = skip_spaces(at + sizeof(call) - 1);
+		if (!strncmp(at, "REC->", 5) && !strncmp(at + 5, field, length)) {
+			const char *end = skip_spaces(at + 5 + length);
+
+			if (*end == ',')
+				return end;
+		}
+	}
+	return NULL;
+}
+
+/**
+ * hyptrace_symbol_next - take the next pair of { value, "name" }
+ * @at:		as hyptrace_symbols_of() or this function has returned it
+ * @symbol:	out: the pair
+ *
+ * Return: where to go on, or NULL if there was no pair any more.
+ */
+const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol)
+{
+	char number[24];
+	size_t length;
+	long long negative;
+
+	if (*at != ',')
+		return NULL;
+	at = skip_spaces(at + 1);
+	if (*at != '{')
+		return NULL;
+	at = skip_spaces(at + 1);
+
+	length = strspn(at, "-0123456789abcdefxABCDEFX");
+	if (!length || length >= sizeof(number))
+		return NULL;
+	memcpy(number, at, length);
+	number[length] = '\0';
+	if (kstrtoull(number, 0, &symbol->value)) {
+		if (kstrtoll(number, 0, &negative))
+			return NULL;
+		symbol->value = negative;
+	}
+	at += length;
+	at = skip_spaces(at + strspn(at, "uUlL"));
+
+	if (*at != ',')
+		return NULL;
+	at = skip_spaces(at + 1);
+	if (*at != '"')
+		return NULL;
+	symbol->name = ++at;
+	symbol->length = strcspn(at, "\"");
+	at += symbol->length;
+	if (*at != '"')
+		return NULL;
+	at = skip_spaces(at + 1);
+	return *at == '}' ? skip_spaces(at + 1) : NULL;
+}

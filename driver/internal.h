@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of hyptrace.ko share. Not for remotes: see remote.h.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *	hyptrace_remotes_lock	the list of remotes, registering and unregistering
+ *	  remote->control	state, settings, enabled events, descriptors
+ *	    reader->lock	one CPU's ring: its reader's page and counts
+ *
+ *	file->lock		a descriptor's attaching and its piece of a read; it
+ *				is held over copies to user space, and control
+ *				and reader->lock are taken within it
+ *
+ *	mmap_lock
+ *	  reader->map_lock	that there is a ring to be mapped; taken also within
+ *				reader->lock, which mmap() cannot take: remotes
+ *				take other locks in it, and none but file->lock
+ *				is held over a copy from or to user space
+ *
+ * A remote's callbacks are called with control held, swap_reader_page() and
+ * sync() with reader->lock, reset() with both. No callback is called once
+ * hyptrace_remote_unregister() has returned.
+ *
+ * State of a remote (enum hyptrace_state of linux/hyptrace_netlink.h):
+ *
+ *	            load, attach                   start
+ *	UNLOADED ------------------> LOADED ------------------> TRACING
+ *	    ^                        |    ^                        |
+ *	    '------------------------'    '------------------------'
+ *	       unload, or by itself                 stop
+ *	       once empty and unread
+ *
+ * start goes on from UNLOADED through LOADED, unload from TRACING likewise.
+ * "By itself" is looked at after stop, clear and the last close of a descriptor.
+ */
+#ifndef __HYPTRACE_INTERNAL_H
+#define __HYPTRACE_INTERNAL_H
+
+#include <linux/hrtimer.h>
+#include <linux/hyptrace.h>
+#include <linux/hyptrace_netlink.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <linux/sizes.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "remote.h"
+#include "subbuf.h"
+
+/* Names, as in the specification of the netlink family. */
+#define HYPTRACE_NAME_MAX		HYPTRACE_REMOTE_NAME_MAX
+
+/* The settings that a remote starts with. */
+#define HYPTRACE_DEFAULT_SIZE		SZ_1M
+#define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
+
+/* The smallest ring: two sub-buffers, and the reader's. */
+#define HYPTRACE_MIN_SUBBUFS		2
+#define HYPTRACE_READER_SUBBUFS		1
+
+/* How long a waiting reader may have to wait for an event that is there. */
+#define HYPTRACE_LATENCY_NS		(10 * NSEC_PER_MSEC)
+
+/* Losses of a CPU are told of once in this time, and no more often. */
+#define HYPTRACE_LOSS_PERIOD_MS		100
+
+struct trace_buffer_meta;
+
+/**
+ * struct hyptrace_reader - the reading end of one CPU's ring
+ * @remote:	whose
+ * @cpu:	which CPU
+ *
+ * @map_lock:	see above
+ * @ring:	the pages; NULL while unloaded. Changes with @lock and @map_lock held.
+ * @user_meta:	the meta page of the user's mapping, likewise
+ *
+ * @lock:	protects from here on
+ * @id:		the reader's page, an index in @ring
+ * @consumed:	bytes of data of that page that were delivered
+ * @page_events: events of that page that were delivered
+ * @time:	time stamp of the last record that was delivered
+ * @lost:	events missing right before the page, not yet delivered with it
+ * @swap_lost:	the same, as it was at the swap
+ * @read:	events delivered since the load or the last clear
+ * @loss_told:	events lost, of those since then, that were notified or are in
+ *		@loss_carry
+ * @loss_carry:	events lost before the last unload or clear and not notified
+ *
+ * @consumer:	process that is attached, 0 if none. Protected by the control
+ *		mutex.
+ */
+struct hyptrace_reader {
+	struct hyptrace_remote			*remote;
+	unsigned int				cpu;
+
+	struct mutex				map_lock;
+	const struct hyptrace_ring_pages	*ring;
+	struct trace_buffer_meta		*user_meta;
+
+	struct mutex				lock;
+	u32					id;
+	u32					consumed;
+	u32					page_events;
+	u64					time;
+	u64					lost;
+	u64					swap_lost;
+	u64					read;
+	u64					loss_told;
+	u64					loss_carry;
+
+	pid_t					consumer;
+};
+
+/**
+ * struct hyptrace_counts - what is known of a CPU's ring
+ * @written:	events that happened while enabled, lost ones included
+ * @read:	events delivered to a consumer
+ * @overrun:	events overwritten before they were read
+ * @dropped:	events dropped because the ring was full
+ * @unread:	the rest
+ * @nr_subbufs:	sub-buffers, the reader's included; 0 while unloaded
+ * @state:	what the CPU does
+ */
+struct hyptrace_counts {
+	u64			written;
+	u64			read;
+	u64			overrun;
+	u64			dropped;
+	u64			unread;
+	unsigned int		nr_subbufs;
+	enum hyptrace_cpu_state	state;
+};
+
+/**
+ * struct hyptrace_remote - a registered remote
+ * @refs:	held by the list, by descriptors and by requests in flight
+ * @name:	a copy: it is needed when the registering module has gone
+ * @serial:	grows with each registration; dumps resume by it
+ * @nr_events:	how many
+ * @events:	in the order of the registration
+ * @readers:	by CPU number; NULL where no such CPU is possible
+ * @loss_work:	sends the notifications of losses
+ * @debugfs:	its folder
+ *
+ * @node:	in the list of remotes. Protected by hyptrace_remotes_lock.
+ *
+ * @control:	protects from here on. @state may be read without it.
+ * @desc:	as registered; NULL once unregistered
+ * @state:	see above
+ * @broken:	the writer has kept pages: it cannot be loaded again
+ * @size_asked:	bytes per CPU of the next load, or of the present one
+ * @mode:	likewise
+ * @rate:	selftest events per second that the remote was asked for
+ * @enabled:	bits of the ids of enabled events
+ * @buf:	the rings, while loaded
+ * @nr_pages:	data pages per CPU, the reader's included; 0 while unloaded
+ * @nr_files:	descriptors that are attached
+ * @files:	those descriptors
+ */
+struct hyptrace_remote {
+	struct kref				refs;
+	char					name[HYPTRACE_NAME_MAX + 1];
+	unsigned long				serial;
+	unsigned int				nr_events;
+	const struct hyptrace_event		**events;
+	struct hyptrace_reader			**readers;
+	struct delayed_work			loss_work;
+	struct dentry				*debugfs;
+
+	struct list_head			node;
+
+	struct mutex				control;
+	const struct hyptrace_remote_desc	*desc;
+	enum hyptrace_state			state;
+	bool					broken;
+	u64					size_asked;
+	enum hyptrace_mode			mode;
+	u32					rate;
+	u64					enabled;
+	struct hyptrace_buffer			buf;
+	unsigned int				nr_pages;
+	unsigned int				nr_files;
+	struct list_head			files;
+};
+
+/**
+ * struct hyptrace_file - an open /dev/hyptrace
+ * @remote:	what it is attached to; set once. Whoever does not hold @lock
+ *		reads it with acquire.
+ * @cpu:	whose ring, or HYPTRACE_CPU_ALL
+ * @node:	in the list of the remote. Protected by the control mutex.
+ * @wait:	who waits for events
+ * @kicks:	counts what may end a wait besides an event
+ * @timer:	runs while poll() waits, to have @work look for events
+ * @work:	looks for events, and wakes or goes on waiting
+ * @mappings:	of the ring into user space
+ *
+ * @lock:	protects from here on
+ * @next_cpu:	where the next read of all CPUs begins
+ * @spare:	the sub-buffer that is being delivered, a frame before it
+ * @spare_at:	bytes of it that were delivered
+ * @spare_end:	where it ends
+ */
+struct hyptrace_file {
+	struct hyptrace_remote	*remote;
+	int			cpu;
+	struct list_head	node;
+	wait_queue_head_t	wait;
+	atomic_t		kicks;
+	struct hrtimer		timer;
+	struct work_struct	work;
+	atomic_t		mappings;
+
+	struct mutex		lock;
+	unsigned int		next_cpu;
+	void			*spare;
+	size_t			spare_at;
+	size_t			spare_end;
+};
+
+/* main.c */
+extern struct workqueue_struct *hyptrace_wq;
+
+/* remote.c */
+extern struct mutex hyptrace_remotes_lock;
+struct hyptrace_remote *hyptrace_remote_get(const char *name);
+struct hyptrace_remote *hyptrace_remote_from(unsigned long serial);
+void hyptrace_remote_put(struct hyptrace_remote *remote);
+void hyptrace_remote_names(char *names, size_t size);
+void hyptrace_remotes_listen(void);
+void hyptrace_remote_watch(struct hyptrace_remote *remote);
+bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
+struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
+					       unsigned int cpu);
+
+/* state.c: all with the control mutex held, but for attach and detach */
+int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
+			 enum hyptrace_mode mode, struct netlink_ext_ack *extack);
+int hyptrace_remote_unload(struct hyptrace_remote *remote,
+			   struct netlink_ext_ack *extack);
+int hyptrace_remote_start(struct hyptrace_remote *remote,
+			  struct netlink_ext_ack *extack);
+int hyptrace_remote_stop(struct hyptrace_remote *remote,
+			 struct netlink_ext_ack *extack);
+int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
+			  struct netlink_ext_ack *extack);
+int hyptrace_remote_reset(struct hyptrace_remote *remote,
+			  struct netlink_ext_ack *extack);
+int hyptrace_remote_check_size(u64 size, struct netlink_ext_ack *extack);
+int hyptrace_remote_attach(struct hyptrace_remote *remote,
+			   struct hyptrace_file *file, int cpu);
+void hyptrace_remote_detach(struct hyptrace_remote *remote,
+			    struct hyptrace_file *file);
+void hyptrace_remote_retire(struct hyptrace_remote *remote);
+
+/* buffer.c */
+unsigned long hyptrace_buffer_nr_pages(u64 size);
+int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
+void hyptrace_buffer_free(struct hyptrace_buffer *buf);
+void hyptrace_buffer_leak(struct hyptrace_buffer *buf);
+
+/* event.c */
+int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
+			 const struct hyptrace_event **events);
+const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,
+						 const char *name);
+int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
+			struct netlink_ext_ack *extack);
+
+/**
+ * struct hyptrace_symbol - a value and its name in a print format
+ * @value:	the value
+ * @name:	the name, not terminated
+ * @length:	its characters
+ */
+struct hyptrace_symbol {
+	u64		value;
+	const char	*name;
+	size_t		length;
+};
+
+const char *hyptrace_symbols_of(const char *print_fmt, const char *field);
+const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol);
+
+/* reader.c */
+int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
+void hyptrace_reader_destroy(struct hyptrace_reader *reader);
+void hyptrace_reader_load(struct hyptrace_reader *reader,
+			  const struct hyptrace_ring_pages *ring,
+			  struct trace_buffer_meta *user_meta);
+void hyptrace_reader_unload(struct hyptrace_reader *reader);
+int hyptrace_reader_take(struct hyptrace_reader *reader,
+			 struct hyptrace_subbuf *to, u64 *lost);
+int hyptrace_reader_advance(struct hyptrace_reader *reader);
+bool hyptrace_reader_has_data(struct hyptrace_reader *reader);
+int hyptrace_reader_clear(struct hyptrace_reader *reader);
+int hyptrace_reader_counts(struct hyptrace_reader *reader,
+			   struct hyptrace_counts *counts);
+bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
+
+/* map.c */
+struct trace_buffer_meta *hyptrace_user_meta_alloc(void);
+void hyptrace_user_meta_free(struct trace_buffer_meta *user);
+void hyptrace_user_meta_update(struct hyptrace_reader *reader);
+int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma);
+
+/* chardev.c */
+int hyptrace_chardev_register(void);
+void hyptrace_chardev_unregister(void);
+void hyptrace_file_kick(struct hyptrace_file *file);
+
+/* netlink.c */
+int hyptrace_netlink_register(void);
+void hyptrace_netlink_unregister(void);
+
+/* message.c: what goes into messages */
+int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote);
+int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
+		      unsigned int cpu);
+int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			const struct hyptrace_event *event);
+
+/* notify.c: the control mutex held */
+bool hyptrace_notify_wanted(void);
+void hyptrace_notify_remote(const struct hyptrace_remote *remote);
+void hyptrace_notify_remote_gone(const struct hyptrace_remote *remote);
+void hyptrace_notify_event(const struct hyptrace_remote *remote,
+			   const struct hyptrace_event *event);
+void hyptrace_notify_reader(const struct hyptrace_remote *remote, unsigned int cpu,
+			    enum hyptrace_reader_change change, pid_t pid);
+void hyptrace_notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
+			  u64 count, u64 total);
+
+/* debugfs.c */
+void hyptrace_debugfs_init(void);
+void hyptrace_debugfs_exit(void);
+void hyptrace_debugfs_add(struct hyptrace_remote *remote);
+void hyptrace_debugfs_remove(struct hyptrace_remote *remote);
+
+#endif /* __HYPTRACE_INTERNAL_H */

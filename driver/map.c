@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A CPU's ring in user space: the meta page, and mapping. Called by reader.c,
+ * state.c and chardev.c.
+ *
+ * The layout and the ids are those of the kernel's own ring-buffer mapping: on
+ * a fresh ring the reader's sub-buffer is 0 and the first to be written is 1.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/trace_mmap.h>
+
+#include "internal.h"
+#include "../hyp/abi.h"
+
+#define META_PAGES	1
+
+/* From an index in struct hyptrace_ring_pages: its last page was the reader's. */
+static u32 user_id(const struct hyptrace_ring_pages *ring, u32 id)
+{
+	return (id + 1) % ring->nr_pages;
+}
+
+static struct page *user_page(const struct hyptrace_ring_pages *ring, u32 user_id)
+{
+	return ring->pages[user_id ? user_id - 1 : ring->nr_pages - 1];
+}
+
+/**
+ * hyptrace_user_meta_alloc - allocate the meta page of a ring's mappings
+ *
+ * Return: a page, or NULL.
+ */
+struct trace_buffer_meta *hyptrace_user_meta_alloc(void)
+{
+	return (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+}
+
+/**
+ * hyptrace_user_meta_free - undo hyptrace_user_meta_alloc()
+ * @user:	or NULL
+ */
+void hyptrace_user_meta_free(struct trace_buffer_meta *user)
+{
+	free_page((unsigned long)user);
+}
+
+/**
+ * hyptrace_user_meta_update - bring the meta page up to date
+ * @reader:	lock held, loaded
+ */
+void hyptrace_user_meta_update(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
+	struct trace_buffer_meta *user = reader->user_meta;
+	u64 dropped = READ_ONCE(meta->dropped);
+	u64 written = READ_ONCE(meta->written);
+
+	WRITE_ONCE(user->meta_page_size, PAGE_SIZE);
+	WRITE_ONCE(user->meta_struct_len, sizeof(*user));
+	WRITE_ONCE(user->subbuf_size, PAGE_SIZE);
+	WRITE_ONCE(user->nr_subbufs, reader->ring->nr_pages);
+	WRITE_ONCE(user->reader.id, user_id(reader->ring, reader->id));
+	WRITE_ONCE(user->reader.read, reader->consumed);
+	WRITE_ONCE(user->reader.lost_events, reader->swap_lost);
+	/* the kernel's ring buffer does not count as an entry what was dropped */
+	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
+	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
+	WRITE_ONCE(user->read, reader->read);
+}
+
+/**
+ * hyptrace_reader_map - map a ring into user space
+ * @reader:	of the CPU; mmap_lock held, and no lock of ours
+ * @vma:	from page 0 the meta page, then the sub-buffers by their user ids
+ *
+ * Return: 0; -EPERM for a mapping that is writable, executable or private,
+ * -EINVAL for a range that is not all there, -ENODEV when the ring is gone,
+ * -ENOMEM.
+ */
+int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma)
+{
+	unsigned long nr = vma_pages(vma), first = vma->vm_pgoff, there, i;
+	struct page **pages;
+	int err;
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC) || !(vma->vm_flags & VM_MAYSHARE))
+		return -EPERM;
+
+	guard(mutex)(&reader->map_lock);
+	if (!reader->ring)
+		return -ENODEV;
+	there = META_PAGES + (unsigned long)reader->ring->nr_pages;
+	if (first >= there || nr > there - first)
+		return -EINVAL;
+
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_MIXEDMAP,
+		     VM_MAYWRITE | VM_MAYEXEC);
+
+	pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		if (first + i < META_PAGES)
+			pages[i] = virt_to_page(reader->user_meta);
+		else
+			pages[i] = user_page(reader->ring, first + i - META_PAGES);
+	}
+	err = vm_insert_pages(vma, vma->vm_start, pages, &nr);
+	kvfree(pages);
+	return err;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What netlink messages tell of remotes, CPUs and events. Called by netlink.c
+ * and notify.c, with the control mutex of the remote held.
+ *
+ * Each function returns 0, or -EMSGSIZE if the message has no room for it; what
+ * it has put there is for the caller to cancel then.
+ */
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <net/netlink.h>
+
+#include "internal.h"
+
+/**
+ * hyptrace_fill_remote - a remote, its state and settings
+ * @skb:	the message
+ * @remote:	which one
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	u64 subbufs = remote->nr_pages ? remote->nr_pages - HYPTRACE_READER_SUBBUFS : 0;
+
+	if (nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name) ||
+	    nla_put_string(skb, HYPTRACE_A_REMOTE_DESCRIPTION, desc->description ?: "") ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_STATE, remote->state) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_MODE, remote->mode) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_SIZE_ASKED, remote->size_asked,
+			      HYPTRACE_A_REMOTE_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_SIZE_HAD, subbufs << PAGE_SHIFT,
+			      HYPTRACE_A_REMOTE_PAD) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_SUBBUF_SIZE, PAGE_SIZE) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_SUBBUFS, remote->nr_pages) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_CPUS, num_possible_cpus()) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_EVENTS, remote->nr_events) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_READERS, remote->nr_files) ||
+	    nla_put_string(skb, HYPTRACE_A_REMOTE_CLOCK, "boot") ||
+	    nla_put_u8(skb, HYPTRACE_A_REMOTE_PROTECTED, desc->protected))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * hyptrace_fill_cpu - a CPU's ring, its state and counts
+ * @skb:	the message
+ * @remote:	whose
+ * @cpu:	a possible CPU
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
+		      unsigned int cpu)
+{
+	struct hyptrace_reader *reader = remote->readers[cpu];
+	struct hyptrace_counts counts;
+
+	/* all 0 if the remote is not loaded */
+	hyptrace_reader_counts(reader, &counts);
+
+	if (nla_put_string(skb, HYPTRACE_A_CPU_REMOTE, remote->name) ||
+	    nla_put_u32(skb, HYPTRACE_A_CPU_ID, cpu) ||
+	    nla_put_u32(skb, HYPTRACE_A_CPU_STATE, counts.state) ||
+	    nla_put_u8(skb, HYPTRACE_A_CPU_ONLINE, cpu_online(cpu)) ||
+	    nla_put_u32(skb, HYPTRACE_A_CPU_NR_SUBBUFS, counts.nr_subbufs) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_WRITTEN, counts.written,
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_READ, counts.read, HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_OVERRUN, counts.overrun,
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_DROPPED, counts.dropped,
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_UNREAD, counts.unread,
+			      HYPTRACE_A_CPU_PAD))
+		return -EMSGSIZE;
+	if (reader->consumer && nla_put_u32(skb, HYPTRACE_A_CPU_CONSUMER, reader->consumer))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fill_symbol(struct sk_buff *skb, const struct hyptrace_symbol *symbol)
+{
+	struct nlattr *nest = nla_nest_start(skb, HYPTRACE_A_FIELD_SYMBOL);
+	struct nlattr *name;
+	char *to;
+
+	if (!nest || nla_put_u64_64bit(skb, HYPTRACE_A_SYMBOL_VALUE, symbol->value,
+				       HYPTRACE_A_SYMBOL_PAD))
+		return -EMSGSIZE;
+	/* terminated here, as it is not in the print format */
+	name = nla_reserve(skb, HYPTRACE_A_SYMBOL_NAME, symbol->length + 1);
+	if (!name)
+		return -EMSGSIZE;
+	to = nla_data(name);
+	memcpy(to, symbol->name, symbol->length);
+	to[symbol->length] = '\0';
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int fill_field(struct sk_buff *skb, const struct hyptrace_event *event,
+		      const struct hyptrace_field *field)
+{
+	struct nlattr *nest = nla_nest_start(skb, HYPTRACE_A_EVENT_FIELD);
+	struct hyptrace_symbol symbol;
+	const char *at;
+
+	if (!nest ||
+	    nla_put_string(skb, HYPTRACE_A_FIELD_NAME, field->name) ||
+	    nla_put_string(skb, HYPTRACE_A_FIELD_TYPE, field->type) ||
+	    nla_put_u32(skb, HYPTRACE_A_FIELD_OFFSET, field->offset) ||
+	    nla_put_u32(skb, HYPTRACE_A_FIELD_SIZE, field->size) ||
+	    nla_put_u8(skb, HYPTRACE_A_FIELD_SIGNED, field->is_signed))
+		return -EMSGSIZE;
+	at = hyptrace_symbols_of(event->print_fmt, field->name);
+	while (at && (at = hyptrace_symbol_next(at, &symbol))) {
+		if (fill_symbol(skb, &symbol))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * hyptrace_fill_event - an event, its fields and print format
+ * @skb:	the message
+ * @remote:	whose
+ * @event:	which one
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			const struct hyptrace_event *event)
+{
+	unsigned int i;
+
+	if (nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
+	    nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
+	    nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
+	    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
+		       !!(remote->enabled & BIT_ULL(event->id))) ||
+	    nla_put_u32(skb, HYPTRACE_A_EVENT_SIZE, event->size) ||
+	    nla_put_string(skb, HYPTRACE_A_EVENT_PRINT_FMT, event->print_fmt))
+		return -EMSGSIZE;
+	for (i = 0; i < event->nr_fields; i++) {
+		if (fill_field(skb, event, &event->fields[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}

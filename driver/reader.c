@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The reading end of a CPU's ring: its page, the swap, and exact counts.
+ * Called by chardev.c, state.c, netlink.c, message.c and debugfs.c.
+ *
+ * The writer at work on another CPU, and what orders the two:
+ *
+ *	writer (hyp/ring.c)			reader
+ *
+ *	store record				load commit, acquire	(A)
+ *	store commit, release			load records
+ *
+ *	store last commit of the page		load reader_tail, acquire (B)
+ *	store reader_entries			load commit
+ *	store reader_tail = 0, release		load reader_entries
+ *
+ * So a record that commit covers is there, and once reader_tail is seen to be 0
+ * commit and reader_entries are final.
+ *
+ * All memory here is shared with the writer. What is taken from it is loaded
+ * once and checked, and copied before it is walked over where it can be.
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+#include "../hyp/abi.h"
+
+/*
+ * A swap gives a page with events in it, and one that was refused since the
+ * present page grew shows that growth: two rounds do. A remote that does not
+ * hold to it may not keep the reader here.
+ */
+#define FILL_ROUNDS	4
+
+static struct hyptrace_subbuf *reader_page(const struct hyptrace_reader *reader)
+{
+	return page_address(reader->ring->pages[reader->id]);
+}
+
+static const struct hyptrace_meta *reader_meta(const struct hyptrace_reader *reader)
+{
+	return page_address(reader->ring->meta);
+}
+
+/**
+ * hyptrace_reader_init - set up the reader of a CPU, without a ring so far
+ * @remote:	whose
+ * @cpu:	which CPU
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
+{
+	struct hyptrace_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+
+	if (!reader)
+		return -ENOMEM;
+	reader->remote = remote;
+	reader->cpu = cpu;
+	mutex_init(&reader->map_lock);
+	mutex_init(&reader->lock);
+	remote->readers[cpu] = reader;
+	return 0;
+}
+
+/**
+ * hyptrace_reader_destroy - undo hyptrace_reader_init()
+ * @reader:	or NULL
+ */
+void hyptrace_reader_destroy(struct hyptrace_reader *reader)
+{
+	if (!reader)
+		return;
+	mutex_destroy(&reader->lock);
+	mutex_destroy(&reader->map_lock);
+	kfree(reader);
+}
+
+static void reader_begin(struct hyptrace_reader *reader)
+{
+	reader->consumed = 0;
+	reader->page_events = 0;
+	reader->time = 0;
+	reader->lost = 0;
+	reader->swap_lost = 0;
+	reader->read = 0;
+	reader->loss_told = 0;
+}
+
+/**
+ * hyptrace_reader_load - give the reader its ring
+ * @reader:	has none
+ * @ring:	which the writer has taken; the last page is the reader's
+ * @user_meta:	the meta page of mappings
+ */
+void hyptrace_reader_load(struct hyptrace_reader *reader,
+			  const struct hyptrace_ring_pages *ring,
+			  struct trace_buffer_meta *user_meta)
+{
+	guard(mutex)(&reader->lock);
+	guard(mutex)(&reader->map_lock);
+	reader->ring = ring;
+	reader->user_meta = user_meta;
+	reader->id = ring->nr_pages - 1;
+	reader_begin(reader);
+	hyptrace_user_meta_update(reader);
+}
+
+static void reader_sync(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+
+	/* if it fails the counts are those of the last swap or page: that will do */
+	desc->ops->sync(reader->cpu, desc->priv);
+}
+
+static u64 reader_losses(const struct hyptrace_reader *reader)
+{
+	const struct hyptrace_meta *meta = reader_meta(reader);
+
+	return READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
+}
+
+/* Keep what has not been told of for the next notification. */
+static void reader_carry_losses(struct hyptrace_reader *reader)
+{
+	u64 losses;
+
+	reader_sync(reader);
+	losses = reader_losses(reader);
+	if (losses > reader->loss_told) {
+		reader->loss_carry += losses - reader->loss_told;
+		reader->loss_told = losses;
+	}
+}
+
+/**
+ * hyptrace_reader_unload - take the reader's ring away
+ * @reader:	neither swap nor sync is called for it any more on return
+ */
+void hyptrace_reader_unload(struct hyptrace_reader *reader)
+{
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return;
+	reader_carry_losses(reader);
+	scoped_guard(mutex, &reader->map_lock) {
+		hyptrace_user_meta_free(reader->user_meta);
+		reader->user_meta = NULL;
+		reader->ring = NULL;
+	}
+	reader_begin(reader);
+}
+
+static int reader_swap(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+	struct hyptrace_swap swap;
+	int err;
+
+	err = desc->ops->swap_reader_page(reader->cpu, reader->consumed, &swap, desc->priv);
+	if (err)
+		return err;
+	if (swap.id >= reader->ring->nr_pages) {
+		pr_err_ratelimited("hyptrace: remote \"%s\": CPU %u: swap gave page %u of %u\n",
+				   reader->remote->name, reader->cpu, swap.id,
+				   reader->ring->nr_pages);
+		return -EIO;
+	}
+
+	reader->id = swap.id;
+	reader->consumed = 0;
+	reader->page_events = 0;
+	reader->lost += swap.lost;
+	reader->swap_lost = swap.lost;
+	return 0;
+}
+
+/*
+ * Have something to read in the reader's page. @end is where the data ends, and
+ * @final whether it stays so.
+ */
+static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
+{
+	unsigned int round;
+	u64 commit;
+	int err;
+
+	for (round = 0; round < FILL_ROUNDS; round++) {
+		/* (B) pairs with the release of reader_tail by the writer */
+		*final = !smp_load_acquire(&reader_meta(reader)->reader_tail);
+		/* (A) pairs with the release of commit by the writer */
+		commit = smp_load_acquire(&reader_page(reader)->commit);
+		*end = min_t(u32, commit & HYPTRACE_COMMIT_MASK, HYPTRACE_SUBBUF_DATA_SIZE);
+		if (*end > reader->consumed)
+			return 0;
+
+		err = reader_swap(reader);
+		if (err && err != -ESTALE)
+			return err;
+	}
+	return -EAGAIN;
+}
+
+/* The writer's count of events in the page, if it can be right. */
+static bool entries_of_page(const struct hyptrace_reader *reader, u32 end, u32 *events)
+{
+	u32 entries = READ_ONCE(reader_meta(reader)->reader_entries);
+
+	if (entries < reader->page_events)
+		return false;
+	*events = entries - reader->page_events;
+	return *events <= (end - reader->consumed) / HYPTRACE_RECORD_MIN;
+}
+
+/* Everything up to @end of the page is delivered; it is at @data. */
+static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 end,
+			   bool final, u64 time)
+{
+	struct hyptrace_walk walk = { .time = time };
+	u32 events;
+
+	if (!final || !entries_of_page(reader, end, &events)) {
+		if (!hyptrace_subbuf_walk(data, end - reader->consumed, &walk))
+			pr_warn_ratelimited("hyptrace: remote \"%s\": CPU %u: bad record at %u of page %u\n",
+					    reader->remote->name, reader->cpu,
+					    reader->consumed + walk.pos, reader->id);
+		events = walk.events;
+	}
+	reader->time = walk.time;
+	reader->consumed = end;
+	reader->page_events += events;
+	reader->read += events;
+	reader->lost = 0;
+}
+
+/* As the kernel's ring buffer does: the flags, and the count where it fits. */
+static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
+{
+	u64 commit = size;
+
+	if (!lost)
+		return commit;
+	commit |= HYPTRACE_COMMIT_MISSED;
+	if (HYPTRACE_SUBBUF_DATA_SIZE - size >= sizeof(lost)) {
+		memcpy(data + size, &lost, sizeof(lost));
+		commit |= HYPTRACE_COMMIT_STORED;
+	}
+	return commit;
+}
+
+/**
+ * hyptrace_reader_take - consume what the reader's page has, or the next page
+ * @reader:	whose consumer the caller is
+ * @to:		out: a whole sub-buffer, zeroed behind its data
+ * @lost:	out: events that went missing right before it
+ *
+ * What is left of a page that was delivered in part comes as a sub-buffer of
+ * its own, with the time of the record before it as its time stamp.
+ *
+ * Return: 0; -EAGAIN when there is nothing, -ENODEV when the ring is gone, -EIO
+ * or another errno when the remote failed.
+ */
+int hyptrace_reader_take(struct hyptrace_reader *reader,
+			 struct hyptrace_subbuf *to, u64 *lost)
+{
+	struct hyptrace_subbuf *from;
+	u32 end, size;
+	bool final;
+	int err;
+
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return -ENODEV;
+	err = reader_fill(reader, &end, &final);
+	if (err)
+		return err;
+
+	from = reader_page(reader);
+	size = end - reader->consumed;
+	to->time_stamp = reader->consumed ? reader->time : READ_ONCE(from->time_stamp);
+	memcpy(to->data, from->data + reader->consumed, size);
+	memset(to->data + size, 0, HYPTRACE_SUBBUF_DATA_SIZE - size);
+	*lost = reader->lost;
+	to->commit = commit_with_lost(to->data, size, *lost);
+
+	reader_consume(reader, to->data, end, final, to->time_stamp);
+	hyptrace_user_meta_update(reader);
+	return 0;
+}
+
+/**
+ * hyptrace_reader_advance - consume likewise, the caller looking by itself
+ * @reader:	whose consumer the caller is, with the ring mapped
+ *
+ * What the page has that was not consumed yet, or else the next page, is the
+ * user's, and counts as consumed. TRACE_MMAP_IOCTL_GET_READER.
+ *
+ * Return: as hyptrace_reader_take(), but 0 also when there is nothing: the meta
+ * page says so.
+ */
+int hyptrace_reader_advance(struct hyptrace_reader *reader)
+{
+	struct hyptrace_subbuf *page;
+	bool final;
+	u32 end;
+	int err;
+
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return -ENODEV;
+	err = reader_fill(reader, &end, &final);
+	if (!err) {
+		page = reader_page(reader);
+		/* commit of the page that is being written is the writer's */
+		if (reader->lost && final)
+			WRITE_ONCE(page->commit,
+				   commit_with_lost(page->data, end, reader->lost));
+		reader_consume(reader, page->data + reader->consumed, end, final,
+			       reader->consumed ? reader->time : READ_ONCE(page->time_stamp));
+	}
+	hyptrace_user_meta_update(reader);
+	return err == -EAGAIN ? 0 : err;
+}
+
+static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts *counts)
+{
+	const struct hyptrace_meta *meta = reader_meta(reader);
+	u64 gone;
+
+	reader_sync(reader);
+	counts->overrun = READ_ONCE(meta->overrun);
+	counts->dropped = READ_ONCE(meta->dropped);
+	counts->written = READ_ONCE(meta->written);
+	counts->read = reader->read;
+	gone = counts->read + counts->overrun + counts->dropped;
+	counts->unread = counts->written > gone ? counts->written - gone : 0;
+	counts->nr_subbufs = reader->ring->nr_pages;
+
+	switch (READ_ONCE(meta->state)) {
+	case HYPTRACE_RING_ATTACHED:
+		counts->state = HYPTRACE_CPU_STATE_ATTACHED;
+		break;
+	case HYPTRACE_RING_PARKED:
+		counts->state = HYPTRACE_CPU_STATE_PARKED;
+		break;
+	default:
+		counts->state = HYPTRACE_CPU_STATE_DETACHED;
+		break;
+	}
+	hyptrace_user_meta_update(reader);
+}
+
+/**
+ * hyptrace_reader_counts - what is known of a CPU's ring
+ * @reader:	of that CPU
+ * @counts:	out: all 0 while unloaded. Exact when nothing is being written,
+ *		each by itself exact for some moment during the call otherwise.
+ *
+ * Return: 0, or -ENODEV while unloaded.
+ */
+int hyptrace_reader_counts(struct hyptrace_reader *reader,
+			   struct hyptrace_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return -ENODEV;
+	reader_counts(reader, counts);
+	return 0;
+}
+
+/**
+ * hyptrace_reader_has_data - whether there is something to take
+ * @reader:	nothing is consumed and no page is swapped
+ *
+ * Return: true also when taking would fail other than by -EAGAIN.
+ */
+bool hyptrace_reader_has_data(struct hyptrace_reader *reader)
+{
+	struct hyptrace_counts counts;
+
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return true;
+	if ((READ_ONCE(reader_page(reader)->commit) & HYPTRACE_COMMIT_MASK) > reader->consumed)
+		return true;
+	reader_counts(reader, &counts);
+	return counts.unread;
+}
+
+/**
+ * hyptrace_reader_clear - throw away the events and counters of a CPU's ring
+ * @reader:	control mutex of its remote held
+ *
+ * Return: 0, -ENODEV while unloaded, or what the remote's callback answered.
+ */
+int hyptrace_reader_clear(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+	int err;
+
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return -ENODEV;
+	reader_carry_losses(reader);
+	err = desc->ops->reset(reader->cpu, desc->priv);
+	if (err)
+		return err;
+	reader_begin(reader);
+	hyptrace_user_meta_update(reader);
+	return 0;
+}
+
+/**
+ * hyptrace_reader_losses - take the events lost since this was last called
+ * @reader:	of a CPU
+ * @count:	out: how many, those before the last clear or unload included
+ * @total:	out: events lost since the last clear or load
+ *
+ * Return: whether there are any.
+ */
+bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)
+{
+	guard(mutex)(&reader->lock);
+	if (reader->ring)
+		reader_carry_losses(reader);
+	*count = reader->loss_carry;
+	*total = reader->loss_told;
+	reader->loss_carry = 0;
+	return *count;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The remotes: registering, finding, and letting go of them. For modules that
+ * have a remote, and for chardev.c and netlink.c, which look one up.
+ */
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+/* The outermost lock: see internal.h. */
+DEFINE_MUTEX(hyptrace_remotes_lock);
+
+/* In the order of their serials. Protected by hyptrace_remotes_lock. */
+static LIST_HEAD(remotes);
+static unsigned long last_serial;
+
+static void remote_release(struct kref *refs)
+{
+	struct hyptrace_remote *remote = container_of(refs, struct hyptrace_remote, refs);
+	unsigned int cpu;
+
+	for (cpu = 0; remote->readers && cpu < nr_cpu_ids; cpu++)
+		hyptrace_reader_destroy(remote->readers[cpu]);
+	kfree(remote->readers);
+	kfree(remote->events);
+	mutex_destroy(&remote->control);
+	kfree(remote);
+}
+
+/**
+ * hyptrace_remote_put - drop a reference
+ * @remote:	not to be used by the caller any more
+ */
+void hyptrace_remote_put(struct hyptrace_remote *remote)
+{
+	kref_put(&remote->refs, remote_release);
+}
+
+static struct hyptrace_remote *find(const char *name)
+{
+	struct hyptrace_remote *remote;
+
+	list_for_each_entry(remote, &remotes, node) {
+		if (!strcmp(remote->name, name))
+			return remote;
+	}
+	return NULL;
+}
+
+/**
+ * hyptrace_remote_get - find a remote by its name
+ * @name:	exact
+ *
+ * Return: the remote with a reference for the caller, or NULL. It may be
+ * unregistered at any time: whoever takes its control mutex has to look at its
+ * desc first.
+ */
+struct hyptrace_remote *hyptrace_remote_get(const char *name)
+{
+	struct hyptrace_remote *remote;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	remote = find(name);
+	if (remote)
+		kref_get(&remote->refs);
+	return remote;
+}
+
+/**
+ * hyptrace_remote_from - the first remote of that serial or a later one
+ * @serial:	0 for the first of all
+ *
+ * Context: hyptrace_remotes_lock held.
+ * Return: the remote, registered as long as the lock is held, or NULL.
+ */
+struct hyptrace_remote *hyptrace_remote_from(unsigned long serial)
+{
+	struct hyptrace_remote *remote;
+
+	lockdep_assert_held(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &remotes, node) {
+		if (remote->serial >= serial)
+			return remote;
+	}
+	return NULL;
+}
+
+/**
+ * hyptrace_remote_names - list the names of all remotes, for a message
+ * @names:	out: separated by commas; "none" if there are none
+ * @size:	of @names; what does not fit is left out
+ */
+void hyptrace_remote_names(char *names, size_t size)
+{
+	struct hyptrace_remote *remote;
+	size_t length = 0;
+
+	strscpy(names, "none", size);
+	guard(mutex)(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &remotes, node)
+		length += scnprintf(names + length, size - length, "%s%s",
+				    length ? ", " : "", remote->name);
+}
+
+/**
+ * hyptrace_remote_watch - look for losses from now on
+ * @remote:	to be called when tracing starts; goes on by itself while it is
+ *		on and somebody listens
+ */
+void hyptrace_remote_watch(struct hyptrace_remote *remote)
+{
+	if (hyptrace_notify_wanted())
+		queue_delayed_work(hyptrace_wq, &remote->loss_work,
+				   msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
+}
+
+/**
+ * hyptrace_remotes_listen - somebody has begun to listen to notifications
+ */
+void hyptrace_remotes_listen(void)
+{
+	struct hyptrace_remote *remote;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &remotes, node)
+		hyptrace_remote_watch(remote);
+}
+
+/**
+ * hyptrace_remote_is_tracing - whether events may be written at present
+ * @remote:	no lock needed
+ *
+ * Return: true while tracing.
+ */
+bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote)
+{
+	/*
+	 * (C) pairs with the release in state.c: who sees that tracing is off
+	 * finds all events that were written.
+	 */
+	return smp_load_acquire(&remote->state) == HYPTRACE_STATE_TRACING;
+}
+
+/**
+ * hyptrace_remote_reader - the reader of a CPU
+ * @remote:	no lock needed
+ * @cpu:	any number
+ *
+ * Return: the reader, or NULL if there is no such CPU.
+ */
+struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
+					       unsigned int cpu)
+{
+	return cpu < nr_cpu_ids ? remote->readers[array_index_nospec(cpu, nr_cpu_ids)] : NULL;
+}
+
+/*
+ * Look for losses as long as somebody listens. Running no more often than once
+ * in the period is what limits the notifications.
+ */
+static void loss_work(struct work_struct *work)
+{
+	struct hyptrace_remote *remote = container_of(to_delayed_work(work),
+						      struct hyptrace_remote, loss_work);
+	u64 count, total;
+	unsigned int cpu;
+
+	if (!hyptrace_notify_wanted())
+		return;
+	for_each_possible_cpu(cpu) {
+		if (hyptrace_reader_losses(remote->readers[cpu], &count, &total))
+			hyptrace_notify_loss(remote, cpu, count, total);
+	}
+	if (hyptrace_remote_is_tracing(remote))
+		hyptrace_remote_watch(remote);
+}
+
+static bool name_is_proper(const char *name)
+{
+	static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+
+	return name && *name && strlen(name) <= HYPTRACE_NAME_MAX &&
+	       strspn(name, characters) == strlen(name);
+}
+
+static int desc_check(const struct hyptrace_remote_desc *desc)
+{
+	const struct hyptrace_remote_ops *ops = desc->ops;
+
+	if (!name_is_proper(desc->name)) {
+		pr_err("hyptrace: a remote needs a name of 1 to %u characters of [a-z0-9_-]\n",
+		       HYPTRACE_NAME_MAX);
+		return -EINVAL;
+	}
+	if (!ops || !ops->load_trace_buffer || !ops->unload_trace_buffer ||
+	    !ops->enable_tracing || !ops->swap_reader_page || !ops->sync ||
+	    !ops->reset || !ops->enable_event) {
+		pr_err("hyptrace: remote \"%s\" lacks callbacks\n", desc->name);
+		return -EINVAL;
+	}
+	if (desc->nr_events >= HYPTRACE_MAX_EVENT_ID) {
+		pr_err("hyptrace: remote \"%s\" has %u events, at most %u are possible\n",
+		       desc->name, desc->nr_events, HYPTRACE_MAX_EVENT_ID - 1);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *desc)
+{
+	struct hyptrace_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL);
+	unsigned int cpu;
+	int err = -ENOMEM;
+
+	if (!remote)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&remote->refs);
+	mutex_init(&remote->control);
+	INIT_LIST_HEAD(&remote->node);
+	INIT_LIST_HEAD(&remote->files);
+	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
+	strscpy(remote->name, desc->name, sizeof(remote->name));
+	remote->desc = desc;
+	remote->size_asked = HYPTRACE_DEFAULT_SIZE;
+	remote->mode = HYPTRACE_DEFAULT_MODE;
+	remote->nr_events = desc->nr_events;
+
+	remote->readers = kcalloc(nr_cpu_ids, sizeof(*remote->readers), GFP_KERNEL);
+	remote->events = kcalloc(desc->nr_events, sizeof(*remote->events), GFP_KERNEL);
+	if (!remote->readers || !remote->events)
+		goto err_put;
+	for_each_possible_cpu(cpu) {
+		err = hyptrace_reader_init(remote, cpu);
+		if (err)
+			goto err_put;
+	}
+	err = hyptrace_event_check(desc, remote->events);
+	if (err)
+		goto err_put;
+	return remote;
+
+err_put:
+	hyptrace_remote_put(remote);
+	return ERR_PTR(err);
+}
+
+static int remote_init(struct hyptrace_remote *remote)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	int err;
+
+	if (!desc->ops->init)
+		return 0;
+	guard(mutex)(&remote->control);
+	err = desc->ops->init(remote, desc->priv);
+	if (err)
+		pr_err("hyptrace: remote \"%s\" cannot be used: %d\n", desc->name, err);
+	return err;
+}
+
+/**
+ * hyptrace_remote_register - make a remote known
+ * @desc:	see there; it and all it points to stay until the remote is
+ *		unregistered
+ *
+ * Context: may sleep. @desc->ops->init() is called in it.
+ * Return: the remote, or ERR_PTR(): -EINVAL for a @desc that is not proper (the
+ * log says what about it), -EEXIST if there is a remote or an event of that
+ * name or id already, -ENOMEM, or what init() answered.
+ */
+struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
+{
+	struct hyptrace_remote *remote;
+	int err;
+
+	err = desc_check(desc);
+	if (err)
+		return ERR_PTR(err);
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	if (find(desc->name)) {
+		pr_err("hyptrace: there is a remote \"%s\" already\n", desc->name);
+		return ERR_PTR(-EEXIST);
+	}
+	remote = remote_alloc(desc);
+	if (IS_ERR(remote))
+		return remote;
+	err = remote_init(remote);
+	if (err) {
+		hyptrace_remote_put(remote);
+		return ERR_PTR(err);
+	}
+
+	remote->serial = ++last_serial;
+	list_add_tail(&remote->node, &remotes);
+	hyptrace_debugfs_add(remote);
+	scoped_guard(mutex, &remote->control)
+		hyptrace_notify_remote(remote);
+	return remote;
+}
+EXPORT_SYMBOL_GPL(hyptrace_remote_register);
+
+/**
+ * hyptrace_remote_unregister - undo hyptrace_remote_register()
+ * @remote:	not to be used by the caller any more
+ *
+ * Tracing is stopped and the rings are unloaded. Descriptors that are attached
+ * keep @desc->owner from being removed, so a module that unregisters on its way
+ * out finds none; those that there are nevertheless lose their ring: -ENODEV.
+ *
+ * Context: may sleep. No callback runs, or will, on return.
+ */
+void hyptrace_remote_unregister(struct hyptrace_remote *remote)
+{
+	scoped_guard(mutex, &hyptrace_remotes_lock) {
+		list_del(&remote->node);
+		hyptrace_debugfs_remove(remote);
+		scoped_guard(mutex, &remote->control)
+			hyptrace_remote_retire(remote);
+	}
+	cancel_delayed_work_sync(&remote->loss_work);
+	hyptrace_remote_put(remote);
+}
+EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);

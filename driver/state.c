@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The states of a remote (drawn in internal.h), and what leads from one to
+ * another. Called by netlink.c, chardev.c and remote.c.
+ *
+ * Each function decides first and acts then. A message in @extack, which may be
+ * NULL, goes with each errno.
+ */
+#include <linux/cleanup.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "internal.h"
+
+static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
+{
+	struct hyptrace_file *file;
+
+	/* (C) pairs with the acquire in hyptrace_remote_is_tracing() */
+	smp_store_release(&remote->state, state);
+	list_for_each_entry(file, &remote->files, node)
+		hyptrace_file_kick(file);
+}
+
+/**
+ * hyptrace_remote_check_size - refuse a size that no ring can have here
+ * @size:	bytes per CPU
+ * @extack:	says why; may be NULL
+ *
+ * Return: 0, -EINVAL for 0, or -ENOMEM for more than this machine's memory.
+ */
+int hyptrace_remote_check_size(u64 size, struct netlink_ext_ack *extack)
+{
+	u64 nr_pages = hyptrace_buffer_nr_pages(size);
+
+	if (!size) {
+		NL_SET_ERR_MSG(extack, "size 0: a ring cannot be empty");
+		return -EINVAL;
+	}
+	if (!nr_pages || nr_pages * num_possible_cpus() > totalram_pages()) {
+		NL_SET_ERR_MSG_FMT(extack, "%llu bytes for each of %u CPUs are more than there is",
+				   size, num_possible_cpus());
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_empty(struct hyptrace_remote *remote)
+{
+	struct hyptrace_counts counts;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, remote->buf.cpus) {
+		hyptrace_reader_counts(remote->readers[cpu], &counts);
+		if (counts.unread)
+			return false;
+	}
+	return true;
+}
+
+static void readers_unload(struct hyptrace_remote *remote)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, remote->buf.cpus)
+		hyptrace_reader_unload(remote->readers[cpu]);
+}
+
+static int readers_load(struct hyptrace_remote *remote)
+{
+	struct trace_buffer_meta *user_meta;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, remote->buf.cpus) {
+		user_meta = hyptrace_user_meta_alloc();
+		if (!user_meta)
+			goto err_unload;
+		hyptrace_reader_load(remote->readers[cpu], &remote->buf.ring[cpu], user_meta);
+	}
+	return 0;
+
+err_unload:
+	readers_unload(remote);
+	return -ENOMEM;
+}
+
+/* The writer gives the pages back, or else keeps them for good. */
+static int buffer_return(struct hyptrace_remote *remote)
+{
+	int err = remote->desc->ops->unload_trace_buffer(&remote->buf, remote->desc->priv);
+
+	if (err) {
+		pr_err("hyptrace: remote \"%s\" kept its buffers (%d): they are lost, and it cannot be loaded again\n",
+		       remote->name, err);
+		remote->broken = true;
+		hyptrace_buffer_leak(&remote->buf);
+	} else {
+		hyptrace_buffer_free(&remote->buf);
+	}
+	remote->nr_pages = 0;
+	return err;
+}
+
+/**
+ * hyptrace_remote_load - UNLOADED to LOADED
+ * @remote:	control mutex held
+ * @size:	bytes per CPU, rounded up to whole sub-buffers
+ * @mode:	what to do when a ring is full
+ * @extack:	see above
+ *
+ * @size and @mode become the remote's settings.
+ *
+ * Return: 0; -EBUSY if it is loaded, -EIO if it has kept pages of an earlier
+ * load, -EINVAL and -ENOMEM as hyptrace_remote_check_size(), -ENOMEM and -EINTR
+ * as hyptrace_buffer_alloc(), or what the remote's callback answered.
+ */
+int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
+			 enum hyptrace_mode mode, struct netlink_ext_ack *extack)
+{
+	unsigned int nr_pages;
+	int err;
+
+	if (remote->state != HYPTRACE_STATE_UNLOADED) {
+		NL_SET_ERR_MSG(extack, "the rings are loaded already");
+		return -EBUSY;
+	}
+	if (remote->broken) {
+		NL_SET_ERR_MSG(extack, "the remote has kept the rings of an earlier load");
+		return -EIO;
+	}
+	err = hyptrace_remote_check_size(size, extack);
+	if (err)
+		return err;
+
+	nr_pages = hyptrace_buffer_nr_pages(size);
+	remote->buf.discard = mode == HYPTRACE_MODE_DISCARD;
+	err = hyptrace_buffer_alloc(&remote->buf, nr_pages);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "no memory for %llu bytes for each of %u CPUs",
+				   size, num_possible_cpus());
+		return err;
+	}
+	err = remote->desc->ops->load_trace_buffer(&remote->buf, remote->desc->priv);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
+		hyptrace_buffer_free(&remote->buf);
+		return err;
+	}
+	remote->nr_pages = nr_pages;
+	err = readers_load(remote);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "no memory for the readers");
+		buffer_return(remote);
+		return err;
+	}
+
+	remote->size_asked = size;
+	remote->mode = mode;
+	state_set(remote, HYPTRACE_STATE_LOADED);
+	hyptrace_notify_remote(remote);
+	return 0;
+}
+
+/* LOADED to UNLOADED; nobody is attached. */
+static int loaded_to_unloaded(struct hyptrace_remote *remote)
+{
+	int err;
+
+	readers_unload(remote);
+	err = buffer_return(remote);
+	state_set(remote, HYPTRACE_STATE_UNLOADED);
+	return err;
+}
+
+/* TRACING to LOADED. */
+static int tracing_to_loaded(struct hyptrace_remote *remote,
+			     struct netlink_ext_ack *extack)
+{
+	int err = remote->desc->ops->enable_tracing(false, remote->desc->priv);
+
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "the remote does not stop (error %d)", -err);
+		return err;
+	}
+	state_set(remote, HYPTRACE_STATE_LOADED);
+	return 0;
+}
+
+static void unload_by_itself(struct hyptrace_remote *remote)
+{
+	if (remote->state == HYPTRACE_STATE_LOADED && !remote->nr_files && is_empty(remote))
+		loaded_to_unloaded(remote);
+}
+
+static int check_unused(const struct hyptrace_remote *remote,
+			struct netlink_ext_ack *extack)
+{
+	if (!remote->nr_files)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "%u descriptor%s attached", remote->nr_files,
+			   remote->nr_files == 1 ? " is" : "s are");
+	return -EBUSY;
+}
+
+/**
+ * hyptrace_remote_unload - to UNLOADED
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, also if it was unloaded; -EBUSY while descriptors are attached, or
+ * what the remote's callbacks answered.
+ */
+int hyptrace_remote_unload(struct hyptrace_remote *remote,
+			   struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (remote->state == HYPTRACE_STATE_UNLOADED)
+		return 0;
+	err = check_unused(remote, extack);
+	if (err)
+		return err;
+	if (remote->state == HYPTRACE_STATE_TRACING) {
+		err = tracing_to_loaded(remote, extack);
+		if (err)
+			return err;
+	}
+	err = loaded_to_unloaded(remote);
+	if (err)
+		NL_SET_ERR_MSG_FMT(extack, "the remote has kept its rings (error %d)", -err);
+	hyptrace_notify_remote(remote);
+	return err;
+}
+
+/**
+ * hyptrace_remote_start - to TRACING
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, also if it was tracing; as hyptrace_remote_load(), or what the
+ * remote's callback answered.
+ */
+int hyptrace_remote_start(struct hyptrace_remote *remote,
+			  struct netlink_ext_ack *extack)
+{
+	bool loaded = remote->state != HYPTRACE_STATE_UNLOADED;
+	int err;
+
+	if (remote->state == HYPTRACE_STATE_TRACING)
+		return 0;
+	if (!loaded) {
+		err = hyptrace_remote_load(remote, remote->size_asked, remote->mode, extack);
+		if (err)
+			return err;
+	}
+	err = remote->desc->ops->enable_tracing(true, remote->desc->priv);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "the remote does not start (error %d)", -err);
+		if (!loaded) {
+			loaded_to_unloaded(remote);
+			hyptrace_notify_remote(remote);
+		}
+		return err;
+	}
+	state_set(remote, HYPTRACE_STATE_TRACING);
+	hyptrace_notify_remote(remote);
+	hyptrace_remote_watch(remote);
+	return 0;
+}
+
+/**
+ * hyptrace_remote_stop - TRACING to LOADED, or on to UNLOADED by itself
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, also if it was not tracing; or what the remote's callback answered.
+ */
+int hyptrace_remote_stop(struct hyptrace_remote *remote,
+			 struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (remote->state != HYPTRACE_STATE_TRACING)
+		return 0;
+	err = tracing_to_loaded(remote, extack);
+	if (err)
+		return err;
+	unload_by_itself(remote);
+	hyptrace_notify_remote(remote);
+	return 0;
+}
+
+/**
+ * hyptrace_remote_clear - throw away the events and counters of rings
+ * @remote:	control mutex held
+ * @cpu:	whose ring, a possible CPU, or HYPTRACE_CPU_ALL
+ * @extack:	see above
+ *
+ * Return: 0, also while unloaded: there is nothing to be thrown away. Or what
+ * the remote's callback answered; rings of other CPUs may be empty then.
+ */
+int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
+			  struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+	int err;
+
+	if (remote->state == HYPTRACE_STATE_UNLOADED)
+		return 0;
+	for_each_cpu(i, remote->buf.cpus) {
+		if (cpu != HYPTRACE_CPU_ALL && i != cpu)
+			continue;
+		err = hyptrace_reader_clear(remote->readers[i]);
+		if (err) {
+			NL_SET_ERR_MSG_FMT(extack, "the ring of CPU %u is not cleared (error %d)",
+					   i, -err);
+			return err;
+		}
+	}
+	if (remote->state == HYPTRACE_STATE_LOADED) {
+		unload_by_itself(remote);
+		if (remote->state == HYPTRACE_STATE_UNLOADED)
+			hyptrace_notify_remote(remote);
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_remote_reset - back to how it was registered
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0; -EBUSY while descriptors are attached, or what the remote's
+ * callbacks answered.
+ */
+int hyptrace_remote_reset(struct hyptrace_remote *remote,
+			  struct netlink_ext_ack *extack)
+{
+	const struct hyptrace_remote_ops *ops = remote->desc->ops;
+	int err;
+
+	err = check_unused(remote, extack);
+	if (err)
+		return err;
+	err = hyptrace_remote_unload(remote, extack);
+	if (err)
+		return err;
+	err = hyptrace_events_set(remote, remote->enabled, false, extack);
+	if (err)
+		return err;
+	if (remote->rate) {
+		err = ops->set_rate(0, remote->desc->priv);
+		if (err) {
+			NL_SET_ERR_MSG(extack, "the rate cannot be set");
+			return err;
+		}
+		remote->rate = 0;
+	}
+	remote->size_asked = HYPTRACE_DEFAULT_SIZE;
+	remote->mode = HYPTRACE_DEFAULT_MODE;
+	hyptrace_notify_remote(remote);
+	return 0;
+}
+
+static bool has_ring_of(const struct hyptrace_file *file, unsigned int cpu)
+{
+	return file->cpu == HYPTRACE_CPU_ALL || file->cpu == cpu;
+}
+
+static void consumers_set(struct hyptrace_remote *remote, struct hyptrace_file *file,
+			  pid_t pid)
+{
+	unsigned int cpu;
+	pid_t was;
+
+	for_each_possible_cpu(cpu) {
+		if (!has_ring_of(file, cpu))
+			continue;
+		was = remote->readers[cpu]->consumer;
+		remote->readers[cpu]->consumer = pid;
+		hyptrace_notify_reader(remote, cpu,
+				       pid ? HYPTRACE_READER_CHANGE_CAME :
+					     HYPTRACE_READER_CHANGE_LEFT, pid ? pid : was);
+	}
+}
+
+/**
+ * hyptrace_remote_attach - make a descriptor the consumer of rings
+ * @remote:	control mutex not held; loaded if it is not
+ * @file:	attached to nothing, its lock held
+ * @cpu:	whose ring, or HYPTRACE_CPU_ALL
+ *
+ * Return: 0; -ENODEV if the remote is going, -ENXIO if there is no such CPU,
+ * -EBUSY if the ring has a consumer, or as hyptrace_remote_load().
+ */
+int hyptrace_remote_attach(struct hyptrace_remote *remote,
+			   struct hyptrace_file *file, int cpu)
+{
+	unsigned int i;
+	int err;
+
+	guard(mutex)(&remote->control);
+	if (!remote->desc)
+		return -ENODEV;
+	if (cpu != HYPTRACE_CPU_ALL && !hyptrace_remote_reader(remote, cpu))
+		return -ENXIO;
+	for_each_possible_cpu(i) {
+		if ((cpu == HYPTRACE_CPU_ALL || cpu == i) && remote->readers[i]->consumer)
+			return -EBUSY;
+	}
+	if (!try_module_get(remote->desc->owner))
+		return -ENODEV;
+	if (remote->state == HYPTRACE_STATE_UNLOADED) {
+		err = hyptrace_remote_load(remote, remote->size_asked, remote->mode, NULL);
+		if (err) {
+			module_put(remote->desc->owner);
+			return err;
+		}
+	}
+
+	kref_get(&remote->refs);
+	list_add_tail(&file->node, &remote->files);
+	remote->nr_files++;
+	file->cpu = cpu;
+	/* (D) pairs with the acquire in file_remote() */
+	smp_store_release(&file->remote, remote);
+	consumers_set(remote, file, task_tgid_nr(current));
+	return 0;
+}
+
+static void file_leave(struct hyptrace_remote *remote, struct hyptrace_file *file)
+{
+	list_del_init(&file->node);
+	remote->nr_files--;
+	consumers_set(remote, file, 0);
+	module_put(remote->desc->owner);
+}
+
+/**
+ * hyptrace_remote_detach - undo hyptrace_remote_attach()
+ * @remote:	control mutex not held; not to be used by the caller any more
+ * @file:	attached to it
+ */
+void hyptrace_remote_detach(struct hyptrace_remote *remote,
+			    struct hyptrace_file *file)
+{
+	scoped_guard(mutex, &remote->control) {
+		/* else it has left already: see hyptrace_remote_retire() */
+		if (remote->desc) {
+			file_leave(remote, file);
+			if (remote->state == HYPTRACE_STATE_LOADED) {
+				unload_by_itself(remote);
+				if (remote->state == HYPTRACE_STATE_UNLOADED)
+					hyptrace_notify_remote(remote);
+			}
+		}
+	}
+	hyptrace_remote_put(remote);
+}
+
+/**
+ * hyptrace_remote_retire - have done with a remote that is being unregistered
+ * @remote:	control mutex held; without callbacks, rings and descriptors then
+ */
+void hyptrace_remote_retire(struct hyptrace_remote *remote)
+{
+	struct hyptrace_file *file, *next;
+
+	if (remote->state == HYPTRACE_STATE_TRACING && tracing_to_loaded(remote, NULL))
+		pr_err("hyptrace: remote \"%s\" does not stop\n", remote->name);
+	if (remote->state != HYPTRACE_STATE_UNLOADED)
+		loaded_to_unloaded(remote);
+	list_for_each_entry_safe(file, next, &remote->files, node)
+		file_leave(remote, file);
+	hyptrace_notify_remote_gone(remote);
+	remote->desc = NULL;
+}
