@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The demo: build what is not in the cache, boot the protected hypervisor, and trace it.
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+set_kernel ''
+"$vm/kernel.sh"
+"$vm/rootfs.sh"
+"$vm/guest.sh"
+say "booting Linux $series with protected KVM"
+start=$SECONDS
+"$vm/run.sh" --require-protected --timeout 300 -- /mnt/repo/tests/vm/demo-inside.sh ||
+	die "the demo failed: see above"
+say "the events above came from a hypervisor in protected mode, in $((SECONDS - start)) s"
