@@ -8,6 +8,7 @@
 #include <net/genetlink.h>
 
 #include "internal.h"
+#include "writer.h"
 
 struct workqueue_struct *hyptrace_wq;
 
@@ -19,9 +20,12 @@ static int __init hyptrace_init(void)
 	if (!hyptrace_wq)
 		return -ENOMEM;
 	hyptrace_debugfs_init();
-	err = hyptrace_chardev_register();
+	err = hyptrace_writers_init();
 	if (err)
 		goto err_debugfs;
+	err = hyptrace_chardev_register();
+	if (err)
+		goto err_writers;
 	err = hyptrace_netlink_register();
 	if (err)
 		goto err_chardev;
@@ -29,6 +33,8 @@ static int __init hyptrace_init(void)
 
 err_chardev:
 	hyptrace_chardev_unregister();
+err_writers:
+	hyptrace_writers_exit();
 err_debugfs:
 	hyptrace_debugfs_exit();
 	destroy_workqueue(hyptrace_wq);
@@ -40,6 +46,7 @@ static void __exit hyptrace_exit(void)
 {
 	hyptrace_netlink_unregister();
 	hyptrace_chardev_unregister();
+	hyptrace_writers_exit();
 	hyptrace_debugfs_exit();
 	destroy_workqueue(hyptrace_wq);
 }
