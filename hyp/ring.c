@@ -182,7 +182,7 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 	ring->events = 0;
 	ring->last = 0;
 	clear_ring(ring);
-	ring->state = HYPTRACE_RING_DETACHED;
+	WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
 	publish(ring);
 }
 
@@ -201,7 +201,7 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 	if (!is_loaded(ring)) {
 		ret = -ENODEV;
 	} else if (is_mine(ring)) {
-		ring->state = HYPTRACE_RING_ATTACHED;
+		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
 		ring->events = events;
 		WRITE_ONCE(ring->enabled, events);
 		publish(ring);
@@ -232,7 +232,7 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 	} else if (ring->state == HYPTRACE_RING_ATTACHED && !is_mine(ring)) {
 		ret = -EBUSY;
 	} else {
-		ring->state = HYPTRACE_RING_DETACHED;
+		WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
 		WRITE_ONCE(ring->enabled, 0);
 		publish(ring);
 	}
@@ -251,7 +251,7 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
 {
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_ATTACHED) {
-		ring->state = HYPTRACE_RING_PARKED;
+		WRITE_ONCE(ring->state, HYPTRACE_RING_PARKED);
 		WRITE_ONCE(ring->enabled, 0);
 		publish(ring);
 	}
@@ -266,7 +266,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 {
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
-		ring->state = HYPTRACE_RING_ATTACHED;
+		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
 		WRITE_ONCE(ring->enabled, ring->events);
 		publish(ring);
 	}
