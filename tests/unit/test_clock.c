@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The clock: its arithmetic, and the latch by which it is read while it is set.
+ *
+ * HYPTRACE_TEST_SEED says otherwise.
+ */
+#include <pthread.h>
+
+#include "hyp_env.h"
+
+#define SEED		0x636c6f636b
+#define UPDATES		40000
+
+static s64 set_clock(u64 mult, u64 cycles, u64 ns)
+{
+	return hyptrace_hcall(HYPTRACE_OP_CLOCK, mult, cycles, ns);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	env_start(8);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	env_stop();
+
+	return 0;
+}
+
+static void stands_still(void **state)
+{
+	(void)state;
+	env_counter = 1000;
+	assert_int_equal(set_clock(2 * ENV_NS_CLOCK, 0, 5), 0);
+	assert_int_equal(hyptrace_clock(), 2005);
+	assert_int_equal(set_clock(0, 0, 0), -EINVAL);
+	assert_int_equal(set_clock(0, ~0ULL, ~0ULL), -EINVAL);
+	assert_int_equal(hyptrace_clock(), 2005);
+}
+
+/* Long division of what the clock does by a multiplication of 128 bits. */
+static u64 expected(u64 counter, u64 mult, u64 cycles, u64 ns)
+{
+	u64 since = counter - cycles;
+	unsigned __int128 product = (unsigned __int128)since * mult;
+
+	return ns + (u64)(product / ((unsigned __int128)1 << 32));
+}
+
+static void arithmetic(void **state)
+{
+	/* 1 GHz, 62.5 MHz, 24 MHz, 19.2 MHz, the slowest and the fastest there is */
+	static const u64 mults[] = {
+		ENV_NS_CLOCK, 16 * ENV_NS_CLOCK, 178956970666, 223696213333, 1, ~0ULL,
+	};
+	static const u64 counters[] = {
+		0, 1, 2, 1000, ~0ULL, ~0ULL - 1, 1ULL << 63, 1ULL << 32, (1ULL << 32) - 1,
+	};
+	u64 seed = env_seed(SEED);
+	u32 i, j, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(mults) / sizeof(mults[0]); i++) {
+		for (j = 0; j < sizeof(counters) / sizeof(counters[0]); j++) {
+			for (k = 0; k < 1000; k++) {
+				u64 cycles = k ? env_random(&seed) >> k % 64 : 0;
+				u64 ns = env_random(&seed) >> k % 60;
+				u64 mult = k % 2 ? mults[i] :
+					   env_random(&seed) >> k % 60 | 1;
+
+				env_counter = counters[j] + k;
+				assert_int_equal(set_clock(mult, cycles, ns), 0);
+				assert_int_equal(hyptrace_clock(),
+						 expected(env_counter, mult, cycles, ns));
+			}
+		}
+	}
+}
+
+/* A year without an update at 1 GHz, where 64 bits would not do. */
+static void long_without_update(void **state)
+{
+	const u64 year = 31536000000000000ULL;
+
+	(void)state;
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 77, 1000), 0);
+	env_counter = 77 + year;
+	assert_int_equal(hyptrace_clock(), 1000 + year);
+	env_counter = 77 + 20000000000ULL;	/* 20 s */
+	assert_int_equal(hyptrace_clock(), 1000 + 20000000000ULL);
+}
+
+static void forwards_and_back(void **state)
+{
+	(void)state;
+	env_counter = 5000;
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 5000, 1000000), 0);
+	assert_int_equal(hyptrace_clock(), 1000000);
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 5000, 999), 0);
+	assert_int_equal(hyptrace_clock(), 999);
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 4000, 1ULL << 60), 0);
+	assert_int_equal(hyptrace_clock(), (1ULL << 60) + 1000);
+}
+
+static u32 nr_updates;
+
+static void update_meanwhile(void)
+{
+	u32 i;
+
+	for (i = 1; i <= nr_updates; i++)
+		set_clock(ENV_NS_CLOCK * 10 * i, 0, 1000 * i);
+}
+
+/* Updates between the parameters and the end: never a mix of two clocks. */
+static void update_within_read(void **state)
+{
+	u64 time;
+
+	(void)state;
+	for (nr_updates = 0; nr_updates < 5; nr_updates++) {
+		env_counter = 100;
+		assert_int_equal(set_clock(ENV_NS_CLOCK, 0, 7), 0);
+		env_counter_hook = update_meanwhile;
+		time = hyptrace_clock();
+		env_counter_hook = NULL;
+		assert_true(time == 107 || (time == 0 && nr_updates));
+		time = hyptrace_clock();
+		assert_int_equal(time, nr_updates ? 100 * 10 * nr_updates +
+				 1000 * nr_updates : 107);
+	}
+}
+
+/* Any mix of two of these clocks is none of them: with cycles at 0, time % P == 0. */
+#define CYCLES	1000000
+#define P	1000003
+
+static u32 updates;
+
+static void *updater(void *arg)
+{
+	u64 seed = (uintptr_t)arg;
+
+	while (__atomic_fetch_add(&updates, 1, __ATOMIC_RELAXED) < UPDATES) {
+		u64 mult = 1 + env_random(&seed) % 1000;
+		u64 epoch = env_random(&seed) % CYCLES;
+
+		/* time is mult * (CYCLES - epoch) + ns */
+		set_clock(mult * ENV_NS_CLOCK, epoch,
+			  mult * epoch + mult * (P - CYCLES));
+	}
+
+	return NULL;
+}
+
+static void threads(void **state)
+{
+	pthread_t updaters[2];
+	u64 reads = 0, good = 0, i;
+
+	(void)state;
+	env_counter = CYCLES;
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, P - CYCLES), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&updaters[i], NULL, updater,
+						(void *)(uintptr_t)(i + 1)), 0);
+	for (; READ_ONCE(updates) < UPDATES; reads++) {
+		u64 time = hyptrace_clock();
+
+		assert_int_equal(time % P, 0);
+		assert_true(time / P <= 1000);
+		good += !!time;
+	}
+	pthread_join(updaters[0], NULL);
+	pthread_join(updaters[1], NULL);
+	print_message("%llu of %llu reads gave the time\n", (unsigned long long)good,
+		      (unsigned long long)reads);
+	assert_true(good > 0);
+}
+
+#define WITH_ENV(test)	cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_ENV(stands_still),
+		WITH_ENV(arithmetic),
+		WITH_ENV(long_without_update),
+		WITH_ENV(forwards_and_back),
+		WITH_ENV(update_within_read),
+		WITH_ENV(threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Descriptors from a host that is not trusted: each op in each state and with each
+ * kind of wrong argument is refused with its errno, and changes nothing.
+ */
+#include "hyp_env.h"
+
+#define POOL	700
+#define CPU	2
+
+static struct env_ring ring;
+
+static s64 hcall(u64 op, u64 arg2, u64 arg3)
+{
+	return hyptrace_hcall(op, CPU, arg2, arg3);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	env_start(POOL);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; i < POOL && hcall(HYPTRACE_OP_RING_FREE, 0, 0) > 0; i++)
+		;
+	env_stop();
+
+	return 0;
+}
+
+/* All that a refused call could have changed. */
+struct picture {
+	struct hyptrace_ring rings[ENV_CPUS];
+	u8 owner[POOL];
+};
+
+static void take_picture(struct picture *picture)
+{
+	u32 i;
+
+	memcpy(picture->rings, env_rings, sizeof(env_rings));
+	for (i = 0; i < POOL; i++)
+		picture->owner[i] = env_owner(i);
+}
+
+static void refused(s64 errno_due, u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	static struct picture before, after;
+
+	take_picture(&before);
+	assert_int_equal(hyptrace_hcall(op, arg1, arg2, arg3), errno_due);
+	take_picture(&after);
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_int_equal(env_violations, 0);
+}
+
+static void begin(u32 nr_pages)
+{
+	env_ring_shape(&ring, CPU, 0, nr_pages);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, nr_pages, 0), 0);
+}
+
+static void dir(void)
+{
+	assert_int_equal(hcall(HYPTRACE_OP_RING_DIR, env_pfn(env_ring_dir(&ring, 0)), 0),
+			 0);
+}
+
+static u64 table_pfn(u32 nr)
+{
+	return env_pfn(env_ring_table(&ring, nr));
+}
+
+static void table(u32 nr)
+{
+	env_ring_list(&ring, nr);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(nr), 0), 0);
+}
+
+static u64 meta_pfn(void)
+{
+	env_share(ring.nr_pages);
+
+	return env_pfn(ring.nr_pages);
+}
+
+static void list_entry(u32 entry, u64 pfn)
+{
+	env_host_write(env_ring_table(&ring, 0),
+		       entry * sizeof(struct hyptrace_table_entry), &pfn, sizeof(pfn));
+}
+
+static const u64 no_page[] = {
+	0, 1, ~0ULL, 1ULL << 52, 1ULL << 51, (1ULL << 52) - 1, 1ULL << 63,
+};
+
+#define NR_NO_PAGE	(sizeof(no_page) / sizeof(no_page[0]))
+
+static void no_such_op(void **state)
+{
+	u64 op;
+
+	(void)state;
+	for (op = HYPTRACE_NR_OPS; op < HYPTRACE_NR_OPS + 100; op++)
+		refused(-EOPNOTSUPP, op, CPU, 0, 0);
+	refused(-EOPNOTSUPP, ~0ULL, CPU, ~0ULL, ~0ULL);
+	refused(-EOPNOTSUPP, 1ULL << 32, CPU, 4, 0);
+}
+
+static void no_such_cpu(void **state)
+{
+	u64 op;
+
+	(void)state;
+	for (op = HYPTRACE_OP_RING_BEGIN; op <= HYPTRACE_OP_SYNC; op++) {
+		refused(-ENXIO, op, ENV_CPUS, 4, 0);
+		refused(-ENXIO, op, 1ULL << 32, 4, 0);
+		refused(-ENXIO, op, ~0ULL, 4, 0);
+	}
+}
+
+static void while_empty(void **state)
+{
+	(void)state;
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(0), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(0), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, env_pfn(0), 0);
+	refused(0, HYPTRACE_OP_RING_FREE, CPU, 0, 0);
+	env_cpu(CPU);
+	refused(-ENODEV, HYPTRACE_OP_ATTACH, CPU, 2, 0);
+	refused(-ENODEV, HYPTRACE_OP_DETACH, CPU, 0, 0);
+	refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
+	refused(-ENODEV, HYPTRACE_OP_RESET, CPU, 0, 0);
+	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
+	refused(0, HYPTRACE_OP_WRITE, 7, 0, 0);
+	hyptrace_cpu_off();
+	hyptrace_cpu_on();
+	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
+}
+
+static void bad_begin(void **state)
+{
+	u32 bit;
+
+	(void)state;
+	refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 0, 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 2, 0);
+	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, HYPTRACE_RING_MAX_PAGES + 1, 0);
+	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, (1ULL << 32) + 4, 0);
+	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, ~0ULL, 0);
+	for (bit = 1; bit < 64; bit++)
+		refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 4, 1ULL << bit);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, HYPTRACE_RING_MAX_PAGES, 0), 0);
+	refused(-EBUSY, HYPTRACE_OP_RING_BEGIN, CPU, 4, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_FREE, 0, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, 3, HYPTRACE_RING_DISCARD), 0);
+}
+
+/* Directory, then its tables, then ready; nothing twice and nothing before. */
+static void order(void **state)
+{
+	(void)state;
+	begin(300);
+	env_ring_list(&ring, 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, meta_pfn(), 0);
+	dir();
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, meta_pfn(), 0);
+	table(0);
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	table(1);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, meta_pfn(), 0);
+	table(2);
+	refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(POOL - 1), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
+	assert_int_equal(env_rings[CPU].nr_loaded, 300);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, meta_pfn(), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(POOL - 1), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
+	refused(-EBUSY, HYPTRACE_OP_RING_BEGIN, CPU, 4, 0);
+	env_ring_free(&ring);
+}
+
+static void not_to_be_taken(void **state)
+{
+	u32 i;
+
+	(void)state;
+	begin(4);
+	env_share(POOL - 1);
+	for (i = 0; i < NR_NO_PAGE; i++)
+		refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, no_page[i], 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(5) - 1, 0);
+	refused(-EPERM, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
+	dir();
+	for (i = 0; i < NR_NO_PAGE; i++)
+		refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, no_page[i], 0);
+	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(POOL - 1), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(env_ring_dir(&ring, 0)), 0);
+}
+
+/* Whatever is wrong with an entry, those before it are let go, and all is wiped. */
+static void bad_entry(void **state)
+{
+	u32 bad, i;
+
+	(void)state;
+	begin(HYPTRACE_SLOTS_PER_TABLE);
+	dir();
+	for (bad = 0; bad < HYPTRACE_SLOTS_PER_TABLE; bad += bad < 3 ? 1 : 31) {
+		for (i = 0; i < NR_NO_PAGE; i++) {
+			env_ring_list(&ring, 0);
+			list_entry(bad, no_page[i]);
+			refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+			assert_true(env_is_wiped(env_ring_table(&ring, 0)));
+		}
+		env_ring_list(&ring, 0);
+		env_unshare(bad);
+		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+
+		env_ring_list(&ring, 0);
+		env_fail_pin = bad + 1;
+		refused(-ENOMEM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+
+		/* the table itself, the directory: EL2's */
+		env_ring_list(&ring, 0);
+		list_entry(bad, table_pfn(0));
+		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+		env_ring_list(&ring, 0);
+		list_entry(bad, env_pfn(env_ring_dir(&ring, 0)));
+		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+
+		if (!bad)
+			continue;
+		env_ring_list(&ring, 0);
+		list_entry(bad, env_pfn(bad / 2));
+		refused(-EBUSY, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+		assert_true(env_is_wiped(env_ring_table(&ring, 0)));
+	}
+	assert_int_equal(env_count(ENV_PINNED), 0);
+	table(0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+	env_ring_free(&ring);
+}
+
+/* What comes behind the last entry that counts is not looked at. */
+static void entries_in_excess(void **state)
+{
+	struct hyptrace_table_entry all[HYPTRACE_SLOTS_PER_TABLE];
+
+	(void)state;
+	begin(4);
+	dir();
+	memset(all, 0xff, sizeof(all));
+	env_host_write(env_ring_table(&ring, 0), 0, all, sizeof(all));
+	env_share(0);
+	env_share(1);
+	env_share(2);
+	env_share(3);
+	list_entry(0, env_pfn(0));
+	list_entry(1, env_pfn(1));
+	list_entry(2, env_pfn(2));
+	list_entry(3, env_pfn(3));
+	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 0);
+	assert_int_equal(env_rings[CPU].nr_loaded, 4);
+	assert_int_equal(env_count(ENV_PINNED), 4);
+}
+
+static void bad_meta(void **state)
+{
+	u32 i;
+
+	(void)state;
+	begin(4);
+	dir();
+	table(0);
+	for (i = 0; i < NR_NO_PAGE; i++)
+		refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, no_page[i], 0);
+	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, env_pfn(POOL - 1), 0);
+	refused(-EBUSY, HYPTRACE_OP_RING_READY, CPU, env_pfn(2), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, table_pfn(0), 0);
+	refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
+	env_cpu(CPU);
+	refused(-ENODEV, HYPTRACE_OP_ATTACH, CPU, 2, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+	env_ring_free(&ring);
+}
+
+/* One page is in one place of one ring. */
+static void pages_of_another_ring(void **state)
+{
+	struct env_ring other;
+
+	(void)state;
+	env_ring_load(&other, 0, 400, 4, 0);
+	begin(4);
+	dir();
+	env_ring_list(&ring, 0);
+	list_entry(3, env_pfn(402));
+	refused(-EBUSY, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	env_ring_list(&ring, 0);
+	list_entry(3, env_pfn(404));	/* its meta page */
+	refused(-EBUSY, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	table(0);
+	refused(-EBUSY, HYPTRACE_OP_RING_READY, CPU, env_pfn(404), 0);
+	env_ring_free(&other);
+}
+
+static void not_while_attached(void **state)
+{
+	(void)state;
+	env_ring_load(&ring, CPU, 0, 300, 0);
+	env_cpu(CPU);
+	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, 2, 0), 0);
+	refused(-EBUSY, HYPTRACE_OP_RING_FREE, CPU, 0, 0);
+	hyptrace_cpu_off();
+	refused(-EBUSY, HYPTRACE_OP_RING_FREE, CPU, 0, 0);
+	env_cpu(0);
+	refused(-EBUSY, HYPTRACE_OP_RING_FREE, CPU, 0, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_DETACH, 0, 0), 0);
+	env_ring_free(&ring);
+	/* Its CPU comes back to nothing. */
+	env_cpu(CPU);
+	hyptrace_cpu_on();
+	hyptrace(selftest, 1);
+	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
+}
+
+/* Once begun, there is no way but to the end. */
+static void while_freeing(void **state)
+{
+	(void)state;
+	env_ring_load(&ring, CPU, 0, 300, 0);
+	env_cpu(CPU);
+	while (hcall(HYPTRACE_OP_RING_FREE, 0, 0) > 0) {
+		refused(-EBUSY, HYPTRACE_OP_RING_BEGIN, CPU, 4, 0);
+		refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
+		refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(POOL - 1), 0);
+		refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, env_pfn(300), 0);
+		refused(-ENODEV, HYPTRACE_OP_ATTACH, CPU, 2, 0);
+		refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
+		refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
+		refused(0, HYPTRACE_OP_WRITE, 7, 0, 0);
+	}
+	env_ring_load(&ring, CPU, 350, 3, HYPTRACE_RING_DISCARD);
+	env_ring_free(&ring);
+}
+
+/* A page that cannot be given back is given back by a later call. */
+static void cannot_give_back(void **state)
+{
+	u32 fail, i, done;
+	s64 ret;
+
+	(void)state;
+	for (fail = 1; fail <= 4; fail++) {
+		env_ring_load(&ring, CPU, 0, 300, 0);
+		env_fail_give = fail;
+		done = 0;
+		for (i = 0; i < 20; i++) {
+			ret = hcall(HYPTRACE_OP_RING_FREE, 0, 0);
+			if (ret == -ENOMEM) {
+				done++;
+				refused(-EBUSY, HYPTRACE_OP_RING_BEGIN, CPU, 4, 0);
+				continue;
+			}
+			if (!ret)
+				break;
+			assert_int_equal(ret, 1);
+		}
+		assert_int_equal(done, 1);
+		assert_int_equal(i, 5);
+		assert_int_equal(env_count(ENV_HYP), 0);
+		assert_int_equal(env_count(ENV_PINNED), 0);
+	}
+}
+
+/* Half built, at every point: all comes back. */
+static void free_half_built(void **state)
+{
+	u32 tables, i;
+
+	(void)state;
+	for (tables = 0; tables <= 3; tables++) {
+		begin(300);
+		dir();
+		for (i = 0; i < tables; i++)
+			table(i);
+		assert_int_equal(env_count(ENV_PINNED),
+				 tables == 3 ? 300 : tables * 128);
+		for (i = 0; i < tables; i++)
+			assert_int_equal(hcall(HYPTRACE_OP_RING_FREE, 0, 0), 1);
+		assert_int_equal(hcall(HYPTRACE_OP_RING_FREE, 0, 0), 0);
+		assert_int_equal(env_count(ENV_PINNED), 0);
+		assert_int_equal(env_count(ENV_HYP), 0);
+	}
+}
+
+#define WITH_POOL(test)	cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_POOL(no_such_op),
+		WITH_POOL(no_such_cpu),
+		WITH_POOL(while_empty),
+		WITH_POOL(bad_begin),
+		WITH_POOL(order),
+		WITH_POOL(not_to_be_taken),
+		WITH_POOL(bad_entry),
+		WITH_POOL(entries_in_excess),
+		WITH_POOL(bad_meta),
+		WITH_POOL(pages_of_another_ring),
+		WITH_POOL(not_while_attached),
+		WITH_POOL(while_freeing),
+		WITH_POOL(cannot_give_back),
+		WITH_POOL(free_half_built),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any op, in any order, from any CPU, with almost any argument, of a host that also
+ * shares, unshares and scribbles: EL2 keeps the books, each call is bounded, and
+ * in the end all pages can be had back. And rings of more than one directory.
+ *
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS say otherwise.
+ */
+#include "hyp_env.h"
+
+#define POOL		600
+#define ROUNDS		100000
+#define SEED		0x6c6f6164
+
+/* Calls into the surroundings that one hypercall may take: a table and some. */
+#define MAX_CALLS	(2 * HYPTRACE_SLOTS_PER_TABLE + 8)
+
+static u64 seed;
+
+static u64 below(u64 limit)
+{
+	return env_random(&seed) % limit;
+}
+
+static u64 some_pfn(void)
+{
+	u64 what = env_random(&seed);
+
+	switch (what % 64) {
+	case 0:
+		return what >> 6;
+	case 1:
+		return env_pfn((what >> 8) % POOL) + 1;
+	case 2:
+		return env_pfn((what >> 8) % POOL) | 1ULL << (what >> 6) % 64;
+	default:
+		return env_pfn((what >> 8) % POOL);
+	}
+}
+
+/* A page of the host's that lists what could be data pages, mostly good ones. */
+static u64 some_table(void)
+{
+	u32 first = below(POOL), index, i;
+	struct hyptrace_table_entry entry = { };
+	bool all_good = below(4);
+
+	for (i = 0; i < 50; i++) {
+		index = below(POOL);
+		if (env_owner(index) == ENV_HOST)
+			break;
+	}
+	if (env_owner(index) == ENV_HYP)
+		return env_pfn(index);
+	for (i = 0; i < HYPTRACE_SLOTS_PER_TABLE; i++) {
+		u32 page = (first + i) % POOL;
+
+		if (page == index)
+			page = (first + HYPTRACE_SLOTS_PER_TABLE) % POOL;
+		if (all_good)
+			env_share(page);
+		entry.pfn = all_good || below(40) ? env_pfn(page) : some_pfn();
+		env_host_write(index, i * sizeof(entry), &entry, sizeof(entry));
+	}
+
+	return env_pfn(index);
+}
+
+static u64 some_argument(u64 op)
+{
+	u64 what = below(30);
+
+	if (!what)
+		return env_random(&seed) >> below(64);
+	switch (op) {
+	case HYPTRACE_OP_RING_BEGIN:
+		return 2 + below(what < 15 ? 6 : 200);
+	case HYPTRACE_OP_RING_TABLE:
+		return some_table();
+	case HYPTRACE_OP_ATTACH:
+		return below(HYPTRACE_ALL_EVENTS + 2);
+	case HYPTRACE_OP_SWAP:
+		return what < 20 ? ~0ULL : below(5000);
+	default:
+		return some_pfn();
+	}
+}
+
+static u64 some_op(struct hyptrace_ring *ring)
+{
+	u64 what = env_random(&seed);
+
+	/* Mostly what leads on, or few rings would ever be built. */
+	if (what % 4 && ring->state == HYPTRACE_RING_EMPTY)
+		return HYPTRACE_OP_RING_BEGIN;
+	if (what % 4 && ring->state == HYPTRACE_RING_BUILDING && !ring->freeing)
+		return !ring->nr_dirs ? HYPTRACE_OP_RING_DIR :
+		       ring->nr_loaded < ring->nr_pages ? HYPTRACE_OP_RING_TABLE :
+							  HYPTRACE_OP_RING_READY;
+	what >>= 8;
+
+	return what % 200 ? what % HYPTRACE_NR_OPS : what;
+}
+
+static u32 pages_of(const struct hyptrace_ring *ring, u32 *pinned)
+{
+	*pinned += ring->nr_loaded + !!ring->meta;
+
+	return ring->nr_dirs + ring->nr_tables;
+}
+
+/* Each page that EL2 has is in one of the rings. */
+static void check_books(void)
+{
+	u32 pinned = 0, owned = 0, i;
+
+	for (i = 0; i < ENV_CPUS; i++) {
+		struct hyptrace_ring *ring = &env_rings[i];
+
+		owned += pages_of(ring, &pinned);
+		assert_int_equal(ring->lock, 0);
+		assert_true(ring->state == HYPTRACE_RING_ATTACHED || !ring->enabled);
+		assert_true(ring->state != HYPTRACE_RING_EMPTY ||
+			    !(ring->nr_dirs + ring->nr_tables + ring->nr_loaded));
+		assert_true(ring->state < HYPTRACE_RING_DETACHED || ring->meta);
+		assert_true(ring->nr_loaded <= ring->nr_pages ||
+			    ring->state == HYPTRACE_RING_EMPTY);
+	}
+	assert_int_equal(env_count(ENV_PINNED), pinned);
+	assert_int_equal(env_count(ENV_HYP), owned);
+	assert_int_equal(env_violations, 0);
+}
+
+static void host_plays(void)
+{
+	u32 index = below(POOL), i;
+	u64 junk[8];
+
+	if (below(2))
+		env_share(index);
+	else
+		env_unshare(index);
+	for (i = 0; i < 8; i++)
+		junk[i] = below(2) ? env_random(&seed) : ~0ULL;
+	if (env_owner(index) != ENV_HYP)
+		env_host_write(index, below(2) ? 0 : below(PAGE_SIZE - sizeof(junk)),
+			       junk, sizeof(junk));
+	for (i = below(100); i; i--)
+		hyptrace(hyp_enter, i);
+	if (!below(20))
+		hyptrace_cpu_off();
+	if (!below(10))
+		hyptrace_cpu_on();
+	env_counter += below(1000);
+}
+
+static s64 bounded(u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	struct env_calls before = env_calls;
+	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
+
+	assert_true(env_calls.take - before.take + env_calls.give - before.give +
+		    env_calls.pin - before.pin + env_calls.unpin - before.unpin <=
+		    MAX_CALLS);
+
+	return ret;
+}
+
+static void free_all(void)
+{
+	u32 cpu, steps;
+	s64 ret;
+
+	for (cpu = 0; cpu < ENV_CPUS; cpu++) {
+		env_cpu(cpu);
+		hyptrace_hcall(HYPTRACE_OP_DETACH, cpu, 0, 0);
+		steps = 0;
+		do {
+			ret = bounded(HYPTRACE_OP_RING_FREE, cpu, 0, 0);
+			assert_true(steps++ < POOL);
+		} while (ret == 1);
+		assert_int_equal(ret, 0);
+	}
+	check_books();
+}
+
+static void any_op(void **state)
+{
+	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
+	u64 ready = 0, swapped = 0, refused = 0;
+
+	(void)state;
+	seed = env_seed(SEED);
+	print_message("seed %#llx, %llu rounds\n", (unsigned long long)seed,
+		      (unsigned long long)rounds);
+	env_start(POOL);
+	for (i = 0; i < rounds; i++) {
+		u64 cpu = below(ENV_CPUS), op = some_op(&env_rings[cpu]);
+		u64 arg = some_argument(op);
+		s64 ret;
+
+		env_cpu(below(3) ? cpu : below(ENV_CPUS));
+		/* Not the pages, but what EL2 asks for may fail now and then. */
+		env_fail_take = !below(50);
+		env_fail_pin = below(50) ? 0 : 1 + below(200);
+		if (op == HYPTRACE_OP_RING_FREE)
+			env_fail_give = !below(20);
+		ret = bounded(op, below(100) ? cpu : env_random(&seed), arg,
+			      below(20) ? below(2) : env_random(&seed));
+		env_fail_take = env_fail_pin = env_fail_give = 0;
+		ready += op == HYPTRACE_OP_RING_READY && !ret;
+		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
+		refused += ret < 0;
+		check_books();
+		host_plays();
+		if (!below(5000))
+			free_all();
+	}
+	free_all();
+	env_stop();
+	print_message("%llu rings loaded, %llu swaps, %llu refusals\n",
+		      (unsigned long long)ready, (unsigned long long)swapped,
+		      (unsigned long long)refused);
+	assert_true(ready > rounds / 1000 && swapped > rounds / 1000);
+}
+
+/* Two directories, the second with one table that is not full. */
+static void two_directories(void **state)
+{
+	const u32 nr = HYPTRACE_SLOTS_PER_TABLE * HYPTRACE_TABLE_PTRS_PER_DIR + 5;
+	struct env_ring ring;
+	u32 i;
+
+	(void)state;
+	env_start(env_ring_pages(nr));
+	env_ring_load(&ring, 1, 0, nr, HYPTRACE_RING_DISCARD);
+	assert_int_equal(ring.nr_dirs, 2);
+	env_cpu(1);
+	for (i = 0; i < nr; i++)
+		assert_ptr_equal(hyptrace_slot_at(&env_rings[1], i)->page, env_page(i));
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, 1, HYPTRACE_ALL_EVENTS, 0),
+			 0);
+	for (i = 0; i < (nr - 1) * 340 + 9; i++)
+		hyptrace(hyp_enter, 0);
+	assert_int_equal(env_rings[1].dropped, 9);
+	assert_int_equal(env_rings[1].recorded, (nr - 1) * 340);
+	for (i = 0; i < nr - 1; i++)
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SWAP, 1, 4080, 0), i);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, 1, 0, 0), 0);
+	env_ring_free(&ring);
+	env_stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_op),
+		cmocka_unit_test(two_directories),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The bytes that a ring consists of: what each record looks like, exactly. */
+#include "ring_run.h"
+
+#define US(n)	((n) * 1000ULL)
+
+static struct run run;
+
+static int start(void **state)
+{
+	(void)state;
+	run_start(&run, 4, false);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	/* Not all of what was written here went into the model too. */
+	run_reset(&run, RUN_CPU);
+	run_stop(&run);
+
+	return 0;
+}
+
+static const struct hyptrace_subbuf *page(void)
+{
+	return run.ring->page;
+}
+
+static u32 word(u32 offset)
+{
+	u32 ret;
+
+	memcpy(&ret, page()->data + offset, sizeof(ret));
+
+	return ret;
+}
+
+static u16 half(u32 offset)
+{
+	u16 ret;
+
+	memcpy(&ret, page()->data + offset, sizeof(ret));
+
+	return ret;
+}
+
+static u32 header(u32 type_len, u32 delta)
+{
+	return type_len | delta << 5;
+}
+
+/* 12 bytes: 4 of header, id, reason, a byte of nothing, the thread. */
+static void hyp_enter(void **state)
+{
+	(void)state;
+	env_counter = US(10);
+	hyptrace_host_vcpu = 0x12345678;
+	hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
+	assert_int_equal(page()->time_stamp + (word(0) >> 5), US(10));
+	assert_int_equal(word(0) & 31, 2);
+	assert_int_equal(page()->commit, 12);
+	assert_int_equal(half(4), HYPTRACE_EVENT_hyp_enter);
+	assert_int_equal(page()->data[6], HYPTRACE_REASON_GUEST_EXIT);
+	assert_int_equal(word(8), 0x12345678);
+
+	env_counter = US(11);
+	hyptrace_host_vcpu = 0;
+	hyptrace(hyp_exit, HYPTRACE_REASON_ERET_HOST);
+	assert_int_equal(page()->commit, 24);
+	assert_int_equal(word(12), header(2, 1000));
+	assert_int_equal(half(16), HYPTRACE_EVENT_hyp_exit);
+	assert_int_equal(page()->data[18], HYPTRACE_REASON_ERET_HOST);
+	assert_int_equal(word(20), 0);
+}
+
+static void selftest(void **state)
+{
+	u64 id;
+
+	(void)state;
+	env_counter = US(5);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 0xfedcba9876543210, 0, 0), 0);
+	assert_int_equal(page()->commit, 20);
+	assert_int_equal(word(0) & 31, 4);
+	assert_int_equal(half(4), HYPTRACE_EVENT_selftest);
+	memcpy(&id, page()->data + 12, sizeof(id));
+	assert_true(id == 0xfedcba9876543210);
+}
+
+/* 340 of them fill a sub-buffer to the last byte; the next goes elsewhere. */
+static void full_page(void **state)
+{
+	const struct hyptrace_subbuf *first = page();
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 340; i++) {
+		assert_ptr_equal(page(), first);
+		hyptrace(hyp_enter, 0);
+	}
+	assert_ptr_equal(page(), first);
+	assert_int_equal(first->commit, sizeof(first->data));
+	hyptrace(hyp_enter, 0);
+	assert_ptr_not_equal(page(), first);
+	assert_int_equal(first->commit, sizeof(first->data));
+	assert_int_equal(page()->commit, 12);
+}
+
+/* The largest that is short, the smallest that is long, and the sizes around. */
+static void lengths(void **state)
+{
+	static const u32 payloads[] = { 2, 3, 4, 5, 111, 112, 113, 116, 117, 120 };
+	static const u32 words[] = { 1, 1, 1, 2, 28, 28, 0, 0, 0, 0 };
+	static const u32 length[] = { 0, 0, 0, 0, 0, 0, 120, 120, 124, 124 };
+	u32 pos = 0, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
+		assert_true(run_write(&run, MODEL_RAW, payloads[i], 100 * i));
+		assert_int_equal(word(pos) & 31, words[i]);
+		if (words[i]) {
+			pos += 4 + 4 * words[i];
+		} else {
+			assert_int_equal(word(pos + 4), length[i]);
+			pos += 4 + length[i];
+		}
+		assert_int_equal(page()->commit, pos);
+	}
+	run_drain(&run);
+}
+
+static void largest(void **state)
+{
+	const struct hyptrace_subbuf *first = page();
+
+	(void)state;
+	assert_int_equal(HYPTRACE_MAX_PAYLOAD, 4072);
+	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 1));
+	assert_int_equal(first->commit, sizeof(first->data));
+	assert_int_equal(word(0) & 31, 0);
+	assert_int_equal(word(4), 4076);
+	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 2));
+	assert_ptr_not_equal(page(), first);
+	run_drain(&run);
+	assert_int_equal(run.read, 2);
+}
+
+/* 27 bits of ns fit a record; beyond, 8 bytes tell the time. */
+static void time_extend(void **state)
+{
+	const u64 day = 86400000000000ULL;
+
+	(void)state;
+	run_write(&run, MODEL_RAW, 4, 1000);
+	run_write(&run, MODEL_RAW, 4, 1000 + BIT_ULL(27) - 1);
+	assert_int_equal(page()->commit, 16);
+	assert_int_equal(word(8), header(1, BIT(27) - 1));
+
+	run_write(&run, MODEL_RAW, 4, 1000 + BIT_ULL(27) - 1 + BIT_ULL(27));
+	assert_int_equal(page()->commit, 32);
+	assert_int_equal(word(16), header(30, 0));
+	assert_int_equal(word(20), 1);
+	assert_int_equal(word(24), header(1, 0));
+
+	run_write(&run, MODEL_RAW, 4, 1000 + day);
+	assert_int_equal(word(32) & 31, 30);
+	assert_int_equal(((u64)word(36) << 27) + (word(32) >> 5),
+			 day - 2 * BIT_ULL(27) + 1);
+	run_drain(&run);
+}
+
+/* No more than a time-extend can carry; and then on from there. */
+static void clamped(void **state)
+{
+	const u64 most = BIT_ULL(59) - 1;
+
+	(void)state;
+	run_write(&run, MODEL_RAW, 4, 10);
+	run_write(&run, MODEL_RAW, 4, 10 + most);
+	assert_int_equal(run.ring->last, 10 + most);
+	run_write(&run, MODEL_RAW, 4, 10 + 3 * most);
+	assert_int_equal(run.ring->last, 10 + 2 * most);
+	assert_int_equal(word(24), header(30, BIT(27) - 1));
+	assert_int_equal(word(28), ~0U);
+	run_drain(&run);
+}
+
+/* Earlier counts as the same time, also as the first of a page, and if far off. */
+static void backwards(void **state)
+{
+	(void)state;
+	run_write(&run, MODEL_RAW, 4, US(1000));
+	run_write(&run, MODEL_RAW, 4, US(999));
+	assert_int_equal(word(8), header(1, 0));
+	run_write(&run, MODEL_RAW, 4, 0);
+	assert_int_equal(word(16), header(1, 0));
+	run_write(&run, MODEL_RAW, 4, US(1000) + 7);
+	assert_int_equal(word(24), header(1, 7));
+
+	run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 5);
+	assert_int_equal(page()->time_stamp, US(1000) + 7);
+	assert_int_equal(word(0), header(0, 0));
+
+	run_reset(&run, RUN_CPU);
+	run_write(&run, MODEL_RAW, 4, 3);
+	assert_int_equal(page()->time_stamp + (word(0) >> 5), US(1000) + 7);
+	run_drain(&run);
+}
+
+/* A page that cannot take the time as well is left. */
+static void extend_without_room(void **state)
+{
+	const struct hyptrace_subbuf *first = page();
+	u64 now = 100;
+
+	(void)state;
+	run_write(&run, MODEL_RAW, 4056, now);	/* 4064 of 4080 bytes */
+	now += BIT_ULL(30);
+	run_write(&run, MODEL_RAW, 4, now);	/* 16 just fit */
+	assert_ptr_equal(page(), first);
+	assert_int_equal(first->commit, sizeof(first->data));
+
+	run_write(&run, MODEL_RAW, 4060, now);
+	first = page();
+	now += BIT_ULL(30);
+	run_write(&run, MODEL_RAW, 4, now);	/* 8 would, 16 do not */
+	assert_ptr_not_equal(page(), first);
+	assert_int_equal(page()->time_stamp, now);
+	assert_int_equal(page()->commit, 8);
+	run_drain(&run);
+}
+
+/* What is reserved is not yet seen. */
+static void commit_comes_last(void **state)
+{
+	void *to;
+
+	(void)state;
+	to = hyptrace_ring_reserve(run.ring, 1, 8);
+	assert_non_null(to);
+	assert_int_equal(page()->commit, 0);
+	assert_int_equal(run.ring->recorded, 0);
+	memset(to, 0, 8);
+	hyptrace_ring_commit(run.ring);
+	assert_int_equal(page()->commit, 12);
+	assert_int_equal(run.ring->recorded, 1);
+}
+
+#define WITH_RING(test)	cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_RING(hyp_enter),
+		WITH_RING(selftest),
+		WITH_RING(full_page),
+		WITH_RING(lengths),
+		WITH_RING(largest),
+		WITH_RING(time_extend),
+		WITH_RING(clamped),
+		WITH_RING(backwards),
+		WITH_RING(extend_without_room),
+		WITH_RING(commit_comes_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

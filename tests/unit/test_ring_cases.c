@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the ring does at its corners, each by name: swaps, losses, both modes,
+ * attach and park. The long sequences are in test_ring_model.c.
+ */
+#include "ring_run.h"
+
+#define PAGE_EVENTS	340	/* hyp_enter in a sub-buffer */
+
+static struct run run;
+
+static int start(void **state)
+{
+	run_start(&run, 3, *(bool *)*state);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	run_check(&run);
+	run_check_pages(&run);
+	run_stop(&run);
+
+	return 0;
+}
+
+static void enter(u32 nr)
+{
+	while (nr--)
+		run_write(&run, MODEL_ENTER, 0, run.model->last + 10);
+}
+
+static struct hyptrace_meta *meta(void)
+{
+	return env_ring_meta(&run.host);
+}
+
+static void nothing_to_swap(void **state)
+{
+	(void)state;
+	assert_int_equal(run_swap(&run, 0), -EAGAIN);
+	assert_int_equal(run_swap(&run, ~0ULL), -EAGAIN);
+	enter(1);
+	assert_int_equal(run_swap(&run, 0), 0);
+	assert_int_equal(run_swap(&run, 12), -EAGAIN);
+}
+
+/* The page being written is given, and followed; it is the reader's when left. */
+static void follow_the_tail(void **state)
+{
+	(void)state;
+	enter(5);
+	assert_int_equal(run_swap(&run, 0), 0);
+	assert_int_equal(meta()->reader_tail, 1);
+	run_look(&run);
+	assert_int_equal(run.read, 5);
+	enter(PAGE_EVENTS - 5);
+	run_look(&run);
+	assert_int_equal(run.read, PAGE_EVENTS);
+	assert_int_equal(meta()->reader_tail, 1);
+	enter(1);
+	assert_int_equal(meta()->reader_tail, 0);
+	assert_int_equal(meta()->reader_entries, PAGE_EVENTS);
+	run_drain(&run);
+	assert_int_equal(run.read, PAGE_EVENTS + 1);
+	assert_int_equal(run.lost, 0);
+}
+
+static void more_than_consumed(void **state)
+{
+	(void)state;
+	enter(5);
+	assert_int_equal(run_swap(&run, 0), 0);
+	enter(PAGE_EVENTS);
+	assert_int_equal(run_swap(&run, 0), -ESTALE);
+	assert_int_equal(run_swap(&run, 60), -ESTALE);
+	assert_int_equal(run_swap(&run, 4079), -ESTALE);
+	assert_int_equal(run_swap(&run, 4080), 0);
+	run_drain(&run);
+	assert_int_equal(run.lost, 0);
+}
+
+static void overwrite(void **state)
+{
+	(void)state;
+	enter(5 * PAGE_EVENTS + 7);
+	run_sync(&run);
+	assert_int_equal(meta()->overrun, 4 * PAGE_EVENTS);
+	assert_int_equal(run_swap(&run, 0), 0);
+	assert_int_equal(meta()->reader_lost, 4 * PAGE_EVENTS);
+	assert_int_equal(run_swap(&run, 4080), 0);
+	assert_int_equal(meta()->reader_lost, 0);
+	run_drain(&run);
+	assert_int_equal(run.read, PAGE_EVENTS + 7);
+}
+
+/* The reader sits in a page that is still written, and the rest goes round. */
+static void overwrite_behind_reader(void **state)
+{
+	(void)state;
+	enter(1);
+	assert_int_equal(run_swap(&run, 0), 0);
+	enter(6 * PAGE_EVENTS);
+	run_drain(&run);
+	assert_int_equal(run.read + run.lost, 6 * PAGE_EVENTS + 1);
+	assert_int_equal(run.lost, 4 * PAGE_EVENTS);
+}
+
+static void discard(void **state)
+{
+	(void)state;
+	enter(2 * PAGE_EVENTS + 13);
+	run_sync(&run);
+	assert_int_equal(meta()->dropped, 13);
+	assert_int_equal(meta()->overrun, 0);
+	assert_int_equal(meta()->written, 2 * PAGE_EVENTS + 13);
+	assert_int_equal(run_swap(&run, 0), 0);
+	assert_int_equal(meta()->reader_lost, 0);
+	enter(1);
+	assert_int_equal(run_swap(&run, 4080), 0);
+	assert_int_equal(meta()->reader_lost, 0);
+	assert_int_equal(run_swap(&run, 4080), 0);
+	assert_int_equal(meta()->reader_lost, 13);
+	run_drain(&run);
+	assert_int_equal(run.read, 2 * PAGE_EVENTS + 1);
+}
+
+/* After one that did not fit, a smaller one must not come before the gap. */
+static void discard_in_order(void **state)
+{
+	(void)state;
+	enter(2 * PAGE_EVENTS - 1);
+	assert_false(run_write(&run, MODEL_SELFTEST, 0, 1000000));
+	assert_false(run_write(&run, MODEL_ENTER, 0, 1000001));
+	assert_int_equal(run_swap(&run, 0), 0);
+	assert_true(run_write(&run, MODEL_ENTER, 0, 1000002));
+	assert_int_equal(run_swap(&run, 4080), 0);
+	assert_int_equal(run_swap(&run, 4080), 0);
+	assert_int_equal(meta()->reader_lost, 2);
+	run_drain(&run);
+}
+
+/* Events refused at the very end are missing before nothing yet, but counted. */
+static void discard_then_drain(void **state)
+{
+	(void)state;
+	enter(2 * PAGE_EVENTS + 4);
+	run_drain(&run);
+	assert_int_equal(run.read, 2 * PAGE_EVENTS);
+	assert_int_equal(run.model->pending, 4);
+	enter(1);
+	run_drain(&run);
+	assert_int_equal(run.lost, 4);
+}
+
+static void reset_while_followed(void **state)
+{
+	(void)state;
+	enter(3);
+	assert_int_equal(run_swap(&run, 0), 0);
+	run_reset(&run, RUN_CPU);
+	assert_int_equal(meta()->written, 0);
+	assert_int_equal(meta()->reader_tail, 0);
+	assert_int_equal(run_swap(&run, 0), -EAGAIN);
+	enter(2);
+	run_drain(&run);
+	assert_int_equal(run.read, 2);
+}
+
+static void reset_when_full(void **state)
+{
+	(void)state;
+	enter(4 * PAGE_EVENTS);
+	run_reset(&run, RUN_OTHER_CPU);
+	run_reset(&run, RUN_CPU);
+	run_check(&run);
+	enter(2 * PAGE_EVENTS);
+	run_drain(&run);
+	assert_int_equal(run.read, 2 * PAGE_EVENTS);
+	assert_int_equal(run.lost, 0);
+}
+
+/* Only its own CPU attaches and detaches it, unless that CPU is off. */
+static void whose_ring(void **state)
+{
+	(void)state;
+	run_detach(&run, RUN_OTHER_CPU);
+	run_attach(&run, RUN_OTHER_CPU, 0);
+	run_check(&run);
+	run_power(&run, false);
+	enter(1);
+	assert_int_equal(run.next, 0);
+	run_attach(&run, RUN_OTHER_CPU, BIT_ULL(HYPTRACE_EVENT_selftest));
+	run_check(&run);
+	run_power(&run, true);
+	run_check(&run);
+	enter(1);
+	run_write(&run, MODEL_SELFTEST, 0, 5);
+	assert_int_equal(run.next, 1);
+	run_drain(&run);
+
+	run_power(&run, false);
+	run_reset(&run, RUN_OTHER_CPU);
+	run_detach(&run, RUN_OTHER_CPU);
+	run_power(&run, true);
+	run_check(&run);
+	enter(1);
+	assert_int_equal(run.next, 1);
+	run_attach(&run, RUN_OTHER_CPU, 0);
+}
+
+/* What is in the ring can be read when its CPU has left it. */
+static void read_after_detach(void **state)
+{
+	(void)state;
+	enter(PAGE_EVENTS + 5);
+	run_detach(&run, RUN_CPU);
+	run_drain(&run);
+	assert_int_equal(run.read, PAGE_EVENTS + 5);
+	run_attach(&run, RUN_CPU, HYPTRACE_ALL_EVENTS);
+	enter(5);
+	run_drain(&run);
+	assert_int_equal(run.read, PAGE_EVENTS + 10);
+}
+
+static void unknown_events(void **state)
+{
+	u64 bit;
+
+	(void)state;
+	for (bit = 1; bit; bit <<= 1) {
+		if (bit & HYPTRACE_ALL_EVENTS)
+			continue;
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, bit, 0),
+				 -EINVAL);
+	}
+	run_check(&run);
+}
+
+static bool yes = true, no;
+
+#define OVERWRITE(test) \
+	cmocka_unit_test_prestate_setup_teardown(test, start, stop, &no)
+#define DISCARD(test) \
+	cmocka_unit_test_prestate_setup_teardown(test, start, stop, &yes)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OVERWRITE(nothing_to_swap),
+		OVERWRITE(follow_the_tail),
+		DISCARD(follow_the_tail),
+		OVERWRITE(more_than_consumed),
+		OVERWRITE(overwrite),
+		OVERWRITE(overwrite_behind_reader),
+		DISCARD(discard),
+		DISCARD(discard_in_order),
+		DISCARD(discard_then_drain),
+		OVERWRITE(reset_while_followed),
+		DISCARD(reset_when_full),
+		OVERWRITE(reset_when_full),
+		OVERWRITE(whose_ring),
+		OVERWRITE(read_after_detach),
+		OVERWRITE(unknown_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
