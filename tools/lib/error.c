@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Errors as sentences. For all of libhyptrace.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "hyptrace.h"
+
+/**
+ * hyptrace_error_set - say why something failed
+ * @err:	where; may be NULL
+ * @errnum:	a positive errno
+ * @fmt:	the reason, lower case and without a full stop
+ *
+ * Return: -@errnum.
+ */
+int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return -errnum;
+
+	err->errnum = errnum;
+	err->subject[0] = '\0';
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return -errnum;
+}

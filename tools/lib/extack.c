@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The extended acknowledgement of netlink: the kernel's words about a request
+ * that it refuses. libnl has nothing for it. For netlink.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "hyptrace.h"
+
+#ifndef NLMSGERR_ATTR_MISS_TYPE
+#define NLMSGERR_ATTR_MISS_TYPE	5
+#endif
+
+static const char permission_text[] = "permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed";
+
+static uint32_t read_u32(const void *data)
+{
+	uint32_t value;
+
+	memcpy(&value, data, sizeof(value));
+	return value;
+}
+
+static void parse_attr(struct hyptrace_extack *ext, unsigned int type, const char *data, size_t len)
+{
+	switch (type) {
+	case NLMSGERR_ATTR_MSG:
+		ext->msg = data;
+		ext->msg_len = strnlen(data, len);
+		break;
+	case NLMSGERR_ATTR_OFFS:
+		if (len >= sizeof(uint32_t))
+			ext->offset = read_u32(data);
+		break;
+	case NLMSGERR_ATTR_MISS_TYPE:
+		if (len >= sizeof(uint32_t))
+			ext->miss_type = read_u32(data);
+		break;
+	}
+}
+
+/* Where the attributes of an answer begin, 0 if it has none. */
+static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
+{
+	const struct nlmsgerr *e = NLMSG_DATA(answer);
+	size_t off;
+
+	if (!(answer->nlmsg_flags & NLM_F_ACK_TLVS))
+		return 0;
+
+	/* the end of a dump carries the error alone */
+	if (answer->nlmsg_type == NLMSG_DONE)
+		return NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(int));
+
+	off = NLMSG_HDRLEN + sizeof(*e);
+	if (!(answer->nlmsg_flags & NLM_F_CAPPED)) {
+		/* the request follows its header */
+		if (e->msg.nlmsg_len < NLMSG_HDRLEN || e->msg.nlmsg_len > len)
+			return 0;
+		off += NLMSG_ALIGN(e->msg.nlmsg_len) - NLMSG_HDRLEN;
+	}
+	return off;
+}
+
+/**
+ * hyptrace_extack_parse - read the kernel's answer
+ * @answer:	a message of type NLMSG_ERROR or NLMSG_DONE
+ * @len:	bytes that may be read there
+ * @ext:	what it says; points into @answer
+ *
+ * Return: 0, or -EBADMSG if it is no such message.
+ */
+int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext)
+{
+	size_t off, need;
+	int error;
+
+	memset(ext, 0, sizeof(*ext));
+
+	if (len < NLMSG_HDRLEN || answer->nlmsg_len < NLMSG_HDRLEN || answer->nlmsg_len > len)
+		return -EBADMSG;
+	len = answer->nlmsg_len;
+
+	if (answer->nlmsg_type == NLMSG_ERROR)
+		need = NLMSG_HDRLEN + sizeof(struct nlmsgerr);
+	else if (answer->nlmsg_type == NLMSG_DONE)
+		need = NLMSG_HDRLEN + sizeof(int);
+	else
+		return -EBADMSG;
+	/* an end of a dump without an error code is a good end */
+	if (len < need)
+		return answer->nlmsg_type == NLMSG_DONE ? 0 : -EBADMSG;
+
+	memcpy(&error, NLMSG_DATA(answer), sizeof(error));
+	/* also keeps the most negative number from being negated */
+	if (error < 0)
+		ext->errnum = error >= -4095 ? -error : EBADMSG;
+
+	off = attrs_offset(answer, len);
+	while (off && off + NLA_HDRLEN <= len) {
+		const struct nlattr *attr = (const void *)((const char *)answer + off);
+
+		if (attr->nla_len < NLA_HDRLEN || off + attr->nla_len > len)
+			break;
+		parse_attr(ext, attr->nla_type & NLA_TYPE_MASK, (const char *)attr + NLA_HDRLEN,
+			   attr->nla_len - NLA_HDRLEN);
+		off += NLA_ALIGN(attr->nla_len);
+	}
+	return 0;
+}
+
+/* Is it a name, and the only thing in the attribute? */
+static bool printable(const char *text, size_t len)
+{
+	size_t i;
+
+	if (len < 2 || text[len - 1] != '\0')
+		return false;
+	for (i = 0; i < len - 1; i++)
+		if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
+			return false;
+	return true;
+}
+
+/* Each attribute of the family that is a string has a name in it. */
+static bool attr_is_string(int cmd, unsigned int type)
+{
+	switch (cmd) {
+	case HYPTRACE_CMD_REMOTE_GET:
+		return type == HYPTRACE_A_REMOTE_NAME;
+	case HYPTRACE_CMD_EVENT_GET:
+	case HYPTRACE_CMD_EVENT_SET:
+		return type == HYPTRACE_A_EVENT_REMOTE || type == HYPTRACE_A_EVENT_NAME ||
+		       type == HYPTRACE_A_EVENT_NAMES;
+	default:
+		/* the attribute "remote" of the sets cpu and control */
+		return type == HYPTRACE_A_CONTROL_REMOTE;
+	}
+}
+
+/**
+ * hyptrace_extack_error - make an error of the kernel's answer
+ * @ext:	the answer, with an errnum
+ * @request:	what was asked
+ * @err:	its sentence is the kernel's; its subject the name at fault
+ */
+void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
+			   struct hyptrace_error *err)
+{
+	const struct genlmsghdr *genl = NLMSG_DATA(request);
+	const struct nlattr *attr;
+	size_t len;
+
+	if (ext->msg_len)
+		hyptrace_error_set(err, ext->errnum, "%.*s", (int)ext->msg_len, ext->msg);
+	else if (ext->errnum == EPERM || ext->errnum == EACCES)
+		hyptrace_error_set(err, ext->errnum, "%s", permission_text);
+	else
+		hyptrace_error_set(err, ext->errnum, "%s", strerror(ext->errnum));
+
+	if (!err || ext->offset < NLMSG_HDRLEN + GENL_HDRLEN ||
+	    ext->offset + NLA_HDRLEN > request->nlmsg_len)
+		return;
+
+	attr = (const void *)((const char *)request + ext->offset);
+	if (attr->nla_len < NLA_HDRLEN || ext->offset + attr->nla_len > request->nlmsg_len)
+		return;
+
+	len = attr->nla_len - NLA_HDRLEN;
+	if (attr_is_string(genl->cmd, attr->nla_type & NLA_TYPE_MASK) &&
+	    printable((const char *)attr + NLA_HDRLEN, len) && len <= sizeof(err->subject))
+		memcpy(err->subject, (const char *)attr + NLA_HDRLEN, len);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * libhyptrace: control and reading of hyptrace remotes. For the hyptrace
+ * command and for anybody else.
+ *
+ * Functions that can fail take a struct hyptrace_error, return 0 (or what they
+ * say) or a negative errno, and then leave a sentence for people in it. Nothing
+ * in the library prints, exits or keeps global state; an object may be used by
+ * one thread at a time.
+ */
+#ifndef HYPTRACE_LIB_H
+#define HYPTRACE_LIB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/hyptrace.h>
+#include <linux/hyptrace_netlink.h>
+
+#define HYPTRACE_DEVICE		"/dev/hyptrace"
+
+/* What a sentence about an error may grow to. */
+#define HYPTRACE_ERROR_TEXT	384
+
+/**
+ * struct hyptrace_error - why something failed
+ * @errnum:	a positive errno
+ * @text:	the reason, in the kernel's words where it gave any: lower case and
+ *		without a full stop, to follow "cannot do this: "
+ * @subject:	the name in the request that is at fault; empty if none is
+ */
+struct hyptrace_error {
+	int	errnum;
+	char	text[HYPTRACE_ERROR_TEXT];
+	char	subject[HYPTRACE_EVENT_NAME_MAX + 1];
+};
+
+/* error.c */
+int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* extack.c: what the kernel says about a request that it refuses */
+struct nlmsghdr;
+
+/**
+ * struct hyptrace_extack - the answer to a request
+ * @errnum:	a positive errno, 0 if the request was granted
+ * @msg:	the kernel's message, NULL if there is none; within the answer
+ * @msg_len:	its length without a NUL
+ * @offset:	of the attribute at fault, from the start of the request; 0 if none
+ * @miss_type:	type of the attribute that is missing; 0 if none
+ */
+struct hyptrace_extack {
+	int		errnum;
+	const char	*msg;
+	size_t		msg_len;
+	uint32_t	offset;
+	uint32_t	miss_type;
+};
+
+int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
+void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
+			   struct hyptrace_error *err);
+
+/* netlink.c: the connection */
+struct hyptrace_nl;
+struct nl_msg;
+
+/* Called for each message of an answer; its attributes follow the header. */
+typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
+
+struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err);
+void hyptrace_nl_close(struct hyptrace_nl *nl);
+struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags);
+int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
+		     struct hyptrace_error *err);
+int hyptrace_nl_group(struct hyptrace_nl *nl);
+
+/* describe.c: what there is */
+
+/**
+ * struct hyptrace_remote - a remote; see remote-get in hyptrace.yaml
+ */
+struct hyptrace_remote {
+	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
+	char		*description;
+	char		*clock;
+	uint32_t	state;
+	uint32_t	mode;
+	uint64_t	size_asked;
+	uint64_t	size_had;
+	uint32_t	subbuf_size;
+	uint32_t	nr_subbufs;
+	uint32_t	nr_cpus;
+	uint32_t	nr_events;
+	uint32_t	readers;
+	bool		protected;
+};
+
+/**
+ * struct hyptrace_cpu - a CPU's ring; see cpu-get in hyptrace.yaml
+ * @consumer:	process that reads it, 0 if there is none
+ */
+struct hyptrace_cpu {
+	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+	uint32_t	id;
+	uint32_t	state;
+	uint32_t	nr_subbufs;
+	bool		online;
+	uint64_t	written;
+	uint64_t	read;
+	uint64_t	overrun;
+	uint64_t	dropped;
+	uint64_t	unread;
+	uint32_t	consumer;
+};
+
+struct hyptrace_symbol {
+	uint64_t	value;
+	char		*name;
+};
+
+struct hyptrace_field {
+	char			*name;
+	char			*type;
+	uint32_t		offset;
+	uint32_t		size;
+	bool			is_signed;
+	struct hyptrace_symbol	*symbols;
+	unsigned int		nr_symbols;
+};
+
+/**
+ * struct hyptrace_event - an event; see event-get in hyptrace.yaml
+ */
+struct hyptrace_event {
+	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+	char			name[HYPTRACE_EVENT_NAME_MAX + 1];
+	uint32_t		id;
+	uint32_t		size;
+	bool			enabled;
+	char			*print_fmt;
+	struct hyptrace_field	*fields;
+	unsigned int		nr_fields;
+};
+
+int hyptrace_get_remotes(struct hyptrace_nl *nl, struct hyptrace_remote **remotes,
+			 unsigned int *nr, struct hyptrace_error *err);
+int hyptrace_get_cpus(struct hyptrace_nl *nl, const char *remote, struct hyptrace_cpu **cpus,
+		      unsigned int *nr, struct hyptrace_error *err);
+int hyptrace_get_events(struct hyptrace_nl *nl, const char *remote, struct hyptrace_event **events,
+			unsigned int *nr, struct hyptrace_error *err);
+int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote *remote);
+int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event *event);
+void hyptrace_free_remotes(struct hyptrace_remote *remotes, unsigned int nr);
+void hyptrace_free_cpus(struct hyptrace_cpu *cpus, unsigned int nr);
+void hyptrace_free_events(struct hyptrace_event *events, unsigned int nr);
+const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
+
+/* control.c: changing it */
+
+enum hyptrace_request_attrs {
+	HYPTRACE_REQUEST_CPU	= 1 << 0,
+	HYPTRACE_REQUEST_SIZE	= 1 << 1,
+	HYPTRACE_REQUEST_MODE	= 1 << 2,
+	HYPTRACE_REQUEST_VALUE	= 1 << 3,
+	HYPTRACE_REQUEST_COUNT	= 1 << 4,
+	HYPTRACE_REQUEST_RATE	= 1 << 5,
+};
+
+/**
+ * struct hyptrace_request - what a control request carries
+ * @remote:	its name
+ * @attrs:	which of the following are sent: enum hyptrace_request_attrs
+ */
+struct hyptrace_request {
+	const char	*remote;
+	unsigned int	attrs;
+	uint32_t	cpu;
+	uint64_t	size;
+	uint32_t	mode;
+	uint64_t	value;
+	uint32_t	count;
+	uint32_t	rate;
+};
+
+int hyptrace_control(struct hyptrace_nl *nl, int cmd, const struct hyptrace_request *req,
+		     struct hyptrace_error *err);
+int hyptrace_set_events(struct hyptrace_nl *nl, const char *remote, const char *const *names,
+			unsigned int nr, bool enable, struct hyptrace_error *err);
+const char *hyptrace_state_name(uint32_t state);
+const char *hyptrace_mode_name(uint32_t mode);
+const char *hyptrace_cpu_state_name(uint32_t state);
+
+/* notify.c: being told of changes */
+
+/**
+ * struct hyptrace_notice - a notification
+ * @cmd:	HYPTRACE_CMD_REMOTE_NTF and so on; says which of the others count
+ * @remote:	REMOTE_NTF; REMOTE_DEL_NTF with the name only
+ * @event:	EVENT_NTF, without fields
+ * @reader:	READER_NTF
+ * @loss:	LOSS_NTF
+ */
+struct hyptrace_notice {
+	int				cmd;
+	struct hyptrace_remote		remote;
+	struct hyptrace_event		event;
+	struct {
+		char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+		uint32_t	cpu;
+		uint32_t	change;
+		uint32_t	pid;
+	} reader;
+	struct {
+		char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+		uint32_t	cpu;
+		uint64_t	count;
+		uint64_t	total;
+	} loss;
+};
+
+typedef int (*hyptrace_notice_fn)(const struct hyptrace_notice *notice, void *arg);
+
+struct hyptrace_listener;
+
+struct hyptrace_listener *hyptrace_listener_open(struct hyptrace_nl *nl, struct hyptrace_error *err);
+void hyptrace_listener_close(struct hyptrace_listener *listener);
+int hyptrace_listener_fd(const struct hyptrace_listener *listener);
+int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_fn fn, void *arg,
+			   struct hyptrace_error *err);
+
+/* device.c: reading a ring */
+
+/**
+ * struct hyptrace_reader - an open and attached /dev/hyptrace
+ * @fd:		to poll
+ * @cpu:	whose ring it is, or HYPTRACE_CPU_ALL
+ * @subbuf_size: bytes of a sub-buffer
+ * @nr_subbufs:	sub-buffers of the ring, the reader's included
+ * @meta:	the mapping, NULL unless hyptrace_reader_map() was called
+ */
+struct hyptrace_reader {
+	int				fd;
+	int				cpu;
+	uint32_t			subbuf_size;
+	uint32_t			nr_subbufs;
+	const struct trace_buffer_meta	*meta;
+	size_t				meta_size;
+	const void			*data;
+	size_t				data_size;
+};
+
+int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
+			 struct hyptrace_error *err);
+void hyptrace_reader_close(struct hyptrace_reader *reader);
+int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err);
+int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *err);
+const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
+
+/* decode.c: the records of a sub-buffer */
+
+/* The u64 time stamp and the commit word. */
+#define HYPTRACE_SUBBUF_HEADER	16
+
+/* struct hyptrace_record.lost: events went missing, but nobody knows how many. */
+#define HYPTRACE_LOST_UNKNOWN	UINT64_MAX
+
+/**
+ * struct hyptrace_record - an event as it lies in a sub-buffer
+ * @ts:		its time in nanoseconds
+ * @lost:	events that went missing right before it
+ * @data:	its payload: the u16 event id first
+ * @size:	bytes of @data, rounded up as the writer has rounded them
+ */
+struct hyptrace_record {
+	uint64_t	ts;
+	uint64_t	lost;
+	const void	*data;
+	unsigned int	size;
+};
+
+struct hyptrace_decoder;
+
+struct hyptrace_decoder *hyptrace_decoder_new(void);
+void hyptrace_decoder_free(struct hyptrace_decoder *dec);
+int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
+			  struct hyptrace_error *err);
+int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
+			  struct hyptrace_error *err);
+uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
+
+/* format.c: an event as text */
+struct hyptrace_formats;
+
+struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *events, unsigned int nr,
+					      struct hyptrace_error *err);
+void hyptrace_formats_free(struct hyptrace_formats *fmts);
+const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_formats *fmts,
+						    const struct hyptrace_record *rec);
+const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
+				  const struct hyptrace_event *event,
+				  const struct hyptrace_record *rec, size_t *len);
+int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
+			 uint64_t *value);
+char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
+
+/* merge.c: events of several rings in the order of time */
+struct hyptrace_merge;
+
+enum hyptrace_merge_step {
+	HYPTRACE_MERGE_EMIT,	/* the event at the head of the source is next */
+	HYPTRACE_MERGE_ASK,	/* look for an event of the source first */
+	HYPTRACE_MERGE_WAIT,	/* nothing can be said yet */
+};
+
+struct hyptrace_merge *hyptrace_merge_new(unsigned int nr_sources, uint64_t bound);
+void hyptrace_merge_free(struct hyptrace_merge *merge);
+void hyptrace_merge_pending(struct hyptrace_merge *merge, unsigned int source, uint64_t ts,
+			    uint64_t since);
+void hyptrace_merge_empty(struct hyptrace_merge *merge, unsigned int source, uint64_t at);
+enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsigned int *source);
+uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge);
+void hyptrace_merge_finish(struct hyptrace_merge *merge);
+
+#endif /* HYPTRACE_LIB_H */

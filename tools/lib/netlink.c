@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The connection to the netlink family "hyptrace": requests, dumps and the
+ * kernel's refusals. For the rest of libhyptrace.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <linux/netlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+
+#include "hyptrace.h"
+
+/* A dump that changes under us is begun again so often. */
+#define DUMP_TRIES	8
+
+struct hyptrace_nl {
+	struct nl_sock	*sock;
+	struct nl_cb	*cb;
+	int		family;
+};
+
+/* A request on its way */
+struct call {
+	hyptrace_nl_fn		fn;
+	void			*arg;
+	const struct nlmsghdr	*request;
+	struct hyptrace_error	*err;
+	int			ret;
+	bool			done;
+	bool			interrupted;
+};
+
+static void call_answer(struct call *call, const struct nlmsghdr *answer)
+{
+	struct hyptrace_extack ext;
+
+	call->done = true;
+	if (call->ret)
+		return;
+
+	if (hyptrace_extack_parse(answer, answer->nlmsg_len, &ext)) {
+		call->ret = hyptrace_error_set(call->err, EBADMSG,
+					       "the kernel's answer makes no sense");
+	} else if (ext.errnum) {
+		hyptrace_extack_error(&ext, call->request, call->err);
+		call->ret = -ext.errnum;
+	}
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+{
+	(void)from;
+	call_answer(arg, (const void *)((const char *)e - NLMSG_HDRLEN));
+	return NL_STOP;
+}
+
+static int on_ack(struct nl_msg *msg, void *arg)
+{
+	call_answer(arg, nlmsg_hdr(msg));
+	return NL_STOP;
+}
+
+static int on_finish(struct nl_msg *msg, void *arg)
+{
+	struct call *call = arg;
+
+	if (nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR)
+		call->interrupted = true;
+	return on_ack(msg, arg);
+}
+
+static int on_valid(struct nl_msg *msg, void *arg)
+{
+	struct call *call = arg;
+
+	if (nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR)
+		call->interrupted = true;
+	if (!call->ret && call->fn) {
+		call->ret = call->fn(nlmsg_hdr(msg), call->arg);
+		if (call->ret == -ENOMEM)
+			hyptrace_error_set(call->err, ENOMEM, "out of memory");
+		else if (call->ret)
+			hyptrace_error_set(call->err, -call->ret,
+					   "the kernel's answer makes no sense");
+	}
+	return NL_OK;
+}
+
+/**
+ * hyptrace_nl_open - connect to the driver
+ * @err:	why not
+ *
+ * Return: the connection, NULL with an error of ENOENT if there is no driver.
+ */
+struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err)
+{
+	struct hyptrace_nl *nl = calloc(1, sizeof(*nl));
+	int one = 1, ret;
+
+	if (!nl)
+		goto no_memory;
+	nl->sock = nl_socket_alloc();
+	nl->cb = nl_cb_alloc(NL_CB_DEFAULT);
+	if (!nl->sock || !nl->cb)
+		goto no_memory;
+
+	ret = genl_connect(nl->sock);
+	if (ret) {
+		hyptrace_error_set(err, EPROTONOSUPPORT, "cannot open a netlink socket: %s",
+				   nl_geterror(ret));
+		goto fail;
+	}
+	/* older kernels do without */
+	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+
+	nl->family = genl_ctrl_resolve(nl->sock, HYPTRACE_FAMILY_NAME);
+	if (nl->family < 0) {
+		hyptrace_error_set(err, ENOENT,
+				   "the driver is not loaded (modprobe hyptrace_pkvm)");
+		goto fail;
+	}
+	return nl;
+
+no_memory:
+	hyptrace_error_set(err, ENOMEM, "out of memory");
+fail:
+	hyptrace_nl_close(nl);
+	return NULL;
+}
+
+/**
+ * hyptrace_nl_close - disconnect
+ * @nl:		the connection, or NULL
+ */
+void hyptrace_nl_close(struct hyptrace_nl *nl)
+{
+	if (!nl)
+		return;
+	nl_cb_put(nl->cb);
+	nl_socket_free(nl->sock);
+	free(nl);
+}
+
+/**
+ * hyptrace_nl_msg - begin a request
+ * @nl:		the connection
+ * @cmd:	enum HYPTRACE_CMD_*
+ * @flags:	0 or NLM_F_DUMP
+ *
+ * Return: the message, to be filled and given to hyptrace_nl_send(); NULL
+ * without memory.
+ */
+struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags)
+{
+	struct nl_msg *msg = nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + 1024 +
+					      HYPTRACE_EVENT_LIST_MAX *
+					      (NLA_HDRLEN + NLA_ALIGN(HYPTRACE_EVENT_NAME_MAX + 1)));
+
+	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, flags, cmd,
+				HYPTRACE_FAMILY_VERSION)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *call)
+{
+	int ret;
+
+	nl_cb_err(nl->cb, NL_CB_CUSTOM, on_error, call);
+	nl_cb_set(nl->cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, call);
+	nl_cb_set(nl->cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, call);
+	nl_cb_set(nl->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, call);
+
+	ret = nl_send_auto(nl->sock, msg);
+	while (ret >= 0 && !call->done)
+		ret = nl_recvmsgs(nl->sock, nl->cb);
+	/* libnl says so when the last message is past, which on_finish() has seen */
+	if (call->done || ret >= 0)
+		return call->ret;
+	return hyptrace_error_set(call->err, EIO, "the netlink socket failed: %s",
+				  nl_geterror(ret));
+}
+
+/**
+ * hyptrace_nl_send - send a request and take the answer
+ * @nl:		the connection
+ * @msg:	the request; freed in any case
+ * @fn:		called for each message of the answer; an error it returns is
+ *		the result. When a dump is begun again it is called with NULL
+ *		first and has to forget what it knows. NULL if no answer is expected.
+ * @arg:	for @fn
+ * @err:	why not
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
+		     struct hyptrace_error *err)
+{
+	int tries, ret = 0;
+
+	for (tries = 0; tries < DUMP_TRIES; tries++) {
+		struct call call = {
+			.fn = fn,
+			.arg = arg,
+			.request = nlmsg_hdr(msg),
+			.err = err,
+		};
+
+		/* each time a sequence number of its own */
+		nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
+		ret = send_once(nl, msg, &call);
+		if (ret || !call.interrupted)
+			break;
+		if (fn)
+			fn(NULL, arg);
+		ret = hyptrace_error_set(err, EAGAIN, "what was asked for keeps changing");
+	}
+	nlmsg_free(msg);
+	return ret;
+}
+
+/**
+ * hyptrace_nl_group - the multicast group of the notifications
+ * @nl:		the connection
+ *
+ * Return: its number, or a negative number if it has none.
+ */
+int hyptrace_nl_group(struct hyptrace_nl *nl)
+{
+	return genl_ctrl_resolve_grp(nl->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);
+}
