@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/hyptrace: being the consumer of a ring.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hyptrace.h"
+
+static int open_error(int errnum, struct hyptrace_error *err)
+{
+	struct stat st;
+
+	switch (errnum) {
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		return hyptrace_error_set(err, errnum,
+					  "the driver is not loaded (modprobe hyptrace_pkvm)");
+	case EACCES:
+		if (!stat(HYPTRACE_DEVICE, &st))
+			return hyptrace_error_set(err, errnum,
+				"permission denied: %s is of user %u, group %u, mode %04o",
+				HYPTRACE_DEVICE, st.st_uid, st.st_gid, st.st_mode & 07777);
+		return hyptrace_error_set(err, errnum, "permission denied on %s", HYPTRACE_DEVICE);
+	case EPERM:
+		return hyptrace_error_set(err, errnum,
+			"permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed, and no kernel lockdown");
+	}
+	return hyptrace_error_set(err, errnum, "%s: %s", HYPTRACE_DEVICE, strerror(errnum));
+}
+
+static int attach_error(int errnum, struct hyptrace_error *err)
+{
+	switch (errnum) {
+	case ENODEV:
+		return hyptrace_error_set(err, errnum, "no such remote");
+	case ENXIO:
+		return hyptrace_error_set(err, errnum, "no such CPU");
+	case EBUSY:
+		return hyptrace_error_set(err, errnum, "another process reads it");
+	case ENOMEM:
+		return hyptrace_error_set(err, errnum, "no memory for rings of the size that is set");
+	case EPERM:
+		return open_error(errnum, err);
+	}
+	return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+}
+
+/**
+ * hyptrace_reader_open - become the consumer of a ring
+ * @reader:	filled in
+ * @remote:	name of the remote
+ * @cpu:	the CPU, or HYPTRACE_CPU_ALL
+ * @flags:	0 or O_NONBLOCK
+ * @err:	why not
+ *
+ * Loads the rings if they are not loaded.
+ *
+ * Return: 0 or a negative errno: -EBUSY if there is a consumer already, -ENXIO
+ * if there is no such CPU.
+ */
+int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
+			 struct hyptrace_error *err)
+{
+	struct hyptrace_attach attach = {
+		.size = sizeof(attach),
+		.cpu = cpu,
+	};
+	int errnum;
+
+	memset(reader, 0, sizeof(*reader));
+	reader->fd = -1;
+	reader->cpu = cpu;
+
+	if (strlen(remote) >= sizeof(attach.remote))
+		return attach_error(ENODEV, err);
+	strcpy(attach.remote, remote);
+
+	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | flags);
+	if (reader->fd < 0)
+		return open_error(errno, err);
+
+	if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach)) {
+		errnum = errno;
+		hyptrace_reader_close(reader);
+		return attach_error(errnum, err);
+	}
+	if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER) {
+		hyptrace_reader_close(reader);
+		return hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
+					  attach.subbuf_size);
+	}
+
+	reader->subbuf_size = attach.subbuf_size;
+	reader->nr_subbufs = attach.nr_subbufs;
+	return 0;
+}
+
+/**
+ * hyptrace_reader_close - leave the ring
+ * @reader:	the reader; one that is closed already is left alone
+ */
+void hyptrace_reader_close(struct hyptrace_reader *reader)
+{
+	if (reader->data)
+		munmap((void *)reader->data, reader->data_size);
+	if (reader->meta)
+		munmap((void *)reader->meta, reader->meta_size);
+	if (reader->fd >= 0)
+		close(reader->fd);
+	memset(reader, 0, sizeof(*reader));
+	reader->fd = -1;
+}
+
+static const void *map_part(int fd, size_t size, size_t offset)
+{
+	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+/**
+ * hyptrace_reader_map - map the ring
+ * @reader:	of one CPU
+ * @err:	why not
+ *
+ * After it, @reader->meta and hyptrace_reader_subbuf() may be used until the
+ * reader is closed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err)
+{
+	const struct trace_buffer_meta *meta;
+	size_t size = sysconf(_SC_PAGESIZE);
+
+	meta = map_part(reader->fd, size, 0);
+	if (!meta)
+		return hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+
+	/* the page tells its size itself */
+	if (meta->meta_page_size > size) {
+		size_t whole = meta->meta_page_size;
+
+		munmap((void *)meta, size);
+		size = whole;
+		meta = map_part(reader->fd, size, 0);
+		if (!meta)
+			return hyptrace_error_set(err, errno, "cannot map the ring: %s",
+						  strerror(errno));
+	}
+	reader->meta = meta;
+	reader->meta_size = size;
+
+	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
+	reader->data = map_part(reader->fd, reader->data_size, size);
+	if (!reader->data)
+		return hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+	return 0;
+}
+
+/**
+ * hyptrace_reader_swap - take what was read off the ring, get the next sub-buffer
+ * @reader:	a mapped one
+ * @err:	why not
+ *
+ * The sub-buffer is then the one of id @reader->meta->reader.id, of which
+ * @reader->meta->reader.read bytes were there before.
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *err)
+{
+	if (ioctl(reader->fd, TRACE_MMAP_IOCTL_GET_READER))
+		return hyptrace_error_set(err, errno, "%s", strerror(errno));
+	return 0;
+}
+
+/**
+ * hyptrace_reader_subbuf - a sub-buffer of the mapping
+ * @reader:	a mapped one
+ * @id:		its id
+ *
+ * Return: where it is, NULL if there is no such sub-buffer.
+ */
+const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id)
+{
+	size_t offset = (size_t)id * reader->subbuf_size;
+
+	if (!reader->data || offset >= reader->data_size)
+		return NULL;
+	return (const char *)reader->data + offset;
+}

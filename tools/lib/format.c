@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event as text, by way of libtraceevent: its description becomes a format
+ * file as tracefs would have it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+#include <trace-seq.h>
+
+#include "hyptrace.h"
+
+/* Each payload starts with the id of its event. */
+#define ID_SIZE		sizeof(uint16_t)
+#define SYSTEM		"hyptrace"
+
+struct format {
+	const struct hyptrace_event	*event;
+	struct tep_event		*tep_event;
+};
+
+struct hyptrace_formats {
+	struct tep_handle	*tep;
+	struct trace_seq	seq;
+	struct format		*by_id;
+	unsigned int		nr_ids;
+};
+
+/**
+ * hyptrace_format_file - the description of an event in the syntax of tracefs
+ * @event:	the event
+ * @len:	its length, may be NULL
+ *
+ * Return: the text, to be freed; NULL without memory.
+ */
+char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	unsigned int i;
+
+	if (!f)
+		return NULL;
+
+	fprintf(f, "name: %s\nID: %u\nformat:\n", event->name, event->id);
+	fprintf(f, "\tfield:unsigned short common_type;\toffset:0;\tsize:%zu;\tsigned:0;\n\n", ID_SIZE);
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = &event->fields[i];
+		const char *array = strchr(field->type, '[');
+		int base = array ? (int)(array - field->type) : (int)strlen(field->type);
+
+		/* "char[16]" is declared as "char name[16]" */
+		fprintf(f, "\tfield:%.*s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", base,
+			field->type, field->name, array ? array : "", field->offset, field->size,
+			field->is_signed);
+	}
+	fprintf(f, "\nprint fmt: %s\n", event->print_fmt);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	if (len)
+		*len = size;
+	return text;
+}
+
+static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event *event,
+		      struct hyptrace_error *err)
+{
+	struct format *format = &fmts->by_id[event->id];
+	size_t len;
+	char *text = hyptrace_format_file(event, &len);
+
+	if (!text)
+		return hyptrace_error_set(err, ENOMEM, "out of memory");
+
+	/* one that cannot be parsed is printed field by field */
+	tep_parse_event(fmts->tep, text, len, SYSTEM);
+	format->event = event;
+	format->tep_event = tep_find_event_by_name(fmts->tep, SYSTEM, event->name);
+	free(text);
+	return 0;
+}
+
+/**
+ * hyptrace_formats_new - prepare to print events
+ * @events:	the events of a remote; must stay
+ * @nr:		how many
+ * @err:	why not
+ *
+ * Return: the formats, or NULL.
+ */
+struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *events, unsigned int nr,
+					      struct hyptrace_error *err)
+{
+	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
+	unsigned int i;
+
+	if (!fmts)
+		goto no_memory;
+	trace_seq_init(&fmts->seq);
+	fmts->tep = tep_alloc();
+	if (!fmts->tep)
+		goto no_memory;
+	/* what goes wrong is told by results, not on stderr */
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_long_size(fmts->tep, sizeof(uint64_t));
+
+	for (i = 0; i < nr; i++)
+		if (events[i].id <= UINT16_MAX && events[i].id >= fmts->nr_ids)
+			fmts->nr_ids = events[i].id + 1;
+	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
+	if (!fmts->by_id)
+		goto no_memory;
+
+	for (i = 0; i < nr; i++)
+		if (events[i].id < fmts->nr_ids && add_format(fmts, &events[i], err))
+			goto fail;
+	return fmts;
+
+no_memory:
+	hyptrace_error_set(err, ENOMEM, "out of memory");
+fail:
+	hyptrace_formats_free(fmts);
+	return NULL;
+}
+
+/**
+ * hyptrace_formats_free - free them
+ * @fmts:	the formats, or NULL
+ */
+void hyptrace_formats_free(struct hyptrace_formats *fmts)
+{
+	if (!fmts)
+		return;
+	if (fmts->tep) {
+		tep_free(fmts->tep);
+		trace_seq_destroy(&fmts->seq);
+	}
+	free(fmts->by_id);
+	free(fmts);
+}
+
+/**
+ * hyptrace_formats_event - what event a record is
+ * @fmts:	the formats
+ * @rec:	the record
+ *
+ * Return: the event; NULL if it is not known, or if the record is too short for
+ * it.
+ */
+const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_formats *fmts,
+						    const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *event;
+	uint16_t id;
+
+	if (rec->size < sizeof(id))
+		return NULL;
+	memcpy(&id, rec->data, sizeof(id));
+	if (id >= fmts->nr_ids)
+		return NULL;
+	event = fmts->by_id[id].event;
+	return event && rec->size >= event->size ? event : NULL;
+}
+
+/* The fields one by one, for a print format that libtraceevent does not know. */
+static void print_fields(struct trace_seq *s, const struct hyptrace_event *event,
+			 const struct hyptrace_record *rec)
+{
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = &event->fields[i];
+		uint64_t value;
+
+		if (hyptrace_field_value(field, rec, &value))
+			continue;
+		trace_seq_printf(s, field->is_signed ? "%s%s=%lld" : "%s%s=%llu", i ? " " : "",
+				 field->name, (unsigned long long)value);
+	}
+}
+
+/**
+ * hyptrace_formats_text - print an event
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @rec:	its record
+ * @len:	length of the text
+ *
+ * Return: the text, as the print format makes it; valid until the next call.
+ */
+const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
+				  const struct hyptrace_event *event,
+				  const struct hyptrace_record *rec, size_t *len)
+{
+	struct tep_event *tep_event = fmts->by_id[event->id].tep_event;
+	struct trace_seq *s = &fmts->seq;
+
+	trace_seq_reset(s);
+	if (tep_event && !(tep_event->flags & TEP_EVENT_FL_FAILED)) {
+		struct tep_record record = {
+			.ts = rec->ts,
+			.size = rec->size,
+			.data = (void *)rec->data,
+		};
+
+		tep_print_event(fmts->tep, s, &record, "%s", TEP_PRINT_INFO);
+	} else {
+		print_fields(s, event, rec);
+	}
+	trace_seq_terminate(s);
+	*len = s->len;
+	return s->buffer;
+}
+
+/**
+ * hyptrace_field_value - the value of a field
+ * @field:	the field
+ * @rec:	a record of its event
+ * @value:	the value, extended by its sign
+ *
+ * Return: 0, or -EINVAL if the field is not a number that lies in the record.
+ */
+int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
+			 uint64_t *value)
+{
+	const char *at = (const char *)rec->data + field->offset;
+	union {
+		uint8_t		u8;
+		uint16_t	u16;
+		uint32_t	u32;
+		uint64_t	u64;
+	} raw;
+
+	if (field->offset > rec->size || field->size > rec->size - field->offset ||
+	    field->size > sizeof(raw) || strchr(field->type, '['))
+		return -EINVAL;
+
+	memcpy(&raw, at, field->size);
+	switch (field->size) {
+	case sizeof(raw.u8):
+		*value = field->is_signed ? (uint64_t)(int8_t)raw.u8 : raw.u8;
+		return 0;
+	case sizeof(raw.u16):
+		*value = field->is_signed ? (uint64_t)(int16_t)raw.u16 : raw.u16;
+		return 0;
+	case sizeof(raw.u32):
+		*value = field->is_signed ? (uint64_t)(int32_t)raw.u32 : raw.u32;
+		return 0;
+	case sizeof(raw.u64):
+		*value = raw.u64;
+		return 0;
+	}
+	return -EINVAL;
+}
