@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A buffer in front of a descriptor: one write for much, none that is lost
+ * without anybody knowing.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "out.h"
+
+/**
+ * out_init - begin
+ * @out:	the buffer
+ * @fd:		where the output goes
+ */
+void out_init(struct out *out, int fd)
+{
+	out->fd = fd;
+	out->error = 0;
+	out->abandon = NULL;
+	out->len = 0;
+}
+
+/**
+ * out_flush - write what is there
+ * @out:	the buffer; empty afterwards in any case
+ */
+void out_flush(struct out *out)
+{
+	size_t done = 0;
+
+	while (done < out->len && !out->error) {
+		ssize_t n = write(out->fd, out->buf + done, out->len - done);
+
+		if (n >= 0)
+			done += n;
+		else if (errno != EINTR)
+			out->error = errno;
+		else if (out->abandon && *out->abandon)
+			/* as if nobody was there to read it */
+			out->error = EPIPE;
+	}
+	out->len = 0;
+}
+
+/**
+ * out_write - put bytes
+ * @out:	the buffer
+ * @data:	what
+ * @len:	how many
+ */
+void out_write(struct out *out, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len) {
+		size_t room = sizeof(out->buf) - out->len;
+		size_t part = len < room ? len : room;
+
+		memcpy(out->buf + out->len, at, part);
+		out->len += part;
+		at += part;
+		len -= part;
+		if (out->len == sizeof(out->buf))
+			out_flush(out);
+	}
+}
+
+/**
+ * out_puts - put a string
+ * @out:	the buffer
+ * @text:	the string
+ */
+void out_puts(struct out *out, const char *text)
+{
+	out_write(out, text, strlen(text));
+}
+
+/**
+ * out_printf - put formatted text
+ * @out:	the buffer
+ * @fmt:	as for printf()
+ */
+void out_printf(struct out *out, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		die_no_memory();
+	out_write(out, text, len);
+	free(text);
+}

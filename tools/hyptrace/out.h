@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A buffer in front of a descriptor, for the printer.
+ */
+#ifndef OUT_H
+#define OUT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OUT_BUFFER	(64 << 10)
+
+/**
+ * struct out - output on its way
+ * @fd:		where it goes
+ * @error:	a positive errno once writing has failed; all further output is dropped
+ * @abandon:	when it is set a write that is interrupted is given up; may be NULL
+ * @len:	bytes in @buf
+ */
+struct out {
+	int				fd;
+	int				error;
+	const volatile sig_atomic_t	*abandon;
+	size_t				len;
+	char				buf[OUT_BUFFER];
+};
+
+void out_init(struct out *out, int fd);
+void out_flush(struct out *out);
+void out_write(struct out *out, const void *data, size_t len);
+void out_puts(struct out *out, const char *text);
+void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static inline void out_putc(struct out *out, char c)
+{
+	if (out->len == sizeof(out->buf))
+		out_flush(out);
+	out->buf[out->len++] = c;
+}
+
+#endif /* OUT_H */

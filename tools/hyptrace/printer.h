@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The printer: text or JSON from the same calls. For all verbs.
+ *
+ *	printer_array(p, NULL);
+ *	printer_object(p, NULL);
+ *	printer_heading(p, "name", "test");	test
+ *	printer_str(p, "state", "loaded");	  state  loaded
+ *	printer_table(p, "cpus");
+ *	printer_row(p);				  CPU  READ
+ *	printer_uint(p, "cpu", 0);		    0   123
+ *	printer_uint(p, "read", 123);
+ *	printer_end(p);		(and so on)
+ *
+ * In JSON, "key" is the key; it is NULL within an array and at the top. In text
+ * it is the label or the head of the column.
+ */
+#ifndef PRINTER_H
+#define PRINTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct out;
+struct printer;
+
+enum printer_style {
+	STYLE_PLAIN,
+	STYLE_NAME,
+	STYLE_GOOD,
+	STYLE_BAD,
+};
+
+enum printer_format {
+	PRINTER_TEXT,
+	PRINTER_JSON,
+	PRINTER_PRETTY,
+};
+
+struct printer *printer_new(struct out *out, enum printer_format format, bool color);
+void printer_free(struct printer *p);
+bool printer_is_json(const struct printer *p);
+
+void printer_object(struct printer *p, const char *key);
+void printer_array(struct printer *p, const char *key);
+void printer_table(struct printer *p, const char *key);
+void printer_row(struct printer *p);
+void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void printer_end(struct printer *p);
+
+void printer_heading(struct printer *p, const char *key, const char *value);
+void printer_str(struct printer *p, const char *key, const char *value);
+void printer_styled(struct printer *p, const char *key, enum printer_style style,
+		    const char *value);
+void printer_bool(struct printer *p, const char *key, bool value);
+void printer_uint(struct printer *p, const char *key, uint64_t value);
+void printer_int(struct printer *p, const char *key, int64_t value);
+void printer_size(struct printer *p, const char *key, uint64_t bytes);
+void printer_u64(struct printer *p, const char *key, uint64_t value);
+void printer_s64(struct printer *p, const char *key, int64_t value);
+void printer_none(struct printer *p, const char *key);
+
+#endif /* PRINTER_H */
