@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers, sizes and lists as people write them, and lists of event names.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "../lib/hyptrace.h"
+
+/* Suggest a word when no more than so many letters are wrong. */
+#define NEAREST_MAX	2
+#define NEAREST_WORD	32
+
+/**
+ * die_no_memory - end, saying so
+ */
+void die_no_memory(void)
+{
+	fputs("hyptrace: out of memory\n", stderr);
+	exit(2);
+}
+
+/* Digits only (or 0x and hexadecimal digits), then whatever *end points to. */
+static bool scan_number(const char *s, uint64_t *value, const char **end)
+{
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+	char *stop;
+
+	/* strtoull() takes blanks and signs as well */
+	if (!isdigit((unsigned char)s[0]) || (hex && !isxdigit((unsigned char)s[2])))
+		return false;
+	errno = 0;
+	*value = strtoull(s, &stop, hex ? 16 : 10);
+	*end = stop;
+	return !errno;
+}
+
+/**
+ * parse_number - read a number
+ * @s:		decimal, or hexadecimal after 0x
+ * @max:	the largest that will do
+ * @value:	the number
+ *
+ * Return: whether it is one.
+ */
+bool parse_number(const char *s, uint64_t max, uint64_t *value)
+{
+	const char *end;
+
+	return scan_number(s, value, &end) && !*end && *value <= max;
+}
+
+/**
+ * parse_size - read a size
+ * @s:		a number of bytes, or of units of 1024 after K, M, G or T
+ * @bytes:	the size
+ *
+ * Return: whether it is one, and fits.
+ */
+bool parse_size(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *end, *unit;
+	unsigned int shift;
+
+	if (!scan_number(s, bytes, &end))
+		return false;
+	if (!*end)
+		return true;
+
+	unit = strchr(units, toupper((unsigned char)*end));
+	if (!unit || end[1])
+		return false;
+	shift = 10 * (unit - units + 1);
+	if (*bytes > UINT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}
+
+/**
+ * parse_mode - read a mode
+ * @s:		"overwrite" or "discard"
+ * @mode:	enum hyptrace_mode
+ *
+ * Return: whether it is one.
+ */
+bool parse_mode(const char *s, uint32_t *mode)
+{
+	if (!strcmp(s, "overwrite"))
+		*mode = HYPTRACE_MODE_OVERWRITE;
+	else if (!strcmp(s, "discard"))
+		*mode = HYPTRACE_MODE_DISCARD;
+	else
+		return false;
+	return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void sort_ids(struct cpu_list *list)
+{
+	unsigned int i, nr = 0;
+
+	qsort(list->ids, list->nr, sizeof(*list->ids), compare_ids);
+	for (i = 0; i < list->nr; i++)
+		if (!nr || list->ids[i] != list->ids[nr - 1])
+			list->ids[nr++] = list->ids[i];
+	list->nr = nr;
+}
+
+static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
+{
+	unsigned int *ids = reallocarray(list->ids, list->nr + (last - first + 1), sizeof(*ids));
+
+	if (!ids)
+		die_no_memory();
+	list->ids = ids;
+	for (; first <= last; first++)
+		ids[list->nr++] = first;
+}
+
+/**
+ * parse_cpu_list - read a list of CPUs
+ * @s:		"0,2-3" or "all"
+ * @list:	the list, for cpu_list_free()
+ *
+ * Return: whether it is one.
+ */
+bool parse_cpu_list(const char *s, struct cpu_list *list)
+{
+	uint64_t first, last;
+
+	memset(list, 0, sizeof(*list));
+	if (!strcmp(s, "all")) {
+		list->all = true;
+		return true;
+	}
+
+	for (;;) {
+		if (!isdigit((unsigned char)*s) || !scan_number(s, &first, &s))
+			break;
+		last = first;
+		if (*s == '-' && !scan_number(s + 1, &last, &s))
+			break;
+		if (last < first || last >= CPU_LIMIT)
+			break;
+		add_ids(list, first, last);
+		/* "0-9,0-9,0-9..." need not grow for ever */
+		sort_ids(list);
+		if (!*s)
+			return true;
+		if (*s++ != ',')
+			break;
+	}
+	cpu_list_free(list);
+	return false;
+}
+
+/**
+ * cpu_list_has - is a CPU in a list?
+ * @list:	the list
+ * @cpu:	the CPU
+ *
+ * Return: whether it is.
+ */
+bool cpu_list_has(const struct cpu_list *list, unsigned int cpu)
+{
+	return list->all || (list->nr && bsearch(&cpu, list->ids, list->nr, sizeof(*list->ids),
+						 compare_ids));
+}
+
+/**
+ * cpu_list_free - free a list
+ * @list:	the list; empty afterwards
+ */
+void cpu_list_free(struct cpu_list *list)
+{
+	free(list->ids);
+	memset(list, 0, sizeof(*list));
+}
+
+static void add_name(const char **names, unsigned int *nr, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < *nr; i++)
+		if (!strcmp(names[i], name))
+			return;
+	names[(*nr)++] = name;
+}
+
+/**
+ * select_events - what events do these words mean?
+ * @events:	all there are
+ * @nr_events:	how many
+ * @patterns:	names, globs or "all"
+ * @nr_patterns: how many
+ * @nr:		how many names there are in the answer
+ * @unmatched:	the glob that matches nothing, or NULL
+ *
+ * A name that is no event is in the answer as well: the kernel is to refuse it.
+ *
+ * Return: the names, each once, to be freed (the array, not the names); NULL if a
+ * glob matches nothing.
+ */
+const char **select_events(const struct hyptrace_event *events, unsigned int nr_events,
+			   char *const *patterns, unsigned int nr_patterns, unsigned int *nr,
+			   const char **unmatched)
+{
+	const char **names = calloc(nr_events + nr_patterns + 1, sizeof(*names));
+	unsigned int i, j;
+
+	if (!names)
+		die_no_memory();
+	*nr = 0;
+	*unmatched = NULL;
+
+	for (i = 0; i < nr_patterns; i++) {
+		const char *pattern = strcmp(patterns[i], "all") ? patterns[i] : "*";
+		bool found = false;
+
+		if (!strpbrk(pattern, "*?[")) {
+			add_name(names, nr, pattern);
+			continue;
+		}
+		for (j = 0; j < nr_events; j++) {
+			if (fnmatch(pattern, events[j].name, 0))
+				continue;
+			add_name(names, nr, events[j].name);
+			found = true;
+		}
+		if (!found) {
+			*unmatched = patterns[i];
+			free(names);
+			return NULL;
+		}
+	}
+	return names;
+}
+
+static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int min = a < b ? a : b;
+
+	return min < c ? min : c;
+}
+
+/* How many letters have to be put in, left out or replaced (Levenshtein). */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[NEAREST_WORD + 1], len = strlen(b), i, j, corner, above;
+
+	for (j = 0; j <= len; j++)
+		row[j] = j;
+	for (i = 0; a[i]; i++) {
+		corner = row[0];
+		row[0] = i + 1;
+		for (j = 0; j < len; j++) {
+			above = row[j + 1];
+			row[j + 1] = min3(above + 1, row[j] + 1, corner + (a[i] != b[j]));
+			corner = above;
+		}
+	}
+	return row[len];
+}
+
+/**
+ * nearest - the word that was probably meant
+ * @word:	what was written
+ * @words:	what there is
+ * @nr:		how many
+ *
+ * Return: one of @words, NULL if none is near.
+ */
+const char *nearest(const char *word, const char *const *words, unsigned int nr)
+{
+	unsigned int i, d, best = NEAREST_MAX + 1;
+	const char *found = NULL;
+
+	if (strlen(word) > NEAREST_WORD)
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		if (strlen(words[i]) > NEAREST_WORD)
+			continue;
+		d = distance(word, words[i]);
+		/* the beginning of a word is near, however long the rest */
+		if (strlen(word) > 1 && !strncmp(word, words[i], strlen(word)))
+			d = d < 1 ? d : 1;
+		if (d < best && d < strlen(words[i])) {
+			best = d;
+			found = words[i];
+		}
+	}
+	return found;
+}

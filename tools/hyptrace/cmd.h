@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the verbs share. A verb is a function of one of the cmd_*.c and a line in
+ * the table of main.c.
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "../lib/hyptrace.h"
+#include "args.h"
+#include "out.h"
+#include "printer.h"
+
+enum exit_code {
+	EXIT_DONE	= 0,
+	EXIT_USAGE	= 1,
+	EXIT_REFUSED	= 2,	/* by the kernel or the system */
+};
+
+/**
+ * struct context - what a verb works with
+ * @nl:		the connection; cmd_connect() makes it
+ * @p:		the printer
+ * @out:	the output behind it
+ * @remote:	of the option --remote, or NULL
+ * @cpus:	of the option --cpu, where @have_cpus
+ * @takes_cpus:	the verb can do something with them
+ * @json:	print JSON
+ * @pretty:	print it indented
+ * @color:	print text with colours
+ */
+struct context {
+	struct hyptrace_nl	*nl;
+	struct printer		*p;
+	struct out		out;
+	const char		*remote;
+	struct cpu_list		cpus;
+	bool			have_cpus;
+	bool			takes_cpus;
+	bool			json;
+	bool			pretty;
+	bool			color;
+};
+
+/* main.c */
+void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
+void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **argv);
+
+/* select.c: what a verb is about, and what went wrong */
+int cmd_connect(struct context *ctx);
+int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remotes,
+		    unsigned int *nr);
+int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote);
+int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **cpus,
+		 unsigned int *nr);
+int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);
+void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The verbs: return an exit code */
+int cmd_list(struct context *ctx, int argc, char **argv);
+int cmd_enable(struct context *ctx, int argc, char **argv);
+int cmd_disable(struct context *ctx, int argc, char **argv);
+int cmd_start(struct context *ctx, int argc, char **argv);
+int cmd_stop(struct context *ctx, int argc, char **argv);
+int cmd_load(struct context *ctx, int argc, char **argv);
+int cmd_unload(struct context *ctx, int argc, char **argv);
+int cmd_clear(struct context *ctx, int argc, char **argv);
+int cmd_reset(struct context *ctx, int argc, char **argv);
+int cmd_set(struct context *ctx, int argc, char **argv);
+int cmd_status(struct context *ctx, int argc, char **argv);
+int cmd_stream(struct context *ctx, int argc, char **argv);
+int cmd_monitor(struct context *ctx, int argc, char **argv);
+int cmd_mark(struct context *ctx, int argc, char **argv);
+
+#endif /* CMD_H */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace mark: selftest events.
+ */
+#include "cmd.h"
+
+enum {
+	OPT_COUNT = 0x200,
+};
+
+static const struct argp_option options[] = {
+	{ "count", OPT_COUNT, "COUNT", 0, "Write so many events, numbered upwards from N", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct hyptrace_request *req = state->input;
+	uint64_t count;
+
+	switch (key) {
+	case OPT_COUNT:
+		if (!parse_number(arg, UINT32_MAX, &count) || !count)
+			argp_error(state, "bad count \"%s\": write a number from 1 to %u", arg,
+				   UINT32_MAX);
+		req->count = count;
+		req->attrs |= HYPTRACE_REQUEST_COUNT;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (req->attrs & HYPTRACE_REQUEST_VALUE)
+			argp_error(state, "unexpected argument \"%s\"", arg);
+		if (!parse_number(arg, UINT64_MAX, &req->value))
+			argp_error(state, "bad number \"%s\"", arg);
+		req->attrs |= HYPTRACE_REQUEST_VALUE;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "mark with what number?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "mark N",
+	.doc = "Have the remote write a selftest event that carries N: on each CPU that --cpu names, or on the current one.",
+};
+
+static int mark_cpus(struct context *ctx, struct hyptrace_request *req)
+{
+	struct hyptrace_error err;
+	struct hyptrace_cpu *cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(ctx, req->remote, &cpus, &nr);
+	req->attrs |= HYPTRACE_REQUEST_CPU;
+	for (i = 0; i < nr && !code; i++) {
+		req->cpu = cpus[i].id;
+		if (hyptrace_control(ctx->nl, HYPTRACE_CMD_MARK, req, &err))
+			code = cmd_fail("cannot mark CPU %u of \"%s\": %s", req->cpu, req->remote,
+					err.text);
+	}
+	hyptrace_free_cpus(cpus, nr);
+	return code;
+}
+
+int cmd_mark(struct context *ctx, int argc, char **argv)
+{
+	struct hyptrace_request req = {};
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code;
+
+	cmd_parse(ctx, &argp, argc, argv, &req);
+	code = cmd_connect(ctx);
+	if (!code)
+		code = cmd_get_remote(ctx, &remote);
+	if (code)
+		return code;
+
+	req.remote = remote->name;
+	if (ctx->have_cpus)
+		code = mark_cpus(ctx, &req);
+	else if (hyptrace_control(ctx->nl, HYPTRACE_CMD_MARK, &req, &err))
+		code = cmd_fail_verb("mark", remote->name, &err);
+	hyptrace_free_remotes(remote, 1);
+	return code;
+}

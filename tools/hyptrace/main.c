@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hyptrace command: global options, the table of verbs, the way out.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+const char *argp_program_version = "hyptrace " HYPTRACE_VERSION;
+
+struct verb {
+	const char	*name;
+	int		(*run)(struct context *ctx, int argc, char **argv);
+	const char	*help;
+	bool		takes_cpus;
+};
+
+static const struct verb verbs[] = {
+	{ "list",	cmd_list,	"remotes and their events, enabled or not", false },
+	{ "enable",	cmd_enable,	"enable events: names, globs or all", false },
+	{ "disable",	cmd_disable,	"disable events: names, globs or all", false },
+	{ "start",	cmd_start,	"start tracing", false },
+	{ "stop",	cmd_stop,	"stop tracing; events can still be read", false },
+	{ "load",	cmd_load,	"allocate the rings", false },
+	{ "unload",	cmd_unload,	"stop tracing and free the rings", false },
+	{ "clear",	cmd_clear,	"throw away events and counters", true },
+	{ "reset",	cmd_reset,	"stop, unload, disable all events, default settings", false },
+	{ "set",	cmd_set,	"change size, mode or rate", false },
+	{ "status",	cmd_status,	"state, sizes, counters", true },
+	{ "stream",	cmd_stream,	"print events as they happen", true },
+	{ "monitor",	cmd_monitor,	"print changes of state as they happen", false },
+	{ "mark",	cmd_mark,	"have a selftest event written", true },
+};
+
+#define NR_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
+
+enum {
+	OPT_COLOR = 0x100,
+};
+
+static const struct argp_option global_options[] = {
+	{ "json",	'j',	NULL,		0, "Print JSON", 0 },
+	{ "pretty",	'p',	NULL,		0, "Print JSON, indented", 0 },
+	{ "remote",	'r',	"REMOTE",	0, "Work on this remote", 0 },
+	{ "cpu",	'C',	"LIST",		0, "Work on these CPUs: 0,2-3 or all", 0 },
+	{ "color",	OPT_COLOR, "WHEN",	0, "Use colours: auto, always or never", 0 },
+	{ 0 }
+};
+
+static bool color_auto(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+static error_t parse_global(int key, char *arg, struct argp_state *state)
+{
+	struct context *ctx = state->input;
+
+	switch (key) {
+	case 'p':
+		ctx->pretty = true;
+		ctx->json = true;
+		return 0;
+	case 'j':
+		ctx->json = true;
+		return 0;
+	case 'r':
+		ctx->remote = arg;
+		return 0;
+	case 'C':
+		cpu_list_free(&ctx->cpus);
+		if (!parse_cpu_list(arg, &ctx->cpus))
+			argp_error(state, "bad CPU list \"%s\": write 0,2-3 or all", arg);
+		ctx->have_cpus = true;
+		return 0;
+	case OPT_COLOR:
+		if (!strcmp(arg, "always"))
+			ctx->color = true;
+		else if (!strcmp(arg, "never"))
+			ctx->color = false;
+		else if (!strcmp(arg, "auto"))
+			ctx->color = color_auto();
+		else
+			argp_error(state, "bad colour choice \"%s\": write auto, always or never", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The options that every verb takes as well */
+static const struct argp global_argp = {
+	.options = global_options,
+	.parser = parse_global,
+};
+
+struct verb_input {
+	struct context	*ctx;
+	void		*input;
+};
+
+/* Hand each of the two parsers its own input. */
+static error_t parse_inputs(int key, char *arg, struct argp_state *state)
+{
+	struct verb_input *both = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = both->input;
+		state->child_inputs[1] = both->ctx;
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (both->ctx->have_cpus && !both->ctx->takes_cpus)
+			argp_error(state, "this verb does not take --cpu");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/**
+ * cmd_parse - parse the arguments of a verb
+ * @ctx:	takes the global options
+ * @argp:	the verb's own options and arguments
+ * @argc:	as given to the verb
+ * @argv:	as given to the verb
+ * @input:	of the verb's parser
+ *
+ * Ends the program when something is wrong with them.
+ */
+void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
+{
+	struct argp_child children[] = {
+		{ argp, 0, NULL, 0 },
+		{ &global_argp, 0, "Options of all verbs:", 1 },
+		{ 0 }
+	};
+	struct argp both = {
+		.parser = parse_inputs,
+		.args_doc = argp->args_doc,
+		.doc = argp->doc,
+		.children = children,
+	};
+	struct argp own = *argp;
+	struct verb_input inputs = { ctx, input };
+
+	/* these stand in the outer one */
+	own.args_doc = NULL;
+	own.doc = NULL;
+	children[0].argp = &own;
+	argp_parse(&both, argc, argv, 0, NULL, &inputs);
+}
+
+static error_t parse_nothing(int key, char *arg, struct argp_state *state)
+{
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	argp_error(state, "unexpected argument \"%s\"", arg);
+	return 0;
+}
+
+/**
+ * cmd_no_arguments - parse for a verb that takes global options only
+ * @ctx:	takes the global options
+ * @doc:	the verb, and what it does
+ * @argc:	as given to the verb
+ * @argv:	as given to the verb
+ */
+void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **argv)
+{
+	const struct argp argp = { .parser = parse_nothing, .args_doc = doc };
+
+	cmd_parse(ctx, &argp, argc, argv, NULL);
+}
+
+struct main_input {
+	struct context	*ctx;
+	int		verb;		/* where it is in argv, 0 if there is none */
+};
+
+static error_t parse_main(int key, char *arg, struct argp_state *state)
+{
+	struct main_input *input = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = input->ctx;
+		return 0;
+	case ARGP_KEY_ARG:
+		/* the rest is the verb's */
+		input->verb = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "a verb is missing");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static char *list_verbs(int key, const char *text, void *input)
+{
+	char *list = NULL;
+	size_t len, i;
+	FILE *f;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	f = open_memstream(&list, &len);
+	if (!f)
+		die_no_memory();
+	fputs("Verbs:\n", f);
+	for (i = 0; i < NR_VERBS; i++)
+		fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].help);
+	fputs("\n\"hyptrace VERB --help\" tells more of a verb.", f);
+	fclose(f);
+	return list;
+}
+
+static const struct argp_child main_children[] = {
+	{ &global_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+static const struct argp main_argp = {
+	.parser = parse_main,
+	.args_doc = "VERB [ARGUMENT...]",
+	.doc = "Trace the pKVM hypervisor.\v.",
+	.children = main_children,
+	.help_filter = list_verbs,
+};
+
+static const struct verb *find_verb(const char *name)
+{
+	const char *names[NR_VERBS], *near;
+	size_t i;
+
+	for (i = 0; i < NR_VERBS; i++) {
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+		names[i] = verbs[i].name;
+	}
+
+	near = nearest(name, names, NR_VERBS);
+	if (near)
+		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
+	else
+		cmd_note("unknown verb \"%s\"; see hyptrace --help", name);
+	return NULL;
+}
+
+/* Help goes through stdio: it must not get lost unnoticed either. */
+static void close_stdout(void)
+{
+	if (fflush(stdout) && errno != EPIPE) {
+		cmd_note("cannot write the output: %s", strerror(errno));
+		_exit(EXIT_REFUSED);
+	}
+}
+
+static int finish_output(struct context *ctx, int code)
+{
+	out_flush(&ctx->out);
+	/* whoever closed the pipe has seen enough */
+	if (!ctx->out.error || ctx->out.error == EPIPE)
+		return code;
+	return cmd_fail("cannot write the output: %s", strerror(ctx->out.error));
+}
+
+int main(int argc, char **argv)
+{
+	static struct context ctx;
+	struct main_input input = { .ctx = &ctx };
+	const struct verb *verb;
+	int code;
+
+	argp_err_exit_status = EXIT_USAGE;
+	atexit(close_stdout);
+	signal(SIGPIPE, SIG_IGN);
+	ctx.color = color_auto();
+
+	argv[0] = "hyptrace";
+	argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &input);
+	verb = find_verb(argv[input.verb]);
+	if (!verb)
+		return EXIT_USAGE;
+
+	out_init(&ctx.out, STDOUT_FILENO);
+	ctx.takes_cpus = verb->takes_cpus;
+	/* messages about a verb's arguments begin with the same name */
+	argv[input.verb] = argv[0];
+	code = verb->run(&ctx, argc - input.verb, argv + input.verb);
+
+	code = finish_output(&ctx, code);
+	printer_free(ctx.p);
+	hyptrace_nl_close(ctx.nl);
+	cpu_list_free(&ctx.cpus);
+	return code;
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a verb is about, and how it says what went wrong.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+/* The remote that is meant when there are several and none is named. */
+#define DEFAULT_REMOTE	"hypervisor"
+
+static void say(const char *fmt, va_list ap)
+{
+	char text[1024];
+
+	/* in one piece, whoever else writes there */
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fprintf(stderr, "hyptrace: %s\n", text);
+}
+
+/**
+ * cmd_note - tell people something on stderr
+ * @fmt:	what
+ */
+void cmd_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+/**
+ * cmd_fail - tell people what was refused
+ * @fmt:	what
+ *
+ * Return: EXIT_REFUSED.
+ */
+int cmd_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	return EXIT_REFUSED;
+}
+
+/* Bytes of the reason without the name that the sentence has already. */
+static int reason_len(const char *reason, const char *subject)
+{
+	size_t len = strlen(reason), name = strlen(subject);
+
+	/* no such event "foo" */
+	if (len > name + 3 && reason[len - 1] == '"' &&
+	    !memcmp(reason + len - 1 - name, subject, name) &&
+	    !memcmp(reason + len - name - 3, " \"", 2))
+		len -= name + 3;
+	return (int)len;
+}
+
+/**
+ * cmd_fail_verb - tell people why a verb was refused
+ * @verb:	what cannot be done
+ * @subject:	to what; the kernel may know better
+ * @err:	why
+ *
+ * Return: EXIT_REFUSED.
+ */
+int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err)
+{
+	if (err->subject[0])
+		subject = err->subject;
+	return cmd_fail("cannot %s \"%s\": %.*s", verb, subject, reason_len(err->text, subject),
+			err->text);
+}
+
+/**
+ * cmd_connect - connect to the driver and begin the output
+ * @ctx:	of a verb whose arguments are parsed
+ *
+ * Return: an exit code.
+ */
+int cmd_connect(struct context *ctx)
+{
+	struct hyptrace_error err;
+
+	if (ctx->pretty)
+		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
+	else
+		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT, ctx->color);
+
+	ctx->nl = hyptrace_nl_open(&err);
+	return ctx->nl ? EXIT_DONE : cmd_fail("%s", err.text);
+}
+
+static struct hyptrace_remote *find_remote(struct hyptrace_remote *remotes, unsigned int nr,
+					   const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(remotes[i].name, name))
+			return &remotes[i];
+	return NULL;
+}
+
+/* "there are: a, b" */
+static int fail_choice(const char *why, const struct hyptrace_remote *remotes, unsigned int nr)
+{
+	char *list = NULL;
+	size_t len;
+	unsigned int i;
+	FILE *f = open_memstream(&list, &len);
+
+	if (!f)
+		die_no_memory();
+	for (i = 0; i < nr; i++)
+		fprintf(f, "%s%s", i ? ", " : "", remotes[i].name);
+	fclose(f);
+	cmd_note("%s; there %s: %s", why, nr == 1 ? "is" : "are", list);
+	free(list);
+	return EXIT_REFUSED;
+}
+
+/* Leave only the one in the array. */
+static void keep(struct hyptrace_remote *remotes, unsigned int *nr, struct hyptrace_remote *one)
+{
+	struct hyptrace_remote first = remotes[0];
+	unsigned int i;
+
+	remotes[0] = *one;
+	*one = first;
+	for (i = 1; i < *nr; i++) {
+		free(remotes[i].description);
+		free(remotes[i].clock);
+	}
+	*nr = 1;
+}
+
+/**
+ * cmd_get_remotes - the remotes that a verb is about
+ * @ctx:	connected
+ * @all:	all of them are meant when none is named, not the default one
+ * @remotes:	an array for hyptrace_free_remotes()
+ * @nr:		how many, at least one
+ *
+ * Return: an exit code.
+ */
+int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remotes,
+		    unsigned int *nr)
+{
+	struct hyptrace_remote *one;
+	struct hyptrace_error err;
+	char why[128];
+	int code;
+
+	if (hyptrace_get_remotes(ctx->nl, remotes, nr, &err))
+		return cmd_fail("cannot list the remotes: %s", err.text);
+	if (!*nr)
+		return cmd_fail("no remote is registered; load hyptrace_pkvm (the hypervisor) or hyptrace_test");
+
+	if (ctx->remote) {
+		one = find_remote(*remotes, *nr, ctx->remote);
+		snprintf(why, sizeof(why), "no remote \"%s\"", ctx->remote);
+	} else {
+		if (all)
+			return EXIT_DONE;
+		one = *nr == 1 ? *remotes : find_remote(*remotes, *nr, DEFAULT_REMOTE);
+		snprintf(why, sizeof(why), "say which remote with --remote");
+	}
+
+	if (one) {
+		keep(*remotes, nr, one);
+		return EXIT_DONE;
+	}
+	code = fail_choice(why, *remotes, *nr);
+	hyptrace_free_remotes(*remotes, *nr);
+	*remotes = NULL;
+	*nr = 0;
+	return code;
+}
+
+/**
+ * cmd_get_remote - the remote that a verb is about
+ * @ctx:	connected
+ * @remote:	the remote, for hyptrace_free_remotes(remote, 1)
+ *
+ * Return: an exit code.
+ */
+int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
+{
+	unsigned int nr;
+
+	*remote = NULL;
+	return cmd_get_remotes(ctx, false, remote, &nr);
+}
+
+/**
+ * cmd_get_cpus - the CPUs that a verb is about
+ * @ctx:	connected; --cpu chooses, and all are meant without it
+ * @remote:	their remote
+ * @cpus:	an array for hyptrace_free_cpus()
+ * @nr:		how many
+ *
+ * Return: an exit code; it is an error to ask for a CPU that there is not.
+ */
+int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **cpus,
+		 unsigned int *nr)
+{
+	struct hyptrace_error err;
+	unsigned int i, j, kept = 0;
+
+	*nr = 0;
+	if (hyptrace_get_cpus(ctx->nl, remote, cpus, nr, &err))
+		return cmd_fail("cannot list the CPUs of \"%s\": %s", remote, err.text);
+	if (!ctx->have_cpus)
+		return EXIT_DONE;
+
+	for (i = 0; i < ctx->cpus.nr; i++) {
+		for (j = 0; j < *nr && (*cpus)[j].id != ctx->cpus.ids[i]; j++)
+			;
+		if (j == *nr) {
+			hyptrace_free_cpus(*cpus, *nr);
+			*cpus = NULL;
+			*nr = 0;
+			return cmd_fail("\"%s\" has no CPU %u", remote, ctx->cpus.ids[i]);
+		}
+	}
+	for (i = 0; i < *nr; i++)
+		if (cpu_list_has(&ctx->cpus, (*cpus)[i].id))
+			(*cpus)[kept++] = (*cpus)[i];
+	*nr = kept;
+	return EXIT_DONE;
+}
