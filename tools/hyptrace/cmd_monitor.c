@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace monitor: changes of state as they happen.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "signals.h"
+
+enum {
+	OPT_COUNT = 0x200,
+};
+
+static const struct argp_option options[] = {
+	{ "count", OPT_COUNT, "N", 0, "End after so many lines", 0 },
+	{ 0 }
+};
+
+struct monitor {
+	struct context	*ctx;
+	uint64_t	count;		/* 0: for ever */
+	uint64_t	seen;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct monitor *mon = state->input;
+
+	switch (key) {
+	case OPT_COUNT:
+		if (!parse_number(arg, UINT64_MAX, &mon->count) || !mon->count)
+			argp_error(state, "bad count \"%s\": write a number from 1", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "monitor",
+	.doc = "Print a line for each change of a remote, an event or a reader, and for losses, until a signal comes.",
+};
+
+static void print_remote(struct printer *p, const struct hyptrace_remote *remote)
+{
+	printer_line(p, STYLE_PLAIN, "remote %s: %s, mode %s, %" PRIu64 " bytes per CPU, %u reader%s",
+		     remote->name, hyptrace_state_name(remote->state),
+		     hyptrace_mode_name(remote->mode), remote->size_had, remote->readers,
+		     remote->readers == 1 ? "" : "s");
+	printer_str(p, "change", "remote");
+	printer_str(p, "remote", remote->name);
+	printer_str(p, "state", hyptrace_state_name(remote->state));
+	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
+	printer_size(p, "size_asked", remote->size_asked);
+	printer_size(p, "size_had", remote->size_had);
+	printer_uint(p, "readers", remote->readers);
+	printer_end(p);
+}
+
+static void print_event(struct printer *p, const struct hyptrace_event *event)
+{
+	printer_line(p, STYLE_PLAIN, "event %s: %s %s", event->remote, event->name,
+		     event->enabled ? "enabled" : "disabled");
+	printer_str(p, "change", "event");
+	printer_str(p, "remote", event->remote);
+	printer_str(p, "event", event->name);
+	printer_uint(p, "id", event->id);
+	printer_bool(p, "enabled", event->enabled);
+	printer_end(p);
+}
+
+static void print_reader(struct printer *p, const struct hyptrace_notice *notice)
+{
+	const char *change = notice->reader.change == HYPTRACE_READER_CHANGE_CAME ? "came" : "left";
+
+	printer_line(p, STYLE_PLAIN, "reader %s: CPU %u, process %u %s", notice->reader.remote,
+		     notice->reader.cpu, notice->reader.pid, change);
+	printer_str(p, "change", "reader");
+	printer_str(p, "remote", notice->reader.remote);
+	printer_uint(p, "cpu", notice->reader.cpu);
+	printer_uint(p, "pid", notice->reader.pid);
+	printer_str(p, "reader", change);
+	printer_end(p);
+}
+
+static void print_loss(struct printer *p, const struct hyptrace_notice *notice)
+{
+	printer_line(p, STYLE_BAD, "loss %s: CPU %u, %" PRIu64 " events, %" PRIu64 " in all",
+		     notice->loss.remote, notice->loss.cpu, notice->loss.count, notice->loss.total);
+	printer_str(p, "change", "loss");
+	printer_str(p, "remote", notice->loss.remote);
+	printer_uint(p, "cpu", notice->loss.cpu);
+	printer_uint(p, "count", notice->loss.count);
+	printer_uint(p, "total", notice->loss.total);
+	printer_end(p);
+}
+
+static void print_gone(struct printer *p, const struct hyptrace_remote *remote)
+{
+	printer_line(p, STYLE_PLAIN, "remote %s: gone", remote->name);
+	printer_str(p, "change", "gone");
+	printer_str(p, "remote", remote->name);
+	printer_end(p);
+}
+
+static const char *remote_of(const struct hyptrace_notice *notice)
+{
+	switch (notice->cmd) {
+	case HYPTRACE_CMD_EVENT_NTF:
+		return notice->event.remote;
+	case HYPTRACE_CMD_READER_NTF:
+		return notice->reader.remote;
+	case HYPTRACE_CMD_LOSS_NTF:
+		return notice->loss.remote;
+	}
+	return notice->remote.name;
+}
+
+static int print_notice(const struct hyptrace_notice *notice, void *arg)
+{
+	struct monitor *mon = arg;
+	struct printer *p = mon->ctx->p;
+
+	if (mon->ctx->remote && strcmp(mon->ctx->remote, remote_of(notice)))
+		return 0;
+
+	switch (notice->cmd) {
+	case HYPTRACE_CMD_REMOTE_NTF:
+		print_remote(p, &notice->remote);
+		break;
+	case HYPTRACE_CMD_REMOTE_DEL_NTF:
+		print_gone(p, &notice->remote);
+		break;
+	case HYPTRACE_CMD_EVENT_NTF:
+		print_event(p, &notice->event);
+		break;
+	case HYPTRACE_CMD_READER_NTF:
+		print_reader(p, notice);
+		break;
+	case HYPTRACE_CMD_LOSS_NTF:
+		print_loss(p, notice);
+		break;
+	}
+	return ++mon->seen == mon->count;
+}
+
+static int watch(struct monitor *mon, struct hyptrace_listener *listener, int signal_fd)
+{
+	struct pollfd fds[] = {
+		{ .fd = hyptrace_listener_fd(listener), .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+		/* tells when nobody reads any more */
+		{ .fd = STDOUT_FILENO },
+	};
+	struct hyptrace_error err;
+	int ret;
+
+	while (!signals_stop && !mon->ctx->out.error) {
+		ret = hyptrace_listener_read(listener, print_notice, mon, &err);
+		if (ret == -ENOBUFS) {
+			cmd_note("%s", err.text);
+			continue;
+		}
+		if (ret < 0)
+			return cmd_fail("cannot monitor: %s", err.text);
+		out_flush(&mon->ctx->out);
+		if (ret)
+			break;
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return cmd_fail("cannot wait: %s", strerror(errno));
+		if (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL))
+			break;
+	}
+	return EXIT_DONE;
+}
+
+int cmd_monitor(struct context *ctx, int argc, char **argv)
+{
+	struct monitor mon = { .ctx = ctx };
+	struct hyptrace_listener *listener;
+	struct hyptrace_error err;
+	int code, fd;
+
+	cmd_parse(ctx, &argp, argc, argv, &mon);
+	code = cmd_connect(ctx);
+	if (code)
+		return code;
+
+	fd = signals_catch();
+	if (fd < 0)
+		return cmd_fail("cannot catch signals: %s", strerror(errno));
+	ctx->out.abandon = &signals_abandon;
+	listener = hyptrace_listener_open(ctx->nl, &err);
+	if (!listener)
+		return cmd_fail("cannot monitor: %s", err.text);
+	code = watch(&mon, listener, fd);
+	hyptrace_listener_close(listener);
+	return code;
+}

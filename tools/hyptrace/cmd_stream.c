@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace stream: events as they happen.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "signals.h"
+#include "stream.h"
+
+#define NSEC_PER_MSEC		UINT64_C(1000000)
+#define BOUND_MSEC_DEFAULT	10
+#define BOUND_MSEC_MAX		60000
+
+enum {
+	OPT_COUNT = 0x200,
+	OPT_NS,
+	OPT_BOUND,
+};
+
+static const struct argp_option options[] = {
+	{ "count", OPT_COUNT, "N", 0, "End after so many events", 0 },
+	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "order-bound", OPT_BOUND, "MS", 0, "Hold an event back for so many milliseconds at most to get the order of several CPUs right (10)", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct stream *s = state->input;
+	uint64_t msec;
+
+	switch (key) {
+	case OPT_COUNT:
+		if (!parse_number(arg, UINT64_MAX, &s->limit) || !s->limit)
+			argp_error(state, "bad count \"%s\": write a number from 1", arg);
+		return 0;
+	case OPT_NS:
+		s->nanoseconds = true;
+		return 0;
+	case OPT_BOUND:
+		if (!parse_number(arg, BOUND_MSEC_MAX, &msec))
+			argp_error(state, "bad time \"%s\": write milliseconds from 0 to %d", arg,
+				   BOUND_MSEC_MAX);
+		s->bound = msec * NSEC_PER_MSEC;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "stream",
+	.doc = "Print events as they happen, until a signal comes. Starts tracing if it is off, and then stops it at the end.",
+};
+
+static void warn_no_event(const struct hyptrace_event *events, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (events[i].enabled)
+			return;
+	cmd_note("no event is enabled; try: hyptrace enable %s", nr ? events[0].name : "all");
+}
+
+static int start(struct stream *s)
+{
+	struct hyptrace_request req = { .remote = s->remote->name };
+	struct hyptrace_error err;
+
+	if (s->remote->state == HYPTRACE_STATE_TRACING)
+		return EXIT_DONE;
+	if (hyptrace_control(s->ctx->nl, HYPTRACE_CMD_START, &req, &err))
+		return cmd_fail_verb("start", s->remote->name, &err);
+	s->started = true;
+	return EXIT_DONE;
+}
+
+/* Put back what stream has changed. */
+static int finish(struct stream *s, int code, bool started)
+{
+	struct hyptrace_request req = { .remote = s->remote->name };
+	int ret = stream_stop(s);
+
+	stream_close(s);
+	/*
+	 * What was loaded for this stream goes, even with events in it that were not
+	 * asked for. Refused if somebody reads them now.
+	 */
+	if (started && s->remote->state == HYPTRACE_STATE_UNLOADED)
+		hyptrace_control(s->ctx->nl, HYPTRACE_CMD_UNLOAD, &req, NULL);
+	return code ? code : ret;
+}
+
+static int stream_cpus(struct stream *s)
+{
+	struct hyptrace_cpu *cpus;
+	unsigned int nr;
+	bool started;
+	int code;
+
+	code = cmd_get_cpus(s->ctx, s->remote->name, &cpus, &nr);
+	if (code)
+		return code;
+	code = stream_open(s, cpus, nr);
+	hyptrace_free_cpus(cpus, nr);
+	if (!code)
+		code = start(s);
+	if (code)
+		return finish(s, code, false);
+
+	started = s->started;
+	code = finish(s, stream_run(s), started);
+	cmd_note("%" PRIu64 " events read, %" PRIu64 "%s lost", s->read, s->lost,
+		 s->lost_more ? " or more" : "");
+	return code;
+}
+
+static int stream_remote(struct stream *s)
+{
+	struct hyptrace_event *events;
+	struct hyptrace_error err;
+	unsigned int nr;
+	int code;
+
+	if (hyptrace_get_events(s->ctx->nl, s->remote->name, &events, &nr, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
+
+	s->boot_clock = !strcmp(s->remote->clock, "boot");
+	s->formats = hyptrace_formats_new(events, nr, &err);
+	if (!s->formats) {
+		code = cmd_fail("cannot stream \"%s\": %s", s->remote->name, err.text);
+	} else {
+		warn_no_event(events, nr);
+		code = stream_cpus(s);
+	}
+	hyptrace_formats_free(s->formats);
+	hyptrace_free_events(events, nr);
+	return code;
+}
+
+int cmd_stream(struct context *ctx, int argc, char **argv)
+{
+	struct stream s = {
+		.ctx = ctx,
+		.bound = BOUND_MSEC_DEFAULT * NSEC_PER_MSEC,
+	};
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code;
+
+	cmd_parse(ctx, &argp, argc, argv, &s);
+	code = cmd_connect(ctx);
+	if (!code)
+		code = cmd_get_remote(ctx, &remote);
+	if (code)
+		return code;
+
+	s.remote = remote;
+	s.signal_fd = signals_catch();
+	if (s.signal_fd < 0)
+		return cmd_fail("cannot catch signals: %s", strerror(errno));
+	ctx->out.abandon = &signals_abandon;
+	/* without it a stream looks now and then whether tracing goes on */
+	s.listener = hyptrace_listener_open(ctx->nl, &err);
+
+	code = stream_remote(&s);
+	hyptrace_listener_close(s.listener);
+	hyptrace_free_remotes(remote, 1);
+	return code;
+}

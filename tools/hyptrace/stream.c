@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Streaming: reading the rings, and printing in the order of time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "signals.h"
+#include "stream.h"
+
+#define NSEC_PER_SEC	UINT64_C(1000000000)
+#define NSEC_PER_MSEC	UINT64_C(1000000)
+
+/* How much is read at once from a ring, unless a sub-buffer is larger. */
+#define READ_SIZE	(64 << 10)
+
+/* With tracing off poll() has nothing to wait for: look again so often. */
+#define ASLEEP_MSEC	200
+
+/* Beside the rings: notifications, signals, the output. */
+#define OTHER_FDS	3
+
+/**
+ * struct stream_source - a CPU's ring
+ * @reader:	its consumer
+ * @buf:	sub-buffers as they were read
+ * @len:	bytes in @buf
+ * @pos:	where the next sub-buffer starts
+ * @rec:	the next event, when @pending
+ * @asleep:	tracing is off and the ring is empty
+ * @over:	nothing more is to be read
+ */
+struct stream_source {
+	struct hyptrace_reader	reader;
+	struct hyptrace_decoder	*dec;
+	char			*buf;
+	size_t			size;
+	size_t			len;
+	size_t			pos;
+	struct hyptrace_record	rec;
+	bool			pending;
+	bool			asleep;
+	bool			over;
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static int attach_failed(struct stream *s, const struct hyptrace_cpu *cpu,
+			 const struct hyptrace_error *err)
+{
+	struct hyptrace_cpu *cpus;
+	struct hyptrace_error ignored;
+	unsigned int nr, i;
+	uint32_t pid = 0;
+
+	if (err->errnum != EBUSY)
+		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
+				err->text);
+
+	/* the one who has it may have come since the CPUs were listed */
+	if (!hyptrace_get_cpus(s->ctx->nl, s->remote->name, &cpus, &nr, &ignored)) {
+		for (i = 0; i < nr; i++)
+			if (cpus[i].id == cpu->id)
+				pid = cpus[i].consumer;
+		hyptrace_free_cpus(cpus, nr);
+	}
+	if (pid)
+		return cmd_fail("cannot read CPU %u of \"%s\": process %u reads it already", cpu->id,
+				s->remote->name, pid);
+	return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name, err->text);
+}
+
+static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
+{
+	struct stream_source *src = &s->sources[s->nr_sources];
+	struct hyptrace_error err;
+
+	if (hyptrace_reader_open(&src->reader, s->remote->name, cpu->id, O_NONBLOCK, &err)) {
+		/* of all CPUs, those without a ring are not meant */
+		if (err.errnum == ENXIO && (!s->ctx->have_cpus || s->ctx->cpus.all))
+			return EXIT_DONE;
+		return attach_failed(s, cpu, &err);
+	}
+
+	s->nr_sources++;
+	src->size = READ_SIZE - READ_SIZE % src->reader.subbuf_size;
+	if (src->size < src->reader.subbuf_size)
+		src->size = src->reader.subbuf_size;
+	src->buf = malloc(src->size);
+	src->dec = hyptrace_decoder_new();
+	if (!src->buf || !src->dec)
+		die_no_memory();
+	return EXIT_DONE;
+}
+
+/**
+ * stream_open - become the consumer of rings
+ * @s:		the stream
+ * @cpus:	the CPUs whose rings they are
+ * @nr:		how many
+ *
+ * Return: an exit code; stream_close() in any case.
+ */
+int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int nr)
+{
+	unsigned int i;
+	int code;
+
+	s->sources = calloc(nr ? nr : 1, sizeof(*s->sources));
+	if (!s->sources)
+		die_no_memory();
+	for (i = 0; i < nr; i++) {
+		code = open_source(s, &cpus[i]);
+		if (code)
+			return code;
+	}
+	if (!s->nr_sources)
+		return cmd_fail("cannot read \"%s\": no CPU has a ring", s->remote->name);
+	s->merge = hyptrace_merge_new(s->nr_sources, s->bound);
+	if (!s->merge)
+		die_no_memory();
+	return EXIT_DONE;
+}
+
+/**
+ * stream_close - leave the rings
+ * @s:		the stream
+ */
+void stream_close(struct stream *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_sources; i++) {
+		hyptrace_reader_close(&s->sources[i].reader);
+		hyptrace_decoder_free(s->sources[i].dec);
+		free(s->sources[i].buf);
+	}
+	free(s->sources);
+	s->sources = NULL;
+	s->nr_sources = 0;
+	hyptrace_merge_free(s->merge);
+	s->merge = NULL;
+}
+
+/**
+ * stream_stop - stop tracing again, if stream has started it
+ * @s:		the stream
+ *
+ * Return: an exit code.
+ */
+int stream_stop(struct stream *s)
+{
+	struct hyptrace_request req = { .remote = s->remote->name };
+	struct hyptrace_error err;
+
+	if (!s->started)
+		return EXIT_DONE;
+	s->started = false;
+	if (hyptrace_control(s->ctx->nl, HYPTRACE_CMD_STOP, &req, &err))
+		return cmd_fail_verb("stop", s->remote->name, &err);
+	return EXIT_DONE;
+}
+
+static void complain(struct stream_source *src, const struct hyptrace_error *err)
+{
+	cmd_note("CPU %d: %s; the rest of it is passed over", src->reader.cpu, err->text);
+}
+
+/* The next event of what was read: false when there is none. */
+static bool next_record(struct stream_source *src)
+{
+	const size_t subbuf = src->reader.subbuf_size;
+	struct hyptrace_error err;
+	int ret;
+
+	for (;;) {
+		ret = hyptrace_decoder_next(src->dec, &src->rec, &err);
+		if (ret > 0)
+			return true;
+		if (ret < 0)
+			complain(src, &err);
+		if (src->len - src->pos < subbuf)
+			return false;
+		if (hyptrace_decoder_load(src->dec, src->buf + src->pos, subbuf, &err))
+			complain(src, &err);
+		src->pos += subbuf;
+	}
+}
+
+/* Look for the next event of a source: an exit code. */
+static int ask(struct stream *s, unsigned int index)
+{
+	struct stream_source *src = &s->sources[index];
+	uint64_t at = now();
+	ssize_t n;
+
+	src->pending = next_record(src);
+	while (!src->pending && !src->over) {
+		at = now();
+		n = read(src->reader.fd, src->buf, src->size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return cmd_fail("cannot read CPU %d of \"%s\": %s", src->reader.cpu,
+					s->remote->name, strerror(errno));
+		src->asleep = !n;
+		if (n <= 0)
+			break;
+		src->len = n;
+		src->pos = 0;
+		src->pending = next_record(src);
+	}
+
+	/* what happened after the end was asked for is not waited for */
+	if (src->pending && s->ending && s->boot_clock && src->rec.ts > s->end) {
+		src->pending = false;
+		src->over = true;
+	}
+	/* should the writer's clock be ahead of ours, nothing is held any longer for it */
+	if (src->pending)
+		hyptrace_merge_pending(s->merge, index, src->rec.ts,
+				       s->boot_clock && src->rec.ts < at ? src->rec.ts : at);
+	else
+		hyptrace_merge_empty(s->merge, index, at);
+	return EXIT_DONE;
+}
+
+static void tell_lost(struct stream *s, struct stream_source *src, uint64_t lost)
+{
+	if (!lost)
+		return;
+	if (lost == HYPTRACE_LOST_UNKNOWN)
+		s->lost_more = true;
+	else
+		s->lost += lost;
+	stream_print_lost(s, src->reader.cpu, lost);
+}
+
+static void emit(struct stream *s, unsigned int index)
+{
+	struct stream_source *src = &s->sources[index];
+
+	tell_lost(s, src, src->rec.lost);
+	stream_print_event(s, src->reader.cpu, &src->rec);
+	src->pending = false;
+	s->read++;
+}
+
+static int wake(const struct hyptrace_notice *notice, void *arg)
+{
+	(void)notice;
+	*(bool *)arg = true;
+	return 0;
+}
+
+static void take_notices(struct stream *s)
+{
+	struct hyptrace_error err;
+	bool changed = false;
+	unsigned int i;
+
+	/* some were lost: all the more has changed */
+	while (hyptrace_listener_read(s->listener, wake, &changed, &err) == -ENOBUFS)
+		changed = true;
+	for (i = 0; i < s->nr_sources && changed; i++)
+		s->sources[i].asleep = false;
+}
+
+/* Until when to wait, in milliseconds; -1 for ever. */
+static int wait_time(const struct stream *s, bool asleep)
+{
+	uint64_t due = hyptrace_merge_due(s->merge), at = now();
+	int msec = asleep ? ASLEEP_MSEC : -1;
+
+	if (due == UINT64_MAX)
+		return msec;
+	if (due <= at)
+		return 0;
+	due = (due - at + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return msec >= 0 && due > (uint64_t)msec ? msec : (int)due;
+}
+
+/* Wait until there may be events: false when nobody wants them any more. */
+static bool wait_for_events(struct stream *s, struct pollfd *fds)
+{
+	struct pollfd *other = fds + s->nr_sources;
+	bool asleep = false;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < s->nr_sources; i++) {
+		const struct stream_source *src = &s->sources[i];
+
+		asleep |= src->asleep;
+		fds[i].fd = src->pending || src->asleep ? -1 : src->reader.fd;
+		fds[i].events = POLLIN;
+	}
+	other[0].fd = s->listener ? hyptrace_listener_fd(s->listener) : -1;
+	other[0].events = POLLIN;
+	other[1].fd = s->signal_fd;
+	other[1].events = POLLIN;
+	other[2].fd = STDOUT_FILENO;
+
+	ret = poll(fds, s->nr_sources + OTHER_FDS, wait_time(s, asleep));
+	if (ret <= 0)
+		return true;
+	if (other[0].revents)
+		take_notices(s);
+	return !(other[2].revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+/*
+ * The end is asked for: what has happened so far is still printed. Where time
+ * does not tell what that is, it is what was read already.
+ */
+static int begin_end(struct stream *s)
+{
+	bool endless = !s->started && !s->boot_clock;
+	unsigned int i;
+	int code;
+
+	s->ending = true;
+	s->end = now();
+	code = stream_stop(s);
+	hyptrace_merge_finish(s->merge);
+	for (i = 0; i < s->nr_sources; i++)
+		s->sources[i].over = endless;
+	return code;
+}
+
+/* Look again at the sources that had nothing. */
+static int ask_again(struct stream *s)
+{
+	unsigned int i;
+	int code = EXIT_DONE;
+
+	for (i = 0; i < s->nr_sources && !code; i++)
+		if (!s->sources[i].pending)
+			code = ask(s, i);
+	return code;
+}
+
+static int run(struct stream *s, struct pollfd *fds)
+{
+	unsigned int index;
+	int code = EXIT_DONE;
+
+	while (!code && !s->ctx->out.error && !signals_abandon) {
+		switch (hyptrace_merge_step(s->merge, &index)) {
+		case HYPTRACE_MERGE_ASK:
+			if (signals_stop && !s->ending)
+				code = begin_end(s);
+			if (!code)
+				code = ask(s, index);
+			break;
+		case HYPTRACE_MERGE_EMIT:
+			emit(s, index);
+			if (s->read == s->limit)
+				return EXIT_DONE;
+			break;
+		case HYPTRACE_MERGE_WAIT:
+			if (s->ending)
+				return EXIT_DONE;
+			out_flush(&s->ctx->out);
+			if (!wait_for_events(s, fds))
+				return EXIT_DONE;
+			if (signals_stop)
+				code = begin_end(s);
+			if (!code)
+				code = ask_again(s);
+			break;
+		}
+	}
+	return code;
+}
+
+/**
+ * stream_run - print events until there are enough, or the end is asked for
+ * @s:		the stream
+ *
+ * Return: an exit code.
+ */
+int stream_run(struct stream *s)
+{
+	struct pollfd *fds = calloc(s->nr_sources + OTHER_FDS, sizeof(*fds));
+	unsigned int i;
+	int code;
+
+	if (!fds)
+		die_no_memory();
+	code = run(s, fds);
+	/* losses after which no event came */
+	for (i = 0; i < s->nr_sources && s->read != s->limit; i++)
+		tell_lost(s, &s->sources[i], hyptrace_decoder_lost(s->sources[i].dec));
+	out_flush(&s->ctx->out);
+	free(fds);
+	return code;
+}
