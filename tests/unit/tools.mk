@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tests of tools/ need.
+
+tools := ../../tools
+tools-cflags := -I../../uapi -idirafter $(tools)/lib/compat \
+	$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 libtraceevent)
+tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
+
+test_tools_args-srcs := $(tools)/hyptrace/args.c
+test_tools_args-cflags := $(tools-cflags)
+
+test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c
+test_tools_decode-cflags := $(tools-cflags)
+test_tools_decode-libs := $(tools-libs)
+
+test_tools_describe-srcs := $(tools)/lib/describe.c $(tools)/lib/netlink.c $(tools)/lib/extack.c \
+	$(tools)/lib/error.c
+test_tools_describe-cflags := $(tools-cflags)
+test_tools_describe-libs := $(tools-libs)
+
+test_tools_extack-srcs := $(tools)/lib/extack.c $(tools)/lib/error.c
+test_tools_extack-cflags := $(tools-cflags)
+
+test_tools_format-srcs := $(tools)/lib/format.c $(tools)/lib/error.c
+test_tools_format-cflags := $(tools-cflags)
+test_tools_format-libs := $(tools-libs)
+
+test_tools_merge-srcs := $(tools)/lib/merge.c
+test_tools_merge-cflags := $(tools-cflags)
+
+test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c text.c out.c args.c)
+test_tools_printer-cflags := $(tools-cflags)
