@@ -153,7 +153,9 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 			   struct hyptrace_error *err)
 {
 	const struct genlmsghdr *genl = NLMSG_DATA(request);
-	const struct nlattr *attr;
+	const size_t offset = ext->offset;
+	const char *value;
+	struct nlattr attr;
 	size_t len;
 
 	if (ext->msg_len)
@@ -163,16 +165,17 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 	else
 		hyptrace_error_set(err, ext->errnum, "%s", strerror(ext->errnum));
 
-	if (!err || ext->offset < NLMSG_HDRLEN + GENL_HDRLEN ||
-	    ext->offset + NLA_HDRLEN > request->nlmsg_len)
+	if (!err || offset < NLMSG_HDRLEN + GENL_HDRLEN ||
+	    offset + NLA_HDRLEN > request->nlmsg_len)
 		return;
 
-	attr = (const void *)((const char *)request + ext->offset);
-	if (attr->nla_len < NLA_HDRLEN || ext->offset + attr->nla_len > request->nlmsg_len)
+	memcpy(&attr, (const char *)request + offset, sizeof(attr));
+	if (attr.nla_len < NLA_HDRLEN || offset + attr.nla_len > request->nlmsg_len)
 		return;
 
-	len = attr->nla_len - NLA_HDRLEN;
-	if (attr_is_string(genl->cmd, attr->nla_type & NLA_TYPE_MASK) &&
-	    printable((const char *)attr + NLA_HDRLEN, len) && len <= sizeof(err->subject))
-		memcpy(err->subject, (const char *)attr + NLA_HDRLEN, len);
+	value = (const char *)request + offset + NLA_HDRLEN;
+	len = attr.nla_len - NLA_HDRLEN;
+	if (attr_is_string(genl->cmd, attr.nla_type & NLA_TYPE_MASK) && printable(value, len) &&
+	    len <= sizeof(err->subject))
+		memcpy(err->subject, value, len);
 }
