@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers, sizes, CPU lists, event names as people write them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/hyptrace/args.h"
+#include "../../tools/lib/hyptrace.h"
+
+static void numbers(void **state)
+{
+	static const char *const bad[] = {
+		"", " 1", "1 ", "-1", "+1", "0x", "x1", "1.5", "1e3", "18446744073709551616",
+		"0xg", "1K", "--", "0x-1",
+	};
+	uint64_t value;
+	size_t i;
+
+	(void)state;
+	assert_true(parse_number("0", 10, &value));
+	assert_int_equal(value, 0);
+	assert_true(parse_number("007", 10, &value));
+	assert_int_equal(value, 7);
+	assert_true(parse_number("0x1F", 31, &value));
+	assert_int_equal(value, 31);
+	assert_true(parse_number("18446744073709551615", UINT64_MAX, &value));
+	assert_true(value == UINT64_MAX);
+	assert_false(parse_number("11", 10, &value));
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(parse_number(bad[i], UINT64_MAX, &value));
+}
+
+static void sizes(void **state)
+{
+	static const char *const bad[] = {
+		"", "K", "1KB", "1 K", "-1K", "1Q", "1.5M", "16777216T", "18446744073709551615K",
+		"18446744073709551616",
+	};
+	uint64_t bytes;
+	size_t i;
+
+	(void)state;
+	assert_true(parse_size("0", &bytes));
+	assert_int_equal(bytes, 0);
+	assert_true(parse_size("4096", &bytes));
+	assert_int_equal(bytes, 4096);
+	assert_true(parse_size("64K", &bytes));
+	assert_int_equal(bytes, 65536);
+	assert_true(parse_size("3m", &bytes));
+	assert_int_equal(bytes, 3 << 20);
+	assert_true(parse_size("2G", &bytes));
+	assert_int_equal(bytes, UINT64_C(2) << 30);
+	assert_true(parse_size("16777215T", &bytes));
+	assert_true(bytes == UINT64_C(16777215) << 40);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(parse_size(bad[i], &bytes));
+}
+
+static void modes(void **state)
+{
+	uint32_t mode;
+
+	(void)state;
+	assert_true(parse_mode("overwrite", &mode));
+	assert_int_equal(mode, HYPTRACE_MODE_OVERWRITE);
+	assert_true(parse_mode("discard", &mode));
+	assert_int_equal(mode, HYPTRACE_MODE_DISCARD);
+	assert_false(parse_mode("", &mode));
+	assert_false(parse_mode("Discard", &mode));
+}
+
+static void cpu_lists(void **state)
+{
+	static const char *const bad[] = {
+		"", ",", "0,", ",0", "0,,1", "-", "0-", "-1", "2-1", "0-1-2", "a", "0 1", "All",
+		"65536", "0-65536", "0-99999999999999999999", "1-0x", "0;1", "4294967296",
+	};
+	struct cpu_list list;
+	size_t i;
+
+	(void)state;
+	assert_true(parse_cpu_list("all", &list));
+	assert_true(list.all);
+	assert_true(cpu_list_has(&list, 12345));
+
+	assert_true(parse_cpu_list("5,0,2-3,3,0-0", &list));
+	assert_false(list.all);
+	assert_int_equal(list.nr, 4);
+	assert_int_equal(list.ids[0], 0);
+	assert_int_equal(list.ids[1], 2);
+	assert_int_equal(list.ids[2], 3);
+	assert_int_equal(list.ids[3], 5);
+	assert_true(cpu_list_has(&list, 3));
+	assert_false(cpu_list_has(&list, 1));
+	cpu_list_free(&list);
+	assert_int_equal(list.nr, 0);
+	assert_false(cpu_list_has(&list, 0));
+
+	assert_true(parse_cpu_list("0-65535,0-65535,0-65535", &list));
+	assert_int_equal(list.nr, CPU_LIMIT);
+	cpu_list_free(&list);
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(parse_cpu_list(bad[i], &list));
+}
+
+static const struct hyptrace_event events[] = {
+	{ .name = "hyp_enter" }, { .name = "hyp_exit" }, { .name = "selftest" },
+};
+
+#define NR_EVENTS 3
+
+static unsigned int select_words(char **words, unsigned int nr_words, const char ***names,
+				 const char **unmatched)
+{
+	unsigned int nr = 99;
+
+	*names = select_events(events, NR_EVENTS, words, nr_words, &nr, unmatched);
+	return nr;
+}
+
+static void event_names(void **state)
+{
+	char *all[] = { "all" }, *glob[] = { "hyp_*" }, *twice[] = { "hyp_e*", "hyp_exit", "all", "*" };
+	char *unknown[] = { "selftest", "nothing", "nothing" }, *none[] = { "hyp_enter", "zzz*" };
+	char *set[] = { "hyp_e[nx]*", "self?est" };
+	const char **names, *unmatched;
+
+	(void)state;
+	assert_int_equal(select_words(all, 1, &names, &unmatched), 3);
+	free(names);
+	assert_int_equal(select_words(glob, 1, &names, &unmatched), 2);
+	assert_string_equal(names[0], "hyp_enter");
+	assert_string_equal(names[1], "hyp_exit");
+	free(names);
+	assert_int_equal(select_words(twice, 4, &names, &unmatched), 3);
+	assert_string_equal(names[2], "selftest");
+	free(names);
+	assert_int_equal(select_words(set, 2, &names, &unmatched), 3);
+	free(names);
+
+	/* the kernel is the one to refuse an unknown name */
+	assert_int_equal(select_words(unknown, 3, &names, &unmatched), 2);
+	assert_string_equal(names[1], "nothing");
+	assert_null(unmatched);
+	free(names);
+
+	select_words(none, 2, &names, &unmatched);
+	assert_null(names);
+	assert_string_equal(unmatched, "zzz*");
+}
+
+static void nearest_words(void **state)
+{
+	static const char *const words[] = { "list", "load", "unload", "start", "status", "stream" };
+	static const char long_word[] = "startstartstartstartstartstartstartstart";
+
+	(void)state;
+	assert_string_equal(nearest("strem", words, 6), "stream");
+	assert_string_equal(nearest("lsit", words, 6), "list");
+	assert_string_equal(nearest("unlod", words, 6), "unload");
+	assert_string_equal(nearest("statu", words, 6), "status");
+	assert_string_equal(nearest("str", words, 6), "stream");
+	assert_null(nearest("xyzzy", words, 6));
+	assert_null(nearest("", words, 6));
+	assert_null(nearest(long_word, words, 6));
+	assert_null(nearest("list", words, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(modes),
+		cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(event_names),
+		cmocka_unit_test(nearest_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The decoder on sub-buffers made by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <errno.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/hyptrace.h"
+
+#define PAGE	256
+#define START	UINT64_C(1000)
+
+/* A sub-buffer of exactly its size on the heap, so that the sanitizer sees each byte beyond. */
+struct page {
+	char			*mem;
+	uint32_t		used;
+	uint64_t		flags;
+	struct hyptrace_decoder	*dec;
+	struct hyptrace_record	rec;
+	struct hyptrace_error	err;
+};
+
+static int setup(void **state)
+{
+	struct page *page = calloc(1, sizeof(*page));
+
+	page->mem = malloc(PAGE);
+	memset(page->mem, 0xff, PAGE);
+	page->dec = hyptrace_decoder_new();
+	*state = page;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct page *page = *state;
+
+	hyptrace_decoder_free(page->dec);
+	free(page->mem);
+	free(page);
+	return 0;
+}
+
+static void put(struct page *page, uint32_t word)
+{
+	assert_in_range(page->used, 0, PAGE - HYPTRACE_SUBBUF_HEADER - sizeof(word));
+	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &word, sizeof(word));
+	page->used += sizeof(word);
+}
+
+static void put_head(struct page *page, uint32_t type, uint32_t delta)
+{
+	put(page, type | delta << 5);
+}
+
+static void put_short(struct page *page, uint32_t delta, uint32_t payload)
+{
+	put_head(page, 1, delta);
+	put(page, payload);
+}
+
+static void commit_as(struct page *page, uint64_t commit)
+{
+	const uint64_t ts = START;
+
+	memcpy(page->mem, &ts, sizeof(ts));
+	memcpy(page->mem + sizeof(ts), &commit, sizeof(commit));
+}
+
+static int load(struct page *page)
+{
+	commit_as(page, page->used | page->flags);
+	return hyptrace_decoder_load(page->dec, page->mem, PAGE, &page->err);
+}
+
+static int next(struct page *page)
+{
+	return hyptrace_decoder_next(page->dec, &page->rec, &page->err);
+}
+
+static uint32_t payload(const struct page *page)
+{
+	uint32_t word;
+
+	memcpy(&word, page->rec.data, sizeof(word));
+	return word;
+}
+
+static void expect(struct page *page, uint64_t ts, unsigned int size, uint32_t word)
+{
+	assert_int_equal(next(page), 1);
+	assert_int_equal(page->rec.ts, ts);
+	assert_int_equal(page->rec.size, size);
+	assert_int_equal(payload(page), word);
+}
+
+static void empty(void **state)
+{
+	struct page *page = *state;
+
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), 0);
+	assert_int_equal(next(page), 0);
+}
+
+static void short_records(void **state)
+{
+	struct page *page = *state;
+	unsigned int i;
+
+	put_short(page, 0, 0x11);
+	put_head(page, 28, 5);
+	for (i = 0; i < 28; i++)
+		put(page, 0x22 + i);
+	put_short(page, (1 << 27) - 1, 0x33);
+	assert_int_equal(load(page), 0);
+	expect(page, START, 4, 0x11);
+	expect(page, START + 5, 112, 0x22);
+	expect(page, START + 5 + (1 << 27) - 1, 4, 0x33);
+	assert_int_equal(next(page), 0);
+}
+
+static void long_record(void **state)
+{
+	struct page *page = *state;
+	unsigned int i;
+
+	put_head(page, 0, 7);
+	put(page, 4 + 30 * 4);
+	for (i = 0; i < 30; i++)
+		put(page, i + 1);
+	put_short(page, 1, 0x44);
+	assert_int_equal(load(page), 0);
+	expect(page, START + 7, 120, 1);
+	expect(page, START + 8, 4, 0x44);
+	assert_int_equal(next(page), 0);
+}
+
+static void time_extend(void **state)
+{
+	struct page *page = *state;
+
+	put_head(page, 30, 3);
+	put(page, 2);
+	put_short(page, 1, 0x55);
+	/* two in a row, and one with nothing behind */
+	put_head(page, 30, 0);
+	put(page, 1);
+	put_head(page, 30, 0);
+	put(page, 1);
+	put_short(page, 0, 0x66);
+	put_head(page, 30, 0);
+	put(page, 1);
+	assert_int_equal(load(page), 0);
+	expect(page, START + (UINT64_C(2) << 27) + 3 + 1, 4, 0x55);
+	expect(page, START + (UINT64_C(4) << 27) + 3 + 1, 4, 0x66);
+	assert_int_equal(next(page), 0);
+}
+
+static void absolute_time(void **state)
+{
+	struct page *page = *state;
+
+	put_short(page, 1, 0x77);
+	put_head(page, 31, 9);
+	put(page, 5);
+	put_short(page, 2, 0x88);
+	assert_int_equal(load(page), 0);
+	expect(page, START + 1, 4, 0x77);
+	expect(page, (UINT64_C(5) << 27) + 9 + 2, 4, 0x88);
+	assert_int_equal(next(page), 0);
+}
+
+static void padding(void **state)
+{
+	struct page *page = *state;
+
+	put_head(page, 29, 1);
+	put(page, 8);
+	put(page, 0);
+	put_short(page, 1, 0x99);
+	/* to the end of the data, without a length */
+	put_head(page, 29, 0);
+	put(page, 0xffffffff);
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), 1);
+	assert_int_equal(payload(page), 0x99);
+	assert_int_equal(next(page), 0);
+	assert_int_equal(next(page), 0);
+}
+
+static void full_page(void **state)
+{
+	struct page *page = *state;
+	unsigned int i, nr = (PAGE - HYPTRACE_SUBBUF_HEADER) / 8;
+
+	for (i = 0; i < nr; i++)
+		put_short(page, 1, i);
+	assert_int_equal(load(page), 0);
+	for (i = 0; i < nr; i++)
+		expect(page, START + i + 1, 4, i);
+	assert_int_equal(next(page), 0);
+}
+
+static void missed_with_count(void **state)
+{
+	struct page *page = *state;
+	const uint64_t lost = UINT64_C(0x123456789a);
+
+	put_short(page, 0, 1);
+	put_short(page, 0, 2);
+	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &lost, sizeof(lost));
+	page->flags = HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	assert_int_equal(load(page), 0);
+	expect(page, START, 4, 1);
+	assert_true(page->rec.lost == lost);
+	expect(page, START, 4, 2);
+	assert_int_equal(page->rec.lost, 0);
+	assert_int_equal(next(page), 0);
+	assert_int_equal(hyptrace_decoder_lost(page->dec), 0);
+}
+
+static void missed_without_count(void **state)
+{
+	struct page *page = *state;
+
+	put_short(page, 0, 1);
+	page->flags = HYPTRACE_COMMIT_MISSED;
+	assert_int_equal(load(page), 0);
+	expect(page, START, 4, 1);
+	assert_true(page->rec.lost == HYPTRACE_LOST_UNKNOWN);
+}
+
+/* There is no room for the count that the flag promises. */
+static void missed_count_cut_off(void **state)
+{
+	struct page *page = *state;
+
+	while (page->used + 8 <= PAGE - HYPTRACE_SUBBUF_HEADER)
+		put_short(page, 0, 1);
+	page->flags = HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), 1);
+	assert_true(page->rec.lost == HYPTRACE_LOST_UNKNOWN);
+}
+
+/* What a sub-buffer without events says is kept for the next. */
+static void missed_of_empty(void **state)
+{
+	struct page *page = *state;
+	uint64_t lost = 3;
+
+	page->flags = HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER, &lost, sizeof(lost));
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), 0);
+
+	put_short(page, 0, 1);
+	lost = 4;
+	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &lost, sizeof(lost));
+	assert_int_equal(load(page), 0);
+	expect(page, START, 4, 1);
+	assert_int_equal(page->rec.lost, 7);
+
+	page->used = 0;
+	page->flags = HYPTRACE_COMMIT_MISSED;
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), 0);
+	assert_true(hyptrace_decoder_lost(page->dec) == HYPTRACE_LOST_UNKNOWN);
+	assert_int_equal(hyptrace_decoder_lost(page->dec), 0);
+}
+
+static void bad_commit(void **state)
+{
+	struct page *page = *state;
+	static const uint64_t commits[] = {
+		PAGE - HYPTRACE_SUBBUF_HEADER + 4, HYPTRACE_COMMIT_MASK, 1 << 20, 1 << 29,
+		UINT64_C(1) << 32, UINT64_MAX, 2, 7,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(commits) / sizeof(commits[0]); i++) {
+		commit_as(page, commits[i]);
+		assert_int_equal(hyptrace_decoder_load(page->dec, page->mem, PAGE, &page->err),
+				 -EBADMSG);
+		assert_int_equal(page->err.errnum, EBADMSG);
+		assert_int_equal(next(page), 0);
+	}
+	assert_int_equal(hyptrace_decoder_load(page->dec, page->mem, 15, &page->err), -EBADMSG);
+}
+
+/* Each is good for its first record and bad in what follows. */
+static void bad_records(void **state)
+{
+	static const struct {
+		unsigned int	nr;
+		uint32_t	words[3];
+	} bad[] = {
+		{ 1, { 1 } },			/* nothing behind the header */
+		{ 2, { 2, 0 } },		/* too little */
+		{ 1, { 0 } },			/* no length */
+		{ 2, { 0, 0 } },		/* a length that does not count itself */
+		{ 2, { 0, 3 } },
+		{ 3, { 0, 6, 0 } },		/* not aligned */
+		{ 3, { 0, 12, 0 } },		/* beyond the end */
+		{ 3, { 0, 0xfffffffc, 0 } },
+		{ 3, { 0, 0x80000000, 0 } },
+		{ 1, { 30 } },			/* half a time */
+		{ 1, { 31 } },
+		{ 1, { 29 | 1 << 5 } },		/* padding without its length */
+		{ 2, { 29 | 1 << 5, 0 } },
+		{ 2, { 29 | 1 << 5, 0xfffffff0 } },
+	};
+	struct page *page = *state;
+	size_t i;
+	unsigned int j;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		page->used = 0;
+		put_short(page, 1, 0xaa);
+		for (j = 0; j < bad[i].nr; j++)
+			put(page, bad[i].words[j]);
+		assert_int_equal(load(page), 0);
+		expect(page, START + 1, 4, 0xaa);
+		assert_int_equal(next(page), -EBADMSG);
+		assert_non_null(strstr(page->err.text, "byte 8"));
+		assert_int_equal(next(page), 0);
+	}
+}
+
+/* Whatever is in it, decoding ends and stays within the sub-buffer. */
+static void noise(void **state)
+{
+	struct page *page = *state;
+	unsigned int round, i, steps;
+	uint32_t seed = 1;
+
+	for (round = 0; round < 20000; round++) {
+		for (i = 0; i < PAGE; i++) {
+			seed = seed * 1664525 + 1013904223;
+			page->mem[i] = seed >> 24;
+		}
+		page->used = (seed >> 8) % (PAGE - HYPTRACE_SUBBUF_HEADER + 1) & ~3u;
+		page->flags = seed & (HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED);
+		assert_int_equal(load(page), 0);
+		for (steps = 0; next(page) > 0; steps++) {
+			const char *data = page->rec.data;
+
+			assert_true(data >= page->mem + HYPTRACE_SUBBUF_HEADER);
+			assert_true(data + page->rec.size <=
+				    page->mem + HYPTRACE_SUBBUF_HEADER + page->used);
+			assert_in_range(steps, 0, PAGE / 4);
+		}
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(empty), TEST(short_records), TEST(long_record), TEST(time_extend),
+		TEST(absolute_time), TEST(padding), TEST(full_page), TEST(missed_with_count),
+		TEST(missed_without_count), TEST(missed_count_cut_off), TEST(missed_of_empty),
+		TEST(bad_commit), TEST(bad_records), TEST(noise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading what the driver says of remotes and events.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include "../../tools/lib/hyptrace.h"
+
+static struct nl_msg *message(int cmd)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	genlmsg_put(msg, 0, 0, NLMSG_MIN_TYPE, 0, 0, cmd, 1);
+	return msg;
+}
+
+static void remote(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
+	struct hyptrace_remote remote;
+
+	(void)state;
+	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "hypervisor");
+	nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, "pKVM");
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_STATE, HYPTRACE_STATE_TRACING);
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_HAD, UINT64_C(1) << 40);
+	nla_put_u8(msg, HYPTRACE_A_REMOTE_PROTECTED, 1);
+	/* of a newer kernel */
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_MAX + 9, 1);
+	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_string_equal(remote.name, "hypervisor");
+	assert_string_equal(remote.description, "pKVM");
+	assert_string_equal(remote.clock, "");
+	assert_int_equal(remote.state, HYPTRACE_STATE_TRACING);
+	assert_true(remote.size_had == UINT64_C(1) << 40);
+	assert_true(remote.protected);
+	assert_int_equal(remote.readers, 0);
+	free(remote.description);
+	free(remote.clock);
+	nlmsg_free(msg);
+}
+
+static void odd_attributes(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
+	struct hyptrace_remote remote;
+	char name[100];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	nla_put(msg, HYPTRACE_A_REMOTE_NAME, sizeof(name), name);
+	nla_put(msg, HYPTRACE_A_REMOTE_STATE, 1, "\1");
+	nla_put(msg, HYPTRACE_A_REMOTE_SIZE_HAD, 3, "\1\1\1");
+	nla_put(msg, HYPTRACE_A_REMOTE_CLOCK, 0, NULL);
+	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(strlen(remote.name), HYPTRACE_REMOTE_NAME_MAX);
+	assert_int_equal(remote.state, 0);
+	assert_int_equal(remote.size_had, 0);
+	assert_string_equal(remote.clock, "");
+	free(remote.description);
+	free(remote.clock);
+	nlmsg_free(msg);
+}
+
+static void put_field(struct nl_msg *msg, const char *name, uint32_t offset, unsigned int symbols)
+{
+	struct nlattr *field = nla_nest_start(msg, HYPTRACE_A_EVENT_FIELD), *symbol;
+	unsigned int i;
+
+	nla_put_string(msg, HYPTRACE_A_FIELD_NAME, name);
+	nla_put_string(msg, HYPTRACE_A_FIELD_TYPE, "u8");
+	nla_put_u32(msg, HYPTRACE_A_FIELD_OFFSET, offset);
+	nla_put_u32(msg, HYPTRACE_A_FIELD_SIZE, 1);
+	nla_put_u8(msg, HYPTRACE_A_FIELD_SIGNED, 0);
+	for (i = 0; i < symbols; i++) {
+		symbol = nla_nest_start(msg, HYPTRACE_A_FIELD_SYMBOL);
+		nla_put_u64(msg, HYPTRACE_A_SYMBOL_VALUE, 10 + i);
+		nla_put_string(msg, HYPTRACE_A_SYMBOL_NAME, i ? "one" : "zero");
+		nla_nest_end(msg, symbol);
+	}
+	nla_nest_end(msg, field);
+}
+
+static void event(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_EVENT_GET);
+	struct hyptrace_event *event = calloc(1, sizeof(*event));
+
+	(void)state;
+	nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, "test");
+	nla_put_string(msg, HYPTRACE_A_EVENT_NAME, "hyp_enter");
+	nla_put_u32(msg, HYPTRACE_A_EVENT_ID, 1);
+	nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, "\"\"");
+	put_field(msg, "reason", 2, 2);
+	put_field(msg, "other", 3, 0);
+	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), event), 0);
+	assert_string_equal(event->remote, "test");
+	assert_string_equal(event->name, "hyp_enter");
+	assert_true(event->enabled);
+	assert_int_equal(event->nr_fields, 2);
+	assert_string_equal(event->fields[0].name, "reason");
+	assert_int_equal(event->fields[0].offset, 2);
+	assert_int_equal(event->fields[0].nr_symbols, 2);
+	assert_string_equal(hyptrace_symbol_name(&event->fields[0], 11), "one");
+	assert_null(hyptrace_symbol_name(&event->fields[0], 12));
+	assert_int_equal(event->fields[1].nr_symbols, 0);
+	assert_null(hyptrace_symbol_name(&event->fields[1], 0));
+	hyptrace_free_events(event, 1);
+	nlmsg_free(msg);
+}
+
+/* A nest that is cut off: what could be read before is there, and nothing leaks. */
+static void broken_event(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_EVENT_GET);
+	struct hyptrace_event *event = calloc(1, sizeof(*event));
+	const uint16_t broken[] = { 100, HYPTRACE_A_FIELD_NAME };
+
+	(void)state;
+	put_field(msg, "good", 2, 1);
+	nla_put(msg, HYPTRACE_A_EVENT_FIELD, sizeof(broken), broken);
+	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), event), 0);
+	assert_int_equal(event->nr_fields, 2);
+	assert_string_equal(event->fields[0].name, "good");
+	assert_string_equal(event->fields[1].name, "");
+	hyptrace_free_events(event, 1);
+	nlmsg_free(msg);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(remote),
+		cmocka_unit_test(odd_attributes),
+		cmocka_unit_test(event),
+		cmocka_unit_test(broken_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's answer to a request, as it refuses it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "../../tools/lib/hyptrace.h"
+
+/* A message under construction */
+struct message {
+	union {
+		struct nlmsghdr	nlh;
+		char		bytes[512];
+	};
+};
+
+static void add(struct message *m, const void *data, size_t len)
+{
+	size_t at = NLMSG_ALIGN(m->nlh.nlmsg_len);
+
+	memcpy(m->bytes + at, data, len);
+	m->nlh.nlmsg_len = at + len;
+}
+
+/* Returns the offset of the attribute. */
+static uint32_t add_attr(struct message *m, uint16_t type, const void *data, size_t len)
+{
+	struct nlattr attr = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
+	uint32_t at = NLMSG_ALIGN(m->nlh.nlmsg_len);
+
+	add(m, &attr, sizeof(attr));
+	add(m, data, len);
+	return at;
+}
+
+static void begin_request(struct message *m, uint8_t cmd)
+{
+	struct genlmsghdr genl = { .cmd = cmd, .version = 1 };
+
+	memset(m, 0, sizeof(*m));
+	m->nlh.nlmsg_len = NLMSG_HDRLEN;
+	m->nlh.nlmsg_type = NLMSG_MIN_TYPE;
+	add(m, &genl, sizeof(genl));
+}
+
+static void begin_error(struct message *m, int error, const struct message *request, uint16_t flags)
+{
+	memset(m, 0, sizeof(*m));
+	m->nlh.nlmsg_len = NLMSG_HDRLEN;
+	m->nlh.nlmsg_type = NLMSG_ERROR;
+	m->nlh.nlmsg_flags = flags;
+	add(m, &error, sizeof(error));
+	add(m, request, flags & NLM_F_CAPPED ? NLMSG_HDRLEN : request->nlh.nlmsg_len);
+}
+
+static void add_msg(struct message *m, const char *text)
+{
+	add_attr(m, NLMSGERR_ATTR_MSG, text, strlen(text) + 1);
+}
+
+static void event_set(struct message *m, uint32_t *foo)
+{
+	begin_request(m, HYPTRACE_CMD_EVENT_SET);
+	add_attr(m, HYPTRACE_A_EVENT_REMOTE, "test", 5);
+	add_attr(m, HYPTRACE_A_EVENT_NAMES, "hyp_enter", 10);
+	*foo = add_attr(m, HYPTRACE_A_EVENT_NAMES, "foo", 4);
+}
+
+static void granted(void **state)
+{
+	struct message request, answer;
+	struct hyptrace_extack ext;
+	uint32_t foo;
+
+	(void)state;
+	event_set(&request, &foo);
+	begin_error(&answer, 0, &request, NLM_F_CAPPED);
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	assert_int_equal(ext.errnum, 0);
+	assert_null(ext.msg);
+}
+
+static void refused(struct message *request, uint32_t offset, uint16_t flags, const char *subject)
+{
+	struct hyptrace_extack ext;
+	struct hyptrace_error err;
+	struct message answer;
+
+	begin_error(&answer, -ENOENT, request, flags | NLM_F_ACK_TLVS);
+	add_msg(&answer, "no such event");
+	add_attr(&answer, NLMSGERR_ATTR_OFFS, &offset, sizeof(offset));
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, answer.nlh.nlmsg_len, &ext), 0);
+	assert_int_equal(ext.errnum, ENOENT);
+	assert_int_equal(ext.offset, offset);
+	hyptrace_extack_error(&ext, &request->nlh, &err);
+	assert_int_equal(err.errnum, ENOENT);
+	assert_string_equal(err.text, "no such event");
+	assert_string_equal(err.subject, subject);
+}
+
+static void message_and_offset(void **state)
+{
+	struct message request;
+	uint32_t foo;
+
+	(void)state;
+	event_set(&request, &foo);
+	refused(&request, foo, 0, "foo");
+	refused(&request, foo, NLM_F_CAPPED, "foo");
+	/* offsets that point nowhere */
+	refused(&request, 0, 0, "");
+	refused(&request, 4, 0, "");
+	refused(&request, request.nlh.nlmsg_len, 0, "");
+	refused(&request, request.nlh.nlmsg_len - 2, 0, "");
+	refused(&request, UINT32_MAX, 0, "");
+}
+
+static void not_a_name(void **state)
+{
+	struct message request;
+	uint32_t value = 0x41424344, offset;
+	uint8_t control[] = "a\033[1m";
+
+	(void)state;
+	begin_request(&request, HYPTRACE_CMD_MARK);
+	offset = add_attr(&request, HYPTRACE_A_CONTROL_CPU, &value, sizeof(value));
+	refused(&request, offset, 0, "");
+	begin_request(&request, HYPTRACE_CMD_MARK);
+	offset = add_attr(&request, HYPTRACE_A_CONTROL_REMOTE, control, sizeof(control));
+	refused(&request, offset, 0, "");
+	/* no NUL at its end */
+	begin_request(&request, HYPTRACE_CMD_MARK);
+	offset = add_attr(&request, HYPTRACE_A_CONTROL_REMOTE, "test", 4);
+	refused(&request, offset, 0, "");
+}
+
+static void end_of_dump(void **state)
+{
+	struct message request, answer;
+	struct hyptrace_extack ext;
+	struct hyptrace_error err;
+	int error = -EPERM;
+
+	(void)state;
+	begin_request(&request, HYPTRACE_CMD_CPU_GET);
+	memset(&answer, 0, sizeof(answer));
+	answer.nlh.nlmsg_len = NLMSG_HDRLEN;
+	answer.nlh.nlmsg_type = NLMSG_DONE;
+	/* an old kernel sends nothing else */
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	assert_int_equal(ext.errnum, 0);
+
+	answer.nlh.nlmsg_flags = NLM_F_MULTI | NLM_F_ACK_TLVS;
+	add(&answer, &error, sizeof(error));
+	add_msg(&answer, "CAP_PERFMON is needed");
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	assert_int_equal(ext.errnum, EPERM);
+	hyptrace_extack_error(&ext, &request.nlh, &err);
+	assert_string_equal(err.text, "CAP_PERFMON is needed");
+}
+
+static void without_words(void **state)
+{
+	struct message request, answer;
+	struct hyptrace_extack ext;
+	struct hyptrace_error err;
+
+	(void)state;
+	begin_request(&request, HYPTRACE_CMD_START);
+	begin_error(&answer, -EPERM, &request, 0);
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	hyptrace_extack_error(&ext, &request.nlh, &err);
+	assert_non_null(strstr(err.text, "CAP_PERFMON"));
+
+	begin_error(&answer, -EBUSY, &request, 0);
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	hyptrace_extack_error(&ext, &request.nlh, &err);
+	assert_string_equal(err.text, strerror(EBUSY));
+	/* and where nobody wants to know */
+	hyptrace_extack_error(&ext, &request.nlh, NULL);
+}
+
+static void nonsense(void **state)
+{
+	struct message request, answer;
+	struct hyptrace_extack ext;
+	char *exact;
+	uint32_t len;
+
+	(void)state;
+	begin_request(&request, HYPTRACE_CMD_START);
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	add_msg(&answer, "a reason");
+
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, 8, &ext), -EBADMSG);
+	assert_int_equal(hyptrace_extack_parse(&request.nlh, sizeof(request), &ext), -EBADMSG);
+
+	/* cut off anywhere; the sanitizer watches the end */
+	for (len = NLMSG_HDRLEN; len <= answer.nlh.nlmsg_len; len++) {
+		exact = malloc(len);
+		memcpy(exact, answer.bytes, len);
+		((struct nlmsghdr *)exact)->nlmsg_len = len;
+		hyptrace_extack_parse((struct nlmsghdr *)exact, len, &ext);
+		if (ext.msg)
+			assert_true(ext.msg + ext.msg_len <= exact + len);
+		free(exact);
+	}
+
+	/* the request within has an absurd length */
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	((struct nlmsgerr *)NLMSG_DATA(&answer.nlh))->msg.nlmsg_len = 0xfffffff0;
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	assert_null(ext.msg);
+
+	/* an error code that is none */
+	begin_error(&answer, INT32_MIN, &request, 0);
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	assert_int_equal(ext.errnum, EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(granted),
+		cmocka_unit_test(message_and_offset),
+		cmocka_unit_test(not_a_name),
+		cmocka_unit_test(end_of_dump),
+		cmocka_unit_test(without_words),
+		cmocka_unit_test(nonsense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

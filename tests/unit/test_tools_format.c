@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events as text and their fields as numbers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/hyptrace.h"
+
+struct enter {
+	uint16_t	id;
+	uint8_t		reason;
+	int32_t		vcpu;
+};
+
+struct selftest {
+	uint16_t	id;
+	uint64_t	value;
+};
+
+static struct hyptrace_field enter_fields[] = {
+	{ "reason", "u8", offsetof(struct enter, reason), 1, false, NULL, 0 },
+	{ "vcpu", "pid_t", offsetof(struct enter, vcpu), 4, true, NULL, 0 },
+};
+
+static struct hyptrace_field selftest_fields[] = {
+	{ "id", "u64", offsetof(struct selftest, value), 8, false, NULL, 0 },
+};
+
+static const struct hyptrace_event events[] = {
+	{
+		.name = "hyp_enter", .id = 1, .size = sizeof(struct enter),
+		.print_fmt = "\"reason=%s vcpu=%d\", __print_symbolic(REC->reason, { 0, \"smc\" }, { 1, \"hvc\" }), REC->vcpu",
+		.fields = enter_fields, .nr_fields = 2,
+	}, {
+		.name = "selftest", .id = 3, .size = sizeof(struct selftest),
+		.print_fmt = "\"id=%llu\", REC->id",
+		.fields = selftest_fields, .nr_fields = 1,
+	}, {
+		.name = "odd", .id = 4, .size = sizeof(struct enter),
+		.print_fmt = "\"%s\", kernel_function(REC->reason",
+		.fields = enter_fields, .nr_fields = 2,
+	},
+};
+
+static const char *text_of(struct hyptrace_formats *fmts, const void *data, unsigned int size)
+{
+	struct hyptrace_record rec = { .data = data, .size = size, .ts = 1 };
+	const struct hyptrace_event *event = hyptrace_formats_event(fmts, &rec);
+	const char *text;
+	size_t len;
+
+	if (!event)
+		return NULL;
+	text = hyptrace_formats_text(fmts, event, &rec, &len);
+	assert_int_equal(strlen(text), len);
+	return text;
+}
+
+static void texts(void **state)
+{
+	struct hyptrace_formats *fmts = hyptrace_formats_new(events, 3, NULL);
+	struct enter enter = { .id = 1, .reason = 1, .vcpu = -5 };
+	struct selftest selftest = { .id = 3, .value = UINT64_MAX };
+	const uint16_t unknown = 2, beyond = 60000;
+
+	(void)state;
+	assert_non_null(fmts);
+	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=hvc vcpu=-5");
+	enter.reason = 0;
+	enter.vcpu = 77;
+	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=smc vcpu=77");
+	assert_string_equal(text_of(fmts, &selftest, sizeof(selftest)), "id=18446744073709551615");
+
+	/* libtraceevent cannot parse it: field by field then */
+	enter.id = 4;
+	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=0 vcpu=77");
+
+	assert_null(text_of(fmts, &unknown, sizeof(unknown)));
+	assert_null(text_of(fmts, &beyond, sizeof(beyond)));
+	enter.id = 1;
+	assert_null(text_of(fmts, &enter, sizeof(enter) - 1));
+	assert_null(text_of(fmts, &enter, 1));
+	hyptrace_formats_free(fmts);
+}
+
+static void no_events(void **state)
+{
+	struct hyptrace_formats *fmts = hyptrace_formats_new(NULL, 0, NULL);
+	struct enter enter = { .id = 0 };
+
+	(void)state;
+	assert_non_null(fmts);
+	assert_null(text_of(fmts, &enter, sizeof(enter)));
+	hyptrace_formats_free(fmts);
+	hyptrace_formats_free(NULL);
+}
+
+static void format_file(void **state)
+{
+	struct hyptrace_field fields[] = {
+		{ "name", "char[4]", 2, 4, true, NULL, 0 },
+		{ "n", "unsigned int", 8, 4, false, NULL, 0 },
+	};
+	const struct hyptrace_event event = {
+		.name = "e", .id = 9, .print_fmt = "\"%u\", REC->n", .fields = fields, .nr_fields = 2,
+	};
+	size_t len;
+	char *text = hyptrace_format_file(&event, &len);
+
+	(void)state;
+	assert_string_equal(text,
+		"name: e\nID: 9\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:char name[4];\toffset:2;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned int n;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\nprint fmt: \"%u\", REC->n\n");
+	assert_int_equal(len, strlen(text));
+	free(text);
+}
+
+static void field_values(void **state)
+{
+	const unsigned char data[16] = { 0xff, 0xfe, 0xff, 0xff, 0xfd, 0xff, 0xff, 0xff, 1 };
+	struct hyptrace_record rec = { .data = data, .size = sizeof(data) };
+	struct hyptrace_field field = { .name = "f", .type = "s8", .size = 1, .is_signed = true };
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	assert_true((int64_t)value == -1);
+	field.is_signed = false;
+	assert_int_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	assert_int_equal(value, 255);
+
+	field.size = 2;
+	field.is_signed = true;
+	assert_int_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	assert_true((int64_t)value == -257);
+	field.offset = 4;
+	field.size = 4;
+	assert_int_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	assert_true((int64_t)value == -3);
+	field.size = 8;
+	assert_int_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	assert_true(value == UINT64_C(0x1fffffffd));
+
+	field.size = 3;
+	assert_int_not_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	field.size = 4;
+	field.offset = 13;
+	assert_int_not_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	field.offset = UINT32_MAX;
+	assert_int_not_equal(hyptrace_field_value(&field, &rec, &value), 0);
+	field.offset = 0;
+	field.type = "char[4]";
+	assert_int_not_equal(hyptrace_field_value(&field, &rec, &value), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts),
+		cmocka_unit_test(no_events),
+		cmocka_unit_test(format_file),
+		cmocka_unit_test(field_values),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Merging of several sources by time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/hyptrace.h"
+
+#define BOUND	10
+
+static void expect_step(struct hyptrace_merge *merge, enum hyptrace_merge_step step,
+			unsigned int source)
+{
+	unsigned int got = source;
+
+	assert_int_equal(hyptrace_merge_step(merge, &got), step);
+	assert_int_equal(got, source);
+}
+
+#define EMIT(source)	expect_step(merge, HYPTRACE_MERGE_EMIT, source)
+#define ASK(source)	expect_step(merge, HYPTRACE_MERGE_ASK, source)
+#define WAIT()		expect_step(merge, HYPTRACE_MERGE_WAIT, 0)
+
+static void one_source(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(1, BOUND);
+
+	(void)state;
+	ASK(0);
+	hyptrace_merge_pending(merge, 0, 5, 5);
+	EMIT(0);
+	ASK(0);
+	hyptrace_merge_empty(merge, 0, 6);
+	WAIT();
+	assert_true(hyptrace_merge_due(merge) == UINT64_MAX);
+	/* nobody else can have an earlier one: it is not held */
+	hyptrace_merge_pending(merge, 0, 7, 7);
+	EMIT(0);
+	hyptrace_merge_free(merge);
+}
+
+static void all_pending(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(3, BOUND);
+
+	(void)state;
+	ASK(0);
+	hyptrace_merge_pending(merge, 0, 30, 30);
+	ASK(1);
+	hyptrace_merge_pending(merge, 1, 10, 10);
+	ASK(2);
+	hyptrace_merge_pending(merge, 2, 20, 20);
+	EMIT(1);
+	ASK(1);
+	hyptrace_merge_pending(merge, 1, 20, 20);
+	/* at the same time: the lower source first */
+	EMIT(1);
+	ASK(1);
+	hyptrace_merge_pending(merge, 1, 40, 40);
+	EMIT(2);
+	ASK(2);
+	hyptrace_merge_pending(merge, 2, 50, 50);
+	EMIT(0);
+	hyptrace_merge_free(merge);
+}
+
+static void held_for_the_empty(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
+
+	(void)state;
+	hyptrace_merge_pending(merge, 0, 100, 100);
+	hyptrace_merge_empty(merge, 1, 101);
+	WAIT();
+	assert_int_equal(hyptrace_merge_due(merge), 110);
+	hyptrace_merge_empty(merge, 1, 109);
+	WAIT();
+	/* an earlier one comes in time */
+	hyptrace_merge_pending(merge, 1, 95, 95);
+	EMIT(1);
+	ASK(1);
+	hyptrace_merge_empty(merge, 1, 110);
+	EMIT(0);
+	ASK(0);
+	hyptrace_merge_free(merge);
+}
+
+/* A time before the event is no reason to let it go. */
+static void empty_long_ago(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(2, 0);
+
+	(void)state;
+	hyptrace_merge_empty(merge, 1, 50);
+	hyptrace_merge_pending(merge, 0, 100, 100);
+	WAIT();
+	assert_int_equal(hyptrace_merge_due(merge), 100);
+	hyptrace_merge_empty(merge, 1, 100);
+	EMIT(0);
+	hyptrace_merge_free(merge);
+}
+
+/* With another clock the bound counts from when the event was seen. */
+static void other_clock(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
+
+	(void)state;
+	hyptrace_merge_pending(merge, 0, UINT64_C(1) << 40, 200);
+	hyptrace_merge_empty(merge, 1, 205);
+	WAIT();
+	assert_int_equal(hyptrace_merge_due(merge), 210);
+	hyptrace_merge_empty(merge, 1, 210);
+	EMIT(0);
+	hyptrace_merge_free(merge);
+}
+
+static void finish(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
+
+	(void)state;
+	hyptrace_merge_pending(merge, 0, 100, 100);
+	hyptrace_merge_empty(merge, 1, 100);
+	WAIT();
+	hyptrace_merge_finish(merge);
+	EMIT(0);
+	ASK(0);
+	hyptrace_merge_empty(merge, 0, 100);
+	WAIT();
+	hyptrace_merge_free(merge);
+}
+
+static void no_overflow(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
+
+	(void)state;
+	hyptrace_merge_pending(merge, 0, UINT64_MAX - 1, UINT64_MAX - 1);
+	hyptrace_merge_empty(merge, 1, 5);
+	assert_true(hyptrace_merge_due(merge) == UINT64_MAX);
+	WAIT();
+	hyptrace_merge_free(merge);
+}
+
+#define SOURCES	7
+#define EVENTS	2000
+
+/* Random sources that are always asked come out sorted, each event once. */
+static void sorted(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(SOURCES, BOUND);
+	uint64_t next[SOURCES] = {}, left[SOURCES], last = 0;
+	unsigned int i, emitted = 0, source;
+	uint32_t seed = 7;
+
+	(void)state;
+	for (i = 0; i < SOURCES; i++)
+		left[i] = EVENTS;
+	for (;;) {
+		switch (hyptrace_merge_step(merge, &source)) {
+		case HYPTRACE_MERGE_ASK:
+			if (!left[source]) {
+				hyptrace_merge_empty(merge, source, UINT64_MAX);
+				break;
+			}
+			left[source]--;
+			seed = seed * 1664525 + 1013904223;
+			next[source] += seed >> 28;
+			hyptrace_merge_pending(merge, source, next[source], next[source]);
+			break;
+		case HYPTRACE_MERGE_EMIT:
+			assert_true(next[source] >= last);
+			last = next[source];
+			emitted++;
+			break;
+		case HYPTRACE_MERGE_WAIT:
+			assert_int_equal(emitted, SOURCES * EVENTS);
+			hyptrace_merge_free(merge);
+			return;
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_source),
+		cmocka_unit_test(all_pending),
+		cmocka_unit_test(held_for_the_empty),
+		cmocka_unit_test(empty_long_ago),
+		cmocka_unit_test(other_clock),
+		cmocka_unit_test(finish),
+		cmocka_unit_test(no_overflow),
+		cmocka_unit_test(sorted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
