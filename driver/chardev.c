@@ -69,7 +69,8 @@ static bool file_has_data(const struct hyptrace_file *file,
 
 static void timer_arm(struct hyptrace_file *file)
 {
-	if (!hrtimer_active(&file->timer))
+	/* not hrtimer_active(): the work may be here before the timer's function has returned */
+	if (!hrtimer_is_queued(&file->timer))
 		hrtimer_start(&file->timer, ns_to_ktime(HYPTRACE_LATENCY_NS), HRTIMER_MODE_REL);
 }
 

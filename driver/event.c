@@ -103,7 +103,7 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 
 /**
  * hyptrace_event_find - find an event by its name
- * @remote:	control mutex held
+ * @remote:	control mutex held, and not unregistered
  * @name:	exact
  *
  * Return: the event, or NULL.

@@ -252,6 +252,21 @@ static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
 	return commit;
 }
 
+/*
+ * Where to end so that there is room for a count behind the data. A full page is
+ * delivered in two for it: what the kernel's ring buffer does not do, and for
+ * which its readers know of some losses, but not how many they are.
+ */
+static u32 end_with_room(const u8 *data, u32 size)
+{
+	struct hyptrace_walk walk = {};
+
+	if (HYPTRACE_SUBBUF_DATA_SIZE - size >= sizeof(u64))
+		return size;
+	hyptrace_subbuf_walk(data, HYPTRACE_SUBBUF_DATA_SIZE - sizeof(u64), &walk);
+	return walk.pos ?: size;
+}
+
 /**
  * hyptrace_reader_take - consume what the reader's page has, or the next page
  * @reader:	whose consumer the caller is
@@ -259,7 +274,8 @@ static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
  * @lost:	out: events that went missing right before it
  *
  * What is left of a page that was delivered in part comes as a sub-buffer of
- * its own, with the time of the record before it as its time stamp.
+ * its own, with the time of the record before it as its time stamp. So does the
+ * last record of a full page that needs room for the count of lost events.
  *
  * Return: 0; -EAGAIN when there is nothing, -ENODEV when the ring is gone, -EIO
  * or another errno when the remote failed.
@@ -283,8 +299,13 @@ int hyptrace_reader_take(struct hyptrace_reader *reader,
 	size = end - reader->consumed;
 	to->time_stamp = reader->consumed ? reader->time : READ_ONCE(from->time_stamp);
 	memcpy(to->data, from->data + reader->consumed, size);
-	memset(to->data + size, 0, HYPTRACE_SUBBUF_DATA_SIZE - size);
 	*lost = reader->lost;
+	if (*lost && end_with_room(to->data, size) != size) {
+		size = end_with_room(to->data, size);
+		end = reader->consumed + size;
+		final = false;
+	}
+	memset(to->data + size, 0, HYPTRACE_SUBBUF_DATA_SIZE - size);
 	to->commit = commit_with_lost(to->data, size, *lost);
 
 	reader_consume(reader, to->data, end, final, to->time_stamp);

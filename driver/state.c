@@ -137,7 +137,8 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	remote->buf.discard = mode == HYPTRACE_MODE_DISCARD;
 	err = hyptrace_buffer_alloc(&remote->buf, nr_pages);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "no memory for %llu bytes for each of %u CPUs",
+		NL_SET_ERR_MSG_FMT(extack, "%s for %llu bytes for each of %u CPUs",
+				   err == -EINTR ? "killed while getting memory" : "no memory",
 				   size, num_possible_cpus());
 		return err;
 	}

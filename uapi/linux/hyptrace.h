@@ -10,41 +10,74 @@
  *	-EACCES or -EPERM otherwise; -EPERM also where kernel lockdown forbids it.
  *
  * Attaching
- *	A fresh descriptor belongs to no ring: read, poll, mmap and every ioctl
- *	but HYPTRACE_IOC_ATTACH answer -ENOTCONN. After a successful attach the
- *	descriptor is the consumer of that CPU's ring, or of all rings of the
- *	remote, until it is closed. If the rings are not loaded they are loaded
- *	with the remote's settings.
+ *	A fresh descriptor belongs to no ring: read, mmap and every ioctl but
+ *	HYPTRACE_IOC_ATTACH answer -ENOTCONN, poll EPOLLERR. After a successful
+ *	attach the descriptor is the consumer of that CPU's ring, or of all rings
+ *	of the remote, until it is closed: by the last process that has it or a
+ *	mapping of it. If the rings are not loaded they are loaded with the
+ *	remote's settings; while a descriptor is attached they stay loaded, and
+ *	the module that has the remote cannot be removed.
+ *
+ *	An ioctl that is not known is -ENOTTY.
  *
  * Reading
  *	read() returns sub-buffers as the kernel's trace_pipe_raw does: byte for
  *	byte Linux ring-buffer pages (u64 time stamp, commit word, records), one
  *	to as many as fit. It blocks while there is no event unless O_NONBLOCK is
- *	set (-EAGAIN). It returns 0 when the ring is empty and tracing is off.
- *	A sub-buffer before which events went missing carries the flags
- *	HYPTRACE_COMMIT_MISSED and, where there is room for a u64 behind the
- *	data, HYPTRACE_COMMIT_STORED in its commit word, the count being there.
- *	A buffer smaller than a sub-buffer gets the sub-buffer in pieces, as
- *	from trace_pipe_raw.
+ *	set (-EAGAIN); an event that is there is seen after 10 ms at most. It
+ *	returns 0 when the ring is empty and tracing is off, also when tracing is
+ *	stopped while it blocks.
  *
- *	On a descriptor attached to all CPUs each sub-buffer is preceded by a
- *	struct hyptrace_frame, and the buffer must hold a frame and a sub-buffer
- *	(-EINVAL otherwise).
+ *	A sub-buffer before which events went missing carries the flags
+ *	HYPTRACE_COMMIT_MISSED and HYPTRACE_COMMIT_STORED in its commit word, the
+ *	count being the u64 behind the data. (Where a page has no room for it, its
+ *	last record comes in the next sub-buffer.) What is written to a page of
+ *	which a part was read already comes as a sub-buffer of its own, its time
+ *	stamp being the time of the record before. Behind the data is 0.
+ *
+ *	A buffer smaller than a sub-buffer gets the sub-buffer in pieces, as
+ *	from trace_pipe_raw. On a descriptor attached to all CPUs each sub-buffer
+ *	is preceded by a struct hyptrace_frame, and the buffer must hold a frame
+ *	and a sub-buffer.
+ *
+ *	-EAGAIN		O_NONBLOCK, and no event is there
+ *	-EINVAL		all CPUs: the buffer is too small
+ *	-EINTR		a signal came before anything was read
+ *	-EFAULT		bad pointer; nothing of the sub-buffer is lost by it
+ *	-ENODEV		the remote was unregistered
+ *	-EIO		the remote failed
  *
  * Mapping
  *	One meta page (struct trace_buffer_meta of linux/trace_mmap.h) at offset
  *	0, then the sub-buffers in the order of their ids, read-only and shared.
- *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring and swaps
- *	the reader's sub-buffer for the next, exactly as on the kernel's own
- *	ring-buffer mapping. A reader must read commit with acquire semantics:
- *	it pairs with the writer's release.
- *	-EPERM for a writable mapping, -EINVAL for a range that is not there
- *	(beyond the end, or not from a page boundary of the layout above), -ENODEV
- *	for a descriptor attached to all CPUs.
+ *	On a ring that is fresh from its load the reader's sub-buffer has the
+ *	id 0. As many mappings as one likes; a child does not inherit them.
+ *
+ *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring, all of the
+ *	reader's sub-buffer that is not consumed so far, or else swaps it for the
+ *	next and consumes that, exactly as on the kernel's own ring-buffer
+ *	mapping. It blocks while there is nothing, unless O_NONBLOCK is set or
+ *	tracing is off: then it returns 0 and consumes nothing.
+ *	The flags of missed events are in the commit word of the sub-buffer only
+ *	once the writer has left it; reader.lost_events of the meta page is always
+ *	right. A reader must read commit with acquire semantics: it pairs with the
+ *	writer's release.
+ *
+ *	-EPERM		a mapping that is writable, executable or private (-EACCES
+ *			if the descriptor is not open for writing)
+ *	-EINVAL		a range that is not there: beyond the end, or not from a
+ *			page boundary of the layout above
+ *	-ENODEV		mmap and GET_READER: the descriptor is attached to all
+ *			CPUs, or the remote was unregistered. GET_READER:
+ *			nothing is mapped
+ *	-EINTR		GET_READER: a signal came
+ *	-ENOMEM		mmap: no memory
  *
  * poll()
  *	EPOLLIN when there is something to read, EPOLLERR when not attached,
- *	EPOLLHUP when tracing is off and the ring is empty.
+ *	EPOLLHUP when tracing is off and the ring is empty, both of these when the
+ *	remote was unregistered. An event that is there is seen after 10 ms at
+ *	most.
  */
 #ifndef _UAPI_LINUX_HYPTRACE_H
 #define _UAPI_LINUX_HYPTRACE_H
@@ -64,8 +97,9 @@
 
 /**
  * struct hyptrace_attach - HYPTRACE_IOC_ATTACH
- * @size:	sizeof(struct hyptrace_attach) as the caller knows it. A caller
- *		newer than the kernel must have the surplus zeroed (-E2BIG).
+ * @size:	sizeof(struct hyptrace_attach) as the caller knows it, whatever
+ *		the ioctl's number says. A caller newer than the kernel must have
+ *		the surplus zeroed (-E2BIG).
  * @flags:	0; any bit set is -EINVAL.
  * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL.
  * @subbuf_size: out: bytes of a sub-buffer.
@@ -80,9 +114,10 @@
  * -E2BIG	@size is larger than the kernel's and the surplus is not zero
  * -ENODEV	no such remote
  * -ENXIO	the remote has no ring for such a CPU
- * -EBUSY	the ring has a consumer already
+ * -EBUSY	the ring, or one of all, has a consumer already
  * -EISCONN	the descriptor is attached already
  * -ENOMEM	no memory for the rings of the size that is set
+ * -EIO		the remote has kept the rings of an earlier load
  * -EFAULT	bad pointer
  */
 struct hyptrace_attach {
