@@ -139,7 +139,7 @@ builds()
 	[[ -f $1/Makefile ]] || { echo "$1/Makefile is missing" && return 1; }
 	rsync -a --exclude=/.git --exclude='*.o' --exclude='*.a' "$repo/" "$work/copy/"
 	make -s -C "$work/copy/$1" clean >/dev/null 2>&1 || true
-	make -s -C "$work/copy/$1" -j"$(nproc)" CFLAGS="-O2 -g -Wall -Wextra -Werror"
+	make -s -C "$work/copy/$1" -j"$(nproc)" CC="gcc -Wall -Wextra -Werror"
 }
 
 check_tools_build()
@@ -169,7 +169,7 @@ check_spdx()
 check_hosts_and_homes()
 {
 	found '(deb|security|snapshot|archive|ftp[.a-z]*|mirrors?[.a-z]*)[.]debian[.]org' "${files[@]}" &&
-		found '/home/[a-z]|/root/[.a-z]|/work/(main|shared)|/Users/[a-z]' "${files[@]}"
+		found '(^|[[:space:]=:"(])/(home|root|Users)/[.A-Za-z]|/work/(main|shared)' "${files[@]}"
 }
 
 check_left_over()

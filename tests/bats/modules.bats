@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Modules: none, in use, gone and back.
+
+load ./helper
+
+unload_all()
+{
+	modprobe -r hyptrace_pkvm hyptrace_test hyptrace
+}
+
+@test "without the driver every verb says what is missing" {
+	unload_all
+	for words in list status start "enable all" "stream --count 1" "monitor --count 1" "mark 1"; do
+		# shellcheck disable=SC2086 # words
+		run -2 hyptrace $words
+		says 'hyptrace'
+		says 'load'
+	done
+}
+
+@test "with the driver but no remote every verb says so" {
+	unload_all
+	modprobe hyptrace
+	for words in list status start "enable all" "stream --count 1" "mark 1"; do
+		# shellcheck disable=SC2086 # words
+		run -2 hyptrace $words
+		says 'no remote is registered'
+	done
+	run -2 hyptrace -r test status
+}
+
+@test "a remote whose rings are read cannot be unloaded" {
+	stream_begin
+	run ! modprobe -r hyptrace_test
+	stream_end
+	modprobe -r hyptrace_test
+	run -2 hyptrace -r test status
+}
+
+@test "a remote that is tracing can be unloaded, and comes back fresh" {
+	tracing_marks --size 64K
+	ht mark 1 --count 100
+	modprobe -r hyptrace_test
+	modprobe hyptrace_test
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(enabled)" ""
+}
+
+@test "the hypervisor's remote as well" {
+	export REMOTE=hypervisor
+	tracing_marks --size 64K
+	ht enable all
+	modprobe -r hyptrace_pkvm
+	modprobe hyptrace_pkvm
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	tracing_marks
+	ht mark 1
+	same "$(drain | ids)" 1
+}
+
+hears()
+{
+	ht enable hyp_exit
+	ht disable hyp_exit
+	[[ -s $BATS_TEST_TMPDIR/out ]]
+}
+
+last_line()
+{
+	tail -n 1 "$BATS_TEST_TMPDIR/out" | grep -q "$1"
+}
+
+@test "monitor tells of remotes that go and come" {
+	hyptrace monitor >"$BATS_TEST_TMPDIR/out" 3>&- &
+	monitor=$!
+	within "$patience" hears
+	modprobe -r hyptrace_test
+	within "$patience" grep -q '^remote test: gone$' "$BATS_TEST_TMPDIR/out"
+	modprobe hyptrace_test
+	within "$patience" last_line "^remote test: unloaded"
+	kill "$monitor"
+	ended "$monitor"
+	same "$code" 0
+}
+
+@test "a hundred times there and back, with tracing on in between, leave memory as it was" {
+	memory()
+	{
+		sync
+		echo 3 >/proc/sys/vm/drop_caches
+		awk '/^MemFree/ { print $2 }' /proc/meminfo
+	}
+	for round in {1..100}; do
+		modprobe -a hyptrace_pkvm hyptrace_test
+		hyptrace -r hypervisor enable all
+		hyptrace -r test enable all
+		hyptrace -r hypervisor start
+		hyptrace -r test start
+		hyptrace -r hypervisor mark "$round"
+		hyptrace -r test mark "$round"
+		unload_all
+		((round != 10)) || first=$(memory)
+	done
+	last=$(memory)
+	echo "$first kB free after 10 rounds, $last after 100"
+	# a ring alone has 1024 kB; 90 of anything that is lost would be more than this
+	((first - last < 2048))
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Permission: CAP_PERFMON or CAP_SYS_ADMIN, and the device file's.
+
+load ./helper
+
+nobody()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+perfmon()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$@"
+}
+
+@test "nobody is refused everything, and nothing changes" {
+	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
+		"mark 1" "stream --count 1" "monitor --count 1"; do
+		# shellcheck disable=SC2086 # words
+		run -2 nobody hyptrace -r test $words
+		[[ $output =~ [Pp]ermi|CAP_PERFMON ]]
+	done
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(enabled)" ""
+}
+
+@test "the refusal names the capability" {
+	run -2 nobody hyptrace list
+	says 'CAP_PERFMON'
+}
+
+@test "with CAP_PERFMON nobody may control" {
+	run -0 perfmon hyptrace -r test enable selftest
+	same "$(enabled)" selftest
+	run -0 perfmon hyptrace -r test start
+	run -0 perfmon hyptrace -r test mark 3
+	run -0 perfmon hyptrace -r test status
+	says tracing
+}
+
+@test "the device file's permission is needed as well" {
+	same "$(stat -c '%a %U' /dev/hyptrace)" "600 root"
+	tracing_marks
+	ht mark 3
+	run -2 perfmon hyptrace -r test stream --count 1
+	says '/dev/hyptrace'
+	chmod 666 /dev/hyptrace
+	run -2 nobody hyptrace -r test stream --count 1
+	run -0 --separate-stderr perfmon hyptrace -r test stream --count 1
+	chmod 600 /dev/hyptrace
+	same "$(ids <<<"$output")" 3
+}
+
+@test "in a user namespace root is nobody" {
+	unshare --user --map-root-user true || skip "this kernel has no user namespaces"
+	run -2 unshare --user --map-root-user hyptrace -r test enable selftest
+	same "$(enabled)" ""
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# debugfs: ring state to look at, which changes nothing.
+
+load ../helper
+
+@test "a file for each CPU tells the state, loaded or not" {
+	folder=/sys/kernel/debug/hyptrace/$REMOTE
+	for cpu in $(cpu_ids); do
+		grep -q unloaded "$folder/cpu$cpu"
+	done
+	tracing_marks
+	ht mark 1 --count 10 -C 0
+	before=$(ht status -j)
+	for cpu in $(cpu_ids); do
+		[[ -s $folder/cpu$cpu ]]
+		cat "$folder/cpu$cpu"
+		none unloaded "$folder/cpu$cpu"
+	done
+	same "$(ht status -j)" "$before"
+	ht stream --count 10 -C 0 | ids | numbered 1 10
+}
+
+@test "it cannot be written" {
+	folder=/sys/kernel/debug/hyptrace/$REMOTE
+	for file in "$folder"/*; do
+		run ! bash -c "echo 1 >$file"
+	done
+}

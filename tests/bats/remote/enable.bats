@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# enable and disable: by name, glob and all; all of it or nothing.
+
+load ../helper
+
+all_events()
+{
+	ht -j list | jq -r '[.[0].events[].name] | join(" ")'
+}
+
+@test "enable by name enables that event only" {
+	run -0 ht enable hyp_exit
+	same "$output" ""
+	same "$(enabled)" hyp_exit
+}
+
+@test "enable takes several names, and one twice" {
+	run -0 ht enable selftest hyp_enter selftest
+	same "$(enabled)" "hyp_enter selftest"
+}
+
+@test "enable takes a glob" {
+	run -0 ht enable 'hyp_*'
+	same "$(enabled)" "hyp_enter hyp_exit"
+}
+
+@test "enable all, disable a glob, disable all" {
+	run -0 ht enable all
+	same "$(enabled)" "$(all_events)"
+	run -0 ht disable 'hyp_e*'
+	same "$(enabled)" selftest
+	run -0 ht disable all
+	same "$(enabled)" ""
+}
+
+@test "what is so already is no error" {
+	ht enable selftest
+	run -0 ht enable selftest
+	same "$(enabled)" selftest
+	ht disable selftest
+	run -0 ht disable selftest
+	same "$(enabled)" ""
+}
+
+@test "one remote's events are not the other's" {
+	other=$([[ $REMOTE == test ]] && echo hypervisor || echo test)
+	ht enable hyp_enter
+	same "$(enabled)" hyp_enter
+	same "$(enabled "$other")" ""
+}
+
+@test "an unknown event is refused by its name" {
+	run -2 ht enable foo
+	says 'hyptrace: cannot enable "foo": no such event'
+	run -2 ht disable foo
+	says 'cannot disable "foo"'
+}
+
+@test "one bad name among good ones changes nothing" {
+	ht enable selftest
+	run -2 ht enable hyp_enter nonsense hyp_exit
+	says '"nonsense"'
+	same "$(enabled)" selftest
+	run -2 ht disable selftest nonsense
+	says '"nonsense"'
+	same "$(enabled)" selftest
+	run -2 ht enable 'hyp_*' nonsense
+	same "$(enabled)" selftest
+}
+
+@test "a glob that matches nothing is refused, whatever is with it" {
+	run -2 ht enable 'zzz*'
+	says '"zzz*"'
+	run -2 ht enable hyp_enter 'zzz*'
+	says '"zzz*"'
+	same "$(enabled)" ""
+}
+
+@test "a name that is too long is refused" {
+	run -2 ht enable "$(printf 'x%.0s' {1..64})"
+	run -2 ht enable "$(printf 'x%.0s' {1..2000})"
+	same "$(enabled)" ""
+}
+
+@test "an empty name is refused" {
+	run -2 ht enable ''
+	same "$(enabled)" ""
+}
+
+@test "enable without a name is wrong usage" {
+	run -1 ht enable
+	run -1 ht disable
+}
+
+@test "enabling while tracing takes effect at once" {
+	tracing_marks
+	ht mark 1
+	ht disable selftest
+	run -2 ht mark 2
+	says 'not enabled'
+	ht enable selftest
+	ht mark 3
+	drain >"$BATS_TEST_TMPDIR/out"
+	same "$(ids <"$BATS_TEST_TMPDIR/out" | xargs)" "1 3"
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# list: what events there are, as text and as JSON.
+
+load ../helper
+
+@test "list prints a line for each event" {
+	run -0 ht list
+	says "$REMOTE"
+	for event in hyp_enter hyp_exit selftest; do
+		[[ $output =~ ${event}[[:blank:]].*disabled ]]
+	done
+	ht enable hyp_exit
+	run -0 ht list
+	[[ $output =~ hyp_exit[[:blank:]].*enabled ]]
+	[[ $output =~ hyp_enter[[:blank:]].*disabled ]]
+}
+
+@test "list -j is one JSON document with the remote and its events" {
+	run -0 ht list -j
+	same "$(jq -r '.[0].name' <<<"$output")" "$REMOTE"
+	jq -e '.[0].events | map(.name) | contains(["hyp_enter", "hyp_exit", "selftest"])' <<<"$output"
+	jq -e '.[0].events | all(.enabled == false)' <<<"$output"
+	jq -e '.[0].events | map(.id) | (unique | length) == length and all(. > 0)' <<<"$output"
+}
+
+@test "list -p is the same document, indented" {
+	run -0 ht list -p
+	((${#lines[@]} > 5))
+	same "$(jq -cS . <<<"$output")" "$(ht list -j | jq -cS .)"
+}
+
+@test "list -v tells the true layout of every event" {
+	run -0 ht list -v -j
+	same "$(jq -c '.[0].events[] | select(.name == "hyp_enter").fields | map([.name, .offset, .size, .signed])' \
+		<<<"$output")" '[["reason",2,1,false],["vcpu",4,4,true]]'
+	same "$(jq -c '.[0].events[] | select(.name == "selftest").fields | map([.name, .offset, .size, .signed])' \
+		<<<"$output")" '[["id",8,8,false]]'
+	same "$(jq -c '.[0].events[] | select(.name == "hyp_exit").size' <<<"$output")" 8
+}
+
+@test "list -v tells the names of values" {
+	run -0 ht list -v -j
+	same "$(jq -c '.[0].events[] | select(.name == "hyp_exit").fields[] | select(.name == "reason").symbols' \
+		<<<"$output" | jq -r 'to_entries | map(.value) | sort | join(" ")')" \
+		"eret_guest eret_host guest_exit host_abort hvc psci smc sys unknown"
+}
+
+@test "list -v prints formats with literal values, which no C name is needed for" {
+	run -0 ht list -v
+	says '__print_symbolic('
+	says 'guest_exit'
+	[[ $output != *HYPTRACE_* ]]
+}
+
+@test "list of all remotes has both" {
+	run -0 hyptrace -j list
+	same "$(jq -r 'map(.name) | sort | join(" ")' <<<"$output")" "hypervisor test"
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Losses: told where they happened, exact to the event.
+
+load ../helper
+
+# What "stream" tells to be lost, summed up.
+told_lost()
+{
+	awk '$2 == "LOST" { n += $3 } END { print n + 0 }' "$1"
+}
+
+@test "overwritten events are told in front of what is left" {
+	tracing_marks --size 8K
+	ht mark 1 --count 3000 -C 0
+	lost=$(total lost)
+	((lost > 0))
+	same "$(total written)" 3000
+	same "$(total overrun)" "$lost"
+	counts_add_up
+	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+	same "$(told_lost "$BATS_TEST_TMPDIR/out")" "$lost" "sum of the LOST lines"
+	same "$(head -n 1 "$BATS_TEST_TMPDIR/out")" "[000] LOST $lost events"
+	ids <"$BATS_TEST_TMPDIR/out" | numbered $((lost + 1)) 3000
+	tail -n 1 "$BATS_TEST_TMPDIR/err" | grep -E "(^|[^0-9])$lost lost"
+	same "$(total read)" $((3000 - lost))
+	counts_add_up
+}
+
+@test "in discard mode the new events are dropped and told behind" {
+	tracing_marks --size 8K --mode discard
+	ht mark 1 --count 3000 -C 0
+	dropped=$(total dropped)
+	((dropped > 0 && dropped < 3000))
+	same "$(total overrun)" 0
+	counts_add_up
+	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+	ids <"$BATS_TEST_TMPDIR/out" | numbered 1 $((3000 - dropped))
+	# there is room again, and the gap is told in front of what comes
+	ht mark 5000 -C 0
+	run -0 --separate-stderr ht stream --count 1 -C 0
+	same "${lines[0]}" "[000] LOST $dropped events"
+	same "$(ids <<<"$output")" 5000
+	counts_add_up
+}
+
+@test "a stream that runs finds exactly what was not told to be lost" {
+	ht set --size 8K
+	ht enable selftest
+	stream_begin -C 0
+	kill -STOP "$stream"
+	ht mark 1 --count 20000 -C 0
+	kill -CONT "$stream"
+	ht mark 20001 --count 1 -C 0
+	within "$patience" grep -q 'id=20001$' "$out"
+	same "$(total lost)" "$(told_lost "$out")"
+	# each gap in the numbers is as wide as its line tells
+	awk '
+		$2 == "LOST" { lost += $3 }
+		/selftest/ {
+			sub(/.*id=/, "")
+			if ($0 != last + lost + 1) {
+				print "after " last " and " lost " lost came " $0
+				bad = 1
+			}
+			last = $0
+			lost = 0
+		}
+		END { exit bad }
+	' "$out"
+	(($(told_lost "$out") > 0))
+	stream_end
+}
+
+@test "JSON tells losses as well" {
+	tracing_marks --size 8K
+	ht mark 1 --count 3000 -C 0
+	lost=$(total lost)
+	drain -C 0 -j >"$BATS_TEST_TMPDIR/out"
+	same "$(jq -s '[.[] | .lost // 0] | add' "$BATS_TEST_TMPDIR/out")" "$lost"
+	same "$(head -n 1 "$BATS_TEST_TMPDIR/out" | jq -c .)" "{\"cpu\":0,\"lost\":$lost}"
+}
+
+@test "reading halfway through leaves the rest, exactly" {
+	tracing_marks --size 64K
+	ht mark 1 --count 2000 -C 0
+	ht stream --count 700 -C 0 >"$BATS_TEST_TMPDIR/out"
+	ids <"$BATS_TEST_TMPDIR/out" | numbered 1 700
+	counts_add_up
+	same "$(total lost)" 0
+}
+
+@test "nothing is lost on the CPU next door" {
+	tracing_marks --size 8K
+	cpu=$(last_cpu)
+	ht mark 1 --count 3000 -C 0
+	ht mark 1 --count 10 -C "$cpu"
+	same "$(of ".cpus[] | select(.cpu == $cpu).lost")" 0
+	drain -C "$cpu" --count 10 | ids | numbered 1 10
+}

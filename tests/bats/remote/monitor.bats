@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# monitor: changes as they happen.
+
+load ../helper
+
+# monitor_begin [OPTION...]: until it is heard; what follows is in $out from line $heard on.
+monitor_begin()
+{
+	out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err
+	hyptrace -r "$REMOTE" monitor "$@" >"$out" 2>"$err" 3>&- &
+	monitor=$!
+	within "$patience" hears
+	ht disable hyp_exit
+}
+
+hears()
+{
+	ht disable hyp_exit
+	ht enable hyp_exit
+	[[ -s $out ]]
+}
+
+heard()
+{
+	grep -q "$1" "$out"
+}
+
+monitor_end()
+{
+	kill -"${1:-INT}" "$monitor"
+	ended "$monitor"
+	same "$code" 0 "exit code of monitor"
+}
+
+@test "monitor tells of events that are enabled and disabled" {
+	monitor_begin
+	ht enable selftest
+	within "$patience" heard "^event $REMOTE: selftest enabled$"
+	ht disable selftest
+	within "$patience" heard "^event $REMOTE: selftest disabled$"
+	monitor_end
+}
+
+@test "monitor tells of states and settings" {
+	monitor_begin
+	ht set --size 128K --mode discard
+	within "$patience" heard "^remote $REMOTE: unloaded, mode discard"
+	ht load
+	within "$patience" heard "^remote $REMOTE: loaded"
+	ht start
+	within "$patience" heard "^remote $REMOTE: tracing"
+	ht unload
+	within "$patience" heard "^remote $REMOTE: unloaded.* 0 bytes"
+	monitor_end TERM
+}
+
+@test "monitor tells of readers" {
+	monitor_begin
+	stream_begin -C 0
+	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream came$"
+	stream_end
+	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream left$"
+	monitor_end
+}
+
+@test "monitor tells of losses" {
+	tracing_marks --size 8K
+	monitor_begin
+	ht mark 1 --count 5000 -C 0
+	within "$patience" heard "^loss $REMOTE: CPU 0, .* $(total lost) in all$"
+	monitor_end
+}
+
+@test "monitor -j prints an object a line" {
+	monitor_begin -j
+	ht enable selftest
+	within "$patience" heard '"event":"selftest"'
+	ht load
+	within "$patience" heard '"loaded"'
+	monitor_end
+	jq -s -e --arg r "$REMOTE" 'any(.[]; .change == "event" and .event == "selftest" and .enabled and .remote == $r)' \
+		"$out"
+	jq -s -e 'any(.[]; .change == "remote" and .state == "loaded")' "$out"
+}
+
+@test "monitor is quiet about what is refused or so already" {
+	monitor_begin
+	ht enable selftest
+	within "$patience" heard "selftest enabled"
+	before=$(wc -l <"$out")
+	ht enable selftest
+	run -2 ht enable nonsense
+	ht start
+	within "$patience" heard "^remote $REMOTE: tracing"
+	tail -n "+$((before + 1))" "$out" >"$BATS_TEST_TMPDIR/rest"
+	none '^event' "$BATS_TEST_TMPDIR/rest"
+	monitor_end
+}
+
+@test "monitor --count ends by itself" {
+	monitor_begin --count 8
+	for ((i = 0; i < 10; i++)); do
+		ht enable hyp_exit
+		ht disable hyp_exit
+	done
+	ended "$monitor"
+	same "$code" 0
+	same "$(wc -l <"$out")" 8
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Output: options anywhere, colours, JSON, and outputs that fail.
+
+load ../helper
+
+escape=$'\033'
+
+@test "options stand before or after the verb" {
+	ht enable selftest
+	for line in "-r $REMOTE -j list" "list -r $REMOTE -j" "-j list -r $REMOTE" \
+		"--remote=$REMOTE list --json" "--json --remote $REMOTE list"; do
+		# shellcheck disable=SC2086 # words
+		run -0 hyptrace $line
+		same "$(jq -r '.[0].name' <<<"$output")" "$REMOTE" "$line"
+	done
+	run -0 hyptrace -C 0 -r "$REMOTE" -j status
+	same "$(jq -c '.[0].cpus | map(.cpu)' <<<"$output")" '[0]'
+	run -0 hyptrace status -j --cpu 0 --remote "$REMOTE"
+	same "$(jq -c '.[0].cpus | map(.cpu)' <<<"$output")" '[0]'
+}
+
+@test "of an option that is given twice the last one counts" {
+	run -0 hyptrace -r nonsense status -j -r "$REMOTE"
+	same "$(jq -r '.[0].name' <<<"$output")" "$REMOTE"
+}
+
+@test "status takes lists of CPUs" {
+	all=$(cpu_ids | xargs)
+	same "$(ht status -j -C all | jq -r '.[0].cpus[].cpu' | xargs)" "$all"
+	same "$(ht status -j -C "0-$(last_cpu)" | jq -r '.[0].cpus[].cpu' | xargs)" "$all"
+	same "$(ht status -j -C "$(last_cpu),0,0" | jq -r '.[0].cpus[].cpu' | sort -un | xargs)" "0 $(last_cpu)"
+	run -2 ht status -C 4095
+	says 'has no CPU 4095'
+}
+
+@test "verbs that are not about CPUs do not take --cpu" {
+	for verb in list start stop load unload reset monitor; do
+		run -1 ht "$verb" --cpu 0
+		says 'does not take --cpu'
+		run -1 hyptrace -r "$REMOTE" -C 0 "$verb"
+	done
+	same "$(of .state)" unloaded
+}
+
+@test "no colours into a pipe, unless they are asked for" {
+	ht enable selftest
+	run -0 ht list
+	[[ $output != *$escape* ]]
+	run -0 ht list --color=auto
+	[[ $output != *$escape* ]]
+	run -0 ht list --color=always
+	[[ $output == *$escape* ]]
+	run -0 ht --color=never list
+	[[ $output != *$escape* ]]
+	run -1 ht list --color=sometimes
+	says '"sometimes"'
+}
+
+@test "colours on a terminal, unless NO_COLOR or --color=never" {
+	run -0 env -u NO_COLOR TERM=xterm script -qec "hyptrace -r $REMOTE list" /dev/null
+	[[ $output == *$escape* ]]
+	run -0 env NO_COLOR=1 TERM=xterm script -qec "hyptrace -r $REMOTE list" /dev/null
+	[[ $output != *$escape* ]]
+	run -0 env -u NO_COLOR TERM=dumb script -qec "hyptrace -r $REMOTE list" /dev/null
+	[[ $output != *$escape* ]]
+	run -0 env -u NO_COLOR TERM=xterm script -qec "hyptrace -r $REMOTE list --color=never" /dev/null
+	[[ $output != *$escape* ]]
+	run -0 env NO_COLOR=1 TERM=dumb hyptrace -r "$REMOTE" list --color=always
+	[[ $output == *$escape* ]]
+}
+
+@test "JSON has no colours" {
+	run -0 ht list -j --color=always
+	[[ $output != *$escape* ]]
+	jq -e . <<<"$output"
+}
+
+@test "colours of a stream change nothing else" {
+	tracing_marks
+	ht mark 1 --count 2 -C 0
+	ht stream --count 2 -C 0 --color=always >"$BATS_TEST_TMPDIR/out"
+	grep -q "$escape" "$BATS_TEST_TMPDIR/out"
+	sed "s/$escape\[[0-9;]*m//g" "$BATS_TEST_TMPDIR/out" | ids | numbered 1 2
+}
+
+@test "a full disk is an error" {
+	for verb in list status "list -j" "status -p" --help "list --help" --version; do
+		run -2 bash -c "hyptrace -r $REMOTE $verb >/dev/full"
+		says 'cannot write the output: No space left on device'
+	done
+}
+
+@test "a full disk ends a stream with an error, and it puts back what it started" {
+	ht enable selftest
+	hyptrace -r "$REMOTE" stream -C 0 >/dev/full 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	stream=$!
+	within "$patience" is_consumer "$stream"
+	within "$patience" is_tracing
+	ht mark 1 -C 0
+	ended "$stream"
+	same "$code" 2
+	grep 'cannot write the output: No space left on device' "$BATS_TEST_TMPDIR/err"
+	same "$(of .state)" unloaded
+}
+
+@test "a closed stdout is an error" {
+	for verb in list status "list -j"; do
+		run -2 bash -c "hyptrace -r $REMOTE $verb >&-"
+		says 'cannot write the output'
+	done
+}
+
+@test "verbs that print nothing do not mind a closed stdout" {
+	run -0 bash -c "hyptrace -r $REMOTE enable selftest >&-"
+	same "$(enabled)" selftest
+	run -0 bash -c "hyptrace -r $REMOTE start <&- >&- 2>&-"
+	is_tracing
+}
+
+@test "a closed stderr is no harm" {
+	run -2 bash -c "hyptrace -r $REMOTE enable nonsense 2>&-"
+	same "$(enabled)" ""
+}
+
+@test "a reader that has gone is no error" {
+	run -0 bash -c "set -o pipefail; hyptrace -r $REMOTE list -v -p | true"
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Sizes: all that fit load, others are refused and change nothing.
+
+load ../helper
+
+# loads SIZE BYTES: it loads, and a mark comes through.
+loads()
+{
+	ht load --size "$1" || return
+	same "$(of .size_asked)" "$2" "size of $1" || return
+	of '.size_had >= .size_asked and .size_had % .subbuf_size == 0 and
+		.size_had - .size_asked <= 2 * .subbuf_size' | grep -qx true || return
+	same "$(of '.nr_subbufs * .subbuf_size == .size_had + .subbuf_size')" true "spare of $1" || return
+	ht enable selftest && ht start && ht mark 99 || return
+	same "$(drain | ids)" 99 "mark with $1" || return
+	ht unload
+}
+
+@test "small sizes load, the smallest being two sub-buffers" {
+	loads 1 1
+	loads 4095 4095
+	loads 4096 4096
+	loads 7K 7168
+	loads 8193 8193
+	ht load --size 1
+	same "$(of '.size_had / .subbuf_size')" 2
+}
+
+@test "sizes that fail elsewhere load" {
+	loads 96K 98304
+	loads 200K 204800
+	loads 403K 412672
+	loads 18000K 18432000
+	loads 20000K 20480000
+}
+
+@test "hexadecimal and units are sizes" {
+	loads 0x10000 65536
+	loads 1M 1048576
+	loads 2m 2097152
+	loads 64k 65536
+}
+
+@test "100,000 KB per CPU load" {
+	loads 100000K 102400000
+}
+
+@test "size 0 is refused" {
+	run -2 ht load --size 0
+	says 'size 0'
+	run -2 ht set --size 0
+	says 'size 0'
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+}
+
+@test "more than memory is refused without a fight for it" {
+	run -2 ht load --size 1T
+	says 'cannot load'
+	says 'more than there is'
+	run -2 ht set --size 1T
+	says 'more than there is'
+	run -2 ht load --size 18446744073709551615
+	run -2 ht load --size 16777215T
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	# nearly all of it is no better
+	run -2 ht load --size "$(awk '/MemTotal/ { print int($2 * 0.97) }' /proc/meminfo)K"
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	loads 64K 65536
+}
+
+@test "what is no size is wrong usage" {
+	for size in -1 '' 7Q 1KB garbage 0x 1.5M ' 7' +7 18446744073709551616 16777216T; do
+		run -1 ht load --size="$size"
+		says "bad size \"$size\""
+		run -1 ht set --size="$size"
+	done
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+}

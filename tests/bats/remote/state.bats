@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# load, start, stop, unload, reset, set: the states of a remote.
+
+load ../helper
+
+@test "a fresh remote is unloaded, with its defaults" {
+	same "$(of .state)" unloaded
+	same "$(of .mode)" overwrite
+	same "$(of .size_asked)" 1048576
+	same "$(of .size_had)" 0
+	same "$(of .readers)" 0
+	same "$(of .clock)" boot
+	same "$(total written)" 0
+}
+
+@test "load, start, stop, unload lead from state to state" {
+	run -0 ht load
+	same "$output" ""
+	same "$(of .state)" loaded
+	run -0 ht start
+	same "$(of .state)" tracing
+	run -0 ht stop
+	same "$(of .state)" unloaded
+	ht load
+	run -0 ht unload
+	same "$(of .state)" unloaded
+}
+
+@test "start loads by itself" {
+	ht start
+	same "$(of .state)" tracing
+	same "$(of '.size_had >= .size_asked')" true
+}
+
+@test "start and stop twice are no error" {
+	ht start
+	run -0 ht start
+	same "$(of .state)" tracing
+	ht stop
+	run -0 ht stop
+	same "$(of .state)" unloaded
+}
+
+@test "unload and reset of what is unloaded are no error" {
+	run -0 ht unload
+	run -0 ht reset
+	same "$(of .state)" unloaded
+}
+
+@test "load of what is loaded is refused and changes nothing" {
+	ht load --size 64K
+	run -2 ht load --size 128K
+	says 'cannot load'
+	says 'loaded already'
+	same "$(of '.state, .size_asked' | xargs)" "loaded 65536"
+	ht start
+	run -2 ht load
+	same "$(of .state)" tracing
+}
+
+@test "stopped with events in it, a remote stays loaded until these are read or cleared" {
+	tracing_marks
+	ht mark 5
+	ht stop
+	same "$(of .state)" loaded
+	same "$(total unread)" 1
+	ht clear
+	same "$(of .state)" unloaded
+}
+
+@test "unload throws events away and stops" {
+	tracing_marks
+	ht mark 5
+	run -0 ht unload
+	same "$(of .state)" unloaded
+	same "$(total unread)" 0
+	run -2 ht mark 6
+	says 'tracing is off'
+}
+
+@test "while somebody reads, unload and reset are refused" {
+	ht enable selftest
+	stream_begin
+	run -2 ht unload
+	says 'attached'
+	run -2 ht reset
+	says 'attached'
+	same "$(of .state)" tracing
+	same "$(enabled)" selftest
+	stream_end
+}
+
+@test "a reader holds the rings; when it goes they go" {
+	ht enable selftest
+	stream_begin
+	ht stop
+	same "$(of .state)" loaded
+	stream_end
+	same "$(of .state)" unloaded
+}
+
+@test "set is for the next load" {
+	run -0 ht set --size 128K --mode discard
+	same "$(of '.size_asked, .mode, .state' | xargs)" "131072 discard unloaded"
+	ht load
+	same "$(of .size_had)" 131072
+	same "$(of .mode)" discard
+}
+
+@test "set of size and mode is refused while loaded" {
+	ht load
+	run -2 ht set --size 64K
+	says 'cannot set'
+	says 'size'
+	run -2 ht set --mode discard
+	says 'mode'
+	same "$(of '.size_asked, .mode' | xargs)" "1048576 overwrite"
+}
+
+@test "reset goes back to everything as it was registered" {
+	ht set --size 64K --mode discard
+	tracing_marks
+	ht mark 1
+	run -0 ht reset
+	same "$(of '.state, .mode, .size_asked, .size_had' | xargs)" "unloaded overwrite 1048576 0"
+	same "$(enabled)" ""
+	same "$(total written)" 0
+}
+
+@test "set without anything, with a bad mode or argument is wrong usage" {
+	run -1 ht set
+	says '--size'
+	run -1 ht set --mode sometimes
+	says '"sometimes"'
+	run -1 ht load now
+	says '"now"'
+	run -1 ht start it
+	run -1 ht stop it
+	run -1 ht reset it
+	same "$(of .state)" unloaded
+}
+
+@test "status has all of it as text" {
+	tracing_marks
+	run -0 ht status
+	for word in "$REMOTE" tracing overwrite boot 1M written read lost unread consumer; do
+		says "$word"
+	done
+	same "$(ht status -p | jq -cS '.[0] | del(.cpus)')" "$(ht status -j | jq -cS '.[0] | del(.cpus)')"
+}
+
+@test "status knows the hypervisor's mode" {
+	[[ $REMOTE == hypervisor ]] || {
+		same "$(of .protected)" false
+		return
+	}
+	grep -q 'kvm-arm.mode=protected' /proc/cmdline && expected=true || expected=false
+	same "$(of .protected)" "$expected"
+}

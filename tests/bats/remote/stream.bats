@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# stream: what it prints, what it starts and puts back, how it ends.
+
+load ../helper
+
+@test "a stream prints events as they happen" {
+	ht enable selftest
+	stream_begin -C 0
+	for id in 1 2 3; do
+		ht mark "$id" -C 0
+		within "$patience" has_lines "$id" "$out"
+	done
+	stream_end
+	ids <"$out" | numbered 1 3
+	none -v '^\[000\] +[0-9]+\.[0-9]{6}: selftest: id=[0-9]+$' "$out"
+}
+
+@test "a stream starts tracing and puts that back" {
+	ht enable selftest
+	same "$(of .state)" unloaded
+	stream_begin
+	same "$(of .state)" tracing
+	same "$(of .readers)" "$(cpu_ids | wc -l)"
+	stream_end
+	same "$(of .state)" unloaded
+	same "$(of .readers)" 0
+	same "$(enabled)" selftest
+}
+
+@test "a stream puts back that the rings were loaded but stopped" {
+	ht enable selftest
+	ht load --size 64K
+	stream_begin
+	ht mark 1
+	within "$patience" has_lines 1 "$out"
+	stream_end
+	[[ $(of .state) != tracing ]]
+	same "$(of .size_asked)" 65536
+}
+
+@test "a stream leaves tracing on if it was" {
+	tracing_marks
+	stream_begin
+	stream_end
+	same "$(of .state)" tracing
+	ht mark 1
+	same "$(total unread)" 1
+}
+
+@test "SIGINT, SIGTERM and SIGHUP end it with 0 and a line of counts" {
+	ht enable selftest
+	for signal in INT TERM HUP; do
+		stream_begin
+		ht mark 1 --count 5 -C 0
+		within "$patience" has_lines 5 "$out"
+		stream_end "$signal"
+		same "$(wc -l <"$out")" 5 "lines after $signal"
+		tail -n 1 "$err" | grep -E '(^|[^0-9])5 events?.*(^|[^0-9])0 lost'
+	done
+}
+
+@test "what was written before the signal is still printed" {
+	ht enable selftest
+	stream_begin -C 0
+	ht mark 1 --count 2000 -C 0
+	stream_end
+	ids <"$out" | numbered 1 2000
+}
+
+@test "a closed pipe ends it with 0 and a line of counts" {
+	ht enable selftest
+	err=$BATS_TEST_TMPDIR/err
+	mkfifo "$BATS_TEST_TMPDIR/pipe"
+	hyptrace -r "$REMOTE" stream -C 0 >"$BATS_TEST_TMPDIR/pipe" 2>"$err" 3>&- &
+	stream=$!
+	exec 5<"$BATS_TEST_TMPDIR/pipe"
+	within "$patience" is_consumer "$stream"
+	within "$patience" is_tracing
+	ht mark 1 -C 0
+	read -r -u 5 line
+	[[ $line == *"selftest: id=1" ]]
+	exec 5<&-
+	# it need not write to see that
+	ended "$stream"
+	same "$code" 0
+	grep -E '[0-9]+ events?.*lost' "$err"
+	same "$(of .state)" unloaded
+}
+
+@test "head ends it" {
+	tracing_marks
+	ht mark 1 --count 1000 -C 0
+	run -0 bash -c "set -o pipefail; timeout $patience hyptrace -r $REMOTE stream -C 0 2>$BATS_TEST_TMPDIR/err | head -n 2"
+	same "$(ids <<<"$output" | xargs)" "1 2"
+	grep -E '[0-9]+ events?.*lost' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "--count ends it after that many" {
+	tracing_marks
+	ht mark 1 --count 10 -C 0
+	run -0 --separate-stderr ht stream --count 4 -C 0
+	same "${#lines[@]}" 4
+	[[ $stderr =~ (^|[^0-9])4\ event ]]
+	run -1 ht stream --count 0
+	run -1 ht stream --count x
+	says '"x"'
+}
+
+@test "--cpu 0 reads the ring of CPU 0 and leaves the others alone" {
+	tracing_marks
+	ht mark 1 -C all
+	ht stream --count 1 --cpu 0 >"$BATS_TEST_TMPDIR/out"
+	grep -q '^\[000\]' "$BATS_TEST_TMPDIR/out"
+	same "$(of '[.cpus[] | select(.cpu != 0).read] | add')" 0
+	same "$(of '[.cpus[] | select(.cpu != 0).unread] | all(. == 1)')" true
+}
+
+@test "an unknown CPU is refused, garbage is wrong usage" {
+	run -2 ht stream -C 4095
+	says 'has no CPU 4095'
+	run -2 ht stream -C 0,4095
+	for list in x 1-0 , '' -1 0- 99999999999999999999; do
+		run -1 ht stream -C "$list"
+		says "bad CPU list \"$list\""
+	done
+	same "$(of .state)" unloaded
+}
+
+@test "with nothing enabled it says so, and goes on" {
+	stream_begin
+	grep 'no event is enabled' "$err"
+	grep 'hyptrace enable' "$err"
+	stream_end
+	same "$(cat "$out")" ""
+}
+
+@test "events that are enabled while it runs come" {
+	stream_begin
+	ht enable selftest
+	ht mark 3
+	within "$patience" has_lines 1 "$out"
+	stream_end
+	same "$(ids <"$out")" 3
+}
+
+@test "events of several CPUs come in the order of time" {
+	ht set --size 4M
+	ht enable selftest
+	stream_begin --ns
+	for cpu in $(cpu_ids); do
+		for burst in {0..19}; do
+			hyptrace -r "$REMOTE" mark "$((burst * 100))" --count 100 -C "$cpu" || exit
+		done &
+		pids+=" $!"
+	done
+	for pid in $pids; do
+		wait "$pid"
+	done
+	within "$patience" has_lines "$((2000 * $(cpu_ids | wc -l)))" "$out"
+	stream_end
+	in_time_order "$out"
+	for cpu in $(cpu_ids); do
+		grep "^\[$(printf %03d "$cpu")\]" "$out" | ids | numbered 0 1999
+	done
+	# both were at it at the same time
+	(($(cut -c 1-5 "$out" | uniq | wc -l) > $(cpu_ids | wc -l)))
+}
+
+@test "--ns prints nanoseconds" {
+	tracing_marks
+	ht mark 1
+	run -0 --separate-stderr ht stream --count 1 --ns
+	[[ $output =~ ^\[[0-9]{3}\]\ +[0-9]+\.[0-9]{9}:\ selftest:\ id=1$ ]]
+}
+
+@test "JSON Lines: an object a line" {
+	tracing_marks
+	ht mark 1 --count 3 -C 0
+	run -0 --separate-stderr ht stream --count 3 -C 0 -j
+	same "${#lines[@]}" 3
+	for line in "${lines[@]}"; do
+		jq -e '.cpu == 0 and .event == "selftest"' <<<"$line"
+	done
+	same "$(jq -r .fields.id <<<"$output" | xargs)" "1 2 3"
+	jq -s -e 'map(.ts | tonumber) | . == sort' <<<"$output"
+}
+
+@test "a second consumer is refused and told who is the first" {
+	ht enable selftest
+	stream_begin
+	run -2 ht stream --count 1
+	says 'cannot read CPU'
+	says "process $stream reads it already"
+	run -2 ht stream --count 1 -C 0
+	# the first has not noticed
+	ht mark 8
+	within "$patience" has_lines 1 "$out"
+	stream_end
+	same "$(ids <"$out")" 8
+}
+
+@test "two streams on different CPUs are no conflict" {
+	ht enable selftest
+	stream_begin -C 0
+	cpu=$(last_cpu)
+	ht mark 6 -C "$cpu"
+	run -0 --separate-stderr ht stream --count 1 -C "$cpu"
+	same "$(ids <<<"$output")" 6
+	is_tracing
+	stream_end
+}
+
+@test "while another stops and starts tracing it stays and goes on" {
+	ht enable selftest
+	stream_begin -C 0
+	ht mark 1 -C 0
+	within "$patience" has_lines 1 "$out"
+	ht stop
+	ht start
+	ht mark 2 -C 0
+	within "$patience" has_lines 2 "$out"
+	stream_end
+	ids <"$out" | numbered 1 2
+}
+
+@test "clear while it runs is no harm" {
+	ht enable selftest
+	stream_begin -C 0
+	ht mark 1 -C 0
+	within "$patience" has_lines 1 "$out"
+	ht clear
+	ht mark 2 -C 0
+	within "$patience" has_lines 2 "$out"
+	stream_end
+	ids <"$out" | numbered 1 2
+}
+
+@test "an argument is wrong usage" {
+	run -1 ht stream now
+	says '"now"'
+}

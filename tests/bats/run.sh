@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# In the machine: all tests, or those of the files that are named: run.sh [FILE.bats]... Those in remote/ run once for
+# each remote, or for the one that REMOTE names. Ends with "N passed, N failed".
+
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit
+# shellcheck disable=SC2206 # words
+remotes=(${REMOTE:-test hypervisor})
+files=("$@")
+((${#files[@]})) || files=(*.bats remote/*.bats)
+
+passed=0 failed=0
+# suite TITLE FILE
+suite()
+{
+	local line number
+	while IFS= read -r line; do
+		case $line in
+		ok\ *)
+			((++passed))
+			number=${line#ok }
+			line="ok $1: ${number#* }"
+			;;
+		not\ ok\ *)
+			((++failed))
+			number=${line#not ok }
+			line="not ok $1: ${number#* }"
+			;;
+		[0-9]*..[0-9]*) continue ;;
+		esac
+		printf '%s\n' "$line"
+	done < <(timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap "$2" 2>&1 || echo "# $2 ended with $?")
+}
+
+for file in "${files[@]}"; do
+	name=${file##*/}
+	name=${name%.bats}
+	case $file in
+	remote/*)
+		for REMOTE in "${remotes[@]}"; do
+			export REMOTE
+			suite "$name of $REMOTE" "$file"
+		done
+		;;
+	*)
+		unset REMOTE
+		suite "$name" "$file"
+		;;
+	esac
+done
+echo "$passed passed, $failed failed"
+((failed == 0 && passed > 0))

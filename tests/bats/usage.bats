@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Usage: verbs, options, help, and what is not there.
+
+load ./helper
+
+verbs="list enable disable start stop load unload clear reset set status stream monitor mark"
+
+@test "without a verb it says so" {
+	run -1 hyptrace
+	says 'a verb is missing'
+	run -1 hyptrace -j
+	run -1 hyptrace -r test
+}
+
+@test "an unknown verb is told, with the one that was probably meant" {
+	run -1 hyptrace staus
+	says 'unknown verb "staus"; did you mean "status"?'
+	run -1 hyptrace enabel hyp_enter
+	says 'did you mean "enable"?'
+	run -1 hyptrace strem --cpu 0
+	says 'did you mean "stream"?'
+	run -1 hyptrace frobnicate
+	says 'unknown verb "frobnicate"'
+	[[ $output != *"did you mean"* ]]
+	run -1 hyptrace ''
+	says 'unknown verb ""'
+	same "$(enabled hypervisor)" ""
+}
+
+@test "an unknown option is wrong usage" {
+	run -1 hyptrace --frobnicate list
+	says frobnicate
+	run -1 hyptrace list --frobnicate
+	run -1 hyptrace -Z list
+	run -1 hyptrace list -r
+}
+
+@test "--help names all verbs, and each verb has its own" {
+	run -0 hyptrace --help
+	for verb in $verbs; do
+		says "$verb"
+	done
+	for verb in $verbs; do
+		run -0 hyptrace "$verb" --help
+		says "$verb"
+		says '--remote'
+		run -0 hyptrace "$verb" --usage
+	done
+}
+
+@test "--version names a version" {
+	run -0 hyptrace --version
+	[[ $output =~ ^hyptrace\ [0-9] ]]
+}
+
+@test "an unknown remote is refused by its name, and those that are there are told" {
+	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
+		"mark 1" "stream --count 1"; do
+		# shellcheck disable=SC2086 # words
+		run -2 hyptrace -r nonsense $words
+		says 'nonsense'
+		says hypervisor
+	done
+	run -2 hyptrace -r '' status
+	run -2 hyptrace -r "$(printf 'x%.0s' {1..500})" status
+}
+
+@test "the hypervisor is meant if no remote is named" {
+	run -0 hyptrace enable hyp_exit
+	same "$(enabled hypervisor)" hyp_exit
+	same "$(enabled test)" ""
+	hyptrace start
+	same "$(hyptrace -r hypervisor -j status | jq -r '.[0].state')" tracing
+	same "$(hyptrace -r test -j status | jq -r '.[0].state')" unloaded
+}
+
+@test "the only remote is meant if it is alone" {
+	modprobe -r hyptrace_pkvm
+	run -0 hyptrace enable hyp_exit
+	same "$(enabled test)" hyp_exit
+}
+
+@test "status and list are about all remotes if none is named" {
+	same "$(hyptrace -j status | jq -r 'map(.name) | sort | join(" ")')" "hypervisor test"
+	run -0 hyptrace status
+	says hypervisor
+	says test
+}
+
+@test "messages begin with the program's name" {
+	for words in "enable nonsense" "-r nonsense list" "status -C 4095" "mark 1"; do
+		# shellcheck disable=SC2086 # words
+		run -2 --separate-stderr hyptrace $words
+		same "$output" ""
+		[[ $stderr == hyptrace:* ]]
+	done
+	run -1 --separate-stderr hyptrace mark x
+	same "$output" ""
+	[[ $stderr == hyptrace:* ]]
+}
