@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The family's operations as calls, and the device: see control.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "control.h"
+
+static struct nl_answer answer;
+static struct nl_msg msg;
+
+static void begin(const struct nl *nl, uint8_t cmd, const char *remote)
+{
+	nl_begin(&msg, nl, cmd);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, remote);
+}
+
+int control(struct nl *nl, uint8_t cmd, const char *remote)
+{
+	begin(nl, cmd, remote);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_load(struct nl *nl, const char *remote, uint64_t size, uint32_t mode)
+{
+	begin(nl, HYPTRACE_CMD_LOAD, remote);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, size);
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_MODE, mode);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_set_rate(struct nl *nl, const char *remote, uint32_t rate)
+{
+	begin(nl, HYPTRACE_CMD_SET, remote);
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_RATE, rate);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_clear(struct nl *nl, const char *remote, int cpu)
+{
+	begin(nl, HYPTRACE_CMD_CLEAR, remote);
+	if (cpu != CPU_ALL)
+		nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_mark(struct nl *nl, const char *remote, int cpu, uint64_t value, uint32_t count)
+{
+	begin(nl, HYPTRACE_CMD_MARK, remote);
+	if (cpu != CPU_CURRENT)
+		nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_VALUE, value);
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_COUNT, count);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_enable(struct nl *nl, const char *remote, const char *event, bool enable)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, enable);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct counts *counts)
+{
+	const struct nlmsghdr *hdr;
+	int err;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_CPU_GET);
+	nl_put_str(&msg, HYPTRACE_A_CPU_REMOTE, remote);
+	nl_put_u32(&msg, HYPTRACE_A_CPU_ID, cpu);
+	err = nl_do(nl, &msg, &answer);
+	if (err)
+		return err;
+	hdr = nl_first(&answer);
+	counts->state = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_STATE));
+	counts->nr_subbufs = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_NR_SUBBUFS));
+	counts->written = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_WRITTEN));
+	counts->read = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_READ));
+	counts->overrun = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_OVERRUN));
+	counts->dropped = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_DROPPED));
+	counts->unread = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_UNREAD));
+	counts->consumer = 0;
+	if (nl_attr(hdr, HYPTRACE_A_CPU_CONSUMER))
+		counts->consumer = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_CONSUMER));
+	return 0;
+}
+
+int control_info(struct nl *nl, const char *remote, struct info *info)
+{
+	const struct nlmsghdr *hdr;
+	const struct nlattr *attr;
+	int err;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_REMOTE_GET);
+	nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, remote);
+	err = nl_do(nl, &msg, &answer);
+	if (err)
+		return err;
+	hdr = nl_first(&answer);
+	info->state = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_STATE));
+	info->mode = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_MODE));
+	info->size_asked = nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_ASKED));
+	info->size_had = nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_HAD));
+	info->subbuf_size = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_SUBBUF_SIZE));
+	info->nr_subbufs = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_NR_SUBBUFS));
+	info->nr_cpus = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_NR_CPUS));
+	info->nr_events = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_NR_EVENTS));
+	info->readers = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_READERS));
+	attr = nl_attr(hdr, HYPTRACE_A_REMOTE_PROTECTED);
+	info->protected = attr ? *(const uint8_t *)nl_data(attr) : UINT8_MAX;
+	return 0;
+}
+
+static int event_get(struct nl *nl, const char *remote, const char *event)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
+	return nl_do(nl, &msg, &answer);
+}
+
+int control_event_id(struct nl *nl, const char *remote, const char *event)
+{
+	return event_get(nl, remote, event) ?:
+	       (int)nl_u32(nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_ID));
+}
+
+static const struct nlattr *field_find(struct nl *nl, const char *remote, const char *event,
+				       const char *field)
+{
+	const struct nlattr *attr;
+
+	if (event_get(nl, remote, event))
+		return NULL;
+	for (attr = nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_FIELD); attr;
+	     attr = nl_attr_next(nl_first(&answer), attr, HYPTRACE_A_EVENT_FIELD)) {
+		if (!strcmp(nl_str(nl_nested(attr, HYPTRACE_A_FIELD_NAME)), field))
+			return attr;
+	}
+	return NULL;
+}
+
+/**
+ * control_field - where a field is
+ * @nl:		the socket
+ * @remote:	name
+ * @event:	name
+ * @field:	name
+ * @size:	out: its bytes
+ *
+ * Return: bytes from the start of the payload, or -ENOENT.
+ */
+int control_field(struct nl *nl, const char *remote, const char *event, const char *field,
+		  uint32_t *size)
+{
+	const struct nlattr *attr = field_find(nl, remote, event, field);
+
+	if (!attr)
+		return -ENOENT;
+	*size = nl_u32(nl_nested(attr, HYPTRACE_A_FIELD_SIZE));
+	return nl_u32(nl_nested(attr, HYPTRACE_A_FIELD_OFFSET));
+}
+
+/* The value that has that name in the field, or -ENOENT */
+int control_symbol(struct nl *nl, const char *remote, const char *event, const char *field,
+		   const char *symbol)
+{
+	const struct nlattr *nest = field_find(nl, remote, event, field);
+	const struct nlattr *attr;
+	const char *end;
+
+	if (!nest)
+		return -ENOENT;
+	end = (const char *)nest + nest->nla_len;
+	for (attr = nl_nested(nest, HYPTRACE_A_FIELD_SYMBOL); attr && (const char *)attr < end;
+	     attr = (const void *)((const char *)attr + NLA_ALIGN(attr->nla_len))) {
+		if ((attr->nla_type & NLA_TYPE_MASK) == HYPTRACE_A_FIELD_SYMBOL &&
+		    !strcmp(nl_str(nl_nested(attr, HYPTRACE_A_SYMBOL_NAME)), symbol))
+			return nl_u64(nl_nested(attr, HYPTRACE_A_SYMBOL_VALUE));
+	}
+	return -ENOENT;
+}
+
+/* The remote as it was registered */
+int control_fresh(struct nl *nl, const char *remote)
+{
+	return control(nl, HYPTRACE_CMD_RESET, remote);
+}
+
+/* Such rings, tracing, and the event "selftest" enabled */
+int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mode)
+{
+	return control_fresh(nl, remote) ?: control_load(nl, remote, size, mode) ?:
+	       control_enable(nl, remote, "selftest", true) ?:
+	       control(nl, HYPTRACE_CMD_START, remote);
+}
+
+int control_snapshot(struct nl *nl, struct snapshot *snapshot)
+{
+	static const uint8_t cmds[] = {
+		HYPTRACE_CMD_REMOTE_GET, HYPTRACE_CMD_CPU_GET, HYPTRACE_CMD_EVENT_GET,
+	};
+	unsigned int i;
+	int err;
+
+	snapshot->len = 0;
+	for (i = 0; i < sizeof(cmds); i++) {
+		nl_begin(&msg, nl, cmds[i]);
+		err = nl_dump(nl, &msg, &answer);
+		if (err)
+			return err;
+		if (snapshot->len + answer.len > sizeof(snapshot->data))
+			return -EMSGSIZE;
+		memcpy(snapshot->data + snapshot->len, answer.data, answer.len);
+		snapshot->len += answer.len;
+	}
+	return 0;
+}
+
+bool snapshot_equal(const struct snapshot *a, const struct snapshot *b)
+{
+	return a->len && a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
+
+int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached)
+{
+	struct hyptrace_attach request = { .size = sizeof(request), .cpu = cpu };
+
+	if (strlen(remote) >= sizeof(request.remote))
+		return -ENAMETOOLONG;
+	strcpy(request.remote, remote);
+	if (ioctl(fd, HYPTRACE_IOC_ATTACH, &request))
+		return -errno;
+	if (attached)
+		*attached = request;
+	return 0;
+}
+
+/* A descriptor, or a negative errno */
+int open_attached(const char *remote, int cpu, int flags)
+{
+	int fd, err;
+
+	fd = open(DEVICE, O_RDONLY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return -errno;
+	err = attach(fd, remote, cpu, NULL);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}

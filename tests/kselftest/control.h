@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The family's operations as calls, for tests that need a remote in a certain
+ * state, and the device. All return 0 or a negative errno.
+ */
+#ifndef __CONTROL_H
+#define __CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/hyptrace.h>
+#include <linux/hyptrace_netlink.h>
+
+#include "nl.h"
+
+#define DEVICE		"/dev/hyptrace"
+#define CPU_CURRENT	(-1)	/* for control_mark() */
+#define CPU_ALL		(-1)	/* for control_clear() */
+
+struct counts {
+	uint32_t	state;
+	uint32_t	nr_subbufs;
+	uint64_t	written;
+	uint64_t	read;
+	uint64_t	overrun;
+	uint64_t	dropped;
+	uint64_t	unread;
+	uint32_t	consumer;	/* 0 if there is none */
+};
+
+struct info {
+	uint32_t	state;
+	uint32_t	mode;
+	uint64_t	size_asked;
+	uint64_t	size_had;
+	uint32_t	subbuf_size;
+	uint32_t	nr_subbufs;
+	uint32_t	nr_cpus;
+	uint32_t	nr_events;
+	uint32_t	readers;
+	uint8_t		protected;
+};
+
+int control(struct nl *nl, uint8_t cmd, const char *remote);
+int control_load(struct nl *nl, const char *remote, uint64_t size, uint32_t mode);
+int control_set_rate(struct nl *nl, const char *remote, uint32_t rate);
+int control_clear(struct nl *nl, const char *remote, int cpu);
+int control_mark(struct nl *nl, const char *remote, int cpu, uint64_t value, uint32_t count);
+int control_enable(struct nl *nl, const char *remote, const char *event, bool enable);
+int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct counts *counts);
+int control_info(struct nl *nl, const char *remote, struct info *info);
+int control_event_id(struct nl *nl, const char *remote, const char *event);
+int control_field(struct nl *nl, const char *remote, const char *event, const char *field,
+		  uint32_t *size);
+int control_symbol(struct nl *nl, const char *remote, const char *event, const char *field,
+		   const char *symbol);
+int control_fresh(struct nl *nl, const char *remote);
+int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mode);
+
+/* All that the family tells, to be compared */
+struct snapshot {
+	size_t	len;
+	char	data[NL_ANSWER_SIZE];
+};
+
+int control_snapshot(struct nl *nl, struct snapshot *snapshot);
+bool snapshot_equal(const struct snapshot *a, const struct snapshot *b);
+
+int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached);
+int open_attached(const char *remote, int cpu, int flags);
+
+#endif /* __CONTROL_H */

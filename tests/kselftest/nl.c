@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Raw generic netlink: see nl.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <linux/genetlink.h>
+#include <linux/hyptrace_netlink.h>
+
+#include "nl.h"
+
+/* An answer that has not come after that time will not come. */
+#define ANSWER_TIMEOUT_S	20
+
+static char received[256 * 1024] __attribute__((aligned(NLMSG_ALIGNTO)));
+
+static void put_header(struct nl_msg *msg, uint16_t type, uint8_t cmd, uint8_t version)
+{
+	struct genlmsghdr *genl = NLMSG_DATA(&msg->hdr);
+
+	memset(msg, 0, NLMSG_SPACE(GENL_HDRLEN));
+	msg->hdr.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
+	msg->hdr.nlmsg_type = type;
+	genl->cmd = cmd;
+	genl->version = version;
+}
+
+void nl_begin(struct nl_msg *msg, const struct nl *nl, uint8_t cmd)
+{
+	put_header(msg, nl->family, cmd, HYPTRACE_FAMILY_VERSION);
+}
+
+void nl_put(struct nl_msg *msg, uint16_t type, const void *data, size_t len)
+{
+	struct nlattr *attr = (void *)(msg->bytes + NLMSG_ALIGN(msg->hdr.nlmsg_len));
+
+	if ((char *)attr + NLA_HDRLEN + NLA_ALIGN(len) > msg->bytes + sizeof(msg->bytes)) {
+		fprintf(stderr, "# the request is too long for the test\n");
+		abort();
+	}
+	memset(attr, 0, NLA_HDRLEN + NLA_ALIGN(len));
+	attr->nla_type = type;
+	attr->nla_len = NLA_HDRLEN + len;
+	if (len)
+		memcpy((char *)attr + NLA_HDRLEN, data, len);
+	msg->hdr.nlmsg_len = (char *)attr + NLA_HDRLEN + NLA_ALIGN(len) - msg->bytes;
+}
+
+void nl_put_u8(struct nl_msg *msg, uint16_t type, uint8_t value)
+{
+	nl_put(msg, type, &value, sizeof(value));
+}
+
+void nl_put_u32(struct nl_msg *msg, uint16_t type, uint32_t value)
+{
+	nl_put(msg, type, &value, sizeof(value));
+}
+
+void nl_put_u64(struct nl_msg *msg, uint16_t type, uint64_t value)
+{
+	nl_put(msg, type, &value, sizeof(value));
+}
+
+void nl_put_str(struct nl_msg *msg, uint16_t type, const char *value)
+{
+	nl_put(msg, type, value, strlen(value) + 1);
+}
+
+const void *nl_data(const struct nlattr *attr)
+{
+	return (const char *)attr + NLA_HDRLEN;
+}
+
+uint32_t nl_u32(const struct nlattr *attr)
+{
+	uint32_t value = UINT32_MAX;
+
+	if (attr && attr->nla_len == NLA_HDRLEN + sizeof(value))
+		memcpy(&value, nl_data(attr), sizeof(value));
+	return value;
+}
+
+uint64_t nl_u64(const struct nlattr *attr)
+{
+	uint64_t value = UINT64_MAX;
+
+	if (attr && attr->nla_len == NLA_HDRLEN + sizeof(value))
+		memcpy(&value, nl_data(attr), sizeof(value));
+	return value;
+}
+
+const char *nl_str(const struct nlattr *attr)
+{
+	if (!attr || attr->nla_len <= NLA_HDRLEN ||
+	    ((const char *)attr)[attr->nla_len - 1])
+		return "";
+	return nl_data(attr);
+}
+
+/* The first of that type at @attr or later, before @end */
+static const struct nlattr *find(const void *at, const void *end, uint16_t type)
+{
+	const struct nlattr *attr = at;
+
+	while ((const char *)attr + NLA_HDRLEN <= (const char *)end &&
+	       attr->nla_len >= NLA_HDRLEN &&
+	       (const char *)attr + attr->nla_len <= (const char *)end) {
+		if ((attr->nla_type & NLA_TYPE_MASK) == type)
+			return attr;
+		attr = (const void *)((const char *)attr + NLA_ALIGN(attr->nla_len));
+	}
+	return NULL;
+}
+
+static const void *end_of(const struct nlmsghdr *hdr)
+{
+	return (const char *)hdr + hdr->nlmsg_len;
+}
+
+const struct nlattr *nl_attr(const struct nlmsghdr *hdr, uint16_t type)
+{
+	return hdr ? find((const char *)hdr + NLMSG_LENGTH(GENL_HDRLEN), end_of(hdr), type) : NULL;
+}
+
+const struct nlattr *nl_attr_next(const struct nlmsghdr *hdr, const struct nlattr *attr,
+				  uint16_t type)
+{
+	return find((const char *)attr + NLA_ALIGN(attr->nla_len), end_of(hdr), type);
+}
+
+const struct nlattr *nl_nested(const struct nlattr *nest, uint16_t type)
+{
+	return nest ? find(nl_data(nest), (const char *)nest + nest->nla_len, type) : NULL;
+}
+
+uint8_t nl_cmd(const struct nlmsghdr *hdr)
+{
+	return ((const struct genlmsghdr *)NLMSG_DATA((struct nlmsghdr *)hdr))->cmd;
+}
+
+const struct nlmsghdr *nl_first(const struct nl_answer *answer)
+{
+	return answer->len ? (const void *)answer->data : NULL;
+}
+
+const struct nlmsghdr *nl_next(const struct nl_answer *answer, const struct nlmsghdr *hdr)
+{
+	const char *next = (const char *)hdr + NLMSG_ALIGN(hdr->nlmsg_len);
+
+	return next < answer->data + answer->len ? (const void *)next : NULL;
+}
+
+static void keep(struct nl_answer *answer, const struct nlmsghdr *hdr)
+{
+	struct nlmsghdr *copy = (void *)(answer->data + answer->len);
+	size_t len = NLMSG_ALIGN(hdr->nlmsg_len);
+
+	if (answer->len + len > sizeof(answer->data)) {
+		fprintf(stderr, "# the answer is too long for the test\n");
+		abort();
+	}
+	memset(copy, 0, len);
+	memcpy(copy, hdr, hdr->nlmsg_len);
+	copy->nlmsg_seq = 0;
+	copy->nlmsg_pid = 0;
+	answer->len += len;
+	answer->nr++;
+}
+
+/* An error or the end of a dump: the errno, and what extack says of it */
+static int verdict(struct nl_answer *answer, const struct nlmsghdr *hdr)
+{
+	const char *at = NLMSG_DATA((struct nlmsghdr *)hdr);
+	const struct nlattr *attr;
+	int error;
+
+	if (hdr->nlmsg_len < NLMSG_LENGTH(sizeof(error)))
+		return hdr->nlmsg_type == NLMSG_DONE ? 0 : -EBADMSG;
+	memcpy(&error, at, sizeof(error));
+	if (!(hdr->nlmsg_flags & NLM_F_ACK_TLVS))
+		return error;
+
+	if (hdr->nlmsg_type == NLMSG_ERROR) {
+		const struct nlmsgerr *err = (const void *)at;
+
+		at += sizeof(*err);
+		if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
+			at += NLMSG_ALIGN(err->msg.nlmsg_len - NLMSG_HDRLEN);
+	} else {
+		at += NLA_ALIGN(sizeof(error));
+	}
+	attr = find(at, end_of(hdr), NLMSGERR_ATTR_MSG);
+	if (attr)
+		snprintf(answer->message, sizeof(answer->message), "%s", nl_str(attr));
+	attr = find(at, end_of(hdr), NLMSGERR_ATTR_OFFS);
+	if (attr)
+		answer->offset = nl_u32(attr);
+	attr = find(at, end_of(hdr), NLMSGERR_ATTR_MISS_TYPE);
+	if (attr)
+		answer->missing = nl_u32(attr);
+	return error;
+}
+
+static int transact(struct nl *nl, struct nl_msg *msg, uint16_t flags, struct nl_answer *answer)
+{
+	const struct nlmsghdr *hdr;
+	ssize_t len;
+
+	answer->message[0] = 0;
+	answer->offset = 0;
+	answer->missing = 0;
+	answer->len = 0;
+	answer->nr = 0;
+
+	msg->hdr.nlmsg_flags = NLM_F_REQUEST | flags;
+	msg->hdr.nlmsg_seq = ++nl->seq;
+	if (send(nl->fd, msg, msg->hdr.nlmsg_len, 0) != (ssize_t)msg->hdr.nlmsg_len)
+		return -errno;
+
+	for (;;) {
+		len = recv(nl->fd, received, sizeof(received), MSG_TRUNC);
+		if (len < 0)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		if (len > (ssize_t)sizeof(received))
+			return -EMSGSIZE;
+		for (hdr = (void *)received; NLMSG_OK(hdr, len); hdr = NLMSG_NEXT(hdr, len)) {
+			if (hdr->nlmsg_seq != nl->seq)
+				continue;
+			if (hdr->nlmsg_type == NLMSG_ERROR || hdr->nlmsg_type == NLMSG_DONE)
+				return verdict(answer, hdr);
+			keep(answer, hdr);
+		}
+	}
+}
+
+/**
+ * nl_do - send a request and wait for its answer and acknowledgment
+ * @nl:		the socket
+ * @msg:	the request
+ * @answer:	what came back
+ *
+ * Return: 0 or a negative errno, the kernel's or that of the socket.
+ */
+int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
+{
+	return transact(nl, msg, NLM_F_ACK, answer);
+}
+
+/**
+ * nl_dump - likewise for a dump
+ * @nl:		the socket
+ * @msg:	the request
+ * @answer:	what came back
+ *
+ * Return: 0 or a negative errno.
+ */
+int nl_dump(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
+{
+	return transact(nl, msg, NLM_F_DUMP | NLM_F_ACK, answer);
+}
+
+static int resolve(struct nl *nl)
+{
+	static struct nl_answer answer;
+	static struct nl_msg msg;
+	const struct nlattr *groups, *group;
+	int err;
+
+	put_header(&msg, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
+	nl_put_str(&msg, CTRL_ATTR_FAMILY_NAME, HYPTRACE_FAMILY_NAME);
+	err = nl_do(nl, &msg, &answer);
+	if (err)
+		return err;
+	if (!nl_attr(nl_first(&answer), CTRL_ATTR_FAMILY_ID))
+		return -EBADMSG;
+	memcpy(&nl->family, nl_data(nl_attr(nl_first(&answer), CTRL_ATTR_FAMILY_ID)),
+	       sizeof(nl->family));
+	groups = nl_attr(nl_first(&answer), CTRL_ATTR_MCAST_GROUPS);
+	/* the only one; its number in the list is 1 */
+	group = nl_nested(groups, 1);
+	if (strcmp(nl_str(nl_nested(group, CTRL_ATTR_MCAST_GRP_NAME)), HYPTRACE_MCGRP_NOTIFY))
+		return -EBADMSG;
+	nl->group = nl_u32(nl_nested(group, CTRL_ATTR_MCAST_GRP_ID));
+	return 0;
+}
+
+/**
+ * nl_open - a socket that speaks with the family
+ * @nl:		filled in
+ *
+ * Return: 0 or a negative errno; -ENOENT if there is no such family.
+ */
+int nl_open(struct nl *nl)
+{
+	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
+	int on = 1, err;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	if (nl->fd < 0)
+		return -errno;
+	if (setsockopt(nl->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on)) ||
+	    setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) ||
+	    bind(nl->fd, (struct sockaddr *)&address, sizeof(address)))
+		err = -errno;
+	else
+		err = resolve(nl);
+	if (err)
+		nl_close(nl);
+	return err;
+}
+
+void nl_close(struct nl *nl)
+{
+	close(nl->fd);
+	nl->fd = -1;
+}
+
+/**
+ * nl_join - listen to the family's notifications
+ * @nl:		a socket that makes no requests
+ *
+ * Return: 0 or a negative errno.
+ */
+int nl_join(struct nl *nl)
+{
+	if (setsockopt(nl->fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl->group, sizeof(nl->group)))
+		return -errno;
+	return 0;
+}
+
+/**
+ * nl_notification - the next notification
+ * @nl:		has joined
+ * @timeout_ms:	how long to wait for it
+ *
+ * Return: the message, to be used before the next call of this file, or NULL.
+ */
+const struct nlmsghdr *nl_notification(struct nl *nl, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = nl->fd, .events = POLLIN };
+	ssize_t len;
+
+	if (poll(&poll_fd, 1, timeout_ms) != 1)
+		return NULL;
+	len = recv(nl->fd, received, sizeof(received), 0);
+	return len > 0 && NLMSG_OK((struct nlmsghdr *)received, len) ? (void *)received : NULL;
+}

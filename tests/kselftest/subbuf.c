@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Decoding sub-buffers: see subbuf.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/hyptrace.h>
+
+#include "subbuf.h"
+
+enum {
+	TYPE_LENGTH_WORD	= 0,
+	TYPE_WORDS_MAX		= 28,
+	TYPE_PADDING		= 29,
+	TYPE_TIME_EXTEND	= 30,
+	TYPE_TIME_STAMP		= 31,
+};
+
+#define WORD		4
+#define TYPE_BITS	5
+#define DELTA_BITS	27
+
+struct selftest {
+	uint16_t	event;
+	uint64_t	id;
+};
+
+static uint32_t word(const struct subbuf *sub, uint32_t pos)
+{
+	uint32_t value;
+
+	memcpy(&value, sub->data + pos, sizeof(value));
+	return value;
+}
+
+/**
+ * subbuf_begin - begin with the first record
+ * @sub:	filled in
+ * @page:	the sub-buffer; it may be mapped
+ * @size:	its bytes
+ */
+void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
+{
+	uint64_t commit;
+
+	memset(sub, 0, sizeof(*sub));
+	sub->data = (const uint8_t *)page + SUBBUF_HEADER;
+	/* pairs with the writer's release */
+	commit = __atomic_load_n((const uint64_t *)page + 1, __ATOMIC_ACQUIRE);
+	memcpy(&sub->time, page, sizeof(sub->time));
+	sub->end = commit & HYPTRACE_COMMIT_MASK;
+	sub->missed = commit & HYPTRACE_COMMIT_MISSED;
+	sub->stored = commit & HYPTRACE_COMMIT_STORED;
+	if (commit & ~(uint64_t)(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED |
+				 HYPTRACE_COMMIT_STORED))
+		sub->bad = "unknown flags in commit";
+	else if (sub->end > size - SUBBUF_HEADER)
+		sub->bad = "commit is larger than the sub-buffer";
+	else if (sub->stored && !sub->missed)
+		sub->bad = "a count of missed events, but none missed";
+	else if (sub->stored && sub->end + sizeof(sub->lost) > size - SUBBUF_HEADER)
+		sub->bad = "a count of missed events where there is no room for it";
+	else if (sub->stored)
+		memcpy(&sub->lost, sub->data + sub->end, sizeof(sub->lost));
+	if (!sub->bad && sub->stored && !sub->lost)
+		sub->bad = "0 missed events";
+}
+
+/**
+ * subbuf_next - the next record that is an event
+ * @sub:	the walk
+ * @record:	filled in
+ *
+ * Return: false at the end, and if something is wrong: then @sub->bad says what.
+ */
+bool subbuf_next(struct subbuf *sub, struct record *record)
+{
+	while (!sub->bad && sub->pos < sub->end) {
+		uint32_t header, type, delta, size, at = sub->pos + WORD;
+
+		if (sub->end - sub->pos < WORD || sub->pos % WORD) {
+			sub->bad = "a record that is not whole or not aligned";
+			return false;
+		}
+		header = word(sub, sub->pos);
+		type = header & ((1U << TYPE_BITS) - 1);
+		delta = header >> TYPE_BITS;
+
+		if (type != TYPE_TIME_STAMP)
+			sub->time += delta;
+		switch (type) {
+		case TYPE_PADDING:
+			sub->bad = "padding within the data";
+			return false;
+		case TYPE_TIME_EXTEND:
+			sub->time += (uint64_t)word(sub, at) << DELTA_BITS;
+			sub->pos += 2 * WORD;
+			continue;
+		case TYPE_TIME_STAMP:
+			sub->time = delta | (uint64_t)word(sub, at) << DELTA_BITS;
+			sub->pos += 2 * WORD;
+			continue;
+		case TYPE_LENGTH_WORD:
+			size = word(sub, at) - WORD;
+			at += WORD;
+			break;
+		default:
+			size = type * WORD;
+			break;
+		}
+		if (size < sizeof(record->event) || size > sub->end - sub->pos ||
+		    at + size > sub->end) {
+			sub->bad = "a record that reaches beyond the data";
+			return false;
+		}
+		record->time = sub->time;
+		record->size = size;
+		record->payload = sub->data + at;
+		memcpy(&record->event, record->payload, sizeof(record->event));
+		sub->pos = at + (size + WORD - 1) / WORD * WORD;
+		return true;
+	}
+	return false;
+}
+
+static void complain(struct sequence *seq, const char *what, uint64_t got)
+{
+	if (!seq->bad[0])
+		snprintf(seq->bad, sizeof(seq->bad), "%s: got %llu, expected %llu after %llu events",
+			 what, (unsigned long long)got, (unsigned long long)seq->next,
+			 (unsigned long long)seq->seen);
+}
+
+/**
+ * sequence_records - check the records of a walk, where it is
+ * @seq:	the numbers so far
+ * @sub:	the walk; at its end then
+ */
+void sequence_records(struct sequence *seq, struct subbuf *sub)
+{
+	struct selftest selftest;
+	struct record record;
+
+	while (subbuf_next(sub, &record)) {
+		if (record.event != seq->event)
+			continue;
+		if (record.size != sizeof(selftest)) {
+			complain(seq, "size of a selftest event", record.size);
+			continue;
+		}
+		memcpy(&selftest, record.payload, sizeof(selftest));
+		if (selftest.id != seq->next)
+			complain(seq, "a number", selftest.id);
+		if (record.time < seq->time)
+			complain(seq, "time going back", record.time);
+		seq->next = selftest.id + 1;
+		seq->time = record.time;
+		seq->seen++;
+	}
+	if (sub->bad)
+		complain(seq, sub->bad, sub->pos);
+}
+
+/**
+ * sequence_feed - check the next sub-buffer that was read
+ * @seq:	the numbers so far
+ * @page:	the sub-buffer
+ * @size:	its bytes
+ */
+void sequence_feed(struct sequence *seq, const void *page, uint32_t size)
+{
+	struct subbuf sub;
+	uint64_t lost;
+
+	subbuf_begin(&sub, page, size);
+	lost = sub.lost;
+	if (sub.missed && !sub.stored) {
+		/* no room for the count: the first number tells it */
+		struct subbuf look = sub;
+		struct record record;
+		struct selftest selftest;
+
+		if (subbuf_next(&look, &record) && record.size == sizeof(selftest)) {
+			memcpy(&selftest, record.payload, sizeof(selftest));
+			lost = selftest.id - seq->next;
+			if (selftest.id <= seq->next)
+				complain(seq, "events said to be missed that are not", selftest.id);
+		}
+	}
+	seq->lost += lost;
+	seq->next += lost;
+	sequence_records(seq, &sub);
+}
+
+/**
+ * sequence_frames - check what a read of all CPUs gave
+ * @seqs:	the numbers of each CPU
+ * @nr:		CPUs
+ * @data:	frames and sub-buffers
+ * @len:	bytes
+ *
+ * What is wrong goes to the CPU in question, or to the first.
+ */
+void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, size_t len)
+{
+	struct hyptrace_frame frame;
+	struct sequence *seq;
+	struct subbuf sub;
+
+	while (len) {
+		if (len < sizeof(frame)) {
+			complain(seqs, "bytes where a frame should be", len);
+			return;
+		}
+		memcpy(&frame, data, sizeof(frame));
+		data = (const char *)data + sizeof(frame);
+		len -= sizeof(frame);
+		if (frame.cpu >= nr) {
+			complain(seqs, "the CPU of a frame", frame.cpu);
+			return;
+		}
+		seq = &seqs[frame.cpu];
+		if (frame.size > len || frame.size <= SUBBUF_HEADER) {
+			complain(seq, "the size in a frame", frame.size);
+			return;
+		}
+		subbuf_begin(&sub, data, frame.size);
+		if (sub.missed != !!frame.lost || (sub.stored && sub.lost != frame.lost))
+			complain(seq, "losses in frame and sub-buffer differ", frame.lost);
+		seq->lost += frame.lost;
+		seq->next += frame.lost;
+		sequence_records(seq, &sub);
+		data = (const char *)data + frame.size;
+		len -= frame.size;
+	}
+}

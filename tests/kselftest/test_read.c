@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* read() and poll() of /dev/hyptrace: what they deliver, and when they wait. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "subbuf.h"
+
+#define PAGE		4096U
+#define RING_SIZE	(64 * 1024)
+#define FRAME_SIZE	sizeof(struct hyptrace_frame)
+#define CPUS		2
+
+/* Long enough for anything that does happen, on a slow machine too */
+#define SOON_MS		10000
+
+/* Selftest events that surely take more than a sub-buffer, less than the ring */
+#define MANY		1000
+
+REMOTE_FIXTURE(read);
+
+static char buffer[RING_SIZE * CPUS * 2] __attribute__((aligned(8)));
+
+static struct sequence sequence_of(struct nl *nl, const char *remote)
+{
+	return (struct sequence) { .event = control_event_id(nl, remote, "selftest") };
+}
+
+/* Run in a child: something that happens while the test waits */
+static pid_t later(struct nl *nl, const char *remote, uint8_t cmd)
+{
+	struct nl own;
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	usleep(200 * 1000);
+	if (nl_open(&own))
+		_exit(1);
+	if (cmd == HYPTRACE_CMD_MARK)
+		_exit(control_mark(&own, remote, 0, 7, 1) ? 1 : 0);
+	_exit(control(&own, cmd, remote) ? 1 : 0);
+}
+
+static void wait_for(struct __test_metadata *_metadata, pid_t child)
+{
+	int status;
+
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+static int ready(struct nl *nl, const char *remote)
+{
+	return control_ready(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE);
+}
+
+TEST_F(read, mark_7_is_7)
+{
+	struct record record;
+	struct subbuf sub;
+	struct { uint16_t event; uint64_t id; } selftest;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, 0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 7, 1));
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+
+	subbuf_begin(&sub, buffer, PAGE);
+	EXPECT_FALSE(sub.missed);
+	ASSERT_TRUE(subbuf_next(&sub, &record));
+	ASSERT_EQ(sizeof(selftest), record.size);
+	memcpy(&selftest, record.payload, sizeof(selftest));
+	EXPECT_EQ(control_event_id(&self->nl, variant->remote, "selftest"), selftest.event);
+	EXPECT_EQ(7, selftest.id);
+	EXPECT_FALSE(subbuf_next(&sub, &record));
+	EXPECT_EQ(NULL, sub.bad);
+	close(fd);
+}
+
+/* Events of a CPU are on that CPU's ring and on no other. */
+TEST_F(read, mark_on_each_cpu)
+{
+	int cpu, fd[CPUS];
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		fd[cpu] = open_attached(variant->remote, cpu, O_NONBLOCK);
+		ASSERT_LE(0, fd[cpu]);
+	}
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		struct sequence seq = sequence_of(&self->nl, variant->remote);
+
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, 3));
+		ASSERT_EQ(PAGE, read(fd[cpu], buffer, PAGE));
+		EXPECT_EQ(-1, read(fd[!cpu], buffer + PAGE, PAGE));
+		EXPECT_EQ(EAGAIN, errno);
+		sequence_feed(&seq, buffer, PAGE);
+		EXPECT_STREQ("", seq.bad);
+		EXPECT_EQ(3, seq.seen);
+	}
+}
+
+/* Without a CPU it is the one that the sender runs on. */
+TEST_F(read, mark_on_current_cpu)
+{
+	struct counts counts;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, CPU_CURRENT, 1, 5));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(5, counts.written);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+	EXPECT_EQ(0, counts.written);
+}
+
+TEST_F(read, whole_subbuffers_as_many_as_fit)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	ssize_t len, at, total = 0;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, MANY));
+	/* room for two and a half */
+	len = read(fd, buffer, PAGE * 5 / 2);
+	EXPECT_EQ(2 * PAGE, len);
+	while (len > 0) {
+		ASSERT_EQ(0, len % PAGE);
+		for (at = 0; at < len; at += PAGE)
+			sequence_feed(&seq, buffer + at, PAGE);
+		total += len;
+		len = read(fd, buffer, sizeof(buffer));
+	}
+	EXPECT_EQ(-1, len);
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(MANY, seq.seen);
+	EXPECT_EQ(0, seq.lost);
+	close(fd);
+}
+
+/* Behind its data a sub-buffer has nothing of what was there before. */
+TEST_F(read, nothing_behind_the_data)
+{
+	struct subbuf sub;
+	unsigned int i, dirty = 0;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	/* the ring goes round once: every page has old data */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 20 * MANY));
+	while (read(fd, buffer, sizeof(buffer)) > 0)
+		;
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	subbuf_begin(&sub, buffer, PAGE);
+	EXPECT_EQ(NULL, sub.bad);
+	EXPECT_FALSE(sub.missed);
+	for (i = SUBBUF_HEADER + sub.end; i < PAGE; i++)
+		dirty += !!buffer[i];
+	EXPECT_EQ(0, dirty);
+	close(fd);
+}
+
+TEST_F(read, short_buffers_get_pieces)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	static const size_t pieces[] = { 1, 7, 100, 1000, 4095 };
+	size_t at = 0, size;
+	unsigned int i = 0;
+	ssize_t len;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, MANY));
+	while (at < sizeof(buffer)) {
+		size = pieces[i++ % ARRAY_SIZE(pieces)];
+		len = read(fd, buffer + at, size);
+		if (len < 0)
+			break;
+		ASSERT_LT(0, len);
+		ASSERT_GE(size, len);
+		at += len;
+	}
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, at % PAGE);
+	for (size = 0; size + PAGE <= at; size += PAGE)
+		sequence_feed(&seq, buffer + size, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(MANY, seq.seen);
+	close(fd);
+}
+
+/* A piece that is left is readable, and so poll() says. */
+TEST_F(read, rest_of_a_piece_is_readable)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	ASSERT_EQ(10, read(poll_fd.fd, buffer, 10));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	EXPECT_EQ(1, poll(&poll_fd, 1, 0));
+	EXPECT_EQ(POLLIN, poll_fd.revents);
+	EXPECT_EQ(PAGE - 10, read(poll_fd.fd, buffer, PAGE));
+	EXPECT_EQ(0, read(poll_fd.fd, buffer, PAGE));
+	EXPECT_EQ(1, poll(&poll_fd, 1, 0));
+	EXPECT_EQ(POLLHUP, poll_fd.revents);
+	close(poll_fd.fd);
+}
+
+TEST_F(read, zero_bytes)
+{
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, 0);
+	EXPECT_EQ(0, read(fd, buffer, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_EQ(0, read(fd, buffer, 0));
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+	close(fd);
+}
+
+TEST_F(read, bad_pointer_loses_nothing)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	char *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	void *volatile nowhere = NULL;
+	size_t at = 0, i;
+	ssize_t len;
+	int fd;
+
+	ASSERT_NE(MAP_FAILED, pages);
+	ASSERT_EQ(0, mprotect(pages + 2 * PAGE, PAGE, PROT_NONE));
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, MANY));
+
+	EXPECT_EQ(-1, read(fd, nowhere, PAGE));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, read(fd, (void *)(1UL << 55), PAGE));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, read(fd, pages + 2 * PAGE, PAGE));
+	EXPECT_EQ(EFAULT, errno);
+
+	/* a page and 100 bytes are there */
+	len = read(fd, pages + PAGE - 100, 3 * PAGE);
+	ASSERT_LT(0, len);
+	ASSERT_GE(PAGE + 100, len);
+	memcpy(buffer, pages + PAGE - 100, len);
+	for (at = len; (len = read(fd, buffer + at, sizeof(buffer) - at)) > 0; at += len)
+		;
+	EXPECT_EQ(0, at % PAGE);
+	for (i = 0; i + PAGE <= at; i += PAGE)
+		sequence_feed(&seq, buffer + i, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(MANY, seq.seen);
+	close(fd);
+}
+
+TEST_F(read, vectors)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	struct iovec vector[3] = {
+		{ buffer, 100 }, { buffer + 100, PAGE - 100 }, { buffer + PAGE, PAGE },
+	};
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, MANY));
+	ASSERT_EQ(2 * PAGE, readv(fd, vector, 3));
+	sequence_feed(&seq, buffer, PAGE);
+	sequence_feed(&seq, buffer + PAGE, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	close(fd);
+}
+
+TEST_F(read, blocks_until_an_event)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, 0);
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+	seq.next = 7;
+	sequence_feed(&seq, buffer, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(1, seq.seen);
+	wait_for(_metadata, child);
+	close(fd);
+}
+
+TEST_F(read, stop_ends_a_blocking_read)
+{
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, 0);
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
+	wait_for(_metadata, child);
+	close(fd);
+}
+
+TEST_F(read, empty)
+{
+	int fd;
+
+	/* attached and never started: tracing is off */
+	fd = open_attached(variant->remote, 0, 0);
+	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
+	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
+	EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
+	EXPECT_EQ(EAGAIN, errno);
+	/* what was written before the stop is read before the end */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
+	close(fd);
+	EXPECT_UNLOADED();
+}
+
+static void on_alarm(int signal)
+{
+}
+
+static void alarm_in(struct __test_metadata *_metadata, int flags)
+{
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = flags };
+	struct itimerval timer = { .it_value.tv_usec = 200 * 1000 };
+
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+TEST_F(read, signal_interrupts)
+{
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, 0);
+	alarm_in(_metadata, 0);
+	EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
+	EXPECT_EQ(EINTR, errno);
+	/* and has lost nothing */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+	close(fd);
+}
+
+TEST_F(read, signal_restarts)
+{
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, 0);
+	alarm_in(_metadata, SA_RESTART);
+	child = fork();
+	if (!child) {
+		struct nl own;
+
+		usleep(600 * 1000);
+		_exit(nl_open(&own) || control_mark(&own, variant->remote, 0, 0, 1));
+	}
+	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+	wait_for(_metadata, child);
+	close(fd);
+}
+
+TEST_F(read, kill_ends_a_blocking_read)
+{
+	pid_t child;
+	int status;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	child = fork();
+	if (!child) {
+		int fd = open_attached(variant->remote, 0, 0);
+
+		_exit(read(fd, buffer, sizeof(buffer)));
+	}
+	usleep(300 * 1000);
+	ASSERT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	EXPECT_UNLOADED();
+}
+
+TEST_F(read, poll_tells_of_an_event)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+	pid_t child;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 0, 0);
+	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
+	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
+	EXPECT_EQ(POLLIN, poll_fd.revents);
+	EXPECT_EQ(PAGE, read(poll_fd.fd, buffer, sizeof(buffer)));
+	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
+	wait_for(_metadata, child);
+	close(poll_fd.fd);
+}
+
+TEST_F(read, poll_tells_of_the_end)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+	pid_t child;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 0, 0);
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
+	EXPECT_EQ(POLLHUP, poll_fd.revents);
+	wait_for(_metadata, child);
+	close(poll_fd.fd);
+}
+
+/* Unread events of another CPU are no reason to wake. */
+TEST_F(read, poll_of_another_cpu)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 1, 0);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
+	close(poll_fd.fd);
+	poll_fd.fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0);
+	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
+	EXPECT_EQ(POLLIN, poll_fd.revents);
+	close(poll_fd.fd);
+}
+
+TEST_F(read, epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN }, got;
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	unsigned int round;
+	pid_t child;
+	int fd;
+
+	ASSERT_LE(0, epoll_fd);
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
+	EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
+	/* more than once: it must look again after it was asked again */
+	for (round = 0; round < 3; round++) {
+		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
+		EXPECT_EQ(EPOLLIN, got.events);
+		/* level triggered */
+		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, 0));
+		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+		EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
+		wait_for(_metadata, child);
+	}
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
+	EXPECT_EQ(EPOLLHUP, got.events);
+	wait_for(_metadata, child);
+	close(fd);
+	close(epoll_fd);
+}
+
+TEST_F(read, epoll_edge_triggered)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET }, got;
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	unsigned int round;
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
+	for (round = 0; round < 3; round++) {
+		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
+		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+		EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
+		EXPECT_EQ(EAGAIN, errno);
+		wait_for(_metadata, child);
+	}
+	close(fd);
+	close(epoll_fd);
+}
+
+TEST_F(read, all_cpus_come_in_frames)
+{
+	struct sequence seqs[CPUS] = {
+		sequence_of(&self->nl, variant->remote), sequence_of(&self->nl, variant->remote),
+	};
+	ssize_t len;
+	int cpu, fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	for (cpu = 0; cpu < CPUS; cpu++)
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, MANY + cpu));
+
+	EXPECT_EQ(-1, read(fd, buffer, 1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, read(fd, buffer, FRAME_SIZE + PAGE - 1));
+	EXPECT_EQ(EINVAL, errno);
+	/* exactly one, then as many as fit */
+	len = read(fd, buffer, 2 * (FRAME_SIZE + PAGE) - 1);
+	EXPECT_EQ(FRAME_SIZE + PAGE, len);
+	while (len > 0) {
+		sequence_frames(seqs, CPUS, buffer, len);
+		len = read(fd, buffer, sizeof(buffer));
+	}
+	EXPECT_EQ(EAGAIN, errno);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		EXPECT_STREQ("", seqs[cpu].bad);
+		EXPECT_EQ(MANY + cpu, seqs[cpu].seen);
+		EXPECT_EQ(0, seqs[cpu].lost);
+	}
+
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	EXPECT_EQ(-1, read(fd, buffer, PAGE));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
+	EXPECT_EQ(-1, ioctl(fd, TRACE_MMAP_IOCTL_GET_READER));
+	EXPECT_EQ(ENODEV, errno);
+	close(fd);
+}
+
+/* A busy CPU does not keep another from being read. */
+TEST_F(read, all_cpus_in_turn)
+{
+	struct hyptrace_frame frame;
+	bool seen[CPUS] = { };
+	unsigned int i;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, MANY));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, MANY));
+	for (i = 0; i < CPUS; i++) {
+		ASSERT_EQ(FRAME_SIZE + PAGE, read(fd, buffer, FRAME_SIZE + PAGE));
+		memcpy(&frame, buffer, sizeof(frame));
+		ASSERT_GT(CPUS, frame.cpu);
+		seen[frame.cpu] = true;
+	}
+	EXPECT_TRUE(seen[0] && seen[1]);
+	close(fd);
+}
+
+TEST_F(read, descriptor_passed_on)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
+	child = fork();
+	if (!child)
+		_exit(read(fd, buffer, PAGE) != PAGE);
+	wait_for(_metadata, child);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 10, 10));
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	/* the child had the first ten */
+	seq.next = 10;
+	sequence_feed(&seq, buffer, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(10, seq.seen);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
