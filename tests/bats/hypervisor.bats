@@ -25,12 +25,6 @@ number()
 	grep -cE "$1" "$out" || true
 }
 
-setup_file()
-{
-	grep -q 'kvm-arm.mode=none' /proc/cmdline && skip "there is no hypervisor"
-	true
-}
-
 @test "all reasons of a guest's life appear" {
 	trace_workload
 	for reason in hvc host_abort guest_exit; do

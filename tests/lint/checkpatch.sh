@@ -22,14 +22,16 @@ checkpatch_ignored=(
 	# A header of user space has no BIT(), and no types and attributes of the kernel's.
 	'uapi/* hyp/abi.h|BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES'
 	# Programs are written in C's own words: uint64_t, PRIu64, __attribute__; sizeof x / sizeof *x; a volatile
-	# sig_atomic_t is what a signal handler may write; strings are those of libc.
-	'tools/* tests/*|PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,BIT_MACRO,ARRAY_SIZE,VOLATILE,STRCPY,STRLCPY,STRNCPY,SSCANF_TO_KSTRTO,NAKED_SSCANF,PREFER_SCNPRINTF,AVOID_EXTERNS,CONSIDER_KSTRTO,MACRO_ARG_REUSE,PREFER_FALLTHROUGH,USE_RELATIVE_PATH,PRINTF_L'
+	# sig_atomic_t is what a signal handler may write; strings are those of libc, and those that people see are not
+	# split; "usage" and "number" are words of English, not only names of functions.
+	'tools/* tests/*|PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,BIT_MACRO,ARRAY_SIZE,VOLATILE,STRCPY,STRLCPY,STRNCPY,SSCANF_TO_KSTRTO,NAKED_SSCANF,PREFER_SCNPRINTF,AVOID_EXTERNS,CONSIDER_KSTRTO,MACRO_ARG_REUSE,PREFER_FALLTHROUGH,LONG_LINE_STRING,EMBEDDED_FUNCTION_NAME'
 	# It takes "void" in "fn(void) __attribute__((noreturn))" for an argument without a name.
 	'tools/*.h tests/*.h|FUNCTION_ARGUMENTS'
-	# The list of events once more, and a table of operations made by macros.
-	'tests/unit/*|SPACING,TRAILING_SEMICOLON,COMPLEX_MACRO,MACRO_ARG_UNUSED,NEW_TYPEDEFS,MULTIPLE_ASSIGNMENTS'
-	# Assembly in strings is aligned; "number" is a word of English and the name of a function.
-	'tests/vm/workload.c|LEADING_SPACE,EMBEDDED_FUNCTION_NAME'
+	# The list of events once more, and a table of operations made by macros; arrays of arguments as main() has them;
+	# expected output, a string a line.
+	'tests/unit/*|SPACING,TRAILING_SEMICOLON,COMPLEX_MACRO,MACRO_ARG_UNUSED,NEW_TYPEDEFS,MULTIPLE_ASSIGNMENTS,STATIC_CONST_CHAR_ARRAY,SPLIT_STRING'
+	# Assembly in strings is aligned.
+	'tests/vm/workload.c|LEADING_SPACE'
 	# The harness of the kernel's own selftests: TEST_F() and so on are followed by a block.
 	'tests/kselftest/*|SPACING,COMPLEX_MACRO,NEW_TYPEDEFS,BRACES'
 	# Generated.

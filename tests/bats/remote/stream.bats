@@ -120,7 +120,7 @@ load ../helper
 	run -2 ht stream -C 4095
 	says 'has no CPU 4095'
 	run -2 ht stream -C 0,4095
-	for list in x 1-0 , '' -1 0- 99999999999999999999; do
+	for list in x 1-0 ',' '' -1 0- 99999999999999999999; do
 		run -1 ht stream -C "$list"
 		says "bad CPU list \"$list\""
 	done
