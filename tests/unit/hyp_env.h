@@ -22,6 +22,7 @@
 #include "hooks.h"
 
 #define ENV_CPUS	4
+#define ENV_NR(array)	(sizeof(array) / sizeof((array)[0]))
 #define ENV_NS_CLOCK	(1ULL << HYPTRACE_CLOCK_SHIFT)	/* mult of 1 ns a cycle */
 
 enum env_owner {

@@ -9,7 +9,8 @@
 #include "hyp_env.h"
 
 #define SEED		0x636c6f636b
-#define UPDATES		40000
+#define READS		1000000
+#define UPDATES		1000000
 
 static s64 set_clock(u64 mult, u64 cycles, u64 ns)
 {
@@ -65,8 +66,8 @@ static void arithmetic(void **state)
 	u32 i, j, k;
 
 	(void)state;
-	for (i = 0; i < sizeof(mults) / sizeof(mults[0]); i++) {
-		for (j = 0; j < sizeof(counters) / sizeof(counters[0]); j++) {
+	for (i = 0; i < ENV_NR(mults); i++) {
+		for (j = 0; j < ENV_NR(counters); j++) {
 			for (k = 0; k < 1000; k++) {
 				u64 cycles = k ? env_random(&seed) >> k % 64 : 0;
 				u64 ns = env_random(&seed) >> k % 60;
@@ -136,23 +137,28 @@ static void update_within_read(void **state)
 	}
 }
 
-/* Any mix of two of these clocks is none of them: with cycles at 0, time % P == 0. */
-#define CYCLES	1000000
-#define P	1000003
+/*
+ * Clocks that all give a multiple of P, though from unlike parameters; what a mix
+ * of two of them gives is none, but for one in a million.
+ */
+#define CYCLES	1000000ULL
+#define P	1000003ULL
 
-static u32 updates;
+static u64 nr_updates_done;
+static bool reading;
 
 static void *updater(void *arg)
 {
 	u64 seed = (uintptr_t)arg;
 
-	while (__atomic_fetch_add(&updates, 1, __ATOMIC_RELAXED) < UPDATES) {
+	while (READ_ONCE(reading)) {
 		u64 mult = 1 + env_random(&seed) % 1000;
 		u64 epoch = env_random(&seed) % CYCLES;
 
-		/* time is mult * (CYCLES - epoch) + ns */
+		/* mult * (CYCLES - epoch) and this make mult * P */
 		set_clock(mult * ENV_NS_CLOCK, epoch,
 			  mult * epoch + mult * (P - CYCLES));
+		__atomic_fetch_add(&nr_updates_done, 1, __ATOMIC_RELAXED);
 	}
 
 	return NULL;
@@ -160,27 +166,32 @@ static void *updater(void *arg)
 
 static void threads(void **state)
 {
+	u64 reads = 0, unknown = 0, i;
 	pthread_t updaters[2];
-	u64 reads = 0, good = 0, i;
+	bool ok = true;
 
 	(void)state;
 	env_counter = CYCLES;
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, P - CYCLES), 0);
+	WRITE_ONCE(reading, true);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&updaters[i], NULL, updater,
 						(void *)(uintptr_t)(i + 1)), 0);
-	for (; READ_ONCE(updates) < UPDATES; reads++) {
+	/* Until each has done its share, which on one CPU takes turns. */
+	while (reads < READS || READ_ONCE(nr_updates_done) < UPDATES) {
 		u64 time = hyptrace_clock();
 
-		assert_int_equal(time % P, 0);
-		assert_true(time / P <= 1000);
-		good += !!time;
+		ok &= time % P == 0 && time / P <= 1000;
+		unknown += !time;
+		reads++;
 	}
+	WRITE_ONCE(reading, false);
 	pthread_join(updaters[0], NULL);
 	pthread_join(updaters[1], NULL);
-	print_message("%llu of %llu reads gave the time\n", (unsigned long long)good,
-		      (unsigned long long)reads);
-	assert_true(good > 0);
+	print_message("%llu reads, %llu of them met an update\n",
+		      (unsigned long long)reads, (unsigned long long)unknown);
+	assert_true(ok);
+	assert_true(unknown < reads);
 }
 
 #define WITH_ENV(test)	cmocka_unit_test_setup_teardown(test, start, stop)

@@ -101,8 +101,6 @@ static const u64 no_page[] = {
 	0, 1, ~0ULL, 1ULL << 52, 1ULL << 51, (1ULL << 52) - 1, 1ULL << 63,
 };
 
-#define NR_NO_PAGE	(sizeof(no_page) / sizeof(no_page[0]))
-
 static void no_such_op(void **state)
 {
 	u64 op;
@@ -198,12 +196,12 @@ static void not_to_be_taken(void **state)
 	(void)state;
 	begin(4);
 	env_share(POOL - 1);
-	for (i = 0; i < NR_NO_PAGE; i++)
+	for (i = 0; i < ENV_NR(no_page); i++)
 		refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, no_page[i], 0);
 	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, env_pfn(5) - 1, 0);
 	refused(-EPERM, HYPTRACE_OP_RING_DIR, CPU, env_pfn(POOL - 1), 0);
 	dir();
-	for (i = 0; i < NR_NO_PAGE; i++)
+	for (i = 0; i < ENV_NR(no_page); i++)
 		refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, no_page[i], 0);
 	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(POOL - 1), 0);
 	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(env_ring_dir(&ring, 0)), 0);
@@ -218,7 +216,7 @@ static void bad_entry(void **state)
 	begin(HYPTRACE_SLOTS_PER_TABLE);
 	dir();
 	for (bad = 0; bad < HYPTRACE_SLOTS_PER_TABLE; bad += bad < 3 ? 1 : 31) {
-		for (i = 0; i < NR_NO_PAGE; i++) {
+		for (i = 0; i < ENV_NR(no_page); i++) {
 			env_ring_list(&ring, 0);
 			list_entry(bad, no_page[i]);
 			refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
@@ -284,7 +282,7 @@ static void bad_meta(void **state)
 	begin(4);
 	dir();
 	table(0);
-	for (i = 0; i < NR_NO_PAGE; i++)
+	for (i = 0; i < ENV_NR(no_page); i++)
 		refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, no_page[i], 0);
 	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, env_pfn(POOL - 1), 0);
 	refused(-EBUSY, HYPTRACE_OP_RING_READY, CPU, env_pfn(2), 0);

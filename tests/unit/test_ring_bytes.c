@@ -118,7 +118,7 @@ static void lengths(void **state)
 	u32 pos = 0, i;
 
 	(void)state;
-	for (i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
+	for (i = 0; i < ENV_NR(payloads); i++) {
 		assert_true(run_write(&run, MODEL_RAW, payloads[i], 100 * i));
 		assert_int_equal(word(pos) & 31, words[i]);
 		if (words[i]) {

@@ -8,7 +8,7 @@
  */
 #include "ring_run.h"
 
-#define ROUNDS		60000
+#define ROUNDS		30000
 #define WATCHED_PAGES	9	/* at most: each byte of them is compared */
 
 /* The character of a sequence. */
@@ -82,8 +82,9 @@ static void write_some(struct run *run, const struct mix *mix)
 
 		now = next_time(run, now);
 		/* A jump beyond what can be stored, for this event only. */
-		if (what >> 32 < 5000 && run->model->last < BIT_ULL(62))
-			now = run->model->last + BIT_ULL(59) - 2 + what % 4;
+		if (what >> 32 < BIT_ULL(20) && run->model->last < BIT_ULL(62))
+			now = run->model->last + BIT_ULL(59) - 2 +
+			      (what >> 4) % 4 + (what >> 6 & BIT_ULL(57));
 		run_write(run, what % 8 < 6 ? MODEL_RAW :
 			  what % 8 == 6 ? MODEL_ENTER : MODEL_SELFTEST,
 			  mix->payload(&run->seed), now);
@@ -245,12 +246,12 @@ static const u32 sizes[] = { 3, 4, 5, 9, 300 };
 static void all_sequences(bool discard, bool hostile, u64 seed)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS);
-	u32 nr_mixes = sizeof(mixes) / sizeof(mixes[0]), i, j;
+	u32 nr_mixes = ENV_NR(mixes), i, j;
 
 	seed = env_seed(seed);
 	print_message("seed %#llx, %llu rounds\n", (unsigned long long)seed,
 		      (unsigned long long)rounds);
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (i = 0; i < ENV_NR(sizes); i++)
 		for (j = 0; j < nr_mixes; j++)
 			sequence(sizes[i], discard, &mixes[j], hostile,
 				 seed + i * 1000 + j,

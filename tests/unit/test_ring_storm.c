@@ -119,6 +119,7 @@ static void *writer(void *arg)
 		if (!(what >> 20 & 1023))
 			interlude(what >> 48);
 	}
+	/* pairs with the acquire in reader(): all that was written is there */
 	smp_store_release(&storm.written, true);
 
 	return arg;
@@ -128,7 +129,7 @@ static void *writer(void *arg)
 static void *busybody(void *arg)
 {
 	env_cpu(3);
-	while (!smp_load_acquire(&storm.over)) {
+	while (!READ_ONCE(storm.over)) {
 		u64 now = READ_ONCE(env_counter);
 
 		require(!hyptrace_hcall(HYPTRACE_OP_SYNC, WRITER_CPU, 0, 0));
@@ -150,8 +151,7 @@ static void read_event(const struct decoded *event, const u8 *payload)
 		if (event->size != 8)
 			memcpy(&due.number, payload + (event->size == 16 ? 8 : 0), 8);
 		else
-			for (due.number |= 1; due.number % 8 != 1 ||
-			     (u8)due.number != payload[2]; )
+			while (due.number % 8 != 1 || (u8)due.number != payload[2])
 				due.number++;
 		require(due.number >= storm.expect);
 		storm.expect = due.number;
@@ -218,7 +218,7 @@ static void *reader(void *arg)
 
 	env_cpu(2);
 	while (turns-- && !done) {
-		/* Only if the writer had ended before is what we see all. */
+		/* Only if the writer had ended before (pairs with writer()) is this all. */
 		last = smp_load_acquire(&storm.written);
 		look();
 		if (storm.kind == SLEEPY)
@@ -268,7 +268,7 @@ static void run_storm(u32 nr_pages, u32 flags, enum reader_kind kind, bool reset
 		assert_int_equal(pthread_create(&threads[2], NULL, reader, &storm), 0);
 		pthread_join(threads[2], &ended);
 	} while (!ended);
-	smp_store_release(&storm.over, true);
+	WRITE_ONCE(storm.over, true);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 
