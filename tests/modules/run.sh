@@ -52,7 +52,7 @@ fetch_headers()
 	done
 }
 
-lock
+lock headers
 [[ -d $headers ]] || fetch_headers
 kdir=$(echo "$headers"/usr/src/linux-headers-*-"$(dpkg --print-architecture)")
 [[ -f $kdir/Makefile ]] || die "the headers in $headers have no Makefile: remove that folder and try again"

@@ -5,7 +5,6 @@
 : "${cache:?source lib.sh first}"
 
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-apt_state=$cache/apt
 
 # The mirror that this machine takes its own release from.
 apt_mirror()
@@ -25,6 +24,7 @@ apt_setup()
 	local mirror suite
 	[[ -r $keyring ]] || die "$keyring is missing: install debian-archive-keyring"
 	mirror=$(apt_mirror)
+	apt_state=$cache/apt/$1
 	mkdir -p "$apt_state/lists" "$apt_state/cache/archives/partial"
 	for suite in "$@"; do
 		printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$mirror" "$suite"

@@ -107,7 +107,7 @@ need "${cross}gcc"
 need bison
 need flex
 need bc
-lock
+lock kernel
 prepare_tree
 configure
 step "building $name" kmake -j"$(nproc)" Image modules

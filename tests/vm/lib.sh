@@ -60,16 +60,17 @@ set_kernel()
 	out=$cache/out/$kernel${flavour:+-$flavour}-$(hash_of "$repo")
 }
 
-# One run at a time builds in the cache; what a locked script calls is covered by its lock.
+# lock PART: one run at a time works on a part of the cache; what a script calls is covered by its lock.
 lock()
 {
-	[[ -z ${HYPTRACE_LOCKED:-} ]] || return 0
-	exec 9>"$cache/lock"
-	if ! flock -n 9; then
-		say "waiting for another run that works in $cache"
-		flock 9
+	local fd
+	[[ " ${HYPTRACE_LOCKED:-} " != *" $1 "* ]] || return 0
+	exec {fd}>"$cache/$1.lock"
+	if ! flock -n "$fd"; then
+		say "waiting for another run that works on the $1 in $cache"
+		flock "$fd"
 	fi
-	export HYPTRACE_LOCKED=1
+	export HYPTRACE_LOCKED="${HYPTRACE_LOCKED:-} $1"
 }
 
 # step TITLE COMMAND...: run it with its output in a log, and show that it lives.
@@ -81,7 +82,7 @@ step()
 	start=$SECONDS
 	# a process group of its own, so that all of it ends with the script
 	set -m
-	"$@" >"$log" 2>&1 9>&- </dev/null &
+	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
 	set +m
 	trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM

@@ -46,7 +46,7 @@ if [[ ${1:-} == --path ]]; then
 	exit
 fi
 
-lock
+lock root
 [[ ! -d $root ]] || exit 0
 need mmdebstrap
 rm -rf "$cache/rootfs/.new"
