@@ -178,7 +178,7 @@ static void clear_ring(struct hyptrace_ring *ring)
  */
 void hyptrace_ring_init(struct hyptrace_ring *ring)
 {
-	ring->enabled = 0;
+	WRITE_ONCE(ring->enabled, 0);
 	ring->events = 0;
 	ring->last = 0;
 	clear_ring(ring);
