@@ -15,4 +15,6 @@ $(foreach test,$(hyp-tests),\
 	$(eval $(test)-libs := $(hyp-libs)))
 
 # One sanitizer at a time; a fence is no news to TSan, which sees the atomics.
-test_ring_storm_tsan-cflags += -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan
+hyp-tsan := -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan
+test_ring_storm_tsan-cflags += $(hyp-tsan)
+test_load_race-cflags += $(hyp-tsan)

@@ -85,6 +85,12 @@ static bool all_zero(const u8 *page)
 	return true;
 }
 
+/* With the page goes what was done to it: pairs with env_owner(). */
+static void set_owner(u32 index, enum env_owner owner)
+{
+	smp_store_release(&pool.owner[index], owner);
+}
+
 static bool fails(u32 *countdown)
 {
 	return *countdown && !--*countdown;
@@ -99,9 +105,9 @@ int hyptrace_take_page(u64 pfn, void **va)
 		return -EINVAL;
 	if (fails(&env_fail_take))
 		return -ENOMEM;
-	if (pool.owner[index] != ENV_HOST)
+	if (env_owner(index) != ENV_HOST)
 		return -EPERM;
-	pool.owner[index] = ENV_HYP;
+	set_owner(index, ENV_HYP);
 	*va = env_page(index);
 	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
 
@@ -113,7 +119,7 @@ int hyptrace_give_page(void *va)
 	u32 index;
 
 	env_calls.give++;
-	if (!find(va, &index) || pool.owner[index] != ENV_HYP) {
+	if (!find(va, &index) || env_owner(index) != ENV_HYP) {
 		violation("give a page that it does not own", va);
 		return -EPERM;
 	}
@@ -121,8 +127,8 @@ int hyptrace_give_page(void *va)
 		violation("give a page without wiping it", va);
 	if (fails(&env_fail_give))
 		return -ENOMEM;
-	pool.owner[index] = ENV_HOST;
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
+	set_owner(index, ENV_HOST);
 
 	return 0;
 }
@@ -136,11 +142,11 @@ int hyptrace_pin_page(u64 pfn, void **va)
 		return -EINVAL;
 	if (fails(&env_fail_pin))
 		return -ENOMEM;
-	if (pool.owner[index] == ENV_PINNED)
+	if (env_owner(index) == ENV_PINNED)
 		return -EBUSY;
-	if (pool.owner[index] != ENV_SHARED)
+	if (env_owner(index) != ENV_SHARED)
 		return -EPERM;
-	pool.owner[index] = ENV_PINNED;
+	set_owner(index, ENV_PINNED);
 	*va = env_page(index);
 	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
 
@@ -152,14 +158,14 @@ void hyptrace_unpin_page(void *va)
 	u32 index;
 
 	env_calls.unpin++;
-	if (!find(va, &index) || pool.owner[index] != ENV_PINNED) {
+	if (!find(va, &index) || env_owner(index) != ENV_PINNED) {
 		violation("unpin a page that it did not pin", va);
 		return;
 	}
 	if (!all_zero(va))
 		violation("unpin a page without wiping it", va);
-	pool.owner[index] = ENV_SHARED;
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
+	set_owner(index, ENV_SHARED);
 }
 
 /* Pages, all the host's, and CPUs without rings; the calling thread is CPU 0. */
@@ -229,19 +235,19 @@ u64 env_pfn(u32 index)
 
 enum env_owner env_owner(u32 index)
 {
-	return pool.owner[index];
+	return smp_load_acquire(&pool.owner[index]);
 }
 
 void env_share(u32 index)
 {
-	if (pool.owner[index] == ENV_HOST)
-		pool.owner[index] = ENV_SHARED;
+	if (env_owner(index) == ENV_HOST)
+		set_owner(index, ENV_SHARED);
 }
 
 void env_unshare(u32 index)
 {
-	if (pool.owner[index] == ENV_SHARED)
-		pool.owner[index] = ENV_HOST;
+	if (env_owner(index) == ENV_SHARED)
+		set_owner(index, ENV_HOST);
 }
 
 /* The host writes to a page that is not EL2's alone. */
@@ -249,10 +255,10 @@ void env_host_write(u32 index, size_t offset, const void *from, size_t len)
 {
 	u8 *page = env_page(index);
 
-	assert_int_not_equal(pool.owner[index], ENV_HYP);
+	assert_int_not_equal(env_owner(index), ENV_HYP);
 	ASAN_UNPOISON_MEMORY_REGION(page, PAGE_SIZE);
 	memcpy(page + offset, from, len);
-	if (pool.owner[index] < ENV_PINNED)
+	if (env_owner(index) < ENV_PINNED)
 		ASAN_POISON_MEMORY_REGION(page, PAGE_SIZE);
 }
 
@@ -263,7 +269,7 @@ bool env_is_wiped(u32 index)
 
 	ASAN_UNPOISON_MEMORY_REGION(page, PAGE_SIZE);
 	ret = all_zero(page);
-	if (pool.owner[index] < ENV_PINNED)
+	if (env_owner(index) < ENV_PINNED)
 		ASAN_POISON_MEMORY_REGION(page, PAGE_SIZE);
 
 	return ret;
@@ -274,7 +280,7 @@ u32 env_count(enum env_owner owner)
 	u32 nr = 0, i;
 
 	for (i = 0; i < pool.nr; i++)
-		nr += pool.owner[i] == owner;
+		nr += env_owner(i) == owner;
 
 	return nr;
 }

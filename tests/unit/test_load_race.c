@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that load, attach, swap, park and free each other's rings all at once. Under
+ * TSan (hyp.mk): what is shared among CPUs is under a lock, or marked.
+ *
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS say otherwise.
+ */
+#include <pthread.h>
+
+#include "hyp_env.h"
+
+#define THREADS		3
+#define DATA		8	/* of a thread's pages; then meta, directory, table */
+#define PER_THREAD	(DATA + 3)
+#define ROUNDS		20000
+#define SEED		0x72616365
+
+static u64 rounds;
+
+static void list_pages(u32 first, u64 random)
+{
+	struct hyptrace_table_entry entries[DATA] = { };
+	u32 table = first + DATA + 2, i;
+
+	/* Nobody but this thread offers this page. */
+	if (env_owner(table) != ENV_HOST)
+		return;
+	for (i = 0; i < DATA; i++)
+		entries[i].pfn = env_pfn(first + i);
+	if (!(random >> 32 & 15))
+		entries[3].pfn = entries[1].pfn;
+	env_host_write(table, 0, entries, sizeof(entries));
+}
+
+static void any_op(u32 cpu, u32 first, u64 *seed)
+{
+	u64 random = env_random(seed), op = HYPTRACE_OP_RING_BEGIN + (random >> 8) % 10;
+	u64 ring = random >> 20 & 1, arg = 0;
+
+	switch (op) {
+	case HYPTRACE_OP_RING_BEGIN:
+		arg = 3 + (random >> 32) % 6;
+		break;
+	case HYPTRACE_OP_RING_DIR:
+		arg = env_pfn(first + DATA + 1);
+		break;
+	case HYPTRACE_OP_RING_TABLE:
+		list_pages(first, random);
+		arg = env_pfn(first + DATA + 2);
+		break;
+	case HYPTRACE_OP_RING_READY:
+		arg = env_pfn(first + DATA);
+		break;
+	case HYPTRACE_OP_RING_FREE:
+	case HYPTRACE_OP_DETACH:
+		/* not so often that nothing is ever written */
+		if (random >> 32 & 15)
+			op = HYPTRACE_OP_SYNC;
+		break;
+	case HYPTRACE_OP_ATTACH:
+		ring = cpu;
+		arg = HYPTRACE_ALL_EVENTS;
+		break;
+	case HYPTRACE_OP_SWAP:
+		arg = ~0ULL;
+		break;
+	}
+	hyptrace_hcall(op, ring, arg, 0);
+
+	for (arg = random >> 40 & 127; arg; arg--)
+		hyptrace(selftest, arg);
+	if (!(random >> 50 & 63))
+		hyptrace_cpu_off();
+	if (!(random >> 56 & 15))
+		hyptrace_cpu_on();
+}
+
+/* What leads to a ring, and away from it, if nobody comes between. */
+static void load_or_free(u32 first, u64 random)
+{
+	u64 ring = random >> 8 & 1;
+	u32 steps = 6;
+
+	if (random >> 9 & 1) {
+		hyptrace_hcall(HYPTRACE_OP_DETACH, ring, 0, 0);
+		while (steps-- && hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring, 0, 0) > 0)
+			;
+		return;
+	}
+	list_pages(first, random);
+	hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, ring, 3 + (random >> 12) % 6, random & 1);
+	hyptrace_hcall(HYPTRACE_OP_RING_DIR, ring, env_pfn(first + DATA + 1), 0);
+	hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring, env_pfn(first + DATA + 2), 0);
+	hyptrace_hcall(HYPTRACE_OP_RING_READY, ring, env_pfn(first + DATA), 0);
+}
+
+static void *thread(void *arg)
+{
+	u32 cpu = (uintptr_t)arg;
+	u64 seed = env_seed(SEED) + cpu, i;
+
+	env_cpu(cpu);
+	for (i = 0; i < rounds; i++) {
+		u64 random = env_random(&seed);
+
+		if (random >> 16 & 3)
+			any_op(cpu, cpu * PER_THREAD, &seed);
+		else
+			load_or_free(cpu * PER_THREAD, random);
+	}
+
+	return NULL;
+}
+
+static void all_at_once(void **state)
+{
+	pthread_t threads[THREADS];
+	u32 i, j;
+	s64 ret;
+
+	(void)state;
+	rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS);
+	env_start(THREADS * PER_THREAD);
+	for (i = 0; i < THREADS; i++)
+		for (j = 0; j <= DATA; j++)
+			env_share(i * PER_THREAD + j);
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, thread,
+						(void *)(uintptr_t)i), 0);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+
+	for (i = 0; i < ENV_CPUS; i++) {
+		env_cpu(i);
+		hyptrace_hcall(HYPTRACE_OP_DETACH, i, 0, 0);
+		for (j = 0; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, i, 0, 0)) > 0; j++)
+			assert_true(j < 10);
+		assert_int_equal(ret, 0);
+	}
+	print_message("%llu pages pinned, %llu taken\n",
+		      (unsigned long long)env_calls.pin,
+		      (unsigned long long)env_calls.take);
+	assert_true(env_calls.pin > rounds / 50);
+	env_stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
