@@ -85,9 +85,9 @@ static bool all_zero(const u8 *page)
 	return true;
 }
 
-/* With the page goes what was done to it: pairs with env_owner(). */
 static void set_owner(u32 index, enum env_owner owner)
 {
+	/* what was done to the page goes with it: pairs with env_owner() */
 	smp_store_release(&pool.owner[index], owner);
 }
 
@@ -235,6 +235,7 @@ u64 env_pfn(u32 index)
 
 enum env_owner env_owner(u32 index)
 {
+	/* pairs with set_owner() */
 	return smp_load_acquire(&pool.owner[index]);
 }
 

@@ -47,10 +47,9 @@ static void stands_still(void **state)
 /* Long division of what the clock does by a multiplication of 128 bits. */
 static u64 expected(u64 counter, u64 mult, u64 cycles, u64 ns)
 {
-	u64 since = counter - cycles;
-	unsigned __int128 product = (unsigned __int128)since * mult;
+	__uint128_t product = (__uint128_t)(counter - cycles) * mult;
 
-	return ns + (u64)(product / ((unsigned __int128)1 << 32));
+	return ns + (u64)(product / ((__uint128_t)1 << 32));
 }
 
 static void arithmetic(void **state)
