@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build what runs in the guest, into the cache: the tools, the kselftest programs and the guest workload. The guest
-# sees the result as /usr/local.
+# Build what runs in the guest, into the cache: the tools and the guest workload, with --tests also the kselftest
+# programs. The guest sees the result as /usr/local.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -22,10 +22,16 @@ build()
 {
 	# shellcheck disable=SC2086 # CC has arguments
 	$CC -std=gnu11 -O2 -Wall -Wextra -Werror -o "$guest/root/usr/local/bin/workload" "$vm/workload.c"
-	make -C "$repo/tools" -j"$(nproc)" O="$guest/tools" DESTDIR="$guest/root" install
-	if [[ -f $repo/tests/kselftest/Makefile ]]; then
-		make -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/kselftest" DESTDIR="$guest/root" \
-			KSELFTEST="$tree/tools/testing/selftests" install
-	fi
+	make -s -C "$repo/tools" -j"$(nproc)" O="$guest/tools" DESTDIR="$guest/root" install
 }
+
+build_tests()
+{
+	make -s -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/kselftest" DESTDIR="$guest/root" \
+		KSELFTEST="$tree/tools/testing/selftests" install
+}
+
 step "building the tools for the guest" build
+if [[ ${1:-} == --tests ]]; then
+	step "building the kselftest programs for the guest" build_tests
+fi

@@ -9,7 +9,7 @@ set_kernel ''
 (($#)) || set -- kselftest bats ynl
 "$vm/kernel.sh"
 "$vm/rootfs.sh"
-"$vm/guest.sh"
+"$vm/guest.sh" --tests
 
 # the kernel tree's YNL client, for those who need it
 share=$(mktemp -d)
