@@ -223,10 +223,10 @@ static int transact(struct nl *nl, struct nl_msg *msg, uint16_t flags, struct nl
 		return -errno;
 
 	for (;;) {
-		len = recv(nl->fd, received, sizeof(received), MSG_TRUNC);
+		len = recv(nl->fd, received, nl->room, MSG_TRUNC);
 		if (len < 0)
 			return errno == EAGAIN ? -ETIMEDOUT : -errno;
-		if (len > (ssize_t)sizeof(received))
+		if (len > (ssize_t)nl->room)
 			return -EMSGSIZE;
 		for (hdr = (void *)received; NLMSG_OK(hdr, len); hdr = NLMSG_NEXT(hdr, len)) {
 			if (hdr->nlmsg_seq != nl->seq)
@@ -290,18 +290,20 @@ static int resolve(struct nl *nl)
 }
 
 /**
- * nl_open - a socket that speaks with the family
+ * nl_open_room - a socket that speaks with the family
  * @nl:		filled in
+ * @room:	bytes that it receives at a time: dumps come in pieces of that
  *
  * Return: 0 or a negative errno; -ENOENT if there is no such family.
  */
-int nl_open(struct nl *nl)
+int nl_open_room(struct nl *nl, size_t room)
 {
 	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
 	int on = 1, err;
 
 	memset(nl, 0, sizeof(*nl));
+	nl->room = room < sizeof(received) ? room : sizeof(received);
 	nl->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
 	if (nl->fd < 0)
 		return -errno;
@@ -314,6 +316,11 @@ int nl_open(struct nl *nl)
 	if (err)
 		nl_close(nl);
 	return err;
+}
+
+int nl_open(struct nl *nl)
+{
+	return nl_open_room(nl, sizeof(received));
 }
 
 void nl_close(struct nl *nl)

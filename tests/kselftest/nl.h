@@ -21,12 +21,14 @@
  * @seq:	number of the last request
  * @family:	id of the family
  * @group:	id of its group "notify"
+ * @room:	bytes that it receives at a time
  */
 struct nl {
 	int		fd;
 	uint32_t	seq;
 	uint16_t	family;
 	uint32_t	group;
+	size_t		room;
 };
 
 /* A request that is being put together */
@@ -56,6 +58,7 @@ struct nl_answer {
 };
 
 int nl_open(struct nl *nl);
+int nl_open_room(struct nl *nl, size_t room);
 void nl_close(struct nl *nl);
 
 void nl_begin(struct nl_msg *msg, const struct nl *nl, uint8_t cmd);

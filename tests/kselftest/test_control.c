@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the netlink family does: states, settings, dumps, CPUs that go off. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "subbuf.h"
+
+#define PAGE	4096UL
+
+REMOTE_FIXTURE(ctl);
+
+static struct nl_answer answer, other_answer;
+static struct nl_msg msg;
+
+static int set_settings(struct nl *nl, const char *remote, uint64_t size, uint32_t mode)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_SET);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, remote);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, size);
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_MODE, mode);
+	return nl_do(nl, &msg, &answer);
+}
+
+#define EXPECT_STATE(expected)							\
+	do {									\
+		struct info __info;						\
+										\
+		ASSERT_EQ(0, control_info(&self->nl, variant->remote, &__info)); \
+		EXPECT_EQ(expected, __info.state);				\
+	} while (0)
+
+#define EXPECT_DONE(cmd)	EXPECT_EQ(0, control(&self->nl, cmd, variant->remote))
+
+static bool booted_protected(void)
+{
+	static char line[4096];
+	FILE *file = fopen("/proc/cmdline", "r");
+
+	if (!file || !fgets(line, sizeof(line), file))
+		abort();
+	fclose(file);
+	return strstr(line, "kvm-arm.mode=protected");
+}
+
+TEST_F(ctl, as_registered)
+{
+	struct info info;
+
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state);
+	EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
+	EXPECT_EQ(1 << 20, info.size_asked);
+	EXPECT_EQ(0, info.size_had);
+	EXPECT_EQ(PAGE, info.subbuf_size);
+	EXPECT_EQ(0, info.nr_subbufs);
+	EXPECT_EQ(sysconf(_SC_NPROCESSORS_CONF), info.nr_cpus);
+	EXPECT_LE(3, info.nr_events);
+	EXPECT_EQ(0, info.readers);
+	EXPECT_EQ(!strcmp(variant->remote, "hypervisor") && booted_protected(), info.protected);
+}
+
+TEST_F(ctl, states)
+{
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+	EXPECT_DONE(HYPTRACE_CMD_LOAD);
+	EXPECT_STATE(HYPTRACE_STATE_LOADED);
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	EXPECT_STATE(HYPTRACE_STATE_TRACING);
+	/* nothing was written, and nobody reads: it unloads by itself */
+	EXPECT_DONE(HYPTRACE_CMD_STOP);
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+	/* straight on and straight back */
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	EXPECT_STATE(HYPTRACE_STATE_TRACING);
+	EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+}
+
+TEST_F(ctl, again_is_no_error)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		EXPECT_DONE(HYPTRACE_CMD_STOP);
+	for (i = 0; i < 3; i++)
+		EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
+	for (i = 0; i < 3; i++)
+		EXPECT_DONE(HYPTRACE_CMD_CLEAR);
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+	for (i = 0; i < 3; i++)
+		EXPECT_DONE(HYPTRACE_CMD_START);
+	EXPECT_STATE(HYPTRACE_STATE_TRACING);
+	for (i = 0; i < 3; i++)
+		EXPECT_DONE(HYPTRACE_CMD_CLEAR);
+	EXPECT_STATE(HYPTRACE_STATE_TRACING);
+	for (i = 0; i < 3; i++)
+		EXPECT_DONE(HYPTRACE_CMD_RESET);
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", false));
+}
+
+TEST_F(ctl, unloads_by_itself_once_empty_and_unread)
+{
+	static char buffer[PAGE];
+	int fd;
+
+	/* stopped with something in it: it stays */
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 8192, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_DONE(HYPTRACE_CMD_STOP);
+	EXPECT_STATE(HYPTRACE_STATE_LOADED);
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+	EXPECT_EQ(0, read(fd, buffer, PAGE));
+	EXPECT_STATE(HYPTRACE_STATE_LOADED);
+	close(fd);
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+
+	/* by clear */
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
+	EXPECT_DONE(HYPTRACE_CMD_STOP);
+	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 0));
+	EXPECT_STATE(HYPTRACE_STATE_LOADED);
+	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 1));
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+}
+
+TEST_F(ctl, sizes_asked_and_had)
+{
+	static const struct {
+		uint64_t asked;
+		uint32_t subbufs;
+	} sizes[] = {
+		{ 1, 3 }, { PAGE, 3 }, { 2 * PAGE, 3 }, { 2 * PAGE + 1, 4 }, { 10000, 4 },
+		{ 96 << 10, 25 }, { 200 << 10, 51 }, { 403 << 10, 102 }, { 1 << 20, 257 },
+		/* those at which mainline's remotes do not load */
+		{ 18000 << 10, 4501 }, { 20000 << 10, 5001 }, { 100000 << 10, 25001 },
+	};
+	struct counts counts;
+	struct info info;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		ASSERT_EQ(0, control_load(&self->nl, variant->remote, sizes[i].asked,
+					  HYPTRACE_MODE_DISCARD)) TH_LOG("size %llu",
+					  (unsigned long long)sizes[i].asked);
+		ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+		EXPECT_EQ(sizes[i].asked, info.size_asked);
+		EXPECT_EQ((sizes[i].subbufs - 1) * PAGE, info.size_had);
+		EXPECT_EQ(sizes[i].subbufs, info.nr_subbufs);
+		EXPECT_EQ(HYPTRACE_MODE_DISCARD, info.mode);
+		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+		EXPECT_EQ(sizes[i].subbufs, counts.nr_subbufs);
+		EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
+		ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+		EXPECT_EQ(sizes[i].asked, info.size_asked);
+		EXPECT_EQ(0, info.size_had);
+	}
+}
+
+TEST_F(ctl, settings_are_those_of_the_next_load)
+{
+	struct info info;
+	int fd;
+
+	EXPECT_EQ(0, set_settings(&self->nl, variant->remote, 5 * PAGE, HYPTRACE_MODE_DISCARD));
+	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(6, info.nr_subbufs);
+	EXPECT_EQ(HYPTRACE_MODE_DISCARD, info.mode);
+	EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
+	/* also of one by attaching */
+	fd = open_attached(variant->remote, 0, 0);
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(6, info.nr_subbufs);
+	close(fd);
+	EXPECT_DONE(HYPTRACE_CMD_RESET);
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(1 << 20, info.size_asked);
+	EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
+}
+
+static int enabled(struct nl *nl, const char *remote, const char *event)
+{
+	const struct nlattr *attr;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
+	if (nl_do(nl, &msg, &answer))
+		return -1;
+	attr = nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_ENABLED);
+	return attr ? *(const uint8_t *)nl_data(attr) : -1;
+}
+
+TEST_F(ctl, events)
+{
+	struct counts counts;
+
+	EXPECT_EQ(0, enabled(&self->nl, variant->remote, "selftest"));
+	EXPECT_EQ(0, enabled(&self->nl, variant->remote, "hyp_enter"));
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, variant->remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "selftest");
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "hyp_enter");
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "selftest");
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	EXPECT_EQ(0, nl_do(&self->nl, &msg, &answer));
+	EXPECT_EQ(1, enabled(&self->nl, variant->remote, "selftest"));
+	EXPECT_EQ(1, enabled(&self->nl, variant->remote, "hyp_enter"));
+	EXPECT_EQ(0, enabled(&self->nl, variant->remote, "hyp_exit"));
+	EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", false));
+
+	/* while tracing, too */
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 3));
+	EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", false));
+	EXPECT_EQ(-ENODATA, control_mark(&self->nl, variant->remote, 0, 3, 3));
+	EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 3, 3));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+	EXPECT_EQ(6, counts.written);
+	EXPECT_DONE(HYPTRACE_CMD_RESET);
+	EXPECT_EQ(0, enabled(&self->nl, variant->remote, "selftest"));
+}
+
+/* Fields lie within the payload, in order, without overlap, aligned to their sizes. */
+TEST_F(ctl, fields)
+{
+	const struct nlmsghdr *hdr;
+	const struct nlattr *field;
+
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_GET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, variant->remote);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+	ASSERT_LE(3, answer.nr);
+	for (hdr = nl_first(&answer); hdr; hdr = nl_next(&answer, hdr)) {
+		uint32_t end = 2, payload = nl_u32(nl_attr(hdr, HYPTRACE_A_EVENT_SIZE));
+		const char *event = nl_str(nl_attr(hdr, HYPTRACE_A_EVENT_NAME));
+		const char *format = nl_str(nl_attr(hdr, HYPTRACE_A_EVENT_PRINT_FMT));
+
+		EXPECT_STREQ(variant->remote, nl_str(nl_attr(hdr, HYPTRACE_A_EVENT_REMOTE)));
+		EXPECT_EQ('"', format[0]) TH_LOG("%s", event);
+		for (field = nl_attr(hdr, HYPTRACE_A_EVENT_FIELD); field;
+		     field = nl_attr_next(hdr, field, HYPTRACE_A_EVENT_FIELD)) {
+			uint32_t offset = nl_u32(nl_nested(field, HYPTRACE_A_FIELD_OFFSET));
+			uint32_t size = nl_u32(nl_nested(field, HYPTRACE_A_FIELD_SIZE));
+			const char *name = nl_str(nl_nested(field, HYPTRACE_A_FIELD_NAME));
+			char use[64];
+
+			EXPECT_LE(end, offset) TH_LOG("%s.%s", event, name);
+			EXPECT_EQ(0, offset % size) TH_LOG("%s.%s", event, name);
+			EXPECT_LE(offset + size, payload) TH_LOG("%s.%s", event, name);
+			snprintf(use, sizeof(use), "REC->%s", name);
+			EXPECT_NE(NULL, strstr(format, use)) TH_LOG("%s: %s", event, format);
+			EXPECT_LT(0, strlen(nl_str(nl_nested(field, HYPTRACE_A_FIELD_TYPE))));
+			end = offset + size;
+		}
+	}
+	EXPECT_EQ(0, control_symbol(&self->nl, variant->remote, "hyp_enter", "reason", "smc"));
+	EXPECT_EQ(8, control_symbol(&self->nl, variant->remote, "hyp_exit", "reason", "unknown"));
+	EXPECT_EQ(-ENOENT, control_symbol(&self->nl, variant->remote, "hyp_exit", "vcpu", "smc"));
+}
+
+/* A dump has all and only what the single requests have, and of one remote only its own. */
+TEST_F(ctl, dumps)
+{
+	const struct nlmsghdr *hdr;
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), own = 0;
+	struct info info;
+
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+	for (hdr = nl_first(&answer); hdr; hdr = nl_next(&answer, hdr)) {
+		const char *name = nl_str(nl_attr(hdr, HYPTRACE_A_REMOTE_NAME));
+
+		nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);
+		nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, name);
+		ASSERT_EQ(0, nl_do(&self->nl, &msg, &other_answer));
+		ASSERT_EQ(1, other_answer.nr);
+		own += !strcmp(name, variant->remote);
+		/* but for the flag that says that it is one of several */
+		EXPECT_EQ(hdr->nlmsg_len, nl_first(&other_answer)->nlmsg_len);
+		EXPECT_EQ(0, memcmp(hdr + 1, nl_first(&other_answer) + 1,
+				    hdr->nlmsg_len - NLMSG_HDRLEN));
+	}
+	EXPECT_EQ(1, own);
+
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_CPU_GET);
+	nl_put_str(&msg, HYPTRACE_A_CPU_REMOTE, variant->remote);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &other_answer));
+	EXPECT_EQ(cpus, other_answer.nr);
+	own = 0;
+	for (hdr = nl_first(&other_answer); hdr; hdr = nl_next(&other_answer, hdr)) {
+		EXPECT_STREQ(variant->remote, nl_str(nl_attr(hdr, HYPTRACE_A_CPU_REMOTE)));
+		EXPECT_EQ(own++, nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_ID)));
+	}
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_CPU_GET);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &other_answer));
+	EXPECT_EQ(cpus * answer.nr, other_answer.nr);
+
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_GET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, variant->remote);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &other_answer));
+	EXPECT_EQ(info.nr_events, other_answer.nr);
+}
+
+/* More than goes into one piece */
+TEST_F(ctl, dumps_in_pieces)
+{
+	static const uint8_t cmds[] = {
+		HYPTRACE_CMD_REMOTE_GET, HYPTRACE_CMD_CPU_GET, HYPTRACE_CMD_EVENT_GET,
+	};
+	struct nl small;
+	unsigned int i;
+
+	ASSERT_EQ(0, nl_open_room(&small, 4096));
+	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
+		nl_begin(&msg, &self->nl, cmds[i]);
+		ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+		nl_begin(&msg, &small, cmds[i]);
+		ASSERT_EQ(0, nl_dump(&small, &msg, &other_answer));
+		EXPECT_EQ(answer.nr, other_answer.nr);
+		EXPECT_EQ(answer.len, other_answer.len);
+		EXPECT_EQ(0, memcmp(answer.data, other_answer.data, answer.len));
+	}
+	nl_close(&small);
+}
+
+static int cpu_online(unsigned int cpu, const char *on)
+{
+	char path[64];
+	int fd, len;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	fd = open(path, O_WRONLY);
+	len = write(fd, on, 1);
+	close(fd);
+	return len == 1 ? 0 : -errno;
+}
+
+TEST_F(ctl, cpu_off)
+{
+	struct sequence seq = { .event = control_event_id(&self->nl, variant->remote, "selftest") };
+	static char buffer[PAGE] __attribute__((aligned(8)));
+	struct counts counts;
+	struct info info;
+	int fd;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 64 << 10, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 100));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(HYPTRACE_CPU_STATE_ATTACHED, counts.state);
+
+	ASSERT_EQ(0, cpu_online(1, "0"));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(info.protected ? HYPTRACE_CPU_STATE_PARKED : HYPTRACE_CPU_STATE_DETACHED,
+		  counts.state);
+	EXPECT_EQ(100, counts.unread);
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_MARK);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, variant->remote);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_VALUE, 100);
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, 1);
+	EXPECT_EQ(-ENXIO, nl_do(&self->nl, &msg, &answer));
+	EXPECT_NE(NULL, strstr(answer.message, "CPU 1 is off"));
+
+	/* what it has written can be read, and cleared */
+	fd = open_attached(variant->remote, 1, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	sequence_feed(&seq, buffer, PAGE);
+	EXPECT_EQ(100, seq.seen);
+
+	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(HYPTRACE_CPU_STATE_ATTACHED, counts.state);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 100, 100));
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	sequence_feed(&seq, buffer, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(200, seq.seen);
+	EXPECT_EQ(0, seq.lost);
+
+	/* off, and everything is done without it */
+	ASSERT_EQ(0, cpu_online(1, "0"));
+	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 1));
+	EXPECT_DONE(HYPTRACE_CMD_STOP);
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	close(fd);
+	EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
+	EXPECT_DONE(HYPTRACE_CMD_START);
+	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(1, counts.unread);
+}
+
+/* The test remote writes by itself; how fast is not what is tested. */
+TEST_F(ctl, rate)
+{
+	struct counts counts;
+	unsigned int tries;
+
+	if (strcmp(variant->remote, "test"))
+		return;
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 64 << 10, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(0, control_set_rate(&self->nl, variant->remote, 1000));
+	for (tries = 0; tries < 1000; tries++) {
+		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+		if (counts.written >= 100)
+			break;
+		usleep(10 * 1000);
+	}
+	EXPECT_LE(100, counts.written);
+	EXPECT_EQ(0, control_set_rate(&self->nl, variant->remote, 0));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	tries = counts.written;
+	usleep(100 * 1000);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(tries, counts.written);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Real guests on the real hypervisor: the exits that are traced are those that
+ * happened. The guest is tests/vm/workload.c, which makes so many PSCI calls and
+ * so many stores to a device, and is on the PATH.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "subbuf.h"
+
+#define PAGE		4096
+#define REMOTE		"hypervisor"
+#define CPU		1
+#define CPUS		2
+#define RING_SIZE	(8 << 20)
+
+/* A sub-buffer has at most that many records of 12 bytes */
+#define EVENTS_MAX	(RING_SIZE / 12)
+
+#define BASE_RUNS	5
+
+enum { ENTER, EXIT, NR_EVENTS };
+
+/* One of hyp_enter and hyp_exit */
+struct event {
+	uint64_t	time;
+	int32_t		vcpu;
+	uint8_t		reason;
+	uint8_t		what;
+};
+
+struct reasons {
+	int	guest_exit;
+	int	eret_host;
+	int	eret_guest;
+	int	unknown;
+};
+
+FIXTURE(guest) {
+	struct nl nl;
+	int id[NR_EVENTS];
+	int reason_at[NR_EVENTS];
+	int vcpu_at[NR_EVENTS];
+	struct reasons reasons;
+};
+
+FIXTURE_SETUP(guest)
+{
+	static const char *const names[] = { "hyp_enter", "hyp_exit" };
+	uint32_t size;
+	int i;
+
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+	for (i = 0; i < NR_EVENTS; i++) {
+		self->id[i] = control_event_id(&self->nl, REMOTE, names[i]);
+		ASSERT_LT(0, self->id[i]);
+		self->reason_at[i] = control_field(&self->nl, REMOTE, names[i], "reason", &size);
+		ASSERT_LT(0, self->reason_at[i]);
+		ASSERT_EQ(1, size);
+		self->vcpu_at[i] = control_field(&self->nl, REMOTE, names[i], "vcpu", &size);
+		ASSERT_LT(0, self->vcpu_at[i]);
+		ASSERT_EQ(4, size);
+	}
+	self->reasons = (struct reasons) {
+		control_symbol(&self->nl, REMOTE, "hyp_enter", "reason", "guest_exit"),
+		control_symbol(&self->nl, REMOTE, "hyp_enter", "reason", "eret_host"),
+		control_symbol(&self->nl, REMOTE, "hyp_enter", "reason", "eret_guest"),
+		control_symbol(&self->nl, REMOTE, "hyp_enter", "reason", "unknown"),
+	};
+	ASSERT_LT(0, self->reasons.guest_exit);
+	ASSERT_LT(0, self->reasons.unknown);
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, RING_SIZE, HYPTRACE_MODE_DISCARD));
+	for (i = 0; i < NR_EVENTS; i++)
+		ASSERT_EQ(0, control_enable(&self->nl, REMOTE, names[i], true));
+}
+
+FIXTURE_TEARDOWN(guest)
+{
+	control_fresh(&self->nl, REMOTE);
+	nl_close(&self->nl);
+}
+
+/* Run it; its pid, which is that of its only vCPU's thread too */
+static pid_t workload(unsigned int cpu, unsigned int mmio, unsigned int psci)
+{
+	char cpu_text[12], mmio_text[12], psci_text[12];
+	int status;
+	pid_t child;
+
+	snprintf(cpu_text, sizeof(cpu_text), "%u", cpu);
+	snprintf(mmio_text, sizeof(mmio_text), "%u", mmio);
+	snprintf(psci_text, sizeof(psci_text), "%u", psci);
+	child = fork();
+	if (!child) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, STDOUT_FILENO);
+		execlp("workload", "workload", "--cpu", cpu_text, "--mmio", mmio_text,
+		       "--psci", psci_text, NULL);
+		_exit(127);
+	}
+	return waitpid(child, &status, 0) == child && !status ? child : -1;
+}
+
+/* Interrupts that a CPU has taken, of all kinds */
+static uint64_t interrupts(unsigned int cpu)
+{
+	static char line[4096];
+	uint64_t sum = 0;
+	FILE *file = fopen("/proc/interrupts", "r");
+
+	if (!file || !fgets(line, sizeof(line), file))
+		abort();
+	while (fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':');
+		uint64_t count = 0;
+		unsigned int i;
+
+		for (i = 0; at && i <= cpu; i++)
+			count = strtoull(at + (i == 0), &at, 10);
+		sum += count;
+	}
+	fclose(file);
+	return sum;
+}
+
+static struct event events[EVENTS_MAX];
+
+/* All events of a CPU, tracing being off; how many, or -1 with a word about it */
+static ssize_t read_events(const struct _test_data_guest *self, unsigned int cpu)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+	int fd = open_attached(REMOTE, cpu, O_NONBLOCK);
+	struct record record;
+	struct subbuf sub;
+	size_t nr = 0;
+
+	while (fd >= 0 && read(fd, page, PAGE) == PAGE) {
+		subbuf_begin(&sub, page, PAGE);
+		if (sub.missed)
+			sub.bad = "events were lost";
+		while (subbuf_next(&sub, &record)) {
+			struct event *event = &events[nr++];
+
+			event->what = record.event == self->id[ENTER] ? ENTER : EXIT;
+			if (nr == EVENTS_MAX ||
+			    (event->what == EXIT && record.event != self->id[EXIT])) {
+				sub.bad = "an event that was not enabled, or too many";
+				break;
+			}
+			/* the record in the ring has 4 bytes before it: 12 in all */
+			if (record.size != 8) {
+				sub.bad = "a payload of another size";
+				break;
+			}
+			event->time = record.time;
+			memcpy(&event->reason, record.payload + self->reason_at[event->what], 1);
+			memcpy(&event->vcpu, record.payload + self->vcpu_at[event->what], 4);
+		}
+		if (sub.bad) {
+			printf("# CPU %u: %s after %zu events\n", cpu, sub.bad, nr);
+			close(fd);
+			return -1;
+		}
+	}
+	close(fd);
+	return fd < 0 ? -1 : (ssize_t)nr;
+}
+
+/* Entering and leaving alternate, and a CPU comes back from where it went. */
+static void check_pairs(struct __test_metadata *_metadata, const struct reasons *reasons,
+			ssize_t nr)
+{
+	ssize_t i;
+
+	ASSERT_LT(0, nr);
+	for (i = 0; i < nr; i++) {
+		const struct event *event = &events[i], *last = event - 1;
+
+		ASSERT_NE(reasons->unknown, event->reason) TH_LOG("event %zd", i);
+		if (event->what == EXIT) {
+			ASSERT_TRUE(event->reason == reasons->eret_host ||
+				    event->reason == reasons->eret_guest)
+				TH_LOG("event %zd leaves by reason %u", i, event->reason);
+		}
+		if (event->reason == reasons->guest_exit || event->reason == reasons->eret_guest)
+			ASSERT_LT(0, event->vcpu) TH_LOG("event %zd", i);
+		if (!i)
+			continue;
+		ASSERT_LE(last->time, event->time) TH_LOG("event %zd", i);
+		ASSERT_NE(last->what, event->what) TH_LOG("event %zd of %zd", i, nr);
+		if (event->what == EXIT)
+			continue;
+		/* what follows on running a guest is its exit, and on nothing else */
+		ASSERT_EQ(last->reason == reasons->eret_guest,
+			  event->reason == reasons->guest_exit)
+			TH_LOG("event %zd: reason %u after %u", i, event->reason, last->reason);
+		if (event->reason == reasons->guest_exit)
+			ASSERT_EQ(last->vcpu, event->vcpu) TH_LOG("event %zd", i);
+	}
+}
+
+static unsigned int count_exits(const struct reasons *reasons, ssize_t nr, pid_t pid)
+{
+	unsigned int count = 0;
+	ssize_t i;
+
+	for (i = 0; i < nr; i++)
+		count += events[i].what == ENTER && events[i].reason == reasons->guest_exit &&
+			 events[i].vcpu == pid;
+	return count;
+}
+
+/* Exits of a guest that makes so many, and in @interrupts how many interrupts came meanwhile */
+static unsigned int traced_exits(struct __test_metadata *_metadata,
+				 struct _test_data_guest *self, unsigned int mmio,
+				 unsigned int psci, uint64_t *nr_interrupts)
+{
+	uint64_t start;
+	ssize_t nr;
+	pid_t pid;
+
+	/* the rings of the last run are gone: they were read, and nobody has them */
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	start = interrupts(CPU);
+	pid = workload(CPU, mmio, psci);
+	*nr_interrupts = interrupts(CPU) - start;
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	ASSERT_LT(0, pid);
+	nr = read_events(self, CPU);
+	check_pairs(_metadata, &self->reasons, nr);
+	return count_exits(&self->reasons, nr, pid);
+}
+
+/*
+ * A guest leaves once for each PSCI call, once for each store, once or so because
+ * its code is not mapped yet, and when an interrupt comes while it runs. The
+ * least of some guests that make one store and no call tells how often it leaves
+ * apart from that. So the exits of others are known, but for interrupts: an
+ * interrupt ends at most one run of the guest.
+ */
+TEST_F(guest, exits_are_exact)
+{
+	static const struct {
+		unsigned int mmio, psci;
+	} runs[] = { { 1000, 1000 }, { 1, 2000 }, { 500, 0 }, { 2, 1 } };
+	unsigned int base = UINT_MAX, exits, known, i;
+	uint64_t nr_interrupts;
+
+	for (i = 0; i < BASE_RUNS; i++) {
+		exits = traced_exits(_metadata, self, 1, 0, &nr_interrupts);
+		if (exits < base)
+			base = exits;
+	}
+	/* its store, at least, and its code, but not much more */
+	EXPECT_LE(1, base);
+	EXPECT_GE(4, base);
+	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+		exits = traced_exits(_metadata, self, runs[i].mmio, runs[i].psci, &nr_interrupts);
+		known = base + runs[i].mmio - 1 + runs[i].psci;
+		TH_LOG("%u stores, %u calls, %u besides: %u exits, %u interrupts",
+		       runs[i].mmio, runs[i].psci, base - 1, exits, (unsigned int)nr_interrupts);
+		EXPECT_LE(known, exits);
+		EXPECT_GE(known + nr_interrupts, exits);
+	}
+}
+
+TEST_F(guest, enters_and_exits_pair_up)
+{
+	unsigned int cpu;
+	pid_t pid[CPUS];
+
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	for (cpu = 0; cpu < CPUS; cpu++)
+		pid[cpu] = workload(cpu, 100, 100);
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ssize_t nr = read_events(self, cpu);
+
+		ASSERT_LT(0, pid[cpu]);
+		check_pairs(_metadata, &self->reasons, nr);
+		/* pinned: its own guest ran here, and the other did not */
+		EXPECT_LE(200, count_exits(&self->reasons, nr, pid[cpu]));
+		EXPECT_EQ(0, count_exits(&self->reasons, nr, pid[!cpu]));
+	}
+}
+
+/* On each CPU at once; each guest has a process of its own. */
+TEST_F(guest, guests_at_once)
+{
+	unsigned int cpu;
+	int status;
+
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		if (!fork())
+			_exit(workload(cpu, 300, 300) < 0);
+	}
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ASSERT_LT(0, wait(&status));
+		EXPECT_EQ(0, status);
+	}
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	for (cpu = 0; cpu < CPUS; cpu++)
+		check_pairs(_metadata, &self->reasons, read_events(self, cpu));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The notifications of the netlink family: one for each change, and of losses. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+
+#define PAGE		4096
+#define SOON_MS		10000
+#define QUIET_MS	300	/* nothing more comes */
+
+FIXTURE(notify) {
+	struct nl nl;
+	struct nl ears;
+};
+
+FIXTURE_VARIANT(notify) {
+	const char *remote;
+};
+
+FIXTURE_VARIANT_ADD(notify, hypervisor) {
+	.remote = "hypervisor",
+};
+
+FIXTURE_VARIANT_ADD(notify, test) {
+	.remote = "test",
+};
+
+FIXTURE_SETUP(notify)
+{
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
+	ASSERT_EQ(0, nl_open(&self->ears));
+	ASSERT_EQ(0, nl_join(&self->ears));
+}
+
+FIXTURE_TEARDOWN(notify)
+{
+	control_fresh(&self->nl, variant->remote);
+	nl_close(&self->nl);
+	nl_close(&self->ears);
+}
+
+/* The next one is of that kind and of this remote, whose name is its first attribute. */
+#define NEXT(command)								\
+	({									\
+		const struct nlmsghdr *__hdr = nl_notification(&self->ears, SOON_MS); \
+										\
+		ASSERT_NE(NULL, __hdr);						\
+		ASSERT_EQ(command, nl_cmd(__hdr));				\
+		EXPECT_STREQ(variant->remote, nl_str(nl_attr(__hdr, 1)));	\
+		__hdr;								\
+	})
+
+#define EXPECT_NEXT_STATE(expected)						\
+	EXPECT_EQ(expected, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_REMOTE_NTF),	\
+					   HYPTRACE_A_REMOTE_STATE)))
+
+#define EXPECT_QUIET()	EXPECT_EQ(NULL, nl_notification(&self->ears, QUIET_MS))
+
+TEST_F(notify, states)
+{
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_LOAD, variant->remote));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_TRACING);
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
+	EXPECT_QUIET();
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_UNLOADED);
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	EXPECT_QUIET();
+	/* refusals are no changes */
+	EXPECT_EQ(-EINVAL, control_load(&self->nl, variant->remote, 0, HYPTRACE_MODE_DISCARD));
+	EXPECT_QUIET();
+}
+
+TEST_F(notify, stopped_with_events)
+{
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 2 * PAGE,
+				   HYPTRACE_MODE_OVERWRITE));
+	while (nl_notification(&self->ears, QUIET_MS))
+		;
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_QUIET();
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, CPU_ALL));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_UNLOADED);
+	EXPECT_QUIET();
+}
+
+TEST_F(notify, settings)
+{
+	static struct nl_answer answer;
+	static struct nl_msg msg;
+	const struct nlmsghdr *hdr;
+
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_SET);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, variant->remote);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, 12345);
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_MODE, HYPTRACE_MODE_DISCARD);
+	ASSERT_EQ(0, nl_do(&self->nl, &msg, &answer));
+	hdr = NEXT(HYPTRACE_CMD_REMOTE_NTF);
+	EXPECT_EQ(12345, nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_ASKED)));
+	EXPECT_EQ(HYPTRACE_MODE_DISCARD, nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_MODE)));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, variant->remote));
+	hdr = NEXT(HYPTRACE_CMD_REMOTE_NTF);
+	EXPECT_EQ(1 << 20, nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_ASKED)));
+}
+
+TEST_F(notify, events)
+{
+	const struct nlmsghdr *hdr;
+	unsigned int on;
+
+	for (on = 2; on-- > 0;) {
+		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", on));
+		hdr = NEXT(HYPTRACE_CMD_EVENT_NTF);
+		EXPECT_STREQ("selftest", nl_str(nl_attr(hdr, HYPTRACE_A_EVENT_NAME)));
+		EXPECT_NE(NULL, nl_attr(hdr, HYPTRACE_A_EVENT_ENABLED));
+		EXPECT_EQ(on, *(uint8_t *)nl_data(nl_attr(hdr, HYPTRACE_A_EVENT_ENABLED)));
+		EXPECT_LT(0, nl_u32(nl_attr(hdr, HYPTRACE_A_EVENT_ID)));
+		/* it is so already */
+		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", on));
+		EXPECT_QUIET();
+	}
+	EXPECT_EQ(-ENOENT, control_enable(&self->nl, variant->remote, "no_such", true));
+	EXPECT_QUIET();
+}
+
+TEST_F(notify, readers)
+{
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), cpu;
+	const struct nlmsghdr *hdr;
+	int fd;
+
+	fd = open_attached(variant->remote, 1, 0);
+	ASSERT_LE(0, fd);
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	hdr = NEXT(HYPTRACE_CMD_READER_NTF);
+	EXPECT_EQ(1, nl_u32(nl_attr(hdr, HYPTRACE_A_READER_CPU)));
+	EXPECT_EQ(HYPTRACE_READER_CHANGE_CAME, nl_u32(nl_attr(hdr, HYPTRACE_A_READER_CHANGE)));
+	EXPECT_EQ(getpid(), nl_u32(nl_attr(hdr, HYPTRACE_A_READER_PID)));
+	EXPECT_EQ(-EBUSY, open_attached(variant->remote, 1, 0));
+	EXPECT_QUIET();
+	close(fd);
+	hdr = NEXT(HYPTRACE_CMD_READER_NTF);
+	EXPECT_EQ(1, nl_u32(nl_attr(hdr, HYPTRACE_A_READER_CPU)));
+	EXPECT_EQ(HYPTRACE_READER_CHANGE_LEFT, nl_u32(nl_attr(hdr, HYPTRACE_A_READER_CHANGE)));
+	EXPECT_EQ(getpid(), nl_u32(nl_attr(hdr, HYPTRACE_A_READER_PID)));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_UNLOADED);
+
+	fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0);
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	for (cpu = 0; cpu < cpus; cpu++)
+		EXPECT_EQ(cpu, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_READER_NTF),
+					      HYPTRACE_A_READER_CPU)));
+	close(fd);
+	for (cpu = 0; cpu < cpus; cpu++)
+		EXPECT_EQ(cpu, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_READER_NTF),
+					      HYPTRACE_A_READER_CPU)));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_UNLOADED);
+	EXPECT_QUIET();
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* However many are lost, a CPU's losses are told of at most once in 100 ms. */
+TEST_F(notify, losses)
+{
+	uint64_t value = 0, told = 0, total = 0, start, nr = 0;
+	const struct nlmsghdr *hdr;
+	struct counts counts;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 2 * PAGE,
+				   HYPTRACE_MODE_OVERWRITE));
+	while (nl_notification(&self->ears, QUIET_MS))
+		;
+	start = now_ms();
+	while (now_ms() < start + 1000) {
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, value, 2000));
+		value += 2000;
+	}
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_LT(0, counts.overrun);
+	while (told < counts.overrun) {
+		hdr = NEXT(HYPTRACE_CMD_LOSS_NTF);
+		EXPECT_EQ(1, nl_u32(nl_attr(hdr, HYPTRACE_A_LOSS_CPU)));
+		EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
+		told += nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT));
+		EXPECT_LT(total, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_TOTAL)));
+		total = nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_TOTAL));
+		EXPECT_EQ(told, total);
+		nr++;
+	}
+	EXPECT_EQ(counts.overrun, told);
+	EXPECT_GE((now_ms() - start) / 100 + 2, nr);
+	EXPECT_QUIET();
+
+	/* what was lost between the last of them and a clear is not forgotten */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 2000));
+	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 1));
+	hdr = NEXT(HYPTRACE_CMD_LOSS_NTF);
+	EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
+}
+
+/* Who does not listen fast enough is told so, and can go on. */
+TEST_F(notify, overflow)
+{
+	static char buffer[64 * 1024];
+	int small = 1, i, errors = 0;
+	ssize_t len;
+
+	ASSERT_EQ(0, setsockopt(self->ears.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	for (i = 0; i < 1000; i++)
+		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", !(i & 1)));
+	for (;;) {
+		len = recv(self->ears.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+		if (len < 0 && errno == EAGAIN)
+			break;
+		if (len < 0) {
+			EXPECT_EQ(ENOBUFS, errno);
+			errors++;
+		}
+	}
+	EXPECT_LE(1, errors);
+	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
+	NEXT(HYPTRACE_CMD_EVENT_NTF);
+}
+
+TEST_HARNESS_MAIN
