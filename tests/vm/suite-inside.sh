@@ -6,7 +6,7 @@ passed=0 failed=0
 cd /mnt/repo/tests || exit
 for suite in "$@"; do
 	echo "== $suite"
-	last=
+	last='' start=$SECONDS
 	while IFS= read -r line; do
 		printf '%s\n' "$line"
 		last=$line
@@ -14,9 +14,10 @@ for suite in "$@"; do
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2]))
 	else
-		echo "$suite could not run: its last line is not \"N passed, N failed\""
+		echo "not ok # $suite could not run: its last line is not \"N passed, N failed\""
 		((failed++))
 	fi
+	echo "== $suite: $((SECONDS - start)) s"
 done
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

@@ -3,6 +3,7 @@
 # In the machine: a client that is not ours, the kernel tree's YNL command line, speaks with the driver by nothing but
 # our specification. suite.sh has put it into /mnt/share/ynl.
 # HYPTRACE_REFUSED: see tests/kselftest/run.sh.
+# shellcheck disable=SC2016 # it is jq that expands what is in single quotes
 
 set -uo pipefail
 
