@@ -95,7 +95,8 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 
 	s->nr_sources++;
 	src->size = READ_SIZE - READ_SIZE % src->reader.subbuf_size;
-	if (src->size < src->reader.subbuf_size)
+	/* take as little as can be off the ring of what will not be printed */
+	if (src->size < src->reader.subbuf_size || s->limit)
 		src->size = src->reader.subbuf_size;
 	src->buf = malloc(src->size);
 	src->dec = hyptrace_decoder_new();
