@@ -12,7 +12,7 @@ suites=(
 	lint/run.sh		# style, scripts, generated files
 	modules/run.sh		# out of tree, against a stock kernel's headers
 	vm/suite.sh		# inside the machine, on the hypervisor
-	vm/unpatched.sh		# inside the machine, on a kernel without the hooks
+	vm/modes.sh		# the machine in its other modes, and without the hooks
 )
 (($# == 0)) || suites=("$@")
 

@@ -104,9 +104,11 @@ printf '%q ' "$@" >"$work/control/command"
 console=${console:-$work/console}
 : >"$console"
 
+# a busy host is no fault of the guest's
+patience="rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60"
 line=(-M "virt,virtualization=on,gic-version=3" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
 	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
-	-append "console=ttyAMA0 loglevel=8 panic=-1 root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
+	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
 	-device virtio-serial-device)
 case $cpu in
 max) line+=(-cpu "max,pauth-impdef=on") ;;
