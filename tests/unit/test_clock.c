@@ -129,7 +129,8 @@ static void update_within_read(void **state)
 		env_counter_hook = update_meanwhile;
 		time = hyptrace_clock();
 		env_counter_hook = NULL;
-		assert_true(time == 107 || (time == 0 && nr_updates));
+		/* After the second, what was read may have been half of each. */
+		assert_true(time == 107 ? nr_updates < 2 : !time && nr_updates);
 		time = hyptrace_clock();
 		assert_int_equal(time, nr_updates ? 100 * 10 * nr_updates +
 				 1000 * nr_updates : 107);
