@@ -127,7 +127,8 @@ static unsigned int select_words(char **words, unsigned int nr_words, const char
 
 static void event_names(void **state)
 {
-	char *all[] = { "all" }, *glob[] = { "hyp_*" }, *twice[] = { "hyp_e*", "hyp_exit", "all", "*" };
+	char *all[] = { "all" }, *glob[] = { "hyp_*" };
+	char *twice[] = { "hyp_e*", "hyp_exit", "all", "*" };
 	char *unknown[] = { "selftest", "nothing", "nothing" }, *none[] = { "hyp_enter", "zzz*" };
 	char *set[] = { "hyp_e[nx]*", "self?est" };
 	const char **names, *unmatched;
@@ -158,7 +159,9 @@ static void event_names(void **state)
 
 static void nearest_words(void **state)
 {
-	static const char *const words[] = { "list", "load", "unload", "start", "status", "stream" };
+	static const char *const words[] = {
+		"list", "load", "unload", "start", "status", "stream",
+	};
 	static const char long_word[] = "startstartstartstartstartstartstartstart";
 
 	(void)state;

@@ -108,18 +108,20 @@ static void format_file(void **state)
 		{ "n", "unsigned int", 8, 4, false, NULL, 0 },
 	};
 	const struct hyptrace_event event = {
-		.name = "e", .id = 9, .print_fmt = "\"%u\", REC->n", .fields = fields, .nr_fields = 2,
+		.name = "e", .id = 9, .print_fmt = "\"%u\", REC->n",
+		.fields = fields, .nr_fields = 2,
 	};
-	size_t len;
-	char *text = hyptrace_format_file(&event, &len);
-
-	(void)state;
-	assert_string_equal(text,
+	static const char expected[] =
 		"name: e\nID: 9\nformat:\n"
 		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
 		"\tfield:char name[4];\toffset:2;\tsize:4;\tsigned:1;\n"
 		"\tfield:unsigned int n;\toffset:8;\tsize:4;\tsigned:0;\n"
-		"\nprint fmt: \"%u\", REC->n\n");
+		"\nprint fmt: \"%u\", REC->n\n";
+	size_t len;
+	char *text = hyptrace_format_file(&event, &len);
+
+	(void)state;
+	assert_string_equal(text, expected);
 	assert_int_equal(len, strlen(text));
 	free(text);
 }

@@ -88,6 +88,10 @@ static void json_invalid_utf8(void **state)
 
 static void json_numbers(void **state)
 {
+	static const char expected[] =
+		"{\"a\":9007199254740992,\"b\":\"9007199254740993\",\"c\":-9007199254740992,"
+		"\"d\":\"-9007199254740993\",\"e\":\"7\",\"f\":\"18446744073709551615\","
+		"\"g\":\"-9223372036854775808\",\"h\":65536,\"i\":\"-9223372036854775808\"}\n";
 	struct printer *p = begin(PRINTER_JSON, false);
 
 	(void)state;
@@ -102,10 +106,7 @@ static void json_numbers(void **state)
 	printer_size(p, "h", 65536);
 	printer_int(p, "i", INT64_MIN);
 	printer_end(p);
-	assert_string_equal(end(p),
-		"{\"a\":9007199254740992,\"b\":\"9007199254740993\",\"c\":-9007199254740992,"
-		"\"d\":\"-9007199254740993\",\"e\":\"7\",\"f\":\"18446744073709551615\","
-		"\"g\":\"-9223372036854775808\",\"h\":65536,\"i\":\"-9223372036854775808\"}\n");
+	assert_string_equal(end(p), expected);
 }
 
 /* What list and status do, in short */
@@ -144,19 +145,23 @@ static void nest(struct printer *p)
 
 static void nesting_json(void **state)
 {
+	static const char expected[] =
+		"[{\"name\":\"test\",\"state\":\"loaded\",\"size_had\":3145728,\"odd\":1025,"
+		"\"cpus\":["
+		"{\"cpu\":0,\"state\":\"attached\",\"symbols\":{\"0\":\"smc\",\"1\":\"hvc\"},"
+		"\"read\":123456},{\"cpu\":10,\"state\":\"off\",\"read\":null}],"
+		"\"protected\":true},{\"cpus\":[]}]\n";
 	struct printer *p = begin(PRINTER_JSON, false);
 
 	(void)state;
 	nest(p);
-	assert_string_equal(end(p),
-		"[{\"name\":\"test\",\"state\":\"loaded\",\"size_had\":3145728,\"odd\":1025,\"cpus\":["
-		"{\"cpu\":0,\"state\":\"attached\",\"symbols\":{\"0\":\"smc\",\"1\":\"hvc\"},"
-		"\"read\":123456},{\"cpu\":10,\"state\":\"off\",\"read\":null}],"
-		"\"protected\":true},{\"cpus\":[]}]\n");
+	assert_string_equal(end(p), expected);
 }
 
 static void nesting_pretty(void **state)
 {
+	static const char expected[] =
+		"{\n  \"a\": \"b\",\n  \"c\": [],\n  \"d\": [\n    {\n      \"e\": 1\n    }\n  ]\n}\n";
 	struct printer *p = begin(PRINTER_PRETTY, true);
 
 	(void)state;
@@ -170,17 +175,12 @@ static void nesting_pretty(void **state)
 	printer_end(p);
 	printer_end(p);
 	printer_end(p);
-	assert_string_equal(end(p),
-		"{\n  \"a\": \"b\",\n  \"c\": [],\n  \"d\": [\n    {\n      \"e\": 1\n    }\n  ]\n}\n");
+	assert_string_equal(end(p), expected);
 }
 
 static void nesting_text(void **state)
 {
-	struct printer *p = begin(PRINTER_TEXT, false);
-
-	(void)state;
-	nest(p);
-	assert_string_equal(end(p),
+	static const char expected[] =
 		"test\n"
 		"  state     loaded\n"
 		"  size had  3M\n"
@@ -188,7 +188,12 @@ static void nesting_text(void **state)
 		"  CPU  STATE     SYMBOLS        READ\n"
 		"    0  attached  0=smc 1=hvc  123456\n"
 		"   10  off       -                 -\n"
-		"  protected  yes\n");
+		"  protected  yes\n";
+	struct printer *p = begin(PRINTER_TEXT, false);
+
+	(void)state;
+	nest(p);
+	assert_string_equal(end(p), expected);
 }
 
 static void lines(struct printer *p)
@@ -206,6 +211,8 @@ static void lines(struct printer *p)
 
 static void streams(void **state)
 {
+	static const char expected[] =
+		"\033[31m[001] LOST 5 events\033[0m\nbad \\x1b[31m\\xff \\xc2\\x9b\n";
 	struct printer *p = begin(PRINTER_JSON, false);
 
 	(void)state;
@@ -218,8 +225,7 @@ static void streams(void **state)
 
 	p = begin(PRINTER_TEXT, true);
 	lines(p);
-	assert_string_equal(end(p),
-		"\033[31m[001] LOST 5 events\033[0m\nbad \\x1b[31m\\xff \\xc2\\x9b\n");
+	assert_string_equal(end(p), expected);
 }
 
 static void full_device(void **state)

@@ -13,16 +13,23 @@ enum {
 	OPT_RATE,
 };
 
+#define SIZE_HELP \
+	"Bytes of each CPU's ring; K, M, G stand for powers of 1024"
+#define MODE_HELP \
+	"What goes when a ring is full: overwrite (the oldest events) or discard (the new ones)"
+#define RATE_HELP \
+	"Selftest events that the test remote writes per second and CPU; 0 is none"
+
 static const struct argp_option load_options[] = {
-	{ "size", OPT_SIZE, "SIZE", 0, "Bytes of each CPU's ring; K, M, G stand for powers of 1024", 0 },
-	{ "mode", OPT_MODE, "MODE", 0, "What goes when a ring is full: overwrite (the oldest events) or discard (the new ones)", 0 },
+	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
+	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
 	{ 0 }
 };
 
 static const struct argp_option set_options[] = {
-	{ "size", OPT_SIZE, "SIZE", 0, "Bytes of each CPU's ring; K, M, G stand for powers of 1024", 0 },
-	{ "mode", OPT_MODE, "MODE", 0, "What goes when a ring is full: overwrite (the oldest events) or discard (the new ones)", 0 },
-	{ "rate", OPT_RATE, "N", 0, "Selftest events that the test remote writes per second and CPU; 0 is none", 0 },
+	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
+	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
+	{ "rate", OPT_RATE, "N", 0, RATE_HELP, 0 },
 	{ 0 }
 };
 
@@ -34,7 +41,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SIZE:
 		if (!parse_size(arg, &req->size))
-			argp_error(state, "bad size \"%s\": write a number, or one with K, M or G", arg);
+			argp_error(state, "bad size \"%s\": write a number, or one with K, M or G",
+				   arg);
 		req->attrs |= HYPTRACE_REQUEST_SIZE;
 		return 0;
 	case OPT_MODE:
@@ -44,7 +52,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_RATE:
 		if (!parse_number(arg, UINT32_MAX, &rate))
-			argp_error(state, "bad rate \"%s\": write a number of events per second", arg);
+			argp_error(state, "bad rate \"%s\": write a number of events per second",
+				   arg);
 		req->rate = rate;
 		req->attrs |= HYPTRACE_REQUEST_RATE;
 		return 0;
@@ -157,7 +166,8 @@ static int clear_cpus(struct context *ctx, const char *remote)
 	for (i = 0; i < nr && !code; i++) {
 		req.cpu = cpus[i].id;
 		if (hyptrace_control(ctx->nl, HYPTRACE_CMD_CLEAR, &req, &err))
-			code = cmd_fail("cannot clear CPU %u of \"%s\": %s", req.cpu, remote, err.text);
+			code = cmd_fail("cannot clear CPU %u of \"%s\": %s", req.cpu, remote,
+					err.text);
 	}
 	hyptrace_free_cpus(cpus, nr);
 	return code;

@@ -20,10 +20,13 @@ enum {
 	OPT_BOUND,
 };
 
+#define BOUND_HELP \
+	"Hold an event back for so many ms at most to get the order of several CPUs right (10)"
+
 static const struct argp_option options[] = {
 	{ "count", OPT_COUNT, "N", 0, "End after so many events", 0 },
 	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
-	{ "order-bound", OPT_BOUND, "MS", 0, "Hold an event back for so many milliseconds at most to get the order of several CPUs right (10)", 0 },
+	{ "order-bound", OPT_BOUND, "MS", 0, BOUND_HELP, 0 },
 	{ 0 }
 };
 

@@ -29,7 +29,7 @@ static const struct verb verbs[] = {
 	{ "load",	cmd_load,	"allocate the rings", false },
 	{ "unload",	cmd_unload,	"stop tracing and free the rings", false },
 	{ "clear",	cmd_clear,	"throw away events and counters", true },
-	{ "reset",	cmd_reset,	"stop, unload, disable all events, default settings", false },
+	{ "reset",	cmd_reset,	"stop, unload, disable events, default settings", false },
 	{ "set",	cmd_set,	"change size, mode or rate", false },
 	{ "status",	cmd_status,	"state, sizes, counters", true },
 	{ "stream",	cmd_stream,	"print events as they happen", true },
@@ -89,7 +89,7 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 		else if (!strcmp(arg, "auto"))
 			ctx->color = color_auto();
 		else
-			argp_error(state, "bad colour choice \"%s\": write auto, always or never", arg);
+			argp_error(state, "bad choice \"%s\": write auto, always or never", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -200,7 +200,7 @@ static void text_end(struct printer *p)
 		/* an empty one is as good as none */
 		if (top(p)->kind == FRAME_ROW)
 			cells_add(&top(p)->cells, frame->key, frame->text.s ? frame->text.s : "",
-				 STYLE_PLAIN, false);
+				  STYLE_PLAIN, false);
 		text_clear(&frame->text);
 		free(frame->key);
 		break;

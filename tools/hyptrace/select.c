@@ -93,7 +93,8 @@ int cmd_connect(struct context *ctx)
 	if (ctx->pretty)
 		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
 	else
-		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT, ctx->color);
+		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT,
+				     ctx->color);
 
 	ctx->nl = hyptrace_nl_open(&err);
 	return ctx->nl ? EXIT_DONE : cmd_fail("%s", err.text);

@@ -76,8 +76,8 @@ static int attach_failed(struct stream *s, const struct hyptrace_cpu *cpu,
 		hyptrace_free_cpus(cpus, nr);
 	}
 	if (pid)
-		return cmd_fail("cannot read CPU %u of \"%s\": process %u reads it already", cpu->id,
-				s->remote->name, pid);
+		return cmd_fail("cannot read CPU %u of \"%s\": process %u reads it already",
+				cpu->id, s->remote->name, pid);
 	return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name, err->text);
 }
 

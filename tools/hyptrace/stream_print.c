@@ -79,7 +79,8 @@ static void print_text(struct stream *s, unsigned int cpu, const struct hyptrace
 		put_text(s, text, len);
 		out_putc(&s->ctx->out, '\n');
 	} else {
-		out_printf(&s->ctx->out, "unknown event %u of %u bytes\n", record_id(rec), rec->size);
+		out_printf(&s->ctx->out, "unknown event %u of %u bytes\n", record_id(rec),
+			   rec->size);
 	}
 }
 

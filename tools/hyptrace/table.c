@@ -3,6 +3,7 @@
  * Text that is aligned: labels with values, and tables. A table has its columns
  * in the order in which its rows first name them.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,7 @@ static void put_label(struct out *out, const char *key, bool upper)
 		if (*key == '_')
 			out_putc(out, ' ');
 		else
-			out_putc(out, upper && *key >= 'a' && *key <= 'z' ? *key - 'a' + 'A' : *key);
+			out_putc(out, upper ? toupper((unsigned char)*key) : *key);
 	}
 }
 

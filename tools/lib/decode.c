@@ -20,6 +20,9 @@
 #define RECORD_HEADER	4
 #define RECORD_ALIGN	4
 
+#define COMMIT_BITS \
+	(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED)
+
 struct hyptrace_decoder {
 	struct kbuffer	*kbuf;
 	const char	*data;
@@ -122,7 +125,7 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 			  struct hyptrace_error *err)
 {
 	uint64_t commit, stored;
-	size_t room;
+	size_t room, used;
 
 	dec->size = 0;
 	dec->next = 0;
@@ -133,15 +136,14 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 	room = size - HYPTRACE_SUBBUF_HEADER;
 
 	memcpy(&commit, (const char *)subbuf + sizeof(uint64_t), sizeof(commit));
-	if (commit & ~(uint64_t)(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED |
-				 HYPTRACE_COMMIT_STORED) ||
-	    (commit & HYPTRACE_COMMIT_MASK) > room || (commit & HYPTRACE_COMMIT_MASK) % RECORD_ALIGN)
+	used = commit & HYPTRACE_COMMIT_MASK;
+	if ((commit & ~(uint64_t)COMMIT_BITS) || used > room || used % RECORD_ALIGN)
 		return hyptrace_error_set(err, EBADMSG,
 					  "a sub-buffer with the commit word 0x%llx",
 					  (unsigned long long)commit);
 
 	dec->data = (const char *)subbuf + HYPTRACE_SUBBUF_HEADER;
-	dec->size = commit & HYPTRACE_COMMIT_MASK;
+	dec->size = used;
 
 	if (commit & HYPTRACE_COMMIT_MISSED) {
 		if (commit & HYPTRACE_COMMIT_STORED && room - dec->size >= sizeof(stored))

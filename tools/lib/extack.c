@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The extended acknowledgement of netlink: the kernel's words about a request
+ * The extended ack of netlink: the kernel's words about a request
  * that it refuses. libnl has nothing for it. For netlink.c.
  */
 #include <errno.h>

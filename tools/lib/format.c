@@ -47,7 +47,8 @@ char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
 		return NULL;
 
 	fprintf(f, "name: %s\nID: %u\nformat:\n", event->name, event->id);
-	fprintf(f, "\tfield:unsigned short common_type;\toffset:0;\tsize:%zu;\tsigned:0;\n\n", ID_SIZE);
+	fprintf(f, "\tfield:unsigned short common_type;\toffset:0;\tsize:%zu;\tsigned:0;\n\n",
+		ID_SIZE);
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = &event->fields[i];
 		const char *array = strchr(field->type, '[');

@@ -81,6 +81,19 @@ int hyptrace_nl_group(struct hyptrace_nl *nl);
 
 /**
  * struct hyptrace_remote - a remote; see remote-get in hyptrace.yaml
+ * @name:	its name
+ * @description: a line for people
+ * @clock:	of the time stamps; "boot" is CLOCK_BOOTTIME
+ * @state:	enum hyptrace_state
+ * @mode:	enum hyptrace_mode
+ * @size_asked:	bytes per CPU that were asked for
+ * @size_had:	bytes per CPU that the rings hold
+ * @subbuf_size: bytes of a sub-buffer
+ * @nr_subbufs:	sub-buffers per CPU, the reader's included
+ * @nr_cpus:	CPUs that have, or would have, a ring
+ * @nr_events:	how many events it has
+ * @readers:	descriptors that are attached
+ * @protected:	the writer does not trust the host
  */
 struct hyptrace_remote {
 	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -100,6 +113,16 @@ struct hyptrace_remote {
 
 /**
  * struct hyptrace_cpu - a CPU's ring; see cpu-get in hyptrace.yaml
+ * @remote:	the remote's name
+ * @id:		the CPU's number
+ * @state:	enum hyptrace_cpu_state
+ * @nr_subbufs:	sub-buffers, the reader's included
+ * @online:	the CPU is on
+ * @written:	events that happened while enabled
+ * @read:	events that a consumer has taken
+ * @overrun:	events overwritten before they were read
+ * @dropped:	events dropped because the ring was full
+ * @unread:	events that can still be read
  * @consumer:	process that reads it, 0 if there is none
  */
 struct hyptrace_cpu {
@@ -116,11 +139,26 @@ struct hyptrace_cpu {
 	uint32_t	consumer;
 };
 
+/**
+ * struct hyptrace_symbol - a name of a field's value
+ * @value:	the value
+ * @name:	its name
+ */
 struct hyptrace_symbol {
 	uint64_t	value;
 	char		*name;
 };
 
+/**
+ * struct hyptrace_field - a field of an event's payload
+ * @name:	its name
+ * @type:	its C type
+ * @offset:	bytes from the start of the payload
+ * @size:	bytes
+ * @is_signed:	it has a sign
+ * @symbols:	names of its values
+ * @nr_symbols:	how many
+ */
 struct hyptrace_field {
 	char			*name;
 	char			*type;
@@ -133,6 +171,14 @@ struct hyptrace_field {
 
 /**
  * struct hyptrace_event - an event; see event-get in hyptrace.yaml
+ * @remote:	the remote's name
+ * @name:	its name
+ * @id:		the u16 that begins its payload
+ * @size:	bytes of its payload
+ * @enabled:	it is written while tracing
+ * @print_fmt:	in the syntax of a tracefs format file
+ * @fields:	of the payload
+ * @nr_fields:	how many
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -173,6 +219,12 @@ enum hyptrace_request_attrs {
  * struct hyptrace_request - what a control request carries
  * @remote:	its name
  * @attrs:	which of the following are sent: enum hyptrace_request_attrs
+ * @cpu:	the CPU that is meant
+ * @size:	bytes per CPU
+ * @mode:	enum hyptrace_mode
+ * @value:	what selftest events carry
+ * @count:	how many of them
+ * @rate:	events per second and CPU
  */
 struct hyptrace_request {
 	const char	*remote;
@@ -196,6 +248,34 @@ const char *hyptrace_cpu_state_name(uint32_t state);
 /* notify.c: being told of changes */
 
 /**
+ * struct hyptrace_reader_notice - a consumer came or left
+ * @remote:	the remote's name
+ * @cpu:	whose ring it is
+ * @change:	enum hyptrace_reader_change
+ * @pid:	the process
+ */
+struct hyptrace_reader_notice {
+	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+	uint32_t	cpu;
+	uint32_t	change;
+	uint32_t	pid;
+};
+
+/**
+ * struct hyptrace_loss_notice - events were lost
+ * @remote:	the remote's name
+ * @cpu:	of its ring
+ * @count:	since the last such notification
+ * @total:	since the ring was loaded or cleared
+ */
+struct hyptrace_loss_notice {
+	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+	uint32_t	cpu;
+	uint64_t	count;
+	uint64_t	total;
+};
+
+/**
  * struct hyptrace_notice - a notification
  * @cmd:	HYPTRACE_CMD_REMOTE_NTF and so on; says which of the others count
  * @remote:	REMOTE_NTF; REMOTE_DEL_NTF with the name only
@@ -207,25 +287,16 @@ struct hyptrace_notice {
 	int				cmd;
 	struct hyptrace_remote		remote;
 	struct hyptrace_event		event;
-	struct {
-		char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
-		uint32_t	cpu;
-		uint32_t	change;
-		uint32_t	pid;
-	} reader;
-	struct {
-		char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
-		uint32_t	cpu;
-		uint64_t	count;
-		uint64_t	total;
-	} loss;
+	struct hyptrace_reader_notice	reader;
+	struct hyptrace_loss_notice	loss;
 };
 
 typedef int (*hyptrace_notice_fn)(const struct hyptrace_notice *notice, void *arg);
 
 struct hyptrace_listener;
 
-struct hyptrace_listener *hyptrace_listener_open(struct hyptrace_nl *nl, struct hyptrace_error *err);
+struct hyptrace_listener *hyptrace_listener_open(struct hyptrace_nl *nl,
+						 struct hyptrace_error *err);
 void hyptrace_listener_close(struct hyptrace_listener *listener);
 int hyptrace_listener_fd(const struct hyptrace_listener *listener);
 int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_fn fn, void *arg,
@@ -239,7 +310,10 @@ int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_f
  * @cpu:	whose ring it is, or HYPTRACE_CPU_ALL
  * @subbuf_size: bytes of a sub-buffer
  * @nr_subbufs:	sub-buffers of the ring, the reader's included
- * @meta:	the mapping, NULL unless hyptrace_reader_map() was called
+ * @meta:	the first page of the mapping, NULL without hyptrace_reader_map()
+ * @meta_size:	its bytes
+ * @data:	the sub-buffers of the mapping
+ * @data_size:	their bytes
  */
 struct hyptrace_reader {
 	int				fd;

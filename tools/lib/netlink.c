@@ -18,6 +18,10 @@
 /* A dump that changes under us is begun again so often. */
 #define DUMP_TRIES	8
 
+/* The largest request is a full list of event names. */
+#define NAME_MAX_ATTR	(NLA_HDRLEN + NLA_ALIGN(HYPTRACE_EVENT_NAME_MAX + 1))
+#define REQUEST_MAX	(1024 + HYPTRACE_EVENT_LIST_MAX * NAME_MAX_ATTR)
+
 struct hyptrace_nl {
 	struct nl_sock	*sock;
 	struct nl_cb	*cb;
@@ -157,9 +161,7 @@ void hyptrace_nl_close(struct hyptrace_nl *nl)
  */
 struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags)
 {
-	struct nl_msg *msg = nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + 1024 +
-					      HYPTRACE_EVENT_LIST_MAX *
-					      (NLA_HDRLEN + NLA_ALIGN(HYPTRACE_EVENT_NAME_MAX + 1)));
+	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
 
 	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, flags, cmd,
 				HYPTRACE_FAMILY_VERSION)) {

@@ -109,7 +109,8 @@ static int parse_reader(struct nlmsghdr *nlh, struct hyptrace_notice *notice)
 
 	if (genlmsg_parse(nlh, 0, tb, HYPTRACE_A_READER_MAX, NULL) < 0)
 		return -EBADMSG;
-	get_name(notice->reader.remote, sizeof(notice->reader.remote), tb[HYPTRACE_A_READER_REMOTE]);
+	get_name(notice->reader.remote, sizeof(notice->reader.remote),
+		 tb[HYPTRACE_A_READER_REMOTE]);
 	notice->reader.cpu = get_u32(tb[HYPTRACE_A_READER_CPU]);
 	notice->reader.change = get_u32(tb[HYPTRACE_A_READER_CHANGE]);
 	notice->reader.pid = get_u32(tb[HYPTRACE_A_READER_PID]);
