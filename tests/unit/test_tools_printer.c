@@ -161,7 +161,8 @@ static void nesting_json(void **state)
 static void nesting_pretty(void **state)
 {
 	static const char expected[] =
-		"{\n  \"a\": \"b\",\n  \"c\": [],\n  \"d\": [\n    {\n      \"e\": 1\n    }\n  ]\n}\n";
+		"{\n  \"a\": \"b\",\n  \"c\": [],\n"
+		"  \"d\": [\n    {\n      \"e\": 1\n    }\n  ]\n}\n";
 	struct printer *p = begin(PRINTER_PRETTY, true);
 
 	(void)state;
