@@ -15,7 +15,7 @@ _hyptrace_names()
 		case $what:${BASH_REMATCH[2]} in
 		remotes:description | events:id) printf '%s\n' "$name" ;;
 		esac
-		rest=${rest%"\"name\":\"$name\""*}
+		rest=${BASH_REMATCH[3]}
 	done
 }
 
