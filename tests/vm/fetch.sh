@@ -10,7 +10,7 @@ series=${1:-${KERNEL:-6.12}}
 package=linux-source-$series
 tree=$cache/src/$series
 
-lock kernel
+lock sources
 [[ ! -f $tree/Makefile ]] || exit 0
 
 need patch

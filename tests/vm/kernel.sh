@@ -107,8 +107,8 @@ need "${cross}gcc"
 need bison
 need flex
 need bc
-lock kernel
-prepare_tree
+lock "kernel-$kernel"
+(lock sources && prepare_tree)
 configure
 step "building $name" kmake -j"$(nproc)" Image modules
 [[ -n $unpatched ]] || "$vm/el2-symbols.sh"

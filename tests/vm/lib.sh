@@ -100,7 +100,7 @@ step()
 	trap - INT TERM
 	[[ ! -t 2 ]] || printf '\r\033[K' >&2
 	if ((rc)); then
-		{ grep -E -m 10 -A 5 'error:|Error |\*\*\*|^[a-z0-9-]+\.sh:' "$log" || tail -n 20 "$log"; } | cut -c 1-200 >&2
+		{ grep -iE -m 10 -A 5 'error: |\*\*\*|^[a-z0-9-]+\.sh:' "$log" || tail -n 20 "$log"; } | cut -c 1-200 >&2
 		die "$title failed after $((SECONDS - start)) s; the whole log is $log"
 	fi
 	say "$title: $((SECONDS - start)) s"
