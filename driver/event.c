@@ -2,7 +2,7 @@
 /*
  * Events of a remote: checking them at its registration, finding and enabling
  * them, and the names of values in their print formats. Called by remote.c,
- * state.c, netlink.c and message.c.
+ * state.c, query.c, control.c and message.c.
  */
 #include <linux/bits.h>
 #include <linux/ctype.h>

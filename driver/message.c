@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What netlink messages tell of remotes, CPUs and events. Called by netlink.c
+ * What netlink messages tell of remotes, CPUs and events. Called by query.c
  * and notify.c, with the control mutex of the remote held.
  *
  * Each function returns 0, or -EMSGSIZE if the message has no room for it; what

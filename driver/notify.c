@@ -3,7 +3,7 @@
  * Notifications: the multicast group of the netlink family. Each is sent after
  * the change that it tells of, in the order of the changes: all but losses with
  * the control mutex of the remote held. Called by state.c, event.c, remote.c and
- * netlink.c.
+ * control.c.
  *
  * One that cannot be sent for want of memory is not: listeners see that by
  * ENOBUFS, as with all of netlink.

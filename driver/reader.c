@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reading end of a CPU's ring: its page, the swap, and exact counts.
- * Called by chardev.c, state.c, netlink.c, message.c and debugfs.c.
+ * Called by chardev.c, state.c, remote.c, message.c and debugfs.c.
  *
  * The writer at work on another CPU, and what orders the two:
  *

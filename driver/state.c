@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The states of a remote (drawn in internal.h), and what leads from one to
- * another. Called by netlink.c, chardev.c and remote.c.
+ * another. Called by control.c, chardev.c and remote.c.
  *
  * Each function decides first and acts then. A message in @extack, which may be
  * NULL, goes with each errno.

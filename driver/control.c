@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Netlink requests that change something. Called through the tables of
+ * netlink_gen.c, with the control mutex of the remote held.
+ *
+ * Each function checks everything before it changes anything.
+ */
+#include <linux/cpumask.h>
+#include <linux/sched/signal.h>
+#include <linux/smp.h>
+#include <net/genetlink.h>
+
+#include "internal.h"
+#include "netlink.h"
+
+/* A request to write many events can be interrupted after so many. */
+#define MARK_BATCH		4096
+
+int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	const struct hyptrace_event *event;
+	unsigned int nr = 0;
+	struct nlattr *attr;
+	u64 mask = 0;
+	int rem, err;
+
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
+	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
+		return -EINVAL;
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES)
+			continue;
+		if (++nr > HYPTRACE_EVENT_LIST_MAX) {
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "more than %u names",
+						HYPTRACE_EVENT_LIST_MAX);
+			return -E2BIG;
+		}
+		event = hyptrace_event_find(remote, nla_data(attr));
+		if (!event)
+			return hyptrace_nl_no_such_event(attr, info->extack);
+		mask |= BIT_ULL(event->id);
+	}
+	err = hyptrace_events_set(remote, mask,
+				  nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]),
+				  info->extack);
+	return hyptrace_nl_blame(info, err, HYPTRACE_A_EVENT_NAMES);
+}
+
+/* What the request says, or else the setting. */
+static u64 asked_size(const struct genl_info *info, const struct hyptrace_remote *remote)
+{
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_SIZE];
+
+	return attr ? nla_get_u64(attr) : remote->size_asked;
+}
+
+static enum hyptrace_mode asked_mode(const struct genl_info *info,
+				     const struct hyptrace_remote *remote)
+{
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_MODE];
+
+	return attr ? nla_get_u32(attr) : remote->mode;
+}
+
+int hyptrace_nl_load_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	int err = hyptrace_remote_load(remote, asked_size(info, remote),
+				       asked_mode(info, remote), info->extack);
+
+	return hyptrace_nl_blame(info, err, err == -EBUSY || err == -EIO ?
+				 A_REMOTE : HYPTRACE_A_CONTROL_SIZE);
+}
+
+int hyptrace_nl_unload_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = hyptrace_remote_unload(info->user_ptr[0], info->extack);
+
+	return hyptrace_nl_blame(info, err, A_REMOTE);
+}
+
+int hyptrace_nl_start_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = hyptrace_remote_start(info->user_ptr[0], info->extack);
+
+	return hyptrace_nl_blame(info, err, A_REMOTE);
+}
+
+int hyptrace_nl_stop_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = hyptrace_remote_stop(info->user_ptr[0], info->extack);
+
+	return hyptrace_nl_blame(info, err, A_REMOTE);
+}
+
+int hyptrace_nl_reset_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = hyptrace_remote_reset(info->user_ptr[0], info->extack);
+
+	return hyptrace_nl_blame(info, err, A_REMOTE);
+}
+
+int hyptrace_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_CPU];
+	int err;
+
+	if (attr && !hyptrace_remote_reader(remote, nla_get_u32(attr)))
+		return hyptrace_nl_no_such_cpu(attr, info->extack);
+	err = hyptrace_remote_clear(remote, attr ? nla_get_u32(attr) : HYPTRACE_CPU_ALL,
+				    info->extack);
+	return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_CPU);
+}
+
+static int check_settings(struct genl_info *info, const struct hyptrace_remote *remote)
+{
+	struct nlattr *size = info->attrs[HYPTRACE_A_CONTROL_SIZE];
+	struct nlattr *mode = info->attrs[HYPTRACE_A_CONTROL_MODE];
+	struct nlattr *rate = info->attrs[HYPTRACE_A_CONTROL_RATE];
+
+	if (!size && !mode && !rate) {
+		NL_SET_ERR_MSG(info->extack, "nothing to set: size, mode or rate");
+		return -EINVAL;
+	}
+	if ((size || mode) && remote->state != HYPTRACE_STATE_UNLOADED) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, size ?: mode,
+					"the %s cannot be changed while the rings are loaded",
+					size ? "size" : "mode");
+		return -EBUSY;
+	}
+	if (rate && !remote->desc->ops->set_rate) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, rate, "remote \"%s\" has no rate",
+					remote->name);
+		return -EOPNOTSUPP;
+	}
+	if (!size)
+		return 0;
+	return hyptrace_nl_blame(info, hyptrace_remote_check_size(nla_get_u64(size), info->extack),
+		     HYPTRACE_A_CONTROL_SIZE);
+}
+
+int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_RATE];
+	int err;
+
+	err = check_settings(info, remote);
+	if (err)
+		return err;
+	if (attr) {
+		err = remote->desc->ops->set_rate(nla_get_u32(attr), remote->desc->priv);
+		if (err) {
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+						"the remote refuses the rate (error %d)", -err);
+			return err;
+		}
+		remote->rate = nla_get_u32(attr);
+	}
+	remote->size_asked = asked_size(info, remote);
+	remote->mode = asked_mode(info, remote);
+	hyptrace_notify_remote(remote);
+	return 0;
+}
+
+/* Whether a selftest event would be written, and where. */
+static int check_mark(struct genl_info *info, const struct hyptrace_remote *remote,
+		      unsigned int cpu)
+{
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_CPU];
+	const struct hyptrace_event *event = hyptrace_event_find(remote, "selftest");
+
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_CONTROL_VALUE, "value"))
+		return -EINVAL;
+	if (attr && !hyptrace_remote_reader(remote, cpu))
+		return hyptrace_nl_no_such_cpu(attr, info->extack);
+	if (attr && !cpu_online(cpu)) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "CPU %u is off", cpu);
+		return -ENXIO;
+	}
+	if (!event || !remote->desc->ops->write_selftest) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[A_REMOTE],
+					"remote \"%s\" has no selftest event", remote->name);
+		return -EOPNOTSUPP;
+	}
+	if (remote->state != HYPTRACE_STATE_TRACING) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[A_REMOTE], "tracing is off");
+		return -ENODATA;
+	}
+	if (!(remote->enabled & BIT_ULL(event->id))) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[A_REMOTE],
+				    "the event \"selftest\" is not enabled");
+		return -ENODATA;
+	}
+	return 0;
+}
+
+int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_CPU];
+	unsigned int cpu = attr ? nla_get_u32(attr) : raw_smp_processor_id();
+	u32 count = 1, batch;
+	u64 value;
+	int err;
+
+	err = check_mark(info, remote, cpu);
+	if (err)
+		return err;
+	value = nla_get_u64(info->attrs[HYPTRACE_A_CONTROL_VALUE]);
+	if (info->attrs[HYPTRACE_A_CONTROL_COUNT])
+		count = nla_get_u32(info->attrs[HYPTRACE_A_CONTROL_COUNT]);
+
+	for (; count; count -= batch, value += batch) {
+		batch = min_t(u32, count, MARK_BATCH);
+		err = remote->desc->ops->write_selftest(cpu, value, batch, remote->desc->priv);
+		if (err) {
+			NL_SET_ERR_MSG_FMT(info->extack, "writing failed (error %d)", -err);
+			return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_CPU);
+		}
+		if (count > batch && signal_pending(current)) {
+			NL_SET_ERR_MSG_FMT(info->extack, "interrupted: %u events not written",
+					   count - batch);
+			return -EINTR;
+		}
+		cond_resched();
+	}
+	return 0;
+}

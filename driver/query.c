@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Netlink requests that only ask: about remotes, CPUs and events, one or all.
+ * Called through the tables of netlink_gen.c.
+ */
+#include <linux/cpumask.h>
+#include <linux/sizes.h>
+#include <net/genetlink.h>
+
+#include "internal.h"
+#include "netlink.h"
+
+/* Room for one event with many names of values */
+#define REPLY_SIZE_MAX		SZ_64K
+
+/* An item of a remote: the remote itself, a CPU, an event. 0 or -EMSGSIZE. */
+typedef int (*fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
+		       unsigned int index);
+
+static int fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
+		       unsigned int index)
+{
+	return hyptrace_fill_remote(skb, remote);
+}
+
+static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
+		      unsigned int index)
+{
+	return hyptrace_fill_event(skb, remote, remote->events[index]);
+}
+
+static int put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn fill,
+		    const struct hyptrace_remote *remote, unsigned int index)
+{
+	void *header = genlmsg_iput(skb, info);
+
+	if (!header)
+		return -EMSGSIZE;
+	if (fill(skb, remote, index)) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
+{
+	size_t size = GENLMSG_DEFAULT_SIZE;
+	struct sk_buff *skb;
+	int err;
+
+	do {
+		skb = genlmsg_new(size, GFP_KERNEL);
+		if (!skb)
+			return -ENOMEM;
+		err = put_item(skb, info, fill, info->user_ptr[0], index);
+		if (!err)
+			return genlmsg_reply(skb, info);
+		nlmsg_free(skb);
+		size *= 2;
+	} while (size <= REPLY_SIZE_MAX);
+	NL_SET_ERR_MSG(info->extack, "the answer is too long");
+	return err;
+}
+
+int hyptrace_nl_remote_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return reply(info, fill_remote, 0);
+}
+
+int hyptrace_nl_cpu_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CPU_ID];
+
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_CPU_ID, "id"))
+		return -EINVAL;
+	if (!hyptrace_remote_reader(remote, nla_get_u32(attr)))
+		return hyptrace_nl_no_such_cpu(attr, info->extack);
+	return reply(info, hyptrace_fill_cpu, nla_get_u32(attr));
+}
+
+int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct nlattr *attr = info->attrs[HYPTRACE_A_EVENT_NAME];
+	unsigned int i;
+
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAME, "name"))
+		return -EINVAL;
+	for (i = 0; i < remote->nr_events; i++) {
+		if (!strcmp(remote->events[i]->name, nla_data(attr)))
+			return reply(info, fill_event, i);
+	}
+	return hyptrace_nl_no_such_event(attr, info->extack);
+}
+
+/*
+ * Where a dump goes on: remotes may come and go meanwhile, so by a serial, and
+ * items of a remote never do.
+ */
+struct dump_at {
+	unsigned long	serial;
+	unsigned int	index;
+};
+
+static_assert(sizeof(struct dump_at) <= sizeof_field(struct netlink_callback, ctx));
+
+static struct dump_at *dump_at(struct netlink_callback *cb)
+{
+	return (struct dump_at *)cb->ctx;
+}
+
+static unsigned int one(const struct hyptrace_remote *remote)
+{
+	return 1;
+}
+
+static unsigned int nr_cpus(const struct hyptrace_remote *remote)
+{
+	return nr_cpu_ids;
+}
+
+static unsigned int nr_events(const struct hyptrace_remote *remote)
+{
+	return remote->nr_events;
+}
+
+static int fill_possible_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			     unsigned int cpu)
+{
+	return cpu_possible(cpu) ? hyptrace_fill_cpu(skb, remote, cpu) : 0;
+}
+
+static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
+		      const struct hyptrace_remote *remote, unsigned int nr, fill_fn fill)
+{
+	struct dump_at *at = dump_at(cb);
+
+	for (; at->index < nr; at->index++) {
+		if (fill == fill_possible_cpu && !cpu_possible(at->index))
+			continue;
+		if (put_item(skb, genl_info_dump(cb), fill, remote, at->index))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int dump(struct sk_buff *skb, struct netlink_callback *cb,
+		unsigned int (*nr)(const struct hyptrace_remote *remote), fill_fn fill)
+{
+	struct nlattr *name = hyptrace_nl_dump_remote(cb);
+	struct dump_at *at = dump_at(cb);
+	struct hyptrace_remote *remote;
+	int err;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	while ((remote = hyptrace_remote_from(at->serial))) {
+		if (remote->serial != at->serial) {
+			at->serial = remote->serial;
+			at->index = 0;
+		}
+		if (!name || !nla_strcmp(name, remote->name)) {
+			guard(mutex)(&remote->control);
+			err = dump_items(skb, cb, remote, nr(remote), fill);
+			if (err)
+				return err;
+		}
+		at->serial = remote->serial + 1;
+		at->index = 0;
+	}
+	return 0;
+}
+
+int hyptrace_nl_remote_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, one, fill_remote);
+}
+
+int hyptrace_nl_cpu_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, nr_cpus, fill_possible_cpu);
+}
+
+int hyptrace_nl_event_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, nr_events, fill_event);
+}
