@@ -173,7 +173,7 @@ static int watch(struct monitor *mon, struct hyptrace_listener *listener, int si
 		if (ret < 0)
 			return cmd_fail("cannot monitor: %s", err.text);
 		out_flush(&mon->ctx->out);
-		if (ret)
+		if (ret || mon->ctx->out.error)
 			break;
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return cmd_fail("cannot wait: %s", strerror(errno));

@@ -3,6 +3,7 @@
  * The hyptrace command: global options, the table of verbs, the way out.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +268,19 @@ static void close_stdout(void)
 	}
 }
 
+/*
+ * A socket must not become the standard output, should that be closed. What
+ * stands in for it is open the wrong way round: using it is an error still.
+ */
+static void occupy_standard_fds(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 static int finish_output(struct context *ctx, int code)
 {
 	out_flush(&ctx->out);
@@ -283,6 +297,7 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 	int code;
 
+	occupy_standard_fds();
 	argp_err_exit_status = EXIT_USAGE;
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_IGN);

@@ -374,7 +374,7 @@ static int run(struct stream *s, struct pollfd *fds)
 			if (s->ending)
 				return EXIT_DONE;
 			out_flush(&s->ctx->out);
-			if (!wait_for_events(s, fds))
+			if (s->ctx->out.error || !wait_for_events(s, fds))
 				return EXIT_DONE;
 			if (signals_stop)
 				code = begin_end(s);
