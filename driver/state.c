@@ -85,19 +85,24 @@ err_unload:
 	return -ENOMEM;
 }
 
+/* Pages that the writer has kept are never used again. */
+static void buffer_lose(struct hyptrace_remote *remote)
+{
+	pr_err("hyptrace: remote \"%s\" kept its buffers: they are lost, and it cannot be loaded again\n",
+	       remote->name);
+	remote->broken = true;
+	hyptrace_buffer_leak(&remote->buf);
+}
+
 /* The writer gives the pages back, or else keeps them for good. */
 static int buffer_return(struct hyptrace_remote *remote)
 {
 	int err = remote->desc->ops->unload_trace_buffer(&remote->buf, remote->desc->priv);
 
-	if (err) {
-		pr_err("hyptrace: remote \"%s\" kept its buffers (%d): they are lost, and it cannot be loaded again\n",
-		       remote->name, err);
-		remote->broken = true;
-		hyptrace_buffer_leak(&remote->buf);
-	} else {
+	if (err)
+		buffer_lose(remote);
+	else
 		hyptrace_buffer_free(&remote->buf);
-	}
 	remote->nr_pages = 0;
 	return err;
 }
@@ -145,7 +150,10 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	err = remote->desc->ops->load_trace_buffer(&remote->buf, remote->desc->priv);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
-		hyptrace_buffer_free(&remote->buf);
+		if (err == -ENOTRECOVERABLE)
+			buffer_lose(remote);
+		else
+			hyptrace_buffer_free(&remote->buf);
 		return err;
 	}
 	remote->nr_pages = nr_pages;

@@ -36,7 +36,10 @@ static void do_call(void *arg)
 					       call->arg2, 0);
 }
 
-/* An op that must come on the CPU, unless that is off and cannot make it. */
+/*
+ * An op that must come on the CPU, unless that is off and cannot make it. Under
+ * cpus_read_lock(), or in a callback of hotplug.
+ */
 static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
 		   u64 arg2)
 {
@@ -44,7 +47,6 @@ static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
 		.writer = writer, .op = op, .arg1 = cpu, .arg2 = arg2, .count = 1,
 	};
 
-	lockdep_assert_cpus_held();
 	if (cpu_online(cpu))
 		smp_call_function_single(cpu, do_call, &call, true);
 	else

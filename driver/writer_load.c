@@ -82,10 +82,10 @@ static int give_table(struct hyptrace_writer *writer, u64 op, unsigned int cpu,
 {
 	int ret = writer->call(op, cpu, page_to_pfn(page), 0);
 
-	if (ret)
-		__free_page(page);
-	else
+	if (!ret)
 		list_add(&page->lru, &writer->tables);
+	else if (ret != -ENOTRECOVERABLE)
+		__free_page(page);
 
 	return ret;
 }

@@ -36,7 +36,8 @@
  *	table pages; one for every HYPTRACE_TABLES_PER_DIR tables, before them.
  * @HYPTRACE_OP_RING_TABLE: (cpu, pfn) donate a table page that lists the next
  *	data pages as struct hyptrace_table_entry. The data pages must be
- *	shared with EL2 and listed once; they stay pinned.
+ *	shared with EL2 and listed once; they stay pinned. After -ENOTRECOVERABLE
+ *	the table page is EL2's for good, after other errors it is the host's.
  * @HYPTRACE_OP_RING_READY: (cpu, meta_pfn) all pages were listed; the page at
  *	meta_pfn (shared) is where EL2 publishes struct hyptrace_meta.
  * @HYPTRACE_OP_RING_FREE: (cpu) unpin, wipe and give back the last table or
@@ -83,6 +84,8 @@ enum hyptrace_info {
 #define HYPTRACE_RING_DISCARD	(1U << 0)	/* full: drop the new, not the old */
 
 #define HYPTRACE_CLOCK_SHIFT	32
+/* Bits of a time that count: for 292 years, and no sum of two of them wraps. */
+#define HYPTRACE_CLOCK_MASK	((1ULL << 63) - 1)
 
 /* Two sub-buffers in the ring and the reader's spare. */
 #define HYPTRACE_RING_MIN_PAGES	3

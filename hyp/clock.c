@@ -27,8 +27,9 @@ static struct {
  * Context: any; waits for nobody. Time may step back here when the host sets the
  * clock so; within a ring it does not.
  *
- * Return: ns, 0 before the clock was set and in the rare case that two updates
- * came in between: the record then gets the time of the one before it.
+ * Return: ns, never so large that a step of the clock could wrap; 0 before the
+ * clock was set, and in the rare case that an update came in between: the record
+ * then gets the time of the one before it.
  */
 u64 hyptrace_clock(void)
 {
@@ -40,6 +41,7 @@ u64 hyptrace_clock(void)
 
 	cycles = hyptrace_counter() - cycles;
 	ns += (u64)(((__uint128_t)cycles * mult) >> HYPTRACE_CLOCK_SHIFT);
+	ns &= HYPTRACE_CLOCK_MASK;
 
 	/* (D) the parameters were read before: pairs with the barrier (E) */
 	smp_rmb();

@@ -148,7 +148,8 @@ static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
  *
  * Return: 0; -EINVAL not being built, no table is wanted now, or a page number
  * that is none; -EBUSY a data page that is in use; -EPERM one that is not shared;
- * what taking the page answered. On an error it is the host's again, wiped.
+ * what taking the page answered. On an error it is the host's again, wiped, but
+ * for -ENOTRECOVERABLE: it could not be given back.
  */
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 {
@@ -165,7 +166,8 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 			ret = fill_table(ring, va);
 			if (ret) {
 				memset(va, 0, PAGE_SIZE);
-				hyptrace_give_page(va);
+				if (hyptrace_give_page(va))
+					ret = -ENOTRECOVERABLE;
 			}
 		}
 	}

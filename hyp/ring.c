@@ -62,7 +62,6 @@ static void overwrite_head(struct hyptrace_ring *ring)
 	new = hyptrace_slot_at(ring, ring->head);
 	new->lost += old->lost + old->entries;
 	ring->overrun += old->entries;
-	old->lost = 0;
 }
 
 /* On to the next sub-buffer; false if there is none: the event is dropped. */
@@ -285,7 +284,6 @@ static void exchange(struct hyptrace_ring *ring)
 	u32 id = oldest->id;
 
 	ring->reader_lost = oldest->lost;
-	oldest->lost = 0;
 	if (ring->head == ring->tail) {
 		ring->tail_taken = true;
 		ring->reader_entries = 0;
