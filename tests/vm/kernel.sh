@@ -44,7 +44,7 @@ configure()
 	if [[ ! -f $build/.cc ]]; then
 		echo "$(command -v ccache >/dev/null && echo ccache) ${cross}gcc" >"$build/.cc"
 	fi
-	for part in base "$series" ${flavour:+"$flavour"}; do
+	for part in base "$series" ${flavour:+"$flavour" "$flavour-$series"}; do
 		[[ -f $vm/config/$part ]] && cat "$vm/config/$part"
 	done >"$build/.fragment.new" || true
 	if [[ -z $unpatched ]]; then

@@ -19,7 +19,6 @@ make_root()
 	packages=$(sed 's/#.*//' "$vm/packages.guest" | xargs | tr ' ' ,)
 	mirror=$(apt_mirror)
 	((EUID == 0)) || mode=unshare
-	mkdir -p "$new"
 	# by way of tar, so that the files belong to the user
 	mmdebstrap --mode=$mode --variant=extract --architectures=arm64 --include="$packages" "$suite" - \
 		"deb [signed-by=$keyring] $mirror $suite main" |
@@ -32,10 +31,15 @@ make_root()
 	printf '%s:x:%s:%s::%s:%s\n' root 0 0 /root /bin/bash nobody 65534 65534 /nonexistent /usr/sbin/nologin \
 		>"$new/etc/passwd"
 	printf '%s:x:%s:\n' root 0 nogroup 65534 >"$new/etc/group"
+	mkdir "$new/usr/lib/guest-dev"
+	ln -s /proc/self/fd "$new/usr/lib/guest-dev/fd"
+	ln -s fd/0 "$new/usr/lib/guest-dev/stdin"
+	ln -s fd/1 "$new/usr/lib/guest-dev/stdout"
+	ln -s fd/2 "$new/usr/lib/guest-dev/stderr"
 	install -m 755 "$vm/guest-boot" "$new/usr/sbin/init"
 
 	# as a sysroot it must not lead to the host
-	find "$new" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
+	find "$new" -type l -lname '/*' ! -path '*/guest-dev/*' -printf '%p %l\n' | while read -r link target; do
 		ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$new$target")" "$link"
 	done
 }
@@ -49,6 +53,9 @@ fi
 lock root
 [[ ! -d $root ]] || exit 0
 need mmdebstrap
-rm -rf "$cache/rootfs/.new"
-step "making the guest's root" make_root "$cache/rootfs/.new"
-mv "$cache/rootfs/.new" "$root"
+mkdir -p "$cache/rootfs"
+new=$(mktemp -d "$cache/rootfs/new.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+step "making the guest's root" make_root "$new"
+chmod 755 "$new"
+mv "$new" "$root"
