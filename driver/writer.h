@@ -34,8 +34,11 @@
  * @tables:	pages with tables and directories, the writer's while loaded
  *
  * Of the clock's work, or while it is not running:
+ * @clock_work:	sets the clock, again and again
  * @cycles:	counter when the clock was set last
  * @boot_ns:	CLOCK_BOOTTIME then
+ *
+ * @hotplug:	of the state that follows CPUs that come and go
  */
 struct hyptrace_writer {
 	const char		*name;

@@ -84,7 +84,7 @@ static_assert(sizeof(struct hyptrace_slot) ==
  * @page:	the present sub-buffer
  * @recorded:	events written
  *
- * Under @lock:
+ * @lock:	for what follows; never held for more than a few instructions
  * @events:	what @enabled is while attached
  * @page_first:	@recorded when the writer came to the present sub-buffer
  * @overrun:	events overwritten unread
@@ -148,6 +148,7 @@ struct hyptrace_ring {
  * @pos:	below nr_loaded
  *
  * Context: either lock held.
+ * Return: the slot.
  */
 static inline struct hyptrace_slot *hyptrace_slot_at(struct hyptrace_ring *ring,
 						     u32 pos)
