@@ -91,8 +91,12 @@ struct hyptrace_swap {
  * struct hyptrace_remote_ops - what a remote can do
  *
  * All are called in process context, with the remote's control mutex held, but
- * for @swap_reader_page and @sync, which are called with the mutex of that
- * CPU's reader held and must not sleep for long. Errors are negative errnos and
+ * for @swap_reader_page and @sync, which are called with the mutex of that CPU's
+ * reader held and must not sleep for long; @reset is called with both. Those
+ * three are called only while loaded: not before @load_trace_buffer has returned
+ * nor once @unload_trace_buffer is called. They may run for several CPUs at once,
+ * and at the same time as @enable_tracing and @enable_event. None of them may
+ * call the core, or wait for something that does. Errors are negative errnos and
  * mean that nothing has changed.
  *
  * @init:	once, at the end of the registration. Optional.
@@ -107,7 +111,8 @@ struct hyptrace_swap {
  *		data, without the header of 16 bytes) and wants the next. -EAGAIN
  *		when there is nothing more, -ESTALE when the present page has
  *		grown since.
- * @sync:	have the writer publish the CPU's struct hyptrace_meta.
+ * @sync:	have the writer publish the CPU's struct hyptrace_meta. Often called:
+ *		by whoever waits for events, every 10 ms.
  * @reset:	throw away all events and counters of a CPU's ring. The reader's
  *		page stays with the reader and is empty then.
  * @enable_event: set whether the event is written while tracing. At any time.
