@@ -53,7 +53,6 @@ declare -A committed=(
 generate hyptrace_netlink.h --mode uapi --header
 generate netlink_gen.h --mode kernel --header
 generate netlink_gen.c --mode kernel --source
-# it includes its header by the name it was written to
 
 bad=0
 for name in "${!committed[@]}"; do
