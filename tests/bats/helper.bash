@@ -14,7 +14,7 @@ patience=60
 # The event lists and rings of all remotes as they are registered.
 fresh()
 {
-	modprobe -a hyptrace_pkvm hyptrace_test
+	[[ -d /sys/module/hyptrace_pkvm && -d /sys/module/hyptrace_test ]] || modprobe -a hyptrace_pkvm hyptrace_test
 	hyptrace -r hypervisor reset
 	hyptrace -r test reset
 }

@@ -92,7 +92,7 @@ number()
 	(($(number hyp_exit) > 20))
 }
 
-@test "a CPU that goes off and comes back tells of PSCI" {
+@test "a CPU that goes off and comes back tells of PSCI first" {
 	cpu=$(last_cpu)
 	((cpu > 0)) || skip "there is one CPU only"
 	ht set --size 4M
@@ -102,22 +102,20 @@ number()
 	cpu_set "$cpu" 1
 	within "$patience" grep -q "^\[$(printf %03d "$cpu")\].*reason=psci" "$out"
 	stream_end
-	if grep -q 'kvm-arm.mode=protected' /proc/cmdline; then
-		grep "^\[000\].*reason=psci" "$out"
-	fi
 	in_time_order "$out"
 }
 
 @test "hyp_enter takes 12 bytes: as many fit a sub-buffer" {
-	ht load --size 1
+	ht load --size 1 --mode discard
 	ht enable hyp_enter
 	ht start
 	taskset -c 0 workload --cpu 0 --mmio 1000 --psci 1000
 	ht stop
 	unread=$(of '.cpus[0].unread')
-	# two or three sub-buffers of 340 records, but for time extensions; at 16 bytes they held 255 each
-	echo "$unread events in $(of '.cpus[0].nr_subbufs') sub-buffers"
-	((unread > 255 * 3 || unread > 2 * 330))
+	# 340 in each of the two sub-buffers of a full ring, but for some time extensions; of 16 bytes it were 255
+	echo "$unread events in 2 of $(of '.cpus[0].nr_subbufs') sub-buffers"
+	(($(of '.cpus[0].dropped') > 0))
+	((unread > 2 * 320 && unread <= 2 * 340))
 }
 
 @test "a stream of all CPUs is in order while guests run on each" {

@@ -31,7 +31,7 @@ suite()
 		[0-9]*..[0-9]*) continue ;;
 		esac
 		printf '%s\n' "$line"
-	done < <(timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap "$2" 2>&1 || echo "# $2 ended with $?")
+	done < <(timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap --timing "$2" 2>&1 || echo "# $2 ended with $?")
 }
 
 for file in "${files[@]}"; do

@@ -57,16 +57,27 @@ escape=$'\033'
 	says '"sometimes"'
 }
 
+# on_terminal VARIABLE=VALUE... COMMAND...: the machine has no terminals as it boots.
+on_terminal()
+{
+	mountpoint -q /dev/pts || mount -t devpts -o ptmxmode=666 devpts /dev/pts
+	[[ -e /dev/ptmx ]] || ln -s pts/ptmx /dev/ptmx
+	env -u NO_COLOR "$@" </dev/null
+}
+
+pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+
 @test "colours on a terminal, unless NO_COLOR or --color=never" {
-	run -0 env -u NO_COLOR TERM=xterm script -qec "hyptrace -r $REMOTE list" /dev/null
+	run -0 on_terminal TERM=xterm python3 -c "$pty" hyptrace -r "$REMOTE" list
 	[[ $output == *$escape* ]]
-	run -0 env NO_COLOR=1 TERM=xterm script -qec "hyptrace -r $REMOTE list" /dev/null
+	run -0 on_terminal TERM=xterm NO_COLOR=1 python3 -c "$pty" hyptrace -r "$REMOTE" list
+	says "$REMOTE"
 	[[ $output != *$escape* ]]
-	run -0 env -u NO_COLOR TERM=dumb script -qec "hyptrace -r $REMOTE list" /dev/null
+	run -0 on_terminal TERM=dumb python3 -c "$pty" hyptrace -r "$REMOTE" list
 	[[ $output != *$escape* ]]
-	run -0 env -u NO_COLOR TERM=xterm script -qec "hyptrace -r $REMOTE list --color=never" /dev/null
+	run -0 on_terminal TERM=xterm python3 -c "$pty" hyptrace -r "$REMOTE" list --color=never
 	[[ $output != *$escape* ]]
-	run -0 env NO_COLOR=1 TERM=dumb hyptrace -r "$REMOTE" list --color=always
+	run -0 on_terminal TERM=xterm NO_COLOR=1 python3 -c "$pty" hyptrace -r "$REMOTE" list --color=always
 	[[ $output == *$escape* ]]
 }
 

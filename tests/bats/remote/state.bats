@@ -144,7 +144,7 @@ load ../helper
 @test "status has all of it as text" {
 	tracing_marks
 	run -0 ht status
-	for word in "$REMOTE" tracing overwrite boot 1M written read lost unread consumer; do
+	for word in "$REMOTE" tracing overwrite boot 1M WRITTEN READ LOST UNREAD CONSUMER; do
 		says "$word"
 	done
 	same "$(ht status -p | jq -cS '.[0] | del(.cpus)')" "$(ht status -j | jq -cS '.[0] | del(.cpus)')"
