@@ -54,7 +54,7 @@ no_device_left()
 	[[ ! -e /dev/hyptrace && ! -e /sys/kernel/debug/hyptrace ]]
 }
 
-plan 12
+plan 13
 check "all modules can be unloaded" unload_all
 check "no device is left" no_device_left
 mark_log
