@@ -97,6 +97,16 @@ static void look_for_data(struct work_struct *work)
 }
 
 /*
+ * The ring is empty: look for the next event for those who were told of the last
+ * one and do not ask again (edge-triggered epoll).
+ */
+static void go_on_looking(struct hyptrace_file *file)
+{
+	if (wq_has_sleeper(&file->wait))
+		timer_arm(file);
+}
+
+/*
  * Sleep until it is time to look again, or until there was a kick since @kicks.
  */
 static int file_sleep(struct hyptrace_file *file, int kicks)
@@ -242,6 +252,7 @@ static long ioctl_dispatch(struct hyptrace_file *file, unsigned int cmd, void __
 static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 {
 	struct hyptrace_remote *remote = file_remote(file);
+	long err;
 
 	if (!remote)
 		return -ENOTCONN;
@@ -251,7 +262,6 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 	while (!nonblock) {
 		int kicks = atomic_read(&file->kicks);
 		bool tracing = hyptrace_remote_is_tracing(remote);
-		int err;
 
 		if (file_has_data(file, remote) || !tracing)
 			break;
@@ -259,7 +269,9 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 		if (err)
 			return err;
 	}
-	return hyptrace_reader_advance(hyptrace_remote_reader(remote, file->cpu));
+	err = hyptrace_reader_advance(hyptrace_remote_reader(remote, file->cpu));
+	go_on_looking(file);
+	return err;
 }
 
 static long hyptrace_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
@@ -371,8 +383,10 @@ static ssize_t hyptrace_read(struct file *filp, char __user *buf, size_t count, 
 			return done;
 		if (!tracing)
 			return 0;
-		if (filp->f_flags & O_NONBLOCK)
+		if (filp->f_flags & O_NONBLOCK) {
+			go_on_looking(file);
 			return -EAGAIN;
+		}
 		err = file_sleep(file, kicks);
 		if (err)
 			return err;

@@ -36,6 +36,11 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 						HYPTRACE_EVENT_LIST_MAX);
 			return -E2BIG;
 		}
+		/* of many attributes of a type the policy sees to the length only */
+		if (strnlen(nla_data(attr), nla_len(attr)) == nla_len(attr)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "the name has no end");
+			return -EINVAL;
+		}
 		event = hyptrace_event_find(remote, nla_data(attr));
 		if (!event)
 			return hyptrace_nl_no_such_event(attr, info->extack);

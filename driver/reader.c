@@ -326,14 +326,18 @@ int hyptrace_reader_take(struct hyptrace_reader *reader,
 int hyptrace_reader_advance(struct hyptrace_reader *reader)
 {
 	struct hyptrace_subbuf *page;
+	u32 end, id;
 	bool final;
-	u32 end;
 	int err;
 
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return -ENODEV;
+	id = reader->id;
 	err = reader_fill(reader, &end, &final);
+	/* a swap brings the counts up to date by itself */
+	if (reader->id == id)
+		reader_sync(reader);
 	if (!err) {
 		page = reader_page(reader);
 		/* commit of the page that is being written is the writer's */

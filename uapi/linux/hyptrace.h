@@ -10,8 +10,8 @@
  *	-EACCES or -EPERM otherwise; -EPERM also where kernel lockdown forbids it.
  *
  * Attaching
- *	A fresh descriptor belongs to no ring: read, mmap and every ioctl but
- *	HYPTRACE_IOC_ATTACH answer -ENOTCONN, poll EPOLLERR. After a successful
+ *	A fresh descriptor belongs to no ring: read, mmap and
+ *	TRACE_MMAP_IOCTL_GET_READER answer -ENOTCONN, poll EPOLLERR. After a successful
  *	attach the descriptor is the consumer of that CPU's ring, or of all rings
  *	of the remote, until it is closed: by the last process that has it or a
  *	mapping of it. If the rings are not loaded they are loaded with the
