@@ -9,25 +9,36 @@ unload_all()
 	modprobe -r hyptrace_pkvm hyptrace_test hyptrace
 }
 
+teardown()
+{
+	[[ ! -e $BATS_TEST_TMPDIR/modprobe ]] || cat "$BATS_TEST_TMPDIR/modprobe" >/proc/sys/kernel/modprobe
+	tidy
+}
+
 @test "without the driver every verb says what is missing" {
 	unload_all
+	# the kernel would load it by the name of its netlink family
+	cat /proc/sys/kernel/modprobe >"$BATS_TEST_TMPDIR/modprobe"
+	echo /nonexistent >/proc/sys/kernel/modprobe
 	for words in list status start "enable all" "stream --count 1" "monitor --count 1" "mark 1"; do
 		# shellcheck disable=SC2086 # words
-		run -2 hyptrace $words
+		run -2 timeout "$patience" hyptrace $words
 		says 'hyptrace'
 		says 'load'
 	done
+	[[ ! -e /sys/module/hyptrace ]]
 }
 
-@test "with the driver but no remote every verb says so" {
+@test "the driver is loaded by whoever asks for it; without a remote every verb says so" {
 	unload_all
-	modprobe hyptrace
 	for words in list status start "enable all" "stream --count 1" "mark 1"; do
 		# shellcheck disable=SC2086 # words
-		run -2 hyptrace $words
+		run -2 timeout "$patience" hyptrace $words
 		says 'no remote is registered'
+		says 'hyptrace_pkvm'
 	done
-	run -2 hyptrace -r test status
+	[[ -e /sys/module/hyptrace ]]
+	run -2 timeout "$patience" hyptrace -r test status
 }
 
 @test "a remote whose rings are read cannot be unloaded" {

@@ -13,9 +13,9 @@ load ../helper
 	ht mark 1 --count 10 -C 0
 	before=$(ht status -j)
 	for cpu in $(cpu_ids); do
-		[[ -s $folder/cpu$cpu ]]
-		cat "$folder/cpu$cpu"
-		none unloaded "$folder/cpu$cpu"
+		cat "$folder/cpu$cpu" >"$BATS_TEST_TMPDIR/state"
+		[[ -s $BATS_TEST_TMPDIR/state ]]
+		none unloaded "$BATS_TEST_TMPDIR/state"
 	done
 	same "$(ht status -j)" "$before"
 	ht stream --count 10 -C 0 | ids | numbered 1 10
