@@ -14,8 +14,8 @@ complete_line()
 	COMPREPLY=()
 	local function
 	function=$(complete -p hyptrace | sed 's/.* -F \([^ ]*\) .*/\1/')
-	"$function" hyptrace "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
-	printf '%s\n' "${COMPREPLY[@]}" | sed 's/ *$//' | sort
+	"$function" hyptrace "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}" || true
+	printf '%s\n' "${COMPREPLY[@]}" | sed 's/ *$//' | sort -u
 }
 
 setup()

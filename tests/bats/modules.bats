@@ -95,7 +95,7 @@ last_line()
 	same "$code" 0
 }
 
-@test "a hundred times there and back, with tracing on in between, leave memory as it was" {
+@test "a hundred times there and back, with tracing on in between, lose no ring" {
 	memory()
 	{
 		sync
@@ -115,6 +115,7 @@ last_line()
 	done
 	last=$(memory)
 	echo "$first kB free after 10 rounds, $last after 100"
-	# a ring alone has 1024 kB; 90 of anything that is lost would be more than this
-	((first - last < 2048))
+	# Free memory goes up and down by some 10 MB anyway. A ring of one CPU lost in each round were 90 MB; kmemleak of
+	# the debug flavour sees less.
+	((first - last < 32768))
 }
