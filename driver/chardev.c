@@ -26,7 +26,7 @@
 /* The remote that the descriptor is attached to, or NULL. It stays with it. */
 static struct hyptrace_remote *file_remote(const struct hyptrace_file *file)
 {
-	/* (D) pairs with the release in hyptrace_remote_attach() */
+	/* (G) pairs with the release in hyptrace_remote_attach() */
 	return smp_load_acquire(&file->remote);
 }
 
@@ -48,7 +48,7 @@ static bool remote_is_gone(const struct hyptrace_remote *remote)
 void hyptrace_file_kick(struct hyptrace_file *file)
 {
 	atomic_inc(&file->kicks);
-	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
 
 static bool file_has_data(const struct hyptrace_file *file,
@@ -145,9 +145,9 @@ static int hyptrace_release(struct inode *inode, struct file *filp)
 {
 	struct hyptrace_file *file = filp->private_data;
 
-	/* nobody polls any more, so neither starts the other again */
+	/* each starts the other: first the work for good, then the timer */
+	disable_work_sync(&file->work);
 	hrtimer_cancel(&file->timer);
-	cancel_work_sync(&file->work);
 	if (file->remote)
 		hyptrace_remote_detach(file->remote, file);
 	mutex_destroy(&file->lock);
@@ -238,6 +238,9 @@ static long ioctl_dispatch(struct hyptrace_file *file, unsigned int cmd, void __
 		return -EFAULT;
 	if (size < op->min_size)
 		return -EINVAL;
+	/* no struct ever gets there, and nobody has to look through it for zeroes */
+	if (size > PAGE_SIZE)
+		return -E2BIG;
 	err = copy_struct_from_user(&arg, op->size, user, size);
 	if (err)
 		return err;

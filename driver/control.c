@@ -124,6 +124,7 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 	struct nlattr *size = info->attrs[HYPTRACE_A_CONTROL_SIZE];
 	struct nlattr *mode = info->attrs[HYPTRACE_A_CONTROL_MODE];
 	struct nlattr *rate = info->attrs[HYPTRACE_A_CONTROL_RATE];
+	int err;
 
 	if (!size && !mode && !rate) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set: size, mode or rate");
@@ -142,8 +143,8 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 	}
 	if (!size)
 		return 0;
-	return hyptrace_nl_blame(info, hyptrace_remote_check_size(nla_get_u64(size), info->extack),
-		     HYPTRACE_A_CONTROL_SIZE);
+	err = hyptrace_remote_check_size(remote, nla_get_u64(size), info->extack);
+	return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
 }
 
 int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)

@@ -13,9 +13,22 @@
 
 #include "el2.h"
 
+/*
+ * Not kvm_call_hyp_nvhe(), which warns: without protection there may be nobody at
+ * EL2 while no guest is (kvm.enable_virt_at_load=0), and the stub there refuses.
+ */
+static s64 call_el2(unsigned long func, u64 arg1, u64 arg2, u64 arg3, u64 arg4)
+{
+	struct arm_smccc_res res;
+
+	arm_smccc_1_1_hvc(func, arg1, arg2, arg3, arg4, &res);
+
+	return res.a0 == SMCCC_RET_SUCCESS ? res.a1 : -ENODEV;
+}
+
 static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
-	return kvm_call_hyp_nvhe(__hyptrace, op, arg1, arg2, arg3);
+	return call_el2(KVM_HOST_SMCCC_FUNC(__hyptrace), op, arg1, arg2, arg3);
 }
 
 /*
@@ -29,7 +42,8 @@ static int el2_share(struct page *page)
 	if (!is_protected_kvm_enabled())
 		return kvm_share_hyp(va, va + PAGE_SIZE);
 
-	return kvm_call_hyp_nvhe(__pkvm_host_share_hyp, page_to_pfn(page));
+	return call_el2(KVM_HOST_SMCCC_FUNC(__pkvm_host_share_hyp), page_to_pfn(page),
+			0, 0, 0);
 }
 
 static int el2_unshare(struct page *page)
@@ -37,7 +51,8 @@ static int el2_unshare(struct page *page)
 	if (!is_protected_kvm_enabled())
 		return 0;
 
-	return kvm_call_hyp_nvhe(__pkvm_host_unshare_hyp, page_to_pfn(page));
+	return call_el2(KVM_HOST_SMCCC_FUNC(__pkvm_host_unshare_hyp), page_to_pfn(page),
+			0, 0, 0);
 }
 
 static bool has_counter_erratum(void)

@@ -10,7 +10,7 @@
 
 /**
  * struct hyptrace_el2 - the way to EL2
- * @call:	the hypercall __hyptrace(): see hyp/abi.h
+ * @call:	the hypercall __hyptrace(): see hyp/abi.h. -ENODEV: nobody is there
  * @share:	let EL2 use a page of the kernel's linear map; negative errno
  * @unshare:	take it back; negative errno while EL2 holds it
  * @why_not:	NULL if there is an EL2 to be called, else a sentence that says

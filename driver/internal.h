@@ -9,8 +9,11 @@
  *	    reader->lock	one CPU's ring: its reader's page and counts
  *
  *	file->lock		a descriptor's attaching and its piece of a read; it
- *				is held over copies to user space, and control
- *				and reader->lock are taken within it
+ *				is held over copies to user space, and all of the
+ *				above are taken within it
+ *
+ *	cb_lock of genetlink, held over each request, is outside of them all, and
+ *	cpus_read_lock(), which callbacks of remotes take, inside.
  *
  *	mmap_lock
  *	  reader->map_lock	that there is a ring to be mapped; taken also within
@@ -251,7 +254,8 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			  struct netlink_ext_ack *extack);
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack);
-int hyptrace_remote_check_size(u64 size, struct netlink_ext_ack *extack);
+int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
+			       struct netlink_ext_ack *extack);
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_file *file, int cpu);
 void hyptrace_remote_detach(struct hyptrace_remote *remote,

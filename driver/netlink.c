@@ -113,7 +113,10 @@ int hyptrace_nl_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 	if (!remote)
 		return no_such_remote(info->attrs[A_REMOTE], info->extack);
 
-	mutex_lock(&remote->control);
+	if (mutex_lock_killable(&remote->control)) {
+		hyptrace_remote_put(remote);
+		return -EINTR;
+	}
 	if (!remote->desc) {
 		mutex_unlock(&remote->control);
 		hyptrace_remote_put(remote);

@@ -11,6 +11,16 @@
 
 #include <uapi/linux/hyptrace_netlink.h>
 
+/* Integer value ranges */
+static const struct netlink_range_validation hyptrace_a_control_count_range = {
+	.min	= 1ULL,
+	.max	= HYPTRACE_MARK_COUNT_MAX,
+};
+
+static const struct netlink_range_validation hyptrace_a_control_rate_range = {
+	.max	= HYPTRACE_RATE_MAX,
+};
+
 /* HYPTRACE_CMD_REMOTE_GET - do */
 static const struct nla_policy hyptrace_remote_get_nl_policy[HYPTRACE_A_REMOTE_NAME + 1] = {
 	[HYPTRACE_A_REMOTE_NAME] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
@@ -83,7 +93,7 @@ static const struct nla_policy hyptrace_set_nl_policy[HYPTRACE_A_CONTROL_RATE + 
 	[HYPTRACE_A_CONTROL_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_CONTROL_SIZE] = { .type = NLA_U64, },
 	[HYPTRACE_A_CONTROL_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
-	[HYPTRACE_A_CONTROL_RATE] = { .type = NLA_U32, },
+	[HYPTRACE_A_CONTROL_RATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &hyptrace_a_control_rate_range),
 };
 
 /* HYPTRACE_CMD_MARK - do */
@@ -91,7 +101,7 @@ static const struct nla_policy hyptrace_mark_nl_policy[HYPTRACE_A_CONTROL_COUNT 
 	[HYPTRACE_A_CONTROL_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_CONTROL_CPU] = { .type = NLA_U32, },
 	[HYPTRACE_A_CONTROL_VALUE] = { .type = NLA_U64, },
-	[HYPTRACE_A_CONTROL_COUNT] = NLA_POLICY_MIN(NLA_U32, 1),
+	[HYPTRACE_A_CONTROL_COUNT] = NLA_POLICY_FULL_RANGE(NLA_U32, &hyptrace_a_control_count_range),
 };
 
 /* Ops table for hyptrace */

@@ -41,7 +41,7 @@ static struct sk_buff *begin(u8 cmd, void **header)
 err_free:
 	nlmsg_free(skb);
 err_lost:
-	genl_set_err(&hyptrace_nl_family, &init_net, 0, HYPTRACE_NLGRP_NOTIFY, ENOBUFS);
+	genl_set_err(&hyptrace_nl_family, &init_net, 0, HYPTRACE_NLGRP_NOTIFY, -ENOBUFS);
 	return NULL;
 }
 
@@ -49,7 +49,7 @@ static void end(struct sk_buff *skb, void *header, int err)
 {
 	if (err) {
 		nlmsg_free(skb);
-		genl_set_err(&hyptrace_nl_family, &init_net, 0, HYPTRACE_NLGRP_NOTIFY, ENOBUFS);
+		genl_set_err(&hyptrace_nl_family, &init_net, 0, HYPTRACE_NLGRP_NOTIFY, -ENOBUFS);
 		return;
 	}
 	genlmsg_end(skb, header);

@@ -44,6 +44,7 @@ static struct hyptrace_remote_desc desc = {
 	.priv		= &writer,
 	.events		= hyp_events,
 	.nr_events	= ARRAY_SIZE(hyp_events),
+	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 };
 
 static int __init hyptrace_pkvm_init(void)

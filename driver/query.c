@@ -127,19 +127,13 @@ static unsigned int nr_events(const struct hyptrace_remote *remote)
 	return remote->nr_events;
 }
 
-static int fill_possible_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			     unsigned int cpu)
-{
-	return cpu_possible(cpu) ? hyptrace_fill_cpu(skb, remote, cpu) : 0;
-}
-
 static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
 		      const struct hyptrace_remote *remote, unsigned int nr, fill_fn fill)
 {
 	struct dump_at *at = dump_at(cb);
 
 	for (; at->index < nr; at->index++) {
-		if (fill == fill_possible_cpu && !cpu_possible(at->index))
+		if (fill == hyptrace_fill_cpu && !cpu_possible(at->index))
 			continue;
 		if (put_item(skb, genl_info_dump(cb), fill, remote, at->index))
 			return -EMSGSIZE;
@@ -180,7 +174,7 @@ int hyptrace_nl_remote_get_dumpit(struct sk_buff *skb, struct netlink_callback *
 
 int hyptrace_nl_cpu_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, nr_cpus, fill_possible_cpu);
+	return dump(skb, cb, nr_cpus, hyptrace_fill_cpu);
 }
 
 int hyptrace_nl_event_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

@@ -341,9 +341,9 @@ int hyptrace_reader_advance(struct hyptrace_reader *reader)
 	if (!err) {
 		page = reader_page(reader);
 		/* commit of the page that is being written is the writer's */
-		if (reader->lost && final)
+		if (reader->swap_lost && final)
 			WRITE_ONCE(page->commit,
-				   commit_with_lost(page->data, end, reader->lost));
+				   commit_with_lost(page->data, end, reader->swap_lost));
 		reader_consume(reader, page->data + reader->consumed, end, final,
 			       reader->consumed ? reader->time : READ_ONCE(page->time_stamp));
 	}

@@ -140,7 +140,7 @@ void hyptrace_remotes_listen(void)
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote)
 {
 	/*
-	 * (C) pairs with the release in state.c: who sees that tracing is off
+	 * (F) pairs with the release in state.c: who sees that tracing is off
 	 * finds all events that were written.
 	 */
 	return smp_load_acquire(&remote->state) == HYPTRACE_STATE_TRACING;
@@ -319,10 +319,11 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 {
 	scoped_guard(mutex, &hyptrace_remotes_lock) {
 		list_del(&remote->node);
-		hyptrace_debugfs_remove(remote);
 		scoped_guard(mutex, &remote->control)
 			hyptrace_remote_retire(remote);
 	}
+	/* waits for those who read its files, so no lock is held */
+	hyptrace_debugfs_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	hyptrace_remote_put(remote);
 }

@@ -144,6 +144,7 @@ struct hyptrace_remote_ops {
  * @priv:	handed to each of @ops
  * @events:	in the order in which they are listed
  * @nr_events:	how many
+ * @max_pages:	data pages that a ring can have, the reader's included; 0: any
  * @protected:	the writer does not trust the host
  *
  * The struct and all it points to must stay until the remote is unregistered.
@@ -156,6 +157,7 @@ struct hyptrace_remote_desc {
 	void					*priv;
 	const hyptrace_event_fn			*events;
 	unsigned int				nr_events;
+	unsigned int				max_pages;
 	bool					protected;
 };
 

@@ -17,7 +17,7 @@ static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
 {
 	struct hyptrace_file *file;
 
-	/* (C) pairs with the acquire in hyptrace_remote_is_tracing() */
+	/* (F) pairs with the acquire in hyptrace_remote_is_tracing() */
 	smp_store_release(&remote->state, state);
 	list_for_each_entry(file, &remote->files, node)
 		hyptrace_file_kick(file);
@@ -25,12 +25,15 @@ static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
 
 /**
  * hyptrace_remote_check_size - refuse a size that no ring can have here
+ * @remote:	control mutex held
  * @size:	bytes per CPU
  * @extack:	says why; may be NULL
  *
- * Return: 0, -EINVAL for 0, or -ENOMEM for more than this machine's memory.
+ * Return: 0, -EINVAL for 0, -ENOMEM for more than this machine's memory, or
+ * -E2BIG for more than the remote's rings can have.
  */
-int hyptrace_remote_check_size(u64 size, struct netlink_ext_ack *extack)
+int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
+			       struct netlink_ext_ack *extack)
 {
 	u64 nr_pages = hyptrace_buffer_nr_pages(size);
 
@@ -42,6 +45,11 @@ int hyptrace_remote_check_size(u64 size, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG_FMT(extack, "%llu bytes for each of %u CPUs are more than there is",
 				   size, num_possible_cpus());
 		return -ENOMEM;
+	}
+	if (remote->desc->max_pages && nr_pages > remote->desc->max_pages) {
+		NL_SET_ERR_MSG_FMT(extack, "%llu bytes are more than a ring of this remote can have",
+				   size);
+		return -E2BIG;
 	}
 	return 0;
 }
@@ -117,7 +125,7 @@ static int buffer_return(struct hyptrace_remote *remote)
  * @size and @mode become the remote's settings.
  *
  * Return: 0; -EBUSY if it is loaded, -EIO if it has kept pages of an earlier
- * load, -EINVAL and -ENOMEM as hyptrace_remote_check_size(), -ENOMEM and -EINTR
+ * load, -EINVAL, -ENOMEM and -E2BIG as hyptrace_remote_check_size(), -ENOMEM and -EINTR
  * as hyptrace_buffer_alloc(), or what the remote's callback answered.
  */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
@@ -134,7 +142,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 		NL_SET_ERR_MSG(extack, "the remote has kept the rings of an earlier load");
 		return -EIO;
 	}
-	err = hyptrace_remote_check_size(size, extack);
+	err = hyptrace_remote_check_size(remote, size, extack);
 	if (err)
 		return err;
 
@@ -432,7 +440,7 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 	list_add_tail(&file->node, &remote->files);
 	remote->nr_files++;
 	file->cpu = cpu;
-	/* (D) pairs with the acquire in file_remote() */
+	/* (G) pairs with the acquire in file_remote() */
 	smp_store_release(&file->remote, remote);
 	consumers_set(remote, file, task_tgid_nr(current));
 	return 0;

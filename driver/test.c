@@ -5,7 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -20,6 +20,8 @@
 
 /* How often the events that are due by the rate are written */
 #define RATE_PERIOD_MS		10
+/* More than that on each CPU, in a period that came late, is left out. */
+#define RATE_MAX_BATCH		100000
 
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
 	.lock = HYPTRACE_LOCK_INIT,
@@ -60,13 +62,12 @@ static void rate_work(struct work_struct *work)
 {
 	u64 passed = ktime_get_raw_fast_ns() - rate.start_ns;
 	u64 due = mul_u64_u64_div_u64(passed, rate.per_second, NSEC_PER_SEC);
-	u32 count = min(due - rate.written, (u64)rate.per_second);
+	u32 count = min_t(u64, due - rate.written, RATE_MAX_BATCH);
 	unsigned int cpu;
 
-	cpus_read_lock();
+	/* one that has just gone answers -ENXIO */
 	for_each_online_cpu(cpu)
 		hyptrace_writer_selftest(cpu, rate.written, count, &writer);
-	cpus_read_unlock();
 	rate.written = due;
 
 	schedule_delayed_work(&rate.work, msecs_to_jiffies(RATE_PERIOD_MS));
@@ -121,6 +122,7 @@ static const struct hyptrace_remote_desc desc = {
 	.priv		= &writer,
 	.events		= hyp_events,
 	.nr_events	= ARRAY_SIZE(hyp_events),
+	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 };
 
 static int __init hyptrace_test_init(void)

@@ -125,7 +125,12 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 	s64 version, hash;
 	int ret;
 
+	hyptrace_clock_init(writer);
 	version = writer->call(HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0);
+	if (version == -ENODEV) {
+		pr_err("%s: the writer does not answer\n", writer->name);
+		return -ENODEV;
+	}
 	if (version != HYPTRACE_ABI_VERSION) {
 		pr_err("%s: version %lld of the contract at the writer, %d in this module: build both from the same sources\n",
 		       writer->name, version, HYPTRACE_ABI_VERSION);
@@ -151,12 +156,14 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_init);
 
 /**
  * hyptrace_writer_exit() - cease to follow a writer's CPUs
- * @writer:	not loaded
+ * @writer:	of a remote that was unregistered
  *
  * Context: process, sleeps.
  */
 void hyptrace_writer_exit(struct hyptrace_writer *writer)
 {
+	/* it runs still if the writer could not be stopped */
+	hyptrace_clock_stop(writer);
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &writer->hotplug);
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_exit);
@@ -215,10 +222,12 @@ int hyptrace_writer_enable_tracing(bool enable, void *priv)
 
 	cpus_read_lock();
 	ret = enable ? attach_all(writer) : detach_all(writer);
-	if (ret && enable)
-		detach_all(writer);
 	if (!ret)
 		writer->tracing = enable;
+	else if (enable)
+		detach_all(writer);
+	else
+		attach_all(writer);
 	cpus_read_unlock();
 
 	if (!enable == !ret)

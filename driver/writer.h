@@ -26,11 +26,11 @@
  * @parks:	the writer notices by itself when a CPU goes off
  *
  * Under cpus_read_lock() and the remote's control mutex, or cpus_write_lock():
- * @buf:	the rings, while loaded
  * @events:	bit per enabled event
  * @tracing:	CPUs are attached
  *
  * Under the remote's control mutex:
+ * @buf:	the rings, while loaded
  * @tables:	pages with tables and directories, the writer's while loaded
  *
  * Of the clock's work, or while it is not running:
@@ -50,10 +50,10 @@ struct hyptrace_writer {
 	bool			donates;
 	bool			parks;
 
-	struct hyptrace_buffer	*buf;
 	u64			events;
 	bool			tracing;
 
+	struct hyptrace_buffer	*buf;
 	struct list_head	tables;
 
 	struct delayed_work	clock_work;
@@ -88,6 +88,7 @@ int hyptrace_writer_take_back(struct hyptrace_writer *writer,
 			      struct hyptrace_buffer *buf);
 
 /* writer_clock.c */
+void hyptrace_clock_init(struct hyptrace_writer *writer);
 void hyptrace_clock_start(struct hyptrace_writer *writer);
 void hyptrace_clock_stop(struct hyptrace_writer *writer);
 

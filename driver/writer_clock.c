@@ -74,6 +74,15 @@ static void clock_work(struct work_struct *work)
 }
 
 /**
+ * hyptrace_clock_init() - make a clock that does not run
+ * @writer:	whose
+ */
+void hyptrace_clock_init(struct hyptrace_writer *writer)
+{
+	INIT_DELAYED_WORK(&writer->clock_work, clock_work);
+}
+
+/**
  * hyptrace_clock_start() - set the clock and go on keeping it in step
  * @writer:	the clock of which does not run
  *
@@ -83,14 +92,13 @@ void hyptrace_clock_start(struct hyptrace_writer *writer)
 {
 	/* No rate can be measured over the time in which nobody looked. */
 	writer->cycles = U64_MAX;
-	INIT_DELAYED_WORK(&writer->clock_work, clock_work);
 	queue_delayed_work(system_power_efficient_wq, &writer->clock_work, 0);
 	flush_delayed_work(&writer->clock_work);
 }
 
 /**
  * hyptrace_clock_stop() - leave the clock alone
- * @writer:	the clock of which runs
+ * @writer:	whether its clock runs or not
  *
  * Context: process, sleeps.
  */

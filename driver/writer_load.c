@@ -10,7 +10,7 @@
 #include "../hyp/abi.h"
 #include "writer.h"
 
-#define ENTRIES_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
+#define ENTRIES_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE
 #define PAGES_PER_DIR		(HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * ENTRIES_PER_TABLE)
 
 static int share(struct hyptrace_writer *writer, struct page *page)
@@ -31,6 +31,7 @@ static int unshare_ring(struct hyptrace_writer *writer,
 	while (nr_pages--) {
 		ret = unshare(writer, ring->pages[nr_pages]);
 		first = first ?: ret;
+		cond_resched();
 	}
 
 	return first;
@@ -123,29 +124,20 @@ static int give_ring(struct hyptrace_writer *writer, unsigned int cpu,
 	return writer->call(HYPTRACE_OP_RING_READY, cpu, page_to_pfn(ring->meta), 0);
 }
 
-static int build_ring(struct hyptrace_writer *writer, unsigned int cpu,
-		      struct hyptrace_buffer *buf)
+/* All of a CPU's ring is the writer's no longer: a step per page that it took. */
+static int free_ring(struct hyptrace_writer *writer, unsigned int cpu,
+		     unsigned int nr_pages)
 {
-	struct hyptrace_ring_pages *ring = &buf->ring[cpu];
-	int ret;
-
-	ret = writer->call(HYPTRACE_OP_RING_BEGIN, cpu, ring->nr_pages,
-			   buf->discard ? HYPTRACE_RING_DISCARD : 0);
-
-	return ret ?: give_ring(writer, cpu, ring);
-}
-
-/* All of a CPU's ring is the writer's no longer. */
-static int free_ring(struct hyptrace_writer *writer, unsigned int cpu)
-{
+	unsigned long steps = 2 + DIV_ROUND_UP(nr_pages, ENTRIES_PER_TABLE) +
+			      DIV_ROUND_UP(nr_pages, PAGES_PER_DIR);
 	s64 ret;
 
 	do {
 		ret = writer->call(HYPTRACE_OP_RING_FREE, cpu, 0, 0);
 		cond_resched();
-	} while (ret > 0);
+	} while (ret > 0 && --steps);
 
-	return ret;
+	return ret > 0 ? -EPROTO : ret;
 }
 
 static void free_tables(struct hyptrace_writer *writer)
@@ -167,7 +159,7 @@ static int take_back_upto(struct hyptrace_writer *writer,
 	for_each_cpu(cpu, buf->cpus) {
 		if (cpu >= nr_cpus)
 			break;
-		ret = free_ring(writer, cpu);
+		ret = free_ring(writer, cpu, buf->ring[cpu].nr_pages);
 		if (!ret)
 			ret = unshare_ring(writer, &buf->ring[cpu],
 					   buf->ring[cpu].nr_pages);
@@ -213,7 +205,16 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 		if (ret)
 			goto err_take_back;
 
-		ret = build_ring(writer, cpu, buf);
+		ret = writer->call(HYPTRACE_OP_RING_BEGIN, cpu, buf->ring[cpu].nr_pages,
+				   buf->discard ? HYPTRACE_RING_DISCARD : 0);
+		if (ret) {
+			/* as above; what the writer has there is not of this load */
+			WARN_ON_ONCE(unshare_ring(writer, &buf->ring[cpu],
+						  buf->ring[cpu].nr_pages));
+			goto err_take_back;
+		}
+
+		ret = give_ring(writer, cpu, &buf->ring[cpu]);
 		if (ret) {
 			cpu++;
 			goto err_take_back;

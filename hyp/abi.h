@@ -4,7 +4,9 @@
  * one hypercall __hyptrace() and what they carry. Included by both sides.
  *
  * Every op may be called in any state, from any CPU, with any argument; what
- * does not fit is answered with a negative errno and changes nothing.
+ * does not fit is answered with a negative errno and changes nothing. That is
+ * so of page numbers only where EL2 is protected: a host that is not kept from
+ * EL2's memory is trusted with them.
  *
  *   state of a ring		op that leaves it
  *   EMPTY	no memory	RING_BEGIN		-> BUILDING
@@ -102,10 +104,13 @@ struct hyptrace_table_entry {
 	__u64 reserved[3];
 };
 
-#define HYPTRACE_ENTRIES_PER_TABLE(page_size) \
-	((page_size) / sizeof(struct hyptrace_table_entry))
+/* The same with pages of any size: it is what one call has to do. */
+#define HYPTRACE_ENTRIES_PER_TABLE	128
 #define HYPTRACE_TABLES_PER_DIR(page_size)	((page_size) / sizeof(__u64))
 #define HYPTRACE_MAX_DIRS	64
+#define HYPTRACE_RING_MAX_PAGES(page_size) \
+	(HYPTRACE_MAX_DIRS * HYPTRACE_TABLES_PER_DIR(page_size) * \
+	 HYPTRACE_ENTRIES_PER_TABLE)
 
 enum hyptrace_ring_state {
 	HYPTRACE_RING_EMPTY,

@@ -11,7 +11,7 @@
  *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
  *	likely(), PAGE_SIZE, errnos, memset()
- *	hyptrace_lock_t		a lock that is held for a few instructions only
+ *	hyptrace_lock_t		a spinlock; what it is held for is bounded
  *	hyptrace_counter()	the counter that the clock is made of
  *	hyptrace_this_ring(), hyptrace_ring_of(cpu)	NULL: no such CPU
  *	hyptrace_vcpu_pid()	thread of the vCPU that this CPU runs, or 0

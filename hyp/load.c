@@ -42,7 +42,7 @@ int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 	if (flags & ~(u64)HYPTRACE_RING_DISCARD ||
 	    nr_pages < HYPTRACE_RING_MIN_PAGES)
 		return -EINVAL;
-	if (nr_pages > HYPTRACE_RING_MAX_PAGES)
+	if (nr_pages > HYPTRACE_RING_MAX_PAGES(PAGE_SIZE))
 		return -E2BIG;
 
 	hyptrace_lock(&load_lock);

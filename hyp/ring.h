@@ -67,11 +67,11 @@ struct hyptrace_slot {
 
 static_assert(sizeof(struct hyptrace_slot) ==
 	      sizeof(struct hyptrace_table_entry));
+static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
+	      PAGE_SIZE);
 
-#define HYPTRACE_SLOTS_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
+#define HYPTRACE_SLOTS_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE
 #define HYPTRACE_TABLE_PTRS_PER_DIR	HYPTRACE_TABLES_PER_DIR(PAGE_SIZE)
-#define HYPTRACE_RING_MAX_PAGES \
-	(HYPTRACE_MAX_DIRS * HYPTRACE_TABLE_PTRS_PER_DIR * HYPTRACE_SLOTS_PER_TABLE)
 
 /**
  * struct hyptrace_ring - the ring of a CPU

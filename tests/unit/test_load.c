@@ -150,12 +150,12 @@ static void bad_begin(void **state)
 	(void)state;
 	refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 0, 0);
 	refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 2, 0);
-	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, HYPTRACE_RING_MAX_PAGES + 1, 0);
+	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, HYPTRACE_RING_MAX_PAGES(PAGE_SIZE) + 1, 0);
 	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, (1ULL << 32) + 4, 0);
 	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, ~0ULL, 0);
 	for (bit = 1; bit < 64; bit++)
 		refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 4, 1ULL << bit);
-	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, HYPTRACE_RING_MAX_PAGES, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, HYPTRACE_RING_MAX_PAGES(PAGE_SIZE), 0), 0);
 	refused(-EBUSY, HYPTRACE_OP_RING_BEGIN, CPU, 4, 0);
 	assert_int_equal(hcall(HYPTRACE_OP_RING_FREE, 0, 0), 0);
 	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, 3, HYPTRACE_RING_DISCARD), 0);

@@ -51,9 +51,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		req->attrs |= HYPTRACE_REQUEST_MODE;
 		return 0;
 	case OPT_RATE:
-		if (!parse_number(arg, UINT32_MAX, &rate))
-			argp_error(state, "bad rate \"%s\": write a number of events per second",
-				   arg);
+		if (!parse_number(arg, HYPTRACE_RATE_MAX, &rate))
+			argp_error(state, "bad rate \"%s\": write a number of events per second, up to %u",
+				   arg, HYPTRACE_RATE_MAX);
 		req->rate = rate;
 		req->attrs |= HYPTRACE_REQUEST_RATE;
 		return 0;

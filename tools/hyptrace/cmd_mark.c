@@ -2,6 +2,8 @@
 /*
  * hyptrace mark: selftest events.
  */
+#include <linux/hyptrace_netlink.h>
+
 #include "cmd.h"
 
 enum {
@@ -20,9 +22,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_COUNT:
-		if (!parse_number(arg, UINT32_MAX, &count) || !count)
+		if (!parse_number(arg, HYPTRACE_MARK_COUNT_MAX, &count) || !count)
 			argp_error(state, "bad count \"%s\": write a number from 1 to %u", arg,
-				   UINT32_MAX);
+				   HYPTRACE_MARK_COUNT_MAX);
 		req->count = count;
 		req->attrs |= HYPTRACE_REQUEST_COUNT;
 		return 0;

@@ -42,7 +42,8 @@
  *
  *	-EAGAIN		O_NONBLOCK, and no event is there
  *	-EINVAL		all CPUs: the buffer is too small
- *	-EINTR		a signal came before anything was read
+ *	-EINTR		a signal came before anything was read, and its handler
+ *			does not restart system calls
  *	-EFAULT		bad pointer; nothing of the sub-buffer is lost by it
  *	-ENODEV		the remote was unregistered
  *	-EIO		the remote failed
@@ -118,7 +119,8 @@
  * -EISCONN	the descriptor is attached already
  * -ENOMEM	no memory for the rings of the size that is set
  * -EIO		the remote has kept the rings of an earlier load
- * -EFAULT	bad pointer
+ * -EFAULT	bad pointer; if it can be read, but not written, the descriptor is
+ *		attached all the same
  */
 struct hyptrace_attach {
 	__u32	size;
