@@ -19,14 +19,15 @@ FIXTURE(notify) {
 
 FIXTURE_VARIANT(notify) {
 	const char *remote;
+	const char *module;
 };
 
 FIXTURE_VARIANT_ADD(notify, hypervisor) {
-	.remote = "hypervisor",
+	.remote = "hypervisor", .module = "hyptrace_pkvm",
 };
 
 FIXTURE_VARIANT_ADD(notify, test) {
-	.remote = "test",
+	.remote = "test", .module = "hyptrace_test",
 };
 
 FIXTURE_SETUP(notify)
@@ -213,6 +214,33 @@ TEST_F(notify, losses)
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 1));
 	hdr = NEXT(HYPTRACE_CMD_LOSS_NTF);
 	EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
+}
+
+/* Also one that is tracing when its module goes: it stops and unloads on the way. */
+TEST_F(notify, remotes_come_and_go)
+{
+	const struct nlmsghdr *hdr;
+	char command[64];
+	struct info info;
+
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_TRACING);
+	snprintf(command, sizeof(command), "rmmod %s", variant->module);
+	ASSERT_EQ(0, system(command));
+	hdr = nl_notification(&self->ears, SOON_MS);
+	while (hdr && nl_cmd(hdr) == HYPTRACE_CMD_REMOTE_NTF)
+		hdr = nl_notification(&self->ears, SOON_MS);
+	ASSERT_NE(NULL, hdr);
+	EXPECT_EQ(HYPTRACE_CMD_REMOTE_DEL_NTF, nl_cmd(hdr));
+	EXPECT_STREQ(variant->remote, nl_str(nl_attr(hdr, HYPTRACE_A_REMOTE_NAME)));
+	EXPECT_EQ(-ENODEV, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(-ENODEV, open_attached(variant->remote, 0, 0));
+	EXPECT_QUIET();
+	snprintf(command, sizeof(command), "modprobe %s", variant->module);
+	ASSERT_EQ(0, system(command));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_UNLOADED);
+	EXPECT_QUIET();
 }
 
 /* Who does not listen fast enough is told so, and can go on. */
