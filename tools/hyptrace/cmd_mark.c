@@ -2,8 +2,6 @@
 /*
  * hyptrace mark: selftest events.
  */
-#include <linux/hyptrace_netlink.h>
-
 #include "cmd.h"
 
 enum {
