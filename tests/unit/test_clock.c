@@ -49,7 +49,21 @@ static u64 expected(u64 counter, u64 mult, u64 cycles, u64 ns)
 {
 	__uint128_t product = (__uint128_t)(counter - cycles) * mult;
 
-	return ns + (u64)(product / ((__uint128_t)1 << 32));
+	return (ns + (u64)(product / ((__uint128_t)1 << 32))) & HYPTRACE_CLOCK_MASK;
+}
+
+/* Times of a clock that is set near the end of 64 bits, and then back. */
+static void no_wrap(void **state)
+{
+	u64 before;
+
+	(void)state;
+	env_counter = 0;
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, ~0ULL - 100), 0);
+	before = hyptrace_clock();
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, 50), 0);
+	/* What the writer looks at: a step back is a negative difference. */
+	assert_true((s64)(hyptrace_clock() - before) < 0);
 }
 
 static void arithmetic(void **state)
@@ -201,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_ENV(stands_still),
 		WITH_ENV(arithmetic),
+		WITH_ENV(no_wrap),
 		WITH_ENV(long_without_update),
 		WITH_ENV(forwards_and_back),
 		WITH_ENV(update_within_read),
