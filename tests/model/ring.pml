@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ring of hyp/ring.c (in writer.pml) with the reader of driver/reader.c, for Spin. Run by ring.sh.
+ *
+ * Three processes: the CPU whose ring it is, the reader of the driver, and another CPU that calls what it likes.
+ * A step is one access to what others may access without the lock; what only the lock's holder sees is one step.
+ * Memory is sequentially consistent here: the barriers are the business of the litmus tests.
+ *
+ * Numbered events of a word or two go into sub-buffers of ROOM words. The reader must find exactly the numbers
+ * that it was not told to be lost, in order.
+ *
+ *  -DPAGES=n	sub-buffers, the reader's included	-DROOM=n	words in each
+ *  -DEVENTS=n	events that are written			-DBIG=n		so many may be of two words
+ *  -DDISCARD=1	refuse events when full			-DPARTS=n	so often may the reader leave the last event
+ *  -DRESETS=n	resets by the reader			-DMOVES=n	attach, detach, park, unpark by the CPU
+ *  -DCALLS=n	calls by the other CPU			-DFREE=1	it may take the ring down
+ *  -DMUTANT=n	a fault, named where it is
+ *
+ * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
+ * the same, then run check-sync.sh --update.
+ *
+ * models: driver/reader.c:reader_begin 4774b8941011cafe523f2aab690736bf3efe39355a135d12a24970bf6d1a5b6d
+ * models: driver/reader.c:reader_swap ae6998705ffc511a8d5b2361cd4edef46d2b083e77c2bfd7633fd31ef5ecf5cc
+ * models: driver/reader.c:reader_fill 3c1927619070f0051742c97ca0c8bfcb296843f78a91d659294f907cda7f524d
+ * models: driver/reader.c:entries_of_page 963b4ddffa56b044af979c97fc0ec3bdf7bafb3edaca3d391208f1085c254dd0
+ * models: driver/reader.c:reader_consume d350381019ee14e992574908b18c2b623b10eddffdcf73689450013c617bccb0
+ * models: driver/reader.c:hyptrace_reader_take 27a13cd74cb3dfcda2c89b2483470be98688d45dd6e383e3c374acf52a960282
+ * models: driver/reader.c:hyptrace_reader_clear 887885a98264713b3f939da086989ab21f3acdf67165459ca5d3ce360e039b77
+ * models: driver/writer.c:hyptrace_writer_swap 7a1c28e4b6f918ea34ec32a9498e8810efb25d054f0ebd1ad4a2644e12d3d9a4
+ * models: driver/writer.c:hyptrace_writer_reset 8c2dd2a7927ed7313016b49d50d3b043da99b8e192251bc18de415a84207a25c
+ */
+
+#ifndef PAGES
+#define PAGES 4
+#endif
+#ifndef ROOM
+#define ROOM 2
+#endif
+#ifndef EVENTS
+#define EVENTS 16
+#endif
+#ifndef BIG
+#define BIG 0
+#endif
+#ifndef DISCARD
+#define DISCARD 0
+#endif
+#ifndef PARTS
+#define PARTS 0
+#endif
+#ifndef RESETS
+#define RESETS 0
+#endif
+#ifndef MOVES
+#define MOVES 0
+#endif
+#ifndef CALLS
+#define CALLS 0
+#endif
+#ifndef FREE
+#define FREE 0
+#endif
+#ifndef MUTANT
+#define MUTANT 0
+#endif
+
+#define POSITIONS	(PAGES - 1)
+#define NEXT(pos)	((pos) + 1 < POSITIONS -> (pos) + 1 : 0)
+#define FILL_ROUNDS	4	/* of driver/reader.c */
+#define TORN		255	/* a record without its payload */
+#define MORE		0	/* the second word of a record */
+#define STALE		200	/* what is left behind where nobody may look: one value for all saves states */
+
+mtype = { BUILDING, DETACHED, PARKED, ATTACHED };
+mtype = { OK, EAGAIN, ESTALE, ENODEV };
+
+/* The pages, by their id */
+byte commit[PAGES];
+byte words[PAGES * ROOM];
+
+/* struct hyptrace_ring; what is the writer's */
+bool on;		/* enabled, which is a word of Promela */
+byte pos, end, page, recorded;
+
+/* ...and what is under the lock */
+bool lock;
+bool events;
+byte page_first, overrun, dropped, pending;
+byte reader_lost, reader_final, reader_entries, reader_page = PAGES - 1;
+byte head, tail;
+bool tail_taken;
+mtype state = DETACHED;
+byte slot_page[POSITIONS], slot_lost[POSITIONS], slot_entries[POSITIONS], slot_commit[POSITIONS];
+
+/* struct hyptrace_meta; its counters are those of the ring whenever somebody has the lock */
+byte meta_entries;
+bool meta_tail;
+
+/* struct hyptrace_reader */
+byte consumed, page_events, lost, nr_read;
+
+/* What is known here only */
+byte seq = 1;		/* number of the next event */
+byte expect = 1;	/* number of the next that the reader has not heard of */
+bool final_seen;	/* the reader takes its page for final */
+bool idle;		/* the reader is between two looks */
+bool changed;		/* there is a reason for it to look */
+bool done;		/* the CPU has written its last */
+bool gone;		/* the pages are the host's again */
+bool want_reset;	/* asked of the CPU by the reader */
+
+#define LOCK()		lock == 0; lock = 1
+#define UNLOCK()	lock = 0
+
+#include "writer.pml"
+
+/* At a quiet point: written = read + lost + unread, and what is unread is where it should be. */
+inline check_counts()
+{
+	d_step {
+		i = consumed;
+		n = 0;
+		do
+		:: i < commit[reader_page] ->
+			if
+			:: words[reader_page * ROOM + i] != MORE -> n++;
+			:: else
+			fi;
+			i++;
+		:: else -> break;
+		od;
+		i = head;
+		do
+		:: i != tail -> n = n + slot_entries[i]; i = NEXT(i);
+		:: else -> break;
+		od;
+		if
+		:: tail_taken
+		:: else -> n = n + recorded - page_first;
+		fi;
+		assert(recorded == nr_read + overrun + n);
+		n = 0;
+		i = 0;
+	}
+}
+
+/* The CPU whose ring it is */
+active proctype owner()
+{
+	byte nr_events, moves = MOVES, big = BIG;
+	byte size, old, i, n;
+	bool ok;
+	mtype ret;
+#if MUTANT == 5
+	byte early_page;
+	bool early_full;
+#endif
+
+	d_step {
+		i = 0;
+		do
+		:: i < POSITIONS -> slot_page[i] = i; i++;
+		:: else -> break;
+		od;
+		i = 0;
+		end = ROOM;
+	}
+	attach(true, 1);
+
+	do
+	/* hyptrace(); nothing else comes in between on this CPU */
+	:: atomic { on && nr_events < EVENTS ->
+			nr_events++;
+			assert(state == ATTACHED);
+			assert(!gone);
+		}
+		if
+		:: size = 1;
+#if BIG
+		:: big > 0 -> big--; size = 2;
+#endif
+		fi;
+		record();
+		if
+		:: idle && !lock && !gone -> check_counts();
+		:: else
+		fi;
+#if MOVES
+	:: moves > 0 -> moves--;
+		if
+		:: attach(true, 1);
+		:: attach(true, 0);
+		:: detach(true);
+		:: park();
+		:: unpark();
+		fi;
+#endif
+#if RESETS
+	:: want_reset ->
+		reset(true, ret);
+		want_reset = false;
+#endif
+	:: atomic { (nr_events == EVENTS || (!on && moves == 0)) && !want_reset ->
+			nr_events = EVENTS;
+			done = true;
+			changed = true;
+			break;
+		}
+	od;
+	skip;	/* no jump may end at a d_step */
+	detach(true);
+}
+
+active proctype reader()
+{
+	byte size, old, i, n, to, round, resets = RESETS, parts = PARTS;
+	bool final;
+	mtype ret;
+
+	idle = true;
+	do
+	:: atomic { changed -> changed = false; idle = false; }
+		round = 0;
+fill:
+		atomic { final = !meta_tail; final_seen = final; }
+		to = commit[reader_page];
+		if
+		:: to > consumed ->
+#if PARTS
+			/* as where the count of lost events needs room */
+			if
+			:: parts > 0 && to > consumed + 1 && words[reader_page * ROOM + to - 1] != MORE ->
+				parts--;
+				to--;
+				final = false;
+			:: true
+			fi;
+#endif
+			d_step {
+				expect = expect + lost;
+				lost = 0;
+				n = 0;
+				i = consumed;
+				do
+				:: i < to ->
+					if
+					:: words[reader_page * ROOM + i] != MORE || gone ->
+						assert(gone || words[reader_page * ROOM + i] == expect);
+						expect++;
+						n++;
+						words[reader_page * ROOM + i] = STALE;
+					:: else
+					fi;
+					i++;
+				:: else -> break;
+				od;
+				i = 0;
+			}
+			/* entries_of_page() */
+			d_step {
+				assert(gone || !final || meta_entries == page_events + n);
+				consumed = to;
+				page_events = page_events + n;
+				nr_read = nr_read + n;
+				n = 0;
+				changed = true;
+			}
+		:: else ->
+			swap();
+			if
+			:: ret == ENODEV -> goto out;
+			:: ret == EAGAIN
+			:: else ->
+				round++;
+				assert(round < FILL_ROUNDS);
+				goto fill;
+			fi;
+		fi;
+		d_step { to = 0; round = 0; final = 0; ret = 0; idle = true; }
+#if RESETS
+	/* hyptrace_reader_clear(): on the CPU, or on any other once it is off */
+	:: atomic { resets > 0 -> resets--; idle = false; }
+		if
+		:: atomic { !done -> want_reset = true; }
+			!want_reset;
+			ret = OK;
+		:: reset(false, ret);
+		fi;
+		d_step {
+			if
+			:: ret == OK ->
+				consumed = 0;
+				page_events = 0;
+				lost = 0;
+				nr_read = 0;
+			:: else
+			fi;
+			changed = true;
+			ret = 0;
+			idle = true;
+		}
+#endif
+	:: done && !changed -> break;
+	od;
+	atomic {
+		LOCK();
+		if
+		:: gone
+		:: else ->
+			assert(!tail_taken || recorded - page_first == page_events);
+			assert(expect + lost + pending == seq);
+			assert(recorded == nr_read + overrun);
+		fi;
+		UNLOCK();
+	}
+out:
+	skip;
+}
+
+#if CALLS
+/* Another CPU, whatever its host wants of it */
+active proctype other()
+{
+	byte calls = CALLS;
+
+	do
+	:: calls > 0 -> calls--;
+		if
+		:: attach(false, 0);
+		:: attach(false, 1);
+		:: detach(false);
+		:: d_step {
+				LOCK();
+				if
+				:: state == BUILDING
+				:: else -> publish();
+				fi;
+				UNLOCK();
+			}
+#if FREE
+		/* hyptrace_load_free() */
+		:: d_step {
+				LOCK();
+				if
+				:: state == DETACHED -> state = BUILDING; gone = true;
+				:: else
+				fi;
+				UNLOCK();
+			}
+#endif
+		fi;
+	:: calls == 0 -> break;
+	od;
+}
+#endif
