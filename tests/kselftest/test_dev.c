@@ -103,6 +103,21 @@ TEST_F(dev, sizes)
 	EXPECT_UNLOADED();
 }
 
+TEST_F(dev, largest_size)
+{
+	struct hyptrace_attach *request = calloc(2, PAGE);
+	int fd = open_device();
+
+	ASSERT_NE(NULL, request);
+	*request = request_for(variant->remote);
+	request->size = PAGE + 1;
+	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
+	EXPECT_UNLOADED();
+	request->size = PAGE;
+	EXPECT_EQ(0, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
+	close(fd);
+}
+
 TEST_F(dev, surplus_that_is_not_there)
 {
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -115,8 +130,11 @@ TEST_F(dev, surplus_that_is_not_there)
 	*request = request_for(variant->remote);
 	request->size = sizeof(*request) + 8;
 	EXPECT_EQ(EFAULT, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
-	request->size = UINT32_MAX;
+	request->size = PAGE;
 	EXPECT_EQ(EFAULT, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
+	/* no struct is ever that large: it is not looked for */
+	request->size = UINT32_MAX;
+	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
 	request->size = sizeof(*request);
 	EXPECT_EQ(0, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
 	close(fd);
