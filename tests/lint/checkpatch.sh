@@ -8,6 +8,8 @@ checkpatch_ignored=(
 	'driver/chardev.c|ALLOC_WITH_SIZEOF'
 	# The number of an ioctl names its place in the table and checks its size.
 	'driver/chardev.c|MACRO_ARG_REUSE'
+	# Generated.
+	'driver/netlink_gen.[ch] uapi/linux/hyptrace_netlink.h|LONG_LINE'
 	# One source for several kernels is what it is for.
 	'driver/compat.h|LINUX_VERSION_CODE,CONSTANT_COMPARISON'
 	# What each lock protects stands at the top, with the order of locks.
