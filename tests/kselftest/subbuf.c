@@ -169,25 +169,12 @@ void sequence_records(struct sequence *seq, struct subbuf *sub)
 void sequence_feed(struct sequence *seq, const void *page, uint32_t size)
 {
 	struct subbuf sub;
-	uint64_t lost;
 
 	subbuf_begin(&sub, page, size);
-	lost = sub.lost;
-	if (sub.missed && !sub.stored) {
-		/* no room for the count: the first number tells it */
-		struct subbuf look = sub;
-		struct record record;
-		struct selftest selftest;
-
-		if (subbuf_next(&look, &record) && record.size == sizeof(selftest)) {
-			memcpy(&selftest, record.payload, sizeof(selftest));
-			lost = selftest.id - seq->next;
-			if (selftest.id <= seq->next)
-				complain(seq, "events said to be missed that are not", selftest.id);
-		}
-	}
-	seq->lost += lost;
-	seq->next += lost;
+	if (sub.missed && !sub.stored)
+		complain(seq, "missed events without their number", sub.end);
+	seq->lost += sub.lost;
+	seq->next += sub.lost;
 	sequence_records(seq, &sub);
 }
 
@@ -224,7 +211,7 @@ void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, s
 			return;
 		}
 		subbuf_begin(&sub, data, frame.size);
-		if (sub.missed != !!frame.lost || (sub.stored && sub.lost != frame.lost))
+		if (sub.lost != frame.lost)
 			complain(seq, "losses in frame and sub-buffer differ", frame.lost);
 		seq->lost += frame.lost;
 		seq->next += frame.lost;

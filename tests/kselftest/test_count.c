@@ -23,6 +23,9 @@
 #define SMALL_SIZE	(3 * PAGE)
 #define SMALL_COUNT	30000
 
+/* Emulated CPUs that contend for a lock may wait for a CPU of the host */
+#define PATIENCE_S	180
+
 FIXTURE(count) {
 	struct nl nl;
 	struct sequence seq;
@@ -189,7 +192,7 @@ TEST_F(count, small_buffer_in_turn)
 }
 
 /* A writer as fast as it can, on another CPU than the reader's. */
-TEST_F(count, small_buffer_at_once)
+TEST_F_TIMEOUT(count, small_buffer_at_once, PATIENCE_S)
 {
 	struct counts counts;
 	uint64_t last;
@@ -227,7 +230,7 @@ TEST_F(count, small_buffer_at_once)
 }
 
 /* Both CPUs at once, read by one descriptor; each CPU's numbers are its own. */
-TEST_F(count, all_cpus_at_once)
+TEST_F_TIMEOUT(count, all_cpus_at_once, PATIENCE_S)
 {
 	struct sequence seqs[CPUS] = { self->seq, self->seq };
 	int cpu, fd, status, running = CPUS;

@@ -146,6 +146,8 @@ notified()
 	kill "$news"
 	wait "$news" 2>/dev/null
 	ctl unload test
+	# a list, or from 7.2 on one object after another
+	answer=$(jq -s flatten <<<"$answer")
 	has 'any(.[]; .name == "remote-ntf" and .msg.state == "loaded") and
 		any(.[]; .name == "remote-ntf" and .msg.state == "unloaded")'
 }
