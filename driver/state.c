@@ -47,8 +47,7 @@ int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 		return -ENOMEM;
 	}
 	if (remote->desc->max_pages && nr_pages > remote->desc->max_pages) {
-		NL_SET_ERR_MSG_FMT(extack, "%llu bytes are more than a ring of this remote can have",
-				   size);
+		NL_SET_ERR_MSG_FMT(extack, "%llu bytes are more than a ring can have here", size);
 		return -E2BIG;
 	}
 	return 0;

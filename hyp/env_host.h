@@ -25,6 +25,7 @@ typedef int64_t s64;
 
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define __aligned(x)		__attribute__((__aligned__(x)))
 
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))

@@ -26,7 +26,7 @@
 		fields							\
 	};								\
 	typedef struct hyptrace_entry_##name				\
-		hyptrace_unaligned_##name __attribute__((aligned(4)));	\
+		hyptrace_unaligned_##name __aligned(4);			\
 	static_assert(sizeof(struct hyptrace_entry_##name) <=		\
 		      HYPTRACE_MAX_PAYLOAD);				\
 									\

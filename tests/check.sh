@@ -10,6 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 suites=(
 	unit/run.sh		# the host: ring, descriptors, clock, decoder, arguments
 	lint/run.sh		# style, scripts, generated files
+	model/run.sh		# Spin and herd7: the ring, the barriers
 	modules/run.sh		# out of tree, against a stock kernel's headers
 	vm/suite.sh		# inside the machine, on the hypervisor
 	vm/modes.sh		# the machine in its other modes, and without the hooks

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A KVM guest of nine instructions whose exits are known exactly: so many PSCI calls, which the kernel answers, then
- * so many stores to a device that is not there, which come to user space. For the tests and the demo, on arm64.
+ * A KVM guest of nine instructions whose exits are known exactly: so many PSCI
+ * calls, which the kernel answers, then so many stores to a device that is not
+ * there, which come to user space. For the tests and the demo, on arm64.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +28,8 @@
 	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(field))
 
 /*
- * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered. KVM returns PSCI results in x0 to x3.
+ * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered.
+ * KVM returns PSCI results in x0 to x3.
  */
 asm(".pushsection .rodata\n"
     ".balign 4\n"
@@ -128,7 +130,7 @@ static struct guest guest_create(unsigned long psci_calls)
 	return guest;
 }
 
-/* Run to the next store to the device; what is stored is the number of PSCI calls that were answered. */
+/* To the next store to the device; what it stores is how many PSCI calls were answered. */
 static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 {
 	const struct kvm_run *run = guest->run;
@@ -142,9 +144,10 @@ static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 	if (ret < 0)
 		die("KVM cannot run the vCPU");
 	errno = 0;
-	if (run->exit_reason != KVM_EXIT_MMIO || !run->mmio.is_write || run->mmio.phys_addr != GUEST_DEVICE ||
-	    run->mmio.len != sizeof(stored))
-		die("the guest left for another reason than its store: KVM exit reason %u", run->exit_reason);
+	if (run->exit_reason != KVM_EXIT_MMIO || !run->mmio.is_write ||
+	    run->mmio.phys_addr != GUEST_DEVICE || run->mmio.len != sizeof(stored))
+		die("the guest left for another reason than its store: KVM exit reason %u",
+		    run->exit_reason);
 	memcpy(&stored, run->mmio.data, sizeof(stored));
 	return stored;
 }
@@ -218,6 +221,7 @@ int main(int argc, char **argv)
 	errno = 0;
 	if (answered != psci)
 		die("KVM answered %llu of %lu PSCI calls", (unsigned long long)answered, psci);
-	printf("mmio_exits=%lu psci_calls=%lu run_ioctls=%lu vcpu_pid=%d\n", exits, psci, ioctls, gettid());
+	printf("mmio_exits=%lu psci_calls=%lu run_ioctls=%lu vcpu_pid=%d\n", exits, psci, ioctls,
+	       gettid());
 	return EXIT_SUCCESS;
 }
