@@ -96,11 +96,15 @@ last_line()
 }
 
 @test "a hundred times there and back, with tracing on in between, lose no ring" {
+	# what is freed late comes back within some tries: the most that was free counts
 	memory()
 	{
-		sync
-		echo 3 >/proc/sys/vm/drop_caches
-		awk '/^MemFree/ { print $2 }' /proc/meminfo
+		for _ in {1..10}; do
+			sync
+			echo 3 >/proc/sys/vm/drop_caches
+			awk '/^MemFree/ { print $2 }' /proc/meminfo
+			sleep 0.1
+		done | sort -n | tail -n 1
 	}
 	for round in {1..100}; do
 		modprobe -a hyptrace_pkvm hyptrace_test
@@ -115,7 +119,7 @@ last_line()
 	done
 	last=$(memory)
 	echo "$first kB free after 10 rounds, $last after 100"
-	# Free memory goes up and down by some 10 MB anyway. A ring of one CPU lost in each round were 90 MB; kmemleak of
-	# the debug flavour sees less.
-	((first - last < 32768))
+	# Free memory goes up and down by some MB anyway. A ring of one CPU lost in each round were 90 MB; kmemleak of the
+	# debug flavour sees less.
+	((first - last < 16384))
 }
