@@ -94,7 +94,7 @@ static struct guest guest_create(unsigned long psci_calls)
 	};
 	struct kvm_vcpu_init init;
 	struct guest guest;
-	int kvm, vm;
+	int kvm, vm, run_size;
 	void *memory;
 
 	kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
@@ -104,7 +104,8 @@ static struct guest guest_create(unsigned long psci_calls)
 	if (vm < 0)
 		die("KVM refuses a virtual machine");
 
-	memory = mmap(NULL, GUEST_RAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, GUEST_RAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
 	if (memory == MAP_FAILED)
 		die("no memory for the guest");
 	memcpy(memory, guest_code, guest_code_end - guest_code);
@@ -115,8 +116,8 @@ static struct guest guest_create(unsigned long psci_calls)
 	guest.vcpu = ioctl(vm, KVM_CREATE_VCPU, 0UL);
 	if (guest.vcpu < 0)
 		die("KVM refuses a vCPU");
-	guest.run = mmap(NULL, kvm_ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, NULL, "to tell the size of kvm_run"),
-			 PROT_READ | PROT_WRITE, MAP_SHARED, guest.vcpu, 0);
+	run_size = kvm_ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, NULL, "to tell the size of kvm_run");
+	guest.run = mmap(NULL, run_size, PROT_READ | PROT_WRITE, MAP_SHARED, guest.vcpu, 0);
 	if (guest.run == MAP_FAILED)
 		die("cannot map kvm_run");
 
@@ -211,7 +212,8 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc || !mmio) {
 		/* without a store the guest would never come back */
-		fputs("usage: workload [--cpu N] [--mmio N] [--psci N]; at least one MMIO store\n", stderr);
+		fputs("usage: workload [--cpu N] [--mmio N] [--psci N]; at least one store\n",
+		      stderr);
 		return EXIT_FAILURE;
 	}
 
