@@ -76,7 +76,7 @@ static const char *el2_why_not(void)
 	if (!is_hyp_mode_available())
 		return "the kernel was not booted at EL2";
 	if (is_kernel_in_hyp_mode())
-		return "the kernel itself runs at EL2 (VHE): boot with kvm-arm.mode=protected or nvhe";
+		return "the kernel itself is at EL2 (VHE): boot with kvm-arm.mode=protected";
 	if (!is_kvm_arm_initialised())
 		return "KVM is not initialised";
 	if (has_counter_erratum())

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* read() and poll() of /dev/hyptrace: what they deliver, and when they wait. */
+/* read() of /dev/hyptrace: what it delivers, and when it waits. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "remotes.h"
 #include "subbuf.h"
+#include "waiting.h"
 
 #define PAGE		4096U
 #define RING_SIZE	(64 * 1024)
 #define FRAME_SIZE	sizeof(struct hyptrace_frame)
 #define CPUS		2
-
-/* Long enough for anything that does happen, on a slow machine too */
-#define SOON_MS		10000
 
 /* Selftest events that surely take more than a sub-buffer, less than the ring */
 #define MANY		1000
@@ -32,30 +27,6 @@ static char buffer[RING_SIZE * CPUS * 2] __attribute__((aligned(8)));
 static struct sequence sequence_of(struct nl *nl, const char *remote)
 {
 	return (struct sequence) { .event = control_event_id(nl, remote, "selftest") };
-}
-
-/* Run in a child: something that happens while the test waits */
-static pid_t later(struct nl *nl, const char *remote, uint8_t cmd)
-{
-	struct nl own;
-	pid_t child = fork();
-
-	if (child)
-		return child;
-	usleep(200 * 1000);
-	if (nl_open(&own))
-		_exit(1);
-	if (cmd == HYPTRACE_CMD_MARK)
-		_exit(control_mark(&own, remote, 0, 7, 1) ? 1 : 0);
-	_exit(control(&own, cmd, remote) ? 1 : 0);
-}
-
-static void wait_for(struct __test_metadata *_metadata, pid_t child)
-{
-	int status;
-
-	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(0, status);
 }
 
 static int ready(struct nl *nl, const char *remote)
@@ -416,109 +387,6 @@ TEST_F(read, kill_ends_a_blocking_read)
 	EXPECT_TRUE(WIFSIGNALED(status));
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
 	EXPECT_UNLOADED();
-}
-
-TEST_F(read, poll_tells_of_an_event)
-{
-	struct pollfd poll_fd = { .events = POLLIN };
-	pid_t child;
-
-	ASSERT_EQ(0, ready(&self->nl, variant->remote));
-	poll_fd.fd = open_attached(variant->remote, 0, 0);
-	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
-	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
-	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
-	EXPECT_EQ(POLLIN, poll_fd.revents);
-	EXPECT_EQ(PAGE, read(poll_fd.fd, buffer, sizeof(buffer)));
-	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
-	wait_for(_metadata, child);
-	close(poll_fd.fd);
-}
-
-TEST_F(read, poll_tells_of_the_end)
-{
-	struct pollfd poll_fd = { .events = POLLIN };
-	pid_t child;
-
-	ASSERT_EQ(0, ready(&self->nl, variant->remote));
-	poll_fd.fd = open_attached(variant->remote, 0, 0);
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
-	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
-	EXPECT_EQ(POLLHUP, poll_fd.revents);
-	wait_for(_metadata, child);
-	close(poll_fd.fd);
-}
-
-/* Unread events of another CPU are no reason to wake. */
-TEST_F(read, poll_of_another_cpu)
-{
-	struct pollfd poll_fd = { .events = POLLIN };
-
-	ASSERT_EQ(0, ready(&self->nl, variant->remote));
-	poll_fd.fd = open_attached(variant->remote, 1, 0);
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
-	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
-	close(poll_fd.fd);
-	poll_fd.fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0);
-	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
-	EXPECT_EQ(POLLIN, poll_fd.revents);
-	close(poll_fd.fd);
-}
-
-TEST_F(read, epoll)
-{
-	struct epoll_event event = { .events = EPOLLIN }, got;
-	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	unsigned int round;
-	pid_t child;
-	int fd;
-
-	ASSERT_LE(0, epoll_fd);
-	ASSERT_EQ(0, ready(&self->nl, variant->remote));
-	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
-	EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
-	/* more than once: it must look again after it was asked again */
-	for (round = 0; round < 3; round++) {
-		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
-		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
-		EXPECT_EQ(EPOLLIN, got.events);
-		/* level triggered */
-		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, 0));
-		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
-		EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
-		wait_for(_metadata, child);
-	}
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
-	EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
-	EXPECT_EQ(EPOLLHUP, got.events);
-	wait_for(_metadata, child);
-	close(fd);
-	close(epoll_fd);
-}
-
-TEST_F(read, epoll_edge_triggered)
-{
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET }, got;
-	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	unsigned int round;
-	pid_t child;
-	int fd;
-
-	ASSERT_EQ(0, ready(&self->nl, variant->remote));
-	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
-	for (round = 0; round < 3; round++) {
-		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
-		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
-		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
-		EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
-		EXPECT_EQ(EAGAIN, errno);
-		wait_for(_metadata, child);
-	}
-	close(fd);
-	close(epoll_fd);
 }
 
 TEST_F(read, all_cpus_come_in_frames)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests that are to be refused: attributes, good ones and bad ones, what an
+ * answer must blame, and that nothing has changed. Each program that includes it
+ * has its own, with a fixture "refuse" after it; to be included after remotes.h.
+ */
+#ifndef __REFUSE_H
+#define __REFUSE_H
+
+#include <errno.h>
+#include <string.h>
+
+#define UNUSED	__attribute__((unused))
+
+#define A_REMOTE	HYPTRACE_A_CONTROL_REMOTE	/* in each set of attributes */
+#define NO_CPU		4711
+#define PAGE		4096UL
+
+static struct nl_answer answer;
+static struct nl_msg msg;
+static struct snapshot before, after;
+
+/* Which bytes an attribute has */
+enum kind { END, REMOTE, STRING, U8, U32, U64, BYTES };
+
+struct attribute {
+	enum kind	kind;
+	uint16_t	type;
+	uint64_t	number;	/* or how many bytes, all 0x41 */
+	const char	*text;
+};
+
+#define REMOTE_ATTR		{ REMOTE, A_REMOTE }
+#define STRING_ATTR(type, text)	{ STRING, type, 0, text }
+#define U8_ATTR(type, number)	{ U8, type, number }
+#define U32_ATTR(type, number)	{ U32, type, number }
+#define U64_ATTR(type, number)	{ U64, type, number }
+#define BYTES_ATTR(type, len)	{ BYTES, type, len }
+
+#define ATTRIBUTES_MAX	6
+
+static UNUSED void put(const struct attribute *attr, const char *remote)
+{
+	static const char bytes[128] = { [0 ... 127] = 'A' };
+
+	switch (attr->kind) {
+	case END:
+		break;
+	case REMOTE:
+		nl_put_str(&msg, attr->type, remote);
+		break;
+	case STRING:
+		nl_put_str(&msg, attr->type, attr->text);
+		break;
+	case U8:
+		nl_put_u8(&msg, attr->type, attr->number);
+		break;
+	case U32:
+		nl_put_u32(&msg, attr->type, attr->number);
+		break;
+	case U64:
+		nl_put_u64(&msg, attr->type, attr->number);
+		break;
+	case BYTES:
+		nl_put(&msg, attr->type, bytes, attr->number);
+		break;
+	}
+}
+
+static UNUSED int request(struct nl *nl, uint8_t cmd, bool dump,
+			  const struct attribute *attrs, const char *remote,
+			  uint32_t *offsets)
+{
+	unsigned int i;
+
+	nl_begin(&msg, nl, cmd);
+	for (i = 0; i < ATTRIBUTES_MAX && attrs[i].kind != END; i++) {
+		offsets[i] = msg.hdr.nlmsg_len;
+		put(&attrs[i], remote);
+	}
+	return dump ? nl_dump(nl, &msg, &answer) : nl_do(nl, &msg, &answer);
+}
+
+#define NOBODY_TO_BLAME	(-1)
+
+/**
+ * struct refusal - a request that is refused
+ * @what:	about it
+ * @cmd:	operation
+ * @dump:	as a dump
+ * @error:	errno
+ * @blamed:	index of the attribute at fault, or NOBODY_TO_BLAME
+ * @missing:	type of the attribute that is missing, 0 if none
+ * @word:	which the message has; NULL if the kernel's core may be silent
+ * @attrs:	of the request
+ */
+struct refusal {
+	const char		*what;
+	uint8_t			cmd;
+	bool			dump;
+	int			error;
+	int			blamed;
+	uint32_t		missing;
+	const char		*word;
+	struct attribute	attrs[ATTRIBUTES_MAX];
+};
+
+static UNUSED void expect_refused(struct __test_metadata *_metadata, struct nl *nl,
+				  const char *remote, const struct refusal *refusal)
+{
+	uint32_t offsets[ATTRIBUTES_MAX] = { };
+	int err;
+
+	ASSERT_EQ(0, control_snapshot(nl, &before));
+	err = request(nl, refusal->cmd, refusal->dump, refusal->attrs, remote, offsets);
+	EXPECT_EQ(-refusal->error, err) TH_LOG("%s: \"%s\"", refusal->what, answer.message);
+	if (refusal->word) {
+		EXPECT_NE(NULL, strstr(answer.message, refusal->word))
+			TH_LOG("%s: \"%s\" does not say \"%s\"", refusal->what, answer.message,
+			       refusal->word);
+	}
+	EXPECT_EQ(refusal->missing, answer.missing) TH_LOG("%s", refusal->what);
+	EXPECT_EQ(refusal->blamed == NOBODY_TO_BLAME ? 0 : offsets[refusal->blamed], answer.offset)
+		TH_LOG("%s", refusal->what);
+	ASSERT_EQ(0, control_snapshot(nl, &after));
+	EXPECT_TRUE(snapshot_equal(&before, &after)) TH_LOG("%s has changed something",
+							    refusal->what);
+}
+
+#define EXPECT_REFUSED(refusals)						\
+	for (unsigned int __i = 0; __i < ARRAY_SIZE(refusals); __i++)		\
+		expect_refused(_metadata, &self->nl, variant->remote, &(refusals)[__i])
+
+/* All operations with what makes them complete */
+static const UNUSED struct operation {
+	const char		*name;
+	uint8_t			cmd;
+	bool			dump;
+	uint16_t		max;	/* attribute type */
+	const char		*remote;/* name of the attribute with the remote's name */
+	struct attribute	attrs[ATTRIBUTES_MAX];
+} operations[] = {
+	{ "remote-get", HYPTRACE_CMD_REMOTE_GET, false, HYPTRACE_A_REMOTE_NAME, "name",
+	  { REMOTE_ATTR } },
+	{ "cpu-get", HYPTRACE_CMD_CPU_GET, false, HYPTRACE_A_CPU_ID, "remote",
+	  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CPU_ID, 0) } },
+	{ "event-get", HYPTRACE_CMD_EVENT_GET, false, HYPTRACE_A_EVENT_NAME, "remote",
+	  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAME, "selftest") } },
+	{ "event-set", HYPTRACE_CMD_EVENT_SET, false, HYPTRACE_A_EVENT_NAMES, "remote",
+	  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "selftest"),
+	    U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
+	{ "load", HYPTRACE_CMD_LOAD, false, HYPTRACE_A_CONTROL_MODE, "remote",
+	  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_SIZE, 8192),
+	    U32_ATTR(HYPTRACE_A_CONTROL_MODE, HYPTRACE_MODE_DISCARD) } },
+	{ "unload", HYPTRACE_CMD_UNLOAD, false, A_REMOTE, "remote", { REMOTE_ATTR } },
+	{ "start", HYPTRACE_CMD_START, false, A_REMOTE, "remote", { REMOTE_ATTR } },
+	{ "stop", HYPTRACE_CMD_STOP, false, A_REMOTE, "remote", { REMOTE_ATTR } },
+	{ "clear", HYPTRACE_CMD_CLEAR, false, HYPTRACE_A_CONTROL_CPU, "remote",
+	  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CONTROL_CPU, 0) } },
+	{ "reset", HYPTRACE_CMD_RESET, false, A_REMOTE, "remote", { REMOTE_ATTR } },
+	{ "set", HYPTRACE_CMD_SET, false, HYPTRACE_A_CONTROL_RATE, "remote",
+	  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_SIZE, 8192),
+	    U32_ATTR(HYPTRACE_A_CONTROL_MODE, HYPTRACE_MODE_DISCARD),
+	    U32_ATTR(HYPTRACE_A_CONTROL_RATE, 0) } },
+	{ "mark", HYPTRACE_CMD_MARK, false, HYPTRACE_A_CONTROL_COUNT, "remote",
+	  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_VALUE, 7),
+	    U32_ATTR(HYPTRACE_A_CONTROL_COUNT, 1), U32_ATTR(HYPTRACE_A_CONTROL_CPU, 0) } },
+	{ "cpu-get dump", HYPTRACE_CMD_CPU_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
+	{ "event-get dump", HYPTRACE_CMD_EVENT_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
+	{ "remote-get dump", HYPTRACE_CMD_REMOTE_GET, true, 0, NULL, { } },
+};
+
+/* The operation's own attributes, and one more behind them */
+static UNUSED struct refusal with_surplus(const struct operation *op, struct attribute surplus)
+{
+	struct refusal refusal = {
+		.what = op->name, .cmd = op->cmd, .dump = op->dump, .error = EINVAL,
+	};
+	int i;
+
+	for (i = 0; op->attrs[i].kind != END; i++)
+		refusal.attrs[i] = op->attrs[i];
+	refusal.attrs[i] = surplus;
+	refusal.blamed = i;
+	return refusal;
+}
+
+/* The operation, with that instead of its attribute number @index */
+static UNUSED struct refusal with_instead(const struct operation *op, int index,
+					  struct attribute attr, int error)
+{
+	struct refusal refusal = {
+		.what = op->name, .cmd = op->cmd, .dump = op->dump, .error = error,
+		.blamed = index,
+	};
+
+	memcpy(refusal.attrs, op->attrs, sizeof(refusal.attrs));
+	refusal.attrs[index] = attr;
+	return refusal;
+}
+
+#endif /* __REFUSE_H */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* poll() and epoll of /dev/hyptrace: what they tell of, and when. */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "waiting.h"
+
+#define PAGE		4096U
+#define RING_SIZE	(64 * 1024)
+
+REMOTE_FIXTURE(poll);
+
+static char buffer[RING_SIZE] __attribute__((aligned(8)));
+
+static int ready(struct nl *nl, const char *remote)
+{
+	return control_ready(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE);
+}
+
+TEST_F(poll, tells_of_an_event)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+	pid_t child;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 0, 0);
+	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
+	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
+	EXPECT_EQ(POLLIN, poll_fd.revents);
+	EXPECT_EQ(PAGE, read(poll_fd.fd, buffer, sizeof(buffer)));
+	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
+	wait_for(_metadata, child);
+	close(poll_fd.fd);
+}
+
+TEST_F(poll, tells_of_the_end)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+	pid_t child;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 0, 0);
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
+	EXPECT_EQ(POLLHUP, poll_fd.revents);
+	wait_for(_metadata, child);
+	close(poll_fd.fd);
+}
+
+/* Unread events of another CPU are no reason to wake. */
+TEST_F(poll, another_cpu)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	poll_fd.fd = open_attached(variant->remote, 1, 0);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
+	close(poll_fd.fd);
+	poll_fd.fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0);
+	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
+	EXPECT_EQ(POLLIN, poll_fd.revents);
+	close(poll_fd.fd);
+}
+
+TEST_F(poll, epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN }, got;
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	unsigned int round;
+	pid_t child;
+	int fd;
+
+	ASSERT_LE(0, epoll_fd);
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
+	EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
+	/* more than once: it must look again after it was asked again */
+	for (round = 0; round < 3; round++) {
+		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
+		EXPECT_EQ(EPOLLIN, got.events);
+		/* level triggered */
+		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, 0));
+		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+		EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
+		wait_for(_metadata, child);
+	}
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
+	EXPECT_EQ(EPOLLHUP, got.events);
+	wait_for(_metadata, child);
+	close(fd);
+	close(epoll_fd);
+}
+
+TEST_F(poll, epoll_edge_triggered)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET }, got;
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	unsigned int round;
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
+	for (round = 0; round < 3; round++) {
+		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
+		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
+		EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
+		EXPECT_EQ(EAGAIN, errno);
+		wait_for(_metadata, child);
+	}
+	close(fd);
+	close(epoll_fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may use the netlink family, and who may not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+
+#include "kselftest_harness.h"
+#include "privilege.h"
+#include "remotes.h"
+#include "refuse.h"
+
+REMOTE_FIXTURE(refuse);
+
+/* With nothing but the capability that each request needs, and with all others */
+TEST_F(refuse, capability)
+{
+	const struct operation *op;
+	uint32_t offsets[ATTRIBUTES_MAX];
+	struct nl own;
+
+	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
+	ASSERT_EQ(0, capabilities_keep(~(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_PERFMON)) &
+				       (CAPABILITY(CAP_LAST_CAP + 1) - 1)));
+	/* whether by a socket opened before or since */
+	ASSERT_EQ(0, nl_open(&own));
+	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
+		EXPECT_EQ(-EPERM, request(&own, op->cmd, op->dump, op->attrs, variant->remote,
+					  offsets)) TH_LOG("%s", op->name);
+		EXPECT_NE(NULL, strstr(answer.message, "CAP_PERFMON")) TH_LOG("%s", op->name);
+		EXPECT_EQ(0, answer.nr);
+		EXPECT_EQ(-EPERM, request(&self->nl, op->cmd, op->dump, op->attrs,
+					  variant->remote, offsets)) TH_LOG("%s", op->name);
+	}
+	EXPECT_EQ(-EPERM, nl_join(&own));
+	EXPECT_EQ(0, answer.nr);
+}
+
+TEST_F(refuse, capability_leaves_no_trace)
+{
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
+	child = fork();
+	if (!child) {
+		const struct operation *op;
+		uint32_t offsets[ATTRIBUTES_MAX];
+		struct nl own;
+
+		if (become_nobody() || nl_open(&own))
+			_exit(1);
+		for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
+			if (request(&own, op->cmd, op->dump, op->attrs, variant->remote,
+				    offsets) != -EPERM)
+				_exit(2);
+		}
+		_exit(nl_join(&own) == -EPERM ? 0 : 3);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, control_snapshot(&self->nl, &after));
+	EXPECT_TRUE(snapshot_equal(&before, &after));
+}
+
+/* All capabilities, but in a user namespace of one's own */
+TEST_F(refuse, capability_of_a_user_namespace)
+{
+	const struct operation *op;
+	uint32_t offsets[ATTRIBUTES_MAX];
+	struct nl own;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWUSER));
+	ASSERT_EQ(0, nl_open(&own));
+	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
+		EXPECT_EQ(-EPERM, request(&own, op->cmd, op->dump, op->attrs, variant->remote,
+					  offsets)) TH_LOG("%s", op->name);
+		EXPECT_EQ(0, answer.nr);
+	}
+	EXPECT_EQ(-EPERM, nl_join(&own));
+	EXPECT_EQ(-1, open(DEVICE, O_RDWR));
+	EXPECT_EQ(EPERM, errno);
+}
+
+TEST_F(refuse, capability_perfmon_does)
+{
+	struct nl own;
+
+	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_PERFMON)));
+	ASSERT_EQ(0, nl_open(&own));
+	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_LOAD, variant->remote));
+	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_UNLOAD, variant->remote));
+	EXPECT_EQ(0, control_snapshot(&own, &after));
+	/* for the group generic netlink has no finer check than CAP_SYS_ADMIN */
+	EXPECT_EQ(-EPERM, nl_join(&own));
+}
+
+TEST_F(refuse, capability_sys_admin_does)
+{
+	struct nl own;
+
+	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_SYS_ADMIN)));
+	ASSERT_EQ(0, nl_open(&own));
+	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_LOAD, variant->remote));
+	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_UNLOAD, variant->remote));
+	EXPECT_EQ(0, control_snapshot(&own, &after));
+	EXPECT_EQ(0, nl_join(&own));
+}
+
+TEST_HARNESS_MAIN
