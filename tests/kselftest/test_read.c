@@ -2,8 +2,10 @@
 /* read() of /dev/hyptrace: what it delivers, and when it waits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
