@@ -145,6 +145,7 @@ number()
 	modprobe -r hyptrace_pkvm
 	modprobe hyptrace_pkvm
 	hyptrace enable hyp_enter
-	run -0 --separate-stderr timeout "$patience" hyptrace stream --cpu 0 --count 5
+	# on that CPU itself: what is idle does not come to EL2
+	run -0 --separate-stderr timeout "$patience" taskset -c 0 hyptrace stream --cpu 0 --count 5
 	same "$(grep -cE '^\[000\] +[0-9]+\.[0-9]{6}: hyp_enter: reason=[a-z_]+ vcpu=[0-9]+$' <<<"$output")" 5
 }
