@@ -169,7 +169,7 @@ check_spdx()
 check_hosts_and_homes()
 {
 	found '(deb|security|snapshot|archive|ftp[.a-z]*|mirrors?[.a-z]*)[.]debian[.]org' "${files[@]}" &&
-		found '(^|[[:space:]=:"(])/(home|root|Users)/[.A-Za-z]|/work/(main|shared)' "${files[@]}"
+		found '(^|[[:space:]=:"(])/(home|root|Users)/[.A-Za-z]' "${files[@]}"
 }
 
 check_left_over()
