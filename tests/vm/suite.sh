@@ -31,13 +31,15 @@ suites_among()
 }
 
 # boot NAME REFUSED OPTION...: run $wanted in a machine of that kind, where hyptrace_pkvm must refuse for that reason.
-# What it counted goes to a line of $share/counts.
+# What it counted goes to a file of its own, which says that it failed until it has ended.
 boot()
 {
 	local name=$1 refused=$2 passed=0 failed=0 code=0 last
 	local said=$share/$name.${wanted[0]}
+	local count=$said.count
 	shift 2
 	[[ -z ${BOOTS:-} || " $BOOTS " == *" $name "* ]] || return 0
+	echo "0 1" >"$count"
 	echo "=== boot $name: ${wanted[*]}"
 	"$vm/run.sh" --share "$share" --timeout 1800 --console "$said.console" "$@" -- \
 		env HYPTRACE_REFUSED="$refused" /mnt/repo/tests/vm/suite-inside.sh "${wanted[@]}" 2>&1 |
@@ -53,7 +55,7 @@ boot()
 		echo "not ok # boot $name: it did not get to its end ($code)"
 		failed=1
 	fi
-	echo "$passed $failed" >>"$share/counts"
+	echo "$passed $failed" >"$count"
 }
 
 # A machine keeps one core busy: two at a time. The command in one, the contract in others.
@@ -72,7 +74,6 @@ contract_lane()
 	boot vhe 'VHE' --mode vhe
 }
 
-: >"$share/counts"
 if [[ -n $unpatched ]]; then
 	! suites_among kselftest ynl || boot unpatched 'hooks.*CONFIG_HYPTRACE_PKVM'
 else
@@ -82,4 +83,4 @@ else
 	cat "$share/command"
 fi
 awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed
-	exit failed || !passed }' "$share/counts"
+	exit failed || !passed }' "$share"/*.count
