@@ -18,6 +18,13 @@
  *				its CPU goes off	-> PARKED
  *   PARKED	its CPU is off	its CPU comes back	-> ATTACHED
  *				DETACH (by any CPU)	-> DETACHED
+ *
+ * Each CPU has a second, spare ring, which is never written to: EMPTY, BUILDING and
+ * DETACHED as above, and
+ *
+ *   DETACHED	built		RENEW			-> RETIRED
+ *   RETIRED	what was the	RING_FREE, when all was	-> BUILDING
+ *		CPU's ring	moved
  */
 #ifndef __HYPTRACE_ABI_H
 #define __HYPTRACE_ABI_H
@@ -25,7 +32,7 @@
 #include <linux/types.h>
 
 /* Changes whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	1
+#define HYPTRACE_ABI_VERSION	2
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -44,7 +51,8 @@
  *	meta_pfn (shared) is where EL2 publishes struct hyptrace_meta.
  * @HYPTRACE_OP_RING_FREE: (cpu) unpin, wipe and give back the last table or
  *	directory page: 1 while there is more to do, 0 when EMPTY. -EBUSY while
- *	a CPU is attached or parked. Once begun, only RING_FREE is accepted.
+ *	a CPU is attached or parked, or events are to be moved. Once begun, only
+ *	RING_FREE is accepted.
  * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: write events whose bits are
  *	set. Again while attached: just sets the bits; so does any other CPU
  *	while the ring is parked.
@@ -56,6 +64,15 @@
  * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
  *	on any while none is attached.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
+ * @HYPTRACE_OP_RENEW: (cpu) on that CPU, or on any while none is attached: exchange
+ *	its ring for the spare one. The events stay where they are until they are
+ *	moved, the counters go on, and the reader's sub-buffer with its data
+ *	changes places with the spare ring's. -EBUSY when the spare ring is retired.
+ * @HYPTRACE_OP_MOVE: (cpu) take the youngest sub-buffer out of the retired ring and
+ *	make it the oldest of the CPU's: HYPTRACE_MOVED. When that is full, count it
+ *	as overwritten: HYPTRACE_GONE, also when the CPU has no ring any more. 0 when
+ *	none is left, -ENODEV when no ring is retired. -EAGAIN while the writer is
+ *	in the reader's sub-buffer.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
  * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU.
@@ -73,6 +90,8 @@ enum hyptrace_op {
 	HYPTRACE_OP_SWAP,
 	HYPTRACE_OP_RESET,
 	HYPTRACE_OP_SYNC,
+	HYPTRACE_OP_RENEW,
+	HYPTRACE_OP_MOVE,
 	HYPTRACE_OP_CLOCK,
 	HYPTRACE_OP_WRITE,
 	HYPTRACE_NR_OPS
@@ -85,6 +104,22 @@ enum hyptrace_info {
 
 /* Flags of HYPTRACE_OP_RING_BEGIN */
 #define HYPTRACE_RING_DISCARD	(1U << 0)	/* full: drop the new, not the old */
+
+/* In the number of a CPU, for the RING ops: its spare ring */
+#define HYPTRACE_SPARE_RING	(1ULL << 32)
+
+/*
+ * What MOVE answers: a page of the retired ring and one of the new have changed places,
+ * each page having the id of the other from then on.
+ */
+#define HYPTRACE_GONE		1LL
+#define HYPTRACE_MOVED		(1LL << 62)
+#define HYPTRACE_MOVED_BITS	31
+#define HYPTRACE_MOVED_MASK	((1ULL << HYPTRACE_MOVED_BITS) - 1)
+#define HYPTRACE_MOVED_IDS(from, to) \
+	(HYPTRACE_MOVED | (__s64)(from) << HYPTRACE_MOVED_BITS | (to))
+#define HYPTRACE_MOVED_FROM(ret)	((ret) >> HYPTRACE_MOVED_BITS & HYPTRACE_MOVED_MASK)
+#define HYPTRACE_MOVED_TO(ret)		((ret) & HYPTRACE_MOVED_MASK)
 
 #define HYPTRACE_CLOCK_SHIFT	32
 /* Bits of a time that count: for 292 years, and no sum of two of them wraps. */
@@ -118,6 +153,7 @@ enum hyptrace_ring_state {
 	HYPTRACE_RING_DETACHED,
 	HYPTRACE_RING_ATTACHED,
 	HYPTRACE_RING_PARKED,
+	HYPTRACE_RING_RETIRED,
 };
 
 /**
@@ -126,24 +162,32 @@ enum hyptrace_ring_state {
  * @written:	events that happened while enabled, the lost ones included
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full (discard mode)
+ * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
+ * @unread:	bytes of data in the ring, without the reader's page
+ * @nr_unread:	sub-buffers that they are in
  * @reader_lost: events missing right before the reader's page
  * @reader_id:	the reader's page, an index in the order of the tables
  * @reader_tail: 1 while the writer still commits into the reader's page
  * @reader_entries: events in the reader's page, once @reader_tail is 0
  * @state:	enum hyptrace_ring_state
+ * @reserved:	0
  *
- * Current after every successful SWAP, RESET, SYNC, ATTACH and DETACH; the
+ * Current after every successful SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE; the
  * counters are also published whenever the writer moves to the next page.
  */
 struct hyptrace_meta {
 	__u64 written;
 	__u64 overrun;
 	__u64 dropped;
+	__u64 begin;
+	__u64 unread;
 	__u64 reader_lost;
+	__u32 nr_unread;
 	__u32 reader_id;
 	__u32 reader_tail;
 	__u32 reader_entries;
 	__u32 state;
+	__u32 reserved;
 };
 
 /**

@@ -13,7 +13,8 @@
  *	likely(), PAGE_SIZE, errnos, memset()
  *	hyptrace_lock_t		a spinlock; what it is held for is bounded
  *	hyptrace_counter()	the counter that the clock is made of
- *	hyptrace_this_ring(), hyptrace_ring_of(cpu)	NULL: no such CPU
+ *	hyptrace_this_ring(), hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
+ *				NULL: no such CPU
  *	hyptrace_vcpu_pid()	thread of the vCPU that this CPU runs, or 0
  *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
  *	hyptrace_pin_page(), hyptrace_unpin_page()	pages that are shared
@@ -46,6 +47,7 @@ typedef hyp_spinlock_t hyptrace_lock_t;
 #define hyptrace_unlock(lock)		hyp_spin_unlock(lock)
 
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
+DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
 
@@ -53,6 +55,10 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 #define hyptrace_ring_of(cpu)						\
 	(hyptrace_cpu_exists(cpu) ?					\
 	 per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, NR_CPUS)) : NULL)
+
+#define hyptrace_spare_ring_of(cpu)					\
+	(hyptrace_cpu_exists(cpu) ?					\
+	 per_cpu_ptr(&hyptrace_spare_rings, array_index_nospec(cpu, NR_CPUS)) : NULL)
 
 static inline bool hyptrace_cpu_exists(u64 cpu)
 {
@@ -160,12 +166,17 @@ typedef raw_spinlock_t hyptrace_lock_t;
 #define hyptrace_unlock(lock)		raw_spin_unlock(lock)
 
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
+DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
 
 #define hyptrace_ring_of(cpu)						\
 	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
 	 per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
+
+#define hyptrace_spare_ring_of(cpu)					\
+	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
+	 per_cpu_ptr(&hyptrace_spare_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
 
 static __always_inline u64 hyptrace_counter(void)
 {

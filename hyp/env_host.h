@@ -68,6 +68,7 @@ static inline pid_t hyptrace_vcpu_pid(void)
 
 /* It also defines these: its CPUs, a counter, and who owns which page. */
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
+struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu);
 u64 hyptrace_counter(void);
 int hyptrace_take_page(u64 pfn, void **va);
 int hyptrace_give_page(void *va);

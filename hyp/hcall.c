@@ -7,6 +7,7 @@
 
 #ifdef __KVM_NVHE_HYPERVISOR__
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
+DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 #endif
 
 /* What the host compares with its own list. */
@@ -37,8 +38,16 @@ static int attach(struct hyptrace_ring *ring, u64 events)
 	return hyptrace_ring_attach(ring, events);
 }
 
-static s64 call_ring(u64 op, struct hyptrace_ring *ring, u64 arg2, u64 arg3)
+/* Building a ring and taking it down: the CPU's, or its spare one. */
+static s64 call_load(u64 op, u64 which, u64 arg2, u64 arg3)
 {
+	u64 cpu = which & ~HYPTRACE_SPARE_RING;
+	struct hyptrace_ring *ring = which & HYPTRACE_SPARE_RING ?
+		hyptrace_spare_ring_of(cpu) : hyptrace_ring_of(cpu);
+
+	if (!ring)
+		return -ENXIO;
+
 	switch (op) {
 	case HYPTRACE_OP_RING_BEGIN:
 		return hyptrace_load_begin(ring, arg2, arg3);
@@ -48,8 +57,19 @@ static s64 call_ring(u64 op, struct hyptrace_ring *ring, u64 arg2, u64 arg3)
 		return hyptrace_load_table(ring, arg2);
 	case HYPTRACE_OP_RING_READY:
 		return hyptrace_load_ready(ring, arg2);
-	case HYPTRACE_OP_RING_FREE:
+	default:
 		return hyptrace_load_free(ring);
+	}
+}
+
+static s64 call_ring(u64 op, u64 cpu, u64 arg2)
+{
+	struct hyptrace_ring *ring = hyptrace_ring_of(cpu);
+
+	if (!ring)
+		return -ENXIO;
+
+	switch (op) {
 	case HYPTRACE_OP_ATTACH:
 		return attach(ring, arg2);
 	case HYPTRACE_OP_DETACH:
@@ -60,6 +80,10 @@ static s64 call_ring(u64 op, struct hyptrace_ring *ring, u64 arg2, u64 arg3)
 		return hyptrace_ring_reset(ring);
 	case HYPTRACE_OP_SYNC:
 		return hyptrace_ring_sync(ring);
+	case HYPTRACE_OP_RENEW:
+		return hyptrace_ring_renew(ring, hyptrace_spare_ring_of(cpu));
+	case HYPTRACE_OP_MOVE:
+		return hyptrace_ring_move(ring, hyptrace_spare_ring_of(cpu));
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -77,18 +101,21 @@ static s64 call_ring(u64 op, struct hyptrace_ring *ring, u64 arg2, u64 arg3)
  */
 s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
-	struct hyptrace_ring *ring;
-
 	switch (op) {
 	case HYPTRACE_OP_INFO:
 		return get_info(arg1);
+	case HYPTRACE_OP_RING_BEGIN:
+	case HYPTRACE_OP_RING_DIR:
+	case HYPTRACE_OP_RING_TABLE:
+	case HYPTRACE_OP_RING_READY:
+	case HYPTRACE_OP_RING_FREE:
+		return call_load(op, arg1, arg2, arg3);
 	case HYPTRACE_OP_CLOCK:
 		return hyptrace_clock_set(arg1, arg2, arg3);
 	case HYPTRACE_OP_WRITE:
 		hyptrace(selftest, arg1);
 		return 0;
 	default:
-		ring = hyptrace_ring_of(arg1);
-		return ring ? call_ring(op, ring, arg2, arg3) : -ENXIO;
+		return call_ring(op, arg1, arg2);
 	}
 }

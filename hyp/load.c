@@ -6,8 +6,8 @@
  */
 #include "ring.h"
 
-/* Among all calls of this file: loading is rare, and one at a time will do. */
-static hyptrace_lock_t load_lock = HYPTRACE_LOCK_INIT;
+/* Among all calls of this file and of resize.c: they are rare, and one at a time will do. */
+hyptrace_lock_t hyptrace_load_lock = HYPTRACE_LOCK_INIT;
 
 static u32 nr_tables_needed(struct hyptrace_ring *ring)
 {
@@ -45,7 +45,7 @@ int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 	if (nr_pages > HYPTRACE_RING_MAX_PAGES(PAGE_SIZE))
 		return -E2BIG;
 
-	hyptrace_lock(&load_lock);
+	hyptrace_lock(&hyptrace_load_lock);
 	if (READ_ONCE(ring->state) != HYPTRACE_RING_EMPTY) {
 		ret = -EBUSY;
 	} else {
@@ -55,7 +55,7 @@ int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 		ring->freeing = false;
 		set_state(ring, HYPTRACE_RING_BUILDING);
 	}
-	hyptrace_unlock(&load_lock);
+	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }
@@ -73,7 +73,7 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 	void *va;
 	int ret;
 
-	hyptrace_lock(&load_lock);
+	hyptrace_lock(&hyptrace_load_lock);
 	if (!is_building(ring) ||
 	    ring->nr_tables != ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR ||
 	    ring->nr_tables == nr_tables_needed(ring)) {
@@ -85,7 +85,7 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 			ring->dir[ring->nr_dirs++] = va;
 		}
 	}
-	hyptrace_unlock(&load_lock);
+	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }
@@ -156,7 +156,7 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 	void *va;
 	int ret;
 
-	hyptrace_lock(&load_lock);
+	hyptrace_lock(&hyptrace_load_lock);
 	if (!is_building(ring) || ring->nr_loaded == ring->nr_pages ||
 	    ring->nr_tables == ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR) {
 		ret = -EINVAL;
@@ -171,7 +171,7 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 			}
 		}
 	}
-	hyptrace_unlock(&load_lock);
+	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }
@@ -189,7 +189,7 @@ int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 	void *va;
 	int ret;
 
-	hyptrace_lock(&load_lock);
+	hyptrace_lock(&hyptrace_load_lock);
 	if (!is_building(ring) || ring->nr_loaded != ring->nr_pages) {
 		ret = -EINVAL;
 	} else {
@@ -201,20 +201,21 @@ int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 			hyptrace_unlock(&ring->lock);
 		}
 	}
-	hyptrace_unlock(&load_lock);
+	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }
 
-/* DETACHED to BUILDING, on the way down: from here on nobody attaches. */
+/* DETACHED or RETIRED to BUILDING, on the way down: from here on nobody attaches. */
 static int begin_free(struct hyptrace_ring *ring)
 {
 	int ret = 0;
 
 	hyptrace_lock(&ring->lock);
-	if (ring->state > HYPTRACE_RING_DETACHED)
+	if (ring->state == HYPTRACE_RING_ATTACHED ||
+	    ring->state == HYPTRACE_RING_PARKED || ring->unmoved)
 		ret = -EBUSY;
-	else if (ring->state == HYPTRACE_RING_DETACHED)
+	else if (ring->state != HYPTRACE_RING_EMPTY)
 		WRITE_ONCE(ring->state, HYPTRACE_RING_BUILDING);
 	hyptrace_unlock(&ring->lock);
 
@@ -274,13 +275,13 @@ static int free_step(struct hyptrace_ring *ring)
  * @ring:	any CPU's
  *
  * Return: 1 there is more; 0 the ring is empty; -EBUSY a CPU is attached or
- * parked; what giving the page back answered.
+ * parked, or events are to be moved; what giving the page back answered.
  */
 int hyptrace_load_free(struct hyptrace_ring *ring)
 {
 	int ret;
 
-	hyptrace_lock(&load_lock);
+	hyptrace_lock(&hyptrace_load_lock);
 	ret = begin_free(ring);
 	if (!ret && READ_ONCE(ring->state) == HYPTRACE_RING_BUILDING) {
 		ring->freeing = true;
@@ -291,7 +292,7 @@ int hyptrace_load_free(struct hyptrace_ring *ring)
 				set_state(ring, HYPTRACE_RING_EMPTY);
 		}
 	}
-	hyptrace_unlock(&load_lock);
+	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }

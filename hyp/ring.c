@@ -5,51 +5,92 @@
  */
 #include "ring.h"
 
-static struct hyptrace_slot *reader_slot(struct hyptrace_ring *ring)
+static u32 bytes_in_page(struct hyptrace_ring *ring)
 {
-	return hyptrace_slot_at(ring, ring->nr_pages - 1);
+	return READ_ONCE(ring->pos) - ring->page->data;
 }
 
-static u32 next_position(struct hyptrace_ring *ring, u32 pos)
+/**
+ * hyptrace_ring_nr_unread() - how many sub-buffers hold data
+ * @ring:	loaded, its lock held
+ *
+ * Return: the number, without the reader's.
+ */
+u32 hyptrace_ring_nr_unread(struct hyptrace_ring *ring)
 {
-	return pos + 1 < ring->nr_pages - 1 ? pos + 1 : 0;
+	u32 nr = ring->tail - ring->head;
+
+	if (ring->tail < ring->head)
+		nr += ring->nr_pages - 1;
+
+	return nr + (!ring->tail_taken && bytes_in_page(ring));
 }
 
-static bool is_loaded(struct hyptrace_ring *ring)
-{
-	return ring->state >= HYPTRACE_RING_DETACHED;
-}
-
-static bool is_mine(struct hyptrace_ring *ring)
-{
-	return ring == hyptrace_this_ring();
-}
-
-static void publish(struct hyptrace_ring *ring)
+/**
+ * hyptrace_ring_publish() - tell the host of the ring's state
+ * @ring:	loaded, its lock held
+ */
+void hyptrace_ring_publish(struct hyptrace_ring *ring)
 {
 	struct hyptrace_meta *meta = ring->meta;
 
 	WRITE_ONCE(meta->written, READ_ONCE(ring->recorded) + ring->dropped);
 	WRITE_ONCE(meta->overrun, ring->overrun);
 	WRITE_ONCE(meta->dropped, ring->dropped);
+	WRITE_ONCE(meta->begin, ring->begin);
+	WRITE_ONCE(meta->unread, ring->unread + (ring->tail_taken ? 0 : bytes_in_page(ring)));
+	WRITE_ONCE(meta->nr_unread, hyptrace_ring_nr_unread(ring));
 	WRITE_ONCE(meta->reader_lost, ring->reader_lost);
-	WRITE_ONCE(meta->reader_id, reader_slot(ring)->id);
+	WRITE_ONCE(meta->reader_id, hyptrace_reader_slot(ring)->id);
 	WRITE_ONCE(meta->reader_entries, ring->reader_entries);
 	WRITE_ONCE(meta->state, ring->state);
 	/* (B) what is said of the reader's page is final once tail is 0 */
 	smp_store_release(&meta->reader_tail, ring->tail_taken);
 }
 
-static void enter_page(struct hyptrace_ring *ring, u64 now)
+static void write_gap(struct hyptrace_ring *ring, u64 lost)
 {
-	struct hyptrace_subbuf *page = hyptrace_slot_at(ring, ring->tail)->page;
+	u32 *record = (u32 *)ring->pos;
 
-	WRITE_ONCE(page->time_stamp, now);
-	WRITE_ONCE(page->commit, 0);
+	record[0] = hyptrace_record_header(HYPTRACE_TYPE_PADDING, 1);
+	record[1] = HYPTRACE_GAP_SIZE - sizeof(u32);
+	*(u64 *)&record[2] = lost;
+	WRITE_ONCE(ring->pos, ring->pos + HYPTRACE_GAP_SIZE);
+}
+
+/**
+ * hyptrace_ring_enter() - begin with the sub-buffer at the tail
+ * @ring:	its lock held, its writer not at work
+ * @now:	time of the next record, ns
+ * @lost:	events missing right before it
+ *
+ * Each sub-buffer has a later time stamp than the one before: who looks at the
+ * ring without taking anything off it knows them apart by that, and sees that
+ * one was written anew while it was looked at. A gap takes a delta of 1 ns.
+ */
+void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
+{
+	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->tail);
+	struct hyptrace_subbuf *page = slot->page;
+	u64 gap = lost ? 1 : 0;
+
+	if (now < ring->page_time + 1 + gap)
+		now = ring->page_time + 1 + gap;
+	ring->page_time = now - gap;
+	ring->last = now;
 	ring->page_first = ring->recorded;
+	slot->lost = lost;
+
+	WRITE_ONCE(page->commit, 0);
+	/* (H) the new time comes with no commit of before, and before all that follows */
+	smp_store_release(&page->time_stamp, ring->page_time);
+	smp_wmb();
+
 	ring->page = page;
 	ring->end = page->data + sizeof(page->data);
 	WRITE_ONCE(ring->pos, page->data);
+	if (lost)
+		write_gap(ring, lost);
 }
 
 /* The oldest sub-buffer goes; what is missing with it is told by the next. */
@@ -58,17 +99,18 @@ static void overwrite_head(struct hyptrace_ring *ring)
 	struct hyptrace_slot *old = hyptrace_slot_at(ring, ring->head);
 	struct hyptrace_slot *new;
 
-	ring->head = next_position(ring, ring->head);
+	ring->head = hyptrace_next_position(ring, ring->head);
 	new = hyptrace_slot_at(ring, ring->head);
 	new->lost += old->lost + old->entries;
 	ring->overrun += old->entries;
+	ring->unread -= old->commit;
 }
 
 /* On to the next sub-buffer; false if there is none: the event is dropped. */
 static bool advance(struct hyptrace_ring *ring, u64 now)
 {
 	u32 entries = ring->recorded - ring->page_first;
-	u32 commit = ring->pos - ring->page->data;
+	u32 commit = bytes_in_page(ring);
 	struct hyptrace_slot *slot;
 	bool ok = true;
 	u32 next;
@@ -80,7 +122,7 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 		ring->reader_entries = entries;
 		ring->reader_final = commit;
 	} else {
-		next = next_position(ring, ring->tail);
+		next = hyptrace_next_position(ring, ring->tail);
 		if (next == ring->head && ring->discard) {
 			ring->dropped++;
 			ring->pending++;
@@ -92,18 +134,27 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 		slot = hyptrace_slot_at(ring, ring->tail);
 		slot->entries = entries;
 		slot->commit = commit;
+		ring->unread += commit;
 		if (next == ring->head)
 			overwrite_head(ring);
 		ring->tail = next;
 	}
-	hyptrace_slot_at(ring, ring->tail)->lost = ring->pending;
+	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
-	enter_page(ring, now);
 out:
-	publish(ring);
+	hyptrace_ring_publish(ring);
 	hyptrace_unlock(&ring->lock);
 
 	return ok;
+}
+
+/* In a sub-buffer that was entered before the first event after a loss. */
+static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
+{
+	hyptrace_lock(&ring->lock);
+	hyptrace_ring_enter(ring, now, ring->pending);
+	ring->pending = 0;
+	hyptrace_unlock(&ring->lock);
 }
 
 /**
@@ -129,14 +180,18 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 	now = ring->last + delta;
 
 	extend = delta >> HYPTRACE_DELTA_BITS;
-	if (ring->pos == ring->page->data) {
+	if (ring->pos == ring->page->data && ring->pending) {
+		begin_with_gap(ring, now);
+		return 0;
+	} else if (ring->pos == ring->page->data) {
 		/* Nothing is committed here: the time of the page will do. */
+		ring->page_time = now;
 		WRITE_ONCE(ring->page->time_stamp, now);
 		delta = 0;
 	} else if (size + (extend ? HYPTRACE_EXTEND_SIZE : 0) > room) {
 		if (!advance(ring, now))
 			return -ENOSPC;
-		delta = 0;
+		return 0;
 	} else if (extend) {
 		record = (u32 *)ring->pos;
 		record[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND,
@@ -152,7 +207,7 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 
 static void clear_ring(struct hyptrace_ring *ring)
 {
-	struct hyptrace_slot *slot = reader_slot(ring);
+	struct hyptrace_slot *slot = hyptrace_reader_slot(ring);
 
 	WRITE_ONCE(slot->page->commit, 0);
 	ring->tail_taken = false;
@@ -161,12 +216,13 @@ static void clear_ring(struct hyptrace_ring *ring)
 	ring->reader_entries = 0;
 	ring->head = 0;
 	ring->tail = 0;
+	ring->unread = 0;
 	ring->overrun = 0;
 	ring->dropped = 0;
 	ring->pending = 0;
 	WRITE_ONCE(ring->recorded, 0);
-	hyptrace_slot_at(ring, 0)->lost = 0;
-	enter_page(ring, ring->last);
+	hyptrace_ring_enter(ring, ring->last, 0);
+	ring->begin = ring->page_time;
 }
 
 /**
@@ -180,9 +236,11 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 	WRITE_ONCE(ring->enabled, 0);
 	ring->events = 0;
 	ring->last = 0;
+	/* earlier than all others */
+	ring->page_time = ~0ULL;
 	clear_ring(ring);
 	WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
-	publish(ring);
+	hyptrace_ring_publish(ring);
 }
 
 /**
@@ -197,13 +255,13 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 	int ret = 0;
 
 	hyptrace_lock(&ring->lock);
-	if (!is_loaded(ring)) {
+	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
-	} else if (is_mine(ring)) {
+	} else if (hyptrace_ring_is_mine(ring)) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
 		ring->events = events;
 		WRITE_ONCE(ring->enabled, events);
-		publish(ring);
+		hyptrace_ring_publish(ring);
 	} else if (ring->state == HYPTRACE_RING_PARKED) {
 		ring->events = events;
 	} else {
@@ -226,14 +284,14 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 	int ret = 0;
 
 	hyptrace_lock(&ring->lock);
-	if (!is_loaded(ring)) {
+	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
-	} else if (ring->state == HYPTRACE_RING_ATTACHED && !is_mine(ring)) {
+	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)) {
 		ret = -EBUSY;
 	} else {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
 		WRITE_ONCE(ring->enabled, 0);
-		publish(ring);
+		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
 
@@ -252,7 +310,7 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
 	if (ring->state == HYPTRACE_RING_ATTACHED) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_PARKED);
 		WRITE_ONCE(ring->enabled, 0);
-		publish(ring);
+		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
 }
@@ -267,7 +325,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	if (ring->state == HYPTRACE_RING_PARKED) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
 		WRITE_ONCE(ring->enabled, ring->events);
-		publish(ring);
+		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
 }
@@ -279,7 +337,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 static void exchange(struct hyptrace_ring *ring)
 {
 	struct hyptrace_slot *oldest = hyptrace_slot_at(ring, ring->head);
-	struct hyptrace_slot *reader = reader_slot(ring);
+	struct hyptrace_slot *reader = hyptrace_reader_slot(ring);
 	struct hyptrace_subbuf *page = oldest->page;
 	u32 id = oldest->id;
 
@@ -291,7 +349,8 @@ static void exchange(struct hyptrace_ring *ring)
 	} else {
 		ring->reader_entries = oldest->entries;
 		ring->reader_final = oldest->commit;
-		ring->head = next_position(ring, ring->head);
+		ring->unread -= oldest->commit;
+		ring->head = hyptrace_next_position(ring, ring->head);
 	}
 	oldest->page = reader->page;
 	oldest->id = reader->id;
@@ -315,18 +374,18 @@ int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 	int ret;
 
 	hyptrace_lock(&ring->lock);
-	if (!is_loaded(ring)) {
+	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
 	} else if (!ring->tail_taken && consumed < ring->reader_final) {
 		ret = -ESTALE;
 	} else if (ring->tail_taken ||
 		   (ring->head == ring->tail &&
-		    READ_ONCE(ring->pos) == ring->page->data)) {
+		    !bytes_in_page(ring))) {
 		ret = -EAGAIN;
 	} else {
 		exchange(ring);
-		publish(ring);
-		ret = reader_slot(ring)->id;
+		hyptrace_ring_publish(ring);
+		ret = hyptrace_reader_slot(ring)->id;
 	}
 	hyptrace_unlock(&ring->lock);
 
@@ -346,13 +405,13 @@ int hyptrace_ring_reset(struct hyptrace_ring *ring)
 	int ret = 0;
 
 	hyptrace_lock(&ring->lock);
-	if (!is_loaded(ring)) {
+	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
-	} else if (ring->state == HYPTRACE_RING_ATTACHED && !is_mine(ring)) {
+	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)) {
 		ret = -EBUSY;
 	} else {
 		clear_ring(ring);
-		publish(ring);
+		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
 
@@ -370,8 +429,8 @@ int hyptrace_ring_sync(struct hyptrace_ring *ring)
 	int ret = 0;
 
 	hyptrace_lock(&ring->lock);
-	if (is_loaded(ring))
-		publish(ring);
+	if (hyptrace_ring_is_loaded(ring))
+		hyptrace_ring_publish(ring);
 	else
 		ret = -ENODEV;
 	hyptrace_unlock(&ring->lock);

@@ -38,15 +38,22 @@ static_assert(sizeof(struct hyptrace_subbuf) == PAGE_SIZE);
  */
 #define HYPTRACE_TYPE_LEN_BITS		5
 #define HYPTRACE_DELTA_BITS		27
+#define HYPTRACE_TYPE_PADDING		29
 #define HYPTRACE_TYPE_TIME_EXTEND	30
 #define HYPTRACE_MAX_SHORT		(28 * sizeof(u32))
 #define HYPTRACE_EXTEND_SIZE		(2 * sizeof(u32))
 /* What a time-extend record can carry: 27 bits, and a word. */
 #define HYPTRACE_MAX_DELTA		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
 
-/* The largest payload: alone in a sub-buffer, behind a header and a length. */
+/*
+ * Where events were dropped, the next sub-buffer begins with a padding record of a
+ * word with its length and a u64 with their number: readers of the format skip it.
+ */
+#define HYPTRACE_GAP_SIZE		(2 * sizeof(u32) + sizeof(u64))
+
+/* The largest payload: alone in a sub-buffer, behind a gap, a header and a length. */
 #define HYPTRACE_MAX_PAYLOAD \
-	(sizeof(((struct hyptrace_subbuf *)0)->data) - 2 * sizeof(u32))
+	(sizeof(((struct hyptrace_subbuf *)0)->data) - HYPTRACE_GAP_SIZE - 2 * sizeof(u32))
 
 /**
  * struct hyptrace_slot - EL2's record of a sub-buffer, in a table page that is
@@ -87,6 +94,9 @@ static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
  * @lock:	for what follows; never held for more than a few instructions
  * @events:	what @enabled is while attached
  * @page_first:	@recorded when the writer came to the present sub-buffer
+ * @page_time:	time stamp of the present sub-buffer
+ * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
+ * @unread:	bytes in the complete sub-buffers of the ring
  * @overrun:	events overwritten unread
  * @dropped:	events refused because the ring was full
  * @pending:	events refused since the last record: missing before the next
@@ -106,6 +116,7 @@ static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
  * @nr_tables:	table pages held
  * @nr_dirs:	directory pages held
  * @freeing:	being taken down, no page is taken any more
+ * @unmoved:	sub-buffers with data from @head on, in a ring that was retired
  * @meta:	shared page for the host to read
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
@@ -121,6 +132,9 @@ struct hyptrace_ring {
 	hyptrace_lock_t		lock;
 	u64			events;
 	u64			page_first;
+	u64			page_time;
+	u64			begin;
+	u64			unread;
 	u64			overrun;
 	u64			dropped;
 	u64			pending;
@@ -138,6 +152,7 @@ struct hyptrace_ring {
 	u32			nr_tables;
 	u32			nr_dirs;
 	bool			freeing;
+	u32			unmoved;
 	struct hyptrace_meta	*meta;
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 };
@@ -167,6 +182,31 @@ static __always_inline u32 hyptrace_record_header(u32 type_len, u32 delta)
 #else
 	return type_len | delta << HYPTRACE_TYPE_LEN_BITS;
 #endif
+}
+
+static inline struct hyptrace_slot *hyptrace_reader_slot(struct hyptrace_ring *ring)
+{
+	return hyptrace_slot_at(ring, ring->nr_pages - 1);
+}
+
+static inline u32 hyptrace_next_position(struct hyptrace_ring *ring, u32 pos)
+{
+	return pos + 1 < ring->nr_pages - 1 ? pos + 1 : 0;
+}
+
+static inline u32 hyptrace_previous_position(struct hyptrace_ring *ring, u32 pos)
+{
+	return pos ? pos - 1 : ring->nr_pages - 2;
+}
+
+static inline bool hyptrace_ring_is_loaded(struct hyptrace_ring *ring)
+{
+	return ring->state >= HYPTRACE_RING_DETACHED;
+}
+
+static inline bool hyptrace_ring_is_mine(struct hyptrace_ring *ring)
+{
+	return ring == hyptrace_this_ring();
 }
 
 s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size);
@@ -235,12 +275,20 @@ int hyptrace_ring_reset(struct hyptrace_ring *ring);
 int hyptrace_ring_sync(struct hyptrace_ring *ring);
 void hyptrace_ring_park(struct hyptrace_ring *ring);
 void hyptrace_ring_unpark(struct hyptrace_ring *ring);
+void hyptrace_ring_publish(struct hyptrace_ring *ring);
+void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost);
+u32 hyptrace_ring_nr_unread(struct hyptrace_ring *ring);
+
+/* resize.c */
+int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
+s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 
 /* clock.c */
 u64 hyptrace_clock(void);
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns);
 
 /* load.c */
+extern hyptrace_lock_t hyptrace_load_lock;
 int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags);
 int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn);
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn);

@@ -333,7 +333,7 @@ active proctype other()
 				LOCK();
 				if
 				:: state == BUILDING
-				:: else -> publish();
+				:: else -> hyptrace_ring_publish();
 				fi;
 				UNLOCK();
 			}

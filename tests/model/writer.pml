@@ -7,24 +7,24 @@
  * models: hyp/hooks.h:hyptrace 553a82f01627d7a641a1265cc6b3b72283f082d88904a9b141913b04cade7ae8
  * models: hyp/hooks.h:hyptrace_cpu_off 0f15a59c0c634452ad3c61f22f45c8adce7ccaa889f76a7f1250e4c87fa482d4
  * models: hyp/hooks.h:hyptrace_cpu_on be73a9abacb08d6f16e7f9300a96c0f89defea2da92d544575a3a43537ef38fd
- * models: hyp/ring.c:next_position 1cb50101fe0fa0b8506a3a697aa013c77f036969bf470eee54f0b54987b4eb6d
- * models: hyp/ring.c:is_loaded 8f4f87a7340321b63dcf151479f45e2a7aab92ca99971379ed9e30f7b1c3b181
- * models: hyp/ring.c:is_mine 5b5f69cece8523f12ab69c65d6e704d3ec9ddaea69cbd6a6d7cb5bb869f325fc
- * models: hyp/ring.c:publish 92ecd5a40b15ff8e686558c7246c2c70f50d14f0dff62c2275d3430e96e13a36
- * models: hyp/ring.c:enter_page fce719793c4d8271ddbeb7e295895097aa26637e8724975860bc144724292db5
- * models: hyp/ring.c:overwrite_head 74bf09c2169c19d9a8fd69ed37eb08e35f1baf1432b9544bd497c9697d330027
- * models: hyp/ring.c:advance b462ee5eb1fdf2b055e06a7f03023430c0b56a62ea1ef0cc3505e063e8bc2894
- * models: hyp/ring.c:hyptrace_ring_make_room a5df5a72b8d1f539075a0aa8427fc21b649af99f2a7e1e53554e8cb093e7e9d0
- * models: hyp/ring.c:clear_ring b6f61c6e88b1f17daeaea790981fd3226d4dcbe879af41378bb08423230849b7
- * models: hyp/ring.c:hyptrace_ring_attach 1e4899360551a0af7d7a378fb9ebb391f875d5b6259554ea61d8fbfd4d3b1a3f
- * models: hyp/ring.c:hyptrace_ring_detach e5b0ce44d75c7b11dd032ffd5f6aa8ae678e92959dd4dd136fc5c45f5099aedd
- * models: hyp/ring.c:hyptrace_ring_park fc83390bfb86b3585630ea7e732d3117bd1510cec5351432f5abfbc79076e78e
- * models: hyp/ring.c:hyptrace_ring_unpark f7bb716cee1e908406354e909cb907f7484046bacaf55bfc55cc55a7101c29b2
- * models: hyp/ring.c:exchange 5baf7c8ba617ec4317310de5442545586a650d9b1bce82d931c2ff4464ec9986
- * models: hyp/ring.c:hyptrace_ring_swap 69ade7a95d742f83480bb42e35c6dabf25825e1a947a491b0e7e8fa16a378e36
- * models: hyp/ring.c:hyptrace_ring_reset c5c7b529aa597b2bd0801fe4952f02d3ba83830ef96ddb7ede4be56b7af3e2fa
- * models: hyp/ring.c:hyptrace_ring_sync 407681bcba0a7b23b28f9508c1cfabb63a86f8f9261ac76570ce440377455148
- * models: hyp/load.c:begin_free 7bb7bafdbf81dd8c7d1df5620b056fc64b110fb9ed66b35150996336e1a8b506
+ * models: hyp/ring.h:hyptrace_next_position a0dc63ac6e34f3d20a0cc70b6ac4e797c59d514bc4e67ced84d64c9c7778371b
+ * models: hyp/ring.h:hyptrace_ring_is_loaded ebd950e020ccddaca712ff1f6ed4b52ee480f95cdf2016d5c10e2c73a40dae6c
+ * models: hyp/ring.h:hyptrace_ring_is_mine 1582d052bfdc096762a316feef55e38e88555e77077c027b7fc66b98ca1c1b54
+ * models: hyp/ring.c:hyptrace_ring_publish e7123e3dd9a72a9a431d8192a12e8d0f4f26fafb023169ffd4e9e2b893b8e3ba
+ * models: hyp/ring.c:hyptrace_ring_enter 2a37f6ec5506ab8879e726e20720ac2c8977754f2487fcf5b1229f348171e9e4
+ * models: hyp/ring.c:overwrite_head e4ac00c099b5dcbd718c380eed5d71fa45bb3cc8d7b9876c9f371b5fc9e41435
+ * models: hyp/ring.c:advance 96f5c24b670fe8ce61dea128e1fe695e5e7f2f94cac26407f08c223a25f4cf75
+ * models: hyp/ring.c:hyptrace_ring_make_room 67f5c3f978de0bd3fc69d88447c7fcdbc422e74e93effb88f527a9a2a7cce64e
+ * models: hyp/ring.c:clear_ring 1cfbda1e6ea946099d47e8e37ba3148777d3274f63aff573ef0a1f7e8bd0dfb7
+ * models: hyp/ring.c:hyptrace_ring_attach 0601a822d918e5bc9ee2da59dd01eb1f9a14663034cbbc433627dcc11a81b201
+ * models: hyp/ring.c:hyptrace_ring_detach e61f1787644beabebc5df13585966dee5b00d5c1df0555abd6089a3570ef16cf
+ * models: hyp/ring.c:hyptrace_ring_park 1c08e361eb9a92fc86b6c20995eabbcf4c9ac5b08f10293032d1ba888ef53553
+ * models: hyp/ring.c:hyptrace_ring_unpark eeca5b8c9ebc56b44141944b47679596a5364b5dbf8375ee9c681b4540bb4935
+ * models: hyp/ring.c:exchange a24a6a48e6235ffdf404e128024a647a20f93126d6ca159057ebee80cc07430d
+ * models: hyp/ring.c:hyptrace_ring_swap 80fd72cb5a109fc657ff40c64e7ede2502953152ffb49dd31d4e401c4f99bc72
+ * models: hyp/ring.c:hyptrace_ring_reset 69986a7b8f4b165bba05e623745cb8a178bc761c2fdd9532172711f67ebb6767
+ * models: hyp/ring.c:hyptrace_ring_sync fe85225264489ab7c24da0b5e40bb91420775e1bb8fed4595200b0b567b267ca
+ * models: hyp/load.c:begin_free c453d00131fdd707c06cb0996e3983a347d9f76ba053aeb28519532b3442e0cd
  */
 
 inline check_write(id)
@@ -34,20 +34,20 @@ inline check_write(id)
 	assert(id != reader_page || !final_seen);
 }
 
-/* All of publish() but its last store */
+/* All of hyptrace_ring_publish() but its last store */
 inline publish_counts()
 {
 	assert(!gone);
 	meta_entries = reader_entries;
 }
 
-inline publish()
+inline hyptrace_ring_publish()
 {
 	publish_counts();
 	meta_tail = tail_taken;
 }
 
-inline enter_page()
+inline hyptrace_ring_enter()
 {
 	commit[page] = 0;
 	words[page * ROOM] = STALE;
@@ -142,7 +142,7 @@ inline advance()
 			slot_lost[tail] = pending;
 			pending = 0;
 			check_write(page);
-			enter_page();
+			hyptrace_ring_enter();
 		}
 	:: else
 	fi;
@@ -195,7 +195,7 @@ inline attach(is_mine, with)
 			state = ATTACHED;
 			events = with;
 			on = with;
-			publish();
+			hyptrace_ring_publish();
 		:: state == PARKED && !is_mine -> events = with;
 		:: else
 		fi;
@@ -215,7 +215,7 @@ inline detach(is_mine)
 		:: else ->
 			state = DETACHED;
 			on = 0;
-			publish();
+			hyptrace_ring_publish();
 		fi;
 		UNLOCK();
 	}
@@ -231,7 +231,7 @@ inline park()
 #if MUTANT != 13	/* a CPU that is off could go on */
 			on = 0;
 #endif
-			publish();
+			hyptrace_ring_publish();
 		:: else
 		fi;
 		UNLOCK();
@@ -249,7 +249,7 @@ inline unpark()
 		:: state == PARKED ->
 			state = ATTACHED;
 			on = events;
-			publish();
+			hyptrace_ring_publish();
 		:: else
 		fi;
 		UNLOCK();
@@ -284,8 +284,8 @@ inline reset(is_mine, answer)
 			recorded = 0;
 			slot_lost[0] = 0;
 			page = slot_page[0];
-			enter_page();
-			publish();
+			hyptrace_ring_enter();
+			hyptrace_ring_publish();
 			expect = seq;
 			answer = OK;
 		fi;
@@ -341,7 +341,7 @@ inline swap()
 			reader_page = size;
 			size = 0;
 			old = 0;
-			publish();
+			hyptrace_ring_publish();
 			final_seen = false;
 			/* reader_swap() */
 			consumed = 0;

@@ -18,6 +18,7 @@
 #define MAX_GUARDED	16384
 
 struct hyptrace_ring env_rings[ENV_CPUS];
+struct hyptrace_ring env_spare_rings[ENV_CPUS];
 struct env_calls env_calls;
 u32 env_violations;
 u64 env_counter;
@@ -44,6 +45,11 @@ static void violation(const char *what, const void *page)
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 {
 	return cpu < ENV_CPUS ? &env_rings[cpu] : NULL;
+}
+
+struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu)
+{
+	return cpu < ENV_CPUS ? &env_spare_rings[cpu] : NULL;
 }
 
 u64 hyptrace_counter(void)
@@ -190,6 +196,7 @@ void env_start(u32 nr_pages)
 	}
 
 	memset(env_rings, 0, sizeof(env_rings));
+	memset(env_spare_rings, 0, sizeof(env_spare_rings));
 	memset(&env_calls, 0, sizeof(env_calls));
 	env_violations = 0;
 	env_counter = 0;
@@ -210,6 +217,8 @@ void env_stop(void)
 	for (i = 0; i < ENV_CPUS; i++) {
 		assert_int_equal(env_rings[i].state, HYPTRACE_RING_EMPTY);
 		assert_int_equal(env_rings[i].lock, 0);
+		assert_int_equal(env_spare_rings[i].state, HYPTRACE_RING_EMPTY);
+		assert_int_equal(env_spare_rings[i].lock, 0);
 	}
 	ASAN_UNPOISON_MEMORY_REGION(pool.base, pool.bytes);
 	munmap(pool.base, pool.bytes);

@@ -38,6 +38,7 @@ struct env_calls {
 };
 
 extern struct hyptrace_ring env_rings[ENV_CPUS];
+extern struct hyptrace_ring env_spare_rings[ENV_CPUS];
 extern struct env_calls env_calls;
 /* Things hyp/ did that it must not do: each was told on stderr. */
 extern u32 env_violations;
@@ -70,7 +71,7 @@ u64 env_number(const char *name, u64 otherwise);
  * meta page, directories, tables.
  */
 struct env_ring {
-	u32 cpu;
+	u64 cpu;	/* or HYPTRACE_SPARE_RING of one */
 	u32 first;
 	u32 nr_pages;
 	u32 nr_dirs;
@@ -78,11 +79,11 @@ struct env_ring {
 };
 
 u32 env_ring_pages(u32 nr_pages);
-void env_ring_shape(struct env_ring *ring, u32 cpu, u32 first, u32 nr_pages);
+void env_ring_shape(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages);
 u32 env_ring_dir(const struct env_ring *ring, u32 nr);
 u32 env_ring_table(const struct env_ring *ring, u32 nr);
 void env_ring_list(const struct env_ring *ring, u32 table);
-void env_ring_load(struct env_ring *ring, u32 cpu, u32 first, u32 nr_pages,
+void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 		   u32 flags);
 void env_ring_free(struct env_ring *ring);
 

@@ -15,7 +15,7 @@ u32 env_ring_pages(u32 nr_pages)
 	return nr_pages + 1 + ring.nr_dirs + ring.nr_tables;
 }
 
-void env_ring_shape(struct env_ring *ring, u32 cpu, u32 first, u32 nr_pages)
+void env_ring_shape(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages)
 {
 	u32 nr_tables = DIV_ROUND_UP(nr_pages, (u32)HYPTRACE_SLOTS_PER_TABLE);
 
@@ -56,7 +56,7 @@ void env_ring_list(const struct env_ring *ring, u32 table)
 	env_host_write(env_ring_table(ring, table), 0, entries, sizeof(entries));
 }
 
-void env_ring_load(struct env_ring *ring, u32 cpu, u32 first, u32 nr_pages,
+void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 		   u32 flags)
 {
 	u32 i;

@@ -7,6 +7,8 @@
 
 #include "ring_decode.h"
 
+#define GAP_BYTES	16
+
 static u32 word_at(const struct hyptrace_subbuf *page, u32 offset)
 {
 	u32 word;
@@ -14,6 +16,17 @@ static u32 word_at(const struct hyptrace_subbuf *page, u32 offset)
 	memcpy(&word, page->data + offset, sizeof(word));
 
 	return word;
+}
+
+/* What a gap at the beginning says is missing. */
+u64 decode_gap(const struct hyptrace_subbuf *page, u64 commit)
+{
+	u64 lost = 0;
+
+	if (commit >= GAP_BYTES && (word_at(page, 0) & 31) == 29)
+		memcpy(&lost, page->data + 2 * sizeof(u32), sizeof(lost));
+
+	return lost;
 }
 
 /* The number of events, or -1 if the page is not well formed. */
@@ -40,6 +53,15 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 			time += (u64)word_at(page, pos) << 27;
 			pos += sizeof(u32);
 			extended = true;
+			continue;
+		}
+		if (type_len == 29) {
+			/* 1 ns, at the beginning, and with an event behind it */
+			if (pos > sizeof(u32) || header >> 5 != 1 || commit <= GAP_BYTES ||
+			    word_at(page, pos) != GAP_BYTES - sizeof(u32) ||
+			    !decode_gap(page, commit))
+				return -1;
+			pos = GAP_BYTES;
 			continue;
 		}
 		if (type_len > 28)

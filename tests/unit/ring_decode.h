@@ -17,6 +17,7 @@ struct decoded {
 	u32 size;	/* of the payload, as it was rounded up */
 };
 
+u64 decode_gap(const struct hyptrace_subbuf *page, u64 commit);
 int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 	       struct decoded *events);
 int decode_kbuffer(const struct hyptrace_subbuf *page, struct decoded *events);

@@ -5,6 +5,7 @@
 #define PAGE_DATA	4080
 #define MAX_STEP	((1ULL << 59) - 1)
 #define EXTEND_FROM	(1ULL << 27)
+#define GAP_BYTES	16
 
 static struct model_page *new_page(u64 lost)
 {
@@ -74,9 +75,23 @@ static bool next_page(struct model *model)
 	}
 	model->following = false;
 	model->unread[model->nr_unread++] = new_page(model->pending);
-	model->pending = 0;
 
 	return true;
+}
+
+/* Every sub-buffer starts later than the one before; a gap takes a nanosecond. */
+static void start_page(struct model *model, u64 before, u64 time)
+{
+	struct model_page *page = model_writing(model);
+	u64 gap = !!model->pending;
+
+	if (time < before + 1 + gap)
+		time = before + 1 + gap;
+	page->start = time - gap;
+	page->gap = model->pending;
+	page->used = gap * GAP_BYTES;
+	model->pending = 0;
+	model->last = time;
 }
 
 /* An event happens; false if it was refused. Its time becomes what is stored. */
@@ -95,6 +110,9 @@ bool model_write(struct model *model, const struct model_event *event)
 	if (page->nr && time - model->last >= EXTEND_FROM)
 		extend = 8;
 
+	/* in an empty one the time of the page takes the place of a long delta */
+	if (!page->used && (event->time < model->last || time - model->last >= EXTEND_FROM))
+		page->start = time;
 	room = page->closed ? 0 : PAGE_DATA - page->used;
 	if (size + extend > room) {
 		if (!next_page(model)) {
@@ -103,7 +121,9 @@ bool model_write(struct model *model, const struct model_event *event)
 			model->pending++;
 			return false;
 		}
+		start_page(model, page->start, time);
 		page = model_writing(model);
+		time = model->last;
 		extend = 0;
 	}
 
@@ -134,15 +154,18 @@ int model_swap(struct model *model, u64 consumed)
 
 void model_reset(struct model *model)
 {
+	u64 before = model_writing(model)->start;
+
 	drop_unread(model);
 	free(model->reader);
 	model->reader = new_page(0);
 	model->unread[model->nr_unread++] = new_page(0);
 	model->following = false;
+	model->pending = 0;
+	start_page(model, before, model->last);
 	model->recorded = 0;
 	model->overrun = 0;
 	model->dropped = 0;
-	model->pending = 0;
 }
 
 /* Events that wait in the ring; those in the reader's page are not among them. */
@@ -195,6 +218,9 @@ void model_check_page(const struct model_page *page,
 	u32 i;
 
 	assert_int_equal(subbuf->commit, page->used);
+	if (page->used)
+		assert_int_equal(subbuf->time_stamp, page->start);
+	assert_int_equal(decode_gap(subbuf, subbuf->commit), page->gap);
 	assert_int_equal(decode_both(subbuf, events), page->nr);
 	for (i = 0; i < page->nr; i++) {
 		assert_int_equal(events[i].size, (page->events[i].payload + 3) / 4 * 4);

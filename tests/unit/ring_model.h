@@ -23,6 +23,8 @@ struct model_event {
 
 struct model_page {
 	u64 lost;	/* events missing right before it */
+	u64 start;	/* its time stamp */
+	u64 gap;	/* events whose loss is told in it */
 	u32 used;	/* bytes */
 	u32 nr;
 	bool closed;	/* an event was refused: the next one goes elsewhere */

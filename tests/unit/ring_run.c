@@ -16,7 +16,7 @@ static void *reserve(struct hyptrace_ring *ring, u64 now, u32 payload)
 	RESERVE_16(2) RESERVE_16(18) RESERVE_16(34) RESERVE_16(50) RESERVE_16(66)
 	RESERVE_16(82) RESERVE_16(98)	/* to 113: the first that is long */
 	RESERVE_4(114) RESERVE_4(254) RESERVE_4(1022) RESERVE_4(2030)
-	RESERVE_4(2034) RESERVE_4(4060) RESERVE_4(4065) RESERVE_4(4069)
+	RESERVE_4(2034) RESERVE_4(4044) RESERVE_4(4049) RESERVE_4(4053)
 	default:
 		to = hyptrace_ring_reserve(ring, now, payload);
 	}

@@ -38,6 +38,7 @@ static int stop(void **state)
 /* All that a refused call could have changed. */
 struct picture {
 	struct hyptrace_ring rings[ENV_CPUS];
+	struct hyptrace_ring spare_rings[ENV_CPUS];
 	u8 owner[POOL];
 };
 
@@ -46,6 +47,7 @@ static void take_picture(struct picture *picture)
 	u32 i;
 
 	memcpy(picture->rings, env_rings, sizeof(env_rings));
+	memcpy(picture->spare_rings, env_spare_rings, sizeof(env_spare_rings));
 	for (i = 0; i < POOL; i++)
 		picture->owner[i] = env_owner(i);
 }
@@ -117,9 +119,12 @@ static void no_such_cpu(void **state)
 	u64 op;
 
 	(void)state;
-	for (op = HYPTRACE_OP_RING_BEGIN; op <= HYPTRACE_OP_SYNC; op++) {
+	for (op = HYPTRACE_OP_RING_BEGIN; op <= HYPTRACE_OP_MOVE; op++) {
 		refused(-ENXIO, op, ENV_CPUS, 4, 0);
-		refused(-ENXIO, op, 1ULL << 32, 4, 0);
+		refused(-ENXIO, op, 1ULL << 33, 4, 0);
+		refused(-ENXIO, op, HYPTRACE_SPARE_RING | ENV_CPUS, 4, 0);
+		if (op > HYPTRACE_OP_RING_FREE)
+			refused(-ENXIO, op, HYPTRACE_SPARE_RING, 4, 0);
 		refused(-ENXIO, op, ~0ULL, 4, 0);
 	}
 }
@@ -137,6 +142,8 @@ static void while_empty(void **state)
 	refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_RESET, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
+	refused(-ENODEV, HYPTRACE_OP_RENEW, CPU, 0, 0);
+	refused(-ENODEV, HYPTRACE_OP_MOVE, CPU, 0, 0);
 	refused(0, HYPTRACE_OP_WRITE, 7, 0, 0);
 	hyptrace_cpu_off();
 	hyptrace_cpu_on();

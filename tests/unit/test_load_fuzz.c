@@ -86,9 +86,13 @@ static u64 some_argument(u64 op)
 	}
 }
 
-static u64 some_op(struct hyptrace_ring *ring)
+static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u64 what = env_random(&seed);
+
+	if (what >> 40 & 1 && spare->state >= HYPTRACE_RING_DETACHED)
+		return spare->state == HYPTRACE_RING_DETACHED ? HYPTRACE_OP_RENEW :
+		       spare->unmoved ? HYPTRACE_OP_MOVE : HYPTRACE_OP_RING_FREE;
 
 	/* Mostly what leads on, or few rings would ever be built. */
 	if (what % 4 && ring->state == HYPTRACE_RING_EMPTY)
@@ -116,8 +120,9 @@ static void check_books(void)
 {
 	u32 pinned = 0, owned = 0, i;
 
-	for (i = 0; i < ENV_CPUS; i++) {
-		struct hyptrace_ring *ring = &env_rings[i];
+	for (i = 0; i < 2 * ENV_CPUS; i++) {
+		struct hyptrace_ring *ring = i < ENV_CPUS ? &env_rings[i] :
+							    &env_spare_rings[i - ENV_CPUS];
 
 		owned += pages_of(ring, &pinned);
 		assert_int_equal(ring->lock, 0);
@@ -168,20 +173,29 @@ static s64 bounded(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	return ret;
 }
 
+static void free_ring(u64 which)
+{
+	u32 steps = 0;
+	s64 ret;
+
+	do {
+		ret = bounded(HYPTRACE_OP_RING_FREE, which, 0, 0);
+		assert_true(steps++ < POOL);
+	} while (ret == 1);
+	assert_int_equal(ret, 0);
+}
+
 static void free_all(void)
 {
-	u32 cpu, steps;
-	s64 ret;
+	u32 cpu;
 
 	for (cpu = 0; cpu < ENV_CPUS; cpu++) {
 		env_cpu(cpu);
 		hyptrace_hcall(HYPTRACE_OP_DETACH, cpu, 0, 0);
-		steps = 0;
-		do {
-			ret = bounded(HYPTRACE_OP_RING_FREE, cpu, 0, 0);
-			assert_true(steps++ < POOL);
-		} while (ret == 1);
-		assert_int_equal(ret, 0);
+		free_ring(cpu);
+		while (bounded(HYPTRACE_OP_MOVE, cpu, 0, 0) > 0)
+			;
+		free_ring(cpu | HYPTRACE_SPARE_RING);
 	}
 	check_books();
 }
@@ -189,7 +203,7 @@ static void free_all(void)
 static void any_op(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
-	u64 ready = 0, swapped = 0, refused = 0;
+	u64 ready = 0, swapped = 0, renewed = 0, moved = 0, refused = 0;
 
 	(void)state;
 	seed = env_seed(SEED);
@@ -197,7 +211,9 @@ static void any_op(void **state)
 		      (unsigned long long)rounds);
 	env_start(POOL);
 	for (i = 0; i < rounds; i++) {
-		u64 cpu = below(ENV_CPUS), op = some_op(&env_rings[cpu]);
+		u64 cpu = below(ENV_CPUS), spare = below(4) ? 0 : HYPTRACE_SPARE_RING;
+		u64 op = some_op(spare ? &env_spare_rings[cpu] : &env_rings[cpu],
+				 &env_spare_rings[cpu]);
 		u64 arg = some_argument(op);
 		s64 ret;
 
@@ -207,11 +223,17 @@ static void any_op(void **state)
 		env_fail_pin = below(50) ? 0 : 1 + below(200);
 		if (op == HYPTRACE_OP_RING_FREE)
 			env_fail_give = !below(20);
-		ret = bounded(op, below(100) ? cpu : env_random(&seed), arg,
+		if (op == HYPTRACE_OP_RING_FREE && env_spare_rings[cpu].state == HYPTRACE_RING_RETIRED)
+			spare = HYPTRACE_SPARE_RING;
+		else if (op > HYPTRACE_OP_RING_FREE)
+			spare = 0;
+		ret = bounded(op, below(100) ? cpu | spare : env_random(&seed), arg,
 			      below(20) ? below(2) : env_random(&seed));
 		env_fail_take = env_fail_pin = env_fail_give = 0;
 		ready += op == HYPTRACE_OP_RING_READY && !ret;
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
+		renewed += op == HYPTRACE_OP_RENEW && !ret;
+		moved += op == HYPTRACE_OP_MOVE && ret > 0;
 		refused += ret < 0;
 		check_books();
 		host_plays();
@@ -220,10 +242,12 @@ static void any_op(void **state)
 	}
 	free_all();
 	env_stop();
-	print_message("%llu rings loaded, %llu swaps, %llu refusals\n",
+	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu refusals\n",
 		      (unsigned long long)ready, (unsigned long long)swapped,
+		      (unsigned long long)renewed, (unsigned long long)moved,
 		      (unsigned long long)refused);
 	assert_true(ready > rounds / 1000 && swapped > rounds / 300);
+	assert_true(renewed > rounds / 3000 && moved > rounds / 3000);
 }
 
 /* Two directories, the second with one table that is not full. */

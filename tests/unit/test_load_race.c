@@ -34,7 +34,7 @@ static void list_pages(u32 first, u64 random)
 
 static void any_op(u32 cpu, u32 first, u64 *seed)
 {
-	u64 random = env_random(seed), op = HYPTRACE_OP_RING_BEGIN + (random >> 8) % 10;
+	u64 random = env_random(seed), op = HYPTRACE_OP_RING_BEGIN + (random >> 8) % 12;
 	u64 ring = random >> 20 & 1, arg = 0;
 
 	switch (op) {
@@ -64,7 +64,12 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 	case HYPTRACE_OP_SWAP:
 		arg = ~0ULL;
 		break;
+	case HYPTRACE_OP_RENEW:
+		ring = random >> 21 & 3 ? cpu : ring;
+		break;
 	}
+	if (op <= HYPTRACE_OP_RING_FREE && random >> 22 & 1)
+		ring |= HYPTRACE_SPARE_RING;
 	hyptrace_hcall(op, ring, arg, 0);
 
 	for (arg = random >> 40 & 127; arg; arg--)
@@ -78,11 +83,11 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 /* What leads to a ring, and away from it, if nobody comes between. */
 static void load_or_free(u32 first, u64 random)
 {
-	u64 ring = random >> 8 & 1;
+	u64 ring = (random >> 8 & 1) | (random >> 20 & 3 ? 0 : HYPTRACE_SPARE_RING);
 	u32 steps = 6;
 
 	if (random >> 9 & 1) {
-		hyptrace_hcall(HYPTRACE_OP_DETACH, ring, 0, 0);
+		hyptrace_hcall(HYPTRACE_OP_DETACH, ring & ~HYPTRACE_SPARE_RING, 0, 0);
 		while (steps-- && hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring, 0, 0) > 0)
 			;
 		return;
@@ -112,11 +117,20 @@ static void *thread(void *arg)
 	return NULL;
 }
 
+static void free_ring(u64 which)
+{
+	s64 ret;
+	u32 i;
+
+	for (i = 0; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, which, 0, 0)) > 0; i++)
+		assert_true(i < 10);
+	assert_int_equal(ret, 0);
+}
+
 static void all_at_once(void **state)
 {
 	pthread_t threads[THREADS];
 	u32 i, j;
-	s64 ret;
 
 	(void)state;
 	rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS);
@@ -133,9 +147,10 @@ static void all_at_once(void **state)
 	for (i = 0; i < ENV_CPUS; i++) {
 		env_cpu(i);
 		hyptrace_hcall(HYPTRACE_OP_DETACH, i, 0, 0);
-		for (j = 0; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, i, 0, 0)) > 0; j++)
-			assert_true(j < 10);
-		assert_int_equal(ret, 0);
+		free_ring(i);
+		while (hyptrace_hcall(HYPTRACE_OP_MOVE, i, 0, 0) > 0)
+			;
+		free_ring(i | HYPTRACE_SPARE_RING);
 	}
 	print_message("%llu pages pinned, %llu taken\n",
 		      (unsigned long long)env_calls.pin,

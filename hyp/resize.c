@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Giving a CPU another ring while it traces, without an event lost that fits: the
+ * writer goes on in a spare ring that the host has built, and what is in the old
+ * one is moved over, a sub-buffer a call. Called by hcall.c.
+ *
+ * Locks: hyptrace_load_lock, the lock of the CPU's ring, that of its spare ring.
+ */
+#include "ring.h"
+
+#define swap_values(a, b)				\
+	do {						\
+		typeof(a) swapped = (a);		\
+							\
+		(a) = (b);				\
+		(b) = swapped;				\
+	} while (0)
+
+/* The writer is done with the sub-buffer it is in. */
+static void leave_page(struct hyptrace_ring *ring)
+{
+	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->tail);
+	u32 entries = ring->recorded - ring->page_first;
+	u32 commit = ring->pos - ring->page->data;
+
+	if (ring->tail_taken) {
+		ring->tail_taken = false;
+		ring->reader_entries = entries;
+		ring->reader_final = commit;
+	} else {
+		slot->entries = entries;
+		slot->commit = commit;
+	}
+}
+
+/* Memory of the two rings; all else is of the CPU's and stays. */
+static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+{
+	u32 i;
+
+	for (i = 0; i < HYPTRACE_MAX_DIRS; i++)
+		swap_values(ring->dir[i], spare->dir[i]);
+	swap_values(ring->meta, spare->meta);
+	swap_values(ring->nr_pages, spare->nr_pages);
+	swap_values(ring->nr_loaded, spare->nr_loaded);
+	swap_values(ring->nr_tables, spare->nr_tables);
+	swap_values(ring->nr_dirs, spare->nr_dirs);
+	swap_values(ring->discard, spare->discard);
+}
+
+static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+{
+	u32 nr_unread = hyptrace_ring_nr_unread(ring);
+
+	leave_page(ring);
+	spare->head = ring->head;
+	spare->unmoved = nr_unread;
+	WRITE_ONCE(spare->state, HYPTRACE_RING_RETIRED);
+
+	swap_memory(ring, spare);
+	swap_values(hyptrace_reader_slot(ring)->page, hyptrace_reader_slot(spare)->page);
+	ring->head = 0;
+	ring->tail = 0;
+	ring->unread = 0;
+	hyptrace_ring_enter(ring, ring->last, 0);
+	/* Missing events are told of with the next one. */
+	if (ring->pending)
+		ring->end = ring->pos;
+	hyptrace_ring_publish(ring);
+}
+
+/**
+ * hyptrace_ring_renew() - have the writer go on in another ring
+ * @ring:	this CPU's, or any CPU's that is not attached
+ * @spare:	of the same CPU: built, and not used so far
+ *
+ * Return: 0; -ENODEV one of them is not loaded; -EBUSY another CPU writes to the
+ * ring, or @spare is one that was exchanged already.
+ */
+int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+{
+	int ret = 0;
+
+	hyptrace_lock(&hyptrace_load_lock);
+	hyptrace_lock(&ring->lock);
+	hyptrace_lock(&spare->lock);
+	if (!hyptrace_ring_is_loaded(ring) || !hyptrace_ring_is_loaded(spare))
+		ret = -ENODEV;
+	else if (spare->state == HYPTRACE_RING_RETIRED ||
+		 (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)))
+		ret = -EBUSY;
+	else
+		renew(ring, spare);
+	hyptrace_unlock(&spare->lock);
+	hyptrace_unlock(&ring->lock);
+	hyptrace_unlock(&hyptrace_load_lock);
+
+	return ret;
+}
+
+static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+{
+	u32 last = (spare->head + spare->unmoved - 1) % (spare->nr_pages - 1);
+	u32 before = hyptrace_previous_position(ring, ring->head);
+	struct hyptrace_slot *from = hyptrace_slot_at(spare, last), *to;
+
+	spare->unmoved--;
+	if (before == ring->tail) {
+		ring->overrun += from->entries;
+		hyptrace_slot_at(ring, ring->head)->lost += from->entries + from->lost;
+		return HYPTRACE_GONE;
+	}
+
+	to = hyptrace_slot_at(ring, before);
+	swap_values(to->page, from->page);
+	to->lost = from->lost;
+	to->entries = from->entries;
+	to->commit = from->commit;
+	ring->unread += from->commit;
+	ring->head = before;
+
+	return HYPTRACE_MOVED_IDS(from->id, to->id);
+}
+
+/**
+ * hyptrace_ring_move() - move a sub-buffer from the ring that a CPU had before
+ * @ring:	the CPU's
+ * @spare:	the one it had
+ *
+ * Return: HYPTRACE_MOVED_IDS() of the sub-buffers that changed places; HYPTRACE_GONE
+ * if it did not fit, or has no place to go, and was dropped; 0 if none was left;
+ * -ENODEV the spare ring is none that was retired; -EAGAIN the reader has a younger one.
+ */
+s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+{
+	s64 ret = 0;
+
+	hyptrace_lock(&hyptrace_load_lock);
+	hyptrace_lock(&ring->lock);
+	hyptrace_lock(&spare->lock);
+	if (spare->state != HYPTRACE_RING_RETIRED) {
+		ret = -ENODEV;
+	} else if (spare->unmoved && !hyptrace_ring_is_loaded(ring)) {
+		spare->unmoved--;
+		ret = HYPTRACE_GONE;
+	} else if (spare->unmoved) {
+		ret = ring->tail_taken ? -EAGAIN : move(ring, spare);
+		hyptrace_ring_publish(ring);
+	}
+	hyptrace_unlock(&spare->lock);
+	hyptrace_unlock(&ring->lock);
+	hyptrace_unlock(&hyptrace_load_lock);
+
+	return ret;
+}

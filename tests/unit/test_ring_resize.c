@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A CPU gets another ring while it writes: every event that fits is kept, in order,
+ * and the others are counted, before the very sub-buffer that they are missing from.
+ */
+#include "ring_run.h"
+
+#define CPU		1
+#define OTHER_CPU	2
+#define MAX_PAGES	9
+#define ROUNDS		3000
+#define PER_START	50
+#define REGION		env_ring_pages(MAX_PAGES)
+#define SEED		0x5e5e
+
+/* The host's side: which page has which id in the ring and in the spare one. */
+static struct {
+	struct env_ring ring, spare;
+	struct hyptrace_subbuf *page[2][MAX_PAGES];
+	u32 regions;		/* used: pages go on into other rings than their own */
+	u32 id;			/* of the reader's page */
+	u32 seen;		/* events of it that were read */
+	u64 consumed;
+	u64 next;		/* number of the next event */
+	u64 expect;		/* that is to be read next */
+	u64 read, lost;
+} host;
+
+static struct hyptrace_ring *ring = &env_rings[CPU];
+
+static s64 hcall(u64 op, u64 arg)
+{
+	return hyptrace_hcall(op, CPU, arg, 0);
+}
+
+static void load(struct env_ring *which, bool spare, u32 nr_pages, u32 flags)
+{
+	u32 first = host.regions++ * REGION, i;
+
+	env_ring_load(which, spare ? CPU | HYPTRACE_SPARE_RING : CPU, first, nr_pages, flags);
+	for (i = 0; i < nr_pages; i++)
+		host.page[spare][i] = env_ring_data(which, i);
+}
+
+static void start(u32 nr_pages, u32 flags)
+{
+	memset(&host, 0, sizeof(host));
+	env_start((PER_START + 1) * REGION);
+	env_cpu(CPU);
+	load(&host.ring, false, nr_pages, flags);
+	host.id = nr_pages - 1;
+	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
+}
+
+/* The pages of a ring may have come from others: each is wiped and let go. */
+static void free_ring(struct env_ring *which, bool spare)
+{
+	u64 arg = CPU | (spare ? HYPTRACE_SPARE_RING : 0);
+	u32 i;
+
+	while (hyptrace_hcall(HYPTRACE_OP_RING_FREE, arg, 0, 0) == 1)
+		;
+	for (i = 0; i < which->nr_pages; i++) {
+		u32 index;
+
+		for (index = 0; env_page(index) != (void *)host.page[spare][i]; index++)
+			;
+		assert_int_equal(env_owner(index), ENV_SHARED);
+		assert_true(env_is_wiped(index));
+		env_unshare(index);
+	}
+	env_unshare(which->first + which->nr_pages);
+}
+
+static void stop(void)
+{
+	assert_int_equal(hcall(HYPTRACE_OP_DETACH, 0), 0);
+	free_ring(&host.ring, false);
+	env_stop();
+}
+
+static void write_events(u32 nr)
+{
+	while (nr--) {
+		env_counter += 10;
+		hyptrace(selftest, host.next++);
+	}
+}
+
+static void look(void)
+{
+	const struct hyptrace_subbuf *page = host.page[0][host.id];
+	struct decoded events[DECODE_MAX];
+	int nr = decode_both(page, events);
+	u64 number;
+
+	for (; (int)host.seen < nr; host.seen++) {
+		memcpy(&number, page->data + events[host.seen].offset + 8, sizeof(number));
+		assert_int_equal(number, host.expect);
+		host.expect++;
+		host.read++;
+	}
+	host.consumed = page->commit;
+}
+
+static bool swap(void)
+{
+	s64 ret = hcall(HYPTRACE_OP_SWAP, host.consumed);
+	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
+
+	if (ret < 0) {
+		assert_int_equal(ret, -EAGAIN);
+		return false;
+	}
+	host.id = ret;
+	host.seen = 0;
+	host.consumed = 0;
+	host.lost += meta->reader_lost;
+	host.expect += meta->reader_lost;
+	return true;
+}
+
+static void check_counts(void)
+{
+	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
+	u64 gone;
+
+	assert_int_equal(hcall(HYPTRACE_OP_SYNC, 0), 0);
+	gone = meta->overrun + meta->dropped;
+	assert_int_equal(meta->written, host.next);
+	assert_int_equal(host.lost + ring->pending, gone);
+	assert_int_equal(meta->written, host.read + gone);
+	assert_int_equal(meta->unread, 0);
+	assert_int_equal(meta->nr_unread, 0);
+}
+
+static void drain(void)
+{
+	do
+		look();
+	while (swap());
+	look();
+	assert_int_equal(host.expect + ring->pending, host.next);
+	check_counts();
+}
+
+static void exchange_pages(u32 old, u32 new)
+{
+	struct hyptrace_subbuf *page = host.page[1][old];
+
+	host.page[1][old] = host.page[0][new];
+	host.page[0][new] = page;
+}
+
+static void renew(void)
+{
+	struct hyptrace_subbuf *page;
+	struct env_ring was = host.ring;
+	u32 i;
+
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	for (i = 0; i < MAX_PAGES; i++) {
+		page = host.page[0][i];
+		host.page[0][i] = host.page[1][i];
+		host.page[1][i] = page;
+	}
+	host.ring = host.spare;
+	host.spare = was;
+	exchange_pages(host.id, host.ring.nr_pages - 1);
+	host.id = host.ring.nr_pages - 1;
+	assert_int_equal(env_ring_meta(&host.ring)->reader_id, host.id);
+}
+
+/* How many sub-buffers were moved. The writer writes meanwhile, if it is to. */
+static u32 move(u32 write_between)
+{
+	u32 moved = 0;
+	s64 ret;
+
+	while ((ret = hcall(HYPTRACE_OP_MOVE, 0)) > 0) {
+		if (ret != HYPTRACE_GONE) {
+			exchange_pages(HYPTRACE_MOVED_FROM(ret), HYPTRACE_MOVED_TO(ret));
+			moved++;
+		}
+		write_events(write_between);
+	}
+	assert_int_equal(ret, 0);
+	return moved;
+}
+
+static u32 resize(u32 nr_pages, u32 flags, u32 write_between)
+{
+	u32 moved;
+
+	load(&host.spare, true, nr_pages, flags);
+	write_events(write_between);
+	renew();
+	write_events(write_between);
+	moved = move(write_between);
+	free_ring(&host.spare, true);
+	return moved;
+}
+
+/* 203 selftest events go into a sub-buffer: the first with 20 bytes like all. */
+#define PER_PAGE	(sizeof(((struct hyptrace_subbuf *)0)->data) / 20)
+
+static void grow(void **state)
+{
+	(void)state;
+	start(4, 0);
+	write_events(2 * PER_PAGE + 5);
+	assert_int_equal(resize(8, 0, 0), 3);
+	write_events(3 * PER_PAGE);
+	drain();
+	assert_int_equal(host.lost, 0);
+	assert_int_equal(host.read, 5 * PER_PAGE + 5);
+	stop();
+}
+
+static void shrink(void **state)
+{
+	struct hyptrace_meta *meta;
+
+	(void)state;
+	start(8, 0);
+	write_events(6 * PER_PAGE + 5);
+	/* two sub-buffers in the ring: one is the writer's */
+	assert_int_equal(resize(3, 0, 0), 1);
+	meta = env_ring_meta(&host.ring);
+	assert_int_equal(meta->overrun, 6 * PER_PAGE);
+	assert_int_equal(meta->nr_unread, 1);
+	assert_true(swap());
+	assert_int_equal(host.lost, 6 * PER_PAGE);
+	drain();
+	assert_int_equal(host.read, 5);
+	stop();
+}
+
+/* What the reader has of its sub-buffer stays read, and the rest is still to come. */
+static void reader_between(void **state)
+{
+	(void)state;
+	start(4, 0);
+	write_events(7);
+	assert_true(swap());
+	look();
+	assert_int_equal(host.read, 7);
+	write_events(4);
+	/* the writer is in the reader's sub-buffer, which it leaves now */
+	assert_int_equal(resize(5, 0, 0), 0);
+	assert_int_equal(env_ring_meta(&host.ring)->reader_tail, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_SWAP, host.consumed), -ESTALE);
+	write_events(3);
+	drain();
+	assert_int_equal(host.read, 14);
+	assert_int_equal(host.lost, 0);
+	stop();
+}
+
+/* What was refused is missing before the next event, wherever that is written. */
+static void discard(void **state)
+{
+	(void)state;
+	start(3, HYPTRACE_RING_DISCARD);
+	write_events(2 * PER_PAGE + 9);
+	assert_int_equal(ring->pending, 9);
+	assert_int_equal(resize(6, HYPTRACE_RING_DISCARD, 0), 2);
+	assert_int_equal(ring->pending, 9);
+	assert_int_equal(ring->page->commit, 0);
+	/* again, with nothing written meanwhile */
+	assert_int_equal(resize(5, HYPTRACE_RING_DISCARD, 0), 2);
+	write_events(2);
+	assert_int_equal(decode_gap(ring->page, ring->page->commit), 9);
+	drain();
+	assert_int_equal(host.lost, 9);
+	assert_int_equal(host.read, 2 * PER_PAGE + 2);
+	stop();
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	start(4, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -ENODEV);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), -ENODEV);
+	load(&host.spare, true, 4, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), -ENODEV);
+	env_cpu(OTHER_CPU);
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -EBUSY);
+	env_cpu(CPU);
+	write_events(3);
+	renew();
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -EBUSY);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0),
+			 -EBUSY);
+	/* a younger event is the reader's before the older one was moved */
+	write_events(1);
+	assert_true(hcall(HYPTRACE_OP_SWAP, 0) >= 0);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), -EAGAIN);
+	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 0);
+	host.id = env_ring_meta(&host.ring)->reader_id;
+	assert_int_equal(move(0), 1);
+	free_ring(&host.spare, true);
+	stop();
+}
+
+/* Any size to any other, at any fill, with the writer and the reader at work. */
+static void at_random(void **state)
+{
+	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), seed = env_seed(SEED), i;
+	u64 resized = 0, lost = 0;
+	u32 flags = 0;
+
+	(void)state;
+	for (i = 0; i < rounds; i++) {
+		u64 what = env_random(&seed);
+
+		if (i % PER_START == 0) {
+			if (i) {
+				drain();
+				lost += host.lost;
+				stop();
+			}
+			flags = i / PER_START & 1 ? HYPTRACE_RING_DISCARD : 0;
+			start(3 + what % (MAX_PAGES - 2), flags);
+		}
+		write_events(what >> 8 & 1 ? what >> 16 & 15 : what >> 16 & 1023);
+		if (what >> 9 & 1)
+			look();
+		if (what >> 9 & what >> 10 & 1)
+			swap();
+		if ((what >> 11 & 3) == 0) {
+			resize(3 + (what >> 32) % (MAX_PAGES - 2), flags,
+			       what >> 40 & 1 ? what >> 48 & 255 : 0);
+			resized++;
+		}
+	}
+	drain();
+	stop();
+	print_message("%llu resized, %llu events lost\n", (unsigned long long)resized,
+		      (unsigned long long)lost);
+	assert_true(resized > rounds / 10 && lost);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grow),
+		cmocka_unit_test(shrink),
+		cmocka_unit_test(reader_between),
+		cmocka_unit_test(discard),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(at_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
