@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces. Called by
+ * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces, and sets it
+ * anew after a suspend, over which the counter may have stood still. Called by
  * writer.c.
  */
 #include <linux/irqflags.h>
 #include <linux/math64.h>
+#include <linux/notifier.h>
+#include <linux/suspend.h>
 #include <linux/timekeeping.h>
 
 #include "../hyp/abi.h"
@@ -73,6 +76,17 @@ static void clock_work(struct work_struct *work)
 			   msecs_to_jiffies(CLOCK_STEP_MS));
 }
 
+static int clock_pm(struct notifier_block *nb, unsigned long action, void *unused)
+{
+	struct hyptrace_writer *writer = container_of(nb, struct hyptrace_writer, clock_pm);
+
+	if (action == PM_POST_SUSPEND || action == PM_POST_HIBERNATION)
+		/* at once, if it runs */
+		flush_delayed_work(&writer->clock_work);
+
+	return NOTIFY_DONE;
+}
+
 /**
  * hyptrace_clock_init() - make a clock that does not run
  * @writer:	whose
@@ -80,6 +94,7 @@ static void clock_work(struct work_struct *work)
 void hyptrace_clock_init(struct hyptrace_writer *writer)
 {
 	INIT_DELAYED_WORK(&writer->clock_work, clock_work);
+	writer->clock_pm.notifier_call = clock_pm;
 }
 
 /**
@@ -94,6 +109,8 @@ void hyptrace_clock_start(struct hyptrace_writer *writer)
 	writer->cycles = U64_MAX;
 	queue_delayed_work(system_power_efficient_wq, &writer->clock_work, 0);
 	flush_delayed_work(&writer->clock_work);
+	/* it cannot fail: the notifier is not registered */
+	register_pm_notifier(&writer->clock_pm);
 }
 
 /**
@@ -104,5 +121,6 @@ void hyptrace_clock_start(struct hyptrace_writer *writer)
  */
 void hyptrace_clock_stop(struct hyptrace_writer *writer)
 {
+	unregister_pm_notifier(&writer->clock_pm);
 	cancel_delayed_work_sync(&writer->clock_work);
 }
