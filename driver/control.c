@@ -130,10 +130,9 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 		NL_SET_ERR_MSG(info->extack, "nothing to set: size, mode or rate");
 		return -EINVAL;
 	}
-	if ((size || mode) && remote->state != HYPTRACE_STATE_UNLOADED) {
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack, size ?: mode,
-					"the %s cannot be changed while the rings are loaded",
-					size ? "size" : "mode");
+	if (mode && remote->state != HYPTRACE_STATE_UNLOADED) {
+		NL_SET_ERR_MSG_ATTR(info->extack, mode,
+				    "the mode cannot be changed while the rings are loaded");
 		return -EBUSY;
 	}
 	if (rate && !remote->desc->ops->set_rate) {
@@ -147,25 +146,40 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 	return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
 }
 
+static int set_rate(struct genl_info *info, struct hyptrace_remote *remote)
+{
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_RATE];
+	int err;
+
+	if (!attr)
+		return 0;
+	err = remote->desc->ops->set_rate(nla_get_u32(attr), remote->desc->priv);
+	if (err)
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+					"the remote refuses the rate (error %d)", -err);
+	else
+		remote->rate = nla_get_u32(attr);
+	return err;
+}
+
 int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
-	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_RATE];
+	u32 rate = remote->rate;
 	int err;
 
 	err = check_settings(info, remote);
 	if (err)
 		return err;
-	if (attr) {
-		err = remote->desc->ops->set_rate(nla_get_u32(attr), remote->desc->priv);
-		if (err) {
-			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
-						"the remote refuses the rate (error %d)", -err);
-			return err;
-		}
-		remote->rate = nla_get_u32(attr);
+	err = set_rate(info, remote);
+	if (err)
+		return err;
+	err = hyptrace_remote_resize(remote, asked_size(info, remote), info->extack);
+	if (err) {
+		if (rate != remote->rate && !remote->desc->ops->set_rate(rate, remote->desc->priv))
+			remote->rate = rate;
+		return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
 	}
-	remote->size_asked = asked_size(info, remote);
 	remote->mode = asked_mode(info, remote);
 	hyptrace_notify_remote(remote);
 	return 0;

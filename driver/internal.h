@@ -47,6 +47,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/poll.h>
 #include <linux/sizes.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -65,20 +66,17 @@
 #define HYPTRACE_MIN_SUBBUFS		2
 #define HYPTRACE_READER_SUBBUFS		1
 
-/* How long a waiting reader may have to wait for an event that is there. */
-#define HYPTRACE_LATENCY_NS		(10 * NSEC_PER_MSEC)
-
 /* Losses of a CPU are told of once in this time, and no more often. */
 #define HYPTRACE_LOSS_PERIOD_MS		100
-
-struct trace_buffer_meta;
 
 /**
  * struct hyptrace_reader - the reading end of one CPU's ring
  * @remote:	whose
  * @cpu:	which CPU
  *
- * @map_lock:	see above
+ * @map_lock:	see above. Protects @mappings and @resizing
+ * @mappings:	of the ring into user space
+ * @resizing:	no new ones
  * @ring:	the pages; NULL while unloaded. Changes with @lock and @map_lock held.
  * @user_meta:	the meta page of the user's mapping, likewise
  *
@@ -102,8 +100,10 @@ struct hyptrace_reader {
 	unsigned int				cpu;
 
 	struct mutex				map_lock;
+	unsigned int				mappings;
+	bool					resizing;
 	const struct hyptrace_ring_pages	*ring;
-	struct trace_buffer_meta		*user_meta;
+	struct hyptrace_map_meta		*user_meta;
 
 	struct mutex				lock;
 	u32					id;
@@ -117,6 +117,16 @@ struct hyptrace_reader {
 	u64					loss_carry;
 
 	pid_t					consumer;
+};
+
+/**
+ * struct hyptrace_watermark - how much there is to be read before it is told of
+ * @percent:	of the sub-buffers of a ring hold data
+ * @bytes:	of data; not together with @percent. Both 0: any event.
+ */
+struct hyptrace_watermark {
+	u32	percent;
+	u64	bytes;
 };
 
 /**
@@ -195,12 +205,16 @@ struct hyptrace_remote {
  * struct hyptrace_file - an open /dev/hyptrace
  * @remote:	what it is attached to; set once. Whoever does not hold @lock
  *		reads it with acquire.
- * @cpu:	whose ring, or HYPTRACE_CPU_ALL
+ * @cpu:	whose ring, or HYPTRACE_CPU_ALL. This and @snapshot are set before
+ *		@remote, and stay.
+ * @snapshot:	takes nothing off the ring
  * @node:	in the list of the remote. Protected by the control mutex.
  * @wait:	who waits for events
  * @kicks:	counts what may end a wait besides an event
  * @timer:	runs while poll() waits, to have @work look for events
  * @work:	looks for events, and wakes or goes on waiting
+ * @latency_us:	how long an event that is waited for may be there unseen
+ * @mark:	how much poll() waits for
  * @mappings:	of the ring into user space
  *
  * @lock:	protects from here on
@@ -212,11 +226,14 @@ struct hyptrace_remote {
 struct hyptrace_file {
 	struct hyptrace_remote	*remote;
 	int			cpu;
+	bool			snapshot;
 	struct list_head	node;
 	wait_queue_head_t	wait;
 	atomic_t		kicks;
 	struct hrtimer		timer;
 	struct work_struct	work;
+	u32			latency_us;
+	struct hyptrace_watermark mark;
 	atomic_t		mappings;
 
 	struct mutex		lock;
@@ -262,6 +279,10 @@ void hyptrace_remote_detach(struct hyptrace_remote *remote,
 			    struct hyptrace_file *file);
 void hyptrace_remote_retire(struct hyptrace_remote *remote);
 
+/* resize.c: the control mutex held */
+int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
+			   struct netlink_ext_ack *extack);
+
 /* buffer.c */
 unsigned long hyptrace_buffer_nr_pages(u64 size);
 int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
@@ -296,27 +317,51 @@ int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
 void hyptrace_reader_destroy(struct hyptrace_reader *reader);
 void hyptrace_reader_load(struct hyptrace_reader *reader,
 			  const struct hyptrace_ring_pages *ring,
-			  struct trace_buffer_meta *user_meta);
+			  struct hyptrace_map_meta *user_meta);
 void hyptrace_reader_unload(struct hyptrace_reader *reader);
+int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
+			  struct hyptrace_ring_pages *new);
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost);
 int hyptrace_reader_advance(struct hyptrace_reader *reader);
-bool hyptrace_reader_has_data(struct hyptrace_reader *reader);
+bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
+			      const struct hyptrace_watermark *mark);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
 			   struct hyptrace_counts *counts);
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 
 /* map.c */
-struct trace_buffer_meta *hyptrace_user_meta_alloc(void);
-void hyptrace_user_meta_free(struct trace_buffer_meta *user);
+struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);
+void hyptrace_user_meta_free(struct hyptrace_map_meta *user);
 void hyptrace_user_meta_update(struct hyptrace_reader *reader);
 int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma);
+void hyptrace_reader_mapping_opened(struct hyptrace_reader *reader);
+void hyptrace_reader_mapping_closed(struct hyptrace_reader *reader);
+int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader);
+void hyptrace_reader_allow_mapping(struct hyptrace_reader *reader);
 
 /* chardev.c */
 int hyptrace_chardev_register(void);
 void hyptrace_chardev_unregister(void);
+struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace_file *file);
+
+/* wait.c */
+void hyptrace_file_wait_init(struct hyptrace_file *file);
+void hyptrace_file_wait_exit(struct hyptrace_file *file);
 void hyptrace_file_kick(struct hyptrace_file *file);
+bool hyptrace_file_has_data(const struct hyptrace_file *file,
+			    const struct hyptrace_remote *remote,
+			    const struct hyptrace_watermark *mark);
+int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup);
+void hyptrace_file_go_on_looking(struct hyptrace_file *file);
+int hyptrace_file_sleep(struct hyptrace_file *file, int kicks);
+__poll_t hyptrace_file_poll(struct file *filp, poll_table *wait);
+
+/* read.c */
+ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, loff_t *pos);
+ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_inode_info *pipe,
+				  size_t count, unsigned int flags);
 
 /* netlink.c */
 int hyptrace_netlink_register(void);

@@ -31,7 +31,7 @@ static struct page *user_page(const struct hyptrace_ring_pages *ring, u32 user_i
  *
  * Return: a page, or NULL.
  */
-struct trace_buffer_meta *hyptrace_user_meta_alloc(void)
+struct hyptrace_map_meta *hyptrace_user_meta_alloc(void)
 {
 	return (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 }
@@ -40,7 +40,7 @@ struct trace_buffer_meta *hyptrace_user_meta_alloc(void)
  * hyptrace_user_meta_free - undo hyptrace_user_meta_alloc()
  * @user:	or NULL
  */
-void hyptrace_user_meta_free(struct trace_buffer_meta *user)
+void hyptrace_user_meta_free(struct hyptrace_map_meta *user)
 {
 	free_page((unsigned long)user);
 }
@@ -52,12 +52,13 @@ void hyptrace_user_meta_free(struct trace_buffer_meta *user)
 void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 {
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
-	struct trace_buffer_meta *user = reader->user_meta;
+	struct hyptrace_map_meta *map = reader->user_meta;
+	struct trace_buffer_meta *user = &map->buffer;
 	u64 dropped = READ_ONCE(meta->dropped);
 	u64 written = READ_ONCE(meta->written);
 
 	WRITE_ONCE(user->meta_page_size, PAGE_SIZE);
-	WRITE_ONCE(user->meta_struct_len, sizeof(*user));
+	WRITE_ONCE(user->meta_struct_len, sizeof(*map));
 	WRITE_ONCE(user->subbuf_size, PAGE_SIZE);
 	WRITE_ONCE(user->nr_subbufs, reader->ring->nr_pages);
 	WRITE_ONCE(user->reader.id, user_id(reader->ring, reader->id));
@@ -67,6 +68,7 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
+	WRITE_ONCE(map->begin, READ_ONCE(meta->begin));
 }
 
 /**
@@ -76,7 +78,7 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
  *
  * Return: 0; -EPERM for a mapping that is writable, executable or private,
  * -EINVAL for a range that is not all there, -ENODEV when the ring is gone,
- * -ENOMEM.
+ * -EBUSY while it is being resized, -ENOMEM.
  */
 int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma)
 {
@@ -90,6 +92,8 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *v
 	guard(mutex)(&reader->map_lock);
 	if (!reader->ring)
 		return -ENODEV;
+	if (reader->resizing)
+		return -EBUSY;
 	there = META_PAGES + (unsigned long)reader->ring->nr_pages;
 	if (first >= there || nr > there - first)
 		return -EINVAL;
@@ -108,5 +112,52 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *v
 	}
 	err = vm_insert_pages(vma, vma->vm_start, pages, &nr);
 	kvfree(pages);
+	if (!err)
+		reader->mappings++;
 	return err;
+}
+
+/**
+ * hyptrace_reader_mapping_opened - a mapping was cut in two
+ * @reader:	of the CPU; mmap_lock held, and no lock of ours
+ */
+void hyptrace_reader_mapping_opened(struct hyptrace_reader *reader)
+{
+	guard(mutex)(&reader->map_lock);
+	reader->mappings++;
+}
+
+/**
+ * hyptrace_reader_mapping_closed - a mapping, or a part of one, is gone
+ * @reader:	as above
+ */
+void hyptrace_reader_mapping_closed(struct hyptrace_reader *reader)
+{
+	guard(mutex)(&reader->map_lock);
+	reader->mappings--;
+}
+
+/**
+ * hyptrace_reader_forbid_mapping - let nobody map a ring
+ * @reader:	control mutex of its remote held
+ *
+ * Return: 0, or -EBUSY if it is mapped.
+ */
+int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader)
+{
+	guard(mutex)(&reader->map_lock);
+	if (reader->mappings)
+		return -EBUSY;
+	reader->resizing = true;
+	return 0;
+}
+
+/**
+ * hyptrace_reader_allow_mapping - undo hyptrace_reader_forbid_mapping()
+ * @reader:	control mutex of its remote held
+ */
+void hyptrace_reader_allow_mapping(struct hyptrace_reader *reader)
+{
+	guard(mutex)(&reader->map_lock);
+	reader->resizing = false;
 }

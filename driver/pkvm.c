@@ -33,6 +33,9 @@ static const struct hyptrace_remote_ops ops = {
 	.swap_reader_page	= hyptrace_writer_swap,
 	.sync			= hyptrace_writer_sync,
 	.reset			= hyptrace_writer_reset,
+	.prepare_resize		= hyptrace_writer_prepare_resize,
+	.renew			= hyptrace_writer_renew,
+	.finish_resize		= hyptrace_writer_finish_resize,
 	.enable_event		= hyptrace_writer_enable_event,
 	.write_selftest		= hyptrace_writer_selftest,
 };

@@ -98,7 +98,7 @@ static void reader_begin(struct hyptrace_reader *reader)
  */
 void hyptrace_reader_load(struct hyptrace_reader *reader,
 			  const struct hyptrace_ring_pages *ring,
-			  struct trace_buffer_meta *user_meta)
+			  struct hyptrace_map_meta *user_meta)
 {
 	guard(mutex)(&reader->lock);
 	guard(mutex)(&reader->map_lock);
@@ -153,6 +153,30 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 		reader->ring = NULL;
 	}
 	reader_begin(reader);
+}
+
+/**
+ * hyptrace_reader_renew - have the ring consist of other pages, and keep its events
+ * @reader:	control mutex of its remote held; not mapped, and nobody can map it
+ * @old:	the pages it consists of
+ * @new:	those it is to consist of; on success the contents of both are exchanged
+ *
+ * Return: 0, or what the remote's callback answered.
+ */
+int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
+			  struct hyptrace_ring_pages *new)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+	int err;
+
+	guard(mutex)(&reader->lock);
+	err = desc->ops->renew(reader->cpu, old, reader->id, new, desc->priv);
+	if (err)
+		return err;
+	swap(*old, *new);
+	reader->id = old->nr_pages - 1;
+	hyptrace_user_meta_update(reader);
+	return 0;
 }
 
 static int reader_swap(struct hyptrace_reader *reader)
@@ -398,23 +422,44 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 	return 0;
 }
 
+/* A ring without a sub-buffer that is free holds as much as it can. */
+static bool reached(const struct hyptrace_reader *reader, u32 in_page,
+		    const struct hyptrace_watermark *mark)
+{
+	const struct hyptrace_meta *meta = reader_meta(reader);
+	u32 capacity = reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS;
+	u32 used = READ_ONCE(meta->nr_unread);
+
+	if (used >= capacity)
+		return true;
+	if (mark->bytes)
+		return in_page + READ_ONCE(meta->unread) >= mark->bytes;
+	return (u64)(used + !!in_page) * 100 >= (u64)capacity * mark->percent;
+}
+
 /**
- * hyptrace_reader_has_data - whether there is something to take
+ * hyptrace_reader_has_data - whether there is as much to take as is waited for
  * @reader:	nothing is consumed and no page is swapped
+ * @mark:	how much that is
  *
  * Return: true also when taking would fail other than by -EAGAIN.
  */
-bool hyptrace_reader_has_data(struct hyptrace_reader *reader)
+bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
+			      const struct hyptrace_watermark *mark)
 {
+	bool any = !mark->percent && !mark->bytes;
 	struct hyptrace_counts counts;
+	u32 in_page;
 
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return true;
-	if ((READ_ONCE(reader_page(reader)->commit) & HYPTRACE_COMMIT_MASK) > reader->consumed)
+	in_page = READ_ONCE(reader_page(reader)->commit) & HYPTRACE_COMMIT_MASK;
+	in_page -= min(in_page, reader->consumed);
+	if (any && in_page)
 		return true;
 	reader_counts(reader, &counts);
-	return counts.unread;
+	return counts.unread && (any || reached(reader, in_page, mark));
 }
 
 /**

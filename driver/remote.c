@@ -203,6 +203,10 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 		pr_err("hyptrace: remote \"%s\" lacks callbacks\n", desc->name);
 		return -EINVAL;
 	}
+	if (!ops->renew != !ops->prepare_resize || !ops->renew != !ops->finish_resize) {
+		pr_err("hyptrace: remote \"%s\" has not all callbacks for resizing\n", desc->name);
+		return -EINVAL;
+	}
 	if (desc->nr_events >= HYPTRACE_MAX_EVENT_ID) {
 		pr_err("hyptrace: remote \"%s\" has %u events, at most %u are possible\n",
 		       desc->name, desc->nr_events, HYPTRACE_MAX_EVENT_ID - 1);

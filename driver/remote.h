@@ -57,11 +57,14 @@ typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
  * @pages:	the data pages (sub-buffers), index = id of the sub-buffer. The
  *		page with the last index is the reader's first spare.
  * @meta:	a zeroed page for struct hyptrace_meta (hyp/abi.h)
+ * @tables:	for the remote: pages by which the writer was told of these, chained by
+ *		their private
  * @nr_pages:	how many in @pages, the reader's spare included
  */
 struct hyptrace_ring_pages {
 	struct page	**pages;
 	struct page	*meta;
+	struct page	*tables;
 	unsigned int	nr_pages;
 };
 
@@ -115,6 +118,14 @@ struct hyptrace_swap {
  *		by whoever waits for events, every 10 ms.
  * @reset:	throw away all events and counters of a CPU's ring. The reader's
  *		page stays with the reader and is empty then.
+ * @prepare_resize: take the pages of a second buffer as well: as @load_trace_buffer.
+ *		Optional, with the next two: -EOPNOTSUPP.
+ * @renew:	have the CPU's writer go on in the ring @new, with all events of the
+ *		ring @old that fit: pages that have events, and the page @reader_id of the
+ *		reader, change places with such of @new. That page is the last of @new
+ *		then. Called as @reset; an error means that @old is what it was.
+ * @finish_resize: give the pages of that second buffer, what it now consists of, back:
+ *		as @unload_trace_buffer. Also when @renew was not called for all CPUs.
  * @enable_event: set whether the event is written while tracing. At any time.
  * @write_selftest: have @count events "selftest" written on @cpu, numbered
  *		upwards from @id. Optional: -EOPNOTSUPP.
@@ -130,6 +141,10 @@ struct hyptrace_remote_ops {
 				    struct hyptrace_swap *swap, void *priv);
 	int	(*sync)(unsigned int cpu, void *priv);
 	int	(*reset)(unsigned int cpu, void *priv);
+	int	(*prepare_resize)(struct hyptrace_buffer *buf, void *priv);
+	int	(*renew)(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+			 struct hyptrace_ring_pages *new, void *priv);
+	int	(*finish_resize)(struct hyptrace_buffer *buf, void *priv);
 	int	(*enable_event)(u16 id, bool enable, void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);
 	int	(*set_rate)(u32 rate, void *priv);

@@ -76,7 +76,7 @@ static void readers_unload(struct hyptrace_remote *remote)
 
 static int readers_load(struct hyptrace_remote *remote)
 {
-	struct trace_buffer_meta *user_meta;
+	struct hyptrace_map_meta *user_meta;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, remote->buf.cpus) {
@@ -379,9 +379,9 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	return 0;
 }
 
-static bool has_ring_of(const struct hyptrace_file *file, unsigned int cpu)
+static bool consumes_ring_of(const struct hyptrace_file *file, unsigned int cpu)
 {
-	return file->cpu == HYPTRACE_CPU_ALL || file->cpu == cpu;
+	return !file->snapshot && (file->cpu == HYPTRACE_CPU_ALL || file->cpu == cpu);
 }
 
 static void consumers_set(struct hyptrace_remote *remote, struct hyptrace_file *file,
@@ -391,7 +391,7 @@ static void consumers_set(struct hyptrace_remote *remote, struct hyptrace_file *
 	pid_t was;
 
 	for_each_possible_cpu(cpu) {
-		if (!has_ring_of(file, cpu))
+		if (!consumes_ring_of(file, cpu))
 			continue;
 		was = remote->readers[cpu]->consumer;
 		remote->readers[cpu]->consumer = pid;
@@ -407,8 +407,11 @@ static void consumers_set(struct hyptrace_remote *remote, struct hyptrace_file *
  * @file:	attached to nothing, its lock held
  * @cpu:	whose ring, or HYPTRACE_CPU_ALL
  *
+ * One for snapshots is no consumer, and does not load.
+ *
  * Return: 0; -ENODEV if the remote is going, -ENXIO if there is no such CPU,
- * -EBUSY if the ring has a consumer, or as hyptrace_remote_load().
+ * -EBUSY if the ring has a consumer, -ENODATA if there is nothing for a snapshot,
+ * or as hyptrace_remote_load().
  */
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_file *file, int cpu)
@@ -421,8 +424,11 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 		return -ENODEV;
 	if (cpu != HYPTRACE_CPU_ALL && !hyptrace_remote_reader(remote, cpu))
 		return -ENXIO;
+	if (file->snapshot && remote->state == HYPTRACE_STATE_UNLOADED)
+		return -ENODATA;
 	for_each_possible_cpu(i) {
-		if ((cpu == HYPTRACE_CPU_ALL || cpu == i) && remote->readers[i]->consumer)
+		if (!file->snapshot && (cpu == HYPTRACE_CPU_ALL || cpu == i) &&
+		    remote->readers[i]->consumer)
 			return -EBUSY;
 	}
 	if (!try_module_get(remote->desc->owner))

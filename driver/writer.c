@@ -144,7 +144,6 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 		return -EPROTO;
 	}
 
-	INIT_LIST_HEAD(&writer->tables);
 	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &writer->hotplug);
 	if (ret)
 		pr_err("%s: cannot follow CPUs that come and go: %pe\n",
@@ -180,7 +179,7 @@ int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
 	struct hyptrace_writer *writer = priv;
 	int ret;
 
-	ret = hyptrace_writer_share_all(writer, buf);
+	ret = hyptrace_writer_share_all(writer, buf, 0);
 	if (!ret)
 		writer->buf = buf;
 
@@ -201,7 +200,7 @@ int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
 
 	writer->buf = NULL;
 
-	return hyptrace_writer_take_back(writer, buf);
+	return hyptrace_writer_take_back(writer, buf, 0);
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_unload);
 
@@ -299,6 +298,77 @@ int hyptrace_writer_reset(unsigned int cpu, void *priv)
 	return ret;
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_reset);
+
+/**
+ * hyptrace_writer_prepare_resize() - see struct hyptrace_remote_ops
+ * @buf:	the rings to come
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv)
+{
+	return hyptrace_writer_share_all(priv, buf, HYPTRACE_SPARE_RING);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_prepare_resize);
+
+/* What is not moved is in the writer's old ring still, and that cannot be freed. */
+static void move_all(struct hyptrace_writer *writer, unsigned int cpu,
+		     struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
+{
+	s64 ret;
+
+	while ((ret = writer->call(HYPTRACE_OP_MOVE, cpu, 0, 0)) > 0) {
+		if (ret != HYPTRACE_GONE)
+			swap(old->pages[HYPTRACE_MOVED_FROM(ret)],
+			     new->pages[HYPTRACE_MOVED_TO(ret)]);
+		cond_resched();
+	}
+	if (ret)
+		pr_err("%s: events of CPU %u cannot be moved: %lld\n", writer->name, cpu, ret);
+}
+
+/**
+ * hyptrace_writer_renew() - see struct hyptrace_remote_ops
+ * @cpu:	whose ring
+ * @old:	the pages that it has
+ * @reader_id:	which of these is the reader's
+ * @new:	the pages that it is to have
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+			  struct hyptrace_ring_pages *new, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	int ret;
+
+	cpus_read_lock();
+	ret = call_on(writer, cpu, HYPTRACE_OP_RENEW, 0);
+	cpus_read_unlock();
+	if (ret)
+		return ret;
+
+	swap(old->pages[reader_id], new->pages[new->nr_pages - 1]);
+	move_all(writer, cpu, old, new);
+
+	return 0;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_renew);
+
+/**
+ * hyptrace_writer_finish_resize() - see struct hyptrace_remote_ops
+ * @buf:	the rings that were
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv)
+{
+	return hyptrace_writer_take_back(priv, buf, HYPTRACE_SPARE_RING);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_finish_resize);
 
 /**
  * hyptrace_writer_enable_event() - see struct hyptrace_remote_ops

@@ -8,6 +8,7 @@
 
 #include <linux/cpuhotplug.h>
 #include <linux/list.h>
+#include <linux/notifier.h>
 #include <linux/workqueue.h>
 
 #include "remote.h"
@@ -31,10 +32,10 @@
  *
  * Under the remote's control mutex:
  * @buf:	the rings, while loaded
- * @tables:	pages with tables and directories, the writer's while loaded
  *
  * Of the clock's work, or while it is not running:
  * @clock_work:	sets the clock, again and again
+ * @clock_pm:	has it set after a suspend
  * @cycles:	counter when the clock was set last
  * @boot_ns:	CLOCK_BOOTTIME then
  *
@@ -54,9 +55,9 @@ struct hyptrace_writer {
 	bool			tracing;
 
 	struct hyptrace_buffer	*buf;
-	struct list_head	tables;
 
 	struct delayed_work	clock_work;
+	struct notifier_block	clock_pm;
 	u64			cycles;
 	u64			boot_ns;
 
@@ -74,6 +75,10 @@ int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 			 struct hyptrace_swap *swap, void *priv);
 int hyptrace_writer_sync(unsigned int cpu, void *priv);
 int hyptrace_writer_reset(unsigned int cpu, void *priv);
+int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv);
+int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+			  struct hyptrace_ring_pages *new, void *priv);
+int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
 int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 
@@ -83,9 +88,9 @@ void hyptrace_writers_exit(void);
 
 /* writer_load.c */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf);
+			      struct hyptrace_buffer *buf, u64 spare);
 int hyptrace_writer_take_back(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf);
+			      struct hyptrace_buffer *buf, u64 spare);
 
 /* writer_clock.c */
 void hyptrace_clock_init(struct hyptrace_writer *writer);

@@ -78,20 +78,23 @@ static struct page *table_page(struct hyptrace_writer *writer)
 	return page;
 }
 
-static int give_table(struct hyptrace_writer *writer, u64 op, unsigned int cpu,
-		      struct page *page)
+static int give_table(struct hyptrace_writer *writer, u64 op, u64 which,
+		      struct hyptrace_ring_pages *ring, struct page *page)
 {
-	int ret = writer->call(op, cpu, page_to_pfn(page), 0);
+	int ret = writer->call(op, which, page_to_pfn(page), 0);
 
-	if (!ret)
-		list_add(&page->lru, &writer->tables);
-	else if (ret != -ENOTRECOVERABLE)
+	if (!ret) {
+		set_page_private(page, (unsigned long)ring->tables);
+		ring->tables = page;
+	} else if (ret != -ENOTRECOVERABLE) {
 		__free_page(page);
+	}
 
 	return ret;
 }
 
-static int give_ring(struct hyptrace_writer *writer, unsigned int cpu,
+/* @which is the number of a CPU, with HYPTRACE_SPARE_RING or not. */
+static int give_ring(struct hyptrace_writer *writer, u64 which,
 		     struct hyptrace_ring_pages *ring)
 {
 	struct hyptrace_table_entry *entry;
@@ -104,7 +107,7 @@ static int give_ring(struct hyptrace_writer *writer, unsigned int cpu,
 			page = table_page(writer);
 			if (IS_ERR(page))
 				return PTR_ERR(page);
-			ret = give_table(writer, HYPTRACE_OP_RING_DIR, cpu, page);
+			ret = give_table(writer, HYPTRACE_OP_RING_DIR, which, ring, page);
 			if (ret)
 				return ret;
 		}
@@ -115,43 +118,43 @@ static int give_ring(struct hyptrace_writer *writer, unsigned int cpu,
 		entry = page_address(page);
 		for (j = 0; j < ENTRIES_PER_TABLE && i + j < ring->nr_pages; j++)
 			entry[j].pfn = page_to_pfn(ring->pages[i + j]);
-		ret = give_table(writer, HYPTRACE_OP_RING_TABLE, cpu, page);
+		ret = give_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, page);
 		if (ret)
 			return ret;
 		cond_resched();
 	}
 
-	return writer->call(HYPTRACE_OP_RING_READY, cpu, page_to_pfn(ring->meta), 0);
+	return writer->call(HYPTRACE_OP_RING_READY, which, page_to_pfn(ring->meta), 0);
 }
 
 /* All of a CPU's ring is the writer's no longer: a step per page that it took. */
-static int free_ring(struct hyptrace_writer *writer, unsigned int cpu,
-		     unsigned int nr_pages)
+static int free_ring(struct hyptrace_writer *writer, u64 which, unsigned int nr_pages)
 {
 	unsigned long steps = 2 + DIV_ROUND_UP(nr_pages, ENTRIES_PER_TABLE) +
 			      DIV_ROUND_UP(nr_pages, PAGES_PER_DIR);
 	s64 ret;
 
 	do {
-		ret = writer->call(HYPTRACE_OP_RING_FREE, cpu, 0, 0);
+		ret = writer->call(HYPTRACE_OP_RING_FREE, which, 0, 0);
 		cond_resched();
 	} while (ret > 0 && --steps);
 
 	return ret > 0 ? -EPROTO : ret;
 }
 
-static void free_tables(struct hyptrace_writer *writer)
+static void free_tables(struct hyptrace_ring_pages *ring)
 {
-	struct page *page, *next;
+	struct page *page;
 
-	list_for_each_entry_safe(page, next, &writer->tables, lru) {
-		list_del(&page->lru);
+	while ((page = ring->tables)) {
+		ring->tables = (struct page *)page_private(page);
+		set_page_private(page, 0);
 		__free_page(page);
 	}
 }
 
-static int take_back_upto(struct hyptrace_writer *writer,
-			  struct hyptrace_buffer *buf, unsigned int nr_cpus)
+static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer *buf,
+			  u64 spare, unsigned int nr_cpus)
 {
 	int ret, first = 0;
 	unsigned int cpu;
@@ -159,14 +162,14 @@ static int take_back_upto(struct hyptrace_writer *writer,
 	for_each_cpu(cpu, buf->cpus) {
 		if (cpu >= nr_cpus)
 			break;
-		ret = free_ring(writer, cpu, buf->ring[cpu].nr_pages);
-		if (!ret)
+		ret = free_ring(writer, cpu | spare, buf->ring[cpu].nr_pages);
+		if (!ret) {
+			free_tables(&buf->ring[cpu]);
 			ret = unshare_ring(writer, &buf->ring[cpu],
 					   buf->ring[cpu].nr_pages);
+		}
 		first = first ?: ret;
 	}
-	if (!first)
-		free_tables(writer);
 
 	return first;
 }
@@ -175,27 +178,29 @@ static int take_back_upto(struct hyptrace_writer *writer,
  * hyptrace_writer_take_back() - get all pages back from the writer
  * @writer:	no CPU of which is attached
  * @buf:	what it has
+ * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
  *
  * Context: the remote's control mutex held; sleeps.
  * Return: 0, or the first error: the writer then has kept some of the pages.
  */
 int hyptrace_writer_take_back(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf)
+			      struct hyptrace_buffer *buf, u64 spare)
 {
-	return take_back_upto(writer, buf, nr_cpu_ids);
+	return take_back_upto(writer, buf, spare, nr_cpu_ids);
 }
 
 /**
  * hyptrace_writer_share_all() - hand the pages of all rings to the writer
  * @writer:	has none
  * @buf:	what it is to have
+ * @spare:	0, or HYPTRACE_SPARE_RING for its spare rings
  *
  * Context: the remote's control mutex held; sleeps.
  * Return: 0, or a negative errno and the writer has none; -ENOTRECOVERABLE if it
  * has kept some although it refused the rest.
  */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf)
+			      struct hyptrace_buffer *buf, u64 spare)
 {
 	unsigned int cpu;
 	int ret;
@@ -205,7 +210,7 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 		if (ret)
 			goto err_take_back;
 
-		ret = writer->call(HYPTRACE_OP_RING_BEGIN, cpu, buf->ring[cpu].nr_pages,
+		ret = writer->call(HYPTRACE_OP_RING_BEGIN, cpu | spare, buf->ring[cpu].nr_pages,
 				   buf->discard ? HYPTRACE_RING_DISCARD : 0);
 		if (ret) {
 			/* as above; what the writer has there is not of this load */
@@ -214,7 +219,7 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 			goto err_take_back;
 		}
 
-		ret = give_ring(writer, cpu, &buf->ring[cpu]);
+		ret = give_ring(writer, cpu | spare, &buf->ring[cpu]);
 		if (ret) {
 			cpu++;
 			goto err_take_back;
@@ -224,5 +229,5 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 	return 0;
 
 err_take_back:
-	return take_back_upto(writer, buf, cpu) ? -ENOTRECOVERABLE : ret;
+	return take_back_upto(writer, buf, spare, cpu) ? -ENOTRECOVERABLE : ret;
 }

@@ -20,6 +20,11 @@
  *
  *	An ioctl that is not known is -ENOTTY.
  *
+ *	With HYPTRACE_ATTACH_SNAPSHOT a descriptor is no consumer but a looker-on: any
+ *	number of them may be attached to a ring besides its consumer, and none
+ *	takes anything off it. They map the ring: see Snapshots below; read, splice
+ *	and GET_READER are -EOPNOTSUPP.
+ *
  * Reading
  *	read() returns sub-buffers as the kernel's trace_pipe_raw does: byte for
  *	byte Linux ring-buffer pages (u64 time stamp, commit word, records), one
@@ -47,12 +52,21 @@
  *	-EFAULT		bad pointer; nothing of the sub-buffer is lost by it
  *	-ENODEV		the remote was unregistered
  *	-EIO		the remote failed
+ *	-EOPNOTSUPP	the descriptor is for snapshots
+ *
+ *	splice() delivers the same, whole sub-buffers only, as many as the pipe has
+ *	room for, without a copy but the one that takes the sub-buffer off the ring;
+ *	SPLICE_F_NONBLOCK is as O_NONBLOCK.
+ *
+ *	-EINVAL		less than a sub-buffer is asked for, a part of one was read by
+ *			read() and not the rest, or attached to all CPUs
  *
  * Mapping
  *	One meta page (struct trace_buffer_meta of linux/trace_mmap.h) at offset
  *	0, then the sub-buffers in the order of their ids, read-only and shared.
  *	On a ring that is fresh from its load the reader's sub-buffer has the
- *	id 0. As many mappings as one likes; a child does not inherit them.
+ *	id 0. As many mappings as one likes, also of the same pages, as with the
+ *	kernel's own; a child does not inherit them.
  *
  *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring, all of the
  *	reader's sub-buffer that is not consumed so far, or else swaps it for the
@@ -71,14 +85,43 @@
  *	-ENODEV		mmap and GET_READER: the descriptor is attached to all
  *			CPUs, or the remote was unregistered. GET_READER:
  *			nothing is mapped
+ *	-EBUSY		mmap: the ring is being resized. (And a ring that is mapped is
+ *			not resized.)
+ *	-EOPNOTSUPP	GET_READER: the descriptor is for snapshots
  *	-EINTR		GET_READER: a signal came
  *	-ENOMEM		mmap: no memory
+ *
+ * Snapshots
+ *	What is in a ring can be read from its mapping alone, while the writer
+ *	writes and the consumer reads. Between the writer and who looks on:
+ *
+ *	  writer, entering a sub-buffer	  who looks on
+ *
+ *	  store commit = 0		  load time_stamp, acquire
+ *	  store time_stamp, release	  load commit, acquire
+ *	  write barrier			  copy the data up to commit
+ *	  store record			  read barrier
+ *	  store commit, release		  load time_stamp: the same?
+ *
+ *	The time stamp of a sub-buffer is later than those of all that were entered
+ *	before on its ring. (It may become later still while commit is 0.) So time
+ *	stamps tell their order, and one that has changed tells that the sub-buffer
+ *	was written anew. The oldest are overwritten first. Those below that of the
+ *	reader's sub-buffer were consumed, and those below begin of the meta page
+ *	thrown away by a clear. In a ring that discards, a sub-buffer before which
+ *	events went missing begins with a record of padding: type_len 29,
+ *	time_delta 1, a u32 of 12, and their number as a u64.
+ *
+ *	A run without a gap: let T be the latest time stamp found, then list all
+ *	sub-buffers up to T, and copy them from the youngest to the oldest until
+ *	one has changed.
  *
  * poll()
  *	EPOLLIN when there is something to read, EPOLLERR when not attached,
  *	EPOLLHUP when tracing is off and the ring is empty, both of these when the
  *	remote was unregistered. An event that is there is seen after 10 ms at
- *	most.
+ *	most, or what HYPTRACE_IOC_WAKEUP has set; with a watermark, once there is
+ *	so much, or tracing is off. No time is spent on looking while nobody waits.
  */
 #ifndef _UAPI_LINUX_HYPTRACE_H
 #define _UAPI_LINUX_HYPTRACE_H
@@ -101,8 +144,9 @@
  * @size:	sizeof(struct hyptrace_attach) as the caller knows it, whatever
  *		the ioctl's number says. A caller newer than the kernel must have
  *		the surplus zeroed (-E2BIG).
- * @flags:	0; any bit set is -EINVAL.
- * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL.
+ * @flags:	HYPTRACE_ATTACH_*; any other bit is -EINVAL.
+ * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL; the latter is
+ *		-EINVAL for snapshots.
  * @subbuf_size: out: bytes of a sub-buffer.
  * @nr_subbufs:	out: sub-buffers of the ring, the reader's included; 0 for
  *		HYPTRACE_CPU_ALL.
@@ -116,6 +160,7 @@
  * -ENODEV	no such remote
  * -ENXIO	the remote has no ring for such a CPU
  * -EBUSY	the ring, or one of all, has a consumer already
+ * -ENODATA	for snapshots: the rings are not loaded
  * -EISCONN	the descriptor is attached already
  * -ENOMEM	no memory for the rings of the size that is set
  * -EIO		the remote has kept the rings of an earlier load
@@ -132,6 +177,50 @@ struct hyptrace_attach {
 	char	remote[HYPTRACE_NAME_SIZE];
 };
 
+/* Flags of struct hyptrace_attach */
+#define HYPTRACE_ATTACH_SNAPSHOT	(1U << 0)
+
+/**
+ * struct hyptrace_wakeup - HYPTRACE_IOC_WAKEUP: what the descriptor waits for
+ * @size:	sizeof(struct hyptrace_wakeup), as in struct hyptrace_attach
+ * @flags:	0; any bit set is -EINVAL.
+ * @latency_us:	an event that is waited for is seen after so many microseconds at
+ *		most: HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US, or -EINVAL.
+ * @percent:	watermark of poll(): so many of 100 of the sub-buffers of a ring
+ *		have data. More than 100 is -EINVAL.
+ * @bytes:	watermark of poll(): so many bytes of records in a ring. 0 unless
+ *		@percent is 0: -EINVAL. A ring that is full is always enough.
+ *
+ * With both watermarks 0 any event is enough. At any time, attached or not; those
+ * who wait go on with the new values. read(), splice() and GET_READER wait for any
+ * event, and for no longer than the latency.
+ *
+ * Errors: -EINVAL as above or @size smaller than the first version of this struct,
+ * -E2BIG as in struct hyptrace_attach, -EFAULT. Nothing has changed then.
+ */
+struct hyptrace_wakeup {
+	__u32	size;
+	__u32	flags;
+	__u32	latency_us;
+	__u32	percent;
+	__u64	bytes;
+};
+
+#define HYPTRACE_LATENCY_DEFAULT_US	10000
+#define HYPTRACE_LATENCY_MIN_US		1000
+#define HYPTRACE_LATENCY_MAX_US		1000000
+
+/**
+ * struct hyptrace_map_meta - the meta page of a mapping
+ * @buffer:	as on the kernel's own mapping; its meta_struct_len is the size of
+ *		this struct
+ * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
+ */
+struct hyptrace_map_meta {
+	struct trace_buffer_meta	buffer;
+	__u64				begin;
+};
+
 /**
  * struct hyptrace_frame - what precedes each sub-buffer of an all-CPU read
  * @cpu:	whose ring it is from
@@ -146,5 +235,6 @@ struct hyptrace_frame {
 
 #define HYPTRACE_IOC_MAGIC	0xb9
 #define HYPTRACE_IOC_ATTACH	_IOWR(HYPTRACE_IOC_MAGIC, 0x00, struct hyptrace_attach)
+#define HYPTRACE_IOC_WAKEUP	_IOW(HYPTRACE_IOC_MAGIC, 0x01, struct hyptrace_wakeup)
 
 #endif /* _UAPI_LINUX_HYPTRACE_H */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * read() and splice() of a descriptor: whole sub-buffers, as from the kernel's
+ * trace_pipe_raw. Called by chardev.c.
+ *
+ * The pages of a ring are the writer's for as long as it is loaded. So a splice
+ * copies a sub-buffer once, into a page that is the pipe's from then on.
+ */
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/pipe_fs_i.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/splice.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+#define FRAME_BYTES	sizeof(struct hyptrace_frame)
+
+static bool is_of_all_cpus(const struct hyptrace_file *file)
+{
+	return file->cpu == HYPTRACE_CPU_ALL;
+}
+
+/* Each CPU in turn, so that a busy one does not keep others from being read. */
+static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
+{
+	struct hyptrace_frame *frame = file->spare;
+	struct hyptrace_reader *reader;
+	unsigned int i, cpu;
+	u64 lost;
+	int err;
+
+	for (i = 0; i < nr_cpu_ids; i++) {
+		cpu = (file->next_cpu + i) % nr_cpu_ids;
+		reader = hyptrace_remote_reader(file->remote, cpu);
+		if (!reader)
+			continue;
+		err = hyptrace_reader_take(reader, to, &lost);
+		if (err == -EAGAIN)
+			continue;
+		if (err)
+			return err;
+		file->next_cpu = cpu + 1;
+		frame->cpu = cpu;
+		frame->size = PAGE_SIZE;
+		frame->lost = lost;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+static int take_of_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
+{
+	u64 lost;
+
+	return hyptrace_reader_take(hyptrace_remote_reader(file->remote, file->cpu), to, &lost);
+}
+
+static int take(struct hyptrace_file *file)
+{
+	struct hyptrace_subbuf *to = file->spare + FRAME_BYTES;
+	int err = is_of_all_cpus(file) ? take_of_all(file, to) : take_of_one(file, to);
+
+	if (err)
+		return err;
+	WRITE_ONCE(file->spare_at, is_of_all_cpus(file) ? 0 : FRAME_BYTES);
+	WRITE_ONCE(file->spare_end, FRAME_BYTES + PAGE_SIZE);
+	return 0;
+}
+
+/* What is there and fits; without waiting. */
+static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count)
+{
+	size_t whole = PAGE_SIZE + (is_of_all_cpus(file) ? FRAME_BYTES : 0);
+	size_t done = 0, n, left;
+	int err = 0;
+
+	if (mutex_lock_interruptible(&file->lock))
+		return -ERESTARTSYS;
+	while (done < count) {
+		if (file->spare_at == file->spare_end) {
+			/* only the first may be delivered in pieces */
+			if (done && (count - done < whole || signal_pending(current)))
+				break;
+			err = take(file);
+			if (err)
+				break;
+		}
+		n = min(count - done, file->spare_end - file->spare_at);
+		left = copy_to_user(buf + done, file->spare + file->spare_at, n);
+		WRITE_ONCE(file->spare_at, file->spare_at + n - left);
+		done += n - left;
+		if (left) {
+			err = -EFAULT;
+			break;
+		}
+		cond_resched();
+	}
+	mutex_unlock(&file->lock);
+	return done ? done : err;
+}
+
+static const struct pipe_buf_operations page_ops = {
+	.release	= generic_pipe_buf_release,
+	.try_steal	= generic_pipe_buf_try_steal,
+	.get		= generic_pipe_buf_get,
+};
+
+static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
+{
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!page)
+		return -ENOMEM;
+	err = take_of_one(file, page_address(page));
+	if (err) {
+		__free_page(page);
+		return err;
+	}
+	*buf = (struct pipe_buffer) { .ops = &page_ops, .page = page, .len = PAGE_SIZE };
+	return 0;
+}
+
+/*
+ * Room in the pipe comes first: what was taken off a ring has nowhere else to go.
+ * Who splices holds the pipe's lock.
+ */
+static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info *pipe,
+			      size_t count)
+{
+	struct pipe_buffer buf;
+	ssize_t ret = 0;
+	size_t done = 0;
+
+	if (mutex_lock_interruptible(&file->lock))
+		return -ERESTARTSYS;
+	/* the rest of a sub-buffer of which a part was read cannot go as a whole */
+	if (file->spare_at != file->spare_end)
+		ret = -EINVAL;
+	while (ret >= 0 && done < count && !(done && signal_pending(current))) {
+		if (pipe->readers && pipe_full(pipe->head, pipe->tail, pipe->max_usage))
+			break;
+		ret = take_page(file, &buf);
+		if (!ret)
+			ret = add_to_pipe(pipe, &buf);
+		if (ret > 0)
+			done += ret;
+		cond_resched();
+	}
+	mutex_unlock(&file->lock);
+	return done ? done : ret;
+}
+
+struct request {
+	char __user		*buf;
+	struct pipe_inode_info	*pipe;
+	size_t			count;
+};
+
+static ssize_t deliver_present(struct hyptrace_file *file, const struct request *req)
+{
+	return req->pipe ? splice_present(file, req->pipe, req->count) :
+			   read_present(file, req->buf, req->count);
+}
+
+/* Wait for the first event unless @nonblock; there is none to come once tracing is off. */
+static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bool nonblock)
+{
+	while (req->count) {
+		int kicks = atomic_read(&file->kicks);
+		bool tracing = hyptrace_remote_is_tracing(file->remote);
+		ssize_t done = deliver_present(file, req);
+		int err;
+
+		if (done != -EAGAIN)
+			return done;
+		if (!tracing)
+			return 0;
+		if (nonblock) {
+			hyptrace_file_go_on_looking(file);
+			return -EAGAIN;
+		}
+		err = hyptrace_file_sleep(file, kicks);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check_consumer(const struct hyptrace_file *file)
+{
+	if (!hyptrace_file_remote(file))
+		return -ENOTCONN;
+	return file->snapshot ? -EOPNOTSUPP : 0;
+}
+
+/**
+ * hyptrace_file_read - read(): see linux/hyptrace.h
+ * @filp:	the open file
+ * @buf:	where to
+ * @count:	bytes
+ * @pos:	not used
+ *
+ * Return: bytes, or as there.
+ */
+ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, loff_t *pos)
+{
+	const struct request req = { .buf = buf, .count = count };
+	struct hyptrace_file *file = filp->private_data;
+	int err = check_consumer(file);
+
+	if (err)
+		return err;
+	if (is_of_all_cpus(file) && count < FRAME_BYTES + PAGE_SIZE)
+		return -EINVAL;
+	return deliver(file, &req, filp->f_flags & O_NONBLOCK);
+}
+
+/**
+ * hyptrace_file_splice_read - splice(): see linux/hyptrace.h
+ * @filp:	the open file
+ * @pos:	not used
+ * @pipe:	where to; its lock is held
+ * @count:	bytes; what is no whole sub-buffer at the end is left out
+ * @flags:	SPLICE_F_*
+ *
+ * Return: bytes, or as there.
+ */
+ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_inode_info *pipe,
+				  size_t count, unsigned int flags)
+{
+	const struct request req = { .pipe = pipe, .count = round_down(count, PAGE_SIZE) };
+	struct hyptrace_file *file = filp->private_data;
+	int err = check_consumer(file);
+
+	if (err)
+		return err;
+	if (is_of_all_cpus(file) || !req.count)
+		return -EINVAL;
+	return deliver(file, &req, (filp->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
+}

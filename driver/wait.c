@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting for events through a descriptor. Called by chardev.c, read.c and
+ * state.c.
+ *
+ * The writer does not tell of events: whoever waits looks for them in turn, as
+ * often as the descriptor's latency asks for, and nobody does when nobody waits.
+ */
+#include <linux/math64.h>
+#include <linux/poll.h>
+#include <linux/wait.h>
+
+#include "compat.h"
+#include "internal.h"
+
+/* An attached remote is loaded, unless it was unregistered. */
+static bool remote_is_gone(const struct hyptrace_remote *remote)
+{
+	return READ_ONCE(remote->state) == HYPTRACE_STATE_UNLOADED;
+}
+
+/**
+ * hyptrace_file_kick - have those who wait look again
+ * @file:	whatever they wait for
+ */
+void hyptrace_file_kick(struct hyptrace_file *file)
+{
+	atomic_inc(&file->kicks);
+	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
+}
+
+/**
+ * hyptrace_file_has_data - whether there is as much to read as is waited for
+ * @file:	attached to @remote
+ * @remote:	see there
+ * @mark:	how much that is, on any of the descriptor's CPUs
+ *
+ * Return: whether so; true also when reading would fail.
+ */
+bool hyptrace_file_has_data(const struct hyptrace_file *file,
+			    const struct hyptrace_remote *remote,
+			    const struct hyptrace_watermark *mark)
+{
+	unsigned int cpu;
+
+	if (READ_ONCE(file->spare_at) < READ_ONCE(file->spare_end))
+		return true;
+	if (file->cpu != HYPTRACE_CPU_ALL)
+		return hyptrace_reader_has_data(hyptrace_remote_reader(remote, file->cpu), mark);
+	for_each_possible_cpu(cpu) {
+		if (hyptrace_reader_has_data(hyptrace_remote_reader(remote, cpu), mark))
+			return true;
+	}
+	return false;
+}
+
+static u64 latency_ns(const struct hyptrace_file *file)
+{
+	return (u64)READ_ONCE(file->latency_us) * NSEC_PER_USEC;
+}
+
+static struct hyptrace_watermark watermark(const struct hyptrace_file *file)
+{
+	return (struct hyptrace_watermark) {
+		.percent = READ_ONCE(file->mark.percent),
+		.bytes = READ_ONCE(file->mark.bytes),
+	};
+}
+
+static void timer_arm(struct hyptrace_file *file)
+{
+	/* not hrtimer_active(): the work may be here before the timer's function has returned */
+	if (!hrtimer_is_queued(&file->timer))
+		hrtimer_start(&file->timer, ns_to_ktime(latency_ns(file)), HRTIMER_MODE_REL);
+}
+
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
+{
+	struct hyptrace_file *file = container_of(timer, struct hyptrace_file, timer);
+
+	queue_work(hyptrace_wq, &file->work);
+	return HRTIMER_NORESTART;
+}
+
+/* For those in poll(), as long as there are any. */
+static void look_for_data(struct work_struct *work)
+{
+	struct hyptrace_file *file = container_of(work, struct hyptrace_file, work);
+	const struct hyptrace_watermark mark = watermark(file);
+	struct hyptrace_remote *remote = hyptrace_file_remote(file);
+
+	if (!wq_has_sleeper(&file->wait))
+		return;
+	if (!hyptrace_remote_is_tracing(remote) || hyptrace_file_has_data(file, remote, &mark))
+		hyptrace_file_kick(file);
+	else
+		timer_arm(file);
+}
+
+/**
+ * hyptrace_file_wait_init - have nobody wait, with the defaults
+ * @file:	a new one
+ */
+void hyptrace_file_wait_init(struct hyptrace_file *file)
+{
+	init_waitqueue_head(&file->wait);
+	hrtimer_setup(&file->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	INIT_WORK(&file->work, look_for_data);
+	file->latency_us = HYPTRACE_LATENCY_DEFAULT_US;
+}
+
+/**
+ * hyptrace_file_wait_exit - undo hyptrace_file_wait_init()
+ * @file:	nobody waits any more
+ */
+void hyptrace_file_wait_exit(struct hyptrace_file *file)
+{
+	/* each starts the other: first the work for good, then the timer */
+	disable_work_sync(&file->work);
+	hrtimer_cancel(&file->timer);
+}
+
+/**
+ * hyptrace_file_set_wakeup - what a descriptor waits for, and how long at most
+ * @file:	whose
+ * @wakeup:	see linux/hyptrace.h
+ *
+ * Those who wait now do so by the new values.
+ *
+ * Return: 0 or -EINVAL, and nothing has changed.
+ */
+int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup)
+{
+	if (wakeup->flags || wakeup->percent > 100 || (wakeup->percent && wakeup->bytes) ||
+	    wakeup->latency_us < HYPTRACE_LATENCY_MIN_US ||
+	    wakeup->latency_us > HYPTRACE_LATENCY_MAX_US)
+		return -EINVAL;
+	WRITE_ONCE(file->latency_us, wakeup->latency_us);
+	WRITE_ONCE(file->mark.percent, wakeup->percent);
+	WRITE_ONCE(file->mark.bytes, wakeup->bytes);
+	hyptrace_file_kick(file);
+	return 0;
+}
+
+/**
+ * hyptrace_file_go_on_looking - look for the next event though nobody asks
+ * @file:	which was just found empty
+ *
+ * For those who were told of the last one and wait for the next without asking
+ * again: edge-triggered epoll.
+ */
+void hyptrace_file_go_on_looking(struct hyptrace_file *file)
+{
+	if (wq_has_sleeper(&file->wait))
+		timer_arm(file);
+}
+
+/**
+ * hyptrace_file_sleep - sleep until it is time to look again
+ * @file:	where there is nothing to read
+ * @kicks:	@file->kicks before that was found
+ *
+ * Return: 0 or -ERESTARTSYS.
+ */
+int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
+{
+	int err = wait_event_interruptible_hrtimeout(file->wait,
+						     atomic_read(&file->kicks) != kicks,
+						     ns_to_ktime(latency_ns(file)));
+
+	return err == -ETIME ? 0 : err;
+}
+
+/**
+ * hyptrace_file_poll - what poll() answers
+ * @filp:	the open file
+ * @wait:	as poll() has it
+ *
+ * Return: as in linux/hyptrace.h.
+ */
+__poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)
+{
+	static const struct hyptrace_watermark any;
+	struct hyptrace_file *file = filp->private_data;
+	const struct hyptrace_watermark mark = watermark(file);
+	struct hyptrace_remote *remote = hyptrace_file_remote(file);
+	bool tracing;
+
+	if (!remote)
+		return EPOLLERR;
+	poll_wait(filp, &file->wait, wait);
+	if (remote_is_gone(remote))
+		return EPOLLERR | EPOLLHUP;
+	tracing = hyptrace_remote_is_tracing(remote);
+	/* nothing more comes: what there is has not to wait for the mark */
+	if (hyptrace_file_has_data(file, remote, tracing ? &mark : &any))
+		return EPOLLIN | EPOLLRDNORM;
+	if (!tracing)
+		return EPOLLHUP;
+	timer_arm(file);
+	return 0;
+}
