@@ -127,7 +127,7 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 
 /*
  * Room in the pipe comes first: what was taken off a ring has nowhere else to go.
- * Who splices holds the pipe's lock.
+ * Who splices has seen that the pipe has a reader, and holds its lock.
  */
 static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info *pipe,
 			      size_t count)
@@ -142,7 +142,7 @@ static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info
 	if (file->spare_at != file->spare_end)
 		ret = -EINVAL;
 	while (ret >= 0 && done < count && !(done && signal_pending(current))) {
-		if (pipe->readers && pipe_full(pipe->head, pipe->tail, pipe->max_usage))
+		if (pipe_full(pipe->head, pipe->tail, pipe->max_usage))
 			break;
 		ret = take_page(file, &buf);
 		if (!ret)

@@ -38,6 +38,13 @@ int control_set_rate(struct nl *nl, const char *remote, uint32_t rate)
 	return nl_do(nl, &msg, &answer);
 }
 
+int control_set_size(struct nl *nl, const char *remote, uint64_t size)
+{
+	begin(nl, HYPTRACE_CMD_SET, remote);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, size);
+	return nl_do(nl, &msg, &answer);
+}
+
 int control_clear(struct nl *nl, const char *remote, int cpu)
 {
 	begin(nl, HYPTRACE_CMD_CLEAR, remote);
@@ -227,9 +234,10 @@ bool snapshot_equal(const struct snapshot *a, const struct snapshot *b)
 	return a->len && a->len == b->len && !memcmp(a->data, b->data, a->len);
 }
 
-int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached)
+static int attach_as(int fd, const char *remote, int cpu, uint32_t flags,
+		     struct hyptrace_attach *attached)
 {
-	struct hyptrace_attach request = { .size = sizeof(request), .cpu = cpu };
+	struct hyptrace_attach request = { .size = sizeof(request), .cpu = cpu, .flags = flags };
 
 	if (strlen(remote) >= sizeof(request.remote))
 		return -ENAMETOOLONG;
@@ -241,17 +249,33 @@ int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached
 	return 0;
 }
 
-/* A descriptor, or a negative errno */
-int open_attached(const char *remote, int cpu, int flags)
+int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached)
+{
+	return attach_as(fd, remote, cpu, 0, attached);
+}
+
+static int open_as(const char *remote, int cpu, int flags, uint32_t attach_flags)
 {
 	int fd, err;
 
 	fd = open(DEVICE, O_RDONLY | O_CLOEXEC | flags);
 	if (fd < 0)
 		return -errno;
-	err = attach(fd, remote, cpu, NULL);
+	err = attach_as(fd, remote, cpu, attach_flags, NULL);
 	if (!err)
 		return fd;
 	close(fd);
 	return err;
+}
+
+/* A descriptor, or a negative errno */
+int open_attached(const char *remote, int cpu, int flags)
+{
+	return open_as(remote, cpu, flags, 0);
+}
+
+/* One that takes nothing off the ring */
+int open_snapshot(const char *remote, int cpu)
+{
+	return open_as(remote, cpu, 0, HYPTRACE_ATTACH_SNAPSHOT);
 }

@@ -46,6 +46,7 @@ struct info {
 int control(struct nl *nl, uint8_t cmd, const char *remote);
 int control_load(struct nl *nl, const char *remote, uint64_t size, uint32_t mode);
 int control_set_rate(struct nl *nl, const char *remote, uint32_t rate);
+int control_set_size(struct nl *nl, const char *remote, uint64_t size);
 int control_clear(struct nl *nl, const char *remote, int cpu);
 int control_mark(struct nl *nl, const char *remote, int cpu, uint64_t value, uint32_t count);
 int control_enable(struct nl *nl, const char *remote, const char *event, bool enable);
@@ -70,5 +71,6 @@ bool snapshot_equal(const struct snapshot *a, const struct snapshot *b);
 
 int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached);
 int open_attached(const char *remote, int cpu, int flags);
+int open_snapshot(const char *remote, int cpu);
 
 #endif /* __CONTROL_H */

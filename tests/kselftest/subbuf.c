@@ -16,6 +16,7 @@ enum {
 };
 
 #define WORD		4
+#define GAP_SIZE	(2 * WORD + sizeof(uint64_t))
 #define TYPE_BITS	5
 #define DELTA_BITS	27
 
@@ -65,6 +66,18 @@ void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 		sub->bad = "0 missed events";
 }
 
+/* Where a ring that discards has done so, as linux/hyptrace.h has it. */
+static bool is_gap(struct subbuf *sub, uint32_t delta)
+{
+	uint64_t count;
+
+	if (sub->pos || delta != 1 || sub->end <= GAP_SIZE || word(sub, WORD) != GAP_SIZE - WORD)
+		return false;
+	memcpy(&count, sub->data + 2 * WORD, sizeof(count));
+	/* what is lost besides it went before */
+	return count && (!sub->stored || count <= sub->lost);
+}
+
 /**
  * subbuf_next - the next record that is an event
  * @sub:	the walk
@@ -89,8 +102,12 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 			sub->time += delta;
 		switch (type) {
 		case TYPE_PADDING:
-			sub->bad = "padding within the data";
-			return false;
+			if (!is_gap(sub, delta)) {
+				sub->bad = "padding within the data";
+				return false;
+			}
+			sub->pos += GAP_SIZE;
+			continue;
 		case TYPE_TIME_EXTEND:
 			sub->time += (uint64_t)word(sub, at) << DELTA_BITS;
 			sub->pos += 2 * WORD;

@@ -78,7 +78,7 @@ TEST_F(map, meta_page)
 	meta = map_all(fd, PAGE);
 	ASSERT_NE(MAP_FAILED, meta);
 	EXPECT_EQ(PAGE, meta->meta_page_size);
-	EXPECT_EQ(sizeof(*meta), meta->meta_struct_len);
+	EXPECT_EQ(sizeof(struct hyptrace_map_meta), meta->meta_struct_len);
 	EXPECT_EQ(PAGE, meta->subbuf_size);
 	EXPECT_EQ(NR_SUBBUFS, meta->nr_subbufs);
 	EXPECT_EQ(0, meta->reader.id);

@@ -230,8 +230,11 @@ TEST_F(refuse, set)
 		    U32_ATTR(HYPTRACE_A_CONTROL_MODE, 2) } },
 	};
 	static const struct refusal loaded[] = {
-		{ "size while loaded", HYPTRACE_CMD_SET, false, EBUSY, 1, 0, "size",
-		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_SIZE, 8192) } },
+		{ "size 0 while loaded", HYPTRACE_CMD_SET, false, EINVAL, 1, 0, "size 0",
+		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_SIZE, 0) } },
+		{ "size and mode while loaded", HYPTRACE_CMD_SET, false, EBUSY, 2, 0, "mode",
+		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_SIZE, 8192),
+		    U32_ATTR(HYPTRACE_A_CONTROL_MODE, HYPTRACE_MODE_DISCARD) } },
 		{ "mode while loaded", HYPTRACE_CMD_SET, false, EBUSY, 1, 0, "mode",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CONTROL_MODE, HYPTRACE_MODE_DISCARD) } },
 	};

@@ -108,14 +108,27 @@ load ../helper
 	same "$(of .mode)" discard
 }
 
-@test "set of size and mode is refused while loaded" {
+@test "set of a mode is refused while loaded" {
 	ht load
-	run -2 ht set --size 64K
-	says 'cannot set'
-	says 'size'
 	run -2 ht set --mode discard
+	says 'cannot set'
 	says 'mode'
 	same "$(of '.size_asked, .mode' | xargs)" "1048576 overwrite"
+}
+
+@test "set of a size while tracing keeps the events that fit" {
+	tracing_marks
+	ht mark 1 --count 1000 --cpu 0
+	run -0 ht set --size 70000
+	same "$(of '.size_asked, .size_had, .state' | xargs)" "70000 73728 tracing"
+	same "$(total unread)" 1000
+	run -0 ht set --size 8K
+	same "$(of .size_had)" 8192
+	same "$(total written)" 1000
+	# 204 go into a sub-buffer, and 1000 into four and most of a fifth
+	same "$(total unread)" 184
+	run -2 ht set --size 1T
+	same "$(of .size_had)" 8192
 }
 
 @test "reset goes back to everything as it was registered" {

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Resizing rings that are loaded, also while they are written and read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "subbuf.h"
+
+#define PAGE		4096U
+#define PER_SUBBUF	((PAGE - 16) / 20)
+#define CPUS		2
+#define ROUNDS		40
+#define RATE		20000
+#define PATIENCE_S	180
+
+REMOTE_FIXTURE(resize);
+
+static char buffer[PAGE] __attribute__((aligned(8)));
+
+static struct sequence sequence_of(struct nl *nl, const char *remote)
+{
+	return (struct sequence) { .event = control_event_id(nl, remote, "selftest") };
+}
+
+static int ready(struct nl *nl, const char *remote, unsigned int nr_subbufs)
+{
+	return control_ready(nl, remote, nr_subbufs * PAGE, HYPTRACE_MODE_OVERWRITE);
+}
+
+static int resize(struct nl *nl, const char *remote, unsigned int nr_subbufs)
+{
+	return control_set_size(nl, remote, nr_subbufs * PAGE);
+}
+
+static void drain(int fd, struct sequence *seq)
+{
+	while (read(fd, buffer, PAGE) == PAGE)
+		sequence_feed(seq, buffer, PAGE);
+}
+
+TEST_F(resize, larger_keeps_all)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	struct counts counts;
+	struct info info;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, 4));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 3 * PER_SUBBUF + 5));
+	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 20 * PAGE - 1));
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
+	EXPECT_EQ(20 * PAGE - 1, info.size_asked);
+	EXPECT_EQ(20 * PAGE, info.size_had);
+	EXPECT_EQ(21, info.nr_subbufs);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+	EXPECT_EQ(21, counts.nr_subbufs);
+	EXPECT_EQ(3 * PER_SUBBUF + 5, counts.written);
+	EXPECT_EQ(3 * PER_SUBBUF + 5, counts.unread);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 3 * PER_SUBBUF + 5, 10 * PER_SUBBUF));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	drain(fd, &seq);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(13 * PER_SUBBUF + 5, seq.seen);
+	EXPECT_EQ(0, seq.lost);
+	close(fd);
+}
+
+TEST_F(resize, smaller_keeps_the_youngest)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	struct counts counts;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, 20));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 15 * PER_SUBBUF));
+	ASSERT_EQ(0, resize(&self->nl, variant->remote, 4));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+	/* one of the four is what is written next */
+	EXPECT_EQ(12 * PER_SUBBUF, counts.overrun);
+	EXPECT_EQ(3 * PER_SUBBUF, counts.unread);
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	drain(fd, &seq);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(3 * PER_SUBBUF, seq.seen);
+	EXPECT_EQ(12 * PER_SUBBUF, seq.lost);
+	EXPECT_EQ(15 * PER_SUBBUF, seq.next);
+	close(fd);
+}
+
+/* Stopped, and a reader in the middle of a sub-buffer and of a piece of it. */
+TEST_F(resize, with_a_reader_between)
+{
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, 4));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
+	ASSERT_EQ(1000, read(fd, buffer, 1000));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 10, 10));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	ASSERT_EQ(0, resize(&self->nl, variant->remote, 7));
+	ASSERT_EQ(PAGE - 1000, read(fd, buffer + 1000, PAGE - 1000));
+	sequence_feed(&seq, buffer, PAGE);
+	EXPECT_EQ(10, seq.seen);
+	drain(fd, &seq);
+	EXPECT_EQ(20, seq.seen);
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 20, 5 * PER_SUBBUF));
+	drain(fd, &seq);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(20 + 5 * PER_SUBBUF, seq.seen);
+	close(fd);
+}
+
+/* To and fro, and a CPU that is not read has its share as well. */
+TEST_F_TIMEOUT(resize, again_and_again, PATIENCE_S)
+{
+	static const unsigned int sizes[] = { 2, 9, 3, 200, 2, 2, 130, 5 };
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	struct counts counts;
+	unsigned int round;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, 3));
+	fd = open_attached(variant->remote, 1, O_NONBLOCK);
+	for (round = 0; round < ROUNDS; round++) {
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, round * 1500, 1500));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, round * 700, 700));
+		if (round % 3 == 1)
+			drain(fd, &seq);
+		else if (round % 3 == 2 && read(fd, buffer, PAGE) == PAGE)
+			sequence_feed(&seq, buffer, PAGE);
+		ASSERT_EQ(0, resize(&self->nl, variant->remote,
+				    sizes[round % ARRAY_SIZE(sizes)]));
+	}
+	drain(fd, &seq);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(ROUNDS * 1500, seq.next);
+	EXPECT_EQ(ROUNDS * 1500, seq.seen + seq.lost);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(ROUNDS * 1500, counts.written);
+	EXPECT_EQ(seq.seen, counts.read);
+	EXPECT_EQ(seq.lost, counts.overrun);
+	EXPECT_EQ(0, counts.unread);
+	close(fd);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+	EXPECT_EQ(ROUNDS * 700, counts.written);
+	EXPECT_EQ(counts.written, counts.overrun + counts.unread);
+}
+
+/*
+ * A writer that goes on meanwhile: by the rate of the test remote, and by what
+ * goes on at EL2 in any case.
+ */
+TEST_F_TIMEOUT(resize, while_writing, PATIENCE_S)
+{
+	static const unsigned int sizes[] = { 50, 2, 400, 3 };
+	struct sequence seq = sequence_of(&self->nl, variant->remote);
+	bool test = !strcmp(variant->remote, "test");
+	struct counts counts;
+	unsigned int round;
+	int cpu, fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, 4));
+	ASSERT_EQ(0, test ? control_set_rate(&self->nl, variant->remote, RATE) :
+			    control_enable(&self->nl, variant->remote, "hyp_enter", true));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	for (round = 0; round < ROUNDS; round++) {
+		ASSERT_EQ(0, resize(&self->nl, variant->remote,
+				    sizes[round % ARRAY_SIZE(sizes)]));
+		usleep(5000);
+		drain(fd, &seq);
+	}
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	drain(fd, &seq);
+	EXPECT_STREQ("", seq.bad);
+	if (test) {
+		EXPECT_LT(0, seq.seen);
+		EXPECT_EQ(seq.next, seq.seen + seq.lost);
+	}
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, cpu, &counts));
+		EXPECT_LT(0, counts.written);
+		EXPECT_EQ(counts.written, counts.read + counts.overrun + counts.unread);
+	}
+	close(fd);
+}
+
+TEST_F(resize, refusals)
+{
+	struct snapshot before, after;
+	void *meta;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, 4));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 500));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	meta = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, meta);
+	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
+	EXPECT_EQ(-EBUSY, resize(&self->nl, variant->remote, 8));
+	EXPECT_EQ(-EBUSY, resize(&self->nl, variant->remote, 2));
+	/* as many as there are is no other size */
+	EXPECT_EQ(0, resize(&self->nl, variant->remote, 4));
+	munmap(meta, PAGE);
+	EXPECT_EQ(-EINVAL, control_set_size(&self->nl, variant->remote, 0));
+	EXPECT_EQ(-ENOMEM, control_set_size(&self->nl, variant->remote, 1ULL << 40));
+	EXPECT_EQ(-ENOMEM, control_set_size(&self->nl, variant->remote, 1ULL << 63));
+	EXPECT_EQ(-ENOMEM, control_set_size(&self->nl, variant->remote, UINT64_MAX));
+	ASSERT_EQ(0, control_snapshot(&self->nl, &after));
+	EXPECT_TRUE(snapshot_equal(&before, &after));
+	EXPECT_EQ(0, resize(&self->nl, variant->remote, 8));
+	/* and it can be mapped again */
+	meta = mmap(NULL, 10 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	EXPECT_NE(MAP_FAILED, meta);
+	munmap(meta, 10 * PAGE);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

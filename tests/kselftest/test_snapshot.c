@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * HYPTRACE_ATTACH_SNAPSHOT: looking at a ring through its mapping, beside its
+ * consumer. The walk over the sub-buffers is that of linux/hyptrace.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "subbuf.h"
+
+#define PAGE		4096UL
+#define NR_SUBBUFS	9		/* the reader's included */
+#define RING_SIZE	((NR_SUBBUFS - 1) * PAGE)
+#define MAP_SIZE	((NR_SUBBUFS + 1) * PAGE)
+#define PER_SUBBUF	((PAGE - 16) / 20)
+#define PATIENCE_S	180
+
+REMOTE_FIXTURE(snapshot);
+
+struct page {
+	uint64_t	time;
+	uint64_t	commit;
+	uint8_t		data[PAGE - 16];
+};
+
+static const struct page *page_at(const struct hyptrace_map_meta *meta, unsigned int id)
+{
+	return (const struct page *)((const char *)meta + (id + 1) * PAGE);
+}
+
+static uint64_t acquire(const uint64_t *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static int younger_first(const void *a, const void *b)
+{
+	const struct page *x = a, *y = b;
+
+	return x->time < y->time ? 1 : x->time > y->time ? -1 : 0;
+}
+
+/* Sub-buffers without a gap between them, the youngest first; how many */
+static unsigned int take(const struct hyptrace_map_meta *meta, struct page *pages)
+{
+	uint64_t last = 0, floor = page_at(meta, meta->buffer.reader.id)->time;
+	unsigned int ids[NR_SUBBUFS], id, i, nr = 0;
+
+	if (floor < meta->begin)
+		floor = meta->begin;
+	for (id = 0; id < NR_SUBBUFS; id++) {
+		uint64_t time = acquire(&page_at(meta, id)->time);
+
+		if (acquire(&page_at(meta, id)->commit) && time > last)
+			last = time;
+	}
+	for (id = 0; id < NR_SUBBUFS; id++) {
+		const struct page *page = page_at(meta, id);
+		struct page *to = &pages[nr];
+
+		to->time = acquire(&page->time);
+		to->commit = acquire(&page->commit) & HYPTRACE_COMMIT_MASK;
+		if (!to->commit || to->time < floor || to->time > last)
+			continue;
+		/* where it is, until it is copied */
+		memcpy(to->data, &id, sizeof(id));
+		nr++;
+	}
+	qsort(pages, nr, sizeof(*pages), younger_first);
+	for (i = 0; i < nr; i++) {
+		memcpy(&ids[i], pages[i].data, sizeof(id));
+		memcpy(pages[i].data, page_at(meta, ids[i])->data, pages[i].commit);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&page_at(meta, ids[i])->time, __ATOMIC_RELAXED) != pages[i].time)
+			return i;
+	}
+	return nr;
+}
+
+/* The events of a snapshot: numbers without a gap. @first is out. */
+static uint64_t count(struct __test_metadata *_metadata, const struct page *pages,
+		      unsigned int nr, uint16_t event, uint64_t *first)
+{
+	struct record record;
+	struct subbuf sub;
+	uint64_t id, events = 0;
+
+	while (nr--) {
+		subbuf_begin(&sub, &pages[nr], PAGE);
+		while (subbuf_next(&sub, &record)) {
+			if (record.event != event)
+				continue;
+			memcpy(&id, (const char *)record.payload + 8, sizeof(id));
+			if (!events)
+				*first = id;
+			ASSERT_EQ(*first + events, id);
+			events++;
+		}
+		ASSERT_EQ(NULL, sub.bad);
+	}
+	return events;
+}
+
+static struct page pages[NR_SUBBUFS];
+
+static const struct hyptrace_map_meta *map(int fd)
+{
+	return mmap(NULL, MAP_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+}
+
+static int ready(struct nl *nl, const char *remote, uint32_t mode)
+{
+	return control_ready(nl, remote, RING_SIZE, mode);
+}
+
+TEST_F(snapshot, takes_nothing)
+{
+	int event = control_event_id(&self->nl, variant->remote, "selftest");
+	const struct hyptrace_map_meta *meta;
+	struct counts before, after;
+	uint64_t first;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 100, 3 * PER_SUBBUF));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &before));
+	fd = open_snapshot(variant->remote, 0);
+	ASSERT_LE(0, fd);
+	meta = map(fd);
+	ASSERT_NE(MAP_FAILED, meta);
+	EXPECT_EQ(3 * PER_SUBBUF, count(_metadata, pages, take(meta, pages), event, &first));
+	EXPECT_EQ(100, first);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &after));
+	EXPECT_EQ(before.written, after.written);
+	EXPECT_EQ(0, after.read);
+	EXPECT_EQ(before.unread, after.unread);
+	EXPECT_EQ(0, after.consumer);
+	close(fd);
+	munmap((void *)meta, MAP_SIZE);
+}
+
+/* Any number of them beside a consumer, and what that has taken is not seen again. */
+TEST_F(snapshot, beside_a_consumer)
+{
+	int event = control_event_id(&self->nl, variant->remote, "selftest");
+	struct sequence seq = { .event = event };
+	const struct hyptrace_map_meta *meta;
+	static char buffer[PAGE];
+	int fd, fds[3], i;
+	uint64_t first;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	for (i = 0; i < 3; i++) {
+		fds[i] = open_snapshot(variant->remote, 0);
+		ASSERT_LE(0, fds[i]);
+	}
+	EXPECT_EQ(-EBUSY, open_attached(variant->remote, 0, 0));
+	meta = map(fds[2]);
+	ASSERT_NE(MAP_FAILED, meta);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 4 * PER_SUBBUF));
+	for (i = 1; i < 4; i++) {
+		ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+		sequence_feed(&seq, buffer, PAGE);
+		/* the reader's is the first of the run, all of it read */
+		EXPECT_EQ((5 - i) * PER_SUBBUF,
+			  count(_metadata, pages, take(meta, pages), event, &first));
+		EXPECT_EQ(PAGE - 16, meta->buffer.reader.read);
+		EXPECT_EQ((i - 1) * PER_SUBBUF, first);
+	}
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	sequence_feed(&seq, buffer, PAGE);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(4 * PER_SUBBUF, seq.seen);
+	EXPECT_EQ(0, seq.lost);
+	munmap((void *)meta, MAP_SIZE);
+	for (i = 0; i < 3; i++)
+		close(fds[i]);
+	close(fd);
+}
+
+TEST_F(snapshot, nothing_of_before_a_clear)
+{
+	int event = control_event_id(&self->nl, variant->remote, "selftest");
+	const struct hyptrace_map_meta *meta;
+	uint64_t first;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_snapshot(variant->remote, 0);
+	meta = map(fd);
+	ASSERT_NE(MAP_FAILED, meta);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 5 * PER_SUBBUF));
+	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 0));
+	EXPECT_EQ(0, take(meta, pages));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 7000, 10));
+	EXPECT_EQ(10, count(_metadata, pages, take(meta, pages), event, &first));
+	EXPECT_EQ(7000, first);
+	close(fd);
+	munmap((void *)meta, MAP_SIZE);
+}
+
+/* In a ring that discards, the gap is told where it is. */
+TEST_F(snapshot, a_gap)
+{
+	const struct hyptrace_map_meta *meta;
+	static char buffer[PAGE];
+	unsigned int nr, i, gaps = 0;
+	uint64_t lost;
+	int fd, looking;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_DISCARD));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	looking = open_snapshot(variant->remote, 0);
+	meta = map(looking);
+	ASSERT_NE(MAP_FAILED, meta);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, RING_SIZE));
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, RING_SIZE, 1));
+	nr = take(meta, pages);
+	for (i = 0; i < nr; i++) {
+		uint32_t head[2];
+
+		memcpy(head, pages[i].data, sizeof(head));
+		if ((head[0] & 31) != 29)
+			continue;
+		gaps++;
+		EXPECT_EQ(1, head[0] >> 5);
+		EXPECT_EQ(12, head[1]);
+		memcpy(&lost, pages[i].data + 8, sizeof(lost));
+		EXPECT_EQ(RING_SIZE - (NR_SUBBUFS - 1) * PER_SUBBUF, lost);
+		/* the youngest has it */
+		EXPECT_EQ(0, i);
+	}
+	EXPECT_EQ(1, gaps);
+	close(fd);
+	close(looking);
+	munmap((void *)meta, MAP_SIZE);
+}
+
+/* A writer as fast as it can, a ring that is written anew again and again. */
+TEST_F_TIMEOUT(snapshot, at_full_speed, PATIENCE_S)
+{
+	int event = control_event_id(&self->nl, variant->remote, "selftest");
+	uint64_t first, last = 0, taken = 0, events = 0;
+	const struct hyptrace_map_meta *meta;
+	struct counts counts;
+	int fd, status;
+	pid_t child;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_snapshot(variant->remote, 1);
+	meta = map(fd);
+	ASSERT_NE(MAP_FAILED, meta);
+	child = fork();
+	if (!child)
+		_exit(control_mark(&self->nl, variant->remote, 1, 0, 100000) ? 1 : 0);
+	do {
+		uint64_t nr = count(_metadata, pages, take(meta, pages), event, &first);
+
+		if (!nr)
+			continue;
+		EXPECT_LE(last, first + nr - 1);
+		last = first + nr - 1;
+		taken++;
+		events += nr;
+	} while (!waitpid(child, &status, WNOHANG));
+	EXPECT_EQ(0, status);
+	EXPECT_LT(0, taken);
+	TH_LOG("%llu snapshots of %llu events on average", (unsigned long long)taken,
+	       (unsigned long long)(taken ? events / taken : 0));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	EXPECT_EQ(100000, counts.written);
+	EXPECT_EQ(0, counts.read);
+	close(fd);
+	munmap((void *)meta, MAP_SIZE);
+}
+
+TEST_F(snapshot, refusals)
+{
+	struct hyptrace_attach all = {
+		.size = sizeof(all), .cpu = HYPTRACE_CPU_ALL, .flags = HYPTRACE_ATTACH_SNAPSHOT,
+	};
+	const struct hyptrace_map_meta *meta;
+	int fd, pipes[2];
+	char byte;
+
+	/* it loads nothing to look at */
+	EXPECT_EQ(-ENODATA, open_snapshot(variant->remote, 0));
+	EXPECT_UNLOADED();
+	EXPECT_EQ(-ENODEV, open_snapshot("no-such", 0));
+
+	ASSERT_EQ(0, pipe(pipes));
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(-ENXIO, open_snapshot(variant->remote, 1000));
+	fd = open(DEVICE, O_RDONLY);
+	strcpy(all.remote, variant->remote);
+	EXPECT_EQ(-1, ioctl(fd, HYPTRACE_IOC_ATTACH, &all));
+	EXPECT_EQ(EINVAL, errno);
+	close(fd);
+
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	fd = open_snapshot(variant->remote, 0);
+	meta = map(fd);
+	ASSERT_NE(MAP_FAILED, meta);
+	EXPECT_EQ(-1, read(fd, &byte, 1));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+	EXPECT_EQ(-1, splice(fd, NULL, pipes[1], NULL, PAGE, 0));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+	EXPECT_EQ(-1, ioctl(fd, TRACE_MMAP_IOCTL_GET_READER));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, MAP_SIZE + PAGE, PROT_READ, MAP_SHARED, fd, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, meta->buffer.read);
+	/* it keeps the rings, as any descriptor does */
+	EXPECT_EQ(-EBUSY, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
+	close(fd);
+	munmap((void *)meta, MAP_SIZE);
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
+}
+
+TEST_HARNESS_MAIN

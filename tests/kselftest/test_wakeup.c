@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* HYPTRACE_IOC_WAKEUP: when poll() tells, and how late. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "waiting.h"
+
+#define PAGE		4096U
+#define NR_SUBBUFS	10
+#define RING_SIZE	(NR_SUBBUFS * PAGE)
+/* selftest events take 20 bytes */
+#define RECORD		20U
+#define PER_SUBBUF	((PAGE - 16) / RECORD)
+
+REMOTE_FIXTURE(wakeup);
+
+static char buffer[RING_SIZE] __attribute__((aligned(8)));
+
+static struct hyptrace_wakeup defaults(void)
+{
+	return (struct hyptrace_wakeup) {
+		.size = sizeof(struct hyptrace_wakeup),
+		.latency_us = HYPTRACE_LATENCY_DEFAULT_US,
+	};
+}
+
+static int set_wakeup(int fd, const void *wakeup)
+{
+	return ioctl(fd, HYPTRACE_IOC_WAKEUP, wakeup) ? -errno : 0;
+}
+
+static int set_mark(int fd, uint32_t percent, uint64_t bytes)
+{
+	struct hyptrace_wakeup wakeup = defaults();
+
+	wakeup.percent = percent;
+	wakeup.bytes = bytes;
+	return set_wakeup(fd, &wakeup);
+}
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, timeout_ms) == 1 && poll_fd.revents == POLLIN;
+}
+
+static int ready(struct nl *nl, const char *remote, uint32_t mode)
+{
+	return control_ready(nl, remote, RING_SIZE, mode);
+}
+
+TEST_F(wakeup, refusals)
+{
+	struct hyptrace_wakeup good = defaults(), bad;
+	struct {
+		struct hyptrace_wakeup wakeup;
+		uint64_t surplus;
+	} newer = { .wakeup = good, .surplus = 1 };
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, 0);
+	ASSERT_EQ(0, set_mark(fd, 0, 3 * RECORD));
+
+#define REFUSED(error, field, value) do {				\
+		bad = good;						\
+		bad.field = value;					\
+		EXPECT_EQ(error, set_wakeup(fd, &bad));			\
+	} while (0)
+	REFUSED(-EINVAL, size, sizeof(good) - 1);
+	REFUSED(-EINVAL, size, 0);
+	REFUSED(-EINVAL, flags, 1);
+	REFUSED(-EINVAL, flags, 1U << 31);
+	REFUSED(-EINVAL, percent, 101);
+	REFUSED(-EINVAL, percent, UINT32_MAX);
+	REFUSED(-EINVAL, latency_us, 0);
+	REFUSED(-EINVAL, latency_us, HYPTRACE_LATENCY_MIN_US - 1);
+	REFUSED(-EINVAL, latency_us, HYPTRACE_LATENCY_MAX_US + 1);
+	REFUSED(-EINVAL, latency_us, UINT32_MAX);
+	good.bytes = 1;
+	REFUSED(-EINVAL, percent, 1);
+	good.bytes = 0;
+	newer.wakeup.size = sizeof(newer);
+	EXPECT_EQ(-E2BIG, set_wakeup(fd, &newer));
+	EXPECT_EQ(-EFAULT, set_wakeup(fd, NULL));
+
+	/* none of these has changed anything */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 2));
+	EXPECT_FALSE(is_readable(fd, 100));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_TRUE(is_readable(fd, SOON_MS));
+	newer.surplus = 0;
+	EXPECT_EQ(0, set_wakeup(fd, &newer));
+	close(fd);
+}
+
+TEST_F(wakeup, before_attaching)
+{
+	int fd = open(DEVICE, O_RDONLY | O_NONBLOCK);
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, set_mark(fd, 0, 2 * RECORD));
+	ASSERT_EQ(0, attach(fd, variant->remote, 0, NULL));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_FALSE(is_readable(fd, 100));
+	/* what is there can be read nevertheless */
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+	close(fd);
+}
+
+TEST_F(wakeup, bytes)
+{
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, set_mark(fd, 0, 1000 * RECORD));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 999));
+	EXPECT_FALSE(is_readable(fd, 0));
+	EXPECT_FALSE(is_readable(fd, 100));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_TRUE(is_readable(fd, 0));
+	/* a sub-buffer less, and again as many more */
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+	EXPECT_FALSE(is_readable(fd, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, PER_SUBBUF - 1));
+	EXPECT_FALSE(is_readable(fd, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_TRUE(is_readable(fd, 0));
+	close(fd);
+}
+
+TEST_F(wakeup, percent)
+{
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	/* half of ten sub-buffers: the fifth has an event in it */
+	ASSERT_EQ(0, set_mark(fd, 50, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 4 * PER_SUBBUF));
+	EXPECT_FALSE(is_readable(fd, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_TRUE(is_readable(fd, 0));
+	ASSERT_EQ(0, set_mark(fd, 51, 0));
+	EXPECT_FALSE(is_readable(fd, 0));
+	ASSERT_EQ(0, set_mark(fd, 1, 0));
+	EXPECT_TRUE(is_readable(fd, 0));
+	close(fd);
+}
+
+/* All there can be is enough, whatever was asked for. */
+TEST_F(wakeup, a_full_ring)
+{
+	static const uint32_t modes[] = { HYPTRACE_MODE_OVERWRITE, HYPTRACE_MODE_DISCARD };
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
+		ASSERT_EQ(0, ready(&self->nl, variant->remote, modes[i]));
+		fd = open_attached(variant->remote, 0, O_NONBLOCK);
+		ASSERT_EQ(0, set_mark(fd, 0, 1ULL << 60));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, PER_SUBBUF));
+		EXPECT_FALSE(is_readable(fd, 0));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0,
+					  2 * NR_SUBBUFS * PER_SUBBUF));
+		EXPECT_TRUE(is_readable(fd, 0));
+		ASSERT_EQ(0, set_mark(fd, 100, 0));
+		EXPECT_TRUE(is_readable(fd, 0));
+		close(fd);
+	}
+}
+
+/* Nothing more comes once tracing is off. */
+TEST_F(wakeup, the_rest)
+{
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, set_mark(fd, 90, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+	EXPECT_FALSE(is_readable(fd, 0));
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	EXPECT_TRUE(is_readable(fd, SOON_MS));
+	wait_for(_metadata, child);
+	close(fd);
+}
+
+TEST_F(wakeup, any_of_all_cpus)
+{
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, O_NONBLOCK);
+	ASSERT_EQ(0, set_mark(fd, 0, 10 * RECORD));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 9));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 9));
+	EXPECT_FALSE(is_readable(fd, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
+	EXPECT_TRUE(is_readable(fd, 0));
+	close(fd);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+/* A latency of a second is waited for; that of others is not. */
+TEST_F(wakeup, latency)
+{
+	struct hyptrace_wakeup wakeup = defaults();
+	uint64_t begin;
+	pid_t child;
+	int fd;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	wakeup.latency_us = HYPTRACE_LATENCY_MAX_US;
+	ASSERT_EQ(0, set_wakeup(fd, &wakeup));
+	begin = now_ms();
+	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	EXPECT_TRUE(is_readable(fd, SOON_MS));
+	EXPECT_LE(begin + 900, now_ms());
+	wait_for(_metadata, child);
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+
+	/* who waits goes on with what is set meanwhile */
+	child = fork();
+	if (!child) {
+		wakeup.latency_us = HYPTRACE_LATENCY_MIN_US;
+		_exit(control_mark(&self->nl, variant->remote, 0, 0, 1) || set_wakeup(fd, &wakeup));
+	}
+	EXPECT_TRUE(is_readable(fd, SOON_MS));
+	wait_for(_metadata, child);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
