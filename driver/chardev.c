@@ -98,7 +98,7 @@ static long ioctl_attach(struct hyptrace_file *file, void *arg)
 	if (!remote)
 		return -ENODEV;
 	if (!file->spare)
-		file->spare = kvmalloc(sizeof(struct hyptrace_frame) + PAGE_SIZE, GFP_KERNEL_ACCOUNT);
+		file->spare = kvmalloc(HYPTRACE_FRAME_BYTES + PAGE_SIZE, GFP_KERNEL_ACCOUNT);
 	file->snapshot = attach->flags & HYPTRACE_ATTACH_SNAPSHOT;
 	err = file->spare ? hyptrace_remote_attach(remote, file, attach->cpu) : -ENOMEM;
 	if (!err) {

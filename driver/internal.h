@@ -66,6 +66,9 @@
 #define HYPTRACE_MIN_SUBBUFS		2
 #define HYPTRACE_READER_SUBBUFS		1
 
+/* What precedes a sub-buffer on a descriptor of all CPUs. */
+#define HYPTRACE_FRAME_BYTES		sizeof(struct hyptrace_frame)
+
 /* Losses of a CPU are told of once in this time, and no more often. */
 #define HYPTRACE_LOSS_PERIOD_MS		100
 

@@ -17,8 +17,6 @@
 
 #include "internal.h"
 
-#define FRAME_BYTES	sizeof(struct hyptrace_frame)
-
 static bool is_of_all_cpus(const struct hyptrace_file *file)
 {
 	return file->cpu == HYPTRACE_CPU_ALL;
@@ -61,20 +59,20 @@ static int take_of_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 
 static int take(struct hyptrace_file *file)
 {
-	struct hyptrace_subbuf *to = file->spare + FRAME_BYTES;
+	struct hyptrace_subbuf *to = file->spare + HYPTRACE_FRAME_BYTES;
 	int err = is_of_all_cpus(file) ? take_of_all(file, to) : take_of_one(file, to);
 
 	if (err)
 		return err;
-	WRITE_ONCE(file->spare_at, is_of_all_cpus(file) ? 0 : FRAME_BYTES);
-	WRITE_ONCE(file->spare_end, FRAME_BYTES + PAGE_SIZE);
+	WRITE_ONCE(file->spare_at, is_of_all_cpus(file) ? 0 : HYPTRACE_FRAME_BYTES);
+	WRITE_ONCE(file->spare_end, HYPTRACE_FRAME_BYTES + PAGE_SIZE);
 	return 0;
 }
 
 /* What is there and fits; without waiting. */
 static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count)
 {
-	size_t whole = PAGE_SIZE + (is_of_all_cpus(file) ? FRAME_BYTES : 0);
+	size_t whole = PAGE_SIZE + (is_of_all_cpus(file) ? HYPTRACE_FRAME_BYTES : 0);
 	size_t done = 0, n, left;
 	int err = 0;
 
@@ -215,7 +213,7 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
 
 	if (err)
 		return err;
-	if (is_of_all_cpus(file) && count < FRAME_BYTES + PAGE_SIZE)
+	if (is_of_all_cpus(file) && count < HYPTRACE_FRAME_BYTES + PAGE_SIZE)
 		return -EINVAL;
 	return deliver(file, &req, filp->f_flags & O_NONBLOCK);
 }

@@ -26,6 +26,7 @@
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
+
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings) = {
 	.lock = HYPTRACE_LOCK_INIT,
 };

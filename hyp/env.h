@@ -10,7 +10,7 @@
  *
  *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
- *	likely(), PAGE_SIZE, errnos, memset()
+ *	likely(), swap(), PAGE_SIZE, errnos, memset()
  *	hyptrace_lock_t		a spinlock; what it is held for is bounded
  *	hyptrace_counter()	the counter that the clock is made of
  *	hyptrace_this_ring(), hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
@@ -28,6 +28,7 @@ struct hyptrace_ring;
 
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/nospec.h>
 
 #include <asm/arch_timer.h>
@@ -149,6 +150,7 @@ static inline int hyptrace_pin_page(u64 pfn, void **va)
 
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>

@@ -32,6 +32,13 @@ typedef int64_t s64;
 #define GENMASK_ULL(h, l)	(((2ULL << (h)) - 1) & ~((1ULL << (l)) - 1))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((a) - 1))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define swap(a, b)			\
+	do {				\
+		typeof(a) _a = (a);	\
+					\
+		(a) = (b);		\
+		(b) = _a;		\
+	} while (0)
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)

@@ -8,14 +8,6 @@
  */
 #include "ring.h"
 
-#define swap_values(a, b)				\
-	do {						\
-		typeof(a) swapped = (a);		\
-							\
-		(a) = (b);				\
-		(b) = swapped;				\
-	} while (0)
-
 /* The writer is done with the sub-buffer it is in. */
 static void leave_page(struct hyptrace_ring *ring)
 {
@@ -39,13 +31,13 @@ static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	u32 i;
 
 	for (i = 0; i < HYPTRACE_MAX_DIRS; i++)
-		swap_values(ring->dir[i], spare->dir[i]);
-	swap_values(ring->meta, spare->meta);
-	swap_values(ring->nr_pages, spare->nr_pages);
-	swap_values(ring->nr_loaded, spare->nr_loaded);
-	swap_values(ring->nr_tables, spare->nr_tables);
-	swap_values(ring->nr_dirs, spare->nr_dirs);
-	swap_values(ring->discard, spare->discard);
+		swap(ring->dir[i], spare->dir[i]);
+	swap(ring->meta, spare->meta);
+	swap(ring->nr_pages, spare->nr_pages);
+	swap(ring->nr_loaded, spare->nr_loaded);
+	swap(ring->nr_tables, spare->nr_tables);
+	swap(ring->nr_dirs, spare->nr_dirs);
+	swap(ring->discard, spare->discard);
 }
 
 static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
@@ -58,7 +50,7 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	WRITE_ONCE(spare->state, HYPTRACE_RING_RETIRED);
 
 	swap_memory(ring, spare);
-	swap_values(hyptrace_reader_slot(ring)->page, hyptrace_reader_slot(spare)->page);
+	swap(hyptrace_reader_slot(ring)->page, hyptrace_reader_slot(spare)->page);
 	ring->head = 0;
 	ring->tail = 0;
 	ring->unread = 0;
@@ -112,7 +104,7 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	}
 
 	to = hyptrace_slot_at(ring, before);
-	swap_values(to->page, from->page);
+	swap(to->page, from->page);
 	to->lost = from->lost;
 	to->entries = from->entries;
 	to->commit = from->commit;

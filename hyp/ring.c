@@ -84,6 +84,7 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 	WRITE_ONCE(page->commit, 0);
 	/* (H) the new time comes with no commit of before, and before all that follows */
 	smp_store_release(&page->time_stamp, ring->page_time);
+	/* (H) likewise */
 	smp_wmb();
 
 	ring->page = page;

@@ -60,7 +60,8 @@ TEST_F(resize, larger_keeps_all)
 	EXPECT_EQ(21, counts.nr_subbufs);
 	EXPECT_EQ(3 * PER_SUBBUF + 5, counts.written);
 	EXPECT_EQ(3 * PER_SUBBUF + 5, counts.unread);
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 3 * PER_SUBBUF + 5, 10 * PER_SUBBUF));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 3 * PER_SUBBUF + 5,
+				  10 * PER_SUBBUF));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	drain(fd, &seq);
 	EXPECT_STREQ("", seq.bad);

@@ -77,7 +77,7 @@ static unsigned int take(const struct hyptrace_map_meta *meta, struct page *page
 		memcpy(&ids[i], pages[i].data, sizeof(id));
 		memcpy(pages[i].data, page_at(meta, ids[i])->data, pages[i].commit);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&page_at(meta, ids[i])->time, __ATOMIC_RELAXED) != pages[i].time)
+		if (acquire(&page_at(meta, ids[i])->time) != pages[i].time)
 			return i;
 	}
 	return nr;

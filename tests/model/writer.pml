@@ -11,7 +11,7 @@
  * models: hyp/ring.h:hyptrace_ring_is_loaded ebd950e020ccddaca712ff1f6ed4b52ee480f95cdf2016d5c10e2c73a40dae6c
  * models: hyp/ring.h:hyptrace_ring_is_mine 1582d052bfdc096762a316feef55e38e88555e77077c027b7fc66b98ca1c1b54
  * models: hyp/ring.c:hyptrace_ring_publish e7123e3dd9a72a9a431d8192a12e8d0f4f26fafb023169ffd4e9e2b893b8e3ba
- * models: hyp/ring.c:hyptrace_ring_enter 2a37f6ec5506ab8879e726e20720ac2c8977754f2487fcf5b1229f348171e9e4
+ * models: hyp/ring.c:hyptrace_ring_enter 7be831917fa6faee3559458d436c65be1de86d3a45bfb7029f3258835267696f
  * models: hyp/ring.c:overwrite_head e4ac00c099b5dcbd718c380eed5d71fa45bb3cc8d7b9876c9f371b5fc9e41435
  * models: hyp/ring.c:advance 96f5c24b670fe8ce61dea128e1fe695e5e7f2f94cac26407f08c223a25f4cf75
  * models: hyp/ring.c:hyptrace_ring_make_room 67f5c3f978de0bd3fc69d88447c7fcdbc422e74e93effb88f527a9a2a7cce64e

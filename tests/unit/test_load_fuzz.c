@@ -223,7 +223,8 @@ static void any_op(void **state)
 		env_fail_pin = below(50) ? 0 : 1 + below(200);
 		if (op == HYPTRACE_OP_RING_FREE)
 			env_fail_give = !below(20);
-		if (op == HYPTRACE_OP_RING_FREE && env_spare_rings[cpu].state == HYPTRACE_RING_RETIRED)
+		if (op == HYPTRACE_OP_RING_FREE &&
+		    env_spare_rings[cpu].state == HYPTRACE_RING_RETIRED)
 			spare = HYPTRACE_SPARE_RING;
 		else if (op > HYPTRACE_OP_RING_FREE)
 			spare = 0;

@@ -103,7 +103,7 @@ static void look(void)
 	host.consumed = page->commit;
 }
 
-static bool swap(void)
+static bool next_page(void)
 {
 	s64 ret = hcall(HYPTRACE_OP_SWAP, host.consumed);
 	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
@@ -138,7 +138,7 @@ static void drain(void)
 {
 	do
 		look();
-	while (swap());
+	while (next_page());
 	look();
 	assert_int_equal(host.expect + ring->pending, host.next);
 	check_counts();
@@ -229,7 +229,7 @@ static void shrink(void **state)
 	meta = env_ring_meta(&host.ring);
 	assert_int_equal(meta->overrun, 6 * PER_PAGE);
 	assert_int_equal(meta->nr_unread, 1);
-	assert_true(swap());
+	assert_true(next_page());
 	assert_int_equal(host.lost, 6 * PER_PAGE);
 	drain();
 	assert_int_equal(host.read, 5);
@@ -242,7 +242,7 @@ static void reader_between(void **state)
 	(void)state;
 	start(4, 0);
 	write_events(7);
-	assert_true(swap());
+	assert_true(next_page());
 	look();
 	assert_int_equal(host.read, 7);
 	write_events(4);
@@ -328,7 +328,7 @@ static void at_random(void **state)
 		if (what >> 9 & 1)
 			look();
 		if (what >> 9 & what >> 10 & 1)
-			swap();
+			next_page();
 		if ((what >> 11 & 3) == 0) {
 			resize(3 + (what >> 32) % (MAX_PAGES - 2), flags,
 			       what >> 40 & 1 ? what >> 48 & 255 : 0);
