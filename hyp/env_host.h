@@ -31,6 +31,8 @@ typedef int64_t s64;
 #define BIT_ULL(n)		(1ULL << (n))
 #define GENMASK_ULL(h, l)	(((2ULL << (h)) - 1) & ~((1ULL << (l)) - 1))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((a) - 1))
+#define offsetofend(type, field)	\
+	(offsetof(type, field) + sizeof(((type *)0)->field))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define swap(a, b)			\
 	do {				\

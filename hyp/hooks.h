@@ -38,6 +38,9 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 #pragma pop_macro("HE_PROTO")
 #pragma pop_macro("HYP_EVENT")
 
+/* trace.c: bit per event id; 0 where no CPU has the event enabled */
+extern u64 hyptrace_events_on;
+
 /**
  * hyptrace() - record an event, if it is enabled on this CPU
  * @event:	its name in events.h
@@ -47,7 +50,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
  */
 #define hyptrace(event, ...)						\
 	do {								\
-		if (unlikely(READ_ONCE(hyptrace_this_ring()->enabled) &	\
+		if (unlikely(READ_ONCE(hyptrace_events_on) &		\
 			     BIT_ULL(HYPTRACE_EVENT_##event)))		\
 			__hyptrace_##event(__VA_ARGS__);		\
 	} while (0)

@@ -88,6 +88,7 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 	smp_wmb();
 
 	ring->page = page;
+	ring->commit = &page->commit;
 	ring->end = page->data + sizeof(page->data);
 	WRITE_ONCE(ring->pos, page->data);
 	if (lost)
@@ -234,7 +235,7 @@ static void clear_ring(struct hyptrace_ring *ring)
  */
 void hyptrace_ring_init(struct hyptrace_ring *ring)
 {
-	WRITE_ONCE(ring->enabled, 0);
+	hyptrace_trace_set(ring, 0);
 	ring->events = 0;
 	ring->last = 0;
 	/* earlier than all others */
@@ -261,7 +262,7 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 	} else if (hyptrace_ring_is_mine(ring)) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
 		ring->events = events;
-		WRITE_ONCE(ring->enabled, events);
+		hyptrace_trace_set(ring, events);
 		hyptrace_ring_publish(ring);
 	} else if (ring->state == HYPTRACE_RING_PARKED) {
 		ring->events = events;
@@ -291,7 +292,7 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 		ret = -EBUSY;
 	} else {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
-		WRITE_ONCE(ring->enabled, 0);
+		hyptrace_trace_set(ring, 0);
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
@@ -310,7 +311,7 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_ATTACHED) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_PARKED);
-		WRITE_ONCE(ring->enabled, 0);
+		hyptrace_trace_set(ring, 0);
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
@@ -325,7 +326,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
-		WRITE_ONCE(ring->enabled, ring->events);
+		hyptrace_trace_set(ring, ring->events);
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);

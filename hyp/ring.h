@@ -31,6 +31,9 @@ struct hyptrace_subbuf {
 };
 
 static_assert(sizeof(struct hyptrace_subbuf) == PAGE_SIZE);
+/* so that the address of one tells where the other is */
+static_assert(offsetof(struct hyptrace_subbuf, data) ==
+	      offsetofend(struct hyptrace_subbuf, commit));
 
 /*
  * Record header: 5 bits type_len, 27 bits delta. A type_len of 1 to 28 is the
@@ -88,8 +91,9 @@ static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
  * @last:	time of the last record
  * @pos:	where the next record goes
  * @end:	end of the present sub-buffer
- * @page:	the present sub-buffer
+ * @commit:	of the present sub-buffer
  * @recorded:	events written
+ * @page:	the present sub-buffer
  *
  * @lock:	for what follows; never held for more than a few instructions
  * @events:	what @enabled is while attached
@@ -126,8 +130,9 @@ struct hyptrace_ring {
 	u64			last;
 	u8			*pos;
 	u8			*end;
-	struct hyptrace_subbuf	*page;
+	u64			*commit;
 	u64			recorded;
+	struct hyptrace_subbuf	*page;
 
 	hyptrace_lock_t		lock;
 	u64			events;
@@ -259,11 +264,11 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
  */
 static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring)
 {
-	struct hyptrace_subbuf *page = ring->page;
+	u64 *commit = ring->commit;
 
 	WRITE_ONCE(ring->recorded, ring->recorded + 1);
 	/* (A) pairs with the acquire of commit in the readers at EL1 and EL0 */
-	smp_store_release(&page->commit, (u64)(ring->pos - page->data));
+	smp_store_release(commit, (u64)(ring->pos - (u8 *)(commit + 1)));
 }
 
 /* ring.c */
@@ -282,6 +287,9 @@ u32 hyptrace_ring_nr_unread(struct hyptrace_ring *ring);
 /* resize.c */
 int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
+
+/* trace.c */
+void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events);
 
 /* clock.c */
 u64 hyptrace_clock(void);

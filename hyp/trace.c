@@ -16,6 +16,48 @@
 #define HE_ASSIGN(...)		__VA_ARGS__
 #define he_field(type, name)	type name;
 
+u64 hyptrace_events_on;
+
+/* For how many CPUs each bit of it stands, and the lock of both */
+static u32 nr_users[HYPTRACE_NR_EVENTS];
+static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
+
+/**
+ * hyptrace_trace_set() - say which events a CPU records
+ * @ring:	the CPU's
+ * @events:	bit per event id
+ *
+ * Where events happen one word is tested that is the same for all CPUs, for it
+ * takes fewer instructions; whether an event is for this CPU comes after that.
+ *
+ * Context: the ring's lock held; this CPU's, or that of one that does not run.
+ */
+void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
+{
+	u64 changed = ring->enabled ^ events;
+	u64 on;
+	u32 id;
+
+	if (!changed)
+		return;
+
+	WRITE_ONCE(ring->enabled, events);
+
+	hyptrace_lock(&users_lock);
+	on = hyptrace_events_on;
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		if (!(changed & BIT_ULL(id)))
+			continue;
+		nr_users[id] += events & BIT_ULL(id) ? 1 : -1;
+		if (nr_users[id])
+			on |= BIT_ULL(id);
+		else
+			on &= ~BIT_ULL(id);
+	}
+	WRITE_ONCE(hyptrace_events_on, on);
+	hyptrace_unlock(&users_lock);
+}
+
 /*
  * The payload has its natural layout, but in the ring only the alignment of a
  * word: the typedef is what tells the compiler.
@@ -34,6 +76,10 @@
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 		hyptrace_unaligned_##name *__entry;			\
+									\
+		if (!(READ_ONCE(ring->enabled) &			\
+		      BIT_ULL(HYPTRACE_EVENT_##name)))			\
+			return;						\
 									\
 		__entry = hyptrace_ring_reserve(ring, hyptrace_clock(),	\
 			sizeof(struct hyptrace_entry_##name));		\

@@ -3,23 +3,23 @@
  * What hyp/ring.c does, step by step, with its mutants. Included by ring.pml, which has its variables.
  *
  * models: hyp/ring.h:hyptrace_ring_reserve eea50f8ce1007d1ba2f77b5771ea6264a178343023bd0ac6b9fb1aa8cf3f4147
- * models: hyp/ring.h:hyptrace_ring_commit 8f9f93bce95839232b43fc962df791bbca0ecc19e15fe8367dc14d83b8cdb7bc
- * models: hyp/hooks.h:hyptrace 553a82f01627d7a641a1265cc6b3b72283f082d88904a9b141913b04cade7ae8
+ * models: hyp/ring.h:hyptrace_ring_commit d40d9769dc11183b99b0e1d8bafc3d2926e5542ac7942841d764b440c4ad4291
+ * models: hyp/hooks.h:hyptrace 113d4679eb751cee7f40910a5efe7ed75f407364628b1e22b6dca74ef2a62315
  * models: hyp/hooks.h:hyptrace_cpu_off 0f15a59c0c634452ad3c61f22f45c8adce7ccaa889f76a7f1250e4c87fa482d4
  * models: hyp/hooks.h:hyptrace_cpu_on be73a9abacb08d6f16e7f9300a96c0f89defea2da92d544575a3a43537ef38fd
  * models: hyp/ring.h:hyptrace_next_position a0dc63ac6e34f3d20a0cc70b6ac4e797c59d514bc4e67ced84d64c9c7778371b
  * models: hyp/ring.h:hyptrace_ring_is_loaded ebd950e020ccddaca712ff1f6ed4b52ee480f95cdf2016d5c10e2c73a40dae6c
  * models: hyp/ring.h:hyptrace_ring_is_mine 1582d052bfdc096762a316feef55e38e88555e77077c027b7fc66b98ca1c1b54
  * models: hyp/ring.c:hyptrace_ring_publish e7123e3dd9a72a9a431d8192a12e8d0f4f26fafb023169ffd4e9e2b893b8e3ba
- * models: hyp/ring.c:hyptrace_ring_enter 7be831917fa6faee3559458d436c65be1de86d3a45bfb7029f3258835267696f
+ * models: hyp/ring.c:hyptrace_ring_enter 34d020e8a25001547e20c3db71101480a20d876b8f3c033e71f97755f53a5cac
  * models: hyp/ring.c:overwrite_head e4ac00c099b5dcbd718c380eed5d71fa45bb3cc8d7b9876c9f371b5fc9e41435
  * models: hyp/ring.c:advance 96f5c24b670fe8ce61dea128e1fe695e5e7f2f94cac26407f08c223a25f4cf75
  * models: hyp/ring.c:hyptrace_ring_make_room 67f5c3f978de0bd3fc69d88447c7fcdbc422e74e93effb88f527a9a2a7cce64e
  * models: hyp/ring.c:clear_ring 1cfbda1e6ea946099d47e8e37ba3148777d3274f63aff573ef0a1f7e8bd0dfb7
- * models: hyp/ring.c:hyptrace_ring_attach 0601a822d918e5bc9ee2da59dd01eb1f9a14663034cbbc433627dcc11a81b201
- * models: hyp/ring.c:hyptrace_ring_detach e61f1787644beabebc5df13585966dee5b00d5c1df0555abd6089a3570ef16cf
- * models: hyp/ring.c:hyptrace_ring_park 1c08e361eb9a92fc86b6c20995eabbcf4c9ac5b08f10293032d1ba888ef53553
- * models: hyp/ring.c:hyptrace_ring_unpark eeca5b8c9ebc56b44141944b47679596a5364b5dbf8375ee9c681b4540bb4935
+ * models: hyp/ring.c:hyptrace_ring_attach fa7c6ae3c5d6ded4e973371fff823fddb028eebc95c8379b9f2fa11726b3ecc1
+ * models: hyp/ring.c:hyptrace_ring_detach 2284fcae59f4099348a83d4a798376d81b6761c812896c6c9949d203a2350fa2
+ * models: hyp/ring.c:hyptrace_ring_park 96c4f943889b242214e2bb2f738fea2b8240c3b9b5d3d3489e60b2245a18b8a4
+ * models: hyp/ring.c:hyptrace_ring_unpark 6f831af1c645bb36338570194d25fb40f80baaa521521ba1b3baf4a4c6472e33
  * models: hyp/ring.c:exchange a24a6a48e6235ffdf404e128024a647a20f93126d6ca159057ebee80cc07430d
  * models: hyp/ring.c:hyptrace_ring_swap 80fd72cb5a109fc657ff40c64e7ede2502953152ffb49dd31d4e401c4f99bc72
  * models: hyp/ring.c:hyptrace_ring_reset 69986a7b8f4b165bba05e623745cb8a178bc761c2fdd9532172711f67ebb6767

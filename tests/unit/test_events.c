@@ -133,6 +133,38 @@ static void own_ring(void **state)
 	env_ring_free(&other);
 }
 
+/* The word that is tested first has the events of all CPUs, and no others. */
+static void on_anywhere(void **state)
+{
+	const u64 enter = BIT_ULL(HYPTRACE_EVENT_hyp_enter);
+	const u64 selftest = BIT_ULL(HYPTRACE_EVENT_selftest);
+	struct env_ring other;
+
+	(void)state;
+	env_ring_load(&other, 2, 20, 3, 0);
+	assert_int_equal(hyptrace_events_on, 0);
+	attach(enter | selftest);
+	assert_int_equal(hyptrace_events_on, enter | selftest);
+	env_cpu(2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, 2, selftest, 0), 0);
+	env_cpu(CPU);
+	attach(enter);
+	assert_int_equal(hyptrace_events_on, enter | selftest);
+	all_events();
+	assert_int_equal(env_rings[CPU].recorded, 1);
+	hyptrace_cpu_off();
+	assert_int_equal(hyptrace_events_on, selftest);
+	hyptrace_cpu_on();
+	assert_int_equal(hyptrace_events_on, enter | selftest);
+	env_cpu(2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, 2, 0, 0), 0);
+	assert_int_equal(hyptrace_events_on, enter);
+	env_ring_free(&other);
+	env_cpu(CPU);
+	attach(0);
+	assert_int_equal(hyptrace_events_on, 0);
+}
+
 static void info(void **state)
 {
 	s64 hash = hyptrace_hcall(HYPTRACE_OP_INFO, HYPTRACE_INFO_EVENTS, 0, 0);
@@ -165,6 +197,7 @@ int main(void)
 		WITH_RING(enabled),
 		WITH_RING(off_then_on),
 		WITH_RING(own_ring),
+		WITH_RING(on_anywhere),
 		WITH_RING(info),
 		cmocka_unit_test(hash),
 	};
