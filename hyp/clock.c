@@ -6,47 +6,71 @@
 #include "ring.h"
 
 /*
- * Two copies and a sequence number: the copy that readers use is never the one
- * that is written, unless two updates come while one reader is at it.
+ * Two sets and a sequence number: the set that readers use is never the one that
+ * is written, unless two updates come while one reader is at it. A CPU reads it
+ * into a copy of its own, which it uses until the next update takes the limit
+ * from it.
  */
 static struct {
-	hyptrace_lock_t	lock;	/* among updates */
-	u32		seq;	/* its lowest bit is the copy in use */
-	struct {
-		u64	mult;
-		u64	epoch_cycles;
-		u64	epoch_ns;
-	} params[2];
+	hyptrace_lock_t			lock;	/* among updates */
+	u32				seq;	/* its lowest bit is the set in use */
+	struct hyptrace_clock_copy	sets[2];
 } clock = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
 
 /**
- * hyptrace_clock() - the time
+ * hyptrace_clock() - the time, and a new copy of the clock
+ * @copy:	this CPU's
  *
- * Context: any; waits for nobody. Time may step back here when the host sets the
- * clock so; within a ring it does not.
+ * Context: the CPU whose copy it is; waits for nobody. Time may step back here
+ * when the host sets the clock so; within a ring it does not.
  *
  * Return: ns, never so large that a step of the clock could wrap; 0 before the
  * clock was set, and in the rare case that an update came in between: the record
  * then gets the time of the one before it.
  */
-u64 hyptrace_clock(void)
+u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 {
 	/* (C) pairs with the release in hyptrace_clock_set() */
 	u32 seq = smp_load_acquire(&clock.seq);
-	u64 mult = READ_ONCE(clock.params[seq & 1].mult);
-	u64 cycles = READ_ONCE(clock.params[seq & 1].epoch_cycles);
-	u64 ns = READ_ONCE(clock.params[seq & 1].epoch_ns);
-
-	cycles = hyptrace_counter() - cycles;
-	ns += (u64)(((__uint128_t)cycles * mult) >> HYPTRACE_CLOCK_SHIFT);
-	ns &= HYPTRACE_CLOCK_MASK;
+	const struct hyptrace_clock_copy *set = &clock.sets[seq & 1];
+	struct hyptrace_clock_copy new = {
+		.mult		= READ_ONCE(set->mult),
+		.epoch_cycles	= READ_ONCE(set->epoch_cycles),
+		.epoch_ns	= READ_ONCE(set->epoch_ns),
+		.limit		= READ_ONCE(set->limit),
+	};
+	u64 cycles = hyptrace_counter() - new.epoch_cycles;
 
 	/* (D) the parameters were read before: pairs with the barrier (E) */
 	smp_rmb();
+	if (READ_ONCE(clock.seq) != seq)
+		return 0;
 
-	return likely(READ_ONCE(clock.seq) == seq) ? ns : 0;
+	copy->mult = new.mult;
+	copy->epoch_cycles = new.epoch_cycles;
+	copy->epoch_ns = new.epoch_ns;
+	WRITE_ONCE(copy->limit, new.limit);
+	/* (F) either we see an update, or it takes the limit: pairs with (G) */
+	smp_mb();
+	if (READ_ONCE(clock.seq) != seq)
+		WRITE_ONCE(copy->limit, 0);
+
+	return (new.epoch_ns + (u64)(((__uint128_t)cycles * new.mult) >>
+				     HYPTRACE_CLOCK_SHIFT)) & HYPTRACE_CLOCK_MASK;
+}
+
+static void take_limits(void)
+{
+	struct hyptrace_ring *ring;
+	u32 cpu;
+
+	for (cpu = 0; cpu < HYPTRACE_NR_CPUS; cpu++) {
+		ring = hyptrace_ring_of(cpu);
+		if (ring)
+			WRITE_ONCE(ring->clock.limit, 0);
+	}
 }
 
 /**
@@ -59,21 +83,32 @@ u64 hyptrace_clock(void)
  */
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)
 {
+	struct hyptrace_clock_copy *set;
 	u32 next;
 
 	if (!mult)
 		return -EINVAL;
 
+	epoch_ns &= HYPTRACE_CLOCK_MASK;
+
 	hyptrace_lock(&clock.lock);
 	next = clock.seq + 1;
+	set = &clock.sets[next & 1];
 	/* (E) the last update is seen before this one overwrites its elder */
 	smp_wmb();
-	WRITE_ONCE(clock.params[next & 1].mult, mult);
-	WRITE_ONCE(clock.params[next & 1].epoch_cycles, epoch_cycles);
-	WRITE_ONCE(clock.params[next & 1].epoch_ns, epoch_ns);
+	WRITE_ONCE(set->mult, mult);
+	WRITE_ONCE(set->epoch_cycles, epoch_cycles);
+	WRITE_ONCE(set->epoch_ns, epoch_ns);
+	/* No copy is to need the mask: a time that far ahead is never quick. */
+	WRITE_ONCE(set->limit,
+		   epoch_ns > HYPTRACE_CLOCK_MASK / 2 ? 0 : ~0ULL / mult);
 	/* (C) pairs with the acquire in hyptrace_clock() */
 	smp_store_release(&clock.seq, next);
 	hyptrace_unlock(&clock.lock);
+
+	/* (G) the update, then the limits: pairs with (F) */
+	smp_mb();
+	take_limits();
 
 	return 0;
 }

@@ -15,6 +15,7 @@
  *	hyptrace_counter()	the counter that the clock is made of
  *	hyptrace_this_ring(), hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
  *				NULL: no such CPU
+ *	HYPTRACE_NR_CPUS	no CPU has this number or a larger one
  *	hyptrace_vcpu_pid()	thread of the vCPU that this CPU runs, or 0
  *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
  *	hyptrace_pin_page(), hyptrace_unpin_page()	pages that are shared
@@ -52,6 +53,8 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
 
+#define HYPTRACE_NR_CPUS		NR_CPUS
+
 /* A macro, since what a ring is comes later. */
 #define hyptrace_ring_of(cpu)						\
 	(hyptrace_cpu_exists(cpu) ?					\
@@ -69,16 +72,25 @@ static inline bool hyptrace_cpu_exists(u64 cpu)
 
 /*
  * The physical counter: the virtual one has the offset of the guest whose vCPU
- * is loaded, as long as EL2 does not run with E2H set.
+ * is loaded, as long as EL2 does not run with E2H set. Nothing is ordered behind
+ * it but what is made of it, so this is less than __arch_counter_get_cntpct().
  */
 static __always_inline u64 hyptrace_counter(void)
 {
-	return __arch_counter_get_cntpct();
+	u64 cycles;
+
+	asm volatile(ALTERNATIVE("isb\n\tmrs %0, cntpct_el0",
+				 "nop\n\t" __mrs_s("%0", SYS_CNTPCTSS_EL0),
+				 ARM64_HAS_ECV)
+		     : "=r" (cycles));
+
+	return cycles;
 }
 
 static __always_inline pid_t hyptrace_vcpu_pid(void)
 {
-	struct kvm_vcpu *vcpu = host_data_ptr(host_ctxt)->__hyp_running_vcpu;
+	struct kvm_vcpu *vcpu =
+		*this_cpu_ptr(&kvm_host_data.host_ctxt.__hyp_running_vcpu);
 
 	return vcpu ? vcpu->arch.pid : 0;
 }
@@ -171,6 +183,8 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
+
+#define HYPTRACE_NR_CPUS		nr_cpu_ids
 
 #define hyptrace_ring_of(cpu)						\
 	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\

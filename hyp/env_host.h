@@ -25,6 +25,7 @@ typedef int64_t s64;
 
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define noinline		__attribute__((__noinline__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
 
 #define BIT(n)			(1UL << (n))
@@ -46,6 +47,7 @@ typedef int64_t s64;
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
 
@@ -69,6 +71,8 @@ extern __thread struct hyptrace_ring *hyptrace_host_ring;
 extern __thread pid_t hyptrace_host_vcpu;
 
 #define hyptrace_this_ring()	hyptrace_host_ring
+
+#define HYPTRACE_NR_CPUS	8
 
 static inline pid_t hyptrace_vcpu_pid(void)
 {

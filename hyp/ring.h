@@ -84,10 +84,26 @@ static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
 #define HYPTRACE_TABLE_PTRS_PER_DIR	HYPTRACE_TABLES_PER_DIR(PAGE_SIZE)
 
 /**
+ * struct hyptrace_clock_copy - the clock's parameters, for one CPU alone
+ * @limit:		as many cycles after the epoch these do, in 64 bits; 0 once
+ *			the clock was set anew. Also written by other CPUs
+ * @mult:		see HYPTRACE_OP_CLOCK
+ * @epoch_cycles:	likewise
+ * @epoch_ns:		likewise
+ */
+struct hyptrace_clock_copy {
+	u64	limit;
+	u64	mult;
+	u64	epoch_cycles;
+	u64	epoch_ns;
+};
+
+/**
  * struct hyptrace_ring - the ring of a CPU
  *
- * The writer's:
+ * The writer's, what is used together side by side:
  * @enabled:	bit per event id; 0 unless attached
+ * @clock:	what it takes the time by
  * @last:	time of the last record
  * @pos:	where the next record goes
  * @end:	end of the present sub-buffer
@@ -127,6 +143,7 @@ static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
  */
 struct hyptrace_ring {
 	u64			enabled;
+	struct hyptrace_clock_copy clock;
 	u64			last;
 	u8			*pos;
 	u8			*end;
@@ -161,6 +178,24 @@ struct hyptrace_ring {
 	struct hyptrace_meta	*meta;
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 };
+
+/**
+ * hyptrace_clock_quick() - the time, by a copy that is good
+ * @copy:	this CPU's
+ * @now:	the time, ns, if it is
+ *
+ * Context: the CPU whose copy it is.
+ * Return: whether it is; else hyptrace_clock() tells the time.
+ */
+static __always_inline bool
+hyptrace_clock_quick(const struct hyptrace_clock_copy *copy, u64 *now)
+{
+	u64 cycles = hyptrace_counter() - copy->epoch_cycles;
+
+	*now = copy->epoch_ns + (cycles * copy->mult >> HYPTRACE_CLOCK_SHIFT);
+
+	return cycles < READ_ONCE(copy->limit);
+}
 
 /**
  * hyptrace_slot_at() - the slot at a position
@@ -216,59 +251,102 @@ static inline bool hyptrace_ring_is_mine(struct hyptrace_ring *ring)
 
 s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size);
 
+/* Bytes of a record: 4-byte aligned is what a payload gets. */
+static __always_inline u32 hyptrace_record_size(u32 payload)
+{
+	const u32 data = ALIGN(payload, sizeof(u32));
+
+	return data + (data <= HYPTRACE_MAX_SHORT ? 1 : 2) * sizeof(u32);
+}
+
+/**
+ * hyptrace_ring_fits() - is there nothing to be done before an event?
+ * @ring:	this CPU's, attached
+ * @delta:	ns since the last record
+ * @payload:	bytes
+ *
+ * Context: the CPU whose ring it is.
+ * Return: whether hyptrace_ring_put() may be called; else it is
+ * hyptrace_ring_reserve() that finds room.
+ */
+static __always_inline bool hyptrace_ring_fits(struct hyptrace_ring *ring,
+					       u64 delta, u32 payload)
+{
+	/* As unsigned, so that a step backwards counts as too far as well. */
+	return !(delta >> HYPTRACE_DELTA_BITS) &
+	       (ring->pos + hyptrace_record_size(payload) <= ring->end);
+}
+
+/**
+ * hyptrace_ring_put() - write the header of an event
+ * @ring:	this CPU's, attached, with room for it
+ * @delta:	ns since the last record
+ * @payload:	bytes
+ *
+ * Context: the CPU whose ring it is.
+ * Return: where the payload goes, to be followed by hyptrace_ring_commit().
+ */
+static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
+					       u32 delta, u32 payload)
+{
+	const u32 data = ALIGN(payload, sizeof(u32));
+	u32 *record = (u32 *)ring->pos;
+
+	if (data <= HYPTRACE_MAX_SHORT) {
+		*record++ = hyptrace_record_header(data / sizeof(u32), delta);
+	} else {
+		*record++ = hyptrace_record_header(0, delta);
+		*record++ = data + sizeof(u32);
+	}
+
+	return record;
+}
+
 /**
  * hyptrace_ring_reserve() - room for an event
  * @ring:	this CPU's, attached
  * @now:	the time, ns
- * @payload:	bytes, a constant; 4-byte aligned is what it gets
+ * @payload:	bytes
  *
  * Context: the CPU whose ring it is; takes the lock once per sub-buffer.
  * Return: where the payload goes, to be followed by hyptrace_ring_commit(); NULL
  * if the event was dropped (and counted).
  */
 static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
-						   u64 now, const u32 payload)
+						   u64 now, u32 payload)
 {
-	const u32 data = ALIGN(payload, sizeof(u32));
-	const bool is_short = data <= HYPTRACE_MAX_SHORT;
-	const u32 header = is_short ? sizeof(u32) : 2 * sizeof(u32);
-	const u32 size = header + data;
 	s64 delta = now - ring->last;
-	u8 *pos = ring->pos;
 
-	/* As unsigned, so that a step backwards counts as too far as well. */
-	if (unlikely((u64)delta >> HYPTRACE_DELTA_BITS ||
-		     size > ring->end - pos)) {
-		delta = hyptrace_ring_make_room(ring, now, size);
+	if (likely(hyptrace_ring_fits(ring, delta, payload))) {
+		ring->last = now;
+	} else {
+		delta = hyptrace_ring_make_room(ring, now,
+						hyptrace_record_size(payload));
 		if (delta < 0)
 			return NULL;
-		pos = ring->pos;
-	} else {
-		ring->last = now;
 	}
 
-	*(u32 *)pos = hyptrace_record_header(is_short ? data / sizeof(u32) : 0,
-					     delta);
-	if (!is_short)
-		*(u32 *)(pos + sizeof(u32)) = data + sizeof(u32);
-	WRITE_ONCE(ring->pos, pos + size);
-
-	return pos + header;
+	return hyptrace_ring_put(ring, delta, payload);
 }
 
 /**
- * hyptrace_ring_commit() - let the reader see the event that was reserved
+ * hyptrace_ring_commit() - let the reader see the event that was put there
  * @ring:	this CPU's
+ * @to:		where its payload is
+ * @payload:	bytes, as before
  *
- * Context: as hyptrace_ring_reserve().
+ * Context: as hyptrace_ring_put().
  */
-static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring)
+static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring,
+						 void *to, u32 payload)
 {
 	u64 *commit = ring->commit;
+	u8 *pos = to + ALIGN(payload, sizeof(u32));
 
+	WRITE_ONCE(ring->pos, pos);
 	WRITE_ONCE(ring->recorded, ring->recorded + 1);
 	/* (A) pairs with the acquire of commit in the readers at EL1 and EL0 */
-	smp_store_release(commit, (u64)(ring->pos - (u8 *)(commit + 1)));
+	smp_store_release(commit, (u64)(pos - (u8 *)(commit + 1)));
 }
 
 /* ring.c */
@@ -292,7 +370,7 @@ s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events);
 
 /* clock.c */
-u64 hyptrace_clock(void);
+u64 hyptrace_clock(struct hyptrace_clock_copy *copy);
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns);
 
 /* load.c */

@@ -58,9 +58,28 @@ void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
 	hyptrace_unlock(&users_lock);
 }
 
+/* Not at hand: the clock is to be read anew, or there is no room at once. */
+static noinline void record_slowly(struct hyptrace_ring *ring,
+				   const void *payload, u32 size)
+{
+	void *to = hyptrace_ring_reserve(ring, hyptrace_clock(&ring->clock), size);
+
+	if (to) {
+		memcpy(to, payload, size);
+		hyptrace_ring_commit(ring, to, size);
+	}
+}
+
+/* What the stack at EL2, which is a page, has room for. */
+#define MAX_ENTRY	256
+
 /*
  * The payload has its natural layout, but in the ring only the alignment of a
  * word: the typedef is what tells the compiler.
+ *
+ * Where all is at hand the payload is written to its place. Else it goes through
+ * the stack, so that no argument outlives a call: with that the usual way needs
+ * no stack frame.
  */
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	struct hyptrace_entry_##name {					\
@@ -69,25 +88,38 @@ void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
 	};								\
 	typedef struct hyptrace_entry_##name				\
 		hyptrace_unaligned_##name __aligned(4);			\
-	static_assert(sizeof(struct hyptrace_entry_##name) <=		\
-		      HYPTRACE_MAX_PAYLOAD);				\
+	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY); \
 									\
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
-		hyptrace_unaligned_##name *__entry;			\
+		const u32 size = sizeof(struct hyptrace_entry_##name);	\
+		u64 now, delta;						\
+		bool quick;						\
 									\
 		if (!(READ_ONCE(ring->enabled) &			\
 		      BIT_ULL(HYPTRACE_EVENT_##name)))			\
 			return;						\
 									\
-		__entry = hyptrace_ring_reserve(ring, hyptrace_clock(),	\
-			sizeof(struct hyptrace_entry_##name));		\
-		if (!__entry)						\
-			return;						\
-		__entry->common_type = HYPTRACE_EVENT_##name;		\
-		assign							\
-		hyptrace_ring_commit(ring);				\
+		quick = hyptrace_clock_quick(&ring->clock, &now);	\
+		delta = now - ring->last;				\
+		if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) { \
+			hyptrace_unaligned_##name *__entry;		\
+									\
+			__entry = hyptrace_ring_put(ring, delta, size);	\
+			ring->last = now;				\
+			__entry->common_type = HYPTRACE_EVENT_##name;	\
+			assign						\
+			hyptrace_ring_commit(ring, __entry, size);	\
+		} else {						\
+			struct hyptrace_entry_##name aside, *__entry = &aside; \
+									\
+			/* no byte of the stack is for the host */	\
+			memset(__entry, 0, size);			\
+			__entry->common_type = HYPTRACE_EVENT_##name;	\
+			assign						\
+			record_slowly(ring, __entry, size);		\
+		}							\
 	}
 
 #include "events.h"

@@ -29,7 +29,7 @@ weaken()
 	sed "$1"'{
 		s/smp_store_release(\([^,]*\),/WRITE_ONCE(*\1,/
 		s/smp_load_acquire(\([^)]*\))/READ_ONCE(*\1)/
-		/smp_[rw]mb();\|spin_\(un\)\?lock(/d
+		/smp_[rw]\?mb();\|spin_\(un\)\?lock(/d
 	}'
 }
 

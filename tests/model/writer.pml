@@ -2,8 +2,11 @@
 /*
  * What hyp/ring.c does, step by step, with its mutants. Included by ring.pml, which has its variables.
  *
- * models: hyp/ring.h:hyptrace_ring_reserve eea50f8ce1007d1ba2f77b5771ea6264a178343023bd0ac6b9fb1aa8cf3f4147
- * models: hyp/ring.h:hyptrace_ring_commit d40d9769dc11183b99b0e1d8bafc3d2926e5542ac7942841d764b440c4ad4291
+ * models: hyp/ring.h:hyptrace_ring_reserve d9c6b91685e33fb795d38787bdd85d3ccb35429959ed1cf5266b92e6eb49eac7
+ * models: hyp/ring.h:hyptrace_ring_commit e9e50513072c225b820d91ede565c1b81b001ac3e07e4fd507b3e11c979451e3
+ * models: hyp/ring.h:hyptrace_ring_fits 82b92b27d1e3b1f96d9a82a30fed5d5c2de41ac8e0723817dc8832869c25d32d
+ * models: hyp/ring.h:hyptrace_ring_put e0b36f8fcdc1b8aec1aaac1875a8254207d8fa8f84d8b6a1dae58919e5229119
+ * models: hyp/trace.c:record_slowly faae3ebbcf8c61f982b2e5ef14334ebcd688ee91626b9c4dc3fd36a1d0f212e3
  * models: hyp/hooks.h:hyptrace 113d4679eb751cee7f40910a5efe7ed75f407364628b1e22b6dca74ef2a62315
  * models: hyp/hooks.h:hyptrace_cpu_off 0f15a59c0c634452ad3c61f22f45c8adce7ccaa889f76a7f1250e4c87fa482d4
  * models: hyp/hooks.h:hyptrace_cpu_on be73a9abacb08d6f16e7f9300a96c0f89defea2da92d544575a3a43537ef38fd
@@ -165,19 +168,19 @@ inline record()
 	if
 	:: ok ->
 		d_step { check_write(page); words[page * ROOM + pos] = TORN; }
-		pos = pos + size;
 #if MUTANT == 16	/* (A): seen before it is there */
-		commit[page] = pos;
+		commit[page] = pos + size;
 #endif
 		d_step {
 			check_write(page);
-			words[page * ROOM + pos - size] = seq;
+			words[page * ROOM + pos] = seq;
 			if
-			:: size > 1 -> words[page * ROOM + pos - 1] = MORE;
+			:: size > 1 -> words[page * ROOM + pos + size - 1] = MORE;
 			:: else
 			fi;
 			seq++;
 		}
+		pos = pos + size;
 		recorded++;
 		d_step { check_write(page); commit[page] = pos; changed = true; }
 	:: else

@@ -17,6 +17,22 @@ static s64 set_clock(u64 mult, u64 cycles, u64 ns)
 	return hyptrace_hcall(HYPTRACE_OP_CLOCK, mult, cycles, ns);
 }
 
+/* As the recording functions take it. */
+static u64 read_clock(void)
+{
+	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
+	u64 now;
+
+	return hyptrace_clock_quick(copy, &now) ? now : hyptrace_clock(copy);
+}
+
+static bool is_quick(void)
+{
+	u64 now;
+
+	return hyptrace_clock_quick(&hyptrace_this_ring()->clock, &now);
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -38,10 +54,10 @@ static void stands_still(void **state)
 	(void)state;
 	env_counter = 1000;
 	assert_int_equal(set_clock(2 * ENV_NS_CLOCK, 0, 5), 0);
-	assert_int_equal(hyptrace_clock(), 2005);
+	assert_int_equal(read_clock(), 2005);
 	assert_int_equal(set_clock(0, 0, 0), -EINVAL);
 	assert_int_equal(set_clock(0, ~0ULL, ~0ULL), -EINVAL);
-	assert_int_equal(hyptrace_clock(), 2005);
+	assert_int_equal(read_clock(), 2005);
 }
 
 /* Long division of what the clock does by a multiplication of 128 bits. */
@@ -60,10 +76,10 @@ static void no_wrap(void **state)
 	(void)state;
 	env_counter = 0;
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, ~0ULL - 100), 0);
-	before = hyptrace_clock();
+	before = read_clock();
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, 50), 0);
 	/* What the writer looks at: a step back is a negative difference. */
-	assert_true((s64)(hyptrace_clock() - before) < 0);
+	assert_true((s64)(read_clock() - before) < 0);
 }
 
 static void arithmetic(void **state)
@@ -76,7 +92,7 @@ static void arithmetic(void **state)
 		0, 1, 2, 1000, ~0ULL, ~0ULL - 1, 1ULL << 63, 1ULL << 32, (1ULL << 32) - 1,
 	};
 	u64 seed = env_seed(SEED);
-	u32 i, j, k;
+	u32 i, j, k, quick = 0;
 
 	(void)state;
 	for (i = 0; i < ENV_NR(mults); i++) {
@@ -89,11 +105,68 @@ static void arithmetic(void **state)
 
 				env_counter = counters[j] + k;
 				assert_int_equal(set_clock(mult, cycles, ns), 0);
-				assert_int_equal(hyptrace_clock(),
+				assert_false(is_quick());
+				assert_int_equal(read_clock(),
+						 expected(env_counter, mult, cycles, ns));
+				quick += is_quick();
+				assert_int_equal(read_clock(),
 						 expected(env_counter, mult, cycles, ns));
 			}
 		}
 	}
+	assert_in_range(quick, 1, ENV_NR(mults) * ENV_NR(counters) * 1000 - 1);
+}
+
+/* The last cycle that 64 bits will do for, and the first that they will not. */
+static void limit(void **state)
+{
+	const u64 mult = 16 * ENV_NS_CLOCK, cycles = ~0ULL / mult;
+
+	(void)state;
+	assert_int_equal(set_clock(mult, 1000, 5), 0);
+	env_counter = 1000;
+	assert_int_equal(read_clock(), 5);
+	env_counter = 1000 + cycles - 1;
+	assert_true(is_quick());
+	assert_int_equal(read_clock(), 5 + 16 * (cycles - 1));
+	env_counter++;
+	assert_false(is_quick());
+	assert_int_equal(read_clock(), 5 + 16 * cycles);
+	env_counter++;
+	assert_int_equal(read_clock(), 5 + 16 * (cycles + 1));
+	env_counter = 999;
+	assert_false(is_quick());
+	env_counter = 1000;
+	assert_true(is_quick());
+
+	/* nor for what the mask must be put to */
+	assert_int_equal(set_clock(mult, 1000, HYPTRACE_CLOCK_MASK - 7), 0);
+	assert_int_equal(read_clock(), HYPTRACE_CLOCK_MASK - 7);
+	assert_false(is_quick());
+	env_counter++;
+	assert_int_equal(read_clock(), 8);
+}
+
+/* An update reaches the copy of every CPU. */
+static void every_copy(void **state)
+{
+	u32 cpu, round;
+
+	(void)state;
+	for (round = 1; round < 4; round++) {
+		for (cpu = 0; cpu < ENV_CPUS; cpu++) {
+			env_cpu(cpu);
+			env_counter = 100 * round + cpu;
+			assert_int_equal(read_clock(), env_counter * (round - 1 ?: 1));
+			assert_true(is_quick());
+		}
+		assert_int_equal(set_clock(ENV_NS_CLOCK * round, 0, 0), 0);
+		for (cpu = 0; cpu < ENV_CPUS; cpu++) {
+			env_cpu(cpu);
+			assert_false(is_quick());
+		}
+	}
+	env_cpu(0);
 }
 
 /* A year without an update at 1 GHz, where 64 bits would not do. */
@@ -104,9 +177,9 @@ static void long_without_update(void **state)
 	(void)state;
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 77, 1000), 0);
 	env_counter = 77 + year;
-	assert_int_equal(hyptrace_clock(), 1000 + year);
+	assert_int_equal(read_clock(), 1000 + year);
 	env_counter = 77 + 20000000000ULL;	/* 20 s */
-	assert_int_equal(hyptrace_clock(), 1000 + 20000000000ULL);
+	assert_int_equal(read_clock(), 1000 + 20000000000ULL);
 }
 
 static void forwards_and_back(void **state)
@@ -114,11 +187,11 @@ static void forwards_and_back(void **state)
 	(void)state;
 	env_counter = 5000;
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 5000, 1000000), 0);
-	assert_int_equal(hyptrace_clock(), 1000000);
+	assert_int_equal(read_clock(), 1000000);
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 5000, 999), 0);
-	assert_int_equal(hyptrace_clock(), 999);
+	assert_int_equal(read_clock(), 999);
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 4000, 1ULL << 60), 0);
-	assert_int_equal(hyptrace_clock(), (1ULL << 60) + 1000);
+	assert_int_equal(read_clock(), (1ULL << 60) + 1000);
 }
 
 static u32 nr_updates;
@@ -141,11 +214,11 @@ static void update_within_read(void **state)
 		env_counter = 100;
 		assert_int_equal(set_clock(ENV_NS_CLOCK, 0, 7), 0);
 		env_counter_hook = update_meanwhile;
-		time = hyptrace_clock();
+		time = read_clock();
 		env_counter_hook = NULL;
 		/* After the second, what was read may have been half of each. */
 		assert_true(time == 107 ? nr_updates < 2 : !time && nr_updates);
-		time = hyptrace_clock();
+		time = read_clock();
 		assert_int_equal(time, nr_updates ? 100 * 10 * nr_updates +
 				 1000 * nr_updates : 107);
 	}
@@ -193,7 +266,7 @@ static void threads(void **state)
 						(void *)(uintptr_t)(i + 1)), 0);
 	/* Until each has done its share, which on one CPU takes turns. */
 	while (reads < READS || READ_ONCE(nr_updates_done) < UPDATES) {
-		u64 time = hyptrace_clock();
+		u64 time = read_clock();
 
 		ok &= time % P == 0 && time / P <= 1000;
 		unknown += !time;
@@ -215,6 +288,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_ENV(stands_still),
 		WITH_ENV(arithmetic),
+		WITH_ENV(limit),
+		WITH_ENV(every_copy),
 		WITH_ENV(no_wrap),
 		WITH_ENV(long_without_update),
 		WITH_ENV(forwards_and_back),

@@ -56,6 +56,7 @@ static struct storm {
 
 static void write_one(u64 number)
 {
+	struct hyptrace_ring *ring = hyptrace_this_ring();
 	void *to;
 
 	switch (number % 8) {
@@ -64,11 +65,11 @@ static void write_one(u64 number)
 		hyptrace(hyp_enter, number);
 		break;
 	case 5:
-		to = hyptrace_ring_reserve(hyptrace_this_ring(), hyptrace_clock(),
+		to = hyptrace_ring_reserve(ring, hyptrace_clock(&ring->clock),
 					   RAW_PAYLOAD);
 		if (to) {
 			model_fill(to, number, RAW_PAYLOAD);
-			hyptrace_ring_commit(hyptrace_this_ring());
+			hyptrace_ring_commit(ring, to, RAW_PAYLOAD);
 		}
 		break;
 	default:
