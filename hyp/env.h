@@ -51,7 +51,9 @@ typedef hyp_spinlock_t hyptrace_lock_t;
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
-#define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
+/* this_cpu_ptr(), without the copy of the address that it makes for each use */
+#define hyptrace_this_ring()						\
+	((struct hyptrace_ring *)((__force unsigned long)&hyptrace_rings + __my_cpu_offset))
 
 #define HYPTRACE_NR_CPUS		NR_CPUS
 
