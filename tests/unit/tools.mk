@@ -21,7 +21,7 @@ test_tools_describe-libs := $(tools-libs)
 test_tools_extack-srcs := $(tools)/lib/extack.c $(tools)/lib/error.c
 test_tools_extack-cflags := $(tools-cflags)
 
-test_tools_format-srcs := $(tools)/lib/format.c $(tools)/lib/error.c
+test_tools_format-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c error.c)
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs)
 

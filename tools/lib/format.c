@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An event as text, by way of libtraceevent: its description becomes a format
- * file as tracefs would have it.
+ * file as tracefs would have it. What is made of it for lines is in print_build.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <trace-seq.h>
 
 #include "hyptrace.h"
+#include "print.h"
 
 /* Each payload starts with the id of its event. */
 #define ID_SIZE		sizeof(uint16_t)
@@ -20,6 +21,7 @@
 struct format {
 	const struct hyptrace_event	*event;
 	struct tep_event		*tep_event;
+	struct print			*print;
 };
 
 struct hyptrace_formats {
@@ -136,14 +138,72 @@ fail:
  */
 void hyptrace_formats_free(struct hyptrace_formats *fmts)
 {
+	unsigned int i;
+
 	if (!fmts)
 		return;
 	if (fmts->tep) {
 		tep_free(fmts->tep);
 		trace_seq_destroy(&fmts->seq);
 	}
+	for (i = 0; fmts->by_id && i < fmts->nr_ids; i++)
+		print_free(fmts->by_id[i].print);
 	free(fmts->by_id);
 	free(fmts);
+}
+
+/**
+ * hyptrace_formats_lines - prepare for hyptrace_formats_line()
+ * @fmts:	the formats
+ * @before:	what precedes the name of an event, such as an escape for a colour
+ * @after:	what follows it, such as ": "
+ * @err:	why not
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, const char *after,
+			   struct hyptrace_error *err)
+{
+	unsigned int i;
+	char *lead;
+
+	for (i = 0; i < fmts->nr_ids; i++) {
+		struct format *format = &fmts->by_id[i];
+
+		if (!format->tep_event)
+			continue;
+		if (asprintf(&lead, "%s%s%s", before, format->event->name, after) < 0)
+			return hyptrace_error_set(err, ENOMEM, "out of memory");
+		print_free(format->print);
+		format->print = print_new(format->tep_event, format->event->size, lead);
+		free(lead);
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_formats_line - print name and text of an event, fast
+ * @fmts:	the formats, after hyptrace_formats_lines()
+ * @rec:	a record
+ * @to:		where; with room for HYPTRACE_LINE_MAX bytes
+ *
+ * Return: the end of the line, which has neither a newline nor a NUL, nor
+ * anything in it that could upset a terminal. NULL if it takes
+ * hyptrace_formats_event() and hyptrace_formats_text() to print the event.
+ */
+char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
+			    char *to)
+{
+	const struct print *print;
+	uint16_t id;
+
+	if (rec->size < sizeof(id))
+		return NULL;
+	memcpy(&id, rec->data, sizeof(id));
+	print = id < fmts->nr_ids ? fmts->by_id[id].print : NULL;
+	if (!print || rec->size < print->size)
+		return NULL;
+	return print_run(print, rec->data, to);
 }
 
 /**

@@ -366,6 +366,10 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
 
 /* format.c: an event as text */
+
+/* What a line of hyptrace_formats_line() may need. */
+#define HYPTRACE_LINE_MAX	4096
+
 struct hyptrace_formats;
 
 struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *events, unsigned int nr,
@@ -376,6 +380,10 @@ const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_format
 const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 				  const struct hyptrace_event *event,
 				  const struct hyptrace_record *rec, size_t *len);
+int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, const char *after,
+			   struct hyptrace_error *err);
+char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
+			    char *to);
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 			 uint64_t *value);
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
@@ -395,6 +403,7 @@ void hyptrace_merge_pending(struct hyptrace_merge *merge, unsigned int source, u
 			    uint64_t since);
 void hyptrace_merge_empty(struct hyptrace_merge *merge, unsigned int source, uint64_t at);
 enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsigned int *source);
+uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int source);
 uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge);
 void hyptrace_merge_finish(struct hyptrace_merge *merge);
 

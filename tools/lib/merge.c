@@ -34,6 +34,7 @@ struct hyptrace_merge {
 	unsigned int	nr;
 	unsigned int	nr_pending;
 	unsigned int	nr_unknown;
+	unsigned int	ask;		/* no source below is unknown */
 	bool		finish;
 	unsigned int	*heap;		/* the pending ones, the earliest first */
 	struct source	sources[];
@@ -165,19 +166,30 @@ void hyptrace_merge_finish(struct hyptrace_merge *merge)
 	merge->finish = true;
 }
 
-/* Was each source that is empty still so a bound after the event? */
-static bool is_due(const struct hyptrace_merge *merge, const struct source *event)
+/* Up to what time no empty source can have an event: a bound before it was asked. */
+static uint64_t quiet_until(const struct hyptrace_merge *merge)
 {
+	uint64_t until = UINT64_MAX;
 	unsigned int i;
 
+	if (merge->finish)
+		return until;
 	for (i = 0; i < merge->nr; i++) {
 		const struct source *src = &merge->sources[i];
 
-		if (src->state == SOURCE_EMPTY &&
-		    (src->at < event->since || src->at - event->since < merge->bound))
-			return false;
+		if (src->state == SOURCE_EMPTY && src->at < until)
+			until = src->at;
 	}
-	return true;
+	return until;
+}
+
+/* Was each source that is empty still so a bound after the event? */
+static bool is_due(const struct hyptrace_merge *merge, const struct source *event)
+{
+	uint64_t until = quiet_until(merge);
+
+	return until == UINT64_MAX ||
+	       (until >= event->since && until - event->since >= merge->bound);
 }
 
 /**
@@ -196,22 +208,52 @@ enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsig
 	struct source *src;
 
 	if (merge->nr_unknown) {
-		for (*source = 0; merge->sources[*source].state != SOURCE_UNKNOWN; ++*source)
-			;
+		while (merge->sources[merge->ask].state != SOURCE_UNKNOWN)
+			merge->ask++;
+		*source = merge->ask;
 		return HYPTRACE_MERGE_ASK;
 	}
 	if (!merge->nr_pending)
 		return HYPTRACE_MERGE_WAIT;
 
 	src = &merge->sources[merge->heap[0]];
-	if (!merge->finish && merge->nr_pending < merge->nr && !is_due(merge, src))
+	if (merge->nr_pending < merge->nr && !is_due(merge, src))
 		return HYPTRACE_MERGE_WAIT;
 
 	*source = merge->heap[0];
 	heap_pop(merge);
 	src->state = SOURCE_UNKNOWN;
 	merge->nr_unknown++;
+	merge->ask = *source;
 	return HYPTRACE_MERGE_EMIT;
+}
+
+/**
+ * hyptrace_merge_until - how far a source may go on without a step for each event
+ * @merge:	the merge
+ * @source:	the one of the last step, which was EMIT
+ *
+ * Return: a time; the events of the source that follow are next, too, as long as
+ * they are not after it.
+ */
+uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int source)
+{
+	const struct source *src = &merge->sources[source];
+	uint64_t until = UINT64_MAX, quiet;
+	unsigned int first;
+
+	if (merge->nr_pending) {
+		first = merge->heap[0];
+		/* were it 0 at that time, the other one would have been first */
+		until = merge->sources[first].ts - (first < source);
+	}
+	quiet = quiet_until(merge);
+	if (quiet == UINT64_MAX)
+		return until;
+	/* the times of the source and those of the bound are not of the same clock */
+	if (src->since != src->ts)
+		return src->ts;
+	return quiet - merge->bound < until ? quiet - merge->bound : until;
 }
 
 /**

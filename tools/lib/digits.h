@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Numbers and short texts, put into memory that has room for them. For print.c,
+ * and for the lines of the command.
+ *
+ * Each function returns the end of what it has put, without a NUL, and may write
+ * DIGITS_SLACK bytes behind it: whole blocks are copied, which is what makes it
+ * fast.
+ */
+#ifndef HYPTRACE_DIGITS_H
+#define HYPTRACE_DIGITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DIGITS_SLACK	32
+/* UINT64_MAX in decimal */
+#define DIGITS_MAX	20
+
+#define DIGITS_TEN(tens) \
+	#tens "0" #tens "1" #tens "2" #tens "3" #tens "4" \
+	#tens "5" #tens "6" #tens "7" #tens "8" #tens "9"
+
+static const char digits_pairs[] =
+	DIGITS_TEN(0) DIGITS_TEN(1) DIGITS_TEN(2) DIGITS_TEN(3) DIGITS_TEN(4)
+	DIGITS_TEN(5) DIGITS_TEN(6) DIGITS_TEN(7) DIGITS_TEN(8) DIGITS_TEN(9);
+
+/* digits.c */
+char *digits_long(char *to, uint64_t value);
+char *digits_hex(char *to, uint64_t value, char ten);
+
+/**
+ * digits_text - put a text
+ * @to:		where
+ * @text:	what, with DIGITS_SLACK bytes behind that may be read
+ * @len:	its length
+ */
+static inline char *digits_text(char *to, const char *text, size_t len)
+{
+	memcpy(to, text, DIGITS_SLACK);
+	if (__builtin_expect(len > DIGITS_SLACK, 0))
+		memcpy(to + DIGITS_SLACK, text + DIGITS_SLACK, len - DIGITS_SLACK);
+	return to + len;
+}
+
+/**
+ * digits_pair - put two digits
+ * @to:		where
+ * @value:	less than 100
+ */
+static inline char *digits_pair(char *to, uint32_t value)
+{
+	memcpy(to, digits_pairs + 2 * value, 2);
+	return to + 2;
+}
+
+/**
+ * digits_four - put four digits
+ * @to:		where
+ * @value:	less than 10000
+ */
+static inline char *digits_four(char *to, uint32_t value)
+{
+	return digits_pair(digits_pair(to, value / 100), value % 100);
+}
+
+/* Less than 100, and without a zero in front */
+static inline char *digits_two(char *to, uint32_t value)
+{
+	if (value >= 10)
+		return digits_pair(to, value);
+	*to = '0' + value;
+	return to + 1;
+}
+
+/**
+ * digits_decimal - put a number in decimal
+ * @to:		where
+ * @value:	the number
+ */
+static inline char *digits_decimal(char *to, uint64_t value)
+{
+	return value < 100 ? digits_two(to, value) : digits_long(to, value);
+}
+
+#endif /* HYPTRACE_DIGITS_H */

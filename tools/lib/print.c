@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Printing an event by the steps of its format. For format.c.
+ *
+ * What most events are made of is in the one function; the rest stays out of it,
+ * so that it is not paid for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "digits.h"
+#include "hyptrace.h"
+#include "print.h"
+
+#define noinline __attribute__((noinline))
+
+static inline char *put_span(const struct span *span, char *to)
+{
+	return digits_text(to, span->text, span->len);
+}
+
+/* Have the text from @from to @to take @width columns. */
+static char *widen(char *from, char *to, ptrdiff_t width, char fill)
+{
+	ptrdiff_t len = to - from;
+
+	if (len >= width)
+		return to;
+	memmove(from + width - len, from, len);
+	memset(from, fill, width - len);
+	return from + width;
+}
+
+static char *put_number(const struct step *step, char *to, uint64_t value)
+{
+	char *from = to, *digits;
+
+	if (step->is_signed && (int64_t)value < 0) {
+		*to++ = '-';
+		value = -value;
+	} else if (step->alternate && value) {
+		*to++ = '0';
+		*to++ = step->ten + ('x' - 'a');
+	}
+	digits = to;
+	to = step->ten ? digits_hex(to, value, step->ten) : digits_decimal(to, value);
+	if (step->fill == '0')
+		return widen(digits, to, step->width - (digits - from), '0');
+	return widen(from, to, step->width, ' ');
+}
+
+static char *put_unnamed(char *to, uint64_t value)
+{
+	*to++ = '0';
+	*to++ = 'x';
+	return digits_hex(to, value, 'a');
+}
+
+static noinline char *put_symbol(const struct step *step, char *to, uint64_t value)
+{
+	uint32_t low = 0, high = step->nr_names;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (step->names[middle].value < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < step->nr_names && step->names[low].value == value)
+		return put_span(&step->names[low].span, to);
+	return put_unnamed(to, value);
+}
+
+static char *put_flags(const struct step *step, char *to, uint64_t value)
+{
+	const struct name *name = step->names, *end = name + step->nr_names;
+	bool any = false;
+
+	for (; name < end; name++) {
+		if ((value & name->value) != name->value)
+			continue;
+		if (any)
+			to = put_span(&step->delim, to);
+		to = put_span(&name->span, to);
+		value &= ~name->value;
+		any = true;
+	}
+	if (!value)
+		return to;
+	if (any)
+		to = put_span(&step->delim, to);
+	return put_unnamed(to, value);
+}
+
+static noinline char *put_rarely(const struct step *step, char *to, uint64_t value)
+{
+	switch (step->kind) {
+	case STEP_FLAGS:
+		return put_flags(step, to, value);
+	case STEP_NUMBER:
+		return put_number(step, to, value);
+	default:
+		return to;
+	}
+}
+
+static inline uint64_t value_of(const struct step *step, const char *data)
+{
+	uint64_t value;
+
+	memcpy(&value, data + step->offset, sizeof(value));
+	return (int64_t)(value << step->left) >> step->right & step->mask;
+}
+
+static inline char *put_value(const struct step *step, char *to, uint64_t value)
+{
+	if (step->kind == STEP_SYMBOL) {
+		uint64_t index = value - step->first;
+
+		if (index < step->nr_dense)
+			return put_span(&step->names[index].span, to);
+		return put_symbol(step, to, value);
+	}
+	if (step->kind <= STEP_SIGNED) {
+		if (step->kind == STEP_SIGNED && (int64_t)value < 0) {
+			*to++ = '-';
+			value = -value;
+		}
+		return digits_decimal(to, value);
+	}
+	return put_rarely(step, to, value);
+}
+
+/**
+ * print_run - print an event
+ * @print:	its format
+ * @data:	its payload
+ * @to:		where; with room for HYPTRACE_LINE_MAX bytes
+ *
+ * Return: the end of the text, which has no NUL.
+ */
+char *print_run(const struct print *print, const void *data, char *to)
+{
+	const struct step *step = print->steps;
+	uint64_t small = 0;
+
+	/* eight bytes are read of each field */
+	if (print->size < sizeof(small))
+		data = memcpy(&small, data, print->size);
+	do {
+		to = put_span(&step->span, to);
+		to = put_value(step, to, value_of(step, data));
+	} while (!step++->last);
+	return to;
+}
+
+/**
+ * print_free - free the steps
+ * @print:	the steps, or NULL
+ */
+void print_free(struct print *print)
+{
+	if (!print)
+		return;
+	free(print->names);
+	free(print->pool);
+	free(print);
+}
