@@ -2,34 +2,41 @@
 /*
  * The records of a sub-buffer, in the format of the Linux ring buffer.
  *
- * libtraceevent's kbuffer reads them, but believes what it reads: each record is
- * looked at here before kbuffer goes there.
+ * What is read is not believed: libtraceevent's kbuffer, which knows the format,
+ * does, and would have to be watched at each record.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <kbuffer.h>
 
 #include "hyptrace.h"
 
 /* A record's header: 5 bits of type or length, 27 bits of time. */
-#define TYPE_MASK	0x1f
 #define TYPE_BITS	5
-#define TYPE_LONG	0
-#define RECORD_HEADER	4
-#define RECORD_ALIGN	4
+#define TYPE_MASK	((1U << TYPE_BITS) - 1)
+#define DELTA_BITS	27
+
+/* A type from 1 to 28 is the number of words of the payload. */
+#define TYPE_LONG	0	/* their length in bytes, its own included, is the first word */
+#define TYPE_PADDING	29
+#define TYPE_EXTEND	30
+#define TYPE_ABSOLUTE	31
+
+/* An absolute time has so many bits; the others are those of the time before. */
+#define ABSOLUTE_MASK	((UINT64_C(1) << 59) - 1)
+
+#define WORD		sizeof(uint32_t)
 
 #define COMMIT_BITS \
 	(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED)
 
 struct hyptrace_decoder {
-	struct kbuffer	*kbuf;
 	const char	*data;
 	uint32_t	size;		/* bytes of data */
 	uint32_t	next;		/* where the next record starts */
+	uint64_t	ts;		/* of the record before */
 	uint64_t	lost;		/* not yet told of */
-	bool		begun;
 };
 
 /**
@@ -39,16 +46,7 @@ struct hyptrace_decoder {
  */
 struct hyptrace_decoder *hyptrace_decoder_new(void)
 {
-	struct hyptrace_decoder *dec = calloc(1, sizeof(*dec));
-
-	if (!dec)
-		return NULL;
-	dec->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_SAME_AS_HOST);
-	if (!dec->kbuf) {
-		free(dec);
-		return NULL;
-	}
-	return dec;
+	return calloc(1, sizeof(struct hyptrace_decoder));
 }
 
 /**
@@ -57,59 +55,7 @@ struct hyptrace_decoder *hyptrace_decoder_new(void)
  */
 void hyptrace_decoder_free(struct hyptrace_decoder *dec)
 {
-	if (!dec)
-		return;
-	kbuffer_free(dec->kbuf);
 	free(dec);
-}
-
-static uint32_t word_at(const struct hyptrace_decoder *dec, uint32_t offset)
-{
-	uint32_t word;
-
-	memcpy(&word, dec->data + offset, sizeof(word));
-	return word;
-}
-
-/*
- * Walk over what is no event to the next event, and over that one. Return 1 with
- * dec->next behind it, 0 at the end, -EBADMSG where the data make no sense.
- */
-static int check_record(struct hyptrace_decoder *dec)
-{
-	uint32_t at = dec->next;
-
-	while (dec->size - at >= RECORD_HEADER) {
-		uint32_t head = word_at(dec, at), type = head & TYPE_MASK, len;
-		uint32_t room = dec->size - at - RECORD_HEADER;
-
-		if (type > TYPE_LONG && type < KBUFFER_TYPE_PADDING) {
-			len = type * RECORD_ALIGN;
-		} else {
-			/* a padding without time has no length: it goes to the end */
-			if (type == KBUFFER_TYPE_PADDING && !(head >> TYPE_BITS))
-				break;
-			if (room < sizeof(uint32_t))
-				return -EBADMSG;
-			/* the length counts its own word */
-			len = type >= KBUFFER_TYPE_TIME_EXTEND ? sizeof(uint32_t) :
-			      word_at(dec, at + RECORD_HEADER);
-			if (len < sizeof(uint32_t) || len > room || len % RECORD_ALIGN)
-				return -EBADMSG;
-		}
-		if (len > room)
-			return -EBADMSG;
-		at += RECORD_HEADER + len;
-		if (type < KBUFFER_TYPE_PADDING) {
-			dec->next = at;
-			return 1;
-		}
-	}
-	/* less than a header is left over */
-	if (at != dec->size && dec->size - at < RECORD_HEADER)
-		return -EBADMSG;
-	dec->next = dec->size;
-	return 0;
 }
 
 /**
@@ -129,15 +75,15 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 
 	dec->size = 0;
 	dec->next = 0;
-	dec->begun = false;
 
 	if (size < HYPTRACE_SUBBUF_HEADER)
 		return hyptrace_error_set(err, EBADMSG, "a sub-buffer of %zu bytes", size);
 	room = size - HYPTRACE_SUBBUF_HEADER;
 
-	memcpy(&commit, (const char *)subbuf + sizeof(uint64_t), sizeof(commit));
+	memcpy(&dec->ts, subbuf, sizeof(dec->ts));
+	memcpy(&commit, (const char *)subbuf + sizeof(dec->ts), sizeof(commit));
 	used = commit & HYPTRACE_COMMIT_MASK;
-	if ((commit & ~(uint64_t)COMMIT_BITS) || used > room || used % RECORD_ALIGN)
+	if ((commit & ~(uint64_t)COMMIT_BITS) || used > room || used % WORD)
 		return hyptrace_error_set(err, EBADMSG,
 					  "a sub-buffer with the commit word 0x%llx",
 					  (unsigned long long)commit);
@@ -159,6 +105,60 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 	return 0;
 }
 
+static inline uint32_t word_at(const struct hyptrace_decoder *dec, uint32_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, dec->data + offset, sizeof(word));
+	return word;
+}
+
+static uint64_t absolute_time(uint64_t before, uint64_t time)
+{
+	uint64_t high = before & ~ABSOLUTE_MASK;
+
+	time = (time & ABSOLUTE_MASK) | high;
+	return high && time < before ? time + ABSOLUTE_MASK + 1 : time;
+}
+
+/*
+ * A record that is not of the short kind: its header @head is at @at, and @len the
+ * length of what follows. Its first word is the length or a part of the time.
+ */
+static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head, uint32_t *len)
+{
+	uint32_t room = dec->size - at - WORD, delta = head >> TYPE_BITS, word;
+
+	if (room < WORD)
+		return false;
+	word = word_at(dec, at + WORD);
+	*len = WORD;
+	switch (head & TYPE_MASK) {
+	case TYPE_EXTEND:
+		dec->ts += delta + ((uint64_t)word << DELTA_BITS);
+		return true;
+	case TYPE_ABSOLUTE:
+		dec->ts = absolute_time(dec->ts, delta | (uint64_t)word << DELTA_BITS);
+		return true;
+	}
+	dec->ts += delta;
+	*len = word;
+	return word >= WORD && word <= room && word % WORD == 0;
+}
+
+/* An event's payload is from @from to @to, where the next record starts. */
+static inline int deliver(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
+			  uint32_t from, uint32_t to)
+{
+	rec->ts = dec->ts;
+	rec->lost = dec->lost;
+	rec->data = dec->data + from;
+	rec->size = to - from;
+	dec->lost = 0;
+	dec->next = to;
+	return 1;
+}
+
 /**
  * hyptrace_decoder_next - the next record
  * @dec:	the decoder
@@ -171,35 +171,36 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  struct hyptrace_error *err)
 {
-	uint32_t before = dec->next;
-	unsigned long long ts;
-	int ret = check_record(dec);
+	const uint32_t before = dec->next;
+	uint32_t at = before, head, type, len;
 
-	if (ret < 0) {
-		dec->next = dec->size;
-		return hyptrace_error_set(err, EBADMSG,
-					  "a sub-buffer with a bad record at byte %u of its data",
-					  before);
+	/* the size is a multiple of a word, and so small that nothing overflows */
+	while (at < dec->size) {
+		head = word_at(dec, at);
+		type = head & TYPE_MASK;
+		if (type > TYPE_LONG && type < TYPE_PADDING) {
+			at += WORD;
+			len = type * WORD;
+			if (at + len > dec->size)
+				goto bad;
+			dec->ts += head >> TYPE_BITS;
+			return deliver(dec, rec, at, at + len);
+		}
+		/* a padding without time has no length: it goes to the end */
+		if (type == TYPE_PADDING && !(head >> TYPE_BITS))
+			break;
+		if (!long_record(dec, at, head, &len))
+			goto bad;
+		at += WORD + len;
+		if (type == TYPE_LONG)
+			return deliver(dec, rec, at - len + WORD, at);
 	}
-	if (!ret)
-		return 0;
-
-	if (!dec->begun) {
-		/* kbuffer looks at the first record at once, so not any sooner */
-		kbuffer_load_subbuffer(dec->kbuf, (void *)(dec->data - HYPTRACE_SUBBUF_HEADER));
-		rec->data = kbuffer_read_event(dec->kbuf, &ts);
-		dec->begun = true;
-	} else {
-		rec->data = kbuffer_next_event(dec->kbuf, &ts);
-	}
-	if (!rec->data)
-		return 0;
-
-	rec->ts = ts;
-	rec->size = kbuffer_event_size(dec->kbuf);
-	rec->lost = dec->lost;
-	dec->lost = 0;
-	return 1;
+	dec->next = dec->size;
+	return 0;
+bad:
+	dec->next = dec->size;
+	return hyptrace_error_set(err, EBADMSG,
+				  "a sub-buffer with a bad record at byte %u of its data", before);
 }
 
 /**
