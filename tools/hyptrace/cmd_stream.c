@@ -121,8 +121,8 @@ static int stream_cpus(struct stream *s)
 
 	started = s->started;
 	code = finish(s, stream_run(s), started);
-	cmd_note("%" PRIu64 " events read, %" PRIu64 "%s lost", s->read, s->lost,
-		 s->lost_more ? " or more" : "");
+	cmd_note("%" PRIu64 " event%s read, %" PRIu64 "%s lost", s->read, s->read == 1 ? "" : "s",
+		 s->lost, s->lost_more ? " or more" : "");
 	return code;
 }
 
@@ -138,7 +138,7 @@ static int stream_remote(struct stream *s)
 
 	s->boot_clock = !strcmp(s->remote->clock, "boot");
 	s->formats = hyptrace_formats_new(events, nr, &err);
-	if (!s->formats) {
+	if (!s->formats || stream_print_begin(s, &err)) {
 		code = cmd_fail("cannot stream \"%s\": %s", s->remote->name, err.text);
 	} else {
 		warn_no_event(events, nr);

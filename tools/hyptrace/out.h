@@ -39,4 +39,28 @@ static inline void out_putc(struct out *out, char c)
 	out->buf[out->len++] = c;
 }
 
+/**
+ * out_room - where the next bytes may be put directly
+ * @out:	the buffer
+ * @size:	how many at most, up to OUT_BUFFER
+ *
+ * Return: memory for them; out_put_to() tells how many they were.
+ */
+static inline char *out_room(struct out *out, size_t size)
+{
+	if (sizeof(out->buf) - out->len < size)
+		out_flush(out);
+	return out->buf + out->len;
+}
+
+/**
+ * out_put_to - bytes were put where out_room() said
+ * @out:	the buffer
+ * @end:	behind the last one
+ */
+static inline void out_put_to(struct out *out, const char *end)
+{
+	out->len = end - out->buf;
+}
+
 #endif /* OUT_H */

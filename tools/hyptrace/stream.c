@@ -31,7 +31,9 @@
  * @buf:	sub-buffers as they were read
  * @len:	bytes in @buf
  * @pos:	where the next sub-buffer starts
+ * @asked:	when @buf was asked for last
  * @rec:	the next event, when @pending
+ * @err:	what is wrong with a sub-buffer
  * @asleep:	tracing is off and the ring is empty
  * @over:	nothing more is to be read
  */
@@ -42,7 +44,9 @@ struct stream_source {
 	size_t			size;
 	size_t			len;
 	size_t			pos;
+	uint64_t		asked;
 	struct hyptrace_record	rec;
+	struct hyptrace_error	err;
 	bool			pending;
 	bool			asleep;
 	bool			over;
@@ -173,42 +177,72 @@ int stream_stop(struct stream *s)
 	return EXIT_DONE;
 }
 
-static void complain(struct stream_source *src, const struct hyptrace_error *err)
+/* The next event of the sub-buffers behind this one: false when there is none. */
+static bool next_subbuf(struct stream_source *src, int ret)
 {
-	cmd_note("CPU %d: %s; the rest of it is passed over", src->reader.cpu, err->text);
+	const size_t subbuf = src->reader.subbuf_size;
+
+	for (;;) {
+		if (ret < 0)
+			cmd_note("CPU %d: %s; the rest of it is passed over", src->reader.cpu,
+				 src->err.text);
+		if (src->len - src->pos < subbuf)
+			return false;
+		ret = hyptrace_decoder_load(src->dec, src->buf + src->pos, subbuf, &src->err);
+		src->pos += subbuf;
+		if (!ret)
+			ret = hyptrace_decoder_next(src->dec, &src->rec, &src->err);
+		if (ret > 0)
+			return true;
+	}
 }
 
 /* The next event of what was read: false when there is none. */
-static bool next_record(struct stream_source *src)
+static inline bool next_record(struct stream_source *src)
 {
-	const size_t subbuf = src->reader.subbuf_size;
-	struct hyptrace_error err;
-	int ret;
+	int ret = hyptrace_decoder_next(src->dec, &src->rec, &src->err);
 
-	for (;;) {
-		ret = hyptrace_decoder_next(src->dec, &src->rec, &err);
-		if (ret > 0)
-			return true;
-		if (ret < 0)
-			complain(src, &err);
-		if (src->len - src->pos < subbuf)
-			return false;
-		if (hyptrace_decoder_load(src->dec, src->buf + src->pos, subbuf, &err))
-			complain(src, &err);
-		src->pos += subbuf;
+	return ret > 0 || next_subbuf(src, ret);
+}
+
+static bool has_enough(const struct stream *s)
+{
+	return s->limit && s->read == s->limit;
+}
+
+/* The time up to which events are wanted. */
+static uint64_t last_time(const struct stream *s)
+{
+	return s->ending && s->boot_clock ? s->end : UINT64_MAX;
+}
+
+/* A source's next event is there. */
+static void found(struct stream *s, unsigned int index)
+{
+	struct stream_source *src = &s->sources[index];
+	/* should the writer's clock be ahead of ours, nothing is held any longer for it */
+	bool same_clock = s->boot_clock && src->rec.ts < src->asked;
+
+	/* what happened after the end was asked for is not waited for */
+	if (src->rec.ts > last_time(s)) {
+		src->pending = false;
+		src->over = true;
+		hyptrace_merge_empty(s->merge, index, src->asked);
+		return;
 	}
+	hyptrace_merge_pending(s->merge, index, src->rec.ts,
+			       same_clock ? src->rec.ts : src->asked);
 }
 
 /* Look for the next event of a source: an exit code. */
 static int ask(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
-	uint64_t at = now();
 	ssize_t n;
 
 	src->pending = next_record(src);
 	while (!src->pending && !src->over) {
-		at = now();
+		src->asked = now();
 		n = read(src->reader.fd, src->buf, src->size);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -223,24 +257,15 @@ static int ask(struct stream *s, unsigned int index)
 		src->pending = next_record(src);
 	}
 
-	/* what happened after the end was asked for is not waited for */
-	if (src->pending && s->ending && s->boot_clock && src->rec.ts > s->end) {
-		src->pending = false;
-		src->over = true;
-	}
-	/* should the writer's clock be ahead of ours, nothing is held any longer for it */
 	if (src->pending)
-		hyptrace_merge_pending(s->merge, index, src->rec.ts,
-				       s->boot_clock && src->rec.ts < at ? src->rec.ts : at);
+		found(s, index);
 	else
-		hyptrace_merge_empty(s->merge, index, at);
+		hyptrace_merge_empty(s->merge, index, src->asked);
 	return EXIT_DONE;
 }
 
-static void tell_lost(struct stream *s, struct stream_source *src, uint64_t lost)
+static void tell_lost(struct stream *s, const struct stream_source *src, uint64_t lost)
 {
-	if (!lost)
-		return;
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		s->lost_more = true;
 	else
@@ -248,14 +273,26 @@ static void tell_lost(struct stream *s, struct stream_source *src, uint64_t lost
 	stream_print_lost(s, src->reader.cpu, lost);
 }
 
+/* Print the next event, and those of the same source that follow it at once. */
 static void emit(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
+	uint64_t until = hyptrace_merge_until(s->merge, index);
+	/* without a limit it is 0, and this wraps around, which is as good */
+	uint64_t left = s->limit - s->read;
 
-	tell_lost(s, src, src->rec.lost);
-	stream_print_event(s, src->reader.cpu, &src->rec);
-	src->pending = false;
-	s->read++;
+	if (until > last_time(s))
+		until = last_time(s);
+	do {
+		if (src->rec.lost)
+			tell_lost(s, src, src->rec.lost);
+		stream_print_event(s, src->reader.cpu, &src->rec);
+		src->pending = --left && next_record(src);
+	} while (src->pending && src->rec.ts <= until);
+
+	s->read = s->limit - left;
+	if (src->pending)
+		found(s, index);
 }
 
 static int wake(const struct hyptrace_notice *notice, void *arg)
@@ -367,7 +404,7 @@ static int run(struct stream *s, struct pollfd *fds)
 			break;
 		case HYPTRACE_MERGE_EMIT:
 			emit(s, index);
-			if (s->read == s->limit)
+			if (has_enough(s))
 				return EXIT_DONE;
 			break;
 		case HYPTRACE_MERGE_WAIT:
@@ -396,14 +433,18 @@ int stream_run(struct stream *s)
 {
 	struct pollfd *fds = calloc(s->nr_sources + OTHER_FDS, sizeof(*fds));
 	unsigned int i;
+	uint64_t lost;
 	int code;
 
 	if (!fds)
 		die_no_memory();
 	code = run(s, fds);
 	/* losses after which no event came */
-	for (i = 0; i < s->nr_sources && s->read != s->limit; i++)
-		tell_lost(s, &s->sources[i], hyptrace_decoder_lost(s->sources[i].dec));
+	for (i = 0; i < s->nr_sources && !has_enough(s); i++) {
+		lost = hyptrace_decoder_lost(s->sources[i].dec);
+		if (lost)
+			tell_lost(s, &s->sources[i], lost);
+	}
 	out_flush(&s->ctx->out);
 	free(fds);
 	return code;

@@ -6,9 +6,31 @@
 #ifndef STREAM_H
 #define STREAM_H
 
+#include <limits.h>
+
 #include "cmd.h"
 
+/* What the CPU and the time in front of an event may need. */
+#define STREAM_HEAD_MAX	64
+#define STREAM_NO_CPU	UINT_MAX
+
 struct stream_source;
+
+/**
+ * struct stream_head - the beginning of a line, up to a tenth of a millisecond
+ * @tick:	when that began, in ns
+ * @second:	when its second began
+ * @cpu:	its CPU; STREAM_NO_CPU as long as there is none
+ * @len:	length of the text
+ * @text:	the text
+ */
+struct stream_head {
+	uint64_t	tick;
+	uint64_t	second;
+	unsigned int	cpu;
+	uint32_t	len;
+	char		text[STREAM_HEAD_MAX];
+};
 
 /**
  * struct stream - what is streamed, and how
@@ -20,6 +42,8 @@ struct stream_source;
  * @bound:	how long an event may be held back for the sake of order, in ns
  * @signal_fd:	readable when the end is wanted
  * @nanoseconds: print all digits of the time
+ * @json:	print JSON
+ * @no_start:	leave tracing as it is; end when it is off and nothing is left
  * @started:	tracing was off and has been started
  * @boot_clock:	the time stamps are of CLOCK_BOOTTIME
  * @sources:	one per CPU
@@ -27,6 +51,7 @@ struct stream_source;
  * @read:	events printed
  * @lost:	events that went missing
  * @lost_more:	and some more of which nobody knows how many
+ * @head:	of the last line that was printed
  */
 struct stream {
 	struct context			*ctx;
@@ -40,6 +65,8 @@ struct stream {
 	uint64_t			bound;
 	int				signal_fd;
 	bool				nanoseconds;
+	bool				json;
+	bool				no_start;
 	bool				started;
 	bool				boot_clock;
 	bool				ending;
@@ -47,6 +74,7 @@ struct stream {
 	uint64_t			read;
 	uint64_t			lost;
 	bool				lost_more;
+	struct stream_head		head;
 };
 
 /* stream.c */
@@ -56,6 +84,7 @@ int stream_run(struct stream *s);
 int stream_stop(struct stream *s);
 
 /* stream_print.c */
+int stream_print_begin(struct stream *s, struct hyptrace_error *err);
 void stream_print_event(struct stream *s, unsigned int cpu, const struct hyptrace_record *rec);
 void stream_print_lost(struct stream *s, unsigned int cpu, uint64_t lost);
 

@@ -6,25 +6,84 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/digits.h"
 #include "stream.h"
 #include "text.h"
 
-#define NSEC_PER_SEC	UINT64_C(1000000000)
-#define NSEC_PER_USEC	1000
+/* What few events need stays out of the way of the many. */
+#define noinline		__attribute__((noinline))
 
-static void put_head(struct stream *s, unsigned int cpu, const struct hyptrace_record *rec)
+#define NSEC_PER_SEC		UINT64_C(1000000000)
+#define NSEC_PER_USEC		1000
+#define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
+/* Digits of a second up to its ticks */
+#define TICK_DIGITS		4
+
+#define BOLD			"\033[1m"
+#define NOT_BOLD		"\033[0m"
+#define AFTER_NAME		": "
+
+/* Columns of the CPU and of the seconds */
+#define CPU_WIDTH		3
+#define SEC_WIDTH		5
+
+static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
 {
-	uint64_t sec = rec->ts / NSEC_PER_SEC, nsec = rec->ts % NSEC_PER_SEC;
-	char head[64];
-	int len;
+	char *end = digits_decimal(to, value);
+	unsigned int len = end - to;
 
-	if (s->nanoseconds)
-		len = snprintf(head, sizeof(head), "[%03u] %5" PRIu64 ".%09" PRIu64 ": ", cpu, sec,
-			       nsec);
-	else
-		len = snprintf(head, sizeof(head), "[%03u] %5" PRIu64 ".%06" PRIu64 ": ", cpu, sec,
-			       nsec / NSEC_PER_USEC);
-	out_write(&s->ctx->out, head, len);
+	if (len >= width)
+		return end;
+	memmove(to + width - len, to, len);
+	memset(to, fill, width - len);
+	return to + width;
+}
+
+/* The beginning of a line up to the point in the seconds */
+static noinline void new_second(struct stream_head *head, unsigned int cpu, uint64_t ts)
+{
+	char *to = head->text;
+
+	head->cpu = cpu;
+	head->second = ts - ts % NSEC_PER_SEC;
+	*to++ = '[';
+	to = put_wide(to, cpu, CPU_WIDTH, '0');
+	*to++ = ']';
+	*to++ = ' ';
+	to = put_wide(to, ts / NSEC_PER_SEC, SEC_WIDTH, ' ');
+	*to++ = '.';
+	head->len = to - head->text + TICK_DIGITS;
+}
+
+/* "[000]   123.4567" is the same for many events in a row, if there are many. */
+static noinline void new_tick(struct stream_head *head, unsigned int cpu, uint64_t ts)
+{
+	uint32_t tick;
+
+	if (cpu != head->cpu || ts - head->second >= NSEC_PER_SEC)
+		new_second(head, cpu, ts);
+	tick = (ts - head->second) / NSEC_PER_TICK;
+	head->tick = head->second + (uint64_t)tick * NSEC_PER_TICK;
+	digits_four(head->text + head->len - TICK_DIGITS, tick);
+}
+
+static char *put_head(struct stream *s, char *to, unsigned int cpu, uint64_t ts)
+{
+	struct stream_head *head = &s->head;
+	uint32_t nsec;
+
+	if (ts - head->tick >= NSEC_PER_TICK || cpu != head->cpu)
+		new_tick(head, cpu, ts);
+	nsec = ts - head->tick;
+	to = digits_text(to, head->text, head->len);
+	to = digits_pair(to, nsec / NSEC_PER_USEC);
+	if (s->nanoseconds) {
+		*to++ = '0' + nsec / 100 % 10;
+		to = digits_pair(to, nsec % 100);
+	}
+	*to++ = ':';
+	*to++ = ' ';
+	return to;
 }
 
 static void put_name(struct stream *s, const char *name)
@@ -32,11 +91,9 @@ static void put_name(struct stream *s, const char *name)
 	struct out *out = &s->ctx->out;
 
 	if (s->ctx->color)
-		out_puts(out, "\033[1m");
+		out_puts(out, BOLD);
 	out_puts(out, name);
-	if (s->ctx->color)
-		out_puts(out, "\033[0m");
-	out_write(out, ": ", 2);
+	out_puts(out, s->ctx->color ? NOT_BOLD AFTER_NAME : AFTER_NAME);
 }
 
 /* Text as it is, unless something in it could upset a terminal. */
@@ -66,13 +123,13 @@ static unsigned int record_id(const struct hyptrace_record *rec)
 	return id;
 }
 
-static void print_text(struct stream *s, unsigned int cpu, const struct hyptrace_event *event,
-		       const struct hyptrace_record *rec)
+/* What hyptrace_formats_line() does not print. */
+static noinline void print_slowly(struct stream *s, const struct hyptrace_record *rec)
 {
+	const struct hyptrace_event *event = hyptrace_formats_event(s->formats, rec);
 	const char *text;
 	size_t len;
 
-	put_head(s, cpu, rec);
 	if (event) {
 		text = hyptrace_formats_text(s->formats, event, rec, &len);
 		put_name(s, event->name);
@@ -81,6 +138,22 @@ static void print_text(struct stream *s, unsigned int cpu, const struct hyptrace
 	} else {
 		out_printf(&s->ctx->out, "unknown event %u of %u bytes\n", record_id(rec),
 			   rec->size);
+	}
+}
+
+static void print_text(struct stream *s, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	struct out *out = &s->ctx->out;
+	char *head = out_room(out, STREAM_HEAD_MAX + HYPTRACE_LINE_MAX);
+	char *text = put_head(s, head, cpu, rec->ts);
+	char *end = hyptrace_formats_line(s->formats, rec, text);
+
+	if (end) {
+		*end++ = '\n';
+		out_put_to(out, end);
+	} else {
+		out_put_to(out, text);
+		print_slowly(s, rec);
 	}
 }
 
@@ -150,9 +223,10 @@ static void print_symbols(struct printer *p, const struct hyptrace_event *event,
 		printer_end(p);
 }
 
-static void print_json(struct stream *s, unsigned int cpu, const struct hyptrace_event *event,
-		       const struct hyptrace_record *rec)
+static noinline void print_json(struct stream *s, unsigned int cpu,
+				const struct hyptrace_record *rec)
 {
+	const struct hyptrace_event *event = hyptrace_formats_event(s->formats, rec);
 	struct printer *p = s->ctx->p;
 	unsigned int i;
 
@@ -175,6 +249,21 @@ static void print_json(struct stream *s, unsigned int cpu, const struct hyptrace
 }
 
 /**
+ * stream_print_begin - prepare for printing
+ * @s:		the stream, with formats
+ * @err:	why not
+ *
+ * Return: 0 or a negative errno.
+ */
+int stream_print_begin(struct stream *s, struct hyptrace_error *err)
+{
+	s->head.cpu = STREAM_NO_CPU;
+	s->json = printer_is_json(s->ctx->p);
+	return hyptrace_formats_lines(s->formats, s->ctx->color ? BOLD : "",
+				      s->ctx->color ? NOT_BOLD AFTER_NAME : AFTER_NAME, err);
+}
+
+/**
  * stream_print_event - print an event
  * @s:		the stream
  * @cpu:	where it happened
@@ -182,12 +271,10 @@ static void print_json(struct stream *s, unsigned int cpu, const struct hyptrace
  */
 void stream_print_event(struct stream *s, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event = hyptrace_formats_event(s->formats, rec);
-
-	if (printer_is_json(s->ctx->p))
-		print_json(s, cpu, event, rec);
+	if (s->json)
+		print_json(s, cpu, rec);
 	else
-		print_text(s, cpu, event, rec);
+		print_text(s, cpu, rec);
 }
 
 /**
@@ -203,7 +290,8 @@ void stream_print_lost(struct stream *s, unsigned int cpu, uint64_t lost)
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		printer_line(p, STYLE_BAD, "[%03u] LOST events", cpu);
 	else
-		printer_line(p, STYLE_BAD, "[%03u] LOST %" PRIu64 " events", cpu, lost);
+		printer_line(p, STYLE_BAD, "[%03u] LOST %" PRIu64 " event%s", cpu, lost,
+			     lost == 1 ? "" : "s");
 	printer_uint(p, "cpu", cpu);
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		printer_none(p, "lost");
