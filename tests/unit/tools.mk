@@ -21,12 +21,18 @@ test_tools_describe-libs := $(tools-libs)
 test_tools_extack-srcs := $(tools)/lib/extack.c $(tools)/lib/error.c
 test_tools_extack-cflags := $(tools-cflags)
 
-test_tools_format-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c error.c)
+tools-format-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c error.c)
+
+test_tools_format-srcs := $(tools-format-srcs)
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs)
 
 test_tools_merge-srcs := $(tools)/lib/merge.c
 test_tools_merge-cflags := $(tools-cflags)
+
+test_tools_print-srcs := $(tools-format-srcs)
+test_tools_print-cflags := $(tools-cflags)
+test_tools_print-libs := $(tools-libs)
 
 test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c text.c out.c args.c)
 test_tools_printer-cflags := $(tools-cflags)

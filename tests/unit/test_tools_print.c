@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lines printed by steps: the same as what libtraceevent prints, or, where that
+ * does not extend a narrow field by its sign, as what C prints.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/digits.h"
+#include "../../tools/lib/hyptrace.h"
+
+#define MAX_EVENTS	512
+#define MAX_PAYLOAD	64
+#define NAME		"event"
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+static struct hyptrace_event events[MAX_EVENTS];
+static unsigned int nr_events;
+static struct hyptrace_formats *formats;
+static uint64_t seed = 1;
+
+static uint64_t noise(void)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return seed >> 32 ^ seed << 31;
+}
+
+/* Many small ones among them, and many with all bits set on one side */
+static uint64_t noisy_value(void)
+{
+	uint64_t value = noise() >> noise() % 64;
+
+	return noise() % 4 ? value : ~value;
+}
+
+static struct hyptrace_event *add(const char *name, const char *print_fmt, uint32_t size,
+				  struct hyptrace_field *fields, unsigned int nr_fields)
+{
+	struct hyptrace_event *event = &events[nr_events];
+
+	assert_in_range(nr_events, 0, MAX_EVENTS - 1);
+	*event = (struct hyptrace_event) {
+		.id = ++nr_events,
+		.size = size,
+		.print_fmt = (char *)print_fmt,
+		.fields = fields,
+		.nr_fields = nr_fields,
+	};
+	snprintf(event->name, sizeof(event->name), "%s", name);
+	return event;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	nr_events = 0;
+	return 0;
+}
+
+static void begin(const char *before, const char *after)
+{
+	formats = hyptrace_formats_new(events, nr_events, NULL);
+	assert_non_null(formats);
+	assert_int_equal(hyptrace_formats_lines(formats, before, after, NULL), 0);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	hyptrace_formats_free(formats);
+	formats = NULL;
+	return 0;
+}
+
+/* Memory of exactly the sizes that are promised, for the sanitizer. */
+static char *line_of(const struct hyptrace_event *event, const void *payload, uint32_t size)
+{
+	void *data = malloc(size);
+	char *line = malloc(HYPTRACE_LINE_MAX), *end, *text = NULL;
+	struct hyptrace_record rec = { .data = data, .size = size };
+	const uint16_t id = event->id;
+
+	memcpy(data, payload, size);
+	if (size >= sizeof(id))
+		memcpy(data, &id, sizeof(id));
+	end = hyptrace_formats_line(formats, &rec, line);
+	if (end)
+		text = strndup(line, end - line);
+	free(line);
+	free(data);
+	return text;
+}
+
+static void expect(const struct hyptrace_event *event, const void *payload, const char *expected)
+{
+	char *line = line_of(event, payload, event->size);
+
+	assert_non_null(line);
+	assert_string_equal(line, expected);
+	free(line);
+}
+
+/* Print it both ways. */
+static void compare(const struct hyptrace_event *event, const void *payload)
+{
+	char data[MAX_PAYLOAD], expected[HYPTRACE_LINE_MAX];
+	struct hyptrace_record rec = { .data = data, .size = event->size };
+	const uint16_t id = event->id;
+	const char *text;
+	size_t len;
+
+	memcpy(data, payload, event->size);
+	memcpy(data, &id, sizeof(id));
+	text = hyptrace_formats_text(formats, event, &rec, &len);
+	snprintf(expected, sizeof(expected), "%s: %s", event->name, text);
+	expect(event, payload, expected);
+}
+
+/* The list of hyp/, as it is there */
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t s8;
+typedef int16_t s16;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define STRING(...)		STRING_OF(__VA_ARGS__)
+#define STRING_OF(...)		#__VA_ARGS__
+#define __entry			REC
+#define HE_PROTO(...)
+#define HE_ASSIGN(...)
+#define HE_STRUCT(fields)	fields
+#define HE_PRINTK(...)		STRING(__VA_ARGS__)
+
+#define he_field(type, name)	type name;
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	struct entry_##name {				\
+		uint16_t common_type;			\
+		fields					\
+	};
+#include "../../hyp/events.h"
+
+#undef he_field
+#undef HYP_EVENT
+#define he_field(type, name) \
+	{ #name, #type, offsetof(ENTRY, name), sizeof(type), (type)-1 < (type)1, NULL, 0 },
+#define HYP_EVENT(name, proto, fields, assign, printk)				\
+	static void add_##name(void)						\
+	{									\
+		typedef struct entry_##name ENTRY;				\
+		static struct hyptrace_field list[] = { fields };		\
+										\
+		add(#name, printk, sizeof(ENTRY), list, COUNT(list));		\
+	}
+#include "../../hyp/events.h"
+
+#undef HYP_EVENT
+#define HYP_EVENT(name, ...)	add_##name,
+static void (*const add_hyp_events[])(void) = {
+#include "../../hyp/events.h"
+};
+
+/* libtraceevent is wrong about negative numbers of less than 32 bits. */
+static void spare_narrow(const struct hyptrace_event *event, unsigned char *payload)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = &event->fields[i];
+
+		for (j = 0; field->is_signed && field->size < 4 && j < field->size; j++)
+			payload[field->offset + j] &= 0x7f;
+	}
+}
+
+static void hyp_events(void **state)
+{
+	unsigned char payload[MAX_PAYLOAD];
+	unsigned int i, j, round;
+
+	(void)state;
+	for (i = 0; i < COUNT(add_hyp_events); i++)
+		add_hyp_events[i]();
+	begin("", ": ");
+	for (i = 0; i < nr_events; i++) {
+		assert_in_range(events[i].size, 2, sizeof(payload));
+		for (round = 0; round < 3000; round++) {
+			for (j = 0; j < sizeof(payload); j++)
+				payload[j] = noise() % 3 ? noise() % 16 : noise();
+			spare_narrow(&events[i], payload);
+			compare(&events[i], payload);
+		}
+	}
+}
+
+/* A field of each width and sign, two to eight bytes behind the start */
+static struct hyptrace_field fields[] = {
+	{ "u1", "u8", 2, 1, false, NULL, 0 },	{ "s1", "s8", 3, 1, true, NULL, 0 },
+	{ "u2", "u16", 4, 2, false, NULL, 0 },	{ "s2", "s16", 6, 2, true, NULL, 0 },
+	{ "u4", "u32", 8, 4, false, NULL, 0 },	{ "s4", "int", 12, 4, true, NULL, 0 },
+	{ "u8", "u64", 16, 8, false, NULL, 0 },	{ "s8", "s64", 24, 8, true, NULL, 0 },
+};
+
+#define FIELDS_SIZE	32
+
+static int64_t put_value(unsigned char *payload, const struct hyptrace_field *field, uint64_t value)
+{
+	struct hyptrace_record rec = { .data = payload, .size = FIELDS_SIZE };
+
+	/* the low bytes of it; the model of a big-endian machine is this machine */
+	memcpy(payload + field->offset,
+	       (char *)&value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 8 - field->size : 0),
+	       field->size);
+	assert_int_equal(hyptrace_field_value(field, &rec, &value), 0);
+	return value;
+}
+
+static void print_fmt(char *to, size_t size, const char *format, const char *field)
+{
+	snprintf(to, size, "\"%s\", REC->%s", format, field);
+}
+
+static void numbers(void **state)
+{
+	static const char *const conversions[] = {
+		"%d", "%i", "%u", "%x", "%X", "%#x", "%#X", "%08x", "%8d", "%08d", "%5u", "%3x",
+		"%#10x", "%#010X", "%032d", "%ld", "%lu", "%lx", "%lld", "%llu", "%llx", "%#llx",
+		"%016llx", "%#018llx", "%20lld", "%02llu", "%lli", "%32llX",
+	};
+	static char fmts[COUNT(conversions) * COUNT(fields)][64];
+	unsigned char payload[FIELDS_SIZE];
+	unsigned int i, j, round;
+	char number[64], expected[128];
+
+	(void)state;
+	for (i = 0; i < COUNT(fmts); i++) {
+		print_fmt(fmts[i], sizeof(fmts[i]), conversions[i / COUNT(fields)],
+			  fields[i % COUNT(fields)].name);
+		add(NAME, fmts[i], FIELDS_SIZE, fields, COUNT(fields));
+		snprintf(events[i].name, sizeof(events[i].name), NAME "%u", i);
+	}
+	begin("", ": ");
+
+	for (i = 0; i < COUNT(fmts); i++) {
+		const struct hyptrace_field *field = &fields[i % COUNT(fields)];
+		const char *conversion = conversions[i / COUNT(fields)];
+		bool is_long = strchr(conversion, 'l');
+
+		for (round = 0; round < 300; round++) {
+			int64_t value;
+
+			for (j = 0; j < sizeof(payload); j++)
+				payload[j] = noise();
+			value = put_value(payload, field, round ? noisy_value() : 0);
+			if (!is_long && field->size == 8) {
+				/* C does not say what this prints */
+				assert_null(line_of(&events[i], payload, FIELDS_SIZE));
+				continue;
+			}
+			if (is_long)
+				snprintf(number, sizeof(number), conversion, (long long)value);
+			else
+				snprintf(number, sizeof(number), conversion, (int)value);
+			snprintf(expected, sizeof(expected), "%s: %s", events[i].name, number);
+			expect(&events[i], payload, expected);
+			if (value >= 0 || field->size == (is_long ? 8 : 4))
+				compare(&events[i], payload);
+		}
+	}
+}
+
+static void symbols(void **state)
+{
+	static const char *const tables[] = {
+		/* without gaps, in no order, with gaps, one value twice, large, none */
+		"{ 0, \"a\" }, { 1, \"bc\" }, { 2, \"def\" }, { 3, \"\" }",
+		"{ 9, \"nine\" }, { 7, \"seven\" }, { 8, \"eight\" }",
+		"{ 1, \"one\" }, { 2, \"two\" }, { 4, \"four\" }, { 8, \"eight\" }, { 13, \"more\" }",
+		"{ 5, \"first\" }, { 6, \"other\" }, { 5, \"second\" }",
+		"{ 0x80, \"x\" }, { 0x7fffffff, \"y\" }, { 0x7fffffffffffffff, \"z\" }, { 0, \"o\" }",
+		"{ 3, \"a name that takes more than the block of 32 bytes that is copied first\" }",
+	};
+	static const uint64_t hits[] = { 0x80, 0x7fffffff, INT64_MAX, UINT64_MAX };
+	static char fmts[COUNT(tables) * COUNT(fields)][256];
+	unsigned char payload[FIELDS_SIZE] = {};
+	unsigned int i, round;
+
+	(void)state;
+	for (i = 0; i < COUNT(fmts); i++) {
+		snprintf(fmts[i], sizeof(fmts[i]),
+			 "\"is %%s, %%u\", __print_symbolic(REC->%s, %s), REC->u1",
+			 fields[i % COUNT(fields)].name, tables[i / COUNT(fields)]);
+		add(NAME, fmts[i], FIELDS_SIZE, fields, COUNT(fields));
+		snprintf(events[i].name, sizeof(events[i].name), NAME "%u", i);
+	}
+	begin("", ": ");
+	for (i = 0; i < COUNT(fmts); i++) {
+		const struct hyptrace_field *field = &fields[i % COUNT(fields)];
+
+		for (round = 0; round < 200; round++) {
+			uint64_t value = round < 20 ? round :
+					 round < 20 + COUNT(hits) ? hits[round - 20] : noisy_value();
+
+			if (put_value(payload, field, value) >= 0 || field->size == 8)
+				compare(&events[i], payload);
+		}
+	}
+
+	/* as the kernel prints it: extended to the size of a long */
+	put_value(payload, &fields[0], 0);
+	put_value(payload, &fields[1], -2);
+	expect(&events[1], payload, NAME "1: is 0xfffffffffffffffe, 0");
+}
+
+static void flags(void **state)
+{
+	static const char *const tables[] = {
+		"\"|\", { 1, \"a\" }, { 2, \"b\" }, { 4, \"c\" }, { 0x80, \"high\" }",
+		"\", \", { 0, \"none\" }, { 3, \"both\" }, { 1, \"low\" }, { 0x7000, \"three\" }",
+		"\"\", { 16, \"x\" }, { 0x40000000, \"y\" }, { 0x4000000000000000, \"z\" }",
+	};
+	static char fmts[COUNT(tables) * COUNT(fields)][256];
+	unsigned char payload[FIELDS_SIZE] = {};
+	unsigned int i, round;
+
+	(void)state;
+	for (i = 0; i < COUNT(fmts); i++) {
+		snprintf(fmts[i], sizeof(fmts[i]), "\"<%%s>\", __print_flags(REC->%s, %s)",
+			 fields[i % COUNT(fields)].name, tables[i / COUNT(fields)]);
+		add(NAME, fmts[i], FIELDS_SIZE, fields, COUNT(fields));
+		snprintf(events[i].name, sizeof(events[i].name), NAME "%u", i);
+	}
+	begin("", ": ");
+	for (i = 0; i < COUNT(fmts); i++) {
+		const struct hyptrace_field *field = &fields[i % COUNT(fields)];
+
+		for (round = 0; round < 300; round++) {
+			uint64_t value = round < 256 ? round : noisy_value();
+
+			if (put_value(payload, field, value) >= 0 || field->size == 8)
+				compare(&events[i], payload);
+		}
+	}
+}
+
+/* Names around the value, and texts that take more than one block of memory */
+static void texts(void **state)
+{
+	const unsigned char payload[FIELDS_SIZE] = { 0, 0, 7 };
+
+	(void)state;
+	add("none", "\"hello\"", FIELDS_SIZE, fields, COUNT(fields));
+	add("empty", "\"\"", 2, NULL, 0);
+	add("percent", "\"100%% of %u%%\", REC->u1", FIELDS_SIZE, fields, COUNT(fields));
+	add("long", "\"a text that is longer than two blocks of thirty-two bytes each: %u and %u more\", REC->u1, REC->u1",
+	    FIELDS_SIZE, fields, COUNT(fields));
+	add("tight", "\"%u%u%u\", REC->u1, REC->u2, REC->u1", FIELDS_SIZE, fields, COUNT(fields));
+	begin("<", "> ");
+	expect(&events[0], payload, "<none> hello");
+	expect(&events[1], payload, "<empty> ");
+	expect(&events[2], payload, "<percent> 100% of 7%");
+	expect(&events[3], payload,
+	       "<long> a text that is longer than two blocks of thirty-two bytes each: 7 and 7 more");
+	expect(&events[4], payload, "<tight> 707");
+
+	/* and once more, for a terminal */
+	assert_int_equal(hyptrace_formats_lines(formats, "\033[1m", "\033[0m: ", NULL), 0);
+	expect(&events[0], payload, "\033[1mnone\033[0m: hello");
+}
+
+/* Payloads that have less than the eight bytes that are read of a field */
+static void small_payloads(void **state)
+{
+	static struct hyptrace_field byte = { "b", "u8", 0, 1, false, NULL, 0 };
+	static struct hyptrace_field at[8];
+	static char names[8][16];
+	unsigned char payload[8] = { 0, 0, 12, 23, 34, 45, 56, 67 };
+	unsigned int size;
+	char expected[32];
+
+	(void)state;
+	for (size = 3; size <= 8; size++) {
+		at[size - 1] = byte;
+		at[size - 1].offset = size - 1;
+		snprintf(names[size - 1], sizeof(names[0]), "size%u", size);
+		add(names[size - 1], "\"b=%u\", REC->b", size, &at[size - 1], 1);
+	}
+	begin("", ": ");
+	for (size = 3; size <= 8; size++) {
+		snprintf(expected, sizeof(expected), "size%u: b=%u", size, payload[size - 1]);
+		expect(&events[size - 3], payload, expected);
+	}
+}
+
+/* What is left to libtraceevent */
+static void left_alone(void **state)
+{
+	static struct hyptrace_field list[] = {
+		{ "n", "u32", 4, 4, false, NULL, 0 },	{ "wide", "u64", 8, 8, false, NULL, 0 },
+		{ "text", "char[8]", 16, 8, false, NULL, 0 },
+	};
+	static struct hyptrace_field outside[] = { { "n", "u32", 30, 4, false, NULL, 0 } };
+	static const char *const fmts[] = {
+		"\"%s\", REC->text", "\"%-8d|\", REC->n", "\"%+d\", REC->n", "\"%.3d\", REC->n",
+		"\"%hhd\", REC->n", "\"%hd\", REC->n", "\"%o\", REC->n", "\"%p\", REC->wide",
+		"\"%#d\", REC->n", "\"%33d\", REC->n", "\"%d\", REC->wide", "\"%x\", REC->wide",
+		"\"%lu\", (unsigned long)REC->n", "\"%d\", REC->n + 1", "\"%d\", 5", "\"%d\"",
+		"\"%s\", REC->n ? \"yes\" : \"no\"", "\"tab\\tulated %d\", REC->n",
+		"\"%s\", __print_hex(REC->text, 4)", "\"%10s\", __print_symbolic(REC->n, { 1, \"a\" })",
+		"\"%s\", __print_symbolic(REC->n, { -1, \"a\" })",
+		"\"%s\", __print_symbolic(REC->n + 1, { 1, \"a\" })",
+		"\"%s\", __print_symbolic(REC->n, { 1, \"a\\tb\" })",
+		"\"%s\", __print_flags(REC->wide, \"\\t\", { 1, \"a\" })",
+		"\"%s\", __print_flags(REC->wide, \"|\", { 0x8000000000000000, \"a\" })",
+		"\"%s\", kernel_function(REC->n", "\"\303\244 %d\", REC->n",
+	};
+	const unsigned char payload[FIELDS_SIZE] = { 0 };
+	static char longer[HYPTRACE_LINE_MAX];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < COUNT(fmts); i++) {
+		add(NAME, fmts[i], FIELDS_SIZE, list, COUNT(list));
+		snprintf(events[i].name, sizeof(events[i].name), NAME "%u", i);
+	}
+	add("outside", "\"%d\", REC->n", FIELDS_SIZE, outside, 1);
+	/* this one would fit but for the number */
+	memset(longer, 'x', sizeof(longer) - 1);
+	memcpy(longer, "\"%u", 3);
+	strcpy(longer + sizeof(longer) - 50, "\", REC->n");
+	add("longer", longer, FIELDS_SIZE, list, COUNT(list));
+	begin("", ": ");
+	for (i = 0; i < nr_events; i++)
+		assert_null(line_of(&events[i], payload, FIELDS_SIZE));
+}
+
+static void no_such_record(void **state)
+{
+	static const struct hyptrace_event unknown = { .id = 77 }, zero = { .id = 0 };
+	const unsigned char payload[FIELDS_SIZE] = { 0 };
+
+	(void)state;
+	add("some", "\"%u\", REC->s8", FIELDS_SIZE, fields, COUNT(fields));
+	add("known", "\"%u\", REC->u1", FIELDS_SIZE, fields, COUNT(fields));
+	begin("", ": ");
+	expect(&events[1], payload, "known: 0");
+	assert_null(line_of(&events[1], payload, FIELDS_SIZE - 1));
+	assert_null(line_of(&events[1], payload, 2));
+	assert_null(line_of(&events[1], payload, 1));
+	assert_null(line_of(&unknown, payload, FIELDS_SIZE));
+	assert_null(line_of(&zero, payload, FIELDS_SIZE));
+}
+
+static void digits(void **state)
+{
+	char text[DIGITS_MAX + DIGITS_SLACK], expected[32];
+	uint64_t power = 1, value;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		/* around each power of ten, then any */
+		if (i % 3 == 0 && i < 60 && i)
+			power *= 10;
+		value = i < 60 ? power - 1 + i % 3 : noisy_value();
+
+		snprintf(expected, sizeof(expected), "%llu", (unsigned long long)value);
+		*digits_decimal(text, value) = '\0';
+		assert_string_equal(text, expected);
+		snprintf(expected, sizeof(expected), "%llx", (unsigned long long)value);
+		*digits_hex(text, value, 'a') = '\0';
+		assert_string_equal(text, expected);
+		snprintf(expected, sizeof(expected), "%04u", (unsigned int)(value % 10000));
+		*digits_four(text, value % 10000) = '\0';
+		assert_string_equal(text, expected);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(hyp_events), TEST(numbers), TEST(symbols), TEST(flags), TEST(texts),
+		TEST(small_payloads), TEST(left_alone), TEST(no_such_record), TEST(digits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
