@@ -24,6 +24,7 @@ if ((!$#)); then
 fi
 
 options=() modules=(hyptrace_test)
+declare -A remotes=([hyptrace_test]=test [hyptrace_pkvm]=hypervisor)
 if [[ -n $HYPTRACE_REFUSED ]]; then
 	# names of variants
 	options=(-V hypervisor -V hypervisor_overwrite -V hypervisor_discard)
@@ -38,6 +39,14 @@ for name in "${names[@]}"; do
 		[[ -z $HYPTRACE_REFUSED ]] || continue
 		;;&
 	*.sh) tap "$name" bash "$here/$name" ;;
+	test_kernel_map)
+		# the kernel's own: one remote at a time; a sub-buffer is a page, and there are no snapshots
+		for module in "${modules[@]}"; do
+			modprobe "$module" || echo "not ok # modprobe $module: $?"
+			tap "$name with $module" env HYPTRACE_REMOTE="${remotes[$module]}" \
+				"$programs/$name" -V subbuf_size_8k -F snapshot
+		done
+		;;
 	*)
 		modprobe -a "${modules[@]}" || echo "not ok # modprobe ${modules[*]}: $?"
 		tap "$name" "$programs/$name" "${options[@]}"
