@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libtracefs reads a ring of ours as it does the kernel's, given the descriptor:
+ * by read(2), by splice and by its own mapping. libtraceevent's kbuffer decodes.
+ *
+ * What it does with a kbuffer of its own, mapping included, it does only with what
+ * it has opened itself: that it finds in a folder that looks like tracefs.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <tracefs.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+
+#define PAGE		4096
+#define BIG_SIZE	(1024 * 1024)
+#define BIG_COUNT	30000
+#define SMALL_SIZE	(4 * PAGE)
+#define NUMBER_OFFSET	8	/* in the payload of a selftest event */
+
+/* It asks for the next sub-buffer only once it was told that the last has no more. */
+#define EMPTY_ROUNDS	3
+
+REMOTE_FIXTURE(tracefs);
+
+/* The numbers as kbuffer has them */
+struct numbers {
+	uint16_t	event;
+	uint64_t	next;
+	uint64_t	seen;
+	uint64_t	lost;
+	uint64_t	time;
+	bool		mapped;
+	const char	*bad;
+};
+
+static void take(struct numbers *numbers, struct kbuffer *kbuf)
+{
+	int missed = kbuffer_missed_events(kbuf);
+	unsigned long long time;
+	uint64_t number;
+	uint16_t event;
+	void *data;
+
+	if (missed < 0 && !numbers->mapped)
+		numbers->bad = "missed events without their number";
+	if (missed > 0) {
+		numbers->lost += missed;
+		numbers->next += missed;
+	}
+	for (data = kbuffer_read_event(kbuf, &time); data; data = kbuffer_next_event(kbuf, &time)) {
+		memcpy(&event, data, sizeof(event));
+		memcpy(&number, (char *)data + NUMBER_OFFSET, sizeof(number));
+		/* a mapped sub-buffer that is full has no room for how many they were */
+		if (missed < 0) {
+			numbers->lost += number - numbers->next;
+			numbers->next = number;
+			missed = 0;
+		}
+		if (event != numbers->event)
+			numbers->bad = "another event";
+		if (number != numbers->next)
+			numbers->bad = "a number out of turn";
+		if (time < numbers->time)
+			numbers->bad = "time going back";
+		numbers->time = time;
+		numbers->next = number + 1;
+		numbers->seen++;
+	}
+}
+
+static void take_page(struct numbers *numbers, void *page)
+{
+	struct kbuffer *kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST,
+					     KBUFFER_ENDIAN_SAME_AS_HOST);
+
+	if (kbuffer_load_subbuffer(kbuf, page))
+		numbers->bad = "not a sub-buffer";
+	else
+		take(numbers, kbuf);
+	kbuffer_free(kbuf);
+}
+
+static void take_file(struct numbers *numbers, int fd)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+
+	while (read(fd, page, PAGE) == PAGE)
+		take_page(numbers, page);
+}
+
+static struct tracefs_cpu *cpu_given(const char *remote, bool nonblock)
+{
+	int fd = open_attached(remote, 0, nonblock ? O_NONBLOCK : 0);
+
+	return fd < 0 ? NULL : tracefs_cpu_alloc_fd(fd, PAGE, nonblock);
+}
+
+/* All that it looks at: how a sub-buffer begins, and the device */
+static bool make_tracefs(void)
+{
+	char dir[] = "/tmp/tracefs.XXXXXX";
+	FILE *header;
+
+	if (!mkdtemp(dir) || chdir(dir) || mkdir("events", 0700) || mkdir("per_cpu", 0700) ||
+	    mkdir("per_cpu/cpu0", 0700) || symlink(DEVICE, "per_cpu/cpu0/trace_pipe_raw"))
+		return false;
+	header = fopen("events/header_page", "w");
+	if (!header)
+		return false;
+	fprintf(header, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
+	fprintf(header, "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n");
+	fprintf(header, "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n");
+	fprintf(header, "\tfield: char data;\toffset:16;\tsize:%d;\tsigned:0;\n", PAGE - 16);
+	return !fclose(header) && !tracefs_set_tracing_dir(dir);
+}
+
+static void remove_tracefs(void)
+{
+	unlink("events/header_page");
+	unlink("per_cpu/cpu0/trace_pipe_raw");
+	rmdir("per_cpu/cpu0");
+	rmdir("per_cpu");
+	rmdir("events");
+	rmdir(tracefs_tracing_dir());
+}
+
+/* The descriptor that it opens is the lowest that is free; attaching is left to us. */
+static struct tracefs_cpu *cpu_opened(const char *remote, bool nonblock)
+{
+	struct tracefs_cpu *tcpu = NULL;
+	int fd = dup(STDIN_FILENO);
+
+	close(fd);
+	if (make_tracefs())
+		tcpu = tracefs_cpu_open(NULL, 0, nonblock);
+	remove_tracefs();
+	return tcpu && !attach(fd, remote, 0, NULL) ? tcpu : NULL;
+}
+
+static struct numbers numbers_of(struct nl *nl, const char *remote)
+{
+	return (struct numbers) { .event = control_event_id(nl, remote, "selftest") };
+}
+
+/* Written with nobody reading, from 0 */
+static void fill(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+		 uint64_t size)
+{
+	ASSERT_EQ(0, control_ready(nl, remote, size, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(nl, remote, 0, 0, BIG_COUNT));
+}
+
+/* All was read or told to be lost, by us and by the driver */
+static void check(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+		  const struct numbers *numbers)
+{
+	struct counts counts;
+
+	EXPECT_EQ(NULL, numbers->bad) TH_LOG("%s", numbers->bad);
+	EXPECT_EQ(BIG_COUNT, numbers->next);
+	EXPECT_EQ(BIG_COUNT, numbers->seen + numbers->lost);
+	EXPECT_LT(0, numbers->seen);
+	ASSERT_EQ(0, control_counts(nl, remote, 0, &counts));
+	EXPECT_EQ(numbers->seen, counts.read);
+	EXPECT_EQ(numbers->lost, counts.overrun);
+	EXPECT_EQ(0, counts.unread);
+}
+
+static const uint64_t sizes[] = { BIG_SIZE, SMALL_SIZE };
+
+#define for_each_size(size)							\
+	for (const uint64_t *(size) = sizes;					\
+	     (size) < sizes + sizeof(sizes) / sizeof(sizes[0]); (size)++)
+
+TEST_F(tracefs, read)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	int len;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_given(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		EXPECT_EQ(PAGE, tracefs_cpu_read_size(tcpu));
+		while ((len = tracefs_cpu_read(tcpu, page, true)) > 0) {
+			ASSERT_EQ(PAGE, len);
+			take_page(&numbers, page);
+		}
+		EXPECT_EQ(0, len);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+TEST_F(tracefs, read_buf)
+{
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	struct kbuffer *kbuf;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_opened(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		while ((kbuf = tracefs_cpu_read_buf(tcpu, true)))
+			take(&numbers, kbuf);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+TEST_F(tracefs, flush)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	struct kbuffer *kbuf;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_opened(variant->remote, false);
+		ASSERT_NE(NULL, tcpu);
+		ASSERT_EQ(PAGE, tracefs_cpu_flush(tcpu, page));
+		take_page(&numbers, page);
+		while ((kbuf = tracefs_cpu_flush_buf(tcpu)))
+			take(&numbers, kbuf);
+		EXPECT_EQ(0, tracefs_cpu_flush(tcpu, page));
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+TEST_F(tracefs, flush_write)
+{
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	int file, len;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_given(variant->remote, false);
+		ASSERT_NE(NULL, tcpu);
+		file = memfd_create("flushed", 0);
+		while ((len = tracefs_cpu_flush_write(tcpu, file)) > 0)
+			;
+		EXPECT_EQ(0, len);
+		ASSERT_EQ(0, lseek(file, 0, SEEK_SET));
+		take_file(&numbers, file);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		close(file);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+/* Its own mapping: what it is given is the memory that the writer writes to. */
+TEST_F(tracefs, mapped)
+{
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	struct kbuffer *kbuf;
+	unsigned int empty;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		numbers.mapped = true;
+		tcpu = cpu_opened(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		ASSERT_EQ(0, tracefs_cpu_map(tcpu));
+		ASSERT_TRUE(tracefs_cpu_is_mapped(tcpu));
+		for (empty = 0; empty < EMPTY_ROUNDS;) {
+			kbuf = tracefs_cpu_read_buf(tcpu, true);
+			if (kbuf)
+				take(&numbers, kbuf);
+			else
+				empty++;
+		}
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+/* By its mapping too, but into a buffer: without losses, which it does not pass on then */
+TEST_F(tracefs, mapped_read)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	unsigned int empty;
+
+	fill(_metadata, &self->nl, variant->remote, BIG_SIZE);
+	numbers = numbers_of(&self->nl, variant->remote);
+	tcpu = cpu_opened(variant->remote, true);
+	ASSERT_NE(NULL, tcpu);
+	ASSERT_EQ(0, tracefs_cpu_map(tcpu));
+	for (empty = 0; empty < EMPTY_ROUNDS;) {
+		if (tracefs_cpu_read(tcpu, page, true) > 0)
+			take_page(&numbers, page);
+		else
+			empty++;
+	}
+	check(_metadata, &self->nl, variant->remote, &numbers);
+	tracefs_cpu_close(tcpu);
+}
+
+/* Through a pipe of its own, by splice */
+TEST_F(tracefs, buffered_read)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	int len;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_given(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		while ((len = tracefs_cpu_buffered_read(tcpu, page, true)) > 0) {
+			ASSERT_EQ(PAGE, len);
+			take_page(&numbers, page);
+		}
+		EXPECT_LT(0, numbers.seen);
+		/* what is not a whole sub-buffer is for the end */
+		while ((len = tracefs_cpu_flush(tcpu, page)) > 0)
+			take_page(&numbers, page);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+TEST_F(tracefs, buffered_read_buf)
+{
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	struct kbuffer *kbuf;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_opened(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		while ((kbuf = tracefs_cpu_buffered_read_buf(tcpu, true)))
+			take(&numbers, kbuf);
+		EXPECT_LT(0, numbers.seen);
+		while ((kbuf = tracefs_cpu_flush_buf(tcpu)))
+			take(&numbers, kbuf);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+/* To a file, as recorders do: by splice into a pipe, and from there */
+TEST_F(tracefs, write)
+{
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	int file, len;
+
+	for_each_size(size) {
+		fill(_metadata, &self->nl, variant->remote, *size);
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_given(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		file = memfd_create("written", 0);
+		while ((len = tracefs_cpu_write(tcpu, file, true)) > 0)
+			ASSERT_EQ(0, len % PAGE);
+		EXPECT_LT(0, lseek(file, 0, SEEK_CUR));
+		while ((len = tracefs_cpu_flush_write(tcpu, file)) > 0)
+			;
+		EXPECT_EQ(0, len);
+		ASSERT_EQ(0, lseek(file, 0, SEEK_SET));
+		take_file(&numbers, file);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		close(file);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+/* Straight into the caller's pipe */
+TEST_F(tracefs, pipe)
+{
+	static char page[PAGE];
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	int ends[2], len;
+
+	for_each_size(size) {
+		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, *size,
+					   HYPTRACE_MODE_OVERWRITE));
+		numbers = numbers_of(&self->nl, variant->remote);
+		tcpu = cpu_given(variant->remote, true);
+		ASSERT_NE(NULL, tcpu);
+		/* it learns the size of a pipe by this only */
+		ASSERT_GE(0, tracefs_cpu_buffered_read(tcpu, page, true));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, BIG_COUNT));
+		ASSERT_EQ(0, pipe2(ends, O_NONBLOCK));
+		while ((len = tracefs_cpu_pipe(tcpu, ends[1], true)) > 0) {
+			ASSERT_EQ(0, len % PAGE);
+			take_file(&numbers, ends[0]);
+		}
+		EXPECT_LT(0, numbers.seen);
+		while ((len = tracefs_cpu_flush_write(tcpu, ends[1])) > 0)
+			take_file(&numbers, ends[0]);
+		EXPECT_EQ(0, len);
+		check(_metadata, &self->nl, variant->remote, &numbers);
+		close(ends[0]);
+		close(ends[1]);
+		tracefs_cpu_close(tcpu);
+	}
+}
+
+static void *stop(void *tcpu)
+{
+	usleep(100 * 1000);
+	tracefs_cpu_stop(tcpu);
+	return NULL;
+}
+
+/* It waits in select(), for us or for a word of its own. */
+TEST_F(tracefs, waits_until_stopped)
+{
+	static char page[PAGE] __attribute__((aligned(8)));
+	struct tracefs_cpu *tcpu;
+	struct numbers numbers;
+	pthread_t stopper;
+	pid_t child;
+	int status;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SMALL_SIZE,
+				   HYPTRACE_MODE_OVERWRITE));
+	numbers = numbers_of(&self->nl, variant->remote);
+	tcpu = cpu_given(variant->remote, false);
+	ASSERT_NE(NULL, tcpu);
+	child = fork();
+	if (!child) {
+		struct nl own;
+
+		usleep(100 * 1000);
+		_exit(nl_open(&own) || control_mark(&own, variant->remote, 0, 0, 1));
+	}
+	ASSERT_EQ(PAGE, tracefs_cpu_read(tcpu, page, false));
+	take_page(&numbers, page);
+	EXPECT_EQ(NULL, numbers.bad);
+	EXPECT_EQ(1, numbers.seen);
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, pthread_create(&stopper, NULL, stop, tcpu));
+	EXPECT_EQ(0, tracefs_cpu_read(tcpu, page, false));
+	ASSERT_EQ(0, pthread_join(stopper, NULL));
+	tracefs_cpu_close(tcpu);
+}
+
+TEST_HARNESS_MAIN
