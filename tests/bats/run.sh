@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # In the machine: all tests, or those of the files that are named: run.sh [FILE.bats]... Those in remote/ run once for
-# each remote, or for the one that REMOTE names. Ends with "N passed, N failed".
+# each remote, or for the one that REMOTE names; so do those in memory/, which want a larger machine and to be named.
+# Ends with "N passed, N failed".
 
 set -uo pipefail
 
@@ -38,7 +39,7 @@ for file in "${files[@]}"; do
 	name=${file##*/}
 	name=${name%.bats}
 	case $file in
-	remote/*)
+	remote/* | memory/*)
 		for REMOTE in "${remotes[@]}"; do
 			export REMOTE
 			suite "$name of $REMOTE" "$file"

@@ -3,19 +3,7 @@
 # Sizes: all that fit load, others are refused and change nothing.
 
 load ../helper
-
-# loads SIZE BYTES: it loads, and a mark comes through.
-loads()
-{
-	ht load --size "$1" || return
-	same "$(of .size_asked)" "$2" "size of $1" || return
-	of '.size_had >= .size_asked and .size_had % .subbuf_size == 0 and
-		.size_had - .size_asked <= 2 * .subbuf_size' | grep -qx true || return
-	same "$(of '.nr_subbufs * .subbuf_size == .size_had + .subbuf_size')" true "spare of $1" || return
-	ht enable selftest && ht start && ht mark 99 || return
-	same "$(drain | ids)" 99 "mark with $1" || return
-	ht unload
-}
+load ../size
 
 @test "small sizes load, the smallest being two sub-buffers" {
 	loads 1 1

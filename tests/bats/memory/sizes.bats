@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Large rings, in a machine with 3 GB for two CPUs: what fits loads and is given back, all of it; what does not fit is
+# refused whole, and at nobody's expense.
+
+load ../helper
+load ../size
+
+setup()
+{
+	fresh
+	cpus=$(nproc --all)
+	loads 64K 65536
+	dmesg --clear
+	before=$(known_pages)
+}
+
+teardown()
+{
+	tidy
+	hyptrace -r "$REMOTE" reset
+}
+
+# refuses SIZE: with a message, and nothing is left of it.
+refuses()
+{
+	run -2 ht load --size "$1"
+	says "cannot load"
+	says "bytes for each of $cpus CPUs"
+	same "$(of '.state, .size_asked' | xargs)" "unloaded 65536"
+	gives_back "$before"
+}
+
+no_killing()
+{
+	dmesg | none -i 'out of memory|oom|page allocation failure|kept its buffers' -
+}
+
+# percent N: of the memory that is available now, shared out among the CPUs, in bytes.
+percent()
+{
+	awk -v percent="$1" -v cpus="$cpus" \
+		'$1 == "MemAvailable:" { printf "%d\n", $2 * 1024 * percent / 100 / cpus }' /proc/meminfo
+}
+
+@test "from 1 MB to 512 MB per CPU all load and are given back" {
+	# what is missing is seen
+	ht load --size 1M
+	run -1 has_pages "$before"
+	ht unload
+	for mb in 1 4 16 64 256 512; do
+		loads "${mb}M" $((mb << 20))
+		gives_back "$before"
+	done
+	no_killing
+}
+
+@test "sizes in between are given back too" {
+	for kb in 96 200 403 18000 20000 100000; do
+		loads "${kb}K" $((kb << 10))
+		gives_back "$before"
+	done
+	no_killing
+}
+
+@test "what no machine has is refused" {
+	refuses 9223372036854775808
+	refuses 18446744073709551615
+	refuses "$(awk '$1 == "MemTotal:" { printf "%d\n", $2 * 0.8 }' /proc/meminfo)K"
+	no_killing
+}
+
+@test "up to all that is available loads whole, or not at all" {
+	refuses "$(percent 101)"
+	for part in 100 98 96; do
+		run ht load --size "$(percent "$part")"
+		if ((status)); then
+			same "$status" 2
+			says "no memory"
+		fi
+		ht unload
+		gives_back "$before"
+	done
+	bytes=$(percent 90)
+	loads "$bytes" "$bytes"
+	gives_back "$before"
+	no_killing
+}
+
+@test "a load that is killed leaves nothing behind" {
+	for ms in 010 050 200 500; do
+		hyptrace -r "$REMOTE" load --size 512M &
+		sleep "0.$ms"
+		kill -KILL $!
+		wait $! || true
+		of .state | grep -qxE 'unloaded|loaded'
+		ht unload
+		gives_back "$before"
+	done
+	no_killing
+}
