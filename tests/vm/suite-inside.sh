@@ -1,16 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: run the suites that are named. Each one's last line is "N passed, N failed", and so is ours.
+# In the machine: run the suites that are named, SUITE or SUITE:TEST for one of its tests. Each one's last line is
+# "N passed, N failed", and so is ours.
 
 passed=0 failed=0
 cd /mnt/repo/tests || exit
 for suite in "$@"; do
 	echo "== $suite"
-	last='' start=$SECONDS
+	last='' start=$SECONDS test=''
+	[[ $suite != *:* ]] || test=${suite#*:}
 	while IFS= read -r line; do
 		printf '%s\n' "$line"
 		last=$line
-	done < <("./$suite/run.sh" 2>&1)
+	done < <("./${suite%%:*}/run.sh" ${test:+"$test"} 2>&1)
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2]))
 	else

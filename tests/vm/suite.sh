@@ -30,19 +30,22 @@ suites_among()
 	((${#wanted[@]}))
 }
 
+# What a boot sets for its tests
+settings=()
+
 # boot NAME REFUSED OPTION...: run $wanted in a machine of that kind, where hyptrace_pkvm must refuse for that reason.
 # What it counted goes to a file of its own, which says that it failed until it has ended.
 boot()
 {
 	local name=$1 refused=$2 passed=0 failed=0 code=0 last
-	local said=$share/$name.${wanted[0]}
+	local said=$share/$name.${wanted[0]%%:*}
 	local count=$said.count
 	shift 2
 	[[ -z ${BOOTS:-} || " $BOOTS " == *" $name "* ]] || return 0
 	echo "0 1" >"$count"
 	echo "=== boot $name: ${wanted[*]}"
 	"$vm/run.sh" --share "$share" --timeout 1800 --console "$said.console" "$@" -- \
-		env HYPTRACE_REFUSED="$refused" /mnt/repo/tests/vm/suite-inside.sh "${wanted[@]}" 2>&1 |
+		env HYPTRACE_REFUSED="$refused" "${settings[@]}" /mnt/repo/tests/vm/suite-inside.sh "${wanted[@]}" 2>&1 |
 		tee "$said" || code=$?
 	last=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$said" | tail -n 1) || true
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -61,13 +64,20 @@ boot()
 # A machine keeps one core busy: two at a time. The command in one, the contract in others.
 command_lane()
 {
-	! suites_among bats || boot protected '' --require-protected
+	suites_among bats || return 0
+	boot protected '' --require-protected
+	wanted=(bats:memory/sizes.bats)
+	boot memory '' --mem 3072 --require-protected
 }
 
 contract_lane()
 {
 	! suites_among kselftest ynl || boot protected '' --require-protected
 	suites_among kselftest || return 0
+	wanted=(kselftest:test_storm)
+	settings=(HYPTRACE_STORM_EVENTS=10000000)
+	boot storm '' --cpus 4 --require-protected
+	wanted=(kselftest) settings=()
 	# nVHE without VHE, and without LSE atomics
 	boot cortex-a72 '' --cpu cortex-a72 --require-protected
 	boot nvhe '' --mode nvhe
