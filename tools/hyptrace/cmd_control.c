@@ -146,7 +146,7 @@ int cmd_set(struct context *ctx, int argc, char **argv)
 		.options = set_options,
 		.parser = parse_set,
 		.args_doc = "set",
-		.doc = "Change settings. Size and mode are those of the next load.",
+		.doc = "Change settings. Rings that are loaded are resized and keep the events that fit; the mode is that of the next load.",
 	};
 	struct hyptrace_request req = {};
 
