@@ -4,8 +4,10 @@
 # hyptrace_pkvm refuses and says why. Ends with "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/console.sh"
 
 kselftest=/mnt/repo/tests/kselftest/run.sh
+programs=/usr/local/libexec/hyptrace-kselftest
 passed=0 failed=0
 result=$(mktemp)
 trap 'rm -f "$result"' EXIT
@@ -26,6 +28,18 @@ mode()
 	fi
 }
 
+# suspended REMOTE...: a machine that switches itself off, and tells on the console how it went
+suspended()
+{
+	local console
+	console=$(mktemp)
+	"$vm/run.sh" --require-protected --timeout 300 --console "$console" -- \
+		sh -c "modprobe -a hyptrace_test hyptrace_pkvm && exec $programs/suspend $*" >/dev/null 2>&1 || true
+	tr -d '\r' <"$console" | grep -aE '^((not )?ok - |[0-9]+ passed, )' || true
+	! console_complaints "$console" || echo "the kernel complained: see above"
+	rm -f "$console"
+}
+
 "$vm/kernel.sh"
 HYPTRACE_UNPATCHED=1 "$vm/kernel.sh"
 "$vm/rootfs.sh"
@@ -37,6 +51,7 @@ mode "the kernel as its own hypervisor (VHE)" "$vm/run.sh" --mode vhe -- \
 	env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
 mode "not protected" "$vm/run.sh" --mode nvhe -- "$kselftest" test_modules.sh test_guest
 mode "a CPU without VHE" "$vm/run.sh" --cpu cortex-a72 --require-protected -- "$kselftest" test_guest
+mode "suspended" suspended hypervisor test
 mode "the newest CPU" "$vm/run.sh" --cpu max --require-protected -- "$kselftest" test_guest
 
 echo "$passed passed, $failed failed"
