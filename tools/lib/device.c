@@ -118,6 +118,30 @@ void hyptrace_reader_close(struct hyptrace_reader *reader)
 	reader->fd = -1;
 }
 
+/**
+ * hyptrace_reader_latency - set how late an event may be seen
+ * @reader:	the reader
+ * @usec:	HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US microseconds
+ * @err:	why not
+ *
+ * Any event is enough to be seen: a watermark that was set is gone.
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
+			    struct hyptrace_error *err)
+{
+	struct hyptrace_wakeup wakeup = {
+		.size = sizeof(wakeup),
+		.latency_us = usec,
+	};
+
+	if (ioctl(reader->fd, HYPTRACE_IOC_WAKEUP, &wakeup))
+		return hyptrace_error_set(err, errno, "cannot set the latency: %s",
+					  strerror(errno));
+	return 0;
+}
+
 static const void *map_part(int fd, size_t size, size_t offset)
 {
 	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);

@@ -329,6 +329,8 @@ struct hyptrace_reader {
 int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
 			 struct hyptrace_error *err);
 void hyptrace_reader_close(struct hyptrace_reader *reader);
+int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
+			    struct hyptrace_error *err);
 int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err);
 int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *err);
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
