@@ -149,6 +149,48 @@ static void no_overflow(void **state)
 	hyptrace_merge_free(merge);
 }
 
+/* How far a source may go on by itself */
+static void until(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(1, BOUND);
+
+	(void)state;
+	hyptrace_merge_pending(merge, 0, 5, 5);
+	EMIT(0);
+	assert_true(hyptrace_merge_until(merge, 0) == UINT64_MAX);
+	hyptrace_merge_free(merge);
+
+	/* up to the next event of another one, and to its time only if it comes first */
+	merge = hyptrace_merge_new(3, BOUND);
+	hyptrace_merge_pending(merge, 0, 100, 100);
+	hyptrace_merge_pending(merge, 1, 50, 50);
+	hyptrace_merge_pending(merge, 2, 100, 100);
+	EMIT(1);
+	assert_int_equal(hyptrace_merge_until(merge, 1), 99);
+	hyptrace_merge_pending(merge, 1, 200, 200);
+	EMIT(0);
+	assert_int_equal(hyptrace_merge_until(merge, 0), 100);
+
+	/* a bound before an empty one was asked */
+	hyptrace_merge_empty(merge, 0, 140);
+	EMIT(2);
+	assert_int_equal(hyptrace_merge_until(merge, 2), 130);
+	hyptrace_merge_empty(merge, 2, 205);
+	WAIT();
+	hyptrace_merge_finish(merge);
+	EMIT(1);
+	assert_true(hyptrace_merge_until(merge, 1) == UINT64_MAX);
+	hyptrace_merge_free(merge);
+
+	/* times that cannot be compared */
+	merge = hyptrace_merge_new(2, BOUND);
+	hyptrace_merge_pending(merge, 0, 5, 1000);
+	hyptrace_merge_empty(merge, 1, 1010);
+	EMIT(0);
+	assert_int_equal(hyptrace_merge_until(merge, 0), 5);
+	hyptrace_merge_free(merge);
+}
+
 #define SOURCES	7
 #define EVENTS	2000
 
@@ -156,7 +198,7 @@ static void no_overflow(void **state)
 static void sorted(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(SOURCES, BOUND);
-	uint64_t next[SOURCES] = {}, left[SOURCES], last = 0;
+	uint64_t next[SOURCES] = {}, left[SOURCES], last = 0, end;
 	unsigned int i, emitted = 0, source;
 	uint32_t seed = 7;
 
@@ -179,6 +221,18 @@ static void sorted(void **state)
 			assert_true(next[source] >= last);
 			last = next[source];
 			emitted++;
+			end = hyptrace_merge_until(merge, source);
+			for (; left[source]; emitted++) {
+				seed = seed * 1664525 + 1013904223;
+				left[source]--;
+				next[source] += seed >> 28;
+				if (next[source] > end) {
+					hyptrace_merge_pending(merge, source, next[source],
+							       next[source]);
+					break;
+				}
+				last = next[source];
+			}
 			break;
 		case HYPTRACE_MERGE_WAIT:
 			assert_int_equal(emitted, SOURCES * EVENTS);
@@ -198,6 +252,7 @@ int main(void)
 		cmocka_unit_test(other_clock),
 		cmocka_unit_test(finish),
 		cmocka_unit_test(no_overflow),
+		cmocka_unit_test(until),
 		cmocka_unit_test(sorted),
 	};
 
