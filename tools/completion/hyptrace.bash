@@ -72,7 +72,7 @@ _hyptrace()
 			;;
 		load) words="--size= --mode= $global" ;;
 		set) words="--size= --mode= --rate= $global" ;;
-		stream) words="--count= --ns --order-bound= $global" ;;
+		stream) words="--count= --no-start --ns --order-bound= $global" ;;
 		monitor | mark) words="--count= $global" ;;
 		*) words=$global ;;
 		esac

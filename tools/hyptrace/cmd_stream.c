@@ -18,15 +18,20 @@ enum {
 	OPT_COUNT = 0x200,
 	OPT_NS,
 	OPT_BOUND,
+	OPT_NO_START,
 };
 
 #define BOUND_HELP \
-	"Hold an event back for so many ms at most to get the order of several CPUs right (10)"
+	"Print events of several CPUs in order, each so many ms after it happened at most (10)"
+
+#define NO_START_HELP \
+	"Do not start tracing; if it is off, print what is there and end"
 
 static const struct argp_option options[] = {
 	{ "count", OPT_COUNT, "N", 0, "End after so many events", 0 },
 	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
 	{ "order-bound", OPT_BOUND, "MS", 0, BOUND_HELP, 0 },
+	{ "no-start", OPT_NO_START, NULL, 0, NO_START_HELP, 0 },
 	{ 0 }
 };
 
@@ -48,6 +53,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "bad time \"%s\": write milliseconds from 0 to %d", arg,
 				   BOUND_MSEC_MAX);
 		s->bound = msec * NSEC_PER_MSEC;
+		return 0;
+	case OPT_NO_START:
+		s->no_start = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument \"%s\"", arg);
@@ -78,7 +86,7 @@ static int start(struct stream *s)
 	struct hyptrace_request req = { .remote = s->remote->name };
 	struct hyptrace_error err;
 
-	if (s->remote->state == HYPTRACE_STATE_TRACING)
+	if (s->no_start || s->remote->state == HYPTRACE_STATE_TRACING)
 		return EXIT_DONE;
 	if (hyptrace_control(s->ctx->nl, HYPTRACE_CMD_START, &req, &err))
 		return cmd_fail_verb("start", s->remote->name, &err);
@@ -141,7 +149,8 @@ static int stream_remote(struct stream *s)
 	if (!s->formats || stream_print_begin(s, &err)) {
 		code = cmd_fail("cannot stream \"%s\": %s", s->remote->name, err.text);
 	} else {
-		warn_no_event(events, nr);
+		if (!s->no_start)
+			warn_no_event(events, nr);
 		code = stream_cpus(s);
 	}
 	hyptrace_formats_free(s->formats);

@@ -16,11 +16,24 @@
 #define NSEC_PER_SEC	UINT64_C(1000000000)
 #define NSEC_PER_MSEC	UINT64_C(1000000)
 
+/*
+ * An event is to be printed before the bound for the order is over. It is held for
+ * a part of that, until the other CPUs had nothing so long after it: by then a
+ * writer that had an earlier time stamp has written its event. The rest is for
+ * noticing that and for printing; what is due at nearly the same time is waited
+ * for together.
+ */
+#define HELD_PART	4
+#define TOGETHER_PART	8
+
+/* And nobody waits for longer than this for an event to be seen at all. */
+#define LATENCY_USEC	5000
+
 /* How much is read at once from a ring, unless a sub-buffer is larger. */
 #define READ_SIZE	(64 << 10)
 
 /* With tracing off poll() has nothing to wait for: look again so often. */
-#define ASLEEP_MSEC	200
+#define ASLEEP_NSEC	(200 * NSEC_PER_MSEC)
 
 /* Beside the rings: notifications, signals, the output. */
 #define OTHER_FDS	3
@@ -98,6 +111,9 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 	}
 
 	s->nr_sources++;
+	if (hyptrace_reader_latency(&src->reader, LATENCY_USEC, &err))
+		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
+				err.text);
 	src->size = READ_SIZE - READ_SIZE % src->reader.subbuf_size;
 	/* take as little as can be off the ring of what will not be printed */
 	if (src->size < src->reader.subbuf_size || s->limit)
@@ -132,7 +148,7 @@ int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int 
 	}
 	if (!s->nr_sources)
 		return cmd_fail("cannot read \"%s\": no CPU has a ring", s->remote->name);
-	s->merge = hyptrace_merge_new(s->nr_sources, s->bound);
+	s->merge = hyptrace_merge_new(s->nr_sources, s->bound / HELD_PART);
 	if (!s->merge)
 		die_no_memory();
 	return EXIT_DONE;
@@ -315,25 +331,26 @@ static void take_notices(struct stream *s)
 		s->sources[i].asleep = false;
 }
 
-/* Until when to wait, in milliseconds; -1 for ever. */
-static int wait_time(const struct stream *s, bool asleep)
+/* How long to wait, in nanoseconds; UINT64_MAX is for ever. */
+static uint64_t wait_time(const struct stream *s, bool asleep)
 {
-	uint64_t due = hyptrace_merge_due(s->merge), at = now();
-	int msec = asleep ? ASLEEP_MSEC : -1;
+	uint64_t due = hyptrace_merge_due(s->merge), at = now(), wait = UINT64_MAX;
 
-	if (due == UINT64_MAX)
-		return msec;
-	if (due <= at)
-		return 0;
-	due = (due - at + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return msec >= 0 && due > (uint64_t)msec ? msec : (int)due;
+	if (due != UINT64_MAX) {
+		wait = due > at ? due - at : 0;
+		if (wait < s->bound / TOGETHER_PART)
+			wait = s->bound / TOGETHER_PART;
+	}
+	return asleep && wait > ASLEEP_NSEC ? ASLEEP_NSEC : wait;
 }
 
 /* Wait until there may be events: false when nobody wants them any more. */
 static bool wait_for_events(struct stream *s, struct pollfd *fds)
 {
 	struct pollfd *other = fds + s->nr_sources;
+	struct timespec timeout;
 	bool asleep = false;
+	uint64_t wait;
 	unsigned int i;
 	int ret;
 
@@ -350,7 +367,10 @@ static bool wait_for_events(struct stream *s, struct pollfd *fds)
 	other[1].events = POLLIN;
 	other[2].fd = STDOUT_FILENO;
 
-	ret = poll(fds, s->nr_sources + OTHER_FDS, wait_time(s, asleep));
+	wait = wait_time(s, asleep);
+	timeout.tv_sec = wait / NSEC_PER_SEC;
+	timeout.tv_nsec = wait % NSEC_PER_SEC;
+	ret = ppoll(fds, s->nr_sources + OTHER_FDS, wait == UINT64_MAX ? NULL : &timeout, NULL);
 	if (ret <= 0)
 		return true;
 	if (other[0].revents)
@@ -359,12 +379,12 @@ static bool wait_for_events(struct stream *s, struct pollfd *fds)
 }
 
 /*
- * The end is asked for: what has happened so far is still printed. Where time
- * does not tell what that is, it is what was read already.
+ * What has happened so far is still printed, and nothing else. Where time does
+ * not tell what that is and tracing goes on, it is what was read already.
  */
-static int begin_end(struct stream *s)
+static int begin_end(struct stream *s, bool tracing)
 {
-	bool endless = !s->started && !s->boot_clock;
+	bool endless = tracing && !s->started && !s->boot_clock;
 	unsigned int i;
 	int code;
 
@@ -375,6 +395,17 @@ static int begin_end(struct stream *s)
 	for (i = 0; i < s->nr_sources; i++)
 		s->sources[i].over = endless;
 	return code;
+}
+
+/* Tracing is off, and there is nothing that was not seen. */
+static bool is_drained(const struct stream *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_sources; i++)
+		if (!s->sources[i].pending && !s->sources[i].asleep)
+			return false;
+	return true;
 }
 
 /* Look again at the sources that had nothing. */
@@ -398,7 +429,7 @@ static int run(struct stream *s, struct pollfd *fds)
 		switch (hyptrace_merge_step(s->merge, &index)) {
 		case HYPTRACE_MERGE_ASK:
 			if (signals_stop && !s->ending)
-				code = begin_end(s);
+				code = begin_end(s, true);
 			if (!code)
 				code = ask(s, index);
 			break;
@@ -410,11 +441,15 @@ static int run(struct stream *s, struct pollfd *fds)
 		case HYPTRACE_MERGE_WAIT:
 			if (s->ending)
 				return EXIT_DONE;
+			if (s->no_start && is_drained(s)) {
+				code = begin_end(s, false);
+				break;
+			}
 			out_flush(&s->ctx->out);
 			if (s->ctx->out.error || !wait_for_events(s, fds))
 				return EXIT_DONE;
 			if (signals_stop)
-				code = begin_end(s);
+				code = begin_end(s, true);
 			if (!code)
 				code = ask_again(s);
 			break;

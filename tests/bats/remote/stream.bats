@@ -167,11 +167,79 @@ load ../helper
 	(($(cut -c 1-5 "$out" | uniq | wc -l) > $(cpu_ids | wc -l)))
 }
 
+# lateness: for each line on stdin, microseconds from its event to its arrival.
+lateness()
+{
+	python3 -u -c '
+import sys, time
+for line in iter(sys.stdin.readline, ""):
+	now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+	second, rest = line.split(None, 1)[1].split(":")[0].split(".")
+	print((now - int(second) * 10**9 - int(rest)) // 1000)'
+}
+
+# late_by PERCENT: in microseconds, so many of the events were not later.
+late_by()
+{
+	sort -n "$late" | awk -v percent="$1" '{ us[NR] = $1 } END { print us[int((NR * percent + 99) / 100)] }'
+}
+
+# The bounds are those of a busy host that emulates the machine: 10 ms is what is promised.
+@test "single events come in time when nothing else happens" {
+	late=$BATS_TEST_TMPDIR/late
+	tracing_marks
+	hyptrace -r "$REMOTE" stream --ns 2>/dev/null 3>&- | lateness >"$late" 3>&- &
+	# the first one waits for who takes the time
+	ht mark 0 -C 0
+	within "$patience" has_lines 1 "$late"
+	for id in {1..300}; do
+		hyptrace -r "$REMOTE" mark "$id"
+	done
+	within "$patience" has_lines 301 "$late"
+	sed -i 1d "$late"
+	echo "half of them $(late_by 50) us, nine of ten $(late_by 90) us, all $(late_by 100) us" >&2
+	(($(late_by 50) < 30000))
+	(($(late_by 90) < 110000))
+}
+
 @test "--ns prints nanoseconds" {
 	tracing_marks
 	ht mark 1
 	run -0 --separate-stderr ht stream --count 1 --ns
 	[[ $output =~ ^\[[0-9]{3}\]\ +[0-9]+\.[0-9]{9}:\ selftest:\ id=1$ ]]
+}
+
+@test "--no-start prints what is there and ends" {
+	tracing_marks
+	ht mark 1 --count 3 -C all
+	ht stop
+	run -0 --separate-stderr ht stream --no-start
+	same "$(ids <<<"$output" | sort -n | uniq | xargs)" "1 2 3"
+	same "${#lines[@]}" "$((3 * $(cpu_ids | wc -l)))"
+	[[ $(of .state) != tracing ]]
+	# nothing is there any more
+	run -0 --separate-stderr ht stream --no-start
+	same "$output" ""
+	[[ $stderr == *"0 events read, 0 lost" ]]
+}
+
+@test "--no-start goes on until tracing is stopped" {
+	tracing_marks
+	stream_begin --no-start -C 0
+	ht mark 1 -C 0
+	within "$patience" has_lines 1 "$out"
+	ht mark 2 -C 0
+	ht stop
+	ended "$stream"
+	same "$code" 0
+	ids <"$out" | numbered 1 2
+}
+
+@test "a single event is told of in the singular" {
+	tracing_marks
+	ht mark 1 -C 0
+	run -0 --separate-stderr ht stream --count 1
+	[[ $stderr == *" 1 event read, 0 lost" ]]
 }
 
 @test "JSON Lines: an object a line" {
