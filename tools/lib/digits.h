@@ -35,6 +35,8 @@ char *digits_hex(char *to, uint64_t value, char ten);
  * @to:		where
  * @text:	what, with DIGITS_SLACK bytes behind that may be read
  * @len:	its length
+ *
+ * Return: the end of it.
  */
 static inline char *digits_text(char *to, const char *text, size_t len)
 {
@@ -48,6 +50,8 @@ static inline char *digits_text(char *to, const char *text, size_t len)
  * digits_pair - put two digits
  * @to:		where
  * @value:	less than 100
+ *
+ * Return: the end of it.
  */
 static inline char *digits_pair(char *to, uint32_t value)
 {
@@ -59,6 +63,8 @@ static inline char *digits_pair(char *to, uint32_t value)
  * digits_four - put four digits
  * @to:		where
  * @value:	less than 10000
+ *
+ * Return: the end of it.
  */
 static inline char *digits_four(char *to, uint32_t value)
 {
@@ -78,6 +84,8 @@ static inline char *digits_two(char *to, uint32_t value)
  * digits_decimal - put a number in decimal
  * @to:		where
  * @value:	the number
+ *
+ * Return: the end of it.
  */
 static inline char *digits_decimal(char *to, uint64_t value)
 {

@@ -118,7 +118,7 @@ static void set_field(struct step *step, uint32_t offset, uint32_t size, uint32_
 
 	step->offset = offset < last ? offset : last;
 	before = offset - step->offset;
-	step->left = CHAR_BIT * (BYTE_ORDER == LITTLE_ENDIAN ? word - before - size : before);
+	step->left = CHAR_BIT * (htole16(1) == 1 ? word - before - size : before);
 	step->right = CHAR_BIT * (word - size);
 }
 
