@@ -49,12 +49,18 @@ pkvm_says_why()
 	new_log | grep -qE "hyptrace_pkvm: .*($HYPTRACE_REFUSED)"
 }
 
+stays_while_open()
+{
+	modprobe hyptrace || return
+	refused rmmod hyptrace 9</dev/hyptrace
+}
+
 no_device_left()
 {
 	[[ ! -e /dev/hyptrace && ! -e /sys/kernel/debug/hyptrace ]]
 }
 
-plan 13
+plan 15
 check "all modules can be unloaded" unload_all
 check "no device is left" no_device_left
 mark_log
@@ -75,4 +81,6 @@ check "a remote stays while a descriptor is attached" refused hold test rmmod hy
 ctl start test
 check "a remote that is tracing goes" rmmod hyptrace_test
 check "all modules can be unloaded again" unload_all
+check "hyptrace stays while its device is open, without a remote" stays_while_open
+check "and goes when it is closed" rmmod hyptrace
 check "no device is left again" no_device_left
