@@ -17,4 +17,5 @@ $(foreach test,$(hyp-tests),\
 # One sanitizer at a time; a fence is no news to TSan, which sees the atomics.
 hyp-tsan := -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan
 test_ring_storm_tsan-cflags += $(hyp-tsan)
+$(O)/test_ring_storm_tsan: test_ring_storm.c
 test_load_race-cflags += $(hyp-tsan)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The storm: a writer on its CPU writes numbered events as fast as it can into a
+ * The storm: on each CPU a writer writes numbered events as fast as it can into a
  * small ring, while a reader follows and swaps, others look, and the clock is set.
  * In the end the numbers read are exactly those that were not reported lost. Also
- * built with TSan, as test_ring_storm_tsan.c.
+ * built with TSan, as test_ring_storm_tsan.c, and with more events then.
  *
- * HYPTRACE_TEST_SEED and HYPTRACE_TEST_EVENTS say otherwise.
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_EVENTS (of each mode) say otherwise.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,8 +13,14 @@
 
 #include "ring_model.h"
 
-#define WRITER_CPU	1
-#define EVENTS		150000
+#ifndef EVENTS
+#define EVENTS		1000000
+#endif
+#define RESET_EVENTS	600000
+#define MIN_PAGES	3
+#define MAX_PAGES	5
+#define MORTAL_STEPS	1000
+#define FIRST_STEPS	20	/* so that one dies, be it ever so fast a machine */
 #define SEED		0x73746f726d
 #define RAW_PAYLOAD	150	/* long, and not a multiple of 4 */
 
@@ -28,23 +34,32 @@
 		}							\
 	} while (0)
 
-enum reader_kind {
-	EAGER,		/* looks again and again */
-	SLEEPY,		/* sleeps between pages */
-	MORTAL,		/* ends after some pages, another one goes on */
-	NR_READERS
-};
-
-static struct storm {
-	struct env_ring host;
-	u64 events;
+/* What the readers of all CPUs have in common */
+static struct {
+	u64 events;	/* of each CPU */
 	u64 seed;
 	bool resets;
-	enum reader_kind kind;
-	bool written;	/* the writer is done */
-	bool over;	/* the reader too */
+	bool over;	/* all have read all */
+} storm;
 
-	/* the reader's, kept for the one that comes after it */
+/**
+ * struct lane - a CPU with its ring, its writer, and one reader after another
+ * @sleepy:	the reader sleeps between pages
+ * @mortal:	it ends at some point, wherever that is, and another one goes on
+ * @steps:	to the reader's end
+ * @written:	the writer is done
+ *
+ * What follows is the reader's, kept for the one that comes after it.
+ */
+static struct lane {
+	struct env_ring host;
+	u32 cpu;
+	bool sleepy;
+	bool mortal;
+	bool written;
+
+	u64 steps;
+	u32 deaths;
 	u32 id;
 	u32 seen;
 	u64 consumed;
@@ -52,7 +67,7 @@ static struct storm {
 	u64 read;
 	u64 lost;
 	u64 time;
-} storm;
+} lanes[ENV_CPUS];
 
 static void write_one(u64 number)
 {
@@ -78,7 +93,7 @@ static void write_one(u64 number)
 }
 
 /* What a CPU goes through without an event being missed. */
-static void interlude(u64 what)
+static void interlude(const struct lane *lane, u64 what)
 {
 	s64 ret = 0;
 
@@ -88,40 +103,42 @@ static void interlude(u64 what)
 		hyptrace_cpu_on();
 		break;
 	case 1:
-		ret = hyptrace_hcall(HYPTRACE_OP_DETACH, WRITER_CPU, 0, 0);
+		ret = hyptrace_hcall(HYPTRACE_OP_DETACH, lane->cpu, 0, 0);
 		break;
 	case 2:
 		sched_yield();
 		break;
 	case 3:
 		if (storm.resets)
-			ret = hyptrace_hcall(HYPTRACE_OP_RESET, WRITER_CPU, 0, 0);
+			ret = hyptrace_hcall(HYPTRACE_OP_RESET, lane->cpu, 0, 0);
 		else
 			usleep(what >> 8 & 127);
 	}
 	require(!ret);
-	ret = hyptrace_hcall(HYPTRACE_OP_ATTACH, WRITER_CPU, HYPTRACE_ALL_EVENTS, 0);
+	ret = hyptrace_hcall(HYPTRACE_OP_ATTACH, lane->cpu, HYPTRACE_ALL_EVENTS, 0);
 	require(!ret);
 }
 
+/* The counter is everybody's: it goes back at times, and no CPU's time may. */
 static void *writer(void *arg)
 {
-	u64 seed = storm.seed, number;
+	struct lane *lane = arg;
+	u64 seed = storm.seed + lane->cpu, number;
 
-	env_cpu(WRITER_CPU);
-	require(!hyptrace_hcall(HYPTRACE_OP_ATTACH, WRITER_CPU, HYPTRACE_ALL_EVENTS, 0));
+	env_cpu(lane->cpu);
+	require(!hyptrace_hcall(HYPTRACE_OP_ATTACH, lane->cpu, HYPTRACE_ALL_EVENTS, 0));
 	for (number = 0; number < storm.events; number++) {
 		u64 what = env_random(&seed);
 
-		WRITE_ONCE(env_counter, env_counter + (what & 1023));
+		WRITE_ONCE(env_counter, READ_ONCE(env_counter) + (what & 1023));
 		if (!(what >> 32 & 2047))
-			WRITE_ONCE(env_counter, env_counter + BIT_ULL(28));
+			WRITE_ONCE(env_counter, READ_ONCE(env_counter) + BIT_ULL(28));
 		write_one(number);
 		if (!(what >> 20 & 1023))
-			interlude(what >> 48);
+			interlude(lane, what >> 48);
 	}
 	/* pairs with the acquire in reader(): all that was written is there */
-	smp_store_release(&storm.written, true);
+	smp_store_release(&lane->written, true);
 
 	return arg;
 }
@@ -129,23 +146,33 @@ static void *writer(void *arg)
 /* Calls that any CPU may make at any time, and the clock that is kept in step. */
 static void *busybody(void *arg)
 {
-	env_cpu(3);
+	u32 cpu;
+
+	env_cpu(0);
 	while (!READ_ONCE(storm.over)) {
 		u64 now = READ_ONCE(env_counter);
 
-		require(!hyptrace_hcall(HYPTRACE_OP_SYNC, WRITER_CPU, 0, 0));
 		require(!hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, now, now));
-		require(hyptrace_hcall(HYPTRACE_OP_RING_READY, WRITER_CPU, 0, 0) == -EINVAL);
-		require(hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, WRITER_CPU, 4, 0) == -EBUSY);
+		for (cpu = 0; cpu < ENV_CPUS; cpu++) {
+			require(!hyptrace_hcall(HYPTRACE_OP_SYNC, cpu, 0, 0));
+			require(hyptrace_hcall(HYPTRACE_OP_RING_READY, cpu, 0, 0) == -EINVAL);
+			require(hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, cpu, 4, 0) == -EBUSY);
+		}
 		usleep(50);
 	}
 
 	return arg;
 }
 
-static void read_event(const struct decoded *event, const u8 *payload)
+/* One step more of the reader's life; false at its end. */
+static bool is_alive(struct lane *lane)
 {
-	struct model_event due = { .number = storm.expect };
+	return !lane->mortal || (lane->steps && --lane->steps);
+}
+
+static void read_event(struct lane *lane, const struct decoded *event, const u8 *payload)
+{
+	struct model_event due = { .number = lane->expect };
 
 	if (storm.resets) {
 		/* What was thrown away is not told: take the number as it is. */
@@ -154,8 +181,8 @@ static void read_event(const struct decoded *event, const u8 *payload)
 		else
 			while (due.number % 8 != 1 || (u8)due.number != payload[2])
 				due.number++;
-		require(due.number >= storm.expect);
-		storm.expect = due.number;
+		require(due.number >= lane->expect);
+		lane->expect = due.number;
 	}
 	if (due.number % 8 == 5)
 		due.payload = RAW_PAYLOAD;
@@ -163,132 +190,185 @@ static void read_event(const struct decoded *event, const u8 *payload)
 		due.kind = due.number % 8 == 1 ? MODEL_ENTER : MODEL_SELFTEST;
 	if (!storm.resets || due.kind != MODEL_ENTER)
 		require(model_matches(&due, payload));
-	require(event->time >= storm.time);
-	storm.time = event->time;
-	storm.expect++;
-	storm.read++;
+	require(event->time >= lane->time);
+	lane->time = event->time;
+	lane->expect++;
+	lane->read++;
 }
 
-/* Take what is new up to commit. */
-static void look(void)
+/* Take what is new up to commit; false if the reader ends over it. */
+static bool look(struct lane *lane)
 {
-	const struct hyptrace_subbuf *page = env_ring_data(&storm.host, storm.id);
+	const struct hyptrace_subbuf *page = env_ring_data(&lane->host, lane->id);
 	struct decoded events[DECODE_MAX];
 	/* pairs with (A) in hyptrace_ring_commit() */
 	u64 commit = smp_load_acquire(&page->commit);
 	int nr;
 
-	if (commit <= storm.consumed)
-		return;
+	if (commit <= lane->consumed)
+		return is_alive(lane);
 	nr = decode_own(page, commit, events);
 	require(nr >= 0);
-	for (; (int)storm.seen < nr; storm.seen++)
-		read_event(&events[storm.seen],
-			   page->data + events[storm.seen].offset);
-	storm.consumed = commit;
+	for (; (int)lane->seen < nr; lane->seen++) {
+		if (!is_alive(lane))
+			return false;
+		read_event(lane, &events[lane->seen], page->data + events[lane->seen].offset);
+	}
+	lane->consumed = commit;
+
+	return is_alive(lane);
 }
 
-/* True when the reader is to end. */
-static bool next_page(bool last)
+/* True when all was read. */
+static bool next_page(struct lane *lane, bool last)
 {
-	s64 ret = hyptrace_hcall(HYPTRACE_OP_SWAP, WRITER_CPU, storm.consumed, 0);
-	struct hyptrace_meta *meta = env_ring_meta(&storm.host);
+	s64 ret = hyptrace_hcall(HYPTRACE_OP_SWAP, lane->cpu, lane->consumed, 0);
+	struct hyptrace_meta *meta = env_ring_meta(&lane->host);
 
 	if (ret < 0) {
 		require(ret == -EAGAIN || ret == -ESTALE);
 		return ret == -EAGAIN && last;
 	}
-	require(ret < storm.host.nr_pages && ret != storm.id);
+	require(ret < lane->host.nr_pages && ret != lane->id);
 	require(READ_ONCE(meta->reader_id) == ret || storm.resets);
-	storm.id = ret;
-	storm.seen = 0;
-	storm.consumed = 0;
+	lane->id = ret;
+	lane->seen = 0;
+	lane->consumed = 0;
 	if (!storm.resets) {
-		storm.lost += READ_ONCE(meta->reader_lost);
-		storm.expect += READ_ONCE(meta->reader_lost);
+		lane->lost += READ_ONCE(meta->reader_lost);
+		lane->expect += READ_ONCE(meta->reader_lost);
 	}
 
 	return false;
 }
 
-static void *reader(void *arg)
+/* True when all was read, false when it has ended before. */
+static bool reader(struct lane *lane)
 {
-	u64 seed = storm.seed + storm.read;
-	u32 turns = storm.kind == MORTAL ? 20 : ~0;
+	u64 seed = storm.seed + lane->read + lane->deaths;
 	bool last, done = false;
 
-	env_cpu(2);
-	while (turns-- && !done) {
+	lane->steps = env_random(&seed) % (lane->deaths ? MORTAL_STEPS : FIRST_STEPS) + 1;
+	while (!done) {
 		/* Only if the writer had ended before (pairs with writer()) is this all. */
-		last = smp_load_acquire(&storm.written);
-		look();
-		if (storm.kind == SLEEPY)
+		last = smp_load_acquire(&lane->written);
+		if (!look(lane))
+			return false;
+		if (lane->sleepy)
 			usleep(env_random(&seed) % 200);
-		done = next_page(last);
+		done = next_page(lane, last);
+		if (!done && !is_alive(lane))
+			return false;
 	}
 
-	return done ? arg : NULL;
+	return true;
 }
 
-static void check_books(void)
+static void *reader_thread(void *arg)
 {
-	struct hyptrace_meta *meta = env_ring_meta(&storm.host);
+	struct lane *lane = arg;
+
+	/* not the CPU that writes */
+	env_cpu((lane->cpu + 1) % ENV_CPUS);
+
+	return reader(lane) ? arg : NULL;
+}
+
+/* The readers of a CPU, one after another, each a thread of its own */
+static void *readers(void *arg)
+{
+	struct lane *lane = arg;
+	pthread_t thread;
+	void *ended;
+
+	for (;;) {
+		require(!pthread_create(&thread, NULL, reader_thread, lane));
+		require(!pthread_join(thread, &ended));
+		if (ended)
+			return arg;
+		lane->deaths++;
+	}
+}
+
+static void check_books(struct lane *lane)
+{
+	struct hyptrace_meta *meta = env_ring_meta(&lane->host);
 	u64 untold;
 
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, WRITER_CPU, 0, 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, lane->cpu, 0, 0), 0);
+	assert_true(lane->read > 0);
+	assert_true(lane->mortal == (lane->deaths > 0));
 	if (storm.resets)
 		return;
 	assert_int_equal(meta->written, storm.events);
-	assert_int_equal(meta->written, storm.read + meta->overrun + meta->dropped);
+	assert_int_equal(meta->written, lane->read + meta->overrun + meta->dropped);
 	/* Refused at the very end: missing before an event that never came. */
-	untold = meta->overrun + meta->dropped - storm.lost;
-	assert_int_equal(storm.expect + untold, storm.events);
-	assert_int_equal(env_rings[WRITER_CPU].pending, untold);
-	assert_true(storm.read > 0);
+	untold = meta->overrun + meta->dropped - lane->lost;
+	assert_int_equal(lane->expect + untold, storm.events);
+	assert_int_equal(env_rings[lane->cpu].pending, untold);
 }
 
-static void run_storm(u32 nr_pages, u32 flags, enum reader_kind kind, bool resets)
+static void lane_start(struct lane *lane, u32 cpu, u32 nr_pages, u32 flags)
 {
-	pthread_t threads[3];
-	void *ended;
+	memset(lane, 0, sizeof(*lane));
+	lane->cpu = cpu;
+	lane->sleepy = cpu & 1;
+	lane->mortal = cpu & 2;
+	env_ring_load(&lane->host, cpu, cpu * env_ring_pages(nr_pages), nr_pages, flags);
+	lane->id = env_ring_meta(&lane->host)->reader_id;
+	env_cpu(cpu);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, cpu, 0, 0), 0);
+}
+
+static void lane_end(struct lane *lane)
+{
+	check_books(lane);
+	env_cpu(lane->cpu);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, lane->cpu, 0, 0), 0);
+	env_ring_free(&lane->host);
+	print_message("%u pages, %s%s reader: %llu read, %llu lost, %u deaths\n",
+		      lane->host.nr_pages, lane->sleepy ? "sleepy" : "eager",
+		      lane->mortal ? " mortal" : "", (unsigned long long)lane->read,
+		      (unsigned long long)lane->lost, lane->deaths);
+}
+
+static void run_storm(u32 nr_pages, u32 flags, u64 events, bool resets)
+{
+	pthread_t writing[ENV_CPUS], reading[ENV_CPUS], busy;
+	u32 cpu;
 
 	memset(&storm, 0, sizeof(storm));
-	storm.events = env_number("HYPTRACE_TEST_EVENTS", EVENTS);
+	storm.events = events / ENV_CPUS;
 	storm.seed = env_seed(SEED + nr_pages);
-	storm.kind = kind;
 	storm.resets = resets;
-	env_start(env_ring_pages(nr_pages));
-	env_ring_load(&storm.host, WRITER_CPU, 0, nr_pages, flags);
-	storm.id = env_ring_meta(&storm.host)->reader_id;
-	env_cpu(WRITER_CPU);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, WRITER_CPU, 0, 0), 0);
+	env_start(ENV_CPUS * env_ring_pages(nr_pages));
+	for (cpu = 0; cpu < ENV_CPUS; cpu++)
+		lane_start(&lanes[cpu], cpu, nr_pages, flags);
 
-	assert_int_equal(pthread_create(&threads[0], NULL, writer, NULL), 0);
-	assert_int_equal(pthread_create(&threads[1], NULL, busybody, NULL), 0);
-	do {
-		assert_int_equal(pthread_create(&threads[2], NULL, reader, &storm), 0);
-		pthread_join(threads[2], &ended);
-	} while (!ended);
+	assert_int_equal(pthread_create(&busy, NULL, busybody, NULL), 0);
+	for (cpu = 0; cpu < ENV_CPUS; cpu++) {
+		assert_int_equal(pthread_create(&writing[cpu], NULL, writer, &lanes[cpu]), 0);
+		assert_int_equal(pthread_create(&reading[cpu], NULL, readers, &lanes[cpu]), 0);
+	}
+	for (cpu = 0; cpu < ENV_CPUS; cpu++) {
+		pthread_join(writing[cpu], NULL);
+		pthread_join(reading[cpu], NULL);
+	}
 	WRITE_ONCE(storm.over, true);
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
+	pthread_join(busy, NULL);
 
-	check_books();
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, WRITER_CPU, 0, 0), 0);
-	env_ring_free(&storm.host);
+	for (cpu = 0; cpu < ENV_CPUS; cpu++)
+		lane_end(&lanes[cpu]);
 	env_stop();
-	print_message("%u pages: %llu read, %llu lost\n", nr_pages,
-		      (unsigned long long)storm.read, (unsigned long long)storm.lost);
 }
 
 static void all_storms(u32 flags)
 {
-	enum reader_kind kind;
+	u64 events = env_number("HYPTRACE_TEST_EVENTS", EVENTS);
+	u32 nr_pages;
 
-	for (kind = EAGER; kind < NR_READERS; kind++) {
-		run_storm(3, flags, kind, false);
-		run_storm(8, flags, kind, false);
-	}
+	for (nr_pages = MIN_PAGES; nr_pages <= MAX_PAGES; nr_pages++)
+		run_storm(nr_pages, flags, events / (MAX_PAGES - MIN_PAGES + 1) + 1, false);
 }
 
 static void overwrite(void **state)
@@ -305,9 +385,11 @@ static void discard(void **state)
 
 static void resets(void **state)
 {
+	u64 events = env_number("HYPTRACE_TEST_EVENTS", RESET_EVENTS);
+
 	(void)state;
-	run_storm(3, 0, EAGER, true);
-	run_storm(4, HYPTRACE_RING_DISCARD, EAGER, true);
+	run_storm(3, 0, events, true);
+	run_storm(4, HYPTRACE_RING_DISCARD, events, true);
 }
 
 int main(void)
