@@ -338,6 +338,7 @@ bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *tot
 struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);
 void hyptrace_user_meta_free(struct hyptrace_map_meta *user);
 void hyptrace_user_meta_update(struct hyptrace_reader *reader);
+void hyptrace_user_meta_hide(struct hyptrace_reader *reader);
 int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma);
 void hyptrace_reader_mapping_opened(struct hyptrace_reader *reader);
 void hyptrace_reader_mapping_closed(struct hyptrace_reader *reader);

@@ -45,6 +45,31 @@ void hyptrace_user_meta_free(struct hyptrace_map_meta *user)
 	free_page((unsigned long)user);
 }
 
+/*
+ * What lies before the reader's sub-buffer was consumed, and what lies before the
+ * first sub-buffer after a clear was thrown away: of the latter the reader's may
+ * be one.
+ */
+static u64 user_begin(const struct hyptrace_reader *reader)
+{
+	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
+	const struct hyptrace_subbuf *page = page_address(reader->ring->pages[reader->id]);
+
+	return max(READ_ONCE(meta->begin), READ_ONCE(page->time_stamp));
+}
+
+/**
+ * hyptrace_user_meta_hide - let nobody see what is in the ring while it is cleared
+ * @reader:	lock held, loaded
+ *
+ * Until hyptrace_user_meta_update(): after a clear the writer overwrites what was
+ * thrown away in an order of its own, which would look like gaps.
+ */
+void hyptrace_user_meta_hide(struct hyptrace_reader *reader)
+{
+	WRITE_ONCE(reader->user_meta->begin, U64_MAX);
+}
+
 /**
  * hyptrace_user_meta_update - bring the meta page up to date
  * @reader:	lock held, loaded
@@ -68,7 +93,8 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
-	WRITE_ONCE(map->begin, READ_ONCE(meta->begin));
+	/* (K) who sees the new one does not see the read of a sub-buffer before */
+	smp_store_release(&map->begin, user_begin(reader));
 }
 
 /**

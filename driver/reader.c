@@ -477,12 +477,12 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 	if (!reader->ring)
 		return -ENODEV;
 	reader_carry_losses(reader);
+	hyptrace_user_meta_hide(reader);
 	err = desc->ops->reset(reader->cpu, desc->priv);
-	if (err)
-		return err;
-	reader_begin(reader);
+	if (!err)
+		reader_begin(reader);
 	hyptrace_user_meta_update(reader);
-	return 0;
+	return err;
 }
 
 /**

@@ -25,7 +25,7 @@
  * models: driver/reader.c:entries_of_page 963b4ddffa56b044af979c97fc0ec3bdf7bafb3edaca3d391208f1085c254dd0
  * models: driver/reader.c:reader_consume d350381019ee14e992574908b18c2b623b10eddffdcf73689450013c617bccb0
  * models: driver/reader.c:hyptrace_reader_take 27a13cd74cb3dfcda2c89b2483470be98688d45dd6e383e3c374acf52a960282
- * models: driver/reader.c:hyptrace_reader_clear 887885a98264713b3f939da086989ab21f3acdf67165459ca5d3ce360e039b77
+ * models: driver/reader.c:hyptrace_reader_clear cac870823a86f92a6dc43ec7730a82a93e3766961a22e51d0422c079680d518e
  * models: driver/writer.c:hyptrace_writer_swap 7a1c28e4b6f918ea34ec32a9498e8810efb25d054f0ebd1ad4a2644e12d3d9a4
  * models: driver/writer.c:hyptrace_writer_reset 8c2dd2a7927ed7313016b49d50d3b043da99b8e192251bc18de415a84207a25c
  */

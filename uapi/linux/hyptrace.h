@@ -106,15 +106,20 @@
  *	The time stamp of a sub-buffer is later than those of all that were entered
  *	before on its ring. (It may become later still while commit is 0.) So time
  *	stamps tell their order, and one that has changed tells that the sub-buffer
- *	was written anew. The oldest are overwritten first. Those below that of the
- *	reader's sub-buffer were consumed, and those below begin of the meta page
- *	thrown away by a clear. In a ring that discards, a sub-buffer before which
- *	events went missing begins with a record of padding: type_len 29,
- *	time_delta 1, a u32 of 12, and their number as a u64.
+ *	was written anew. Those below begin of the meta page were consumed, or
+ *	thrown away by a clear; the reader's sub-buffer, unless it is one of these,
+ *	has the time stamp begin. The writer takes those below begin first, in any
+ *	order, and then overwrites the oldest of the others, but never the
+ *	reader's. In a ring that discards, a sub-buffer before which events went
+ *	missing begins with a record of padding: type_len 29, time_delta 1, a u32
+ *	of 12, and their number as a u64.
  *
- *	A run without a gap: let T be the latest time stamp found, then list all
- *	sub-buffers up to T, and copy them from the youngest to the oldest until
- *	one has changed.
+ *	A run without a gap: load begin (acquire) and then reader.read. Let T be the
+ *	latest time stamp found, then look again and list all sub-buffers from begin
+ *	to T, and copy them from the youngest to the oldest until one has changed.
+ *	Load begin again and drop what is below it. Between the reader's sub-buffer
+ *	and the next there may be a gap all the same, if the ring overwrites and has
+ *	no sub-buffer below begin left: the run starts behind it.
  *
  * poll()
  *	EPOLLIN when there is something to read, EPOLLERR when not attached,
@@ -214,7 +219,8 @@ struct hyptrace_wakeup {
  * struct hyptrace_map_meta - the meta page of a mapping
  * @buffer:	as on the kernel's own mapping; its meta_struct_len is the size of
  *		this struct
- * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
+ * @begin:	sub-buffers with an earlier time stamp hold what was consumed or
+ *		thrown away; all ones while a clear is under way
  */
 struct hyptrace_map_meta {
 	struct trace_buffer_meta	buffer;
