@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/hyptrace: being the consumer of a ring.
+ * /dev/hyptrace: being the consumer of a ring, or looking at it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,10 +46,50 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 		return hyptrace_error_set(err, errnum, "another process reads it");
 	case ENOMEM:
 		return hyptrace_error_set(err, errnum, "no memory for rings of the size that is set");
+	case ENODATA:
+		return hyptrace_error_set(err, errnum, "nothing is loaded");
 	case EPERM:
 		return open_error(errnum, err);
 	}
 	return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+}
+
+static int attach(struct hyptrace_reader *reader, const char *remote, int cpu, int open_flags,
+		  uint32_t flags, struct hyptrace_error *err)
+{
+	struct hyptrace_attach attach = {
+		.size = sizeof(attach),
+		.flags = flags,
+		.cpu = cpu,
+	};
+	int errnum;
+
+	memset(reader, 0, sizeof(*reader));
+	reader->fd = -1;
+	reader->cpu = cpu;
+
+	if (strlen(remote) >= sizeof(attach.remote))
+		return attach_error(ENODEV, err);
+	strcpy(attach.remote, remote);
+
+	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | open_flags);
+	if (reader->fd < 0)
+		return open_error(errno, err);
+
+	if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach)) {
+		errnum = errno;
+		hyptrace_reader_close(reader);
+		return attach_error(errnum, err);
+	}
+	if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER) {
+		hyptrace_reader_close(reader);
+		return hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
+					  attach.subbuf_size);
+	}
+
+	reader->subbuf_size = attach.subbuf_size;
+	reader->nr_subbufs = attach.nr_subbufs;
+	return 0;
 }
 
 /**
@@ -68,38 +108,30 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
 			 struct hyptrace_error *err)
 {
-	struct hyptrace_attach attach = {
-		.size = sizeof(attach),
-		.cpu = cpu,
-	};
-	int errnum;
+	return attach(reader, remote, cpu, flags, 0, err);
+}
 
-	memset(reader, 0, sizeof(*reader));
-	reader->fd = -1;
-	reader->cpu = cpu;
+/**
+ * hyptrace_reader_open_snapshot - look at a ring without becoming its consumer
+ * @reader:	filled in, and mapped
+ * @remote:	name of the remote
+ * @cpu:	the CPU
+ * @err:	why not
+ *
+ * Return: 0 or a negative errno: -ENODATA if the rings are not loaded, -ENXIO if
+ * there is no such CPU.
+ */
+int hyptrace_reader_open_snapshot(struct hyptrace_reader *reader, const char *remote, int cpu,
+				  struct hyptrace_error *err)
+{
+	int ret = attach(reader, remote, cpu, 0, HYPTRACE_ATTACH_SNAPSHOT, err);
 
-	if (strlen(remote) >= sizeof(attach.remote))
-		return attach_error(ENODEV, err);
-	strcpy(attach.remote, remote);
-
-	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | flags);
-	if (reader->fd < 0)
-		return open_error(errno, err);
-
-	if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach)) {
-		errnum = errno;
+	if (ret)
+		return ret;
+	ret = hyptrace_reader_map(reader, err);
+	if (ret)
 		hyptrace_reader_close(reader);
-		return attach_error(errnum, err);
-	}
-	if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER) {
-		hyptrace_reader_close(reader);
-		return hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
-					  attach.subbuf_size);
-	}
-
-	reader->subbuf_size = attach.subbuf_size;
-	reader->nr_subbufs = attach.nr_subbufs;
-	return 0;
+	return ret;
 }
 
 /**

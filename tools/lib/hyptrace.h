@@ -328,6 +328,8 @@ struct hyptrace_reader {
 
 int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
 			 struct hyptrace_error *err);
+int hyptrace_reader_open_snapshot(struct hyptrace_reader *reader, const char *remote, int cpu,
+				  struct hyptrace_error *err);
 void hyptrace_reader_close(struct hyptrace_reader *reader);
 int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
 			    struct hyptrace_error *err);
@@ -366,6 +368,17 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  struct hyptrace_error *err);
 uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
+
+/* snapshot.c: what is in a ring, without taking it */
+struct hyptrace_snapshot;
+
+int hyptrace_snapshot_take(struct hyptrace_snapshot **snap, const struct hyptrace_reader *reader,
+			   uint32_t mode, uint64_t last, struct hyptrace_error *err);
+void hyptrace_snapshot_free(struct hyptrace_snapshot *snap);
+int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_record *rec,
+			   struct hyptrace_error *err);
+uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap);
+uint64_t hyptrace_snapshot_events(const struct hyptrace_snapshot *snap);
 
 /* format.c: an event as text */
 
