@@ -36,3 +36,14 @@ test_tools_print-libs := $(tools-libs)
 
 test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c text.c out.c args.c)
 test_tools_printer-cflags := $(tools-cflags)
+
+# The real writer, of hyp.mk, and the real snapshots.
+snapshot-srcs := $(addprefix $(tools)/lib/,snapshot.c decode.c error.c)
+test_tools_snapshot-srcs := $(snapshot-srcs) $(tools)/lib/device.c
+test_tools_snapshot-cflags := $(tools-cflags)
+test_tools_snapshot-libs := $(tools-libs)
+
+test_ring_snapshot-srcs += $(snapshot-srcs)
+test_ring_snapshot-cflags += $(tools-cflags)
+test_ring_snapshot_tsan-srcs += $(snapshot-srcs)
+test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Snapshots in a storm: a writer goes round small rings as fast as it can, a
+ * consumer may take part in it, and snapshot after snapshot is taken. In each, the
+ * numbers of the events follow one another, but for what is told to be lost, up to
+ * an event that is not older than the snapshot. Also built with TSan, as
+ * test_ring_snapshot_tsan.c.
+ *
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_SNAPSHOTS say otherwise.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "hyp_env.h"
+#include "../../tools/lib/hyptrace.h"
+
+#define WRITER_CPU	1
+#define SNAPSHOTS	3000
+#define EVENTS_BEFORE	1000	/* the first snapshot */
+#define EVENTS_EACH	50	/* at least, of a snapshot on the average */
+#define SEED		0x736e6170
+#define SHORT_PAYLOAD	12
+#define LONG_PAYLOAD	200
+#define NUMBER_AT	4
+
+/* A thread that fails takes the program with it: cmocka is for one thread. */
+#define require(cond)							\
+	do {								\
+		if (!(cond)) {						\
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__,	\
+				__LINE__, #cond);			\
+			abort();					\
+		}							\
+	} while (0)
+
+enum consumer_kind {
+	NOBODY,
+	EAGER,		/* follows the writer */
+	LAZY,		/* stays halfway through a sub-buffer while the writer goes round */
+};
+
+static struct storm {
+	struct env_ring host;
+	struct hyptrace_map_meta meta;	/* as the driver keeps it */
+	enum consumer_kind kind;
+	u64 seed;
+	u32 first;	/* the consumer's first sub-buffer */
+	u64 clearing;	/* events before this one are being thrown away */
+	u64 cleared;	/* these have been */
+	u64 written;	/* behind the newest event that is there to be read */
+	u64 consumed;	/* behind the newest event that was consumed */
+	bool clears;
+	bool over;
+} storm;
+
+/* Here the sub-buffers are not next to each other. */
+const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id)
+{
+	(void)reader;
+	return id < storm.host.nr_pages ? env_ring_data(&storm.host, id) : NULL;
+}
+
+static bool write_one(u64 number)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+	void *to;
+
+	if (number % 8)
+		to = hyptrace_ring_reserve(ring, hyptrace_clock(), SHORT_PAYLOAD);
+	else
+		to = hyptrace_ring_reserve(ring, hyptrace_clock(), LONG_PAYLOAD);
+	if (!to)
+		return false;
+	memset(to, 0xee, number % 8 ? SHORT_PAYLOAD : LONG_PAYLOAD);
+	memcpy(to + NUMBER_AT, &number, sizeof(number));
+	hyptrace_ring_commit(ring);
+	return true;
+}
+
+/* As the driver does it: nothing is there while what is there is being changed. */
+static void clear(u64 number)
+{
+	/* pairs with the last acquire in take() */
+	smp_store_release(&storm.clearing, number);
+	__atomic_store_n(&storm.meta.begin, ~0ULL, __ATOMIC_SEQ_CST);
+	require(!hyptrace_hcall(HYPTRACE_OP_RESET, WRITER_CPU, 0, 0));
+	/* pairs with the first acquire in take() */
+	smp_store_release(&storm.cleared, number);
+	/* pairs with the acquire in tools/lib/snapshot.c */
+	smp_store_release(&storm.meta.begin,
+			  READ_ONCE(env_ring_meta(&storm.host)->begin));
+}
+
+static void *writer(void *arg)
+{
+	u64 seed = storm.seed, number = 0;
+
+	env_cpu(WRITER_CPU);
+	require(!hyptrace_hcall(HYPTRACE_OP_ATTACH, WRITER_CPU, HYPTRACE_ALL_EVENTS, 0));
+	while (!READ_ONCE(storm.over)) {
+		u64 what = env_random(&seed);
+
+		WRITE_ONCE(env_counter, env_counter + (what & 255));
+		if (!(what >> 32 & 2047))
+			WRITE_ONCE(env_counter, env_counter + BIT_ULL(28));
+		number++;
+		if (write_one(number - 1))
+			/* pairs with the second acquire in take() */
+			smp_store_release(&storm.written, number);
+		if (!(what >> 20 & 1023))
+			sched_yield();
+		if (storm.clears && !(what >> 44 & 8191))
+			clear(number);
+	}
+	return arg;
+}
+
+/* The consumer takes records of its sub-buffer, up to a number of them. */
+static bool consume(struct hyptrace_decoder *dec, u64 id, u32 records)
+{
+	const struct hyptrace_subbuf *page = env_ring_data(&storm.host, id);
+	/* pairs with (A) in hyptrace_ring_commit() */
+	u64 commit = smp_load_acquire(&page->commit), number;
+	struct hyptrace_subbuf copy = { .commit = commit };
+	struct hyptrace_record rec;
+	u32 read = 0;
+
+	memcpy(copy.data, page->data, commit);
+	require(!hyptrace_decoder_load(dec, &copy, HYPTRACE_SUBBUF_HEADER + commit, NULL));
+	while (records-- && hyptrace_decoder_next(dec, &rec, NULL) > 0) {
+		memcpy(&number, rec.data + NUMBER_AT, sizeof(number));
+		/* it begins with those that it had before */
+		if (number >= storm.consumed)
+			WRITE_ONCE(storm.consumed, number + 1);
+		read = (u8 *)rec.data + rec.size - copy.data;
+	}
+	if (read)
+		WRITE_ONCE(storm.meta.buffer.reader.read, read);
+	return read == commit;
+}
+
+static void *consumer(void *arg)
+{
+	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	u64 seed = storm.seed, id = storm.first;
+	s64 ret;
+
+	require(dec);
+	env_cpu(2);
+	while (!READ_ONCE(storm.over)) {
+		u64 what = env_random(&seed);
+
+		if (storm.kind == LAZY && !(what & 3)) {
+			consume(dec, id, what >> 8 & 15);
+			usleep(what >> 16 & 1023);
+		}
+		if (!consume(dec, id, ~0U))
+			continue;
+		ret = hyptrace_hcall(HYPTRACE_OP_SWAP, WRITER_CPU,
+				     READ_ONCE(storm.meta.buffer.reader.read), 0);
+		require(ret >= 0 || ret == -EAGAIN || ret == -ESTALE);
+		if (ret < 0)
+			continue;
+		id = ret;
+		WRITE_ONCE(storm.meta.buffer.reader.read, 0);
+		/* pairs with the acquire in tools/lib/snapshot.c */
+		smp_store_release(&storm.meta.begin,
+				  READ_ONCE(env_ring_data(&storm.host, id)->time_stamp));
+	}
+	hyptrace_decoder_free(dec);
+	return arg;
+}
+
+/* Take one and look at it: how many events it has, or -1 if it could not be had. */
+static int take(u64 last)
+{
+	struct hyptrace_reader reader = {
+		.meta = &storm.meta.buffer,
+		.subbuf_size = PAGE_SIZE,
+		.data_size = storm.host.nr_pages * PAGE_SIZE,
+	};
+	/* pairs with the release in clear() */
+	u64 cleared = smp_load_acquire(&storm.cleared), consumed, clearing;
+	/* pairs with the release in writer() */
+	u64 written = smp_load_acquire(&storm.written);
+	u64 number, end = 0, time = 0;
+	struct hyptrace_snapshot *snap;
+	struct hyptrace_record rec;
+	int nr = 0, ret;
+
+	ret = hyptrace_snapshot_take(&snap, &reader, env_rings[WRITER_CPU].discard ?
+				     HYPTRACE_MODE_DISCARD : HYPTRACE_MODE_OVERWRITE, last, NULL);
+	if (ret) {
+		require(ret == -EAGAIN);
+		return -1;
+	}
+	while ((ret = hyptrace_snapshot_next(snap, &rec, NULL)) > 0) {
+		memcpy(&number, rec.data + NUMBER_AT, sizeof(number));
+		require(number >= cleared);
+		require(!nr || number == end + rec.lost);
+		require(rec.ts >= time);
+		require(rec.size == (number % 8 ? SHORT_PAYLOAD : LONG_PAYLOAD));
+		time = rec.ts;
+		end = number + 1;
+		nr++;
+	}
+	require(!ret);
+	require(!last || hyptrace_snapshot_events(snap) == (u64)nr);
+	hyptrace_snapshot_free(snap);
+
+	consumed = READ_ONCE(storm.consumed);
+	/* pairs with the release in clear() */
+	clearing = smp_load_acquire(&storm.clearing);
+	require(end >= written || consumed >= written || clearing >= written);
+	return nr;
+}
+
+/* With nobody at work all that is unread is there. */
+static void take_quiet(void)
+{
+	struct hyptrace_meta *meta = env_ring_meta(&storm.host);
+
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, WRITER_CPU, 0, 0), 0);
+	if (storm.kind == NOBODY)
+		assert_int_equal(take(0), meta->written - meta->overrun - meta->dropped);
+	assert_true(take(1) >= 0);
+}
+
+static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool clears)
+{
+	u64 i, nr = env_number("HYPTRACE_TEST_SNAPSHOTS", SNAPSHOTS), events = 0, failed = 0;
+	pthread_t threads[2];
+	int ret;
+
+	memset(&storm, 0, sizeof(storm));
+	storm.seed = env_seed(SEED + nr_pages);
+	storm.kind = kind;
+	storm.clears = clears;
+	env_start(env_ring_pages(nr_pages));
+	env_ring_load(&storm.host, WRITER_CPU, 0, nr_pages, flags);
+	storm.meta.buffer.meta_struct_len = sizeof(storm.meta);
+	storm.first = env_ring_meta(&storm.host)->reader_id;
+	storm.meta.begin = env_ring_meta(&storm.host)->begin;
+	env_cpu(WRITER_CPU);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, WRITER_CPU, 0, 0), 0);
+
+	assert_int_equal(pthread_create(&threads[0], NULL, writer, NULL), 0);
+	if (kind != NOBODY)
+		assert_int_equal(pthread_create(&threads[1], NULL, consumer, NULL), 0);
+	while (READ_ONCE(storm.written) < EVENTS_BEFORE)
+		sched_yield();
+	for (i = 0; i < nr || READ_ONCE(storm.written) < nr * EVENTS_EACH; i++) {
+		ret = take(i % 3 ? 0 : i % 500 + 1);
+		if (ret < 0)
+			failed++;
+		else
+			events += ret;
+	}
+	WRITE_ONCE(storm.over, true);
+	pthread_join(threads[0], NULL);
+	if (kind != NOBODY)
+		pthread_join(threads[1], NULL);
+	take_quiet();
+
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, WRITER_CPU, 0, 0), 0);
+	env_ring_free(&storm.host);
+	env_stop();
+	print_message("%u pages: %llu snapshots of %llu events while %llu were written, %llu failed\n",
+		      nr_pages, (unsigned long long)i, (unsigned long long)events,
+		      (unsigned long long)storm.written, (unsigned long long)failed);
+	assert_true(events > 0);
+	assert_true(failed < i / 2);
+}
+
+static void overwrite(void **state)
+{
+	enum consumer_kind kind;
+
+	(void)state;
+	for (kind = NOBODY; kind <= LAZY; kind++) {
+		run_storm(3, 0, kind, false);
+		run_storm(4, 0, kind, false);
+		run_storm(8, 0, kind, false);
+	}
+}
+
+static void discard(void **state)
+{
+	enum consumer_kind kind;
+
+	(void)state;
+	for (kind = EAGER; kind <= LAZY; kind++) {
+		run_storm(3, HYPTRACE_RING_DISCARD, kind, false);
+		run_storm(8, HYPTRACE_RING_DISCARD, kind, false);
+	}
+}
+
+static void clears(void **state)
+{
+	(void)state;
+	run_storm(4, 0, NOBODY, true);
+	run_storm(8, HYPTRACE_RING_DISCARD, NOBODY, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(overwrite),
+		cmocka_unit_test(discard),
+		cmocka_unit_test(clears),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
