@@ -116,45 +116,44 @@ static const struct hyptrace_event events[] = {
 
 #define NR_EVENTS 3
 
-static unsigned int select_words(char **words, unsigned int nr_words, const char ***names,
-				 const char **unmatched)
-{
-	unsigned int nr = 99;
+static struct event_choice choice;
 
-	*names = select_events(events, NR_EVENTS, words, nr_words, &nr, unmatched);
-	return nr;
+static void select_words(char **words, unsigned int nr_words)
+{
+	event_choice_free(&choice);
+	select_events(events, NR_EVENTS, words, nr_words, &choice);
 }
 
 static void event_names(void **state)
 {
 	char *all[] = { "all" }, *glob[] = { "hyp_*" };
 	char *twice[] = { "hyp_e*", "hyp_exit", "all", "*" };
-	char *unknown[] = { "selftest", "nothing", "nothing" }, *none[] = { "hyp_enter", "zzz*" };
+	char *unknown[] = { "nothing", "selftest", "zzz*", "nothing", "", "hyp_e" };
 	char *set[] = { "hyp_e[nx]*", "self?est" };
-	const char **names, *unmatched;
 
 	(void)state;
-	assert_int_equal(select_words(all, 1, &names, &unmatched), 3);
-	free(names);
-	assert_int_equal(select_words(glob, 1, &names, &unmatched), 2);
-	assert_string_equal(names[0], "hyp_enter");
-	assert_string_equal(names[1], "hyp_exit");
-	free(names);
-	assert_int_equal(select_words(twice, 4, &names, &unmatched), 3);
-	assert_string_equal(names[2], "selftest");
-	free(names);
-	assert_int_equal(select_words(set, 2, &names, &unmatched), 3);
-	free(names);
+	select_words(all, 1);
+	assert_int_equal(choice.nr, 3);
+	select_words(glob, 1);
+	assert_int_equal(choice.nr, 2);
+	assert_int_equal(choice.nr_unknown, 0);
+	assert_string_equal(choice.names[0], "hyp_enter");
+	assert_string_equal(choice.names[1], "hyp_exit");
+	select_words(twice, 4);
+	assert_int_equal(choice.nr, 3);
+	assert_string_equal(choice.names[2], "selftest");
+	select_words(set, 2);
+	assert_int_equal(choice.nr, 3);
 
-	/* the kernel is the one to refuse an unknown name */
-	assert_int_equal(select_words(unknown, 3, &names, &unmatched), 2);
-	assert_string_equal(names[1], "nothing");
-	assert_null(unmatched);
-	free(names);
-
-	select_words(none, 2, &names, &unmatched);
-	assert_null(names);
-	assert_string_equal(unmatched, "zzz*");
+	/* all that mean nothing are told, each once */
+	select_words(unknown, 6);
+	assert_int_equal(choice.nr, 1);
+	assert_int_equal(choice.nr_unknown, 4);
+	assert_string_equal(choice.unknown[0], "nothing");
+	assert_string_equal(choice.unknown[1], "zzz*");
+	assert_string_equal(choice.unknown[2], "");
+	assert_string_equal(choice.unknown[3], "hyp_e");
+	event_choice_free(&choice);
 }
 
 static void nearest_words(void **state)

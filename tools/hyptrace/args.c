@@ -204,49 +204,46 @@ static void add_name(const char **names, unsigned int *nr, const char *name)
  * select_events - what events do these words mean?
  * @events:	all there are
  * @nr_events:	how many
- * @patterns:	names, globs or "all"
- * @nr_patterns: how many
- * @nr:		how many names there are in the answer
- * @unmatched:	the glob that matches nothing, or NULL
- *
- * A name that is no event is in the answer as well: the kernel is to refuse it.
- *
- * Return: the names, each once, to be freed (the array, not the names); NULL if a
- * glob matches nothing.
+ * @words:	names, globs or "all"
+ * @nr_words:	how many
+ * @choice:	the answer, for event_choice_free(); its names are those of @events and
+ *		@words
  */
-const char **select_events(const struct hyptrace_event *events, unsigned int nr_events,
-			   char *const *patterns, unsigned int nr_patterns, unsigned int *nr,
-			   const char **unmatched)
+void select_events(const struct hyptrace_event *events, unsigned int nr_events,
+		   char *const *words, unsigned int nr_words, struct event_choice *choice)
 {
-	const char **names = calloc(nr_events + nr_patterns + 1, sizeof(*names));
 	unsigned int i, j;
 
-	if (!names)
+	*choice = (struct event_choice){
+		.names = calloc(nr_events + 1, sizeof(*choice->names)),
+		.unknown = calloc(nr_words + 1, sizeof(*choice->unknown)),
+	};
+	if (!choice->names || !choice->unknown)
 		die_no_memory();
-	*nr = 0;
-	*unmatched = NULL;
 
-	for (i = 0; i < nr_patterns; i++) {
-		const char *pattern = strcmp(patterns[i], "all") ? patterns[i] : "*";
-		bool found = false;
+	for (i = 0; i < nr_words; i++) {
+		bool all = !strcmp(words[i], "all"), found = false;
 
-		if (!strpbrk(pattern, "*?[")) {
-			add_name(names, nr, pattern);
-			continue;
-		}
 		for (j = 0; j < nr_events; j++) {
-			if (fnmatch(pattern, events[j].name, 0))
+			if (!all && fnmatch(words[i], events[j].name, 0))
 				continue;
-			add_name(names, nr, events[j].name);
+			add_name(choice->names, &choice->nr, events[j].name);
 			found = true;
 		}
-		if (!found) {
-			*unmatched = patterns[i];
-			free(names);
-			return NULL;
-		}
+		if (!found)
+			add_name(choice->unknown, &choice->nr_unknown, words[i]);
 	}
-	return names;
+}
+
+/**
+ * event_choice_free - free a choice
+ * @choice:	the choice; empty afterwards
+ */
+void event_choice_free(struct event_choice *choice)
+{
+	free(choice->names);
+	free(choice->unknown);
+	memset(choice, 0, sizeof(*choice));
 }
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)

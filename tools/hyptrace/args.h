@@ -26,6 +26,20 @@ struct cpu_list {
 	unsigned int	nr;
 };
 
+/**
+ * struct event_choice - what words mean, as events
+ * @names:	of events that there are, each once
+ * @nr:		how many
+ * @unknown:	words that mean none, each once
+ * @nr_unknown:	how many
+ */
+struct event_choice {
+	const char	**names;
+	unsigned int	nr;
+	const char	**unknown;
+	unsigned int	nr_unknown;
+};
+
 /* "hyptrace: out of memory", exit 2 */
 void die_no_memory(void) __attribute__((noreturn));
 
@@ -36,9 +50,9 @@ bool parse_cpu_list(const char *s, struct cpu_list *list);
 bool cpu_list_has(const struct cpu_list *list, unsigned int cpu);
 void cpu_list_free(struct cpu_list *list);
 
-const char **select_events(const struct hyptrace_event *events, unsigned int nr_events,
-			   char *const *patterns, unsigned int nr_patterns, unsigned int *nr,
-			   const char **unmatched);
+void select_events(const struct hyptrace_event *events, unsigned int nr_events,
+		   char *const *words, unsigned int nr_words, struct event_choice *choice);
+void event_choice_free(struct event_choice *choice);
 const char *nearest(const char *word, const char *const *words, unsigned int nr);
 
 #endif /* ARGS_H */

@@ -2,7 +2,9 @@
 /*
  * hyptrace enable and disable: events.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd.h"
 
@@ -29,14 +31,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static int fail_unknown(const char *verb, const struct event_choice *choice)
+{
+	char *list = NULL;
+	unsigned int i;
+	size_t len;
+	FILE *f;
+
+	if (choice->nr_unknown == 1)
+		return cmd_fail("cannot %s \"%s\": %s", verb, choice->unknown[0],
+				strpbrk(choice->unknown[0], "*?[") ? "no event matches" :
+				"no such event");
+	f = open_memstream(&list, &len);
+	if (!f)
+		die_no_memory();
+	for (i = 0; i < choice->nr_unknown; i++)
+		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
+	fclose(f);
+	cmd_note("cannot %s %s: no such events", verb, list);
+	free(list);
+	return EXIT_REFUSED;
+}
+
 static int set_events(struct context *ctx, const struct words *words, bool enable)
 {
-	const char *verb = enable ? "enable" : "disable", *unmatched;
+	const char *verb = enable ? "enable" : "disable";
 	struct hyptrace_remote *remote;
 	struct hyptrace_event *events;
+	struct event_choice choice;
 	struct hyptrace_error err;
-	unsigned int nr_events, nr;
-	const char **names;
+	unsigned int nr_events;
 	int code;
 
 	code = cmd_get_remote(ctx, &remote);
@@ -47,12 +71,12 @@ static int set_events(struct context *ctx, const struct words *words, bool enabl
 		goto free_remote;
 	}
 
-	names = select_events(events, nr_events, words->words, words->nr, &nr, &unmatched);
-	if (!names)
-		code = cmd_fail("cannot %s \"%s\": no event matches", verb, unmatched);
-	else if (hyptrace_set_events(ctx->nl, remote->name, names, nr, enable, &err))
-		code = cmd_fail_verb(verb, nr == 1 ? names[0] : remote->name, &err);
-	free(names);
+	select_events(events, nr_events, words->words, words->nr, &choice);
+	if (choice.nr_unknown)
+		code = fail_unknown(verb, &choice);
+	else if (hyptrace_set_events(ctx->nl, remote->name, choice.names, choice.nr, enable, &err))
+		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
+	event_choice_free(&choice);
 	hyptrace_free_events(events, nr_events);
 free_remote:
 	hyptrace_free_remotes(remote, 1);

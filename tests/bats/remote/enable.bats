@@ -69,6 +69,14 @@ all_events()
 	same "$(enabled)" selftest
 }
 
+@test "all that is unknown is told at once" {
+	run -2 ht enable foo hyp_enter 'bar*' foo
+	says 'cannot enable "foo", "bar*": no such events'
+	run -2 ht disable foo hyp_exit bar
+	says 'cannot disable "foo", "bar": no such events'
+	same "$(enabled)" ""
+}
+
 @test "a glob that matches nothing is refused, whatever is with it" {
 	run -2 ht enable 'zzz*'
 	says '"zzz*"'
