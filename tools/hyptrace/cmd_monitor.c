@@ -94,8 +94,9 @@ static void print_reader(struct printer *p, const struct hyptrace_notice *notice
 
 static void print_loss(struct printer *p, const struct hyptrace_notice *notice)
 {
-	printer_line(p, STYLE_BAD, "loss %s: CPU %u, %" PRIu64 " events, %" PRIu64 " in all",
-		     notice->loss.remote, notice->loss.cpu, notice->loss.count, notice->loss.total);
+	printer_line(p, STYLE_BAD, "loss %s: CPU %u, %" PRIu64 " event%s, %" PRIu64 " in all",
+		     notice->loss.remote, notice->loss.cpu, notice->loss.count,
+		     notice->loss.count == 1 ? "" : "s", notice->loss.total);
 	printer_str(p, "change", "loss");
 	printer_str(p, "remote", notice->loss.remote);
 	printer_uint(p, "cpu", notice->loss.cpu);
@@ -112,6 +113,14 @@ static void print_gone(struct printer *p, const struct hyptrace_remote *remote)
 	printer_end(p);
 }
 
+static void print_overflow(struct printer *p)
+{
+	printer_line(p, STYLE_BAD,
+		     "notifications were lost: the listener was too slow; this is how things are now:");
+	printer_str(p, "change", "overflow");
+	printer_end(p);
+}
+
 static const char *remote_of(const struct hyptrace_notice *notice)
 {
 	switch (notice->cmd) {
@@ -125,12 +134,17 @@ static const char *remote_of(const struct hyptrace_notice *notice)
 	return notice->remote.name;
 }
 
+static bool is_meant(const struct monitor *mon, const char *remote)
+{
+	return !mon->ctx->remote || !strcmp(mon->ctx->remote, remote);
+}
+
 static int print_notice(const struct hyptrace_notice *notice, void *arg)
 {
 	struct monitor *mon = arg;
 	struct printer *p = mon->ctx->p;
 
-	if (mon->ctx->remote && strcmp(mon->ctx->remote, remote_of(notice)))
+	if (!is_meant(mon, remote_of(notice)))
 		return 0;
 
 	switch (notice->cmd) {
@@ -153,6 +167,64 @@ static int print_notice(const struct hyptrace_notice *notice, void *arg)
 	return ++mon->seen == mon->count;
 }
 
+static int print_events_of(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	struct hyptrace_notice notice = { .cmd = HYPTRACE_CMD_EVENT_NTF };
+	struct hyptrace_event *events;
+	unsigned int nr, i;
+	int ret = 0;
+
+	/* it may be gone, which is told of in its turn */
+	if (hyptrace_get_events(mon->ctx->nl, remote->name, &events, &nr, NULL))
+		return 0;
+	for (i = 0; i < nr && !ret; i++) {
+		notice.event = events[i];
+		ret = print_notice(&notice, mon);
+	}
+	hyptrace_free_events(events, nr);
+	return ret;
+}
+
+/*
+ * Nobody knows what was lost, so say that, and then how things are. What changes
+ * meanwhile is told of again. Return 1 if there are enough lines, or an errno.
+ */
+static int print_state(struct monitor *mon, struct hyptrace_error *err)
+{
+	struct hyptrace_notice notice = { .cmd = HYPTRACE_CMD_REMOTE_NTF };
+	struct hyptrace_remote *remotes;
+	unsigned int nr, i;
+	int ret;
+
+	print_overflow(mon->ctx->p);
+	if (++mon->seen == mon->count)
+		return 1;
+	ret = hyptrace_get_remotes(mon->ctx->nl, &remotes, &nr, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < nr && !ret; i++) {
+		notice.remote = remotes[i];
+		ret = print_notice(&notice, mon);
+		if (!ret && is_meant(mon, remotes[i].name))
+			ret = print_events_of(mon, &remotes[i]);
+	}
+	hyptrace_free_remotes(remotes, nr);
+	return ret;
+}
+
+/* Print what has come. Return 1 if there are enough lines, or an errno. */
+static int print_news(struct monitor *mon, struct hyptrace_listener *listener,
+		      struct hyptrace_error *err)
+{
+	bool lost = false;
+	int ret;
+
+	/* what came before the loss is still to be had, and comes first */
+	while ((ret = hyptrace_listener_read(listener, print_notice, mon, err)) == -ENOBUFS)
+		lost = true;
+	return ret || !lost ? ret : print_state(mon, err);
+}
+
 static int watch(struct monitor *mon, struct hyptrace_listener *listener, int signal_fd)
 {
 	struct pollfd fds[] = {
@@ -165,11 +237,7 @@ static int watch(struct monitor *mon, struct hyptrace_listener *listener, int si
 	int ret;
 
 	while (!signals_stop && !mon->ctx->out.error) {
-		ret = hyptrace_listener_read(listener, print_notice, mon, &err);
-		if (ret == -ENOBUFS) {
-			cmd_note("%s", err.text);
-			continue;
-		}
+		ret = print_news(mon, listener, &err);
 		if (ret < 0)
 			return cmd_fail("cannot monitor: %s", err.text);
 		out_flush(&mon->ctx->out);
@@ -186,14 +254,18 @@ static int watch(struct monitor *mon, struct hyptrace_listener *listener, int si
 int cmd_monitor(struct context *ctx, int argc, char **argv)
 {
 	struct monitor mon = { .ctx = ctx };
+	struct hyptrace_remote *remote = NULL;
 	struct hyptrace_listener *listener;
 	struct hyptrace_error err;
 	int code, fd;
 
 	cmd_parse(ctx, &argp, argc, argv, &mon);
 	code = cmd_connect(ctx);
+	if (!code && ctx->remote)
+		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
+	hyptrace_free_remotes(remote, remote ? 1 : 0);
 
 	fd = signals_catch();
 	if (fd < 0)

@@ -4,6 +4,8 @@
 
 load ../helper
 
+toggle=/usr/local/libexec/hyptrace-kselftest/toggle
+
 # monitor_begin [OPTION...]: until it is heard; what follows is in $out from line $heard on.
 monitor_begin()
 {
@@ -19,6 +21,11 @@ hears()
 	ht disable hyp_exit
 	ht enable hyp_exit
 	[[ -s $out ]]
+}
+
+heard_since_loss()
+{
+	sed '1,/^notifications were lost/d' "$out" | grep -q "$1"
 }
 
 heard()
@@ -107,4 +114,44 @@ monitor_end()
 	ended "$monitor"
 	same "$code" 0
 	same "$(wc -l <"$out")" 8
+}
+
+@test "monitor that is too slow says so, and how things are then" {
+	ht enable selftest
+	monitor_begin
+	kill -STOP "$monitor"
+	"$toggle" "$REMOTE" hyp_enter 10001
+	kill -CONT "$monitor"
+	within "$patience" heard '^notifications were lost'
+	# the toggling has ended with hyp_enter enabled
+	within "$patience" heard_since_loss "^event $REMOTE: hyp_enter enabled$"
+	heard_since_loss "^remote $REMOTE: unloaded"
+	heard_since_loss "^event $REMOTE: selftest enabled$"
+	heard_since_loss "^event $REMOTE: hyp_exit disabled$"
+	# and it goes on
+	ht load
+	within "$patience" heard_since_loss "^remote $REMOTE: loaded"
+	ht disable selftest
+	within "$patience" heard_since_loss "^event $REMOTE: selftest disabled$"
+	same "$(grep -c '^notifications were lost' "$out")" 1
+	monitor_end
+	same "$(cat "$err")" ""
+}
+
+@test "monitor that is too slow says so in JSON" {
+	monitor_begin -j
+	kill -STOP "$monitor"
+	"$toggle" "$REMOTE" hyp_enter 10001
+	kill -CONT "$monitor"
+	within "$patience" heard '"overflow"'
+	ht enable selftest
+	within "$patience" heard '"event":"selftest","id":[0-9]*,"enabled":true'
+	monitor_end
+	jq -s -e '[.[] | select(.change == "overflow")] | . == [{ change: "overflow" }]' "$out"
+}
+
+@test "monitor refuses a remote that there is not" {
+	run -2 timeout "$patience" hyptrace -r nonsense monitor
+	says 'no remote "nonsense"'
+	says "$REMOTE"
 }
