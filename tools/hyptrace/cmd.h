@@ -28,6 +28,7 @@ enum exit_code {
  * @remote:	of the option --remote, or NULL
  * @cpus:	of the option --cpu, where @have_cpus
  * @takes_cpus:	the verb can do something with them
+ * @help:	what the verb does, in a line
  * @json:	print JSON
  * @pretty:	print it indented
  * @color:	print text with colours
@@ -40,6 +41,7 @@ struct context {
 	struct cpu_list		cpus;
 	bool			have_cpus;
 	bool			takes_cpus;
+	const char		*help;
 	bool			json;
 	bool			pretty;
 	bool			color;

@@ -21,21 +21,24 @@ struct verb {
 	bool		takes_cpus;
 };
 
+static int cmd_help(struct context *ctx, int argc, char **argv);
+
 static const struct verb verbs[] = {
-	{ "list",	cmd_list,	"remotes and their events, enabled or not", false },
-	{ "enable",	cmd_enable,	"enable events: names, globs or all", false },
-	{ "disable",	cmd_disable,	"disable events: names, globs or all", false },
-	{ "start",	cmd_start,	"start tracing", false },
-	{ "stop",	cmd_stop,	"stop tracing; events can still be read", false },
-	{ "load",	cmd_load,	"allocate the rings", false },
-	{ "unload",	cmd_unload,	"stop tracing and free the rings", false },
-	{ "clear",	cmd_clear,	"throw away events and counters", true },
-	{ "reset",	cmd_reset,	"stop, unload, disable events, default settings", false },
-	{ "set",	cmd_set,	"change size, mode or rate", false },
-	{ "status",	cmd_status,	"state, sizes, counters", true },
-	{ "stream",	cmd_stream,	"print events as they happen", true },
-	{ "monitor",	cmd_monitor,	"print changes of state as they happen", false },
-	{ "mark",	cmd_mark,	"have a selftest event written", true },
+	{ "list",	cmd_list,	"List remotes and their events, enabled or not.", false },
+	{ "enable",	cmd_enable,	"Enable events: names, globs or all.", false },
+	{ "disable",	cmd_disable,	"Disable events: names, globs or all.", false },
+	{ "start",	cmd_start,	"Start tracing.", false },
+	{ "stop",	cmd_stop,	"Stop tracing; events can still be read.", false },
+	{ "load",	cmd_load,	"Allocate the rings.", false },
+	{ "unload",	cmd_unload,	"Stop tracing and free the rings.", false },
+	{ "clear",	cmd_clear,	"Throw away events and counters.", true },
+	{ "reset",	cmd_reset,	"Stop, unload, disable events, default settings.", false },
+	{ "set",	cmd_set,	"Change size, mode or rate.", false },
+	{ "status",	cmd_status,	"Show states, sizes and counters.", true },
+	{ "stream",	cmd_stream,	"Print events as they happen.", true },
+	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
+	{ "mark",	cmd_mark,	"Have a selftest event written.", true },
+	{ "help",	cmd_help,	"Print help: on all verbs, or on one.", false },
 };
 
 #define NR_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
@@ -44,11 +47,14 @@ enum {
 	OPT_COLOR = 0x100,
 };
 
-static const struct argp_option global_options[] = {
+/* The place of --cpu, which a verb may be without */
+#define GLOBAL_CPU	0
+
+static struct argp_option global_options[] = {
+	{ "cpu",	'C',	"LIST",		0, "Work on these CPUs: 0,2-3 or all", 0 },
 	{ "json",	'j',	NULL,		0, "Print JSON", 0 },
 	{ "pretty",	'p',	NULL,		0, "Print JSON, indented", 0 },
 	{ "remote",	'r',	"REMOTE",	0, "Work on this remote", 0 },
-	{ "cpu",	'C',	"LIST",		0, "Work on these CPUs: 0,2-3 or all", 0 },
 	{ "color",	OPT_COLOR, "WHEN",	0, "Use colours: auto, always or never", 0 },
 	{ 0 }
 };
@@ -146,7 +152,7 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 	struct argp both = {
 		.parser = parse_inputs,
 		.args_doc = argp->args_doc,
-		.doc = argp->doc,
+		.doc = argp->doc ? argp->doc : ctx->help,
 		.children = children,
 	};
 	struct argp own = *argp;
@@ -156,7 +162,11 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 	own.args_doc = NULL;
 	own.doc = NULL;
 	children[0].argp = &own;
+	/* still taken, to be refused by its name */
+	if (!ctx->takes_cpus)
+		global_options[GLOBAL_CPU].flags = OPTION_HIDDEN;
 	argp_parse(&both, argc, argv, 0, NULL, &inputs);
+	global_options[GLOBAL_CPU].flags = 0;
 }
 
 static error_t parse_nothing(int key, char *arg, struct argp_state *state)
@@ -170,7 +180,7 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *state)
 /**
  * cmd_no_arguments - parse for a verb that takes global options only
  * @ctx:	takes the global options
- * @doc:	the verb, and what it does
+ * @doc:	the verb; what it does is in the table of verbs
  * @argc:	as given to the verb
  * @argv:	as given to the verb
  */
@@ -222,7 +232,7 @@ static char *list_verbs(int key, const char *text, void *input)
 	fputs("Verbs:\n", f);
 	for (i = 0; i < NR_VERBS; i++)
 		fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-	fputs("\n\"hyptrace VERB --help\" tells more of a verb.", f);
+	fputs("\n\"hyptrace help VERB\" tells more of a verb.", f);
 	fclose(f);
 	return list;
 }
@@ -257,6 +267,43 @@ static const struct verb *find_verb(const char *name)
 	else
 		cmd_note("unknown verb \"%s\"; see hyptrace --help", name);
 	return NULL;
+}
+
+static int run_verb(struct context *ctx, const struct verb *verb, int argc, char **argv)
+{
+	ctx->takes_cpus = verb->takes_cpus;
+	ctx->help = verb->help;
+	/* messages about a verb's arguments begin with the program's name */
+	argv[0] = "hyptrace";
+	return verb->run(ctx, argc, argv);
+}
+
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+	char **verb = state->input;
+
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (*verb)
+		argp_error(state, "unexpected argument \"%s\"", arg);
+	*verb = arg;
+	return 0;
+}
+
+static int cmd_help(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = { .parser = parse_help, .args_doc = "help [VERB]" };
+	char option[] = "--help", *help[] = { argv[0], option, NULL };
+	struct main_input input = { .ctx = ctx };
+	const struct verb *verb;
+	char *name = NULL;
+
+	cmd_parse(ctx, &argp, argc, argv, &name);
+	/* both end the program once it is printed */
+	if (!name)
+		return argp_parse(&main_argp, 2, help, 0, NULL, &input);
+	verb = find_verb(name);
+	return verb ? run_verb(ctx, verb, 2, help) : EXIT_USAGE;
 }
 
 /* Help goes through stdio: it must not get lost unnoticed either. */
@@ -310,10 +357,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 
 	out_init(&ctx.out, STDOUT_FILENO);
-	ctx.takes_cpus = verb->takes_cpus;
-	/* messages about a verb's arguments begin with the same name */
-	argv[input.verb] = argv[0];
-	code = verb->run(&ctx, argc - input.verb, argv + input.verb);
+	code = run_verb(&ctx, verb, argc - input.verb, argv + input.verb);
 
 	code = finish_output(&ctx, code);
 	printer_free(ctx.p);
