@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace_bench.ko: makes hypercalls and tells how long they took. Write to
+ * parameters/{info,ours,mainline} how many; read the nanoseconds of the last time.
+ */
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+
+#include <asm/kvm_asm.h>
+
+#include "../../driver/el2.h"
+#include "../../hyp/abi.h"
+
+static u64 took;
+
+static void call_info(u64 i)
+{
+	hyptrace_el2.call(HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0);
+}
+
+static void call_ours(u64 i)
+{
+	hyptrace_el2.call(HYPTRACE_OP_WRITE, i, 0, 0);
+}
+
+static void call_mainline(u64 i)
+{
+#ifdef CONFIG_NVHE_EL2_TRACING
+	struct arm_smccc_res res;
+
+	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(__tracing_write_event), i, &res);
+#endif
+}
+
+static int measure(const char *count, void (*call)(u64 i))
+{
+	unsigned long flags;
+	u64 nr, i, start;
+	int ret;
+
+	ret = kstrtou64(count, 0, &nr);
+	if (ret)
+		return ret;
+
+	local_irq_save(flags);
+	start = ktime_get_ns();
+	for (i = 0; i < nr; i++)
+		call(i);
+	took = ktime_get_ns() - start;
+	local_irq_restore(flags);
+
+	return 0;
+}
+
+static int set(const char *count, const struct kernel_param *param)
+{
+	return measure(count, param->arg);
+}
+
+static int get(char *to, const struct kernel_param *param)
+{
+	return sysfs_emit(to, "%llu\n", took);
+}
+
+static const struct kernel_param_ops ops = { .set = set, .get = get };
+
+module_param_cb(info, &ops, call_info, 0600);
+module_param_cb(ours, &ops, call_ours, 0600);
+module_param_cb(mainline, &ops, call_mainline, 0600);
+
+MODULE_DESCRIPTION("hyptrace: the time that hypercalls take");
+MODULE_LICENSE("GPL");

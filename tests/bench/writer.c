@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The writer of hyp/ on the host: nanoseconds per hyp_enter event, the best of some
+ * rounds. writer ring|whole|floor KIB EVENTS [THREADS] [cold]
+ *
+ *	ring	by the ring's functions, with a time that is one more at each event
+ *	whole	by the recording function, clock and all, out of the time stamp counter
+ *		(ordered; a plain rdtsc would overlap with the writer and hide it)
+ *	floor	the same bytes to the same places by nothing but stores
+ *	cold	other memory is read before each batch of events, and only these are timed
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../../hyp/hooks.h"
+
+#define MAX_THREADS	8
+/* As many rounds as make so many events; the best one had the CPU for itself. */
+#define EVENTS_IN_ALL	20000000
+#define MIN_ROUNDS	5
+#define COLD_BATCH	64
+#define COLD_BYTES	(64UL << 20)
+
+static struct hyptrace_ring rings[MAX_THREADS];
+
+__thread struct hyptrace_ring *hyptrace_host_ring;
+__thread pid_t hyptrace_host_vcpu;
+
+static u64 events, kib;
+static void (*write_events)(u64 nr);
+static bool cold;
+static pthread_barrier_t start_line;
+
+u64 hyptrace_counter(void)
+{
+	u32 low, high;
+
+	asm volatile("lfence; rdtsc" : "=a" (low), "=d" (high) : : "memory");
+
+	return (u64)high << 32 | low;
+}
+
+struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
+{
+	return cpu < MAX_THREADS ? &rings[cpu] : NULL;
+}
+
+struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu)
+{
+	(void)cpu;
+
+	return NULL;
+}
+
+int hyptrace_take_page(u64 pfn, void **va)
+{
+	*va = (void *)(pfn << PAGE_SHIFT);
+
+	return 0;
+}
+
+int hyptrace_give_page(void *va)
+{
+	(void)va;
+
+	return 0;
+}
+
+int hyptrace_pin_page(u64 pfn, void **va)
+{
+	return hyptrace_take_page(pfn, va);
+}
+
+void hyptrace_unpin_page(void *va)
+{
+	(void)va;
+}
+
+static void *pages(u64 nr)
+{
+	void *to = aligned_alloc(PAGE_SIZE, nr * PAGE_SIZE);
+
+	if (!to) {
+		fprintf(stderr, "writer: no memory for %lu KiB\n", nr * PAGE_SIZE / 1024);
+		exit(1);
+	}
+	/* page faults are not what is measured */
+	memset(to, 0, nr * PAGE_SIZE);
+
+	return to;
+}
+
+static void call(u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
+
+	if (ret < 0) {
+		fprintf(stderr, "writer: op %lu answered %ld\n", op, ret);
+		exit(1);
+	}
+}
+
+static u64 pfn_of(const void *page)
+{
+	return (u64)page >> PAGE_SHIFT;
+}
+
+static void load(u64 cpu)
+{
+	u64 nr = kib * 1024 / PAGE_SIZE, i;
+	struct hyptrace_table_entry *table = NULL;
+	u8 *data = pages(nr);
+
+	call(HYPTRACE_OP_RING_BEGIN, cpu, nr, 0);
+	for (i = 0; i < nr; i++) {
+		if (i % (HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * HYPTRACE_ENTRIES_PER_TABLE) == 0)
+			call(HYPTRACE_OP_RING_DIR, cpu, pfn_of(pages(1)), 0);
+		if (i % HYPTRACE_ENTRIES_PER_TABLE == 0)
+			table = pages(1);
+		table[i % HYPTRACE_ENTRIES_PER_TABLE].pfn = pfn_of(data + i * PAGE_SIZE);
+		if ((i + 1) % HYPTRACE_ENTRIES_PER_TABLE == 0 || i + 1 == nr)
+			call(HYPTRACE_OP_RING_TABLE, cpu, pfn_of(table), 0);
+	}
+	call(HYPTRACE_OP_RING_READY, cpu, pfn_of(pages(1)), 0);
+	call(HYPTRACE_OP_ATTACH, cpu, HYPTRACE_ALL_EVENTS, 0);
+}
+
+struct entry {
+	u16 common_type;
+	u8 reason;
+	pid_t vcpu;
+} __aligned(4);
+
+/* As the recording function does, but for the clock. */
+static void write_ring(u64 nr)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+	u64 now = ring->last;
+	struct entry *to;
+
+	while (nr--) {
+		now++;
+		if (likely(hyptrace_ring_fits(ring, now - ring->last, sizeof(*to)))) {
+			to = hyptrace_ring_put(ring, now - ring->last, sizeof(*to));
+			ring->last = now;
+		} else {
+			to = hyptrace_ring_reserve(ring, now, sizeof(*to));
+		}
+		to->common_type = HYPTRACE_EVENT_hyp_enter;
+		to->reason = nr;
+		to->vcpu = hyptrace_vcpu_pid();
+		hyptrace_ring_commit(ring, to, sizeof(*to));
+	}
+}
+
+static void write_whole(u64 nr)
+{
+	while (nr--)
+		hyptrace(hyp_enter, nr);
+}
+
+/* Three stores a record and one of the end: as much as reaches memory. */
+static void store_events(u64 nr)
+{
+	static __thread u8 *ring, *pos;
+
+	if (!ring)
+		ring = pos = pages(kib * 1024 / PAGE_SIZE);
+	while (nr--) {
+		*(volatile u32 *)pos = 2;
+		*(volatile u32 *)(pos + 4) = nr << 16 | HYPTRACE_EVENT_hyp_enter;
+		*(volatile u32 *)(pos + 8) = 0;
+		*(volatile u64 *)ring = pos - ring;
+		pos += 12;
+		if (pos + 12 > ring + kib * 1024)
+			pos = ring + sizeof(u64);
+	}
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static u64 timed(u64 nr)
+{
+	u64 start = now_ns();
+
+	write_events(nr);
+
+	return now_ns() - start;
+}
+
+static u64 timed_cold(void)
+{
+	static __thread u64 *other;
+	u64 ns = 0, nr, i;
+
+	if (!other)
+		other = pages(COLD_BYTES / PAGE_SIZE);
+	for (nr = 0; nr < events; nr += COLD_BATCH) {
+		for (i = 0; i < COLD_BYTES / sizeof(*other); i += 8)
+			(*(volatile u64 *)&other[i])++;
+		ns += timed(COLD_BATCH);
+	}
+
+	return ns;
+}
+
+static double results[MAX_THREADS];
+
+static void *run(void *arg)
+{
+	u64 cpu = (uintptr_t)arg, rounds = cold ? 0 : EVENTS_IN_ALL / events;
+	u64 round, ns, best = ~0ULL;
+
+	if (rounds < MIN_ROUNDS)
+		rounds = MIN_ROUNDS;
+
+	hyptrace_host_ring = &rings[cpu];
+	load(cpu);
+	timed(kib * 1024 / 12 + 1);
+	for (round = 0; round < rounds; round++) {
+		pthread_barrier_wait(&start_line);
+		ns = cold ? timed_cold() : timed(events);
+		if (ns < best)
+			best = ns;
+	}
+	results[cpu] = (double)best / events;
+
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	u64 nr_threads = argc > 4 ? strtoull(argv[4], NULL, 0) : 1, i;
+	pthread_t threads[MAX_THREADS];
+	double sum = 0;
+
+	if (argc < 4 || !nr_threads || nr_threads > MAX_THREADS) {
+		fprintf(stderr, "usage: writer ring|whole|floor KIB EVENTS [THREADS] [cold]\n");
+		return 1;
+	}
+	write_events = !strcmp(argv[1], "floor") ? store_events :
+		       !strcmp(argv[1], "whole") ? write_whole : write_ring;
+	kib = strtoull(argv[2], NULL, 0);
+	events = strtoull(argv[3], NULL, 0);
+	cold = argc > 5;
+	pthread_barrier_init(&start_line, NULL, nr_threads);
+	call(HYPTRACE_OP_CLOCK, 1ULL << HYPTRACE_CLOCK_SHIFT, 0, 0);
+
+	for (i = 0; i < nr_threads; i++)
+		pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i);
+	for (i = 0; i < nr_threads; i++) {
+		pthread_join(threads[i], NULL);
+		sum += results[i];
+	}
+	printf("%.2f\n", sum / nr_threads);
+
+	return 0;
+}
