@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# In the machine, with --icount: what reading costs, and how large records are. read-inside.sh FOLDER, which has the
+# module and the program "inside"; prints lines "NAME PEER OURS" as el2-inside.sh does.
+
+set -euo pipefail
+shopt -s inherit_errexit
+
+bench=/sys/module/hyptrace_bench/parameters
+mainline=/sys/kernel/tracing/remotes/hypervisor
+inside=$1/inside
+events=100000
+singles=1000
+subbufs=200
+size_mib=16
+
+row()
+{
+	awk -v name="$1" -v peer="$2" -v ours="$3" -v by="$4" 'BEGIN {
+		printf "%s %s %.2f\n", name, peer ? sprintf("%.2f", peer / by) : "-", ours / by }'
+}
+
+enable_peer()
+{
+	echo 1 >"$mainline/events/hypervisor/$1/enable"
+}
+
+disable_peer()
+{
+	echo 0 >"$mainline/events/hypervisor/$1/enable"
+}
+
+# stream N: what it takes from its start to its end, with so many events that are there
+stream()
+{
+	echo "$1" >"$bench/ours"
+	# shellcheck disable=SC2016 # the shell inside expands it
+	"$inside" run sh -c 'exec hyptrace stream --cpu 0 --count "$1" >/tmp/stream' - "$1"
+	[[ $(wc -l </tmp/stream) == "$1" ]]
+}
+
+peer_stream()
+{
+	[[ -d $mainline ]] || { echo 0 && return; }
+	enable_peer selftest
+	echo "$events" >"$bench/mainline"
+	disable_peer selftest
+	"$inside" lines "$events" "$mainline/trace_pipe"
+}
+
+# drain HOW: ns for so many sub-buffers of hyp_enter and hyp_exit records
+drain()
+{
+	hyptrace clear
+	hyptrace enable hyp_enter hyp_exit
+	echo "$events" >"$bench/info"
+	hyptrace disable all
+	timeout 60 "$inside" "$1" "$subbufs" /tmp/drained
+}
+
+latency()
+{
+	local stream
+	mkfifo /tmp/lines
+	hyptrace clear
+	hyptrace stream --cpu 0 >/tmp/lines &
+	stream=$!
+	timeout 120 "$inside" latency "$singles" "$bench/ours" /tmp/lines
+	# nobody reads its lines any more: it may have ended by that
+	kill -INT "$stream" 2>/dev/null || true
+	wait "$stream" || true
+}
+
+peer_latency()
+{
+	[[ -d $mainline ]] || { echo 0 && return; }
+	enable_peer selftest
+	timeout 300 "$inside" latency "$singles" "$bench/mainline" "$mainline/trace_pipe"
+	disable_peer selftest
+}
+
+# load MIB: to make rings of that size and to give them up
+load()
+{
+	"$inside" run sh -c "hyptrace load --size $1M && hyptrace unload"
+}
+
+# The buffers are loaded with the first that uses them, and go with the last.
+peer_load()
+{
+	echo $(($1 << 10)) >"$mainline/buffer_size_kb"
+	"$inside" run sh -c "cd $mainline && echo 1 >tracing_on && echo 0 >tracing_on && echo >trace"
+}
+
+insmod "$1/hyptrace_bench.ko"
+modprobe hyptrace_pkvm
+
+# what does not depend on the size goes out of the difference; mainline refuses larger ones
+load 9 >/dev/null
+ours=$(($(load 9) - $(load 1)))
+peer=0
+if [[ -d $mainline ]]; then
+	peer_load 9 >/dev/null
+	peer=$(($(peer_load 9) - $(peer_load 1)))
+fi
+row load_us_per_mib "$peer" "$ours" 8000
+
+[[ ! -d $mainline ]] || {
+	echo $((size_mib << 10)) >"$mainline/buffer_size_kb"
+	echo 1 >"$mainline/tracing_on"
+}
+hyptrace load --size ${size_mib}M
+hyptrace enable selftest
+hyptrace start
+# its start and end are not what is asked
+stream 1 >/dev/null
+all=$(stream "$events")
+half=$(stream $((events / 2)))
+peer=$(peer_stream)
+row stream_insns_per_event "$peer" $((all - half)) $((events / 2))
+
+# the second time its pages are there
+drain read >/dev/null
+ours=$(drain read)
+row drain_insns_per_event 0 "$ours" $((subbufs * 340))
+ours=$(drain splice)
+row splice_insns_per_event 0 "$ours" $((subbufs * 340))
+peer=$(peer_latency)
+hyptrace enable selftest
+ours=$(latency)
+row stream_latency_ms "$peer" "$ours" 1000000

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Make the table and results.json of lines "KERNEL CPU NAME PEER OURS" on stdin: rows.py RESULTS MACHINE VERSION...
+
+A row without a goal is there to be looked at. The exit code is 1 if a row misses its goal, or a row that has one is
+missing; rows that only a full run measures keep their last figures.
+"""
+
+import datetime
+import json
+import sys
+
+# name: unit, largest figure that is good enough, or "peer" for less than the peer's
+GOALS = {
+    "el2_insns_enter_exit": ("instructions", 50),
+    "el2_insns_selftest": ("instructions", 50),
+    "el2_insns_disabled": ("instructions", 4),
+    "bytes_per_hyp_enter": ("bytes", 12),
+    "writer_ns_const": ("ns", 2.0),
+    "stream_insns_per_event": ("instructions", 250),
+    "drain_insns_per_event": ("instructions", 10),
+    "stream_latency_ms": ("ms", 10),
+    "load_us_per_mib": ("us", "peer"),
+    "demo_first_event_s": ("s", 10),
+    "kernel_build_s": ("s", 150),
+}
+UNITS = {"ns": "ns", "insns": "instructions", "us": "us"}
+# at least so many times cheaper than mainline in the same boot
+HALF_OF_PEER = {"el2_insns_enter_exit"}
+ONLY_IN_FULL = {"kernel_build_s"}
+
+
+def unit_of(name):
+    if name in GOALS:
+        return GOALS[name][0]
+    return next((unit for part, unit in UNITS.items() if f"_{part}_" in f"{name}_"), "")
+
+
+def number(text):
+    return None if text == "-" else float(text)
+
+
+def is_met(row):
+    goal, ours, peer = row["goal"], row["ours"], row["peer"]
+    if goal is None:
+        return True
+    if goal == "peer":
+        return peer is not None and ours < peer
+    if row["name"] in HALF_OF_PEER and peer is not None and ours * 2 > peer:
+        return False
+    return ours <= goal
+
+
+def read_rows(lines):
+    rows = []
+    for line in lines:
+        kernel, cpu, name, peer, ours = line.split()
+        goal = GOALS[name][1] if name in GOALS else None
+        # a comparison needs a peer, which only one of the kernels has
+        if goal == "peer" and peer == "-":
+            goal = None
+        rows.append({"name": name, "kernel": kernel, "cpu": cpu, "peer": number(peer),
+                     "ours": number(ours), "goal": goal, "unit": unit_of(name)})
+    return rows
+
+
+def keep_last(rows, path):
+    """Rows that were not measured this time."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            before = json.load(file)["rows"]
+    except FileNotFoundError:
+        return []
+    names = {row["name"] for row in rows}
+    return [row for row in before if row["name"] in ONLY_IN_FULL - names]
+
+
+def show(rows):
+    print(f"{'row':<26} {'kernel':<7} {'cpu':<12} {'peer':>9} {'ours':>9} {'ratio':>7} {'goal':>6}")
+    for row in rows:
+        peer = "-" if row["peer"] is None else f"{row['peer']:.2f}"
+        ratio = f"{row['peer'] / row['ours']:.2f}" if row["peer"] and row["ours"] else "-"
+        goal = "-" if row["goal"] is None else row["goal"]
+        miss = "" if is_met(row) else "  MISSED"
+        print(f"{row['name']:<26} {row['kernel']:<7} {row['cpu']:<12} {peer:>9} {row['ours']:>9.2f} "
+              f"{ratio:>7} {goal:>6}{miss}")
+
+
+def main():
+    path, machine, *versions = sys.argv[1:]
+    rows = read_rows(sys.stdin)
+    rows += keep_last(rows, path)
+    show(rows)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"machine": machine, "date": datetime.date.today().isoformat(),
+                   "versions": dict(version.split("=", 1) for version in versions),
+                   "rows": rows}, file, indent=1)
+        file.write("\n")
+    missed = [row["name"] for row in rows if not is_met(row)]
+    missing = set(GOALS) - ONLY_IN_FULL - {row["name"] for row in rows}
+    for name in missed:
+        print(f"{name} misses its goal", file=sys.stderr)
+    for name in sorted(missing):
+        print(f"{name} was not measured", file=sys.stderr)
+    sys.exit(bool(missed or missing))
+
+
+main()

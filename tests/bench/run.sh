@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Measure, print the table, write results.json; README.md says what each row is. BENCH=full also times the build of a
+# kernel. Exits with 1 if a row misses its goal.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+
+here=$repo/tests/bench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# rows KERNEL CPU COMMAND...: its lines, as rows.py wants them
+rows()
+{
+	local kernel=$1 cpu=$2
+	shift 2
+	"$@" >"$work/lines"
+	sed "s/^/$kernel $cpu /" "$work/lines" >>"$work/rows"
+}
+
+# inside CPU SCRIPT ARGUMENT...
+inside()
+{
+	"$vm/run.sh" --cpus 1 --icount --cpu "$1" --share "$work/share" -- "/mnt/repo/tests/bench/$2" "${@:3}"
+}
+
+first_event()
+{
+	local start=${EPOCHREALTIME/./}
+	"$vm/run.sh" -- bash -c "modprobe hyptrace_pkvm && hyptrace enable hyp_enter && hyptrace stream --count 1" |
+		head -n 1 >"$work/first"
+	[[ -s $work/first ]] || die "there was no first event"
+	awk -v us="$((${EPOCHREALTIME/./} - start))" 'BEGIN { printf "demo_first_event_s - %.2f\n", us / 1000000 }'
+}
+
+# From the same sources, with nothing built.
+kernel_build()
+{
+	local start=$SECONDS
+	mkdir "$work/cache"
+	cp -al "$cache/src" "$work/cache/src"
+	HYPTRACE_CACHE=$work/cache "$vm/kernel.sh"
+	echo "kernel_build_s - $((SECONDS - start))"
+}
+
+measure()
+{
+	local KERNEL
+	for KERNEL in 7.2 6.12; do
+		export KERNEL
+		say "instructions on Linux $KERNEL"
+		"$vm/kernel.sh"
+		"$vm/guest.sh"
+		mkdir -p "$work/share"
+		"$here/module.sh" "$work/share"
+		rows "$KERNEL" - "$here/disabled.sh"
+		rows "$KERNEL" neoverse-n1 inside neoverse-n1 el2-inside.sh /mnt/share/hyptrace_bench.ko
+		rows "$KERNEL" cortex-a72 inside cortex-a72 el2-inside.sh /mnt/share/hyptrace_bench.ko
+		rows "$KERNEL" neoverse-n1 inside neoverse-n1 read-inside.sh /mnt/share
+	done
+	say "the writer on this machine"
+	rows - host "$here/writer.sh"
+	rows 6.12 neoverse-n1 first_event
+	[[ ${BENCH:-} != full ]] || rows 6.12 host kernel_build
+}
+
+machine=$(awk -F ': *' '$1 ~ /^model name/ { print $2; exit }' /proc/cpuinfo)
+measure >&2
+"$here/rows.py" "$here/results.json" "${machine:-$(uname -m)}, $(nproc) CPUs" \
+	"compiler=$(cc -dumpfullversion)" "cross-compiler=$("${cross}gcc" -dumpfullversion)" \
+	"qemu=$(qemu-system-aarch64 --version | awk 'NR == 1 { print $4 }')" <"$work/rows"

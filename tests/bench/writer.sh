@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The writer on the host, hot and cold, small rings and large, one thread and many. Prints lines "NAME PEER OURS" in ns
+# per event, where PEER is the loop of stores alone.
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -flto -Wall -Wextra -Werror -fno-strict-aliasing -DHYPTRACE_ENV_HOST \
+	-I"$here/../../hyp" -o "$work/writer" "$here/writer.c" "$here"/../../hyp/*.c -lpthread
+
+# row NAME HOW KIB EVENTS [THREADS [cold]]
+row()
+{
+	local name=$1 how=$2 floor
+	shift 2
+	floor=$("$work/writer" floor "$@")
+	echo "$name $floor $("$work/writer" "$how" "$@")"
+}
+
+row writer_ns_const ring 32 100000
+row writer_ns_const_2mib ring 2048 100000
+row writer_ns_tsc whole 32 100000
+row writer_ns_cold ring 2048 2048 1 cold
+for threads in 2 4 8; do
+	row "writer_ns_${threads}_threads" ring 2048 100000 "$threads"
+done
+# memory for the rings of a thread; half of what there is bounds the largest
+for kib in 32768 524288; do
+	if ((kib * 2 < $(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo) / 2)); then
+		row "writer_ns_$((kib >> 10))_mib" ring "$kib" 10000000
+	fi
+done
+for events in 10000 1000000 10000000; do
+	row "writer_ns_${events}_events" ring 2048 "$events"
+done
