@@ -92,6 +92,32 @@ peer_load()
 	"$inside" run sh -c "cd $mainline && echo 1 >tracing_on && echo 0 >tracing_on && echo >trace"
 }
 
+# capacity KIB: how many hyp_enter events rings of that size hold
+capacity()
+{
+	hyptrace load --size "$1K"
+	hyptrace enable hyp_enter
+	hyptrace start
+	echo "$events" >"$bench/info"
+	hyptrace stop
+	hyptrace -j status | grep -o '"unread":[ "]*[0-9]*' | grep -o '[0-9]*' | sort -n | tail -n 1
+	hyptrace unload
+	hyptrace disable all
+}
+
+peer_capacity()
+{
+	echo "$1" >"$mainline/buffer_size_kb"
+	enable_peer hyp_enter
+	echo 1 >"$mainline/tracing_on"
+	echo "$events" >"$bench/info"
+	echo 0 >"$mainline/tracing_on"
+	disable_peer hyp_enter
+	# it blocks when all was read
+	timeout 1 cat "$mainline/trace_pipe" >/tmp/peer || true
+	grep -c hyp_enter /tmp/peer
+}
+
 insmod "$1/hyptrace_bench.ko"
 modprobe hyptrace_pkvm
 
@@ -105,6 +131,15 @@ if [[ -d $mainline ]]; then
 fi
 row load_us_per_mib "$peer" "$ours" 8000
 
+# so many sub-buffers more hold so many events more; all but 16 bytes of each are data
+more=$(($(capacity 512) - $(capacity 256)))
+data=$((64 * 4080))
+peer=0
+if [[ -d $mainline ]]; then
+	peer=$((data * more / ($(peer_capacity 512) - $(peer_capacity 256))))
+fi
+row bytes_per_hyp_enter "$peer" "$data" "$more"
+
 [[ ! -d $mainline ]] || {
 	echo $((size_mib << 10)) >"$mainline/buffer_size_kb"
 	echo 1 >"$mainline/tracing_on"
@@ -114,17 +149,17 @@ hyptrace enable selftest
 hyptrace start
 # its start and end are not what is asked
 stream 1 >/dev/null
+peer=$(peer_stream)
 all=$(stream "$events")
 half=$(stream $((events / 2)))
-peer=$(peer_stream)
 row stream_insns_per_event "$peer" $((all - half)) $((events / 2))
 
 # the second time its pages are there
 drain read >/dev/null
 ours=$(drain read)
-row drain_insns_per_event 0 "$ours" $((subbufs * 340))
+row read_insns_per_event 0 "$ours" $((subbufs * 340))
 ours=$(drain splice)
-row splice_insns_per_event 0 "$ours" $((subbufs * 340))
+row drain_insns_per_event 0 "$ours" $((subbufs * 340))
 peer=$(peer_latency)
 hyptrace enable selftest
 ours=$(latency)
