@@ -17,7 +17,7 @@ printf '%s\n' 'obj-m := hyptrace_bench.o' 'hyptrace_bench-y := tests/bench/el2.o
 make -s -C "$build" M="$work" ARCH=arm64 CROSS_COMPILE="$cross" modules
 cp "$work/hyptrace_bench.ko" "$to/"
 
-. "$vm/cross-env.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/cross-env.sh"
 # shellcheck disable=SC2086 # CC has arguments
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I"$repo/uapi" -I"$repo/tools/lib/compat" \
 	-o "$to/inside" "$repo/tests/bench/inside.c"

@@ -166,8 +166,10 @@ static void store_events(u64 nr)
 {
 	static __thread u8 *ring, *pos;
 
-	if (!ring)
-		ring = pos = pages(kib * 1024 / PAGE_SIZE);
+	if (!ring) {
+		ring = pages(kib * 1024 / PAGE_SIZE);
+		pos = ring;
+	}
 	while (nr--) {
 		*(volatile u32 *)pos = 2;
 		*(volatile u32 *)(pos + 4) = nr << 16 | HYPTRACE_EVENT_hyp_enter;
