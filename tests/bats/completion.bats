@@ -27,8 +27,9 @@ setup()
 
 @test "verbs are completed" {
 	same "$(complete_line hyptrace st | xargs)" "start status stop stream"
-	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|monitor|mark)$')" 14
+	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|monitor|mark|help)$')" 16
 	same "$(complete_line hyptrace -r test en)" enable
+	same "$(complete_line hyptrace help str)" stream
 }
 
 @test "events are completed" {
@@ -44,5 +45,6 @@ setup()
 
 @test "options are completed" {
 	complete_line hyptrace load --s | grep -qx -- '--size=\?'
+	same "$(complete_line hyptrace show --l)" --last=
 	complete_line hyptrace list --j | grep -qx -- --json
 }

@@ -4,7 +4,7 @@
 
 load ./helper
 
-verbs="list enable disable start stop load unload clear reset set status stream monitor mark"
+verbs="list enable disable start stop load unload clear reset set status stream show monitor mark help"
 
 @test "without a verb it says so" {
 	run -1 hyptrace
@@ -45,8 +45,32 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		run -0 hyptrace "$verb" --help
 		says "$verb"
 		says '--remote'
+		# what it does
+		[[ ${lines[1]} == [A-Z]* ]]
+		case $verb in
+		clear | mark | show | status | stream) says '--cpu' ;;
+		*) [[ $output != *--cpu* ]] ;;
+		esac
 		run -0 hyptrace "$verb" --usage
 	done
+}
+
+@test "help tells what --help tells" {
+	same "$(hyptrace help)" "$(hyptrace --help)"
+	for verb in $verbs; do
+		same "$(hyptrace help "$verb")" "$(hyptrace "$verb" --help)"
+	done
+	run -1 hyptrace help strem
+	says 'did you mean "stream"?'
+	run -1 hyptrace help list status
+	says '"status"'
+}
+
+@test "a verb without CPUs refuses --cpu by its name" {
+	run -1 hyptrace start --cpu 0
+	says 'does not take --cpu'
+	run -1 hyptrace -C 0 list
+	says 'does not take --cpu'
 }
 
 @test "--version names a version" {
@@ -56,9 +80,9 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 
 @test "an unknown remote is refused by its name, and those that are there are told" {
 	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
-		"mark 1" "stream --count 1"; do
+		"mark 1" "stream --count 1" show monitor; do
 		# shellcheck disable=SC2086 # words
-		run -2 hyptrace -r nonsense $words
+		run -2 timeout "$patience" hyptrace -r nonsense $words
 		says 'nonsense'
 		says hypervisor
 	done

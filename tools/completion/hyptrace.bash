@@ -23,7 +23,7 @@ _hyptrace()
 {
 	local cur prev verb='' i remote=() words
 	local global='--json --pretty --remote= --cpu= --color= --help --usage --version'
-	local verbs='list enable disable start stop load unload clear reset set status stream monitor mark'
+	local verbs='list enable disable start stop load unload clear reset set status stream show monitor mark help'
 
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -43,7 +43,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= COMP_CWORD)) || remote=(--remote="${COMP_WORDS[i]}")
 			;;
-		-C | --cpu | --color | --size | --mode | --rate | --count | --order-bound)
+		-C | --cpu | --color | --size | --mode | --rate | --count | --last | --order-bound)
 			[[ ${COMP_WORDS[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -58,7 +58,7 @@ _hyptrace()
 	--color) words='auto always never' ;;
 	--mode) words='overwrite discard' ;;
 	--size) words='64K 1M 16M' ;;
-	--rate | --count | --order-bound) return ;;
+	--rate | --count | --last | --order-bound) return ;;
 	*)
 		case $verb in
 		'') words="$verbs $global" ;;
@@ -72,6 +72,8 @@ _hyptrace()
 			;;
 		load) words="--size= --mode= $global" ;;
 		set) words="--size= --mode= --rate= $global" ;;
+		show) words="--last= --ns $global" ;;
+		help) words="$verbs $global" ;;
 		stream) words="--count= --no-start --ns --order-bound= $global" ;;
 		monitor | mark) words="--count= $global" ;;
 		*) words=$global ;;

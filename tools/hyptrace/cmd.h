@@ -75,6 +75,7 @@ int cmd_reset(struct context *ctx, int argc, char **argv);
 int cmd_set(struct context *ctx, int argc, char **argv);
 int cmd_status(struct context *ctx, int argc, char **argv);
 int cmd_stream(struct context *ctx, int argc, char **argv);
+int cmd_show(struct context *ctx, int argc, char **argv);
 int cmd_monitor(struct context *ctx, int argc, char **argv);
 int cmd_mark(struct context *ctx, int argc, char **argv);
 

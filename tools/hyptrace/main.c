@@ -36,6 +36,7 @@ static const struct verb verbs[] = {
 	{ "set",	cmd_set,	"Change size, mode or rate.", false },
 	{ "status",	cmd_status,	"Show states, sizes and counters.", true },
 	{ "stream",	cmd_stream,	"Print events as they happen.", true },
+	{ "show",	cmd_show,	"Print what is in the rings, and leave it there.", true },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
 	{ "mark",	cmd_mark,	"Have a selftest event written.", true },
 	{ "help",	cmd_help,	"Print help: on all verbs, or on one.", false },

@@ -1,0 +1,214 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# show: what is in the rings, and is there afterwards as it was before.
+
+load ../helper
+
+# show_to FILE [OPTION...]: with what it says on stderr in FILE.err.
+show_to()
+{
+	local file=$1
+	shift
+	ht show "$@" >"$file" 2>"$file.err"
+}
+
+# without_gaps FILE: each number follows the one before, but for what a LOST line between them tells.
+without_gaps()
+{
+	awk '
+		$2 == "LOST" { lost += $3 }
+		/selftest/ {
+			sub(/.*id=/, "")
+			if (seen && $0 != last + lost + 1) {
+				print "after " last " and " lost " lost came " $0
+				bad = 1
+			}
+			seen = 1
+			last = $0
+			lost = 0
+		}
+		END { exit bad }
+	' "$1"
+}
+
+@test "show prints what is there, and it stays" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks
+	ht mark 1 --count 1000 -C 0
+	for _ in 1 2; do
+		show_to "$out" -C 0
+		ids <"$out" | numbered 1 1000
+		same "$(tail -n 1 "$out.err")" "hyptrace: 1000 events shown"
+		same "$(total read)" 0
+		same "$(total unread)" 1000
+		same "$(of .state)" tracing
+		same "$(of .readers)" 0
+	done
+}
+
+@test "show prints the very lines that a stream prints then" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks
+	for burst in 100 200 300; do
+		ht mark "$burst" --count 50 -C all
+	done
+	for option in --ns -j; do
+		show_to "$out" "$option"
+		same "$(wc -l <"$out")" "$(total unread)"
+	done
+	show_to "$out" --ns
+	drain --ns >"$BATS_TEST_TMPDIR/streamed"
+	cmp "$out" "$BATS_TEST_TMPDIR/streamed"
+	in_time_order "$out"
+	show_to "$out" --ns
+	same "$(cat "$out")" ""
+	same "$(cat "$out.err")" "hyptrace: 0 events shown"
+}
+
+@test "of a remote that is not loaded there is nothing to show, and it stays so" {
+	ht enable selftest
+	run -2 ht show
+	says "cannot show \"$REMOTE\": nothing is loaded"
+	same "$(of .state)" unloaded
+}
+
+@test "show does not mind that tracing is off, and does not start it" {
+	tracing_marks
+	ht mark 1 --count 10 -C 0
+	ht stop
+	show_to "$BATS_TEST_TMPDIR/out"
+	ids <"$BATS_TEST_TMPDIR/out" | numbered 1 10
+	same "$(of .state)" loaded
+	same "$(total unread)" 10
+}
+
+@test "what a stream has taken is not shown" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks --size 64K
+	ht mark 1 --count 2000 -C 0
+	ht stream --count 700 -C 0 >/dev/null
+	unread=$(total unread)
+	((unread > 0 && unread <= 1300))
+	show_to "$out" -C 0
+	ids <"$out" | numbered $((2001 - unread)) 2000
+}
+
+@test "a stream that runs is not disturbed" {
+	ht enable selftest
+	stream_begin -C 0
+	for id in {1..5}; do
+		ht mark "$id" -C 0
+		show_to "$BATS_TEST_TMPDIR/shown" -C 0
+		is_consumer "$stream"
+	done
+	within "$patience" has_lines 5 "$out"
+	stream_end
+	ids <"$out" | numbered 1 5
+}
+
+@test "where the writer has gone round behind a consumer that stays there is no gap" {
+	shown=$BATS_TEST_TMPDIR/shown
+	ht set --size 16K
+	ht enable selftest
+	stream_begin -C 0
+	ht mark 1 --count 20 -C 0
+	within "$patience" has_lines 20 "$out"
+	kill -STOP "$stream"
+	ht mark 21 --count 5000 -C 0
+	show_to "$shown" -C 0
+	same "$(tail -n 1 "$shown" | ids)" 5020
+	has_lines 600 "$shown"
+	without_gaps "$shown"
+	none LOST "$shown"
+	kill -CONT "$stream"
+	stream_end
+}
+
+@test "shown while it is written, there is no gap" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks --size 16K
+	hyptrace -r "$REMOTE" mark 1 --count 100000 -C 0 3>&- &
+	writer=$!
+	for _ in {1..20}; do
+		show_to "$out" -C 0
+		without_gaps "$out"
+		none LOST "$out"
+	done
+	ended "$writer"
+	show_to "$out" -C 0
+	same "$(tail -n 1 "$out" | ids)" 100000
+	has_lines 600 "$out"
+	without_gaps "$out"
+}
+
+@test "events that were dropped are told where they are missing" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks --size 16K --mode discard
+	ht mark 1 --count 3000 -C 0
+	dropped=$(total dropped)
+	((dropped > 0))
+	show_to "$out" -C 0
+	ids <"$out" | numbered 1 $((3000 - dropped))
+	none LOST "$out"
+	# one sub-buffer is free again
+	ht stream --count 1 -C 0 >/dev/null
+	ht mark 3001 --count 10 -C 0
+	show_to "$out" -C 0
+	grep -qx "\[000\] LOST $dropped events" "$out"
+	without_gaps "$out"
+	same "$(tail -n 1 "$out" | ids)" 3010
+	same "$(tail -n 1 "$out.err")" \
+		"hyptrace: $(total unread) events shown, $dropped lost in between"
+	show_to "$out" -C 0 -j
+	jq -s -e --argjson n "$dropped" '[.[] | select(.lost)] | . == [{ cpu: 0, lost: $n }]' "$out"
+}
+
+@test "--last prints the last ones, of all CPUs together" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks
+	ht mark 1 --count 1000 -C 0
+	show_to "$out" --last 5 -C 0
+	ids <"$out" | numbered 996 1000
+	same "$(cat "$out.err")" "hyptrace: 5 events shown"
+	show_to "$out" --last 1
+	same "$(ids <"$out")" 1000
+	same "$(cat "$out.err")" "hyptrace: 1 event shown"
+	show_to "$out" --last 5000 -C 0
+	ids <"$out" | numbered 1 1000
+	ht mark 7 -C "$(last_cpu)"
+	show_to "$out" --last 3
+	same "$(ids <"$out" | xargs)" "999 1000 7"
+	run -1 ht show --last 0
+	run -1 ht show --last x
+	says '"x"'
+}
+
+@test "--cpu shows that CPU only" {
+	tracing_marks
+	ht mark 1 -C all
+	show_to "$BATS_TEST_TMPDIR/out" -C "$(last_cpu)"
+	same "$(cut -d ']' -f 1 "$BATS_TEST_TMPDIR/out")" "[$(printf %03d "$(last_cpu)")"
+	run -2 ht show -C 4095
+	says 'has no CPU 4095'
+}
+
+@test "what was cleared is not shown" {
+	tracing_marks
+	ht mark 1 --count 1000 -C 0
+	ht clear
+	ht mark 5 --count 2 -C 0
+	show_to "$BATS_TEST_TMPDIR/out"
+	same "$(ids <"$BATS_TEST_TMPDIR/out" | xargs)" "5 6"
+}
+
+@test "head ends it" {
+	tracing_marks
+	ht mark 1 --count 1000 -C 0
+	run -0 bash -c "set -o pipefail; timeout $patience hyptrace -r $REMOTE show -C 0 2>/dev/null | head -n 2"
+	same "$(ids <<<"$output" | xargs)" "1 2"
+}
+
+@test "an argument is wrong usage" {
+	run -1 ht show now
+	says '"now"'
+}
