@@ -15,17 +15,10 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "wrap.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
 #define RING_SIZE	(64 * 1024)
-
-/* What the linker's --wrap makes of the calls of that test, and of our own */
-int __real_open(const char *path, int flags, ...);
-ssize_t __real_write(int fd, const void *data, size_t len);
-int __real_stat(const char *path, struct stat *stat);
-int __wrap_open(const char *path, int flags, ...);
-ssize_t __wrap_write(int fd, const void *data, size_t len);
-int __wrap_stat(const char *path, struct stat *stat);
 
 /* One file of tracefs is open for writing at a time. */
 static const char *written;

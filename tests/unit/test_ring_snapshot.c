@@ -63,18 +63,15 @@ const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_
 
 static bool write_one(u64 number)
 {
+	const u32 size = number % 8 ? SHORT_PAYLOAD : LONG_PAYLOAD;
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	void *to;
+	void *to = hyptrace_ring_reserve(ring, hyptrace_clock(&ring->clock), size);
 
-	if (number % 8)
-		to = hyptrace_ring_reserve(ring, hyptrace_clock(), SHORT_PAYLOAD);
-	else
-		to = hyptrace_ring_reserve(ring, hyptrace_clock(), LONG_PAYLOAD);
 	if (!to)
 		return false;
-	memset(to, 0xee, number % 8 ? SHORT_PAYLOAD : LONG_PAYLOAD);
+	memset(to, 0xee, size);
 	memcpy(to + NUMBER_AT, &number, sizeof(number));
-	hyptrace_ring_commit(ring);
+	hyptrace_ring_commit(ring, to, size);
 	return true;
 }
 

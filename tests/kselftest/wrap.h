@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the linker's --wrap makes of the calls of the kernel's test and of our own: see kernel_map.c. */
+#ifndef __WRAP_H
+#define __WRAP_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+int __real_open(const char *path, int flags, ...);
+ssize_t __real_write(int fd, const void *data, size_t len);
+int __real_stat(const char *path, struct stat *stat);
+int __wrap_open(const char *path, int flags, ...);
+ssize_t __wrap_write(int fd, const void *data, size_t len);
+int __wrap_stat(const char *path, struct stat *stat);
+
+#endif /* __WRAP_H */
