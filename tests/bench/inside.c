@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the benchmarks do inside the machine. Each but the last prints the CPU time
- * it took, in nanoseconds: time in which the CPU idles is no instructions.
+ * What the benchmarks do inside the machine. Each but the last two prints the CPU
+ * time it took, in nanoseconds: time in which the CPU idles is no instructions.
  *
  *	inside run COMMAND...		what a command takes
  *	inside lines N PATH		read N lines of text
@@ -9,6 +9,7 @@
  *	inside splice N FILE		the same by splice(2)
  *	inside latency N TRIGGER PATH	write to TRIGGER, wait for the line that follows
  *					from it at PATH: the worst time of N
+ *	inside until WORD PATH		how many lines come before one with that word
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -192,6 +193,19 @@ static uint64_t latency(long nr, const char *trigger, const char *path)
 	return worst;
 }
 
+static uint64_t until(const char *word, const char *path)
+{
+	FILE *from = fopen(path, "r");
+	uint64_t nr = 0;
+
+	if (!from)
+		fail(path);
+	while (fgets(buffer, sizeof(buffer), from) && !strstr(buffer, word))
+		nr++;
+
+	return nr;
+}
+
 int main(int argc, char **argv)
 {
 	long nr = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
@@ -207,6 +221,8 @@ int main(int argc, char **argv)
 		took = drain_by_splice(nr, argv[3]);
 	else if (argc == 5 && !strcmp(argv[1], "latency"))
 		took = latency(nr, argv[3], argv[4]);
+	else if (argc == 4 && !strcmp(argv[1], "until"))
+		took = until(argv[2], argv[3]);
 	else
 		return 1;
 	printf("%llu\n", (unsigned long long)took);

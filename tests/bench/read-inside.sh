@@ -111,11 +111,14 @@ peer_capacity()
 	enable_peer hyp_enter
 	echo 1 >"$mainline/tracing_on"
 	echo "$events" >"$bench/info"
-	echo 0 >"$mainline/tracing_on"
 	disable_peer hyp_enter
-	# it blocks when all was read
-	timeout 1 cat "$mainline/trace_pipe" >/tmp/peer || true
-	grep -c hyp_enter /tmp/peer
+	# reading blocks when all was read: this is the last
+	enable_peer selftest
+	echo 1 >"$bench/mainline"
+	disable_peer selftest
+	echo 0 >"$mainline/tracing_on"
+	"$inside" until selftest "$mainline/trace_pipe"
+	echo >"$mainline/trace"
 }
 
 insmod "$1/hyptrace_bench.ko"
