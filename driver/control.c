@@ -217,25 +217,20 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 	return 0;
 }
 
-int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
+/* Without the control mutex: on several CPUs at once, and nobody has to wait for it. */
+static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc *desc,
+		       unsigned int cpu, u64 value, u32 count)
 {
-	struct hyptrace_remote *remote = info->user_ptr[0];
-	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_CPU];
-	unsigned int cpu = attr ? nla_get_u32(attr) : raw_smp_processor_id();
-	u32 count = 1, batch;
-	u64 value;
+	u32 batch;
 	int err;
-
-	err = check_mark(info, remote, cpu);
-	if (err)
-		return err;
-	value = nla_get_u64(info->attrs[HYPTRACE_A_CONTROL_VALUE]);
-	if (info->attrs[HYPTRACE_A_CONTROL_COUNT])
-		count = nla_get_u32(info->attrs[HYPTRACE_A_CONTROL_COUNT]);
 
 	for (; count; count -= batch, value += batch) {
 		batch = min_t(u32, count, MARK_BATCH);
-		err = remote->desc->ops->write_selftest(cpu, value, batch, remote->desc->priv);
+		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
+		if (err == -ENODATA) {
+			NL_SET_ERR_MSG_FMT(info->extack, "CPU %u does not write any more", cpu);
+			return err;
+		}
 		if (err) {
 			NL_SET_ERR_MSG_FMT(info->extack, "writing failed (error %d)", -err);
 			return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_CPU);
@@ -248,4 +243,30 @@ int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
 		cond_resched();
 	}
 	return 0;
+}
+
+int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_CPU];
+	unsigned int cpu = attr ? nla_get_u32(attr) : raw_smp_processor_id();
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	u32 count = 1;
+	u64 value;
+	int err;
+
+	err = check_mark(info, remote, cpu);
+	if (err)
+		return err;
+	value = nla_get_u64(info->attrs[HYPTRACE_A_CONTROL_VALUE]);
+	if (info->attrs[HYPTRACE_A_CONTROL_COUNT])
+		count = nla_get_u32(info->attrs[HYPTRACE_A_CONTROL_COUNT]);
+
+	down_read(&remote->marking);
+	mutex_unlock(&remote->control);
+	err = write_marks(info, desc, cpu, value, count);
+	up_read(&remote->marking);
+	/* for hyptrace_nl_post_doit() */
+	mutex_lock(&remote->control);
+	return err;
 }

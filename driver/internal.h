@@ -7,6 +7,8 @@
  *	hyptrace_remotes_lock	the list of remotes, registering and unregistering
  *	  remote->control	state, settings, enabled events, descriptors
  *	    reader->lock	one CPU's ring: its reader's page and counts
+ *	    remote->marking	for reading while selftest events are written, without
+ *				the control mutex; for writing when the remote goes
  *
  *	file->lock		a descriptor's attaching and its piece of a read; it
  *				is held over copies to user space, and all of the
@@ -48,6 +50,7 @@
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/poll.h>
+#include <linux/rwsem.h>
 #include <linux/sizes.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -163,6 +166,8 @@ struct hyptrace_counts {
  * @loss_work:	sends the notifications of losses
  * @debugfs:	its folder
  *
+ * @marking:	see above
+ *
  * @node:	in the list of remotes. Protected by hyptrace_remotes_lock.
  *
  * @control:	protects from here on. @state may be read without it.
@@ -187,6 +192,7 @@ struct hyptrace_remote {
 	struct hyptrace_reader			**readers;
 	struct delayed_work			loss_work;
 	struct dentry				*debugfs;
+	struct rw_semaphore			marking;
 
 	struct list_head			node;
 

@@ -225,6 +225,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 		return ERR_PTR(-ENOMEM);
 	kref_init(&remote->refs);
 	mutex_init(&remote->control);
+	init_rwsem(&remote->marking);
 	INIT_LIST_HEAD(&remote->node);
 	INIT_LIST_HEAD(&remote->files);
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);

@@ -94,7 +94,8 @@ struct hyptrace_swap {
  * struct hyptrace_remote_ops - what a remote can do
  *
  * All are called in process context, with the remote's control mutex held, but
- * for @swap_reader_page and @sync, which are called with the mutex of that CPU's
+ * for @write_selftest, which is called at any time while the remote is registered,
+ * and @swap_reader_page and @sync, which are called with the mutex of that CPU's
  * reader held and must not sleep for long; @reset is called with both. Those
  * three are called only while loaded: not before @load_trace_buffer has returned
  * nor once @unload_trace_buffer is called. They may run for several CPUs at once,
@@ -128,7 +129,8 @@ struct hyptrace_swap {
  *		as @unload_trace_buffer. Also when @renew was not called for all CPUs.
  * @enable_event: set whether the event is written while tracing. At any time.
  * @write_selftest: have @count events "selftest" written on @cpu, numbered
- *		upwards from @id. Optional: -EOPNOTSUPP.
+ *		upwards from @id. -ENODATA where it is not enabled. Optional:
+ *		-EOPNOTSUPP.
  * @set_rate:	write that many selftest events per second and CPU while tracing.
  *		Optional.
  */

@@ -496,5 +496,7 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 	list_for_each_entry_safe(file, next, &remote->files, node)
 		file_leave(remote, file);
 	hyptrace_notify_remote_gone(remote);
+	/* those who write selftest events have done so */
+	guard(rwsem_write)(&remote->marking);
 	remote->desc = NULL;
 }

@@ -22,7 +22,7 @@ struct cpu_call {
 	u64			op;
 	u64			arg1;
 	u64			arg2;
-	u64			count;	/* times, arg1 counting up */
+	u64			count;	/* times, arg1 counting up; until an error */
 	s64			ret;
 };
 
@@ -31,7 +31,7 @@ static void do_call(void *arg)
 	struct cpu_call *call = arg;
 	u64 i;
 
-	for (i = 0; i < call->count; i++)
+	for (i = 0; i < call->count && !call->ret; i++)
 		call->ret = call->writer->call(call->op, call->arg1 + i,
 					       call->arg2, 0);
 }
@@ -410,7 +410,9 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
  * @count:	how many
  * @priv:	the writer
  *
- * Return: 0; -ENXIO if the CPU is off; -EINTR if a signal came in between.
+ * Context: process, sleeps. Neither a lock of the remote nor its rings are needed.
+ * Return: 0; -ENXIO if the CPU is off; -ENODATA if the event is not enabled there
+ * (any more); -EINTR if a signal came in between.
  */
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {

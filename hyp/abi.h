@@ -75,7 +75,8 @@
  *	in the reader's sub-buffer.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
- * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU.
+ * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU. -ENODATA unless it
+ *	is enabled here.
  * @HYPTRACE_NR_OPS: how many there are
  */
 enum hyptrace_op {

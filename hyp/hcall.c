@@ -38,6 +38,16 @@ static int attach(struct hyptrace_ring *ring, u64 events)
 	return hyptrace_ring_attach(ring, events);
 }
 
+static s64 write_selftest(u64 id)
+{
+	if (!(READ_ONCE(hyptrace_this_ring()->enabled) &
+	      BIT_ULL(HYPTRACE_EVENT_selftest)))
+		return -ENODATA;
+	hyptrace(selftest, id);
+
+	return 0;
+}
+
 /* Building a ring and taking it down: the CPU's, or its spare one. */
 static s64 call_load(u64 op, u64 which, u64 arg2, u64 arg3)
 {
@@ -113,8 +123,7 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	case HYPTRACE_OP_CLOCK:
 		return hyptrace_clock_set(arg1, arg2, arg3);
 	case HYPTRACE_OP_WRITE:
-		hyptrace(selftest, arg1);
-		return 0;
+		return write_selftest(arg1);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

@@ -70,8 +70,8 @@ bool run_write(struct run *run, enum model_kind kind, u32 payload, u64 now)
 		if (run->next & 1)
 			hyptrace(selftest, run->next);
 		else
-			assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, run->next,
-							0, 0), 0);
+			assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, run->next, 0, 0),
+					 run->enabled & bit ? 0 : -ENODATA);
 		break;
 	case MODEL_RAW:
 		if (!run->enabled)

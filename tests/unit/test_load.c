@@ -144,7 +144,7 @@ static void while_empty(void **state)
 	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_RENEW, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_MOVE, CPU, 0, 0);
-	refused(0, HYPTRACE_OP_WRITE, 7, 0, 0);
+	refused(-ENODATA, HYPTRACE_OP_WRITE, 7, 0, 0);
 	hyptrace_cpu_off();
 	hyptrace_cpu_on();
 	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
@@ -355,7 +355,7 @@ static void while_freeing(void **state)
 		refused(-ENODEV, HYPTRACE_OP_ATTACH, CPU, 2, 0);
 		refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
 		refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
-		refused(0, HYPTRACE_OP_WRITE, 7, 0, 0);
+		refused(-ENODATA, HYPTRACE_OP_WRITE, 7, 0, 0);
 	}
 	env_ring_load(&ring, CPU, 350, 3, HYPTRACE_RING_DISCARD);
 	env_ring_free(&ring);
