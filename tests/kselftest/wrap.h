@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the linker's --wrap makes of the calls of the kernel's test and of our own: see kernel_map.c. */
+/*
+ * What the linker's --wrap makes of the calls of the kernel's test and of our own:
+ * see kernel_map.c.
+ */
 #ifndef __WRAP_H
 #define __WRAP_H
 

@@ -27,10 +27,13 @@
 #define TOGETHER_PART	8
 
 /* And nobody waits for longer than this for an event to be seen at all. */
-#define LATENCY_USEC	5000
+#define LATENCY_USEC	3000
 
 /* How much is read at once from a ring, unless a sub-buffer is larger. */
 #define READ_SIZE	(64 << 10)
+
+/* The smallest record: a header, and an id that is rounded up. */
+#define RECORD_MIN	8
 
 /* With tracing off poll() has nothing to wait for: look again so often. */
 #define ASLEEP_NSEC	(200 * NSEC_PER_MSEC)
@@ -42,6 +45,7 @@
  * struct stream_source - a CPU's ring
  * @reader:	its consumer
  * @buf:	sub-buffers as they were read
+ * @size:	room in @buf
  * @len:	bytes in @buf
  * @pos:	where the next sub-buffer starts
  * @asked:	when @buf was asked for last
@@ -115,8 +119,7 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
 				err.text);
 	src->size = READ_SIZE - READ_SIZE % src->reader.subbuf_size;
-	/* take as little as can be off the ring of what will not be printed */
-	if (src->size < src->reader.subbuf_size || s->limit)
+	if (src->size < src->reader.subbuf_size)
 		src->size = src->reader.subbuf_size;
 	src->buf = malloc(src->size);
 	src->dec = hyptrace_decoder_new();
@@ -250,6 +253,21 @@ static void found(struct stream *s, unsigned int index)
 			       same_clock ? src->rec.ts : src->asked);
 }
 
+/* As little as can be is taken off the ring of what will not be printed. */
+static size_t read_size(const struct stream *s, const struct stream_source *src)
+{
+	const size_t subbuf = src->reader.subbuf_size;
+	size_t size;
+
+	if (!s->limit)
+		return src->size;
+	/* no sub-buffer has more events than there is room for the smallest */
+	size = (s->limit - s->read) / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
+	if (size < subbuf)
+		return subbuf;
+	return size < src->size ? size : src->size;
+}
+
 /* Look for the next event of a source: an exit code. */
 static int ask(struct stream *s, unsigned int index)
 {
@@ -259,7 +277,7 @@ static int ask(struct stream *s, unsigned int index)
 	src->pending = next_record(src);
 	while (!src->pending && !src->over) {
 		src->asked = now();
-		n = read(src->reader.fd, src->buf, src->size);
+		n = read(src->reader.fd, src->buf, read_size(s, src));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN)
