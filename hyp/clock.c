@@ -52,7 +52,7 @@ u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 	copy->epoch_cycles = new.epoch_cycles;
 	copy->epoch_ns = new.epoch_ns;
 	WRITE_ONCE(copy->limit, new.limit);
-	/* (F) either we see an update, or it takes the limit: pairs with (G) */
+	/* (I) either we see an update, or it takes the limit: pairs with (J) */
 	smp_mb();
 	if (READ_ONCE(clock.seq) != seq)
 		WRITE_ONCE(copy->limit, 0);
@@ -106,7 +106,7 @@ int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)
 	smp_store_release(&clock.seq, next);
 	hyptrace_unlock(&clock.lock);
 
-	/* (G) the update, then the limits: pairs with (F) */
+	/* (J) the update, then the limits: pairs with (I) */
 	smp_mb();
 	take_limits();
 

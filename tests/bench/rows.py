@@ -24,10 +24,10 @@ GOALS = {
     "demo_first_event_s": ("s", 10),
     "kernel_build_s": ("s", 150),
 }
-UNITS = {"ns": "ns", "insns": "instructions", "us": "us"}
+UNITS = {"ns": "ns", "insns": "instructions", "us": "us", "s": "s"}
 # at least so many times cheaper than mainline in the same boot
 HALF_OF_PEER = {"el2_insns_enter_exit"}
-ONLY_IN_FULL = {"kernel_build_s"}
+ONLY_IN_FULL = {"kernel_build_s", "demo_source_s", "demo_rootfs_s", "demo_tools_s"}
 
 
 def unit_of(name):
@@ -92,12 +92,12 @@ def main():
     rows += keep_last(rows, path)
     show(rows)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"machine": machine, "date": datetime.date.today().isoformat(),
+        json.dump({"license": "SPDX-License-Identifier: GPL-2.0-only", "machine": machine, "date": datetime.date.today().isoformat(),
                    "versions": dict(version.split("=", 1) for version in versions),
                    "rows": rows}, file, indent=1)
         file.write("\n")
     missed = [row["name"] for row in rows if not is_met(row)]
-    missing = set(GOALS) - ONLY_IN_FULL - {row["name"] for row in rows}
+    missing = set(GOALS) - {row["name"] for row in rows}
     for name in missed:
         print(f"{name} misses its goal", file=sys.stderr)
     for name in sorted(missing):
