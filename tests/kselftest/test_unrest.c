@@ -35,8 +35,8 @@ struct writers {
 };
 
 /*
- * Numbers upwards, as fast as it goes. On a CPU that comes or goes, which has no
- * ring in between, a batch is written or is not: the ring says which.
+ * Numbers upwards, as fast as it goes. On a CPU that comes or goes, which does not
+ * write in between, some of a batch are written: the ring says how many.
  */
 static int writer(struct writers *writers, const char *remote, unsigned int cpu, bool hotplug)
 {
@@ -49,7 +49,7 @@ static int writer(struct writers *writers, const char *remote, unsigned int cpu,
 		return 1;
 	while (!__atomic_load_n(&writers->over, __ATOMIC_ACQUIRE)) {
 		err = control_mark(&own, remote, cpu, *written, BATCH);
-		if (err && !(hotplug && err == -ENXIO))
+		if (err && !(hotplug && (err == -ENXIO || err == -ENODATA)))
 			return 2;
 		if (hotplug && control_counts(&own, remote, cpu, &counts))
 			return 3;
