@@ -178,6 +178,7 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 {
 	static const struct hyptrace_watermark any;
 	struct hyptrace_remote *remote = hyptrace_file_remote(file);
+	struct hyptrace_reader *reader;
 	long err;
 
 	if (!remote)
@@ -187,17 +188,19 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 	if (is_of_all_cpus(file) || !atomic_read(&file->mappings))
 		return -ENODEV;
 
+	reader = hyptrace_remote_reader(remote, file->cpu);
 	while (!nonblock) {
 		int kicks = atomic_read(&file->kicks);
 		bool tracing = hyptrace_remote_is_tracing(remote);
 
-		if (hyptrace_file_has_data(file, remote, &any) || !tracing)
+		/* of the ring: what read() has taken off is no business of it */
+		if (hyptrace_reader_has_data(reader, &any) || !tracing)
 			break;
 		err = hyptrace_file_sleep(file, kicks);
 		if (err)
 			return err;
 	}
-	err = hyptrace_reader_advance(hyptrace_remote_reader(remote, file->cpu));
+	err = hyptrace_reader_advance(reader);
 	hyptrace_file_go_on_looking(file);
 	return err;
 }

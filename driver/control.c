@@ -231,14 +231,13 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 			NL_SET_ERR_MSG_FMT(info->extack, "CPU %u does not write any more", cpu);
 			return err;
 		}
+		if (err == -EINTR || (count > batch && signal_pending(current))) {
+			NL_SET_ERR_MSG(info->extack, "interrupted: not all events are written");
+			return -EINTR;
+		}
 		if (err) {
 			NL_SET_ERR_MSG_FMT(info->extack, "writing failed (error %d)", -err);
 			return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_CPU);
-		}
-		if (count > batch && signal_pending(current)) {
-			NL_SET_ERR_MSG_FMT(info->extack, "interrupted: %u events not written",
-					   count - batch);
-			return -EINTR;
 		}
 		cond_resched();
 	}

@@ -17,6 +17,8 @@
  *	cb_lock of genetlink, held over each request, is outside of them all, and
  *	cpus_read_lock(), which callbacks of remotes take, inside.
  *
+ *	the pipe's mutex is held over a splice, and outside of file->lock
+ *
  *	mmap_lock
  *	  reader->map_lock	that there is a ring to be mapped; taken also within
  *				reader->lock, which mmap() cannot take: remotes
@@ -24,8 +26,8 @@
  *				is held over a copy from or to user space
  *
  * A remote's callbacks are called with control held, swap_reader_page() and
- * sync() with reader->lock, reset() with both. No callback is called once
- * hyptrace_remote_unregister() has returned.
+ * sync() with reader->lock, reset() and renew() with both, write_selftest() with
+ * marking. No callback is called once hyptrace_remote_unregister() has returned.
  *
  * State of a remote (enum hyptrace_state of linux/hyptrace_netlink.h):
  *
@@ -93,6 +95,7 @@
  * @time:	time stamp of the last record that was delivered
  * @lost:	events missing right before the page, not yet delivered with it
  * @swap_lost:	the same, as it was at the swap
+ * @next_lost:	events missing right after the page, as far as a resize has told
  * @read:	events delivered since the load or the last clear
  * @loss_told:	events lost, of those since then, that were notified or are in
  *		@loss_carry
@@ -118,6 +121,7 @@ struct hyptrace_reader {
 	u64					time;
 	u64					lost;
 	u64					swap_lost;
+	u64					next_lost;
 	u64					read;
 	u64					loss_told;
 	u64					loss_carry;

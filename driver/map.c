@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU's ring in user space: the meta page, and mapping. Called by reader.c,
- * state.c and chardev.c.
+ * state.c, resize.c and chardev.c.
  *
  * The layout and the ids are those of the kernel's own ring-buffer mapping: on
  * a fresh ring the reader's sub-buffer is 0 and the first to be written is 1.
@@ -93,7 +93,8 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
-	/* (K) who sees the new one does not see the read of a sub-buffer before */
+	WRITE_ONCE(map->next_lost, reader->next_lost);
+	/* (K) pairs with the acquire of who looks on: nothing of the sub-buffer before */
 	smp_store_release(&map->begin, user_begin(reader));
 }
 

@@ -101,12 +101,6 @@ static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t
 	return done ? done : err;
 }
 
-static const struct pipe_buf_operations page_ops = {
-	.release	= generic_pipe_buf_release,
-	.try_steal	= generic_pipe_buf_try_steal,
-	.get		= generic_pipe_buf_get,
-};
-
 static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 {
 	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT);
@@ -119,13 +113,14 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 		__free_page(page);
 		return err;
 	}
-	*buf = (struct pipe_buffer) { .ops = &page_ops, .page = page, .len = PAGE_SIZE };
+	*buf = (struct pipe_buffer) { .ops = &nosteal_pipe_buf_ops, .page = page, .len = PAGE_SIZE };
 	return 0;
 }
 
 /*
  * Room in the pipe comes first: what was taken off a ring has nowhere else to go.
- * Who splices has seen that the pipe has a reader, and holds its lock.
+ * Who splices has seen that the pipe has a reader, and holds its lock. The pages are
+ * charged to the caller, and so not for others to have for their own.
  */
 static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info *pipe,
 			      size_t count)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reading end of a CPU's ring: its page, the swap, and exact counts.
- * Called by chardev.c, state.c, remote.c, message.c and debugfs.c.
+ * Called by chardev.c, read.c, wait.c, state.c, resize.c, remote.c, message.c and
+ * debugfs.c.
  *
  * The writer at work on another CPU, and what orders the two:
  *
@@ -86,6 +87,7 @@ static void reader_begin(struct hyptrace_reader *reader)
 	reader->time = 0;
 	reader->lost = 0;
 	reader->swap_lost = 0;
+	reader->next_lost = 0;
 	reader->read = 0;
 	reader->loss_told = 0;
 }
@@ -175,6 +177,7 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 		return err;
 	swap(*old, *new);
 	reader->id = old->nr_pages - 1;
+	reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
 	hyptrace_user_meta_update(reader);
 	return 0;
 }
@@ -198,6 +201,7 @@ static int reader_swap(struct hyptrace_reader *reader)
 	reader->id = swap.id;
 	reader->consumed = 0;
 	reader->page_events = 0;
+	reader->next_lost = 0;
 	reader->lost += swap.lost;
 	reader->swap_lost = swap.lost;
 	return 0;
@@ -291,28 +295,13 @@ static u32 end_with_room(const u8 *data, u32 size)
 	return walk.pos ?: size;
 }
 
-/**
- * hyptrace_reader_take - consume what the reader's page has, or the next page
- * @reader:	whose consumer the caller is
- * @to:		out: a whole sub-buffer, zeroed behind its data
- * @lost:	out: events that went missing right before it
- *
- * What is left of a page that was delivered in part comes as a sub-buffer of
- * its own, with the time of the record before it as its time stamp. So does the
- * last record of a full page that needs room for the count of lost events.
- *
- * Return: 0; -EAGAIN when there is nothing, -ENODEV when the ring is gone, -EIO
- * or another errno when the remote failed.
- */
-int hyptrace_reader_take(struct hyptrace_reader *reader,
-			 struct hyptrace_subbuf *to, u64 *lost)
+static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *to, u64 *lost)
 {
 	struct hyptrace_subbuf *from;
 	u32 end, size;
 	bool final;
 	int err;
 
-	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return -ENODEV;
 	err = reader_fill(reader, &end, &final);
@@ -338,23 +327,37 @@ int hyptrace_reader_take(struct hyptrace_reader *reader,
 }
 
 /**
- * hyptrace_reader_advance - consume likewise, the caller looking by itself
- * @reader:	whose consumer the caller is, with the ring mapped
+ * hyptrace_reader_take - consume what the reader's page has, or the next page
+ * @reader:	whose consumer the caller is
+ * @to:		out: a whole sub-buffer, zeroed behind its data
+ * @lost:	out: events that went missing right before it
  *
- * What the page has that was not consumed yet, or else the next page, is the
- * user's, and counts as consumed. TRACE_MMAP_IOCTL_GET_READER.
+ * What is left of a page that was delivered in part comes as a sub-buffer of
+ * its own, with the time of the record before it as its time stamp. So does the
+ * last record of a full page that needs room for the count of lost events.
  *
- * Return: as hyptrace_reader_take(), but 0 also when there is nothing: the meta
- * page says so.
+ * Return: 0; -EAGAIN when there is nothing, -ENODEV when the ring is gone,
+ * -ERESTARTSYS when a signal came first, -EIO or another errno when the remote failed.
  */
-int hyptrace_reader_advance(struct hyptrace_reader *reader)
+int hyptrace_reader_take(struct hyptrace_reader *reader,
+			 struct hyptrace_subbuf *to, u64 *lost)
+{
+	int err;
+
+	if (mutex_lock_interruptible(&reader->lock))
+		return -ERESTARTSYS;
+	err = reader_take(reader, to, lost);
+	mutex_unlock(&reader->lock);
+	return err;
+}
+
+static int reader_advance(struct hyptrace_reader *reader)
 {
 	struct hyptrace_subbuf *page;
 	u32 end, id;
 	bool final;
 	int err;
 
-	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return -ENODEV;
 	id = reader->id;
@@ -373,6 +376,27 @@ int hyptrace_reader_advance(struct hyptrace_reader *reader)
 	}
 	hyptrace_user_meta_update(reader);
 	return err == -EAGAIN ? 0 : err;
+}
+
+/**
+ * hyptrace_reader_advance - consume likewise, the caller looking by itself
+ * @reader:	whose consumer the caller is, with the ring mapped
+ *
+ * What the page has that was not consumed yet, or else the next page, is the
+ * user's, and counts as consumed. TRACE_MMAP_IOCTL_GET_READER.
+ *
+ * Return: as hyptrace_reader_take(), but 0 also when there is nothing: the meta
+ * page says so.
+ */
+int hyptrace_reader_advance(struct hyptrace_reader *reader)
+{
+	int err;
+
+	if (mutex_lock_interruptible(&reader->lock))
+		return -ERESTARTSYS;
+	err = reader_advance(reader);
+	mutex_unlock(&reader->lock);
+	return err;
 }
 
 static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts *counts)

@@ -53,18 +53,22 @@ static int renew_all(struct hyptrace_remote *remote, struct hyptrace_buffer *new
 }
 
 /* What is left in the second buffer goes. */
-static void finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old)
+static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
+		  struct netlink_ext_ack *extack)
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
+	int err = desc->ops->finish_resize(old, desc->priv);
 
-	if (!desc->ops->finish_resize(old, desc->priv)) {
+	if (!err) {
 		hyptrace_buffer_free(old);
-		return;
+		return 0;
 	}
+	NL_SET_ERR_MSG_FMT(extack, "the remote has kept rings (error %d)", -err);
 	pr_err("hyptrace: remote \"%s\" kept buffers: they are lost, and it cannot be loaded again\n",
 	       remote->name);
 	remote->broken = true;
 	hyptrace_buffer_leak(old);
+	return err;
 }
 
 static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
@@ -97,7 +101,7 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	err = renew_all(remote, &new, extack);
 	if (!err)
 		remote->nr_pages = nr_pages;
-	finish(remote, &new);
+	err = finish(remote, &new, extack) ?: err;
 	/* there may be as much to read now as somebody waits for */
 	list_for_each_entry(file, &remote->files, node)
 		hyptrace_file_kick(file);
@@ -115,7 +119,8 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
  *
  * Return: 0; as hyptrace_remote_check_size(); -EBUSY if a ring is mapped, -EOPNOTSUPP if
  * the remote cannot do it, -EIO if it has kept pages before, -ENOMEM, -EINTR, or what the
- * remote's callbacks answered. Nothing has changed then, unless the remote failed.
+ * remote's callbacks answered. Nothing has changed then, unless it was the last of these
+ * that failed: the rings of some CPUs may have the new size.
  */
 int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			   struct netlink_ext_ack *extack)
@@ -123,7 +128,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 	unsigned int nr_pages;
 	int err;
 
-	if (remote->state == HYPTRACE_STATE_UNLOADED || size == remote->size_asked) {
+	if (remote->state == HYPTRACE_STATE_UNLOADED) {
 		remote->size_asked = size;
 		return 0;
 	}

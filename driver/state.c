@@ -445,7 +445,7 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 	list_add_tail(&file->node, &remote->files);
 	remote->nr_files++;
 	file->cpu = cpu;
-	/* (G) pairs with the acquire in file_remote() */
+	/* (G) pairs with the acquire in hyptrace_file_remote() */
 	smp_store_release(&file->remote, remote);
 	consumers_set(remote, file, task_tgid_nr(current));
 	return 0;

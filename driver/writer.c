@@ -312,18 +312,32 @@ int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv)
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_prepare_resize);
 
-/* What is not moved is in the writer's old ring still, and that cannot be freed. */
-static void move_all(struct hyptrace_writer *writer, unsigned int cpu,
-		     struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
+/* Each answer moves a sub-buffer, and there are no more than pages. */
+static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
+		    struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
 {
-	s64 ret;
+	unsigned int steps = old->nr_pages;
+	s64 ret, from, to;
 
 	while ((ret = writer->call(HYPTRACE_OP_MOVE, cpu, 0, 0)) > 0) {
+		from = HYPTRACE_MOVED_FROM(ret);
+		to = HYPTRACE_MOVED_TO(ret);
+		if (!steps-- || from >= old->nr_pages || to >= new->nr_pages)
+			return -EPROTO;
 		if (ret != HYPTRACE_GONE)
-			swap(old->pages[HYPTRACE_MOVED_FROM(ret)],
-			     new->pages[HYPTRACE_MOVED_TO(ret)]);
+			swap(old->pages[from], new->pages[to]);
 		cond_resched();
 	}
+
+	return ret;
+}
+
+/* What is not moved is in the writer's old ring still, and that cannot be freed. */
+static void move_events(struct hyptrace_writer *writer, unsigned int cpu,
+			struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
+{
+	s64 ret = move_all(writer, cpu, old, new);
+
 	if (ret)
 		pr_err("%s: events of CPU %u cannot be moved: %lld\n", writer->name, cpu, ret);
 }
@@ -351,7 +365,7 @@ int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32
 		return ret;
 
 	swap(old->pages[reader_id], new->pages[new->nr_pages - 1]);
-	move_all(writer, cpu, old, new);
+	move_events(writer, cpu, old, new);
 
 	return 0;
 }

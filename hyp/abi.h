@@ -60,7 +60,8 @@
  * @HYPTRACE_OP_SWAP: (cpu, consumed) give the reader the oldest sub-buffer with
  *	data for its spare, of which it has consumed that many bytes. The id of
  *	the new reader page, the rest in struct hyptrace_meta. -EAGAIN when there
- *	is nothing more; -ESTALE when the reader's page has more than consumed.
+ *	is nothing more; -ESTALE when the reader's page has more than consumed;
+ *	-EBUSY from RENEW until all is moved.
  * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
  *	on any while none is attached.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
@@ -70,9 +71,9 @@
  *	changes places with the spare ring's. -EBUSY when the spare ring is retired.
  * @HYPTRACE_OP_MOVE: (cpu) take the youngest sub-buffer out of the retired ring and
  *	make it the oldest of the CPU's: HYPTRACE_MOVED. When that is full, count it
- *	as overwritten: HYPTRACE_GONE, also when the CPU has no ring any more. 0 when
- *	none is left, -ENODEV when no ring is retired. -EAGAIN while the writer is
- *	in the reader's sub-buffer.
+ *	as overwritten: HYPTRACE_GONE. That is also the answer, and nothing is
+ *	counted, when the CPU's ring was reset or loaded anew since. 0 when none
+ *	is left, -ENODEV when no ring is retired.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
  * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU. -ENODATA unless it
@@ -119,7 +120,8 @@ enum hyptrace_info {
 #define HYPTRACE_MOVED_MASK	((1ULL << HYPTRACE_MOVED_BITS) - 1)
 #define HYPTRACE_MOVED_IDS(from, to) \
 	(HYPTRACE_MOVED | (__s64)(from) << HYPTRACE_MOVED_BITS | (to))
-#define HYPTRACE_MOVED_FROM(ret)	((ret) >> HYPTRACE_MOVED_BITS & HYPTRACE_MOVED_MASK)
+#define HYPTRACE_MOVED_FROM(ret) \
+	((ret) >> HYPTRACE_MOVED_BITS & HYPTRACE_MOVED_MASK)
 #define HYPTRACE_MOVED_TO(ret)		((ret) & HYPTRACE_MOVED_MASK)
 
 #define HYPTRACE_CLOCK_SHIFT	32
@@ -166,6 +168,7 @@ enum hyptrace_ring_state {
  * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
  * @unread:	bytes of data in the ring, without the reader's page
  * @nr_unread:	sub-buffers that they are in
+ * @head_lost:	events missing right before the oldest of these
  * @reader_lost: events missing right before the reader's page
  * @reader_id:	the reader's page, an index in the order of the tables
  * @reader_tail: 1 while the writer still commits into the reader's page
@@ -173,7 +176,7 @@ enum hyptrace_ring_state {
  * @state:	enum hyptrace_ring_state
  * @reserved:	0
  *
- * Current after every successful SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE; the
+ * Of a CPU's ring, not of its spare one. Current after every successful SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE; the
  * counters are also published whenever the writer moves to the next page.
  */
 struct hyptrace_meta {
@@ -182,6 +185,7 @@ struct hyptrace_meta {
 	__u64 dropped;
 	__u64 begin;
 	__u64 unread;
+	__u64 head_lost;
 	__u64 reader_lost;
 	__u32 nr_unread;
 	__u32 reader_id;

@@ -10,7 +10,8 @@
  *
  *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
- *	likely(), swap(), PAGE_SIZE, errnos, memset()
+ *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
+ *	memset(), memcpy()
  *	hyptrace_lock_t		a spinlock; what it is held for is bounded
  *	hyptrace_counter()	the counter that the clock is made of
  *	hyptrace_this_ring(), hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)

@@ -5,6 +5,7 @@
  * one is moved over, a sub-buffer a call. Called by hcall.c.
  *
  * Locks: hyptrace_load_lock, the lock of the CPU's ring, that of its spare ring.
+ * That of trace.c is taken in all of them.
  */
 #include "ring.h"
 
@@ -54,6 +55,7 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	ring->head = 0;
 	ring->tail = 0;
 	ring->unread = 0;
+	ring->moving = true;
 	hyptrace_ring_enter(ring, ring->last, 0);
 	/* Missing events are told of with the next one. */
 	if (ring->pending)
@@ -97,6 +99,8 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	struct hyptrace_slot *from = hyptrace_slot_at(spare, last), *to;
 
 	spare->unmoved--;
+	if (!hyptrace_ring_is_loaded(ring) || !ring->moving)
+		return HYPTRACE_GONE;
 	if (before == ring->tail) {
 		ring->overrun += from->entries;
 		hyptrace_slot_at(ring, ring->head)->lost += from->entries + from->lost;
@@ -121,7 +125,7 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
  *
  * Return: HYPTRACE_MOVED_IDS() of the sub-buffers that changed places; HYPTRACE_GONE
  * if it did not fit, or has no place to go, and was dropped; 0 if none was left;
- * -ENODEV the spare ring is none that was retired; -EAGAIN the reader has a younger one.
+ * -ENODEV the spare ring is none that was retired.
  */
 s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
@@ -130,13 +134,12 @@ s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	hyptrace_lock(&hyptrace_load_lock);
 	hyptrace_lock(&ring->lock);
 	hyptrace_lock(&spare->lock);
-	if (spare->state != HYPTRACE_RING_RETIRED) {
+	if (spare->state != HYPTRACE_RING_RETIRED)
 		ret = -ENODEV;
-	} else if (spare->unmoved && !hyptrace_ring_is_loaded(ring)) {
-		spare->unmoved--;
-		ret = HYPTRACE_GONE;
-	} else if (spare->unmoved) {
-		ret = ring->tail_taken ? -EAGAIN : move(ring, spare);
+	else if (spare->unmoved)
+		ret = move(ring, spare);
+	if (hyptrace_ring_is_loaded(ring)) {
+		ring->moving = ring->moving && ret;
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&spare->lock);

@@ -40,6 +40,7 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	WRITE_ONCE(meta->begin, ring->begin);
 	WRITE_ONCE(meta->unread, ring->unread + (ring->tail_taken ? 0 : bytes_in_page(ring)));
 	WRITE_ONCE(meta->nr_unread, hyptrace_ring_nr_unread(ring));
+	WRITE_ONCE(meta->head_lost, hyptrace_slot_at(ring, ring->head)->lost);
 	WRITE_ONCE(meta->reader_lost, ring->reader_lost);
 	WRITE_ONCE(meta->reader_id, hyptrace_reader_slot(ring)->id);
 	WRITE_ONCE(meta->reader_entries, ring->reader_entries);
@@ -82,7 +83,10 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 	slot->lost = lost;
 
 	WRITE_ONCE(page->commit, 0);
-	/* (H) the new time comes with no commit of before, and before all that follows */
+	/*
+	 * (H) the new time comes with no commit of before, and before all that
+	 * follows: pairs with who looks on, see linux/hyptrace.h
+	 */
 	smp_store_release(&page->time_stamp, ring->page_time);
 	/* (H) likewise */
 	smp_wmb();
@@ -213,6 +217,7 @@ static void clear_ring(struct hyptrace_ring *ring)
 
 	WRITE_ONCE(slot->page->commit, 0);
 	ring->tail_taken = false;
+	ring->moving = false;
 	ring->reader_lost = 0;
 	ring->reader_final = 0;
 	ring->reader_entries = 0;
@@ -369,7 +374,8 @@ static void exchange(struct hyptrace_ring *ring)
  * giving it back with a last bit unread.
  *
  * Return: id of the reader's new sub-buffer; -EAGAIN there is no other with data;
- * -ESTALE there is more in the reader's; -ENODEV not loaded.
+ * -ESTALE there is more in the reader's; -EBUSY older ones are to be moved; -ENODEV
+ * not loaded.
  */
 int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 {
@@ -378,6 +384,8 @@ int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 	hyptrace_lock(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
+	} else if (ring->moving) {
+		ret = -EBUSY;
 	} else if (!ring->tail_taken && consumed < ring->reader_final) {
 		ret = -ESTALE;
 	} else if (ring->tail_taken ||

@@ -109,12 +109,12 @@ struct hyptrace_clock_copy {
  * @end:	end of the present sub-buffer
  * @commit:	of the present sub-buffer
  * @recorded:	events written
+ * @page_first:	@recorded when the writer came to the present sub-buffer
+ * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  *
  * @lock:	for what follows; never held for more than a few instructions
  * @events:	what @enabled is while attached
- * @page_first:	@recorded when the writer came to the present sub-buffer
- * @page_time:	time stamp of the present sub-buffer
  * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
  * @unread:	bytes in the complete sub-buffers of the ring
  * @overrun:	events overwritten unread
@@ -128,6 +128,7 @@ struct hyptrace_clock_copy {
  *		one to be written next
  * @tail_taken:	the writer is still in the sub-buffer that the reader was given
  * @discard:	when full, refuse the new, do not overwrite the oldest
+ * @moving:	the retired ring may have events that belong before those of this one
  * @state:	see abi.h
  * @nr_pages:	sub-buffers, the reader's included
  *
@@ -149,12 +150,12 @@ struct hyptrace_ring {
 	u8			*end;
 	u64			*commit;
 	u64			recorded;
+	u64			page_first;
+	u64			page_time;
 	struct hyptrace_subbuf	*page;
 
 	hyptrace_lock_t		lock;
 	u64			events;
-	u64			page_first;
-	u64			page_time;
 	u64			begin;
 	u64			unread;
 	u64			overrun;
@@ -167,6 +168,7 @@ struct hyptrace_ring {
 	u32			tail;
 	bool			tail_taken;
 	bool			discard;
+	bool			moving;
 	enum hyptrace_ring_state state;
 	u32			nr_pages;
 

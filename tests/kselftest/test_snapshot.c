@@ -244,6 +244,35 @@ TEST_F(snapshot, a_gap)
 	munmap((void *)meta, MAP_SIZE);
 }
 
+/* The new ring has room again, which does not mean that nothing was lost before. */
+TEST_F(snapshot, a_gap_from_before_a_resize)
+{
+	const struct hyptrace_map_meta *meta;
+	static char buffer[PAGE];
+	int fd, looking;
+
+	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
+	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
+	/* the reader's sub-buffer, the ring, and as many again */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 10,
+				  2 * NR_SUBBUFS * PER_SUBBUF));
+	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 2 * RING_SIZE));
+	looking = open_snapshot(variant->remote, 0);
+	meta = map(looking);
+	ASSERT_NE(MAP_FAILED, meta);
+	EXPECT_LT(NR_SUBBUFS * PER_SUBBUF / 2, meta->next_lost);
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+	EXPECT_LT(0, meta->next_lost);
+	/* the next sub-buffer has the loss before it, and tells its own reader */
+	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
+	EXPECT_EQ(0, meta->next_lost);
+	munmap((void *)meta, MAP_SIZE);
+	close(looking);
+	close(fd);
+}
+
 /* A writer as fast as it can, a ring that is written anew again and again. */
 TEST_F_TIMEOUT(snapshot, at_full_speed, PATIENCE_S)
 {

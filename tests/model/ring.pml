@@ -19,12 +19,12 @@
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
  * the same, then run check-sync.sh --update.
  *
- * models: driver/reader.c:reader_begin 4774b8941011cafe523f2aab690736bf3efe39355a135d12a24970bf6d1a5b6d
- * models: driver/reader.c:reader_swap ae6998705ffc511a8d5b2361cd4edef46d2b083e77c2bfd7633fd31ef5ecf5cc
+ * models: driver/reader.c:reader_begin 3148b0d171949fb40b2b228a75442e1803ad9529d7688e9895c253a6525cf460
+ * models: driver/reader.c:reader_swap 45f6d90a354ee1b4343362efa0fac7a6d2b474f444f454b76971ee72e9ce81c3
  * models: driver/reader.c:reader_fill 3c1927619070f0051742c97ca0c8bfcb296843f78a91d659294f907cda7f524d
  * models: driver/reader.c:entries_of_page 963b4ddffa56b044af979c97fc0ec3bdf7bafb3edaca3d391208f1085c254dd0
  * models: driver/reader.c:reader_consume d350381019ee14e992574908b18c2b623b10eddffdcf73689450013c617bccb0
- * models: driver/reader.c:hyptrace_reader_take 27a13cd74cb3dfcda2c89b2483470be98688d45dd6e383e3c374acf52a960282
+ * models: driver/reader.c:hyptrace_reader_take 755711806633a381bb835e91e2f6bf0da6dadd1d7b11ea0578bd85750a22512e
  * models: driver/reader.c:hyptrace_reader_clear cac870823a86f92a6dc43ec7730a82a93e3766961a22e51d0422c079680d518e
  * models: driver/writer.c:hyptrace_writer_swap 7a1c28e4b6f918ea34ec32a9498e8810efb25d054f0ebd1ad4a2644e12d3d9a4
  * models: driver/writer.c:hyptrace_writer_reset 8c2dd2a7927ed7313016b49d50d3b043da99b8e192251bc18de415a84207a25c

@@ -13,18 +13,18 @@
  * models: hyp/ring.h:hyptrace_next_position a0dc63ac6e34f3d20a0cc70b6ac4e797c59d514bc4e67ced84d64c9c7778371b
  * models: hyp/ring.h:hyptrace_ring_is_loaded ebd950e020ccddaca712ff1f6ed4b52ee480f95cdf2016d5c10e2c73a40dae6c
  * models: hyp/ring.h:hyptrace_ring_is_mine 1582d052bfdc096762a316feef55e38e88555e77077c027b7fc66b98ca1c1b54
- * models: hyp/ring.c:hyptrace_ring_publish e7123e3dd9a72a9a431d8192a12e8d0f4f26fafb023169ffd4e9e2b893b8e3ba
- * models: hyp/ring.c:hyptrace_ring_enter 34d020e8a25001547e20c3db71101480a20d876b8f3c033e71f97755f53a5cac
+ * models: hyp/ring.c:hyptrace_ring_publish d3126ac3635bdacdceaecde8173d52b74d27244ac8dfe5f5f2a5e556a6e03d9d
+ * models: hyp/ring.c:hyptrace_ring_enter 558d3a4d674a4cecccef4562257ba5446244f4fdf0133eef608b0e3d3cd8d2f4
  * models: hyp/ring.c:overwrite_head e4ac00c099b5dcbd718c380eed5d71fa45bb3cc8d7b9876c9f371b5fc9e41435
  * models: hyp/ring.c:advance 96f5c24b670fe8ce61dea128e1fe695e5e7f2f94cac26407f08c223a25f4cf75
  * models: hyp/ring.c:hyptrace_ring_make_room 67f5c3f978de0bd3fc69d88447c7fcdbc422e74e93effb88f527a9a2a7cce64e
- * models: hyp/ring.c:clear_ring 1cfbda1e6ea946099d47e8e37ba3148777d3274f63aff573ef0a1f7e8bd0dfb7
+ * models: hyp/ring.c:clear_ring ac48907a0a6dfa85597adfa8c799f1853d93710264fcc150103fe0f5c8db7ad1
  * models: hyp/ring.c:hyptrace_ring_attach fa7c6ae3c5d6ded4e973371fff823fddb028eebc95c8379b9f2fa11726b3ecc1
  * models: hyp/ring.c:hyptrace_ring_detach 2284fcae59f4099348a83d4a798376d81b6761c812896c6c9949d203a2350fa2
  * models: hyp/ring.c:hyptrace_ring_park 96c4f943889b242214e2bb2f738fea2b8240c3b9b5d3d3489e60b2245a18b8a4
  * models: hyp/ring.c:hyptrace_ring_unpark 6f831af1c645bb36338570194d25fb40f80baaa521521ba1b3baf4a4c6472e33
  * models: hyp/ring.c:exchange a24a6a48e6235ffdf404e128024a647a20f93126d6ca159057ebee80cc07430d
- * models: hyp/ring.c:hyptrace_ring_swap 80fd72cb5a109fc657ff40c64e7ede2502953152ffb49dd31d4e401c4f99bc72
+ * models: hyp/ring.c:hyptrace_ring_swap a61ee9be0cf759e9b7cacf2a3e55b47b0ac295db09e813e96f9578e06ac334af
  * models: hyp/ring.c:hyptrace_ring_reset 69986a7b8f4b165bba05e623745cb8a178bc761c2fdd9532172711f67ebb6767
  * models: hyp/ring.c:hyptrace_ring_sync fe85225264489ab7c24da0b5e40bb91420775e1bb8fed4595200b0b567b267ca
  * models: hyp/load.c:begin_free c453d00131fdd707c06cb0996e3983a347d9f76ba053aeb28519532b3442e0cd

@@ -229,6 +229,7 @@ static void shrink(void **state)
 	meta = env_ring_meta(&host.ring);
 	assert_int_equal(meta->overrun, 6 * PER_PAGE);
 	assert_int_equal(meta->nr_unread, 1);
+	assert_int_equal(meta->head_lost, 6 * PER_PAGE);
 	assert_true(next_page());
 	assert_int_equal(host.lost, 6 * PER_PAGE);
 	drain();
@@ -293,13 +294,34 @@ static void refusals(void **state)
 	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -EBUSY);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0),
 			 -EBUSY);
-	/* a younger event is the reader's before the older one was moved */
+	/* what is younger does not go before the older that was not moved */
 	write_events(1);
-	assert_true(hcall(HYPTRACE_OP_SWAP, 0) >= 0);
-	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), -EAGAIN);
-	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 0);
-	host.id = env_ring_meta(&host.ring)->reader_id;
+	assert_int_equal(hcall(HYPTRACE_OP_SWAP, 0), -EBUSY);
 	assert_int_equal(move(0), 1);
+	drain();
+	assert_int_equal(host.read, 4);
+	free_ring(&host.spare, true);
+	stop();
+}
+
+/* What was thrown away does not come back, and is not counted. */
+static void reset_between(void **state)
+{
+	struct hyptrace_meta *meta;
+
+	(void)state;
+	start(4, 0);
+	write_events(2 * PER_PAGE);
+	load(&host.spare, true, 4, 0);
+	renew();
+	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_GONE);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_GONE);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), 0);
+	meta = env_ring_meta(&host.ring);
+	assert_int_equal(meta->written, 0);
+	assert_int_equal(meta->overrun, 0);
+	assert_int_equal(meta->nr_unread, 0);
 	free_ring(&host.spare, true);
 	stop();
 }
@@ -350,6 +372,7 @@ int main(void)
 		cmocka_unit_test(reader_between),
 		cmocka_unit_test(discard),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(reset_between),
 		cmocka_unit_test(at_random),
 	};
 

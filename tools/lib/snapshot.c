@@ -293,20 +293,22 @@ static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 /*
  * Of what was consumed meanwhile, any part may be missing. And if the oldest that is
  * left is the consumer's, the writer may have gone round and overwritten what
- * comes next: then the snapshot begins behind it.
+ * comes next, or a resize had no room for it: then the snapshot begins behind it.
  */
 static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		 bool overwrites)
 {
+	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
 	uint64_t begin = begin_of(reader);
 
 	while (snap->first < snap->nr && snap->subbufs[snap->first].ts < begin)
 		drop_oldest(snap);
-	if (!overwrites || snap->first == snap->nr)
+	if (snap->first == snap->nr)
 		return;
 	if (begin == snap->begin && snap->subbufs[snap->first].ts != begin)
 		return;
-	if (!has_free(reader, begin))
+	if ((overwrites && !has_free(reader, begin)) ||
+	    (snap->subbufs[snap->first].ts == begin && meta->next_lost))
 		drop_oldest(snap);
 }
 

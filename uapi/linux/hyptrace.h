@@ -56,7 +56,8 @@
  *
  *	splice() delivers the same, whole sub-buffers only, as many as the pipe has
  *	room for, without a copy but the one that takes the sub-buffer off the ring;
- *	SPLICE_F_NONBLOCK is as O_NONBLOCK.
+ *	SPLICE_F_NONBLOCK is as O_NONBLOCK. While it waits nobody else can use the
+ *	pipe, as with the kernel's own: better poll() first.
  *
  *	-EINVAL		less than a sub-buffer is asked for, a part of one was read by
  *			read() and not the rest, or attached to all CPUs
@@ -65,7 +66,8 @@
  *	One meta page (struct trace_buffer_meta of linux/trace_mmap.h) at offset
  *	0, then the sub-buffers in the order of their ids, read-only and shared.
  *	On a ring that is fresh from its load the reader's sub-buffer has the
- *	id 0. As many mappings as one likes, also of the same pages, as with the
+ *	id 0. The number of sub-buffers is in the meta page: while that is mapped
+ *	the ring is not resized. As many mappings as one likes, also of the same pages, as with the
  *	kernel's own; a child does not inherit them.
  *
  *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring, all of the
@@ -119,7 +121,8 @@
  *	to T, and copy them from the youngest to the oldest until one has changed.
  *	Load begin again and drop what is below it. Between the reader's sub-buffer
  *	and the next there may be a gap all the same, if the ring overwrites and has
- *	no sub-buffer below begin left: the run starts behind it.
+ *	no sub-buffer below begin left, or if next_lost of the meta page is not 0:
+ *	the run starts behind it.
  *
  * poll()
  *	EPOLLIN when there is something to read, EPOLLERR when not attached,
@@ -127,6 +130,7 @@
  *	remote was unregistered. An event that is there is seen after 10 ms at
  *	most, or what HYPTRACE_IOC_WAKEUP has set; with a watermark, once there is
  *	so much, or tracing is off. No time is spent on looking while nobody waits.
+ *	(A large ring that is being resized keeps its readers waiting for longer.)
  */
 #ifndef _UAPI_LINUX_HYPTRACE_H
 #define _UAPI_LINUX_HYPTRACE_H
@@ -153,15 +157,16 @@
  * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL; the latter is
  *		-EINVAL for snapshots.
  * @subbuf_size: out: bytes of a sub-buffer.
- * @nr_subbufs:	out: sub-buffers of the ring, the reader's included; 0 for
- *		HYPTRACE_CPU_ALL.
+ * @nr_subbufs:	out: sub-buffers of the ring at present, the reader's included; 0
+ *		for HYPTRACE_CPU_ALL.
  * @reserved:	0; -EINVAL otherwise.
  * @remote:	name of the remote, NUL-terminated.
  *
  * Errors:
  * -EINVAL	@size smaller than the first version of this struct, unknown
  *		flags, a name without NUL, @reserved not 0
- * -E2BIG	@size is larger than the kernel's and the surplus is not zero
+ * -E2BIG	@size is larger than the kernel's and the surplus is not zero, or
+ *		larger than a page
  * -ENODEV	no such remote
  * -ENXIO	the remote has no ring for such a CPU
  * -EBUSY	the ring, or one of all, has a consumer already
@@ -225,6 +230,7 @@ struct hyptrace_wakeup {
 struct hyptrace_map_meta {
 	struct trace_buffer_meta	buffer;
 	__u64				begin;
+	__u64				next_lost;
 };
 
 /**
