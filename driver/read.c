@@ -113,7 +113,9 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 		__free_page(page);
 		return err;
 	}
-	*buf = (struct pipe_buffer) { .ops = &nosteal_pipe_buf_ops, .page = page, .len = PAGE_SIZE };
+	*buf = (struct pipe_buffer) {
+		.ops = &nosteal_pipe_buf_ops, .page = page, .len = PAGE_SIZE,
+	};
 	return 0;
 }
 

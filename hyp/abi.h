@@ -176,8 +176,9 @@ enum hyptrace_ring_state {
  * @state:	enum hyptrace_ring_state
  * @reserved:	0
  *
- * Of a CPU's ring, not of its spare one. Current after every successful SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE; the
- * counters are also published whenever the writer moves to the next page.
+ * Of a CPU's ring, not of its spare one. Current after every successful SWAP,
+ * RESET, SYNC, ATTACH, DETACH, RENEW and MOVE; the counters are also published
+ * whenever the writer moves to the next page.
  */
 struct hyptrace_meta {
 	__u64 written;
