@@ -64,15 +64,16 @@ boot()
 # A machine keeps one core busy: two at a time. The command in one, the contract in others.
 command_lane()
 {
-	suites_among bats || return 0
-	boot protected '' --require-protected
-	wanted=(bats:memory/sizes.bats)
-	boot memory '' --mem 3072 --require-protected
+	! suites_among bats || boot protected '' --require-protected
 }
 
 contract_lane()
 {
 	! suites_among kselftest ynl || boot protected '' --require-protected
+	if suites_among bats; then
+		wanted=(bats:memory/sizes.bats)
+		boot memory '' --mem 3072 --require-protected
+	fi
 	suites_among kselftest || return 0
 	wanted=(kselftest:test_storm)
 	settings=(HYPTRACE_STORM_EVENTS=10000000)
