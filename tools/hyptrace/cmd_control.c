@@ -14,7 +14,7 @@ enum {
 };
 
 #define SIZE_HELP \
-	"Bytes of each CPU's ring; K, M, G stand for powers of 1024"
+	"Bytes of each CPU's ring; K, M, G, T stand for powers of 1024"
 #define MODE_HELP \
 	"What goes when a ring is full: overwrite (the oldest events) or discard (the new ones)"
 #define RATE_HELP \
@@ -41,7 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SIZE:
 		if (!parse_size(arg, &req->size))
-			argp_error(state, "bad size \"%s\": write a number, or one with K, M or G",
+			argp_error(state, "bad size \"%s\": write a number, or one with K, M, G or T",
 				   arg);
 		req->attrs |= HYPTRACE_REQUEST_SIZE;
 		return 0;
@@ -146,7 +146,7 @@ int cmd_set(struct context *ctx, int argc, char **argv)
 		.options = set_options,
 		.parser = parse_set,
 		.args_doc = "set",
-		.doc = "Change settings. Rings that are loaded are resized and keep the events that fit; the mode is that of the next load.",
+		.doc = "Change settings. Rings that are loaded are resized and keep the events that fit; the mode can be set while they are not loaded.",
 	};
 	struct hyptrace_request req = {};
 

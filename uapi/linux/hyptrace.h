@@ -23,12 +23,22 @@
  *	With HYPTRACE_ATTACH_SNAPSHOT a descriptor is no consumer but a looker-on: any
  *	number of them may be attached to a ring besides its consumer, and none
  *	takes anything off it. They map the ring: see Snapshots below; read, splice
- *	and GET_READER are -EOPNOTSUPP.
+ *	and GET_READER are -EOPNOTSUPP. poll() tells them whether there is something
+ *	that the consumer has not taken.
  *
  * Reading
  *	read() returns sub-buffers as the kernel's trace_pipe_raw does: byte for
- *	byte Linux ring-buffer pages (u64 time stamp, commit word, records), one
- *	to as many as fit. It blocks while there is no event unless O_NONBLOCK is
+ *	byte Linux ring-buffer pages, one to as many as fit: u64 time stamp, u64
+ *	commit, and records, each a u32 and a payload, aligned to 4 bytes. The low
+ *	5 bits of the u32 (of a little-endian machine; the high ones else) are
+ *	type_len: 1 to 28 is the payload in words of 4 bytes, 0 says that a u32
+ *	with the bytes of the payload and of itself follows, 29 is padding, 30 adds
+ *	a u32 of time to the left of time_delta, which is the rest of the u32 and
+ *	counts from the record before. Times are nanoseconds of CLOCK_BOOTTIME. A
+ *	payload begins with the u16 id of the event; the rest of it is described by
+ *	event-get of the netlink family.
+ *
+ *	It blocks while there is no event unless O_NONBLOCK is
  *	set (-EAGAIN); an event that is there is seen after 10 ms at most. It
  *	returns 0 when the ring is empty and tracing is off, also when tracing is
  *	stopped while it blocks.
@@ -66,15 +76,20 @@
  *	One meta page (struct trace_buffer_meta of linux/trace_mmap.h) at offset
  *	0, then the sub-buffers in the order of their ids, read-only and shared.
  *	On a ring that is fresh from its load the reader's sub-buffer has the
- *	id 0. The number of sub-buffers is in the meta page: while that is mapped
- *	the ring is not resized. As many mappings as one likes, also of the same pages, as with the
+ *	id 0. So map the first page, which says by meta_page_size, subbuf_size and
+ *	nr_subbufs what there is (and while it is mapped the ring is not resized),
+ *	and then nr_subbufs * subbuf_size bytes at the offset meta_page_size. Any
+ *	part of it that begins at a page will do. As many mappings as one likes, also of the same pages, as with the
  *	kernel's own; a child does not inherit them.
  *
  *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring, all of the
  *	reader's sub-buffer that is not consumed so far, or else swaps it for the
  *	next and consumes that, exactly as on the kernel's own ring-buffer
  *	mapping. It blocks while there is nothing, unless O_NONBLOCK is set or
- *	tracing is off: then it returns 0 and consumes nothing.
+ *	tracing is off: then it consumes nothing. It returns 0 in any case. What
+ *	is new begins at reader.read as it was before the call, if reader.id has
+ *	stayed the same, else at 0, and ends at reader.read; there is nothing if
+ *	both are as before. reader.read counts from behind the header.
  *	The flags of missed events are in the commit word of the sub-buffer only
  *	once the writer has left it; reader.lost_events of the meta page is always
  *	right. A reader must read commit with acquire semantics: it pairs with the
@@ -116,9 +131,13 @@
  *	missing begins with a record of padding: type_len 29, time_delta 1, a u32
  *	of 12, and their number as a u64.
  *
+ *	A sub-buffer with commit 0 has nothing, whatever its time stamp. Of the
+ *	reader's sub-buffer what lies below reader.read was consumed.
+ *
  *	A run without a gap: load begin (acquire) and then reader.read. Let T be the
- *	latest time stamp found, then look again and list all sub-buffers from begin
- *	to T, and copy them from the youngest to the oldest until one has changed.
+ *	latest time stamp found; then look again, for the writer may have passed
+ *	where it was not seen, and list all sub-buffers from begin to T: that is all
+ *	there is up to T. Copy them from the youngest to the oldest until one has changed.
  *	Load begin again and drop what is below it. Between the reader's sub-buffer
  *	and the next there may be a gap all the same, if the ring overwrites and has
  *	no sub-buffer below begin left, or if next_lost of the meta page is not 0:
@@ -198,8 +217,9 @@ struct hyptrace_attach {
  *		most: HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US, or -EINVAL.
  * @percent:	watermark of poll(): so many of 100 of the sub-buffers of a ring
  *		have data. More than 100 is -EINVAL.
- * @bytes:	watermark of poll(): so many bytes of records in a ring. 0 unless
- *		@percent is 0: -EINVAL. A ring that is full is always enough.
+ * @bytes:	watermark of poll(): so many bytes of records, their headers included,
+ *		in a ring, of which none was consumed. 0 unless @percent is 0: -EINVAL.
+ *		A ring that is full is always enough.
  *
  * With both watermarks 0 any event is enough. At any time, attached or not; those
  * who wait go on with the new values. read(), splice() and GET_READER wait for any
