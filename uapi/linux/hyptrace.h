@@ -79,8 +79,9 @@
  *	id 0. So map the first page, which says by meta_page_size, subbuf_size and
  *	nr_subbufs what there is (and while it is mapped the ring is not resized),
  *	and then nr_subbufs * subbuf_size bytes at the offset meta_page_size. Any
- *	part of it that begins at a page will do. As many mappings as one likes, also of the same pages, as with the
- *	kernel's own; a child does not inherit them.
+ *	part of it that begins at a page will do. As many mappings as one likes,
+ *	also of the same pages, as with the kernel's own; a child does not inherit
+ *	them.
  *
  *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring, all of the
  *	reader's sub-buffer that is not consumed so far, or else swaps it for the
