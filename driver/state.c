@@ -42,7 +42,8 @@ int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 		return -EINVAL;
 	}
 	if (!nr_pages || nr_pages * num_possible_cpus() > totalram_pages()) {
-		NL_SET_ERR_MSG_FMT(extack, "%llu bytes for each of %u CPUs: more than there is memory",
+		NL_SET_ERR_MSG_FMT(extack,
+				   "%llu bytes for each of %u CPUs: more than there is memory",
 				   size, num_possible_cpus());
 		return -ENOMEM;
 	}
