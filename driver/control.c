@@ -227,9 +227,10 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 	for (; count; count -= batch, value += batch) {
 		batch = min_t(u32, count, MARK_BATCH);
 		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
-		if (err == -ENODATA) {
-			NL_SET_ERR_MSG_FMT(info->extack, "CPU %u does not write any more", cpu);
-			return err;
+		/* the latter where a CPU comes, and its writer is not there yet */
+		if (err == -ENODATA || err == -ENODEV) {
+			NL_SET_ERR_MSG_FMT(info->extack, "CPU %u does not write now", cpu);
+			return -ENODATA;
 		}
 		if (err == -EINTR || (count > batch && signal_pending(current))) {
 			NL_SET_ERR_MSG(info->extack, "interrupted: not all events are written");
