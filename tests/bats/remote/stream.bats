@@ -167,39 +167,16 @@ load ../helper
 	(($(cut -c 1-5 "$out" | uniq | wc -l) > $(cpu_ids | wc -l)))
 }
 
-# lateness: for each line on stdin, microseconds from its event to its arrival.
-lateness()
-{
-	python3 -u -c '
-import sys, time
-for line in iter(sys.stdin.readline, ""):
-	now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-	second, rest = line.split(None, 1)[1].split(":")[0].split(".")
-	print((now - int(second) * 10**9 - int(rest)) // 1000)'
-}
-
-# late_by PERCENT: in microseconds, so many of the events were not later.
-late_by()
-{
-	sort -n "$late" | awk -v percent="$1" '{ us[NR] = $1 } END { print us[int((NR * percent + 99) / 100)] }'
-}
-
-# The bounds are those of a busy host that emulates the machine: 10 ms is what is promised.
-@test "single events come in time when nothing else happens" {
-	late=$BATS_TEST_TMPDIR/late
+# How soon is for the benchmark; that it is not held until another one comes, for here.
+@test "a single event is printed though nothing else happens" {
 	tracing_marks
-	hyptrace -r "$REMOTE" stream --ns 2>/dev/null 3>&- | lateness >"$late" 3>&- &
-	# the first one waits for who takes the time
-	ht mark 0 -C 0
-	within "$patience" has_lines 1 "$late"
-	for id in {1..300}; do
-		hyptrace -r "$REMOTE" mark "$id"
+	stream_begin
+	for id in {1..50}; do
+		ht mark "$id"
+		within "$patience" has_lines "$id" "$out"
 	done
-	within "$patience" has_lines 301 "$late"
-	sed -i 1d "$late"
-	echo "half of them $(late_by 50) us, nine of ten $(late_by 90) us, all $(late_by 100) us" >&2
-	(($(late_by 50) < 30000))
-	(($(late_by 90) < 110000))
+	ids <"$out" | numbered 1 50
+	stream_end
 }
 
 @test "--ns prints nanoseconds" {
