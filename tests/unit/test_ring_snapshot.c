@@ -160,6 +160,7 @@ static void *consumer(void *arg)
 		if (ret < 0)
 			continue;
 		id = ret;
+		WRITE_ONCE(storm.meta.buffer.reader.id, (u32)id);
 		WRITE_ONCE(storm.meta.buffer.reader.read, 0);
 		/* pairs with the acquire in tools/lib/snapshot.c */
 		smp_store_release(&storm.meta.begin,
@@ -238,6 +239,7 @@ static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool cle
 	env_ring_load(&storm.host, WRITER_CPU, 0, nr_pages, flags);
 	storm.meta.buffer.meta_struct_len = sizeof(storm.meta);
 	storm.first = env_ring_meta(&storm.host)->reader_id;
+	storm.meta.buffer.reader.id = storm.first;
 	storm.meta.begin = env_ring_meta(&storm.host)->begin;
 	env_cpu(WRITER_CPU);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, WRITER_CPU, 0, 0), 0);
@@ -272,10 +274,14 @@ static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool cle
 
 static void overwrite(void **state)
 {
+	enum consumer_kind kind;
+
 	(void)state;
-	run_storm(3, 0, NOBODY, false);
-	run_storm(4, 0, NOBODY, false);
-	run_storm(8, 0, NOBODY, false);
+	for (kind = NOBODY; kind <= LAZY; kind++) {
+		run_storm(3, 0, kind, false);
+		run_storm(4, 0, kind, false);
+		run_storm(8, 0, kind, false);
+	}
 }
 
 static void discard(void **state)

@@ -62,6 +62,7 @@ struct subbuf {
  * @first:	the oldest that was copied
  * @next:	the next to be decoded
  * @begin:	time stamp of the consumer's sub-buffer when it was taken
+ * @reader_ts:	time stamp of the sub-buffer that was then told to be the consumer's
  * @read:	bytes of that one that were consumed
  * @skip:	bytes of the one being decoded that were
  * @data:	of the one being decoded
@@ -75,6 +76,7 @@ struct hyptrace_snapshot {
 	uint32_t		first;
 	uint32_t		next;
 	uint64_t		begin;
+	uint64_t		reader_ts;
 	uint32_t		read;
 	uint32_t		skip;
 	const char		*data;
@@ -290,6 +292,15 @@ static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 	return false;
 }
 
+/* Time stamp of the sub-buffer that the driver tells to be the consumer's. */
+static uint64_t reader_ts(const struct hyptrace_reader *reader)
+{
+	uint32_t id = __atomic_load_n(&reader->meta->reader.id, __ATOMIC_RELAXED);
+	const struct header *head = hyptrace_reader_subbuf(reader, id);
+
+	return head ? load(&head->ts) : UINT64_MAX;
+}
+
 /*
  * Of what was consumed meanwhile, any part may be missing. And if the oldest that is
  * left is the consumer's, the writer may have gone round and overwritten what
@@ -300,14 +311,18 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 {
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
 	uint64_t begin = begin_of(reader);
+	bool moved;
 
 	while (snap->first < snap->nr && snap->subbufs[snap->first].ts < begin)
 		drop_oldest(snap);
 	if (snap->first == snap->nr)
 		return;
-	if (begin == snap->begin && snap->subbufs[snap->first].ts != begin)
+	/* given back and written anew, which the driver need not have told yet */
+	moved = begin != snap->begin || snap->reader_ts > begin ||
+		reader_ts(reader) != snap->reader_ts;
+	if (!moved && snap->subbufs[snap->first].ts != begin)
 		return;
-	if ((overwrites && !has_free(reader, begin)) ||
+	if ((overwrites && (moved || !has_free(reader, begin))) ||
 	    (snap->subbufs[snap->first].ts == begin && meta->next_lost))
 		drop_oldest(snap);
 }
@@ -334,6 +349,7 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 
 	snap->begin = begin_of(reader);
 	snap->read = __atomic_load_n(&reader->meta->reader.read, __ATOMIC_RELAXED);
+	snap->reader_ts = reader_ts(reader);
 	if (!find_newest(reader, snap->begin, &newest))
 		return 1;
 

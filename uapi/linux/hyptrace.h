@@ -135,14 +135,17 @@
  *	A sub-buffer with commit 0 has nothing, whatever its time stamp. Of the
  *	reader's sub-buffer what lies below reader.read was consumed.
  *
- *	A run without a gap: load begin (acquire) and then reader.read. Let T be the
- *	latest time stamp found; then look again, for the writer may have passed
- *	where it was not seen, and list all sub-buffers from begin to T: that is all
- *	there is up to T. Copy them from the youngest to the oldest until one has changed.
- *	Load begin again and drop what is below it. Between the reader's sub-buffer
- *	and the next there may be a gap all the same, if the ring overwrites and has
- *	no sub-buffer below begin left, or if next_lost of the meta page is not 0:
- *	the run starts behind it.
+ *	A run without a gap: load begin (acquire), then reader.read, reader.id and
+ *	the time stamp R of that sub-buffer. Let T be the latest time stamp found;
+ *	then look again, for the writer may have passed where it was not seen, and
+ *	list all sub-buffers from begin to T: that is all there is up to T. Copy them
+ *	from the youngest to the oldest until one has changed. Load begin and R again
+ *	and drop what is below begin. If the ring overwrites, there may be a gap
+ *	behind the oldest that is left in two cases: the consumer has gone on (begin
+ *	or R has changed, or R is later than begin, which is told only afterwards);
+ *	or the oldest is the reader's, and no sub-buffer below begin is left. And in
+ *	any ring, if the oldest is the reader's and next_lost of the meta page is not
+ *	0. The run then starts behind the gap.
  *
  * poll()
  *	EPOLLIN when there is something to read, EPOLLERR when not attached,

@@ -91,7 +91,8 @@ percent()
 	for ms in 010 050 200 500; do
 		hyptrace -r "$REMOTE" load --size 512M &
 		sleep "0.$ms"
-		kill -KILL $!
+		# which may be there already
+		kill -KILL $! || true
 		wait $! || true
 		of .state | grep -qxE 'unloaded|loaded'
 		ht unload
