@@ -106,9 +106,11 @@ console=${console:-$work/console}
 
 # a busy host is no fault of the guest's
 patience="rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60"
+# QEMU translates a program once for each address that it runs at: at random ones, programs take thrice as long to start
+addresses=norandmaps
 line=(-M "virt,virtualization=on,gic-version=3" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
 	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
-	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
+	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience $addresses root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
 	-device virtio-serial-device)
 case $cpu in
 max) line+=(-cpu "max,pauth-impdef=on") ;;
