@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The writer on the host, hot and cold, small rings and large, one thread and many. Prints lines "NAME PEER OURS" in ns
-# per event, where PEER is the loop of stores alone.
+# per event, where PEER is the loop of stores alone, or LTTng-UST.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -20,10 +20,21 @@ row()
 	echo "$name $floor $("$work/writer" "$how" "$@")"
 }
 
-row writer_ns_const ring 32 100000
-row writer_ns_const_2mib ring 2048 100000
-row writer_ns_tsc whole 32 100000
-row writer_ns_cold ring 2048 2048 1 cold
+for kib in 32 2048; do
+	size=
+	((kib == 32)) || size=_2mib
+	row "writer_ns_const$size" ring "$kib" 100000
+	row "writer_ns_tsc$size" whole "$kib" 100000
+	row "writer_ns_const${size}_cold" ring "$kib" 2048 1 cold
+	row "writer_ns_tsc${size}_cold" whole "$kib" 2048 1 cold
+done
+if lttng=$("$here/lttng.sh" 32 100000); then
+	read -r -d '' counting own <<<"$lttng" || true
+	echo "writer_ns_lttng_const $counting $("$work/writer" ring 32 100000)"
+	echo "writer_ns_lttng $own $("$work/writer" whole 32 100000)"
+elif (($? != 77)); then
+	exit 1
+fi
 for threads in 2 4 8; do
 	row "writer_ns_${threads}_threads" ring 2048 100000 "$threads"
 done

@@ -177,7 +177,7 @@ static void one(void **state)
 	expect_end(ring, 0);
 }
 
-/* The order is that of the time stamps, wherever the sub-buffers lie; the last is the consumer's. */
+/* The order is that of the time stamps, wherever they lie; the last is the consumer's. */
 static void order(void **state)
 {
 	static const unsigned int orders[][NR] = {
@@ -466,7 +466,8 @@ int main(void)
 		TEST(empty), TEST(one), TEST(order), TEST(full_sub_buffers),
 		TEST(what_was_consumed_is_left_out), TEST(what_was_cleared_is_left_out),
 		TEST(gap_behind_the_consumer), TEST(gap_behind_a_swap_that_is_not_told),
-		TEST(gaps_are_told), TEST(flags_of_the_consumer), TEST(last_events), TEST(corrupt), TEST(noise), TEST(old_driver),
+		TEST(gaps_are_told), TEST(flags_of_the_consumer), TEST(last_events),
+		TEST(corrupt), TEST(noise), TEST(old_driver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
