@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
+#include "compat.h"
 #include "internal.h"
 
 #define GFP_RING	(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN | __GFP_ACCOUNT)
@@ -21,6 +22,9 @@
 
 /* Data pages are numbered by u32, and their array is one allocation. */
 #define MAX_PAGES	(INT_MAX / sizeof(struct page *))
+
+/* So many pages are asked for at a time. */
+#define BATCH		128U
 
 /**
  * hyptrace_buffer_nr_pages - data pages that a ring of that size has
@@ -65,7 +69,7 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 /* What it has got so far is in @ring in any case. */
 static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, int node)
 {
-	unsigned int i;
+	unsigned int i, got;
 
 	ring->nr_pages = nr_pages;
 	ring->pages = kvcalloc(nr_pages, sizeof(*ring->pages), GFP_RING);
@@ -75,9 +79,10 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, i
 	if (!ring->meta)
 		return -ENOMEM;
 
-	for (i = 0; i < nr_pages; i++) {
-		ring->pages[i] = alloc_pages_node(node, GFP_RING | __GFP_ZERO, 0);
-		if (!ring->pages[i])
+	for (i = 0; i < nr_pages; i += got) {
+		got = alloc_pages_bulk_node(GFP_RING | __GFP_ZERO, node,
+					    min(nr_pages - i, BATCH), ring->pages + i);
+		if (!got)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))
 			return -EINTR;
