@@ -108,7 +108,10 @@ console=${console:-$work/console}
 patience="rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60"
 # QEMU translates a program once for each address that it runs at: at random ones, programs take thrice as long to start
 addresses=norandmaps
-line=(-M "virt,virtualization=on,gic-version=3" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
+machine=virt,virtualization=on,gic-version=3
+# what is counted shall not depend on chance, nor on the time of day
+[[ -z $icount ]] || machine+=,dtb-randomness=off
+line=(-M "$machine" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
 	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
 	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience $addresses root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
 	-device virtio-serial-device)
@@ -116,7 +119,7 @@ case $cpu in
 max) line+=(-cpu "max,pauth-impdef=on") ;;
 *) line+=(-cpu "$cpu") ;;
 esac
-[[ -z $icount ]] || line+=(-icount "shift=0,sleep=off")
+[[ -z $icount ]] || line+=(-icount "shift=0,sleep=off" -rtc "base=2000-01-01,clock=vm")
 
 # folder TAG PATH [OPTION]: one that the guest may mount
 folder()
