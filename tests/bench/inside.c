@@ -56,12 +56,23 @@ static uint64_t now(clockid_t clock)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
+/* So that as many ticks come in between each time. */
+static void wait_for_tick(void)
+{
+	uint64_t before = now(CLOCK_MONOTONIC_COARSE);
+
+	while (now(CLOCK_MONOTONIC_COARSE) == before)
+		;
+}
+
 static uint64_t run(char **command)
 {
 	struct rusage used;
-	pid_t child = fork();
+	pid_t child;
 	int status;
 
+	wait_for_tick();
+	child = fork();
 	if (!child) {
 		/* what it prints is not for the caller */
 		dup2(2, 1);
@@ -107,8 +118,10 @@ static void read_lines(int fd, long nr)
 static uint64_t lines(long nr, const char *path)
 {
 	int fd = must_open(path, O_RDONLY);
-	uint64_t start = now(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t start;
 
+	wait_for_tick();
+	start = now(CLOCK_PROCESS_CPUTIME_ID);
 	read_lines(fd, nr);
 
 	return now(CLOCK_PROCESS_CPUTIME_ID) - start;
@@ -131,9 +144,11 @@ static uint64_t drain(long nr, const char *path)
 	struct hyptrace_attach how = { };
 	int fd = attach(&how), to = must_open(path, O_WRONLY | O_CREAT);
 	size_t left = nr * how.subbuf_size;
-	uint64_t start = now(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t start;
 	ssize_t len;
 
+	wait_for_tick();
+	start = now(CLOCK_PROCESS_CPUTIME_ID);
 	while (left) {
 		len = read(fd, buffer, left < sizeof(buffer) ? left : sizeof(buffer));
 		if (len <= 0)
@@ -157,6 +172,7 @@ static uint64_t drain_by_splice(long nr, const char *path)
 
 	if (pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, BUFFER) < 0)
 		fail("making a pipe");
+	wait_for_tick();
 	start = now(CLOCK_PROCESS_CPUTIME_ID);
 	while (left) {
 		len = splice(fd, NULL, ends[1], NULL, left < BUFFER ? left : BUFFER, 0);

@@ -14,10 +14,21 @@ singles=1000
 subbufs=200
 size_mib=16
 
+# row NAME PEER OURS BY: three digits, but whole numbers are not rounded
 row()
 {
-	awk -v name="$1" -v peer="$2" -v ours="$3" -v by="$4" 'BEGIN {
-		printf "%s %s %.2f\n", name, peer ? sprintf("%.2f", peer / by) : "-", ours / by }'
+	awk -v name="$1" -v peer="$2" -v ours="$3" -v by="$4" '
+		function figure(n) { return sprintf(n < 10 ? "%.2f" : n < 100 ? "%.1f" : "%.0f", n) }
+		BEGIN { print name, peer ? figure(peer / by) : "-", figure(ours / by) }'
+}
+
+# least COMMAND...: what it takes when nothing comes between, after a first time that touches all memory
+least()
+{
+	"$@" >/dev/null
+	for _ in 1 2 3 4 5; do
+		"$@"
+	done | sort -n | head -n 1
 }
 
 enable_peer()
@@ -39,13 +50,14 @@ stream()
 	(($(wc -l </tmp/stream) >= $1))
 }
 
+# peer_stream N: what so many events that are there take
 peer_stream()
 {
 	[[ -d $mainline ]] || { echo 0 && return; }
 	enable_peer selftest
-	echo "$events" >"$bench/mainline"
+	echo "$1" >"$bench/mainline"
 	disable_peer selftest
-	"$inside" lines "$events" "$mainline/trace_pipe"
+	"$inside" lines "$1" "$mainline/trace_pipe"
 }
 
 # drain HOW: ns for so many sub-buffers of hyp_enter and hyp_exit records
@@ -92,16 +104,17 @@ peer_load()
 	"$inside" run sh -c "cd $mainline && echo 1 >tracing_on && echo 0 >tracing_on && echo >trace"
 }
 
-# capacity KIB: how many hyp_enter events rings of that size hold
+# capacity KIB: how many hyp_enter events rings of that size hold, the last sub-buffer full
 capacity()
 {
-	hyptrace load --size "$1K"
+	hyptrace load --size "$1K" --mode discard
 	hyptrace enable hyp_enter
 	hyptrace start
 	echo "$events" >"$bench/info"
 	hyptrace stop
 	hyptrace -j status | grep -o '"unread":[ "]*[0-9]*' | grep -o '[0-9]*' | sort -n | tail -n 1
 	hyptrace unload
+	hyptrace set --mode overwrite
 	hyptrace disable all
 }
 
@@ -125,12 +138,10 @@ insmod "$1/hyptrace_bench.ko"
 modprobe hyptrace_pkvm
 
 # what does not depend on the size goes out of the difference; mainline refuses larger ones
-load 9 >/dev/null
-ours=$(($(load 9) - $(load 1)))
+ours=$(($(least load 9) - $(least load 1)))
 peer=0
 if [[ -d $mainline ]]; then
-	peer_load 9 >/dev/null
-	peer=$(($(peer_load 9) - $(peer_load 1)))
+	peer=$(($(least peer_load 9) - $(least peer_load 1)))
 fi
 row load_us_per_mib "$peer" "$ours" 8000
 
@@ -150,18 +161,14 @@ row bytes_per_hyp_enter "$peer" "$data" "$more"
 hyptrace load --size ${size_mib}M
 hyptrace enable selftest
 hyptrace start
-# its start and end are not what is asked, and its file is there the second time
-stream "$events" >/dev/null
-peer=$(peer_stream)
-all=$(stream "$events")
-half=$(stream $((events / 2)))
-row stream_insns_per_event "$peer" $((all - half)) $((events / 2))
+# its start and end are not what is asked
+peer=$(($(least peer_stream "$events") - $(least peer_stream $((events / 2)))))
+ours=$(($(least stream "$events") - $(least stream $((events / 2)))))
+row stream_insns_per_event "$peer" "$ours" $((events / 2))
 
-# the second time its pages are there
-drain read >/dev/null
-ours=$(drain read)
+ours=$(least drain read)
 row read_insns_per_event 0 "$ours" $((subbufs * 340))
-ours=$(drain splice)
+ours=$(least drain splice)
 row drain_insns_per_event 0 "$ours" $((subbufs * 340))
 peer=$(peer_latency)
 hyptrace enable selftest
