@@ -72,7 +72,7 @@ contract_lane()
 	! suites_among kselftest ynl || boot protected '' --require-protected
 	if suites_among bats; then
 		wanted=(bats:memory/sizes.bats)
-		boot memory '' --mem 3072 --require-protected
+		boot memory '' --mem 1536 --require-protected
 	fi
 	suites_among kselftest || return 0
 	wanted=(kselftest:test_storm)

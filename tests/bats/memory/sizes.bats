@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Large rings, in a machine with 3 GB for two CPUs: what fits loads and is given back, all of it; what does not fit is
+# Large rings, in a machine with 1.5 GB for two CPUs: what fits loads and is given back, all of it; what does not fit is
 # refused whole, and at nobody's expense.
 
 load ../helper
