@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of a remote's rings. Called by state.c, with the control mutex held.
+ * Memory of a remote's rings. Called by state.c and resize.c, with the control mutex held.
  *
  * Single pages only, and never at the price of somebody else's: what is not
  * there is refused before anything is taken, and what is taken is taken without
@@ -9,6 +9,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
@@ -23,8 +24,8 @@
 /* Data pages are numbered by u32, and their array is one allocation. */
 #define MAX_PAGES	(INT_MAX / sizeof(struct page *))
 
-/* So many pages are asked for at a time. */
-#define BATCH		128U
+/* So much is asked for at a time. (With memory cgroups the kernel makes it a page at a time.) */
+#define BATCH		max_t(unsigned int, SZ_256K >> PAGE_SHIFT, 1)
 
 /**
  * hyptrace_buffer_nr_pages - data pages that a ring of that size has

@@ -87,13 +87,15 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->subbuf_size, PAGE_SIZE);
 	WRITE_ONCE(user->nr_subbufs, reader->ring->nr_pages);
 	WRITE_ONCE(user->reader.id, user_id(reader->ring, reader->id));
-	WRITE_ONCE(user->reader.read, reader->consumed);
+	/* (L) pairs with the acquire of who looks on: not for the sub-buffer before */
+	smp_store_release(&user->reader.read, reader->consumed);
 	WRITE_ONCE(user->reader.lost_events, reader->swap_lost);
 	/* the kernel's ring buffer does not count as an entry what was dropped */
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
-	WRITE_ONCE(map->next_lost, reader->next_lost);
+	/* (L) likewise */
+	smp_store_release(&map->next_lost, reader->next_lost);
 	/* (K) pairs with the acquire of who looks on: nothing of the sub-buffer before */
 	smp_store_release(&map->begin, user_begin(reader));
 }

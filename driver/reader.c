@@ -298,15 +298,20 @@ static u32 end_with_room(const u8 *data, u32 size)
 static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *to, u64 *lost)
 {
 	struct hyptrace_subbuf *from;
-	u32 end, size;
+	u32 end, size, id;
 	bool final;
 	int err;
 
 	if (!reader->ring)
 		return -ENODEV;
+	id = reader->id;
 	err = reader_fill(reader, &end, &final);
-	if (err)
+	if (err) {
+		/* to a page whose first event is not committed yet */
+		if (reader->id != id)
+			hyptrace_user_meta_update(reader);
 		return err;
+	}
 
 	from = reader_page(reader);
 	size = end - reader->consumed;

@@ -161,8 +161,9 @@ static void *consumer(void *arg)
 			continue;
 		id = ret;
 		WRITE_ONCE(storm.meta.buffer.reader.id, (u32)id);
-		WRITE_ONCE(storm.meta.buffer.reader.read, 0);
-		/* pairs with the acquire in tools/lib/snapshot.c */
+		/* these pair with the acquires in tools/lib/snapshot.c */
+		smp_store_release(&storm.meta.buffer.reader.read, 0);
+		/* likewise */
 		smp_store_release(&storm.meta.begin,
 				  READ_ONCE(env_ring_data(&storm.host, id)->time_stamp));
 	}

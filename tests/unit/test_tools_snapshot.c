@@ -310,6 +310,29 @@ static void gap_behind_a_swap_that_is_not_told(void **state)
 	expect_end(ring, 0);
 }
 
+/* What was consumed of the next says nothing of the one before. */
+static void a_swap_of_which_half_is_told(void **state)
+{
+	struct ring *ring = *state;
+
+	fill(ring, 0, 100, 0, 10);
+	fill(ring, 1, 200, 10, 10);
+	fill(ring, 3, 400, 30, 10);
+	consumed(ring, 0, 80);
+	ring->meta->buffer.reader.id = 1;
+	ring->meta->buffer.reader.read = 16;
+	assert_int_equal(take_last(ring, HYPTRACE_MODE_DISCARD, 0), 0);
+	expect(ring, 0, 10, 19);
+	expect(ring, 0, 30, 39);
+	expect_end(ring, 0);
+	/* told whole */
+	consumed(ring, 1, 16);
+	assert_int_equal(take_last(ring, HYPTRACE_MODE_DISCARD, 0), 0);
+	expect(ring, 0, 12, 19);
+	expect(ring, 0, 30, 39);
+	expect_end(ring, 0);
+}
+
 static void gaps_are_told(void **state)
 {
 	struct ring *ring = *state;
@@ -466,6 +489,7 @@ int main(void)
 		TEST(empty), TEST(one), TEST(order), TEST(full_sub_buffers),
 		TEST(what_was_consumed_is_left_out), TEST(what_was_cleared_is_left_out),
 		TEST(gap_behind_the_consumer), TEST(gap_behind_a_swap_that_is_not_told),
+		TEST(a_swap_of_which_half_is_told),
 		TEST(gaps_are_told), TEST(flags_of_the_consumer), TEST(last_events),
 		TEST(corrupt), TEST(noise), TEST(old_driver),
 	};

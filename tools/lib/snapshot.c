@@ -302,28 +302,32 @@ static uint64_t reader_ts(const struct hyptrace_reader *reader)
 }
 
 /*
- * Of what was consumed meanwhile, any part may be missing. And if the oldest that is
- * left is the consumer's, the writer may have gone round and overwritten what
- * comes next, or a resize had no room for it: then the snapshot begins behind it.
+ * Of what was consumed meanwhile, any part may be missing. Where the ring overwrites, the
+ * writer may have gone round and overwritten what comes behind the oldest that is left: if
+ * that is the consumer's, or the consumer has gone on, which need not have been told yet.
+ * And behind the consumer's a resize may have had no room, or the driver has begun to
+ * tell that it is not the consumer's any more. Then the snapshot begins behind it.
  */
 static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		 bool overwrites)
 {
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
+	/* the driver has set reader.id before, and begin afterwards */
+	uint64_t next_lost = __atomic_load_n(&meta->next_lost, __ATOMIC_ACQUIRE);
+	uint64_t now = reader_ts(reader);
 	uint64_t begin = begin_of(reader);
-	bool moved;
+	bool gone_on = begin != snap->begin || now != snap->reader_ts || now > begin;
+	bool consumers, gap;
 
 	while (snap->first < snap->nr && snap->subbufs[snap->first].ts < begin)
 		drop_oldest(snap);
 	if (snap->first == snap->nr)
 		return;
-	/* given back and written anew, which the driver need not have told yet */
-	moved = begin != snap->begin || snap->reader_ts > begin ||
-		reader_ts(reader) != snap->reader_ts;
-	if (!moved && snap->subbufs[snap->first].ts != begin)
-		return;
-	if ((overwrites && (moved || !has_free(reader, begin))) ||
-	    (snap->subbufs[snap->first].ts == begin && meta->next_lost))
+	consumers = snap->subbufs[snap->first].ts == begin;
+	gap = consumers && (next_lost || now > begin);
+	if (overwrites)
+		gap |= gone_on || (consumers && !has_free(reader, begin));
+	if (gap)
 		drop_oldest(snap);
 }
 
@@ -348,7 +352,8 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 	int ret;
 
 	snap->begin = begin_of(reader);
-	snap->read = __atomic_load_n(&reader->meta->reader.read, __ATOMIC_RELAXED);
+	/* the driver has set reader.id before */
+	snap->read = __atomic_load_n(&reader->meta->reader.read, __ATOMIC_ACQUIRE);
 	snap->reader_ts = reader_ts(reader);
 	if (!find_newest(reader, snap->begin, &newest))
 		return 1;
@@ -373,7 +378,7 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
  * The snapshot ends with the newest event that there was at the beginning of the
  * call, or a later one, and has what was not consumed before that: without a gap,
  * or the records say where one is. With @last it begins with a sub-buffer that may hold
- * some more events.
+ * some more events, or has fewer if what they began with was overwritten meanwhile.
  *
  * Return: 0; -ENOMEM; -EOPNOTSUPP; -EAGAIN if all that was copied was overwritten meanwhile,
  * again and again.

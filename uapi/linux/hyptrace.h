@@ -135,17 +135,18 @@
  *	A sub-buffer with commit 0 has nothing, whatever its time stamp. Of the
  *	reader's sub-buffer what lies below reader.read was consumed.
  *
- *	A run without a gap: load begin (acquire), then reader.read, reader.id and
- *	the time stamp R of that sub-buffer. Let T be the latest time stamp found;
- *	then look again, for the writer may have passed where it was not seen, and
- *	list all sub-buffers from begin to T: that is all there is up to T. Copy them
- *	from the youngest to the oldest until one has changed. Load begin and R again
- *	and drop what is below begin. If the ring overwrites, there may be a gap
- *	behind the oldest that is left in two cases: the consumer has gone on (begin
- *	or R has changed, or R is later than begin, which is told only afterwards);
- *	or the oldest is the reader's, and no sub-buffer below begin is left. And in
- *	any ring, if the oldest is the reader's and next_lost of the meta page is not
- *	0. The run then starts behind the gap.
+ *	A run without a gap: load begin, reader.read (both with acquire) and the time
+ *	stamp of the sub-buffer reader.id. Let T be the latest time stamp found; then
+ *	look again, for the writer may have passed where it was not seen, and list
+ *	all sub-buffers from begin to T: that is all there is up to T. Copy them from
+ *	the youngest to the oldest until one has changed. Load next_lost (acquire),
+ *	the time stamp R of the sub-buffer that reader.id tells now, and begin again,
+ *	and drop what is below begin. There may be a gap behind the oldest that is
+ *	left, and the run starts behind that, if it is the reader's and next_lost is not
+ *	0, or it is and R is later than begin: the consumer has gone on, and begin
+ *	will tell. If the ring overwrites, also if begin or R is not what it was at
+ *	first, or R is later than begin, whatever the oldest is; or if it is the
+ *	reader's and no sub-buffer below begin is left.
  *
  * poll()
  *	EPOLLIN when there is something to read, EPOLLERR when not attached,
@@ -250,6 +251,8 @@ struct hyptrace_wakeup {
  *		this struct
  * @begin:	sub-buffers with an earlier time stamp hold what was consumed or
  *		thrown away; all ones while a clear is under way
+ * @next_lost:	events that went missing right behind the reader's sub-buffer when
+ *		the ring was resized
  */
 struct hyptrace_map_meta {
 	struct trace_buffer_meta	buffer;
