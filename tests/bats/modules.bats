@@ -110,7 +110,7 @@ last_line()
 		modprobe -a hyptrace_pkvm hyptrace_test
 		hyptrace -r hypervisor start
 		hyptrace -r test start
-		if ((round % 10 == 0)); then
+		if ((round % 5 == 0)); then
 			hyptrace -r hypervisor enable all
 			hyptrace -r test enable all
 			hyptrace -r hypervisor mark "$round"

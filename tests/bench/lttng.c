@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	for (round = 0; round < EVENTS_IN_ALL / events; round++) {
 		start = now_ns();
 		for (i = 0; i < events; i++)
-			lttng_ust_do_tracepoint(hyptrace_bench, hyp_enter, i, 0);
+			lttng_ust_tracepoint(hyptrace_bench, hyp_enter, i, 0);
 		ns = now_ns() - start;
 		if (ns < best)
 			best = ns;

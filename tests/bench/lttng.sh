@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # LTTng-UST's writer on the payload of hyp_enter: lttng.sh KIB EVENTS prints ns per event, first with a clock that
-# costs nothing, then with its own. Its buffers overwrite, in sub-buffers of 4 KiB. 77 says that it is not installed.
+# costs next to nothing, then with its own. Its buffers overwrite, in sub-buffers of 4 KiB. 77 says that it is not installed.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -15,29 +15,30 @@ work=$(mktemp -d)
 session=hyptrace-bench-$$
 cleanup()
 {
-	lttng --quiet destroy "$session" || true
+	lttng --no-sessiond --quiet destroy "$session" >/dev/null 2>&1 || true
 	# a daemon that was there before is not ours
-	if [[ -s $work/pid ]]; then
-		kill "$(<"$work/pid")"
-		tail --pid="$(<"$work/pid")" -f /dev/null
+	if [[ -s $work/pid ]] && kill "$(<"$work/pid")"; then
+		timeout 10 tail --pid="$(<"$work/pid")" -f /dev/null || true
 	fi
 	rm -rf "$work"
 }
+trap cleanup EXIT
 
 read -ra flags < <(pkg-config --cflags --libs lttng-ust)
 compile=("${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -Wall -I"$here")
 "${compile[@]}" -o "$work/lttng" "$here/lttng.c" "${flags[@]}"
 "${compile[@]}" -shared -fPIC -o "$work/clock.so" "$here/lttng-clock.c" "${flags[@]}"
 
-trap cleanup EXIT
+# One that runs already will do.
+lttng-sessiond --daemonize --no-kernel --pidfile "$work/pid" 2>"$work/log" || [[ ! -s $work/pid ]]
+control()
 {
-	lttng-sessiond --daemonize --no-kernel --pidfile "$work/pid" || [[ ! -s $work/pid ]]
-	lttng create "$session" --snapshot --output="$work/trace"
-	lttng enable-channel --session="$session" --userspace --overwrite --subbuf-size=4096 \
-		--num-subbuf="$(($1 / 4))" bench
-	lttng enable-event --session="$session" --userspace --channel=bench hyptrace_bench:hyp_enter
-	lttng start "$session"
-} >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }
+	lttng --no-sessiond "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }
+}
+control create "$session" --snapshot --output="$work/trace"
+control enable-channel --session="$session" --userspace --overwrite --subbuf-size=4096 --num-subbuf="$(($1 / 4))" bench
+control enable-event --session="$session" --userspace --channel=bench hyptrace_bench:hyp_enter
+control start "$session"
 
 export LTTNG_UST_REGISTER_TIMEOUT=-1
 LTTNG_UST_CLOCK_PLUGIN=$work/clock.so "$work/lttng" "$2"

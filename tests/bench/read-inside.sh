@@ -14,12 +14,11 @@ singles=1000
 subbufs=200
 size_mib=16
 
-# row NAME PEER OURS BY: three digits, but whole numbers are not rounded
+# row NAME PEER OURS BY
 row()
 {
-	awk -v name="$1" -v peer="$2" -v ours="$3" -v by="$4" '
-		function figure(n) { return sprintf(n < 10 ? "%.2f" : n < 100 ? "%.1f" : "%.0f", n) }
-		BEGIN { print name, peer ? figure(peer / by) : "-", figure(ours / by) }'
+	awk -v name="$1" -v peer="$2" -v ours="$3" -v by="$4" 'BEGIN {
+		printf "%s %s %.2f\n", name, peer ? sprintf("%.2f", peer / by) : "-", ours / by }'
 }
 
 # least COMMAND...: what it takes when nothing comes between, after a first time that touches all memory
@@ -29,6 +28,15 @@ least()
 	for _ in 1 2 3 4 5; do
 		"$@"
 	done | sort -n | head -n 1
+}
+
+# difference LARGE SMALL COMMAND...: how much more it takes of the former than of the latter
+difference()
+{
+	local large small
+	large=$(least "${@:3}" "$1")
+	small=$(least "${@:3}" "$2")
+	echo $((large - small))
 }
 
 enable_peer()
@@ -45,6 +53,8 @@ disable_peer()
 stream()
 {
 	echo "$1" >"$bench/ours"
+	# no lines of before
+	[[ ! -s /tmp/stream ]] || head -c "$(stat -c %s /tmp/stream)" /dev/zero 1<>/tmp/stream
 	# shellcheck disable=SC2016 # the shell inside expands it
 	"$inside" run sh -c 'exec hyptrace stream --cpu 0 --count "$1" 1<>/tmp/stream' - "$1"
 	(($(wc -l </tmp/stream) >= $1))
@@ -53,7 +63,6 @@ stream()
 # peer_stream N: what so many events that are there take
 peer_stream()
 {
-	[[ -d $mainline ]] || { echo 0 && return; }
 	enable_peer selftest
 	echo "$1" >"$bench/mainline"
 	disable_peer selftest
@@ -138,19 +147,21 @@ insmod "$1/hyptrace_bench.ko"
 modprobe hyptrace_pkvm
 
 # what does not depend on the size goes out of the difference; mainline refuses larger ones
-ours=$(($(least load 9) - $(least load 1)))
+ours=$(difference 9 1 load)
 peer=0
-if [[ -d $mainline ]]; then
-	peer=$(($(least peer_load 9) - $(least peer_load 1)))
-fi
+[[ ! -d $mainline ]] || peer=$(difference 9 1 peer_load)
 row load_us_per_mib "$peer" "$ours" 8000
 
 # so many sub-buffers more hold so many events more; all but 16 bytes of each are data
-more=$(($(capacity 512) - $(capacity 256)))
+large=$(capacity 512)
+small=$(capacity 256)
+more=$((large - small))
 data=$((64 * 4080))
 peer=0
 if [[ -d $mainline ]]; then
-	peer=$((data * more / ($(peer_capacity 512) - $(peer_capacity 256))))
+	large=$(peer_capacity 512)
+	small=$(peer_capacity 256)
+	peer=$((data * more / (large - small)))
 fi
 row bytes_per_hyp_enter "$peer" "$data" "$more"
 
@@ -162,8 +173,9 @@ hyptrace load --size ${size_mib}M
 hyptrace enable selftest
 hyptrace start
 # its start and end are not what is asked
-peer=$(($(least peer_stream "$events") - $(least peer_stream $((events / 2)))))
-ours=$(($(least stream "$events") - $(least stream $((events / 2)))))
+peer=0
+[[ ! -d $mainline ]] || peer=$(difference "$events" $((events / 2)) peer_stream)
+ours=$(difference "$events" $((events / 2)) stream)
 row stream_insns_per_event "$peer" "$ours" $((events / 2))
 
 ours=$(least drain read)

@@ -7,7 +7,7 @@
  *	whole	by the recording function, clock and all, out of the time stamp counter
  *		(ordered; a plain rdtsc would overlap with the writer and hide it)
  *	floor	the same bytes to the same places by nothing but stores
- *	cold	other memory is read before each batch of events, and only these are timed
+ *	cold	other memory is written before each batch of events, and only these are timed
  */
 #include <pthread.h>
 #include <stdio.h>
