@@ -25,6 +25,8 @@ GOALS = {
     "kernel_build_s": ("s", 150),
 }
 UNITS = {"ns": "ns", "insns": "instructions", "us": "us", "s": "s"}
+# what keeps a row from its goal, for those who see that it misses it
+LIMITS = {"kernel_build_s": "nine tenths of it are the compiler: see README.md"}
 # at least so many times cheaper than mainline in the same boot
 HALF_OF_PEER = {"el2_insns_enter_exit"}
 ONLY_IN_FULL = {"kernel_build_s", "demo_source_s", "demo_rootfs_s", "demo_tools_s"}
@@ -61,6 +63,8 @@ def read_rows(lines):
             goal = None
         rows.append({"name": name, "kernel": kernel, "cpu": cpu, "peer": number(peer),
                      "ours": number(ours), "goal": goal, "unit": unit_of(name)})
+        if not is_met(rows[-1]) and name in LIMITS:
+            rows[-1]["limit"] = LIMITS[name]
     return rows
 
 
@@ -99,7 +103,7 @@ def main():
     missed = [row["name"] for row in rows if not is_met(row)]
     missing = set(GOALS) - {row["name"] for row in rows}
     for name in missed:
-        print(f"{name} misses its goal", file=sys.stderr)
+        print(f"{name} misses its goal" + (f" ({LIMITS[name]})" if name in LIMITS else ""), file=sys.stderr)
     for name in sorted(missing):
         print(f"{name} was not measured", file=sys.stderr)
     sys.exit(bool(missed or missing))

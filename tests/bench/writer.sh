@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The writer on the host, hot and cold, small rings and large, one thread and many. Prints lines "NAME PEER OURS" in ns
-# per event, where PEER is the loop of stores alone, or LTTng-UST.
+# per event, where PEER is the loop of stores alone, or another writer.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -37,6 +37,11 @@ for kib in 32 2048; do
 	row "writer_ns_const${size}_cold" ring "$kib" 2048 1 cold
 	row "writer_ns_tsc${size}_cold" whole "$kib" 2048 1 cold
 done
+"$here/mainline.sh" "$work/mainline"
+for _ in 1 2 3 4 5; do
+	"$work/mainline" 32 100000 >>"$work/mainlines"
+done
+echo "writer_ns_mainline $(least <"$work/mainlines") $(least <"$work/writer_ns_const")"
 if lttng=$("$here/lttng.sh" 32 100000); then
 	read -r -d '' counting own <<<"$lttng" || true
 	echo "writer_ns_lttng_const $counting $(least <"$work/writer_ns_const")"
