@@ -47,6 +47,8 @@ from_nothing()
 	local KERNEL=6.12
 	export KERNEL HYPTRACE_CACHE=$work/cache CCACHE_DIR=$work/ccache
 	timed demo_source_s "$vm/fetch.sh" "$KERNEL"
+	# what of it is still to be written is not the build's to wait for
+	sync
 	timed kernel_build_s "$vm/kernel.sh"
 	timed demo_rootfs_s "$vm/rootfs.sh"
 	timed demo_tools_s "$vm/guest.sh"
