@@ -6,12 +6,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <linux/simple_ring_buffer.h>
 
-/* As in writer.c: the best one had the CPU for itself. */
-#define EVENTS_IN_ALL	20000000
+#include "rounds.h"
 
 /* What mainline's hyp_enter has behind the id of the event. */
 struct entry {
@@ -68,19 +66,11 @@ static void write_events(u64 nr)
 	}
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 int main(int argc, char **argv)
 {
 	u64 kib = argc == 3 ? strtoull(argv[1], NULL, 0) : 0;
 	u64 events = argc == 3 ? strtoull(argv[2], NULL, 0) : 0;
-	u64 round, start, ns, best = UINT64_MAX;
+	double best;
 
 	if (!kib || !events) {
 		fprintf(stderr, "usage: mainline KIB EVENTS\n");
@@ -88,18 +78,12 @@ int main(int argc, char **argv)
 	}
 	load(kib * 1024 / PAGE_SIZE);
 	write_events(kib * 1024 / 16 + 1);
-	for (round = 0; round < EVENTS_IN_ALL / events; round++) {
-		start = now_ns();
-		write_events(events);
-		ns = now_ns() - start;
-		if (ns < best)
-			best = ns;
-	}
+	best = best_round(write_events, events);
 	if (ring.meta->entries < EVENTS_IN_ALL / events * events) {
 		fprintf(stderr, "mainline: its ring has counted %llu events only\n",
 			(unsigned long long)ring.meta->entries);
 		return 1;
 	}
-	printf("%.2f\n", (double)best / events);
+	printf("%.2f\n", best);
 	return 0;
 }

@@ -12,13 +12,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "../../hyp/hooks.h"
+#include "rounds.h"
 
 #define MAX_THREADS	8
-/* As many rounds as make so many events; the best one had the CPU for itself. */
-#define EVENTS_IN_ALL	20000000
 #define MIN_ROUNDS	5
 #define COLD_BATCH	64
 #define COLD_BYTES	(64UL << 20)
@@ -179,15 +177,6 @@ static void store_events(u64 nr)
 		if (pos + 12 > ring + kib * 1024)
 			pos = ring + sizeof(u64);
 	}
-}
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
 static u64 timed(u64 nr)
