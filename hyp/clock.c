@@ -7,9 +7,9 @@
 
 /*
  * Two sets and a sequence number: the set that readers use is never the one that
- * is written, unless two updates come while one reader is at it. A CPU reads it
- * into a copy of its own, which it uses until the next update takes the limit
- * from it.
+ * is written, unless two updates come while one reader is at it. Each CPU caches
+ * the parameters in a copy of its own. An update invalidates the copies by clearing
+ * their valid_cycles.
  */
 static struct {
 	hyptrace_lock_t			lock;	/* among updates */
@@ -18,6 +18,22 @@ static struct {
 } clock = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
+
+/* Never so large that a sum of two times could wrap. */
+static u64 time_at(const struct hyptrace_clock_copy *set, u64 counter)
+{
+	s64 cycles = counter - set->epoch_cycles;
+	__uint128_t passed;
+
+	if (cycles >= 0) {
+		passed = (__uint128_t)cycles * set->mult >> HYPTRACE_CLOCK_SHIFT;
+		return (set->epoch_ns + (u64)passed) & HYPTRACE_CLOCK_MASK;
+	}
+	/* CPUs may be some cycles apart: one may still be before the epoch. */
+	passed = (__uint128_t)(-(u64)cycles) * set->mult >> HYPTRACE_CLOCK_SHIFT;
+
+	return passed < set->epoch_ns ? set->epoch_ns - (u64)passed : 0;
+}
 
 /**
  * hyptrace_clock() - the time, and a new copy of the clock
@@ -32,18 +48,21 @@ static struct {
  */
 u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 {
-	/* (C) pairs with the release in hyptrace_clock_set() */
+	/* (C) Order seq before the set that it names. Pairs with (C) in hyptrace_clock_set(). */
 	u32 seq = smp_load_acquire(&clock.seq);
 	const struct hyptrace_clock_copy *set = &clock.sets[seq & 1];
 	struct hyptrace_clock_copy new = {
 		.mult		= READ_ONCE(set->mult),
 		.epoch_cycles	= READ_ONCE(set->epoch_cycles),
 		.epoch_ns	= READ_ONCE(set->epoch_ns),
-		.limit		= READ_ONCE(set->limit),
+		.valid_cycles	= READ_ONCE(set->valid_cycles),
 	};
-	u64 cycles = hyptrace_counter() - new.epoch_cycles;
+	u64 counter = hyptrace_counter();
 
-	/* (D) the parameters were read before: pairs with the barrier (E) */
+	/*
+	 * (D) Order the parameters before the second look at seq. Pairs with (E) in
+	 * hyptrace_clock_set().
+	 */
 	smp_rmb();
 	if (READ_ONCE(clock.seq) != seq)
 		return 0;
@@ -51,26 +70,47 @@ u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 	copy->mult = new.mult;
 	copy->epoch_cycles = new.epoch_cycles;
 	copy->epoch_ns = new.epoch_ns;
-	WRITE_ONCE(copy->limit, new.limit);
-	/* (I) either we see an update, or it takes the limit: pairs with (J) */
+	WRITE_ONCE(copy->valid_cycles, new.valid_cycles);
+	/*
+	 * (I) Order the copy before the second look at seq: either this CPU sees an
+	 * update, or the update invalidates the copy. Pairs with (J) in
+	 * hyptrace_clock_set().
+	 */
 	smp_mb();
 	if (READ_ONCE(clock.seq) != seq)
-		WRITE_ONCE(copy->limit, 0);
+		WRITE_ONCE(copy->valid_cycles, 0);
 
-	return (new.epoch_ns + (u64)(((__uint128_t)cycles * new.mult) >>
-				     HYPTRACE_CLOCK_SHIFT)) & HYPTRACE_CLOCK_MASK;
+	return time_at(&new, counter);
 }
 
-static void take_limits(void)
+static void invalidate_copies(void)
 {
+	u32 left = hyptrace_nr_cpus();
 	struct hyptrace_ring *ring;
 	u32 cpu;
 
-	for (cpu = 0; cpu < HYPTRACE_NR_CPUS; cpu++) {
+	/* Not all numbers up to the largest possible one: these may be thousands. */
+	for (cpu = 0; left && cpu < HYPTRACE_NR_CPUS; cpu++) {
 		ring = hyptrace_ring_of(cpu);
-		if (ring)
-			WRITE_ONCE(ring->clock.limit, 0);
+		if (!ring)
+			continue;
+		WRITE_ONCE(ring->clock.valid_cycles, 0);
+		left--;
 	}
+}
+
+/*
+ * For so many cycles a multiplication of 64 bits does. A counter before the epoch
+ * counts as a negative one, and no copy is to need the mask.
+ */
+static u64 valid_cycles(u64 mult, u64 epoch_ns)
+{
+	u64 cycles = ~0ULL / mult;
+
+	if (epoch_ns > HYPTRACE_CLOCK_MASK / 2)
+		return 0;
+
+	return cycles < HYPTRACE_CLOCK_MASK ? cycles : HYPTRACE_CLOCK_MASK;
 }
 
 /**
@@ -94,21 +134,25 @@ int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)
 	hyptrace_lock(&clock.lock);
 	next = clock.seq + 1;
 	set = &clock.sets[next & 1];
-	/* (E) the last update is seen before this one overwrites its elder */
+	/*
+	 * (E) Order the last update of seq before this one overwrites the set that was
+	 * in use before it. Pairs with (D) in hyptrace_clock().
+	 */
 	smp_wmb();
 	WRITE_ONCE(set->mult, mult);
 	WRITE_ONCE(set->epoch_cycles, epoch_cycles);
 	WRITE_ONCE(set->epoch_ns, epoch_ns);
-	/* No copy is to need the mask: a time that far ahead is never quick. */
-	WRITE_ONCE(set->limit,
-		   epoch_ns > HYPTRACE_CLOCK_MASK / 2 ? 0 : ~0ULL / mult);
-	/* (C) pairs with the acquire in hyptrace_clock() */
+	WRITE_ONCE(set->valid_cycles, valid_cycles(mult, epoch_ns));
+	/* (C) Order the set before seq, which names it. Pairs with (C) in hyptrace_clock(). */
 	smp_store_release(&clock.seq, next);
 	hyptrace_unlock(&clock.lock);
 
-	/* (J) the update, then the limits: pairs with (I) */
+	/*
+	 * (J) Order the update before the invalidation. Pairs with (I) in
+	 * hyptrace_clock().
+	 */
 	smp_mb();
-	take_limits();
+	invalidate_copies();
 
 	return 0;
 }

@@ -11,13 +11,15 @@
  *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
  *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
- *	memset(), memcpy()
+ *	memset(), memcpy(), L1_CACHE_BYTES
  *	hyptrace_lock_t		a spinlock; what it is held for is bounded
+ *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if that can be
  *	hyptrace_counter()	the counter that the clock is made of
+ *	hyptrace_counter_synced() the same, where nothing has to be waited for
  *	hyptrace_this_ring(), hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
  *				NULL: no such CPU
  *	HYPTRACE_NR_CPUS	no CPU has this number or a larger one
- *	hyptrace_vcpu_pid()	thread of the vCPU that this CPU runs, or 0
+ *	hyptrace_nr_cpus()	there are so many, or fewer
  *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
  *	hyptrace_pin_page(), hyptrace_unpin_page()	pages that are shared
  */
@@ -35,6 +37,7 @@ struct hyptrace_ring;
 
 #include <asm/arch_timer.h>
 #include <asm/barrier.h>
+#include <asm/cache.h>
 #include <asm/kvm_hyp.h>
 #include <asm/kvm_mmu.h>
 
@@ -58,6 +61,12 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
 #define HYPTRACE_NR_CPUS		NR_CPUS
 
+/* The host says so before it has no say any more; without protection, never. */
+static inline u32 hyptrace_nr_cpus(void)
+{
+	return hyp_nr_cpus ?: NR_CPUS;
+}
+
 /* A macro, since what a ring is comes later. */
 #define hyptrace_ring_of(cpu)						\
 	(hyptrace_cpu_exists(cpu) ?					\
@@ -73,10 +82,15 @@ static inline bool hyptrace_cpu_exists(u64 cpu)
 	       kvm_arm_hyp_percpu_base[array_index_nospec(cpu, NR_CPUS)];
 }
 
+static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
+{
+	asm volatile("stp %x1, %x2, %0" : "=Ump" (*(u64 (*)[2])to) : "rZ" (first), "rZ" (second));
+}
+
 /*
  * The physical counter: the virtual one has the offset of the guest whose vCPU
- * is loaded, as long as EL2 does not run with E2H set. Nothing is ordered behind
- * it but what is made of it, so this is less than __arch_counter_get_cntpct().
+ * is loaded, as long as EL2 does not run with E2H set. The ISB keeps the CPU from
+ * reading the counter before the instructions that precede the event are done.
  */
 static __always_inline u64 hyptrace_counter(void)
 {
@@ -90,12 +104,17 @@ static __always_inline u64 hyptrace_counter(void)
 	return cycles;
 }
 
-static __always_inline pid_t hyptrace_vcpu_pid(void)
+/*
+ * The same right behind an exception entry or return, which has synchronised the
+ * CPU already: nothing that happened before it can be late.
+ */
+static __always_inline u64 hyptrace_counter_synced(void)
 {
-	struct kvm_vcpu *vcpu =
-		*this_cpu_ptr(&kvm_host_data.host_ctxt.__hyp_running_vcpu);
+	u64 cycles;
 
-	return vcpu ? vcpu->arch.pid : 0;
+	asm volatile("mrs %0, cntpct_el0" : "=r" (cycles));
+
+	return cycles;
 }
 
 /* A pfn whose page EL2 can map at all: below the span of its linear map. */
@@ -164,6 +183,7 @@ static inline int hyptrace_pin_page(u64 pfn, void **va)
 #elif defined(HYPTRACE_ENV_MODULE)
 
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -188,6 +208,7 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 #define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
 
 #define HYPTRACE_NR_CPUS		nr_cpu_ids
+#define hyptrace_nr_cpus()		num_possible_cpus()
 
 #define hyptrace_ring_of(cpu)						\
 	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
@@ -202,9 +223,12 @@ static __always_inline u64 hyptrace_counter(void)
 	return ktime_get_raw_fast_ns();
 }
 
-static __always_inline pid_t hyptrace_vcpu_pid(void)
+#define hyptrace_counter_synced()	hyptrace_counter()
+
+static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
-	return 0;	/* no vCPU runs under the test remote */
+	WRITE_ONCE(to[0], first);
+	WRITE_ONCE(to[1], second);
 }
 
 static inline int hyptrace_take_page(u64 pfn, void **va)

@@ -27,6 +27,7 @@ typedef int64_t s64;
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((__noinline__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
+#define L1_CACHE_BYTES		64
 
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
@@ -51,6 +52,12 @@ typedef int64_t s64;
 #define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
 
+static inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
+{
+	WRITE_ONCE(to[0], first);
+	WRITE_ONCE(to[1], second);
+}
+
 typedef int hyptrace_lock_t;
 
 #define HYPTRACE_LOCK_INIT	0
@@ -66,23 +73,19 @@ static inline void hyptrace_unlock(hyptrace_lock_t *lock)
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-/* The program sets these in each thread: the CPU that it plays. */
+/* The program sets this in each thread: the CPU that it plays. */
 extern __thread struct hyptrace_ring *hyptrace_host_ring;
-extern __thread pid_t hyptrace_host_vcpu;
 
 #define hyptrace_this_ring()	hyptrace_host_ring
 
 #define HYPTRACE_NR_CPUS	8
-
-static inline pid_t hyptrace_vcpu_pid(void)
-{
-	return hyptrace_host_vcpu;
-}
+#define hyptrace_nr_cpus()	HYPTRACE_NR_CPUS
 
 /* It also defines these: its CPUs, a counter, and who owns which page. */
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu);
 u64 hyptrace_counter(void);
+#define hyptrace_counter_synced()	hyptrace_counter()
 int hyptrace_take_page(u64 pfn, void **va);
 int hyptrace_give_page(void *va);
 int hyptrace_pin_page(u64 pfn, void **va);

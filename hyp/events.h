@@ -6,10 +6,11 @@
  *	HYP_EVENT(name, HE_PROTO(arguments), HE_STRUCT(he_field(type, name) ...),
  *		  HE_ASSIGN(code), HE_PRINTK(format, ...))
  *
- * gives hyptrace_<name>(arguments) to be called at EL2 and the event <name> to
- * be enabled by the host. New ones go to the end, since the ids count from the
- * top. An event records nothing of a protected guest that the host is not told
- * anyway.
+ * gives hyptrace(name, arguments) to be called at EL2 and the event <name> to
+ * be enabled by the host. In HE_ASSIGN(), __entry is the payload and ring the
+ * CPU's struct hyptrace_ring. New events go to the end, since the ids count from
+ * the top. While a CPU is silent (struct hyptrace_ring) it records no event: so
+ * events reveal nothing of what a protected guest does.
  */
 
 /* Why a CPU came to EL2, or leaves it */
@@ -36,7 +37,7 @@
 	{ HYPTRACE_REASON_UNKNOWN,	"unknown" }
 #endif
 
-/* A CPU begins to run at EL2; vcpu is the thread of the loaded vCPU, or 0. */
+/* A CPU begins to run at EL2; vcpu is the thread of the vCPU that runs, or 0. */
 HYP_EVENT(hyp_enter,
 	HE_PROTO(u8 reason),
 	HE_STRUCT(
@@ -45,7 +46,7 @@ HYP_EVENT(hyp_enter,
 	),
 	HE_ASSIGN(
 		__entry->reason = reason;
-		__entry->vcpu = hyptrace_vcpu_pid();
+		__entry->vcpu = ring->vcpu;
 	),
 	HE_PRINTK("reason=%s vcpu=%d",
 		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
@@ -61,7 +62,7 @@ HYP_EVENT(hyp_exit,
 	),
 	HE_ASSIGN(
 		__entry->reason = reason;
-		__entry->vcpu = hyptrace_vcpu_pid();
+		__entry->vcpu = ring->vcpu;
 	),
 	HE_PRINTK("reason=%s vcpu=%d",
 		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),

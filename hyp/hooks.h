@@ -56,6 +56,78 @@ extern u64 hyptrace_events_on;
 	} while (0)
 
 /**
+ * hyptrace_host_call() - record that the host has made a hypercall
+ * @own:	whether it is __hyptrace(), which is not recorded
+ *
+ * Context: EL2, behind the exception entry.
+ */
+#define hyptrace_host_call(own)						\
+	do {								\
+		if (!(own))						\
+			hyptrace(hyp_enter, HYPTRACE_REASON_HVC);	\
+	} while (0)
+
+/**
+ * hyptrace_own_call() - the hypercall is __hyptrace(): record nothing until it ends
+ *
+ * hyptrace_host_exit() ends it. Where no CPU records anything it may not, and the
+ * silence lasts until the next hypercall that selects events here.
+ */
+static inline void hyptrace_own_call(void)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_CALL);
+}
+
+/**
+ * hyptrace_host_exit() - record that the CPU goes back to the host
+ */
+static __always_inline void hyptrace_host_exit(void)
+{
+	/* also if only other events are on: it ends hyptrace_own_call() */
+	if (unlikely(READ_ONCE(hyptrace_events_on)))
+		__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
+}
+
+/**
+ * hyptrace_vcpu_run() - this CPU is about to run a vCPU, or has done so
+ * @pid:	thread of the vCPU; 0: the CPU runs none any more
+ */
+static inline void hyptrace_vcpu_run(pid_t pid)
+{
+	hyptrace_this_ring()->vcpu = pid;
+}
+
+/**
+ * hyptrace_guest_begin() - this CPU is about to enter a guest
+ * @protected:	from the host: only the first entry and the last exit are recorded
+ */
+static inline void hyptrace_guest_begin(bool protected)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	if (protected) {
+		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
+		hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_GUEST);
+	}
+}
+
+/**
+ * hyptrace_guest_end() - this CPU has left a guest, and will not enter it again at once
+ * @protected:	as for hyptrace_guest_begin()
+ */
+static inline void hyptrace_guest_end(bool protected)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	if (protected) {
+		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_GUEST);
+		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
+	}
+}
+
+/**
  * hyptrace_cpu_off() - this CPU is about to be switched off
  *
  * What follows on it is not recorded, and its ring can be taken from it.
@@ -87,6 +159,12 @@ static inline s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	return -EOPNOTSUPP;
 }
 
+#define hyptrace_host_call(own)		do { } while (0)
+static inline void hyptrace_own_call(void) { }
+static inline void hyptrace_host_exit(void) { }
+static inline void hyptrace_vcpu_run(pid_t pid) { }
+static inline void hyptrace_guest_begin(bool protected) { }
+static inline void hyptrace_guest_end(bool protected) { }
 static inline void hyptrace_cpu_off(void) { }
 static inline void hyptrace_cpu_on(void) { }
 

@@ -331,6 +331,8 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
 		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
+		/* The CPU cannot have gone off in a call of ours, nor in a guest. */
+		ring->silent = 0;
 		hyptrace_trace_set(ring, ring->events);
 		hyptrace_ring_publish(ring);
 	}

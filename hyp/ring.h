@@ -85,14 +85,14 @@ static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
 
 /**
  * struct hyptrace_clock_copy - the clock's parameters, for one CPU alone
- * @limit:		as many cycles after the epoch these do, in 64 bits; 0 once
+ * @valid_cycles:	for so many cycles after the epoch 64 bits are enough; 0 once
  *			the clock was set anew. Also written by other CPUs
  * @mult:		see HYPTRACE_OP_CLOCK
  * @epoch_cycles:	likewise
  * @epoch_ns:		likewise
  */
 struct hyptrace_clock_copy {
-	u64	limit;
+	u64	valid_cycles;
 	u64	mult;
 	u64	epoch_cycles;
 	u64	epoch_ns;
@@ -102,19 +102,22 @@ struct hyptrace_clock_copy {
  * struct hyptrace_ring - the ring of a CPU
  *
  * The writer's, what is used together side by side:
- * @enabled:	bit per event id; 0 unless attached
+ * @enabled:	bit per event id: @selected, but 0 while @silent
  * @clock:	what it takes the time by
  * @last:	time of the last record
  * @pos:	where the next record goes
  * @end:	end of the present sub-buffer
  * @commit:	of the present sub-buffer
  * @recorded:	events written
+ * @vcpu:	thread of the vCPU that the CPU runs, or 0
+ * @silent:	why the CPU records nothing now: enum hyptrace_silence
+ * @selected:	bit per event id: what the CPU records; 0 unless attached
  * @page_first:	@recorded when the writer came to the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  *
  * @lock:	for what follows; never held for more than a few instructions
- * @events:	what @enabled is while attached
+ * @events:	what @selected is while attached
  * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
  * @unread:	bytes in the complete sub-buffers of the ring
  * @overrun:	events overwritten unread
@@ -150,11 +153,15 @@ struct hyptrace_ring {
 	u8			*end;
 	u64			*commit;
 	u64			recorded;
+	pid_t			vcpu;
+	u32			silent;
+	u64			selected;
 	u64			page_first;
 	u64			page_time;
 	struct hyptrace_subbuf	*page;
 
-	hyptrace_lock_t		lock;
+	/* Other CPUs take it: not in a cache line that the writer uses per event. */
+	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
 	u64			events;
 	u64			begin;
 	u64			unread;
@@ -179,24 +186,54 @@ struct hyptrace_ring {
 	u32			unmoved;
 	struct hyptrace_meta	*meta;
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
+} __aligned(L1_CACHE_BYTES);
+
+static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
+/* hyptrace_ring_commit() stores both at once. */
+static_assert(offsetofend(struct hyptrace_ring, last) == offsetof(struct hyptrace_ring, pos));
+
+/**
+ * enum hyptrace_silence - why a CPU records no event at present, as bits
+ * @HYPTRACE_SILENT_CALL: it serves a hypercall of hyptrace itself
+ * @HYPTRACE_SILENT_GUEST: it runs a protected guest: the host must not learn what
+ *	EL2 does for it
+ */
+enum hyptrace_silence {
+	HYPTRACE_SILENT_CALL	= 1 << 0,
+	HYPTRACE_SILENT_GUEST	= 1 << 1,
 };
+
+/**
+ * hyptrace_set_silent() - say why a CPU records nothing
+ * @ring:	this CPU's
+ * @silent:	enum hyptrace_silence; 0: the CPU records what is selected
+ *
+ * Context: the CPU whose ring it is.
+ */
+static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
+{
+	ring->silent = silent;
+	WRITE_ONCE(ring->enabled, silent ? 0 : ring->selected);
+}
 
 /**
  * hyptrace_clock_quick() - the time, by a copy that is good
  * @copy:	this CPU's
+ * @counter:	as it was just read
  * @now:	the time, ns, if it is
  *
  * Context: the CPU whose copy it is.
  * Return: whether it is; else hyptrace_clock() tells the time.
  */
 static __always_inline bool
-hyptrace_clock_quick(const struct hyptrace_clock_copy *copy, u64 *now)
+hyptrace_clock_quick(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now)
 {
-	u64 cycles = hyptrace_counter() - copy->epoch_cycles;
+	/* A counter before the epoch wraps to a number that is never valid. */
+	u64 cycles = counter - copy->epoch_cycles;
 
 	*now = copy->epoch_ns + (cycles * copy->mult >> HYPTRACE_CLOCK_SHIFT);
 
-	return cycles < READ_ONCE(copy->limit);
+	return cycles < READ_ONCE(copy->valid_cycles);
 }
 
 /**
@@ -307,7 +344,7 @@ static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
 /**
  * hyptrace_ring_reserve() - room for an event
  * @ring:	this CPU's, attached
- * @now:	the time, ns
+ * @now:	the time, ns; becomes that of the record
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is; takes the lock once per sub-buffer.
@@ -315,17 +352,16 @@ static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
  * if the event was dropped (and counted).
  */
 static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
-						   u64 now, u32 payload)
+						   u64 *now, u32 payload)
 {
-	s64 delta = now - ring->last;
+	s64 delta = *now - ring->last;
 
-	if (likely(hyptrace_ring_fits(ring, delta, payload))) {
-		ring->last = now;
-	} else {
-		delta = hyptrace_ring_make_room(ring, now,
+	if (unlikely(!hyptrace_ring_fits(ring, delta, payload))) {
+		delta = hyptrace_ring_make_room(ring, *now,
 						hyptrace_record_size(payload));
 		if (delta < 0)
 			return NULL;
+		*now = ring->last;
 	}
 
 	return hyptrace_ring_put(ring, delta, payload);
@@ -335,17 +371,18 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
  * hyptrace_ring_commit() - let the reader see the event that was put there
  * @ring:	this CPU's
  * @to:		where its payload is
+ * @now:	its time, ns
  * @payload:	bytes, as before
  *
  * Context: as hyptrace_ring_put().
  */
 static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring,
-						 void *to, u32 payload)
+						 void *to, u64 now, u32 payload)
 {
 	u64 *commit = ring->commit;
 	u8 *pos = to + ALIGN(payload, sizeof(u32));
 
-	WRITE_ONCE(ring->pos, pos);
+	hyptrace_write_pair(&ring->last, now, (u64)pos);
 	WRITE_ONCE(ring->recorded, ring->recorded + 1);
 	/* (A) pairs with the acquire of commit in the readers at EL1 and EL0 */
 	smp_store_release(commit, (u64)(pos - (u8 *)(commit + 1)));

@@ -14,7 +14,6 @@
 #define HE_PROTO(...)		__VA_ARGS__
 #define HE_STRUCT(fields)	fields
 #define HE_ASSIGN(...)		__VA_ARGS__
-#define he_field(type, name)	type name;
 
 u64 hyptrace_events_on;
 
@@ -34,14 +33,15 @@ static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
  */
 void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
 {
-	u64 changed = ring->enabled ^ events;
+	u64 changed = ring->selected ^ events;
 	u64 on;
 	u32 id;
 
 	if (!changed)
 		return;
 
-	WRITE_ONCE(ring->enabled, events);
+	ring->selected = events;
+	hyptrace_set_silent(ring, ring->silent);
 
 	hyptrace_lock(&users_lock);
 	on = hyptrace_events_on;
@@ -62,12 +62,46 @@ void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
 static noinline void record_slowly(struct hyptrace_ring *ring,
 				   const void *payload, u32 size)
 {
-	void *to = hyptrace_ring_reserve(ring, hyptrace_clock(&ring->clock), size);
+	u64 now = hyptrace_clock(&ring->clock);
+	void *to = hyptrace_ring_reserve(ring, &now, size);
 
 	if (to) {
 		memcpy(to, payload, size);
-		hyptrace_ring_commit(ring, to, size);
+		hyptrace_ring_commit(ring, to, now, size);
 	}
+}
+
+/*
+ * An exception has just brought the CPU here, or it has come back from the
+ * firmware by one: the counter cannot be read too early.
+ */
+static __always_inline u64 counter_at(u32 event)
+{
+	return event == HYPTRACE_EVENT_hyp_enter ? hyptrace_counter_synced() :
+						   hyptrace_counter();
+}
+
+/* Whether the CPU records the event. Going back to the host ends a call of ours. */
+static __always_inline bool is_enabled(struct hyptrace_ring *ring, u32 event)
+{
+	if (likely(READ_ONCE(ring->enabled) & BIT_ULL(event)))
+		return true;
+	if (event == HYPTRACE_EVENT_hyp_exit && ring->silent)
+		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_CALL);
+
+	return false;
+}
+
+/* The id, and 0 in all bytes that no field covers: @covered beyond the first word. */
+static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 covered)
+{
+	u16 *word = payload;
+
+	word[0] = id;
+	if (size > sizeof(u16))
+		word[1] = 0;
+	if (size > sizeof(u32) + covered)
+		memset(word + 2, 0, size - sizeof(u32));
 }
 
 /* What the stack at EL2, which is a page, has room for. */
@@ -79,8 +113,9 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
  *
  * Where all is at hand the payload is written to its place. Else it goes through
  * the stack, so that no argument outlives a call: with that the usual way needs
- * no stack frame.
+ * no stack frame. No byte of the stack, or of an older record, is for the host.
  */
+#define he_field(type, name)	type name;
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	struct hyptrace_entry_##name {					\
 		u16 common_type;					\
@@ -88,8 +123,16 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
 	};								\
 	typedef struct hyptrace_entry_##name				\
 		hyptrace_unaligned_##name __aligned(4);			\
-	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY); \
-									\
+	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY);
+
+#include "events.h"
+
+/* Now the fields are the number of bytes that they cover beyond the first word. */
+#undef HYP_EVENT
+#undef he_field
+#define he_field(type, name)						\
+	+ (offsetof(typeof(*__entry), name) < sizeof(u32) ? 0 : sizeof(__entry->name))
+#define HYP_EVENT(name, proto, fields, assign, printk)			\
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
@@ -97,26 +140,23 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
 		u64 now, delta;						\
 		bool quick;						\
 									\
-		if (!(READ_ONCE(ring->enabled) &			\
-		      BIT_ULL(HYPTRACE_EVENT_##name)))			\
+		if (!is_enabled(ring, HYPTRACE_EVENT_##name))		\
 			return;						\
 									\
-		quick = hyptrace_clock_quick(&ring->clock, &now);	\
+		quick = hyptrace_clock_quick(&ring->clock,		\
+					     counter_at(HYPTRACE_EVENT_##name), &now); \
 		delta = now - ring->last;				\
 		if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) { \
 			hyptrace_unaligned_##name *__entry;		\
 									\
 			__entry = hyptrace_ring_put(ring, delta, size);	\
-			ring->last = now;				\
-			__entry->common_type = HYPTRACE_EVENT_##name;	\
+			begin_payload(__entry, HYPTRACE_EVENT_##name, size, 0 fields); \
 			assign						\
-			hyptrace_ring_commit(ring, __entry, size);	\
+			hyptrace_ring_commit(ring, __entry, now, size);	\
 		} else {						\
 			struct hyptrace_entry_##name aside, *__entry = &aside; \
 									\
-			/* no byte of the stack is for the host */	\
-			memset(__entry, 0, size);			\
-			__entry->common_type = HYPTRACE_EVENT_##name;	\
+			begin_payload(__entry, HYPTRACE_EVENT_##name, size, 0 fields); \
 			assign						\
 			record_slowly(ring, __entry, size);		\
 		}							\

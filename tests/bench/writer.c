@@ -24,7 +24,6 @@
 static struct hyptrace_ring rings[MAX_THREADS];
 
 __thread struct hyptrace_ring *hyptrace_host_ring;
-__thread pid_t hyptrace_host_vcpu;
 
 static u64 events, kib;
 static void (*write_events)(u64 nr);
@@ -142,14 +141,13 @@ static void write_ring(u64 nr)
 		now++;
 		if (likely(hyptrace_ring_fits(ring, now - ring->last, sizeof(*to)))) {
 			to = hyptrace_ring_put(ring, now - ring->last, sizeof(*to));
-			ring->last = now;
 		} else {
-			to = hyptrace_ring_reserve(ring, now, sizeof(*to));
+			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
 		}
 		to->common_type = HYPTRACE_EVENT_hyp_enter;
 		to->reason = nr;
-		to->vcpu = hyptrace_vcpu_pid();
-		hyptrace_ring_commit(ring, to, sizeof(*to));
+		to->vcpu = ring->vcpu;
+		hyptrace_ring_commit(ring, to, now, sizeof(*to));
 	}
 }
 

@@ -26,7 +26,6 @@ void (*env_counter_hook)(void);
 u32 env_fail_take, env_fail_give, env_fail_pin;
 
 __thread struct hyptrace_ring *hyptrace_host_ring = &env_rings[0];
-__thread pid_t hyptrace_host_vcpu;
 
 static struct {
 	u8		*base;
@@ -202,7 +201,6 @@ void env_start(u32 nr_pages)
 	env_counter = 0;
 	env_counter_hook = NULL;
 	env_fail_take = env_fail_give = env_fail_pin = 0;
-	hyptrace_host_vcpu = 0;
 	env_cpu(0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
 }

@@ -8,7 +8,7 @@
 			RESERVE_4((n) + 12)
 
 /* Sizes are constants where the recording functions reserve, and so here. */
-static void *reserve(struct hyptrace_ring *ring, u64 now, u32 payload)
+static void *reserve(struct hyptrace_ring *ring, u64 *now, u32 payload)
 {
 	void *to;
 
@@ -52,7 +52,7 @@ bool run_write(struct run *run, enum model_kind kind, u32 payload, u64 now)
 	struct model_event event = { run->next, now, payload, kind };
 	struct hyptrace_ring *ring = run->ring;
 	u64 before = ring->recorded;
-	u64 bit = ~0ULL;
+	u64 bit = ~0ULL, at = now;
 	void *to;
 	bool ret;
 
@@ -61,7 +61,7 @@ bool run_write(struct run *run, enum model_kind kind, u32 payload, u64 now)
 	case MODEL_ENTER:
 		event.payload = 8;
 		bit = BIT_ULL(HYPTRACE_EVENT_hyp_enter);
-		hyptrace_host_vcpu = run->next >> 8 & 0x7fffffff;
+		hyptrace_host_ring->vcpu = run->next >> 8 & 0x7fffffff;
 		hyptrace(hyp_enter, run->next);
 		break;
 	case MODEL_SELFTEST:
@@ -76,11 +76,11 @@ bool run_write(struct run *run, enum model_kind kind, u32 payload, u64 now)
 	case MODEL_RAW:
 		if (!run->enabled)
 			return false;
-		to = reserve(ring, now, payload);
+		to = reserve(ring, &at, payload);
 		if (to) {
 			assert_int_equal((uintptr_t)to % sizeof(u32), 0);
 			model_fill(to, run->next, payload);
-			hyptrace_ring_commit(ring, to, payload);
+			hyptrace_ring_commit(ring, to, at, payload);
 		}
 		break;
 	}

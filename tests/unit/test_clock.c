@@ -23,14 +23,14 @@ static u64 read_clock(void)
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
 	u64 now;
 
-	return hyptrace_clock_quick(copy, &now) ? now : hyptrace_clock(copy);
+	return hyptrace_clock_quick(copy, hyptrace_counter(), &now) ? now : hyptrace_clock(copy);
 }
 
 static bool is_quick(void)
 {
 	u64 now;
 
-	return hyptrace_clock_quick(&hyptrace_this_ring()->clock, &now);
+	return hyptrace_clock_quick(&hyptrace_this_ring()->clock, hyptrace_counter(), &now);
 }
 
 static int start(void **state)
@@ -63,9 +63,36 @@ static void stands_still(void **state)
 /* Long division of what the clock does by a multiplication of 128 bits. */
 static u64 expected(u64 counter, u64 mult, u64 cycles, u64 ns)
 {
-	__uint128_t product = (__uint128_t)(counter - cycles) * mult;
+	s64 difference = counter - cycles;
+	u64 magnitude = difference < 0 ? -(u64)difference : (u64)difference;
+	__uint128_t passed = (__uint128_t)magnitude * mult / ((__uint128_t)1 << 32);
 
-	return (ns + (u64)(product / ((__uint128_t)1 << 32))) & HYPTRACE_CLOCK_MASK;
+	ns &= HYPTRACE_CLOCK_MASK;
+	if (difference >= 0)
+		return (ns + (u64)passed) & HYPTRACE_CLOCK_MASK;
+
+	return passed < ns ? ns - (u64)passed : 0;
+}
+
+/* A CPU whose counter is a little behind that of the CPU that set the clock. */
+static void before_the_epoch(void **state)
+{
+	const u64 mult = 16 * ENV_NS_CLOCK;
+
+	(void)state;
+	assert_int_equal(set_clock(mult, 1000, 1000000), 0);
+	env_counter = 999;
+	assert_int_equal(read_clock(), 1000000 - 16);
+	env_counter = 0;
+	assert_int_equal(read_clock(), 1000000 - 16000);
+	env_counter = 1000;
+	assert_int_equal(read_clock(), 1000000);
+	/* and not before time began */
+	assert_int_equal(set_clock(mult, 1000, 15999), 0);
+	env_counter = 0;
+	assert_int_equal(read_clock(), 0);
+	env_counter = 1;
+	assert_int_equal(read_clock(), 15);
 }
 
 /* Times of a clock that is set near the end of 64 bits, and then back. */
@@ -288,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_ENV(stands_still),
 		WITH_ENV(arithmetic),
+		WITH_ENV(before_the_epoch),
 		WITH_ENV(limit),
 		WITH_ENV(every_copy),
 		WITH_ENV(no_wrap),

@@ -56,18 +56,21 @@ static u32 header(u32 type_len, u32 delta)
 static void hyp_enter(void **state)
 {
 	(void)state;
+	/* what the host has left there must not show, nor an older record */
+	memset((u8 *)page()->data, 0xee, sizeof(page()->data));
 	env_counter = US(10);
-	hyptrace_host_vcpu = 0x12345678;
+	hyptrace_host_ring->vcpu = 0x12345678;
 	hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
 	assert_int_equal(page()->time_stamp + (word(0) >> 5), US(10));
 	assert_int_equal(word(0) & 31, 2);
 	assert_int_equal(page()->commit, 12);
 	assert_int_equal(half(4), HYPTRACE_EVENT_hyp_enter);
 	assert_int_equal(page()->data[6], HYPTRACE_REASON_GUEST_EXIT);
+	assert_int_equal(page()->data[7], 0);
 	assert_int_equal(word(8), 0x12345678);
 
 	env_counter = US(11);
-	hyptrace_host_vcpu = 0;
+	hyptrace_host_ring->vcpu = 0;
 	hyptrace(hyp_exit, HYPTRACE_REASON_ERET_HOST);
 	assert_int_equal(page()->commit, 24);
 	assert_int_equal(word(12), header(2, 1000));
@@ -238,15 +241,16 @@ static void extend_without_room(void **state)
 /* What is reserved is not yet seen. */
 static void commit_comes_last(void **state)
 {
+	u64 now = 1;
 	void *to;
 
 	(void)state;
-	to = hyptrace_ring_reserve(run.ring, 1, 8);
+	to = hyptrace_ring_reserve(run.ring, &now, 8);
 	assert_non_null(to);
 	assert_int_equal(page()->commit, 0);
 	assert_int_equal(run.ring->recorded, 0);
 	memset(to, 0, 8);
-	hyptrace_ring_commit(run.ring, to, 8);
+	hyptrace_ring_commit(run.ring, to, now, 8);
 	assert_int_equal(page()->commit, 12);
 	assert_int_equal(run.ring->recorded, 1);
 }

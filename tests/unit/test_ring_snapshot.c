@@ -65,13 +65,14 @@ static bool write_one(u64 number)
 {
 	const u32 size = number % 8 ? SHORT_PAYLOAD : LONG_PAYLOAD;
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	void *to = hyptrace_ring_reserve(ring, hyptrace_clock(&ring->clock), size);
+	u64 now = hyptrace_clock(&ring->clock);
+	void *to = hyptrace_ring_reserve(ring, &now, size);
 
 	if (!to)
 		return false;
 	memset(to, 0xee, size);
 	memcpy(to + NUMBER_AT, &number, sizeof(number));
-	hyptrace_ring_commit(ring, to, size);
+	hyptrace_ring_commit(ring, to, now, size);
 	return true;
 }
 

@@ -73,18 +73,19 @@ static void write_one(u64 number)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 	void *to;
+	u64 now;
 
 	switch (number % 8) {
 	case 1:
-		hyptrace_host_vcpu = number >> 8 & 0x7fffffff;
+		hyptrace_host_ring->vcpu = number >> 8 & 0x7fffffff;
 		hyptrace(hyp_enter, number);
 		break;
 	case 5:
-		to = hyptrace_ring_reserve(ring, hyptrace_clock(&ring->clock),
-					   RAW_PAYLOAD);
+		now = hyptrace_clock(&ring->clock);
+		to = hyptrace_ring_reserve(ring, &now, RAW_PAYLOAD);
 		if (to) {
 			model_fill(to, number, RAW_PAYLOAD);
-			hyptrace_ring_commit(ring, to, RAW_PAYLOAD);
+			hyptrace_ring_commit(ring, to, now, RAW_PAYLOAD);
 		}
 		break;
 	default:
