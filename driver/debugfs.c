@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/hyptrace/REMOTE/cpuN: the state of a ring, as the driver
- * sees it. For people who debug hyptrace itself; no interface. Called by main.c
+ * sees it; and REMOTE/calls: how often the driver has called the writer. For people who debug hyptrace itself; no interface. Called by main.c
  * and remote.c.
  */
 #include <linux/debugfs.h>
@@ -74,6 +74,15 @@ static int ring_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(ring);
 
+static int calls_show(struct seq_file *seq, void *unused)
+{
+	const struct hyptrace_remote_desc *desc = seq->private;
+
+	seq_printf(seq, "%llu\n", desc->ops->calls(desc->priv));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(calls);
+
 /**
  * hyptrace_debugfs_add - make the folder of a remote
  * @remote:	registered
@@ -84,6 +93,9 @@ void hyptrace_debugfs_add(struct hyptrace_remote *remote)
 	unsigned int cpu;
 
 	remote->debugfs = debugfs_create_dir(remote->name, root);
+	if (remote->desc->ops->calls)
+		debugfs_create_file("calls", 0400, remote->debugfs, (void *)remote->desc,
+				    &calls_fops);
 	for_each_possible_cpu(cpu) {
 		snprintf(name, sizeof(name), "cpu%u", cpu);
 		debugfs_create_file(name, 0400, remote->debugfs, remote->readers[cpu],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way to EL2. Part of the kernel image, since hypercalls and sharing of pages
+ * The way to EL2. Part of the kernel image, since hypercalls and EL2's mappings
  * are not for modules; used by hyptrace_pkvm.ko only.
  */
 #include <linux/export.h>
@@ -17,42 +17,21 @@
  * Not kvm_call_hyp_nvhe(), which warns: without protection there may be nobody at
  * EL2 while no guest is (kvm.enable_virt_at_load=0), and the stub there refuses.
  */
-static s64 call_el2(unsigned long func, u64 arg1, u64 arg2, u64 arg3, u64 arg4)
+static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
 	struct arm_smccc_res res;
 
-	arm_smccc_1_1_hvc(func, arg1, arg2, arg3, arg4, &res);
+	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(__hyptrace), op, arg1, arg2, arg3, &res);
 
 	return res.a0 == SMCCC_RET_SUCCESS ? res.a1 : -ENODEV;
 }
 
-static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
-{
-	return call_el2(KVM_HOST_SMCCC_FUNC(__hyptrace), op, arg1, arg2, arg3);
-}
-
-/*
- * Not kvm_share_hyp(), which allocates a record per page so that pages may be
- * shared twice: these are ours alone, and unsharing must be able to fail.
- */
-static int el2_share(struct page *page)
+/* It stays mapped: there is no protection that could end. */
+static int el2_map(struct page *page)
 {
 	void *va = page_address(page);
 
-	if (!is_protected_kvm_enabled())
-		return kvm_share_hyp(va, va + PAGE_SIZE);
-
-	return call_el2(KVM_HOST_SMCCC_FUNC(__pkvm_host_share_hyp), page_to_pfn(page),
-			0, 0, 0);
-}
-
-static int el2_unshare(struct page *page)
-{
-	if (!is_protected_kvm_enabled())
-		return 0;
-
-	return call_el2(KVM_HOST_SMCCC_FUNC(__pkvm_host_unshare_hyp), page_to_pfn(page),
-			0, 0, 0);
+	return kvm_share_hyp(va, va + PAGE_SIZE);
 }
 
 static bool has_counter_erratum(void)
@@ -92,8 +71,7 @@ static bool el2_is_protected(void)
 
 const struct hyptrace_el2 hyptrace_el2 = {
 	.call		= el2_call,
-	.share		= el2_share,
-	.unshare	= el2_unshare,
+	.map		= el2_map,
 	.why_not	= el2_why_not,
 	.is_protected	= el2_is_protected,
 };

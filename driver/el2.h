@@ -11,16 +11,15 @@
 /**
  * struct hyptrace_el2 - the way to EL2
  * @call:	the hypercall __hyptrace(): see hyp/abi.h. -ENODEV: nobody is there
- * @share:	let EL2 use a page of the kernel's linear map; negative errno
- * @unshare:	take it back; negative errno while EL2 holds it
+ * @map:	where EL2 is not protected: map a page of the kernel's linear map there;
+ *		negative errno
  * @why_not:	NULL if there is an EL2 to be called, else a sentence that says
  *		why there is none
  * @is_protected: EL2 does not trust this kernel
  */
 struct hyptrace_el2 {
 	s64		(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
-	int		(*share)(struct page *page);
-	int		(*unshare)(struct page *page);
+	int		(*map)(struct page *page);
 	const char	*(*why_not)(void);
 	bool		(*is_protected)(void);
 };

@@ -32,6 +32,7 @@ static const struct hyptrace_remote_ops ops = {
 	.enable_tracing		= hyptrace_writer_enable_tracing,
 	.swap_reader_page	= hyptrace_writer_swap,
 	.sync			= hyptrace_writer_sync,
+	.calls			= hyptrace_writer_calls,
 	.reset			= hyptrace_writer_reset,
 	.prepare_resize		= hyptrace_writer_prepare_resize,
 	.renew			= hyptrace_writer_renew,
@@ -69,10 +70,10 @@ static int __init hyptrace_pkvm_init(void)
 	}
 
 	writer.call = el2->call;
-	writer.share = el2->share;
-	writer.unshare = el2->unshare;
 	writer.frequency = arch_timer_get_cntfrq();
-	writer.donates = el2->is_protected();
+	/* a protected EL2 maps what it shares by itself */
+	if (!el2->is_protected())
+		writer.map = el2->map;
 	writer.parks = el2->is_protected();
 	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
 	if (ret)

@@ -115,8 +115,9 @@ struct hyptrace_swap {
  *		data, without the header of 16 bytes) and wants the next. -EAGAIN
  *		when there is nothing more, -ESTALE when the present page has
  *		grown since.
- * @sync:	have the writer publish the CPU's struct hyptrace_meta. Often called:
- *		by whoever waits for events, every 10 ms.
+ * @sync:	have the writer publish the CPU's struct hyptrace_meta.
+ * @calls:	how often the writer was called so far, for debugfs. Optional; at any time,
+ *		without a lock.
  * @reset:	throw away all events and counters of a CPU's ring. The reader's
  *		page stays with the reader and is empty then.
  * @prepare_resize: take the pages of a second buffer as well: as @load_trace_buffer.
@@ -142,6 +143,7 @@ struct hyptrace_remote_ops {
 	int	(*swap_reader_page)(unsigned int cpu, u32 consumed,
 				    struct hyptrace_swap *swap, void *priv);
 	int	(*sync)(unsigned int cpu, void *priv);
+	u64	(*calls)(void *priv);
 	int	(*reset)(unsigned int cpu, void *priv);
 	int	(*prepare_resize)(struct hyptrace_buffer *buf, void *priv);
 	int	(*renew)(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,

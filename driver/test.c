@@ -112,6 +112,7 @@ static const struct hyptrace_remote_ops ops = {
 	.enable_tracing		= enable_tracing,
 	.swap_reader_page	= hyptrace_writer_swap,
 	.sync			= hyptrace_writer_sync,
+	.calls			= hyptrace_writer_calls,
 	.reset			= hyptrace_writer_reset,
 	.prepare_resize		= hyptrace_writer_prepare_resize,
 	.renew			= hyptrace_writer_renew,

@@ -32,7 +32,7 @@ static void do_call(void *arg)
 	u64 i;
 
 	for (i = 0; i < call->count && !call->ret; i++)
-		call->ret = call->writer->call(call->op, call->arg1 + i,
+		call->ret = hyptrace_writer_call(call->writer, call->op, call->arg1 + i,
 					       call->arg2, 0);
 }
 
@@ -126,7 +126,7 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 	int ret;
 
 	hyptrace_clock_init(writer);
-	version = writer->call(HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0);
+	version = hyptrace_writer_call(writer, HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0);
 	if (version == -ENODEV) {
 		pr_err("%s: the writer does not answer\n", writer->name);
 		return -ENODEV;
@@ -137,7 +137,7 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 		return -EPROTO;
 	}
 
-	hash = writer->call(HYPTRACE_OP_INFO, HYPTRACE_INFO_EVENTS, 0, 0);
+	hash = hyptrace_writer_call(writer, HYPTRACE_OP_INFO, HYPTRACE_INFO_EVENTS, 0, 0);
 	if (hash != event_list_hash) {
 		pr_err("%s: the writer was built with another list of events (%016llx) than this module (%016llx): build both from the same hyp/events.h\n",
 		       writer->name, hash, event_list_hash);
@@ -252,7 +252,7 @@ int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 	struct hyptrace_meta *meta;
 	s64 ret;
 
-	ret = writer->call(HYPTRACE_OP_SWAP, cpu, consumed, 0);
+	ret = hyptrace_writer_call(writer, HYPTRACE_OP_SWAP, cpu, consumed, 0);
 	if (ret < 0)
 		return ret;
 
@@ -265,6 +265,20 @@ int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 EXPORT_SYMBOL_GPL(hyptrace_writer_swap);
 
 /**
+ * hyptrace_writer_calls() - see struct hyptrace_remote_ops
+ * @priv:	the writer
+ *
+ * Return: as there.
+ */
+u64 hyptrace_writer_calls(void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+
+	return atomic64_read(&writer->calls);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_calls);
+
+/**
  * hyptrace_writer_sync() - see struct hyptrace_remote_ops
  * @cpu:	whose ring
  * @priv:	the writer
@@ -275,7 +289,7 @@ int hyptrace_writer_sync(unsigned int cpu, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 
-	return writer->call(HYPTRACE_OP_SYNC, cpu, 0, 0);
+	return hyptrace_writer_call(writer, HYPTRACE_OP_SYNC, cpu, 0, 0);
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_sync);
 
@@ -291,8 +305,11 @@ int hyptrace_writer_reset(unsigned int cpu, void *priv)
 	struct hyptrace_writer *writer = priv;
 	int ret;
 
+	/* again, while the writer has time stamps to wipe */
 	cpus_read_lock();
-	ret = call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
+	do {
+		ret = call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
+	} while (ret > 0);
 	cpus_read_unlock();
 
 	return ret;
@@ -319,7 +336,7 @@ static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
 	unsigned int steps = old->nr_pages;
 	s64 ret, from, to;
 
-	while ((ret = writer->call(HYPTRACE_OP_MOVE, cpu, 0, 0)) > 0) {
+	while ((ret = hyptrace_writer_call(writer, HYPTRACE_OP_MOVE, cpu, 0, 0)) > 0) {
 		from = HYPTRACE_MOVED_FROM(ret);
 		to = HYPTRACE_MOVED_TO(ret);
 		if (!steps-- || from >= old->nr_pages || to >= new->nr_pages)

@@ -6,6 +6,7 @@
 #ifndef __HYPTRACE_WRITER_H
 #define __HYPTRACE_WRITER_H
 
+#include <linux/atomic.h>
 #include <linux/cpuhotplug.h>
 #include <linux/list.h>
 #include <linux/notifier.h>
@@ -19,11 +20,9 @@
  * To be filled in before hyptrace_writer_init():
  * @name:	for messages
  * @call:	the hypercall. Ops for a CPU come on that CPU or while it is off
- * @share:	let the writer use a page; optional
- * @unshare:	take it back; optional
+ * @map:	let the writer find a page that it will be told of; optional
  * @counter:	the counter that the writer's clock is made of
  * @frequency:	its nominal frequency, Hz
- * @donates:	table pages change hands and are not shared
  * @parks:	the writer notices by itself when a CPU goes off
  *
  * Under cpus_read_lock() and the remote's control mutex, or cpus_write_lock():
@@ -40,15 +39,14 @@
  * @boot_ns:	CLOCK_BOOTTIME then
  *
  * @hotplug:	of the state that follows CPUs that come and go
+ * @calls:	hypercalls made so far
  */
 struct hyptrace_writer {
 	const char		*name;
 	s64			(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
-	int			(*share)(struct page *page);
-	int			(*unshare)(struct page *page);
+	int			(*map)(struct page *page);
 	u64			(*counter)(void);
 	u64			frequency;
-	bool			donates;
 	bool			parks;
 
 	u64			events;
@@ -62,8 +60,27 @@ struct hyptrace_writer {
 	u64			boot_ns;
 
 	struct hlist_node	hotplug;
+	atomic64_t		calls;
 };
 
+/**
+ * hyptrace_writer_call() - call a writer, and count that
+ * @writer:	called on the CPU that @op asks for
+ * @op:		enum hyptrace_op
+ * @arg1:	first argument of the op
+ * @arg2:	second
+ * @arg3:	third
+ *
+ * Return: as the op.
+ */
+static inline s64 hyptrace_writer_call(struct hyptrace_writer *writer, u64 op, u64 arg1,
+				       u64 arg2, u64 arg3)
+{
+	atomic64_inc(&writer->calls);
+	return writer->call(op, arg1, arg2, arg3);
+}
+
+u64 hyptrace_writer_calls(void *priv);
 int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash);
 void hyptrace_writer_exit(struct hyptrace_writer *writer);
 

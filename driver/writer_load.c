@@ -10,54 +10,12 @@
 #include "../hyp/abi.h"
 #include "writer.h"
 
-#define ENTRIES_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE
+#define ENTRIES_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
 #define PAGES_PER_DIR		(HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * ENTRIES_PER_TABLE)
 
-static int share(struct hyptrace_writer *writer, struct page *page)
+static int map_page(struct hyptrace_writer *writer, struct page *page)
 {
-	return writer->share ? writer->share(page) : 0;
-}
-
-static int unshare(struct hyptrace_writer *writer, struct page *page)
-{
-	return writer->unshare ? writer->unshare(page) : 0;
-}
-
-static int unshare_ring(struct hyptrace_writer *writer,
-			struct hyptrace_ring_pages *ring, unsigned int nr_pages)
-{
-	int ret, first = unshare(writer, ring->meta);
-
-	while (nr_pages--) {
-		ret = unshare(writer, ring->pages[nr_pages]);
-		first = first ?: ret;
-		cond_resched();
-	}
-
-	return first;
-}
-
-static int share_ring(struct hyptrace_writer *writer,
-		      struct hyptrace_ring_pages *ring)
-{
-	unsigned int i;
-	int ret;
-
-	ret = share(writer, ring->meta);
-	if (ret)
-		return ret;
-
-	for (i = 0; i < ring->nr_pages; i++) {
-		ret = share(writer, ring->pages[i]);
-		if (ret) {
-			/* Taking back what was just shared cannot fail. */
-			WARN_ON_ONCE(unshare_ring(writer, ring, i));
-			return ret;
-		}
-		cond_resched();
-	}
-
-	return 0;
+	return writer->map ? writer->map(page) : 0;
 }
 
 /* A page that becomes the writer's by the op that names it. */
@@ -70,7 +28,7 @@ static struct page *table_page(struct hyptrace_writer *writer)
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 
-	if (!writer->donates && share(writer, page)) {
+	if (map_page(writer, page)) {
 		__free_page(page);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -78,10 +36,35 @@ static struct page *table_page(struct hyptrace_writer *writer)
 	return page;
 }
 
+/* A table page that lists @nr data pages. */
+static struct page *list_pages(struct hyptrace_writer *writer, struct page **pages,
+			       unsigned int nr)
+{
+	struct page *table = table_page(writer);
+	struct hyptrace_table_entry *entry;
+	unsigned int i;
+	int ret;
+
+	if (IS_ERR(table))
+		return table;
+
+	entry = page_address(table);
+	for (i = 0; i < nr; i++) {
+		entry[i].pfn = page_to_pfn(pages[i]);
+		ret = map_page(writer, pages[i]);
+		if (ret) {
+			__free_page(table);
+			return ERR_PTR(ret);
+		}
+	}
+
+	return table;
+}
+
 static int give_table(struct hyptrace_writer *writer, u64 op, u64 which,
 		      struct hyptrace_ring_pages *ring, struct page *page)
 {
-	int ret = writer->call(op, which, page_to_pfn(page), 0);
+	int ret = hyptrace_writer_call(writer, op, which, page_to_pfn(page), 0);
 
 	if (!ret) {
 		set_page_private(page, (unsigned long)ring->tables);
@@ -93,16 +76,20 @@ static int give_table(struct hyptrace_writer *writer, u64 op, u64 which,
 	return ret;
 }
 
-/* @which is the number of a CPU, with HYPTRACE_SPARE_RING or not. */
+/*
+ * @which is the number of a CPU, with HYPTRACE_SPARE_RING or not. A fatal signal
+ * ends it at the next table.
+ */
 static int give_ring(struct hyptrace_writer *writer, u64 which,
 		     struct hyptrace_ring_pages *ring)
 {
-	struct hyptrace_table_entry *entry;
-	unsigned int i, j;
 	struct page *page;
+	unsigned int i;
 	int ret;
 
 	for (i = 0; i < ring->nr_pages; i += ENTRIES_PER_TABLE) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		if (!(i % PAGES_PER_DIR)) {
 			page = table_page(writer);
 			if (IS_ERR(page))
@@ -112,19 +99,19 @@ static int give_ring(struct hyptrace_writer *writer, u64 which,
 				return ret;
 		}
 
-		page = table_page(writer);
+		page = list_pages(writer, ring->pages + i,
+				  min(ring->nr_pages - i, ENTRIES_PER_TABLE));
 		if (IS_ERR(page))
 			return PTR_ERR(page);
-		entry = page_address(page);
-		for (j = 0; j < ENTRIES_PER_TABLE && i + j < ring->nr_pages; j++)
-			entry[j].pfn = page_to_pfn(ring->pages[i + j]);
 		ret = give_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, page);
 		if (ret)
 			return ret;
 		cond_resched();
 	}
 
-	return writer->call(HYPTRACE_OP_RING_READY, which, page_to_pfn(ring->meta), 0);
+	return map_page(writer, ring->meta) ?:
+	       hyptrace_writer_call(writer, HYPTRACE_OP_RING_READY, which,
+				    page_to_pfn(ring->meta), 0);
 }
 
 /* All of a CPU's ring is the writer's no longer: a step per page that it took. */
@@ -135,7 +122,7 @@ static int free_ring(struct hyptrace_writer *writer, u64 which, unsigned int nr_
 	s64 ret;
 
 	do {
-		ret = writer->call(HYPTRACE_OP_RING_FREE, which, 0, 0);
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_FREE, which, 0, 0);
 		cond_resched();
 	} while (ret > 0 && --steps);
 
@@ -163,11 +150,8 @@ static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer
 		if (cpu >= nr_cpus)
 			break;
 		ret = free_ring(writer, cpu | spare, buf->ring[cpu].nr_pages);
-		if (!ret) {
+		if (!ret)
 			free_tables(&buf->ring[cpu]);
-			ret = unshare_ring(writer, &buf->ring[cpu],
-					   buf->ring[cpu].nr_pages);
-		}
 		first = first ?: ret;
 	}
 
@@ -196,7 +180,8 @@ int hyptrace_writer_take_back(struct hyptrace_writer *writer,
  * @spare:	0, or HYPTRACE_SPARE_RING for its spare rings
  *
  * Context: the remote's control mutex held; sleeps.
- * Return: 0, or a negative errno and the writer has none; -ENOTRECOVERABLE if it
+ * Return: 0, or a negative errno and the writer has none: -EINTR if a fatal signal
+ * came, for one; -ENOTRECOVERABLE if it
  * has kept some although it refused the rest.
  */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,
@@ -206,18 +191,11 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 	int ret;
 
 	for_each_cpu(cpu, buf->cpus) {
-		ret = share_ring(writer, &buf->ring[cpu]);
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_BEGIN, cpu | spare, buf->ring[cpu].nr_pages,
+				   buf->discard ? HYPTRACE_RING_DISCARD : 0);
+		/* what the writer has there is not of this load */
 		if (ret)
 			goto err_take_back;
-
-		ret = writer->call(HYPTRACE_OP_RING_BEGIN, cpu | spare, buf->ring[cpu].nr_pages,
-				   buf->discard ? HYPTRACE_RING_DISCARD : 0);
-		if (ret) {
-			/* as above; what the writer has there is not of this load */
-			WARN_ON_ONCE(unshare_ring(writer, &buf->ring[cpu],
-						  buf->ring[cpu].nr_pages));
-			goto err_take_back;
-		}
 
 		ret = give_ring(writer, cpu | spare, &buf->ring[cpu]);
 		if (ret) {

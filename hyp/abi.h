@@ -32,7 +32,7 @@
 #include <linux/types.h>
 
 /* Changes whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	2
+#define HYPTRACE_ABI_VERSION	3
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -44,15 +44,18 @@
  * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page that will hold pointers to
  *	table pages; one for every HYPTRACE_TABLES_PER_DIR tables, before them.
  * @HYPTRACE_OP_RING_TABLE: (cpu, pfn) donate a table page that lists the next
- *	data pages as struct hyptrace_table_entry. The data pages must be
- *	shared with EL2 and listed once; they stay pinned. After -ENOTRECOVERABLE
- *	the table page is EL2's for good, after other errors it is the host's.
+ *	data pages as struct hyptrace_table_entry. The data pages must be the
+ *	host's alone and listed once. EL2 shares and pins them: only RING_FREE
+ *	ends that. (Without protection the host must have mapped them at EL2.)
+ *	After -ENOTRECOVERABLE the table page is EL2's for good, after other errors
+ *	it is the host's.
  * @HYPTRACE_OP_RING_READY: (cpu, meta_pfn) all pages were listed; the page at
- *	meta_pfn (shared) is where EL2 publishes struct hyptrace_meta.
- * @HYPTRACE_OP_RING_FREE: (cpu) unpin, wipe and give back the last table or
- *	directory page: 1 while there is more to do, 0 when EMPTY. -EBUSY while
- *	a CPU is attached or parked, or events are to be moved. Once begun, only
- *	RING_FREE is accepted.
+ *	meta_pfn (shared and pinned likewise) is where EL2 publishes struct
+ *	hyptrace_meta.
+ * @HYPTRACE_OP_RING_FREE: (cpu) wipe and give back the last table or directory page
+ *	with the data pages of the table: 1 while there is more to do, 0 when EMPTY.
+ *	-EBUSY while a CPU is attached or parked, or events are to be moved. Once
+ *	begun, only RING_FREE is accepted.
  * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: write events whose bits are
  *	set. Again while attached: just sets the bits; so does any other CPU
  *	while the ring is parked.
@@ -63,7 +66,9 @@
  *	is nothing more; -ESTALE when the reader's page has more than consumed;
  *	-EBUSY from RENEW until all is moved.
  * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
- *	on any while none is attached.
+ *	on any while none is attached. Time goes on, but where the clock was set back
+ *	it goes back here: then 1 while old time stamps are still to be wiped, to be
+ *	called again until 0.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
  * @HYPTRACE_OP_RENEW: (cpu) on that CPU, or on any while none is attached: exchange
  *	its ring for the spare one. The events stay where they are until they are
@@ -142,13 +147,14 @@ struct hyptrace_table_entry {
 	__u64 reserved[3];
 };
 
-/* The same with pages of any size: it is what one call has to do. */
-#define HYPTRACE_ENTRIES_PER_TABLE	128
+/* What one call shares, or wipes and gives back, is no more than that. */
+#define HYPTRACE_TABLE_BYTES	(512U << 10)
+#define HYPTRACE_ENTRIES_PER_TABLE(page_size)	(HYPTRACE_TABLE_BYTES / (page_size))
 #define HYPTRACE_TABLES_PER_DIR(page_size)	((page_size) / sizeof(__u64))
 #define HYPTRACE_MAX_DIRS	64
 #define HYPTRACE_RING_MAX_PAGES(page_size) \
 	(HYPTRACE_MAX_DIRS * HYPTRACE_TABLES_PER_DIR(page_size) * \
-	 HYPTRACE_ENTRIES_PER_TABLE)
+	 HYPTRACE_ENTRIES_PER_TABLE(page_size))
 
 enum hyptrace_ring_state {
 	HYPTRACE_RING_EMPTY,
@@ -166,25 +172,32 @@ enum hyptrace_ring_state {
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full (discard mode)
  * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
- * @unread:	bytes of data in the ring, without the reader's page
- * @nr_unread:	sub-buffers that they are in
- * @head_lost:	events missing right before the oldest of these
+ * @touched:	sub-buffers that the writer went on to
+ * @overwritten: sub-buffers overwritten before they were read
+ * @unread:	bytes of data in the complete sub-buffers of the ring: without the
+ *		reader's page, and without the one that is written
+ * @nr_unread:	how many these are
+ * @head_lost:	events missing right before the oldest sub-buffer of the ring
  * @reader_lost: events missing right before the reader's page
  * @reader_id:	the reader's page, an index in the order of the tables
  * @reader_tail: 1 while the writer still commits into the reader's page
  * @reader_entries: events in the reader's page, once @reader_tail is 0
+ * @tail_id:	the sub-buffer that is written; the reader's page if @reader_tail
  * @state:	enum hyptrace_ring_state
- * @reserved:	0
  *
  * Of a CPU's ring, not of its spare one. Current after every successful SWAP,
- * RESET, SYNC, ATTACH, DETACH, RENEW and MOVE; the counters are also published
- * whenever the writer moves to the next page.
+ * RESET, SYNC, ATTACH, DETACH, RENEW and MOVE, whenever the writer goes on to the
+ * next sub-buffer and whenever it drops an event. In between only @written changes.
+ * So the host sees without a call whether there is something to read: what
+ * @nr_unread and the commit of the sub-buffer @tail_id say, @tail_id read first.
  */
 struct hyptrace_meta {
 	__u64 written;
 	__u64 overrun;
 	__u64 dropped;
 	__u64 begin;
+	__u64 touched;
+	__u64 overwritten;
 	__u64 unread;
 	__u64 head_lost;
 	__u64 reader_lost;
@@ -192,8 +205,8 @@ struct hyptrace_meta {
 	__u32 reader_id;
 	__u32 reader_tail;
 	__u32 reader_entries;
+	__u32 tail_id;
 	__u32 state;
-	__u32 reserved;
 };
 
 /**

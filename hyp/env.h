@@ -21,7 +21,7 @@
  *	HYPTRACE_NR_CPUS	no CPU has this number or a larger one
  *	hyptrace_nr_cpus()	there are so many, or fewer
  *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
- *	hyptrace_pin_page(), hyptrace_unpin_page()	pages that are shared
+ *	hyptrace_share_page(), hyptrace_unshare_page()	pages that both can use
  */
 #ifndef __HYPTRACE_ENV_H
 #define __HYPTRACE_ENV_H
@@ -147,17 +147,12 @@ static inline int hyptrace_give_page(void *va)
 	return __pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1);
 }
 
-static inline void hyptrace_unpin_page(void *va)
-{
-	if (is_protected_kvm_enabled())
-		hyp_unpin_shared_mem(va, va + PAGE_SIZE);
-}
-
 /*
- * A page that is pinned already is refused: a page has one place in one ring,
- * and its count of pins cannot be driven to overflow.
+ * A page that is shared already is refused: a page has one place in one ring, and
+ * its count of pins cannot be driven to overflow. The host may end the sharing, or
+ * share it for something else, until the page is pinned: that is its own loss.
  */
-static inline int hyptrace_pin_page(u64 pfn, void **va)
+static inline int hyptrace_share_page(u64 pfn, void **va)
 {
 	void *page;
 	int ret;
@@ -167,17 +162,25 @@ static inline int hyptrace_pin_page(u64 pfn, void **va)
 
 	page = __hyp_va(hyp_pfn_to_phys(pfn));
 	if (is_protected_kvm_enabled()) {
+		ret = __pkvm_host_share_hyp(pfn);
+		if (ret)
+			return ret;
 		ret = hyp_pin_shared_mem(page, page + PAGE_SIZE);
 		if (ret)
 			return ret;
-		if (hyp_page_count(page) != 1) {
-			hyptrace_unpin_page(page);
-			return -EBUSY;
-		}
 	}
 	*va = page;
 
 	return 0;
+}
+
+/* If the host has had it pinned for something else it stays shared for that. */
+static inline void hyptrace_unshare_page(void *va)
+{
+	if (is_protected_kvm_enabled()) {
+		hyp_unpin_shared_mem(va, va + PAGE_SIZE);
+		__pkvm_host_unshare_hyp(hyp_virt_to_pfn(va));
+	}
 }
 
 #elif defined(HYPTRACE_ENV_MODULE)
@@ -245,12 +248,12 @@ static inline int hyptrace_give_page(void *va)
 	return 0;
 }
 
-static inline int hyptrace_pin_page(u64 pfn, void **va)
+static inline int hyptrace_share_page(u64 pfn, void **va)
 {
 	return hyptrace_take_page(pfn, va);
 }
 
-static inline void hyptrace_unpin_page(void *va)
+static inline void hyptrace_unshare_page(void *va)
 {
 }
 

@@ -88,7 +88,7 @@ u64 hyptrace_counter(void);
 #define hyptrace_counter_synced()	hyptrace_counter()
 int hyptrace_take_page(u64 pfn, void **va);
 int hyptrace_give_page(void *va);
-int hyptrace_pin_page(u64 pfn, void **va);
-void hyptrace_unpin_page(void *va);
+int hyptrace_share_page(u64 pfn, void **va);
+void hyptrace_unshare_page(void *va);
 
 #endif /* __HYPTRACE_ENV_HOST_H */

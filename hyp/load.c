@@ -91,13 +91,13 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 }
 
 /* The entry is EL2's own by now, and its slot takes the same place. */
-static int pin_entry(struct hyptrace_slot *slot, u32 id)
+static int share_entry(struct hyptrace_slot *slot, u32 id)
 {
 	u64 pfn = ((struct hyptrace_table_entry *)slot)->pfn;
 	void *page;
 	int ret;
 
-	ret = hyptrace_pin_page(pfn, &page);
+	ret = hyptrace_share_page(pfn, &page);
 	if (ret)
 		return ret;
 
@@ -108,11 +108,11 @@ static int pin_entry(struct hyptrace_slot *slot, u32 id)
 	return 0;
 }
 
-static void unpin_entries(struct hyptrace_slot *table, u32 nr)
+static void unshare_entries(struct hyptrace_slot *table, u32 nr)
 {
 	while (nr--) {
 		memset(table[nr].page, 0, PAGE_SIZE);
-		hyptrace_unpin_page(table[nr].page);
+		hyptrace_unshare_page(table[nr].page);
 	}
 }
 
@@ -126,9 +126,9 @@ static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
 		nr = HYPTRACE_SLOTS_PER_TABLE;
 
 	for (i = 0; i < nr; i++) {
-		ret = pin_entry(&table[i], ring->nr_loaded + i);
+		ret = share_entry(&table[i], ring->nr_loaded + i);
 		if (ret) {
-			unpin_entries(table, i);
+			unshare_entries(table, i);
 			return ret;
 		}
 	}
@@ -147,8 +147,8 @@ static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
  * @pfn:	a page of the host's, which becomes EL2's
  *
  * Return: 0; -EINVAL not being built, no table is wanted now, or a page number
- * that is none; -EBUSY a data page that is in use; -EPERM one that is not shared;
- * what taking the page answered. On an error it is the host's again, wiped, but
+ * that is none; -EPERM a data page that is not the host's alone; what taking the
+ * page answered. On an error it is the host's again, wiped, but
  * for -ENOTRECOVERABLE: it could not be given back.
  */
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
@@ -179,10 +179,10 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 /**
  * hyptrace_load_ready() - all pages were listed
  * @ring:	being built
- * @meta_pfn:	shared page where the state of the ring is published
+ * @meta_pfn:	page of the host's where the state of the ring is published
  *
  * Return: 0; -EINVAL not being built, pages are missing, or no page has such a
- * number; -EBUSY, -EPERM as for a data page.
+ * number; -EPERM as for a data page.
  */
 int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 {
@@ -193,7 +193,7 @@ int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 	if (!is_building(ring) || ring->nr_loaded != ring->nr_pages) {
 		ret = -EINVAL;
 	} else {
-		ret = hyptrace_pin_page(meta_pfn, &va);
+		ret = hyptrace_share_page(meta_pfn, &va);
 		if (!ret) {
 			hyptrace_lock(&ring->lock);
 			ring->meta = va;
@@ -230,7 +230,7 @@ static int free_table(struct hyptrace_ring *ring)
 
 	table = ring->dir[last / HYPTRACE_TABLE_PTRS_PER_DIR]
 			 [last % HYPTRACE_TABLE_PTRS_PER_DIR];
-	unpin_entries(table, ring->nr_loaded - first);
+	unshare_entries(table, ring->nr_loaded - first);
 	ring->nr_loaded = first;
 	memset(table, 0, PAGE_SIZE);
 
@@ -258,7 +258,7 @@ static int free_step(struct hyptrace_ring *ring)
 {
 	if (ring->meta) {
 		memset(ring->meta, 0, PAGE_SIZE);
-		hyptrace_unpin_page(ring->meta);
+		hyptrace_unshare_page(ring->meta);
 		ring->meta = NULL;
 		return 0;
 	}

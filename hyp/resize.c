@@ -43,7 +43,7 @@ static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 
 static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
-	u32 nr_unread = hyptrace_ring_nr_unread(ring);
+	u32 nr_unread = hyptrace_ring_nr_complete(ring) + hyptrace_ring_tail_has_data(ring);
 
 	leave_page(ring);
 	spare->head = ring->head;
@@ -55,6 +55,7 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	ring->head = 0;
 	ring->tail = 0;
 	ring->unread = 0;
+	ring->unwiped = 0;
 	ring->moving = true;
 	hyptrace_ring_enter(ring, ring->last, 0);
 	/* Missing events are told of with the next one. */
@@ -103,6 +104,7 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 		return HYPTRACE_GONE;
 	if (before == ring->tail) {
 		ring->overrun += from->entries;
+		ring->overwritten++;
 		hyptrace_slot_at(ring, ring->head)->lost += from->entries + from->lost;
 		return HYPTRACE_GONE;
 	}

@@ -11,19 +11,33 @@ static u32 bytes_in_page(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_nr_unread() - how many sub-buffers hold data
+ * hyptrace_ring_nr_complete() - how many sub-buffers the writer is done with
  * @ring:	loaded, its lock held
  *
  * Return: the number, without the reader's.
  */
-u32 hyptrace_ring_nr_unread(struct hyptrace_ring *ring)
+u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring)
 {
 	u32 nr = ring->tail - ring->head;
 
-	if (ring->tail < ring->head)
-		nr += ring->nr_pages - 1;
+	return ring->tail < ring->head ? nr + ring->nr_pages - 1 : nr;
+}
 
-	return nr + (!ring->tail_taken && bytes_in_page(ring));
+/**
+ * hyptrace_ring_tail_has_data() - whether the ring's youngest sub-buffer holds data
+ * @ring:	loaded, its lock held
+ *
+ * Return: false if the writer is in the reader's.
+ */
+bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring)
+{
+	return !ring->tail_taken && bytes_in_page(ring);
+}
+
+static u32 tail_id(struct hyptrace_ring *ring)
+{
+	return ring->tail_taken ? hyptrace_reader_slot(ring)->id :
+				  hyptrace_slot_at(ring, ring->tail)->id;
 }
 
 /**
@@ -38,14 +52,25 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	WRITE_ONCE(meta->overrun, ring->overrun);
 	WRITE_ONCE(meta->dropped, ring->dropped);
 	WRITE_ONCE(meta->begin, ring->begin);
-	WRITE_ONCE(meta->unread, ring->unread + (ring->tail_taken ? 0 : bytes_in_page(ring)));
-	WRITE_ONCE(meta->nr_unread, hyptrace_ring_nr_unread(ring));
+	WRITE_ONCE(meta->touched, ring->touched);
+	WRITE_ONCE(meta->overwritten, ring->overwritten);
+	WRITE_ONCE(meta->unread, ring->unread);
+	WRITE_ONCE(meta->nr_unread, hyptrace_ring_nr_complete(ring));
 	WRITE_ONCE(meta->head_lost, hyptrace_slot_at(ring, ring->head)->lost);
 	WRITE_ONCE(meta->reader_lost, ring->reader_lost);
 	WRITE_ONCE(meta->reader_id, hyptrace_reader_slot(ring)->id);
 	WRITE_ONCE(meta->reader_entries, ring->reader_entries);
 	WRITE_ONCE(meta->state, ring->state);
-	/* (B) what is said of the reader's page is final once tail is 0 */
+	/*
+	 * (M) Order the complete sub-buffers before the tail, so that a waiter misses
+	 * none that it has known as the tail. Pairs with (M) in
+	 * driver/reader.c:look_at_ring().
+	 */
+	smp_store_release(&meta->tail_id, tail_id(ring));
+	/*
+	 * (B) Order what is said of the reader's page before reader_tail: it is final
+	 * once that is 0. Pairs with (B) in driver/reader.c:reader_fill().
+	 */
 	smp_store_release(&meta->reader_tail, ring->tail_taken);
 }
 
@@ -109,6 +134,7 @@ static void overwrite_head(struct hyptrace_ring *ring)
 	new = hyptrace_slot_at(ring, ring->head);
 	new->lost += old->lost + old->entries;
 	ring->overrun += old->entries;
+	ring->overwritten++;
 	ring->unread -= old->commit;
 }
 
@@ -144,7 +170,11 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 		if (next == ring->head)
 			overwrite_head(ring);
 		ring->tail = next;
+		/* All positions have new time stamps. */
+		if (!next)
+			ring->unwiped = 0;
 	}
+	ring->touched++;
 	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
 out:
@@ -211,11 +241,20 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 	return delta;
 }
 
+/* The next sub-buffer may have any time stamp from @now on. */
+static void restart_time(struct hyptrace_ring *ring, u64 now)
+{
+	ring->last = now;
+	/* The one after it, which is what ring_enter() asks for, is 0. */
+	ring->page_time = ~0ULL;
+}
+
 static void clear_ring(struct hyptrace_ring *ring)
 {
 	struct hyptrace_slot *slot = hyptrace_reader_slot(ring);
 
 	WRITE_ONCE(slot->page->commit, 0);
+	WRITE_ONCE(slot->page->time_stamp, 0);
 	ring->tail_taken = false;
 	ring->moving = false;
 	ring->reader_lost = 0;
@@ -224,6 +263,8 @@ static void clear_ring(struct hyptrace_ring *ring)
 	ring->head = 0;
 	ring->tail = 0;
 	ring->unread = 0;
+	ring->touched = 0;
+	ring->overwritten = 0;
 	ring->overrun = 0;
 	ring->dropped = 0;
 	ring->pending = 0;
@@ -242,9 +283,8 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 {
 	hyptrace_trace_set(ring, 0);
 	ring->events = 0;
-	ring->last = 0;
-	/* earlier than all others */
-	ring->page_time = ~0ULL;
+	restart_time(ring, 0);
+	ring->unwiped = 0;
 	clear_ring(ring);
 	WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
 	hyptrace_ring_publish(ring);
@@ -404,27 +444,62 @@ int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 	return ret;
 }
 
+/* Time stamps of before the reset are later than those that follow: take them away. */
+static void wipe_old_times(struct hyptrace_ring *ring)
+{
+	u32 left = HYPTRACE_SLOTS_PER_TABLE;
+	struct hyptrace_subbuf *page;
+
+	/* Up to the tail, the writer has given new ones already. */
+	while (left-- && ring->unwiped > ring->tail + 1) {
+		page = hyptrace_slot_at(ring, --ring->unwiped)->page;
+		WRITE_ONCE(page->commit, 0);
+		WRITE_ONCE(page->time_stamp, 0);
+	}
+	if (ring->unwiped <= ring->tail + 1)
+		ring->unwiped = 0;
+}
+
+static int reset(struct hyptrace_ring *ring)
+{
+	u64 now;
+
+	if (!ring->unwiped) {
+		now = hyptrace_clock(&ring->clock);
+		if (now < ring->last) {
+			restart_time(ring, now);
+			ring->unwiped = ring->nr_pages - 1;
+		}
+		clear_ring(ring);
+	}
+	wipe_old_times(ring);
+	hyptrace_ring_publish(ring);
+
+	return ring->unwiped ? 1 : 0;
+}
+
 /**
  * hyptrace_ring_reset() - throw away all events and counters
  * @ring:	this CPU's, or any CPU's that is not attached
  *
- * The reader keeps its sub-buffer, which is empty then. Time goes on.
+ * The reader keeps its sub-buffer, which is empty then. Time goes on, but where it
+ * is ahead of the clock it goes back. Until the old time stamps are wiped, an
+ * observer cannot tell what was thrown away.
  *
- * Return: 0; -ENODEV not loaded; -EBUSY another CPU writes to it.
+ * Return: 0; 1 there are more old time stamps: call again; -ENODEV not loaded; -EBUSY
+ * another CPU writes to it.
  */
 int hyptrace_ring_reset(struct hyptrace_ring *ring)
 {
-	int ret = 0;
+	int ret;
 
 	hyptrace_lock(&ring->lock);
-	if (!hyptrace_ring_is_loaded(ring)) {
+	if (!hyptrace_ring_is_loaded(ring))
 		ret = -ENODEV;
-	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)) {
+	else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring))
 		ret = -EBUSY;
-	} else {
-		clear_ring(ring);
-		hyptrace_ring_publish(ring);
-	}
+	else
+		ret = reset(ring);
 	hyptrace_unlock(&ring->lock);
 
 	return ret;

@@ -77,10 +77,9 @@ struct hyptrace_slot {
 
 static_assert(sizeof(struct hyptrace_slot) ==
 	      sizeof(struct hyptrace_table_entry));
-static_assert(HYPTRACE_ENTRIES_PER_TABLE * sizeof(struct hyptrace_slot) <=
-	      PAGE_SIZE);
+#define HYPTRACE_SLOTS_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
 
-#define HYPTRACE_SLOTS_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE
+static_assert(HYPTRACE_SLOTS_PER_TABLE * sizeof(struct hyptrace_slot) <= PAGE_SIZE);
 #define HYPTRACE_TABLE_PTRS_PER_DIR	HYPTRACE_TABLES_PER_DIR(PAGE_SIZE)
 
 /**
@@ -119,6 +118,8 @@ struct hyptrace_clock_copy {
  * @lock:	for what follows; never held for more than a few instructions
  * @events:	what @selected is while attached
  * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
+ * @touched:	sub-buffers that the writer went on to
+ * @overwritten: sub-buffers overwritten unread
  * @unread:	bytes in the complete sub-buffers of the ring
  * @overrun:	events overwritten unread
  * @dropped:	events refused because the ring was full
@@ -132,6 +133,8 @@ struct hyptrace_clock_copy {
  * @tail_taken:	the writer is still in the sub-buffer that the reader was given
  * @discard:	when full, refuse the new, do not overwrite the oldest
  * @moving:	the retired ring may have events that belong before those of this one
+ * @unwiped:	at so many positions, from 0 on, there may be a time stamp of before a
+ *		reset that has set time back
  * @state:	see abi.h
  * @nr_pages:	sub-buffers, the reader's included
  *
@@ -164,6 +167,8 @@ struct hyptrace_ring {
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
 	u64			events;
 	u64			begin;
+	u64			touched;
+	u64			overwritten;
 	u64			unread;
 	u64			overrun;
 	u64			dropped;
@@ -176,6 +181,7 @@ struct hyptrace_ring {
 	bool			tail_taken;
 	bool			discard;
 	bool			moving;
+	u32			unwiped;
 	enum hyptrace_ring_state state;
 	u32			nr_pages;
 
@@ -399,7 +405,8 @@ void hyptrace_ring_park(struct hyptrace_ring *ring);
 void hyptrace_ring_unpark(struct hyptrace_ring *ring);
 void hyptrace_ring_publish(struct hyptrace_ring *ring);
 void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost);
-u32 hyptrace_ring_nr_unread(struct hyptrace_ring *ring);
+u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring);
+bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 
 /* resize.c */
 int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare);

@@ -65,12 +65,12 @@ int hyptrace_give_page(void *va)
 	return 0;
 }
 
-int hyptrace_pin_page(u64 pfn, void **va)
+int hyptrace_share_page(u64 pfn, void **va)
 {
 	return hyptrace_take_page(pfn, va);
 }
 
-void hyptrace_unpin_page(void *va)
+void hyptrace_unshare_page(void *va)
 {
 	(void)va;
 }
@@ -112,12 +112,12 @@ static void load(u64 cpu)
 
 	call(HYPTRACE_OP_RING_BEGIN, cpu, nr, 0);
 	for (i = 0; i < nr; i++) {
-		if (i % (HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * HYPTRACE_ENTRIES_PER_TABLE) == 0)
+		if (i % (HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)) == 0)
 			call(HYPTRACE_OP_RING_DIR, cpu, pfn_of(pages(1)), 0);
-		if (i % HYPTRACE_ENTRIES_PER_TABLE == 0)
+		if (i % HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE) == 0)
 			table = pages(1);
-		table[i % HYPTRACE_ENTRIES_PER_TABLE].pfn = pfn_of(data + i * PAGE_SIZE);
-		if ((i + 1) % HYPTRACE_ENTRIES_PER_TABLE == 0 || i + 1 == nr)
+		table[i % HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)].pfn = pfn_of(data + i * PAGE_SIZE);
+		if ((i + 1) % HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE) == 0 || i + 1 == nr)
 			call(HYPTRACE_OP_RING_TABLE, cpu, pfn_of(table), 0);
 	}
 	call(HYPTRACE_OP_RING_READY, cpu, pfn_of(pages(1)), 0);

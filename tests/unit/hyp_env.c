@@ -23,7 +23,7 @@ struct env_calls env_calls;
 u32 env_violations;
 u64 env_counter;
 void (*env_counter_hook)(void);
-u32 env_fail_take, env_fail_give, env_fail_pin;
+u32 env_fail_take, env_fail_give, env_fail_share;
 
 __thread struct hyptrace_ring *hyptrace_host_ring = &env_rings[0];
 
@@ -138,18 +138,16 @@ int hyptrace_give_page(void *va)
 	return 0;
 }
 
-int hyptrace_pin_page(u64 pfn, void **va)
+int hyptrace_share_page(u64 pfn, void **va)
 {
 	u32 index;
 
-	env_calls.pin++;
+	env_calls.share++;
 	if (!find_pfn(pfn, &index))
 		return -EINVAL;
-	if (fails(&env_fail_pin))
+	if (fails(&env_fail_share))
 		return -ENOMEM;
-	if (env_owner(index) == ENV_PINNED)
-		return -EBUSY;
-	if (env_owner(index) != ENV_SHARED)
+	if (env_owner(index) != ENV_HOST)
 		return -EPERM;
 	set_owner(index, ENV_PINNED);
 	*va = env_page(index);
@@ -158,19 +156,19 @@ int hyptrace_pin_page(u64 pfn, void **va)
 	return 0;
 }
 
-void hyptrace_unpin_page(void *va)
+void hyptrace_unshare_page(void *va)
 {
 	u32 index;
 
-	env_calls.unpin++;
+	env_calls.unshare++;
 	if (!find(va, &index) || env_owner(index) != ENV_PINNED) {
-		violation("unpin a page that it did not pin", va);
+		violation("unshare a page that it did not share", va);
 		return;
 	}
 	if (!all_zero(va))
-		violation("unpin a page without wiping it", va);
+		violation("unshare a page without wiping it", va);
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
-	set_owner(index, ENV_SHARED);
+	set_owner(index, ENV_HOST);
 }
 
 /* Pages, all the host's, and CPUs without rings; the calling thread is CPU 0. */
@@ -200,7 +198,7 @@ void env_start(u32 nr_pages)
 	env_violations = 0;
 	env_counter = 0;
 	env_counter_hook = NULL;
-	env_fail_take = env_fail_give = env_fail_pin = 0;
+	env_fail_take = env_fail_give = env_fail_share = 0;
 	env_cpu(0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
 }

@@ -27,14 +27,14 @@
 
 enum env_owner {
 	ENV_HOST,	/* the host's alone */
-	ENV_SHARED,	/* the host lets EL2 see it */
-	ENV_PINNED,	/* and EL2 does not let go of it */
+	ENV_SHARED,	/* the host has shared it, for something else */
+	ENV_PINNED,	/* EL2 has shared it and does not let go of it */
 	ENV_HYP,	/* EL2's alone */
 };
 
 /* Calls of hyp/ into its surroundings. */
 struct env_calls {
-	u64 take, give, pin, unpin;
+	u64 take, give, share, unshare;
 };
 
 extern struct hyptrace_ring env_rings[ENV_CPUS];
@@ -46,7 +46,7 @@ extern u32 env_violations;
 extern u64 env_counter;
 extern void (*env_counter_hook)(void);
 /* When not 0: the call after so many fails, with -ENOMEM. */
-extern u32 env_fail_take, env_fail_give, env_fail_pin;
+extern u32 env_fail_take, env_fail_give, env_fail_share;
 
 void env_start(u32 nr_pages);
 void env_stop(void);

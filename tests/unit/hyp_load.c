@@ -39,7 +39,7 @@ u32 env_ring_table(const struct env_ring *ring, u32 nr)
 	return env_ring_dir(ring, ring->nr_dirs) + nr;
 }
 
-/* Write the page that lists the data pages of a table, all of them shared. */
+/* Write the page that lists the data pages of a table. */
 void env_ring_list(const struct env_ring *ring, u32 table)
 {
 	struct hyptrace_table_entry entries[HYPTRACE_SLOTS_PER_TABLE] = { };
@@ -48,7 +48,6 @@ void env_ring_list(const struct env_ring *ring, u32 table)
 	for (i = 0; i < HYPTRACE_SLOTS_PER_TABLE; i++) {
 		if (first + i == ring->nr_pages)
 			break;
-		env_share(ring->first + first + i);
 		entries[i].pfn = env_pfn(ring->first + first + i);
 		/* for EL2, which owes it nothing */
 		memset(entries[i].reserved, 0xa5, sizeof(entries[i].reserved));
@@ -76,7 +75,6 @@ void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 						env_pfn(env_ring_table(ring, i)), 0),
 				 0);
 	}
-	env_share(first + nr_pages);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_READY, cpu,
 					env_pfn(first + nr_pages), 0), 0);
 }
@@ -92,9 +90,8 @@ void env_ring_free(struct env_ring *ring)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring->cpu, 0, 0), 0);
 
 	for (i = 0; i <= ring->nr_pages; i++) {
-		assert_int_equal(env_owner(ring->first + i), ENV_SHARED);
+		assert_int_equal(env_owner(ring->first + i), ENV_HOST);
 		assert_true(env_is_wiped(ring->first + i));
-		env_unshare(ring->first + i);
 	}
 	for (; i < env_ring_pages(ring->nr_pages); i++)
 		assert_int_equal(env_owner(ring->first + i), ENV_HOST);

@@ -152,9 +152,15 @@ int model_swap(struct model *model, u64 consumed)
 	return 0;
 }
 
-void model_reset(struct model *model)
+/* Where the clock is behind the last record, time goes back. */
+void model_reset(struct model *model, u64 now)
 {
 	u64 before = model_writing(model)->start;
+
+	if (now < model->last) {
+		model->last = now;
+		before = ~0ULL;
+	}
 
 	drop_unread(model);
 	free(model->reader);

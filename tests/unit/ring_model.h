@@ -49,7 +49,7 @@ struct model *model_new(u32 nr_pages, bool discard);
 void model_delete(struct model *model);
 bool model_write(struct model *model, const struct model_event *event);
 int model_swap(struct model *model, u64 consumed);
-void model_reset(struct model *model);
+void model_reset(struct model *model, u64 now);
 struct model_page *model_writing(struct model *model);
 u64 model_unread(struct model *model);
 

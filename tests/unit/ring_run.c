@@ -137,6 +137,18 @@ void run_look(struct run *run)
 	}
 }
 
+/* Of all sub-buffers in the ring but the one that is written. */
+static u64 unread_bytes(const struct model *model)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i + 1 < model->nr_unread; i++)
+		bytes += model->unread[i]->used;
+
+	return bytes;
+}
+
 static void check_meta(struct run *run)
 {
 	struct hyptrace_meta *meta = env_ring_meta(&run->host);
@@ -149,6 +161,11 @@ static void check_meta(struct run *run)
 	assert_int_equal(meta->reader_tail, model->following);
 	assert_int_equal(meta->state, run->state);
 	assert_true(meta->reader_id < run->host.nr_pages);
+	assert_ptr_equal(env_ring_data(&run->host, meta->tail_id), run->ring->page);
+	assert_int_equal(meta->nr_unread, model->following ? 0 : model->nr_unread - 1);
+	assert_int_equal(meta->unread, unread_bytes(model));
+	assert_int_equal(meta->head_lost, model->following ? meta->head_lost :
+			 model->unread[0]->lost);
 	if (!model->following)
 		assert_int_equal(meta->reader_entries, model->reader->nr);
 }
@@ -202,17 +219,22 @@ void run_drain(struct run *run)
 /* By @cpu, which may be refused. */
 void run_reset(struct run *run, u32 cpu)
 {
+	u32 steps = 0;
 	int ret;
 
 	env_cpu(cpu);
-	ret = hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0);
+	do {
+		ret = hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0);
+		steps++;
+	} while (ret > 0);
 	env_cpu(RUN_CPU);
 	if (cpu != RUN_CPU && run->state == HYPTRACE_RING_ATTACHED) {
 		assert_int_equal(ret, -EBUSY);
 		return;
 	}
 	assert_int_equal(ret, 0);
-	model_reset(run->model);
+	assert_true(steps <= DIV_ROUND_UP(run->host.nr_pages, HYPTRACE_SLOTS_PER_TABLE));
+	model_reset(run->model, env_counter);
 	check_meta(run);
 	run->expect = run->next;
 	run->read = 0;

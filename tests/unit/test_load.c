@@ -88,8 +88,6 @@ static void table(u32 nr)
 
 static u64 meta_pfn(void)
 {
-	env_share(ring.nr_pages);
-
 	return env_pfn(ring.nr_pages);
 }
 
@@ -230,11 +228,12 @@ static void bad_entry(void **state)
 			assert_true(env_is_wiped(env_ring_table(&ring, 0)));
 		}
 		env_ring_list(&ring, 0);
-		env_unshare(bad);
+		env_share(bad);
 		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+		env_unshare(bad);
 
 		env_ring_list(&ring, 0);
-		env_fail_pin = bad + 1;
+		env_fail_share = bad + 1;
 		refused(-ENOMEM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
 
 		/* the table itself, the directory: EL2's */
@@ -249,7 +248,7 @@ static void bad_entry(void **state)
 			continue;
 		env_ring_list(&ring, 0);
 		list_entry(bad, env_pfn(bad / 2));
-		refused(-EBUSY, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
 		assert_true(env_is_wiped(env_ring_table(&ring, 0)));
 	}
 	assert_int_equal(env_count(ENV_PINNED), 0);
@@ -268,10 +267,6 @@ static void entries_in_excess(void **state)
 	dir();
 	memset(all, 0xff, sizeof(all));
 	env_host_write(env_ring_table(&ring, 0), 0, all, sizeof(all));
-	env_share(0);
-	env_share(1);
-	env_share(2);
-	env_share(3);
 	list_entry(0, env_pfn(0));
 	list_entry(1, env_pfn(1));
 	list_entry(2, env_pfn(2));
@@ -291,8 +286,9 @@ static void bad_meta(void **state)
 	table(0);
 	for (i = 0; i < ENV_NR(no_page); i++)
 		refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, no_page[i], 0);
+	env_share(POOL - 1);
 	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, env_pfn(POOL - 1), 0);
-	refused(-EBUSY, HYPTRACE_OP_RING_READY, CPU, env_pfn(2), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, env_pfn(2), 0);
 	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, table_pfn(0), 0);
 	refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
 	env_cpu(CPU);
@@ -312,12 +308,12 @@ static void pages_of_another_ring(void **state)
 	dir();
 	env_ring_list(&ring, 0);
 	list_entry(3, env_pfn(402));
-	refused(-EBUSY, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
 	env_ring_list(&ring, 0);
 	list_entry(3, env_pfn(404));	/* its meta page */
-	refused(-EBUSY, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
 	table(0);
-	refused(-EBUSY, HYPTRACE_OP_RING_READY, CPU, env_pfn(404), 0);
+	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, env_pfn(404), 0);
 	env_ring_free(&other);
 }
 

@@ -58,7 +58,7 @@ static u64 some_table(void)
 		if (page == index)
 			page = (first + HYPTRACE_SLOTS_PER_TABLE) % POOL;
 		if (all_good)
-			env_share(page);
+			env_unshare(page);
 		entry.pfn = all_good || below(40) ? env_pfn(page) : some_pfn();
 		env_host_write(index, i * sizeof(entry), &entry, sizeof(entry));
 	}
@@ -167,7 +167,7 @@ static s64 bounded(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
 
 	assert_true(env_calls.take - before.take + env_calls.give - before.give +
-		    env_calls.pin - before.pin + env_calls.unpin - before.unpin <=
+		    env_calls.share - before.share + env_calls.unshare - before.unshare <=
 		    MAX_CALLS);
 
 	return ret;
@@ -220,7 +220,7 @@ static void any_op(void **state)
 		env_cpu(below(3) ? cpu : below(ENV_CPUS));
 		/* Not the pages, but what EL2 asks for may fail now and then. */
 		env_fail_take = !below(50);
-		env_fail_pin = below(50) ? 0 : 1 + below(200);
+		env_fail_share = below(50) ? 0 : 1 + below(200);
 		if (op == HYPTRACE_OP_RING_FREE)
 			env_fail_give = !below(20);
 		if (op == HYPTRACE_OP_RING_FREE &&
@@ -230,7 +230,7 @@ static void any_op(void **state)
 			spare = 0;
 		ret = bounded(op, below(100) ? cpu | spare : env_random(&seed), arg,
 			      below(20) ? below(2) : env_random(&seed));
-		env_fail_take = env_fail_pin = env_fail_give = 0;
+		env_fail_take = env_fail_share = env_fail_give = 0;
 		ready += op == HYPTRACE_OP_RING_READY && !ret;
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
 		renewed += op == HYPTRACE_OP_RENEW && !ret;

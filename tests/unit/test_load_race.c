@@ -130,14 +130,11 @@ static void free_ring(u64 which)
 static void all_at_once(void **state)
 {
 	pthread_t threads[THREADS];
-	u32 i, j;
+	u32 i;
 
 	(void)state;
 	rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS);
 	env_start(THREADS * PER_THREAD);
-	for (i = 0; i < THREADS; i++)
-		for (j = 0; j <= DATA; j++)
-			env_share(i * PER_THREAD + j);
 	for (i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, thread,
 						(void *)(uintptr_t)i), 0);
@@ -153,9 +150,9 @@ static void all_at_once(void **state)
 		free_ring(i | HYPTRACE_SPARE_RING);
 	}
 	print_message("%llu pages pinned, %llu taken\n",
-		      (unsigned long long)env_calls.pin,
+		      (unsigned long long)env_calls.share,
 		      (unsigned long long)env_calls.take);
-	assert_true(env_calls.pin > rounds / 50);
+	assert_true(env_calls.share > rounds / 50);
 	env_stop();
 }
 

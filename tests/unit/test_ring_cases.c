@@ -182,6 +182,49 @@ static void reset_when_full(void **state)
 	assert_int_equal(run.lost, 0);
 }
 
+/* A clock far ahead is set right: a reset takes time back, and no old time stamp stays. */
+static void reset_takes_time_back(void **state)
+{
+	const u32 nr = 2 * HYPTRACE_SLOTS_PER_TABLE + 5;
+	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
+	u32 entered, steps = 1, i;
+	struct env_ring host;
+
+	(void)state;
+	for (entered = 0; entered < nr; entered += nr / 2) {
+		env_start(env_ring_pages(nr));
+		env_cpu(RUN_CPU);
+		env_ring_load(&host, RUN_CPU, 0, nr, 0);
+		hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
+		env_counter = 1ULL << 50;
+		for (i = 0; i < nr * PAGE_EVENTS; i++)
+			hyptrace(hyp_enter, 0);
+		assert_true(hyptrace_hcall(HYPTRACE_OP_SWAP, RUN_CPU, 0, 0) >= 0);
+		env_counter = 1000;
+		hyptrace(hyp_enter, 0);
+		assert_true(ring->last >= 1ULL << 50);
+
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
+		hyptrace(hyp_enter, 0);
+		assert_int_equal(ring->last, 1000);
+		/* while the writer goes on, which must not be wiped */
+		for (i = 1; i < entered * PAGE_EVENTS; i++)
+			hyptrace(hyp_enter, 0);
+		while (hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0) == 1)
+			steps++;
+		assert_true(steps <= 3);
+		assert_int_equal(ring->recorded, entered ? entered * PAGE_EVENTS : 1);
+		for (i = 0; i < nr; i++)
+			assert_true(env_ring_data(&host, i)->time_stamp <= 1000 + nr);
+		for (i = 0; i + 1 < entered; i++)
+			assert_int_equal(hyptrace_slot_at(ring, i)->page->commit, 12 * PAGE_EVENTS);
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);
+		hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
+		env_ring_free(&host);
+		env_stop();
+	}
+}
+
 /* Only its own CPU attaches and detaches it, unless that CPU is off. */
 static void whose_ring(void **state)
 {
@@ -261,6 +304,7 @@ int main(void)
 		OVERWRITE(reset_while_followed),
 		DISCARD(reset_when_full),
 		OVERWRITE(reset_when_full),
+		cmocka_unit_test(reset_takes_time_back),
 		OVERWRITE(whose_ring),
 		OVERWRITE(read_after_detach),
 		OVERWRITE(unknown_events),
