@@ -201,7 +201,7 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 			return err;
 	}
 	err = hyptrace_reader_advance(reader);
-	hyptrace_file_go_on_looking(file);
+	hyptrace_file_rearm_timer(file);
 	return err;
 }
 

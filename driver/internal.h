@@ -19,6 +19,11 @@
  *
  *	the pipe's mutex is held over a splice, and outside of file->lock
  *
+ *	reader->look_lock	that the ring stays what it is while a waiter looks at it,
+ *				also from a timer; taken also within reader->lock
+ *
+ *	file->timer_lock	the latency, and the timer that is set by it
+ *
  *	mmap_lock
  *	  reader->map_lock	that there is a ring to be mapped; taken also within
  *				reader->lock, which mmap() cannot take: remotes
@@ -88,7 +93,10 @@
  * @ring:	the pages; NULL while unloaded. Changes with @lock and @map_lock held.
  * @user_meta:	the meta page of the user's mapping, likewise
  *
- * @lock:	protects from here on
+ * @look_lock:	for changing @ring, or what it points to, also with @lock held; for
+ *		looking at these without @lock
+ *
+ * @lock:	protects from here on. @id and @consumed may be read without it.
  * @id:		the reader's page, an index in @ring
  * @consumed:	bytes of data of that page that were delivered
  * @page_events: events of that page that were delivered
@@ -96,6 +104,7 @@
  * @lost:	events missing right before the page, not yet delivered with it
  * @swap_lost:	the same, as it was at the swap
  * @next_lost:	events missing right after the page, as far as a resize has told
+ * @there:	bytes that were there when the present read began, and were not delivered
  * @read:	events delivered since the load or the last clear
  * @loss_told:	events lost, of those since then, that were notified or are in
  *		@loss_carry
@@ -114,6 +123,8 @@ struct hyptrace_reader {
 	const struct hyptrace_ring_pages	*ring;
 	struct hyptrace_map_meta		*user_meta;
 
+	spinlock_t				look_lock;
+
 	struct mutex				lock;
 	u32					id;
 	u32					consumed;
@@ -122,6 +133,7 @@ struct hyptrace_reader {
 	u64					lost;
 	u64					swap_lost;
 	u64					next_lost;
+	u64					there;
 	u64					read;
 	u64					loss_told;
 	u64					loss_carry;
@@ -223,14 +235,18 @@ struct hyptrace_remote {
  * @snapshot:	takes nothing off the ring
  * @node:	in the list of the remote. Protected by the control mutex.
  * @wait:	who waits for events
- * @kicks:	counts what may end a wait besides an event
- * @timer:	runs while poll() waits, to have @work look for events
- * @work:	looks for events, and wakes or goes on waiting
- * @latency_us:	how long an event that is waited for may be there unseen
+ * @kicks:	counts what may end a wait
+ * @blocked:	how many wait for any event, whatever @mark says
  * @mark:	how much poll() waits for
  * @mappings:	of the ring into user space
  *
+ * @timer_lock:	protects from here on
+ * @timer:	looks for events while somebody waits, and wakes or goes on looking
+ * @latency_us:	how long an event that is waited for may be there unseen
+ *
  * @lock:	protects from here on
+ * @draining:	non-blocking reads go on until -EAGAIN. poll() ends that without @lock.
+ * @drain_left:	bytes of records until these get -EAGAIN in any case
  * @next_cpu:	where the next read of all CPUs begins
  * @spare:	the sub-buffer that is being delivered, a frame before it
  * @spare_at:	bytes of it that were delivered
@@ -243,13 +259,17 @@ struct hyptrace_file {
 	struct list_head	node;
 	wait_queue_head_t	wait;
 	atomic_t		kicks;
-	struct hrtimer		timer;
-	struct work_struct	work;
-	u32			latency_us;
+	atomic_t		blocked;
 	struct hyptrace_watermark mark;
 	atomic_t		mappings;
 
+	spinlock_t		timer_lock;
+	struct hrtimer		timer;
+	u32			latency_us;
+
 	struct mutex		lock;
+	bool			draining;
+	u64			drain_left;
 	unsigned int		next_cpu;
 	void			*spare;
 	size_t			spare_at;
@@ -339,6 +359,7 @@ int hyptrace_reader_take(struct hyptrace_reader *reader,
 int hyptrace_reader_advance(struct hyptrace_reader *reader);
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 			      const struct hyptrace_watermark *mark);
+void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
 			   struct hyptrace_counts *counts);
@@ -368,7 +389,7 @@ bool hyptrace_file_has_data(const struct hyptrace_file *file,
 			    const struct hyptrace_remote *remote,
 			    const struct hyptrace_watermark *mark);
 int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup);
-void hyptrace_file_go_on_looking(struct hyptrace_file *file);
+void hyptrace_file_rearm_timer(struct hyptrace_file *file);
 int hyptrace_file_sleep(struct hyptrace_file *file, int kicks);
 __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait);
 

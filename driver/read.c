@@ -22,6 +22,40 @@ static bool is_of_all_cpus(const struct hyptrace_file *file)
 	return file->cpu == HYPTRACE_CPU_ALL;
 }
 
+/*
+ * Begin a read, which delivers what is there now. A non-blocking reader that reads on
+ * until -EAGAIN gets it at the latest after what was there at first, and as much as the
+ * rings hold: a writer faster than the reader would keep it for ever.
+ */
+static int begin(struct hyptrace_file *file, bool nonblock)
+{
+	u64 there = 0, capacity = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (is_of_all_cpus(file) || file->cpu == cpu)
+			hyptrace_reader_begin(hyptrace_remote_reader(file->remote, cpu),
+					      &there, &capacity);
+	}
+	if (!nonblock) {
+		WRITE_ONCE(file->draining, false);
+	} else if (!READ_ONCE(file->draining)) {
+		WRITE_ONCE(file->draining, true);
+		file->drain_left = there + capacity;
+	} else if (!file->drain_left) {
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+/* Bytes of records were delivered. */
+static void delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *subbuf)
+{
+	u64 size = subbuf->commit & HYPTRACE_COMMIT_MASK;
+
+	file->drain_left -= min(file->drain_left, size);
+}
+
 /* Each CPU in turn, so that a busy one does not keep others from being read. */
 static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 {
@@ -66,11 +100,13 @@ static int take(struct hyptrace_file *file)
 		return err;
 	WRITE_ONCE(file->spare_at, is_of_all_cpus(file) ? 0 : HYPTRACE_FRAME_BYTES);
 	WRITE_ONCE(file->spare_end, HYPTRACE_FRAME_BYTES + PAGE_SIZE);
+	delivered(file, to);
 	return 0;
 }
 
 /* What is there and fits; without waiting. */
-static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count)
+static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count,
+			    bool nonblock)
 {
 	size_t whole = PAGE_SIZE + (is_of_all_cpus(file) ? HYPTRACE_FRAME_BYTES : 0);
 	size_t done = 0, n, left;
@@ -78,7 +114,9 @@ static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t
 
 	if (mutex_lock_interruptible(&file->lock))
 		return -ERESTARTSYS;
-	while (done < count) {
+	if (file->spare_at == file->spare_end)
+		err = begin(file, nonblock);
+	while (!err && done < count) {
 		if (file->spare_at == file->spare_end) {
 			/* only the first may be delivered in pieces */
 			if (done && (count - done < whole || signal_pending(current)))
@@ -91,10 +129,8 @@ static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t
 		left = copy_to_user(buf + done, file->spare + file->spare_at, n);
 		WRITE_ONCE(file->spare_at, file->spare_at + n - left);
 		done += n - left;
-		if (left) {
+		if (left)
 			err = -EFAULT;
-			break;
-		}
 		cond_resched();
 	}
 	mutex_unlock(&file->lock);
@@ -113,6 +149,7 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 		__free_page(page);
 		return err;
 	}
+	delivered(file, page_address(page));
 	*buf = (struct pipe_buffer) {
 		.ops = &nosteal_pipe_buf_ops, .page = page, .len = PAGE_SIZE,
 	};
@@ -125,17 +162,16 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
  * charged to the caller, and so not for others to have for their own.
  */
 static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info *pipe,
-			      size_t count)
+			      size_t count, bool nonblock)
 {
 	struct pipe_buffer buf;
-	ssize_t ret = 0;
 	size_t done = 0;
+	ssize_t ret;
 
 	if (mutex_lock_interruptible(&file->lock))
 		return -ERESTARTSYS;
 	/* the rest of a sub-buffer of which a part was read cannot go as a whole */
-	if (file->spare_at != file->spare_end)
-		ret = -EINVAL;
+	ret = file->spare_at == file->spare_end ? begin(file, nonblock) : -EINVAL;
 	while (ret >= 0 && done < count && !(done && signal_pending(current))) {
 		if (pipe_full(pipe->head, pipe->tail, pipe->max_usage))
 			break;
@@ -156,10 +192,11 @@ struct request {
 	size_t			count;
 };
 
-static ssize_t deliver_present(struct hyptrace_file *file, const struct request *req)
+static ssize_t deliver_present(struct hyptrace_file *file, const struct request *req,
+			       bool nonblock)
 {
-	return req->pipe ? splice_present(file, req->pipe, req->count) :
-			   read_present(file, req->buf, req->count);
+	return req->pipe ? splice_present(file, req->pipe, req->count, nonblock) :
+			   read_present(file, req->buf, req->count, nonblock);
 }
 
 /* Wait for the first event unless @nonblock; there is none to come once tracing is off. */
@@ -168,15 +205,16 @@ static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bo
 	while (req->count) {
 		int kicks = atomic_read(&file->kicks);
 		bool tracing = hyptrace_remote_is_tracing(file->remote);
-		ssize_t done = deliver_present(file, req);
+		ssize_t done = deliver_present(file, req, nonblock);
 		int err;
 
 		if (done != -EAGAIN)
 			return done;
+		WRITE_ONCE(file->draining, false);
 		if (!tracing)
 			return 0;
 		if (nonblock) {
-			hyptrace_file_go_on_looking(file);
+			hyptrace_file_rearm_timer(file);
 			return -EAGAIN;
 		}
 		err = hyptrace_file_sleep(file, kicks);

@@ -62,6 +62,7 @@ int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
 	reader->remote = remote;
 	reader->cpu = cpu;
 	mutex_init(&reader->map_lock);
+	spin_lock_init(&reader->look_lock);
 	mutex_init(&reader->lock);
 	remote->readers[cpu] = reader;
 	return 0;
@@ -82,12 +83,13 @@ void hyptrace_reader_destroy(struct hyptrace_reader *reader)
 
 static void reader_begin(struct hyptrace_reader *reader)
 {
-	reader->consumed = 0;
+	WRITE_ONCE(reader->consumed, 0);
 	reader->page_events = 0;
 	reader->time = 0;
 	reader->lost = 0;
 	reader->swap_lost = 0;
 	reader->next_lost = 0;
+	reader->there = 0;
 	reader->read = 0;
 	reader->loss_told = 0;
 }
@@ -104,10 +106,12 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 {
 	guard(mutex)(&reader->lock);
 	guard(mutex)(&reader->map_lock);
-	reader->ring = ring;
 	reader->user_meta = user_meta;
-	reader->id = ring->nr_pages - 1;
 	reader_begin(reader);
+	scoped_guard(spinlock_bh, &reader->look_lock) {
+		reader->ring = ring;
+		WRITE_ONCE(reader->id, ring->nr_pages - 1);
+	}
 	hyptrace_user_meta_update(reader);
 }
 
@@ -126,13 +130,11 @@ static u64 reader_losses(const struct hyptrace_reader *reader)
 	return READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
 }
 
-/* Keep what has not been told of for the next notification. */
+/* Keep what has not been told of for the next notification. The writer publishes each loss. */
 static void reader_carry_losses(struct hyptrace_reader *reader)
 {
-	u64 losses;
+	u64 losses = reader_losses(reader);
 
-	reader_sync(reader);
-	losses = reader_losses(reader);
 	if (losses > reader->loss_told) {
 		reader->loss_carry += losses - reader->loss_told;
 		reader->loss_told = losses;
@@ -152,6 +154,7 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	scoped_guard(mutex, &reader->map_lock) {
 		hyptrace_user_meta_free(reader->user_meta);
 		reader->user_meta = NULL;
+		guard(spinlock_bh)(&reader->look_lock);
 		reader->ring = NULL;
 	}
 	reader_begin(reader);
@@ -175,11 +178,59 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 	err = desc->ops->renew(reader->cpu, old, reader->id, new, desc->priv);
 	if (err)
 		return err;
-	swap(*old, *new);
-	reader->id = old->nr_pages - 1;
+	scoped_guard(spinlock_bh, &reader->look_lock) {
+		swap(*old, *new);
+		WRITE_ONCE(reader->id, old->nr_pages - 1);
+	}
 	reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
 	hyptrace_user_meta_update(reader);
 	return 0;
+}
+
+/**
+ * struct look - what a look at a ring has found
+ * @in_page:	bytes in the reader's page that were not delivered
+ * @in_ring:	bytes in the other sub-buffers
+ * @nr_subbufs:	how many of these have data
+ */
+struct look {
+	u32	in_page;
+	u64	in_ring;
+	u32	nr_subbufs;
+};
+
+static u32 committed(const struct hyptrace_ring_pages *ring, u32 id)
+{
+	const struct hyptrace_subbuf *page = page_address(ring->pages[id]);
+
+	return min_t(u32, READ_ONCE(page->commit) & HYPTRACE_COMMIT_MASK,
+		     HYPTRACE_SUBBUF_DATA_SIZE);
+}
+
+/*
+ * Without a call of the writer, and with one of the reader's locks held: it may be from
+ * a timer. What changes meanwhile is seen now or by the next look.
+ */
+static void look_at_ring(const struct hyptrace_reader *reader, struct look *look)
+{
+	const struct hyptrace_meta *meta = reader_meta(reader);
+	u32 id = READ_ONCE(reader->id), tail, in_tail;
+
+	look->in_page = committed(reader->ring, id);
+	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
+	/*
+	 * (M) Order the tail before the complete sub-buffers: one that was the tail is
+	 * among these, or still the tail here. Pairs with (M) in
+	 * hyp/ring.c:hyptrace_ring_publish().
+	 */
+	tail = smp_load_acquire(&meta->tail_id);
+	look->in_ring = READ_ONCE(meta->unread);
+	look->nr_subbufs = READ_ONCE(meta->nr_unread);
+	if (tail < reader->ring->nr_pages && tail != id) {
+		in_tail = committed(reader->ring, tail);
+		look->in_ring += in_tail;
+		look->nr_subbufs += !!in_tail;
+	}
 }
 
 static int reader_swap(struct hyptrace_reader *reader)
@@ -198,8 +249,8 @@ static int reader_swap(struct hyptrace_reader *reader)
 		return -EIO;
 	}
 
-	reader->id = swap.id;
-	reader->consumed = 0;
+	WRITE_ONCE(reader->id, swap.id);
+	WRITE_ONCE(reader->consumed, 0);
 	reader->page_events = 0;
 	reader->next_lost = 0;
 	reader->lost += swap.lost;
@@ -214,6 +265,7 @@ static int reader_swap(struct hyptrace_reader *reader)
 static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 {
 	unsigned int round;
+	struct look look;
 	u64 commit;
 	int err;
 
@@ -226,6 +278,10 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 		if (*end > reader->consumed)
 			return 0;
 
+		/* A swap that gives nothing would be a call in vain. */
+		look_at_ring(reader, &look);
+		if (!look.in_page && !look.nr_subbufs)
+			return -EAGAIN;
 		err = reader_swap(reader);
 		if (err && err != -ESTALE)
 			return err;
@@ -259,7 +315,7 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 		events = walk.events;
 	}
 	reader->time = walk.time;
-	reader->consumed = end;
+	WRITE_ONCE(reader->consumed, end);
 	reader->page_events += events;
 	reader->read += events;
 	reader->lost = 0;
@@ -304,6 +360,8 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 
 	if (!reader->ring)
 		return -ENODEV;
+	if (!reader->there)
+		return -EAGAIN;
 	id = reader->id;
 	err = reader_fill(reader, &end, &final);
 	if (err) {
@@ -327,8 +385,31 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 	to->commit = commit_with_lost(to->data, size, *lost);
 
 	reader_consume(reader, to->data, end, final, to->time_stamp);
+	reader->there -= min_t(u64, reader->there, size);
 	hyptrace_user_meta_update(reader);
 	return 0;
+}
+
+/**
+ * hyptrace_reader_begin - begin a read, which ends with what is there now
+ * @reader:	whose consumer the caller is
+ * @there:	out: its bytes are added here
+ * @capacity:	out: the bytes that the ring can hold are added here
+ *
+ * Without that end, a writer that is faster than its reader would keep one read() for
+ * ever.
+ */
+void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity)
+{
+	struct look look;
+
+	guard(mutex)(&reader->lock);
+	if (!reader->ring)
+		return;
+	look_at_ring(reader, &look);
+	reader->there = look.in_page + look.in_ring;
+	*there += reader->there;
+	*capacity += (u64)reader->ring->nr_pages * HYPTRACE_SUBBUF_DATA_SIZE;
 }
 
 /**
@@ -341,7 +422,8 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
  * its own, with the time of the record before it as its time stamp. So does the
  * last record of a full page that needs room for the count of lost events.
  *
- * Return: 0; -EAGAIN when there is nothing, -ENODEV when the ring is gone,
+ * Return: 0; -EAGAIN when there is nothing, or no more than came after
+ * hyptrace_reader_begin(); -ENODEV when the ring is gone,
  * -ERESTARTSYS when a signal came first, -EIO or another errno when the remote failed.
  */
 int hyptrace_reader_take(struct hyptrace_reader *reader,
@@ -367,8 +449,8 @@ static int reader_advance(struct hyptrace_reader *reader)
 		return -ENODEV;
 	id = reader->id;
 	err = reader_fill(reader, &end, &final);
-	/* a swap brings the counts up to date by itself */
-	if (reader->id == id)
+	/* A swap brings the counts up to date; without anything new they are. */
+	if (!err && reader->id == id)
 		reader_sync(reader);
 	if (!err) {
 		page = reader_page(reader);
@@ -451,44 +533,36 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 	return 0;
 }
 
-/* A ring without a sub-buffer that is free holds as much as it can. */
-static bool reached(const struct hyptrace_reader *reader, u32 in_page,
-		    const struct hyptrace_watermark *mark)
+static bool reached(const struct look *look, u32 capacity, const struct hyptrace_watermark *mark)
 {
-	const struct hyptrace_meta *meta = reader_meta(reader);
-	u32 capacity = reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS;
-	u32 used = READ_ONCE(meta->nr_unread);
-
-	if (used >= capacity)
+	if (!look->in_page && !look->nr_subbufs)
+		return false;
+	/* A ring without a sub-buffer that is free holds as much as it can. */
+	if ((!mark->percent && !mark->bytes) || look->nr_subbufs >= capacity)
 		return true;
 	if (mark->bytes)
-		return in_page + READ_ONCE(meta->unread) >= mark->bytes;
-	return (u64)(used + !!in_page) * 100 >= (u64)capacity * mark->percent;
+		return look->in_page + look->in_ring >= mark->bytes;
+	return (u64)(look->nr_subbufs + !!look->in_page) * 100 >= (u64)capacity * mark->percent;
 }
 
 /**
  * hyptrace_reader_has_data - whether there is as much to take as is waited for
- * @reader:	nothing is consumed and no page is swapped
+ * @reader:	nothing is consumed, and the writer is not called
  * @mark:	how much that is
  *
+ * Context: any but a hard interrupt.
  * Return: true also when taking would fail other than by -EAGAIN.
  */
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 			      const struct hyptrace_watermark *mark)
 {
-	bool any = !mark->percent && !mark->bytes;
-	struct hyptrace_counts counts;
-	u32 in_page;
+	struct look look;
 
-	guard(mutex)(&reader->lock);
+	guard(spinlock_bh)(&reader->look_lock);
 	if (!reader->ring)
 		return true;
-	in_page = READ_ONCE(reader_page(reader)->commit) & HYPTRACE_COMMIT_MASK;
-	in_page -= min(in_page, reader->consumed);
-	if (any && in_page)
-		return true;
-	reader_counts(reader, &counts);
-	return counts.unread && (any || reached(reader, in_page, mark));
+	look_at_ring(reader, &look);
+	return reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, mark);
 }
 
 /**

@@ -3,10 +3,11 @@
  * Waiting for events through a descriptor. Called by chardev.c, read.c and
  * state.c.
  *
- * The writer does not tell of events: whoever waits looks for them in turn, as
- * often as the descriptor's latency asks for, and nobody does when nobody waits.
+ * The writer does not announce events. While somebody waits, a timer looks at what
+ * the writer publishes, as often as the descriptor's latency asks for. That takes
+ * neither a call of the writer nor a thread.
  */
-#include <linux/math64.h>
+#include <linux/hrtimer.h>
 #include <linux/poll.h>
 #include <linux/wait.h>
 
@@ -54,11 +55,6 @@ bool hyptrace_file_has_data(const struct hyptrace_file *file,
 	return false;
 }
 
-static u64 latency_ns(const struct hyptrace_file *file)
-{
-	return (u64)READ_ONCE(file->latency_us) * NSEC_PER_USEC;
-}
-
 static struct hyptrace_watermark watermark(const struct hyptrace_file *file)
 {
 	return (struct hyptrace_watermark) {
@@ -67,34 +63,39 @@ static struct hyptrace_watermark watermark(const struct hyptrace_file *file)
 	};
 }
 
+/* With the timer's lock held. */
+static void timer_start(struct hyptrace_file *file)
+{
+	hrtimer_start(&file->timer, ns_to_ktime((u64)file->latency_us * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
 static void timer_arm(struct hyptrace_file *file)
 {
-	/* not hrtimer_active(): the work may be here before the timer's function has returned */
+	guard(spinlock_bh)(&file->timer_lock);
 	if (!hrtimer_is_queued(&file->timer))
-		hrtimer_start(&file->timer, ns_to_ktime(latency_ns(file)), HRTIMER_MODE_REL);
+		timer_start(file);
+}
+
+static bool has_waiters(struct hyptrace_file *file)
+{
+	return atomic_read(&file->blocked) || wq_has_sleeper(&file->wait);
 }
 
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
+	static const struct hyptrace_watermark any;
 	struct hyptrace_file *file = container_of(timer, struct hyptrace_file, timer);
-
-	queue_work(hyptrace_wq, &file->work);
-	return HRTIMER_NORESTART;
-}
-
-/* For those in poll(), as long as there are any. */
-static void look_for_data(struct work_struct *work)
-{
-	struct hyptrace_file *file = container_of(work, struct hyptrace_file, work);
-	const struct hyptrace_watermark mark = watermark(file);
 	struct hyptrace_remote *remote = hyptrace_file_remote(file);
+	const struct hyptrace_watermark mark = atomic_read(&file->blocked) ? any : watermark(file);
 
-	if (!wq_has_sleeper(&file->wait))
-		return;
+	if (!has_waiters(file))
+		return HRTIMER_NORESTART;
 	if (!hyptrace_remote_is_tracing(remote) || hyptrace_file_has_data(file, remote, &mark))
 		hyptrace_file_kick(file);
 	else
 		timer_arm(file);
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -104,8 +105,8 @@ static void look_for_data(struct work_struct *work)
 void hyptrace_file_wait_init(struct hyptrace_file *file)
 {
 	init_waitqueue_head(&file->wait);
-	hrtimer_setup(&file->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	INIT_WORK(&file->work, look_for_data);
+	spin_lock_init(&file->timer_lock);
+	hrtimer_setup(&file->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	file->latency_us = HYPTRACE_LATENCY_DEFAULT_US;
 }
 
@@ -115,8 +116,6 @@ void hyptrace_file_wait_init(struct hyptrace_file *file)
  */
 void hyptrace_file_wait_exit(struct hyptrace_file *file)
 {
-	/* each starts the other: first the work for good, then the timer */
-	disable_work_sync(&file->work);
 	hrtimer_cancel(&file->timer);
 }
 
@@ -135,7 +134,12 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 	    wakeup->latency_us < HYPTRACE_LATENCY_MIN_US ||
 	    wakeup->latency_us > HYPTRACE_LATENCY_MAX_US)
 		return -EINVAL;
-	WRITE_ONCE(file->latency_us, wakeup->latency_us);
+	scoped_guard(spinlock_bh, &file->timer_lock) {
+		file->latency_us = wakeup->latency_us;
+		/* What is due by the old latency may be far away. */
+		if (hrtimer_is_queued(&file->timer))
+			timer_start(file);
+	}
 	WRITE_ONCE(file->mark.percent, wakeup->percent);
 	WRITE_ONCE(file->mark.bytes, wakeup->bytes);
 	hyptrace_file_kick(file);
@@ -143,20 +147,19 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 }
 
 /**
- * hyptrace_file_go_on_looking - look for the next event though nobody asks
+ * hyptrace_file_rearm_timer - keep looking for waiters that do not ask again
  * @file:	which was just found empty
  *
- * For those who were told of the last one and wait for the next without asking
- * again: edge-triggered epoll.
+ * An edge-triggered epoll waiter reads until there is nothing, and calls poll() no more.
  */
-void hyptrace_file_go_on_looking(struct hyptrace_file *file)
+void hyptrace_file_rearm_timer(struct hyptrace_file *file)
 {
 	if (wq_has_sleeper(&file->wait))
 		timer_arm(file);
 }
 
 /**
- * hyptrace_file_sleep - sleep until it is time to look again
+ * hyptrace_file_sleep - sleep until there may be an event
  * @file:	where there is nothing to read
  * @kicks:	@file->kicks before that was found
  *
@@ -164,11 +167,14 @@ void hyptrace_file_go_on_looking(struct hyptrace_file *file)
  */
 int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
 {
-	int err = wait_event_interruptible_hrtimeout(file->wait,
-						     atomic_read(&file->kicks) != kicks,
-						     ns_to_ktime(latency_ns(file)));
+	int err;
 
-	return err == -ETIME ? 0 : err;
+	/* before the timer is armed, which looks for nobody else */
+	atomic_inc(&file->blocked);
+	timer_arm(file);
+	err = wait_event_interruptible(file->wait, atomic_read(&file->kicks) != kicks);
+	atomic_dec(&file->blocked);
+	return err;
 }
 
 /**
@@ -191,6 +197,7 @@ __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)
 	poll_wait(filp, &file->wait, wait);
 	if (remote_is_gone(remote))
 		return EPOLLERR | EPOLLHUP;
+	WRITE_ONCE(file->draining, false);
 	tracing = hyptrace_remote_is_tracing(remote);
 	/* nothing more comes: what there is has not to wait for the mark */
 	if (hyptrace_file_has_data(file, remote, tracing ? &mark : &any))
