@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Something that happens while a test waits. To be included after remotes.h.
+ * Something that happens while a test waits, and others who wait while a test goes
+ * on. The former for who has included kselftest_harness.h and remotes.h.
  */
 #ifndef __WAITING_H
 #define __WAITING_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Long enough for anything that does happen, on a slow machine too */
 #define SOON_MS		10000
+
+/* Ways to wait on a descriptor; those of one CPU have them all, others from poll on */
+enum wait_kind {
+	WAIT_READ,
+	WAIT_GET_READER,
+	WAIT_POLL,
+	WAIT_EPOLL,
+	WAIT_EPOLL_EDGE,
+	NR_WAITS
+};
+
+extern const char * const wait_names[NR_WAITS];
+
+pid_t waiter_start(enum wait_kind kind, int fd, int tell, char letter);
+bool waiter_settle(pid_t child);
+int set_latency(int fd, uint32_t latency_us);
+
+#ifdef __REMOTES_H
 
 /* Run in a child: something that happens while the test waits */
 static __attribute__((unused)) pid_t later(struct nl *nl, const char *remote, uint8_t cmd)
@@ -34,5 +55,7 @@ static __attribute__((unused)) void wait_for(struct __test_metadata *_metadata, 
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
 }
+
+#endif /* __REMOTES_H */
 
 #endif /* __WAITING_H */

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace does not observe itself: what it does for those who read and wait leaves
+ * no events, and waiting makes no hypercalls.
+ *
+ * HYPTRACE_IDLE_S says for how long readers of an idle ring are watched.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "subbuf.h"
+#include "waiting.h"
+
+#define CPUS		2
+#define RING_SIZE	(256 * 1024)
+#define IDLE_S		2
+#define PATIENCE_S	300
+
+/* How often an operation is repeated that must not leave an event */
+#define REPEATS		1000
+/* How long each kind of reader is watched, which looks each millisecond */
+#define WATCH_MS	500
+/* A ring that grows by many pages, each of which is handed over */
+#define LARGE_PAGES	4096
+#define MARKS		10
+
+REMOTE_FIXTURE(idle);
+
+/* Where the hypervisor is traced: everything that it does is recorded. */
+FIXTURE(traced) {
+	struct nl nl;
+};
+
+FIXTURE_VARIANT(traced) {
+	const char *remote;
+};
+
+FIXTURE_VARIANT_ADD(traced, hypervisor) {
+	.remote = "hypervisor",
+};
+
+FIXTURE_SETUP(traced)
+{
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
+				   HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", true));
+	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true));
+}
+
+FIXTURE_TEARDOWN(traced)
+{
+	control_fresh(&self->nl, variant->remote);
+	nl_close(&self->nl);
+}
+
+static int pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Hypercalls that the driver has made for the remote, or a negative errno */
+static long long calls_of(const char *remote)
+{
+	char path[64], text[32];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/hyptrace/%s/calls", remote);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return -errno;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0)
+		return -EIO;
+	text[len] = 0;
+	return strtoll(text, NULL, 10);
+}
+
+static uint64_t written_to(struct nl *nl, const char *remote, unsigned int cpu)
+{
+	struct counts counts;
+
+	return control_counts(nl, remote, cpu, &counts) ? UINT64_MAX / CPUS : counts.written;
+}
+
+static uint64_t written_to_all(struct nl *nl, const char *remote)
+{
+	uint64_t written = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		written += written_to(nl, remote, cpu);
+	return written;
+}
+
+/* Processes that wait, and descriptors that they wait on */
+struct crowd {
+	unsigned int	nr;
+	pid_t		pids[2 * CPUS * NR_WAITS];
+	enum wait_kind	kinds[2 * CPUS * NR_WAITS];
+	unsigned int	nr_fds;
+	int		fds[2 * CPUS];
+};
+
+static void join(struct __test_metadata *_metadata, struct crowd *crowd, int fd,
+		 enum wait_kind first, enum wait_kind skip)
+{
+	enum wait_kind kind;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_latency(fd, HYPTRACE_LATENCY_MIN_US));
+	crowd->fds[crowd->nr_fds++] = fd;
+	for (kind = first; kind < NR_WAITS; kind++) {
+		if (kind == skip)
+			continue;
+		crowd->kinds[crowd->nr] = kind;
+		crowd->pids[crowd->nr] = waiter_start(kind, fd, -1, 0);
+		ASSERT_TRUE(waiter_settle(crowd->pids[crowd->nr])) TH_LOG("%s", wait_names[kind]);
+		crowd->nr++;
+	}
+}
+
+/* Nobody has noticed anything so far; all do once tracing is off. */
+static void leave(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+		  struct crowd *crowd)
+{
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < crowd->nr; i++) {
+		EXPECT_EQ(0, waitpid(crowd->pids[i], &status, WNOHANG))
+			TH_LOG("%s did not wait", wait_names[crowd->kinds[i]]);
+	}
+	ASSERT_EQ(0, control(nl, HYPTRACE_CMD_STOP, remote));
+	for (i = 0; i < crowd->nr; i++) {
+		ASSERT_EQ(crowd->pids[i], waitpid(crowd->pids[i], &status, 0));
+		EXPECT_EQ(0, status) TH_LOG("%s", wait_names[crowd->kinds[i]]);
+	}
+	for (i = 0; i < crowd->nr_fds; i++)
+		close(crowd->fds[i]);
+}
+
+static unsigned int idle_seconds(void)
+{
+	const char *seconds = getenv("HYPTRACE_IDLE_S");
+
+	return seconds ? strtoul(seconds, NULL, 0) : IDLE_S;
+}
+
+static void watch(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+		  struct crowd *crowd)
+{
+	uint64_t written = written_to_all(nl, remote);
+	long long calls = calls_of(remote);
+
+	ASSERT_LE(0, calls);
+	sleep(idle_seconds());
+	EXPECT_EQ(calls, calls_of(remote));
+	EXPECT_EQ(written, written_to_all(nl, remote));
+	leave(_metadata, nl, remote, crowd);
+}
+
+/* All ways at once: each alone would be seen. */
+TEST_F_TIMEOUT(idle, waiting_for_a_cpu_makes_no_hypercalls, PATIENCE_S)
+{
+	struct crowd crowd = {};
+	unsigned int cpu;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
+				   HYPTRACE_MODE_OVERWRITE));
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		join(_metadata, &crowd, open_attached(variant->remote, cpu, 0), WAIT_READ,
+		     NR_WAITS);
+		join(_metadata, &crowd, open_snapshot(variant->remote, cpu), WAIT_POLL, NR_WAITS);
+	}
+	watch(_metadata, &self->nl, variant->remote, &crowd);
+}
+
+TEST_F_TIMEOUT(idle, waiting_for_all_cpus_makes_no_hypercalls, PATIENCE_S)
+{
+	struct crowd crowd = {};
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
+				   HYPTRACE_MODE_OVERWRITE));
+	join(_metadata, &crowd, open_attached(variant->remote, HYPTRACE_CPU_ALL, 0), WAIT_READ,
+	     WAIT_GET_READER);
+	watch(_metadata, &self->nl, variant->remote, &crowd);
+}
+
+/* Of the system, within so many milliseconds */
+static uint64_t context_switches(unsigned int ms)
+{
+	static char text[64 * 1024];
+	uint64_t count[2];
+	unsigned int i;
+	ssize_t len;
+	char *line;
+	int fd;
+
+	for (i = 0; i < 2; i++) {
+		if (i)
+			usleep(ms * 1000);
+		fd = open("/proc/stat", O_RDONLY);
+		len = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		text[len > 0 ? len : 0] = 0;
+		line = strstr(text, "\nctxt ");
+		count[i] = line ? strtoull(line + strlen("\nctxt "), NULL, 10) : UINT64_MAX;
+	}
+	return count[1] - count[0];
+}
+
+/*
+ * Descriptors in a set that nobody waits for. Something else may be at work just
+ * then: once is enough. What comes after that is told of all the same.
+ */
+TEST_F_TIMEOUT(idle, a_set_that_nobody_waits_for_costs_little, PATIENCE_S)
+{
+	struct epoll_event events[CPUS] = {
+		{ .events = EPOLLIN }, { .events = EPOLLIN | EPOLLET },
+	};
+	uint64_t alone, with = UINT64_MAX, ticks = 2 * WATCH_MS;
+	unsigned int round;
+	int sets[CPUS], fds[CPUS], cpu;
+	struct epoll_event got;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
+				   HYPTRACE_MODE_OVERWRITE));
+	alone = context_switches(2 * WATCH_MS);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		sets[cpu] = epoll_create1(EPOLL_CLOEXEC);
+		fds[cpu] = open_attached(variant->remote, cpu, O_NONBLOCK);
+		ASSERT_EQ(0, set_latency(fds[cpu], HYPTRACE_LATENCY_MIN_US));
+		ASSERT_EQ(0, epoll_ctl(sets[cpu], EPOLL_CTL_ADD, fds[cpu], &events[cpu]));
+		EXPECT_EQ(0, epoll_wait(sets[cpu], &got, 1, 0));
+	}
+	for (round = 0; round < 3 && with > alone + ticks / 4; round++)
+		with = context_switches(2 * WATCH_MS);
+	EXPECT_LE(with, alone + ticks / 4);
+	TH_LOG("%llu context switches in %u ms, %llu without", (unsigned long long)with,
+	       2 * WATCH_MS, (unsigned long long)alone);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, 1));
+		EXPECT_EQ(1, epoll_wait(sets[cpu], &got, 1, SOON_MS));
+		close(fds[cpu]);
+		close(sets[cpu]);
+	}
+}
+
+/*
+ * One event for each, of entry or exit, were twice the limit. What else goes on here
+ * is little.
+ */
+TEST_F(traced, own_hypercalls_leave_no_events)
+{
+	static char page[64 * 1024];
+	uint64_t written, seen;
+	unsigned int cpu, i;
+	int fd;
+
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ASSERT_EQ(0, pin(cpu));
+		written = written_to(&self->nl, variant->remote, cpu);
+		for (i = 0; i < REPEATS; i++)
+			seen = written_to(&self->nl, variant->remote, cpu);
+		EXPECT_GT(REPEATS / 2, seen - written) TH_LOG("looks at the counters");
+
+		written = seen;
+		for (i = 0; i < REPEATS; i++)
+			ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, i, 1));
+		seen = written_to(&self->nl, variant->remote, cpu);
+		EXPECT_LE(REPEATS, seen - written);
+		EXPECT_GT(REPEATS + REPEATS / 2, seen - written) TH_LOG("marks");
+
+		written = seen;
+		for (i = 0; i < REPEATS; i++)
+			ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", i % 2));
+		seen = written_to(&self->nl, variant->remote, cpu);
+		EXPECT_GT(REPEATS / 2, seen - written) TH_LOG("events enabled and disabled");
+
+		written = seen;
+		fd = open_attached(variant->remote, cpu, O_NONBLOCK);
+		for (i = 0; i < REPEATS; i++)
+			read(fd, page, sizeof(page));
+		seen = written_to(&self->nl, variant->remote, cpu);
+		EXPECT_GT(REPEATS / 2, seen - written) TH_LOG("reads");
+		close(fd);
+	}
+}
+
+/* The youngest stay, on the CPU that resizes: larger, and smaller again */
+TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
+{
+	static const unsigned int pages[] = { LARGE_PAGES, 16 };
+	static char page[64 * 1024];
+	long subbuf = sysconf(_SC_PAGESIZE);
+	struct sequence seq;
+	uint64_t written;
+	unsigned int cpu, i;
+	int fd;
+
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ASSERT_EQ(0, pin(cpu));
+		ASSERT_EQ(0, control_clear(&self->nl, variant->remote, CPU_ALL));
+		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, MARKS));
+		for (i = 0; i < ARRAY_SIZE(pages); i++) {
+			written = written_to(&self->nl, variant->remote, cpu);
+			ASSERT_EQ(0, control_set_size(&self->nl, variant->remote,
+						      pages[i] * subbuf));
+			written = written_to(&self->nl, variant->remote, cpu) - written;
+			EXPECT_GT(LARGE_PAGES / 4, written) TH_LOG("to %u pages", pages[i]);
+		}
+		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+		fd = open_attached(variant->remote, cpu, O_NONBLOCK);
+		seq = (struct sequence) {
+			.event = control_event_id(&self->nl, variant->remote, "selftest"),
+		};
+		while (read(fd, page, subbuf) == subbuf)
+			sequence_feed(&seq, page, subbuf);
+		EXPECT_STREQ("", seq.bad);
+		EXPECT_EQ(MARKS, seq.seen);
+		EXPECT_EQ(0, seq.lost);
+		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
+		close(fd);
+	}
+}
+
+/* Readers that go on until they are killed. What they read is of no interest. */
+static char taken[64 * 1024];
+
+static void drain(int fd)
+{
+	while (read(fd, taken, sizeof(taken)) > 0)
+		;
+}
+
+static void by_read(int fd)
+{
+	fcntl(fd, F_SETFL, 0);
+	drain(fd);
+}
+
+static void by_trying(int fd)
+{
+	for (;;)
+		drain(fd);
+}
+
+static void by_poll(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		poll(&poll_fd, 1, -1);
+		drain(fd);
+	}
+}
+
+static void by_epoll(int fd, uint32_t flags)
+{
+	struct epoll_event event = { .events = EPOLLIN | flags }, got;
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+
+	epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	for (;;) {
+		epoll_wait(epoll_fd, &got, 1, -1);
+		drain(fd);
+	}
+}
+
+static void by_level(int fd)
+{
+	by_epoll(fd, 0);
+}
+
+static void by_edge(int fd)
+{
+	by_epoll(fd, EPOLLET);
+}
+
+static void by_mapping(int fd)
+{
+	fcntl(fd, F_SETFL, 0);
+	mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	while (!ioctl(fd, TRACE_MMAP_IOCTL_GET_READER))
+		;
+}
+
+/* Level triggered, and nobody takes anything: it does not wait. */
+static void by_looking(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	while (poll(&poll_fd, 1, -1) >= 0)
+		;
+}
+
+static const struct kind {
+	const char	*name;
+	void		(*go)(int fd);
+	bool		all_cpus;
+	bool		snapshot;
+} kinds[] = {
+	{ "read",			by_read },
+	{ "read until EAGAIN",		by_trying },
+	{ "poll",			by_poll },
+	{ "epoll",			by_level },
+	{ "epoll, edge-triggered",	by_edge },
+	{ "GET_READER",			by_mapping },
+	{ "poll of snapshots",		by_looking, .snapshot = true },
+	{ "read of all CPUs",		by_read, .all_cpus = true },
+	{ "poll of all CPUs",		by_poll, .all_cpus = true },
+};
+
+/* Ends with an exit code; its parent kills it before that. */
+static int reader(const struct kind *kind, const char *remote, unsigned int cpu,
+		  unsigned int on_cpu)
+{
+	int fd = kind->snapshot ? open_snapshot(remote, cpu) :
+		 open_attached(remote, kind->all_cpus ? HYPTRACE_CPU_ALL : (int)cpu, O_NONBLOCK);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pin(on_cpu) || set_latency(fd, HYPTRACE_LATENCY_MIN_US))
+		return 1;
+	kind->go(fd);
+	return 2;
+}
+
+static uint64_t written_within(struct nl *nl, const char *remote, unsigned int ms)
+{
+	uint64_t written = written_to_all(nl, remote);
+
+	usleep(ms * 1000);
+	return written_to_all(nl, remote) - written;
+}
+
+/* A reader of each ring, on the CPU that writes to it or on another, or one of all */
+TEST_F_TIMEOUT(traced, readers_cause_no_events, PATIENCE_S)
+{
+	unsigned int nr, cpu, across;
+	pid_t readers[CPUS];
+	const struct kind *kind;
+	uint64_t alone, with;
+	int status;
+
+	alone = written_within(&self->nl, variant->remote, WATCH_MS);
+	TH_LOG("%llu events in %u ms without a reader", (unsigned long long)alone, WATCH_MS);
+	for (kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++) {
+		for (across = 0; across < CPUS; across++) {
+			nr = kind->all_cpus ? 1 : CPUS;
+			for (cpu = 0; cpu < nr; cpu++) {
+				readers[cpu] = fork();
+				if (!readers[cpu])
+					_exit(reader(kind, variant->remote, cpu,
+						     (cpu + across) % CPUS));
+			}
+			usleep(100 * 1000);
+			with = written_within(&self->nl, variant->remote, WATCH_MS);
+			EXPECT_LE(with, 3 * alone + 200)
+				TH_LOG("%s%s", kind->name, across ? ", on another CPU" : "");
+			for (cpu = 0; cpu < nr; cpu++) {
+				kill(readers[cpu], SIGKILL);
+				ASSERT_EQ(readers[cpu], waitpid(readers[cpu], &status, 0));
+				EXPECT_TRUE(WIFSIGNALED(status)) TH_LOG("%s: %d", kind->name, status);
+			}
+		}
+	}
+}
+
+TEST_HARNESS_MAIN
