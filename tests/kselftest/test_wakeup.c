@@ -16,6 +16,7 @@
 /* selftest events take 20 bytes */
 #define RECORD		20U
 #define PER_SUBBUF	((PAGE - 16) / RECORD)
+#define PATIENCE_S	120
 
 REMOTE_FIXTURE(wakeup);
 
@@ -246,6 +247,51 @@ TEST_F(wakeup, latency)
 	EXPECT_TRUE(is_readable(fd, SOON_MS));
 	wait_for(_metadata, child);
 	close(fd);
+}
+
+/*
+ * Who sleeps already wakes by the new latency, though there is no event yet when it is
+ * lowered: before another who waits since earlier, for an event that is older, by the
+ * latency of before. On a machine that stalls the other may be first: once is enough.
+ */
+TEST_F_TIMEOUT(wakeup, lower_latency_for_sleepers, PATIENCE_S)
+{
+	enum wait_kind kind;
+	unsigned int round;
+	pid_t early, late;
+	int fds[2], pipes[2];
+	char first;
+
+	for (kind = 0; kind < NR_WAITS; kind++) {
+		first = 'e';
+		for (round = 0; round < 3 && first != 'l'; round++) {
+			ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+			ASSERT_EQ(0, pipe(pipes));
+			fds[0] = open_attached(variant->remote, 0, 0);
+			fds[1] = open_attached(variant->remote, 1, 0);
+			ASSERT_EQ(0, set_latency(fds[0], HYPTRACE_LATENCY_MAX_US));
+			ASSERT_EQ(0, set_latency(fds[1], HYPTRACE_LATENCY_MAX_US));
+			early = waiter_start(kind, fds[1], pipes[1], 'e');
+			ASSERT_TRUE(waiter_settle(early));
+			late = waiter_start(kind, fds[0], pipes[1], 'l');
+			ASSERT_TRUE(waiter_settle(late));
+
+			ASSERT_EQ(0, set_latency(fds[0], HYPTRACE_LATENCY_MIN_US));
+			/* it has looked, and found nothing */
+			ASSERT_TRUE(waiter_settle(late));
+			ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
+			ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+			ASSERT_EQ(1, read(pipes[0], &first, 1));
+
+			wait_for(_metadata, early);
+			wait_for(_metadata, late);
+			close(fds[0]);
+			close(fds[1]);
+			close(pipes[0]);
+			close(pipes[1]);
+		}
+		EXPECT_EQ('l', first) TH_LOG("%s", wait_names[kind]);
+	}
 }
 
 TEST_HARNESS_MAIN
