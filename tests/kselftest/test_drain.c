@@ -26,12 +26,17 @@
  * The writer comes first on its CPU, and writes again before all is read: who reads
  * there as long as there is something does not end.
  */
-#define PER_SUBBUF	((PAGE - SUBBUF_HEADER) / 20)
+#define RECORD		20U
+#define PER_SUBBUF	((PAGE - SUBBUF_HEADER) / RECORD)
 #define BATCH		(NR_SUBBUFS / 4 * PER_SUBBUF)
 #define LEAST		(NR_SUBBUFS * 3 / 4 * PER_SUBBUF)
 #define PAUSE_US	20
 #define EVENTS		(16 * BATCH)
 #define PATIENCE_S	300
+
+/* What is unread when a drain begins, and how many drains there are */
+#define START		(NR_SUBBUFS / 4 * PER_SUBBUF)
+#define DRAINS		3
 
 /* A ring's sub-buffers, the reader's, and the one that is written when the read begins */
 #define READ_MAX	((NR_SUBBUFS + 2) * PAGE)
@@ -71,24 +76,27 @@ FIXTURE_TEARDOWN(traced)
 /* Far more than rings have */
 static char buffer[4 << 20] __attribute__((aligned(8)));
 
-static int pin(unsigned int cpu)
+/* Both are real-time: otherwise the scheduler gives a reader that starves more at times. */
+enum { READER_PRIORITY = 1, WRITER_PRIORITY };
+
+static int run_on(unsigned int cpu, int priority)
 {
+	struct sched_param param = { .sched_priority = priority };
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
+	return sched_setaffinity(0, sizeof(set), &set) ?: sched_setscheduler(0, SCHED_FIFO, &param);
 }
 
 static int write_events(const char *remote)
 {
-	struct sched_param param = { .sched_priority = 1 };
 	struct counts counts;
 	uint64_t value;
 	struct nl own;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (pin(WRITER_CPU) || sched_setscheduler(0, SCHED_FIFO, &param) || nl_open(&own))
+	if (run_on(WRITER_CPU, WRITER_PRIORITY) || nl_open(&own))
 		return 1;
 	for (value = 0; value < EVENTS; value += BATCH) {
 		while (!control_counts(&own, remote, WRITER_CPU, &counts) && counts.unread > LEAST)
@@ -117,6 +125,7 @@ static pid_t writer_start(const char *remote)
  * @piece:	of a sub-buffer, that came so far
  * @len:	of the piece
  * @most:	data of a read, or a drain, so far
+ * @written:	events on each CPU, where the reader writes them
  */
 struct run {
 	int		fd;
@@ -126,6 +135,7 @@ struct run {
 	char		piece[PAGE] __attribute__((aligned(8)));
 	size_t		len;
 	uint64_t	most;
+	uint64_t	written[CPUS];
 };
 
 static void run_begin(struct __test_metadata *_metadata, struct nl *nl, struct run *run,
@@ -217,7 +227,7 @@ TEST_F_TIMEOUT(drain, a_read_has_an_end, PATIENCE_S)
 	uint64_t sum;
 	pid_t writer;
 
-	ASSERT_EQ(0, pin(WRITER_CPU));
+	ASSERT_EQ(0, run_on(WRITER_CPU, READER_PRIORITY));
 	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
 		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
 					   HYPTRACE_MODE_OVERWRITE));
@@ -242,7 +252,7 @@ TEST_F_TIMEOUT(drain, a_splice_has_an_end, PATIENCE_S)
 	uint64_t sum;
 	pid_t writer;
 
-	ASSERT_EQ(0, pin(WRITER_CPU));
+	ASSERT_EQ(0, run_on(WRITER_CPU, READER_PRIORITY));
 	ASSERT_EQ(0, pipe(pipes));
 	ASSERT_LE(2 * READ_MAX, fcntl(pipes[1], F_SETPIPE_SZ, 2 * READ_MAX));
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
@@ -265,6 +275,24 @@ TEST_F_TIMEOUT(drain, a_splice_has_an_end, PATIENCE_S)
 	close(pipes[1]);
 }
 
+/* What the reader has taken is written again, at least an event: there is always more. */
+static int refill(struct nl *nl, const char *remote, int cpu, struct run *run)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < CPUS && !err; i++) {
+		uint64_t target = run->seqs[i].seen + START;
+		uint32_t events = target > run->written[i] ? target - run->written[i] : 1;
+
+		if (cpu != HYPTRACE_CPU_ALL && cpu != (int)i)
+			continue;
+		err = control_mark(nl, remote, i, run->written[i], events);
+		run->written[i] += events;
+	}
+	return err;
+}
+
 /* Until EAGAIN, or more came than may: then false */
 static bool drain(struct run *run, uint64_t limit)
 {
@@ -272,101 +300,154 @@ static bool drain(struct run *run, uint64_t limit)
 
 	while (run_read(run, &sum) > 0) {
 		total += sum;
-		run->most = total > run->most ? total : run->most;
 		if (total > limit)
 			return false;
 	}
 	return errno == EAGAIN;
 }
 
-enum { BY_POLL, BY_EDGE, NR_WAYS };
+/* The same while it is written as fast as it is read */
+static bool drain_with_refills(struct nl *nl, const char *remote, int cpu, struct run *run,
+			       uint64_t limit)
+{
+	uint64_t sum;
+
+	run->most = 0;
+	while (run_read(run, &sum) > 0) {
+		run->most += sum;
+		if (run->most > limit || refill(nl, remote, cpu, run))
+			return false;
+	}
+	return errno == EAGAIN;
+}
+
+static uint64_t bytes_unread(struct nl *nl, const char *remote)
+{
+	struct counts counts;
+	uint64_t unread = 0;
+	unsigned int i;
+
+	for (i = 0; i < CPUS; i++) {
+		if (!control_counts(nl, remote, i, &counts))
+			unread += counts.unread * RECORD;
+	}
+	return unread;
+}
+
+enum way { BY_POLL, BY_EDGE };
+
+static bool is_told(enum way way, int fd, int epoll_fd, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	struct epoll_event got;
+
+	return (way == BY_EDGE ? epoll_wait(epoll_fd, &got, 1, timeout_ms) :
+				 poll(&poll_fd, 1, timeout_ms)) == 1;
+}
 
 /*
- * After EAGAIN there may be more: poll() says so at once, edge-triggered epoll tells
- * anew. Who drains and waits in turn gets all there is.
+ * After EAGAIN there is more: poll() says so at once, edge-triggered epoll tells anew.
+ * Who drains and waits in turn gets all there is, also once nothing is written any more.
  */
 static void drain_by(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
-		     int cpu, size_t count, unsigned int way)
+		     int cpu, size_t count, enum way way)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET }, got;
-	uint64_t limit = READ_MAX + (cpu == HYPTRACE_CPU_ALL ? CPUS : 1) * RING_SIZE;
-	struct pollfd poll_fd = { .events = POLLIN };
-	unsigned int drains = 0, early = 0;
+	uint64_t rings = (cpu == HYPTRACE_CPU_ALL ? CPUS : 1) * RING_SIZE, unread;
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	static struct run run;
-	struct counts counts;
-	pid_t writer;
+	unsigned int i;
 
 	ASSERT_EQ(0, control_ready(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE));
 	run_begin(_metadata, nl, &run, remote, cpu, O_NONBLOCK, count);
 	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, run.fd, &event));
-	poll_fd.fd = run.fd;
-	writer = writer_start(remote);
-	while (!run_over(&run)) {
-		ASSERT_EQ(1, way == BY_EDGE ? epoll_wait(epoll_fd, &got, 1, SOON_MS) :
-						poll(&poll_fd, 1, SOON_MS));
-		ASSERT_TRUE(drain(&run, limit))
-			TH_LOG("reads of %zu: %llu bytes and no EAGAIN", count,
-			       (unsigned long long)run.most);
-		drains++;
-		if (way == BY_EDGE)
-			continue;
-		ASSERT_EQ(0, control_counts(nl, remote, WRITER_CPU, &counts));
-		if (counts.unread) {
-			EXPECT_EQ(1, poll(&poll_fd, 1, 0));
-			early++;
-		}
+	ASSERT_EQ(0, refill(nl, remote, cpu, &run));
+	for (i = 0; i < DRAINS; i++) {
+		ASSERT_TRUE(is_told(way, run.fd, epoll_fd, i && way == BY_POLL ? 0 : SOON_MS));
+		unread = bytes_unread(nl, remote);
+		ASSERT_TRUE(drain_with_refills(nl, remote, cpu, &run, unread + rings + PAGE))
+			TH_LOG("CPU %d, reads of %zu: %llu bytes and no EAGAIN, %llu at first",
+			       cpu, count, (unsigned long long)run.most,
+			       (unsigned long long)unread);
+		ASSERT_LT(0, bytes_unread(nl, remote));
 	}
-	TH_LOG("CPU %d, reads of %zu: %u drains, %u of them with more to come, at most %llu bytes",
-	       cpu, count, drains, early, (unsigned long long)run.most);
-	run_end(_metadata, nl, &run, remote, writer);
+	while (bytes_unread(nl, remote)) {
+		ASSERT_TRUE(is_told(way, run.fd, epoll_fd, SOON_MS));
+		ASSERT_TRUE(drain(&run, rings + PAGE));
+	}
+	for (i = 0; i < CPUS; i++) {
+		EXPECT_STREQ("", run.seqs[i].bad);
+		EXPECT_EQ(run.written[i], run.seqs[i].seen);
+	}
+	close(run.fd);
 	close(epoll_fd);
 }
 
+static const size_t sizes[] = { 1000, PAGE, 3 * PAGE, sizeof(buffer) };
+/* those of all CPUs have frames */
+static const size_t sizes_of_all[] = { FRAME_SIZE + PAGE, sizeof(buffer) };
+
 TEST_F_TIMEOUT(drain, to_EAGAIN_has_an_end, PATIENCE_S)
 {
-	static const size_t counts[] = { 1000, PAGE, sizeof(buffer) };
 	unsigned int i;
 
-	ASSERT_EQ(0, pin(WRITER_CPU));
-	for (i = 0; i < ARRAY_SIZE(counts); i++)
-		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, counts[i], BY_POLL);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, sizes[i], BY_POLL);
+	for (i = 0; i < ARRAY_SIZE(sizes_of_all); i++)
+		drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL,
+			 sizes_of_all[i], BY_POLL);
 }
 
-TEST_F_TIMEOUT(drain, of_all_cpus_has_an_end, PATIENCE_S)
+TEST_F_TIMEOUT(drain, edge_triggered_is_told_of_the_rest, PATIENCE_S)
 {
-	ASSERT_EQ(0, pin(WRITER_CPU));
-	drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL, FRAME_SIZE + PAGE,
-		 BY_POLL);
-	drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL, sizeof(buffer),
-		 BY_POLL);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, sizes[i], BY_EDGE);
+	for (i = 0; i < ARRAY_SIZE(sizes_of_all); i++)
+		drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL,
+			 sizes_of_all[i], BY_EDGE);
 }
 
-TEST_F_TIMEOUT(drain, edge_triggered_misses_nothing, PATIENCE_S)
+/* While another CPU writes as fast as it can, too */
+TEST_F_TIMEOUT(drain, of_a_writer_misses_nothing, PATIENCE_S)
 {
-	ASSERT_EQ(0, pin(!WRITER_CPU));
-	drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, PAGE, BY_EDGE);
-	drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL, sizeof(buffer),
-		 BY_EDGE);
+	static const int cpus[] = { WRITER_CPU, HYPTRACE_CPU_ALL };
+	static struct run run;
+	pid_t writer;
+	unsigned int i;
+
+	ASSERT_EQ(0, run_on(!WRITER_CPU, READER_PRIORITY));
+	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
+		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
+					   HYPTRACE_MODE_OVERWRITE));
+		run_begin(_metadata, &self->nl, &run, variant->remote, cpus[i], O_NONBLOCK,
+			  FRAME_SIZE + PAGE);
+		writer = writer_start(variant->remote);
+		while (!run_over(&run)) {
+			ASSERT_TRUE(is_told(BY_POLL, run.fd, -1, SOON_MS));
+			ASSERT_TRUE(drain(&run, DRAIN_MAX));
+		}
+		run_end(_metadata, &self->nl, &run, variant->remote, writer);
+	}
 }
 
 /* Nothing but the reader is at work, on the CPU that is traced or on another. */
 TEST_F_TIMEOUT(traced, to_EAGAIN_has_an_end, PATIENCE_S)
 {
-	static const size_t sizes[] = { FRAME_SIZE + PAGE, 3 * PAGE, sizeof(buffer) };
 	static const int cpus[] = { 0, 1, HYPTRACE_CPU_ALL };
 	static struct run run;
 	unsigned int i, j, on;
 
 	for (on = 0; on < CPUS; on++) {
-		ASSERT_EQ(0, pin(on));
+		ASSERT_EQ(0, run_on(on, READER_PRIORITY));
 		for (i = 0; i < ARRAY_SIZE(cpus); i++) {
-			for (j = 0; j < ARRAY_SIZE(sizes); j++) {
+			for (j = 0; j < ARRAY_SIZE(sizes_of_all); j++) {
 				run_begin(_metadata, &self->nl, &run, variant->remote, cpus[i],
-					  O_NONBLOCK, sizes[j]);
+					  O_NONBLOCK, sizes_of_all[j]);
 				EXPECT_TRUE(drain(&run, DRAIN_MAX))
 					TH_LOG("on CPU %u, CPU %d, reads of %zu: no EAGAIN", on,
-					       cpus[i], sizes[j]);
+					       cpus[i], sizes_of_all[j]);
 				close(run.fd);
 			}
 		}

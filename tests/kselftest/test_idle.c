@@ -21,7 +21,7 @@
 
 #define CPUS		2
 #define RING_SIZE	(256 * 1024)
-#define IDLE_S		2
+#define IDLE_S		1
 #define PATIENCE_S	300
 
 /* How often an operation is repeated that must not leave an event */
