@@ -69,7 +69,10 @@ command_lane()
 
 contract_lane()
 {
+	# for how long readers of an idle ring are watched
+	settings=(HYPTRACE_IDLE_S=10)
 	! suites_among kselftest ynl || boot protected '' --require-protected
+	settings=()
 	if suites_among bats; then
 		wanted=(bats:memory/sizes.bats)
 		boot memory '' --mem 1536 --require-protected
