@@ -50,6 +50,8 @@ static struct storm {
 	u64 cleared;	/* these have been */
 	u64 written;	/* behind the newest event that is there to be read */
 	u64 consumed;	/* behind the newest event that was consumed */
+	u64 writer_acts;	/* odd while the writer changes the ring */
+	u64 consumer_acts;	/* odd while the consumer changes what is told of it */
 	bool clears;
 	bool over;
 } storm;
@@ -59,6 +61,18 @@ const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_
 {
 	(void)reader;
 	return id < storm.host.nr_pages ? env_ring_data(&storm.host, id) : NULL;
+}
+
+/* Begin or end to change what a snapshot looks at. */
+static void act(u64 *acts)
+{
+	__atomic_fetch_add(acts, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Whether something is being changed, or was since. */
+static bool acted_since(u64 *acts, u64 before)
+{
+	return before & 1 || __atomic_load_n(acts, __ATOMIC_SEQ_CST) != before;
 }
 
 static bool write_one(u64 number)
@@ -103,13 +117,15 @@ static void *writer(void *arg)
 		if (!(what >> 32 & 2047))
 			WRITE_ONCE(env_counter, env_counter + BIT_ULL(28));
 		number++;
+		act(&storm.writer_acts);
 		if (write_one(number - 1))
 			/* pairs with the second acquire in take() */
 			smp_store_release(&storm.written, number);
-		if (!(what >> 20 & 1023))
-			sched_yield();
 		if (storm.clears && !(what >> 44 & 8191))
 			clear(number);
+		act(&storm.writer_acts);
+		if (!(what >> 20 & 1023))
+			sched_yield();
 	}
 	return arg;
 }
@@ -138,11 +154,30 @@ static bool consume(struct hyptrace_decoder *dec, u64 id, u32 records)
 	return read == commit;
 }
 
+/* As the driver does it. */
+static bool swap_page(u64 *id)
+{
+	s64 ret = hyptrace_hcall(HYPTRACE_OP_SWAP, WRITER_CPU,
+				 READ_ONCE(storm.meta.buffer.reader.read), 0);
+
+	require(ret >= 0 || ret == -EAGAIN || ret == -ESTALE);
+	if (ret < 0)
+		return false;
+	*id = ret;
+	WRITE_ONCE(storm.meta.buffer.reader.id, (u32)ret);
+	/* these pair with the acquires in tools/lib/snapshot.c */
+	smp_store_release(&storm.meta.buffer.reader.read, 0);
+	/* likewise */
+	smp_store_release(&storm.meta.begin,
+			  READ_ONCE(env_ring_data(&storm.host, ret)->time_stamp));
+	return true;
+}
+
 static void *consumer(void *arg)
 {
 	struct hyptrace_decoder *dec = hyptrace_decoder_new();
 	u64 seed = storm.seed, id = storm.first;
-	s64 ret;
+	bool swapped;
 
 	require(dec);
 	env_cpu(2);
@@ -155,24 +190,21 @@ static void *consumer(void *arg)
 		}
 		if (!consume(dec, id, ~0U))
 			continue;
-		ret = hyptrace_hcall(HYPTRACE_OP_SWAP, WRITER_CPU,
-				     READ_ONCE(storm.meta.buffer.reader.read), 0);
-		require(ret >= 0 || ret == -EAGAIN || ret == -ESTALE);
-		if (ret < 0)
-			continue;
-		id = ret;
-		WRITE_ONCE(storm.meta.buffer.reader.id, (u32)id);
-		/* these pair with the acquires in tools/lib/snapshot.c */
-		smp_store_release(&storm.meta.buffer.reader.read, 0);
-		/* likewise */
-		smp_store_release(&storm.meta.begin,
-				  READ_ONCE(env_ring_data(&storm.host, id)->time_stamp));
+		act(&storm.consumer_acts);
+		swapped = swap_page(&id);
+		act(&storm.consumer_acts);
+		if (!swapped)
+			sched_yield();
 	}
 	hyptrace_decoder_free(dec);
 	return arg;
 }
 
-/* Take one and look at it: how many events it has, or -1 if it could not be had. */
+/*
+ * Take one and look at it: how many events it has, or -1 if it could not be had. That
+ * needs somebody who is at work on the ring: no wonder where a thread stops halfway for
+ * as long as others have the CPU.
+ */
 static int take(u64 last)
 {
 	struct hyptrace_reader reader = {
@@ -184,6 +216,8 @@ static int take(u64 last)
 	u64 cleared = smp_load_acquire(&storm.cleared), consumed, clearing;
 	/* pairs with the release in writer() */
 	u64 written = smp_load_acquire(&storm.written);
+	u64 writer_acts = __atomic_load_n(&storm.writer_acts, __ATOMIC_SEQ_CST);
+	u64 consumer_acts = __atomic_load_n(&storm.consumer_acts, __ATOMIC_SEQ_CST);
 	u64 number, end = 0, time = 0;
 	struct hyptrace_snapshot *snap;
 	struct hyptrace_record rec;
@@ -193,6 +227,8 @@ static int take(u64 last)
 				     HYPTRACE_MODE_DISCARD : HYPTRACE_MODE_OVERWRITE, last, NULL);
 	if (ret) {
 		require(ret == -EAGAIN);
+		require(acted_since(&storm.writer_acts, writer_acts) ||
+			acted_since(&storm.consumer_acts, consumer_acts));
 		return -1;
 	}
 	while ((ret = hyptrace_snapshot_next(snap, &rec, NULL)) > 0) {
@@ -229,7 +265,8 @@ static void take_quiet(void)
 
 static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool clears)
 {
-	u64 i, nr = env_number("HYPTRACE_TEST_SNAPSHOTS", SNAPSHOTS), events = 0, failed = 0;
+	u64 nr = env_number("HYPTRACE_TEST_SNAPSHOTS", SNAPSHOTS), taken = 0, failed = 0, i;
+	u64 events = 0;
 	pthread_t threads[2];
 	int ret;
 
@@ -251,12 +288,17 @@ static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool cle
 		assert_int_equal(pthread_create(&threads[1], NULL, consumer, NULL), 0);
 	while (READ_ONCE(storm.written) < EVENTS_BEFORE)
 		sched_yield();
-	for (i = 0; i < nr || READ_ONCE(storm.written) < nr * EVENTS_EACH; i++) {
+	/* When each thread gets a CPU is not for us to say: until there was enough of all. */
+	for (i = 0; taken < nr || !events || READ_ONCE(storm.written) < nr * EVENTS_EACH; i++) {
 		ret = take(i % 3 ? 0 : i % 500 + 1);
-		if (ret < 0)
+		if (ret < 0) {
 			failed++;
-		else
+		} else {
+			taken++;
 			events += ret;
+		}
+		if (ret <= 0)
+			sched_yield();
 	}
 	WRITE_ONCE(storm.over, true);
 	pthread_join(threads[0], NULL);
@@ -268,10 +310,8 @@ static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool cle
 	env_ring_free(&storm.host);
 	env_stop();
 	print_message("%u pages: %llu snapshots of %llu events while %llu were written, %llu failed\n",
-		      nr_pages, (unsigned long long)i, (unsigned long long)events,
+		      nr_pages, (unsigned long long)taken, (unsigned long long)events,
 		      (unsigned long long)storm.written, (unsigned long long)failed);
-	assert_true(events > 0);
-	assert_true(failed < i / 2);
 }
 
 static void overwrite(void **state)
