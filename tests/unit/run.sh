@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Build and run all unit tests, or those named: run.sh [TEST...]. Ends with "N passed, N failed".
+# A program gets LIMIT seconds (300): one that died in a hypercall has left a lock held, and the next waits for ever.
 
 cd "$(dirname "$0")" || exit 1
 
 out=${O:-build}
+limit=${LIMIT:-300}
 passed=0
 failed=0
 
@@ -22,14 +24,20 @@ for test in "${tests[@]}"; do
 		failed=$((failed + 1))
 		continue
 	fi
-	log=$(CMOCKA_MESSAGE_OUTPUT=TAP "$out/$test" 2>&1)
+	log=$(CMOCKA_MESSAGE_OUTPUT=STDOUT timeout --kill-after=10 "$limit" "$out/$test" 2>&1)
 	code=$?
-	ok=$(grep -c '^ok ' <<<"$log")
-	not_ok=$(grep -c '^not ok ' <<<"$log")
-	planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' <<<"$log" | awk '{ n += $1 } END { print n + 0 }')
-	if ((planned != ok + not_ok || planned == 0 || (code && !not_ok))); then
-		not_ok=$((not_ok + 1))
-		echo "not ok - $test: ended with code $code after $ok of $planned tests"
+	planned=$(sed -n 's/.*\[==========\] Running \([0-9]*\) test(s).*/\1/p' <<<"$log" | awk '{ n += $1 } END { print n + 0 }')
+	begun=$(grep -c '\[ RUN      \] ' <<<"$log")
+	ok=$(grep -c '\[       OK \] ' <<<"$log")
+	# the test that was not left
+	last=$(grep -oE '\[ RUN      \] .*|\[       OK \] |\[  FAILED  \] ' <<<"$log" | sed -n '$s/\[ RUN      \] //p')
+	not_ok=$((begun - ok))
+	if ((code == 124 || code == 137)); then
+		echo "not ok - $test: ${last:-no test} hangs: the program has not ended within $limit s"
+		not_ok=$((not_ok ? not_ok : 1))
+	elif [[ -n $last ]] || ((planned != begun || planned == 0 || (code && !not_ok))); then
+		echo "not ok - $test: ended with code $code in ${last:-no test} after $ok of $planned tests"
+		not_ok=$((not_ok ? not_ok : 1))
 	fi
 	if ((not_ok)); then
 		printf '%s\n' "$log"
@@ -39,6 +47,16 @@ for test in "${tests[@]}"; do
 	passed=$((passed + ok))
 	failed=$((failed + not_ok))
 done
+
+if (($# == 0)); then
+	if said=$(./selftest.sh 2>&1); then
+		echo "ok - selftest"
+		passed=$((passed + 1))
+	else
+		printf '%s\n' "$said" "not ok - selftest"
+		failed=$((failed + 1))
+	fi
+fi
 
 echo "$passed passed, $failed failed"
 ((failed == 0))
