@@ -3,7 +3,7 @@
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-.PHONY: help demo check vm deps kernel rootfs guest tools modules patch-tree unit lint generated bench clean
+.PHONY: help demo check vm deps kernel rootfs guest tools modules patch-tree unit lint generated bench mutate clean
 
 help:
 	@echo 'make demo                trace a real pKVM hypervisor under emulation'
@@ -14,6 +14,7 @@ help:
 	@echo 'make patch-tree KSRC=    put the project into a kernel tree of yours'
 	@echo 'make deps kernel rootfs guest   the parts of the test bed, one by one'
 	@echo 'make unit lint generated parts of the tests; whether generated files are up to date'
+	@echo 'make mutate              whether the unit tests notice a changed statement; MUTANTS=, SEED=, MINUTES='
 	@echo 'make bench               what an event costs, beside mainline; BENCH=full for all rows'
 	@echo 'make clean               what was built here; the cache stays'
 	@echo
@@ -59,6 +60,9 @@ lint:
 generated:
 	tests/vm/fetch.sh 7.2
 	tests/generate.sh --check "$$(tests/vm/path.sh tree 7.2)"
+
+mutate: deps
+	tests/mutate/run.py
 
 bench: deps
 	tests/bench/run.sh

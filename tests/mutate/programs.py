@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The unit tests as programs that mutants are built into and run by. Called by run.py.
+
+A mutant is first tried without sanitizers: what it takes is compiled and run in a third of the time, and few mutants
+need more. Those that live are tried again as tests/unit builds them.
+"""
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+
+UNIT = "tests/unit"
+COPIED = ("hyp", "driver", "uapi", "tools", "tests/unit")
+# How much longer than the original a mutant may take, of the CPU's time and of all time.
+CPU_FACTOR, CPU_MORE = 4, 3
+WALL_FACTOR, WALL_MORE = 10, 60
+# What the compiler says of code that lacks a piece is no news.
+LENIENT = ["-Wno-unused", "-Wno-parentheses"]
+# Of the output of a program, which nobody reads, and of its memory, where no sanitizer wants all there is
+FILE_BYTES, MEMORY_BYTES = 1 << 26, 1 << 36
+
+# A mutant that a storm can tell is told by a small one.
+FEWER = {"HYPTRACE_TEST_EVENTS": "60000", "HYPTRACE_TEST_SNAPSHOTS": "300"}
+
+QUICK, FULL = "quick", "full"
+
+
+class Program:
+    """A test_*.c with all that make gives the compiler for it."""
+
+    def __init__(self, name, command):
+        words = shlex.split(command)
+        self.name = name
+        self.cc = words[0]
+        self.sources, self.flags, self.libs = [], [], []
+        words = iter(words[1:])
+        for word in words:
+            if word == "-o":
+                next(words)
+            elif word.endswith(".c"):
+                self.sources.append(word)
+            elif word.startswith("-l"):
+                self.libs.append(word)
+            else:
+                self.flags.append(word)
+
+    def flags_of(self, stage):
+        if stage == FULL:
+            return self.flags + LENIENT
+        return [flag for flag in self.flags if not flag.startswith(("-fsanitize", "-fno-sanitize")) and flag != "-g"] + LENIENT
+
+    @property
+    def only_full(self):
+        """The same as another program but for the sanitizer."""
+        return self.name.endswith("_tsan")
+
+
+def list_programs(top):
+    names = sorted(name[:-2] for name in os.listdir(os.path.join(top, UNIT)) if name.startswith("test_") and name.endswith(".c"))
+    programs = []
+    for name in names:
+        said = subprocess.run(["make", "--no-print-directory", "-n", "-B", "-C", os.path.join(top, UNIT), "O=build", name],
+                              check=True, capture_output=True, text=True).stdout
+        command = [line for line in said.splitlines() if f" -o build/{name} " in line]
+        if len(command) != 1:
+            raise SystemExit(f"make says not how {name} is built")
+        programs.append(Program(name, command[0]))
+    return programs
+
+
+def run(command, folder):
+    return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode
+
+
+class Tree:
+    """A copy of the sources, for one mutant at a time. The objects of the original are shared by all copies."""
+
+    def __init__(self, top, folder, originals):
+        self.folder, self.originals = folder, originals
+        self.unit = os.path.join(folder, UNIT)
+        for name in COPIED:
+            shutil.copytree(os.path.join(top, name), os.path.join(folder, name), symlinks=True,
+                            ignore=shutil.ignore_patterns("*.o", "*.a", "*.so*", "build"))
+        os.makedirs(os.path.join(self.unit, "tmp"))
+
+    def write(self, path, source):
+        with open(os.path.join(self.folder, path), "w", encoding="utf-8") as file:
+            file.write(source)
+
+    def compile(self, program, source, stage, target):
+        return run([program.cc, *program.flags_of(stage), "-c", "-o", target, source], self.unit) == 0
+
+    def link(self, program, objects, stage, target):
+        return run([program.cc, *program.flags_of(stage), "-o", target, *objects, *program.libs], self.unit) == 0
+
+    def start(self, binary, stage, limits):
+        """Its exit code, None if it took too long; and the seconds it took."""
+        command = ["prlimit", "--core=0", f"--fsize={FILE_BYTES}"]
+        if stage == QUICK:
+            command.append(f"--as={MEMORY_BYTES}")
+        if limits:
+            command.append(f"--cpu={int(limits[0])}")
+        begin = time.monotonic()
+        env = dict(os.environ, **FEWER, CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=os.path.join(self.unit, "tmp"))
+        with subprocess.Popen([*command, binary], cwd=self.unit, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            try:
+                code = child.wait(limits[1] if limits else None)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                code = None
+        return code, time.monotonic() - begin
+
+
+class Originals:
+    """The programs as they are, built and run when they are needed."""
+
+    def __init__(self, top, folder):
+        self.folder = os.path.join(folder, "original")
+        os.makedirs(self.folder)
+        self.tree = Tree(top, os.path.join(folder, "sources"), self)
+        self.locks, self.lock, self.done = {}, threading.Lock(), {}
+
+    def once(self, key, make):
+        """What make() gives, which is called but once."""
+        with self.lock:
+            lock = self.locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self.done:
+                self.done[key] = make()
+            return self.done[key]
+
+    def depends(self, program, source):
+        """Files that it is made of, from the top of the tree."""
+
+        def make():
+            said = subprocess.run([program.cc, *program.flags_of(QUICK), "-MM", source], cwd=self.tree.unit, check=True,
+                                  capture_output=True, text=True).stdout
+            words = said.replace("\\\n", " ").split(":", 1)[1].split()
+            return {os.path.relpath(os.path.normpath(os.path.join(self.tree.unit, word)), self.tree.folder)
+                    for word in words if not os.path.isabs(word)}
+
+        return self.once(("depends", program.name, source), make)
+
+    def needs(self, program, path):
+        return any(path in self.depends(program, source) for source in program.sources)
+
+    @staticmethod
+    def object_name(program, source, stage):
+        key = "\0".join([source, program.cc, *program.flags_of(stage)])
+        return f"{os.path.basename(source)[:-2]}-{stage}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.o"
+
+    def object(self, program, source, stage):
+        target = os.path.join(self.folder, self.object_name(program, source, stage))
+
+        def make():
+            if not self.tree.compile(program, source, stage, target):
+                raise SystemExit(f"{source} of {program.name} does not compile as it is")
+            return target
+
+        return self.once(target, make)
+
+    def seconds(self, program, stage):
+        """How long it takes."""
+
+        def make():
+            objects = [self.object(program, source, stage) for source in program.sources]
+            binary = os.path.join(self.folder, f"{program.name}-{stage}")
+            if not self.tree.link(program, objects, stage, binary):
+                raise SystemExit(f"{program.name} does not link as it is")
+            code, seconds = self.tree.start(binary, stage, None)
+            if code:
+                raise SystemExit(f"{program.name} fails as it is ({stage}, code {code})")
+            return seconds
+
+        return self.once((program.name, stage), make)
+
+
+class Attempt:
+    """One mutant in a tree: the objects that differ, and what they do to a program."""
+
+    def __init__(self, tree, mutant):
+        self.tree, self.mutant, self.originals = tree, mutant, tree.originals
+        self.folder = os.path.join(tree.unit, "mutant")
+        self.objects = {}   # its name: (object of the original, of the mutant or None if it does not compile)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+
+    def object_of(self, program, source, stage):
+        original = self.originals.object(program, source, stage)
+        if self.mutant.path not in self.originals.depends(program, source):
+            return original
+        name = os.path.basename(original)
+        if name not in self.objects:
+            target = os.path.join(self.folder, name)
+            self.objects[name] = original, target if self.tree.compile(program, source, stage, target) else None
+        return self.objects[name][1]
+
+    def build(self, program, stage):
+        """The program, None if it does not compile."""
+        objects = [self.object_of(program, source, stage) for source in program.sources]
+        binary = os.path.join(self.folder, f"{program.name}-{stage}")
+        if None in objects or not self.tree.link(program, objects, stage, binary):
+            return None
+        return binary
+
+    def is_same_code(self):
+        """Whether the compiler has made the same of it wherever it was compiled."""
+
+        def content(name):
+            with open(name, "rb") as file:
+                return file.read()
+
+        return all(mutant and content(mutant) == content(original) for original, mutant in self.objects.values())
+
+    def kills(self, program, binary, stage):
+        wall = self.originals.seconds(program, stage)
+        limits = wall * CPU_FACTOR + CPU_MORE, wall * WALL_FACTOR + WALL_MORE
+        return self.tree.start(binary, stage, limits)[0] != 0
