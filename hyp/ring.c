@@ -190,6 +190,7 @@ static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
 	hyptrace_lock(&ring->lock);
 	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
+	hyptrace_ring_publish(ring);
 	hyptrace_unlock(&ring->lock);
 }
 
