@@ -18,4 +18,6 @@ $(foreach test,$(hyp-tests),\
 hyp-tsan := -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan
 test_ring_storm_tsan-cflags += $(hyp-tsan)
 $(O)/test_ring_storm_tsan: test_ring_storm.c
+test_clock_tsan-cflags += $(hyp-tsan)
+$(O)/test_clock_tsan: test_clock.c
 test_load_race-cflags += $(hyp-tsan)

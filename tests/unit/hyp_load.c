@@ -58,9 +58,14 @@ void env_ring_list(const struct env_ring *ring, u32 table)
 void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 		   u32 flags)
 {
+	u8 dirt[256];
 	u32 i;
 
 	env_ring_shape(ring, cpu, first, nr_pages);
+	/* What the host has left in a page is nothing that EL2 may go by. */
+	memset(dirt, 0xa5, sizeof(dirt));
+	for (i = 0; i <= nr_pages; i++)
+		env_host_write(first + i, 0, dirt, sizeof(dirt));
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, cpu, nr_pages, flags),
 			 0);
 	for (i = 0; i < ring->nr_tables; i++) {

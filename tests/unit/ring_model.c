@@ -71,10 +71,12 @@ static bool next_page(struct model *model)
 		old = take_oldest(model);
 		model->unread[0]->lost += old->lost + old->nr;
 		model->overrun += old->nr;
+		model->overwritten++;
 		free(old);
 	}
 	model->following = false;
 	model->unread[model->nr_unread++] = new_page(model->pending);
+	model->touched++;
 
 	return true;
 }
@@ -169,6 +171,9 @@ void model_reset(struct model *model, u64 now)
 	model->following = false;
 	model->pending = 0;
 	start_page(model, before, model->last);
+	model->begin = model_writing(model)->start;
+	model->touched = 0;
+	model->overwritten = 0;
 	model->recorded = 0;
 	model->overrun = 0;
 	model->dropped = 0;

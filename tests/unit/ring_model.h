@@ -39,6 +39,9 @@ struct model {
 	u64 overrun;
 	u64 dropped;
 	u64 pending;
+	u64 begin;	/* time stamp of the first sub-buffer since a reset */
+	u64 touched;	/* sub-buffers gone on to */
+	u64 overwritten;	/* sub-buffers, unread */
 	struct model_page *reader;
 	bool following;	/* the reader's is the one being written */
 	u32 nr_unread;

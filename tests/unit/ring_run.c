@@ -149,12 +149,25 @@ static u64 unread_bytes(const struct model *model)
 	return bytes;
 }
 
-static void check_meta(struct run *run)
+/* What is told at all times, not only after a call. */
+static void check_meta_now(struct run *run)
 {
 	struct hyptrace_meta *meta = env_ring_meta(&run->host);
 	struct model *model = run->model;
+	u32 complete = model->following ? 0 : model->nr_unread - 1, i;
+	u64 unread = 0;
 
-	assert_int_equal(meta->written, model->recorded + model->dropped);
+	for (i = 0; i < complete; i++)
+		unread += model->unread[i]->used;
+	assert_int_equal(meta->unread, unread);
+	assert_int_equal(meta->nr_unread, complete);
+	if (!model->following)
+		assert_int_equal(meta->head_lost, model->unread[0]->lost);
+	assert_int_equal(meta->touched, model->touched);
+	assert_int_equal(meta->overwritten, model->overwritten);
+	assert_int_equal(meta->begin, model->begin);
+	assert_true(meta->tail_id < run->host.nr_pages);
+	assert_ptr_equal(env_ring_data(&run->host, meta->tail_id), run->ring->page);
 	assert_int_equal(meta->overrun, model->overrun);
 	assert_int_equal(meta->dropped, model->dropped);
 	assert_int_equal(meta->reader_lost, model->reader->lost);
@@ -168,6 +181,14 @@ static void check_meta(struct run *run)
 			 model->unread[0]->lost);
 	if (!model->following)
 		assert_int_equal(meta->reader_entries, model->reader->nr);
+}
+
+static void check_meta(struct run *run)
+{
+	struct hyptrace_meta *meta = env_ring_meta(&run->host);
+
+	check_meta_now(run);
+	assert_int_equal(meta->written, run->model->recorded + run->model->dropped);
 }
 
 /* 0, or the errno. */
@@ -287,12 +308,14 @@ void run_power(struct run *run, bool on)
 		if (run->state == HYPTRACE_RING_PARKED) {
 			run->state = HYPTRACE_RING_ATTACHED;
 			run->enabled = run->events;
+			check_meta(run);
 		}
 	} else {
 		hyptrace_cpu_off();
 		if (run->state == HYPTRACE_RING_ATTACHED) {
 			run->state = HYPTRACE_RING_PARKED;
 			run->enabled = 0;
+			check_meta(run);
 		}
 	}
 }
@@ -338,6 +361,8 @@ void run_check(struct run *run)
 			assert_int_equal(slot->commit, model->unread[i]->used);
 		}
 	}
+	if (!run->hostile)
+		check_meta_now(run);
 
 	/* Once it is the reader's alone, nobody writes to it. */
 	if (!run->hostile && !model->following) {

@@ -9,8 +9,10 @@
 #include "hyp_env.h"
 
 #define SEED		0x636c6f636b
+#ifndef UPDATES
 #define READS		1000000
 #define UPDATES		1000000
+#endif
 
 static s64 set_clock(u64 mult, u64 cycles, u64 ns)
 {

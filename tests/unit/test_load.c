@@ -257,6 +257,59 @@ static void bad_entry(void **state)
 	env_ring_free(&ring);
 }
 
+/* Then it is EL2's for good, wiped, and all else is as if nothing had been. */
+static void bad_entry_for_good(void **state)
+{
+	u32 table_page;
+
+	(void)state;
+	begin(4);
+	dir();
+	table_page = env_ring_table(&ring, 0);
+	env_ring_list(&ring, 0);
+	list_entry(2, 0);
+	env_fail_give = 1;
+	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), -ENOTRECOVERABLE);
+	assert_int_equal(env_fail_give, 0);
+	assert_int_equal(env_owner(table_page), ENV_HYP);
+	assert_true(env_is_wiped(table_page));
+	assert_int_equal(env_count(ENV_PINNED), 0);
+	assert_int_equal(env_rings[CPU].nr_tables, 0);
+	assert_int_equal(env_rings[CPU].nr_loaded, 0);
+	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+
+	/* another one will do */
+	ring.nr_dirs++;
+	table(0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+	assert_int_equal(hyptrace_give_page(env_page(table_page)), 0);
+}
+
+/* What the host has left in the pages is not there any more when they are shown. */
+static void dirty_pages(void **state)
+{
+	u8 dirt[PAGE_SIZE];
+	u32 i;
+
+	(void)state;
+	memset(dirt, 0xff, sizeof(dirt));
+	for (i = 0; i <= 4; i++)
+		env_host_write(i, 0, dirt, sizeof(dirt));
+	begin(4);
+	dir();
+	table(0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(env_ring_data(&ring, i)->time_stamp, 0);
+		assert_int_equal(env_ring_data(&ring, i)->commit, 0);
+	}
+	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+	assert_int_equal(env_ring_meta(&ring)->nr_unread, 0);
+	assert_int_equal(env_ring_meta(&ring)->head_lost, 0);
+	assert_int_equal(env_ring_meta(&ring)->tail_id, 0);
+	assert_int_equal(env_ring_meta(&ring)->reader_id, 3);
+	env_ring_free(&ring);
+}
+
 /* What comes behind the last entry that counts is not looked at. */
 static void entries_in_excess(void **state)
 {
@@ -419,6 +472,8 @@ int main(void)
 		WITH_POOL(order),
 		WITH_POOL(not_to_be_taken),
 		WITH_POOL(bad_entry),
+		WITH_POOL(bad_entry_for_good),
+		WITH_POOL(dirty_pages),
 		WITH_POOL(entries_in_excess),
 		WITH_POOL(bad_meta),
 		WITH_POOL(pages_of_another_ring),

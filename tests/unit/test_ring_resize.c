@@ -77,10 +77,16 @@ static void stop(void)
 	env_stop();
 }
 
+/* Of the event with that number: far enough apart for any sub-buffer and any gap. */
+static u64 time_of(u64 number)
+{
+	return 1000 + 10 * number;
+}
+
 static void write_events(u32 nr)
 {
 	while (nr--) {
-		env_counter += 10;
+		env_counter = time_of(host.next);
 		hyptrace(selftest, host.next++);
 	}
 }
@@ -95,6 +101,7 @@ static void look(void)
 	for (; (int)host.seen < nr; host.seen++) {
 		memcpy(&number, page->data + events[host.seen].offset + 8, sizeof(number));
 		assert_int_equal(number, host.expect);
+		assert_int_equal(events[host.seen].time, time_of(number));
 		host.expect++;
 		host.read++;
 	}
@@ -142,6 +149,28 @@ static void drain(void)
 	check_counts();
 }
 
+/* What is told of the ring is what is in its sub-buffers, but for the tail. */
+static void check_unread(void)
+{
+	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
+	struct hyptrace_slot *slot;
+	u64 bytes = 0;
+	u32 nr = 0, pos;
+
+	for (pos = ring->head; pos != ring->tail; pos = hyptrace_next_position(ring, pos)) {
+		slot = hyptrace_slot_at(ring, pos);
+		assert_int_equal(slot->commit, slot->page->commit);
+		bytes += slot->page->commit;
+		nr++;
+	}
+	assert_int_equal(meta->unread, bytes);
+	assert_int_equal(meta->nr_unread, nr);
+	assert_int_equal(meta->reader_id, host.id);
+	assert_ptr_equal(host.page[0][meta->tail_id], ring->page);
+	if (!meta->reader_tail)
+		assert_int_equal(meta->head_lost, hyptrace_slot_at(ring, ring->head)->lost);
+}
+
 static void exchange_pages(u32 old, u32 new)
 {
 	struct hyptrace_subbuf *page = host.page[1][old];
@@ -178,6 +207,7 @@ static u32 move(u32 write_between)
 	while ((ret = hcall(HYPTRACE_OP_MOVE, 0)) > 0) {
 		if (ret != HYPTRACE_GONE) {
 			exchange_pages(HYPTRACE_MOVED_FROM(ret), HYPTRACE_MOVED_TO(ret));
+			check_unread();
 			moved++;
 		}
 		write_events(write_between);
@@ -194,7 +224,9 @@ static u32 resize(u32 nr_pages, u32 flags, u32 write_between)
 	write_events(write_between);
 	renew();
 	write_events(write_between);
+	check_unread();
 	moved = move(write_between);
+	check_unread();
 	free_ring(&host.spare, true);
 	return moved;
 }
@@ -208,6 +240,8 @@ static void grow(void **state)
 	start(4, 0);
 	write_events(2 * PER_PAGE + 5);
 	assert_int_equal(resize(8, 0, 0), 3);
+	assert_int_equal(env_ring_meta(&host.ring)->nr_unread, 3);
+	assert_int_equal(env_ring_meta(&host.ring)->unread, (2 * PER_PAGE + 5) * 20);
 	write_events(3 * PER_PAGE);
 	drain();
 	assert_int_equal(host.lost, 0);
@@ -302,6 +336,55 @@ static void refusals(void **state)
 	stop();
 }
 
+/* From one directory to two and back: what is moved goes to the very end of the ring. */
+static void two_directories(void **state)
+{
+	const u32 nr = HYPTRACE_SLOTS_PER_TABLE * HYPTRACE_TABLE_PTRS_PER_DIR + 5;
+	struct env_ring small, large, last;
+	u32 left = nr - 2, i;
+	s64 ret;
+
+	(void)state;
+	env_start(env_ring_pages(nr) + 2 * env_ring_pages(6));
+	memset(&host, 0, sizeof(host));
+	env_cpu(CPU);
+	env_ring_load(&small, CPU, 0, 6, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
+	write_events(3 * PER_PAGE + 1);
+	env_ring_load(&large, CPU | HYPTRACE_SPARE_RING, 2 * env_ring_pages(6), nr, 0);
+	assert_int_equal(large.nr_dirs, 2);
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	for (i = 4; i--; left--) {
+		ret = hcall(HYPTRACE_OP_MOVE, 0);
+		assert_int_equal(HYPTRACE_MOVED_FROM(ret), i);
+		assert_int_equal(HYPTRACE_MOVED_TO(ret), left);
+		assert_ptr_equal(hyptrace_slot_at(ring, left)->page, env_page(i));
+	}
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), 0);
+	while ((ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0)) > 0)
+		;
+	assert_int_equal(ret, 0);
+
+	write_events(5);
+	env_ring_load(&last, CPU | HYPTRACE_SPARE_RING, env_ring_pages(6), 6, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	for (i = 0; (ret = hcall(HYPTRACE_OP_MOVE, 0)) > 0; i++)
+		assert_int_equal(ret == HYPTRACE_GONE, i == 4);
+	assert_int_equal(ret, 0);
+	assert_int_equal(i, 5);
+	assert_int_equal(env_ring_meta(&last)->nr_unread, 4);
+	assert_int_equal(env_ring_meta(&last)->overrun, PER_PAGE);
+	/* the tables and directories of the large one */
+	for (i = 1; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0)) > 0; i++)
+		;
+	assert_int_equal(ret, 0);
+	assert_int_equal(i, 1 + large.nr_dirs + large.nr_tables);
+	assert_int_equal(hcall(HYPTRACE_OP_DETACH, 0), 0);
+	while (hcall(HYPTRACE_OP_RING_FREE, 0) > 0)
+		;
+	env_stop();
+}
+
 /* What was thrown away does not come back, and is not counted. */
 static void reset_between(void **state)
 {
@@ -370,6 +453,7 @@ int main(void)
 		cmocka_unit_test(reader_between),
 		cmocka_unit_test(discard),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(two_directories),
 		cmocka_unit_test(reset_between),
 		cmocka_unit_test(at_random),
 	};
