@@ -19,15 +19,15 @@
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
  * the same, then run check-sync.sh --update.
  *
- * models: driver/reader.c:reader_begin 3148b0d171949fb40b2b228a75442e1803ad9529d7688e9895c253a6525cf460
- * models: driver/reader.c:reader_swap 45f6d90a354ee1b4343362efa0fac7a6d2b474f444f454b76971ee72e9ce81c3
- * models: driver/reader.c:reader_fill 3c1927619070f0051742c97ca0c8bfcb296843f78a91d659294f907cda7f524d
- * models: driver/reader.c:entries_of_page 963b4ddffa56b044af979c97fc0ec3bdf7bafb3edaca3d391208f1085c254dd0
- * models: driver/reader.c:reader_consume d350381019ee14e992574908b18c2b623b10eddffdcf73689450013c617bccb0
- * models: driver/reader.c:hyptrace_reader_take 755711806633a381bb835e91e2f6bf0da6dadd1d7b11ea0578bd85750a22512e
- * models: driver/reader.c:hyptrace_reader_clear cac870823a86f92a6dc43ec7730a82a93e3766961a22e51d0422c079680d518e
- * models: driver/writer.c:hyptrace_writer_swap 7a1c28e4b6f918ea34ec32a9498e8810efb25d054f0ebd1ad4a2644e12d3d9a4
- * models: driver/writer.c:hyptrace_writer_reset 8c2dd2a7927ed7313016b49d50d3b043da99b8e192251bc18de415a84207a25c
+ * models: driver/reader.c:reader_begin b6148d028b24794c557eedc182acb067a8f865e5ab14e4e3552d761856631f35
+ * models: driver/reader.c:reader_swap cbf698b3875e6767d177d3286317d49686090c803b0728c6f5628c4fcdd868cd
+ * models: driver/reader.c:reader_fill 44f2571c474ae91a6d9e94cbb0eb990627f347c4884cef671f457a5df891bf89
+ * models: driver/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
+ * models: driver/reader.c:reader_consume 835886add92c2270aaff1e24b613853664fa3d344d6a9c00266812e983f90757
+ * models: driver/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
+ * models: driver/reader.c:hyptrace_reader_clear 0422aa0d24d1cc62d70e718b978102a0a6674a542df3ee174fb873cabb983ef0
+ * models: driver/writer.c:hyptrace_writer_swap 37fb079f3cf36b3fd688e74a189e5780fe21f3a9e756ad8e19f85ed7b1351da0
+ * models: driver/writer.c:hyptrace_writer_reset f9a576ce175cc7116a2c504f20823df3c569df9db717cf2f12ccb9c476c2af65
  */
 
 #ifndef PAGES

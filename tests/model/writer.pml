@@ -2,32 +2,32 @@
 /*
  * What hyp/ring.c does, step by step, with its mutants. Included by ring.pml, which has its variables.
  *
- * models: hyp/ring.h:hyptrace_ring_reserve d9c6b91685e33fb795d38787bdd85d3ccb35429959ed1cf5266b92e6eb49eac7
- * models: hyp/ring.h:hyptrace_ring_commit e9e50513072c225b820d91ede565c1b81b001ac3e07e4fd507b3e11c979451e3
- * models: hyp/ring.h:hyptrace_ring_fits 82b92b27d1e3b1f96d9a82a30fed5d5c2de41ac8e0723817dc8832869c25d32d
- * models: hyp/ring.h:hyptrace_ring_put e0b36f8fcdc1b8aec1aaac1875a8254207d8fa8f84d8b6a1dae58919e5229119
- * models: hyp/trace.c:record_slowly faae3ebbcf8c61f982b2e5ef14334ebcd688ee91626b9c4dc3fd36a1d0f212e3
- * models: hyp/hooks.h:hyptrace 113d4679eb751cee7f40910a5efe7ed75f407364628b1e22b6dca74ef2a62315
- * models: hyp/hooks.h:hyptrace_cpu_off 0f15a59c0c634452ad3c61f22f45c8adce7ccaa889f76a7f1250e4c87fa482d4
- * models: hyp/hooks.h:hyptrace_cpu_on be73a9abacb08d6f16e7f9300a96c0f89defea2da92d544575a3a43537ef38fd
- * models: hyp/ring.h:hyptrace_next_position a0dc63ac6e34f3d20a0cc70b6ac4e797c59d514bc4e67ced84d64c9c7778371b
- * models: hyp/ring.h:hyptrace_ring_is_loaded ebd950e020ccddaca712ff1f6ed4b52ee480f95cdf2016d5c10e2c73a40dae6c
- * models: hyp/ring.h:hyptrace_ring_is_mine 1582d052bfdc096762a316feef55e38e88555e77077c027b7fc66b98ca1c1b54
- * models: hyp/ring.c:hyptrace_ring_publish d3126ac3635bdacdceaecde8173d52b74d27244ac8dfe5f5f2a5e556a6e03d9d
- * models: hyp/ring.c:hyptrace_ring_enter 558d3a4d674a4cecccef4562257ba5446244f4fdf0133eef608b0e3d3cd8d2f4
- * models: hyp/ring.c:overwrite_head e4ac00c099b5dcbd718c380eed5d71fa45bb3cc8d7b9876c9f371b5fc9e41435
- * models: hyp/ring.c:advance 96f5c24b670fe8ce61dea128e1fe695e5e7f2f94cac26407f08c223a25f4cf75
- * models: hyp/ring.c:hyptrace_ring_make_room 67f5c3f978de0bd3fc69d88447c7fcdbc422e74e93effb88f527a9a2a7cce64e
- * models: hyp/ring.c:clear_ring ac48907a0a6dfa85597adfa8c799f1853d93710264fcc150103fe0f5c8db7ad1
- * models: hyp/ring.c:hyptrace_ring_attach fa7c6ae3c5d6ded4e973371fff823fddb028eebc95c8379b9f2fa11726b3ecc1
- * models: hyp/ring.c:hyptrace_ring_detach 2284fcae59f4099348a83d4a798376d81b6761c812896c6c9949d203a2350fa2
- * models: hyp/ring.c:hyptrace_ring_park 96c4f943889b242214e2bb2f738fea2b8240c3b9b5d3d3489e60b2245a18b8a4
- * models: hyp/ring.c:hyptrace_ring_unpark 6f831af1c645bb36338570194d25fb40f80baaa521521ba1b3baf4a4c6472e33
- * models: hyp/ring.c:exchange a24a6a48e6235ffdf404e128024a647a20f93126d6ca159057ebee80cc07430d
- * models: hyp/ring.c:hyptrace_ring_swap a61ee9be0cf759e9b7cacf2a3e55b47b0ac295db09e813e96f9578e06ac334af
- * models: hyp/ring.c:hyptrace_ring_reset 69986a7b8f4b165bba05e623745cb8a178bc761c2fdd9532172711f67ebb6767
- * models: hyp/ring.c:hyptrace_ring_sync fe85225264489ab7c24da0b5e40bb91420775e1bb8fed4595200b0b567b267ca
- * models: hyp/load.c:begin_free c453d00131fdd707c06cb0996e3983a347d9f76ba053aeb28519532b3442e0cd
+ * models: hyp/ring.h:hyptrace_ring_reserve 2569b0bb2517aa20afeb32f61921764631ae1de3bf72c6e772fdf0828bb208df
+ * models: hyp/ring.h:hyptrace_ring_commit aa39d80e29d547a7bfbed30c43ac3529d8e7d90c0b195525fe970144ad818d9f
+ * models: hyp/ring.h:hyptrace_ring_fits e1127b1ef2195ee7a3652ce850bc54d42da7e4c70b102dff5c8f0725906c644f
+ * models: hyp/ring.h:hyptrace_ring_put 68f0c591cc01ecce3ad61fbb046a6948bd36e05dd95425f37b401826ec1d5fb2
+ * models: hyp/trace.c:record_slowly 3041f3ea8705ae46f767a49c152ea8c8a344f5da53aad98d6346cbe53caa4ae2
+ * models: hyp/hooks.h:hyptrace 62f44d0ac0ed06a473ea7340a2f2227d72a39744b656ed8b4ac3cff34a5d4043
+ * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
+ * models: hyp/hooks.h:hyptrace_cpu_on 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
+ * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
+ * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
+ * models: hyp/ring.h:hyptrace_ring_is_mine 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
+ * models: hyp/ring.c:hyptrace_ring_publish f2f2ceaf8f10864a93e5fb4e6050b62967432f2405c4e44180d7f5030878fc38
+ * models: hyp/ring.c:hyptrace_ring_enter c6e38a00351ca090090557b61c2a029bc12487b106ad446e4c47f2de0ddf0a29
+ * models: hyp/ring.c:overwrite_head 39c97a3849e863e58b576f6291b7b386bfc231e8f16145598439949abc8da5c5
+ * models: hyp/ring.c:advance b0c1bb30ab3eefc5fd0e2e43f311b0864c08513a43f8b74374a8de17fe8f1131
+ * models: hyp/ring.c:hyptrace_ring_make_room 3974cd4f91c547c0082fbd98746c36b023bfb6cab08ab1238b0df28372a78896
+ * models: hyp/ring.c:clear_ring c4f98c8e92357774afc6c29c678f0ad06a48e0d6a03fb2dbd67d718c394c29cd
+ * models: hyp/ring.c:hyptrace_ring_attach a72c6724fd2ac40212c075c314f0168e24617739203125ec68dbc3d8feeea85f
+ * models: hyp/ring.c:hyptrace_ring_detach c6b0f9a8e9e0c56dab99e7b36fdf6b18312f5649120dbcfba2b5823ac1ff4c68
+ * models: hyp/ring.c:hyptrace_ring_park f219dc039ebc551ce036bf3db7cedfb0c75a585c63217c62e4689071129e7a9a
+ * models: hyp/ring.c:hyptrace_ring_unpark 5a3acf383ea52f0a950df2f9b0b80bce7798c0aea472769bde1455658a5e6f32
+ * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
+ * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
+ * models: hyp/ring.c:hyptrace_ring_reset ce45d25b015d3edf7df8e7e71d16e39f07d9bf9b5285f0c01d7d9d1959601df4
+ * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
+ * models: hyp/load.c:begin_free d3ce78db80299f1c5d5a03eac151f5d5f92f65af433466e387d06e4277044f59
  */
 
 inline check_write(id)

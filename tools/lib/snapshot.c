@@ -86,7 +86,7 @@ struct hyptrace_snapshot {
 
 static uint64_t load(const uint64_t *at)
 {
-	/* pairs with the writer's releases of time stamp and commit */
+	/* (A) (H) Order the load before what follows. Pairs with the writer's releases in hyp/ring.[ch]. */
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
@@ -94,7 +94,7 @@ static uint64_t begin_of(const struct hyptrace_reader *reader)
 {
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
 
-	/* the driver has set reader.read before */
+	/* (K) Order begin before reader.read. Pairs with driver/map.c:hyptrace_user_meta_update(). */
 	return __atomic_load_n(&meta->begin, __ATOMIC_ACQUIRE);
 }
 
@@ -190,7 +190,7 @@ static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 	copy_words((uint32_t *)(sb->copy + sizeof(head)), (const uint32_t *)(from + 1),
 		   used / sizeof(uint32_t));
 
-	/* pairs with the writer's barrier behind the time stamp */
+	/* (H) Order the copy before the time stamp. Pairs with hyp/ring.c:hyptrace_ring_enter(). */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&from->ts, __ATOMIC_RELAXED) == sb->ts)
 		return 1;
@@ -312,7 +312,7 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 		 bool overwrites)
 {
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
-	/* the driver has set reader.id before, and begin afterwards */
+	/* (L) Order next_lost before reader.id. Pairs with driver/map.c:hyptrace_user_meta_update(). */
 	uint64_t next_lost = __atomic_load_n(&meta->next_lost, __ATOMIC_ACQUIRE);
 	uint64_t now = reader_ts(reader);
 	uint64_t begin = begin_of(reader);
@@ -352,7 +352,7 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 	int ret;
 
 	snap->begin = begin_of(reader);
-	/* the driver has set reader.id before */
+	/* (L) Order reader.read before reader.id. Pairs with driver/map.c likewise. */
 	snap->read = __atomic_load_n(&reader->meta->reader.read, __ATOMIC_ACQUIRE);
 	snap->reader_ts = reader_ts(reader);
 	if (!find_newest(reader, snap->begin, &newest))
