@@ -77,8 +77,8 @@ class Code:
 class Walk:
     """One way through a function: past what returns early, and into the branch that has accesses; a loop is run once.
 
-    A user has find(), which tells what an access is to him, or None. The rest is in events: a kind, what find() told,
-    how it is done, and the text of what is accessed.
+    A user has find(), which lists what an access is to him. The rest is in events: a kind, what find() told, how it is
+    done, and the text of what is accessed.
     """
 
     def __init__(self, code, path, name, branches, names):
@@ -98,9 +98,7 @@ class Walk:
         raise NotImplementedError
 
     def access(self, kind, text, order):
-        found = self.find(kind, text)
-        if found:
-            self.events.append((kind, found, order, text))
+        self.events += [(kind, found, order, text) for found in self.find(kind, text)]
 
     # the way through the statements
 
@@ -221,13 +219,14 @@ class Walk:
                 i = closing(tokens, i) + 1
                 continue
             text, end = self.primary(tokens, i)
+            if tokens[end:end + 1] in (["++"], ["--"]):
+                self.access("store", text, "plain")
             for sign in reversed([t for t in tokens[start:i] if t in ("&", "*")]):
                 text = self.apply(sign, text)
-            steps = tokens[start] in ("++", "--") or tokens[end:end + 1] in (["++"], ["--"])
             if text and not text.startswith("&"):
-                if load or steps:
+                if load:
                     self.access("load", text, "plain")
-                if steps:
+                if tokens[start] in ("++", "--"):
                     self.access("store", text, "plain")
                 texts.append(text)
             i = end

@@ -12,7 +12,8 @@ A template is a litmus test in which lines with a @ stand for accesses and barri
 	@ skip CONDITION		...is not taken
 	@ without FENCE			fences of this kind are left out
 
-EXPR is as in the code, with . for ->; a . in front stands for any object; NAME() is a call, instead of what it does.
+EXPR is as in the code; a . in front stands for any object; NAME() is a call, instead of what it does. An access may be
+one of several variables.
 Each VALUE and REGISTER is used once, in order; with a * at the end the last VALUE goes on, and more loads are ignored.
 Without the word "plain" in front of VAR the access must be READ_ONCE() or stronger. Loads that no line is for are
 ignored, as are other variables.
@@ -85,10 +86,10 @@ class Directive(Walk):
         super().__init__(code, path, name, branches, names)
 
     def find(self, kind, text):
-        entry = next((entry for entry in self.entries if entry.matches(kind, text)), None)
-        if not entry and kind == "store" and self.find("load", text):
+        found = [entry for entry in self.entries if entry.matches(kind, text)]
+        if not found and kind == "store" and self.find("load", text):
             raise Wrong(f"a store to {text}, which is only loaded in the template")
-        return entry
+        return found
 
     def lines(self, locks, fresh):
         """Lines of the litmus test; fresh() makes a register."""

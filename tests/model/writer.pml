@@ -2,11 +2,11 @@
 /*
  * What hyp/ring.c does, step by step, with its mutants. Included by ring.pml, which has its variables.
  *
- * models: hyp/ring.h:hyptrace_ring_reserve 2569b0bb2517aa20afeb32f61921764631ae1de3bf72c6e772fdf0828bb208df
- * models: hyp/ring.h:hyptrace_ring_commit aa39d80e29d547a7bfbed30c43ac3529d8e7d90c0b195525fe970144ad818d9f
+ * models: hyp/ring.h:hyptrace_ring_reserve 61e914d76e832efdf37b9f0d00e456c4384a5f696cd41946b553186d51330b6d
+ * models: hyp/ring.h:hyptrace_ring_commit 7e6364aaa387cf3019538671eb14500f742d607178c239a138ebd28a5304b4b6
  * models: hyp/ring.h:hyptrace_ring_fits e1127b1ef2195ee7a3652ce850bc54d42da7e4c70b102dff5c8f0725906c644f
  * models: hyp/ring.h:hyptrace_ring_put 68f0c591cc01ecce3ad61fbb046a6948bd36e05dd95425f37b401826ec1d5fb2
- * models: hyp/trace.c:record_slowly 3041f3ea8705ae46f767a49c152ea8c8a344f5da53aad98d6346cbe53caa4ae2
+ * models: hyp/trace.c:record_slowly e3d61393ec706e3bd1f081d9f603713f1e04b43a350878b31cfb9a521b200328
  * models: hyp/hooks.h:hyptrace 62f44d0ac0ed06a473ea7340a2f2227d72a39744b656ed8b4ac3cff34a5d4043
  * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
  * models: hyp/hooks.h:hyptrace_cpu_on 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
@@ -22,7 +22,7 @@
  * models: hyp/ring.c:hyptrace_ring_attach a72c6724fd2ac40212c075c314f0168e24617739203125ec68dbc3d8feeea85f
  * models: hyp/ring.c:hyptrace_ring_detach c6b0f9a8e9e0c56dab99e7b36fdf6b18312f5649120dbcfba2b5823ac1ff4c68
  * models: hyp/ring.c:hyptrace_ring_park f219dc039ebc551ce036bf3db7cedfb0c75a585c63217c62e4689071129e7a9a
- * models: hyp/ring.c:hyptrace_ring_unpark 5a3acf383ea52f0a950df2f9b0b80bce7798c0aea472769bde1455658a5e6f32
+ * models: hyp/ring.c:hyptrace_ring_unpark d0182913e4709e599e577ca064ed92ad1c45173a56dd1204989a90cd17f9ac0e
  * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
  * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
  * models: hyp/ring.c:hyptrace_ring_reset ce45d25b015d3edf7df8e7e71d16e39f07d9bf9b5285f0c01d7d9d1959601df4
