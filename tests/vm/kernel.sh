@@ -41,21 +41,38 @@ prepare_tree()
 		return
 	fi
 	patch=$(series_patch)
+	say_patch "$patch"
 	tree_patch "$tree" "$patch"
 	tree_link "$tree"
+}
+
+# The parts of the configuration: each file for all series, and for this one or the newest before it.
+config_parts()
+{
+	printf '%s\n' "$vm/config/base"
+	series_file "$vm/config/" "$series" ''
+	[[ -n $flavour ]] || return 0
+	[[ ! -f $vm/config/$flavour ]] || printf '%s\n' "$vm/config/$flavour"
+	series_file "$vm/config/$flavour-" "$series" ''
+}
+
+# A series without a configuration of its own may have lost an option that an older one has.
+option_is_gone()
+{
+	[[ ! -f $vm/config/$series ]] &&
+		! grep -rqxE --include='Kconfig*' "(menu)?config[[:blank:]]+${1#CONFIG_}" "$tree"
 }
 
 # The configuration, made anew only if what it is made of changed.
 configure()
 {
-	local part line symbol missed=
+	local line symbol missed='' gone='' parts
 	mkdir -p "$build"
 	if [[ ! -f $build/.cc ]]; then
 		echo "$(command -v ccache >/dev/null && echo ccache) ${cross}gcc" >"$build/.cc"
 	fi
-	for part in base "$series" ${flavour:+"$flavour" "$flavour-$series"}; do
-		[[ -f $vm/config/$part ]] && cat "$vm/config/$part"
-	done >"$build/.fragment.new" || true
+	mapfile -t parts < <(config_parts)
+	cat "${parts[@]}" >"$build/.fragment.new"
 	if [[ -z $unpatched ]]; then
 		printf '%s\n' "${modules[@]}" >>"$build/.fragment.new"
 		cat "$tree/drivers/hyptrace/Kconfig" >"$build/.kconfig.new"
@@ -73,10 +90,15 @@ configure()
 		[[ $symbol == CONFIG_* ]] || continue
 		if [[ $line == *=n ]]; then
 			! grep -q "^$symbol=" "$build/.config" || missed+=" $symbol"
-		else
-			grep -qxF "$line" "$build/.config" || missed+=" $symbol"
+		elif ! grep -qxF "$line" "$build/.config"; then
+			if option_is_gone "$symbol"; then
+				gone+=" $symbol"
+			else
+				missed+=" $symbol"
+			fi
 		fi
 	done <"$build/.fragment.new"
+	[[ -z $gone ]] || say "$name has no$gone: left out of the configuration"
 	[[ -z $missed ]] || die "Kconfig of $name did not take:$missed. Their dependencies are not met, or" \
 		"there is no such symbol: see $build/.config"
 	mv "$build/.kconfig.new" "$build/.kconfig"

@@ -12,8 +12,15 @@ patch=$(series_patch)
 if grep -q hyptrace "$ksrc/drivers/Makefile"; then
 	die "$ksrc has the hooks already: take them out first (patch -R) if they are older than $patch"
 fi
-patch -p1 -d "$ksrc" --dry-run <"$patch" >/dev/null || die "$patch does not apply to $ksrc; nothing was changed." \
-	"\"patch -p1 --dry-run -d $ksrc <$patch\" shows where"
-patch -p1 -d "$ksrc" --no-backup-if-mismatch <"$patch"
+say_patch "$patch"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for file in $(hooks_files "$patch"); do
+	[[ -f $ksrc/$file ]] || die "$patch changes $file, which $ksrc does not have; nothing was changed"
+	mkdir -p "$work/${file%/*}"
+	cp -a "$ksrc/$file" "$work/$file"
+done
+patched_files "$ksrc" "$patch" "$work"
+patch -p1 -F 0 -d "$ksrc" --no-backup-if-mismatch <"$patch"
 ln -sfn "$repo" "$ksrc/drivers/hyptrace"
-say "$ksrc has the hooks of Linux $series, and drivers/hyptrace. Configure it with CONFIG_HYPTRACE=m and CONFIG_HYPTRACE_PKVM=m"
+say "$ksrc has the hooks of ${patch##*/}, and drivers/hyptrace. Configure it with CONFIG_HYPTRACE=m and CONFIG_HYPTRACE_PKVM=m"

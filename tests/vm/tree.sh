@@ -6,20 +6,44 @@
 # TREE.pristine holds the files that the patch touches as they were, so a new patch starts from these. A file is
 # replaced, never written, and only if it changes: make rebuilds little, and hard links stay apart.
 
-: "${cache:?source lib.sh first}"
+: "${cache:?source lib.sh first}" "${repo:?}"
 
-# The series patch, or a sentence about what there is.
+. "${vm:?}/series.sh"
+. "$vm/hooks.sh"
+
+# The patch for the series: its own, or that of the newest series before it. PATCH names another one.
 series_patch()
 {
-	local patch=${PATCH:-$repo/hyp/linux/$series.patch}
-	[[ -f $patch ]] || die "there is no patch for Linux $series: $patch is missing. There is:" \
-		"$(cd "$repo" && printf '%s ' hyp/linux/*.patch). Name another one with PATCH="
+	local patch=${PATCH:-}
+	if [[ -z $patch ]]; then
+		patch=$(series_file "$repo/hyp/linux/" "${series:?}" .patch)
+		[[ -n $patch ]] || die "there is no patch for Linux $series, nor for a series before it. There is:" \
+			"$(cd "$repo" && printf '%s ' hyp/linux/*.patch). Name another one with PATCH="
+	fi
+	[[ -f $patch ]] || die "PATCH=$patch: there is no such file"
 	printf '%s\n' "$patch"
 }
 
-patch_files()
+# say_patch PATCH: if the series has none of its own.
+say_patch()
 {
-	sed -n 's,^+++ b/\([^[:space:]]*\).*,\1,p' "$1"
+	[[ -n ${PATCH:-} || $1 == */"$series.patch" ]] ||
+		say "Linux $series has no patch of its own: taking ${1#"$repo/"}, the newest one for a series before it"
+}
+
+# patched_files TREE PATCH WORK: apply the patch to a copy in WORK of the files that it changes, and check that each hook
+# is in the function that it is meant for.
+patched_files()
+{
+	local said
+	# not by fewer lines around a hunk than the patch has: there are few
+	said=$(patch -s -f -F 0 -p1 -d "$3" --no-backup-if-mismatch -r - <"$2" 2>&1) || {
+		printf '%s\n' "$said" >&2
+		die "${2#"$repo/"} does not apply to Linux $series in $1: hyptrace does not support that kernel yet." \
+			"It has patches for $(series_list "$repo/hyp/linux/" .patch | xargs). Nothing was changed"
+	}
+	hooks_check "$2" "$3" || die "${2#"$repo/"} applies to Linux $series in $1, but the hooks above are not in the" \
+		"functions that ${2##*/} is meant for (see $(basename "${2%.patch}").hooks). Nothing was changed"
 }
 
 # replace FROM TO: unless they are equal.
@@ -46,15 +70,16 @@ tree_patch()
 {
 	local file work=$1.work
 	mkdir -p "$1.pristine"
-	patch_files "$2" | while read -r file; do
-		[[ -f $1/$file ]] || die "$2 changes $file, which $1 does not have"
+	hooks_files "$2" | while read -r file; do
+		[[ -f $1/$file ]] || die "${2#"$repo/"} changes $file, which Linux $series in $1" \
+			"does not have: hyptrace does not support that kernel yet"
 		[[ -f $1.pristine/$file ]] && continue
 		mkdir -p "$(dirname "$1.pristine/$file")"
 		cp "$1/$file" "$1.pristine/$file"
 	done
 	rm -rf "$work"
 	cp -a "$1.pristine" "$work"
-	patch -s -p1 -d "$work" --no-backup-if-mismatch <"$2" || die "$2 does not apply to $1"
+	patched_files "$1" "$2" "$work"
 	(cd "$work" && find . -type f) | while read -r file; do
 		replace "$work/$file" "$1/$file"
 	done

@@ -1,0 +1,168 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+# How the test bed chooses by the kernel's series, and what it refuses. On trees, archives and patches made up here, so
+# that it needs no kernel. To be sourced by run.sh.
+
+: "${work:?a folder for what is made up}"
+
+# expect WANTED TITLE, with what came on standard input
+expect()
+{
+	local got
+	got=$(cat)
+	# shellcheck disable=SC2053 # it is a glob
+	[[ $got == $1 ]] || { printf '%s: "%s" instead of "%s"\n' "$2" "$got" "$1" && return 1; }
+}
+
+# The list beside each patch names the hooks that the patch has, in that order.
+check_hooks_listed()
+{
+	local patch list bad=0
+	need patch
+	for patch in hyp/linux/*.patch; do
+		list=${patch%.patch}.hooks
+		[[ -f $list ]] || { echo "$list is missing" && bad=1 && continue; }
+		diff <(awk '$1 == "+++" { file = substr($2, 3); next }
+			/^\+/ && tolower($0) ~ /hyptrace/ {
+				sub(/^\+[ \t]*/, ""); sub(/[ \t]*\\?$/, ""); gsub(/[ \t]+/, " ")
+				print file, $0
+			}' "$patch") <(sed '/^#/d; /^$/d; s/^\([^ ]*\) [^ ]* /\1 /' "$list") ||
+			{ echo "$list differs from $patch: apply the patch, then tests/vm/hooks.sh --update" && bad=1; }
+	done
+	return "$bad"
+}
+
+# made_up_tree FOLDER FUNCTION: a kernel tree whose FUNCTION calls run_guest()
+made_up_tree()
+{
+	local name
+	mkdir -p "$1/drivers" "$1/arch"
+	printf 'VERSION = 99\nPATCHLEVEL = 1\n' >"$1/Makefile"
+	touch "$1/Kconfig" "$1/drivers/Makefile"
+	for name in begin_run finish_run; do
+		printf 'static int %s(struct vcpu *vcpu)\n{\n\tprepare(vcpu);\n' "$name"
+		[[ $name != "$2" ]] || printf '\trun_guest(vcpu);\n\treport(vcpu);\n'
+		printf '\treturn 0;\n}\n\n'
+	done >"$1/arch/run.c"
+}
+
+# A hook that comes to lie in another function is refused by name, and the tree stays as it was.
+check_hook_in_another_function()
+{
+	local said before
+	need patch
+	made_up_tree "$work/made-for" finish_run
+	made_up_tree "$work/newer" begin_run
+	cp -r "$work/made-for" "$work/patched"
+	sed -i 's/^\trun_guest(vcpu);/\thyptrace(hyp_exit, 1);\n&/' "$work/patched/arch/run.c"
+	(cd "$work" && diff -U 1 made-for/arch/run.c patched/arch/run.c |
+		sed '1s,.*,--- a/arch/run.c,; 2s,.*,+++ b/arch/run.c,') >"$work/99.1.patch"
+	! KSRC='' PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/made-for" >"$work/out" 2>&1 ||
+		{ echo "a patch without a list was taken" && return 1; }
+	expect "*99.1.hooks is missing*" "a patch without a list" <"$work/out" || return
+	tests/vm/hooks.sh --update "$work/99.1.patch" "$work/patched" || return
+
+	before=$(cat "$work/newer/arch/run.c")
+	! PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/newer" >"$work/out" 2>&1 ||
+		{ echo "a hook in another function was taken" && return 1; }
+	said=$(cat "$work/out")
+	expect "*found in begin_run in arch/run.c: hyptrace(hyp_exit, 1);*" "the function" <<<"$said" || return
+	expect "*missing from finish_run in arch/run.c: hyptrace(hyp_exit, 1);*" "the function meant" <<<"$said" || return
+	expect "*Nothing was changed*" "the sentence" <<<"$said" || return
+	[[ $(cat "$work/newer/arch/run.c") == "$before" && ! -e $work/newer/drivers/hyptrace ]] ||
+		{ echo "the tree was changed" && return 1; }
+
+	PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/made-for" >"$work/out" 2>&1 || { cat "$work/out" && return 1; }
+	grep -q 'hyptrace(hyp_exit, 1);' "$work/made-for/arch/run.c" || { echo "the patch is not in the tree" && return 1; }
+}
+
+# What a hook is in: functions, tables, enums, macros and what defines functions by a macro.
+check_hook_places()
+{
+	mkdir -p "$work/places"
+	cat >"$work/places/a.c" <<'END'
+#include <hyptrace/1>
+enum calls {
+	__hyptrace_2,
+};
+#define both(a)		\
+	do_hyptrace_4(a);	\
+	done(a)
+static const hcall_t table[] = {
+	HANDLE_FUNC(__hyptrace_5),
+};
+static int __attribute__((cold)) several(int a,
+					 int hyptrace_6)
+{
+	if (a) {
+		hyptrace_7();
+	}
+label:
+	return hyptrace_8;
+}
+DEFINE_CALL(int, shared, u64, pfn)
+{
+	hyptrace_9();
+}
+int hyptrace_10;
+END
+	tests/vm/hooks.sh --list "$work/places" a.c | awk '{ print $2 }' | xargs |
+		expect '- calls both table several several several DEFINE_CALL(int,shared,u64,pfn) -' "the places"
+}
+
+# A series without a patch takes the newest one that is not newer; one before all patches has none.
+check_series_without_patch()
+{
+	local series pair found
+	for series in 6.9 6.12 7.2 7.10; do
+		touch "$work/$series.patch"
+	done
+	for pair in 6.1:none 6.9:6.9 6.11:6.9 7.1:6.12 7.2:7.2 7.9:7.2 7.11:7.10 10.0:7.10; do
+		found=$(series_file "$work/" "${pair%:*}" .patch)
+		expect "${pair#*:}" "Linux ${pair%:*}" <<<"$(basename "${found:-none}" .patch)" || return
+	done
+}
+
+# archive_of [SERIES...]: an apt that has these sources, and one more by name alone; with none it fails
+archive_of()
+{
+	local bin=$work/bin
+	mkdir -p "$bin"
+	cat >"$bin/apt-get" <<-END
+		#!/bin/sh
+		[ "\$1" != indextargets ] || { . /etc/os-release; echo "http://example.invalid \$VERSION_CODENAME"; exit; }
+		exit $((!$#))
+	END
+	cat >"$bin/apt-cache" <<-END
+		#!/bin/sh
+		for word; do last=\$word; done
+		case "\$*" in
+		*pkgnames*) printf 'linux-source-%s\n' 99.9 $* ;;
+		*madison*) case " $* " in *" \${last##*-} "*) echo "\$last | \${last##*-}.1-1 | nowhere" ;; esac ;;
+		esac
+	END
+	chmod +x "$bin"/*
+}
+
+# The newest series is that of the archive, and where it cannot be asked, of the cache.
+check_newest_series()
+{
+	local series
+	for series in 6.12 7.9 7.10; do
+		mkdir -p "$work/cache/src/$series"
+		touch "$work/cache/src/$series/Makefile"
+	done
+	mkdir -p "$work/cache/src/8.1" "$work/cache/src/7.10.pristine"
+	newest()
+	{
+		PATH=$work/bin:$PATH HYPTRACE_CACHE=$work/cache HYPTRACE_LOCKED='' tests/vm/fetch.sh "$@" 2>"$work/err"
+	}
+	archive_of 6.12 7.8 7.11 7.9
+	newest --newest | expect 7.11 "of the archive" || return
+	# one that vanished: there is no word of it in the tests, but in this message
+	! newest 7.2 || return
+	expect "*no linux-source-7.2*It has: 6.12 7.8 7.9 7.11.*" "a series that is gone" <"$work/err" || return
+	archive_of
+	newest --newest | expect 7.10 "of the cache" || return
+	expect "*cannot be asked*Linux 7.10*" "the message" <"$work/err"
+}

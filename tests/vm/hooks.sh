@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Which function each hook of a series patch is in. patch(1) finds a place by the lines around it, and after an offset
+# that place may be in another function. The list beside the patch (7.2.hooks beside 7.2.patch) names the right ones.
+#
+#   hooks.sh PATCH TREE     compare: TREE has the patch applied
+#   hooks.sh --list TREE FILE...   print the hooks of these files, as the list has them
+#   hooks.sh --update PATCH TREE   write the list, after a change of the patch
+#
+# Every line that names hyptrace is a hook, since no kernel without the patch has that word. A line of the list is
+# FILE FUNCTION HOOK. FUNCTION may also be a macro, an enum or a table, and is "-" outside of all these.
+
+set -euo pipefail
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# The files that a patch changes.
+hooks_files()
+{
+	sed -n 's,^+++ b/\([^[:space:]]*\).*,\1,p' "$1"
+}
+
+# hooks_list TREE FILE...: a definition begins in the first column and ends with a brace there.
+hooks_list()
+{
+	local file
+	for file in "${@:2}"; do
+		awk -v file="$file" '
+			# the name that a definition gives, from its text up to the brace
+			function name_of(head,	args) {
+				gsub(/[ \t]+/, " ", head)
+				if (head ~ /^(struct|enum|union) [A-Za-z0-9_]+ *\{/) {
+					split(head, args, /[ {]+/)
+					return args[2]
+				}
+				# a macro that defines, with its arguments
+				if (match(head, /^[A-Z][A-Z0-9_]*\([^)]*\)/)) {
+					head = substr(head, RSTART, RLENGTH)
+					gsub(/ /, "", head)
+					return head
+				}
+				gsub(/__attribute__ *\(\([^)]*\)+/, "", head)
+				if (!match(head, /[A-Za-z0-9_]+ *(\(|\[|=)/))
+					return "?"
+				head = substr(head, RSTART, RLENGTH)
+				sub(/[^A-Za-z0-9_]+$/, "", head)
+				return head
+			}
+			function hook(line) {
+				gsub(/^[ \t]+|[ \t]*\\?$/, "", line)
+				gsub(/[ \t]+/, " ", line)
+				return line
+			}
+			FNR == 1 { place = "-"; head = ""; pending = 0 }
+			# a macro of several lines
+			place == "-" && /^#[ \t]*define/ && /\\$/ {
+				match($0, /define[ \t]+[A-Za-z0-9_]+/)
+				place = substr($0, RSTART, RLENGTH)
+				sub(/define[ \t]+/, "", place)
+				macro = 1
+			}
+			/^[A-Za-z_]/ && place == "-" && !/:$/ { head = "" }
+			place == "-" && !/^[#\/]/ && !/^ \*/ && NF { head = head $0 " " }
+			place == "-" && (/^\{/ || (head ~ /^[A-Za-z_]/ && /\{[ \t]*$/)) { place = name_of(head); macro = 0; head = "" }
+			place == "-" && /;[ \t]*$/ { head = "" }
+			tolower($0) ~ /hyptrace/ { pending++; line[pending] = hook($0) }
+			{
+				# the arguments of a definition belong to it
+				if (pending && (place != "-" || head == "")) {
+					for (i = 1; i <= pending; i++)
+						print file, place, line[i]
+					pending = 0
+				}
+			}
+			place != "-" && (macro ? !/\\$/ : /^\}/) { place = "-"; head = "" }
+			END { for (i = 1; i <= pending; i++) print file, place, line[i] }
+		' "$1/$file"
+	done
+}
+
+# hooks_check PATCH TREE: true, or a sentence for each hook that is not where it should be.
+hooks_check()
+{
+	local list=${1%.patch}.hooks files now wanted differing
+	[[ -f $list ]] || die "$list is missing. It says which function each hook is in: see tests/vm/hooks.sh"
+	mapfile -t files < <(hooks_files "$1")
+	now=$(hooks_list "$2" "${files[@]}")
+	wanted=$(sed '/^#/d; /^$/d' "$list")
+	[[ $now != "$wanted" ]] || return 0
+	differing=$(diff <(echo "$wanted") <(echo "$now") | sed -n \
+		-e 's/^< \([^ ]*\) \([^ ]*\) \(.*\)/  missing from \2 in \1: \3/p' \
+		-e 's/^> \([^ ]*\) \([^ ]*\) \(.*\)/  found in \2 in \1: \3/p')
+	printf '%s\n' "$differing" >&2
+	return 1
+}
+
+[[ ${BASH_SOURCE[0]} == "$0" ]] || return 0
+case ${1:-} in
+--list)
+	(($# > 2)) || die "usage: ${0##*/} --list TREE FILE..."
+	hooks_list "${@:2}"
+	;;
+--update)
+	(($# == 3)) || die "usage: ${0##*/} --update PATCH TREE"
+	mapfile -t files < <(hooks_files "$2")
+	{
+		echo "# SPDX-License-Identifier: GPL-2.0-only"
+		echo "# The function that each hook of ${2##*/} must be in; see tests/vm/hooks.sh."
+		hooks_list "$3" "${files[@]}"
+	} >"${2%.patch}.hooks"
+	;;
+-* | '') die "usage: ${0##*/} PATCH TREE, or --list TREE FILE..., or --update PATCH TREE" ;;
+*)
+	(($# == 2)) || die "usage: ${0##*/} PATCH TREE"
+	hooks_check "$@" || die "the hooks of $1 are not where they belong in $2: see above"
+	;;
+esac
