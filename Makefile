@@ -18,8 +18,9 @@ help:
 	@echo 'make bench               what an event costs, beside mainline; BENCH=full for all rows'
 	@echo 'make clean               what was built here; the cache stays'
 	@echo
-	@echo 'KERNEL=6.12 (default) or 7.2 chooses the kernel of the machine, KSRC=PATH any other tree,'
-	@echo 'FLAVOUR=debug its checkers, HYPTRACE_CACHE=PATH the place for all that is fetched and built.'
+	@echo 'KERNEL=6.12 (default), 7.2, 7.3 or newest chooses the kernel of the machine, KSRC=PATH any other'
+	@echo 'tree. A newer series takes the newest patch in hyp/linux, and stops if that does not fit.'
+	@echo 'FLAVOUR=debug adds its checkers, HYPTRACE_CACHE=PATH is the place for all that is fetched and built.'
 
 demo: deps
 	tests/vm/demo.sh
@@ -58,8 +59,7 @@ lint:
 	tests/lint/run.sh
 
 generated:
-	tests/vm/fetch.sh 7.2
-	tests/generate.sh --check "$$(tests/vm/path.sh tree 7.2)"
+	tests/lint/run.sh generated
 
 mutate: deps
 	tests/mutate/run.py

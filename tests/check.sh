@@ -13,6 +13,7 @@ suites=(
 	model/run.sh		# Spin and herd7: the ring, the barriers
 	modules/run.sh		# out of tree, against a stock kernel's headers
 	vm/suite.sh		# inside the machine, on the hypervisor
+	vm/newest.sh		# the kernel side once more, on the newest series
 	vm/modes.sh		# the machine in its other modes, and without the hooks
 )
 (($# == 0)) || suites=("$@")

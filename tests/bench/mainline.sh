@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build mainline's writer of Linux 7.2 for the host: mainline.sh PROGRAM. It is taken from the kernel's tree as it is, and
+# Build mainline's writer for the host: mainline.sh PROGRAM. It is taken from the newest kernel's tree as it is, and
 # finds the types and primitives that it needs in mainline.h instead of the kernel's headers.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
 here=$repo/tests/bench
-"$vm/fetch.sh" 7.2 >&2
-from=$("$vm/path.sh" tree 7.2)
+set_kernel newest
+"$vm/fetch.sh" "$series" >&2
+from=$tree
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

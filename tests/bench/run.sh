@@ -56,8 +56,9 @@ from_nothing()
 
 measure()
 {
-	local KERNEL
-	for KERNEL in 7.2 6.12; do
+	local KERNEL newest
+	newest=$("$vm/fetch.sh" --newest)
+	for KERNEL in "$newest" 6.12; do
 		export KERNEL
 		say "instructions on Linux $KERNEL"
 		"$vm/kernel.sh"

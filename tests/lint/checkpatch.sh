@@ -23,7 +23,7 @@ checkpatch_ignored=(
 	# The kernel's names for programs of the host; the partners of barriers are where these are used.
 	'hyp/env*.h|MACRO_ARG_REUSE,MEMORY_BARRIER,NR_CPUS,NEW_TYPEDEFS,PREFER_KERNEL_TYPES'
 	'hyp/env_host.h|PREFER_DEFINED_ATTRIBUTE_MACRO'
-	'tests/bench/mainline.h|MEMORY_BARRIER,EXPORT_SYMBOL'
+	'tests/bench/mainline.h|MEMORY_BARRIER,EXPORT_SYMBOL,MACRO_ARG_UNUSED'
 	# User space has no BIT().
 	'uapi/* hyp/abi.h|BIT_MACRO'
 	# Programs are written in C's own words: uint64_t, PRIu64, __attribute__, and ARRAY_SIZE, BIT and strcpy() by

@@ -1,25 +1,63 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Fetch and unpack Debian's source of a kernel series into the cache: fetch.sh [SERIES]. Done once; to get a newer
-# one, remove the folder src/SERIES from the cache.
+# Debian's source of a kernel series, fetched and unpacked into the cache. Done once; to get a newer one, remove the
+# folder src/SERIES from the cache.
+#
+#   fetch.sh [SERIES]    fetch it; "newest" is the newest series that there is
+#   fetch.sh --newest    print the newest series: that of the archive, or of the cache where there is no archive
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
+# Debian 13 has 6.12 itself and newer series among its backports, for as long as these last.
+suites=(trixie trixie-backports)
+
+archive_series()
+{
+	apt_names linux-source- | sed -nE 's/^linux-source-([0-9]+\.[0-9]+)$/\1/p' | while read -r line; do
+		[[ -z $(apt_version "linux-source-$line") ]] || printf '%s\n' "$line"
+	done
+}
+
+cached_series()
+{
+	local folder
+	for folder in "$cache"/src/*/; do
+		folder=$(basename "$folder")
+		[[ ! $folder =~ ^[0-9]+\.[0-9]+$ || ! -f $cache/src/$folder/Makefile ]] || printf '%s\n' "$folder"
+	done | sort -V
+}
+
+newest_series()
+{
+	local found
+	found=$(apt_setup "${suites[@]}" && archive_series | sort -V | tail -n 1) || found=
+	if [[ -z $found ]]; then
+		found=$(cached_series | tail -n 1)
+		[[ -n $found ]] || die "the archive cannot be asked for kernel sources, and the cache has none"
+		say "the archive cannot be asked for kernel sources: taking the newest in the cache, Linux $found"
+	fi
+	printf '%s\n' "$found"
+}
+
+lock sources
+if [[ ${1:-} == --newest ]]; then
+	newest_series
+	exit
+fi
 series=${1:-${KERNEL:-6.12}}
+[[ $series != newest ]] || series=$(newest_series)
 package=linux-source-$series
 tree=$cache/src/$series
 
-lock sources
 [[ ! -f $tree/Makefile ]] || exit 0
 
 need patch
 need xz
-# Debian 13 has 6.12 itself and newer series among its backports, for as long as these last.
-apt_setup trixie trixie-backports
+apt_setup "${suites[@]}"
 version=$(apt_version "$package")
 if [[ -z $version ]]; then
-	die "Debian has no $package any more. It has: $(apt_names linux-source- | tr '\n' ' ')." \
+	die "Debian has no $package (any more). It has: $(archive_series | xargs)." \
 	    "Choose one with KERNEL=, or another tree with KSRC="
 fi
 

@@ -4,7 +4,7 @@
 # What every script of the test bed shares: where things live, messages, progress, the lock. To be sourced.
 #
 # The environment chooses the kernel:
-#   KERNEL=SERIES          a series that Debian has a source package of (6.12)
+#   KERNEL=SERIES          a series that Debian has a source package of (6.12), or "newest"
 #   KSRC=PATH              any other tree; it is copied into the cache and stays as it is
 #   FLAVOUR=NAME           add the configuration config/NAME, such as debug
 #   HYPTRACE_UNPATCHED=1   the kernel as it comes, the modules built out of tree
@@ -48,6 +48,11 @@ set_kernel()
 	else
 		ksrc=
 		series=${1:-${KERNEL:-6.12}}
+		if [[ $series == newest ]]; then
+			series=$("$vm/fetch.sh" --newest)
+			# what this script calls takes the same one
+			[[ -n $1 ]] || export KERNEL=$series
+		fi
 		kernel=$series
 	fi
 	flavour=${FLAVOUR:-}
