@@ -7,6 +7,9 @@ set -uo pipefail
 
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
+modprobe_said=$(mktemp)
+trap 'rm -f "$modprobe_said"' EXIT
+
 unload_all()
 {
 	local module
@@ -39,14 +42,16 @@ pkvm_loads()
 
 pkvm_refuses()
 {
-	refused modprobe hyptrace_pkvm || return
+	refused modprobe hyptrace_pkvm 2>"$modprobe_said" || return
 	! is_loaded hyptrace_pkvm
 }
 
 pkvm_says_why()
 {
+	cat "$modprobe_said"
 	new_log | grep "hyptrace_pkvm:"
-	new_log | grep -qE "hyptrace_pkvm: .*($HYPTRACE_REFUSED)"
+	# where the module does not exist, modprobe says so
+	new_log | cat - "$modprobe_said" | grep -qE "hyptrace_pkvm[: ].*($HYPTRACE_REFUSED)"
 }
 
 stays_while_open()

@@ -1,88 +1,147 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build the modules as a user without a kernel tree would: out of tree, against the headers of Debian's stock 6.12,
-# with W=1 and no warning. The headers are unpacked into the cache, nothing is installed.
+# Build the modules as a user without a kernel tree would: out of tree, against the headers of Debian's stock kernels for
+# this machine, with W=1 and no warning. Then boot these kernels and run the kselftests on the remote "test". The kernels
+# are 6.12 and the newest one there is.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/apt.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/console.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/stock.sh"
 
-series=6.12
-headers=$cache/headers/$series
-log=$cache/log/modules
+here=$repo/tests/modules
+work=$cache/modules/$(hash_of "$repo")
 passed=0 failed=0
 
+# result TITLE COMMAND...: ok if it succeeds
 result()
 {
-	if [[ $1 == ok ]]; then
+	if "${@:2}"; then
 		((++passed))
+		echo "ok $1"
 	else
 		((++failed))
+		echo "not ok $1"
 	fi
-	echo "$1 $2"
 }
 
-# The packages that the headers for this machine consist of, as built for this release: its compiler and libc fit.
-fetch_headers()
+has_no_warning()
 {
-	local release machine suite package common work=$cache/headers/.new
-	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-	machine=$(dpkg --print-architecture)
-	suite=$release
-	[[ $release == trixie ]] || suite=$release-backports
-	apt_setup "$suite"
-	package=$(apt_names "linux-headers-$series" | grep -E "^linux-headers-[0-9.]+\+deb[0-9]+-$machine\$" | tail -n 1)
-	[[ -n $package ]] || die "$suite has no headers of a stock kernel $series; it has:" \
-		"$(apt_names linux-headers- | grep -E -- "[0-9]-$machine\$" | tr '\n' ' ')"
-	common=${package%-"$machine"}-common
-	rm -rf "$work"
-	apt_fetch "$work/deb" "$package" "$common" "$(apt-cache "${apt_options[@]}" depends "$package" |
-		awk '$1 == "Depends:" && $2 ~ /^linux-kbuild-/ { print $2 }')"
-	for package in "$work"/deb/*.deb; do
-		dpkg-deb -x "$package" "$work/root"
-	done
-	# the headers' makefiles name each other by absolute paths
-	mkdir -p "$cache/headers"
-	rm -rf "$headers"
-	mv "$work/root" "$headers"
-	rm -rf "$work"
-	grep -rlE '/usr/(src|lib)/linux-' "$headers/usr/src" --include=Makefile --include='*.mk' |
-		xargs -r sed -i -E "s,(^|[^A-Za-z0-9])(/usr/(src|lib)/linux-),\1$headers\2,g"
-	find "$headers" -type l -lname '/usr/*' -printf '%p %l\n' | while read -r link target; do
-		ln -sfn "$headers$target" "$link"
-	done
+	! grep -i warning "$1" | grep -vE 'the (compiler|pahole version) differs'
 }
 
-lock headers
-[[ -d $headers ]] || fetch_headers
-kdir=$(echo "$headers"/usr/src/linux-headers-*-"$(dpkg --print-architecture)")
-[[ -f $kdir/Makefile ]] || die "the headers in $headers have no Makefile: remove that folder and try again"
+needs_core()
+{
+	/sbin/modinfo -F depends "$1/hyptrace_test.ko" | grep -q hyptrace
+}
 
-work=$cache/modules/$(hash_of "$repo")
-rm -rf "$work"
-mkdir -p "$work"
-rsync -a --exclude-from="$repo/.gitignore" "$repo"/{Kbuild,Makefile,driver,hyp,uapi} "$work/"
+# build VERSION FOLDER
+build()
+{
+	local code=0
+	rm -rf "$2"
+	mkdir -p "$2"
+	rsync -a --exclude-from="$repo/.gitignore" "$repo"/{Kbuild,Makefile,driver,hyp,uapi} "$2/"
+	stock_inside "$2" make -C /work modules KDIR="/usr/src/linux-headers-$1-$stock_flavour" W=1 KCFLAGS=-Werror \
+		-j"$(nproc)" >"$2/log" 2>&1 || code=$?
+	cat "$2/log"
+	result "hyptrace.ko and hyptrace_test.ko build against the stock kernel $1" \
+		test "$code" = 0 -a -f "$2/hyptrace.ko" -a -f "$2/hyptrace_test.ko"
+	result "hyptrace_test.ko finds the core that it needs" needs_core "$2"
+	result "no warning with W=1" has_no_warning "$2/log"
+}
 
-code=0
-make -C "$work" modules KDIR="$kdir" W=1 KCFLAGS=-Werror -j"$(nproc)" >"$log" 2>&1 || code=$?
-cat "$log"
-for module in hyptrace hyptrace_test; do
-	if [[ $code == 0 && -f $work/$module.ko ]]; then
-		result ok "$module.ko builds against the stock kernel ${kdir##*/linux-headers-}"
+# The kselftest programs, for all the kernels.
+build_tests()
+{
+	mkdir -p "$work/tests"
+	stock_inside "$work/tests" make -s -k -C /repo/tests/kselftest -j"$(nproc)" O=/work/build DESTDIR=/work/root \
+		KSELFTEST=/selftests CC=gcc install
+}
+
+# initramfs VERSION FOLDER: the root's, and behind it the modules, the programs and the tests.
+initramfs()
+{
+	local new=$2/initramfs file
+	local modules=$new/usr/lib/modules/$1-$stock_flavour
+	rm -rf "$new"
+	mkdir -p "$modules/updates" "$new/repo/tests" "$new/usr/local"
+	for file in modules.builtin modules.builtin.modinfo modules.order; do
+		cp "$stock_root/usr/lib/modules/$1-$stock_flavour/$file" "$modules/" 2>/dev/null || : >"$modules/$file"
+	done
+	cp "$2"/*.ko "$modules/updates/"
+	/sbin/depmod -b "$new/usr" "$1-$stock_flavour"
+	cp -r "$work/tests/root/usr/local/." "$new/usr/local/"
+	cp -r "$repo/tests/kselftest" "$new/repo/tests/"
+	install -m 755 "$here/init" "$new/init"
+	(cd "$new" && find . | cpio --quiet -o -H newc | cat "$stock_root/stock.cpio" - >"$2/initramfs.cpio")
+	rm -rf "$new"
+}
+
+# boot VERSION FOLDER: run the kselftests, with what they say on standard output.
+boot()
+{
+	local line port console
+	case $stock_machine in
+	amd64)
+		line=(qemu-system-x86_64 -cpu max -serial "file:$2/console" -serial "file:$2/said")
+		port=ttyS1 console=ttyS0
+		;;
+	arm64)
+		line=(qemu-system-aarch64 -M virt -cpu max -serial "file:$2/console"
+			-chardev "file,id=said,path=$2/said" -device "pci-serial,chardev=said")
+		port=ttyS0 console=ttyAMA0
+		;;
+	*) die "no machine is known here that boots a kernel for $stock_machine" ;;
+	esac
+	need "${line[0]}"
+	: >"$2/said"
+	: >"$2/console"
+	# the first accelerator that works
+	line+=(-accel kvm -accel tcg -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
+		-kernel "$stock_root/kernels/$1" -initrd "$2/initramfs.cpio"
+		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
+	setpriv --pdeathsig TERM timeout --foreground -k 5 900 "${line[@]}" </dev/null 2>"$2/qemu" ||
+		echo "not ok the machine ended with $?: $(tail -n 3 "$2/qemu")"
+	tr -d '\r' <"$2/said"
+}
+
+# passes VERSION FOLDER
+passes()
+{
+	local last start=$SECONDS
+	result "the kernel $1 has all that its machine needs" initramfs "$1" "$2"
+	boot "$1" "$2" | tee "$2/tap"
+	last=$(tail -n 1 "$2/tap")
+	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2])) || true
 	else
-		result "not ok" "$module.ko builds against the stock kernel ${kdir##*/linux-headers-}"
+		result "the machine with the stock kernel $1 gets to its end" false
+		tail -n 20 "$2/console"
 	fi
+	result "the stock kernel $1 does not complain" not_complaining "$2/console"
+	say "the kselftests on the stock kernel $1: $((SECONDS - start)) s"
+}
+
+not_complaining()
+{
+	! console_complaints "$1"
+}
+
+lock stock
+stock_make_root
+set_kernel 6.12
+"$vm/fetch.sh" "$series"
+selftests=$tree/tools/testing/selftests
+step "building the kselftest programs for this machine" build_tests
+versions=()
+for wanted in 6.12 newest; do
+	version=$(stock_kernel "$wanted")
+	[[ " ${versions[*]} " == *" $version "* ]] || versions+=("$version")
 done
-if [[ ! -f $work/hyptrace.ko ]]; then
-	:
-elif /sbin/modinfo -F depends "$work/hyptrace_test.ko" | grep -q hyptrace; then
-	result ok "hyptrace_test.ko finds the core that it needs"
-else
-	result "not ok" "hyptrace_test.ko finds the core that it needs"
-fi
-if grep -qi 'warning' "$log"; then
-	result "not ok" "no warning with W=1"
-else
-	result ok "no warning with W=1"
-fi
+for version in "${versions[@]}"; do
+	build "$version" "$work/$version"
+	[[ ! -f $work/$version/hyptrace_test.ko ]] || passes "$version" "$work/$version"
+done
 echo "$passed passed, $failed failed"
 ((failed == 0))

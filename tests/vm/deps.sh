@@ -7,8 +7,9 @@
 
 read -ra packages < <(sed 's/#.*//' "$vm/packages" | xargs)
 if [[ $(dpkg --print-architecture) == arm64 ]]; then
-	# it compiles for itself
+	# it compiles for itself, and is the machine for stock kernels
 	packages=("${packages[@]/#gcc-aarch64*/gcc}")
+	packages=("${packages[@]/#qemu-system-x86*/qemu-system-arm}")
 	packages=("${packages[@]/#libc6-dev-arm64*/libc6-dev}")
 fi
 # mmdebstrap makes a root without being root in a user namespace
