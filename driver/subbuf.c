@@ -6,23 +6,12 @@
  * takes the walk on by at least one word, none past the end.
  */
 #include <linux/compiler.h>
+#include <linux/hyptrace_record.h>
 #include <linux/math.h>
 
 #include "subbuf.h"
 
-/* type_len of a record's header; 1 to 28 are words of payload */
-#define TYPE_LENGTH_WORD	0
-#define TYPE_PADDING		29
-#define TYPE_TIME_EXTEND	30
-#define TYPE_TIME_ABSOLUTE	31
-
-#define TYPE_BITS		5
-#define TYPE_MASK		((1U << TYPE_BITS) - 1)
-#define DELTA_BITS		27
-
-/* An absolute time has 59 bits, the rest is as in the time before. */
-#define ABSOLUTE_BITS		59
-#define ABSOLUTE_MASK		((1ULL << ABSOLUTE_BITS) - 1)
+#define ABSOLUTE_MASK		((1ULL << HYPTRACE_ABSOLUTE_BITS) - 1)
 
 #define WORD			sizeof(u32)
 
@@ -44,13 +33,13 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 	while (walk->pos < end && end - walk->pos >= WORD) {
 		u32 header = word_at(data, walk->pos);
 		u32 room = end - walk->pos - WORD;
-		u32 delta = header >> TYPE_BITS;
-		u32 type = header & TYPE_MASK;
+		u32 delta = hyptrace_record_delta(header);
+		u32 type = hyptrace_record_type_len(header);
 		u64 time = walk->time + delta;
 		u32 length;
 
 		switch (type) {
-		case TYPE_PADDING:
+		case HYPTRACE_TYPE_PADDING:
 			/* without a delta it fills all that is left */
 			if (!delta) {
 				walk->pos = end;
@@ -60,18 +49,18 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 				return false;
 			length = word_at(data, walk->pos + WORD);
 			break;
-		case TYPE_TIME_EXTEND:
+		case HYPTRACE_TYPE_TIME_EXTEND:
 			if (room < WORD)
 				return false;
 			length = WORD;
-			time = walk->time + delta +
-			       ((u64)word_at(data, walk->pos + WORD) << DELTA_BITS);
+			time = walk->time +
+			       hyptrace_record_long_time(header, word_at(data, walk->pos + WORD));
 			break;
-		case TYPE_TIME_ABSOLUTE:
+		case HYPTRACE_TYPE_TIME_ABSOLUTE:
 			if (room < WORD)
 				return false;
 			length = WORD;
-			time = delta | ((u64)word_at(data, walk->pos + WORD) << DELTA_BITS);
+			time = hyptrace_record_long_time(header, word_at(data, walk->pos + WORD));
 			time &= ABSOLUTE_MASK;
 			if (walk->time & ~ABSOLUTE_MASK) {
 				time |= walk->time & ~ABSOLUTE_MASK;
@@ -79,7 +68,7 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 					time += ABSOLUTE_MASK + 1;
 			}
 			break;
-		case TYPE_LENGTH_WORD:
+		case HYPTRACE_TYPE_LENGTH_WORD:
 			/* the length word counts itself */
 			if (room < WORD)
 				return false;
@@ -100,7 +89,7 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 
 		walk->pos += WORD + length;
 		walk->time = time;
-		if (type < TYPE_PADDING)
+		if (type < HYPTRACE_TYPE_PADDING)
 			walk->events++;
 	}
 	return walk->pos == end;

@@ -16,6 +16,7 @@
 
 #include "env.h"
 #include "abi.h"
+#include "../uapi/linux/hyptrace_record.h"
 
 /**
  * struct hyptrace_subbuf - a sub-buffer, shared with the host: written, never
@@ -35,14 +36,7 @@ static_assert(sizeof(struct hyptrace_subbuf) == PAGE_SIZE);
 static_assert(offsetof(struct hyptrace_subbuf, data) ==
 	      offsetofend(struct hyptrace_subbuf, commit));
 
-/*
- * Record header: 5 bits type_len, 27 bits delta. A type_len of 1 to 28 is the
- * size of the payload in words, of 0 says that a word with the size follows.
- */
-#define HYPTRACE_TYPE_LEN_BITS		5
-#define HYPTRACE_DELTA_BITS		27
-#define HYPTRACE_TYPE_PADDING		29
-#define HYPTRACE_TYPE_TIME_EXTEND	30
+/* The largest payload whose size is in the record's header: see hyptrace_record.h. */
 #define HYPTRACE_MAX_SHORT		(28 * sizeof(u32))
 #define HYPTRACE_EXTEND_SIZE		(2 * sizeof(u32))
 /* What a time-extend record can carry: 27 bits, and a word. */
@@ -260,15 +254,6 @@ static inline struct hyptrace_slot *hyptrace_slot_at(struct hyptrace_ring *ring,
 			 [pos % HYPTRACE_SLOTS_PER_TABLE];
 }
 
-static __always_inline u32 hyptrace_record_header(u32 type_len, u32 delta)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return type_len << HYPTRACE_DELTA_BITS | delta;
-#else
-	return type_len | delta << HYPTRACE_TYPE_LEN_BITS;
-#endif
-}
-
 static inline struct hyptrace_slot *hyptrace_reader_slot(struct hyptrace_ring *ring)
 {
 	return hyptrace_slot_at(ring, ring->nr_pages - 1);
@@ -340,7 +325,7 @@ static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
 	if (data <= HYPTRACE_MAX_SHORT) {
 		*record++ = hyptrace_record_header(data / sizeof(u32), delta);
 	} else {
-		*record++ = hyptrace_record_header(0, delta);
+		*record++ = hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta);
 		*record++ = data + sizeof(u32);
 	}
 

@@ -10,21 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/hyptrace_record.h>
+
 #include "hyptrace.h"
 
-/* A record's header: 5 bits of type or length, 27 bits of time. */
-#define TYPE_BITS	5
-#define TYPE_MASK	((1U << TYPE_BITS) - 1)
-#define DELTA_BITS	27
-
-/* A type from 1 to 28 is the number of words of the payload. */
-#define TYPE_LONG	0	/* their length in bytes, its own included, is the first word */
-#define TYPE_PADDING	29
-#define TYPE_EXTEND	30
-#define TYPE_ABSOLUTE	31
-
-/* An absolute time has so many bits; the others are those of the time before. */
-#define ABSOLUTE_MASK	((UINT64_C(1) << 59) - 1)
+#define ABSOLUTE_MASK	((UINT64_C(1) << HYPTRACE_ABSOLUTE_BITS) - 1)
 
 #define WORD		sizeof(uint32_t)
 
@@ -127,21 +117,21 @@ static uint64_t absolute_time(uint64_t before, uint64_t time)
  */
 static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head, uint32_t *len)
 {
-	uint32_t room = dec->size - at - WORD, delta = head >> TYPE_BITS, word;
+	uint32_t room = dec->size - at - WORD, word;
 
 	if (room < WORD)
 		return false;
 	word = word_at(dec, at + WORD);
 	*len = WORD;
-	switch (head & TYPE_MASK) {
-	case TYPE_EXTEND:
-		dec->ts += delta + ((uint64_t)word << DELTA_BITS);
+	switch (hyptrace_record_type_len(head)) {
+	case HYPTRACE_TYPE_TIME_EXTEND:
+		dec->ts += hyptrace_record_long_time(head, word);
 		return true;
-	case TYPE_ABSOLUTE:
-		dec->ts = absolute_time(dec->ts, delta | (uint64_t)word << DELTA_BITS);
+	case HYPTRACE_TYPE_TIME_ABSOLUTE:
+		dec->ts = absolute_time(dec->ts, hyptrace_record_long_time(head, word));
 		return true;
 	}
-	dec->ts += delta;
+	dec->ts += hyptrace_record_delta(head);
 	*len = word;
 	return word >= WORD && word <= room && word % WORD == 0;
 }
@@ -177,22 +167,22 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 	/* the size is a multiple of a word, and so small that nothing overflows */
 	while (at < dec->size) {
 		head = word_at(dec, at);
-		type = head & TYPE_MASK;
-		if (type > TYPE_LONG && type < TYPE_PADDING) {
+		type = hyptrace_record_type_len(head);
+		if (type > HYPTRACE_TYPE_LENGTH_WORD && type < HYPTRACE_TYPE_PADDING) {
 			at += WORD;
 			len = type * WORD;
 			if (at + len > dec->size)
 				goto bad;
-			dec->ts += head >> TYPE_BITS;
+			dec->ts += hyptrace_record_delta(head);
 			return deliver(dec, rec, at, at + len);
 		}
 		/* a padding without time has no length: it goes to the end */
-		if (type == TYPE_PADDING && !(head >> TYPE_BITS))
+		if (type == HYPTRACE_TYPE_PADDING && !hyptrace_record_delta(head))
 			break;
 		if (!long_record(dec, at, head, &len))
 			goto bad;
 		at += WORD + len;
-		if (type == TYPE_LONG)
+		if (type == HYPTRACE_TYPE_LENGTH_WORD)
 			return deliver(dec, rec, at - len + WORD, at);
 	}
 	dec->next = dec->size;

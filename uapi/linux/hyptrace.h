@@ -29,14 +29,10 @@
  * Reading
  *	read() returns sub-buffers as the kernel's trace_pipe_raw does: byte for
  *	byte Linux ring-buffer pages, one to as many as fit: u64 time stamp, u64
- *	commit, and records, each a u32 and a payload, aligned to 4 bytes. The low
- *	5 bits of the u32 (of a little-endian machine; the high ones else) are
- *	type_len: 1 to 28 is the payload in words of 4 bytes, 0 says that a u32
- *	with the bytes of the payload and of itself follows, 29 is padding, 30 adds
- *	a u32 of time to the left of time_delta, which is the rest of the u32 and
- *	counts from the record before. Times are nanoseconds of CLOCK_BOOTTIME. A
- *	payload begins with the u16 id of the event; the rest of it is described by
- *	event-get of the netlink family.
+ *	commit, and records, each a u32 and a payload, aligned to 4 bytes.
+ *	linux/hyptrace_record.h says what is in the u32, and decodes it. Times are
+ *	nanoseconds of CLOCK_BOOTTIME. A payload begins with the u16 id of the event;
+ *	event-get of the netlink family describes the rest of it.
  *
  *	It blocks while there is no event unless O_NONBLOCK is
  *	set (-EAGAIN); an event that is there is seen after 10 ms at most. It
@@ -129,7 +125,7 @@
  *	has the time stamp begin. The writer takes those below begin first, in any
  *	order, and then overwrites the oldest of the others, but never the
  *	reader's. In a ring that discards, a sub-buffer before which events went
- *	missing begins with a record of padding: type_len 29, time_delta 1, a u32
+ *	missing begins with a record of padding: type_len 29, delta 1, a u32
  *	of 12, and their number as a u64.
  *
  *	A sub-buffer with commit 0 has nothing, whatever its time stamp. Of the

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See driver_walk.h. */
+#include "../../driver/subbuf.h"
+
+#include "driver_walk.h"
+
+/* Walk to @end from the time *@time, which becomes that of the last record; *@events counts. */
+bool driver_walk(const void *data, uint32_t end, uint64_t *time, uint32_t *events)
+{
+	struct hyptrace_walk walk = { .time = *time };
+	bool ret = hyptrace_subbuf_walk(data, end, &walk);
+
+	*time = walk.time;
+	*events = walk.events;
+
+	return ret;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's walk over records, for tests that also see hyp/, which has another
+ * struct hyptrace_subbuf.
+ */
+#ifndef DRIVER_WALK_H
+#define DRIVER_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool driver_walk(const void *data, uint32_t end, uint64_t *time, uint32_t *events);
+
+#endif /* DRIVER_WALK_H */

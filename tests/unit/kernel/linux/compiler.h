@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A header of the kernel, for files of driver/ that are tested on the host. */
+#ifndef KERNEL_COMPILER_H
+#define KERNEL_COMPILER_H
+
+#define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
+
+#endif /* KERNEL_COMPILER_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A header of the kernel, for files of driver/ that are tested on the host. */
+#ifndef KERNEL_TYPES_H
+#define KERNEL_TYPES_H
+
+#include_next <linux/types.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+#endif /* KERNEL_TYPES_H */

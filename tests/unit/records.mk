@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tests of the records' codec need: the writer, the driver's walk and the tools' decoder.
+
+record-srcs := $(hyp-srcs) driver_walk.c ../../driver/subbuf.c ../../tools/lib/decode.c ../../tools/lib/error.c
+# tools.mk comes later
+record-cflags = $(hyp-cflags) $(tools-cflags) -Ikernel -Wno-builtin-macro-redefined -U__BYTE_ORDER__
+
+test_record_little-srcs := $(record-srcs)
+test_record_little-cflags = $(record-cflags) -D__BYTE_ORDER__=__ORDER_LITTLE_ENDIAN__
+test_record_little-libs := $(hyp-libs)
+test_record_big-srcs := $(record-srcs)
+test_record_big-cflags = $(record-cflags) -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__
+test_record_big-libs := $(hyp-libs)
+$(O)/test_record_big: test_record_little.c

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The codec of records: what the writer of hyp/ writes, the driver and libhyptrace read.
+ * Built twice, in both byte orders, as far as the codec goes: __BYTE_ORDER__ decides
+ * where the bits of a header are, and the words stay the host's.
+ */
+#include "hyp_env.h"
+
+#include "../../tools/lib/hyptrace.h"
+
+#include "driver_walk.h"
+
+#define CPU		1
+#define NR_PAGES	3
+#define NR_EVENTS	100
+#define LONG_PAYLOAD	130	/* too long for a type_len */
+#define FAR_NS		(1ULL << 40)	/* too far for a delta */
+
+static struct env_ring host;
+static struct hyptrace_ring *ring;
+
+static int start(void **state)
+{
+	(void)state;
+	env_start(env_ring_pages(NR_PAGES));
+	env_cpu(CPU);
+	ring = &env_rings[CPU];
+	env_ring_load(&host, CPU, 0, NR_PAGES, HYPTRACE_RING_DISCARD);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, HYPTRACE_ALL_EVENTS, 0), 0);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
+	env_ring_free(&host);
+	env_stop();
+
+	return 0;
+}
+
+static void write_long(void)
+{
+	void *to = hyptrace_ring_reserve(ring, env_counter, LONG_PAYLOAD);
+
+	assert_non_null(to);
+	memset(to, 0, LONG_PAYLOAD);
+	hyptrace_ring_commit(ring, to, LONG_PAYLOAD);
+}
+
+/* Both readers find so many events in a sub-buffer, and the last one at that time. */
+static void check_readers(const void *subbuf, u32 expected, u64 expected_time)
+{
+	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	const u64 *header = subbuf;
+	struct hyptrace_record rec;
+	struct hyptrace_error err;
+	u64 time = header[0];
+	u32 events, nr = 0;
+
+	assert_true(driver_walk(header + 2, header[1], &time, &events));
+	assert_int_equal(events, expected);
+	assert_int_equal(time, expected_time);
+
+	assert_non_null(dec);
+	assert_int_equal(hyptrace_decoder_load(dec, subbuf, PAGE_SIZE, &err), 0);
+	while (hyptrace_decoder_next(dec, &rec, &err) > 0) {
+		nr++;
+		time = rec.ts;
+	}
+	assert_int_equal(nr, expected);
+	assert_int_equal(time, expected_time);
+	hyptrace_decoder_free(dec);
+}
+
+/* Where the bits are, spelt out: a codec that is wrong in both directions would pass the rest. */
+static void bits(void **state)
+{
+	const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	const u32 header = hyptrace_record_header(0x15, 0x5a5a5a5);
+
+	(void)state;
+	assert_int_equal(header, big ? 0xada5a5a5 : 0xb4b4b4b5);
+	assert_int_equal(hyptrace_record_type_len(header), 0x15);
+	assert_int_equal(hyptrace_record_delta(header), 0x5a5a5a5);
+	assert_true(hyptrace_record_long_time(header, 0x87654321) == 0x87654321ULL * 0x8000000 + 0x5a5a5a5);
+}
+
+/* Short and long records, and times that need a record of their own. */
+static void events(void **state)
+{
+	const struct hyptrace_subbuf *page = ring->page;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < NR_EVENTS; i++) {
+		env_counter += i % 20 == 10 ? FAR_NS : 10;
+		if (i % 10 == 9)
+			write_long();
+		else
+			hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
+	}
+	assert_ptr_equal(ring->page, page);
+	check_readers(page, NR_EVENTS, env_counter);
+}
+
+/* A sub-buffer that begins with what went missing. */
+static void gap(void **state)
+{
+	(void)state;
+	do {
+		env_counter += 10;
+		hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
+	} while (!ring->dropped);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SWAP, CPU, 0, 0), 0);
+	env_counter += 10;
+	hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
+	assert_int_equal(ring->page->commit, HYPTRACE_GAP_SIZE + 12);
+	check_readers(ring->page, 1, env_counter);
+}
+
+/* Times that only the kernel's own writer gives. */
+static void absolute_time(void **state)
+{
+	const u64 time = 0x123456789abcdef;
+	struct {
+		u64 time_stamp;
+		u64 commit;
+		u32 words[PAGE_SIZE / sizeof(u32) - 4];
+	} page = { .time_stamp = 1000, .commit = 4 * sizeof(u32) };
+
+	(void)state;
+	page.words[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_ABSOLUTE,
+					       time & (BIT(HYPTRACE_DELTA_BITS) - 1));
+	page.words[1] = time >> HYPTRACE_DELTA_BITS;
+	page.words[2] = hyptrace_record_header(1, 7);
+	check_readers(&page, 1, time + 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bits),
+		cmocka_unit_test_setup_teardown(events, start, stop),
+		cmocka_unit_test_setup_teardown(gap, start, stop),
+		cmocka_unit_test(absolute_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The headers of records: one codec for the writer, the driver and programs.
+ *
+ * A record begins with a u32 of two bit-fields, as in the kernel's own ring buffer:
+ * 5 bits of type_len, then 27 bits of delta. The first bit-field takes the low bits on
+ * a little-endian machine, and the high bits on a big-endian one.
+ *
+ *	type_len	what follows the header
+ *	0		a u32: bytes of the payload and of itself; the payload
+ *	1 to 28		the payload, of so many words of 4 bytes
+ *	29, delta 0	padding, to the end of the data
+ *	29		a u32: bytes of the padding and of itself; the padding
+ *	30		a u32: the high bits of a longer delta
+ *	31		a u32: the high bits of an absolute time, of which delta is the rest
+ *
+ * The next record begins at a multiple of 4 bytes.
+ */
+#ifndef _UAPI_LINUX_HYPTRACE_RECORD_H
+#define _UAPI_LINUX_HYPTRACE_RECORD_H
+
+#include <linux/types.h>
+
+#define HYPTRACE_TYPE_LEN_BITS		5
+#define HYPTRACE_DELTA_BITS		27
+
+#define HYPTRACE_TYPE_LENGTH_WORD	0
+#define HYPTRACE_TYPE_PADDING		29
+#define HYPTRACE_TYPE_TIME_EXTEND	30
+#define HYPTRACE_TYPE_TIME_ABSOLUTE	31
+
+/* Bits of an absolute time; the higher ones are those of the time before it. */
+#define HYPTRACE_ABSOLUTE_BITS		(HYPTRACE_DELTA_BITS + 32)
+
+/**
+ * hyptrace_record_header() - make the header of a record
+ * @type_len:	see above
+ * @delta:	nanoseconds since the record before, less than 2^HYPTRACE_DELTA_BITS
+ *
+ * Return: the header, to be stored as a u32 of this machine.
+ */
+static __always_inline __u32 hyptrace_record_header(__u32 type_len, __u32 delta)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return type_len << HYPTRACE_DELTA_BITS | delta;
+#else
+	return type_len | delta << HYPTRACE_TYPE_LEN_BITS;
+#endif
+}
+
+/**
+ * hyptrace_record_type_len() - what kind of record a header begins
+ * @header:	loaded as a u32 of this machine
+ *
+ * Return: its type_len.
+ */
+static __always_inline __u32 hyptrace_record_type_len(__u32 header)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return header >> HYPTRACE_DELTA_BITS;
+#else
+	return header & ((1U << HYPTRACE_TYPE_LEN_BITS) - 1);
+#endif
+}
+
+/**
+ * hyptrace_record_delta() - the time of a record
+ * @header:	loaded as a u32 of this machine
+ *
+ * Return: nanoseconds since the record before, or the low bits of a longer time.
+ */
+static __always_inline __u32 hyptrace_record_delta(__u32 header)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return header & ((1U << HYPTRACE_DELTA_BITS) - 1);
+#else
+	return header >> HYPTRACE_TYPE_LEN_BITS;
+#endif
+}
+
+/**
+ * hyptrace_record_long_time() - the time of a record of type_len 30 or 31
+ * @header:	loaded as a u32 of this machine
+ * @word:	the u32 that follows it
+ *
+ * Return: nanoseconds: since the record before, or of an absolute time.
+ */
+static __always_inline __u64 hyptrace_record_long_time(__u32 header, __u32 word)
+{
+	return (__u64)word << HYPTRACE_DELTA_BITS | hyptrace_record_delta(header);
+}
+
+#endif /* _UAPI_LINUX_HYPTRACE_RECORD_H */
