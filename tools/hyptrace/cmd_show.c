@@ -146,7 +146,7 @@ static void emit(struct show *show, struct source *src)
 	}
 	tell_lost(show, src, src->rec.lost);
 	stream_print_event(&show->lines, src->cpu, &src->rec);
-	show->lines.read++;
+	show->lines.printed++;
 }
 
 /* The next event of a source; false when there are no more. */
@@ -190,13 +190,13 @@ static void print_all(struct show *show)
 static void say_how_many(const struct show *show)
 {
 	const struct stream *lines = &show->lines;
-	const char *s = lines->read == 1 ? "" : "s";
+	const char *s = lines->printed == 1 ? "" : "s";
 
 	if (lines->lost || lines->lost_more)
-		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between", lines->read, s,
+		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between", lines->printed, s,
 			 lines->lost, lines->lost_more ? " or more" : "");
 	else
-		cmd_note("%" PRIu64 " event%s shown", lines->read, s);
+		cmd_note("%" PRIu64 " event%s shown", lines->printed, s);
 }
 
 static int show_cpus(struct show *show)

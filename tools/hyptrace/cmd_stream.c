@@ -3,7 +3,6 @@
  * hyptrace stream: events as they happen.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +99,8 @@ static int finish(struct stream *s, int code, bool started)
 	struct hyptrace_request req = { .remote = s->remote->name };
 	int ret = stream_stop(s);
 
+	/* once the rings are unloaded nobody can ask for them */
+	stream_count_end(s);
 	stream_close(s);
 	/*
 	 * What was loaded for this stream goes, even with events in it that were not
@@ -107,6 +108,7 @@ static int finish(struct stream *s, int code, bool started)
 	 */
 	if (started && s->remote->state == HYPTRACE_STATE_UNLOADED)
 		hyptrace_control(s->ctx->nl, HYPTRACE_CMD_UNLOAD, &req, NULL);
+	stream_count_unloaded(s);
 	return code ? code : ret;
 }
 
@@ -124,13 +126,14 @@ static int stream_cpus(struct stream *s)
 	hyptrace_free_cpus(cpus, nr);
 	if (!code)
 		code = start(s);
-	if (code)
-		return finish(s, code, false);
-
-	started = s->started;
-	code = finish(s, stream_run(s), started);
-	cmd_note("%" PRIu64 " event%s read, %" PRIu64 "%s lost", s->read, s->read == 1 ? "" : "s",
-		 s->lost, s->lost_more ? " or more" : "");
+	if (code) {
+		code = finish(s, code, false);
+	} else {
+		started = s->started;
+		code = finish(s, stream_run(s), started);
+		stream_count_say(s);
+	}
+	free(s->counts);
 	return code;
 }
 

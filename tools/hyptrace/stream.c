@@ -51,6 +51,7 @@
  * @asked:	when @buf was asked for last
  * @rec:	the next event, when @pending
  * @err:	what is wrong with a sub-buffer
+ * @damaged:	a sub-buffer was wrong, and what followed in it is lost
  * @asleep:	tracing is off and the ring is empty
  * @over:	nothing more is to be read
  */
@@ -65,6 +66,7 @@ struct stream_source {
 	struct hyptrace_record	rec;
 	struct hyptrace_error	err;
 	bool			pending;
+	bool			damaged;
 	bool			asleep;
 	bool			over;
 };
@@ -114,7 +116,7 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 		return attach_failed(s, cpu, &err);
 	}
 
-	s->nr_sources++;
+	s->counts[s->nr_sources++].cpu = cpu->id;
 	if (hyptrace_reader_latency(&src->reader, LATENCY_USEC, &err))
 		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
 				err.text);
@@ -142,7 +144,8 @@ int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int 
 	int code;
 
 	s->sources = calloc(nr ? nr : 1, sizeof(*s->sources));
-	if (!s->sources)
+	s->counts = calloc(nr ? nr : 1, sizeof(*s->counts));
+	if (!s->sources || !s->counts)
 		die_no_memory();
 	for (i = 0; i < nr; i++) {
 		code = open_source(s, &cpus[i]);
@@ -154,12 +157,12 @@ int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int 
 	s->merge = hyptrace_merge_new(s->nr_sources, s->bound / HELD_PART);
 	if (!s->merge)
 		die_no_memory();
-	return EXIT_DONE;
+	return stream_count_begin(s);
 }
 
 /**
  * stream_close - leave the rings
- * @s:		the stream
+ * @s:		the stream, of which only the counts are left
  */
 void stream_close(struct stream *s)
 {
@@ -172,7 +175,6 @@ void stream_close(struct stream *s)
 	}
 	free(s->sources);
 	s->sources = NULL;
-	s->nr_sources = 0;
 	hyptrace_merge_free(s->merge);
 	s->merge = NULL;
 }
@@ -202,9 +204,11 @@ static bool next_subbuf(struct stream_source *src, int ret)
 	const size_t subbuf = src->reader.subbuf_size;
 
 	for (;;) {
-		if (ret < 0)
+		if (ret < 0) {
 			cmd_note("CPU %d: %s; the rest of it is passed over", src->reader.cpu,
 				 src->err.text);
+			src->damaged = true;
+		}
 		if (src->len - src->pos < subbuf)
 			return false;
 		ret = hyptrace_decoder_load(src->dec, src->buf + src->pos, subbuf, &src->err);
@@ -226,13 +230,23 @@ static inline bool next_record(struct stream_source *src)
 
 static bool has_enough(const struct stream *s)
 {
-	return s->limit && s->read == s->limit;
+	return s->limit && s->printed == s->limit;
 }
 
 /* The time up to which events are wanted. */
 static uint64_t last_time(const struct stream *s)
 {
 	return s->ending && s->boot_clock ? s->end : UINT64_MAX;
+}
+
+/* The next event of a source was taken off the ring, and will not be printed. */
+static void discard(struct stream *s, unsigned int index)
+{
+	struct stream_source *src = &s->sources[index];
+
+	src->pending = false;
+	s->discarded++;
+	stream_count_lost(s, index, src->rec.lost);
 }
 
 /* A source's next event is there. */
@@ -244,7 +258,7 @@ static void found(struct stream *s, unsigned int index)
 
 	/* what happened after the end was asked for is not waited for */
 	if (src->rec.ts > last_time(s)) {
-		src->pending = false;
+		discard(s, index);
 		src->over = true;
 		hyptrace_merge_empty(s->merge, index, src->asked);
 		return;
@@ -262,7 +276,7 @@ static size_t read_size(const struct stream *s, const struct stream_source *src)
 	if (!s->limit)
 		return src->size;
 	/* no sub-buffer has more events than there is room for the smallest */
-	size = (s->limit - s->read) / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
+	size = (s->limit - s->printed) / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
 	if (size < subbuf)
 		return subbuf;
 	return size < src->size ? size : src->size;
@@ -298,13 +312,10 @@ static int ask(struct stream *s, unsigned int index)
 	return EXIT_DONE;
 }
 
-static void tell_lost(struct stream *s, const struct stream_source *src, uint64_t lost)
+static void tell_lost(struct stream *s, unsigned int index, uint64_t lost)
 {
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		s->lost_more = true;
-	else
-		s->lost += lost;
-	stream_print_lost(s, src->reader.cpu, lost);
+	stream_count_lost(s, index, lost);
+	stream_print_lost(s, s->counts[index].cpu, lost);
 }
 
 /* Print the next event, and those of the same source that follow it at once. */
@@ -313,18 +324,18 @@ static void emit(struct stream *s, unsigned int index)
 	struct stream_source *src = &s->sources[index];
 	uint64_t until = hyptrace_merge_until(s->merge, index);
 	/* without a limit it is 0, and this wraps around, which is as good */
-	uint64_t left = s->limit - s->read;
+	uint64_t left = s->limit - s->printed;
 
 	if (until > last_time(s))
 		until = last_time(s);
 	do {
 		if (src->rec.lost)
-			tell_lost(s, src, src->rec.lost);
+			tell_lost(s, index, src->rec.lost);
 		stream_print_event(s, src->reader.cpu, &src->rec);
 		src->pending = --left && next_record(src);
 	} while (src->pending && src->rec.ts <= until);
 
-	s->read = s->limit - left;
+	s->printed = s->limit - left;
 	if (src->pending)
 		found(s, index);
 }
@@ -476,6 +487,24 @@ static int run(struct stream *s, struct pollfd *fds)
 	return code;
 }
 
+/* What was read but not printed, and losses after which no event came. */
+static void count_rest(struct stream *s, unsigned int index)
+{
+	struct stream_source *src = &s->sources[index];
+	uint64_t lost;
+
+	if (src->pending)
+		discard(s, index);
+	while (next_record(src))
+		discard(s, index);
+	s->lost_more |= src->damaged;
+	lost = hyptrace_decoder_lost(src->dec);
+	if (lost && has_enough(s))
+		stream_count_lost(s, index, lost);
+	else if (lost)
+		tell_lost(s, index, lost);
+}
+
 /**
  * stream_run - print events until there are enough, or the end is asked for
  * @s:		the stream
@@ -486,18 +515,13 @@ int stream_run(struct stream *s)
 {
 	struct pollfd *fds = calloc(s->nr_sources + OTHER_FDS, sizeof(*fds));
 	unsigned int i;
-	uint64_t lost;
 	int code;
 
 	if (!fds)
 		die_no_memory();
 	code = run(s, fds);
-	/* losses after which no event came */
-	for (i = 0; i < s->nr_sources && !has_enough(s); i++) {
-		lost = hyptrace_decoder_lost(s->sources[i].dec);
-		if (lost)
-			tell_lost(s, &s->sources[i], lost);
-	}
+	for (i = 0; i < s->nr_sources; i++)
+		count_rest(s, i);
 	out_flush(&s->ctx->out);
 	free(fds);
 	return code;

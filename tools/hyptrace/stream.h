@@ -33,6 +33,22 @@ struct stream_head {
 };
 
 /**
+ * struct stream_count - what was lost of a CPU's events
+ * @cpu:	the CPU
+ * @told:	as records and sub-buffers have told
+ * @before:	by the ring's counters, when the stream began
+ * @after:	the same when it ended
+ * @unread:	events that were in the ring then
+ */
+struct stream_count {
+	unsigned int	cpu;
+	uint64_t	told;
+	uint64_t	before;
+	uint64_t	after;
+	uint64_t	unread;
+};
+
+/**
  * struct stream - what is streamed, and how
  * @ctx:	of the verb
  * @remote:	the remote
@@ -47,8 +63,10 @@ struct stream_head {
  * @started:	tracing was off and has been started
  * @boot_clock:	the time stamps are of CLOCK_BOOTTIME
  * @sources:	one per CPU
+ * @counts:	one per source
  * @nr_sources:	how many
- * @read:	events printed
+ * @printed:	events printed
+ * @discarded:	events that the ring has no more, and that were not printed
  * @lost:	events that went missing
  * @lost_more:	and some more of which nobody knows how many
  * @head:	of the last line that was printed
@@ -60,6 +78,7 @@ struct stream {
 	struct hyptrace_listener	*listener;
 	struct hyptrace_merge		*merge;
 	struct stream_source		*sources;
+	struct stream_count		*counts;
 	unsigned int			nr_sources;
 	uint64_t			limit;
 	uint64_t			bound;
@@ -71,7 +90,8 @@ struct stream {
 	bool				boot_clock;
 	bool				ending;
 	uint64_t			end;
-	uint64_t			read;
+	uint64_t			printed;
+	uint64_t			discarded;
 	uint64_t			lost;
 	bool				lost_more;
 	struct stream_head		head;
@@ -82,6 +102,13 @@ int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int 
 void stream_close(struct stream *s);
 int stream_run(struct stream *s);
 int stream_stop(struct stream *s);
+
+/* stream_count.c */
+int stream_count_begin(struct stream *s);
+void stream_count_lost(struct stream *s, unsigned int index, uint64_t lost);
+void stream_count_end(struct stream *s);
+void stream_count_unloaded(struct stream *s);
+void stream_count_say(const struct stream *s);
 
 /* stream_print.c */
 int stream_print_begin(struct stream *s, struct hyptrace_error *err);

@@ -98,3 +98,58 @@ told_lost()
 	same "$(of ".cpus[] | select(.cpu == $cpu).lost")" 0
 	drain -C "$cpu" --count 10 | ids | numbered 1 10
 }
+
+# said FILE: the figures of the last line on stderr, as "PRINTED DISCARDED LOST".
+said()
+{
+	tail -n 1 "$1" | sed -nE 's/^hyptrace: ([0-9]+) events? printed, ([0-9]+) discarded, ([0-9]+) lost$/\1 \2 \3/p'
+}
+
+@test "--count says what was discarded and lost, though the rings are unloaded" {
+	ht set --size 8K
+	ht enable selftest
+	for options in "-C 0" "-C 0 -j" "-C 0 -p --ns"; do
+		# shellcheck disable=SC2086 # words
+		stream_begin --count 3 $options
+		kill -STOP "$stream"
+		ht mark 1 --count 20000 -C 0
+		kill -CONT "$stream"
+		ended "$stream"
+		same "$code" 0
+		same "$(of .state)" unloaded
+		read -r printed discarded lost <<<"$(said "$err")"
+		same "$printed" 3 "printed with $options"
+		((discarded > 0 && lost > 0))
+		same "$((printed + discarded + lost))" 20000 "all events with $options"
+	done
+}
+
+@test "losses behind the last event are said before the rings are unloaded" {
+	ht set --size 8K --mode discard
+	ht enable selftest
+	for options in "-C 0" "-C 0 -j"; do
+		# shellcheck disable=SC2086 # words
+		stream_begin $options
+		kill -STOP "$stream"
+		ht mark 1 --count 20000 -C 0
+		kill -INT "$stream"
+		kill -CONT "$stream"
+		ended "$stream"
+		same "$code" 0
+		same "$(of .state)" unloaded
+		same "$(said "$err")" "$(wc -l <"$out") 0 $((20000 - $(wc -l <"$out")))"
+		(($(wc -l <"$out") > 0))
+	done
+}
+
+@test "rings that stay loaded tell the rest to the next stream" {
+	tracing_marks --size 8K
+	ht mark 1 --count 3000 -C 0
+	lost=$(total lost)
+	ht stream --count 3 -C 0 >/dev/null 2>"$BATS_TEST_TMPDIR/err"
+	same "$(said "$BATS_TEST_TMPDIR/err")" "3 $(($(total read) - 3)) $lost"
+	unread=$(total unread)
+	((unread > 0))
+	drain -C 0 2>"$BATS_TEST_TMPDIR/err" >/dev/null
+	same "$(said "$BATS_TEST_TMPDIR/err")" "$unread 0 0"
+}

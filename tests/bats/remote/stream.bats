@@ -197,7 +197,7 @@ load ../helper
 	# nothing is there any more
 	run -0 --separate-stderr ht stream --no-start
 	same "$output" ""
-	[[ $stderr == *"0 events read, 0 lost" ]]
+	[[ $stderr == *"0 events printed, 0 discarded, 0 lost" ]]
 }
 
 @test "--no-start goes on until tracing is stopped" {
@@ -216,7 +216,7 @@ load ../helper
 	tracing_marks
 	ht mark 1 -C 0
 	run -0 --separate-stderr ht stream --count 1
-	[[ $stderr == *" 1 event read, 0 lost" ]]
+	[[ $stderr == *" 1 event printed, 0 discarded, 0 lost" ]]
 }
 
 @test "JSON Lines: an object a line" {
