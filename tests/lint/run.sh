@@ -6,6 +6,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/series.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/checkpatch.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 
 # The series that is fetched for its checkers where the cache has no kernel tree.
 checkers=6.12
@@ -136,21 +137,6 @@ check_man_pages()
 	mandoc -Tlint -W warning "${list[@]}"
 }
 
-# A user's program in C or C++ includes one header and nothing before it.
-check_uapi_alone()
-{
-	local header language bad=0
-	need g++
-	for header in $(those 'uapi/linux/*.h'); do
-		for language in c:gcc:-std=c99 c++:g++:-std=c++98; do
-			IFS=: read -r kind compiler standard <<<"$language"
-			echo "#include <${header#uapi/}>" | "$compiler" -x "$kind" "$standard" -Wall -Wextra -Werror \
-				-fsyntax-only -Iuapi -idirafter tools/lib/compat - || bad=1
-		done
-	done
-	return "$bad"
-}
-
 # builds FOLDER: its makefile builds it without a warning.
 builds()
 {
@@ -158,11 +144,6 @@ builds()
 	rsync -a --exclude=/.git --exclude='*.o' --exclude='*.a' "$repo/" "$work/copy/"
 	make -s -C "$work/copy/$1" clean >/dev/null 2>&1 || true
 	make -s -C "$work/copy/$1" -j"$(nproc)" CC="gcc -Wall -Wextra -Werror"
-}
-
-check_tools_build()
-{
-	builds tools
 }
 
 check_unit_tests_build()

@@ -43,7 +43,7 @@ static void remote(void **state)
 	assert_string_equal(remote.clock, "");
 	assert_int_equal(remote.state, HYPTRACE_STATE_TRACING);
 	assert_true(remote.size_had == UINT64_C(1) << 40);
-	assert_true(remote.protected);
+	assert_true(remote.is_protected);
 	assert_int_equal(remote.readers, 0);
 	free(remote.description);
 	free(remote.clock);

@@ -477,13 +477,13 @@ static void digits(void **state)
 		value = i < 60 ? power - 1 + i % 3 : noisy_value();
 
 		snprintf(expected, sizeof(expected), "%llu", (unsigned long long)value);
-		*digits_decimal(text, value) = '\0';
+		*hyptrace_digits_decimal(text, value) = '\0';
 		assert_string_equal(text, expected);
 		snprintf(expected, sizeof(expected), "%llx", (unsigned long long)value);
-		*digits_hex(text, value, 'a') = '\0';
+		*hyptrace_digits_hex(text, value, 'a') = '\0';
 		assert_string_equal(text, expected);
 		snprintf(expected, sizeof(expected), "%04u", (unsigned int)(value % 10000));
-		*digits_four(text, value % 10000) = '\0';
+		*hyptrace_digits_four(text, value % 10000) = '\0';
 		assert_string_equal(text, expected);
 	}
 }

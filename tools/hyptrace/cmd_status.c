@@ -54,7 +54,7 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	printer_size(p, "subbuf_size", remote->subbuf_size);
 	printer_str(p, "clock", remote->clock);
 	printer_uint(p, "readers", remote->readers);
-	printer_bool(p, "protected", remote->protected);
+	printer_bool(p, "protected", remote->is_protected);
 	printer_table(p, "cpus");
 	for (i = 0; i < nr; i++)
 		print_cpu(p, &cpus[i]);

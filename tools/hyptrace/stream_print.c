@@ -29,7 +29,7 @@
 
 static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
 {
-	char *end = digits_decimal(to, value);
+	char *end = hyptrace_digits_decimal(to, value);
 	unsigned int len = end - to;
 
 	if (len >= width)
@@ -64,7 +64,7 @@ static noinline void new_tick(struct stream_head *head, unsigned int cpu, uint64
 		new_second(head, cpu, ts);
 	tick = (ts - head->second) / NSEC_PER_TICK;
 	head->tick = head->second + (uint64_t)tick * NSEC_PER_TICK;
-	digits_four(head->text + head->len - TICK_DIGITS, tick);
+	hyptrace_digits_four(head->text + head->len - TICK_DIGITS, tick);
 }
 
 static char *put_head(struct stream *s, char *to, unsigned int cpu, uint64_t ts)
@@ -75,11 +75,11 @@ static char *put_head(struct stream *s, char *to, unsigned int cpu, uint64_t ts)
 	if (ts - head->tick >= NSEC_PER_TICK || cpu != head->cpu)
 		new_tick(head, cpu, ts);
 	nsec = ts - head->tick;
-	to = digits_text(to, head->text, head->len);
-	to = digits_pair(to, nsec / NSEC_PER_USEC);
+	to = hyptrace_digits_text(to, head->text, head->len);
+	to = hyptrace_digits_pair(to, nsec / NSEC_PER_USEC);
 	if (s->nanoseconds) {
 		*to++ = '0' + nsec / 100 % 10;
-		to = digits_pair(to, nsec % 100);
+		to = hyptrace_digits_pair(to, nsec % 100);
 	}
 	*to++ = ':';
 	*to++ = ' ';

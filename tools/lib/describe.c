@@ -99,7 +99,7 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 	remote->nr_cpus = get_u32(tb[HYPTRACE_A_REMOTE_NR_CPUS]);
 	remote->nr_events = get_u32(tb[HYPTRACE_A_REMOTE_NR_EVENTS]);
 	remote->readers = get_u32(tb[HYPTRACE_A_REMOTE_READERS]);
-	remote->protected = get_bool(tb[HYPTRACE_A_REMOTE_PROTECTED]);
+	remote->is_protected = get_bool(tb[HYPTRACE_A_REMOTE_PROTECTED]);
 
 	if (get_string(&remote->description, tb[HYPTRACE_A_REMOTE_DESCRIPTION]) ||
 	    get_string(&remote->clock, tb[HYPTRACE_A_REMOTE_CLOCK])) {

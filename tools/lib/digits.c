@@ -11,8 +11,8 @@
 static inline char *put_four(char *to, uint32_t value)
 {
 	if (value < 100)
-		return digits_two(to, value);
-	return digits_pair(digits_two(to, value / 100), value % 100);
+		return hyptrace_digits_two(to, value);
+	return hyptrace_digits_pair(hyptrace_digits_two(to, value / 100), value % 100);
 }
 
 /* All but the last eight digits, and these */
@@ -21,24 +21,24 @@ static __attribute__((noinline)) char *put_rest(char *to, uint64_t value)
 	const uint32_t part = 100000000;
 	uint32_t low = value % part;
 
-	return digits_four(digits_four(digits_long(to, value / part), low / 10000), low % 10000);
+	return hyptrace_digits_four(hyptrace_digits_four(hyptrace_digits_long(to, value / part), low / 10000), low % 10000);
 }
 
 /**
- * digits_long - put a number of any length in decimal
+ * hyptrace_digits_long - put a number of any length in decimal
  * @to:		where
  * @value:	the number
  *
  * Return: the end of it.
  */
-char *digits_long(char *to, uint64_t value)
+char *hyptrace_digits_long(char *to, uint64_t value)
 {
 	uint32_t low = value;
 
 	if (value < 10000)
 		return put_four(to, low);
 	if (value < 100000000)
-		return digits_four(put_four(to, low / 10000), low % 10000);
+		return hyptrace_digits_four(put_four(to, low / 10000), low % 10000);
 	return put_rest(to, value);
 }
 
@@ -57,14 +57,14 @@ static uint64_t hex_word(uint32_t value, char ten)
 }
 
 /**
- * digits_hex - put a number in hexadecimal
+ * hyptrace_digits_hex - put a number in hexadecimal
  * @to:		where
  * @value:	the number
  * @ten:	'a' or 'A'
  *
  * Return: the end of it.
  */
-char *digits_hex(char *to, uint64_t value, char ten)
+char *hyptrace_digits_hex(char *to, uint64_t value, char ten)
 {
 	unsigned int len = (64 - __builtin_clzll(value | 1) + 3) / 4;
 	/* what is behind the digits is copied, too */

@@ -22,23 +22,23 @@
 	#tens "0" #tens "1" #tens "2" #tens "3" #tens "4" \
 	#tens "5" #tens "6" #tens "7" #tens "8" #tens "9"
 
-static const char digits_pairs[] =
+static const char hyptrace_digits_pairs[] =
 	DIGITS_TEN(0) DIGITS_TEN(1) DIGITS_TEN(2) DIGITS_TEN(3) DIGITS_TEN(4)
 	DIGITS_TEN(5) DIGITS_TEN(6) DIGITS_TEN(7) DIGITS_TEN(8) DIGITS_TEN(9);
 
 /* digits.c */
-char *digits_long(char *to, uint64_t value);
-char *digits_hex(char *to, uint64_t value, char ten);
+char *hyptrace_digits_long(char *to, uint64_t value);
+char *hyptrace_digits_hex(char *to, uint64_t value, char ten);
 
 /**
- * digits_text - put a text
+ * hyptrace_digits_text - put a text
  * @to:		where
  * @text:	what, with DIGITS_SLACK bytes behind that may be read
  * @len:	its length
  *
  * Return: the end of it.
  */
-static inline char *digits_text(char *to, const char *text, size_t len)
+static inline char *hyptrace_digits_text(char *to, const char *text, size_t len)
 {
 	memcpy(to, text, DIGITS_SLACK);
 	if (__builtin_expect(len > DIGITS_SLACK, 0))
@@ -47,49 +47,49 @@ static inline char *digits_text(char *to, const char *text, size_t len)
 }
 
 /**
- * digits_pair - put two digits
+ * hyptrace_digits_pair - put two digits
  * @to:		where
  * @value:	less than 100
  *
  * Return: the end of it.
  */
-static inline char *digits_pair(char *to, uint32_t value)
+static inline char *hyptrace_digits_pair(char *to, uint32_t value)
 {
-	memcpy(to, digits_pairs + 2 * value, 2);
+	memcpy(to, hyptrace_digits_pairs + 2 * value, 2);
 	return to + 2;
 }
 
 /**
- * digits_four - put four digits
+ * hyptrace_digits_four - put four digits
  * @to:		where
  * @value:	less than 10000
  *
  * Return: the end of it.
  */
-static inline char *digits_four(char *to, uint32_t value)
+static inline char *hyptrace_digits_four(char *to, uint32_t value)
 {
-	return digits_pair(digits_pair(to, value / 100), value % 100);
+	return hyptrace_digits_pair(hyptrace_digits_pair(to, value / 100), value % 100);
 }
 
 /* Less than 100, and without a zero in front */
-static inline char *digits_two(char *to, uint32_t value)
+static inline char *hyptrace_digits_two(char *to, uint32_t value)
 {
 	if (value >= 10)
-		return digits_pair(to, value);
+		return hyptrace_digits_pair(to, value);
 	*to = '0' + value;
 	return to + 1;
 }
 
 /**
- * digits_decimal - put a number in decimal
+ * hyptrace_digits_decimal - put a number in decimal
  * @to:		where
  * @value:	the number
  *
  * Return: the end of it.
  */
-static inline char *digits_decimal(char *to, uint64_t value)
+static inline char *hyptrace_digits_decimal(char *to, uint64_t value)
 {
-	return value < 100 ? digits_two(to, value) : digits_long(to, value);
+	return value < 100 ? hyptrace_digits_two(to, value) : hyptrace_digits_long(to, value);
 }
 
 #endif /* HYPTRACE_DIGITS_H */

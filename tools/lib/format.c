@@ -147,7 +147,7 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 		trace_seq_destroy(&fmts->seq);
 	}
 	for (i = 0; fmts->by_id && i < fmts->nr_ids; i++)
-		print_free(fmts->by_id[i].print);
+		hyptrace_print_free(fmts->by_id[i].print);
 	free(fmts->by_id);
 	free(fmts);
 }
@@ -174,8 +174,8 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 			continue;
 		if (asprintf(&lead, "%s%s%s", before, format->event->name, after) < 0)
 			return hyptrace_error_set(err, ENOMEM, "out of memory");
-		print_free(format->print);
-		format->print = print_new(format->tep_event, format->event->size, lead);
+		hyptrace_print_free(format->print);
+		format->print = hyptrace_print_new(format->tep_event, format->event->size, lead);
 		free(lead);
 	}
 	return 0;
@@ -203,7 +203,7 @@ char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hy
 	print = id < fmts->nr_ids ? fmts->by_id[id].print : NULL;
 	if (!print || rec->size < print->size)
 		return NULL;
-	return print_run(print, rec->data, to);
+	return hyptrace_print_run(print, rec->data, to);
 }
 
 /**

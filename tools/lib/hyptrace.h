@@ -18,6 +18,13 @@
 #include <linux/hyptrace.h>
 #include <linux/hyptrace_netlink.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The library hides all other functions. */
+#pragma GCC visibility push(default)
+
 #define HYPTRACE_DEVICE		"/dev/hyptrace"
 
 /* What a sentence about an error may grow to. */
@@ -93,7 +100,7 @@ int hyptrace_nl_group(struct hyptrace_nl *nl);
  * @nr_cpus:	CPUs that have, or would have, a ring
  * @nr_events:	how many events it has
  * @readers:	descriptors that are attached
- * @protected:	the writer does not trust the host
+ * @is_protected: the writer does not trust the host
  */
 struct hyptrace_remote {
 	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -108,7 +115,7 @@ struct hyptrace_remote {
 	uint32_t	nr_cpus;
 	uint32_t	nr_events;
 	uint32_t	readers;
-	bool		protected;
+	bool		is_protected;
 };
 
 /**
@@ -421,5 +428,11 @@ enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsig
 uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int source);
 uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge);
 void hyptrace_merge_finish(struct hyptrace_merge *merge);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* HYPTRACE_LIB_H */

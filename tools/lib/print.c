@@ -16,7 +16,7 @@
 
 static inline char *put_span(const struct span *span, char *to)
 {
-	return digits_text(to, span->text, span->len);
+	return hyptrace_digits_text(to, span->text, span->len);
 }
 
 /* Have the text from @from to @to take @width columns. */
@@ -43,7 +43,7 @@ static char *put_number(const struct step *step, char *to, uint64_t value)
 		*to++ = step->ten + ('x' - 'a');
 	}
 	digits = to;
-	to = step->ten ? digits_hex(to, value, step->ten) : digits_decimal(to, value);
+	to = step->ten ? hyptrace_digits_hex(to, value, step->ten) : hyptrace_digits_decimal(to, value);
 	if (step->fill == '0')
 		return widen(digits, to, step->width - (digits - from), '0');
 	return widen(from, to, step->width, ' ');
@@ -53,7 +53,7 @@ static char *put_unnamed(char *to, uint64_t value)
 {
 	*to++ = '0';
 	*to++ = 'x';
-	return digits_hex(to, value, 'a');
+	return hyptrace_digits_hex(to, value, 'a');
 }
 
 static noinline char *put_symbol(const struct step *step, char *to, uint64_t value)
@@ -128,20 +128,20 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
 			*to++ = '-';
 			value = -value;
 		}
-		return digits_decimal(to, value);
+		return hyptrace_digits_decimal(to, value);
 	}
 	return put_rarely(step, to, value);
 }
 
 /**
- * print_run - print an event
+ * hyptrace_print_run - print an event
  * @print:	its format
  * @data:	its payload
  * @to:		where; with room for HYPTRACE_LINE_MAX bytes
  *
  * Return: the end of the text, which has no NUL.
  */
-char *print_run(const struct print *print, const void *data, char *to)
+char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 {
 	const struct step *step = print->steps;
 	uint64_t small = 0;
@@ -157,10 +157,10 @@ char *print_run(const struct print *print, const void *data, char *to)
 }
 
 /**
- * print_free - free the steps
+ * hyptrace_print_free - free the steps
  * @print:	the steps, or NULL
  */
-void print_free(struct print *print)
+void hyptrace_print_free(struct print *print)
 {
 	if (!print)
 		return;

@@ -87,10 +87,10 @@ struct print {
 };
 
 /* print_build.c */
-struct print *print_new(struct tep_event *event, uint32_t size, const char *lead);
+struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead);
 
 /* print.c */
-void print_free(struct print *print);
-char *print_run(const struct print *print, const void *data, char *to);
+void hyptrace_print_free(struct print *print);
+char *hyptrace_print_run(const struct print *print, const void *data, char *to);
 
 #endif /* HYPTRACE_PRINT_H */

@@ -297,7 +297,7 @@ static unsigned int count(const char *text, char c)
 }
 
 /**
- * print_new - make steps of a print format
+ * hyptrace_print_new - make steps of a print format
  * @event:	as libtraceevent has parsed it
  * @size:	bytes of its payload
  * @lead:	what is printed first; at most a few words
@@ -305,7 +305,7 @@ static unsigned int count(const char *text, char c)
  * Return: the steps, NULL if there is something in it that only libtraceevent can
  * print, or without memory.
  */
-struct print *print_new(struct tep_event *event, uint32_t size, const char *lead)
+struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead)
 {
 	const struct tep_print_fmt *fmt = &event->print_fmt;
 	struct builder b = { .event = event, .room = length(lead) + DIGITS_SLACK };
@@ -328,6 +328,6 @@ struct print *print_new(struct tep_event *event, uint32_t size, const char *lead
 	if (add_format(&b, fmt->format, fmt->args) && b.room <= HYPTRACE_LINE_MAX)
 		return print;
 fail:
-	print_free(print);
+	hyptrace_print_free(print);
 	return NULL;
 }
