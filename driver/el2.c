@@ -4,18 +4,18 @@
  * are not for modules; used by hyptrace_pkvm.ko only.
  */
 #include <linux/export.h>
+#include <linux/kvm_host.h>
 #include <linux/mm.h>
 
 #include <asm/arch_timer.h>
-#include <asm/kvm_host.h>
 #include <asm/kvm_mmu.h>
 #include <asm/virt.h>
 
 #include "el2.h"
 
 /*
- * Not kvm_call_hyp_nvhe(), which warns: without protection there may be nobody at
- * EL2 while no guest is (kvm.enable_virt_at_load=0), and the stub there refuses.
+ * Not kvm_call_hyp_nvhe(), which warns when the stub at EL2 refuses: the hypervisor is
+ * not there before hold(), nor while the machine reboots.
  */
 static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
@@ -74,5 +74,8 @@ const struct hyptrace_el2 hyptrace_el2 = {
 	.map		= el2_map,
 	.why_not	= el2_why_not,
 	.is_protected	= el2_is_protected,
+	.hold		= kvm_hold_virtualization,
+	.release	= kvm_release_virtualization,
+	.counter_rate	= arch_timer_get_rate,
 };
 EXPORT_SYMBOL_GPL(hyptrace_el2);

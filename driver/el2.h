@@ -16,12 +16,21 @@
  * @why_not:	NULL if there is an EL2 to be called, else a sentence that says
  *		why there is none
  * @is_protected: EL2 does not trust this kernel
+ * @hold:	keep the hypervisor at EL2 while there is no VM: without protection, and with
+ *		kvm.enable_virt_at_load=0, KVM removes it with the last VM. Sleeps; 0 or a
+ *		negative errno
+ * @release:	undo one successful hold(). Sleeps
+ * @counter_rate: Hz of the physical counter, as this kernel counts its own time by it:
+ *		the device tree's clock-frequency goes before CNTFRQ_EL0
  */
 struct hyptrace_el2 {
 	s64		(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
 	int		(*map)(struct page *page);
 	const char	*(*why_not)(void);
 	bool		(*is_protected)(void);
+	int		(*hold)(void);
+	void		(*release)(void);
+	u32		(*counter_rate)(void);
 };
 
 extern const struct hyptrace_el2 hyptrace_el2;

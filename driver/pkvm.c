@@ -69,15 +69,21 @@ static int __init hyptrace_pkvm_init(void)
 		goto err_put_el2;
 	}
 
+	ret = el2->hold();
+	if (ret) {
+		pr_err("KVM cannot enable the hypervisor: %pe\n", ERR_PTR(ret));
+		goto err_put_el2;
+	}
+
 	writer.call = el2->call;
-	writer.frequency = arch_timer_get_cntfrq();
+	writer.frequency = el2->counter_rate();
 	/* a protected EL2 maps what it shares by itself */
 	if (!el2->is_protected())
 		writer.map = el2->map;
 	writer.parks = el2->is_protected();
 	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
 	if (ret)
-		goto err_put_el2;
+		goto err_release_el2;
 
 	desc.protected = el2->is_protected();
 	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
@@ -92,6 +98,8 @@ static int __init hyptrace_pkvm_init(void)
 
 err_exit_writer:
 	hyptrace_writer_exit(&writer);
+err_release_el2:
+	el2->release();
 err_put_el2:
 	symbol_put(hyptrace_el2);
 	return ret;
@@ -102,6 +110,7 @@ static void __exit hyptrace_pkvm_exit(void)
 {
 	hyptrace_remote_unregister(remote);
 	hyptrace_writer_exit(&writer);
+	el2->release();
 	symbol_put(hyptrace_el2);
 }
 module_exit(hyptrace_pkvm_exit);

@@ -144,6 +144,10 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 		return -EPROTO;
 	}
 
+	ret = hyptrace_writer_recover(writer);
+	if (ret)
+		return ret;
+
 	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &writer->hotplug);
 	if (ret)
 		pr_err("%s: cannot follow CPUs that come and go: %pe\n",

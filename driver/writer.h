@@ -109,6 +109,9 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 int hyptrace_writer_take_back(struct hyptrace_writer *writer,
 			      struct hyptrace_buffer *buf, u64 spare);
 
+/* writer_recover.c */
+int hyptrace_writer_recover(struct hyptrace_writer *writer);
+
 /* writer_clock.c */
 void hyptrace_clock_init(struct hyptrace_writer *writer);
 void hyptrace_clock_start(struct hyptrace_writer *writer);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Taking down the rings that an earlier module left at the writer. Called by writer.c.
+ *
+ * A module that cannot get its rings back leaves them behind: without this, each later
+ * load would be refused with -EBUSY until the machine reboots. The host's memory of
+ * those rings stays lost: nobody knows its pages any more.
+ */
+#include <linux/cpu.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "../hyp/abi.h"
+#include "writer.h"
+
+/* No ring needs more calls: each call handles at least one page. */
+#define MAX_STEPS	HYPTRACE_RING_MAX_PAGES(PAGE_SIZE)
+
+static void detach_this_cpu(void *arg)
+{
+	struct hyptrace_writer *writer = arg;
+
+	writer->call(HYPTRACE_OP_DETACH, smp_processor_id(), 0, 0);
+}
+
+/* Only a CPU itself can detach, unless it is parked. What cannot be detached cannot be freed. */
+static void detach_all(struct hyptrace_writer *writer)
+{
+	unsigned int cpu;
+
+	on_each_cpu(detach_this_cpu, writer, true);
+	for_each_possible_cpu(cpu) {
+		if (!cpu_online(cpu))
+			writer->call(HYPTRACE_OP_DETACH, cpu, 0, 0);
+	}
+}
+
+/* Repeat an op until there is no more to do: 0 or a negative errno; *@steps counts. */
+static s64 repeat(struct hyptrace_writer *writer, u64 op, u64 which, unsigned long *steps)
+{
+	s64 ret;
+
+	while ((ret = writer->call(op, which, 0, 0)) > 0) {
+		if (++*steps > MAX_STEPS)
+			return -EPROTO;
+		cond_resched();
+	}
+
+	return ret;
+}
+
+/* Both rings of a CPU. A retired ring can only be freed when all its events have moved. */
+static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned long *steps)
+{
+	s64 ret;
+
+	ret = repeat(writer, HYPTRACE_OP_MOVE, cpu, steps);
+	/* that is: no ring is retired */
+	if (ret && ret != -ENODEV)
+		return ret;
+
+	return repeat(writer, HYPTRACE_OP_RING_FREE, cpu | HYPTRACE_SPARE_RING, steps) ?:
+	       repeat(writer, HYPTRACE_OP_RING_FREE, cpu, steps);
+}
+
+/**
+ * hyptrace_writer_recover() - take down the rings that an earlier module left
+ * @writer:	answers, and is used by nobody else
+ *
+ * Context: process, sleeps.
+ * Return: 0, also if there are none; -EBUSY if the CPU of such a ring is off and
+ * attached, or what the writer answered; the log says more.
+ */
+int hyptrace_writer_recover(struct hyptrace_writer *writer)
+{
+	unsigned int cpu, nr_found = 0;
+	unsigned long steps;
+	s64 ret = 0;
+
+	cpus_read_lock();
+	detach_all(writer);
+	for_each_possible_cpu(cpu) {
+		steps = 0;
+		ret = free_rings(writer, cpu, &steps);
+		if (ret)
+			break;
+		nr_found += !!steps;
+	}
+	cpus_read_unlock();
+
+	if (nr_found)
+		pr_warn("%s: freed the rings of %u CPUs that an earlier module left\n",
+			writer->name, nr_found);
+	if (ret == -EBUSY)
+		pr_err("%s: CPU %u is off and still attached to a ring of an earlier module: bring it online, then load this module again\n",
+		       writer->name, cpu);
+	else if (ret)
+		pr_err("%s: the ring that an earlier module left on CPU %u cannot be freed: %lld\n",
+		       writer->name, cpu, ret);
+
+	return ret;
+}
