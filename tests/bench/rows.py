@@ -17,7 +17,7 @@ GOALS = {
     "el2_insns_disabled": ("instructions", 4),
     "bytes_per_hyp_enter": ("bytes", 12),
     "writer_ns_const": ("ns", 2.0),
-    "stream_insns_per_event": ("instructions", 250),
+    "stream_insns_per_event": ("instructions", 220),
     "drain_insns_per_event": ("instructions", 10),
     "stream_latency_ms": ("ms", 10),
     "load_us_per_mib": ("us", "peer"),

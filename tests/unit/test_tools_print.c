@@ -486,6 +486,15 @@ static void digits(void **state)
 		*hyptrace_digits_four(text, value % 10000) = '\0';
 		assert_string_equal(text, expected);
 	}
+	/* each half of eight digits */
+	for (i = 0; i < 10000; i++) {
+		snprintf(expected, sizeof(expected), "%u", i);
+		*hyptrace_digits_decimal(text, i) = '\0';
+		assert_string_equal(text, expected);
+		snprintf(expected, sizeof(expected), "%u", i * 10000 + 9999 - i);
+		*hyptrace_digits_decimal(text, i * 10000 + 9999 - i) = '\0';
+		assert_string_equal(text, expected);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -48,7 +48,7 @@ static inline void out_putc(struct out *out, char c)
  */
 static inline char *out_room(struct out *out, size_t size)
 {
-	if (sizeof(out->buf) - out->len < size)
+	if (out->len > sizeof(out->buf) - size)
 		out_flush(out);
 	return out->buf + out->len;
 }

@@ -325,6 +325,7 @@ static void emit(struct stream *s, unsigned int index)
 	uint64_t until = hyptrace_merge_until(s->merge, index);
 	/* without a limit it is 0, and this wraps around, which is as good */
 	uint64_t left = s->limit - s->printed;
+	bool more;
 
 	if (until > last_time(s))
 		until = last_time(s);
@@ -332,9 +333,10 @@ static void emit(struct stream *s, unsigned int index)
 		if (src->rec.lost)
 			tell_lost(s, index, src->rec.lost);
 		stream_print_event(s, src->reader.cpu, &src->rec);
-		src->pending = --left && next_record(src);
-	} while (src->pending && src->rec.ts <= until);
+		more = --left && next_record(src);
+	} while (more && src->rec.ts <= until);
 
+	src->pending = more;
 	s->printed = s->limit - left;
 	if (src->pending)
 		found(s, index);

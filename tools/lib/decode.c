@@ -95,6 +95,11 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 	return 0;
 }
 
+static inline bool is_short(uint32_t type)
+{
+	return type > HYPTRACE_TYPE_LENGTH_WORD && type < HYPTRACE_TYPE_PADDING;
+}
+
 static inline uint32_t word_at(const struct hyptrace_decoder *dec, uint32_t offset)
 {
 	uint32_t word;
@@ -149,6 +154,36 @@ static inline int deliver(struct hyptrace_decoder *dec, struct hyptrace_record *
 	return 1;
 }
 
+/* The record was no event, the next one may be. */
+#define GO_ON	2
+
+/* What is no short record that fits: stays out of the way of those, which are many. */
+static __attribute__((noinline)) int other_record(struct hyptrace_decoder *dec,
+						  struct hyptrace_record *rec,
+						  struct hyptrace_error *err)
+{
+	const uint32_t at = dec->next;
+	uint32_t head, type, len;
+
+	/* the size is a multiple of a word, and so small that nothing overflows */
+	if (at >= dec->size)
+		return 0;
+	head = word_at(dec, at);
+	type = hyptrace_record_type_len(head);
+	dec->next = dec->size;
+	/* a padding without time has no length: it goes to the end */
+	if (type == HYPTRACE_TYPE_PADDING && !hyptrace_record_delta(head))
+		return 0;
+	if (is_short(type) || !long_record(dec, at, head, &len))
+		return hyptrace_error_set(err, EBADMSG,
+					  "a sub-buffer with a bad record at byte %u of its data",
+					  at);
+	if (type == HYPTRACE_TYPE_LENGTH_WORD)
+		return deliver(dec, rec, at + 2 * WORD, at + WORD + len);
+	dec->next = at + WORD + len;
+	return GO_ON;
+}
+
 /**
  * hyptrace_decoder_next - the next record
  * @dec:	the decoder
@@ -161,36 +196,23 @@ static inline int deliver(struct hyptrace_decoder *dec, struct hyptrace_record *
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  struct hyptrace_error *err)
 {
-	const uint32_t before = dec->next;
-	uint32_t at = before, head, type, len;
+	uint32_t head, type, from, to;
+	int ret;
 
-	/* the size is a multiple of a word, and so small that nothing overflows */
-	while (at < dec->size) {
-		head = word_at(dec, at);
-		type = hyptrace_record_type_len(head);
-		if (type > HYPTRACE_TYPE_LENGTH_WORD && type < HYPTRACE_TYPE_PADDING) {
-			at += WORD;
-			len = type * WORD;
-			if (at + len > dec->size)
-				goto bad;
-			dec->ts += hyptrace_record_delta(head);
-			return deliver(dec, rec, at, at + len);
+	do {
+		from = dec->next + WORD;
+		if (from < dec->size) {
+			head = word_at(dec, dec->next);
+			type = hyptrace_record_type_len(head);
+			to = from + type * WORD;
+			if (is_short(type) && to <= dec->size) {
+				dec->ts += hyptrace_record_delta(head);
+				return deliver(dec, rec, from, to);
+			}
 		}
-		/* a padding without time has no length: it goes to the end */
-		if (type == HYPTRACE_TYPE_PADDING && !hyptrace_record_delta(head))
-			break;
-		if (!long_record(dec, at, head, &len))
-			goto bad;
-		at += WORD + len;
-		if (type == HYPTRACE_TYPE_LENGTH_WORD)
-			return deliver(dec, rec, at - len + WORD, at);
-	}
-	dec->next = dec->size;
-	return 0;
-bad:
-	dec->next = dec->size;
-	return hyptrace_error_set(err, EBADMSG,
-				  "a sub-buffer with a bad record at byte %u of its data", before);
+		ret = other_record(dec, rec, err);
+	} while (ret == GO_ON);
+	return ret;
 }
 
 /**

@@ -1,45 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers in decimal and hexadecimal, fast: decimal digits two at a time, those of
- * a hexadecimal word all at once.
+ * Numbers in decimal and hexadecimal, fast: the eight digits of a word all at once.
  */
 #include <endian.h>
 
 #include "digits.h"
 
-/* Less than 10000, and without a zero in front */
-static inline char *put_four(char *to, uint32_t value)
+#define EIGHT_DIGITS	100000000
+
+/*
+ * The digits of a number of up to eight, each a byte, the first one lowest. Halves
+ * are split into pairs and these into digits, all of them in one word: a product
+ * and a shift divide by 100 and by 10, exact for what they can be here.
+ */
+static inline uint64_t decimal_word(uint32_t value)
 {
-	if (value < 100)
-		return hyptrace_digits_two(to, value);
-	return hyptrace_digits_pair(hyptrace_digits_two(to, value / 100), value % 100);
+	uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32, tens;
+
+	tens = x * 5243 >> 19 & UINT64_C(0x0000007f0000007f);
+	x = tens | (x - tens * 100) << 16;
+	tens = x * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+	return tens | (x - tens * 10) << 8;
+}
+
+/* Put the digits of a word but for the first ones. */
+static inline char *put_decimal(char *to, uint64_t word, unsigned int skip)
+{
+	word = htole64((word | UINT64_C(0x3030303030303030)) >> 8 * skip);
+	memcpy(to, &word, sizeof(word));
+	return to + sizeof(word) - skip;
 }
 
 /* All but the last eight digits, and these */
 static __attribute__((noinline)) char *put_rest(char *to, uint64_t value)
 {
-	const uint32_t part = 100000000;
-	uint32_t low = value % part;
-
-	return hyptrace_digits_four(hyptrace_digits_four(hyptrace_digits_long(to, value / part), low / 10000), low % 10000);
+	to = hyptrace_digits_long(to, value / EIGHT_DIGITS);
+	return put_decimal(to, decimal_word(value % EIGHT_DIGITS), 0);
 }
 
 /**
  * hyptrace_digits_long - put a number of any length in decimal
  * @to:		where
- * @value:	the number
+ * @value:	the number, not 0
  *
  * Return: the end of it.
  */
 char *hyptrace_digits_long(char *to, uint64_t value)
 {
-	uint32_t low = value;
+	uint64_t word;
 
-	if (value < 10000)
-		return put_four(to, low);
-	if (value < 100000000)
-		return hyptrace_digits_four(put_four(to, low / 10000), low % 10000);
-	return put_rest(to, value);
+	if (value >= EIGHT_DIGITS)
+		return put_rest(to, value);
+	word = decimal_word(value);
+	return put_decimal(to, word, __builtin_ctzll(word) / 8);
 }
 
 /* The eight digits of a word, each a byte, the highest first in memory. */
