@@ -48,3 +48,44 @@ setup()
 	same "$(complete_line hyptrace show --l)" --last=
 	complete_line hyptrace list --j | grep -qx -- --json
 }
+
+@test "--cpu is offered where it is taken" {
+	for verb in $(hyptrace --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		taken=$(hyptrace help "$verb" | grep -c -- --cpu) || true
+		same "$(complete_line hyptrace "$verb" --cp | grep -c -- --cpu)" "$((taken > 0))" "$verb"
+		verbs+=" $verb"
+	done
+	[[ $verbs == *" list "*" stream "*" mark "* ]]
+	same "$(complete_line hyptrace --cp)" --cpu=
+}
+
+# The completion of bash for sudo, a command that refuses who is not root, and a sudo that asks nothing.
+@test "names are completed behind sudo" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	cat >"$BATS_TEST_TMPDIR/bin/hyptrace" <<-EOF
+		#!/bin/bash
+		[[ -n \$AS_ROOT ]] || exit 2
+		exec $(command -v hyptrace) "\$@"
+	EOF
+	cat >"$BATS_TEST_TMPDIR/bin/sudo" <<-'EOF'
+		#!/bin/bash
+		[[ $1 == -n ]] || exit 1
+		AS_ROOT=1 exec "${@:2}"
+	EOF
+	cat >"$BATS_TEST_TMPDIR/complete" <<-'EOF'
+		source /usr/share/bash-completion/bash_completion
+		source /usr/local/share/bash-completion/completions/hyptrace
+		_comp_load sudo
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$* COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
+		_comp_cmd_sudo sudo "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		printf '%s\n' "${COMPREPLY[@]}" | sort -u | xargs
+	EOF
+	chmod +x "$BATS_TEST_TMPDIR"/bin/*
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH
+	export LC_ALL=C
+	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace enable hyp_e)" "hyp_enter hyp_exit"
+	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo -u root hyptrace -r t)" test
+	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start stop status stream"
+	# who did not ask for sudo does not get it
+	same "$(complete_line hyptrace enable hyp_e)" ""
+}

@@ -4,14 +4,25 @@
 
 load ./helper
 
-nobody()
+# as_nobody [--groups GROUP] COMMAND...: with the options of $caps.
+as_nobody()
 {
-	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+	local groups=--clear-groups
+	[[ $1 != --groups ]] || { groups=--groups=$2 && shift 2; }
+	# shellcheck disable=SC2086 # words
+	setpriv --reuid 65534 --regid 65534 "$groups" ${caps:-} "$@"
 }
 
+# nobody [--groups GROUP] COMMAND...
+nobody()
+{
+	caps='' as_nobody "$@"
+}
+
+# perfmon [--groups GROUP] COMMAND...: nobody, with that capability
 perfmon()
 {
-	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$@"
+	caps='--inh-caps +perfmon --ambient-caps +perfmon' as_nobody "$@"
 }
 
 @test "nobody is refused everything, and nothing changes" {
@@ -48,6 +59,30 @@ perfmon()
 	chmod 666 /dev/hyptrace
 	run -2 nobody hyptrace -r test stream --count 1
 	run -0 --separate-stderr perfmon hyptrace -r test stream --count 1
+	chmod 600 /dev/hyptrace
+	same "$(ids <<<"$output")" 3
+}
+
+# value KEY: of the installed rule, KEY with its operator.
+value()
+{
+	sed -n "s/^[^#]*$1\"\([^\"]*\)\".*/\1/p" /usr/local/lib/udev/rules.d/60-hyptrace.rules
+}
+
+# The device as udev would make it by the rule; the group has the number 4242 here.
+@test "the installed udev rule lets its group read, and nobody else" {
+	same "$(value KERNEL==)" "$(sed -n s/^DEVNAME=//p /sys/class/misc/hyptrace/uevent)"
+	same "$(value SUBSYSTEM==)" "$(basename "$(readlink -f /sys/class/misc/hyptrace/subsystem)")"
+	same "$(value GROUP=)" "$(sed -n 's/^g \([^ ]*\) .*/\1/p' /usr/local/lib/sysusers.d/hyptrace.conf)"
+	chgrp 4242 /dev/hyptrace
+	chmod "$(value MODE=)" /dev/hyptrace
+	tracing_marks
+	ht mark 3
+	run -2 perfmon hyptrace -r test stream --count 1
+	says 'group 4242'
+	run -2 nobody --groups 4242 hyptrace -r test stream --count 1
+	run -0 --separate-stderr perfmon --groups 4242 hyptrace -r test stream --count 1
+	chgrp 0 /dev/hyptrace
 	chmod 600 /dev/hyptrace
 	same "$(ids <<<"$output")" 3
 }

@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Completion of hyptrace in bash: verbs, options, names of events and remotes.
 
+# What the command prints. Behind "sudo" it runs as sudo does, unless that takes a password: then nothing is known.
+_hyptrace_run()
+{
+	hyptrace "$@" 2>/dev/null && return
+	[[ " ${FUNCNAME[*]} " =~ \ _(comp_cmd_)?sudo\  ]] && sudo -n hyptrace "$@" 2>/dev/null
+}
+
 # Values of "name" in the JSON that is read: of the remotes, or of the events. An array
 # "events" follows the name of its remote, and names hold nothing that JSON escapes.
 _hyptrace_names()
 {
 	local what=$1 json name rest
 	shift
-	json=$(hyptrace "$@" list -j 2>/dev/null) || return
+	json=$(_hyptrace_run "$@" list -j) || return
 	rest=$json
 	while [[ $rest =~ \"name\":\"([^\"]*)\",\"(description|id)\":(.*) ]]; do
 		name=${BASH_REMATCH[1]}
@@ -22,7 +29,7 @@ _hyptrace_names()
 _hyptrace()
 {
 	local cur prev verb='' i remote=() words
-	local global='--json --pretty --remote= --cpu= --color= --help --usage --version'
+	local global='--json --pretty --remote= --color= --help --usage --version'
 	local verbs='list enable disable start stop load unload clear reset set status stream show monitor mark help'
 
 	cur=${COMP_WORDS[COMP_CWORD]}
@@ -51,6 +58,11 @@ _hyptrace()
 		*) [[ -n $verb ]] || verb=${COMP_WORDS[i]} ;;
 		esac
 	done
+
+	# the verbs that take it, and a line that has no verb yet
+	case $verb in
+	'' | clear | mark | show | status | stream) global+=' --cpu=' ;;
+	esac
 
 	case $prev in
 	-r | --remote) words=$(_hyptrace_names remotes) ;;
