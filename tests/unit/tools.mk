@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the tests of tools/ need.
 
+comma := ,
 tools := ../../tools
 tools-cflags := -I../../uapi -idirafter $(tools)/lib/compat \
 	$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 libtraceevent)
 tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
+
+# Allocations that fail: what the sources of a test call goes through fail_alloc.c.
+fail-alloc-names := malloc calloc reallocarray strdup strndup asprintf open_memstream fclose tep_alloc \
+	nl_socket_alloc nl_cb_alloc nlmsg_alloc_size genlmsg_put nla_put nla_put_u8 nla_put_u32 nla_put_u64 \
+	nla_put_string
+fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
+
+# A kernel that answers, and what it said once.
+fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
+fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
+netlink-srcs := $(addprefix $(tools)/lib/,describe.c netlink.c extack.c error.c control.c notify.c)
 
 test_tools_args-srcs := $(tools)/hyptrace/args.c
 test_tools_args-cflags := $(tools-cflags)
@@ -33,6 +45,10 @@ test_tools_merge-cflags := $(tools-cflags)
 test_tools_print-srcs := $(tools-format-srcs)
 test_tools_print-cflags := $(tools-cflags)
 test_tools_print-libs := $(tools-libs)
+
+test_tools_netlink-srcs := $(netlink-srcs) $(fake-netlink-srcs)
+test_tools_netlink-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_netlink-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c text.c out.c args.c)
 test_tools_printer-cflags := $(tools-cflags)

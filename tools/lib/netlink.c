@@ -56,6 +56,14 @@ static void call_answer(struct call *call, const struct nlmsghdr *answer)
 	}
 }
 
+/* What is left of an answer that was given up is passed over. */
+static int on_sequence(struct nl_msg *msg, void *arg)
+{
+	const struct call *call = arg;
+
+	return nlmsg_hdr(msg)->nlmsg_seq == call->request->nlmsg_seq ? NL_OK : NL_SKIP;
+}
+
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
 	(void)from;
@@ -176,6 +184,7 @@ static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *ca
 	int ret;
 
 	nl_cb_err(nl->cb, NL_CB_CUSTOM, on_error, call);
+	nl_cb_set(nl->cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, call);
 	nl_cb_set(nl->cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, call);
 	nl_cb_set(nl->cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, call);
 	nl_cb_set(nl->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, call);

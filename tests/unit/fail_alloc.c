@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Allocations that fail, one place after the other. The linker has what the sources
+ * of a test call go through here (--wrap); the libraries' own go on as they are.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "fail_alloc.h"
+
+struct nl_cb;
+struct nl_msg;
+struct nl_sock;
+struct tep_handle;
+
+/* The allocation that fails counts down to 0 */
+static unsigned int left;
+static bool failed;
+
+/**
+ * fail_alloc - have an allocation fail
+ * @nth:	which of those that follow, from 1; 0 is none
+ */
+void fail_alloc(unsigned int nth)
+{
+	left = nth;
+	failed = false;
+}
+
+/**
+ * fail_alloc_end - let all allocations succeed again
+ *
+ * Return: whether one has failed.
+ */
+bool fail_alloc_end(void)
+{
+	left = 0;
+	return failed;
+}
+
+static bool fails(void)
+{
+	if (!left || --left)
+		return false;
+	failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+#define WRAP(ret, name, args, ...)			\
+	ret __real_##name args;				\
+	ret __wrap_##name args;				\
+	ret __wrap_##name args				\
+	{						\
+		return fails() ? 0 : __real_##name(__VA_ARGS__); \
+	}
+
+WRAP(void *, malloc, (size_t size), size)
+/**
+ * alloc_surely - memory for the test itself
+ * @size:	its bytes
+ *
+ * Return: the memory.
+ */
+void *alloc_surely(size_t size)
+{
+	return __real_malloc(size);
+}
+
+WRAP(void *, calloc, (size_t nr, size_t size), nr, size)
+WRAP(void *, reallocarray, (void *old, size_t nr, size_t size), old, nr, size)
+WRAP(char *, strdup, (const char *text), text)
+WRAP(char *, strndup, (const char *text, size_t max), text, max)
+WRAP(FILE *, open_memstream, (char **text, size_t *len), text, len)
+WRAP(struct tep_handle *, tep_alloc, (void))
+WRAP(struct nl_sock *, nl_socket_alloc, (void))
+WRAP(struct nl_cb *, nl_cb_alloc, (int kind), kind)
+WRAP(struct nl_msg *, nlmsg_alloc_size, (size_t size), size)
+WRAP(void *, genlmsg_put, (struct nl_msg *msg, unsigned int port, unsigned int seq, int family,
+			   int header, int flags, unsigned char cmd, unsigned char version),
+     msg, port, seq, family, header, flags, cmd, version)
+
+/* 0 is success of these */
+#define WRAP_INT(error, name, args, ...)		\
+	int __real_##name args;				\
+	int __wrap_##name args;				\
+	int __wrap_##name args				\
+	{						\
+		return fails() ? (error) : __real_##name(__VA_ARGS__); \
+	}
+
+/* as libnl tells that a message is full */
+#define NLE_NOMEM	5
+
+WRAP_INT(-NLE_NOMEM, nla_put, (struct nl_msg *msg, int type, int len, const void *data),
+	 msg, type, len, data)
+WRAP_INT(-NLE_NOMEM, nla_put_u8, (struct nl_msg *msg, int type, unsigned char value),
+	 msg, type, value)
+WRAP_INT(-NLE_NOMEM, nla_put_u32, (struct nl_msg *msg, int type, unsigned int value),
+	 msg, type, value)
+WRAP_INT(-NLE_NOMEM, nla_put_u64, (struct nl_msg *msg, int type, unsigned long value),
+	 msg, type, value)
+WRAP_INT(-NLE_NOMEM, nla_put_string, (struct nl_msg *msg, int type, const char *text),
+	 msg, type, text)
+
+/* It is closed all the same. */
+int __real_fclose(FILE *f);
+int __wrap_fclose(FILE *f);
+int __wrap_fclose(FILE *f)
+{
+	int ret = __real_fclose(f);
+
+	return fails() ? EOF : ret;
+}
+
+int __wrap_asprintf(char **text, const char *fmt, ...);
+int __wrap_asprintf(char **text, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	if (fails())
+		return -1;
+	va_start(ap, fmt);
+	len = vasprintf(text, fmt, ap);
+	va_end(ap);
+	return len;
+}
