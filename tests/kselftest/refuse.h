@@ -10,11 +10,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "page.h"
+
 #define UNUSED	__attribute__((unused))
 
 #define A_REMOTE	HYPTRACE_A_CONTROL_REMOTE	/* in each set of attributes */
 #define NO_CPU		4711
-#define PAGE		4096UL
 
 static struct nl_answer answer;
 static struct nl_msg msg;

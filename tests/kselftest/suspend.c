@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "page.h"
 #include "subbuf.h"
 
-#define PAGE		4096
 #define RING_SIZE	(64 * 1024)
 #define CPUS		2
 #define BEFORE		500		/* events on each CPU */
@@ -36,7 +36,7 @@
 
 static int console;
 static unsigned int passed, failed;
-static char page[PAGE] __attribute__((aligned(8)));
+static char page[PAGE_MAX] __attribute__((aligned(8)));
 
 static void say(const char *format, ...)
 {

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
-#define PAGE		4096
 #define CPUS		2
 
 /* 100,000 records of 20 bytes, and a little */
@@ -65,7 +65,7 @@ FIXTURE_TEARDOWN(count)
 	nl_close(&self->nl);
 }
 
-static char buffer[64 * PAGE] __attribute__((aligned(8)));
+static char buffer[64 * PAGE_MAX] __attribute__((aligned(8)));
 
 /* Read at most that many sub-buffers; how many there were */
 static unsigned int drain(int fd, struct sequence *seq, unsigned int max)
@@ -166,7 +166,7 @@ TEST_F(count, small_buffer_in_turn)
 		unsigned int nr;
 
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-		nr = (seed >> 33) % 400 + 1;
+		nr = (seed >> 33) % (2 * PER_SUBBUF) + 1;
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, written, nr));
 		written += nr;
 		drain(fd, &self->seq, (seed >> 50) % 4);
@@ -295,7 +295,7 @@ TEST_F(count, clear_begins_anew)
 
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SMALL_SIZE, variant->mode));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 5000));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, SMALL_COUNT));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 100));
 	drain(fd, &self->seq, 1);
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 0));

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "privilege.h"
 #include "remotes.h"
 
-#define PAGE	((size_t)sysconf(_SC_PAGESIZE))
 
 REMOTE_FIXTURE(dev);
 

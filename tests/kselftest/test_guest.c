@@ -11,9 +11,9 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "page.h"
 #include "subbuf.h"
 
-#define PAGE		4096
 #define REMOTE		"hypervisor"
 #define CPU		1
 #define CPUS		2
@@ -135,7 +135,7 @@ static struct event events[EVENTS_MAX];
 /* All events of a CPU, tracing being off; how many, or -1 with a word about it */
 static ssize_t read_events(const struct _test_data_guest *self, unsigned int cpu)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	int fd = open_attached(REMOTE, cpu, O_NONBLOCK);
 	struct record record;
 	struct subbuf sub;

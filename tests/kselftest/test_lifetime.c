@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
-#define PAGE		4096
 #define RING_SIZE	(8 * PAGE)
 #define MAP_SIZE	((RING_SIZE / PAGE + 2) * PAGE)
 #define EVENTS		10
@@ -24,7 +24,7 @@
 
 REMOTE_FIXTURE(lifetime);
 
-static char page[PAGE] __attribute__((aligned(8)));
+static char page[PAGE_MAX] __attribute__((aligned(8)));
 
 static int get_reader(int fd)
 {

@@ -12,12 +12,13 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
-#define PAGE		4096UL
-#define RING_SIZE	(32 * 1024)
-#define NR_SUBBUFS	(RING_SIZE / PAGE + 1)
+#define NR_SUBBUFS	9		/* the reader's included */
+#define RING_SIZE	((NR_SUBBUFS - 1) * PAGE)
+#define TOO_MANY	(6 * NR_SUBBUFS * PER_SUBBUF)
 #define MAP_SIZE	((NR_SUBBUFS + 1) * PAGE)
 
 /* 100,000 records of 20 bytes, and a little */
@@ -227,11 +228,11 @@ TEST_F(map, losses_are_told_at_the_swap)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	meta = map_all(fd, MAP_SIZE);
 	ASSERT_NE(MAP_FAILED, meta);
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10000));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, TOO_MANY));
 	ASSERT_EQ(0, get_reader(fd));
 	EXPECT_LT(0, meta->reader.lost_events);
 	EXPECT_EQ(meta->overrun, meta->reader.lost_events);
-	EXPECT_EQ(10000, meta->entries);
+	EXPECT_EQ(TOO_MANY, meta->entries);
 	ASSERT_EQ(0, control_fresh(&self->nl, variant->remote) == -EBUSY ? 0 : -1);
 
 	/* begin again: the first page was taken by the call above */
@@ -239,10 +240,10 @@ TEST_F(map, losses_are_told_at_the_swap)
 	EXPECT_EQ(0, meta->entries);
 	EXPECT_EQ(0, meta->overrun);
 	EXPECT_EQ(0, meta->read);
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10000));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, TOO_MANY));
 	read_mapping(meta, fd, &seq);
 	EXPECT_STREQ("", seq.bad);
-	EXPECT_EQ(10000, seq.seen + seq.lost);
+	EXPECT_EQ(TOO_MANY, seq.seen + seq.lost);
 	EXPECT_EQ(meta->read, seq.seen);
 	EXPECT_EQ(meta->overrun, seq.lost);
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
@@ -255,7 +256,7 @@ TEST_F(map, losses_are_told_at_the_swap)
 TEST_F(map, read_and_map_together)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
-	static char buffer[PAGE] __attribute__((aligned(8)));
+	static char buffer[PAGE_MAX] __attribute__((aligned(8)));
 	struct trace_buffer_meta *meta;
 	int fd;
 

@@ -6,11 +6,12 @@
 #include <time.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 
-#define PAGE		4096
 #define SOON_MS		10000
 #define QUIET_MS	300	/* nothing more comes */
+#define TOO_MANY	(10 * PER_SUBBUF)	/* for a ring of two sub-buffers */
 
 FIXTURE(notify) {
 	struct nl nl;
@@ -204,8 +205,8 @@ TEST_F(notify, losses)
 		;
 	start = now_ms();
 	while (now_ms() < start + 1000) {
-		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, value, 2000));
-		value += 2000;
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, value, TOO_MANY));
+		value += TOO_MANY;
 	}
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_LT(0, counts.overrun);
@@ -227,7 +228,7 @@ TEST_F(notify, losses)
 	EXPECT_EQ(NULL, nl_notification(&self->ears, QUIET_MS));
 
 	/* what was lost between the last of them and a clear is not forgotten */
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 2000));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, TOO_MANY));
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 1));
 	hdr = nl_notification(&self->ears, SOON_MS);
 	ASSERT_NE(NULL, hdr);

@@ -5,15 +5,15 @@
 #include <sys/epoll.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "waiting.h"
 
-#define PAGE		4096U
 #define RING_SIZE	(64 * 1024)
 
 REMOTE_FIXTURE(poll);
 
-static char buffer[RING_SIZE] __attribute__((aligned(8)));
+static char buffer[PAGE_MAX] __attribute__((aligned(8)));
 
 static int ready(struct nl *nl, const char *remote)
 {

@@ -11,21 +11,22 @@
 #include <sys/uio.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 #include "waiting.h"
 
-#define PAGE		4096U
-#define RING_SIZE	(64 * 1024)
+#define NR_SUBBUFS	16
+#define RING_SIZE	(NR_SUBBUFS * PAGE)
 #define FRAME_SIZE	sizeof(struct hyptrace_frame)
 #define CPUS		2
 
 /* Selftest events that surely take more than a sub-buffer, less than the ring */
-#define MANY		1000
+#define MANY		(5 * PER_SUBBUF)
 
 REMOTE_FIXTURE(read);
 
-static char buffer[RING_SIZE * CPUS * 2] __attribute__((aligned(8)));
+static char buffer[NR_SUBBUFS * PAGE_MAX * CPUS * 2] __attribute__((aligned(8)));
 
 static struct sequence sequence_of(struct nl *nl, const char *remote)
 {
@@ -156,7 +157,7 @@ TEST_F(read, nothing_behind_the_data)
 TEST_F(read, short_buffers_get_pieces)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
-	static const size_t pieces[] = { 1, 7, 100, 1000, 4095 };
+	static const size_t pieces[] = { 1, 7, 100, 1000, PAGE_MAX - 1 };
 	size_t at = 0, size;
 	unsigned int i = 0;
 	ssize_t len;

@@ -140,7 +140,7 @@ static long free_pages(void)
 /* Sizes that no machine has, also such as overflow when something is added or multiplied */
 TEST_F(refuse, sizes)
 {
-	static const uint64_t sizes[] = {
+	const uint64_t sizes[] = {
 		UINT64_MAX, UINT64_MAX - PAGE + 1, UINT64_MAX - PAGE, 1ULL << 63,
 		(1ULL << 63) + PAGE, 1ULL << 62, 1ULL << 61, (1ULL << 44) - 1, 1ULL << 44,
 		(1ULL << 44) + PAGE,

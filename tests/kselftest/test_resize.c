@@ -6,19 +6,20 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
-#define PAGE		4096U
-#define PER_SUBBUF	((PAGE - 16) / 20)
 #define CPUS		2
 #define ROUNDS		40
+#define PART		(7 * PER_SUBBUF)	/* written in a round */
+#define SMALL_PART	(3 * PER_SUBBUF)
 #define RATE		20000
 #define PATIENCE_S	180
 
 REMOTE_FIXTURE(resize);
 
-static char buffer[PAGE] __attribute__((aligned(8)));
+static char buffer[PAGE_MAX] __attribute__((aligned(8)));
 
 static struct sequence sequence_of(struct nl *nl, const char *remote)
 {
@@ -130,8 +131,8 @@ TEST_F_TIMEOUT(resize, again_and_again, PATIENCE_S)
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, 3));
 	fd = open_attached(variant->remote, 1, O_NONBLOCK);
 	for (round = 0; round < ROUNDS; round++) {
-		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, round * 1500, 1500));
-		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, round * 700, 700));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, round * PART, PART));
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, round * SMALL_PART, SMALL_PART));
 		if (round % 3 == 1)
 			drain(fd, &seq);
 		else if (round % 3 == 2 && read(fd, buffer, PAGE) == PAGE)
@@ -141,16 +142,16 @@ TEST_F_TIMEOUT(resize, again_and_again, PATIENCE_S)
 	}
 	drain(fd, &seq);
 	EXPECT_STREQ("", seq.bad);
-	EXPECT_EQ(ROUNDS * 1500, seq.next);
-	EXPECT_EQ(ROUNDS * 1500, seq.seen + seq.lost);
+	EXPECT_EQ(ROUNDS * PART, seq.next);
+	EXPECT_EQ(ROUNDS * PART, seq.seen + seq.lost);
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
-	EXPECT_EQ(ROUNDS * 1500, counts.written);
+	EXPECT_EQ(ROUNDS * PART, counts.written);
 	EXPECT_EQ(seq.seen, counts.read);
 	EXPECT_EQ(seq.lost, counts.overrun);
 	EXPECT_EQ(0, counts.unread);
 	close(fd);
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
-	EXPECT_EQ(ROUNDS * 700, counts.written);
+	EXPECT_EQ(ROUNDS * SMALL_PART, counts.written);
 	EXPECT_EQ(counts.written, counts.overrun + counts.unread);
 }
 

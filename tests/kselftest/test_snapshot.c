@@ -11,14 +11,13 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
-#define PAGE		4096UL
 #define NR_SUBBUFS	9		/* the reader's included */
 #define RING_SIZE	((NR_SUBBUFS - 1) * PAGE)
 #define MAP_SIZE	((NR_SUBBUFS + 1) * PAGE)
-#define PER_SUBBUF	((PAGE - 16) / 20)
 #define PATIENCE_S	180
 
 REMOTE_FIXTURE(snapshot);
@@ -26,7 +25,7 @@ REMOTE_FIXTURE(snapshot);
 struct page {
 	uint64_t	time;
 	uint64_t	commit;
-	uint8_t		data[PAGE - 16];
+	uint8_t		data[PAGE_MAX - 16];
 };
 
 static const struct page *page_at(const struct hyptrace_map_meta *meta, unsigned int id)
@@ -151,7 +150,7 @@ TEST_F(snapshot, beside_a_consumer)
 	int event = control_event_id(&self->nl, variant->remote, "selftest");
 	struct sequence seq = { .event = event };
 	const struct hyptrace_map_meta *meta;
-	static char buffer[PAGE];
+	static char buffer[PAGE_MAX];
 	int fd, fds[3], i;
 	uint64_t first;
 
@@ -171,7 +170,7 @@ TEST_F(snapshot, beside_a_consumer)
 		/* the reader's is the first of the run, all of it read */
 		EXPECT_EQ((5 - i) * PER_SUBBUF,
 			  count(_metadata, pages, take(meta, pages), event, &first));
-		EXPECT_EQ(PAGE - 16, meta->buffer.reader.read);
+		EXPECT_EQ(PER_SUBBUF * RECORD, meta->buffer.reader.read);
 		EXPECT_EQ((i - 1) * PER_SUBBUF, first);
 	}
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
@@ -210,7 +209,7 @@ TEST_F(snapshot, nothing_of_before_a_clear)
 TEST_F(snapshot, a_gap)
 {
 	const struct hyptrace_map_meta *meta;
-	static char buffer[PAGE];
+	static char buffer[PAGE_MAX];
 	unsigned int nr, i, gaps = 0;
 	uint64_t lost;
 	int fd, looking;
@@ -248,7 +247,7 @@ TEST_F(snapshot, a_gap)
 TEST_F(snapshot, a_gap_from_before_a_resize)
 {
 	const struct hyptrace_map_meta *meta;
-	static char buffer[PAGE];
+	static char buffer[PAGE_MAX];
 	int fd, looking;
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));

@@ -8,17 +8,17 @@
 #include <sys/stat.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 #include "waiting.h"
 
-#define PAGE		4096U
-#define RING_SIZE	(64 * PAGE)
-#define PER_SUBBUF	((PAGE - 16) / 20)
+#define NR_SUBBUFS	64
+#define RING_SIZE	(NR_SUBBUFS * PAGE)
 
 REMOTE_FIXTURE(splice);
 
-static char buffer[RING_SIZE] __attribute__((aligned(8)));
+static char buffer[NR_SUBBUFS * PAGE_MAX] __attribute__((aligned(8)));
 
 static struct sequence sequence_of(struct nl *nl, const char *remote)
 {
@@ -136,13 +136,13 @@ TEST_F(splice, losses)
 	ASSERT_EQ(0, pipe(pipes));
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 3 * PAGE, HYPTRACE_MODE_OVERWRITE));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1000));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 5 * PER_SUBBUF));
 	while ((len = splice_to(fd, pipes[1], RING_SIZE, 0)) > 0)
 		feed(_metadata, &seq, pipes[0], len);
 	EXPECT_EQ(-EAGAIN, len);
 	EXPECT_STREQ("", seq.bad);
 	EXPECT_LT(0, seq.lost);
-	EXPECT_EQ(1000, seq.seen + seq.lost);
+	EXPECT_EQ(5 * PER_SUBBUF, seq.seen + seq.lost);
 	close(fd);
 }
 

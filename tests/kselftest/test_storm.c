@@ -18,9 +18,9 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "page.h"
 #include "subbuf.h"
 
-#define PAGE		4096
 #define EVENTS		100000
 #define BATCH		4000	/* written by a request: others have their turn in between */
 #define MAX_CPUS	8
@@ -28,10 +28,7 @@
 #define MIN_KILLS	5	/* of each reader that is to be killed */
 #define PATIENCE_S	600
 
-/* Records of a selftest event: header, id of the event, padding, number */
-#define RECORD		20
-#define MAX_RECORDS	((PAGE - SUBBUF_HEADER) / RECORD)
-#define NUMBER_OFFSET	8
+#define NUMBER_OFFSET	8	/* in the payload of a selftest event */
 
 static const struct kind {
 	const char	*name;
@@ -183,7 +180,7 @@ static void see(const struct lane *lane, struct subbuf *sub, uint64_t lost)
 
 static bool read_next(struct source *source, const struct lane *lane)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct subbuf sub;
 
 	if (read(source->fd, page, PAGE) != PAGE)
@@ -328,7 +325,7 @@ static void kill_reader(struct __test_metadata *_metadata, struct nl *nl, struct
 	ASSERT_EQ(0, counts.consumer);
 	unseen = counts.read - progress_of(lane)->seq.seen;
 	EXPECT_GE(unseen, lane->unseen);
-	EXPECT_LE(unseen, lane->unseen + MAX_RECORDS);
+	EXPECT_LE(unseen, lane->unseen + PER_SUBBUF);
 	lane->unseen = unseen;
 	lane->kills++;
 }

@@ -15,9 +15,9 @@
 #include <tracefs.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 
-#define PAGE		4096
 #define BIG_SIZE	(1024 * 1024)
 #define BIG_COUNT	30000
 #define SMALL_SIZE	(4 * PAGE)
@@ -88,7 +88,7 @@ static void take_page(struct numbers *numbers, void *page)
 
 static void take_file(struct numbers *numbers, int fd)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 
 	while (read(fd, page, PAGE) == PAGE)
 		take_page(numbers, page);
@@ -116,7 +116,7 @@ static bool make_tracefs(void)
 	fprintf(header, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
 	fprintf(header, "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n");
 	fprintf(header, "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n");
-	fprintf(header, "\tfield: char data;\toffset:16;\tsize:%d;\tsigned:0;\n", PAGE - 16);
+	fprintf(header, "\tfield: char data;\toffset:16;\tsize:%ld;\tsigned:0;\n", PAGE - 16);
 	return !fclose(header) && !tracefs_set_tracing_dir(dir);
 }
 
@@ -172,21 +172,19 @@ static void check(struct __test_metadata *_metadata, struct nl *nl, const char *
 	EXPECT_EQ(0, counts.unread);
 }
 
-static const uint64_t sizes[] = { BIG_SIZE, SMALL_SIZE };
-
+/* The large one, then the small one */
 #define for_each_size(size)							\
-	for (const uint64_t *(size) = sizes;					\
-	     (size) < sizes + sizeof(sizes) / sizeof(sizes[0]); (size)++)
+	for (uint64_t size = BIG_SIZE; size; size = size == BIG_SIZE ? SMALL_SIZE : 0)
 
 TEST_F(tracefs, read)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
 	int len;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_given(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
@@ -208,7 +206,7 @@ TEST_F(tracefs, read_buf)
 	struct kbuffer *kbuf;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_opened(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
@@ -221,13 +219,13 @@ TEST_F(tracefs, read_buf)
 
 TEST_F(tracefs, flush)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
 	struct kbuffer *kbuf;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_opened(variant->remote, false);
 		ASSERT_NE(NULL, tcpu);
@@ -248,7 +246,7 @@ TEST_F(tracefs, flush_write)
 	int file, len;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_given(variant->remote, false);
 		ASSERT_NE(NULL, tcpu);
@@ -273,7 +271,7 @@ TEST_F(tracefs, mapped)
 	unsigned int empty;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		numbers.mapped = true;
 		tcpu = cpu_opened(variant->remote, true);
@@ -295,7 +293,7 @@ TEST_F(tracefs, mapped)
 /* By its mapping too, but into a buffer: without losses, which it does not pass on then */
 TEST_F(tracefs, mapped_read)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
 	unsigned int empty;
@@ -318,13 +316,13 @@ TEST_F(tracefs, mapped_read)
 /* Through a pipe of its own, by splice */
 TEST_F(tracefs, buffered_read)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
 	int len;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_given(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
@@ -348,7 +346,7 @@ TEST_F(tracefs, buffered_read_buf)
 	struct kbuffer *kbuf;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_opened(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
@@ -370,7 +368,7 @@ TEST_F(tracefs, write)
 	int file, len;
 
 	for_each_size(size) {
-		fill(_metadata, &self->nl, variant->remote, *size);
+		fill(_metadata, &self->nl, variant->remote, size);
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_given(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
@@ -392,13 +390,13 @@ TEST_F(tracefs, write)
 /* Straight into the caller's pipe */
 TEST_F(tracefs, pipe)
 {
-	static char page[PAGE];
+	static char page[PAGE_MAX];
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
 	int ends[2], len;
 
 	for_each_size(size) {
-		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, *size,
+		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, size,
 					   HYPTRACE_MODE_OVERWRITE));
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_given(variant->remote, true);
@@ -432,7 +430,7 @@ static void *stop(void *tcpu)
 /* It waits in select(), for us or for a word of its own. */
 TEST_F(tracefs, waits_until_stopped)
 {
-	static char page[PAGE] __attribute__((aligned(8)));
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
 	pthread_t stopper;

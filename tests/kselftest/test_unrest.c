@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
-#define PAGE		4096
 #define RING_SIZE	(4 * PAGE)
 #define BATCH		64	/* written by one call on the CPU */
-#define EVENTS		5000
+#define EVENTS		(24 * PER_SUBBUF)
 #define MAX_CPUS	8
 #define CLEARS		60
 #define HOTPLUGS	10
@@ -24,7 +24,7 @@
 
 REMOTE_FIXTURE(unrest);
 
-static char buffer[16 * (PAGE + sizeof(struct hyptrace_frame))] __attribute__((aligned(8)));
+static char buffer[16 * (PAGE_MAX + sizeof(struct hyptrace_frame))] __attribute__((aligned(8)));
 
 /* Shared with the writers: how far each is, and whether they are to end */
 struct writers {

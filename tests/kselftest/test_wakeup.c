@@ -7,20 +7,17 @@
 #include <time.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "waiting.h"
 
-#define PAGE		4096U
 #define NR_SUBBUFS	10
 #define RING_SIZE	(NR_SUBBUFS * PAGE)
-/* selftest events take 20 bytes */
-#define RECORD		20U
-#define PER_SUBBUF	((PAGE - 16) / RECORD)
 #define PATIENCE_S	120
 
 REMOTE_FIXTURE(wakeup);
 
-static char buffer[RING_SIZE] __attribute__((aligned(8)));
+static char buffer[PAGE_MAX] __attribute__((aligned(8)));
 
 static struct hyptrace_wakeup defaults(void)
 {
@@ -121,8 +118,8 @@ TEST_F(wakeup, bytes)
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	ASSERT_EQ(0, set_mark(fd, 0, 1000 * RECORD));
-	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 999));
+	ASSERT_EQ(0, set_mark(fd, 0, 5 * PER_SUBBUF * RECORD));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 5 * PER_SUBBUF - 1));
 	EXPECT_FALSE(is_readable(fd, 0));
 	EXPECT_FALSE(is_readable(fd, 100));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));

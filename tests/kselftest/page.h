@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sub-buffers are as large as the kernel's pages, so tests count in pages. The
+ * kernel that runs says how large they are.
+ */
+#ifndef __PAGE_H
+#define __PAGE_H
+
+#include <unistd.h>
+
+#define PAGE		page_size()
+#define PAGE_MAX	65536		/* of any kernel: for arrays */
+
+/* A selftest event: header, id of the event, padding, number */
+#define RECORD		20
+#define PER_SUBBUF	((PAGE - 16) / RECORD)
+
+static inline long page_size(void)
+{
+	static long size;
+
+	if (!size)
+		size = sysconf(_SC_PAGESIZE);
+	return size;
+}
+
+#endif /* __PAGE_H */
