@@ -108,9 +108,22 @@ cpu_ids()
 	of '.cpus[].cpu'
 }
 
+# Sub-buffers are as large as the kernel's pages, so tests count in pages.
 page_size()
 {
-	getconf PAGESIZE 2>/dev/null || of .subbuf_size
+	of .subbuf_size
+}
+
+# pages N: bytes of so many pages
+pages()
+{
+	echo $(($1 * $(page_size)))
+}
+
+# fill N: marks that fill so many sub-buffers; a record takes 20 bytes.
+fill()
+{
+	echo $(($1 * (($(page_size) - 16) / 20)))
 }
 
 # tracing_marks [LOAD-OPTION...]: ready for "mark".

@@ -23,10 +23,10 @@ known_pages()
 		sum += $2 } END { print sum }' /proc/zoneinfo
 }
 
-# has_pages N: or nearly so; the smallest ring of 1 MB has 512 for two CPUs.
+# has_pages N: or nearly so; the smallest ring of 1 MB has twice that for two CPUs.
 has_pages()
 {
-	(($(known_pages) >= $1 - 256))
+	(($(known_pages) >= $1 - (1 << 20) / $(page_size)))
 }
 
 # gives_back N: so many soon: some are freed by RCU or a worker.

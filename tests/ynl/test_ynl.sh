@@ -20,6 +20,7 @@ if [[ -z ${HYPTRACE_REFUSED:-} ]]; then
 	remotes+=(hypervisor)
 	modules+=(hyptrace_pkvm)
 fi
+page=$(python3 -c 'import mmap; print(mmap.PAGESIZE)')
 cpus=$(nproc --all)
 
 # ynl ARGUMENT...: its answer is in $answer
@@ -68,8 +69,8 @@ refuses()
 remotes_dumped()
 {
 	run --dump remote-get && has 'map(.name) | sort == ($names | split(" ") | sort)' names "${remotes[*]}" &&
-		has 'all(.[]; .state == "unloaded" and .mode == "overwrite" and ."subbuf-size" == 4096 and
-			."nr-cpus" == ($cpus | tonumber) and .clock == "boot" and .readers == 0)' cpus "$cpus"
+		has 'all(.[]; .state == "unloaded" and .mode == "overwrite" and ."subbuf-size" == ($page | tonumber) and
+			."nr-cpus" == ($cpus | tonumber) and .clock == "boot" and .readers == 0)' cpus "$cpus" page "$page"
 }
 
 cpus_dumped()

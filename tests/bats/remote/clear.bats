@@ -17,8 +17,8 @@ load ../helper
 }
 
 @test "clear after losses starts anew" {
-	tracing_marks --size 8K
-	ht mark 1 --count 10000 -C 0
+	tracing_marks --size "$(pages 2)"
+	ht mark 1 --count "$(fill 50)" -C 0
 	(($(total lost) > 0))
 	ht clear
 	same "$(total lost)" 0

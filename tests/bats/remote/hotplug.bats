@@ -98,14 +98,15 @@ cpu_state()
 }
 
 @test "the counts add up through ten rounds under load" {
-	ht set --size 8K
+	ht set --size "$(pages 2)"
 	tracing_marks
+	part=$(($(fill 2) + 100))
 	for round in {1..10}; do
-		ht mark 1 --count 500 -C "$cpu"
+		ht mark 1 --count "$part" -C "$cpu"
 		cpu_set "$cpu" 0
 		counts_add_up
 		cpu_set "$cpu" 1
-		same "$(of ".cpus[] | select(.cpu == $cpu).written")" $((round * 500))
+		same "$(of ".cpus[] | select(.cpu == $cpu).written")" $((round * part))
 	done
 	counts_add_up
 	ht stop

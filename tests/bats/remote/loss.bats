@@ -11,48 +11,51 @@ told_lost()
 }
 
 @test "overwritten events are told in front of what is left" {
-	tracing_marks --size 8K
-	ht mark 1 --count 3000 -C 0
+	tracing_marks --size "$(pages 2)"
+	many=$(fill 15)
+	ht mark 1 --count "$many" -C 0
 	lost=$(total lost)
 	((lost > 0))
-	same "$(total written)" 3000
+	same "$(total written)" "$many"
 	same "$(total overrun)" "$lost"
 	counts_add_up
 	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
 	same "$(told_lost "$BATS_TEST_TMPDIR/out")" "$lost" "sum of the LOST lines"
 	same "$(head -n 1 "$BATS_TEST_TMPDIR/out")" "[000] LOST $lost events"
-	ids <"$BATS_TEST_TMPDIR/out" | numbered $((lost + 1)) 3000
+	ids <"$BATS_TEST_TMPDIR/out" | numbered $((lost + 1)) "$many"
 	tail -n 1 "$BATS_TEST_TMPDIR/err" | grep -E "(^|[^0-9])$lost lost"
-	same "$(total read)" $((3000 - lost))
+	same "$(total read)" $((many - lost))
 	counts_add_up
 }
 
 @test "in discard mode the new events are dropped and told behind" {
-	tracing_marks --size 8K --mode discard
-	ht mark 1 --count 3000 -C 0
+	tracing_marks --size "$(pages 2)" --mode discard
+	many=$(fill 15)
+	ht mark 1 --count "$many" -C 0
 	dropped=$(total dropped)
-	((dropped > 0 && dropped < 3000))
+	((dropped > 0 && dropped < many))
 	same "$(total overrun)" 0
 	counts_add_up
 	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
-	ids <"$BATS_TEST_TMPDIR/out" | numbered 1 $((3000 - dropped))
+	ids <"$BATS_TEST_TMPDIR/out" | numbered 1 $((many - dropped))
 	# there is room again, and the gap is told in front of what comes
-	ht mark 5000 -C 0
+	ht mark 7000000 -C 0
 	run -0 --separate-stderr ht stream --count 1 -C 0
 	same "${lines[0]}" "[000] LOST $dropped events"
-	same "$(ids <<<"$output")" 5000
+	same "$(ids <<<"$output")" 7000000
 	counts_add_up
 }
 
 @test "a stream that runs finds exactly what was not told to be lost" {
-	ht set --size 8K
+	ht set --size "$(pages 2)"
 	ht enable selftest
 	stream_begin -C 0
 	kill -STOP "$stream"
-	ht mark 1 --count 20000 -C 0
+	many=$(fill 100)
+	ht mark 1 --count "$many" -C 0
 	kill -CONT "$stream"
-	ht mark 20001 --count 1 -C 0
-	within "$patience" grep -q 'id=20001$' "$out"
+	ht mark $((many + 1)) --count 1 -C 0
+	within "$patience" grep -q "id=$((many + 1))\$" "$out"
 	same "$(total lost)" "$(told_lost "$out")"
 	# each gap in the numbers is as wide as its line tells
 	awk '
@@ -73,8 +76,8 @@ told_lost()
 }
 
 @test "JSON tells losses as well" {
-	tracing_marks --size 8K
-	ht mark 1 --count 3000 -C 0
+	tracing_marks --size "$(pages 2)"
+	ht mark 1 --count "$(fill 15)" -C 0
 	lost=$(total lost)
 	drain -C 0 -j >"$BATS_TEST_TMPDIR/out"
 	same "$(jq -s '[.[] | .lost // 0] | add' "$BATS_TEST_TMPDIR/out")" "$lost"
@@ -91,9 +94,9 @@ told_lost()
 }
 
 @test "nothing is lost on the CPU next door" {
-	tracing_marks --size 8K
+	tracing_marks --size "$(pages 2)"
 	cpu=$(last_cpu)
-	ht mark 1 --count 3000 -C 0
+	ht mark 1 --count "$(fill 15)" -C 0
 	ht mark 1 --count 10 -C "$cpu"
 	same "$(of ".cpus[] | select(.cpu == $cpu).lost")" 0
 	drain -C "$cpu" --count 10 | ids | numbered 1 10

@@ -72,9 +72,9 @@ monitor_end()
 }
 
 @test "monitor tells of losses" {
-	tracing_marks --size 8K
+	tracing_marks --size "$(pages 2)"
 	monitor_begin
-	ht mark 1 --count 5000 -C 0
+	ht mark 1 --count "$(fill 25)" -C 0
 	within "$patience" heard "^loss $REMOTE: CPU 0, .* $(total lost) in all$"
 	monitor_end
 }

@@ -84,13 +84,14 @@ without_gaps()
 
 @test "what a stream has taken is not shown" {
 	out=$BATS_TEST_TMPDIR/out
-	tracing_marks --size 64K
-	ht mark 1 --count 2000 -C 0
-	ht stream --count 700 -C 0 >/dev/null
+	tracing_marks --size "$(pages 16)"
+	many=$(fill 10)
+	ht mark 1 --count "$many" -C 0
+	ht stream --count $((many / 3)) -C 0 >/dev/null
 	unread=$(total unread)
-	((unread > 0 && unread <= 1300))
+	((unread > 0 && unread <= many - many / 3))
 	show_to "$out" -C 0
-	ids <"$out" | numbered $((2001 - unread)) 2000
+	ids <"$out" | numbered $((many + 1 - unread)) "$many"
 }
 
 @test "a stream that runs is not disturbed" {
@@ -108,16 +109,17 @@ without_gaps()
 
 @test "where the writer has gone round behind a consumer that stays there is no gap" {
 	shown=$BATS_TEST_TMPDIR/shown
-	ht set --size 16K
+	ht set --size "$(pages 4)"
 	ht enable selftest
 	stream_begin -C 0
 	ht mark 1 --count 20 -C 0
 	within "$patience" has_lines 20 "$out"
 	kill -STOP "$stream"
-	ht mark 21 --count 5000 -C 0
+	many=$(fill 25)
+	ht mark 21 --count "$many" -C 0
 	show_to "$shown" -C 0
-	same "$(tail -n 1 "$shown" | ids)" 5020
-	has_lines 600 "$shown"
+	same "$(tail -n 1 "$shown" | ids)" $((20 + many))
+	has_lines "$(($(fill 3) - 12))" "$shown"
 	without_gaps "$shown"
 	none LOST "$shown"
 	kill -CONT "$stream"
@@ -126,7 +128,7 @@ without_gaps()
 
 @test "shown while it is written, there is no gap" {
 	out=$BATS_TEST_TMPDIR/out
-	tracing_marks --size 16K
+	tracing_marks --size "$(pages 4)"
 	hyptrace -r "$REMOTE" mark 1 --count 100000 -C 0 3>&- &
 	writer=$!
 	for _ in {1..20}; do
@@ -137,26 +139,27 @@ without_gaps()
 	ended "$writer"
 	show_to "$out" -C 0
 	same "$(tail -n 1 "$out" | ids)" 100000
-	has_lines 600 "$out"
+	has_lines "$(($(fill 3) - 12))" "$out"
 	without_gaps "$out"
 }
 
 @test "events that were dropped are told where they are missing" {
 	out=$BATS_TEST_TMPDIR/out
-	tracing_marks --size 16K --mode discard
-	ht mark 1 --count 3000 -C 0
+	tracing_marks --size "$(pages 4)" --mode discard
+	many=$(fill 15)
+	ht mark 1 --count "$many" -C 0
 	dropped=$(total dropped)
 	((dropped > 0))
 	show_to "$out" -C 0
-	ids <"$out" | numbered 1 $((3000 - dropped))
+	ids <"$out" | numbered 1 $((many - dropped))
 	none LOST "$out"
 	# one sub-buffer is free again
 	ht stream --count 1 -C 0 >/dev/null
-	ht mark 3001 --count 10 -C 0
+	ht mark $((many + 1)) --count 10 -C 0
 	show_to "$out" -C 0
 	grep -qx "\[000\] LOST $dropped events" "$out"
 	without_gaps "$out"
-	same "$(tail -n 1 "$out" | ids)" 3010
+	same "$(tail -n 1 "$out" | ids)" $((many + 10))
 	same "$(tail -n 1 "$out.err")" \
 		"hyptrace: $(total unread) events shown, $dropped lost in between"
 	show_to "$out" -C 0 -j

@@ -117,18 +117,20 @@ load ../helper
 }
 
 @test "set of a size while tracing keeps the events that fit" {
+	size=$(($(pages 17) + 100))
+	# four sub-buffers, and most of a fifth
+	many=$(($(fill 5) - 20))
 	tracing_marks
-	ht mark 1 --count 1000 --cpu 0
-	run -0 ht set --size 70000
-	same "$(of '.size_asked, .size_had, .state' | xargs)" "70000 73728 tracing"
-	same "$(total unread)" 1000
-	run -0 ht set --size 8K
-	same "$(of .size_had)" 8192
-	same "$(total written)" 1000
-	# 204 go into a sub-buffer, and 1000 into four and most of a fifth
-	same "$(total unread)" 184
+	ht mark 1 --count "$many" --cpu 0
+	run -0 ht set --size "$size"
+	same "$(of '.size_asked, .size_had, .state' | xargs)" "$size $(pages 18) tracing"
+	same "$(total unread)" "$many"
+	run -0 ht set --size "$(pages 2)"
+	same "$(of .size_had)" "$(pages 2)"
+	same "$(total written)" "$many"
+	same "$(total unread)" $(($(fill 1) - 20))
 	run -2 ht set --size 1T
-	same "$(of .size_had)" 8192
+	same "$(of .size_had)" "$(pages 2)"
 }
 
 @test "reset goes back to everything as it was registered" {
