@@ -15,6 +15,7 @@
 #define PART		(7 * PER_SUBBUF)	/* written in a round */
 #define SMALL_PART	(3 * PER_SUBBUF)
 #define RATE		20000
+#define BURST		100
 #define PATIENCE_S	180
 
 REMOTE_FIXTURE(resize);
@@ -155,22 +156,41 @@ TEST_F_TIMEOUT(resize, again_and_again, PATIENCE_S)
 	EXPECT_EQ(counts.written, counts.overrun + counts.unread);
 }
 
-/*
- * A writer that goes on meanwhile: by the rate of the test remote, and by what
- * goes on at EL2 in any case.
- */
+/* Selftest events on each CPU, until tracing is off. */
+static int write_on(const char *remote)
+{
+	uint64_t next = 0;
+	struct nl nl;
+	int cpu, err = nl_open(&nl);
+
+	while (!err) {
+		for (cpu = 0; cpu < CPUS && !err; cpu++)
+			err = control_mark(&nl, remote, cpu, next, BURST);
+		next += BURST;
+	}
+	return err != -ENODATA;
+}
+
+/* A writer that goes on meanwhile: by the rate of the test remote, or a process. */
 TEST_F_TIMEOUT(resize, while_writing, PATIENCE_S)
 {
 	static const unsigned int sizes[] = { 50, 2, 400, 3 };
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	bool test = !strcmp(variant->remote, "test");
+	int cpu, fd, status = 0;
 	struct counts counts;
 	unsigned int round;
-	int cpu, fd;
+	pid_t writer = 0;
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, 4));
-	ASSERT_EQ(0, test ? control_set_rate(&self->nl, variant->remote, RATE) :
-			    control_enable(&self->nl, variant->remote, "hyp_enter", true));
+	if (test) {
+		ASSERT_EQ(0, control_set_rate(&self->nl, variant->remote, RATE));
+	} else {
+		writer = fork();
+		if (!writer)
+			_exit(write_on(variant->remote));
+		ASSERT_LT(0, writer);
+	}
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	for (round = 0; round < ROUNDS; round++) {
 		ASSERT_EQ(0, resize(&self->nl, variant->remote,
@@ -179,12 +199,13 @@ TEST_F_TIMEOUT(resize, while_writing, PATIENCE_S)
 		drain(fd, &seq);
 	}
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
+	if (writer)
+		EXPECT_EQ(writer, waitpid(writer, &status, 0));
+	EXPECT_EQ(0, status);
 	drain(fd, &seq);
 	EXPECT_STREQ("", seq.bad);
-	if (test) {
-		EXPECT_LT(0, seq.seen);
-		EXPECT_EQ(seq.next, seq.seen + seq.lost);
-	}
+	EXPECT_LT(0, seq.seen);
+	EXPECT_EQ(seq.next, seq.seen + seq.lost);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, cpu, &counts));
 		EXPECT_LT(0, counts.written);
