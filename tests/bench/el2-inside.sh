@@ -65,5 +65,5 @@ modprobe hyptrace_pkvm
 [[ ! -d $mainline ]] || echo 1 >"$mainline/tracing_on"
 hyptrace start
 
-row el2_insns_enter_exit 2 "$(peers info hyp_enter hyp_exit)" "$(ours info hyp_enter hyp_exit)"
+row el2_insns_enter_exit 2 "$(peers refused hyp_enter hyp_exit)" "$(ours refused hyp_enter hyp_exit)"
 row el2_insns_selftest 1 "$(peers mainline selftest)" "$(ours ours selftest)"

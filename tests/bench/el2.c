@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hyptrace_bench.ko: makes hypercalls and tells how long they took. Write to
- * parameters/{info,ours,mainline} how many; read the nanoseconds of the last time.
+ * parameters/{refused,ours,mainline} how many; read the nanoseconds of the last time.
  */
+#include <linux/arm-smccc.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -12,11 +13,16 @@
 #include "../../driver/el2.h"
 #include "../../hyp/abi.h"
 
+#define NO_SUCH_CALL	0xffff
+
 static u64 took;
 
-static void call_info(u64 i)
+/* A hypercall that there is none of: all that EL2 does is to come and to go. */
+static void call_refused(u64 i)
 {
-	hyptrace_el2.call(HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0);
+	struct arm_smccc_res res;
+
+	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_ID(NO_SUCH_CALL), &res);
 }
 
 static void call_ours(u64 i)
@@ -65,7 +71,7 @@ static int get(char *to, const struct kernel_param *param)
 
 static const struct kernel_param_ops ops = { .set = set, .get = get };
 
-module_param_cb(info, &ops, call_info, 0600);
+module_param_cb(refused, &ops, call_refused, 0600);
 module_param_cb(ours, &ops, call_ours, 0600);
 module_param_cb(mainline, &ops, call_mainline, 0600);
 

@@ -74,7 +74,7 @@ drain()
 {
 	hyptrace clear
 	hyptrace enable hyp_enter hyp_exit
-	echo "$events" >"$bench/info"
+	echo "$events" >"$bench/refused"
 	hyptrace disable all
 	"$inside" "$1" "$subbufs" /tmp/drained
 }
@@ -119,7 +119,7 @@ capacity()
 	hyptrace load --size "$1K" --mode discard
 	hyptrace enable hyp_enter
 	hyptrace start
-	echo "$events" >"$bench/info"
+	echo "$events" >"$bench/refused"
 	hyptrace stop
 	hyptrace -j status | grep -o '"unread":[ "]*[0-9]*' | grep -o '[0-9]*' | sort -n | tail -n 1
 	hyptrace unload
@@ -132,7 +132,7 @@ peer_capacity()
 	echo "$1" >"$mainline/buffer_size_kb"
 	enable_peer hyp_enter
 	echo 1 >"$mainline/tracing_on"
-	echo "$events" >"$bench/info"
+	echo "$events" >"$bench/refused"
 	disable_peer hyp_enter
 	# reading blocks when all was read: this is the last
 	enable_peer selftest
