@@ -2,18 +2,18 @@
 /*
  * Memory of a remote's rings. Called by state.c and resize.c, with the control mutex held.
  *
- * Single pages only, and never at the price of somebody else's: what is not
+ * Any pages will do, and never at the price of somebody else's: what is not
  * there is refused before anything is taken, and what is taken is taken without
  * invoking the OOM killer.
  */
 #include <linux/gfp.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
-#include "compat.h"
 #include "internal.h"
 
 #define GFP_RING	(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN | __GFP_ACCOUNT)
@@ -24,8 +24,8 @@
 /* Data pages are numbered by u32, and their array is one allocation. */
 #define MAX_PAGES	(INT_MAX / sizeof(struct page *))
 
-/* So much is asked for at a time. (With memory cgroups the kernel makes it a page at a time.) */
-#define BATCH		max_t(unsigned int, SZ_256K >> PAGE_SHIFT, 1)
+/* Neighbours are wanted, which a writer maps at once: up to what one of its calls takes. */
+#define MAX_ORDER_WANTED	(ilog2(SZ_512K) - PAGE_SHIFT)
 
 /**
  * hyptrace_buffer_nr_pages - data pages that a ring of that size has
@@ -67,6 +67,25 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
+/* As many neighbours as there are, @max at most; in @pages. Returns how many, 0 for none. */
+static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node)
+{
+	int order = min_t(int, ilog2(max), MAX_ORDER_WANTED);
+	struct page *page;
+	unsigned int i;
+
+	for (; order >= 0; order--) {
+		page = alloc_pages_node(node, GFP_RING | __GFP_ZERO, order);
+		if (!page)
+			continue;
+		split_page(page, order);
+		for (i = 0; i < 1U << order; i++)
+			pages[i] = page + i;
+		return i;
+	}
+	return 0;
+}
+
 /* What it has got so far is in @ring in any case. */
 static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, int node)
 {
@@ -81,8 +100,7 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, i
 		return -ENOMEM;
 
 	for (i = 0; i < nr_pages; i += got) {
-		got = alloc_pages_bulk_node(GFP_RING | __GFP_ZERO, node,
-					    min(nr_pages - i, BATCH), ring->pages + i);
+		got = alloc_neighbours(ring->pages + i, nr_pages - i, node);
 		if (!got)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))

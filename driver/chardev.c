@@ -14,7 +14,6 @@
 #include <linux/trace_mmap.h>
 #include <linux/uaccess.h>
 
-#include "compat.h"
 #include "internal.h"
 
 /**

@@ -5,7 +5,6 @@
 #ifndef __HYPTRACE_COMPAT_H
 #define __HYPTRACE_COMPAT_H
 
-#include <linux/gfp.h>
 #include <linux/hrtimer.h>
 #include <linux/version.h>
 
@@ -17,10 +16,6 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
-#endif
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
-#define alloc_pages_bulk_node	alloc_pages_bulk_array_node
 #endif
 
 #endif /* __HYPTRACE_COMPAT_H */

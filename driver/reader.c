@@ -409,7 +409,8 @@ void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capa
 	look_at_ring(reader, &look);
 	reader->there = look.in_page + look.in_ring;
 	*there += reader->there;
-	*capacity += (u64)reader->ring->nr_pages * HYPTRACE_SUBBUF_DATA_SIZE;
+	*capacity += (u64)(reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS) *
+		     HYPTRACE_SUBBUF_DATA_SIZE;
 }
 
 /**

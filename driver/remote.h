@@ -116,8 +116,8 @@ struct hyptrace_swap {
  *		when there is nothing more, -ESTALE when the present page has
  *		grown since.
  * @sync:	have the writer publish the CPU's struct hyptrace_meta.
- * @calls:	how often the writer was called so far, for debugfs. Optional; at any time,
- *		without a lock.
+ * @calls:	how often the writer was called so far, but to keep its clock in step: for
+ *		debugfs. Optional; at any time, without a lock.
  * @reset:	throw away all events and counters of a CPU's ring. The reader's
  *		page stays with the reader and is empty then.
  * @prepare_resize: take the pages of a second buffer as well: as @load_trace_buffer.

@@ -39,7 +39,7 @@
  * @boot_ns:	CLOCK_BOOTTIME then
  *
  * @hotplug:	of the state that follows CPUs that come and go
- * @calls:	hypercalls made so far
+ * @calls:	hypercalls made so far, without those of the clock
  */
 struct hyptrace_writer {
 	const char		*name;

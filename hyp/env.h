@@ -21,7 +21,7 @@
  *	HYPTRACE_NR_CPUS	no CPU has this number or a larger one
  *	hyptrace_nr_cpus()	there are so many, or fewer
  *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
- *	hyptrace_share_page(), hyptrace_unshare_page()	pages that both can use
+ *	hyptrace_share_pages(), hyptrace_unshare_pages()	neighbours that both can use
  */
 #ifndef __HYPTRACE_ENV_H
 #define __HYPTRACE_ENV_H
@@ -149,37 +149,41 @@ static inline int hyptrace_give_page(void *va)
 
 /*
  * A page that is shared already is refused: a page has one place in one ring, and
- * its count of pins cannot be driven to overflow. The host may end the sharing, or
- * share it for something else, until the page is pinned: that is its own loss.
+ * its count of pins cannot be driven to overflow. Until the pages are pinned the host
+ * may end the sharing: then they are not used, and what is left shared is its own loss.
  */
-static inline int hyptrace_share_page(u64 pfn, void **va)
+static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 {
 	void *page;
 	int ret;
+	u32 i;
 
-	if (!hyptrace_pfn_valid(pfn))
-		return -EINVAL;
+	for (i = 0; i < nr; i++)
+		if (!hyptrace_pfn_valid(pfn + i))
+			return -EINVAL;
 
 	page = __hyp_va(hyp_pfn_to_phys(pfn));
 	if (is_protected_kvm_enabled()) {
-		ret = __pkvm_host_share_hyp(pfn);
+		ret = __pkvm_host_share_hyp_range(pfn, nr);
 		if (ret)
 			return ret;
-		ret = hyp_pin_shared_mem(page, page + PAGE_SIZE);
-		if (ret)
+		ret = hyp_pin_shared_mem(page, page + nr * PAGE_SIZE);
+		if (ret) {
+			__pkvm_host_unshare_hyp_range(pfn, nr);
 			return ret;
+		}
 	}
 	*va = page;
 
 	return 0;
 }
 
-/* If the host has had it pinned for something else it stays shared for that. */
-static inline void hyptrace_unshare_page(void *va)
+/* Where the host has had one pinned for something else, they stay shared. */
+static inline void hyptrace_unshare_pages(void *va, u32 nr)
 {
 	if (is_protected_kvm_enabled()) {
-		hyp_unpin_shared_mem(va, va + PAGE_SIZE);
-		__pkvm_host_unshare_hyp(hyp_virt_to_pfn(va));
+		hyp_unpin_shared_mem(va, va + nr * PAGE_SIZE);
+		__pkvm_host_unshare_hyp_range(hyp_virt_to_pfn(va), nr);
 	}
 }
 
@@ -248,12 +252,12 @@ static inline int hyptrace_give_page(void *va)
 	return 0;
 }
 
-static inline int hyptrace_share_page(u64 pfn, void **va)
+static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 {
 	return hyptrace_take_page(pfn, va);
 }
 
-static inline void hyptrace_unshare_page(void *va)
+static inline void hyptrace_unshare_pages(void *va, u32 nr)
 {
 }
 

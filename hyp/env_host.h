@@ -88,7 +88,7 @@ u64 hyptrace_counter(void);
 #define hyptrace_counter_synced()	hyptrace_counter()
 int hyptrace_take_page(u64 pfn, void **va);
 int hyptrace_give_page(void *va);
-int hyptrace_share_page(u64 pfn, void **va);
-void hyptrace_unshare_page(void *va);
+int hyptrace_share_pages(u64 pfn, u32 nr, void **va);
+void hyptrace_unshare_pages(void *va, u32 nr);
 
 #endif /* __HYPTRACE_ENV_HOST_H */

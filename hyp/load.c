@@ -90,45 +90,63 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 	return ret;
 }
 
-/* The entry is EL2's own by now, and its slot takes the same place. */
-static int share_entry(struct hyptrace_slot *slot, u32 id)
+/* Neighbours are shared by one walk through the page tables. */
+static u32 nr_neighbours(const struct hyptrace_table_entry *entry, u32 nr)
+{
+	u32 i;
+
+	for (i = 1; i < nr && entry[i].pfn == entry[0].pfn + i; i++)
+		;
+
+	return i;
+}
+
+/* The entries are EL2's own by now, and their slots take the same place. */
+static int share_entries(struct hyptrace_slot *slot, u32 nr, u32 id)
 {
 	u64 pfn = ((struct hyptrace_table_entry *)slot)->pfn;
 	void *page;
+	u32 i;
 	int ret;
 
-	ret = hyptrace_share_page(pfn, &page);
+	ret = hyptrace_share_pages(pfn, nr, &page);
 	if (ret)
 		return ret;
 
-	*slot = (struct hyptrace_slot) { .page = page, .id = id };
-	WRITE_ONCE(slot->page->time_stamp, 0);
-	WRITE_ONCE(slot->page->commit, 0);
+	for (i = 0; i < nr; i++) {
+		slot[i] = (struct hyptrace_slot) { .page = page + i * PAGE_SIZE, .id = id + i };
+		WRITE_ONCE(slot[i].page->time_stamp, 0);
+		WRITE_ONCE(slot[i].page->commit, 0);
+	}
 
 	return 0;
 }
 
-static void unshare_entries(struct hyptrace_slot *table, u32 nr)
+static void unshare_slots(const struct hyptrace_slot *slot, u32 nr)
 {
-	while (nr--) {
-		memset(table[nr].page, 0, PAGE_SIZE);
-		hyptrace_unshare_page(table[nr].page);
+	u32 i;
+
+	for (; nr; nr -= i, slot += i) {
+		for (i = 1; i < nr && slot[i].page == slot[0].page + i; i++)
+			;
+		memset(slot[0].page, 0, i * PAGE_SIZE);
+		hyptrace_unshare_pages(slot[0].page, i);
 	}
 }
 
 static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
 {
-	u32 nr = ring->nr_pages - ring->nr_loaded;
+	u32 nr = ring->nr_pages - ring->nr_loaded, run, i;
 	int ret;
-	u32 i;
 
 	if (nr > HYPTRACE_SLOTS_PER_TABLE)
 		nr = HYPTRACE_SLOTS_PER_TABLE;
 
-	for (i = 0; i < nr; i++) {
-		ret = share_entry(&table[i], ring->nr_loaded + i);
+	for (i = 0; i < nr; i += run) {
+		run = nr_neighbours((struct hyptrace_table_entry *)&table[i], nr - i);
+		ret = share_entries(&table[i], run, ring->nr_loaded + i);
 		if (ret) {
-			unshare_entries(table, i);
+			unshare_slots(table, i);
 			return ret;
 		}
 	}
@@ -193,7 +211,7 @@ int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 	if (!is_building(ring) || ring->nr_loaded != ring->nr_pages) {
 		ret = -EINVAL;
 	} else {
-		ret = hyptrace_share_page(meta_pfn, &va);
+		ret = hyptrace_share_pages(meta_pfn, 1, &va);
 		if (!ret) {
 			hyptrace_lock(&ring->lock);
 			ring->meta = va;
@@ -230,7 +248,7 @@ static int free_table(struct hyptrace_ring *ring)
 
 	table = ring->dir[last / HYPTRACE_TABLE_PTRS_PER_DIR]
 			 [last % HYPTRACE_TABLE_PTRS_PER_DIR];
-	unshare_entries(table, ring->nr_loaded - first);
+	unshare_slots(table, ring->nr_loaded - first);
 	ring->nr_loaded = first;
 	memset(table, 0, PAGE_SIZE);
 
@@ -258,7 +276,7 @@ static int free_step(struct hyptrace_ring *ring)
 {
 	if (ring->meta) {
 		memset(ring->meta, 0, PAGE_SIZE);
-		hyptrace_unshare_page(ring->meta);
+		hyptrace_unshare_pages(ring->meta, 1);
 		ring->meta = NULL;
 		return 0;
 	}

@@ -65,12 +65,12 @@ int hyptrace_give_page(void *va)
 	return 0;
 }
 
-int hyptrace_share_page(u64 pfn, void **va)
+int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 {
 	return hyptrace_take_page(pfn, va);
 }
 
-void hyptrace_unshare_page(void *va)
+void hyptrace_unshare_pages(void *va, u32 nr)
 {
 	(void)va;
 }

@@ -24,6 +24,7 @@ u32 env_violations;
 u64 env_counter;
 void (*env_counter_hook)(void);
 u32 env_fail_take, env_fail_give, env_fail_share;
+bool env_packed;
 
 __thread struct hyptrace_ring *hyptrace_host_ring = &env_rings[0];
 
@@ -96,6 +97,15 @@ static void set_owner(u32 index, enum env_owner owner)
 	smp_store_release(&pool.owner[index], owner);
 }
 
+static void set_owner_of(u64 pfn, enum env_owner owner)
+{
+	u32 index;
+
+	assert_true(find_pfn(pfn, &index));
+	ASAN_POISON_MEMORY_REGION(env_page(index), PAGE_SIZE);
+	set_owner(index, owner);
+}
+
 static bool fails(u32 *countdown)
 {
 	return *countdown && !--*countdown;
@@ -138,7 +148,7 @@ int hyptrace_give_page(void *va)
 	return 0;
 }
 
-int hyptrace_share_page(u64 pfn, void **va)
+static int share_page(u64 pfn, void **va)
 {
 	u32 index;
 
@@ -156,7 +166,7 @@ int hyptrace_share_page(u64 pfn, void **va)
 	return 0;
 }
 
-void hyptrace_unshare_page(void *va)
+static void unshare_page(void *va)
 {
 	u32 index;
 
@@ -171,13 +181,40 @@ void hyptrace_unshare_page(void *va)
 	set_owner(index, ENV_HOST);
 }
 
+void hyptrace_unshare_pages(void *va, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		unshare_page(va + i * PAGE_SIZE);
+}
+
+int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
+{
+	void *page;
+	int ret;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		ret = share_page(pfn + i, i ? &page : va);
+		if (ret) {
+			/* untouched so far, and so not wiped */
+			while (i--)
+				set_owner_of(pfn + i, ENV_HOST);
+			return ret;
+		}
+	}
+
+	return 0;
+}
+
 /* Pages, all the host's, and CPUs without rings; the calling thread is CPU 0. */
 void env_start(u32 nr_pages)
 {
 	u32 i;
 
 	pool.nr = nr_pages;
-	pool.stride = nr_pages > MAX_GUARDED ? 1 : 2;
+	pool.stride = nr_pages > MAX_GUARDED || env_packed ? 1 : 2;
 	pool.bytes = ((size_t)nr_pages * pool.stride + 1) * PAGE_SIZE;
 	pool.owner = calloc(nr_pages, sizeof(*pool.owner));
 	pool.base = mmap(NULL, pool.bytes, pool.stride == 1 ?

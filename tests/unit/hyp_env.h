@@ -47,6 +47,8 @@ extern u64 env_counter;
 extern void (*env_counter_hook)(void);
 /* When not 0: the call after so many fails, with -ENOMEM. */
 extern u32 env_fail_take, env_fail_give, env_fail_share;
+/* Set before env_start(): pages are neighbours. */
+extern bool env_packed;
 
 void env_start(u32 nr_pages);
 void env_stop(void);

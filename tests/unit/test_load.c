@@ -310,6 +310,45 @@ static void dirty_pages(void **state)
 	env_ring_free(&ring);
 }
 
+/* Neighbours are shared together: those before a bad one among them are let go as well. */
+static void neighbours(void **state)
+{
+	const u32 nr = HYPTRACE_SLOTS_PER_TABLE;
+	u32 fail, i;
+
+	(void)state;
+	env_packed = true;
+	env_start(POOL);
+	env_packed = false;
+	begin(nr);
+	dir();
+	/* two runs, one of them backwards, and a run again */
+	for (fail = 0; fail <= nr; fail++) {
+		env_ring_list(&ring, 0);
+		for (i = 0; i < 10; i++)
+			list_entry(40 + i, env_pfn(49 - i));
+		env_fail_share = fail;
+		if (!fail)
+			continue;
+		refused(-ENOMEM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+		assert_int_equal(env_count(ENV_PINNED), 0);
+	}
+	env_fail_share = 0;
+	env_ring_list(&ring, 0);
+	for (i = 0; i < 10; i++)
+		list_entry(40 + i, env_pfn(49 - i));
+	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 0);
+	for (i = 0; i < nr; i++) {
+		u32 page = i >= 40 && i < 50 ? 89 - i : i;
+
+		assert_ptr_equal(hyptrace_slot_at(&env_rings[CPU], i)->page, env_page(page));
+		assert_int_equal(hyptrace_slot_at(&env_rings[CPU], i)->id, i);
+	}
+	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+	env_ring_free(&ring);
+	env_stop();
+}
+
 /* What comes behind the last entry that counts is not looked at. */
 static void entries_in_excess(void **state)
 {
@@ -474,6 +513,7 @@ int main(void)
 		WITH_POOL(bad_entry),
 		WITH_POOL(bad_entry_for_good),
 		WITH_POOL(dirty_pages),
+		cmocka_unit_test(neighbours),
 		WITH_POOL(entries_in_excess),
 		WITH_POOL(bad_meta),
 		WITH_POOL(pages_of_another_ring),

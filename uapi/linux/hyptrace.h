@@ -51,7 +51,13 @@
  *	is preceded by a struct hyptrace_frame, and the buffer must hold a frame
  *	and a sub-buffer.
  *
- *	-EAGAIN		O_NONBLOCK, and no event is there
+ *	One read() ends with what was there when it began. And a non-blocking reader that
+ *	reads on gets -EAGAIN, though there may be more, once it has read what was there
+ *	at first and as many bytes again as the ring holds (or the rings, for all CPUs):
+ *	so a loop until -EAGAIN ends, however fast the writer is. poll() tells whether
+ *	there is more.
+ *
+ *	-EAGAIN		O_NONBLOCK, and no event is there, or the loop has to end
  *	-EINVAL		all CPUs: the buffer is too small
  *	-EINTR		a signal came before anything was read, and its handler
  *			does not restart system calls
