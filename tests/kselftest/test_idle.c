@@ -302,7 +302,10 @@ TEST_F(traced, own_hypercalls_leave_no_events)
 	}
 }
 
-/* The youngest stay, on the CPU that resizes: larger, and smaller again */
+/*
+ * The youngest stay, on the CPU that resizes: larger, and smaller again. What is
+ * recorded meanwhile are faults of the host on memory that was shared in part.
+ */
 TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 {
 	static const unsigned int pages[] = { LARGE_PAGES, 16 };
@@ -323,7 +326,7 @@ TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 			ASSERT_EQ(0, control_set_size(&self->nl, variant->remote,
 						      pages[i] * subbuf));
 			written = written_to(&self->nl, variant->remote, cpu) - written;
-			EXPECT_GT(LARGE_PAGES / 4, written) TH_LOG("to %u pages", pages[i]);
+			EXPECT_GT(LARGE_PAGES, written) TH_LOG("to %u pages", pages[i]);
 		}
 		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
 		fd = open_attached(variant->remote, cpu, O_NONBLOCK);
