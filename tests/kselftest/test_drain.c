@@ -11,14 +11,14 @@
 #include <sys/prctl.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 #include "waiting.h"
 
-#define PAGE		4096U
 #define CPUS		2
 #define WRITER_CPU	1
-#define NR_SUBBUFS	128
+#define NR_SUBBUFS	128UL
 #define RING_SIZE	(NR_SUBBUFS * PAGE)
 #define FRAME_SIZE	sizeof(struct hyptrace_frame)
 
@@ -26,8 +26,6 @@
  * The writer comes first on its CPU, and writes again before all is read: who reads
  * there as long as there is something does not end.
  */
-#define RECORD		20U
-#define PER_SUBBUF	((PAGE - SUBBUF_HEADER) / RECORD)
 #define BATCH		(NR_SUBBUFS / 4 * PER_SUBBUF)
 #define LEAST		(NR_SUBBUFS * 3 / 4 * PER_SUBBUF)
 #define PAUSE_US	20
@@ -74,7 +72,8 @@ FIXTURE_TEARDOWN(traced)
 }
 
 /* Far more than rings have */
-static char buffer[4 << 20] __attribute__((aligned(8)));
+#define FAR_MORE	((size_t)(8 * NR_SUBBUFS * PAGE))
+static char buffer[8 * NR_SUBBUFS * PAGE_MAX] __attribute__((aligned(8)));
 
 /* Both are real-time: otherwise the scheduler gives a reader that starves more at times. */
 enum { READER_PRIORITY = 1, WRITER_PRIORITY };
@@ -132,7 +131,7 @@ struct run {
 	bool		all_cpus;
 	size_t		count;
 	struct sequence	seqs[CPUS];
-	char		piece[PAGE] __attribute__((aligned(8)));
+	char		piece[PAGE_MAX] __attribute__((aligned(8)));
 	size_t		len;
 	uint64_t	most;
 	uint64_t	written[CPUS];
@@ -174,7 +173,7 @@ static uint64_t run_feed(struct run *run, const char *data, size_t len)
 		n = PAGE - run->len < len - at ? PAGE - run->len : len - at;
 		memcpy(run->piece + run->len, data + at, n);
 		run->len += n;
-		if (run->len < PAGE)
+		if (run->len < (size_t)PAGE)
 			break;
 		run->len = 0;
 		sum += data_of(run->piece);
@@ -232,7 +231,7 @@ TEST_F_TIMEOUT(drain, a_read_has_an_end, PATIENCE_S)
 		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
 					   HYPTRACE_MODE_OVERWRITE));
 		run_begin(_metadata, &self->nl, &run, variant->remote, cpus[i], 0,
-			  sizeof(buffer));
+			  FAR_MORE);
 		writer = writer_start(variant->remote);
 		while (!run_over(&run)) {
 			ASSERT_LT(0, run_read(&run, &sum));
@@ -257,10 +256,10 @@ TEST_F_TIMEOUT(drain, a_splice_has_an_end, PATIENCE_S)
 	ASSERT_LE(2 * READ_MAX, fcntl(pipes[1], F_SETPIPE_SZ, 2 * READ_MAX));
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
 				   HYPTRACE_MODE_OVERWRITE));
-	run_begin(_metadata, &self->nl, &run, variant->remote, WRITER_CPU, 0, sizeof(buffer));
+	run_begin(_metadata, &self->nl, &run, variant->remote, WRITER_CPU, 0, FAR_MORE);
 	writer = writer_start(variant->remote);
 	while (!run_over(&run)) {
-		len = splice(run.fd, NULL, pipes[1], NULL, sizeof(buffer), 0);
+		len = splice(run.fd, NULL, pipes[1], NULL, FAR_MORE, 0);
 		ASSERT_LT(0, len);
 		for (got = 0; got < len; got += n) {
 			n = read(pipes[0], buffer + got, len - got);
@@ -383,30 +382,42 @@ static void drain_by(struct __test_metadata *_metadata, struct nl *nl, const cha
 	close(epoll_fd);
 }
 
-static const size_t sizes[] = { 1000, PAGE, 3 * PAGE, sizeof(buffer) };
-/* those of all CPUs have frames */
-static const size_t sizes_of_all[] = { FRAME_SIZE + PAGE, sizeof(buffer) };
+#define NR_SIZES	4
+#define NR_SIZES_OF_ALL	2
+
+static size_t size_of(unsigned int i)
+{
+	const size_t sizes[] = { 1000, PAGE, 3 * PAGE, FAR_MORE };
+
+	return sizes[i];
+}
+
+/* of all CPUs, with frames */
+static size_t size_of_all(unsigned int i)
+{
+	return i ? FAR_MORE : FRAME_SIZE + PAGE;
+}
 
 TEST_F_TIMEOUT(drain, to_EAGAIN_has_an_end, PATIENCE_S)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, sizes[i], BY_POLL);
-	for (i = 0; i < ARRAY_SIZE(sizes_of_all); i++)
+	for (i = 0; i < NR_SIZES; i++)
+		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, size_of(i), BY_POLL);
+	for (i = 0; i < NR_SIZES_OF_ALL; i++)
 		drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL,
-			 sizes_of_all[i], BY_POLL);
+			 size_of_all(i), BY_POLL);
 }
 
 TEST_F_TIMEOUT(drain, edge_triggered_is_told_of_the_rest, PATIENCE_S)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, sizes[i], BY_EDGE);
-	for (i = 0; i < ARRAY_SIZE(sizes_of_all); i++)
+	for (i = 0; i < NR_SIZES; i++)
+		drain_by(_metadata, &self->nl, variant->remote, WRITER_CPU, size_of(i), BY_EDGE);
+	for (i = 0; i < NR_SIZES_OF_ALL; i++)
 		drain_by(_metadata, &self->nl, variant->remote, HYPTRACE_CPU_ALL,
-			 sizes_of_all[i], BY_EDGE);
+			 size_of_all(i), BY_EDGE);
 }
 
 /* While another CPU writes as fast as it can, too */
@@ -442,12 +453,12 @@ TEST_F_TIMEOUT(traced, to_EAGAIN_has_an_end, PATIENCE_S)
 	for (on = 0; on < CPUS; on++) {
 		ASSERT_EQ(0, run_on(on, READER_PRIORITY));
 		for (i = 0; i < ARRAY_SIZE(cpus); i++) {
-			for (j = 0; j < ARRAY_SIZE(sizes_of_all); j++) {
+			for (j = 0; j < NR_SIZES_OF_ALL; j++) {
 				run_begin(_metadata, &self->nl, &run, variant->remote, cpus[i],
-					  O_NONBLOCK, sizes_of_all[j]);
+					  O_NONBLOCK, size_of_all(j));
 				EXPECT_TRUE(drain(&run, DRAIN_MAX))
 					TH_LOG("on CPU %u, CPU %d, reads of %zu: no EAGAIN", on,
-					       cpus[i], sizes_of_all[j]);
+					       cpus[i], size_of_all(j));
 				close(run.fd);
 			}
 		}

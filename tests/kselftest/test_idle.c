@@ -15,12 +15,13 @@
 #include <sys/prctl.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 #include "waiting.h"
 
 #define CPUS		2
-#define RING_SIZE	(256 * 1024)
+#define RING_SIZE	(64 * PAGE)
 #define IDLE_S		1
 #define PATIENCE_S	300
 
@@ -267,7 +268,7 @@ TEST_F_TIMEOUT(idle, a_set_that_nobody_waits_for_costs_little, PATIENCE_S)
  */
 TEST_F(traced, own_hypercalls_leave_no_events)
 {
-	static char page[64 * 1024];
+	static char page[PAGE_MAX];
 	uint64_t written, seen;
 	unsigned int cpu, i;
 	int fd;
@@ -309,8 +310,7 @@ TEST_F(traced, own_hypercalls_leave_no_events)
 TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 {
 	static const unsigned int pages[] = { LARGE_PAGES, 16 };
-	static char page[64 * 1024];
-	long subbuf = sysconf(_SC_PAGESIZE);
+	static char page[PAGE_MAX];
 	struct sequence seq;
 	uint64_t written;
 	unsigned int cpu, i;
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 		for (i = 0; i < ARRAY_SIZE(pages); i++) {
 			written = written_to(&self->nl, variant->remote, cpu);
 			ASSERT_EQ(0, control_set_size(&self->nl, variant->remote,
-						      pages[i] * subbuf));
+						      pages[i] * PAGE));
 			written = written_to(&self->nl, variant->remote, cpu) - written;
 			EXPECT_GT(LARGE_PAGES, written) TH_LOG("to %u pages", pages[i]);
 		}
@@ -333,8 +333,8 @@ TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 		seq = (struct sequence) {
 			.event = control_event_id(&self->nl, variant->remote, "selftest"),
 		};
-		while (read(fd, page, subbuf) == subbuf)
-			sequence_feed(&seq, page, subbuf);
+		while (read(fd, page, PAGE) == PAGE)
+			sequence_feed(&seq, page, PAGE);
 		EXPECT_STREQ("", seq.bad);
 		EXPECT_EQ(MARKS, seq.seen);
 		EXPECT_EQ(0, seq.lost);
@@ -344,7 +344,7 @@ TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 }
 
 /* Readers that go on until they are killed. What they read is of no interest. */
-static char taken[64 * 1024];
+static char taken[16 * PAGE_MAX];
 
 static void drain(int fd)
 {
@@ -399,7 +399,7 @@ static void by_edge(int fd)
 static void by_mapping(int fd)
 {
 	fcntl(fd, F_SETFL, 0);
-	mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	while (!ioctl(fd, TRACE_MMAP_IOCTL_GET_READER))
 		;
 }

@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "page.h"
 #include "waiting.h"
-
-#define LONGEST_READ	(64 * 1024)	/* a sub-buffer of any page size */
 
 const char * const wait_names[NR_WAITS] = {
 	[WAIT_READ]		= "read",
@@ -27,7 +26,7 @@ const char * const wait_names[NR_WAITS] = {
 
 static bool wait_by_read(int fd)
 {
-	static char buffer[LONGEST_READ + sizeof(struct hyptrace_frame)];
+	static char buffer[PAGE_MAX + sizeof(struct hyptrace_frame)];
 
 	return read(fd, buffer, sizeof(buffer)) >= 0;
 }
@@ -35,7 +34,7 @@ static bool wait_by_read(int fd)
 /* Its mapping is its own: a child inherits none. */
 static bool wait_by_get_reader(int fd)
 {
-	void *meta = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	void *meta = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 
 	return meta != MAP_FAILED && !ioctl(fd, TRACE_MMAP_IOCTL_GET_READER);
 }
