@@ -479,7 +479,8 @@ TEST_F_TIMEOUT(traced, readers_cause_no_events, PATIENCE_S)
 			for (cpu = 0; cpu < nr; cpu++) {
 				kill(readers[cpu], SIGKILL);
 				ASSERT_EQ(readers[cpu], waitpid(readers[cpu], &status, 0));
-				EXPECT_TRUE(WIFSIGNALED(status)) TH_LOG("%s: %d", kind->name, status);
+				EXPECT_TRUE(WIFSIGNALED(status))
+					TH_LOG("%s: %d", kind->name, status);
 			}
 		}
 	}
