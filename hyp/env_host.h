@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,8 +65,9 @@ typedef int hyptrace_lock_t;
 
 static inline void hyptrace_lock(hyptrace_lock_t *lock)
 {
+	/* The thread that holds it may need the CPU to give it back. */
 	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
-		;
+		sched_yield();
 }
 
 static inline void hyptrace_unlock(hyptrace_lock_t *lock)
