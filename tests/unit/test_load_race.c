@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that load, attach, swap, park and free each other's rings all at once. Under
+ * CPUs that load, attach, swap, resize, park and free each other's rings all at once. Under
  * TSan (hyp.mk): what is shared among CPUs is under a lock, or marked.
  *
  * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS say otherwise.
@@ -10,46 +10,63 @@
 #include "hyp_env.h"
 
 #define THREADS		3
-#define DATA		8	/* of a thread's pages; then meta, directory, table */
-#define PER_THREAD	(DATA + 3)
-#define ROUNDS		20000
+#define DATA		8	/* pages of a ring, at most; then meta, directory, table */
+#define PER_THREAD	(2 * (DATA + 3))	/* it may have two */
+#define ROUNDS		5000
 #define SEED		0x72616365
 
 static u64 rounds;
+static u64 nr_renewed, nr_moved;
 
-static void list_pages(u32 first, u64 random)
+/*
+ * A page of this thread, behind *@from, that is the host's: nobody but this thread
+ * offers it. If there is none, one that is to be refused.
+ */
+static u32 own_page(u32 first, u32 *from)
+{
+	while (*from < PER_THREAD) {
+		u32 page = first + (*from)++;
+
+		if (env_owner(page) == ENV_HOST)
+			return page;
+	}
+
+	return first;
+}
+
+/* A table page that lists others. */
+static u64 list_pages(u32 first, u32 from, u64 random)
 {
 	struct hyptrace_table_entry entries[DATA] = { };
-	u32 table = first + DATA + 2, i;
+	u32 table = own_page(first, &from), i;
 
-	/* Nobody but this thread offers this page. */
 	if (env_owner(table) != ENV_HOST)
-		return;
+		return env_pfn(table);
 	for (i = 0; i < DATA; i++)
-		entries[i].pfn = env_pfn(first + i);
+		entries[i].pfn = env_pfn(own_page(first, &from));
 	if (!(random >> 32 & 15))
 		entries[3].pfn = entries[1].pfn;
 	env_host_write(table, 0, entries, sizeof(entries));
+
+	return env_pfn(table);
 }
 
 static void any_op(u32 cpu, u32 first, u64 *seed)
 {
 	u64 random = env_random(seed), op = HYPTRACE_OP_RING_BEGIN + (random >> 8) % 12;
 	u64 ring = random >> 20 & 1, arg = 0;
+	u32 from = random >> 36 & 1;
 
 	switch (op) {
 	case HYPTRACE_OP_RING_BEGIN:
 		arg = 3 + (random >> 32) % 6;
 		break;
 	case HYPTRACE_OP_RING_DIR:
-		arg = env_pfn(first + DATA + 1);
+	case HYPTRACE_OP_RING_READY:
+		arg = env_pfn(own_page(first, &from));
 		break;
 	case HYPTRACE_OP_RING_TABLE:
-		list_pages(first, random);
-		arg = env_pfn(first + DATA + 2);
-		break;
-	case HYPTRACE_OP_RING_READY:
-		arg = env_pfn(first + DATA);
+		arg = list_pages(first, from, random);
 		break;
 	case HYPTRACE_OP_RING_FREE:
 	case HYPTRACE_OP_DETACH:
@@ -80,23 +97,61 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 		hyptrace_cpu_on();
 }
 
+static void load(u64 ring, u32 first, u64 random)
+{
+	u32 from = 0;
+
+	hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, ring, 3 + (random >> 12) % 6, random & 1);
+	hyptrace_hcall(HYPTRACE_OP_RING_DIR, ring, env_pfn(own_page(first, &from)), 0);
+	hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring, list_pages(first, from, random), 0);
+	hyptrace_hcall(HYPTRACE_OP_RING_READY, ring, env_pfn(own_page(first, &from)), 0);
+}
+
+static void unload(u64 ring)
+{
+	u32 steps = 6;
+
+	while (steps-- && hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring, 0, 0) > 0)
+		;
+}
+
 /* What leads to a ring, and away from it, if nobody comes between. */
 static void load_or_free(u32 first, u64 random)
 {
 	u64 ring = (random >> 8 & 1) | (random >> 20 & 3 ? 0 : HYPTRACE_SPARE_RING);
-	u32 steps = 6;
 
 	if (random >> 9 & 1) {
 		hyptrace_hcall(HYPTRACE_OP_DETACH, ring & ~HYPTRACE_SPARE_RING, 0, 0);
-		while (steps-- && hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring, 0, 0) > 0)
-			;
+		unload(ring);
 		return;
 	}
-	list_pages(first, random);
-	hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, ring, 3 + (random >> 12) % 6, random & 1);
-	hyptrace_hcall(HYPTRACE_OP_RING_DIR, ring, env_pfn(first + DATA + 1), 0);
-	hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring, env_pfn(first + DATA + 2), 0);
-	hyptrace_hcall(HYPTRACE_OP_RING_READY, ring, env_pfn(first + DATA), 0);
+	load(ring, first, random);
+}
+
+/* The CPU gets another ring, likewise, and writes all along. */
+static void resize(u32 cpu, u32 first, u64 random)
+{
+	u32 nr = random >> 24 & 255, moves = 16, i;
+
+	load(cpu, first, random);
+	hyptrace_hcall(HYPTRACE_OP_ATTACH, cpu, HYPTRACE_ALL_EVENTS, 0);
+	for (i = 0; i < 3 * nr; i++)
+		hyptrace(selftest, i);
+	load(cpu | HYPTRACE_SPARE_RING, first, random >> 8);
+	if (!hyptrace_hcall(HYPTRACE_OP_RENEW, cpu, 0, 0))
+		__atomic_fetch_add(&nr_renewed, 1, __ATOMIC_RELAXED);
+	for (i = 0; i < nr; i++)
+		hyptrace(selftest, i);
+	while (moves--) {
+		s64 ret = hyptrace_hcall(HYPTRACE_OP_MOVE, cpu, 0, 0);
+
+		if (ret <= 0)
+			break;
+		if (ret != HYPTRACE_GONE)
+			__atomic_fetch_add(&nr_moved, 1, __ATOMIC_RELAXED);
+		hyptrace(selftest, ret);
+	}
+	unload(cpu | HYPTRACE_SPARE_RING);
 }
 
 static void *thread(void *arg)
@@ -110,6 +165,8 @@ static void *thread(void *arg)
 
 		if (random >> 16 & 3)
 			any_op(cpu, cpu * PER_THREAD, &seed);
+		else if (random >> 18 & 1)
+			resize(cpu, cpu * PER_THREAD, random);
 		else
 			load_or_free(cpu * PER_THREAD, random);
 	}
@@ -149,10 +206,11 @@ static void all_at_once(void **state)
 			;
 		free_ring(i | HYPTRACE_SPARE_RING);
 	}
-	print_message("%llu pages pinned, %llu taken\n",
-		      (unsigned long long)env_calls.share,
-		      (unsigned long long)env_calls.take);
-	assert_true(env_calls.share > rounds / 50);
+	print_message("%llu pages shared, %llu taken, %llu rings exchanged, %llu sub-buffers moved\n",
+		      (unsigned long long)env_calls.share, (unsigned long long)env_calls.take,
+		      (unsigned long long)nr_renewed, (unsigned long long)nr_moved);
+	assert_true(env_calls.share > rounds);
+	assert_true(nr_renewed > rounds / 100 && nr_moved > rounds / 100);
 	env_stop();
 }
 
