@@ -43,11 +43,12 @@ static int stop(void **state)
 
 static void write_long(void)
 {
-	void *to = hyptrace_ring_reserve(ring, env_counter, LONG_PAYLOAD);
+	u64 now = env_counter;
+	void *to = hyptrace_ring_reserve(ring, &now, LONG_PAYLOAD);
 
 	assert_non_null(to);
 	memset(to, 0, LONG_PAYLOAD);
-	hyptrace_ring_commit(ring, to, LONG_PAYLOAD);
+	hyptrace_ring_commit(ring, to, now, LONG_PAYLOAD);
 }
 
 /* Both readers find so many events in a sub-buffer, and the last one at that time. */
