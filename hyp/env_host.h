@@ -81,9 +81,9 @@ extern __thread struct hyptrace_ring *hyptrace_host_ring;
 #define hyptrace_this_ring()	hyptrace_host_ring
 
 #define HYPTRACE_NR_CPUS	8
-#define hyptrace_nr_cpus()	HYPTRACE_NR_CPUS
 
 /* It also defines these: its CPUs, a counter, and who owns which page. */
+u32 hyptrace_nr_cpus(void);
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu);
 u64 hyptrace_counter(void);

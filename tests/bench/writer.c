@@ -44,6 +44,11 @@ struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 	return cpu < MAX_THREADS ? &rings[cpu] : NULL;
 }
 
+u32 hyptrace_nr_cpus(void)
+{
+	return MAX_THREADS;
+}
+
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu)
 {
 	(void)cpu;

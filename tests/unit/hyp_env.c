@@ -21,6 +21,8 @@ struct hyptrace_ring env_rings[ENV_CPUS];
 struct hyptrace_ring env_spare_rings[ENV_CPUS];
 struct env_calls env_calls;
 u32 env_violations;
+u64 env_asked_cpu;
+u32 env_absent;
 u64 env_counter;
 void (*env_counter_hook)(void);
 u32 env_fail_take, env_fail_give, env_fail_share;
@@ -42,9 +44,17 @@ static void violation(const char *what, const void *page)
 	env_violations++;
 }
 
+u32 hyptrace_nr_cpus(void)
+{
+	return ENV_CPUS - __builtin_popcount(env_absent);
+}
+
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 {
-	return cpu < ENV_CPUS ? &env_rings[cpu] : NULL;
+	if (cpu > READ_ONCE(env_asked_cpu))
+		WRITE_ONCE(env_asked_cpu, cpu);
+
+	return cpu < ENV_CPUS && !(env_absent >> cpu & 1) ? &env_rings[cpu] : NULL;
 }
 
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu)
@@ -233,6 +243,7 @@ void env_start(u32 nr_pages)
 	memset(env_spare_rings, 0, sizeof(env_spare_rings));
 	memset(&env_calls, 0, sizeof(env_calls));
 	env_violations = 0;
+	env_absent = 0;
 	env_counter = 0;
 	env_counter_hook = NULL;
 	env_fail_take = env_fail_give = env_fail_share = 0;

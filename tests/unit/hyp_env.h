@@ -42,9 +42,13 @@ extern struct hyptrace_ring env_spare_rings[ENV_CPUS];
 extern struct env_calls env_calls;
 /* Things hyp/ did that it must not do: each was told on stderr. */
 extern u32 env_violations;
+/* The largest CPU number that hyp/ has asked for */
+extern u64 env_asked_cpu;
 /* The counter; the hook runs each time it is read. */
 extern u64 env_counter;
 extern void (*env_counter_hook)(void);
+/* Bit per CPU that is not there. */
+extern u32 env_absent;
 /* When not 0: the call after so many fails, with -ENOMEM. */
 extern u32 env_fail_take, env_fail_give, env_fail_share;
 /* Set before env_start(): pages are neighbours. */

@@ -5,6 +5,7 @@
  * HYPTRACE_TEST_SEED says otherwise.
  */
 #include <pthread.h>
+#include <sched.h>
 
 #include "hyp_env.h"
 
@@ -168,7 +169,13 @@ static void limit(void **state)
 	env_counter = 1000;
 	assert_true(is_quick());
 
-	/* nor for what the mask must be put to */
+	/* nor for what the mask must be put to, from there on */
+	assert_int_equal(set_clock(mult, 1000, HYPTRACE_CLOCK_MASK / 2), 0);
+	read_clock();
+	assert_true(is_quick());
+	assert_int_equal(set_clock(mult, 1000, HYPTRACE_CLOCK_MASK / 2 + 1), 0);
+	read_clock();
+	assert_false(is_quick());
 	assert_int_equal(set_clock(mult, 1000, HYPTRACE_CLOCK_MASK - 7), 0);
 	assert_int_equal(read_clock(), HYPTRACE_CLOCK_MASK - 7);
 	assert_false(is_quick());
@@ -196,6 +203,28 @@ static void every_copy(void **state)
 		}
 	}
 	env_cpu(0);
+}
+
+/* CPUs need not be numbered one after the other; where the last is, the search ends. */
+static void numbers_left_out(void **state)
+{
+	(void)state;
+	env_absent = BIT(1) | BIT(2);
+	env_cpu(3);
+	read_clock();
+	assert_true(is_quick());
+	env_asked_cpu = 0;
+	assert_int_equal(set_clock(2 * ENV_NS_CLOCK, 0, 0), 0);
+	assert_int_equal(env_asked_cpu, 3);
+	assert_false(is_quick());
+	env_cpu(0);
+	read_clock();
+
+	env_absent = BIT(3);
+	env_asked_cpu = 0;
+	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, 0), 0);
+	assert_int_equal(env_asked_cpu, 2);
+	assert_false(is_quick());
 }
 
 /* A year without an update at 1 GHz, where 64 bits would not do. */
@@ -310,6 +339,54 @@ static void threads(void **state)
 	assert_true(unknown < reads);
 }
 
+/* How far the clock was set, when that is over. */
+static u64 set_until;
+
+static void *setter(void *arg)
+{
+	u64 i, j, pause, seed = 1;
+
+	(void)arg;
+	for (i = 1; i <= UPDATES / 4; i++) {
+		set_clock(ENV_NS_CLOCK, CYCLES, i);
+		/* pairs with the acquire in no_old_clock() */
+		smp_store_release(&set_until, i);
+		pause = env_random(&seed) % 64;
+		for (j = 0; j < pause; j++)
+			READ_ONCE(set_until);
+		if (i % 64 == 0)
+			sched_yield();
+	}
+
+	return NULL;
+}
+
+/* Once the clock is set no CPU goes by the one of before, whenever it has copied that. */
+static void no_old_clock(void **state)
+{
+	u64 until, time, reads = 0;
+	pthread_t thread;
+	bool ok = true;
+
+	(void)state;
+	env_counter = CYCLES;
+	set_until = 0;
+	assert_int_equal(set_clock(ENV_NS_CLOCK, CYCLES, 0), 0);
+	assert_int_equal(pthread_create(&thread, NULL, setter, NULL), 0);
+	do {
+		/* pairs with the release in setter() */
+		until = smp_load_acquire(&set_until);
+		time = read_clock();
+		/* 0: it was set meanwhile */
+		ok &= !time || time >= until;
+		reads++;
+	} while (until < UPDATES / 4);
+	pthread_join(thread, NULL);
+	print_message("%llu reads\n", (unsigned long long)reads);
+	assert_true(ok);
+	assert_int_equal(read_clock(), UPDATES / 4);
+}
+
 #define WITH_ENV(test)	cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -320,11 +397,13 @@ int main(void)
 		WITH_ENV(before_the_epoch),
 		WITH_ENV(limit),
 		WITH_ENV(every_copy),
+		WITH_ENV(numbers_left_out),
 		WITH_ENV(no_wrap),
 		WITH_ENV(long_without_update),
 		WITH_ENV(forwards_and_back),
 		WITH_ENV(update_within_read),
 		WITH_ENV(threads),
+		WITH_ENV(no_old_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
