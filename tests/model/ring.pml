@@ -14,6 +14,7 @@
  *  -DDISCARD=1	refuse events when full			-DPARTS=n	so often may the reader leave the last event
  *  -DRESETS=n	resets by the reader			-DMOVES=n	attach, detach, park, unpark by the CPU
  *  -DCALLS=n	calls by the other CPU			-DFREE=1	it may take the ring down
+ *  -DRENEWS=n	rings exchanged for another		-DNEW_PAGES=n	sub-buffers of that one
  *  -DMUTANT=n	a fault, named where it is
  *
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
@@ -60,12 +61,31 @@
 #ifndef FREE
 #define FREE 0
 #endif
+#ifndef RENEWS
+#define RENEWS 0
+#endif
+#ifndef NEW_PAGES
+#define NEW_PAGES PAGES
+#endif
 #ifndef MUTANT
 #define MUTANT 0
 #endif
 
 #define POSITIONS	(PAGES - 1)
+#if RENEWS
+#define NEW_POSITIONS	(NEW_PAGES - 1)
+#if NEW_PAGES > PAGES
+#define MAX_POSITIONS	NEW_POSITIONS
+#else
+#define MAX_POSITIONS	POSITIONS
+#endif
+#define ALL_PAGES	(PAGES + NEW_POSITIONS)
+#define NEXT(pos)	((pos) + 1 < positions -> (pos) + 1 : 0)
+#else
+#define MAX_POSITIONS	POSITIONS
+#define ALL_PAGES	PAGES
 #define NEXT(pos)	((pos) + 1 < POSITIONS -> (pos) + 1 : 0)
+#endif
 #define FILL_ROUNDS	4	/* of driver/reader.c */
 #define TORN		255	/* a record without its payload */
 #define MORE		0	/* the second word of a record */
@@ -75,8 +95,8 @@ mtype = { BUILDING, DETACHED, PARKED, ATTACHED };
 mtype = { OK, EAGAIN, ESTALE, ENODEV };
 
 /* The pages, by their id */
-byte commit[PAGES];
-byte words[PAGES * ROOM];
+byte commit[ALL_PAGES];
+byte words[ALL_PAGES * ROOM];
 
 /* struct hyptrace_ring; what is the writer's */
 bool on;		/* enabled, which is a word of Promela */
@@ -90,7 +110,14 @@ byte reader_lost, reader_final, reader_entries, reader_page = PAGES - 1;
 byte head, tail;
 bool tail_taken;
 mtype state = DETACHED;
-byte slot_page[POSITIONS], slot_lost[POSITIONS], slot_entries[POSITIONS], slot_commit[POSITIONS];
+byte slot_page[MAX_POSITIONS], slot_lost[MAX_POSITIONS], slot_entries[MAX_POSITIONS], slot_commit[MAX_POSITIONS];
+
+#if RENEWS
+/* The spare ring, or the one that was retired, and positions of both */
+byte positions = POSITIONS, spare_positions = NEW_POSITIONS, spare_head, unmoved;
+bool moving;
+byte spare_page[MAX_POSITIONS], spare_lost[MAX_POSITIONS], spare_entries[MAX_POSITIONS], spare_commit[MAX_POSITIONS];
+#endif
 
 /* struct hyptrace_meta; its counters are those of the ring whenever somebody has the lock */
 byte meta_entries;
@@ -108,11 +135,23 @@ bool changed;		/* there is a reason for it to look */
 bool done;		/* the CPU has written its last */
 bool gone;		/* the pages are the host's again */
 bool want_reset;	/* asked of the CPU by the reader */
+#if RENEWS
+bool want_renew;	/* likewise */
+#endif
+
+#if RENEWS
+#define NOTHING_WANTED	(!want_reset && !want_renew)
+#else
+#define NOTHING_WANTED	(!want_reset)
+#endif
 
 #define LOCK()		lock == 0; lock = 1
 #define UNLOCK()	lock = 0
 
 #include "writer.pml"
+#if RENEWS
+#include "resize.pml"
+#endif
 
 /* At a quiet point: written = read + lost + unread, and what is unread is where it should be. */
 inline check_counts()
@@ -162,6 +201,13 @@ active proctype owner()
 		:: i < POSITIONS -> slot_page[i] = i; i++;
 		:: else -> break;
 		od;
+#if RENEWS
+		i = 0;
+		do
+		:: i < NEW_POSITIONS -> spare_page[i] = PAGES + i; i++;
+		:: else -> break;
+		od;
+#endif
 		i = 0;
 		end = ROOM;
 	}
@@ -200,7 +246,13 @@ active proctype owner()
 		reset(true, ret);
 		want_reset = false;
 #endif
-	:: atomic { (nr_events == EVENTS || (!on && moves == 0)) && !want_reset ->
+#if RENEWS
+	:: want_renew ->
+		renew(true, ret);
+		assert(ret == OK);
+		want_renew = false;
+#endif
+	:: atomic { (nr_events == EVENTS || (!on && moves == 0)) && NOTHING_WANTED ->
 			nr_events = EVENTS;
 			done = true;
 			changed = true;
@@ -213,10 +265,13 @@ active proctype owner()
 
 active proctype reader()
 {
-	byte size, old, i, n, to, round, resets = RESETS, parts = PARTS;
+	byte size, old, i, n, to, round, resets = RESETS, parts = PARTS, renews = RENEWS;
 	bool final;
 	mtype ret;
 
+#if RENEWS
+	end > 0;	/* the rings are built */
+#endif
 	idle = true;
 	do
 	:: atomic { changed -> changed = false; idle = false; }
@@ -299,6 +354,25 @@ fill:
 			ret = 0;
 			idle = true;
 		}
+#endif
+#if RENEWS
+	/* hyptrace_reader_renew(): on the CPU, or on any other once it is off */
+	:: atomic { renews > 0 -> renews--; idle = false; }
+		if
+		:: atomic { !done -> want_renew = true; }
+			!want_renew;
+			ret = OK;
+		:: renew(false, ret);
+		fi;
+		do
+		:: ret == OK && moving -> move();
+		:: else -> break;
+		od;
+		if
+		:: ret == OK -> take_down_spare();
+		:: else
+		fi;
+		d_step { changed = true; ret = 0; idle = true; }
 #endif
 	:: done && !changed -> break;
 	od;

@@ -18,6 +18,7 @@
  * models: hyp/ring.c:overwrite_head 39c97a3849e863e58b576f6291b7b386bfc231e8f16145598439949abc8da5c5
  * models: hyp/ring.c:advance b0c1bb30ab3eefc5fd0e2e43f311b0864c08513a43f8b74374a8de17fe8f1131
  * models: hyp/ring.c:hyptrace_ring_make_room 3974cd4f91c547c0082fbd98746c36b023bfb6cab08ab1238b0df28372a78896
+ * models: hyp/ring.c:begin_with_gap 1b6746a6f42b2b10e3da1c72a4c129d9c0b9f753056392f43043f76494d8470a
  * models: hyp/ring.c:clear_ring c4f98c8e92357774afc6c29c678f0ad06a48e0d6a03fb2dbd67d718c394c29cd
  * models: hyp/ring.c:hyptrace_ring_attach a72c6724fd2ac40212c075c314f0168e24617739203125ec68dbc3d8feeea85f
  * models: hyp/ring.c:hyptrace_ring_detach c6b0f9a8e9e0c56dab99e7b36fdf6b18312f5649120dbcfba2b5823ac1ff4c68
@@ -158,11 +159,28 @@ inline advance()
 #endif
 }
 
+/* Only a renewal enters a sub-buffer while there are losses to tell of. */
+inline begin_with_gap()
+{
+	d_step {
+		LOCK();
+		slot_lost[tail] = pending;
+		pending = 0;
+		check_write(page);
+		hyptrace_ring_enter();
+		ok = true;
+		UNLOCK();
+	}
+}
+
 /* hyptrace_ring_reserve(), hyptrace_ring_commit(), and the payload in between */
 inline record()
 {
 	if
 	:: size > end - pos && pos > 0 -> advance();
+#if RENEWS
+	:: size > end - pos && pos == 0 -> begin_with_gap();
+#endif
 	:: else -> ok = true;
 	fi;
 	if
@@ -274,6 +292,9 @@ inline reset(is_mine, answer)
 #if MUTANT != 6		/* the writer is in the ring again, and is not told */
 			tail_taken = false;
 #endif
+#if RENEWS
+			moving = false;
+#endif
 			reader_lost = 0;
 			reader_final = 0;
 			reader_entries = 0;
@@ -303,6 +324,9 @@ inline swap()
 		LOCK();
 		if
 		:: state == BUILDING -> ret = ENODEV;
+#if RENEWS
+		:: state != BUILDING && moving -> ret = EAGAIN;
+#endif
 #if MUTANT != 3		/* what came in meanwhile is given back unread */
 		:: state != BUILDING && !tail_taken && consumed < reader_final -> ret = ESTALE;
 #endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What hyp/resize.c does, step by step, with its mutants: another ring for a CPU that traces. Included by ring.pml
+ * where -DRENEWS asks for it. The driver has the spare ring built, and taken down, while nobody else knows of it.
+ *
+ * models: hyp/resize.c:leave_page 3f92215765b890a63412b786fa6d603ca6d7984112c8ff5e86ef7cbcbf0fb21f
+ * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
+ * models: hyp/resize.c:renew 90350e54f5268d3bf4dc3c1fab07bf8c0649f00ec05495e68840141fa8fe2dd8
+ * models: hyp/resize.c:hyptrace_ring_renew 9f8e835dfec9e64e9a16a6a3fb4493681be2ccf643cafe9cfadf5d5ad6cd11cf
+ * models: hyp/resize.c:move 092f801958e85fe890c87808536fda06b8d46c8992b76b27a242c0e33698b6e5
+ * models: hyp/resize.c:hyptrace_ring_move 7457fe4c4f1e4a2299e753edb9eb6881d4303f82dfc769301d64527cb4772fae
+ * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
+ * models: hyp/ring.c:hyptrace_ring_nr_unread 1b6def9c76913d561baa73fdc8e43cb8a425b1e3bda31a2dd35582a61e85ad07
+ * models: driver/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
+ * models: driver/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
+ * models: driver/reader.c:hyptrace_reader_renew a3c7e3ee2b02a1e77367f36a6e1738a8a7f12792892d4d4e869701c2cd7aa56c
+ */
+
+#define PREVIOUS(pos)	((pos) -> (pos) - 1 : positions - 1)
+
+inline swap_bytes(a, b)
+{
+	size = a;
+	a = b;
+	b = size;
+	size = 0;
+}
+
+inline leave_page()
+{
+	if
+#if MUTANT != 20	/* the writer has left the reader's page, and nobody is told */
+	:: tail_taken ->
+		tail_taken = false;
+		reader_entries = recorded - page_first;
+		reader_final = pos;
+#endif
+	:: else ->
+		slot_entries[tail] = recorded - page_first;
+		slot_commit[tail] = pos;
+	fi;
+}
+
+inline swap_memory()
+{
+	i = 0;
+	do
+	:: i < MAX_POSITIONS ->
+		swap_bytes(slot_page[i], spare_page[i]);
+		swap_bytes(slot_lost[i], spare_lost[i]);
+		swap_bytes(slot_entries[i], spare_entries[i]);
+		swap_bytes(slot_commit[i], spare_commit[i]);
+		i++;
+	:: else -> break;
+	od;
+	i = 0;
+	swap_bytes(positions, spare_positions);
+}
+
+/* With the reader's sub-buffer, whose page is what reader_page tells in both rings. */
+inline renew(is_mine, answer)
+{
+	d_step {
+		LOCK();
+		if
+		:: state == BUILDING -> answer = ENODEV;
+		:: state == ATTACHED && !is_mine -> answer = EAGAIN;
+		:: else ->
+			assert(unmoved == 0);
+			unmoved = (tail < head -> tail + positions - head : tail - head);
+#if MUTANT == 21	/* the page that the reader has counts as the ring's */
+			unmoved = unmoved + (pos > 0);
+#else
+			unmoved = unmoved + (!tail_taken && pos > 0);
+#endif
+			leave_page();
+			spare_head = head;
+			swap_memory();
+			head = 0;
+			tail = 0;
+			moving = true;
+			slot_lost[0] = 0;
+			page = slot_page[0];
+			check_write(page);
+			hyptrace_ring_enter();
+#if MUTANT != 22	/* what was refused is not told with the next event */
+			if
+			:: pending -> end = pos;
+			:: else
+			fi;
+#endif
+			hyptrace_ring_publish();
+			changed = true;
+			answer = OK;
+		fi;
+		UNLOCK();
+	}
+}
+
+inline move()
+{
+	d_step {
+		LOCK();
+		if
+		:: unmoved == 0 -> moving = false;
+		:: else ->
+			unmoved--;
+#if MUTANT == 23	/* the oldest is put before those that were moved already */
+			old = spare_head;
+			spare_head = (spare_head + 1) % spare_positions;
+#else
+			old = (spare_head + unmoved) % spare_positions;
+#endif
+			i = PREVIOUS(head);
+			if
+			:: !moving
+#if MUTANT != 24	/* the sub-buffer that is being written is taken for a free one */
+			:: moving && i == tail ->
+				overrun = overrun + spare_entries[old];
+#if MUTANT == 25	/* what was missing before what does not fit is forgotten */
+				slot_lost[head] = slot_lost[head] + spare_entries[old];
+#else
+				slot_lost[head] = slot_lost[head] + spare_entries[old] + spare_lost[old];
+#endif
+#endif
+			:: else ->
+				swap_bytes(slot_page[i], spare_page[old]);
+				slot_lost[i] = spare_lost[old];
+				slot_entries[i] = spare_entries[old];
+				slot_commit[i] = spare_commit[old];
+				head = i;
+			fi;
+			spare_lost[old] = STALE;
+			spare_entries[old] = STALE;
+			spare_commit[old] = STALE;
+			i = 0;
+			old = 0;
+		fi;
+		hyptrace_ring_publish();
+		UNLOCK();
+	}
+}
+
+/* The pages of the spare ring are the host's again: nobody else may have one. */
+inline take_down_spare()
+{
+	d_step {
+		LOCK();
+		i = 0;
+		do
+		:: i < spare_positions ->
+			assert(spare_page[i] != page && spare_page[i] != reader_page);
+			commit[spare_page[i]] = STALE;
+			i++;
+		:: else -> break;
+		od;
+		i = 0;
+		spare_head = 0;
+		UNLOCK();
+	}
+}
