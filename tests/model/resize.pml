@@ -5,15 +5,14 @@
  *
  * models: hyp/resize.c:leave_page 3f92215765b890a63412b786fa6d603ca6d7984112c8ff5e86ef7cbcbf0fb21f
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
- * models: hyp/resize.c:renew 90350e54f5268d3bf4dc3c1fab07bf8c0649f00ec05495e68840141fa8fe2dd8
+ * models: hyp/resize.c:renew fa63a3b6ce6de12ddd9b1f6f0f8c919ddc8dc2ac5aeb01cf9c850bcf02b67e63
  * models: hyp/resize.c:hyptrace_ring_renew 9f8e835dfec9e64e9a16a6a3fb4493681be2ccf643cafe9cfadf5d5ad6cd11cf
- * models: hyp/resize.c:move 092f801958e85fe890c87808536fda06b8d46c8992b76b27a242c0e33698b6e5
+ * models: hyp/resize.c:move f2e453e61ec3cb183bb6d11bb9f8193599b050566c050d358b9ade37b29e8a74
  * models: hyp/resize.c:hyptrace_ring_move 7457fe4c4f1e4a2299e753edb9eb6881d4303f82dfc769301d64527cb4772fae
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
- * models: hyp/ring.c:hyptrace_ring_nr_unread 1b6def9c76913d561baa73fdc8e43cb8a425b1e3bda31a2dd35582a61e85ad07
  * models: driver/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
  * models: driver/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
- * models: driver/reader.c:hyptrace_reader_renew a3c7e3ee2b02a1e77367f36a6e1738a8a7f12792892d4d4e869701c2cd7aa56c
+ * models: driver/reader.c:hyptrace_reader_renew 66e596eb32a2c46297029521d3b1c68b4a283ee30cd8bfb580659189e04466c9
  */
 
 #define PREVIOUS(pos)	((pos) -> (pos) - 1 : positions - 1)

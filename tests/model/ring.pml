@@ -12,7 +12,8 @@
  *  -DPAGES=n	sub-buffers, the reader's included	-DROOM=n	words in each
  *  -DEVENTS=n	events that are written			-DBIG=n		so many may be of two words
  *  -DDISCARD=1	refuse events when full			-DPARTS=n	so often may the reader leave the last event
- *  -DRESETS=n	resets by the reader			-DMOVES=n	attach, detach, park, unpark by the CPU
+ *  -DRESETS=n	resets by the reader			-DBACK=1	which set time back
+ *  -DMOVES=n	attach, detach, park, unpark by the CPU
  *  -DCALLS=n	calls by the other CPU			-DFREE=1	it may take the ring down
  *  -DRENEWS=n	rings exchanged for another		-DNEW_PAGES=n	sub-buffers of that one
  *  -DMUTANT=n	a fault, named where it is
@@ -20,15 +21,18 @@
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
  * the same, then run check-sync.sh --update.
  *
- * models: driver/reader.c:reader_begin b6148d028b24794c557eedc182acb067a8f865e5ab14e4e3552d761856631f35
- * models: driver/reader.c:reader_swap cbf698b3875e6767d177d3286317d49686090c803b0728c6f5628c4fcdd868cd
- * models: driver/reader.c:reader_fill 44f2571c474ae91a6d9e94cbb0eb990627f347c4884cef671f457a5df891bf89
+ * models: driver/reader.c:reader_begin 61023330bea3adff03442a119e4e56e9d05e69baa7a74e76b095e91f07cbb0f6
+ * models: driver/reader.c:reader_swap 6dd0d8edb5ce0c29c0569f5fa1175279c18403733f529df79ac57be1f44bd947
+ * models: driver/reader.c:look_at_ring bf1054932d69a4329845f8b442048412a7466e16f0b267f1befb5c2516161c99
+ * models: driver/reader.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
+ * models: driver/reader.c:hyptrace_reader_begin 453fc6afd0951cf0f8c1e717e23f90de1b77e61f2d74d63a8196fdf3dcabe49c
+ * models: driver/reader.c:reader_fill d4dfeb73994180c2771540f48c15598fd0d7db02167d3322f64269f96df3c895
  * models: driver/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
- * models: driver/reader.c:reader_consume 835886add92c2270aaff1e24b613853664fa3d344d6a9c00266812e983f90757
+ * models: driver/reader.c:reader_consume 77bfaff8ece70958efc86173f678e020e4c446999351249747f129bbc8cc535d
  * models: driver/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
  * models: driver/reader.c:hyptrace_reader_clear 0422aa0d24d1cc62d70e718b978102a0a6674a542df3ee174fb873cabb983ef0
- * models: driver/writer.c:hyptrace_writer_swap 37fb079f3cf36b3fd688e74a189e5780fe21f3a9e756ad8e19f85ed7b1351da0
- * models: driver/writer.c:hyptrace_writer_reset f9a576ce175cc7116a2c504f20823df3c569df9db717cf2f12ccb9c476c2af65
+ * models: driver/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
+ * models: driver/writer.c:hyptrace_writer_reset d23d33ab642897c84befae3381209d82ff3bcf24a2c20e22ec867058a605bc5d
  */
 
 #ifndef PAGES
@@ -51,6 +55,9 @@
 #endif
 #ifndef RESETS
 #define RESETS 0
+#endif
+#ifndef BACK
+#define BACK 0
 #endif
 #ifndef MOVES
 #define MOVES 0
@@ -80,12 +87,13 @@
 #define MAX_POSITIONS	POSITIONS
 #endif
 #define ALL_PAGES	(PAGES + NEW_POSITIONS)
-#define NEXT(pos)	((pos) + 1 < positions -> (pos) + 1 : 0)
+#define NR_POSITIONS	positions
 #else
 #define MAX_POSITIONS	POSITIONS
 #define ALL_PAGES	PAGES
-#define NEXT(pos)	((pos) + 1 < POSITIONS -> (pos) + 1 : 0)
+#define NR_POSITIONS	POSITIONS
 #endif
+#define NEXT(pos)	((pos) + 1 < NR_POSITIONS -> (pos) + 1 : 0)
 #define FILL_ROUNDS	4	/* of driver/reader.c */
 #define TORN		255	/* a record without its payload */
 #define MORE		0	/* the second word of a record */
@@ -120,7 +128,7 @@ byte spare_page[MAX_POSITIONS], spare_lost[MAX_POSITIONS], spare_entries[MAX_POS
 #endif
 
 /* struct hyptrace_meta; its counters are those of the ring whenever somebody has the lock */
-byte meta_entries;
+byte meta_entries, meta_nr, meta_tail_id;
 bool meta_tail;
 
 /* struct hyptrace_reader */
@@ -135,6 +143,9 @@ bool changed;		/* there is a reason for it to look */
 bool done;		/* the CPU has written its last */
 bool gone;		/* the pages are the host's again */
 bool want_reset;	/* asked of the CPU by the reader */
+#if BACK
+byte unwiped;		/* of the ring, under the lock */
+#endif
 #if RENEWS
 bool want_renew;	/* likewise */
 #endif
@@ -266,12 +277,10 @@ active proctype owner()
 active proctype reader()
 {
 	byte size, old, i, n, to, round, resets = RESETS, parts = PARTS, renews = RENEWS;
-	bool final;
+	bool final, any;
 	mtype ret;
 
-#if RENEWS
-	end > 0;	/* the rings are built */
-#endif
+	end > 0;	/* the ring is built */
 	idle = true;
 	do
 	:: atomic { changed -> changed = false; idle = false; }
@@ -321,7 +330,18 @@ fill:
 				changed = true;
 			}
 		:: else ->
-			swap();
+			/* look_at_ring() */
+			d_step { any = commit[reader_page] > consumed; i = meta_tail_id; }
+			any = any || meta_nr > 0;
+#if MUTANT != 26	/* the sub-buffer that is being written does not count */
+			any = any || (i != reader_page && commit[i] > 0);
+#endif
+			i = 0;
+			if
+			:: any -> swap();
+			:: else -> ret = EAGAIN;
+			fi;
+			any = false;
 			if
 			:: ret == ENODEV -> goto out;
 			:: ret == EAGAIN
@@ -341,6 +361,20 @@ fill:
 			ret = OK;
 		:: reset(false, ret);
 		fi;
+#if BACK
+		/* hyptrace_writer_reset() */
+		do
+		:: unwiped > 0 ->
+			if
+			:: atomic { !done -> want_reset = true; }
+				!want_reset;
+			:: reset(false, ret);
+			fi;
+			ret = OK;
+		:: else -> break;
+		od;
+		skip;	/* no jump may end at a d_step */
+#endif
 		d_step {
 			if
 			:: ret == OK ->

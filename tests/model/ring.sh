@@ -71,6 +71,7 @@ proofs()
 		prove "$safe" -DPAGES=3 $mode -DEVENTS=8 -DBIG=2
 		prove "$safe" -DPAGES=4 $mode -DEVENTS=16 -DROOM=3 -DPARTS=2
 		prove "$safe" -DPAGES=3 $mode -DEVENTS=10 -DRESETS=1
+		prove "$safe" -DPAGES=5 $mode -DEVENTS=8 -DRESETS=1 -DBACK=1
 		prove "$safe" -DPAGES=3 $mode -DEVENTS=8 -DMOVES=2 -DCALLS=2 -DFREE=1
 		prove "$safe" -DPAGES=3 $mode -DEVENTS=6 -DMOVES=2 -DCALLS=1 -DRESETS=1
 		prove "$safe" -DPAGES=4 -DNEW_PAGES=3 $mode -DEVENTS=8 -DRENEWS=1
@@ -91,7 +92,7 @@ mutants()
 {
 	local mutant
 
-	for mutant in 1 2 3 4 5 8 9 16 17 18 19; do
+	for mutant in 1 2 3 4 5 8 9 16 17 18 19 26; do
 		find_mutant $mutant -DPAGES=4 -DEVENTS=16
 	done
 	for mutant in 10 11; do
@@ -100,6 +101,7 @@ mutants()
 	for mutant in 6 7 15; do
 		find_mutant $mutant -DPAGES=3 -DEVENTS=8 -DRESETS=1 -DDISCARD=1
 	done
+	find_mutant 27 -DPAGES=4 -DEVENTS=8 -DRESETS=1 -DBACK=1
 	for mutant in 12 13 14; do
 		find_mutant $mutant -DPAGES=3 -DEVENTS=6 -DMOVES=2 -DCALLS=2 -DFREE=1
 	done

@@ -5,7 +5,7 @@
  * models: hyp/ring.h:hyptrace_ring_reserve 61e914d76e832efdf37b9f0d00e456c4384a5f696cd41946b553186d51330b6d
  * models: hyp/ring.h:hyptrace_ring_commit 7e6364aaa387cf3019538671eb14500f742d607178c239a138ebd28a5304b4b6
  * models: hyp/ring.h:hyptrace_ring_fits e1127b1ef2195ee7a3652ce850bc54d42da7e4c70b102dff5c8f0725906c644f
- * models: hyp/ring.h:hyptrace_ring_put 68f0c591cc01ecce3ad61fbb046a6948bd36e05dd95425f37b401826ec1d5fb2
+ * models: hyp/ring.h:hyptrace_ring_put 793630041b264f93c60159cb8ea19e3b0b27c0ce049cd337a225782e5510bf44
  * models: hyp/trace.c:record_slowly e3d61393ec706e3bd1f081d9f603713f1e04b43a350878b31cfb9a521b200328
  * models: hyp/hooks.h:hyptrace 62f44d0ac0ed06a473ea7340a2f2227d72a39744b656ed8b4ac3cff34a5d4043
  * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
@@ -13,20 +13,25 @@
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
  * models: hyp/ring.h:hyptrace_ring_is_mine 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
- * models: hyp/ring.c:hyptrace_ring_publish f2f2ceaf8f10864a93e5fb4e6050b62967432f2405c4e44180d7f5030878fc38
+ * models: hyp/ring.c:hyptrace_ring_publish 09beebd4131379845ad598fc1b21b733b85b4beb4e12d7516cd0c402c2467acf
+ * models: hyp/ring.c:hyptrace_ring_nr_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
+ * models: hyp/ring.c:hyptrace_ring_tail_has_data cf9e197769f815e74a9090342c29dc91ffe6e43307dae5c9a3697b371138da42
+ * models: hyp/ring.c:tail_id e76719dc52ffca523cbb22dd163738128483a7b6a618edb4bc4e276f7de6b256
  * models: hyp/ring.c:hyptrace_ring_enter c6e38a00351ca090090557b61c2a029bc12487b106ad446e4c47f2de0ddf0a29
- * models: hyp/ring.c:overwrite_head 39c97a3849e863e58b576f6291b7b386bfc231e8f16145598439949abc8da5c5
- * models: hyp/ring.c:advance b0c1bb30ab3eefc5fd0e2e43f311b0864c08513a43f8b74374a8de17fe8f1131
+ * models: hyp/ring.c:overwrite_head 8c67a23038c1e7ca1b82af675639f1e8d86667d4bdacfaa6f37e27fcb0c296fc
+ * models: hyp/ring.c:advance b5fd6cbaa7bc617c4c052369b90396dd7e6dca94efc9fe8e979e5667368d6b91
  * models: hyp/ring.c:hyptrace_ring_make_room 3974cd4f91c547c0082fbd98746c36b023bfb6cab08ab1238b0df28372a78896
- * models: hyp/ring.c:begin_with_gap 1b6746a6f42b2b10e3da1c72a4c129d9c0b9f753056392f43043f76494d8470a
- * models: hyp/ring.c:clear_ring c4f98c8e92357774afc6c29c678f0ad06a48e0d6a03fb2dbd67d718c394c29cd
+ * models: hyp/ring.c:begin_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
+ * models: hyp/ring.c:clear_ring 9ada67e215424e0da010f8c72703b1b5ee8afb1c430f960c10f6c16820f90b50
  * models: hyp/ring.c:hyptrace_ring_attach a72c6724fd2ac40212c075c314f0168e24617739203125ec68dbc3d8feeea85f
  * models: hyp/ring.c:hyptrace_ring_detach c6b0f9a8e9e0c56dab99e7b36fdf6b18312f5649120dbcfba2b5823ac1ff4c68
  * models: hyp/ring.c:hyptrace_ring_park f219dc039ebc551ce036bf3db7cedfb0c75a585c63217c62e4689071129e7a9a
  * models: hyp/ring.c:hyptrace_ring_unpark d0182913e4709e599e577ca064ed92ad1c45173a56dd1204989a90cd17f9ac0e
  * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
  * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
- * models: hyp/ring.c:hyptrace_ring_reset ce45d25b015d3edf7df8e7e71d16e39f07d9bf9b5285f0c01d7d9d1959601df4
+ * models: hyp/ring.c:wipe_old_times d545b5437020b1061001d827196c9e75f7723ab323056d94de575adb3099753f
+ * models: hyp/ring.c:reset 051ea281448799778ad82a6f892c146137e2cb78f61d00f2fccdd54228b4ed3e
+ * models: hyp/ring.c:hyptrace_ring_reset 1f2c14bcf8db0350fdea135ea4db8628d2aea3a7f23ef7a3a04a93f6394390d5
  * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
  * models: hyp/load.c:begin_free d3ce78db80299f1c5d5a03eac151f5d5f92f65af433466e387d06e4277044f59
  */
@@ -38,11 +43,13 @@ inline check_write(id)
 	assert(id != reader_page || !final_seen);
 }
 
-/* All of hyptrace_ring_publish() but its last store */
+/* All of hyptrace_ring_publish() but its last store. What (M) orders a waiter would see a little later anyway. */
 inline publish_counts()
 {
 	assert(!gone);
 	meta_entries = reader_entries;
+	meta_nr = (tail < head -> tail + NR_POSITIONS - head : tail - head);
+	meta_tail_id = (tail_taken -> reader_page : slot_page[tail]);
 }
 
 inline hyptrace_ring_publish()
@@ -130,6 +137,12 @@ inline advance()
 				:: else
 				fi;
 				tail = NEXT(tail);
+#if BACK && MUTANT != 27	/* sub-buffers that were written again are wiped */
+				if
+				:: tail == 0 -> unwiped = 0;
+				:: else
+				fi;
+#endif
 #if MUTANT == 5
 				page = early_page;
 				early_page = 0;
@@ -168,6 +181,7 @@ inline begin_with_gap()
 		pending = 0;
 		check_write(page);
 		hyptrace_ring_enter();
+		hyptrace_ring_publish();
 		ok = true;
 		UNLOCK();
 	}
@@ -277,6 +291,52 @@ inline unpark()
 	}
 }
 
+#if BACK
+/* One of them a call. What was written since the reset must stay. */
+inline wipe_old_times()
+{
+	if
+	:: unwiped > tail + 1 ->
+		unwiped--;
+		assert(unwiped > tail && head <= tail);
+		assert(slot_page[unwiped] != page && slot_page[unwiped] != reader_page);
+		commit[slot_page[unwiped]] = STALE;
+	:: else
+	fi;
+	if
+	:: unwiped <= tail + 1 -> unwiped = 0;
+	:: else
+	fi;
+}
+#endif
+
+inline clear_ring()
+{
+	commit[reader_page] = 0;
+	final_seen = false;
+#if MUTANT != 6		/* the writer is in the ring again, and is not told */
+	tail_taken = false;
+#endif
+#if RENEWS
+	moving = false;
+#endif
+	reader_lost = 0;
+	reader_final = 0;
+	reader_entries = 0;
+	head = 0;
+	tail = 0;
+	overrun = 0;
+	dropped = 0;
+#if MUTANT != 7		/* what was refused before the reset is told after it */
+	pending = 0;
+#endif
+	recorded = 0;
+	slot_lost[0] = 0;
+	page = slot_page[0];
+	hyptrace_ring_enter();
+	expect = seq;
+}
+
 inline reset(is_mine, answer)
 {
 	d_step {
@@ -287,30 +347,16 @@ inline reset(is_mine, answer)
 		:: state == ATTACHED && !is_mine -> answer = EAGAIN;
 #endif
 		:: else ->
-			commit[reader_page] = 0;
-			final_seen = false;
-#if MUTANT != 6		/* the writer is in the ring again, and is not told */
-			tail_taken = false;
+#if BACK
+			if
+			:: unwiped == 0 -> clear_ring(); unwiped = POSITIONS;
+			:: else
+			fi;
+			wipe_old_times();
+#else
+			clear_ring();
 #endif
-#if RENEWS
-			moving = false;
-#endif
-			reader_lost = 0;
-			reader_final = 0;
-			reader_entries = 0;
-			head = 0;
-			tail = 0;
-			overrun = 0;
-			dropped = 0;
-#if MUTANT != 7		/* what was refused before the reset is told after it */
-			pending = 0;
-#endif
-			recorded = 0;
-			slot_lost[0] = 0;
-			page = slot_page[0];
-			hyptrace_ring_enter();
 			hyptrace_ring_publish();
-			expect = seq;
 			answer = OK;
 		fi;
 		UNLOCK();
