@@ -27,7 +27,7 @@ check_hooks_listed()
 				sub(/^\+[ \t]*/, ""); sub(/[ \t]*\\?$/, ""); gsub(/[ \t]+/, " ")
 				print file, $0
 			}' "$patch") <(sed '/^#/d; /^$/d; s/^\([^ ]*\) [^ ]* /\1 /' "$list") ||
-			{ echo "$list differs from $patch: apply the patch, then tests/vm/hooks.sh --update" && bad=1; }
+			{ echo "$list differs from $patch: see tests/vm/hooks.sh --update" && bad=1; }
 	done
 	return "$bad"
 }
@@ -60,7 +60,7 @@ check_hook_in_another_function()
 	! KSRC='' PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/made-for" >"$work/out" 2>&1 ||
 		{ echo "a patch without a list was taken" && return 1; }
 	expect "*99.1.hooks is missing*" "a patch without a list" <"$work/out" || return
-	tests/vm/hooks.sh --update "$work/99.1.patch" "$work/patched" || return
+	tests/vm/hooks.sh --update "$work/99.1.patch" "$work/made-for" || return
 
 	before=$(cat "$work/newer/arch/run.c")
 	! PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/newer" >"$work/out" 2>&1 ||

@@ -5,7 +5,8 @@
 #
 #   hooks.sh PATCH TREE     compare: TREE has the patch applied
 #   hooks.sh --list TREE FILE...   print the hooks of these files, as the list has them
-#   hooks.sh --update PATCH TREE   write the list, after a change of the patch
+#   hooks.sh --update PATCH TREE   write the list, after a change of the patch: TREE is a kernel of that series as it came,
+#                                  or one of the cache, src/SERIES, where what came is kept beside it
 #
 # Every line that names hyptrace is a hook, since no kernel without the patch has that word. A line of the list is
 # FILE FUNCTION HOOK. FUNCTION may also be a macro, an enum or a table, and is "-" outside of all these.
@@ -106,11 +107,20 @@ case ${1:-} in
 	;;
 --update)
 	(($# == 3)) || die "usage: ${0##*/} --update PATCH TREE"
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
 	mapfile -t files < <(hooks_files "$2")
+	for file in "${files[@]}"; do
+		from=$3/$file
+		[[ ! -f $3.pristine/$file ]] || from=$3.pristine/$file
+		mkdir -p "$work/${file%/*}"
+		cp "$from" "$work/$file"
+	done
+	patch -s -f -F 0 -p1 -d "$work" --no-backup-if-mismatch -r - <"$2" || die "$2 does not apply to $3"
 	{
 		echo "# SPDX-License-Identifier: GPL-2.0-only"
 		echo "# The function that each hook of ${2##*/} must be in; see tests/vm/hooks.sh."
-		hooks_list "$3" "${files[@]}"
+		hooks_list "$work" "${files[@]}"
 	} >"${2%.patch}.hooks"
 	;;
 -* | '') die "usage: ${0##*/} PATCH TREE, or --list TREE FILE..., or --update PATCH TREE" ;;
