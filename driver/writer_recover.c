@@ -6,6 +6,8 @@
  * load would be refused with -EBUSY until the machine reboots. The host's memory of
  * those rings stays lost: nobody knows its pages any more.
  */
+#define pr_fmt(fmt) "hyptrace: " fmt
+
 #include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/sched.h>

@@ -21,6 +21,8 @@ if ((!$#)); then
 		names+=("${program##*/}")
 	done
 	names+=(test_leak.sh)
+	# last: it loses memory
+	[[ -n $HYPTRACE_REFUSED ]] || names+=(test_leftover.sh)
 fi
 
 options=() modules=(hyptrace_test)

@@ -116,6 +116,17 @@ build_outside()
 	kmake -s M="$work" INSTALL_MOD_PATH="$out.new" "${modules[@]}" modules_install
 }
 
+# Modules that only tests use
+build_test_modules()
+{
+	local work=$build/hyptrace-tests settings=(HYPTRACE="$tree/drivers/hyptrace")
+	[[ -z $unpatched ]] || settings=(HYPTRACE="$build/hyptrace" KBUILD_EXTRA_SYMBOLS="$build/hyptrace/Module.symvers")
+	mkdir -p "$work"
+	rsync -a "$repo/tests/kselftest/modules/" "$work/"
+	kmake -j"$(nproc)" M="$work" "${settings[@]}" modules
+	kmake -s M="$work" INSTALL_MOD_PATH="$out.new" "${settings[@]}" modules_install
+}
+
 # What is booted: image, symbols and modules.
 install_kernel()
 {
@@ -124,6 +135,7 @@ install_kernel()
 	cp "$build/arch/arm64/boot/Image" "$build/System.map" "$build/.config" "$out.new/"
 	kmake -s INSTALL_MOD_PATH="$out.new" modules_install
 	[[ -z $unpatched ]] || build_outside
+	build_test_modules
 	rm -f "$out.new"/lib/modules/*/build
 	rm -rf "$out.old"
 	[[ ! -d $out ]] || mv "$out" "$out.old"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For test_faults.c: the remote "faulty", which nobody writes to, and whose callbacks
+ * for resizing fail as the parameters say. Its twin "faulty2" makes dumps longer.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+
+#include "hyp_events.h"
+
+static int prepare_error;
+module_param(prepare_error, int, 0600);
+MODULE_PARM_DESC(prepare_error, "what prepare_resize() answers, without taking any page");
+
+static int renew_error_cpu = -1;
+module_param(renew_error_cpu, int, 0600);
+MODULE_PARM_DESC(renew_error_cpu, "the CPU whose renew() answers -EIO");
+
+static struct hyptrace_remote *remote, *twin;
+
+static struct hyptrace_meta *meta_of(const struct hyptrace_ring_pages *ring)
+{
+	return page_address(ring->meta);
+}
+
+static int load(struct hyptrace_buffer *buf, void *priv)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, buf->cpus) {
+		meta_of(&buf->ring[cpu])->state = HYPTRACE_RING_DETACHED;
+		meta_of(&buf->ring[cpu])->reader_id = buf->ring[cpu].nr_pages - 1;
+	}
+
+	return 0;
+}
+
+static int give_back(struct hyptrace_buffer *buf, void *priv)
+{
+	return 0;
+}
+
+static int enable_tracing(bool enable, void *priv)
+{
+	return 0;
+}
+
+static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap,
+			    void *priv)
+{
+	return -EAGAIN;
+}
+
+static int on_cpu(unsigned int cpu, void *priv)
+{
+	return 0;
+}
+
+static int prepare_resize(struct hyptrace_buffer *buf, void *priv)
+{
+	return prepare_error ?: load(buf, priv);
+}
+
+static int renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+		 struct hyptrace_ring_pages *new, void *priv)
+{
+	if (cpu == renew_error_cpu)
+		return -EIO;
+	swap(old->pages[reader_id], new->pages[new->nr_pages - 1]);
+
+	return 0;
+}
+
+static int enable_event(u16 id, bool enable, void *priv)
+{
+	return 0;
+}
+
+static const struct hyptrace_remote_ops ops = {
+	.load_trace_buffer	= load,
+	.unload_trace_buffer	= give_back,
+	.enable_tracing		= enable_tracing,
+	.swap_reader_page	= swap_reader_page,
+	.sync			= on_cpu,
+	.reset			= on_cpu,
+	.prepare_resize		= prepare_resize,
+	.renew			= renew,
+	.finish_resize		= give_back,
+	.enable_event		= enable_event,
+};
+
+static const struct hyptrace_remote_desc desc = {
+	.name		= "faulty",
+	.description	= "for tests: fails as it is told to",
+	.owner		= THIS_MODULE,
+	.ops		= &ops,
+	.events		= hyp_events,
+	.nr_events	= ARRAY_SIZE(hyp_events),
+};
+
+static const struct hyptrace_remote_desc twin_desc = {
+	.name		= "faulty2",
+	.description	= "for tests: fails as it is told to",
+	.owner		= THIS_MODULE,
+	.ops		= &ops,
+	.events		= hyp_events,
+	.nr_events	= ARRAY_SIZE(hyp_events),
+};
+
+static int __init faulty_init(void)
+{
+	remote = hyptrace_remote_register(&desc);
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+	twin = hyptrace_remote_register(&twin_desc);
+	if (IS_ERR(twin))
+		hyptrace_remote_unregister(remote);
+
+	return PTR_ERR_OR_ZERO(twin);
+}
+module_init(faulty_init);
+
+static void __exit faulty_exit(void)
+{
+	hyptrace_remote_unregister(twin);
+	hyptrace_remote_unregister(remote);
+}
+module_exit(faulty_exit);
+
+MODULE_DESCRIPTION("for tests: a remote that fails");
+MODULE_LICENSE("GPL");

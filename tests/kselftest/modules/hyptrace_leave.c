@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For test_leftover.sh: a module that attaches the hypervisor's CPUs to rings, also
+ * builds the spare rings, and leaves them all behind when it is removed. The memory is
+ * lost, as the hypervisor goes on writing to it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <asm/arch_timer.h>
+
+#include "el2.h"
+#include "hyp_events.h"
+#include "writer.h"
+
+#define NR_PAGES	8
+
+static u64 counter(void)
+{
+	return __arch_counter_get_cntpct();
+}
+
+static struct hyptrace_writer writer = {
+	.name		= "leave",
+	.counter	= counter,
+	.events		= BIT_ULL(HYPTRACE_EVENT_selftest),
+};
+
+static struct hyptrace_buffer rings, spare_rings;
+
+static int alloc_ring(struct hyptrace_ring_pages *ring)
+{
+	unsigned int i;
+
+	ring->nr_pages = NR_PAGES;
+	ring->meta = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	ring->pages = kcalloc(NR_PAGES, sizeof(*ring->pages), GFP_KERNEL);
+	if (!ring->meta || !ring->pages)
+		return -ENOMEM;
+	for (i = 0; i < NR_PAGES; i++) {
+		ring->pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!ring->pages[i])
+			return -ENOMEM;
+	}
+
+	return 0;
+}
+
+static int alloc_rings(struct hyptrace_buffer *buf)
+{
+	unsigned int cpu;
+	int ret = 0;
+
+	buf->ring = kcalloc(nr_cpu_ids, sizeof(*buf->ring), GFP_KERNEL);
+	if (!buf->ring || !zalloc_cpumask_var(&buf->cpus, GFP_KERNEL))
+		return -ENOMEM;
+	cpumask_copy(buf->cpus, cpu_possible_mask);
+	for_each_possible_cpu(cpu)
+		ret = ret ?: alloc_ring(&buf->ring[cpu]);
+
+	return ret;
+}
+
+/* On an error, too, all is left behind. */
+static int __init leave_init(void)
+{
+	int ret;
+
+	ret = hyptrace_el2.hold() ?: alloc_rings(&rings) ?: alloc_rings(&spare_rings);
+	if (ret)
+		return ret;
+
+	writer.call = hyptrace_el2.call;
+	writer.share = hyptrace_el2.share;
+	writer.unshare = hyptrace_el2.unshare;
+	writer.frequency = hyptrace_el2.counter_rate();
+	writer.donates = hyptrace_el2.is_protected();
+	writer.parks = hyptrace_el2.is_protected();
+	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
+	if (ret)
+		return ret;
+
+	ret = hyptrace_writer_load(&rings, &writer) ?:
+	      hyptrace_writer_enable_tracing(true, &writer) ?:
+	      hyptrace_writer_prepare_resize(&spare_rings, &writer);
+	if (ret)
+		hyptrace_writer_exit(&writer);
+
+	return ret;
+}
+module_init(leave_init);
+
+static void __exit leave_exit(void)
+{
+	hyptrace_writer_exit(&writer);
+	hyptrace_el2.release();
+}
+module_exit(leave_exit);
+
+MODULE_DESCRIPTION("for tests: leaves rings behind");
+MODULE_LICENSE("GPL");
