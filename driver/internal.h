@@ -195,7 +195,8 @@ struct hyptrace_counts {
  * @rate:	selftest events per second that the remote was asked for
  * @enabled:	bits of the ids of enabled events
  * @buf:	the rings, while loaded
- * @nr_pages:	data pages per CPU, the reader's included; 0 while unloaded
+ * @nr_pages:	data pages per CPU, the reader's included: the fewest of all CPUs after a
+ *		resize that failed half way; 0 while unloaded
  * @nr_files:	descriptors that are attached
  * @files:	those descriptors
  */
@@ -410,12 +411,13 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 			const struct hyptrace_event *event);
 
 /* notify.c: the control mutex held */
+unsigned int hyptrace_notify_changes(void);
 bool hyptrace_notify_wanted(void);
 void hyptrace_notify_remote(const struct hyptrace_remote *remote);
 void hyptrace_notify_remote_gone(const struct hyptrace_remote *remote);
 void hyptrace_notify_event(const struct hyptrace_remote *remote,
 			   const struct hyptrace_event *event);
-void hyptrace_notify_reader(const struct hyptrace_remote *remote, unsigned int cpu,
+void hyptrace_notify_reader(const struct hyptrace_remote *remote, int cpu,
 			    enum hyptrace_reader_change change, pid_t pid);
 void hyptrace_notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
 			  u64 count, u64 total);

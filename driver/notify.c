@@ -14,6 +14,22 @@
 #include "internal.h"
 #include "netlink_gen.h"
 
+/* What a dump may tell has changed so often: see hyptrace_notify_changes(). */
+static atomic_t changes = ATOMIC_INIT(1);
+
+/**
+ * hyptrace_notify_changes - count the changes that are notified, but for losses
+ *
+ * A dump that finds another number than at its beginning is not of one moment. A change
+ * of a remote is counted before its control mutex is released.
+ *
+ * Return: the number.
+ */
+unsigned int hyptrace_notify_changes(void)
+{
+	return atomic_read(&changes);
+}
+
 /**
  * hyptrace_notify_wanted - whether anybody listens
  *
@@ -45,6 +61,12 @@ err_lost:
 	return NULL;
 }
 
+static struct sk_buff *begin_change(u8 cmd, void **header)
+{
+	atomic_inc(&changes);
+	return begin(cmd, header);
+}
+
 static void end(struct sk_buff *skb, void *header, int err)
 {
 	if (err) {
@@ -63,7 +85,7 @@ static void end(struct sk_buff *skb, void *header, int err)
 void hyptrace_notify_remote(const struct hyptrace_remote *remote)
 {
 	void *header;
-	struct sk_buff *skb = begin(HYPTRACE_CMD_REMOTE_NTF, &header);
+	struct sk_buff *skb = begin_change(HYPTRACE_CMD_REMOTE_NTF, &header);
 
 	if (skb)
 		end(skb, header, hyptrace_fill_remote(skb, remote));
@@ -76,7 +98,7 @@ void hyptrace_notify_remote(const struct hyptrace_remote *remote)
 void hyptrace_notify_remote_gone(const struct hyptrace_remote *remote)
 {
 	void *header;
-	struct sk_buff *skb = begin(HYPTRACE_CMD_REMOTE_DEL_NTF, &header);
+	struct sk_buff *skb = begin_change(HYPTRACE_CMD_REMOTE_DEL_NTF, &header);
 
 	if (skb)
 		end(skb, header, nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name));
@@ -91,7 +113,7 @@ void hyptrace_notify_event(const struct hyptrace_remote *remote,
 			   const struct hyptrace_event *event)
 {
 	void *header;
-	struct sk_buff *skb = begin(HYPTRACE_CMD_EVENT_NTF, &header);
+	struct sk_buff *skb = begin_change(HYPTRACE_CMD_EVENT_NTF, &header);
 
 	if (skb)
 		end(skb, header,
@@ -105,20 +127,21 @@ void hyptrace_notify_event(const struct hyptrace_remote *remote,
 /**
  * hyptrace_notify_reader - a consumer came or left
  * @remote:	control mutex held
- * @cpu:	of whose ring
+ * @cpu:	of whose ring, or HYPTRACE_CPU_ALL: of all possible CPUs
  * @change:	what it did
  * @pid:	its process
  */
-void hyptrace_notify_reader(const struct hyptrace_remote *remote, unsigned int cpu,
+void hyptrace_notify_reader(const struct hyptrace_remote *remote, int cpu,
 			    enum hyptrace_reader_change change, pid_t pid)
 {
 	void *header;
-	struct sk_buff *skb = begin(HYPTRACE_CMD_READER_NTF, &header);
+	struct sk_buff *skb = begin_change(HYPTRACE_CMD_READER_NTF, &header);
 
 	if (skb)
 		end(skb, header,
 		    nla_put_string(skb, HYPTRACE_A_READER_REMOTE, remote->name) ||
-		    nla_put_u32(skb, HYPTRACE_A_READER_CPU, cpu) ||
+		    (cpu != HYPTRACE_CPU_ALL &&
+		     nla_put_u32(skb, HYPTRACE_A_READER_CPU, cpu)) ||
 		    nla_put_u32(skb, HYPTRACE_A_READER_CHANGE, change) ||
 		    nla_put_u32(skb, HYPTRACE_A_READER_PID, pid));
 }

@@ -29,39 +29,38 @@ static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	return hyptrace_fill_event(skb, remote, remote->events[index]);
 }
 
-static int put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn fill,
-		    const struct hyptrace_remote *remote, unsigned int index)
+/* The message that it begins: NULL if there is no room. */
+static void *put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn fill,
+		      const struct hyptrace_remote *remote, unsigned int index)
 {
 	void *header = genlmsg_iput(skb, info);
 
 	if (!header)
-		return -EMSGSIZE;
+		return NULL;
 	if (fill(skb, remote, index)) {
 		genlmsg_cancel(skb, header);
-		return -EMSGSIZE;
+		return NULL;
 	}
 	genlmsg_end(skb, header);
-	return 0;
+	return header;
 }
 
 static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
 {
 	size_t size = GENLMSG_DEFAULT_SIZE;
 	struct sk_buff *skb;
-	int err;
 
 	do {
 		skb = genlmsg_new(size, GFP_KERNEL);
 		if (!skb)
 			return -ENOMEM;
-		err = put_item(skb, info, fill, info->user_ptr[0], index);
-		if (!err)
+		if (put_item(skb, info, fill, info->user_ptr[0], index))
 			return genlmsg_reply(skb, info);
 		nlmsg_free(skb);
 		size *= 2;
 	} while (size <= REPLY_SIZE_MAX);
 	NL_SET_ERR_MSG(info->extack, "the answer is too long");
-	return err;
+	return -EMSGSIZE;
 }
 
 int hyptrace_nl_remote_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -131,12 +130,17 @@ static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
 		      const struct hyptrace_remote *remote, unsigned int nr, fill_fn fill)
 {
 	struct dump_at *at = dump_at(cb);
+	void *header;
 
+	/* of this remote nothing changes while its control mutex is held */
+	cb->seq = hyptrace_notify_changes();
 	for (; at->index < nr; at->index++) {
 		if (fill == hyptrace_fill_cpu && !cpu_possible(at->index))
 			continue;
-		if (put_item(skb, genl_info_dump(cb), fill, remote, at->index))
+		header = put_item(skb, genl_info_dump(cb), fill, remote, at->index);
+		if (!header)
 			return -EMSGSIZE;
+		genl_dump_check_consistent(cb, header);
 	}
 	return 0;
 }

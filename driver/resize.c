@@ -52,6 +52,36 @@ static int renew_all(struct hyptrace_remote *remote, struct hyptrace_buffer *new
 	return 0;
 }
 
+static bool has_size(const struct hyptrace_remote *remote, unsigned int nr_pages)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, remote->buf.cpus) {
+		if (remote->buf.ring[cpu].nr_pages != nr_pages)
+			return false;
+	}
+	return true;
+}
+
+/* What each CPU has at least: after a failure the rings may differ. */
+static unsigned int smallest_size(const struct hyptrace_remote *remote)
+{
+	unsigned int cpu, nr_pages = UINT_MAX;
+
+	for_each_cpu(cpu, remote->buf.cpus)
+		nr_pages = min(nr_pages, remote->buf.ring[cpu].nr_pages);
+	return nr_pages;
+}
+
+/* Pages that the writer has kept are never used again. */
+static void lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
+{
+	pr_err("hyptrace: remote \"%s\" kept buffers: they are lost, and it cannot be loaded again\n",
+	       remote->name);
+	remote->broken = true;
+	hyptrace_buffer_leak(buf);
+}
+
 /* What is left in the second buffer goes. */
 static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		  struct netlink_ext_ack *extack)
@@ -64,10 +94,7 @@ static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		return 0;
 	}
 	NL_SET_ERR_MSG_FMT(extack, "the remote has kept rings (error %d)", -err);
-	pr_err("hyptrace: remote \"%s\" kept buffers: they are lost, and it cannot be loaded again\n",
-	       remote->name);
-	remote->broken = true;
-	hyptrace_buffer_leak(old);
+	lose(remote, old);
 	return err;
 }
 
@@ -89,19 +116,18 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	err = desc->ops->prepare_resize(&new, desc->priv);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
-		if (err != -ENOTRECOVERABLE) {
+		if (err == -ENOTRECOVERABLE)
+			lose(remote, &new);
+		else
 			hyptrace_buffer_free(&new);
-		} else {
-			remote->broken = true;
-			hyptrace_buffer_leak(&new);
-		}
 		return err;
 	}
 
 	err = renew_all(remote, &new, extack);
-	if (!err)
-		remote->nr_pages = nr_pages;
+	remote->nr_pages = smallest_size(remote);
 	err = finish(remote, &new, extack) ?: err;
+	if (err)
+		hyptrace_notify_remote(remote);
 	/* there may be as much to read now as somebody waits for */
 	list_for_each_entry(file, &remote->files, node)
 		hyptrace_file_kick(file);
@@ -120,7 +146,8 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
  * Return: 0; as hyptrace_remote_check_size(); -EBUSY if a ring is mapped, -EOPNOTSUPP if
  * the remote cannot do it, -EIO if it has kept pages before, -ENOMEM, -EINTR, or what the
  * remote's callbacks answered. Nothing has changed then, unless it was the last of these
- * that failed: the rings of some CPUs may have the new size.
+ * that failed: the rings of some CPUs may have the new size. Asking again, for that size or
+ * for the former one, brings all rings to it.
  */
 int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			   struct netlink_ext_ack *extack)
@@ -136,7 +163,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 	if (err)
 		return err;
 	nr_pages = hyptrace_buffer_nr_pages(size);
-	if (nr_pages != remote->nr_pages) {
+	if (!has_size(remote, nr_pages)) {
 		if (!remote->desc->ops->renew) {
 			NL_SET_ERR_MSG(extack, "the remote cannot resize rings that are loaded");
 			return -EOPNOTSUPP;

@@ -382,24 +382,26 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 
 static bool consumes_ring_of(const struct hyptrace_file *file, unsigned int cpu)
 {
-	return !file->snapshot && (file->cpu == HYPTRACE_CPU_ALL || file->cpu == cpu);
+	return file->cpu == HYPTRACE_CPU_ALL || file->cpu == cpu;
 }
 
 static void consumers_set(struct hyptrace_remote *remote, struct hyptrace_file *file,
 			  pid_t pid)
 {
 	unsigned int cpu;
-	pid_t was;
+	pid_t was = 0;
 
+	if (file->snapshot)
+		return;
 	for_each_possible_cpu(cpu) {
 		if (!consumes_ring_of(file, cpu))
 			continue;
 		was = remote->readers[cpu]->consumer;
 		remote->readers[cpu]->consumer = pid;
-		hyptrace_notify_reader(remote, cpu,
-				       pid ? HYPTRACE_READER_CHANGE_CAME :
-					     HYPTRACE_READER_CHANGE_LEFT, pid ? pid : was);
 	}
+	hyptrace_notify_reader(remote, file->cpu,
+			       pid ? HYPTRACE_READER_CHANGE_CAME : HYPTRACE_READER_CHANGE_LEFT,
+			       pid ? pid : was);
 }
 
 /**

@@ -151,7 +151,6 @@ TEST_F(notify, events)
 
 TEST_F(notify, readers)
 {
-	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), cpu;
 	const struct nlmsghdr *hdr;
 	int fd;
 
@@ -173,13 +172,15 @@ TEST_F(notify, readers)
 
 	fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0);
 	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
-	for (cpu = 0; cpu < cpus; cpu++)
-		EXPECT_EQ(cpu, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_READER_NTF),
-					      HYPTRACE_A_READER_CPU)));
+	hdr = NEXT(HYPTRACE_CMD_READER_NTF);
+	EXPECT_EQ(NULL, nl_attr(hdr, HYPTRACE_A_READER_CPU));
+	EXPECT_EQ(HYPTRACE_READER_CHANGE_CAME, nl_u32(nl_attr(hdr, HYPTRACE_A_READER_CHANGE)));
+	EXPECT_EQ(getpid(), nl_u32(nl_attr(hdr, HYPTRACE_A_READER_PID)));
 	close(fd);
-	for (cpu = 0; cpu < cpus; cpu++)
-		EXPECT_EQ(cpu, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_READER_NTF),
-					      HYPTRACE_A_READER_CPU)));
+	hdr = NEXT(HYPTRACE_CMD_READER_NTF);
+	EXPECT_EQ(NULL, nl_attr(hdr, HYPTRACE_A_READER_CPU));
+	EXPECT_EQ(HYPTRACE_READER_CHANGE_LEFT, nl_u32(nl_attr(hdr, HYPTRACE_A_READER_CHANGE)));
+	EXPECT_EQ(getpid(), nl_u32(nl_attr(hdr, HYPTRACE_A_READER_PID)));
 	EXPECT_NEXT_STATE(HYPTRACE_STATE_UNLOADED);
 	EXPECT_QUIET();
 }

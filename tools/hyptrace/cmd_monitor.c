@@ -81,12 +81,18 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 static void print_reader(struct printer *p, const struct hyptrace_notice *notice)
 {
 	const char *change = notice->reader.change == HYPTRACE_READER_CHANGE_CAME ? "came" : "left";
+	char cpus[16] = "all CPUs";
 
-	printer_line(p, STYLE_PLAIN, "reader %s: CPU %u, process %u %s", notice->reader.remote,
-		     notice->reader.cpu, notice->reader.pid, change);
+	if (notice->reader.cpu != HYPTRACE_CPU_ALL)
+		snprintf(cpus, sizeof(cpus), "CPU %d", notice->reader.cpu);
+	printer_line(p, STYLE_PLAIN, "reader %s: %s, process %u %s", notice->reader.remote, cpus,
+		     notice->reader.pid, change);
 	printer_str(p, "change", "reader");
 	printer_str(p, "remote", notice->reader.remote);
-	printer_uint(p, "cpu", notice->reader.cpu);
+	if (notice->reader.cpu == HYPTRACE_CPU_ALL)
+		printer_none(p, "cpu");
+	else
+		printer_int(p, "cpu", notice->reader.cpu);
 	printer_uint(p, "pid", notice->reader.pid);
 	printer_str(p, "reader", change);
 	printer_end(p);

@@ -257,13 +257,13 @@ const char *hyptrace_cpu_state_name(uint32_t state);
 /**
  * struct hyptrace_reader_notice - a consumer came or left
  * @remote:	the remote's name
- * @cpu:	whose ring it is
+ * @cpu:	whose ring it is, or HYPTRACE_CPU_ALL
  * @change:	enum hyptrace_reader_change
  * @pid:	the process
  */
 struct hyptrace_reader_notice {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
-	uint32_t	cpu;
+	int		cpu;
 	uint32_t	change;
 	uint32_t	pid;
 };

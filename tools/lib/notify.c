@@ -111,7 +111,8 @@ static int parse_reader(struct nlmsghdr *nlh, struct hyptrace_notice *notice)
 		return -EBADMSG;
 	get_name(notice->reader.remote, sizeof(notice->reader.remote),
 		 tb[HYPTRACE_A_READER_REMOTE]);
-	notice->reader.cpu = get_u32(tb[HYPTRACE_A_READER_CPU]);
+	notice->reader.cpu = tb[HYPTRACE_A_READER_CPU] ? (int)get_u32(tb[HYPTRACE_A_READER_CPU]) :
+							 HYPTRACE_CPU_ALL;
 	notice->reader.change = get_u32(tb[HYPTRACE_A_READER_CHANGE]);
 	notice->reader.pid = get_u32(tb[HYPTRACE_A_READER_PID]);
 	return 0;

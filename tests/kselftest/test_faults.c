@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A remote that fails half way: the module hyptrace_faulty, with the remotes "faulty"
+ * and "faulty2". Also what a dump says that was interrupted by a change.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+
+#define REMOTE		"faulty"
+#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
+#define SMALL		(64 << 10)
+#define LARGE		(128 << 10)
+#define FAULTY_CPU	1
+
+FIXTURE(faults) {
+	struct nl nl;
+	long page;
+};
+
+FIXTURE_SETUP(faults)
+{
+	ASSERT_EQ(0, system("modprobe hyptrace_faulty"));
+	ASSERT_EQ(0, nl_open(&self->nl));
+	self->page = sysconf(_SC_PAGESIZE);
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	nl_close(&self->nl);
+	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
+}
+
+static int set_parameter(const char *path, int value)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return -errno;
+	fprintf(file, "%d", value);
+	return fclose(file) ? -errno : 0;
+}
+
+/* Sub-buffers of a ring of that size, the reader's included */
+static unsigned int subbufs(const struct _test_data_faults *self, unsigned int size)
+{
+	unsigned int nr = size / self->page;
+
+	return (nr < 2 ? 2 : nr) + 1;
+}
+
+static unsigned int subbufs_of(struct _test_data_faults *self, unsigned int cpu)
+{
+	struct counts counts;
+
+	return control_counts(&self->nl, REMOTE, cpu, &counts) ? 0 : counts.nr_subbufs;
+}
+
+/* Sizes are mixed then, the remote says what all CPUs have, and asking again mends it. */
+TEST_F(faults, resize_fails_half_way)
+{
+	struct info info;
+
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", FAULTY_CPU));
+	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, LARGE));
+	EXPECT_EQ(subbufs(self, LARGE), subbufs_of(self, 0));
+	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
+	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
+	EXPECT_EQ(SMALL, info.size_asked);
+
+	/* back to the former size, which the remote says that it has */
+	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", -1));
+	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
+	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, 0));
+	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
+
+	/* half way to less: all CPUs have that */
+	ASSERT_EQ(0, control_set_size(&self->nl, REMOTE, LARGE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", FAULTY_CPU));
+	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, SMALL));
+	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
+	EXPECT_EQ(LARGE, info.size_asked);
+	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", -1));
+	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
+	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
+}
+
+/* Whether the log says it, in what came since @fd was opened */
+static bool log_has(int fd, const char *text)
+{
+	static char line[8192];
+	bool found = false;
+	ssize_t len;
+
+	while ((len = read(fd, line, sizeof(line) - 1)) > 0 || (len < 0 && errno == EPIPE)) {
+		line[len > 0 ? len : 0] = 0;
+		found |= !!strstr(line, text);
+	}
+	return found;
+}
+
+/* Pages that the writer has kept while a resize was prepared are lost, and the log says so. */
+TEST_F(faults, resize_loses_pages)
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct info info;
+
+	ASSERT_LE(0, kmsg);
+	lseek(kmsg, 0, SEEK_END);
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", -ENOMEM));
+	EXPECT_EQ(-ENOMEM, control_set_size(&self->nl, REMOTE, LARGE));
+	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", -ENOTRECOVERABLE));
+	EXPECT_EQ(-ENOTRECOVERABLE, control_set_size(&self->nl, REMOTE, LARGE));
+	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" kept buffers"));
+	close(kmsg);
+
+	/* the rings that it has are as they were */
+	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", 0));
+	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
+	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, LARGE));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
+	EXPECT_EQ(-EIO, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+}
+
+/* Whether the dump that was asked for says that it was interrupted; @parts is how it came. */
+static bool dump_rest_is_interrupted(struct nl *nl, unsigned int *parts)
+{
+	static char received[32 << 10] __attribute__((aligned(NLMSG_ALIGNTO)));
+	bool interrupted = false, done = false;
+	const struct nlmsghdr *hdr;
+	ssize_t len;
+
+	for (*parts = 0; !done; ++*parts) {
+		len = recv(nl->fd, received, nl->room, 0);
+		if (len <= 0)
+			abort();
+		for (hdr = (void *)received; NLMSG_OK(hdr, len); hdr = NLMSG_NEXT(hdr, len)) {
+			interrupted |= !!(hdr->nlmsg_flags & NLM_F_DUMP_INTR);
+			done |= hdr->nlmsg_type == NLMSG_DONE || hdr->nlmsg_type == NLMSG_ERROR;
+		}
+	}
+	return interrupted;
+}
+
+static void begin_dump(struct nl *nl)
+{
+	static struct nl_msg msg;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
+	msg.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	msg.hdr.nlmsg_seq = ++nl->seq;
+	if (send(nl->fd, &msg, msg.hdr.nlmsg_len, 0) != (ssize_t)msg.hdr.nlmsg_len)
+		abort();
+}
+
+/* Of the parts of a dump the first is made by the request, the others by receiving. */
+TEST_F(faults, dump_that_changes)
+{
+	unsigned int parts;
+	struct nl small;
+
+	/* nothing less holds an event */
+	ASSERT_EQ(0, nl_open_room(&small, 4096));
+	begin_dump(&small);
+	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));
+	ASSERT_LT(1, parts);
+
+	begin_dump(&small);
+	ASSERT_EQ(0, control_enable(&self->nl, REMOTE, "selftest", true));
+	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
+
+	begin_dump(&small);
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
+
+	begin_dump(&small);
+	EXPECT_EQ(0, system("rmmod hyptrace_faulty && modprobe hyptrace_faulty"));
+	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
+
+	/* asking is no change */
+	begin_dump(&small);
+	subbufs_of(self, 0);
+	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));
+	nl_close(&small);
+}
+
+TEST_HARNESS_MAIN
