@@ -266,6 +266,9 @@ int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_unlock(&remote->control);
 	err = write_marks(info, desc, cpu, value, count);
 	up_read(&remote->marking);
+	/* netlink does not answer -EINTR by itself, and the sender would wait for ever */
+	if (err == -EINTR)
+		netlink_ack(skb, info->nlhdr, err, info->extack);
 	/* for hyptrace_nl_post_doit() */
 	mutex_lock(&remote->control);
 	return err;

@@ -86,7 +86,8 @@ static void bits(void **state)
 	assert_int_equal(header, big ? 0xada5a5a5 : 0xb4b4b4b5);
 	assert_int_equal(hyptrace_record_type_len(header), 0x15);
 	assert_int_equal(hyptrace_record_delta(header), 0x5a5a5a5);
-	assert_true(hyptrace_record_long_time(header, 0x87654321) == 0x87654321ULL * 0x8000000 + 0x5a5a5a5);
+	assert_true(hyptrace_record_long_time(header, 0x87654321) ==
+		    0x87654321ULL * 0x8000000 + 0x5a5a5a5);
 }
 
 /* Short and long records, and times that need a record of their own. */

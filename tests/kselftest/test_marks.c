@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A request that takes long: it is answered when a signal ends it, and other families
+ * of generic netlink do not wait for it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include <linux/genetlink.h>
+
+#include "kselftest_harness.h"
+#include "remotes.h"
+#include "subbuf.h"
+
+#define SIZE		(64 << 10)
+#define CPU		1
+#define PATIENCE_S	120
+
+REMOTE_FIXTURE(marks);
+
+static void ignore(int signal)
+{
+}
+
+/* Its handler restarts system calls, as that of most programs. */
+TEST_F(marks, signal_is_answered)
+{
+	struct sigaction action = { .sa_handler = ignore, .sa_flags = SA_RESTART };
+	struct itimerval timer = { { 0, 1000 }, { 0, 1000 } };
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SIZE, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
+	EXPECT_EQ(-EINTR, control_mark(&self->nl, variant->remote, 0, 0,
+				       HYPTRACE_MARK_COUNT_MAX));
+	timer.it_interval.tv_usec = 0;
+	timer.it_value.tv_usec = 0;
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
+	/* each request has one answer */
+	EXPECT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+}
+
+/* One of the family "nlctrl", which has no lock of its own */
+static int look_up(struct nl *nl)
+{
+	static struct nl_answer answer;
+	static struct nl_msg msg;
+
+	nl_begin(&msg, nl, CTRL_CMD_GETFAMILY);
+	msg.hdr.nlmsg_type = GENL_ID_CTRL;
+	nl_put_str(&msg, CTRL_ATTR_FAMILY_NAME, HYPTRACE_FAMILY_NAME);
+	return nl_do(nl, &msg, &answer);
+}
+
+/* One more than the number of the youngest event that is there; what was there before goes. */
+static uint64_t end_of_marks(int fd, struct sequence *seq)
+{
+	static char page[64 << 10] __attribute__((aligned(8)));
+	const long size = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	/* the writer may be faster than this */
+	for (i = 0; i < 2 * SIZE / size + 2 && read(fd, page, size) == size; i++)
+		sequence_feed(seq, page, size);
+	return seq->next;
+}
+
+/* A request of another family is answered while a CPU writes, not when it has written. */
+TEST_F_TIMEOUT(marks, others_go_on, PATIENCE_S)
+{
+	struct sequence seq = { };
+	uint64_t end;
+	pid_t child;
+	int fd;
+
+	seq.event = control_event_id(&self->nl, variant->remote, "selftest");
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SIZE, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(variant->remote, CPU, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	child = fork();
+	if (!child) {
+		struct nl own;
+
+		_exit(nl_open(&own) || control_mark(&own, variant->remote, CPU, 0,
+						    HYPTRACE_MARK_COUNT_MAX));
+	}
+	while (!end_of_marks(fd, &seq))
+		ASSERT_EQ(0, waitpid(child, NULL, WNOHANG));
+	ASSERT_EQ(0, look_up(&self->nl));
+	end = end_of_marks(fd, &seq);
+	TH_LOG("answered after %llu of %u events", (unsigned long long)end,
+	       HYPTRACE_MARK_COUNT_MAX);
+	EXPECT_GT(HYPTRACE_MARK_COUNT_MAX, end);
+	EXPECT_EQ(child, waitpid(child, NULL, 0));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
