@@ -51,7 +51,8 @@ mode "the kernel as its own hypervisor (VHE)" "$vm/run.sh" --mode vhe -- \
 	env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
 mode "not protected, the hypervisor on demand" "$vm/run.sh" --mode nvhe --append kvm.enable_virt_at_load=0 -- \
 	"$kselftest" test_modules.sh test_guest test_on_demand.sh test_leftover.sh
-mode "a CPU without VHE" "$vm/run.sh" --cpu cortex-a72 --require-protected -- "$kselftest" test_guest
+mode "a CPU without VHE, another clock frequency" "$vm/run.sh" --cpu cortex-a72 --require-protected \
+	--clock-frequency 50000000 -- "$kselftest" test_guest test_clock
 mode "suspended" suspended hypervisor test
 mode "the newest CPU" "$vm/run.sh" --cpu max --require-protected -- "$kselftest" test_guest
 

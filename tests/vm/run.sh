@@ -16,6 +16,7 @@ usage()
 	  --cpu MODEL          neoverse-n1 (default), cortex-a72, max
 	  --mode MODE          protected (default), nvhe, vhe (the kernel's choice on such a CPU), none (no KVM)
 	  --require-protected  fail unless the hypervisor came up in protected mode
+	  --clock-frequency HZ the device tree says that the counter has this frequency
 	  --icount             an instruction takes a nanosecond of guest time; one CPU
 	  --share DIR          the guest has this folder at /mnt/share, to read and write; it always has the repository
                        at /mnt/repo and what guest.sh built at /usr/local, to read
@@ -37,10 +38,10 @@ guest_failed()
 }
 
 series='' cpus=2 mem=1024 cpu=neoverse-n1 mode=protected share='' console='' append='' timeout=600
-require='' icount='' interactive=''
+require='' icount='' interactive='' frequency=''
 while (($#)); do
 	case $1 in
-	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout)
+	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --clock-frequency)
 		(($# > 1)) || die "$1 needs a value"
 		;;&
 	--kernel) series=$2 && shift 2 ;;
@@ -51,6 +52,7 @@ while (($#)); do
 	--share) share=$2 && shift 2 ;;
 	--console) console=$2 && shift 2 ;;
 	--append) append=$2 && shift 2 ;;
+	--clock-frequency) frequency=$2 && shift 2 ;;
 	--timeout) timeout=$2 && shift 2 ;;
 	--require-protected) require=1 && shift ;;
 	--icount) icount=1 && shift ;;
@@ -66,7 +68,7 @@ protected | nvhe | none) append="kvm-arm.mode=$mode $append" ;;
 vhe) ;;
 *) die "there is no mode \"$mode\": it is protected, nvhe, vhe or none" ;;
 esac
-for number in "$cpus" "$mem" "$timeout"; do
+for number in "$cpus" "$mem" "$timeout" "${frequency:-1}"; do
 	[[ $number =~ ^[1-9][0-9]*$ ]] || die "\"$number\" is not a positive number"
 done
 [[ -z $icount || $cpus == 1 ]] || die "--icount works with one CPU: add --cpus 1"
@@ -120,6 +122,14 @@ max) line+=(-cpu "max,pauth-impdef=on") ;;
 *) line+=(-cpu "$cpu") ;;
 esac
 [[ -z $icount ]] || line+=(-icount "shift=0,sleep=off" -rtc "base=2000-01-01,clock=vm")
+if [[ -n $frequency ]]; then
+	need fdtput
+	described=("${line[@]}")
+	described[1]+=,dumpdtb=$work/dtb
+	qemu-system-aarch64 "${described[@]}" 2>"$work/qemu" || guest_failed "QEMU does not tell its device tree"
+	fdtput -t i "$work/dtb" /timer clock-frequency "$frequency"
+	line+=(-dtb "$work/dtb")
+fi
 
 # folder TAG PATH [OPTION]: one that the guest may mount
 folder()
