@@ -33,6 +33,19 @@ static uint32_t word(const struct subbuf *sub, uint32_t pos)
 	return value;
 }
 
+/* Two bit-fields, of which the first is in the low bits only where the low byte comes first. */
+static uint32_t header_type(uint32_t header)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? header & ((1U << TYPE_BITS) - 1) :
+							   header >> DELTA_BITS;
+}
+
+static uint32_t header_delta(uint32_t header)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? header >> TYPE_BITS :
+							   header & ((1U << DELTA_BITS) - 1);
+}
+
 /**
  * subbuf_begin - begin with the first record
  * @sub:	filled in
@@ -95,8 +108,8 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 			return false;
 		}
 		header = word(sub, sub->pos);
-		type = header & ((1U << TYPE_BITS) - 1);
-		delta = header >> TYPE_BITS;
+		type = header_type(header);
+		delta = header_delta(header);
 
 		if (type != TYPE_TIME_STAMP)
 			sub->time += delta;

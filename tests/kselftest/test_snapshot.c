@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <linux/hyptrace_record.h>
+
 #include "kselftest_harness.h"
 #include "page.h"
 #include "remotes.h"
@@ -227,10 +229,10 @@ TEST_F(snapshot, a_gap)
 		uint32_t head[2];
 
 		memcpy(head, pages[i].data, sizeof(head));
-		if ((head[0] & 31) != 29)
+		if (hyptrace_record_type_len(head[0]) != HYPTRACE_TYPE_PADDING)
 			continue;
 		gaps++;
-		EXPECT_EQ(1, head[0] >> 5);
+		EXPECT_EQ(1, hyptrace_record_delta(head[0]));
 		EXPECT_EQ(12, head[1]);
 		memcpy(&lost, pages[i].data + 8, sizeof(lost));
 		EXPECT_EQ(RING_SIZE - (NR_SUBBUFS - 1) * PER_SUBBUF, lost);
