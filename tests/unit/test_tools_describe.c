@@ -45,8 +45,7 @@ static void remote(void **state)
 	assert_true(remote.size_had == UINT64_C(1) << 40);
 	assert_true(remote.is_protected);
 	assert_int_equal(remote.readers, 0);
-	free(remote.description);
-	free(remote.clock);
+	hyptrace_clear_remote(&remote);
 	nlmsg_free(msg);
 }
 
@@ -67,8 +66,7 @@ static void odd_attributes(void **state)
 	assert_int_equal(remote.state, 0);
 	assert_int_equal(remote.size_had, 0);
 	assert_string_equal(remote.clock, "");
-	free(remote.description);
-	free(remote.clock);
+	hyptrace_clear_remote(&remote);
 	nlmsg_free(msg);
 }
 

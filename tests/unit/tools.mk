@@ -46,6 +46,10 @@ test_tools_print-srcs := $(tools-format-srcs)
 test_tools_print-cflags := $(tools-cflags)
 test_tools_print-libs := $(tools-libs)
 
+test_tools_control-srcs := $(netlink-srcs) $(fake-netlink-srcs)
+test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_control-libs := $(tools-libs) $(fail-alloc)
+
 test_tools_netlink-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_netlink-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_netlink-libs := $(tools-libs) $(fail-alloc)

@@ -137,10 +137,8 @@ static void keep(struct hyptrace_remote *remotes, unsigned int *nr, struct hyptr
 
 	remotes[0] = *one;
 	*one = first;
-	for (i = 1; i < *nr; i++) {
-		free(remotes[i].description);
-		free(remotes[i].clock);
-	}
+	for (i = 1; i < *nr; i++)
+		hyptrace_clear_remote(&remotes[i]);
 	*nr = 1;
 }
 

@@ -54,10 +54,15 @@ static int parse_attrs(const struct nlmsghdr *answer, struct nlattr **tb, int ma
 	return genlmsg_parse((struct nlmsghdr *)answer, 0, tb, max, NULL) < 0 ? -EBADMSG : 0;
 }
 
-static void free_remote(struct hyptrace_remote *remote)
+/**
+ * hyptrace_clear_remote - free what a remote points to
+ * @remote:	the remote; empty afterwards
+ */
+void hyptrace_clear_remote(struct hyptrace_remote *remote)
 {
 	free(remote->description);
 	free(remote->clock);
+	memset(remote, 0, sizeof(*remote));
 }
 
 /**
@@ -70,14 +75,14 @@ void hyptrace_free_remotes(struct hyptrace_remote *remotes, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		free_remote(&remotes[i]);
+		hyptrace_clear_remote(&remotes[i]);
 	free(remotes);
 }
 
 /**
  * hyptrace_parse_remote - read a message of remote-get
  * @answer:	the message
- * @remote:	what it says; description and clock are the caller's to free
+ * @remote:	what it says, for hyptrace_clear_remote(); empty after an error
  *
  * Return: 0, -ENOMEM or -EBADMSG.
  */
@@ -103,7 +108,7 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 
 	if (get_string(&remote->description, tb[HYPTRACE_A_REMOTE_DESCRIPTION]) ||
 	    get_string(&remote->clock, tb[HYPTRACE_A_REMOTE_CLOCK])) {
-		free_remote(remote);
+		hyptrace_clear_remote(remote);
 		return -ENOMEM;
 	}
 	return 0;
@@ -142,7 +147,11 @@ static int parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu *cpu)
 	return 0;
 }
 
-static void free_event(struct hyptrace_event *event)
+/**
+ * hyptrace_clear_event - free what an event points to
+ * @event:	the event; empty afterwards
+ */
+void hyptrace_clear_event(struct hyptrace_event *event)
 {
 	unsigned int i, j;
 
@@ -157,6 +166,7 @@ static void free_event(struct hyptrace_event *event)
 	}
 	free(event->fields);
 	free(event->print_fmt);
+	memset(event, 0, sizeof(*event));
 }
 
 /**
@@ -169,7 +179,7 @@ void hyptrace_free_events(struct hyptrace_event *events, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		free_event(&events[i]);
+		hyptrace_clear_event(&events[i]);
 	free(events);
 }
 
@@ -225,7 +235,7 @@ static int parse_field(struct nlattr *nest, struct hyptrace_event *event)
 /**
  * hyptrace_parse_event - read a message of event-get
  * @answer:	the message
- * @event:	what it says; what it points to is the caller's to free
+ * @event:	what it says, for hyptrace_clear_event(); empty after an error
  *
  * Return: 0, -ENOMEM or -EBADMSG.
  */
@@ -252,7 +262,7 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event *e
 			continue;
 		ret = parse_field(attr, event);
 		if (ret) {
-			free_event(event);
+			hyptrace_clear_event(event);
 			break;
 		}
 	}

@@ -206,6 +206,8 @@ int hyptrace_get_events(struct hyptrace_nl *nl, const char *remote, struct hyptr
 			unsigned int *nr, struct hyptrace_error *err);
 int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote *remote);
 int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event *event);
+void hyptrace_clear_remote(struct hyptrace_remote *remote);
+void hyptrace_clear_event(struct hyptrace_event *event);
 void hyptrace_free_remotes(struct hyptrace_remote *remotes, unsigned int nr);
 void hyptrace_free_cpus(struct hyptrace_cpu *cpus, unsigned int nr);
 void hyptrace_free_events(struct hyptrace_event *events, unsigned int nr);

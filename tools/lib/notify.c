@@ -166,9 +166,8 @@ static int take_notice(struct nlmsghdr *nlh, hyptrace_notice_fn fn, void *arg)
 	else
 		ret = 0;
 
-	free(notice.remote.description);
-	free(notice.remote.clock);
-	free(notice.event.print_fmt);
+	hyptrace_clear_remote(&notice.remote);
+	hyptrace_clear_event(&notice.event);
 	return ret;
 }
 

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What control requests carry, and what comes of notifications.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include "../../tools/lib/hyptrace.h"
+#include "fail_alloc.h"
+#include "fake_netlink.h"
+
+static struct hyptrace_nl *nl;
+static struct hyptrace_listener *listener;
+static struct hyptrace_error err;
+
+static void grant(const struct nlmsghdr *request)
+{
+	fake_netlink_ack(request, 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&err, 0, sizeof(err));
+	fake_netlink_begin(grant);
+	nl = hyptrace_nl_open(&err);
+	listener = nl ? hyptrace_listener_open(nl, &err) : NULL;
+	return listener ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	hyptrace_listener_close(listener);
+	hyptrace_nl_close(nl);
+	fake_netlink_begin(NULL);
+	return 0;
+}
+
+static void sent(int cmd, struct nlattr **tb, int max)
+{
+	struct nlmsghdr *nlh = &fake_netlink.sent.nlh;
+
+	assert_int_equal(nlh->nlmsg_type, FAKE_FAMILY);
+	assert_int_equal(nlh->nlmsg_flags, NLM_F_REQUEST | NLM_F_ACK);
+	assert_int_equal(genlmsg_hdr(nlh)->cmd, cmd);
+	assert_int_equal(genlmsg_hdr(nlh)->version, HYPTRACE_FAMILY_VERSION);
+	assert_int_equal(genlmsg_parse(nlh, 0, tb, max, NULL), 0);
+}
+
+static void everything(void **state)
+{
+	const struct hyptrace_request req = {
+		.remote = "test", .attrs = ~0U, .cpu = 3, .size = UINT64_C(1) << 40,
+		.mode = HYPTRACE_MODE_DISCARD, .value = UINT64_MAX - 1, .count = 5, .rate = 6,
+	};
+	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
+
+	(void)state;
+	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_MARK, &req, &err), 0);
+	sent(HYPTRACE_CMD_MARK, tb, HYPTRACE_A_CONTROL_MAX);
+	assert_string_equal(nla_get_string(tb[HYPTRACE_A_CONTROL_REMOTE]), "test");
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 3);
+	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_SIZE]) == req.size);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_DISCARD);
+	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_VALUE]) == req.value);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_COUNT]), 5);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 6);
+}
+
+/* Of the others each by itself, and only it. */
+static void one_by_one(void **state)
+{
+	static const struct {
+		unsigned int	attrs;
+		int		attr;
+	} each[] = {
+		{ 0, 0 },
+		{ HYPTRACE_REQUEST_CPU, HYPTRACE_A_CONTROL_CPU },
+		{ HYPTRACE_REQUEST_SIZE, HYPTRACE_A_CONTROL_SIZE },
+		{ HYPTRACE_REQUEST_MODE, HYPTRACE_A_CONTROL_MODE },
+		{ HYPTRACE_REQUEST_VALUE, HYPTRACE_A_CONTROL_VALUE },
+		{ HYPTRACE_REQUEST_COUNT, HYPTRACE_A_CONTROL_COUNT },
+		{ HYPTRACE_REQUEST_RATE, HYPTRACE_A_CONTROL_RATE },
+	};
+	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
+	struct hyptrace_request req = { .remote = "r" };
+	unsigned int i;
+	int attr;
+
+	(void)state;
+	for (i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		req.attrs = each[i].attrs;
+		assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_SET, &req, &err), 0);
+		sent(HYPTRACE_CMD_SET, tb, HYPTRACE_A_CONTROL_MAX);
+		for (attr = 1; attr <= HYPTRACE_A_CONTROL_MAX; attr++)
+			assert_int_equal(!!tb[attr], attr == HYPTRACE_A_CONTROL_REMOTE ||
+					 attr == each[i].attr);
+	}
+}
+
+static const char *names[HYPTRACE_EVENT_LIST_MAX + 1];
+static char texts[HYPTRACE_EVENT_LIST_MAX + 1][HYPTRACE_EVENT_NAME_MAX + 1];
+
+/* As long as they may be */
+static void make_names(void)
+{
+	unsigned int i;
+
+	for (i = 0; i <= HYPTRACE_EVENT_LIST_MAX; i++) {
+		memset(texts[i], 'e', HYPTRACE_EVENT_NAME_MAX);
+		snprintf(texts[i], sizeof(texts[i]), "event%u", i);
+		texts[i][strlen(texts[i])] = '_';
+		names[i] = texts[i];
+	}
+}
+
+static void event_list(void **state)
+{
+	const struct nlmsghdr *nlh = &fake_netlink.sent.nlh;
+	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1], *attr;
+	unsigned int nr, i, enable;
+	int rem;
+
+	(void)state;
+	make_names();
+	for (enable = 0; enable < 2; enable++) {
+		for (nr = 1; nr <= HYPTRACE_EVENT_LIST_MAX; nr += HYPTRACE_EVENT_LIST_MAX - 1) {
+			assert_int_equal(hyptrace_set_events(nl, "r", names, nr, enable, &err), 0);
+			sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+			assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_REMOTE]), "r");
+			assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), enable);
+			i = 0;
+			nla_for_each_attr(attr, genlmsg_attrdata(genlmsg_hdr((void *)nlh), 0),
+					  genlmsg_attrlen(genlmsg_hdr((void *)nlh), 0), rem)
+				if (nla_type(attr) == HYPTRACE_A_EVENT_NAMES)
+					assert_string_equal(nla_get_string(attr), names[i++]);
+			assert_int_equal(i, nr);
+		}
+	}
+
+	nr = fake_netlink.nr_sent;
+	assert_int_equal(hyptrace_set_events(nl, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
+					     &err), -E2BIG);
+	assert_int_equal(err.errnum, E2BIG);
+	assert_int_equal(fake_netlink.nr_sent, nr);
+}
+
+static void no_memory(void **state)
+{
+	const struct hyptrace_request req = { .remote = "test", .attrs = ~0U };
+	bool failed = true;
+	unsigned int nth;
+	int ret;
+
+	(void)state;
+	make_names();
+	for (nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		ret = hyptrace_control(nl, HYPTRACE_CMD_SET, &req, &err);
+		failed = fail_alloc_end();
+		assert_int_equal(ret, failed ? -ENOMEM : 0);
+		assert_int_equal(fake_netlink.nr_sent, !failed);
+	}
+	/* the message, its header, the remote's name and six more */
+	assert_int_equal(nth - 2, 2 + 1 + 6);
+
+	for (failed = true, nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		ret = hyptrace_set_events(nl, "r", names, 2, true, &err);
+		failed = fail_alloc_end();
+		assert_int_equal(ret, failed ? -ENOMEM : 0);
+		assert_int_equal(fake_netlink.nr_sent, failed ? 1 : 2);
+	}
+	assert_int_equal(nth - 2, 2 + 1 + 2 + 1);
+
+	for (failed = true, nth = 1; failed; nth++) {
+		struct hyptrace_listener *other;
+
+		fail_alloc(nth);
+		other = hyptrace_listener_open(nl, &err);
+		failed = fail_alloc_end();
+		assert_int_equal(!other, failed);
+		if (failed)
+			assert_int_equal(err.errnum, ENOMEM);
+		hyptrace_listener_close(other);
+	}
+	assert_int_equal(nth - 2, 1);
+}
+
+static void state_names(void **state)
+{
+	(void)state;
+	assert_string_equal(hyptrace_state_name(HYPTRACE_STATE_UNLOADED), "unloaded");
+	assert_string_equal(hyptrace_state_name(HYPTRACE_STATE_LOADED), "loaded");
+	assert_string_equal(hyptrace_state_name(HYPTRACE_STATE_TRACING), "tracing");
+	assert_string_equal(hyptrace_state_name(99), "unknown");
+	assert_string_equal(hyptrace_mode_name(HYPTRACE_MODE_OVERWRITE), "overwrite");
+	assert_string_equal(hyptrace_mode_name(HYPTRACE_MODE_DISCARD), "discard");
+	assert_string_equal(hyptrace_mode_name(99), "unknown");
+	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_DETACHED), "detached");
+	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_ATTACHED), "attached");
+	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_PARKED), "parked");
+	assert_string_equal(hyptrace_cpu_state_name(99), "unknown");
+}
+
+static struct hyptrace_notice seen[8];
+static unsigned int nr_seen;
+static int verdict;
+
+static int see(const struct hyptrace_notice *notice, void *arg)
+{
+	assert_ptr_equal(arg, &nr_seen);
+	assert_in_range(nr_seen, 0, 7);
+	/* what it points to is gone afterwards */
+	if (notice->cmd == HYPTRACE_CMD_REMOTE_NTF)
+		assert_string_equal(notice->remote.description, "of a test");
+	seen[nr_seen++] = *notice;
+	return verdict;
+}
+
+static int take_notices(void)
+{
+	nr_seen = 0;
+	return hyptrace_listener_read(listener, see, &nr_seen, &err);
+}
+
+/* A notification; the caller adds attributes and has it received. */
+static struct nl_msg *notice(int cmd)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	genlmsg_put(msg, 0, 0, FAKE_FAMILY, 0, 0, cmd, 1);
+	return msg;
+}
+
+static void arrive(struct nl_msg *msg)
+{
+	fake_netlink_reply(nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	nlmsg_free(msg);
+}
+
+static void loss(uint64_t count)
+{
+	struct nl_msg *msg = notice(HYPTRACE_CMD_LOSS_NTF);
+
+	nla_put_string(msg, HYPTRACE_A_LOSS_REMOTE, "test");
+	nla_put_u32(msg, HYPTRACE_A_LOSS_CPU, 2);
+	nla_put_u64(msg, HYPTRACE_A_LOSS_COUNT, count);
+	nla_put_u64(msg, HYPTRACE_A_LOSS_TOTAL, UINT64_C(1) << 33);
+	arrive(msg);
+}
+
+static void notices(void **state)
+{
+	struct nl_msg *msg;
+
+	(void)state;
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 0);
+
+	msg = notice(HYPTRACE_CMD_REMOTE_NTF);
+	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "test");
+	nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, "of a test");
+	arrive(msg);
+	msg = notice(HYPTRACE_CMD_REMOTE_DEL_NTF);
+	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "gone");
+	arrive(msg);
+	msg = notice(HYPTRACE_CMD_EVENT_NTF);
+	nla_put_string(msg, HYPTRACE_A_EVENT_NAME, "hyp_enter");
+	nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, "\"\"");
+	arrive(msg);
+	msg = notice(HYPTRACE_CMD_READER_NTF);
+	nla_put_string(msg, HYPTRACE_A_READER_REMOTE, "test");
+	nla_put_u32(msg, HYPTRACE_A_READER_CPU, 1);
+	nla_put_u32(msg, HYPTRACE_A_READER_CHANGE, 2);
+	nla_put_u32(msg, HYPTRACE_A_READER_PID, 77);
+	arrive(msg);
+	loss(9);
+	/* of a newer driver */
+	arrive(notice(200));
+
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 5);
+	assert_int_equal(seen[0].cmd, HYPTRACE_CMD_REMOTE_NTF);
+	assert_string_equal(seen[0].remote.name, "test");
+	assert_int_equal(seen[1].cmd, HYPTRACE_CMD_REMOTE_DEL_NTF);
+	assert_string_equal(seen[1].remote.name, "gone");
+	assert_int_equal(seen[2].cmd, HYPTRACE_CMD_EVENT_NTF);
+	assert_string_equal(seen[2].event.name, "hyp_enter");
+	assert_int_equal(seen[3].cmd, HYPTRACE_CMD_READER_NTF);
+	assert_string_equal(seen[3].reader.remote, "test");
+	assert_int_equal(seen[3].reader.cpu, 1);
+	assert_int_equal(seen[3].reader.change, 2);
+	assert_int_equal(seen[3].reader.pid, 77);
+	assert_int_equal(seen[4].cmd, HYPTRACE_CMD_LOSS_NTF);
+	assert_string_equal(seen[4].loss.remote, "test");
+	assert_int_equal(seen[4].loss.cpu, 2);
+	assert_int_equal(seen[4].loss.count, 9);
+	assert_true(seen[4].loss.total == UINT64_C(1) << 33);
+
+	/* what they say nothing of is 0 */
+	arrive(notice(HYPTRACE_CMD_LOSS_NTF));
+	arrive(notice(HYPTRACE_CMD_READER_NTF));
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 2);
+	assert_string_equal(seen[0].loss.remote, "");
+	assert_int_equal(seen[0].loss.count, 0);
+	assert_int_equal(seen[0].loss.total, 0);
+	assert_int_equal(seen[1].reader.pid, 0);
+}
+
+/* Several in a datagram, with what is not of the family between. */
+static void in_one_datagram(void **state)
+{
+	struct nl_msg *msg = notice(HYPTRACE_CMD_LOSS_NTF);
+	const size_t one = nlmsg_hdr(msg)->nlmsg_len;
+	char datagram[1024];
+	struct nlmsghdr *nlh = (struct nlmsghdr *)datagram;
+
+	(void)state;
+	nla_put_string(msg, HYPTRACE_A_LOSS_REMOTE, "test");
+	memcpy(datagram, nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	nlmsg_free(msg);
+	nlh = (struct nlmsghdr *)(datagram + NLMSG_ALIGN(nlh->nlmsg_len));
+	memcpy(nlh, datagram, one);
+	nlh->nlmsg_type = NLMSG_NOOP;
+	nlh->nlmsg_len = one;
+	nlh = (struct nlmsghdr *)((char *)nlh + one);
+	memcpy(nlh, datagram, one);
+	nlh->nlmsg_len = one;
+	/* no header of the family, and one that is longer than what is there */
+	nlh = (struct nlmsghdr *)((char *)nlh + one);
+	memcpy(nlh, datagram, NLMSG_HDRLEN);
+	nlh->nlmsg_len = NLMSG_HDRLEN;
+	nlh = (struct nlmsghdr *)((char *)nlh + NLMSG_HDRLEN);
+	memcpy(nlh, datagram, one);
+	nlh->nlmsg_len = one + 4;
+	fake_netlink_reply(datagram, (char *)nlh + one - datagram);
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 2);
+	assert_string_equal(seen[0].loss.remote, "test");
+	assert_string_equal(seen[1].loss.remote, "");
+
+	/* the first one that is not wanted ends it, and what came along is dropped */
+	fake_netlink_reply(datagram, (char *)nlh + one - datagram);
+	loss(5);
+	verdict = 17;
+	assert_int_equal(take_notices(), 17);
+	assert_int_equal(nr_seen, 1);
+	verdict = 0;
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 1);
+	assert_int_equal(seen[0].loss.count, 5);
+}
+
+static void not_of_the_kernel(void **state)
+{
+	(void)state;
+	loss(1);
+	fake_netlink.from = 1234;
+	assert_int_equal(take_notices(), 0);
+	fake_netlink.from = 0;
+	loss(2);
+	fake_netlink.short_address = 1;
+	assert_int_equal(take_notices(), 0);
+	fake_netlink.short_address = 0;
+	loss(3);
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 1);
+	assert_int_equal(seen[0].loss.count, 3);
+}
+
+static void reading_fails(void **state)
+{
+	(void)state;
+	fake_netlink.recv_errno = EINTR;
+	assert_int_equal(take_notices(), 0);
+	fake_netlink.recv_errno = ENOBUFS;
+	assert_int_equal(take_notices(), -ENOBUFS);
+	assert_string_equal(err.text, "notifications were lost");
+	fake_netlink.recv_errno = EIO;
+	assert_int_equal(take_notices(), -EIO);
+	assert_string_equal(err.text, strerror(EIO));
+}
+
+/* A notification without memory for it is passed over. */
+static void no_memory_for_a_notice(void **state)
+{
+	static const int cmds[] = { HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_CMD_EVENT_NTF };
+	/* description and clock; print format, a field, its name and type */
+	static const unsigned int places[] = { 2, 4 };
+	unsigned int nth, i;
+	bool failed;
+	int ret;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		for (failed = true, nth = 1; failed; nth++) {
+			struct nl_msg *msg = notice(cmds[i]);
+			struct nlattr *field;
+
+			if (!i)
+				nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, "of a test");
+			/* which the driver does not send with it */
+			field = i ? nla_nest_start(msg, HYPTRACE_A_EVENT_FIELD) : NULL;
+			if (field) {
+				nla_put_string(msg, HYPTRACE_A_FIELD_NAME, "x");
+				nla_nest_end(msg, field);
+			}
+			arrive(msg);
+			fail_alloc(nth);
+			ret = take_notices();
+			failed = fail_alloc_end();
+			assert_int_equal(ret, 0);
+			assert_int_equal(nr_seen, !failed);
+		}
+		assert_int_equal(nth - 2, places[i]);
+	}
+}
+
+static void not_subscribed(void **state)
+{
+	(void)state;
+	assert_int_equal(fake_netlink.joined, FAKE_GROUP);
+	assert_true(hyptrace_listener_fd(listener) >= 0);
+	hyptrace_listener_close(NULL);
+
+	fake_netlink.join_errno = EPERM;
+	assert_null(hyptrace_listener_open(nl, &err));
+	assert_int_equal(err.errnum, EPERM);
+	assert_non_null(strstr(err.text, "CAP_SYS_ADMIN"));
+	fake_netlink.join_errno = EACCES;
+	assert_null(hyptrace_listener_open(nl, &err));
+	assert_non_null(strstr(err.text, "CAP_SYS_ADMIN"));
+	fake_netlink.join_errno = 0;
+	fake_netlink.bind_errno = ENOMEM;
+	assert_null(hyptrace_listener_open(nl, &err));
+	assert_int_equal(err.errnum, ENOMEM);
+	assert_string_equal(err.text, strerror(ENOMEM));
+	fake_netlink.socket_errno = EMFILE;
+	assert_null(hyptrace_listener_open(nl, &err));
+	assert_int_equal(err.errnum, EMFILE);
+	fake_netlink.socket_errno = 0;
+	fake_netlink.bind_errno = 0;
+	fake_netlink.no_family = true;
+	assert_null(hyptrace_listener_open(nl, &err));
+	assert_int_equal(err.errnum, ENOENT);
+	assert_string_equal(err.text, "the driver has no notifications");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(everything), TEST(one_by_one), TEST(event_list), TEST(no_memory),
+		TEST(state_names), TEST(notices), TEST(in_one_datagram), TEST(not_of_the_kernel),
+		TEST(reading_fails), TEST(no_memory_for_a_notice), TEST(not_subscribed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
