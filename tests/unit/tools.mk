@@ -30,6 +30,10 @@ test_tools_describe-srcs := $(tools)/lib/describe.c $(tools)/lib/netlink.c $(too
 test_tools_describe-cflags := $(tools-cflags)
 test_tools_describe-libs := $(tools-libs)
 
+test_tools_device-srcs := $(tools)/lib/device.c $(tools)/lib/error.c
+test_tools_device-cflags := $(tools-cflags)
+test_tools_device-libs := $(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf)
+
 test_tools_extack-srcs := $(tools)/lib/extack.c $(tools)/lib/error.c
 test_tools_extack-cflags := $(tools-cflags)
 

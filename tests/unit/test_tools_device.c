@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device's calls, as a device of this file answers them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/hyptrace.h"
+
+#define FD		1000
+#define SUBBUF		4096
+#define NR_SUBBUFS	5
+
+/**
+ * struct device - what the device answers, and what it was asked
+ * @open_errno, @attach_errno, @wakeup_errno, @swap_errno: why a call fails; 0: it does not
+ * @stat_errno:	the same, of the file
+ * @map_fails:	which mmap() fails, from 1; 0: none
+ * @subbuf_size: what ATTACH answers
+ * @meta:	the first page
+ * @flags:	of open()
+ * @attach:	the last request
+ * @wakeup:	the same
+ * @nr_open:	descriptors that are open
+ * @nr_mapped:	maps that are there
+ * @nr_maps:	how often mmap() was called
+ * @swaps:	how often a swap was asked for
+ * @page:	bytes of a page here
+ */
+static struct device {
+	int				open_errno;
+	int				attach_errno;
+	int				wakeup_errno;
+	int				swap_errno;
+	int				stat_errno;
+	unsigned int			map_fails;
+	uint32_t			subbuf_size;
+	struct trace_buffer_meta	meta;
+	int				flags;
+	struct hyptrace_attach		attach;
+	struct hyptrace_wakeup		wakeup;
+	unsigned int			nr_open;
+	unsigned int			nr_mapped;
+	unsigned int			nr_maps;
+	unsigned int			swaps;
+	size_t				page;
+} dev;
+
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_close(int fd);
+int __wrap_ioctl(int fd, unsigned long cmd, ...);
+int __wrap_stat(const char *path, struct stat *st);
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
+int __wrap_munmap(void *at, size_t size);
+long __wrap_sysconf(int name);
+
+static int answer(int errnum)
+{
+	errno = errnum;
+	return errnum ? -1 : 0;
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	assert_string_equal(path, "/dev/hyptrace");
+	dev.flags = flags;
+	if (dev.open_errno)
+		return answer(dev.open_errno);
+	dev.nr_open++;
+	return FD;
+}
+
+int __wrap_close(int fd)
+{
+	assert_int_equal(fd, FD);
+	assert_int_equal(dev.nr_mapped, 0);
+	dev.nr_open--;
+	return 0;
+}
+
+int __wrap_ioctl(int fd, unsigned long cmd, ...)
+{
+	struct hyptrace_attach *attach;
+	va_list ap;
+	void *arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	assert_int_equal(fd, FD);
+	switch (cmd) {
+	case HYPTRACE_IOC_ATTACH:
+		attach = arg;
+		dev.attach = *attach;
+		attach->subbuf_size = dev.subbuf_size;
+		attach->nr_subbufs = NR_SUBBUFS;
+		return answer(dev.attach_errno);
+	case HYPTRACE_IOC_WAKEUP:
+		dev.wakeup = *(struct hyptrace_wakeup *)arg;
+		return answer(dev.wakeup_errno);
+	case TRACE_MMAP_IOCTL_GET_READER:
+		dev.swaps++;
+		return answer(dev.swap_errno);
+	}
+	return answer(ENOTTY);
+}
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+	assert_string_equal(path, "/dev/hyptrace");
+	*st = (struct stat){ .st_uid = 5, .st_gid = 6, .st_mode = S_IFCHR | 0640 };
+	return answer(dev.stat_errno);
+}
+
+/* Memory of exactly that size: the first page of a ring, or the sub-buffers behind it. */
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	char *map;
+	size_t i;
+
+	assert_null(at);
+	assert_int_equal(prot, PROT_READ);
+	assert_int_equal(flags, MAP_SHARED);
+	assert_int_equal(fd, FD);
+	if (++dev.nr_maps == dev.map_fails) {
+		answer(EBUSY);
+		return MAP_FAILED;
+	}
+	map = calloc(1, size);
+	if (offset) {
+		assert_int_equal(offset, dev.meta.meta_page_size > dev.page ?
+				 dev.meta.meta_page_size : dev.page);
+		assert_int_equal(size, SUBBUF * NR_SUBBUFS);
+		for (i = 0; i < NR_SUBBUFS; i++)
+			map[i * SUBBUF] = 'a' + i;
+	} else {
+		memcpy(map, &dev.meta, sizeof(dev.meta));
+	}
+	dev.nr_mapped++;
+	return map;
+}
+
+int __wrap_munmap(void *at, size_t size)
+{
+	/* the last byte must be there */
+	*((volatile char *)at + size - 1) = 0;
+	free(at);
+	dev.nr_mapped--;
+	return 0;
+}
+
+long __wrap_sysconf(int name)
+{
+	assert_int_equal(name, _SC_PAGESIZE);
+	return dev.page;
+}
+
+static struct hyptrace_reader reader;
+static struct hyptrace_error err;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&dev, 0, sizeof(dev));
+	memset(&err, 0, sizeof(err));
+	dev.page = 4096;
+	dev.subbuf_size = SUBBUF;
+	dev.meta = (struct trace_buffer_meta){
+		.meta_page_size = 4096, .meta_struct_len = sizeof(dev.meta),
+		.subbuf_size = SUBBUF, .nr_subbufs = NR_SUBBUFS,
+	};
+	return 0;
+}
+
+/* Whatever happened, nothing is left open. */
+static int teardown(void **state)
+{
+	(void)state;
+	return dev.nr_open || dev.nr_mapped ? -1 : 0;
+}
+
+static void opened(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 3, O_NONBLOCK, &err), 0);
+	assert_int_equal(dev.flags, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	assert_int_equal(dev.attach.size, sizeof(dev.attach));
+	assert_int_equal(dev.attach.flags, 0);
+	assert_int_equal(dev.attach.cpu, 3);
+	assert_string_equal(dev.attach.remote, "test");
+	assert_int_equal(reader.fd, FD);
+	assert_int_equal(reader.cpu, 3);
+	assert_int_equal(reader.subbuf_size, SUBBUF);
+	assert_int_equal(reader.nr_subbufs, NR_SUBBUFS);
+	assert_null(reader.meta);
+	assert_null(hyptrace_reader_subbuf(&reader, 0));
+	hyptrace_reader_close(&reader);
+	assert_int_equal(dev.nr_open, 0);
+	assert_int_equal(reader.fd, -1);
+	/* once more is no harm */
+	hyptrace_reader_close(&reader);
+}
+
+static void refused_open(int errnum, const char *text)
+{
+	dev.open_errno = errnum;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), -errnum);
+	assert_int_equal(err.errnum, errnum);
+	if (!strstr(err.text, text))
+		fail_msg("\"%s\" has no \"%s\"", err.text, text);
+	assert_int_equal(reader.fd, -1);
+}
+
+static void not_opened(void **state)
+{
+	(void)state;
+	refused_open(ENOENT, "the driver is not loaded");
+	refused_open(ENXIO, "the driver is not loaded");
+	refused_open(ENODEV, "the driver is not loaded");
+	refused_open(EPERM, "CAP_PERFMON");
+	refused_open(EACCES, "user 5, group 6, mode 0640");
+	dev.stat_errno = EACCES;
+	refused_open(EACCES, "permission denied on /dev/hyptrace");
+	refused_open(EMFILE, strerror(EMFILE));
+}
+
+static void refused_attach(int errnum, const char *text)
+{
+	dev.attach_errno = errnum;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), -errnum);
+	assert_int_equal(err.errnum, errnum);
+	if (!strstr(err.text, text))
+		fail_msg("\"%s\" has no \"%s\"", err.text, text);
+	assert_int_equal(reader.fd, -1);
+	assert_int_equal(dev.nr_open, 0);
+}
+
+static void not_attached(void **state)
+{
+	char name[HYPTRACE_REMOTE_NAME_MAX + 2];
+
+	(void)state;
+	refused_attach(ENODEV, "no such remote");
+	refused_attach(ENXIO, "no such CPU");
+	refused_attach(EBUSY, "another process reads it");
+	refused_attach(ENOMEM, "no memory for rings");
+	refused_attach(ENODATA, "nothing is loaded");
+	refused_attach(EPERM, "CAP_PERFMON");
+	refused_attach(EINTR, strerror(EINTR));
+	dev.attach_errno = 0;
+
+	/* as long as it may be, and one more, which is not even asked for */
+	memset(name, 'n', sizeof(name));
+	name[HYPTRACE_REMOTE_NAME_MAX] = '\0';
+	assert_int_equal(hyptrace_reader_open(&reader, name, 0, 0, &err), 0);
+	assert_string_equal(dev.attach.remote, name);
+	hyptrace_reader_close(&reader);
+	name[HYPTRACE_REMOTE_NAME_MAX] = 'n';
+	name[HYPTRACE_REMOTE_NAME_MAX + 1] = '\0';
+	dev.flags = -1;
+	assert_int_equal(hyptrace_reader_open(&reader, name, 0, 0, &err), -ENODEV);
+	assert_int_equal(dev.flags, -1);
+	assert_int_equal(reader.fd, -1);
+
+	dev.subbuf_size = HYPTRACE_SUBBUF_HEADER;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "sub-buffers of 16 bytes"));
+	assert_int_equal(reader.fd, -1);
+	dev.subbuf_size++;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
+	hyptrace_reader_close(&reader);
+}
+
+static void latency(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
+	assert_int_equal(hyptrace_reader_latency(&reader, 1234, &err), 0);
+	assert_int_equal(dev.wakeup.size, sizeof(dev.wakeup));
+	assert_int_equal(dev.wakeup.latency_us, 1234);
+	dev.wakeup_errno = EINVAL;
+	assert_int_equal(hyptrace_reader_latency(&reader, 1, &err), -EINVAL);
+	assert_string_equal(err.text, "cannot set the latency: Invalid argument");
+	hyptrace_reader_close(&reader);
+}
+
+static void check_map(void)
+{
+	const char *subbuf;
+	uint32_t id;
+
+	assert_int_equal(dev.nr_mapped, 2);
+	assert_int_equal(reader.meta->nr_subbufs, NR_SUBBUFS);
+	for (id = 0; id < NR_SUBBUFS; id++) {
+		subbuf = hyptrace_reader_subbuf(&reader, id);
+		assert_non_null(subbuf);
+		assert_int_equal(*subbuf, 'a' + id);
+	}
+	assert_null(hyptrace_reader_subbuf(&reader, id));
+	assert_null(hyptrace_reader_subbuf(&reader, UINT32_MAX));
+}
+
+static void mapped(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
+	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
+	check_map();
+	assert_int_equal(reader.meta_size, 4096);
+	assert_int_equal(hyptrace_reader_swap(&reader, &err), 0);
+	assert_int_equal(dev.swaps, 1);
+	dev.swap_errno = ENODEV;
+	assert_int_equal(hyptrace_reader_swap(&reader, &err), -ENODEV);
+	assert_string_equal(err.text, strerror(ENODEV));
+	hyptrace_reader_close(&reader);
+	assert_null(reader.meta);
+	assert_null(reader.data);
+}
+
+/* A first page that takes more than one page: it is mapped again. */
+static void large_meta(void **state)
+{
+	(void)state;
+	dev.meta.meta_page_size = 3 * 4096;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
+	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
+	check_map();
+	assert_int_equal(reader.meta_size, 3 * 4096);
+	assert_int_equal(dev.nr_maps, 3);
+	hyptrace_reader_close(&reader);
+	/* one that takes less is mapped whole */
+	setup(state);
+	dev.page = 65536;
+	dev.meta.meta_page_size = 4096;
+	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
+	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
+	check_map();
+	assert_int_equal(reader.meta_size, 65536);
+	hyptrace_reader_close(&reader);
+}
+
+static void not_mapped(void **state)
+{
+	unsigned int nth;
+
+	(void)state;
+	dev.meta.meta_page_size = 2 * 4096;
+	for (nth = 1; nth <= 3; nth++) {
+		dev.nr_maps = 0;
+		dev.map_fails = nth;
+		assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
+		assert_int_equal(hyptrace_reader_map(&reader, &err), -EBUSY);
+		assert_string_equal(err.text, "cannot map the ring: Device or resource busy");
+		assert_null(hyptrace_reader_subbuf(&reader, 0));
+		hyptrace_reader_close(&reader);
+		assert_int_equal(dev.nr_mapped, 0);
+	}
+}
+
+static void snapshot(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), 0);
+	assert_int_equal(dev.attach.flags, HYPTRACE_ATTACH_SNAPSHOT);
+	assert_int_equal(dev.attach.cpu, 1);
+	check_map();
+	hyptrace_reader_close(&reader);
+
+	dev.map_fails = dev.nr_maps + 2;
+	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), -EBUSY);
+	assert_int_equal(reader.fd, -1);
+	assert_int_equal(dev.nr_open, 0);
+	dev.attach_errno = ENODATA;
+	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), -ENODATA);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(opened), TEST(not_opened), TEST(not_attached), TEST(latency), TEST(mapped),
+		TEST(large_meta), TEST(not_mapped), TEST(snapshot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
