@@ -14,6 +14,7 @@
 #include <kbuffer.h>
 
 #include "../../tools/lib/hyptrace.h"
+#include "fail_alloc.h"
 
 #define PAGE	256
 #define START	UINT64_C(1000)
@@ -21,6 +22,7 @@
 /* A sub-buffer of exactly its size on the heap, so that the sanitizer sees each byte beyond. */
 struct page {
 	char			*mem;
+	uint64_t		start;
 	uint32_t		used;
 	uint64_t		flags;
 	struct hyptrace_decoder	*dec;
@@ -33,6 +35,7 @@ static int setup(void **state)
 	struct page *page = calloc(1, sizeof(*page));
 
 	page->mem = malloc(PAGE);
+	page->start = START;
 	memset(page->mem, 0xff, PAGE);
 	page->dec = hyptrace_decoder_new();
 	*state = page;
@@ -69,10 +72,8 @@ static void put_short(struct page *page, uint32_t delta, uint32_t payload)
 
 static void commit_as(struct page *page, uint64_t commit)
 {
-	const uint64_t ts = START;
-
-	memcpy(page->mem, &ts, sizeof(ts));
-	memcpy(page->mem + sizeof(ts), &commit, sizeof(commit));
+	memcpy(page->mem, &page->start, sizeof(page->start));
+	memcpy(page->mem + sizeof(page->start), &commit, sizeof(commit));
 }
 
 static int load(struct page *page)
@@ -94,12 +95,20 @@ static uint32_t payload(const struct page *page)
 	return word;
 }
 
-static void expect(struct page *page, uint64_t ts, unsigned int size, uint32_t word)
+/* An event behind a gap */
+static void expect_lost(struct page *page, uint64_t lost, uint64_t ts, unsigned int size,
+			uint32_t word)
 {
 	assert_int_equal(next(page), 1);
-	assert_int_equal(page->rec.ts, ts);
+	assert_true(page->rec.ts == ts);
 	assert_int_equal(page->rec.size, size);
 	assert_int_equal(payload(page), word);
+	assert_true(page->rec.lost == lost);
+}
+
+static void expect(struct page *page, uint64_t ts, unsigned int size, uint32_t word)
+{
+	expect_lost(page, 0, ts, size, word);
 }
 
 static void empty(void **state)
@@ -179,6 +188,101 @@ static void absolute_time(void **state)
 	assert_int_equal(next(page), 0);
 }
 
+/* A time has 59 bits: the others are those before, and it does not go back. */
+static void absolute_time_high(void **state)
+{
+	const uint64_t high = UINT64_C(5) << 59, all = (UINT64_C(1) << 59) - 1;
+	struct page *page = *state;
+
+	page->start = high | (UINT64_C(7) << 27 | 100);
+	/* later, the same, earlier: that is after the next overflow */
+	put_head(page, 31, 101);
+	put(page, 7);
+	put_short(page, 0, 0x11);
+	put_head(page, 31, 101);
+	put(page, 7);
+	put_short(page, 0, 0x22);
+	put_head(page, 31, 100);
+	put(page, 7);
+	put_short(page, 0, 0x33);
+	put_head(page, 31, (1 << 27) - 1);
+	put(page, 0xffffffff);
+	put_short(page, 0, 0x44);
+	assert_int_equal(load(page), 0);
+	expect(page, page->start + 1, 4, 0x11);
+	expect(page, page->start + 1, 4, 0x22);
+	expect(page, page->start + all + 1, 4, 0x33);
+	expect(page, (UINT64_C(6) << 59) + all, 4, 0x44);
+	assert_int_equal(next(page), 0);
+
+	/* a time without high bits is as it stands there, also an earlier one */
+	page->start = (UINT64_C(9) << 27) | 5;
+	page->used = 0;
+	put_head(page, 31, 4);
+	put(page, 9);
+	put_short(page, 0, 0x55);
+	assert_int_equal(load(page), 0);
+	expect(page, page->start - 1, 4, 0x55);
+}
+
+/* Of each length that fits, and of one more. */
+static void padding_lengths(void **state)
+{
+	const uint32_t room = PAGE - HYPTRACE_SUBBUF_HEADER;
+	struct page *page = *state;
+	uint32_t len;
+
+	for (len = 4; len <= room - 12; len += 4) {
+		page->used = 0;
+		put_short(page, 1, 0x11);
+		put_head(page, 29, 3);
+		put(page, len);
+		if (page->used + len - 4 + 8 <= room) {
+			page->used += len - 4;
+			put_short(page, 2, 0x22);
+			assert_int_equal(load(page), 0);
+			expect(page, START + 1, 4, 0x11);
+			expect(page, START + 6, 4, 0x22);
+		} else {
+			page->used += len - 4;
+			assert_int_equal(load(page), 0);
+			expect(page, START + 1, 4, 0x11);
+		}
+		assert_int_equal(next(page), 0);
+		/* the data ends within it */
+		page->used = 8 + 4 + len - 4;
+		assert_int_equal(load(page), 0);
+		expect(page, START + 1, 4, 0x11);
+		assert_int_equal(next(page), -EBADMSG);
+		assert_int_equal(next(page), 0);
+	}
+}
+
+/* A long record of each length, from none on. */
+static void long_lengths(void **state)
+{
+	const uint32_t room = PAGE - HYPTRACE_SUBBUF_HEADER;
+	struct page *page = *state;
+	uint32_t len, i;
+
+	for (len = 0; len <= room - 8; len += 4) {
+		page->used = 0;
+		put_head(page, 0, 3);
+		put(page, len + 4);
+		for (i = 0; i < len; i += 4)
+			put(page, i + 1);
+		assert_int_equal(load(page), 0);
+		assert_int_equal(next(page), 1);
+		assert_int_equal(page->rec.ts, START + 3);
+		assert_int_equal(page->rec.size, len);
+		assert_ptr_equal(page->rec.data, page->mem + HYPTRACE_SUBBUF_HEADER + 8);
+		assert_int_equal(next(page), 0);
+		page->used -= 4;
+		assert_int_equal(load(page), 0);
+		assert_int_equal(next(page), -EBADMSG);
+	}
+}
+
 static void padding(void **state)
 {
 	struct page *page = *state;
@@ -220,10 +324,8 @@ static void missed_with_count(void **state)
 	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &lost, sizeof(lost));
 	page->flags = HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
 	assert_int_equal(load(page), 0);
-	expect(page, START, 4, 1);
-	assert_true(page->rec.lost == lost);
+	expect_lost(page, lost, START, 4, 1);
 	expect(page, START, 4, 2);
-	assert_int_equal(page->rec.lost, 0);
 	assert_int_equal(next(page), 0);
 	assert_int_equal(hyptrace_decoder_lost(page->dec), 0);
 }
@@ -235,8 +337,7 @@ static void missed_without_count(void **state)
 	put_short(page, 0, 1);
 	page->flags = HYPTRACE_COMMIT_MISSED;
 	assert_int_equal(load(page), 0);
-	expect(page, START, 4, 1);
-	assert_true(page->rec.lost == HYPTRACE_LOST_UNKNOWN);
+	expect_lost(page, HYPTRACE_LOST_UNKNOWN, START, 4, 1);
 }
 
 /* There is no room for the count that the flag promises. */
@@ -267,8 +368,7 @@ static void missed_of_empty(void **state)
 	lost = 4;
 	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &lost, sizeof(lost));
 	assert_int_equal(load(page), 0);
-	expect(page, START, 4, 1);
-	assert_int_equal(page->rec.lost, 7);
+	expect_lost(page, 7, START, 4, 1);
 
 	page->used = 0;
 	page->flags = HYPTRACE_COMMIT_MISSED;
@@ -276,6 +376,88 @@ static void missed_of_empty(void **state)
 	assert_int_equal(next(page), 0);
 	assert_true(hyptrace_decoder_lost(page->dec) == HYPTRACE_LOST_UNKNOWN);
 	assert_int_equal(hyptrace_decoder_lost(page->dec), 0);
+}
+
+static void missed(struct page *page, uint64_t lost)
+{
+	page->used = 0;
+	page->flags = HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER, &lost, sizeof(lost));
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), 0);
+}
+
+/* Losses add up, to no more than there can be. */
+static void missed_sum(void **state)
+{
+	struct page *page = *state;
+
+	missed(page, 3);
+	missed(page, 4);
+	assert_int_equal(hyptrace_decoder_lost(page->dec), 7);
+	missed(page, 10);
+	missed(page, UINT64_MAX - 5);
+	assert_true(hyptrace_decoder_lost(page->dec) == HYPTRACE_LOST_UNKNOWN);
+	missed(page, 1);
+	missed(page, HYPTRACE_LOST_UNKNOWN);
+	missed(page, 1);
+	put_short(page, 0, 9);
+	page->flags = 0;
+	assert_int_equal(load(page), 0);
+	expect_lost(page, HYPTRACE_LOST_UNKNOWN, START, 4, 9);
+}
+
+/* The count just fits, or does not by a byte. */
+static void missed_count_at_the_end(void **state)
+{
+	const uint64_t lost = 0x1234;
+	struct page *page = *state;
+
+	while (page->used + 8 < PAGE - HYPTRACE_SUBBUF_HEADER)
+		put_short(page, 0, 1);
+	assert_int_equal(page->used, PAGE - HYPTRACE_SUBBUF_HEADER - 8);
+	page->flags = HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &lost, sizeof(lost));
+	assert_int_equal(load(page), 0);
+	expect_lost(page, lost, START, 4, 1);
+	page->used += 4;
+	assert_int_equal(load(page), 0);
+	expect_lost(page, HYPTRACE_LOST_UNKNOWN, START, 4, 1);
+	/* a count that nothing says to be there */
+	page->used -= 4;
+	page->flags = HYPTRACE_COMMIT_STORED;
+	assert_int_equal(load(page), 0);
+	expect(page, START, 4, 1);
+}
+
+/* A sub-buffer of each small size: it has a header of 16 bytes, and may have no more. */
+static void small_sub_buffers(void **state)
+{
+	struct page *page = *state;
+	size_t size;
+	char *mem;
+	int ret;
+
+	for (size = 0; size <= 2 * HYPTRACE_SUBBUF_HEADER; size++) {
+		mem = calloc(1, size);
+		ret = hyptrace_decoder_load(page->dec, mem, size, &page->err);
+		assert_int_equal(ret, size < HYPTRACE_SUBBUF_HEADER ? -EBADMSG : 0);
+		if (ret) {
+			assert_int_equal(page->err.errnum, EBADMSG);
+			assert_non_null(strstr(page->err.text, "a sub-buffer of "));
+		}
+		assert_int_equal(next(page), 0);
+		free(mem);
+	}
+}
+
+static void no_memory(void **state)
+{
+	(void)state;
+	fail_alloc(1);
+	assert_null(hyptrace_decoder_new());
+	assert_true(fail_alloc_end());
+	hyptrace_decoder_free(NULL);
 }
 
 static void bad_commit(void **state)
@@ -436,8 +618,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(empty), TEST(short_records), TEST(long_record), TEST(time_extend),
-		TEST(absolute_time), TEST(padding), TEST(full_page), TEST(missed_with_count),
+		TEST(absolute_time), TEST(absolute_time_high), TEST(padding),
+		TEST(padding_lengths), TEST(long_lengths), TEST(full_page), TEST(missed_with_count),
 		TEST(missed_without_count), TEST(missed_count_cut_off), TEST(missed_of_empty),
+		TEST(missed_sum), TEST(missed_count_at_the_end), TEST(small_sub_buffers), TEST(no_memory),
 		TEST(bad_commit), TEST(bad_records), TEST(noise), TEST(as_kbuffer),
 	};
 

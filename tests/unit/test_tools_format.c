@@ -5,12 +5,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "../../tools/lib/hyptrace.h"
+#include "fail_alloc.h"
 
 struct enter {
 	uint16_t	id;
@@ -164,6 +166,62 @@ static void field_values(void **state)
 	assert_int_not_equal(hyptrace_field_value(&field, &rec, &value), 0);
 }
 
+/* Whatever there is no memory for: an error, or lines that take the long way. */
+static void no_memory(void **state)
+{
+	struct enter enter = { .id = 1, .reason = 1, .vcpu = -5 };
+	struct hyptrace_record rec = { .data = &enter, .size = sizeof(enter) };
+	struct hyptrace_formats *fmts = NULL;
+	struct hyptrace_error err;
+	bool failed = true, ready;
+	unsigned int nth;
+	char *line = malloc(HYPTRACE_LINE_MAX), *text;
+	int ret;
+
+	(void)state;
+	for (nth = 1; failed; nth++) {
+		hyptrace_formats_free(fmts);
+		fail_alloc(nth);
+		fmts = hyptrace_formats_new(events, 3, &err);
+		failed = fail_alloc_end();
+		assert_int_equal(!fmts, failed);
+		if (failed) {
+			assert_int_equal(err.errnum, ENOMEM);
+			assert_string_equal(err.text, "out of memory");
+		}
+	}
+	/* the object, the parser, the table, and for each event a stream that is closed */
+	assert_int_equal(nth - 2, 3 + 3 * 2);
+
+	for (failed = true, nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		ret = hyptrace_formats_lines(fmts, "", ": ", &err);
+		failed = fail_alloc_end();
+		ready = hyptrace_formats_line(fmts, &rec, line);
+		/* the lead, the steps, their texts, their names: of the first event */
+		if (nth <= 4)
+			assert_int_equal(ret, nth == 1 ? -ENOMEM : 0);
+		if (nth <= 4)
+			assert_false(ready);
+		else
+			assert_true(ready);
+		assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=hvc vcpu=-5");
+	}
+	/* the third is left to libtraceevent, which has not parsed it */
+	assert_in_range(nth - 2, 2 * 4 + 1, 3 * 4);
+	hyptrace_formats_free(fmts);
+	free(line);
+
+	for (failed = true, nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		text = hyptrace_format_file(&events[0], NULL);
+		failed = fail_alloc_end();
+		assert_int_equal(!text, failed);
+		free(text);
+	}
+	assert_int_equal(nth - 2, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +229,7 @@ int main(void)
 		cmocka_unit_test(no_events),
 		cmocka_unit_test(format_file),
 		cmocka_unit_test(field_values),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

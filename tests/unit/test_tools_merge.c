@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../../tools/lib/hyptrace.h"
+#include "fail_alloc.h"
 
 #define BOUND	10
 
@@ -242,6 +243,90 @@ static void sorted(void **state)
 	}
 }
 
+#define MANY	40
+
+/* With any number of sources pending, the one that comes out is the earliest. */
+static void any_number_pending(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(MANY, 0);
+	bool pending[MANY] = {};
+	uint64_t ts[MANY] = {};
+	unsigned int round, i, source, emitted = 0;
+	uint32_t seed = 11;
+
+	(void)state;
+	hyptrace_merge_finish(merge);
+	for (i = 0; i < MANY; i++)
+		hyptrace_merge_empty(merge, i, 0);
+	for (round = 0; round < 20000; round++) {
+		seed = seed * 1664525 + 1013904223;
+		source = (seed >> 8) % MANY;
+		/* more come than go, then the other way round */
+		if (!pending[source] && (seed >> 30) % 2 == (round / 100) % 2) {
+			ts[source] = seed >> 4;
+			pending[source] = true;
+			hyptrace_merge_pending(merge, source, ts[source], ts[source]);
+			continue;
+		}
+		if (hyptrace_merge_step(merge, &source) == HYPTRACE_MERGE_WAIT)
+			continue;
+		assert_true(pending[source]);
+		pending[source] = false;
+		emitted++;
+		for (i = 0; i < MANY; i++)
+			if (pending[i])
+				assert_true(ts[i] > ts[source] || (ts[i] == ts[source] && i > source));
+		hyptrace_merge_empty(merge, source, 0);
+	}
+	assert_in_range(emitted, round / 4, round);
+	hyptrace_merge_free(merge);
+}
+
+/* A time of the other source that is the largest there is. */
+static void until_of_finished(void **state)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
+
+	(void)state;
+	hyptrace_merge_pending(merge, 0, 50, 50);
+	hyptrace_merge_pending(merge, 1, 50, 50);
+	EMIT(0);
+	/* the one that is pending is the higher source: up to its time, inclusive */
+	assert_int_equal(hyptrace_merge_until(merge, 0), 50);
+	hyptrace_merge_pending(merge, 0, 50, 50);
+	EMIT(0);
+	ASK(0);
+	hyptrace_merge_empty(merge, 0, 55);
+	WAIT();
+	/* exactly a bound after the event */
+	hyptrace_merge_empty(merge, 0, 60);
+	EMIT(1);
+	assert_int_equal(hyptrace_merge_until(merge, 1), 50);
+	hyptrace_merge_free(merge);
+}
+
+static void no_memory(void **state)
+{
+	struct hyptrace_merge *merge;
+	bool failed = true;
+	unsigned int nth;
+
+	(void)state;
+	for (nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		merge = hyptrace_merge_new(3, BOUND);
+		failed = fail_alloc_end();
+		assert_int_equal(!merge, failed);
+		hyptrace_merge_free(merge);
+	}
+	assert_int_equal(nth - 2, 2);
+	/* none at all is allowed */
+	merge = hyptrace_merge_new(0, BOUND);
+	WAIT();
+	assert_true(hyptrace_merge_due(merge) == UINT64_MAX);
+	hyptrace_merge_free(merge);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +339,9 @@ int main(void)
 		cmocka_unit_test(no_overflow),
 		cmocka_unit_test(until),
 		cmocka_unit_test(sorted),
+		cmocka_unit_test(any_number_pending),
+		cmocka_unit_test(until_of_finished),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

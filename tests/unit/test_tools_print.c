@@ -446,6 +446,78 @@ static void left_alone(void **state)
 		assert_null(line_of(&events[i], payload, FIELDS_SIZE));
 }
 
+/* What a line may need: name and text as they are, a number of each width, and some slack. */
+#define LONGEST_NUMBER	22
+
+/* The longest line that fits, and one that is longer by a byte. */
+static void line_limit(void **state)
+{
+	static struct hyptrace_field wide = { "n", "u64", 8, 8, false, NULL, 0 };
+	static char fits[HYPTRACE_LINE_MAX + 16], longer[HYPTRACE_LINE_MAX + 16];
+	const unsigned int len = HYPTRACE_LINE_MAX - DIGITS_SLACK - LONGEST_NUMBER - strlen("fits: ");
+	unsigned char payload[FIELDS_SIZE];
+	char expected[HYPTRACE_LINE_MAX + 1];
+
+	(void)state;
+	snprintf(fits, sizeof(fits), "\"%%llu%0*u\", REC->n", len, 0);
+	snprintf(longer, sizeof(longer), "\"%%llu%0*u\", REC->n", len + 1, 0);
+	add("fits", fits, FIELDS_SIZE, &wide, 1);
+	add("more", longer, FIELDS_SIZE, &wide, 1);
+	begin("", ": ");
+	memset(payload, 0xff, sizeof(payload));
+	snprintf(expected, sizeof(expected), "fits: %llu%0*u", ~0ULL, len, 0);
+	expect(&events[0], payload, expected);
+	assert_null(line_of(&events[1], payload, FIELDS_SIZE));
+	/* a longer lead counts, too */
+	assert_int_equal(hyptrace_formats_lines(formats, "", "::", NULL), 0);
+	expected[4] = ':';
+	expected[5] = ':';
+	expect(&events[0], payload, expected);
+	assert_int_equal(hyptrace_formats_lines(formats, "", ":: ", NULL), 0);
+	assert_null(line_of(&events[0], payload, FIELDS_SIZE));
+}
+
+#define LONG_NAME	"a name of thirty-three characters"
+
+/* Widths, names and flags count with what they may need at most. */
+static void line_limit_of_names(void **state)
+{
+	static const struct {
+		const char	*conversion;
+		const char	*value;
+		unsigned int	needs;
+	} values[] = {
+		{ "%32llu", "REC->u8", LONGEST_NUMBER + 32 },
+		{ "%s", "__print_symbolic(REC->u8, { 1, \"" LONG_NAME "\" }, { 2, \"x\" })", 33 },
+		{ "%s", "__print_symbolic(REC->u8, { 1, \"short\" })", LONGEST_NUMBER },
+		{ "%s", "__print_flags(REC->u8, \"|+|\", { 1, \"" LONG_NAME "\" }, { 2, \"x\" })",
+		  LONGEST_NUMBER + 33 + 1 + 2 * 3 },
+	};
+	static char fmts[COUNT(values)][HYPTRACE_LINE_MAX + 256];
+	unsigned char payload[FIELDS_SIZE] = {};
+	unsigned int i, more, len;
+	char *line;
+
+	for (more = 0; more < 2; more++) {
+		setup(state);
+		for (i = 0; i < COUNT(values); i++) {
+			len = HYPTRACE_LINE_MAX - DIGITS_SLACK - strlen("name0: ") - values[i].needs;
+			snprintf(fmts[i], sizeof(fmts[i]), "\"%s%0*u\", %s", values[i].conversion,
+				 len + more, 0, values[i].value);
+			add("name0", fmts[i], FIELDS_SIZE, fields, COUNT(fields));
+			events[i].name[4] += i;
+		}
+		begin("", ": ");
+		for (i = 0; i < COUNT(values); i++) {
+			put_value(payload, &fields[6], i ? 3 : UINT64_MAX);
+			line = line_of(&events[i], payload, FIELDS_SIZE);
+			assert_int_equal(!line, more);
+			free(line);
+		}
+		teardown(state);
+	}
+}
+
 static void no_such_record(void **state)
 {
 	static const struct hyptrace_event unknown = { .id = 77 }, zero = { .id = 0 };
@@ -503,7 +575,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hyp_events), TEST(numbers), TEST(symbols), TEST(flags), TEST(texts),
-		TEST(small_payloads), TEST(left_alone), TEST(no_such_record), TEST(digits),
+		TEST(small_payloads), TEST(left_alone), TEST(line_limit), TEST(line_limit_of_names), TEST(no_such_record), TEST(digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

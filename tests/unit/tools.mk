@@ -21,9 +21,9 @@ netlink-srcs := $(addprefix $(tools)/lib/,describe.c netlink.c extack.c error.c 
 test_tools_args-srcs := $(tools)/hyptrace/args.c
 test_tools_args-cflags := $(tools-cflags)
 
-test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c
+test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c fail_alloc.c
 test_tools_decode-cflags := $(tools-cflags)
-test_tools_decode-libs := $(tools-libs)
+test_tools_decode-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_describe-srcs := $(tools)/lib/describe.c $(tools)/lib/netlink.c $(tools)/lib/extack.c \
 	$(tools)/lib/error.c
@@ -39,12 +39,13 @@ test_tools_extack-cflags := $(tools-cflags)
 
 tools-format-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c error.c)
 
-test_tools_format-srcs := $(tools-format-srcs)
+test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
-test_tools_format-libs := $(tools-libs)
+test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_merge-srcs := $(tools)/lib/merge.c
+test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
+test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_print-srcs := $(tools-format-srcs)
 test_tools_print-cflags := $(tools-cflags)

@@ -112,7 +112,7 @@ static uint64_t absolute_time(uint64_t before, uint64_t time)
 {
 	uint64_t high = before & ~ABSOLUTE_MASK;
 
-	time = (time & ABSOLUTE_MASK) | high;
+	time |= high;
 	return high && time < before ? time + ABSOLUTE_MASK + 1 : time;
 }
 

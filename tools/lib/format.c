@@ -105,10 +105,10 @@ struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *event
 
 	if (!fmts)
 		goto no_memory;
-	trace_seq_init(&fmts->seq);
 	fmts->tep = tep_alloc();
 	if (!fmts->tep)
 		goto no_memory;
+	trace_seq_init(&fmts->seq);
 	/* what goes wrong is told by results, not on stderr */
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(fmts->tep, sizeof(uint64_t));
