@@ -19,6 +19,8 @@ struct tep_handle;
 static unsigned int left;
 static bool failed;
 
+void (*on_alloc)(void);
+
 /**
  * fail_alloc - have an allocation fail
  * @nth:	which of those that follow, from 1; 0 is none
@@ -57,7 +59,15 @@ static bool fails(void)
 		return fails() ? 0 : __real_##name(__VA_ARGS__); \
 	}
 
-WRAP(void *, malloc, (size_t size), size)
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+	if (on_alloc)
+		on_alloc();
+	return fails() ? NULL : __real_malloc(size);
+}
+
 /**
  * alloc_surely - memory for the test itself
  * @size:	its bytes

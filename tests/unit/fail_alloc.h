@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Called whenever malloc() is, which may be when others change what is looked at */
+extern void (*on_alloc)(void);
+
 void fail_alloc(unsigned int nth);
 bool fail_alloc_end(void);
 void *alloc_surely(size_t size);

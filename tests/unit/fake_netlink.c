@@ -162,7 +162,9 @@ static int failed(int errnum)
 
 int socket(int domain, int type, int protocol)
 {
-	(void)domain, (void)type, (void)protocol;
+	(void)domain;
+	(void)type;
+	(void)protocol;
 	if (fake_netlink.socket_errno)
 		return failed(fake_netlink.socket_errno);
 	return open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -170,7 +172,9 @@ int socket(int domain, int type, int protocol)
 
 int bind(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	(void)fd, (void)addr, (void)len;
+	(void)fd;
+	(void)addr;
+	(void)len;
 	return failed(fake_netlink.bind_errno);
 }
 
@@ -186,7 +190,8 @@ int getsockname(int fd, struct sockaddr *restrict addr, socklen_t *restrict len)
 
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
-	(void)fd, (void)len;
+	(void)fd;
+	(void)len;
 	if (level == SOL_NETLINK && name == NETLINK_EXT_ACK)
 		fake_netlink.ext_ack = *(const int *)value;
 	if (level != SOL_NETLINK || name != NETLINK_ADD_MEMBERSHIP)
@@ -200,7 +205,8 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	const struct iovec *iov = msg->msg_iov;
 	const struct nlmsghdr *nlh = iov->iov_base;
 
-	(void)fd, (void)flags;
+	(void)fd;
+	(void)flags;
 	seq = nlh->nlmsg_seq;
 	if (nlh->nlmsg_type == GENL_ID_CTRL) {
 		answer_family(nlh);

@@ -11,105 +11,10 @@
 #include <errno.h>
 
 #include <cmocka.h>
-#include <kbuffer.h>
 
 #include "../../tools/lib/hyptrace.h"
 #include "fail_alloc.h"
-
-#define PAGE	256
-#define START	UINT64_C(1000)
-
-/* A sub-buffer of exactly its size on the heap, so that the sanitizer sees each byte beyond. */
-struct page {
-	char			*mem;
-	uint64_t		start;
-	uint32_t		used;
-	uint64_t		flags;
-	struct hyptrace_decoder	*dec;
-	struct hyptrace_record	rec;
-	struct hyptrace_error	err;
-};
-
-static int setup(void **state)
-{
-	struct page *page = calloc(1, sizeof(*page));
-
-	page->mem = malloc(PAGE);
-	page->start = START;
-	memset(page->mem, 0xff, PAGE);
-	page->dec = hyptrace_decoder_new();
-	*state = page;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct page *page = *state;
-
-	hyptrace_decoder_free(page->dec);
-	free(page->mem);
-	free(page);
-	return 0;
-}
-
-static void put(struct page *page, uint32_t word)
-{
-	assert_in_range(page->used, 0, PAGE - HYPTRACE_SUBBUF_HEADER - sizeof(word));
-	memcpy(page->mem + HYPTRACE_SUBBUF_HEADER + page->used, &word, sizeof(word));
-	page->used += sizeof(word);
-}
-
-static void put_head(struct page *page, uint32_t type, uint32_t delta)
-{
-	put(page, type | delta << 5);
-}
-
-static void put_short(struct page *page, uint32_t delta, uint32_t payload)
-{
-	put_head(page, 1, delta);
-	put(page, payload);
-}
-
-static void commit_as(struct page *page, uint64_t commit)
-{
-	memcpy(page->mem, &page->start, sizeof(page->start));
-	memcpy(page->mem + sizeof(page->start), &commit, sizeof(commit));
-}
-
-static int load(struct page *page)
-{
-	commit_as(page, page->used | page->flags);
-	return hyptrace_decoder_load(page->dec, page->mem, PAGE, &page->err);
-}
-
-static int next(struct page *page)
-{
-	return hyptrace_decoder_next(page->dec, &page->rec, &page->err);
-}
-
-static uint32_t payload(const struct page *page)
-{
-	uint32_t word;
-
-	memcpy(&word, page->rec.data, sizeof(word));
-	return word;
-}
-
-/* An event behind a gap */
-static void expect_lost(struct page *page, uint64_t lost, uint64_t ts, unsigned int size,
-			uint32_t word)
-{
-	assert_int_equal(next(page), 1);
-	assert_true(page->rec.ts == ts);
-	assert_int_equal(page->rec.size, size);
-	assert_int_equal(payload(page), word);
-	assert_true(page->rec.lost == lost);
-}
-
-static void expect(struct page *page, uint64_t ts, unsigned int size, uint32_t word)
-{
-	expect_lost(page, 0, ts, size, word);
-}
+#include "subbuf_page.h"
 
 static void empty(void **state)
 {
@@ -518,100 +423,6 @@ static void bad_records(void **state)
 	}
 }
 
-/* Whatever is in it, decoding ends and stays within the sub-buffer. */
-static void noise(void **state)
-{
-	struct page *page = *state;
-	unsigned int round, i, steps;
-	uint32_t seed = 1;
-
-	for (round = 0; round < 20000; round++) {
-		for (i = 0; i < PAGE; i++) {
-			seed = seed * 1664525 + 1013904223;
-			page->mem[i] = seed >> 24;
-		}
-		page->used = (seed >> 8) % (PAGE - HYPTRACE_SUBBUF_HEADER + 1) & ~3u;
-		page->flags = seed & (HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED);
-		assert_int_equal(load(page), 0);
-		for (steps = 0; next(page) > 0; steps++) {
-			const char *data = page->rec.data;
-
-			assert_true(data >= page->mem + HYPTRACE_SUBBUF_HEADER);
-			assert_true(data + page->rec.size <=
-				    page->mem + HYPTRACE_SUBBUF_HEADER + page->used);
-			assert_in_range(steps, 0, PAGE / 4);
-		}
-	}
-}
-
-static uint32_t random_word(uint32_t *seed)
-{
-	*seed = *seed * 1664525 + 1013904223;
-	return *seed >> 8;
-}
-
-/* A record of any kind that fits, with any time and any bytes. */
-static void put_any(struct page *page, uint32_t *seed)
-{
-	uint32_t delta = random_word(seed) >> random_word(seed) % 24, i;
-	uint32_t words = 1 + random_word(seed) % 6;
-
-	switch (random_word(seed) % 8) {
-	case 0:
-		put_head(page, 30, delta);
-		put(page, random_word(seed));
-		return;
-	case 1:
-		put_head(page, 31, delta);
-		put(page, random_word(seed));
-		return;
-	case 2:
-		put_head(page, 29, delta | 1);
-		put(page, (words + 1) * 4);
-		break;
-	case 3:
-		put_head(page, 0, delta);
-		put(page, (words + 1) * 4);
-		break;
-	default:
-		put_head(page, words, delta);
-		break;
-	}
-	for (i = 0; i < words; i++)
-		put(page, random_word(seed));
-}
-
-/* What is well formed is read as libtraceevent reads it. */
-static void as_kbuffer(void **state)
-{
-	struct kbuffer *kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_SAME_AS_HOST);
-	struct page *page = *state;
-	unsigned int round, events = 0;
-	unsigned long long ts;
-	uint32_t seed = 5;
-	void *data;
-
-	for (round = 0; round < 5000; round++) {
-		page->used = 0;
-		while (page->used + 40 <= PAGE - HYPTRACE_SUBBUF_HEADER)
-			put_any(page, &seed);
-		/* kbuffer looks for an event behind the last time without looking for the end */
-		put_short(page, 1, round);
-		assert_int_equal(load(page), 0);
-		assert_int_equal(kbuffer_load_subbuffer(kbuf, page->mem), 0);
-		for (data = kbuffer_read_event(kbuf, &ts); data;
-		     data = kbuffer_next_event(kbuf, &ts), events++) {
-			assert_int_equal(next(page), 1);
-			assert_ptr_equal(page->rec.data, data);
-			assert_true(page->rec.ts == ts);
-			assert_int_equal(page->rec.size, kbuffer_event_size(kbuf));
-		}
-		assert_int_equal(next(page), 0);
-	}
-	assert_true(events > round);
-	kbuffer_free(kbuf);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -621,8 +432,8 @@ int main(void)
 		TEST(absolute_time), TEST(absolute_time_high), TEST(padding),
 		TEST(padding_lengths), TEST(long_lengths), TEST(full_page), TEST(missed_with_count),
 		TEST(missed_without_count), TEST(missed_count_cut_off), TEST(missed_of_empty),
-		TEST(missed_sum), TEST(missed_count_at_the_end), TEST(small_sub_buffers), TEST(no_memory),
-		TEST(bad_commit), TEST(bad_records), TEST(noise), TEST(as_kbuffer),
+		TEST(missed_sum), TEST(missed_count_at_the_end), TEST(small_sub_buffers),
+		TEST(no_memory), TEST(bad_commit), TEST(bad_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,7 +275,8 @@ static void any_number_pending(void **state)
 		emitted++;
 		for (i = 0; i < MANY; i++)
 			if (pending[i])
-				assert_true(ts[i] > ts[source] || (ts[i] == ts[source] && i > source));
+				assert_true(ts[i] > ts[source] ||
+					    (ts[i] == ts[source] && i > source));
 		hyptrace_merge_empty(merge, source, 0);
 	}
 	assert_in_range(emitted, round / 4, round);

@@ -454,7 +454,8 @@ static void line_limit(void **state)
 {
 	static struct hyptrace_field wide = { "n", "u64", 8, 8, false, NULL, 0 };
 	static char fits[HYPTRACE_LINE_MAX + 16], longer[HYPTRACE_LINE_MAX + 16];
-	const unsigned int len = HYPTRACE_LINE_MAX - DIGITS_SLACK - LONGEST_NUMBER - strlen("fits: ");
+	const unsigned int len = HYPTRACE_LINE_MAX - DIGITS_SLACK - LONGEST_NUMBER -
+				 strlen("fits: ");
 	unsigned char payload[FIELDS_SIZE];
 	char expected[HYPTRACE_LINE_MAX + 1];
 
@@ -575,7 +576,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hyp_events), TEST(numbers), TEST(symbols), TEST(flags), TEST(texts),
-		TEST(small_payloads), TEST(left_alone), TEST(line_limit), TEST(line_limit_of_names), TEST(no_such_record), TEST(digits),
+		TEST(small_payloads), TEST(left_alone), TEST(line_limit),
+		TEST(line_limit_of_names), TEST(no_such_record), TEST(digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,10 @@ test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c fail_alloc.
 test_tools_decode-cflags := $(tools-cflags)
 test_tools_decode-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_decode_any-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c
+test_tools_decode_any-cflags := $(tools-cflags)
+test_tools_decode_any-libs := $(tools-libs)
+
 test_tools_describe-srcs := $(tools)/lib/describe.c $(tools)/lib/netlink.c $(tools)/lib/extack.c \
 	$(tools)/lib/error.c
 test_tools_describe-cflags := $(tools-cflags)
@@ -66,7 +70,10 @@ test_tools_printer-cflags := $(tools-cflags)
 snapshot-srcs := $(addprefix $(tools)/lib/,snapshot.c decode.c error.c)
 test_tools_snapshot-srcs := $(snapshot-srcs) $(tools)/lib/device.c
 test_tools_snapshot-cflags := $(tools-cflags)
-test_tools_snapshot-libs := $(tools-libs)
+
+test_tools_snapshot_any-srcs := $(snapshot-srcs) $(tools)/lib/device.c fail_alloc.c
+test_tools_snapshot_any-cflags := $(tools-cflags)
+test_tools_snapshot_any-libs := $(tools-libs) $(fail-alloc)
 
 test_ring_snapshot-srcs += $(snapshot-srcs)
 test_ring_snapshot-cflags += $(tools-cflags)

@@ -193,8 +193,8 @@ static void say_how_many(const struct show *show)
 	const char *s = lines->printed == 1 ? "" : "s";
 
 	if (lines->lost || lines->lost_more)
-		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between", lines->printed, s,
-			 lines->lost, lines->lost_more ? " or more" : "");
+		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between",
+			 lines->printed, s, lines->lost, lines->lost_more ? " or more" : "");
 	else
 		cmd_note("%" PRIu64 " event%s shown", lines->printed, s);
 }

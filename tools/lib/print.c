@@ -43,7 +43,10 @@ static char *put_number(const struct step *step, char *to, uint64_t value)
 		*to++ = step->ten + ('x' - 'a');
 	}
 	digits = to;
-	to = step->ten ? hyptrace_digits_hex(to, value, step->ten) : hyptrace_digits_decimal(to, value);
+	if (step->ten)
+		to = hyptrace_digits_hex(to, value, step->ten);
+	else
+		to = hyptrace_digits_decimal(to, value);
 	if (step->fill == '0')
 		return widen(digits, to, step->width - (digits - from), '0');
 	return widen(from, to, step->width, ' ');
