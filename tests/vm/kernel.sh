@@ -63,10 +63,12 @@ option_is_gone()
 		! grep -rqxE --include='Kconfig*' "(menu)?config[[:blank:]]+${1#CONFIG_}" "$tree"
 }
 
-# The configuration, made anew only if what it is made of changed.
+# The configuration, made anew only if what it is made of changed. Of a symbol that is set twice the last one counts.
 configure()
 {
 	local line symbol missed='' gone='' parts
+	# make keeps the objects of the plain kernel that a flavour does not change
+	[[ -z $flavour || -d $build || ! -f ${build%"-$flavour"}/.fragment ]] || cp -a "${build%"-$flavour"}" "$build"
 	mkdir -p "$build"
 	if [[ ! -f $build/.cc ]]; then
 		echo "$(command -v ccache >/dev/null && echo ccache) ${cross}gcc" >"$build/.cc"
@@ -97,7 +99,7 @@ configure()
 				missed+=" $symbol"
 			fi
 		fi
-	done <"$build/.fragment.new"
+	done < <(tac "$build/.fragment.new" | awk -F = '!seen[$1]++')
 	[[ -z $gone ]] || say "$name has no$gone: left out of the configuration"
 	[[ -z $missed ]] || die "Kconfig of $name did not take:$missed. Their dependencies are not met, or" \
 		"there is no such symbol: see $build/.config"
