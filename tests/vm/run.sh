@@ -13,7 +13,8 @@ usage()
 	  --kernel SERIES      boot this kernel instead of the one that the environment chooses
 	  --cpus N             (2)
 	  --mem MB             (1024)
-	  --cpu MODEL          neoverse-n1 (default), cortex-a72, max
+	  --cpu MODEL          neoverse-n1 (default), cortex-a72, max; HYPTRACE_CPU sets another default
+  --root DIR           the guest's root instead of Debian's; its /sbin/init does as guest-init does
 	  --mode MODE          protected (default), nvhe, vhe (the kernel's choice on such a CPU), none (no KVM)
 	  --require-protected  fail unless the hypervisor came up in protected mode
 	  --clock-frequency HZ the device tree says that the counter has this frequency
@@ -37,17 +38,18 @@ guest_failed()
 	exit 125
 }
 
-series='' cpus=2 mem=1024 cpu=neoverse-n1 mode=protected share='' console='' append='' timeout=600
-require='' icount='' interactive='' frequency=''
+series='' cpus=2 mem=1024 cpu=${HYPTRACE_CPU:-neoverse-n1} mode=protected share='' console='' append='' timeout=600
+require='' icount='' interactive='' frequency='' root=''
 while (($#)); do
 	case $1 in
-	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --clock-frequency)
+	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --root | --clock-frequency)
 		(($# > 1)) || die "$1 needs a value"
 		;;&
 	--kernel) series=$2 && shift 2 ;;
 	--cpus) cpus=$2 && shift 2 ;;
 	--mem) mem=$2 && shift 2 ;;
 	--cpu) cpu=$2 && shift 2 ;;
+	--root) root=$2 && shift 2 ;;
 	--mode) mode=$2 && shift 2 ;;
 	--share) share=$2 && shift 2 ;;
 	--console) console=$2 && shift 2 ;;
@@ -81,7 +83,7 @@ fi
 (($#)) || die "no command is given: see --help"
 
 set_kernel "$series"
-root=$("$vm/rootfs.sh" --path)
+root=${root:-$("$vm/rootfs.sh" --path)}
 [[ -f $out/Image ]] || die "there is no kernel ${out##*/} yet: run \"make kernel\" (with the same KERNEL, KSRC, FLAVOUR)"
 need qemu-system-aarch64
 mkdir -p "$guest/root/usr/local"
@@ -117,10 +119,12 @@ line=(-M "$machine" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
 	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
 	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience $addresses root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
 	-device virtio-serial-device)
-case $cpu in
-max) line+=(-cpu "max,pauth-impdef=on") ;;
-*) line+=(-cpu "$cpu") ;;
-esac
+[[ $cpu != max ]] || cpu=max,pauth-impdef=on
+# with 52-bit addresses and pages of 16 KiB, QEMU 7.2 hangs once the host is behind a stage 2
+if [[ $cpu == max,* ]] && grep -qx CONFIG_ARM64_16K_PAGES=y "$out/.config"; then
+	cpu+=,lpa2=off
+fi
+line+=(-cpu "$cpu")
 [[ -z $icount ]] || line+=(-icount "shift=0,sleep=off" -rtc "base=2000-01-01,clock=vm")
 if [[ -n $frequency ]]; then
 	need fdtput
