@@ -18,16 +18,29 @@ apt_mirror()
 	printf '%s\n' "$mirror"
 }
 
-# apt_setup SUITE...: the state that apt_get and apt_cache work on.
+# apt_setup SUITE...: the state that apt_fetch and others work on.
 apt_setup()
 {
-	local mirror suite
+	apt_state=$cache/apt/$1
+	apt_update deb "$@"
+}
+
+# apt_setup_sources SUITE...: the same for source packages.
+apt_setup_sources()
+{
+	apt_state=$cache/apt/$1-sources
+	apt_update deb-src "$@"
+}
+
+apt_update()
+{
+	local type=$1 mirror suite
+	shift
 	[[ -r $keyring ]] || die "$keyring is missing: install debian-archive-keyring"
 	mirror=$(apt_mirror)
-	apt_state=$cache/apt/$1
 	mkdir -p "$apt_state/lists" "$apt_state/cache/archives/partial"
 	for suite in "$@"; do
-		printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$mirror" "$suite"
+		printf '%s [signed-by=%s] %s %s main\n' "$type" "$keyring" "$mirror" "$suite"
 	done >"$apt_state/sources.list"
 	apt_options=(
 		-o "Dir::Etc::SourceList=$apt_state/sources.list"
@@ -39,6 +52,13 @@ apt_setup()
 		-o Debug::NoLocking=true
 	)
 	step "apt lists of $*" apt-get "${apt_options[@]}" --error-on=any update
+}
+
+# apt_fetch_source FOLDER PACKAGE: leave the files of the source package in FOLDER.
+apt_fetch_source()
+{
+	mkdir -p "$1"
+	(cd "$1" && step "fetching the source of $2" apt-get "${apt_options[@]}" source --download-only "$2")
 }
 
 # apt_fetch FOLDER PACKAGE[=VERSION]...: leave the .deb files in FOLDER.
