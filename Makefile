@@ -7,7 +7,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 help:
 	@echo 'make demo                trace a real pKVM hypervisor under emulation'
-	@echo 'make check               all tests'
+	@echo 'make check               all tests; FULL=1 on kernels of each flavour too, which takes hours'
 	@echo 'make vm                  a shell in the machine'
 	@echo 'make tools               the hyptrace command'
 	@echo 'make modules [KDIR=]     the modules, out of tree (default: the running kernel)'
@@ -21,12 +21,13 @@ help:
 	@echo 'KERNEL=6.12 (default), 7.2, 7.3 or newest chooses the kernel of the machine, KSRC=PATH any other'
 	@echo 'tree. A newer series takes the newest patch in hyp/linux, and stops if that does not fit.'
 	@echo 'FLAVOUR=debug adds its checkers, HYPTRACE_CACHE=PATH is the place for all that is fetched and built.'
+	@echo 'Flavours: 16k and 64k pages, rt, 4096cpus, el2debug, be (tests only), debug, kcsan.'
 
 demo: deps
 	tests/vm/demo.sh
 
 check: deps
-	tests/check.sh
+	FULL="$(FULL)" tests/check.sh
 
 vm: deps kernel rootfs guest
 	tests/vm/run.sh --interactive

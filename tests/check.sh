@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Run all tests, or the suites that are named: check.sh [SUITE]... Each suite is a script whose last line is
-# "N passed, N failed"; ours is their sum. A suite that could not run counts as failed.
+# "N passed, N failed"; ours is their sum. A suite that could not run counts as failed. FULL=1 adds what takes hours.
 
 set -uo pipefail
 
@@ -16,6 +16,7 @@ suites=(
 	vm/newest.sh		# the kernel side once more, on the newest series
 	vm/modes.sh		# the machine in its other modes, and without the hooks
 )
+[[ -z ${FULL:-} ]] || suites+=(vm/flavours.sh)	# other configurations of the kernel
 (($# == 0)) || suites=("$@")
 
 log=$(mktemp)

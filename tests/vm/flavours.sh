@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The configurations that people run: each flavour is built, and booted with the tests below. That takes hours, so only
+# "make check FULL=1" does it. With names, only these: flavours.sh [FLAVOUR | FLAVOUR@SERIES]...
+#
+# The newest result of each is kept in flavours.txt, which this script writes. Ends with "N passed, N failed".
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+results=$vm/flavours.txt
+
+# FLAVOUR@SERIES, a CPU unless it is the usual one, and what runs on it: suites in the machine, a script of its own, or
+# nothing
+plan=(
+	"16k@6.12 --cpu max kselftest bats"
+	"64k@6.12 --cpu max kselftest bats"
+	"rt@6.12 kselftest"
+	"el2debug@6.12 kselftest"
+	"4096cpus@6.12 kselftest"
+	"be@6.12 big-endian.sh"
+	"debug@6.12 kselftest"
+	"debug@newest kselftest"
+	"kcsan@6.12"
+)
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# run WORD...: in the environment of a flavour
+run()
+{
+	case ${1:-} in
+	--cpu) HYPTRACE_CPU=$2 run "${@:3}" ;;
+	*.sh) "$vm/$1" ;;
+	'') "$vm/kernel.sh" && echo "1 passed, 0 failed" ;;
+	*) BOOTS=protected "$vm/suite.sh" "$@" ;;
+	esac
+}
+
+# record KERNEL FLAVOUR PASSED FAILED WHAT: in place of what there was of that flavour and series
+record()
+{
+	local row
+	row=$(printf '%-10s  %-10s  %-10s  %6d  %6d  %s' "$2" "$1" "$(date -u +%F)" "$3" "$4" "$5")
+	{
+		printf '# SPDX-License-Identifier: GPL-2.0-only\n'
+		printf '# Written by flavours.sh: the newest result of each flavour\n'
+		printf '%-10s  %-10s  %-10s  %6s  %6s  %s\n' flavour kernel date passed failed tests
+		{
+			[[ ! -f $results ]] || awk -v flavour="$2" -v series="${1%.*}" '
+				/^#/ || $1 == "flavour" { next }
+				{ of = $2; sub(/\.[0-9]+$/, "", of) }
+				$1 != flavour || of != series' "$results"
+			printf '%s\n' "$row"
+		} | sort
+	} >"$results.new"
+	mv "$results.new" "$results"
+}
+
+passed=0 failed=0
+for line in "${plan[@]}"; do
+	read -r name words <<<"$line"
+	[[ $# == 0 || " $* " == *" $name "* || " $* " == *" ${name%@*} "* ]] || continue
+	export FLAVOUR=${name%@*} KERNEL=${name#*@}
+	read -ra words <<<"$words"
+	echo "== $name: ${words[*]:-build}"
+	code=0
+	run "${words[@]}" 2>&1 | tee "$log" || code=$?
+	good=0 bad=1
+	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+		((code == 0 || bad)) || bad=1
+	else
+		echo "not ok # $name could not run ($code)"
+	fi
+	((passed += good, failed += bad)) || true
+	release=$("$vm/path.sh" build)/include/config/kernel.release
+	[[ ! -f $release ]] || record "$(<"$release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
+done
+echo "$passed passed, $failed failed"
+((failed == 0 && passed > 0))
