@@ -162,14 +162,18 @@ void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 }
 
 /**
- * hyptrace_buffer_leak - forget about pages that the writer may still have
+ * hyptrace_buffer_lose - forget about pages that the writer may still have
+ * @remote:	cannot be loaded again
  * @buf:	its pages are never used again: the host would fault on those that
  *		are not its own, and a writer would write to those of somebody else
  */
-void hyptrace_buffer_leak(struct hyptrace_buffer *buf)
+void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
 {
 	unsigned int cpu;
 
+	pr_err("hyptrace: remote \"%s\" kept buffers: they are lost, and it cannot be loaded again\n",
+	       remote->name);
+	remote->broken = true;
 	for_each_cpu(cpu, buf->cpus)
 		kvfree(buf->ring[cpu].pages);
 	kfree(buf->ring);

@@ -49,6 +49,7 @@
 #ifndef __HYPTRACE_INTERNAL_H
 #define __HYPTRACE_INTERNAL_H
 
+#include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/hyptrace.h>
 #include <linux/hyptrace_netlink.h>
@@ -172,6 +173,22 @@ struct hyptrace_counts {
 };
 
 /**
+ * struct hyptrace_giveback - rings that the writer is giving back
+ * @work:	does it, without the control mutex
+ * @done:	complete when it does not run
+ * @buf:	the rings, which are the work's
+ * @op:		the remote's callback
+ * @err:	what that answered
+ */
+struct hyptrace_giveback {
+	struct work_struct	work;
+	struct completion	done;
+	struct hyptrace_buffer	buf;
+	int			(*op)(struct hyptrace_buffer *buf, void *priv);
+	int			err;
+};
+
+/**
  * struct hyptrace_remote - a registered remote
  * @refs:	held by the list, by descriptors and by requests in flight
  * @name:	a copy: it is needed when the registering module has gone
@@ -189,7 +206,9 @@ struct hyptrace_counts {
  * @control:	protects from here on. @state may be read without it.
  * @desc:	as registered; NULL once unregistered
  * @state:	see above
- * @broken:	the writer has kept pages: it cannot be loaded again
+ * @broken:	the writer has kept pages: it cannot be loaded again. Written by
+ *		@giveback, too, while that runs.
+ * @giveback:	rings on their way back from the writer
  * @size_asked:	bytes per CPU of the next load, or of the present one
  * @mode:	likewise
  * @rate:	selftest events per second that the remote was asked for
@@ -217,6 +236,7 @@ struct hyptrace_remote {
 	const struct hyptrace_remote_desc	*desc;
 	enum hyptrace_state			state;
 	bool					broken;
+	struct hyptrace_giveback		giveback;
 	u64					size_asked;
 	enum hyptrace_mode			mode;
 	u32					rate;
@@ -321,7 +341,14 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 unsigned long hyptrace_buffer_nr_pages(u64 size);
 int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
 void hyptrace_buffer_free(struct hyptrace_buffer *buf);
-void hyptrace_buffer_leak(struct hyptrace_buffer *buf);
+void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
+
+/* giveback.c: the control mutex held */
+void hyptrace_giveback_init(struct hyptrace_remote *remote);
+int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
+		      int (*op)(struct hyptrace_buffer *buf, void *priv));
+int hyptrace_giveback_wait(struct hyptrace_remote *remote);
+void hyptrace_giveback_finish(struct hyptrace_remote *remote);
 
 /* event.c */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
@@ -358,13 +385,28 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost);
 int hyptrace_reader_advance(struct hyptrace_reader *reader);
-bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
-			      const struct hyptrace_watermark *mark);
 void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
 			   struct hyptrace_counts *counts);
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
+
+/**
+ * struct hyptrace_look - what a look at a ring has found
+ * @in_page:	bytes in the reader's page that were not delivered
+ * @in_ring:	bytes in the other sub-buffers
+ * @nr_subbufs:	how many of these have data
+ */
+struct hyptrace_look {
+	u32	in_page;
+	u64	in_ring;
+	u32	nr_subbufs;
+};
+
+/* look.c */
+void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
+bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
+			      const struct hyptrace_watermark *mark);
 
 /* map.c */
 struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);

@@ -187,52 +187,6 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 	return 0;
 }
 
-/**
- * struct look - what a look at a ring has found
- * @in_page:	bytes in the reader's page that were not delivered
- * @in_ring:	bytes in the other sub-buffers
- * @nr_subbufs:	how many of these have data
- */
-struct look {
-	u32	in_page;
-	u64	in_ring;
-	u32	nr_subbufs;
-};
-
-static u32 committed(const struct hyptrace_ring_pages *ring, u32 id)
-{
-	const struct hyptrace_subbuf *page = page_address(ring->pages[id]);
-
-	return min_t(u32, READ_ONCE(page->commit) & HYPTRACE_COMMIT_MASK,
-		     HYPTRACE_SUBBUF_DATA_SIZE);
-}
-
-/*
- * Without a call of the writer, and with one of the reader's locks held: it may be from
- * a timer. What changes meanwhile is seen now or by the next look.
- */
-static void look_at_ring(const struct hyptrace_reader *reader, struct look *look)
-{
-	const struct hyptrace_meta *meta = reader_meta(reader);
-	u32 id = READ_ONCE(reader->id), tail, in_tail;
-
-	look->in_page = committed(reader->ring, id);
-	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
-	/*
-	 * (M) Order the tail before the complete sub-buffers: one that was the tail is
-	 * among these, or still the tail here. Pairs with (M) in
-	 * hyp/ring.c:hyptrace_ring_publish().
-	 */
-	tail = smp_load_acquire(&meta->tail_id);
-	look->in_ring = READ_ONCE(meta->unread);
-	look->nr_subbufs = READ_ONCE(meta->nr_unread);
-	if (tail < reader->ring->nr_pages && tail != id) {
-		in_tail = committed(reader->ring, tail);
-		look->in_ring += in_tail;
-		look->nr_subbufs += !!in_tail;
-	}
-}
-
 static int reader_swap(struct hyptrace_reader *reader)
 {
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
@@ -265,7 +219,7 @@ static int reader_swap(struct hyptrace_reader *reader)
 static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 {
 	unsigned int round;
-	struct look look;
+	struct hyptrace_look look;
 	u64 commit;
 	int err;
 
@@ -279,7 +233,7 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 			return 0;
 
 		/* A swap that gives nothing would be a call in vain. */
-		look_at_ring(reader, &look);
+		hyptrace_reader_look(reader, &look);
 		if (!look.in_page && !look.nr_subbufs)
 			return -EAGAIN;
 		err = reader_swap(reader);
@@ -401,12 +355,12 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
  */
 void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity)
 {
-	struct look look;
+	struct hyptrace_look look;
 
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return;
-	look_at_ring(reader, &look);
+	hyptrace_reader_look(reader, &look);
 	reader->there = look.in_page + look.in_ring;
 	*there += reader->there;
 	*capacity += (u64)(reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS) *
@@ -532,38 +486,6 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 		return -ENODEV;
 	reader_counts(reader, counts);
 	return 0;
-}
-
-static bool reached(const struct look *look, u32 capacity, const struct hyptrace_watermark *mark)
-{
-	if (!look->in_page && !look->nr_subbufs)
-		return false;
-	/* A ring without a sub-buffer that is free holds as much as it can. */
-	if ((!mark->percent && !mark->bytes) || look->nr_subbufs >= capacity)
-		return true;
-	if (mark->bytes)
-		return look->in_page + look->in_ring >= mark->bytes;
-	return (u64)(look->nr_subbufs + !!look->in_page) * 100 >= (u64)capacity * mark->percent;
-}
-
-/**
- * hyptrace_reader_has_data - whether there is as much to take as is waited for
- * @reader:	nothing is consumed, and the writer is not called
- * @mark:	how much that is
- *
- * Context: any but a hard interrupt.
- * Return: true also when taking would fail other than by -EAGAIN.
- */
-bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
-			      const struct hyptrace_watermark *mark)
-{
-	struct look look;
-
-	guard(spinlock_bh)(&reader->look_lock);
-	if (!reader->ring)
-		return true;
-	look_at_ring(reader, &look);
-	return reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, mark);
 }
 
 /**

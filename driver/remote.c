@@ -229,6 +229,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	INIT_LIST_HEAD(&remote->node);
 	INIT_LIST_HEAD(&remote->files);
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
+	hyptrace_giveback_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
 	remote->size_asked = HYPTRACE_DEFAULT_SIZE;

@@ -108,7 +108,9 @@ struct hyptrace_swap {
  *		with tracing off and not loaded. -ENOTRECOVERABLE is the error that
  *		means that the writer has kept pages: see the next.
  * @unload_trace_buffer: give all pages back. Tracing is off. An error means that
- *		the writer has kept some: the core then never frees them.
+ *		the writer has kept some: the core then never frees them. A worker calls
+ *		it, and may do so without the control mutex, but then no other callback
+ *		that has to do with the rings.
  * @enable_tracing: write enabled events, or cease to; every CPU has ceased when
  *		it returns.
  * @swap_reader_page: the reader has consumed that many bytes of its page (of the

@@ -73,28 +73,16 @@ static unsigned int smallest_size(const struct hyptrace_remote *remote)
 	return nr_pages;
 }
 
-/* Pages that the writer has kept are never used again. */
-static void lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
-{
-	pr_err("hyptrace: remote \"%s\" kept buffers: they are lost, and it cannot be loaded again\n",
-	       remote->name);
-	remote->broken = true;
-	hyptrace_buffer_leak(buf);
-}
-
-/* What is left in the second buffer goes. */
+/* What is left in the second buffer goes: if the caller is killed, without it. */
 static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		  struct netlink_ext_ack *extack)
 {
-	const struct hyptrace_remote_desc *desc = remote->desc;
-	int err = desc->ops->finish_resize(old, desc->priv);
+	int err = hyptrace_giveback(remote, old, remote->desc->ops->finish_resize);
 
-	if (!err) {
-		hyptrace_buffer_free(old);
+	if (err == -EINTR)
 		return 0;
-	}
-	NL_SET_ERR_MSG_FMT(extack, "the remote has kept rings (error %d)", -err);
-	lose(remote, old);
+	if (err)
+		NL_SET_ERR_MSG_FMT(extack, "the remote has kept rings (error %d)", -err);
 	return err;
 }
 
@@ -106,6 +94,9 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	struct hyptrace_file *file;
 	int err;
 
+	err = hyptrace_giveback_wait(remote);
+	if (err)
+		return err;
 	err = hyptrace_buffer_alloc(&new, nr_pages);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s for %u sub-buffers more for each of %u CPUs",
@@ -117,7 +108,7 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
 		if (err == -ENOTRECOVERABLE)
-			lose(remote, &new);
+			hyptrace_buffer_lose(remote, &new);
 		else
 			hyptrace_buffer_free(&new);
 		return err;

@@ -93,26 +93,11 @@ err_unload:
 	return -ENOMEM;
 }
 
-/* Pages that the writer has kept are never used again. */
-static void buffer_lose(struct hyptrace_remote *remote)
-{
-	pr_err("hyptrace: remote \"%s\" kept its buffers: they are lost, and it cannot be loaded again\n",
-	       remote->name);
-	remote->broken = true;
-	hyptrace_buffer_leak(&remote->buf);
-}
-
 /* The writer gives the pages back, or else keeps them for good. */
 static int buffer_return(struct hyptrace_remote *remote)
 {
-	int err = remote->desc->ops->unload_trace_buffer(&remote->buf, remote->desc->priv);
-
-	if (err)
-		buffer_lose(remote);
-	else
-		hyptrace_buffer_free(&remote->buf);
 	remote->nr_pages = 0;
-	return err;
+	return hyptrace_giveback(remote, &remote->buf, remote->desc->ops->unload_trace_buffer);
 }
 
 /**
@@ -138,6 +123,11 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 		NL_SET_ERR_MSG(extack, "the rings are loaded already");
 		return -EBUSY;
 	}
+	err = hyptrace_giveback_wait(remote);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "killed while the last rings were given back");
+		return err;
+	}
 	if (remote->broken) {
 		NL_SET_ERR_MSG(extack, "the remote has kept the rings of an earlier load");
 		return -EIO;
@@ -159,7 +149,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
 		if (err == -ENOTRECOVERABLE)
-			buffer_lose(remote);
+			hyptrace_buffer_lose(remote, &remote->buf);
 		else
 			hyptrace_buffer_free(&remote->buf);
 		return err;
@@ -225,8 +215,9 @@ static int check_unused(const struct hyptrace_remote *remote,
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0, also if it was unloaded; -EBUSY while descriptors are attached, or
- * what the remote's callbacks answered.
+ * Return: 0, also if it was unloaded; -EBUSY while descriptors are attached; -EINTR if a
+ * fatal signal came: it becomes unloaded without the caller; or what the remote's
+ * callbacks answered.
  */
 int hyptrace_remote_unload(struct hyptrace_remote *remote,
 			   struct netlink_ext_ack *extack)
@@ -244,7 +235,9 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 			return err;
 	}
 	err = loaded_to_unloaded(remote);
-	if (err)
+	if (err == -EINTR)
+		NL_SET_ERR_MSG(extack, "killed while the rings are given back");
+	else if (err)
 		NL_SET_ERR_MSG_FMT(extack, "the remote has kept its rings (error %d)", -err);
 	hyptrace_notify_remote(remote);
 	return err;
@@ -496,6 +489,7 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 		pr_err("hyptrace: remote \"%s\" does not stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
+	hyptrace_giveback_finish(remote);
 	list_for_each_entry_safe(file, next, &remote->files, node)
 		file_leave(remote, file);
 	hyptrace_notify_remote_gone(remote);

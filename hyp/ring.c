@@ -64,7 +64,7 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	/*
 	 * (M) Order the complete sub-buffers before the tail, so that a waiter misses
 	 * none that it has known as the tail. Pairs with (M) in
-	 * driver/reader.c:look_at_ring().
+	 * driver/look.c:hyptrace_reader_look().
 	 */
 	smp_store_release(&meta->tail_id, tail_id(ring));
 	/*

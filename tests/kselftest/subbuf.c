@@ -17,6 +17,7 @@ enum {
 
 #define WORD		4
 #define GAP_SIZE	(2 * WORD + sizeof(uint64_t))
+#define TYPE_BITS	5
 #define DELTA_BITS	27
 
 struct selftest {

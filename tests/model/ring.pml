@@ -23,7 +23,7 @@
  *
  * models: driver/reader.c:reader_begin 61023330bea3adff03442a119e4e56e9d05e69baa7a74e76b095e91f07cbb0f6
  * models: driver/reader.c:reader_swap 6dd0d8edb5ce0c29c0569f5fa1175279c18403733f529df79ac57be1f44bd947
- * models: driver/reader.c:look_at_ring bf1054932d69a4329845f8b442048412a7466e16f0b267f1befb5c2516161c99
+ * models: driver/look.c:hyptrace_reader_look bf1054932d69a4329845f8b442048412a7466e16f0b267f1befb5c2516161c99
  * models: driver/reader.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
  * models: driver/reader.c:hyptrace_reader_begin 453fc6afd0951cf0f8c1e717e23f90de1b77e61f2d74d63a8196fdf3dcabe49c
  * models: driver/reader.c:reader_fill d4dfeb73994180c2771540f48c15598fd0d7db02167d3322f64269f96df3c895
@@ -330,7 +330,7 @@ fill:
 				changed = true;
 			}
 		:: else ->
-			/* look_at_ring() */
+			/* hyptrace_reader_look() */
 			d_step { any = commit[reader_page] > consumed; i = meta_tail_id; }
 			any = any || meta_nr > 0;
 #if MUTANT != 26	/* the sub-buffer that is being written does not count */

@@ -75,10 +75,9 @@ static int __init leave_init(void)
 		return ret;
 
 	writer.call = hyptrace_el2.call;
-	writer.share = hyptrace_el2.share;
-	writer.unshare = hyptrace_el2.unshare;
+	if (!hyptrace_el2.is_protected())
+		writer.map = hyptrace_el2.map;
 	writer.frequency = hyptrace_el2.counter_rate();
-	writer.donates = hyptrace_el2.is_protected();
 	writer.parks = hyptrace_el2.is_protected();
 	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
 	if (ret)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether a ring has something to read, seen from what its writer publishes: without a
+ * call of the writer, and without the reader's mutex. Called by reader.c and wait.c.
+ */
+#include <linux/mm.h>
+#include <linux/spinlock.h>
+
+#include "internal.h"
+#include "../hyp/abi.h"
+
+static u32 committed(const struct hyptrace_ring_pages *ring, u32 id)
+{
+	const struct hyptrace_subbuf *page = page_address(ring->pages[id]);
+
+	return min_t(u32, READ_ONCE(page->commit) & HYPTRACE_COMMIT_MASK,
+		     HYPTRACE_SUBBUF_DATA_SIZE);
+}
+
+/**
+ * hyptrace_reader_look - look at a ring
+ * @reader:	loaded, its lock or its look_lock held
+ * @look:	out: what there is. What changes meanwhile is seen now or by the next look.
+ */
+void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look)
+{
+	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
+	u32 id = READ_ONCE(reader->id), tail, in_tail;
+
+	look->in_page = committed(reader->ring, id);
+	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
+	/*
+	 * (M) Order the tail before the complete sub-buffers: one that was the tail is
+	 * among these, or still the tail here. Pairs with (M) in
+	 * hyp/ring.c:hyptrace_ring_publish().
+	 */
+	tail = smp_load_acquire(&meta->tail_id);
+	look->in_ring = READ_ONCE(meta->unread);
+	look->nr_subbufs = READ_ONCE(meta->nr_unread);
+	if (tail < reader->ring->nr_pages && tail != id) {
+		in_tail = committed(reader->ring, tail);
+		look->in_ring += in_tail;
+		look->nr_subbufs += !!in_tail;
+	}
+}
+
+static bool reached(const struct hyptrace_look *look, u32 capacity,
+		    const struct hyptrace_watermark *mark)
+{
+	if (!look->in_page && !look->nr_subbufs)
+		return false;
+	/* A ring without a sub-buffer that is free holds as much as it can. */
+	if ((!mark->percent && !mark->bytes) || look->nr_subbufs >= capacity)
+		return true;
+	if (mark->bytes)
+		return look->in_page + look->in_ring >= mark->bytes;
+	return (u64)(look->nr_subbufs + !!look->in_page) * 100 >= (u64)capacity * mark->percent;
+}
+
+/**
+ * hyptrace_reader_has_data - whether there is as much to take as is waited for
+ * @reader:	nothing is consumed
+ * @mark:	how much that is
+ *
+ * Context: any but a hard interrupt.
+ * Return: true also when taking would fail other than by -EAGAIN.
+ */
+bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
+			      const struct hyptrace_watermark *mark)
+{
+	struct hyptrace_look look;
+
+	guard(spinlock_bh)(&reader->look_lock);
+	if (!reader->ring)
+		return true;
+	hyptrace_reader_look(reader, &look);
+	return reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, mark);
+}
