@@ -18,4 +18,10 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* fields of struct trace_buffer_meta */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+#define pages_lost	Reserved1
+#define pages_touched	Reserved2
+#endif
+
 #endif /* __HYPTRACE_COMPAT_H */

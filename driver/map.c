@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/trace_mmap.h>
 
+#include "compat.h"
 #include "internal.h"
 #include "../hyp/abi.h"
 
@@ -94,6 +95,8 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
+	WRITE_ONCE(user->pages_lost, READ_ONCE(meta->overwritten));
+	WRITE_ONCE(user->pages_touched, READ_ONCE(meta->touched));
 	/* (L) likewise */
 	smp_store_release(&map->next_lost, reader->next_lost);
 	/* (K) pairs with the acquire of who looks on: nothing of the sub-buffer before */

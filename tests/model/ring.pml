@@ -23,10 +23,10 @@
  *
  * models: driver/reader.c:reader_begin 61023330bea3adff03442a119e4e56e9d05e69baa7a74e76b095e91f07cbb0f6
  * models: driver/reader.c:reader_swap 6dd0d8edb5ce0c29c0569f5fa1175279c18403733f529df79ac57be1f44bd947
- * models: driver/look.c:hyptrace_reader_look bf1054932d69a4329845f8b442048412a7466e16f0b267f1befb5c2516161c99
- * models: driver/reader.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
- * models: driver/reader.c:hyptrace_reader_begin 453fc6afd0951cf0f8c1e717e23f90de1b77e61f2d74d63a8196fdf3dcabe49c
- * models: driver/reader.c:reader_fill d4dfeb73994180c2771540f48c15598fd0d7db02167d3322f64269f96df3c895
+ * models: driver/look.c:hyptrace_reader_look a56a680bde9be75463666155239b027a97e597e92cff785ef8214fe8458d41df
+ * models: driver/look.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
+ * models: driver/reader.c:hyptrace_reader_begin 039866fa5b990b01b53387711d08a90f42bbfc8328cf74947b5e41b12b5a19f6
+ * models: driver/reader.c:reader_fill 0834be0e90b3d34d2c6d6422d0fee5df55e1055c4ccb1a236278466499452225
  * models: driver/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
  * models: driver/reader.c:reader_consume 77bfaff8ece70958efc86173f678e020e4c446999351249747f129bbc8cc535d
  * models: driver/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
