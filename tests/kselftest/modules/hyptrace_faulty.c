@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For test_faults.c: the remote "faulty", which nobody writes to, and whose callbacks
- * for resizing fail as the parameters say. Its twin "faulty2" makes dumps longer.
+ * for resizing fail as the parameters say. The others like it make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,9 @@ static int renew_error_cpu = -1;
 module_param(renew_error_cpu, int, 0600);
 MODULE_PARM_DESC(renew_error_cpu, "the CPU whose renew() answers -EIO");
 
-static struct hyptrace_remote *remote, *twin;
+static const char * const names[] = { "faulty", "faulty2", "faulty3", "faulty4", "faulty5" };
+static struct hyptrace_remote_desc descs[ARRAY_SIZE(names)];
+static struct hyptrace_remote *remotes[ARRAY_SIZE(names)];
 
 static struct hyptrace_meta *meta_of(const struct hyptrace_ring_pages *ring)
 {
@@ -92,43 +94,40 @@ static const struct hyptrace_remote_ops ops = {
 	.enable_event		= enable_event,
 };
 
-static const struct hyptrace_remote_desc desc = {
-	.name		= "faulty",
-	.description	= "for tests: fails as it is told to",
-	.owner		= THIS_MODULE,
-	.ops		= &ops,
-	.events		= hyp_events,
-	.nr_events	= ARRAY_SIZE(hyp_events),
-};
+static void faulty_exit(void)
+{
+	unsigned int i;
 
-static const struct hyptrace_remote_desc twin_desc = {
-	.name		= "faulty2",
-	.description	= "for tests: fails as it is told to",
-	.owner		= THIS_MODULE,
-	.ops		= &ops,
-	.events		= hyp_events,
-	.nr_events	= ARRAY_SIZE(hyp_events),
-};
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!IS_ERR_OR_NULL(remotes[i]))
+			hyptrace_remote_unregister(remotes[i]);
+	}
+}
+module_exit(faulty_exit);
 
 static int __init faulty_init(void)
 {
-	remote = hyptrace_remote_register(&desc);
-	if (IS_ERR(remote))
-		return PTR_ERR(remote);
-	twin = hyptrace_remote_register(&twin_desc);
-	if (IS_ERR(twin))
-		hyptrace_remote_unregister(remote);
+	unsigned int i;
 
-	return PTR_ERR_OR_ZERO(twin);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		descs[i] = (struct hyptrace_remote_desc) {
+			.name		= names[i],
+			.description	= "for tests: fails as it is told to",
+			.owner		= THIS_MODULE,
+			.ops		= &ops,
+			.events		= hyp_events,
+			.nr_events	= ARRAY_SIZE(hyp_events),
+		};
+		remotes[i] = hyptrace_remote_register(&descs[i]);
+		if (IS_ERR(remotes[i])) {
+			faulty_exit();
+			return PTR_ERR(remotes[i]);
+		}
+	}
+
+	return 0;
 }
 module_init(faulty_init);
-
-static void __exit faulty_exit(void)
-{
-	hyptrace_remote_unregister(twin);
-	hyptrace_remote_unregister(remote);
-}
-module_exit(faulty_exit);
 
 MODULE_DESCRIPTION("for tests: a remote that fails");
 MODULE_LICENSE("GPL");
