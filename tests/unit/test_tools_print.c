@@ -502,7 +502,8 @@ static void line_limit_of_names(void **state)
 	for (more = 0; more < 2; more++) {
 		setup(state);
 		for (i = 0; i < COUNT(values); i++) {
-			len = HYPTRACE_LINE_MAX - DIGITS_SLACK - strlen("name0: ") - values[i].needs;
+			len = HYPTRACE_LINE_MAX - DIGITS_SLACK - values[i].needs -
+			      strlen("name0: ");
 			snprintf(fmts[i], sizeof(fmts[i]), "\"%s%0*u\", %s", values[i].conversion,
 				 len + more, 0, values[i].value);
 			add("name0", fmts[i], FIELDS_SIZE, fields, COUNT(fields));
