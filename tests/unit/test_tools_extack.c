@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,171 @@ static void without_words(void **state)
 	hyptrace_extack_error(&ext, &request.nlh, NULL);
 }
 
+static void parse(const struct message *answer, struct hyptrace_extack *ext)
+{
+	assert_int_equal(hyptrace_extack_parse(&answer->nlh, sizeof(*answer), ext), 0);
+}
+
+static void attributes(void **state)
+{
+	const uint32_t offset = 20, type = 7;
+	struct message request, answer;
+	struct hyptrace_extack ext;
+	uint32_t len;
+
+	(void)state;
+	begin_request(&request, HYPTRACE_CMD_START);
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	/* an empty one, which is not known, hides none of those that follow */
+	add_attr(&answer, 99, "", 0);
+	add_attr(&answer, NLMSGERR_ATTR_MISS_TYPE, &type, sizeof(type));
+	add_attr(&answer, NLMSGERR_ATTR_OFFS, &offset, sizeof(offset));
+	len = answer.nlh.nlmsg_len;
+	add_msg(&answer, "a reason");
+	parse(&answer, &ext);
+	assert_int_equal(ext.errnum, EINVAL);
+	assert_int_equal(ext.miss_type, 7);
+	assert_int_equal(ext.offset, 20);
+	assert_int_equal(ext.msg_len, strlen("a reason"));
+	assert_memory_equal(ext.msg, "a reason", ext.msg_len);
+	/* what is behind the message is not of it, nor without the flag that tells of them */
+	answer.nlh.nlmsg_len = len;
+	parse(&answer, &ext);
+	assert_int_equal(ext.offset, 20);
+	assert_null(ext.msg);
+	answer.nlh.nlmsg_flags = 0;
+	parse(&answer, &ext);
+	assert_int_equal(ext.errnum, EINVAL);
+	assert_int_equal(ext.offset, 0);
+
+	/* numbers that are too short */
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	add_attr(&answer, NLMSGERR_ATTR_MISS_TYPE, &type, 3);
+	add_attr(&answer, NLMSGERR_ATTR_OFFS, &offset, 3);
+	parse(&answer, &ext);
+	assert_int_equal(ext.miss_type, 0);
+	assert_int_equal(ext.offset, 0);
+}
+
+static void error_codes(void **state)
+{
+	static const struct {
+		int	error;
+		int	errnum;
+	} codes[] = {
+		{ 0, 0 }, { -1, 1 }, { -4095, 4095 }, { -4096, EBADMSG }, { 5, 0 },
+	};
+	struct message request, answer;
+	struct hyptrace_extack ext;
+	size_t i;
+
+	(void)state;
+	begin_request(&request, HYPTRACE_CMD_START);
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		begin_error(&answer, codes[i].error, &request, 0);
+		parse(&answer, &ext);
+		assert_int_equal(ext.errnum, codes[i].errnum);
+	}
+	/* EACCES has the words of EPERM */
+	for (i = 0; i < 2; i++) {
+		struct hyptrace_error err;
+
+		ext = (struct hyptrace_extack){ .errnum = i ? EACCES : EPERM };
+		hyptrace_extack_error(&ext, &request.nlh, &err);
+		assert_non_null(strstr(err.text, "CAP_PERFMON"));
+	}
+}
+
+/* The name at fault of each request that may have one, and no other attribute. */
+static void names_at_fault(void **state)
+{
+	static const struct {
+		int		cmd;
+		uint16_t	type;
+		bool		is_name;
+	} attrs[] = {
+		{ HYPTRACE_CMD_REMOTE_GET, HYPTRACE_A_REMOTE_NAME, true },
+		{ HYPTRACE_CMD_REMOTE_GET, HYPTRACE_A_REMOTE_STATE, false },
+		{ HYPTRACE_CMD_EVENT_GET, HYPTRACE_A_EVENT_REMOTE, true },
+		{ HYPTRACE_CMD_EVENT_GET, HYPTRACE_A_EVENT_NAME, true },
+		{ HYPTRACE_CMD_EVENT_GET, HYPTRACE_A_EVENT_ID, false },
+		{ HYPTRACE_CMD_EVENT_SET, HYPTRACE_A_EVENT_REMOTE, true },
+		{ HYPTRACE_CMD_EVENT_SET, HYPTRACE_A_EVENT_NAMES, true },
+		{ HYPTRACE_CMD_EVENT_SET, HYPTRACE_A_EVENT_ENABLED, false },
+		{ HYPTRACE_CMD_CPU_GET, HYPTRACE_A_CPU_REMOTE, true },
+		{ HYPTRACE_CMD_LOAD, HYPTRACE_A_CONTROL_REMOTE, true },
+		{ HYPTRACE_CMD_LOAD, HYPTRACE_A_CONTROL_SIZE, false },
+	};
+	struct message request;
+	uint32_t offset;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+		begin_request(&request, attrs[i].cmd);
+		offset = add_attr(&request, attrs[i].type, "name", 5);
+		refused(&request, offset, 0, attrs[i].is_name ? "name" : "");
+	}
+}
+
+/* The longest name there is, and one that is none any more; a blank, an empty one. */
+static void long_names(void **state)
+{
+	char name[HYPTRACE_EVENT_NAME_MAX + 3];
+	struct message request;
+	uint32_t offset;
+	size_t len;
+
+	(void)state;
+	for (len = HYPTRACE_EVENT_NAME_MAX; len <= HYPTRACE_EVENT_NAME_MAX + 1; len++) {
+		memset(name, 'n', len);
+		name[len] = '\0';
+		begin_request(&request, HYPTRACE_CMD_EVENT_SET);
+		offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, name, len + 1);
+		refused(&request, offset, 0, len == HYPTRACE_EVENT_NAME_MAX ? name : "");
+	}
+	begin_request(&request, HYPTRACE_CMD_EVENT_SET);
+	offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "a b", 4);
+	refused(&request, offset, 0, "");
+	begin_request(&request, HYPTRACE_CMD_EVENT_SET);
+	offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "\177", 2);
+	refused(&request, offset, 0, "");
+	begin_request(&request, HYPTRACE_CMD_EVENT_SET);
+	offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "", 1);
+	refused(&request, offset, 0, "");
+	begin_request(&request, HYPTRACE_CMD_EVENT_SET);
+	offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "!~", 3);
+	refused(&request, offset, 0, "!~");
+}
+
+/* The end of a dump that is cut off anywhere; the sanitizer watches the end. */
+static void end_of_dump_cut_off(void **state)
+{
+	struct message answer = {};
+	struct hyptrace_extack ext;
+	struct nlmsghdr *exact;
+	int error = -EPERM;
+	uint32_t len;
+
+	(void)state;
+	answer.nlh.nlmsg_type = NLMSG_DONE;
+	answer.nlh.nlmsg_flags = NLM_F_ACK_TLVS;
+	answer.nlh.nlmsg_len = NLMSG_HDRLEN;
+	add(&answer, &error, sizeof(error));
+	add_msg(&answer, "a reason");
+	for (len = NLMSG_HDRLEN; len <= answer.nlh.nlmsg_len; len++) {
+		exact = malloc(len);
+		memcpy(exact, &answer, len);
+		exact->nlmsg_len = len;
+		assert_int_equal(hyptrace_extack_parse(exact, len, &ext), 0);
+		assert_int_equal(ext.errnum, len < NLMSG_HDRLEN + sizeof(error) ? 0 : EPERM);
+		assert_int_equal(!!ext.msg, len == answer.nlh.nlmsg_len);
+		/* nor may it be longer than what can be read */
+		assert_int_equal(hyptrace_extack_parse(exact, len - 1, &ext), -EBADMSG);
+		free(exact);
+	}
+}
+
 static void nonsense(void **state)
 {
 	struct message request, answer;
@@ -235,6 +401,11 @@ int main(void)
 		cmocka_unit_test(not_a_name),
 		cmocka_unit_test(end_of_dump),
 		cmocka_unit_test(without_words),
+		cmocka_unit_test(attributes),
+		cmocka_unit_test(error_codes),
+		cmocka_unit_test(names_at_fault),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(end_of_dump_cut_off),
 		cmocka_unit_test(nonsense),
 	};
 
