@@ -85,7 +85,7 @@ setup()
 	export LC_ALL=C
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace enable hyp_e)" "hyp_enter hyp_exit"
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo -u root hyptrace -r t)" test
-	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start stop status stream"
+	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start status stop stream"
 	# who did not ask for sudo does not get it
 	same "$(complete_line hyptrace enable hyp_e)" ""
 }
