@@ -33,12 +33,12 @@ struct stream_head {
 };
 
 /**
- * struct stream_count - what was lost of a CPU's events
+ * struct stream_count - the losses of a CPU's ring
  * @cpu:	the CPU
- * @told:	as records and sub-buffers have told
- * @before:	by the ring's counters, when the stream began
+ * @told:	events that records and sub-buffers said to be lost
+ * @before:	events lost by the ring's counters when the stream began
  * @after:	the same when it ended
- * @unread:	events that were in the ring then
+ * @unread:	events in the ring when it ended
  */
 struct stream_count {
 	unsigned int	cpu;
@@ -66,7 +66,7 @@ struct stream_count {
  * @counts:	one per source
  * @nr_sources:	how many
  * @printed:	events printed
- * @discarded:	events that the ring has no more, and that were not printed
+ * @discarded:	events taken from the rings, or unloaded with them, and not printed
  * @lost:	events that went missing
  * @lost_more:	and some more of which nobody knows how many
  * @head:	of the last line that was printed

@@ -3,8 +3,8 @@
  * What a stream printed, what it discarded and what was lost. For stream.c and
  * cmd_stream.c.
  *
- * Records tell of losses only where a record follows. When the rings are unloaded
- * at the end, nobody will be told of the others, so the rings' counters are asked.
+ * A record tells only of the losses before it. When the rings are unloaded at the
+ * end, no consumer learns of the others any more: the rings' counters have them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
