@@ -102,6 +102,7 @@ static void refused(struct message *request, uint32_t offset, uint16_t flags, co
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, answer.nlh.nlmsg_len, &ext), 0);
 	assert_int_equal(ext.errnum, ENOENT);
 	assert_int_equal(ext.offset, offset);
+	hyptrace_extack_error(&ext, &request->nlh, NULL);
 	hyptrace_extack_error(&ext, &request->nlh, &err);
 	assert_int_equal(err.errnum, ENOENT);
 	assert_string_equal(err.text, "no such event");

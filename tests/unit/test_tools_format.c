@@ -103,6 +103,28 @@ static void no_events(void **state)
 	hyptrace_formats_free(NULL);
 }
 
+/* The first number that an event may have is as good as any. */
+static void number_zero(void **state)
+{
+	struct hyptrace_event event = events[0];
+	struct enter enter = { .id = 0, .reason = 1, .vcpu = 6 };
+	struct hyptrace_record rec = { .data = &enter, .size = sizeof(enter) };
+	static const char expected[] = "hyp_enter: reason=hvc vcpu=6";
+	struct hyptrace_formats *fmts;
+	char line[HYPTRACE_LINE_MAX];
+
+	(void)state;
+	event.id = 0;
+	fmts = hyptrace_formats_new(&event, 1, NULL);
+	assert_non_null(fmts);
+	assert_int_equal(hyptrace_formats_lines(fmts, "", ": ", NULL), 0);
+	assert_ptr_equal(hyptrace_formats_line(fmts, &rec, line), line + strlen(expected));
+	assert_memory_equal(line, expected, strlen(expected));
+	enter.id = 1;
+	assert_null(hyptrace_formats_line(fmts, &rec, line));
+	hyptrace_formats_free(fmts);
+}
+
 static void format_file(void **state)
 {
 	struct hyptrace_field fields[] = {
@@ -227,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts),
 		cmocka_unit_test(no_events),
+		cmocka_unit_test(number_zero),
 		cmocka_unit_test(format_file),
 		cmocka_unit_test(field_values),
 		cmocka_unit_test(no_memory),

@@ -414,7 +414,7 @@ static void left_alone(void **state)
 	static struct hyptrace_field outside[] = { { "n", "u32", 30, 4, false, NULL, 0 } };
 	static const char *const fmts[] = {
 		"\"%s\", REC->text", "\"%-8d|\", REC->n", "\"%+d\", REC->n", "\"%.3d\", REC->n",
-		"\"%hhd\", REC->n", "\"%hd\", REC->n", "\"%o\", REC->n", "\"%p\", REC->wide",
+		"\"% 5d\", REC->n", "\"%hhd\", REC->n", "\"%hd\", REC->n", "\"%o\", REC->n", "\"%p\", REC->wide",
 		"\"%#d\", REC->n", "\"%33d\", REC->n", "\"%d\", REC->wide", "\"%x\", REC->wide",
 		"\"%lu\", (unsigned long)REC->n", "\"%d\", REC->n + 1", "\"%d\", 5", "\"%d\"",
 		"\"%s\", REC->n ? \"yes\" : \"no\"", "\"tab\\tulated %d\", REC->n",
