@@ -228,6 +228,13 @@ static void attributes(void **state)
 	assert_int_equal(ext.errnum, EINVAL);
 	assert_int_equal(ext.offset, 0);
 
+	/* behind a request that has a header only */
+	request.nlh.nlmsg_len = NLMSG_HDRLEN;
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	add_msg(&answer, "a reason");
+	parse(&answer, &ext);
+	assert_non_null(ext.msg);
+
 	/* numbers that are too short */
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
 	add_attr(&answer, NLMSGERR_ATTR_MISS_TYPE, &type, 3);
