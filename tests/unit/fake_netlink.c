@@ -162,9 +162,10 @@ static int failed(int errnum)
 
 int socket(int domain, int type, int protocol)
 {
-	(void)domain;
-	(void)type;
-	(void)protocol;
+	if (domain != AF_NETLINK)
+		return failed(EAFNOSUPPORT);
+	fake_netlink.type = type;
+	fake_netlink.protocol = protocol;
 	if (fake_netlink.socket_errno)
 		return failed(fake_netlink.socket_errno);
 	return open("/dev/null", O_RDWR | O_CLOEXEC);

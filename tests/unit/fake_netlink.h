@@ -28,6 +28,7 @@
  * @sent:	the last of them
  * @joined:	the group that was joined last
  * @ext_ack:	extended acks were asked for
+ * @type, @protocol: of the last socket
  */
 struct fake_netlink {
 	void		(*answer)(const struct nlmsghdr *request);
@@ -46,6 +47,8 @@ struct fake_netlink {
 	} sent;
 	int		joined;
 	bool		ext_ack;
+	int		type;
+	int		protocol;
 };
 
 extern struct fake_netlink fake_netlink;

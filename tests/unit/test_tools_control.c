@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 #include <netlink/attr.h>
@@ -433,6 +434,8 @@ static void not_subscribed(void **state)
 {
 	(void)state;
 	assert_int_equal(fake_netlink.joined, FAKE_GROUP);
+	assert_int_equal(fake_netlink.type, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK);
+	assert_int_equal(fake_netlink.protocol, NETLINK_GENERIC);
 	assert_true(hyptrace_listener_fd(listener) >= 0);
 	hyptrace_listener_close(NULL);
 

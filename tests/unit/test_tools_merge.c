@@ -283,8 +283,8 @@ static void any_number_pending(void **state)
 	hyptrace_merge_free(merge);
 }
 
-/* A time of the other source that is the largest there is. */
-static void until_of_finished(void **state)
+/* To the time of another event, or a bound before an empty source was asked. */
+static void until_its_time(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
 
@@ -303,6 +303,15 @@ static void until_of_finished(void **state)
 	hyptrace_merge_empty(merge, 0, 60);
 	EMIT(1);
 	assert_int_equal(hyptrace_merge_until(merge, 1), 50);
+	hyptrace_merge_free(merge);
+
+	/* another one has an event, but before that a third may still have one */
+	merge = hyptrace_merge_new(3, BOUND);
+	hyptrace_merge_pending(merge, 0, 100, 100);
+	hyptrace_merge_pending(merge, 1, 145, 145);
+	hyptrace_merge_empty(merge, 2, 140);
+	EMIT(0);
+	assert_int_equal(hyptrace_merge_until(merge, 0), 130);
 	hyptrace_merge_free(merge);
 }
 
@@ -341,7 +350,7 @@ int main(void)
 		cmocka_unit_test(until),
 		cmocka_unit_test(sorted),
 		cmocka_unit_test(any_number_pending),
-		cmocka_unit_test(until_of_finished),
+		cmocka_unit_test(until_its_time),
 		cmocka_unit_test(no_memory),
 	};
 
