@@ -97,8 +97,8 @@ static int write_events(const char *remote)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (run_on(WRITER_CPU, WRITER_PRIORITY) || nl_open(&own))
 		return 1;
-	for (value = 0; value < EVENTS; value += BATCH) {
-		while (!control_counts(&own, remote, WRITER_CPU, &counts) && counts.unread > LEAST)
+	for (value = 0; value < (uint64_t)EVENTS; value += BATCH) {
+		while (!control_counts(&own, remote, WRITER_CPU, &counts) && counts.unread > (uint64_t)LEAST)
 			usleep(PAUSE_US);
 		if (control_mark(&own, remote, WRITER_CPU, value, BATCH))
 			return 2;
@@ -193,7 +193,7 @@ static ssize_t run_read(struct run *run, uint64_t *sum)
 
 static bool run_over(const struct run *run)
 {
-	return run->seqs[WRITER_CPU].next >= EVENTS || run->seqs[WRITER_CPU].bad[0];
+	return run->seqs[WRITER_CPU].next >= (uint64_t)EVENTS || run->seqs[WRITER_CPU].bad[0];
 }
 
 /* All numbers came, or were told to be lost, and the driver counts likewise. */

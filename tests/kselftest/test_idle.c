@@ -30,7 +30,7 @@
 /* How long each kind of reader is watched, which looks each millisecond */
 #define WATCH_MS	500
 /* A ring that grows by many pages, each of which is handed over */
-#define LARGE_PAGES	4096
+#define LARGE_PAGES	((16 << 20) / PAGE)
 #define MARKS		10
 
 REMOTE_FIXTURE(idle);

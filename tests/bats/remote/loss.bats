@@ -109,13 +109,14 @@ said()
 }
 
 @test "--count says what was discarded and lost, though the rings are unloaded" {
-	ht set --size 8K
+	ht set --size "$(pages 2)"
+	many=$(fill 100)
 	ht enable selftest
 	for options in "-C 0" "-C 0 -j" "-C 0 -p --ns"; do
 		# shellcheck disable=SC2086 # words
 		stream_begin --count 3 $options
 		kill -STOP "$stream"
-		ht mark 1 --count 20000 -C 0
+		ht mark 1 --count "$many" -C 0
 		kill -CONT "$stream"
 		ended "$stream"
 		same "$code" 0
@@ -123,31 +124,32 @@ said()
 		read -r printed discarded lost <<<"$(said "$err")"
 		same "$printed" 3 "printed with $options"
 		((discarded > 0 && lost > 0))
-		same "$((printed + discarded + lost))" 20000 "all events with $options"
+		same "$((printed + discarded + lost))" "$many" "all events with $options"
 	done
 }
 
 @test "losses behind the last event are said before the rings are unloaded" {
-	ht set --size 8K --mode discard
+	ht set --size "$(pages 2)" --mode discard
+	many=$(fill 100)
 	ht enable selftest
 	for options in "-C 0" "-C 0 -j"; do
 		# shellcheck disable=SC2086 # words
 		stream_begin $options
 		kill -STOP "$stream"
-		ht mark 1 --count 20000 -C 0
+		ht mark 1 --count "$many" -C 0
 		kill -INT "$stream"
 		kill -CONT "$stream"
 		ended "$stream"
 		same "$code" 0
 		same "$(of .state)" unloaded
-		same "$(said "$err")" "$(wc -l <"$out") 0 $((20000 - $(wc -l <"$out")))"
+		same "$(said "$err")" "$(wc -l <"$out") 0 $((many - $(wc -l <"$out")))"
 		(($(wc -l <"$out") > 0))
 	done
 }
 
 @test "rings that stay loaded tell the rest to the next stream" {
-	tracing_marks --size 8K
-	ht mark 1 --count 3000 -C 0
+	tracing_marks --size "$(pages 2)"
+	ht mark 1 --count "$(fill 15)" -C 0
 	lost=$(total lost)
 	ht stream --count 3 -C 0 >/dev/null 2>"$BATS_TEST_TMPDIR/err"
 	same "$(said "$BATS_TEST_TMPDIR/err")" "3 $(($(total read) - 3)) $lost"
