@@ -20,8 +20,9 @@ import time
 import mutants as generator
 from programs import FULL, QUICK, Attempt, Originals, Tree, list_programs
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
+# The tree that is tested: this one
+TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EQUIVALENTS = "tests/mutate/equivalent"
 # Folder: what of it is mutated, and how many percent have to be killed
 FOLDERS = {
     "hyp": (("hyp/*.c", "hyp/*.h"), 99),
@@ -40,13 +41,13 @@ def folder_of(path):
 def read_equivalents():
     """Names of mutants. A comment above gives the reason."""
     names, reason = set(), False
-    with open(os.path.join(HERE, "equivalent"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, EQUIVALENTS), encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             line = line.rstrip("\n")
             if line.startswith("#") or not line:
                 reason = bool(line)
             elif not reason:
-                raise SystemExit(f"equivalent:{number}: no reason is given above")
+                raise SystemExit(f"{EQUIVALENTS}:{number}: no reason is given above")
             else:
                 names.add(line)
     return names
@@ -68,6 +69,7 @@ class Run:
         self.originals, self.programs = originals, programs
         self.equivalents, self.deadline = equivalents, deadline
         self.error = None
+        self.wrong = 0      # mutants that are on the list, and should not
         self.lock = threading.Lock()
         self.results = {folder: {} for folder in FOLDERS}
         self.kills = {}     # (file, program): how many
@@ -77,27 +79,34 @@ class Run:
         """Programs that it is in: first those that have killed most of the file's in the least time."""
 
         def worth(program):
-            return (1 + self.kills.get((mutant.path, program.name), 0)) / (0.2 + self.originals.seconds(program, stage))
+            return (1 + self.kills.get((mutant.path, program.name), 0)) / (0.1 + self.originals.seconds(program, stage)[0])
 
         able = [program for program in self.programs if (stage == FULL or not program.only_full) and
                 self.originals.needs(program, mutant.path)]
+        # the workers are not to wait for the same original
+        random.shuffle(able)
         return sorted(able, key=worth, reverse=True)
 
     def try_stage(self, attempt, mutant, stage):
         """How it ended, if that is known by now, and what killed it."""
         able = self.likely(mutant, stage)
-        for nr, program in enumerate(able):
-            binary = attempt.build(program, stage)
+        same = bool(able)
+        for program in able:
+            objects = attempt.objects_of(program, stage)
+            if not objects:
+                return INVALID, program.name
+            if not attempt.differ(program, stage):
+                continue
+            same = False
+            binary = attempt.link(program, objects, stage)
             if not binary:
-                return (INVALID if nr == 0 else KILLED), program.name
-            if stage == QUICK and nr == 0 and attempt.is_same_code():
-                return EQUIVALENT, "the compiler"
+                return INVALID, program.name
             if attempt.kills(program, binary, stage):
                 with self.lock:
                     key = mutant.path, program.name
                     self.kills[key] = self.kills.get(key, 0) + 1
                 return KILLED, program.name
-        return None, None
+        return (EQUIVALENT, "the compiler") if same else (None, None)
 
     def judge(self, tree, mutant):
         tree.write(mutant.path, mutant.source)
@@ -133,6 +142,7 @@ class Run:
                 print(f"survived - {mutant}", flush=True)
             elif result == KILLED and mutant.name in self.equivalents:
                 print(f"killed by {by}, though on the list - {mutant}", flush=True)
+                self.wrong += 1
             elif os.environ.get("VERBOSE"):
                 print(f"{result} by {by} ({stage}) - {mutant}", flush=True)
 
@@ -183,9 +193,9 @@ def main(only):
 
 
 def report(run, chosen, gone, begin):
-    code = 0
+    code = 1 if run.wrong else 0
     for name in sorted(gone):
-        print(f"equivalent: there is no such mutant any more: {name}")
+        print(f"{EQUIVALENTS}: there is no such mutant any more: {name}")
         code = 1
     if run.tried < len(chosen):
         print(f"time is up: {run.tried} of {len(chosen)} were tried")

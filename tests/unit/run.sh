@@ -49,13 +49,15 @@ for test in "${tests[@]}"; do
 done
 
 if (($# == 0)); then
-	if said=$(./selftest.sh 2>&1); then
-		echo "ok - selftest"
-		passed=$((passed + 1))
-	else
-		printf '%s\n' "$said" "not ok - selftest"
-		failed=$((failed + 1))
-	fi
+	for test in ./selftest.sh ../mutate/selftest.sh; do
+		if said=$("$test" 2>&1); then
+			echo "ok - $test"
+			passed=$((passed + 1))
+		else
+			printf '%s\n' "$said" "not ok - $test"
+			failed=$((failed + 1))
+		fi
+	done
 fi
 
 echo "$passed passed, $failed failed"
