@@ -227,6 +227,39 @@ static void reset_takes_time_back(void **state)
 	}
 }
 
+/* Each old time stamp is wiped, a table's worth of them a call, up to the very last. */
+static void reset_wipes_all(void **state)
+{
+	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
+	u32 nr, steps, i;
+	struct env_ring host;
+
+	(void)state;
+	for (nr = HYPTRACE_SLOTS_PER_TABLE + 1; nr < HYPTRACE_SLOTS_PER_TABLE + 5; nr++) {
+		env_start(env_ring_pages(nr));
+		env_cpu(RUN_CPU);
+		env_ring_load(&host, RUN_CPU, 0, nr, 0);
+		hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
+		env_counter = 1ULL << 50;
+		for (i = 0; i < nr * PAGE_EVENTS; i++)
+			hyptrace(hyp_enter, 0);
+		env_counter = 1000;
+		for (steps = 1; hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0) == 1; steps++)
+			;
+		assert_int_equal(ring->unwiped, 0);
+		assert_int_equal(ring->tail, 0);
+		/* the tail and the reader's are new ones */
+		assert_int_equal(steps, DIV_ROUND_UP(nr - 2, HYPTRACE_SLOTS_PER_TABLE));
+		for (i = 0; i < nr; i++) {
+			assert_true(env_ring_data(&host, i)->time_stamp <= 1000);
+			assert_int_equal(env_ring_data(&host, i)->commit, 0);
+		}
+		hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
+		env_ring_free(&host);
+		env_stop();
+	}
+}
+
 /* Only its own CPU attaches and detaches it, unless that CPU is off. */
 static void whose_ring(void **state)
 {
@@ -307,6 +340,7 @@ int main(void)
 		DISCARD(reset_when_full),
 		OVERWRITE(reset_when_full),
 		cmocka_unit_test(reset_takes_time_back),
+		cmocka_unit_test(reset_wipes_all),
 		OVERWRITE(whose_ring),
 		OVERWRITE(read_after_detach),
 		OVERWRITE(unknown_events),

@@ -310,6 +310,25 @@ static void discard(void **state)
 	stop();
 }
 
+/* The mode is the ring's: it comes and goes with it. */
+static void other_mode(void **state)
+{
+	(void)state;
+	start(3, HYPTRACE_RING_DISCARD);
+	write_events(2 * PER_PAGE + 9);
+	assert_int_equal(ring->dropped, 9);
+	resize(4, 0, 0);
+	write_events(4 * PER_PAGE);
+	assert_int_equal(ring->dropped, 9);
+	assert_true(ring->overrun > 0);
+	drain();
+	resize(3, HYPTRACE_RING_DISCARD, 0);
+	write_events(5 * PER_PAGE);
+	assert_true(ring->dropped > 9);
+	drain();
+	stop();
+}
+
 static void refusals(void **state)
 {
 	(void)state;
@@ -407,6 +426,39 @@ static void reset_between(void **state)
 	stop();
 }
 
+/* A reset that was not brought to its end has nothing to do in another ring. */
+static void half_a_reset(void **state)
+{
+	const u32 nr = 2 * HYPTRACE_SLOTS_PER_TABLE;
+	struct env_ring small, large;
+
+	(void)state;
+	memset(&host, 0, sizeof(host));
+	env_start(env_ring_pages(nr) + env_ring_pages(4));
+	env_cpu(CPU);
+	env_ring_load(&large, CPU, 0, nr, 0);
+	env_ring_load(&small, CPU | HYPTRACE_SPARE_RING, env_ring_pages(nr), 4, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
+	host.next = 1000;
+	write_events(5);
+	env_counter = 0;
+	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 1);
+	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	while (hcall(HYPTRACE_OP_MOVE, 0) > 0)
+		;
+	host.next = 0;
+	write_events(5);
+	assert_int_equal(ring->recorded, 5);
+	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 0);
+	assert_int_equal(ring->recorded, 0);
+	assert_int_equal(hcall(HYPTRACE_OP_DETACH, 0), 0);
+	while (hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0) > 0)
+		;
+	while (hcall(HYPTRACE_OP_RING_FREE, 0) > 0)
+		;
+	env_stop();
+}
+
 /* Any size to any other, at any fill, with the writer and the reader at work. */
 static void at_random(void **state)
 {
@@ -452,9 +504,11 @@ int main(void)
 		cmocka_unit_test(shrink),
 		cmocka_unit_test(reader_between),
 		cmocka_unit_test(discard),
+		cmocka_unit_test(other_mode),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(two_directories),
 		cmocka_unit_test(reset_between),
+		cmocka_unit_test(half_a_reset),
 		cmocka_unit_test(at_random),
 	};
 
