@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Change one statement at a time of hyp/ and tools/lib, and see whether the unit tests notice: run.py [FILE...]
 
-Of all such mutants a sample is tried: MUTANTS= of each folder (all: every one), chosen by SEED=, for at most MINUTES=.
+Of all such mutants a sample is tried: MUTANTS= of each folder (all: every one), chosen by SEED=, for at most MINUTES=. ONLY= takes
+those with that text in what is printed of them, behind the line; VERBOSE=1 prints those that are killed too.
 Those that no test notices are listed, then the share that is killed. The exit code is 1 if that is less than a folder's
 goal. Mutants that change nothing that anybody can see stand in the file "equivalent", with the reason; those of which
 the compiler makes the same code are found without it.
@@ -61,7 +62,7 @@ def list_mutants(only):
                 continue
             with open(os.path.join(TOP, path), encoding="utf-8") as file:
                 found += generator.mutants_of(path, file.read())
-    return found
+    return [mutant for mutant in found if os.environ.get("ONLY", "") in mutant.name]
 
 
 class Run:
@@ -171,7 +172,7 @@ def main(only):
     if not everything:
         raise SystemExit(f"there is nothing to mutate in {' '.join(only)}")
     equivalents = read_equivalents()
-    gone = equivalents - {mutant.name for mutant in everything}
+    gone = equivalents - {mutant.name for mutant in everything} if not only and not os.environ.get("ONLY") else set()
     chosen = sample(everything, seed, size)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -189,7 +190,7 @@ def main(only):
         if run.error:
             raise run.error
 
-    return report(run, chosen, gone if not only else (), begin)
+    return report(run, chosen, gone, begin)
 
 
 def report(run, chosen, gone, begin):

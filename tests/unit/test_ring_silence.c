@@ -143,6 +143,23 @@ static void guests(void **state)
 	assert_int_equal(env_rings[CPU].silent, 0);
 }
 
+/* The thread of the vCPU is told as long as the CPU runs it, and only then. */
+static void vcpus(void **state)
+{
+	static const pid_t due[] = { 0, 42, 42, 0 };
+	struct decoded events[DECODE_MAX];
+	pid_t vcpu;
+	u32 i;
+
+	(void)state;
+	guest(true, 1);
+	assert_int_equal(decode_both(env_rings[CPU].page, events), ENV_NR(due));
+	for (i = 0; i < ENV_NR(due); i++) {
+		memcpy(&vcpu, env_rings[CPU].page->data + events[i].offset + 4, sizeof(vcpu));
+		assert_int_equal(vcpu, due[i]);
+	}
+}
+
 /* Events that were chosen in between are recorded once it is over, not before. */
 static void silence_outlives_a_choice(void **state)
 {
@@ -177,6 +194,7 @@ int main(void)
 		WITH_RING(first_and_last),
 		WITH_RING(another_event_only),
 		WITH_RING(guests),
+		WITH_RING(vcpus),
 		WITH_RING(silence_outlives_a_choice),
 		WITH_RING(power),
 	};
