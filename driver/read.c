@@ -48,6 +48,12 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 	return 0;
 }
 
+/* Whether a read that has delivered something is to deliver no more. */
+static bool has_to_end(const struct hyptrace_file *file)
+{
+	return signal_pending(current) || (READ_ONCE(file->draining) && !file->drain_left);
+}
+
 /* Bytes of records were delivered. */
 static void delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *subbuf)
 {
@@ -119,7 +125,7 @@ static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t
 	while (!err && done < count) {
 		if (file->spare_at == file->spare_end) {
 			/* only the first may be delivered in pieces */
-			if (done && (count - done < whole || signal_pending(current)))
+			if (done && (count - done < whole || has_to_end(file)))
 				break;
 			err = take(file);
 			if (err)
@@ -172,7 +178,7 @@ static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info
 		return -ERESTARTSYS;
 	/* the rest of a sub-buffer of which a part was read cannot go as a whole */
 	ret = file->spare_at == file->spare_end ? begin(file, nonblock) : -EINVAL;
-	while (ret >= 0 && done < count && !(done && signal_pending(current))) {
+	while (ret >= 0 && done < count && !(done && has_to_end(file))) {
 		if (pipe_full(pipe->head, pipe->tail, pipe->max_usage))
 			break;
 		ret = take_page(file, &buf);

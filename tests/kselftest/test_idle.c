@@ -309,7 +309,7 @@ TEST_F(traced, own_hypercalls_leave_no_events)
  */
 TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 {
-	static const unsigned int pages[] = { LARGE_PAGES, 16 };
+	const unsigned int pages[] = { LARGE_PAGES, 16 };
 	static char page[PAGE_MAX];
 	struct sequence seq;
 	uint64_t written;
