@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/hyptrace/REMOTE/cpuN: the state of a ring, as the driver
- * sees it; and REMOTE/calls: how often the driver has called the writer. For people who debug hyptrace itself; no interface. Called by main.c
- * and remote.c.
+ * sees it; and REMOTE/calls: how often the driver has called the writer. For people
+ * who debug hyptrace itself; no interface. Called by main.c and remote.c.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>

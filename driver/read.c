@@ -37,7 +37,8 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 			hyptrace_reader_begin(hyptrace_remote_reader(file->remote, cpu),
 					      &there, &capacity);
 	}
-	if (!nonblock) {
+	/* A ring that is not written ends by itself. */
+	if (!nonblock || !hyptrace_remote_is_tracing(file->remote)) {
 		WRITE_ONCE(file->draining, false);
 	} else if (!READ_ONCE(file->draining)) {
 		WRITE_ONCE(file->draining, true);

@@ -33,7 +33,7 @@ static void do_call(void *arg)
 
 	for (i = 0; i < call->count && !call->ret; i++)
 		call->ret = hyptrace_writer_call(call->writer, call->op, call->arg1 + i,
-					       call->arg2, 0);
+						 call->arg2, 0);
 }
 
 /*

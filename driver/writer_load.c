@@ -181,8 +181,7 @@ int hyptrace_writer_take_back(struct hyptrace_writer *writer,
  *
  * Context: the remote's control mutex held; sleeps.
  * Return: 0, or a negative errno and the writer has none: -EINTR if a fatal signal
- * came, for one; -ENOTRECOVERABLE if it
- * has kept some although it refused the rest.
+ * came, for one; -ENOTRECOVERABLE if it has kept some although it refused the rest.
  */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 			      struct hyptrace_buffer *buf, u64 spare)
@@ -191,8 +190,9 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 	int ret;
 
 	for_each_cpu(cpu, buf->cpus) {
-		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_BEGIN, cpu | spare, buf->ring[cpu].nr_pages,
-				   buf->discard ? HYPTRACE_RING_DISCARD : 0);
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_BEGIN, cpu | spare,
+					   buf->ring[cpu].nr_pages,
+					   buf->discard ? HYPTRACE_RING_DISCARD : 0);
 		/* what the writer has there is not of this load */
 		if (ret)
 			goto err_take_back;

@@ -16,6 +16,7 @@
 #include "../../hyp/hooks.h"
 #include "rounds.h"
 
+#define PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)
 #define MAX_THREADS	8
 #define MIN_ROUNDS	5
 #define COLD_BATCH	64
@@ -117,12 +118,12 @@ static void load(u64 cpu)
 
 	call(HYPTRACE_OP_RING_BEGIN, cpu, nr, 0);
 	for (i = 0; i < nr; i++) {
-		if (i % (HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)) == 0)
+		if (i % (HYPTRACE_TABLES_PER_DIR(PAGE_SIZE) * PER_TABLE) == 0)
 			call(HYPTRACE_OP_RING_DIR, cpu, pfn_of(pages(1)), 0);
-		if (i % HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE) == 0)
+		if (i % PER_TABLE == 0)
 			table = pages(1);
-		table[i % HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)].pfn = pfn_of(data + i * PAGE_SIZE);
-		if ((i + 1) % HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE) == 0 || i + 1 == nr)
+		table[i % PER_TABLE].pfn = pfn_of(data + i * PAGE_SIZE);
+		if ((i + 1) % PER_TABLE == 0 || i + 1 == nr)
 			call(HYPTRACE_OP_RING_TABLE, cpu, pfn_of(table), 0);
 	}
 	call(HYPTRACE_OP_RING_READY, cpu, pfn_of(pages(1)), 0);
@@ -144,11 +145,10 @@ static void write_ring(u64 nr)
 
 	while (nr--) {
 		now++;
-		if (likely(hyptrace_ring_fits(ring, now - ring->last, sizeof(*to)))) {
+		if (likely(hyptrace_ring_fits(ring, now - ring->last, sizeof(*to))))
 			to = hyptrace_ring_put(ring, now - ring->last, sizeof(*to));
-		} else {
+		else
 			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
-		}
 		to->common_type = HYPTRACE_EVENT_hyp_enter;
 		to->reason = nr;
 		to->vcpu = ring->vcpu;

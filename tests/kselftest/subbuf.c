@@ -33,17 +33,17 @@ static uint32_t word(const struct subbuf *sub, uint32_t pos)
 	return value;
 }
 
+static const bool is_little_endian = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
 /* Two bit-fields, of which the first is in the low bits only where the low byte comes first. */
 static uint32_t header_type(uint32_t header)
 {
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? header & ((1U << TYPE_BITS) - 1) :
-							   header >> DELTA_BITS;
+	return is_little_endian ? header & ((1U << TYPE_BITS) - 1) : header >> DELTA_BITS;
 }
 
 static uint32_t header_delta(uint32_t header)
 {
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? header >> TYPE_BITS :
-							   header & ((1U << DELTA_BITS) - 1);
+	return is_little_endian ? header >> TYPE_BITS : header & ((1U << DELTA_BITS) - 1);
 }
 
 /**

@@ -9,7 +9,6 @@
 #include "remotes.h"
 #include "subbuf.h"
 
-
 REMOTE_FIXTURE(ctl);
 
 static struct nl_answer answer, other_answer;

@@ -13,7 +13,6 @@
 #include "privilege.h"
 #include "remotes.h"
 
-
 REMOTE_FIXTURE(dev);
 
 /* Whether the ioctl fails with that errno; 0 means that it does not fail */

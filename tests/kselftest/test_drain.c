@@ -98,7 +98,8 @@ static int write_events(const char *remote)
 	if (run_on(WRITER_CPU, WRITER_PRIORITY) || nl_open(&own))
 		return 1;
 	for (value = 0; value < (uint64_t)EVENTS; value += BATCH) {
-		while (!control_counts(&own, remote, WRITER_CPU, &counts) && counts.unread > (uint64_t)LEAST)
+		while (!control_counts(&own, remote, WRITER_CPU, &counts) &&
+		       counts.unread > (uint64_t)LEAST)
 			usleep(PAUSE_US);
 		if (control_mark(&own, remote, WRITER_CPU, value, BATCH))
 			return 2;

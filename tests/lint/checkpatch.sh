@@ -26,6 +26,8 @@ checkpatch_ignored=(
 	'tests/bench/mainline.h|MEMORY_BARRIER,EXPORT_SYMBOL,MACRO_ARG_UNUSED'
 	# User space has no BIT().
 	'uapi/* hyp/abi.h|BIT_MACRO'
+	# Constants for a page size.
+	'hyp/abi.h|MACRO_ARG_REUSE'
 	# Programs are written in C's own words: uint64_t, PRIu64, __attribute__, and ARRAY_SIZE, BIT and strcpy() by
 	# hand; what a signal handler writes or the kernel maps is volatile.
 	'tools/* tests/*|PREFER_KERNEL_TYPES,CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,BIT_MACRO,STRCPY,VOLATILE'
@@ -41,6 +43,8 @@ checkpatch_ignored=(
 	'tests/unit/fail_alloc.c|AVOID_EXTERNS,MULTISTATEMENT_MACRO_USE_DO_WHILE,LEADING_SPACE'
 	'tests/unit/test_tools_device.c|AVOID_EXTERNS'
 	'tests/kselftest/*|MACRO_ARG_REUSE'
+	# Functions that the compiler calls by itself have no header.
+	'tests/vm/big-endian-libgcc.c|AVOID_EXTERNS,MACRO_ARG_REUSE'
 	# The guest's code is assembly in strings.
 	'tests/vm/workload.c|LEADING_SPACE,AVOID_EXTERNS'
 )

@@ -11,7 +11,7 @@
 # The series that is fetched for its checkers where the cache has no kernel tree.
 checkers=6.12
 max_lines=600
-max_patch_lines=250
+max_patch_lines=300
 
 cd "$repo"
 work=$(mktemp -d)

@@ -394,7 +394,8 @@ static void two_directories(void **state)
 	assert_int_equal(env_ring_meta(&last)->nr_unread, 4);
 	assert_int_equal(env_ring_meta(&last)->overrun, PER_PAGE);
 	/* the tables and directories of the large one */
-	for (i = 1; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0)) > 0; i++)
+	for (i = 1; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING,
+					  0, 0)) > 0; i++)
 		;
 	assert_int_equal(ret, 0);
 	assert_int_equal(i, 1 + large.nr_dirs + large.nr_tables);

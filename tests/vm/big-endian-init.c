@@ -154,7 +154,7 @@ static int run(char *line)
 	int status;
 	pid_t child;
 
-	for (char *word = strtok(line, " \n"); word && nr < WORDS_MAX; word = strtok(NULL, " \n"))
+	for (char *word = strtok(line, "\n "); word && nr < WORDS_MAX; word = strtok(NULL, "\n "))
 		words[nr++] = word;
 	if (!nr)
 		return 127;

@@ -86,7 +86,10 @@ struct hyptrace_snapshot {
 
 static uint64_t load(const uint64_t *at)
 {
-	/* (A) (H) Order the load before what follows. Pairs with the writer's releases in hyp/ring.[ch]. */
+	/*
+	 * (A) (H) Order the load before what follows. Pairs with the writer's releases in
+	 * hyp/ring.[ch].
+	 */
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
@@ -94,7 +97,10 @@ static uint64_t begin_of(const struct hyptrace_reader *reader)
 {
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
 
-	/* (K) Order begin before reader.read. Pairs with driver/map.c:hyptrace_user_meta_update(). */
+	/*
+	 * (K) Order begin before reader.read. Pairs with (K) in
+	 * driver/map.c:hyptrace_user_meta_update().
+	 */
 	return __atomic_load_n(&meta->begin, __ATOMIC_ACQUIRE);
 }
 
@@ -312,7 +318,10 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 		 bool overwrites)
 {
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
-	/* (L) Order next_lost before reader.id. Pairs with driver/map.c:hyptrace_user_meta_update(). */
+	/*
+	 * (L) Order next_lost before reader.id. Pairs with (L) in
+	 * driver/map.c:hyptrace_user_meta_update().
+	 */
 	uint64_t next_lost = __atomic_load_n(&meta->next_lost, __ATOMIC_ACQUIRE);
 	uint64_t now = reader_ts(reader);
 	uint64_t begin = begin_of(reader);

@@ -51,11 +51,11 @@
  *	is preceded by a struct hyptrace_frame, and the buffer must hold a frame
  *	and a sub-buffer.
  *
- *	One read() ends with what was there when it began. And a non-blocking reader that
- *	reads on gets -EAGAIN, though there may be more, once it has read what was there
- *	at first and as many bytes again as the ring holds (or the rings, for all CPUs):
- *	so a loop until -EAGAIN ends, however fast the writer is. poll() tells whether
- *	there is more.
+ *	One read() ends with what was there when it began. And while tracing is on, a
+ *	non-blocking reader gets -EAGAIN, though there may be more, once it has read what
+ *	was there after the last -EAGAIN or poll() and as many bytes again as the ring
+ *	holds (or the rings, for all CPUs): so a loop until -EAGAIN ends, however fast the
+ *	writer is. poll() tells whether there is more.
  *
  *	-EAGAIN		O_NONBLOCK, and no event is there, or the loop has to end
  *	-EINVAL		all CPUs: the buffer is too small
