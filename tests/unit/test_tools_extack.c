@@ -395,6 +395,13 @@ static void nonsense(void **state)
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
 	assert_null(ext.msg);
 
+	/* or one that is too short: what would be an attribute then is none */
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	((struct nlmsgerr *)NLMSG_DATA(&answer.nlh))->msg.nlmsg_len = 8;
+	((struct nlmsgerr *)NLMSG_DATA(&answer.nlh))->msg.nlmsg_seq = 8 | NLMSGERR_ATTR_MSG << 16;
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
+	assert_null(ext.msg);
+
 	/* an error code that is none */
 	begin_error(&answer, INT32_MIN, &request, 0);
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);

@@ -335,6 +335,40 @@ static void bad_message(void **state)
 	}
 }
 
+/* A CPU of which nothing is said, and a good end of the dump. */
+static void answer_nothing(const struct nlmsghdr *request)
+{
+	struct {
+		struct nlmsghdr		nlh;
+		struct genlmsghdr	genl;
+		struct nlmsghdr		end;
+		int			error;
+	} answer = {
+		.nlh = { .nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN, .nlmsg_type = FAKE_FAMILY },
+		.end = { .nlmsg_len = NLMSG_HDRLEN + sizeof(int), .nlmsg_type = NLMSG_DONE },
+	};
+
+	(void)request;
+	answer.nlh.nlmsg_flags = NLM_F_MULTI;
+	answer.end.nlmsg_flags = NLM_F_MULTI;
+	fake_netlink_reply(&answer, sizeof(answer));
+}
+
+static void nothing_said(void **state)
+{
+	static const struct hyptrace_cpu nothing;
+	struct hyptrace_cpu *c;
+	unsigned int nr;
+
+	(void)state;
+	fake_netlink_begin(answer_nothing);
+	assert_int_equal(hyptrace_get_cpus(nl, "test", &c, &nr, &err), 0);
+	assert_int_equal(nr, 1);
+	assert_string_equal(c->remote, "");
+	assert_memory_equal(c, &nothing, sizeof(nothing));
+	hyptrace_free_cpus(c, nr);
+}
+
 /* What comes too late is not taken for the answer to the next request. */
 static void stale_answer(void **state)
 {
@@ -449,7 +483,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(opened), TEST(no_driver), TEST(no_memory_to_open), TEST(remotes), TEST(cpus),
 		TEST(events), TEST(refused), TEST(no_memory), TEST(malformed), TEST(bad_message),
-		TEST(stale_answer), TEST(interrupted), TEST(socket_fails), TEST(half_an_error),
+		TEST(nothing_said), TEST(stale_answer), TEST(interrupted), TEST(socket_fails),
+		TEST(half_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
