@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Change one statement at a time of hyp/ and tools/lib, and see whether the unit tests notice: run.py [FILE...]
 
-Of all such mutants a sample is tried: MUTANTS= of each folder (all: every one), chosen by SEED=, for at most MINUTES=. ONLY= takes
-those with that text in what is printed of them, behind the line; VERBOSE=1 prints those that are killed too.
+Of all such mutants a sample is tried: MUTANTS= of each folder (all: every one), chosen by SEED=, for at most MINUTES=.
+ONLY= takes those with that text in what is printed of them, behind the line; VERBOSE=1 prints the others too.
+
 Those that no test notices are listed, then the share that is killed. The exit code is 1 if that is less than a folder's
 goal. Mutants that change nothing that anybody can see stand in the file "equivalent", with the reason; those of which
 the compiler makes the same code are found without it.

@@ -328,7 +328,8 @@ static void threads(void **state)
 
 		ok &= time % P == 0 && time / P <= 1000;
 		unknown += !time;
-		reads++;
+		if (reads++ >= READS)
+			sched_yield();
 	}
 	WRITE_ONCE(reading, false);
 	pthread_join(updaters[0], NULL);
@@ -354,8 +355,6 @@ static void *setter(void *arg)
 		pause = env_random(&seed) % 64;
 		for (j = 0; j < pause; j++)
 			READ_ONCE(set_until);
-		if (i % 64 == 0)
-			sched_yield();
 	}
 
 	return NULL;
@@ -379,7 +378,8 @@ static void no_old_clock(void **state)
 		time = read_clock();
 		/* 0: it was set meanwhile */
 		ok &= !time || time >= until;
-		reads++;
+		if (reads++ >= READS)
+			sched_yield();
 	} while (until < UPDATES / 4);
 	pthread_join(thread, NULL);
 	print_message("%llu reads\n", (unsigned long long)reads);

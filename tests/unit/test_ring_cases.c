@@ -260,6 +260,35 @@ static void reset_wipes_all(void **state)
 	}
 }
 
+/* A writer that has gone round meanwhile has left nothing to wipe. */
+static void round_before_wiped(void **state)
+{
+	const u32 nr = 2 * HYPTRACE_SLOTS_PER_TABLE;
+	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
+	struct env_ring host;
+	u32 i;
+
+	(void)state;
+	env_start(env_ring_pages(nr));
+	env_cpu(RUN_CPU);
+	env_ring_load(&host, RUN_CPU, 0, nr, 0);
+	hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
+	env_counter = 1ULL << 50;
+	hyptrace(hyp_enter, 0);
+	env_counter = 1000;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
+	for (i = 0; i < (nr + 1) * PAGE_EVENTS; i++)
+		hyptrace(hyp_enter, 0);
+	assert_int_equal(ring->unwiped, 0);
+	/* so this is a reset, not the rest of one */
+	env_counter = 1000000;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);
+	assert_int_equal(ring->recorded, 0);
+	hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
+	env_ring_free(&host);
+	env_stop();
+}
+
 /* Only its own CPU attaches and detaches it, unless that CPU is off. */
 static void whose_ring(void **state)
 {
@@ -341,6 +370,7 @@ int main(void)
 		OVERWRITE(reset_when_full),
 		cmocka_unit_test(reset_takes_time_back),
 		cmocka_unit_test(reset_wipes_all),
+		cmocka_unit_test(round_before_wiped),
 		OVERWRITE(whose_ring),
 		OVERWRITE(read_after_detach),
 		OVERWRITE(unknown_events),

@@ -282,6 +282,7 @@ static void reader_between(void **state)
 	/* the writer is in the reader's sub-buffer, which it leaves now */
 	assert_int_equal(resize(5, 0, 0), 0);
 	assert_int_equal(env_ring_meta(&host.ring)->reader_tail, 0);
+	assert_int_equal(env_ring_meta(&host.ring)->reader_entries, 11);
 	assert_int_equal(hcall(HYPTRACE_OP_SWAP, host.consumed), -ESTALE);
 	write_events(3);
 	drain();
