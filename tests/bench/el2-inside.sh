@@ -24,12 +24,14 @@ measured()
 	cost "$1"
 }
 
-# ours HYPERCALL EVENT...: what the hypercall takes more with these events enabled
+# ours HYPERCALL OTHER EVENT...: what the hypercall takes more with these events enabled, beside the OTHER if that is not
+# empty
 ours()
 {
-	local call=$1 before after
-	shift
+	local call=$1 other=$2 before after
+	shift 2
 	hyptrace disable all
+	[[ -z $other ]] || hyptrace enable "$other"
 	before=$(measured "$call")
 	hyptrace enable "$@"
 	after=$(measured "$call")
@@ -65,5 +67,5 @@ modprobe hyptrace_pkvm
 [[ ! -d $mainline ]] || echo 1 >"$mainline/tracing_on"
 hyptrace start
 
-row el2_insns_enter_exit 2 "$(peers refused hyp_enter hyp_exit)" "$(ours refused hyp_enter hyp_exit)"
-row el2_insns_selftest 1 "$(peers mainline selftest)" "$(ours ours selftest)"
+row el2_insns_enter_exit 2 "$(peers refused hyp_enter hyp_exit)" "$(ours refused '' hyp_enter hyp_exit)"
+row el2_insns_selftest 1 "$(peers mainline selftest)" "$(ours ours hyp_exit selftest)"
