@@ -195,6 +195,8 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 	(void)len;
 	if (level == SOL_NETLINK && name == NETLINK_EXT_ACK)
 		fake_netlink.ext_ack = *(const int *)value;
+	if (level == SOL_SOCKET && name == SO_RCVBUF)
+		fake_netlink.receive_buffer = *(const int *)value;
 	if (level != SOL_NETLINK || name != NETLINK_ADD_MEMBERSHIP)
 		return 0;
 	fake_netlink.joined = *(const int *)value;

@@ -28,7 +28,7 @@
  * @sent:	the last of them
  * @joined:	the group that was joined last
  * @ext_ack:	extended acks were asked for
- * @type, @protocol: of the last socket
+ * @type, @protocol, @receive_buffer: of the last socket
  */
 struct fake_netlink {
 	void		(*answer)(const struct nlmsghdr *request);
@@ -49,6 +49,7 @@ struct fake_netlink {
 	bool		ext_ack;
 	int		type;
 	int		protocol;
+	int		receive_buffer;
 };
 
 extern struct fake_netlink fake_netlink;
