@@ -82,26 +82,26 @@ commands()
 	local name module files=
 	titles=()
 	for module in "${modules[@]}"; do
-		command "modprobe $module" "modprobe $module"
+		add_command "modprobe $module" "modprobe $module"
 	done
 	for name in "${names[@]}"; do
 		if [[ $name == test_kernel_map ]]; then
-			command "$name" "$name -V subbuf_size_8k -F snapshot"
+			add_command "$name" "$name -V subbuf_size_8k -F snapshot"
 		else
-			command "$name" "$name"
+			add_command "$name" "$name"
 		fi
 	done
 	for module in hyptrace_pkvm hyptrace_test hyptrace; do
-		command "rmmod $module" "rmmod $module"
+		add_command "rmmod $module" "rmmod $module"
 	done
 	for module in "${modules[@]}"; do
 		files+=$(cd "$out/lib/modules" && find . -name "$module.ko" -printf ' /modules/%P')
 	done
-	command "$rounds rounds of loading, tracing and unloading" "cycle $rounds test,hypervisor$files"
+	add_command "$rounds rounds of loading, tracing and unloading" "cycle $rounds test,hypervisor$files"
 }
 
-# command TITLE WORDS
-command()
+# add_command TITLE WORDS
+add_command()
 {
 	titles+=("$1")
 	echo "$2" >>"$root/commands"
