@@ -135,6 +135,22 @@ static void own_ring(void **state)
 	env_ring_free(&other);
 }
 
+/* Where the CPU's copy of the clock is good, an event goes by it. */
+static void own_clock(void **state)
+{
+	(void)state;
+	attach(HYPTRACE_ALL_EVENTS);
+	env_counter = 1000;
+	all_events();
+	env_rings[CPU].clock.epoch_ns += 5000;
+	env_counter = 1100;
+	hyptrace(hyp_enter, 0);
+	assert_int_equal(env_rings[CPU].last, 6100);
+	env_counter = 1200;
+	hyptrace(selftest, 0);
+	assert_int_equal(env_rings[CPU].last, 6200);
+}
+
 /* The word that is tested first has the events of all CPUs, and no others. */
 static void on_anywhere(void **state)
 {
@@ -200,6 +216,7 @@ int main(void)
 		WITH_RING(off_then_on),
 		WITH_RING(own_ring),
 		WITH_RING(on_anywhere),
+		WITH_RING(own_clock),
 		WITH_RING(info),
 		cmocka_unit_test(hash),
 	};

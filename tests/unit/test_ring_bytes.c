@@ -122,6 +122,20 @@ static void full_page(void **state)
 	assert_int_equal(page()->commit, 12);
 }
 
+/* Also one whose time was set late is followed by a later one. */
+static void full_at_one_time(void **state)
+{
+	const struct hyptrace_subbuf *first = page();
+	u32 i;
+
+	(void)state;
+	env_counter = BIT_ULL(30);
+	for (i = 0; i < 341; i++)
+		hyptrace(hyp_enter, 0);
+	assert_int_equal(first->time_stamp, BIT_ULL(30));
+	assert_int_equal(page()->time_stamp, BIT_ULL(30) + 1);
+}
+
 /* The largest that is short, the smallest that is long, and the sizes around. */
 static void lengths(void **state)
 {
@@ -275,6 +289,7 @@ int main(void)
 		WITH_RING(hyp_enter),
 		WITH_RING(selftest),
 		WITH_RING(full_page),
+		WITH_RING(full_at_one_time),
 		WITH_RING(lengths),
 		WITH_RING(largest),
 		WITH_RING(time_extend),

@@ -248,6 +248,7 @@ static void reset_wipes_all(void **state)
 			;
 		assert_int_equal(ring->unwiped, 0);
 		assert_int_equal(ring->tail, 0);
+		assert_int_equal(ring->page->time_stamp, 1000);
 		/* the tail and the reader's are new ones */
 		assert_int_equal(steps, DIV_ROUND_UP(nr - 2, HYPTRACE_SLOTS_PER_TABLE));
 		for (i = 0; i < nr; i++) {
@@ -272,6 +273,16 @@ static void round_before_wiped(void **state)
 	env_start(env_ring_pages(nr));
 	env_cpu(RUN_CPU);
 	env_ring_load(&host, RUN_CPU, 0, nr, 0);
+	hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
+	env_counter = 1ULL << 50;
+	hyptrace(hyp_enter, 0);
+	env_counter = 1000;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
+	/* nor does it outlive the ring */
+	hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
+	env_ring_free(&host);
+	env_ring_load(&host, RUN_CPU, 0, nr, 0);
+	assert_int_equal(ring->unwiped, 0);
 	hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
 	env_counter = 1ULL << 50;
 	hyptrace(hyp_enter, 0);

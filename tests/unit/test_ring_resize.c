@@ -196,6 +196,7 @@ static void renew(void)
 	exchange_pages(host.id, host.ring.nr_pages - 1);
 	host.id = host.ring.nr_pages - 1;
 	assert_int_equal(env_ring_meta(&host.ring)->reader_id, host.id);
+	assert_int_equal(env_ring_meta(&host.ring)->written, host.next);
 }
 
 /* How many sub-buffers were moved. The writer writes meanwhile, if it is to. */
@@ -260,6 +261,7 @@ static void shrink(void **state)
 	assert_int_equal(resize(3, 0, 0), 1);
 	meta = env_ring_meta(&host.ring);
 	assert_int_equal(meta->overrun, 6 * PER_PAGE);
+	assert_int_equal(meta->overwritten, 6);
 	assert_int_equal(meta->nr_unread, 1);
 	assert_int_equal(meta->head_lost, 6 * PER_PAGE);
 	assert_true(next_page());

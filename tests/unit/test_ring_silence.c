@@ -89,6 +89,21 @@ static void selftest(void **state)
 	assert_int_equal(written(), 3);
 }
 
+/* Only going back to the host ends it. */
+static void events_within(void **state)
+{
+	(void)state;
+	hyptrace_own_call();
+	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+	hyptrace(selftest, 1);
+	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+	assert_int_equal(written(), 0);
+	assert_int_equal(env_rings[CPU].silent, HYPTRACE_SILENT_CALL);
+	hyptrace_host_exit();
+	assert_int_equal(written(), 0);
+	assert_int_equal(env_rings[CPU].silent, 0);
+}
+
 /* The call that begins to trace is as silent as the others, and so is the one that ends it. */
 static void first_and_last(void **state)
 {
@@ -191,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_RING(own_calls),
 		WITH_RING(selftest),
+		WITH_RING(events_within),
 		WITH_RING(first_and_last),
 		WITH_RING(another_event_only),
 		WITH_RING(guests),
