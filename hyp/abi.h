@@ -67,7 +67,7 @@
  *	-EBUSY from RENEW until all is moved.
  * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
  *	on any while none is attached. Time goes on, but where the clock was set back
- *	it goes back here: then 1 while old time stamps are still to be wiped, to be
+ *	far it goes back here: then 1 while old time stamps are still to be wiped, to be
  *	called again until 0.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
  * @HYPTRACE_OP_RENEW: (cpu) on that CPU, or on any while none is attached: exchange

@@ -467,7 +467,7 @@ static int reset(struct hyptrace_ring *ring)
 
 	if (!ring->unwiped) {
 		now = hyptrace_clock(&ring->clock);
-		if (now < ring->last) {
+		if (now < ring->last && ring->last - now > HYPTRACE_AHEAD_MAX) {
 			restart_time(ring, now);
 			ring->unwiped = ring->nr_pages - 1;
 		}
@@ -484,7 +484,7 @@ static int reset(struct hyptrace_ring *ring)
  * @ring:	this CPU's, or any CPU's that is not attached
  *
  * The reader keeps its sub-buffer, which is empty then. Time goes on, but where it
- * is ahead of the clock it goes back. Until the old time stamps are wiped, an
+ * is far ahead of the clock it goes back. Until the old time stamps are wiped, an
  * observer cannot tell what was thrown away.
  *
  * Return: 0; 1 there are more old time stamps: call again; -ENODEV not loaded; -EBUSY

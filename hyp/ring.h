@@ -43,6 +43,12 @@ static_assert(offsetof(struct hyptrace_subbuf, data) ==
 #define HYPTRACE_MAX_DELTA		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
 
 /*
+ * A ring's time may be ahead of the clock by so much, ns: each sub-buffer has a time of
+ * its own. What is more was a clock that was set wrong, and a reset mends it.
+ */
+#define HYPTRACE_AHEAD_MAX		BIT_ULL(HYPTRACE_DELTA_BITS)
+
+/*
  * Where events were dropped, the next sub-buffer begins with a padding record of a
  * word with its length and a u64 with their number: readers of the format skip it.
  */

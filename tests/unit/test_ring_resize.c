@@ -443,7 +443,7 @@ static void half_a_reset(void **state)
 	env_ring_load(&large, CPU, 0, nr, 0);
 	env_ring_load(&small, CPU | HYPTRACE_SPARE_RING, env_ring_pages(nr), 4, 0);
 	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
-	host.next = 1000;
+	host.next = 2 * HYPTRACE_AHEAD_MAX;
 	write_events(5);
 	env_counter = 0;
 	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 1);
