@@ -67,29 +67,37 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
-/* As many neighbours as there are, @max at most; in @pages. Returns how many, 0 for none. */
-static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node)
+/*
+ * Neighbours, @max at most and 2^@order, which becomes what there is; in @pages. Only for
+ * single pages memory is reclaimed. Returns how many, 0 for none.
+ */
+static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node,
+				     unsigned int *order)
 {
-	int order = min_t(int, ilog2(max), MAX_ORDER_WANTED);
-	struct page *page;
+	struct page *page = NULL;
 	unsigned int i;
 
-	for (; order >= 0; order--) {
-		page = alloc_pages_node(node, GFP_RING | __GFP_ZERO, order);
+	*order = min_t(unsigned int, *order, ilog2(max));
+	while (*order && !page) {
+		page = alloc_pages_node(node, (GFP_RING | __GFP_ZERO) & ~__GFP_DIRECT_RECLAIM,
+					*order);
 		if (!page)
-			continue;
-		split_page(page, order);
-		for (i = 0; i < 1U << order; i++)
-			pages[i] = page + i;
-		return i;
+			--*order;
 	}
-	return 0;
+	if (!page)
+		page = alloc_pages_node(node, GFP_RING | __GFP_ZERO, 0);
+	if (!page)
+		return 0;
+	split_page(page, *order);
+	for (i = 0; i < 1U << *order; i++)
+		pages[i] = page + i;
+	return i;
 }
 
 /* What it has got so far is in @ring in any case. */
 static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, int node)
 {
-	unsigned int i, got;
+	unsigned int i, got, order = MAX_ORDER_WANTED;
 
 	ring->nr_pages = nr_pages;
 	ring->pages = kvcalloc(nr_pages, sizeof(*ring->pages), GFP_RING);
@@ -100,7 +108,7 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, i
 		return -ENOMEM;
 
 	for (i = 0; i < nr_pages; i += got) {
-		got = alloc_neighbours(ring->pages + i, nr_pages - i, node);
+		got = alloc_neighbours(ring->pages + i, nr_pages - i, node, &order);
 		if (!got)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))

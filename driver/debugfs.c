@@ -77,7 +77,11 @@ DEFINE_SHOW_ATTRIBUTE(ring);
 static int calls_show(struct seq_file *seq, void *unused)
 {
 	const struct hyptrace_remote_desc *desc = seq->private;
+	int err;
 
+	err = security_locked_down(LOCKDOWN_TRACEFS);
+	if (err)
+		return err;
 	seq_printf(seq, "%llu\n", desc->ops->calls(desc->priv));
 	return 0;
 }

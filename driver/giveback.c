@@ -36,9 +36,11 @@ void hyptrace_giveback_init(struct hyptrace_remote *remote)
 
 /**
  * hyptrace_giveback - have the writer give rings back, and free them
- * @remote:	control mutex held; nothing is being given back
+ * @remote:	control mutex held
  * @buf:	the rings, which nobody uses any more; empty on return
  * @op:		unload_trace_buffer or finish_resize of the remote
+ *
+ * What is still being given back is waited for first.
  *
  * Return: 0; -EINTR if a fatal signal came first: it goes on without the caller; or
  * what @op answered: the writer has kept some, and @remote cannot be loaded again.
@@ -48,6 +50,8 @@ int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *bu
 {
 	struct hyptrace_giveback *giveback = &remote->giveback;
 
+	/* of a resize, whose requester was killed */
+	hyptrace_giveback_finish(remote);
 	giveback->buf = *buf;
 	memset(buf, 0, sizeof(*buf));
 	giveback->op = op;

@@ -30,7 +30,7 @@
  *				take other locks in it, and none but file->lock
  *				is held over a copy from or to user space
  *
- * A remote's callbacks are called with control held, swap_reader_page() and
+ * A remote's callbacks are called with control held, but for those of giveback.c, swap_reader_page() and
  * sync() with reader->lock, reset() and renew() with both, write_selftest() with
  * marking. No callback is called once hyptrace_remote_unregister() has returned.
  *
@@ -95,7 +95,8 @@
  * @user_meta:	the meta page of the user's mapping, likewise
  *
  * @look_lock:	for changing @ring, or what it points to, also with @lock held; for
- *		looking at these without @lock
+ *		looking at these without @lock. Protects @renewing.
+ * @renewing:	the pages that @ring points to change: no look
  *
  * @lock:	protects from here on. @id and @consumed may be read without it.
  * @id:		the reader's page, an index in @ring
@@ -125,6 +126,7 @@ struct hyptrace_reader {
 	struct hyptrace_map_meta		*user_meta;
 
 	spinlock_t				look_lock;
+	bool					renewing;
 
 	struct mutex				lock;
 	u32					id;
@@ -385,7 +387,7 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost);
 int hyptrace_reader_advance(struct hyptrace_reader *reader);
-void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity);
+int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
 			   struct hyptrace_counts *counts);

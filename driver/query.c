@@ -154,6 +154,8 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 	int err;
 
 	guard(mutex)(&hyptrace_remotes_lock);
+	/* also where the remote that a part ended in is gone, and with it what was to follow */
+	cb->seq = hyptrace_notify_changes();
 	while ((remote = hyptrace_remote_from(at->serial))) {
 		if (remote->serial != at->serial) {
 			at->serial = remote->serial;

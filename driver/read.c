@@ -31,11 +31,15 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 {
 	u64 there = 0, capacity = 0;
 	unsigned int cpu;
+	int err;
 
 	for_each_possible_cpu(cpu) {
-		if (is_of_all_cpus(file) || file->cpu == cpu)
-			hyptrace_reader_begin(hyptrace_remote_reader(file->remote, cpu),
-					      &there, &capacity);
+		if (!is_of_all_cpus(file) && file->cpu != cpu)
+			continue;
+		err = hyptrace_reader_begin(hyptrace_remote_reader(file->remote, cpu), &there,
+					    &capacity);
+		if (err)
+			return err;
 	}
 	/* A ring that is not written ends by itself. */
 	if (!nonblock || !hyptrace_remote_is_tracing(file->remote)) {

@@ -175,13 +175,19 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 	int err;
 
 	guard(mutex)(&reader->lock);
+	/* the pages change places: who waits looks again once the remote is resized */
+	scoped_guard(spinlock_bh, &reader->look_lock)
+		reader->renewing = true;
 	err = desc->ops->renew(reader->cpu, old, reader->id, new, desc->priv);
+	scoped_guard(spinlock_bh, &reader->look_lock) {
+		reader->renewing = false;
+		if (!err) {
+			swap(*old, *new);
+			WRITE_ONCE(reader->id, old->nr_pages - 1);
+		}
+	}
 	if (err)
 		return err;
-	scoped_guard(spinlock_bh, &reader->look_lock) {
-		swap(*old, *new);
-		WRITE_ONCE(reader->id, old->nr_pages - 1);
-	}
 	reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
 	hyptrace_user_meta_update(reader);
 	return 0;
@@ -352,19 +358,24 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
  *
  * Without that end, a writer that is faster than its reader would keep one read() for
  * ever.
+ *
+ * Return: 0, or -ERESTARTSYS when a signal came first.
  */
-void hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity)
+int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity)
 {
 	struct hyptrace_look look;
 
-	guard(mutex)(&reader->lock);
-	if (!reader->ring)
-		return;
-	hyptrace_reader_look(reader, &look);
-	reader->there = look.in_page + look.in_ring;
-	*there += reader->there;
-	*capacity += (u64)(reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS) *
-		     HYPTRACE_SUBBUF_DATA_SIZE;
+	if (mutex_lock_interruptible(&reader->lock))
+		return -ERESTARTSYS;
+	if (reader->ring) {
+		hyptrace_reader_look(reader, &look);
+		reader->there = look.in_page + look.in_ring;
+		*there += reader->there;
+		*capacity += (u64)(reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS) *
+			     HYPTRACE_SUBBUF_DATA_SIZE;
+	}
+	mutex_unlock(&reader->lock);
+	return 0;
 }
 
 /**

@@ -73,7 +73,7 @@ static unsigned int smallest_size(const struct hyptrace_remote *remote)
 	return nr_pages;
 }
 
-/* What is left in the second buffer goes: if the caller is killed, without it. */
+/* Give the second buffer back. If the caller is killed, the worker finishes it. */
 static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		  struct netlink_ext_ack *extack)
 {
@@ -94,9 +94,6 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	struct hyptrace_file *file;
 	int err;
 
-	err = hyptrace_giveback_wait(remote);
-	if (err)
-		return err;
 	err = hyptrace_buffer_alloc(&new, nr_pages);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s for %u sub-buffers more for each of %u CPUs",
@@ -159,6 +156,9 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			NL_SET_ERR_MSG(extack, "the remote cannot resize rings that are loaded");
 			return -EOPNOTSUPP;
 		}
+		err = hyptrace_giveback_wait(remote);
+		if (err)
+			return err;
 		if (remote->broken) {
 			NL_SET_ERR_MSG(extack, "the remote has kept rings before");
 			return -EIO;

@@ -229,6 +229,11 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 	err = check_unused(remote, extack);
 	if (err)
 		return err;
+	err = hyptrace_giveback_wait(remote);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "killed while older rings were given back");
+		return err;
+	}
 	if (remote->state == HYPTRACE_STATE_TRACING) {
 		err = tracing_to_loaded(remote, extack);
 		if (err)

@@ -14,6 +14,9 @@
 #include "compat.h"
 #include "internal.h"
 
+/* So much of the latency a look may come earlier, together with other timers. */
+#define SLACK	8
+
 /* An attached remote is loaded, unless it was unregistered. */
 static bool remote_is_gone(const struct hyptrace_remote *remote)
 {
@@ -66,8 +69,11 @@ static struct hyptrace_watermark watermark(const struct hyptrace_file *file)
 /* With the timer's lock held. */
 static void timer_start(struct hyptrace_file *file)
 {
-	hrtimer_start(&file->timer, ns_to_ktime((u64)file->latency_us * NSEC_PER_USEC),
-		      HRTIMER_MODE_REL_SOFT);
+	u64 latency_ns = (u64)file->latency_us * NSEC_PER_USEC;
+
+	/* a part of the latency is for other timers to come at the same time */
+	hrtimer_start_range_ns(&file->timer, ns_to_ktime(latency_ns - latency_ns / SLACK),
+			       latency_ns / SLACK, HRTIMER_MODE_REL_SOFT);
 }
 
 static void timer_arm(struct hyptrace_file *file)
@@ -79,7 +85,8 @@ static void timer_arm(struct hyptrace_file *file)
 
 static bool has_waiters(struct hyptrace_file *file)
 {
-	return atomic_read(&file->blocked) || wq_has_sleeper(&file->wait);
+	/* wq_has_sleeper() orders the end of the timer before the look at blocked, too */
+	return wq_has_sleeper(&file->wait) || atomic_read(&file->blocked);
 }
 
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
@@ -169,8 +176,9 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
 {
 	int err;
 
-	/* before the timer is armed, which looks for nobody else */
+	/* The timer that runs sees this, or is seen to be over: pairs with has_waiters(). */
 	atomic_inc(&file->blocked);
+	smp_mb__after_atomic();
 	timer_arm(file);
 	err = wait_event_interruptible(file->wait, atomic_read(&file->kicks) != kicks);
 	atomic_dec(&file->blocked);

@@ -313,6 +313,7 @@ int hyptrace_writer_reset(unsigned int cpu, void *priv)
 	cpus_read_lock();
 	do {
 		ret = call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
+		cond_resched();
 	} while (ret > 0);
 	cpus_read_unlock();
 

@@ -29,7 +29,7 @@
  * @events:	bit per enabled event
  * @tracing:	CPUs are attached
  *
- * Under the remote's control mutex:
+ * Under the remote's control mutex, or while rings are given back:
  * @buf:	the rings, while loaded
  *
  * Of the clock's work, or while it is not running:

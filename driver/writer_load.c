@@ -164,7 +164,7 @@ static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer
  * @buf:	what it has
  * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
  *
- * Context: the remote's control mutex held; sleeps.
+ * Context: sleeps; no other callback that has to do with rings runs.
  * Return: 0, or the first error: the writer then has kept some of the pages.
  */
 int hyptrace_writer_take_back(struct hyptrace_writer *writer,

@@ -42,13 +42,13 @@ static int attach(struct hyptrace_ring *ring, u64 events)
 static s64 write_selftest(u64 id)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	u32 silent = ring->silent;
+	u64 enabled = ring->enabled;
 
 	if (!(ring->selected & BIT_ULL(HYPTRACE_EVENT_selftest)))
 		return -ENODATA;
-	hyptrace_set_silent(ring, 0);
+	WRITE_ONCE(ring->enabled, ring->selected);
 	hyptrace(selftest, id);
-	hyptrace_set_silent(ring, silent);
+	WRITE_ONCE(ring->enabled, enabled);
 
 	return 0;
 }

@@ -91,6 +91,25 @@ static __always_inline void hyptrace_host_exit(void)
 }
 
 /**
+ * hyptrace_smc_exit() - record that EL2 calls the firmware
+ *
+ * Not while the CPU is silent: an exit would be taken for the end of a call of ours.
+ */
+static inline void hyptrace_smc_exit(void)
+{
+	if (unlikely(READ_ONCE(hyptrace_events_on)) && !hyptrace_this_ring()->silent)
+		__hyptrace_hyp_exit(HYPTRACE_REASON_SMC);
+}
+
+/**
+ * hyptrace_smc_enter() - record that EL2 is back from the firmware
+ */
+static inline void hyptrace_smc_enter(void)
+{
+	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+}
+
+/**
  * hyptrace_vcpu_run() - this CPU is about to run a vCPU, or has done so
  * @pid:	thread of the vCPU; 0: the CPU runs none any more
  */
@@ -162,6 +181,8 @@ static inline s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 #define hyptrace_host_call(own)		do { } while (0)
 static inline void hyptrace_own_call(void) { }
 static inline void hyptrace_host_exit(void) { }
+static inline void hyptrace_smc_exit(void) { }
+static inline void hyptrace_smc_enter(void) { }
 static inline void hyptrace_vcpu_run(pid_t pid) { }
 static inline void hyptrace_guest_begin(bool protected) { }
 static inline void hyptrace_guest_end(bool protected) { }

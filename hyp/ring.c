@@ -467,7 +467,8 @@ static int reset(struct hyptrace_ring *ring)
 
 	if (!ring->unwiped) {
 		now = hyptrace_clock(&ring->clock);
-		if (now < ring->last && ring->last - now > HYPTRACE_AHEAD_MAX) {
+		/* 0: not set, or set at this moment */
+		if (now && now < ring->last && ring->last - now > HYPTRACE_AHEAD_MAX) {
 			restart_time(ring, now);
 			ring->unwiped = ring->nr_pages - 1;
 		}

@@ -13,9 +13,9 @@
 #undef arm_smccc_1_1_smc
 #define arm_smccc_1_1_smc(...)						\
 	do {								\
-		hyptrace(hyp_exit, HYPTRACE_REASON_SMC);		\
+		hyptrace_smc_exit();					\
 		__arm_smccc_1_1(SMCCC_SMC_INST, __VA_ARGS__);		\
-		hyptrace(hyp_enter, HYPTRACE_REASON_SMC);		\
+		hyptrace_smc_enter();					\
 	} while (0)
 
 #endif /* __HYPTRACE_SMC_H */

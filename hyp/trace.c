@@ -81,7 +81,10 @@ static __always_inline u64 counter_at(u32 event)
 						   hyptrace_counter();
 }
 
-/* Whether the CPU records the event. Going back to the host ends a call of ours. */
+/*
+ * Whether the CPU records the event. If it is silent in a call of ours, an exit is that to
+ * the host, where the call ends: calls of the firmware do not come here then.
+ */
 static __always_inline bool is_enabled(struct hyptrace_ring *ring, u32 event)
 {
 	if (likely(READ_ONCE(ring->enabled) & BIT_ULL(event)))
@@ -123,7 +126,9 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 	};								\
 	typedef struct hyptrace_entry_##name				\
 		hyptrace_unaligned_##name __aligned(4);			\
-	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY);
+	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY); \
+	/* a record ends with its payload: no byte behind it shows what was there */ \
+	static_assert(sizeof(struct hyptrace_entry_##name) % sizeof(u32) == 0);
 
 #include "events.h"
 

@@ -20,7 +20,7 @@
 
 REMOTE_FIXTURE(giveback);
 
-enum request { LOAD, RESIZE, UNLOAD };
+enum request { LOAD, GROW, SHRINK, UNLOAD };
 
 /* As a process of its own, which is killed after a while */
 static bool killed_while(enum request request, const char *remote, unsigned int after_us)
@@ -34,8 +34,8 @@ static bool killed_while(enum request request, const char *remote, unsigned int 
 			_exit(1);
 		if (request == LOAD)
 			control_load(&nl, remote, LARGE, HYPTRACE_MODE_OVERWRITE);
-		else if (request == RESIZE)
-			control_set_size(&nl, remote, LARGE);
+		else if (request != UNLOAD)
+			control_set_size(&nl, remote, request == GROW ? LARGE : SMALL);
 		else
 			control(&nl, HYPTRACE_CMD_UNLOAD, remote);
 		pause();
@@ -87,11 +87,12 @@ TEST_F_TIMEOUT(giveback, resize, PATIENCE_S)
 	struct counts counts;
 	unsigned int i;
 
-	for (i = 0; i < ROUNDS; i++) {
-		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SMALL,
+	/* from small to large, and from large to small, where what is given back is large */
+	for (i = 0; i < 2 * ROUNDS; i++) {
+		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, i % 2 ? LARGE : SMALL,
 					   HYPTRACE_MODE_OVERWRITE));
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
-		ASSERT_TRUE(killed_while(RESIZE, variant->remote, i * STEP_US));
+		ASSERT_TRUE(killed_while(i % 2 ? SHRINK : GROW, variant->remote, i / 2 * STEP_US));
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
 		EXPECT_EQ(10, counts.unread);
 		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));

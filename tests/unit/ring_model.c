@@ -159,7 +159,7 @@ void model_reset(struct model *model, u64 now)
 {
 	u64 before = model_writing(model)->start;
 
-	if (now < model->last && model->last - now > HYPTRACE_AHEAD_MAX) {
+	if (now && now < model->last && model->last - now > HYPTRACE_AHEAD_MAX) {
 		model->last = now;
 		before = ~0ULL;
 	}

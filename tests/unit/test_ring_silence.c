@@ -73,6 +73,23 @@ static void own_calls(void **state)
 	assert_int_equal(written(), 2);
 }
 
+/* A call of ours may ask the firmware: that it does so on the way shows no more than the call. */
+static void own_calls_to_the_firmware(void **state)
+{
+	(void)state;
+	hyptrace_host_call(true);
+	hyptrace_own_call();
+	hyptrace_smc_exit();
+	hyptrace_smc_enter();
+	hyptrace_host_exit();
+	assert_int_equal(written(), 0);
+	other_trap();
+	assert_int_equal(written(), 2);
+	hyptrace_smc_exit();
+	hyptrace_smc_enter();
+	assert_int_equal(written(), 4);
+}
+
 /* The one event that a call of ours leaves is the one that it asks for. */
 static void selftest(void **state)
 {
@@ -205,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_RING(own_calls),
+		WITH_RING(own_calls_to_the_firmware),
 		WITH_RING(selftest),
 		WITH_RING(events_within),
 		WITH_RING(first_and_last),

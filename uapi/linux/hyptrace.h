@@ -20,7 +20,7 @@
  *
  *	An ioctl that is not known is -ENOTTY.
  *
- *	With HYPTRACE_ATTACH_SNAPSHOT a descriptor is no consumer but a looker-on: any
+ *	With HYPTRACE_ATTACH_SNAPSHOT a descriptor is no consumer but a observer: any
  *	number of them may be attached to a ring besides its consumer, and none
  *	takes anything off it. They map the ring: see Snapshots below; read, splice
  *	and GET_READER are -EOPNOTSUPP. poll() tells them whether there is something
@@ -113,9 +113,9 @@
  *
  * Snapshots
  *	What is in a ring can be read from its mapping alone, while the writer
- *	writes and the consumer reads. Between the writer and who looks on:
+ *	writes and the consumer reads. Between the writer and an observer:
  *
- *	  writer, entering a sub-buffer	  who looks on
+ *	  writer, entering a sub-buffer	  observer
  *
  *	  store commit = 0		  load time_stamp, acquire
  *	  store time_stamp, release	  load commit, acquire
@@ -155,8 +155,9 @@
  *	EPOLLHUP when tracing is off and the ring is empty, both of these when the
  *	remote was unregistered. An event that is there is seen after 10 ms at
  *	most, or what HYPTRACE_IOC_WAKEUP has set; with a watermark, once there is
- *	so much, or tracing is off. No time is spent on looking while nobody waits.
- *	(A large ring that is being resized keeps its readers waiting for longer.)
+ *	so much, or tracing is off. Nobody looks while nobody waits; a descriptor in an
+ *	epoll set is waited for. (A large ring that is being resized keeps its readers
+ *	waiting for longer.)
  */
 #ifndef _UAPI_LINUX_HYPTRACE_H
 #define _UAPI_LINUX_HYPTRACE_H
