@@ -176,9 +176,11 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
 {
 	int err;
 
-	/* The timer that runs sees this, or is seen to be over: pairs with has_waiters(). */
-	atomic_inc(&file->blocked);
-	smp_mb__after_atomic();
+	/*
+	 * Fully ordered: a timer that is at its end sees this in has_waiters(), or it is
+	 * seen to have ended, and armed again.
+	 */
+	atomic_inc_return(&file->blocked);
 	timer_arm(file);
 	err = wait_event_interruptible(file->wait, atomic_read(&file->kicks) != kicks);
 	atomic_dec(&file->blocked);
