@@ -255,7 +255,6 @@ static void clear_ring(struct hyptrace_ring *ring)
 	struct hyptrace_slot *slot = hyptrace_reader_slot(ring);
 
 	WRITE_ONCE(slot->page->commit, 0);
-	WRITE_ONCE(slot->page->time_stamp, 0);
 	ring->tail_taken = false;
 	ring->moving = false;
 	ring->reader_lost = 0;
@@ -471,8 +470,11 @@ static int reset(struct hyptrace_ring *ring)
 		if (now && now < ring->last && ring->last - now > HYPTRACE_AHEAD_MAX) {
 			restart_time(ring, now);
 			ring->unwiped = ring->nr_pages - 1;
+			clear_ring(ring);
+			WRITE_ONCE(hyptrace_reader_slot(ring)->page->time_stamp, 0);
+		} else {
+			clear_ring(ring);
 		}
-		clear_ring(ring);
 	}
 	wipe_old_times(ring);
 	hyptrace_ring_publish(ring);

@@ -16,7 +16,7 @@ max_patch_lines=300
 cd "$repo"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-. "$(dirname "${BASH_SOURCE[0]}")/series.sh"
+. "$repo/tests/lint/series.sh"
 
 # Everything that is, or is about to be, in the repository.
 mapfile -t files < <(git ls-files -co --exclude-standard | while read -r file; do

@@ -22,7 +22,7 @@
  * models: hyp/ring.c:advance b5fd6cbaa7bc617c4c052369b90396dd7e6dca94efc9fe8e979e5667368d6b91
  * models: hyp/ring.c:hyptrace_ring_make_room 3974cd4f91c547c0082fbd98746c36b023bfb6cab08ab1238b0df28372a78896
  * models: hyp/ring.c:begin_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
- * models: hyp/ring.c:clear_ring 9ada67e215424e0da010f8c72703b1b5ee8afb1c430f960c10f6c16820f90b50
+ * models: hyp/ring.c:clear_ring 6427764a201263ac5861de4ad2b62c3fbe77a29a75fc034f926715ed34a77ed7
  * models: hyp/ring.c:hyptrace_ring_attach a72c6724fd2ac40212c075c314f0168e24617739203125ec68dbc3d8feeea85f
  * models: hyp/ring.c:hyptrace_ring_detach c6b0f9a8e9e0c56dab99e7b36fdf6b18312f5649120dbcfba2b5823ac1ff4c68
  * models: hyp/ring.c:hyptrace_ring_park f219dc039ebc551ce036bf3db7cedfb0c75a585c63217c62e4689071129e7a9a
@@ -30,7 +30,7 @@
  * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
  * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
  * models: hyp/ring.c:wipe_old_times d545b5437020b1061001d827196c9e75f7723ab323056d94de575adb3099753f
- * models: hyp/ring.c:reset 4cf276d2e1ea333b7263ff0b6a13e03d67074ba5872b77d5ab1ee64e4374f4c7
+ * models: hyp/ring.c:reset 47daeeb346e215c9c6b12cc1e49a0128889b9c7e561138e10b835c75dae5f17d
  * models: hyp/ring.c:hyptrace_ring_reset 1f2c14bcf8db0350fdea135ea4db8628d2aea3a7f23ef7a3a04a93f6394390d5
  * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
  * models: hyp/load.c:begin_free d3ce78db80299f1c5d5a03eac151f5d5f92f65af433466e387d06e4277044f59

@@ -445,7 +445,7 @@ static void half_a_reset(void **state)
 	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
 	host.next = 2 * HYPTRACE_AHEAD_MAX;
 	write_events(5);
-	env_counter = 0;
+	env_counter = 1;
 	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 1);
 	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
 	while (hcall(HYPTRACE_OP_MOVE, 0) > 0)
