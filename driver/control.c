@@ -268,7 +268,7 @@ int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
 	up_read(&remote->marking);
 	/* netlink does not answer -EINTR by itself, and the sender would wait for ever */
 	if (err == -EINTR)
-		netlink_ack(skb, info->nlhdr, err, info->extack);
+		netlink_ack(skb, nlmsg_hdr(skb), err, info->extack);
 	/* for hyptrace_nl_post_doit() */
 	mutex_lock(&remote->control);
 	return err;
