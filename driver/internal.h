@@ -32,7 +32,8 @@
  *
  * A remote's callbacks are called with control held, but for those of giveback.c;
  * swap_reader_page() and sync() with reader->lock, reset() and renew() with both,
- * write_selftest() with marking. No callback is called once hyptrace_remote_unregister() has returned.
+ * write_selftest() with marking. No callback is called once
+ * hyptrace_remote_unregister() has returned.
  *
  * State of a remote (enum hyptrace_state of linux/hyptrace_netlink.h):
  *
