@@ -51,7 +51,7 @@ pkvm_says_why()
 	cat "$modprobe_said"
 	new_log | grep "hyptrace_pkvm:"
 	# where the module does not exist, modprobe says so
-	new_log | cat - "$modprobe_said" | grep -qE "hyptrace_pkvm[: ].*($HYPTRACE_REFUSED)"
+	new_log | cat - "$modprobe_said" | grep -E "hyptrace_pkvm[: ].*($HYPTRACE_REFUSED)" >/dev/null
 }
 
 stays_while_open()

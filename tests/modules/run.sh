@@ -49,6 +49,16 @@ build()
 		test "$code" = 0 -a -f "$2/hyptrace.ko" -a -f "$2/hyptrace_test.ko"
 	result "hyptrace_test.ko finds the core that it needs" needs_core "$2"
 	result "no warning with W=1" has_no_warning "$2/log"
+	[[ ! -f $2/hyptrace.ko ]] || build_test_modules "$1" "$2"
+}
+
+# build_test_modules VERSION FOLDER: remotes that only tests use
+build_test_modules()
+{
+	rsync -a "$repo/tests/kselftest/modules/" "$2/tests/"
+	stock_inside "$2" make -C "/usr/src/linux-headers-$1-$stock_flavour" M=/work/tests HYPTRACE=/work \
+		KBUILD_EXTRA_SYMBOLS=/work/Module.symvers -j"$(nproc)" modules >"$2/tests.log" 2>&1 || cat "$2/tests.log"
+	result "the modules that tests use build" cp "$2/tests/hyptrace_faulty.ko" "$2/"
 }
 
 # The kselftest programs, for all the kernels.
