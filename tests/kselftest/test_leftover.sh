@@ -38,7 +38,7 @@ mark_log()
 says()
 {
 	dmesg | tail -n "+$((log_mark + 1))" | grep hyptrace
-	dmesg | tail -n "+$((log_mark + 1))" | grep -qE "$1"
+	dmesg | tail -n "+$((log_mark + 1))" | grep -E "$1" >/dev/null
 }
 
 # Trace on each CPU, resize, and give all back.

@@ -32,7 +32,7 @@ has_no_warning()
 
 needs_core()
 {
-	/sbin/modinfo -F depends "$1/hyptrace_test.ko" | grep -q hyptrace
+	/sbin/modinfo -F depends "$1/hyptrace_test.ko" | grep hyptrace >/dev/null
 }
 
 # build VERSION FOLDER
