@@ -266,7 +266,7 @@ TEST_F_TIMEOUT(idle, a_set_that_nobody_waits_for_costs_little, PATIENCE_S)
  * One event for each, of entry or exit, were twice the limit. What else goes on here
  * is little.
  */
-TEST_F(traced, own_hypercalls_leave_no_events)
+TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 {
 	static char page[PAGE_MAX];
 	uint64_t written, seen;
