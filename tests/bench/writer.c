@@ -73,11 +73,13 @@ int hyptrace_give_page(void *va)
 
 int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 {
+	(void)nr;
 	return hyptrace_take_page(pfn, va);
 }
 
 void hyptrace_unshare_pages(void *va, u32 nr)
 {
+	(void)nr;
 	(void)va;
 }
 
