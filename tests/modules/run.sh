@@ -42,7 +42,7 @@ build()
 	rm -rf "$2"
 	mkdir -p "$2"
 	rsync -a --exclude-from="$repo/.gitignore" "$repo"/{Kbuild,Makefile,driver,hyp,uapi} "$2/"
-	stock_inside "$2" make -C /work modules KDIR="/usr/src/linux-headers-$1-$stock_flavour" W=1 KCFLAGS=-Werror \
+	stock_inside "$2" make -C /out modules KDIR="/usr/src/linux-headers-$1-$stock_flavour" W=1 KCFLAGS=-Werror \
 		-j"$(nproc)" >"$2/log" 2>&1 || code=$?
 	cat "$2/log"
 	result "hyptrace.ko and hyptrace_test.ko build against the stock kernel $1" \
@@ -56,8 +56,8 @@ build()
 build_test_modules()
 {
 	rsync -a "$repo/tests/kselftest/modules/" "$2/tests/"
-	stock_inside "$2" make -C "/usr/src/linux-headers-$1-$stock_flavour" M=/work/tests HYPTRACE=/work \
-		KBUILD_EXTRA_SYMBOLS=/work/Module.symvers -j"$(nproc)" modules >"$2/tests.log" 2>&1 || cat "$2/tests.log"
+	stock_inside "$2" make -C "/usr/src/linux-headers-$1-$stock_flavour" M=/out/tests HYPTRACE=/out \
+		KBUILD_EXTRA_SYMBOLS=/out/Module.symvers -j"$(nproc)" modules >"$2/tests.log" 2>&1 || cat "$2/tests.log"
 	result "the modules that tests use build" cp "$2/tests/hyptrace_faulty.ko" "$2/"
 }
 
@@ -65,7 +65,7 @@ build_test_modules()
 build_tests()
 {
 	mkdir -p "$work/tests"
-	stock_inside "$work/tests" make -s -C /repo/tests/kselftest -j"$(nproc)" O=/work/build DESTDIR=/work/root \
+	stock_inside "$work/tests" make -s -C /repo/tests/kselftest -j"$(nproc)" O=/out/build DESTDIR=/out/root \
 		KSELFTEST=/selftests CC=gcc install
 }
 

@@ -17,7 +17,7 @@ stock_root=$cache/stock/$(sha256sum <"${BASH_SOURCE[0]}" | cut -c 1-12)
 
 # What only a compiler needs is not for the machine.
 stock_compiler=(./usr/lib/gcc ./usr/libexec ./usr/include ./usr/src ./usr/lib/modules ./usr/lib/linux-kbuild-*
-	./usr/share/perl* ./usr/lib/*/perl* './usr/lib/*/*.a' './usr/bin/*-linux-gnu-*' ./boot ./var ./work ./dev ./proc)
+	./usr/share/perl* ./usr/lib/*/perl* './usr/lib/*/*.a' './usr/bin/*-linux-gnu-*' ./boot ./var ./out ./dev ./proc)
 
 make_stock_root()
 {
@@ -34,7 +34,7 @@ make_stock_root()
 	printf '%s:x:%s:%s::%s:%s\n' root 0 0 /root /bin/bash nobody 65534 65534 /nonexistent /usr/sbin/nologin \
 		>"$new/etc/passwd"
 	printf '%s:x:%s:\n' root 0 nogroup 65534 >"$new/etc/group"
-	mkdir -p "$new"/{dev,proc,sys,tmp,work,repo,selftests,usr/src,usr/lib/modules}
+	mkdir -p "$new"/{dev,proc,sys,tmp,out,repo,selftests,usr/src,usr/lib/modules}
 }
 
 make_stock_archive()
@@ -63,7 +63,7 @@ stock_make_root()
 	mv "$new" "$stock_root"
 }
 
-# stock_inside FOLDER COMMAND...: run it in the root, with FOLDER at /work, the repository at /repo and what $selftests
+# stock_inside FOLDER COMMAND...: run it in the root, with FOLDER at /out, the repository at /repo and what $selftests
 # names at /selftests.
 stock_inside()
 {
@@ -74,7 +74,7 @@ stock_inside()
 		cd "$1"
 		mount --rbind /dev dev
 		mount --rbind /proc proc
-		mount --bind "$2" work
+		mount --bind "$2" out
 		mount --bind "$3" repo
 		mount --bind "$4" selftests
 		shift 4
