@@ -17,6 +17,7 @@
 
 #define SIZE		(64 << 10)
 #define CPU		1
+#define TRIES		10
 #define PATIENCE_S	120
 
 REMOTE_FIXTURE(marks);
@@ -68,34 +69,42 @@ static uint64_t end_of_marks(int fd, struct sequence *seq)
 	return seq->next;
 }
 
-/* A request of another family is answered while a CPU writes, not when it has written. */
+/*
+ * A request of another family is answered while a CPU writes, not when it has written. A
+ * machine that is busy may not come to ask in time, so there are some tries.
+ */
 TEST_F_TIMEOUT(marks, others_go_on, PATIENCE_S)
 {
-	struct sequence seq = { };
-	uint64_t end;
+	uint64_t end = HYPTRACE_MARK_COUNT_MAX;
+	unsigned int round;
 	pid_t child;
 	int fd;
 
-	seq.event = control_event_id(&self->nl, variant->remote, "selftest");
-	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SIZE, HYPTRACE_MODE_OVERWRITE));
-	fd = open_attached(variant->remote, CPU, O_NONBLOCK);
-	ASSERT_LE(0, fd);
-	child = fork();
-	if (!child) {
-		struct nl own;
+	for (round = 0; round < TRIES && end == HYPTRACE_MARK_COUNT_MAX; round++) {
+		struct sequence seq = { };
 
-		_exit(nl_open(&own) || control_mark(&own, variant->remote, CPU, 0,
-						    HYPTRACE_MARK_COUNT_MAX));
+		seq.event = control_event_id(&self->nl, variant->remote, "selftest");
+		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SIZE,
+					   HYPTRACE_MODE_OVERWRITE));
+		fd = open_attached(variant->remote, CPU, O_NONBLOCK);
+		ASSERT_LE(0, fd);
+		child = fork();
+		if (!child) {
+			struct nl own;
+
+			_exit(nl_open(&own) || control_mark(&own, variant->remote, CPU, 0,
+							    HYPTRACE_MARK_COUNT_MAX));
+		}
+		while (!end_of_marks(fd, &seq))
+			;
+		ASSERT_EQ(0, look_up(&self->nl));
+		end = end_of_marks(fd, &seq);
+		TH_LOG("answered after %llu of %u events", (unsigned long long)end,
+		       HYPTRACE_MARK_COUNT_MAX);
+		EXPECT_EQ(child, waitpid(child, NULL, 0));
+		close(fd);
 	}
-	while (!end_of_marks(fd, &seq))
-		ASSERT_EQ(0, waitpid(child, NULL, WNOHANG));
-	ASSERT_EQ(0, look_up(&self->nl));
-	end = end_of_marks(fd, &seq);
-	TH_LOG("answered after %llu of %u events", (unsigned long long)end,
-	       HYPTRACE_MARK_COUNT_MAX);
 	EXPECT_GT(HYPTRACE_MARK_COUNT_MAX, end);
-	EXPECT_EQ(child, waitpid(child, NULL, 0));
-	close(fd);
 }
 
 TEST_HARNESS_MAIN
