@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The writer of hyp/ on the host: nanoseconds per hyp_enter event, the best of some
- * rounds. writer ring|whole|floor KIB EVENTS [THREADS] [cold]
+ * rounds. writer ring|whole|floor|record KIB EVENTS [THREADS] [cold]
  *
  *	ring	by the ring's functions, with a time that is one more at each event
  *	whole	by the recording function, clock and all, out of the time stamp counter
  *		(ordered; a plain rdtsc would overlap with the writer and hide it)
- *	floor	the same bytes to the same places by nothing but stores
+ *	floor	the same stores to the same places, and nothing else
+ *	record	of these only the stores to the ring: the record, and the commit
  *	cold	other memory is written before each batch of events, and only these are timed
  */
 #include <pthread.h>
@@ -151,7 +152,8 @@ static void write_ring(u64 nr)
 			to = hyptrace_ring_put(ring, now - ring->last, sizeof(*to));
 		else
 			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
-		to->common_type = HYPTRACE_EVENT_hyp_enter;
+		/* the id, and 0 in the byte that no field covers */
+		*(u32 *)to = HYPTRACE_EVENT_hyp_enter;
 		to->reason = nr;
 		to->vcpu = ring->vcpu;
 		hyptrace_ring_commit(ring, to, now, sizeof(*to));
@@ -164,24 +166,46 @@ static void write_whole(u64 nr)
 		hyptrace(hyp_enter, nr);
 }
 
-/* Three stores a record and one of the end: as much as reaches memory. */
-static void store_events(u64 nr)
+/* What the writer stores, with values that are at hand: @state keeps nothing that is read. */
+static __always_inline void store(u64 nr, struct hyptrace_ring *state)
 {
-	static __thread u8 *ring, *pos;
+	static __thread u8 *ring, *next;
+	u8 *begin, *end, *pos;
 
 	if (!ring) {
 		ring = pages(kib * 1024 / PAGE_SIZE);
-		pos = ring;
+		next = ring + sizeof(u64);
 	}
+	begin = ring;
+	end = begin + kib * 1024 - 12;
+	pos = next;
 	while (nr--) {
 		*(volatile u32 *)pos = 2;
-		*(volatile u32 *)(pos + 4) = nr << 16 | HYPTRACE_EVENT_hyp_enter;
+		*(volatile u32 *)(pos + 4) = HYPTRACE_EVENT_hyp_enter;
+		*(volatile u8 *)(pos + 6) = nr;
 		*(volatile u32 *)(pos + 8) = 0;
-		*(volatile u64 *)ring = pos - ring;
+		if (state) {
+			hyptrace_write_pair(&state->last, nr, (u64)pos);
+			WRITE_ONCE(state->recorded, nr);
+		}
+		*(volatile u64 *)begin = pos - begin;
 		pos += 12;
-		if (pos + 12 > ring + kib * 1024)
-			pos = ring + sizeof(u64);
+		if (pos > end)
+			pos = begin + sizeof(u64);
 	}
+	next = pos;
+}
+
+static void store_events(u64 nr)
+{
+	static __thread struct hyptrace_ring state;
+
+	store(nr, &state);
+}
+
+static void store_records(u64 nr)
+{
+	store(nr, NULL);
 }
 
 static u64 timed(u64 nr)
@@ -240,10 +264,11 @@ int main(int argc, char **argv)
 	double sum = 0;
 
 	if (argc < 4 || !nr_threads || nr_threads > MAX_THREADS) {
-		fprintf(stderr, "usage: writer ring|whole|floor KIB EVENTS [THREADS] [cold]\n");
+		fprintf(stderr, "usage: writer ring|whole|floor|record KIB EVENTS [THREADS] [cold]\n");
 		return 1;
 	}
 	write_events = !strcmp(argv[1], "floor") ? store_events :
+		       !strcmp(argv[1], "record") ? store_records :
 		       !strcmp(argv[1], "whole") ? write_whole : write_ring;
 	kib = strtoull(argv[2], NULL, 0);
 	events = strtoull(argv[3], NULL, 0);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The writer on the host, hot and cold, small rings and large, one thread and many. Prints lines "NAME PEER OURS" in ns
-# per event, where PEER is the loop of stores alone, or another writer.
+# per event, where PEER is the loop of the same stores alone, or another writer.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -17,13 +17,13 @@ least()
 	sort -n | head -n 1
 }
 
-# row NAME HOW KIB EVENTS [THREADS [cold]]
+# row NAME PEER HOW KIB EVENTS [THREADS [cold]]
 row()
 {
-	local name=$1 how=$2
-	shift 2
+	local name=$1 peer=$2 how=$3
+	shift 3
 	for _ in 1 2 3 4 5; do
-		"$work/writer" floor "$@" >>"$work/$name.floor"
+		"$work/writer" "$peer" "$@" >>"$work/$name.floor"
 		"$work/writer" "$how" "$@" >>"$work/$name"
 	done
 	echo "$name $(least <"$work/$name.floor") $(least <"$work/$name")"
@@ -32,10 +32,11 @@ row()
 for kib in 32 2048; do
 	size=
 	((kib == 32)) || size=_2mib
-	row "writer_ns_const$size" ring "$kib" 100000
-	row "writer_ns_tsc$size" whole "$kib" 100000
-	row "writer_ns_const${size}_cold" ring "$kib" 2048 1 cold
-	row "writer_ns_tsc${size}_cold" whole "$kib" 2048 1 cold
+	row "writer_ns_const$size" floor ring "$kib" 100000
+	row "writer_ns_const_record$size" record ring "$kib" 100000
+	row "writer_ns_tsc$size" floor whole "$kib" 100000
+	row "writer_ns_const${size}_cold" floor ring "$kib" 2048 1 cold
+	row "writer_ns_tsc${size}_cold" floor whole "$kib" 2048 1 cold
 done
 "$here/mainline.sh" "$work/mainline"
 for _ in 1 2 3 4 5; do
@@ -50,14 +51,14 @@ elif (($? != 77)); then
 	exit 1
 fi
 for threads in 2 4 8; do
-	row "writer_ns_${threads}_threads" ring 2048 100000 "$threads"
+	row "writer_ns_${threads}_threads" floor ring 2048 100000 "$threads"
 done
 # memory for the rings of a thread; half of what there is bounds the largest
 for kib in 32768 524288; do
 	if ((kib * 2 < $(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo) / 2)); then
-		row "writer_ns_$((kib >> 10))_mib" ring "$kib" 10000000
+		row "writer_ns_$((kib >> 10))_mib" floor ring "$kib" 10000000
 	fi
 done
 for events in 10000 1000000 10000000; do
-	row "writer_ns_${events}_events" ring 2048 "$events"
+	row "writer_ns_${events}_events" floor ring 2048 "$events"
 done
