@@ -13,6 +13,7 @@
  *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
  *	memset(), memcpy(), L1_CACHE_BYTES
  *	hyptrace_lock_t		a spinlock; what it is held for is bounded
+ *	hyptrace_assert_held()	somebody holds that lock; looked at where that is debugged
  *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if that can be
  *	hyptrace_counter()	the counter that the clock is made of
  *	hyptrace_counter_synced() the same, where nothing has to be waited for
@@ -51,6 +52,7 @@ typedef hyp_spinlock_t hyptrace_lock_t;
 #define HYPTRACE_LOCK_INIT		__HYP_SPIN_LOCK_UNLOCKED
 #define hyptrace_lock(lock)		hyp_spin_lock(lock)
 #define hyptrace_unlock(lock)		hyp_spin_unlock(lock)
+#define hyptrace_assert_held(lock)	hyp_assert_lock_held(lock)
 
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
@@ -208,6 +210,7 @@ typedef raw_spinlock_t hyptrace_lock_t;
 #define HYPTRACE_LOCK_INIT		__RAW_SPIN_LOCK_UNLOCKED(hyptrace_lock)
 #define hyptrace_lock(lock)		raw_spin_lock(lock)
 #define hyptrace_unlock(lock)		raw_spin_unlock(lock)
+#define hyptrace_assert_held(lock)	lockdep_assert_held(lock)
 
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);

@@ -75,6 +75,8 @@ static inline void hyptrace_unlock(hyptrace_lock_t *lock)
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
+#define hyptrace_assert_held(lock)	assert(__atomic_load_n(lock, __ATOMIC_RELAXED))
+
 /* The program sets this in each thread: the CPU that it plays. */
 extern __thread struct hyptrace_ring *hyptrace_host_ring;
 

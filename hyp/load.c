@@ -22,7 +22,7 @@ static bool is_building(struct hyptrace_ring *ring)
 static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state)
 {
 	hyptrace_lock(&ring->lock);
-	WRITE_ONCE(ring->state, state);
+	hyptrace_ring_set_state(ring, state);
 	hyptrace_unlock(&ring->lock);
 }
 
@@ -234,7 +234,7 @@ static int begin_free(struct hyptrace_ring *ring)
 	    ring->state == HYPTRACE_RING_PARKED || ring->unmoved)
 		ret = -EBUSY;
 	else if (ring->state != HYPTRACE_RING_EMPTY)
-		WRITE_ONCE(ring->state, HYPTRACE_RING_BUILDING);
+		hyptrace_ring_set_state(ring, HYPTRACE_RING_BUILDING);
 	hyptrace_unlock(&ring->lock);
 
 	return ret;

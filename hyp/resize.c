@@ -48,7 +48,7 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	leave_page(ring);
 	spare->head = ring->head;
 	spare->unmoved = nr_unread;
-	WRITE_ONCE(spare->state, HYPTRACE_RING_RETIRED);
+	hyptrace_ring_set_state(spare, HYPTRACE_RING_RETIRED);
 
 	swap_memory(ring, spare);
 	swap(hyptrace_reader_slot(ring)->page, hyptrace_reader_slot(spare)->page);
@@ -99,6 +99,7 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	u32 before = hyptrace_previous_position(ring, ring->head);
 	struct hyptrace_slot *from = hyptrace_slot_at(spare, last), *to;
 
+	hyptrace_assert_held(&spare->lock);
 	spare->unmoved--;
 	if (!hyptrace_ring_is_loaded(ring) || !ring->moving)
 		return HYPTRACE_GONE;

@@ -48,6 +48,7 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 {
 	struct hyptrace_meta *meta = ring->meta;
 
+	hyptrace_assert_held(&ring->lock);
 	WRITE_ONCE(meta->written, READ_ONCE(ring->recorded) + ring->dropped);
 	WRITE_ONCE(meta->overrun, ring->overrun);
 	WRITE_ONCE(meta->dropped, ring->dropped);
@@ -100,6 +101,7 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 	struct hyptrace_subbuf *page = slot->page;
 	u64 gap = lost ? 1 : 0;
 
+	hyptrace_assert_held(&ring->lock);
 	if (now < ring->page_time + 1 + gap)
 		now = ring->page_time + 1 + gap;
 	ring->page_time = now - gap;
@@ -286,7 +288,7 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 	restart_time(ring, 0);
 	ring->unwiped = 0;
 	clear_ring(ring);
-	WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
+	hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
 	hyptrace_ring_publish(ring);
 }
 
@@ -305,7 +307,7 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
 	} else if (hyptrace_ring_is_mine(ring)) {
-		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
+		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
 		ring->events = events;
 		hyptrace_trace_set(ring, events);
 		hyptrace_ring_publish(ring);
@@ -336,7 +338,7 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)) {
 		ret = -EBUSY;
 	} else {
-		WRITE_ONCE(ring->state, HYPTRACE_RING_DETACHED);
+		hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
 		hyptrace_trace_set(ring, 0);
 		hyptrace_ring_publish(ring);
 	}
@@ -355,7 +357,7 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
 {
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_ATTACHED) {
-		WRITE_ONCE(ring->state, HYPTRACE_RING_PARKED);
+		hyptrace_ring_set_state(ring, HYPTRACE_RING_PARKED);
 		hyptrace_trace_set(ring, 0);
 		hyptrace_ring_publish(ring);
 	}
@@ -370,7 +372,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 {
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
-		WRITE_ONCE(ring->state, HYPTRACE_RING_ATTACHED);
+		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
 		/* The CPU cannot have gone off in a call of ours, nor in a guest. */
 		ring->silent = 0;
 		hyptrace_trace_set(ring, ring->events);

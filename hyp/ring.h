@@ -275,6 +275,13 @@ static inline u32 hyptrace_previous_position(struct hyptrace_ring *ring, u32 pos
 	return pos ? pos - 1 : ring->nr_pages - 2;
 }
 
+static inline void hyptrace_ring_set_state(struct hyptrace_ring *ring,
+					   enum hyptrace_ring_state state)
+{
+	hyptrace_assert_held(&ring->lock);
+	WRITE_ONCE(ring->state, state);
+}
+
 static inline bool hyptrace_ring_is_loaded(struct hyptrace_ring *ring)
 {
 	return ring->state >= HYPTRACE_RING_DETACHED;

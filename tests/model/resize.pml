@@ -5,9 +5,9 @@
  *
  * models: hyp/resize.c:leave_page 3f92215765b890a63412b786fa6d603ca6d7984112c8ff5e86ef7cbcbf0fb21f
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
- * models: hyp/resize.c:renew fa63a3b6ce6de12ddd9b1f6f0f8c919ddc8dc2ac5aeb01cf9c850bcf02b67e63
+ * models: hyp/resize.c:renew 4a00d10b6e360dbd2e1b470674959f97b71a8d6c0ae0a8df89542c9998031fe1
  * models: hyp/resize.c:hyptrace_ring_renew 9f8e835dfec9e64e9a16a6a3fb4493681be2ccf643cafe9cfadf5d5ad6cd11cf
- * models: hyp/resize.c:move f2e453e61ec3cb183bb6d11bb9f8193599b050566c050d358b9ade37b29e8a74
+ * models: hyp/resize.c:move 9e620cebaf32c96a2c04dc4bdb244d8375fb7813544ee54f7a9b2178c486d030
  * models: hyp/resize.c:hyptrace_ring_move 7457fe4c4f1e4a2299e753edb9eb6881d4303f82dfc769301d64527cb4772fae
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
  * models: driver/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56

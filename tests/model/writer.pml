@@ -13,27 +13,27 @@
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
  * models: hyp/ring.h:hyptrace_ring_is_mine 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
- * models: hyp/ring.c:hyptrace_ring_publish 09beebd4131379845ad598fc1b21b733b85b4beb4e12d7516cd0c402c2467acf
+ * models: hyp/ring.c:hyptrace_ring_publish c4d8f9bb66671a4602e2ba26508cbc09425999ef883ca9f2bf9700d53128bc92
  * models: hyp/ring.c:hyptrace_ring_nr_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
  * models: hyp/ring.c:hyptrace_ring_tail_has_data cf9e197769f815e74a9090342c29dc91ffe6e43307dae5c9a3697b371138da42
  * models: hyp/ring.c:tail_id e76719dc52ffca523cbb22dd163738128483a7b6a618edb4bc4e276f7de6b256
- * models: hyp/ring.c:hyptrace_ring_enter c6e38a00351ca090090557b61c2a029bc12487b106ad446e4c47f2de0ddf0a29
+ * models: hyp/ring.c:hyptrace_ring_enter 05a4fb36c97c4344ab2b6bed1e9a58ee4c8b07bc0a78b8f3424d755cb10b9e5d
  * models: hyp/ring.c:overwrite_head 8c67a23038c1e7ca1b82af675639f1e8d86667d4bdacfaa6f37e27fcb0c296fc
  * models: hyp/ring.c:advance b5fd6cbaa7bc617c4c052369b90396dd7e6dca94efc9fe8e979e5667368d6b91
  * models: hyp/ring.c:hyptrace_ring_make_room 3974cd4f91c547c0082fbd98746c36b023bfb6cab08ab1238b0df28372a78896
  * models: hyp/ring.c:begin_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 6427764a201263ac5861de4ad2b62c3fbe77a29a75fc034f926715ed34a77ed7
- * models: hyp/ring.c:hyptrace_ring_attach a72c6724fd2ac40212c075c314f0168e24617739203125ec68dbc3d8feeea85f
- * models: hyp/ring.c:hyptrace_ring_detach c6b0f9a8e9e0c56dab99e7b36fdf6b18312f5649120dbcfba2b5823ac1ff4c68
- * models: hyp/ring.c:hyptrace_ring_park f219dc039ebc551ce036bf3db7cedfb0c75a585c63217c62e4689071129e7a9a
- * models: hyp/ring.c:hyptrace_ring_unpark d0182913e4709e599e577ca064ed92ad1c45173a56dd1204989a90cd17f9ac0e
+ * models: hyp/ring.c:hyptrace_ring_attach 43258a9411dfa29e5841e4bafa80dca32b3cf7148deacfd93a665de2cea22115
+ * models: hyp/ring.c:hyptrace_ring_detach 0a136c159c49df94d6478b5bb014ebed493e41d0325d865ac4dfcf11a439b8b0
+ * models: hyp/ring.c:hyptrace_ring_park c0595bf26200e5df884194948b937bfd5c12d116c725281e0dacd19270316298
+ * models: hyp/ring.c:hyptrace_ring_unpark e6e5a8c63294008cbc72b56f3fc5a5a598a2e43be4d268cd78a02cf2e995a994
  * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
  * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
  * models: hyp/ring.c:wipe_old_times d545b5437020b1061001d827196c9e75f7723ab323056d94de575adb3099753f
  * models: hyp/ring.c:reset 47daeeb346e215c9c6b12cc1e49a0128889b9c7e561138e10b835c75dae5f17d
  * models: hyp/ring.c:hyptrace_ring_reset 1f2c14bcf8db0350fdea135ea4db8628d2aea3a7f23ef7a3a04a93f6394390d5
  * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
- * models: hyp/load.c:begin_free d3ce78db80299f1c5d5a03eac151f5d5f92f65af433466e387d06e4277044f59
+ * models: hyp/load.c:begin_free 04b2f5cecccde5b05937366a8d32e3c48cb7cb5a068d8defcea5d97ae561dd6d
  */
 
 inline check_write(id)
