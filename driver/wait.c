@@ -5,7 +5,7 @@
  *
  * The writer does not announce events. While somebody waits, a timer looks at what
  * the writer publishes, as often as the descriptor's latency asks for. That takes
- * neither a call of the writer nor a thread.
+ * neither a call of the writer nor, but for PREEMPT_RT, a thread.
  */
 #include <linux/hrtimer.h>
 #include <linux/poll.h>
