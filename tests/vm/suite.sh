@@ -44,7 +44,7 @@ boot()
 	[[ -z ${BOOTS:-} || " $BOOTS " == *" $name "* ]] || return 0
 	echo "0 1" >"$count"
 	echo "=== boot $name: ${wanted[*]}"
-	"$vm/run.sh" --share "$share" --timeout 1800 --console "$said.console" "$@" -- \
+	"$vm/run.sh" --share "$share" --timeout 3000 --console "$said.console" "$@" -- \
 		env HYPTRACE_REFUSED="$refused" "${settings[@]}" /mnt/repo/tests/vm/suite-inside.sh "${wanted[@]}" 2>&1 |
 		tee "$said" || code=$?
 	last=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$said" | tail -n 1) || true
