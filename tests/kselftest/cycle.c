@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "page.h"
 
 #define RING_SIZE	(256 << 10)
 #define EVENTS		1000
@@ -53,7 +54,7 @@ static void unload_module(const char *path)
 /* Every way that the memory of rings is given back */
 static void trace(struct nl *nl, const char *remote)
 {
-	static char buffer[64 << 10];
+	static char buffer[4 * (PAGE_MAX + sizeof(struct hyptrace_frame))];
 	int fd;
 
 	must(control_load(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE), "load", remote);

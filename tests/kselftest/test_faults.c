@@ -13,11 +13,12 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "page.h"
 
 #define REMOTE		"faulty"
 #define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
-#define SMALL		(64 << 10)
-#define LARGE		(128 << 10)
+#define SMALL		(16 * PAGE)
+#define LARGE		(32 * PAGE)
 #define FAULTY_CPU	1
 
 FIXTURE(faults) {
