@@ -4,10 +4,9 @@
  *
  * The program's socket(), sendmsg() and so on take the place of the C library's, also
  * for libnl. Each reply is a datagram; where a message in it has no sequence number it
- * gets that of the request.
+ * gets that of the request. All descriptors of the program are sockets.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -32,6 +31,7 @@ struct fake_netlink fake_netlink;
 static struct reply replies[MAX_REPLIES];
 static unsigned int first, nr_replies;
 static uint32_t seq;
+static int nr_open;
 
 /**
  * fake_netlink_begin - begin with nothing said and nothing wrong
@@ -45,6 +45,7 @@ void fake_netlink_begin(void (*answer)(const struct nlmsghdr *request))
 	nr_replies = 0;
 	memset(&fake_netlink, 0, sizeof(fake_netlink));
 	fake_netlink.answer = answer;
+	fake_netlink.group = FAKE_GROUP;
 }
 
 /**
@@ -106,6 +107,16 @@ bool fake_netlink_all_read(void)
 	return first == nr_replies;
 }
 
+/**
+ * fake_netlink_nr_open - how many sockets are open
+ *
+ * Return: the number. One that was closed without being open counts as -1.
+ */
+int fake_netlink_nr_open(void)
+{
+	return nr_open;
+}
+
 static void *put(char **at, uint16_t type, const void *data, uint16_t len)
 {
 	struct nlattr attr = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
@@ -132,7 +143,7 @@ static void answer_family(const struct nlmsghdr *request)
 	} m = { .nlh = { .nlmsg_type = GENL_ID_CTRL } };
 	const struct genlmsghdr genl = { .cmd = CTRL_CMD_NEWFAMILY, .version = 2 };
 	const uint16_t id = FAKE_FAMILY;
-	const uint32_t group = FAKE_GROUP;
+	const uint32_t group = fake_netlink.group;
 	char *at = m.bytes + NLMSG_HDRLEN, *groups, *one;
 
 	if (fake_netlink.no_family) {
@@ -168,7 +179,15 @@ int socket(int domain, int type, int protocol)
 	fake_netlink.protocol = protocol;
 	if (fake_netlink.socket_errno)
 		return failed(fake_netlink.socket_errno);
-	return open("/dev/null", O_RDWR | O_CLOEXEC);
+	nr_open++;
+	return fake_netlink.fd;
+}
+
+int close(int fd)
+{
+	(void)fd;
+	nr_open--;
+	return 0;
 }
 
 int bind(int fd, const struct sockaddr *addr, socklen_t len)
@@ -229,6 +248,8 @@ static ssize_t receive(void *to, size_t size, int flags, void *name, socklen_t *
 	struct reply *reply = &replies[first];
 	size_t len;
 
+	if (flags & MSG_OOB)
+		return failed(EOPNOTSUPP);
 	if (fake_netlink.recv_errno)
 		return failed(fake_netlink.recv_errno);
 	/* one that would wait for ever is a failure */

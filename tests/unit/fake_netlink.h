@@ -24,6 +24,8 @@
  * @from:	port of the sender of what is received; the kernel's is 0
  * @short_address: bytes that the sender's address is too short
  * @no_family:	the driver is not loaded
+ * @group:	number of the family's group
+ * @fd:		descriptor of the sockets that are opened next
  * @nr_sent:	requests but those for the family
  * @sent:	the last of them
  * @joined:	the group that was joined last
@@ -40,6 +42,8 @@ struct fake_netlink {
 	uint32_t	from;
 	size_t		short_address;
 	bool		no_family;
+	uint32_t	group;
+	int		fd;
 	unsigned int	nr_sent;
 	union {
 		struct nlmsghdr	nlh;
@@ -58,5 +62,6 @@ void fake_netlink_begin(void (*answer)(const struct nlmsghdr *request));
 void fake_netlink_reply(const void *data, size_t len);
 void fake_netlink_ack(const struct nlmsghdr *request, int error);
 bool fake_netlink_all_read(void);
+int fake_netlink_nr_open(void);
 
 #endif /* FAKE_NETLINK_H */

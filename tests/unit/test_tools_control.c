@@ -48,7 +48,7 @@ static int teardown(void **state)
 	fake_netlink_begin(NULL);
 	/* for the sanitizer, which takes what this points to for used */
 	memset(seen, 0, sizeof(seen));
-	return 0;
+	return fake_netlink_nr_open();
 }
 
 static void sent(int cmd, struct nlattr **tb, int max)
@@ -157,6 +157,8 @@ static void event_list(void **state)
 	assert_int_equal(hyptrace_set_events(nl, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
 					     &err), -E2BIG);
 	assert_int_equal(err.errnum, E2BIG);
+	assert_int_equal(hyptrace_set_events(nl, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
+					     NULL), -E2BIG);
 	assert_int_equal(fake_netlink.nr_sent, nr);
 }
 
@@ -191,12 +193,12 @@ static void no_memory(void **state)
 	for (failed = true, nth = 1; failed; nth++) {
 		struct hyptrace_listener *other;
 
+		memset(&err, 0, sizeof(err));
 		fail_alloc(nth);
 		other = hyptrace_listener_open(nl, &err);
 		failed = fail_alloc_end();
 		assert_int_equal(!other, failed);
-		if (failed)
-			assert_int_equal(err.errnum, ENOMEM);
+		assert_int_equal(err.errnum, failed ? ENOMEM : 0);
 		hyptrace_listener_close(other);
 	}
 	assert_int_equal(nth - 2, 1);
@@ -367,16 +369,64 @@ static void in_one_datagram(void **state)
 	assert_int_equal(seen[0].loss.count, 5);
 }
 
+/* Types below the least that a family may have are of netlink itself. */
+static void least_type(void **state)
+{
+	struct nl_msg *msg;
+	uint16_t type;
+
+	(void)state;
+	for (type = NLMSG_MIN_TYPE - 1; type <= NLMSG_MIN_TYPE; type++) {
+		msg = notice(HYPTRACE_CMD_LOSS_NTF);
+		nlmsg_hdr(msg)->nlmsg_type = type;
+		arrive(msg);
+		assert_int_equal(take_notices(), 0);
+		assert_int_equal(nr_seen, type == NLMSG_MIN_TYPE);
+	}
+}
+
+/* The most that is read at once; at its end a message without a header of the family. */
+static void full_datagram(void **state)
+{
+	static union {
+		struct nlmsghdr	nlh;
+		char		bytes[1 << 16];
+	} datagram;
+	struct nlmsghdr *end;
+
+	(void)state;
+	datagram.nlh.nlmsg_type = NLMSG_NOOP;
+	datagram.nlh.nlmsg_len = sizeof(datagram) - NLMSG_HDRLEN;
+	end = (struct nlmsghdr *)(datagram.bytes + datagram.nlh.nlmsg_len);
+	end->nlmsg_type = FAKE_FAMILY;
+	end->nlmsg_len = NLMSG_HDRLEN;
+	/* the sanitizer watches the end */
+	fake_netlink_reply(&datagram, sizeof(datagram));
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 0);
+}
+
+static void empty_datagram(void **state)
+{
+	(void)state;
+	fake_netlink_reply("", 0);
+	loss(1);
+	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 1);
+}
+
 static void not_of_the_kernel(void **state)
 {
 	(void)state;
 	loss(1);
 	fake_netlink.from = 1234;
 	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 0);
 	fake_netlink.from = 0;
 	loss(2);
 	fake_netlink.short_address = 1;
 	assert_int_equal(take_notices(), 0);
+	assert_int_equal(nr_seen, 0);
 	fake_netlink.short_address = 0;
 	loss(3);
 	assert_int_equal(take_notices(), 0);
@@ -439,7 +489,6 @@ static void not_subscribed(void **state)
 	assert_int_equal(fake_netlink.type, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	assert_int_equal(fake_netlink.protocol, NETLINK_GENERIC);
 	assert_int_equal(fake_netlink.receive_buffer, 1 << 20);
-	assert_true(hyptrace_listener_fd(listener) >= 0);
 	hyptrace_listener_close(NULL);
 
 	fake_netlink.join_errno = EPERM;
@@ -465,14 +514,47 @@ static void not_subscribed(void **state)
 	assert_string_equal(err.text, "the driver has no notifications");
 }
 
+static void descriptors(void **state)
+{
+	struct hyptrace_listener *other;
+
+	(void)state;
+	/* the least that there may be */
+	assert_int_equal(hyptrace_listener_fd(listener), 0);
+	fake_netlink.fd = 5;
+	other = hyptrace_listener_open(nl, &err);
+	assert_non_null(other);
+	assert_int_equal(hyptrace_listener_fd(other), 5);
+	assert_int_equal(fake_netlink_nr_open(), 3);
+	hyptrace_listener_close(other);
+	assert_int_equal(fake_netlink_nr_open(), 2);
+}
+
+/* Groups are numbered from 1 on. */
+static void least_group(void **state)
+{
+	(void)state;
+	hyptrace_listener_close(listener);
+	listener = NULL;
+	fake_netlink.group = 0;
+	assert_null(hyptrace_listener_open(nl, &err));
+	assert_int_equal(err.errnum, ENOENT);
+	fake_netlink.group = 1;
+	listener = hyptrace_listener_open(nl, &err);
+	assert_non_null(listener);
+	assert_int_equal(fake_netlink.joined, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(everything), TEST(one_by_one), TEST(event_list), TEST(no_memory),
-		TEST(state_names), TEST(notices), TEST(in_one_datagram), TEST(not_of_the_kernel),
+		TEST(state_names), TEST(notices), TEST(in_one_datagram), TEST(least_type),
+		TEST(full_datagram), TEST(empty_datagram), TEST(not_of_the_kernel),
 		TEST(reading_fails), TEST(no_memory_for_a_notice), TEST(not_subscribed),
+		TEST(descriptors), TEST(least_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

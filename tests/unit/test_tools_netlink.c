@@ -42,7 +42,7 @@ static int teardown(void **state)
 	hyptrace_nl_close(nl);
 	nl = NULL;
 	fake_netlink_begin(NULL);
-	return 0;
+	return fake_netlink_nr_open();
 }
 
 static void opened(void **state)
