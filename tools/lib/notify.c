@@ -126,10 +126,9 @@ static int parse_loss(struct nlmsghdr *nlh, struct hyptrace_notice *notice)
 		return -EBADMSG;
 	get_name(notice->loss.remote, sizeof(notice->loss.remote), tb[HYPTRACE_A_LOSS_REMOTE]);
 	notice->loss.cpu = get_u32(tb[HYPTRACE_A_LOSS_CPU]);
-	if (tb[HYPTRACE_A_LOSS_COUNT])
-		notice->loss.count = nla_get_u64(tb[HYPTRACE_A_LOSS_COUNT]);
-	if (tb[HYPTRACE_A_LOSS_TOTAL])
-		notice->loss.total = nla_get_u64(tb[HYPTRACE_A_LOSS_TOTAL]);
+	/* libnl returns 0 for an attribute that is absent or too short */
+	notice->loss.count = nla_get_u64(tb[HYPTRACE_A_LOSS_COUNT]);
+	notice->loss.total = nla_get_u64(tb[HYPTRACE_A_LOSS_TOTAL]);
 	return 0;
 }
 
