@@ -48,7 +48,6 @@ static void parse_attr(struct hyptrace_extack *ext, unsigned int type, const cha
 static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 {
 	const struct nlmsgerr *e = NLMSG_DATA(answer);
-	size_t off;
 
 	if (!(answer->nlmsg_flags & NLM_F_ACK_TLVS))
 		return 0;
@@ -57,14 +56,13 @@ static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 	if (answer->nlmsg_type == NLMSG_DONE)
 		return NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(int));
 
-	off = NLMSG_HDRLEN + sizeof(*e);
-	if (!(answer->nlmsg_flags & NLM_F_CAPPED)) {
-		/* the request follows its header */
-		if (e->msg.nlmsg_len < NLMSG_HDRLEN || e->msg.nlmsg_len > len)
-			return 0;
-		off += NLMSG_ALIGN(e->msg.nlmsg_len) - NLMSG_HDRLEN;
-	}
-	return off;
+	if (answer->nlmsg_flags & NLM_F_CAPPED)
+		return NLMSG_HDRLEN + sizeof(*e);
+
+	/* the whole request, with its header, follows the error */
+	if (e->msg.nlmsg_len < NLMSG_HDRLEN || e->msg.nlmsg_len > len)
+		return 0;
+	return NLMSG_HDRLEN + sizeof(e->error) + NLMSG_ALIGN(e->msg.nlmsg_len);
 }
 
 /**
