@@ -92,6 +92,7 @@ static void granted(void **state)
 
 static void refused(struct message *request, uint32_t offset, uint16_t flags, const char *subject)
 {
+	struct nlmsghdr *exact = malloc(request->nlh.nlmsg_len);
 	struct hyptrace_extack ext;
 	struct hyptrace_error err;
 	struct message answer;
@@ -102,8 +103,11 @@ static void refused(struct message *request, uint32_t offset, uint16_t flags, co
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, answer.nlh.nlmsg_len, &ext), 0);
 	assert_int_equal(ext.errnum, ENOENT);
 	assert_int_equal(ext.offset, offset);
-	hyptrace_extack_error(&ext, &request->nlh, NULL);
-	hyptrace_extack_error(&ext, &request->nlh, &err);
+	/* the sanitizer watches the end of the request */
+	memcpy(exact, request, request->nlh.nlmsg_len);
+	hyptrace_extack_error(&ext, exact, NULL);
+	hyptrace_extack_error(&ext, exact, &err);
+	free(exact);
 	assert_int_equal(err.errnum, ENOENT);
 	assert_string_equal(err.text, "no such event");
 	assert_string_equal(err.subject, subject);
@@ -124,6 +128,27 @@ static void message_and_offset(void **state)
 	refused(&request, request.nlh.nlmsg_len, 0, "");
 	refused(&request, request.nlh.nlmsg_len - 2, 0, "");
 	refused(&request, UINT32_MAX, 0, "");
+}
+
+/* An attribute is in the request as a whole, and behind its headers. */
+static void offset_of_no_attribute(void **state)
+{
+	struct nlattr name = { .nla_len = NLA_HDRLEN + 3, .nla_type = HYPTRACE_A_CONTROL_REMOTE };
+	struct genlmsghdr genl = { .cmd = 'n', .version = 'o' };
+	struct message request;
+	uint32_t foo;
+
+	(void)state;
+	/* the end of its text is missing */
+	event_set(&request, &foo);
+	request.nlh.nlmsg_len--;
+	refused(&request, foo, 0, "");
+
+	/* the port and the family's header look like one */
+	begin_request(&request, genl.cmd);
+	memcpy(&request.nlh.nlmsg_pid, &name, sizeof(name));
+	memcpy(request.bytes + NLMSG_HDRLEN, &genl, sizeof(genl));
+	refused(&request, offsetof(struct nlmsghdr, nlmsg_pid), 0, "");
 }
 
 static void not_a_name(void **state)
@@ -228,6 +253,13 @@ static void attributes(void **state)
 	assert_int_equal(ext.errnum, EINVAL);
 	assert_int_equal(ext.offset, 0);
 
+	/* an empty message, with nothing behind */
+	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
+	add_attr(&answer, NLMSGERR_ATTR_MSG, "", 0);
+	parse(&answer, &ext);
+	assert_non_null(ext.msg);
+	assert_int_equal(ext.msg_len, 0);
+
 	/* behind a request that has a header only */
 	request.nlh.nlmsg_len = NLMSG_HDRLEN;
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
@@ -305,7 +337,7 @@ static void names_at_fault(void **state)
 	}
 }
 
-/* The longest name there is, and one that is none any more; a blank, an empty one. */
+/* The longest name there is, and one that is none any more; a short one, a blank, an empty one. */
 static void long_names(void **state)
 {
 	char name[HYPTRACE_EVENT_NAME_MAX + 3];
@@ -333,6 +365,9 @@ static void long_names(void **state)
 	begin_request(&request, HYPTRACE_CMD_EVENT_SET);
 	offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "!~", 3);
 	refused(&request, offset, 0, "!~");
+	begin_request(&request, HYPTRACE_CMD_EVENT_SET);
+	offset = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "e", 2);
+	refused(&request, offset, 0, "e");
 }
 
 /* The end of a dump that is cut off anywhere; the sanitizer watches the end. */
@@ -369,6 +404,7 @@ static void nonsense(void **state)
 	struct hyptrace_extack ext;
 	char *exact;
 	uint32_t len;
+	int ret;
 
 	(void)state;
 	begin_request(&request, HYPTRACE_CMD_START);
@@ -377,17 +413,28 @@ static void nonsense(void **state)
 
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, 8, &ext), -EBADMSG);
 	assert_int_equal(hyptrace_extack_parse(&request.nlh, sizeof(request), &ext), -EBADMSG);
+	/* all that an error has, but of another type */
+	answer.nlh.nlmsg_type = NLMSG_NOOP;
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), -EBADMSG);
+	answer.nlh.nlmsg_type = NLMSG_ERROR;
 
 	/* cut off anywhere; the sanitizer watches the end */
 	for (len = NLMSG_HDRLEN; len <= answer.nlh.nlmsg_len; len++) {
 		exact = malloc(len);
 		memcpy(exact, answer.bytes, len);
 		((struct nlmsghdr *)exact)->nlmsg_len = len;
-		hyptrace_extack_parse((struct nlmsghdr *)exact, len, &ext);
+		ret = hyptrace_extack_parse((struct nlmsghdr *)exact, len, &ext);
+		assert_int_equal(ret, len < NLMSG_HDRLEN + sizeof(struct nlmsgerr) ? -EBADMSG : 0);
 		if (ext.msg)
 			assert_true(ext.msg + ext.msg_len <= exact + len);
 		free(exact);
 	}
+
+	/* the end of a dump that is shorter than its own header */
+	begin_error(&answer, -EINVAL, &request, 0);
+	answer.nlh.nlmsg_type = NLMSG_DONE;
+	answer.nlh.nlmsg_len = NLMSG_HDRLEN - 1;
+	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), -EBADMSG);
 
 	/* the request within has an absurd length */
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
@@ -413,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(granted),
 		cmocka_unit_test(message_and_offset),
+		cmocka_unit_test(offset_of_no_attribute),
 		cmocka_unit_test(not_a_name),
 		cmocka_unit_test(end_of_dump),
 		cmocka_unit_test(without_words),
