@@ -105,10 +105,10 @@ struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *event
 
 	if (!fmts)
 		goto no_memory;
+	trace_seq_init(&fmts->seq);
 	fmts->tep = tep_alloc();
 	if (!fmts->tep)
 		goto no_memory;
-	trace_seq_init(&fmts->seq);
 	/* what goes wrong is told by results, not on stderr */
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(fmts->tep, sizeof(uint64_t));
@@ -142,10 +142,8 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 
 	if (!fmts)
 		return;
-	if (fmts->tep) {
-		tep_free(fmts->tep);
-		trace_seq_destroy(&fmts->seq);
-	}
+	tep_free(fmts->tep);
+	trace_seq_destroy(&fmts->seq);
 	for (i = 0; fmts->by_id && i < fmts->nr_ids; i++)
 		hyptrace_print_free(fmts->by_id[i].print);
 	free(fmts->by_id);
@@ -241,8 +239,8 @@ static void print_fields(struct trace_seq *s, const struct hyptrace_event *event
 
 		if (hyptrace_field_value(field, rec, &value))
 			continue;
-		trace_seq_printf(s, field->is_signed ? "%s%s=%lld" : "%s%s=%llu", i ? " " : "",
-				 field->name, (unsigned long long)value);
+		trace_seq_printf(s, field->is_signed ? "%s%s=%lld" : "%s%s=%llu",
+				 s->len ? " " : "", field->name, (unsigned long long)value);
 	}
 }
 
