@@ -49,6 +49,38 @@ static void remote(void **state)
 	nlmsg_free(msg);
 }
 
+/* All that is said of one, each number another one. */
+static void whole_remote(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
+	struct hyptrace_remote remote;
+
+	(void)state;
+	nla_put_string(msg, HYPTRACE_A_REMOTE_CLOCK, "boot");
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_STATE, 1);
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_MODE, 2);
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ASKED, 3);
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_HAD, 4);
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_SUBBUF_SIZE, 5);
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_SUBBUFS, 6);
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_CPUS, 7);
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_EVENTS, 8);
+	nla_put_u32(msg, HYPTRACE_A_REMOTE_READERS, 9);
+	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_string_equal(remote.clock, "boot");
+	assert_int_equal(remote.state, 1);
+	assert_int_equal(remote.mode, 2);
+	assert_int_equal(remote.size_asked, 3);
+	assert_int_equal(remote.size_had, 4);
+	assert_int_equal(remote.subbuf_size, 5);
+	assert_int_equal(remote.nr_subbufs, 6);
+	assert_int_equal(remote.nr_cpus, 7);
+	assert_int_equal(remote.nr_events, 8);
+	assert_int_equal(remote.readers, 9);
+	hyptrace_clear_remote(&remote);
+	nlmsg_free(msg);
+}
+
 static void odd_attributes(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
@@ -110,6 +142,7 @@ static void event(void **state)
 	assert_string_equal(event->fields[0].name, "reason");
 	assert_int_equal(event->fields[0].offset, 2);
 	assert_int_equal(event->fields[0].nr_symbols, 2);
+	assert_string_equal(hyptrace_symbol_name(&event->fields[0], 10), "zero");
 	assert_string_equal(hyptrace_symbol_name(&event->fields[0], 11), "one");
 	assert_null(hyptrace_symbol_name(&event->fields[0], 12));
 	assert_int_equal(event->fields[1].nr_symbols, 0);
@@ -140,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remote),
+		cmocka_unit_test(whole_remote),
 		cmocka_unit_test(odd_attributes),
 		cmocka_unit_test(event),
 		cmocka_unit_test(broken_event),

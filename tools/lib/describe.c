@@ -34,14 +34,10 @@ static int get_string(char **to, const struct nlattr *attr)
 	return *to ? 0 : -ENOMEM;
 }
 
+/* Of an absent or short attribute 0, as nla_get_u64() of libnl returns it. */
 static uint32_t get_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= (int)sizeof(uint32_t) ? nla_get_u32(attr) : 0;
-}
-
-static uint64_t get_u64(const struct nlattr *attr)
-{
-	return attr ? nla_get_u64(attr) : 0;
 }
 
 static bool get_bool(const struct nlattr *attr)
@@ -97,8 +93,8 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 	get_name(remote->name, sizeof(remote->name), tb[HYPTRACE_A_REMOTE_NAME]);
 	remote->state = get_u32(tb[HYPTRACE_A_REMOTE_STATE]);
 	remote->mode = get_u32(tb[HYPTRACE_A_REMOTE_MODE]);
-	remote->size_asked = get_u64(tb[HYPTRACE_A_REMOTE_SIZE_ASKED]);
-	remote->size_had = get_u64(tb[HYPTRACE_A_REMOTE_SIZE_HAD]);
+	remote->size_asked = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_ASKED]);
+	remote->size_had = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_HAD]);
 	remote->subbuf_size = get_u32(tb[HYPTRACE_A_REMOTE_SUBBUF_SIZE]);
 	remote->nr_subbufs = get_u32(tb[HYPTRACE_A_REMOTE_NR_SUBBUFS]);
 	remote->nr_cpus = get_u32(tb[HYPTRACE_A_REMOTE_NR_CPUS]);
@@ -138,11 +134,11 @@ static int parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu *cpu)
 	cpu->state = get_u32(tb[HYPTRACE_A_CPU_STATE]);
 	cpu->online = get_bool(tb[HYPTRACE_A_CPU_ONLINE]);
 	cpu->nr_subbufs = get_u32(tb[HYPTRACE_A_CPU_NR_SUBBUFS]);
-	cpu->written = get_u64(tb[HYPTRACE_A_CPU_WRITTEN]);
-	cpu->read = get_u64(tb[HYPTRACE_A_CPU_READ]);
-	cpu->overrun = get_u64(tb[HYPTRACE_A_CPU_OVERRUN]);
-	cpu->dropped = get_u64(tb[HYPTRACE_A_CPU_DROPPED]);
-	cpu->unread = get_u64(tb[HYPTRACE_A_CPU_UNREAD]);
+	cpu->written = nla_get_u64(tb[HYPTRACE_A_CPU_WRITTEN]);
+	cpu->read = nla_get_u64(tb[HYPTRACE_A_CPU_READ]);
+	cpu->overrun = nla_get_u64(tb[HYPTRACE_A_CPU_OVERRUN]);
+	cpu->dropped = nla_get_u64(tb[HYPTRACE_A_CPU_DROPPED]);
+	cpu->unread = nla_get_u64(tb[HYPTRACE_A_CPU_UNREAD]);
 	cpu->consumer = get_u32(tb[HYPTRACE_A_CPU_CONSUMER]);
 	return 0;
 }
@@ -195,7 +191,7 @@ static int parse_symbol(struct nlattr *nest, struct hyptrace_field *field)
 	if (!symbols)
 		return -ENOMEM;
 	field->symbols = symbols;
-	symbols[field->nr_symbols].value = get_u64(tb[HYPTRACE_A_SYMBOL_VALUE]);
+	symbols[field->nr_symbols].value = nla_get_u64(tb[HYPTRACE_A_SYMBOL_VALUE]);
 	return get_string(&symbols[field->nr_symbols++].name, tb[HYPTRACE_A_SYMBOL_NAME]);
 }
 
@@ -273,7 +269,6 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 {
 	struct list *list = arg;
 	void *items;
-	int ret;
 
 	if (!answer) {
 		list->free(list->items, list->nr);
@@ -286,10 +281,8 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 	if (!items)
 		return -ENOMEM;
 	list->items = items;
-	ret = list->parse(answer, (char *)items + list->nr * list->item_size);
-	if (!ret)
-		list->nr++;
-	return ret;
+	/* one that cannot be read is empty, and freed with the others */
+	return list->parse(answer, (char *)items + list->nr++ * list->item_size);
 }
 
 static int get_list(struct hyptrace_nl *nl, int cmd, int attr, const char *remote,
