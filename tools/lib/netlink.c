@@ -192,8 +192,8 @@ static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *ca
 	ret = nl_send_auto(nl->sock, msg);
 	while (ret >= 0 && !call->done)
 		ret = nl_recvmsgs(nl->sock, nl->cb);
-	/* libnl says so when the last message is past, which on_finish() has seen */
-	if (call->done || ret >= 0)
+	/* libnl fails, too, if the answer is an error or the dump was interrupted */
+	if (call->done)
 		return call->ret;
 	return hyptrace_error_set(call->err, EIO, "the netlink socket failed: %s",
 				  nl_geterror(ret));
