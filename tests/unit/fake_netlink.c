@@ -253,8 +253,10 @@ static ssize_t receive(void *to, size_t size, int flags, void *name, socklen_t *
 	if (fake_netlink.recv_errno)
 		return failed(fake_netlink.recv_errno);
 	/* one that would wait for ever is a failure */
-	if (first == nr_replies)
+	if (first == nr_replies) {
+		fake_netlink.nr_waits++;
 		return failed(EAGAIN);
+	}
 	len = reply->len < size ? reply->len : size;
 	memcpy(to, reply->data, len);
 	*name_len = sizeof(from) - fake_netlink.short_address;

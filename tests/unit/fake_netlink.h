@@ -27,9 +27,10 @@
  * @group:	number of the family's group
  * @fd:		descriptor of the sockets that are opened next
  * @nr_sent:	requests but those for the family
+ * @nr_waits:	how often there was nothing to receive
  * @sent:	the last of them
  * @joined:	the group that was joined last
- * @ext_ack:	extended acks were asked for
+ * @ext_ack:	extended acks were asked for: 1
  * @type, @protocol, @receive_buffer: of the last socket
  */
 struct fake_netlink {
@@ -45,12 +46,13 @@ struct fake_netlink {
 	uint32_t	group;
 	int		fd;
 	unsigned int	nr_sent;
+	unsigned int	nr_waits;
 	union {
 		struct nlmsghdr	nlh;
 		char		bytes[1 << 16];
 	} sent;
 	int		joined;
-	bool		ext_ack;
+	int		ext_ack;
 	int		type;
 	int		protocol;
 	int		receive_buffer;

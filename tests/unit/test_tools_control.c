@@ -72,6 +72,7 @@ static void everything(void **state)
 
 	(void)state;
 	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_MARK, &req, &err), 0);
+	assert_string_equal(err.text, "");
 	sent(HYPTRACE_CMD_MARK, tb, HYPTRACE_A_CONTROL_MAX);
 	assert_string_equal(nla_get_string(tb[HYPTRACE_A_CONTROL_REMOTE]), "test");
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 3);

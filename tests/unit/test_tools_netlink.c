@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
+#include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
 #include "../../tools/lib/hyptrace.h"
@@ -48,7 +49,7 @@ static int teardown(void **state)
 static void opened(void **state)
 {
 	(void)state;
-	assert_true(fake_netlink.ext_ack);
+	assert_int_equal(fake_netlink.ext_ack, 1);
 	assert_int_equal(hyptrace_nl_group(nl), FAKE_GROUP);
 	assert_int_equal(fake_netlink.nr_sent, 0);
 	hyptrace_nl_close(NULL);
@@ -99,6 +100,7 @@ static void remotes(void **state)
 
 	(void)state;
 	assert_int_equal(hyptrace_get_remotes(nl, &r, &nr, &err), 0);
+	assert_string_equal(err.text, "");
 	assert_int_equal(nr, 2);
 	assert_string_equal(r[0].name, "hypervisor");
 	assert_string_equal(r[0].description, "the pKVM hypervisor, protected from this kernel");
@@ -303,7 +305,7 @@ static void malformed(void **state)
 	assert_true(errors > 0);
 }
 
-/* A message that has not even the family's header, and a good end of the dump. */
+/* A message that has not even the family's header, and another error at the end of the dump. */
 static void answer_half_a_message(const struct nlmsghdr *request)
 {
 	struct {
@@ -313,6 +315,7 @@ static void answer_half_a_message(const struct nlmsghdr *request)
 	} answer = {
 		.bad = { .nlmsg_len = NLMSG_HDRLEN, .nlmsg_type = FAKE_FAMILY },
 		.end = { .nlmsg_len = NLMSG_HDRLEN + sizeof(int), .nlmsg_type = NLMSG_DONE },
+		.error = -ENODEV,
 	};
 
 	(void)request;
@@ -369,6 +372,55 @@ static void nothing_said(void **state)
 	hyptrace_free_cpus(c, nr);
 }
 
+/* A CPU of which all is said, each number another one, and a good end of the dump. */
+static void answer_cpu(const struct nlmsghdr *request)
+{
+	struct {
+		struct nlmsghdr		nlh;
+		int			error;
+	} end = {
+		.nlh = { .nlmsg_len = sizeof(end), .nlmsg_type = NLMSG_DONE,
+			 .nlmsg_flags = NLM_F_MULTI },
+	};
+	struct nl_msg *msg = nlmsg_alloc();
+
+	(void)request;
+	genlmsg_put(msg, 0, 0, FAKE_FAMILY, 0, NLM_F_MULTI, HYPTRACE_CMD_CPU_GET, 1);
+	nla_put_u32(msg, HYPTRACE_A_CPU_ID, 1);
+	nla_put_u32(msg, HYPTRACE_A_CPU_STATE, 2);
+	nla_put_u32(msg, HYPTRACE_A_CPU_NR_SUBBUFS, 3);
+	nla_put_u64(msg, HYPTRACE_A_CPU_WRITTEN, 4);
+	nla_put_u64(msg, HYPTRACE_A_CPU_READ, 5);
+	nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, 6);
+	nla_put_u64(msg, HYPTRACE_A_CPU_DROPPED, 7);
+	nla_put_u64(msg, HYPTRACE_A_CPU_UNREAD, 8);
+	nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, 9);
+	fake_netlink_reply(nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	fake_netlink_reply(&end, sizeof(end));
+	nlmsg_free(msg);
+}
+
+static void whole_cpu(void **state)
+{
+	struct hyptrace_cpu *c;
+	unsigned int nr;
+
+	(void)state;
+	fake_netlink_begin(answer_cpu);
+	assert_int_equal(hyptrace_get_cpus(nl, "test", &c, &nr, &err), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(c->id, 1);
+	assert_int_equal(c->state, 2);
+	assert_int_equal(c->nr_subbufs, 3);
+	assert_int_equal(c->written, 4);
+	assert_int_equal(c->read, 5);
+	assert_int_equal(c->overrun, 6);
+	assert_int_equal(c->dropped, 7);
+	assert_int_equal(c->unread, 8);
+	assert_int_equal(c->consumer, 9);
+	hyptrace_free_cpus(c, nr);
+}
+
 /* What comes too late is not taken for the answer to the next request. */
 static void stale_answer(void **state)
 {
@@ -390,6 +442,7 @@ static void stale_answer(void **state)
 
 static unsigned int interruptions;
 static bool at_the_end;
+static uint32_t seq_before;
 
 /* The last message of the datagram, which ends the dump, or the first. */
 static void answer_interrupted(const struct nlmsghdr *request)
@@ -397,6 +450,9 @@ static void answer_interrupted(const struct nlmsghdr *request)
 	struct datagram *answer = answer_of(0), good = *answer;
 	struct nlmsghdr *nlh = (struct nlmsghdr *)answer->data;
 
+	/* what is left of an answer must not be taken for the next one's */
+	assert_int_not_equal(request->nlmsg_seq, seq_before);
+	seq_before = request->nlmsg_seq;
 	while (at_the_end && nlh->nlmsg_type != NLMSG_DONE)
 		nlh = (struct nlmsghdr *)((char *)nlh + NLMSG_ALIGN(nlh->nlmsg_len));
 	if (interruptions) {
@@ -429,14 +485,45 @@ static void interrupted(void **state)
 	}
 }
 
-/* An error in the middle of a dump: what came before it is dropped. */
-static void answer_and_fail(const struct nlmsghdr *request)
+/* A message that nobody asked for, of a dump that changes, and an ack. */
+static void answer_too_much(const struct nlmsghdr *request)
 {
-	const struct datagram *answer = answer_of(0);
-	const struct nlmsghdr *first = (const struct nlmsghdr *)answer->data;
+	struct {
+		struct nlmsghdr	nlh;
+		struct nlmsghdr	ack;
+		struct nlmsgerr	err;
+	} answer = {
+		.nlh = { .nlmsg_len = NLMSG_HDRLEN, .nlmsg_type = FAKE_FAMILY,
+			 .nlmsg_flags = NLM_F_DUMP_INTR },
+		.ack = { .nlmsg_len = NLMSG_HDRLEN + sizeof(struct nlmsgerr),
+			 .nlmsg_type = NLMSG_ERROR, .nlmsg_flags = NLM_F_CAPPED },
+		.err = { .msg = *request },
+	};
 
+	fake_netlink_reply(&answer, sizeof(answer));
+}
+
+static void interrupted_without_a_dump(void **state)
+{
+	const struct hyptrace_request req = { .remote = "test" };
+
+	(void)state;
+	fake_netlink_begin(answer_too_much);
+	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_START, &req, &err), -EAGAIN);
+	assert_int_equal(err.errnum, EAGAIN);
+}
+
+static int error_of_dump;
+
+/* A dump that an answer ends, not a message of type NLMSG_DONE. */
+static void answer_within(const struct nlmsghdr *request)
+{
+	struct nlmsghdr *first = (struct nlmsghdr *)answer_of(0)->data;
+
+	/* libnl then waits for the end, if it is let */
+	first->nlmsg_flags |= NLM_F_MULTI;
 	fake_netlink_reply(first, NLMSG_ALIGN(first->nlmsg_len));
-	fake_netlink_ack(request, -ENODEV);
+	fake_netlink_ack(request, error_of_dump);
 }
 
 static void socket_fails(void **state)
@@ -450,9 +537,23 @@ static void socket_fails(void **state)
 	fake_netlink.send_errno = 0;
 	fake_netlink.recv_errno = ENOBUFS;
 	assert_int_equal(dump(0, &nr), -EIO);
-	fake_netlink_begin(answer_and_fail);
+}
+
+/* No more is waited for. What came before an error is dropped. */
+static void answered(void **state)
+{
+	unsigned int nr;
+
+	(void)state;
+	fake_netlink_begin(answer_within);
+	error_of_dump = 0;
+	assert_int_equal(dump(0, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(fake_netlink.nr_waits, 0);
+	error_of_dump = -ENODEV;
 	assert_int_equal(dump(0, &nr), -ENODEV);
 	assert_string_equal(err.text, strerror(ENODEV));
+	assert_int_equal(fake_netlink.nr_waits, 0);
 }
 
 /* The answer is an error that is cut off. */
@@ -483,7 +584,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(opened), TEST(no_driver), TEST(no_memory_to_open), TEST(remotes), TEST(cpus),
 		TEST(events), TEST(refused), TEST(no_memory), TEST(malformed), TEST(bad_message),
-		TEST(nothing_said), TEST(stale_answer), TEST(interrupted), TEST(socket_fails),
+		TEST(nothing_said), TEST(whole_cpu), TEST(stale_answer), TEST(interrupted),
+		TEST(interrupted_without_a_dump), TEST(socket_fails), TEST(answered),
 		TEST(half_an_error),
 	};
 
