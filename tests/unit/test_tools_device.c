@@ -177,6 +177,8 @@ static int setup(void **state)
 	(void)state;
 	memset(&dev, 0, sizeof(dev));
 	memset(&err, 0, sizeof(err));
+	/* what is opened was anything before */
+	memset(&reader, 0xff, sizeof(reader));
 	dev.page = 4096;
 	dev.subbuf_size = SUBBUF;
 	dev.meta = (struct trace_buffer_meta){
@@ -321,6 +323,7 @@ static void mapped(void **state)
 	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
 	check_map();
 	assert_int_equal(reader.meta_size, 4096);
+	assert_int_equal(dev.nr_maps, 2);
 	assert_int_equal(hyptrace_reader_swap(&reader, &err), 0);
 	assert_int_equal(dev.swaps, 1);
 	dev.swap_errno = ENODEV;
@@ -375,6 +378,7 @@ static void snapshot(void **state)
 {
 	(void)state;
 	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), 0);
+	assert_int_equal(dev.flags, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(dev.attach.flags, HYPTRACE_ATTACH_SNAPSHOT);
 	assert_int_equal(dev.attach.cpu, 1);
 	check_map();
