@@ -310,6 +310,7 @@ static void until_its_time(void **state)
 	hyptrace_merge_pending(merge, 0, 100, 100);
 	hyptrace_merge_pending(merge, 1, 145, 145);
 	hyptrace_merge_empty(merge, 2, 140);
+	assert_int_equal(hyptrace_merge_due(merge), 110);
 	EMIT(0);
 	assert_int_equal(hyptrace_merge_until(merge, 0), 130);
 	hyptrace_merge_free(merge);
