@@ -367,6 +367,9 @@ static void texts(void **state)
 	add("long", "\"a text that is longer than two blocks of thirty-two bytes each: %u and %u more\", REC->u1, REC->u1",
 	    FIELDS_SIZE, fields, COUNT(fields));
 	add("tight", "\"%u%u%u\", REC->u1, REC->u2, REC->u1", FIELDS_SIZE, fields, COUNT(fields));
+	/* each value has its own names */
+	add("two", "\"%s %s\", __print_symbolic(REC->u1, { 1, \"a\" }), __print_symbolic(REC->u1, { 7, \"b\" })",
+	    FIELDS_SIZE, fields, COUNT(fields));
 	begin("<", "> ");
 	expect(&events[0], payload, "<none> hello");
 	expect(&events[1], payload, "<empty> ");
@@ -374,6 +377,7 @@ static void texts(void **state)
 	expect(&events[3], payload,
 	       "<long> a text that is longer than two blocks of thirty-two bytes each: 7 and 7 more");
 	expect(&events[4], payload, "<tight> 707");
+	expect(&events[5], payload, "<two> 0x7 b");
 
 	/* and once more, for a terminal */
 	assert_int_equal(hyptrace_formats_lines(formats, "\033[1m", "\033[0m: ", NULL), 0);
