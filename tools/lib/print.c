@@ -49,7 +49,7 @@ static char *put_number(const struct step *step, char *to, uint64_t value)
 		to = hyptrace_digits_decimal(to, value);
 	if (step->fill == '0')
 		return widen(digits, to, step->width - (digits - from), '0');
-	return widen(from, to, step->width, ' ');
+	return widen(from, to, step->width, step->fill);
 }
 
 static char *put_unnamed(char *to, uint64_t value)

@@ -34,9 +34,10 @@ struct builder {
 	uint32_t		room;		/* what the text may need */
 };
 
-static uint32_t length(const char *text)
+/* What stands between two names; a format need not have it. */
+static const char *delim_of(const struct tep_print_arg *arg)
 {
-	return text ? strlen(text) : 0;
+	return arg->flags.delim ? arg->flags.delim : "";
 }
 
 /* Nothing that could upset a terminal, nor an escape that would have to be read. */
@@ -181,11 +182,11 @@ static bool add_symbolic(struct builder *b, const struct tep_print_arg *arg)
 		       add_names(b, arg->symbol.symbols);
 	}
 	if (arg->type == TEP_PRINT_FLAGS) {
-		const char *delim = arg->flags.delim;
+		const char *delim = delim_of(arg);
 
 		step->kind = STEP_FLAGS;
-		add_text(b, &step->delim, delim, length(delim));
-		return is_plain(delim, length(delim)) &&
+		add_text(b, &step->delim, delim, strlen(delim));
+		return is_plain(delim, strlen(delim)) &&
 		       add_field(b, arg->flags.field, sizeof(uint64_t), false) &&
 		       add_names(b, arg->flags.flags);
 	}
@@ -274,13 +275,13 @@ static bool allocate(struct print *print, const struct tep_print_fmt *fmt, const
 {
 	const struct tep_print_flag_sym *sym;
 	const struct tep_print_arg *arg;
-	size_t pool = length(lead) + length(fmt->format) + DIGITS_SLACK, names = 0;
+	size_t pool = strlen(lead) + strlen(fmt->format) + DIGITS_SLACK, names = 0;
 
 	for (arg = fmt->args; arg; arg = arg->next) {
 		if (arg->type == TEP_PRINT_FLAGS)
-			pool += length(arg->flags.delim);
+			pool += strlen(delim_of(arg));
 		for (sym = names_of(arg); sym; sym = sym->next, names++)
-			pool += length(sym->str);
+			pool += strlen(sym->str);
 	}
 	print->pool = calloc(1, pool);
 	print->names = calloc(names + 1, sizeof(*print->names));
@@ -308,7 +309,7 @@ static unsigned int count(const char *text, char c)
 struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead)
 {
 	const struct tep_print_fmt *fmt = &event->print_fmt;
-	struct builder b = { .event = event, .room = length(lead) + DIGITS_SLACK };
+	struct builder b = { .event = event, .room = strlen(lead) + DIGITS_SLACK };
 	struct print *print;
 
 	if (!fmt->format || event->flags & TEP_EVENT_FL_FAILED)
@@ -324,7 +325,7 @@ struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const c
 	b.step = print->steps;
 	b.pool = print->pool;
 	b.name = print->names;
-	add_text(&b, &b.step->span, lead, length(lead));
+	add_text(&b, &b.step->span, lead, strlen(lead));
 	if (add_format(&b, fmt->format, fmt->args) && b.room <= HYPTRACE_LINE_MAX)
 		return print;
 fail:
