@@ -281,11 +281,13 @@ static void numbers(void **state)
 static void symbols(void **state)
 {
 	static const char *const tables[] = {
-		/* without gaps, in no order, with gaps, one value twice, large, none */
+		/* without gaps, in no order, with gaps, one value twice, a gap of two, large */
 		"{ 0, \"a\" }, { 1, \"bc\" }, { 2, \"def\" }, { 3, \"\" }",
 		"{ 9, \"nine\" }, { 7, \"seven\" }, { 8, \"eight\" }",
 		"{ 1, \"one\" }, { 2, \"two\" }, { 4, \"four\" }, { 8, \"eight\" }, { 13, \"more\" }",
 		"{ 5, \"first\" }, { 6, \"other\" }, { 5, \"second\" }",
+		"{ 5, \"first\" }, { 7, \"other\" }, { 5, \"second\" }",
+		"{ 1, \"one\" }, { 4, \"four\" }",
 		"{ 0x80, \"x\" }, { 0x7fffffff, \"y\" }, { 0x7fffffffffffffff, \"z\" }, { 0, \"o\" }",
 		"{ 3, \"a name that takes more than the block of 32 bytes that is copied first\" }",
 	};
@@ -330,6 +332,8 @@ static void flags(void **state)
 		"\"|\", { 1, \"a\" }, { 2, \"b\" }, { 4, \"c\" }, { 0x80, \"high\" }",
 		"\", \", { 0, \"none\" }, { 3, \"both\" }, { 1, \"low\" }, { 0x7000, \"three\" }",
 		"\"\", { 16, \"x\" }, { 0x40000000, \"y\" }, { 0x4000000000000000, \"z\" }",
+		"\" and also, behind a text of more than the 32 bytes that are copied first, \", { 1, \"a\" }, { 2, \"b\" }",
+		", { 1, \"a\" }, { 2, \"b\" }",
 	};
 	static char fmts[COUNT(tables) * COUNT(fields)][256];
 	unsigned char payload[FIELDS_SIZE] = {};
@@ -363,46 +367,48 @@ static void texts(void **state)
 	(void)state;
 	add("none", "\"hello\"", FIELDS_SIZE, fields, COUNT(fields));
 	add("empty", "\"\"", 2, NULL, 0);
-	add("percent", "\"100%% of %u%%\", REC->u1", FIELDS_SIZE, fields, COUNT(fields));
+	add("percent", "\"~100%% of %u%%\", REC->u1", FIELDS_SIZE, fields, COUNT(fields));
 	add("long", "\"a text that is longer than two blocks of thirty-two bytes each: %u and %u more\", REC->u1, REC->u1",
 	    FIELDS_SIZE, fields, COUNT(fields));
 	add("tight", "\"%u%u%u\", REC->u1, REC->u2, REC->u1", FIELDS_SIZE, fields, COUNT(fields));
-	/* each value has its own names */
+	add("number", "\"%u\", REC->common_type", sizeof(uint16_t), NULL, 0);
 	add("two", "\"%s %s\", __print_symbolic(REC->u1, { 1, \"a\" }), __print_symbolic(REC->u1, { 7, \"b\" })",
 	    FIELDS_SIZE, fields, COUNT(fields));
 	begin("<", "> ");
 	expect(&events[0], payload, "<none> hello");
 	expect(&events[1], payload, "<empty> ");
-	expect(&events[2], payload, "<percent> 100% of 7%");
+	expect(&events[2], payload, "<percent> ~100% of 7%");
 	expect(&events[3], payload,
 	       "<long> a text that is longer than two blocks of thirty-two bytes each: 7 and 7 more");
 	expect(&events[4], payload, "<tight> 707");
-	expect(&events[5], payload, "<two> 0x7 b");
+	expect(&events[5], payload, "<number> 6");
+	/* each value has its own names */
+	expect(&events[6], payload, "<two> 0x7 b");
 
 	/* and once more, for a terminal */
 	assert_int_equal(hyptrace_formats_lines(formats, "\033[1m", "\033[0m: ", NULL), 0);
 	expect(&events[0], payload, "\033[1mnone\033[0m: hello");
 }
 
-/* Payloads that have less than the eight bytes that are read of a field */
+/* Payloads that have less than the eight bytes that are read of a field, or less behind it */
 static void small_payloads(void **state)
 {
 	static struct hyptrace_field byte = { "b", "u8", 0, 1, false, NULL, 0 };
-	static struct hyptrace_field at[8];
-	static char names[8][16];
-	unsigned char payload[8] = { 0, 0, 12, 23, 34, 45, 56, 67 };
+	static struct hyptrace_field at[12];
+	static char names[12][16];
+	unsigned char payload[12] = { 0, 0, 12, 23, 34, 45, 56, 67, 78, 89, 90, 101 };
 	unsigned int size;
 	char expected[32];
 
 	(void)state;
-	for (size = 3; size <= 8; size++) {
+	for (size = 3; size <= sizeof(payload); size++) {
 		at[size - 1] = byte;
 		at[size - 1].offset = size - 1;
 		snprintf(names[size - 1], sizeof(names[0]), "size%u", size);
 		add(names[size - 1], "\"b=%u\", REC->b", size, &at[size - 1], 1);
 	}
 	begin("", ": ");
-	for (size = 3; size <= 8; size++) {
+	for (size = 3; size <= sizeof(payload); size++) {
 		snprintf(expected, sizeof(expected), "size%u: b=%u", size, payload[size - 1]);
 		expect(&events[size - 3], payload, expected);
 	}
@@ -414,6 +420,7 @@ static void left_alone(void **state)
 	static struct hyptrace_field list[] = {
 		{ "n", "u32", 4, 4, false, NULL, 0 },	{ "wide", "u64", 8, 8, false, NULL, 0 },
 		{ "text", "char[8]", 16, 8, false, NULL, 0 },
+		{ "loc", "__data_loc u32", 24, 4, false, NULL, 0 },
 	};
 	static struct hyptrace_field outside[] = { { "n", "u32", 30, 4, false, NULL, 0 } };
 	static const char *const fmts[] = {
@@ -429,6 +436,9 @@ static void left_alone(void **state)
 		"\"%s\", __print_flags(REC->wide, \"\\t\", { 1, \"a\" })",
 		"\"%s\", __print_flags(REC->wide, \"|\", { 0x8000000000000000, \"a\" })",
 		"\"%s\", kernel_function(REC->n", "\"\303\244 %d\", REC->n",
+		"\"line\nfeed %d\", REC->n", "\"%d\", REC->n, kernel_function(REC->n",
+		"\"%u\", REC->loc", "\"%llu\", REC->text", "\"%u\", REC->nothing",
+		"\"%llu\", (wide)REC->n",
 	};
 	const unsigned char payload[FIELDS_SIZE] = { 0 };
 	static char longer[HYPTRACE_LINE_MAX];
