@@ -38,6 +38,17 @@ static void one(void **state)
 	expect_end(ring, 0);
 }
 
+/* Time begins with 0. */
+static void at_the_beginning(void **state)
+{
+	struct ring *ring = *state;
+
+	fill(ring, 0, 0, 1, 4);
+	assert_int_equal(take_last(ring, HYPTRACE_MODE_DISCARD, 0), 0);
+	expect(ring, 0, 1, 4);
+	expect_end(ring, 0);
+}
+
 /* The order is that of the time stamps, wherever they lie; the last is the consumer's. */
 static void order(void **state)
 {
@@ -210,6 +221,9 @@ static void gaps_are_told(void **state)
 	consumed(ring, 2, 24);
 	take(ring);
 	expect(ring, 0, 1011, 1014);
+	consumed(ring, 2, 16);
+	take(ring);
+	expect(ring, 0, 1010, 1014);
 	/* two of them, and no event behind */
 	fill_behind_gap(ring, 2, 200, 30, 0, 0);
 	fill_behind_gap(ring, 3, 300, 40, 0, 0);
@@ -354,7 +368,7 @@ static void old_driver(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(empty), TEST(one), TEST(order), TEST(full_sub_buffers),
+		TEST(empty), TEST(one), TEST(at_the_beginning), TEST(order), TEST(full_sub_buffers),
 		TEST(what_was_consumed_is_left_out), TEST(what_was_cleared_is_left_out),
 		TEST(gap_behind_the_consumer), TEST(gap_behind_a_swap_that_is_not_told),
 		TEST(a_swap_of_which_half_is_told),

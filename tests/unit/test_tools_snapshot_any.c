@@ -147,6 +147,51 @@ static void overwritten_meanwhile(void **state)
 	assert_string_equal(ring->err.text, "what is in the ring is overwritten too soon");
 }
 
+static void clear_meanwhile(void)
+{
+	unsigned int id;
+
+	for (id = 0; id < NR; id++) {
+		put_u64(written, id, 0, 1000 + id);
+		set_commit(written, id, 0);
+	}
+}
+
+/* What was listed is overwritten, and nothing new is there. */
+static void cleared_meanwhile(void **state)
+{
+	struct ring *ring = *state;
+
+	written = ring;
+	fill(ring, 1, 100, 0, 10);
+	on_alloc = clear_meanwhile;
+	assert_int_equal(take_last(ring, HYPTRACE_MODE_OVERWRITE, 0), 0);
+	on_alloc = NULL;
+	expect_end(ring, 0);
+}
+
+static void go_on_meanwhile(void)
+{
+	written->meta->begin = 200;
+}
+
+/* The consumer goes on to 1, of which the driver has told only the time stamp. */
+static void swapped_meanwhile(void **state)
+{
+	struct ring *ring = *state;
+
+	written = ring;
+	fill(ring, 0, 100, 0, 10);
+	fill(ring, 1, 200, 10, 10);
+	fill(ring, 2, 300, 20, 10);
+	consumed(ring, 0, 0);
+	on_alloc = go_on_meanwhile;
+	assert_int_equal(take_last(ring, HYPTRACE_MODE_OVERWRITE, 0), 0);
+	on_alloc = NULL;
+	expect(ring, 0, 20, 29);
+	expect_end(ring, 0);
+}
+
 static void no_memory(void **state)
 {
 	struct ring *ring = *state;
@@ -175,7 +220,8 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(noise), TEST(overwritten_meanwhile), TEST(no_memory),
+		TEST(noise), TEST(overwritten_meanwhile), TEST(cleared_meanwhile),
+		TEST(swapped_meanwhile), TEST(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
