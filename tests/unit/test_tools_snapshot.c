@@ -99,6 +99,11 @@ static void what_was_consumed_is_left_out(void **state)
 	take(ring);
 	expect(ring, 0, 25, 39);
 	expect_end(ring, 0);
+	/* the header of an event is not the event */
+	consumed(ring, 0, 44);
+	take(ring);
+	expect(ring, 0, 25, 39);
+	expect_end(ring, 0);
 	consumed(ring, 0, 0);
 	take(ring);
 	expect(ring, 0, 20, 39);
@@ -151,6 +156,14 @@ static void gap_behind_the_consumer(void **state)
 	expect_end(ring, 0);
 	/* nor where it has yet to come to a free one */
 	fill(ring, 1, 50, 0, 10);
+	take(ring);
+	expect(ring, 0, 2, 9);
+	expect(ring, 0, 20, 49);
+	expect_end(ring, 0);
+	/* wherever that is */
+	fill(ring, 1, 100, 0, 10);
+	fill(ring, 0, 50, 0, 10);
+	consumed(ring, 1, 16);
 	take(ring);
 	expect(ring, 0, 2, 9);
 	expect(ring, 0, 20, 49);
