@@ -340,6 +340,7 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 		drop_oldest(snap);
 }
 
+/* After a try that left nothing: then no events are counted any more, either. */
 static void forget(struct hyptrace_snapshot *snap)
 {
 	uint32_t i;
@@ -349,7 +350,6 @@ static void forget(struct hyptrace_snapshot *snap)
 	free(snap->subbufs);
 	snap->subbufs = NULL;
 	snap->nr = 0;
-	snap->events = 0;
 }
 
 /* Return 1, or 0 if it is to be tried again. */
