@@ -15,6 +15,7 @@
 #include <netlink/msg.h>
 
 #include "../../tools/lib/hyptrace.h"
+#include "fail_alloc.h"
 
 static struct nl_msg *message(int cmd)
 {
@@ -169,6 +170,40 @@ static void broken_event(void **state)
 	nlmsg_free(msg);
 }
 
+/* After an error they are empty, so that nothing has to be freed. */
+static void no_memory(void **state)
+{
+	struct nl_msg *one = message(HYPTRACE_CMD_REMOTE_GET);
+	struct nl_msg *other = message(HYPTRACE_CMD_EVENT_GET);
+	static const struct hyptrace_remote nothing;
+	struct hyptrace_remote remote;
+	struct hyptrace_event event;
+	bool failed = true;
+	unsigned int nth;
+	int ret;
+
+	(void)state;
+	/* the description, the clock */
+	for (nth = 1; nth <= 2; nth++) {
+		fail_alloc(nth);
+		assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(one), &remote), -ENOMEM);
+		assert_true(fail_alloc_end());
+		assert_memory_equal(&remote, &nothing, sizeof(remote));
+	}
+	put_field(other, "reason", 2, 1);
+	for (nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		ret = hyptrace_parse_event(nlmsg_hdr(other), &event);
+		failed = fail_alloc_end();
+		assert_int_equal(ret, failed ? -ENOMEM : 0);
+		assert_int_equal(event.nr_fields, !failed);
+		assert_int_equal(!event.fields, failed);
+	}
+	hyptrace_clear_event(&event);
+	nlmsg_free(other);
+	nlmsg_free(one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +212,7 @@ int main(void)
 		cmocka_unit_test(odd_attributes),
 		cmocka_unit_test(event),
 		cmocka_unit_test(broken_event),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

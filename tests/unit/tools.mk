@@ -30,9 +30,9 @@ test_tools_decode_any-cflags := $(tools-cflags)
 test_tools_decode_any-libs := $(tools-libs)
 
 test_tools_describe-srcs := $(tools)/lib/describe.c $(tools)/lib/netlink.c $(tools)/lib/extack.c \
-	$(tools)/lib/error.c
+	$(tools)/lib/error.c fail_alloc.c
 test_tools_describe-cflags := $(tools-cflags)
-test_tools_describe-libs := $(tools-libs)
+test_tools_describe-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_device-srcs := $(tools)/lib/device.c $(tools)/lib/error.c
 test_tools_device-cflags := $(tools-cflags)
