@@ -37,6 +37,35 @@
 	}							\
 	struct __remotes_semicolon
 
+/*
+ * A test of the remote that traces a hypervisor, with hyp_enter and hyp_exit enabled and
+ * rings of that size: the hypervisor records what the test causes, too.
+ */
+#define TRACED_FIXTURE(fixture, ring_size)			\
+	FIXTURE(fixture) {					\
+		struct nl nl;					\
+	};							\
+	FIXTURE_VARIANT(fixture) {				\
+		const char *remote;				\
+	};							\
+	FIXTURE_VARIANT_ADD(fixture, hypervisor) {		\
+		.remote = "hypervisor",				\
+	};							\
+	FIXTURE_SETUP(fixture)					\
+	{							\
+		ASSERT_EQ(0, nl_open(&self->nl));		\
+		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, ring_size, \
+					   HYPTRACE_MODE_OVERWRITE)); \
+		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", true)); \
+		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true)); \
+	}							\
+	FIXTURE_TEARDOWN(fixture)				\
+	{							\
+		control_fresh(&self->nl, variant->remote);	\
+		nl_close(&self->nl);				\
+	}							\
+	struct __remotes_semicolon
+
 /* The remote is as it was registered: what a test ends with that changed it */
 #define EXPECT_UNLOADED()						\
 	do {								\

@@ -43,33 +43,7 @@
 
 REMOTE_FIXTURE(drain);
 
-/* Where hyp_enter and hyp_exit are recorded, too */
-FIXTURE(traced) {
-	struct nl nl;
-};
-
-FIXTURE_VARIANT(traced) {
-	const char *remote;
-};
-
-FIXTURE_VARIANT_ADD(traced, hypervisor) {
-	.remote = "hypervisor",
-};
-
-FIXTURE_SETUP(traced)
-{
-	ASSERT_EQ(0, nl_open(&self->nl));
-	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
-				   HYPTRACE_MODE_OVERWRITE));
-	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", true));
-	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true));
-}
-
-FIXTURE_TEARDOWN(traced)
-{
-	control_fresh(&self->nl, variant->remote);
-	nl_close(&self->nl);
-}
+TRACED_FIXTURE(traced, RING_SIZE);
 
 /* Far more than rings have */
 #define FAR_MORE	((size_t)(8 * NR_SUBBUFS * PAGE))
@@ -81,11 +55,8 @@ enum { READER_PRIORITY = 1, WRITER_PRIORITY };
 static int run_on(unsigned int cpu, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) ?: sched_setscheduler(0, SCHED_FIFO, &param);
+	return pin_to_cpu(cpu) ?: sched_setscheduler(0, SCHED_FIFO, &param);
 }
 
 static int write_events(const char *remote)

@@ -7,7 +7,6 @@
  */
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -36,42 +35,7 @@
 
 REMOTE_FIXTURE(idle);
 
-/* Where the hypervisor is traced: everything that it does is recorded. */
-FIXTURE(traced) {
-	struct nl nl;
-};
-
-FIXTURE_VARIANT(traced) {
-	const char *remote;
-};
-
-FIXTURE_VARIANT_ADD(traced, hypervisor) {
-	.remote = "hypervisor",
-};
-
-FIXTURE_SETUP(traced)
-{
-	ASSERT_EQ(0, nl_open(&self->nl));
-	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
-				   HYPTRACE_MODE_OVERWRITE));
-	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", true));
-	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true));
-}
-
-FIXTURE_TEARDOWN(traced)
-{
-	control_fresh(&self->nl, variant->remote);
-	nl_close(&self->nl);
-}
-
-static int pin(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
+TRACED_FIXTURE(traced, RING_SIZE);
 
 /* Hypercalls that the driver has made for the remote, or a negative errno */
 static long long calls_of(const char *remote)
@@ -287,7 +251,7 @@ TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 	int fd;
 
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		ASSERT_EQ(0, pin(cpu));
+		ASSERT_EQ(0, pin_to_cpu(cpu));
 		written = written_to(&self->nl, variant->remote, cpu);
 		for (i = 0; i < REPEATS; i++)
 			seen = written_to(&self->nl, variant->remote, cpu);
@@ -330,7 +294,7 @@ TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 	int fd;
 
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		ASSERT_EQ(0, pin(cpu));
+		ASSERT_EQ(0, pin_to_cpu(cpu));
 		ASSERT_EQ(0, control_clear(&self->nl, variant->remote, CPU_ALL));
 		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, MARKS));
@@ -451,7 +415,7 @@ static int reader(const struct kind *kind, const char *remote, unsigned int cpu,
 		 open_attached(remote, kind->all_cpus ? HYPTRACE_CPU_ALL : (int)cpu, O_NONBLOCK);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (pin(on_cpu) || set_latency(fd, HYPTRACE_LATENCY_MIN_US))
+	if (pin_to_cpu(on_cpu) || set_latency(fd, HYPTRACE_LATENCY_MIN_US))
 		return 1;
 	kind->go(fd);
 	return 2;

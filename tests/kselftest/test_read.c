@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -90,11 +89,8 @@ TEST_F(read, mark_on_each_cpu)
 TEST_F(read, mark_on_current_cpu)
 {
 	struct counts counts;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(1, &set);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
+	ASSERT_EQ(0, pin_to_cpu(1));
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, CPU_CURRENT, 1, 5));
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));

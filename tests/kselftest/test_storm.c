@@ -10,7 +10,6 @@
  */
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -20,6 +19,7 @@
 #include "control.h"
 #include "page.h"
 #include "subbuf.h"
+#include "waiting.h"
 
 #define EVENTS		100000
 #define BATCH		4000	/* written by a request: others have their turn in between */
@@ -290,12 +290,9 @@ static int reader(const struct lane *lane)
 static int writer(const struct lane *lane, uint64_t events)
 {
 	uint64_t value, batch;
-	cpu_set_t cpus;
 	struct nl own;
 
-	CPU_ZERO(&cpus);
-	CPU_SET(lane->cpu, &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus) || nl_open(&own))
+	if (pin_to_cpu(lane->cpu) || nl_open(&own))
 		return 1;
 	for (value = 0; value < events; value += batch) {
 		batch = events - value < BATCH ? events - value : BATCH;

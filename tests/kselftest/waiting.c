@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,4 +140,14 @@ int set_latency(int fd, uint32_t latency_us)
 	struct hyptrace_wakeup wakeup = { .size = sizeof(wakeup), .latency_us = latency_us };
 
 	return ioctl(fd, HYPTRACE_IOC_WAKEUP, &wakeup) ? -errno : 0;
+}
+
+/* 0, or -1 and errno: this thread runs on that CPU alone from here on. */
+int pin_to_cpu(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
 }

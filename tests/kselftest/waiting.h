@@ -29,6 +29,7 @@ extern const char * const wait_names[NR_WAITS];
 pid_t waiter_start(enum wait_kind kind, int fd, int tell, char letter);
 bool waiter_settle(pid_t child);
 int set_latency(int fd, uint32_t latency_us);
+int pin_to_cpu(unsigned int cpu);
 
 #ifdef __REMOTES_H
 
