@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace.ko: its beginning and its end.
+ * hyptrace.ko: the rooms of the driver are opened here, and closed. No remote is
+ * registered meanwhile: these are modules that use this one.
  */
 #include <linux/init.h>
 #include <linux/module.h>
-#include <linux/workqueue.h>
 #include <net/genetlink.h>
 
-#include "internal.h"
-#include "writer.h"
-
-struct workqueue_struct *hyptrace_wq;
+#include "core/core.h"
+#include "device/device.h"
+#include "netlink/netlink.h"
+#include "remotes/writer.h"
 
 static int __init hyptrace_init(void)
 {
 	int err;
 
-	hyptrace_wq = alloc_workqueue("hyptrace", WQ_UNBOUND, 0);
-	if (!hyptrace_wq)
-		return -ENOMEM;
-	hyptrace_debugfs_init();
+	err = hyptrace_core_init();
+	if (err)
+		return err;
 	err = hyptrace_writers_init();
 	if (err)
-		goto err_debugfs;
+		goto err_core;
 	err = hyptrace_chardev_register();
 	if (err)
 		goto err_writers;
@@ -35,20 +34,17 @@ err_chardev:
 	hyptrace_chardev_unregister();
 err_writers:
 	hyptrace_writers_exit();
-err_debugfs:
-	hyptrace_debugfs_exit();
-	destroy_workqueue(hyptrace_wq);
+err_core:
+	hyptrace_core_exit();
 	return err;
 }
 
-/* Remotes are modules that use this one: there is none any more. */
 static void __exit hyptrace_exit(void)
 {
 	hyptrace_netlink_unregister();
 	hyptrace_chardev_unregister();
 	hyptrace_writers_exit();
-	hyptrace_debugfs_exit();
-	destroy_workqueue(hyptrace_wq);
+	hyptrace_core_exit();
 }
 
 module_init(hyptrace_init);

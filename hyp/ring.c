@@ -65,12 +65,12 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	/*
 	 * (M) Order the complete sub-buffers before the tail, so that a waiter misses
 	 * none that it has known as the tail. Pairs with (M) in
-	 * driver/look.c:hyptrace_reader_look().
+	 * driver/core/look.c:hyptrace_reader_look().
 	 */
 	smp_store_release(&meta->tail_id, tail_id(ring));
 	/*
 	 * (B) Order what is said of the reader's page before reader_tail: it is final
-	 * once that is 0. Pairs with (B) in driver/reader.c:reader_fill().
+	 * once that is 0. Pairs with (B) in driver/core/reader.c:reader_fill().
 	 */
 	smp_store_release(&meta->reader_tail, ring->tail_taken);
 }

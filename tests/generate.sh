@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Generate what is made from uapi/hyptrace.yaml, with a kernel tree's own generator. For developers and for CI.
 #
-#   tests/generate.sh KERNEL-TREE             write driver/netlink_gen.[ch] and uapi/linux/hyptrace_netlink.h
+#   tests/generate.sh KERNEL-TREE             write driver/netlink/netlink_gen.[ch] and uapi/linux/hyptrace_netlink.h
 #   tests/generate.sh --check [KERNEL-TREE]   fail if those that are committed are not made from the committed yaml
 #
 # tests/generate.sum has the sums of what was read and written, so the check needs no kernel tree. With a tree of the
@@ -60,8 +60,8 @@ generate()
 
 declare -A committed=(
 	[hyptrace_netlink.h]=uapi/linux/hyptrace_netlink.h
-	[netlink_gen.h]=driver/netlink_gen.h
-	[netlink_gen.c]=driver/netlink_gen.c
+	[netlink_gen.h]=driver/netlink/netlink_gen.h
+	[netlink_gen.c]=driver/netlink/netlink_gen.c
 )
 
 generate hyptrace_netlink.h --mode uapi --header

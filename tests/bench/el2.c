@@ -10,7 +10,7 @@
 
 #include <asm/kvm_asm.h>
 
-#include "../../driver/el2.h"
+#include "../../driver/remotes/el2.h"
 #include "../../hyp/abi.h"
 
 #define NO_SUCH_CALL	0xffff

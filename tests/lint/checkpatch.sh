@@ -5,11 +5,13 @@
 # FILES (globs) | types of message that are no fault there, below the reason. All lines that match a file add up.
 checkpatch_ignored=(
 	# kzalloc_obj() came after 6.12, which is supported.
-	'driver/chardev.c|ALLOC_WITH_SIZEOF'
+	'driver/device/chardev.c|ALLOC_WITH_SIZEOF'
 	# The number of an ioctl names its place in the table and checks its size.
-	'driver/chardev.c|MACRO_ARG_REUSE'
+	'driver/device/chardev.c|MACRO_ARG_REUSE'
+	# The argument is the name of a member.
+	'driver/core/announce.c|MACRO_ARG_PRECEDENCE,MACRO_ARG_REUSE'
 	# Generated.
-	'driver/netlink_gen.[ch] uapi/linux/hyptrace_netlink.h|LONG_LINE'
+	'driver/netlink/netlink_gen.[ch] uapi/linux/hyptrace_netlink.h|LONG_LINE'
 	# One source for several kernels is what it is for.
 	'driver/compat.h|LINUX_VERSION_CODE,CONSTANT_COMPARISON'
 	# What each lock protects stands at the top, with the order of locks.
@@ -17,9 +19,9 @@ checkpatch_ignored=(
 	# The list of events is included again and again, each time with another meaning of its macros: some arguments
 	# stay unused then, and declarations are no statement. An event is written as a table.
 	'hyp/events.h|OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO'
-	'hyp/h*.[ch] hyp/trace.c driver/hyp_events.h driver/remote_event.h|MACRO_ARG_UNUSED,MACRO_ARG_REUSE,COMPLEX_MACRO'
-	'hyp/h*.[ch] hyp/trace.c driver/hyp_events.h driver/remote_event.h|MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING'
-	'hyp/h*.[ch] hyp/trace.c driver/hyp_events.h driver/remote_event.h|TRAILING_SEMICOLON,NEW_TYPEDEFS'
+	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MACRO_ARG_UNUSED,MACRO_ARG_REUSE,COMPLEX_MACRO'
+	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING'
+	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|TRAILING_SEMICOLON,NEW_TYPEDEFS'
 	# The kernel's names for programs of the host; the partners of barriers are where these are used.
 	'hyp/env*.h|MACRO_ARG_REUSE,MEMORY_BARRIER,NR_CPUS,NEW_TYPEDEFS,PREFER_KERNEL_TYPES'
 	'hyp/env_host.h|PREFER_DEFINED_ATTRIBUTE_MACRO'

@@ -38,7 +38,7 @@ those()
 # Those that are made, not written.
 is_generated()
 {
-	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink_gen.[ch] ]]
+	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink/netlink_gen.[ch] ]]
 }
 
 mapfile -t c_files < <(those 'driver/*.[ch]' 'hyp/*.[ch]' 'uapi/*.h' 'tools/*.[ch]' 'tests/*.[ch]')

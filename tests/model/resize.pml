@@ -10,9 +10,9 @@
  * models: hyp/resize.c:move 9e620cebaf32c96a2c04dc4bdb244d8375fb7813544ee54f7a9b2178c486d030
  * models: hyp/resize.c:hyptrace_ring_move 7457fe4c4f1e4a2299e753edb9eb6881d4303f82dfc769301d64527cb4772fae
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
- * models: driver/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
- * models: driver/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
- * models: driver/reader.c:hyptrace_reader_renew b836449a6e5a57e7945db2fc806c55d8cfb0f29d74f116a23332559708a42b8f
+ * models: driver/remotes/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
+ * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
+ * models: driver/core/reader.c:hyptrace_reader_renew b836449a6e5a57e7945db2fc806c55d8cfb0f29d74f116a23332559708a42b8f
  */
 
 #define PREVIOUS(pos)	((pos) -> (pos) - 1 : positions - 1)

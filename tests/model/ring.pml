@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of hyp/ring.c (in writer.pml) with the reader of driver/reader.c, for Spin. Run by ring.sh.
+ * The ring of hyp/ring.c (in writer.pml) with the reader of driver/core/reader.c, for Spin. Run by ring.sh.
  *
  * Three processes: the CPU whose ring it is, the reader of the driver, and another CPU that calls what it likes.
  * A step is one access to what others may access without the lock; what only the lock's holder sees is one step.
@@ -21,18 +21,18 @@
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
  * the same, then run check-sync.sh --update.
  *
- * models: driver/reader.c:reader_begin 61023330bea3adff03442a119e4e56e9d05e69baa7a74e76b095e91f07cbb0f6
- * models: driver/reader.c:reader_swap 6dd0d8edb5ce0c29c0569f5fa1175279c18403733f529df79ac57be1f44bd947
- * models: driver/look.c:hyptrace_reader_look a56a680bde9be75463666155239b027a97e597e92cff785ef8214fe8458d41df
- * models: driver/look.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
- * models: driver/reader.c:hyptrace_reader_begin d0fa4f87e4c249c9fc238fa67f66d9eaa44ff3f331d7b66cf0db1eafc4587b33
- * models: driver/reader.c:reader_fill 0834be0e90b3d34d2c6d6422d0fee5df55e1055c4ccb1a236278466499452225
- * models: driver/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
- * models: driver/reader.c:reader_consume 77bfaff8ece70958efc86173f678e020e4c446999351249747f129bbc8cc535d
- * models: driver/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
- * models: driver/reader.c:hyptrace_reader_clear 0422aa0d24d1cc62d70e718b978102a0a6674a542df3ee174fb873cabb983ef0
- * models: driver/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
- * models: driver/writer.c:hyptrace_writer_reset 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
+ * models: driver/core/reader.c:reader_begin 61023330bea3adff03442a119e4e56e9d05e69baa7a74e76b095e91f07cbb0f6
+ * models: driver/core/reader.c:reader_swap 6dd0d8edb5ce0c29c0569f5fa1175279c18403733f529df79ac57be1f44bd947
+ * models: driver/core/look.c:hyptrace_reader_look a56a680bde9be75463666155239b027a97e597e92cff785ef8214fe8458d41df
+ * models: driver/core/look.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
+ * models: driver/core/reader.c:hyptrace_reader_begin d0fa4f87e4c249c9fc238fa67f66d9eaa44ff3f331d7b66cf0db1eafc4587b33
+ * models: driver/core/reader.c:reader_fill 0834be0e90b3d34d2c6d6422d0fee5df55e1055c4ccb1a236278466499452225
+ * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
+ * models: driver/core/reader.c:reader_consume 77bfaff8ece70958efc86173f678e020e4c446999351249747f129bbc8cc535d
+ * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
+ * models: driver/core/reader.c:hyptrace_reader_clear 0422aa0d24d1cc62d70e718b978102a0a6674a542df3ee174fb873cabb983ef0
+ * models: driver/remotes/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
+ * models: driver/remotes/writer.c:hyptrace_writer_reset 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
  */
 
 #ifndef PAGES
@@ -94,7 +94,7 @@
 #define NR_POSITIONS	POSITIONS
 #endif
 #define NEXT(pos)	((pos) + 1 < NR_POSITIONS -> (pos) + 1 : 0)
-#define FILL_ROUNDS	4	/* of driver/reader.c */
+#define FILL_ROUNDS	4	/* of driver/core/reader.c */
 #define TORN		255	/* a record without its payload */
 #define MORE		0	/* the second word of a record */
 #define STALE		200	/* what is left behind where nobody may look: one value for all saves states */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the tests of the records' codec need: the writer, the driver's walk and the tools' decoder.
 
-record-srcs := $(hyp-srcs) driver_walk.c ../../driver/subbuf.c ../../tools/lib/decode.c ../../tools/lib/error.c
+record-srcs := $(hyp-srcs) driver_walk.c ../../driver/core/subbuf.c ../../tools/lib/decode.c ../../tools/lib/error.c
 # tools.mk comes later
 record-cflags = $(hyp-cflags) $(tools-cflags) -Ikernel -Wno-builtin-macro-redefined -U__BYTE_ORDER__
 

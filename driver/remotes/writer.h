@@ -12,7 +12,7 @@
 #include <linux/notifier.h>
 #include <linux/workqueue.h>
 
-#include "remote.h"
+#include "../core/remote.h"
 
 /**
  * struct hyptrace_writer - a writer

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/hyptrace: descriptors, their ioctls and mappings. What user space may expect
+ * /dev/hyptrace: descriptors and their ioctls. What user space may expect
  * is in uapi/linux/hyptrace.h. Called by main.c.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
@@ -14,23 +13,11 @@
 #include <linux/trace_mmap.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
-
-/**
- * hyptrace_file_remote - what a descriptor is attached to
- * @file:	the descriptor
- *
- * Return: the remote, which stays with it, or NULL.
- */
-struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace_file *file)
-{
-	/* (G) pairs with the release in hyptrace_remote_attach() */
-	return smp_load_acquire(&file->remote);
-}
+#include "device.h"
 
 static bool is_of_all_cpus(const struct hyptrace_file *file)
 {
-	return file->cpu == HYPTRACE_CPU_ALL;
+	return file->attachment.cpu == HYPTRACE_CPU_ALL;
 }
 
 static int hyptrace_open(struct inode *inode, struct file *filp)
@@ -48,7 +35,7 @@ static int hyptrace_open(struct inode *inode, struct file *filp)
 	if (!file)
 		return -ENOMEM;
 	mutex_init(&file->lock);
-	INIT_LIST_HEAD(&file->node);
+	INIT_LIST_HEAD(&file->attachment.node);
 	hyptrace_file_wait_init(file);
 	filp->private_data = file;
 	return stream_open(inode, filp);
@@ -59,8 +46,8 @@ static int hyptrace_release(struct inode *inode, struct file *filp)
 	struct hyptrace_file *file = filp->private_data;
 
 	hyptrace_file_wait_exit(file);
-	if (file->remote)
-		hyptrace_remote_detach(file->remote, file);
+	if (file->attachment.remote)
+		hyptrace_remote_detach(&file->attachment);
 	mutex_destroy(&file->lock);
 	kvfree(file->spare);
 	kfree(file);
@@ -91,15 +78,16 @@ static long ioctl_attach(struct hyptrace_file *file, void *arg)
 		return err;
 
 	guard(mutex)(&file->lock);
-	if (file->remote)
+	if (file->attachment.remote)
 		return -EISCONN;
 	remote = hyptrace_remote_get(attach->remote);
 	if (!remote)
 		return -ENODEV;
 	if (!file->spare)
 		file->spare = kvmalloc(HYPTRACE_FRAME_BYTES + PAGE_SIZE, GFP_KERNEL_ACCOUNT);
-	file->snapshot = attach->flags & HYPTRACE_ATTACH_SNAPSHOT;
-	err = file->spare ? hyptrace_remote_attach(remote, file, attach->cpu) : -ENOMEM;
+	file->attachment.snapshot = attach->flags & HYPTRACE_ATTACH_SNAPSHOT;
+	err = !file->spare ? -ENOMEM :
+	      hyptrace_remote_attach(remote, &file->attachment, attach->cpu);
 	if (!err) {
 		attach->subbuf_size = PAGE_SIZE;
 		attach->nr_subbufs = is_of_all_cpus(file) ? 0 : READ_ONCE(remote->nr_pages);
@@ -182,12 +170,12 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 
 	if (!remote)
 		return -ENOTCONN;
-	if (file->snapshot)
+	if (file->attachment.snapshot)
 		return -EOPNOTSUPP;
 	if (is_of_all_cpus(file) || !atomic_read(&file->mappings))
 		return -ENODEV;
 
-	reader = hyptrace_remote_reader(remote, file->cpu);
+	reader = hyptrace_remote_reader(remote, file->attachment.cpu);
 	while (!nonblock) {
 		int kicks = atomic_read(&file->kicks);
 		bool tracing = hyptrace_remote_is_tracing(remote);
@@ -213,45 +201,6 @@ static long hyptrace_ioctl(struct file *filp, unsigned int cmd, unsigned long ar
 	return ioctl_dispatch(file, cmd, (void __user *)arg);
 }
 
-static void mapping_open(struct vm_area_struct *vma)
-{
-	struct hyptrace_file *file = vma->vm_file->private_data;
-
-	atomic_inc(&file->mappings);
-	hyptrace_reader_mapping_opened(hyptrace_remote_reader(file->remote, file->cpu));
-}
-
-static void mapping_close(struct vm_area_struct *vma)
-{
-	struct hyptrace_file *file = vma->vm_file->private_data;
-
-	atomic_dec(&file->mappings);
-	hyptrace_reader_mapping_closed(hyptrace_remote_reader(file->remote, file->cpu));
-}
-
-static const struct vm_operations_struct mapping_ops = {
-	.open	= mapping_open,
-	.close	= mapping_close,
-};
-
-static int hyptrace_mmap(struct file *filp, struct vm_area_struct *vma)
-{
-	struct hyptrace_file *file = filp->private_data;
-	struct hyptrace_remote *remote = hyptrace_file_remote(file);
-	int err;
-
-	if (!remote)
-		return -ENOTCONN;
-	if (is_of_all_cpus(file))
-		return -ENODEV;
-	err = hyptrace_reader_map(hyptrace_remote_reader(remote, file->cpu), vma);
-	if (err)
-		return err;
-	vma->vm_ops = &mapping_ops;
-	atomic_inc(&file->mappings);
-	return 0;
-}
-
 static const struct file_operations hyptrace_fops = {
 	.owner		= THIS_MODULE,
 	.open		= hyptrace_open,
@@ -259,7 +208,7 @@ static const struct file_operations hyptrace_fops = {
 	.read		= hyptrace_file_read,
 	.splice_read	= hyptrace_file_splice_read,
 	.poll		= hyptrace_file_poll,
-	.mmap		= hyptrace_mmap,
+	.mmap		= hyptrace_file_mmap,
 	.unlocked_ioctl	= hyptrace_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 };
@@ -271,14 +220,29 @@ static struct miscdevice hyptrace_device = {
 	.mode	= 0600,
 };
 
+static void look_again(struct hyptrace_attachment *attachment)
+{
+	hyptrace_file_kick(container_of(attachment, struct hyptrace_file, attachment));
+}
+
+static const struct hyptrace_listener listener = {
+	.look_again	= look_again,
+};
+
 /**
  * hyptrace_chardev_register - make /dev/hyptrace
  *
  * Return: 0 or a negative errno.
  */
-int hyptrace_chardev_register(void)
+int __init hyptrace_chardev_register(void)
 {
-	return misc_register(&hyptrace_device);
+	int err;
+
+	hyptrace_listener_add(&listener);
+	err = misc_register(&hyptrace_device);
+	if (err)
+		hyptrace_listener_remove(&listener);
+	return err;
 }
 
 /**
@@ -287,4 +251,5 @@ int hyptrace_chardev_register(void)
 void hyptrace_chardev_unregister(void)
 {
 	misc_deregister(&hyptrace_device);
+	hyptrace_listener_remove(&listener);
 }

@@ -10,7 +10,7 @@
 #include <linux/suspend.h>
 #include <linux/timekeeping.h>
 
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 #include "writer.h"
 
 /* Often enough for a slewed clock, seldom enough not to be seen. */

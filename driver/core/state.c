@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The states of a remote (drawn in internal.h), and what leads from one to
- * another. Called by control.c, chardev.c and remote.c.
+ * The states of a remote (drawn in core.h), and what leads from one to
+ * another. Called by netlink/, attach.c and remote.c.
  *
  * Each function decides first and acts then. A message in @extack, which may be
  * NULL, goes with each errno.
  */
 #include <linux/cleanup.h>
 #include <linux/mm.h>
-#include <linux/module.h>
-#include <linux/sched.h>
 
 #include "internal.h"
 
 static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
 {
-	struct hyptrace_file *file;
-
 	/* (F) pairs with the acquire in hyptrace_remote_is_tracing() */
 	smp_store_release(&remote->state, state);
-	list_for_each_entry(file, &remote->files, node)
-		hyptrace_file_kick(file);
+	hyptrace_announce_look(remote);
 }
 
 /**
@@ -165,7 +160,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	remote->size_asked = size;
 	remote->mode = mode;
 	state_set(remote, HYPTRACE_STATE_LOADED);
-	hyptrace_notify_remote(remote);
+	hyptrace_announce_remote(remote);
 	return 0;
 }
 
@@ -194,19 +189,32 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 	return 0;
 }
 
-static void unload_by_itself(struct hyptrace_remote *remote)
+/* Whether it has done so. */
+static bool unload_unused(struct hyptrace_remote *remote)
 {
-	if (remote->state == HYPTRACE_STATE_LOADED && !remote->nr_files && is_empty(remote))
-		loaded_to_unloaded(remote);
+	if (remote->state != HYPTRACE_STATE_LOADED || remote->nr_attached || !is_empty(remote))
+		return false;
+	loaded_to_unloaded(remote);
+	return true;
+}
+
+/**
+ * hyptrace_remote_unload_unused - LOADED to UNLOADED, if nobody has a use for the rings
+ * @remote:	control mutex held
+ */
+void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
+{
+	if (unload_unused(remote))
+		hyptrace_announce_remote(remote);
 }
 
 static int check_unused(const struct hyptrace_remote *remote,
 			struct netlink_ext_ack *extack)
 {
-	if (!remote->nr_files)
+	if (!remote->nr_attached)
 		return 0;
-	NL_SET_ERR_MSG_FMT(extack, "%u descriptor%s attached", remote->nr_files,
-			   remote->nr_files == 1 ? " is" : "s are");
+	NL_SET_ERR_MSG_FMT(extack, "%u descriptor%s attached", remote->nr_attached,
+			   remote->nr_attached == 1 ? " is" : "s are");
 	return -EBUSY;
 }
 
@@ -244,7 +252,7 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 		NL_SET_ERR_MSG(extack, "killed while the rings are given back");
 	else if (err)
 		NL_SET_ERR_MSG_FMT(extack, "the remote has kept its rings (error %d)", -err);
-	hyptrace_notify_remote(remote);
+	hyptrace_announce_remote(remote);
 	return err;
 }
 
@@ -274,12 +282,12 @@ int hyptrace_remote_start(struct hyptrace_remote *remote,
 		NL_SET_ERR_MSG_FMT(extack, "the remote does not start (error %d)", -err);
 		if (!loaded) {
 			loaded_to_unloaded(remote);
-			hyptrace_notify_remote(remote);
+			hyptrace_announce_remote(remote);
 		}
 		return err;
 	}
 	state_set(remote, HYPTRACE_STATE_TRACING);
-	hyptrace_notify_remote(remote);
+	hyptrace_announce_remote(remote);
 	hyptrace_remote_watch(remote);
 	return 0;
 }
@@ -301,8 +309,8 @@ int hyptrace_remote_stop(struct hyptrace_remote *remote,
 	err = tracing_to_loaded(remote, extack);
 	if (err)
 		return err;
-	unload_by_itself(remote);
-	hyptrace_notify_remote(remote);
+	unload_unused(remote);
+	hyptrace_announce_remote(remote);
 	return 0;
 }
 
@@ -333,12 +341,44 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			return err;
 		}
 	}
-	if (remote->state == HYPTRACE_STATE_LOADED) {
-		unload_by_itself(remote);
-		if (remote->state == HYPTRACE_STATE_UNLOADED)
-			hyptrace_notify_remote(remote);
-	}
+	hyptrace_remote_unload_unused(remote);
 	return 0;
+}
+
+/**
+ * hyptrace_remote_set_rate - have selftest events written by themselves
+ * @remote:	control mutex held; its rate is 0, or it has the callback
+ * @rate:	events per second on each CPU
+ * @extack:	see above
+ *
+ * Nothing is announced: see hyptrace_remote_set_mode().
+ *
+ * Return: 0, or what the remote's callback answered.
+ */
+int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
+			     struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (rate == remote->rate)
+		return 0;
+	err = remote->desc->ops->set_rate(rate, remote->desc->priv);
+	if (err)
+		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rate (error %d)", -err);
+	else
+		remote->rate = rate;
+	return err;
+}
+
+/**
+ * hyptrace_remote_set_mode - set the mode of the next load, and announce all settings
+ * @remote:	control mutex held
+ * @mode:	what to do when a ring is full
+ */
+void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode mode)
+{
+	remote->mode = mode;
+	hyptrace_announce_remote(remote);
 }
 
 /**
@@ -352,7 +392,6 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack)
 {
-	const struct hyptrace_remote_ops *ops = remote->desc->ops;
 	int err;
 
 	err = check_unused(remote, extack);
@@ -364,122 +403,13 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	err = hyptrace_events_set(remote, remote->enabled, false, extack);
 	if (err)
 		return err;
-	if (remote->rate) {
-		err = ops->set_rate(0, remote->desc->priv);
-		if (err) {
-			NL_SET_ERR_MSG(extack, "the rate cannot be set");
-			return err;
-		}
-		remote->rate = 0;
-	}
+	err = hyptrace_remote_set_rate(remote, 0, extack);
+	if (err)
+		return err;
 	remote->size_asked = HYPTRACE_DEFAULT_SIZE;
 	remote->mode = HYPTRACE_DEFAULT_MODE;
-	hyptrace_notify_remote(remote);
+	hyptrace_announce_remote(remote);
 	return 0;
-}
-
-static bool consumes_ring_of(const struct hyptrace_file *file, unsigned int cpu)
-{
-	return file->cpu == HYPTRACE_CPU_ALL || file->cpu == cpu;
-}
-
-static void consumers_set(struct hyptrace_remote *remote, struct hyptrace_file *file,
-			  pid_t pid)
-{
-	unsigned int cpu;
-	pid_t was = 0;
-
-	if (file->snapshot)
-		return;
-	for_each_possible_cpu(cpu) {
-		if (!consumes_ring_of(file, cpu))
-			continue;
-		was = remote->readers[cpu]->consumer;
-		remote->readers[cpu]->consumer = pid;
-	}
-	hyptrace_notify_reader(remote, file->cpu,
-			       pid ? HYPTRACE_READER_CHANGE_CAME : HYPTRACE_READER_CHANGE_LEFT,
-			       pid ? pid : was);
-}
-
-/**
- * hyptrace_remote_attach - make a descriptor the consumer of rings
- * @remote:	control mutex not held; loaded if it is not
- * @file:	attached to nothing, its lock held
- * @cpu:	whose ring, or HYPTRACE_CPU_ALL
- *
- * One for snapshots is no consumer, and does not load.
- *
- * Return: 0; -ENODEV if the remote is going, -ENXIO if there is no such CPU,
- * -EBUSY if the ring has a consumer, -ENODATA if there is nothing for a snapshot,
- * or as hyptrace_remote_load().
- */
-int hyptrace_remote_attach(struct hyptrace_remote *remote,
-			   struct hyptrace_file *file, int cpu)
-{
-	unsigned int i;
-	int err;
-
-	guard(mutex)(&remote->control);
-	if (!remote->desc)
-		return -ENODEV;
-	if (cpu != HYPTRACE_CPU_ALL && !hyptrace_remote_reader(remote, cpu))
-		return -ENXIO;
-	if (file->snapshot && remote->state == HYPTRACE_STATE_UNLOADED)
-		return -ENODATA;
-	for_each_possible_cpu(i) {
-		if (!file->snapshot && (cpu == HYPTRACE_CPU_ALL || cpu == i) &&
-		    remote->readers[i]->consumer)
-			return -EBUSY;
-	}
-	if (!try_module_get(remote->desc->owner))
-		return -ENODEV;
-	if (remote->state == HYPTRACE_STATE_UNLOADED) {
-		err = hyptrace_remote_load(remote, remote->size_asked, remote->mode, NULL);
-		if (err) {
-			module_put(remote->desc->owner);
-			return err;
-		}
-	}
-
-	kref_get(&remote->refs);
-	list_add_tail(&file->node, &remote->files);
-	remote->nr_files++;
-	file->cpu = cpu;
-	/* (G) pairs with the acquire in hyptrace_file_remote() */
-	smp_store_release(&file->remote, remote);
-	consumers_set(remote, file, task_tgid_nr(current));
-	return 0;
-}
-
-static void file_leave(struct hyptrace_remote *remote, struct hyptrace_file *file)
-{
-	list_del_init(&file->node);
-	remote->nr_files--;
-	consumers_set(remote, file, 0);
-	module_put(remote->desc->owner);
-}
-
-/**
- * hyptrace_remote_detach - undo hyptrace_remote_attach()
- * @remote:	control mutex not held; not to be used by the caller any more
- * @file:	attached to it
- */
-void hyptrace_remote_detach(struct hyptrace_remote *remote,
-			    struct hyptrace_file *file)
-{
-	scoped_guard(mutex, &remote->control) {
-		/* else it has left already: see hyptrace_remote_retire() */
-		if (remote->desc) {
-			file_leave(remote, file);
-			if (remote->state == HYPTRACE_STATE_LOADED) {
-				unload_by_itself(remote);
-				if (remote->state == HYPTRACE_STATE_UNLOADED)
-					hyptrace_notify_remote(remote);
-			}
-		}
-	}
-	hyptrace_remote_put(remote);
 }
 
 /**
@@ -488,16 +418,13 @@ void hyptrace_remote_detach(struct hyptrace_remote *remote,
  */
 void hyptrace_remote_retire(struct hyptrace_remote *remote)
 {
-	struct hyptrace_file *file, *next;
-
 	if (remote->state == HYPTRACE_STATE_TRACING && tracing_to_loaded(remote, NULL))
 		pr_err("hyptrace: remote \"%s\" does not stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
 	hyptrace_giveback_finish(remote);
-	list_for_each_entry_safe(file, next, &remote->files, node)
-		file_leave(remote, file);
-	hyptrace_notify_remote_gone(remote);
+	hyptrace_remote_detach_all(remote);
+	hyptrace_announce_remote_gone(remote);
 	/* those who write selftest events have done so */
 	guard(rwsem_write)(&remote->marking);
 	remote->desc = NULL;

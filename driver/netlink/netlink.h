@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What netlink.c has for query.c and control.c.
+ * What the files of netlink have for each other; main.c registers the family by it.
  */
 #ifndef __HYPTRACE_NETLINK_H
 #define __HYPTRACE_NETLINK_H
@@ -8,6 +8,7 @@
 #include <linux/build_bug.h>
 #include <net/genetlink.h>
 
+#include "../core/core.h"
 #include "netlink_gen.h"
 
 /* pre_doit finds the remote by the same attribute in all attribute sets. */
@@ -16,10 +17,25 @@ static_assert((int)HYPTRACE_A_REMOTE_NAME == A_REMOTE);
 static_assert((int)HYPTRACE_A_CPU_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_EVENT_REMOTE == A_REMOTE);
 
+/* netlink.c */
+int hyptrace_netlink_register(void);
+void hyptrace_netlink_unregister(void);
 bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name);
 int hyptrace_nl_blame(struct genl_info *info, int err, int attr);
 int hyptrace_nl_no_such_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack);
 int hyptrace_nl_no_such_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
+
+/* message.c: with the control mutex held */
+int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote);
+int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
+		      unsigned int cpu);
+int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			const struct hyptrace_event *event);
+
+/* notify.c */
+void hyptrace_notify_init(void);
+void hyptrace_notify_exit(void);
+unsigned int hyptrace_notify_changes(void);
 
 #endif /* __HYPTRACE_NETLINK_H */

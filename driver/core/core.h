@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of hyptrace.ko share. Not for remotes: see remote.h.
+ * What core offers to the other rooms of the driver: remotes, the rings of their CPUs,
+ * and what happens to them. device/ and netlink/ include this, core itself through
+ * internal.h. Modules with a remote include remote.h instead.
+ *
+ * core calls no function of the other rooms. They listen: see struct hyptrace_listener.
  *
  * Locks, in the order in which they are taken:
  *
@@ -10,7 +14,7 @@
  *	    remote->marking	for reading while selftest events are written, without
  *				the control mutex; for writing when the remote goes
  *
- *	file->lock		a descriptor's attaching and its piece of a read; it
+ *	file->lock		device: a descriptor's attaching and its piece of a read; it
  *				is held over copies to user space, and all of the
  *				above are taken within it
  *
@@ -22,7 +26,7 @@
  *	reader->look_lock	that the ring stays what it is while a waiter looks at it,
  *				also from a timer; taken also within reader->lock
  *
- *	file->timer_lock	the latency, and the timer that is set by it
+ *	file->timer_lock	device: the latency, and the timer that is set by it
  *
  *	mmap_lock
  *	  reader->map_lock	that there is a ring to be mapped; taken also within
@@ -47,41 +51,28 @@
  * start goes on from UNLOADED through LOADED, unload from TRACING likewise.
  * "By itself" is looked at after stop, clear and the last close of a descriptor.
  */
-#ifndef __HYPTRACE_INTERNAL_H
-#define __HYPTRACE_INTERNAL_H
+#ifndef __HYPTRACE_CORE_H
+#define __HYPTRACE_CORE_H
 
 #include <linux/completion.h>
-#include <linux/hrtimer.h>
 #include <linux/hyptrace.h>
 #include <linux/hyptrace_netlink.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
-#include <linux/poll.h>
 #include <linux/rwsem.h>
-#include <linux/sizes.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "remote.h"
-#include "subbuf.h"
 
 /* Names, as in the specification of the netlink family. */
 #define HYPTRACE_NAME_MAX		HYPTRACE_REMOTE_NAME_MAX
 
-/* The settings that a remote starts with. */
-#define HYPTRACE_DEFAULT_SIZE		SZ_1M
-#define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
-
-/* The smallest ring: two sub-buffers, and the reader's. */
-#define HYPTRACE_MIN_SUBBUFS		2
+/* Of the sub-buffers of a ring, one is the reader's. */
 #define HYPTRACE_READER_SUBBUFS		1
 
-/* What precedes a sub-buffer on a descriptor of all CPUs. */
-#define HYPTRACE_FRAME_BYTES		sizeof(struct hyptrace_frame)
-
-/* Losses of a CPU are told of once in this time, and no more often. */
+/* A loss on a CPU is announced once in this time, and no more often. */
 #define HYPTRACE_LOSS_PERIOD_MS		100
 
 /**
@@ -219,8 +210,8 @@ struct hyptrace_giveback {
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, the reader's included: the fewest of all CPUs after a
  *		resize that failed half way; 0 while unloaded
- * @nr_files:	descriptors that are attached
- * @files:	those descriptors
+ * @nr_attached: how many are attached
+ * @attached:	those: struct hyptrace_attachment
  */
 struct hyptrace_remote {
 	struct kref				refs;
@@ -246,76 +237,73 @@ struct hyptrace_remote {
 	u64					enabled;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
-	unsigned int				nr_files;
-	struct list_head			files;
+	unsigned int				nr_attached;
+	struct list_head			attached;
 };
 
 /**
- * struct hyptrace_file - an open /dev/hyptrace
- * @remote:	what it is attached to; set once. Whoever does not hold @lock
- *		reads it with acquire.
- * @cpu:	whose ring, or HYPTRACE_CPU_ALL. This and @snapshot are set before
- *		@remote, and stay.
- * @snapshot:	takes nothing off the ring
+ * struct hyptrace_attachment - somebody who reads rings of a remote: a consumer, or an
+ * observer, which takes nothing off a ring
+ * @remote:	which remote; set once. Who does not hold the lock of its owner reads it by
+ *		hyptrace_attachment_remote().
+ * @cpu:	whose ring, or HYPTRACE_CPU_ALL. This and @snapshot are set before @remote,
+ *		and stay.
+ * @snapshot:	an observer
  * @node:	in the list of the remote. Protected by the control mutex.
- * @wait:	who waits for events
- * @kicks:	counts what may end a wait
- * @blocked:	how many wait for any event, whatever @mark says
- * @mark:	how much poll() waits for
- * @mappings:	of the ring into user space
- *
- * @timer_lock:	protects from here on
- * @timer:	looks for events while somebody waits, and wakes or goes on looking
- * @latency_us:	how long an event that is waited for may be there unseen
- *
- * @lock:	protects from here on
- * @draining:	non-blocking reads go on until -EAGAIN. poll() ends that without @lock.
- * @drain_left:	bytes of records until these get -EAGAIN in any case
- * @next_cpu:	where the next read of all CPUs begins
- * @spare:	the sub-buffer that is being delivered, a frame before it
- * @spare_at:	bytes of it that were delivered
- * @spare_end:	where it ends
  */
-struct hyptrace_file {
+struct hyptrace_attachment {
 	struct hyptrace_remote	*remote;
 	int			cpu;
 	bool			snapshot;
 	struct list_head	node;
-	wait_queue_head_t	wait;
-	atomic_t		kicks;
-	atomic_t		blocked;
-	struct hyptrace_watermark mark;
-	atomic_t		mappings;
-
-	spinlock_t		timer_lock;
-	struct hrtimer		timer;
-	u32			latency_us;
-
-	struct mutex		lock;
-	bool			draining;
-	u64			drain_left;
-	unsigned int		next_cpu;
-	void			*spare;
-	size_t			spare_at;
-	size_t			spare_end;
 };
 
-/* main.c */
-extern struct workqueue_struct *hyptrace_wq;
+/**
+ * struct hyptrace_listener - what core announces. Each function may be NULL.
+ * @remote_changed:	a remote was registered, or its state or settings have changed
+ * @remote_gone:	a remote is being unregistered
+ * @event_changed:	an event was enabled or disabled
+ * @consumer_changed:	the process @pid began or ceased to consume the ring of @cpu, or of
+ *			all CPUs: HYPTRACE_CPU_ALL
+ * @wants_losses:	whether @lost is of use at present
+ * @lost:		events were lost on @cpu: @count since it was announced last, @total
+ *			since the load or the last clear
+ * @look_again:		what an attachment waits for may have happened
+ *
+ * Context: the control mutex of the remote is held, but for @wants_losses and @lost.
+ */
+struct hyptrace_listener {
+	void (*remote_changed)(const struct hyptrace_remote *remote);
+	void (*remote_gone)(const struct hyptrace_remote *remote);
+	void (*event_changed)(const struct hyptrace_remote *remote,
+			      const struct hyptrace_event *event);
+	void (*consumer_changed)(const struct hyptrace_remote *remote, int cpu,
+				 enum hyptrace_reader_change change, pid_t pid);
+	bool (*wants_losses)(void);
+	void (*lost)(const struct hyptrace_remote *remote, unsigned int cpu,
+		     u64 count, u64 total);
+	void (*look_again)(struct hyptrace_attachment *attachment);
+};
+
+/* announce.c: while no remote is registered */
+void hyptrace_listener_add(const struct hyptrace_listener *listener);
+void hyptrace_listener_remove(const struct hyptrace_listener *listener);
 
 /* remote.c */
+extern struct workqueue_struct *hyptrace_wq;
 extern struct mutex hyptrace_remotes_lock;
+int hyptrace_core_init(void);
+void hyptrace_core_exit(void);
 struct hyptrace_remote *hyptrace_remote_get(const char *name);
 struct hyptrace_remote *hyptrace_remote_from(unsigned long serial);
 void hyptrace_remote_put(struct hyptrace_remote *remote);
 void hyptrace_remote_names(char *names, size_t size);
-void hyptrace_remotes_listen(void);
-void hyptrace_remote_watch(struct hyptrace_remote *remote);
+void hyptrace_remotes_watch(void);
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
 					       unsigned int cpu);
 
-/* state.c: all with the control mutex held, but for attach and detach */
+/* state.c: the control mutex held */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			 enum hyptrace_mode mode, struct netlink_ext_ack *extack);
 int hyptrace_remote_unload(struct hyptrace_remote *remote,
@@ -328,34 +316,24 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			  struct netlink_ext_ack *extack);
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack);
+int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
+			     struct netlink_ext_ack *extack);
+void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode mode);
 int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 			       struct netlink_ext_ack *extack);
-int hyptrace_remote_attach(struct hyptrace_remote *remote,
-			   struct hyptrace_file *file, int cpu);
-void hyptrace_remote_detach(struct hyptrace_remote *remote,
-			    struct hyptrace_file *file);
-void hyptrace_remote_retire(struct hyptrace_remote *remote);
 
 /* resize.c: the control mutex held */
 int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			   struct netlink_ext_ack *extack);
 
-/* buffer.c */
-unsigned long hyptrace_buffer_nr_pages(u64 size);
-int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
-void hyptrace_buffer_free(struct hyptrace_buffer *buf);
-void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
-
-/* giveback.c: the control mutex held */
-void hyptrace_giveback_init(struct hyptrace_remote *remote);
-int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
-		      int (*op)(struct hyptrace_buffer *buf, void *priv));
-int hyptrace_giveback_wait(struct hyptrace_remote *remote);
-void hyptrace_giveback_finish(struct hyptrace_remote *remote);
+/* attach.c: the control mutex not held */
+int hyptrace_remote_attach(struct hyptrace_remote *remote,
+			   struct hyptrace_attachment *attachment, int cpu);
+void hyptrace_remote_detach(struct hyptrace_attachment *attachment);
+struct hyptrace_remote *
+hyptrace_attachment_remote(const struct hyptrace_attachment *attachment);
 
 /* event.c */
-int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
-			 const struct hyptrace_event **events);
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,
 						 const char *name);
 int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
@@ -377,100 +355,22 @@ const char *hyptrace_symbols_of(const char *print_fmt, const char *field);
 const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol);
 
 /* reader.c */
-int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
-void hyptrace_reader_destroy(struct hyptrace_reader *reader);
-void hyptrace_reader_load(struct hyptrace_reader *reader,
-			  const struct hyptrace_ring_pages *ring,
-			  struct hyptrace_map_meta *user_meta);
-void hyptrace_reader_unload(struct hyptrace_reader *reader);
-int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
-			  struct hyptrace_ring_pages *new);
+struct hyptrace_subbuf;
+
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost);
 int hyptrace_reader_advance(struct hyptrace_reader *reader);
 int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity);
-int hyptrace_reader_clear(struct hyptrace_reader *reader);
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
 			   struct hyptrace_counts *counts);
-bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
-
-/**
- * struct hyptrace_look - what a look at a ring has found
- * @in_page:	bytes in the reader's page that were not delivered
- * @in_ring:	bytes in the other sub-buffers
- * @nr_subbufs:	how many of these have data
- */
-struct hyptrace_look {
-	u32	in_page;
-	u64	in_ring;
-	u32	nr_subbufs;
-};
 
 /* look.c */
-void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 			      const struct hyptrace_watermark *mark);
 
-/* map.c */
-struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);
-void hyptrace_user_meta_free(struct hyptrace_map_meta *user);
-void hyptrace_user_meta_update(struct hyptrace_reader *reader);
-void hyptrace_user_meta_hide(struct hyptrace_reader *reader);
-int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma);
-void hyptrace_reader_mapping_opened(struct hyptrace_reader *reader);
-void hyptrace_reader_mapping_closed(struct hyptrace_reader *reader);
-int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader);
-void hyptrace_reader_allow_mapping(struct hyptrace_reader *reader);
+/* user_meta.c: @map_lock of the reader held */
+struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
+				       unsigned long index);
+unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader);
 
-/* chardev.c */
-int hyptrace_chardev_register(void);
-void hyptrace_chardev_unregister(void);
-struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace_file *file);
-
-/* wait.c */
-void hyptrace_file_wait_init(struct hyptrace_file *file);
-void hyptrace_file_wait_exit(struct hyptrace_file *file);
-void hyptrace_file_kick(struct hyptrace_file *file);
-bool hyptrace_file_has_data(const struct hyptrace_file *file,
-			    const struct hyptrace_remote *remote,
-			    const struct hyptrace_watermark *mark);
-int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup);
-void hyptrace_file_rearm_timer(struct hyptrace_file *file);
-int hyptrace_file_sleep(struct hyptrace_file *file, int kicks);
-__poll_t hyptrace_file_poll(struct file *filp, poll_table *wait);
-
-/* read.c */
-ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, loff_t *pos);
-ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_inode_info *pipe,
-				  size_t count, unsigned int flags);
-
-/* netlink.c */
-int hyptrace_netlink_register(void);
-void hyptrace_netlink_unregister(void);
-
-/* message.c: what goes into messages */
-int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote);
-int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		      unsigned int cpu);
-int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			const struct hyptrace_event *event);
-
-/* notify.c: the control mutex held */
-unsigned int hyptrace_notify_changes(void);
-bool hyptrace_notify_wanted(void);
-void hyptrace_notify_remote(const struct hyptrace_remote *remote);
-void hyptrace_notify_remote_gone(const struct hyptrace_remote *remote);
-void hyptrace_notify_event(const struct hyptrace_remote *remote,
-			   const struct hyptrace_event *event);
-void hyptrace_notify_reader(const struct hyptrace_remote *remote, int cpu,
-			    enum hyptrace_reader_change change, pid_t pid);
-void hyptrace_notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
-			  u64 count, u64 total);
-
-/* debugfs.c */
-void hyptrace_debugfs_init(void);
-void hyptrace_debugfs_exit(void);
-void hyptrace_debugfs_add(struct hyptrace_remote *remote);
-void hyptrace_debugfs_remove(struct hyptrace_remote *remote);
-
-#endif /* __HYPTRACE_INTERNAL_H */
+#endif /* __HYPTRACE_CORE_H */

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The remotes: registering, finding, and letting go of them. For modules that
- * have a remote, and for chardev.c and netlink.c, which look one up.
+ * have a remote, and for device/ and netlink/, which look one up.
  */
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/init.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "internal.h"
 
-/* The outermost lock: see internal.h. */
+/* For work that may take long, or sleep. */
+struct workqueue_struct *hyptrace_wq;
+
+/* The outermost lock: see core.h. */
 DEFINE_MUTEX(hyptrace_remotes_lock);
 
 /* In the order of their serials. Protected by hyptrace_remotes_lock. */
@@ -114,15 +118,15 @@ void hyptrace_remote_names(char *names, size_t size)
  */
 void hyptrace_remote_watch(struct hyptrace_remote *remote)
 {
-	if (hyptrace_notify_wanted())
+	if (hyptrace_losses_wanted())
 		queue_delayed_work(hyptrace_wq, &remote->loss_work,
 				   msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
 }
 
 /**
- * hyptrace_remotes_listen - somebody has begun to listen to notifications
+ * hyptrace_remotes_watch - watch for losses of all remotes: a listener wants them now
  */
-void hyptrace_remotes_listen(void)
+void hyptrace_remotes_watch(void)
 {
 	struct hyptrace_remote *remote;
 
@@ -170,11 +174,11 @@ static void loss_work(struct work_struct *work)
 	u64 count, total;
 	unsigned int cpu;
 
-	if (!hyptrace_notify_wanted())
+	if (!hyptrace_losses_wanted())
 		return;
 	for_each_possible_cpu(cpu) {
 		if (hyptrace_reader_losses(remote->readers[cpu], &count, &total))
-			hyptrace_notify_loss(remote, cpu, count, total);
+			hyptrace_announce_loss(remote, cpu, count, total);
 	}
 	if (hyptrace_remote_is_tracing(remote))
 		hyptrace_remote_watch(remote);
@@ -227,7 +231,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	mutex_init(&remote->control);
 	init_rwsem(&remote->marking);
 	INIT_LIST_HEAD(&remote->node);
-	INIT_LIST_HEAD(&remote->files);
+	INIT_LIST_HEAD(&remote->attached);
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
 	hyptrace_giveback_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
@@ -306,7 +310,7 @@ struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_de
 	list_add_tail(&remote->node, &remotes);
 	hyptrace_debugfs_add(remote);
 	scoped_guard(mutex, &remote->control)
-		hyptrace_notify_remote(remote);
+		hyptrace_announce_remote(remote);
 	return remote;
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_register);
@@ -334,3 +338,26 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 	hyptrace_remote_put(remote);
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);
+
+/**
+ * hyptrace_core_init - make ready for remotes
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init hyptrace_core_init(void)
+{
+	hyptrace_wq = alloc_workqueue("hyptrace", WQ_UNBOUND, 0);
+	if (!hyptrace_wq)
+		return -ENOMEM;
+	hyptrace_debugfs_init();
+	return 0;
+}
+
+/**
+ * hyptrace_core_exit - undo hyptrace_core_init(); no remote is registered
+ */
+void hyptrace_core_exit(void)
+{
+	hyptrace_debugfs_exit();
+	destroy_workqueue(hyptrace_wq);
+}

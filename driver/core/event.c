@@ -172,7 +172,7 @@ int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
 	remote->enabled ^= change;
 	for (i = 0; i < remote->nr_events; i++) {
 		if (change & BIT_ULL(remote->events[i]->id))
-			hyptrace_notify_event(remote, remote->events[i]);
+			hyptrace_announce_event(remote, remote->events[i]);
 	}
 	return 0;
 }

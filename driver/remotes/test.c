@@ -13,7 +13,7 @@
 #include <linux/workqueue.h>
 
 #define HYPTRACE_ENV_MODULE
-#include "../hyp/ring.h"
+#include "../../hyp/ring.h"
 
 #include "hyp_events.h"
 #include "writer.h"

@@ -11,8 +11,8 @@
 #include <linux/poll.h>
 #include <linux/wait.h>
 
-#include "compat.h"
-#include "internal.h"
+#include "../compat.h"
+#include "device.h"
 
 /* So much of the latency a look may come earlier, together with other timers. */
 #define SLACK	8
@@ -33,6 +33,13 @@ void hyptrace_file_kick(struct hyptrace_file *file)
 	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
 
+/* Of a descriptor of one CPU */
+static struct hyptrace_reader *reader_of(const struct hyptrace_file *file,
+					 const struct hyptrace_remote *remote)
+{
+	return hyptrace_remote_reader(remote, file->attachment.cpu);
+}
+
 /**
  * hyptrace_file_has_data - whether there is as much to read as is waited for
  * @file:	attached to @remote
@@ -49,8 +56,8 @@ bool hyptrace_file_has_data(const struct hyptrace_file *file,
 
 	if (READ_ONCE(file->spare_at) < READ_ONCE(file->spare_end))
 		return true;
-	if (file->cpu != HYPTRACE_CPU_ALL)
-		return hyptrace_reader_has_data(hyptrace_remote_reader(remote, file->cpu), mark);
+	if (file->attachment.cpu != HYPTRACE_CPU_ALL)
+		return hyptrace_reader_has_data(reader_of(file, remote), mark);
 	for_each_possible_cpu(cpu) {
 		if (hyptrace_reader_has_data(hyptrace_remote_reader(remote, cpu), mark))
 			return true;

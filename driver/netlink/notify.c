@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notifications: the multicast group of the netlink family. Each is sent after
- * the change that it tells of, in the order of the changes: all but losses with
- * the control mutex of the remote held. Called by state.c, event.c, remote.c and
- * control.c.
+ * Notifications: what core announces goes to the multicast group of the netlink family,
+ * after the change that it is about and in the order of the changes: core holds the
+ * control mutex of the remote, but for losses.
  *
  * One that cannot be sent for want of memory is not: listeners see that by
  * ENOBUFS, as with all of netlink.
@@ -11,8 +10,7 @@
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
-#include "internal.h"
-#include "netlink_gen.h"
+#include "netlink.h"
 
 /* What a dump may tell has changed so often: see hyptrace_notify_changes(). */
 static atomic_t changes = ATOMIC_INIT(1);
@@ -30,12 +28,7 @@ unsigned int hyptrace_notify_changes(void)
 	return atomic_read(&changes);
 }
 
-/**
- * hyptrace_notify_wanted - whether anybody listens
- *
- * Return: true if so.
- */
-bool hyptrace_notify_wanted(void)
+static bool is_wanted(void)
 {
 	return genl_has_listeners(&hyptrace_nl_family, &init_net, HYPTRACE_NLGRP_NOTIFY);
 }
@@ -44,7 +37,7 @@ static struct sk_buff *begin(u8 cmd, void **header)
 {
 	struct sk_buff *skb;
 
-	if (!hyptrace_notify_wanted())
+	if (!is_wanted())
 		return NULL;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!skb)
@@ -78,11 +71,7 @@ static void end(struct sk_buff *skb, void *header, int err)
 	genlmsg_multicast(&hyptrace_nl_family, skb, 0, HYPTRACE_NLGRP_NOTIFY, GFP_KERNEL);
 }
 
-/**
- * hyptrace_notify_remote - a remote came or changed in state or settings
- * @remote:	control mutex held
- */
-void hyptrace_notify_remote(const struct hyptrace_remote *remote)
+static void notify_remote(const struct hyptrace_remote *remote)
 {
 	void *header;
 	struct sk_buff *skb = begin_change(HYPTRACE_CMD_REMOTE_NTF, &header);
@@ -91,11 +80,7 @@ void hyptrace_notify_remote(const struct hyptrace_remote *remote)
 		end(skb, header, hyptrace_fill_remote(skb, remote));
 }
 
-/**
- * hyptrace_notify_remote_gone - a remote is not there any more
- * @remote:	control mutex held
- */
-void hyptrace_notify_remote_gone(const struct hyptrace_remote *remote)
+static void notify_remote_gone(const struct hyptrace_remote *remote)
 {
 	void *header;
 	struct sk_buff *skb = begin_change(HYPTRACE_CMD_REMOTE_DEL_NTF, &header);
@@ -104,13 +89,8 @@ void hyptrace_notify_remote_gone(const struct hyptrace_remote *remote)
 		end(skb, header, nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name));
 }
 
-/**
- * hyptrace_notify_event - an event was enabled or disabled
- * @remote:	control mutex held
- * @event:	which one
- */
-void hyptrace_notify_event(const struct hyptrace_remote *remote,
-			   const struct hyptrace_event *event)
+static void notify_event(const struct hyptrace_remote *remote,
+			 const struct hyptrace_event *event)
 {
 	void *header;
 	struct sk_buff *skb = begin_change(HYPTRACE_CMD_EVENT_NTF, &header);
@@ -124,15 +104,8 @@ void hyptrace_notify_event(const struct hyptrace_remote *remote,
 			       !!(remote->enabled & BIT_ULL(event->id))));
 }
 
-/**
- * hyptrace_notify_reader - a consumer came or left
- * @remote:	control mutex held
- * @cpu:	of whose ring, or HYPTRACE_CPU_ALL: of all possible CPUs
- * @change:	what it did
- * @pid:	its process
- */
-void hyptrace_notify_reader(const struct hyptrace_remote *remote, int cpu,
-			    enum hyptrace_reader_change change, pid_t pid)
+static void notify_reader(const struct hyptrace_remote *remote, int cpu,
+			  enum hyptrace_reader_change change, pid_t pid)
 {
 	void *header;
 	struct sk_buff *skb = begin_change(HYPTRACE_CMD_READER_NTF, &header);
@@ -146,15 +119,8 @@ void hyptrace_notify_reader(const struct hyptrace_remote *remote, int cpu,
 		    nla_put_u32(skb, HYPTRACE_A_READER_PID, pid));
 }
 
-/**
- * hyptrace_notify_loss - events were lost
- * @remote:	no lock needed
- * @cpu:	which could not write them
- * @count:	how many since the last such notification
- * @total:	how many since the load or the last clear
- */
-void hyptrace_notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
-			  u64 count, u64 total)
+static void notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
+			u64 count, u64 total)
 {
 	void *header;
 	struct sk_buff *skb = begin(HYPTRACE_CMD_LOSS_NTF, &header);
@@ -167,4 +133,29 @@ void hyptrace_notify_loss(const struct hyptrace_remote *remote, unsigned int cpu
 				      HYPTRACE_A_LOSS_PAD) ||
 		    nla_put_u64_64bit(skb, HYPTRACE_A_LOSS_TOTAL, total,
 				      HYPTRACE_A_LOSS_PAD));
+}
+
+static const struct hyptrace_listener listener = {
+	.remote_changed		= notify_remote,
+	.remote_gone		= notify_remote_gone,
+	.event_changed		= notify_event,
+	.consumer_changed	= notify_reader,
+	.wants_losses		= is_wanted,
+	.lost			= notify_loss,
+};
+
+/**
+ * hyptrace_notify_init - notify of what core announces from here on
+ */
+void hyptrace_notify_init(void)
+{
+	hyptrace_listener_add(&listener);
+}
+
+/**
+ * hyptrace_notify_exit - undo hyptrace_notify_init()
+ */
+void hyptrace_notify_exit(void)
+{
+	hyptrace_listener_remove(&listener);
 }

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 #include "writer.h"
 
 /* So many selftest events are written without letting interrupts in. */

@@ -7,7 +7,6 @@
 #include <linux/sizes.h>
 #include <net/genetlink.h>
 
-#include "internal.h"
 #include "netlink.h"
 
 /* Room for one event with many names of values */

@@ -6,8 +6,8 @@
 #ifndef __HYPTRACE_HYP_EVENTS_H
 #define __HYPTRACE_HYP_EVENTS_H
 
-#include "../hyp/abi.h"
-#include "remote_event.h"
+#include "../../hyp/abi.h"
+#include "../core/remote_event.h"
 
 #define HE_PROTO(...)
 #define HE_STRUCT(fields)	RE_STRUCT(fields)
@@ -18,24 +18,24 @@
 #define HYP_EVENT(name, proto, fields, assign, printk)	HYPTRACE_EVENT_##name,
 enum {
 	HYPTRACE_EVENT_NONE,
-#include "../hyp/events.h"
+#include "../../hyp/events.h"
 };
 
 #undef HYP_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
 	REMOTE_EVENT(name, HYPTRACE_EVENT_##name, fields, printk);
-#include "../hyp/events.h"
+#include "../../hyp/events.h"
 
 #undef HYP_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	hyptrace_event_##name,
 static const hyptrace_event_fn hyp_events[] = {
-#include "../hyp/events.h"
+#include "../../hyp/events.h"
 };
 
 #undef HYP_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
 static const char hyp_event_list[] =
-#include "../hyp/events.h"
+#include "../../hyp/events.h"
 	;
 #undef HYP_EVENT
 

@@ -11,7 +11,6 @@
 #include <linux/security.h>
 #include <net/genetlink.h>
 
-#include "internal.h"
 #include "netlink.h"
 
 static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
@@ -176,7 +175,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 
 static void listen(struct work_struct *work)
 {
-	hyptrace_remotes_listen();
+	hyptrace_remotes_watch();
 }
 
 static DECLARE_DELAYED_WORK(listen_work, listen);
@@ -203,10 +202,15 @@ static const struct genl_multicast_group groups[] = {
  */
 int __init hyptrace_netlink_register(void)
 {
+	int err;
+
 	hyptrace_nl_family.mcgrps = groups;
 	hyptrace_nl_family.n_mcgrps = ARRAY_SIZE(groups);
 	hyptrace_nl_family.bind = bind;
-	return genl_register_family(&hyptrace_nl_family);
+	err = genl_register_family(&hyptrace_nl_family);
+	if (!err)
+		hyptrace_notify_init();
+	return err;
 }
 
 /**
@@ -214,6 +218,7 @@ int __init hyptrace_netlink_register(void)
  */
 void hyptrace_netlink_unregister(void)
 {
+	hyptrace_notify_exit();
 	genl_unregister_family(&hyptrace_nl_family);
 	cancel_delayed_work_sync(&listen_work);
 }

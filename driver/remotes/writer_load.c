@@ -7,7 +7,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 #include "writer.h"
 
 #define ENTRIES_PER_TABLE	HYPTRACE_ENTRIES_PER_TABLE(PAGE_SIZE)

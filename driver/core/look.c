@@ -7,7 +7,7 @@
 #include <linux/spinlock.h>
 
 #include "internal.h"
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 
 static u32 committed(const struct hyptrace_ring_pages *ring, u32 id)
 {

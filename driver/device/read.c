@@ -15,11 +15,12 @@
 #include <linux/splice.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "../core/subbuf.h"
+#include "device.h"
 
 static bool is_of_all_cpus(const struct hyptrace_file *file)
 {
-	return file->cpu == HYPTRACE_CPU_ALL;
+	return file->attachment.cpu == HYPTRACE_CPU_ALL;
 }
 
 /*
@@ -29,20 +30,21 @@ static bool is_of_all_cpus(const struct hyptrace_file *file)
  */
 static int begin(struct hyptrace_file *file, bool nonblock)
 {
+	struct hyptrace_reader *reader;
 	u64 there = 0, capacity = 0;
 	unsigned int cpu;
 	int err;
 
 	for_each_possible_cpu(cpu) {
-		if (!is_of_all_cpus(file) && file->cpu != cpu)
+		if (!is_of_all_cpus(file) && file->attachment.cpu != cpu)
 			continue;
-		err = hyptrace_reader_begin(hyptrace_remote_reader(file->remote, cpu), &there,
-					    &capacity);
+		reader = hyptrace_remote_reader(file->attachment.remote, cpu);
+		err = hyptrace_reader_begin(reader, &there, &capacity);
 		if (err)
 			return err;
 	}
 	/* A ring that is not written ends by itself. */
-	if (!nonblock || !hyptrace_remote_is_tracing(file->remote)) {
+	if (!nonblock || !hyptrace_remote_is_tracing(file->attachment.remote)) {
 		WRITE_ONCE(file->draining, false);
 	} else if (!READ_ONCE(file->draining)) {
 		WRITE_ONCE(file->draining, true);
@@ -78,7 +80,7 @@ static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 
 	for (i = 0; i < nr_cpu_ids; i++) {
 		cpu = (file->next_cpu + i) % nr_cpu_ids;
-		reader = hyptrace_remote_reader(file->remote, cpu);
+		reader = hyptrace_remote_reader(file->attachment.remote, cpu);
 		if (!reader)
 			continue;
 		err = hyptrace_reader_take(reader, to, &lost);
@@ -97,9 +99,11 @@ static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 
 static int take_of_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 {
+	struct hyptrace_reader *reader;
 	u64 lost;
 
-	return hyptrace_reader_take(hyptrace_remote_reader(file->remote, file->cpu), to, &lost);
+	reader = hyptrace_remote_reader(file->attachment.remote, file->attachment.cpu);
+	return hyptrace_reader_take(reader, to, &lost);
 }
 
 static int take(struct hyptrace_file *file)
@@ -215,7 +219,7 @@ static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bo
 {
 	while (req->count) {
 		int kicks = atomic_read(&file->kicks);
-		bool tracing = hyptrace_remote_is_tracing(file->remote);
+		bool tracing = hyptrace_remote_is_tracing(file->attachment.remote);
 		ssize_t done = deliver_present(file, req, nonblock);
 		int err;
 
@@ -239,7 +243,7 @@ static int check_consumer(const struct hyptrace_file *file)
 {
 	if (!hyptrace_file_remote(file))
 		return -ENOTCONN;
-	return file->snapshot ? -EOPNOTSUPP : 0;
+	return file->attachment.snapshot ? -EOPNOTSUPP : 0;
 }
 
 /**

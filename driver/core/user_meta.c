@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CPU's ring in user space: the meta page, and mapping. Called by reader.c,
- * state.c, resize.c and chardev.c.
+ * What user space sees of a CPU's ring in a mapping: which pages, and the meta page.
+ * Called by reader.c, state.c, resize.c, and device/map.c.
  *
  * The layout and the ids are those of the kernel's own ring-buffer mapping: on
  * a fresh ring the reader's sub-buffer is 0 and the first to be written is 1.
@@ -10,9 +10,9 @@
 #include <linux/slab.h>
 #include <linux/trace_mmap.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "internal.h"
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 
 #define META_PAGES	1
 
@@ -22,9 +22,34 @@ static u32 user_id(const struct hyptrace_ring_pages *ring, u32 id)
 	return (id + 1) % ring->nr_pages;
 }
 
-static struct page *user_page(const struct hyptrace_ring_pages *ring, u32 user_id)
+/**
+ * hyptrace_reader_nr_user_pages - how many pages a mapping of a ring can have
+ * @reader:	its map_lock held
+ *
+ * Return: the number; 0 while unloaded.
+ */
+unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader)
 {
-	return ring->pages[user_id ? user_id - 1 : ring->nr_pages - 1];
+	return reader->ring ? META_PAGES + (unsigned long)reader->ring->nr_pages : 0;
+}
+
+/**
+ * hyptrace_reader_user_page - a page of a ring, as user space counts them
+ * @reader:	its map_lock held
+ * @index:	below hyptrace_reader_nr_user_pages(): the meta page, then the sub-buffers
+ *		by their ids in user space
+ *
+ * Return: the page.
+ */
+struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
+				       unsigned long index)
+{
+	const struct hyptrace_ring_pages *ring = reader->ring;
+
+	if (index < META_PAGES)
+		return virt_to_page(reader->user_meta);
+	index -= META_PAGES;
+	return ring->pages[index ? index - 1 : ring->nr_pages - 1];
 }
 
 /**
@@ -101,72 +126,6 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	smp_store_release(&map->next_lost, reader->next_lost);
 	/* (K) pairs with the acquire of who looks on: nothing of the sub-buffer before */
 	smp_store_release(&map->begin, user_begin(reader));
-}
-
-/**
- * hyptrace_reader_map - map a ring into user space
- * @reader:	of the CPU; mmap_lock held, and no lock of ours
- * @vma:	from page 0 the meta page, then the sub-buffers by their user ids
- *
- * Return: 0; -EPERM for a mapping that is writable, executable or private,
- * -EINVAL for a range that is not all there, -ENODEV when the ring is gone,
- * -EBUSY while it is being resized, -ENOMEM.
- */
-int hyptrace_reader_map(struct hyptrace_reader *reader, struct vm_area_struct *vma)
-{
-	unsigned long nr = vma_pages(vma), first = vma->vm_pgoff, there, i;
-	struct page **pages;
-	int err;
-
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC) || !(vma->vm_flags & VM_MAYSHARE))
-		return -EPERM;
-
-	guard(mutex)(&reader->map_lock);
-	if (!reader->ring)
-		return -ENODEV;
-	if (reader->resizing)
-		return -EBUSY;
-	there = META_PAGES + (unsigned long)reader->ring->nr_pages;
-	if (first >= there || nr > there - first)
-		return -EINVAL;
-
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_MIXEDMAP,
-		     VM_MAYWRITE | VM_MAYEXEC);
-
-	pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
-	if (!pages)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		if (first + i < META_PAGES)
-			pages[i] = virt_to_page(reader->user_meta);
-		else
-			pages[i] = user_page(reader->ring, first + i - META_PAGES);
-	}
-	err = vm_insert_pages(vma, vma->vm_start, pages, &nr);
-	kvfree(pages);
-	if (!err)
-		reader->mappings++;
-	return err;
-}
-
-/**
- * hyptrace_reader_mapping_opened - a mapping was cut in two
- * @reader:	of the CPU; mmap_lock held, and no lock of ours
- */
-void hyptrace_reader_mapping_opened(struct hyptrace_reader *reader)
-{
-	guard(mutex)(&reader->map_lock);
-	reader->mappings++;
-}
-
-/**
- * hyptrace_reader_mapping_closed - a mapping, or a part of one, is gone
- * @reader:	as above
- */
-void hyptrace_reader_mapping_closed(struct hyptrace_reader *reader)
-{
-	guard(mutex)(&reader->map_lock);
-	reader->mappings--;
 }
 
 /**

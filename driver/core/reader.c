@@ -27,7 +27,7 @@
 #include <linux/string.h>
 
 #include "internal.h"
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 
 /*
  * A swap gives a page with events in it, and one that was refused since the

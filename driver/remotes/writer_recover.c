@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 #include "writer.h"
 
 /* No ring needs more calls: each call handles at least one page. */

@@ -2,7 +2,7 @@
 /*
  * /sys/kernel/debug/hyptrace/REMOTE/cpuN: the state of a ring, as the driver
  * sees it; and REMOTE/calls: how often the driver has called the writer. For people
- * who debug hyptrace itself; no interface. Called by main.c and remote.c.
+ * who debug hyptrace itself; no interface. Called by remote.c.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>
@@ -11,7 +11,7 @@
 #include <linux/seq_file.h>
 
 #include "internal.h"
-#include "../hyp/abi.h"
+#include "../../hyp/abi.h"
 
 static struct dentry *root;
 

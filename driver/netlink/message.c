@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <net/netlink.h>
 
-#include "internal.h"
+#include "netlink.h"
 
 /**
  * hyptrace_fill_remote - a remote, its state and settings
@@ -37,7 +37,7 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_SUBBUFS, remote->nr_pages) ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_CPUS, num_possible_cpus()) ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_EVENTS, remote->nr_events) ||
-	    nla_put_u32(skb, HYPTRACE_A_REMOTE_READERS, remote->nr_files) ||
+	    nla_put_u32(skb, HYPTRACE_A_REMOTE_READERS, remote->nr_attached) ||
 	    nla_put_string(skb, HYPTRACE_A_REMOTE_CLOCK, "boot") ||
 	    nla_put_u8(skb, HYPTRACE_A_REMOTE_PROTECTED, desc->protected))
 		return -EMSGSIZE;

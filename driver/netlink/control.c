@@ -10,7 +10,6 @@
 #include <linux/smp.h>
 #include <net/genetlink.h>
 
-#include "internal.h"
 #include "netlink.h"
 
 /* A request to write many events can be interrupted after so many. */
@@ -146,42 +145,28 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 	return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
 }
 
-static int set_rate(struct genl_info *info, struct hyptrace_remote *remote)
-{
-	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_RATE];
-	int err;
-
-	if (!attr)
-		return 0;
-	err = remote->desc->ops->set_rate(nla_get_u32(attr), remote->desc->priv);
-	if (err)
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
-					"the remote refuses the rate (error %d)", -err);
-	else
-		remote->rate = nla_get_u32(attr);
-	return err;
-}
-
 int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
-	u32 rate = remote->rate;
+	struct nlattr *rate = info->attrs[HYPTRACE_A_CONTROL_RATE];
+	u32 rate_before = remote->rate;
 	int err;
 
 	err = check_settings(info, remote);
 	if (err)
 		return err;
-	err = set_rate(info, remote);
-	if (err)
-		return err;
+	if (rate) {
+		err = hyptrace_remote_set_rate(remote, nla_get_u32(rate), info->extack);
+		if (err)
+			return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_RATE);
+	}
 	err = hyptrace_remote_resize(remote, asked_size(info, remote), info->extack);
 	if (err) {
-		if (rate != remote->rate && !remote->desc->ops->set_rate(rate, remote->desc->priv))
-			remote->rate = rate;
+		if (rate)
+			hyptrace_remote_set_rate(remote, rate_before, NULL);
 		return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
 	}
-	remote->mode = asked_mode(info, remote);
-	hyptrace_notify_remote(remote);
+	hyptrace_remote_set_mode(remote, asked_mode(info, remote));
 	return 0;
 }
 

@@ -91,7 +91,6 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
 	struct hyptrace_buffer new = { .discard = remote->buf.discard };
-	struct hyptrace_file *file;
 	int err;
 
 	err = hyptrace_buffer_alloc(&new, nr_pages);
@@ -115,10 +114,9 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	remote->nr_pages = smallest_size(remote);
 	err = finish(remote, &new, extack) ?: err;
 	if (err)
-		hyptrace_notify_remote(remote);
+		hyptrace_announce_remote(remote);
 	/* there may be as much to read now as somebody waits for */
-	list_for_each_entry(file, &remote->files, node)
-		hyptrace_file_kick(file);
+	hyptrace_announce_look(remote);
 	return err;
 }
 

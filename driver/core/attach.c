@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who reads the rings of a remote: one consumer for each ring, and any number of
+ * observers. Called by device/, and by state.c when a remote is unregistered.
+ */
+#include <linux/cleanup.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "internal.h"
+
+/**
+ * hyptrace_attachment_remote - what is attached to
+ * @attachment:	no lock needed
+ *
+ * Return: the remote, which stays as long as @attachment; or NULL.
+ */
+struct hyptrace_remote *
+hyptrace_attachment_remote(const struct hyptrace_attachment *attachment)
+{
+	/* (G) Order remote before cpu. Pairs with (G) in hyptrace_remote_attach(). */
+	return smp_load_acquire(&attachment->remote);
+}
+
+static bool consumes_ring_of(const struct hyptrace_attachment *attachment, unsigned int cpu)
+{
+	return attachment->cpu == HYPTRACE_CPU_ALL || attachment->cpu == cpu;
+}
+
+/* @pid 0: the attachment ends. */
+static void consumers_set(struct hyptrace_remote *remote,
+			  const struct hyptrace_attachment *attachment, pid_t pid)
+{
+	unsigned int cpu;
+	pid_t was = 0;
+
+	if (attachment->snapshot)
+		return;
+	for_each_possible_cpu(cpu) {
+		if (!consumes_ring_of(attachment, cpu))
+			continue;
+		was = remote->readers[cpu]->consumer;
+		remote->readers[cpu]->consumer = pid;
+	}
+	hyptrace_announce_consumer(remote, attachment->cpu,
+				   pid ? HYPTRACE_READER_CHANGE_CAME : HYPTRACE_READER_CHANGE_LEFT,
+				   pid ? pid : was);
+}
+
+static bool has_consumer(const struct hyptrace_remote *remote, int cpu)
+{
+	unsigned int i;
+
+	for_each_possible_cpu(i) {
+		if ((cpu == HYPTRACE_CPU_ALL || cpu == i) && remote->readers[i]->consumer)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * hyptrace_remote_attach - begin to consume or to observe rings
+ * @remote:	control mutex not held
+ * @attachment:	attached to nothing. The caller has set @snapshot, and prevents
+ *		another call for it.
+ * @cpu:	whose ring, or HYPTRACE_CPU_ALL
+ *
+ * A consumer has @remote loaded if it is not; an observer has not.
+ *
+ * Return: 0; -ENODEV if the remote is being unregistered, -ENXIO if there is no such
+ * CPU, -EBUSY if a ring has a consumer already, -ENODATA if there is nothing to
+ * observe, or as hyptrace_remote_load().
+ */
+int hyptrace_remote_attach(struct hyptrace_remote *remote,
+			   struct hyptrace_attachment *attachment, int cpu)
+{
+	int err;
+
+	guard(mutex)(&remote->control);
+	if (!remote->desc)
+		return -ENODEV;
+	if (cpu != HYPTRACE_CPU_ALL && !hyptrace_remote_reader(remote, cpu))
+		return -ENXIO;
+	if (attachment->snapshot && remote->state == HYPTRACE_STATE_UNLOADED)
+		return -ENODATA;
+	if (!attachment->snapshot && has_consumer(remote, cpu))
+		return -EBUSY;
+	if (!try_module_get(remote->desc->owner))
+		return -ENODEV;
+	if (remote->state == HYPTRACE_STATE_UNLOADED) {
+		err = hyptrace_remote_load(remote, remote->size_asked, remote->mode, NULL);
+		if (err) {
+			module_put(remote->desc->owner);
+			return err;
+		}
+	}
+
+	kref_get(&remote->refs);
+	list_add_tail(&attachment->node, &remote->attached);
+	remote->nr_attached++;
+	attachment->cpu = cpu;
+	/* (G) Order cpu before remote. Pairs with (G) in hyptrace_attachment_remote(). */
+	smp_store_release(&attachment->remote, remote);
+	consumers_set(remote, attachment, task_tgid_nr(current));
+	return 0;
+}
+
+static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment)
+{
+	list_del_init(&attachment->node);
+	remote->nr_attached--;
+	consumers_set(remote, attachment, 0);
+	module_put(remote->desc->owner);
+}
+
+/**
+ * hyptrace_remote_detach - undo hyptrace_remote_attach()
+ * @attachment:	the control mutex of its remote not held. The caller must not use the
+ *		remote any more.
+ */
+void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
+{
+	struct hyptrace_remote *remote = attachment->remote;
+
+	scoped_guard(mutex, &remote->control) {
+		/* else hyptrace_remote_detach_all() has detached it */
+		if (remote->desc) {
+			detach(remote, attachment);
+			hyptrace_remote_unload_unused(remote);
+		}
+	}
+	hyptrace_remote_put(remote);
+}
+
+/**
+ * hyptrace_remote_detach_all - detach all from a remote that is being unregistered
+ * @remote:	control mutex held
+ */
+void hyptrace_remote_detach_all(struct hyptrace_remote *remote)
+{
+	struct hyptrace_attachment *attachment, *next;
+
+	list_for_each_entry_safe(attachment, next, &remote->attached, node)
+		detach(remote, attachment);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of core have for each other alone.
+ */
+#ifndef __HYPTRACE_INTERNAL_H
+#define __HYPTRACE_INTERNAL_H
+
+#include <linux/sizes.h>
+
+#include "core.h"
+#include "subbuf.h"
+
+/* The settings that a remote starts with. */
+#define HYPTRACE_DEFAULT_SIZE		SZ_1M
+#define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
+
+/* The smallest ring: two sub-buffers, and the reader's. */
+#define HYPTRACE_MIN_SUBBUFS		2
+
+/* announce.c: see struct hyptrace_listener */
+void hyptrace_announce_remote(const struct hyptrace_remote *remote);
+void hyptrace_announce_remote_gone(const struct hyptrace_remote *remote);
+void hyptrace_announce_event(const struct hyptrace_remote *remote,
+			     const struct hyptrace_event *event);
+void hyptrace_announce_consumer(const struct hyptrace_remote *remote, int cpu,
+				enum hyptrace_reader_change change, pid_t pid);
+bool hyptrace_losses_wanted(void);
+void hyptrace_announce_loss(const struct hyptrace_remote *remote, unsigned int cpu,
+			    u64 count, u64 total);
+void hyptrace_announce_look(const struct hyptrace_remote *remote);
+
+/* remote.c */
+void hyptrace_remote_watch(struct hyptrace_remote *remote);
+
+/* state.c: the control mutex held */
+void hyptrace_remote_unload_unused(struct hyptrace_remote *remote);
+void hyptrace_remote_retire(struct hyptrace_remote *remote);
+
+/* attach.c: the control mutex held */
+void hyptrace_remote_detach_all(struct hyptrace_remote *remote);
+
+/* buffer.c */
+unsigned long hyptrace_buffer_nr_pages(u64 size);
+int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
+void hyptrace_buffer_free(struct hyptrace_buffer *buf);
+void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
+
+/* giveback.c: the control mutex held */
+void hyptrace_giveback_init(struct hyptrace_remote *remote);
+int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
+		      int (*op)(struct hyptrace_buffer *buf, void *priv));
+int hyptrace_giveback_wait(struct hyptrace_remote *remote);
+void hyptrace_giveback_finish(struct hyptrace_remote *remote);
+
+/* event.c */
+int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
+			 const struct hyptrace_event **events);
+
+/* reader.c */
+int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
+void hyptrace_reader_destroy(struct hyptrace_reader *reader);
+void hyptrace_reader_load(struct hyptrace_reader *reader,
+			  const struct hyptrace_ring_pages *ring,
+			  struct hyptrace_map_meta *user_meta);
+void hyptrace_reader_unload(struct hyptrace_reader *reader);
+int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
+			  struct hyptrace_ring_pages *new);
+int hyptrace_reader_clear(struct hyptrace_reader *reader);
+bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
+
+/**
+ * struct hyptrace_look - what a look at a ring has found
+ * @in_page:	bytes in the reader's page that were not delivered
+ * @in_ring:	bytes in the other sub-buffers
+ * @nr_subbufs:	how many of these have data
+ */
+struct hyptrace_look {
+	u32	in_page;
+	u64	in_ring;
+	u32	nr_subbufs;
+};
+
+/* look.c */
+void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
+
+/* user_meta.c */
+struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);
+void hyptrace_user_meta_free(struct hyptrace_map_meta *user);
+void hyptrace_user_meta_update(struct hyptrace_reader *reader);
+void hyptrace_user_meta_hide(struct hyptrace_reader *reader);
+int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader);
+void hyptrace_reader_allow_mapping(struct hyptrace_reader *reader);
+
+/* debugfs.c */
+void hyptrace_debugfs_init(void);
+void hyptrace_debugfs_exit(void);
+void hyptrace_debugfs_add(struct hyptrace_remote *remote);
+void hyptrace_debugfs_remove(struct hyptrace_remote *remote);
+
+#endif /* __HYPTRACE_INTERNAL_H */
