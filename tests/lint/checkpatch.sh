@@ -15,7 +15,7 @@ checkpatch_ignored=(
 	# One source for several kernels is what it is for.
 	'driver/compat.h|LINUX_VERSION_CODE,CONSTANT_COMPARISON'
 	# What each lock protects stands at the top, with the order of locks.
-	'driver/internal.h|UNCOMMENTED_DEFINITION'
+	'driver/core/core.h driver/device/device.h|UNCOMMENTED_DEFINITION'
 	# The list of events is included again and again, each time with another meaning of its macros: some arguments
 	# stay unused then, and declarations are no statement. An event is written as a table.
 	'hyp/events.h|OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO'

@@ -49,7 +49,9 @@ build()
 		test "$code" = 0 -a -f "$2/hyptrace.ko" -a -f "$2/hyptrace_test.ko"
 	result "hyptrace_test.ko finds the core that it needs" needs_core "$2"
 	result "no warning with W=1" has_no_warning "$2/log"
-	[[ ! -f $2/hyptrace.ko ]] || build_test_modules "$1" "$2"
+	[[ -f $2/hyptrace.ko ]] || return 0
+	result "rooms include and call only what the list of arrows allows" "$here/rooms.sh" "$2"
+	build_test_modules "$1" "$2"
 }
 
 # build_test_modules VERSION FOLDER: remotes that only tests use

@@ -99,7 +99,7 @@ static uint64_t begin_of(const struct hyptrace_reader *reader)
 
 	/*
 	 * (K) Order begin before reader.read. Pairs with (K) in
-	 * driver/device/map.c:hyptrace_user_meta_update().
+	 * driver/core/user_meta.c:hyptrace_user_meta_update().
 	 */
 	return __atomic_load_n(&meta->begin, __ATOMIC_ACQUIRE);
 }
@@ -320,7 +320,7 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 	const struct hyptrace_map_meta *meta = (const void *)reader->meta;
 	/*
 	 * (L) Order next_lost before reader.id. Pairs with (L) in
-	 * driver/device/map.c:hyptrace_user_meta_update().
+	 * driver/core/user_meta.c:hyptrace_user_meta_update().
 	 */
 	uint64_t next_lost = __atomic_load_n(&meta->next_lost, __ATOMIC_ACQUIRE);
 	uint64_t now = reader_ts(reader);
@@ -360,7 +360,7 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 	int ret;
 
 	snap->begin = begin_of(reader);
-	/* (L) Order reader.read before reader.id. Pairs with driver/device/map.c likewise. */
+	/* (L) Order reader.read before reader.id. Pairs with driver/core/user_meta.c likewise. */
 	snap->read = __atomic_load_n(&reader->meta->reader.read, __ATOMIC_ACQUIRE);
 	snap->reader_ts = reader_ts(reader);
 	if (!find_newest(reader, snap->begin, &newest))
