@@ -35,7 +35,7 @@ tap()
 		"ok "*) ((++seen, ++passed)) ;;
 		"# === ended "*) code=${line##* } ;;
 		esac
-	done < <(timeout -k 5 "${TEST_TIMEOUT:-600}" "$@" 2>&1; echo "# === ended $?")
+	done < <(code=0; timeout -k 5 "${TEST_TIMEOUT:-600}" "$@" 2>&1 || code=$?; echo "# === ended $code")
 	if [[ -z $plan ]]; then
 		echo "not ok # $name did not say how many tests there are"
 		((++failed))

@@ -86,7 +86,7 @@ TEST_F(dev, sizes)
 	request.surplus[15] = 1ULL << 63;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
 	request.surplus[15] = 0;
-	request.surplus[0] = 1;
+	*(uint8_t *)request.surplus = 1;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
 	request.attach.size = sizeof(request.attach) + 1;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
