@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the supported kernels differ, and nothing else. For all of driver/.
+ * Differences between the supported kernels. Included by any file of driver/.
  */
 #ifndef __HYPTRACE_COMPAT_H
 #define __HYPTRACE_COMPAT_H
@@ -18,7 +18,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* fields of struct trace_buffer_meta */
+/* Fields of struct trace_buffer_meta. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 #define pages_lost	Reserved1
 #define pages_touched	Reserved2

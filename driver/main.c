@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace.ko: the rooms of the driver are opened here, and closed. No remote is
- * registered meanwhile: these are modules that use this one.
+ * hyptrace.ko: init and exit of all parts of the driver. No remote is registered at either
+ * time, because each remote is a module that depends on this one.
  */
 #include <linux/init.h>
 #include <linux/module.h>

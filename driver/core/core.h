@@ -1,43 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What core offers to the other rooms of the driver: remotes, the rings of their CPUs,
- * and what happens to them. device/ and netlink/ include this, core itself through
- * internal.h. Modules with a remote include remote.h instead.
+ * The interface of core: remotes, the rings of their CPUs, and changes of both. device/
+ * and netlink/ include this header; core includes it through internal.h. A module that
+ * registers a remote includes remote.h instead.
  *
- * core calls no function of the other rooms. They listen: see struct hyptrace_listener.
+ * core calls no function of the other directories. They register a struct
+ * hyptrace_listener instead.
  *
- * Locks, in the order in which they are taken:
+ * Locks, outermost first:
  *
- *	hyptrace_remotes_lock	the list of remotes, registering and unregistering
- *	  remote->control	state, settings, enabled events, descriptors
- *	    reader->lock	one CPU's ring: its reader's page and counts
- *	    remote->marking	for reading while selftest events are written, without
- *				the control mutex; for writing when the remote goes
+ *	hyptrace_remotes_lock	the list of remotes, and their registration
+ *	  remote->control	state, settings, enabled events, attachments
+ *	    reader->lock	one CPU's ring: its reader page and counts
+ *	    remote->marking	read: held instead of control while selftest events are
+ *				written; write: taken when the remote is unregistered
  *
- *	file->lock		device: a descriptor's attaching and its piece of a read; it
- *				is held over copies to user space, and all of the
- *				above are taken within it
+ *	file->lock		device: the attachment of a descriptor, and the sub-buffer
+ *				that read() delivers. Held during copies to user space.
+ *				All locks above are taken inside it.
  *
- *	cb_lock of genetlink, held over each request, is outside of them all, and
- *	cpus_read_lock(), which callbacks of remotes take, inside.
+ *	reader->look_lock	lets a waiter, also in a timer, look at the ring without
+ *				reader->lock; also taken inside reader->lock
  *
- *	the pipe's mutex is held over a splice, and outside of file->lock
- *
- *	reader->look_lock	that the ring stays what it is while a waiter looks at it,
- *				also from a timer; taken also within reader->lock
- *
- *	file->timer_lock	device: the latency, and the timer that is set by it
+ *	file->timer_lock	device: the latency, and the timer that it sets
  *
  *	mmap_lock
- *	  reader->map_lock	that there is a ring to be mapped; taken also within
- *				reader->lock, which mmap() cannot take: remotes
- *				take other locks in it, and none but file->lock
- *				is held over a copy from or to user space
+ *	  reader->map_lock	the mappings of a ring, and its pages for mmap(); also taken
+ *				inside reader->lock
  *
- * A remote's callbacks are called with control held, but for those of giveback.c;
- * swap_reader_page() and sync() with reader->lock, reset() and renew() with both,
- * write_selftest() with marking. No callback is called once
- * hyptrace_remote_unregister() has returned.
+ * mmap() cannot take reader->lock, because remotes take other locks inside it. Only
+ * file->lock is held during a copy from or to user space.
+ *
+ * Locks of the kernel: genetlink holds cb_lock during each request, outside all of these.
+ * splice() holds the mutex of the pipe outside file->lock. Callbacks of remotes take
+ * cpus_read_lock() inside remote->control and reader->lock.
+ *
+ * Locks during callbacks of a remote:
+ *
+ *	swap_reader_page, sync	reader->lock
+ *	reset, renew		remote->control and reader->lock
+ *	write_selftest		remote->marking
+ *	calls			none
+ *	all others		remote->control; giveback.c may call unload_trace_buffer
+ *				and finish_resize without it
+ *
+ * No callback runs after hyptrace_remote_unregister() has returned.
  *
  * State of a remote (enum hyptrace_state of linux/hyptrace_netlink.h):
  *
@@ -45,11 +52,12 @@
  *	UNLOADED ------------------> LOADED ------------------> TRACING
  *	    ^                        |    ^                        |
  *	    '------------------------'    '------------------------'
- *	       unload, or by itself                 stop
- *	       once empty and unread
+ *	       unload, or when empty                stop
+ *	       and not attached
  *
- * start goes on from UNLOADED through LOADED, unload from TRACING likewise.
- * "By itself" is looked at after stop, clear and the last close of a descriptor.
+ * start of an UNLOADED remote passes through LOADED, and so does unload of a TRACING one.
+ * After stop, clear and close of a descriptor, the driver unloads a remote whose rings
+ * are empty and have no descriptor attached.
  */
 #ifndef __HYPTRACE_CORE_H
 #define __HYPTRACE_CORE_H
@@ -66,43 +74,45 @@
 
 #include "remote.h"
 
-/* Names, as in the specification of the netlink family. */
+/* As in the specification of the netlink family. */
 #define HYPTRACE_NAME_MAX		HYPTRACE_REMOTE_NAME_MAX
 
-/* Of the sub-buffers of a ring, one is the reader's. */
+/* One sub-buffer of each ring is the reader page. */
 #define HYPTRACE_READER_SUBBUFS		1
 
-/* A loss on a CPU is announced once in this time, and no more often. */
+/* Losses of a CPU are announced at most once per period. */
 #define HYPTRACE_LOSS_PERIOD_MS		100
 
 /**
- * struct hyptrace_reader - the reading end of one CPU's ring
- * @remote:	whose
- * @cpu:	which CPU
+ * struct hyptrace_reader - the driver's read side of one CPU's ring
+ * @remote:	the remote that writes the ring
+ * @cpu:	the CPU
  *
- * @map_lock:	see above. Protects @mappings and @resizing
- * @mappings:	of the ring into user space
- * @resizing:	no new ones
- * @ring:	the pages; NULL while unloaded. Changes with @lock and @map_lock held.
- * @user_meta:	the meta page of the user's mapping, likewise
+ * @map_lock:	protects @mappings and @resizing
+ * @mappings:	number of user mappings of the ring
+ * @resizing:	no new mappings are allowed
+ * @ring:	the pages; NULL while unloaded. Changes with @lock, @map_lock and
+ *		@look_lock held.
+ * @user_meta:	the meta page of the user mappings. Changes with @lock and @map_lock held.
  *
- * @look_lock:	for changing @ring, or what it points to, also with @lock held; for
- *		looking at these without @lock. Protects @renewing.
- * @renewing:	the pages that @ring points to change: no look
+ * @look_lock:	held, with @lock, to change @ring or what it points to. Waiters read these
+ *		with @look_lock alone. Also protects @renewing.
+ * @renewing:	a resize exchanges the pages of @ring: waiters must not look at them
  *
- * @lock:	protects from here on. @id and @consumed may be read without it.
- * @id:		the reader's page, an index in @ring
- * @consumed:	bytes of data of that page that were delivered
- * @page_events: events of that page that were delivered
+ * @lock:	protects all that follows. @id and @consumed may be read without it.
+ * @id:		the reader page, an index in @ring
+ * @consumed:	bytes of data of the reader page that were delivered
+ * @page_events: events of the reader page that were delivered
  * @time:	time stamp of the last record that was delivered
- * @lost:	events missing right before the page, not yet delivered with it
- * @swap_lost:	the same, as it was at the swap
- * @next_lost:	events missing right after the page, as far as a resize has told
- * @there:	bytes that were there when the present read began, and were not delivered
+ * @lost:	events lost right before the reader page, and not yet reported with its data
+ * @swap_lost:	events lost right before the reader page, as the swap reported them
+ * @next_lost:	events lost right after the reader page, by a resize; otherwise 0
+ * @there:	bytes that the current read may still deliver: the data that was in the
+ *		ring when the read began
  * @read:	events delivered since the load or the last clear
- * @loss_told:	events lost, of those since then, that were notified or are in
- *		@loss_carry
- * @loss_carry:	events lost before the last unload or clear and not notified
+ * @loss_told:	events lost since the load or the last clear that were announced or added
+ *		to @loss_carry
+ * @loss_carry:	events lost before the last unload or clear that were not announced
  *
  * @consumer:	process that is attached, 0 if none. Protected by the control
  *		mutex.
@@ -137,9 +147,9 @@ struct hyptrace_reader {
 };
 
 /**
- * struct hyptrace_watermark - how much there is to be read before it is told of
- * @percent:	of the sub-buffers of a ring hold data
- * @bytes:	of data; not together with @percent. Both 0: any event.
+ * struct hyptrace_watermark - how much data wakes a waiter
+ * @percent:	percentage of the sub-buffers of a ring that hold data
+ * @bytes:	bytes of data; 0 unless @percent is 0. If both are 0, any event wakes.
  */
 struct hyptrace_watermark {
 	u32	percent;
@@ -147,14 +157,14 @@ struct hyptrace_watermark {
 };
 
 /**
- * struct hyptrace_counts - what is known of a CPU's ring
- * @written:	events that happened while enabled, lost ones included
+ * struct hyptrace_counts - counters and state of a CPU's ring
+ * @written:	events that happened while enabled, including lost ones
  * @read:	events delivered to a consumer
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
- * @unread:	the rest
- * @nr_subbufs:	sub-buffers, the reader's included; 0 while unloaded
- * @state:	what the CPU does
+ * @unread:	events in the ring: @written - @read - @overrun - @dropped
+ * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
+ * @state:	whether the CPU is attached, detached or parked
  */
 struct hyptrace_counts {
 	u64			written;
@@ -167,12 +177,12 @@ struct hyptrace_counts {
 };
 
 /**
- * struct hyptrace_giveback - rings that the writer is giving back
- * @work:	does it, without the control mutex
- * @done:	complete when it does not run
- * @buf:	the rings, which are the work's
- * @op:		the remote's callback
- * @err:	what that answered
+ * struct hyptrace_giveback - rings that the writer releases
+ * @work:	calls @op, without the control mutex
+ * @done:	complete while @work does not run
+ * @buf:	the rings; @work owns them
+ * @op:		the callback of the remote
+ * @err:	return value of @op
  */
 struct hyptrace_giveback {
 	struct work_struct	work;
@@ -184,34 +194,34 @@ struct hyptrace_giveback {
 
 /**
  * struct hyptrace_remote - a registered remote
- * @refs:	held by the list, by descriptors and by requests in flight
- * @name:	a copy: it is needed when the registering module has gone
+ * @refs:	held by the list, by attachments and by requests in progress
+ * @name:	a copy: messages need it after the registering module is removed
  * @serial:	grows with each registration; dumps resume by it
- * @nr_events:	how many
+ * @nr_events:	number of @events
  * @events:	in the order of the registration
  * @readers:	by CPU number; NULL where no such CPU is possible
- * @loss_work:	sends the notifications of losses
- * @debugfs:	its folder
+ * @loss_work:	announces losses
+ * @debugfs:	its directory
  *
  * @marking:	see above
  *
  * @node:	in the list of remotes. Protected by hyptrace_remotes_lock.
  *
- * @control:	protects from here on. @state may be read without it.
- * @desc:	as registered; NULL once unregistered
+ * @control:	protects all that follows. @state may be read without it.
+ * @desc:	as registered; NULL after it was unregistered
  * @state:	see above
- * @broken:	the writer has kept pages: it cannot be loaded again. Written by
- *		@giveback, too, while that runs.
- * @giveback:	rings on their way back from the writer
- * @size_asked:	bytes per CPU of the next load, or of the present one
- * @mode:	likewise
- * @rate:	selftest events per second that the remote was asked for
- * @enabled:	bits of the ids of enabled events
+ * @broken:	the writer has kept pages: the remote cannot be loaded again. @giveback also
+ *		sets it while it runs.
+ * @giveback:	rings that the writer releases
+ * @size_asked:	requested bytes per CPU, of the current or the next load
+ * @mode:	what a full ring does, in the current or the next load
+ * @rate:	requested selftest events per second and CPU
+ * @enabled:	bit per id of an enabled event
  * @buf:	the rings, while loaded
- * @nr_pages:	data pages per CPU, the reader's included: the fewest of all CPUs after a
- *		resize that failed half way; 0 while unloaded
- * @nr_attached: how many are attached
- * @attached:	those: struct hyptrace_attachment
+ * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
+ *		failed half way, the smallest number of all CPUs.
+ * @nr_attached: number of entries in @attached
+ * @attached:	list of struct hyptrace_attachment
  */
 struct hyptrace_remote {
 	struct kref				refs;
@@ -242,13 +252,12 @@ struct hyptrace_remote {
 };
 
 /**
- * struct hyptrace_attachment - somebody who reads rings of a remote: a consumer, or an
- * observer, which takes nothing off a ring
- * @remote:	which remote; set once. Who does not hold the lock of its owner reads it by
+ * struct hyptrace_attachment - a consumer of rings, or an observer, which consumes nothing
+ * @remote:	the remote; set once. Without the lock of its owner, read it by
  *		hyptrace_attachment_remote().
- * @cpu:	whose ring, or HYPTRACE_CPU_ALL. This and @snapshot are set before @remote,
- *		and stay.
- * @snapshot:	an observer
+ * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL. @cpu and @snapshot are set before
+ *		@remote, and never change after it.
+ * @snapshot:	true for an observer
  * @node:	in the list of the remote. Protected by the control mutex.
  */
 struct hyptrace_attachment {
@@ -259,18 +268,18 @@ struct hyptrace_attachment {
 };
 
 /**
- * struct hyptrace_listener - what core announces. Each function may be NULL.
- * @remote_changed:	a remote was registered, or its state or settings have changed
+ * struct hyptrace_listener - callbacks for changes of remotes. Each may be NULL.
+ * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_gone:	a remote is being unregistered
  * @event_changed:	an event was enabled or disabled
- * @consumer_changed:	the process @pid began or ceased to consume the ring of @cpu, or of
- *			all CPUs: HYPTRACE_CPU_ALL
- * @wants_losses:	whether @lost is of use at present
- * @lost:		events were lost on @cpu: @count since it was announced last, @total
- *			since the load or the last clear
- * @look_again:		what an attachment waits for may have happened
+ * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
+ *			all rings (HYPTRACE_CPU_ALL)
+ * @wants_losses:	return whether the listener currently needs @lost
+ * @lost:		@cpu lost events: @count since the last announcement, @total since
+ *			the load or the last clear
+ * @look_again:		the event that an attachment waits for may have happened
  *
- * Context: the control mutex of the remote is held, but for @wants_losses and @lost.
+ * Context: the control mutex of the remote is held, except for @wants_losses and @lost.
  */
 struct hyptrace_listener {
 	void (*remote_changed)(const struct hyptrace_remote *remote);
@@ -342,8 +351,8 @@ int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
 /**
  * struct hyptrace_symbol - a value and its name in a print format
  * @value:	the value
- * @name:	the name, not terminated
- * @length:	its characters
+ * @name:	the name, without a terminating NUL
+ * @length:	number of characters in @name
  */
 struct hyptrace_symbol {
 	u64		value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of core have for each other alone.
+ * Declarations that only the files of core share.
  */
 #ifndef __HYPTRACE_INTERNAL_H
 #define __HYPTRACE_INTERNAL_H
@@ -10,11 +10,11 @@
 #include "core.h"
 #include "subbuf.h"
 
-/* The settings that a remote starts with. */
+/* The settings of a new remote. */
 #define HYPTRACE_DEFAULT_SIZE		SZ_1M
 #define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
 
-/* The smallest ring: two sub-buffers, and the reader's. */
+/* The smallest ring, without the reader page. */
 #define HYPTRACE_MIN_SUBBUFS		2
 
 /* announce.c: see struct hyptrace_listener */
@@ -69,10 +69,10 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader);
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 
 /**
- * struct hyptrace_look - what a look at a ring has found
- * @in_page:	bytes in the reader's page that were not delivered
+ * struct hyptrace_look - the data in a ring at one moment
+ * @in_page:	bytes of the reader page that were not delivered
  * @in_ring:	bytes in the other sub-buffers
- * @nr_subbufs:	how many of these have data
+ * @nr_subbufs:	number of these that hold data
  */
 struct hyptrace_look {
 	u32	in_page;

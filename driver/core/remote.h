@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A remote: anything that fills ring buffers in the format of hyp/ring.h.
- * Included by the modules that register one and by the driver's core.
+ * A remote: a source of events that writes ring buffers in the format of hyp/ring.h.
+ * Included by the modules that register a remote, and by core.
  */
 #ifndef __HYPTRACE_REMOTE_H
 #define __HYPTRACE_REMOTE_H
@@ -12,7 +12,7 @@
 
 struct hyptrace_remote;
 
-/* Ids fit the u16 that starts each payload; enabled ones are bits of a u64. */
+/* The enabled events are the bits of a u64. */
 #define HYPTRACE_MAX_EVENT_ID	64
 
 /**
@@ -21,7 +21,7 @@ struct hyptrace_remote;
  * @type:	its C type, as written in the declaration
  * @offset:	bytes from the start of the payload
  * @size:	bytes
- * @is_signed:	of a signed integer type
+ * @is_signed:	it has a signed integer type
  */
 struct hyptrace_field {
 	const char	*name;
@@ -35,9 +35,9 @@ struct hyptrace_field {
  * struct hyptrace_event - an event that a remote can write
  * @name:	unique within the remote
  * @print_fmt:	in the syntax of a tracefs format file: "\"id=%llu\", REC->id"
- * @fields:	the payload without the u16 event id it starts with
- * @nr_fields:	how many
- * @size:	bytes of the payload, the event id included
+ * @fields:	the payload, without the u16 event id at its start
+ * @nr_fields:	number of @fields
+ * @size:	bytes of the payload, including the event id
  * @id:		unique within the remote, below HYPTRACE_MAX_EVENT_ID and not 0
  */
 struct hyptrace_event {
@@ -49,17 +49,17 @@ struct hyptrace_event {
 	u16				id;
 };
 
-/* How an event comes into the list of a remote: see remote_event.h. */
+/* Returns the description of an event: see remote_event.h. */
 typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
 
 /**
- * struct hyptrace_ring_pages - memory of one CPU's ring, allocated by the core
- * @pages:	the data pages (sub-buffers), index = id of the sub-buffer. The
- *		page with the last index is the reader's first spare.
+ * struct hyptrace_ring_pages - memory of one CPU's ring, allocated by core
+ * @pages:	the data pages (sub-buffers); the index is the id of the sub-buffer. The
+ *		last page is the first reader page.
  * @meta:	a zeroed page for struct hyptrace_meta (hyp/abi.h)
- * @tables:	for the remote: pages by which the writer was told of these, chained by
- *		their private
- * @nr_pages:	how many in @pages, the reader's spare included
+ * @tables:	for use by the remote: the table pages that it donated to the writer,
+ *		linked by page_private()
+ * @nr_pages:	number of @pages, including the reader page
  */
 struct hyptrace_ring_pages {
 	struct page	**pages;
@@ -71,8 +71,8 @@ struct hyptrace_ring_pages {
 /**
  * struct hyptrace_buffer - the rings of a remote while it is loaded
  * @cpus:	CPUs that have a ring
- * @discard:	drop new events when full, instead of overwriting the oldest
- * @ring:	by CPU number, nr_cpu_ids of them; zeroed where not in @cpus
+ * @discard:	when a ring is full, drop new events instead of overwriting the oldest
+ * @ring:	by CPU number, nr_cpu_ids entries; zeroed for CPUs that are not in @cpus
  */
 struct hyptrace_buffer {
 	cpumask_var_t			cpus;
@@ -81,9 +81,9 @@ struct hyptrace_buffer {
 };
 
 /**
- * struct hyptrace_swap - what a swap gave the reader
- * @id:		index of the reader's new page in struct hyptrace_ring_pages
- * @lost:	events missing right before it
+ * struct hyptrace_swap - result of a swap
+ * @id:		index of the new reader page in struct hyptrace_ring_pages
+ * @lost:	events lost right before it
  */
 struct hyptrace_swap {
 	u32	id;
@@ -91,51 +91,49 @@ struct hyptrace_swap {
 };
 
 /**
- * struct hyptrace_remote_ops - what a remote can do
+ * struct hyptrace_remote_ops - callbacks of a remote
  *
- * All are called in process context, with the remote's control mutex held, but
- * for @write_selftest, which is called at any time while the remote is registered,
- * and @swap_reader_page and @sync, which are called with the mutex of that CPU's
- * reader held and must not sleep for long; @reset is called with both. Those
- * three are called only while loaded: not before @load_trace_buffer has returned
- * nor once @unload_trace_buffer is called. They may run for several CPUs at once,
- * and at the same time as @enable_tracing and @enable_event. None of them may
- * call the core, or wait for something that does. Errors are negative errnos and
- * mean that nothing has changed.
+ * core calls them in process context. core.h says which locks it holds. @swap_reader_page,
+ * @sync and @reset must not sleep for long. core calls these three only while the rings are
+ * loaded: after @load_trace_buffer returns and before it calls @unload_trace_buffer.
+ * @swap_reader_page and @sync may run for several CPUs at once, and in parallel with
+ * @enable_tracing and @enable_event.
  *
- * @init:	once, at the end of the registration. Optional.
- * @load_trace_buffer: take the pages of @buf for the writer. The core calls it
- *		with tracing off and not loaded. -ENOTRECOVERABLE is the error that
- *		means that the writer has kept pages: see the next.
- * @unload_trace_buffer: give all pages back. Tracing is off. An error means that
- *		the writer has kept some: the core then never frees them. A worker calls
- *		it, and may do so without the control mutex, but then no other callback
- *		that has to do with the rings.
- * @enable_tracing: write enabled events, or cease to; every CPU has ceased when
- *		it returns.
- * @swap_reader_page: the reader has consumed that many bytes of its page (of the
- *		data, without the header of 16 bytes) and wants the next. -EAGAIN
- *		when there is nothing more, -ESTALE when the present page has
- *		grown since.
- * @sync:	have the writer publish the CPU's struct hyptrace_meta.
- * @calls:	how often the writer was called so far, but to keep its clock in step: for
- *		debugfs. Optional; at any time, without a lock.
- * @reset:	throw away all events and counters of a CPU's ring. The reader's
- *		page stays with the reader and is empty then.
- * @prepare_resize: take the pages of a second buffer as well: as @load_trace_buffer.
- *		Optional, with the next two: -EOPNOTSUPP.
- * @renew:	have the CPU's writer go on in the ring @new, with all events of the
- *		ring @old that fit: pages that have events, and the page @reader_id of the
- *		reader, change places with such of @new. That page is the last of @new
- *		then. Called as @reset; an error means that @old is what it was.
- * @finish_resize: give the pages of that second buffer, what it now consists of, back:
- *		as @unload_trace_buffer. Also when @renew was not called for all CPUs.
- * @enable_event: set whether the event is written while tracing. At any time.
- * @write_selftest: have @count events "selftest" written on @cpu, numbered
- *		upwards from @id. -ENODATA where it is not enabled. Optional:
- *		-EOPNOTSUPP.
- * @set_rate:	write that many selftest events per second and CPU while tracing.
- *		Optional.
+ * A callback must not call core, or wait for anything that does. It returns a negative
+ * errno if it fails, and has then changed nothing unless its description says otherwise.
+ *
+ * @init:	called once, at the end of the registration. Optional.
+ * @load_trace_buffer: give the pages of @buf to the writer. Tracing is off, and no rings
+ *		are loaded. -ENOTRECOVERABLE means that the writer has kept pages: core
+ *		never frees them.
+ * @unload_trace_buffer: take all pages back from the writer. Tracing is off. An error means
+ *		that the writer has kept pages: core never frees them. A worker calls this,
+ *		perhaps without the control mutex. Meanwhile core calls no other callback
+ *		that uses the rings.
+ * @enable_tracing: start or stop recording enabled events. After a stop returns, no CPU
+ *		records events.
+ * @swap_reader_page: get the next reader page. The consumer has read @consumed bytes of
+ *		data of the current one. -EAGAIN if no other page has data, -ESTALE if the
+ *		current page has more than @consumed.
+ * @sync:	make the writer publish the CPU's struct hyptrace_meta.
+ * @calls:	number of hypercalls so far, except those that set the clock. For debugfs.
+ *		Optional; called at any time, without a lock.
+ * @reset:	clear all events and counters of a CPU's ring. The reader page stays the same,
+ *		and becomes empty.
+ * @prepare_resize: give the writer the pages of a second buffer, like @load_trace_buffer.
+ *		Optional, together with @renew and @finish_resize.
+ * @renew:	move the CPU's writer from the ring @old to the ring @new, with as many of the
+ *		events as fit. Exchange each page that holds these events, and the reader page
+ *		@reader_id, for a page of @new. The reader page becomes the last page of @new.
+ *		After an error @old is unchanged.
+ * @finish_resize: take back the pages that the second buffer now has, like
+ *		@unload_trace_buffer. Callbacks for the loaded rings may run in parallel.
+ *		Also called if @renew was not called for all CPUs.
+ * @enable_event: set whether the event is recorded while tracing. Called in any state.
+ * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
+ *		-ENODATA if the event is not enabled. Called at any time while the remote is
+ *		registered. Optional.
+ * @set_rate:	record so many selftest events per second and CPU while tracing. Optional.
  */
 struct hyptrace_remote_ops {
 	int	(*init)(struct hyptrace_remote *remote, void *priv);
@@ -157,18 +155,19 @@ struct hyptrace_remote_ops {
 };
 
 /**
- * struct hyptrace_remote_desc - what a module registers
+ * struct hyptrace_remote_desc - description of a remote
  * @name:	unique, at most HYPTRACE_REMOTE_NAME_MAX characters of [a-z0-9_-]
- * @description: one line for people
- * @owner:	THIS_MODULE; pinned while the remote is in use
- * @ops:	see there
- * @priv:	handed to each of @ops
+ * @description: one line for the user
+ * @owner:	THIS_MODULE; pinned while descriptors are attached
+ * @ops:	the callbacks
+ * @priv:	passed to each of @ops
  * @events:	in the order in which they are listed
- * @nr_events:	how many
- * @max_pages:	data pages that a ring can have, the reader's included; 0: any
+ * @nr_events:	number of @events
+ * @max_pages:	most data pages per ring, including the reader page; 0: no limit
  * @protected:	the writer does not trust the host
  *
- * The struct and all it points to must stay until the remote is unregistered.
+ * The struct and everything that it points to must remain valid until the remote is
+ * unregistered.
  */
 struct hyptrace_remote_desc {
 	const char				*name;

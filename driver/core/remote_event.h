@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declaring the events of a remote. Included by modules that register one.
+ * Macros that declare the events of a remote. Included by modules that register one.
  *
  *	REMOTE_EVENT(boot_done, 1,
  *		RE_STRUCT(
@@ -9,11 +9,11 @@
  *		RE_PRINTK("stage=%u", __entry->stage)
  *	);
  *
- * defines struct hyptrace_entry_boot_done, the payload that the remote writes,
- * and hyptrace_event_boot_done(), which describes it and goes into the list of
- * struct hyptrace_remote_desc. The payload has its natural layout and the
- * offsets are those of the compiler. A print format may use __print_symbolic()
- * and __print_flags() with literal values, and no other function.
+ * This defines struct hyptrace_entry_boot_done, the payload that the remote writes. It
+ * also defines hyptrace_event_boot_done(), which describes the payload: list it in the
+ * @events of struct hyptrace_remote_desc. Fields have their natural alignment. A print
+ * format may call __print_symbolic() and __print_flags() with literal values, and no
+ * other function.
  */
 #ifndef __HYPTRACE_REMOTE_EVENT_H
 #define __HYPTRACE_REMOTE_EVENT_H
@@ -30,13 +30,13 @@
 #define RE_STRUCT(fields)		fields
 #define re_field(type, name)		(type, name)
 
-/* In a format file the record is called REC. */
+/* Print formats call the record REC. */
 #define __entry				REC
 #define RE_PRINTK(...)			__stringify(__VA_ARGS__)
 
 /*
- * Walking the pairs: A and B call each other, since a macro does not expand
- * within itself; the last one that is left over is pasted with _END.
+ * These macros visit each pair. A and B alternate, because a macro cannot expand itself.
+ * The name that remains after the last pair is pasted with _END, which expands to nothing.
  */
 #define __RE_CLOSE(...)			__RE_PASTE_END(__VA_ARGS__)
 #define __RE_PASTE_END(...)		__VA_ARGS__ ## _END
@@ -61,7 +61,7 @@
 #define __RE_FIELD_B_END
 #define __RE_FIELDS(pairs)		__RE_CLOSE(__RE_FIELD_A pairs)
 
-/* A function, so that the fields can name their struct by a local typedef. */
+/* Defines a function because the fields name their struct by a local typedef. */
 #define REMOTE_EVENT(_name, _id, _struct, _printk)				\
 	struct hyptrace_entry_##_name {						\
 		u16 common_type;						\

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sub-buffer, byte for byte a page of the kernel's ring buffer, and walking
- * over the records in it. Pure: called by reader.c, and by tests on the host.
+ * The layout of a sub-buffer, which is that of a page of the kernel's ring buffer, and a
+ * walk over its records. Used by reader.c and by unit tests in user space.
  */
 #ifndef __HYPTRACE_SUBBUF_H
 #define __HYPTRACE_SUBBUF_H
@@ -10,8 +10,8 @@
 
 /**
  * struct hyptrace_subbuf - a sub-buffer
- * @time_stamp:	nanoseconds; the delta of the first record counts from here
- * @commit:	bytes of data that are there to be read, and HYPTRACE_COMMIT_*
+ * @time_stamp:	nanoseconds; the delta of the first record is relative to it
+ * @commit:	bytes of committed data, and HYPTRACE_COMMIT_* flags
  * @data:	the records
  */
 struct hyptrace_subbuf {
@@ -22,14 +22,14 @@ struct hyptrace_subbuf {
 
 #define HYPTRACE_SUBBUF_DATA_SIZE	(PAGE_SIZE - sizeof(struct hyptrace_subbuf))
 
-/* The smallest record with an event in it: header and a payload of 4 bytes. */
+/* Bytes of the smallest record of an event: a header and a payload of 4 bytes. */
 #define HYPTRACE_RECORD_MIN		8
 
 /**
- * struct hyptrace_walk - where a walk over records has come to
- * @pos:	bytes of data that were walked over
- * @events:	events among them
- * @time:	time stamp of the last record
+ * struct hyptrace_walk - position of a walk over records
+ * @pos:	bytes of data before the position
+ * @events:	events before the position
+ * @time:	time stamp of the last record before the position
  */
 struct hyptrace_walk {
 	u32 pos;
