@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether a ring has something to read, seen from what its writer publishes: without a
- * call of the writer, and without the reader's mutex. Called by reader.c and wait.c.
+ * A look at what a ring's writer publishes shows whether there is data to read. It needs no
+ * hypercall and no mutex. Called by reader.c and device/.
  */
 #include <linux/mm.h>
 #include <linux/spinlock.h>
@@ -18,9 +18,9 @@ static u32 committed(const struct hyptrace_ring_pages *ring, u32 id)
 }
 
 /**
- * hyptrace_reader_look - look at a ring
- * @reader:	loaded, its lock or its look_lock held
- * @look:	out: what there is. What changes meanwhile is seen now or by the next look.
+ * hyptrace_reader_look - look at the data in a ring
+ * @reader:	loaded; its lock or its look_lock held
+ * @look:	out: the data. A concurrent change appears in this look or in the next one.
  */
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look)
 {
@@ -30,9 +30,9 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 	look->in_page = committed(reader->ring, id);
 	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
 	/*
-	 * (M) Order the tail before the complete sub-buffers: one that was the tail is
-	 * among these, or still the tail here. Pairs with (M) in
-	 * hyp/ring.c:hyptrace_ring_publish().
+	 * (M) Order the tail before the counts of complete sub-buffers. Then a sub-buffer
+	 * that the writer leaves is still the tail here, or is in these counts. Pairs with
+	 * (M) in hyp/ring.c:hyptrace_ring_publish().
 	 */
 	tail = smp_load_acquire(&meta->tail_id);
 	look->in_ring = READ_ONCE(meta->unread);
@@ -49,7 +49,7 @@ static bool reached(const struct hyptrace_look *look, u32 capacity,
 {
 	if (!look->in_page && !look->nr_subbufs)
 		return false;
-	/* A ring without a sub-buffer that is free holds as much as it can. */
+	/* A full ring reaches any watermark, because it cannot hold more. */
 	if ((!mark->percent && !mark->bytes) || look->nr_subbufs >= capacity)
 		return true;
 	if (mark->bytes)
@@ -58,12 +58,12 @@ static bool reached(const struct hyptrace_look *look, u32 capacity,
 }
 
 /**
- * hyptrace_reader_has_data - whether there is as much to take as is waited for
- * @reader:	nothing is consumed
- * @mark:	how much that is
+ * hyptrace_reader_has_data - whether a ring's data reaches a watermark
+ * @reader:	the reader; this consumes nothing
+ * @mark:	the watermark
  *
- * Context: any but a hard interrupt.
- * Return: true also when taking would fail other than by -EAGAIN.
+ * Context: any except a hard interrupt.
+ * Return: true if it does, or if the ring is unloaded, so that a read fails at once.
  */
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 			      const struct hyptrace_watermark *mark)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reading end of a CPU's ring: its page, the swap, and exact counts.
- * Called by chardev.c, read.c, wait.c, state.c, resize.c, remote.c, message.c and
- * debugfs.c.
+ * The driver's read side of a CPU's ring: the reader page, the swap, and exact counts.
+ * Called by device/, netlink/message.c, state.c, resize.c, remote.c and debugfs.c.
  *
- * The writer at work on another CPU, and what orders the two:
+ * The writer may run on another CPU at the same time. This orders the two:
  *
  *	writer (hyp/ring.c)			reader
  *
@@ -15,11 +14,11 @@
  *	store reader_entries			load commit
  *	store reader_tail = 0, release		load reader_entries
  *
- * So a record that commit covers is there, and once reader_tail is seen to be 0
+ * So the reader sees each record that commit covers. After it has seen reader_tail = 0,
  * commit and reader_entries are final.
  *
- * All memory here is shared with the writer. What is taken from it is loaded
- * once and checked, and copied before it is walked over where it can be.
+ * All this memory is shared with the writer. The reader loads each value once and checks
+ * it. Where possible, it copies records before it walks over them.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -30,9 +29,8 @@
 #include "../../hyp/abi.h"
 
 /*
- * A swap gives a page with events in it, and one that was refused since the
- * present page grew shows that growth: two rounds do. A remote that does not
- * hold to it may not keep the reader here.
+ * Two rounds are enough: a swap gives a page with events, or fails because the current page
+ * has grown. The limit stops a remote that breaks this rule from keeping the reader here.
  */
 #define FILL_ROUNDS	4
 
@@ -47,9 +45,9 @@ static const struct hyptrace_meta *reader_meta(const struct hyptrace_reader *rea
 }
 
 /**
- * hyptrace_reader_init - set up the reader of a CPU, without a ring so far
- * @remote:	whose
- * @cpu:	which CPU
+ * hyptrace_reader_init - create the reader of a CPU, without a ring
+ * @remote:	the remote
+ * @cpu:	the CPU
  *
  * Return: 0 or -ENOMEM.
  */
@@ -70,7 +68,7 @@ int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
 
 /**
  * hyptrace_reader_destroy - undo hyptrace_reader_init()
- * @reader:	or NULL
+ * @reader:	the reader, or NULL
  */
 void hyptrace_reader_destroy(struct hyptrace_reader *reader)
 {
@@ -96,9 +94,9 @@ static void reader_begin(struct hyptrace_reader *reader)
 
 /**
  * hyptrace_reader_load - give the reader its ring
- * @reader:	has none
- * @ring:	which the writer has taken; the last page is the reader's
- * @user_meta:	the meta page of mappings
+ * @reader:	has no ring
+ * @ring:	a ring that the writer has accepted; its last page is the reader page
+ * @user_meta:	the meta page of the mappings
  */
 void hyptrace_reader_load(struct hyptrace_reader *reader,
 			  const struct hyptrace_ring_pages *ring,
@@ -119,7 +117,7 @@ static void reader_sync(struct hyptrace_reader *reader)
 {
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
 
-	/* if it fails the counts are those of the last swap or page: that will do */
+	/* After a failure, the counts are those that the writer published last: good enough. */
 	desc->ops->sync(reader->cpu, desc->priv);
 }
 
@@ -130,7 +128,10 @@ static u64 reader_losses(const struct hyptrace_reader *reader)
 	return READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
 }
 
-/* Keep what has not been told of for the next notification. The writer publishes each loss. */
+/*
+ * Keep new losses for the next announcement. This needs no sync: the writer publishes each
+ * loss at once.
+ */
 static void reader_carry_losses(struct hyptrace_reader *reader)
 {
 	u64 losses = reader_losses(reader);
@@ -142,8 +143,8 @@ static void reader_carry_losses(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_unload - take the reader's ring away
- * @reader:	neither swap nor sync is called for it any more on return
+ * hyptrace_reader_unload - take the ring away from the reader
+ * @reader:	after the return, nothing calls swap or sync for it
  */
 void hyptrace_reader_unload(struct hyptrace_reader *reader)
 {
@@ -161,12 +162,12 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_renew - have the ring consist of other pages, and keep its events
- * @reader:	control mutex of its remote held; not mapped, and nobody can map it
- * @old:	the pages it consists of
- * @new:	those it is to consist of; on success the contents of both are exchanged
+ * hyptrace_reader_renew - replace the pages of the ring, and keep its events
+ * @reader:	control mutex of its remote held; not mapped, and mapping is forbidden
+ * @old:	the current pages of the ring
+ * @new:	the new pages; on success, the contents of @old and @new are exchanged
  *
- * Return: 0, or what the remote's callback answered.
+ * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
 			  struct hyptrace_ring_pages *new)
@@ -175,7 +176,7 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 	int err;
 
 	guard(mutex)(&reader->lock);
-	/* the pages change places: who waits looks again once the remote is resized */
+	/* The callback exchanges pages, so waiters must not look. resize.c wakes them later. */
 	scoped_guard(spinlock_bh, &reader->look_lock)
 		reader->renewing = true;
 	err = desc->ops->renew(reader->cpu, old, reader->id, new, desc->priv);
@@ -219,8 +220,8 @@ static int reader_swap(struct hyptrace_reader *reader)
 }
 
 /*
- * Have something to read in the reader's page. @end is where the data ends, and
- * @final whether it stays so.
+ * Get data into the reader page, by a swap if necessary. @end is the end of the data.
+ * @final: the writer has left the page, so @end does not change any more.
  */
 static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 {
@@ -230,15 +231,21 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 	int err;
 
 	for (round = 0; round < FILL_ROUNDS; round++) {
-		/* (B) pairs with the release of reader_tail by the writer */
+		/*
+		 * (B) Order reader_tail before commit and reader_entries. Pairs with (B) in
+		 * hyp/ring.c:hyptrace_ring_publish().
+		 */
 		*final = !smp_load_acquire(&reader_meta(reader)->reader_tail);
-		/* (A) pairs with the release of commit by the writer */
+		/*
+		 * (A) Order commit before the records. Pairs with (A) in
+		 * hyp/ring.h:hyptrace_ring_commit().
+		 */
 		commit = smp_load_acquire(&reader_page(reader)->commit);
 		*end = min_t(u32, commit & HYPTRACE_COMMIT_MASK, HYPTRACE_SUBBUF_DATA_SIZE);
 		if (*end > reader->consumed)
 			return 0;
 
-		/* A swap that gives nothing would be a call in vain. */
+		/* Avoid a hypercall for a swap that gives no data. */
 		hyptrace_reader_look(reader, &look);
 		if (!look.in_page && !look.nr_subbufs)
 			return -EAGAIN;
@@ -249,7 +256,7 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 	return -EAGAIN;
 }
 
-/* The writer's count of events in the page, if it can be right. */
+/* Use the writer's count of events in the page only if it is plausible. */
 static bool entries_of_page(const struct hyptrace_reader *reader, u32 end, u32 *events)
 {
 	u32 entries = READ_ONCE(reader_meta(reader)->reader_entries);
@@ -260,7 +267,7 @@ static bool entries_of_page(const struct hyptrace_reader *reader, u32 end, u32 *
 	return *events <= (end - reader->consumed) / HYPTRACE_RECORD_MIN;
 }
 
-/* Everything up to @end of the page is delivered; it is at @data. */
+/* Account for the delivery of the page up to @end. @data points to the delivered records. */
 static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 end,
 			   bool final, u64 time)
 {
@@ -281,7 +288,7 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 	reader->lost = 0;
 }
 
-/* As the kernel's ring buffer does: the flags, and the count where it fits. */
+/* Like the kernel's ring buffer: set the flags, and append the count if it fits. */
 static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
 {
 	u64 commit = size;
@@ -297,9 +304,9 @@ static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
 }
 
 /*
- * Where to end so that there is room for a count behind the data. A full page is
- * delivered in two for it: what the kernel's ring buffer does not do, and for
- * which its readers know of some losses, but not how many they are.
+ * Find an end that leaves room for the lost count after the data. A full page is then
+ * delivered in two parts. The kernel's ring buffer does not do this: its readers sometimes
+ * see that events were lost, but not how many.
  */
 static u32 end_with_room(const u8 *data, u32 size)
 {
@@ -325,7 +332,7 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 	id = reader->id;
 	err = reader_fill(reader, &end, &final);
 	if (err) {
-		/* to a page whose first event is not committed yet */
+		/* A swap may give a page whose first event is not committed yet. */
 		if (reader->id != id)
 			hyptrace_user_meta_update(reader);
 		return err;
@@ -351,15 +358,14 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 }
 
 /**
- * hyptrace_reader_begin - begin a read, which ends with what is there now
- * @reader:	whose consumer the caller is
- * @there:	out: its bytes are added here
- * @capacity:	out: the bytes that the ring can hold are added here
+ * hyptrace_reader_begin - begin a read, and limit it to the data that is in the ring now
+ * @reader:	the caller is its consumer
+ * @there:	in, out: adds the bytes of data in the ring
+ * @capacity:	in, out: adds the bytes of data that the ring can hold
  *
- * Without that end, a writer that is faster than its reader would keep one read() for
- * ever.
+ * Without the limit, one read() would never end if the writer is faster than the consumer.
  *
- * Return: 0, or -ERESTARTSYS when a signal came first.
+ * Return: 0, or -ERESTARTSYS after a signal.
  */
 int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity)
 {
@@ -379,18 +385,18 @@ int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capac
 }
 
 /**
- * hyptrace_reader_take - consume what the reader's page has, or the next page
- * @reader:	whose consumer the caller is
- * @to:		out: a whole sub-buffer, zeroed behind its data
- * @lost:	out: events that went missing right before it
+ * hyptrace_reader_take - consume the rest of the reader page, or the next page
+ * @reader:	the caller is its consumer
+ * @to:		out: a whole sub-buffer, zeroed after its data
+ * @lost:	out: events lost right before it
  *
- * What is left of a page that was delivered in part comes as a sub-buffer of
- * its own, with the time of the record before it as its time stamp. So does the
- * last record of a full page that needs room for the count of lost events.
+ * A page can be delivered in parts, because the writer still fills it or because a full
+ * page needs room for the lost count. Each later part becomes a sub-buffer of its own. Its
+ * time stamp is the time of the last record that was delivered before.
  *
- * Return: 0; -EAGAIN when there is nothing, or no more than came after
- * hyptrace_reader_begin(); -ENODEV when the ring is gone,
- * -ERESTARTSYS when a signal came first, -EIO or another errno when the remote failed.
+ * Return: 0; -EAGAIN if there is no data, or only data newer than hyptrace_reader_begin();
+ * -ENODEV if the ring is unloaded, -ERESTARTSYS after a signal, -EIO or another errno if
+ * the remote failed.
  */
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost)
@@ -415,12 +421,12 @@ static int reader_advance(struct hyptrace_reader *reader)
 		return -ENODEV;
 	id = reader->id;
 	err = reader_fill(reader, &end, &final);
-	/* A swap brings the counts up to date; without anything new they are. */
+	/* A swap updates the counts, and without new data they are current. */
 	if (!err && reader->id == id)
 		reader_sync(reader);
 	if (!err) {
 		page = reader_page(reader);
-		/* commit of the page that is being written is the writer's */
+		/* Only the writer may store commit while it writes to the page. */
 		if (reader->swap_lost && final)
 			WRITE_ONCE(page->commit,
 				   commit_with_lost(page->data, end, reader->swap_lost));
@@ -432,14 +438,14 @@ static int reader_advance(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_advance - consume likewise, the caller looking by itself
- * @reader:	whose consumer the caller is, with the ring mapped
+ * hyptrace_reader_advance - consume for a mapped ring: TRACE_MMAP_IOCTL_GET_READER
+ * @reader:	the caller is its consumer, and has the ring mapped
  *
- * What the page has that was not consumed yet, or else the next page, is the
- * user's, and counts as consumed. TRACE_MMAP_IOCTL_GET_READER.
+ * This consumes the rest of the reader page, or the next page, without a copy. User space
+ * reads the data in its mapping.
  *
- * Return: as hyptrace_reader_take(), but 0 also when there is nothing: the meta
- * page says so.
+ * Return: as hyptrace_reader_take(), but 0 also if there is no data, which the meta page
+ * shows.
  */
 int hyptrace_reader_advance(struct hyptrace_reader *reader)
 {
@@ -481,10 +487,10 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 }
 
 /**
- * hyptrace_reader_counts - what is known of a CPU's ring
- * @reader:	of that CPU
- * @counts:	out: all 0 while unloaded. Exact when nothing is being written,
- *		each by itself exact for some moment during the call otherwise.
+ * hyptrace_reader_counts - get the counters and the state of a CPU's ring
+ * @reader:	the reader of the CPU
+ * @counts:	out: all 0 while unloaded. Exact while the writer is idle. Otherwise each
+ *		counter is exact for some moment during the call.
  *
  * Return: 0, or -ENODEV while unloaded.
  */
@@ -500,10 +506,10 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 }
 
 /**
- * hyptrace_reader_clear - throw away the events and counters of a CPU's ring
+ * hyptrace_reader_clear - clear the events and counters of a CPU's ring
  * @reader:	control mutex of its remote held
  *
- * Return: 0, -ENODEV while unloaded, or what the remote's callback answered.
+ * Return: 0, -ENODEV while unloaded, or the error of the remote's callback.
  */
 int hyptrace_reader_clear(struct hyptrace_reader *reader)
 {
@@ -523,12 +529,12 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_losses - take the events lost since this was last called
- * @reader:	of a CPU
- * @count:	out: how many, those before the last clear or unload included
- * @total:	out: events lost since the last clear or load
+ * hyptrace_reader_losses - get the events lost since the last call
+ * @reader:	the reader of a CPU
+ * @count:	out: events lost since the last call, also before a clear or an unload
+ * @total:	out: events lost since the load or the last clear
  *
- * Return: whether there are any.
+ * Return: true if @count is not 0.
  */
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)
 {

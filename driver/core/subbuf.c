@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walking over the records of a sub-buffer. Called by reader.c.
+ * A walk over the records of a sub-buffer. Called by reader.c.
  *
- * The memory is shared with the writer: nothing in it is believed. Every record
- * takes the walk on by at least one word, none past the end.
+ * The writer shares this memory, so the walk trusts nothing in it. Each record advances the
+ * walk by at least one word, and never beyond the end.
  */
 #include <linux/compiler.h>
 #include <linux/hyptrace_record.h>
@@ -23,10 +23,10 @@ static u32 word_at(const u8 *data, u32 pos)
 /**
  * hyptrace_subbuf_walk - walk over the records up to an end
  * @data:	the records, aligned to a word
- * @end:	where the walk ends: the bytes of @data that were committed
- * @walk:	where it starts, and where it has come to
+ * @end:	end of the walk, in bytes of @data: at most the committed bytes
+ * @walk:	in: the start; out: the position at which the walk stopped
  *
- * Return: false if a record is malformed; the walk ends before it.
+ * Return: false if a record is malformed; the walk stops before it.
  */
 bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 {
@@ -40,7 +40,7 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 
 		switch (type) {
 		case HYPTRACE_TYPE_PADDING:
-			/* without a delta it fills all that is left */
+			/* Padding without a delta fills the rest of the sub-buffer. */
 			if (!delta) {
 				walk->pos = end;
 				return true;
@@ -69,7 +69,7 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 			}
 			break;
 		case HYPTRACE_TYPE_LENGTH_WORD:
-			/* the length word counts itself */
+			/* The length includes the length word itself. */
 			if (room < WORD)
 				return false;
 			length = word_at(data, walk->pos + WORD);
@@ -83,7 +83,7 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 		if (length > room)
 			return false;
 		length = round_up(length, WORD);
-		/* rounded up it may only end where the data ends, not behind */
+		/* The rounded length must not exceed the data either. */
 		if (length > room)
 			return false;
 

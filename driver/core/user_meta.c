@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user space sees of a CPU's ring in a mapping: which pages, and the meta page.
- * Called by reader.c, state.c, resize.c, and device/map.c.
+ * The mapping of a CPU's ring as user space sees it: the order of the pages, and the meta
+ * page. Called by reader.c, state.c, resize.c and device/map.c.
  *
- * The layout and the ids are those of the kernel's own ring-buffer mapping: on
- * a fresh ring the reader's sub-buffer is 0 and the first to be written is 1.
+ * Layout and ids are those of the kernel's own ring-buffer mapping. After a load, the reader
+ * page has id 0, and the writer starts with id 1.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -16,17 +16,20 @@
 
 #define META_PAGES	1
 
-/* From an index in struct hyptrace_ring_pages: its last page was the reader's. */
+/*
+ * Convert an index in struct hyptrace_ring_pages to an id in user space. The last index is
+ * the first reader page: its id is 0.
+ */
 static u32 user_id(const struct hyptrace_ring_pages *ring, u32 id)
 {
 	return (id + 1) % ring->nr_pages;
 }
 
 /**
- * hyptrace_reader_nr_user_pages - how many pages a mapping of a ring can have
+ * hyptrace_reader_nr_user_pages - number of pages that user space can map
  * @reader:	its map_lock held
  *
- * Return: the number; 0 while unloaded.
+ * Return: the number, including the meta page; 0 while unloaded.
  */
 unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader)
 {
@@ -34,10 +37,10 @@ unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader
 }
 
 /**
- * hyptrace_reader_user_page - a page of a ring, as user space counts them
+ * hyptrace_reader_user_page - get a page of the mapping of a ring
  * @reader:	its map_lock held
- * @index:	below hyptrace_reader_nr_user_pages(): the meta page, then the sub-buffers
- *		by their ids in user space
+ * @index:	below hyptrace_reader_nr_user_pages(). The meta page comes first, then the
+ *		sub-buffers by their ids in user space.
  *
  * Return: the page.
  */
@@ -64,7 +67,7 @@ struct hyptrace_map_meta *hyptrace_user_meta_alloc(void)
 
 /**
  * hyptrace_user_meta_free - undo hyptrace_user_meta_alloc()
- * @user:	or NULL
+ * @user:	the page, or NULL
  */
 void hyptrace_user_meta_free(struct hyptrace_map_meta *user)
 {
@@ -72,9 +75,8 @@ void hyptrace_user_meta_free(struct hyptrace_map_meta *user)
 }
 
 /*
- * What lies before the reader's sub-buffer was consumed, and what lies before the
- * first sub-buffer after a clear was thrown away: of the latter the reader's may
- * be one.
+ * Sub-buffers older than the reader page were consumed. Sub-buffers older than the writer's
+ * begin were cleared, and the reader page may be one of them: return the later of the two.
  */
 static u64 user_begin(const struct hyptrace_reader *reader)
 {
@@ -85,11 +87,11 @@ static u64 user_begin(const struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_user_meta_hide - let nobody see what is in the ring while it is cleared
+ * hyptrace_user_meta_hide - hide the events of a ring from observers during a clear
  * @reader:	lock held, loaded
  *
- * Until hyptrace_user_meta_update(): after a clear the writer overwrites what was
- * thrown away in an order of its own, which would look like gaps.
+ * This lasts until hyptrace_user_meta_update(). After a clear, the writer may reuse the
+ * cleared sub-buffers in any order, which observers would mistake for gaps.
  */
 void hyptrace_user_meta_hide(struct hyptrace_reader *reader)
 {
@@ -97,7 +99,7 @@ void hyptrace_user_meta_hide(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_user_meta_update - bring the meta page up to date
+ * hyptrace_user_meta_update - update the meta page
  * @reader:	lock held, loaded
  */
 void hyptrace_user_meta_update(struct hyptrace_reader *reader)
@@ -113,23 +115,32 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->subbuf_size, PAGE_SIZE);
 	WRITE_ONCE(user->nr_subbufs, reader->ring->nr_pages);
 	WRITE_ONCE(user->reader.id, user_id(reader->ring, reader->id));
-	/* (L) pairs with the acquire of who looks on: not for the sub-buffer before */
+	/*
+	 * (L) Order reader.id before reader.read: an observer must not apply the new read to
+	 * the previous reader page. Pairs with (L) in tools/lib/snapshot.c:try_to_take().
+	 */
 	smp_store_release(&user->reader.read, reader->consumed);
 	WRITE_ONCE(user->reader.lost_events, reader->swap_lost);
-	/* the kernel's ring buffer does not count as an entry what was dropped */
+	/* As in the kernel's ring buffer, entries do not include dropped events. */
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
 	WRITE_ONCE(user->pages_lost, READ_ONCE(meta->overwritten));
 	WRITE_ONCE(user->pages_touched, READ_ONCE(meta->touched));
-	/* (L) likewise */
+	/*
+	 * (L) Order reader.id before next_lost, for the same reason. Pairs with (L) in
+	 * tools/lib/snapshot.c:trim().
+	 */
 	smp_store_release(&map->next_lost, reader->next_lost);
-	/* (K) pairs with the acquire of who looks on: nothing of the sub-buffer before */
+	/*
+	 * (K) Order reader.read before begin: an observer must not apply an old read to the
+	 * new reader page. Pairs with (K) in tools/lib/snapshot.c:begin_of().
+	 */
 	smp_store_release(&map->begin, user_begin(reader));
 }
 
 /**
- * hyptrace_reader_forbid_mapping - let nobody map a ring
+ * hyptrace_reader_forbid_mapping - prevent new mappings of a ring
  * @reader:	control mutex of its remote held
  *
  * Return: 0, or -EBUSY if it is mapped.
