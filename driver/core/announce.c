@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Announcing what happens to remotes to the rooms of the driver that listen: see struct
- * hyptrace_listener. Called by the other files of core; main.c makes the rooms listen.
+ * Announcements of changes to the listeners: see struct hyptrace_listener. Called by the
+ * other files of core. device/chardev.c and netlink/notify.c add the listeners.
  */
 #include <linux/bug.h>
 
 #include "internal.h"
 
-/* device/ and netlink/. Changes only while no remote is registered. */
+/* One of device/, one of netlink/. Changes only while no remote is registered. */
 static const struct hyptrace_listener *listeners[2];
 
 /**
- * hyptrace_listener_add - announce to one more room
- * @listener:	of the room, until hyptrace_listener_remove()
+ * hyptrace_listener_add - add a listener
+ * @listener:	must remain valid until hyptrace_listener_remove()
  *
  * Context: no remote is registered.
  */
@@ -31,7 +31,7 @@ void hyptrace_listener_add(const struct hyptrace_listener *listener)
 
 /**
  * hyptrace_listener_remove - undo hyptrace_listener_add()
- * @listener:	of the room
+ * @listener:	the listener
  *
  * Context: no remote is registered.
  */
@@ -56,7 +56,7 @@ void hyptrace_listener_remove(const struct hyptrace_listener *listener)
 	} while (0)
 
 /**
- * hyptrace_announce_remote - a remote was registered or has changed
+ * hyptrace_announce_remote - announce that a remote was registered or has changed
  * @remote:	control mutex held
  */
 void hyptrace_announce_remote(const struct hyptrace_remote *remote)
@@ -65,7 +65,7 @@ void hyptrace_announce_remote(const struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_announce_remote_gone - a remote is being unregistered
+ * hyptrace_announce_remote_gone - announce that a remote is being unregistered
  * @remote:	control mutex held
  */
 void hyptrace_announce_remote_gone(const struct hyptrace_remote *remote)
@@ -74,9 +74,9 @@ void hyptrace_announce_remote_gone(const struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_announce_event - an event was enabled or disabled
+ * hyptrace_announce_event - announce that an event was enabled or disabled
  * @remote:	control mutex held
- * @event:	which one
+ * @event:	the event
  */
 void hyptrace_announce_event(const struct hyptrace_remote *remote,
 			     const struct hyptrace_event *event)
@@ -85,10 +85,10 @@ void hyptrace_announce_event(const struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_announce_consumer - a process began or ceased to consume
+ * hyptrace_announce_consumer - announce that a process started or stopped consuming
  * @remote:	control mutex held
- * @cpu:	whose ring, or HYPTRACE_CPU_ALL
- * @change:	which of the two
+ * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL
+ * @change:	started or stopped
  * @pid:	the process
  */
 void hyptrace_announce_consumer(const struct hyptrace_remote *remote, int cpu,
@@ -98,9 +98,9 @@ void hyptrace_announce_consumer(const struct hyptrace_remote *remote, int cpu,
 }
 
 /**
- * hyptrace_losses_wanted - whether it is of use to announce losses
+ * hyptrace_losses_wanted - whether any listener currently needs losses
  *
- * Return: true if so.
+ * Return: true if one does.
  */
 bool hyptrace_losses_wanted(void)
 {
@@ -114,11 +114,11 @@ bool hyptrace_losses_wanted(void)
 }
 
 /**
- * hyptrace_announce_loss - events were lost
+ * hyptrace_announce_loss - announce that events were lost
  * @remote:	no lock needed
- * @cpu:	where
- * @count:	how many since this was announced last
- * @total:	how many since the load or the last clear
+ * @cpu:	the CPU of the ring
+ * @count:	events lost since the last announcement
+ * @total:	events lost since the load or the last clear
  */
 void hyptrace_announce_loss(const struct hyptrace_remote *remote, unsigned int cpu,
 			    u64 count, u64 total)
@@ -127,7 +127,7 @@ void hyptrace_announce_loss(const struct hyptrace_remote *remote, unsigned int c
 }
 
 /**
- * hyptrace_announce_look - who waits for events has to look again
+ * hyptrace_announce_look - announce that waiters for events must look again
  * @remote:	control mutex held
  */
 void hyptrace_announce_look(const struct hyptrace_remote *remote)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who reads the rings of a remote: one consumer for each ring, and any number of
+ * Attachments to the rings of a remote: one consumer for each ring, and any number of
  * observers. Called by device/, and by state.c when a remote is unregistered.
  */
 #include <linux/cleanup.h>
@@ -10,15 +10,15 @@
 #include "internal.h"
 
 /**
- * hyptrace_attachment_remote - what is attached to
+ * hyptrace_attachment_remote - get the remote of an attachment
  * @attachment:	no lock needed
  *
- * Return: the remote, which stays as long as @attachment; or NULL.
+ * Return: the remote, which exists as long as @attachment, or NULL before the attach.
  */
 struct hyptrace_remote *
 hyptrace_attachment_remote(const struct hyptrace_attachment *attachment)
 {
-	/* (G) Order remote before cpu. Pairs with (G) in hyptrace_remote_attach(). */
+	/* (G) Order remote before cpu. Pairs with (G) in attach.c:hyptrace_remote_attach(). */
 	return smp_load_acquire(&attachment->remote);
 }
 
@@ -27,7 +27,7 @@ static bool consumes_ring_of(const struct hyptrace_attachment *attachment, unsig
 	return attachment->cpu == HYPTRACE_CPU_ALL || attachment->cpu == cpu;
 }
 
-/* @pid 0: the attachment ends. */
+/* @pid is 0 if the attachment ends. */
 static void consumers_set(struct hyptrace_remote *remote,
 			  const struct hyptrace_attachment *attachment, pid_t pid)
 {
@@ -59,17 +59,16 @@ static bool has_consumer(const struct hyptrace_remote *remote, int cpu)
 }
 
 /**
- * hyptrace_remote_attach - begin to consume or to observe rings
+ * hyptrace_remote_attach - attach a consumer or an observer
  * @remote:	control mutex not held
- * @attachment:	attached to nothing. The caller has set @snapshot, and prevents
- *		another call for it.
- * @cpu:	whose ring, or HYPTRACE_CPU_ALL
+ * @attachment:	not attached. The caller has set @snapshot, and prevents concurrent calls.
+ * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL
  *
- * A consumer has @remote loaded if it is not; an observer has not.
+ * Attaching a consumer loads @remote if it is unloaded. Attaching an observer does not.
  *
  * Return: 0; -ENODEV if the remote is being unregistered, -ENXIO if there is no such
- * CPU, -EBUSY if a ring has a consumer already, -ENODATA if there is nothing to
- * observe, or as hyptrace_remote_load().
+ * CPU, -EBUSY if a ring already has a consumer, -ENODATA if an observer finds no rings
+ * loaded, or as hyptrace_remote_load().
  */
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_attachment *attachment, int cpu)
@@ -99,7 +98,7 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 	list_add_tail(&attachment->node, &remote->attached);
 	remote->nr_attached++;
 	attachment->cpu = cpu;
-	/* (G) Order cpu before remote. Pairs with (G) in hyptrace_attachment_remote(). */
+	/* (G) Order cpu before remote. Pairs with (G) in attach.c:hyptrace_attachment_remote(). */
 	smp_store_release(&attachment->remote, remote);
 	consumers_set(remote, attachment, task_tgid_nr(current));
 	return 0;
@@ -115,7 +114,7 @@ static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *a
 
 /**
  * hyptrace_remote_detach - undo hyptrace_remote_attach()
- * @attachment:	the control mutex of its remote not held. The caller must not use the
+ * @attachment:	the control mutex of its remote is not held. The caller must not use the
  *		remote any more.
  */
 void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
@@ -123,7 +122,7 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 	struct hyptrace_remote *remote = attachment->remote;
 
 	scoped_guard(mutex, &remote->control) {
-		/* else hyptrace_remote_detach_all() has detached it */
+		/* If NULL, hyptrace_remote_detach_all() has detached it already. */
 		if (remote->desc) {
 			detach(remote, attachment);
 			hyptrace_remote_unload_unused(remote);
@@ -133,7 +132,7 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 }
 
 /**
- * hyptrace_remote_detach_all - detach all from a remote that is being unregistered
+ * hyptrace_remote_detach_all - detach everything from a remote that is being unregistered
  * @remote:	control mutex held
  */
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of a remote's rings. Called by state.c and resize.c, with the control mutex held.
+ * Memory of a remote's rings. Called by state.c, resize.c and giveback.c.
  *
- * Any pages will do, and never at the price of somebody else's: what is not
- * there is refused before anything is taken, and what is taken is taken without
- * invoking the OOM killer.
+ * An allocation must not harm the rest of the system. It fails before it takes any page if
+ * too little memory is available, and it never invokes the OOM killer.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
@@ -18,21 +17,21 @@
 
 #define GFP_RING	(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN | __GFP_ACCOUNT)
 
-/* Left to the rest of the system: one part in 2^6. */
+/* Rings leave 1/2^6 of all memory to the rest of the system. */
 #define RESERVE_SHIFT	6
 
-/* Data pages are numbered by u32, and their array is one allocation. */
+/* A u32 numbers the data pages, and their array is one allocation of at most INT_MAX bytes. */
 #define MAX_PAGES	(INT_MAX / sizeof(struct page *))
 
-/* Neighbours are wanted, which a writer maps at once: up to what one of its calls takes. */
+/* A writer maps contiguous pages in one step, at most HYPTRACE_TABLE_BYTES per hypercall. */
 #define MAX_ORDER_WANTED	(ilog2(SZ_512K) - PAGE_SHIFT)
 
 /**
- * hyptrace_buffer_nr_pages - data pages that a ring of that size has
- * @size:	bytes asked for per CPU
+ * hyptrace_buffer_nr_pages - compute the number of data pages of a ring
+ * @size:	requested bytes per CPU
  *
- * Return: the number, the reader's spare included; 0 if @size is 0, or no
- * machine has that many.
+ * Return: the number, including the reader page; 0 if @size is 0 or larger than any ring
+ * can be.
  */
 unsigned long hyptrace_buffer_nr_pages(u64 size)
 {
@@ -68,8 +67,9 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 }
 
 /*
- * Neighbours, @max at most and 2^@order, which becomes what there is; in @pages. Only for
- * single pages memory is reclaimed. Returns how many, 0 for none.
+ * Allocate up to 2^@order contiguous pages, but at most @max, and store them in @pages.
+ * Lower @order to what is available. Reclaim memory only for single pages. Return the
+ * number of pages, or 0.
  */
 static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node,
 				     unsigned int *order)
@@ -94,7 +94,7 @@ static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int 
 	return i;
 }
 
-/* What it has got so far is in @ring in any case. */
+/* After an error, the caller must free the pages that @ring already has. */
 static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, int node)
 {
 	unsigned int i, got, order = MAX_ORDER_WANTED;
@@ -120,11 +120,11 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, i
 
 /**
  * hyptrace_buffer_alloc - allocate rings for all possible CPUs
- * @buf:	all but @discard is filled in
- * @nr_pages:	data pages per CPU, the reader's included
+ * @buf:	out: everything but @discard
+ * @nr_pages:	data pages per CPU, including the reader page
  *
- * Return: 0, -ENOMEM if so much is not there, or -EINTR if the process is being
- * killed; nothing is left allocated then.
+ * Return: 0, -ENOMEM if too little memory is available, or -EINTR if the process is being
+ * killed. After an error, nothing is allocated.
  */
 int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages)
 {
@@ -153,8 +153,8 @@ err_free:
 }
 
 /**
- * hyptrace_buffer_free - give the memory of all rings back
- * @buf:	no writer has any of it
+ * hyptrace_buffer_free - free the memory of all rings
+ * @buf:	no writer owns or shares any of its pages
  */
 void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 {
@@ -170,10 +170,10 @@ void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 }
 
 /**
- * hyptrace_buffer_lose - forget about pages that the writer may still have
+ * hyptrace_buffer_lose - leak pages that the writer may still own
  * @remote:	cannot be loaded again
- * @buf:	its pages are never used again: the host would fault on those that
- *		are not its own, and a writer would write to those of somebody else
+ * @buf:	its pages must never be freed: the host would fault on a page that the writer
+ *		owns, or the writer would overwrite data of the next user of a shared page
  */
 void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/hyptrace/REMOTE/cpuN: the state of a ring, as the driver
- * sees it; and REMOTE/calls: how often the driver has called the writer. For people
- * who debug hyptrace itself; no interface. Called by remote.c.
+ * /sys/kernel/debug/hyptrace/REMOTE/cpuN shows the state of a ring as the driver sees it.
+ * REMOTE/calls shows how often the driver has called the writer. These files are for
+ * debugging hyptrace itself, and are not an ABI. Called by remote.c.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>
@@ -62,7 +62,7 @@ static int ring_show(struct seq_file *seq, void *unused)
 	err = security_locked_down(LOCKDOWN_TRACEFS);
 	if (err)
 		return err;
-	/* has the writer publish what it counts */
+	/* This makes the writer publish its counters. */
 	hyptrace_reader_counts(reader, &counts);
 
 	guard(mutex)(&reader->lock);
@@ -88,7 +88,7 @@ static int calls_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(calls);
 
 /**
- * hyptrace_debugfs_add - make the folder of a remote
+ * hyptrace_debugfs_add - create the directory of a remote
  * @remote:	registered
  */
 void hyptrace_debugfs_add(struct hyptrace_remote *remote)
@@ -109,8 +109,9 @@ void hyptrace_debugfs_add(struct hyptrace_remote *remote)
 
 /**
  * hyptrace_debugfs_remove - undo hyptrace_debugfs_add()
- * @remote:	neither its control mutex nor a lock of its readers held: who is
- *		reading a file is waited for
+ * @remote:	its control mutex and the locks of its readers are not held
+ *
+ * Context: waits until nobody reads a file of the directory.
  */
 void hyptrace_debugfs_remove(struct hyptrace_remote *remote)
 {
@@ -118,7 +119,7 @@ void hyptrace_debugfs_remove(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_debugfs_init - make the folder of folders
+ * hyptrace_debugfs_init - create the directory that holds those of the remotes
  */
 void hyptrace_debugfs_init(void)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of a remote: checking them at its registration, finding and enabling
- * them, and the names of values in their print formats. Called by remote.c,
- * state.c, query.c, control.c and message.c.
+ * Events of a remote: check them at its registration, find them, enable them, and find the
+ * names of values in their print formats. Called by remote.c, state.c and netlink/.
  */
 #include <linux/bits.h>
 #include <linux/ctype.h>
@@ -38,7 +37,7 @@ static bool fields_fit(const struct hyptrace_event *event)
 
 		if (!is_identifier(field->name, HYPTRACE_EVENT_NAME_MAX) || !field->type)
 			return false;
-		/* the event id is at offset 0 */
+		/* The event id is at offset 0. */
 		if (field->offset < sizeof(u16) || !field->size ||
 		    field->offset + field->size > event->size)
 			return false;
@@ -47,11 +46,11 @@ static bool fields_fit(const struct hyptrace_event *event)
 }
 
 /**
- * hyptrace_event_check - check the events of a remote that is to be registered
+ * hyptrace_event_check - check the events of a remote before its registration
  * @desc:	the remote
- * @events:	out: the events, as many as @desc says
+ * @events:	out: the events; it has room for @desc->nr_events
  *
- * Return: 0, or -EINVAL or -EEXIST; the log says what is wrong then.
+ * Return: 0, or -EINVAL or -EEXIST after a message in the log that gives the reason.
  */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			 const struct hyptrace_event **events)
@@ -104,7 +103,7 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 /**
  * hyptrace_event_find - find an event by its name
  * @remote:	control mutex held, and not unregistered
- * @name:	exact
+ * @name:	exact name
  *
  * Return: the event, or NULL.
  */
@@ -120,7 +119,7 @@ const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *r
 	return NULL;
 }
 
-/* Those of the events in @mask; all or none. */
+/* Enable or disable the events in @mask: all of them, or none after an error. */
 static int set_all(struct hyptrace_remote *remote, u64 mask, bool enable,
 		   const struct hyptrace_event **failed)
 {
@@ -149,11 +148,11 @@ err_restore:
 /**
  * hyptrace_events_set - enable or disable events
  * @remote:	control mutex held
- * @mask:	bits of the ids of the events
- * @enable:	or disable; those that are so already are left alone
- * @extack:	says which one failed; may be NULL
+ * @mask:	bit per event id
+ * @enable:	true to enable, false to disable
+ * @extack:	names the event that failed; may be NULL
  *
- * Return: 0, or what the remote's callback answered; no event has changed then.
+ * Return: 0, or the error of the remote's callback. After an error, no event has changed.
  */
 int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
 			struct netlink_ext_ack *extack)
@@ -179,10 +178,10 @@ int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
 
 /**
  * hyptrace_symbols_of - find the names of a field's values in a print format
- * @print_fmt:	with __print_symbolic(REC->field, { value, "name" }, ...)
+ * @print_fmt:	may contain __print_symbolic(REC->field, { value, "name" }, ...)
  * @field:	name of the field
  *
- * Return: where hyptrace_symbol_next() begins, or NULL.
+ * Return: the position to pass to hyptrace_symbol_next(), or NULL if there are no names.
  */
 const char *hyptrace_symbols_of(const char *print_fmt, const char *field)
 {
@@ -203,11 +202,11 @@ const char *hyptrace_symbols_of(const char *print_fmt, const char *field)
 }
 
 /**
- * hyptrace_symbol_next - take the next pair of { value, "name" }
- * @at:		as hyptrace_symbols_of() or this function has returned it
+ * hyptrace_symbol_next - parse the next pair of { value, "name" }
+ * @at:		position from hyptrace_symbols_of() or the previous call
  * @symbol:	out: the pair
  *
- * Return: where to go on, or NULL if there was no pair any more.
+ * Return: the position for the next call, or NULL if there are no more pairs.
  */
 const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Getting the memory of rings back from a writer. Called by state.c and resize.c.
+ * Release of rings: the writer gives their memory back. Called by remote.c, state.c and
+ * resize.c.
  *
- * Large rings take long, and what has begun must come to its end. So a worker does it:
- * a requester that is killed does not wait for it, and the next load does.
+ * The release of large rings takes long, and must not stop half way. So a worker does it.
+ * If the requester is killed, it stops waiting, and the next load waits instead.
  */
 #include <linux/completion.h>
 #include <linux/workqueue.h>
@@ -24,8 +25,8 @@ static void giveback_work(struct work_struct *work)
 }
 
 /**
- * hyptrace_giveback_init - nothing is being given back
- * @remote:	a new one
+ * hyptrace_giveback_init - initialize the state: no release is in progress
+ * @remote:	a new remote
  */
 void hyptrace_giveback_init(struct hyptrace_remote *remote)
 {
@@ -35,22 +36,22 @@ void hyptrace_giveback_init(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_giveback - have the writer give rings back, and free them
+ * hyptrace_giveback - make the writer release rings, and free them
  * @remote:	control mutex held
- * @buf:	the rings, which nobody uses any more; empty on return
+ * @buf:	the rings, which must be unused; empty on return
  * @op:		unload_trace_buffer or finish_resize of the remote
  *
- * What is still being given back is waited for first.
+ * First waits for the end of a release that is still in progress.
  *
- * Return: 0; -EINTR if a fatal signal came first: it goes on without the caller; or
- * what @op answered: the writer has kept some, and @remote cannot be loaded again.
+ * Return: 0; -EINTR after a fatal signal, and the release continues without the caller; or
+ * the error of @op: the writer has kept pages, and @remote cannot be loaded again.
  */
 int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
 		      int (*op)(struct hyptrace_buffer *buf, void *priv))
 {
 	struct hyptrace_giveback *giveback = &remote->giveback;
 
-	/* of a resize, whose requester was killed */
+	/* A resize whose requester was killed may still release rings. */
 	hyptrace_giveback_finish(remote);
 	giveback->buf = *buf;
 	memset(buf, 0, sizeof(*buf));
@@ -61,10 +62,10 @@ int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *bu
 }
 
 /**
- * hyptrace_giveback_wait - wait until nothing is being given back
+ * hyptrace_giveback_wait - wait until no release is in progress
  * @remote:	control mutex held
  *
- * Return: 0, or -EINTR if a fatal signal came first.
+ * Return: 0, or -EINTR after a fatal signal.
  */
 int hyptrace_giveback_wait(struct hyptrace_remote *remote)
 {
@@ -72,7 +73,7 @@ int hyptrace_giveback_wait(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_giveback_finish - wait for it, whatever signal comes
+ * hyptrace_giveback_finish - wait until no release is in progress, ignoring signals
  * @remote:	control mutex held
  */
 void hyptrace_giveback_finish(struct hyptrace_remote *remote)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The remotes: registering, finding, and letting go of them. For modules that
- * have a remote, and for device/ and netlink/, which look one up.
+ * The list of remotes: register, find and unregister them. Called by modules that register
+ * a remote, and by device/ and netlink/, which look one up.
  */
 #include <linux/cleanup.h>
 #include <linux/err.h>
@@ -13,13 +13,13 @@
 
 #include "internal.h"
 
-/* For work that may take long, or sleep. */
+/* For work that may take long or sleep. */
 struct workqueue_struct *hyptrace_wq;
 
-/* The outermost lock: see core.h. */
+/* The lock order is in core.h. */
 DEFINE_MUTEX(hyptrace_remotes_lock);
 
-/* In the order of their serials. Protected by hyptrace_remotes_lock. */
+/* Sorted by serial. Protected by hyptrace_remotes_lock. */
 static LIST_HEAD(remotes);
 static unsigned long last_serial;
 
@@ -38,7 +38,7 @@ static void remote_release(struct kref *refs)
 
 /**
  * hyptrace_remote_put - drop a reference
- * @remote:	not to be used by the caller any more
+ * @remote:	the caller must not use it any more
  */
 void hyptrace_remote_put(struct hyptrace_remote *remote)
 {
@@ -58,11 +58,11 @@ static struct hyptrace_remote *find(const char *name)
 
 /**
  * hyptrace_remote_get - find a remote by its name
- * @name:	exact
+ * @name:	exact name
  *
- * Return: the remote with a reference for the caller, or NULL. It may be
- * unregistered at any time: whoever takes its control mutex has to look at its
- * desc first.
+ * Return: the remote with a reference for the caller, or NULL. The remote may be
+ * unregistered at any time. After taking its control mutex, a caller must check that its
+ * desc is not NULL.
  */
 struct hyptrace_remote *hyptrace_remote_get(const char *name)
 {
@@ -76,11 +76,11 @@ struct hyptrace_remote *hyptrace_remote_get(const char *name)
 }
 
 /**
- * hyptrace_remote_from - the first remote of that serial or a later one
- * @serial:	0 for the first of all
+ * hyptrace_remote_from - find the first remote whose serial is at least @serial
+ * @serial:	0 finds the first remote of the list
  *
  * Context: hyptrace_remotes_lock held.
- * Return: the remote, registered as long as the lock is held, or NULL.
+ * Return: the remote, which stays registered while the lock is held, or NULL.
  */
 struct hyptrace_remote *hyptrace_remote_from(unsigned long serial)
 {
@@ -96,8 +96,8 @@ struct hyptrace_remote *hyptrace_remote_from(unsigned long serial)
 
 /**
  * hyptrace_remote_names - list the names of all remotes, for a message
- * @names:	out: separated by commas; "none" if there are none
- * @size:	of @names; what does not fit is left out
+ * @names:	out: names separated by commas, or "none"
+ * @size:	bytes of @names; a list that does not fit is truncated
  */
 void hyptrace_remote_names(char *names, size_t size)
 {
@@ -112,9 +112,10 @@ void hyptrace_remote_names(char *names, size_t size)
 }
 
 /**
- * hyptrace_remote_watch - look for losses from now on
- * @remote:	to be called when tracing starts; goes on by itself while it is
- *		on and somebody listens
+ * hyptrace_remote_watch - start to check for losses periodically
+ * @remote:	tracing has started, or a listener now wants losses
+ *
+ * The check repeats itself while tracing is on and a listener wants losses.
  */
 void hyptrace_remote_watch(struct hyptrace_remote *remote)
 {
@@ -124,7 +125,7 @@ void hyptrace_remote_watch(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_remotes_watch - watch for losses of all remotes: a listener wants them now
+ * hyptrace_remotes_watch - check all remotes for losses: a listener now wants them
  */
 void hyptrace_remotes_watch(void)
 {
@@ -136,7 +137,7 @@ void hyptrace_remotes_watch(void)
 }
 
 /**
- * hyptrace_remote_is_tracing - whether events may be written at present
+ * hyptrace_remote_is_tracing - whether the writer may currently record events
  * @remote:	no lock needed
  *
  * Return: true while tracing.
@@ -144,14 +145,14 @@ void hyptrace_remotes_watch(void)
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote)
 {
 	/*
-	 * (F) pairs with the release in state.c: who sees that tracing is off
-	 * finds all events that were written.
+	 * (F) Order the state before the events: a reader that sees tracing off also sees
+	 * all events. Pairs with (F) in state.c:state_set().
 	 */
 	return smp_load_acquire(&remote->state) == HYPTRACE_STATE_TRACING;
 }
 
 /**
- * hyptrace_remote_reader - the reader of a CPU
+ * hyptrace_remote_reader - get the reader of a CPU
  * @remote:	no lock needed
  * @cpu:	any number
  *
@@ -163,10 +164,7 @@ struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *rem
 	return cpu < nr_cpu_ids ? remote->readers[array_index_nospec(cpu, nr_cpu_ids)] : NULL;
 }
 
-/*
- * Look for losses as long as somebody listens. Running no more often than once
- * in the period is what limits the notifications.
- */
+/* Runs at most once per period, which limits the rate of the announcements. */
 static void loss_work(struct work_struct *work)
 {
 	struct hyptrace_remote *remote = container_of(to_delayed_work(work),
@@ -274,14 +272,13 @@ static int remote_init(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_remote_register - make a remote known
- * @desc:	see there; it and all it points to stay until the remote is
- *		unregistered
+ * hyptrace_remote_register - register a remote
+ * @desc:	valid, with everything that it points to, until the remote is unregistered
  *
- * Context: may sleep. @desc->ops->init() is called in it.
- * Return: the remote, or ERR_PTR(): -EINVAL for a @desc that is not proper (the
- * log says what about it), -EEXIST if there is a remote or an event of that
- * name or id already, -ENOMEM, or what init() answered.
+ * Context: may sleep. Calls @desc->ops->init().
+ * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, and the log says why.
+ * -EEXIST: another remote has the same name, or two events have the same name or id.
+ * Otherwise -ENOMEM, or the error of init().
  */
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
 {
@@ -317,13 +314,13 @@ EXPORT_SYMBOL_GPL(hyptrace_remote_register);
 
 /**
  * hyptrace_remote_unregister - undo hyptrace_remote_register()
- * @remote:	not to be used by the caller any more
+ * @remote:	the caller must not use it any more
  *
- * Tracing is stopped and the rings are unloaded. Descriptors that are attached
- * keep @desc->owner from being removed, so a module that unregisters on its way
- * out finds none; those that there are nevertheless lose their ring: -ENODEV.
+ * This stops tracing and unloads the rings. If descriptors are still attached, reading
+ * from them then fails with -ENODEV. A module that unregisters in its exit function finds
+ * none, because an attached descriptor pins @desc->owner.
  *
- * Context: may sleep. No callback runs, or will, on return.
+ * Context: may sleep. No callback runs after the return.
  */
 void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 {
@@ -332,7 +329,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 		scoped_guard(mutex, &remote->control)
 			hyptrace_remote_retire(remote);
 	}
-	/* waits for those who read its files, so no lock is held */
+	/* This waits for readers of the files: hold no lock here. */
 	hyptrace_debugfs_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	hyptrace_remote_put(remote);
@@ -340,7 +337,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);
 
 /**
- * hyptrace_core_init - make ready for remotes
+ * hyptrace_core_init - prepare core for remotes
  *
  * Return: 0 or -ENOMEM.
  */
@@ -354,7 +351,7 @@ int __init hyptrace_core_init(void)
 }
 
 /**
- * hyptrace_core_exit - undo hyptrace_core_init(); no remote is registered
+ * hyptrace_core_exit - undo hyptrace_core_init(); no remote must be registered
  */
 void hyptrace_core_exit(void)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Another size for rings that are loaded, also while they are written and read.
- * Called by control.c.
+ * Resize loaded rings, also while the writer and the consumer use them. Called by
+ * netlink/control.c.
  *
- * The memory of the new rings is the writer's before anything changes, so that what
- * cannot be had is refused as a whole. From then on each CPU goes on in its new
- * ring, takes the events along that fit, and the old ring is given back.
+ * The writer gets the memory of all new rings before any ring changes. So a lack of memory
+ * leaves all rings as they are. Then each CPU switches to its new ring, which takes over
+ * the events that fit, and the writer releases the old rings.
  */
 #include <linux/mm.h>
 
@@ -19,7 +19,7 @@ static void allow_mapping(struct hyptrace_remote *remote)
 		hyptrace_reader_allow_mapping(remote->readers[cpu]);
 }
 
-/* The pages of a mapping cannot be exchanged. */
+/* A resize cannot exchange pages that user space has mapped. */
 static int forbid_mapping(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	unsigned int cpu;
@@ -63,7 +63,7 @@ static bool has_size(const struct hyptrace_remote *remote, unsigned int nr_pages
 	return true;
 }
 
-/* What each CPU has at least: after a failure the rings may differ. */
+/* After a failed resize, the rings may have different sizes. */
 static unsigned int smallest_size(const struct hyptrace_remote *remote)
 {
 	unsigned int cpu, nr_pages = UINT_MAX;
@@ -73,7 +73,7 @@ static unsigned int smallest_size(const struct hyptrace_remote *remote)
 	return nr_pages;
 }
 
-/* Give the second buffer back. If the caller is killed, the worker finishes it. */
+/* Release the second buffer. If the caller is killed, the worker completes the release. */
 static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		  struct netlink_ext_ack *extack)
 {
@@ -115,25 +115,25 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	err = finish(remote, &new, extack) ?: err;
 	if (err)
 		hyptrace_announce_remote(remote);
-	/* there may be as much to read now as somebody waits for */
+	/* Waiters saw no data during the exchange, and their watermarks depend on the size. */
 	hyptrace_announce_look(remote);
 	return err;
 }
 
 /**
- * hyptrace_remote_resize - another size, of the next load or of what is loaded
+ * hyptrace_remote_resize - set the size of the loaded rings, or of the next load
  * @remote:	control mutex held
  * @size:	bytes per CPU, rounded up to whole sub-buffers
- * @extack:	says what is wrong; may be NULL
+ * @extack:	gets the reason of an error; may be NULL
  *
- * Events stay, the youngest if not all fit; those that do not are lost as if they
- * had been overwritten. For a while there is memory for both sizes.
+ * The rings keep their events. If not all fit, the oldest are lost, and count as
+ * overwritten. During the resize, the old and the new rings are both allocated.
  *
  * Return: 0; as hyptrace_remote_check_size(); -EBUSY if a ring is mapped, -EOPNOTSUPP if
- * the remote cannot do it, -EIO if it has kept pages before, -ENOMEM, -EINTR, or what the
- * remote's callbacks answered. Nothing has changed then, unless it was the last of these
- * that failed: the rings of some CPUs may have the new size. Asking again, for that size or
- * for the former one, brings all rings to it.
+ * the remote cannot resize, -EIO if it has kept pages before, -ENOMEM, -EINTR, or the error
+ * of a callback. After an error of a callback, the rings of some CPUs may have the new size:
+ * another resize, to the new or the old size, can give all rings that size. After any other
+ * error, nothing has changed.
  */
 int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			   struct netlink_ext_ack *extack)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The states of a remote (drawn in core.h), and what leads from one to
- * another. Called by netlink/, attach.c and remote.c.
+ * Transitions between the states of a remote: core.h has the diagram. Called by netlink/,
+ * attach.c, remote.c and resize.c.
  *
- * Each function decides first and acts then. A message in @extack, which may be
- * NULL, goes with each errno.
+ * Each function checks everything before it acts. With each error it puts the reason in
+ * @extack, which may be NULL.
  */
 #include <linux/cleanup.h>
 #include <linux/mm.h>
@@ -13,19 +13,22 @@
 
 static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
 {
-	/* (F) pairs with the acquire in hyptrace_remote_is_tracing() */
+	/*
+	 * (F) Order the last events before the state. Pairs with (F) in
+	 * remote.c:hyptrace_remote_is_tracing().
+	 */
 	smp_store_release(&remote->state, state);
 	hyptrace_announce_look(remote);
 }
 
 /**
- * hyptrace_remote_check_size - refuse a size that no ring can have here
+ * hyptrace_remote_check_size - check that rings can have a size
  * @remote:	control mutex held
  * @size:	bytes per CPU
- * @extack:	says why; may be NULL
+ * @extack:	see above
  *
- * Return: 0, -EINVAL for 0, -ENOMEM for more than this machine's memory, or
- * -E2BIG for more than the remote's rings can have.
+ * Return: 0, -EINVAL for 0, -ENOMEM for more than the memory of the machine, or -E2BIG for
+ * more than the limit of the remote.
  */
 int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 			       struct netlink_ext_ack *extack)
@@ -88,7 +91,7 @@ err_unload:
 	return -ENOMEM;
 }
 
-/* The writer gives the pages back, or else keeps them for good. */
+/* Make the writer release the rings. After an error it may keep pages for good. */
 static int buffer_return(struct hyptrace_remote *remote)
 {
 	remote->nr_pages = 0;
@@ -99,14 +102,14 @@ static int buffer_return(struct hyptrace_remote *remote)
  * hyptrace_remote_load - UNLOADED to LOADED
  * @remote:	control mutex held
  * @size:	bytes per CPU, rounded up to whole sub-buffers
- * @mode:	what to do when a ring is full
+ * @mode:	overwrite or discard
  * @extack:	see above
  *
- * @size and @mode become the remote's settings.
+ * If this succeeds, @size and @mode become the settings of the remote.
  *
  * Return: 0; -EBUSY if it is loaded, -EIO if it has kept pages of an earlier
  * load, -EINVAL, -ENOMEM and -E2BIG as hyptrace_remote_check_size(), -ENOMEM and -EINTR
- * as hyptrace_buffer_alloc(), or what the remote's callback answered.
+ * as hyptrace_buffer_alloc(), or the error of the remote's callback.
  */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			 enum hyptrace_mode mode, struct netlink_ext_ack *extack)
@@ -164,7 +167,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	return 0;
 }
 
-/* LOADED to UNLOADED; nobody is attached. */
+/* LOADED to UNLOADED. */
 static int loaded_to_unloaded(struct hyptrace_remote *remote)
 {
 	int err;
@@ -189,7 +192,7 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 	return 0;
 }
 
-/* Whether it has done so. */
+/* Return whether this unloaded the rings. */
 static bool unload_unused(struct hyptrace_remote *remote)
 {
 	if (remote->state != HYPTRACE_STATE_LOADED || remote->nr_attached || !is_empty(remote))
@@ -199,7 +202,7 @@ static bool unload_unused(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_remote_unload_unused - LOADED to UNLOADED, if nobody has a use for the rings
+ * hyptrace_remote_unload_unused - LOADED to UNLOADED, if the rings are empty and unattached
  * @remote:	control mutex held
  */
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
@@ -219,13 +222,12 @@ static int check_unused(const struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_unload - to UNLOADED
+ * hyptrace_remote_unload - any state to UNLOADED
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0, also if it was unloaded; -EBUSY while descriptors are attached; -EINTR if a
- * fatal signal came: it becomes unloaded without the caller; or what the remote's
- * callbacks answered.
+ * Return: 0, also if it was unloaded; -EBUSY while descriptors are attached; -EINTR after a
+ * fatal signal, and a release that has started continues; or the error of a callback.
  */
 int hyptrace_remote_unload(struct hyptrace_remote *remote,
 			   struct netlink_ext_ack *extack)
@@ -257,12 +259,12 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_start - to TRACING
+ * hyptrace_remote_start - any state to TRACING
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0, also if it was tracing; as hyptrace_remote_load(), or what the
- * remote's callback answered.
+ * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of the
+ * remote's callback.
  */
 int hyptrace_remote_start(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack)
@@ -293,11 +295,11 @@ int hyptrace_remote_start(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_stop - TRACING to LOADED, or on to UNLOADED by itself
+ * hyptrace_remote_stop - TRACING to LOADED, or to UNLOADED if the rings are not needed
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0, also if it was not tracing; or what the remote's callback answered.
+ * Return: 0, also if it was not tracing; or the error of the remote's callback.
  */
 int hyptrace_remote_stop(struct hyptrace_remote *remote,
 			 struct netlink_ext_ack *extack)
@@ -315,13 +317,13 @@ int hyptrace_remote_stop(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_clear - throw away the events and counters of rings
+ * hyptrace_remote_clear - clear the events and counters of rings
  * @remote:	control mutex held
- * @cpu:	whose ring, a possible CPU, or HYPTRACE_CPU_ALL
+ * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL
  * @extack:	see above
  *
- * Return: 0, also while unloaded: there is nothing to be thrown away. Or what
- * the remote's callback answered; rings of other CPUs may be empty then.
+ * Return: 0, also while unloaded; or the error of the remote's callback. After an error,
+ * rings of other CPUs may be cleared.
  */
 int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			  struct netlink_ext_ack *extack)
@@ -346,14 +348,14 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 }
 
 /**
- * hyptrace_remote_set_rate - have selftest events written by themselves
- * @remote:	control mutex held; its rate is 0, or it has the callback
- * @rate:	events per second on each CPU
+ * hyptrace_remote_set_rate - set the rate of automatic selftest events
+ * @remote:	control mutex held; it has the callback set_rate(), unless @rate is 0
+ * @rate:	events per second and CPU
  * @extack:	see above
  *
- * Nothing is announced: see hyptrace_remote_set_mode().
+ * The caller must announce the change: hyptrace_remote_set_mode() does.
  *
- * Return: 0, or what the remote's callback answered.
+ * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
 			     struct netlink_ext_ack *extack)
@@ -373,7 +375,7 @@ int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
 /**
  * hyptrace_remote_set_mode - set the mode of the next load, and announce all settings
  * @remote:	control mutex held
- * @mode:	what to do when a ring is full
+ * @mode:	overwrite or discard
  */
 void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode mode)
 {
@@ -382,12 +384,11 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
 }
 
 /**
- * hyptrace_remote_reset - back to how it was registered
+ * hyptrace_remote_reset - unload, disable all events and restore the default settings
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0; -EBUSY while descriptors are attached, or what the remote's
- * callbacks answered.
+ * Return: 0; as hyptrace_remote_unload(), or the error of a callback.
  */
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack)
@@ -413,8 +414,8 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_retire - have done with a remote that is being unregistered
- * @remote:	control mutex held; without callbacks, rings and descriptors then
+ * hyptrace_remote_retire - shut down a remote that is being unregistered
+ * @remote:	control mutex held; on return it has no rings, attachments or callbacks
  */
 void hyptrace_remote_retire(struct hyptrace_remote *remote)
 {
@@ -425,7 +426,7 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 	hyptrace_giveback_finish(remote);
 	hyptrace_remote_detach_all(remote);
 	hyptrace_announce_remote_gone(remote);
-	/* those who write selftest events have done so */
+	/* Wait until nobody writes selftest events. */
 	guard(rwsem_write)(&remote->marking);
 	remote->desc = NULL;
 }
