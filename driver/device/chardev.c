@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/hyptrace: descriptors and their ioctls. What user space may expect
- * is in uapi/linux/hyptrace.h. Called by main.c.
+ * /dev/hyptrace: descriptors and their ioctls. uapi/linux/hyptrace.h documents the
+ * interface. Called by main.c.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -101,12 +101,12 @@ static long ioctl_wakeup(struct hyptrace_file *file, void *arg)
 	return hyptrace_file_set_wakeup(file, arg);
 }
 
-/* One of our ioctls: its argument is a struct that begins with its size. */
+/* An ioctl of hyptrace. Its argument is a struct that begins with its own size. */
 struct ioctl_op {
 	long		(*run)(struct hyptrace_file *file, void *arg);
 	unsigned int	cmd;
-	u32		size;		/* as this kernel knows it */
-	u32		min_size;	/* as it was at first */
+	u32		size;		/* of the struct in this kernel */
+	u32		min_size;	/* of the struct's first version */
 };
 
 #define IOCTL_OP(_cmd, _run, _struct, _last)				\
@@ -128,7 +128,7 @@ union ioctl_arg {
 	struct hyptrace_wakeup	wakeup;
 };
 
-/* The size that counts is in the struct: the one in the number is the caller's. */
+/* Use the size field of the struct and ignore the size in @cmd: see struct hyptrace_attach. */
 static long ioctl_dispatch(struct hyptrace_file *file, unsigned int cmd, void __user *user)
 {
 	const struct ioctl_op *op;
@@ -147,7 +147,7 @@ static long ioctl_dispatch(struct hyptrace_file *file, unsigned int cmd, void __
 		return -EFAULT;
 	if (size < op->min_size)
 		return -EINVAL;
-	/* no struct ever gets there, and nobody has to look through it for zeroes */
+	/* Larger than any struct can become. This bounds the check for surplus zeroes. */
 	if (size > PAGE_SIZE)
 		return -E2BIG;
 	err = copy_struct_from_user(&arg, op->size, user, size);
@@ -160,7 +160,7 @@ static long ioctl_dispatch(struct hyptrace_file *file, unsigned int cmd, void __
 	return copy_to_user(user, &arg, min(size, op->size)) ? -EFAULT : 0;
 }
 
-/* TRACE_MMAP_IOCTL_GET_READER, as on the kernel's own mapping */
+/* TRACE_MMAP_IOCTL_GET_READER, as on the kernel's own ring-buffer mapping */
 static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 {
 	static const struct hyptrace_watermark any;
@@ -180,7 +180,7 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 		int kicks = atomic_read(&file->kicks);
 		bool tracing = hyptrace_remote_is_tracing(remote);
 
-		/* of the ring: what read() has taken off is no business of it */
+		/* Look at the ring only: read() has already consumed the data in @spare. */
 		if (hyptrace_reader_has_data(reader, &any) || !tracing)
 			break;
 		err = hyptrace_file_sleep(file, kicks);
@@ -230,7 +230,7 @@ static const struct hyptrace_listener listener = {
 };
 
 /**
- * hyptrace_chardev_register - make /dev/hyptrace
+ * hyptrace_chardev_register - create /dev/hyptrace
  *
  * Return: 0 or a negative errno.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of device have for each other; main.c registers the device by it.
+ * Shared by the files of device/. main.c includes it to register the device.
  */
 #ifndef __HYPTRACE_DEVICE_H
 #define __HYPTRACE_DEVICE_H
@@ -11,29 +11,30 @@
 
 #include "../core/core.h"
 
-/* What precedes a sub-buffer on a descriptor of all CPUs. */
+/* On a descriptor of all CPUs, a frame precedes each sub-buffer. */
 #define HYPTRACE_FRAME_BYTES		sizeof(struct hyptrace_frame)
 
 /**
  * struct hyptrace_file - an open /dev/hyptrace
  * @attachment:	to a remote. Set with @lock held.
- * @wait:	who waits for events
- * @kicks:	counts what may end a wait
- * @blocked:	how many wait for any event, whatever @mark says
- * @mark:	how much poll() waits for
- * @mappings:	of the ring into user space
+ * @wait:	wait queue of poll(), read(), splice() and GET_READER
+ * @kicks:	counts calls of hyptrace_file_kick(). A blocking call sleeps until it changes.
+ * @blocked:	number of blocking calls that sleep. They wait for any event, not for @mark.
+ * @mark:	watermark of poll()
+ * @mappings:	mappings of the ring through this descriptor
  *
- * @timer_lock:	protects from here on
- * @timer:	looks for events while somebody waits, and wakes or goes on looking
- * @latency_us:	how long an event that is waited for may be there unseen
+ * @timer_lock:	protects @timer and @latency_us
+ * @timer:	looks for events while there are waiters. It wakes them or starts again.
+ * @latency_us:	maximum time from an event to the wakeup of its waiter
  *
- * @lock:	protects from here on
- * @draining:	non-blocking reads go on until -EAGAIN. poll() ends that without @lock.
- * @drain_left:	bytes of records until these get -EAGAIN in any case
- * @next_cpu:	where the next read of all CPUs begins
- * @spare:	the sub-buffer that is being delivered, a frame before it
- * @spare_at:	bytes of it that were delivered
- * @spare_end:	where it ends
+ * @lock:	protects the fields below
+ * @draining:	a non-blocking reader is reading until -EAGAIN. poll() clears this without
+ *		@lock, and so does a read that finds nothing.
+ * @drain_left:	bytes of records that this reader can still get before -EAGAIN
+ * @next_cpu:	CPU from which the next sub-buffer is taken first, if attached to all CPUs
+ * @spare:	buffer for a frame and the sub-buffer that is being delivered
+ * @spare_at:	offset in @spare of the next byte to deliver
+ * @spare_end:	offset in @spare of the end of the sub-buffer
  */
 struct hyptrace_file {
 	struct hyptrace_attachment attachment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapping the ring of a CPU into user space. Called by chardev.c and by the memory
- * management.
+ * Mapping the ring of a CPU into user space. Called by chardev.c, and by the kernel's
+ * memory management through vm_operations_struct.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
@@ -16,7 +16,7 @@ static struct hyptrace_reader *reader_of(const struct hyptrace_file *file)
 	return hyptrace_remote_reader(file->attachment.remote, file->attachment.cpu);
 }
 
-/* A mapping was cut in two. */
+/* The kernel copies a mapping to split it or to move it. */
 static void mapping_open(struct vm_area_struct *vma)
 {
 	struct hyptrace_file *file = vma->vm_file->private_data;
@@ -27,7 +27,6 @@ static void mapping_open(struct vm_area_struct *vma)
 	reader->mappings++;
 }
 
-/* A mapping, or a part of one, ends. */
 static void mapping_close(struct vm_area_struct *vma)
 {
 	struct hyptrace_file *file = vma->vm_file->private_data;
@@ -43,7 +42,7 @@ static const struct vm_operations_struct mapping_ops = {
 	.close	= mapping_close,
 };
 
-/* With map_lock held */
+/* Called with map_lock held. */
 static int insert_pages(const struct hyptrace_reader *reader, struct vm_area_struct *vma)
 {
 	unsigned long nr = vma_pages(vma), i;
@@ -88,13 +87,13 @@ static int map(struct hyptrace_reader *reader, struct vm_area_struct *vma)
 /**
  * hyptrace_file_mmap - map the ring of a descriptor's CPU
  * @filp:	the open file
- * @vma:	from page 0 the meta page, then the sub-buffers by their ids
+ * @vma:	page 0 is the meta page; the sub-buffers follow in the order of their ids
  *
- * Context: mmap_lock held, and no lock of ours.
+ * Context: mmap_lock held, and no lock of hyptrace.
  * Return: 0; -ENOTCONN if the descriptor is not attached; -EPERM for a mapping that is
- * writable, executable or private; -EINVAL for a range that is not all there; -ENODEV if
- * the descriptor is of all CPUs, or the ring is unloaded; -EBUSY while it is resized;
- * -ENOMEM.
+ * writable, executable or private; -EINVAL for a range that exceeds the ring; -ENODEV if
+ * the descriptor is attached to all CPUs, or the ring is unloaded; -EBUSY while the ring
+ * is being resized; -ENOMEM.
  */
 int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * read() and splice() of a descriptor: whole sub-buffers, as from the kernel's
- * trace_pipe_raw. Called by chardev.c.
+ * read() and splice() of a descriptor. They deliver whole sub-buffers, as the kernel's
+ * trace_pipe_raw does. Called by chardev.c.
  *
- * The pages of a ring are the writer's for as long as it is loaded. So a splice
- * copies a sub-buffer once, into a page that is the pipe's from then on.
+ * The writer owns the pages of a ring while it is loaded. So splice() cannot give them
+ * away: it copies each sub-buffer once, into a new page for the pipe.
  */
 #include <linux/fs.h>
 #include <linux/gfp.h>
@@ -24,9 +24,11 @@ static bool is_of_all_cpus(const struct hyptrace_file *file)
 }
 
 /*
- * Begin a read, which delivers what is there now. A non-blocking reader that reads on
- * until -EAGAIN gets it at the latest after what was there at first, and as much as the
- * rings hold: a writer faster than the reader would keep it for ever.
+ * Begin a read. It delivers only data that is in the rings now.
+ *
+ * A non-blocking reader that loops until -EAGAIN must come to an end, even if the writer
+ * is faster. So drain_left limits the loop to the data present when it begins, plus the
+ * capacity of the rings.
  */
 static int begin(struct hyptrace_file *file, bool nonblock)
 {
@@ -43,7 +45,7 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 		if (err)
 			return err;
 	}
-	/* A ring that is not written ends by itself. */
+	/* While tracing is off no data is added, so the loop ends without a limit. */
 	if (!nonblock || !hyptrace_remote_is_tracing(file->attachment.remote)) {
 		WRITE_ONCE(file->draining, false);
 	} else if (!READ_ONCE(file->draining)) {
@@ -55,13 +57,12 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 	return 0;
 }
 
-/* Whether a read that has delivered something is to deliver no more. */
+/* Whether a read that has delivered data must return now. */
 static bool has_to_end(const struct hyptrace_file *file)
 {
 	return signal_pending(current) || (READ_ONCE(file->draining) && !file->drain_left);
 }
 
-/* Bytes of records were delivered. */
 static void delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *subbuf)
 {
 	u64 size = subbuf->commit & HYPTRACE_COMMIT_MASK;
@@ -69,7 +70,7 @@ static void delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *
 	file->drain_left -= min(file->drain_left, size);
 }
 
-/* Each CPU in turn, so that a busy one does not keep others from being read. */
+/* Take from each CPU in turn, so that a busy CPU does not starve the others. */
 static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 {
 	struct hyptrace_frame *frame = file->spare;
@@ -119,7 +120,7 @@ static int take(struct hyptrace_file *file)
 	return 0;
 }
 
-/* What is there and fits; without waiting. */
+/* Deliver the data that is present and fits, without waiting. */
 static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count,
 			    bool nonblock)
 {
@@ -133,7 +134,7 @@ static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t
 		err = begin(file, nonblock);
 	while (!err && done < count) {
 		if (file->spare_at == file->spare_end) {
-			/* only the first may be delivered in pieces */
+			/* Only the first sub-buffer of a read may be delivered in pieces. */
 			if (done && (count - done < whole || has_to_end(file)))
 				break;
 			err = take(file);
@@ -172,9 +173,10 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 }
 
 /*
- * Room in the pipe comes first: what was taken off a ring has nowhere else to go.
- * Who splices has seen that the pipe has a reader, and holds its lock. The pages are
- * charged to the caller, and so not for others to have for their own.
+ * Check for room in the pipe first: a sub-buffer cannot be put back into the ring.
+ * add_to_pipe() cannot fail then: the caller holds the pipe's lock and has checked that
+ * the pipe has a reader. The pages are charged to the caller's memory cgroup, so the
+ * pipe's reader must not steal them.
  */
 static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info *pipe,
 			      size_t count, bool nonblock)
@@ -185,7 +187,7 @@ static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info
 
 	if (mutex_lock_interruptible(&file->lock))
 		return -ERESTARTSYS;
-	/* the rest of a sub-buffer of which a part was read cannot go as a whole */
+	/* splice() delivers whole sub-buffers: not the rest of one that read() has begun. */
 	ret = file->spare_at == file->spare_end ? begin(file, nonblock) : -EINVAL;
 	while (ret >= 0 && done < count && !(done && has_to_end(file))) {
 		if (pipe_full(pipe->head, pipe->tail, pipe->max_usage))
@@ -214,7 +216,7 @@ static ssize_t deliver_present(struct hyptrace_file *file, const struct request 
 			   read_present(file, req->buf, req->count, nonblock);
 }
 
-/* Wait for the first event unless @nonblock; there is none to come once tracing is off. */
+/* Wait for the first event unless @nonblock. Return 0 if tracing is off and no data is left. */
 static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bool nonblock)
 {
 	while (req->count) {
@@ -249,11 +251,11 @@ static int check_consumer(const struct hyptrace_file *file)
 /**
  * hyptrace_file_read - read(): see linux/hyptrace.h
  * @filp:	the open file
- * @buf:	where to
- * @count:	bytes
+ * @buf:	destination
+ * @count:	its size in bytes
  * @pos:	not used
  *
- * Return: bytes, or as there.
+ * Return: the number of bytes delivered, or an errno of linux/hyptrace.h.
  */
 ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, loff_t *pos)
 {
@@ -272,11 +274,11 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
  * hyptrace_file_splice_read - splice(): see linux/hyptrace.h
  * @filp:	the open file
  * @pos:	not used
- * @pipe:	where to; its lock is held
- * @count:	bytes; what is no whole sub-buffer at the end is left out
+ * @pipe:	destination; its lock is held
+ * @count:	maximum number of bytes, rounded down to whole sub-buffers
  * @flags:	SPLICE_F_*
  *
- * Return: bytes, or as there.
+ * Return: the number of bytes delivered, or an errno of linux/hyptrace.h.
  */
 ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_inode_info *pipe,
 				  size_t count, unsigned int flags)

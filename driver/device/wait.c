@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for events through a descriptor. Called by chardev.c, read.c and
- * state.c.
+ * Waiting for events through a descriptor. Called by chardev.c and read.c.
  *
- * The writer does not announce events. While somebody waits, a timer looks at what
- * the writer publishes, as often as the descriptor's latency asks for. That takes
- * neither a call of the writer nor, but for PREEMPT_RT, a thread.
+ * The writer does not announce events. While a descriptor has waiters, a timer looks at
+ * what the writer publishes, once per latency of the descriptor. That needs no call of
+ * the writer and, except on PREEMPT_RT, no thread.
  */
 #include <linux/hrtimer.h>
 #include <linux/poll.h>
@@ -14,18 +13,18 @@
 #include "../compat.h"
 #include "device.h"
 
-/* So much of the latency a look may come earlier, together with other timers. */
+/* The timer may expire earlier by latency / SLACK, together with other timers. */
 #define SLACK	8
 
-/* An attached remote is loaded, unless it was unregistered. */
+/* A remote stays loaded while a descriptor is attached, until it is unregistered. */
 static bool remote_is_gone(const struct hyptrace_remote *remote)
 {
 	return READ_ONCE(remote->state) == HYPTRACE_STATE_UNLOADED;
 }
 
 /**
- * hyptrace_file_kick - have those who wait look again
- * @file:	whatever they wait for
+ * hyptrace_file_kick - wake all waiters, so that they look again
+ * @file:	whose waiters
  */
 void hyptrace_file_kick(struct hyptrace_file *file)
 {
@@ -33,7 +32,7 @@ void hyptrace_file_kick(struct hyptrace_file *file)
 	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
 
-/* Of a descriptor of one CPU */
+/* Only for a descriptor of one CPU. */
 static struct hyptrace_reader *reader_of(const struct hyptrace_file *file,
 					 const struct hyptrace_remote *remote)
 {
@@ -41,12 +40,12 @@ static struct hyptrace_reader *reader_of(const struct hyptrace_file *file,
 }
 
 /**
- * hyptrace_file_has_data - whether there is as much to read as is waited for
- * @file:	attached to @remote
- * @remote:	see there
- * @mark:	how much that is, on any of the descriptor's CPUs
+ * hyptrace_file_has_data - whether the data to read has reached a watermark
+ * @file:	the descriptor
+ * @remote:	the remote to which @file is attached
+ * @mark:	the watermark; one of the descriptor's CPUs must reach it
  *
- * Return: whether so; true also when reading would fail.
+ * Return: true if so, also if reading would fail.
  */
 bool hyptrace_file_has_data(const struct hyptrace_file *file,
 			    const struct hyptrace_remote *remote,
@@ -73,12 +72,11 @@ static struct hyptrace_watermark watermark(const struct hyptrace_file *file)
 	};
 }
 
-/* With the timer's lock held. */
+/* Called with timer_lock held. */
 static void timer_start(struct hyptrace_file *file)
 {
 	u64 latency_ns = (u64)file->latency_us * NSEC_PER_USEC;
 
-	/* a part of the latency is for other timers to come at the same time */
 	hrtimer_start_range_ns(&file->timer, ns_to_ktime(latency_ns - latency_ns / SLACK),
 			       latency_ns / SLACK, HRTIMER_MODE_REL_SOFT);
 }
@@ -92,7 +90,10 @@ static void timer_arm(struct hyptrace_file *file)
 
 static bool has_waiters(struct hyptrace_file *file)
 {
-	/* wq_has_sleeper() orders the end of the timer before the look at blocked, too */
+	/*
+	 * (N) Order the dequeuing of the timer before the load of blocked: the barrier is
+	 * in wq_has_sleeper(). Pairs with (N) in hyptrace_file_sleep().
+	 */
 	return wq_has_sleeper(&file->wait) || atomic_read(&file->blocked);
 }
 
@@ -113,8 +114,8 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 }
 
 /**
- * hyptrace_file_wait_init - have nobody wait, with the defaults
- * @file:	a new one
+ * hyptrace_file_wait_init - set up waiting, with the default latency
+ * @file:	a new descriptor
  */
 void hyptrace_file_wait_init(struct hyptrace_file *file)
 {
@@ -126,7 +127,7 @@ void hyptrace_file_wait_init(struct hyptrace_file *file)
 
 /**
  * hyptrace_file_wait_exit - undo hyptrace_file_wait_init()
- * @file:	nobody waits any more
+ * @file:	without waiters
  */
 void hyptrace_file_wait_exit(struct hyptrace_file *file)
 {
@@ -134,13 +135,13 @@ void hyptrace_file_wait_exit(struct hyptrace_file *file)
 }
 
 /**
- * hyptrace_file_set_wakeup - what a descriptor waits for, and how long at most
- * @file:	whose
+ * hyptrace_file_set_wakeup - set the watermark and the latency of a descriptor
+ * @file:	the descriptor
  * @wakeup:	see linux/hyptrace.h
  *
- * Those who wait now do so by the new values.
+ * The new values apply to present waiters, too.
  *
- * Return: 0 or -EINVAL, and nothing has changed.
+ * Return: 0, or -EINVAL and nothing has changed.
  */
 int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup)
 {
@@ -150,7 +151,7 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 		return -EINVAL;
 	scoped_guard(spinlock_bh, &file->timer_lock) {
 		file->latency_us = wakeup->latency_us;
-		/* What is due by the old latency may be far away. */
+		/* By the old latency the timer may expire too late. */
 		if (hrtimer_is_queued(&file->timer))
 			timer_start(file);
 	}
@@ -161,10 +162,10 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 }
 
 /**
- * hyptrace_file_rearm_timer - keep looking for waiters that do not ask again
- * @file:	which was just found empty
+ * hyptrace_file_rearm_timer - keep looking for edge-triggered epoll waiters
+ * @file:	a descriptor from which the caller has read what there was
  *
- * An edge-triggered epoll waiter reads until there is nothing, and calls poll() no more.
+ * Such a waiter reads until nothing is left, and does not call poll() again.
  */
 void hyptrace_file_rearm_timer(struct hyptrace_file *file)
 {
@@ -174,8 +175,8 @@ void hyptrace_file_rearm_timer(struct hyptrace_file *file)
 
 /**
  * hyptrace_file_sleep - sleep until there may be an event
- * @file:	where there is nothing to read
- * @kicks:	@file->kicks before that was found
+ * @file:	a descriptor that has nothing to read
+ * @kicks:	@file->kicks from before the caller found that
  *
  * Return: 0 or -ERESTARTSYS.
  */
@@ -184,8 +185,9 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
 	int err;
 
 	/*
-	 * Fully ordered: a timer that is at its end sees this in has_waiters(), or it is
-	 * seen to have ended, and armed again.
+	 * (N) Order the increment of blocked before the look at the timer: either a timer
+	 * that expires now sees blocked, or timer_arm() starts it again. Pairs with (N) in
+	 * has_waiters().
 	 */
 	atomic_inc_return(&file->blocked);
 	timer_arm(file);
@@ -195,11 +197,11 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
 }
 
 /**
- * hyptrace_file_poll - what poll() answers
+ * hyptrace_file_poll - poll(): see linux/hyptrace.h
  * @filp:	the open file
- * @wait:	as poll() has it
+ * @wait:	table of the caller, as in any poll method
  *
- * Return: as in linux/hyptrace.h.
+ * Return: EPOLL* as in linux/hyptrace.h.
  */
 __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)
 {
@@ -216,7 +218,7 @@ __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)
 		return EPOLLERR | EPOLLHUP;
 	WRITE_ONCE(file->draining, false);
 	tracing = hyptrace_remote_is_tracing(remote);
-	/* nothing more comes: what there is has not to wait for the mark */
+	/* While tracing is off no data is added: ignore the watermark. */
 	if (hyptrace_file_has_data(file, remote, tracing ? &mark : &any))
 		return EPOLLIN | EPOLLRDNORM;
 	if (!tracing)
