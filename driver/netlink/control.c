@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink requests that change something. Called through the tables of
+ * Netlink requests that change the state of a remote. Called through the tables of
  * netlink_gen.c, with the control mutex of the remote held.
  *
  * Each function checks everything before it changes anything.
@@ -12,7 +12,7 @@
 
 #include "netlink.h"
 
-/* A request to write many events can be interrupted after so many. */
+/* Most events that a mark request writes with one call of write_selftest() */
 #define MARK_BATCH		4096
 
 int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
@@ -35,7 +35,7 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 						HYPTRACE_EVENT_LIST_MAX);
 			return -E2BIG;
 		}
-		/* of many attributes of a type the policy sees to the length only */
+		/* The policy of this repeated attribute checks the length, but not the NUL. */
 		if (strnlen(nla_data(attr), nla_len(attr)) == nla_len(attr)) {
 			NL_SET_ERR_MSG_ATTR(info->extack, attr, "the name has no end");
 			return -EINVAL;
@@ -51,7 +51,7 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return hyptrace_nl_blame(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 
-/* What the request says, or else the setting. */
+/* The size in the request, or else the present setting. */
 static u64 asked_size(const struct genl_info *info, const struct hyptrace_remote *remote)
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_SIZE];
@@ -170,7 +170,7 @@ int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* Whether a selftest event would be written, and where. */
+/* Check that a selftest event can be written on @cpu. */
 static int check_mark(struct genl_info *info, const struct hyptrace_remote *remote,
 		      unsigned int cpu)
 {
@@ -202,7 +202,10 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 	return 0;
 }
 
-/* Without the control mutex: on several CPUs at once, and nobody has to wait for it. */
+/*
+ * Called without the control mutex: requests can write on several CPUs at once, and
+ * other requests do not wait for them.
+ */
 static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc *desc,
 		       unsigned int cpu, u64 value, u32 count)
 {
@@ -212,7 +215,7 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 	for (; count; count -= batch, value += batch) {
 		batch = min_t(u32, count, MARK_BATCH);
 		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
-		/* the latter where a CPU comes, and its writer is not there yet */
+		/* -ENODEV: the CPU is coming online, and EL2 does not answer there yet. */
 		if (err == -ENODATA || err == -ENODEV) {
 			NL_SET_ERR_MSG_FMT(info->extack, "CPU %u does not write now", cpu);
 			return -ENODATA;
@@ -251,10 +254,10 @@ int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_unlock(&remote->control);
 	err = write_marks(info, desc, cpu, value, count);
 	up_read(&remote->marking);
-	/* netlink does not answer -EINTR by itself, and the sender would wait for ever */
+	/* netlink_rcv_skb() sends no ack for -EINTR: the sender would wait for ever. */
 	if (err == -EINTR)
 		netlink_ack(skb, nlmsg_hdr(skb), err, info->extack);
-	/* for hyptrace_nl_post_doit() */
+	/* hyptrace_nl_post_doit() unlocks it. */
 	mutex_lock(&remote->control);
 	return err;
 }

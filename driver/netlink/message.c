@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What netlink messages tell of remotes, CPUs and events. Called by query.c
- * and notify.c, with the control mutex of the remote held.
+ * The netlink attributes of remotes, CPUs and events. Called by query.c and notify.c,
+ * with the control mutex of the remote held.
  *
- * Each function returns 0, or -EMSGSIZE if the message has no room for it; what
- * it has put there is for the caller to cancel then.
+ * Each function returns 0, or -EMSGSIZE if the message has no room. After -EMSGSIZE the
+ * caller must cancel the message, which may contain a part of the attributes.
  */
 #include <linux/cpumask.h>
 #include <linux/mm.h>
@@ -14,7 +14,7 @@
 #include "netlink.h"
 
 /**
- * hyptrace_fill_remote - a remote, its state and settings
+ * hyptrace_fill_remote - put a remote, its state and settings
  * @skb:	the message
  * @remote:	which one
  *
@@ -45,9 +45,9 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
 }
 
 /**
- * hyptrace_fill_cpu - a CPU's ring, its state and counts
+ * hyptrace_fill_cpu - put a CPU's ring, its state and counts
  * @skb:	the message
- * @remote:	whose
+ * @remote:	of the ring
  * @cpu:	a possible CPU
  *
  * Return: see above.
@@ -58,7 +58,7 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	struct hyptrace_reader *reader = remote->readers[cpu];
 	struct hyptrace_counts counts;
 
-	/* all 0 if the remote is not loaded */
+	/* The counts are all 0 if the remote is not loaded. */
 	hyptrace_reader_counts(reader, &counts);
 
 	if (nla_put_string(skb, HYPTRACE_A_CPU_REMOTE, remote->name) ||
@@ -90,7 +90,7 @@ static int fill_symbol(struct sk_buff *skb, const struct hyptrace_symbol *symbol
 	if (!nest || nla_put_u64_64bit(skb, HYPTRACE_A_SYMBOL_VALUE, symbol->value,
 				       HYPTRACE_A_SYMBOL_PAD))
 		return -EMSGSIZE;
-	/* terminated here, as it is not in the print format */
+	/* The name is a part of the print format, so it has no NUL. */
 	name = nla_reserve(skb, HYPTRACE_A_SYMBOL_NAME, symbol->length + 1);
 	if (!name)
 		return -EMSGSIZE;
@@ -125,9 +125,9 @@ static int fill_field(struct sk_buff *skb, const struct hyptrace_event *event,
 }
 
 /**
- * hyptrace_fill_event - an event, its fields and print format
+ * hyptrace_fill_event - put an event, its fields and print format
  * @skb:	the message
- * @remote:	whose
+ * @remote:	of the event
  * @event:	which one
  *
  * Return: see above.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The netlink family that uapi/hyptrace.yaml specifies: registering it, who may
- * use it, and what all requests have in common. Called by main.c, query.c and
+ * The netlink family that uapi/hyptrace.yaml specifies: its registration, the check of
+ * the sender, and what all requests have in common. Called by main.c, query.c and
  * control.c; the tables are in netlink_gen.c.
  *
- * A request finds its remote in pre_doit, with the control mutex held until
- * post_doit.
+ * hyptrace_nl_pre_doit() looks up the remote of a request and locks its control mutex;
+ * hyptrace_nl_post_doit() unlocks it.
  */
 #include <linux/capability.h>
 #include <linux/security.h>
@@ -27,12 +27,12 @@ static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 }
 
 /**
- * hyptrace_nl_is_missing - whether a request lacks an attribute that it needs
+ * hyptrace_nl_is_missing - whether a request lacks a required attribute
  * @info:	the request
  * @attr:	type of the attribute
  * @name:	its name, for the message
  *
- * Return: true if so; the request is to be refused by -EINVAL then.
+ * Return: true if so: the caller must refuse the request with -EINVAL.
  */
 bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 {
@@ -43,10 +43,10 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 }
 
 /**
- * hyptrace_nl_blame - name the attribute that a message of the core is about
+ * hyptrace_nl_blame - report the attribute to which an error of core belongs
  * @info:	the request
- * @err:	0 or what the core answered
- * @attr:	type of the attribute; that of the remote if the request lacks it
+ * @err:	0 or the errno of core
+ * @attr:	type of the attribute. If the request lacks it, the remote's is reported.
  *
  * Return: @err.
  */
@@ -136,10 +136,10 @@ void hyptrace_nl_post_doit(const struct genl_split_ops *ops, struct sk_buff *skb
 }
 
 /**
- * hyptrace_nl_dump_remote - which remote a dump is about
+ * hyptrace_nl_dump_remote - get the remote to which a dump is limited
  * @cb:		the dump
  *
- * Return: its name, or NULL if it is about all.
+ * Return: the attribute with its name, or NULL for a dump of all remotes.
  */
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb)
 {
@@ -158,7 +158,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	err = check_sender(cb->skb, cb->extack);
 	if (err)
 		return err;
-	/* without a policy nobody has looked at attributes so far */
+	/* For a dump without a policy, generic netlink has not checked the attributes. */
 	if (!genl_info_dump(cb)->attrs && nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, nlmsg_attrdata(cb->nlh, GENL_HDRLEN),
 				    "a dump of this kind takes no attributes");
@@ -180,14 +180,14 @@ static void listen(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(listen_work, listen);
 
-/* The socket is not in the group yet, hence the delay. */
+/* Netlink adds the socket to the group only after this: look for listeners later. */
 static int bind(int group)
 {
 	queue_delayed_work(hyptrace_wq, &listen_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
 	return 0;
 }
 
-/* Generic netlink has no flag for CAP_PERFMON. */
+/* Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. */
 static const struct genl_multicast_group groups[] = {
 	[HYPTRACE_NLGRP_NOTIFY] = {
 		.name	= HYPTRACE_MCGRP_NOTIFY,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of netlink have for each other; main.c registers the family by it.
+ * Shared by the files of netlink/. main.c includes it to register the family.
  */
 #ifndef __HYPTRACE_NETLINK_H
 #define __HYPTRACE_NETLINK_H
@@ -11,7 +11,7 @@
 #include "../core/core.h"
 #include "netlink_gen.h"
 
-/* pre_doit finds the remote by the same attribute in all attribute sets. */
+/* All attribute sets have the remote's name at this number, for hyptrace_nl_pre_doit(). */
 #define A_REMOTE	((int)HYPTRACE_A_CONTROL_REMOTE)
 static_assert((int)HYPTRACE_A_REMOTE_NAME == A_REMOTE);
 static_assert((int)HYPTRACE_A_CPU_REMOTE == A_REMOTE);
@@ -26,7 +26,7 @@ int hyptrace_nl_no_such_cpu(const struct nlattr *attr, struct netlink_ext_ack *e
 int hyptrace_nl_no_such_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
 
-/* message.c: with the control mutex held */
+/* message.c: called with the control mutex held */
 int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote);
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		      unsigned int cpu);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notifications: what core announces goes to the multicast group of the netlink family,
- * after the change that it is about and in the order of the changes: core holds the
- * control mutex of the remote, but for losses.
+ * Notifications: sends each announcement of core to the multicast group of the netlink
+ * family. A notification follows its change, and notifications of a remote keep the order
+ * of the changes: core holds the remote's control mutex, except for losses.
  *
- * One that cannot be sent for want of memory is not: listeners see that by
- * ENOBUFS, as with all of netlink.
+ * If there is no memory for a notification, it is not sent. Listeners then get ENOBUFS,
+ * as usual with netlink.
  */
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
 #include "netlink.h"
 
-/* What a dump may tell has changed so often: see hyptrace_notify_changes(). */
+/* See hyptrace_notify_changes(). Begins with 1: for netlink, 0 is no number. */
 static atomic_t changes = ATOMIC_INIT(1);
 
 /**
- * hyptrace_notify_changes - count the changes that are notified, but for losses
+ * hyptrace_notify_changes - get the number of changes notified so far, without losses
  *
- * A dump that finds another number than at its beginning is not of one moment. A change
- * of a remote is counted before its control mutex is released.
+ * If the number changes during a dump, the dump is not consistent. A change of a remote
+ * is counted before the remote's control mutex is released.
  *
  * Return: the number.
  */
@@ -145,7 +145,7 @@ static const struct hyptrace_listener listener = {
 };
 
 /**
- * hyptrace_notify_init - notify of what core announces from here on
+ * hyptrace_notify_init - begin to send notifications
  */
 void hyptrace_notify_init(void)
 {

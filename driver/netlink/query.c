@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink requests that only ask: about remotes, CPUs and events, one or all.
- * Called through the tables of netlink_gen.c.
+ * Netlink requests that read state: of one or all remotes, CPUs and events. Called
+ * through the tables of netlink_gen.c.
  */
 #include <linux/cpumask.h>
 #include <linux/sizes.h>
@@ -9,10 +9,10 @@
 
 #include "netlink.h"
 
-/* Room for one event with many names of values */
+/* Enough for an event whose fields have many symbols */
 #define REPLY_SIZE_MAX		SZ_64K
 
-/* An item of a remote: the remote itself, a CPU, an event. 0 or -EMSGSIZE. */
+/* Put an item of a remote: the remote itself, a CPU or an event. Return 0 or -EMSGSIZE. */
 typedef int (*fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		       unsigned int index);
 
@@ -28,7 +28,7 @@ static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	return hyptrace_fill_event(skb, remote, remote->events[index]);
 }
 
-/* The message that it begins: NULL if there is no room. */
+/* Return the header of the item's message, or NULL if there is no room. */
 static void *put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn fill,
 		      const struct hyptrace_remote *remote, unsigned int index)
 {
@@ -95,8 +95,8 @@ int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * Where a dump goes on: remotes may come and go meanwhile, so by a serial, and
- * items of a remote never do.
+ * Where the next part of a dump begins. Remotes can be registered and unregistered between
+ * two parts, so a serial identifies the remote. The items of a remote stay the same.
  */
 struct dump_at {
 	unsigned long	serial;
@@ -131,7 +131,7 @@ static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
 	struct dump_at *at = dump_at(cb);
 	void *header;
 
-	/* of this remote nothing changes while its control mutex is held */
+	/* The number is valid for all items below: the remote's control mutex is held. */
 	cb->seq = hyptrace_notify_changes();
 	for (; at->index < nr; at->index++) {
 		if (fill == hyptrace_fill_cpu && !cpu_possible(at->index))
@@ -153,7 +153,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 	int err;
 
 	guard(mutex)(&hyptrace_remotes_lock);
-	/* also where the remote that a part ended in is gone, and with it what was to follow */
+	/* Set it here, too: if the remote of the last part is gone, there may be no items left. */
 	cb->seq = hyptrace_notify_changes();
 	while ((remote = hyptrace_remote_from(at->serial))) {
 		if (remote->serial != at->serial) {
