@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way to EL2. Part of the kernel image, since hypercalls and EL2's mappings
- * are not for modules; used by hyptrace_pkvm.ko only.
+ * Access to EL2 for hyptrace_pkvm.ko. Built into the kernel image, because a module can
+ * neither call EL2 nor map pages there.
  */
 #include <linux/export.h>
 #include <linux/kvm_host.h>
@@ -14,8 +14,8 @@
 #include "el2.h"
 
 /*
- * Not kvm_call_hyp_nvhe(), which warns when the stub at EL2 refuses: the hypervisor is
- * not there before hold(), nor while the machine reboots.
+ * Not kvm_call_hyp_nvhe(): it warns if the call fails. Before hold() and during a reboot
+ * there is only the stub at EL2, which refuses the call.
  */
 static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
@@ -26,7 +26,7 @@ static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	return res.a0 == SMCCC_RET_SUCCESS ? res.a1 : -ENODEV;
 }
 
-/* It stays mapped: there is no protection that could end. */
+/* The page stays mapped for good: without protection EL2 can access all memory anyway. */
 static int el2_map(struct page *page)
 {
 	void *va = page_address(page);

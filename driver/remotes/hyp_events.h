@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The list of events of hyp/, as a remote declares them, and the hash by which a
- * writer is asked whether it has the same. Included once by a module.
+ * Declares the events of hyp/events.h for a remote. The hash of hyp_event_list shows
+ * whether a writer was built with the same list. A module includes this once.
  */
 #ifndef __HYPTRACE_HYP_EVENTS_H
 #define __HYPTRACE_HYP_EVENTS_H

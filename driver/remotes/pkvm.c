@@ -77,7 +77,7 @@ static int __init hyptrace_pkvm_init(void)
 
 	writer.call = el2->call;
 	writer.frequency = el2->counter_rate();
-	/* a protected EL2 maps what it shares by itself */
+	/* A protected EL2 maps shared pages itself. */
 	if (!el2->is_protected())
 		writer.map = el2->map;
 	writer.parks = el2->is_protected();

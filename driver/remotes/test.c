@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The remote "test": the writer of hyp/ as a part of this module, on any 64-bit
- * machine. It writes selftest events on request, and at a rate if one is set.
+ * The remote "test": this module contains the writer of hyp/, for any 64-bit machine.
+ * It writes selftest events on request, and at a rate if one is set.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,9 +18,9 @@
 #include "hyp_events.h"
 #include "writer.h"
 
-/* How often the events that are due by the rate are written */
+/* Period in which the events that are due at the set rate are written */
 #define RATE_PERIOD_MS		10
-/* More than that on each CPU, in a period that came late, is left out. */
+/* Most events per CPU in one period. A late period skips the events above this limit. */
 #define RATE_MAX_BATCH		100000
 
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
@@ -53,7 +53,10 @@ static struct hyptrace_writer writer = {
 	.frequency	= NSEC_PER_SEC,
 };
 
-/* Under the remote's control mutex, but for what the work itself uses */
+/*
+ * Protected by the remote's control mutex. rate_work() does not take it: the work is
+ * cancelled before the fields that it uses change.
+ */
 static struct {
 	struct delayed_work	work;
 	u32			per_second;
@@ -69,7 +72,7 @@ static void rate_work(struct work_struct *work)
 	u32 count = min_t(u64, due - rate.written, RATE_MAX_BATCH);
 	unsigned int cpu;
 
-	/* one that has just gone answers -ENXIO */
+	/* Ignore -ENXIO: the CPU has just gone offline. */
 	for_each_online_cpu(cpu)
 		hyptrace_writer_selftest(cpu, rate.written, count, &writer);
 	rate.written = due;

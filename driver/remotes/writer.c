@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer that keeps the contract of hyp/abi.h, seen from EL1: attaching its CPUs,
- * also those that come and go, and the ops of a remote that is such a writer.
+ * The EL1 side of a writer that implements hyp/abi.h: attaching its CPUs, CPU hotplug,
+ * and the callbacks of its remote.
  */
 #include <linux/cpu.h>
 #include <linux/export.h>
@@ -12,7 +12,7 @@
 #include "../../hyp/abi.h"
 #include "writer.h"
 
-/* So many selftest events are written without letting interrupts in. */
+/* Most selftest events that one call on a CPU writes, with interrupts off */
 #define SELFTEST_BATCH		64
 
 static enum cpuhp_state hotplug_state;
@@ -22,7 +22,7 @@ struct cpu_call {
 	u64			op;
 	u64			arg1;
 	u64			arg2;
-	u64			count;	/* times, arg1 counting up; until an error */
+	u64			count;	/* calls to make: arg1 grows by 1, an error ends them */
 	s64			ret;
 };
 
@@ -37,8 +37,8 @@ static void do_call(void *arg)
 }
 
 /*
- * An op that must come on the CPU, unless that is off and cannot make it. Under
- * cpus_read_lock(), or in a callback of hotplug.
+ * Call an op on its CPU, or from this CPU if that CPU is offline. Called with
+ * cpus_read_lock() held, or from a callback of CPU hotplug.
  */
 static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
 		   u64 arg2)
@@ -55,7 +55,10 @@ static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
 	return call.ret;
 }
 
-/* A CPU that is off attaches when it comes, unless it is parked and listens. */
+/*
+ * Attach an online CPU, or change the events of a parked one. For a CPU that is offline
+ * and not parked, the writer returns -EBUSY: cpu_comes() attaches it later.
+ */
 static int attach(struct hyptrace_writer *writer, unsigned int cpu)
 {
 	s64 ret = call_on(writer, cpu, HYPTRACE_OP_ATTACH, writer->events);
@@ -113,12 +116,12 @@ static int cpu_goes(unsigned int cpu, struct hlist_node *node)
 }
 
 /**
- * hyptrace_writer_init() - check a writer and begin to follow its CPUs
- * @writer:		filled in as its description says
- * @event_list_hash:	of the list of events that the caller knows
+ * hyptrace_writer_init() - check a writer and begin to follow CPU hotplug
+ * @writer:		with the fields set that struct hyptrace_writer asks for
+ * @event_list_hash:	hash of the caller's list of events
  *
  * Context: process, sleeps.
- * Return: 0, or a negative errno after a message that says what is wrong.
+ * Return: 0, or a negative errno; the log has the reason.
  */
 int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 {
@@ -158,25 +161,25 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 EXPORT_SYMBOL_GPL(hyptrace_writer_init);
 
 /**
- * hyptrace_writer_exit() - cease to follow a writer's CPUs
- * @writer:	of a remote that was unregistered
+ * hyptrace_writer_exit() - undo hyptrace_writer_init()
+ * @writer:	its remote is unregistered
  *
  * Context: process, sleeps.
  */
 void hyptrace_writer_exit(struct hyptrace_writer *writer)
 {
-	/* it runs still if the writer could not be stopped */
+	/* The clock still runs if the writer could not be stopped. */
 	hyptrace_clock_stop(writer);
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &writer->hotplug);
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_exit);
 
 /**
- * hyptrace_writer_load() - see struct hyptrace_remote_ops
+ * hyptrace_writer_load() - load_trace_buffer of struct hyptrace_remote_ops
  * @buf:	the rings
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
 {
@@ -192,11 +195,11 @@ int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_load);
 
 /**
- * hyptrace_writer_unload() - see struct hyptrace_remote_ops
+ * hyptrace_writer_unload() - unload_trace_buffer of struct hyptrace_remote_ops
  * @buf:	the rings
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
 {
@@ -209,11 +212,11 @@ int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_unload);
 
 /**
- * hyptrace_writer_enable_tracing() - see struct hyptrace_remote_ops
- * @enable:	to trace or not
+ * hyptrace_writer_enable_tracing() - enable_tracing of struct hyptrace_remote_ops
+ * @enable:	start or stop
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_enable_tracing(bool enable, void *priv)
 {
@@ -241,13 +244,13 @@ int hyptrace_writer_enable_tracing(bool enable, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_enable_tracing);
 
 /**
- * hyptrace_writer_swap() - see struct hyptrace_remote_ops
+ * hyptrace_writer_swap() - swap_reader_page of struct hyptrace_remote_ops
  * @cpu:	whose ring
- * @consumed:	bytes
- * @swap:	what the reader got
+ * @consumed:	bytes consumed from the present reader page
+ * @swap:	out: the new reader page
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 			 struct hyptrace_swap *swap, void *priv)
@@ -269,10 +272,10 @@ int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 EXPORT_SYMBOL_GPL(hyptrace_writer_swap);
 
 /**
- * hyptrace_writer_calls() - see struct hyptrace_remote_ops
+ * hyptrace_writer_calls() - calls of struct hyptrace_remote_ops
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 u64 hyptrace_writer_calls(void *priv)
 {
@@ -283,11 +286,11 @@ u64 hyptrace_writer_calls(void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_calls);
 
 /**
- * hyptrace_writer_sync() - see struct hyptrace_remote_ops
+ * hyptrace_writer_sync() - sync of struct hyptrace_remote_ops
  * @cpu:	whose ring
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_sync(unsigned int cpu, void *priv)
 {
@@ -298,18 +301,18 @@ int hyptrace_writer_sync(unsigned int cpu, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_sync);
 
 /**
- * hyptrace_writer_reset() - see struct hyptrace_remote_ops
+ * hyptrace_writer_reset() - reset of struct hyptrace_remote_ops
  * @cpu:	whose ring
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_reset(unsigned int cpu, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	int ret;
 
-	/* again, while the writer has time stamps to wipe */
+	/* RESET returns 1 while the writer still has time stamps to wipe. */
 	cpus_read_lock();
 	do {
 		ret = call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
@@ -322,11 +325,11 @@ int hyptrace_writer_reset(unsigned int cpu, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_reset);
 
 /**
- * hyptrace_writer_prepare_resize() - see struct hyptrace_remote_ops
- * @buf:	the rings to come
+ * hyptrace_writer_prepare_resize() - prepare_resize of struct hyptrace_remote_ops
+ * @buf:	the new rings
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv)
 {
@@ -334,7 +337,7 @@ int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv)
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_prepare_resize);
 
-/* Each answer moves a sub-buffer, and there are no more than pages. */
+/* Each MOVE takes one sub-buffer from the old ring, so nr_pages bounds their number. */
 static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
 		    struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
 {
@@ -354,7 +357,7 @@ static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
 	return ret;
 }
 
-/* What is not moved is in the writer's old ring still, and that cannot be freed. */
+/* If a sub-buffer is not moved, it stays in the retired ring, which cannot be freed then. */
 static void move_events(struct hyptrace_writer *writer, unsigned int cpu,
 			struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
 {
@@ -365,14 +368,14 @@ static void move_events(struct hyptrace_writer *writer, unsigned int cpu,
 }
 
 /**
- * hyptrace_writer_renew() - see struct hyptrace_remote_ops
+ * hyptrace_writer_renew() - renew of struct hyptrace_remote_ops
  * @cpu:	whose ring
- * @old:	the pages that it has
- * @reader_id:	which of these is the reader's
- * @new:	the pages that it is to have
+ * @old:	its present pages
+ * @reader_id:	the reader page, an index in @old
+ * @new:	its new pages
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
 			  struct hyptrace_ring_pages *new, void *priv)
@@ -394,11 +397,11 @@ int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32
 EXPORT_SYMBOL_GPL(hyptrace_writer_renew);
 
 /**
- * hyptrace_writer_finish_resize() - see struct hyptrace_remote_ops
- * @buf:	the rings that were
+ * hyptrace_writer_finish_resize() - finish_resize of struct hyptrace_remote_ops
+ * @buf:	the rings to take back
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv)
 {
@@ -407,12 +410,12 @@ int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_finish_resize);
 
 /**
- * hyptrace_writer_enable_event() - see struct hyptrace_remote_ops
+ * hyptrace_writer_enable_event() - enable_event of struct hyptrace_remote_ops
  * @id:		the event
- * @enable:	to write it or not
+ * @enable:	enable or disable
  * @priv:	the writer
  *
- * Return: as there.
+ * Return: see there.
  */
 int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
 {
@@ -440,15 +443,15 @@ int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
 
 /**
- * hyptrace_writer_selftest() - see struct hyptrace_remote_ops
- * @cpu:	on which
- * @id:		number of the first
- * @count:	how many
+ * hyptrace_writer_selftest() - write_selftest of struct hyptrace_remote_ops
+ * @cpu:	where to write
+ * @id:		number of the first event
+ * @count:	how many events
  * @priv:	the writer
  *
- * Context: process, sleeps. Neither a lock of the remote nor its rings are needed.
- * Return: 0; -ENXIO if the CPU is off; -ENODATA if the event is not enabled there
- * (any more); -EINTR if a signal came in between.
+ * Context: process, sleeps. No lock is needed, and the remote need not be loaded.
+ * Return: 0; -ENXIO if the CPU is offline; -ENODEV if the writer does not answer there;
+ * -ENODATA if the event is not enabled there; -EINTR if a signal came before the end.
  */
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {
@@ -474,7 +477,7 @@ int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_selftest);
 
 /**
- * hyptrace_writers_init() - what all writers have in common
+ * hyptrace_writers_init() - set up the state of CPU hotplug that all writers share
  *
  * Return: 0 or a negative errno.
  */
@@ -491,7 +494,7 @@ int __init hyptrace_writers_init(void)
 }
 
 /**
- * hyptrace_writers_exit() - mirror of hyptrace_writers_init()
+ * hyptrace_writers_exit() - undo hyptrace_writers_init()
  */
 void hyptrace_writers_exit(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A writer that keeps the contract of hyp/abi.h, seen from EL1. The hypervisor and
- * the test remote are such writers; included by their modules.
+ * The EL1 side of a writer that implements hyp/abi.h: the hypervisor or the test remote.
+ * Included by their modules, and by main.c.
  */
 #ifndef __HYPTRACE_WRITER_H
 #define __HYPTRACE_WRITER_H
@@ -17,28 +17,28 @@
 /**
  * struct hyptrace_writer - a writer
  *
- * To be filled in before hyptrace_writer_init():
+ * The caller of hyptrace_writer_init() sets:
  * @name:	for messages
- * @call:	the hypercall. Ops for a CPU come on that CPU or while it is off
- * @map:	let the writer find a page that it will be told of; optional
- * @counter:	the counter that the writer's clock is made of
+ * @call:	the hypercall. The caller runs on the CPU that the op requires: see hyp/abi.h
+ * @map:	make a page accessible to the writer before an op names it; optional
+ * @counter:	read the counter on which the writer's clock is based
  * @frequency:	its nominal frequency, Hz
- * @parks:	the writer notices by itself when a CPU goes off
+ * @parks:	the writer parks the ring of a CPU that goes offline, without a call
  *
- * Under cpus_read_lock() and the remote's control mutex, or cpus_write_lock():
+ * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
  * @events:	bit per enabled event
  * @tracing:	CPUs are attached
  *
- * Under the remote's control mutex, or while rings are given back:
+ * Changed with the remote's control mutex held, or by unload_trace_buffer:
  * @buf:	the rings, while loaded
  *
- * Of the clock's work, or while it is not running:
- * @clock_work:	sets the clock, again and again
- * @clock_pm:	has it set after a suspend
+ * Used by the clock's work; others use these only while it does not run:
+ * @clock_work:	sets the clock periodically
+ * @clock_pm:	runs @clock_work after a suspend
  * @cycles:	counter when the clock was set last
  * @boot_ns:	CLOCK_BOOTTIME then
  *
- * @hotplug:	of the state that follows CPUs that come and go
+ * @hotplug:	node in the list of writers that follow CPU hotplug
  * @calls:	hypercalls made so far, without those of the clock
  */
 struct hyptrace_writer {
@@ -64,8 +64,8 @@ struct hyptrace_writer {
 };
 
 /**
- * hyptrace_writer_call() - call a writer, and count that
- * @writer:	called on the CPU that @op asks for
+ * hyptrace_writer_call() - call a writer and count the call
+ * @writer:	the writer. The caller runs on the CPU that @op requires.
  * @op:		enum hyptrace_op
  * @arg1:	first argument of the op
  * @arg2:	second
@@ -99,7 +99,7 @@ int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
 int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 
-/* For the init ladder of hyptrace.ko */
+/* For main.c */
 int hyptrace_writers_init(void);
 void hyptrace_writers_exit(void);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces, and sets it
- * anew after a suspend, over which the counter may have stood still. Called by
- * writer.c.
+ * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces. Sets it again
+ * after a suspend, during which the counter may have stopped. Called by writer.c.
  */
 #include <linux/irqflags.h>
 #include <linux/math64.h>
@@ -13,13 +12,16 @@
 #include "../../hyp/abi.h"
 #include "writer.h"
 
-/* Often enough for a slewed clock, seldom enough not to be seen. */
+/* Often enough to follow a slewed clock, and rare enough to cost nothing noticeable. */
 #define CLOCK_STEP_MS		500
 #define CLOCK_SAMPLES		4
-/* More than adjtimex() can slew is a counter or a clock that stood still. */
+/* A larger error does not come from adjtimex(): the counter or the clock has stopped. */
 #define CLOCK_MAX_PPM		1000
 
-/* Both at one moment: the closest of some tries, halfway between two reads. */
+/*
+ * Sample the counter and CLOCK_BOOTTIME at one moment. The counter is read before and
+ * after the clock: take the middle, from the attempt with the smallest difference.
+ */
 static void sample(struct hyptrace_writer *writer, u64 *cycles, u64 *boot_ns)
 {
 	u64 before, after, ns, width = U64_MAX;
@@ -41,7 +43,10 @@ static void sample(struct hyptrace_writer *writer, u64 *cycles, u64 *boot_ns)
 	}
 }
 
-/* ns per cycle as the clock wants it, from what passed since the last step */
+/*
+ * Return mult of HYPTRACE_OP_CLOCK, measured since the last step. It is the nominal one if
+ * there was no such step, or if the measurement cannot be right.
+ */
 static u64 rate(struct hyptrace_writer *writer, u64 cycles, u64 boot_ns)
 {
 	u64 nominal = mul_u64_u64_div_u64(NSEC_PER_SEC, BIT_ULL(HYPTRACE_CLOCK_SHIFT),
@@ -67,7 +72,7 @@ static void clock_work(struct work_struct *work)
 	u64 cycles, boot_ns;
 
 	sample(writer, &cycles, &boot_ns);
-	/* not one of the calls that are counted: it comes whatever is done with the rings */
+	/* Do not count this call: it does not depend on what is done with the rings. */
 	writer->call(HYPTRACE_OP_CLOCK, rate(writer, cycles, boot_ns), cycles, boot_ns);
 	writer->cycles = cycles;
 	writer->boot_ns = boot_ns;
@@ -81,15 +86,15 @@ static int clock_pm(struct notifier_block *nb, unsigned long action, void *unuse
 	struct hyptrace_writer *writer = container_of(nb, struct hyptrace_writer, clock_pm);
 
 	if (action == PM_POST_SUSPEND || action == PM_POST_HIBERNATION)
-		/* at once, if it runs */
+		/* Set the clock now, if it is being kept in step. */
 		flush_delayed_work(&writer->clock_work);
 
 	return NOTIFY_DONE;
 }
 
 /**
- * hyptrace_clock_init() - make a clock that does not run
- * @writer:	whose
+ * hyptrace_clock_init() - set up the clock's work, without starting it
+ * @writer:	whose clock
  */
 void hyptrace_clock_init(struct hyptrace_writer *writer)
 {
@@ -98,24 +103,24 @@ void hyptrace_clock_init(struct hyptrace_writer *writer)
 }
 
 /**
- * hyptrace_clock_start() - set the clock and go on keeping it in step
- * @writer:	the clock of which does not run
+ * hyptrace_clock_start() - set the clock and keep it in step
+ * @writer:	its clock is not being kept in step
  *
  * Context: process, sleeps.
  */
 void hyptrace_clock_start(struct hyptrace_writer *writer)
 {
-	/* No rate can be measured over the time in which nobody looked. */
+	/* There is no recent sample: begin with the nominal rate. */
 	writer->cycles = U64_MAX;
 	queue_delayed_work(system_power_efficient_wq, &writer->clock_work, 0);
 	flush_delayed_work(&writer->clock_work);
-	/* it cannot fail: the notifier is not registered */
+	/* This fails only if the notifier is registered already. */
 	register_pm_notifier(&writer->clock_pm);
 }
 
 /**
- * hyptrace_clock_stop() - leave the clock alone
- * @writer:	whether its clock runs or not
+ * hyptrace_clock_stop() - stop keeping the clock in step
+ * @writer:	whose clock; it may be stopped already
  *
  * Context: process, sleeps.
  */

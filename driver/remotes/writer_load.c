@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Handing the pages of the rings to a writer and taking them back: the EL1 side
- * of hyp/load.c. Called by writer.c.
+ * Gives the pages of rings to a writer and takes them back: the EL1 side of hyp/load.c.
+ * Called by writer.c.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -18,7 +18,7 @@ static int map_page(struct hyptrace_writer *writer, struct page *page)
 	return writer->map ? writer->map(page) : 0;
 }
 
-/* A page that becomes the writer's by the op that names it. */
+/* Allocate a page that will be donated to the writer. */
 static struct page *table_page(struct hyptrace_writer *writer)
 {
 	struct page *page;
@@ -36,7 +36,7 @@ static struct page *table_page(struct hyptrace_writer *writer)
 	return page;
 }
 
-/* A table page that lists @nr data pages. */
+/* Make a table page that lists @nr data pages. */
 static struct page *list_pages(struct hyptrace_writer *writer, struct page **pages,
 			       unsigned int nr)
 {
@@ -77,8 +77,8 @@ static int give_table(struct hyptrace_writer *writer, u64 op, u64 which,
 }
 
 /*
- * @which is the number of a CPU, with HYPTRACE_SPARE_RING or not. A fatal signal
- * ends it at the next table.
+ * Give the pages of one ring. @which is the number of a CPU, with HYPTRACE_SPARE_RING for
+ * its spare ring. A fatal signal stops this before the next table.
  */
 static int give_ring(struct hyptrace_writer *writer, u64 which,
 		     struct hyptrace_ring_pages *ring)
@@ -114,7 +114,7 @@ static int give_ring(struct hyptrace_writer *writer, u64 which,
 				    page_to_pfn(ring->meta), 0);
 }
 
-/* All of a CPU's ring is the writer's no longer: a step per page that it took. */
+/* Free a ring: one table or directory page per call, which bounds the number of calls. */
 static int free_ring(struct hyptrace_writer *writer, u64 which, unsigned int nr_pages)
 {
 	unsigned long steps = 2 + DIV_ROUND_UP(nr_pages, ENTRIES_PER_TABLE) +
@@ -159,13 +159,13 @@ static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer
 }
 
 /**
- * hyptrace_writer_take_back() - get all pages back from the writer
- * @writer:	no CPU of which is attached
- * @buf:	what it has
+ * hyptrace_writer_take_back() - take all pages of the rings back from the writer
+ * @writer:	none of its CPUs is attached to these rings
+ * @buf:	the rings
  * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
  *
- * Context: sleeps; no other callback that has to do with rings runs.
- * Return: 0, or the first error: the writer then has kept some of the pages.
+ * Context: sleeps; no other callback that uses the rings runs.
+ * Return: 0, or the first error: then the writer has kept some of the pages.
  */
 int hyptrace_writer_take_back(struct hyptrace_writer *writer,
 			      struct hyptrace_buffer *buf, u64 spare)
@@ -174,14 +174,14 @@ int hyptrace_writer_take_back(struct hyptrace_writer *writer,
 }
 
 /**
- * hyptrace_writer_share_all() - hand the pages of all rings to the writer
- * @writer:	has none
- * @buf:	what it is to have
- * @spare:	0, or HYPTRACE_SPARE_RING for its spare rings
+ * hyptrace_writer_share_all() - give the pages of all rings to the writer
+ * @writer:	has no such rings
+ * @buf:	the rings
+ * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
  *
  * Context: the remote's control mutex held; sleeps.
- * Return: 0, or a negative errno and the writer has none: -EINTR if a fatal signal
- * came, for one; -ENOTRECOVERABLE if it has kept some although it refused the rest.
+ * Return: 0; -ENOTRECOVERABLE if the writer failed and has kept some of the pages; or
+ * another negative errno and the writer has none of them (-EINTR after a fatal signal).
  */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 			      struct hyptrace_buffer *buf, u64 spare)
@@ -193,7 +193,7 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_BEGIN, cpu | spare,
 					   buf->ring[cpu].nr_pages,
 					   buf->discard ? HYPTRACE_RING_DISCARD : 0);
-		/* what the writer has there is not of this load */
+		/* A ring that the writer already has for this CPU is not of this load. */
 		if (ret)
 			goto err_take_back;
 

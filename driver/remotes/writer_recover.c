@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking down the rings that an earlier module left at the writer. Called by writer.c.
+ * Frees the rings that an earlier module left at the writer. Called by writer.c.
  *
- * A module that cannot get its rings back leaves them behind: without this, each later
- * load would be refused with -EBUSY until the machine reboots. The host's memory of
- * those rings stays lost: nobody knows its pages any more.
+ * A module leaves rings if it fails to take them back. Without this file, the writer
+ * would refuse each later load with -EBUSY until a reboot. The memory of those rings
+ * stays lost to the host, which has no record of their pages any more.
  */
 #define pr_fmt(fmt) "hyptrace: " fmt
 
@@ -26,7 +26,10 @@ static void detach_this_cpu(void *arg)
 	writer->call(HYPTRACE_OP_DETACH, smp_processor_id(), 0, 0);
 }
 
-/* Only a CPU itself can detach, unless it is parked. What cannot be detached cannot be freed. */
+/*
+ * A ring must be detached on its own CPU, unless it is parked. Ignore errors: a ring that
+ * is still attached cannot be freed.
+ */
 static void detach_all(struct hyptrace_writer *writer)
 {
 	unsigned int cpu;
@@ -38,7 +41,7 @@ static void detach_all(struct hyptrace_writer *writer)
 	}
 }
 
-/* Repeat an op until there is no more to do: 0 or a negative errno; *@steps counts. */
+/* Repeat an op until it returns 0 or a negative errno. *@steps counts the repetitions. */
 static s64 repeat(struct hyptrace_writer *writer, u64 op, u64 which, unsigned long *steps)
 {
 	s64 ret;
@@ -52,13 +55,13 @@ static s64 repeat(struct hyptrace_writer *writer, u64 op, u64 which, unsigned lo
 	return ret;
 }
 
-/* Both rings of a CPU. A retired ring can only be freed when all its events have moved. */
+/* Free both rings of a CPU. A retired ring can be freed only after all its events are moved. */
 static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned long *steps)
 {
 	s64 ret;
 
 	ret = repeat(writer, HYPTRACE_OP_MOVE, cpu, steps);
-	/* that is: no ring is retired */
+	/* -ENODEV: no ring is retired. */
 	if (ret && ret != -ENODEV)
 		return ret;
 
@@ -67,12 +70,12 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 }
 
 /**
- * hyptrace_writer_recover() - take down the rings that an earlier module left
- * @writer:	answers, and is used by nobody else
+ * hyptrace_writer_recover() - free the rings that an earlier module left
+ * @writer:	answers calls, and has no other user
  *
  * Context: process, sleeps.
- * Return: 0, also if there are none; -EBUSY if the CPU of such a ring is off and
- * attached, or what the writer answered; the log says more.
+ * Return: 0, also if there are none; -EBUSY if such a ring is attached and its CPU is
+ * offline; or the errno of the writer. The log has the details.
  */
 int hyptrace_writer_recover(struct hyptrace_writer *writer)
 {
