@@ -1,163 +1,217 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * /dev/hyptrace: the data plane. Reading the ring buffers of a remote.
+ * /dev/hyptrace: the data plane. It reads the ring buffers of a remote.
  *
- * Control (load, start, enable an event, ...) is the generic-netlink family
+ * The control plane (load, start, enable an event, ...) is the generic netlink family
  * of linux/hyptrace_netlink.h.
  *
  * Opening
- *	The device's file permission and CAP_PERFMON or CAP_SYS_ADMIN are needed:
- *	-EACCES or -EPERM otherwise; -EPERM also where kernel lockdown forbids it.
+ *	open() needs the device's file permission (else -EACCES), and CAP_PERFMON or
+ *	CAP_SYS_ADMIN (else -EPERM). It also fails with -EPERM where kernel lockdown
+ *	forbids it.
  *
  * Attaching
- *	A fresh descriptor belongs to no ring: read, mmap and
- *	TRACE_MMAP_IOCTL_GET_READER answer -ENOTCONN, poll EPOLLERR. After a successful
- *	attach the descriptor is the consumer of that CPU's ring, or of all rings
- *	of the remote, until it is closed: by the last process that has it or a
- *	mapping of it. If the rings are not loaded they are loaded with the
- *	remote's settings; while a descriptor is attached they stay loaded, and
- *	the module that has the remote cannot be removed.
+ *	A new descriptor is attached to no ring: read(), splice(), mmap() and
+ *	TRACE_MMAP_IOCTL_GET_READER fail with -ENOTCONN, and poll() reports EPOLLERR.
+ *	HYPTRACE_IOC_ATTACH makes it the consumer of one CPU's ring, or of all rings of
+ *	the remote. It stays the consumer until no process has the descriptor, or a mapping
+ *	of it, any more. If the rings are not loaded, attaching loads them with the
+ *	remote's settings. While a descriptor is attached the rings stay loaded, and the
+ *	module of the remote cannot be removed.
  *
- *	An ioctl that is not known is -ENOTTY.
+ *	An unknown ioctl fails with -ENOTTY.
  *
- *	With HYPTRACE_ATTACH_SNAPSHOT a descriptor is no consumer but a observer: any
- *	number of them may be attached to a ring besides its consumer, and none
- *	takes anything off it. They map the ring: see Snapshots below; read, splice
- *	and GET_READER are -EOPNOTSUPP. poll() tells them whether there is something
- *	that the consumer has not taken.
+ *	With HYPTRACE_ATTACH_SNAPSHOT the descriptor is an observer, not a consumer. A
+ *	ring can have any number of observers besides its consumer. An observer takes
+ *	nothing off the ring: it maps the ring and copies from it (see Snapshots). read(),
+ *	splice() and GET_READER fail with -EOPNOTSUPP. poll() reports whether the ring
+ *	holds something that the consumer has not consumed.
  *
  * Reading
- *	read() returns sub-buffers as the kernel's trace_pipe_raw does: byte for
- *	byte Linux ring-buffer pages, one to as many as fit: u64 time stamp, u64
- *	commit, and records, each a u32 and a payload, aligned to 4 bytes.
- *	linux/hyptrace_record.h says what is in the u32, and decodes it. Times are
- *	nanoseconds of CLOCK_BOOTTIME. A payload begins with the u16 id of the event;
- *	event-get of the netlink family describes the rest of it.
+ *	read() returns sub-buffers as the kernel's trace_pipe_raw does: as many as fit.
+ *	A sub-buffer is byte for byte a Linux ring-buffer page: a u64 time stamp, a u64
+ *	commit, and records. A record is a u32 header and a payload, aligned to 4 bytes;
+ *	linux/hyptrace_record.h decodes the header. Times are nanoseconds of
+ *	CLOCK_BOOTTIME. A payload begins with the u16 id of the event; event-get of the
+ *	netlink family describes its other fields.
  *
- *	It blocks while there is no event unless O_NONBLOCK is
- *	set (-EAGAIN); an event that is there is seen after 10 ms at most. It
- *	returns 0 when the ring is empty and tracing is off, also when tracing is
- *	stopped while it blocks.
+ *	read() blocks while there is no event; with O_NONBLOCK it fails with -EAGAIN. A
+ *	blocked read() sees an event after 10 ms at most, or after the latency that
+ *	HYPTRACE_IOC_WAKEUP has set. It returns 0 when the ring is empty and tracing is
+ *	off, also when tracing stops while it blocks.
  *
- *	A sub-buffer before which events went missing carries the flags
- *	HYPTRACE_COMMIT_MISSED and HYPTRACE_COMMIT_STORED in its commit word, the
- *	count being the u64 behind the data. (Where a page has no room for it, its
- *	last record comes in the next sub-buffer.) What is written to a page of
- *	which a part was read already comes as a sub-buffer of its own, its time
- *	stamp being the time of the record before. Behind the data is 0.
+ *	If events were lost right before a sub-buffer, its commit word has the flags
+ *	HYPTRACE_COMMIT_MISSED and HYPTRACE_COMMIT_STORED. A u64 after the data is then
+ *	their number. If the page has no room for that u64, read() delivers the last
+ *	record of the page in the next sub-buffer. If the writer adds records to a page
+ *	that was delivered in part, read() delivers these as a sub-buffer of their own.
+ *	The time stamp of such a sub-buffer is the time of the record before it. All other
+ *	bytes after the data are 0.
  *
- *	A buffer smaller than a sub-buffer gets the sub-buffer in pieces, as
- *	from trace_pipe_raw. On a descriptor attached to all CPUs each sub-buffer
- *	is preceded by a struct hyptrace_frame, and the buffer must hold a frame
- *	and a sub-buffer.
+ *	A buffer smaller than a sub-buffer receives the sub-buffer in pieces, as from
+ *	trace_pipe_raw. On a descriptor attached to all CPUs a struct hyptrace_frame
+ *	precedes each sub-buffer, and the buffer must hold both.
  *
- *	One read() ends with what was there when it began. And while tracing is on, a
- *	non-blocking reader gets -EAGAIN, though there may be more, once it has read what
- *	was there after the last -EAGAIN or poll() and as many bytes again as the ring
- *	holds (or the rings, for all CPUs): so a loop until -EAGAIN ends, however fast the
- *	writer is. poll() tells whether there is more.
+ *	One read() delivers no more than the rings held when it began. A loop of
+ *	non-blocking reads until -EAGAIN ends, however fast the writer is. While tracing is
+ *	on, the first read() after an -EAGAIN or a poll() limits the loop to the bytes that
+ *	the rings hold, plus their capacity. At the limit read() fails with -EAGAIN even if
+ *	there is more. poll() reports whether there is more.
  *
- *	-EAGAIN		O_NONBLOCK, and no event is there, or the loop has to end
+ *	-EAGAIN		O_NONBLOCK, and there is no event, or the loop must end
  *	-EINVAL		all CPUs: the buffer is too small
  *	-EINTR		a signal came before anything was read, and its handler
  *			does not restart system calls
  *	-EFAULT		bad pointer; nothing of the sub-buffer is lost by it
  *	-ENODEV		the remote was unregistered
  *	-EIO		the remote failed
- *	-EOPNOTSUPP	the descriptor is for snapshots
+ *	-EOPNOTSUPP	the descriptor is an observer
  *
- *	splice() delivers the same, whole sub-buffers only, as many as the pipe has
- *	room for, without a copy but the one that takes the sub-buffer off the ring;
- *	SPLICE_F_NONBLOCK is as O_NONBLOCK. While it waits nobody else can use the
- *	pipe, as with the kernel's own: better poll() first.
+ *	splice() delivers the same, in whole sub-buffers only, as many as the pipe has
+ *	room for. It copies each sub-buffer once, off the ring. SPLICE_F_NONBLOCK works
+ *	as O_NONBLOCK. While splice() waits no other process can use the pipe, as with the
+ *	kernel's own: better call poll() first.
  *
- *	-EINVAL		less than a sub-buffer is asked for, a part of one was read by
- *			read() and not the rest, or attached to all CPUs
+ *	-EINVAL		less than a sub-buffer is requested, read() has delivered only a
+ *			part of one, or the descriptor is attached to all CPUs
  *
  * Mapping
- *	One meta page (struct trace_buffer_meta of linux/trace_mmap.h) at offset
- *	0, then the sub-buffers in the order of their ids, read-only and shared.
- *	On a ring that is fresh from its load the reader's sub-buffer has the
- *	id 0. So map the first page, which says by meta_page_size, subbuf_size and
- *	nr_subbufs what there is (and while it is mapped the ring is not resized),
- *	and then nr_subbufs * subbuf_size bytes at the offset meta_page_size. Any
- *	part of it that begins at a page will do. As many mappings as one likes,
- *	also of the same pages, as with the kernel's own; a child does not inherit
- *	them.
+ *	A mapping is read-only and shared. At offset 0 it has one meta page, struct
+ *	hyptrace_map_meta, which begins with struct trace_buffer_meta of
+ *	linux/trace_mmap.h. The sub-buffers follow in the order of their ids. In a newly
+ *	loaded ring the reader's sub-buffer has the id 0.
  *
- *	TRACE_MMAP_IOCTL_GET_READER takes what was read off the ring, all of the
- *	reader's sub-buffer that is not consumed so far, or else swaps it for the
- *	next and consumes that, exactly as on the kernel's own ring-buffer
- *	mapping. It blocks while there is nothing, unless O_NONBLOCK is set or
- *	tracing is off: then it consumes nothing. It returns 0 in any case. What
- *	is new begins at reader.read as it was before the call, if reader.id has
- *	stayed the same, else at 0, and ends at reader.read; there is nothing if
- *	both are as before. reader.read counts from behind the header.
- *	The flags of missed events are in the commit word of the sub-buffer only
- *	once the writer has left it; reader.lost_events of the meta page is always
- *	right. A reader must read commit with acquire semantics: it pairs with the
- *	writer's release.
+ *	Map the first page. Its meta_page_size, subbuf_size and nr_subbufs give the
+ *	layout, and while it is mapped the ring is not resized. Then map nr_subbufs *
+ *	subbuf_size bytes at the offset meta_page_size. A mapping may have any part of
+ *	this that begins at a page. There may be any number of mappings, also of the same
+ *	pages, as with the kernel's own. A child process does not inherit them.
+ *
+ *	TRACE_MMAP_IOCTL_GET_READER consumes exactly as on the kernel's own ring-buffer
+ *	mapping. If the reader's sub-buffer has data that was not consumed, it consumes
+ *	all of that. Else it swaps the sub-buffer for the next one and consumes the data of
+ *	that. It blocks while there is nothing, unless O_NONBLOCK is set or tracing is
+ *	off: then it consumes nothing and returns 0.
+ *
+ *	The new data ends at reader.read, which counts from the end of the header. It
+ *	begins at 0 if the call has changed reader.id, else at the reader.read of before
+ *	the call. If both are as before, there is no new data.
+ *
+ *	The commit word of the reader's sub-buffer has the flags of missed events only
+ *	once the writer has left it. reader.lost_events of the meta page is always right.
+ *	A reader must load commit with acquire semantics, which pairs with the writer's
+ *	release.
  *
  *	-EPERM		a mapping that is writable, executable or private (-EACCES
  *			if the descriptor is not open for writing)
- *	-EINVAL		a range that is not there: beyond the end, or not from a
+ *	-EINVAL		a range that does not exist: beyond the end, or not from a
  *			page boundary of the layout above
  *	-ENODEV		mmap and GET_READER: the descriptor is attached to all
  *			CPUs, or the remote was unregistered. GET_READER:
  *			nothing is mapped
- *	-EBUSY		mmap: the ring is being resized. (And a ring that is mapped is
+ *	-EBUSY		mmap: the ring is being resized. (A ring that is mapped is
  *			not resized.)
- *	-EOPNOTSUPP	GET_READER: the descriptor is for snapshots
+ *	-EOPNOTSUPP	GET_READER: the descriptor is an observer
  *	-EINTR		GET_READER: a signal came
  *	-ENOMEM		mmap: no memory
  *
  * Snapshots
- *	What is in a ring can be read from its mapping alone, while the writer
- *	writes and the consumer reads. Between the writer and an observer:
+ *	An observer copies the content of a ring from its mapping, while the writer
+ *	writes and the consumer reads. The reference implementation is
+ *	hyptrace_snapshot_take() in tools/lib/snapshot.c (libhyptrace). Below, meta is the
+ *	struct hyptrace_map_meta of the mapping, and reader is its buffer.reader. A driver
+ *	whose meta_struct_len is smaller than this struct does not support snapshots.
+ *
+ *	The order of accesses between the writer and an observer:
  *
  *	  writer, entering a sub-buffer	  observer
  *
- *	  store commit = 0		  load time_stamp, acquire
- *	  store time_stamp, release	  load commit, acquire
- *	  write barrier			  copy the data up to commit
- *	  store record			  read barrier
- *	  store commit, release		  load time_stamp: the same?
+ *	  store commit = 0		  load time_stamp, acquire	(H)
+ *	  store time_stamp, release (H)	  load commit, acquire		(A)
+ *	  write barrier		    (H)	  copy the data up to commit
+ *	  store record			  read barrier			(H)
+ *	  store commit, release	    (A)	  load time_stamp: the same?
  *
- *	The time stamp of a sub-buffer is later than those of all that were entered
- *	before on its ring. (It may become later still while commit is 0.) So time
- *	stamps tell their order, and one that has changed tells that the sub-buffer
- *	was written anew. Those below begin of the meta page were consumed, or
- *	thrown away by a clear; the reader's sub-buffer, unless it is one of these,
- *	has the time stamp begin. The writer takes those below begin first, in any
- *	order, and then overwrites the oldest of the others, but never the
- *	reader's. In a ring that discards, a sub-buffer before which events went
- *	missing begins with a record of padding: type_len 29, delta 1, a u32
- *	of 12, and their number as a u64.
+ *	What an observer can rely on:
+ *	- When the writer enters a sub-buffer, it sets a time stamp that is later than
+ *	  those of all sub-buffers entered before. So time stamps give their order. If one
+ *	  has changed, the writer has entered that sub-buffer again.
+ *	- While commit is 0 a sub-buffer holds nothing, and its time stamp may still
+ *	  become later.
+ *	- A sub-buffer with a time stamp below meta.begin was consumed, or thrown away by
+ *	  a clear. Any other sub-buffer of the reader has the time stamp meta.begin: its
+ *	  first reader.read bytes of data were consumed.
+ *	- The writer enters the sub-buffers below begin first, in any order. Then it
+ *	  overwrites the oldest of the others, but never the reader's.
+ *	- In a ring that discards, a sub-buffer before which events were lost begins with a
+ *	  padding record: type_len 29, delta 1, a u32 of 12, and their number as a u64.
  *
- *	A sub-buffer with commit 0 has nothing, whatever its time stamp. Of the
- *	reader's sub-buffer what lies below reader.read was consumed.
+ *	The functions that the algorithm uses:
  *
- *	A run without a gap: load begin, reader.read (both with acquire) and the time
- *	stamp of the sub-buffer reader.id. Let T be the latest time stamp found; then
- *	look again, for the writer may have passed where it was not seen, and list
- *	all sub-buffers from begin to T: that is all there is up to T. Copy them from
- *	the youngest to the oldest until one has changed. Load next_lost (acquire),
- *	the time stamp R of the sub-buffer that reader.id tells now, and begin again,
- *	and drop what is below begin. There may be a gap behind the oldest that is
- *	left, and the run starts behind that, if it is the reader's and next_lost is not
- *	0, or it is and R is later than begin: the consumer has gone on, and begin
- *	will tell. If the ring overwrites, also if begin or R is not what it was at
- *	first, or R is later than begin, whatever the oldest is; or if it is the
- *	reader's and no sub-buffer below begin is left.
+ *	  look(s):
+ *	    ts = load_acquire(s.time_stamp)				(H)
+ *	    commit = load_acquire(s.commit)				(A)
+ *	    if load_acquire(s.time_stamp) != ts: return unstable
+ *	    return ts, commit
+ *
+ *	  copy(s, ts): false if the writer has entered s again
+ *	    commit = load_acquire(s.commit) & HYPTRACE_COMMIT_MASK	(A)
+ *	    if commit == 0: return false
+ *	    copy min(commit, size of the data of s) bytes of the data
+ *	    read barrier						(H)
+ *	    return s.time_stamp == ts
+ *
+ *	  reader_time():
+ *	    return load_acquire(subbuf[reader.id].time_stamp)		(H)
+ *
+ *	The algorithm. Each gap in the copies that it leaves has a padding record:
+ *
+ *	  begin0 = load_acquire(meta.begin)				(K)
+ *	  consumed = load_acquire(reader.read)				(L)
+ *	  time0 = reader_time()
+ *
+ *	  newest: for each sub-buffer, look() until it is stable. Take the latest ts of
+ *	    those with commit != 0 and ts >= begin0. If there is none, the ring is empty:
+ *	    end.
+ *	  list: look() at each sub-buffer once more, since the writer may have entered one
+ *	    after the first look and before it entered newest. Take those that are stable,
+ *	    with commit != 0 and begin0 <= ts <= newest. These are all that the ring holds
+ *	    up to newest. Sort them by ts.
+ *	  copies: copy() them from the youngest to the oldest. Stop at the first that
+ *	    fails: the writer has overwritten the older ones, too.
+ *
+ *	  next_lost = load_acquire(meta.next_lost)			(L)
+ *	  time1 = reader_time()
+ *	  begin1 = load_acquire(meta.begin)				(K)
+ *
+ *	  drop the copies with ts < begin1: any part of them may be missing
+ *	  if no copy is left: start again
+ *	  oldest = the copy with the lowest ts
+ *	  is_reader = oldest.ts == begin1
+ *	  moved = begin1 != begin0 or time1 != time0 or time1 > begin1
+ *	  gap = is_reader and (next_lost != 0 or time1 > begin1)
+ *	  if the ring overwrites (the netlink family has its mode):
+ *	    gap = gap or moved or (is_reader and no sub-buffer has ts < begin1)
+ *	  if gap: drop oldest, since events may be missing right after it
+ *	  if no copy is left: start again
+ *	  in the copy with ts == begin0, skip the first consumed bytes of data
+ *
+ *	time1 > begin1 means that the consumer has swapped its sub-buffer, and that the
+ *	driver has not stored the new begin yet. The driver stores reader.id, reader.read,
+ *	next_lost and begin in this order. (K) and (L) pair with its releases, (A) and (H)
+ *	with the writer's.
  *
  * poll()
- *	EPOLLIN when there is something to read, EPOLLERR when not attached,
- *	EPOLLHUP when tracing is off and the ring is empty, both of these when the
- *	remote was unregistered. An event that is there is seen after 10 ms at
- *	most, or what HYPTRACE_IOC_WAKEUP has set; with a watermark, once there is
- *	so much, or tracing is off. Nobody looks while nobody waits; a descriptor in an
- *	epoll set is waited for. (A large ring that is being resized keeps its readers
- *	waiting for longer.)
+ *	EPOLLIN		there is something to read
+ *	EPOLLERR	the descriptor is not attached, or the remote was unregistered
+ *	EPOLLHUP	tracing is off and the ring is empty, or the remote was
+ *			unregistered
+ *
+ *	poll() sees an event after 10 ms at most, or after the latency that
+ *	HYPTRACE_IOC_WAKEUP has set. With a watermark it reports EPOLLIN when the ring
+ *	holds that much, or when tracing is off and there is anything. The driver looks at
+ *	the rings only while a process waits; a descriptor in an epoll set counts as
+ *	waiting. While a large ring is being resized, its readers may wait longer.
  */
 #ifndef _UAPI_LINUX_HYPTRACE_H
 #define _UAPI_LINUX_HYPTRACE_H
@@ -166,9 +220,9 @@
 #include <linux/trace_mmap.h>
 #include <linux/types.h>
 
-#define HYPTRACE_NAME_SIZE	32	/* a remote's name with its NUL */
+#define HYPTRACE_NAME_SIZE	32	/* of a remote's name, with its NUL */
 
-/* Flags of the commit word of a sub-buffer; the low bits are bytes of data. */
+/* Flags of the commit word of a sub-buffer; its low bits are the bytes of data. */
 #define HYPTRACE_COMMIT_MISSED	(1U << 31)
 #define HYPTRACE_COMMIT_STORED	(1U << 30)
 #define HYPTRACE_COMMIT_MASK	((1U << 20) - 1)
@@ -177,12 +231,12 @@
 
 /**
  * struct hyptrace_attach - HYPTRACE_IOC_ATTACH
- * @size:	sizeof(struct hyptrace_attach) as the caller knows it, whatever
- *		the ioctl's number says. A caller newer than the kernel must have
- *		the surplus zeroed (-E2BIG).
+ * @size:	sizeof(struct hyptrace_attach) as the caller knows it, whatever size the
+ *		number of the ioctl encodes. A caller newer than the kernel must have the
+ *		surplus zeroed (-E2BIG).
  * @flags:	HYPTRACE_ATTACH_*; any other bit is -EINVAL.
- * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL; the latter is
- *		-EINVAL for snapshots.
+ * @cpu:	the CPU whose ring is to be read, or HYPTRACE_CPU_ALL, which is -EINVAL
+ *		for observers.
  * @subbuf_size: out: bytes of a sub-buffer.
  * @nr_subbufs:	out: sub-buffers of the ring at present, the reader's included; 0
  *		for HYPTRACE_CPU_ALL.
@@ -196,13 +250,13 @@
  *		larger than a page
  * -ENODEV	no such remote
  * -ENXIO	the remote has no ring for such a CPU
- * -EBUSY	the ring, or one of all, has a consumer already
- * -ENODATA	for snapshots: the rings are not loaded
+ * -EBUSY	the ring, or one of all rings, already has a consumer
+ * -ENODATA	for observers: the rings are not loaded
  * -EISCONN	the descriptor is attached already
- * -ENOMEM	no memory for the rings of the size that is set
+ * -ENOMEM	no memory for rings of the requested size
  * -EIO		the remote has kept the rings of an earlier load
- * -EFAULT	bad pointer; if it can be read, but not written, the descriptor is
- *		attached all the same
+ * -EFAULT	bad pointer; if the struct can be read but not written, the descriptor
+ *		is attached all the same
  */
 struct hyptrace_attach {
 	__u32	size;
@@ -221,20 +275,20 @@ struct hyptrace_attach {
  * struct hyptrace_wakeup - HYPTRACE_IOC_WAKEUP: what the descriptor waits for
  * @size:	sizeof(struct hyptrace_wakeup), as in struct hyptrace_attach
  * @flags:	0; any bit set is -EINVAL.
- * @latency_us:	an event that is waited for is seen after so many microseconds at
- *		most: HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US, or -EINVAL.
- * @percent:	watermark of poll(): so many of 100 of the sub-buffers of a ring
- *		have data. More than 100 is -EINVAL.
- * @bytes:	watermark of poll(): so many bytes of records, their headers included,
- *		in a ring, of which none was consumed. 0 unless @percent is 0: -EINVAL.
- *		A ring that is full is always enough.
+ * @latency_us:	a waiter sees an event after this many microseconds at most:
+ *		HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US, or -EINVAL.
+ * @percent:	watermark of poll(): the percentage of the sub-buffers of a ring that
+ *		hold data. More than 100 is -EINVAL.
+ * @bytes:	watermark of poll(): bytes of records in a ring that were not consumed,
+ *		their headers included. -EINVAL unless @bytes or @percent is 0. A full
+ *		ring always reaches the watermark.
  *
- * With both watermarks 0 any event is enough. At any time, attached or not; those
- * who wait go on with the new values. read(), splice() and GET_READER wait for any
- * event, and for no longer than the latency.
+ * With both watermarks 0 any event is enough. The ioctl works at any time, attached or
+ * not. Those who already wait continue with the new values. read(), splice() and
+ * GET_READER wait for any event, and for no longer than the latency.
  *
  * Errors: -EINVAL as above or @size smaller than the first version of this struct,
- * -E2BIG as in struct hyptrace_attach, -EFAULT. Nothing has changed then.
+ * -E2BIG as in struct hyptrace_attach, -EFAULT. An error changes nothing.
  */
 struct hyptrace_wakeup {
 	__u32	size;
@@ -252,10 +306,9 @@ struct hyptrace_wakeup {
  * struct hyptrace_map_meta - the meta page of a mapping
  * @buffer:	as on the kernel's own mapping; its meta_struct_len is the size of
  *		this struct
- * @begin:	sub-buffers with an earlier time stamp hold what was consumed or
- *		thrown away; all ones while a clear is under way
- * @next_lost:	events that went missing right behind the reader's sub-buffer when
- *		the ring was resized
+ * @begin:	sub-buffers with an earlier time stamp were consumed or thrown away; all
+ *		ones while a clear is in progress
+ * @next_lost:	events lost right after the reader's sub-buffer when the ring was resized
  */
 struct hyptrace_map_meta {
 	struct trace_buffer_meta	buffer;
@@ -265,9 +318,9 @@ struct hyptrace_map_meta {
 
 /**
  * struct hyptrace_frame - what precedes each sub-buffer of an all-CPU read
- * @cpu:	whose ring it is from
+ * @cpu:	the CPU whose ring the sub-buffer is from
  * @size:	bytes of the sub-buffer that follows
- * @lost:	events that went missing right before it
+ * @lost:	events lost right before it
  */
 struct hyptrace_frame {
 	__u32	cpu;

@@ -7,12 +7,12 @@
  * a little-endian machine, and the high bits on a big-endian one.
  *
  *	type_len	what follows the header
- *	0		a u32: bytes of the payload and of itself; the payload
- *	1 to 28		the payload, of so many words of 4 bytes
+ *	0		a u32: bytes of the payload and of itself; then the payload
+ *	1 to 28		a payload of type_len words of 4 bytes
  *	29, delta 0	padding, to the end of the data
- *	29		a u32: bytes of the padding and of itself; the padding
- *	30		a u32: the high bits of a longer delta
- *	31		a u32: the high bits of an absolute time, of which delta is the rest
+ *	29, else	a u32: bytes of the padding and of itself; then the padding
+ *	30		a u32: the high bits of a delta of more than 27 bits
+ *	31		a u32: the high bits of an absolute time; delta has the low bits
  *
  * The next record begins at a multiple of 4 bytes.
  */
@@ -29,7 +29,7 @@
 #define HYPTRACE_TYPE_TIME_EXTEND	30
 #define HYPTRACE_TYPE_TIME_ABSOLUTE	31
 
-/* Bits of an absolute time; the higher ones are those of the time before it. */
+/* Bits of an absolute time. The time of the record before has the higher bits. */
 #define HYPTRACE_ABSOLUTE_BITS		(HYPTRACE_DELTA_BITS + 32)
 
 /**
@@ -49,7 +49,7 @@ static __always_inline __u32 hyptrace_record_header(__u32 type_len, __u32 delta)
 }
 
 /**
- * hyptrace_record_type_len() - what kind of record a header begins
+ * hyptrace_record_type_len() - get the type_len of a record
  * @header:	loaded as a u32 of this machine
  *
  * Return: its type_len.
@@ -64,7 +64,7 @@ static __always_inline __u32 hyptrace_record_type_len(__u32 header)
 }
 
 /**
- * hyptrace_record_delta() - the time of a record
+ * hyptrace_record_delta() - get the delta of a record
  * @header:	loaded as a u32 of this machine
  *
  * Return: nanoseconds since the record before, or the low bits of a longer time.
@@ -79,11 +79,12 @@ static __always_inline __u32 hyptrace_record_delta(__u32 header)
 }
 
 /**
- * hyptrace_record_long_time() - the time of a record of type_len 30 or 31
+ * hyptrace_record_long_time() - get the time of a record of type_len 30 or 31
  * @header:	loaded as a u32 of this machine
  * @word:	the u32 that follows it
  *
- * Return: nanoseconds: since the record before, or of an absolute time.
+ * Return: nanoseconds since the record before (30), or the low HYPTRACE_ABSOLUTE_BITS of
+ * an absolute time (31).
  */
 static __always_inline __u64 hyptrace_record_long_time(__u32 header, __u32 word)
 {
