@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The contract between the writer (EL2) and the driver (EL1): the ops of the
- * one hypercall __hyptrace() and what they carry. Included by both sides.
+ * The contract between the writer (EL2) and the driver (EL1): the ops of the only
+ * hypercall, __hyptrace(), and their data. Included by both sides.
  *
- * Every op may be called in any state, from any CPU, with any argument; what
- * does not fit is answered with a negative errno and changes nothing. That is
- * so of page numbers only where EL2 is protected: a host that is not kept from
- * EL2's memory is trusted with them.
+ * Every op may be called in any state, from any CPU, with any argument. An op that is not
+ * possible returns a negative errno and changes nothing. For page numbers this holds only
+ * where pKVM protects EL2. Without protection EL2 trusts the host with them, since the
+ * host can access EL2's memory anyway.
  *
  *   state of a ring		op that leaves it
  *   EMPTY	no memory	RING_BEGIN		-> BUILDING
@@ -15,23 +15,23 @@
  *   DETACHED	nobody writes	ATTACH (by its CPU)	-> ATTACHED
  *				RING_FREE		-> BUILDING
  *   ATTACHED	its CPU writes	DETACH (by its CPU)	-> DETACHED
- *				its CPU goes off	-> PARKED
- *   PARKED	its CPU is off	its CPU comes back	-> ATTACHED
+ *				switching its CPU off	-> PARKED
+ *   PARKED	its CPU is off	switching its CPU on	-> ATTACHED
  *				DETACH (by any CPU)	-> DETACHED
  *
- * Each CPU has a second, spare ring, which is never written to: EMPTY, BUILDING and
- * DETACHED as above, and
+ * Each CPU has a second, spare ring, to which no CPU writes. It can be EMPTY, BUILDING
+ * and DETACHED as above, and RETIRED, which means that it was the CPU's ring before:
  *
  *   DETACHED	built		RENEW			-> RETIRED
- *   RETIRED	what was the	RING_FREE, when all was	-> BUILDING
- *		CPU's ring	moved
+ *   RETIRED	has old events	RING_FREE, when all	-> BUILDING
+ *				events have moved
  */
 #ifndef __HYPTRACE_ABI_H
 #define __HYPTRACE_ABI_H
 
 #include <linux/types.h>
 
-/* Changes whenever anything in this file changes its meaning. */
+/* Must change whenever anything in this file changes its meaning. */
 #define HYPTRACE_ABI_VERSION	3
 
 /**
@@ -41,49 +41,49 @@
  *	of events (hyptrace_event_list_hash()), never negative.
  * @HYPTRACE_OP_RING_BEGIN: (cpu, nr_pages, flags) start building a ring of
  *	nr_pages data pages, the reader's spare included. -EBUSY unless EMPTY.
- * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page that will hold pointers to
- *	table pages; one for every HYPTRACE_TABLES_PER_DIR tables, before them.
+ * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page for pointers to table pages. Each
+ *	HYPTRACE_TABLES_PER_DIR tables need one, donated before them.
  * @HYPTRACE_OP_RING_TABLE: (cpu, pfn) donate a table page that lists the next
- *	data pages as struct hyptrace_table_entry. The data pages must be the
- *	host's alone and listed once. EL2 shares and pins them: only RING_FREE
- *	ends that. (Without protection the host must have mapped them at EL2.)
- *	After -ENOTRECOVERABLE the table page is EL2's for good, after other errors
- *	it is the host's.
- * @HYPTRACE_OP_RING_READY: (cpu, meta_pfn) all pages were listed; the page at
- *	meta_pfn (shared and pinned likewise) is where EL2 publishes struct
- *	hyptrace_meta.
- * @HYPTRACE_OP_RING_FREE: (cpu) wipe and give back the last table or directory page
- *	with the data pages of the table: 1 while there is more to do, 0 when EMPTY.
- *	-EBUSY while a CPU is attached or parked, or events are to be moved. Once
- *	begun, only RING_FREE is accepted.
- * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: write events whose bits are
- *	set. Again while attached: just sets the bits; so does any other CPU
+ *	data pages as struct hyptrace_table_entry. The host must own the data pages alone
+ *	and list each once. EL2 shares and pins them: only RING_FREE ends that. (Without
+ *	protection the host must have mapped them at EL2.) After -ENOTRECOVERABLE EL2 keeps
+ *	the table page for good; after any other error the host has it back.
+ * @HYPTRACE_OP_RING_READY: (cpu, meta_pfn) all pages are listed. EL2 shares and pins
+ *	the page at meta_pfn, too, and publishes struct hyptrace_meta there.
+ * @HYPTRACE_OP_RING_FREE: (cpu) wipe and give back the last table or directory page,
+ *	and with a table its data pages: 1 while there are more, 0 when EMPTY.
+ *	-EBUSY while a CPU is attached or parked, or events are still to be moved. After
+ *	the first RING_FREE no other op but RING_FREE is accepted.
+ * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: start recording the events whose bits
+ *	are set. If it is attached already, change the bits only; any CPU may do that
  *	while the ring is parked.
- * @HYPTRACE_OP_DETACH: (cpu) on that CPU, or on any while it is parked.
+ * @HYPTRACE_OP_DETACH: (cpu) stop recording; on that CPU, or on any while the ring is
+ *	parked.
  * @HYPTRACE_OP_SWAP: (cpu, consumed) give the reader the oldest sub-buffer with
- *	data for its spare, of which it has consumed that many bytes. The id of
- *	the new reader page, the rest in struct hyptrace_meta. -EAGAIN when there
- *	is nothing more; -ESTALE when the reader's page has more than consumed;
+ *	data in exchange for its spare, of which it has consumed that many bytes. Returns
+ *	the id of the new reader page; struct hyptrace_meta has the rest. -EAGAIN when no
+ *	other sub-buffer has data; -ESTALE when the reader's page has more than consumed;
  *	-EBUSY from RENEW until all is moved.
  * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
- *	on any while none is attached. Time goes on, but where the clock was set back
- *	far it goes back here: then 1 while old time stamps are still to be wiped, to be
- *	called again until 0.
+ *	on any while none is attached. The ring's time continues; but if the clock was set
+ *	far back, the ring's time is set back, too. Returns 1 while old time stamps are
+ *	still to be wiped: call again until 0.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
  * @HYPTRACE_OP_RENEW: (cpu) on that CPU, or on any while none is attached: exchange
- *	its ring for the spare one. The events stay where they are until they are
- *	moved, the counters go on, and the reader's sub-buffer with its data
- *	changes places with the spare ring's. -EBUSY when the spare ring is retired.
- * @HYPTRACE_OP_MOVE: (cpu) take the youngest sub-buffer out of the retired ring and
- *	make it the oldest of the CPU's: HYPTRACE_MOVED. When that is full, count it
- *	as overwritten: HYPTRACE_GONE. That is also the answer, and nothing is
- *	counted, when the CPU's ring was reset or loaded anew since. 0 when none
- *	is left, -ENODEV when no ring is retired.
+ *	its ring for the spare one, which becomes RETIRED. The events stay in the retired
+ *	ring until they are moved, and the counters continue. The reader keeps its
+ *	sub-buffer with the data: it changes places with the reader's of the spare ring.
+ *	-EBUSY when the spare ring is already retired.
+ * @HYPTRACE_OP_MOVE: (cpu) move the youngest sub-buffer of the retired ring to the
+ *	CPU's ring, as its oldest: HYPTRACE_MOVED. If the CPU's ring is full, count the
+ *	sub-buffer as overwritten: HYPTRACE_GONE. Also HYPTRACE_GONE, but without counting,
+ *	if the CPU's ring was reset or loaded anew since RENEW. 0 when none is left,
+ *	-ENODEV when no ring is retired.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
  * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU. -ENODATA unless it
  *	is enabled here.
- * @HYPTRACE_NR_OPS: how many there are
+ * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
 	HYPTRACE_OP_INFO,
@@ -110,14 +110,14 @@ enum hyptrace_info {
 };
 
 /* Flags of HYPTRACE_OP_RING_BEGIN */
-#define HYPTRACE_RING_DISCARD	(1U << 0)	/* full: drop the new, not the old */
+#define HYPTRACE_RING_DISCARD	(1U << 0)	/* if full, drop the newest events */
 
-/* In the number of a CPU, for the RING ops: its spare ring */
+/* Flag in the cpu argument of the RING ops: the CPU's spare ring */
 #define HYPTRACE_SPARE_RING	(1ULL << 32)
 
 /*
- * What MOVE answers: a page of the retired ring and one of the new have changed places,
- * each page having the id of the other from then on.
+ * What MOVE returns. HYPTRACE_MOVED: a page of the retired ring and one of the CPU's ring
+ * have changed places, and each has the id of the other from now on.
  */
 #define HYPTRACE_GONE		1LL
 #define HYPTRACE_MOVED		(1LL << 62)
@@ -130,24 +130,24 @@ enum hyptrace_info {
 #define HYPTRACE_MOVED_TO(ret)		((ret) & HYPTRACE_MOVED_MASK)
 
 #define HYPTRACE_CLOCK_SHIFT	32
-/* Bits of a time that count: for 292 years, and no sum of two of them wraps. */
+/* Valid bits of a time: enough for 292 years, and the sum of two never wraps. */
 #define HYPTRACE_CLOCK_MASK	((1ULL << 63) - 1)
 
-/* Two sub-buffers in the ring and the reader's spare. */
+/* Two sub-buffers in the ring, and the reader's spare. */
 #define HYPTRACE_RING_MIN_PAGES	3
 
 /**
  * struct hyptrace_table_entry - a data page, as listed in a table page
  * @pfn:	its page frame number
- * @reserved:	for EL2, which keeps its own record of the page here once the
- *		table page is its own
+ * @reserved:	for EL2, which keeps its own record of the page here once it owns the
+ *		table page
  */
 struct hyptrace_table_entry {
 	__u64 pfn;
 	__u64 reserved[3];
 };
 
-/* What one call shares, or wipes and gives back, is no more than that. */
+/* One call shares, or wipes and gives back, at most this many bytes of data pages. */
 #define HYPTRACE_TABLE_BYTES	(512U << 10)
 #define HYPTRACE_ENTRIES_PER_TABLE(page_size)	(HYPTRACE_TABLE_BYTES / (page_size))
 #define HYPTRACE_TABLES_PER_DIR(page_size)	((page_size) / sizeof(__u64))
@@ -171,25 +171,25 @@ enum hyptrace_ring_state {
  * @written:	events that happened while enabled, the lost ones included
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full (discard mode)
- * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
- * @touched:	sub-buffers that the writer went on to
+ * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
+ * @touched:	how often the writer has moved to the next sub-buffer
  * @overwritten: sub-buffers overwritten before they were read
  * @unread:	bytes of data in the complete sub-buffers of the ring: without the
- *		reader's page, and without the one that is written
- * @nr_unread:	how many these are
+ *		reader's page, and without the one that the writer is in
+ * @nr_unread:	how many complete sub-buffers there are
  * @head_lost:	events missing right before the oldest sub-buffer of the ring
  * @reader_lost: events missing right before the reader's page
  * @reader_id:	the reader's page, an index in the order of the tables
  * @reader_tail: 1 while the writer still commits into the reader's page
  * @reader_entries: events in the reader's page, once @reader_tail is 0
- * @tail_id:	the sub-buffer that is written; the reader's page if @reader_tail
+ * @tail_id:	the sub-buffer that the writer is in; the reader's page if @reader_tail
  * @state:	enum hyptrace_ring_state
  *
- * Of a CPU's ring, not of its spare one. Current after every successful SWAP,
- * RESET, SYNC, ATTACH, DETACH, RENEW and MOVE, whenever the writer goes on to the
- * next sub-buffer and whenever it drops an event. In between only @written changes.
- * So the host sees without a call whether there is something to read: what
- * @nr_unread and the commit of the sub-buffer @tail_id say, @tail_id read first.
+ * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
+ * SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE, when the writer moves to the next
+ * sub-buffer, and when it drops an event. Between updates only @written becomes stale.
+ * So the host sees without a call whether there is something to read. It loads @tail_id
+ * first, then @nr_unread and the commit of the sub-buffer @tail_id.
  */
 struct hyptrace_meta {
 	__u64 written;
@@ -210,10 +210,10 @@ struct hyptrace_meta {
 };
 
 /**
- * hyptrace_event_list_hash() - what tells two lists of events apart
+ * hyptrace_event_list_hash() - hash a list of events, to compare two lists
  * @list:	name and struct of each, as text
  *
- * FNV-1a, without the sign bit, since HYPTRACE_OP_INFO answers errnos too.
+ * FNV-1a without the sign bit, since HYPTRACE_OP_INFO can also return errnos.
  *
  * Return: the hash.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring of a CPU: all that does not happen per event. Called by the writer
- * (hyptrace_ring_make_room() only) and by hcall.c.
+ * The ring of a CPU: everything that does not happen per event. The writer calls
+ * hyptrace_ring_make_room() only; hcall.c, hooks.h, load.c and resize.c call the rest.
  */
 #include "ring.h"
 
@@ -11,7 +11,7 @@ static u32 bytes_in_page(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_nr_complete() - how many sub-buffers the writer is done with
+ * hyptrace_ring_nr_complete() - count the sub-buffers that the writer has left
  * @ring:	loaded, its lock held
  *
  * Return: the number, without the reader's.
@@ -24,10 +24,10 @@ u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_tail_has_data() - whether the ring's youngest sub-buffer holds data
+ * hyptrace_ring_tail_has_data() - check whether the ring's youngest sub-buffer holds data
  * @ring:	loaded, its lock held
  *
- * Return: false if the writer is in the reader's.
+ * Return: false if the writer is in the reader's sub-buffer.
  */
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring)
 {
@@ -41,7 +41,7 @@ static u32 tail_id(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_publish() - tell the host of the ring's state
+ * hyptrace_ring_publish() - publish the ring's state in the page shared with the host
  * @ring:	loaded, its lock held
  */
 void hyptrace_ring_publish(struct hyptrace_ring *ring)
@@ -63,14 +63,15 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	WRITE_ONCE(meta->reader_entries, ring->reader_entries);
 	WRITE_ONCE(meta->state, ring->state);
 	/*
-	 * (M) Order the complete sub-buffers before the tail, so that a waiter misses
-	 * none that it has known as the tail. Pairs with (M) in
+	 * (M) Order unread and nr_unread before tail_id: a waiter that loads the new tail
+	 * must see the tail of before counted as complete. Pairs with (M) in
 	 * driver/core/look.c:hyptrace_reader_look().
 	 */
 	smp_store_release(&meta->tail_id, tail_id(ring));
 	/*
-	 * (B) Order what is said of the reader's page before reader_tail: it is final
-	 * once that is 0. Pairs with (B) in driver/core/reader.c:reader_fill().
+	 * (B) Order reader_entries and the last commit of the reader's page before
+	 * reader_tail: both are final once that is 0. Pairs with (B) in
+	 * driver/core/reader.c:reader_fill().
 	 */
 	smp_store_release(&meta->reader_tail, ring->tail_taken);
 }
@@ -86,14 +87,14 @@ static void write_gap(struct hyptrace_ring *ring, u64 lost)
 }
 
 /**
- * hyptrace_ring_enter() - begin with the sub-buffer at the tail
- * @ring:	its lock held, its writer not at work
+ * hyptrace_ring_enter() - enter the sub-buffer at the tail
+ * @ring:	its lock held; this CPU's, or one that is not attached
  * @now:	time of the next record, ns
  * @lost:	events missing right before it
  *
- * Each sub-buffer has a later time stamp than the one before: who looks at the
- * ring without taking anything off it knows them apart by that, and sees that
- * one was written anew while it was looked at. A gap takes a delta of 1 ns.
+ * Each sub-buffer gets a later time stamp than the one before. Observers order the
+ * sub-buffers by it, and detect one that was entered again while they copied it. A gap
+ * record has a delta of 1 ns.
  */
 void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 {
@@ -111,11 +112,14 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 
 	WRITE_ONCE(page->commit, 0);
 	/*
-	 * (H) the new time comes with no commit of before, and before all that
-	 * follows: pairs with who looks on, see linux/hyptrace.h
+	 * (H) Order commit = 0 before the new time stamp. Pairs with (H) in
+	 * tools/lib/snapshot.c:load().
 	 */
 	smp_store_release(&page->time_stamp, ring->page_time);
-	/* (H) likewise */
+	/*
+	 * (H) Order the new time stamp before the records. Pairs with (H) in
+	 * tools/lib/snapshot.c:copy().
+	 */
 	smp_wmb();
 
 	ring->page = page;
@@ -126,7 +130,7 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 		write_gap(ring, lost);
 }
 
-/* The oldest sub-buffer goes; what is missing with it is told by the next. */
+/* Overwrite the oldest sub-buffer. The next one carries the count of its events. */
 static void overwrite_head(struct hyptrace_ring *ring)
 {
 	struct hyptrace_slot *old = hyptrace_slot_at(ring, ring->head);
@@ -140,7 +144,7 @@ static void overwrite_head(struct hyptrace_ring *ring)
 	ring->unread -= old->commit;
 }
 
-/* On to the next sub-buffer; false if there is none: the event is dropped. */
+/* Move to the next sub-buffer; false if there is none: the event is dropped. */
 static bool advance(struct hyptrace_ring *ring, u64 now)
 {
 	u32 entries = ring->recorded - ring->page_first;
@@ -160,7 +164,10 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 		if (next == ring->head && ring->discard) {
 			ring->dropped++;
 			ring->pending++;
-			/* A smaller one must not slip in before the gap is told. */
+			/*
+			 * Close the sub-buffer: a smaller event that still fits must not
+			 * be recorded before the gap record.
+			 */
 			ring->end = ring->pos;
 			ok = false;
 			goto out;
@@ -172,7 +179,7 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 		if (next == ring->head)
 			overwrite_head(ring);
 		ring->tail = next;
-		/* All positions have new time stamps. */
+		/* The writer has given all positions new time stamps. */
 		if (!next)
 			ring->unwiped = 0;
 	}
@@ -186,7 +193,10 @@ out:
 	return ok;
 }
 
-/* In a sub-buffer that was entered before the first event after a loss. */
+/*
+ * Enter an empty sub-buffer again, this time with a gap record: hyptrace_ring_renew() has
+ * entered it while events were missing.
+ */
 static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
 {
 	hyptrace_lock(&ring->lock);
@@ -197,7 +207,7 @@ static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
 }
 
 /**
- * hyptrace_ring_make_room() - the rare part of a reservation
+ * hyptrace_ring_make_room() - make room for a record that does not fit at once
  * @ring:	this CPU's, attached
  * @now:	the time, ns; earlier than the last record counts as equal to it
  * @size:	bytes of the record, header included, at most a sub-buffer's data
@@ -223,7 +233,7 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 		begin_with_gap(ring, now);
 		return 0;
 	} else if (ring->pos == ring->page->data) {
-		/* Nothing is committed here: the time of the page will do. */
+		/* The sub-buffer is empty: a new time stamp makes a time-extend unnecessary. */
 		ring->page_time = now;
 		WRITE_ONCE(ring->page->time_stamp, now);
 		delta = 0;
@@ -244,11 +254,11 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 	return delta;
 }
 
-/* The next sub-buffer may have any time stamp from @now on. */
+/* Let the next sub-buffer have any time stamp from @now on. */
 static void restart_time(struct hyptrace_ring *ring, u64 now)
 {
 	ring->last = now;
-	/* The one after it, which is what ring_enter() asks for, is 0. */
+	/* hyptrace_ring_enter() wants a time stamp of at least @page_time + 1, which is 0. */
 	ring->page_time = ~0ULL;
 }
 
@@ -277,9 +287,9 @@ static void clear_ring(struct hyptrace_ring *ring)
 
 /**
  * hyptrace_ring_init() - make an empty ring of the pages that were loaded
- * @ring:	all its pages are there
+ * @ring:	all its pages are loaded
  *
- * Context: the ring's lock held, nobody attached.
+ * Context: the ring's lock held, no CPU attached.
  */
 void hyptrace_ring_init(struct hyptrace_ring *ring)
 {
@@ -294,7 +304,7 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 
 /**
  * hyptrace_ring_attach() - let this CPU write to its ring
- * @ring:	this CPU's; any CPU's that is parked, to change its events
+ * @ring:	this CPU's; or that of a parked CPU, to change its events only
  * @events:	bit per event id
  *
  * Return: 0; -ENODEV not loaded; -EBUSY another CPU's ring.
@@ -322,10 +332,10 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 }
 
 /**
- * hyptrace_ring_detach() - cease to write to a ring
- * @ring:	this CPU's, or any CPU's that is parked
+ * hyptrace_ring_detach() - stop writing to a ring
+ * @ring:	this CPU's, or that of a parked CPU
  *
- * Return: 0, also when nobody is attached; -ENODEV not loaded; -EBUSY another
+ * Return: 0, also when no CPU is attached; -ENODEV not loaded; -EBUSY another
  * CPU's ring.
  */
 int hyptrace_ring_detach(struct hyptrace_ring *ring)
@@ -348,10 +358,10 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_park() - this CPU goes off
+ * hyptrace_ring_park() - park this CPU's ring before the CPU is switched off
  * @ring:	this CPU's
  *
- * From here on the ring can be detached without the CPU.
+ * From now on any CPU can detach the ring.
  */
 void hyptrace_ring_park(struct hyptrace_ring *ring)
 {
@@ -365,15 +375,17 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_unpark() - this CPU is back, or did not go after all
+ * hyptrace_ring_unpark() - attach this CPU to its parked ring again
  * @ring:	this CPU's
+ *
+ * The CPU was switched on again, or could not be switched off.
  */
 void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 {
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
-		/* The CPU cannot have gone off in a call of ours, nor in a guest. */
+		/* A CPU is not switched off while it serves __hyptrace() or runs a guest. */
 		ring->silent = 0;
 		hyptrace_trace_set(ring, ring->events);
 		hyptrace_ring_publish(ring);
@@ -382,8 +394,8 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 }
 
 /*
- * The reader gets the oldest sub-buffer. If that is the one being written, the
- * writer goes on in it, and the spare takes its place to be written next.
+ * Give the reader the oldest sub-buffer in exchange for its spare. If the writer is in the
+ * oldest, it continues there, and the spare becomes the sub-buffer that it enters next.
  */
 static void exchange(struct hyptrace_ring *ring)
 {
@@ -410,16 +422,16 @@ static void exchange(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_swap() - give the reader the oldest sub-buffer for its spare
+ * hyptrace_ring_swap() - give the reader the oldest sub-buffer in exchange for its spare
  * @ring:	any CPU's
- * @consumed:	bytes of data that the reader has taken from its sub-buffer
+ * @consumed:	bytes of data that the reader has consumed of its sub-buffer
  *
- * @consumed guards a reader that followed the writer in its sub-buffer from
- * giving it back with a last bit unread.
+ * A reader may follow the writer in its sub-buffer. @consumed keeps it from giving that
+ * back before it has read the last records.
  *
- * Return: id of the reader's new sub-buffer; -EAGAIN there is no other with data;
- * -ESTALE there is more in the reader's; -EBUSY older ones are to be moved; -ENODEV
- * not loaded.
+ * Return: id of the reader's new sub-buffer; -EAGAIN no other sub-buffer has data;
+ * -ESTALE the reader's has more than @consumed; -EBUSY older ones are still to be moved;
+ * -ENODEV not loaded.
  */
 int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 {
@@ -446,13 +458,13 @@ int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 	return ret;
 }
 
-/* Time stamps of before the reset are later than those that follow: take them away. */
+/* Wipe time stamps from before the reset: they are later than those that follow it. */
 static void wipe_old_times(struct hyptrace_ring *ring)
 {
 	u32 left = HYPTRACE_SLOTS_PER_TABLE;
 	struct hyptrace_subbuf *page;
 
-	/* Up to the tail, the writer has given new ones already. */
+	/* The writer has given the positions up to the tail new ones. */
 	while (left-- && ring->unwiped > ring->tail + 1) {
 		page = hyptrace_slot_at(ring, --ring->unwiped)->page;
 		WRITE_ONCE(page->commit, 0);
@@ -468,7 +480,7 @@ static int reset(struct hyptrace_ring *ring)
 
 	if (!ring->unwiped) {
 		now = hyptrace_clock(&ring->clock);
-		/* 0: not set, or set at this moment */
+		/* 0: the clock is not set, or was updated during the call */
 		if (now && now < ring->last && ring->last - now > HYPTRACE_AHEAD_MAX) {
 			restart_time(ring, now);
 			ring->unwiped = ring->nr_pages - 1;
@@ -486,14 +498,15 @@ static int reset(struct hyptrace_ring *ring)
 
 /**
  * hyptrace_ring_reset() - throw away all events and counters
- * @ring:	this CPU's, or any CPU's that is not attached
+ * @ring:	this CPU's, or one that is not attached
  *
- * The reader keeps its sub-buffer, which is empty then. Time goes on, but where it
- * is far ahead of the clock it goes back. Until the old time stamps are wiped, an
- * observer cannot tell what was thrown away.
+ * The reader keeps its sub-buffer, which becomes empty. The ring's time continues; but if
+ * it is too far ahead of the clock (HYPTRACE_AHEAD_MAX), it is set back to the clock.
+ * Until all older time stamps are wiped, an observer may take events that were thrown
+ * away for present ones.
  *
- * Return: 0; 1 there are more old time stamps: call again; -ENODEV not loaded; -EBUSY
- * another CPU writes to it.
+ * Return: 0; 1 older time stamps are left: call again; -ENODEV not loaded; -EBUSY
+ * another CPU writes to the ring.
  */
 int hyptrace_ring_reset(struct hyptrace_ring *ring)
 {

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of a CPU and its writer. Used by hyp/ only; the format of what it
- * writes is the kernel's (Documentation/trace/ring-buffer-map.rst and the
- * header of include/linux/ring_buffer.h): a sub-buffer is a u64 time stamp, a
- * long commit and records with a 32-bit header.
+ * The ring of a CPU and its writer. Used by hyp/ only. The writer uses the format of the
+ * kernel's ring buffer (Documentation/trace/ring-buffer-map.rst and the header of
+ * include/linux/ring_buffer.h). A sub-buffer is a u64 time stamp, a long commit and
+ * records with a 32-bit header.
  *
- * Who may touch what:
- *  - the CPU whose ring it is, while attached, writes the fields of the writer
- *    without a lock; others only peek at them;
- *  - all else is under the ring's lock.
- * Nothing preempts a writer on its CPU.
+ * Lock order, as a tree: a lock is taken alone, or inside its parents.
+ *
+ *	hyptrace_load_lock	load.c: building, freeing and resizing of all rings
+ *	    host_mmu.lock	pKVM: the functions of env.h that donate, share or pin
+ *		pkvm_pgd_lock	pages take both, and the lock of a page pool inside
+ *	    ring->lock		the fields of a CPU's ring from @events on
+ *		spare->lock	the same of its spare ring (resize.c takes both)
+ *		    users_lock	trace.c: which events are on, on any CPU
+ *	clock.lock		clock.c: updates of the clock; never nested
+ *
+ * No lock of pKVM may be taken inside ring->lock: a CPU that records takes ring->lock,
+ * and it may hold a lock of pKVM then (ffa.c calls the firmware under host_buffers.lock).
+ *
+ * While a ring is attached, only its CPU writes the fields of the writer. It needs no
+ * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
+ * While the ring is not attached, any CPU may write them under ring->lock. Three fields
+ * differ: only the CPU itself changes @silent and @vcpu, attached or not, and any CPU may
+ * clear @clock.valid_cycles.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
@@ -19,8 +32,8 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /**
- * struct hyptrace_subbuf - a sub-buffer, shared with the host: written, never
- * read back
+ * struct hyptrace_subbuf - a sub-buffer, shared with the host: EL2 writes it and must
+ * never read it back
  * @time_stamp:	ns of the first record
  * @commit:	bytes of @data that hold records
  * @data:	the records
@@ -32,40 +45,44 @@ struct hyptrace_subbuf {
 };
 
 static_assert(sizeof(struct hyptrace_subbuf) == PAGE_SIZE);
-/* so that the address of one tells where the other is */
+/* hyptrace_ring_commit() finds @data from the address of @commit. */
 static_assert(offsetof(struct hyptrace_subbuf, data) ==
 	      offsetofend(struct hyptrace_subbuf, commit));
 
-/* The largest payload whose size is in the record's header: see hyptrace_record.h. */
+/* The largest payload whose size fits in the record's header: see hyptrace_record.h. */
 #define HYPTRACE_MAX_SHORT		(28 * sizeof(u32))
 #define HYPTRACE_EXTEND_SIZE		(2 * sizeof(u32))
-/* What a time-extend record can carry: 27 bits, and a word. */
+/* The largest delta of a time-extend record: 27 bits and a word. */
 #define HYPTRACE_MAX_DELTA		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
 
 /*
- * A ring's time may be ahead of the clock by so much, ns: each sub-buffer has a time of
- * its own. What is more was a clock that was set wrong, and a reset mends it.
+ * How far the time of a ring may be ahead of the clock, in ns. Some lead is normal, since
+ * each sub-buffer gets a time stamp of its own. A larger lead means that the clock was
+ * set wrong, and a reset sets the ring's time back.
  */
 #define HYPTRACE_AHEAD_MAX		BIT_ULL(HYPTRACE_DELTA_BITS)
 
 /*
- * Where events were dropped, the next sub-buffer begins with a padding record of a
- * word with its length and a u64 with their number: readers of the format skip it.
+ * A gap record: the first record of a sub-buffer before which events were dropped. It is
+ * a padding record with a length word and a u64 that holds their number. Readers of the
+ * kernel's format skip it.
  */
 #define HYPTRACE_GAP_SIZE		(2 * sizeof(u32) + sizeof(u64))
 
-/* The largest payload: alone in a sub-buffer, behind a gap, a header and a length. */
+/* The largest payload: alone in a sub-buffer, after a gap, a header and a length word. */
 #define HYPTRACE_MAX_PAYLOAD \
 	(sizeof(((struct hyptrace_subbuf *)0)->data) - HYPTRACE_GAP_SIZE - 2 * sizeof(u32))
 
 /**
- * struct hyptrace_slot - EL2's record of a sub-buffer, in a table page that is
- * its own, where struct hyptrace_table_entry stood
+ * struct hyptrace_slot - EL2's private record of a sub-buffer
  * @page:	the sub-buffer
  * @lost:	events missing right before it
  * @id:		its index in the order of the tables
  * @entries:	events in it, once the writer has left it
- * @commit:	bytes of data in it, likewise
+ * @commit:	bytes of data in it, once the writer has left it
+ *
+ * The slots replace the entries of the host, struct hyptrace_table_entry, in a table page
+ * that EL2 owns.
  */
 struct hyptrace_slot {
 	struct hyptrace_subbuf	*page;
@@ -83,12 +100,12 @@ static_assert(HYPTRACE_SLOTS_PER_TABLE * sizeof(struct hyptrace_slot) <= PAGE_SI
 #define HYPTRACE_TABLE_PTRS_PER_DIR	HYPTRACE_TABLES_PER_DIR(PAGE_SIZE)
 
 /**
- * struct hyptrace_clock_copy - the clock's parameters, for one CPU alone
- * @valid_cycles:	for so many cycles after the epoch 64 bits are enough; 0 once
- *			the clock was set anew. Also written by other CPUs
+ * struct hyptrace_clock_copy - the clock's parameters, as cached by one CPU
+ * @valid_cycles:	how many cycles after the epoch 64-bit arithmetic is enough. An
+ *			update of the clock, by any CPU, clears it
  * @mult:		see HYPTRACE_OP_CLOCK
- * @epoch_cycles:	likewise
- * @epoch_ns:		likewise
+ * @epoch_cycles:	see HYPTRACE_OP_CLOCK
+ * @epoch_ns:		see HYPTRACE_OP_CLOCK
  */
 struct hyptrace_clock_copy {
 	u64	valid_cycles;
@@ -100,51 +117,51 @@ struct hyptrace_clock_copy {
 /**
  * struct hyptrace_ring - the ring of a CPU
  *
- * The writer's, what is used together side by side:
+ * The fields of the writer; those that it uses together are neighbours:
  * @enabled:	bit per event id: @selected, but 0 while @silent
- * @clock:	what it takes the time by
+ * @clock:	this CPU's copy of the clock's parameters
  * @last:	time of the last record
- * @pos:	where the next record goes
+ * @pos:	where the writer puts the next record
  * @end:	end of the present sub-buffer
  * @commit:	of the present sub-buffer
  * @recorded:	events written
  * @vcpu:	thread of the vCPU that the CPU runs, or 0
  * @silent:	why the CPU records nothing now: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
- * @page_first:	@recorded when the writer came to the present sub-buffer
+ * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  *
- * @lock:	for what follows; never held for more than a few instructions
+ * @lock:	protects the fields that follow; must be held for a few instructions only
  * @events:	what @selected is while attached
- * @begin:	sub-buffers with an earlier time stamp hold what was thrown away
- * @touched:	sub-buffers that the writer went on to
- * @overwritten: sub-buffers overwritten unread
+ * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
+ * @touched:	how often the writer has moved to the next sub-buffer
+ * @overwritten: sub-buffers overwritten before they were read
  * @unread:	bytes in the complete sub-buffers of the ring
- * @overrun:	events overwritten unread
- * @dropped:	events refused because the ring was full
- * @pending:	events refused since the last record: missing before the next
+ * @overrun:	events overwritten before they were read
+ * @dropped:	events dropped because the ring was full
+ * @pending:	events dropped since the last record: missing before the next
  * @reader_lost: events missing right before the reader's sub-buffer
  * @reader_final: bytes committed in the reader's sub-buffer, unless @tail_taken
  * @reader_entries: events in it, unless @tail_taken
  * @head:	position of the oldest sub-buffer with data
- * @tail:	position of the sub-buffer being written; if @tail_taken, of the
- *		one to be written next
+ * @tail:	position of the sub-buffer that the writer is in; if @tail_taken, of
+ *		the one that it enters next
  * @tail_taken:	the writer is still in the sub-buffer that the reader was given
- * @discard:	when full, refuse the new, do not overwrite the oldest
+ * @discard:	when the ring is full, drop the newest event, do not overwrite the oldest
  * @moving:	the retired ring may have events that belong before those of this one
- * @unwiped:	at so many positions, from 0 on, there may be a time stamp of before a
- *		reset that has set time back
+ * @unwiped:	the first @unwiped positions may have time stamps from before a reset
+ *		that has set time back
  * @state:	see abi.h
  * @nr_pages:	sub-buffers, the reader's included
  *
- * Under the lock of load.c, which also holds @lock where @state changes:
- * @nr_loaded:	sub-buffers known so far
- * @nr_tables:	table pages held
- * @nr_dirs:	directory pages held
- * @freeing:	being taken down, no page is taken any more
- * @unmoved:	sub-buffers with data from @head on, in a ring that was retired
- * @meta:	shared page for the host to read
+ * hyptrace_load_lock protects the fields that follow. A change of @state needs @lock too.
+ * @nr_loaded:	sub-buffers that the host has listed so far
+ * @nr_tables:	table pages that EL2 owns
+ * @nr_dirs:	directory pages that EL2 owns
+ * @freeing:	the ring is being freed: EL2 takes no more pages
+ * @unmoved:	retired ring: sub-buffers with data, from @head on, still to be moved
+ * @meta:	shared page in which EL2 publishes the ring's state
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
  */
@@ -163,7 +180,7 @@ struct hyptrace_ring {
 	u64			page_time;
 	struct hyptrace_subbuf	*page;
 
-	/* Other CPUs take it: not in a cache line that the writer uses per event. */
+	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
 	u64			events;
 	u64			begin;
@@ -195,14 +212,14 @@ struct hyptrace_ring {
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
-/* hyptrace_ring_commit() stores both at once. */
+/* hyptrace_ring_commit() stores both in one instruction. */
 static_assert(offsetofend(struct hyptrace_ring, last) == offsetof(struct hyptrace_ring, pos));
 
 /**
  * enum hyptrace_silence - why a CPU records no event at present, as bits
- * @HYPTRACE_SILENT_CALL: it serves a hypercall of hyptrace itself
- * @HYPTRACE_SILENT_GUEST: it runs a protected guest: the host must not learn what
- *	EL2 does for it
+ * @HYPTRACE_SILENT_CALL: it serves __hyptrace()
+ * @HYPTRACE_SILENT_GUEST: it runs a protected guest. Exits that EL2 handles itself must
+ *	stay hidden from the host
  */
 enum hyptrace_silence {
 	HYPTRACE_SILENT_CALL	= 1 << 0,
@@ -210,11 +227,11 @@ enum hyptrace_silence {
 };
 
 /**
- * hyptrace_set_silent() - say why a CPU records nothing
+ * hyptrace_set_silent() - silence a CPU, or let it record again
  * @ring:	this CPU's
  * @silent:	enum hyptrace_silence; 0: the CPU records what is selected
  *
- * Context: the CPU whose ring it is.
+ * Context: the CPU whose ring it is; another one while that CPU is off.
  */
 static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
 {
@@ -223,13 +240,13 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
 }
 
 /**
- * hyptrace_clock_quick() - the time, by a copy that is good
+ * hyptrace_clock_quick() - compute the time from this CPU's copy of the clock
  * @copy:	this CPU's
  * @counter:	as it was just read
- * @now:	the time, ns, if it is
+ * @now:	out: the time, ns
  *
  * Context: the CPU whose copy it is.
- * Return: whether it is; else hyptrace_clock() tells the time.
+ * Return: whether the copy, and with it @now, is valid; if not, call hyptrace_clock().
  */
 static __always_inline bool
 hyptrace_clock_quick(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now)
@@ -243,11 +260,11 @@ hyptrace_clock_quick(const struct hyptrace_clock_copy *copy, u64 counter, u64 *n
 }
 
 /**
- * hyptrace_slot_at() - the slot at a position
+ * hyptrace_slot_at() - find the slot at a position
  * @ring:	the ring, not empty
  * @pos:	below nr_loaded
  *
- * Context: either lock held.
+ * Context: the ring's lock or hyptrace_load_lock held.
  * Return: the slot.
  */
 static inline struct hyptrace_slot *hyptrace_slot_at(struct hyptrace_ring *ring,
@@ -294,7 +311,7 @@ static inline bool hyptrace_ring_is_mine(struct hyptrace_ring *ring)
 
 s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size);
 
-/* Bytes of a record: 4-byte aligned is what a payload gets. */
+/* Bytes of a record: the header, and the payload rounded up to 4 bytes. */
 static __always_inline u32 hyptrace_record_size(u32 payload)
 {
 	const u32 data = ALIGN(payload, sizeof(u32));
@@ -303,19 +320,19 @@ static __always_inline u32 hyptrace_record_size(u32 payload)
 }
 
 /**
- * hyptrace_ring_fits() - is there nothing to be done before an event?
+ * hyptrace_ring_fits() - check whether an event fits without further work
  * @ring:	this CPU's, attached
  * @delta:	ns since the last record
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is.
- * Return: whether hyptrace_ring_put() may be called; else it is
- * hyptrace_ring_reserve() that finds room.
+ * Return: whether hyptrace_ring_put() may be called; if not, call
+ * hyptrace_ring_reserve(), which makes room.
  */
 static __always_inline bool hyptrace_ring_fits(struct hyptrace_ring *ring,
 					       u64 delta, u32 payload)
 {
-	/* As unsigned, so that a step backwards counts as too far as well. */
+	/* Unsigned: a step backwards is a delta that is too large. */
 	return !(delta >> HYPTRACE_DELTA_BITS) &
 	       (ring->pos + hyptrace_record_size(payload) <= ring->end);
 }
@@ -327,7 +344,7 @@ static __always_inline bool hyptrace_ring_fits(struct hyptrace_ring *ring,
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is.
- * Return: where the payload goes, to be followed by hyptrace_ring_commit().
+ * Return: where to write the payload; hyptrace_ring_commit() must follow.
  */
 static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
 					       u32 delta, u32 payload)
@@ -346,14 +363,14 @@ static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
 }
 
 /**
- * hyptrace_ring_reserve() - room for an event
+ * hyptrace_ring_reserve() - reserve room for an event and write its header
  * @ring:	this CPU's, attached
  * @now:	the time, ns; becomes that of the record
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is; takes the lock once per sub-buffer.
- * Return: where the payload goes, to be followed by hyptrace_ring_commit(); NULL
- * if the event was dropped (and counted).
+ * Return: where to write the payload; hyptrace_ring_commit() must follow. NULL if the
+ * event was dropped (and counted).
  */
 static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
 						   u64 *now, u32 payload)
@@ -372,13 +389,13 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
 }
 
 /**
- * hyptrace_ring_commit() - let the reader see the event that was put there
+ * hyptrace_ring_commit() - publish the event that was written
  * @ring:	this CPU's
  * @to:		where its payload is
  * @now:	its time, ns
  * @payload:	bytes, as before
  *
- * Context: as hyptrace_ring_put().
+ * Context: the CPU whose ring it is.
  */
 static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring,
 						 void *to, u64 now, u32 payload)
@@ -388,7 +405,10 @@ static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring,
 
 	hyptrace_write_pair(&ring->last, now, (u64)pos);
 	WRITE_ONCE(ring->recorded, ring->recorded + 1);
-	/* (A) pairs with the acquire of commit in the readers at EL1 and EL0 */
+	/*
+	 * (A) Order the record before commit. Pairs with (A) in
+	 * driver/core/reader.c:reader_fill() and in tools/lib/snapshot.c:load().
+	 */
 	smp_store_release(commit, (u64)(pos - (u8 *)(commit + 1)));
 }
 
