@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock: CLOCK_BOOTTIME nanoseconds out of a counter, by parameters that the
- * host keeps in step. Called by the recording functions and by hcall.c.
+ * The clock: CLOCK_BOOTTIME nanoseconds, computed from a counter by parameters that the
+ * host keeps in step. Called by the recording functions, by ring.c and by hcall.c.
  */
 #include "ring.h"
 
 /*
- * Two sets and a sequence number: the set that readers use is never the one that
- * is written, unless two updates come while one reader is at it. Each CPU caches
- * the parameters in a copy of its own. An update invalidates the copies by clearing
- * their valid_cycles.
+ * An update writes the set that is not in use, then increments seq. So it disturbs a
+ * reader only if two updates happen during one read. Each CPU caches the parameters in a
+ * copy of its own. An update invalidates the copies by clearing their valid_cycles.
  */
 static struct {
-	hyptrace_lock_t			lock;	/* among updates */
-	u32				seq;	/* its lowest bit is the set in use */
+	hyptrace_lock_t			lock;	/* serializes updates */
+	u32				seq;	/* its lowest bit is the index of the set in use */
 	struct hyptrace_clock_copy	sets[2];
 } clock = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
 
-/* Never so large that a sum of two times could wrap. */
+/* Return at most HYPTRACE_CLOCK_MASK: the sum of two times must not wrap. */
 static u64 time_at(const struct hyptrace_clock_copy *set, u64 counter)
 {
 	s64 cycles = counter - set->epoch_cycles;
@@ -29,26 +28,28 @@ static u64 time_at(const struct hyptrace_clock_copy *set, u64 counter)
 		passed = (__uint128_t)cycles * set->mult >> HYPTRACE_CLOCK_SHIFT;
 		return (set->epoch_ns + (u64)passed) & HYPTRACE_CLOCK_MASK;
 	}
-	/* CPUs may be some cycles apart: one may still be before the epoch. */
+	/* The counters of CPUs may differ by some cycles: this one may be before the epoch. */
 	passed = (__uint128_t)(-(u64)cycles) * set->mult >> HYPTRACE_CLOCK_SHIFT;
 
 	return passed < set->epoch_ns ? set->epoch_ns - (u64)passed : 0;
 }
 
 /**
- * hyptrace_clock() - the time, and a new copy of the clock
- * @copy:	this CPU's
+ * hyptrace_clock() - read the time, and renew this CPU's copy of the clock
+ * @copy:	this CPU's; or of a ring that is not attached, its lock held
  *
- * Context: the CPU whose copy it is; waits for nobody. Time may step back here
- * when the host sets the clock so; within a ring it does not.
+ * It never waits. Time may step back here when the host sets the clock back; within a
+ * ring it does not.
  *
- * Return: ns, never so large that a step of the clock could wrap; 0 before the
- * clock was set, and in the rare case that an update came in between: the record
- * then gets the time of the one before it.
+ * Return: ns, at most HYPTRACE_CLOCK_MASK; 0 before the clock was set, and in the rare
+ * case that an update interferes: the record then gets the time of the one before it.
  */
 u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 {
-	/* (C) Order seq before the set that it names. Pairs with (C) in hyptrace_clock_set(). */
+	/*
+	 * (C) Order seq before the set that it names. Pairs with (C) in
+	 * clock.c:hyptrace_clock_set().
+	 */
 	u32 seq = smp_load_acquire(&clock.seq);
 	const struct hyptrace_clock_copy *set = &clock.sets[seq & 1];
 	struct hyptrace_clock_copy new = {
@@ -60,8 +61,8 @@ u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 	u64 counter = hyptrace_counter();
 
 	/*
-	 * (D) Order the parameters before the second look at seq. Pairs with (E) in
-	 * hyptrace_clock_set().
+	 * (D) Order the parameters before the second load of seq. Pairs with (E) in
+	 * clock.c:hyptrace_clock_set().
 	 */
 	smp_rmb();
 	if (READ_ONCE(clock.seq) != seq)
@@ -72,9 +73,9 @@ u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 	copy->epoch_ns = new.epoch_ns;
 	WRITE_ONCE(copy->valid_cycles, new.valid_cycles);
 	/*
-	 * (I) Order the copy before the second look at seq: either this CPU sees an
+	 * (I) Order the copy before the second load of seq: either this CPU sees an
 	 * update, or the update invalidates the copy. Pairs with (J) in
-	 * hyptrace_clock_set().
+	 * clock.c:hyptrace_clock_set().
 	 */
 	smp_mb();
 	if (READ_ONCE(clock.seq) != seq)
@@ -89,7 +90,7 @@ static void invalidate_copies(void)
 	struct hyptrace_ring *ring;
 	u32 cpu;
 
-	/* Not all numbers up to the largest possible one: these may be thousands. */
+	/* Stop at the last CPU that exists: HYPTRACE_NR_CPUS may be thousands. */
 	for (cpu = 0; left && cpu < HYPTRACE_NR_CPUS; cpu++) {
 		ring = hyptrace_ring_of(cpu);
 		if (!ring)
@@ -100,8 +101,9 @@ static void invalidate_copies(void)
 }
 
 /*
- * For so many cycles a multiplication of 64 bits does. A counter before the epoch
- * counts as a negative one, and no copy is to need the mask.
+ * For how many cycles after the epoch 64-bit arithmetic is enough. At most
+ * HYPTRACE_CLOCK_MASK, since a larger difference is a counter before the epoch. 0 if the
+ * time could exceed HYPTRACE_CLOCK_MASK: hyptrace_clock_quick() does not mask it.
  */
 static u64 valid_cycles(u64 mult, u64 epoch_ns)
 {
@@ -119,7 +121,7 @@ static u64 valid_cycles(u64 mult, u64 epoch_ns)
  * @epoch_cycles:	counter at a moment
  * @epoch_ns:		time at that moment
  *
- * Return: 0, or -EINVAL for a clock that stands still.
+ * Return: 0, or -EINVAL if @mult is 0: the clock would stand still.
  */
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)
 {
@@ -135,21 +137,24 @@ int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)
 	next = clock.seq + 1;
 	set = &clock.sets[next & 1];
 	/*
-	 * (E) Order the last update of seq before this one overwrites the set that was
-	 * in use before it. Pairs with (D) in hyptrace_clock().
+	 * (E) Order the last update of seq before this update overwrites the set that was
+	 * in use before it. Pairs with (D) in clock.c:hyptrace_clock().
 	 */
 	smp_wmb();
 	WRITE_ONCE(set->mult, mult);
 	WRITE_ONCE(set->epoch_cycles, epoch_cycles);
 	WRITE_ONCE(set->epoch_ns, epoch_ns);
 	WRITE_ONCE(set->valid_cycles, valid_cycles(mult, epoch_ns));
-	/* (C) Order the set before seq, which names it. Pairs with (C) in hyptrace_clock(). */
+	/*
+	 * (C) Order the set before seq, which names it. Pairs with (C) in
+	 * clock.c:hyptrace_clock().
+	 */
 	smp_store_release(&clock.seq, next);
 	hyptrace_unlock(&clock.lock);
 
 	/*
 	 * (J) Order the update before the invalidation. Pairs with (I) in
-	 * hyptrace_clock().
+	 * clock.c:hyptrace_clock().
 	 */
 	smp_mb();
 	invalidate_copies();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What hyp/ may use from its surroundings. It is built three ways:
+ * What hyp/ may use from its surroundings. hyp/ is built three ways:
  *
  *	__KVM_NVHE_HYPERVISOR__	into the EL2 object of an arm64 kernel
  *	HYPTRACE_ENV_MODULE	into the module of the test remote
@@ -12,17 +12,20 @@
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
  *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
  *	memset(), memcpy(), L1_CACHE_BYTES
- *	hyptrace_lock_t		a spinlock; what it is held for is bounded
- *	hyptrace_assert_held()	somebody holds that lock; looked at where that is debugged
- *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if that can be
- *	hyptrace_counter()	the counter that the clock is made of
- *	hyptrace_counter_synced() the same, where nothing has to be waited for
- *	hyptrace_this_ring(), hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
+ *	hyptrace_lock_t		a spinlock; hold it for a bounded time only
+ *	hyptrace_assert_held()	some CPU must hold that lock; checked in debug builds only
+ *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if possible
+ *	hyptrace_counter()	the counter from which the clock is computed
+ *	hyptrace_counter_synced() the same, right after an exception entry or return
+ *	hyptrace_this_ring()	the ring of this CPU
+ *	hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
  *				NULL: no such CPU
- *	HYPTRACE_NR_CPUS	no CPU has this number or a larger one
- *	hyptrace_nr_cpus()	there are so many, or fewer
- *	hyptrace_take_page(), hyptrace_give_page()	pages that change hands
- *	hyptrace_share_pages(), hyptrace_unshare_pages()	neighbours that both can use
+ *	HYPTRACE_NR_CPUS	all CPU numbers are smaller
+ *	hyptrace_nr_cpus()	upper limit of the number of CPUs
+ *	hyptrace_take_page()	donate a page of the host to EL2
+ *	hyptrace_give_page()	donate it back to the host
+ *	hyptrace_share_pages()	share and pin adjacent pages of the host
+ *	hyptrace_unshare_pages() undo that
  */
 #ifndef __HYPTRACE_ENV_H
 #define __HYPTRACE_ENV_H
@@ -57,19 +60,19 @@ typedef hyp_spinlock_t hyptrace_lock_t;
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
-/* this_cpu_ptr(), without the copy of the address that it makes for each use */
+/* this_cpu_ptr(), which would copy the address at each use */
 #define hyptrace_this_ring()						\
 	((struct hyptrace_ring *)((__force unsigned long)&hyptrace_rings + __my_cpu_offset))
 
 #define HYPTRACE_NR_CPUS		NR_CPUS
 
-/* The host says so before it has no say any more; without protection, never. */
+/* pKVM sets hyp_nr_cpus before the host loses control. Without protection it stays 0. */
 static inline u32 hyptrace_nr_cpus(void)
 {
 	return hyp_nr_cpus ?: NR_CPUS;
 }
 
-/* A macro, since what a ring is comes later. */
+/* A macro, since struct hyptrace_ring is not complete here. */
 #define hyptrace_ring_of(cpu)						\
 	(hyptrace_cpu_exists(cpu) ?					\
 	 per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, NR_CPUS)) : NULL)
@@ -90,9 +93,9 @@ static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 }
 
 /*
- * The physical counter: the virtual one has the offset of the guest whose vCPU
- * is loaded, as long as EL2 does not run with E2H set. The ISB keeps the CPU from
- * reading the counter before the instructions that precede the event are done.
+ * The physical counter: unless EL2 runs with E2H set, the virtual counter has the offset
+ * of the guest whose vCPU is loaded. The ISB keeps the CPU from reading the counter
+ * before it has completed the instructions before the event.
  */
 static __always_inline u64 hyptrace_counter(void)
 {
@@ -107,8 +110,8 @@ static __always_inline u64 hyptrace_counter(void)
 }
 
 /*
- * The same right behind an exception entry or return, which has synchronised the
- * CPU already: nothing that happened before it can be late.
+ * The same right after an exception entry or return. That has synchronised the CPU, so no
+ * ISB is needed.
  */
 static __always_inline u64 hyptrace_counter_synced(void)
 {
@@ -119,7 +122,7 @@ static __always_inline u64 hyptrace_counter_synced(void)
 	return cycles;
 }
 
-/* A pfn whose page EL2 can map at all: below the span of its linear map. */
+/* EL2 must be able to map the page: its number is below the span of the linear map. */
 static inline bool hyptrace_pfn_valid(u64 pfn)
 {
 	return pfn < BIT_ULL(PHYS_MASK_SHIFT - PAGE_SHIFT) &&
@@ -150,9 +153,10 @@ static inline int hyptrace_give_page(void *va)
 }
 
 /*
- * A page that is shared already is refused: a page has one place in one ring, and
- * its count of pins cannot be driven to overflow. Until the pages are pinned the host
- * may end the sharing: then they are not used, and what is left shared is its own loss.
+ * pKVM refuses to share a page that is already shared. So a page has one place in one
+ * ring, and the host cannot make its count of pins overflow. Before the pages are pinned
+ * the host may unshare some: then pinning fails, and EL2 does not use the pages. Those
+ * that stay shared are the host's own loss.
  */
 static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 {
@@ -180,7 +184,7 @@ static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 	return 0;
 }
 
-/* Where the host has had one pinned for something else, they stay shared. */
+/* If the host has had one of them pinned for another purpose, all of them stay shared. */
 static inline void hyptrace_unshare_pages(void *va, u32 nr)
 {
 	if (is_protected_kvm_enabled()) {
@@ -204,7 +208,7 @@ static inline void hyptrace_unshare_pages(void *va, u32 nr)
 
 #include <asm/barrier.h>
 
-/* Callers have interrupts off, as at EL2. */
+/* Callers have disabled interrupts, as at EL2. */
 typedef raw_spinlock_t hyptrace_lock_t;
 
 #define HYPTRACE_LOCK_INIT		__RAW_SPIN_LOCK_UNLOCKED(hyptrace_lock)

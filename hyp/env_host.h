@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * env.h for host programs: CPUs are threads, pages are aligned memory whose page
+ * env.h for host programs: CPUs are threads, and pages are aligned memory whose page
  * frame number is its address. Included by env.h only.
  */
 #ifndef __HYPTRACE_ENV_HOST_H
@@ -65,7 +65,7 @@ typedef int hyptrace_lock_t;
 
 static inline void hyptrace_lock(hyptrace_lock_t *lock)
 {
-	/* The thread that holds it may need the CPU to give it back. */
+	/* The thread that holds the lock may need this processor to release it. */
 	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
 		sched_yield();
 }
@@ -77,14 +77,14 @@ static inline void hyptrace_unlock(hyptrace_lock_t *lock)
 
 #define hyptrace_assert_held(lock)	assert(__atomic_load_n(lock, __ATOMIC_RELAXED))
 
-/* The program sets this in each thread: the CPU that it plays. */
+/* The program must set this in each thread: the ring of the CPU that the thread plays. */
 extern __thread struct hyptrace_ring *hyptrace_host_ring;
 
 #define hyptrace_this_ring()	hyptrace_host_ring
 
 #define HYPTRACE_NR_CPUS	8
 
-/* It also defines these: its CPUs, a counter, and who owns which page. */
+/* The program must define these, too: its CPUs, a counter, and the owner of each page. */
 u32 hyptrace_nr_cpus(void);
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu);

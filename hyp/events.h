@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The one list of events. Included again and again, by EL2 and by the driver,
- * each time with another meaning of HYP_EVENT(); so it has no include guard.
+ * The one list of events. EL2 and the driver include it several times, each time with
+ * another definition of HYP_EVENT(), so it has no include guard.
  *
  *	HYP_EVENT(name, HE_PROTO(arguments), HE_STRUCT(he_field(type, name) ...),
  *		  HE_ASSIGN(code), HE_PRINTK(format, ...))
  *
- * gives hyptrace(name, arguments) to be called at EL2 and the event <name> to
- * be enabled by the host. In HE_ASSIGN(), __entry is the payload and ring the
- * CPU's struct hyptrace_ring. New events go to the end, since the ids count from
- * the top. While a CPU is silent (struct hyptrace_ring) it records no event: so
- * events reveal nothing of what a protected guest does.
+ * defines hyptrace(name, arguments), to be called at EL2, and the event <name>, to be
+ * enabled by the host. In HE_ASSIGN(), __entry is the payload and ring the CPU's struct
+ * hyptrace_ring. Add new events at the end: the ids count from the top. A silent CPU
+ * (struct hyptrace_ring) records no event, so that events reveal nothing about a
+ * protected guest.
  */
 
-/* Why a CPU came to EL2, or leaves it */
+/* Why a CPU enters or leaves EL2 */
 #ifndef HYPTRACE_REASON_SMC
 #define HYPTRACE_REASON_SMC		0
 #define HYPTRACE_REASON_HVC		1
@@ -37,7 +37,7 @@
 	{ HYPTRACE_REASON_UNKNOWN,	"unknown" }
 #endif
 
-/* A CPU begins to run at EL2; vcpu is the thread of the vCPU that runs, or 0. */
+/* A CPU has entered EL2; vcpu is the thread of the vCPU that it runs, or 0. */
 HYP_EVENT(hyp_enter,
 	HE_PROTO(u8 reason),
 	HE_STRUCT(
@@ -69,7 +69,7 @@ HYP_EVENT(hyp_exit,
 		  __entry->vcpu)
 )
 
-/* Written on request, with the number that was asked for. */
+/* Written on request; id is the number that the request named. */
 HYP_EVENT(selftest,
 	HE_PROTO(u64 id),
 	HE_STRUCT(
