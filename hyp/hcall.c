@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hypercall: decodes what abi.h says, then invokes. Called by the EL2 code
- * of the kernel, and by the test remote as a function.
+ * The hypercall: decodes the ops of abi.h and executes them. The EL2 code of the kernel
+ * calls it; the test remote calls it as a function.
  */
 #include "hooks.h"
 
@@ -10,7 +10,7 @@ DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 #endif
 
-/* What the host compares with its own list. */
+/* The list of events as text. The host compares its hash with that of its own list. */
 #undef HYP_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
 static const char event_list[] =
@@ -38,7 +38,7 @@ static int attach(struct hyptrace_ring *ring, u64 events)
 	return hyptrace_ring_attach(ring, events);
 }
 
-/* The one event that a hypercall of ours is to leave. */
+/* Write the one event that a CPU may record while it serves __hyptrace(). */
 static s64 write_selftest(u64 id)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
@@ -53,7 +53,7 @@ static s64 write_selftest(u64 id)
 	return 0;
 }
 
-/* Building a ring and taking it down: the CPU's, or its spare one. */
+/* Build or free a ring: the CPU's, or its spare one. */
 static s64 call_load(u64 op, u64 which, u64 arg2, u64 arg3)
 {
 	u64 cpu = which & ~HYPTRACE_SPARE_RING;
@@ -105,7 +105,7 @@ static s64 call_ring(u64 op, u64 cpu, u64 arg2)
 }
 
 /**
- * hyptrace_hcall() - what a call of __hyptrace() does
+ * hyptrace_hcall() - execute an op of __hyptrace()
  * @op:		enum hyptrace_op
  * @arg1:	first argument of the op
  * @arg2:	second

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the code at EL2 includes to be traced: hyptrace(event, arguments...),
- * the hypercall, and the hooks for a CPU that goes off and comes back. Empty
- * where hyptrace is not configured.
+ * The hooks for EL2 code that is traced: hyptrace(event, arguments...), the hypercall,
+ * and the hooks for a CPU that is switched off and on. The hooks are empty where hyptrace
+ * is not configured.
  */
 #ifndef __HYPTRACE_HOOKS_H
 #define __HYPTRACE_HOOKS_H
@@ -11,7 +11,7 @@
 
 #include "ring.h"
 
-/* Mainline's hypervisor tracing, where it is built too, has the same names. */
+/* Mainline's hypervisor tracing uses the same names, and may be built in, too. */
 #pragma push_macro("HYP_EVENT")
 #pragma push_macro("HE_PROTO")
 #undef HYP_EVENT
@@ -38,7 +38,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 #pragma pop_macro("HE_PROTO")
 #pragma pop_macro("HYP_EVENT")
 
-/* trace.c: bit per event id; 0 where no CPU has the event enabled */
+/* trace.c: bit per event id; 0 if the event is enabled on no CPU */
 extern u64 hyptrace_events_on;
 
 /**
@@ -46,7 +46,7 @@ extern u64 hyptrace_events_on;
  * @event:	its name in events.h
  * @...:	its arguments
  *
- * Context: EL2, or what stands for it: nothing interrupts.
+ * Context: EL2, or the test remote with interrupts off: nothing may interrupt it.
  */
 #define hyptrace(event, ...)						\
 	do {								\
@@ -59,7 +59,7 @@ extern u64 hyptrace_events_on;
  * hyptrace_host_call() - record that the host has made a hypercall
  * @own:	whether it is __hyptrace(), which is not recorded
  *
- * Context: EL2, behind the exception entry.
+ * Context: EL2, right after the exception entry.
  */
 #define hyptrace_host_call(own)						\
 	do {								\
@@ -68,10 +68,10 @@ extern u64 hyptrace_events_on;
 	} while (0)
 
 /**
- * hyptrace_own_call() - the hypercall is __hyptrace(): record nothing until it ends
+ * hyptrace_own_call() - silence the CPU while it serves __hyptrace()
  *
- * hyptrace_host_exit() ends it. Where no CPU records anything it may not, and the
- * silence lasts until the next hypercall that selects events here.
+ * hyptrace_host_exit() ends the silence, unless no CPU records any event. Then the
+ * silence lasts until the end of the hypercall that selects events on this CPU.
  */
 static inline void hyptrace_own_call(void)
 {
@@ -81,11 +81,11 @@ static inline void hyptrace_own_call(void)
 }
 
 /**
- * hyptrace_host_exit() - record that the CPU goes back to the host
+ * hyptrace_host_exit() - record that the CPU returns to the host
  */
 static __always_inline void hyptrace_host_exit(void)
 {
-	/* also if only other events are on: it ends hyptrace_own_call() */
+	/* Needed even if hyp_exit is off: it also ends the silence of hyptrace_own_call(). */
 	if (unlikely(READ_ONCE(hyptrace_events_on)))
 		__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
 }
@@ -93,7 +93,8 @@ static __always_inline void hyptrace_host_exit(void)
 /**
  * hyptrace_smc_exit() - record that EL2 calls the firmware
  *
- * Not while the CPU is silent: an exit would be taken for the end of a call of ours.
+ * Not while the CPU is silent: is_enabled() would take this exit for the end of
+ * __hyptrace().
  */
 static inline void hyptrace_smc_exit(void)
 {
@@ -102,7 +103,7 @@ static inline void hyptrace_smc_exit(void)
 }
 
 /**
- * hyptrace_smc_enter() - record that EL2 is back from the firmware
+ * hyptrace_smc_enter() - record that the firmware has returned to EL2
  */
 static inline void hyptrace_smc_enter(void)
 {
@@ -110,8 +111,8 @@ static inline void hyptrace_smc_enter(void)
 }
 
 /**
- * hyptrace_vcpu_run() - this CPU is about to run a vCPU, or has done so
- * @pid:	thread of the vCPU; 0: the CPU runs none any more
+ * hyptrace_vcpu_run() - note which vCPU this CPU runs
+ * @pid:	thread of the vCPU that it is about to run; 0: it runs none any more
  */
 static inline void hyptrace_vcpu_run(pid_t pid)
 {
@@ -119,8 +120,11 @@ static inline void hyptrace_vcpu_run(pid_t pid)
 }
 
 /**
- * hyptrace_guest_begin() - this CPU is about to enter a guest
- * @protected:	from the host: only the first entry and the last exit are recorded
+ * hyptrace_guest_begin() - begin a guest's run on this CPU, before its first entry
+ * @protected:	whether the guest is protected
+ *
+ * Exits of a protected guest that EL2 handles itself must stay hidden from the host:
+ * record only the outermost entry and exit.
  */
 static inline void hyptrace_guest_begin(bool protected)
 {
@@ -133,7 +137,7 @@ static inline void hyptrace_guest_begin(bool protected)
 }
 
 /**
- * hyptrace_guest_end() - this CPU has left a guest, and will not enter it again at once
+ * hyptrace_guest_end() - end a guest's run on this CPU, after its last exit
  * @protected:	as for hyptrace_guest_begin()
  */
 static inline void hyptrace_guest_end(bool protected)
@@ -147,9 +151,9 @@ static inline void hyptrace_guest_end(bool protected)
 }
 
 /**
- * hyptrace_cpu_off() - this CPU is about to be switched off
+ * hyptrace_cpu_off() - park the ring of this CPU, which is about to be switched off
  *
- * What follows on it is not recorded, and its ring can be taken from it.
+ * From now on the CPU records nothing, and any CPU can detach its ring.
  */
 static inline void hyptrace_cpu_off(void)
 {
@@ -157,9 +161,9 @@ static inline void hyptrace_cpu_off(void)
 }
 
 /**
- * hyptrace_cpu_on() - this CPU was switched on, or could not be switched off
+ * hyptrace_cpu_on() - attach the CPU again: it was switched on, or did not switch off
  *
- * It goes on where it left off, unless its ring was taken from it.
+ * The CPU records as before, unless its ring was detached meanwhile.
  */
 static inline void hyptrace_cpu_on(void)
 {

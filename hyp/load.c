@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Building a ring of pages that the host lists, and taking it down again. The
- * host is not trusted: a page that lists others is EL2's own before it is read,
- * and each call handles one such page. Called by hcall.c.
+ * Building a ring from pages that the host lists, and freeing it again. The host is not
+ * trusted: EL2 must own a page that lists others before it reads it. Each call handles
+ * one such page. Called by hcall.c.
  */
 #include "ring.h"
 
-/* Among all calls of this file and of resize.c: they are rare, and one at a time will do. */
+/* Serializes building, freeing and resizing of all rings, which are rare: see ring.h. */
 hyptrace_lock_t hyptrace_load_lock = HYPTRACE_LOCK_INIT;
 
 static u32 nr_tables_needed(struct hyptrace_ring *ring)
@@ -33,7 +33,7 @@ static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state
  * @flags:	HYPTRACE_RING_*
  *
  * Return: 0; -EBUSY not empty; -EINVAL unknown flags, or fewer pages than a ring
- * can be made of; -E2BIG more than it can have.
+ * needs; -E2BIG more pages than a ring can have.
  */
 int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 {
@@ -63,10 +63,10 @@ int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 /**
  * hyptrace_load_dir() - take a page for pointers to the tables that follow
  * @ring:	being built
- * @pfn:	a page of the host's, which becomes EL2's
+ * @pfn:	a page of the host, which donates it to EL2
  *
- * Return: 0; -EINVAL not being built, or no directory is wanted now; what taking
- * the page answered.
+ * Return: 0; -EINVAL not being built, or no directory is needed now; or the error of
+ * hyptrace_take_page().
  */
 int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 {
@@ -90,7 +90,7 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 	return ret;
 }
 
-/* Neighbours are shared by one walk through the page tables. */
+/* Count adjacent pages: one walk through the page tables shares them all. */
 static u32 nr_neighbours(const struct hyptrace_table_entry *entry, u32 nr)
 {
 	u32 i;
@@ -101,7 +101,7 @@ static u32 nr_neighbours(const struct hyptrace_table_entry *entry, u32 nr)
 	return i;
 }
 
-/* The entries are EL2's own by now, and their slots take the same place. */
+/* EL2 owns the page with the entries by now. Each slot replaces its entry in place. */
 static int share_entries(struct hyptrace_slot *slot, u32 nr, u32 id)
 {
 	u64 pfn = ((struct hyptrace_table_entry *)slot)->pfn;
@@ -162,12 +162,12 @@ static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
 /**
  * hyptrace_load_table() - take a page that lists the next data pages
  * @ring:	being built
- * @pfn:	a page of the host's, which becomes EL2's
+ * @pfn:	a page of the host, which donates it to EL2
  *
- * Return: 0; -EINVAL not being built, no table is wanted now, or a page number
- * that is none; -EPERM a data page that is not the host's alone; what taking the
- * page answered. On an error it is the host's again, wiped, but
- * for -ENOTRECOVERABLE: it could not be given back.
+ * Return: 0; -EINVAL not being built, no table is needed now, or an invalid page
+ * number; -EPERM the host does not own a data page alone; or the error of
+ * hyptrace_take_page(). After an error EL2 has wiped the page and given it back.
+ * -ENOTRECOVERABLE: EL2 could not give it back.
  */
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 {
@@ -195,12 +195,12 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 }
 
 /**
- * hyptrace_load_ready() - all pages were listed
+ * hyptrace_load_ready() - complete a ring whose pages are all listed
  * @ring:	being built
- * @meta_pfn:	page of the host's where the state of the ring is published
+ * @meta_pfn:	page of the host in which EL2 publishes the state of the ring
  *
- * Return: 0; -EINVAL not being built, pages are missing, or no page has such a
- * number; -EPERM as for a data page.
+ * Return: 0; -EINVAL not being built, pages are missing, or an invalid page number;
+ * -EPERM the host does not own the page alone.
  */
 int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 {
@@ -224,7 +224,7 @@ int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 	return ret;
 }
 
-/* DETACHED or RETIRED to BUILDING, on the way down: from here on nobody attaches. */
+/* From DETACHED or RETIRED to BUILDING, to free the ring: no CPU can attach any more. */
 static int begin_free(struct hyptrace_ring *ring)
 {
 	int ret = 0;
@@ -280,7 +280,7 @@ static int free_step(struct hyptrace_ring *ring)
 		ring->meta = NULL;
 		return 0;
 	}
-	/* A directory goes when the tables behind it are gone. */
+	/* Free a directory after all its tables. */
 	if (ring->nr_dirs &&
 	    ring->nr_tables <= (ring->nr_dirs - 1) * HYPTRACE_TABLE_PTRS_PER_DIR)
 		return free_dir(ring);
@@ -292,8 +292,8 @@ static int free_step(struct hyptrace_ring *ring)
  * hyptrace_load_free() - give back the last page that was taken
  * @ring:	any CPU's
  *
- * Return: 1 there is more; 0 the ring is empty; -EBUSY a CPU is attached or
- * parked, or events are to be moved; what giving the page back answered.
+ * Return: 1 there are more; 0 the ring is empty; -EBUSY a CPU is attached or parked, or
+ * events are still to be moved; or the error of hyptrace_give_page().
  */
 int hyptrace_load_free(struct hyptrace_ring *ring)
 {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Giving a CPU another ring while it traces, without an event lost that fits: the
- * writer goes on in a spare ring that the host has built, and what is in the old
- * one is moved over, a sub-buffer a call. Called by hcall.c.
- *
- * Locks: hyptrace_load_lock, the lock of the CPU's ring, that of its spare ring.
- * That of trace.c is taken in all of them.
+ * Resizing the ring of a CPU while it traces, without losing an event that fits. The
+ * writer continues in the spare ring, which the host has built. Then each call moves one
+ * sub-buffer from the old ring to the new one. Called by hcall.c; for the locks see
+ * ring.h.
  */
 #include "ring.h"
 
-/* The writer is done with the sub-buffer it is in. */
+/* Leave the present sub-buffer for good. */
 static void leave_page(struct hyptrace_ring *ring)
 {
 	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->tail);
@@ -26,7 +24,7 @@ static void leave_page(struct hyptrace_ring *ring)
 	}
 }
 
-/* Memory of the two rings; all else is of the CPU's and stays. */
+/* Exchange the memory of the two rings. All other state stays with the CPU's ring. */
 static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u32 i;
@@ -58,19 +56,19 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	ring->unwiped = 0;
 	ring->moving = true;
 	hyptrace_ring_enter(ring, ring->last, 0);
-	/* Missing events are told of with the next one. */
+	/* Close the sub-buffer: the next event must follow a gap record. */
 	if (ring->pending)
 		ring->end = ring->pos;
 	hyptrace_ring_publish(ring);
 }
 
 /**
- * hyptrace_ring_renew() - have the writer go on in another ring
- * @ring:	this CPU's, or any CPU's that is not attached
- * @spare:	of the same CPU: built, and not used so far
+ * hyptrace_ring_renew() - exchange a CPU's ring for its spare ring
+ * @ring:	this CPU's, or one that is not attached
+ * @spare:	the spare ring of the same CPU: built, and not exchanged so far
  *
- * Return: 0; -ENODEV one of them is not loaded; -EBUSY another CPU writes to the
- * ring, or @spare is one that was exchanged already.
+ * Return: 0; -ENODEV one of them is not loaded; -EBUSY another CPU writes to @ring, or
+ * @spare is already retired.
  */
 int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
@@ -122,13 +120,13 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 }
 
 /**
- * hyptrace_ring_move() - move a sub-buffer from the ring that a CPU had before
+ * hyptrace_ring_move() - move a sub-buffer from the retired ring to the CPU's ring
  * @ring:	the CPU's
- * @spare:	the one it had
+ * @spare:	the spare ring of the same CPU
  *
- * Return: HYPTRACE_MOVED_IDS() of the sub-buffers that changed places; HYPTRACE_GONE
- * if it did not fit, or has no place to go, and was dropped; 0 if none was left;
- * -ENODEV the spare ring is none that was retired.
+ * Return: HYPTRACE_MOVED_IDS() of the sub-buffers that changed places; HYPTRACE_GONE if
+ * the CPU's ring is full, or was reset or loaded anew; 0 if no sub-buffer is left;
+ * -ENODEV @spare is not retired.
  */
 s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {

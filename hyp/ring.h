@@ -21,7 +21,7 @@
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Three fields
- * differ: only the CPU itself changes @silent and @vcpu, attached or not, and any CPU may
+ * differ: only the CPU itself writes @silent and @vcpu, attached or not, and any CPU may
  * clear @clock.valid_cycles.
  */
 #ifndef __HYPTRACE_RING_H
@@ -231,7 +231,7 @@ enum hyptrace_silence {
  * @ring:	this CPU's
  * @silent:	enum hyptrace_silence; 0: the CPU records what is selected
  *
- * Context: the CPU whose ring it is; another one while that CPU is off.
+ * Context: the CPU whose ring it is.
  */
 static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
 {

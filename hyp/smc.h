@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A call to the firmware leaves EL2 and comes back. Included, after all else, by
- * the EL2 files of kernels that have no wrapper of their own around the call.
+ * Records each call to the firmware, which leaves EL2 and returns. EL2 files include it
+ * last, in kernels that have no wrapper of their own around the call.
  */
 #ifndef __HYPTRACE_SMC_H
 #define __HYPTRACE_SMC_H

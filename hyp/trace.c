@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recording: one function per event, made of the list of events. Called through
- * hyptrace() of hooks.h when the event is enabled.
+ * Recording: one function per event, generated from the list of events. hyptrace() of
+ * hooks.h calls it if the event is enabled on any CPU.
  */
 #include "hooks.h"
 
@@ -17,19 +17,20 @@
 
 u64 hyptrace_events_on;
 
-/* For how many CPUs each bit of it stands, and the lock of both */
+/* How many CPUs record each event. users_lock protects it and hyptrace_events_on. */
 static u32 nr_users[HYPTRACE_NR_EVENTS];
 static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
 
 /**
- * hyptrace_trace_set() - say which events a CPU records
+ * hyptrace_trace_set() - select the events that a CPU records
  * @ring:	the CPU's
  * @events:	bit per event id
  *
- * Where events happen one word is tested that is the same for all CPUs, for it
- * takes fewer instructions; whether an event is for this CPU comes after that.
+ * A hook first tests hyptrace_events_on, one word for all CPUs: that takes fewer
+ * instructions than to find the CPU's ring. The event's function then tests @ring->enabled.
  *
- * Context: the ring's lock held; this CPU's, or that of one that does not run.
+ * Context: the ring's lock held; this CPU's ring, or one that is not attached, with
+ * @events 0.
  */
 void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
 {
@@ -58,7 +59,7 @@ void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events)
 	hyptrace_unlock(&users_lock);
 }
 
-/* Not at hand: the clock is to be read anew, or there is no room at once. */
+/* The slow path: the CPU's copy of the clock is invalid, or the event does not fit. */
 static noinline void record_slowly(struct hyptrace_ring *ring,
 				   const void *payload, u32 size)
 {
@@ -72,8 +73,8 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
 }
 
 /*
- * An exception has just brought the CPU here, or it has come back from the
- * firmware by one: the counter cannot be read too early.
+ * hyp_enter follows an exception entry, or the return from the firmware. Both synchronise
+ * the CPU, so it cannot read the counter too early.
  */
 static __always_inline u64 counter_at(u32 event)
 {
@@ -82,8 +83,9 @@ static __always_inline u64 counter_at(u32 event)
 }
 
 /*
- * Whether the CPU records the event. If it is silent in a call of ours, an exit is that to
- * the host, where the call ends: calls of the firmware do not come here then.
+ * Check whether the CPU records the event. If it is silent because it serves __hyptrace(),
+ * a hyp_exit is the return to the host and ends the silence. hyptrace_smc_exit() records
+ * nothing then.
  */
 static __always_inline bool is_enabled(struct hyptrace_ring *ring, u32 event)
 {
@@ -95,7 +97,10 @@ static __always_inline bool is_enabled(struct hyptrace_ring *ring, u32 event)
 	return false;
 }
 
-/* The id, and 0 in all bytes that no field covers: @covered beyond the first word. */
+/*
+ * Write the id, and 0 to all bytes that no field covers. @covered: bytes that the fields
+ * cover beyond the first word.
+ */
 static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 covered)
 {
 	u16 *word = payload;
@@ -107,16 +112,17 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		memset(word + 2, 0, size - sizeof(u32));
 }
 
-/* What the stack at EL2, which is a page, has room for. */
+/* The largest payload: the slow path has it on the stack, which at EL2 is one page. */
 #define MAX_ENTRY	256
 
 /*
- * The payload has its natural layout, but in the ring only the alignment of a
- * word: the typedef is what tells the compiler.
+ * A payload has its natural layout, but a record in the ring is only aligned to 4 bytes:
+ * the typedef tells the compiler.
  *
- * Where all is at hand the payload is written to its place. Else it goes through
- * the stack, so that no argument outlives a call: with that the usual way needs
- * no stack frame. No byte of the stack, or of an older record, is for the host.
+ * The fast path writes the payload to the ring. The slow path builds it on the stack
+ * before it calls a function, so that no argument must survive the call: thus the fast
+ * path needs no stack frame. No byte of the stack or of an older record may reach the
+ * host.
  */
 #define he_field(type, name)	type name;
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
@@ -127,12 +133,12 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 	typedef struct hyptrace_entry_##name				\
 		hyptrace_unaligned_##name __aligned(4);			\
 	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY); \
-	/* a record ends with its payload: no byte behind it shows what was there */ \
+	/* no padding follows the payload: it would show older bytes to the host */ \
 	static_assert(sizeof(struct hyptrace_entry_##name) % sizeof(u32) == 0);
 
 #include "events.h"
 
-/* Now the fields are the number of bytes that they cover beyond the first word. */
+/* Expand a field to the number of bytes that it covers beyond the first word. */
 #undef HYP_EVENT
 #undef he_field
 #define he_field(type, name)						\
