@@ -77,7 +77,7 @@
  * @HYPTRACE_OP_MOVE: (cpu) move the youngest sub-buffer of the retired ring to the
  *	CPU's ring, as its oldest: HYPTRACE_MOVED. If the CPU's ring is full, count the
  *	sub-buffer as overwritten: HYPTRACE_GONE. Also HYPTRACE_GONE, but without counting,
- *	if the CPU's ring was reset or loaded anew since RENEW. 0 when none is left,
+ *	if the CPU's ring was reset or loaded again since RENEW. 0 when none is left,
  *	-ENODEV when no ring is retired.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
@@ -117,7 +117,7 @@ enum hyptrace_info {
 
 /*
  * What MOVE returns. HYPTRACE_MOVED: a page of the retired ring and one of the CPU's ring
- * have changed places, and each has the id of the other from now on.
+ * have changed places. Each has the id of the other from now on.
  */
 #define HYPTRACE_GONE		1LL
 #define HYPTRACE_MOVED		(1LL << 62)
@@ -186,10 +186,10 @@ enum hyptrace_ring_state {
  * @state:	enum hyptrace_ring_state
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
- * SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE, when the writer moves to the next
- * sub-buffer, and when it drops an event. Between updates only @written becomes stale.
- * So the host sees without a call whether there is something to read. It loads @tail_id
- * first, then @nr_unread and the commit of the sub-buffer @tail_id.
+ * SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE. The writer updates it when it moves
+ * to the next sub-buffer and when it drops an event. Between updates only @written
+ * becomes stale. So the host sees without a call whether there is something to read. It
+ * must load @tail_id first, then @nr_unread and the commit of the sub-buffer @tail_id.
  */
 struct hyptrace_meta {
 	__u64 written;

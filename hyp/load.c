@@ -166,8 +166,8 @@ static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
  *
  * Return: 0; -EINVAL not being built, no table is needed now, or an invalid page
  * number; -EPERM the host does not own a data page alone; or the error of
- * hyptrace_take_page(). After an error EL2 has wiped the page and given it back.
- * -ENOTRECOVERABLE: EL2 could not give it back.
+ * hyptrace_take_page(). After an error the host has the page, wiped if EL2 had taken it.
+ * Except -ENOTRECOVERABLE: EL2 could not give it back.
  */
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 {

@@ -125,7 +125,7 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
  * @spare:	the spare ring of the same CPU
  *
  * Return: HYPTRACE_MOVED_IDS() of the sub-buffers that changed places; HYPTRACE_GONE if
- * the CPU's ring is full, or was reset or loaded anew; 0 if no sub-buffer is left;
+ * the CPU's ring is full, or was reset or loaded again; 0 if no sub-buffer is left;
  * -ENODEV @spare is not retired.
  */
 s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)

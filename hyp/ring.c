@@ -64,7 +64,7 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	WRITE_ONCE(meta->state, ring->state);
 	/*
 	 * (M) Order unread and nr_unread before tail_id: a waiter that loads the new tail
-	 * must see the tail of before counted as complete. Pairs with (M) in
+	 * must see the previous one counted as complete. Pairs with (M) in
 	 * driver/core/look.c:hyptrace_reader_look().
 	 */
 	smp_store_release(&meta->tail_id, tail_id(ring));
@@ -258,7 +258,7 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 static void restart_time(struct hyptrace_ring *ring, u64 now)
 {
 	ring->last = now;
-	/* hyptrace_ring_enter() wants a time stamp of at least @page_time + 1, which is 0. */
+	/* hyptrace_ring_enter() requires a time stamp of at least @page_time + 1, which is 0. */
 	ring->page_time = ~0ULL;
 }
 
@@ -385,7 +385,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
-		/* A CPU is not switched off while it serves __hyptrace() or runs a guest. */
+		/* No silence lasts: a CPU in __hyptrace() or in a guest is not switched off. */
 		ring->silent = 0;
 		hyptrace_trace_set(ring, ring->events);
 		hyptrace_ring_publish(ring);

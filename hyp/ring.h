@@ -8,10 +8,10 @@
  * Lock order, as a tree: a lock is taken alone, or inside its parents.
  *
  *	hyptrace_load_lock	load.c: building, freeing and resizing of all rings
- *	    host_mmu.lock	pKVM: the functions of env.h that donate, share or pin
- *		pkvm_pgd_lock	pages take both, and the lock of a page pool inside
- *	    ring->lock		the fields of a CPU's ring from @events on
- *		spare->lock	the same of its spare ring (resize.c takes both)
+ *	    host_mmu.lock	pKVM: taken by the functions of env.h that donate, share or
+ *		pkvm_pgd_lock	pin a page; the lock of a page pool is taken inside both
+ *	    ring->lock		a CPU's ring: see struct hyptrace_ring
+ *		spare->lock	its spare ring; only resize.c takes both
  *		    users_lock	trace.c: which events are on, on any CPU
  *	clock.lock		clock.c: updates of the clock; never nested
  *

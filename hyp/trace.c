@@ -117,7 +117,7 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 
 /*
  * A payload has its natural layout, but a record in the ring is only aligned to 4 bytes:
- * the typedef tells the compiler.
+ * the typedef declares that.
  *
  * The fast path writes the payload to the ring. The slow path builds it on the stack
  * before it calls a function, so that no argument must survive the call: thus the fast
