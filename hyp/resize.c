@@ -7,23 +7,6 @@
  */
 #include "ring.h"
 
-/* Leave the present sub-buffer for good. */
-static void leave_page(struct hyptrace_ring *ring)
-{
-	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->tail);
-	u32 entries = ring->recorded - ring->page_first;
-	u32 commit = ring->pos - ring->page->data;
-
-	if (ring->tail_taken) {
-		ring->tail_taken = false;
-		ring->reader_entries = entries;
-		ring->reader_final = commit;
-	} else {
-		slot->entries = entries;
-		slot->commit = commit;
-	}
-}
-
 /* Exchange the memory of the two rings. All other state stays with the CPU's ring. */
 static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
@@ -43,7 +26,7 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u32 nr_unread = hyptrace_ring_nr_complete(ring) + hyptrace_ring_tail_has_data(ring);
 
-	leave_page(ring);
+	hyptrace_ring_leave(ring);
 	spare->head = ring->head;
 	spare->unmoved = nr_unread;
 	hyptrace_ring_set_state(spare, HYPTRACE_RING_RETIRED);

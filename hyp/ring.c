@@ -144,53 +144,85 @@ static void overwrite_head(struct hyptrace_ring *ring)
 	ring->unread -= old->commit;
 }
 
-/* Move to the next sub-buffer; false if there is none: the event is dropped. */
-static bool advance(struct hyptrace_ring *ring, u64 now)
+/**
+ * hyptrace_ring_leave() - end the sub-buffer that the writer writes
+ * @ring:	its lock held, its writer not at work
+ */
+void hyptrace_ring_leave(struct hyptrace_ring *ring)
 {
+	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->tail);
 	u32 entries = ring->recorded - ring->page_first;
 	u32 commit = bytes_in_page(ring);
-	struct hyptrace_slot *slot;
-	bool ok = true;
-	u32 next;
 
-	hyptrace_lock(&ring->lock);
-
+	hyptrace_assert_held(&ring->lock);
 	if (ring->tail_taken) {
 		ring->tail_taken = false;
 		ring->reader_entries = entries;
 		ring->reader_final = commit;
 	} else {
-		next = hyptrace_next_position(ring, ring->tail);
-		if (next == ring->head && ring->discard) {
-			ring->dropped++;
-			ring->pending++;
-			/*
-			 * Close the sub-buffer: a smaller event that still fits must not
-			 * be recorded before the gap record.
-			 */
-			ring->end = ring->pos;
-			ok = false;
-			goto out;
-		}
-		slot = hyptrace_slot_at(ring, ring->tail);
 		slot->entries = entries;
 		slot->commit = commit;
-		ring->unread += commit;
-		if (next == ring->head)
-			overwrite_head(ring);
-		ring->tail = next;
-		/* The writer has given all positions new time stamps. */
-		if (!next)
-			ring->unwiped = 0;
 	}
+}
+
+/* The sub-buffer at the tail is complete. */
+static void advance_tail(struct hyptrace_ring *ring)
+{
+	u32 next = hyptrace_next_position(ring, ring->tail);
+
+	ring->unread += hyptrace_slot_at(ring, ring->tail)->commit;
+	if (next == ring->head)
+		overwrite_head(ring);
+	ring->tail = next;
+	/* The writer has given all positions new time stamps. */
+	if (!next)
+		ring->unwiped = 0;
+}
+
+static void go_on(struct hyptrace_ring *ring, u64 now)
+{
+	bool in_reader_page = ring->tail_taken;
+
+	hyptrace_ring_leave(ring);
+	if (!in_reader_page)
+		advance_tail(ring);
 	ring->touched++;
 	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
-out:
+}
+
+static bool must_drop(struct hyptrace_ring *ring)
+{
+	return ring->discard && !ring->tail_taken &&
+	       hyptrace_next_position(ring, ring->tail) == ring->head;
+}
+
+static void drop(struct hyptrace_ring *ring)
+{
+	ring->dropped++;
+	ring->pending++;
+	/*
+	 * Close the sub-buffer: a smaller event that still fits must not be recorded before
+	 * the gap record.
+	 */
+	ring->end = ring->pos;
+}
+
+/* Go on to the next sub-buffer. Returns false if there is none: the event is dropped. */
+static bool advance(struct hyptrace_ring *ring, u64 now)
+{
+	bool dropped;
+
+	hyptrace_lock(&ring->lock);
+	dropped = must_drop(ring);
+	if (dropped)
+		drop(ring);
+	else
+		go_on(ring, now);
 	hyptrace_ring_publish(ring);
 	hyptrace_unlock(&ring->lock);
 
-	return ok;
+	return !dropped;
 }
 
 /*
@@ -206,6 +238,24 @@ static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
 	hyptrace_unlock(&ring->lock);
 }
 
+/* The sub-buffer is empty: a new time stamp makes a time-extend unnecessary. */
+static void stamp_anew(struct hyptrace_ring *ring, u64 now)
+{
+	ring->page_time = now;
+	WRITE_ONCE(ring->page->time_stamp, now);
+	ring->last = now;
+}
+
+static void put_time_extend(struct hyptrace_ring *ring, u64 delta)
+{
+	u32 *record = (u32 *)ring->pos;
+
+	record[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND,
+					   delta & (BIT(HYPTRACE_DELTA_BITS) - 1));
+	record[1] = delta >> HYPTRACE_DELTA_BITS;
+	WRITE_ONCE(ring->pos, ring->pos + HYPTRACE_EXTEND_SIZE);
+}
+
 /**
  * hyptrace_ring_make_room() - make room for a record that does not fit at once
  * @ring:	this CPU's, attached
@@ -219,8 +269,8 @@ static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
 s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 {
 	u32 room = ring->end - ring->pos;
-	u64 delta = 0, extend;
-	u32 *record;
+	u64 delta = 0;
+	bool extend;
 
 	if (now > ring->last)
 		delta = now - ring->last;
@@ -228,30 +278,23 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 		delta = HYPTRACE_MAX_DELTA;
 	now = ring->last + delta;
 
-	extend = delta >> HYPTRACE_DELTA_BITS;
-	if (ring->pos == ring->page->data && ring->pending) {
-		begin_with_gap(ring, now);
+	if (ring->pos == ring->page->data) {
+		if (ring->pending)
+			begin_with_gap(ring, now);
+		else
+			stamp_anew(ring, now);
 		return 0;
-	} else if (ring->pos == ring->page->data) {
-		/* The sub-buffer is empty: a new time stamp makes a time-extend unnecessary. */
-		ring->page_time = now;
-		WRITE_ONCE(ring->page->time_stamp, now);
-		delta = 0;
-	} else if (size + (extend ? HYPTRACE_EXTEND_SIZE : 0) > room) {
-		if (!advance(ring, now))
-			return -ENOSPC;
-		return 0;
-	} else if (extend) {
-		record = (u32 *)ring->pos;
-		record[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND,
-						   delta & (BIT(HYPTRACE_DELTA_BITS) - 1));
-		record[1] = extend;
-		WRITE_ONCE(ring->pos, ring->pos + HYPTRACE_EXTEND_SIZE);
-		delta = 0;
 	}
-	ring->last = now;
+	extend = delta >> HYPTRACE_DELTA_BITS;
+	if (size + (extend ? HYPTRACE_EXTEND_SIZE : 0) > room)
+		return advance(ring, now) ? 0 : -ENOSPC;
 
-	return delta;
+	ring->last = now;
+	if (!extend)
+		return delta;
+	put_time_extend(ring, delta);
+
+	return 0;
 }
 
 /* Let the next sub-buffer have any time stamp from @now on. */

@@ -423,6 +423,7 @@ void hyptrace_ring_park(struct hyptrace_ring *ring);
 void hyptrace_ring_unpark(struct hyptrace_ring *ring);
 void hyptrace_ring_publish(struct hyptrace_ring *ring);
 void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost);
+void hyptrace_ring_leave(struct hyptrace_ring *ring);
 u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring);
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 

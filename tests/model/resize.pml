@@ -3,9 +3,8 @@
  * What hyp/resize.c does, step by step, with its mutants: another ring for a CPU that traces. Included by ring.pml
  * where -DRENEWS asks for it. The driver has the spare ring built, and taken down, while nobody else knows of it.
  *
- * models: hyp/resize.c:leave_page 3f92215765b890a63412b786fa6d603ca6d7984112c8ff5e86ef7cbcbf0fb21f
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
- * models: hyp/resize.c:renew 4a00d10b6e360dbd2e1b470674959f97b71a8d6c0ae0a8df89542c9998031fe1
+ * models: hyp/resize.c:renew 765767daa3524303e1b64a0604894b1fb14a5afee1b4c47e8c8a3202786b583b
  * models: hyp/resize.c:hyptrace_ring_renew 9f8e835dfec9e64e9a16a6a3fb4493681be2ccf643cafe9cfadf5d5ad6cd11cf
  * models: hyp/resize.c:move 9e620cebaf32c96a2c04dc4bdb244d8375fb7813544ee54f7a9b2178c486d030
  * models: hyp/resize.c:hyptrace_ring_move 7457fe4c4f1e4a2299e753edb9eb6881d4303f82dfc769301d64527cb4772fae
@@ -25,7 +24,7 @@ inline swap_bytes(a, b)
 	size = 0;
 }
 
-inline leave_page()
+inline leave()
 {
 	if
 #if MUTANT != 20	/* the writer has left the reader's page, and nobody is told */
@@ -72,7 +71,7 @@ inline renew(is_mine, answer)
 #else
 			unmoved = unmoved + (!tail_taken && pos > 0);
 #endif
-			leave_page();
+			leave();
 			spare_head = head;
 			swap_memory();
 			head = 0;

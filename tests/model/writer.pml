@@ -19,8 +19,15 @@
  * models: hyp/ring.c:tail_id e76719dc52ffca523cbb22dd163738128483a7b6a618edb4bc4e276f7de6b256
  * models: hyp/ring.c:hyptrace_ring_enter 05a4fb36c97c4344ab2b6bed1e9a58ee4c8b07bc0a78b8f3424d755cb10b9e5d
  * models: hyp/ring.c:overwrite_head 8c67a23038c1e7ca1b82af675639f1e8d86667d4bdacfaa6f37e27fcb0c296fc
- * models: hyp/ring.c:advance b5fd6cbaa7bc617c4c052369b90396dd7e6dca94efc9fe8e979e5667368d6b91
- * models: hyp/ring.c:hyptrace_ring_make_room 3974cd4f91c547c0082fbd98746c36b023bfb6cab08ab1238b0df28372a78896
+ * models: hyp/ring.c:hyptrace_ring_leave 167f6edad32d8bf58cdd63f89dcd7e7d5a56959538a805c9a97fdce11f547fca
+ * models: hyp/ring.c:advance_tail ee40cd3557319a60eee46fe8327b51f4e19b0770ad7419adc16601f67cfb277c
+ * models: hyp/ring.c:go_on 24bb2c94ab7729148cff3effc6b1fadd9049bf6ae307fd7486582b3b9c290c79
+ * models: hyp/ring.c:must_drop d594caab49c40adf1dc76d32fcae5670a26cf7b5bbfc511abb16184db42647b7
+ * models: hyp/ring.c:drop 2fcc3731ff7c05c71babab5af4f23ea47f0016f3f05570bbf9fc96a9422f2a7f
+ * models: hyp/ring.c:advance 5e0bc50f9a3a33ef1704a6d5464a1eda3065ea9353dbcb222f8b5259abee5c96
+ * models: hyp/ring.c:hyptrace_ring_make_room e526587d2d77214334e4dafc4c754fe1da6a95cbd871b9dc1b7378bc55f08ab4
+ * models: hyp/ring.c:stamp_anew 6c7058f4e98ee3f638dbf16952ba535f5fcf8f4a348455b1deb23f04a0f837ad
+ * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:begin_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 6427764a201263ac5861de4ad2b62c3fbe77a29a75fc034f926715ed34a77ed7
  * models: hyp/ring.c:hyptrace_ring_attach 43258a9411dfa29e5841e4bafa80dca32b3cf7148deacfd93a665de2cea22115
