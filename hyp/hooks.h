@@ -38,7 +38,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 #pragma pop_macro("HE_PROTO")
 #pragma pop_macro("HYP_EVENT")
 
-/* trace.c: bit per event id; 0 if the event is enabled on no CPU */
+/* select.c: bit per event id; 0 if the event is enabled on no CPU */
 extern u64 hyptrace_events_on;
 
 /**

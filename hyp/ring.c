@@ -336,7 +336,7 @@ static void clear_ring(struct hyptrace_ring *ring)
  */
 void hyptrace_ring_init(struct hyptrace_ring *ring)
 {
-	hyptrace_trace_set(ring, 0);
+	hyptrace_select_events(ring, 0);
 	ring->events = 0;
 	restart_time(ring, 0);
 	ring->unwiped = 0;
@@ -362,7 +362,7 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 	} else if (hyptrace_ring_is_mine(ring)) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
 		ring->events = events;
-		hyptrace_trace_set(ring, events);
+		hyptrace_select_events(ring, events);
 		hyptrace_ring_publish(ring);
 	} else if (ring->state == HYPTRACE_RING_PARKED) {
 		ring->events = events;
@@ -392,7 +392,7 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 		ret = -EBUSY;
 	} else {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
-		hyptrace_trace_set(ring, 0);
+		hyptrace_select_events(ring, 0);
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
@@ -411,7 +411,7 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_ATTACHED) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_PARKED);
-		hyptrace_trace_set(ring, 0);
+		hyptrace_select_events(ring, 0);
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);
@@ -430,7 +430,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
 		/* No silence lasts: a CPU in __hyptrace() or in a guest is not switched off. */
 		ring->silent = 0;
-		hyptrace_trace_set(ring, ring->events);
+		hyptrace_select_events(ring, ring->events);
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&ring->lock);

@@ -12,7 +12,7 @@
  *		pkvm_pgd_lock	pin a page; the lock of a page pool is taken inside both
  *	    ring->lock		a CPU's ring: see struct hyptrace_ring
  *		spare->lock	its spare ring; only resize.c takes both
- *		    users_lock	trace.c: which events are on, on any CPU
+ *		    users_lock	select.c: which events are on, on any CPU
  *	clock.lock		clock.c: updates of the clock; never nested
  *
  * No lock of pKVM may be taken inside ring->lock: a CPU that records takes ring->lock,
@@ -431,8 +431,8 @@ bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 
-/* trace.c */
-void hyptrace_trace_set(struct hyptrace_ring *ring, u64 events);
+/* select.c */
+void hyptrace_select_events(struct hyptrace_ring *ring, u64 events);
 
 /* clock.c */
 u64 hyptrace_clock(struct hyptrace_clock_copy *copy);

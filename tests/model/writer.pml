@@ -30,10 +30,10 @@
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:begin_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 6427764a201263ac5861de4ad2b62c3fbe77a29a75fc034f926715ed34a77ed7
- * models: hyp/ring.c:hyptrace_ring_attach 43258a9411dfa29e5841e4bafa80dca32b3cf7148deacfd93a665de2cea22115
- * models: hyp/ring.c:hyptrace_ring_detach 0a136c159c49df94d6478b5bb014ebed493e41d0325d865ac4dfcf11a439b8b0
- * models: hyp/ring.c:hyptrace_ring_park c0595bf26200e5df884194948b937bfd5c12d116c725281e0dacd19270316298
- * models: hyp/ring.c:hyptrace_ring_unpark e6e5a8c63294008cbc72b56f3fc5a5a598a2e43be4d268cd78a02cf2e995a994
+ * models: hyp/ring.c:hyptrace_ring_attach 580ce258a203b28fad916b22c600b8ff8c891cb90080c6d21a6aab30a7cd9f31
+ * models: hyp/ring.c:hyptrace_ring_detach 0656a2629cabaf19831df6b3e6250a9db3904d34694a02482b8823c70f6c01da
+ * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
+ * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
  * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
  * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
  * models: hyp/ring.c:wipe_old_times d545b5437020b1061001d827196c9e75f7723ab323056d94de575adb3099753f
