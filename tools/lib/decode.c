@@ -2,8 +2,8 @@
 /*
  * The records of a sub-buffer, in the format of the Linux ring buffer.
  *
- * What is read is not believed: libtraceevent's kbuffer, which knows the format,
- * does, and would have to be watched at each record.
+ * The decoder checks each record, because a sub-buffer may be damaged. By hand:
+ * libtraceevent's kbuffer decodes the same format, but it trusts its input.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,14 +25,14 @@ struct hyptrace_decoder {
 	const char	*data;
 	uint32_t	size;		/* bytes of data */
 	uint32_t	next;		/* where the next record starts */
-	uint64_t	ts;		/* of the record before */
-	uint64_t	lost;		/* not yet told of */
+	uint64_t	ts;		/* time of the previous record */
+	uint64_t	lost;		/* lost events that no record has reported */
 };
 
 /**
  * hyptrace_decoder_new - make a decoder
  *
- * Return: the decoder, NULL without memory.
+ * Return: the decoder, NULL if there is no memory.
  */
 struct hyptrace_decoder *hyptrace_decoder_new(void)
 {
@@ -49,13 +49,13 @@ void hyptrace_decoder_free(struct hyptrace_decoder *dec)
 }
 
 /**
- * hyptrace_decoder_load - begin a sub-buffer
+ * hyptrace_decoder_load - start to decode a sub-buffer
  * @dec:	the decoder
- * @subbuf:	the sub-buffer; must stay as long as records of it are used
+ * @subbuf:	the sub-buffer; must stay valid while its records are used
  * @size:	its bytes, header included
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: 0, or -EBADMSG if it is none.
+ * Return: 0, or -EBADMSG if its header is not valid.
  */
 int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
 			  struct hyptrace_error *err)
@@ -86,7 +86,7 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 			memcpy(&stored, dec->data + dec->size, sizeof(stored));
 		else
 			stored = HYPTRACE_LOST_UNKNOWN;
-		/* of a sub-buffer without events the next one has to tell */
+		/* add: a sub-buffer without events leaves its losses to the next one */
 		if (dec->lost > HYPTRACE_LOST_UNKNOWN - stored)
 			dec->lost = HYPTRACE_LOST_UNKNOWN;
 		else
@@ -117,8 +117,9 @@ static uint64_t absolute_time(uint64_t before, uint64_t time)
 }
 
 /*
- * A record that is not of the short kind: its header @head is at @at, and @len the
- * length of what follows. Its first word is the length or a part of the time.
+ * Decode a record that has a word after its header: a length, or a part of the time.
+ * Its header @head is at @at; @len is set to the bytes that follow the header. Return
+ * false if the record is not valid.
  */
 static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head, uint32_t *len)
 {
@@ -141,7 +142,7 @@ static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head
 	return word >= WORD && word <= room && word % WORD == 0;
 }
 
-/* An event's payload is from @from to @to, where the next record starts. */
+/* Fill in an event whose payload starts at @from. The next record starts at @to. */
 static inline int deliver(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  uint32_t from, uint32_t to)
 {
@@ -154,10 +155,10 @@ static inline int deliver(struct hyptrace_decoder *dec, struct hyptrace_record *
 	return 1;
 }
 
-/* The record was no event, the next one may be. */
+/* The record was not an event: decode the next one. */
 #define GO_ON	2
 
-/* What is no short record that fits: stays out of the way of those, which are many. */
+/* Decode any other record. Not inlined: nearly all records are short, and that path is hot. */
 static __attribute__((noinline)) int other_record(struct hyptrace_decoder *dec,
 						  struct hyptrace_record *rec,
 						  struct hyptrace_error *err)
@@ -165,13 +166,13 @@ static __attribute__((noinline)) int other_record(struct hyptrace_decoder *dec,
 	const uint32_t at = dec->next;
 	uint32_t head, type, len;
 
-	/* the size is a multiple of a word, and so small that nothing overflows */
+	/* the size is a multiple of a word, and below 2^20: no offset overflows */
 	if (at >= dec->size)
 		return 0;
 	head = word_at(dec, at);
 	type = hyptrace_record_type_len(head);
 	dec->next = dec->size;
-	/* a padding without time has no length: it goes to the end */
+	/* padding with delta 0 has no length word: it extends to the end */
 	if (type == HYPTRACE_TYPE_PADDING && !hyptrace_record_delta(head))
 		return 0;
 	if (is_short(type) || !long_record(dec, at, head, &len))
@@ -185,13 +186,13 @@ static __attribute__((noinline)) int other_record(struct hyptrace_decoder *dec,
 }
 
 /**
- * hyptrace_decoder_next - the next record
+ * hyptrace_decoder_next - decode the next event
  * @dec:	the decoder
  * @rec:	filled in; valid as long as the sub-buffer
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: 1, 0 at the end of the sub-buffer, -EBADMSG where it makes no sense;
- * the rest of it is then passed over.
+ * Return: 1; 0 at the end of the sub-buffer; -EBADMSG if a record is not valid. The
+ * rest of the sub-buffer is then skipped.
  */
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  struct hyptrace_error *err)
@@ -216,13 +217,12 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 }
 
 /**
- * hyptrace_decoder_lost - losses that no record has told of yet
+ * hyptrace_decoder_lost - take the lost events that no record has reported
  * @dec:	the decoder
  *
- * For the end of reading: a sub-buffer may say that events went missing and have
- * none itself.
+ * For the end of reading: a sub-buffer may report lost events and hold no event.
  *
- * Return: how many, HYPTRACE_LOST_UNKNOWN if nobody knows; 0 from then on.
+ * Return: their number, or HYPTRACE_LOST_UNKNOWN. The decoder forgets them.
  */
 uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 {

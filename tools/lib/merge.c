@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of several rings in the order of time.
+ * Merge the events of several rings in the order of time.
  *
  * Each source is in one of three states:
  *
- *   UNKNOWN	it may have an event, nobody has looked
+ *   UNKNOWN	the caller has not looked for its next event
  *   PENDING	its next event is known
  *   EMPTY	it had no event at a certain time
  *
- * The earliest pending event is next when no other source can come up with an
- * earlier one: when all are pending, or when each of the others was still empty
- * a bound of time after that event.
+ * The earliest pending event is emitted once no other source can deliver an earlier
+ * one. That is so when all sources are pending, or when each empty source was still
+ * empty one bound of time after that event.
  */
 #include <stdlib.h>
 
@@ -24,9 +24,9 @@ enum source_state {
 
 struct source {
 	enum source_state	state;
-	uint64_t		ts;	/* PENDING: of the event */
+	uint64_t		ts;	/* PENDING: time of the event */
 	uint64_t		since;	/* PENDING: when the bound begins */
-	uint64_t		at;	/* EMPTY: when it was */
+	uint64_t		at;	/* EMPTY: when it was empty */
 };
 
 struct hyptrace_merge {
@@ -34,19 +34,19 @@ struct hyptrace_merge {
 	unsigned int	nr;
 	unsigned int	nr_pending;
 	unsigned int	nr_unknown;
-	unsigned int	ask;		/* no source below is unknown */
+	unsigned int	ask;		/* no source of a lower index is unknown */
 	bool		finish;
-	unsigned int	*heap;		/* the pending ones, the earliest first */
+	unsigned int	*heap;		/* the pending sources, the earliest first */
 	struct source	sources[];
 };
 
 /**
- * hyptrace_merge_new - merge sources
- * @nr_sources:	how many; all are unknown at first
- * @bound:	how long an event may be held back, in the unit of the times that
- *		are given later
+ * hyptrace_merge_new - make a merge
+ * @nr_sources:	number of sources; all are unknown at first
+ * @bound:	how long an event may be held back, in the unit of all times that the
+ *		caller passes later
  *
- * Return: the merge, NULL without memory.
+ * Return: the merge, NULL if there is no memory.
  */
 struct hyptrace_merge *hyptrace_merge_new(unsigned int nr_sources, uint64_t bound)
 {
@@ -78,7 +78,7 @@ void hyptrace_merge_free(struct hyptrace_merge *merge)
 	free(merge);
 }
 
-/* Of two events at the same time that of the lower source is first. */
+/* If the times are equal, the source of the lower index is first. */
 static bool earlier(const struct hyptrace_merge *merge, unsigned int a, unsigned int b)
 {
 	const struct source *x = &merge->sources[a], *y = &merge->sources[b];
@@ -119,12 +119,12 @@ static void heap_pop(struct hyptrace_merge *merge)
 }
 
 /**
- * hyptrace_merge_pending - the next event of a source is known
+ * hyptrace_merge_pending - report the next event of a source
  * @merge:	the merge
- * @source:	which; must not be pending
- * @ts:		when the event happened, not before the source's last one
- * @since:	from when on the bound counts: @ts if that is of the clock that
- *		hyptrace_merge_empty() is told, else the present time of that clock
+ * @source:	its index; it must not be pending
+ * @ts:		time of the event, not before the source's previous one
+ * @since:	when the bound begins, by the clock of hyptrace_merge_empty(): @ts if it
+ *		is of that clock, else the current time
  */
 void hyptrace_merge_pending(struct hyptrace_merge *merge, unsigned int source, uint64_t ts,
 			    uint64_t since)
@@ -140,10 +140,10 @@ void hyptrace_merge_pending(struct hyptrace_merge *merge, unsigned int source, u
 }
 
 /**
- * hyptrace_merge_empty - a source has no event
+ * hyptrace_merge_empty - report that a source has no event
  * @merge:	the merge
- * @source:	which; must not be pending
- * @at:		a time before it was looked for
+ * @source:	its index; it must not be pending
+ * @at:		a time before the caller looked for the event
  */
 void hyptrace_merge_empty(struct hyptrace_merge *merge, unsigned int source, uint64_t at)
 {
@@ -156,17 +156,20 @@ void hyptrace_merge_empty(struct hyptrace_merge *merge, unsigned int source, uin
 }
 
 /**
- * hyptrace_merge_finish - there will be no more events of the empty sources
+ * hyptrace_merge_finish - report that empty sources will have no more events
  * @merge:	the merge
  *
- * From now on nothing is held back on their account.
+ * After this call the merge holds no event back because of them.
  */
 void hyptrace_merge_finish(struct hyptrace_merge *merge)
 {
 	merge->finish = true;
 }
 
-/* Up to what time no empty source can have an event: a bound before it was asked. */
+/*
+ * Return the earliest time at which a source was empty. No empty source can have an
+ * event that is earlier than one bound before it.
+ */
 static uint64_t quiet_until(const struct hyptrace_merge *merge)
 {
 	uint64_t until = UINT64_MAX;
@@ -183,7 +186,7 @@ static uint64_t quiet_until(const struct hyptrace_merge *merge)
 	return until;
 }
 
-/* Was each source that is empty still so a bound after the event? */
+/* Was each empty source still empty one bound after the event? */
 static bool is_due(const struct hyptrace_merge *merge, const struct source *event)
 {
 	uint64_t until = quiet_until(merge);
@@ -193,15 +196,15 @@ static bool is_due(const struct hyptrace_merge *merge, const struct source *even
 }
 
 /**
- * hyptrace_merge_step - what is to be done next
+ * hyptrace_merge_step - get what the caller must do next
  * @merge:	the merge
- * @source:	for EMIT and ASK: which source
+ * @source:	out: the source of EMIT and ASK
  *
- * After EMIT the source counts as unknown: its event has been taken.
+ * After EMIT the source is unknown: the caller takes its event.
  *
- * Return: EMIT, ASK (then hyptrace_merge_pending() or hyptrace_merge_empty()), or
- * WAIT until hyptrace_merge_due() or until a source has an event; all empty
- * sources are then to be asked again.
+ * Return: EMIT, ASK or WAIT. For ASK the caller looks at the source and calls
+ * hyptrace_merge_pending() or hyptrace_merge_empty(). For WAIT it waits until
+ * hyptrace_merge_due() or until a source has an event, then looks at all empty sources.
  */
 enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsigned int *source)
 {
@@ -229,12 +232,12 @@ enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsig
 }
 
 /**
- * hyptrace_merge_until - how far a source may go on without a step for each event
+ * hyptrace_merge_until - get up to what time a source's events need no further step
  * @merge:	the merge
- * @source:	the one of the last step, which was EMIT
+ * @source:	the source of the last step, which was EMIT
  *
- * Return: a time; the events of the source that follow are next, too, as long as
- * they are not after it.
+ * Return: a time. The source's next events are also next in the merge while they are
+ * not later than it.
  */
 uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int source)
 {
@@ -244,23 +247,23 @@ uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int s
 
 	if (merge->nr_pending) {
 		first = merge->heap[0];
-		/* were it 0 at that time, the other one would have been first */
+		/* no wrap: at time 0 the lower index would have been first */
 		until = merge->sources[first].ts - (first < source);
 	}
 	quiet = quiet_until(merge);
 	if (quiet == UINT64_MAX)
 		return until;
-	/* the times of the source and those of the bound are not of the same clock */
+	/* the source's times and the bound are not of the same clock */
 	if (src->since != src->ts)
 		return src->ts;
 	return quiet - merge->bound < until ? quiet - merge->bound : until;
 }
 
 /**
- * hyptrace_merge_due - when the earliest event need not be held any longer
+ * hyptrace_merge_due - get the time until which the earliest event may be held back
  * @merge:	the merge
  *
- * Return: that time, UINT64_MAX if there is no event.
+ * Return: that time, UINT64_MAX if no event is pending.
  */
 uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge)
 {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is in a ring, looked at through its mapping: nothing is taken, and
- * neither the writer nor the consumer is disturbed.
+ * Copy what a ring holds through its mapping. Nothing is consumed, and neither the
+ * writer nor the consumer is disturbed.
  *
- * A writer that enters a sub-buffer sets its commit to 0, then its time stamp to
- * one that is later than all others, and then puts records into it. So the time
- * stamps tell the order of the sub-buffers, and whether one was written anew while
- * it was copied. Those earlier than "begin" of the meta page were consumed or
- * thrown away, the one of just that time stamp is the consumer's. The writer takes
- * the former first and then the oldest of the others, but for the consumer's.
- * Copying goes from the newest to the oldest and ends at the first that is not
- * there any more: those that are older are not, either.
+ * A writer that enters a sub-buffer clears its commit, sets a time stamp later than all
+ * others of the ring, and then writes records. So the time stamps order the
+ * sub-buffers, and a changed time stamp shows that the sub-buffer was overwritten during
+ * a copy.
+ *
+ * Sub-buffers with a time stamp below "begin" of the meta page were consumed or cleared.
+ * The one with exactly that time stamp is the reader's. The writer first reuses those
+ * below begin. Then it overwrites the oldest of the others, but never the reader's.
+ *
+ * Copying runs from the newest sub-buffer to the oldest. It ends at the first that was
+ * overwritten: the older ones were overwritten before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,13 +21,13 @@
 
 #include "hyptrace.h"
 
-/* A snapshot of which nothing was left at the end is begun again so often. */
+/* How often a snapshot is tried while the writer overwrites all of it */
 #define TRIES		64
 
 /*
- * A gap, as the writer tells of it at the beginning of a sub-buffer: a padding
- * record (type 29 in 5 bits, a time of 1) of 12 bytes after its header: that
- * length, and a u64 with the number of events.
+ * A gap record, which the writer puts at the start of a sub-buffer after a loss. It is a
+ * padding record (type_len 29, delta 1) with 12 bytes after its header: that length, and
+ * a u64 with the number of lost events.
  */
 #define GAP_HEADER	(29 | 1 << 5)
 #define GAP_LENGTH	12
@@ -39,12 +42,12 @@ struct header {
 _Static_assert(sizeof(struct header) == HYPTRACE_SUBBUF_HEADER, "two words");
 
 /**
- * struct subbuf - a sub-buffer that belongs to the snapshot
+ * struct subbuf - a sub-buffer of the snapshot
  * @ts:		its time stamp
- * @events:	in the copy, if they were counted
- * @id:		where it is in the ring
+ * @events:	events in the copy, if they were counted
+ * @id:		its id in the mapping
  * @size:	bytes of the copy, header included
- * @copy:	NULL as long as there is none
+ * @copy:	NULL if it was not copied
  */
 struct subbuf {
 	uint64_t	ts;
@@ -56,18 +59,18 @@ struct subbuf {
 
 /**
  * struct hyptrace_snapshot - copies of sub-buffers
- * @dec:	decodes one of them
- * @subbufs:	oldest first
- * @nr:		how many
- * @first:	the oldest that was copied
- * @next:	the next to be decoded
- * @begin:	time stamp of the consumer's sub-buffer when it was taken
- * @reader_ts:	time stamp of the sub-buffer that was then told to be the consumer's
- * @read:	bytes of that one that were consumed
- * @skip:	bytes of the one being decoded that were
- * @data:	of the one being decoded
- * @lost:	gap before the next record
- * @events:	in the copies, if they were counted
+ * @dec:	decodes one copy after the other
+ * @subbufs:	the sub-buffers, the oldest first
+ * @nr:		number of @subbufs
+ * @first:	index of the oldest that was copied
+ * @next:	index of the next to decode
+ * @begin:	begin of the meta page before the copying
+ * @reader_ts:	time stamp of the sub-buffer that reader.id named then
+ * @read:	reader.read then: consumed bytes of the reader's sub-buffer
+ * @skip:	consumed bytes of the copy that is being decoded
+ * @data:	data of the copy that is being decoded
+ * @lost:	events lost before the next record
+ * @events:	events in all copies, if they were counted
  */
 struct hyptrace_snapshot {
 	struct hyptrace_decoder	*dec;
@@ -87,8 +90,8 @@ struct hyptrace_snapshot {
 static uint64_t load(const uint64_t *at)
 {
 	/*
-	 * (A) (H) Order the load before what follows. Pairs with the writer's releases in
-	 * hyp/ring.[ch].
+	 * (A) (H) Order the load before what follows. Pairs with (A) in
+	 * hyp/ring.h:hyptrace_ring_commit(), (H) in hyp/ring.c:hyptrace_ring_enter().
 	 */
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
@@ -104,7 +107,7 @@ static uint64_t begin_of(const struct hyptrace_reader *reader)
 	return __atomic_load_n(&meta->begin, __ATOMIC_ACQUIRE);
 }
 
-/* Time stamp and commit that belong together; false if they do not. */
+/* Load a time stamp and its commit; return false if the writer entered meanwhile. */
 static bool look(const struct header *head, uint64_t *ts, uint64_t *commit)
 {
 	*ts = load(&head->ts);
@@ -112,7 +115,7 @@ static bool look(const struct header *head, uint64_t *ts, uint64_t *commit)
 	return load(&head->ts) == *ts;
 }
 
-/* The latest time stamp of a sub-buffer with data, from a time on; false: there is none. */
+/* Find the latest time stamp of a sub-buffer with data, from @from on; false if there is none. */
 static bool find_newest(const struct hyptrace_reader *reader, uint64_t from, uint64_t *newest)
 {
 	const struct header *head;
@@ -122,7 +125,7 @@ static bool find_newest(const struct hyptrace_reader *reader, uint64_t from, uin
 
 	*newest = 0;
 	for (id = 0; (head = hyptrace_reader_subbuf(reader, id)); id++) {
-		/* the writer is faster than this only once in a while */
+		/* this ends: the writer rarely enters a sub-buffer between two loads */
 		while (!look(head, &ts, &commit))
 			;
 		if (!commit || ts < from || ts < *newest)
@@ -141,8 +144,8 @@ static int older_first(const void *a, const void *b)
 }
 
 /*
- * A second look, which finds all that there is up to the newest: what the writer
- * has entered since the first is newer.
+ * List all sub-buffers from @from to @to. This second look misses none of them: what
+ * the writer has entered since the first look is later than @to.
  */
 static int list(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		uint64_t from, uint64_t to)
@@ -163,7 +166,7 @@ static int list(struct hyptrace_snapshot *snap, const struct hyptrace_reader *re
 	return 0;
 }
 
-/* The writer may be at work on the same words, which is found out afterwards. */
+/* The writer may write the same words meanwhile: the caller checks that afterwards. */
 __attribute__((no_sanitize("thread")))
 static void copy_words(uint32_t *to, const uint32_t *from, size_t nr)
 {
@@ -173,19 +176,19 @@ static void copy_words(uint32_t *to, const uint32_t *from, size_t nr)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
 
-/* Return 1, or 0 if the sub-buffer is not there any more. */
+/* Return 1, 0 if the sub-buffer was overwritten, or -ENOMEM. */
 static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 {
 	const struct header *from = hyptrace_reader_subbuf(reader, sb->id);
 	size_t room = reader->subbuf_size - sizeof(*from), used;
 	struct header head = { .ts = sb->ts };
 
-	/* what went missing before, the flags tell to the consumer, and only for it */
+	/* the driver sets the flags of lost events for the consumer only */
 	head.commit = load(&from->commit);
 	head.commit &= ~(uint64_t)(HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED);
 	if (!head.commit)
 		return 0;
-	/* one that is beyond the sub-buffer is for the decoder to refuse */
+	/* the decoder rejects a commit beyond the sub-buffer */
 	used = head.commit < room ? head.commit : room;
 
 	sb->size = sizeof(head) + used;
@@ -196,7 +199,10 @@ static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 	copy_words((uint32_t *)(sb->copy + sizeof(head)), (const uint32_t *)(from + 1),
 		   used / sizeof(uint32_t));
 
-	/* (H) Order the copy before the time stamp. Pairs with hyp/ring.c:hyptrace_ring_enter(). */
+	/*
+	 * (H) Order the copy before the time stamp. Pairs with (H) in
+	 * hyp/ring.c:hyptrace_ring_enter().
+	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&from->ts, __ATOMIC_RELAXED) == sb->ts)
 		return 1;
@@ -205,7 +211,7 @@ static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 	return 0;
 }
 
-/* The gap that a copy begins with. */
+/* Return the lost events of the gap record that a copy starts with, 0 without one. */
 static uint64_t gap_of(const struct subbuf *sb)
 {
 	const char *data = sb->copy + sizeof(struct header);
@@ -229,7 +235,7 @@ static void add_lost(struct hyptrace_snapshot *snap, uint64_t lost)
 		snap->lost += lost;
 }
 
-/* Begin to decode a copy. */
+/* Start to decode a copy. */
 static int decode(struct hyptrace_snapshot *snap, const struct subbuf *sb,
 		  struct hyptrace_error *err)
 {
@@ -238,7 +244,7 @@ static int decode(struct hyptrace_snapshot *snap, const struct subbuf *sb,
 	return hyptrace_decoder_load(snap->dec, sb->copy, sb->size, err);
 }
 
-/* The next record of the copy that was not consumed: 0 if there is none. */
+/* Decode the next record that was not consumed. Return 0 at the end of the copy. */
 static int next_record(struct hyptrace_snapshot *snap, struct hyptrace_record *rec,
 		       struct hyptrace_error *err)
 {
@@ -254,14 +260,14 @@ static void count(struct hyptrace_snapshot *snap, struct subbuf *sb)
 {
 	struct hyptrace_record rec;
 
-	/* one that makes no sense has no records */
+	/* a copy that cannot be decoded has no events */
 	decode(snap, sb, NULL);
 	while (next_record(snap, &rec, NULL) > 0)
 		sb->events++;
 	snap->events += sb->events;
 }
 
-/* Copy backwards until one is gone, or enough is there. */
+/* Copy from the newest on, until one was overwritten or @last events are copied. */
 static int copy_all(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		    uint64_t last)
 {
@@ -286,7 +292,7 @@ static void drop_oldest(struct hyptrace_snapshot *snap)
 	snap->events -= snap->subbufs[snap->first++].events;
 }
 
-/* Is there a sub-buffer that the writer takes before it overwrites what is unread? */
+/* Is there a sub-buffer that the writer reuses before it overwrites unread ones? */
 static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 {
 	const struct header *head;
@@ -298,7 +304,7 @@ static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 	return false;
 }
 
-/* Time stamp of the sub-buffer that the driver tells to be the consumer's. */
+/* Return the time stamp of the sub-buffer that reader.id names. */
 static uint64_t reader_ts(const struct hyptrace_reader *reader)
 {
 	uint32_t id = __atomic_load_n(&reader->meta->reader.id, __ATOMIC_RELAXED);
@@ -308,11 +314,15 @@ static uint64_t reader_ts(const struct hyptrace_reader *reader)
 }
 
 /*
- * Of what was consumed meanwhile, any part may be missing. Where the ring overwrites, the
- * writer may have gone round and overwritten what comes behind the oldest that is left: if
- * that is the consumer's, or the consumer has gone on, which need not have been told yet.
- * And behind the consumer's a resize may have had no room, or the driver has begun to
- * tell that it is not the consumer's any more. Then the snapshot begins behind it.
+ * Drop the sub-buffers that were consumed meanwhile: any of them may be missing. Then
+ * drop the oldest that is left if events may be missing right after it:
+ *
+ * - It is the reader's, and a resize lost the events after it (next_lost).
+ * - It is the reader's, and the driver has begun to replace it: reader.id names a
+ *   sub-buffer later than begin.
+ * - The ring overwrites, and the writer may have overwritten what followed the oldest.
+ *   That is possible if the oldest is the reader's and no sub-buffer is free. It is also
+ *   possible if the consumer has moved on, even if begin does not say so yet.
  */
 static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		 bool overwrites)
@@ -340,7 +350,7 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 		drop_oldest(snap);
 }
 
-/* After a try that left nothing: then no events are counted any more, either. */
+/* Free all copies. After a try that left none, @snap->events is 0 already. */
 static void forget(struct hyptrace_snapshot *snap)
 {
 	uint32_t i;
@@ -352,7 +362,7 @@ static void forget(struct hyptrace_snapshot *snap)
 	snap->nr = 0;
 }
 
-/* Return 1, or 0 if it is to be tried again. */
+/* Return 1, 0 if the caller must try again, or -ENOMEM. */
 static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		       bool overwrites, uint64_t last)
 {
@@ -360,7 +370,10 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 	int ret;
 
 	snap->begin = begin_of(reader);
-	/* (L) Order reader.read before reader.id. Pairs with driver/core/user_meta.c likewise. */
+	/*
+	 * (L) Order reader.read before reader.id. Pairs with (L) in
+	 * driver/core/user_meta.c:hyptrace_user_meta_update().
+	 */
 	snap->read = __atomic_load_n(&reader->meta->reader.read, __ATOMIC_ACQUIRE);
 	snap->reader_ts = reader_ts(reader);
 	if (!find_newest(reader, snap->begin, &newest))
@@ -376,20 +389,20 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 }
 
 /**
- * hyptrace_snapshot_take - copy what is in a ring
- * @snap:	the snapshot, for hyptrace_snapshot_free(); NULL after an error
- * @reader:	a mapped one, of any kind
+ * hyptrace_snapshot_take - copy what a ring holds
+ * @snap:	out: the snapshot, for hyptrace_snapshot_free(); NULL on failure
+ * @reader:	a mapped reader, a consumer or an observer
  * @mode:	enum hyptrace_mode of the ring
- * @last:	enough if there are so many events in it; 0: all
- * @err:	why not
+ * @last:	stop after so many events; 0 for all
+ * @err:	the reason if it fails; may be NULL
  *
- * The snapshot ends with the newest event that there was at the beginning of the
- * call, or a later one, and has what was not consumed before that: without a gap,
- * or the records say where one is. With @last it begins with a sub-buffer that may hold
- * some more events, or has fewer if what they began with was overwritten meanwhile.
+ * The snapshot holds the unconsumed events up to the newest one at the beginning of the
+ * call, or to a later one. Its records report all its gaps. With @last it starts at the
+ * beginning of a sub-buffer, so it may hold some more events. It holds fewer if the
+ * writer overwrote the oldest meanwhile.
  *
- * Return: 0; -ENOMEM; -EOPNOTSUPP; -EAGAIN if all that was copied was overwritten meanwhile,
- * again and again.
+ * Return: 0; -ENOMEM; -EOPNOTSUPP if the driver has no snapshots; -EAGAIN if the writer
+ * overwrote the copied sub-buffers in every try.
  */
 int hyptrace_snapshot_take(struct hyptrace_snapshot **snap, const struct hyptrace_reader *reader,
 			   uint32_t mode, uint64_t last, struct hyptrace_error *err)
@@ -425,13 +438,13 @@ fail:
 }
 
 /**
- * hyptrace_snapshot_next - the next event of a snapshot
+ * hyptrace_snapshot_next - get the next event of a snapshot
  * @snap:	the snapshot
  * @rec:	filled in; valid as long as the snapshot
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: 1, 0 at the end, -EBADMSG where a sub-buffer makes no sense; the rest
- * of it is then passed over, and counts as a gap of unknown size.
+ * Return: 1; 0 at the end; -EBADMSG if a sub-buffer cannot be decoded. The rest of it
+ * is then skipped, and counts as a gap of unknown size.
  */
 int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_record *rec,
 			   struct hyptrace_error *err)
@@ -456,10 +469,10 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 }
 
 /**
- * hyptrace_snapshot_lost - losses that no record has told of yet
+ * hyptrace_snapshot_lost - take the lost events that no record has reported
  * @snap:	the snapshot
  *
- * Return: how many, HYPTRACE_LOST_UNKNOWN if nobody knows; 0 from then on.
+ * Return: their number, or HYPTRACE_LOST_UNKNOWN. The snapshot forgets them.
  */
 uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap)
 {
@@ -470,10 +483,10 @@ uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap)
 }
 
 /**
- * hyptrace_snapshot_events - how many events a snapshot has
- * @snap:	one that was taken of the last so many events
+ * hyptrace_snapshot_events - get the number of events in a snapshot
+ * @snap:	the snapshot, taken with a number of last events
  *
- * Return: the number; 0 if all were taken, which are not counted.
+ * Return: the number; 0 for a snapshot of all events, which are not counted.
  */
 uint64_t hyptrace_snapshot_events(const struct hyptrace_snapshot *snap)
 {
