@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers in decimal and hexadecimal, fast: the eight digits of a word all at once.
+ * Convert numbers to decimal and hexadecimal text. By hand because it is faster than
+ * printf(): eight digits are computed at once in one word.
  */
 #include <endian.h>
 
@@ -9,9 +10,10 @@
 #define EIGHT_DIGITS	100000000
 
 /*
- * The digits of a number of up to eight, each a byte, the first one lowest. Halves
- * are split into pairs and these into digits, all of them in one word: a product
- * and a shift divide by 100 and by 10, exact for what they can be here.
+ * Return the eight digits of @value, one per byte, the first digit in the lowest byte.
+ * The number is split into halves, these into pairs, and these into digits, all in one
+ * word. A product and a shift divide by 100 and by 10; they are exact for numbers
+ * below 10000 and 100.
  */
 static inline uint64_t decimal_word(uint32_t value)
 {
@@ -23,7 +25,7 @@ static inline uint64_t decimal_word(uint32_t value)
 	return tens | (x - tens * 10) << 8;
 }
 
-/* Put the digits of a word but for the first ones. */
+/* Write the digits of a word without the first @skip. */
 static inline char *put_decimal(char *to, uint64_t word, unsigned int skip)
 {
 	word = htole64((word | UINT64_C(0x3030303030303030)) >> 8 * skip);
@@ -31,7 +33,7 @@ static inline char *put_decimal(char *to, uint64_t word, unsigned int skip)
 	return to + sizeof(word) - skip;
 }
 
-/* All but the last eight digits, and these */
+/* Write a number of more than eight digits. */
 static __attribute__((noinline)) char *put_rest(char *to, uint64_t value)
 {
 	to = hyptrace_digits_long(to, value / EIGHT_DIGITS);
@@ -39,11 +41,11 @@ static __attribute__((noinline)) char *put_rest(char *to, uint64_t value)
 }
 
 /**
- * hyptrace_digits_long - put a number of any length in decimal
- * @to:		where
+ * hyptrace_digits_long - write a number of any length in decimal
+ * @to:		destination
  * @value:	the number, not 0
  *
- * Return: the end of it.
+ * Return: the end of the text.
  */
 char *hyptrace_digits_long(char *to, uint64_t value)
 {
@@ -55,7 +57,7 @@ char *hyptrace_digits_long(char *to, uint64_t value)
 	return put_decimal(to, word, __builtin_ctzll(word) / 8);
 }
 
-/* The eight digits of a word, each a byte, the highest first in memory. */
+/* Return the eight digits of @value as characters, the highest digit first in memory. */
 static uint64_t hex_word(uint32_t value, char ten)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -64,23 +66,23 @@ static uint64_t hex_word(uint32_t value, char ten)
 	x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
 	x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
 	x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	/* 6 added to a digit from 10 on carries into its upper half */
+	/* adding 6 to a digit carries into the upper half of its byte from 10 on */
 	x += ones * '0' + ((x + ones * 6) >> 4 & ones) * (uint64_t)(ten - '0' - 10);
 	return htobe64(x);
 }
 
 /**
- * hyptrace_digits_hex - put a number in hexadecimal
- * @to:		where
+ * hyptrace_digits_hex - write a number in hexadecimal
+ * @to:		destination
  * @value:	the number
  * @ten:	'a' or 'A'
  *
- * Return: the end of it.
+ * Return: the end of the text.
  */
 char *hyptrace_digits_hex(char *to, uint64_t value, char ten)
 {
 	unsigned int len = (64 - __builtin_clzll(value | 1) + 3) / 4;
-	/* what is behind the digits is copied, too */
+	/* 16 bytes are always copied: the array extends beyond the digits */
 	uint64_t words[4] = {
 		len > 8 ? hex_word(value >> 32, ten) : 0, hex_word(value, ten),
 	};

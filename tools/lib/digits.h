@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers and short texts, put into memory that has room for them. For print.c,
+ * Write numbers and short texts into memory that has room for them. For print.c,
  * and for the lines of the command.
  *
- * Each function returns the end of what it has put, without a NUL, and may write
- * DIGITS_SLACK bytes behind it: whole blocks are copied, which is what makes it
- * fast.
+ * Each function returns the end of its text, which has no NUL. It may write up to
+ * DIGITS_SLACK bytes after that, because copying whole blocks is faster.
  */
 #ifndef HYPTRACE_DIGITS_H
 #define HYPTRACE_DIGITS_H
@@ -15,7 +14,7 @@
 #include <string.h>
 
 #define DIGITS_SLACK	32
-/* UINT64_MAX in decimal */
+/* Digits of UINT64_MAX in decimal */
 #define DIGITS_MAX	20
 
 #define DIGITS_TEN(tens) \
@@ -31,12 +30,12 @@ char *hyptrace_digits_long(char *to, uint64_t value);
 char *hyptrace_digits_hex(char *to, uint64_t value, char ten);
 
 /**
- * hyptrace_digits_text - put a text
- * @to:		where
- * @text:	what, with DIGITS_SLACK bytes behind that may be read
+ * hyptrace_digits_text - write a text
+ * @to:		destination
+ * @text:	the text; DIGITS_SLACK bytes after it must be readable
  * @len:	its length
  *
- * Return: the end of it.
+ * Return: the end of the text.
  */
 static inline char *hyptrace_digits_text(char *to, const char *text, size_t len)
 {
@@ -47,11 +46,11 @@ static inline char *hyptrace_digits_text(char *to, const char *text, size_t len)
 }
 
 /**
- * hyptrace_digits_pair - put two digits
- * @to:		where
+ * hyptrace_digits_pair - write two digits
+ * @to:		destination
  * @value:	less than 100
  *
- * Return: the end of it.
+ * Return: the end of the text.
  */
 static inline char *hyptrace_digits_pair(char *to, uint32_t value)
 {
@@ -60,18 +59,18 @@ static inline char *hyptrace_digits_pair(char *to, uint32_t value)
 }
 
 /**
- * hyptrace_digits_four - put four digits
- * @to:		where
+ * hyptrace_digits_four - write four digits
+ * @to:		destination
  * @value:	less than 10000
  *
- * Return: the end of it.
+ * Return: the end of the text.
  */
 static inline char *hyptrace_digits_four(char *to, uint32_t value)
 {
 	return hyptrace_digits_pair(hyptrace_digits_pair(to, value / 100), value % 100);
 }
 
-/* Less than 100, and without a zero in front */
+/* Write a number below 100 without a leading zero. */
 static inline char *hyptrace_digits_two(char *to, uint32_t value)
 {
 	if (value >= 10)
@@ -81,11 +80,11 @@ static inline char *hyptrace_digits_two(char *to, uint32_t value)
 }
 
 /**
- * hyptrace_digits_decimal - put a number in decimal
- * @to:		where
+ * hyptrace_digits_decimal - write a number in decimal
+ * @to:		destination
  * @value:	the number
  *
- * Return: the end of it.
+ * Return: the end of the text.
  */
 static inline char *hyptrace_digits_decimal(char *to, uint64_t value)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event as text, by way of libtraceevent: its description becomes a format
- * file as tracefs would have it. What is made of it for lines is in print_build.c.
+ * Print an event as text through libtraceevent, which parses the event's description
+ * as a tracefs format file. print_build.c compiles the parsed format for fast printing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "hyptrace.h"
 #include "print.h"
 
-/* Each payload starts with the id of its event. */
+/* Bytes of the event id, which starts each payload */
 #define ID_SIZE		sizeof(uint16_t)
 #define SYSTEM		"hyptrace"
 
@@ -32,11 +32,11 @@ struct hyptrace_formats {
 };
 
 /**
- * hyptrace_format_file - the description of an event in the syntax of tracefs
+ * hyptrace_format_file - describe an event in the syntax of a tracefs format file
  * @event:	the event
- * @len:	its length, may be NULL
+ * @len:	out: length of the text; may be NULL
  *
- * Return: the text, to be freed; NULL without memory.
+ * Return: the text, which the caller frees; NULL if there is no memory.
  */
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
 {
@@ -81,7 +81,7 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	if (!text)
 		return hyptrace_error_set(err, ENOMEM, "out of memory");
 
-	/* one that cannot be parsed is printed field by field */
+	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
 	format->event = event;
 	format->tep_event = tep_find_event_by_name(fmts->tep, SYSTEM, event->name);
@@ -91,9 +91,9 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 
 /**
  * hyptrace_formats_new - prepare to print events
- * @events:	the events of a remote; must stay
- * @nr:		how many
- * @err:	why not
+ * @events:	the events of a remote; must stay valid while the formats are used
+ * @nr:		number of @events
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: the formats, or NULL.
  */
@@ -109,7 +109,7 @@ struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *event
 	fmts->tep = tep_alloc();
 	if (!fmts->tep)
 		goto no_memory;
-	/* what goes wrong is told by results, not on stderr */
+	/* return values report failures: libtraceevent must not print to stderr */
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(fmts->tep, sizeof(uint64_t));
 
@@ -133,7 +133,7 @@ fail:
 }
 
 /**
- * hyptrace_formats_free - free them
+ * hyptrace_formats_free - free formats
  * @fmts:	the formats, or NULL
  */
 void hyptrace_formats_free(struct hyptrace_formats *fmts)
@@ -153,9 +153,9 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 /**
  * hyptrace_formats_lines - prepare for hyptrace_formats_line()
  * @fmts:	the formats
- * @before:	what precedes the name of an event, such as an escape for a colour
- * @after:	what follows it, such as ": "
- * @err:	why not
+ * @before:	text before an event's name, such as an escape sequence for a colour
+ * @after:	text after the name, such as ": "
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or -ENOMEM.
  */
@@ -180,14 +180,14 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 }
 
 /**
- * hyptrace_formats_line - print name and text of an event, fast
+ * hyptrace_formats_line - print the name and the text of an event on the fast path
  * @fmts:	the formats, after hyptrace_formats_lines()
  * @rec:	a record
- * @to:		where; with room for HYPTRACE_LINE_MAX bytes
+ * @to:		destination, with room for HYPTRACE_LINE_MAX bytes
  *
- * Return: the end of the line, which has neither a newline nor a NUL, nor
- * anything in it that could upset a terminal. NULL if it takes
- * hyptrace_formats_event() and hyptrace_formats_text() to print the event.
+ * Return: the end of the line, which has no newline, no NUL and no control characters
+ * of the event. NULL if the caller must use hyptrace_formats_event() and
+ * hyptrace_formats_text().
  */
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
 			    char *to)
@@ -205,12 +205,11 @@ char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hy
 }
 
 /**
- * hyptrace_formats_event - what event a record is
+ * hyptrace_formats_event - find the event of a record
  * @fmts:	the formats
  * @rec:	the record
  *
- * Return: the event; NULL if it is not known, or if the record is too short for
- * it.
+ * Return: the event; NULL if it is unknown or the record is too short for it.
  */
 const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_formats *fmts,
 						    const struct hyptrace_record *rec)
@@ -227,7 +226,7 @@ const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_format
 	return event && rec->size >= event->size ? event : NULL;
 }
 
-/* The fields one by one, for a print format that libtraceevent does not know. */
+/* Print the fields one by one: libtraceevent could not parse the print format. */
 static void print_fields(struct trace_seq *s, const struct hyptrace_event *event,
 			 const struct hyptrace_record *rec)
 {
@@ -249,9 +248,9 @@ static void print_fields(struct trace_seq *s, const struct hyptrace_event *event
  * @fmts:	the formats
  * @event:	the event, from hyptrace_formats_event()
  * @rec:	its record
- * @len:	length of the text
+ * @len:	out: length of the text
  *
- * Return: the text, as the print format makes it; valid until the next call.
+ * Return: the text in the event's print format; valid until the next call.
  */
 const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 				  const struct hyptrace_event *event,
@@ -278,12 +277,12 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 }
 
 /**
- * hyptrace_field_value - the value of a field
+ * hyptrace_field_value - get the value of a field
  * @field:	the field
  * @rec:	a record of its event
- * @value:	the value, extended by its sign
+ * @value:	out: the value, sign-extended if the field is signed
  *
- * Return: 0, or -EINVAL if the field is not a number that lies in the record.
+ * Return: 0, or -EINVAL if the field is not a number or not inside the record.
  */
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 			 uint64_t *value)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Printing an event by the steps of its format. For format.c.
+ * Print an event by the steps of its format. For format.c.
  *
- * What most events are made of is in the one function; the rest stays out of it,
- * so that it is not paid for.
+ * The steps of most events are inlined into hyptrace_print_run(). Rare ones are not, to
+ * keep it small and fast.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static inline char *put_span(const struct span *span, char *to)
 	return hyptrace_digits_text(to, span->text, span->len);
 }
 
-/* Have the text from @from to @to take @width columns. */
+/* Pad the text from @from to @to on the left, up to @width columns. */
 static char *widen(char *from, char *to, ptrdiff_t width, char fill)
 {
 	ptrdiff_t len = to - from;
@@ -140,7 +140,7 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
  * hyptrace_print_run - print an event
  * @print:	its format
  * @data:	its payload
- * @to:		where; with room for HYPTRACE_LINE_MAX bytes
+ * @to:		destination, with room for HYPTRACE_LINE_MAX bytes
  *
  * Return: the end of the text, which has no NUL.
  */
@@ -149,7 +149,7 @@ char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 	const struct step *step = print->steps;
 	uint64_t small = 0;
 
-	/* eight bytes are read of each field */
+	/* value_of() reads eight bytes for each field */
 	if (print->size < sizeof(small))
 		data = memcpy(&small, data, print->size);
 	do {

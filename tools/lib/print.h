@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Print formats as short lists of steps. For format.c.
+ * Print formats, compiled to short lists of steps. For format.c.
  */
 #ifndef HYPTRACE_PRINT_H
 #define HYPTRACE_PRINT_H
@@ -13,20 +13,20 @@ struct tep_event;
 
 enum step_kind {
 	STEP_SYMBOL,
-	STEP_UNSIGNED,	/* decimal, as many columns as it takes */
+	STEP_UNSIGNED,	/* decimal, not padded */
 	STEP_SIGNED,
-	STEP_NUMBER,	/* any other */
+	STEP_NUMBER,	/* any other number */
 	STEP_FLAGS,
 	STEP_TEXT,	/* no value */
 };
 
-/* A text with DIGITS_SLACK bytes behind that may be read */
+/* A text; DIGITS_SLACK bytes after it are readable */
 struct span {
 	const char	*text;
 	size_t		len;
 };
 
-/* A name of a value, or of a flag */
+/* The name of a value, or of a flag */
 struct name {
 	uint64_t	value;
 	struct span	span;
@@ -36,21 +36,21 @@ struct name {
  * struct step - a text, and the value that follows it
  * @span:	the text
  * @kind:	enum step_kind
- * @last:	nothing follows
- * @left:	how far the eight bytes at @offset of the payload are shifted, ...
- * @right:	... and back again with their sign, to leave the field
- * @offset:	in the payload
+ * @last:	this is the last step
+ * @left:	bits to shift the eight bytes at @offset to the left, ...
+ * @right:	... and then back to the right with their sign, to extract the field
+ * @offset:	of these eight bytes in the payload
  * @mask:	bits of the field that are printed
- * @names:	SYMBOL, FLAGS: its names
- * @nr_names:	how many; those of SYMBOL ascend
- * @first:	SYMBOL: the value of the first one
+ * @names:	SYMBOL, FLAGS: names of the values or flags
+ * @nr_names:	number of @names; those of SYMBOL ascend by value
+ * @first:	SYMBOL: value of the first name
  * @nr_dense:	SYMBOL: @nr_names if the values have no gaps, else 0
- * @delim:	FLAGS: stands between two names
- * @width:	NUMBER: columns that it takes at least
- * @fill:	NUMBER: what fills them up
- * @ten:	NUMBER: the digit ten; 0 for decimal
+ * @delim:	FLAGS: text between two names
+ * @width:	NUMBER: minimum of columns
+ * @fill:	NUMBER: padding character
+ * @ten:	NUMBER: character of the digit ten; 0 for decimal
  * @is_signed:	NUMBER: it may be negative
- * @alternate:	NUMBER: 0x or 0X is put before it
+ * @alternate:	NUMBER: prefix it with 0x or 0X
  */
 struct step {
 	struct span	span;
@@ -74,10 +74,10 @@ struct step {
 
 /**
  * struct print - a print format
- * @size:	of the payload
+ * @size:	bytes of the payload
  * @pool:	memory of the texts
  * @names:	memory of the names
- * @steps:	one at least
+ * @steps:	at least one
  */
 struct print {
 	uint32_t	size;

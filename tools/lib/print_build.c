@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print formats as short lists of steps, each a text and a value behind it. For
- * format.c.
+ * Compile print formats to short lists of steps, each a text and the value after it.
+ * For format.c.
  *
- * libtraceevent parses a print format, once, and can print anything; but it looks
- * at the format anew for each event. The few things that nearly all formats are
- * made of are taken from what it has parsed; a format with anything else in it is
- * left to libtraceevent.
+ * By hand because libtraceevent can print any format, but interprets it anew for each
+ * event. This file takes the format that libtraceevent has parsed, and supports the few
+ * constructs of nearly all formats. libtraceevent itself prints all other formats.
  */
 #include <ctype.h>
 #include <endian.h>
@@ -21,26 +20,26 @@
 #include "print.h"
 
 #define WIDTH_MAX	32
-/* the sign or 0x, and the digits */
+/* Characters of a number: the sign or 0x, and the digits */
 #define NUMBER_MAX	(2 + DIGITS_MAX)
 
-/* A format on its way to become a struct print. */
+/* A struct print that is being built */
 struct builder {
 	struct tep_event	*event;
 	struct print		*print;
 	struct step		*step;
-	char			*pool;		/* where the next text goes */
-	struct name		*name;		/* where the next name goes */
-	uint32_t		room;		/* what the text may need */
+	char			*pool;		/* where to store the next text */
+	struct name		*name;		/* where to store the next name */
+	uint32_t		room;		/* bytes of the printed text at most */
 };
 
-/* What stands between two names; a format need not have it. */
+/* Return the text between two names, which a format may omit. */
 static const char *delim_of(const struct tep_print_arg *arg)
 {
 	return arg->flags.delim ? arg->flags.delim : "";
 }
 
-/* Nothing that could upset a terminal, nor an escape that would have to be read. */
+/* Only printable ASCII, and no backslash: this file does not interpret escapes. */
 static bool is_plain(const char *text, size_t len)
 {
 	size_t i;
@@ -66,20 +65,20 @@ static bool add_name(struct builder *b, const struct tep_print_flag_sym *sym)
 	struct name name = {}, *at = b->name;
 	char *end;
 
-	/* anything but a plain number is the name of a bit that libtraceevent may know */
+	/* anything but a plain number is a name, which libtraceevent may know */
 	if (!isdigit((unsigned char)sym->value[0]) || !is_plain(sym->str, strlen(sym->str)))
 		return false;
 	name.value = strtoull(sym->value, &end, 0);
 	if (end[strspn(end, "uUlL")] || name.value > INT64_MAX)
 		return false;
-	/* a flag without a bit is never printed */
+	/* a flag of value 0 is never printed */
 	if (!sorted && !name.value)
 		return true;
 	add_text(b, &name.span, sym->str, strlen(sym->str));
 
 	while (sorted && at > b->step->names && at[-1].value > name.value)
 		at--;
-	/* of two names of a value the first counts */
+	/* if a value has two names, use the first */
 	if (sorted && at > b->step->names && at[-1].value == name.value)
 		return true;
 	memmove(at + 1, at, (b->name - at) * sizeof(*at));
@@ -112,7 +111,7 @@ static bool add_names(struct builder *b, const struct tep_print_flag_sym *sym)
 	return true;
 }
 
-/* How to get at a field of @size bytes by the eight around it. */
+/* Set how to extract a field of @size bytes from the eight bytes around it. */
 static void set_field(struct step *step, uint32_t offset, uint32_t size, uint32_t payload)
 {
 	uint32_t word = sizeof(uint64_t), last = payload > word ? payload - word : 0, before;
@@ -123,7 +122,10 @@ static void set_field(struct step *step, uint32_t offset, uint32_t size, uint32_
 	step->right = CHAR_BIT * (word - size);
 }
 
-/* The field that is to be printed, of up to @bytes; of all of them the conversion has the sign. */
+/*
+ * Add the field to print, of at most @bytes. A field of exactly @bytes has the sign of
+ * the conversion, a smaller one its own.
+ */
 static bool add_field(struct builder *b, const struct tep_print_arg *arg, uint32_t bytes,
 		      bool is_signed)
 {
@@ -165,7 +167,7 @@ static bool add_number(struct builder *b, char conversion, bool is_long,
 		step->kind = step->is_signed ? STEP_SIGNED : STEP_UNSIGNED;
 	step->mask = is_long || step->is_signed ? UINT64_MAX : UINT32_MAX;
 	b->room += NUMBER_MAX + step->width;
-	/* C does not say what # does to a decimal number */
+	/* C does not define # for a decimal number */
 	return (step->ten || !step->alternate) && add_field(b, arg, bytes, step->is_signed);
 }
 
@@ -193,7 +195,7 @@ static bool add_symbolic(struct builder *b, const struct tep_print_arg *arg)
 	return false;
 }
 
-/* From behind the % on: where the format goes on, NULL if it is not known. */
+/* Add the conversion that starts after its %. Return its end, NULL if it is not supported. */
 static const char *add_conversion(struct builder *b, const char *at,
 				  const struct tep_print_arg *arg)
 {
@@ -231,7 +233,7 @@ static bool add_format(struct builder *b, const char *format, const struct tep_p
 	while (*format) {
 		size_t len = strcspn(format, "%");
 
-		/* of two % the second one is text */
+		/* "%%" prints one %: the second is text */
 		if (!len && format[1] == '%') {
 			format++;
 			len = 1;
@@ -252,7 +254,7 @@ static bool add_format(struct builder *b, const char *format, const struct tep_p
 		b->step++;
 		b->step->span.text = b->pool;
 	}
-	/* a text behind the last value, or a format without any value */
+	/* the text after the last value, or a format without values */
 	b->step->kind = STEP_TEXT;
 	b->step->last = true;
 	return true;
@@ -270,7 +272,7 @@ static const struct tep_print_flag_sym *names_of(const struct tep_print_arg *arg
 	}
 }
 
-/* Memory for the texts and names, all of which are not more than this. */
+/* Allocate memory for the texts and names; the sizes are upper limits. */
 static bool allocate(struct print *print, const struct tep_print_fmt *fmt, const char *lead)
 {
 	const struct tep_print_flag_sym *sym;
@@ -298,13 +300,13 @@ static unsigned int count(const char *text, char c)
 }
 
 /**
- * hyptrace_print_new - make steps of a print format
- * @event:	as libtraceevent has parsed it
+ * hyptrace_print_new - compile a print format to steps
+ * @event:	the event, parsed by libtraceevent
  * @size:	bytes of its payload
- * @lead:	what is printed first; at most a few words
+ * @lead:	text to print first; at most a few words
  *
- * Return: the steps, NULL if there is something in it that only libtraceevent can
- * print, or without memory.
+ * Return: the steps; NULL if only libtraceevent can print the format, or if there is no
+ * memory.
  */
 struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead)
 {
