@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changing things: events, and all that a remote can be told to do.
+ * Control requests: change a remote, its settings and its events.
  */
 #include <errno.h>
 
@@ -38,10 +38,11 @@ static int put_request(struct nl_msg *msg, const struct hyptrace_request *req)
  * hyptrace_control - send a control request
  * @nl:		the connection
  * @cmd:	HYPTRACE_CMD_LOAD, UNLOAD, START, STOP, CLEAR, RESET, SET or MARK
- * @req:	what it carries; see hyptrace.yaml for what each may
- * @err:	why not
+ * @req:	its attributes; hyptrace.yaml lists those of each command
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: 0 or a negative errno; nothing has changed then.
+ * Return: 0 or a negative errno. On failure nothing has changed, unless the remote
+ * failed half way or a signal interrupted MARK.
  */
 int hyptrace_control(struct hyptrace_nl *nl, int cmd, const struct hyptrace_request *req,
 		     struct hyptrace_error *err)
@@ -58,13 +59,13 @@ int hyptrace_control(struct hyptrace_nl *nl, int cmd, const struct hyptrace_requ
 /**
  * hyptrace_set_events - enable or disable events
  * @nl:		the connection
- * @remote:	the remote they belong to
+ * @remote:	name of their remote
  * @names:	their exact names, each once
- * @nr:		how many, at most HYPTRACE_EVENT_LIST_MAX
- * @enable:	which
- * @err:	why not; its subject is the name at fault
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @enable:	true to enable them, false to disable them
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
  *
- * Return: 0 or a negative errno; no event has changed then.
+ * Return: 0 or a negative errno; on failure no event has changed.
  */
 int hyptrace_set_events(struct hyptrace_nl *nl, const char *remote, const char *const *names,
 			unsigned int nr, bool enable, struct hyptrace_error *err)

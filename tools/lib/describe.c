@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What there is: remotes, CPUs and events, as the driver describes them.
+ * Remotes, CPUs and events, as the driver describes them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "hyptrace.h"
 
-/* A growing array of one of the three kinds */
+/* A growing array of remotes, CPUs or events */
 struct list {
 	void		*items;
 	unsigned int	nr;
@@ -27,14 +27,14 @@ static void get_name(char *to, size_t size, const struct nlattr *attr)
 		nla_strlcpy(to, attr, size);
 }
 
-/* A string that the caller frees; an absent one is empty. */
+/* Copy a string, which the caller frees; an absent attribute gives an empty string. */
 static int get_string(char **to, const struct nlattr *attr)
 {
 	*to = attr ? strndup(nla_data(attr), nla_len(attr)) : strdup("");
 	return *to ? 0 : -ENOMEM;
 }
 
-/* Of an absent or short attribute 0, as nla_get_u64() of libnl returns it. */
+/* Return 0 for an absent or short attribute, as nla_get_u64() of libnl does. */
 static uint32_t get_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= (int)sizeof(uint32_t) ? nla_get_u32(attr) : 0;
@@ -62,9 +62,9 @@ void hyptrace_clear_remote(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_free_remotes - free what hyptrace_get_remotes() gave
- * @remotes:	may be NULL
- * @nr:		how many
+ * hyptrace_free_remotes - free the array of hyptrace_get_remotes()
+ * @remotes:	the array, or NULL
+ * @nr:		number of @remotes
  */
 void hyptrace_free_remotes(struct hyptrace_remote *remotes, unsigned int nr)
 {
@@ -76,9 +76,9 @@ void hyptrace_free_remotes(struct hyptrace_remote *remotes, unsigned int nr)
 }
 
 /**
- * hyptrace_parse_remote - read a message of remote-get
+ * hyptrace_parse_remote - parse a message of remote-get
  * @answer:	the message
- * @remote:	what it says, for hyptrace_clear_remote(); empty after an error
+ * @remote:	filled in, for hyptrace_clear_remote(); empty on failure
  *
  * Return: 0, -ENOMEM or -EBADMSG.
  */
@@ -111,9 +111,9 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 }
 
 /**
- * hyptrace_free_cpus - free what hyptrace_get_cpus() gave
- * @cpus:	may be NULL
- * @nr:		how many
+ * hyptrace_free_cpus - free the array of hyptrace_get_cpus()
+ * @cpus:	the array, or NULL
+ * @nr:		number of @cpus
  */
 void hyptrace_free_cpus(struct hyptrace_cpu *cpus, unsigned int nr)
 {
@@ -166,9 +166,9 @@ void hyptrace_clear_event(struct hyptrace_event *event)
 }
 
 /**
- * hyptrace_free_events - free what hyptrace_get_events() gave
- * @events:	may be NULL
- * @nr:		how many
+ * hyptrace_free_events - free the array of hyptrace_get_events()
+ * @events:	the array, or NULL
+ * @nr:		number of @events
  */
 void hyptrace_free_events(struct hyptrace_event *events, unsigned int nr)
 {
@@ -229,9 +229,9 @@ static int parse_field(struct nlattr *nest, struct hyptrace_event *event)
 }
 
 /**
- * hyptrace_parse_event - read a message of event-get
+ * hyptrace_parse_event - parse a message of event-get
  * @answer:	the message
- * @event:	what it says, for hyptrace_clear_event(); empty after an error
+ * @event:	filled in, for hyptrace_clear_event(); it holds no memory on failure
  *
  * Return: 0, -ENOMEM or -EBADMSG.
  */
@@ -281,7 +281,7 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 	if (!items)
 		return -ENOMEM;
 	list->items = items;
-	/* one that cannot be read is empty, and freed with the others */
+	/* counted on failure, too: the item holds no memory, and is freed with the others */
 	return list->parse(answer, (char *)items + list->nr++ * list->item_size);
 }
 
@@ -313,11 +313,11 @@ static void free_remote_items(void *items, unsigned int nr)
 }
 
 /**
- * hyptrace_get_remotes - all remotes
+ * hyptrace_get_remotes - get all remotes
  * @nl:		the connection
- * @remotes:	an array for hyptrace_free_remotes()
- * @nr:		how many; 0 is no error
- * @err:	why not
+ * @remotes:	out: an array for hyptrace_free_remotes()
+ * @nr:		out: number of @remotes; 0 is not an error
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or a negative errno.
  */
@@ -347,12 +347,12 @@ static void free_cpu_items(void *items, unsigned int nr)
 }
 
 /**
- * hyptrace_get_cpus - the CPUs of a remote
+ * hyptrace_get_cpus - get the CPUs of a remote
  * @nl:		the connection
- * @remote:	its name
- * @cpus:	an array for hyptrace_free_cpus()
- * @nr:		how many
- * @err:	why not
+ * @remote:	the remote's name
+ * @cpus:	out: an array for hyptrace_free_cpus()
+ * @nr:		out: number of @cpus
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or a negative errno.
  */
@@ -382,12 +382,12 @@ static void free_event_items(void *items, unsigned int nr)
 }
 
 /**
- * hyptrace_get_events - the events of a remote
+ * hyptrace_get_events - get the events of a remote
  * @nl:		the connection
- * @remote:	its name
- * @events:	an array for hyptrace_free_events()
- * @nr:		how many
- * @err:	why not
+ * @remote:	the remote's name
+ * @events:	out: an array for hyptrace_free_events()
+ * @nr:		out: number of @events
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or a negative errno.
  */
@@ -407,7 +407,7 @@ int hyptrace_get_events(struct hyptrace_nl *nl, const char *remote, struct hyptr
 }
 
 /**
- * hyptrace_symbol_name - the name of a field's value
+ * hyptrace_symbol_name - get the name of a field's value
  * @field:	the field
  * @value:	its value
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/hyptrace: being the consumer of a ring, or looking at it.
+ * /dev/hyptrace: attach to a ring as its consumer or as an observer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -98,12 +98,12 @@ static int attach(struct hyptrace_reader *reader, const char *remote, int cpu, i
  * @remote:	name of the remote
  * @cpu:	the CPU, or HYPTRACE_CPU_ALL
  * @flags:	0 or O_NONBLOCK
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Loads the rings if they are not loaded.
+ * The driver loads the rings if they are not loaded.
  *
- * Return: 0 or a negative errno: -EBUSY if there is a consumer already, -ENXIO
- * if there is no such CPU.
+ * Return: 0 or a negative errno: -EBUSY if the ring has a consumer already, -ENXIO if
+ * the remote has no ring for this CPU.
  */
 int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
 			 struct hyptrace_error *err)
@@ -112,14 +112,14 @@ int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int
 }
 
 /**
- * hyptrace_reader_open_snapshot - look at a ring without becoming its consumer
- * @reader:	filled in, and mapped
+ * hyptrace_reader_open_snapshot - become an observer of a ring, and map it
+ * @reader:	filled in
  * @remote:	name of the remote
  * @cpu:	the CPU
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or a negative errno: -ENODATA if the rings are not loaded, -ENXIO if
- * there is no such CPU.
+ * the remote has no ring for this CPU.
  */
 int hyptrace_reader_open_snapshot(struct hyptrace_reader *reader, const char *remote, int cpu,
 				  struct hyptrace_error *err)
@@ -135,8 +135,8 @@ int hyptrace_reader_open_snapshot(struct hyptrace_reader *reader, const char *re
 }
 
 /**
- * hyptrace_reader_close - leave the ring
- * @reader:	the reader; one that is closed already is left alone
+ * hyptrace_reader_close - unmap the ring and detach from it
+ * @reader:	the reader; it may be closed already
  */
 void hyptrace_reader_close(struct hyptrace_reader *reader)
 {
@@ -151,12 +151,12 @@ void hyptrace_reader_close(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_latency - set how late an event may be seen
+ * hyptrace_reader_latency - set the longest time until an event is reported
  * @reader:	the reader
  * @usec:	HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US microseconds
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Any event is enough to be seen: a watermark that was set is gone.
+ * This also clears the watermark of poll().
  *
  * Return: 0 or a negative errno.
  */
@@ -183,11 +183,11 @@ static const void *map_part(int fd, size_t size, size_t offset)
 
 /**
  * hyptrace_reader_map - map the ring
- * @reader:	of one CPU
- * @err:	why not
+ * @reader:	a reader of one CPU
+ * @err:	the reason if it fails; may be NULL
  *
- * After it, @reader->meta and hyptrace_reader_subbuf() may be used until the
- * reader is closed.
+ * The caller may then use @reader->meta and hyptrace_reader_subbuf() until it closes
+ * the reader.
  *
  * Return: 0 or a negative errno.
  */
@@ -200,7 +200,7 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *e
 	if (!meta)
 		return hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
 
-	/* the page tells its size itself */
+	/* the meta page holds its own size, which may be more than a page */
 	if (meta->meta_page_size > size) {
 		size_t whole = meta->meta_page_size;
 
@@ -222,12 +222,13 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *e
 }
 
 /**
- * hyptrace_reader_swap - take what was read off the ring, get the next sub-buffer
- * @reader:	a mapped one
- * @err:	why not
+ * hyptrace_reader_swap - consume the rest of the reader's sub-buffer, or the next one
+ * @reader:	a mapped reader
+ * @err:	the reason if it fails; may be NULL
  *
- * The sub-buffer is then the one of id @reader->meta->reader.id, of which
- * @reader->meta->reader.read bytes were there before.
+ * The consumed data is in the sub-buffer @reader->meta->reader.id. It ends at
+ * @reader->meta->reader.read, and begins at the value that reader.read had before
+ * the call, or at 0 if reader.id has changed.
  *
  * Return: 0 or a negative errno.
  */
@@ -240,10 +241,10 @@ int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *
 
 /**
  * hyptrace_reader_subbuf - a sub-buffer of the mapping
- * @reader:	a mapped one
- * @id:		its id
+ * @reader:	a mapped reader
+ * @id:		the sub-buffer's id
  *
- * Return: where it is, NULL if there is no such sub-buffer.
+ * Return: its address, NULL if there is no such sub-buffer.
  */
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id)
 {

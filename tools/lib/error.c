@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Errors as sentences. For all of libhyptrace.
+ * Store the reason for a failure as text. For all of libhyptrace.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "hyptrace.h"
 
 /**
- * hyptrace_error_set - say why something failed
- * @err:	where; may be NULL
+ * hyptrace_error_set - store the reason for a failure
+ * @err:	filled in; may be NULL
  * @errnum:	a positive errno
  * @fmt:	the reason, lower case and without a full stop
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The extended ack of netlink: the kernel's words about a request
- * that it refuses. libnl has nothing for it. For netlink.c.
+ * Parse netlink's extended ack: why the kernel refused a request. By hand, because
+ * libnl does not parse it. For netlink.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void parse_attr(struct hyptrace_extack *ext, unsigned int type, const cha
 	}
 }
 
-/* Where the attributes of an answer begin, 0 if it has none. */
+/* Return the offset of an answer's attributes, 0 if it has none. */
 static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 {
 	const struct nlmsgerr *e = NLMSG_DATA(answer);
@@ -52,7 +52,7 @@ static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 	if (!(answer->nlmsg_flags & NLM_F_ACK_TLVS))
 		return 0;
 
-	/* the end of a dump carries the error alone */
+	/* at the end of a dump the attributes follow the error code */
 	if (answer->nlmsg_type == NLMSG_DONE)
 		return NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(int));
 
@@ -66,12 +66,12 @@ static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 }
 
 /**
- * hyptrace_extack_parse - read the kernel's answer
+ * hyptrace_extack_parse - parse the kernel's answer
  * @answer:	a message of type NLMSG_ERROR or NLMSG_DONE
- * @len:	bytes that may be read there
- * @ext:	what it says; points into @answer
+ * @len:	readable bytes at @answer
+ * @ext:	filled in; points into @answer
  *
- * Return: 0, or -EBADMSG if it is no such message.
+ * Return: 0, or -EBADMSG if @answer is not such a message.
  */
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext)
 {
@@ -90,12 +90,12 @@ int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hypt
 		need = NLMSG_HDRLEN + sizeof(int);
 	else
 		return -EBADMSG;
-	/* an end of a dump without an error code is a good end */
+	/* the end of a dump without an error code means success */
 	if (len < need)
 		return answer->nlmsg_type == NLMSG_DONE ? 0 : -EBADMSG;
 
 	memcpy(&error, NLMSG_DATA(answer), sizeof(error));
-	/* also keeps the most negative number from being negated */
+	/* the lower limit also avoids negating INT_MIN */
 	if (error < 0)
 		ext->errnum = error >= -4095 ? -error : EBADMSG;
 
@@ -112,7 +112,7 @@ int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hypt
 	return 0;
 }
 
-/* Is it a name, and the only thing in the attribute? */
+/* Does the attribute hold one printable name and its NUL? */
 static bool printable(const char *text, size_t len)
 {
 	size_t i;
@@ -125,7 +125,7 @@ static bool printable(const char *text, size_t len)
 	return true;
 }
 
-/* Each attribute of the family that is a string has a name in it. */
+/* Each string attribute of the family holds a name. */
 static bool attr_is_string(int cmd, unsigned int type)
 {
 	switch (cmd) {
@@ -136,16 +136,16 @@ static bool attr_is_string(int cmd, unsigned int type)
 		return type == HYPTRACE_A_EVENT_REMOTE || type == HYPTRACE_A_EVENT_NAME ||
 		       type == HYPTRACE_A_EVENT_NAMES;
 	default:
-		/* the attribute "remote" of the sets cpu and control */
+		/* "remote" is the same attribute in the sets cpu and control */
 		return type == HYPTRACE_A_CONTROL_REMOTE;
 	}
 }
 
 /**
- * hyptrace_extack_error - make an error of the kernel's answer
- * @ext:	the answer, with an errnum
- * @request:	what was asked
- * @err:	its sentence is the kernel's; its subject the name at fault
+ * hyptrace_extack_error - store the reason of the kernel's answer
+ * @ext:	the answer; its errnum is not 0
+ * @request:	the request
+ * @err:	filled in: the kernel's message, and the name at fault; may be NULL
  */
 void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
 			   struct hyptrace_error *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * libhyptrace: control and reading of hyptrace remotes. For the hyptrace
- * command and for anybody else.
+ * libhyptrace: control hyptrace remotes and read their rings. For the hyptrace
+ * command and any other program.
  *
- * Functions that can fail take a struct hyptrace_error, return 0 (or what they
- * say) or a negative errno, and then leave a sentence for people in it. Nothing
- * in the library prints, exits or keeps global state; an object may be used by
- * one thread at a time.
+ * A function that can fail returns 0 or a negative errno, unless its comment says
+ * otherwise. On failure it also stores the reason, as text for the user, in its
+ * struct hyptrace_error, which may be NULL. The library never prints, never exits
+ * and keeps no global state. Only one thread at a time may use an object.
  */
 #ifndef HYPTRACE_LIB_H
 #define HYPTRACE_LIB_H
@@ -27,15 +27,15 @@ extern "C" {
 
 #define HYPTRACE_DEVICE		"/dev/hyptrace"
 
-/* What a sentence about an error may grow to. */
+/* Size of an error's text in bytes, its NUL included */
 #define HYPTRACE_ERROR_TEXT	384
 
 /**
  * struct hyptrace_error - why something failed
  * @errnum:	a positive errno
- * @text:	the reason, in the kernel's words where it gave any: lower case and
- *		without a full stop, to follow "cannot do this: "
- * @subject:	the name in the request that is at fault; empty if none is
+ * @text:	the reason, from the kernel if it gave one: lower case and without a
+ *		full stop, to follow "cannot do this: "
+ * @subject:	the name in the request that caused the error; empty if none did
  */
 struct hyptrace_error {
 	int	errnum;
@@ -47,16 +47,16 @@ struct hyptrace_error {
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* extack.c: what the kernel says about a request that it refuses */
+/* extack.c: why the kernel refused a request */
 struct nlmsghdr;
 
 /**
- * struct hyptrace_extack - the answer to a request
- * @errnum:	a positive errno, 0 if the request was granted
- * @msg:	the kernel's message, NULL if there is none; within the answer
+ * struct hyptrace_extack - the kernel's answer to a request
+ * @errnum:	a positive errno, 0 if the request succeeded
+ * @msg:	the kernel's message inside the answer, NULL if there is none
  * @msg_len:	its length without a NUL
- * @offset:	of the attribute at fault, from the start of the request; 0 if none
- * @miss_type:	type of the attribute that is missing; 0 if none
+ * @offset:	from the start of the request to the attribute at fault; 0 if none
+ * @miss_type:	type of the missing attribute; 0 if none
  */
 struct hyptrace_extack {
 	int		errnum;
@@ -74,7 +74,7 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 struct hyptrace_nl;
 struct nl_msg;
 
-/* Called for each message of an answer; its attributes follow the header. */
+/* Called for each message of an answer, and with NULL when a dump restarts */
 typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
 
 struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err);
@@ -84,22 +84,22 @@ int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn 
 		     struct hyptrace_error *err);
 int hyptrace_nl_group(struct hyptrace_nl *nl);
 
-/* describe.c: what there is */
+/* describe.c: remotes, CPUs and events */
 
 /**
  * struct hyptrace_remote - a remote; see remote-get in hyptrace.yaml
  * @name:	its name
- * @description: a line for people
- * @clock:	of the time stamps; "boot" is CLOCK_BOOTTIME
+ * @description: one line of text
+ * @clock:	clock of the time stamps; "boot" is CLOCK_BOOTTIME
  * @state:	enum hyptrace_state
  * @mode:	enum hyptrace_mode
- * @size_asked:	bytes per CPU that were asked for
- * @size_had:	bytes per CPU that the rings hold
+ * @size_asked:	requested bytes per CPU
+ * @size_had:	allocated bytes per CPU, without the reader's sub-buffer
  * @subbuf_size: bytes of a sub-buffer
  * @nr_subbufs:	sub-buffers per CPU, the reader's included
- * @nr_cpus:	CPUs that have, or would have, a ring
- * @nr_events:	how many events it has
- * @readers:	descriptors that are attached
+ * @nr_cpus:	CPUs that have a ring while the remote is loaded
+ * @nr_events:	number of its events
+ * @readers:	attached descriptors
  * @is_protected: the writer does not trust the host
  */
 struct hyptrace_remote {
@@ -124,13 +124,13 @@ struct hyptrace_remote {
  * @id:		the CPU's number
  * @state:	enum hyptrace_cpu_state
  * @nr_subbufs:	sub-buffers, the reader's included
- * @online:	the CPU is on
- * @written:	events that happened while enabled
- * @read:	events that a consumer has taken
+ * @online:	the CPU is online
+ * @written:	events that occurred while enabled, lost ones included
+ * @read:	events that a consumer has read
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
  * @unread:	events that can still be read
- * @consumer:	process that reads it, 0 if there is none
+ * @consumer:	process id of the consumer, 0 if there is none
  */
 struct hyptrace_cpu {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -147,7 +147,7 @@ struct hyptrace_cpu {
 };
 
 /**
- * struct hyptrace_symbol - a name of a field's value
+ * struct hyptrace_symbol - the name of one value of a field
  * @value:	the value
  * @name:	its name
  */
@@ -162,9 +162,9 @@ struct hyptrace_symbol {
  * @type:	its C type
  * @offset:	bytes from the start of the payload
  * @size:	bytes
- * @is_signed:	it has a sign
+ * @is_signed:	its values are signed
  * @symbols:	names of its values
- * @nr_symbols:	how many
+ * @nr_symbols:	number of @symbols
  */
 struct hyptrace_field {
 	char			*name;
@@ -180,12 +180,12 @@ struct hyptrace_field {
  * struct hyptrace_event - an event; see event-get in hyptrace.yaml
  * @remote:	the remote's name
  * @name:	its name
- * @id:		the u16 that begins its payload
+ * @id:		the u16 at the start of its payload
  * @size:	bytes of its payload
- * @enabled:	it is written while tracing
- * @print_fmt:	in the syntax of a tracefs format file
- * @fields:	of the payload
- * @nr_fields:	how many
+ * @enabled:	the writer records it while tracing
+ * @print_fmt:	print format in the syntax of a tracefs format file
+ * @fields:	fields of its payload, without the id
+ * @nr_fields:	number of @fields
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -213,7 +213,7 @@ void hyptrace_free_cpus(struct hyptrace_cpu *cpus, unsigned int nr);
 void hyptrace_free_events(struct hyptrace_event *events, unsigned int nr);
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
 
-/* control.c: changing it */
+/* control.c: change remotes and events */
 
 enum hyptrace_request_attrs {
 	HYPTRACE_REQUEST_CPU	= 1 << 0,
@@ -225,15 +225,15 @@ enum hyptrace_request_attrs {
 };
 
 /**
- * struct hyptrace_request - what a control request carries
- * @remote:	its name
- * @attrs:	which of the following are sent: enum hyptrace_request_attrs
- * @cpu:	the CPU that is meant
+ * struct hyptrace_request - the attributes of a control request
+ * @remote:	the remote's name
+ * @attrs:	which members below are sent: enum hyptrace_request_attrs
+ * @cpu:	the CPU
  * @size:	bytes per CPU
  * @mode:	enum hyptrace_mode
- * @value:	what selftest events carry
- * @count:	how many of them
- * @rate:	events per second and CPU
+ * @value:	number that the first selftest event carries
+ * @count:	number of selftest events
+ * @rate:	selftest events per second and CPU
  */
 struct hyptrace_request {
 	const char	*remote;
@@ -254,14 +254,14 @@ const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);
 const char *hyptrace_cpu_state_name(uint32_t state);
 
-/* notify.c: being told of changes */
+/* notify.c: notifications of changes */
 
 /**
- * struct hyptrace_reader_notice - a consumer came or left
+ * struct hyptrace_reader_notice - a consumer attached or detached
  * @remote:	the remote's name
- * @cpu:	whose ring it is, or HYPTRACE_CPU_ALL
+ * @cpu:	the ring's CPU, or HYPTRACE_CPU_ALL
  * @change:	enum hyptrace_reader_change
- * @pid:	the process
+ * @pid:	process id of the consumer
  */
 struct hyptrace_reader_notice {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -273,9 +273,9 @@ struct hyptrace_reader_notice {
 /**
  * struct hyptrace_loss_notice - events were lost
  * @remote:	the remote's name
- * @cpu:	of its ring
- * @count:	since the last such notification
- * @total:	since the ring was loaded or cleared
+ * @cpu:	the ring's CPU
+ * @count:	events lost since the last such notification for this CPU
+ * @total:	events lost since the ring was loaded or cleared
  */
 struct hyptrace_loss_notice {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -286,8 +286,8 @@ struct hyptrace_loss_notice {
 
 /**
  * struct hyptrace_notice - a notification
- * @cmd:	HYPTRACE_CMD_REMOTE_NTF and so on; says which of the others count
- * @remote:	REMOTE_NTF; REMOTE_DEL_NTF with the name only
+ * @cmd:	HYPTRACE_CMD_*_NTF; it says which member below is set
+ * @remote:	REMOTE_NTF; REMOTE_DEL_NTF, only its name
  * @event:	EVENT_NTF, without fields
  * @reader:	READER_NTF
  * @loss:	LOSS_NTF
@@ -311,18 +311,18 @@ int hyptrace_listener_fd(const struct hyptrace_listener *listener);
 int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_fn fn, void *arg,
 			   struct hyptrace_error *err);
 
-/* device.c: reading a ring */
+/* device.c: read or observe a ring */
 
 /**
  * struct hyptrace_reader - an open and attached /dev/hyptrace
- * @fd:		to poll
- * @cpu:	whose ring it is, or HYPTRACE_CPU_ALL
+ * @fd:		the descriptor, for poll()
+ * @cpu:	the ring's CPU, or HYPTRACE_CPU_ALL
  * @subbuf_size: bytes of a sub-buffer
  * @nr_subbufs:	sub-buffers of the ring, the reader's included
- * @meta:	the first page of the mapping, NULL without hyptrace_reader_map()
- * @meta_size:	its bytes
- * @data:	the sub-buffers of the mapping
- * @data_size:	their bytes
+ * @meta:	the mapped meta page, NULL before hyptrace_reader_map()
+ * @meta_size:	bytes mapped at @meta
+ * @data:	the mapped sub-buffers
+ * @data_size:	bytes mapped at @data
  */
 struct hyptrace_reader {
 	int				fd;
@@ -348,18 +348,18 @@ const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_
 
 /* decode.c: the records of a sub-buffer */
 
-/* The u64 time stamp and the commit word. */
+/* Bytes of the u64 time stamp and of the u64 commit word */
 #define HYPTRACE_SUBBUF_HEADER	16
 
-/* struct hyptrace_record.lost: events went missing, but nobody knows how many. */
+/* Events were lost, but their number is not known. */
 #define HYPTRACE_LOST_UNKNOWN	UINT64_MAX
 
 /**
- * struct hyptrace_record - an event as it lies in a sub-buffer
+ * struct hyptrace_record - the record of an event in a sub-buffer
  * @ts:		its time in nanoseconds
- * @lost:	events that went missing right before it
- * @data:	its payload: the u16 event id first
- * @size:	bytes of @data, rounded up as the writer has rounded them
+ * @lost:	events lost right before it, or HYPTRACE_LOST_UNKNOWN
+ * @data:	its payload, which starts with the u16 event id
+ * @size:	bytes of @data, as the writer rounded them up
  */
 struct hyptrace_record {
 	uint64_t	ts;
@@ -378,7 +378,7 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 			  struct hyptrace_error *err);
 uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
 
-/* snapshot.c: what is in a ring, without taking it */
+/* snapshot.c: copy what a ring holds, without consuming it */
 struct hyptrace_snapshot;
 
 int hyptrace_snapshot_take(struct hyptrace_snapshot **snap, const struct hyptrace_reader *reader,
@@ -389,9 +389,9 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap);
 uint64_t hyptrace_snapshot_events(const struct hyptrace_snapshot *snap);
 
-/* format.c: an event as text */
+/* format.c: print an event as text */
 
-/* What a line of hyptrace_formats_line() may need. */
+/* Bytes that hyptrace_formats_line() writes at most */
 #define HYPTRACE_LINE_MAX	4096
 
 struct hyptrace_formats;
@@ -412,13 +412,13 @@ int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptra
 			 uint64_t *value);
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
 
-/* merge.c: events of several rings in the order of time */
+/* merge.c: merge the events of several rings in the order of time */
 struct hyptrace_merge;
 
 enum hyptrace_merge_step {
-	HYPTRACE_MERGE_EMIT,	/* the event at the head of the source is next */
-	HYPTRACE_MERGE_ASK,	/* look for an event of the source first */
-	HYPTRACE_MERGE_WAIT,	/* nothing can be said yet */
+	HYPTRACE_MERGE_EMIT,	/* the source's pending event is the next one */
+	HYPTRACE_MERGE_ASK,	/* the caller must look for the source's next event */
+	HYPTRACE_MERGE_WAIT,	/* no event can be emitted yet */
 };
 
 struct hyptrace_merge *hyptrace_merge_new(unsigned int nr_sources, uint64_t bound);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The connection to the netlink family "hyptrace": requests, dumps and the
- * kernel's refusals. For the rest of libhyptrace.
+ * The connection to the netlink family "hyptrace": requests, dumps and errors. For the
+ * rest of libhyptrace.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "hyptrace.h"
 
-/* A dump that changes under us is begun again so often. */
+/* How often a dump is tried while changes interrupt it */
 #define DUMP_TRIES	8
 
 /* The largest request is a full list of event names. */
@@ -28,7 +28,7 @@ struct hyptrace_nl {
 	int		family;
 };
 
-/* A request on its way */
+/* A request that waits for its answer */
 struct call {
 	hyptrace_nl_fn		fn;
 	void			*arg;
@@ -56,7 +56,7 @@ static void call_answer(struct call *call, const struct nlmsghdr *answer)
 	}
 }
 
-/* What is left of an answer that was given up is passed over. */
+/* Skip the rest of an earlier answer that was given up. */
 static int on_sequence(struct nl_msg *msg, void *arg)
 {
 	const struct call *call = arg;
@@ -105,9 +105,9 @@ static int on_valid(struct nl_msg *msg, void *arg)
 
 /**
  * hyptrace_nl_open - connect to the driver
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: the connection, NULL with an error of ENOENT if there is no driver.
+ * Return: the connection, or NULL; the errno is ENOENT if the driver is not loaded.
  */
 struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err)
 {
@@ -127,7 +127,7 @@ struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err)
 				   nl_geterror(ret));
 		goto fail;
 	}
-	/* older kernels do without */
+	/* an error is ignored: older kernels have no extended ack */
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 
 	nl->family = genl_ctrl_resolve(nl->sock, HYPTRACE_FAMILY_NAME);
@@ -159,13 +159,13 @@ void hyptrace_nl_close(struct hyptrace_nl *nl)
 }
 
 /**
- * hyptrace_nl_msg - begin a request
+ * hyptrace_nl_msg - make a request
  * @nl:		the connection
- * @cmd:	enum HYPTRACE_CMD_*
+ * @cmd:	HYPTRACE_CMD_*
  * @flags:	0 or NLM_F_DUMP
  *
- * Return: the message, to be filled and given to hyptrace_nl_send(); NULL
- * without memory.
+ * Return: the message, for the caller to fill and to pass to hyptrace_nl_send();
+ * NULL if there is no memory.
  */
 struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags)
 {
@@ -192,7 +192,7 @@ static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *ca
 	ret = nl_send_auto(nl->sock, msg);
 	while (ret >= 0 && !call->done)
 		ret = nl_recvmsgs(nl->sock, nl->cb);
-	/* libnl fails, too, if the answer is an error or the dump was interrupted */
+	/* libnl also fails if the answer is an error or the dump was interrupted */
 	if (call->done)
 		return call->ret;
 	return hyptrace_error_set(call->err, EIO, "the netlink socket failed: %s",
@@ -200,14 +200,14 @@ static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *ca
 }
 
 /**
- * hyptrace_nl_send - send a request and take the answer
+ * hyptrace_nl_send - send a request and receive the answer
  * @nl:		the connection
  * @msg:	the request; freed in any case
- * @fn:		called for each message of the answer; an error it returns is
- *		the result. When a dump is begun again it is called with NULL
- *		first and has to forget what it knows. NULL if no answer is expected.
+ * @fn:		called for each message of the answer; an error that it returns is the
+ *		result. When a dump restarts, it is called with NULL and must drop what it
+ *		has collected. NULL if no answer is expected.
  * @arg:	for @fn
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or a negative errno.
  */
@@ -224,7 +224,7 @@ int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn 
 			.err = err,
 		};
 
-		/* each time a sequence number of its own */
+		/* each try has its own sequence number */
 		nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
 		ret = send_once(nl, msg, &call);
 		if (ret || !call.interrupted)
@@ -238,10 +238,10 @@ int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn 
 }
 
 /**
- * hyptrace_nl_group - the multicast group of the notifications
+ * hyptrace_nl_group - get the multicast group of the notifications
  * @nl:		the connection
  *
- * Return: its number, or a negative number if it has none.
+ * Return: the group's number; a negative number if there is no such group.
  */
 int hyptrace_nl_group(struct hyptrace_nl *nl)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The notifications of the driver, on a socket of their own.
+ * Receive the driver's notifications on a separate socket.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ struct hyptrace_listener {
 
 /**
  * hyptrace_listener_open - subscribe to the notifications
- * @nl:		a connection, which tells the group's number
- * @err:	why not
+ * @nl:		a connection, to look up the group
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: the subscription, or NULL.
  */
@@ -82,7 +82,7 @@ void hyptrace_listener_close(struct hyptrace_listener *listener)
 }
 
 /**
- * hyptrace_listener_fd - what to poll
+ * hyptrace_listener_fd - get the descriptor for poll()
  * @listener:	the subscription
  *
  * Return: the descriptor; readable when there are notifications.
@@ -132,7 +132,7 @@ static int parse_loss(struct nlmsghdr *nlh, struct hyptrace_notice *notice)
 	return 0;
 }
 
-/* Call fn for one message; those of a kind that is not known are passed over. */
+/* Call @fn for one message; skip messages with an unknown command. */
 static int take_notice(struct nlmsghdr *nlh, hyptrace_notice_fn fn, void *arg)
 {
 	struct hyptrace_notice notice = {};
@@ -159,7 +159,7 @@ static int take_notice(struct nlmsghdr *nlh, hyptrace_notice_fn fn, void *arg)
 	default:
 		return 0;
 	}
-	/* one that makes no sense is passed over as well */
+	/* also skip a message that cannot be parsed */
 	if (!ret)
 		ret = fn(&notice, arg);
 	else
@@ -171,15 +171,15 @@ static int take_notice(struct nlmsghdr *nlh, hyptrace_notice_fn fn, void *arg)
 }
 
 /**
- * hyptrace_listener_read - take the notifications that have come
+ * hyptrace_listener_read - read the notifications that have arrived
  * @listener:	the subscription
- * @fn:		called for each; when it returns something other than 0 that is
- *		the result, and what has come along with that one is dropped
+ * @fn:		called for each; a value other than 0 is the result, and the rest of the
+ *		messages received with this one is dropped
  * @arg:	for @fn
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: 0 when there are no more for now, -ENOBUFS if some were lost (call it
- * again), what @fn returned, or another negative errno.
+ * Return: 0 when no more have arrived; -ENOBUFS if the kernel dropped some (call this
+ * again); what @fn returned; or another negative errno.
  */
 int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_fn fn, void *arg,
 			   struct hyptrace_error *err)
@@ -199,7 +199,7 @@ int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_f
 				return hyptrace_error_set(err, ENOBUFS, "notifications were lost");
 			return hyptrace_error_set(err, errno, "%s", strerror(errno));
 		}
-		/* others may send to the socket, too */
+		/* any process may send to the socket: accept only the kernel's messages */
 		if (from_len < sizeof(from) || from.nl_pid)
 			continue;
 
