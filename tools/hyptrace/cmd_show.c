@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace show: what is in the rings, without taking it.
+ * hyptrace show: print what the rings hold, without consuming it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +16,9 @@ enum {
 /**
  * struct source - a CPU's ring
  * @cpu:	the CPU
- * @reader:	looks at it
- * @snap:	what was there
- * @rec:	the next event of it
+ * @reader:	its observer
+ * @snap:	a copy of what it holds
+ * @rec:	the next event of @snap
  */
 struct source {
 	unsigned int			cpu;
@@ -28,12 +28,12 @@ struct source {
 };
 
 /**
- * struct show - what is shown
- * @lines:	how a line is printed
- * @last:	show so many events; 0: all
- * @skip:	events to be passed over before them
+ * struct show - the state of the verb
+ * @lines:	prints the lines
+ * @last:	print only the last so many events; 0 for all
+ * @skip:	older events that are still to be skipped
  * @sources:	one per CPU
- * @nr:		how many
+ * @nr:		number of @sources
  */
 struct show {
 	struct stream	lines;
@@ -95,7 +95,7 @@ static int open_sources(struct show *show, const struct hyptrace_cpu *cpus, unsi
 		}
 		if (err.errnum == ENODATA)
 			return cmd_fail("cannot show \"%s\": %s", remote, err.text);
-		/* of all CPUs, those without a ring are not meant */
+		/* "all" means all CPUs that have a ring */
 		if (err.errnum != ENXIO || (ctx->have_cpus && !ctx->cpus.all))
 			return cmd_fail("cannot show CPU %u of \"%s\": %s", cpus[i].id, remote,
 					err.text);
@@ -105,7 +105,7 @@ static int open_sources(struct show *show, const struct hyptrace_cpu *cpus, unsi
 	return EXIT_DONE;
 }
 
-/* All of them one after the other, so that they are of about the same time. */
+/* Take all snapshots before printing, so that they are from about the same time. */
 static int take_snapshots(struct show *show)
 {
 	struct hyptrace_error err;
@@ -149,7 +149,7 @@ static void emit(struct show *show, struct source *src)
 	show->lines.printed++;
 }
 
-/* The next event of a source; false when there are no more. */
+/* Get the next event of a source; return false if there is none. */
 static bool next_event(struct source *src)
 {
 	struct hyptrace_error err;
@@ -181,7 +181,7 @@ static void print_all(struct show *show)
 			hyptrace_merge_empty(merge, i, 0);
 	}
 	hyptrace_merge_free(merge);
-	/* gaps behind which there was no event yet */
+	/* losses after the last event of a ring */
 	for (i = 0; i < show->nr; i++)
 		tell_lost(show, &show->sources[i], hyptrace_snapshot_lost(show->sources[i].snap));
 	out_flush(&show->lines.ctx->out);
@@ -212,7 +212,7 @@ static int show_cpus(struct show *show)
 	hyptrace_free_cpus(cpus, nr);
 	if (!code)
 		code = take_snapshots(show);
-	/* they need not keep the rings from being unloaded or resized while we print */
+	/* detach before printing: an observer keeps others from unloading or resizing */
 	for (i = 0; i < show->nr; i++)
 		hyptrace_reader_close(&show->sources[i].reader);
 	if (!code) {

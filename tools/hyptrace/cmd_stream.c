@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace stream: events as they happen.
+ * hyptrace stream: print events as they happen.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,18 +93,18 @@ static int start(struct stream *s)
 	return EXIT_DONE;
 }
 
-/* Put back what stream has changed. */
+/* Restore what the stream has changed. */
 static int finish(struct stream *s, int code, bool started)
 {
 	struct hyptrace_request req = { .remote = s->remote->name };
 	int ret = stream_stop(s);
 
-	/* once the rings are unloaded nobody can ask for them */
+	/* read the counters before an unload removes them */
 	stream_count_end(s);
 	stream_close(s);
 	/*
-	 * What was loaded for this stream goes, even with events in it that were not
-	 * asked for. Refused if somebody reads them now.
+	 * Unload the rings that this stream has loaded, even if unread events are in
+	 * them. The driver refuses that while another descriptor is attached.
 	 */
 	if (started && s->remote->state == HYPTRACE_STATE_UNLOADED)
 		hyptrace_control(s->ctx->nl, HYPTRACE_CMD_UNLOAD, &req, NULL);
@@ -183,7 +183,7 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	if (s.signal_fd < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
-	/* without it a stream looks now and then whether tracing goes on */
+	/* without a listener the stream polls to notice that tracing is on again */
 	s.listener = hyptrace_listener_open(ctx->nl, &err);
 
 	code = stream_remote(&s);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ending on a signal what goes on for ever.
+ * End an endless verb on a signal.
  *
- * The first SIGINT, SIGTERM or SIGHUP asks for the end. Calls that block are
- * interrupted, now and each second from then on, so that one that was begun just
- * after the signal does not block the end either. A pipe wakes poll().
+ * The first SIGINT, SIGTERM or SIGHUP requests the end. It interrupts a blocking call,
+ * and so does a SIGALRM each second from then on: a call that began just after the
+ * signal must not block the end. A pipe wakes poll().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "signals.h"
 
-/* Seconds from the signal until output that nobody takes is given up. */
+/* Seconds from the signal until a blocked write is given up */
 #define ABANDON_SECONDS	1
 
 volatile sig_atomic_t signals_stop;
@@ -29,15 +29,15 @@ static void on_signal(int sig)
 		signals_abandon = 1;
 	signals_stop = 1;
 	alarm(ABANDON_SECONDS);
-	/* when the pipe is full poll() wakes all the same */
+	/* an error is ignored: a full pipe wakes poll(), too */
 	(void)!write(wake[1], "", 1);
 	errno = saved;
 }
 
 /**
- * signals_catch - begin to catch signals
+ * signals_catch - start to catch signals
  *
- * Return: a descriptor that is readable once a signal has come; -1 with errno.
+ * Return: a descriptor that is readable once a signal has arrived; -1 with errno.
  */
 int signals_catch(void)
 {
@@ -48,7 +48,7 @@ int signals_catch(void)
 	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
 		return -1;
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* what was ignored from outside (nohup) stays so, but for what a shell's & does */
+		/* keep SIGHUP ignored (nohup); catch SIGINT even if a shell's & ignores it */
 		if (sigaction(signals[i], NULL, &old))
 			return -1;
 		if (signals[i] == SIGHUP && old.sa_handler == SIG_IGN)

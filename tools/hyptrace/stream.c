@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Streaming: reading the rings, and printing in the order of time.
+ * Stream events: read the rings and print in the order of time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,43 +17,45 @@
 #define NSEC_PER_MSEC	UINT64_C(1000000)
 
 /*
- * An event is to be printed before the bound for the order is over. It is held for
- * a part of that, until the other CPUs had nothing so long after it: by then a
- * writer that had an earlier time stamp has written its event. The rest is for
- * noticing that and for printing; what is due at nearly the same time is waited
- * for together.
+ * An event must be printed before the bound for the order is over. It is held for
+ * 1/HELD_PART of the bound, until the other CPUs were empty so long after it. By then a
+ * writer with an earlier time stamp has committed its event. The rest of the bound is for
+ * noticing that and for printing. A wait takes at least 1/TOGETHER_PART of the bound,
+ * so that events due at nearly the same time share it.
  */
 #define HELD_PART	4
 #define TOGETHER_PART	8
 
-/* And nobody waits for longer than this for an event to be seen at all. */
+/* The latency bound of the rings: after this time at most poll() reports an event. */
 #define LATENCY_USEC	3000
 
-/* How much is read at once from a ring, unless a sub-buffer is larger. */
+/* Bytes to read at once from a ring, unless a sub-buffer is larger */
 #define READ_SIZE	(64 << 10)
 
-/* The smallest record: a header, and an id that is rounded up. */
+/* Bytes of the smallest record: a header, and an event id that is rounded up */
 #define RECORD_MIN	8
 
-/* With tracing off poll() has nothing to wait for: look again so often. */
+/* While tracing is off poll() does not block: look again after this time instead. */
 #define ASLEEP_NSEC	(200 * NSEC_PER_MSEC)
 
-/* Beside the rings: notifications, signals, the output. */
+/* Descriptors besides the rings: notifications, signals and the output */
 #define OTHER_FDS	3
 
 /**
  * struct stream_source - a CPU's ring
  * @reader:	its consumer
+ * @dec:	decodes a sub-buffer of @buf
  * @buf:	sub-buffers as they were read
  * @size:	room in @buf
  * @len:	bytes in @buf
  * @pos:	where the next sub-buffer starts
- * @asked:	when @buf was asked for last
- * @rec:	the next event, when @pending
- * @err:	what is wrong with a sub-buffer
- * @damaged:	a sub-buffer was wrong, and what followed in it is lost
+ * @asked:	the time right before the last read
+ * @rec:	the next event, if @pending
+ * @err:	why a sub-buffer could not be decoded
+ * @pending:	there is a next event
+ * @damaged:	a sub-buffer could not be decoded, and the rest of it is lost
  * @asleep:	tracing is off and the ring is empty
- * @over:	nothing more is to be read
+ * @over:	the ring must not be read any more
  */
 struct stream_source {
 	struct hyptrace_reader	reader;
@@ -91,7 +93,7 @@ static int attach_failed(struct stream *s, const struct hyptrace_cpu *cpu,
 		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
 				err->text);
 
-	/* the one who has it may have come since the CPUs were listed */
+	/* list the CPUs again: the consumer may have attached after the first list */
 	if (!hyptrace_get_cpus(s->ctx->nl, s->remote->name, &cpus, &nr, &ignored)) {
 		for (i = 0; i < nr; i++)
 			if (cpus[i].id == cpu->id)
@@ -110,7 +112,7 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 	struct hyptrace_error err;
 
 	if (hyptrace_reader_open(&src->reader, s->remote->name, cpu->id, O_NONBLOCK, &err)) {
-		/* of all CPUs, those without a ring are not meant */
+		/* "all" means all CPUs that have a ring */
 		if (err.errnum == ENXIO && (!s->ctx->have_cpus || s->ctx->cpus.all))
 			return EXIT_DONE;
 		return attach_failed(s, cpu, &err);
@@ -133,10 +135,10 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 /**
  * stream_open - become the consumer of rings
  * @s:		the stream
- * @cpus:	the CPUs whose rings they are
- * @nr:		how many
+ * @cpus:	the CPUs of the rings
+ * @nr:		number of @cpus
  *
- * Return: an exit code; stream_close() in any case.
+ * Return: an exit code; the caller calls stream_close() in any case.
  */
 int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int nr)
 {
@@ -161,8 +163,8 @@ int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int 
 }
 
 /**
- * stream_close - leave the rings
- * @s:		the stream, of which only the counts are left
+ * stream_close - detach from the rings
+ * @s:		the stream; only its counts stay valid
  */
 void stream_close(struct stream *s)
 {
@@ -180,7 +182,7 @@ void stream_close(struct stream *s)
 }
 
 /**
- * stream_stop - stop tracing again, if stream has started it
+ * stream_stop - stop tracing if the stream has started it
  * @s:		the stream
  *
  * Return: an exit code.
@@ -198,7 +200,7 @@ int stream_stop(struct stream *s)
 	return EXIT_DONE;
 }
 
-/* The next event of the sub-buffers behind this one: false when there is none. */
+/* Get the next event after a sub-buffer whose decoding gave @ret; false if there is none. */
 static bool next_subbuf(struct stream_source *src, int ret)
 {
 	const size_t subbuf = src->reader.subbuf_size;
@@ -220,7 +222,7 @@ static bool next_subbuf(struct stream_source *src, int ret)
 	}
 }
 
-/* The next event of what was read: false when there is none. */
+/* Get the next event of what was read; return false if there is none. */
 static inline bool next_record(struct stream_source *src)
 {
 	int ret = hyptrace_decoder_next(src->dec, &src->rec, &src->err);
@@ -233,13 +235,13 @@ static bool has_enough(const struct stream *s)
 	return s->limit && s->printed == s->limit;
 }
 
-/* The time up to which events are wanted. */
+/* Return the time of the last event that may be printed. */
 static uint64_t last_time(const struct stream *s)
 {
 	return s->ending && s->boot_clock ? s->end : UINT64_MAX;
 }
 
-/* The next event of a source was taken off the ring, and will not be printed. */
+/* Discard the next event of a source, which was consumed and will not be printed. */
 static void discard(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
@@ -249,14 +251,14 @@ static void discard(struct stream *s, unsigned int index)
 	stream_count_lost(s, index, src->rec.lost);
 }
 
-/* A source's next event is there. */
+/* Report a source's next event to the merge. */
 static void found(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
-	/* should the writer's clock be ahead of ours, nothing is held any longer for it */
+	/* if the writer's clock is ahead of ours, the event must not be held for longer */
 	bool same_clock = s->boot_clock && src->rec.ts < src->asked;
 
-	/* what happened after the end was asked for is not waited for */
+	/* events after the request to end are not printed */
 	if (src->rec.ts > last_time(s)) {
 		discard(s, index);
 		src->over = true;
@@ -267,7 +269,7 @@ static void found(struct stream *s, unsigned int index)
 			       same_clock ? src->rec.ts : src->asked);
 }
 
-/* As little as can be is taken off the ring of what will not be printed. */
+/* Return how much to read: consume as few events as possible that are not printed. */
 static size_t read_size(const struct stream *s, const struct stream_source *src)
 {
 	const size_t subbuf = src->reader.subbuf_size;
@@ -275,14 +277,14 @@ static size_t read_size(const struct stream *s, const struct stream_source *src)
 
 	if (!s->limit)
 		return src->size;
-	/* no sub-buffer has more events than there is room for the smallest */
+	/* a sub-buffer holds at most subbuf / RECORD_MIN events */
 	size = (s->limit - s->printed) / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
 	if (size < subbuf)
 		return subbuf;
 	return size < src->size ? size : src->size;
 }
 
-/* Look for the next event of a source: an exit code. */
+/* Look for the next event of a source. Return an exit code. */
 static int ask(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
@@ -318,12 +320,12 @@ static void tell_lost(struct stream *s, unsigned int index, uint64_t lost)
 	stream_print_lost(s, s->counts[index].cpu, lost);
 }
 
-/* Print the next event, and those of the same source that follow it at once. */
+/* Print the next event, and those of the same source that need no merge step. */
 static void emit(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
 	uint64_t until = hyptrace_merge_until(s->merge, index);
-	/* without a limit it is 0, and this wraps around, which is as good */
+	/* without a limit (0) this wraps around, and never becomes 0 in practice */
 	uint64_t left = s->limit - s->printed;
 	bool more;
 
@@ -355,14 +357,14 @@ static void take_notices(struct stream *s)
 	bool changed = false;
 	unsigned int i;
 
-	/* some were lost: all the more has changed */
+	/* lost notifications mean a change, too */
 	while (hyptrace_listener_read(s->listener, wake, &changed, &err) == -ENOBUFS)
 		changed = true;
 	for (i = 0; i < s->nr_sources && changed; i++)
 		s->sources[i].asleep = false;
 }
 
-/* How long to wait, in nanoseconds; UINT64_MAX is for ever. */
+/* Return how long to wait, in nanoseconds; UINT64_MAX is no limit. */
 static uint64_t wait_time(const struct stream *s, bool asleep)
 {
 	uint64_t due = hyptrace_merge_due(s->merge), at = now(), wait = UINT64_MAX;
@@ -375,7 +377,7 @@ static uint64_t wait_time(const struct stream *s, bool asleep)
 	return asleep && wait > ASLEEP_NSEC ? ASLEEP_NSEC : wait;
 }
 
-/* Wait until there may be events: false when nobody wants them any more. */
+/* Wait until there may be events. Return false if the reader of the output is gone. */
 static bool wait_for_events(struct stream *s, struct pollfd *fds)
 {
 	struct pollfd *other = fds + s->nr_sources;
@@ -410,8 +412,8 @@ static bool wait_for_events(struct stream *s, struct pollfd *fds)
 }
 
 /*
- * What has happened so far is still printed, and nothing else. Where time does
- * not tell what that is and tracing goes on, it is what was read already.
+ * Begin to end the stream: print only the events that happened so far. If the clock
+ * cannot tell which these are and tracing continues, print what was already read.
  */
 static int begin_end(struct stream *s, bool tracing)
 {
@@ -428,7 +430,7 @@ static int begin_end(struct stream *s, bool tracing)
 	return code;
 }
 
-/* Tracing is off, and there is nothing that was not seen. */
+/* Is tracing off, with every ring read to its end? */
 static bool is_drained(const struct stream *s)
 {
 	unsigned int i;
@@ -439,7 +441,7 @@ static bool is_drained(const struct stream *s)
 	return true;
 }
 
-/* Look again at the sources that had nothing. */
+/* Look again at the sources that were empty. */
 static int ask_again(struct stream *s)
 {
 	unsigned int i;
@@ -489,7 +491,7 @@ static int run(struct stream *s, struct pollfd *fds)
 	return code;
 }
 
-/* What was read but not printed, and losses after which no event came. */
+/* Count what was read but not printed, and the losses after the last event. */
 static void count_rest(struct stream *s, unsigned int index)
 {
 	struct stream_source *src = &s->sources[index];
@@ -508,7 +510,7 @@ static void count_rest(struct stream *s, unsigned int index)
 }
 
 /**
- * stream_run - print events until there are enough, or the end is asked for
+ * stream_run - print events up to the limit, or until the end is requested
  * @s:		the stream
  *
  * Return: an exit code.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Streaming: the events of several rings, printed in the order of time. For
- * cmd_stream.c.
+ * Stream events: read several rings and print in the order of time. For cmd_stream.c,
+ * and for the lines of cmd_show.c.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -10,18 +10,18 @@
 
 #include "cmd.h"
 
-/* What the CPU and the time in front of an event may need. */
+/* Bytes of the CPU and the time before an event at most */
 #define STREAM_HEAD_MAX	64
 #define STREAM_NO_CPU	UINT_MAX
 
 struct stream_source;
 
 /**
- * struct stream_head - the beginning of a line, up to a tenth of a millisecond
- * @tick:	when that began, in ns
- * @second:	when its second began
- * @cpu:	its CPU; STREAM_NO_CPU as long as there is none
- * @len:	length of the text
+ * struct stream_head - the cached start of a line: CPU and time up to 0.1 ms
+ * @tick:	when that 0.1 ms began, in ns
+ * @second:	when its second began, in ns
+ * @cpu:	the CPU; STREAM_NO_CPU before the first line
+ * @len:	length of @text
  * @text:	the text
  */
 struct stream_head {
@@ -35,8 +35,8 @@ struct stream_head {
 /**
  * struct stream_count - the losses of a CPU's ring
  * @cpu:	the CPU
- * @told:	events that records and sub-buffers said to be lost
- * @before:	events lost by the ring's counters when the stream began
+ * @told:	lost events that records and sub-buffers have reported
+ * @before:	lost events in the ring's counters when the stream began
  * @after:	the same when it ended
  * @unread:	events in the ring when it ended
  */
@@ -49,27 +49,30 @@ struct stream_count {
 };
 
 /**
- * struct stream - what is streamed, and how
- * @ctx:	of the verb
+ * struct stream - the settings and the state of a stream
+ * @ctx:	the verb's context
  * @remote:	the remote
- * @formats:	of its events
- * @listener:	tells when tracing goes on again; may be NULL
- * @limit:	end after so many events; 0 is never
- * @bound:	how long an event may be held back for the sake of order, in ns
- * @signal_fd:	readable when the end is wanted
- * @nanoseconds: print all digits of the time
- * @json:	print JSON
- * @no_start:	leave tracing as it is; end when it is off and nothing is left
- * @started:	tracing was off and has been started
- * @boot_clock:	the time stamps are of CLOCK_BOOTTIME
+ * @formats:	formats of its events
+ * @listener:	reports that tracing was started again; may be NULL
+ * @merge:	puts the events in order
  * @sources:	one per CPU
  * @counts:	one per source
- * @nr_sources:	how many
+ * @nr_sources:	number of @sources
+ * @limit:	end after so many events; 0 for no limit
+ * @bound:	how long an event may be held back to keep the order, in ns
+ * @signal_fd:	readable when a signal requests the end
+ * @nanoseconds: print all digits of the time
+ * @json:	print JSON
+ * @no_start:	do not start tracing; end when it is off and the rings are empty
+ * @started:	the stream has started tracing
+ * @boot_clock:	the time stamps are of CLOCK_BOOTTIME
+ * @ending:	the end was requested
+ * @end:	when it was requested, in ns
  * @printed:	events printed
- * @discarded:	events taken from the rings, or unloaded with them, and not printed
- * @lost:	events that went missing
- * @lost_more:	and some more of which nobody knows how many
- * @head:	of the last line that was printed
+ * @discarded:	events consumed, or unloaded with the rings, and not printed
+ * @lost:	events lost
+ * @lost_more:	more were lost, but their number is not known
+ * @head:	start of the last printed line
  */
 struct stream {
 	struct context			*ctx;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a stream printed, what it discarded and what was lost. For stream.c and
+ * Count the events that a stream printed, discarded and lost. For stream.c and
  * cmd_stream.c.
  *
- * A record tells only of the losses before it. When the rings are unloaded at the
- * end, no consumer learns of the others any more: the rings' counters have them.
+ * A record reports only the losses before it. If the rings are unloaded at the end, no
+ * consumer sees the later ones: they are taken from the rings' counters.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static int read_counters(struct stream *s, bool begin, struct hyptrace_error *er
 }
 
 /**
- * stream_count_begin - remember what was lost before
+ * stream_count_begin - store how many events were lost before the stream
  * @s:		the stream, attached to its rings
  *
  * Return: an exit code.
@@ -60,10 +60,10 @@ int stream_count_begin(struct stream *s)
 }
 
 /**
- * stream_count_lost - add what a record or a sub-buffer tells to be lost
+ * stream_count_lost - add the losses that a record or a sub-buffer reports
  * @s:		the stream
- * @index:	of the source
- * @lost:	how many events, or HYPTRACE_LOST_UNKNOWN
+ * @index:	index of the source
+ * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
  */
 void stream_count_lost(struct stream *s, unsigned int index, uint64_t lost)
 {
@@ -81,7 +81,7 @@ void stream_count_lost(struct stream *s, unsigned int index, uint64_t lost)
  */
 void stream_count_end(struct stream *s)
 {
-	/* should that fail there are the counters of the beginning, which add nothing */
+	/* on failure the counters of the beginning remain, which add no losses */
 	read_counters(s, false, NULL);
 }
 
@@ -104,7 +104,7 @@ static bool is_unloaded(struct stream *s)
  * stream_count_unloaded - if the rings are unloaded, add what was in them
  * @s:		the stream, after stream_close()
  *
- * Rings that stay loaded tell the rest to the next consumer.
+ * If the rings stay loaded, the next consumer sees the rest.
  */
 void stream_count_unloaded(struct stream *s)
 {
@@ -116,14 +116,14 @@ void stream_count_unloaded(struct stream *s)
 	for (i = 0; i < s->nr_sources; i++) {
 		count = &s->counts[i];
 		s->discarded += count->unread;
-		/* somebody may have cleared the ring, and its counters, meanwhile */
+		/* a clear meanwhile may have reset the counters */
 		if (count->after > count->before + count->told)
 			s->lost += count->after - count->before - count->told;
 	}
 }
 
 /**
- * stream_count_say - say the counts on stderr
+ * stream_count_say - print the counts on stderr
  * @s:		the stream, after stream_count_unloaded()
  */
 void stream_count_say(const struct stream *s)

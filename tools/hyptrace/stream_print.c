@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A line of the stream. For stream.c.
+ * Print a line of a stream. For stream.c and cmd_show.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #include "stream.h"
 #include "text.h"
 
-/* What few events need stays out of the way of the many. */
+/* For functions that few events need: inlined, they would slow down all others. */
 #define noinline		__attribute__((noinline))
 
 #define NSEC_PER_SEC		UINT64_C(1000000000)
 #define NSEC_PER_USEC		1000
 #define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
-/* Digits of a second up to its ticks */
+/* Decimals of a second up to its ticks */
 #define TICK_DIGITS		4
 
 #define BOLD			"\033[1m"
@@ -39,7 +39,7 @@ static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
 	return to + width;
 }
 
-/* The beginning of a line up to the point in the seconds */
+/* Make the start of a line, up to the decimal point of the seconds. */
 static noinline void new_second(struct stream_head *head, unsigned int cpu, uint64_t ts)
 {
 	char *to = head->text;
@@ -55,7 +55,7 @@ static noinline void new_second(struct stream_head *head, unsigned int cpu, uint
 	head->len = to - head->text + TICK_DIGITS;
 }
 
-/* "[000]   123.4567" is the same for many events in a row, if there are many. */
+/* Make "[000]   123.4567", which is cached: at a high rate many lines start with it. */
 static noinline void new_tick(struct stream_head *head, unsigned int cpu, uint64_t ts)
 {
 	uint32_t tick;
@@ -96,7 +96,7 @@ static void put_name(struct stream *s, const char *name)
 	out_puts(out, s->ctx->color ? NOT_BOLD AFTER_NAME : AFTER_NAME);
 }
 
-/* Text as it is, unless something in it could upset a terminal. */
+/* Print text; escape it unless it is printable ASCII. */
 static void put_text(struct stream *s, const char *text, size_t len)
 {
 	struct text plain = {};
@@ -123,7 +123,7 @@ static unsigned int record_id(const struct hyptrace_record *rec)
 	return id;
 }
 
-/* What hyptrace_formats_line() does not print. */
+/* Print an event that hyptrace_formats_line() cannot print. */
 static noinline void print_slowly(struct stream *s, const struct hyptrace_record *rec)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(s->formats, rec);
@@ -157,7 +157,7 @@ static void print_text(struct stream *s, unsigned int cpu, const struct hyptrace
 	}
 }
 
-/* A field that is no number: a string if it is one of characters, else its bytes. */
+/* Print a field that is not a number: a char array as a string, others as hex bytes. */
 static void print_array_field(struct printer *p, const struct hyptrace_field *field,
 			      const struct hyptrace_record *rec)
 {
@@ -249,9 +249,9 @@ static noinline void print_json(struct stream *s, unsigned int cpu,
 }
 
 /**
- * stream_print_begin - prepare for printing
+ * stream_print_begin - prepare to print
  * @s:		the stream, with formats
- * @err:	why not
+ * @err:	the reason if it fails; may be NULL
  *
  * Return: 0 or a negative errno.
  */
@@ -266,7 +266,7 @@ int stream_print_begin(struct stream *s, struct hyptrace_error *err)
 /**
  * stream_print_event - print an event
  * @s:		the stream
- * @cpu:	where it happened
+ * @cpu:	its CPU
  * @rec:	the event
  */
 void stream_print_event(struct stream *s, unsigned int cpu, const struct hyptrace_record *rec)
@@ -278,10 +278,10 @@ void stream_print_event(struct stream *s, unsigned int cpu, const struct hyptrac
 }
 
 /**
- * stream_print_lost - print that events went missing
+ * stream_print_lost - print that events were lost
  * @s:		the stream
- * @cpu:	where
- * @lost:	how many, or HYPTRACE_LOST_UNKNOWN
+ * @cpu:	the CPU
+ * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
  */
 void stream_print_lost(struct stream *s, unsigned int cpu, uint64_t lost)
 {
