@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers, sizes and lists as people write them, and lists of event names.
+ * Parse numbers, sizes, CPU lists and event names of the command line.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include "args.h"
 #include "../lib/hyptrace.h"
 
-/* Suggest a word when no more than so many letters are wrong. */
+/* Suggest a word if at most so many letters are wrong. */
 #define NEAREST_MAX	2
 #define NEAREST_WORD	32
 
 /**
- * die_no_memory - end, saying so
+ * die_no_memory - print an error and exit
  */
 void die_no_memory(void)
 {
@@ -25,13 +25,13 @@ void die_no_memory(void)
 	exit(2);
 }
 
-/* Digits only (or 0x and hexadecimal digits), then whatever *end points to. */
+/* Scan decimal digits, or 0x and hexadecimal digits; @end is set to what follows. */
 static bool scan_number(const char *s, uint64_t *value, const char **end)
 {
 	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
 	char *stop;
 
-	/* strtoull() takes blanks and signs as well */
+	/* strtoull() also accepts blanks and signs */
 	if (!isdigit((unsigned char)s[0]) || (hex && !isxdigit((unsigned char)s[2])))
 		return false;
 	errno = 0;
@@ -41,12 +41,12 @@ static bool scan_number(const char *s, uint64_t *value, const char **end)
 }
 
 /**
- * parse_number - read a number
+ * parse_number - parse a number
  * @s:		decimal, or hexadecimal after 0x
- * @max:	the largest that will do
- * @value:	the number
+ * @max:	the largest valid number
+ * @value:	out: the number
  *
- * Return: whether it is one.
+ * Return: true if @s is valid.
  */
 bool parse_number(const char *s, uint64_t max, uint64_t *value)
 {
@@ -56,11 +56,11 @@ bool parse_number(const char *s, uint64_t max, uint64_t *value)
 }
 
 /**
- * parse_size - read a size
- * @s:		a number of bytes, or of units of 1024 after K, M, G or T
- * @bytes:	the size
+ * parse_size - parse a size
+ * @s:		a number of bytes; a K, M, G or T after it is a power of 1024
+ * @bytes:	out: the size
  *
- * Return: whether it is one, and fits.
+ * Return: true if @s is valid and fits 64 bits.
  */
 bool parse_size(const char *s, uint64_t *bytes)
 {
@@ -84,11 +84,11 @@ bool parse_size(const char *s, uint64_t *bytes)
 }
 
 /**
- * parse_mode - read a mode
+ * parse_mode - parse a mode
  * @s:		"overwrite" or "discard"
- * @mode:	enum hyptrace_mode
+ * @mode:	out: enum hyptrace_mode
  *
- * Return: whether it is one.
+ * Return: true if @s is valid.
  */
 bool parse_mode(const char *s, uint32_t *mode)
 {
@@ -131,11 +131,11 @@ static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
 }
 
 /**
- * parse_cpu_list - read a list of CPUs
+ * parse_cpu_list - parse a list of CPUs
  * @s:		"0,2-3" or "all"
- * @list:	the list, for cpu_list_free()
+ * @list:	out: the list, for cpu_list_free()
  *
- * Return: whether it is one.
+ * Return: true if @s is valid.
  */
 bool parse_cpu_list(const char *s, struct cpu_list *list)
 {
@@ -156,7 +156,7 @@ bool parse_cpu_list(const char *s, struct cpu_list *list)
 		if (last < first || last >= CPU_LIMIT)
 			break;
 		add_ids(list, first, last);
-		/* "0-9,0-9,0-9..." need not grow for ever */
+		/* drop duplicates now: "0-9,0-9,0-9..." must not grow without limit */
 		sort_ids(list);
 		if (!*s)
 			return true;
@@ -172,7 +172,7 @@ bool parse_cpu_list(const char *s, struct cpu_list *list)
  * @list:	the list
  * @cpu:	the CPU
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool cpu_list_has(const struct cpu_list *list, unsigned int cpu)
 {
@@ -201,13 +201,13 @@ static void add_name(const char **names, unsigned int *nr, const char *name)
 }
 
 /**
- * select_events - what events do these words mean?
- * @events:	all there are
- * @nr_events:	how many
+ * select_events - find the events that words name
+ * @events:	all events
+ * @nr_events:	number of @events
  * @words:	names, globs or "all"
- * @nr_words:	how many
- * @choice:	the answer, for event_choice_free(); its names are those of @events and
- *		@words
+ * @nr_words:	number of @words
+ * @choice:	out: the result, for event_choice_free(); its names point into @events
+ *		and @words
  */
 void select_events(const struct hyptrace_event *events, unsigned int nr_events,
 		   char *const *words, unsigned int nr_words, struct event_choice *choice)
@@ -253,7 +253,7 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return min < c ? min : c;
 }
 
-/* How many letters have to be put in, left out or replaced (Levenshtein). */
+/* Return the number of letters to insert, delete or replace (Levenshtein distance). */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[NEAREST_WORD + 1], len = strlen(b), i, j, corner, above;
@@ -273,10 +273,10 @@ static unsigned int distance(const char *a, const char *b)
 }
 
 /**
- * nearest - the word that was probably meant
- * @word:	what was written
- * @words:	what there is
- * @nr:		how many
+ * nearest - find the word that the user probably meant
+ * @word:	the unknown word
+ * @words:	the valid words
+ * @nr:		number of @words
  *
  * Return: one of @words, NULL if none is near.
  */
@@ -291,7 +291,7 @@ const char *nearest(const char *word, const char *const *words, unsigned int nr)
 		if (strlen(words[i]) > NEAREST_WORD)
 			continue;
 		d = distance(word, words[i]);
-		/* the beginning of a word is near, however long the rest */
+		/* the beginning of a word is near, whatever its length */
 		if (strlen(word) > 1 && !strncmp(word, words[i], strlen(word)))
 			d = d < 1 ? d : 1;
 		if (d < best && d < strlen(words[i])) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers, sizes and lists as people write them, and lists of event names. For
- * the verbs.
+ * Parse numbers, sizes, CPU lists and event names of the command line. For the verbs.
  */
 #ifndef ARGS_H
 #define ARGS_H
@@ -11,14 +10,14 @@
 
 struct hyptrace_event;
 
-/* CPU numbers are smaller. */
+/* All CPU numbers are below this limit. */
 #define CPU_LIMIT	65536
 
 /**
- * struct cpu_list - CPUs as they were asked for
- * @all:	all there are; the rest is empty then
+ * struct cpu_list - the CPUs that --cpu names
+ * @all:	all CPUs; @ids is then empty
  * @ids:	their numbers, ascending and each once
- * @nr:		how many
+ * @nr:		number of @ids
  */
 struct cpu_list {
 	bool		all;
@@ -27,11 +26,11 @@ struct cpu_list {
 };
 
 /**
- * struct event_choice - what words mean, as events
- * @names:	of events that there are, each once
- * @nr:		how many
- * @unknown:	words that mean none, each once
- * @nr_unknown:	how many
+ * struct event_choice - the events that words name
+ * @names:	names of the matching events, each once
+ * @nr:		number of @names
+ * @unknown:	words that match no event, each once
+ * @nr_unknown:	number of @unknown
  */
 struct event_choice {
 	const char	**names;

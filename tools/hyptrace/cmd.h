@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the verbs share. A verb is a function of one of the cmd_*.c and a line in
- * the table of main.c.
+ * Shared by all verbs. A verb is a function in a cmd_*.c file and a line in the table
+ * of main.c.
  */
 #ifndef CMD_H
 #define CMD_H
@@ -21,16 +21,17 @@ enum exit_code {
 };
 
 /**
- * struct context - what a verb works with
- * @nl:		the connection; cmd_connect() makes it
+ * struct context - the global options and the resources of a verb
+ * @nl:		the connection, opened by cmd_connect()
  * @p:		the printer
- * @out:	the output behind it
- * @remote:	of the option --remote, or NULL
- * @cpus:	of the option --cpu, where @have_cpus
- * @takes_cpus:	the verb can do something with them
- * @help:	what the verb does, in a line
+ * @out:	the output that the printer writes to
+ * @remote:	argument of --remote, or NULL
+ * @cpus:	argument of --cpu, if @have_cpus
+ * @have_cpus:	--cpu was given
+ * @takes_cpus:	the verb accepts --cpu
+ * @help:	one line that says what the verb does
  * @json:	print JSON
- * @pretty:	print it indented
+ * @pretty:	print indented JSON
  * @color:	print text with colours
  */
 struct context {
@@ -51,7 +52,7 @@ struct context {
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
 void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **argv);
 
-/* select.c: what a verb is about, and what went wrong */
+/* select.c: the remotes and CPUs of a verb, and its error messages */
 int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remotes,
 		    unsigned int *nr);
@@ -62,7 +63,7 @@ int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The verbs: return an exit code */
+/* The verbs; each returns an exit code */
 int cmd_list(struct context *ctx, int argc, char **argv);
 int cmd_enable(struct context *ctx, int argc, char **argv);
 int cmd_disable(struct context *ctx, int argc, char **argv);

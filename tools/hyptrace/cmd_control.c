@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace start, stop, load, unload, clear, reset, set: what a remote can be
- * told to do.
+ * hyptrace start, stop, load, unload, clear, reset, set: control a remote.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace enable and disable: events.
+ * hyptrace enable and disable: enable or disable events.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace list: remotes and events.
+ * hyptrace list: print remotes and their events.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void print_fields(struct printer *p, const struct hyptrace_event *event)
 
 static void print_enabled(struct printer *p, const struct hyptrace_event *event)
 {
-	/* true and false for programs, words for people */
+	/* JSON has a boolean, text has a word */
 	if (printer_is_json(p))
 		printer_bool(p, "enabled", event->enabled);
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace mark: selftest events.
+ * hyptrace mark: have the remote write selftest events.
  */
 #include "cmd.h"
 

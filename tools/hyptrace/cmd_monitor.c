@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace monitor: changes of state as they happen.
+ * hyptrace monitor: print changes of state as they happen.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
 
 struct monitor {
 	struct context	*ctx;
-	uint64_t	count;		/* 0: for ever */
+	uint64_t	count;		/* lines to print, 0: no limit */
 	uint64_t	seen;
 };
 
@@ -180,7 +180,7 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 	unsigned int nr, i;
 	int ret = 0;
 
-	/* it may be gone, which is told of in its turn */
+	/* the remote may be unregistered: that has its own notification */
 	if (hyptrace_get_events(mon->ctx->nl, remote->name, &events, &nr, NULL))
 		return 0;
 	for (i = 0; i < nr && !ret; i++) {
@@ -192,8 +192,8 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 }
 
 /*
- * Nobody knows what was lost, so say that, and then how things are. What changes
- * meanwhile is told of again. Return 1 if there are enough lines, or an errno.
+ * Notifications were lost: print that, and then the current state. A change meanwhile
+ * is also notified. Return 0, 1 if there are enough lines, or a negative errno.
  */
 static int print_state(struct monitor *mon, struct hyptrace_error *err)
 {
@@ -218,14 +218,14 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 	return ret;
 }
 
-/* Print what has come. Return 1 if there are enough lines, or an errno. */
+/* Print what has arrived. Return 0, 1 if there are enough lines, or a negative errno. */
 static int print_news(struct monitor *mon, struct hyptrace_listener *listener,
 		      struct hyptrace_error *err)
 {
 	bool lost = false;
 	int ret;
 
-	/* what came before the loss is still to be had, and comes first */
+	/* first print the notifications that arrived before the loss */
 	while ((ret = hyptrace_listener_read(listener, print_notice, mon, err)) == -ENOBUFS)
 		lost = true;
 	return ret || !lost ? ret : print_state(mon, err);
@@ -236,7 +236,7 @@ static int watch(struct monitor *mon, struct hyptrace_listener *listener, int si
 	struct pollfd fds[] = {
 		{ .fd = hyptrace_listener_fd(listener), .events = POLLIN },
 		{ .fd = signal_fd, .events = POLLIN },
-		/* tells when nobody reads any more */
+		/* an error or a hang-up: the reader of the output is gone */
 		{ .fd = STDOUT_FILENO },
 	};
 	struct hyptrace_error err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace status: how the remotes and their CPUs are.
+ * hyptrace status: print the state and the counters of remotes and CPUs.
  */
 #include "cmd.h"
 

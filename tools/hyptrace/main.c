@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hyptrace command: global options, the table of verbs, the way out.
+ * The hyptrace command: global options, the table of verbs, and the exit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ enum {
 	OPT_COLOR = 0x100,
 };
 
-/* The place of --cpu, which a verb may be without */
+/* Index of --cpu, which is hidden for verbs that do not take it */
 #define GLOBAL_CPU	0
 
 static struct argp_option global_options[] = {
@@ -103,7 +103,7 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The options that every verb takes as well */
+/* The options of all verbs */
 static const struct argp global_argp = {
 	.options = global_options,
 	.parser = parse_global,
@@ -114,7 +114,7 @@ struct verb_input {
 	void		*input;
 };
 
-/* Hand each of the two parsers its own input. */
+/* Give each of the two parsers its own input. */
 static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 {
 	struct verb_input *both = state->input;
@@ -135,13 +135,13 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 
 /**
  * cmd_parse - parse the arguments of a verb
- * @ctx:	takes the global options
+ * @ctx:	receives the global options
  * @argp:	the verb's own options and arguments
  * @argc:	as given to the verb
  * @argv:	as given to the verb
- * @input:	of the verb's parser
+ * @input:	input of the verb's parser
  *
- * Ends the program when something is wrong with them.
+ * The parser exits with a message if an argument is not valid.
  */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
 {
@@ -159,11 +159,11 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 	struct argp own = *argp;
 	struct verb_input inputs = { ctx, input };
 
-	/* these stand in the outer one */
+	/* the outer parser prints these */
 	own.args_doc = NULL;
 	own.doc = NULL;
 	children[0].argp = &own;
-	/* still taken, to be refused by its name */
+	/* --cpu is hidden but still parsed, so that the error message can name it */
 	if (!ctx->takes_cpus)
 		global_options[GLOBAL_CPU].flags = OPTION_HIDDEN;
 	argp_parse(&both, argc, argv, 0, NULL, &inputs);
@@ -179,9 +179,9 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *state)
 }
 
 /**
- * cmd_no_arguments - parse for a verb that takes global options only
- * @ctx:	takes the global options
- * @doc:	the verb; what it does is in the table of verbs
+ * cmd_no_arguments - parse the arguments of a verb that takes only global options
+ * @ctx:	receives the global options
+ * @doc:	the verb; the table of verbs says what it does
  * @argc:	as given to the verb
  * @argv:	as given to the verb
  */
@@ -194,7 +194,7 @@ void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **arg
 
 struct main_input {
 	struct context	*ctx;
-	int		verb;		/* where it is in argv, 0 if there is none */
+	int		verb;		/* its index in argv, 0 if there is none */
 };
 
 static error_t parse_main(int key, char *arg, struct argp_state *state)
@@ -207,7 +207,7 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = input->ctx;
 		return 0;
 	case ARGP_KEY_ARG:
-		/* the rest is the verb's */
+		/* the verb parses the rest */
 		input->verb = state->next - 1;
 		state->next = state->argc;
 		return 0;
@@ -274,7 +274,7 @@ static int run_verb(struct context *ctx, const struct verb *verb, int argc, char
 {
 	ctx->takes_cpus = verb->takes_cpus;
 	ctx->help = verb->help;
-	/* messages about a verb's arguments begin with the program's name */
+	/* argp begins its messages with argv[0] */
 	argv[0] = "hyptrace";
 	return verb->run(ctx, argc, argv);
 }
@@ -300,14 +300,14 @@ static int cmd_help(struct context *ctx, int argc, char **argv)
 	char *name = NULL;
 
 	cmd_parse(ctx, &argp, argc, argv, &name);
-	/* both end the program once it is printed */
+	/* argp exits after it has printed the help, here and below */
 	if (!name)
 		return argp_parse(&main_argp, 2, help, 0, NULL, &input);
 	verb = find_verb(name);
 	return verb ? run_verb(ctx, verb, 2, help) : EXIT_USAGE;
 }
 
-/* Help goes through stdio: it must not get lost unnoticed either. */
+/* argp prints help through stdio: report it if that cannot be written. */
 static void close_stdout(void)
 {
 	if (fflush(stdout) && errno != EPIPE) {
@@ -317,8 +317,8 @@ static void close_stdout(void)
 }
 
 /*
- * A socket must not become the standard output, should that be closed. What
- * stands in for it is open the wrong way round: using it is an error still.
+ * Open /dev/null in place of each closed standard descriptor: a socket must not become
+ * the standard output. It is open in the wrong direction, so that using it still fails.
  */
 static void occupy_standard_fds(void)
 {
@@ -332,7 +332,7 @@ static void occupy_standard_fds(void)
 static int finish_output(struct context *ctx, int code)
 {
 	out_flush(&ctx->out);
-	/* whoever closed the pipe has seen enough */
+	/* a closed pipe is no failure: its reader has seen enough */
 	if (!ctx->out.error || ctx->out.error == EPIPE)
 		return code;
 	return cmd_fail("cannot write the output: %s", strerror(ctx->out.error));

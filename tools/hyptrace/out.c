@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A buffer in front of a descriptor: one write for much, none that is lost
- * without anybody knowing.
+ * A buffer in front of a descriptor: it collects output for few writes, and keeps the
+ * first error.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include "out.h"
 
 /**
- * out_init - begin
+ * out_init - initialize a buffer
  * @out:	the buffer
- * @fd:		where the output goes
+ * @fd:		descriptor of the output
  */
 void out_init(struct out *out, int fd)
 {
@@ -27,7 +27,7 @@ void out_init(struct out *out, int fd)
 }
 
 /**
- * out_flush - write what is there
+ * out_flush - write what is in the buffer
  * @out:	the buffer; empty afterwards in any case
  */
 void out_flush(struct out *out)
@@ -42,17 +42,17 @@ void out_flush(struct out *out)
 		else if (errno != EINTR)
 			out->error = errno;
 		else if (out->abandon && *out->abandon)
-			/* as if nobody was there to read it */
+			/* end as if the reader had closed the pipe */
 			out->error = EPIPE;
 	}
 	out->len = 0;
 }
 
 /**
- * out_write - put bytes
+ * out_write - append bytes
  * @out:	the buffer
- * @data:	what
- * @len:	how many
+ * @data:	the bytes
+ * @len:	number of bytes
  */
 void out_write(struct out *out, const void *data, size_t len)
 {
@@ -72,7 +72,7 @@ void out_write(struct out *out, const void *data, size_t len)
 }
 
 /**
- * out_puts - put a string
+ * out_puts - append a string
  * @out:	the buffer
  * @text:	the string
  */
@@ -82,7 +82,7 @@ void out_puts(struct out *out, const char *text)
 }
 
 /**
- * out_printf - put formatted text
+ * out_printf - append formatted text
  * @out:	the buffer
  * @fmt:	as for printf()
  */

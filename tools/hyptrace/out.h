@@ -12,10 +12,10 @@
 #define OUT_BUFFER	(64 << 10)
 
 /**
- * struct out - output on its way
- * @fd:		where it goes
- * @error:	a positive errno once writing has failed; all further output is dropped
- * @abandon:	when it is set a write that is interrupted is given up; may be NULL
+ * struct out - buffered output
+ * @fd:		descriptor of the output
+ * @error:	a positive errno once a write has failed; all further output is dropped
+ * @abandon:	if set, a write that a signal interrupts is given up; may be NULL
  * @len:	bytes in @buf
  */
 struct out {
@@ -40,11 +40,11 @@ static inline void out_putc(struct out *out, char c)
 }
 
 /**
- * out_room - where the next bytes may be put directly
+ * out_room - get room in the buffer for the next bytes
  * @out:	the buffer
- * @size:	how many at most, up to OUT_BUFFER
+ * @size:	number of bytes at most, up to OUT_BUFFER
  *
- * Return: memory for them; out_put_to() tells how many they were.
+ * Return: the room; the caller fills it and calls out_put_to().
  */
 static inline char *out_room(struct out *out, size_t size)
 {
@@ -54,9 +54,9 @@ static inline char *out_room(struct out *out, size_t size)
 }
 
 /**
- * out_put_to - bytes were put where out_room() said
+ * out_put_to - append the bytes that the caller has put into out_room()
  * @out:	the buffer
- * @end:	behind the last one
+ * @end:	end of these bytes
  */
 static inline void out_put_to(struct out *out, const char *end)
 {

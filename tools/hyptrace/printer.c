@@ -2,9 +2,9 @@
 /*
  * The printer: text or JSON from the same calls.
  *
- * In text an object is a heading with lines "label  value" below it, aligned; a
- * table has its columns in the order in which its rows first name them; an object
- * within a row becomes one cell "key=value key=value".
+ * In text an object is a heading with aligned lines "label  value" below it. The columns
+ * of a table are in the order in which its rows first name them. An object within a row
+ * is one cell "key=value key=value".
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #define MAX_DEPTH	8
 #define INDENT		2
 
-/* Numbers beyond are not exact in a double, which is what JSON readers use. */
+/* JSON readers use doubles, in which larger numbers are not exact. */
 #define JSON_INT_MAX	(UINT64_C(1) << 53)
 
 enum frame_kind {
@@ -54,9 +54,9 @@ struct printer {
 
 /**
  * printer_new - make a printer
- * @out:	where it prints to
- * @format:	what it makes
- * @color:	with colours, in text
+ * @out:	the output
+ * @format:	text or JSON
+ * @color:	print text with colours
  *
  * Return: the printer.
  */
@@ -74,7 +74,7 @@ struct printer *printer_new(struct out *out, enum printer_format format, bool co
 
 /**
  * printer_free - free a printer
- * @p:		the printer, or NULL; all that was begun was ended
+ * @p:		the printer, or NULL; everything that was begun must have been ended
  */
 void printer_free(struct printer *p)
 {
@@ -82,10 +82,10 @@ void printer_free(struct printer *p)
 }
 
 /**
- * printer_is_json - does it make JSON?
+ * printer_is_json - does a printer print JSON?
  * @p:		the printer
  *
- * Return: whether it does.
+ * Return: true if it does.
  */
 bool printer_is_json(const struct printer *p)
 {
@@ -134,7 +134,7 @@ static void json_string(struct printer *p, const char *s)
 	text_clear(&text);
 }
 
-/* What comes before a value: a comma, and the key. */
+/* Print what precedes a value: a comma, and the key. */
 static void json_key(struct printer *p, const char *key)
 {
 	struct frame *outer = top(p);
@@ -164,7 +164,7 @@ static void json_end(struct printer *p, bool array)
 
 /* Text */
 
-/* Print the lines of an object that wait to be aligned. */
+/* Print the collected lines of an object, aligned. */
 static void flush_object(struct printer *p, struct frame *frame)
 {
 	table_labels(p->out, p->color, frame->indent + INDENT, &frame->cells);
@@ -197,7 +197,7 @@ static void text_end(struct printer *p)
 		end_row(p, frame);
 		break;
 	case FRAME_CELL:
-		/* an empty one is as good as none */
+		/* only a row has cells; printer_line() has printed its whole text */
 		if (top(p)->kind == FRAME_ROW)
 			cells_add(&top(p)->cells, frame->key, frame->text.s ? frame->text.s : "",
 				  STYLE_PLAIN, false);
@@ -282,10 +282,10 @@ void printer_row(struct printer *p)
 }
 
 /**
- * printer_line - begin an object of a stream, which takes a line
+ * printer_line - begin an object of a stream, which is one line
  * @p:		the printer
- * @style:	of the text
- * @fmt:	the whole line in text; the values that follow are for JSON
+ * @style:	style of the text
+ * @fmt:	the whole line of text; only JSON prints the values that follow
  */
 void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
 {
@@ -328,7 +328,7 @@ void printer_end(struct printer *p)
 		text_end(p);
 }
 
-/* Any value; "json" is how it stands in JSON. */
+/* Print or collect a value; in JSON print @json, or @text as a string if that is NULL. */
 static void put_value(struct printer *p, const char *key, enum printer_style style, bool number,
 		      const char *text, const char *json)
 {
@@ -361,10 +361,10 @@ static void put_value(struct printer *p, const char *key, enum printer_style sty
 }
 
 /**
- * printer_heading - the name of an object; first of its values
+ * printer_heading - print the name of an object, before its other values
  * @p:		the printer
  * @key:	its key
- * @value:	the name, which stands above the rest in text
+ * @value:	the name, which is the heading in text
  */
 void printer_heading(struct printer *p, const char *key, const char *value)
 {
@@ -383,7 +383,7 @@ void printer_heading(struct printer *p, const char *key, const char *value)
 }
 
 /**
- * printer_str - a string
+ * printer_str - print a string
  * @p:		the printer
  * @key:	its key
  * @value:	the string
@@ -394,10 +394,10 @@ void printer_str(struct printer *p, const char *key, const char *value)
 }
 
 /**
- * printer_styled - a string that stands out
+ * printer_styled - print a string in a style
  * @p:		the printer
  * @key:	its key
- * @style:	how, in text
+ * @style:	its style in text
  * @value:	the string
  */
 void printer_styled(struct printer *p, const char *key, enum printer_style style,
@@ -407,10 +407,10 @@ void printer_styled(struct printer *p, const char *key, enum printer_style style
 }
 
 /**
- * printer_bool - yes or no
+ * printer_bool - print a boolean
  * @p:		the printer
  * @key:	its key
- * @value:	which
+ * @value:	true or false in JSON, "yes" or "no" in text
  */
 void printer_bool(struct printer *p, const char *key, bool value)
 {
@@ -418,10 +418,10 @@ void printer_bool(struct printer *p, const char *key, bool value)
 }
 
 /**
- * printer_uint - a count or another number that stays small
+ * printer_uint - print a number that is usually small, such as a count
  * @p:		the printer
  * @key:	its key
- * @value:	the number; a string in JSON should it exceed 2^53 after all
+ * @value:	the number; a string in JSON if it exceeds 2^53
  */
 void printer_uint(struct printer *p, const char *key, uint64_t value)
 {
@@ -432,10 +432,10 @@ void printer_uint(struct printer *p, const char *key, uint64_t value)
 }
 
 /**
- * printer_int - a number that stays small and has a sign
+ * printer_int - print a signed number that is usually small
  * @p:		the printer
  * @key:	its key
- * @value:	the number; a string in JSON should it exceed 2^53 after all
+ * @value:	the number; a string in JSON if it exceeds 2^53
  */
 void printer_int(struct printer *p, const char *key, int64_t value)
 {
@@ -447,10 +447,10 @@ void printer_int(struct printer *p, const char *key, int64_t value)
 }
 
 /**
- * printer_size - a size
+ * printer_size - print a size
  * @p:		the printer
  * @key:	its key
- * @bytes:	a number in JSON; in text with a unit
+ * @bytes:	the size; a number in JSON, with a unit in text
  */
 void printer_size(struct printer *p, const char *key, uint64_t bytes)
 {
@@ -472,7 +472,7 @@ void printer_size(struct printer *p, const char *key, uint64_t bytes)
 }
 
 /**
- * printer_u64 - a number of all 64 bits
+ * printer_u64 - print a number that may need 64 bits
  * @p:		the printer
  * @key:	its key
  * @value:	the number; always a string in JSON
@@ -486,7 +486,7 @@ void printer_u64(struct printer *p, const char *key, uint64_t value)
 }
 
 /**
- * printer_s64 - a number of all 64 bits with a sign
+ * printer_s64 - print a signed number that may need 64 bits
  * @p:		the printer
  * @key:	its key
  * @value:	the number; always a string in JSON
@@ -500,7 +500,7 @@ void printer_s64(struct printer *p, const char *key, int64_t value)
 }
 
 /**
- * printer_none - there is no value
+ * printer_none - print that there is no value
  * @p:		the printer
  * @key:	its key; null in JSON, "-" in text
  */

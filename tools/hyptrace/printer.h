@@ -12,8 +12,8 @@
  *	printer_uint(p, "read", 123);
  *	printer_end(p);		(and so on)
  *
- * In JSON, "key" is the key; it is NULL within an array and at the top. In text
- * it is the label or the head of the column.
+ * In JSON @key is the key; it is NULL within an array and at the top. In text it is
+ * the label or the head of the column.
  */
 #ifndef PRINTER_H
 #define PRINTER_H

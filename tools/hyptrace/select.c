@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a verb is about, and how it says what went wrong.
+ * Find the remotes and CPUs of a verb, and print its error messages.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,21 +10,21 @@
 
 #include "cmd.h"
 
-/* The remote that is meant when there are several and none is named. */
+/* The remote of a verb if there are several and --remote is not given */
 #define DEFAULT_REMOTE	"hypervisor"
 
 static void say(const char *fmt, va_list ap)
 {
 	char text[1024];
 
-	/* in one piece, whoever else writes there */
+	/* in one piece: other processes may write there, too */
 	vsnprintf(text, sizeof(text), fmt, ap);
 	fprintf(stderr, "hyptrace: %s\n", text);
 }
 
 /**
- * cmd_note - tell people something on stderr
- * @fmt:	what
+ * cmd_note - print a note on stderr
+ * @fmt:	as for printf()
  */
 void cmd_note(const char *fmt, ...)
 {
@@ -36,8 +36,8 @@ void cmd_note(const char *fmt, ...)
 }
 
 /**
- * cmd_fail - tell people what was refused
- * @fmt:	what
+ * cmd_fail - print an error on stderr
+ * @fmt:	as for printf()
  *
  * Return: EXIT_REFUSED.
  */
@@ -51,12 +51,12 @@ int cmd_fail(const char *fmt, ...)
 	return EXIT_REFUSED;
 }
 
-/* Bytes of the reason without the name that the sentence has already. */
+/* Return the length of the reason without a name at its end that is the subject. */
 static int reason_len(const char *reason, const char *subject)
 {
 	size_t len = strlen(reason), name = strlen(subject);
 
-	/* no such event "foo" */
+	/* such as: no such event "foo" */
 	if (len > name + 3 && reason[len - 1] == '"' &&
 	    !memcmp(reason + len - 1 - name, subject, name) &&
 	    !memcmp(reason + len - name - 3, " \"", 2))
@@ -65,10 +65,10 @@ static int reason_len(const char *reason, const char *subject)
 }
 
 /**
- * cmd_fail_verb - tell people why a verb was refused
- * @verb:	what cannot be done
- * @subject:	to what; the kernel may know better
- * @err:	why
+ * cmd_fail_verb - print why a verb failed
+ * @verb:	the verb
+ * @subject:	its object, unless @err names another
+ * @err:	the reason
  *
  * Return: EXIT_REFUSED.
  */
@@ -81,8 +81,8 @@ int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_e
 }
 
 /**
- * cmd_connect - connect to the driver and begin the output
- * @ctx:	of a verb whose arguments are parsed
+ * cmd_connect - connect to the driver and make the printer
+ * @ctx:	the context, with parsed arguments
  *
  * Return: an exit code.
  */
@@ -111,7 +111,7 @@ static struct hyptrace_remote *find_remote(struct hyptrace_remote *remotes, unsi
 	return NULL;
 }
 
-/* "there are: a, b" */
+/* Print why, and the list of remotes. */
 static int fail_choice(const char *why, const struct hyptrace_remote *remotes, unsigned int nr)
 {
 	char *list = NULL;
@@ -129,7 +129,7 @@ static int fail_choice(const char *why, const struct hyptrace_remote *remotes, u
 	return EXIT_REFUSED;
 }
 
-/* Leave only the one in the array. */
+/* Keep only @one in the array. */
 static void keep(struct hyptrace_remote *remotes, unsigned int *nr, struct hyptrace_remote *one)
 {
 	struct hyptrace_remote first = remotes[0];
@@ -143,11 +143,11 @@ static void keep(struct hyptrace_remote *remotes, unsigned int *nr, struct hyptr
 }
 
 /**
- * cmd_get_remotes - the remotes that a verb is about
- * @ctx:	connected
- * @all:	all of them are meant when none is named, not the default one
- * @remotes:	an array for hyptrace_free_remotes()
- * @nr:		how many, at least one
+ * cmd_get_remotes - get the remotes that a verb works on
+ * @ctx:	the context, connected
+ * @all:	without --remote get all remotes, not the default one
+ * @remotes:	out: an array for hyptrace_free_remotes()
+ * @nr:		out: number of @remotes, at least one
  *
  * Return: an exit code.
  */
@@ -186,9 +186,9 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remo
 }
 
 /**
- * cmd_get_remote - the remote that a verb is about
- * @ctx:	connected
- * @remote:	the remote, for hyptrace_free_remotes(remote, 1)
+ * cmd_get_remote - get the remote that a verb works on
+ * @ctx:	the context, connected
+ * @remote:	out: the remote, for hyptrace_free_remotes(remote, 1)
  *
  * Return: an exit code.
  */
@@ -201,13 +201,13 @@ int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 }
 
 /**
- * cmd_get_cpus - the CPUs that a verb is about
- * @ctx:	connected; --cpu chooses, and all are meant without it
- * @remote:	their remote
- * @cpus:	an array for hyptrace_free_cpus()
- * @nr:		how many
+ * cmd_get_cpus - get the CPUs that a verb works on
+ * @ctx:	the context, connected; without --cpu all CPUs are taken
+ * @remote:	name of their remote
+ * @cpus:	out: an array for hyptrace_free_cpus()
+ * @nr:		out: number of @cpus
  *
- * Return: an exit code; it is an error to ask for a CPU that there is not.
+ * Return: an exit code; EXIT_REFUSED if --cpu names a CPU that the remote does not have.
  */
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **cpus,
 		 unsigned int *nr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text that is aligned: labels with values, and tables. A table has its columns
- * in the order in which its rows first name them.
+ * Print aligned text: labels with values, and tables. The columns of a table are in the
+ * order in which its rows first name them.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -27,10 +27,10 @@ static char *copy(const char *s)
 }
 
 /**
- * put_styled - print a string that stands out
- * @out:	where to
- * @color:	with colours at all?
- * @style:	how it stands out
+ * put_styled - print a string in a style
+ * @out:	the output
+ * @color:	print with colours; if false, ignore @style
+ * @style:	its style
  * @s:		the string
  */
 void put_styled(struct out *out, bool color, enum printer_style style, const char *s)
@@ -52,8 +52,8 @@ void put_styled(struct out *out, bool color, enum printer_style style, const cha
 
 /**
  * put_spaces - print blanks
- * @out:	where to
- * @nr:		how many
+ * @out:	the output
+ * @nr:		number of blanks
  */
 void put_spaces(struct out *out, size_t nr)
 {
@@ -63,11 +63,11 @@ void put_spaces(struct out *out, size_t nr)
 
 /**
  * cells_add - add a cell
- * @cells:	to these
+ * @cells:	the cells of its row or object
  * @key:	its column or label
  * @value:	its text
- * @style:	how it stands out
- * @number:	aligned to the right
+ * @style:	its style
+ * @number:	align it to the right
  */
 void cells_add(struct cells *cells, const char *key, const char *value,
 	       enum printer_style style, bool number)
@@ -99,7 +99,7 @@ static void free_cells(struct cells *cells)
 	memset(cells, 0, sizeof(*cells));
 }
 
-/* "size_asked" is read as "size asked", and heads a column as "SIZE ASKED". */
+/* Print "size_asked" as "size asked", or as "SIZE ASKED" at the head of a column. */
 static void put_label(struct out *out, const char *key, bool upper)
 {
 	for (; *key; key++) {
@@ -112,10 +112,10 @@ static void put_label(struct out *out, const char *key, bool upper)
 
 /**
  * table_labels - print lines "label  value"
- * @out:	where to
- * @color:	with colours?
- * @indent:	blanks before each
- * @cells:	what; empty afterwards
+ * @out:	the output
+ * @color:	print with colours
+ * @indent:	blanks before each line
+ * @cells:	the labels and values; empty afterwards
  */
 void table_labels(struct out *out, bool color, unsigned int indent, struct cells *cells)
 {
@@ -186,7 +186,7 @@ static struct column *find_columns(const struct cells *rows, unsigned int nr_row
 	return columns;
 }
 
-/* The blanks before and after a cell; the last one of a line has none after it. */
+/* Print the blanks before and after a cell; after the last one of a line a newline. */
 static void fill_before(struct out *out, const struct column *column, size_t width)
 {
 	if (column->number)
@@ -203,11 +203,11 @@ static void fill_after(struct out *out, const struct column *column, size_t widt
 
 /**
  * table_rows - print a table
- * @out:	where to
- * @color:	with colours?
+ * @out:	the output
+ * @color:	print with colours
  * @indent:	blanks before each line
- * @rows:	the rows, freed here; a cell that is missing is printed as "-"
- * @nr_rows:	how many; a table without rows has no head either
+ * @rows:	the rows, which are freed; a missing cell is printed as "-"
+ * @nr_rows:	number of @rows; nothing is printed if it is 0
  */
 void table_rows(struct out *out, bool color, unsigned int indent, struct cells *rows,
 		unsigned int nr_rows)
@@ -235,7 +235,7 @@ void table_rows(struct out *out, bool color, unsigned int indent, struct cells *
 		}
 	}
 
-	/* the columns point to keys of the cells */
+	/* not earlier: the columns point to keys of the cells */
 	for (i = 0; i < nr_rows; i++)
 		free_cells(&rows[i]);
 	free(rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Text that is aligned: labels with values, and tables. For the printer.
+ * Print aligned text: labels with values, and tables. For the printer.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -10,10 +10,10 @@
 
 /**
  * struct cell - a cell of a table, or a label and value of an object
- * @key:	names the column, or is the label
- * @value:	safe to print
- * @style:	how it stands out
- * @number:	to be aligned to the right
+ * @key:	name of the column, or the label
+ * @value:	text that is safe to print
+ * @style:	style of @value
+ * @number:	align it to the right
  */
 struct cell {
 	char			*key;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Strings that grow, and making strings safe to print: as JSON, and for a
- * terminal.
+ * Strings that grow, and strings escaped for JSON and for a terminal.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,14 +11,14 @@
 #include "args.h"
 #include "text.h"
 
-/* The character that stands for bytes which are no UTF-8 */
+/* U+FFFD, which replaces bytes that are not UTF-8 */
 #define REPLACEMENT	"\xef\xbf\xbd"
 
 /**
  * text_write - append bytes
  * @text:	the string
- * @s:		what; no NULs
- * @len:	how many
+ * @s:		the bytes, none of them 0
+ * @len:	number of bytes
  */
 void text_write(struct text *text, const char *s, size_t len)
 {
@@ -39,8 +38,8 @@ void text_write(struct text *text, const char *s, size_t len)
 
 /**
  * text_puts - append a string
- * @text:	the string
- * @s:		what
+ * @text:	the string that grows
+ * @s:		the string to append
  */
 void text_puts(struct text *text, const char *s)
 {
@@ -48,8 +47,8 @@ void text_puts(struct text *text, const char *s)
 }
 
 /**
- * text_clear - free the string and begin anew
- * @text:	the string
+ * text_clear - free a string
+ * @text:	the string; empty afterwards
  */
 void text_clear(struct text *text)
 {
@@ -58,8 +57,8 @@ void text_clear(struct text *text)
 }
 
 /*
- * Bytes of the character at s: 0 if it is no UTF-8. Neither too long a form nor a
- * surrogate nor more than U+10FFFF counts as a character.
+ * Return the number of bytes of the character at @s, 0 if it is not valid UTF-8.
+ * Overlong forms, surrogates and codes above U+10FFFF are not valid.
  */
 static size_t utf8_len(const unsigned char *s)
 {
@@ -80,7 +79,7 @@ static size_t utf8_len(const unsigned char *s)
 	} else {
 		return 0;
 	}
-	/* a NUL is no continuation, so this stays within the string */
+	/* a NUL is not a continuation byte, so this ends within the string */
 	for (i = 1; i < len; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
@@ -94,10 +93,10 @@ static size_t utf8_len(const unsigned char *s)
 }
 
 /**
- * text_width - columns that a string takes
- * @s:		of characters that take one column each
+ * text_width - get the width of a string
+ * @s:		UTF-8 whose characters take one column each
  *
- * Return: how many.
+ * Return: the number of columns.
  */
 size_t text_width(const char *s)
 {
@@ -110,12 +109,12 @@ size_t text_width(const char *s)
 
 /**
  * text_json - append a JSON string with its quotes
- * @text:	the string
- * @s:		what; bytes that are no UTF-8 become U+FFFD
+ * @text:	the string that grows
+ * @s:		the string to append; bytes that are not UTF-8 become U+FFFD
  */
 void text_json(struct text *text, const char *s)
 {
-	static const char names[] = "btn\0fr";	/* of the codes 8 to 13 */
+	static const char names[] = "btn\0fr";	/* letters of the codes 8 to 13 */
 	char escape[8];
 
 	text_write(text, "\"", 1);
@@ -147,8 +146,9 @@ void text_json(struct text *text, const char *s)
 
 /**
  * text_plain - append a string as text for a terminal
- * @text:	the string
- * @s:		what; control characters and bytes that are no UTF-8 become \xNN
+ * @text:	the string that grows
+ * @s:		the string to append; control characters and bytes that are not UTF-8
+ *		become \xNN
  */
 void text_plain(struct text *text, const char *s)
 {

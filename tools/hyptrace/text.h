@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strings that grow, and making strings safe to print. For the printer.
+ * Strings that grow, and strings escaped for printing. For the printer.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -9,8 +9,9 @@
 
 /**
  * struct text - a string that grows
- * @s:		its bytes, always with a NUL behind; NULL when empty
- * @len:	how many
+ * @s:		its bytes and a NUL; NULL until something was appended
+ * @len:	its length without the NUL
+ * @room:	allocated bytes
  */
 struct text {
 	char	*s;
