@@ -36,9 +36,10 @@ static int read_counters(struct stream *s, bool begin, struct hyptrace_error *er
 		if (!count)
 			continue;
 		count->after = cpus[i].overrun + cpus[i].dropped;
-		count->unread = cpus[i].unread;
 		if (begin)
 			count->before = count->after;
+		else
+			count->unread = cpus[i].unread;
 	}
 	hyptrace_free_cpus(cpus, nr);
 	return 0;
@@ -81,7 +82,7 @@ void stream_count_lost(struct stream *s, unsigned int index, uint64_t lost)
  */
 void stream_count_end(struct stream *s)
 {
-	/* on failure the counters of the beginning remain, which add no losses */
+	/* on failure the counters of the beginning remain, which add nothing */
 	read_counters(s, false, NULL);
 }
 
