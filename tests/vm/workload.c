@@ -5,6 +5,7 @@
  * there, which come to user space. For the tests and the demo, on arm64.
  */
 #define _GNU_SOURCE
+#include <endian.h>
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
@@ -150,7 +151,8 @@ static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 		die("the guest left for another reason than its store: KVM exit reason %u",
 		    run->exit_reason);
 	memcpy(&stored, run->mmio.data, sizeof(stored));
-	return stored;
+	/* A vCPU begins as a little-endian one, on any host. */
+	return le64toh(stored);
 }
 
 static void pin(unsigned long cpu)
