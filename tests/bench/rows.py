@@ -54,7 +54,7 @@ def read_rows(lines):
     rows = []
     for line in lines:
         kernel, cpu, name, peer, ours = line.split()
-        goal = GOALS[name][1] if name in GOALS else None
+        goal = goal_of(name)
         # a comparison needs a peer, which only one of the kernels has
         if isinstance(goal, str) and peer == "-":
             goal = None
@@ -63,25 +63,29 @@ def read_rows(lines):
     return rows
 
 
+def goal_of(name):
+    return GOALS[name][1] if name in GOALS else None
+
+
 def keep_last(rows, path):
-    """Rows that were not measured this time."""
+    """Rows that were not measured this time, with the goals of today."""
     try:
         with open(path, encoding="utf-8") as file:
             before = json.load(file)["rows"]
     except FileNotFoundError:
         return []
     names = {row["name"] for row in rows}
-    return [row for row in before if row["name"] in ONLY_IN_FULL - names]
+    return [row | {"goal": goal_of(row["name"])} for row in before if row["name"] in ONLY_IN_FULL - names]
 
 
 def show(rows):
-    print(f"{'row':<26} {'kernel':<7} {'cpu':<12} {'peer':>9} {'ours':>9} {'ratio':>7} {'goal':>8}")
+    print(f"{'row':<28} {'kernel':<7} {'cpu':<12} {'peer':>9} {'ours':>9} {'ratio':>7} {'goal':>8}")
     for row in rows:
         peer = "-" if row["peer"] is None else f"{row['peer']:.2f}"
         ratio = f"{row['peer'] / row['ours']:.2f}" if row["peer"] and row["ours"] else "-"
         goal = "-" if row["goal"] is None else row["goal"]
         miss = "" if is_met(row) else "  MISSED"
-        print(f"{row['name']:<26} {row['kernel']:<7} {row['cpu']:<12} {peer:>9} {row['ours']:>9.2f} "
+        print(f"{row['name']:<28} {row['kernel']:<7} {row['cpu']:<12} {peer:>9} {row['ours']:>9.2f} "
               f"{ratio:>7} {goal:>8}{miss}")
 
 
