@@ -13,7 +13,8 @@
  *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
  *	memset(), memcpy(), L1_CACHE_BYTES
  *	hyptrace_lock_t		a spinlock; hold it for a bounded time only
- *	hyptrace_assert_held()	some CPU must hold that lock; checked in debug builds only
+ *	hyptrace_assert_held()	that lock must be held: by this context (module, lockdep), or by
+ *				some CPU (host programs; protected EL2 with its debugging)
  *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if possible
  *	hyptrace_counter()	the counter from which the clock is computed
  *	hyptrace_counter_synced() the same, right after an exception entry or return

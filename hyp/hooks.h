@@ -70,8 +70,8 @@ extern u64 hyptrace_events_on;
 /**
  * hyptrace_own_call() - silence the CPU while it serves __hyptrace()
  *
- * hyptrace_host_exit() ends the silence, unless no CPU records any event. Then the
- * silence lasts until the end of the hypercall that selects events on this CPU.
+ * hyptrace_host_exit() ends the silence, unless no CPU records any event. Then it lasts
+ * until the first return to the host after some CPU has begun to record.
  */
 static inline void hyptrace_own_call(void)
 {

@@ -428,7 +428,10 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_PARKED) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
-		/* No silence lasts: a CPU in __hyptrace() or in a guest is not switched off. */
+		/*
+		 * A CPU in __hyptrace() or in a guest is not switched off: this silence is left
+		 * from a time when no CPU recorded any event.
+		 */
 		ring->silent = 0;
 		hyptrace_select_events(ring, ring->events);
 		hyptrace_ring_publish(ring);

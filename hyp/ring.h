@@ -132,7 +132,8 @@ struct hyptrace_clock_copy {
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  *
- * @lock:	protects the fields that follow; must be held for a few instructions only
+ * @lock:	protects the fields that follow; must be held for a few instructions only.
+ *		While @state is empty, @discard and @nr_pages are under the lock of load.c.
  * @events:	what @selected is while attached
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
  * @touched:	how often the writer has moved to the next sub-buffer

@@ -133,7 +133,8 @@ struct hyptrace_swap {
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled. Called at any time while the remote is
  *		registered. Optional.
- * @set_rate:	record so many selftest events per second and CPU while tracing. Optional.
+ * @set_rate:	record so many selftest events per second and CPU while tracing. core calls
+ *		it only with another rate than before. Optional.
  */
 struct hyptrace_remote_ops {
 	int	(*init)(struct hyptrace_remote *remote, void *priv);

@@ -132,8 +132,8 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
  * Return: 0; as hyptrace_remote_check_size(); -EBUSY if a ring is mapped, -EOPNOTSUPP if
  * the remote cannot resize, -EIO if it has kept pages before, -ENOMEM, -EINTR, or the error
  * of a callback. After an error of a callback, the rings of some CPUs may have the new size:
- * another resize, to the new or the old size, can give all rings that size. After any other
- * error, nothing has changed.
+ * another resize, to the new or the old size, can give all rings that size, unless the writer
+ * has kept pages: then it fails with -EIO. After any other error, nothing has changed.
  */
 int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			   struct netlink_ext_ack *extack)

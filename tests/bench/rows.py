@@ -16,7 +16,7 @@ GOALS = {
     "el2_insns_selftest": ("instructions", 50),
     "el2_insns_disabled": ("instructions", 4),
     "bytes_per_hyp_enter": ("bytes", 12),
-    "writer_ns_const": ("ns", "1.6 peer"),
+    "writer_ns_const": ("ns", "1.2 peer"),
     "stream_insns_per_event": ("instructions", 220),
     "drain_insns_per_event": ("instructions", 10),
     "stream_latency_ms": ("ms", 10),

@@ -6,7 +6,7 @@
  *	ring	by the ring's functions, with a time that is one more at each event
  *	whole	by the recording function, clock and all, out of the time stamp counter
  *		(ordered; a plain rdtsc would overlap with the writer and hide it)
- *	floor	the same stores to the same places, and nothing else
+ *	floor	as many stores of the same sizes to a ring and to its state, and nothing else
  *	record	of these only the stores to the ring: the record, and the commit
  *	cold	other memory is written before each batch of events, and only these are timed
  */

@@ -241,8 +241,8 @@ TEST_F_TIMEOUT(idle, a_set_that_nobody_waits_for_costs_little, PATIENCE_S)
 
 /*
  * One event for each operation, an entry or an exit, would reach the limit. The rest is
- * what else the hypervisor does meanwhile: most of it on kernels that debugging slows
- * down.
+ * what else the hypervisor does meanwhile. While the counters are looked at that is most,
+ * on a kernel that debugging slows down.
  */
 TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 {
@@ -263,20 +263,20 @@ TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 			ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, i, 1));
 		seen = written_to(&self->nl, variant->remote, cpu);
 		EXPECT_LE(REPEATS, seen - written);
-		EXPECT_GT(2 * REPEATS, seen - written) TH_LOG("marks");
+		EXPECT_GT(REPEATS + REPEATS / 2, seen - written) TH_LOG("marks");
 
 		written = seen;
 		for (i = 0; i < REPEATS; i++)
 			ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", i % 2));
 		seen = written_to(&self->nl, variant->remote, cpu);
-		EXPECT_GT(REPEATS, seen - written) TH_LOG("events enabled and disabled");
+		EXPECT_GT(REPEATS / 2, seen - written) TH_LOG("events enabled and disabled");
 
 		written = seen;
 		fd = open_attached(variant->remote, cpu, O_NONBLOCK);
 		for (i = 0; i < REPEATS; i++)
 			read(fd, page, sizeof(page));
 		seen = written_to(&self->nl, variant->remote, cpu);
-		EXPECT_GT(REPEATS, seen - written) TH_LOG("reads");
+		EXPECT_GT(REPEATS / 2, seen - written) TH_LOG("reads");
 		close(fd);
 	}
 }

@@ -13,6 +13,7 @@ results=$vm/flavours.txt
 # nothing
 plan=(
 	"16k@6.12 --cpu max kselftest bats"
+	# not on the newest CPU: with 52 bits of physical address, guests of QEMU 7.2 take the same fault for ever
 	"64k@6.12 --cpu neoverse-n1 kselftest bats"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
@@ -75,7 +76,8 @@ for line in "${plan[@]}"; do
 	fi
 	((passed += good, failed += bad)) || true
 	release=$("$vm/path.sh" build)/include/config/kernel.release
-	[[ ! -f $release ]] || record "$(<"$release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
+	# what could not run has no kernel to name
+	((good + bad > 1 || good)) && [[ -f $release ]] && record "$(<"$release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
 done
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

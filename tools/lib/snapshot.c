@@ -360,6 +360,7 @@ static void forget(struct hyptrace_snapshot *snap)
 	free(snap->subbufs);
 	snap->subbufs = NULL;
 	snap->nr = 0;
+	snap->first = 0;
 }
 
 /* Return 1, 0 if the caller must try again, or -ENOMEM. */
