@@ -9,7 +9,6 @@ set -uo pipefail
 protected=$(dmesg | grep -c 'Protected .* mode initialized')
 cpus=$(nproc --all)
 last=$((cpus - 1))
-kmemleak=/sys/kernel/debug/kmemleak
 
 unload_all()
 {

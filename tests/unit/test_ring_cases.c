@@ -182,6 +182,36 @@ static void reset_when_full(void **state)
 	assert_int_equal(run.lost, 0);
 }
 
+/* A ring may be ahead of the clock by so much, and not by more. */
+static void reset_at_the_limit(void **state)
+{
+	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
+	struct env_ring host;
+	u64 last;
+
+	(void)state;
+	env_start(env_ring_pages(3));
+	env_cpu(RUN_CPU);
+	env_ring_load(&host, RUN_CPU, 0, 3, 0);
+	hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
+	env_counter = 1000 + HYPTRACE_AHEAD_MAX;
+	hyptrace(hyp_enter, 0);
+	assert_int_equal(ring->last, env_counter);
+
+	env_counter = 1000;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);
+	last = ring->last;
+	assert_true(last >= 1000 + HYPTRACE_AHEAD_MAX);
+	env_counter = last - HYPTRACE_AHEAD_MAX - 1;
+	while (hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0) == 1)
+		;
+	assert_int_equal(ring->last, env_counter);
+
+	hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
+	env_ring_free(&host);
+	env_stop();
+}
+
 /* A clock far ahead is set right: a reset takes time back, and no old time stamp stays. */
 static void reset_takes_time_back(void **state)
 {
@@ -380,6 +410,7 @@ int main(void)
 		OVERWRITE(reset_while_followed),
 		DISCARD(reset_when_full),
 		OVERWRITE(reset_when_full),
+		cmocka_unit_test(reset_at_the_limit),
 		cmocka_unit_test(reset_takes_time_back),
 		cmocka_unit_test(reset_wipes_all),
 		cmocka_unit_test(round_before_wiped),
