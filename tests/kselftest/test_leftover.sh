@@ -79,12 +79,3 @@ else
 fi
 check "tracing works again" works
 modprobe -a hyptrace_test hyptrace_pkvm
-
-# The memory of those rings is lost, which is no finding.
-kmemleak=/sys/kernel/debug/kmemleak
-if [[ -w $kmemleak ]]; then
-	echo scan >"$kmemleak"
-	sleep 5
-	echo scan >"$kmemleak"
-	echo clear >"$kmemleak"
-fi

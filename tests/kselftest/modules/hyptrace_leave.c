@@ -93,10 +93,23 @@ static int __init leave_init(void)
 }
 module_init(leave_init);
 
+/* Only the pages themselves are the hypervisor's. */
+static void free_lists(struct hyptrace_buffer *buf)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kfree(buf->ring[cpu].pages);
+	kfree(buf->ring);
+	free_cpumask_var(buf->cpus);
+}
+
 static void __exit leave_exit(void)
 {
 	hyptrace_writer_exit(&writer);
 	hyptrace_el2.release();
+	free_lists(&rings);
+	free_lists(&spare_rings);
 }
 module_exit(leave_exit);
 
