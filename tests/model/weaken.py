@@ -15,7 +15,7 @@ from accesses import Code, Wrong, read
 from csource import without_comments
 from extract import translate
 
-FILES = re.compile(r"(hyp|driver)/(?!env)\w+\.[ch]|tools/lib/\w+\.[ch]")
+FILES = re.compile(r"(hyp|driver/\w+)/(?!env)\w+\.[ch]|tools/lib/\w+\.[ch]")
 KNOWN = re.compile(r"\b(smp_load_acquire|smp_store_release|smp_mb|smp_rmb|smp_wmb|__atomic_\w+)\s*\(")
 OTHERS = re.compile(r"\b(smp_(?!call_function|processor_id)\w+|\w*atomic\w*_(?:acquire|release)|"
                     r"(?:dma|virt|io)_\w*mb|[rw]?mb|xchg\w*|cmpxchg\w*)\s*\(")
@@ -76,7 +76,7 @@ class Barrier:
 
 
 def barriers_of(root):
-    for folder in ("hyp", "driver", "tools/lib"):
+    for folder in ("hyp", "driver/core", "driver/device", "driver/netlink", "driver/remotes", "tools/lib"):
         for name in sorted(os.listdir(f"{root}/{folder}")):
             path = f"{folder}/{name}"
             if not FILES.fullmatch(path):
