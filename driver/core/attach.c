@@ -22,9 +22,9 @@ hyptrace_attachment_remote(const struct hyptrace_attachment *attachment)
 	return smp_load_acquire(&attachment->remote);
 }
 
-static bool consumes_ring_of(const struct hyptrace_attachment *attachment, unsigned int cpu)
+static bool includes_cpu(int attached_cpu, unsigned int cpu)
 {
-	return attachment->cpu == HYPTRACE_CPU_ALL || attachment->cpu == cpu;
+	return attached_cpu == HYPTRACE_CPU_ALL || attached_cpu == cpu;
 }
 
 /* @pid is 0 if the attachment ends. */
@@ -37,7 +37,7 @@ static void consumers_set(struct hyptrace_remote *remote,
 	if (attachment->snapshot)
 		return;
 	for_each_possible_cpu(cpu) {
-		if (!consumes_ring_of(attachment, cpu))
+		if (!includes_cpu(attachment->cpu, cpu))
 			continue;
 		was = remote->readers[cpu]->consumer;
 		remote->readers[cpu]->consumer = pid;
@@ -52,7 +52,7 @@ static bool has_consumer(const struct hyptrace_remote *remote, int cpu)
 	unsigned int i;
 
 	for_each_possible_cpu(i) {
-		if ((cpu == HYPTRACE_CPU_ALL || cpu == i) && remote->readers[i]->consumer)
+		if (includes_cpu(cpu, i) && remote->readers[i]->consumer)
 			return true;
 	}
 	return false;

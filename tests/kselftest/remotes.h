@@ -11,7 +11,8 @@
 
 #include "control.h"
 
-#define REMOTE_FIXTURE(fixture)					\
+/* What both kinds below have in common: the remote that traces a hypervisor, and the end */
+#define __REMOTE_FIXTURE(fixture)				\
 	FIXTURE(fixture) {					\
 		struct nl nl;					\
 	};							\
@@ -21,14 +22,6 @@
 	FIXTURE_VARIANT_ADD(fixture, hypervisor) {		\
 		.remote = "hypervisor",				\
 	};							\
-	FIXTURE_VARIANT_ADD(fixture, test) {			\
-		.remote = "test",				\
-	};							\
-	FIXTURE_SETUP(fixture)					\
-	{							\
-		ASSERT_EQ(0, nl_open(&self->nl));		\
-		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote)); \
-	}							\
 	FIXTURE_TEARDOWN(fixture)				\
 	{							\
 		/* a test that failed leaves descriptors: they go with it */ \
@@ -37,20 +30,24 @@
 	}							\
 	struct __remotes_semicolon
 
+#define REMOTE_FIXTURE(fixture)					\
+	__REMOTE_FIXTURE(fixture);				\
+	FIXTURE_VARIANT_ADD(fixture, test) {			\
+		.remote = "test",				\
+	};							\
+	FIXTURE_SETUP(fixture)					\
+	{							\
+		ASSERT_EQ(0, nl_open(&self->nl));		\
+		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote)); \
+	}							\
+	struct __remotes_semicolon
+
 /*
  * A test of the remote that traces a hypervisor, with hyp_enter and hyp_exit enabled and
  * rings of that size: the hypervisor records what the test causes, too.
  */
 #define TRACED_FIXTURE(fixture, ring_size)			\
-	FIXTURE(fixture) {					\
-		struct nl nl;					\
-	};							\
-	FIXTURE_VARIANT(fixture) {				\
-		const char *remote;				\
-	};							\
-	FIXTURE_VARIANT_ADD(fixture, hypervisor) {		\
-		.remote = "hypervisor",				\
-	};							\
+	__REMOTE_FIXTURE(fixture);				\
 	FIXTURE_SETUP(fixture)					\
 	{							\
 		ASSERT_EQ(0, nl_open(&self->nl));		\
@@ -58,11 +55,6 @@
 					   HYPTRACE_MODE_OVERWRITE)); \
 		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", true)); \
 		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true)); \
-	}							\
-	FIXTURE_TEARDOWN(fixture)				\
-	{							\
-		control_fresh(&self->nl, variant->remote);	\
-		nl_close(&self->nl);				\
 	}							\
 	struct __remotes_semicolon
 

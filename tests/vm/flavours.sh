@@ -71,13 +71,11 @@ for line in "${plan[@]}"; do
 	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
 		((code == 0 || bad)) || bad=1
+		record "$(<"$("$vm/path.sh" build)/include/config/kernel.release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
 	else
 		echo "not ok # $name could not run ($code)"
 	fi
 	((passed += good, failed += bad)) || true
-	release=$("$vm/path.sh" build)/include/config/kernel.release
-	# what could not run has no kernel to name
-	((good + bad > 1 || good)) && [[ -f $release ]] && record "$(<"$release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
 done
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
