@@ -43,7 +43,7 @@ static void consumers_set(struct hyptrace_remote *remote,
 		remote->readers[cpu]->consumer = pid;
 	}
 	hyptrace_announce_consumer(remote, attachment->cpu,
-				   pid ? HYPTRACE_READER_CHANGE_CAME : HYPTRACE_READER_CHANGE_LEFT,
+				   pid ? HYPTRACE_READER_CHANGE_ATTACHED : HYPTRACE_READER_CHANGE_DETACHED,
 				   pid ? pid : was);
 }
 
@@ -87,7 +87,7 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 	if (!try_module_get(remote->desc->owner))
 		return -ENODEV;
 	if (remote->state == HYPTRACE_STATE_UNLOADED) {
-		err = hyptrace_remote_load(remote, remote->size_asked, remote->mode, NULL);
+		err = hyptrace_remote_load(remote, remote->size_requested, remote->mode, NULL);
 		if (err) {
 			module_put(remote->desc->owner);
 			return err;

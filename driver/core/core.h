@@ -213,7 +213,7 @@ struct hyptrace_giveback {
  * @broken:	the writer has kept pages: the remote cannot be loaded again. @giveback also
  *		sets it while it runs.
  * @giveback:	rings that the writer releases
- * @size_asked:	requested bytes per CPU, of the current or the next load
+ * @size_requested:	requested bytes per CPU, of the current or the next load
  * @mode:	what a full ring does, in the current or the next load
  * @rate:	requested selftest events per second and CPU
  * @enabled:	bit per id of an enabled event
@@ -241,7 +241,7 @@ struct hyptrace_remote {
 	enum hyptrace_state			state;
 	bool					broken;
 	struct hyptrace_giveback		giveback;
-	u64					size_asked;
+	u64					size_requested;
 	enum hyptrace_mode			mode;
 	u32					rate;
 	u64					enabled;

@@ -234,7 +234,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	hyptrace_giveback_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
-	remote->size_asked = HYPTRACE_DEFAULT_SIZE;
+	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
 	remote->mode = HYPTRACE_DEFAULT_MODE;
 	remote->nr_events = desc->nr_events;
 

@@ -142,7 +142,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 	int err;
 
 	if (remote->state == HYPTRACE_STATE_UNLOADED) {
-		remote->size_asked = size;
+		remote->size_requested = size;
 		return 0;
 	}
 	err = hyptrace_remote_check_size(remote, size, extack);
@@ -169,6 +169,6 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 		if (err)
 			return err;
 	}
-	remote->size_asked = size;
+	remote->size_requested = size;
 	return 0;
 }

@@ -160,7 +160,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 		return err;
 	}
 
-	remote->size_asked = size;
+	remote->size_requested = size;
 	remote->mode = mode;
 	state_set(remote, HYPTRACE_STATE_LOADED);
 	hyptrace_announce_remote(remote);
@@ -275,7 +275,7 @@ int hyptrace_remote_start(struct hyptrace_remote *remote,
 	if (remote->state == HYPTRACE_STATE_TRACING)
 		return 0;
 	if (!loaded) {
-		err = hyptrace_remote_load(remote, remote->size_asked, remote->mode, extack);
+		err = hyptrace_remote_load(remote, remote->size_requested, remote->mode, extack);
 		if (err)
 			return err;
 	}
@@ -407,7 +407,7 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	err = hyptrace_remote_set_rate(remote, 0, extack);
 	if (err)
 		return err;
-	remote->size_asked = HYPTRACE_DEFAULT_SIZE;
+	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
 	remote->mode = HYPTRACE_DEFAULT_MODE;
 	hyptrace_announce_remote(remote);
 	return 0;

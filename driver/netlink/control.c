@@ -56,7 +56,7 @@ static u64 asked_size(const struct genl_info *info, const struct hyptrace_remote
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_SIZE];
 
-	return attr ? nla_get_u64(attr) : remote->size_asked;
+	return attr ? nla_get_u64(attr) : remote->size_requested;
 }
 
 static enum hyptrace_mode asked_mode(const struct genl_info *info,

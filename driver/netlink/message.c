@@ -29,9 +29,9 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
 	    nla_put_string(skb, HYPTRACE_A_REMOTE_DESCRIPTION, desc->description ?: "") ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_STATE, remote->state) ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_MODE, remote->mode) ||
-	    nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_SIZE_ASKED, remote->size_asked,
+	    nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_SIZE_REQUESTED, remote->size_requested,
 			      HYPTRACE_A_REMOTE_PAD) ||
-	    nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_SIZE_HAD, subbufs << PAGE_SHIFT,
+	    nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, subbufs << PAGE_SHIFT,
 			      HYPTRACE_A_REMOTE_PAD) ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_SUBBUF_SIZE, PAGE_SIZE) ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_SUBBUFS, remote->nr_pages) ||

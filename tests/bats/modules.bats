@@ -54,7 +54,7 @@ teardown()
 	ht mark 1 --count 100
 	modprobe -r hyptrace_test
 	modprobe hyptrace_test
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 	same "$(enabled)" ""
 }
 
@@ -64,7 +64,7 @@ teardown()
 	ht enable all
 	modprobe -r hyptrace_pkvm
 	modprobe hyptrace_pkvm
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 	tracing_marks
 	ht mark 1
 	same "$(drain | ids)" 1

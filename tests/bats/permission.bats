@@ -32,7 +32,7 @@ perfmon()
 		run -2 nobody hyptrace -r test $words
 		[[ $output =~ [Pp]ermi|CAP_PERFMON ]]
 	done
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 	same "$(enabled)" ""
 }
 

@@ -6,9 +6,9 @@
 loads()
 {
 	ht load --size "$1" || return
-	same "$(of '[.size_asked, .size_had >= .size_asked, .size_had % .subbuf_size,
-		.size_had - .size_asked <= 2 * .subbuf_size,
-		.nr_subbufs * .subbuf_size - .size_had == .subbuf_size] | join(" ")')" \
+	same "$(of '[.size_requested, .size_allocated >= .size_requested, .size_allocated % .subbuf_size,
+		.size_allocated - .size_requested <= 2 * .subbuf_size,
+		.nr_subbufs * .subbuf_size - .size_allocated == .subbuf_size] | join(" ")')" \
 		"$2 true 0 true true" "size of $1" || return
 	ht enable selftest && ht start && ht mark 99 || return
 	same "$(drain | ids)" 99 "mark with $1" || return

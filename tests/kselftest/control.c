@@ -111,8 +111,8 @@ int control_info(struct nl *nl, const char *remote, struct info *info)
 	hdr = nl_first(&answer);
 	info->state = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_STATE));
 	info->mode = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_MODE));
-	info->size_asked = nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_ASKED));
-	info->size_had = nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_HAD));
+	info->size_requested = nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_REQUESTED));
+	info->size_allocated = nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_ALLOCATED));
 	info->subbuf_size = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_SUBBUF_SIZE));
 	info->nr_subbufs = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_NR_SUBBUFS));
 	info->nr_cpus = nl_u32(nl_attr(hdr, HYPTRACE_A_REMOTE_NR_CPUS));

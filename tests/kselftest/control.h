@@ -33,8 +33,8 @@ struct counts {
 struct info {
 	uint32_t	state;
 	uint32_t	mode;
-	uint64_t	size_asked;
-	uint64_t	size_had;
+	uint64_t	size_requested;
+	uint64_t	size_allocated;
 	uint32_t	subbuf_size;
 	uint32_t	nr_subbufs;
 	uint32_t	nr_cpus;

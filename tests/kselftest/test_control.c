@@ -51,8 +51,8 @@ TEST_F(ctl, as_registered)
 	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
 	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state);
 	EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
-	EXPECT_EQ(1 << 20, info.size_asked);
-	EXPECT_EQ(0, info.size_had);
+	EXPECT_EQ(1 << 20, info.size_requested);
+	EXPECT_EQ(0, info.size_allocated);
 	EXPECT_EQ(PAGE, info.subbuf_size);
 	EXPECT_EQ(0, info.nr_subbufs);
 	EXPECT_EQ(sysconf(_SC_NPROCESSORS_CONF), info.nr_cpus);
@@ -150,16 +150,16 @@ TEST_F(ctl, sizes_asked_and_had)
 		ASSERT_EQ(0, control_load(&self->nl, variant->remote, sizes[i],
 					  HYPTRACE_MODE_DISCARD)) TH_LOG("size %ld", sizes[i]);
 		ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
-		EXPECT_EQ(sizes[i], info.size_asked);
-		EXPECT_EQ((subbufs - 1) * PAGE, info.size_had);
+		EXPECT_EQ(sizes[i], info.size_requested);
+		EXPECT_EQ((subbufs - 1) * PAGE, info.size_allocated);
 		EXPECT_EQ(subbufs, info.nr_subbufs);
 		EXPECT_EQ(HYPTRACE_MODE_DISCARD, info.mode);
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 		EXPECT_EQ(subbufs, counts.nr_subbufs);
 		EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
 		ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
-		EXPECT_EQ(sizes[i], info.size_asked);
-		EXPECT_EQ(0, info.size_had);
+		EXPECT_EQ(sizes[i], info.size_requested);
+		EXPECT_EQ(0, info.size_allocated);
 	}
 }
 
@@ -182,7 +182,7 @@ TEST_F(ctl, settings_are_those_of_the_next_load)
 	close(fd);
 	EXPECT_DONE(HYPTRACE_CMD_RESET);
 	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
-	EXPECT_EQ(1 << 20, info.size_asked);
+	EXPECT_EQ(1 << 20, info.size_requested);
 	EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
 }
 

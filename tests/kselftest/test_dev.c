@@ -46,7 +46,7 @@ TEST_F(dev, attach_tells_the_layout)
 	EXPECT_EQ(sizeof(request), request.size);
 	EXPECT_EQ(PAGE, request.subbuf_size);
 	EXPECT_EQ(info.nr_subbufs, request.nr_subbufs);
-	EXPECT_EQ(info.size_had / PAGE + 1, request.nr_subbufs);
+	EXPECT_EQ(info.size_allocated / PAGE + 1, request.nr_subbufs);
 	EXPECT_EQ(HYPTRACE_STATE_LOADED, info.state);
 	EXPECT_EQ(1, info.readers);
 	EXPECT_EQ(0, close(fd));

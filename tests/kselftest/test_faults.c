@@ -76,7 +76,7 @@ TEST_F(faults, resize_fails_half_way)
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
-	EXPECT_EQ(SMALL, info.size_asked);
+	EXPECT_EQ(SMALL, info.size_requested);
 
 	/* back to the former size, which the remote says that it has */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", -1));
@@ -90,7 +90,7 @@ TEST_F(faults, resize_fails_half_way)
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, SMALL));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
-	EXPECT_EQ(LARGE, info.size_asked);
+	EXPECT_EQ(LARGE, info.size_requested);
 	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", -1));
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));

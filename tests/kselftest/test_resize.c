@@ -61,8 +61,8 @@ TEST_F(resize, larger_keeps_all)
 	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 20 * PAGE - 1));
 	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
 	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
-	EXPECT_EQ(20 * PAGE - 1, info.size_asked);
-	EXPECT_EQ(20 * PAGE, info.size_had);
+	EXPECT_EQ(20 * PAGE - 1, info.size_requested);
+	EXPECT_EQ(20 * PAGE, info.size_allocated);
 	EXPECT_EQ(21, info.nr_subbufs);
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
 	EXPECT_EQ(21, counts.nr_subbufs);

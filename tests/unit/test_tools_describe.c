@@ -34,7 +34,7 @@ static void remote(void **state)
 	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "hypervisor");
 	nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, "pKVM");
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_STATE, HYPTRACE_STATE_TRACING);
-	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_HAD, UINT64_C(1) << 40);
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, UINT64_C(1) << 40);
 	nla_put_u8(msg, HYPTRACE_A_REMOTE_PROTECTED, 1);
 	/* of a newer kernel */
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_MAX + 9, 1);
@@ -43,7 +43,7 @@ static void remote(void **state)
 	assert_string_equal(remote.description, "pKVM");
 	assert_string_equal(remote.clock, "");
 	assert_int_equal(remote.state, HYPTRACE_STATE_TRACING);
-	assert_true(remote.size_had == UINT64_C(1) << 40);
+	assert_true(remote.size_allocated == UINT64_C(1) << 40);
 	assert_true(remote.is_protected);
 	assert_int_equal(remote.readers, 0);
 	hyptrace_clear_remote(&remote);
@@ -60,8 +60,8 @@ static void whole_remote(void **state)
 	nla_put_string(msg, HYPTRACE_A_REMOTE_CLOCK, "boot");
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_STATE, 1);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_MODE, 2);
-	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ASKED, 3);
-	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_HAD, 4);
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_REQUESTED, 3);
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, 4);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_SUBBUF_SIZE, 5);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_SUBBUFS, 6);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_CPUS, 7);
@@ -71,8 +71,8 @@ static void whole_remote(void **state)
 	assert_string_equal(remote.clock, "boot");
 	assert_int_equal(remote.state, 1);
 	assert_int_equal(remote.mode, 2);
-	assert_int_equal(remote.size_asked, 3);
-	assert_int_equal(remote.size_had, 4);
+	assert_int_equal(remote.size_requested, 3);
+	assert_int_equal(remote.size_allocated, 4);
 	assert_int_equal(remote.subbuf_size, 5);
 	assert_int_equal(remote.nr_subbufs, 6);
 	assert_int_equal(remote.nr_cpus, 7);
@@ -92,12 +92,12 @@ static void odd_attributes(void **state)
 	memset(name, 'x', sizeof(name));
 	nla_put(msg, HYPTRACE_A_REMOTE_NAME, sizeof(name), name);
 	nla_put(msg, HYPTRACE_A_REMOTE_STATE, 1, "\1");
-	nla_put(msg, HYPTRACE_A_REMOTE_SIZE_HAD, 3, "\1\1\1");
+	nla_put(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, 3, "\1\1\1");
 	nla_put(msg, HYPTRACE_A_REMOTE_CLOCK, 0, NULL);
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
 	assert_int_equal(strlen(remote.name), HYPTRACE_REMOTE_NAME_MAX);
 	assert_int_equal(remote.state, 0);
-	assert_int_equal(remote.size_had, 0);
+	assert_int_equal(remote.size_allocated, 0);
 	assert_string_equal(remote.clock, "");
 	hyptrace_clear_remote(&remote);
 	nlmsg_free(msg);

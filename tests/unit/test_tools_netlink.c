@@ -107,8 +107,8 @@ static void remotes(void **state)
 	assert_string_equal(r[0].clock, "boot");
 	assert_int_equal(r[0].state, HYPTRACE_STATE_UNLOADED);
 	assert_int_equal(r[0].mode, HYPTRACE_MODE_OVERWRITE);
-	assert_int_equal(r[0].size_asked, 1 << 20);
-	assert_int_equal(r[0].size_had, 0);
+	assert_int_equal(r[0].size_requested, 1 << 20);
+	assert_int_equal(r[0].size_allocated, 0);
 	assert_int_equal(r[0].nr_subbufs, 0);
 	assert_int_equal(r[0].nr_cpus, 2);
 	assert_int_equal(r[0].nr_events, 3);
@@ -117,8 +117,8 @@ static void remotes(void **state)
 	assert_string_equal(r[1].name, "test");
 	assert_int_equal(r[1].state, HYPTRACE_STATE_TRACING);
 	assert_int_equal(r[1].mode, HYPTRACE_MODE_DISCARD);
-	assert_int_equal(r[1].size_asked, 65536);
-	assert_int_equal(r[1].size_had, 65536);
+	assert_int_equal(r[1].size_requested, 65536);
+	assert_int_equal(r[1].size_allocated, 65536);
 	assert_int_equal(r[1].subbuf_size, 4096);
 	assert_int_equal(r[1].nr_subbufs, 17);
 	assert_false(r[1].is_protected);

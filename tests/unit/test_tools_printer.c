@@ -116,7 +116,7 @@ static void nest(struct printer *p)
 	printer_object(p, NULL);
 	printer_heading(p, "name", "test");
 	printer_str(p, "state", "loaded");
-	printer_size(p, "size_had", 3 << 20);
+	printer_size(p, "size_allocated", 3 << 20);
 	printer_size(p, "odd", 1025);
 	printer_table(p, "cpus");
 	printer_row(p);
@@ -146,7 +146,7 @@ static void nest(struct printer *p)
 static void nesting_json(void **state)
 {
 	static const char expected[] =
-		"[{\"name\":\"test\",\"state\":\"loaded\",\"size_had\":3145728,\"odd\":1025,"
+		"[{\"name\":\"test\",\"state\":\"loaded\",\"size_allocated\":3145728,\"odd\":1025,"
 		"\"cpus\":["
 		"{\"cpu\":0,\"state\":\"attached\",\"symbols\":{\"0\":\"smc\",\"1\":\"hvc\"},"
 		"\"read\":123456},{\"cpu\":10,\"state\":\"off\",\"read\":null}],"
@@ -183,9 +183,9 @@ static void nesting_text(void **state)
 {
 	static const char expected[] =
 		"test\n"
-		"  state     loaded\n"
-		"  size had  3M\n"
-		"  odd       1025\n"
+		"  state           loaded\n"
+		"  size allocated  3M\n"
+		"  odd             1025\n"
 		"  CPU  STATE     SYMBOLS        READ\n"
 		"    0  attached  0=smc 1=hvc  123456\n"
 		"   10  off       -                 -\n"

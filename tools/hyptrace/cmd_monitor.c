@@ -54,14 +54,14 @@ static void print_remote(struct printer *p, const struct hyptrace_remote *remote
 {
 	printer_line(p, STYLE_PLAIN, "remote %s: %s, mode %s, %" PRIu64 " bytes per CPU, %u reader%s",
 		     remote->name, hyptrace_state_name(remote->state),
-		     hyptrace_mode_name(remote->mode), remote->size_had, remote->readers,
+		     hyptrace_mode_name(remote->mode), remote->size_allocated, remote->readers,
 		     remote->readers == 1 ? "" : "s");
 	printer_str(p, "change", "remote");
 	printer_str(p, "remote", remote->name);
 	printer_str(p, "state", hyptrace_state_name(remote->state));
 	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
-	printer_size(p, "size_asked", remote->size_asked);
-	printer_size(p, "size_had", remote->size_had);
+	printer_size(p, "size_requested", remote->size_requested);
+	printer_size(p, "size_allocated", remote->size_allocated);
 	printer_uint(p, "readers", remote->readers);
 	printer_end(p);
 }
@@ -80,7 +80,8 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 
 static void print_reader(struct printer *p, const struct hyptrace_notice *notice)
 {
-	const char *change = notice->reader.change == HYPTRACE_READER_CHANGE_CAME ? "came" : "left";
+	const char *change = notice->reader.change == HYPTRACE_READER_CHANGE_ATTACHED ?
+			     "attached" : "detached";
 	char cpus[16] = "all CPUs";
 
 	if (notice->reader.cpu != HYPTRACE_CPU_ALL)

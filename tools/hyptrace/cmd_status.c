@@ -48,8 +48,8 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 		       remote->state == HYPTRACE_STATE_TRACING ? STYLE_GOOD : STYLE_PLAIN,
 		       hyptrace_state_name(remote->state));
 	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
-	printer_size(p, "size_asked", remote->size_asked);
-	printer_size(p, "size_had", remote->size_had);
+	printer_size(p, "size_requested", remote->size_requested);
+	printer_size(p, "size_allocated", remote->size_allocated);
 	printer_uint(p, "nr_subbufs", remote->nr_subbufs);
 	printer_size(p, "subbuf_size", remote->subbuf_size);
 	printer_str(p, "clock", remote->clock);

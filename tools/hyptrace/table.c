@@ -99,7 +99,7 @@ static void free_cells(struct cells *cells)
 	memset(cells, 0, sizeof(*cells));
 }
 
-/* Print "size_asked" as "size asked", or as "SIZE ASKED" at the head of a column. */
+/* Print "size_requested" as "size requested", or as "SIZE REQUESTED" at the head of a column. */
 static void put_label(struct out *out, const char *key, bool upper)
 {
 	for (; *key; key++) {

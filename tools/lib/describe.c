@@ -93,8 +93,8 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 	get_name(remote->name, sizeof(remote->name), tb[HYPTRACE_A_REMOTE_NAME]);
 	remote->state = get_u32(tb[HYPTRACE_A_REMOTE_STATE]);
 	remote->mode = get_u32(tb[HYPTRACE_A_REMOTE_MODE]);
-	remote->size_asked = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_ASKED]);
-	remote->size_had = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_HAD]);
+	remote->size_requested = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_REQUESTED]);
+	remote->size_allocated = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_ALLOCATED]);
 	remote->subbuf_size = get_u32(tb[HYPTRACE_A_REMOTE_SUBBUF_SIZE]);
 	remote->nr_subbufs = get_u32(tb[HYPTRACE_A_REMOTE_NR_SUBBUFS]);
 	remote->nr_cpus = get_u32(tb[HYPTRACE_A_REMOTE_NR_CPUS]);

@@ -93,8 +93,8 @@ int hyptrace_nl_group(struct hyptrace_nl *nl);
  * @clock:	clock of the time stamps; "boot" is CLOCK_BOOTTIME
  * @state:	enum hyptrace_state
  * @mode:	enum hyptrace_mode
- * @size_asked:	requested bytes per CPU
- * @size_had:	allocated bytes per CPU, without the reader's sub-buffer
+ * @size_requested:	requested bytes per CPU
+ * @size_allocated:	allocated bytes per CPU, without the reader's sub-buffer
  * @subbuf_size: bytes of a sub-buffer
  * @nr_subbufs:	sub-buffers per CPU, the reader's included
  * @nr_cpus:	CPUs that have a ring while the remote is loaded
@@ -108,8 +108,8 @@ struct hyptrace_remote {
 	char		*clock;
 	uint32_t	state;
 	uint32_t	mode;
-	uint64_t	size_asked;
-	uint64_t	size_had;
+	uint64_t	size_requested;
+	uint64_t	size_allocated;
 	uint32_t	subbuf_size;
 	uint32_t	nr_subbufs;
 	uint32_t	nr_cpus;

@@ -27,7 +27,7 @@ refuses()
 	run -2 ht load --size "$1"
 	says "cannot load"
 	says "bytes for each of $cpus CPUs"
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 65536"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 65536"
 	gives_back "$before"
 }
 

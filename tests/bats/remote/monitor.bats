@@ -65,9 +65,9 @@ monitor_end()
 @test "monitor tells of readers" {
 	monitor_begin
 	stream_begin -C 0
-	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream came$"
+	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream attached$"
 	stream_end
-	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream left$"
+	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream detached$"
 	monitor_end
 }
 

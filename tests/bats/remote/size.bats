@@ -12,7 +12,7 @@ load ../size
 	loads 7K 7168
 	loads 8193 8193
 	ht load --size 1
-	same "$(of '.size_had / .subbuf_size')" 2
+	same "$(of '.size_allocated / .subbuf_size')" 2
 }
 
 @test "sizes that fail elsewhere load" {
@@ -39,7 +39,7 @@ load ../size
 	says 'size 0'
 	run -2 ht set --size 0
 	says 'size 0'
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 }
 
 @test "more than memory is refused without a fight for it" {
@@ -50,10 +50,10 @@ load ../size
 	says 'more than there is'
 	run -2 ht load --size 18446744073709551615
 	run -2 ht load --size 16777215T
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 	# nearly all of it is no better
 	run -2 ht load --size "$(awk '/MemTotal/ { print int($2 * 0.97) }' /proc/meminfo)K"
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 	loads 64K 65536
 }
 
@@ -63,5 +63,5 @@ load ../size
 		says "bad size \"$size\""
 		run -1 ht set --size="$size"
 	done
-	same "$(of '.state, .size_asked' | xargs)" "unloaded 1048576"
+	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
 }

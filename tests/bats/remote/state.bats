@@ -7,8 +7,8 @@ load ../helper
 @test "a fresh remote is unloaded, with its defaults" {
 	same "$(of .state)" unloaded
 	same "$(of .mode)" overwrite
-	same "$(of .size_asked)" 1048576
-	same "$(of .size_had)" 0
+	same "$(of .size_requested)" 1048576
+	same "$(of .size_allocated)" 0
 	same "$(of .readers)" 0
 	same "$(of .clock)" boot
 	same "$(total written)" 0
@@ -30,7 +30,7 @@ load ../helper
 @test "start loads by itself" {
 	ht start
 	same "$(of .state)" tracing
-	same "$(of '.size_had >= .size_asked')" true
+	same "$(of '.size_allocated >= .size_requested')" true
 }
 
 @test "start and stop twice are no error" {
@@ -53,7 +53,7 @@ load ../helper
 	run -2 ht load --size 128K
 	says 'cannot load'
 	says 'loaded already'
-	same "$(of '.state, .size_asked' | xargs)" "loaded 65536"
+	same "$(of '.state, .size_requested' | xargs)" "loaded 65536"
 	ht start
 	run -2 ht load
 	same "$(of .state)" tracing
@@ -102,9 +102,9 @@ load ../helper
 
 @test "set is for the next load" {
 	run -0 ht set --size 128K --mode discard
-	same "$(of '.size_asked, .mode, .state' | xargs)" "131072 discard unloaded"
+	same "$(of '.size_requested, .mode, .state' | xargs)" "131072 discard unloaded"
 	ht load
-	same "$(of .size_had)" 131072
+	same "$(of .size_allocated)" 131072
 	same "$(of .mode)" discard
 }
 
@@ -113,7 +113,7 @@ load ../helper
 	run -2 ht set --mode discard
 	says 'cannot set'
 	says 'mode'
-	same "$(of '.size_asked, .mode' | xargs)" "1048576 overwrite"
+	same "$(of '.size_requested, .mode' | xargs)" "1048576 overwrite"
 }
 
 @test "set of a size while tracing keeps the events that fit" {
@@ -123,14 +123,14 @@ load ../helper
 	tracing_marks
 	ht mark 1 --count "$many" --cpu 0
 	run -0 ht set --size "$size"
-	same "$(of '.size_asked, .size_had, .state' | xargs)" "$size $(pages 18) tracing"
+	same "$(of '.size_requested, .size_allocated, .state' | xargs)" "$size $(pages 18) tracing"
 	same "$(total unread)" "$many"
 	run -0 ht set --size "$(pages 2)"
-	same "$(of .size_had)" "$(pages 2)"
+	same "$(of .size_allocated)" "$(pages 2)"
 	same "$(total written)" "$many"
 	same "$(total unread)" $(($(fill 1) - 20))
 	run -2 ht set --size 1T
-	same "$(of .size_had)" "$(pages 2)"
+	same "$(of .size_allocated)" "$(pages 2)"
 }
 
 @test "reset goes back to everything as it was registered" {
@@ -138,7 +138,7 @@ load ../helper
 	tracing_marks
 	ht mark 1
 	run -0 ht reset
-	same "$(of '.state, .mode, .size_asked, .size_had' | xargs)" "unloaded overwrite 1048576 0"
+	same "$(of '.state, .mode, .size_requested, .size_allocated' | xargs)" "unloaded overwrite 1048576 0"
 	same "$(enabled)" ""
 	same "$(total written)" 0
 }

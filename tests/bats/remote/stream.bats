@@ -36,7 +36,7 @@ load ../helper
 	within "$patience" has_lines 1 "$out"
 	stream_end
 	[[ $(of .state) != tracing ]]
-	same "$(of .size_asked)" 65536
+	same "$(of .size_requested)" 65536
 }
 
 @test "a stream leaves tracing on if it was" {
