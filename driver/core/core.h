@@ -164,6 +164,7 @@ struct hyptrace_watermark {
  * @dropped:	events dropped because the ring was full
  * @unread:	events in the ring: @written - @read - @overrun - @dropped
  * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
+ * @used_subbufs: sub-buffers with data that was not delivered to a consumer
  * @state:	whether the CPU is attached, detached or parked
  */
 struct hyptrace_counts {
@@ -173,6 +174,7 @@ struct hyptrace_counts {
 	u64			dropped;
 	u64			unread;
 	unsigned int		nr_subbufs;
+	unsigned int		used_subbufs;
 	enum hyptrace_cpu_state	state;
 };
 

@@ -461,6 +461,7 @@ int hyptrace_reader_advance(struct hyptrace_reader *reader)
 static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts *counts)
 {
 	const struct hyptrace_meta *meta = reader_meta(reader);
+	struct hyptrace_look look;
 	u64 gone;
 
 	reader_sync(reader);
@@ -471,6 +472,9 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	gone = counts->read + counts->overrun + counts->dropped;
 	counts->unread = counts->written > gone ? counts->written - gone : 0;
 	counts->nr_subbufs = reader->ring->nr_pages;
+	/* The look counts a sub-buffer twice if the writer leaves it at this moment. */
+	hyptrace_reader_look(reader, &look);
+	counts->used_subbufs = min(look.nr_subbufs + !!look.in_page, counts->nr_subbufs);
 
 	switch (READ_ONCE(meta->state)) {
 	case HYPTRACE_RING_ATTACHED:

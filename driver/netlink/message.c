@@ -66,6 +66,7 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	    nla_put_u32(skb, HYPTRACE_A_CPU_STATE, counts.state) ||
 	    nla_put_u8(skb, HYPTRACE_A_CPU_ONLINE, cpu_online(cpu)) ||
 	    nla_put_u32(skb, HYPTRACE_A_CPU_NR_SUBBUFS, counts.nr_subbufs) ||
+	    nla_put_u32(skb, HYPTRACE_A_CPU_USED_SUBBUFS, counts.used_subbufs) ||
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_WRITTEN, counts.written,
 			      HYPTRACE_A_CPU_PAD) ||
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_READ, counts.read, HYPTRACE_A_CPU_PAD) ||

@@ -19,6 +19,10 @@
  *	remote's settings. While a descriptor is attached the rings stay loaded, and the
  *	module of the remote cannot be removed.
  *
+ *	HYPTRACE_IOC_HOLD keeps events enabled and tracing on while a consumer is attached.
+ *	The kernel restores both when the descriptor is detached, also if its process was
+ *	killed.
+ *
  *	An unknown ioctl fails with -ENOTTY.
  *
  *	With HYPTRACE_ATTACH_SNAPSHOT the descriptor is an observer, not a consumer. A
@@ -303,6 +307,55 @@ struct hyptrace_wakeup {
 #define HYPTRACE_LATENCY_MAX_US		1000000
 
 /**
+ * struct hyptrace_hold - HYPTRACE_IOC_HOLD: what stays on while the descriptor is attached
+ * @size:	sizeof(struct hyptrace_hold), as in struct hyptrace_attach
+ * @flags:	HYPTRACE_HOLD_*; any other bit is -EINVAL.
+ * @nr_events:	number of ids at @events, at most HYPTRACE_HOLD_EVENTS_MAX. May be 0.
+ * @reserved:	0; -EINVAL otherwise.
+ * @events:	pointer to an array of __u16: the ids of the events to hold, in any order. An
+ *		id may be there twice. The pointer is not used if @nr_events is 0.
+ *
+ * The descriptor holds these events: they are enabled, and stay so while it is attached.
+ * With HYPTRACE_HOLD_TRACING it also holds tracing: tracing starts if it is off. Each
+ * descriptor has one hold. The ioctl replaces the hold that the descriptor had before, and
+ * without events and flags it releases it. It changes all or nothing.
+ *
+ * When the descriptor is detached, the kernel releases its hold. An event is disabled if no
+ * other descriptor holds it and event-set of the netlink family has not enabled it. Tracing
+ * stops if no other descriptor holds it and nobody has sent start. If only attaching has
+ * loaded the rings (nobody has sent load or start since they were unloaded), the last
+ * descriptor that is detached unloads them, even if they hold events that were not read.
+ *
+ * Requests of the netlink family override a hold. event-set disables an event though it is
+ * held, and all descriptors lose their hold of it. An event that event-set enables stays
+ * enabled after the hold. stop and start do the same with tracing.
+ *
+ * Errors:
+ * -EINVAL	@size smaller than the first version of this struct, unknown flags, or
+ *		@reserved not 0
+ * -E2BIG	more than HYPTRACE_HOLD_EVENTS_MAX events; or @size as in struct
+ *		hyptrace_attach
+ * -ENOTCONN	the descriptor is not attached
+ * -EOPNOTSUPP	the descriptor is an observer
+ * -ENOENT	the remote has no event with such an id
+ * -EFAULT	bad pointer to the struct or to the array
+ * -ENODEV	the remote was unregistered
+ * -EIO		the remote failed; it may also fail with another errno
+ */
+struct hyptrace_hold {
+	__u32	size;
+	__u32	flags;
+	__u32	nr_events;
+	__u32	reserved;
+	__u64	events;
+};
+
+/* Flags of struct hyptrace_hold */
+#define HYPTRACE_HOLD_TRACING		(1U << 0)
+
+#define HYPTRACE_HOLD_EVENTS_MAX	256
+
+/**
  * struct hyptrace_map_meta - the meta page of a mapping
  * @buffer:	as on the kernel's own mapping; its meta_struct_len is the size of
  *		this struct
@@ -331,5 +384,6 @@ struct hyptrace_frame {
 #define HYPTRACE_IOC_MAGIC	0xb9
 #define HYPTRACE_IOC_ATTACH	_IOWR(HYPTRACE_IOC_MAGIC, 0x00, struct hyptrace_attach)
 #define HYPTRACE_IOC_WAKEUP	_IOW(HYPTRACE_IOC_MAGIC, 0x01, struct hyptrace_wakeup)
+#define HYPTRACE_IOC_HOLD	_IOW(HYPTRACE_IOC_MAGIC, 0x02, struct hyptrace_hold)
 
 #endif /* _UAPI_LINUX_HYPTRACE_H */
