@@ -92,6 +92,7 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			module_put(remote->desc->owner);
 			return err;
 		}
+		remote->loaded_by_attach = true;
 	}
 
 	kref_get(&remote->refs);
@@ -113,7 +114,7 @@ static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *a
 }
 
 /**
- * hyptrace_remote_detach - undo hyptrace_remote_attach()
+ * hyptrace_remote_detach - undo hyptrace_remote_attach(), and release the hold
  * @attachment:	the control mutex of its remote is not held. The caller must not use the
  *		remote any more.
  */
@@ -125,6 +126,7 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 		/* If NULL, hyptrace_remote_detach_all() has detached it already. */
 		if (remote->desc) {
 			detach(remote, attachment);
+			hyptrace_hold_release(remote);
 			hyptrace_remote_unload_unused(remote);
 		}
 	}

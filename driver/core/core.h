@@ -10,7 +10,7 @@
  * Locks, outermost first:
  *
  *	hyptrace_remotes_lock	the list of remotes, and their registration
- *	  remote->control	state, settings, enabled events, attachments
+ *	  remote->control	state, settings, enabled events, attachments and their holds
  *	    reader->lock	one CPU's ring: its reader page and counts
  *	    remote->marking	read: held instead of control while selftest events are
  *				written; write: taken when the remote is unregistered
@@ -48,16 +48,16 @@
  *
  * State of a remote (enum hyptrace_state of linux/hyptrace_netlink.h):
  *
- *	            load, attach                   start
+ *	            load, attach                start, hold
  *	UNLOADED ------------------> LOADED ------------------> TRACING
  *	    ^                        |    ^                        |
  *	    '------------------------'    '------------------------'
- *	       unload, or when empty                stop
- *	       and not attached
+ *	       unload, or when unused        stop, or when no hold is
+ *	                                     left and none sent start
  *
  * start of an UNLOADED remote passes through LOADED, and so does unload of a TRACING one.
- * After stop, clear and close of a descriptor, the driver unloads a remote whose rings
- * are empty and have no descriptor attached.
+ * After stop, clear and close of a descriptor, the driver unloads rings that are unused: no
+ * descriptor is attached, and the rings are empty or only attaching has loaded them.
  */
 #ifndef __HYPTRACE_CORE_H
 #define __HYPTRACE_CORE_H
@@ -179,6 +179,16 @@ struct hyptrace_counts {
 };
 
 /**
+ * struct hyptrace_wants - what a consumer or the requests of the netlink family want on
+ * @events:	bit per id of an event
+ * @tracing:	tracing
+ */
+struct hyptrace_wants {
+	u64	events;
+	bool	tracing;
+};
+
+/**
  * struct hyptrace_giveback - rings that the writer releases
  * @work:	calls @op, without the control mutex
  * @done:	complete while @work does not run
@@ -219,6 +229,8 @@ struct hyptrace_giveback {
  * @mode:	what a full ring does, in the current or the next load
  * @rate:	requested selftest events per second and CPU
  * @enabled:	bit per id of an enabled event
+ * @requested:	what event-set and start have switched on, and no request has switched off
+ * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
  *		failed half way, the smallest number of all CPUs.
@@ -247,6 +259,8 @@ struct hyptrace_remote {
 	enum hyptrace_mode			mode;
 	u32					rate;
 	u64					enabled;
+	struct hyptrace_wants			requested;
+	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
 	unsigned int				nr_attached;
@@ -260,13 +274,17 @@ struct hyptrace_remote {
  * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL. @cpu and @snapshot are set before
  *		@remote, and never change after it.
  * @snapshot:	true for an observer
- * @node:	in the list of the remote. Protected by the control mutex.
+ *
+ * Protected by the control mutex:
+ * @node:	in the list of the remote
+ * @held:	what the consumer holds: see hold.c
  */
 struct hyptrace_attachment {
 	struct hyptrace_remote	*remote;
 	int			cpu;
 	bool			snapshot;
 	struct list_head	node;
+	struct hyptrace_wants	held;
 };
 
 /**
@@ -343,6 +361,10 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 void hyptrace_remote_detach(struct hyptrace_attachment *attachment);
 struct hyptrace_remote *
 hyptrace_attachment_remote(const struct hyptrace_attachment *attachment);
+
+/* hold.c: the control mutex not held */
+int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
+			 const struct hyptrace_wants *held);
 
 /* event.c */
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,

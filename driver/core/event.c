@@ -119,18 +119,26 @@ const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *r
 	return NULL;
 }
 
-/* Enable or disable the events in @mask: all of them, or none after an error. */
-static int set_all(struct hyptrace_remote *remote, u64 mask, bool enable,
+/* If @mask has the event, make the writer enable or disable it, as in @enabled. */
+static int set_one(struct hyptrace_remote *remote, const struct hyptrace_event *event, u64 mask,
+		   u64 enabled)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+
+	if (!(mask & BIT_ULL(event->id)))
+		return 0;
+	return desc->ops->enable_event(event->id, enabled & BIT_ULL(event->id), desc->priv);
+}
+
+/* All events, or none after an error. */
+static int set_all(struct hyptrace_remote *remote, u64 mask, u64 enabled,
 		   const struct hyptrace_event **failed)
 {
-	const struct hyptrace_remote_ops *ops = remote->desc->ops;
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < remote->nr_events; i++) {
-		if (!(mask & BIT_ULL(remote->events[i]->id)))
-			continue;
-		err = ops->enable_event(remote->events[i]->id, enable, remote->desc->priv);
+		err = set_one(remote, remote->events[i], mask, enabled);
 		if (err)
 			goto err_restore;
 	}
@@ -138,40 +146,66 @@ static int set_all(struct hyptrace_remote *remote, u64 mask, bool enable,
 
 err_restore:
 	*failed = remote->events[i];
-	while (i--) {
-		if (mask & BIT_ULL(remote->events[i]->id))
-			ops->enable_event(remote->events[i]->id, !enable, remote->desc->priv);
-	}
+	while (i--)
+		set_one(remote, remote->events[i], mask, ~enabled);
 	return err;
 }
 
 /**
- * hyptrace_events_set - enable or disable events
+ * hyptrace_events_replace - replace the set of enabled events
+ * @remote:	control mutex held
+ * @enabled:	bit per id of an event that is to be enabled
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: 0, or the error of the remote's callback. After an error, no event has changed.
+ */
+int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
+			    struct netlink_ext_ack *extack)
+{
+	u64 change = enabled ^ remote->enabled;
+	const struct hyptrace_event *failed;
+	unsigned int i;
+	int err;
+
+	err = set_all(remote, change, enabled, &failed);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "event \"%.32s\" cannot be %s", failed->name,
+				   enabled & BIT_ULL(failed->id) ? "enabled" : "disabled");
+		return err;
+	}
+	remote->enabled = enabled;
+	for (i = 0; i < remote->nr_events; i++) {
+		if (change & BIT_ULL(remote->events[i]->id))
+			hyptrace_announce_event(remote, remote->events[i]);
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_events_set - enable or disable events by request
  * @remote:	control mutex held
  * @mask:	bit per event id
  * @enable:	true to enable, false to disable
  * @extack:	names the event that failed; may be NULL
  *
- * Return: 0, or the error of the remote's callback. After an error, no event has changed.
+ * The request overrides holds: a disabled event is no longer held, and an enabled one stays
+ * enabled without a hold.
+ *
+ * Return: as hyptrace_events_replace().
  */
 int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
 			struct netlink_ext_ack *extack)
 {
-	u64 change = enable ? mask & ~remote->enabled : mask & remote->enabled;
-	const struct hyptrace_event *failed;
-	unsigned int i;
-	int err;
+	u64 enabled = enable ? remote->enabled | mask : remote->enabled & ~mask;
+	int err = hyptrace_events_replace(remote, enabled, extack);
 
-	err = set_all(remote, change, enable, &failed);
-	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "event \"%.32s\" cannot be %s", failed->name,
-				   enable ? "enabled" : "disabled");
+	if (err)
 		return err;
-	}
-	remote->enabled ^= change;
-	for (i = 0; i < remote->nr_events; i++) {
-		if (change & BIT_ULL(remote->events[i]->id))
-			hyptrace_announce_event(remote, remote->events[i]);
+	if (enable) {
+		remote->requested.events |= mask;
+	} else {
+		remote->requested.events &= ~mask;
+		hyptrace_hold_override(remote, &(struct hyptrace_wants){ .events = mask });
 	}
 	return 0;
 }

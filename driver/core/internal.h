@@ -33,11 +33,17 @@ void hyptrace_announce_look(const struct hyptrace_remote *remote);
 void hyptrace_remote_watch(struct hyptrace_remote *remote);
 
 /* state.c: the control mutex held */
+int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote);
 void hyptrace_remote_retire(struct hyptrace_remote *remote);
 
 /* attach.c: the control mutex held */
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote);
+
+/* hold.c: the control mutex held */
+void hyptrace_hold_release(struct hyptrace_remote *remote);
+void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off);
 
 /* buffer.c */
 unsigned long hyptrace_buffer_nr_pages(u64 size);
@@ -55,6 +61,8 @@ void hyptrace_giveback_finish(struct hyptrace_remote *remote);
 /* event.c */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			 const struct hyptrace_event **events);
+int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
+			    struct netlink_ext_ack *extack);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);

@@ -162,6 +162,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 
 	remote->size_requested = size;
 	remote->mode = mode;
+	remote->loaded_by_attach = false;
 	state_set(remote, HYPTRACE_STATE_LOADED);
 	hyptrace_announce_remote(remote);
 	return 0;
@@ -188,6 +189,7 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 		NL_SET_ERR_MSG_FMT(extack, "the remote does not stop (error %d)", -err);
 		return err;
 	}
+	remote->requested.tracing = false;
 	state_set(remote, HYPTRACE_STATE_LOADED);
 	return 0;
 }
@@ -195,14 +197,16 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 /* Return whether this unloaded the rings. */
 static bool unload_unused(struct hyptrace_remote *remote)
 {
-	if (remote->state != HYPTRACE_STATE_LOADED || remote->nr_attached || !is_empty(remote))
+	if (remote->state != HYPTRACE_STATE_LOADED || remote->nr_attached)
+		return false;
+	if (!remote->loaded_by_attach && !is_empty(remote))
 		return false;
 	loaded_to_unloaded(remote);
 	return true;
 }
 
 /**
- * hyptrace_remote_unload_unused - LOADED to UNLOADED, if the rings are empty and unattached
+ * hyptrace_remote_unload_unused - LOADED to UNLOADED, if the rings are unused: see core.h
  * @remote:	control mutex held
  */
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
@@ -259,15 +263,14 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_start - any state to TRACING
+ * hyptrace_tracing_start - any state to TRACING
  * @remote:	control mutex held
  * @extack:	see above
  *
  * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of the
  * remote's callback.
  */
-int hyptrace_remote_start(struct hyptrace_remote *remote,
-			  struct netlink_ext_ack *extack)
+int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	bool loaded = remote->state != HYPTRACE_STATE_UNLOADED;
 	int err;
@@ -295,14 +298,13 @@ int hyptrace_remote_start(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_stop - TRACING to LOADED, or to UNLOADED if the rings are not needed
+ * hyptrace_tracing_stop - TRACING to LOADED, or to UNLOADED if the rings are unused
  * @remote:	control mutex held
  * @extack:	see above
  *
  * Return: 0, also if it was not tracing; or the error of the remote's callback.
  */
-int hyptrace_remote_stop(struct hyptrace_remote *remote,
-			 struct netlink_ext_ack *extack)
+int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -314,6 +316,40 @@ int hyptrace_remote_stop(struct hyptrace_remote *remote,
 	unload_unused(remote);
 	hyptrace_announce_remote(remote);
 	return 0;
+}
+
+/**
+ * hyptrace_remote_start - any state to TRACING by request, which also stays without a hold
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: as hyptrace_tracing_start().
+ */
+int hyptrace_remote_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	int err = hyptrace_tracing_start(remote, extack);
+
+	if (err)
+		return err;
+	remote->requested.tracing = true;
+	remote->loaded_by_attach = false;
+	return 0;
+}
+
+/**
+ * hyptrace_remote_stop - as hyptrace_tracing_stop(), by request, which overrides holds
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: as hyptrace_tracing_stop().
+ */
+int hyptrace_remote_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	int err = hyptrace_tracing_stop(remote, extack);
+
+	if (!err)
+		hyptrace_hold_override(remote, &(struct hyptrace_wants){ .tracing = true });
+	return err;
 }
 
 /**

@@ -3,6 +3,7 @@
  * /dev/hyptrace: descriptors and their ioctls. uapi/linux/hyptrace.h documents the
  * interface. Called by main.c.
  */
+#include <linux/bits.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -101,6 +102,38 @@ static long ioctl_wakeup(struct hyptrace_file *file, void *arg)
 	return hyptrace_file_set_wakeup(file, arg);
 }
 
+/* Read the ids of events from user space. Return 0, -EFAULT or -ENOENT. */
+static int get_events(u64 *events, const u16 __user *ids, u32 nr)
+{
+	u32 i;
+	u16 id;
+
+	for (i = 0; i < nr; i++) {
+		if (get_user(id, &ids[i]))
+			return -EFAULT;
+		if (id >= HYPTRACE_MAX_EVENT_ID)
+			return -ENOENT;
+		*events |= BIT_ULL(id);
+	}
+	return 0;
+}
+
+static long ioctl_hold(struct hyptrace_file *file, void *arg)
+{
+	const struct hyptrace_hold *hold = arg;
+	struct hyptrace_wants held = { .tracing = hold->flags & HYPTRACE_HOLD_TRACING };
+	int err = hyptrace_file_check_consumer(file);
+
+	if (err)
+		return err;
+	if (hold->flags & ~HYPTRACE_HOLD_TRACING || hold->reserved)
+		return -EINVAL;
+	if (hold->nr_events > HYPTRACE_HOLD_EVENTS_MAX)
+		return -E2BIG;
+	err = get_events(&held.events, u64_to_user_ptr(hold->events), hold->nr_events);
+	return err ?: hyptrace_remote_hold(&file->attachment, &held);
+}
+
 /* An ioctl of hyptrace. Its argument is a struct that begins with its own size. */
 struct ioctl_op {
 	long		(*run)(struct hyptrace_file *file, void *arg);
@@ -120,12 +153,14 @@ struct ioctl_op {
 static const struct ioctl_op ioctl_ops[] = {
 	IOCTL_OP(HYPTRACE_IOC_ATTACH, ioctl_attach, struct hyptrace_attach, remote),
 	IOCTL_OP(HYPTRACE_IOC_WAKEUP, ioctl_wakeup, struct hyptrace_wakeup, bytes),
+	IOCTL_OP(HYPTRACE_IOC_HOLD, ioctl_hold, struct hyptrace_hold, events),
 };
 
 union ioctl_arg {
 	u32			size;
 	struct hyptrace_attach	attach;
 	struct hyptrace_wakeup	wakeup;
+	struct hyptrace_hold	hold;
 };
 
 /* Use the size field of the struct and ignore the size in @cmd: see struct hyptrace_attach. */
@@ -166,12 +201,10 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 	static const struct hyptrace_watermark any;
 	struct hyptrace_remote *remote = hyptrace_file_remote(file);
 	struct hyptrace_reader *reader;
-	long err;
+	long err = hyptrace_file_check_consumer(file);
 
-	if (!remote)
-		return -ENOTCONN;
-	if (file->attachment.snapshot)
-		return -EOPNOTSUPP;
+	if (err)
+		return err;
 	if (is_of_all_cpus(file) || !atomic_read(&file->mappings))
 		return -ENODEV;
 

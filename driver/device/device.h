@@ -62,6 +62,14 @@ static inline struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace
 	return hyptrace_attachment_remote(&file->attachment);
 }
 
+/* Return 0 if @file is attached as a consumer. */
+static inline int hyptrace_file_check_consumer(const struct hyptrace_file *file)
+{
+	if (!hyptrace_file_remote(file))
+		return -ENOTCONN;
+	return file->attachment.snapshot ? -EOPNOTSUPP : 0;
+}
+
 /* chardev.c */
 int hyptrace_chardev_register(void);
 void hyptrace_chardev_unregister(void);

@@ -241,13 +241,6 @@ static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bo
 	return 0;
 }
 
-static int check_consumer(const struct hyptrace_file *file)
-{
-	if (!hyptrace_file_remote(file))
-		return -ENOTCONN;
-	return file->attachment.snapshot ? -EOPNOTSUPP : 0;
-}
-
 /**
  * hyptrace_file_read - read(): see linux/hyptrace.h
  * @filp:	the open file
@@ -261,7 +254,7 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
 {
 	const struct request req = { .buf = buf, .count = count };
 	struct hyptrace_file *file = filp->private_data;
-	int err = check_consumer(file);
+	int err = hyptrace_file_check_consumer(file);
 
 	if (err)
 		return err;
@@ -285,7 +278,7 @@ ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_in
 {
 	const struct request req = { .pipe = pipe, .count = round_down(count, PAGE_SIZE) };
 	struct hyptrace_file *file = filp->private_data;
-	int err = check_consumer(file);
+	int err = hyptrace_file_check_consumer(file);
 
 	if (err)
 		return err;
