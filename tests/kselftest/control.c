@@ -86,6 +86,7 @@ int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct count
 	hdr = nl_first(&answer);
 	counts->state = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_STATE));
 	counts->nr_subbufs = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_NR_SUBBUFS));
+	counts->used_subbufs = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_USED_SUBBUFS));
 	counts->written = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_WRITTEN));
 	counts->read = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_READ));
 	counts->overrun = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_OVERRUN));
@@ -135,6 +136,16 @@ int control_event_id(struct nl *nl, const char *remote, const char *event)
 {
 	return event_get(nl, remote, event) ?:
 	       (int)nl_u32(nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_ID));
+}
+
+bool control_is_enabled(struct nl *nl, const char *remote, const char *event)
+{
+	const struct nlattr *attr;
+
+	if (event_get(nl, remote, event))
+		return false;
+	attr = nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_ENABLED);
+	return attr && *(const uint8_t *)nl_data(attr);
 }
 
 static const struct nlattr *field_find(struct nl *nl, const char *remote, const char *event,
@@ -205,6 +216,20 @@ int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mod
 	return control_fresh(nl, remote) ?: control_load(nl, remote, size, mode) ?:
 	       control_enable(nl, remote, "selftest", true) ?:
 	       control(nl, HYPTRACE_CMD_START, remote);
+}
+
+/*
+ * The next notification, but not of losses: those that nobody has listened to, perhaps of
+ * the test before, are sent to the next listener.
+ */
+const struct nlmsghdr *control_next_change(struct nl *ears, int timeout_ms)
+{
+	const struct nlmsghdr *hdr;
+
+	do {
+		hdr = nl_notification(ears, timeout_ms);
+	} while (hdr && nl_cmd(hdr) == HYPTRACE_CMD_LOSS_NTF);
+	return hdr;
 }
 
 int control_snapshot(struct nl *nl, struct snapshot *snapshot)

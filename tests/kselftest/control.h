@@ -22,6 +22,7 @@
 struct counts {
 	uint32_t	state;
 	uint32_t	nr_subbufs;
+	uint32_t	used_subbufs;
 	uint64_t	written;
 	uint64_t	read;
 	uint64_t	overrun;
@@ -53,12 +54,15 @@ int control_enable(struct nl *nl, const char *remote, const char *event, bool en
 int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct counts *counts);
 int control_info(struct nl *nl, const char *remote, struct info *info);
 int control_event_id(struct nl *nl, const char *remote, const char *event);
+bool control_is_enabled(struct nl *nl, const char *remote, const char *event);
 int control_field(struct nl *nl, const char *remote, const char *event, const char *field,
 		  uint32_t *size);
 int control_symbol(struct nl *nl, const char *remote, const char *event, const char *field,
 		   const char *symbol);
 int control_fresh(struct nl *nl, const char *remote);
 int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mode);
+
+const struct nlmsghdr *control_next_change(struct nl *ears, int timeout_ms);
 
 /* All that the family tells, to be compared */
 struct snapshot {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A remote that fails half way: that of the module hyptrace_faulty. Also what a dump says
- * that was interrupted by a change.
+ * that was interrupted by a change, and a remote that is unregistered while it is attached.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -198,6 +199,138 @@ TEST_F(faults, dump_that_changes)
 	subbufs_of(self, 0);
 	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));
 	nl_close(&small);
+}
+
+#define NR_HELD		2
+
+static int hold(int fd, uint32_t flags, const uint16_t *ids, unsigned int nr)
+{
+	const struct hyptrace_hold request = {
+		.size = sizeof(request), .flags = flags, .nr_events = nr,
+		.events = (uintptr_t)ids,
+	};
+
+	return ioctl(fd, HYPTRACE_IOC_HOLD, &request) ? -errno : 0;
+}
+
+#define EXPECT_NOW(expected_state, hyp_enter, selftest)					\
+	do {										\
+		struct info __info;							\
+											\
+		ASSERT_EQ(0, control_info(&self->nl, REMOTE, &__info));			\
+		EXPECT_EQ(expected_state, __info.state);				\
+		EXPECT_EQ(hyp_enter, control_is_enabled(&self->nl, REMOTE, "hyp_enter")); \
+		EXPECT_EQ(selftest, control_is_enabled(&self->nl, REMOTE, "selftest"));	\
+	} while (0)
+
+/* All or nothing, also of the hold that is replaced */
+TEST_F(faults, hold_fails_half_way)
+{
+	const uint16_t ids[NR_HELD] = {
+		control_event_id(&self->nl, REMOTE, "hyp_enter"),
+		control_event_id(&self->nl, REMOTE, "selftest"),
+	};
+	int fd = open_attached(REMOTE, 0, 0), other = open_attached(REMOTE, 1, 0);
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, other);
+	/* the second of the two */
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
+	EXPECT_EQ(-EIO, hold(fd, HYPTRACE_HOLD_TRACING, ids, NR_HELD));
+	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
+	/* the events, and then not the tracing */
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -ENODEV));
+	EXPECT_EQ(-ENODEV, hold(fd, HYPTRACE_HOLD_TRACING, ids, NR_HELD));
+	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
+	/* nothing of them is held: another hold has all worked out anew */
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
+	ASSERT_EQ(0, hold(other, 0, ids, 1));
+	EXPECT_NOW(HYPTRACE_STATE_LOADED, true, false);
+
+	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, ids + 1, 1));
+	ASSERT_EQ(0, hold(other, 0, NULL, 0));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
+	EXPECT_EQ(-EIO, hold(fd, 0, ids, 1));
+	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, true);
+	/* what was refused to a request is held as before */
+	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
+	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "selftest", false));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
+	ASSERT_EQ(0, hold(other, 0, NULL, 0));
+	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, true);
+	close(fd);
+	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
+	/* a refused request leaves nothing that it wanted */
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
+	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "selftest", true));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
+	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
+	ASSERT_EQ(0, hold(other, 0, NULL, 0));
+	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
+	close(other);
+	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, false);
+}
+
+/* Each of the two is switched off if the other fails. The log has it, and the next one mends it. */
+TEST_F(faults, release_fails)
+{
+	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = open_attached(REMOTE, 0, 0);
+
+	ASSERT_LE(0, kmsg);
+	lseek(kmsg, 0, SEEK_END);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", id));
+	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
+	close(fd);
+	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, true);
+	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" failed"));
+
+	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
+	fd = open_attached(REMOTE, 0, 0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
+	close(fd);
+	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, false);
+	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" failed"));
+
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
+	fd = open_attached(REMOTE, 0, 0);
+	ASSERT_LE(0, fd);
+	close(fd);
+	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, false);
+	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
+	close(kmsg);
+}
+
+/* The descriptor stays, without a remote. */
+TEST_F(faults, unregistered_while_held)
+{
+	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
+	int fd = open_attached(REMOTE, 0, 0);
+	char byte;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
+	/* the hold does not last longer than the descriptor, which has the module */
+	EXPECT_NE(0, system("rmmod hyptrace_faulty 2>/dev/null"));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
+	EXPECT_EQ(-1, read(fd, &byte, 1));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(-ENODEV, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
+	EXPECT_EQ(-ENODEV, hold(fd, 0, NULL, 0));
+	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
+	EXPECT_EQ(-ENODEV, hold(fd, 0, NULL, 0));
+	close(fd);
+	EXPECT_EQ(0, system("modprobe hyptrace_faulty"));
 }
 
 TEST_HARNESS_MAIN

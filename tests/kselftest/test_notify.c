@@ -46,24 +46,10 @@ FIXTURE_TEARDOWN(notify)
 	nl_close(&self->ears);
 }
 
-/*
- * Not of losses: those that nobody has listened to, perhaps of the test before,
- * are told of to the next who does.
- */
-static const struct nlmsghdr *next_change(struct nl *ears, int timeout_ms)
-{
-	const struct nlmsghdr *hdr;
-
-	do {
-		hdr = nl_notification(ears, timeout_ms);
-	} while (hdr && nl_cmd(hdr) == HYPTRACE_CMD_LOSS_NTF);
-	return hdr;
-}
-
 /* The next one is of that kind and of this remote, whose name is its first attribute. */
 #define NEXT(command)								\
 	({									\
-		const struct nlmsghdr *__hdr = next_change(&self->ears, SOON_MS); \
+		const struct nlmsghdr *__hdr = control_next_change(&self->ears, SOON_MS); \
 										\
 		ASSERT_NE(NULL, __hdr);						\
 		ASSERT_EQ(command, nl_cmd(__hdr));				\
@@ -75,7 +61,7 @@ static const struct nlmsghdr *next_change(struct nl *ears, int timeout_ms)
 	EXPECT_EQ(expected, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_REMOTE_NTF),	\
 					   HYPTRACE_A_REMOTE_STATE)))
 
-#define EXPECT_QUIET()	EXPECT_EQ(NULL, next_change(&self->ears, QUIET_MS))
+#define EXPECT_QUIET()	EXPECT_EQ(NULL, control_next_change(&self->ears, QUIET_MS))
 
 TEST_F(notify, states)
 {
@@ -249,9 +235,9 @@ TEST_F(notify, remotes_come_and_go)
 	EXPECT_NEXT_STATE(HYPTRACE_STATE_TRACING);
 	snprintf(command, sizeof(command), "rmmod %s", variant->module);
 	ASSERT_EQ(0, system(command));
-	hdr = next_change(&self->ears, SOON_MS);
+	hdr = control_next_change(&self->ears, SOON_MS);
 	while (hdr && nl_cmd(hdr) == HYPTRACE_CMD_REMOTE_NTF)
-		hdr = next_change(&self->ears, SOON_MS);
+		hdr = control_next_change(&self->ears, SOON_MS);
 	ASSERT_NE(NULL, hdr);
 	EXPECT_EQ(HYPTRACE_CMD_REMOTE_DEL_NTF, nl_cmd(hdr));
 	EXPECT_STREQ(variant->remote, nl_str(nl_attr(hdr, HYPTRACE_A_REMOTE_NAME)));

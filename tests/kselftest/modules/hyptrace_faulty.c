@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c: the remote "faulty", which nobody writes to, and whose callbacks
- * for resizing fail as the parameters say. The others like it make dumps longer.
+ * For test_faults.c: the remote "faulty", which nobody writes to, and whose
+ * callbacks fail as the parameters say. The others like it make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,6 +18,18 @@ MODULE_PARM_DESC(prepare_error, "what prepare_resize() answers, without taking a
 static int renew_error_cpu = -1;
 module_param(renew_error_cpu, int, 0600);
 MODULE_PARM_DESC(renew_error_cpu, "the CPU whose renew() answers -EIO");
+
+static int event_error_id;
+module_param(event_error_id, int, 0600);
+MODULE_PARM_DESC(event_error_id, "the event whose enable_event() returns -EIO");
+
+static int tracing_error;
+module_param(tracing_error, int, 0600);
+MODULE_PARM_DESC(tracing_error, "what enable_tracing() returns");
+
+static int set_unregistered(const char *value, const struct kernel_param *param);
+module_param_call(unregister, set_unregistered, NULL, NULL, 0200);
+MODULE_PARM_DESC(unregister, "write anything: the remote \"faulty\" is unregistered");
 
 static const char * const names[] = { "faulty", "faulty2", "faulty3", "faulty4", "faulty5" };
 static struct hyptrace_remote_desc descs[ARRAY_SIZE(names)];
@@ -47,7 +59,7 @@ static int give_back(struct hyptrace_buffer *buf, void *priv)
 
 static int enable_tracing(bool enable, void *priv)
 {
-	return 0;
+	return tracing_error;
 }
 
 static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap,
@@ -78,7 +90,7 @@ static int renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_i
 
 static int enable_event(u16 id, bool enable, void *priv)
 {
-	return 0;
+	return id == event_error_id ? -EIO : 0;
 }
 
 static const struct hyptrace_remote_ops ops = {
@@ -93,6 +105,17 @@ static const struct hyptrace_remote_ops ops = {
 	.finish_resize		= give_back,
 	.enable_event		= enable_event,
 };
+
+/* The lock of the parameters makes one call at a time. */
+static int set_unregistered(const char *value, const struct kernel_param *param)
+{
+	if (!remotes[0])
+		return -ENODEV;
+	hyptrace_remote_unregister(remotes[0]);
+	remotes[0] = NULL;
+
+	return 0;
+}
 
 static void faulty_exit(void)
 {
