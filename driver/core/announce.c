@@ -65,12 +65,12 @@ void hyptrace_announce_remote(const struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_announce_remote_gone - announce that a remote is being unregistered
+ * hyptrace_announce_remote_removed - announce that a remote is being unregistered
  * @remote:	control mutex held
  */
-void hyptrace_announce_remote_gone(const struct hyptrace_remote *remote)
+void hyptrace_announce_remote_removed(const struct hyptrace_remote *remote)
 {
-	announce(remote_gone, remote);
+	announce(remote_removed, remote);
 }
 
 /**
@@ -127,13 +127,13 @@ void hyptrace_announce_loss(const struct hyptrace_remote *remote, unsigned int c
 }
 
 /**
- * hyptrace_announce_look - announce that waiters for events must look again
+ * hyptrace_wake_waiters - wake the waiters of all attachments, so that they look again
  * @remote:	control mutex held
  */
-void hyptrace_announce_look(const struct hyptrace_remote *remote)
+void hyptrace_wake_waiters(const struct hyptrace_remote *remote)
 {
 	struct hyptrace_attachment *attachment;
 
 	list_for_each_entry(attachment, &remote->attached, node)
-		announce(look_again, attachment);
+		announce(wake_waiters, attachment);
 }

@@ -32,19 +32,19 @@ static void consumers_set(struct hyptrace_remote *remote,
 			  const struct hyptrace_attachment *attachment, pid_t pid)
 {
 	unsigned int cpu;
-	pid_t was = 0;
+	pid_t pid_before = 0;
 
 	if (attachment->snapshot)
 		return;
 	for_each_possible_cpu(cpu) {
 		if (!includes_cpu(attachment->cpu, cpu))
 			continue;
-		was = remote->readers[cpu]->consumer;
+		pid_before = remote->readers[cpu]->consumer;
 		remote->readers[cpu]->consumer = pid;
 	}
-	hyptrace_announce_consumer(remote, attachment->cpu,
-				   pid ? HYPTRACE_READER_CHANGE_ATTACHED : HYPTRACE_READER_CHANGE_DETACHED,
-				   pid ? pid : was);
+	hyptrace_announce_consumer(remote, attachment->cpu, pid ?
+				   HYPTRACE_READER_CHANGE_ATTACHED : HYPTRACE_READER_CHANGE_DETACHED,
+				   pid ?: pid_before);
 }
 
 static bool has_consumer(const struct hyptrace_remote *remote, int cpu)

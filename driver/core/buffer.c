@@ -42,12 +42,12 @@ unsigned long hyptrace_buffer_nr_pages(u64 size)
 	return max_t(u64, nr, HYPTRACE_MIN_SUBBUFS) + HYPTRACE_READER_SUBBUFS;
 }
 
-static bool memory_is_there(unsigned int nr_pages, unsigned int nr_cpus)
+static bool is_memory_available(unsigned int nr_pages, unsigned int nr_cpus)
 {
 	u64 need = (u64)nr_pages * nr_cpus;
-	long there = si_mem_available() - (long)(totalram_pages() >> RESERVE_SHIFT);
+	long available = si_mem_available() - (long)(totalram_pages() >> RESERVE_SHIFT);
 
-	return there > 0 && need <= there;
+	return available > 0 && need <= available;
 }
 
 static void ring_free(struct hyptrace_ring_pages *ring)
@@ -131,7 +131,7 @@ int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages)
 	unsigned int cpu;
 	int err = -ENOMEM;
 
-	if (!memory_is_there(nr_pages, num_possible_cpus()))
+	if (!is_memory_available(nr_pages, num_possible_cpus()))
 		return -ENOMEM;
 	if (!zalloc_cpumask_var(&buf->cpus, GFP_KERNEL))
 		return -ENOMEM;
@@ -170,12 +170,12 @@ void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 }
 
 /**
- * hyptrace_buffer_lose - leak pages that the writer may still own
+ * hyptrace_buffer_leak - leak pages that the writer may still own
  * @remote:	cannot be loaded again
  * @buf:	its pages must never be freed: the host would fault on a page that the writer
  *		owns, or the writer would overwrite data of the next user of a shared page
  */
-void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
+void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
 {
 	unsigned int cpu;
 

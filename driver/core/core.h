@@ -107,12 +107,11 @@
  * @lost:	events lost right before the reader page, and not yet reported with its data
  * @swap_lost:	events lost right before the reader page, as the swap reported them
  * @next_lost:	events lost right after the reader page, by a resize; otherwise 0
- * @there:	bytes that the current read may still deliver: the data that was in the
+ * @read_left:	bytes that the current read may still deliver: the data that was in the
  *		ring when the read began
  * @read:	events delivered since the load or the last clear
- * @loss_told:	events lost since the load or the last clear that were announced or added
- *		to @loss_carry
- * @loss_carry:	events lost before the last unload or clear that were not announced
+ * @loss_counted: events lost since the load or the last clear that were added to @loss_pending
+ * @loss_pending: lost events that were not announced yet, also of before an unload or a clear
  *
  * @consumer:	process that is attached, 0 if none. Protected by the control
  *		mutex.
@@ -138,10 +137,10 @@ struct hyptrace_reader {
 	u64					lost;
 	u64					swap_lost;
 	u64					next_lost;
-	u64					there;
+	u64					read_left;
 	u64					read;
-	u64					loss_told;
-	u64					loss_carry;
+	u64					loss_counted;
+	u64					loss_pending;
 
 	pid_t					consumer;
 };
@@ -290,20 +289,20 @@ struct hyptrace_attachment {
 /**
  * struct hyptrace_listener - callbacks for changes of remotes. Each may be NULL.
  * @remote_changed:	a remote was registered, or its state or settings changed
- * @remote_gone:	a remote is being unregistered
+ * @remote_removed:	a remote is being unregistered
  * @event_changed:	an event was enabled or disabled
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost
  * @lost:		@cpu lost events: @count since the last announcement, @total since
  *			the load or the last clear
- * @look_again:		the event that an attachment waits for may have happened
+ * @wake_waiters:	waiters of an attachment must look again for what they wait for
  *
  * Context: the control mutex of the remote is held, except for @wants_losses and @lost.
  */
 struct hyptrace_listener {
 	void (*remote_changed)(const struct hyptrace_remote *remote);
-	void (*remote_gone)(const struct hyptrace_remote *remote);
+	void (*remote_removed)(const struct hyptrace_remote *remote);
 	void (*event_changed)(const struct hyptrace_remote *remote,
 			      const struct hyptrace_event *event);
 	void (*consumer_changed)(const struct hyptrace_remote *remote, int cpu,
@@ -311,7 +310,7 @@ struct hyptrace_listener {
 	bool (*wants_losses)(void);
 	void (*lost)(const struct hyptrace_remote *remote, unsigned int cpu,
 		     u64 count, u64 total);
-	void (*look_again)(struct hyptrace_attachment *attachment);
+	void (*wake_waiters)(struct hyptrace_attachment *attachment);
 };
 
 /* announce.c: while no remote is registered */
@@ -324,10 +323,10 @@ extern struct mutex hyptrace_remotes_lock;
 int hyptrace_core_init(void);
 void hyptrace_core_exit(void);
 struct hyptrace_remote *hyptrace_remote_get(const char *name);
-struct hyptrace_remote *hyptrace_remote_from(unsigned long serial);
+struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial);
 void hyptrace_remote_put(struct hyptrace_remote *remote);
 void hyptrace_remote_names(char *names, size_t size);
-void hyptrace_remotes_watch(void);
+void hyptrace_remotes_watch_losses(void);
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
 					       unsigned int cpu);
@@ -393,13 +392,13 @@ struct hyptrace_subbuf;
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost);
 int hyptrace_reader_advance(struct hyptrace_reader *reader);
-int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity);
+int hyptrace_reader_begin_read(struct hyptrace_reader *reader, u64 *present, u64 *capacity);
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
 			   struct hyptrace_counts *counts);
 
 /* look.c */
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
-			      const struct hyptrace_watermark *mark);
+			      const struct hyptrace_watermark *watermark);
 
 /* user_meta.c: @map_lock of the reader held */
 struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,

@@ -18,7 +18,7 @@ static void giveback_work(struct work_struct *work)
 
 	giveback->err = giveback->op(&giveback->buf, remote->desc->priv);
 	if (giveback->err)
-		hyptrace_buffer_lose(remote, &giveback->buf);
+		hyptrace_buffer_leak(remote, &giveback->buf);
 	else
 		hyptrace_buffer_free(&giveback->buf);
 	complete_all(&giveback->done);

@@ -19,7 +19,7 @@
 
 /* announce.c: see struct hyptrace_listener */
 void hyptrace_announce_remote(const struct hyptrace_remote *remote);
-void hyptrace_announce_remote_gone(const struct hyptrace_remote *remote);
+void hyptrace_announce_remote_removed(const struct hyptrace_remote *remote);
 void hyptrace_announce_event(const struct hyptrace_remote *remote,
 			     const struct hyptrace_event *event);
 void hyptrace_announce_consumer(const struct hyptrace_remote *remote, int cpu,
@@ -27,10 +27,10 @@ void hyptrace_announce_consumer(const struct hyptrace_remote *remote, int cpu,
 bool hyptrace_losses_wanted(void);
 void hyptrace_announce_loss(const struct hyptrace_remote *remote, unsigned int cpu,
 			    u64 count, u64 total);
-void hyptrace_announce_look(const struct hyptrace_remote *remote);
+void hyptrace_wake_waiters(const struct hyptrace_remote *remote);
 
 /* remote.c */
-void hyptrace_remote_watch(struct hyptrace_remote *remote);
+void hyptrace_remote_watch_losses(struct hyptrace_remote *remote);
 
 /* state.c: the control mutex held */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
@@ -49,7 +49,7 @@ void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrac
 unsigned long hyptrace_buffer_nr_pages(u64 size);
 int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
 void hyptrace_buffer_free(struct hyptrace_buffer *buf);
-void hyptrace_buffer_lose(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
+void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
 
 /* giveback.c: the control mutex held */
 void hyptrace_giveback_init(struct hyptrace_remote *remote);

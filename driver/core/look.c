@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "../../hyp/abi.h"
 
-static u32 committed(const struct hyptrace_ring_pages *ring, u32 id)
+static u32 committed_bytes(const struct hyptrace_ring_pages *ring, u32 id)
 {
 	const struct hyptrace_subbuf *page = page_address(ring->pages[id]);
 
@@ -27,7 +27,7 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
 	u32 id = READ_ONCE(reader->id), tail, in_tail;
 
-	look->in_page = committed(reader->ring, id);
+	look->in_page = committed_bytes(reader->ring, id);
 	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
 	/*
 	 * (M) Order the tail before the counts of complete sub-buffers. Then a sub-buffer
@@ -38,35 +38,35 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 	look->in_ring = READ_ONCE(meta->unread);
 	look->nr_subbufs = READ_ONCE(meta->nr_unread);
 	if (tail < reader->ring->nr_pages && tail != id) {
-		in_tail = committed(reader->ring, tail);
+		in_tail = committed_bytes(reader->ring, tail);
 		look->in_ring += in_tail;
 		look->nr_subbufs += !!in_tail;
 	}
 }
 
-static bool reached(const struct hyptrace_look *look, u32 capacity,
-		    const struct hyptrace_watermark *mark)
+static bool is_reached(const struct hyptrace_look *look, u32 capacity,
+		    const struct hyptrace_watermark *watermark)
 {
 	if (!look->in_page && !look->nr_subbufs)
 		return false;
 	/* A full ring reaches any watermark, because it cannot hold more. */
-	if ((!mark->percent && !mark->bytes) || look->nr_subbufs >= capacity)
+	if ((!watermark->percent && !watermark->bytes) || look->nr_subbufs >= capacity)
 		return true;
-	if (mark->bytes)
-		return look->in_page + look->in_ring >= mark->bytes;
-	return (u64)(look->nr_subbufs + !!look->in_page) * 100 >= (u64)capacity * mark->percent;
+	if (watermark->bytes)
+		return look->in_page + look->in_ring >= watermark->bytes;
+	return (u64)(look->nr_subbufs + !!look->in_page) * 100 >= (u64)capacity * watermark->percent;
 }
 
 /**
  * hyptrace_reader_has_data - whether a ring's data reaches a watermark
  * @reader:	the reader; this consumes nothing
- * @mark:	the watermark
+ * @watermark:	the watermark
  *
  * Context: any except a hard interrupt.
  * Return: true if it does, or if the ring is unloaded, so that a read fails at once.
  */
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
-			      const struct hyptrace_watermark *mark)
+			      const struct hyptrace_watermark *watermark)
 {
 	struct hyptrace_look look;
 
@@ -76,5 +76,5 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 	if (reader->renewing)
 		return false;
 	hyptrace_reader_look(reader, &look);
-	return reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, mark);
+	return is_reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, watermark);
 }

@@ -32,7 +32,7 @@
  * Two rounds are enough: a swap gives a page with events, or fails because the current page
  * has grown. The limit stops a remote that breaks this rule from keeping the reader here.
  */
-#define FILL_ROUNDS	4
+#define FILL_ROUNDS_MAX	4
 
 static struct hyptrace_subbuf *reader_page(const struct hyptrace_reader *reader)
 {
@@ -79,7 +79,7 @@ void hyptrace_reader_destroy(struct hyptrace_reader *reader)
 	kfree(reader);
 }
 
-static void reader_begin(struct hyptrace_reader *reader)
+static void reader_reset(struct hyptrace_reader *reader)
 {
 	WRITE_ONCE(reader->consumed, 0);
 	reader->page_events = 0;
@@ -87,9 +87,9 @@ static void reader_begin(struct hyptrace_reader *reader)
 	reader->lost = 0;
 	reader->swap_lost = 0;
 	reader->next_lost = 0;
-	reader->there = 0;
+	reader->read_left = 0;
 	reader->read = 0;
-	reader->loss_told = 0;
+	reader->loss_counted = 0;
 }
 
 /**
@@ -105,7 +105,7 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 	guard(mutex)(&reader->lock);
 	guard(mutex)(&reader->map_lock);
 	reader->user_meta = user_meta;
-	reader_begin(reader);
+	reader_reset(reader);
 	scoped_guard(spinlock_bh, &reader->look_lock) {
 		reader->ring = ring;
 		WRITE_ONCE(reader->id, ring->nr_pages - 1);
@@ -132,13 +132,13 @@ static u64 reader_losses(const struct hyptrace_reader *reader)
  * Keep new losses for the next announcement. This needs no sync: the writer publishes each
  * loss at once.
  */
-static void reader_carry_losses(struct hyptrace_reader *reader)
+static void reader_save_losses(struct hyptrace_reader *reader)
 {
 	u64 losses = reader_losses(reader);
 
-	if (losses > reader->loss_told) {
-		reader->loss_carry += losses - reader->loss_told;
-		reader->loss_told = losses;
+	if (losses > reader->loss_counted) {
+		reader->loss_pending += losses - reader->loss_counted;
+		reader->loss_counted = losses;
 	}
 }
 
@@ -151,14 +151,14 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return;
-	reader_carry_losses(reader);
+	reader_save_losses(reader);
 	scoped_guard(mutex, &reader->map_lock) {
 		hyptrace_user_meta_free(reader->user_meta);
 		reader->user_meta = NULL;
 		guard(spinlock_bh)(&reader->look_lock);
 		reader->ring = NULL;
 	}
-	reader_begin(reader);
+	reader_reset(reader);
 }
 
 /**
@@ -230,7 +230,7 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 	u64 commit;
 	int err;
 
-	for (round = 0; round < FILL_ROUNDS; round++) {
+	for (round = 0; round < FILL_ROUNDS_MAX; round++) {
 		/*
 		 * (B) Order reader_tail before commit and reader_entries. Pairs with (B) in
 		 * hyp/ring.c:hyptrace_ring_publish().
@@ -308,7 +308,7 @@ static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
  * delivered in two parts. The kernel's ring buffer does not do this: its readers sometimes
  * see that events were lost, but not how many.
  */
-static u32 end_with_room(const u8 *data, u32 size)
+static u32 find_end_with_room(const u8 *data, u32 size)
 {
 	struct hyptrace_walk walk = {};
 
@@ -327,7 +327,7 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 
 	if (!reader->ring)
 		return -ENODEV;
-	if (!reader->there)
+	if (!reader->read_left)
 		return -EAGAIN;
 	id = reader->id;
 	err = reader_fill(reader, &end, &final);
@@ -343,8 +343,8 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 	to->time_stamp = reader->consumed ? reader->time : READ_ONCE(from->time_stamp);
 	memcpy(to->data, from->data + reader->consumed, size);
 	*lost = reader->lost;
-	if (*lost && end_with_room(to->data, size) != size) {
-		size = end_with_room(to->data, size);
+	if (*lost && find_end_with_room(to->data, size) != size) {
+		size = find_end_with_room(to->data, size);
 		end = reader->consumed + size;
 		final = false;
 	}
@@ -352,22 +352,22 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 	to->commit = commit_with_lost(to->data, size, *lost);
 
 	reader_consume(reader, to->data, end, final, to->time_stamp);
-	reader->there -= min_t(u64, reader->there, size);
+	reader->read_left -= min_t(u64, reader->read_left, size);
 	hyptrace_user_meta_update(reader);
 	return 0;
 }
 
 /**
- * hyptrace_reader_begin - begin a read, and limit it to the data that is in the ring now
+ * hyptrace_reader_begin_read - begin a read, and limit it to the data that is in the ring now
  * @reader:	the caller is its consumer
- * @there:	in, out: adds the bytes of data in the ring
+ * @present:	in, out: adds the bytes of data in the ring
  * @capacity:	in, out: adds the bytes of data that the ring can hold
  *
  * Without the limit, one read() would never end if the writer is faster than the consumer.
  *
  * Return: 0, or -ERESTARTSYS after a signal.
  */
-int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capacity)
+int hyptrace_reader_begin_read(struct hyptrace_reader *reader, u64 *present, u64 *capacity)
 {
 	struct hyptrace_look look;
 
@@ -375,8 +375,8 @@ int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capac
 		return -ERESTARTSYS;
 	if (reader->ring) {
 		hyptrace_reader_look(reader, &look);
-		reader->there = look.in_page + look.in_ring;
-		*there += reader->there;
+		reader->read_left = look.in_page + look.in_ring;
+		*present += reader->read_left;
 		*capacity += (u64)(reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS) *
 			     HYPTRACE_SUBBUF_DATA_SIZE;
 	}
@@ -394,7 +394,7 @@ int hyptrace_reader_begin(struct hyptrace_reader *reader, u64 *there, u64 *capac
  * page needs room for the lost count. Each later part becomes a sub-buffer of its own. Its
  * time stamp is the time of the last record that was delivered before.
  *
- * Return: 0; -EAGAIN if there is no data, or only data newer than hyptrace_reader_begin();
+ * Return: 0; -EAGAIN if there is no data, or only data newer than hyptrace_reader_begin_read();
  * -ENODEV if the ring is unloaded, -ERESTARTSYS after a signal, -EIO or another errno if
  * the remote failed.
  */
@@ -462,15 +462,15 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 {
 	const struct hyptrace_meta *meta = reader_meta(reader);
 	struct hyptrace_look look;
-	u64 gone;
+	u64 read_or_lost;
 
 	reader_sync(reader);
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);
 	counts->read = reader->read;
-	gone = counts->read + counts->overrun + counts->dropped;
-	counts->unread = counts->written > gone ? counts->written - gone : 0;
+	read_or_lost = counts->read + counts->overrun + counts->dropped;
+	counts->unread = counts->written > read_or_lost ? counts->written - read_or_lost : 0;
 	counts->nr_subbufs = reader->ring->nr_pages;
 	/* The look counts a sub-buffer twice if the writer leaves it at this moment. */
 	hyptrace_reader_look(reader, &look);
@@ -523,11 +523,11 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return -ENODEV;
-	reader_carry_losses(reader);
+	reader_save_losses(reader);
 	hyptrace_user_meta_hide(reader);
 	err = desc->ops->reset(reader->cpu, desc->priv);
 	if (!err)
-		reader_begin(reader);
+		reader_reset(reader);
 	hyptrace_user_meta_update(reader);
 	return err;
 }
@@ -544,9 +544,9 @@ bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *tot
 {
 	guard(mutex)(&reader->lock);
 	if (reader->ring)
-		reader_carry_losses(reader);
-	*count = reader->loss_carry;
-	*total = reader->loss_told;
-	reader->loss_carry = 0;
+		reader_save_losses(reader);
+	*count = reader->loss_pending;
+	*total = reader->loss_counted;
+	reader->loss_pending = 0;
 	return *count;
 }

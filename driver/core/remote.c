@@ -45,7 +45,7 @@ void hyptrace_remote_put(struct hyptrace_remote *remote)
 	kref_put(&remote->refs, remote_release);
 }
 
-static struct hyptrace_remote *find(const char *name)
+static struct hyptrace_remote *find_remote(const char *name)
 {
 	struct hyptrace_remote *remote;
 
@@ -69,20 +69,20 @@ struct hyptrace_remote *hyptrace_remote_get(const char *name)
 	struct hyptrace_remote *remote;
 
 	guard(mutex)(&hyptrace_remotes_lock);
-	remote = find(name);
+	remote = find_remote(name);
 	if (remote)
 		kref_get(&remote->refs);
 	return remote;
 }
 
 /**
- * hyptrace_remote_from - find the first remote whose serial is at least @serial
+ * hyptrace_remote_find_from - find the first remote whose serial is at least @serial
  * @serial:	0 finds the first remote of the list
  *
  * Context: hyptrace_remotes_lock held.
  * Return: the remote, which stays registered while the lock is held, or NULL.
  */
-struct hyptrace_remote *hyptrace_remote_from(unsigned long serial)
+struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial)
 {
 	struct hyptrace_remote *remote;
 
@@ -112,12 +112,12 @@ void hyptrace_remote_names(char *names, size_t size)
 }
 
 /**
- * hyptrace_remote_watch - start to check for losses periodically
+ * hyptrace_remote_watch_losses - start to check for losses periodically
  * @remote:	tracing has started, or a listener now wants losses
  *
  * The check repeats itself while tracing is on and a listener wants losses.
  */
-void hyptrace_remote_watch(struct hyptrace_remote *remote)
+void hyptrace_remote_watch_losses(struct hyptrace_remote *remote)
 {
 	if (hyptrace_losses_wanted())
 		queue_delayed_work(hyptrace_wq, &remote->loss_work,
@@ -125,15 +125,15 @@ void hyptrace_remote_watch(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_remotes_watch - check all remotes for losses: a listener now wants them
+ * hyptrace_remotes_watch_losses - check all remotes for losses: a listener now wants them
  */
-void hyptrace_remotes_watch(void)
+void hyptrace_remotes_watch_losses(void)
 {
 	struct hyptrace_remote *remote;
 
 	guard(mutex)(&hyptrace_remotes_lock);
 	list_for_each_entry(remote, &remotes, node)
-		hyptrace_remote_watch(remote);
+		hyptrace_remote_watch_losses(remote);
 }
 
 /**
@@ -179,10 +179,10 @@ static void loss_work(struct work_struct *work)
 			hyptrace_announce_loss(remote, cpu, count, total);
 	}
 	if (hyptrace_remote_is_tracing(remote))
-		hyptrace_remote_watch(remote);
+		hyptrace_remote_watch_losses(remote);
 }
 
-static bool name_is_proper(const char *name)
+static bool is_valid_name(const char *name)
 {
 	static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
 
@@ -194,7 +194,7 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 {
 	const struct hyptrace_remote_ops *ops = desc->ops;
 
-	if (!name_is_proper(desc->name)) {
+	if (!is_valid_name(desc->name)) {
 		pr_err("hyptrace: a remote needs a name of 1 to %u characters of [a-z0-9_-]\n",
 		       HYPTRACE_NAME_MAX);
 		return -EINVAL;
@@ -290,7 +290,7 @@ struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_de
 		return ERR_PTR(err);
 
 	guard(mutex)(&hyptrace_remotes_lock);
-	if (find(desc->name)) {
+	if (find_remote(desc->name)) {
 		pr_err("hyptrace: there is a remote \"%s\" already\n", desc->name);
 		return ERR_PTR(-EEXIST);
 	}

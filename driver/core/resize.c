@@ -52,7 +52,7 @@ static int renew_all(struct hyptrace_remote *remote, struct hyptrace_buffer *new
 	return 0;
 }
 
-static bool has_size(const struct hyptrace_remote *remote, unsigned int nr_pages)
+static bool has_nr_pages(const struct hyptrace_remote *remote, unsigned int nr_pages)
 {
 	unsigned int cpu;
 
@@ -64,7 +64,7 @@ static bool has_size(const struct hyptrace_remote *remote, unsigned int nr_pages
 }
 
 /* After a failed resize, the rings may have different sizes. */
-static unsigned int smallest_size(const struct hyptrace_remote *remote)
+static unsigned int smallest_nr_pages(const struct hyptrace_remote *remote)
 {
 	unsigned int cpu, nr_pages = UINT_MAX;
 
@@ -74,7 +74,7 @@ static unsigned int smallest_size(const struct hyptrace_remote *remote)
 }
 
 /* Release the second buffer. If the caller is killed, the worker completes the release. */
-static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
+static int release_old(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		  struct netlink_ext_ack *extack)
 {
 	int err = hyptrace_giveback(remote, old, remote->desc->ops->finish_resize);
@@ -86,7 +86,7 @@ static int finish(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 	return err;
 }
 
-static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
+static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
 		  struct netlink_ext_ack *extack)
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
@@ -104,19 +104,19 @@ static int resize(struct hyptrace_remote *remote, unsigned int nr_pages,
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
 		if (err == -ENOTRECOVERABLE)
-			hyptrace_buffer_lose(remote, &new);
+			hyptrace_buffer_leak(remote, &new);
 		else
 			hyptrace_buffer_free(&new);
 		return err;
 	}
 
 	err = renew_all(remote, &new, extack);
-	remote->nr_pages = smallest_size(remote);
-	err = finish(remote, &new, extack) ?: err;
+	remote->nr_pages = smallest_nr_pages(remote);
+	err = release_old(remote, &new, extack) ?: err;
 	if (err)
 		hyptrace_announce_remote(remote);
 	/* Waiters saw no data during the exchange, and their watermarks depend on the size. */
-	hyptrace_announce_look(remote);
+	hyptrace_wake_waiters(remote);
 	return err;
 }
 
@@ -149,7 +149,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 	if (err)
 		return err;
 	nr_pages = hyptrace_buffer_nr_pages(size);
-	if (!has_size(remote, nr_pages)) {
+	if (!has_nr_pages(remote, nr_pages)) {
 		if (!remote->desc->ops->renew) {
 			NL_SET_ERR_MSG(extack, "the remote cannot resize rings that are loaded");
 			return -EOPNOTSUPP;
@@ -164,7 +164,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 		err = forbid_mapping(remote, extack);
 		if (err)
 			return err;
-		err = resize(remote, nr_pages, extack);
+		err = resize_loaded(remote, nr_pages, extack);
 		allow_mapping(remote);
 		if (err)
 			return err;

@@ -18,7 +18,7 @@ static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
 	 * remote.c:hyptrace_remote_is_tracing().
 	 */
 	smp_store_release(&remote->state, state);
-	hyptrace_announce_look(remote);
+	hyptrace_wake_waiters(remote);
 }
 
 /**
@@ -92,7 +92,7 @@ err_unload:
 }
 
 /* Make the writer release the rings. After an error it may keep pages for good. */
-static int buffer_return(struct hyptrace_remote *remote)
+static int buffer_give_back(struct hyptrace_remote *remote)
 {
 	remote->nr_pages = 0;
 	return hyptrace_giveback(remote, &remote->buf, remote->desc->ops->unload_trace_buffer);
@@ -147,7 +147,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
 		if (err == -ENOTRECOVERABLE)
-			hyptrace_buffer_lose(remote, &remote->buf);
+			hyptrace_buffer_leak(remote, &remote->buf);
 		else
 			hyptrace_buffer_free(&remote->buf);
 		return err;
@@ -156,7 +156,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	err = readers_load(remote);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "no memory for the readers");
-		buffer_return(remote);
+		buffer_give_back(remote);
 		return err;
 	}
 
@@ -174,7 +174,7 @@ static int loaded_to_unloaded(struct hyptrace_remote *remote)
 	int err;
 
 	readers_unload(remote);
-	err = buffer_return(remote);
+	err = buffer_give_back(remote);
 	state_set(remote, HYPTRACE_STATE_UNLOADED);
 	return err;
 }
@@ -215,7 +215,7 @@ void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
 		hyptrace_announce_remote(remote);
 }
 
-static int check_unused(const struct hyptrace_remote *remote,
+static int check_unattached(const struct hyptrace_remote *remote,
 			struct netlink_ext_ack *extack)
 {
 	if (!remote->nr_attached)
@@ -240,7 +240,7 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 
 	if (remote->state == HYPTRACE_STATE_UNLOADED)
 		return 0;
-	err = check_unused(remote, extack);
+	err = check_unattached(remote, extack);
 	if (err)
 		return err;
 	err = hyptrace_giveback_wait(remote);
@@ -293,7 +293,7 @@ int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ac
 	}
 	state_set(remote, HYPTRACE_STATE_TRACING);
 	hyptrace_announce_remote(remote);
-	hyptrace_remote_watch(remote);
+	hyptrace_remote_watch_losses(remote);
 	return 0;
 }
 
@@ -431,7 +431,7 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 {
 	int err;
 
-	err = check_unused(remote, extack);
+	err = check_unattached(remote, extack);
 	if (err)
 		return err;
 	err = hyptrace_remote_unload(remote, extack);
@@ -461,7 +461,7 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 		loaded_to_unloaded(remote);
 	hyptrace_giveback_finish(remote);
 	hyptrace_remote_detach_all(remote);
-	hyptrace_announce_remote_gone(remote);
+	hyptrace_announce_remote_removed(remote);
 	/* Wait until nobody writes selftest events. */
 	guard(rwsem_write)(&remote->marking);
 	remote->desc = NULL;

@@ -16,7 +16,7 @@
 
 #include "device.h"
 
-static bool is_of_all_cpus(const struct hyptrace_file *file)
+static bool is_for_all_cpus(const struct hyptrace_file *file)
 {
 	return file->attachment.cpu == HYPTRACE_CPU_ALL;
 }
@@ -50,7 +50,7 @@ static int hyptrace_release(struct inode *inode, struct file *filp)
 	if (file->attachment.remote)
 		hyptrace_remote_detach(&file->attachment);
 	mutex_destroy(&file->lock);
-	kvfree(file->spare);
+	kvfree(file->pending);
 	kfree(file);
 	return 0;
 }
@@ -84,14 +84,14 @@ static long ioctl_attach(struct hyptrace_file *file, void *arg)
 	remote = hyptrace_remote_get(attach->remote);
 	if (!remote)
 		return -ENODEV;
-	if (!file->spare)
-		file->spare = kvmalloc(HYPTRACE_FRAME_BYTES + PAGE_SIZE, GFP_KERNEL_ACCOUNT);
+	if (!file->pending)
+		file->pending = kvmalloc(HYPTRACE_FRAME_BYTES + PAGE_SIZE, GFP_KERNEL_ACCOUNT);
 	file->attachment.snapshot = attach->flags & HYPTRACE_ATTACH_SNAPSHOT;
-	err = !file->spare ? -ENOMEM :
+	err = !file->pending ? -ENOMEM :
 	      hyptrace_remote_attach(remote, &file->attachment, attach->cpu);
 	if (!err) {
 		attach->subbuf_size = PAGE_SIZE;
-		attach->nr_subbufs = is_of_all_cpus(file) ? 0 : READ_ONCE(remote->nr_pages);
+		attach->nr_subbufs = is_for_all_cpus(file) ? 0 : READ_ONCE(remote->nr_pages);
 	}
 	hyptrace_remote_put(remote);
 	return err;
@@ -198,25 +198,25 @@ static long ioctl_dispatch(struct hyptrace_file *file, unsigned int cmd, void __
 /* TRACE_MMAP_IOCTL_GET_READER, as on the kernel's own ring-buffer mapping */
 static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 {
-	static const struct hyptrace_watermark any;
+	static const struct hyptrace_watermark any_event;
 	struct hyptrace_remote *remote = hyptrace_file_remote(file);
 	struct hyptrace_reader *reader;
 	long err = hyptrace_file_check_consumer(file);
 
 	if (err)
 		return err;
-	if (is_of_all_cpus(file) || !atomic_read(&file->mappings))
+	if (is_for_all_cpus(file) || !atomic_read(&file->mappings))
 		return -ENODEV;
 
 	reader = hyptrace_remote_reader(remote, file->attachment.cpu);
 	while (!nonblock) {
-		int kicks = atomic_read(&file->kicks);
+		int nr_wakeups = atomic_read(&file->nr_wakeups);
 		bool tracing = hyptrace_remote_is_tracing(remote);
 
-		/* Look at the ring only: read() has already consumed the data in @spare. */
-		if (hyptrace_reader_has_data(reader, &any) || !tracing)
+		/* Look at the ring only: read() has already consumed the data in @pending. */
+		if (hyptrace_reader_has_data(reader, &any_event) || !tracing)
 			break;
-		err = hyptrace_file_sleep(file, kicks);
+		err = hyptrace_file_sleep(file, nr_wakeups);
 		if (err)
 			return err;
 	}
@@ -253,13 +253,13 @@ static struct miscdevice hyptrace_device = {
 	.mode	= 0600,
 };
 
-static void look_again(struct hyptrace_attachment *attachment)
+static void wake_waiters(struct hyptrace_attachment *attachment)
 {
-	hyptrace_file_kick(container_of(attachment, struct hyptrace_file, attachment));
+	hyptrace_file_wake(container_of(attachment, struct hyptrace_file, attachment));
 }
 
 static const struct hyptrace_listener listener = {
-	.look_again	= look_again,
+	.wake_waiters	= wake_waiters,
 };
 
 /**

@@ -18,9 +18,9 @@
  * struct hyptrace_file - an open /dev/hyptrace
  * @attachment:	to a remote. Set with @lock held.
  * @wait:	wait queue of poll(), read(), splice() and GET_READER
- * @kicks:	counts calls of hyptrace_file_kick(). A blocking call sleeps until it changes.
- * @blocked:	number of blocking calls that sleep. They wait for any event, not for @mark.
- * @mark:	watermark of poll()
+ * @nr_wakeups:	counts calls of hyptrace_file_wake(). A blocking call sleeps until it changes.
+ * @blocked:	number of blocking calls that sleep. They wait for any event, not for @watermark.
+ * @watermark:	watermark of poll()
  * @mappings:	mappings of the ring through this descriptor
  *
  * @timer_lock:	protects @timer and @latency_us
@@ -32,16 +32,16 @@
  *		@lock, and so does a read that finds nothing.
  * @drain_left:	bytes of records that this reader can still get before -EAGAIN
  * @next_cpu:	CPU from which the next sub-buffer is taken first, if attached to all CPUs
- * @spare:	buffer for a frame and the sub-buffer that is being delivered
- * @spare_at:	offset in @spare of the next byte to deliver
- * @spare_end:	offset in @spare of the end of the sub-buffer
+ * @pending:	buffer for a frame and the sub-buffer that is being delivered
+ * @pending_at:	offset in @pending of the next byte to deliver
+ * @pending_end:	offset in @pending of the end of the sub-buffer
  */
 struct hyptrace_file {
 	struct hyptrace_attachment attachment;
 	wait_queue_head_t	wait;
-	atomic_t		kicks;
+	atomic_t		nr_wakeups;
 	atomic_t		blocked;
-	struct hyptrace_watermark mark;
+	struct hyptrace_watermark watermark;
 	atomic_t		mappings;
 
 	spinlock_t		timer_lock;
@@ -52,9 +52,9 @@ struct hyptrace_file {
 	bool			draining;
 	u64			drain_left;
 	unsigned int		next_cpu;
-	void			*spare;
-	size_t			spare_at;
-	size_t			spare_end;
+	void			*pending;
+	size_t			pending_at;
+	size_t			pending_end;
 };
 
 static inline struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace_file *file)
@@ -80,13 +80,13 @@ int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma);
 /* wait.c */
 void hyptrace_file_wait_init(struct hyptrace_file *file);
 void hyptrace_file_wait_exit(struct hyptrace_file *file);
-void hyptrace_file_kick(struct hyptrace_file *file);
+void hyptrace_file_wake(struct hyptrace_file *file);
 bool hyptrace_file_has_data(const struct hyptrace_file *file,
 			    const struct hyptrace_remote *remote,
-			    const struct hyptrace_watermark *mark);
+			    const struct hyptrace_watermark *watermark);
 int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup);
 void hyptrace_file_rearm_timer(struct hyptrace_file *file);
-int hyptrace_file_sleep(struct hyptrace_file *file, int kicks);
+int hyptrace_file_sleep(struct hyptrace_file *file, int nr_wakeups);
 __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait);
 
 /* read.c */

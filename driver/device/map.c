@@ -59,7 +59,7 @@ static int insert_pages(const struct hyptrace_reader *reader, struct vm_area_str
 	return err;
 }
 
-static int map(struct hyptrace_reader *reader, struct vm_area_struct *vma)
+static int map_ring(struct hyptrace_reader *reader, struct vm_area_struct *vma)
 {
 	unsigned long nr = vma_pages(vma), first = vma->vm_pgoff, nr_mappable;
 	int err;
@@ -104,7 +104,7 @@ int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -ENOTCONN;
 	if (file->attachment.cpu == HYPTRACE_CPU_ALL)
 		return -ENODEV;
-	err = map(reader_of(file), vma);
+	err = map_ring(reader_of(file), vma);
 	if (err)
 		return err;
 	vma->vm_ops = &mapping_ops;

@@ -18,7 +18,7 @@
 #include "../core/subbuf.h"
 #include "device.h"
 
-static bool is_of_all_cpus(const struct hyptrace_file *file)
+static bool is_for_all_cpus(const struct hyptrace_file *file)
 {
 	return file->attachment.cpu == HYPTRACE_CPU_ALL;
 }
@@ -30,18 +30,18 @@ static bool is_of_all_cpus(const struct hyptrace_file *file)
  * is faster. So drain_left limits the loop to the data present when it begins, plus the
  * capacity of the rings.
  */
-static int begin(struct hyptrace_file *file, bool nonblock)
+static int begin_read(struct hyptrace_file *file, bool nonblock)
 {
 	struct hyptrace_reader *reader;
-	u64 there = 0, capacity = 0;
+	u64 present = 0, capacity = 0;
 	unsigned int cpu;
 	int err;
 
 	for_each_possible_cpu(cpu) {
-		if (!is_of_all_cpus(file) && file->attachment.cpu != cpu)
+		if (!is_for_all_cpus(file) && file->attachment.cpu != cpu)
 			continue;
 		reader = hyptrace_remote_reader(file->attachment.remote, cpu);
-		err = hyptrace_reader_begin(reader, &there, &capacity);
+		err = hyptrace_reader_begin_read(reader, &present, &capacity);
 		if (err)
 			return err;
 	}
@@ -50,7 +50,7 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 		WRITE_ONCE(file->draining, false);
 	} else if (!READ_ONCE(file->draining)) {
 		WRITE_ONCE(file->draining, true);
-		file->drain_left = there + capacity;
+		file->drain_left = present + capacity;
 	} else if (!file->drain_left) {
 		return -EAGAIN;
 	}
@@ -58,12 +58,12 @@ static int begin(struct hyptrace_file *file, bool nonblock)
 }
 
 /* Whether a read that has delivered data must return now. */
-static bool has_to_end(const struct hyptrace_file *file)
+static bool must_end(const struct hyptrace_file *file)
 {
 	return signal_pending(current) || (READ_ONCE(file->draining) && !file->drain_left);
 }
 
-static void delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *subbuf)
+static void count_delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *subbuf)
 {
 	u64 size = subbuf->commit & HYPTRACE_COMMIT_MASK;
 
@@ -71,9 +71,9 @@ static void delivered(struct hyptrace_file *file, const struct hyptrace_subbuf *
 }
 
 /* Take from each CPU in turn, so that a busy CPU does not starve the others. */
-static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
+static int take_from_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 {
-	struct hyptrace_frame *frame = file->spare;
+	struct hyptrace_frame *frame = file->pending;
 	struct hyptrace_reader *reader;
 	unsigned int i, cpu;
 	u64 lost;
@@ -98,7 +98,7 @@ static int take_of_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 	return -EAGAIN;
 }
 
-static int take_of_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
+static int take_from_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 {
 	struct hyptrace_reader *reader;
 	u64 lost;
@@ -107,16 +107,16 @@ static int take_of_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 	return hyptrace_reader_take(reader, to, &lost);
 }
 
-static int take(struct hyptrace_file *file)
+static int take_subbuf(struct hyptrace_file *file)
 {
-	struct hyptrace_subbuf *to = file->spare + HYPTRACE_FRAME_BYTES;
-	int err = is_of_all_cpus(file) ? take_of_all(file, to) : take_of_one(file, to);
+	struct hyptrace_subbuf *to = file->pending + HYPTRACE_FRAME_BYTES;
+	int err = is_for_all_cpus(file) ? take_from_all(file, to) : take_from_one(file, to);
 
 	if (err)
 		return err;
-	WRITE_ONCE(file->spare_at, is_of_all_cpus(file) ? 0 : HYPTRACE_FRAME_BYTES);
-	WRITE_ONCE(file->spare_end, HYPTRACE_FRAME_BYTES + PAGE_SIZE);
-	delivered(file, to);
+	WRITE_ONCE(file->pending_at, is_for_all_cpus(file) ? 0 : HYPTRACE_FRAME_BYTES);
+	WRITE_ONCE(file->pending_end, HYPTRACE_FRAME_BYTES + PAGE_SIZE);
+	count_delivered(file, to);
 	return 0;
 }
 
@@ -124,26 +124,26 @@ static int take(struct hyptrace_file *file)
 static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count,
 			    bool nonblock)
 {
-	size_t whole = PAGE_SIZE + (is_of_all_cpus(file) ? HYPTRACE_FRAME_BYTES : 0);
+	size_t whole = PAGE_SIZE + (is_for_all_cpus(file) ? HYPTRACE_FRAME_BYTES : 0);
 	size_t done = 0, n, left;
 	int err = 0;
 
 	if (mutex_lock_interruptible(&file->lock))
 		return -ERESTARTSYS;
-	if (file->spare_at == file->spare_end)
-		err = begin(file, nonblock);
+	if (file->pending_at == file->pending_end)
+		err = begin_read(file, nonblock);
 	while (!err && done < count) {
-		if (file->spare_at == file->spare_end) {
+		if (file->pending_at == file->pending_end) {
 			/* Only the first sub-buffer of a read may be delivered in pieces. */
-			if (done && (count - done < whole || has_to_end(file)))
+			if (done && (count - done < whole || must_end(file)))
 				break;
-			err = take(file);
+			err = take_subbuf(file);
 			if (err)
 				break;
 		}
-		n = min(count - done, file->spare_end - file->spare_at);
-		left = copy_to_user(buf + done, file->spare + file->spare_at, n);
-		WRITE_ONCE(file->spare_at, file->spare_at + n - left);
+		n = min(count - done, file->pending_end - file->pending_at);
+		left = copy_to_user(buf + done, file->pending + file->pending_at, n);
+		WRITE_ONCE(file->pending_at, file->pending_at + n - left);
 		done += n - left;
 		if (left)
 			err = -EFAULT;
@@ -160,12 +160,12 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 
 	if (!page)
 		return -ENOMEM;
-	err = take_of_one(file, page_address(page));
+	err = take_from_one(file, page_address(page));
 	if (err) {
 		__free_page(page);
 		return err;
 	}
-	delivered(file, page_address(page));
+	count_delivered(file, page_address(page));
 	*buf = (struct pipe_buffer) {
 		.ops = &nosteal_pipe_buf_ops, .page = page, .len = PAGE_SIZE,
 	};
@@ -188,8 +188,8 @@ static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info
 	if (mutex_lock_interruptible(&file->lock))
 		return -ERESTARTSYS;
 	/* splice() delivers whole sub-buffers: not the rest of one that read() has begun. */
-	ret = file->spare_at == file->spare_end ? begin(file, nonblock) : -EINVAL;
-	while (ret >= 0 && done < count && !(done && has_to_end(file))) {
+	ret = file->pending_at == file->pending_end ? begin_read(file, nonblock) : -EINVAL;
+	while (ret >= 0 && done < count && !(done && must_end(file))) {
 		if (pipe_full(pipe->head, pipe->tail, pipe->max_usage))
 			break;
 		ret = take_page(file, &buf);
@@ -220,7 +220,7 @@ static ssize_t deliver_present(struct hyptrace_file *file, const struct request 
 static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bool nonblock)
 {
 	while (req->count) {
-		int kicks = atomic_read(&file->kicks);
+		int nr_wakeups = atomic_read(&file->nr_wakeups);
 		bool tracing = hyptrace_remote_is_tracing(file->attachment.remote);
 		ssize_t done = deliver_present(file, req, nonblock);
 		int err;
@@ -234,7 +234,7 @@ static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bo
 			hyptrace_file_rearm_timer(file);
 			return -EAGAIN;
 		}
-		err = hyptrace_file_sleep(file, kicks);
+		err = hyptrace_file_sleep(file, nr_wakeups);
 		if (err)
 			return err;
 	}
@@ -258,7 +258,7 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
 
 	if (err)
 		return err;
-	if (is_of_all_cpus(file) && count < HYPTRACE_FRAME_BYTES + PAGE_SIZE)
+	if (is_for_all_cpus(file) && count < HYPTRACE_FRAME_BYTES + PAGE_SIZE)
 		return -EINVAL;
 	return deliver(file, &req, filp->f_flags & O_NONBLOCK);
 }
@@ -282,7 +282,7 @@ ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_in
 
 	if (err)
 		return err;
-	if (is_of_all_cpus(file) || !req.count)
+	if (is_for_all_cpus(file) || !req.count)
 		return -EINVAL;
 	return deliver(file, &req, (filp->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
 }

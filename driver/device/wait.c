@@ -13,22 +13,22 @@
 #include "../compat.h"
 #include "device.h"
 
-/* The timer may expire earlier by latency / SLACK, together with other timers. */
-#define SLACK	8
+/* The timer may expire earlier by this part of the latency, together with other timers. */
+#define SLACK_DIVISOR	8
 
 /* A remote stays loaded while a descriptor is attached, until it is unregistered. */
-static bool remote_is_gone(const struct hyptrace_remote *remote)
+static bool is_unregistered(const struct hyptrace_remote *remote)
 {
 	return READ_ONCE(remote->state) == HYPTRACE_STATE_UNLOADED;
 }
 
 /**
- * hyptrace_file_kick - wake all waiters, so that they look again
+ * hyptrace_file_wake - wake all waiters, so that they look again
  * @file:	whose waiters
  */
-void hyptrace_file_kick(struct hyptrace_file *file)
+void hyptrace_file_wake(struct hyptrace_file *file)
 {
-	atomic_inc(&file->kicks);
+	atomic_inc(&file->nr_wakeups);
 	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
 
@@ -43,32 +43,32 @@ static struct hyptrace_reader *reader_of(const struct hyptrace_file *file,
  * hyptrace_file_has_data - whether the data to read has reached a watermark
  * @file:	the descriptor
  * @remote:	the remote to which @file is attached
- * @mark:	the watermark; one of the descriptor's CPUs must reach it
+ * @watermark:	the watermark; one of the descriptor's CPUs must reach it
  *
  * Return: true if so, also if reading would fail.
  */
 bool hyptrace_file_has_data(const struct hyptrace_file *file,
 			    const struct hyptrace_remote *remote,
-			    const struct hyptrace_watermark *mark)
+			    const struct hyptrace_watermark *watermark)
 {
 	unsigned int cpu;
 
-	if (READ_ONCE(file->spare_at) < READ_ONCE(file->spare_end))
+	if (READ_ONCE(file->pending_at) < READ_ONCE(file->pending_end))
 		return true;
 	if (file->attachment.cpu != HYPTRACE_CPU_ALL)
-		return hyptrace_reader_has_data(reader_of(file, remote), mark);
+		return hyptrace_reader_has_data(reader_of(file, remote), watermark);
 	for_each_possible_cpu(cpu) {
-		if (hyptrace_reader_has_data(hyptrace_remote_reader(remote, cpu), mark))
+		if (hyptrace_reader_has_data(hyptrace_remote_reader(remote, cpu), watermark))
 			return true;
 	}
 	return false;
 }
 
-static struct hyptrace_watermark watermark(const struct hyptrace_file *file)
+static struct hyptrace_watermark get_watermark(const struct hyptrace_file *file)
 {
 	return (struct hyptrace_watermark) {
-		.percent = READ_ONCE(file->mark.percent),
-		.bytes = READ_ONCE(file->mark.bytes),
+		.percent = READ_ONCE(file->watermark.percent),
+		.bytes = READ_ONCE(file->watermark.bytes),
 	};
 }
 
@@ -77,8 +77,8 @@ static void timer_start(struct hyptrace_file *file)
 {
 	u64 latency_ns = (u64)file->latency_us * NSEC_PER_USEC;
 
-	hrtimer_start_range_ns(&file->timer, ns_to_ktime(latency_ns - latency_ns / SLACK),
-			       latency_ns / SLACK, HRTIMER_MODE_REL_SOFT);
+	hrtimer_start_range_ns(&file->timer, ns_to_ktime(latency_ns - latency_ns / SLACK_DIVISOR),
+			       latency_ns / SLACK_DIVISOR, HRTIMER_MODE_REL_SOFT);
 }
 
 static void timer_arm(struct hyptrace_file *file)
@@ -99,15 +99,16 @@ static bool has_waiters(struct hyptrace_file *file)
 
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
-	static const struct hyptrace_watermark any;
+	static const struct hyptrace_watermark any_event;
 	struct hyptrace_file *file = container_of(timer, struct hyptrace_file, timer);
 	struct hyptrace_remote *remote = hyptrace_file_remote(file);
-	const struct hyptrace_watermark mark = atomic_read(&file->blocked) ? any : watermark(file);
+	const struct hyptrace_watermark watermark = atomic_read(&file->blocked) ?
+						    any_event : get_watermark(file);
 
 	if (!has_waiters(file))
 		return HRTIMER_NORESTART;
-	if (!hyptrace_remote_is_tracing(remote) || hyptrace_file_has_data(file, remote, &mark))
-		hyptrace_file_kick(file);
+	if (!hyptrace_remote_is_tracing(remote) || hyptrace_file_has_data(file, remote, &watermark))
+		hyptrace_file_wake(file);
 	else
 		timer_arm(file);
 	return HRTIMER_NORESTART;
@@ -155,15 +156,15 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 		if (hrtimer_is_queued(&file->timer))
 			timer_start(file);
 	}
-	WRITE_ONCE(file->mark.percent, wakeup->percent);
-	WRITE_ONCE(file->mark.bytes, wakeup->bytes);
-	hyptrace_file_kick(file);
+	WRITE_ONCE(file->watermark.percent, wakeup->percent);
+	WRITE_ONCE(file->watermark.bytes, wakeup->bytes);
+	hyptrace_file_wake(file);
 	return 0;
 }
 
 /**
- * hyptrace_file_rearm_timer - keep looking for edge-triggered epoll waiters
- * @file:	a descriptor from which the caller has read what there was
+ * hyptrace_file_rearm_timer - keep polling the writer for edge-triggered epoll waiters
+ * @file:	a descriptor from which the caller has read all data
  *
  * Such a waiter reads until nothing is left, and does not call poll() again.
  */
@@ -176,11 +177,11 @@ void hyptrace_file_rearm_timer(struct hyptrace_file *file)
 /**
  * hyptrace_file_sleep - sleep until there may be an event
  * @file:	a descriptor that has nothing to read
- * @kicks:	@file->kicks from before the caller found that
+ * @nr_wakeups:	@file->nr_wakeups from before the caller found that
  *
  * Return: 0 or -ERESTARTSYS.
  */
-int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
+int hyptrace_file_sleep(struct hyptrace_file *file, int nr_wakeups)
 {
 	int err;
 
@@ -191,7 +192,7 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
 	 */
 	atomic_inc_return(&file->blocked);
 	timer_arm(file);
-	err = wait_event_interruptible(file->wait, atomic_read(&file->kicks) != kicks);
+	err = wait_event_interruptible(file->wait, atomic_read(&file->nr_wakeups) != nr_wakeups);
 	atomic_dec(&file->blocked);
 	return err;
 }
@@ -205,21 +206,21 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int kicks)
  */
 __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)
 {
-	static const struct hyptrace_watermark any;
+	static const struct hyptrace_watermark any_event;
 	struct hyptrace_file *file = filp->private_data;
-	const struct hyptrace_watermark mark = watermark(file);
+	const struct hyptrace_watermark watermark = get_watermark(file);
 	struct hyptrace_remote *remote = hyptrace_file_remote(file);
 	bool tracing;
 
 	if (!remote)
 		return EPOLLERR;
 	poll_wait(filp, &file->wait, wait);
-	if (remote_is_gone(remote))
+	if (is_unregistered(remote))
 		return EPOLLERR | EPOLLHUP;
 	WRITE_ONCE(file->draining, false);
 	tracing = hyptrace_remote_is_tracing(remote);
 	/* While tracing is off no data is added: ignore the watermark. */
-	if (hyptrace_file_has_data(file, remote, tracing ? &mark : &any))
+	if (hyptrace_file_has_data(file, remote, tracing ? &watermark : &any_event))
 		return EPOLLIN | EPOLLRDNORM;
 	if (!tracing)
 		return EPOLLHUP;

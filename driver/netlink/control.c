@@ -13,7 +13,7 @@
 #include "netlink.h"
 
 /* Most events that a mark request writes with one call of write_selftest() */
-#define MARK_BATCH		4096
+#define MARK_BATCH_EVENTS		4096
 
 int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -42,24 +42,24 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 		}
 		event = hyptrace_event_find(remote, nla_data(attr));
 		if (!event)
-			return hyptrace_nl_no_such_event(attr, info->extack);
+			return hyptrace_nl_refuse_event(attr, info->extack);
 		mask |= BIT_ULL(event->id);
 	}
 	err = hyptrace_events_set(remote, mask,
 				  nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]),
 				  info->extack);
-	return hyptrace_nl_blame(info, err, HYPTRACE_A_EVENT_NAMES);
+	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 
 /* The size in the request, or else the present setting. */
-static u64 asked_size(const struct genl_info *info, const struct hyptrace_remote *remote)
+static u64 requested_size(const struct genl_info *info, const struct hyptrace_remote *remote)
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_SIZE];
 
 	return attr ? nla_get_u64(attr) : remote->size_requested;
 }
 
-static enum hyptrace_mode asked_mode(const struct genl_info *info,
+static enum hyptrace_mode requested_mode(const struct genl_info *info,
 				     const struct hyptrace_remote *remote)
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_MODE];
@@ -70,10 +70,10 @@ static enum hyptrace_mode asked_mode(const struct genl_info *info,
 int hyptrace_nl_load_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
-	int err = hyptrace_remote_load(remote, asked_size(info, remote),
-				       asked_mode(info, remote), info->extack);
+	int err = hyptrace_remote_load(remote, requested_size(info, remote),
+				       requested_mode(info, remote), info->extack);
 
-	return hyptrace_nl_blame(info, err, err == -EBUSY || err == -EIO ?
+	return hyptrace_nl_set_bad_attr(info, err, err == -EBUSY || err == -EIO ?
 				 A_REMOTE : HYPTRACE_A_CONTROL_SIZE);
 }
 
@@ -81,28 +81,28 @@ int hyptrace_nl_unload_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	int err = hyptrace_remote_unload(info->user_ptr[0], info->extack);
 
-	return hyptrace_nl_blame(info, err, A_REMOTE);
+	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }
 
 int hyptrace_nl_start_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	int err = hyptrace_remote_start(info->user_ptr[0], info->extack);
 
-	return hyptrace_nl_blame(info, err, A_REMOTE);
+	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }
 
 int hyptrace_nl_stop_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	int err = hyptrace_remote_stop(info->user_ptr[0], info->extack);
 
-	return hyptrace_nl_blame(info, err, A_REMOTE);
+	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }
 
 int hyptrace_nl_reset_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	int err = hyptrace_remote_reset(info->user_ptr[0], info->extack);
 
-	return hyptrace_nl_blame(info, err, A_REMOTE);
+	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }
 
 int hyptrace_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)
@@ -112,10 +112,10 @@ int hyptrace_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (attr && !hyptrace_remote_reader(remote, nla_get_u32(attr)))
-		return hyptrace_nl_no_such_cpu(attr, info->extack);
+		return hyptrace_nl_refuse_cpu(attr, info->extack);
 	err = hyptrace_remote_clear(remote, attr ? nla_get_u32(attr) : HYPTRACE_CPU_ALL,
 				    info->extack);
-	return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_CPU);
+	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 }
 
 static int check_settings(struct genl_info *info, const struct hyptrace_remote *remote)
@@ -142,7 +142,7 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 	if (!size)
 		return 0;
 	err = hyptrace_remote_check_size(remote, nla_get_u64(size), info->extack);
-	return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
+	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_SIZE);
 }
 
 int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)
@@ -158,15 +158,15 @@ int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (rate) {
 		err = hyptrace_remote_set_rate(remote, nla_get_u32(rate), info->extack);
 		if (err)
-			return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_RATE);
+			return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_RATE);
 	}
-	err = hyptrace_remote_resize(remote, asked_size(info, remote), info->extack);
+	err = hyptrace_remote_resize(remote, requested_size(info, remote), info->extack);
 	if (err) {
 		if (rate)
 			hyptrace_remote_set_rate(remote, rate_before, NULL);
-		return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_SIZE);
+		return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_SIZE);
 	}
-	hyptrace_remote_set_mode(remote, asked_mode(info, remote));
+	hyptrace_remote_set_mode(remote, requested_mode(info, remote));
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 	if (hyptrace_nl_is_missing(info, HYPTRACE_A_CONTROL_VALUE, "value"))
 		return -EINVAL;
 	if (attr && !hyptrace_remote_reader(remote, cpu))
-		return hyptrace_nl_no_such_cpu(attr, info->extack);
+		return hyptrace_nl_refuse_cpu(attr, info->extack);
 	if (attr && !cpu_online(cpu)) {
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "CPU %u is off", cpu);
 		return -ENXIO;
@@ -213,7 +213,7 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 	int err;
 
 	for (; count; count -= batch, value += batch) {
-		batch = min_t(u32, count, MARK_BATCH);
+		batch = min_t(u32, count, MARK_BATCH_EVENTS);
 		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
 		/* -ENODEV: the CPU is coming online, and EL2 does not answer there yet. */
 		if (err == -ENODATA || err == -ENODEV) {
@@ -226,7 +226,7 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 		}
 		if (err) {
 			NL_SET_ERR_MSG_FMT(info->extack, "writing failed (error %d)", -err);
-			return hyptrace_nl_blame(info, err, HYPTRACE_A_CONTROL_CPU);
+			return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 		}
 		cond_resched();
 	}

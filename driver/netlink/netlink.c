@@ -43,21 +43,21 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 }
 
 /**
- * hyptrace_nl_blame - report the attribute to which an error of core belongs
+ * hyptrace_nl_set_bad_attr - report the attribute to which an error of core belongs
  * @info:	the request
  * @err:	0 or the errno of core
  * @attr:	type of the attribute. If the request lacks it, the remote's is reported.
  *
  * Return: @err.
  */
-int hyptrace_nl_blame(struct genl_info *info, int err, int attr)
+int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
 {
 	if (err)
 		NL_SET_BAD_ATTR(info->extack, info->attrs[attr] ?: info->attrs[A_REMOTE]);
 	return err;
 }
 
-static int no_such_remote(const struct nlattr *attr, struct netlink_ext_ack *extack)
+static int refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	char names[NETLINK_MAX_FMTMSG_LEN], message[NETLINK_MAX_FMTMSG_LEN];
 
@@ -69,26 +69,26 @@ static int no_such_remote(const struct nlattr *attr, struct netlink_ext_ack *ext
 }
 
 /**
- * hyptrace_nl_no_such_cpu - refuse a CPU
+ * hyptrace_nl_refuse_cpu - refuse a CPU that has no ring
  * @attr:	its number
  * @extack:	of the request
  *
  * Return: -ENXIO.
  */
-int hyptrace_nl_no_such_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack)
+int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "CPU %u does not exist", nla_get_u32(attr));
 	return -ENXIO;
 }
 
 /**
- * hyptrace_nl_no_such_event - refuse an event
+ * hyptrace_nl_refuse_event - refuse an unknown event
  * @attr:	its name
  * @extack:	of the request
  *
  * Return: -ENOENT.
  */
-int hyptrace_nl_no_such_event(const struct nlattr *attr, struct netlink_ext_ack *extack)
+int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "no such event \"%s\"",
 				(const char *)nla_data(attr));
@@ -110,7 +110,7 @@ int hyptrace_nl_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 		return -EINVAL;
 	remote = hyptrace_remote_get(nla_data(info->attrs[A_REMOTE]));
 	if (!remote)
-		return no_such_remote(info->attrs[A_REMOTE], info->extack);
+		return refuse_remote(info->attrs[A_REMOTE], info->extack);
 
 	if (mutex_lock_killable(&remote->control)) {
 		hyptrace_remote_put(remote);
@@ -119,7 +119,7 @@ int hyptrace_nl_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 	if (!remote->desc) {
 		mutex_unlock(&remote->control);
 		hyptrace_remote_put(remote);
-		return no_such_remote(info->attrs[A_REMOTE], info->extack);
+		return refuse_remote(info->attrs[A_REMOTE], info->extack);
 	}
 	info->user_ptr[0] = remote;
 	return 0;
@@ -168,22 +168,22 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 		return 0;
 	remote = hyptrace_remote_get(nla_data(name));
 	if (!remote)
-		return no_such_remote(name, cb->extack);
+		return refuse_remote(name, cb->extack);
 	hyptrace_remote_put(remote);
 	return 0;
 }
 
-static void listen(struct work_struct *work)
+static void watch_losses(struct work_struct *work)
 {
-	hyptrace_remotes_watch();
+	hyptrace_remotes_watch_losses();
 }
 
-static DECLARE_DELAYED_WORK(listen_work, listen);
+static DECLARE_DELAYED_WORK(watch_work, watch_losses);
 
 /* Netlink adds the socket to the group only after this: look for listeners later. */
 static int bind(int group)
 {
-	queue_delayed_work(hyptrace_wq, &listen_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
+	queue_delayed_work(hyptrace_wq, &watch_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
 	return 0;
 }
 
@@ -220,5 +220,5 @@ void hyptrace_netlink_unregister(void)
 {
 	hyptrace_notify_exit();
 	genl_unregister_family(&hyptrace_nl_family);
-	cancel_delayed_work_sync(&listen_work);
+	cancel_delayed_work_sync(&watch_work);
 }

@@ -21,9 +21,9 @@ static_assert((int)HYPTRACE_A_EVENT_REMOTE == A_REMOTE);
 int hyptrace_netlink_register(void);
 void hyptrace_netlink_unregister(void);
 bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name);
-int hyptrace_nl_blame(struct genl_info *info, int err, int attr);
-int hyptrace_nl_no_such_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack);
-int hyptrace_nl_no_such_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
+int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr);
+int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack);
+int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
 
 /* message.c: called with the control mutex held */

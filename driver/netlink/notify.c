@@ -28,16 +28,16 @@ unsigned int hyptrace_notify_changes(void)
 	return atomic_read(&changes);
 }
 
-static bool is_wanted(void)
+static bool has_listeners(void)
 {
 	return genl_has_listeners(&hyptrace_nl_family, &init_net, HYPTRACE_NLGRP_NOTIFY);
 }
 
-static struct sk_buff *begin(u8 cmd, void **header)
+static struct sk_buff *begin_message(u8 cmd, void **header)
 {
 	struct sk_buff *skb;
 
-	if (!is_wanted())
+	if (!has_listeners())
 		return NULL;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!skb)
@@ -54,13 +54,13 @@ err_lost:
 	return NULL;
 }
 
-static struct sk_buff *begin_change(u8 cmd, void **header)
+static struct sk_buff *begin_change_message(u8 cmd, void **header)
 {
 	atomic_inc(&changes);
-	return begin(cmd, header);
+	return begin_message(cmd, header);
 }
 
-static void end(struct sk_buff *skb, void *header, int err)
+static void send_message(struct sk_buff *skb, void *header, int err)
 {
 	if (err) {
 		nlmsg_free(skb);
@@ -74,73 +74,73 @@ static void end(struct sk_buff *skb, void *header, int err)
 static void notify_remote(const struct hyptrace_remote *remote)
 {
 	void *header;
-	struct sk_buff *skb = begin_change(HYPTRACE_CMD_REMOTE_NTF, &header);
+	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_REMOTE_NTF, &header);
 
 	if (skb)
-		end(skb, header, hyptrace_fill_remote(skb, remote));
+		send_message(skb, header, hyptrace_fill_remote(skb, remote));
 }
 
-static void notify_remote_gone(const struct hyptrace_remote *remote)
+static void notify_remote_removed(const struct hyptrace_remote *remote)
 {
 	void *header;
-	struct sk_buff *skb = begin_change(HYPTRACE_CMD_REMOTE_DEL_NTF, &header);
+	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_REMOTE_DEL_NTF, &header);
 
 	if (skb)
-		end(skb, header, nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name));
+		send_message(skb, header, nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name));
 }
 
 static void notify_event(const struct hyptrace_remote *remote,
 			 const struct hyptrace_event *event)
 {
 	void *header;
-	struct sk_buff *skb = begin_change(HYPTRACE_CMD_EVENT_NTF, &header);
+	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_EVENT_NTF, &header);
 
 	if (skb)
-		end(skb, header,
-		    nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
-		    nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
-		    nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
-		    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
-			       !!(remote->enabled & BIT_ULL(event->id))));
+		send_message(skb, header,
+			     nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
+			     nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
+			     nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
+			     nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
+					!!(remote->enabled & BIT_ULL(event->id))));
 }
 
 static void notify_reader(const struct hyptrace_remote *remote, int cpu,
 			  enum hyptrace_reader_change change, pid_t pid)
 {
 	void *header;
-	struct sk_buff *skb = begin_change(HYPTRACE_CMD_READER_NTF, &header);
+	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_READER_NTF, &header);
 
 	if (skb)
-		end(skb, header,
-		    nla_put_string(skb, HYPTRACE_A_READER_REMOTE, remote->name) ||
-		    (cpu != HYPTRACE_CPU_ALL &&
-		     nla_put_u32(skb, HYPTRACE_A_READER_CPU, cpu)) ||
-		    nla_put_u32(skb, HYPTRACE_A_READER_CHANGE, change) ||
-		    nla_put_u32(skb, HYPTRACE_A_READER_PID, pid));
+		send_message(skb, header,
+			     nla_put_string(skb, HYPTRACE_A_READER_REMOTE, remote->name) ||
+			     (cpu != HYPTRACE_CPU_ALL &&
+			      nla_put_u32(skb, HYPTRACE_A_READER_CPU, cpu)) ||
+			     nla_put_u32(skb, HYPTRACE_A_READER_CHANGE, change) ||
+			     nla_put_u32(skb, HYPTRACE_A_READER_PID, pid));
 }
 
 static void notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
 			u64 count, u64 total)
 {
 	void *header;
-	struct sk_buff *skb = begin(HYPTRACE_CMD_LOSS_NTF, &header);
+	struct sk_buff *skb = begin_message(HYPTRACE_CMD_LOSS_NTF, &header);
 
 	if (skb)
-		end(skb, header,
-		    nla_put_string(skb, HYPTRACE_A_LOSS_REMOTE, remote->name) ||
-		    nla_put_u32(skb, HYPTRACE_A_LOSS_CPU, cpu) ||
-		    nla_put_u64_64bit(skb, HYPTRACE_A_LOSS_COUNT, count,
-				      HYPTRACE_A_LOSS_PAD) ||
-		    nla_put_u64_64bit(skb, HYPTRACE_A_LOSS_TOTAL, total,
-				      HYPTRACE_A_LOSS_PAD));
+		send_message(skb, header,
+			     nla_put_string(skb, HYPTRACE_A_LOSS_REMOTE, remote->name) ||
+			     nla_put_u32(skb, HYPTRACE_A_LOSS_CPU, cpu) ||
+			     nla_put_u64_64bit(skb, HYPTRACE_A_LOSS_COUNT, count,
+					       HYPTRACE_A_LOSS_PAD) ||
+			     nla_put_u64_64bit(skb, HYPTRACE_A_LOSS_TOTAL, total,
+					       HYPTRACE_A_LOSS_PAD));
 }
 
 static const struct hyptrace_listener listener = {
 	.remote_changed		= notify_remote,
-	.remote_gone		= notify_remote_gone,
+	.remote_removed		= notify_remote_removed,
 	.event_changed		= notify_event,
 	.consumer_changed	= notify_reader,
-	.wants_losses		= is_wanted,
+	.wants_losses		= has_listeners,
 	.lost			= notify_loss,
 };
 

@@ -10,7 +10,7 @@
 #include "netlink.h"
 
 /* Enough for an event whose fields have many symbols */
-#define REPLY_SIZE_MAX		SZ_64K
+#define REPLY_BYTES_MAX		SZ_64K
 
 /* Put an item of a remote: the remote itself, a CPU or an event. Return 0 or -EMSGSIZE. */
 typedef int (*fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -57,7 +57,7 @@ static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
 			return genlmsg_reply(skb, info);
 		nlmsg_free(skb);
 		size *= 2;
-	} while (size <= REPLY_SIZE_MAX);
+	} while (size <= REPLY_BYTES_MAX);
 	NL_SET_ERR_MSG(info->extack, "the answer is too long");
 	return -EMSGSIZE;
 }
@@ -75,7 +75,7 @@ int hyptrace_nl_cpu_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (hyptrace_nl_is_missing(info, HYPTRACE_A_CPU_ID, "id"))
 		return -EINVAL;
 	if (!hyptrace_remote_reader(remote, nla_get_u32(attr)))
-		return hyptrace_nl_no_such_cpu(attr, info->extack);
+		return hyptrace_nl_refuse_cpu(attr, info->extack);
 	return reply(info, hyptrace_fill_cpu, nla_get_u32(attr));
 }
 
@@ -91,7 +91,7 @@ int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
 		if (!strcmp(remote->events[i]->name, nla_data(attr)))
 			return reply(info, fill_event, i);
 	}
-	return hyptrace_nl_no_such_event(attr, info->extack);
+	return hyptrace_nl_refuse_event(attr, info->extack);
 }
 
 /*
@@ -155,7 +155,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 	guard(mutex)(&hyptrace_remotes_lock);
 	/* Set it here, too: if the remote of the last part is gone, there may be no items left. */
 	cb->seq = hyptrace_notify_changes();
-	while ((remote = hyptrace_remote_from(at->serial))) {
+	while ((remote = hyptrace_remote_find_from(at->serial))) {
 		if (remote->serial != at->serial) {
 			at->serial = remote->serial;
 			at->index = 0;

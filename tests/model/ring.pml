@@ -21,16 +21,16 @@
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
  * the same, then run check-sync.sh --update.
  *
- * models: driver/core/reader.c:reader_begin 61023330bea3adff03442a119e4e56e9d05e69baa7a74e76b095e91f07cbb0f6
+ * models: driver/core/reader.c:reader_reset 7f3df1ed198c42e8ccbadd883e415a73581bb760a4fc91b9500fbeb3ec9609cc
  * models: driver/core/reader.c:reader_swap 6dd0d8edb5ce0c29c0569f5fa1175279c18403733f529df79ac57be1f44bd947
- * models: driver/core/look.c:hyptrace_reader_look a56a680bde9be75463666155239b027a97e597e92cff785ef8214fe8458d41df
- * models: driver/core/look.c:committed 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
- * models: driver/core/reader.c:hyptrace_reader_begin d0fa4f87e4c249c9fc238fa67f66d9eaa44ff3f331d7b66cf0db1eafc4587b33
- * models: driver/core/reader.c:reader_fill 0834be0e90b3d34d2c6d6422d0fee5df55e1055c4ccb1a236278466499452225
+ * models: driver/core/look.c:hyptrace_reader_look f31ba48ae9116e514630ec7c5eccdeca4143c8ae6fc9aec7026246fb6be142e8
+ * models: driver/core/look.c:committed_bytes 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
+ * models: driver/core/reader.c:hyptrace_reader_begin_read 75ec0d6daebebd2b14c006fa7108baaebd3d2ad3206959c60634c265e2a6bc0d
+ * models: driver/core/reader.c:reader_fill babb42daec0f7e7cf8d5a294da1b692a2d61e76732723e8e9bd6a7f67673d242
  * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
  * models: driver/core/reader.c:reader_consume 77bfaff8ece70958efc86173f678e020e4c446999351249747f129bbc8cc535d
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
- * models: driver/core/reader.c:hyptrace_reader_clear 0422aa0d24d1cc62d70e718b978102a0a6674a542df3ee174fb873cabb983ef0
+ * models: driver/core/reader.c:hyptrace_reader_clear 9f649e2c359900b3edae1ab8b9b9f557a1313367642baf487c6e13d76ad9b2cb
  * models: driver/remotes/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
  * models: driver/remotes/writer.c:hyptrace_writer_reset 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
  */
@@ -94,7 +94,7 @@
 #define NR_POSITIONS	POSITIONS
 #endif
 #define NEXT(pos)	((pos) + 1 < NR_POSITIONS -> (pos) + 1 : 0)
-#define FILL_ROUNDS	4	/* of driver/core/reader.c */
+#define FILL_ROUNDS_MAX	4	/* of driver/core/reader.c */
 #define TORN		255	/* a record without its payload */
 #define MORE		0	/* the second word of a record */
 #define STALE		200	/* what is left behind where nobody may look: one value for all saves states */
@@ -347,7 +347,7 @@ fill:
 			:: ret == EAGAIN
 			:: else ->
 				round++;
-				assert(round < FILL_ROUNDS);
+				assert(round < FILL_ROUNDS_MAX);
 				goto fill;
 			fi;
 		fi;
