@@ -140,7 +140,8 @@ TEST_F(hold, refusals)
 	close(HOLDER(1, 0, "hyp_exit"));
 	EXPECT_NOW(TRACING, true, false);
 
-	ids[1] = ids[0] = ids[MAX_EVENTS];
+	ids[0] = ids[MAX_EVENTS];
+	ids[1] = ids[MAX_EVENTS];
 	longer.surplus = 0;
 	EXPECT_EQ(0, hold(fd, &longer.hold));
 	EXPECT_NOW(LOADED, true, false);
