@@ -27,24 +27,20 @@ static bool includes_cpu(int attached_cpu, unsigned int cpu)
 	return attached_cpu == HYPTRACE_CPU_ALL || attached_cpu == cpu;
 }
 
-/* @pid is 0 if the attachment ends. */
-static void consumers_set(struct hyptrace_remote *remote,
-			  const struct hyptrace_attachment *attachment, pid_t pid)
+static void set_consumers(struct hyptrace_remote *remote,
+			  const struct hyptrace_attachment *attachment,
+			  enum hyptrace_reader_change change)
 {
+	bool attached = change == HYPTRACE_READER_CHANGE_ATTACHED;
 	unsigned int cpu;
-	pid_t pid_before = 0;
 
 	if (attachment->snapshot)
 		return;
 	for_each_possible_cpu(cpu) {
-		if (!includes_cpu(attachment->cpu, cpu))
-			continue;
-		pid_before = remote->readers[cpu]->consumer;
-		remote->readers[cpu]->consumer = pid;
+		if (includes_cpu(attachment->cpu, cpu))
+			remote->readers[cpu]->consumer = attached ? attachment->pid : 0;
 	}
-	hyptrace_announce_consumer(remote, attachment->cpu, pid ?
-				   HYPTRACE_READER_CHANGE_ATTACHED : HYPTRACE_READER_CHANGE_DETACHED,
-				   pid ?: pid_before);
+	hyptrace_announce_consumer(remote, attachment->cpu, change, attachment->pid);
 }
 
 static bool has_consumer(const struct hyptrace_remote *remote, int cpu)
@@ -99,9 +95,11 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 	list_add_tail(&attachment->node, &remote->attached);
 	remote->nr_attached++;
 	attachment->cpu = cpu;
+	attachment->pid = task_tgid_nr(current);
+	get_task_comm(attachment->comm, current->group_leader);
 	/* (G) Order cpu before remote. Pairs with (G) in attach.c:hyptrace_attachment_remote(). */
 	smp_store_release(&attachment->remote, remote);
-	consumers_set(remote, attachment, task_tgid_nr(current));
+	set_consumers(remote, attachment, HYPTRACE_READER_CHANGE_ATTACHED);
 	return 0;
 }
 
@@ -109,7 +107,7 @@ static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *a
 {
 	list_del_init(&attachment->node);
 	remote->nr_attached--;
-	consumers_set(remote, attachment, 0);
+	set_consumers(remote, attachment, HYPTRACE_READER_CHANGE_DETACHED);
 	module_put(remote->desc->owner);
 }
 

@@ -179,7 +179,7 @@ void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer
 {
 	unsigned int cpu;
 
-	pr_err("hyptrace: remote \"%s\" kept buffers: they are lost, and it cannot be loaded again\n",
+	pr_err("hyptrace: remote \"%s\" kept its rings: their memory is lost, and it cannot be loaded again\n",
 	       remote->name);
 	remote->broken = true;
 	for_each_cpu(cpu, buf->cpus)

@@ -70,6 +70,7 @@
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 
 #include "remote.h"
@@ -270,9 +271,11 @@ struct hyptrace_remote {
  * struct hyptrace_attachment - a consumer of rings, or an observer, which consumes nothing
  * @remote:	the remote; set once. Without the lock of its owner, read it by
  *		hyptrace_attachment_remote().
- * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL. @cpu and @snapshot are set before
- *		@remote, and never change after it.
+ * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL. It, @snapshot, @pid and @comm are set
+ *		before @remote, and never change after it.
  * @snapshot:	true for an observer
+ * @pid:	the process that has attached it
+ * @comm:	its name
  *
  * Protected by the control mutex:
  * @node:	in the list of the remote
@@ -282,6 +285,8 @@ struct hyptrace_attachment {
 	struct hyptrace_remote	*remote;
 	int			cpu;
 	bool			snapshot;
+	pid_t			pid;
+	char			comm[TASK_COMM_LEN];
 	struct list_head	node;
 	struct hyptrace_wants	held;
 };

@@ -63,11 +63,12 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 
 		event = desc->events && desc->events[i] ? desc->events[i]() : NULL;
 		if (!event) {
-			pr_bad(desc, "event %u is not there", i);
+			pr_bad(desc, "event %u has no description", i);
 			return -EINVAL;
 		}
 		if (!is_identifier(event->name, HYPTRACE_EVENT_NAME_MAX)) {
-			pr_bad(desc, "event %u has no proper name", i);
+			pr_bad(desc, "the name of event %u is not an identifier of up to %u characters",
+			       i, HYPTRACE_EVENT_NAME_MAX);
 			return -EINVAL;
 		}
 		if (!event->id || event->id >= HYPTRACE_MAX_EVENT_ID) {
@@ -76,21 +77,23 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			return -EINVAL;
 		}
 		if (ids & BIT_ULL(event->id)) {
-			pr_bad(desc, "event \"%s\" has id %u, which another one has",
+			pr_bad(desc, "event \"%s\" has the id %u of another event",
 			       event->name, event->id);
 			return -EEXIST;
 		}
 		if (event->size < sizeof(u16) || event->size > HYPTRACE_SUBBUF_DATA_SIZE / 2) {
-			pr_bad(desc, "event \"%s\" has %u bytes", event->name, event->size);
+			pr_bad(desc, "the payload of event \"%s\" has %u bytes, not %zu to %lu",
+			       event->name, event->size, sizeof(u16), HYPTRACE_SUBBUF_DATA_SIZE / 2);
 			return -EINVAL;
 		}
 		if (!event->print_fmt || !fields_fit(event)) {
-			pr_bad(desc, "event \"%s\" is not well described", event->name);
+			pr_bad(desc, "event \"%s\" lacks a print format, or has a bad field",
+			       event->name);
 			return -EINVAL;
 		}
 		for (j = 0; j < i; j++) {
 			if (!strcmp(events[j]->name, event->name)) {
-				pr_bad(desc, "two events are called \"%s\"", event->name);
+				pr_bad(desc, "two events have the name \"%s\"", event->name);
 				return -EEXIST;
 			}
 		}
@@ -169,8 +172,9 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 
 	err = set_all(remote, change, enabled, &failed);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "event \"%.32s\" cannot be %s", failed->name,
-				   enabled & BIT_ULL(failed->id) ? "enabled" : "disabled");
+		NL_SET_ERR_MSG_FMT(extack, "the remote failed to %s \"%.32s\" (error %d)",
+				   enabled & BIT_ULL(failed->id) ? "enable" : "disable",
+				   failed->name, -err);
 		return err;
 	}
 	remote->enabled = enabled;

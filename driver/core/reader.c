@@ -204,7 +204,7 @@ static int reader_swap(struct hyptrace_reader *reader)
 	if (err)
 		return err;
 	if (swap.id >= reader->ring->nr_pages) {
-		pr_err_ratelimited("hyptrace: remote \"%s\": CPU %u: swap gave page %u of %u\n",
+		pr_err_ratelimited("hyptrace: remote \"%s\": CPU %u: the swap gave sub-buffer %u of %u\n",
 				   reader->remote->name, reader->cpu, swap.id,
 				   reader->ring->nr_pages);
 		return -EIO;
@@ -276,7 +276,7 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 
 	if (!final || !entries_of_page(reader, end, &events)) {
 		if (!hyptrace_subbuf_walk(data, end - reader->consumed, &walk))
-			pr_warn_ratelimited("hyptrace: remote \"%s\": CPU %u: bad record at %u of page %u\n",
+			pr_warn_ratelimited("hyptrace: remote \"%s\": CPU %u: malformed record at byte %u of sub-buffer %u\n",
 					    reader->remote->name, reader->cpu,
 					    reader->consumed + walk.pos, reader->id);
 		events = walk.events;

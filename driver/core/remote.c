@@ -202,11 +202,11 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 	if (!ops || !ops->load_trace_buffer || !ops->unload_trace_buffer ||
 	    !ops->enable_tracing || !ops->swap_reader_page || !ops->sync ||
 	    !ops->reset || !ops->enable_event) {
-		pr_err("hyptrace: remote \"%s\" lacks callbacks\n", desc->name);
+		pr_err("hyptrace: remote \"%s\" lacks a required callback\n", desc->name);
 		return -EINVAL;
 	}
 	if (!ops->renew != !ops->prepare_resize || !ops->renew != !ops->finish_resize) {
-		pr_err("hyptrace: remote \"%s\" has not all callbacks for resizing\n", desc->name);
+		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for resizing\n", desc->name);
 		return -EINVAL;
 	}
 	if (desc->nr_events >= HYPTRACE_MAX_EVENT_ID) {
@@ -267,7 +267,7 @@ static int remote_init(struct hyptrace_remote *remote)
 	guard(mutex)(&remote->control);
 	err = desc->ops->init(remote, desc->priv);
 	if (err)
-		pr_err("hyptrace: remote \"%s\" cannot be used: %d\n", desc->name, err);
+		pr_err("hyptrace: remote \"%s\" failed to initialize (error %d)\n", desc->name, -err);
 	return err;
 }
 
@@ -291,7 +291,7 @@ struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_de
 
 	guard(mutex)(&hyptrace_remotes_lock);
 	if (find_remote(desc->name)) {
-		pr_err("hyptrace: there is a remote \"%s\" already\n", desc->name);
+		pr_err("hyptrace: a remote \"%s\" is already registered\n", desc->name);
 		return ERR_PTR(-EEXIST);
 	}
 	remote = remote_alloc(desc);

@@ -27,7 +27,8 @@ static int forbid_mapping(struct hyptrace_remote *remote, struct netlink_ext_ack
 	for_each_cpu(cpu, remote->buf.cpus) {
 		if (!hyptrace_reader_forbid_mapping(remote->readers[cpu]))
 			continue;
-		NL_SET_ERR_MSG_FMT(extack, "the ring of CPU %u is mapped by a reader", cpu);
+		NL_SET_ERR_MSG_FMT(extack, "a process has mapped the ring of CPU %u: end it first",
+				   cpu);
 		allow_mapping(remote);
 		return -EBUSY;
 	}
@@ -44,7 +45,8 @@ static int renew_all(struct hyptrace_remote *remote, struct hyptrace_buffer *new
 		err = hyptrace_reader_renew(remote->readers[cpu], &remote->buf.ring[cpu],
 					    &new->ring[cpu]);
 		if (err) {
-			NL_SET_ERR_MSG_FMT(extack, "the ring of CPU %u is not resized (error %d)",
+			NL_SET_ERR_MSG_FMT(extack,
+					   "the remote failed to resize the ring of CPU %u (error %d)",
 					   cpu, -err);
 			return err;
 		}
@@ -82,7 +84,7 @@ static int release_old(struct hyptrace_remote *remote, struct hyptrace_buffer *o
 	if (err == -EINTR)
 		return 0;
 	if (err)
-		NL_SET_ERR_MSG_FMT(extack, "the remote has kept rings (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote kept rings: it cannot be loaded again (error %d)", -err);
 	return err;
 }
 
@@ -95,14 +97,14 @@ static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
 
 	err = hyptrace_buffer_alloc(&new, nr_pages);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "%s for %u sub-buffers more for each of %u CPUs",
-				   err == -EINTR ? "killed while getting memory" : "no memory",
+		NL_SET_ERR_MSG_FMT(extack, "%s for %u more sub-buffers for each of %u CPUs",
+				   err == -EINTR ? "killed while allocating" : "not enough free memory",
 				   nr_pages, num_possible_cpus());
 		return err;
 	}
 	err = desc->ops->prepare_resize(&new, desc->priv);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
 		if (err == -ENOTRECOVERABLE)
 			hyptrace_buffer_leak(remote, &new);
 		else
@@ -151,14 +153,16 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 	nr_pages = hyptrace_buffer_nr_pages(size);
 	if (!has_nr_pages(remote, nr_pages)) {
 		if (!remote->desc->ops->renew) {
-			NL_SET_ERR_MSG(extack, "the remote cannot resize rings that are loaded");
+			NL_SET_ERR_MSG(extack, "the remote cannot resize loaded rings: unload them first");
 			return -EOPNOTSUPP;
 		}
 		err = hyptrace_giveback_wait(remote);
-		if (err)
+		if (err) {
+			NL_SET_ERR_MSG(extack, "killed while older rings were released");
 			return err;
+		}
 		if (remote->broken) {
-			NL_SET_ERR_MSG(extack, "the remote has kept rings before");
+			NL_SET_ERR_MSG(extack, "the remote kept the rings of an earlier load or resize");
 			return -EIO;
 		}
 		err = forbid_mapping(remote, extack);

@@ -36,17 +36,17 @@ int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 	u64 nr_pages = hyptrace_buffer_nr_pages(size);
 
 	if (!size) {
-		NL_SET_ERR_MSG(extack, "size 0: a ring cannot be empty");
+		NL_SET_ERR_MSG(extack, "size 0: give the number of bytes per CPU");
 		return -EINVAL;
 	}
 	if (!nr_pages || nr_pages * num_possible_cpus() > totalram_pages()) {
-		NL_SET_ERR_MSG_FMT(extack,
-				   "%llu bytes for each of %u CPUs: more than there is memory",
+		NL_SET_ERR_MSG_FMT(extack, "%llu bytes for each of %u CPUs exceed the machine's memory",
 				   size, num_possible_cpus());
 		return -ENOMEM;
 	}
 	if (remote->desc->max_pages && nr_pages > remote->desc->max_pages) {
-		NL_SET_ERR_MSG_FMT(extack, "%llu bytes are more than a ring can have here", size);
+		NL_SET_ERR_MSG_FMT(extack, "%llu bytes exceed the largest ring, %llu bytes", size,
+				   (u64)(remote->desc->max_pages - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT);
 		return -E2BIG;
 	}
 	return 0;
@@ -118,16 +118,16 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	int err;
 
 	if (remote->state != HYPTRACE_STATE_UNLOADED) {
-		NL_SET_ERR_MSG(extack, "the rings are loaded already");
+		NL_SET_ERR_MSG(extack, "the rings are already loaded: unload them first, or set their size");
 		return -EBUSY;
 	}
 	err = hyptrace_giveback_wait(remote);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "killed while the last rings were given back");
+		NL_SET_ERR_MSG(extack, "killed while older rings were released");
 		return err;
 	}
 	if (remote->broken) {
-		NL_SET_ERR_MSG(extack, "the remote has kept the rings of an earlier load");
+		NL_SET_ERR_MSG(extack, "the remote kept the rings of an earlier load: it cannot be loaded again");
 		return -EIO;
 	}
 	err = hyptrace_remote_check_size(remote, size, extack);
@@ -139,13 +139,13 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	err = hyptrace_buffer_alloc(&remote->buf, nr_pages);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s for %llu bytes for each of %u CPUs",
-				   err == -EINTR ? "killed while getting memory" : "no memory",
+				   err == -EINTR ? "killed while allocating" : "not enough free memory",
 				   size, num_possible_cpus());
 		return err;
 	}
 	err = remote->desc->ops->load_trace_buffer(&remote->buf, remote->desc->priv);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rings (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
 		if (err == -ENOTRECOVERABLE)
 			hyptrace_buffer_leak(remote, &remote->buf);
 		else
@@ -155,7 +155,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	remote->nr_pages = nr_pages;
 	err = readers_load(remote);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "no memory for the readers");
+		NL_SET_ERR_MSG(extack, "not enough free memory for the meta pages of the rings");
 		buffer_give_back(remote);
 		return err;
 	}
@@ -186,7 +186,7 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 	int err = remote->desc->ops->enable_tracing(false, remote->desc->priv);
 
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote does not stop (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote failed to stop (error %d)", -err);
 		return err;
 	}
 	remote->requested.tracing = false;
@@ -215,13 +215,18 @@ void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
 		hyptrace_announce_remote(remote);
 }
 
-static int check_unattached(const struct hyptrace_remote *remote,
-			struct netlink_ext_ack *extack)
+static int check_unattached(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
-	if (!remote->nr_attached)
+	const struct hyptrace_attachment *first;
+	char cpu[sizeof("CPU 4294967295")] = "all CPUs";
+
+	first = list_first_entry_or_null(&remote->attached, struct hyptrace_attachment, node);
+	if (!first)
 		return 0;
-	NL_SET_ERR_MSG_FMT(extack, "%u descriptor%s attached", remote->nr_attached,
-			   remote->nr_attached == 1 ? " is" : "s are");
+	if (first->cpu != HYPTRACE_CPU_ALL)
+		snprintf(cpu, sizeof(cpu), "CPU %d", first->cpu);
+	NL_SET_ERR_MSG_FMT(extack, "process %d (%s) is %s %s: end it first", first->pid,
+			   first->comm, first->snapshot ? "observing" : "reading", cpu);
 	return -EBUSY;
 }
 
@@ -245,7 +250,7 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 		return err;
 	err = hyptrace_giveback_wait(remote);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "killed while older rings were given back");
+		NL_SET_ERR_MSG(extack, "killed while older rings were released");
 		return err;
 	}
 	if (remote->state == HYPTRACE_STATE_TRACING) {
@@ -255,9 +260,9 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 	}
 	err = loaded_to_unloaded(remote);
 	if (err == -EINTR)
-		NL_SET_ERR_MSG(extack, "killed while the rings are given back");
+		NL_SET_ERR_MSG(extack, "killed while the rings are being released");
 	else if (err)
-		NL_SET_ERR_MSG_FMT(extack, "the remote has kept its rings (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote kept its rings: it cannot be loaded again (error %d)", -err);
 	hyptrace_announce_remote(remote);
 	return err;
 }
@@ -284,7 +289,7 @@ int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ac
 	}
 	err = remote->desc->ops->enable_tracing(true, remote->desc->priv);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote does not start (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote failed to start (error %d)", -err);
 		if (!loaded) {
 			loaded_to_unloaded(remote);
 			hyptrace_announce_remote(remote);
@@ -374,7 +379,8 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			continue;
 		err = hyptrace_reader_clear(remote->readers[i]);
 		if (err) {
-			NL_SET_ERR_MSG_FMT(extack, "the ring of CPU %u is not cleared (error %d)",
+			NL_SET_ERR_MSG_FMT(extack,
+					   "the remote failed to clear the ring of CPU %u (error %d)",
 					   i, -err);
 			return err;
 		}
@@ -402,7 +408,7 @@ int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
 		return 0;
 	err = remote->desc->ops->set_rate(rate, remote->desc->priv);
 	if (err)
-		NL_SET_ERR_MSG_FMT(extack, "the remote refuses the rate (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rate (error %d)", -err);
 	else
 		remote->rate = rate;
 	return err;
@@ -456,7 +462,7 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 void hyptrace_remote_retire(struct hyptrace_remote *remote)
 {
 	if (remote->state == HYPTRACE_STATE_TRACING && tracing_to_loaded(remote, NULL))
-		pr_err("hyptrace: remote \"%s\" does not stop\n", remote->name);
+		pr_err("hyptrace: remote \"%s\" failed to stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
 	hyptrace_giveback_finish(remote);

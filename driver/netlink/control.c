@@ -31,13 +31,13 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES)
 			continue;
 		if (++nr > HYPTRACE_EVENT_LIST_MAX) {
-			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "more than %u names",
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "more than %u names: send several requests",
 						HYPTRACE_EVENT_LIST_MAX);
 			return -E2BIG;
 		}
 		/* The policy of this repeated attribute checks the length, but not the NUL. */
 		if (strnlen(nla_data(attr), nla_len(attr)) == nla_len(attr)) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr, "the name has no end");
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "the name has no terminating NUL");
 			return -EINVAL;
 		}
 		event = hyptrace_event_find(remote, nla_data(attr));
@@ -126,12 +126,12 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 	int err;
 
 	if (!size && !mode && !rate) {
-		NL_SET_ERR_MSG(info->extack, "nothing to set: size, mode or rate");
+		NL_SET_ERR_MSG(info->extack, "nothing to set: give a size, a mode or a rate");
 		return -EINVAL;
 	}
 	if (mode && remote->state != HYPTRACE_STATE_UNLOADED) {
 		NL_SET_ERR_MSG_ATTR(info->extack, mode,
-				    "the mode cannot be changed while the rings are loaded");
+				    "the mode cannot be changed while the rings are loaded: unload them first");
 		return -EBUSY;
 	}
 	if (rate && !remote->desc->ops->set_rate) {
@@ -182,21 +182,22 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 	if (attr && !hyptrace_remote_reader(remote, cpu))
 		return hyptrace_nl_refuse_cpu(attr, info->extack);
 	if (attr && !cpu_online(cpu)) {
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "CPU %u is off", cpu);
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "CPU %u is offline: it cannot record events", cpu);
 		return -ENXIO;
 	}
 	if (!event || !remote->desc->ops->write_selftest) {
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[A_REMOTE],
-					"remote \"%s\" has no selftest event", remote->name);
+					"remote \"%s\" cannot write selftest events", remote->name);
 		return -EOPNOTSUPP;
 	}
 	if (remote->state != HYPTRACE_STATE_TRACING) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[A_REMOTE], "tracing is off");
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[A_REMOTE],
+				    "tracing is off: start it first");
 		return -ENODATA;
 	}
 	if (!(remote->enabled & BIT_ULL(event->id))) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[A_REMOTE],
-				    "the event \"selftest\" is not enabled");
+				    "the event \"selftest\" is not enabled: enable it first");
 		return -ENODATA;
 	}
 	return 0;
@@ -217,15 +218,17 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
 		/* -ENODEV: the CPU is coming online, and EL2 does not answer there yet. */
 		if (err == -ENODATA || err == -ENODEV) {
-			NL_SET_ERR_MSG_FMT(info->extack, "CPU %u does not write now", cpu);
+			NL_SET_ERR_MSG_FMT(info->extack,
+					   "CPU %u does not record \"selftest\" at this moment", cpu);
 			return -ENODATA;
 		}
 		if (err == -EINTR || (count > batch && signal_pending(current))) {
-			NL_SET_ERR_MSG(info->extack, "interrupted: not all events are written");
+			NL_SET_ERR_MSG(info->extack, "a signal came before all events were written");
 			return -EINTR;
 		}
 		if (err) {
-			NL_SET_ERR_MSG_FMT(info->extack, "writing failed (error %d)", -err);
+			NL_SET_ERR_MSG_FMT(info->extack, "the remote failed to write on CPU %u (error %d)",
+					   cpu, -err);
 			return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 		}
 		cond_resched();

@@ -20,7 +20,7 @@ static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 		return -EPERM;
 	}
 	if (security_locked_down(LOCKDOWN_TRACEFS)) {
-		NL_SET_ERR_MSG(extack, "kernel lockdown forbids tracing");
+		NL_SET_ERR_MSG(extack, "kernel lockdown (confidentiality) forbids tracing");
 		return -EPERM;
 	}
 	return 0;
@@ -77,7 +77,7 @@ static int refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *exta
  */
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "CPU %u does not exist", nla_get_u32(attr));
+	NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "the remote has no ring for CPU %u", nla_get_u32(attr));
 	return -ENXIO;
 }
 
@@ -161,7 +161,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	/* For a dump without a policy, generic netlink has not checked the attributes. */
 	if (!genl_info_dump(cb)->attrs && nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, nlmsg_attrdata(cb->nlh, GENL_HDRLEN),
-				    "a dump of this kind takes no attributes");
+				    "a dump of all remotes takes no attributes");
 		return -EINVAL;
 	}
 	if (!name)

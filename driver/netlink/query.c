@@ -58,7 +58,7 @@ static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
 		nlmsg_free(skb);
 		size *= 2;
 	} while (size <= REPLY_BYTES_MAX);
-	NL_SET_ERR_MSG(info->extack, "the answer is too long");
+	NL_SET_ERR_MSG(info->extack, "the description is too long for a message");
 	return -EMSGSIZE;
 }
 

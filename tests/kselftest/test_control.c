@@ -370,7 +370,7 @@ TEST_F(ctl, cpu_off)
 	nl_put_u64(&msg, HYPTRACE_A_CONTROL_VALUE, 100);
 	nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, 1);
 	EXPECT_EQ(-ENXIO, nl_do(&self->nl, &msg, &answer));
-	EXPECT_NE(NULL, strstr(answer.message, "CPU 1 is off"));
+	EXPECT_NE(NULL, strstr(answer.message, "CPU 1 is offline"));
 
 	/* what it has written can be read, and cleared */
 	fd = open_attached(variant->remote, 1, O_NONBLOCK);

@@ -126,7 +126,7 @@ TEST_F(faults, resize_loses_pages)
 	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", -ENOTRECOVERABLE));
 	EXPECT_EQ(-ENOTRECOVERABLE, control_set_size(&self->nl, REMOTE, LARGE));
-	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" kept buffers"));
+	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" kept its rings"));
 	close(kmsg);
 
 	/* the rings that it has are as they were */

@@ -55,7 +55,7 @@ settled_pages()
 
 nothing_kept()
 {
-	! dmesg | grep -v '"faulty"' | grep -E 'kept its buffers|cannot be loaded again|does not stop'
+	! dmesg | grep -v '"faulty"' | grep -E 'kept its rings|cannot be loaded again|failed to stop'
 }
 
 no_pages_lost()

@@ -35,7 +35,7 @@ records()
 
 nothing_kept()
 {
-	! dmesg | grep -E 'kept its buffers|does not stop|that an earlier module left'
+	! dmesg | grep -E 'kept its rings|failed to stop|that an earlier module left'
 }
 
 plan 13

@@ -311,30 +311,35 @@ TEST_F(refuse, mark)
 	EXPECT_REFUSED(refusals);
 }
 
+/* The message names the process that was the first to attach. */
 TEST_F(refuse, while_attached)
 {
+	static char word[80];
 	static const struct refusal refusals[] = {
-		{ "unload", HYPTRACE_CMD_UNLOAD, false, EBUSY, 0, 0, "1 descriptor is",
-		  { REMOTE_ATTR } },
-		{ "reset", HYPTRACE_CMD_RESET, false, EBUSY, 0, 0, "1 descriptor is",
-		  { REMOTE_ATTR } },
-	};
-	static const struct refusal two[] = {
-		{ "unload", HYPTRACE_CMD_UNLOAD, false, EBUSY, 0, 0, "2 descriptors are",
-		  { REMOTE_ATTR } },
+		{ "unload", HYPTRACE_CMD_UNLOAD, false, EBUSY, 0, 0, word, { REMOTE_ATTR } },
+		{ "reset", HYPTRACE_CMD_RESET, false, EBUSY, 0, 0, word, { REMOTE_ATTR } },
 	};
 	int fd = open_attached(variant->remote, 0, 0), other;
 
 	ASSERT_LE(0, fd);
+	snprintf(word, sizeof(word), "process %d (test_refuse) is reading CPU 0: ", getpid());
 	EXPECT_REFUSED(refusals);
 	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
 	EXPECT_REFUSED(refusals);
-	other = open_attached(variant->remote, 1, 0);
-	EXPECT_REFUSED(two);
-	close(other);
+	other = open_snapshot(variant->remote, 1);
+	ASSERT_LE(0, other);
+	EXPECT_REFUSED(refusals);
 	close(fd);
+	snprintf(word, sizeof(word), "process %d (test_refuse) is observing CPU 1: ", getpid());
+	EXPECT_REFUSED(refusals);
+	close(other);
+	other = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0);
+	ASSERT_LE(0, other);
+	snprintf(word, sizeof(word), "process %d (test_refuse) is reading all CPUs: ", getpid());
+	EXPECT_REFUSED(refusals);
+	close(other);
 }
 
 TEST_HARNESS_MAIN

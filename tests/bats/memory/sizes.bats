@@ -33,7 +33,7 @@ refuses()
 
 no_killing()
 {
-	dmesg | none -i 'out of memory|oom|page allocation failure|kept its buffers' -
+	dmesg | none -i 'out of memory|oom|page allocation failure|kept its rings' -
 }
 
 # percent N: of the memory that is available now, shared out among the CPUs, in bytes.
@@ -76,7 +76,7 @@ percent()
 		run ht load --size "$(percent "$part")"
 		if ((status)); then
 			same "$status" 2
-			says "no memory"
+			says "not enough free memory"
 		fi
 		ht unload
 		gives_back "$before"

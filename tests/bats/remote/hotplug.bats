@@ -46,7 +46,7 @@ cpu_state()
 	tracing_marks
 	cpu_set "$cpu" 0
 	run -2 ht mark 1 -C "$cpu"
-	says "CPU $cpu is off"
+	says "CPU $cpu is offline"
 }
 
 @test "a stream goes on while a CPU goes and comes" {

@@ -45,9 +45,9 @@ load ../size
 @test "more than memory is refused without a fight for it" {
 	run -2 ht load --size 1T
 	says 'cannot load'
-	says 'more than there is'
+	says "exceed the machine's memory"
 	run -2 ht set --size 1T
-	says 'more than there is'
+	says "exceed the machine's memory"
 	run -2 ht load --size 18446744073709551615
 	run -2 ht load --size 16777215T
 	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"

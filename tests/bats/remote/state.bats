@@ -52,7 +52,7 @@ load ../helper
 	ht load --size 64K
 	run -2 ht load --size 128K
 	says 'cannot load'
-	says 'loaded already'
+	says 'already loaded'
 	same "$(of '.state, .size_requested' | xargs)" "loaded 65536"
 	ht start
 	run -2 ht load
@@ -83,9 +83,9 @@ load ../helper
 	ht enable selftest
 	stream_begin
 	run -2 ht unload
-	says 'attached'
+	says "is reading "
 	run -2 ht reset
-	says 'attached'
+	says "is reading "
 	same "$(of .state)" tracing
 	same "$(enabled)" selftest
 	stream_end
