@@ -18,10 +18,11 @@
 
 /**
  * enum hyptrace_state
- * @HYPTRACE_STATE_UNLOADED: No buffers; nothing is shared with the writer.
- * @HYPTRACE_STATE_LOADED: Buffers are shared with the writer; no events are
- *   written.
- * @HYPTRACE_STATE_TRACING: Enabled events are written.
+ * @HYPTRACE_STATE_UNLOADED: There are no rings; nothing is shared with the
+ *   writer.
+ * @HYPTRACE_STATE_LOADED: The rings are shared with the writer, which records
+ *   no events.
+ * @HYPTRACE_STATE_TRACING: The writer records enabled events.
  */
 enum hyptrace_state {
 	HYPTRACE_STATE_UNLOADED,
@@ -31,10 +32,10 @@ enum hyptrace_state {
 
 /**
  * enum hyptrace_mode
- * @HYPTRACE_MODE_OVERWRITE: When a ring is full its oldest sub-buffer is
- *   overwritten.
- * @HYPTRACE_MODE_DISCARD: When a ring is full new events are dropped and
- *   counted.
+ * @HYPTRACE_MODE_OVERWRITE: When a ring is full, the writer overwrites its
+ *   oldest sub-buffer.
+ * @HYPTRACE_MODE_DISCARD: When a ring is full, the writer drops new events and
+ *   counts them.
  */
 enum hyptrace_mode {
 	HYPTRACE_MODE_OVERWRITE,
@@ -44,9 +45,9 @@ enum hyptrace_mode {
 /**
  * enum hyptrace_cpu_state
  * @HYPTRACE_CPU_STATE_DETACHED: The CPU has no ring, or does not write to it.
- * @HYPTRACE_CPU_STATE_ATTACHED: The CPU writes its enabled events to its ring.
- * @HYPTRACE_CPU_STATE_PARKED: The CPU went off while attached; its ring can
- *   still be read.
+ * @HYPTRACE_CPU_STATE_ATTACHED: The CPU writes enabled events to its ring.
+ * @HYPTRACE_CPU_STATE_PARKED: The CPU went offline while attached. Its ring
+ *   can still be read.
  */
 enum hyptrace_cpu_state {
 	HYPTRACE_CPU_STATE_DETACHED,
@@ -56,8 +57,8 @@ enum hyptrace_cpu_state {
 
 /**
  * enum hyptrace_reader_change
- * @HYPTRACE_READER_CHANGE_ATTACHED: A consumer attached to the CPU's ring.
- * @HYPTRACE_READER_CHANGE_DETACHED: The consumer of the CPU's ring detached.
+ * @HYPTRACE_READER_CHANGE_ATTACHED: A consumer was attached to the ring.
+ * @HYPTRACE_READER_CHANGE_DETACHED: The consumer of the ring was detached.
  */
 enum hyptrace_reader_change {
 	HYPTRACE_READER_CHANGE_ATTACHED,
