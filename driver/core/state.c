@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Transitions between the states of a remote: core.h has the diagram. Called by netlink/,
- * attach.c, remote.c and resize.c.
+ * attach.c, hold.c, remote.c and resize.c.
  *
  * Each function checks everything before it acts. With each error it puts the reason in
  * @extack, which may be NULL.
