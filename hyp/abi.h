@@ -31,6 +31,8 @@
 
 #include <linux/types.h>
 
+#include "../uapi/linux/hyptrace_record.h"
+
 /* Must change whenever anything in this file changes its meaning. */
 #define HYPTRACE_ABI_VERSION	3
 
@@ -132,6 +134,9 @@ enum hyptrace_info {
 #define HYPTRACE_CLOCK_SHIFT	32
 /* Valid bits of a time: enough for 292 years, and the sum of two never wraps. */
 #define HYPTRACE_CLOCK_MASK	((1ULL << 63) - 1)
+
+/* Bytes of records in a sub-buffer, which is a page */
+#define HYPTRACE_SUBBUF_DATA_SIZE	(PAGE_SIZE - sizeof(struct hyptrace_subbuf))
 
 /* Two sub-buffers in the ring, and the reader's spare. */
 #define HYPTRACE_RING_MIN_PAGES	3

@@ -18,8 +18,8 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int64_t s64;
+typedef unsigned long long u64;
+typedef long long s64;
 
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		4096UL

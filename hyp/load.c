@@ -127,10 +127,12 @@ static void unshare_slots(const struct hyptrace_slot *slot, u32 nr)
 	u32 i;
 
 	for (; nr; nr -= i, slot += i) {
-		for (i = 1; i < nr && slot[i].page == slot[0].page + i; i++)
+		void *page = slot[0].page;
+
+		for (i = 1; i < nr && slot[i].page == page + i * PAGE_SIZE; i++)
 			;
-		memset(slot[0].page, 0, i * PAGE_SIZE);
-		hyptrace_unshare_pages(slot[0].page, i);
+		memset(page, 0, i * PAGE_SIZE);
+		hyptrace_unshare_pages(page, i);
 	}
 }
 

@@ -78,12 +78,12 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 
 static void write_gap(struct hyptrace_ring *ring, u64 lost)
 {
-	u32 *record = (u32 *)ring->pos;
+	struct hyptrace_gap *gap = (struct hyptrace_gap *)ring->pos;
 
-	record[0] = hyptrace_record_header(HYPTRACE_TYPE_PADDING, 1);
-	record[1] = HYPTRACE_GAP_SIZE - sizeof(u32);
-	*(u64 *)&record[2] = lost;
-	WRITE_ONCE(ring->pos, ring->pos + HYPTRACE_GAP_SIZE);
+	gap->header = hyptrace_record_header(HYPTRACE_TYPE_PADDING, HYPTRACE_GAP_DELTA);
+	gap->length = HYPTRACE_GAP_LENGTH;
+	gap->lost = lost;
+	WRITE_ONCE(ring->pos, ring->pos + sizeof(*gap));
 }
 
 /**
@@ -93,14 +93,13 @@ static void write_gap(struct hyptrace_ring *ring, u64 lost)
  * @lost:	events missing right before it
  *
  * Each sub-buffer gets a later time stamp than the one before. Observers order the
- * sub-buffers by it, and detect one that was entered again while they copied it. A gap
- * record has a delta of 1 ns.
+ * sub-buffers by it, and detect one that was entered again while they copied it.
  */
 void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 {
 	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->tail);
 	struct hyptrace_subbuf *page = slot->page;
-	u64 gap = lost ? 1 : 0;
+	u64 gap = lost ? HYPTRACE_GAP_DELTA : 0;
 
 	hyptrace_assert_held(&ring->lock);
 	if (now < ring->page_time + 1 + gap)
@@ -124,7 +123,7 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 
 	ring->page = page;
 	ring->commit = &page->commit;
-	ring->end = page->data + sizeof(page->data);
+	ring->end = page->data + HYPTRACE_SUBBUF_DATA_SIZE;
 	WRITE_ONCE(ring->pos, page->data);
 	if (lost)
 		write_gap(ring, lost);

@@ -2,8 +2,8 @@
 /*
  * The ring of a CPU and its writer. Used by hyp/ only. The writer uses the format of the
  * kernel's ring buffer (Documentation/trace/ring-buffer-map.rst and the header of
- * include/linux/ring_buffer.h). A sub-buffer is a u64 time stamp, a long commit and
- * records with a 32-bit header.
+ * include/linux/ring_buffer.h), as defined in uapi/linux/hyptrace_record.h. EL2 shares the
+ * sub-buffers with the host: it writes them and must never read them back.
  *
  * Lock order, as a tree: a lock is taken alone, or inside its parents.
  *
@@ -29,28 +29,13 @@
 
 #include "env.h"
 #include "abi.h"
-#include "../uapi/linux/hyptrace_record.h"
 
-/**
- * struct hyptrace_subbuf - a sub-buffer, shared with the host: EL2 writes it and must
- * never read it back
- * @time_stamp:	ns of the first record
- * @commit:	bytes of @data that hold records
- * @data:	the records
- */
-struct hyptrace_subbuf {
-	u64	time_stamp;
-	u64	commit;
-	u8	data[PAGE_SIZE - 2 * sizeof(u64)];
-};
-
-static_assert(sizeof(struct hyptrace_subbuf) == PAGE_SIZE);
 /* hyptrace_ring_commit() finds @data from the address of @commit. */
 static_assert(offsetof(struct hyptrace_subbuf, data) ==
 	      offsetofend(struct hyptrace_subbuf, commit));
 
 /* The largest payload whose size fits in the record's header: see hyptrace_record.h. */
-#define HYPTRACE_MAX_SHORT		(28 * sizeof(u32))
+#define HYPTRACE_MAX_SHORT		(HYPTRACE_TYPE_MAX_WORDS * sizeof(u32))
 #define HYPTRACE_EXTEND_SIZE		(2 * sizeof(u32))
 /* The largest delta of a time-extend record: 27 bits and a word. */
 #define HYPTRACE_MAX_DELTA		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
@@ -62,16 +47,9 @@ static_assert(offsetof(struct hyptrace_subbuf, data) ==
  */
 #define HYPTRACE_AHEAD_MAX		BIT_ULL(HYPTRACE_DELTA_BITS)
 
-/*
- * A gap record: the first record of a sub-buffer before which events were dropped. It is
- * a padding record with a length word and a u64 that holds their number. Readers of the
- * kernel's format skip it.
- */
-#define HYPTRACE_GAP_SIZE		(2 * sizeof(u32) + sizeof(u64))
-
 /* The largest payload: alone in a sub-buffer, after a gap, a header and a length word. */
 #define HYPTRACE_MAX_PAYLOAD \
-	(sizeof(((struct hyptrace_subbuf *)0)->data) - HYPTRACE_GAP_SIZE - 2 * sizeof(u32))
+	(HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_gap) - 2 * sizeof(u32))
 
 /**
  * struct hyptrace_slot - EL2's private record of a sub-buffer

@@ -9,6 +9,7 @@
 #include <linux/string.h>
 
 #include "internal.h"
+#include "../../hyp/abi.h"
 
 #define pr_bad(desc, fmt, ...) \
 	pr_err("hyptrace: remote \"%s\": " fmt "\n", (desc)->name, ##__VA_ARGS__)

@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout of a sub-buffer, which is that of a page of the kernel's ring buffer, and a
- * walk over its records. Used by reader.c and by unit tests in user space.
+ * A walk over the records of a sub-buffer. Used by reader.c and by unit tests in user space.
  */
 #ifndef __HYPTRACE_SUBBUF_H
 #define __HYPTRACE_SUBBUF_H
 
 #include <linux/types.h>
-
-/**
- * struct hyptrace_subbuf - a sub-buffer
- * @time_stamp:	nanoseconds; the delta of the first record is relative to it
- * @commit:	bytes of committed data, and HYPTRACE_COMMIT_* flags
- * @data:	the records
- */
-struct hyptrace_subbuf {
-	u64 time_stamp;
-	u64 commit;
-	u8  data[];
-};
-
-#define HYPTRACE_SUBBUF_DATA_SIZE	(PAGE_SIZE - sizeof(struct hyptrace_subbuf))
 
 /* Bytes of the smallest record of an event: a header and a payload of 4 bytes. */
 #define HYPTRACE_RECORD_MIN		8

@@ -15,7 +15,6 @@
 #include <linux/splice.h>
 #include <linux/uaccess.h>
 
-#include "../core/subbuf.h"
 #include "device.h"
 
 static bool is_for_all_cpus(const struct hyptrace_file *file)

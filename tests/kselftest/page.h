@@ -8,12 +8,14 @@
 
 #include <unistd.h>
 
+#include <linux/hyptrace_record.h>
+
 #define PAGE		page_size()
 #define PAGE_MAX	65536		/* of any kernel: for arrays */
 
 /* A selftest event: header, id of the event, padding, number */
 #define RECORD		20
-#define PER_SUBBUF	((PAGE - 16) / RECORD)
+#define PER_SUBBUF	((PAGE - sizeof(struct hyptrace_subbuf)) / RECORD)
 
 static inline long page_size(void)
 {

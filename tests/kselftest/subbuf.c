@@ -7,18 +7,7 @@
 
 #include "subbuf.h"
 
-enum {
-	TYPE_LENGTH_WORD	= 0,
-	TYPE_WORDS_MAX		= 28,
-	TYPE_PADDING		= 29,
-	TYPE_TIME_EXTEND	= 30,
-	TYPE_TIME_STAMP		= 31,
-};
-
 #define WORD		4
-#define GAP_SIZE	(2 * WORD + sizeof(uint64_t))
-#define TYPE_BITS	5
-#define DELTA_BITS	27
 
 struct selftest {
 	uint16_t	event;
@@ -33,19 +22,6 @@ static uint32_t word(const struct subbuf *sub, uint32_t pos)
 	return value;
 }
 
-static const bool is_little_endian = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-
-/* Two bit-fields, of which the first is in the low bits only where the low byte comes first. */
-static uint32_t header_type(uint32_t header)
-{
-	return is_little_endian ? header & ((1U << TYPE_BITS) - 1) : header >> DELTA_BITS;
-}
-
-static uint32_t header_delta(uint32_t header)
-{
-	return is_little_endian ? header >> TYPE_BITS : header & ((1U << DELTA_BITS) - 1);
-}
-
 /**
  * subbuf_begin - begin with the first record
  * @sub:	filled in
@@ -54,24 +30,26 @@ static uint32_t header_delta(uint32_t header)
  */
 void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 {
+	const struct hyptrace_subbuf *subbuf = page;
+	uint32_t room = size - sizeof(*subbuf);
 	uint64_t commit;
 
 	memset(sub, 0, sizeof(*sub));
-	sub->data = (const uint8_t *)page + SUBBUF_HEADER;
+	sub->data = subbuf->data;
 	/* pairs with the writer's release */
-	commit = __atomic_load_n((const uint64_t *)page + 1, __ATOMIC_ACQUIRE);
-	memcpy(&sub->time, page, sizeof(sub->time));
+	commit = __atomic_load_n(&subbuf->commit, __ATOMIC_ACQUIRE);
+	sub->time = subbuf->time_stamp;
 	sub->end = commit & HYPTRACE_COMMIT_MASK;
 	sub->missed = commit & HYPTRACE_COMMIT_MISSED;
 	sub->stored = commit & HYPTRACE_COMMIT_STORED;
 	if (commit & ~(uint64_t)(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED |
 				 HYPTRACE_COMMIT_STORED))
 		sub->bad = "unknown flags in commit";
-	else if (sub->end > size - SUBBUF_HEADER)
+	else if (sub->end > room)
 		sub->bad = "commit is larger than the sub-buffer";
 	else if (sub->stored && !sub->missed)
 		sub->bad = "a count of missed events, but none missed";
-	else if (sub->stored && sub->end + sizeof(sub->lost) > size - SUBBUF_HEADER)
+	else if (sub->stored && sub->end + sizeof(sub->lost) > room)
 		sub->bad = "a count of missed events where there is no room for it";
 	else if (sub->stored)
 		memcpy(&sub->lost, sub->data + sub->end, sizeof(sub->lost));
@@ -82,13 +60,14 @@ void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 /* Where a ring that discards has done so, as linux/hyptrace.h has it. */
 static bool is_gap(struct subbuf *sub, uint32_t delta)
 {
-	uint64_t count;
+	struct hyptrace_gap gap;
 
-	if (sub->pos || delta != 1 || sub->end <= GAP_SIZE || word(sub, WORD) != GAP_SIZE - WORD)
+	if (sub->pos || delta != HYPTRACE_GAP_DELTA || sub->end <= sizeof(gap))
 		return false;
-	memcpy(&count, sub->data + 2 * WORD, sizeof(count));
+	memcpy(&gap, sub->data, sizeof(gap));
 	/* what is lost besides it went before */
-	return count && (!sub->stored || count <= sub->lost);
+	return gap.length == HYPTRACE_GAP_LENGTH && gap.lost &&
+	       (!sub->stored || gap.lost <= sub->lost);
 }
 
 /**
@@ -108,28 +87,28 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 			return false;
 		}
 		header = word(sub, sub->pos);
-		type = header_type(header);
-		delta = header_delta(header);
+		type = hyptrace_record_type_len(header);
+		delta = hyptrace_record_delta(header);
 
-		if (type != TYPE_TIME_STAMP)
+		if (type != HYPTRACE_TYPE_TIME_ABSOLUTE)
 			sub->time += delta;
 		switch (type) {
-		case TYPE_PADDING:
+		case HYPTRACE_TYPE_PADDING:
 			if (!is_gap(sub, delta)) {
 				sub->bad = "padding within the data";
 				return false;
 			}
-			sub->pos += GAP_SIZE;
+			sub->pos += sizeof(struct hyptrace_gap);
 			continue;
-		case TYPE_TIME_EXTEND:
-			sub->time += (uint64_t)word(sub, at) << DELTA_BITS;
+		case HYPTRACE_TYPE_TIME_EXTEND:
+			sub->time += (uint64_t)word(sub, at) << HYPTRACE_DELTA_BITS;
 			sub->pos += 2 * WORD;
 			continue;
-		case TYPE_TIME_STAMP:
-			sub->time = delta | (uint64_t)word(sub, at) << DELTA_BITS;
+		case HYPTRACE_TYPE_TIME_ABSOLUTE:
+			sub->time = delta | (uint64_t)word(sub, at) << HYPTRACE_DELTA_BITS;
 			sub->pos += 2 * WORD;
 			continue;
-		case TYPE_LENGTH_WORD:
+		case HYPTRACE_TYPE_LENGTH_WORD:
 			size = word(sub, at) - WORD;
 			at += WORD;
 			break;
@@ -236,7 +215,7 @@ void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, s
 			return;
 		}
 		seq = &seqs[frame.cpu];
-		if (frame.size > len || frame.size <= SUBBUF_HEADER) {
+		if (frame.size > len || frame.size <= sizeof(struct hyptrace_subbuf)) {
 			complain(seq, "the size in a frame", frame.size);
 			return;
 		}

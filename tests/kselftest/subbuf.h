@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decoding sub-buffers: a decoder of its own, so that a mistake that the driver
- * and the tools share is found. For the programs in this folder.
+ * Decoding sub-buffers: a decoder apart from those of the driver and of the tools, so that
+ * the tests find a mistake that these two share. For the programs in this folder.
  */
 #ifndef __SUBBUF_H
 #define __SUBBUF_H
@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define SUBBUF_HEADER	16	/* time stamp and commit */
 
 struct record {
 	uint64_t	time;

@@ -144,7 +144,7 @@ TEST_F(read, nothing_behind_the_data)
 	subbuf_begin(&sub, buffer, PAGE);
 	EXPECT_EQ(NULL, sub.bad);
 	EXPECT_FALSE(sub.missed);
-	for (i = SUBBUF_HEADER + sub.end; i < PAGE; i++)
+	for (i = sizeof(struct hyptrace_subbuf) + sub.end; i < PAGE; i++)
 		dirty += !!buffer[i];
 	EXPECT_EQ(0, dirty);
 	close(fd);

@@ -24,50 +24,50 @@
 
 REMOTE_FIXTURE(snapshot);
 
-struct page {
-	uint64_t	time;
-	uint64_t	commit;
-	uint8_t		data[PAGE_MAX - 16];
+union copy {
+	struct hyptrace_subbuf	subbuf;
+	uint8_t			bytes[PAGE_MAX];
 };
 
-static const struct page *page_at(const struct hyptrace_map_meta *meta, unsigned int id)
+static const struct hyptrace_subbuf *subbuf_at(const struct hyptrace_map_meta *meta,
+					       unsigned int id)
 {
-	return (const struct page *)((const char *)meta + (id + 1) * PAGE);
+	return (const void *)((const char *)meta + (id + 1) * PAGE);
 }
 
-static uint64_t acquire(const uint64_t *at)
+static uint64_t acquire(const __u64 *at)
 {
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
 static int younger_first(const void *a, const void *b)
 {
-	const struct page *x = a, *y = b;
+	const struct hyptrace_subbuf *x = a, *y = b;
 
-	return x->time < y->time ? 1 : x->time > y->time ? -1 : 0;
+	return x->time_stamp < y->time_stamp ? 1 : x->time_stamp > y->time_stamp ? -1 : 0;
 }
 
 /* Sub-buffers without a gap between them, the youngest first; how many */
-static unsigned int take(const struct hyptrace_map_meta *meta, struct page *pages)
+static unsigned int take(const struct hyptrace_map_meta *meta, union copy *pages)
 {
-	uint64_t last = 0, floor = page_at(meta, meta->buffer.reader.id)->time;
+	uint64_t last = 0, floor = subbuf_at(meta, meta->buffer.reader.id)->time_stamp;
 	unsigned int ids[NR_SUBBUFS], id, i, nr = 0;
 
 	if (floor < meta->begin)
 		floor = meta->begin;
 	for (id = 0; id < NR_SUBBUFS; id++) {
-		uint64_t time = acquire(&page_at(meta, id)->time);
+		uint64_t time = acquire(&subbuf_at(meta, id)->time_stamp);
 
-		if (acquire(&page_at(meta, id)->commit) && time > last)
+		if (acquire(&subbuf_at(meta, id)->commit) && time > last)
 			last = time;
 	}
 	for (id = 0; id < NR_SUBBUFS; id++) {
-		const struct page *page = page_at(meta, id);
-		struct page *to = &pages[nr];
+		const struct hyptrace_subbuf *page = subbuf_at(meta, id);
+		struct hyptrace_subbuf *to = &pages[nr].subbuf;
 
-		to->time = acquire(&page->time);
+		to->time_stamp = acquire(&page->time_stamp);
 		to->commit = acquire(&page->commit) & HYPTRACE_COMMIT_MASK;
-		if (!to->commit || to->time < floor || to->time > last)
+		if (!to->commit || to->time_stamp < floor || to->time_stamp > last)
 			continue;
 		/* where it is, until it is copied */
 		memcpy(to->data, &id, sizeof(id));
@@ -75,17 +75,17 @@ static unsigned int take(const struct hyptrace_map_meta *meta, struct page *page
 	}
 	qsort(pages, nr, sizeof(*pages), younger_first);
 	for (i = 0; i < nr; i++) {
-		memcpy(&ids[i], pages[i].data, sizeof(id));
-		memcpy(pages[i].data, page_at(meta, ids[i])->data, pages[i].commit);
+		memcpy(&ids[i], pages[i].subbuf.data, sizeof(id));
+		memcpy(pages[i].subbuf.data, subbuf_at(meta, ids[i])->data, pages[i].subbuf.commit);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (acquire(&page_at(meta, ids[i])->time) != pages[i].time)
+		if (acquire(&subbuf_at(meta, ids[i])->time_stamp) != pages[i].subbuf.time_stamp)
 			return i;
 	}
 	return nr;
 }
 
 /* The events of a snapshot: numbers without a gap. @first is out. */
-static uint64_t count(struct __test_metadata *_metadata, const struct page *pages,
+static uint64_t count(struct __test_metadata *_metadata, const union copy *pages,
 		      unsigned int nr, uint16_t event, uint64_t *first)
 {
 	struct record record;
@@ -108,7 +108,7 @@ static uint64_t count(struct __test_metadata *_metadata, const struct page *page
 	return events;
 }
 
-static struct page pages[NR_SUBBUFS];
+static union copy pages[NR_SUBBUFS];
 
 static const struct hyptrace_map_meta *map(int fd)
 {
@@ -228,13 +228,13 @@ TEST_F(snapshot, a_gap)
 	for (i = 0; i < nr; i++) {
 		uint32_t head[2];
 
-		memcpy(head, pages[i].data, sizeof(head));
+		memcpy(head, pages[i].subbuf.data, sizeof(head));
 		if (hyptrace_record_type_len(head[0]) != HYPTRACE_TYPE_PADDING)
 			continue;
 		gaps++;
 		EXPECT_EQ(1, hyptrace_record_delta(head[0]));
 		EXPECT_EQ(12, head[1]);
-		memcpy(&lost, pages[i].data + 8, sizeof(lost));
+		memcpy(&lost, pages[i].subbuf.data + 8, sizeof(lost));
 		EXPECT_EQ(RING_SIZE - (NR_SUBBUFS - 1) * PER_SUBBUF, lost);
 		/* the youngest has it */
 		EXPECT_EQ(0, i);

@@ -17,7 +17,7 @@
  * models: hyp/ring.c:hyptrace_ring_nr_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
  * models: hyp/ring.c:hyptrace_ring_tail_has_data cf9e197769f815e74a9090342c29dc91ffe6e43307dae5c9a3697b371138da42
  * models: hyp/ring.c:tail_id e76719dc52ffca523cbb22dd163738128483a7b6a618edb4bc4e276f7de6b256
- * models: hyp/ring.c:hyptrace_ring_enter 05a4fb36c97c4344ab2b6bed1e9a58ee4c8b07bc0a78b8f3424d755cb10b9e5d
+ * models: hyp/ring.c:hyptrace_ring_enter a2aaf96f0adc73b5eb46f289353d365c098e197944a2f2373683b371f0200812
  * models: hyp/ring.c:overwrite_head 8c67a23038c1e7ca1b82af675639f1e8d86667d4bdacfaa6f37e27fcb0c296fc
  * models: hyp/ring.c:hyptrace_ring_leave 167f6edad32d8bf58cdd63f89dcd7e7d5a56959538a805c9a97fdce11f547fca
  * models: hyp/ring.c:advance_tail ee40cd3557319a60eee46fe8327b51f4e19b0770ad7419adc16601f67cfb277c

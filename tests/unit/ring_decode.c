@@ -7,8 +7,6 @@
 
 #include "ring_decode.h"
 
-#define GAP_BYTES	16
-
 static u32 word_at(const struct hyptrace_subbuf *page, u32 offset)
 {
 	u32 word;
@@ -21,12 +19,13 @@ static u32 word_at(const struct hyptrace_subbuf *page, u32 offset)
 /* What a gap at the beginning says is missing. */
 u64 decode_gap(const struct hyptrace_subbuf *page, u64 commit)
 {
-	u64 lost = 0;
+	struct hyptrace_gap gap = { .lost = 0 };
 
-	if (commit >= GAP_BYTES && (word_at(page, 0) & 31) == 29)
-		memcpy(&lost, page->data + 2 * sizeof(u32), sizeof(lost));
+	if (commit >= sizeof(gap) &&
+	    hyptrace_record_type_len(word_at(page, 0)) == HYPTRACE_TYPE_PADDING)
+		memcpy(&gap, page->data, sizeof(gap));
 
-	return lost;
+	return gap.lost;
 }
 
 /* The number of events, or -1 if the page is not well formed. */
@@ -38,33 +37,34 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 	u32 pos = 0;
 	int nr = 0;
 
-	if (commit > sizeof(page->data) || commit % sizeof(u32))
+	if (commit > HYPTRACE_SUBBUF_DATA_SIZE || commit % sizeof(u32))
 		return -1;
 
 	while (pos < commit) {
 		u32 header = word_at(page, pos);
-		u32 type_len = header & 31, size;
+		u32 type_len = hyptrace_record_type_len(header), size;
 
-		time += header >> 5;
+		time += hyptrace_record_delta(header);
 		pos += sizeof(u32);
-		if (type_len == 30) {
+		if (type_len == HYPTRACE_TYPE_TIME_EXTEND) {
 			if (extended || pos + sizeof(u32) > commit)
 				return -1;
-			time += (u64)word_at(page, pos) << 27;
+			time += (u64)word_at(page, pos) << HYPTRACE_DELTA_BITS;
 			pos += sizeof(u32);
 			extended = true;
 			continue;
 		}
-		if (type_len == 29) {
-			/* 1 ns, at the beginning, and with an event behind it */
-			if (pos > sizeof(u32) || header >> 5 != 1 || commit <= GAP_BYTES ||
-			    word_at(page, pos) != GAP_BYTES - sizeof(u32) ||
+		if (type_len == HYPTRACE_TYPE_PADDING) {
+			/* a gap, at the beginning, and with an event behind it */
+			if (pos > sizeof(u32) || commit <= sizeof(struct hyptrace_gap) ||
+			    hyptrace_record_delta(header) != HYPTRACE_GAP_DELTA ||
+			    word_at(page, pos) != HYPTRACE_GAP_LENGTH ||
 			    !decode_gap(page, commit))
 				return -1;
-			pos = GAP_BYTES;
+			pos = sizeof(struct hyptrace_gap);
 			continue;
 		}
-		if (type_len > 28)
+		if (type_len > HYPTRACE_TYPE_MAX_WORDS)
 			return -1;
 		size = type_len * sizeof(u32);
 		if (!size) {
@@ -73,7 +73,7 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 			size = word_at(page, pos) - sizeof(u32);
 			pos += sizeof(u32);
 			/* Short ones have their size in the header. */
-			if (size <= 28 * sizeof(u32) || size % sizeof(u32))
+			if (size <= HYPTRACE_MAX_SHORT || size % sizeof(u32))
 				return -1;
 		}
 		if (size > commit - pos)

@@ -9,7 +9,7 @@
 #include "hyp_env.h"
 
 /* 4 bytes of header and 4 of payload are the smallest record. */
-#define DECODE_MAX	(sizeof(((struct hyptrace_subbuf *)0)->data) / 8)
+#define DECODE_MAX	(HYPTRACE_SUBBUF_DATA_SIZE / 8)
 
 struct decoded {
 	u64 time;

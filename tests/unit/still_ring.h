@@ -77,7 +77,7 @@ static inline void put_events(struct ring *ring, unsigned int id, unsigned int a
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		put(ring, id, at + 8 * i, 1 | 1 << 5);
+		put(ring, id, at + 8 * i, hyptrace_record_header(1, 1));
 		put(ring, id, at + 8 * i + 4, first + i);
 	}
 	set_commit(ring, id, at + 8 * nr);
@@ -95,10 +95,10 @@ static inline void fill_behind_gap(struct ring *ring, unsigned int id, uint64_t 
 				   unsigned int first, unsigned int nr)
 {
 	put_u64(ring, id, 0, ts);
-	put(ring, id, 0, 29 | 1 << 5);
-	put(ring, id, 4, 12);
+	put(ring, id, 0, hyptrace_record_header(HYPTRACE_TYPE_PADDING, HYPTRACE_GAP_DELTA));
+	put(ring, id, 4, HYPTRACE_GAP_LENGTH);
 	put_u64(ring, id, HYPTRACE_SUBBUF_HEADER + 8, lost);
-	put_events(ring, id, 16, first, nr);
+	put_events(ring, id, sizeof(struct hyptrace_gap), first, nr);
 }
 
 static inline void consumed(struct ring *ring, unsigned int id, unsigned int read)

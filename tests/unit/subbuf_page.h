@@ -55,7 +55,7 @@ static inline void put(struct page *page, uint32_t word)
 
 static inline void put_head(struct page *page, uint32_t type, uint32_t delta)
 {
-	put(page, type | delta << 5);
+	put(page, hyptrace_record_header(type, delta));
 }
 
 static inline void put_short(struct page *page, uint32_t delta, uint32_t payload)

@@ -55,13 +55,13 @@ static void write_long(void)
 static void check_readers(const void *subbuf, u32 expected, u64 expected_time)
 {
 	struct hyptrace_decoder *dec = hyptrace_decoder_new();
-	const u64 *header = subbuf;
+	const struct hyptrace_subbuf *page = subbuf;
+	uint64_t time = page->time_stamp;
 	struct hyptrace_record rec;
 	struct hyptrace_error err;
-	u64 time = header[0];
 	u32 events, nr = 0;
 
-	assert_true(driver_walk(header + 2, header[1], &time, &events));
+	assert_true(driver_walk(page->data, page->commit, &time, &events));
 	assert_int_equal(events, expected);
 	assert_int_equal(time, expected_time);
 
@@ -119,7 +119,7 @@ static void gap(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SWAP, CPU, 0, 0), 0);
 	env_counter += 10;
 	hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
-	assert_int_equal(ring->page->commit, HYPTRACE_GAP_SIZE + 12);
+	assert_int_equal(ring->page->commit, sizeof(struct hyptrace_gap) + 12);
 	check_readers(ring->page, 1, env_counter);
 }
 

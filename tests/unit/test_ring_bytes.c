@@ -59,7 +59,7 @@ static void hyp_enter(void **state)
 {
 	(void)state;
 	/* what the host has left there must not show, nor an older record */
-	memset((u8 *)page()->data, 0xee, sizeof(page()->data));
+	memset((u8 *)page()->data, 0xee, HYPTRACE_SUBBUF_DATA_SIZE);
 	env_counter = US(10);
 	hyptrace_host_ring->vcpu = 0x12345678;
 	hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
@@ -87,7 +87,7 @@ static void selftest(void **state)
 	u64 id;
 
 	(void)state;
-	memset((u8 *)page()->data, 0xee, sizeof(page()->data));
+	memset((u8 *)page()->data, 0xee, HYPTRACE_SUBBUF_DATA_SIZE);
 	env_counter = US(5);
 	/* the first reads the clock anew, the second does not */
 	for (at = 0; at <= 20; at += 20) {
@@ -115,10 +115,10 @@ static void full_page(void **state)
 		hyptrace(hyp_enter, 0);
 	}
 	assert_ptr_equal(page(), first);
-	assert_int_equal(first->commit, sizeof(first->data));
+	assert_int_equal(first->commit, HYPTRACE_SUBBUF_DATA_SIZE);
 	hyptrace(hyp_enter, 0);
 	assert_ptr_not_equal(page(), first);
-	assert_int_equal(first->commit, sizeof(first->data));
+	assert_int_equal(first->commit, HYPTRACE_SUBBUF_DATA_SIZE);
 	assert_int_equal(page()->commit, 12);
 }
 
@@ -166,7 +166,7 @@ static void largest(void **state)
 	(void)state;
 	assert_int_equal(HYPTRACE_MAX_PAYLOAD, 4056);
 	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 1));
-	assert_int_equal(first->commit, sizeof(first->data) - HYPTRACE_GAP_SIZE);
+	assert_int_equal(first->commit, HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_gap));
 	assert_int_equal(word(0) & 31, 0);
 	assert_int_equal(word(4), 4060);
 	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 2));
@@ -251,7 +251,7 @@ static void extend_without_room(void **state)
 	now += BIT_ULL(30);
 	run_write(&run, MODEL_RAW, 4, now);	/* 16 just fit */
 	assert_ptr_equal(page(), first);
-	assert_int_equal(first->commit, sizeof(first->data));
+	assert_int_equal(first->commit, HYPTRACE_SUBBUF_DATA_SIZE);
 
 	run_write(&run, MODEL_RAW, 4056, now);
 	run_write(&run, MODEL_RAW, 4, now);

@@ -233,7 +233,7 @@ static u32 resize(u32 nr_pages, u32 flags, u32 write_between)
 }
 
 /* 203 selftest events go into a sub-buffer: the first with 20 bytes like all. */
-#define PER_PAGE	(sizeof(((struct hyptrace_subbuf *)0)->data) / 20)
+#define PER_PAGE	(HYPTRACE_SUBBUF_DATA_SIZE / 20)
 
 static void grow(void **state)
 {

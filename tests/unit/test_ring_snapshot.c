@@ -136,18 +136,21 @@ static bool consume(struct hyptrace_decoder *dec, u64 id, u32 records)
 	const struct hyptrace_subbuf *page = env_ring_data(&storm.host, id);
 	/* pairs with (A) in hyptrace_ring_commit() */
 	u64 commit = smp_load_acquire(&page->commit), number;
-	struct hyptrace_subbuf copy = { .commit = commit };
+	union {
+		struct hyptrace_subbuf subbuf;
+		u8 bytes[PAGE_SIZE];
+	} copy = { .subbuf.commit = commit };
 	struct hyptrace_record rec;
 	u32 read = 0;
 
-	memcpy(copy.data, page->data, commit);
+	memcpy(copy.subbuf.data, page->data, commit);
 	require(!hyptrace_decoder_load(dec, &copy, HYPTRACE_SUBBUF_HEADER + commit, NULL));
 	while (records-- && hyptrace_decoder_next(dec, &rec, NULL) > 0) {
 		memcpy(&number, rec.data + NUMBER_AT, sizeof(number));
 		/* it begins with those that it had before */
 		if (number >= storm.consumed)
 			WRITE_ONCE(storm.consumed, number + 1);
-		read = (u8 *)rec.data + rec.size - copy.data;
+		read = (u8 *)rec.data + rec.size - copy.subbuf.data;
 	}
 	if (read)
 		WRITE_ONCE(storm.meta.buffer.reader.read, read);

@@ -349,7 +349,7 @@ const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_
 /* decode.c: the records of a sub-buffer */
 
 /* Bytes of the u64 time stamp and of the u64 commit word */
-#define HYPTRACE_SUBBUF_HEADER	16
+#define HYPTRACE_SUBBUF_HEADER	sizeof(struct hyptrace_subbuf)
 
 /* Events were lost, but their number is not known. */
 #define HYPTRACE_LOST_UNKNOWN	UINT64_MAX

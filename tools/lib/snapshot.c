@@ -24,23 +24,6 @@
 /* How often a snapshot is tried while the writer overwrites all of it */
 #define TRIES		64
 
-/*
- * A gap record, which the writer puts at the start of a sub-buffer after a loss. It is a
- * padding record (type_len 29, delta 1) with 12 bytes after its header: that length, and
- * a u64 with the number of lost events.
- */
-#define GAP_HEADER	(29 | 1 << 5)
-#define GAP_LENGTH	12
-#define GAP_COUNT_AT	8
-#define GAP_SIZE	16
-
-struct header {
-	uint64_t	ts;
-	uint64_t	commit;
-};
-
-_Static_assert(sizeof(struct header) == HYPTRACE_SUBBUF_HEADER, "two words");
-
 /**
  * struct subbuf - a sub-buffer of the snapshot
  * @ts:		its time stamp
@@ -87,7 +70,7 @@ struct hyptrace_snapshot {
 	uint64_t		events;
 };
 
-static uint64_t load(const uint64_t *at)
+static uint64_t load(const __u64 *at)
 {
 	/*
 	 * (A) (H) Order the load before what follows. Pairs with (A) in
@@ -108,17 +91,17 @@ static uint64_t begin_of(const struct hyptrace_reader *reader)
 }
 
 /* Load a time stamp and its commit; return false if the writer entered meanwhile. */
-static bool look(const struct header *head, uint64_t *ts, uint64_t *commit)
+static bool look(const struct hyptrace_subbuf *head, uint64_t *ts, uint64_t *commit)
 {
-	*ts = load(&head->ts);
+	*ts = load(&head->time_stamp);
 	*commit = load(&head->commit);
-	return load(&head->ts) == *ts;
+	return load(&head->time_stamp) == *ts;
 }
 
 /* Find the latest time stamp of a sub-buffer with data, from @from on; false if there is none. */
 static bool find_newest(const struct hyptrace_reader *reader, uint64_t from, uint64_t *newest)
 {
-	const struct header *head;
+	const struct hyptrace_subbuf *head;
 	uint64_t ts, commit;
 	bool found = false;
 	uint32_t id;
@@ -150,7 +133,7 @@ static int older_first(const void *a, const void *b)
 static int list(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		uint64_t from, uint64_t to)
 {
-	const struct header *head;
+	const struct hyptrace_subbuf *head;
 	uint64_t ts, commit;
 	uint32_t id;
 
@@ -179,9 +162,9 @@ static void copy_words(uint32_t *to, const uint32_t *from, size_t nr)
 /* Return 1, 0 if the sub-buffer was overwritten, or -ENOMEM. */
 static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 {
-	const struct header *from = hyptrace_reader_subbuf(reader, sb->id);
+	const struct hyptrace_subbuf *from = hyptrace_reader_subbuf(reader, sb->id);
 	size_t room = reader->subbuf_size - sizeof(*from), used;
-	struct header head = { .ts = sb->ts };
+	struct hyptrace_subbuf head = { .time_stamp = sb->ts };
 
 	/* the driver sets the flags of lost events for the consumer only */
 	head.commit = load(&from->commit);
@@ -196,7 +179,7 @@ static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 	if (!sb->copy)
 		return -ENOMEM;
 	memcpy(sb->copy, &head, sizeof(head));
-	copy_words((uint32_t *)(sb->copy + sizeof(head)), (const uint32_t *)(from + 1),
+	copy_words((uint32_t *)(sb->copy + sizeof(head)), (const uint32_t *)from->data,
 		   used / sizeof(uint32_t));
 
 	/*
@@ -204,7 +187,7 @@ static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 	 * hyp/ring.c:hyptrace_ring_enter().
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&from->ts, __ATOMIC_RELAXED) == sb->ts)
+	if (__atomic_load_n(&from->time_stamp, __ATOMIC_RELAXED) == sb->ts)
 		return 1;
 	free(sb->copy);
 	sb->copy = NULL;
@@ -214,17 +197,16 @@ static int copy(struct subbuf *sb, const struct hyptrace_reader *reader)
 /* Return the lost events of the gap record that a copy starts with, 0 without one. */
 static uint64_t gap_of(const struct subbuf *sb)
 {
-	const char *data = sb->copy + sizeof(struct header);
-	uint32_t words[2];
-	uint64_t lost;
+	struct hyptrace_gap gap;
 
-	if (sb->size < sizeof(struct header) + GAP_SIZE)
+	if (sb->size < HYPTRACE_SUBBUF_HEADER + sizeof(gap))
 		return 0;
-	memcpy(words, data, sizeof(words));
-	if (words[0] != GAP_HEADER || words[1] != GAP_LENGTH)
+	memcpy(&gap, sb->copy + HYPTRACE_SUBBUF_HEADER, sizeof(gap));
+	if (hyptrace_record_type_len(gap.header) != HYPTRACE_TYPE_PADDING ||
+	    hyptrace_record_delta(gap.header) != HYPTRACE_GAP_DELTA ||
+	    gap.length != HYPTRACE_GAP_LENGTH)
 		return 0;
-	memcpy(&lost, data + GAP_COUNT_AT, sizeof(lost));
-	return lost;
+	return gap.lost;
 }
 
 static void add_lost(struct hyptrace_snapshot *snap, uint64_t lost)
@@ -239,7 +221,7 @@ static void add_lost(struct hyptrace_snapshot *snap, uint64_t lost)
 static int decode(struct hyptrace_snapshot *snap, const struct subbuf *sb,
 		  struct hyptrace_error *err)
 {
-	snap->data = sb->copy + sizeof(struct header);
+	snap->data = sb->copy + HYPTRACE_SUBBUF_HEADER;
 	snap->skip = sb->ts == snap->begin ? snap->read : 0;
 	return hyptrace_decoder_load(snap->dec, sb->copy, sb->size, err);
 }
@@ -295,11 +277,11 @@ static void drop_oldest(struct hyptrace_snapshot *snap)
 /* Is there a sub-buffer that the writer reuses before it overwrites unread ones? */
 static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 {
-	const struct header *head;
+	const struct hyptrace_subbuf *head;
 	uint32_t id;
 
 	for (id = 0; (head = hyptrace_reader_subbuf(reader, id)); id++)
-		if (load(&head->ts) < begin)
+		if (load(&head->time_stamp) < begin)
 			return true;
 	return false;
 }
@@ -308,9 +290,9 @@ static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 static uint64_t reader_ts(const struct hyptrace_reader *reader)
 {
 	uint32_t id = __atomic_load_n(&reader->meta->reader.id, __ATOMIC_RELAXED);
-	const struct header *head = hyptrace_reader_subbuf(reader, id);
+	const struct hyptrace_subbuf *head = hyptrace_reader_subbuf(reader, id);
 
-	return head ? load(&head->ts) : UINT64_MAX;
+	return head ? load(&head->time_stamp) : UINT64_MAX;
 }
 
 /*
@@ -458,7 +440,7 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 		ret = decode(snap, sb, err);
 		if (ret)
 			break;
-		if (snap->skip < GAP_SIZE)
+		if (snap->skip < sizeof(struct hyptrace_gap))
 			add_lost(snap, gap_of(sb));
 		ret = next_record(snap, rec, err);
 	}

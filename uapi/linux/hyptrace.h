@@ -34,8 +34,8 @@
  * Reading
  *	read() returns sub-buffers as the kernel's trace_pipe_raw does: as many as fit.
  *	A sub-buffer is byte for byte a Linux ring-buffer page: a u64 time stamp, a u64
- *	commit, and records. A record is a u32 header and a payload, aligned to 4 bytes;
- *	linux/hyptrace_record.h decodes the header. Times are nanoseconds of
+ *	commit, and records. A record is a u32 header and a payload, aligned to 4 bytes:
+ *	see linux/hyptrace_record.h. Times are nanoseconds of
  *	CLOCK_BOOTTIME. A payload begins with the u16 id of the event; event-get of the
  *	netlink family describes its other fields.
  *
@@ -220,16 +220,12 @@
 #ifndef _UAPI_LINUX_HYPTRACE_H
 #define _UAPI_LINUX_HYPTRACE_H
 
+#include <linux/hyptrace_record.h>
 #include <linux/ioctl.h>
 #include <linux/trace_mmap.h>
 #include <linux/types.h>
 
 #define HYPTRACE_NAME_SIZE	32	/* of a remote's name, with its NUL */
-
-/* Flags of the commit word of a sub-buffer; its low bits are the bytes of data. */
-#define HYPTRACE_COMMIT_MISSED	(1U << 31)
-#define HYPTRACE_COMMIT_STORED	(1U << 30)
-#define HYPTRACE_COMMIT_MASK	((1U << 20) - 1)
 
 #define HYPTRACE_CPU_ALL	(-1)
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * The headers of records: one codec for the writer, the driver and programs.
+ * The format of a sub-buffer: one definition for the writer, the driver and programs.
+ *
+ * A sub-buffer is struct hyptrace_subbuf, which is byte for byte a page of the kernel's own
+ * ring buffer. It is one page of memory; read() may deliver a part of it.
  *
  * A record begins with a u32 of two bit-fields, as in the kernel's own ring buffer:
  * 5 bits of type_len, then 27 bits of delta. The first bit-field takes the low bits on
@@ -21,6 +24,23 @@
 
 #include <linux/types.h>
 
+/**
+ * struct hyptrace_subbuf - a sub-buffer
+ * @time_stamp:	nanoseconds; the delta of the first record is relative to it
+ * @commit:	bytes of @data that hold records, and HYPTRACE_COMMIT_* flags
+ * @data:	the records
+ */
+struct hyptrace_subbuf {
+	__u64 time_stamp;
+	__u64 commit;
+	__u8  data[];
+};
+
+/* Flags of @commit of a sub-buffer; its low bits are the bytes of data. */
+#define HYPTRACE_COMMIT_MISSED	(1U << 31)
+#define HYPTRACE_COMMIT_STORED	(1U << 30)
+#define HYPTRACE_COMMIT_MASK	((1U << 20) - 1)
+
 #define HYPTRACE_TYPE_LEN_BITS		5
 #define HYPTRACE_DELTA_BITS		27
 
@@ -28,6 +48,9 @@
 #define HYPTRACE_TYPE_PADDING		29
 #define HYPTRACE_TYPE_TIME_EXTEND	30
 #define HYPTRACE_TYPE_TIME_ABSOLUTE	31
+
+/* The largest type_len that is the number of words of a payload. */
+#define HYPTRACE_TYPE_MAX_WORDS		28
 
 /* Bits of an absolute time. The time of the record before has the higher bits. */
 #define HYPTRACE_ABSOLUTE_BITS		(HYPTRACE_DELTA_BITS + 32)
@@ -90,5 +113,23 @@ static __always_inline __u64 hyptrace_record_long_time(__u32 header, __u32 word)
 {
 	return (__u64)word << HYPTRACE_DELTA_BITS | hyptrace_record_delta(header);
 }
+
+/**
+ * struct hyptrace_gap - a gap record: events were lost right before this sub-buffer
+ * @header:	hyptrace_record_header(HYPTRACE_TYPE_PADDING, HYPTRACE_GAP_DELTA)
+ * @length:	HYPTRACE_GAP_LENGTH
+ * @lost:	how many events
+ *
+ * A ring that discards writes it as the first record of a sub-buffer. It is a padding
+ * record, so readers of the kernel's format skip it.
+ */
+struct hyptrace_gap {
+	__u32 header;
+	__u32 length;
+	__u64 lost;
+};
+
+#define HYPTRACE_GAP_DELTA	1
+#define HYPTRACE_GAP_LENGTH	(sizeof(struct hyptrace_gap) - sizeof(__u32))
 
 #endif /* _UAPI_LINUX_HYPTRACE_RECORD_H */
