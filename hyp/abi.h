@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	3
+#define HYPTRACE_ABI_VERSION	4
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -77,10 +77,8 @@
  *	sub-buffer with the data: it changes places with the reader's of the spare ring.
  *	-EBUSY when the spare ring is already retired.
  * @HYPTRACE_OP_MOVE: (cpu) move the youngest sub-buffer of the retired ring to the
- *	CPU's ring, as its oldest: HYPTRACE_MOVED. If the CPU's ring is full, count the
- *	sub-buffer as overwritten: HYPTRACE_GONE. Also HYPTRACE_GONE, but without counting,
- *	if the CPU's ring was reset or loaded again since RENEW. 0 when none is left,
- *	-ENODEV when no ring is retired.
+ *	CPU's ring, as its oldest. Returns enum hyptrace_move, or -ENODEV when no ring is
+ *	retired. struct hyptrace_meta of the CPU's ring says which pages were exchanged.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
  * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU. -ENODATA unless it
@@ -117,19 +115,30 @@ enum hyptrace_info {
 /* Flag in the cpu argument of the RING ops: the CPU's spare ring */
 #define HYPTRACE_SPARE_RING	(1ULL << 32)
 
-/*
- * What MOVE returns. HYPTRACE_MOVED: a page of the retired ring and one of the CPU's ring
- * have changed places. Each has the id of the other from now on.
+/**
+ * enum hyptrace_move - what HYPTRACE_OP_MOVE has done
+ * @HYPTRACE_MOVE_NONE_LEFT: nothing: the retired ring has no sub-buffer to move
+ * @HYPTRACE_MOVE_DROPPED: dropped a sub-buffer. If the CPU's ring was full, the sub-buffer
+ *	counts as overwritten. If that ring was reset or loaded again since RENEW, it does not.
+ * @HYPTRACE_MOVE_EXCHANGED: moved a sub-buffer: struct hyptrace_exchanged says which
  */
-#define HYPTRACE_GONE		1LL
-#define HYPTRACE_MOVED		(1LL << 62)
-#define HYPTRACE_MOVED_BITS	31
-#define HYPTRACE_MOVED_MASK	((1ULL << HYPTRACE_MOVED_BITS) - 1)
-#define HYPTRACE_MOVED_IDS(from, to) \
-	(HYPTRACE_MOVED | (__s64)(from) << HYPTRACE_MOVED_BITS | (to))
-#define HYPTRACE_MOVED_FROM(ret) \
-	((ret) >> HYPTRACE_MOVED_BITS & HYPTRACE_MOVED_MASK)
-#define HYPTRACE_MOVED_TO(ret)		((ret) & HYPTRACE_MOVED_MASK)
+enum hyptrace_move {
+	HYPTRACE_MOVE_NONE_LEFT,
+	HYPTRACE_MOVE_DROPPED,
+	HYPTRACE_MOVE_EXCHANGED,
+};
+
+/**
+ * struct hyptrace_exchanged - the pages that a MOVE has exchanged
+ * @retired_id:	an id in the retired ring
+ * @ring_id:	an id in the CPU's ring
+ *
+ * The page that had the one id has the other from now on, and the reverse.
+ */
+struct hyptrace_exchanged {
+	__u32 retired_id;
+	__u32 ring_id;
+};
 
 #define HYPTRACE_CLOCK_SHIFT	32
 /* Valid bits of a time: enough for 292 years, and the sum of two never wraps. */
@@ -189,6 +198,7 @@ enum hyptrace_ring_state {
  * @reader_entries: events in the reader's page, once @reader_tail is 0
  * @tail_id:	the sub-buffer that the writer is in; the reader's page if @reader_tail
  * @state:	enum hyptrace_ring_state
+ * @exchanged:	the answer of the last MOVE that returned HYPTRACE_MOVE_EXCHANGED
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE. The writer updates it when it moves
@@ -212,6 +222,7 @@ struct hyptrace_meta {
 	__u32 reader_entries;
 	__u32 tail_id;
 	__u32 state;
+	struct hyptrace_exchanged exchanged;
 };
 
 /**

@@ -74,7 +74,7 @@ int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	return ret;
 }
 
-static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+static enum hyptrace_move move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u32 last = (spare->head + spare->unmoved - 1) % (spare->nr_pages - 1);
 	u32 before = hyptrace_previous_position(ring, ring->head);
@@ -83,12 +83,12 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	hyptrace_assert_held(&spare->lock);
 	spare->unmoved--;
 	if (!hyptrace_ring_is_loaded(ring) || !ring->moving)
-		return HYPTRACE_GONE;
+		return HYPTRACE_MOVE_DROPPED;
 	if (before == ring->tail) {
 		ring->overrun += from->entries;
 		ring->overwritten++;
 		hyptrace_slot_at(ring, ring->head)->lost += from->entries + from->lost;
-		return HYPTRACE_GONE;
+		return HYPTRACE_MOVE_DROPPED;
 	}
 
 	to = hyptrace_slot_at(ring, before);
@@ -99,7 +99,10 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	ring->unread += from->commit;
 	ring->head = before;
 
-	return HYPTRACE_MOVED_IDS(from->id, to->id);
+	WRITE_ONCE(ring->meta->exchanged.retired_id, from->id);
+	WRITE_ONCE(ring->meta->exchanged.ring_id, to->id);
+
+	return HYPTRACE_MOVE_EXCHANGED;
 }
 
 /**
@@ -107,13 +110,11 @@ static s64 move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
  * @ring:	the CPU's
  * @spare:	the spare ring of the same CPU
  *
- * Return: HYPTRACE_MOVED_IDS() of the sub-buffers that changed places; HYPTRACE_GONE if
- * the CPU's ring is full, or was reset or loaded again; 0 if no sub-buffer is left;
- * -ENODEV @spare is not retired.
+ * Return: enum hyptrace_move; -ENODEV @spare is not retired.
  */
-s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
-	s64 ret = 0;
+	int ret = HYPTRACE_MOVE_NONE_LEFT;
 
 	hyptrace_lock(&hyptrace_load_lock);
 	hyptrace_lock(&ring->lock);
@@ -123,7 +124,8 @@ s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	else if (spare->unmoved)
 		ret = move(ring, spare);
 	if (hyptrace_ring_is_loaded(ring)) {
-		ring->moving = ring->moving && ret;
+		if (ret == HYPTRACE_MOVE_NONE_LEFT)
+			ring->moving = false;
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&spare->lock);

@@ -408,7 +408,7 @@ bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 
 /* resize.c */
 int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
-s64 hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
+int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 
 /* select.c */
 void hyptrace_select_events(struct hyptrace_ring *ring, u64 events);

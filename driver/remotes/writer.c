@@ -341,16 +341,21 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_prepare_resize);
 static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
 		    struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
 {
+	const struct hyptrace_meta *meta = page_address(new->meta);
 	unsigned int steps = old->nr_pages;
-	s64 ret, from, to;
+	u32 old_id, new_id;
+	s64 ret;
 
 	while ((ret = hyptrace_writer_call(writer, HYPTRACE_OP_MOVE, cpu, 0, 0)) > 0) {
-		from = HYPTRACE_MOVED_FROM(ret);
-		to = HYPTRACE_MOVED_TO(ret);
-		if (!steps-- || from >= old->nr_pages || to >= new->nr_pages)
+		if (!steps--)
 			return -EPROTO;
-		if (ret != HYPTRACE_GONE)
-			swap(old->pages[from], new->pages[to]);
+		if (ret == HYPTRACE_MOVE_EXCHANGED) {
+			old_id = READ_ONCE(meta->exchanged.retired_id);
+			new_id = READ_ONCE(meta->exchanged.ring_id);
+			if (old_id >= old->nr_pages || new_id >= new->nr_pages)
+				return -EPROTO;
+			swap(old->pages[old_id], new->pages[new_id]);
+		}
 		cond_resched();
 	}
 

@@ -6,8 +6,8 @@
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
  * models: hyp/resize.c:renew 765767daa3524303e1b64a0604894b1fb14a5afee1b4c47e8c8a3202786b583b
  * models: hyp/resize.c:hyptrace_ring_renew 9f8e835dfec9e64e9a16a6a3fb4493681be2ccf643cafe9cfadf5d5ad6cd11cf
- * models: hyp/resize.c:move 9e620cebaf32c96a2c04dc4bdb244d8375fb7813544ee54f7a9b2178c486d030
- * models: hyp/resize.c:hyptrace_ring_move 7457fe4c4f1e4a2299e753edb9eb6881d4303f82dfc769301d64527cb4772fae
+ * models: hyp/resize.c:move 65c8b025c027bfda13bcca5992305a9d27d7205b66efd4ea0fb687ea188d18c9
+ * models: hyp/resize.c:hyptrace_ring_move 9b18ae3948e4326c458e0a0e44afdec36b5020c6683f96585fa968a2beea81ba
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
  * models: driver/remotes/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
  * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f

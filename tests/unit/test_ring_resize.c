@@ -199,15 +199,23 @@ static void renew(void)
 	assert_int_equal(env_ring_meta(&host.ring)->written, host.next);
 }
 
+/* Overwrite the answer of the last MOVE, which EL2 must not read, and move the next one. */
+static s64 move_one(struct hyptrace_meta *meta)
+{
+	memset(&meta->exchanged, 0xff, sizeof(meta->exchanged));
+	return hcall(HYPTRACE_OP_MOVE, 0);
+}
+
 /* How many sub-buffers were moved. The writer writes meanwhile, if it is to. */
 static u32 move(u32 write_between)
 {
+	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
 	u32 moved = 0;
 	s64 ret;
 
-	while ((ret = hcall(HYPTRACE_OP_MOVE, 0)) > 0) {
-		if (ret != HYPTRACE_GONE) {
-			exchange_pages(HYPTRACE_MOVED_FROM(ret), HYPTRACE_MOVED_TO(ret));
+	while ((ret = move_one(meta)) > 0) {
+		if (ret == HYPTRACE_MOVE_EXCHANGED) {
+			exchange_pages(meta->exchanged.retired_id, meta->exchanged.ring_id);
 			check_unread();
 			moved++;
 		}
@@ -377,12 +385,12 @@ static void two_directories(void **state)
 	assert_int_equal(large.nr_dirs, 2);
 	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
 	for (i = 4; i--; left--) {
-		ret = hcall(HYPTRACE_OP_MOVE, 0);
-		assert_int_equal(HYPTRACE_MOVED_FROM(ret), i);
-		assert_int_equal(HYPTRACE_MOVED_TO(ret), left);
+		assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_EXCHANGED);
+		assert_int_equal(env_ring_meta(&large)->exchanged.retired_id, i);
+		assert_int_equal(env_ring_meta(&large)->exchanged.ring_id, left);
 		assert_ptr_equal(hyptrace_slot_at(ring, left)->page, env_page(i));
 	}
-	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_NONE_LEFT);
 	while ((ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0)) > 0)
 		;
 	assert_int_equal(ret, 0);
@@ -391,7 +399,7 @@ static void two_directories(void **state)
 	env_ring_load(&last, CPU | HYPTRACE_SPARE_RING, env_ring_pages(6), 6, 0);
 	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
 	for (i = 0; (ret = hcall(HYPTRACE_OP_MOVE, 0)) > 0; i++)
-		assert_int_equal(ret == HYPTRACE_GONE, i == 4);
+		assert_int_equal(ret == HYPTRACE_MOVE_DROPPED, i == 4);
 	assert_int_equal(ret, 0);
 	assert_int_equal(i, 5);
 	assert_int_equal(env_ring_meta(&last)->nr_unread, 4);
@@ -419,9 +427,9 @@ static void reset_between(void **state)
 	load(&host.spare, true, 4, 0);
 	renew();
 	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 0);
-	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_GONE);
-	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_GONE);
-	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_DROPPED);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_DROPPED);
+	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_NONE_LEFT);
 	meta = env_ring_meta(&host.ring);
 	assert_int_equal(meta->written, 0);
 	assert_int_equal(meta->overrun, 0);
