@@ -120,22 +120,22 @@ enum hyptrace_info {
  * @HYPTRACE_MOVE_NONE_LEFT: nothing: the retired ring has no sub-buffer to move
  * @HYPTRACE_MOVE_DROPPED: dropped a sub-buffer. If the CPU's ring was full, the sub-buffer
  *	counts as overwritten. If that ring was reset or loaded again since RENEW, it does not.
- * @HYPTRACE_MOVE_EXCHANGED: moved a sub-buffer: struct hyptrace_exchanged says which
+ * @HYPTRACE_MOVE_MOVED: moved a sub-buffer: struct hyptrace_moved says which
  */
 enum hyptrace_move {
 	HYPTRACE_MOVE_NONE_LEFT,
 	HYPTRACE_MOVE_DROPPED,
-	HYPTRACE_MOVE_EXCHANGED,
+	HYPTRACE_MOVE_MOVED,
 };
 
 /**
- * struct hyptrace_exchanged - the pages that a MOVE has exchanged
+ * struct hyptrace_moved - the pages that a MOVE has exchanged
  * @retired_id:	an id in the retired ring
  * @ring_id:	an id in the CPU's ring
  *
  * The page that had the one id has the other from now on, and the reverse.
  */
-struct hyptrace_exchanged {
+struct hyptrace_moved {
 	__u32 retired_id;
 	__u32 ring_id;
 };
@@ -186,19 +186,19 @@ enum hyptrace_ring_state {
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full (discard mode)
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
- * @touched:	how often the writer has moved to the next sub-buffer
- * @overwritten: sub-buffers overwritten before they were read
+ * @nr_entered:	how often the writer has moved to the next sub-buffer
+ * @nr_overwritten: sub-buffers overwritten before they were read
  * @unread:	bytes of data in the complete sub-buffers of the ring: without the
  *		reader's page, and without the one that the writer is in
  * @nr_unread:	how many complete sub-buffers there are
  * @head_lost:	events missing right before the oldest sub-buffer of the ring
  * @reader_lost: events missing right before the reader's page
  * @reader_id:	the reader's page, an index in the order of the tables
- * @reader_tail: 1 while the writer still commits into the reader's page
- * @reader_entries: events in the reader's page, once @reader_tail is 0
- * @tail_id:	the sub-buffer that the writer is in; the reader's page if @reader_tail
+ * @writer_in_reader_page: 1 while the writer still commits into the reader's page
+ * @reader_entries: events in the reader's page, once @writer_in_reader_page is 0
+ * @tail_id:	the sub-buffer that the writer is in, also if that is the reader's page
  * @state:	enum hyptrace_ring_state
- * @exchanged:	the answer of the last MOVE that returned HYPTRACE_MOVE_EXCHANGED
+ * @moved:	the answer of the last MOVE that returned HYPTRACE_MOVE_MOVED
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE. The writer updates it when it moves
@@ -211,18 +211,18 @@ struct hyptrace_meta {
 	__u64 overrun;
 	__u64 dropped;
 	__u64 begin;
-	__u64 touched;
-	__u64 overwritten;
+	__u64 nr_entered;
+	__u64 nr_overwritten;
 	__u64 unread;
 	__u64 head_lost;
 	__u64 reader_lost;
 	__u32 nr_unread;
 	__u32 reader_id;
-	__u32 reader_tail;
+	__u32 writer_in_reader_page;
 	__u32 reader_entries;
 	__u32 tail_id;
 	__u32 state;
-	struct hyptrace_exchanged exchanged;
+	struct hyptrace_moved moved;
 };
 
 /**

@@ -19,7 +19,7 @@ static struct {
 };
 
 /* Return at most HYPTRACE_CLOCK_MASK: the sum of two times must not wrap. */
-static u64 time_at(const struct hyptrace_clock_copy *set, u64 counter)
+static u64 compute_time(const struct hyptrace_clock_copy *set, u64 counter)
 {
 	s64 cycles = counter - set->epoch_cycles;
 	__uint128_t passed;
@@ -35,7 +35,7 @@ static u64 time_at(const struct hyptrace_clock_copy *set, u64 counter)
 }
 
 /**
- * hyptrace_clock() - read the time, and renew this CPU's copy of the clock
+ * hyptrace_clock_read() - read the time, and update this CPU's copy of the clock
  * @copy:	this CPU's; or of a ring that is not attached, its lock held
  *
  * It never waits. Time may step back here when the host sets the clock back; within a
@@ -44,7 +44,7 @@ static u64 time_at(const struct hyptrace_clock_copy *set, u64 counter)
  * Return: ns, at most HYPTRACE_CLOCK_MASK; 0 before the clock was set, and in the rare
  * case that an update interferes: the record then gets the time of the one before it.
  */
-u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
+u64 hyptrace_clock_read(struct hyptrace_clock_copy *copy)
 {
 	/*
 	 * (C) Order seq before the set that it names. Pairs with (C) in
@@ -58,7 +58,7 @@ u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 		.epoch_ns	= READ_ONCE(set->epoch_ns),
 		.valid_cycles	= READ_ONCE(set->valid_cycles),
 	};
-	u64 counter = hyptrace_counter();
+	u64 counter = hyptrace_read_counter();
 
 	/*
 	 * (D) Order the parameters before the second load of seq. Pairs with (E) in
@@ -81,7 +81,7 @@ u64 hyptrace_clock(struct hyptrace_clock_copy *copy)
 	if (READ_ONCE(clock.seq) != seq)
 		WRITE_ONCE(copy->valid_cycles, 0);
 
-	return time_at(&new, counter);
+	return compute_time(&new, counter);
 }
 
 static void invalidate_copies(void)
@@ -103,9 +103,9 @@ static void invalidate_copies(void)
 /*
  * For how many cycles after the epoch 64-bit arithmetic is enough. At most
  * HYPTRACE_CLOCK_MASK, since a larger difference is a counter before the epoch. 0 if the
- * time could exceed HYPTRACE_CLOCK_MASK: hyptrace_clock_quick() does not mask it.
+ * time could exceed HYPTRACE_CLOCK_MASK: hyptrace_clock_read_copy() does not mask it.
  */
-static u64 valid_cycles(u64 mult, u64 epoch_ns)
+static u64 compute_valid_cycles(u64 mult, u64 epoch_ns)
 {
 	u64 cycles = ~0ULL / mult;
 
@@ -138,23 +138,23 @@ int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)
 	set = &clock.sets[next & 1];
 	/*
 	 * (E) Order the last update of seq before this update overwrites the set that was
-	 * in use before it. Pairs with (D) in clock.c:hyptrace_clock().
+	 * in use before it. Pairs with (D) in clock.c:hyptrace_clock_read().
 	 */
 	smp_wmb();
 	WRITE_ONCE(set->mult, mult);
 	WRITE_ONCE(set->epoch_cycles, epoch_cycles);
 	WRITE_ONCE(set->epoch_ns, epoch_ns);
-	WRITE_ONCE(set->valid_cycles, valid_cycles(mult, epoch_ns));
+	WRITE_ONCE(set->valid_cycles, compute_valid_cycles(mult, epoch_ns));
 	/*
 	 * (C) Order the set before seq, which names it. Pairs with (C) in
-	 * clock.c:hyptrace_clock().
+	 * clock.c:hyptrace_clock_read().
 	 */
 	smp_store_release(&clock.seq, next);
 	hyptrace_unlock(&clock.lock);
 
 	/*
 	 * (J) Order the update before the invalidation. Pairs with (I) in
-	 * clock.c:hyptrace_clock().
+	 * clock.c:hyptrace_clock_read().
 	 */
 	smp_mb();
 	invalidate_copies();

@@ -16,15 +16,15 @@
  *	hyptrace_assert_held()	that lock must be held: by this context (module, lockdep), or by
  *				some CPU (host programs; protected EL2 with its debugging)
  *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if possible
- *	hyptrace_counter()	the counter from which the clock is computed
- *	hyptrace_counter_synced() the same, right after an exception entry or return
+ *	hyptrace_read_counter()	the counter from which the clock is computed
+ *	hyptrace_read_counter_synced() the same, right after an exception entry or return
  *	hyptrace_this_ring()	the ring of this CPU
  *	hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
  *				NULL: no such CPU
  *	HYPTRACE_NR_CPUS	all CPU numbers are smaller
  *	hyptrace_nr_cpus()	upper limit of the number of CPUs
  *	hyptrace_take_page()	donate a page of the host to EL2
- *	hyptrace_give_page()	donate it back to the host
+ *	hyptrace_release_page()	donate it back to the host
  *	hyptrace_share_pages()	share and pin adjacent pages of the host
  *	hyptrace_unshare_pages() undo that
  */
@@ -98,7 +98,7 @@ static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
  * of the guest whose vCPU is loaded. The ISB keeps the CPU from reading the counter
  * before it has completed the instructions before the event.
  */
-static __always_inline u64 hyptrace_counter(void)
+static __always_inline u64 hyptrace_read_counter(void)
 {
 	u64 cycles;
 
@@ -114,7 +114,7 @@ static __always_inline u64 hyptrace_counter(void)
  * The same right after an exception entry or return. That has synchronised the CPU, so no
  * ISB is needed.
  */
-static __always_inline u64 hyptrace_counter_synced(void)
+static __always_inline u64 hyptrace_read_counter_synced(void)
 {
 	u64 cycles;
 
@@ -145,7 +145,7 @@ static inline int hyptrace_take_page(u64 pfn, void **va)
 	return ret;
 }
 
-static inline int hyptrace_give_page(void *va)
+static inline int hyptrace_release_page(void *va)
 {
 	if (!is_protected_kvm_enabled())
 		return 0;
@@ -233,12 +233,12 @@ DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
 	 per_cpu_ptr(&hyptrace_spare_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
 
-static __always_inline u64 hyptrace_counter(void)
+static __always_inline u64 hyptrace_read_counter(void)
 {
 	return ktime_get_raw_fast_ns();
 }
 
-#define hyptrace_counter_synced()	hyptrace_counter()
+#define hyptrace_read_counter_synced()	hyptrace_read_counter()
 
 static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
@@ -255,7 +255,7 @@ static inline int hyptrace_take_page(u64 pfn, void **va)
 	return *va ? 0 : -EINVAL;
 }
 
-static inline int hyptrace_give_page(void *va)
+static inline int hyptrace_release_page(void *va)
 {
 	return 0;
 }

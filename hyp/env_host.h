@@ -88,10 +88,10 @@ extern __thread struct hyptrace_ring *hyptrace_host_ring;
 u32 hyptrace_nr_cpus(void);
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu);
-u64 hyptrace_counter(void);
-#define hyptrace_counter_synced()	hyptrace_counter()
+u64 hyptrace_read_counter(void);
+#define hyptrace_read_counter_synced()	hyptrace_read_counter()
 int hyptrace_take_page(u64 pfn, void **va);
-int hyptrace_give_page(void *va);
+int hyptrace_release_page(void *va);
 int hyptrace_share_pages(u64 pfn, u32 nr, void **va);
 void hyptrace_unshare_pages(void *va, u32 nr);
 

@@ -68,12 +68,12 @@ extern u64 hyptrace_events_on;
 	} while (0)
 
 /**
- * hyptrace_own_call() - silence the CPU while it serves __hyptrace()
+ * hyptrace_silence_own_call() - silence the CPU while it serves __hyptrace()
  *
  * hyptrace_host_exit() ends the silence, unless no CPU records any event. Then it lasts
  * until the first return to the host after some CPU has begun to record.
  */
-static inline void hyptrace_own_call(void)
+static inline void hyptrace_silence_own_call(void)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
@@ -85,7 +85,7 @@ static inline void hyptrace_own_call(void)
  */
 static __always_inline void hyptrace_host_exit(void)
 {
-	/* Needed even if hyp_exit is off: it also ends the silence of hyptrace_own_call(). */
+	/* Needed even if hyp_exit is off: it also ends the silence of hyptrace_silence_own_call(). */
 	if (unlikely(READ_ONCE(hyptrace_events_on)))
 		__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
 }
@@ -111,10 +111,10 @@ static inline void hyptrace_smc_enter(void)
 }
 
 /**
- * hyptrace_vcpu_run() - note which vCPU this CPU runs
+ * hyptrace_set_vcpu() - note which vCPU this CPU runs
  * @pid:	thread of the vCPU that it is about to run; 0: it runs none any more
  */
-static inline void hyptrace_vcpu_run(pid_t pid)
+static inline void hyptrace_set_vcpu(pid_t pid)
 {
 	hyptrace_this_ring()->vcpu = pid;
 }
@@ -183,11 +183,11 @@ static inline s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 }
 
 #define hyptrace_host_call(own)		do { } while (0)
-static inline void hyptrace_own_call(void) { }
+static inline void hyptrace_silence_own_call(void) { }
 static inline void hyptrace_host_exit(void) { }
 static inline void hyptrace_smc_exit(void) { }
 static inline void hyptrace_smc_enter(void) { }
-static inline void hyptrace_vcpu_run(pid_t pid) { }
+static inline void hyptrace_set_vcpu(pid_t pid) { }
 static inline void hyptrace_guest_begin(bool protected) { }
 static inline void hyptrace_guest_end(bool protected) { }
 static inline void hyptrace_cpu_off(void) { }

@@ -9,7 +9,7 @@
 /* Serializes building, freeing and resizing of all rings, which are rare: see ring.h. */
 hyptrace_lock_t hyptrace_load_lock = HYPTRACE_LOCK_INIT;
 
-static u32 nr_tables_needed(struct hyptrace_ring *ring)
+static u32 count_needed_tables(struct hyptrace_ring *ring)
 {
 	return DIV_ROUND_UP(ring->nr_pages, (u32)HYPTRACE_SLOTS_PER_TABLE);
 }
@@ -76,7 +76,7 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 	hyptrace_lock(&hyptrace_load_lock);
 	if (!is_building(ring) ||
 	    ring->nr_tables != ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR ||
-	    ring->nr_tables == nr_tables_needed(ring)) {
+	    ring->nr_tables == count_needed_tables(ring)) {
 		ret = -EINVAL;
 	} else {
 		ret = hyptrace_take_page(pfn, &va);
@@ -91,7 +91,7 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 }
 
 /* Count adjacent pages: one walk through the page tables shares them all. */
-static u32 nr_neighbours(const struct hyptrace_table_entry *entry, u32 nr)
+static u32 count_neighbours(const struct hyptrace_table_entry *entry, u32 nr)
 {
 	u32 i;
 
@@ -145,7 +145,7 @@ static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
 		nr = HYPTRACE_SLOTS_PER_TABLE;
 
 	for (i = 0; i < nr; i += run) {
-		run = nr_neighbours((struct hyptrace_table_entry *)&table[i], nr - i);
+		run = count_neighbours((struct hyptrace_table_entry *)&table[i], nr - i);
 		ret = share_entries(&table[i], run, ring->nr_loaded + i);
 		if (ret) {
 			unshare_slots(table, i);
@@ -186,7 +186,7 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 			ret = fill_table(ring, va);
 			if (ret) {
 				memset(va, 0, PAGE_SIZE);
-				if (hyptrace_give_page(va))
+				if (hyptrace_release_page(va))
 					ret = -ENOTRECOVERABLE;
 			}
 		}
@@ -233,7 +233,7 @@ static int begin_free(struct hyptrace_ring *ring)
 
 	hyptrace_lock(&ring->lock);
 	if (ring->state == HYPTRACE_RING_ATTACHED ||
-	    ring->state == HYPTRACE_RING_PARKED || ring->unmoved)
+	    ring->state == HYPTRACE_RING_PARKED || ring->nr_unmoved)
 		ret = -EBUSY;
 	else if (ring->state != HYPTRACE_RING_EMPTY)
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_BUILDING);
@@ -254,7 +254,7 @@ static int free_table(struct hyptrace_ring *ring)
 	ring->nr_loaded = first;
 	memset(table, 0, PAGE_SIZE);
 
-	ret = hyptrace_give_page(table);
+	ret = hyptrace_release_page(table);
 	if (!ret)
 		ring->nr_tables = last;
 
@@ -267,7 +267,7 @@ static int free_dir(struct hyptrace_ring *ring)
 	int ret;
 
 	memset(dir, 0, PAGE_SIZE);
-	ret = hyptrace_give_page(dir);
+	ret = hyptrace_release_page(dir);
 	if (!ret)
 		ring->dir[--ring->nr_dirs] = NULL;
 
@@ -295,7 +295,7 @@ static int free_step(struct hyptrace_ring *ring)
  * @ring:	any CPU's
  *
  * Return: 1 there are more; 0 the ring is empty; -EBUSY a CPU is attached or parked, or
- * events are still to be moved; or the error of hyptrace_give_page().
+ * events are still to be moved; or the error of hyptrace_release_page().
  */
 int hyptrace_load_free(struct hyptrace_ring *ring)
 {

@@ -24,11 +24,11 @@ static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 
 static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
-	u32 nr_unread = hyptrace_ring_nr_complete(ring) + hyptrace_ring_tail_has_data(ring);
+	u32 nr_unread = hyptrace_ring_count_complete(ring) + hyptrace_ring_tail_has_data(ring);
 
 	hyptrace_ring_leave(ring);
 	spare->head = ring->head;
-	spare->unmoved = nr_unread;
+	spare->nr_unmoved = nr_unread;
 	hyptrace_ring_set_state(spare, HYPTRACE_RING_RETIRED);
 
 	swap_memory(ring, spare);
@@ -36,9 +36,9 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	ring->head = 0;
 	ring->tail = 0;
 	ring->unread = 0;
-	ring->unwiped = 0;
-	ring->moving = true;
-	hyptrace_ring_enter(ring, ring->last, 0);
+	ring->nr_unwiped = 0;
+	ring->moves_pending = true;
+	hyptrace_ring_enter(ring, ring->last_time, 0);
 	/* Close the sub-buffer: the next event must follow a gap record. */
 	if (ring->pending)
 		ring->end = ring->pos;
@@ -63,7 +63,7 @@ int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	if (!hyptrace_ring_is_loaded(ring) || !hyptrace_ring_is_loaded(spare))
 		ret = -ENODEV;
 	else if (spare->state == HYPTRACE_RING_RETIRED ||
-		 (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)))
+		 (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring)))
 		ret = -EBUSY;
 	else
 		renew(ring, spare);
@@ -76,17 +76,17 @@ int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 
 static enum hyptrace_move move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
-	u32 last = (spare->head + spare->unmoved - 1) % (spare->nr_pages - 1);
+	u32 last = (spare->head + spare->nr_unmoved - 1) % (spare->nr_pages - 1);
 	u32 before = hyptrace_previous_position(ring, ring->head);
 	struct hyptrace_slot *from = hyptrace_slot_at(spare, last), *to;
 
 	hyptrace_assert_held(&spare->lock);
-	spare->unmoved--;
-	if (!hyptrace_ring_is_loaded(ring) || !ring->moving)
+	spare->nr_unmoved--;
+	if (!hyptrace_ring_is_loaded(ring) || !ring->moves_pending)
 		return HYPTRACE_MOVE_DROPPED;
 	if (before == ring->tail) {
 		ring->overrun += from->entries;
-		ring->overwritten++;
+		ring->nr_overwritten++;
 		hyptrace_slot_at(ring, ring->head)->lost += from->entries + from->lost;
 		return HYPTRACE_MOVE_DROPPED;
 	}
@@ -99,10 +99,10 @@ static enum hyptrace_move move(struct hyptrace_ring *ring, struct hyptrace_ring 
 	ring->unread += from->commit;
 	ring->head = before;
 
-	WRITE_ONCE(ring->meta->exchanged.retired_id, from->id);
-	WRITE_ONCE(ring->meta->exchanged.ring_id, to->id);
+	WRITE_ONCE(ring->meta->moved.retired_id, from->id);
+	WRITE_ONCE(ring->meta->moved.ring_id, to->id);
 
-	return HYPTRACE_MOVE_EXCHANGED;
+	return HYPTRACE_MOVE_MOVED;
 }
 
 /**
@@ -121,11 +121,11 @@ int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	hyptrace_lock(&spare->lock);
 	if (spare->state != HYPTRACE_RING_RETIRED)
 		ret = -ENODEV;
-	else if (spare->unmoved)
+	else if (spare->nr_unmoved)
 		ret = move(ring, spare);
 	if (hyptrace_ring_is_loaded(ring)) {
 		if (ret == HYPTRACE_MOVE_NONE_LEFT)
-			ring->moving = false;
+			ring->moves_pending = false;
 		hyptrace_ring_publish(ring);
 	}
 	hyptrace_unlock(&spare->lock);

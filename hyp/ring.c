@@ -11,12 +11,12 @@ static u32 bytes_in_page(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_nr_complete() - count the sub-buffers that the writer has left
+ * hyptrace_ring_count_complete() - count the sub-buffers that the writer has left
  * @ring:	loaded, its lock held
  *
  * Return: the number, without the reader's.
  */
-u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring)
+u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring)
 {
 	u32 nr = ring->tail - ring->head;
 
@@ -31,13 +31,13 @@ u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring)
  */
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring)
 {
-	return !ring->tail_taken && bytes_in_page(ring);
+	return !ring->writer_in_reader_page && bytes_in_page(ring);
 }
 
 static u32 tail_id(struct hyptrace_ring *ring)
 {
-	return ring->tail_taken ? hyptrace_reader_slot(ring)->id :
-				  hyptrace_slot_at(ring, ring->tail)->id;
+	return ring->writer_in_reader_page ? hyptrace_reader_slot(ring)->id :
+					     hyptrace_slot_at(ring, ring->tail)->id;
 }
 
 /**
@@ -53,10 +53,10 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	WRITE_ONCE(meta->overrun, ring->overrun);
 	WRITE_ONCE(meta->dropped, ring->dropped);
 	WRITE_ONCE(meta->begin, ring->begin);
-	WRITE_ONCE(meta->touched, ring->touched);
-	WRITE_ONCE(meta->overwritten, ring->overwritten);
+	WRITE_ONCE(meta->nr_entered, ring->nr_entered);
+	WRITE_ONCE(meta->nr_overwritten, ring->nr_overwritten);
 	WRITE_ONCE(meta->unread, ring->unread);
-	WRITE_ONCE(meta->nr_unread, hyptrace_ring_nr_complete(ring));
+	WRITE_ONCE(meta->nr_unread, hyptrace_ring_count_complete(ring));
 	WRITE_ONCE(meta->head_lost, hyptrace_slot_at(ring, ring->head)->lost);
 	WRITE_ONCE(meta->reader_lost, ring->reader_lost);
 	WRITE_ONCE(meta->reader_id, hyptrace_reader_slot(ring)->id);
@@ -70,10 +70,10 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	smp_store_release(&meta->tail_id, tail_id(ring));
 	/*
 	 * (B) Order reader_entries and the last commit of the reader's page before
-	 * reader_tail: both are final once that is 0. Pairs with (B) in
+	 * writer_in_reader_page: both are final once that is 0. Pairs with (B) in
 	 * driver/core/reader.c:reader_fill().
 	 */
-	smp_store_release(&meta->reader_tail, ring->tail_taken);
+	smp_store_release(&meta->writer_in_reader_page, ring->writer_in_reader_page);
 }
 
 static void write_gap(struct hyptrace_ring *ring, u64 lost)
@@ -105,7 +105,7 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 	if (now < ring->page_time + 1 + gap)
 		now = ring->page_time + 1 + gap;
 	ring->page_time = now - gap;
-	ring->last = now;
+	ring->last_time = now;
 	ring->page_first = ring->recorded;
 	slot->lost = lost;
 
@@ -139,7 +139,7 @@ static void overwrite_head(struct hyptrace_ring *ring)
 	new = hyptrace_slot_at(ring, ring->head);
 	new->lost += old->lost + old->entries;
 	ring->overrun += old->entries;
-	ring->overwritten++;
+	ring->nr_overwritten++;
 	ring->unread -= old->commit;
 }
 
@@ -154,10 +154,10 @@ void hyptrace_ring_leave(struct hyptrace_ring *ring)
 	u32 commit = bytes_in_page(ring);
 
 	hyptrace_assert_held(&ring->lock);
-	if (ring->tail_taken) {
-		ring->tail_taken = false;
+	if (ring->writer_in_reader_page) {
+		ring->writer_in_reader_page = false;
 		ring->reader_entries = entries;
-		ring->reader_final = commit;
+		ring->reader_commit = commit;
 	} else {
 		slot->entries = entries;
 		slot->commit = commit;
@@ -175,28 +175,28 @@ static void advance_tail(struct hyptrace_ring *ring)
 	ring->tail = next;
 	/* The writer has given all positions new time stamps. */
 	if (!next)
-		ring->unwiped = 0;
+		ring->nr_unwiped = 0;
 }
 
-static void go_on(struct hyptrace_ring *ring, u64 now)
+static void enter_next_subbuf(struct hyptrace_ring *ring, u64 now)
 {
-	bool in_reader_page = ring->tail_taken;
+	bool in_reader_page = ring->writer_in_reader_page;
 
 	hyptrace_ring_leave(ring);
 	if (!in_reader_page)
 		advance_tail(ring);
-	ring->touched++;
+	ring->nr_entered++;
 	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
 }
 
 static bool must_drop(struct hyptrace_ring *ring)
 {
-	return ring->discard && !ring->tail_taken &&
+	return ring->discard && !ring->writer_in_reader_page &&
 	       hyptrace_next_position(ring, ring->tail) == ring->head;
 }
 
-static void drop(struct hyptrace_ring *ring)
+static void drop_event(struct hyptrace_ring *ring)
 {
 	ring->dropped++;
 	ring->pending++;
@@ -207,7 +207,7 @@ static void drop(struct hyptrace_ring *ring)
 	ring->end = ring->pos;
 }
 
-/* Go on to the next sub-buffer. Returns false if there is none: the event is dropped. */
+/* Enter the next sub-buffer. Returns false if there is none: the event is dropped. */
 static bool advance(struct hyptrace_ring *ring, u64 now)
 {
 	bool dropped;
@@ -215,9 +215,9 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 	hyptrace_lock(&ring->lock);
 	dropped = must_drop(ring);
 	if (dropped)
-		drop(ring);
+		drop_event(ring);
 	else
-		go_on(ring, now);
+		enter_next_subbuf(ring, now);
 	hyptrace_ring_publish(ring);
 	hyptrace_unlock(&ring->lock);
 
@@ -228,7 +228,7 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
  * Enter an empty sub-buffer again, this time with a gap record: hyptrace_ring_renew() has
  * entered it while events were missing.
  */
-static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
+static void reenter_with_gap(struct hyptrace_ring *ring, u64 now)
 {
 	hyptrace_lock(&ring->lock);
 	hyptrace_ring_enter(ring, now, ring->pending);
@@ -238,11 +238,11 @@ static void begin_with_gap(struct hyptrace_ring *ring, u64 now)
 }
 
 /* The sub-buffer is empty: a new time stamp makes a time-extend unnecessary. */
-static void stamp_anew(struct hyptrace_ring *ring, u64 now)
+static void update_time_stamp(struct hyptrace_ring *ring, u64 now)
 {
 	ring->page_time = now;
 	WRITE_ONCE(ring->page->time_stamp, now);
-	ring->last = now;
+	ring->last_time = now;
 }
 
 static void put_time_extend(struct hyptrace_ring *ring, u64 delta)
@@ -271,24 +271,24 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 	u64 delta = 0;
 	bool extend;
 
-	if (now > ring->last)
-		delta = now - ring->last;
-	if (delta > HYPTRACE_MAX_DELTA)
-		delta = HYPTRACE_MAX_DELTA;
-	now = ring->last + delta;
+	if (now > ring->last_time)
+		delta = now - ring->last_time;
+	if (delta > HYPTRACE_MAX_DELTA_NS)
+		delta = HYPTRACE_MAX_DELTA_NS;
+	now = ring->last_time + delta;
 
 	if (ring->pos == ring->page->data) {
 		if (ring->pending)
-			begin_with_gap(ring, now);
+			reenter_with_gap(ring, now);
 		else
-			stamp_anew(ring, now);
+			update_time_stamp(ring, now);
 		return 0;
 	}
 	extend = delta >> HYPTRACE_DELTA_BITS;
 	if (size + (extend ? HYPTRACE_EXTEND_SIZE : 0) > room)
 		return advance(ring, now) ? 0 : -ENOSPC;
 
-	ring->last = now;
+	ring->last_time = now;
 	if (!extend)
 		return delta;
 	put_time_extend(ring, delta);
@@ -299,7 +299,7 @@ s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 /* Let the next sub-buffer have any time stamp from @now on. */
 static void restart_time(struct hyptrace_ring *ring, u64 now)
 {
-	ring->last = now;
+	ring->last_time = now;
 	/* hyptrace_ring_enter() requires a time stamp of at least @page_time + 1, which is 0. */
 	ring->page_time = ~0ULL;
 }
@@ -309,21 +309,21 @@ static void clear_ring(struct hyptrace_ring *ring)
 	struct hyptrace_slot *slot = hyptrace_reader_slot(ring);
 
 	WRITE_ONCE(slot->page->commit, 0);
-	ring->tail_taken = false;
-	ring->moving = false;
+	ring->writer_in_reader_page = false;
+	ring->moves_pending = false;
 	ring->reader_lost = 0;
-	ring->reader_final = 0;
+	ring->reader_commit = 0;
 	ring->reader_entries = 0;
 	ring->head = 0;
 	ring->tail = 0;
 	ring->unread = 0;
-	ring->touched = 0;
-	ring->overwritten = 0;
+	ring->nr_entered = 0;
+	ring->nr_overwritten = 0;
 	ring->overrun = 0;
 	ring->dropped = 0;
 	ring->pending = 0;
 	WRITE_ONCE(ring->recorded, 0);
-	hyptrace_ring_enter(ring, ring->last, 0);
+	hyptrace_ring_enter(ring, ring->last_time, 0);
 	ring->begin = ring->page_time;
 }
 
@@ -338,7 +338,7 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 	hyptrace_select_events(ring, 0);
 	ring->events = 0;
 	restart_time(ring, 0);
-	ring->unwiped = 0;
+	ring->nr_unwiped = 0;
 	clear_ring(ring);
 	hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
 	hyptrace_ring_publish(ring);
@@ -358,7 +358,7 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 	hyptrace_lock(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
-	} else if (hyptrace_ring_is_mine(ring)) {
+	} else if (hyptrace_ring_is_local(ring)) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
 		ring->events = events;
 		hyptrace_select_events(ring, events);
@@ -387,7 +387,7 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
-	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring)) {
+	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring)) {
 		ret = -EBUSY;
 	} else {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
@@ -442,7 +442,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
  * Give the reader the oldest sub-buffer in exchange for its spare. If the writer is in the
  * oldest, it continues there, and the spare becomes the sub-buffer that it enters next.
  */
-static void exchange(struct hyptrace_ring *ring)
+static void swap_reader_page(struct hyptrace_ring *ring)
 {
 	struct hyptrace_slot *oldest = hyptrace_slot_at(ring, ring->head);
 	struct hyptrace_slot *reader = hyptrace_reader_slot(ring);
@@ -451,12 +451,12 @@ static void exchange(struct hyptrace_ring *ring)
 
 	ring->reader_lost = oldest->lost;
 	if (ring->head == ring->tail) {
-		ring->tail_taken = true;
+		ring->writer_in_reader_page = true;
 		ring->reader_entries = 0;
-		ring->reader_final = 0;
+		ring->reader_commit = 0;
 	} else {
 		ring->reader_entries = oldest->entries;
-		ring->reader_final = oldest->commit;
+		ring->reader_commit = oldest->commit;
 		ring->unread -= oldest->commit;
 		ring->head = hyptrace_next_position(ring, ring->head);
 	}
@@ -485,16 +485,16 @@ int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 	hyptrace_lock(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring)) {
 		ret = -ENODEV;
-	} else if (ring->moving) {
+	} else if (ring->moves_pending) {
 		ret = -EBUSY;
-	} else if (!ring->tail_taken && consumed < ring->reader_final) {
+	} else if (!ring->writer_in_reader_page && consumed < ring->reader_commit) {
 		ret = -ESTALE;
-	} else if (ring->tail_taken ||
+	} else if (ring->writer_in_reader_page ||
 		   (ring->head == ring->tail &&
 		    !bytes_in_page(ring))) {
 		ret = -EAGAIN;
 	} else {
-		exchange(ring);
+		swap_reader_page(ring);
 		hyptrace_ring_publish(ring);
 		ret = hyptrace_reader_slot(ring)->id;
 	}
@@ -510,25 +510,25 @@ static void wipe_old_times(struct hyptrace_ring *ring)
 	struct hyptrace_subbuf *page;
 
 	/* The writer has given the positions up to the tail new ones. */
-	while (left-- && ring->unwiped > ring->tail + 1) {
-		page = hyptrace_slot_at(ring, --ring->unwiped)->page;
+	while (left-- && ring->nr_unwiped > ring->tail + 1) {
+		page = hyptrace_slot_at(ring, --ring->nr_unwiped)->page;
 		WRITE_ONCE(page->commit, 0);
 		WRITE_ONCE(page->time_stamp, 0);
 	}
-	if (ring->unwiped <= ring->tail + 1)
-		ring->unwiped = 0;
+	if (ring->nr_unwiped <= ring->tail + 1)
+		ring->nr_unwiped = 0;
 }
 
-static int reset(struct hyptrace_ring *ring)
+static int reset_ring(struct hyptrace_ring *ring)
 {
 	u64 now;
 
-	if (!ring->unwiped) {
-		now = hyptrace_clock(&ring->clock);
+	if (!ring->nr_unwiped) {
+		now = hyptrace_clock_read(&ring->clock);
 		/* 0: the clock is not set, or was updated during the call */
-		if (now && now < ring->last && ring->last - now > HYPTRACE_AHEAD_MAX) {
+		if (now && now < ring->last_time && ring->last_time - now > HYPTRACE_MAX_LEAD_NS) {
 			restart_time(ring, now);
-			ring->unwiped = ring->nr_pages - 1;
+			ring->nr_unwiped = ring->nr_pages - 1;
 			clear_ring(ring);
 			WRITE_ONCE(hyptrace_reader_slot(ring)->page->time_stamp, 0);
 		} else {
@@ -538,7 +538,7 @@ static int reset(struct hyptrace_ring *ring)
 	wipe_old_times(ring);
 	hyptrace_ring_publish(ring);
 
-	return ring->unwiped ? 1 : 0;
+	return ring->nr_unwiped ? 1 : 0;
 }
 
 /**
@@ -546,7 +546,7 @@ static int reset(struct hyptrace_ring *ring)
  * @ring:	this CPU's, or one that is not attached
  *
  * The reader keeps its sub-buffer, which becomes empty. The ring's time continues; but if
- * it is too far ahead of the clock (HYPTRACE_AHEAD_MAX), it is set back to the clock.
+ * it is too far ahead of the clock (HYPTRACE_MAX_LEAD_NS), it is set back to the clock.
  * Until all older time stamps are wiped, an observer may take events that were thrown
  * away for present ones.
  *
@@ -560,10 +560,10 @@ int hyptrace_ring_reset(struct hyptrace_ring *ring)
 	hyptrace_lock(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring))
 		ret = -ENODEV;
-	else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_mine(ring))
+	else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring))
 		ret = -EBUSY;
 	else
-		ret = reset(ring);
+		ret = reset_ring(ring);
 	hyptrace_unlock(&ring->lock);
 
 	return ret;

@@ -35,20 +35,20 @@ static_assert(offsetof(struct hyptrace_subbuf, data) ==
 	      offsetofend(struct hyptrace_subbuf, commit));
 
 /* The largest payload whose size fits in the record's header: see hyptrace_record.h. */
-#define HYPTRACE_MAX_SHORT		(HYPTRACE_TYPE_MAX_WORDS * sizeof(u32))
+#define HYPTRACE_MAX_SHORT_BYTES	(HYPTRACE_TYPE_MAX_WORDS * sizeof(u32))
 #define HYPTRACE_EXTEND_SIZE		(2 * sizeof(u32))
 /* The largest delta of a time-extend record: 27 bits and a word. */
-#define HYPTRACE_MAX_DELTA		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
+#define HYPTRACE_MAX_DELTA_NS		(BIT_ULL(HYPTRACE_DELTA_BITS + 32) - 1)
 
 /*
  * How far the time of a ring may be ahead of the clock, in ns. Some lead is normal, since
  * each sub-buffer gets a time stamp of its own. A larger lead means that the clock was
  * set wrong, and a reset sets the ring's time back.
  */
-#define HYPTRACE_AHEAD_MAX		BIT_ULL(HYPTRACE_DELTA_BITS)
+#define HYPTRACE_MAX_LEAD_NS		BIT_ULL(HYPTRACE_DELTA_BITS)
 
 /* The largest payload: alone in a sub-buffer, after a gap, a header and a length word. */
-#define HYPTRACE_MAX_PAYLOAD \
+#define HYPTRACE_MAX_PAYLOAD_BYTES \
 	(HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_gap) - 2 * sizeof(u32))
 
 /**
@@ -98,7 +98,7 @@ struct hyptrace_clock_copy {
  * The fields of the writer; those that it uses together are neighbours:
  * @enabled:	bit per event id: @selected, but 0 while @silent
  * @clock:	this CPU's copy of the clock's parameters
- * @last:	time of the last record
+ * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
  * @end:	end of the present sub-buffer
  * @commit:	of the present sub-buffer
@@ -114,22 +114,22 @@ struct hyptrace_clock_copy {
  *		While @state is empty, @discard and @nr_pages are under the lock of load.c.
  * @events:	what @selected is while attached
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
- * @touched:	how often the writer has moved to the next sub-buffer
- * @overwritten: sub-buffers overwritten before they were read
+ * @nr_entered:	how often the writer has moved to the next sub-buffer
+ * @nr_overwritten: sub-buffers overwritten before they were read
  * @unread:	bytes in the complete sub-buffers of the ring
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
  * @pending:	events dropped since the last record: missing before the next
  * @reader_lost: events missing right before the reader's sub-buffer
- * @reader_final: bytes committed in the reader's sub-buffer, unless @tail_taken
- * @reader_entries: events in it, unless @tail_taken
+ * @reader_commit: bytes committed in the reader's sub-buffer, unless @writer_in_reader_page
+ * @reader_entries: events in it, unless @writer_in_reader_page
  * @head:	position of the oldest sub-buffer with data
- * @tail:	position of the sub-buffer that the writer is in; if @tail_taken, of
+ * @tail:	position of the sub-buffer that the writer is in; if @writer_in_reader_page, of
  *		the one that it enters next
- * @tail_taken:	the writer is still in the sub-buffer that the reader was given
+ * @writer_in_reader_page: the writer is still in the sub-buffer that the reader was given
  * @discard:	when the ring is full, drop the newest event, do not overwrite the oldest
- * @moving:	the retired ring may have events that belong before those of this one
- * @unwiped:	the first @unwiped positions may have time stamps from before a reset
+ * @moves_pending: the retired ring may have events that belong before those of this one
+ * @nr_unwiped:	the first @nr_unwiped positions may have time stamps from before a reset
  *		that has set time back
  * @state:	see abi.h
  * @nr_pages:	sub-buffers, the reader's included
@@ -139,7 +139,7 @@ struct hyptrace_clock_copy {
  * @nr_tables:	table pages that EL2 owns
  * @nr_dirs:	directory pages that EL2 owns
  * @freeing:	the ring is being freed: EL2 takes no more pages
- * @unmoved:	retired ring: sub-buffers with data, from @head on, still to be moved
+ * @nr_unmoved:	retired ring: sub-buffers with data, from @head on, still to be moved
  * @meta:	shared page in which EL2 publishes the ring's state
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
@@ -147,7 +147,7 @@ struct hyptrace_clock_copy {
 struct hyptrace_ring {
 	u64			enabled;
 	struct hyptrace_clock_copy clock;
-	u64			last;
+	u64			last_time;
 	u8			*pos;
 	u8			*end;
 	u64			*commit;
@@ -163,21 +163,21 @@ struct hyptrace_ring {
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
 	u64			events;
 	u64			begin;
-	u64			touched;
-	u64			overwritten;
+	u64			nr_entered;
+	u64			nr_overwritten;
 	u64			unread;
 	u64			overrun;
 	u64			dropped;
 	u64			pending;
 	u64			reader_lost;
-	u32			reader_final;
+	u32			reader_commit;
 	u32			reader_entries;
 	u32			head;
 	u32			tail;
-	bool			tail_taken;
+	bool			writer_in_reader_page;
 	bool			discard;
-	bool			moving;
-	u32			unwiped;
+	bool			moves_pending;
+	u32			nr_unwiped;
 	enum hyptrace_ring_state state;
 	u32			nr_pages;
 
@@ -185,14 +185,14 @@ struct hyptrace_ring {
 	u32			nr_tables;
 	u32			nr_dirs;
 	bool			freeing;
-	u32			unmoved;
+	u32			nr_unmoved;
 	struct hyptrace_meta	*meta;
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
 /* hyptrace_ring_commit() stores both in one instruction. */
-static_assert(offsetofend(struct hyptrace_ring, last) == offsetof(struct hyptrace_ring, pos));
+static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 
 /**
  * enum hyptrace_silence - why a CPU records no event at present, as bits
@@ -219,16 +219,16 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
 }
 
 /**
- * hyptrace_clock_quick() - compute the time from this CPU's copy of the clock
+ * hyptrace_clock_read_copy() - compute the time from this CPU's copy of the clock
  * @copy:	this CPU's
  * @counter:	as it was just read
  * @now:	out: the time, ns
  *
  * Context: the CPU whose copy it is.
- * Return: whether the copy, and with it @now, is valid; if not, call hyptrace_clock().
+ * Return: whether the copy, and with it @now, is valid; if not, call hyptrace_clock_read().
  */
 static __always_inline bool
-hyptrace_clock_quick(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now)
+hyptrace_clock_read_copy(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now)
 {
 	/* A counter before the epoch wraps to a number that is never valid. */
 	u64 cycles = counter - copy->epoch_cycles;
@@ -283,7 +283,7 @@ static inline bool hyptrace_ring_is_loaded(struct hyptrace_ring *ring)
 	return ring->state >= HYPTRACE_RING_DETACHED;
 }
 
-static inline bool hyptrace_ring_is_mine(struct hyptrace_ring *ring)
+static inline bool hyptrace_ring_is_local(struct hyptrace_ring *ring)
 {
 	return ring == hyptrace_this_ring();
 }
@@ -295,7 +295,7 @@ static __always_inline u32 hyptrace_record_size(u32 payload)
 {
 	const u32 data = ALIGN(payload, sizeof(u32));
 
-	return data + (data <= HYPTRACE_MAX_SHORT ? 1 : 2) * sizeof(u32);
+	return data + (data <= HYPTRACE_MAX_SHORT_BYTES ? 1 : 2) * sizeof(u32);
 }
 
 /**
@@ -331,7 +331,7 @@ static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
 	const u32 data = ALIGN(payload, sizeof(u32));
 	u32 *record = (u32 *)ring->pos;
 
-	if (data <= HYPTRACE_MAX_SHORT) {
+	if (data <= HYPTRACE_MAX_SHORT_BYTES) {
 		*record++ = hyptrace_record_header(data / sizeof(u32), delta);
 	} else {
 		*record++ = hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta);
@@ -354,14 +354,14 @@ static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
 static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
 						   u64 *now, u32 payload)
 {
-	s64 delta = *now - ring->last;
+	s64 delta = *now - ring->last_time;
 
 	if (unlikely(!hyptrace_ring_fits(ring, delta, payload))) {
 		delta = hyptrace_ring_make_room(ring, *now,
 						hyptrace_record_size(payload));
 		if (delta < 0)
 			return NULL;
-		*now = ring->last;
+		*now = ring->last_time;
 	}
 
 	return hyptrace_ring_put(ring, delta, payload);
@@ -382,7 +382,7 @@ static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring,
 	u64 *commit = ring->commit;
 	u8 *pos = to + ALIGN(payload, sizeof(u32));
 
-	hyptrace_write_pair(&ring->last, now, (u64)pos);
+	hyptrace_write_pair(&ring->last_time, now, (u64)pos);
 	WRITE_ONCE(ring->recorded, ring->recorded + 1);
 	/*
 	 * (A) Order the record before commit. Pairs with (A) in
@@ -403,7 +403,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring);
 void hyptrace_ring_publish(struct hyptrace_ring *ring);
 void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost);
 void hyptrace_ring_leave(struct hyptrace_ring *ring);
-u32 hyptrace_ring_nr_complete(struct hyptrace_ring *ring);
+u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring);
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 
 /* resize.c */
@@ -414,7 +414,7 @@ int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 void hyptrace_select_events(struct hyptrace_ring *ring, u64 events);
 
 /* clock.c */
-u64 hyptrace_clock(struct hyptrace_clock_copy *copy);
+u64 hyptrace_clock_read(struct hyptrace_clock_copy *copy);
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns);
 
 /* load.c */

@@ -19,7 +19,7 @@
 static noinline void record_slowly(struct hyptrace_ring *ring,
 				   const void *payload, u32 size)
 {
-	u64 now = hyptrace_clock(&ring->clock);
+	u64 now = hyptrace_clock_read(&ring->clock);
 	void *to = hyptrace_ring_reserve(ring, &now, size);
 
 	if (to) {
@@ -32,10 +32,10 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
  * hyp_enter follows an exception entry, or the return from the firmware. Both synchronise
  * the CPU, so it cannot read the counter too early.
  */
-static __always_inline u64 counter_at(u32 event)
+static __always_inline u64 read_counter(u32 event)
 {
-	return event == HYPTRACE_EVENT_hyp_enter ? hyptrace_counter_synced() :
-						   hyptrace_counter();
+	return event == HYPTRACE_EVENT_hyp_enter ? hyptrace_read_counter_synced() :
+						   hyptrace_read_counter();
 }
 
 /*
@@ -69,7 +69,7 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 }
 
 /* The largest payload: the slow path has it on the stack, which at EL2 is one page. */
-#define MAX_ENTRY	256
+#define MAX_ENTRY_BYTES		256
 
 /*
  * A payload has its natural layout, but a record in the ring is only aligned to 4 bytes:
@@ -88,7 +88,7 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 	};								\
 	typedef struct hyptrace_entry_##name				\
 		hyptrace_unaligned_##name __aligned(4);			\
-	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY); \
+	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY_BYTES); \
 	/* no padding follows the payload: it would show older bytes to the host */ \
 	static_assert(sizeof(struct hyptrace_entry_##name) % sizeof(u32) == 0);
 
@@ -110,9 +110,9 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		if (!is_enabled(ring, HYPTRACE_EVENT_##name))		\
 			return;						\
 									\
-		quick = hyptrace_clock_quick(&ring->clock,		\
-					     counter_at(HYPTRACE_EVENT_##name), &now); \
-		delta = now - ring->last;				\
+		quick = hyptrace_clock_read_copy(&ring->clock,		\
+						 read_counter(HYPTRACE_EVENT_##name), &now); \
+		delta = now - ring->last_time;				\
 		if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) { \
 			hyptrace_unaligned_##name *__entry;		\
 									\

@@ -48,7 +48,7 @@ static void show_ring(struct seq_file *seq, const struct hyptrace_reader *reader
 	seq_printf(seq, "  lost before:	%llu\n", reader->swap_lost);
 	seq_puts(seq, "reader's page, as the writer has it:\n");
 	seq_printf(seq, "  id:		%u\n", READ_ONCE(meta->reader_id));
-	seq_printf(seq, "  tail:		%u\n", READ_ONCE(meta->reader_tail));
+	seq_printf(seq, "  tail:		%u\n", READ_ONCE(meta->writer_in_reader_page));
 	seq_printf(seq, "  events:	%u\n", READ_ONCE(meta->reader_entries));
 	seq_printf(seq, "  lost before:	%llu\n", READ_ONCE(meta->reader_lost));
 }

@@ -10,12 +10,13 @@
  *	store record				load commit, acquire	(A)
  *	store commit, release			load records
  *
- *	store last commit of the page		load reader_tail, acquire (B)
- *	store reader_entries			load commit
- *	store reader_tail = 0, release		load reader_entries
+ *	store last commit of the page		load writer_in_reader_page,
+ *	store reader_entries			acquire			(B)
+ *	store writer_in_reader_page = 0,	load commit
+ *	release					load reader_entries
  *
- * So the reader sees each record that commit covers. After it has seen reader_tail = 0,
- * commit and reader_entries are final.
+ * So the reader sees each record that commit covers. After it has seen
+ * writer_in_reader_page = 0, commit and reader_entries are final.
  *
  * All this memory is shared with the writer. The reader loads each value once and checks
  * it. Where possible, it copies records before it walks over them.
@@ -232,10 +233,10 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 
 	for (round = 0; round < FILL_ROUNDS_MAX; round++) {
 		/*
-		 * (B) Order reader_tail before commit and reader_entries. Pairs with (B) in
+		 * (B) Order writer_in_reader_page before commit and reader_entries. Pairs with (B) in
 		 * hyp/ring.c:hyptrace_ring_publish().
 		 */
-		*final = !smp_load_acquire(&reader_meta(reader)->reader_tail);
+		*final = !smp_load_acquire(&reader_meta(reader)->writer_in_reader_page);
 		/*
 		 * (A) Order commit before the records. Pairs with (A) in
 		 * hyp/ring.h:hyptrace_ring_commit().

@@ -125,8 +125,8 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->entries, written > dropped ? written - dropped : 0);
 	WRITE_ONCE(user->overrun, READ_ONCE(meta->overrun));
 	WRITE_ONCE(user->read, reader->read);
-	WRITE_ONCE(user->pages_lost, READ_ONCE(meta->overwritten));
-	WRITE_ONCE(user->pages_touched, READ_ONCE(meta->touched));
+	WRITE_ONCE(user->pages_lost, READ_ONCE(meta->nr_overwritten));
+	WRITE_ONCE(user->pages_touched, READ_ONCE(meta->nr_entered));
 	/*
 	 * (L) Order reader.id before next_lost, for the same reason. Pairs with (L) in
 	 * tools/lib/snapshot.c:trim().

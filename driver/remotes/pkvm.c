@@ -80,7 +80,7 @@ static int __init hyptrace_pkvm_init(void)
 	/* A protected EL2 maps shared pages itself. */
 	if (!el2->is_protected())
 		writer.map = el2->map;
-	writer.parks = el2->is_protected();
+	writer.parks_offline_cpus = el2->is_protected();
 	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
 	if (ret)
 		goto err_release_el2;

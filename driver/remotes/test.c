@@ -21,7 +21,7 @@
 /* Period in which the events that are due at the set rate are written */
 #define RATE_PERIOD_MS		10
 /* Most events per CPU in one period. A late period skips the events above this limit. */
-#define RATE_MAX_BATCH		100000
+#define RATE_MAX_BATCH_EVENTS	100000
 
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
 	.lock = HYPTRACE_LOCK_INIT,
@@ -69,7 +69,7 @@ static void rate_work(struct work_struct *work)
 {
 	u64 passed = ktime_get_raw_fast_ns() - rate.start_ns;
 	u64 due = mul_u64_u64_div_u64(passed, rate.per_second, NSEC_PER_SEC);
-	u32 count = min_t(u64, due - rate.written, RATE_MAX_BATCH);
+	u32 count = min_t(u64, due - rate.written, RATE_MAX_BATCH_EVENTS);
 	unsigned int cpu;
 
 	/* Ignore -ENXIO: the CPU has just gone offline. */

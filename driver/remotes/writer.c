@@ -13,7 +13,7 @@
 #include "writer.h"
 
 /* Most selftest events that one call on a CPU writes, with interrupts off */
-#define SELFTEST_BATCH		64
+#define SELFTEST_BATCH_EVENTS	64
 
 static enum cpuhp_state hotplug_state;
 
@@ -57,7 +57,7 @@ static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
 
 /*
  * Attach an online CPU, or change the events of a parked one. For a CPU that is offline
- * and not parked, the writer returns -EBUSY: cpu_comes() attaches it later.
+ * and not parked, the writer returns -EBUSY: online_cpu() attaches it later.
  */
 static int attach(struct hyptrace_writer *writer, unsigned int cpu)
 {
@@ -93,23 +93,24 @@ static int detach_all(struct hyptrace_writer *writer)
 	return first;
 }
 
-static int cpu_comes(unsigned int cpu, struct hlist_node *node)
+static int online_cpu(unsigned int cpu, struct hlist_node *node)
 {
 	struct hyptrace_writer *writer =
 		hlist_entry(node, struct hyptrace_writer, hotplug);
 
 	if (writer->tracing && attach(writer, cpu))
-		pr_warn("%s: CPU %u came, but does not trace\n", writer->name, cpu);
+		pr_warn("%s: CPU %u is online, but the writer does not record on it\n",
+			writer->name, cpu);
 
 	return 0;
 }
 
-static int cpu_goes(unsigned int cpu, struct hlist_node *node)
+static int offline_cpu(unsigned int cpu, struct hlist_node *node)
 {
 	struct hyptrace_writer *writer =
 		hlist_entry(node, struct hyptrace_writer, hotplug);
 
-	if (writer->tracing && !writer->parks)
+	if (writer->tracing && !writer->parks_offline_cpus)
 		call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
 
 	return 0;
@@ -153,8 +154,7 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 
 	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &writer->hotplug);
 	if (ret)
-		pr_err("%s: cannot follow CPUs that come and go: %pe\n",
-		       writer->name, ERR_PTR(ret));
+		pr_err("%s: cannot follow CPU hotplug: %pe\n", writer->name, ERR_PTR(ret));
 
 	return ret;
 }
@@ -349,9 +349,9 @@ static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
 	while ((ret = hyptrace_writer_call(writer, HYPTRACE_OP_MOVE, cpu, 0, 0)) > 0) {
 		if (!steps--)
 			return -EPROTO;
-		if (ret == HYPTRACE_MOVE_EXCHANGED) {
-			old_id = READ_ONCE(meta->exchanged.retired_id);
-			new_id = READ_ONCE(meta->exchanged.ring_id);
+		if (ret == HYPTRACE_MOVE_MOVED) {
+			old_id = READ_ONCE(meta->moved.retired_id);
+			new_id = READ_ONCE(meta->moved.ring_id);
 			if (old_id >= old->nr_pages || new_id >= new->nr_pages)
 				return -EPROTO;
 			swap(old->pages[old_id], new->pages[new_id]);
@@ -466,7 +466,7 @@ int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 	int ret = 0;
 
 	while (count && !ret) {
-		call.count = min(count, SELFTEST_BATCH);
+		call.count = min(count, SELFTEST_BATCH_EVENTS);
 		if (smp_call_function_single(cpu, do_call, &call, true))
 			return -ENXIO;
 		call.arg1 += call.count;
@@ -489,7 +489,7 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_selftest);
 int __init hyptrace_writers_init(void)
 {
 	int ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "hyptrace:online",
-					  cpu_comes, cpu_goes);
+					  online_cpu, offline_cpu);
 
 	if (ret < 0)
 		return ret;

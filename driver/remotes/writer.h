@@ -23,7 +23,7 @@
  * @map:	make a page accessible to the writer before an op names it; optional
  * @counter:	read the counter on which the writer's clock is based
  * @frequency:	its nominal frequency, Hz
- * @parks:	the writer parks the ring of a CPU that goes offline, without a call
+ * @parks_offline_cpus: the writer parks the ring of a CPU that goes offline, without a call
  *
  * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
  * @events:	bit per enabled event
@@ -47,7 +47,7 @@ struct hyptrace_writer {
 	int			(*map)(struct page *page);
 	u64			(*counter)(void);
 	u64			frequency;
-	bool			parks;
+	bool			parks_offline_cpus;
 
 	u64			events;
 	bool			tracing;

@@ -47,7 +47,7 @@ static void sample(struct hyptrace_writer *writer, u64 *cycles, u64 *boot_ns)
  * Return mult of HYPTRACE_OP_CLOCK, measured since the last step. It is the nominal one if
  * there was no such step, or if the measurement cannot be right.
  */
-static u64 rate(struct hyptrace_writer *writer, u64 cycles, u64 boot_ns)
+static u64 measure_rate(struct hyptrace_writer *writer, u64 cycles, u64 boot_ns)
 {
 	u64 nominal = mul_u64_u64_div_u64(NSEC_PER_SEC, BIT_ULL(HYPTRACE_CLOCK_SHIFT),
 					  writer->frequency);
@@ -73,7 +73,7 @@ static void clock_work(struct work_struct *work)
 
 	sample(writer, &cycles, &boot_ns);
 	/* Do not count this call: it does not depend on what is done with the rings. */
-	writer->call(HYPTRACE_OP_CLOCK, rate(writer, cycles, boot_ns), cycles, boot_ns);
+	writer->call(HYPTRACE_OP_CLOCK, measure_rate(writer, cycles, boot_ns), cycles, boot_ns);
 	writer->cycles = cycles;
 	writer->boot_ns = boot_ns;
 

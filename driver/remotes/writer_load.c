@@ -19,7 +19,7 @@ static int map_page(struct hyptrace_writer *writer, struct page *page)
 }
 
 /* Allocate a page that will be donated to the writer. */
-static struct page *table_page(struct hyptrace_writer *writer)
+static struct page *alloc_table_page(struct hyptrace_writer *writer)
 {
 	struct page *page;
 
@@ -40,7 +40,7 @@ static struct page *table_page(struct hyptrace_writer *writer)
 static struct page *list_pages(struct hyptrace_writer *writer, struct page **pages,
 			       unsigned int nr)
 {
-	struct page *table = table_page(writer);
+	struct page *table = alloc_table_page(writer);
 	struct hyptrace_table_entry *entry;
 	unsigned int i;
 	int ret;
@@ -61,8 +61,8 @@ static struct page *list_pages(struct hyptrace_writer *writer, struct page **pag
 	return table;
 }
 
-static int give_table(struct hyptrace_writer *writer, u64 op, u64 which,
-		      struct hyptrace_ring_pages *ring, struct page *page)
+static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
+			struct hyptrace_ring_pages *ring, struct page *page)
 {
 	int ret = hyptrace_writer_call(writer, op, which, page_to_pfn(page), 0);
 
@@ -77,10 +77,10 @@ static int give_table(struct hyptrace_writer *writer, u64 op, u64 which,
 }
 
 /*
- * Give the pages of one ring. @which is the number of a CPU, with HYPTRACE_SPARE_RING for
+ * Share the pages of one ring. @which is the number of a CPU, with HYPTRACE_SPARE_RING for
  * its spare ring. A fatal signal stops this before the next table.
  */
-static int give_ring(struct hyptrace_writer *writer, u64 which,
+static int share_ring(struct hyptrace_writer *writer, u64 which,
 		     struct hyptrace_ring_pages *ring)
 {
 	struct page *page;
@@ -91,10 +91,10 @@ static int give_ring(struct hyptrace_writer *writer, u64 which,
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (!(i % PAGES_PER_DIR)) {
-			page = table_page(writer);
+			page = alloc_table_page(writer);
 			if (IS_ERR(page))
 				return PTR_ERR(page);
-			ret = give_table(writer, HYPTRACE_OP_RING_DIR, which, ring, page);
+			ret = donate_table(writer, HYPTRACE_OP_RING_DIR, which, ring, page);
 			if (ret)
 				return ret;
 		}
@@ -103,7 +103,7 @@ static int give_ring(struct hyptrace_writer *writer, u64 which,
 				  min(ring->nr_pages - i, ENTRIES_PER_TABLE));
 		if (IS_ERR(page))
 			return PTR_ERR(page);
-		ret = give_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, page);
+		ret = donate_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, page);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -197,7 +197,7 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 		if (ret)
 			goto err_take_back;
 
-		ret = give_ring(writer, cpu | spare, &buf->ring[cpu]);
+		ret = share_ring(writer, cpu | spare, &buf->ring[cpu]);
 		if (ret) {
 			cpu++;
 			goto err_take_back;

@@ -42,7 +42,7 @@ static void detach_all(struct hyptrace_writer *writer)
 }
 
 /* Repeat an op until it returns 0 or a negative errno. *@steps counts the repetitions. */
-static s64 repeat(struct hyptrace_writer *writer, u64 op, u64 which, unsigned long *steps)
+static s64 repeat_op(struct hyptrace_writer *writer, u64 op, u64 which, unsigned long *steps)
 {
 	s64 ret;
 
@@ -60,13 +60,13 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 {
 	s64 ret;
 
-	ret = repeat(writer, HYPTRACE_OP_MOVE, cpu, steps);
+	ret = repeat_op(writer, HYPTRACE_OP_MOVE, cpu, steps);
 	/* -ENODEV: no ring is retired. */
 	if (ret && ret != -ENODEV)
 		return ret;
 
-	return repeat(writer, HYPTRACE_OP_RING_FREE, cpu | HYPTRACE_SPARE_RING, steps) ?:
-	       repeat(writer, HYPTRACE_OP_RING_FREE, cpu, steps);
+	return repeat_op(writer, HYPTRACE_OP_RING_FREE, cpu | HYPTRACE_SPARE_RING, steps) ?:
+	       repeat_op(writer, HYPTRACE_OP_RING_FREE, cpu, steps);
 }
 
 /**

@@ -32,7 +32,7 @@ static void (*write_events)(u64 nr);
 static bool cold;
 static pthread_barrier_t start_line;
 
-u64 hyptrace_counter(void)
+u64 hyptrace_read_counter(void)
 {
 	u32 low, high;
 
@@ -65,7 +65,7 @@ int hyptrace_take_page(u64 pfn, void **va)
 	return 0;
 }
 
-int hyptrace_give_page(void *va)
+int hyptrace_release_page(void *va)
 {
 	(void)va;
 
@@ -143,13 +143,13 @@ struct entry {
 static void write_ring(u64 nr)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	u64 now = ring->last;
+	u64 now = ring->last_time;
 	struct entry *to;
 
 	while (nr--) {
 		now++;
-		if (likely(hyptrace_ring_fits(ring, now - ring->last, sizeof(*to))))
-			to = hyptrace_ring_put(ring, now - ring->last, sizeof(*to));
+		if (likely(hyptrace_ring_fits(ring, now - ring->last_time, sizeof(*to))))
+			to = hyptrace_ring_put(ring, now - ring->last_time, sizeof(*to));
 		else
 			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
 		/* the id, and 0 in the byte that no field covers */

@@ -4,10 +4,10 @@
  * where -DRENEWS asks for it. The driver has the spare ring built, and taken down, while nobody else knows of it.
  *
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
- * models: hyp/resize.c:renew 765767daa3524303e1b64a0604894b1fb14a5afee1b4c47e8c8a3202786b583b
- * models: hyp/resize.c:hyptrace_ring_renew 9f8e835dfec9e64e9a16a6a3fb4493681be2ccf643cafe9cfadf5d5ad6cd11cf
- * models: hyp/resize.c:move 65c8b025c027bfda13bcca5992305a9d27d7205b66efd4ea0fb687ea188d18c9
- * models: hyp/resize.c:hyptrace_ring_move 9b18ae3948e4326c458e0a0e44afdec36b5020c6683f96585fa968a2beea81ba
+ * models: hyp/resize.c:renew 5325a44bbe0688ead7ec8a141efcfba9b7fd106fe07b9fa5c3176e8d28022885
+ * models: hyp/resize.c:hyptrace_ring_renew 00f305093338915ab1be39b12978550dede80bea5e11589289239a8f9e0bef36
+ * models: hyp/resize.c:move 8b1a69d9738acb19f2db9e63f9b1519b87717102dca9b2e35c4ca7bab46dd691
+ * models: hyp/resize.c:hyptrace_ring_move e7b9221143fa607f641ce22e32e162f5609691de17753f640e8900feaac5e738
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
  * models: driver/remotes/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
  * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
@@ -28,10 +28,10 @@ inline leave()
 {
 	if
 #if MUTANT != 20	/* the writer has left the reader's page, and nobody is told */
-	:: tail_taken ->
-		tail_taken = false;
+	:: writer_in_reader_page ->
+		writer_in_reader_page = false;
 		reader_entries = recorded - page_first;
-		reader_final = pos;
+		reader_commit = pos;
 #endif
 	:: else ->
 		slot_entries[tail] = recorded - page_first;
@@ -56,27 +56,27 @@ inline swap_memory()
 }
 
 /* With the reader's sub-buffer, whose page is what reader_page tells in both rings. */
-inline renew(is_mine, answer)
+inline renew(is_local, answer)
 {
 	d_step {
 		LOCK();
 		if
 		:: state == BUILDING -> answer = ENODEV;
-		:: state == ATTACHED && !is_mine -> answer = EAGAIN;
+		:: state == ATTACHED && !is_local -> answer = EAGAIN;
 		:: else ->
-			assert(unmoved == 0);
-			unmoved = (tail < head -> tail + positions - head : tail - head);
+			assert(nr_unmoved == 0);
+			nr_unmoved = (tail < head -> tail + positions - head : tail - head);
 #if MUTANT == 21	/* the page that the reader has counts as the ring's */
-			unmoved = unmoved + (pos > 0);
+			nr_unmoved = nr_unmoved + (pos > 0);
 #else
-			unmoved = unmoved + (!tail_taken && pos > 0);
+			nr_unmoved = nr_unmoved + (!writer_in_reader_page && pos > 0);
 #endif
 			leave();
 			spare_head = head;
 			swap_memory();
 			head = 0;
 			tail = 0;
-			moving = true;
+			moves_pending = true;
 			slot_lost[0] = 0;
 			page = slot_page[0];
 			check_write(page);
@@ -100,20 +100,20 @@ inline move()
 	d_step {
 		LOCK();
 		if
-		:: unmoved == 0 -> moving = false;
+		:: nr_unmoved == 0 -> moves_pending = false;
 		:: else ->
-			unmoved--;
+			nr_unmoved--;
 #if MUTANT == 23	/* the oldest is put before those that were moved already */
 			old = spare_head;
 			spare_head = (spare_head + 1) % spare_positions;
 #else
-			old = (spare_head + unmoved) % spare_positions;
+			old = (spare_head + nr_unmoved) % spare_positions;
 #endif
 			i = PREVIOUS(head);
 			if
-			:: !moving
+			:: !moves_pending
 #if MUTANT != 24	/* the sub-buffer that is being written is taken for a free one */
-			:: moving && i == tail ->
+			:: moves_pending && i == tail ->
 				overrun = overrun + spare_entries[old];
 #if MUTANT == 25	/* what was missing before what does not fit is forgotten */
 				slot_lost[head] = slot_lost[head] + spare_entries[old];

@@ -2,51 +2,51 @@
 /*
  * What hyp/ring.c does, step by step, with its mutants. Included by ring.pml, which has its variables.
  *
- * models: hyp/ring.h:hyptrace_ring_reserve 61e914d76e832efdf37b9f0d00e456c4384a5f696cd41946b553186d51330b6d
- * models: hyp/ring.h:hyptrace_ring_commit 7e6364aaa387cf3019538671eb14500f742d607178c239a138ebd28a5304b4b6
+ * models: hyp/ring.h:hyptrace_ring_reserve 1334b977f778ce64b3a66babc3dc5a2adc910a82bfa266e6c1400e5966affcfa
+ * models: hyp/ring.h:hyptrace_ring_commit b0cb6e16dd77a47cf2c0956183aadaccb5c28b624ac8849df9db9d89e69f2134
  * models: hyp/ring.h:hyptrace_ring_fits e1127b1ef2195ee7a3652ce850bc54d42da7e4c70b102dff5c8f0725906c644f
- * models: hyp/ring.h:hyptrace_ring_put 793630041b264f93c60159cb8ea19e3b0b27c0ce049cd337a225782e5510bf44
- * models: hyp/trace.c:record_slowly e3d61393ec706e3bd1f081d9f603713f1e04b43a350878b31cfb9a521b200328
+ * models: hyp/ring.h:hyptrace_ring_put d4208d51181214a3f90b2783dd79940f2880933c779dc60a63b7fa318fb0f59b
+ * models: hyp/trace.c:record_slowly b595a0e7cf0bc096e3edcde4f7e4bac23cabe81484555abcda14acfc450569c5
  * models: hyp/hooks.h:hyptrace 62f44d0ac0ed06a473ea7340a2f2227d72a39744b656ed8b4ac3cff34a5d4043
  * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
  * models: hyp/hooks.h:hyptrace_cpu_on 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
- * models: hyp/ring.h:hyptrace_ring_is_mine 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
- * models: hyp/ring.c:hyptrace_ring_publish c4d8f9bb66671a4602e2ba26508cbc09425999ef883ca9f2bf9700d53128bc92
- * models: hyp/ring.c:hyptrace_ring_nr_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
- * models: hyp/ring.c:hyptrace_ring_tail_has_data cf9e197769f815e74a9090342c29dc91ffe6e43307dae5c9a3697b371138da42
- * models: hyp/ring.c:tail_id e76719dc52ffca523cbb22dd163738128483a7b6a618edb4bc4e276f7de6b256
- * models: hyp/ring.c:hyptrace_ring_enter a2aaf96f0adc73b5eb46f289353d365c098e197944a2f2373683b371f0200812
- * models: hyp/ring.c:overwrite_head 8c67a23038c1e7ca1b82af675639f1e8d86667d4bdacfaa6f37e27fcb0c296fc
- * models: hyp/ring.c:hyptrace_ring_leave 167f6edad32d8bf58cdd63f89dcd7e7d5a56959538a805c9a97fdce11f547fca
- * models: hyp/ring.c:advance_tail ee40cd3557319a60eee46fe8327b51f4e19b0770ad7419adc16601f67cfb277c
- * models: hyp/ring.c:go_on 24bb2c94ab7729148cff3effc6b1fadd9049bf6ae307fd7486582b3b9c290c79
- * models: hyp/ring.c:must_drop d594caab49c40adf1dc76d32fcae5670a26cf7b5bbfc511abb16184db42647b7
- * models: hyp/ring.c:drop 2fcc3731ff7c05c71babab5af4f23ea47f0016f3f05570bbf9fc96a9422f2a7f
- * models: hyp/ring.c:advance 5e0bc50f9a3a33ef1704a6d5464a1eda3065ea9353dbcb222f8b5259abee5c96
- * models: hyp/ring.c:hyptrace_ring_make_room e526587d2d77214334e4dafc4c754fe1da6a95cbd871b9dc1b7378bc55f08ab4
- * models: hyp/ring.c:stamp_anew 6c7058f4e98ee3f638dbf16952ba535f5fcf8f4a348455b1deb23f04a0f837ad
+ * models: hyp/ring.h:hyptrace_ring_is_local 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
+ * models: hyp/ring.c:hyptrace_ring_publish b658d4a821898c4cdeac7dc5c99266aa5f5558c9b3e4241951a39699603d4f9e
+ * models: hyp/ring.c:hyptrace_ring_count_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
+ * models: hyp/ring.c:hyptrace_ring_tail_has_data 768b059df5d08650ed0427b00aaac4df9d5a69dc5ff5d673f89b83368b99a9fc
+ * models: hyp/ring.c:tail_id 51b944f9d4d699a53613cb4d72993ca61ca33a0f2353859fff71ad223f6c43b4
+ * models: hyp/ring.c:hyptrace_ring_enter 4851c5707fbfbec9ae3f9f66124bd968cb8dcec3ecad3cc505754ccca03c7abe
+ * models: hyp/ring.c:overwrite_head 31c3742d219be1997561356681536aad31df4cf6b634759d18058733dcf1037b
+ * models: hyp/ring.c:hyptrace_ring_leave 355a244eef63a0765151d690179450b7b57fbeec2a388de5ebfb2f77cadcb97d
+ * models: hyp/ring.c:advance_tail d56a79c29b21a92110a97b6910d64e26a467d69250ad9d6d8f69f9e0312b7f10
+ * models: hyp/ring.c:enter_next_subbuf 07a2294ff6eaf01c4b1357ea644cff2100dc2fa6ef8ddd6553f84c8ddcd68bb5
+ * models: hyp/ring.c:must_drop 1e5156616edce82224bb561bb47f10467733f66d94bacaffe7652f5b49a2584c
+ * models: hyp/ring.c:drop_event 2fcc3731ff7c05c71babab5af4f23ea47f0016f3f05570bbf9fc96a9422f2a7f
+ * models: hyp/ring.c:advance c04bc08abbb5691bcb2672a7ffeec85483e1cfbc7ed4a62db47cb2acffe1e87a
+ * models: hyp/ring.c:hyptrace_ring_make_room 3403182580b37f00239d6f2a330fc4d157dcce958acb2297a58dd1b5d8493f9b
+ * models: hyp/ring.c:update_time_stamp 22d57d33349c25d5449a581535ff0a04c33d97acb589a464816a65e08c2f7af1
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
- * models: hyp/ring.c:begin_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
- * models: hyp/ring.c:clear_ring 6427764a201263ac5861de4ad2b62c3fbe77a29a75fc034f926715ed34a77ed7
- * models: hyp/ring.c:hyptrace_ring_attach 580ce258a203b28fad916b22c600b8ff8c891cb90080c6d21a6aab30a7cd9f31
- * models: hyp/ring.c:hyptrace_ring_detach 0656a2629cabaf19831df6b3e6250a9db3904d34694a02482b8823c70f6c01da
+ * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
+ * models: hyp/ring.c:clear_ring 7be15530558225ddbdb0fccae6d414517a2e99a473ae487b295bc412dfa37083
+ * models: hyp/ring.c:hyptrace_ring_attach df0bb23dc656c284b0885628d166a361a917e4b7e877988fb99ae654a2760e79
+ * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
  * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
- * models: hyp/ring.c:exchange 020013cda357ca94fd5ec84febbe96863967102f9c96ad0ec3a653a029d54851
- * models: hyp/ring.c:hyptrace_ring_swap 33c74f0d850a441c64d6e060e6ae067fe5bbbe5605d28565510e040585d97257
- * models: hyp/ring.c:wipe_old_times d545b5437020b1061001d827196c9e75f7723ab323056d94de575adb3099753f
- * models: hyp/ring.c:reset 47daeeb346e215c9c6b12cc1e49a0128889b9c7e561138e10b835c75dae5f17d
- * models: hyp/ring.c:hyptrace_ring_reset 1f2c14bcf8db0350fdea135ea4db8628d2aea3a7f23ef7a3a04a93f6394390d5
+ * models: hyp/ring.c:swap_reader_page e9b41fa7fb4d44df6e3ecbd54cd14c76ddf7d58ab0a31ec4a2e0990924119461
+ * models: hyp/ring.c:hyptrace_ring_swap a2ce6fce1f90eca753508ac44376eb098f19ad1b530c5703732d13fe96899835
+ * models: hyp/ring.c:wipe_old_times 33a4bb3387ce70ae8edf9bda4901a8340e3b7cf6c47d561b391dc6c76c9f1ed8
+ * models: hyp/ring.c:reset_ring cf187895824c0beef39a680cc738f310451cb6e2384b110d2355008169482db3
+ * models: hyp/ring.c:hyptrace_ring_reset 586aff4df80d1baedffa55aff20bb743345f67f4e07f74cfaf1e745a35f71a35
  * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
- * models: hyp/load.c:begin_free 04b2f5cecccde5b05937366a8d32e3c48cb7cb5a068d8defcea5d97ae561dd6d
+ * models: hyp/load.c:begin_free 4f2ec607fb70c60de051b8b034b6b88e7af03eb155a168ed3bb53f6653cdc441
  */
 
 inline check_write(id)
 {
 	assert(!gone);
-	assert(id != reader_page || tail_taken);
+	assert(id != reader_page || writer_in_reader_page);
 	assert(id != reader_page || !final_seen);
 }
 
@@ -56,13 +56,13 @@ inline publish_counts()
 	assert(!gone);
 	meta_entries = reader_entries;
 	meta_nr = (tail < head -> tail + NR_POSITIONS - head : tail - head);
-	meta_tail_id = (tail_taken -> reader_page : slot_page[tail]);
+	meta_tail_id = (writer_in_reader_page -> reader_page : slot_page[tail]);
 }
 
 inline hyptrace_ring_publish()
 {
 	publish_counts();
-	meta_tail = tail_taken;
+	meta_tail = writer_in_reader_page;
 }
 
 inline hyptrace_ring_enter()
@@ -114,11 +114,11 @@ inline advance()
 		ok = true;
 		if
 #if MUTANT != 1		/* the page that the writer leaves is taken for the ring's */
-		:: tail_taken ->
-			tail_taken = false;
+		:: writer_in_reader_page ->
+			writer_in_reader_page = false;
 			reader_entries = recorded - page_first;
 #if MUTANT != 9		/* how far the reader's page goes is not kept */
-			reader_final = pos;
+			reader_commit = pos;
 #endif
 			page = slot_page[tail];
 #endif
@@ -146,7 +146,7 @@ inline advance()
 				tail = NEXT(tail);
 #if BACK && MUTANT != 27	/* sub-buffers that were written again are wiped */
 				if
-				:: tail == 0 -> unwiped = 0;
+				:: tail == 0 -> nr_unwiped = 0;
 				:: else
 				fi;
 #endif
@@ -171,16 +171,16 @@ inline advance()
 	:: else
 	fi;
 #if MUTANT == 8		/* (B): said to be final before it is */
-	meta_tail = tail_taken;
+	meta_tail = writer_in_reader_page;
 	d_step { publish_counts(); UNLOCK(); changed = true; }
 #else
 	d_step { publish_counts(); }
-	d_step { meta_tail = tail_taken; UNLOCK(); changed = true; }
+	d_step { meta_tail = writer_in_reader_page; UNLOCK(); changed = true; }
 #endif
 }
 
 /* Only a renewal enters a sub-buffer while there are losses to tell of. */
-inline begin_with_gap()
+inline reenter_with_gap()
 {
 	d_step {
 		LOCK();
@@ -200,7 +200,7 @@ inline record()
 	if
 	:: size > end - pos && pos > 0 -> advance();
 #if RENEWS
-	:: size > end - pos && pos == 0 -> begin_with_gap();
+	:: size > end - pos && pos == 0 -> reenter_with_gap();
 #endif
 	:: else -> ok = true;
 	fi;
@@ -227,32 +227,32 @@ inline record()
 	d_step { size = 0; ok = 0; }
 }
 
-inline attach(is_mine, with)
+inline attach(is_local, with)
 {
 	d_step {
 		LOCK();
 		if
 		:: state == BUILDING
-		:: state != BUILDING && is_mine ->
+		:: state != BUILDING && is_local ->
 			state = ATTACHED;
 			events = with;
 			on = with;
 			hyptrace_ring_publish();
-		:: state == PARKED && !is_mine -> events = with;
+		:: state == PARKED && !is_local -> events = with;
 		:: else
 		fi;
 		UNLOCK();
 	}
 }
 
-inline detach(is_mine)
+inline detach(is_local)
 {
 	d_step {
 		LOCK();
 		if
 		:: state == BUILDING
 #if MUTANT != 12	/* a CPU loses its ring while it writes */
-		:: state == ATTACHED && !is_mine
+		:: state == ATTACHED && !is_local
 #endif
 		:: else ->
 			state = DETACHED;
@@ -303,15 +303,15 @@ inline unpark()
 inline wipe_old_times()
 {
 	if
-	:: unwiped > tail + 1 ->
-		unwiped--;
-		assert(unwiped > tail && head <= tail);
-		assert(slot_page[unwiped] != page && slot_page[unwiped] != reader_page);
-		commit[slot_page[unwiped]] = STALE;
+	:: nr_unwiped > tail + 1 ->
+		nr_unwiped--;
+		assert(nr_unwiped > tail && head <= tail);
+		assert(slot_page[nr_unwiped] != page && slot_page[nr_unwiped] != reader_page);
+		commit[slot_page[nr_unwiped]] = STALE;
 	:: else
 	fi;
 	if
-	:: unwiped <= tail + 1 -> unwiped = 0;
+	:: nr_unwiped <= tail + 1 -> nr_unwiped = 0;
 	:: else
 	fi;
 }
@@ -322,13 +322,13 @@ inline clear_ring()
 	commit[reader_page] = 0;
 	final_seen = false;
 #if MUTANT != 6		/* the writer is in the ring again, and is not told */
-	tail_taken = false;
+	writer_in_reader_page = false;
 #endif
 #if RENEWS
-	moving = false;
+	moves_pending = false;
 #endif
 	reader_lost = 0;
-	reader_final = 0;
+	reader_commit = 0;
 	reader_entries = 0;
 	head = 0;
 	tail = 0;
@@ -344,19 +344,19 @@ inline clear_ring()
 	expect = seq;
 }
 
-inline reset(is_mine, answer)
+inline reset(is_local, answer)
 {
 	d_step {
 		LOCK();
 		if
 		:: state == BUILDING -> answer = ENODEV;
 #if MUTANT != 15	/* a ring is cleared under its writer */
-		:: state == ATTACHED && !is_mine -> answer = EAGAIN;
+		:: state == ATTACHED && !is_local -> answer = EAGAIN;
 #endif
 		:: else ->
 #if BACK
 			if
-			:: unwiped == 0 -> clear_ring(); unwiped = POSITIONS;
+			:: nr_unwiped == 0 -> clear_ring(); nr_unwiped = POSITIONS;
 			:: else
 			fi;
 			wipe_old_times();
@@ -378,17 +378,17 @@ inline swap()
 		if
 		:: state == BUILDING -> ret = ENODEV;
 #if RENEWS
-		:: state != BUILDING && moving -> ret = EAGAIN;
+		:: state != BUILDING && moves_pending -> ret = EAGAIN;
 #endif
 #if MUTANT != 3		/* what came in meanwhile is given back unread */
-		:: state != BUILDING && !tail_taken && consumed < reader_final -> ret = ESTALE;
+		:: state != BUILDING && !writer_in_reader_page && consumed < reader_commit -> ret = ESTALE;
 #endif
 #if MUTANT == 19	/* mainline's: the page that is being written is given back */
 		:: else -> ret = (head == tail && pos == 0 -> EAGAIN : OK);
 #elif MUTANT == 3
-		:: else -> ret = (tail_taken || (head == tail && pos == 0) -> EAGAIN : OK);
+		:: else -> ret = (writer_in_reader_page || (head == tail && pos == 0) -> EAGAIN : OK);
 #else
-		:: else -> ret = (tail_taken || (head == tail && pos == 0) -> EAGAIN : OK);
+		:: else -> ret = (writer_in_reader_page || (head == tail && pos == 0) -> EAGAIN : OK);
 #endif
 		fi;
 	}
@@ -400,13 +400,13 @@ inline swap()
 			if
 #if MUTANT != 2		/* nobody knows that the reader's page is being written */
 			:: head == tail ->
-				tail_taken = true;
+				writer_in_reader_page = true;
 				reader_entries = 0;
-				reader_final = 0;
+				reader_commit = 0;
 #endif
 			:: else ->
 				reader_entries = slot_entries[head];
-				reader_final = slot_commit[head];
+				reader_commit = slot_commit[head];
 				slot_entries[head] = STALE;
 				slot_commit[head] = STALE;
 				if

@@ -25,7 +25,7 @@ u64 env_asked_cpu;
 u32 env_absent;
 u64 env_counter;
 void (*env_counter_hook)(void);
-u32 env_fail_take, env_fail_give, env_fail_share;
+u32 env_fail_take, env_fail_release, env_fail_share;
 bool env_packed;
 
 __thread struct hyptrace_ring *hyptrace_host_ring = &env_rings[0];
@@ -62,7 +62,7 @@ struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu)
 	return cpu < ENV_CPUS ? &env_spare_rings[cpu] : NULL;
 }
 
-u64 hyptrace_counter(void)
+u64 hyptrace_read_counter(void)
 {
 	if (env_counter_hook)
 		env_counter_hook();
@@ -139,18 +139,18 @@ int hyptrace_take_page(u64 pfn, void **va)
 	return 0;
 }
 
-int hyptrace_give_page(void *va)
+int hyptrace_release_page(void *va)
 {
 	u32 index;
 
-	env_calls.give++;
+	env_calls.release++;
 	if (!find(va, &index) || env_owner(index) != ENV_HYP) {
 		violation("give a page that it does not own", va);
 		return -EPERM;
 	}
 	if (!all_zero(va))
 		violation("give a page without wiping it", va);
-	if (fails(&env_fail_give))
+	if (fails(&env_fail_release))
 		return -ENOMEM;
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
 	set_owner(index, ENV_HOST);
@@ -246,7 +246,7 @@ void env_start(u32 nr_pages)
 	env_absent = 0;
 	env_counter = 0;
 	env_counter_hook = NULL;
-	env_fail_take = env_fail_give = env_fail_share = 0;
+	env_fail_take = env_fail_release = env_fail_share = 0;
 	env_cpu(0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
 }

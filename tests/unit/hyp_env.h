@@ -34,7 +34,7 @@ enum env_owner {
 
 /* Calls of hyp/ into its surroundings. */
 struct env_calls {
-	u64 take, give, share, unshare;
+	u64 take, release, share, unshare;
 };
 
 extern struct hyptrace_ring env_rings[ENV_CPUS];
@@ -50,7 +50,7 @@ extern void (*env_counter_hook)(void);
 /* Bit per CPU that is not there. */
 extern u32 env_absent;
 /* When not 0: the call after so many fails, with -ENOMEM. */
-extern u32 env_fail_take, env_fail_give, env_fail_share;
+extern u32 env_fail_take, env_fail_release, env_fail_share;
 /* Set before env_start(): pages are neighbours. */
 extern bool env_packed;
 

@@ -73,7 +73,7 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 			size = word_at(page, pos) - sizeof(u32);
 			pos += sizeof(u32);
 			/* Short ones have their size in the header. */
-			if (size <= HYPTRACE_MAX_SHORT || size % sizeof(u32))
+			if (size <= HYPTRACE_MAX_SHORT_BYTES || size % sizeof(u32))
 				return -1;
 		}
 		if (size > commit - pos)

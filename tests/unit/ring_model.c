@@ -159,7 +159,7 @@ void model_reset(struct model *model, u64 now)
 {
 	u64 before = model_writing(model)->start;
 
-	if (now && now < model->last && model->last - now > HYPTRACE_AHEAD_MAX) {
+	if (now && now < model->last && model->last - now > HYPTRACE_MAX_LEAD_NS) {
 		model->last = now;
 		before = ~0ULL;
 	}
@@ -202,7 +202,7 @@ void model_fill(u8 *payload, u64 number, u32 size)
 
 bool model_matches(const struct model_event *event, const u8 *payload)
 {
-	u8 raw[HYPTRACE_MAX_PAYLOAD];
+	u8 raw[HYPTRACE_MAX_PAYLOAD_BYTES];
 	u64 id = event->number;
 	pid_t vcpu = event->number >> 8 & 0x7fffffff;
 	u16 type;

@@ -163,15 +163,15 @@ static void check_meta_now(struct run *run)
 	assert_int_equal(meta->nr_unread, complete);
 	if (!model->following)
 		assert_int_equal(meta->head_lost, model->unread[0]->lost);
-	assert_int_equal(meta->touched, model->touched);
-	assert_int_equal(meta->overwritten, model->overwritten);
+	assert_int_equal(meta->nr_entered, model->touched);
+	assert_int_equal(meta->nr_overwritten, model->overwritten);
 	assert_int_equal(meta->begin, model->begin);
 	assert_true(meta->tail_id < run->host.nr_pages);
 	assert_ptr_equal(env_ring_data(&run->host, meta->tail_id), run->ring->page);
 	assert_int_equal(meta->overrun, model->overrun);
 	assert_int_equal(meta->dropped, model->dropped);
 	assert_int_equal(meta->reader_lost, model->reader->lost);
-	assert_int_equal(meta->reader_tail, model->following);
+	assert_int_equal(meta->writer_in_reader_page, model->following);
 	assert_int_equal(meta->state, run->state);
 	assert_true(meta->reader_id < run->host.nr_pages);
 	assert_ptr_equal(env_ring_data(&run->host, meta->tail_id), run->ring->page);
@@ -342,13 +342,13 @@ void run_check(struct run *run)
 	assert_int_equal(ring->overrun, model->overrun);
 	assert_int_equal(ring->dropped, model->dropped);
 	assert_int_equal(ring->pending, model->pending);
-	assert_int_equal(ring->last, model->last);
-	assert_int_equal(ring->tail_taken, model->following);
+	assert_int_equal(ring->last_time, model->last);
+	assert_int_equal(ring->writer_in_reader_page, model->following);
 	assert_int_equal(ring->reader_lost, model->reader->lost);
 	assert_int_equal(ring->pos - ring->page->data, model_writing(model)->used);
 	assert_true(ring->head < slots && ring->tail < slots);
 	if (!model->following) {
-		assert_int_equal(ring->reader_final, model->reader->used);
+		assert_int_equal(ring->reader_commit, model->reader->used);
 		assert_int_equal((ring->tail + slots - ring->head) % slots + 1,
 				 model->nr_unread);
 	}

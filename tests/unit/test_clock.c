@@ -26,14 +26,14 @@ static u64 read_clock(void)
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
 	u64 now;
 
-	return hyptrace_clock_quick(copy, hyptrace_counter(), &now) ? now : hyptrace_clock(copy);
+	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now) ? now : hyptrace_clock_read(copy);
 }
 
 static bool is_quick(void)
 {
 	u64 now;
 
-	return hyptrace_clock_quick(&hyptrace_this_ring()->clock, hyptrace_counter(), &now);
+	return hyptrace_clock_read_copy(&hyptrace_this_ring()->clock, hyptrace_read_counter(), &now);
 }
 
 static int start(void **state)

@@ -145,10 +145,10 @@ static void own_clock(void **state)
 	env_rings[CPU].clock.epoch_ns += 5000;
 	env_counter = 1100;
 	hyptrace(hyp_enter, 0);
-	assert_int_equal(env_rings[CPU].last, 6100);
+	assert_int_equal(env_rings[CPU].last_time, 6100);
 	env_counter = 1200;
 	hyptrace(selftest, 0);
-	assert_int_equal(env_rings[CPU].last, 6200);
+	assert_int_equal(env_rings[CPU].last_time, 6200);
 }
 
 /* The word that is tested first has the events of all CPUs, and no others. */

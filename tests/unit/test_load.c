@@ -268,9 +268,9 @@ static void bad_entry_for_good(void **state)
 	table_page = env_ring_table(&ring, 0);
 	env_ring_list(&ring, 0);
 	list_entry(2, 0);
-	env_fail_give = 1;
+	env_fail_release = 1;
 	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), -ENOTRECOVERABLE);
-	assert_int_equal(env_fail_give, 0);
+	assert_int_equal(env_fail_release, 0);
 	assert_int_equal(env_owner(table_page), ENV_HYP);
 	assert_true(env_is_wiped(table_page));
 	assert_int_equal(env_count(ENV_PINNED), 0);
@@ -282,7 +282,7 @@ static void bad_entry_for_good(void **state)
 	ring.nr_dirs++;
 	table(0);
 	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
-	assert_int_equal(hyptrace_give_page(env_page(table_page)), 0);
+	assert_int_equal(hyptrace_release_page(env_page(table_page)), 0);
 }
 
 /* What the host has left in the pages is not there any more when they are shown. */
@@ -458,7 +458,7 @@ static void cannot_give_back(void **state)
 	(void)state;
 	for (fail = 1; fail <= 4; fail++) {
 		env_ring_load(&ring, CPU, 0, 300, 0);
-		env_fail_give = fail;
+		env_fail_release = fail;
 		done = 0;
 		for (i = 0; i < 20; i++) {
 			ret = hcall(HYPTRACE_OP_RING_FREE, 0, 0);

@@ -92,7 +92,7 @@ static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 
 	if (what >> 40 & 1 && spare->state >= HYPTRACE_RING_DETACHED)
 		return spare->state == HYPTRACE_RING_DETACHED ? HYPTRACE_OP_RENEW :
-		       spare->unmoved ? HYPTRACE_OP_MOVE : HYPTRACE_OP_RING_FREE;
+		       spare->nr_unmoved ? HYPTRACE_OP_MOVE : HYPTRACE_OP_RING_FREE;
 
 	/* Mostly what leads on, or few rings would ever be built. */
 	if (what % 4 && ring->state == HYPTRACE_RING_EMPTY)
@@ -166,7 +166,7 @@ static s64 bounded(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	struct env_calls before = env_calls;
 	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
 
-	assert_true(env_calls.take - before.take + env_calls.give - before.give +
+	assert_true(env_calls.take - before.take + env_calls.release - before.release +
 		    env_calls.share - before.share + env_calls.unshare - before.unshare <=
 		    MAX_CALLS);
 
@@ -222,7 +222,7 @@ static void any_op(void **state)
 		env_fail_take = !below(50);
 		env_fail_share = below(50) ? 0 : 1 + below(200);
 		if (op == HYPTRACE_OP_RING_FREE)
-			env_fail_give = !below(20);
+			env_fail_release = !below(20);
 		if (op == HYPTRACE_OP_RING_FREE &&
 		    env_spare_rings[cpu].state == HYPTRACE_RING_RETIRED)
 			spare = HYPTRACE_SPARE_RING;
@@ -230,7 +230,7 @@ static void any_op(void **state)
 			spare = 0;
 		ret = bounded(op, below(100) ? cpu | spare : env_random(&seed), arg,
 			      below(20) ? below(2) : env_random(&seed));
-		env_fail_take = env_fail_share = env_fail_give = 0;
+		env_fail_take = env_fail_share = env_fail_release = 0;
 		ready += op == HYPTRACE_OP_RING_READY && !ret;
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
 		renewed += op == HYPTRACE_OP_RENEW && !ret;

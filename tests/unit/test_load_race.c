@@ -147,7 +147,7 @@ static void resize(u32 cpu, u32 first, u64 random)
 
 		if (ret <= 0)
 			break;
-		if (ret == HYPTRACE_MOVE_EXCHANGED)
+		if (ret == HYPTRACE_MOVE_MOVED)
 			__atomic_fetch_add(&nr_moved, 1, __ATOMIC_RELAXED);
 		hyptrace(selftest, ret);
 	}

@@ -18,7 +18,7 @@ static int stop(void **state)
 {
 	(void)state;
 	/* Not all of what was written here went into the model too. */
-	run.model->last = run.ring->last;
+	run.model->last = run.ring->last_time;
 	model_writing(run.model)->start = run.ring->page_time;
 	run_reset(&run, RUN_CPU);
 	run_stop(&run);
@@ -164,12 +164,12 @@ static void largest(void **state)
 	const struct hyptrace_subbuf *first = page();
 
 	(void)state;
-	assert_int_equal(HYPTRACE_MAX_PAYLOAD, 4056);
-	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 1));
+	assert_int_equal(HYPTRACE_MAX_PAYLOAD_BYTES, 4056);
+	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD_BYTES, 1));
 	assert_int_equal(first->commit, HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_gap));
 	assert_int_equal(word(0) & 31, 0);
 	assert_int_equal(word(4), 4060);
-	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 2));
+	assert_true(run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD_BYTES, 2));
 	assert_ptr_not_equal(page(), first);
 	run_drain(&run);
 	assert_int_equal(run.read, 2);
@@ -207,9 +207,9 @@ static void clamped(void **state)
 	(void)state;
 	run_write(&run, MODEL_RAW, 4, 10);
 	run_write(&run, MODEL_RAW, 4, 10 + most);
-	assert_int_equal(run.ring->last, 10 + most);
+	assert_int_equal(run.ring->last_time, 10 + most);
 	run_write(&run, MODEL_RAW, 4, 10 + 3 * most);
-	assert_int_equal(run.ring->last, 10 + 2 * most);
+	assert_int_equal(run.ring->last_time, 10 + 2 * most);
 	assert_int_equal(word(24), header(30, BIT(27) - 1));
 	assert_int_equal(word(28), ~0U);
 	run_drain(&run);
@@ -227,7 +227,7 @@ static void backwards(void **state)
 	run_write(&run, MODEL_RAW, 4, US(1000) + 7);
 	assert_int_equal(word(24), header(1, 7));
 
-	run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD, 5);
+	run_write(&run, MODEL_RAW, HYPTRACE_MAX_PAYLOAD_BYTES, 5);
 	assert_int_equal(page()->time_stamp, US(1000) + 7);
 	assert_int_equal(word(0), header(0, 0));
 

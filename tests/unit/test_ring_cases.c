@@ -53,15 +53,15 @@ static void follow_the_tail(void **state)
 	(void)state;
 	enter(5);
 	assert_int_equal(run_swap(&run, 0), 0);
-	assert_int_equal(meta()->reader_tail, 1);
+	assert_int_equal(meta()->writer_in_reader_page, 1);
 	run_look(&run);
 	assert_int_equal(run.read, 5);
 	enter(PAGE_EVENTS - 5);
 	run_look(&run);
 	assert_int_equal(run.read, PAGE_EVENTS);
-	assert_int_equal(meta()->reader_tail, 1);
+	assert_int_equal(meta()->writer_in_reader_page, 1);
 	enter(1);
-	assert_int_equal(meta()->reader_tail, 0);
+	assert_int_equal(meta()->writer_in_reader_page, 0);
 	assert_int_equal(meta()->reader_entries, PAGE_EVENTS);
 	run_drain(&run);
 	assert_int_equal(run.read, PAGE_EVENTS + 1);
@@ -162,7 +162,7 @@ static void reset_while_followed(void **state)
 	assert_int_equal(run_swap(&run, 0), 0);
 	run_reset(&run, RUN_CPU);
 	assert_int_equal(meta()->written, 0);
-	assert_int_equal(meta()->reader_tail, 0);
+	assert_int_equal(meta()->writer_in_reader_page, 0);
 	assert_int_equal(run_swap(&run, 0), -EAGAIN);
 	enter(2);
 	run_drain(&run);
@@ -194,18 +194,18 @@ static void reset_at_the_limit(void **state)
 	env_cpu(RUN_CPU);
 	env_ring_load(&host, RUN_CPU, 0, 3, 0);
 	hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
-	env_counter = 1000 + HYPTRACE_AHEAD_MAX;
+	env_counter = 1000 + HYPTRACE_MAX_LEAD_NS;
 	hyptrace(hyp_enter, 0);
-	assert_int_equal(ring->last, env_counter);
+	assert_int_equal(ring->last_time, env_counter);
 
 	env_counter = 1000;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);
-	last = ring->last;
-	assert_true(last >= 1000 + HYPTRACE_AHEAD_MAX);
-	env_counter = last - HYPTRACE_AHEAD_MAX - 1;
+	last = ring->last_time;
+	assert_true(last >= 1000 + HYPTRACE_MAX_LEAD_NS);
+	env_counter = last - HYPTRACE_MAX_LEAD_NS - 1;
 	while (hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0) == 1)
 		;
-	assert_int_equal(ring->last, env_counter);
+	assert_int_equal(ring->last_time, env_counter);
 
 	hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
 	env_ring_free(&host);
@@ -232,11 +232,11 @@ static void reset_takes_time_back(void **state)
 		assert_true(hyptrace_hcall(HYPTRACE_OP_SWAP, RUN_CPU, 0, 0) >= 0);
 		env_counter = 1000;
 		hyptrace(hyp_enter, 0);
-		assert_true(ring->last >= 1ULL << 50);
+		assert_true(ring->last_time >= 1ULL << 50);
 
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
 		hyptrace(hyp_enter, 0);
-		assert_int_equal(ring->last, 1000);
+		assert_int_equal(ring->last_time, 1000);
 		/* while the writer goes on, which must not be wiped */
 		for (i = 1; i < entered * PAGE_EVENTS; i++)
 			hyptrace(hyp_enter, 0);
@@ -276,7 +276,7 @@ static void reset_wipes_all(void **state)
 		env_counter = 1000;
 		for (steps = 1; hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0) == 1; steps++)
 			;
-		assert_int_equal(ring->unwiped, 0);
+		assert_int_equal(ring->nr_unwiped, 0);
 		assert_int_equal(ring->tail, 0);
 		assert_int_equal(ring->page->time_stamp, 1000);
 		/* the tail and the reader's are new ones */
@@ -313,7 +313,7 @@ static void round_before_wiped(void **state)
 	hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
 	env_ring_free(&host);
 	env_ring_load(&host, RUN_CPU, 0, nr, 0);
-	assert_int_equal(ring->unwiped, 0);
+	assert_int_equal(ring->nr_unwiped, 0);
 	hyptrace_hcall(HYPTRACE_OP_ATTACH, RUN_CPU, HYPTRACE_ALL_EVENTS, 0);
 	env_counter = 1ULL << 50;
 	hyptrace(hyp_enter, 0);
@@ -321,7 +321,7 @@ static void round_before_wiped(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
 	for (i = 0; i < (nr + 1) * PAGE_EVENTS; i++)
 		hyptrace(hyp_enter, 0);
-	assert_int_equal(ring->unwiped, 0);
+	assert_int_equal(ring->nr_unwiped, 0);
 	/* so this is a reset, not the rest of one */
 	env_counter = 1000000;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);

@@ -29,9 +29,9 @@ static u32 any_payload(u64 *state)
 
 	switch (what % 16) {
 	case 0:
-		return 113 + (what >> 8) % (HYPTRACE_MAX_PAYLOAD - 112);
+		return 113 + (what >> 8) % (HYPTRACE_MAX_PAYLOAD_BYTES - 112);
 	case 1:
-		return HYPTRACE_MAX_PAYLOAD - (what >> 8) % 12;
+		return HYPTRACE_MAX_PAYLOAD_BYTES - (what >> 8) % 12;
 	case 2:
 		return 108 + (what >> 8) % 10;
 	default:
@@ -41,7 +41,7 @@ static u32 any_payload(u64 *state)
 
 static u32 big_payload(u64 *state)
 {
-	return 113 + env_random(state) % (HYPTRACE_MAX_PAYLOAD - 112);
+	return 113 + env_random(state) % (HYPTRACE_MAX_PAYLOAD_BYTES - 112);
 }
 
 static const struct mix mixes[] = {

@@ -167,7 +167,7 @@ static void check_unread(void)
 	assert_int_equal(meta->nr_unread, nr);
 	assert_int_equal(meta->reader_id, host.id);
 	assert_ptr_equal(host.page[0][meta->tail_id], ring->page);
-	if (!meta->reader_tail)
+	if (!meta->writer_in_reader_page)
 		assert_int_equal(meta->head_lost, hyptrace_slot_at(ring, ring->head)->lost);
 }
 
@@ -202,7 +202,7 @@ static void renew(void)
 /* Overwrite the answer of the last MOVE, which EL2 must not read, and move the next one. */
 static s64 move_one(struct hyptrace_meta *meta)
 {
-	memset(&meta->exchanged, 0xff, sizeof(meta->exchanged));
+	memset(&meta->moved, 0xff, sizeof(meta->moved));
 	return hcall(HYPTRACE_OP_MOVE, 0);
 }
 
@@ -214,8 +214,8 @@ static u32 move(u32 write_between)
 	s64 ret;
 
 	while ((ret = move_one(meta)) > 0) {
-		if (ret == HYPTRACE_MOVE_EXCHANGED) {
-			exchange_pages(meta->exchanged.retired_id, meta->exchanged.ring_id);
+		if (ret == HYPTRACE_MOVE_MOVED) {
+			exchange_pages(meta->moved.retired_id, meta->moved.ring_id);
 			check_unread();
 			moved++;
 		}
@@ -269,7 +269,7 @@ static void shrink(void **state)
 	assert_int_equal(resize(3, 0, 0), 1);
 	meta = env_ring_meta(&host.ring);
 	assert_int_equal(meta->overrun, 6 * PER_PAGE);
-	assert_int_equal(meta->overwritten, 6);
+	assert_int_equal(meta->nr_overwritten, 6);
 	assert_int_equal(meta->nr_unread, 1);
 	assert_int_equal(meta->head_lost, 6 * PER_PAGE);
 	assert_true(next_page());
@@ -291,7 +291,7 @@ static void reader_between(void **state)
 	write_events(4);
 	/* the writer is in the reader's sub-buffer, which it leaves now */
 	assert_int_equal(resize(5, 0, 0), 0);
-	assert_int_equal(env_ring_meta(&host.ring)->reader_tail, 0);
+	assert_int_equal(env_ring_meta(&host.ring)->writer_in_reader_page, 0);
 	assert_int_equal(env_ring_meta(&host.ring)->reader_entries, 11);
 	assert_int_equal(hcall(HYPTRACE_OP_SWAP, host.consumed), -ESTALE);
 	write_events(3);
@@ -385,9 +385,9 @@ static void two_directories(void **state)
 	assert_int_equal(large.nr_dirs, 2);
 	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
 	for (i = 4; i--; left--) {
-		assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_EXCHANGED);
-		assert_int_equal(env_ring_meta(&large)->exchanged.retired_id, i);
-		assert_int_equal(env_ring_meta(&large)->exchanged.ring_id, left);
+		assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_MOVED);
+		assert_int_equal(env_ring_meta(&large)->moved.retired_id, i);
+		assert_int_equal(env_ring_meta(&large)->moved.ring_id, left);
 		assert_ptr_equal(hyptrace_slot_at(ring, left)->page, env_page(i));
 	}
 	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_NONE_LEFT);
@@ -451,7 +451,7 @@ static void half_a_reset(void **state)
 	env_ring_load(&large, CPU, 0, nr, 0);
 	env_ring_load(&small, CPU | HYPTRACE_SPARE_RING, env_ring_pages(nr), 4, 0);
 	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
-	host.next = 2 * HYPTRACE_AHEAD_MAX;
+	host.next = 2 * HYPTRACE_MAX_LEAD_NS;
 	write_events(5);
 	env_counter = 1;
 	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 1);

@@ -38,7 +38,7 @@ static s64 trap(u64 op, u64 arg1, u64 arg2)
 	s64 ret;
 
 	hyptrace_host_call(true);
-	hyptrace_own_call();
+	hyptrace_silence_own_call();
 	ret = hyptrace_hcall(op, arg1, arg2, 0);
 	hyptrace_host_exit();
 
@@ -78,7 +78,7 @@ static void own_calls_to_the_firmware(void **state)
 {
 	(void)state;
 	hyptrace_host_call(true);
-	hyptrace_own_call();
+	hyptrace_silence_own_call();
 	hyptrace_smc_exit();
 	hyptrace_smc_enter();
 	hyptrace_host_exit();
@@ -110,7 +110,7 @@ static void selftest(void **state)
 static void events_within(void **state)
 {
 	(void)state;
-	hyptrace_own_call();
+	hyptrace_silence_own_call();
 	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
 	hyptrace(selftest, 1);
 	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
@@ -148,7 +148,7 @@ static void another_event_only(void **state)
 static void guest(bool protected, u32 entries)
 {
 	hyptrace_host_call(false);
-	hyptrace_vcpu_run(42);
+	hyptrace_set_vcpu(42);
 	hyptrace_guest_begin(protected);
 	while (entries--) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
@@ -158,7 +158,7 @@ static void guest(bool protected, u32 entries)
 		hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
 	}
 	hyptrace_guest_end(protected);
-	hyptrace_vcpu_run(0);
+	hyptrace_set_vcpu(0);
 	hyptrace_host_exit();
 }
 
@@ -209,7 +209,7 @@ static void silence_outlives_a_choice(void **state)
 static void power(void **state)
 {
 	(void)state;
-	hyptrace_own_call();
+	hyptrace_silence_own_call();
 	hyptrace_cpu_off();
 	hyptrace_cpu_on();
 	hyptrace(selftest, 1);

@@ -79,7 +79,7 @@ static bool write_one(u64 number)
 {
 	const u32 size = number % 8 ? SHORT_PAYLOAD : LONG_PAYLOAD;
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	u64 now = hyptrace_clock(&ring->clock);
+	u64 now = hyptrace_clock_read(&ring->clock);
 	void *to = hyptrace_ring_reserve(ring, &now, size);
 
 	if (!to)

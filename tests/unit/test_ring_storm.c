@@ -81,7 +81,7 @@ static void write_one(u64 number)
 		hyptrace(hyp_enter, number);
 		break;
 	case 5:
-		now = hyptrace_clock(&ring->clock);
+		now = hyptrace_clock_read(&ring->clock);
 		to = hyptrace_ring_reserve(ring, &now, RAW_PAYLOAD);
 		if (to) {
 			model_fill(to, number, RAW_PAYLOAD);

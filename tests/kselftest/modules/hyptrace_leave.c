@@ -78,7 +78,7 @@ static int __init leave_init(void)
 	if (!hyptrace_el2.is_protected())
 		writer.map = hyptrace_el2.map;
 	writer.frequency = hyptrace_el2.counter_rate();
-	writer.parks = hyptrace_el2.is_protected();
+	writer.parks_offline_cpus = hyptrace_el2.is_protected();
 	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
 	if (ret)
 		return ret;
