@@ -22,7 +22,7 @@
  * Each CPU has a second, spare ring, to which no CPU writes. It can be EMPTY, BUILDING
  * and DETACHED as above, and RETIRED, which means that it was the CPU's ring before:
  *
- *   DETACHED	built		RENEW			-> RETIRED
+ *   DETACHED	built		EXCHANGE		-> RETIRED
  *   RETIRED	has old events	RING_FREE, when all	-> BUILDING
  *				events have moved
  */
@@ -65,13 +65,13 @@
  *	data in exchange for its spare, of which it has consumed that many bytes. Returns
  *	the id of the new reader page; struct hyptrace_meta has the rest. -EAGAIN when no
  *	other sub-buffer has data; -ESTALE when the reader's page has more than consumed;
- *	-EBUSY from RENEW until all is moved.
+ *	-EBUSY from EXCHANGE until all is moved.
  * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
  *	on any while none is attached. The ring's time continues; but if the clock was set
  *	far back, the ring's time is set back, too. Returns 1 while old time stamps are
  *	still to be wiped: call again until 0.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
- * @HYPTRACE_OP_RENEW: (cpu) on that CPU, or on any while none is attached: exchange
+ * @HYPTRACE_OP_EXCHANGE: (cpu) on that CPU, or on any while none is attached: exchange
  *	its ring for the spare one, which becomes RETIRED. The events stay in the retired
  *	ring until they are moved, and the counters continue. The reader keeps its
  *	sub-buffer with the data: it changes places with the reader's of the spare ring.
@@ -97,7 +97,7 @@ enum hyptrace_op {
 	HYPTRACE_OP_SWAP,
 	HYPTRACE_OP_RESET,
 	HYPTRACE_OP_SYNC,
-	HYPTRACE_OP_RENEW,
+	HYPTRACE_OP_EXCHANGE,
 	HYPTRACE_OP_MOVE,
 	HYPTRACE_OP_CLOCK,
 	HYPTRACE_OP_WRITE,
@@ -119,7 +119,8 @@ enum hyptrace_info {
  * enum hyptrace_move - what HYPTRACE_OP_MOVE has done
  * @HYPTRACE_MOVE_NONE_LEFT: nothing: the retired ring has no sub-buffer to move
  * @HYPTRACE_MOVE_DROPPED: dropped a sub-buffer. If the CPU's ring was full, the sub-buffer
- *	counts as overwritten. If that ring was reset or loaded again since RENEW, it does not.
+ *	counts as overwritten. If that ring was reset or loaded again since EXCHANGE, the
+ *	sub-buffer does not count.
  * @HYPTRACE_MOVE_MOVED: moved a sub-buffer: struct hyptrace_moved says which
  */
 enum hyptrace_move {
@@ -201,7 +202,7 @@ enum hyptrace_ring_state {
  * @moved:	the answer of the last MOVE that returned HYPTRACE_MOVE_MOVED
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
- * SWAP, RESET, SYNC, ATTACH, DETACH, RENEW and MOVE. The writer updates it when it moves
+ * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
  * to the next sub-buffer and when it drops an event. Between updates only @written
  * becomes stale. So the host sees without a call whether there is something to read. It
  * must load @tail_id first, then @nr_unread and the commit of the sub-buffer @tail_id.

@@ -95,8 +95,8 @@ static s64 call_ring(u64 op, u64 cpu, u64 arg2)
 		return hyptrace_ring_reset(ring);
 	case HYPTRACE_OP_SYNC:
 		return hyptrace_ring_sync(ring);
-	case HYPTRACE_OP_RENEW:
-		return hyptrace_ring_renew(ring, hyptrace_spare_ring_of(cpu));
+	case HYPTRACE_OP_EXCHANGE:
+		return hyptrace_ring_exchange(ring, hyptrace_spare_ring_of(cpu));
 	case HYPTRACE_OP_MOVE:
 		return hyptrace_ring_move(ring, hyptrace_spare_ring_of(cpu));
 	default:

@@ -22,7 +22,7 @@ static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	swap(ring->discard, spare->discard);
 }
 
-static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+static void exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u32 nr_unread = hyptrace_ring_count_complete(ring) + hyptrace_ring_tail_has_data(ring);
 
@@ -46,14 +46,14 @@ static void renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 }
 
 /**
- * hyptrace_ring_renew() - exchange a CPU's ring for its spare ring
+ * hyptrace_ring_exchange() - exchange a CPU's ring for its spare ring
  * @ring:	this CPU's, or one that is not attached
  * @spare:	the spare ring of the same CPU: built, and not exchanged so far
  *
  * Return: 0; -ENODEV one of them is not loaded; -EBUSY another CPU writes to @ring, or
  * @spare is already retired.
  */
-int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
+int hyptrace_ring_exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	int ret = 0;
 
@@ -66,7 +66,7 @@ int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 		 (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring)))
 		ret = -EBUSY;
 	else
-		renew(ring, spare);
+		exchange(ring, spare);
 	hyptrace_unlock(&spare->lock);
 	hyptrace_unlock(&ring->lock);
 	hyptrace_unlock(&hyptrace_load_lock);

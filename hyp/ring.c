@@ -225,8 +225,8 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 }
 
 /*
- * Enter an empty sub-buffer again, this time with a gap record: hyptrace_ring_renew() has
- * entered it while events were missing.
+ * Enter an empty sub-buffer again, this time with a gap record: hyptrace_ring_exchange()
+ * has entered it while events were missing.
  */
 static void reenter_with_gap(struct hyptrace_ring *ring, u64 now)
 {

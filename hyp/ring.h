@@ -407,7 +407,7 @@ u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring);
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 
 /* resize.c */
-int hyptrace_ring_renew(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
+int hyptrace_ring_exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 
 /* select.c */

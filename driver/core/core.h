@@ -38,7 +38,7 @@
  * Locks during callbacks of a remote:
  *
  *	swap_reader_page, sync	reader->lock
- *	reset, renew		remote->control and reader->lock
+ *	reset, exchange_ring	remote->control and reader->lock
  *	write_selftest		remote->marking
  *	calls			none
  *	all others		remote->control; giveback.c may call unload_trace_buffer
@@ -97,8 +97,8 @@
  * @user_meta:	the meta page of the user mappings. Changes with @lock and @map_lock held.
  *
  * @look_lock:	held, with @lock, to change @ring or what it points to. Waiters read these
- *		with @look_lock alone. Also protects @renewing.
- * @renewing:	a resize exchanges the pages of @ring: waiters must not look at them
+ *		with @look_lock alone. Also protects @is_exchanging.
+ * @is_exchanging: a resize exchanges the pages of @ring: waiters must not look at them
  *
  * @lock:	protects all that follows. @id and @consumed may be read without it.
  * @id:		the reader page, an index in @ring
@@ -128,7 +128,7 @@ struct hyptrace_reader {
 	struct hyptrace_map_meta		*user_meta;
 
 	spinlock_t				look_lock;
-	bool					renewing;
+	bool					is_exchanging;
 
 	struct mutex				lock;
 	u32					id;

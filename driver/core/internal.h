@@ -71,8 +71,8 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 			  const struct hyptrace_ring_pages *ring,
 			  struct hyptrace_map_meta *user_meta);
 void hyptrace_reader_unload(struct hyptrace_reader *reader);
-int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
-			  struct hyptrace_ring_pages *new);
+int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
+				  struct hyptrace_ring_pages *new);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 

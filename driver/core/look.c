@@ -73,7 +73,7 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 	guard(spinlock_bh)(&reader->look_lock);
 	if (!reader->ring)
 		return true;
-	if (reader->renewing)
+	if (reader->is_exchanging)
 		return false;
 	hyptrace_reader_look(reader, &look);
 	return is_reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, watermark);

@@ -163,15 +163,15 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_renew - replace the pages of the ring, and keep its events
+ * hyptrace_reader_exchange_ring - replace the pages of the ring, and keep its events
  * @reader:	control mutex of its remote held; not mapped, and mapping is forbidden
  * @old:	the current pages of the ring
  * @new:	the new pages; on success, the contents of @old and @new are exchanged
  *
  * Return: 0, or the error of the remote's callback.
  */
-int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
-			  struct hyptrace_ring_pages *new)
+int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
+				  struct hyptrace_ring_pages *new)
 {
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
 	int err;
@@ -179,10 +179,10 @@ int hyptrace_reader_renew(struct hyptrace_reader *reader, struct hyptrace_ring_p
 	guard(mutex)(&reader->lock);
 	/* The callback exchanges pages, so waiters must not look. resize.c wakes them later. */
 	scoped_guard(spinlock_bh, &reader->look_lock)
-		reader->renewing = true;
-	err = desc->ops->renew(reader->cpu, old, reader->id, new, desc->priv);
+		reader->is_exchanging = true;
+	err = desc->ops->exchange_ring(reader->cpu, old, reader->id, new, desc->priv);
 	scoped_guard(spinlock_bh, &reader->look_lock) {
-		reader->renewing = false;
+		reader->is_exchanging = false;
 		if (!err) {
 			swap(*old, *new);
 			WRITE_ONCE(reader->id, old->nr_pages - 1);

@@ -205,7 +205,8 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 		pr_err("hyptrace: remote \"%s\" lacks a required callback\n", desc->name);
 		return -EINVAL;
 	}
-	if (!ops->renew != !ops->prepare_resize || !ops->renew != !ops->finish_resize) {
+	if (!ops->exchange_ring != !ops->prepare_resize ||
+	    !ops->exchange_ring != !ops->finish_resize) {
 		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for resizing\n", desc->name);
 		return -EINVAL;
 	}

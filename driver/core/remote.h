@@ -121,14 +121,14 @@ struct hyptrace_swap {
  * @reset:	clear all events and counters of a CPU's ring. The reader page stays the same,
  *		and becomes empty.
  * @prepare_resize: give the writer the pages of a second buffer, like @load_trace_buffer.
- *		Optional, together with @renew and @finish_resize.
- * @renew:	move the CPU's writer from the ring @old to the ring @new, with as many of the
+ *		Optional, together with @exchange_ring and @finish_resize.
+ * @exchange_ring: move the CPU's writer from the ring @old to the ring @new, with as many of the
  *		events as fit. Exchange each page that holds these events, and the reader page
  *		@reader_id, for a page of @new. The reader page becomes the last page of @new.
  *		After an error @old is unchanged.
  * @finish_resize: take back the pages that the second buffer now has, like
  *		@unload_trace_buffer. Callbacks for the loaded rings may run in parallel.
- *		Also called if @renew was not called for all CPUs.
+ *		Also called if @exchange_ring was not called for all CPUs.
  * @enable_event: set whether the event is recorded while tracing. Called in any state.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled. Called at any time while the remote is
@@ -147,8 +147,8 @@ struct hyptrace_remote_ops {
 	u64	(*calls)(void *priv);
 	int	(*reset)(unsigned int cpu, void *priv);
 	int	(*prepare_resize)(struct hyptrace_buffer *buf, void *priv);
-	int	(*renew)(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
-			 struct hyptrace_ring_pages *new, void *priv);
+	int	(*exchange_ring)(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+				 struct hyptrace_ring_pages *new, void *priv);
 	int	(*finish_resize)(struct hyptrace_buffer *buf, void *priv);
 	int	(*enable_event)(u16 id, bool enable, void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);

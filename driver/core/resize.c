@@ -35,15 +35,15 @@ static int forbid_mapping(struct hyptrace_remote *remote, struct netlink_ext_ack
 	return 0;
 }
 
-static int renew_all(struct hyptrace_remote *remote, struct hyptrace_buffer *new,
-		     struct netlink_ext_ack *extack)
+static int exchange_all(struct hyptrace_remote *remote, struct hyptrace_buffer *new,
+			struct netlink_ext_ack *extack)
 {
 	unsigned int cpu;
 	int err;
 
 	for_each_cpu(cpu, remote->buf.cpus) {
-		err = hyptrace_reader_renew(remote->readers[cpu], &remote->buf.ring[cpu],
-					    &new->ring[cpu]);
+		err = hyptrace_reader_exchange_ring(remote->readers[cpu], &remote->buf.ring[cpu],
+						    &new->ring[cpu]);
 		if (err) {
 			NL_SET_ERR_MSG_FMT(extack,
 					   "the remote failed to resize the ring of CPU %u (error %d)",
@@ -112,7 +112,7 @@ static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
 		return err;
 	}
 
-	err = renew_all(remote, &new, extack);
+	err = exchange_all(remote, &new, extack);
 	remote->nr_pages = smallest_nr_pages(remote);
 	err = release_old(remote, &new, extack) ?: err;
 	if (err)
@@ -152,7 +152,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 		return err;
 	nr_pages = hyptrace_buffer_nr_pages(size);
 	if (!has_nr_pages(remote, nr_pages)) {
-		if (!remote->desc->ops->renew) {
+		if (!remote->desc->ops->exchange_ring) {
 			NL_SET_ERR_MSG(extack, "the remote cannot resize loaded rings: unload them first");
 			return -EOPNOTSUPP;
 		}

@@ -373,7 +373,7 @@ static void move_events(struct hyptrace_writer *writer, unsigned int cpu,
 }
 
 /**
- * hyptrace_writer_renew() - renew of struct hyptrace_remote_ops
+ * hyptrace_writer_exchange_ring() - exchange_ring of struct hyptrace_remote_ops
  * @cpu:	whose ring
  * @old:	its present pages
  * @reader_id:	the reader page, an index in @old
@@ -382,14 +382,14 @@ static void move_events(struct hyptrace_writer *writer, unsigned int cpu,
  *
  * Return: see there.
  */
-int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
-			  struct hyptrace_ring_pages *new, void *priv)
+int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old,
+				  u32 reader_id, struct hyptrace_ring_pages *new, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	int ret;
 
 	cpus_read_lock();
-	ret = call_on(writer, cpu, HYPTRACE_OP_RENEW, 0);
+	ret = call_on(writer, cpu, HYPTRACE_OP_EXCHANGE, 0);
 	cpus_read_unlock();
 	if (ret)
 		return ret;
@@ -399,7 +399,7 @@ int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32
 
 	return 0;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_renew);
+EXPORT_SYMBOL_GPL(hyptrace_writer_exchange_ring);
 
 /**
  * hyptrace_writer_finish_resize() - finish_resize of struct hyptrace_remote_ops

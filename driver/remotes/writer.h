@@ -93,8 +93,8 @@ int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 int hyptrace_writer_sync(unsigned int cpu, void *priv);
 int hyptrace_writer_reset(unsigned int cpu, void *priv);
 int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv);
-int hyptrace_writer_renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
-			  struct hyptrace_ring_pages *new, void *priv);
+int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old,
+				  u32 reader_id, struct hyptrace_ring_pages *new, void *priv);
 int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
 int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);

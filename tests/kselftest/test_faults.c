@@ -71,7 +71,7 @@ TEST_F(faults, resize_fails_half_way)
 	struct info info;
 
 	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
-	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", FAULTY_CPU));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", FAULTY_CPU));
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, LARGE));
 	EXPECT_EQ(subbufs(self, LARGE), subbufs_of(self, 0));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
@@ -80,19 +80,19 @@ TEST_F(faults, resize_fails_half_way)
 	EXPECT_EQ(SMALL, info.size_requested);
 
 	/* back to the former size, which the remote says that it has */
-	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", -1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", -1));
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, 0));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
 
 	/* half way to less: all CPUs have that */
 	ASSERT_EQ(0, control_set_size(&self->nl, REMOTE, LARGE));
-	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", FAULTY_CPU));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", FAULTY_CPU));
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, SMALL));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
 	EXPECT_EQ(LARGE, info.size_requested);
-	ASSERT_EQ(0, set_parameter(PARAMETERS "renew_error_cpu", -1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", -1));
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));

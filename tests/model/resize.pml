@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What hyp/resize.c does, step by step, with its mutants: another ring for a CPU that traces. Included by ring.pml
- * where -DRENEWS asks for it. The driver has the spare ring built, and taken down, while nobody else knows of it.
+ * where -DEXCHANGES asks for it. The driver has the spare ring built, and taken down, while nobody else knows of it.
  *
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
- * models: hyp/resize.c:renew 5325a44bbe0688ead7ec8a141efcfba9b7fd106fe07b9fa5c3176e8d28022885
- * models: hyp/resize.c:hyptrace_ring_renew 00f305093338915ab1be39b12978550dede80bea5e11589289239a8f9e0bef36
+ * models: hyp/resize.c:exchange 5325a44bbe0688ead7ec8a141efcfba9b7fd106fe07b9fa5c3176e8d28022885
+ * models: hyp/resize.c:hyptrace_ring_exchange 959ae964a85e5dd3e1a34d2ffc54754ec07a0cb2290a05973a9706947bfeba99
  * models: hyp/resize.c:move 8b1a69d9738acb19f2db9e63f9b1519b87717102dca9b2e35c4ca7bab46dd691
  * models: hyp/resize.c:hyptrace_ring_move e7b9221143fa607f641ce22e32e162f5609691de17753f640e8900feaac5e738
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
- * models: driver/remotes/writer.c:hyptrace_writer_renew 50cb35cd61f32b700d8635889351436644ff14b4222b515db38de35b476fad56
+ * models: driver/remotes/writer.c:hyptrace_writer_exchange_ring 6ccf73d0263d8ff32abda1b38f8c7c51dd9e2c4f7e71aa827442024cf4832307
  * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
- * models: driver/core/reader.c:hyptrace_reader_renew b836449a6e5a57e7945db2fc806c55d8cfb0f29d74f116a23332559708a42b8f
+ * models: driver/core/reader.c:hyptrace_reader_exchange_ring b54f43e0dfb29d123242991b3ffa7bbfca4694d02100b1f3ebf38a1990edb205
  */
 
 #define PREVIOUS(pos)	((pos) -> (pos) - 1 : positions - 1)
@@ -56,7 +56,7 @@ inline swap_memory()
 }
 
 /* With the reader's sub-buffer, whose page is what reader_page tells in both rings. */
-inline renew(is_local, answer)
+inline exchange(is_local, answer)
 {
 	d_step {
 		LOCK();

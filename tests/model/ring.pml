@@ -15,7 +15,7 @@
  *  -DRESETS=n	resets by the reader			-DBACK=1	which set time back
  *  -DMOVES=n	attach, detach, park, unpark by the CPU
  *  -DCALLS=n	calls by the other CPU			-DFREE=1	it may take the ring down
- *  -DRENEWS=n	rings exchanged for another		-DNEW_PAGES=n	sub-buffers of that one
+ *  -DEXCHANGES=n	rings exchanged for another		-DNEW_PAGES=n	sub-buffers of that one
  *  -DMUTANT=n	a fault, named where it is
  *
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
@@ -68,8 +68,8 @@
 #ifndef FREE
 #define FREE 0
 #endif
-#ifndef RENEWS
-#define RENEWS 0
+#ifndef EXCHANGES
+#define EXCHANGES 0
 #endif
 #ifndef NEW_PAGES
 #define NEW_PAGES PAGES
@@ -79,7 +79,7 @@
 #endif
 
 #define POSITIONS	(PAGES - 1)
-#if RENEWS
+#if EXCHANGES
 #define NEW_POSITIONS	(NEW_PAGES - 1)
 #if NEW_PAGES > PAGES
 #define MAX_POSITIONS	NEW_POSITIONS
@@ -120,7 +120,7 @@ bool tail_taken;
 mtype state = DETACHED;
 byte slot_page[MAX_POSITIONS], slot_lost[MAX_POSITIONS], slot_entries[MAX_POSITIONS], slot_commit[MAX_POSITIONS];
 
-#if RENEWS
+#if EXCHANGES
 /* The spare ring, or the one that was retired, and positions of both */
 byte positions = POSITIONS, spare_positions = NEW_POSITIONS, spare_head, unmoved;
 bool moving;
@@ -146,12 +146,12 @@ bool want_reset;	/* asked of the CPU by the reader */
 #if BACK
 byte unwiped;		/* of the ring, under the lock */
 #endif
-#if RENEWS
-bool want_renew;	/* likewise */
+#if EXCHANGES
+bool want_exchange;	/* likewise */
 #endif
 
-#if RENEWS
-#define NOTHING_WANTED	(!want_reset && !want_renew)
+#if EXCHANGES
+#define NOTHING_WANTED	(!want_reset && !want_exchange)
 #else
 #define NOTHING_WANTED	(!want_reset)
 #endif
@@ -160,7 +160,7 @@ bool want_renew;	/* likewise */
 #define UNLOCK()	lock = 0
 
 #include "writer.pml"
-#if RENEWS
+#if EXCHANGES
 #include "resize.pml"
 #endif
 
@@ -212,7 +212,7 @@ active proctype owner()
 		:: i < POSITIONS -> slot_page[i] = i; i++;
 		:: else -> break;
 		od;
-#if RENEWS
+#if EXCHANGES
 		i = 0;
 		do
 		:: i < NEW_POSITIONS -> spare_page[i] = PAGES + i; i++;
@@ -257,11 +257,11 @@ active proctype owner()
 		reset(true, ret);
 		want_reset = false;
 #endif
-#if RENEWS
-	:: want_renew ->
-		renew(true, ret);
+#if EXCHANGES
+	:: want_exchange ->
+		exchange(true, ret);
 		assert(ret == OK);
-		want_renew = false;
+		want_exchange = false;
 #endif
 	:: atomic { (nr_events == EVENTS || (!on && moves == 0)) && NOTHING_WANTED ->
 			nr_events = EVENTS;
@@ -276,7 +276,7 @@ active proctype owner()
 
 active proctype reader()
 {
-	byte size, old, i, n, to, round, resets = RESETS, parts = PARTS, renews = RENEWS;
+	byte size, old, i, n, to, round, resets = RESETS, parts = PARTS, exchanges = EXCHANGES;
 	bool final, any;
 	mtype ret;
 
@@ -389,14 +389,14 @@ fill:
 			idle = true;
 		}
 #endif
-#if RENEWS
-	/* hyptrace_reader_renew(): on the CPU, or on any other once it is off */
-	:: atomic { renews > 0 -> renews--; idle = false; }
+#if EXCHANGES
+	/* hyptrace_reader_exchange_ring(): on the CPU, or on any other once it is off */
+	:: atomic { exchanges > 0 -> exchanges--; idle = false; }
 		if
-		:: atomic { !done -> want_renew = true; }
-			!want_renew;
+		:: atomic { !done -> want_exchange = true; }
+			!want_exchange;
 			ret = OK;
-		:: renew(false, ret);
+		:: exchange(false, ret);
 		fi;
 		do
 		:: ret == OK && moving -> move();

@@ -74,9 +74,9 @@ proofs()
 		prove "$safe" -DPAGES=5 $mode -DEVENTS=8 -DRESETS=1 -DBACK=1
 		prove "$safe" -DPAGES=3 $mode -DEVENTS=8 -DMOVES=2 -DCALLS=2 -DFREE=1
 		prove "$safe" -DPAGES=3 $mode -DEVENTS=6 -DMOVES=2 -DCALLS=1 -DRESETS=1
-		prove "$safe" -DPAGES=4 -DNEW_PAGES=3 $mode -DEVENTS=8 -DRENEWS=1
-		prove "$safe" -DPAGES=3 -DNEW_PAGES=4 $mode -DEVENTS=6 -DRENEWS=2
-		prove "$safe" -DPAGES=4 -DNEW_PAGES=3 $mode -DEVENTS=4 -DRENEWS=1 -DMOVES=1 -DRESETS=1
+		prove "$safe" -DPAGES=4 -DNEW_PAGES=3 $mode -DEVENTS=8 -DEXCHANGES=1
+		prove "$safe" -DPAGES=3 -DNEW_PAGES=4 $mode -DEVENTS=6 -DEXCHANGES=2
+		prove "$safe" -DPAGES=4 -DNEW_PAGES=3 $mode -DEVENTS=4 -DEXCHANGES=1 -DMOVES=1 -DRESETS=1
 	done
 	prove "$safe" -DPAGES=4 -DEVENTS=10 -DMOVES=2 -DCALLS=1
 	prove "$safe" -DPAGES=4 -DEVENTS=10 -DRESETS=1
@@ -106,9 +106,9 @@ mutants()
 		find_mutant $mutant -DPAGES=3 -DEVENTS=6 -DMOVES=2 -DCALLS=2 -DFREE=1
 	done
 	for mutant in 20 21 23 24 25; do
-		find_mutant $mutant -DPAGES=4 -DNEW_PAGES=3 -DEVENTS=8 -DRENEWS=1
+		find_mutant $mutant -DPAGES=4 -DNEW_PAGES=3 -DEVENTS=8 -DEXCHANGES=1
 	done
-	find_mutant 22 -DPAGES=4 -DNEW_PAGES=3 -DEVENTS=8 -DRENEWS=1 -DDISCARD=1
+	find_mutant 22 -DPAGES=4 -DNEW_PAGES=3 -DEVENTS=8 -DEXCHANGES=1 -DDISCARD=1
 }
 
 case ${1:-all} in

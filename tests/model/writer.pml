@@ -179,7 +179,7 @@ inline advance()
 #endif
 }
 
-/* Only a renewal enters a sub-buffer while there are losses to tell of. */
+/* Only an exchange enters a sub-buffer while there are losses to report. */
 inline reenter_with_gap()
 {
 	d_step {
@@ -199,7 +199,7 @@ inline record()
 {
 	if
 	:: size > end - pos && pos > 0 -> advance();
-#if RENEWS
+#if EXCHANGES
 	:: size > end - pos && pos == 0 -> reenter_with_gap();
 #endif
 	:: else -> ok = true;
@@ -324,7 +324,7 @@ inline clear_ring()
 #if MUTANT != 6		/* the writer is in the ring again, and is not told */
 	writer_in_reader_page = false;
 #endif
-#if RENEWS
+#if EXCHANGES
 	moves_pending = false;
 #endif
 	reader_lost = 0;
@@ -377,7 +377,7 @@ inline swap()
 		LOCK();
 		if
 		:: state == BUILDING -> ret = ENODEV;
-#if RENEWS
+#if EXCHANGES
 		:: state != BUILDING && moves_pending -> ret = EAGAIN;
 #endif
 #if MUTANT != 3		/* what came in meanwhile is given back unread */

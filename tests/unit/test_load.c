@@ -140,7 +140,7 @@ static void while_empty(void **state)
 	refused(-ENODEV, HYPTRACE_OP_SWAP, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_RESET, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
-	refused(-ENODEV, HYPTRACE_OP_RENEW, CPU, 0, 0);
+	refused(-ENODEV, HYPTRACE_OP_EXCHANGE, CPU, 0, 0);
 	refused(-ENODEV, HYPTRACE_OP_MOVE, CPU, 0, 0);
 	refused(-ENODATA, HYPTRACE_OP_WRITE, 7, 0, 0);
 	hyptrace_cpu_off();

@@ -91,7 +91,7 @@ static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	u64 what = env_random(&seed);
 
 	if (what >> 40 & 1 && spare->state >= HYPTRACE_RING_DETACHED)
-		return spare->state == HYPTRACE_RING_DETACHED ? HYPTRACE_OP_RENEW :
+		return spare->state == HYPTRACE_RING_DETACHED ? HYPTRACE_OP_EXCHANGE :
 		       spare->nr_unmoved ? HYPTRACE_OP_MOVE : HYPTRACE_OP_RING_FREE;
 
 	/* Mostly what leads on, or few rings would ever be built. */
@@ -203,7 +203,7 @@ static void free_all(void)
 static void any_op(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
-	u64 ready = 0, swapped = 0, renewed = 0, moved = 0, refused = 0;
+	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0;
 
 	(void)state;
 	seed = env_seed(SEED);
@@ -233,7 +233,7 @@ static void any_op(void **state)
 		env_fail_take = env_fail_share = env_fail_release = 0;
 		ready += op == HYPTRACE_OP_RING_READY && !ret;
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
-		renewed += op == HYPTRACE_OP_RENEW && !ret;
+		exchanged += op == HYPTRACE_OP_EXCHANGE && !ret;
 		moved += op == HYPTRACE_OP_MOVE && ret > 0;
 		refused += ret < 0;
 		check_books();
@@ -245,10 +245,10 @@ static void any_op(void **state)
 	env_stop();
 	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu refusals\n",
 		      (unsigned long long)ready, (unsigned long long)swapped,
-		      (unsigned long long)renewed, (unsigned long long)moved,
+		      (unsigned long long)exchanged, (unsigned long long)moved,
 		      (unsigned long long)refused);
 	assert_true(ready > rounds / 1000 && swapped > rounds / 300);
-	assert_true(renewed > rounds / 3000 && moved > rounds / 3000);
+	assert_true(exchanged > rounds / 3000 && moved > rounds / 3000);
 }
 
 /* Two directories, the second with one table that is not full. */

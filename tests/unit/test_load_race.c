@@ -16,7 +16,7 @@
 #define SEED		0x72616365
 
 static u64 rounds;
-static u64 nr_renewed, nr_moved;
+static u64 nr_exchanged, nr_moved;
 
 /*
  * A page of this thread, behind *@from, that is the host's: nobody but this thread
@@ -81,7 +81,7 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 	case HYPTRACE_OP_SWAP:
 		arg = ~0ULL;
 		break;
-	case HYPTRACE_OP_RENEW:
+	case HYPTRACE_OP_EXCHANGE:
 		ring = random >> 21 & 3 ? cpu : ring;
 		break;
 	}
@@ -138,8 +138,8 @@ static void resize(u32 cpu, u32 first, u64 random)
 	for (i = 0; i < 3 * nr; i++)
 		hyptrace(selftest, i);
 	load(cpu | HYPTRACE_SPARE_RING, first, random >> 8);
-	if (!hyptrace_hcall(HYPTRACE_OP_RENEW, cpu, 0, 0))
-		__atomic_fetch_add(&nr_renewed, 1, __ATOMIC_RELAXED);
+	if (!hyptrace_hcall(HYPTRACE_OP_EXCHANGE, cpu, 0, 0))
+		__atomic_fetch_add(&nr_exchanged, 1, __ATOMIC_RELAXED);
 	for (i = 0; i < nr; i++)
 		hyptrace(selftest, i);
 	while (moves--) {
@@ -208,9 +208,9 @@ static void all_at_once(void **state)
 	}
 	print_message("%llu pages shared, %llu taken, %llu rings exchanged, %llu sub-buffers moved\n",
 		      (unsigned long long)env_calls.share, (unsigned long long)env_calls.take,
-		      (unsigned long long)nr_renewed, (unsigned long long)nr_moved);
+		      (unsigned long long)nr_exchanged, (unsigned long long)nr_moved);
 	assert_true(env_calls.share > rounds);
-	assert_true(nr_renewed > rounds / 100 && nr_moved > rounds / 100);
+	assert_true(nr_exchanged > rounds / 100 && nr_moved > rounds / 100);
 	env_stop();
 }
 

@@ -179,13 +179,13 @@ static void exchange_pages(u32 old, u32 new)
 	host.page[0][new] = page;
 }
 
-static void renew(void)
+static void exchange(void)
 {
 	struct hyptrace_subbuf *page;
 	struct env_ring was = host.ring;
 	u32 i;
 
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), 0);
 	for (i = 0; i < MAX_PAGES; i++) {
 		page = host.page[0][i];
 		host.page[0][i] = host.page[1][i];
@@ -231,7 +231,7 @@ static u32 resize(u32 nr_pages, u32 flags, u32 write_between)
 
 	load(&host.spare, true, nr_pages, flags);
 	write_events(write_between);
-	renew();
+	exchange();
 	write_events(write_between);
 	check_unread();
 	moved = move(write_between);
@@ -344,16 +344,16 @@ static void refusals(void **state)
 {
 	(void)state;
 	start(4, 0);
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -ENODEV);
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), -ENODEV);
 	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), -ENODEV);
 	load(&host.spare, true, 4, 0);
 	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), -ENODEV);
 	env_cpu(OTHER_CPU);
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -EBUSY);
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), -EBUSY);
 	env_cpu(CPU);
 	write_events(3);
-	renew();
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), -EBUSY);
+	exchange();
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), -EBUSY);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0),
 			 -EBUSY);
 	/* what is younger does not go before the older that was not moved */
@@ -383,7 +383,7 @@ static void two_directories(void **state)
 	write_events(3 * PER_PAGE + 1);
 	env_ring_load(&large, CPU | HYPTRACE_SPARE_RING, 2 * env_ring_pages(6), nr, 0);
 	assert_int_equal(large.nr_dirs, 2);
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), 0);
 	for (i = 4; i--; left--) {
 		assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_MOVED);
 		assert_int_equal(env_ring_meta(&large)->moved.retired_id, i);
@@ -397,7 +397,7 @@ static void two_directories(void **state)
 
 	write_events(5);
 	env_ring_load(&last, CPU | HYPTRACE_SPARE_RING, env_ring_pages(6), 6, 0);
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), 0);
 	for (i = 0; (ret = hcall(HYPTRACE_OP_MOVE, 0)) > 0; i++)
 		assert_int_equal(ret == HYPTRACE_MOVE_DROPPED, i == 4);
 	assert_int_equal(ret, 0);
@@ -425,7 +425,7 @@ static void reset_between(void **state)
 	start(4, 0);
 	write_events(2 * PER_PAGE);
 	load(&host.spare, true, 4, 0);
-	renew();
+	exchange();
 	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 0);
 	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_DROPPED);
 	assert_int_equal(hcall(HYPTRACE_OP_MOVE, 0), HYPTRACE_MOVE_DROPPED);
@@ -455,7 +455,7 @@ static void half_a_reset(void **state)
 	write_events(5);
 	env_counter = 1;
 	assert_int_equal(hcall(HYPTRACE_OP_RESET, 0), 1);
-	assert_int_equal(hcall(HYPTRACE_OP_RENEW, 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), 0);
 	while (hcall(HYPTRACE_OP_MOVE, 0) > 0)
 		;
 	host.next = 0;

@@ -15,9 +15,9 @@ static int prepare_error;
 module_param(prepare_error, int, 0600);
 MODULE_PARM_DESC(prepare_error, "what prepare_resize() answers, without taking any page");
 
-static int renew_error_cpu = -1;
-module_param(renew_error_cpu, int, 0600);
-MODULE_PARM_DESC(renew_error_cpu, "the CPU whose renew() answers -EIO");
+static int exchange_error_cpu = -1;
+module_param(exchange_error_cpu, int, 0600);
+MODULE_PARM_DESC(exchange_error_cpu, "the CPU whose exchange_ring() answers -EIO");
 
 static int event_error_id;
 module_param(event_error_id, int, 0600);
@@ -78,10 +78,10 @@ static int prepare_resize(struct hyptrace_buffer *buf, void *priv)
 	return prepare_error ?: load(buf, priv);
 }
 
-static int renew(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
-		 struct hyptrace_ring_pages *new, void *priv)
+static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+			 struct hyptrace_ring_pages *new, void *priv)
 {
-	if (cpu == renew_error_cpu)
+	if (cpu == exchange_error_cpu)
 		return -EIO;
 	swap(old->pages[reader_id], new->pages[new->nr_pages - 1]);
 
@@ -101,7 +101,7 @@ static const struct hyptrace_remote_ops ops = {
 	.sync			= on_cpu,
 	.reset			= on_cpu,
 	.prepare_resize		= prepare_resize,
-	.renew			= renew,
+	.exchange_ring		= exchange_ring,
 	.finish_resize		= give_back,
 	.enable_event		= enable_event,
 };
