@@ -85,7 +85,7 @@ static inline void hyptrace_silence_own_call(void)
  */
 static __always_inline void hyptrace_host_exit(void)
 {
-	/* Needed even if hyp_exit is off: it also ends the silence of hyptrace_silence_own_call(). */
+	/* Needed even if hyp_exit is off: it ends the silence of hyptrace_silence_own_call(). */
 	if (unlikely(READ_ONCE(hyptrace_events_on)))
 		__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
 }

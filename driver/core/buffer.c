@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of a remote's rings. Called by state.c, resize.c and giveback.c.
+ * Memory of a remote's rings. Called by state.c, resize.c and release.c.
  *
  * An allocation must not harm the rest of the system. It fails before it takes any page if
  * too little memory is available, and it never invokes the OOM killer.

@@ -41,7 +41,7 @@
  *	reset, exchange_ring	remote->control and reader->lock
  *	write_selftest		remote->marking
  *	calls			none
- *	all others		remote->control; giveback.c may call unload_trace_buffer
+ *	all others		remote->control; release.c may call unload_trace_buffer
  *				and finish_resize without it
  *
  * No callback runs after hyptrace_remote_unregister() has returned.
@@ -189,14 +189,14 @@ struct hyptrace_wants {
 };
 
 /**
- * struct hyptrace_giveback - rings that the writer releases
+ * struct hyptrace_release - rings that the writer releases
  * @work:	calls @op, without the control mutex
  * @done:	complete while @work does not run
  * @buf:	the rings; @work owns them
  * @op:		the callback of the remote
  * @err:	return value of @op
  */
-struct hyptrace_giveback {
+struct hyptrace_release {
 	struct work_struct	work;
 	struct completion	done;
 	struct hyptrace_buffer	buf;
@@ -222,9 +222,9 @@ struct hyptrace_giveback {
  * @control:	protects all that follows. @state may be read without it.
  * @desc:	as registered; NULL after it was unregistered
  * @state:	see above
- * @broken:	the writer has kept pages: the remote cannot be loaded again. @giveback also
+ * @broken:	the writer has kept pages: the remote cannot be loaded again. @release also
  *		sets it while it runs.
- * @giveback:	rings that the writer releases
+ * @release:	rings that the writer releases
  * @size_requested:	requested bytes per CPU, of the current or the next load
  * @mode:	what a full ring does, in the current or the next load
  * @rate:	requested selftest events per second and CPU
@@ -254,7 +254,7 @@ struct hyptrace_remote {
 	const struct hyptrace_remote_desc	*desc;
 	enum hyptrace_state			state;
 	bool					broken;
-	struct hyptrace_giveback		giveback;
+	struct hyptrace_release			release;
 	u64					size_requested;
 	enum hyptrace_mode			mode;
 	u32					rate;

@@ -51,12 +51,12 @@ int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
 void hyptrace_buffer_free(struct hyptrace_buffer *buf);
 void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
 
-/* giveback.c: the control mutex held */
-void hyptrace_giveback_init(struct hyptrace_remote *remote);
-int hyptrace_giveback(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
-		      int (*op)(struct hyptrace_buffer *buf, void *priv));
-int hyptrace_giveback_wait(struct hyptrace_remote *remote);
-void hyptrace_giveback_finish(struct hyptrace_remote *remote);
+/* release.c: the control mutex held */
+void hyptrace_release_init(struct hyptrace_remote *remote);
+int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
+			   int (*op)(struct hyptrace_buffer *buf, void *priv));
+int hyptrace_release_wait(struct hyptrace_remote *remote);
+void hyptrace_release_finish(struct hyptrace_remote *remote);
 
 /* event.c */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,

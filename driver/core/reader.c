@@ -233,8 +233,8 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 
 	for (round = 0; round < FILL_ROUNDS_MAX; round++) {
 		/*
-		 * (B) Order writer_in_reader_page before commit and reader_entries. Pairs with (B) in
-		 * hyp/ring.c:hyptrace_ring_publish().
+		 * (B) Order writer_in_reader_page before commit and reader_entries. Pairs with
+		 * (B) in hyp/ring.c:hyptrace_ring_publish().
 		 */
 		*final = !smp_load_acquire(&reader_meta(reader)->writer_in_reader_page);
 		/*

@@ -232,7 +232,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	INIT_LIST_HEAD(&remote->node);
 	INIT_LIST_HEAD(&remote->attached);
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
-	hyptrace_giveback_init(remote);
+	hyptrace_release_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
 	remote->size_requested = HYPTRACE_DEFAULT_SIZE;

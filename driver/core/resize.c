@@ -79,7 +79,7 @@ static unsigned int smallest_nr_pages(const struct hyptrace_remote *remote)
 static int release_old(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
 		  struct netlink_ext_ack *extack)
 {
-	int err = hyptrace_giveback(remote, old, remote->desc->ops->finish_resize);
+	int err = hyptrace_release_rings(remote, old, remote->desc->ops->finish_resize);
 
 	if (err == -EINTR)
 		return 0;
@@ -156,7 +156,7 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			NL_SET_ERR_MSG(extack, "the remote cannot resize loaded rings: unload them first");
 			return -EOPNOTSUPP;
 		}
-		err = hyptrace_giveback_wait(remote);
+		err = hyptrace_release_wait(remote);
 		if (err) {
 			NL_SET_ERR_MSG(extack, "killed while older rings were released");
 			return err;

@@ -95,7 +95,7 @@ err_unload:
 static int buffer_give_back(struct hyptrace_remote *remote)
 {
 	remote->nr_pages = 0;
-	return hyptrace_giveback(remote, &remote->buf, remote->desc->ops->unload_trace_buffer);
+	return hyptrace_release_rings(remote, &remote->buf, remote->desc->ops->unload_trace_buffer);
 }
 
 /**
@@ -121,7 +121,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 		NL_SET_ERR_MSG(extack, "the rings are already loaded: unload them first, or set their size");
 		return -EBUSY;
 	}
-	err = hyptrace_giveback_wait(remote);
+	err = hyptrace_release_wait(remote);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "killed while older rings were released");
 		return err;
@@ -248,7 +248,7 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 	err = check_unattached(remote, extack);
 	if (err)
 		return err;
-	err = hyptrace_giveback_wait(remote);
+	err = hyptrace_release_wait(remote);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "killed while older rings were released");
 		return err;
@@ -465,7 +465,7 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 		pr_err("hyptrace: remote \"%s\" failed to stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
-	hyptrace_giveback_finish(remote);
+	hyptrace_release_finish(remote);
 	hyptrace_remote_detach_all(remote);
 	hyptrace_announce_remote_removed(remote);
 	/* Wait until nobody writes selftest events. */

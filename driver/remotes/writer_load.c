@@ -81,7 +81,7 @@ static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
  * its spare ring. A fatal signal stops this before the next table.
  */
 static int share_ring(struct hyptrace_writer *writer, u64 which,
-		     struct hyptrace_ring_pages *ring)
+		      struct hyptrace_ring_pages *ring)
 {
 	struct page *page;
 	unsigned int i;

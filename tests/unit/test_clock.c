@@ -26,14 +26,17 @@ static u64 read_clock(void)
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
 	u64 now;
 
-	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now) ? now : hyptrace_clock_read(copy);
+	if (hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now))
+		return now;
+	return hyptrace_clock_read(copy);
 }
 
 static bool is_quick(void)
 {
+	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
 	u64 now;
 
-	return hyptrace_clock_read_copy(&hyptrace_this_ring()->clock, hyptrace_read_counter(), &now);
+	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now);
 }
 
 static int start(void **state)

@@ -450,7 +450,7 @@ static void while_freeing(void **state)
 }
 
 /* A page that cannot be given back is given back by a later call. */
-static void cannot_give_back(void **state)
+static void cannot_release(void **state)
 {
 	u32 fail, i, done;
 	s64 ret;
@@ -519,7 +519,7 @@ int main(void)
 		WITH_POOL(pages_of_another_ring),
 		WITH_POOL(not_while_attached),
 		WITH_POOL(while_freeing),
-		WITH_POOL(cannot_give_back),
+		WITH_POOL(cannot_release),
 		WITH_POOL(free_half_built),
 	};
 

@@ -52,7 +52,7 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 	return 0;
 }
 
-static int give_back(struct hyptrace_buffer *buf, void *priv)
+static int release_rings(struct hyptrace_buffer *buf, void *priv)
 {
 	return 0;
 }
@@ -95,14 +95,14 @@ static int enable_event(u16 id, bool enable, void *priv)
 
 static const struct hyptrace_remote_ops ops = {
 	.load_trace_buffer	= load,
-	.unload_trace_buffer	= give_back,
+	.unload_trace_buffer	= release_rings,
 	.enable_tracing		= enable_tracing,
 	.swap_reader_page	= swap_reader_page,
 	.sync			= on_cpu,
 	.reset			= on_cpu,
 	.prepare_resize		= prepare_resize,
 	.exchange_ring		= exchange_ring,
-	.finish_resize		= give_back,
+	.finish_resize		= release_rings,
 	.enable_event		= enable_event,
 };
 

@@ -18,7 +18,7 @@
 #define STEP_US		4000
 #define PATIENCE_S	180
 
-REMOTE_FIXTURE(giveback);
+REMOTE_FIXTURE(release);
 
 enum request { LOAD, GROW, SHRINK, UNLOAD };
 
@@ -57,7 +57,7 @@ static int works(struct nl *nl, const char *remote)
 	return err ?: counts.written == 10 && counts.unread == 10 ? 0 : -EIO;
 }
 
-TEST_F_TIMEOUT(giveback, load, PATIENCE_S)
+TEST_F_TIMEOUT(release, load, PATIENCE_S)
 {
 	unsigned int i;
 
@@ -68,7 +68,7 @@ TEST_F_TIMEOUT(giveback, load, PATIENCE_S)
 	}
 }
 
-TEST_F_TIMEOUT(giveback, unload, PATIENCE_S)
+TEST_F_TIMEOUT(release, unload, PATIENCE_S)
 {
 	unsigned int i;
 
@@ -82,7 +82,7 @@ TEST_F_TIMEOUT(giveback, unload, PATIENCE_S)
 }
 
 /* Whatever size it has then, the events that there were stay. */
-TEST_F_TIMEOUT(giveback, resize, PATIENCE_S)
+TEST_F_TIMEOUT(release, resize, PATIENCE_S)
 {
 	struct counts counts;
 	unsigned int i;
