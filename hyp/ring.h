@@ -5,18 +5,25 @@
  * include/linux/ring_buffer.h), as defined in uapi/linux/hyptrace_record.h. EL2 shares the
  * sub-buffers with the host: it writes them and must never read them back.
  *
- * Lock order, as a tree: a lock is taken alone, or inside its parents.
+ * Lock order. A lock may be taken inside those above it, whether or not all of them are
+ * held. It may not be taken inside those below it.
  *
  *	hyptrace_load_lock	load.c: building, freeing and resizing of all rings
- *	    host_mmu.lock	pKVM: taken by the functions of env.h that donate, share or
- *		pkvm_pgd_lock	pin a page; the lock of a page pool is taken inside both
- *	    ring->lock		a CPU's ring: see struct hyptrace_ring
- *		spare->lock	its spare ring; only resize.c takes both
- *		    users_lock	select.c: which events are on, on any CPU
+ *	host_buffers.lock,	pKVM: ffa.c calls the firmware inside them
+ *	version_lock
+ *	host_mmu.lock		pKVM: taken by the functions of env.h that donate, share or
+ *				pin a page. Linux 7.3 calls the firmware inside it
+ *	pkvm_pgd_lock		pKVM: likewise
+ *	pool->lock		pKVM: the lock of a page pool
+ *	ring->lock		a CPU's ring: see struct hyptrace_ring
+ *	spare->lock		its spare ring; only resize.c takes both
+ *	users_lock		select.c: which events are on, on any CPU
+ *
  *	clock.lock		clock.c: updates of the clock; never nested
  *
- * No lock of pKVM may be taken inside ring->lock: a CPU that records takes ring->lock,
- * and it may hold a lock of pKVM then (ffa.c calls the firmware under host_buffers.lock).
+ * The order of pKVM's locks among themselves is pKVM's own. A call of the firmware is
+ * recorded, and recording takes ring->lock. So no lock of pKVM may be taken inside
+ * ring->lock.
  *
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
