@@ -111,6 +111,7 @@
  * @read_left:	bytes that the current read may still deliver: the data that was in the
  *		ring when the read began
  * @read:	events delivered since the load or the last clear
+ * @reported:	lost events reported with them
  * @loss_counted: events lost since the load or the last clear that were added to @loss_pending
  * @loss_pending: lost events that were not announced yet, also of before an unload or a clear
  *
@@ -140,6 +141,7 @@ struct hyptrace_reader {
 	u64					next_lost;
 	u64					read_left;
 	u64					read;
+	u64					reported;
 	u64					loss_counted;
 	u64					loss_pending;
 
@@ -163,6 +165,7 @@ struct hyptrace_watermark {
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
  * @unread:	events in the ring: @written - @read - @overrun - @dropped
+ * @unreported:	lost events that were not yet reported to a consumer
  * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
  * @used_subbufs: sub-buffers with data that was not delivered to a consumer
  * @state:	whether the CPU is attached, detached or parked
@@ -173,6 +176,7 @@ struct hyptrace_counts {
 	u64			overrun;
 	u64			dropped;
 	u64			unread;
+	u64			unreported;
 	unsigned int		nr_subbufs;
 	unsigned int		used_subbufs;
 	enum hyptrace_cpu_state	state;

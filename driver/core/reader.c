@@ -90,6 +90,7 @@ static void reader_reset(struct hyptrace_reader *reader)
 	reader->next_lost = 0;
 	reader->read_left = 0;
 	reader->read = 0;
+	reader->reported = 0;
 	reader->loss_counted = 0;
 }
 
@@ -286,6 +287,7 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 	WRITE_ONCE(reader->consumed, end);
 	reader->page_events += events;
 	reader->read += events;
+	reader->reported += reader->lost;
 	reader->lost = 0;
 }
 
@@ -463,15 +465,17 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 {
 	const struct hyptrace_meta *meta = reader_meta(reader);
 	struct hyptrace_look look;
-	u64 read_or_lost;
+	u64 lost, read_or_lost;
 
 	reader_sync(reader);
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);
 	counts->read = reader->read;
-	read_or_lost = counts->read + counts->overrun + counts->dropped;
+	lost = counts->overrun + counts->dropped;
+	read_or_lost = counts->read + lost;
 	counts->unread = counts->written > read_or_lost ? counts->written - read_or_lost : 0;
+	counts->unreported = lost > reader->reported ? lost - reader->reported : 0;
 	counts->nr_subbufs = reader->ring->nr_pages;
 	/* The look counts a sub-buffer twice if the writer leaves it at this moment. */
 	hyptrace_reader_look(reader, &look);

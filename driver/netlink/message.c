@@ -75,6 +75,8 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_DROPPED, counts.dropped,
 			      HYPTRACE_A_CPU_PAD) ||
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_UNREAD, counts.unread,
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_UNREPORTED, counts.unreported,
 			      HYPTRACE_A_CPU_PAD))
 		return -EMSGSIZE;
 	if (reader->consumer && nla_put_u32(skb, HYPTRACE_A_CPU_CONSUMER, reader->consumer))

@@ -92,6 +92,7 @@ int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct count
 	counts->overrun = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_OVERRUN));
 	counts->dropped = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_DROPPED));
 	counts->unread = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_UNREAD));
+	counts->unreported = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_UNREPORTED));
 	counts->consumer = 0;
 	if (nl_attr(hdr, HYPTRACE_A_CPU_CONSUMER))
 		counts->consumer = nl_u32(nl_attr(hdr, HYPTRACE_A_CPU_CONSUMER));

@@ -89,6 +89,7 @@ static void check(struct __test_metadata *_metadata, struct nl *nl, const char *
 	EXPECT_EQ(written, counts.written);
 	EXPECT_EQ(seq->seen, counts.read);
 	EXPECT_EQ(counts.written, counts.read + counts.overrun + counts.dropped + counts.unread);
+	EXPECT_EQ(counts.overrun + counts.dropped, seq->lost + counts.unreported);
 }
 
 TEST_F(count, large_buffer_has_them_all)
@@ -138,6 +139,7 @@ TEST_F(count, small_buffer_unread)
 		/* all the missing ones come after, and nothing is there to say so yet */
 		EXPECT_EQ(0, self->seq.lost);
 		EXPECT_EQ(self->seq.seen, self->seq.next);
+		check(_metadata, &self->nl, variant->remote, 1, &self->seq, SMALL_COUNT);
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, SMALL_COUNT, 1));
 		EXPECT_EQ(1, drain(fd, &self->seq, UINT32_MAX));
 		EXPECT_EQ(before.dropped, self->seq.lost);

@@ -21,14 +21,14 @@
  * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
  * the same, then run check-sync.sh --update.
  *
- * models: driver/core/reader.c:reader_reset 7f3df1ed198c42e8ccbadd883e415a73581bb760a4fc91b9500fbeb3ec9609cc
+ * models: driver/core/reader.c:reader_reset 3044923b9cad4a3ff31a541fe411e1706972507df387da19b7b05fcd8f7e567c
  * models: driver/core/reader.c:reader_swap 7f611bdb3b89994f88928b54f4021f2055119c1cc83b7b74565649ad71a8be4b
  * models: driver/core/look.c:hyptrace_reader_look f31ba48ae9116e514630ec7c5eccdeca4143c8ae6fc9aec7026246fb6be142e8
  * models: driver/core/look.c:committed_bytes 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
  * models: driver/core/reader.c:hyptrace_reader_begin_read 75ec0d6daebebd2b14c006fa7108baaebd3d2ad3206959c60634c265e2a6bc0d
  * models: driver/core/reader.c:reader_fill dcf4a5c5e8c1608e5c0e5cf1ac59160805b030d77046aee1a958b56c9249189e
  * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
- * models: driver/core/reader.c:reader_consume eed1a11aeaa48f5a5308a73f2f291ac22787d4487b06548887ae863c49692344
+ * models: driver/core/reader.c:reader_consume 6f598b76033cccdf8d2d1a5c0562b38b45206c19bb016dcf7bf86f380add21b3
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
  * models: driver/core/reader.c:hyptrace_reader_clear 9f649e2c359900b3edae1ab8b9b9f557a1313367642baf487c6e13d76ad9b2cb
  * models: driver/remotes/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
