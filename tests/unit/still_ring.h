@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "../../tools/lib/internal.h"
 
 #define PAGE	256
 #define NR	5
@@ -34,7 +34,6 @@ static inline int setup(void **state)
 	ring->reader = (struct hyptrace_reader){
 		.fd = -1,
 		.subbuf_size = PAGE,
-		.nr_subbufs = NR,
 		.meta = &ring->meta->buffer,
 		.data = ring->data,
 		.data_size = NR * PAGE,
@@ -114,7 +113,8 @@ static inline void consumed(struct ring *ring, unsigned int id, unsigned int rea
 static inline int take_last(struct ring *ring, uint32_t mode, uint64_t last)
 {
 	hyptrace_snapshot_free(ring->snap);
-	return hyptrace_snapshot_take(&ring->snap, &ring->reader, mode, last, &ring->err);
+	ring->snap = hyptrace_snapshot_take(&ring->reader, mode, last, &ring->err);
+	return ring->snap ? 0 : -ring->err.errnum;
 }
 
 static inline void take(struct ring *ring)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "hyp_env.h"
-#include "../../tools/lib/hyptrace.h"
+#include "../../tools/lib/internal.h"
 
 #define WRITER_CPU	1
 #define SNAPSHOTS	3000
@@ -224,12 +224,13 @@ static int take(u64 last)
 	u64 number, end = 0, time = 0;
 	struct hyptrace_snapshot *snap;
 	struct hyptrace_record rec;
+	struct hyptrace_error err;
 	int nr = 0, ret;
 
-	ret = hyptrace_snapshot_take(&snap, &reader, env_rings[WRITER_CPU].discard ?
-				     HYPTRACE_MODE_DISCARD : HYPTRACE_MODE_OVERWRITE, last, NULL);
-	if (ret) {
-		require(ret == -EAGAIN);
+	snap = hyptrace_snapshot_take(&reader, env_rings[WRITER_CPU].discard ?
+				      HYPTRACE_MODE_DISCARD : HYPTRACE_MODE_OVERWRITE, last, &err);
+	if (!snap) {
+		require(err.errnum == EAGAIN);
 		require(acted_since(&storm.writer_acts, writer_acts) ||
 			acted_since(&storm.consumer_acts, consumer_acts));
 		return -1;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../../tools/hyptrace/args.h"
-#include "../../tools/lib/hyptrace.h"
+#include "event_lists.h"
 
 static void numbers(void **state)
 {
@@ -110,7 +110,7 @@ static void cpu_lists(void **state)
 		assert_false(parse_cpu_list(bad[i], &list));
 }
 
-static const struct hyptrace_event events[] = {
+static struct hyptrace_event events[] = {
 	{ .name = "hyp_enter" }, { .name = "hyp_exit" }, { .name = "selftest" },
 };
 
@@ -121,7 +121,8 @@ static struct event_choice choice;
 static void select_words(char **words, unsigned int nr_words)
 {
 	event_choice_free(&choice);
-	select_events(events, NR_EVENTS, words, nr_words, &choice);
+	lists_begin();
+	select_events(event_list(events, NR_EVENTS), NR_EVENTS, words, nr_words, &choice);
 }
 
 static void event_names(void **state)

@@ -16,13 +16,20 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "../../tools/lib/internal.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"
 
-static struct hyptrace_nl *nl;
+static struct hyptrace *h;
 static struct hyptrace_listener *listener;
-static struct hyptrace_notice seen[8];
+/* A copy of a notification, of which only what has a name here is looked at */
+static struct seen {
+	uint32_t				type;
+	char					name[HYPTRACE_EVENT_NAME_MAX + 1];
+	struct hyptrace_reader_notification	reader;
+	struct hyptrace_loss_notification	loss;
+} seen[8];
+
 static struct hyptrace_error err;
 
 static void grant(const struct nlmsghdr *request)
@@ -35,8 +42,8 @@ static int setup(void **state)
 	(void)state;
 	memset(&err, 0, sizeof(err));
 	fake_netlink_begin(grant);
-	nl = hyptrace_nl_open(&err);
-	listener = nl ? hyptrace_listener_open(nl, &err) : NULL;
+	h = hyptrace_open(&err);
+	listener = h ? hyptrace_listener_open(h, &err) : NULL;
 	return listener ? 0 : -1;
 }
 
@@ -44,10 +51,8 @@ static int teardown(void **state)
 {
 	(void)state;
 	hyptrace_listener_close(listener);
-	hyptrace_nl_close(nl);
+	hyptrace_close(h);
 	fake_netlink_begin(NULL);
-	/* for the sanitizer, which takes what this points to for used */
-	memset(seen, 0, sizeof(seen));
 	return fake_netlink_nr_open();
 }
 
@@ -62,56 +67,106 @@ static void sent(int cmd, struct nlattr **tb, int max)
 	assert_int_equal(genlmsg_parse(nlh, 0, tb, max, NULL), 0);
 }
 
-static void everything(void **state)
+/* The attributes of the request are the remote "r" and those of a list that ends with 0. */
+static void sent_only(int cmd, struct nlattr **tb, const int *attrs)
 {
-	const struct hyptrace_request req = {
-		.remote = "test", .attrs = ~0U, .cpu = 3, .size = UINT64_C(1) << 40,
-		.mode = HYPTRACE_MODE_DISCARD, .value = UINT64_MAX - 1, .count = 5, .rate = 6,
-	};
-	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
+	int attr;
 
-	(void)state;
-	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_MARK, &req, &err), 0);
-	assert_string_equal(err.text, "");
-	sent(HYPTRACE_CMD_MARK, tb, HYPTRACE_A_CONTROL_MAX);
-	assert_string_equal(nla_get_string(tb[HYPTRACE_A_CONTROL_REMOTE]), "test");
-	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 3);
-	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_SIZE]) == req.size);
-	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_DISCARD);
-	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_VALUE]) == req.value);
-	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_COUNT]), 5);
-	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 6);
+	sent(cmd, tb, HYPTRACE_A_CONTROL_MAX);
+	assert_string_equal(nla_get_string(tb[HYPTRACE_A_CONTROL_REMOTE]), "r");
+	for (attr = 1; attr <= HYPTRACE_A_CONTROL_MAX; attr++) {
+		bool expected = attr == HYPTRACE_A_CONTROL_REMOTE;
+		const int *at;
+
+		for (at = attrs; *at; at++)
+			expected |= *at == attr;
+		assert_int_equal(!!tb[attr], expected);
+	}
 }
 
-/* Of the others each by itself, and only it. */
-static void one_by_one(void **state)
+static const int nothing[] = { 0 };
+
+static void only_a_remote(void **state)
 {
 	static const struct {
-		unsigned int	attrs;
-		int		attr;
+		int	(*fn)(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+		int	cmd;
 	} each[] = {
-		{ 0, 0 },
-		{ HYPTRACE_REQUEST_CPU, HYPTRACE_A_CONTROL_CPU },
-		{ HYPTRACE_REQUEST_SIZE, HYPTRACE_A_CONTROL_SIZE },
-		{ HYPTRACE_REQUEST_MODE, HYPTRACE_A_CONTROL_MODE },
-		{ HYPTRACE_REQUEST_VALUE, HYPTRACE_A_CONTROL_VALUE },
-		{ HYPTRACE_REQUEST_COUNT, HYPTRACE_A_CONTROL_COUNT },
-		{ HYPTRACE_REQUEST_RATE, HYPTRACE_A_CONTROL_RATE },
+		{ hyptrace_start, HYPTRACE_CMD_START }, { hyptrace_stop, HYPTRACE_CMD_STOP },
+		{ hyptrace_unload, HYPTRACE_CMD_UNLOAD }, { hyptrace_reset, HYPTRACE_CMD_RESET },
 	};
 	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
-	struct hyptrace_request req = { .remote = "r" };
 	unsigned int i;
-	int attr;
 
 	(void)state;
 	for (i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
-		req.attrs = each[i].attrs;
-		assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_SET, &req, &err), 0);
-		sent(HYPTRACE_CMD_SET, tb, HYPTRACE_A_CONTROL_MAX);
-		for (attr = 1; attr <= HYPTRACE_A_CONTROL_MAX; attr++)
-			assert_int_equal(!!tb[attr], attr == HYPTRACE_A_CONTROL_REMOTE ||
-					 attr == each[i].attr);
+		assert_int_equal(each[i].fn(h, "r", &err), 0);
+		assert_string_equal(err.text, "");
+		sent_only(each[i].cmd, tb, nothing);
 	}
+}
+
+static void settings(void **state)
+{
+	static const int all[] = {
+		HYPTRACE_A_CONTROL_SIZE, HYPTRACE_A_CONTROL_MODE, HYPTRACE_A_CONTROL_RATE, 0,
+	};
+	struct hyptrace_settings *changes = hyptrace_settings_new();
+	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
+
+	(void)state;
+	assert_int_equal(hyptrace_load(h, "r", NULL, &err), 0);
+	sent_only(HYPTRACE_CMD_LOAD, tb, nothing);
+	assert_int_equal(hyptrace_set(h, "r", changes, &err), 0);
+	sent_only(HYPTRACE_CMD_SET, tb, nothing);
+
+	hyptrace_settings_rate(changes, 6);
+	assert_int_equal(hyptrace_set(h, "r", changes, &err), 0);
+	sent_only(HYPTRACE_CMD_SET, tb, (int[]){ HYPTRACE_A_CONTROL_RATE, 0 });
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 6);
+	hyptrace_settings_free(changes);
+
+	changes = hyptrace_settings_new();
+	hyptrace_settings_mode(changes, HYPTRACE_MODE_OVERWRITE);
+	assert_int_equal(hyptrace_load(h, "r", changes, &err), 0);
+	sent_only(HYPTRACE_CMD_LOAD, tb, (int[]){ HYPTRACE_A_CONTROL_MODE, 0 });
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_OVERWRITE);
+
+	hyptrace_settings_mode(changes, HYPTRACE_MODE_DISCARD);
+	hyptrace_settings_size(changes, UINT64_C(1) << 40);
+	hyptrace_settings_rate(changes, 0);
+	assert_int_equal(hyptrace_set(h, "r", changes, &err), 0);
+	sent_only(HYPTRACE_CMD_SET, tb, all);
+	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_SIZE]) == UINT64_C(1) << 40);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_DISCARD);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 0);
+	hyptrace_settings_free(changes);
+	hyptrace_settings_free(NULL);
+}
+
+static void one_cpu_or_all(void **state)
+{
+	static const int one[] = { HYPTRACE_A_CONTROL_CPU, 0 };
+	static const int mark[] = { HYPTRACE_A_CONTROL_VALUE, HYPTRACE_A_CONTROL_COUNT, 0 };
+	static const int mark_one[] = {
+		HYPTRACE_A_CONTROL_CPU, HYPTRACE_A_CONTROL_VALUE, HYPTRACE_A_CONTROL_COUNT, 0,
+	};
+	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
+
+	(void)state;
+	assert_int_equal(hyptrace_clear(h, "r", HYPTRACE_CPU_ALL, &err), 0);
+	sent_only(HYPTRACE_CMD_CLEAR, tb, nothing);
+	assert_int_equal(hyptrace_clear(h, "r", 0, &err), 0);
+	sent_only(HYPTRACE_CMD_CLEAR, tb, one);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 0);
+
+	assert_int_equal(hyptrace_mark(h, "r", HYPTRACE_CPU_CURRENT, UINT64_MAX - 1, 5, &err), 0);
+	sent_only(HYPTRACE_CMD_MARK, tb, mark);
+	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_VALUE]) == UINT64_MAX - 1);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_COUNT]), 5);
+	assert_int_equal(hyptrace_mark(h, "r", 3, 0, 1, &err), 0);
+	sent_only(HYPTRACE_CMD_MARK, tb, mark_one);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 3);
 }
 
 static const char *names[HYPTRACE_EVENT_LIST_MAX + 1];
@@ -141,7 +196,7 @@ static void event_list(void **state)
 	make_names();
 	for (enable = 0; enable < 2; enable++) {
 		for (nr = 1; nr <= HYPTRACE_EVENT_LIST_MAX; nr += HYPTRACE_EVENT_LIST_MAX - 1) {
-			assert_int_equal(hyptrace_set_events(nl, "r", names, nr, enable, &err), 0);
+			assert_int_equal(hyptrace_set_events(h, "r", names, nr, enable, &err), 0);
 			sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 			assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_REMOTE]), "r");
 			assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), enable);
@@ -154,49 +209,68 @@ static void event_list(void **state)
 		}
 	}
 
+	assert_int_equal(hyptrace_set_event(h, "r", "one", true, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_NAMES]), "one");
+
 	nr = fake_netlink.nr_sent;
-	assert_int_equal(hyptrace_set_events(nl, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
+	assert_int_equal(hyptrace_set_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
 					     &err), -E2BIG);
 	assert_int_equal(err.errnum, E2BIG);
-	assert_int_equal(hyptrace_set_events(nl, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
+	assert_int_equal(hyptrace_set_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
 					     NULL), -E2BIG);
 	assert_int_equal(fake_netlink.nr_sent, nr);
 }
 
+/* Each request that has so many attributes: the message, its header, and each of them. */
+static int send_request(unsigned int which, const struct hyptrace_settings *changes)
+{
+	switch (which) {
+	case 0:
+		return hyptrace_start(h, "test", &err);
+	case 1:
+		return hyptrace_set(h, "test", changes, &err);
+	case 2:
+		return hyptrace_clear(h, "test", 1, &err);
+	case 3:
+		return hyptrace_mark(h, "test", 1, 2, 3, &err);
+	default:
+		return hyptrace_set_events(h, "r", names, 2, true, &err);
+	}
+}
+
 static void no_memory(void **state)
 {
-	const struct hyptrace_request req = { .remote = "test", .attrs = ~0U };
+	static const unsigned int attrs[] = { 1, 1 + 3, 1 + 1, 1 + 3, 1 + 2 + 1 };
+	struct hyptrace_settings *changes = hyptrace_settings_new();
 	bool failed = true;
-	unsigned int nth;
+	unsigned int nth, which, nr;
 	int ret;
 
 	(void)state;
 	make_names();
-	for (nth = 1; failed; nth++) {
-		fail_alloc(nth);
-		ret = hyptrace_control(nl, HYPTRACE_CMD_SET, &req, &err);
-		failed = fail_alloc_end();
-		assert_int_equal(ret, failed ? -ENOMEM : 0);
-		assert_int_equal(fake_netlink.nr_sent, !failed);
+	hyptrace_settings_size(changes, 1);
+	hyptrace_settings_mode(changes, 1);
+	hyptrace_settings_rate(changes, 1);
+	for (which = 0; which < sizeof(attrs) / sizeof(attrs[0]); which++) {
+		nr = fake_netlink.nr_sent;
+		for (failed = true, nth = 1; failed; nth++) {
+			fail_alloc(nth);
+			ret = send_request(which, changes);
+			failed = fail_alloc_end();
+			assert_int_equal(ret, failed ? -ENOMEM : 0);
+			assert_int_equal(fake_netlink.nr_sent, nr + !failed);
+		}
+		assert_int_equal(nth - 2, 2 + attrs[which]);
 	}
-	/* the message, its header, the remote's name and six more */
-	assert_int_equal(nth - 2, 2 + 1 + 6);
-
-	for (failed = true, nth = 1; failed; nth++) {
-		fail_alloc(nth);
-		ret = hyptrace_set_events(nl, "r", names, 2, true, &err);
-		failed = fail_alloc_end();
-		assert_int_equal(ret, failed ? -ENOMEM : 0);
-		assert_int_equal(fake_netlink.nr_sent, failed ? 1 : 2);
-	}
-	assert_int_equal(nth - 2, 2 + 1 + 2 + 1);
+	hyptrace_settings_free(changes);
 
 	for (failed = true, nth = 1; failed; nth++) {
 		struct hyptrace_listener *other;
 
 		memset(&err, 0, sizeof(err));
 		fail_alloc(nth);
-		other = hyptrace_listener_open(nl, &err);
+		other = hyptrace_listener_open(h, &err);
 		failed = fail_alloc_end();
 		assert_int_equal(!other, failed);
 		assert_int_equal(err.errnum, failed ? ENOMEM : 0);
@@ -224,25 +298,38 @@ static void state_names(void **state)
 static unsigned int nr_seen;
 static int verdict;
 
-static int see(const struct hyptrace_notice *notice, void *arg)
+static int see(const struct hyptrace_notification *notification, void *arg)
 {
+	struct seen *to = &seen[nr_seen];
+
 	assert_ptr_equal(arg, &nr_seen);
 	assert_in_range(nr_seen, 0, 7);
-	/* what it points to is gone afterwards */
-	if (notice->cmd == HYPTRACE_CMD_REMOTE_NTF)
-		assert_string_equal(notice->remote.description, "of a test");
-	seen[nr_seen++] = *notice;
+	assert_int_equal(!!notification->remote + !!notification->event + !!notification->reader +
+			 !!notification->loss, 1);
+	memset(to, 0, sizeof(*to));
+	to->type = notification->type;
+	if (notification->type == HYPTRACE_NOTIFICATION_REMOTE)
+		assert_string_equal(notification->remote->description, "of a test");
+	if (notification->remote)
+		strcpy(to->name, notification->remote->name);
+	if (notification->event)
+		strcpy(to->name, notification->event->name);
+	if (notification->reader)
+		to->reader = *notification->reader;
+	if (notification->loss)
+		to->loss = *notification->loss;
+	nr_seen++;
 	return verdict;
 }
 
-static int take_notices(void)
+static int take(void)
 {
 	nr_seen = 0;
 	return hyptrace_listener_read(listener, see, &nr_seen, &err);
 }
 
 /* A notification; the caller adds attributes and has it received. */
-static struct nl_msg *notice(int cmd)
+static struct nl_msg *notification(int cmd)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
@@ -258,7 +345,7 @@ static void arrive(struct nl_msg *msg)
 
 static void loss(uint64_t count)
 {
-	struct nl_msg *msg = notice(HYPTRACE_CMD_LOSS_NTF);
+	struct nl_msg *msg = notification(HYPTRACE_CMD_LOSS_NTF);
 
 	nla_put_string(msg, HYPTRACE_A_LOSS_REMOTE, "test");
 	nla_put_u32(msg, HYPTRACE_A_LOSS_CPU, 2);
@@ -267,26 +354,26 @@ static void loss(uint64_t count)
 	arrive(msg);
 }
 
-static void notices(void **state)
+static void notifications(void **state)
 {
 	struct nl_msg *msg;
 
 	(void)state;
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 0);
 
-	msg = notice(HYPTRACE_CMD_REMOTE_NTF);
+	msg = notification(HYPTRACE_CMD_REMOTE_NTF);
 	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "test");
 	nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, "of a test");
 	arrive(msg);
-	msg = notice(HYPTRACE_CMD_REMOTE_DEL_NTF);
+	msg = notification(HYPTRACE_CMD_REMOTE_DEL_NTF);
 	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "gone");
 	arrive(msg);
-	msg = notice(HYPTRACE_CMD_EVENT_NTF);
+	msg = notification(HYPTRACE_CMD_EVENT_NTF);
 	nla_put_string(msg, HYPTRACE_A_EVENT_NAME, "hyp_enter");
 	nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, "\"\"");
 	arrive(msg);
-	msg = notice(HYPTRACE_CMD_READER_NTF);
+	msg = notification(HYPTRACE_CMD_READER_NTF);
 	nla_put_string(msg, HYPTRACE_A_READER_REMOTE, "test");
 	nla_put_u32(msg, HYPTRACE_A_READER_CPU, 1);
 	nla_put_u32(msg, HYPTRACE_A_READER_CHANGE, 2);
@@ -294,31 +381,31 @@ static void notices(void **state)
 	arrive(msg);
 	loss(9);
 	/* of a newer driver */
-	arrive(notice(200));
+	arrive(notification(200));
 
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 5);
-	assert_int_equal(seen[0].cmd, HYPTRACE_CMD_REMOTE_NTF);
-	assert_string_equal(seen[0].remote.name, "test");
-	assert_int_equal(seen[1].cmd, HYPTRACE_CMD_REMOTE_DEL_NTF);
-	assert_string_equal(seen[1].remote.name, "gone");
-	assert_int_equal(seen[2].cmd, HYPTRACE_CMD_EVENT_NTF);
-	assert_string_equal(seen[2].event.name, "hyp_enter");
-	assert_int_equal(seen[3].cmd, HYPTRACE_CMD_READER_NTF);
+	assert_int_equal(seen[0].type, HYPTRACE_NOTIFICATION_REMOTE);
+	assert_string_equal(seen[0].name, "test");
+	assert_int_equal(seen[1].type, HYPTRACE_NOTIFICATION_REMOTE_GONE);
+	assert_string_equal(seen[1].name, "gone");
+	assert_int_equal(seen[2].type, HYPTRACE_NOTIFICATION_EVENT);
+	assert_string_equal(seen[2].name, "hyp_enter");
+	assert_int_equal(seen[3].type, HYPTRACE_NOTIFICATION_READER);
 	assert_string_equal(seen[3].reader.remote, "test");
 	assert_int_equal(seen[3].reader.cpu, 1);
 	assert_int_equal(seen[3].reader.change, 2);
 	assert_int_equal(seen[3].reader.pid, 77);
-	assert_int_equal(seen[4].cmd, HYPTRACE_CMD_LOSS_NTF);
+	assert_int_equal(seen[4].type, HYPTRACE_NOTIFICATION_LOSS);
 	assert_string_equal(seen[4].loss.remote, "test");
 	assert_int_equal(seen[4].loss.cpu, 2);
 	assert_int_equal(seen[4].loss.count, 9);
 	assert_true(seen[4].loss.total == UINT64_C(1) << 33);
 
 	/* what they say nothing of is 0 */
-	arrive(notice(HYPTRACE_CMD_LOSS_NTF));
-	arrive(notice(HYPTRACE_CMD_READER_NTF));
-	assert_int_equal(take_notices(), 0);
+	arrive(notification(HYPTRACE_CMD_LOSS_NTF));
+	arrive(notification(HYPTRACE_CMD_READER_NTF));
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 2);
 	assert_string_equal(seen[0].loss.remote, "");
 	assert_int_equal(seen[0].loss.count, 0);
@@ -329,7 +416,7 @@ static void notices(void **state)
 /* Several in a datagram, with what is not of the family between. */
 static void in_one_datagram(void **state)
 {
-	struct nl_msg *msg = notice(HYPTRACE_CMD_LOSS_NTF);
+	struct nl_msg *msg = notification(HYPTRACE_CMD_LOSS_NTF);
 	const size_t one = nlmsg_hdr(msg)->nlmsg_len;
 	char datagram[1024];
 	struct nlmsghdr *nlh = (struct nlmsghdr *)datagram;
@@ -353,7 +440,7 @@ static void in_one_datagram(void **state)
 	memcpy(nlh, datagram, one);
 	nlh->nlmsg_len = one + 4;
 	fake_netlink_reply(datagram, (char *)nlh + one - datagram);
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 2);
 	assert_string_equal(seen[0].loss.remote, "test");
 	assert_string_equal(seen[1].loss.remote, "");
@@ -362,10 +449,10 @@ static void in_one_datagram(void **state)
 	fake_netlink_reply(datagram, (char *)nlh + one - datagram);
 	loss(5);
 	verdict = 17;
-	assert_int_equal(take_notices(), 17);
+	assert_int_equal(take(), 17);
 	assert_int_equal(nr_seen, 1);
 	verdict = 0;
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 1);
 	assert_int_equal(seen[0].loss.count, 5);
 }
@@ -378,10 +465,10 @@ static void least_type(void **state)
 
 	(void)state;
 	for (type = NLMSG_MIN_TYPE - 1; type <= NLMSG_MIN_TYPE; type++) {
-		msg = notice(HYPTRACE_CMD_LOSS_NTF);
+		msg = notification(HYPTRACE_CMD_LOSS_NTF);
 		nlmsg_hdr(msg)->nlmsg_type = type;
 		arrive(msg);
-		assert_int_equal(take_notices(), 0);
+		assert_int_equal(take(), 0);
 		assert_int_equal(nr_seen, type == NLMSG_MIN_TYPE);
 	}
 }
@@ -403,7 +490,7 @@ static void full_datagram(void **state)
 	end->nlmsg_len = NLMSG_HDRLEN;
 	/* the sanitizer watches the end */
 	fake_netlink_reply(&datagram, sizeof(datagram));
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 0);
 }
 
@@ -412,7 +499,7 @@ static void empty_datagram(void **state)
 	(void)state;
 	fake_netlink_reply("", 0);
 	loss(1);
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 1);
 }
 
@@ -421,16 +508,16 @@ static void not_of_the_kernel(void **state)
 	(void)state;
 	loss(1);
 	fake_netlink.from = 1234;
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 0);
 	fake_netlink.from = 0;
 	loss(2);
 	fake_netlink.short_address = 1;
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 0);
 	fake_netlink.short_address = 0;
 	loss(3);
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 1);
 	assert_int_equal(seen[0].loss.count, 3);
 }
@@ -439,21 +526,21 @@ static void reading_fails(void **state)
 {
 	(void)state;
 	fake_netlink.recv_errno = EINTR;
-	assert_int_equal(take_notices(), 0);
+	assert_int_equal(take(), 0);
 	fake_netlink.recv_errno = ENOBUFS;
-	assert_int_equal(take_notices(), -ENOBUFS);
+	assert_int_equal(take(), -ENOBUFS);
 	assert_string_equal(err.text, "notifications were lost");
 	fake_netlink.recv_errno = EIO;
-	assert_int_equal(take_notices(), -EIO);
+	assert_int_equal(take(), -EIO);
 	assert_string_equal(err.text, strerror(EIO));
 }
 
 /* A notification without memory for it is passed over. */
-static void no_memory_for_a_notice(void **state)
+static void no_memory_for_a_notification(void **state)
 {
 	static const int cmds[] = { HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_CMD_EVENT_NTF };
-	/* description and clock; print format, a field, its name and type */
-	static const unsigned int places[] = { 2, 4 };
+	/* the remote, its description and clock; the event, its print format, a field of it */
+	static const unsigned int places[] = { 1 + 2, 1 + 1 + 4 };
 	unsigned int nth, i;
 	bool failed;
 	int ret;
@@ -461,7 +548,7 @@ static void no_memory_for_a_notice(void **state)
 	(void)state;
 	for (i = 0; i < 2; i++) {
 		for (failed = true, nth = 1; failed; nth++) {
-			struct nl_msg *msg = notice(cmds[i]);
+			struct nl_msg *msg = notification(cmds[i]);
 			struct nlattr *field;
 
 			if (!i)
@@ -474,7 +561,7 @@ static void no_memory_for_a_notice(void **state)
 			}
 			arrive(msg);
 			fail_alloc(nth);
-			ret = take_notices();
+			ret = take();
 			failed = fail_alloc_end();
 			assert_int_equal(ret, 0);
 			assert_int_equal(nr_seen, !failed);
@@ -493,24 +580,24 @@ static void not_subscribed(void **state)
 	hyptrace_listener_close(NULL);
 
 	fake_netlink.join_errno = EPERM;
-	assert_null(hyptrace_listener_open(nl, &err));
+	assert_null(hyptrace_listener_open(h, &err));
 	assert_int_equal(err.errnum, EPERM);
 	assert_non_null(strstr(err.text, "CAP_SYS_ADMIN"));
 	fake_netlink.join_errno = EACCES;
-	assert_null(hyptrace_listener_open(nl, &err));
+	assert_null(hyptrace_listener_open(h, &err));
 	assert_non_null(strstr(err.text, "CAP_SYS_ADMIN"));
 	fake_netlink.join_errno = 0;
 	fake_netlink.bind_errno = ENOMEM;
-	assert_null(hyptrace_listener_open(nl, &err));
+	assert_null(hyptrace_listener_open(h, &err));
 	assert_int_equal(err.errnum, ENOMEM);
 	assert_string_equal(err.text, strerror(ENOMEM));
 	fake_netlink.socket_errno = EMFILE;
-	assert_null(hyptrace_listener_open(nl, &err));
+	assert_null(hyptrace_listener_open(h, &err));
 	assert_int_equal(err.errnum, EMFILE);
 	fake_netlink.socket_errno = 0;
 	fake_netlink.bind_errno = 0;
 	fake_netlink.no_family = true;
-	assert_null(hyptrace_listener_open(nl, &err));
+	assert_null(hyptrace_listener_open(h, &err));
 	assert_int_equal(err.errnum, ENOENT);
 	assert_string_equal(err.text, "the driver has no notifications");
 }
@@ -523,7 +610,7 @@ static void descriptors(void **state)
 	/* the least that there may be */
 	assert_int_equal(hyptrace_listener_fd(listener), 0);
 	fake_netlink.fd = 5;
-	other = hyptrace_listener_open(nl, &err);
+	other = hyptrace_listener_open(h, &err);
 	assert_non_null(other);
 	assert_int_equal(hyptrace_listener_fd(other), 5);
 	assert_int_equal(fake_netlink_nr_open(), 3);
@@ -538,10 +625,10 @@ static void least_group(void **state)
 	hyptrace_listener_close(listener);
 	listener = NULL;
 	fake_netlink.group = 0;
-	assert_null(hyptrace_listener_open(nl, &err));
+	assert_null(hyptrace_listener_open(h, &err));
 	assert_int_equal(err.errnum, ENOENT);
 	fake_netlink.group = 1;
-	listener = hyptrace_listener_open(nl, &err);
+	listener = hyptrace_listener_open(h, &err);
 	assert_non_null(listener);
 	assert_int_equal(fake_netlink.joined, 1);
 }
@@ -551,10 +638,10 @@ static void least_group(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(everything), TEST(one_by_one), TEST(event_list), TEST(no_memory),
-		TEST(state_names), TEST(notices), TEST(in_one_datagram), TEST(least_type),
+		TEST(only_a_remote), TEST(settings), TEST(one_cpu_or_all), TEST(event_list), TEST(no_memory),
+		TEST(state_names), TEST(notifications), TEST(in_one_datagram), TEST(least_type),
 		TEST(full_datagram), TEST(empty_datagram), TEST(not_of_the_kernel),
-		TEST(reading_fails), TEST(no_memory_for_a_notice), TEST(not_subscribed),
+		TEST(reading_fails), TEST(no_memory_for_a_notification), TEST(not_subscribed),
 		TEST(descriptors), TEST(least_group),
 	};
 

@@ -14,7 +14,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "../../tools/lib/internal.h"
 #include "fail_alloc.h"
 
 static struct nl_msg *message(int cmd)
@@ -28,7 +28,7 @@ static struct nl_msg *message(int cmd)
 static void remote(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
-	struct hyptrace_remote remote;
+	struct hyptrace_remote *remote;
 
 	(void)state;
 	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "hypervisor");
@@ -39,14 +39,14 @@ static void remote(void **state)
 	/* of a newer kernel */
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_MAX + 9, 1);
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
-	assert_string_equal(remote.name, "hypervisor");
-	assert_string_equal(remote.description, "pKVM");
-	assert_string_equal(remote.clock, "");
-	assert_int_equal(remote.state, HYPTRACE_STATE_TRACING);
-	assert_true(remote.size_allocated == UINT64_C(1) << 40);
-	assert_true(remote.is_protected);
-	assert_int_equal(remote.readers, 0);
-	hyptrace_clear_remote(&remote);
+	assert_string_equal(remote->name, "hypervisor");
+	assert_string_equal(remote->description, "pKVM");
+	assert_string_equal(remote->clock, "");
+	assert_int_equal(remote->state, HYPTRACE_STATE_TRACING);
+	assert_true(remote->size_allocated == UINT64_C(1) << 40);
+	assert_true(remote->is_protected);
+	assert_int_equal(remote->readers, 0);
+	hyptrace_free_remote(remote);
 	nlmsg_free(msg);
 }
 
@@ -54,7 +54,7 @@ static void remote(void **state)
 static void whole_remote(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
-	struct hyptrace_remote remote;
+	struct hyptrace_remote *remote;
 
 	(void)state;
 	nla_put_string(msg, HYPTRACE_A_REMOTE_CLOCK, "boot");
@@ -68,24 +68,24 @@ static void whole_remote(void **state)
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_EVENTS, 8);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_READERS, 9);
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
-	assert_string_equal(remote.clock, "boot");
-	assert_int_equal(remote.state, 1);
-	assert_int_equal(remote.mode, 2);
-	assert_int_equal(remote.size_requested, 3);
-	assert_int_equal(remote.size_allocated, 4);
-	assert_int_equal(remote.subbuf_size, 5);
-	assert_int_equal(remote.nr_subbufs, 6);
-	assert_int_equal(remote.nr_cpus, 7);
-	assert_int_equal(remote.nr_events, 8);
-	assert_int_equal(remote.readers, 9);
-	hyptrace_clear_remote(&remote);
+	assert_string_equal(remote->clock, "boot");
+	assert_int_equal(remote->state, 1);
+	assert_int_equal(remote->mode, 2);
+	assert_int_equal(remote->size_requested, 3);
+	assert_int_equal(remote->size_allocated, 4);
+	assert_int_equal(remote->subbuf_size, 5);
+	assert_int_equal(remote->nr_subbufs, 6);
+	assert_int_equal(remote->nr_cpus, 7);
+	assert_int_equal(remote->nr_events, 8);
+	assert_int_equal(remote->readers, 9);
+	hyptrace_free_remote(remote);
 	nlmsg_free(msg);
 }
 
 static void odd_attributes(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
-	struct hyptrace_remote remote;
+	struct hyptrace_remote *remote;
 	char name[100];
 
 	(void)state;
@@ -95,11 +95,11 @@ static void odd_attributes(void **state)
 	nla_put(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, 3, "\1\1\1");
 	nla_put(msg, HYPTRACE_A_REMOTE_CLOCK, 0, NULL);
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
-	assert_int_equal(strlen(remote.name), HYPTRACE_REMOTE_NAME_MAX);
-	assert_int_equal(remote.state, 0);
-	assert_int_equal(remote.size_allocated, 0);
-	assert_string_equal(remote.clock, "");
-	hyptrace_clear_remote(&remote);
+	assert_int_equal(strlen(remote->name), HYPTRACE_REMOTE_NAME_MAX);
+	assert_int_equal(remote->state, 0);
+	assert_int_equal(remote->size_allocated, 0);
+	assert_string_equal(remote->clock, "");
+	hyptrace_free_remote(remote);
 	nlmsg_free(msg);
 }
 
@@ -125,7 +125,7 @@ static void put_field(struct nl_msg *msg, const char *name, uint32_t offset, uns
 static void event(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_EVENT_GET);
-	struct hyptrace_event *event = calloc(1, sizeof(*event));
+	struct hyptrace_event *event;
 
 	(void)state;
 	nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, "test");
@@ -135,20 +135,20 @@ static void event(void **state)
 	nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, "\"\"");
 	put_field(msg, "reason", 2, 2);
 	put_field(msg, "other", 3, 0);
-	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), event), 0);
+	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
 	assert_string_equal(event->remote, "test");
 	assert_string_equal(event->name, "hyp_enter");
 	assert_true(event->enabled);
 	assert_int_equal(event->nr_fields, 2);
-	assert_string_equal(event->fields[0].name, "reason");
-	assert_int_equal(event->fields[0].offset, 2);
-	assert_int_equal(event->fields[0].nr_symbols, 2);
-	assert_string_equal(hyptrace_symbol_name(&event->fields[0], 10), "zero");
-	assert_string_equal(hyptrace_symbol_name(&event->fields[0], 11), "one");
-	assert_null(hyptrace_symbol_name(&event->fields[0], 12));
-	assert_int_equal(event->fields[1].nr_symbols, 0);
-	assert_null(hyptrace_symbol_name(&event->fields[1], 0));
-	hyptrace_free_events(event, 1);
+	assert_string_equal(event->fields[0]->name, "reason");
+	assert_int_equal(event->fields[0]->offset, 2);
+	assert_int_equal(event->fields[0]->nr_symbols, 2);
+	assert_string_equal(hyptrace_symbol_name(event->fields[0], 10), "zero");
+	assert_string_equal(hyptrace_symbol_name(event->fields[0], 11), "one");
+	assert_null(hyptrace_symbol_name(event->fields[0], 12));
+	assert_int_equal(event->fields[1]->nr_symbols, 0);
+	assert_null(hyptrace_symbol_name(event->fields[1], 0));
+	hyptrace_free_event(event);
 	nlmsg_free(msg);
 }
 
@@ -156,17 +156,17 @@ static void event(void **state)
 static void broken_event(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_EVENT_GET);
-	struct hyptrace_event *event = calloc(1, sizeof(*event));
+	struct hyptrace_event *event;
 	const uint16_t broken[] = { 100, HYPTRACE_A_FIELD_NAME };
 
 	(void)state;
 	put_field(msg, "good", 2, 1);
 	nla_put(msg, HYPTRACE_A_EVENT_FIELD, sizeof(broken), broken);
-	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), event), 0);
+	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
 	assert_int_equal(event->nr_fields, 2);
-	assert_string_equal(event->fields[0].name, "good");
-	assert_string_equal(event->fields[1].name, "");
-	hyptrace_free_events(event, 1);
+	assert_string_equal(event->fields[0]->name, "good");
+	assert_string_equal(event->fields[1]->name, "");
+	hyptrace_free_event(event);
 	nlmsg_free(msg);
 }
 
@@ -174,34 +174,48 @@ static void broken_event(void **state)
 static void no_memory(void **state)
 {
 	struct nl_msg *one = message(HYPTRACE_CMD_REMOTE_GET);
-	struct nl_msg *other = message(HYPTRACE_CMD_EVENT_GET);
-	static const struct hyptrace_remote nothing;
-	struct hyptrace_remote remote;
-	struct hyptrace_event event;
+	struct nl_msg *two = message(HYPTRACE_CMD_CPU_GET);
+	struct nl_msg *three = message(HYPTRACE_CMD_EVENT_GET);
+	struct hyptrace_remote *remote;
+	struct hyptrace_cpu *cpu;
+	struct hyptrace_event *event;
 	bool failed = true;
 	unsigned int nth;
 	int ret;
 
 	(void)state;
-	/* the description, the clock */
-	for (nth = 1; nth <= 2; nth++) {
+	/* the remote, the description, the clock */
+	for (nth = 1; nth <= 3; nth++) {
 		fail_alloc(nth);
 		assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(one), &remote), -ENOMEM);
 		assert_true(fail_alloc_end());
-		assert_memory_equal(&remote, &nothing, sizeof(remote));
+		assert_null(remote);
 	}
-	put_field(other, "reason", 2, 1);
+	fail_alloc(1);
+	assert_int_equal(hyptrace_parse_cpu(nlmsg_hdr(two), &cpu), -ENOMEM);
+	assert_true(fail_alloc_end());
+	assert_null(cpu);
+	put_field(three, "reason", 2, 1);
 	for (nth = 1; failed; nth++) {
 		fail_alloc(nth);
-		ret = hyptrace_parse_event(nlmsg_hdr(other), &event);
+		ret = hyptrace_parse_event(nlmsg_hdr(three), &event);
 		failed = fail_alloc_end();
 		assert_int_equal(ret, failed ? -ENOMEM : 0);
-		assert_int_equal(event.nr_fields, !failed);
-		assert_int_equal(!event.fields, failed);
+		assert_int_equal(!event, failed);
 	}
-	hyptrace_clear_event(&event);
-	nlmsg_free(other);
+	assert_int_equal(event->nr_fields, 1);
+	hyptrace_free_event(event);
+	nlmsg_free(three);
+	nlmsg_free(two);
 	nlmsg_free(one);
+}
+
+static void free_nothing(void **state)
+{
+	(void)state;
+	hyptrace_free_remote(NULL);
+	hyptrace_free_cpu(NULL);
+	hyptrace_free_event(NULL);
 }
 
 int main(void)
@@ -213,6 +227,7 @@ int main(void)
 		cmocka_unit_test(event),
 		cmocka_unit_test(broken_event),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(free_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "../../tools/lib/internal.h"
+#include "fail_alloc.h"
 
 /* the least that there may be */
 #define FD		0
@@ -25,7 +26,7 @@
 
 /**
  * struct device - what the device answers, and what it was asked
- * @open_errno, @attach_errno, @wakeup_errno, @swap_errno: why a call fails; 0: it does not
+ * @open_errno, @attach_errno, @wakeup_errno, @hold_errno, @swap_errno: why a call fails; 0: it does not
  * @stat_errno:	the same, of the file
  * @map_fails:	which mmap() fails, from 1; 0: none
  * @subbuf_size: what ATTACH answers
@@ -33,6 +34,8 @@
  * @flags:	of open()
  * @attach:	the last request
  * @wakeup:	the same
+ * @hold:	the same
+ * @held:	the ids of @hold
  * @nr_open:	descriptors that are open
  * @nr_mapped:	maps that are there
  * @nr_maps:	how often mmap() was called
@@ -43,6 +46,7 @@ static struct device {
 	int				open_errno;
 	int				attach_errno;
 	int				wakeup_errno;
+	int				hold_errno;
 	int				swap_errno;
 	int				stat_errno;
 	unsigned int			map_fails;
@@ -51,6 +55,8 @@ static struct device {
 	int				flags;
 	struct hyptrace_attach		attach;
 	struct hyptrace_wakeup		wakeup;
+	struct hyptrace_hold		hold;
+	uint16_t			held[4];
 	unsigned int			nr_open;
 	unsigned int			nr_mapped;
 	unsigned int			nr_maps;
@@ -111,6 +117,13 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	case HYPTRACE_IOC_WAKEUP:
 		dev.wakeup = *(struct hyptrace_wakeup *)arg;
 		return answer(dev.wakeup_errno);
+	case HYPTRACE_IOC_HOLD:
+		dev.hold = *(struct hyptrace_hold *)arg;
+		assert_in_range(dev.hold.nr_events, 0, 4);
+		if (dev.hold.nr_events)
+			memcpy(dev.held, (void *)(uintptr_t)dev.hold.events,
+			       dev.hold.nr_events * sizeof(dev.held[0]));
+		return answer(dev.hold_errno);
 	case TRACE_MMAP_IOCTL_GET_READER:
 		dev.swaps++;
 		return answer(dev.swap_errno);
@@ -169,7 +182,7 @@ long __wrap_sysconf(int name)
 	return dev.page;
 }
 
-static struct hyptrace_reader reader;
+static struct hyptrace_reader *reader;
 static struct hyptrace_error err;
 
 static int setup(void **state)
@@ -177,8 +190,6 @@ static int setup(void **state)
 	(void)state;
 	memset(&dev, 0, sizeof(dev));
 	memset(&err, 0, sizeof(err));
-	/* what is opened was anything before */
-	memset(&reader, 0xff, sizeof(reader));
 	dev.page = 4096;
 	dev.subbuf_size = SUBBUF;
 	dev.meta = (struct trace_buffer_meta){
@@ -198,33 +209,29 @@ static int teardown(void **state)
 static void opened(void **state)
 {
 	(void)state;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 3, O_NONBLOCK, &err), 0);
+	reader = hyptrace_reader_open("test", 3, O_NONBLOCK, &err);
+	assert_non_null(reader);
 	assert_int_equal(dev.flags, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	assert_int_equal(dev.attach.size, sizeof(dev.attach));
 	assert_int_equal(dev.attach.flags, 0);
 	assert_int_equal(dev.attach.cpu, 3);
 	assert_string_equal(dev.attach.remote, "test");
-	assert_int_equal(reader.fd, FD);
-	assert_int_equal(reader.cpu, 3);
-	assert_int_equal(reader.subbuf_size, SUBBUF);
-	assert_int_equal(reader.nr_subbufs, NR_SUBBUFS);
-	assert_null(reader.meta);
-	assert_null(hyptrace_reader_subbuf(&reader, 0));
-	hyptrace_reader_close(&reader);
+	assert_int_equal(hyptrace_reader_fd(reader), FD);
+	assert_int_equal(hyptrace_reader_subbuf_size(reader), SUBBUF);
+	assert_null(hyptrace_reader_meta(reader));
+	assert_null(hyptrace_reader_subbuf(reader, 0));
+	hyptrace_reader_close(reader);
 	assert_int_equal(dev.nr_open, 0);
-	assert_int_equal(reader.fd, -1);
-	/* once more is no harm */
-	hyptrace_reader_close(&reader);
+	hyptrace_reader_close(NULL);
 }
 
 static void refused_open(int errnum, const char *text)
 {
 	dev.open_errno = errnum;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), -errnum);
+	assert_null(hyptrace_reader_open("test", 0, 0, &err));
 	assert_int_equal(err.errnum, errnum);
 	if (!strstr(err.text, text))
 		fail_msg("\"%s\" has no \"%s\"", err.text, text);
-	assert_int_equal(reader.fd, -1);
 }
 
 static void not_opened(void **state)
@@ -243,11 +250,10 @@ static void not_opened(void **state)
 static void refused_attach(int errnum, const char *text)
 {
 	dev.attach_errno = errnum;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), -errnum);
+	assert_null(hyptrace_reader_open("test", 0, 0, &err));
 	assert_int_equal(err.errnum, errnum);
 	if (!strstr(err.text, text))
 		fail_msg("\"%s\" has no \"%s\"", err.text, text);
-	assert_int_equal(reader.fd, -1);
 	assert_int_equal(dev.nr_open, 0);
 }
 
@@ -268,36 +274,73 @@ static void not_attached(void **state)
 	/* as long as it may be, and one more, which is not even asked for */
 	memset(name, 'n', sizeof(name));
 	name[HYPTRACE_REMOTE_NAME_MAX] = '\0';
-	assert_int_equal(hyptrace_reader_open(&reader, name, 0, 0, &err), 0);
+	reader = hyptrace_reader_open(name, 0, 0, &err);
+	assert_non_null(reader);
 	assert_string_equal(dev.attach.remote, name);
-	hyptrace_reader_close(&reader);
+	hyptrace_reader_close(reader);
 	name[HYPTRACE_REMOTE_NAME_MAX] = 'n';
 	name[HYPTRACE_REMOTE_NAME_MAX + 1] = '\0';
 	dev.flags = -1;
-	assert_int_equal(hyptrace_reader_open(&reader, name, 0, 0, &err), -ENODEV);
+	assert_null(hyptrace_reader_open(name, 0, 0, &err));
+	assert_int_equal(err.errnum, ENODEV);
 	assert_int_equal(dev.flags, -1);
-	assert_int_equal(reader.fd, -1);
 
 	dev.subbuf_size = HYPTRACE_SUBBUF_HEADER;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), -EPROTO);
+	assert_null(hyptrace_reader_open("test", 0, 0, &err));
+	assert_int_equal(err.errnum, EPROTO);
 	assert_non_null(strstr(err.text, "sub-buffers of 16 bytes"));
-	assert_int_equal(reader.fd, -1);
 	dev.subbuf_size++;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
-	hyptrace_reader_close(&reader);
+	reader = hyptrace_reader_open("test", 0, 0, &err);
+	assert_non_null(reader);
+	hyptrace_reader_close(reader);
 }
 
 static void latency(void **state)
 {
 	(void)state;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
-	assert_int_equal(hyptrace_reader_latency(&reader, 1234, &err), 0);
+	reader = hyptrace_reader_open("test", 0, 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(hyptrace_reader_latency(reader, 1234, &err), 0);
 	assert_int_equal(dev.wakeup.size, sizeof(dev.wakeup));
 	assert_int_equal(dev.wakeup.latency_us, 1234);
 	dev.wakeup_errno = EINVAL;
-	assert_int_equal(hyptrace_reader_latency(&reader, 1, &err), -EINVAL);
+	assert_int_equal(hyptrace_reader_latency(reader, 1, &err), -EINVAL);
 	assert_string_equal(err.text, "cannot set the latency: Invalid argument");
-	hyptrace_reader_close(&reader);
+	hyptrace_reader_close(reader);
+}
+
+static void no_memory(void **state)
+{
+	(void)state;
+	fail_alloc(1);
+	assert_null(hyptrace_reader_open("test", 0, 0, &err));
+	assert_true(fail_alloc_end());
+	assert_int_equal(err.errnum, ENOMEM);
+	assert_int_equal(dev.nr_open, 0);
+}
+
+static void hold(void **state)
+{
+	static const uint16_t ids[] = { 3, 1 };
+
+	(void)state;
+	reader = hyptrace_reader_open("test", 0, 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 2, true, &err), 0);
+	assert_int_equal(dev.hold.size, sizeof(dev.hold));
+	assert_int_equal(dev.hold.flags, HYPTRACE_HOLD_TRACING);
+	assert_int_equal(dev.hold.nr_events, 2);
+	assert_memory_equal(dev.held, ids, sizeof(ids));
+	assert_int_equal(hyptrace_reader_hold(reader, NULL, 0, false, &err), 0);
+	assert_int_equal(dev.hold.flags, 0);
+	assert_int_equal(dev.hold.nr_events, 0);
+	dev.hold_errno = ENOENT;
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, false, &err), -ENOENT);
+	assert_string_equal(err.text, "no such event");
+	dev.hold_errno = EIO;
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, false, &err), -EIO);
+	assert_string_equal(err.text, strerror(EIO));
+	hyptrace_reader_close(reader);
 }
 
 static void check_map(void)
@@ -306,32 +349,31 @@ static void check_map(void)
 	uint32_t id;
 
 	assert_int_equal(dev.nr_mapped, 2);
-	assert_int_equal(reader.meta->nr_subbufs, NR_SUBBUFS);
+	assert_int_equal(hyptrace_reader_meta(reader)->nr_subbufs, NR_SUBBUFS);
 	for (id = 0; id < NR_SUBBUFS; id++) {
-		subbuf = hyptrace_reader_subbuf(&reader, id);
+		subbuf = hyptrace_reader_subbuf(reader, id);
 		assert_non_null(subbuf);
 		assert_int_equal(*subbuf, 'a' + id);
 	}
-	assert_null(hyptrace_reader_subbuf(&reader, id));
-	assert_null(hyptrace_reader_subbuf(&reader, UINT32_MAX));
+	assert_null(hyptrace_reader_subbuf(reader, id));
+	assert_null(hyptrace_reader_subbuf(reader, UINT32_MAX));
 }
 
 static void mapped(void **state)
 {
 	(void)state;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
-	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
+	reader = hyptrace_reader_open("test", 0, 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(hyptrace_reader_map(reader, &err), 0);
 	check_map();
-	assert_int_equal(reader.meta_size, 4096);
+	assert_int_equal(reader->meta_size, 4096);
 	assert_int_equal(dev.nr_maps, 2);
-	assert_int_equal(hyptrace_reader_swap(&reader, &err), 0);
+	assert_int_equal(hyptrace_reader_swap(reader, &err), 0);
 	assert_int_equal(dev.swaps, 1);
 	dev.swap_errno = ENODEV;
-	assert_int_equal(hyptrace_reader_swap(&reader, &err), -ENODEV);
+	assert_int_equal(hyptrace_reader_swap(reader, &err), -ENODEV);
 	assert_string_equal(err.text, strerror(ENODEV));
-	hyptrace_reader_close(&reader);
-	assert_null(reader.meta);
-	assert_null(reader.data);
+	hyptrace_reader_close(reader);
 }
 
 /* A first page that takes more than one page: it is mapped again. */
@@ -339,21 +381,23 @@ static void large_meta(void **state)
 {
 	(void)state;
 	dev.meta.meta_page_size = 3 * 4096;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
-	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
+	reader = hyptrace_reader_open("test", 0, 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(hyptrace_reader_map(reader, &err), 0);
 	check_map();
-	assert_int_equal(reader.meta_size, 3 * 4096);
+	assert_int_equal(reader->meta_size, 3 * 4096);
 	assert_int_equal(dev.nr_maps, 3);
-	hyptrace_reader_close(&reader);
+	hyptrace_reader_close(reader);
 	/* one that takes less is mapped whole */
 	setup(state);
 	dev.page = 65536;
 	dev.meta.meta_page_size = 4096;
-	assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
-	assert_int_equal(hyptrace_reader_map(&reader, &err), 0);
+	reader = hyptrace_reader_open("test", 0, 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(hyptrace_reader_map(reader, &err), 0);
 	check_map();
-	assert_int_equal(reader.meta_size, 65536);
-	hyptrace_reader_close(&reader);
+	assert_int_equal(reader->meta_size, 65536);
+	hyptrace_reader_close(reader);
 }
 
 static void not_mapped(void **state)
@@ -365,11 +409,12 @@ static void not_mapped(void **state)
 	for (nth = 1; nth <= 3; nth++) {
 		dev.nr_maps = 0;
 		dev.map_fails = nth;
-		assert_int_equal(hyptrace_reader_open(&reader, "test", 0, 0, &err), 0);
-		assert_int_equal(hyptrace_reader_map(&reader, &err), -EBUSY);
+		reader = hyptrace_reader_open("test", 0, 0, &err);
+		assert_non_null(reader);
+		assert_int_equal(hyptrace_reader_map(reader, &err), -EBUSY);
 		assert_string_equal(err.text, "cannot map the ring: Device or resource busy");
-		assert_null(hyptrace_reader_subbuf(&reader, 0));
-		hyptrace_reader_close(&reader);
+		assert_null(hyptrace_reader_subbuf(reader, 0));
+		hyptrace_reader_close(reader);
 		assert_int_equal(dev.nr_mapped, 0);
 	}
 }
@@ -377,19 +422,21 @@ static void not_mapped(void **state)
 static void snapshot(void **state)
 {
 	(void)state;
-	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), 0);
+	reader = hyptrace_reader_open_snapshot("test", 1, &err);
+	assert_non_null(reader);
 	assert_int_equal(dev.flags, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(dev.attach.flags, HYPTRACE_ATTACH_SNAPSHOT);
 	assert_int_equal(dev.attach.cpu, 1);
 	check_map();
-	hyptrace_reader_close(&reader);
+	hyptrace_reader_close(reader);
 
 	dev.map_fails = dev.nr_maps + 2;
-	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), -EBUSY);
-	assert_int_equal(reader.fd, -1);
+	assert_null(hyptrace_reader_open_snapshot("test", 1, &err));
+	assert_int_equal(err.errnum, EBUSY);
 	assert_int_equal(dev.nr_open, 0);
 	dev.attach_errno = ENODATA;
-	assert_int_equal(hyptrace_reader_open_snapshot(&reader, "test", 1, &err), -ENODATA);
+	assert_null(hyptrace_reader_open_snapshot("test", 1, &err));
+	assert_int_equal(err.errnum, ENODATA);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -397,8 +444,8 @@ static void snapshot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(opened), TEST(not_opened), TEST(not_attached), TEST(latency), TEST(mapped),
-		TEST(large_meta), TEST(not_mapped), TEST(snapshot),
+		TEST(opened), TEST(not_opened), TEST(not_attached), TEST(latency), TEST(hold), TEST(mapped),
+		TEST(large_meta), TEST(not_mapped), TEST(snapshot), TEST(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <event-parse.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "event_lists.h"
 #include "fail_alloc.h"
 
 struct enter {
@@ -28,16 +28,22 @@ struct selftest {
 	uint64_t	value;
 };
 
-static struct hyptrace_field enter_fields[] = {
-	{ "reason", "u8", offsetof(struct enter, reason), 1, false, NULL, 0 },
-	{ "vcpu", "pid_t", offsetof(struct enter, vcpu), 4, true, NULL, 0 },
+static struct hyptrace_field reason = {
+	"reason", "u8", offsetof(struct enter, reason), 1, false, NULL, 0
 };
 
-static struct hyptrace_field selftest_fields[] = {
-	{ "id", "u64", offsetof(struct selftest, value), 8, false, NULL, 0 },
+static struct hyptrace_field vcpu = {
+	"vcpu", "pid_t", offsetof(struct enter, vcpu), 4, true, NULL, 0
 };
 
-static const struct hyptrace_event events[] = {
+static struct hyptrace_field value = {
+	"id", "u64", offsetof(struct selftest, value), 8, false, NULL, 0
+};
+
+static struct hyptrace_field *enter_fields[] = { &reason, &vcpu };
+static struct hyptrace_field *selftest_fields[] = { &value };
+
+static struct hyptrace_event events[] = {
 	{
 		.name = "hyp_enter", .id = 1, .size = sizeof(struct enter),
 		.print_fmt = "\"reason=%s vcpu=%d\", __print_symbolic(REC->reason, { 0, \"smc\" }, { 1, \"hvc\" }), REC->vcpu",
@@ -72,7 +78,7 @@ static const char *text_of(struct hyptrace_formats *fmts, const void *data, unsi
 
 static void texts(void **state)
 {
-	struct hyptrace_formats *fmts = hyptrace_formats_new(events, 3, NULL);
+	struct hyptrace_formats *fmts = hyptrace_formats_new(event_list(events, 3), 3, NULL);
 	struct enter enter = { .id = 1, .reason = 1, .vcpu = -5 };
 	struct selftest selftest = { .id = 3, .value = UINT64_MAX };
 	const uint16_t unknown = 2, behind_the_last = 5, beyond = 60000;
@@ -114,13 +120,13 @@ static void odd_fields(void **state)
 	struct hyptrace_formats *fmts;
 
 	(void)state;
-	odd[0].fields = fields;
+	odd[0].fields = field_list(fields, 3);
 	odd[0].nr_fields = 3;
 	strcpy(odd[1].name, "bare");
 	odd[1].id = 5;
 	odd[1].size = sizeof(enter.id);
 	odd[1].nr_fields = 0;
-	fmts = hyptrace_formats_new(odd, 2, NULL);
+	fmts = hyptrace_formats_new(event_list(odd, 2), 2, NULL);
 	assert_non_null(fmts);
 	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "vcpu=7");
 	enter.id = 5;
@@ -137,7 +143,7 @@ static void address(void **state)
 
 	(void)state;
 	event.print_fmt = "\"%s\", REC->id";
-	fmts = hyptrace_formats_new(&event, 1, NULL);
+	fmts = hyptrace_formats_new(event_list(&event, 1), 1, NULL);
 	assert_non_null(fmts);
 	assert_string_equal(text_of(fmts, &selftest, sizeof(selftest)), "4142");
 	hyptrace_formats_free(fmts);
@@ -154,7 +160,7 @@ static void numbers_of_events(void **state)
 	(void)state;
 	list[0].id = UINT16_MAX + 1;
 	list[1].id = UINT16_MAX;
-	fmts = hyptrace_formats_new(list, 3, NULL);
+	fmts = hyptrace_formats_new(event_list(list, 3), 3, NULL);
 	assert_non_null(fmts);
 	assert_string_equal(text_of(fmts, &selftest, sizeof(selftest)), "id=6");
 	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=smc vcpu=7");
@@ -174,7 +180,7 @@ static void silence(void **state)
 	assert_non_null(said);
 	tep_set_loglevel(TEP_LOG_ALL);
 	dup2(fileno(said), STDERR_FILENO);
-	fmts = hyptrace_formats_new(events, 3, NULL);
+	fmts = hyptrace_formats_new(event_list(events, 3), 3, NULL);
 	dup2(old, STDERR_FILENO);
 	close(old);
 	assert_non_null(fmts);
@@ -207,7 +213,7 @@ static void number_zero(void **state)
 
 	(void)state;
 	event.id = 0;
-	fmts = hyptrace_formats_new(&event, 1, NULL);
+	fmts = hyptrace_formats_new(event_list(&event, 1), 1, NULL);
 	assert_non_null(fmts);
 	assert_int_equal(hyptrace_formats_lines(fmts, "", ": ", NULL), 0);
 	assert_ptr_equal(hyptrace_formats_line(fmts, &rec, line), line + strlen(expected));
@@ -225,7 +231,7 @@ static void format_file(void **state)
 	};
 	const struct hyptrace_event event = {
 		.name = "e", .id = 9, .print_fmt = "\"%u\", REC->n",
-		.fields = fields, .nr_fields = 2,
+		.fields = field_list(fields, 2), .nr_fields = 2,
 	};
 	static const char expected[] =
 		"name: e\nID: 9\nformat:\n"
@@ -285,6 +291,7 @@ static void no_memory(void **state)
 {
 	struct enter enter = { .id = 1, .reason = 1, .vcpu = -5 };
 	struct hyptrace_record rec = { .data = &enter, .size = sizeof(enter) };
+	struct hyptrace_event **list = event_list(events, 3);
 	struct hyptrace_formats *fmts = NULL;
 	struct hyptrace_error err;
 	bool failed = true, ready;
@@ -296,7 +303,7 @@ static void no_memory(void **state)
 	for (nth = 1; failed; nth++) {
 		hyptrace_formats_free(fmts);
 		fail_alloc(nth);
-		fmts = hyptrace_formats_new(events, 3, &err);
+		fmts = hyptrace_formats_new(list, 3, &err);
 		failed = fail_alloc_end();
 		assert_int_equal(!fmts, failed);
 		if (failed) {

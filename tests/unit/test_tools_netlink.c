@@ -16,7 +16,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "../../tools/lib/internal.h"
 #include "conversation.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"
@@ -25,7 +25,7 @@
 /* of the library: a dump that changes is begun again so often */
 #define DUMP_TRIES	8
 
-static struct hyptrace_nl *nl;
+static struct hyptrace *h;
 static struct hyptrace_error err;
 
 static int setup(void **state)
@@ -33,15 +33,15 @@ static int setup(void **state)
 	(void)state;
 	memset(&err, 0, sizeof(err));
 	fake_netlink_begin(conversation_answer);
-	nl = hyptrace_nl_open(&err);
-	return conversation_read() == EXCHANGES && nl ? 0 : -1;
+	h = hyptrace_open(&err);
+	return conversation_read() == EXCHANGES && h ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	hyptrace_nl_close(nl);
-	nl = NULL;
+	hyptrace_close(h);
+	h = NULL;
 	fake_netlink_begin(NULL);
 	return fake_netlink_nr_open();
 }
@@ -50,17 +50,17 @@ static void opened(void **state)
 {
 	(void)state;
 	assert_int_equal(fake_netlink.ext_ack, 1);
-	assert_int_equal(hyptrace_nl_group(nl), FAKE_GROUP);
+	assert_int_equal(hyptrace_nl_group(h), FAKE_GROUP);
 	assert_int_equal(fake_netlink.nr_sent, 0);
-	hyptrace_nl_close(NULL);
+	hyptrace_close(NULL);
 }
 
 static void not_opened(int errnum, const char *text)
 {
-	assert_null(hyptrace_nl_open(&err));
+	assert_null(hyptrace_open(&err));
 	assert_int_equal(err.errnum, errnum);
 	assert_non_null(strstr(err.text, text));
-	assert_null(hyptrace_nl_open(NULL));
+	assert_null(hyptrace_open(NULL));
 }
 
 static void no_driver(void **state)
@@ -68,7 +68,7 @@ static void no_driver(void **state)
 	(void)state;
 	fake_netlink.no_family = true;
 	not_opened(ENOENT, "the driver is not loaded");
-	assert_true(hyptrace_nl_group(nl) < 0);
+	assert_true(hyptrace_nl_group(h) < 0);
 	fake_netlink.no_family = false;
 	fake_netlink.socket_errno = EMFILE;
 	not_opened(EPROTONOSUPPORT, "cannot open a netlink socket");
@@ -76,150 +76,150 @@ static void no_driver(void **state)
 
 static void no_memory_to_open(void **state)
 {
-	struct hyptrace_nl *other;
+	struct hyptrace *other;
 	bool failed = true;
 	unsigned int nth;
 
 	(void)state;
 	for (nth = 1; failed; nth++) {
 		fail_alloc(nth);
-		other = hyptrace_nl_open(&err);
+		other = hyptrace_open(&err);
 		failed = fail_alloc_end();
 		assert_int_equal(!other, failed);
 		if (failed)
 			assert_int_equal(err.errnum, ENOMEM);
-		hyptrace_nl_close(other);
+		hyptrace_close(other);
 	}
 	assert_int_equal(nth, 3 + 2);
 }
 
 static void remotes(void **state)
 {
-	struct hyptrace_remote *r;
+	struct hyptrace_remote **r;
 	unsigned int nr;
 
 	(void)state;
-	assert_int_equal(hyptrace_get_remotes(nl, &r, &nr, &err), 0);
+	assert_int_equal(hyptrace_get_remotes(h, &r, &nr, &err), 0);
 	assert_string_equal(err.text, "");
 	assert_int_equal(nr, 2);
-	assert_string_equal(r[0].name, "hypervisor");
-	assert_string_equal(r[0].description, "the pKVM hypervisor, protected from this kernel");
-	assert_string_equal(r[0].clock, "boot");
-	assert_int_equal(r[0].state, HYPTRACE_STATE_UNLOADED);
-	assert_int_equal(r[0].mode, HYPTRACE_MODE_OVERWRITE);
-	assert_int_equal(r[0].size_requested, 1 << 20);
-	assert_int_equal(r[0].size_allocated, 0);
-	assert_int_equal(r[0].nr_subbufs, 0);
-	assert_int_equal(r[0].nr_cpus, 2);
-	assert_int_equal(r[0].nr_events, 3);
-	assert_int_equal(r[0].readers, 0);
-	assert_true(r[0].is_protected);
-	assert_string_equal(r[1].name, "test");
-	assert_int_equal(r[1].state, HYPTRACE_STATE_TRACING);
-	assert_int_equal(r[1].mode, HYPTRACE_MODE_DISCARD);
-	assert_int_equal(r[1].size_requested, 65536);
-	assert_int_equal(r[1].size_allocated, 65536);
-	assert_int_equal(r[1].subbuf_size, 4096);
-	assert_int_equal(r[1].nr_subbufs, 17);
-	assert_false(r[1].is_protected);
-	hyptrace_free_remotes(r, nr);
+	assert_string_equal(r[0]->name, "hypervisor");
+	assert_string_equal(r[0]->description, "the pKVM hypervisor, protected from this kernel");
+	assert_string_equal(r[0]->clock, "boot");
+	assert_int_equal(r[0]->state, HYPTRACE_STATE_UNLOADED);
+	assert_int_equal(r[0]->mode, HYPTRACE_MODE_OVERWRITE);
+	assert_int_equal(r[0]->size_requested, 1 << 20);
+	assert_int_equal(r[0]->size_allocated, 0);
+	assert_int_equal(r[0]->nr_subbufs, 0);
+	assert_int_equal(r[0]->nr_cpus, 2);
+	assert_int_equal(r[0]->nr_events, 3);
+	assert_int_equal(r[0]->readers, 0);
+	assert_true(r[0]->is_protected);
+	assert_string_equal(r[1]->name, "test");
+	assert_int_equal(r[1]->state, HYPTRACE_STATE_TRACING);
+	assert_int_equal(r[1]->mode, HYPTRACE_MODE_DISCARD);
+	assert_int_equal(r[1]->size_requested, 65536);
+	assert_int_equal(r[1]->size_allocated, 65536);
+	assert_int_equal(r[1]->subbuf_size, 4096);
+	assert_int_equal(r[1]->nr_subbufs, 17);
+	assert_false(r[1]->is_protected);
+	hyptrace_free_remotes(r);
 	assert_int_equal(fake_netlink.nr_sent, 1);
 	assert_true(fake_netlink_all_read());
 }
 
 static void cpus(void **state)
 {
-	struct hyptrace_cpu *c;
+	struct hyptrace_cpu **c;
 	unsigned int nr;
 
 	(void)state;
-	assert_int_equal(hyptrace_get_cpus(nl, "test", &c, &nr, &err), 0);
+	assert_int_equal(hyptrace_get_cpus(h, "test", &c, &nr, &err), 0);
 	assert_int_equal(nr, 2);
-	assert_string_equal(c[1].remote, "test");
-	assert_int_equal(c[0].id, 0);
-	assert_int_equal(c[1].id, 1);
-	assert_int_equal(c[1].state, HYPTRACE_CPU_STATE_ATTACHED);
-	assert_int_equal(c[1].nr_subbufs, 17);
-	assert_true(c[1].online);
-	assert_int_equal(c[0].written, 5);
-	assert_int_equal(c[0].read, 5);
-	assert_int_equal(c[1].written, 99999);
-	assert_int_equal(c[1].read, 0);
-	assert_int_equal(c[1].overrun, 0);
-	assert_int_equal(c[1].dropped, 96735);
-	assert_int_equal(c[1].unread, 3264);
-	assert_int_equal(c[1].consumer, 0);
-	hyptrace_free_cpus(c, nr);
+	assert_string_equal(c[1]->remote, "test");
+	assert_int_equal(c[0]->id, 0);
+	assert_int_equal(c[1]->id, 1);
+	assert_int_equal(c[1]->state, HYPTRACE_CPU_STATE_ATTACHED);
+	assert_int_equal(c[1]->nr_subbufs, 17);
+	assert_true(c[1]->online);
+	assert_int_equal(c[0]->written, 5);
+	assert_int_equal(c[0]->read, 5);
+	assert_int_equal(c[1]->written, 99999);
+	assert_int_equal(c[1]->read, 0);
+	assert_int_equal(c[1]->overrun, 0);
+	assert_int_equal(c[1]->dropped, 96735);
+	assert_int_equal(c[1]->unread, 3264);
+	assert_int_equal(c[1]->consumer, 0);
+	hyptrace_free_cpus(c);
 }
 
 static void events(void **state)
 {
-	struct hyptrace_event *e;
+	struct hyptrace_event **e;
 	unsigned int nr;
 
 	(void)state;
-	assert_int_equal(hyptrace_get_events(nl, "hypervisor", &e, &nr, &err), 0);
+	assert_int_equal(hyptrace_get_events(h, "hypervisor", &e, &nr, &err), 0);
 	assert_int_equal(nr, 3);
-	assert_string_equal(e[0].remote, "hypervisor");
-	assert_string_equal(e[0].name, "hyp_enter");
-	assert_int_equal(e[0].id, 1);
-	assert_int_equal(e[0].size, 8);
-	assert_false(e[0].enabled);
-	assert_non_null(strstr(e[0].print_fmt, "\"reason=%s vcpu=%d\""));
-	assert_int_equal(e[0].nr_fields, 2);
-	assert_string_equal(e[0].fields[0].name, "reason");
-	assert_string_equal(e[0].fields[0].type, "u8");
-	assert_int_equal(e[0].fields[0].offset, 2);
-	assert_int_equal(e[0].fields[0].size, 1);
-	assert_int_equal(e[0].fields[0].nr_symbols, 9);
-	assert_int_equal(e[0].fields[0].symbols[5].value, 5);
-	assert_string_equal(e[0].fields[0].symbols[5].name, "guest_exit");
-	assert_string_equal(e[0].fields[1].name, "vcpu");
-	assert_true(e[0].fields[1].is_signed);
-	assert_false(e[0].fields[0].is_signed);
-	assert_string_equal(e[2].name, "selftest");
-	hyptrace_free_events(e, nr);
-	assert_int_equal(hyptrace_get_events(nl, "test", &e, &nr, &err), 0);
-	assert_true(e[2].enabled);
-	hyptrace_free_events(e, nr);
+	assert_string_equal(e[0]->remote, "hypervisor");
+	assert_string_equal(e[0]->name, "hyp_enter");
+	assert_int_equal(e[0]->id, 1);
+	assert_int_equal(e[0]->size, 8);
+	assert_false(e[0]->enabled);
+	assert_non_null(strstr(e[0]->print_fmt, "\"reason=%s vcpu=%d\""));
+	assert_int_equal(e[0]->nr_fields, 2);
+	assert_string_equal(e[0]->fields[0]->name, "reason");
+	assert_string_equal(e[0]->fields[0]->type, "u8");
+	assert_int_equal(e[0]->fields[0]->offset, 2);
+	assert_int_equal(e[0]->fields[0]->size, 1);
+	assert_int_equal(e[0]->fields[0]->nr_symbols, 9);
+	assert_int_equal(e[0]->fields[0]->symbols[5]->value, 5);
+	assert_string_equal(e[0]->fields[0]->symbols[5]->name, "guest_exit");
+	assert_string_equal(e[0]->fields[1]->name, "vcpu");
+	assert_true(e[0]->fields[1]->is_signed);
+	assert_false(e[0]->fields[0]->is_signed);
+	assert_string_equal(e[2]->name, "selftest");
+	hyptrace_free_events(e);
+	assert_int_equal(hyptrace_get_events(h, "test", &e, &nr, &err), 0);
+	assert_true(e[2]->enabled);
+	hyptrace_free_events(e);
 }
 
 static void refused(void **state)
 {
-	const struct hyptrace_request req = {
-		.remote = "hypervisor", .attrs = HYPTRACE_REQUEST_RATE, .rate = 5,
-	};
+	struct hyptrace_settings *settings = hyptrace_settings_new();
 
 	(void)state;
-	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_SET, &req, &err), -EOPNOTSUPP);
+	hyptrace_settings_rate(settings, 5);
+	assert_int_equal(hyptrace_set(h, "hypervisor", settings, &err), -EOPNOTSUPP);
 	assert_int_equal(err.errnum, EOPNOTSUPP);
 	assert_string_equal(err.text, "remote \"hypervisor\" has no rate");
 	assert_string_equal(err.subject, "");
-	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_SET, &req, NULL), -EOPNOTSUPP);
+	assert_int_equal(hyptrace_set(h, "hypervisor", settings, NULL), -EOPNOTSUPP);
+	hyptrace_settings_free(settings);
 	assert_true(fake_netlink_all_read());
 }
 
 /* Each of the dumps: it fills an array, which is freed here. */
 static int dump(unsigned int which, unsigned int *nr)
 {
-	struct hyptrace_remote *r = NULL;
-	struct hyptrace_event *e = NULL;
-	struct hyptrace_cpu *c = NULL;
+	struct hyptrace_remote **r = NULL;
+	struct hyptrace_event **e = NULL;
+	struct hyptrace_cpu **c = NULL;
 	int ret;
 
 	*nr = 99;
 	switch (which) {
 	case 0:
-		ret = hyptrace_get_remotes(nl, &r, nr, &err);
-		hyptrace_free_remotes(r, *nr);
+		ret = hyptrace_get_remotes(h, &r, nr, &err);
+		hyptrace_free_remotes(r);
 		break;
 	case 1:
-		ret = hyptrace_get_cpus(nl, "test", &c, nr, &err);
-		hyptrace_free_cpus(c, *nr);
+		ret = hyptrace_get_cpus(h, "test", &c, nr, &err);
+		hyptrace_free_cpus(c);
 		break;
 	default:
-		ret = hyptrace_get_events(nl, "hypervisor", &e, nr, &err);
-		hyptrace_free_events(e, *nr);
+		ret = hyptrace_get_events(h, "hypervisor", &e, nr, &err);
+		hyptrace_free_events(e);
 		break;
 	}
 	if (ret)
@@ -242,8 +242,14 @@ static struct datagram *answer_of(unsigned int which)
 
 static void no_memory(void **state)
 {
-	/* the request: its memory, its header, the remote's name; then what each item takes */
-	static const unsigned int places[] = { 2 + 2 * 3, 3 + 2, 3 + 3 + 3 + 5 * 3 + 2 * 9 * 2 };
+	/*
+	 * The request: its memory, its header, the remote's name. The list, and its growth by each
+	 * item. A remote has two strings, an event one. A field or a symbol has its place in a list,
+	 * itself, and two strings or one.
+	 */
+	static const unsigned int places[] = {
+		2 + 1 + 2 * (1 + 3), 3 + 1 + 2 * (1 + 1), 3 + 1 + 3 * (1 + 2) + 5 * 4 + 2 * 9 * 3,
+	};
 	unsigned int which, nth, nr;
 	bool failed;
 	int ret;
@@ -360,16 +366,16 @@ static void answer_nothing(const struct nlmsghdr *request)
 static void nothing_said(void **state)
 {
 	static const struct hyptrace_cpu nothing;
-	struct hyptrace_cpu *c;
+	struct hyptrace_cpu **c;
 	unsigned int nr;
 
 	(void)state;
 	fake_netlink_begin(answer_nothing);
-	assert_int_equal(hyptrace_get_cpus(nl, "test", &c, &nr, &err), 0);
+	assert_int_equal(hyptrace_get_cpus(h, "test", &c, &nr, &err), 0);
 	assert_int_equal(nr, 1);
-	assert_string_equal(c->remote, "");
-	assert_memory_equal(c, &nothing, sizeof(nothing));
-	hyptrace_free_cpus(c, nr);
+	assert_string_equal(c[0]->remote, "");
+	assert_memory_equal(c[0], &nothing, sizeof(nothing));
+	hyptrace_free_cpus(c);
 }
 
 /* A CPU of which all is said, each number another one, and a good end of the dump. */
@@ -402,23 +408,23 @@ static void answer_cpu(const struct nlmsghdr *request)
 
 static void whole_cpu(void **state)
 {
-	struct hyptrace_cpu *c;
+	struct hyptrace_cpu **c;
 	unsigned int nr;
 
 	(void)state;
 	fake_netlink_begin(answer_cpu);
-	assert_int_equal(hyptrace_get_cpus(nl, "test", &c, &nr, &err), 0);
+	assert_int_equal(hyptrace_get_cpus(h, "test", &c, &nr, &err), 0);
 	assert_int_equal(nr, 1);
-	assert_int_equal(c->id, 1);
-	assert_int_equal(c->state, 2);
-	assert_int_equal(c->nr_subbufs, 3);
-	assert_int_equal(c->written, 4);
-	assert_int_equal(c->read, 5);
-	assert_int_equal(c->overrun, 6);
-	assert_int_equal(c->dropped, 7);
-	assert_int_equal(c->unread, 8);
-	assert_int_equal(c->consumer, 9);
-	hyptrace_free_cpus(c, nr);
+	assert_int_equal(c[0]->id, 1);
+	assert_int_equal(c[0]->state, 2);
+	assert_int_equal(c[0]->nr_subbufs, 3);
+	assert_int_equal(c[0]->written, 4);
+	assert_int_equal(c[0]->read, 5);
+	assert_int_equal(c[0]->overrun, 6);
+	assert_int_equal(c[0]->dropped, 7);
+	assert_int_equal(c[0]->unread, 8);
+	assert_int_equal(c[0]->consumer, 9);
+	hyptrace_free_cpus(c);
 }
 
 /* What comes too late is not taken for the answer to the next request. */
@@ -505,11 +511,9 @@ static void answer_too_much(const struct nlmsghdr *request)
 
 static void interrupted_without_a_dump(void **state)
 {
-	const struct hyptrace_request req = { .remote = "test" };
-
 	(void)state;
 	fake_netlink_begin(answer_too_much);
-	assert_int_equal(hyptrace_control(nl, HYPTRACE_CMD_START, &req, &err), -EAGAIN);
+	assert_int_equal(hyptrace_start(h, "test", &err), -EAGAIN);
 	assert_int_equal(err.errnum, EAGAIN);
 }
 
@@ -569,11 +573,9 @@ static void answer_half_an_error(const struct nlmsghdr *request)
 
 static void half_an_error(void **state)
 {
-	const struct hyptrace_request req = { .remote = "test" };
-
 	(void)state;
 	fake_netlink_begin(answer_half_an_error);
-	assert_true(hyptrace_control(nl, HYPTRACE_CMD_START, &req, &err) < 0);
+	assert_true(hyptrace_start(h, "test", &err) < 0);
 	assert_true(strlen(err.text) > 0);
 }
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../../tools/lib/digits.h"
-#include "../../tools/lib/hyptrace.h"
+#include "event_lists.h"
 
 #define MAX_EVENTS	512
 #define MAX_PAYLOAD	64
@@ -51,7 +51,7 @@ static struct hyptrace_event *add(const char *name, const char *print_fmt, uint3
 		.id = ++nr_events,
 		.size = size,
 		.print_fmt = (char *)print_fmt,
-		.fields = fields,
+		.fields = field_list(fields, nr_fields),
 		.nr_fields = nr_fields,
 	};
 	snprintf(event->name, sizeof(event->name), "%s", name);
@@ -62,12 +62,13 @@ static int setup(void **state)
 {
 	(void)state;
 	nr_events = 0;
+	lists_begin();
 	return 0;
 }
 
 static void begin(const char *before, const char *after)
 {
-	formats = hyptrace_formats_new(events, nr_events, NULL);
+	formats = hyptrace_formats_new(event_list(events, nr_events), nr_events, NULL);
 	assert_non_null(formats);
 	assert_int_equal(hyptrace_formats_lines(formats, before, after, NULL), 0);
 }
@@ -176,7 +177,7 @@ static void spare_narrow(const struct hyptrace_event *event, unsigned char *payl
 	unsigned int i, j;
 
 	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = &event->fields[i];
+		const struct hyptrace_field *field = event->fields[i];
 
 		for (j = 0; field->is_signed && field->size < 4 && j < field->size; j++)
 			payload[field->offset + j] &= 0x7f;

@@ -16,7 +16,7 @@ fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
 # A kernel that answers, and what it said once.
 fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
 fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
-netlink-srcs := $(addprefix $(tools)/lib/,describe.c netlink.c extack.c error.c control.c notify.c)
+netlink-srcs := $(addprefix $(tools)/lib/,query.c describe.c netlink.c extack.c error.c control.c notify.c)
 
 test_tools_args-srcs := $(tools)/hyptrace/args.c
 test_tools_args-cflags := $(tools-cflags)
@@ -29,17 +29,17 @@ test_tools_decode_any-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c
 test_tools_decode_any-cflags := $(tools-cflags)
 test_tools_decode_any-libs := $(tools-libs)
 
-test_tools_describe-srcs := $(tools)/lib/describe.c $(tools)/lib/netlink.c $(tools)/lib/extack.c \
-	$(tools)/lib/error.c fail_alloc.c
+test_tools_describe-srcs := $(tools)/lib/describe.c fail_alloc.c
 test_tools_describe-cflags := $(tools-cflags)
 test_tools_describe-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_device-srcs := $(tools)/lib/device.c $(tools)/lib/error.c
+test_tools_device-srcs := $(tools)/lib/device.c $(tools)/lib/error.c fail_alloc.c
 test_tools_device-cflags := $(tools-cflags)
-test_tools_device-libs := $(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf)
+test_tools_device-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf)
 
-test_tools_extack-srcs := $(tools)/lib/extack.c $(tools)/lib/error.c
+test_tools_extack-srcs := $(addprefix $(tools)/lib/,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
+test_tools_extack-libs := $(tools-libs)
 
 tools-format-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c error.c)
 

@@ -209,7 +209,7 @@ static void add_name(const char **names, unsigned int *nr, const char *name)
  * @choice:	out: the result, for event_choice_free(); its names point into @events
  *		and @words
  */
-void select_events(const struct hyptrace_event *events, unsigned int nr_events,
+void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   char *const *words, unsigned int nr_words, struct event_choice *choice)
 {
 	unsigned int i, j;
@@ -225,9 +225,9 @@ void select_events(const struct hyptrace_event *events, unsigned int nr_events,
 		bool all = !strcmp(words[i], "all"), found = false;
 
 		for (j = 0; j < nr_events; j++) {
-			if (!all && fnmatch(words[i], events[j].name, 0))
+			if (!all && fnmatch(words[i], events[j]->name, 0))
 				continue;
-			add_name(choice->names, &choice->nr, events[j].name);
+			add_name(choice->names, &choice->nr, events[j]->name);
 			found = true;
 		}
 		if (!found)

@@ -49,7 +49,7 @@ bool parse_cpu_list(const char *s, struct cpu_list *list);
 bool cpu_list_has(const struct cpu_list *list, unsigned int cpu);
 void cpu_list_free(struct cpu_list *list);
 
-void select_events(const struct hyptrace_event *events, unsigned int nr_events,
+void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   char *const *words, unsigned int nr_words, struct event_choice *choice);
 void event_choice_free(struct event_choice *choice);
 const char *nearest(const char *word, const char *const *words, unsigned int nr);

@@ -22,7 +22,7 @@ enum exit_code {
 
 /**
  * struct context - the global options and the resources of a verb
- * @nl:		the connection, opened by cmd_connect()
+ * @h:		the connection, opened by cmd_connect()
  * @p:		the printer
  * @out:	the output that the printer writes to
  * @remote:	argument of --remote, or NULL
@@ -35,7 +35,7 @@ enum exit_code {
  * @color:	print text with colours
  */
 struct context {
-	struct hyptrace_nl	*nl;
+	struct hyptrace		*h;
 	struct printer		*p;
 	struct out		out;
 	const char		*remote;
@@ -54,10 +54,10 @@ void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **arg
 
 /* select.c: the remotes and CPUs of a verb, and its error messages */
 int cmd_connect(struct context *ctx);
-int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remotes,
+int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr);
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote);
-int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **cpus,
+int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr);
 int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);

@@ -32,29 +32,38 @@ static const struct argp_option set_options[] = {
 	{ 0 }
 };
 
+/* The settings of load and set; any: one of them was given */
+struct changes {
+	struct hyptrace_settings	*settings;
+	bool				any;
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct hyptrace_request *req = state->input;
-	uint64_t rate;
+	struct changes *changes = state->input;
+	uint64_t value = 0;
+	uint32_t mode = 0;
 
 	switch (key) {
 	case OPT_SIZE:
-		if (!parse_size(arg, &req->size))
+		if (!parse_size(arg, &value))
 			argp_error(state, "bad size \"%s\": write a number, or one with K, M, G or T",
 				   arg);
-		req->attrs |= HYPTRACE_REQUEST_SIZE;
+		hyptrace_settings_size(changes->settings, value);
+		changes->any = true;
 		return 0;
 	case OPT_MODE:
-		if (!parse_mode(arg, &req->mode))
+		if (!parse_mode(arg, &mode))
 			argp_error(state, "bad mode \"%s\": write overwrite or discard", arg);
-		req->attrs |= HYPTRACE_REQUEST_MODE;
+		hyptrace_settings_mode(changes->settings, mode);
+		changes->any = true;
 		return 0;
 	case OPT_RATE:
-		if (!parse_number(arg, HYPTRACE_RATE_MAX, &rate))
+		if (!parse_number(arg, HYPTRACE_RATE_MAX, &value))
 			argp_error(state, "bad rate \"%s\": write a number of events per second, up to %u",
 				   arg, HYPTRACE_RATE_MAX);
-		req->rate = rate;
-		req->attrs |= HYPTRACE_REQUEST_RATE;
+		hyptrace_settings_rate(changes->settings, value);
+		changes->any = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument \"%s\"", arg);
@@ -65,48 +74,71 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static error_t parse_set(int key, char *arg, struct argp_state *state)
 {
-	struct hyptrace_request *req = state->input;
+	const struct changes *changes = state->input;
 
-	if (key == ARGP_KEY_END && !req->attrs) {
+	if (key == ARGP_KEY_END && !changes->any) {
 		argp_error(state, "set what? --size, --mode or --rate");
 		return 0;
 	}
 	return parse(key, arg, state);
 }
 
-static int control(struct context *ctx, int cmd, const char *verb, struct hyptrace_request *req)
+typedef int (*control_fn)(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+typedef int (*settings_fn)(struct hyptrace *h, const char *remote,
+			   const struct hyptrace_settings *settings, struct hyptrace_error *err);
+
+static int open_remote(struct context *ctx, struct hyptrace_remote **remote)
 {
+	int code = cmd_connect(ctx);
+
+	return code ? code : cmd_get_remote(ctx, remote);
+}
+
+static int control(struct context *ctx, const char *verb, control_fn fn)
+{
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code = open_remote(ctx, &remote);
+
+	if (code)
+		return code;
+	if (fn(ctx->h, remote->name, &err))
+		code = cmd_fail_verb(verb, remote->name, &err);
+	hyptrace_free_remote(remote);
+	return code;
+}
+
+static int change(struct context *ctx, const char *verb, settings_fn fn, const struct argp *argp,
+		  int argc, char **argv)
+{
+	struct changes changes = { .settings = hyptrace_settings_new() };
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code;
 
-	code = cmd_connect(ctx);
-	if (!code)
-		code = cmd_get_remote(ctx, &remote);
-	if (code)
-		return code;
-
-	req->remote = remote->name;
-	if (hyptrace_control(ctx->nl, cmd, req, &err))
-		code = cmd_fail_verb(verb, remote->name, &err);
-	hyptrace_free_remotes(remote, 1);
+	if (!changes.settings)
+		die_no_memory();
+	cmd_parse(ctx, argp, argc, argv, &changes);
+	code = open_remote(ctx, &remote);
+	if (!code) {
+		if (fn(ctx->h, remote->name, changes.settings, &err))
+			code = cmd_fail_verb(verb, remote->name, &err);
+		hyptrace_free_remote(remote);
+	}
+	hyptrace_settings_free(changes.settings);
 	return code;
 }
 
 int cmd_start(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_request req = {};
-
 	cmd_no_arguments(ctx, "start", argc, argv);
-	return control(ctx, HYPTRACE_CMD_START, "start", &req);
+	return control(ctx, "start", hyptrace_start);
 }
 
 int cmd_stop(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_request req = {};
-
 	cmd_no_arguments(ctx, "stop", argc, argv);
-	return control(ctx, HYPTRACE_CMD_STOP, "stop", &req);
+	return control(ctx, "stop", hyptrace_stop);
 }
 
 int cmd_load(struct context *ctx, int argc, char **argv)
@@ -117,26 +149,20 @@ int cmd_load(struct context *ctx, int argc, char **argv)
 		.args_doc = "load",
 		.doc = "Allocate the rings and hand them to the writer. Without options the remote's settings are used.",
 	};
-	struct hyptrace_request req = {};
 
-	cmd_parse(ctx, &argp, argc, argv, &req);
-	return control(ctx, HYPTRACE_CMD_LOAD, "load", &req);
+	return change(ctx, "load", hyptrace_load, &argp, argc, argv);
 }
 
 int cmd_unload(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_request req = {};
-
 	cmd_no_arguments(ctx, "unload", argc, argv);
-	return control(ctx, HYPTRACE_CMD_UNLOAD, "unload", &req);
+	return control(ctx, "unload", hyptrace_unload);
 }
 
 int cmd_reset(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_request req = {};
-
 	cmd_no_arguments(ctx, "reset", argc, argv);
-	return control(ctx, HYPTRACE_CMD_RESET, "reset", &req);
+	return control(ctx, "reset", hyptrace_reset);
 }
 
 int cmd_set(struct context *ctx, int argc, char **argv)
@@ -147,47 +173,44 @@ int cmd_set(struct context *ctx, int argc, char **argv)
 		.args_doc = "set",
 		.doc = "Change settings. Rings that are loaded are resized and keep the events that fit; the mode can be set while they are not loaded.",
 	};
-	struct hyptrace_request req = {};
 
-	cmd_parse(ctx, &argp, argc, argv, &req);
-	return control(ctx, HYPTRACE_CMD_SET, "set", &req);
+	return change(ctx, "set", hyptrace_set, &argp, argc, argv);
+}
+
+static int clear_all(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
+{
+	return hyptrace_clear(h, remote, HYPTRACE_CPU_ALL, err);
 }
 
 static int clear_cpus(struct context *ctx, const char *remote)
 {
-	struct hyptrace_request req = { .remote = remote, .attrs = HYPTRACE_REQUEST_CPU };
 	struct hyptrace_error err;
-	struct hyptrace_cpu *cpus;
+	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code;
 
 	code = cmd_get_cpus(ctx, remote, &cpus, &nr);
-	for (i = 0; i < nr && !code; i++) {
-		req.cpu = cpus[i].id;
-		if (hyptrace_control(ctx->nl, HYPTRACE_CMD_CLEAR, &req, &err))
-			code = cmd_fail("cannot clear CPU %u of \"%s\": %s", req.cpu, remote,
+	for (i = 0; i < nr && !code; i++)
+		if (hyptrace_clear(ctx->h, remote, cpus[i]->id, &err))
+			code = cmd_fail("cannot clear CPU %u of \"%s\": %s", cpus[i]->id, remote,
 					err.text);
-	}
-	hyptrace_free_cpus(cpus, nr);
+	hyptrace_free_cpus(cpus);
 	return code;
 }
 
 int cmd_clear(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_request req = {};
 	struct hyptrace_remote *remote;
 	int code;
 
 	cmd_no_arguments(ctx, "clear", argc, argv);
 	if (!ctx->have_cpus || ctx->cpus.all)
-		return control(ctx, HYPTRACE_CMD_CLEAR, "clear", &req);
+		return control(ctx, "clear", clear_all);
 
-	code = cmd_connect(ctx);
-	if (!code)
-		code = cmd_get_remote(ctx, &remote);
+	code = open_remote(ctx, &remote);
 	if (code)
 		return code;
 	code = clear_cpus(ctx, remote->name);
-	hyptrace_free_remotes(remote, 1);
+	hyptrace_free_remote(remote);
 	return code;
 }

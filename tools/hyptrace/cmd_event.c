@@ -57,7 +57,7 @@ static int set_events(struct context *ctx, const struct words *words, bool enabl
 {
 	const char *verb = enable ? "enable" : "disable";
 	struct hyptrace_remote *remote;
-	struct hyptrace_event *events;
+	struct hyptrace_event **events;
 	struct event_choice choice;
 	struct hyptrace_error err;
 	unsigned int nr_events;
@@ -66,7 +66,7 @@ static int set_events(struct context *ctx, const struct words *words, bool enabl
 	code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	if (hyptrace_get_events(ctx->nl, remote->name, &events, &nr_events, &err)) {
+	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr_events, &err)) {
 		code = cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
 		goto free_remote;
 	}
@@ -74,12 +74,12 @@ static int set_events(struct context *ctx, const struct words *words, bool enabl
 	select_events(events, nr_events, words->words, words->nr, &choice);
 	if (choice.nr_unknown)
 		code = fail_unknown(verb, &choice);
-	else if (hyptrace_set_events(ctx->nl, remote->name, choice.names, choice.nr, enable, &err))
+	else if (hyptrace_set_events(ctx->h, remote->name, choice.names, choice.nr, enable, &err))
 		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
 	event_choice_free(&choice);
-	hyptrace_free_events(events, nr_events);
+	hyptrace_free_events(events);
 free_remote:
-	hyptrace_free_remotes(remote, 1);
+	hyptrace_free_remote(remote);
 	return code;
 }
 

@@ -42,8 +42,8 @@ static void print_symbols(struct printer *p, const struct hyptrace_field *field)
 	printer_object(p, "symbols");
 	for (i = 0; i < field->nr_symbols; i++) {
 		snprintf(value, sizeof(value), "%llu",
-			 (unsigned long long)field->symbols[i].value);
-		printer_str(p, value, field->symbols[i].name);
+			 (unsigned long long)field->symbols[i]->value);
+		printer_str(p, value, field->symbols[i]->name);
 	}
 	printer_end(p);
 }
@@ -54,7 +54,7 @@ static void print_fields(struct printer *p, const struct hyptrace_event *event)
 
 	printer_table(p, "fields");
 	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = &event->fields[i];
+		const struct hyptrace_field *field = event->fields[i];
 
 		printer_row(p);
 		printer_str(p, "name", field->name);
@@ -101,7 +101,7 @@ static void print_event(struct printer *p, const struct hyptrace_event *event, b
 
 static int print_remote(struct context *ctx, const struct hyptrace_remote *remote, bool verbose)
 {
-	struct hyptrace_event *events;
+	struct hyptrace_event **events;
 	struct hyptrace_error err;
 	unsigned int nr, i;
 	int code = EXIT_DONE;
@@ -113,12 +113,12 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 		printer_array(ctx->p, "events");
 	else
 		printer_table(ctx->p, "events");
-	if (hyptrace_get_events(ctx->nl, remote->name, &events, &nr, &err)) {
+	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr, &err)) {
 		code = cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
 	} else {
 		for (i = 0; i < nr; i++)
-			print_event(ctx->p, &events[i], verbose);
-		hyptrace_free_events(events, nr);
+			print_event(ctx->p, events[i], verbose);
+		hyptrace_free_events(events);
 	}
 	printer_end(ctx->p);
 	printer_end(ctx->p);
@@ -127,7 +127,7 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 
 int cmd_list(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_remote *remotes;
+	struct hyptrace_remote **remotes;
 	unsigned int nr, i;
 	bool verbose = false;
 	int code;
@@ -142,8 +142,8 @@ int cmd_list(struct context *ctx, int argc, char **argv)
 
 	printer_array(ctx->p, NULL);
 	for (i = 0; i < nr && !code; i++)
-		code = print_remote(ctx, &remotes[i], verbose);
+		code = print_remote(ctx, remotes[i], verbose);
 	printer_end(ctx->p);
-	hyptrace_free_remotes(remotes, nr);
+	hyptrace_free_remotes(remotes);
 	return code;
 }

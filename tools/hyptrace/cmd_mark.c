@@ -13,9 +13,15 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+struct mark {
+	uint64_t	value;
+	uint32_t	count;
+	bool		has_value;
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct hyptrace_request *req = state->input;
+	struct mark *mark = state->input;
 	uint64_t count;
 
 	switch (key) {
@@ -23,15 +29,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_number(arg, HYPTRACE_MARK_COUNT_MAX, &count) || !count)
 			argp_error(state, "bad count \"%s\": write a number from 1 to %u", arg,
 				   HYPTRACE_MARK_COUNT_MAX);
-		req->count = count;
-		req->attrs |= HYPTRACE_REQUEST_COUNT;
+		mark->count = count;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (req->attrs & HYPTRACE_REQUEST_VALUE)
+		if (mark->has_value)
 			argp_error(state, "unexpected argument \"%s\"", arg);
-		if (!parse_number(arg, UINT64_MAX, &req->value))
+		if (!parse_number(arg, UINT64_MAX, &mark->value))
 			argp_error(state, "bad number \"%s\"", arg);
-		req->attrs |= HYPTRACE_REQUEST_VALUE;
+		mark->has_value = true;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "mark with what number?");
@@ -47,44 +52,41 @@ static const struct argp argp = {
 	.doc = "Have the remote write a selftest event that carries N: on each CPU that --cpu names, or on the current one.",
 };
 
-static int mark_cpus(struct context *ctx, struct hyptrace_request *req)
+static int mark_cpus(struct context *ctx, const char *remote, const struct mark *mark)
 {
 	struct hyptrace_error err;
-	struct hyptrace_cpu *cpus;
+	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code;
 
-	code = cmd_get_cpus(ctx, req->remote, &cpus, &nr);
-	req->attrs |= HYPTRACE_REQUEST_CPU;
-	for (i = 0; i < nr && !code; i++) {
-		req->cpu = cpus[i].id;
-		if (hyptrace_control(ctx->nl, HYPTRACE_CMD_MARK, req, &err))
-			code = cmd_fail("cannot mark CPU %u of \"%s\": %s", req->cpu, req->remote,
+	code = cmd_get_cpus(ctx, remote, &cpus, &nr);
+	for (i = 0; i < nr && !code; i++)
+		if (hyptrace_mark(ctx->h, remote, cpus[i]->id, mark->value, mark->count, &err))
+			code = cmd_fail("cannot mark CPU %u of \"%s\": %s", cpus[i]->id, remote,
 					err.text);
-	}
-	hyptrace_free_cpus(cpus, nr);
+	hyptrace_free_cpus(cpus);
 	return code;
 }
 
 int cmd_mark(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_request req = {};
+	struct mark mark = { .count = 1 };
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &req);
+	cmd_parse(ctx, &argp, argc, argv, &mark);
 	code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
 
-	req.remote = remote->name;
 	if (ctx->have_cpus)
-		code = mark_cpus(ctx, &req);
-	else if (hyptrace_control(ctx->nl, HYPTRACE_CMD_MARK, &req, &err))
+		code = mark_cpus(ctx, remote->name, &mark);
+	else if (hyptrace_mark(ctx->h, remote->name, HYPTRACE_CPU_CURRENT, mark.value, mark.count,
+			       &err))
 		code = cmd_fail_verb("mark", remote->name, &err);
-	hyptrace_free_remotes(remote, 1);
+	hyptrace_free_remote(remote);
 	return code;
 }

@@ -78,37 +78,37 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
-static void print_reader(struct printer *p, const struct hyptrace_notice *notice)
+static void print_reader(struct printer *p, const struct hyptrace_reader_notification *reader)
 {
-	const char *change = notice->reader.change == HYPTRACE_READER_CHANGE_ATTACHED ?
+	const char *change = reader->change == HYPTRACE_READER_CHANGE_ATTACHED ?
 			     "attached" : "detached";
 	char cpus[16] = "all CPUs";
 
-	if (notice->reader.cpu != HYPTRACE_CPU_ALL)
-		snprintf(cpus, sizeof(cpus), "CPU %d", notice->reader.cpu);
-	printer_line(p, STYLE_PLAIN, "reader %s: %s, process %u %s", notice->reader.remote, cpus,
-		     notice->reader.pid, change);
+	if (reader->cpu != HYPTRACE_CPU_ALL)
+		snprintf(cpus, sizeof(cpus), "CPU %d", reader->cpu);
+	printer_line(p, STYLE_PLAIN, "reader %s: %s, process %u %s", reader->remote, cpus,
+		     reader->pid, change);
 	printer_str(p, "change", "reader");
-	printer_str(p, "remote", notice->reader.remote);
-	if (notice->reader.cpu == HYPTRACE_CPU_ALL)
+	printer_str(p, "remote", reader->remote);
+	if (reader->cpu == HYPTRACE_CPU_ALL)
 		printer_none(p, "cpu");
 	else
-		printer_int(p, "cpu", notice->reader.cpu);
-	printer_uint(p, "pid", notice->reader.pid);
+		printer_int(p, "cpu", reader->cpu);
+	printer_uint(p, "pid", reader->pid);
 	printer_str(p, "reader", change);
 	printer_end(p);
 }
 
-static void print_loss(struct printer *p, const struct hyptrace_notice *notice)
+static void print_loss(struct printer *p, const struct hyptrace_loss_notification *loss)
 {
 	printer_line(p, STYLE_BAD, "loss %s: CPU %u, %" PRIu64 " event%s, %" PRIu64 " in all",
-		     notice->loss.remote, notice->loss.cpu, notice->loss.count,
-		     notice->loss.count == 1 ? "" : "s", notice->loss.total);
+		     loss->remote, loss->cpu, loss->count,
+		     loss->count == 1 ? "" : "s", loss->total);
 	printer_str(p, "change", "loss");
-	printer_str(p, "remote", notice->loss.remote);
-	printer_uint(p, "cpu", notice->loss.cpu);
-	printer_uint(p, "count", notice->loss.count);
-	printer_uint(p, "total", notice->loss.total);
+	printer_str(p, "remote", loss->remote);
+	printer_uint(p, "cpu", loss->cpu);
+	printer_uint(p, "count", loss->count);
+	printer_uint(p, "total", loss->total);
 	printer_end(p);
 }
 
@@ -128,17 +128,17 @@ static void print_overflow(struct printer *p)
 	printer_end(p);
 }
 
-static const char *remote_of(const struct hyptrace_notice *notice)
+static const char *remote_of(const struct hyptrace_notification *notification)
 {
-	switch (notice->cmd) {
-	case HYPTRACE_CMD_EVENT_NTF:
-		return notice->event.remote;
-	case HYPTRACE_CMD_READER_NTF:
-		return notice->reader.remote;
-	case HYPTRACE_CMD_LOSS_NTF:
-		return notice->loss.remote;
+	switch (notification->type) {
+	case HYPTRACE_NOTIFICATION_EVENT:
+		return notification->event->remote;
+	case HYPTRACE_NOTIFICATION_READER:
+		return notification->reader->remote;
+	case HYPTRACE_NOTIFICATION_LOSS:
+		return notification->loss->remote;
 	}
-	return notice->remote.name;
+	return notification->remote->name;
 }
 
 static bool is_meant(const struct monitor *mon, const char *remote)
@@ -146,49 +146,54 @@ static bool is_meant(const struct monitor *mon, const char *remote)
 	return !mon->ctx->remote || !strcmp(mon->ctx->remote, remote);
 }
 
-static int print_notice(const struct hyptrace_notice *notice, void *arg)
+/* Count a line; return 1 if there are enough. */
+static int seen(struct monitor *mon)
+{
+	return ++mon->seen == mon->count;
+}
+
+static int print_notification(const struct hyptrace_notification *notification, void *arg)
 {
 	struct monitor *mon = arg;
 	struct printer *p = mon->ctx->p;
 
-	if (!is_meant(mon, remote_of(notice)))
+	if (!is_meant(mon, remote_of(notification)))
 		return 0;
 
-	switch (notice->cmd) {
-	case HYPTRACE_CMD_REMOTE_NTF:
-		print_remote(p, &notice->remote);
+	switch (notification->type) {
+	case HYPTRACE_NOTIFICATION_REMOTE:
+		print_remote(p, notification->remote);
 		break;
-	case HYPTRACE_CMD_REMOTE_DEL_NTF:
-		print_gone(p, &notice->remote);
+	case HYPTRACE_NOTIFICATION_REMOTE_GONE:
+		print_gone(p, notification->remote);
 		break;
-	case HYPTRACE_CMD_EVENT_NTF:
-		print_event(p, &notice->event);
+	case HYPTRACE_NOTIFICATION_EVENT:
+		print_event(p, notification->event);
 		break;
-	case HYPTRACE_CMD_READER_NTF:
-		print_reader(p, notice);
+	case HYPTRACE_NOTIFICATION_READER:
+		print_reader(p, notification->reader);
 		break;
-	case HYPTRACE_CMD_LOSS_NTF:
-		print_loss(p, notice);
+	case HYPTRACE_NOTIFICATION_LOSS:
+		print_loss(p, notification->loss);
 		break;
 	}
-	return ++mon->seen == mon->count;
+	return seen(mon);
 }
 
 static int print_events_of(struct monitor *mon, const struct hyptrace_remote *remote)
 {
-	struct hyptrace_notice notice = { .cmd = HYPTRACE_CMD_EVENT_NTF };
-	struct hyptrace_event *events;
+	struct hyptrace_event **events;
 	unsigned int nr, i;
 	int ret = 0;
 
 	/* the remote may be unregistered: that has its own notification */
-	if (hyptrace_get_events(mon->ctx->nl, remote->name, &events, &nr, NULL))
+	if (hyptrace_get_events(mon->ctx->h, remote->name, &events, &nr, NULL))
 		return 0;
 	for (i = 0; i < nr && !ret; i++) {
-		notice.event = events[i];
-		ret = print_notice(&notice, mon);
+		print_event(mon->ctx->p, events[i]);
+		ret = seen(mon);
 	}
-	hyptrace_free_events(events, nr);
+	hyptrace_free_events(events);
 	return ret;
 }
 
@@ -198,24 +203,25 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
  */
 static int print_state(struct monitor *mon, struct hyptrace_error *err)
 {
-	struct hyptrace_notice notice = { .cmd = HYPTRACE_CMD_REMOTE_NTF };
-	struct hyptrace_remote *remotes;
+	struct hyptrace_remote **remotes;
 	unsigned int nr, i;
 	int ret;
 
 	print_overflow(mon->ctx->p);
-	if (++mon->seen == mon->count)
+	if (seen(mon))
 		return 1;
-	ret = hyptrace_get_remotes(mon->ctx->nl, &remotes, &nr, err);
+	ret = hyptrace_get_remotes(mon->ctx->h, &remotes, &nr, err);
 	if (ret)
 		return ret;
 	for (i = 0; i < nr && !ret; i++) {
-		notice.remote = remotes[i];
-		ret = print_notice(&notice, mon);
-		if (!ret && is_meant(mon, remotes[i].name))
-			ret = print_events_of(mon, &remotes[i]);
+		if (!is_meant(mon, remotes[i]->name))
+			continue;
+		print_remote(mon->ctx->p, remotes[i]);
+		ret = seen(mon);
+		if (!ret)
+			ret = print_events_of(mon, remotes[i]);
 	}
-	hyptrace_free_remotes(remotes, nr);
+	hyptrace_free_remotes(remotes);
 	return ret;
 }
 
@@ -227,7 +233,7 @@ static int print_news(struct monitor *mon, struct hyptrace_listener *listener,
 	int ret;
 
 	/* first print the notifications that arrived before the loss */
-	while ((ret = hyptrace_listener_read(listener, print_notice, mon, err)) == -ENOBUFS)
+	while ((ret = hyptrace_listener_read(listener, print_notification, mon, err)) == -ENOBUFS)
 		lost = true;
 	return ret || !lost ? ret : print_state(mon, err);
 }
@@ -272,13 +278,13 @@ int cmd_monitor(struct context *ctx, int argc, char **argv)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	hyptrace_free_remotes(remote, remote ? 1 : 0);
+	hyptrace_free_remote(remote);
 
 	fd = signals_catch();
 	if (fd < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
-	listener = hyptrace_listener_open(ctx->nl, &err);
+	listener = hyptrace_listener_open(ctx->h, &err);
 	if (!listener)
 		return cmd_fail("cannot monitor: %s", err.text);
 	code = watch(&mon, listener, fd);

@@ -22,7 +22,7 @@ enum {
  */
 struct source {
 	unsigned int			cpu;
-	struct hyptrace_reader		reader;
+	struct hyptrace_reader		*reader;
 	struct hyptrace_snapshot	*snap;
 	struct hyptrace_record		rec;
 };
@@ -75,7 +75,7 @@ static const struct argp argp = {
 	.doc = "Print the events that are in the rings, and leave them there. Whoever reads the rings, and what is traced, goes on as if nothing had happened.",
 };
 
-static int open_sources(struct show *show, const struct hyptrace_cpu *cpus, unsigned int nr)
+static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
 	const struct context *ctx = show->lines.ctx;
 	const char *remote = show->lines.remote->name;
@@ -88,8 +88,9 @@ static int open_sources(struct show *show, const struct hyptrace_cpu *cpus, unsi
 	for (i = 0; i < nr; i++) {
 		struct source *src = &show->sources[show->nr];
 
-		if (!hyptrace_reader_open_snapshot(&src->reader, remote, cpus[i].id, &err)) {
-			src->cpu = cpus[i].id;
+		src->reader = hyptrace_reader_open_snapshot(remote, cpus[i]->id, &err);
+		if (src->reader) {
+			src->cpu = cpus[i]->id;
 			show->nr++;
 			continue;
 		}
@@ -97,7 +98,7 @@ static int open_sources(struct show *show, const struct hyptrace_cpu *cpus, unsi
 			return cmd_fail("cannot show \"%s\": %s", remote, err.text);
 		/* "all" means all CPUs that have a ring */
 		if (err.errnum != ENXIO || (ctx->have_cpus && !ctx->cpus.all))
-			return cmd_fail("cannot show CPU %u of \"%s\": %s", cpus[i].id, remote,
+			return cmd_fail("cannot show CPU %u of \"%s\": %s", cpus[i]->id, remote,
 					err.text);
 	}
 	if (!show->nr)
@@ -115,8 +116,9 @@ static int take_snapshots(struct show *show)
 	for (i = 0; i < show->nr; i++) {
 		struct source *src = &show->sources[i];
 
-		if (hyptrace_snapshot_take(&src->snap, &src->reader, show->lines.remote->mode,
-					   show->last, &err))
+		src->snap = hyptrace_snapshot_take(src->reader, show->lines.remote->mode,
+						   show->last, &err);
+		if (!src->snap)
 			return cmd_fail("cannot show CPU %u of \"%s\": %s%s", src->cpu,
 					show->lines.remote->name, err.text,
 					err.errnum == ENOMEM ? "; try --last" : "");
@@ -201,7 +203,7 @@ static void say_how_many(const struct show *show)
 
 static int show_cpus(struct show *show)
 {
-	struct hyptrace_cpu *cpus;
+	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code;
 
@@ -209,12 +211,12 @@ static int show_cpus(struct show *show)
 	if (code)
 		return code;
 	code = open_sources(show, cpus, nr);
-	hyptrace_free_cpus(cpus, nr);
+	hyptrace_free_cpus(cpus);
 	if (!code)
 		code = take_snapshots(show);
 	/* detach before printing: an observer keeps others from unloading or resizing */
 	for (i = 0; i < show->nr; i++)
-		hyptrace_reader_close(&show->sources[i].reader);
+		hyptrace_reader_close(show->sources[i].reader);
 	if (!code) {
 		print_all(show);
 		say_how_many(show);
@@ -228,12 +230,12 @@ static int show_cpus(struct show *show)
 static int show_remote(struct show *show)
 {
 	const char *name = show->lines.remote->name;
-	struct hyptrace_event *events;
+	struct hyptrace_event **events;
 	struct hyptrace_error err;
 	unsigned int nr;
 	int code;
 
-	if (hyptrace_get_events(show->lines.ctx->nl, name, &events, &nr, &err))
+	if (hyptrace_get_events(show->lines.ctx->h, name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", name, err.text);
 	show->lines.formats = hyptrace_formats_new(events, nr, &err);
 	if (!show->lines.formats || stream_print_begin(&show->lines, &err))
@@ -241,7 +243,7 @@ static int show_remote(struct show *show)
 	else
 		code = show_cpus(show);
 	hyptrace_formats_free(show->lines.formats);
-	hyptrace_free_events(events, nr);
+	hyptrace_free_events(events);
 	return code;
 }
 
@@ -259,6 +261,6 @@ int cmd_show(struct context *ctx, int argc, char **argv)
 		return code;
 	show.lines.remote = remote;
 	code = show_remote(&show);
-	hyptrace_free_remotes(remote, 1);
+	hyptrace_free_remote(remote);
 	return code;
 }

@@ -33,7 +33,7 @@ static void print_cpu(struct printer *p, const struct hyptrace_cpu *cpu)
 static int print_remote(struct context *ctx, const struct hyptrace_remote *remote)
 {
 	struct printer *p = ctx->p;
-	struct hyptrace_cpu *cpus;
+	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code;
 
@@ -57,16 +57,16 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	printer_bool(p, "protected", remote->is_protected);
 	printer_table(p, "cpus");
 	for (i = 0; i < nr; i++)
-		print_cpu(p, &cpus[i]);
+		print_cpu(p, cpus[i]);
 	printer_end(p);
 	printer_end(p);
-	hyptrace_free_cpus(cpus, nr);
+	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
 
 int cmd_status(struct context *ctx, int argc, char **argv)
 {
-	struct hyptrace_remote *remotes;
+	struct hyptrace_remote **remotes;
 	unsigned int nr, i;
 	int code;
 
@@ -79,8 +79,8 @@ int cmd_status(struct context *ctx, int argc, char **argv)
 
 	printer_array(ctx->p, NULL);
 	for (i = 0; i < nr && !code; i++)
-		code = print_remote(ctx, &remotes[i]);
+		code = print_remote(ctx, remotes[i]);
 	printer_end(ctx->p);
-	hyptrace_free_remotes(remotes, nr);
+	hyptrace_free_remotes(remotes);
 	return code;
 }

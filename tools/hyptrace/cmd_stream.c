@@ -70,24 +70,23 @@ static const struct argp argp = {
 	.doc = "Print events as they happen, until a signal comes. Starts tracing if it is off, and then stops it at the end.",
 };
 
-static void warn_no_event(const struct hyptrace_event *events, unsigned int nr)
+static void warn_no_event(struct hyptrace_event *const *events, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (events[i].enabled)
+		if (events[i]->enabled)
 			return;
-	cmd_note("no event is enabled; try: hyptrace enable %s", nr ? events[0].name : "all");
+	cmd_note("no event is enabled; try: hyptrace enable %s", nr ? events[0]->name : "all");
 }
 
 static int start(struct stream *s)
 {
-	struct hyptrace_request req = { .remote = s->remote->name };
 	struct hyptrace_error err;
 
 	if (s->no_start || s->remote->state == HYPTRACE_STATE_TRACING)
 		return EXIT_DONE;
-	if (hyptrace_control(s->ctx->nl, HYPTRACE_CMD_START, &req, &err))
+	if (hyptrace_start(s->ctx->h, s->remote->name, &err))
 		return cmd_fail_verb("start", s->remote->name, &err);
 	s->started = true;
 	return EXIT_DONE;
@@ -96,7 +95,6 @@ static int start(struct stream *s)
 /* Restore what the stream has changed. */
 static int finish(struct stream *s, int code, bool started)
 {
-	struct hyptrace_request req = { .remote = s->remote->name };
 	int ret = stream_stop(s);
 
 	/* read the counters before an unload removes them */
@@ -107,14 +105,14 @@ static int finish(struct stream *s, int code, bool started)
 	 * them. The driver refuses that while another descriptor is attached.
 	 */
 	if (started && s->remote->state == HYPTRACE_STATE_UNLOADED)
-		hyptrace_control(s->ctx->nl, HYPTRACE_CMD_UNLOAD, &req, NULL);
+		hyptrace_unload(s->ctx->h, s->remote->name, NULL);
 	stream_count_unloaded(s);
 	return code ? code : ret;
 }
 
 static int stream_cpus(struct stream *s)
 {
-	struct hyptrace_cpu *cpus;
+	struct hyptrace_cpu **cpus;
 	unsigned int nr;
 	bool started;
 	int code;
@@ -123,7 +121,7 @@ static int stream_cpus(struct stream *s)
 	if (code)
 		return code;
 	code = stream_open(s, cpus, nr);
-	hyptrace_free_cpus(cpus, nr);
+	hyptrace_free_cpus(cpus);
 	if (!code)
 		code = start(s);
 	if (code) {
@@ -139,12 +137,12 @@ static int stream_cpus(struct stream *s)
 
 static int stream_remote(struct stream *s)
 {
-	struct hyptrace_event *events;
+	struct hyptrace_event **events;
 	struct hyptrace_error err;
 	unsigned int nr;
 	int code;
 
-	if (hyptrace_get_events(s->ctx->nl, s->remote->name, &events, &nr, &err))
+	if (hyptrace_get_events(s->ctx->h, s->remote->name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
 
 	s->boot_clock = !strcmp(s->remote->clock, "boot");
@@ -157,7 +155,7 @@ static int stream_remote(struct stream *s)
 		code = stream_cpus(s);
 	}
 	hyptrace_formats_free(s->formats);
-	hyptrace_free_events(events, nr);
+	hyptrace_free_events(events);
 	return code;
 }
 
@@ -184,10 +182,10 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
 	/* without a listener the stream polls to notice that tracing is on again */
-	s.listener = hyptrace_listener_open(ctx->nl, &err);
+	s.listener = hyptrace_listener_open(ctx->h, &err);
 
 	code = stream_remote(&s);
 	hyptrace_listener_close(s.listener);
-	hyptrace_free_remotes(remote, 1);
+	hyptrace_free_remote(remote);
 	return code;
 }

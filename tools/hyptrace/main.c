@@ -362,7 +362,7 @@ int main(int argc, char **argv)
 
 	code = finish_output(&ctx, code);
 	printer_free(ctx.p);
-	hyptrace_nl_close(ctx.nl);
+	hyptrace_close(ctx.h);
 	cpu_list_free(&ctx.cpus);
 	return code;
 }

@@ -96,23 +96,23 @@ int cmd_connect(struct context *ctx)
 		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT,
 				     ctx->color);
 
-	ctx->nl = hyptrace_nl_open(&err);
-	return ctx->nl ? EXIT_DONE : cmd_fail("%s", err.text);
+	ctx->h = hyptrace_open(&err);
+	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
 }
 
-static struct hyptrace_remote *find_remote(struct hyptrace_remote *remotes, unsigned int nr,
+static struct hyptrace_remote *find_remote(struct hyptrace_remote **remotes, unsigned int nr,
 					   const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (!strcmp(remotes[i].name, name))
-			return &remotes[i];
+		if (!strcmp(remotes[i]->name, name))
+			return remotes[i];
 	return NULL;
 }
 
 /* Print why, and the list of remotes. */
-static int fail_choice(const char *why, const struct hyptrace_remote *remotes, unsigned int nr)
+static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
 {
 	char *list = NULL;
 	size_t len;
@@ -122,23 +122,23 @@ static int fail_choice(const char *why, const struct hyptrace_remote *remotes, u
 	if (!f)
 		die_no_memory();
 	for (i = 0; i < nr; i++)
-		fprintf(f, "%s%s", i ? ", " : "", remotes[i].name);
+		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);
 	fclose(f);
 	cmd_note("%s; there %s: %s", why, nr == 1 ? "is" : "are", list);
 	free(list);
 	return EXIT_REFUSED;
 }
 
-/* Keep only @one in the array. */
-static void keep(struct hyptrace_remote *remotes, unsigned int *nr, struct hyptrace_remote *one)
+/* Keep only @one in the list. */
+static void keep(struct hyptrace_remote **remotes, unsigned int *nr, struct hyptrace_remote *one)
 {
-	struct hyptrace_remote first = remotes[0];
 	unsigned int i;
 
-	remotes[0] = *one;
-	*one = first;
-	for (i = 1; i < *nr; i++)
-		hyptrace_clear_remote(&remotes[i]);
+	for (i = 0; i < *nr; i++)
+		if (remotes[i] != one)
+			hyptrace_free_remote(remotes[i]);
+	remotes[0] = one;
+	remotes[1] = NULL;
 	*nr = 1;
 }
 
@@ -146,12 +146,12 @@ static void keep(struct hyptrace_remote *remotes, unsigned int *nr, struct hyptr
  * cmd_get_remotes - get the remotes that a verb works on
  * @ctx:	the context, connected
  * @all:	without --remote get all remotes, not the default one
- * @remotes:	out: an array for hyptrace_free_remotes()
+ * @remotes:	out: a list for hyptrace_free_remotes()
  * @nr:		out: number of @remotes, at least one
  *
  * Return: an exit code.
  */
-int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remotes,
+int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr)
 {
 	struct hyptrace_remote *one;
@@ -159,10 +159,13 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remo
 	char why[128];
 	int code;
 
-	if (hyptrace_get_remotes(ctx->nl, remotes, nr, &err))
+	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
 		return cmd_fail("cannot list the remotes: %s", err.text);
-	if (!*nr)
+	if (!*nr) {
+		hyptrace_free_remotes(*remotes);
+		*remotes = NULL;
 		return cmd_fail("no remote is registered; load hyptrace_pkvm (the hypervisor) or hyptrace_test");
+	}
 
 	if (ctx->remote) {
 		one = find_remote(*remotes, *nr, ctx->remote);
@@ -170,7 +173,7 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remo
 	} else {
 		if (all)
 			return EXIT_DONE;
-		one = *nr == 1 ? *remotes : find_remote(*remotes, *nr, DEFAULT_REMOTE);
+		one = *nr == 1 ? **remotes : find_remote(*remotes, *nr, DEFAULT_REMOTE);
 		snprintf(why, sizeof(why), "say which remote with --remote");
 	}
 
@@ -179,7 +182,7 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remo
 		return EXIT_DONE;
 	}
 	code = fail_choice(why, *remotes, *nr);
-	hyptrace_free_remotes(*remotes, *nr);
+	hyptrace_free_remotes(*remotes);
 	*remotes = NULL;
 	*nr = 0;
 	return code;
@@ -188,52 +191,62 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote **remo
 /**
  * cmd_get_remote - get the remote that a verb works on
  * @ctx:	the context, connected
- * @remote:	out: the remote, for hyptrace_free_remotes(remote, 1)
+ * @remote:	out: the remote, for hyptrace_free_remote()
  *
  * Return: an exit code.
  */
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 {
+	struct hyptrace_remote **remotes;
 	unsigned int nr;
+	int code = cmd_get_remotes(ctx, false, &remotes, &nr);
 
 	*remote = NULL;
-	return cmd_get_remotes(ctx, false, remote, &nr);
+	if (code)
+		return code;
+	*remote = remotes[0];
+	remotes[0] = NULL;
+	hyptrace_free_remotes(remotes);
+	return EXIT_DONE;
 }
 
 /**
  * cmd_get_cpus - get the CPUs that a verb works on
  * @ctx:	the context, connected; without --cpu all CPUs are taken
  * @remote:	name of their remote
- * @cpus:	out: an array for hyptrace_free_cpus()
+ * @cpus:	out: a list for hyptrace_free_cpus()
  * @nr:		out: number of @cpus
  *
  * Return: an exit code; EXIT_REFUSED if --cpu names a CPU that the remote does not have.
  */
-int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **cpus,
+int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr)
 {
 	struct hyptrace_error err;
 	unsigned int i, j, kept = 0;
 
-	*nr = 0;
-	if (hyptrace_get_cpus(ctx->nl, remote, cpus, nr, &err))
+	if (hyptrace_get_cpus(ctx->h, remote, cpus, nr, &err))
 		return cmd_fail("cannot list the CPUs of \"%s\": %s", remote, err.text);
 	if (!ctx->have_cpus)
 		return EXIT_DONE;
 
 	for (i = 0; i < ctx->cpus.nr; i++) {
-		for (j = 0; j < *nr && (*cpus)[j].id != ctx->cpus.ids[i]; j++)
+		for (j = 0; j < *nr && (*cpus)[j]->id != ctx->cpus.ids[i]; j++)
 			;
 		if (j == *nr) {
-			hyptrace_free_cpus(*cpus, *nr);
+			hyptrace_free_cpus(*cpus);
 			*cpus = NULL;
 			*nr = 0;
 			return cmd_fail("\"%s\" has no CPU %u", remote, ctx->cpus.ids[i]);
 		}
 	}
-	for (i = 0; i < *nr; i++)
-		if (cpu_list_has(&ctx->cpus, (*cpus)[i].id))
+	for (i = 0; i < *nr; i++) {
+		if (cpu_list_has(&ctx->cpus, (*cpus)[i]->id))
 			(*cpus)[kept++] = (*cpus)[i];
+		else
+			hyptrace_free_cpu((*cpus)[i]);
+	}
+	(*cpus)[kept] = NULL;
 	*nr = kept;
 	return EXIT_DONE;
 }

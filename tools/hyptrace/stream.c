@@ -44,6 +44,7 @@
 /**
  * struct stream_source - a CPU's ring
  * @reader:	its consumer
+ * @cpu:	the CPU
  * @dec:	decodes a sub-buffer of @buf
  * @buf:	sub-buffers as they were read
  * @size:	room in @buf
@@ -58,7 +59,8 @@
  * @over:	the ring must not be read any more
  */
 struct stream_source {
-	struct hyptrace_reader	reader;
+	struct hyptrace_reader	*reader;
+	int			cpu;
 	struct hyptrace_decoder	*dec;
 	char			*buf;
 	size_t			size;
@@ -84,21 +86,17 @@ static uint64_t now(void)
 static int attach_failed(struct stream *s, const struct hyptrace_cpu *cpu,
 			 const struct hyptrace_error *err)
 {
-	struct hyptrace_cpu *cpus;
-	struct hyptrace_error ignored;
-	unsigned int nr, i;
+	struct hyptrace_cpu *again;
 	uint32_t pid = 0;
 
 	if (err->errnum != EBUSY)
 		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
 				err->text);
 
-	/* list the CPUs again: the consumer may have attached after the first list */
-	if (!hyptrace_get_cpus(s->ctx->nl, s->remote->name, &cpus, &nr, &ignored)) {
-		for (i = 0; i < nr; i++)
-			if (cpus[i].id == cpu->id)
-				pid = cpus[i].consumer;
-		hyptrace_free_cpus(cpus, nr);
+	/* get the CPU again: the consumer may have attached after the list */
+	if (!hyptrace_get_cpu(s->ctx->h, s->remote->name, cpu->id, &again, NULL)) {
+		pid = again->consumer;
+		hyptrace_free_cpu(again);
 	}
 	if (pid)
 		return cmd_fail("cannot read CPU %u of \"%s\": process %u reads it already",
@@ -111,20 +109,22 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
 	struct stream_source *src = &s->sources[s->nr_sources];
 	struct hyptrace_error err;
 
-	if (hyptrace_reader_open(&src->reader, s->remote->name, cpu->id, O_NONBLOCK, &err)) {
+	src->reader = hyptrace_reader_open(s->remote->name, cpu->id, O_NONBLOCK, &err);
+	if (!src->reader) {
 		/* "all" means all CPUs that have a ring */
 		if (err.errnum == ENXIO && (!s->ctx->have_cpus || s->ctx->cpus.all))
 			return EXIT_DONE;
 		return attach_failed(s, cpu, &err);
 	}
 
+	src->cpu = cpu->id;
 	s->counts[s->nr_sources++].cpu = cpu->id;
-	if (hyptrace_reader_latency(&src->reader, LATENCY_USEC, &err))
+	if (hyptrace_reader_latency(src->reader, LATENCY_USEC, &err))
 		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->remote->name,
 				err.text);
-	src->size = READ_SIZE - READ_SIZE % src->reader.subbuf_size;
-	if (src->size < src->reader.subbuf_size)
-		src->size = src->reader.subbuf_size;
+	src->size = READ_SIZE - READ_SIZE % hyptrace_reader_subbuf_size(src->reader);
+	if (src->size < hyptrace_reader_subbuf_size(src->reader))
+		src->size = hyptrace_reader_subbuf_size(src->reader);
 	src->buf = malloc(src->size);
 	src->dec = hyptrace_decoder_new();
 	if (!src->buf || !src->dec)
@@ -140,7 +140,7 @@ static int open_source(struct stream *s, const struct hyptrace_cpu *cpu)
  *
  * Return: an exit code; the caller calls stream_close() in any case.
  */
-int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int nr)
+int stream_open(struct stream *s, struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
 	unsigned int i;
 	int code;
@@ -150,7 +150,7 @@ int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int 
 	if (!s->sources || !s->counts)
 		die_no_memory();
 	for (i = 0; i < nr; i++) {
-		code = open_source(s, &cpus[i]);
+		code = open_source(s, cpus[i]);
 		if (code)
 			return code;
 	}
@@ -171,7 +171,7 @@ void stream_close(struct stream *s)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_sources; i++) {
-		hyptrace_reader_close(&s->sources[i].reader);
+		hyptrace_reader_close(s->sources[i].reader);
 		hyptrace_decoder_free(s->sources[i].dec);
 		free(s->sources[i].buf);
 	}
@@ -189,13 +189,12 @@ void stream_close(struct stream *s)
  */
 int stream_stop(struct stream *s)
 {
-	struct hyptrace_request req = { .remote = s->remote->name };
 	struct hyptrace_error err;
 
 	if (!s->started)
 		return EXIT_DONE;
 	s->started = false;
-	if (hyptrace_control(s->ctx->nl, HYPTRACE_CMD_STOP, &req, &err))
+	if (hyptrace_stop(s->ctx->h, s->remote->name, &err))
 		return cmd_fail_verb("stop", s->remote->name, &err);
 	return EXIT_DONE;
 }
@@ -203,11 +202,11 @@ int stream_stop(struct stream *s)
 /* Get the next event after a sub-buffer whose decoding gave @ret; false if there is none. */
 static bool next_subbuf(struct stream_source *src, int ret)
 {
-	const size_t subbuf = src->reader.subbuf_size;
+	const size_t subbuf = hyptrace_reader_subbuf_size(src->reader);
 
 	for (;;) {
 		if (ret < 0) {
-			cmd_note("CPU %d: %s; the rest of it is passed over", src->reader.cpu,
+			cmd_note("CPU %d: %s; the rest of it is passed over", src->cpu,
 				 src->err.text);
 			src->damaged = true;
 		}
@@ -272,7 +271,7 @@ static void found(struct stream *s, unsigned int index)
 /* Return how much to read: consume as few events as possible that are not printed. */
 static size_t read_size(const struct stream *s, const struct stream_source *src)
 {
-	const size_t subbuf = src->reader.subbuf_size;
+	const size_t subbuf = hyptrace_reader_subbuf_size(src->reader);
 	size_t size;
 
 	if (!s->limit)
@@ -293,11 +292,11 @@ static int ask(struct stream *s, unsigned int index)
 	src->pending = next_record(src);
 	while (!src->pending && !src->over) {
 		src->asked = now();
-		n = read(src->reader.fd, src->buf, read_size(s, src));
+		n = read(hyptrace_reader_fd(src->reader), src->buf, read_size(s, src));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN)
-			return cmd_fail("cannot read CPU %d of \"%s\": %s", src->reader.cpu,
+			return cmd_fail("cannot read CPU %d of \"%s\": %s", src->cpu,
 					s->remote->name, strerror(errno));
 		src->asleep = !n;
 		if (n <= 0)
@@ -334,7 +333,7 @@ static void emit(struct stream *s, unsigned int index)
 	do {
 		if (src->rec.lost)
 			tell_lost(s, index, src->rec.lost);
-		stream_print_event(s, src->reader.cpu, &src->rec);
+		stream_print_event(s, src->cpu, &src->rec);
 		more = --left && next_record(src);
 	} while (more && src->rec.ts <= until);
 
@@ -344,9 +343,9 @@ static void emit(struct stream *s, unsigned int index)
 		found(s, index);
 }
 
-static int wake(const struct hyptrace_notice *notice, void *arg)
+static int wake(const struct hyptrace_notification *notification, void *arg)
 {
-	(void)notice;
+	(void)notification;
 	*(bool *)arg = true;
 	return 0;
 }
@@ -391,7 +390,7 @@ static bool wait_for_events(struct stream *s, struct pollfd *fds)
 		const struct stream_source *src = &s->sources[i];
 
 		asleep |= src->asleep;
-		fds[i].fd = src->pending || src->asleep ? -1 : src->reader.fd;
+		fds[i].fd = src->pending || src->asleep ? -1 : hyptrace_reader_fd(src->reader);
 		fds[i].events = POLLIN;
 	}
 	other[0].fd = s->listener ? hyptrace_listener_fd(s->listener) : -1;

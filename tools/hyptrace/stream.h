@@ -101,7 +101,7 @@ struct stream {
 };
 
 /* stream.c */
-int stream_open(struct stream *s, const struct hyptrace_cpu *cpus, unsigned int nr);
+int stream_open(struct stream *s, struct hyptrace_cpu *const *cpus, unsigned int nr);
 void stream_close(struct stream *s);
 int stream_run(struct stream *s);
 int stream_stop(struct stream *s);

@@ -24,24 +24,24 @@ static struct stream_count *find_count(struct stream *s, unsigned int cpu)
 
 static int read_counters(struct stream *s, bool begin, struct hyptrace_error *err)
 {
-	struct hyptrace_cpu *cpus;
+	struct hyptrace_cpu **cpus;
 	struct stream_count *count;
 	unsigned int nr, i;
-	int ret = hyptrace_get_cpus(s->ctx->nl, s->remote->name, &cpus, &nr, err);
+	int ret = hyptrace_get_cpus(s->ctx->h, s->remote->name, &cpus, &nr, err);
 
 	if (ret)
 		return ret;
 	for (i = 0; i < nr; i++) {
-		count = find_count(s, cpus[i].id);
+		count = find_count(s, cpus[i]->id);
 		if (!count)
 			continue;
-		count->after = cpus[i].overrun + cpus[i].dropped;
+		count->after = cpus[i]->overrun + cpus[i]->dropped;
 		if (begin)
 			count->before = count->after;
 		else
-			count->unread = cpus[i].unread;
+			count->unread = cpus[i]->unread;
 	}
-	hyptrace_free_cpus(cpus, nr);
+	hyptrace_free_cpus(cpus);
 	return 0;
 }
 
@@ -88,16 +88,16 @@ void stream_count_end(struct stream *s)
 
 static bool is_unloaded(struct stream *s)
 {
-	struct hyptrace_remote *remotes;
+	struct hyptrace_remote **remotes;
 	bool unloaded = true;
 	unsigned int nr, i;
 
-	if (hyptrace_get_remotes(s->ctx->nl, &remotes, &nr, NULL))
+	if (hyptrace_get_remotes(s->ctx->h, &remotes, &nr, NULL))
 		return false;
 	for (i = 0; i < nr; i++)
-		if (!strcmp(remotes[i].name, s->remote->name))
-			unloaded = remotes[i].state == HYPTRACE_STATE_UNLOADED;
-	hyptrace_free_remotes(remotes, nr);
+		if (!strcmp(remotes[i]->name, s->remote->name))
+			unloaded = remotes[i]->state == HYPTRACE_STATE_UNLOADED;
+	hyptrace_free_remotes(remotes);
 	return unloaded;
 }
 

@@ -205,7 +205,7 @@ static void print_symbols(struct printer *p, const struct hyptrace_event *event,
 	unsigned int i;
 
 	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = &event->fields[i];
+		const struct hyptrace_field *field = event->fields[i];
 		const char *name;
 		uint64_t value;
 
@@ -237,7 +237,7 @@ static noinline void print_json(struct stream *s, unsigned int cpu,
 		printer_str(p, "event", event->name);
 		printer_object(p, "fields");
 		for (i = 0; i < event->nr_fields; i++)
-			print_field(p, &event->fields[i], rec);
+			print_field(p, event->fields[i], rec);
 		printer_end(p);
 		print_symbols(p, event, rec);
 	} else {

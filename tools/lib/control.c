@@ -3,62 +3,280 @@
  * Control requests: change a remote, its settings and its events.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
-static int put_request(struct nl_msg *msg, const struct hyptrace_request *req)
+/**
+ * struct hyptrace_settings - settings of a remote; those that are not set are not changed
+ * @size:	bytes per CPU, if @has_size
+ * @mode:	enum hyptrace_mode, if @has_mode
+ * @rate:	selftest events per second and CPU, if @has_rate
+ * @has_size:	@size is set
+ * @has_mode:	@mode is set
+ * @has_rate:	@rate is set
+ */
+struct hyptrace_settings {
+	uint64_t	size;
+	uint32_t	mode;
+	uint32_t	rate;
+	bool		has_size;
+	bool		has_mode;
+	bool		has_rate;
+};
+
+/**
+ * hyptrace_settings_new - make settings, none of which is set
+ *
+ * Return: the settings, NULL if there is no memory.
+ */
+struct hyptrace_settings *hyptrace_settings_new(void)
 {
-	if (nla_put_string(msg, HYPTRACE_A_CONTROL_REMOTE, req->remote))
-		return -ENOMEM;
-	if (req->attrs & HYPTRACE_REQUEST_CPU && nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, req->cpu))
-		return -ENOMEM;
-	if (req->attrs & HYPTRACE_REQUEST_SIZE &&
-	    nla_put_u64(msg, HYPTRACE_A_CONTROL_SIZE, req->size))
-		return -ENOMEM;
-	if (req->attrs & HYPTRACE_REQUEST_MODE &&
-	    nla_put_u32(msg, HYPTRACE_A_CONTROL_MODE, req->mode))
-		return -ENOMEM;
-	if (req->attrs & HYPTRACE_REQUEST_VALUE &&
-	    nla_put_u64(msg, HYPTRACE_A_CONTROL_VALUE, req->value))
-		return -ENOMEM;
-	if (req->attrs & HYPTRACE_REQUEST_COUNT &&
-	    nla_put_u32(msg, HYPTRACE_A_CONTROL_COUNT, req->count))
-		return -ENOMEM;
-	if (req->attrs & HYPTRACE_REQUEST_RATE &&
-	    nla_put_u32(msg, HYPTRACE_A_CONTROL_RATE, req->rate))
-		return -ENOMEM;
-	return 0;
+	return calloc(1, sizeof(struct hyptrace_settings));
 }
 
 /**
- * hyptrace_control - send a control request
- * @nl:		the connection
- * @cmd:	HYPTRACE_CMD_LOAD, UNLOAD, START, STOP, CLEAR, RESET, SET or MARK
- * @req:	its attributes; hyptrace.yaml lists those of each command
+ * hyptrace_settings_free - free settings
+ * @settings:	the settings, or NULL
+ */
+void hyptrace_settings_free(struct hyptrace_settings *settings)
+{
+	free(settings);
+}
+
+/**
+ * hyptrace_settings_size - set the size of a ring
+ * @settings:	the settings
+ * @bytes:	requested bytes per CPU
+ */
+void hyptrace_settings_size(struct hyptrace_settings *settings, uint64_t bytes)
+{
+	settings->size = bytes;
+	settings->has_size = true;
+}
+
+/**
+ * hyptrace_settings_mode - set what happens when a ring is full
+ * @settings:	the settings
+ * @mode:	enum hyptrace_mode
+ */
+void hyptrace_settings_mode(struct hyptrace_settings *settings, uint32_t mode)
+{
+	settings->mode = mode;
+	settings->has_mode = true;
+}
+
+/**
+ * hyptrace_settings_rate - set how many selftest events the remote "test" writes by itself
+ * @settings:	the settings
+ * @rate:	events per second and CPU, up to HYPTRACE_RATE_MAX; 0 for none
+ */
+void hyptrace_settings_rate(struct hyptrace_settings *settings, uint32_t rate)
+{
+	settings->rate = rate;
+	settings->has_rate = true;
+}
+
+/* Make a request; return NULL if there is no memory. */
+static struct nl_msg *request(struct hyptrace *h, int cmd, const char *remote)
+{
+	struct nl_msg *msg = hyptrace_nl_msg(h, cmd, 0);
+
+	if (!msg || !nla_put_string(msg, HYPTRACE_A_CONTROL_REMOTE, remote))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* Send a request, which is NULL or complete if adding its attributes has returned @put. */
+static int transact(struct hyptrace *h, struct nl_msg *msg, int put, struct hyptrace_error *err)
+{
+	if (msg && !put)
+		return hyptrace_nl_send(h, msg, NULL, NULL, err);
+	nlmsg_free(msg);
+	return hyptrace_error_memory(err);
+}
+
+static int put_settings(struct nl_msg *msg, const struct hyptrace_settings *settings)
+{
+	int put = 0;
+
+	if (!msg || !settings)
+		return 0;
+	if (settings->has_size)
+		put = nla_put_u64(msg, HYPTRACE_A_CONTROL_SIZE, settings->size);
+	if (!put && settings->has_mode)
+		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_MODE, settings->mode);
+	if (!put && settings->has_rate)
+		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_RATE, settings->rate);
+	return put;
+}
+
+static int control(struct hyptrace *h, int cmd, const char *remote,
+		   const struct hyptrace_settings *settings, struct hyptrace_error *err)
+{
+	struct nl_msg *msg = request(h, cmd, remote);
+
+	return transact(h, msg, put_settings(msg, settings), err);
+}
+
+/**
+ * hyptrace_start - start tracing
+ * @h:		the connection
+ * @remote:	the remote's name
  * @err:	the reason if it fails; may be NULL
  *
- * Return: 0 or a negative errno. On failure nothing has changed, unless the remote
- * failed half way or a signal interrupted MARK.
+ * The driver loads the rings if they are not loaded. It is no error if tracing is on already.
+ *
+ * Return: 0 or a negative errno.
  */
-int hyptrace_control(struct hyptrace_nl *nl, int cmd, const struct hyptrace_request *req,
-		     struct hyptrace_error *err)
+int hyptrace_start(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(nl, cmd, 0);
+	return control(h, HYPTRACE_CMD_START, remote, NULL, err);
+}
 
-	if (!msg || put_request(msg, req)) {
-		nlmsg_free(msg);
-		return hyptrace_error_set(err, ENOMEM, "out of memory");
-	}
-	return hyptrace_nl_send(nl, msg, NULL, NULL, err);
+/**
+ * hyptrace_stop - stop tracing
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The events that are in the rings can still be read. It is no error if tracing is off already.
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_stop(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
+{
+	return control(h, HYPTRACE_CMD_STOP, remote, NULL, err);
+}
+
+/**
+ * hyptrace_load - load the rings
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @settings:	size and mode to set first; NULL to change nothing
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -EBUSY if the rings are loaded already.
+ */
+int hyptrace_load(struct hyptrace *h, const char *remote,
+		  const struct hyptrace_settings *settings, struct hyptrace_error *err)
+{
+	return control(h, HYPTRACE_CMD_LOAD, remote, settings, err);
+}
+
+/**
+ * hyptrace_unload - stop tracing, unload the rings and free them
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -EBUSY while a descriptor is attached.
+ */
+int hyptrace_unload(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
+{
+	return control(h, HYPTRACE_CMD_UNLOAD, remote, NULL, err);
+}
+
+/**
+ * hyptrace_reset - unload the rings, disable all events and restore the default settings
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -EBUSY while a descriptor is attached.
+ */
+int hyptrace_reset(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
+{
+	return control(h, HYPTRACE_CMD_RESET, remote, NULL, err);
+}
+
+/**
+ * hyptrace_set - change settings of a remote
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @settings:	the settings
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The driver resizes rings that are loaded.
+ *
+ * Return: 0 or a negative errno. On failure nothing has changed, unless the remote failed half
+ * way.
+ */
+int hyptrace_set(struct hyptrace *h, const char *remote, const struct hyptrace_settings *settings,
+		 struct hyptrace_error *err)
+{
+	return control(h, HYPTRACE_CMD_SET, remote, settings, err);
+}
+
+/**
+ * hyptrace_clear - throw away the events and counters of rings
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptrace_error *err)
+{
+	struct nl_msg *msg = request(h, HYPTRACE_CMD_CLEAR, remote);
+	int put = 0;
+
+	if (msg && cpu != HYPTRACE_CPU_ALL)
+		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	return transact(h, msg, put, err);
+}
+
+/**
+ * hyptrace_mark - have the remote write selftest events
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @cpu:	the CPU that writes them, or HYPTRACE_CPU_CURRENT
+ * @value:	number that the first event carries; the others count upwards from it
+ * @count:	number of events, 1 to HYPTRACE_MARK_COUNT_MAX
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -EINTR if a signal came after some of the events.
+ */
+int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
+		  struct hyptrace_error *err)
+{
+	struct nl_msg *msg = request(h, HYPTRACE_CMD_MARK, remote);
+	int put = 0;
+
+	if (msg && cpu != HYPTRACE_CPU_CURRENT)
+		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	if (msg && !put)
+		put = nla_put_u64(msg, HYPTRACE_A_CONTROL_VALUE, value);
+	if (msg && !put)
+		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_COUNT, count);
+	return transact(h, msg, put, err);
+}
+
+/**
+ * hyptrace_set_event - enable or disable an event
+ * @h:		the connection
+ * @remote:	name of its remote
+ * @name:	its exact name
+ * @enable:	true to enable it, false to disable it
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -ENOENT if the remote has no such event.
+ */
+int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
+		       struct hyptrace_error *err)
+{
+	return hyptrace_set_events(h, remote, &name, 1, enable, err);
 }
 
 /**
  * hyptrace_set_events - enable or disable events
- * @nl:		the connection
+ * @h:		the connection
  * @remote:	name of their remote
  * @names:	their exact names, each once
  * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
@@ -67,84 +285,22 @@ int hyptrace_control(struct hyptrace_nl *nl, int cmd, const struct hyptrace_requ
  *
  * Return: 0 or a negative errno; on failure no event has changed.
  */
-int hyptrace_set_events(struct hyptrace_nl *nl, const char *remote, const char *const *names,
+int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
 			unsigned int nr, bool enable, struct hyptrace_error *err)
 {
 	struct nl_msg *msg;
 	unsigned int i;
+	int put;
 
 	if (nr > HYPTRACE_EVENT_LIST_MAX)
 		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
 					  HYPTRACE_EVENT_LIST_MAX);
 
-	msg = hyptrace_nl_msg(nl, HYPTRACE_CMD_EVENT_SET, 0);
-	if (!msg)
-		goto no_memory;
-	if (nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote))
-		goto no_memory;
-	for (i = 0; i < nr; i++)
-		if (nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]))
-			goto no_memory;
-	if (nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, enable))
-		goto no_memory;
-	return hyptrace_nl_send(nl, msg, NULL, NULL, err);
-
-no_memory:
-	nlmsg_free(msg);
-	return hyptrace_error_set(err, ENOMEM, "out of memory");
-}
-
-/**
- * hyptrace_state_name - the name of a remote's state
- * @state:	enum hyptrace_state
- *
- * Return: its name, "unknown" for one that is newer than this library.
- */
-const char *hyptrace_state_name(uint32_t state)
-{
-	switch (state) {
-	case HYPTRACE_STATE_UNLOADED:
-		return "unloaded";
-	case HYPTRACE_STATE_LOADED:
-		return "loaded";
-	case HYPTRACE_STATE_TRACING:
-		return "tracing";
-	}
-	return "unknown";
-}
-
-/**
- * hyptrace_mode_name - the name of a mode
- * @mode:	enum hyptrace_mode
- *
- * Return: its name, "unknown" for one that is newer than this library.
- */
-const char *hyptrace_mode_name(uint32_t mode)
-{
-	switch (mode) {
-	case HYPTRACE_MODE_OVERWRITE:
-		return "overwrite";
-	case HYPTRACE_MODE_DISCARD:
-		return "discard";
-	}
-	return "unknown";
-}
-
-/**
- * hyptrace_cpu_state_name - the name of the state of a CPU's ring
- * @state:	enum hyptrace_cpu_state
- *
- * Return: its name, "unknown" for one that is newer than this library.
- */
-const char *hyptrace_cpu_state_name(uint32_t state)
-{
-	switch (state) {
-	case HYPTRACE_CPU_STATE_DETACHED:
-		return "detached";
-	case HYPTRACE_CPU_STATE_ATTACHED:
-		return "attached";
-	case HYPTRACE_CPU_STATE_PARKED:
-		return "parked";
-	}
-	return "unknown";
+	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_SET, 0);
+	put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
+	for (i = 0; msg && !put && i < nr; i++)
+		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
+	if (msg && !put)
+		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, enable);
+	return transact(h, msg, put, err);
 }

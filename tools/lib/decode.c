@@ -12,7 +12,7 @@
 
 #include <linux/hyptrace_record.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 #define ABSOLUTE_MASK	((UINT64_C(1) << HYPTRACE_ABSOLUTE_BITS) - 1)
 

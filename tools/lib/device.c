@@ -4,13 +4,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 static int open_error(int errnum, struct hyptrace_error *err)
 {
@@ -54,47 +55,51 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 	return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
 }
 
-static int attach(struct hyptrace_reader *reader, const char *remote, int cpu, int open_flags,
-		  uint32_t flags, struct hyptrace_error *err)
+static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flags,
+				      uint32_t flags, struct hyptrace_error *err)
 {
 	struct hyptrace_attach attach = {
 		.size = sizeof(attach),
 		.flags = flags,
 		.cpu = cpu,
 	};
-	int errnum;
+	struct hyptrace_reader *reader;
 
-	memset(reader, 0, sizeof(*reader));
-	reader->fd = -1;
-	reader->cpu = cpu;
-
-	if (strlen(remote) >= sizeof(attach.remote))
-		return attach_error(ENODEV, err);
+	if (strlen(remote) >= sizeof(attach.remote)) {
+		attach_error(ENODEV, err);
+		return NULL;
+	}
 	strcpy(attach.remote, remote);
 
+	reader = calloc(1, sizeof(*reader));
+	if (!reader) {
+		hyptrace_error_memory(err);
+		return NULL;
+	}
 	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | open_flags);
-	if (reader->fd < 0)
-		return open_error(errno, err);
-
+	if (reader->fd < 0) {
+		open_error(errno, err);
+		goto fail;
+	}
 	if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach)) {
-		errnum = errno;
-		hyptrace_reader_close(reader);
-		return attach_error(errnum, err);
+		attach_error(errno, err);
+		goto fail;
 	}
 	if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER) {
-		hyptrace_reader_close(reader);
-		return hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
-					  attach.subbuf_size);
+		hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
+				   attach.subbuf_size);
+		goto fail;
 	}
-
 	reader->subbuf_size = attach.subbuf_size;
-	reader->nr_subbufs = attach.nr_subbufs;
-	return 0;
+	return reader;
+
+fail:
+	hyptrace_reader_close(reader);
+	return NULL;
 }
 
 /**
  * hyptrace_reader_open - become the consumer of a ring
- * @reader:	filled in
  * @remote:	name of the remote
  * @cpu:	the CPU, or HYPTRACE_CPU_ALL
  * @flags:	0 or O_NONBLOCK
@@ -102,52 +107,73 @@ static int attach(struct hyptrace_reader *reader, const char *remote, int cpu, i
  *
  * The driver loads the rings if they are not loaded.
  *
- * Return: 0 or a negative errno: -EBUSY if the ring has a consumer already, -ENXIO if
- * the remote has no ring for this CPU.
+ * Return: the reader, for hyptrace_reader_close(), or NULL. The errno is EBUSY if the ring has
+ * a consumer already, ENXIO if the remote has no ring for this CPU.
  */
-int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
-			 struct hyptrace_error *err)
+struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int flags,
+					     struct hyptrace_error *err)
 {
-	return attach(reader, remote, cpu, flags, 0, err);
+	return attach(remote, cpu, flags, 0, err);
 }
 
 /**
  * hyptrace_reader_open_snapshot - become an observer of a ring, and map it
- * @reader:	filled in
  * @remote:	name of the remote
  * @cpu:	the CPU
  * @err:	the reason if it fails; may be NULL
  *
- * Return: 0 or a negative errno: -ENODATA if the rings are not loaded, -ENXIO if
- * the remote has no ring for this CPU.
+ * Return: the reader, for hyptrace_reader_close(), or NULL. The errno is ENODATA if the rings
+ * are not loaded, ENXIO if the remote has no ring for this CPU.
  */
-int hyptrace_reader_open_snapshot(struct hyptrace_reader *reader, const char *remote, int cpu,
-				  struct hyptrace_error *err)
+struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cpu,
+						      struct hyptrace_error *err)
 {
-	int ret = attach(reader, remote, cpu, 0, HYPTRACE_ATTACH_SNAPSHOT, err);
+	struct hyptrace_reader *reader = attach(remote, cpu, 0, HYPTRACE_ATTACH_SNAPSHOT, err);
 
-	if (ret)
-		return ret;
-	ret = hyptrace_reader_map(reader, err);
-	if (ret)
+	if (reader && hyptrace_reader_map(reader, err)) {
 		hyptrace_reader_close(reader);
-	return ret;
+		return NULL;
+	}
+	return reader;
 }
 
 /**
  * hyptrace_reader_close - unmap the ring and detach from it
- * @reader:	the reader; it may be closed already
+ * @reader:	the reader, or NULL
  */
 void hyptrace_reader_close(struct hyptrace_reader *reader)
 {
+	if (!reader)
+		return;
 	if (reader->data)
 		munmap((void *)reader->data, reader->data_size);
 	if (reader->meta)
 		munmap((void *)reader->meta, reader->meta_size);
 	if (reader->fd >= 0)
 		close(reader->fd);
-	memset(reader, 0, sizeof(*reader));
-	reader->fd = -1;
+	free(reader);
+}
+
+/**
+ * hyptrace_reader_fd - get the descriptor, for read(), splice() and poll()
+ * @reader:	the reader
+ *
+ * Return: the descriptor.
+ */
+int hyptrace_reader_fd(const struct hyptrace_reader *reader)
+{
+	return reader->fd;
+}
+
+/**
+ * hyptrace_reader_subbuf_size - get the size of a sub-buffer
+ * @reader:	the reader
+ *
+ * Return: the bytes of a sub-buffer.
+ */
+uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader)
+{
+	return reader->subbuf_size;
 }
 
 /**
@@ -174,6 +200,36 @@ int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
 	return 0;
 }
 
+/**
+ * hyptrace_reader_hold - hold events enabled, and tracing on, while the reader is attached
+ * @reader:	a consumer
+ * @events:	ids of the events
+ * @nr:		number of @events
+ * @tracing:	hold tracing on, too
+ * @err:	the reason if it fails; may be NULL
+ *
+ * This replaces what the reader held before. See struct hyptrace_hold in linux/hyptrace.h for
+ * what happens when it is closed.
+ *
+ * Return: 0 or a negative errno; on failure nothing has changed.
+ */
+int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events, unsigned int nr,
+			 bool tracing, struct hyptrace_error *err)
+{
+	struct hyptrace_hold hold = {
+		.size = sizeof(hold),
+		.flags = tracing ? HYPTRACE_HOLD_TRACING : 0,
+		.nr_events = nr,
+		.events = (uintptr_t)events,
+	};
+
+	if (!ioctl(reader->fd, HYPTRACE_IOC_HOLD, &hold))
+		return 0;
+	if (errno == ENOENT)
+		return hyptrace_error_set(err, ENOENT, "no such event");
+	return hyptrace_error_set(err, errno, "%s", strerror(errno));
+}
+
 static const void *map_part(int fd, size_t size, size_t offset)
 {
 	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
@@ -186,8 +242,8 @@ static const void *map_part(int fd, size_t size, size_t offset)
  * @reader:	a reader of one CPU
  * @err:	the reason if it fails; may be NULL
  *
- * The caller may then use @reader->meta and hyptrace_reader_subbuf() until it closes
- * the reader.
+ * The caller may then use hyptrace_reader_meta() and hyptrace_reader_subbuf() until it
+ * closes the reader.
  *
  * Return: 0 or a negative errno.
  */
@@ -226,9 +282,9 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *e
  * @reader:	a mapped reader
  * @err:	the reason if it fails; may be NULL
  *
- * The consumed data is in the sub-buffer @reader->meta->reader.id. It ends at
- * @reader->meta->reader.read, and begins at the value that reader.read had before
- * the call, or at 0 if reader.id has changed.
+ * The consumed data is in the sub-buffer reader.id of hyptrace_reader_meta(). It ends at
+ * reader.read of that page, and begins at the value that reader.read had before the call, or
+ * at 0 if reader.id has changed.
  *
  * Return: 0 or a negative errno.
  */
@@ -240,7 +296,18 @@ int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *
 }
 
 /**
- * hyptrace_reader_subbuf - a sub-buffer of the mapping
+ * hyptrace_reader_meta - get the meta page of the mapping
+ * @reader:	the reader
+ *
+ * Return: the meta page; NULL if the ring is not mapped.
+ */
+const struct trace_buffer_meta *hyptrace_reader_meta(const struct hyptrace_reader *reader)
+{
+	return reader->meta;
+}
+
+/**
+ * hyptrace_reader_subbuf - get a sub-buffer of the mapping
  * @reader:	a mapped reader
  * @id:		the sub-buffer's id
  *

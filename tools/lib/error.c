@@ -2,10 +2,11 @@
 /*
  * Store the reason for a failure as text. For all of libhyptrace.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 /**
  * hyptrace_error_set - store the reason for a failure
@@ -28,4 +29,15 @@ int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, 
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 	return -errnum;
+}
+
+/**
+ * hyptrace_error_memory - store that there is no memory
+ * @err:	filled in; may be NULL
+ *
+ * Return: -ENOMEM.
+ */
+int hyptrace_error_memory(struct hyptrace_error *err)
+{
+	return hyptrace_error_set(err, ENOMEM, "out of memory");
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse netlink's extended ack: why the kernel refused a request. By hand, because
- * libnl does not parse it. For netlink.c.
+ * Parse netlink's extended ack: why the kernel refused a request. For netlink.c.
+ *
+ * libnl walks the attributes. It has nothing that finds where they begin in an answer.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +10,9 @@
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <netlink/attr.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 #ifndef NLMSGERR_ATTR_MISS_TYPE
 #define NLMSGERR_ATTR_MISS_TYPE	5
@@ -18,28 +20,18 @@
 
 static const char permission_text[] = "permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed";
 
-static uint32_t read_u32(const void *data)
+static void parse_attr(struct hyptrace_extack *ext, struct nlattr *attr)
 {
-	uint32_t value;
-
-	memcpy(&value, data, sizeof(value));
-	return value;
-}
-
-static void parse_attr(struct hyptrace_extack *ext, unsigned int type, const char *data, size_t len)
-{
-	switch (type) {
+	switch (nla_type(attr)) {
 	case NLMSGERR_ATTR_MSG:
-		ext->msg = data;
-		ext->msg_len = strnlen(data, len);
+		ext->msg = nla_data(attr);
+		ext->msg_len = strnlen(nla_data(attr), nla_len(attr));
 		break;
 	case NLMSGERR_ATTR_OFFS:
-		if (len >= sizeof(uint32_t))
-			ext->offset = read_u32(data);
+		ext->offset = hyptrace_parse_u32(attr);
 		break;
 	case NLMSGERR_ATTR_MISS_TYPE:
-		if (len >= sizeof(uint32_t))
-			ext->miss_type = read_u32(data);
+		ext->miss_type = hyptrace_parse_u32(attr);
 		break;
 	}
 }
@@ -75,8 +67,9 @@ static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
  */
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext)
 {
+	struct nlattr *attr;
 	size_t off, need;
-	int error;
+	int error, rem;
 
 	memset(ext, 0, sizeof(*ext));
 
@@ -100,15 +93,10 @@ int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hypt
 		ext->errnum = error >= -4095 ? -error : EBADMSG;
 
 	off = attrs_offset(answer, len);
-	while (off && off + NLA_HDRLEN <= len) {
-		const struct nlattr *attr = (const void *)((const char *)answer + off);
-
-		if (attr->nla_len < NLA_HDRLEN || off + attr->nla_len > len)
-			break;
-		parse_attr(ext, attr->nla_type & NLA_TYPE_MASK, (const char *)attr + NLA_HDRLEN,
-			   attr->nla_len - NLA_HDRLEN);
-		off += NLA_ALIGN(attr->nla_len);
-	}
+	if (!off)
+		return 0;
+	nla_for_each_attr(attr, (struct nlattr *)((char *)answer + off), (int)(len - off), rem)
+		parse_attr(ext, attr);
 	return 0;
 }
 
@@ -151,9 +139,8 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 			   struct hyptrace_error *err)
 {
 	const struct genlmsghdr *genl = NLMSG_DATA(request);
-	const size_t offset = ext->offset;
-	const char *value;
-	struct nlattr attr;
+	const uint32_t offset = ext->offset;
+	struct nlattr *attr;
 	size_t len;
 
 	if (ext->msg_len)
@@ -163,17 +150,14 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 	else
 		hyptrace_error_set(err, ext->errnum, "%s", strerror(ext->errnum));
 
-	if (!err || offset < NLMSG_HDRLEN + GENL_HDRLEN ||
-	    offset + NLA_HDRLEN > request->nlmsg_len)
+	if (!err || offset < NLMSG_HDRLEN + GENL_HDRLEN || offset > request->nlmsg_len)
+		return;
+	attr = (struct nlattr *)((char *)request + offset);
+	if (!nla_ok(attr, request->nlmsg_len - offset))
 		return;
 
-	memcpy(&attr, (const char *)request + offset, sizeof(attr));
-	if (attr.nla_len < NLA_HDRLEN || offset + attr.nla_len > request->nlmsg_len)
-		return;
-
-	value = (const char *)request + offset + NLA_HDRLEN;
-	len = attr.nla_len - NLA_HDRLEN;
-	if (attr_is_string(genl->cmd, attr.nla_type & NLA_TYPE_MASK) && printable(value, len) &&
+	len = nla_len(attr);
+	if (attr_is_string(genl->cmd, nla_type(attr)) && printable(nla_data(attr), len) &&
 	    len <= sizeof(err->subject))
-		memcpy(err->subject, value, len);
+		memcpy(err->subject, nla_data(attr), len);
 }

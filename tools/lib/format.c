@@ -11,7 +11,7 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 #include "print.h"
 
 /* Bytes of the event id, which starts each payload */
@@ -52,7 +52,7 @@ char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
 	fprintf(f, "\tfield:unsigned short common_type;\toffset:0;\tsize:%zu;\tsigned:0;\n\n",
 		ID_SIZE);
 	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = &event->fields[i];
+		const struct hyptrace_field *field = event->fields[i];
 		const char *array = strchr(field->type, '[');
 		int base = array ? (int)(array - field->type) : (int)strlen(field->type);
 
@@ -79,7 +79,7 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	char *text = hyptrace_format_file(event, &len);
 
 	if (!text)
-		return hyptrace_error_set(err, ENOMEM, "out of memory");
+		return hyptrace_error_memory(err);
 
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
@@ -97,8 +97,8 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
  *
  * Return: the formats, or NULL.
  */
-struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *events, unsigned int nr,
-					      struct hyptrace_error *err)
+struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *events,
+					      unsigned int nr, struct hyptrace_error *err)
 {
 	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
 	unsigned int i;
@@ -114,19 +114,19 @@ struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *event
 	tep_set_long_size(fmts->tep, sizeof(uint64_t));
 
 	for (i = 0; i < nr; i++)
-		if (events[i].id <= UINT16_MAX && events[i].id >= fmts->nr_ids)
-			fmts->nr_ids = events[i].id + 1;
+		if (events[i]->id <= UINT16_MAX && events[i]->id >= fmts->nr_ids)
+			fmts->nr_ids = events[i]->id + 1;
 	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
 	if (!fmts->by_id)
 		goto no_memory;
 
 	for (i = 0; i < nr; i++)
-		if (events[i].id < fmts->nr_ids && add_format(fmts, &events[i], err))
+		if (events[i]->id < fmts->nr_ids && add_format(fmts, events[i], err))
 			goto fail;
 	return fmts;
 
 no_memory:
-	hyptrace_error_set(err, ENOMEM, "out of memory");
+	hyptrace_error_memory(err);
 fail:
 	hyptrace_formats_free(fmts);
 	return NULL;
@@ -171,7 +171,7 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 		if (!format->tep_event)
 			continue;
 		if (asprintf(&lead, "%s%s%s", before, format->event->name, after) < 0)
-			return hyptrace_error_set(err, ENOMEM, "out of memory");
+			return hyptrace_error_memory(err);
 		hyptrace_print_free(format->print);
 		format->print = hyptrace_print_new(format->tep_event, format->event->size, lead);
 		free(lead);
@@ -233,7 +233,7 @@ static void print_fields(struct trace_seq *s, const struct hyptrace_event *event
 	unsigned int i;
 
 	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = &event->fields[i];
+		const struct hyptrace_field *field = event->fields[i];
 		uint64_t value;
 
 		if (hyptrace_field_value(field, rec, &value))

@@ -3,10 +3,14 @@
  * libhyptrace: control hyptrace remotes and read their rings. For the hyptrace
  * command and any other program.
  *
- * A function that can fail returns 0 or a negative errno, unless its comment says
- * otherwise. On failure it also stores the reason, as text for the user, in its
- * struct hyptrace_error, which may be NULL. The library never prints, never exits
- * and keeps no global state. Only one thread at a time may use an object.
+ * A function that can fail returns 0 or a negative errno; one that makes an object returns
+ * the object or NULL. On failure it also stores the reason, as text for the user, in its
+ * struct hyptrace_error, which may be NULL. The library never prints, never exits and keeps
+ * no global state. Only one thread at a time may use an object.
+ *
+ * Only the library allocates the structs that describe something (a remote, a CPU, an event, a
+ * field, a symbol, a notification), and a program only reads them. Later versions may add
+ * members at their ends, so a list is an array of pointers.
  */
 #ifndef HYPTRACE_LIB_H
 #define HYPTRACE_LIB_H
@@ -25,7 +29,18 @@ extern "C" {
 /* The library hides all other functions. */
 #pragma GCC visibility push(default)
 
+/* The version of this header; hyptrace_lib_version() is that of the library. */
+#define HYPTRACE_LIB_VERSION_MAJOR	0
+#define HYPTRACE_LIB_VERSION_MINOR	1
+#define HYPTRACE_LIB_VERSION_PATCH	0
+#define HYPTRACE_LIB_VERSION \
+	(HYPTRACE_LIB_VERSION_MAJOR << 16 | HYPTRACE_LIB_VERSION_MINOR << 8 | \
+	 HYPTRACE_LIB_VERSION_PATCH)
+
 #define HYPTRACE_DEVICE		"/dev/hyptrace"
+
+/* For hyptrace_mark(): the CPU on which the caller runs */
+#define HYPTRACE_CPU_CURRENT	(-2)
 
 /* Size of an error's text in bytes, its NUL included */
 #define HYPTRACE_ERROR_TEXT	384
@@ -43,48 +58,16 @@ struct hyptrace_error {
 	char	subject[HYPTRACE_EVENT_NAME_MAX + 1];
 };
 
-/* error.c */
-int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* version.c */
+const char *hyptrace_lib_version(void);
 
-/* extack.c: why the kernel refused a request */
-struct nlmsghdr;
+/* netlink.c: the connection to the driver */
+struct hyptrace;
 
-/**
- * struct hyptrace_extack - the kernel's answer to a request
- * @errnum:	a positive errno, 0 if the request succeeded
- * @msg:	the kernel's message inside the answer, NULL if there is none
- * @msg_len:	its length without a NUL
- * @offset:	from the start of the request to the attribute at fault; 0 if none
- * @miss_type:	type of the missing attribute; 0 if none
- */
-struct hyptrace_extack {
-	int		errnum;
-	const char	*msg;
-	size_t		msg_len;
-	uint32_t	offset;
-	uint32_t	miss_type;
-};
+struct hyptrace *hyptrace_open(struct hyptrace_error *err);
+void hyptrace_close(struct hyptrace *h);
 
-int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
-void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
-			   struct hyptrace_error *err);
-
-/* netlink.c: the connection */
-struct hyptrace_nl;
-struct nl_msg;
-
-/* Called for each message of an answer, and with NULL when a dump restarts */
-typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
-
-struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err);
-void hyptrace_nl_close(struct hyptrace_nl *nl);
-struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags);
-int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
-		     struct hyptrace_error *err);
-int hyptrace_nl_group(struct hyptrace_nl *nl);
-
-/* describe.c: remotes, CPUs and events */
+/* query.c and describe.c: remotes, CPUs and events */
 
 /**
  * struct hyptrace_remote - a remote; see remote-get in hyptrace.yaml
@@ -131,6 +114,7 @@ struct hyptrace_remote {
  * @dropped:	events dropped because the ring was full
  * @unread:	events that can still be read
  * @consumer:	process id of the consumer, 0 if there is none
+ * @used_subbufs: sub-buffers that hold data that no consumer has read
  */
 struct hyptrace_cpu {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -144,6 +128,7 @@ struct hyptrace_cpu {
 	uint64_t	dropped;
 	uint64_t	unread;
 	uint32_t	consumer;
+	uint32_t	used_subbufs;
 };
 
 /**
@@ -172,7 +157,7 @@ struct hyptrace_field {
 	uint32_t		offset;
 	uint32_t		size;
 	bool			is_signed;
-	struct hyptrace_symbol	*symbols;
+	struct hyptrace_symbol	**symbols;
 	unsigned int		nr_symbols;
 };
 
@@ -194,76 +179,76 @@ struct hyptrace_event {
 	uint32_t		size;
 	bool			enabled;
 	char			*print_fmt;
-	struct hyptrace_field	*fields;
+	struct hyptrace_field	**fields;
 	unsigned int		nr_fields;
 };
 
-int hyptrace_get_remotes(struct hyptrace_nl *nl, struct hyptrace_remote **remotes,
+int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 			 unsigned int *nr, struct hyptrace_error *err);
-int hyptrace_get_cpus(struct hyptrace_nl *nl, const char *remote, struct hyptrace_cpu **cpus,
+int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_remote **remote,
+			struct hyptrace_error *err);
+int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cpu ***cpus,
 		      unsigned int *nr, struct hyptrace_error *err);
-int hyptrace_get_events(struct hyptrace_nl *nl, const char *remote, struct hyptrace_event **events,
+int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
+		     struct hyptrace_cpu **cpu, struct hyptrace_error *err);
+int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_event ***events,
 			unsigned int *nr, struct hyptrace_error *err);
-int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote *remote);
-int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event *event);
-void hyptrace_clear_remote(struct hyptrace_remote *remote);
-void hyptrace_clear_event(struct hyptrace_event *event);
-void hyptrace_free_remotes(struct hyptrace_remote *remotes, unsigned int nr);
-void hyptrace_free_cpus(struct hyptrace_cpu *cpus, unsigned int nr);
-void hyptrace_free_events(struct hyptrace_event *events, unsigned int nr);
+int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
+		       struct hyptrace_event **event, struct hyptrace_error *err);
+void hyptrace_free_remotes(struct hyptrace_remote **remotes);
+void hyptrace_free_remote(struct hyptrace_remote *remote);
+void hyptrace_free_cpus(struct hyptrace_cpu **cpus);
+void hyptrace_free_cpu(struct hyptrace_cpu *cpu);
+void hyptrace_free_events(struct hyptrace_event **events);
+void hyptrace_free_event(struct hyptrace_event *event);
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
-
-/* control.c: change remotes and events */
-
-enum hyptrace_request_attrs {
-	HYPTRACE_REQUEST_CPU	= 1 << 0,
-	HYPTRACE_REQUEST_SIZE	= 1 << 1,
-	HYPTRACE_REQUEST_MODE	= 1 << 2,
-	HYPTRACE_REQUEST_VALUE	= 1 << 3,
-	HYPTRACE_REQUEST_COUNT	= 1 << 4,
-	HYPTRACE_REQUEST_RATE	= 1 << 5,
-};
-
-/**
- * struct hyptrace_request - the attributes of a control request
- * @remote:	the remote's name
- * @attrs:	which members below are sent: enum hyptrace_request_attrs
- * @cpu:	the CPU
- * @size:	bytes per CPU
- * @mode:	enum hyptrace_mode
- * @value:	number that the first selftest event carries
- * @count:	number of selftest events
- * @rate:	selftest events per second and CPU
- */
-struct hyptrace_request {
-	const char	*remote;
-	unsigned int	attrs;
-	uint32_t	cpu;
-	uint64_t	size;
-	uint32_t	mode;
-	uint64_t	value;
-	uint32_t	count;
-	uint32_t	rate;
-};
-
-int hyptrace_control(struct hyptrace_nl *nl, int cmd, const struct hyptrace_request *req,
-		     struct hyptrace_error *err);
-int hyptrace_set_events(struct hyptrace_nl *nl, const char *remote, const char *const *names,
-			unsigned int nr, bool enable, struct hyptrace_error *err);
 const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);
 const char *hyptrace_cpu_state_name(uint32_t state);
 
+/* control.c: change remotes and events */
+struct hyptrace_settings;
+
+struct hyptrace_settings *hyptrace_settings_new(void);
+void hyptrace_settings_free(struct hyptrace_settings *settings);
+void hyptrace_settings_size(struct hyptrace_settings *settings, uint64_t bytes);
+void hyptrace_settings_mode(struct hyptrace_settings *settings, uint32_t mode);
+void hyptrace_settings_rate(struct hyptrace_settings *settings, uint32_t rate);
+
+int hyptrace_start(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+int hyptrace_stop(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+int hyptrace_load(struct hyptrace *h, const char *remote,
+		  const struct hyptrace_settings *settings, struct hyptrace_error *err);
+int hyptrace_unload(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+int hyptrace_reset(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+int hyptrace_set(struct hyptrace *h, const char *remote, const struct hyptrace_settings *settings,
+		 struct hyptrace_error *err);
+int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptrace_error *err);
+int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
+		  struct hyptrace_error *err);
+int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
+		       struct hyptrace_error *err);
+int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
+			unsigned int nr, bool enable, struct hyptrace_error *err);
+
 /* notify.c: notifications of changes */
 
+enum hyptrace_notification_type {
+	HYPTRACE_NOTIFICATION_REMOTE = 1,	/* a remote was registered or has changed */
+	HYPTRACE_NOTIFICATION_REMOTE_GONE,	/* a remote was unregistered */
+	HYPTRACE_NOTIFICATION_EVENT,		/* an event was enabled or disabled */
+	HYPTRACE_NOTIFICATION_READER,		/* a consumer attached or detached */
+	HYPTRACE_NOTIFICATION_LOSS,		/* events were lost */
+};
+
 /**
- * struct hyptrace_reader_notice - a consumer attached or detached
+ * struct hyptrace_reader_notification - a consumer attached or detached
  * @remote:	the remote's name
  * @cpu:	the ring's CPU, or HYPTRACE_CPU_ALL
- * @change:	enum hyptrace_reader_change
+ * @change:	enum hyptrace_reader_change of linux/hyptrace_netlink.h
  * @pid:	process id of the consumer
  */
-struct hyptrace_reader_notice {
+struct hyptrace_reader_notification {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
 	int		cpu;
 	uint32_t	change;
@@ -271,13 +256,13 @@ struct hyptrace_reader_notice {
 };
 
 /**
- * struct hyptrace_loss_notice - events were lost
+ * struct hyptrace_loss_notification - events were lost
  * @remote:	the remote's name
  * @cpu:	the ring's CPU
  * @count:	events lost since the last such notification for this CPU
  * @total:	events lost since the ring was loaded or cleared
  */
-struct hyptrace_loss_notice {
+struct hyptrace_loss_notification {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
 	uint32_t	cpu;
 	uint64_t	count;
@@ -285,65 +270,50 @@ struct hyptrace_loss_notice {
 };
 
 /**
- * struct hyptrace_notice - a notification
- * @cmd:	HYPTRACE_CMD_*_NTF; it says which member below is set
- * @remote:	REMOTE_NTF; REMOTE_DEL_NTF, only its name
- * @event:	EVENT_NTF, without fields
- * @reader:	READER_NTF
- * @loss:	LOSS_NTF
+ * struct hyptrace_notification - a notification; it and what it points to is valid while it
+ * is delivered
+ * @type:	enum hyptrace_notification_type, which says which pointer below is not NULL
+ * @remote:	REMOTE; REMOTE_GONE, which has only the remote's name
+ * @event:	EVENT, without fields
+ * @reader:	READER
+ * @loss:	LOSS
  */
-struct hyptrace_notice {
-	int				cmd;
-	struct hyptrace_remote		remote;
-	struct hyptrace_event		event;
-	struct hyptrace_reader_notice	reader;
-	struct hyptrace_loss_notice	loss;
+struct hyptrace_notification {
+	uint32_t					type;
+	const struct hyptrace_remote			*remote;
+	const struct hyptrace_event			*event;
+	const struct hyptrace_reader_notification	*reader;
+	const struct hyptrace_loss_notification		*loss;
 };
 
-typedef int (*hyptrace_notice_fn)(const struct hyptrace_notice *notice, void *arg);
+typedef int (*hyptrace_notification_fn)(const struct hyptrace_notification *notification,
+					void *arg);
 
 struct hyptrace_listener;
 
-struct hyptrace_listener *hyptrace_listener_open(struct hyptrace_nl *nl,
-						 struct hyptrace_error *err);
+struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hyptrace_error *err);
 void hyptrace_listener_close(struct hyptrace_listener *listener);
 int hyptrace_listener_fd(const struct hyptrace_listener *listener);
-int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_fn fn, void *arg,
-			   struct hyptrace_error *err);
+int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notification_fn fn,
+			   void *arg, struct hyptrace_error *err);
 
 /* device.c: read or observe a ring */
+struct hyptrace_reader;
 
-/**
- * struct hyptrace_reader - an open and attached /dev/hyptrace
- * @fd:		the descriptor, for poll()
- * @cpu:	the ring's CPU, or HYPTRACE_CPU_ALL
- * @subbuf_size: bytes of a sub-buffer
- * @nr_subbufs:	sub-buffers of the ring, the reader's included
- * @meta:	the mapped meta page, NULL before hyptrace_reader_map()
- * @meta_size:	bytes mapped at @meta
- * @data:	the mapped sub-buffers
- * @data_size:	bytes mapped at @data
- */
-struct hyptrace_reader {
-	int				fd;
-	int				cpu;
-	uint32_t			subbuf_size;
-	uint32_t			nr_subbufs;
-	const struct trace_buffer_meta	*meta;
-	size_t				meta_size;
-	const void			*data;
-	size_t				data_size;
-};
-
-int hyptrace_reader_open(struct hyptrace_reader *reader, const char *remote, int cpu, int flags,
-			 struct hyptrace_error *err);
-int hyptrace_reader_open_snapshot(struct hyptrace_reader *reader, const char *remote, int cpu,
-				  struct hyptrace_error *err);
+struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int flags,
+					     struct hyptrace_error *err);
+struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cpu,
+						      struct hyptrace_error *err);
 void hyptrace_reader_close(struct hyptrace_reader *reader);
+int hyptrace_reader_fd(const struct hyptrace_reader *reader);
+uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader);
 int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
 			    struct hyptrace_error *err);
+int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events, unsigned int nr,
+			 bool tracing, struct hyptrace_error *err);
 int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err);
 int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *err);
+const struct trace_buffer_meta *hyptrace_reader_meta(const struct hyptrace_reader *reader);
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
 
 /* decode.c: the records of a sub-buffer */
@@ -381,8 +351,9 @@ uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
 /* snapshot.c: copy what a ring holds, without consuming it */
 struct hyptrace_snapshot;
 
-int hyptrace_snapshot_take(struct hyptrace_snapshot **snap, const struct hyptrace_reader *reader,
-			   uint32_t mode, uint64_t last, struct hyptrace_error *err);
+struct hyptrace_snapshot *hyptrace_snapshot_take(const struct hyptrace_reader *reader,
+						 uint32_t mode, uint64_t last,
+						 struct hyptrace_error *err);
 void hyptrace_snapshot_free(struct hyptrace_snapshot *snap);
 int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_record *rec,
 			   struct hyptrace_error *err);
@@ -396,8 +367,8 @@ uint64_t hyptrace_snapshot_events(const struct hyptrace_snapshot *snap);
 
 struct hyptrace_formats;
 
-struct hyptrace_formats *hyptrace_formats_new(const struct hyptrace_event *events, unsigned int nr,
-					      struct hyptrace_error *err);
+struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *events,
+					      unsigned int nr, struct hyptrace_error *err);
 void hyptrace_formats_free(struct hyptrace_formats *fmts);
 const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_formats *fmts,
 						    const struct hyptrace_record *rec);

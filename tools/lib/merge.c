@@ -14,7 +14,7 @@
  */
 #include <stdlib.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 enum source_state {
 	SOURCE_UNKNOWN,

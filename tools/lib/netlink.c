@@ -13,7 +13,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 /* How often a dump is tried while changes interrupt it */
 #define DUMP_TRIES	8
@@ -22,7 +22,7 @@
 #define NAME_MAX_ATTR	(NLA_HDRLEN + NLA_ALIGN(HYPTRACE_EVENT_NAME_MAX + 1))
 #define REQUEST_MAX	(1024 + HYPTRACE_EVENT_LIST_MAX * NAME_MAX_ATTR)
 
-struct hyptrace_nl {
+struct hyptrace {
 	struct nl_sock	*sock;
 	struct nl_cb	*cb;
 	int		family;
@@ -95,7 +95,7 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	if (!call->ret && call->fn) {
 		call->ret = call->fn(nlmsg_hdr(msg), call->arg);
 		if (call->ret == -ENOMEM)
-			hyptrace_error_set(call->err, ENOMEM, "out of memory");
+			hyptrace_error_memory(call->err);
 		else if (call->ret)
 			hyptrace_error_set(call->err, -call->ret,
 					   "the kernel's answer makes no sense");
@@ -104,74 +104,74 @@ static int on_valid(struct nl_msg *msg, void *arg)
 }
 
 /**
- * hyptrace_nl_open - connect to the driver
+ * hyptrace_open - connect to the driver
  * @err:	the reason if it fails; may be NULL
  *
  * Return: the connection, or NULL; the errno is ENOENT if the driver is not loaded.
  */
-struct hyptrace_nl *hyptrace_nl_open(struct hyptrace_error *err)
+struct hyptrace *hyptrace_open(struct hyptrace_error *err)
 {
-	struct hyptrace_nl *nl = calloc(1, sizeof(*nl));
+	struct hyptrace *h = calloc(1, sizeof(*h));
 	int one = 1, ret;
 
-	if (!nl)
+	if (!h)
 		goto no_memory;
-	nl->sock = nl_socket_alloc();
-	nl->cb = nl_cb_alloc(NL_CB_DEFAULT);
-	if (!nl->sock || !nl->cb)
+	h->sock = nl_socket_alloc();
+	h->cb = nl_cb_alloc(NL_CB_DEFAULT);
+	if (!h->sock || !h->cb)
 		goto no_memory;
 
-	ret = genl_connect(nl->sock);
+	ret = genl_connect(h->sock);
 	if (ret) {
 		hyptrace_error_set(err, EPROTONOSUPPORT, "cannot open a netlink socket: %s",
 				   nl_geterror(ret));
 		goto fail;
 	}
 	/* an error is ignored: older kernels have no extended ack */
-	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(nl_socket_get_fd(h->sock), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 
-	nl->family = genl_ctrl_resolve(nl->sock, HYPTRACE_FAMILY_NAME);
-	if (nl->family < 0) {
+	h->family = genl_ctrl_resolve(h->sock, HYPTRACE_FAMILY_NAME);
+	if (h->family < 0) {
 		hyptrace_error_set(err, ENOENT,
 				   "the driver is not loaded (modprobe hyptrace_pkvm)");
 		goto fail;
 	}
-	return nl;
+	return h;
 
 no_memory:
-	hyptrace_error_set(err, ENOMEM, "out of memory");
+	hyptrace_error_memory(err);
 fail:
-	hyptrace_nl_close(nl);
+	hyptrace_close(h);
 	return NULL;
 }
 
 /**
- * hyptrace_nl_close - disconnect
- * @nl:		the connection, or NULL
+ * hyptrace_close - disconnect
+ * @h:		the connection, or NULL
  */
-void hyptrace_nl_close(struct hyptrace_nl *nl)
+void hyptrace_close(struct hyptrace *h)
 {
-	if (!nl)
+	if (!h)
 		return;
-	nl_cb_put(nl->cb);
-	nl_socket_free(nl->sock);
-	free(nl);
+	nl_cb_put(h->cb);
+	nl_socket_free(h->sock);
+	free(h);
 }
 
 /**
  * hyptrace_nl_msg - make a request
- * @nl:		the connection
+ * @h:		the connection
  * @cmd:	HYPTRACE_CMD_*
  * @flags:	0 or NLM_F_DUMP
  *
  * Return: the message, for the caller to fill and to pass to hyptrace_nl_send();
  * NULL if there is no memory.
  */
-struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags)
+struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
 
-	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, flags, cmd,
+	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, h->family, 0, flags, cmd,
 				HYPTRACE_FAMILY_VERSION)) {
 		nlmsg_free(msg);
 		return NULL;
@@ -179,19 +179,19 @@ struct nl_msg *hyptrace_nl_msg(struct hyptrace_nl *nl, int cmd, int flags)
 	return msg;
 }
 
-static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *call)
+static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
 {
 	int ret;
 
-	nl_cb_err(nl->cb, NL_CB_CUSTOM, on_error, call);
-	nl_cb_set(nl->cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, call);
-	nl_cb_set(nl->cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, call);
-	nl_cb_set(nl->cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, call);
-	nl_cb_set(nl->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, call);
+	nl_cb_err(h->cb, NL_CB_CUSTOM, on_error, call);
+	nl_cb_set(h->cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, call);
+	nl_cb_set(h->cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, call);
+	nl_cb_set(h->cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, call);
+	nl_cb_set(h->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, call);
 
-	ret = nl_send_auto(nl->sock, msg);
+	ret = nl_send_auto(h->sock, msg);
 	while (ret >= 0 && !call->done)
-		ret = nl_recvmsgs(nl->sock, nl->cb);
+		ret = nl_recvmsgs(h->sock, h->cb);
 	/* libnl also fails if the answer is an error or the dump was interrupted */
 	if (call->done)
 		return call->ret;
@@ -201,7 +201,7 @@ static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *ca
 
 /**
  * hyptrace_nl_send - send a request and receive the answer
- * @nl:		the connection
+ * @h:		the connection
  * @msg:	the request; freed in any case
  * @fn:		called for each message of the answer; an error that it returns is the
  *		result. When a dump restarts, it is called with NULL and must drop what it
@@ -211,7 +211,7 @@ static int send_once(struct hyptrace_nl *nl, struct nl_msg *msg, struct call *ca
  *
  * Return: 0 or a negative errno.
  */
-int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
+int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
 		     struct hyptrace_error *err)
 {
 	int tries, ret = 0;
@@ -226,7 +226,7 @@ int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn 
 
 		/* each try has its own sequence number */
 		nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
-		ret = send_once(nl, msg, &call);
+		ret = send_once(h, msg, &call);
 		if (ret || !call.interrupted)
 			break;
 		if (fn)
@@ -239,11 +239,11 @@ int hyptrace_nl_send(struct hyptrace_nl *nl, struct nl_msg *msg, hyptrace_nl_fn 
 
 /**
  * hyptrace_nl_group - get the multicast group of the notifications
- * @nl:		the connection
+ * @h:		the connection
  *
  * Return: the group's number; a negative number if there is no such group.
  */
-int hyptrace_nl_group(struct hyptrace_nl *nl)
+int hyptrace_nl_group(struct hyptrace *h)
 {
-	return genl_ctrl_resolve_grp(nl->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);
+	return genl_ctrl_resolve_grp(h->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);
 }

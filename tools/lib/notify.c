@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receive the driver's notifications on a separate socket.
+ * Receive the driver's notifications on a separate socket. The socket is read directly:
+ * libnl reports lost notifications (ENOBUFS) as "out of memory".
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 /* Room for a burst of notifications in the kernel, and for one message here. */
 #define SOCKET_BUFFER	(1 << 20)
@@ -26,16 +27,16 @@ struct hyptrace_listener {
 
 /**
  * hyptrace_listener_open - subscribe to the notifications
- * @nl:		a connection, to look up the group
+ * @h:		a connection, to look up the group
  * @err:	the reason if it fails; may be NULL
  *
  * Return: the subscription, or NULL.
  */
-struct hyptrace_listener *hyptrace_listener_open(struct hyptrace_nl *nl, struct hyptrace_error *err)
+struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hyptrace_error *err)
 {
 	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
 	struct hyptrace_listener *listener;
-	int group = hyptrace_nl_group(nl);
+	int group = hyptrace_nl_group(h);
 	int size = SOCKET_BUFFER;
 
 	if (group <= 0) {
@@ -45,7 +46,7 @@ struct hyptrace_listener *hyptrace_listener_open(struct hyptrace_nl *nl, struct 
 
 	listener = malloc(sizeof(*listener));
 	if (!listener) {
-		hyptrace_error_set(err, ENOMEM, "out of memory");
+		hyptrace_error_memory(err);
 		return NULL;
 	}
 
@@ -92,82 +93,93 @@ int hyptrace_listener_fd(const struct hyptrace_listener *listener)
 	return listener->fd;
 }
 
-static void get_name(char *to, size_t size, const struct nlattr *attr)
+static int deliver_remote(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
+			  hyptrace_notification_fn fn, void *arg)
 {
-	if (attr)
-		nla_strlcpy(to, attr, size);
+	struct hyptrace_remote *remote;
+	int ret;
+
+	if (hyptrace_parse_remote(nlh, &remote))
+		return 0;
+	notification->remote = remote;
+	ret = fn(notification, arg);
+	hyptrace_free_remote(remote);
+	return ret;
 }
 
-static uint32_t get_u32(const struct nlattr *attr)
+static int deliver_event(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
+			 hyptrace_notification_fn fn, void *arg)
 {
-	return attr && nla_len(attr) >= (int)sizeof(uint32_t) ? nla_get_u32(attr) : 0;
+	struct hyptrace_event *event;
+	int ret;
+
+	if (hyptrace_parse_event(nlh, &event))
+		return 0;
+	notification->event = event;
+	ret = fn(notification, arg);
+	hyptrace_free_event(event);
+	return ret;
 }
 
-static int parse_reader(struct nlmsghdr *nlh, struct hyptrace_notice *notice)
+static int deliver_reader(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
+			  hyptrace_notification_fn fn, void *arg)
 {
+	struct hyptrace_reader_notification reader = { .cpu = HYPTRACE_CPU_ALL };
 	struct nlattr *tb[HYPTRACE_A_READER_MAX + 1];
 
 	if (genlmsg_parse(nlh, 0, tb, HYPTRACE_A_READER_MAX, NULL) < 0)
-		return -EBADMSG;
-	get_name(notice->reader.remote, sizeof(notice->reader.remote),
-		 tb[HYPTRACE_A_READER_REMOTE]);
-	notice->reader.cpu = tb[HYPTRACE_A_READER_CPU] ? (int)get_u32(tb[HYPTRACE_A_READER_CPU]) :
-							 HYPTRACE_CPU_ALL;
-	notice->reader.change = get_u32(tb[HYPTRACE_A_READER_CHANGE]);
-	notice->reader.pid = get_u32(tb[HYPTRACE_A_READER_PID]);
-	return 0;
+		return 0;
+	hyptrace_parse_name(reader.remote, sizeof(reader.remote), tb[HYPTRACE_A_READER_REMOTE]);
+	if (tb[HYPTRACE_A_READER_CPU])
+		reader.cpu = hyptrace_parse_u32(tb[HYPTRACE_A_READER_CPU]);
+	reader.change = hyptrace_parse_u32(tb[HYPTRACE_A_READER_CHANGE]);
+	reader.pid = hyptrace_parse_u32(tb[HYPTRACE_A_READER_PID]);
+	notification->reader = &reader;
+	return fn(notification, arg);
 }
 
-static int parse_loss(struct nlmsghdr *nlh, struct hyptrace_notice *notice)
+static int deliver_loss(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
+			hyptrace_notification_fn fn, void *arg)
 {
+	struct hyptrace_loss_notification loss = {};
 	struct nlattr *tb[HYPTRACE_A_LOSS_MAX + 1];
 
 	if (genlmsg_parse(nlh, 0, tb, HYPTRACE_A_LOSS_MAX, NULL) < 0)
-		return -EBADMSG;
-	get_name(notice->loss.remote, sizeof(notice->loss.remote), tb[HYPTRACE_A_LOSS_REMOTE]);
-	notice->loss.cpu = get_u32(tb[HYPTRACE_A_LOSS_CPU]);
+		return 0;
+	hyptrace_parse_name(loss.remote, sizeof(loss.remote), tb[HYPTRACE_A_LOSS_REMOTE]);
+	loss.cpu = hyptrace_parse_u32(tb[HYPTRACE_A_LOSS_CPU]);
 	/* libnl returns 0 for an attribute that is absent or too short */
-	notice->loss.count = nla_get_u64(tb[HYPTRACE_A_LOSS_COUNT]);
-	notice->loss.total = nla_get_u64(tb[HYPTRACE_A_LOSS_TOTAL]);
-	return 0;
+	loss.count = nla_get_u64(tb[HYPTRACE_A_LOSS_COUNT]);
+	loss.total = nla_get_u64(tb[HYPTRACE_A_LOSS_TOTAL]);
+	notification->loss = &loss;
+	return fn(notification, arg);
 }
 
-/* Call @fn for one message; skip messages with an unknown command. */
-static int take_notice(struct nlmsghdr *nlh, hyptrace_notice_fn fn, void *arg)
+/* Deliver a message; skip one that cannot be parsed, or with an unknown command. */
+static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
 {
-	struct hyptrace_notice notice = {};
-	int ret;
+	struct hyptrace_notification notification = {};
 
 	if (!genlmsg_valid_hdr(nlh, 0))
 		return 0;
-	notice.cmd = genlmsg_hdr(nlh)->cmd;
-
-	switch (notice.cmd) {
+	switch (genlmsg_hdr(nlh)->cmd) {
 	case HYPTRACE_CMD_REMOTE_NTF:
+		notification.type = HYPTRACE_NOTIFICATION_REMOTE;
+		return deliver_remote(nlh, &notification, fn, arg);
 	case HYPTRACE_CMD_REMOTE_DEL_NTF:
-		ret = hyptrace_parse_remote(nlh, &notice.remote);
-		break;
+		notification.type = HYPTRACE_NOTIFICATION_REMOTE_GONE;
+		return deliver_remote(nlh, &notification, fn, arg);
 	case HYPTRACE_CMD_EVENT_NTF:
-		ret = hyptrace_parse_event(nlh, &notice.event);
-		break;
+		notification.type = HYPTRACE_NOTIFICATION_EVENT;
+		return deliver_event(nlh, &notification, fn, arg);
 	case HYPTRACE_CMD_READER_NTF:
-		ret = parse_reader(nlh, &notice);
-		break;
+		notification.type = HYPTRACE_NOTIFICATION_READER;
+		return deliver_reader(nlh, &notification, fn, arg);
 	case HYPTRACE_CMD_LOSS_NTF:
-		ret = parse_loss(nlh, &notice);
-		break;
-	default:
-		return 0;
+		notification.type = HYPTRACE_NOTIFICATION_LOSS;
+		return deliver_loss(nlh, &notification, fn, arg);
 	}
-	/* also skip a message that cannot be parsed */
-	if (!ret)
-		ret = fn(&notice, arg);
-	else
-		ret = 0;
-
-	hyptrace_clear_remote(&notice.remote);
-	hyptrace_clear_event(&notice.event);
-	return ret;
+	return 0;
 }
 
 /**
@@ -181,8 +193,8 @@ static int take_notice(struct nlmsghdr *nlh, hyptrace_notice_fn fn, void *arg)
  * Return: 0 when no more have arrived; -ENOBUFS if the kernel dropped some (call this
  * again); what @fn returned; or another negative errno.
  */
-int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_fn fn, void *arg,
-			   struct hyptrace_error *err)
+int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notification_fn fn,
+			   void *arg, struct hyptrace_error *err)
 {
 	for (;;) {
 		struct sockaddr_nl from;
@@ -206,7 +218,7 @@ int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notice_f
 		for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
 			if (nlh->nlmsg_type < NLMSG_MIN_TYPE)
 				continue;
-			ret = take_notice(nlh, fn, arg);
+			ret = deliver(nlh, fn, arg);
 			if (ret)
 				return ret;
 		}

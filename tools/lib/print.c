@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "digits.h"
-#include "hyptrace.h"
+#include "internal.h"
 #include "print.h"
 
 #define noinline __attribute__((noinline))

@@ -16,7 +16,7 @@
 #include <event-parse.h>
 
 #include "digits.h"
-#include "hyptrace.h"
+#include "internal.h"
 #include "print.h"
 
 #define WIDTH_MAX	32

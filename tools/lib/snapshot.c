@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hyptrace.h"
+#include "internal.h"
 
 /* How often a snapshot is tried while the writer overwrites all of it */
 #define TRIES		64
@@ -373,7 +373,6 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
 
 /**
  * hyptrace_snapshot_take - copy what a ring holds
- * @snap:	out: the snapshot, for hyptrace_snapshot_free(); NULL on failure
  * @reader:	a mapped reader, a consumer or an observer
  * @mode:	enum hyptrace_mode of the ring
  * @last:	stop after so many events; 0 for all
@@ -384,40 +383,42 @@ static int try_to_take(struct hyptrace_snapshot *snap, const struct hyptrace_rea
  * beginning of a sub-buffer, so it may hold some more events. It holds fewer if the
  * writer overwrote the oldest meanwhile.
  *
- * Return: 0; -ENOMEM; -EOPNOTSUPP if the driver has no snapshots; -EAGAIN if the writer
- * overwrote the copied sub-buffers in every try.
+ * Return: the snapshot, for hyptrace_snapshot_free(), or NULL. The errno is EOPNOTSUPP if the
+ * driver has no snapshots, EAGAIN if the writer overwrote the copied sub-buffers in every try.
  */
-int hyptrace_snapshot_take(struct hyptrace_snapshot **snap, const struct hyptrace_reader *reader,
-			   uint32_t mode, uint64_t last, struct hyptrace_error *err)
+struct hyptrace_snapshot *hyptrace_snapshot_take(const struct hyptrace_reader *reader,
+						 uint32_t mode, uint64_t last,
+						 struct hyptrace_error *err)
 {
-	struct hyptrace_snapshot *new = calloc(1, sizeof(*new));
+	struct hyptrace_snapshot *snap = calloc(1, sizeof(*snap));
 	int tries, ret = -ENOMEM;
 
-	*snap = NULL;
-	if (new)
-		new->dec = hyptrace_decoder_new();
-	if (!new || !new->dec)
+	if (snap)
+		snap->dec = hyptrace_decoder_new();
+	if (!snap || !snap->dec)
 		goto fail;
 	if (reader->meta->meta_struct_len < sizeof(struct hyptrace_map_meta)) {
-		hyptrace_snapshot_free(new);
-		return hyptrace_error_set(err, EOPNOTSUPP, "the driver knows no snapshots");
+		hyptrace_snapshot_free(snap);
+		hyptrace_error_set(err, EOPNOTSUPP, "the driver knows no snapshots");
+		return NULL;
 	}
 	for (tries = 0, ret = 0; tries < TRIES && !ret; tries++) {
-		forget(new);
-		ret = try_to_take(new, reader, mode != HYPTRACE_MODE_DISCARD, last);
+		forget(snap);
+		ret = try_to_take(snap, reader, mode != HYPTRACE_MODE_DISCARD, last);
 	}
 	if (ret <= 0)
 		goto fail;
-	new->next = new->first;
-	*snap = new;
-	return 0;
+	snap->next = snap->first;
+	return snap;
 
 fail:
-	hyptrace_snapshot_free(new);
+	hyptrace_snapshot_free(snap);
 	if (ret)
-		return hyptrace_error_set(err, ENOMEM, "no memory for a copy of %zu bytes",
-					  reader->data_size);
-	return hyptrace_error_set(err, EAGAIN, "what is in the ring is overwritten too soon");
+		hyptrace_error_set(err, ENOMEM, "no memory for a copy of %zu bytes",
+				   reader->data_size);
+	else
+		hyptrace_error_set(err, EAGAIN, "what is in the ring is overwritten too soon");
+	return NULL;
 }
 
 /**

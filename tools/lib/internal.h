@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of libhyptrace share and programs do not see: errors, netlink messages and
+ * the reader.
+ */
+#ifndef HYPTRACE_INTERNAL_H
+#define HYPTRACE_INTERNAL_H
+
+#include "hyptrace.h"
+
+struct nlmsghdr;
+struct nlattr;
+struct nl_msg;
+
+/* error.c */
+int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int hyptrace_error_memory(struct hyptrace_error *err);
+
+/* extack.c: why the kernel refused a request */
+
+/**
+ * struct hyptrace_extack - the kernel's answer to a request
+ * @errnum:	a positive errno, 0 if the request succeeded
+ * @msg:	the kernel's message inside the answer, NULL if there is none
+ * @msg_len:	its length without a NUL
+ * @offset:	from the start of the request to the attribute at fault; 0 if none
+ * @miss_type:	type of the missing attribute; 0 if none
+ */
+struct hyptrace_extack {
+	int		errnum;
+	const char	*msg;
+	size_t		msg_len;
+	uint32_t	offset;
+	uint32_t	miss_type;
+};
+
+int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
+void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
+			   struct hyptrace_error *err);
+
+/* netlink.c: requests and their answers */
+
+/* Called for each message of an answer, and with NULL when a dump restarts */
+typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
+
+struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags);
+int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
+		     struct hyptrace_error *err);
+int hyptrace_nl_group(struct hyptrace *h);
+
+/* describe.c: parse messages */
+int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote **remote);
+int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu);
+int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **event);
+void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
+uint32_t hyptrace_parse_u32(const struct nlattr *attr);
+
+/**
+ * struct hyptrace_reader - an open and attached /dev/hyptrace
+ * @fd:		the descriptor
+ * @subbuf_size: bytes of a sub-buffer
+ * @meta:	the mapped meta page, NULL before hyptrace_reader_map()
+ * @meta_size:	bytes mapped at @meta
+ * @data:	the mapped sub-buffers
+ * @data_size:	bytes mapped at @data
+ */
+struct hyptrace_reader {
+	int				fd;
+	uint32_t			subbuf_size;
+	const struct trace_buffer_meta	*meta;
+	size_t				meta_size;
+	const void			*data;
+	size_t				data_size;
+};
+
+#endif /* HYPTRACE_INTERNAL_H */
