@@ -26,7 +26,8 @@
 
 /**
  * struct device - what the device answers, and what it was asked
- * @open_errno, @attach_errno, @wakeup_errno, @hold_errno, @swap_errno: why a call fails; 0: it does not
+ * @open_errno, @attach_errno, @wakeup_errno, @hold_errno, @swap_errno: why a call fails; 0: it does
+ *		not
  * @stat_errno:	the same, of the file
  * @map_fails:	which mmap() fails, from 1; 0: none
  * @subbuf_size: what ATTACH answers
@@ -444,7 +445,8 @@ static void snapshot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(opened), TEST(not_opened), TEST(not_attached), TEST(latency), TEST(hold), TEST(mapped),
+		TEST(opened), TEST(not_opened), TEST(not_attached), TEST(latency), TEST(hold),
+		TEST(mapped),
 		TEST(large_meta), TEST(not_mapped), TEST(snapshot), TEST(no_memory),
 	};
 

@@ -63,8 +63,16 @@ test_tools_netlink-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_netlink-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_netlink-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
+test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_notify-libs := $(tools-libs) $(fail-alloc)
+
 test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c text.c out.c args.c)
 test_tools_printer-cflags := $(tools-cflags)
+
+test_tools_query-srcs := $(netlink-srcs) $(fake-netlink-srcs)
+test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # The real writer, of hyp.mk, and the real snapshots.
 snapshot-srcs := $(addprefix $(tools)/lib/,snapshot.c decode.c error.c)

@@ -191,8 +191,9 @@ static int get_one(struct hyptrace *h, const struct kind *kind, struct nl_msg *m
 int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 			 unsigned int *nr, struct hyptrace_error *err)
 {
+	struct nl_msg *msg = request(h, &remotes_kind, NLM_F_DUMP, NULL);
 	void **items;
-	int ret = get_all(h, &remotes_kind, request(h, &remotes_kind, NLM_F_DUMP, NULL), &items, nr, err);
+	int ret = get_all(h, &remotes_kind, msg, &items, nr, err);
 
 	*remotes = (struct hyptrace_remote **)items;
 	return ret;
@@ -230,8 +231,9 @@ int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_re
 int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cpu ***cpus,
 		      unsigned int *nr, struct hyptrace_error *err)
 {
+	struct nl_msg *msg = request(h, &cpus_kind, NLM_F_DUMP, remote);
 	void **items;
-	int ret = get_all(h, &cpus_kind, request(h, &cpus_kind, NLM_F_DUMP, remote), &items, nr, err);
+	int ret = get_all(h, &cpus_kind, msg, &items, nr, err);
 
 	*cpus = (struct hyptrace_cpu **)items;
 	return ret;
@@ -276,8 +278,9 @@ int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
 int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_event ***events,
 			unsigned int *nr, struct hyptrace_error *err)
 {
+	struct nl_msg *msg = request(h, &events_kind, NLM_F_DUMP, remote);
 	void **items;
-	int ret = get_all(h, &events_kind, request(h, &events_kind, NLM_F_DUMP, remote), &items, nr, err);
+	int ret = get_all(h, &events_kind, msg, &items, nr, err);
 
 	*events = (struct hyptrace_event **)items;
 	return ret;
