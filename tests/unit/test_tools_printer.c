@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
+#include "../../tools/hyptrace/columns.h"
 #include "../../tools/hyptrace/out.h"
 #include "../../tools/hyptrace/printer.h"
-#include "../../tools/hyptrace/text.h"
 
 static struct out out;
 static char result[8192];
@@ -64,26 +64,7 @@ static void json_escaping(void **state)
 	assert_string_equal(json_of("a\"b\\c/"), "\"a\\\"b\\\\c/\"");
 	assert_string_equal(json_of("\b\t\n\f\r"), "\"\\b\\t\\n\\f\\r\"");
 	assert_string_equal(json_of("\x01\x0b\x1f\x7f"), "\"\\u0001\\u000b\\u001f\\u007f\"");
-	assert_string_equal(json_of("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
-			    "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
-}
-
-#define BAD "\xef\xbf\xbd"
-
-static void json_invalid_utf8(void **state)
-{
-	(void)state;
-	assert_string_equal(json_of("a\xffz"), "\"a" BAD "z\"");
-	assert_string_equal(json_of("\x80"), "\"" BAD "\"");
-	/* cut off */
-	assert_string_equal(json_of("\xc3"), "\"" BAD "\"");
-	assert_string_equal(json_of("\xe2\x82"), "\"" BAD BAD "\"");
-	assert_string_equal(json_of("\xf0\x9f\x98"), "\"" BAD BAD BAD "\"");
-	/* too long a form, a surrogate, beyond the last character */
-	assert_string_equal(json_of("\xc0\xaf"), "\"" BAD BAD "\"");
-	assert_string_equal(json_of("\xe0\x80\xaf"), "\"" BAD BAD BAD "\"");
-	assert_string_equal(json_of("\xed\xa0\x80"), "\"" BAD BAD BAD "\"");
-	assert_string_equal(json_of("\xf4\x90\x80\x80"), "\"" BAD BAD BAD BAD "\"");
+	assert_string_equal(json_of("\xc3\xa4z\xff"), "\"\\u00c3\\u00a4z\\u00ff\"");
 }
 
 static void json_numbers(void **state)
@@ -109,35 +90,66 @@ static void json_numbers(void **state)
 	assert_string_equal(end(p), expected);
 }
 
-/* What list and status do, in short */
-static void nest(struct printer *p)
+static const struct column all_columns[] = {
+	{ "cpu",	"CPU",		COLUMN_NUMBER },
+	{ "remote",	"REMOTE",	COLUMN_EXTRA },
+	{ "state",	"STATE",	0 },
+	{ "symbols",	"SYMBOLS",	0 },
+	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "read",	"READ",		COLUMN_NUMBER },
+	{ "long",	"LONG",		COLUMN_TRUNC },
+};
+
+static struct columns columns = {
+	.all = all_columns,
+	.nr = sizeof(all_columns) / sizeof(all_columns[0]),
+};
+
+static const struct printer_label labels[] = {
+	{ "size_allocated", "allocated" },
+	{ 0 }
+};
+
+static void rows(struct printer *p, bool symbols)
 {
-	printer_array(p, NULL);
-	printer_object(p, NULL);
-	printer_heading(p, "name", "test");
-	printer_str(p, "state", "loaded");
-	printer_size(p, "size_allocated", 3 << 20);
-	printer_size(p, "odd", 1025);
-	printer_table(p, "cpus");
 	printer_row(p);
 	printer_uint(p, "cpu", 0);
+	printer_str(p, "remote", "test");
 	printer_styled(p, "state", STYLE_GOOD, "attached");
-	printer_object(p, "symbols");
-	printer_str(p, "0", "smc");
-	printer_str(p, "1", "hvc");
-	printer_end(p);
+	if (symbols) {
+		printer_object(p, "symbols");
+		printer_str(p, "0", "smc");
+		printer_str(p, "1", "hvc");
+		printer_end(p);
+	}
+	printer_uint(p, "dropped", 7);
 	printer_uint(p, "read", 123456);
+	printer_str(p, "long", "a\n\xc3\xa4");
 	printer_end(p);
 	printer_row(p);
 	printer_uint(p, "cpu", 10);
 	printer_str(p, "state", "off");
 	printer_none(p, "read");
 	printer_end(p);
+}
+
+/* What list and status do, in short */
+static void nest(struct printer *p)
+{
+	printer_array(p, NULL);
+	printer_object(p, NULL);
+	printer_labels(p, labels);
+	printer_heading(p, "name", "test");
+	printer_str(p, "state", "loaded");
+	printer_size(p, "size_allocated", 3 << 20);
+	printer_size(p, "odd_size", 1025);
+	printer_table(p, "cpus", &columns);
+	rows(p, true);
 	printer_end(p);
 	printer_bool(p, "protected", true);
 	printer_end(p);
 	printer_object(p, NULL);
-	printer_table(p, "cpus");
+	printer_table(p, "cpus", &columns);
 	printer_end(p);
 	printer_end(p);
 	printer_end(p);
@@ -146,10 +158,11 @@ static void nest(struct printer *p)
 static void nesting_json(void **state)
 {
 	static const char expected[] =
-		"[{\"name\":\"test\",\"state\":\"loaded\",\"size_allocated\":3145728,\"odd\":1025,"
-		"\"cpus\":["
+		"[{\"name\":\"test\",\"state\":\"loaded\",\"size_allocated\":3145728,"
+		"\"odd_size\":1025,\"cpus\":["
 		"{\"cpu\":0,\"state\":\"attached\",\"symbols\":{\"0\":\"smc\",\"1\":\"hvc\"},"
-		"\"read\":123456},{\"cpu\":10,\"state\":\"off\",\"read\":null}],"
+		"\"dropped\":7,\"read\":123456,\"long\":\"a\\n\\u00c3\\u00a4\"},"
+		"{\"cpu\":10,\"state\":\"off\",\"read\":null}],"
 		"\"protected\":true},{\"cpus\":[]}]\n";
 	struct printer *p = begin(PRINTER_JSON, false);
 
@@ -162,7 +175,7 @@ static void nesting_pretty(void **state)
 {
 	static const char expected[] =
 		"{\n  \"a\": \"b\",\n  \"c\": [],\n"
-		"  \"d\": [\n    {\n      \"e\": 1\n    }\n  ]\n}\n";
+		"  \"d\": [\n    {\n      \"read\": 1\n    }\n  ]\n}\n";
 	struct printer *p = begin(PRINTER_PRETTY, true);
 
 	(void)state;
@@ -170,9 +183,9 @@ static void nesting_pretty(void **state)
 	printer_str(p, "a", "b");
 	printer_array(p, "c");
 	printer_end(p);
-	printer_table(p, "d");
+	printer_table(p, "d", &columns);
 	printer_row(p);
-	printer_uint(p, "e", 1);
+	printer_uint(p, "read", 1);
 	printer_end(p);
 	printer_end(p);
 	printer_end(p);
@@ -183,18 +196,61 @@ static void nesting_text(void **state)
 {
 	static const char expected[] =
 		"test\n"
-		"  state           loaded\n"
-		"  size allocated  3M\n"
-		"  odd             1025\n"
-		"  CPU  STATE     SYMBOLS        READ\n"
-		"    0  attached  0=smc 1=hvc  123456\n"
-		"   10  off       -                 -\n"
+		"  state      loaded\n"
+		"  allocated  3M\n"
+		"  odd size   1025\n"
+		"  CPU  STATE     SYMBOLS        READ  LONG\n"
+		"    0  attached  0=smc 1=hvc  123456  a\\x0a\\xc3\\xa4\n"
+		"   10  off       -                 -  -\n"
 		"  protected  yes\n";
 	struct printer *p = begin(PRINTER_TEXT, false);
 
 	(void)state;
 	nest(p);
 	assert_string_equal(end(p), expected);
+}
+
+static const char *table_of(enum printer_format format)
+{
+	struct printer *p = begin(format, false);
+
+	printer_table(p, NULL, &columns);
+	rows(p, false);
+	printer_end(p);
+	return end(p);
+}
+
+static void chosen_columns(void **state)
+{
+	const char *bad;
+	size_t len;
+
+	(void)state;
+	assert_true(columns_parse(&columns, "read,Remote,READ,dropped", &bad, &len));
+	assert_string_equal(table_of(PRINTER_TEXT),
+			    "  READ  REMOTE  DROPPED\n"
+			    "123456  test          7\n"
+			    "     -  -             -\n");
+	assert_string_equal(table_of(PRINTER_JSON),
+			    "[{\"remote\":\"test\",\"dropped\":7,\"read\":123456},{\"read\":null}]\n");
+	columns.nr_chosen = 0;
+}
+
+static void unknown_columns(void **state)
+{
+	static const char *const lists[] = {
+		"", "cpu,", ",cpu", "cpu,,read", "cpus", "cp", "cpu read",
+	};
+	const char *bad;
+	size_t len, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		assert_false(columns_parse(&columns, lists[i], &bad, &len));
+	assert_false(columns_parse(&columns, "cpu,what,ever", &bad, &len));
+	assert_int_equal(len, 4);
+	assert_memory_equal(bad, "what", len);
+	columns.nr_chosen = 0;
 }
 
 static void lines(struct printer *p)
@@ -280,11 +336,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_escaping),
-		cmocka_unit_test(json_invalid_utf8),
 		cmocka_unit_test(json_numbers),
 		cmocka_unit_test(nesting_json),
 		cmocka_unit_test(nesting_pretty),
 		cmocka_unit_test(nesting_text),
+		cmocka_unit_test(chosen_columns),
+		cmocka_unit_test(unknown_columns),
 		cmocka_unit_test(streams),
 		cmocka_unit_test(full_device),
 		cmocka_unit_test(closed_pipe),

@@ -18,7 +18,7 @@ fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
 fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
 netlink-srcs := $(addprefix $(tools)/lib/,query.c describe.c netlink.c extack.c error.c control.c notify.c)
 
-test_tools_args-srcs := $(tools)/hyptrace/args.c
+test_tools_args-srcs := $(tools)/hyptrace/args.c $(tools)/hyptrace/die.c
 test_tools_args-cflags := $(tools-cflags)
 
 test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c fail_alloc.c
@@ -67,8 +67,9 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c text.c out.c args.c)
-test_tools_printer-cflags := $(tools-cflags)
+test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c columns.c text.c out.c die.c)
+test_tools_printer-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
+test_tools_printer-libs := $(shell $(PKG_CONFIG) --libs smartcols)
 
 test_tools_query-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)

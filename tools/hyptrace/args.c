@@ -10,20 +10,12 @@
 #include <string.h>
 
 #include "args.h"
+#include "die.h"
 #include "../lib/hyptrace.h"
 
 /* Suggest a word if at most so many letters are wrong. */
 #define NEAREST_MAX	2
 #define NEAREST_WORD	32
-
-/**
- * die_no_memory - print an error and exit
- */
-void die_no_memory(void)
-{
-	fputs("hyptrace: out of memory\n", stderr);
-	exit(2);
-}
 
 /* Scan decimal digits, or 0x and hexadecimal digits; @end is set to what follows. */
 static bool scan_number(const char *s, uint64_t *value, const char **end)

@@ -39,9 +39,6 @@ struct event_choice {
 	unsigned int	nr_unknown;
 };
 
-/* "hyptrace: out of memory", exit 2 */
-void die_no_memory(void) __attribute__((noreturn));
-
 bool parse_number(const char *s, uint64_t max, uint64_t *value);
 bool parse_size(const char *s, uint64_t *bytes);
 bool parse_mode(const char *s, uint32_t *mode);

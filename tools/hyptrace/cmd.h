@@ -7,18 +7,17 @@
 #define CMD_H
 
 #include <argp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 
 #include "../lib/hyptrace.h"
 #include "args.h"
+#include "columns.h"
+#include "die.h"
 #include "out.h"
 #include "printer.h"
 
-enum exit_code {
-	EXIT_DONE	= 0,
-	EXIT_USAGE	= 1,
-	EXIT_REFUSED	= 2,	/* by the kernel or the system */
-};
+struct verb;
 
 /**
  * struct context - the global options and the resources of a verb
@@ -28,8 +27,7 @@ enum exit_code {
  * @remote:	argument of --remote, or NULL
  * @cpus:	argument of --cpu, if @have_cpus
  * @have_cpus:	--cpu was given
- * @takes_cpus:	the verb accepts --cpu
- * @help:	one line that says what the verb does
+ * @verb:	the verb, once it is known
  * @json:	print JSON
  * @pretty:	print indented JSON
  * @color:	print text with colours
@@ -41,8 +39,7 @@ struct context {
 	const char		*remote;
 	struct cpu_list		cpus;
 	bool			have_cpus;
-	bool			takes_cpus;
-	const char		*help;
+	const struct verb	*verb;
 	bool			json;
 	bool			pretty;
 	bool			color;
@@ -50,7 +47,9 @@ struct context {
 
 /* main.c */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
-void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **argv);
+void cmd_no_arguments(struct context *ctx, int argc, char **argv);
+error_t cmd_parse_columns(struct columns *columns, const char *list);
+error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* select.c: the remotes and CPUs of a verb, and its error messages */
 int cmd_connect(struct context *ctx);
@@ -61,6 +60,7 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 		 unsigned int *nr);
 int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);
+void cmd_vnote(const char *fmt, va_list ap);
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The verbs; each returns an exit code */

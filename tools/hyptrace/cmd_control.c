@@ -13,11 +13,11 @@ enum {
 };
 
 #define SIZE_HELP \
-	"Bytes of each CPU's ring; K, M, G, T stand for powers of 1024"
+	"Bytes of each CPU's ring, or units of 1024 with K, M, G or T"
 #define MODE_HELP \
-	"What goes when a ring is full: overwrite (the oldest events) or discard (the new ones)"
+	"What a full ring drops: overwrite drops the oldest events, discard the newest"
 #define RATE_HELP \
-	"Selftest events that the test remote writes per second and CPU; 0 is none"
+	"Selftest events per second and CPU, which the remote \"test\" writes; 0 for none"
 
 static const struct argp_option load_options[] = {
 	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
@@ -47,27 +47,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SIZE:
 		if (!parse_size(arg, &value))
-			argp_error(state, "bad size \"%s\": write a number, or one with K, M, G or T",
-				   arg);
+			return cmd_usage("bad size \"%s\": use a number of bytes, or one with K, M, G or T",
+					 arg);
 		hyptrace_settings_size(changes->settings, value);
 		changes->any = true;
 		return 0;
 	case OPT_MODE:
 		if (!parse_mode(arg, &mode))
-			argp_error(state, "bad mode \"%s\": write overwrite or discard", arg);
+			return cmd_usage("bad mode \"%s\": use overwrite or discard", arg);
 		hyptrace_settings_mode(changes->settings, mode);
 		changes->any = true;
 		return 0;
 	case OPT_RATE:
 		if (!parse_number(arg, HYPTRACE_RATE_MAX, &value))
-			argp_error(state, "bad rate \"%s\": write a number of events per second, up to %u",
-				   arg, HYPTRACE_RATE_MAX);
+			return cmd_usage("bad rate \"%s\": use a number of events per second up to %u",
+					 arg, HYPTRACE_RATE_MAX);
 		hyptrace_settings_rate(changes->settings, value);
 		changes->any = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
+		return cmd_usage("unexpected argument \"%s\"", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -76,10 +75,8 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 {
 	const struct changes *changes = state->input;
 
-	if (key == ARGP_KEY_END && !changes->any) {
-		argp_error(state, "set what? --size, --mode or --rate");
-		return 0;
-	}
+	if (key == ARGP_KEY_END && !changes->any)
+		return cmd_usage("no setting given: use --size, --mode or --rate");
 	return parse(key, arg, state);
 }
 
@@ -131,13 +128,13 @@ static int change(struct context *ctx, const char *verb, settings_fn fn, const s
 
 int cmd_start(struct context *ctx, int argc, char **argv)
 {
-	cmd_no_arguments(ctx, "start", argc, argv);
+	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "start", hyptrace_start);
 }
 
 int cmd_stop(struct context *ctx, int argc, char **argv)
 {
-	cmd_no_arguments(ctx, "stop", argc, argv);
+	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "stop", hyptrace_stop);
 }
 
@@ -146,8 +143,7 @@ int cmd_load(struct context *ctx, int argc, char **argv)
 	static const struct argp argp = {
 		.options = load_options,
 		.parser = parse,
-		.args_doc = "load",
-		.doc = "Allocate the rings and hand them to the writer. Without options the remote's settings are used.",
+		.doc = "Allocate the rings. Omitted options keep their current value.",
 	};
 
 	return change(ctx, "load", hyptrace_load, &argp, argc, argv);
@@ -155,13 +151,13 @@ int cmd_load(struct context *ctx, int argc, char **argv)
 
 int cmd_unload(struct context *ctx, int argc, char **argv)
 {
-	cmd_no_arguments(ctx, "unload", argc, argv);
+	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "unload", hyptrace_unload);
 }
 
 int cmd_reset(struct context *ctx, int argc, char **argv)
 {
-	cmd_no_arguments(ctx, "reset", argc, argv);
+	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "reset", hyptrace_reset);
 }
 
@@ -170,8 +166,7 @@ int cmd_set(struct context *ctx, int argc, char **argv)
 	static const struct argp argp = {
 		.options = set_options,
 		.parser = parse_set,
-		.args_doc = "set",
-		.doc = "Change settings. Rings that are loaded are resized and keep the events that fit; the mode can be set while they are not loaded.",
+		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
 	};
 
 	return change(ctx, "set", hyptrace_set, &argp, argc, argv);
@@ -203,7 +198,7 @@ int cmd_clear(struct context *ctx, int argc, char **argv)
 	struct hyptrace_remote *remote;
 	int code;
 
-	cmd_no_arguments(ctx, "clear", argc, argv);
+	cmd_no_arguments(ctx, argc, argv);
 	if (!ctx->have_cpus || ctx->cpus.all)
 		return control(ctx, "clear", clear_all);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "text.h"
 
 struct words {
 	char		**words;
@@ -25,29 +26,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		words->words[words->nr++] = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which events? names, globs (in quotes) or all");
-		return 0;
+		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 static int fail_unknown(const char *verb, const struct event_choice *choice)
 {
-	char *list = NULL;
 	unsigned int i;
 	size_t len;
+	char *list;
 	FILE *f;
 
 	if (choice->nr_unknown == 1)
 		return cmd_fail("cannot %s \"%s\": %s", verb, choice->unknown[0],
 				strpbrk(choice->unknown[0], "*?[") ? "no event matches" :
 				"no such event");
-	f = open_memstream(&list, &len);
-	if (!f)
-		die_no_memory();
+	f = text_open(&list, &len);
 	for (i = 0; i < choice->nr_unknown; i++)
 		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
-	fclose(f);
+	text_close(f);
 	cmd_note("cannot %s %s: no such events", verb, list);
 	free(list);
 	return EXIT_REFUSED;
@@ -100,8 +98,8 @@ int cmd_enable(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse,
-		.args_doc = "enable EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as 'hyp_*', or all. Nothing changes if one of them is unknown.",
+		.args_doc = "EVENT...",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
 	};
 
 	return run(ctx, &argp, argc, argv, true);
@@ -111,8 +109,8 @@ int cmd_disable(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse,
-		.args_doc = "disable EVENT...",
-		.doc = "Disable events. EVENT is a name, a glob such as 'hyp_*', or all. Nothing changes if one of them is unknown.",
+		.args_doc = "EVENT...",
+		.doc = "Disable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
 	};
 
 	return run(ctx, &argp, argc, argv, false);

@@ -4,12 +4,8 @@
  */
 #include "cmd.h"
 
-enum {
-	OPT_COUNT = 0x200,
-};
-
 static const struct argp_option options[] = {
-	{ "count", OPT_COUNT, "COUNT", 0, "Write so many events, numbered upwards from N", 0 },
+	{ "count", 'n', "COUNT", 0, "Write this many events, with the numbers N, N+1, ...", 0 },
 	{ 0 }
 };
 
@@ -25,22 +21,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	uint64_t count;
 
 	switch (key) {
-	case OPT_COUNT:
+	case 'n':
 		if (!parse_number(arg, HYPTRACE_MARK_COUNT_MAX, &count) || !count)
-			argp_error(state, "bad count \"%s\": write a number from 1 to %u", arg,
-				   HYPTRACE_MARK_COUNT_MAX);
+			return cmd_usage("bad count \"%s\": use a number from 1 to %u", arg,
+					 HYPTRACE_MARK_COUNT_MAX);
 		mark->count = count;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (mark->has_value)
-			argp_error(state, "unexpected argument \"%s\"", arg);
+			return cmd_usage("unexpected argument \"%s\"", arg);
 		if (!parse_number(arg, UINT64_MAX, &mark->value))
-			argp_error(state, "bad number \"%s\"", arg);
+			return cmd_usage("bad number \"%s\": use one of up to 64 bits", arg);
 		mark->has_value = true;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "mark with what number?");
-		return 0;
+		return cmd_usage("no number given: use one of up to 64 bits");
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -48,8 +43,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "mark N",
-	.doc = "Have the remote write a selftest event that carries N: on each CPU that --cpu names, or on the current one.",
+	.args_doc = "N",
+	.doc = "Write a selftest event that carries the number N, on the current CPU or on each CPU of --cpu.",
 };
 
 static int mark_cpus(struct context *ctx, const char *remote, const struct mark *mark)

@@ -34,11 +34,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_COUNT:
 		if (!parse_number(arg, UINT64_MAX, &mon->count) || !mon->count)
-			argp_error(state, "bad count \"%s\": write a number from 1", arg);
+			return cmd_usage("bad count \"%s\": use a number from 1", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
+		return cmd_usage("unexpected argument \"%s\"", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -46,7 +45,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "monitor",
 	.doc = "Print a line for each change of a remote, an event or a reader, and for losses, until a signal comes.",
 };
 

@@ -6,12 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "stream.h"
-
-enum {
-	OPT_LAST = 0x200,
-	OPT_NS,
-};
+#include "lines.h"
 
 /**
  * struct source - a CPU's ring
@@ -28,24 +23,33 @@ struct source {
 };
 
 /**
- * struct show - the state of the verb
+ * struct show - the options and the state of the verb
+ * @ctx:	the verb's context
+ * @remote:	the remote
  * @lines:	prints the lines
  * @last:	print only the last so many events; 0 for all
  * @skip:	older events that are still to be skipped
+ * @printed:	events printed
+ * @lost:	events lost
+ * @lost_more:	more were lost, but their number is not known
  * @sources:	one per CPU
  * @nr:		number of @sources
  */
 struct show {
-	struct stream	lines;
-	uint64_t	last;
-	uint64_t	skip;
-	struct source	*sources;
-	unsigned int	nr;
+	struct context			*ctx;
+	const struct hyptrace_remote	*remote;
+	struct lines			lines;
+	uint64_t			last;
+	uint64_t			skip;
+	uint64_t			printed;
+	uint64_t			lost;
+	bool				lost_more;
+	struct source			*sources;
+	unsigned int			nr;
 };
 
 static const struct argp_option options[] = {
-	{ "last", OPT_LAST, "N", 0, "Only the last N events", 0 },
-	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "last", 'n', "N", 0, "Print only the last N events", 0 },
 	{ 0 }
 };
 
@@ -54,31 +58,35 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct show *show = state->input;
 
 	switch (key) {
-	case OPT_LAST:
-		if (!parse_number(arg, UINT64_MAX, &show->last) || !show->last)
-			argp_error(state, "bad count \"%s\": write a number from 1", arg);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &show->lines;
 		return 0;
-	case OPT_NS:
-		show->lines.nanoseconds = true;
+	case 'n':
+		if (!parse_number(arg, UINT64_MAX, &show->last) || !show->last)
+			return cmd_usage("bad count \"%s\": use a number from 1", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
+		return cmd_usage("unexpected argument \"%s\"", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {
+	{ &lines_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "show",
-	.doc = "Print the events that are in the rings, and leave them there. Whoever reads the rings, and what is traced, goes on as if nothing had happened.",
+	.children = children,
+	.doc = "Print the events in the rings in the order of time, without consuming them. Tracing and other readers are not affected.",
 };
 
 static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
-	const struct context *ctx = show->lines.ctx;
-	const char *remote = show->lines.remote->name;
+	const struct context *ctx = show->ctx;
+	const char *remote = show->remote->name;
 	struct hyptrace_error err;
 	unsigned int i;
 
@@ -95,7 +103,8 @@ static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, uns
 			continue;
 		}
 		if (err.errnum == ENODATA)
-			return cmd_fail("cannot show \"%s\": %s", remote, err.text);
+			return cmd_fail("cannot show \"%s\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\"",
+					remote);
 		/* "all" means all CPUs that have a ring */
 		if (err.errnum != ENXIO || (ctx->have_cpus && !ctx->cpus.all))
 			return cmd_fail("cannot show CPU %u of \"%s\": %s", cpus[i]->id, remote,
@@ -116,12 +125,12 @@ static int take_snapshots(struct show *show)
 	for (i = 0; i < show->nr; i++) {
 		struct source *src = &show->sources[i];
 
-		src->snap = hyptrace_snapshot_take(src->reader, show->lines.remote->mode,
-						   show->last, &err);
+		src->snap = hyptrace_snapshot_take(src->reader, show->remote->mode, show->last,
+						   &err);
 		if (!src->snap)
 			return cmd_fail("cannot show CPU %u of \"%s\": %s%s", src->cpu,
-					show->lines.remote->name, err.text,
-					err.errnum == ENOMEM ? "; try --last" : "");
+					show->remote->name, err.text,
+					err.errnum == ENOMEM ? " (use --last)" : "");
 		events += hyptrace_snapshot_events(src->snap);
 	}
 	if (events > show->last)
@@ -129,15 +138,15 @@ static int take_snapshots(struct show *show)
 	return EXIT_DONE;
 }
 
-static void tell_lost(struct show *show, struct source *src, uint64_t lost)
+static void print_lost(struct show *show, const struct source *src, uint64_t lost)
 {
 	if (!lost)
 		return;
 	if (lost == HYPTRACE_LOST_UNKNOWN)
-		show->lines.lost_more = true;
+		show->lost_more = true;
 	else
-		show->lines.lost += lost;
-	stream_print_lost(&show->lines, src->cpu, lost);
+		show->lost += lost;
+	lines_lost(&show->lines, src->cpu, src->rec.ts, lost);
 }
 
 static void emit(struct show *show, struct source *src)
@@ -146,26 +155,30 @@ static void emit(struct show *show, struct source *src)
 		show->skip--;
 		return;
 	}
-	tell_lost(show, src, src->rec.lost);
-	stream_print_event(&show->lines, src->cpu, &src->rec);
-	show->lines.printed++;
+	print_lost(show, src, src->rec.lost);
+	lines_event(&show->lines, src->cpu, &src->rec);
+	show->printed++;
 }
 
 /* Get the next event of a source; return false if there is none. */
-static bool next_event(struct source *src)
+static bool next_event(struct show *show, struct source *src)
 {
 	struct hyptrace_error err;
 	int ret;
 
 	while ((ret = hyptrace_snapshot_next(src->snap, &src->rec, &err)) < 0)
-		cmd_note("CPU %u: %s; the rest of it is passed over", src->cpu, err.text);
-	return ret > 0;
+		cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", src->cpu, err.text);
+	if (ret > 0)
+		return true;
+	/* losses after the last event have its time */
+	print_lost(show, src, hyptrace_snapshot_lost(src->snap));
+	return false;
 }
 
 static void print_all(struct show *show)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(show->nr, 0);
-	const struct out *out = &show->lines.ctx->out;
+	struct out *out = &show->ctx->out;
 	enum hyptrace_merge_step step;
 	unsigned int i;
 
@@ -177,28 +190,24 @@ static void print_all(struct show *show)
 
 		if (step == HYPTRACE_MERGE_EMIT)
 			emit(show, src);
-		else if (next_event(src))
+		else if (next_event(show, src))
 			hyptrace_merge_pending(merge, i, src->rec.ts, src->rec.ts);
 		else
 			hyptrace_merge_empty(merge, i, 0);
 	}
 	hyptrace_merge_free(merge);
-	/* losses after the last event of a ring */
-	for (i = 0; i < show->nr; i++)
-		tell_lost(show, &show->sources[i], hyptrace_snapshot_lost(show->sources[i].snap));
-	out_flush(&show->lines.ctx->out);
+	out_flush(out);
 }
 
-static void say_how_many(const struct show *show)
+static void print_counts(const struct show *show)
 {
-	const struct stream *lines = &show->lines;
-	const char *s = lines->printed == 1 ? "" : "s";
+	const char *s = show->printed == 1 ? "" : "s";
 
-	if (lines->lost || lines->lost_more)
+	if (show->lost || show->lost_more)
 		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between",
-			 lines->printed, s, lines->lost, lines->lost_more ? " or more" : "");
-	else
-		cmd_note("%" PRIu64 " event%s shown", lines->printed, s);
+			 show->printed, s, show->lost, show->lost_more ? " or more" : "");
+	else if (!show->lines.quiet)
+		cmd_note("%" PRIu64 " event%s shown", show->printed, s);
 }
 
 static int show_cpus(struct show *show)
@@ -207,7 +216,7 @@ static int show_cpus(struct show *show)
 	unsigned int nr, i;
 	int code;
 
-	code = cmd_get_cpus(show->lines.ctx, show->lines.remote->name, &cpus, &nr);
+	code = cmd_get_cpus(show->ctx, show->remote->name, &cpus, &nr);
 	if (code)
 		return code;
 	code = open_sources(show, cpus, nr);
@@ -219,7 +228,7 @@ static int show_cpus(struct show *show)
 		hyptrace_reader_close(show->sources[i].reader);
 	if (!code) {
 		print_all(show);
-		say_how_many(show);
+		print_counts(show);
 	}
 	for (i = 0; i < show->nr; i++)
 		hyptrace_snapshot_free(show->sources[i].snap);
@@ -229,27 +238,28 @@ static int show_cpus(struct show *show)
 
 static int show_remote(struct show *show)
 {
-	const char *name = show->lines.remote->name;
+	const char *name = show->remote->name;
+	struct hyptrace_formats *formats;
 	struct hyptrace_event **events;
 	struct hyptrace_error err;
 	unsigned int nr;
 	int code;
 
-	if (hyptrace_get_events(show->lines.ctx->h, name, &events, &nr, &err))
+	if (hyptrace_get_events(show->ctx->h, name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", name, err.text);
-	show->lines.formats = hyptrace_formats_new(events, nr, &err);
-	if (!show->lines.formats || stream_print_begin(&show->lines, &err))
+	formats = hyptrace_formats_new(events, nr, &err);
+	if (!formats || lines_begin(&show->lines, show->ctx, show->remote, formats, &err))
 		code = cmd_fail("cannot show \"%s\": %s", name, err.text);
 	else
 		code = show_cpus(show);
-	hyptrace_formats_free(show->lines.formats);
+	hyptrace_formats_free(formats);
 	hyptrace_free_events(events);
 	return code;
 }
 
 int cmd_show(struct context *ctx, int argc, char **argv)
 {
-	struct show show = { .lines.ctx = ctx };
+	struct show show = { .ctx = ctx };
 	struct hyptrace_remote *remote;
 	int code;
 
@@ -259,7 +269,7 @@ int cmd_show(struct context *ctx, int argc, char **argv)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	show.lines.remote = remote;
+	show.remote = remote;
 	code = show_remote(&show);
 	hyptrace_free_remote(remote);
 	return code;

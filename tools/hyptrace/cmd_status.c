@@ -2,13 +2,43 @@
 /*
  * hyptrace status: print the state and the counters of remotes and CPUs.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
 #include "cmd.h"
+#include "process.h"
+#include "text.h"
 
-static void print_cpu(struct printer *p, const struct hyptrace_cpu *cpu)
+static const struct column cpu_columns[] = {
+	{ "remote",	"REMOTE",	COLUMN_EXTRA },
+	{ "cpu",	"CPU",		COLUMN_NUMBER },
+	{ "state",	"STATE",	COLUMN_TRUNC },
+	{ "online",	"ONLINE",	0 },
+	{ "written",	"WRITTEN",	COLUMN_NUMBER },
+	{ "read",	"READ",		COLUMN_NUMBER },
+	{ "lost",	"LOST",		COLUMN_NUMBER },
+	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "unread",	"UNREAD",	COLUMN_NUMBER },
+	{ "consumer",	"CONSUMER",	COLUMN_NUMBER },
+};
+
+static const struct printer_label labels[] = {
+	{ "size_requested",	"requested" },
+	{ "size_allocated",	"allocated" },
+	{ "nr_subbufs",		"sub-buffers" },
+	{ "subbuf_size",	"sub-buffer size" },
+	{ 0 }
+};
+
+static void print_cpu(struct printer *p, const char *remote, const struct hyptrace_cpu *cpu)
 {
-	uint64_t lost = cpu->overrun + cpu->dropped;
-
 	printer_row(p);
+	printer_str(p, "remote", remote);
 	printer_uint(p, "cpu", cpu->id);
 	printer_styled(p, "state",
 		       cpu->state == HYPTRACE_CPU_STATE_ATTACHED ? STYLE_GOOD : STYLE_PLAIN,
@@ -16,12 +46,10 @@ static void print_cpu(struct printer *p, const struct hyptrace_cpu *cpu)
 	printer_bool(p, "online", cpu->online);
 	printer_uint(p, "written", cpu->written);
 	printer_uint(p, "read", cpu->read);
-	printer_uint(p, "lost", lost);
-	if (printer_is_json(p)) {
-		printer_uint(p, "overrun", cpu->overrun);
-		printer_uint(p, "dropped", cpu->dropped);
-		printer_uint(p, "nr_subbufs", cpu->nr_subbufs);
-	}
+	printer_uint(p, "lost", cpu->overrun + cpu->dropped);
+	printer_uint(p, "overrun", cpu->overrun);
+	printer_uint(p, "dropped", cpu->dropped);
+	printer_uint(p, "nr_subbufs", cpu->nr_subbufs);
 	printer_uint(p, "unread", cpu->unread);
 	if (cpu->consumer)
 		printer_uint(p, "consumer", cpu->consumer);
@@ -30,7 +58,109 @@ static void print_cpu(struct printer *p, const struct hyptrace_cpu *cpu)
 	printer_end(p);
 }
 
-static int print_remote(struct context *ctx, const struct hyptrace_remote *remote)
+/* Describe what a process reads; the string is for free(). */
+static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, unsigned int nr)
+{
+	unsigned int i = 0, first, count = 0;
+	char name[PROCESS_NAME_MAX], *text;
+	size_t len;
+	FILE *f = text_open(&text, &len);
+
+	for (i = 0; i < nr; i++)
+		count += cpus[i]->consumer == pid;
+	fprintf(f, "%s is reading CPU%s ", process_name(pid, name), count == 1 ? "" : "s");
+	for (i = 0, count = 0; i < nr; i++) {
+		if (cpus[i]->consumer != pid)
+			continue;
+		first = i;
+		while (i + 1 < nr && cpus[i + 1]->consumer == pid &&
+		       cpus[i + 1]->id == cpus[i]->id + 1)
+			i++;
+		fprintf(f, "%s%u", count++ ? "," : "", cpus[first]->id);
+		if (i > first)
+			fprintf(f, "-%u", cpus[i]->id);
+	}
+	text_close(f);
+	return text;
+}
+
+static bool is_first_of(struct hyptrace_cpu *const *cpus, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < index; i++)
+		if (cpus[i]->consumer == cpus[index]->consumer)
+			return false;
+	return cpus[index]->consumer;
+}
+
+/* Print in text which process reads which CPUs. */
+static void print_readers(struct printer *p, const struct hyptrace_remote *remote,
+			  struct hyptrace_cpu *const *cpus, unsigned int nr)
+{
+	const char *label = "readers";
+	char *text, observers[32];
+	unsigned int i;
+
+	if (printer_is_json(p)) {
+		printer_uint(p, label, remote->readers);
+		return;
+	}
+	for (i = 0; i < nr; i++) {
+		if (!is_first_of(cpus, i))
+			continue;
+		text = describe_reader(cpus[i]->consumer, cpus, nr);
+		printer_str(p, label, text);
+		free(text);
+		/* further readers are below the first */
+		label = "";
+	}
+	if (!*label)
+		return;
+	/* the driver does not tell which process an observer is */
+	snprintf(observers, sizeof(observers), "%u observer%s", remote->readers,
+		 remote->readers == 1 ? "" : "s");
+	printer_str(p, label, remote->readers ? observers : "none");
+}
+
+/* Print how to convert time stamps to the time of day. */
+static void print_clock(struct printer *p, const char *name)
+{
+	uint64_t offset = clock_offset();
+	char text[40];
+
+	printer_str(p, "clock", name);
+	if (strcmp(name, "boot"))
+		return;
+	if (printer_is_json(p)) {
+		printer_s64(p, "clock_offset", offset);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64 " s", offset / NSEC_PER_SEC,
+		 offset % NSEC_PER_SEC);
+	printer_str(p, "clock_offset", text);
+}
+
+static void print_labels(struct printer *p, const struct hyptrace_remote *remote,
+			 struct hyptrace_cpu *const *cpus, unsigned int nr)
+{
+	printer_labels(p, labels);
+	printer_str(p, "description", remote->description);
+	printer_styled(p, "state",
+		       remote->state == HYPTRACE_STATE_TRACING ? STYLE_GOOD : STYLE_PLAIN,
+		       hyptrace_state_name(remote->state));
+	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
+	printer_size(p, "size_requested", remote->size_requested);
+	printer_size(p, "size_allocated", remote->size_allocated);
+	printer_uint(p, "nr_subbufs", remote->nr_subbufs);
+	printer_size(p, "subbuf_size", remote->subbuf_size);
+	print_clock(p, remote->clock);
+	print_readers(p, remote, cpus, nr);
+	printer_bool(p, "protected", remote->is_protected);
+}
+
+static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
+			const struct columns *columns)
 {
 	struct printer *p = ctx->p;
 	struct hyptrace_cpu **cpus;
@@ -41,45 +171,69 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	if (code)
 		return code;
 
-	printer_object(p, NULL);
-	printer_heading(p, "name", remote->name);
-	printer_str(p, "description", remote->description);
-	printer_styled(p, "state",
-		       remote->state == HYPTRACE_STATE_TRACING ? STYLE_GOOD : STYLE_PLAIN,
-		       hyptrace_state_name(remote->state));
-	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
-	printer_size(p, "size_requested", remote->size_requested);
-	printer_size(p, "size_allocated", remote->size_allocated);
-	printer_uint(p, "nr_subbufs", remote->nr_subbufs);
-	printer_size(p, "subbuf_size", remote->subbuf_size);
-	printer_str(p, "clock", remote->clock);
-	printer_uint(p, "readers", remote->readers);
-	printer_bool(p, "protected", remote->is_protected);
-	printer_table(p, "cpus");
+	if (!columns->nr_chosen) {
+		printer_object(p, NULL);
+		printer_heading(p, "name", remote->name);
+		print_labels(p, remote, cpus, nr);
+		printer_table(p, "cpus", columns);
+	}
 	for (i = 0; i < nr; i++)
-		print_cpu(p, cpus[i]);
-	printer_end(p);
-	printer_end(p);
+		print_cpu(p, remote->name, cpus[i]);
+	if (!columns->nr_chosen) {
+		printer_end(p);
+		printer_end(p);
+	}
 	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
 
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		return cmd_usage("unexpected argument \"%s\"", arg);
+	return key == 'o' ? cmd_parse_columns(state->input, arg) : ARGP_ERR_UNKNOWN;
+}
+
+static char *help(int key, const char *text, void *input)
+{
+	return key == 'o' ? columns_help(input) : (char *)text;
+}
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "COLUMNS", 0, "", 0 },
+	{ 0 }
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
+	.help_filter = help,
+};
+
 int cmd_status(struct context *ctx, int argc, char **argv)
 {
+	struct columns columns = {
+		.all = cpu_columns,
+		.nr = sizeof(cpu_columns) / sizeof(cpu_columns[0]),
+	};
 	struct hyptrace_remote **remotes;
 	unsigned int nr, i;
 	int code;
 
-	cmd_no_arguments(ctx, "status", argc, argv);
+	cmd_parse(ctx, &argp, argc, argv, &columns);
 	code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;
 
-	printer_array(ctx->p, NULL);
+	if (columns.nr_chosen)
+		printer_table(ctx->p, NULL, &columns);
+	else
+		printer_array(ctx->p, NULL);
 	for (i = 0; i < nr && !code; i++)
-		code = print_remote(ctx, remotes[i]);
+		code = print_remote(ctx, remotes[i], &columns);
 	printer_end(ctx->p);
 	hyptrace_free_remotes(remotes);
 	return code;

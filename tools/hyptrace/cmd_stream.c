@@ -14,9 +14,7 @@
 #define BOUND_MSEC_MAX		60000
 
 enum {
-	OPT_COUNT = 0x200,
-	OPT_NS,
-	OPT_BOUND,
+	OPT_BOUND = 0x200,
 	OPT_NO_START,
 };
 
@@ -27,8 +25,7 @@ enum {
 	"Do not start tracing; if it is off, print what is there and end"
 
 static const struct argp_option options[] = {
-	{ "count", OPT_COUNT, "N", 0, "End after so many events", 0 },
-	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "count", 'n', "N", 0, "End after so many events", 0 },
 	{ "order-bound", OPT_BOUND, "MS", 0, BOUND_HELP, 0 },
 	{ "no-start", OPT_NO_START, NULL, 0, NO_START_HELP, 0 },
 	{ 0 }
@@ -40,33 +37,37 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	uint64_t msec;
 
 	switch (key) {
-	case OPT_COUNT:
-		if (!parse_number(arg, UINT64_MAX, &s->limit) || !s->limit)
-			argp_error(state, "bad count \"%s\": write a number from 1", arg);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->lines;
 		return 0;
-	case OPT_NS:
-		s->nanoseconds = true;
+	case 'n':
+		if (!parse_number(arg, UINT64_MAX, &s->limit) || !s->limit)
+			return cmd_usage("bad count \"%s\": use a number from 1", arg);
 		return 0;
 	case OPT_BOUND:
 		if (!parse_number(arg, BOUND_MSEC_MAX, &msec))
-			argp_error(state, "bad time \"%s\": write milliseconds from 0 to %d", arg,
-				   BOUND_MSEC_MAX);
+			return cmd_usage("bad time \"%s\": use milliseconds from 0 to %d", arg,
+					 BOUND_MSEC_MAX);
 		s->bound = msec * NSEC_PER_MSEC;
 		return 0;
 	case OPT_NO_START:
 		s->no_start = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
+		return cmd_usage("unexpected argument \"%s\"", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {
+	{ &lines_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "stream",
+	.children = children,
 	.doc = "Print events as they happen, until a signal comes. Starts tracing if it is off, and then stops it at the end.",
 };
 
@@ -147,7 +148,7 @@ static int stream_remote(struct stream *s)
 
 	s->boot_clock = !strcmp(s->remote->clock, "boot");
 	s->formats = hyptrace_formats_new(events, nr, &err);
-	if (!s->formats || stream_print_begin(s, &err)) {
+	if (!s->formats || lines_begin(&s->lines, s->ctx, s->remote, s->formats, &err)) {
 		code = cmd_fail("cannot stream \"%s\": %s", s->remote->name, err.text);
 	} else {
 		if (!s->no_start)

@@ -5,14 +5,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd.h"
+#include "text.h"
 
-const char *argp_program_version = "hyptrace " HYPTRACE_VERSION;
+#define PROGRAM	"hyptrace"
 
 struct verb {
 	const char	*name;
@@ -24,22 +26,22 @@ struct verb {
 static int cmd_help(struct context *ctx, int argc, char **argv);
 
 static const struct verb verbs[] = {
-	{ "list",	cmd_list,	"List remotes and their events, enabled or not.", false },
-	{ "enable",	cmd_enable,	"Enable events: names, globs or all.", false },
-	{ "disable",	cmd_disable,	"Disable events: names, globs or all.", false },
-	{ "start",	cmd_start,	"Start tracing.", false },
-	{ "stop",	cmd_stop,	"Stop tracing; events can still be read.", false },
+	{ "list",	cmd_list,	"List remotes and their events.", false },
+	{ "enable",	cmd_enable,	"Enable events.", false },
+	{ "disable",	cmd_disable,	"Disable events.", false },
+	{ "start",	cmd_start,	"Start tracing: record enabled events.", false },
+	{ "stop",	cmd_stop,	"Stop tracing; the events can still be read.", false },
 	{ "load",	cmd_load,	"Allocate the rings.", false },
 	{ "unload",	cmd_unload,	"Stop tracing and free the rings.", false },
-	{ "clear",	cmd_clear,	"Throw away events and counters.", true },
-	{ "reset",	cmd_reset,	"Stop, unload, disable events, default settings.", false },
-	{ "set",	cmd_set,	"Change size, mode or rate.", false },
-	{ "status",	cmd_status,	"Show states, sizes and counters.", true },
-	{ "stream",	cmd_stream,	"Print events as they happen.", true },
-	{ "show",	cmd_show,	"Print what is in the rings, and leave it there.", true },
+	{ "clear",	cmd_clear,	"Discard events and reset counters.", true },
+	{ "reset",	cmd_reset,	"Stop tracing, free the rings, restore defaults.", false },
+	{ "set",	cmd_set,	"Change the size, the mode or the rate.", false },
+	{ "status",	cmd_status,	"Print states, sizes and counters.", true },
+	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
+	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
-	{ "mark",	cmd_mark,	"Have a selftest event written.", true },
-	{ "help",	cmd_help,	"Print help: on all verbs, or on one.", false },
+	{ "mark",	cmd_mark,	"Write selftest events.", true },
+	{ "help",	cmd_help,	"Print help on all verbs or on one.", false },
 };
 
 #define NR_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
@@ -51,14 +53,18 @@ enum {
 /* Index of --cpu, which is hidden for verbs that do not take it */
 #define GLOBAL_CPU	0
 
-static struct argp_option global_options[] = {
-	{ "cpu",	'C',	"LIST",		0, "Work on these CPUs: 0,2-3 or all", 0 },
+static const struct argp_option global_options[] = {
+	{ "cpu",	'C',	"LIST",		0, "Only these CPUs, such as 0,2-3 or all", 0 },
 	{ "json",	'j',	NULL,		0, "Print JSON", 0 },
-	{ "pretty",	'p',	NULL,		0, "Print JSON, indented", 0 },
-	{ "remote",	'r',	"REMOTE",	0, "Work on this remote", 0 },
+	{ "pretty",	'p',	NULL,		0, "Print indented JSON", 0 },
+	{ "remote",	'r',	"REMOTE",	0, "Use this remote", 0 },
 	{ "color",	OPT_COLOR, "WHEN",	0, "Use colours: auto, always or never", 0 },
+	{ "help",	'h',	NULL,		0, "Print this help", 0 },
+	{ "version",	'V',	NULL,		0, "Print the version", 0 },
 	{ 0 }
 };
+
+#define NR_GLOBAL_OPTIONS	(sizeof(global_options) / sizeof(global_options[0]))
 
 static bool color_auto(void)
 {
@@ -68,11 +74,27 @@ static bool color_auto(void)
 	       !(term && !strcmp(term, "dumb"));
 }
 
+static void print_help(const struct context *ctx, struct argp_state *state)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", PROGRAM, ctx->verb ? " " : "",
+		 ctx->verb ? ctx->verb->name : "");
+	state->name = name;
+	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+}
+
 static error_t parse_global(int key, char *arg, struct argp_state *state)
 {
 	struct context *ctx = state->input;
 
 	switch (key) {
+	case 'h':
+		print_help(ctx, state);
+		return 0;
+	case 'V':
+		puts(PROGRAM " " HYPTRACE_VERSION);
+		exit(EXIT_DONE);
 	case 'p':
 		ctx->pretty = true;
 		ctx->json = true;
@@ -86,7 +108,8 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 	case 'C':
 		cpu_list_free(&ctx->cpus);
 		if (!parse_cpu_list(arg, &ctx->cpus))
-			argp_error(state, "bad CPU list \"%s\": write 0,2-3 or all", arg);
+			return cmd_usage("bad CPU list \"%s\": use a list such as 0,2-3 or all",
+					 arg);
 		ctx->have_cpus = true;
 		return 0;
 	case OPT_COLOR:
@@ -97,17 +120,11 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 		else if (!strcmp(arg, "auto"))
 			ctx->color = color_auto();
 		else
-			argp_error(state, "bad choice \"%s\": write auto, always or never", arg);
+			return cmd_usage("bad choice \"%s\": use auto, always or never", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
-
-/* The options of all verbs */
-static const struct argp global_argp = {
-	.options = global_options,
-	.parser = parse_global,
-};
 
 struct verb_input {
 	struct context	*ctx;
@@ -124,13 +141,60 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = both->input;
 		state->child_inputs[1] = both->ctx;
+		/* argp must not add its own hint to errors */
+		state->err_stream = NULL;
 		return 0;
-	case ARGP_KEY_SUCCESS:
-		if (both->ctx->have_cpus && !both->ctx->takes_cpus)
-			argp_error(state, "this verb does not take --cpu");
+	case ARGP_KEY_END:
+		if (both->ctx->have_cpus && !both->ctx->verb->takes_cpus)
+			return cmd_usage("the verb \"%s\" does not take --cpu",
+					 both->ctx->verb->name);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+static __attribute__((noreturn)) void exit_usage(const struct verb *verb)
+{
+	fprintf(stderr, "Try \"%s help%s%s\".\n", PROGRAM, verb ? " " : "",
+		verb ? verb->name : "");
+	exit(EXIT_USAGE);
+}
+
+/**
+ * cmd_usage - print what is wrong with the command line
+ * @fmt:	as for printf()
+ *
+ * Return: the error for the parser to return.
+ */
+error_t cmd_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cmd_vnote(fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/**
+ * cmd_parse_columns - parse the argument of --output
+ * @columns:	the columns of the table
+ * @list:	the argument
+ *
+ * Return: the error for the parser to return, 0 if the list is valid.
+ */
+error_t cmd_parse_columns(struct columns *columns, const char *list)
+{
+	const char *bad;
+	char *names;
+	size_t len;
+
+	if (columns_parse(columns, list, &bad, &len))
+		return 0;
+	names = columns_names(columns, "");
+	cmd_note("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
+	free(names);
+	return -EINVAL;
 }
 
 /**
@@ -141,53 +205,54 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
  * @argv:	as given to the verb
  * @input:	input of the verb's parser
  *
- * The parser exits with a message if an argument is not valid.
+ * The function exits if an argument is not valid.
  */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
 {
-	struct argp_child children[] = {
-		{ argp, 0, NULL, 0 },
-		{ &global_argp, 0, "Options of all verbs:", 1 },
+	struct argp_option options[NR_GLOBAL_OPTIONS];
+	const struct argp global = { .options = options, .parser = parse_global };
+	struct argp own = *argp;
+	const struct argp_child children[] = {
+		{ &own, 0, NULL, 0 },
+		{ &global, 0, "Options of all verbs:", 1 },
 		{ 0 }
 	};
-	struct argp both = {
+	const struct argp both = {
 		.parser = parse_inputs,
 		.args_doc = argp->args_doc,
-		.doc = argp->doc ? argp->doc : ctx->help,
+		.doc = argp->doc ? argp->doc : ctx->verb->help,
 		.children = children,
 	};
-	struct argp own = *argp;
 	struct verb_input inputs = { ctx, input };
 
 	/* the outer parser prints these */
 	own.args_doc = NULL;
 	own.doc = NULL;
-	children[0].argp = &own;
+	memcpy(options, global_options, sizeof(options));
 	/* --cpu is hidden but still parsed, so that the error message can name it */
-	if (!ctx->takes_cpus)
-		global_options[GLOBAL_CPU].flags = OPTION_HIDDEN;
-	argp_parse(&both, argc, argv, 0, NULL, &inputs);
-	global_options[GLOBAL_CPU].flags = 0;
+	if (!ctx->verb->takes_cpus)
+		options[GLOBAL_CPU].flags = OPTION_HIDDEN;
+	if (argp_parse(&both, argc, argv, ARGP_NO_HELP, NULL, &inputs))
+		exit_usage(ctx->verb);
 }
 
 static error_t parse_nothing(int key, char *arg, struct argp_state *state)
 {
+	(void)state;
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
-	argp_error(state, "unexpected argument \"%s\"", arg);
-	return 0;
+	return cmd_usage("unexpected argument \"%s\"", arg);
 }
 
 /**
  * cmd_no_arguments - parse the arguments of a verb that takes only global options
  * @ctx:	receives the global options
- * @doc:	the verb; the table of verbs says what it does
  * @argc:	as given to the verb
  * @argv:	as given to the verb
  */
-void cmd_no_arguments(struct context *ctx, const char *doc, int argc, char **argv)
+void cmd_no_arguments(struct context *ctx, int argc, char **argv)
 {
-	const struct argp argp = { .parser = parse_nothing, .args_doc = doc };
+	const struct argp argp = { .parser = parse_nothing };
 
 	cmd_parse(ctx, &argp, argc, argv, NULL);
 }
@@ -205,6 +270,7 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = input->ctx;
+		state->err_stream = NULL;
 		return 0;
 	case ARGP_KEY_ARG:
 		/* the verb parses the rest */
@@ -212,31 +278,33 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "a verb is missing");
-		return 0;
+		return cmd_usage("a verb is missing");
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 static char *list_verbs(int key, const char *text, void *input)
 {
-	char *list = NULL;
 	size_t len, i;
+	char *list;
 	FILE *f;
 
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return (char *)text;
-	f = open_memstream(&list, &len);
-	if (!f)
-		die_no_memory();
+	f = text_open(&list, &len);
 	fputs("Verbs:\n", f);
 	for (i = 0; i < NR_VERBS; i++)
 		fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-	fputs("\n\"hyptrace help VERB\" tells more of a verb.", f);
-	fclose(f);
+	fputs("\n\"" PROGRAM " help VERB\" prints the help on a verb.", f);
+	text_close(f);
 	return list;
 }
+
+static const struct argp global_argp = {
+	.options = global_options,
+	.parser = parse_global,
+};
 
 static const struct argp_child main_children[] = {
 	{ &global_argp, 0, NULL, 0 },
@@ -264,18 +332,17 @@ static const struct verb *find_verb(const char *name)
 
 	near = nearest(name, names, NR_VERBS);
 	if (near)
-		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
+		cmd_note("unknown verb \"%s\": did you mean \"%s\"?", name, near);
 	else
-		cmd_note("unknown verb \"%s\"; see hyptrace --help", name);
-	return NULL;
+		cmd_note("unknown verb \"%s\"", name);
+	exit_usage(NULL);
 }
 
 static int run_verb(struct context *ctx, const struct verb *verb, int argc, char **argv)
 {
-	ctx->takes_cpus = verb->takes_cpus;
-	ctx->help = verb->help;
-	/* argp begins its messages with argv[0] */
-	argv[0] = "hyptrace";
+	ctx->verb = verb;
+	/* getopt begins its messages with argv[0] */
+	argv[0] = PROGRAM;
 	return verb->run(ctx, argc, argv);
 }
 
@@ -286,25 +353,31 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
 	if (*verb)
-		argp_error(state, "unexpected argument \"%s\"", arg);
+		return cmd_usage("unexpected argument \"%s\"", arg);
 	*verb = arg;
 	return 0;
 }
 
+static void parse_main_arguments(struct main_input *input, int argc, char **argv)
+{
+	if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, input))
+		exit_usage(NULL);
+}
+
 static int cmd_help(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp argp = { .parser = parse_help, .args_doc = "help [VERB]" };
+	static const struct argp argp = { .parser = parse_help, .args_doc = "[VERB]" };
 	char option[] = "--help", *help[] = { argv[0], option, NULL };
 	struct main_input input = { .ctx = ctx };
-	const struct verb *verb;
 	char *name = NULL;
 
 	cmd_parse(ctx, &argp, argc, argv, &name);
-	/* argp exits after it has printed the help, here and below */
-	if (!name)
-		return argp_parse(&main_argp, 2, help, 0, NULL, &input);
-	verb = find_verb(name);
-	return verb ? run_verb(ctx, verb, 2, help) : EXIT_USAGE;
+	/* the parser exits after it has printed the help, here and below */
+	if (name)
+		return run_verb(ctx, find_verb(name), 2, help);
+	ctx->verb = NULL;
+	parse_main_arguments(&input, 2, help);
+	return EXIT_DONE;
 }
 
 /* argp prints help through stdio: report it if that cannot be written. */
@@ -342,23 +415,17 @@ int main(int argc, char **argv)
 {
 	static struct context ctx;
 	struct main_input input = { .ctx = &ctx };
-	const struct verb *verb;
 	int code;
 
 	occupy_standard_fds();
-	argp_err_exit_status = EXIT_USAGE;
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_IGN);
 	ctx.color = color_auto();
 
-	argv[0] = "hyptrace";
-	argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &input);
-	verb = find_verb(argv[input.verb]);
-	if (!verb)
-		return EXIT_USAGE;
-
+	argv[0] = PROGRAM;
+	parse_main_arguments(&input, argc, argv);
 	out_init(&ctx.out, STDOUT_FILENO);
-	code = run_verb(&ctx, verb, argc - input.verb, argv + input.verb);
+	code = run_verb(&ctx, find_verb(argv[input.verb]), argc - input.verb, argv + input.verb);
 
 	code = finish_output(&ctx, code);
 	printer_free(ctx.p);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "die.h"
 #include "out.h"
 
 /**
@@ -79,6 +79,17 @@ void out_write(struct out *out, const void *data, size_t len)
 void out_puts(struct out *out, const char *text)
 {
 	out_write(out, text, strlen(text));
+}
+
+/**
+ * out_spaces - append blanks
+ * @out:	the buffer
+ * @nr:		number of blanks
+ */
+void out_spaces(struct out *out, size_t nr)
+{
+	while (nr--)
+		out_putc(out, ' ');
 }
 
 /**

@@ -30,6 +30,7 @@ void out_init(struct out *out, int fd);
 void out_flush(struct out *out);
 void out_write(struct out *out, const void *data, size_t len);
 void out_puts(struct out *out, const char *text);
+void out_spaces(struct out *out, size_t nr);
 void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline void out_putc(struct out *out, char c)

@@ -2,9 +2,8 @@
 /*
  * The printer: text or JSON from the same calls.
  *
- * In text an object is a heading with aligned lines "label  value" below it. The columns
- * of a table are in the order in which its rows first name them. An object within a row
- * is one cell "key=value key=value".
+ * In text an object is a heading with aligned lines "label  value" below it. An object
+ * within a row is one cell "key=value key=value".
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
+#include "columns.h"
+#include "die.h"
 #include "out.h"
 #include "printer.h"
 #include "table.h"
@@ -33,15 +33,30 @@ enum frame_kind {
 	FRAME_LINE,
 };
 
+/**
+ * struct frame - what was begun and not ended
+ * @kind:	what it is
+ * @nr:		number of values in it so far
+ * @indent:	blanks before its lines of text
+ * @columns:	TABLE, ROW: the columns
+ * @labels:	OBJECT: names of its values in text
+ * @table:	OBJECT: its labels and values; TABLE: its rows
+ * @key:	CELL: its column
+ * @text:	CELL: its text
+ * @len:	CELL: length of @text
+ * @cell:	CELL: appends to @text
+ */
 struct frame {
-	enum frame_kind	kind;
-	unsigned int	nr;		/* values in it so far */
-	unsigned int	indent;		/* in text */
-	struct cells	cells;		/* OBJECT, ROW: not yet printed */
-	struct cells	*rows;		/* TABLE */
-	unsigned int	nr_rows;
-	struct text	text;		/* CELL */
-	char		*key;		/* CELL */
+	enum frame_kind			kind;
+	unsigned int			nr;
+	unsigned int			indent;
+	const struct columns		*columns;
+	const struct printer_label	*labels;
+	struct table			*table;
+	const char			*key;
+	char				*text;
+	size_t				len;
+	FILE				*cell;
 };
 
 struct printer {
@@ -125,15 +140,6 @@ static void json_newline(struct printer *p)
 		out_putc(p->out, ' ');
 }
 
-static void json_string(struct printer *p, const char *s)
-{
-	struct text text = {};
-
-	text_json(&text, s);
-	out_write(p->out, text.s, text.len);
-	text_clear(&text);
-}
-
 /* Print what precedes a value: a comma, and the key. */
 static void json_key(struct printer *p, const char *key)
 {
@@ -145,7 +151,7 @@ static void json_key(struct printer *p, const char *key)
 		out_putc(p->out, ',');
 	json_newline(p);
 	if (key) {
-		json_string(p, key);
+		text_put_json(p->out, key);
 		out_puts(p->out, p->format == PRINTER_PRETTY ? ": " : ":");
 	}
 }
@@ -164,21 +170,43 @@ static void json_end(struct printer *p, bool array)
 
 /* Text */
 
-/* Print the collected lines of an object, aligned. */
-static void flush_object(struct printer *p, struct frame *frame)
+static const char *color_of(enum printer_style style)
 {
-	table_labels(p->out, p->color, frame->indent + INDENT, &frame->cells);
+	static const char *const codes[] = {
+		[STYLE_PLAIN]	= NULL,
+		[STYLE_NAME]	= "\033[1m",
+		[STYLE_GOOD]	= "\033[32m",
+		[STYLE_BAD]	= "\033[31m",
+	};
+
+	return codes[style];
 }
 
-static void end_row(struct printer *p, struct frame *row)
+static void put_styled(struct printer *p, enum printer_style style, const char *s)
 {
-	struct frame *table = top(p);
-	struct cells *rows = reallocarray(table->rows, table->nr_rows + 1, sizeof(*rows));
+	bool color = p->color && style != STYLE_PLAIN;
 
-	if (!rows)
-		die_no_memory();
-	table->rows = rows;
-	rows[table->nr_rows++] = row->cells;
+	if (color)
+		out_puts(p->out, color_of(style));
+	text_put_plain(p->out, s);
+	if (color)
+		out_puts(p->out, "\033[0m");
+}
+
+/* Print the labels that an object has so far. */
+static void flush_object(struct printer *p, struct frame *frame)
+{
+	table_print(frame->table, p->out, frame->indent + INDENT, p->color);
+	frame->table = NULL;
+}
+
+static void end_cell(struct frame *frame, struct frame *outer)
+{
+	text_close(frame->cell);
+	/* printer_line() has printed its whole text */
+	if (outer->kind == FRAME_ROW)
+		table_cell(outer->table, frame->key, frame->text, NULL);
+	free(frame->text);
 }
 
 static void text_end(struct printer *p)
@@ -191,19 +219,15 @@ static void text_end(struct printer *p)
 		flush_object(p, frame);
 		break;
 	case FRAME_TABLE:
-		table_rows(p->out, p->color, frame->indent, frame->rows, frame->nr_rows);
-		break;
-	case FRAME_ROW:
-		end_row(p, frame);
+		if (frame->nr)
+			table_print(frame->table, p->out, frame->indent, p->color);
+		else
+			table_free(frame->table);
 		break;
 	case FRAME_CELL:
-		/* only a row has cells; printer_line() has printed its whole text */
-		if (top(p)->kind == FRAME_ROW)
-			cells_add(&top(p)->cells, frame->key, frame->text.s ? frame->text.s : "",
-				  STYLE_PLAIN, false);
-		text_clear(&frame->text);
-		free(frame->key);
+		end_cell(frame, top(p));
 		break;
+	case FRAME_ROW:
 	case FRAME_LINE:
 	case FRAME_ARRAY:
 		break;
@@ -231,12 +255,22 @@ void printer_object(struct printer *p, const char *key)
 	if (outer && (outer->kind == FRAME_ROW || outer->kind == FRAME_LINE ||
 		      outer->kind == FRAME_CELL)) {
 		frame = push(p, FRAME_CELL);
-		frame->key = strdup(key ? key : "");
-		if (!frame->key)
-			die_no_memory();
+		frame->key = key;
+		frame->cell = text_open(&frame->text, &frame->len);
 		return;
 	}
 	push(p, FRAME_OBJECT);
+}
+
+/**
+ * printer_labels - name values of an object in text
+ * @p:		the printer, in an object
+ * @labels:	keys with labels, up to one without a key; any other value is labelled with
+ *		its key, with blanks for underscores
+ */
+void printer_labels(struct printer *p, const struct printer_label *labels)
+{
+	top(p)->labels = labels;
 }
 
 /**
@@ -261,11 +295,18 @@ void printer_array(struct printer *p, const char *key)
  * printer_table - begin an array of rows
  * @p:		the printer
  * @key:	its key; NULL in an array or at the top
+ * @columns:	its columns, which must stay valid until the end of the table
  */
-void printer_table(struct printer *p, const char *key)
+void printer_table(struct printer *p, const char *key, const struct columns *columns)
 {
+	struct frame *frame;
+
 	printer_array(p, key);
-	top(p)->kind = FRAME_TABLE;
+	frame = top(p);
+	frame->kind = FRAME_TABLE;
+	frame->columns = columns;
+	if (!printer_is_json(p))
+		frame->table = table_new(columns);
 }
 
 /**
@@ -274,11 +315,18 @@ void printer_table(struct printer *p, const char *key)
  */
 void printer_row(struct printer *p)
 {
+	struct frame *table = top(p), *row;
+
 	if (printer_is_json(p)) {
 		json_key(p, NULL);
 		out_putc(p->out, '{');
+	} else {
+		table_row(table->table);
+		table->nr++;
 	}
-	push(p, FRAME_ROW);
+	row = push(p, FRAME_ROW);
+	row->columns = table->columns;
+	row->table = table->table;
 }
 
 /**
@@ -289,7 +337,6 @@ void printer_row(struct printer *p)
  */
 void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
 {
-	struct text plain = {};
 	char *line;
 	va_list ap;
 	int len;
@@ -305,11 +352,8 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 	va_end(ap);
 	if (len < 0)
 		die_no_memory();
-	text_puts(&plain, "");
-	text_plain(&plain, line);
-	put_styled(p->out, p->color, style, plain.s);
+	put_styled(p, style, line);
 	out_putc(p->out, '\n');
-	text_clear(&plain);
 	free(line);
 	push(p, FRAME_LINE);
 }
@@ -328,32 +372,54 @@ void printer_end(struct printer *p)
 		text_end(p);
 }
 
+static void add_label(struct frame *frame, const char *key, const char *text, const char *color)
+{
+	const struct printer_label *label = frame->labels;
+	char *plain, *c;
+
+	if (!frame->table)
+		frame->table = table_new_labels();
+	while (label && label->key && strcmp(label->key, key))
+		label++;
+	if (label && label->key) {
+		table_label(frame->table, label->label, text, color);
+		return;
+	}
+
+	plain = text_copy_plain(key);
+	for (c = plain; *c; c++)
+		if (*c == '_')
+			*c = ' ';
+	table_label(frame->table, plain, text, color);
+	free(plain);
+}
+
 /* Print or collect a value; in JSON print @json, or @text as a string if that is NULL. */
-static void put_value(struct printer *p, const char *key, enum printer_style style, bool number,
+static void put_value(struct printer *p, const char *key, enum printer_style style,
 		      const char *text, const char *json)
 {
 	struct frame *frame = top(p);
 
 	if (printer_is_json(p)) {
+		if (frame->kind == FRAME_ROW && !columns_has(frame->columns, key))
+			return;
 		json_key(p, key);
 		if (json)
 			out_puts(p->out, json);
 		else
-			json_string(p, text);
+			text_put_json(p->out, text);
 		return;
 	}
 
 	switch (frame->kind) {
 	case FRAME_OBJECT:
+		add_label(frame, key, text, color_of(style));
+		break;
 	case FRAME_ROW:
-		cells_add(&frame->cells, key, text, style, number);
+		table_cell(frame->table, key, text, color_of(style));
 		break;
 	case FRAME_CELL:
-		if (frame->nr++)
-			text_puts(&frame->text, " ");
-		text_puts(&frame->text, key);
-		text_puts(&frame->text, "=");
-		text_puts(&frame->text, text);
+		fprintf(frame->cell, "%s%s=%s", frame->nr++ ? " " : "", key, text);
 		break;
 	default:
 		break;
@@ -368,18 +434,13 @@ static void put_value(struct printer *p, const char *key, enum printer_style sty
  */
 void printer_heading(struct printer *p, const char *key, const char *value)
 {
-	struct text plain = {};
-
 	if (printer_is_json(p)) {
 		printer_str(p, key, value);
 		return;
 	}
-	text_puts(&plain, "");
-	text_plain(&plain, value);
-	put_spaces(p->out, top(p)->indent);
-	put_styled(p->out, p->color, STYLE_NAME, plain.s);
+	out_spaces(p->out, top(p)->indent);
+	put_styled(p, STYLE_NAME, value);
 	out_putc(p->out, '\n');
-	text_clear(&plain);
 }
 
 /**
@@ -390,7 +451,7 @@ void printer_heading(struct printer *p, const char *key, const char *value)
  */
 void printer_str(struct printer *p, const char *key, const char *value)
 {
-	put_value(p, key, STYLE_PLAIN, false, value, NULL);
+	put_value(p, key, STYLE_PLAIN, value, NULL);
 }
 
 /**
@@ -403,7 +464,7 @@ void printer_str(struct printer *p, const char *key, const char *value)
 void printer_styled(struct printer *p, const char *key, enum printer_style style,
 		    const char *value)
 {
-	put_value(p, key, style, false, value, NULL);
+	put_value(p, key, style, value, NULL);
 }
 
 /**
@@ -414,7 +475,7 @@ void printer_styled(struct printer *p, const char *key, enum printer_style style
  */
 void printer_bool(struct printer *p, const char *key, bool value)
 {
-	put_value(p, key, STYLE_PLAIN, false, value ? "yes" : "no", value ? "true" : "false");
+	put_value(p, key, STYLE_PLAIN, value ? "yes" : "no", value ? "true" : "false");
 }
 
 /**
@@ -428,7 +489,7 @@ void printer_uint(struct printer *p, const char *key, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_value(p, key, STYLE_PLAIN, true, text, value <= JSON_INT_MAX ? text : NULL);
+	put_value(p, key, STYLE_PLAIN, text, value <= JSON_INT_MAX ? text : NULL);
 }
 
 /**
@@ -443,7 +504,7 @@ void printer_int(struct printer *p, const char *key, int64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRId64, value);
-	put_value(p, key, STYLE_PLAIN, true, text, size <= JSON_INT_MAX ? text : NULL);
+	put_value(p, key, STYLE_PLAIN, text, size <= JSON_INT_MAX ? text : NULL);
 }
 
 /**
@@ -466,9 +527,9 @@ void printer_size(struct printer *p, const char *key, uint64_t bytes)
 	snprintf(text, sizeof(text), "%" PRIu64 "%.*s", n, unit ? 1 : 0, &units[unit]);
 	snprintf(number, sizeof(number), "%" PRIu64, bytes);
 	if (!printer_is_json(p))
-		put_value(p, key, STYLE_PLAIN, true, text, NULL);
+		put_value(p, key, STYLE_PLAIN, text, NULL);
 	else
-		put_value(p, key, STYLE_PLAIN, true, number, bytes <= JSON_INT_MAX ? number : NULL);
+		put_value(p, key, STYLE_PLAIN, number, bytes <= JSON_INT_MAX ? number : NULL);
 }
 
 /**
@@ -482,7 +543,7 @@ void printer_u64(struct printer *p, const char *key, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_value(p, key, STYLE_PLAIN, true, text, NULL);
+	put_value(p, key, STYLE_PLAIN, text, NULL);
 }
 
 /**
@@ -496,7 +557,7 @@ void printer_s64(struct printer *p, const char *key, int64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRId64, value);
-	put_value(p, key, STYLE_PLAIN, true, text, NULL);
+	put_value(p, key, STYLE_PLAIN, text, NULL);
 }
 
 /**
@@ -506,5 +567,5 @@ void printer_s64(struct printer *p, const char *key, int64_t value)
  */
 void printer_none(struct printer *p, const char *key)
 {
-	put_value(p, key, STYLE_PLAIN, true, "-", "null");
+	put_value(p, key, STYLE_PLAIN, "-", "null");
 }

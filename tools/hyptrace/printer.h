@@ -6,14 +6,14 @@
  *	printer_object(p, NULL);
  *	printer_heading(p, "name", "test");	test
  *	printer_str(p, "state", "loaded");	  state  loaded
- *	printer_table(p, "cpus");
+ *	printer_table(p, "cpus", &columns);
  *	printer_row(p);				  CPU  READ
  *	printer_uint(p, "cpu", 0);		    0   123
  *	printer_uint(p, "read", 123);
  *	printer_end(p);		(and so on)
  *
  * In JSON @key is the key; it is NULL within an array and at the top. In text it is
- * the label or the head of the column.
+ * the label, unless printer_labels() gives another, or names the column.
  */
 #ifndef PRINTER_H
 #define PRINTER_H
@@ -21,8 +21,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct columns;
 struct out;
 struct printer;
+
+/* The name of a value in text */
+struct printer_label {
+	const char	*key;
+	const char	*label;
+};
 
 enum printer_style {
 	STYLE_PLAIN,
@@ -43,7 +50,8 @@ bool printer_is_json(const struct printer *p);
 
 void printer_object(struct printer *p, const char *key);
 void printer_array(struct printer *p, const char *key);
-void printer_table(struct printer *p, const char *key);
+void printer_labels(struct printer *p, const struct printer_label *labels);
+void printer_table(struct printer *p, const char *key, const struct columns *columns);
 void printer_row(struct printer *p);
 void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -9,17 +9,28 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "text.h"
 
 /* The remote of a verb if there are several and --remote is not given */
 #define DEFAULT_REMOTE	"hypervisor"
 
-static void say(const char *fmt, va_list ap)
+/**
+ * cmd_vnote - print a note on stderr
+ * @fmt:	as for vprintf()
+ * @ap:		as for vprintf()
+ */
+void cmd_vnote(const char *fmt, va_list ap)
 {
-	char text[1024];
+	char *text, *plain;
 
-	/* in one piece: other processes may write there, too */
-	vsnprintf(text, sizeof(text), fmt, ap);
-	fprintf(stderr, "hyptrace: %s\n", text);
+	if (vasprintf(&text, fmt, ap) < 0)
+		die_no_memory();
+	/* names may hold control characters */
+	plain = text_copy_plain(text);
+	/* in one write: other processes may write there, too */
+	fprintf(stderr, "hyptrace: %s\n", plain);
+	free(plain);
+	free(text);
 }
 
 /**
@@ -31,7 +42,7 @@ void cmd_note(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	cmd_vnote(fmt, ap);
 	va_end(ap);
 }
 
@@ -46,7 +57,7 @@ int cmd_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	cmd_vnote(fmt, ap);
 	va_end(ap);
 	return EXIT_REFUSED;
 }
@@ -114,17 +125,15 @@ static struct hyptrace_remote *find_remote(struct hyptrace_remote **remotes, uns
 /* Print why, and the list of remotes. */
 static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
 {
-	char *list = NULL;
-	size_t len;
 	unsigned int i;
-	FILE *f = open_memstream(&list, &len);
+	size_t len;
+	char *list;
+	FILE *f = text_open(&list, &len);
 
-	if (!f)
-		die_no_memory();
 	for (i = 0; i < nr; i++)
 		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);
-	fclose(f);
-	cmd_note("%s; there %s: %s", why, nr == 1 ? "is" : "are", list);
+	text_close(f);
+	cmd_note("%s (registered: %s)", why, list);
 	free(list);
 	return EXIT_REFUSED;
 }
@@ -169,12 +178,12 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 
 	if (ctx->remote) {
 		one = find_remote(*remotes, *nr, ctx->remote);
-		snprintf(why, sizeof(why), "no remote \"%s\"", ctx->remote);
+		snprintf(why, sizeof(why), "there is no remote \"%s\"", ctx->remote);
 	} else {
 		if (all)
 			return EXIT_DONE;
 		one = *nr == 1 ? **remotes : find_remote(*remotes, *nr, DEFAULT_REMOTE);
-		snprintf(why, sizeof(why), "say which remote with --remote");
+		snprintf(why, sizeof(why), "several remotes are registered: choose one with --remote");
 	}
 
 	if (one) {

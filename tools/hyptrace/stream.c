@@ -316,7 +316,7 @@ static int ask(struct stream *s, unsigned int index)
 static void tell_lost(struct stream *s, unsigned int index, uint64_t lost)
 {
 	stream_count_lost(s, index, lost);
-	stream_print_lost(s, s->counts[index].cpu, lost);
+	lines_lost(&s->lines, s->counts[index].cpu, s->sources[index].rec.ts, lost);
 }
 
 /* Print the next event, and those of the same source that need no merge step. */
@@ -333,7 +333,7 @@ static void emit(struct stream *s, unsigned int index)
 	do {
 		if (src->rec.lost)
 			tell_lost(s, index, src->rec.lost);
-		stream_print_event(s, src->cpu, &src->rec);
+		lines_event(&s->lines, src->cpu, &src->rec);
 		more = --left && next_record(src);
 	} while (more && src->rec.ts <= until);
 

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stream events: read several rings and print in the order of time. For cmd_stream.c,
- * and for the lines of cmd_show.c.
+ * Stream events: read several rings and print in the order of time. For cmd_stream.c.
  */
 #ifndef STREAM_H
 #define STREAM_H
 
-#include <limits.h>
-
-#include "cmd.h"
-
-/* Bytes of the CPU and the time before an event at most */
-#define STREAM_HEAD_MAX	64
-#define STREAM_NO_CPU	UINT_MAX
+#include "lines.h"
 
 struct stream_source;
-
-/**
- * struct stream_head - the cached start of a line: CPU and time up to 0.1 ms
- * @tick:	when that 0.1 ms began, in ns
- * @second:	when its second began, in ns
- * @cpu:	the CPU; STREAM_NO_CPU before the first line
- * @len:	length of @text
- * @text:	the text
- */
-struct stream_head {
-	uint64_t	tick;
-	uint64_t	second;
-	unsigned int	cpu;
-	uint32_t	len;
-	char		text[STREAM_HEAD_MAX];
-};
 
 /**
  * struct stream_count - the losses of a CPU's ring
@@ -61,8 +38,6 @@ struct stream_count {
  * @limit:	end after so many events; 0 for no limit
  * @bound:	how long an event may be held back to keep the order, in ns
  * @signal_fd:	readable when a signal requests the end
- * @nanoseconds: print all digits of the time
- * @json:	print JSON
  * @no_start:	do not start tracing; end when it is off and the rings are empty
  * @started:	the stream has started tracing
  * @boot_clock:	the time stamps are of CLOCK_BOOTTIME
@@ -72,7 +47,7 @@ struct stream_count {
  * @discarded:	events consumed, or unloaded with the rings, and not printed
  * @lost:	events lost
  * @lost_more:	more were lost, but their number is not known
- * @head:	start of the last printed line
+ * @lines:	prints the lines
  */
 struct stream {
 	struct context			*ctx;
@@ -86,8 +61,6 @@ struct stream {
 	uint64_t			limit;
 	uint64_t			bound;
 	int				signal_fd;
-	bool				nanoseconds;
-	bool				json;
 	bool				no_start;
 	bool				started;
 	bool				boot_clock;
@@ -97,7 +70,7 @@ struct stream {
 	uint64_t			discarded;
 	uint64_t			lost;
 	bool				lost_more;
-	struct stream_head		head;
+	struct lines			lines;
 };
 
 /* stream.c */
@@ -112,10 +85,5 @@ void stream_count_lost(struct stream *s, unsigned int index, uint64_t lost);
 void stream_count_end(struct stream *s);
 void stream_count_unloaded(struct stream *s);
 void stream_count_say(const struct stream *s);
-
-/* stream_print.c */
-int stream_print_begin(struct stream *s, struct hyptrace_error *err);
-void stream_print_event(struct stream *s, unsigned int cpu, const struct hyptrace_record *rec);
-void stream_print_lost(struct stream *s, unsigned int cpu, uint64_t lost);
 
 #endif /* STREAM_H */

@@ -1,243 +1,187 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print aligned text: labels with values, and tables. The columns of a table are in the
- * order in which its rows first name them.
+ * Tables of text, and labels with values, by libsmartcols.
  */
-#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
+#include <libsmartcols.h>
+
+#include "columns.h"
+#include "die.h"
 #include "table.h"
 #include "text.h"
 
-struct column {
-	const char	*key;
-	size_t		width;
-	bool		number;
+#define GAP	"  "	/* between two columns */
+
+/**
+ * struct table - a table
+ * @scols:	what libsmartcols has of it
+ * @line:	its last row
+ * @columns:	its columns; without them it has labels and values
+ */
+struct table {
+	struct libscols_table	*scols;
+	struct libscols_line	*line;
+	struct columns		columns;
 };
 
-static char *copy(const char *s)
+static struct table *new_table(void)
 {
-	char *text = strdup(s);
+	struct table *table = calloc(1, sizeof(*table));
 
-	if (!text)
+	if (!table)
 		die_no_memory();
-	return text;
+	table->scols = scols_new_table();
+	/* cells are escaped before they get there */
+	if (!table->scols || scols_table_set_column_separator(table->scols, GAP) ||
+	    scols_table_enable_noencoding(table->scols, 1))
+		die_no_memory();
+	return table;
+}
+
+static void new_column(struct table *table, const char *head, int flags)
+{
+	if (!scols_table_new_column(table->scols, head, 0, flags))
+		die_no_memory();
 }
 
 /**
- * put_styled - print a string in a style
- * @out:	the output
- * @color:	print with colours; if false, ignore @style
- * @style:	its style
- * @s:		the string
+ * table_new - make a table with heads
+ * @columns:	its columns
+ *
+ * Return: the table, for table_print().
  */
-void put_styled(struct out *out, bool color, enum printer_style style, const char *s)
+struct table *table_new(const struct columns *columns)
 {
-	static const char *const codes[] = {
-		[STYLE_NAME]	= "\033[1m",
-		[STYLE_GOOD]	= "\033[32m",
-		[STYLE_BAD]	= "\033[31m",
-	};
+	struct table *table = new_table();
+	unsigned int i;
 
-	if (!color || style == STYLE_PLAIN) {
-		out_puts(out, s);
-		return;
+	table->columns = *columns;
+	columns_default(&table->columns);
+	for (i = 0; i < table->columns.nr_chosen; i++) {
+		const struct column *column = &columns->all[table->columns.chosen[i]];
+
+		new_column(table, column->head,
+			   (column->flags & COLUMN_NUMBER ? SCOLS_FL_RIGHT : 0) |
+			   (column->flags & COLUMN_TRUNC ? SCOLS_FL_TRUNC : 0));
 	}
-	out_puts(out, codes[style]);
-	out_puts(out, s);
-	out_puts(out, "\033[0m");
+	return table;
 }
 
 /**
- * put_spaces - print blanks
- * @out:	the output
- * @nr:		number of blanks
+ * table_new_labels - make a table of labels and values, without heads
+ *
+ * Return: the table, for table_print().
  */
-void put_spaces(struct out *out, size_t nr)
+struct table *table_new_labels(void)
 {
-	while (nr--)
-		out_putc(out, ' ');
+	struct table *table = new_table();
+
+	scols_table_enable_noheadings(table->scols, 1);
+	/* a value that is too long continues on the next line of the terminal */
+	scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_NEVER);
+	new_column(table, "label", 0);
+	new_column(table, "value", 0);
+	return table;
+}
+
+static void set_cell(struct table *table, size_t index, const char *value, const char *color)
+{
+	struct libscols_cell *cell = scols_line_get_cell(table->line, index);
+	char *plain = text_copy_plain(value);
+
+	if (scols_cell_refer_data(cell, plain) || (color && scols_cell_set_color(cell, color)))
+		die_no_memory();
 }
 
 /**
- * cells_add - add a cell
- * @cells:	the cells of its row or object
- * @key:	its column or label
+ * table_row - begin a row
+ * @table:	the table
+ */
+void table_row(struct table *table)
+{
+	size_t i;
+
+	table->line = scols_table_new_line(table->scols, NULL);
+	if (!table->line)
+		die_no_memory();
+	for (i = 0; i < scols_table_get_ncols(table->scols); i++)
+		set_cell(table, i, "-", NULL);
+}
+
+/**
+ * table_cell - set a cell of the last row
+ * @table:	the table
+ * @key:	key of its column; nothing is done if that is not printed
  * @value:	its text
- * @style:	its style
- * @number:	align it to the right
+ * @color:	escape sequence of its colour, or NULL
  */
-void cells_add(struct cells *cells, const char *key, const char *value,
-	       enum printer_style style, bool number)
+void table_cell(struct table *table, const char *key, const char *value, const char *color)
 {
-	struct cell *cell = reallocarray(cells->cell, cells->nr + 1, sizeof(*cell));
-	struct text plain = {};
-
-	if (!cell)
-		die_no_memory();
-	cells->cell = cell;
-	cell = &cells->cell[cells->nr++];
-	text_puts(&plain, "");
-	text_plain(&plain, value);
-	cell->key = copy(key);
-	cell->value = plain.s;
-	cell->style = style;
-	cell->number = number;
-}
-
-static void free_cells(struct cells *cells)
-{
+	const struct columns *columns = &table->columns;
 	unsigned int i;
 
-	for (i = 0; i < cells->nr; i++) {
-		free(cells->cell[i].key);
-		free(cells->cell[i].value);
-	}
-	free(cells->cell);
-	memset(cells, 0, sizeof(*cells));
+	for (i = 0; i < columns->nr_chosen; i++)
+		if (!strcmp(columns->all[columns->chosen[i]].key, key))
+			set_cell(table, i, value, color);
 }
 
-/* Print "size_requested" as "size requested", or as "SIZE REQUESTED" at the head of a column. */
-static void put_label(struct out *out, const char *key, bool upper)
+/**
+ * table_label - add a label with its value
+ * @table:	of table_new_labels()
+ * @label:	the label
+ * @value:	the value
+ * @color:	escape sequence of its colour, or NULL
+ */
+void table_label(struct table *table, const char *label, const char *value, const char *color)
 {
-	for (; *key; key++) {
-		if (*key == '_')
-			out_putc(out, ' ');
-		else
-			out_putc(out, upper ? toupper((unsigned char)*key) : *key);
+	table_row(table);
+	set_cell(table, 0, label, NULL);
+	set_cell(table, 1, value, color);
+}
+
+static void put_lines(struct out *out, unsigned int indent, const char *lines)
+{
+	while (*lines) {
+		size_t len = strcspn(lines, "\n");
+
+		out_spaces(out, indent);
+		out_write(out, lines, len);
+		out_putc(out, '\n');
+		lines += len + (lines[len] == '\n');
 	}
 }
 
 /**
- * table_labels - print lines "label  value"
- * @out:	the output
- * @color:	print with colours
- * @indent:	blanks before each line
- * @cells:	the labels and values; empty afterwards
+ * table_free - free a table
+ * @table:	the table
  */
-void table_labels(struct out *out, bool color, unsigned int indent, struct cells *cells)
+void table_free(struct table *table)
 {
-	size_t width = 0;
-	unsigned int i;
-
-	for (i = 0; i < cells->nr; i++)
-		if (strlen(cells->cell[i].key) > width)
-			width = strlen(cells->cell[i].key);
-	for (i = 0; i < cells->nr; i++) {
-		const struct cell *cell = &cells->cell[i];
-
-		put_spaces(out, indent);
-		put_label(out, cell->key, false);
-		put_spaces(out, width - strlen(cell->key) + 2);
-		put_styled(out, color, cell->style, cell->value);
-		out_putc(out, '\n');
-	}
-	free_cells(cells);
-}
-
-static const struct cell *find_cell(const struct cells *cells, const char *key)
-{
-	unsigned int i;
-
-	for (i = 0; i < cells->nr; i++)
-		if (!strcmp(cells->cell[i].key, key))
-			return &cells->cell[i];
-	return NULL;
-}
-
-static struct column *find_column(struct column **columns, unsigned int *nr, const char *key)
-{
-	struct column *grown;
-	unsigned int i;
-
-	for (i = 0; i < *nr; i++)
-		if (!strcmp((*columns)[i].key, key))
-			return &(*columns)[i];
-
-	grown = reallocarray(*columns, *nr + 1, sizeof(*grown));
-	if (!grown)
-		die_no_memory();
-	*columns = grown;
-	grown[*nr].key = key;
-	grown[*nr].width = strlen(key);
-	grown[*nr].number = false;
-	return &grown[(*nr)++];
-}
-
-static struct column *find_columns(const struct cells *rows, unsigned int nr_rows,
-				   unsigned int *nr)
-{
-	struct column *columns = NULL, *column;
-	unsigned int i, j;
-
-	*nr = 0;
-	for (i = 0; i < nr_rows; i++) {
-		for (j = 0; j < rows[i].nr; j++) {
-			const struct cell *cell = &rows[i].cell[j];
-
-			column = find_column(&columns, nr, cell->key);
-			column->number |= cell->number;
-			if (text_width(cell->value) > column->width)
-				column->width = text_width(cell->value);
-		}
-	}
-	return columns;
-}
-
-/* Print the blanks before and after a cell; after the last one of a line a newline. */
-static void fill_before(struct out *out, const struct column *column, size_t width)
-{
-	if (column->number)
-		put_spaces(out, column->width - width);
-}
-
-static void fill_after(struct out *out, const struct column *column, size_t width, bool last)
-{
-	if (last)
-		out_putc(out, '\n');
-	else
-		put_spaces(out, 2 + (column->number ? 0 : column->width - width));
+	scols_unref_table(table->scols);
+	free(table);
 }
 
 /**
- * table_rows - print a table
+ * table_print - print and free a table
+ * @table:	the table, or NULL
  * @out:	the output
- * @color:	print with colours
  * @indent:	blanks before each line
- * @rows:	the rows, which are freed; a missing cell is printed as "-"
- * @nr_rows:	number of @rows; nothing is printed if it is 0
+ * @color:	print with colours
  */
-void table_rows(struct out *out, bool color, unsigned int indent, struct cells *rows,
-		unsigned int nr_rows)
+void table_print(struct table *table, struct out *out, unsigned int indent, bool color)
 {
-	unsigned int nr, i, j;
-	struct column *columns = find_columns(rows, nr_rows, &nr);
+	char *lines = NULL;
 
-	for (j = 0; j < nr; j++) {
-		size_t width = strlen(columns[j].key);
-
-		put_spaces(out, j ? 0 : indent);
-		fill_before(out, &columns[j], width);
-		put_label(out, columns[j].key, true);
-		fill_after(out, &columns[j], width, j + 1 == nr);
-	}
-	for (i = 0; i < nr_rows; i++) {
-		for (j = 0; j < nr; j++) {
-			const struct cell *cell = find_cell(&rows[i], columns[j].key);
-			const char *value = cell ? cell->value : "-";
-
-			put_spaces(out, j ? 0 : indent);
-			fill_before(out, &columns[j], text_width(value));
-			put_styled(out, color, cell ? cell->style : STYLE_PLAIN, value);
-			fill_after(out, &columns[j], text_width(value), j + 1 == nr);
-		}
-	}
-
-	/* not earlier: the columns point to keys of the cells */
-	for (i = 0; i < nr_rows; i++)
-		free_cells(&rows[i]);
-	free(rows);
-	free(columns);
+	if (!table)
+		return;
+	if (scols_table_reduce_termwidth(table->scols, indent) ||
+	    scols_table_enable_colors(table->scols, color) ||
+	    scols_print_table_to_string(table->scols, &lines))
+		die_no_memory();
+	put_lines(out, indent, lines ? lines : "");
+	free(lines);
+	table_free(table);
 }

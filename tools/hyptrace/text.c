@@ -1,172 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Strings that grow, and strings escaped for JSON and for a terminal.
+ * Escape strings: only printable ASCII is printed as it is.
  */
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
+#include "die.h"
+#include "out.h"
 #include "text.h"
 
-/* U+FFFD, which replaces bytes that are not UTF-8 */
-#define REPLACEMENT	"\xef\xbf\xbd"
+/* Bytes of an escaped character in text, such as \x1b */
+#define PLAIN_MAX	4
 
-/**
- * text_write - append bytes
- * @text:	the string
- * @s:		the bytes, none of them 0
- * @len:	number of bytes
- */
-void text_write(struct text *text, const char *s, size_t len)
+static bool is_printable(char c)
 {
-	if (text->len + len + 1 > text->room) {
-		size_t room = 2 * (text->len + len + 1);
-		char *grown = realloc(text->s, room);
+	return c >= ' ' && c <= '~';
+}
 
-		if (!grown)
-			die_no_memory();
-		text->s = grown;
-		text->room = room;
+static char hex_digit(unsigned int value)
+{
+	return "0123456789abcdef"[value & 0xf];
+}
+
+/* Write a character as text; return the end. */
+static char *put_plain(char *to, char c)
+{
+	if (is_printable(c)) {
+		*to++ = c;
+		return to;
 	}
-	memcpy(text->s + text->len, s, len);
-	text->len += len;
-	text->s[text->len] = '\0';
+	*to++ = '\\';
+	*to++ = 'x';
+	*to++ = hex_digit((unsigned char)c >> 4);
+	*to++ = hex_digit(c);
+	return to;
 }
 
 /**
- * text_puts - append a string
- * @text:	the string that grows
- * @s:		the string to append
+ * text_put_plain - print a string as text for a terminal
+ * @out:	the output
+ * @s:		the string; bytes that are not printable ASCII become \xNN
  */
-void text_puts(struct text *text, const char *s)
+void text_put_plain(struct out *out, const char *s)
 {
-	text_write(text, s, strlen(s));
-}
+	const char *end;
 
-/**
- * text_clear - free a string
- * @text:	the string; empty afterwards
- */
-void text_clear(struct text *text)
-{
-	free(text->s);
-	memset(text, 0, sizeof(*text));
-}
-
-/*
- * Return the number of bytes of the character at @s, 0 if it is not valid UTF-8.
- * Overlong forms, surrogates and codes above U+10FFFF are not valid.
- */
-static size_t utf8_len(const unsigned char *s)
-{
-	uint32_t code;
-	size_t len, i;
-
-	if (s[0] < 0x80)
-		return 1;
-	if ((s[0] & 0xe0) == 0xc0) {
-		len = 2;
-		code = s[0] & 0x1f;
-	} else if ((s[0] & 0xf0) == 0xe0) {
-		len = 3;
-		code = s[0] & 0x0f;
-	} else if ((s[0] & 0xf8) == 0xf0) {
-		len = 4;
-		code = s[0] & 0x07;
-	} else {
-		return 0;
+	for (;;) {
+		for (end = s; is_printable(*end); end++)
+			;
+		out_write(out, s, end - s);
+		if (!*end)
+			return;
+		out_put_to(out, put_plain(out_room(out, PLAIN_MAX), *end));
+		s = end + 1;
 	}
-	/* a NUL is not a continuation byte, so this ends within the string */
-	for (i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if ((len == 2 && code < 0x80) || (len == 3 && code < 0x800) ||
-	    (len == 4 && (code < 0x10000 || code > 0x10ffff)) ||
-	    (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	return len;
 }
 
 /**
- * text_width - get the width of a string
- * @s:		UTF-8 whose characters take one column each
+ * text_copy_plain - escape a string as text for a terminal
+ * @s:		the string; bytes that are not printable ASCII become \xNN
  *
- * Return: the number of columns.
+ * Return: a copy for free().
  */
-size_t text_width(const char *s)
+char *text_copy_plain(const char *s)
 {
-	size_t width = 0;
+	char *copy = malloc(PLAIN_MAX * strlen(s) + 1), *to = copy;
 
+	if (!copy)
+		die_no_memory();
 	for (; *s; s++)
-		width += ((unsigned char)*s & 0xc0) != 0x80;
-	return width;
+		to = put_plain(to, *s);
+	*to = '\0';
+	return copy;
 }
 
 /**
- * text_json - append a JSON string with its quotes
- * @text:	the string that grows
- * @s:		the string to append; bytes that are not UTF-8 become U+FFFD
+ * text_put_json - print a JSON string with its quotes
+ * @out:	the output
+ * @s:		the string; bytes that are not printable ASCII become \u00NN
  */
-void text_json(struct text *text, const char *s)
+void text_put_json(struct out *out, const char *s)
 {
 	static const char names[] = "btn\0fr";	/* letters of the codes 8 to 13 */
-	char escape[8];
 
-	text_write(text, "\"", 1);
-	while (*s) {
-		const unsigned char c = *s;
-		size_t len = utf8_len((const unsigned char *)s);
-
-		if (!len) {
-			text_puts(text, REPLACEMENT);
-			len = 1;
-		} else if (c == '"' || c == '\\') {
-			escape[0] = '\\';
-			escape[1] = c;
-			text_write(text, escape, 2);
-		} else if (c >= '\b' && c <= '\r' && names[c - '\b']) {
-			escape[0] = '\\';
-			escape[1] = names[c - '\b'];
-			text_write(text, escape, 2);
-		} else if (c < ' ' || c == 0x7f) {
-			snprintf(escape, sizeof(escape), "\\u%04x", c);
-			text_puts(text, escape);
+	out_putc(out, '"');
+	for (; *s; s++) {
+		if (is_printable(*s)) {
+			if (*s == '"' || *s == '\\')
+				out_putc(out, '\\');
+			out_putc(out, *s);
+		} else if (*s >= '\b' && *s <= '\r' && names[*s - '\b']) {
+			out_putc(out, '\\');
+			out_putc(out, names[*s - '\b']);
 		} else {
-			text_write(text, s, len);
+			out_puts(out, "\\u00");
+			out_putc(out, hex_digit((unsigned char)*s >> 4));
+			out_putc(out, hex_digit(*s));
 		}
-		s += len;
 	}
-	text_write(text, "\"", 1);
+	out_putc(out, '"');
 }
 
 /**
- * text_plain - append a string as text for a terminal
- * @text:	the string that grows
- * @s:		the string to append; control characters and bytes that are not UTF-8
- *		become \xNN
+ * text_open - open a string that grows
+ * @text:	out: the string, for free(); valid after text_close()
+ * @len:	out: its length
+ *
+ * Return: the stream that appends to it.
  */
-void text_plain(struct text *text, const char *s)
+FILE *text_open(char **text, size_t *len)
 {
-	char escape[8];
+	FILE *f = open_memstream(text, len);
 
-	while (*s) {
-		const unsigned char *c = (const unsigned char *)s;
-		size_t len = utf8_len(c);
-		/* U+0080 to U+009F are control characters, too */
-		bool control = len && (c[0] < ' ' || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0));
+	if (!f)
+		die_no_memory();
+	return f;
+}
 
-		if (len && !control) {
-			text_write(text, s, len);
-			s += len;
-			continue;
-		}
-		snprintf(escape, sizeof(escape), "\\x%02x", *c);
-		text_puts(text, escape);
-		s++;
-	}
+/**
+ * text_close - end a string that grows
+ * @f:		its stream
+ */
+void text_close(FILE *f)
+{
+	/* a write that failed has set the error flag; nothing but memory can be missing */
+	bool failed = ferror(f);
+
+	if (fclose(f) || failed)
+		die_no_memory();
 }

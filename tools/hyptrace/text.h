@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strings that grow, and strings escaped for printing. For the printer.
+ * Escape strings for a terminal and for JSON. For the printer.
  */
 #ifndef TEXT_H
 #define TEXT_H
 
-#include <stddef.h>
+#include <stdio.h>
 
-/**
- * struct text - a string that grows
- * @s:		its bytes and a NUL; NULL until something was appended
- * @len:	its length without the NUL
- * @room:	allocated bytes
- */
-struct text {
-	char	*s;
-	size_t	len;
-	size_t	room;
-};
+struct out;
 
-void text_write(struct text *text, const char *s, size_t len);
-void text_puts(struct text *text, const char *s);
-void text_clear(struct text *text);
-size_t text_width(const char *s);
-void text_json(struct text *text, const char *s);
-void text_plain(struct text *text, const char *s);
+void text_put_plain(struct out *out, const char *s);
+void text_put_json(struct out *out, const char *s);
+char *text_copy_plain(const char *s);
+FILE *text_open(char **text, size_t *len);
+void text_close(FILE *f);
 
 #endif /* TEXT_H */

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exit where no memory is left.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "die.h"
+
+/**
+ * die_no_memory - print an error and exit
+ */
+void die_no_memory(void)
+{
+	fputs("hyptrace: out of memory\n", stderr);
+	exit(EXIT_REFUSED);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the lines of events and of losses.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../lib/digits.h"
+#include "clock.h"
+#include "lines.h"
+#include "text.h"
+
+/* For functions that few events need: inlined, they would slow down all others. */
+#define noinline		__attribute__((noinline))
+
+#define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
+/* Decimals of a second up to its ticks */
+#define TICK_DIGITS		4
+
+#define BOLD			"\033[1m"
+#define RED			"\033[31m"
+#define NO_STYLE		"\033[0m"
+#define AFTER_NAME		": "
+
+#define NO_CPU			UINT_MAX
+
+/* Columns of the CPU and of the seconds */
+#define CPU_WIDTH		3
+#define SEC_WIDTH		5
+/* Bytes of a local date and time at most */
+#define WALL_MAX		32
+
+enum {
+	OPT_NS = 0x300,
+	OPT_TIME,
+};
+
+#define TIME_HELP \
+	"Print the time as abs (seconds of the remote's clock, the default), rel (seconds " \
+	"since the first line), delta (seconds since the previous line) or wall (local date " \
+	"and time)"
+
+static bool parse_time(const char *s, enum lines_time *time)
+{
+	static const char *const names[] = {
+		[LINES_TIME_ABS]	= "abs",
+		[LINES_TIME_REL]	= "rel",
+		[LINES_TIME_DELTA]	= "delta",
+		[LINES_TIME_WALL]	= "wall",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(s, names[i]))
+			continue;
+		*time = i;
+		return true;
+	}
+	return false;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct lines *lines = state->input;
+
+	switch (key) {
+	case 'q':
+		lines->quiet = true;
+		return 0;
+	case OPT_NS:
+		lines->nanoseconds = true;
+		return 0;
+	case OPT_TIME:
+		if (!parse_time(arg, &lines->time))
+			return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option options[] = {
+	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
+	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
+	{ 0 }
+};
+
+const struct argp lines_argp = {
+	.options = options,
+	.parser = parse,
+};
+
+/**
+ * lines_begin - prepare to print
+ * @lines:	the line printer, with its settings
+ * @ctx:	the context, connected
+ * @remote:	the remote of the events
+ * @formats:	formats of its events
+ * @err:	the reason if it fails
+ *
+ * Return: 0 or a negative errno.
+ */
+int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_remote *remote,
+		struct hyptrace_formats *formats, struct hyptrace_error *err)
+{
+	if (lines->time == LINES_TIME_WALL) {
+		if (strcmp(remote->clock, "boot")) {
+			err->errnum = EINVAL;
+			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
+				 remote->clock);
+			return -EINVAL;
+		}
+		lines->base = -clock_offset();
+	}
+	lines->move_base = lines->time == LINES_TIME_REL || lines->time == LINES_TIME_DELTA;
+	lines->out = &ctx->out;
+	lines->p = ctx->p;
+	lines->json = printer_is_json(ctx->p);
+	lines->color = ctx->color;
+	lines->formats = formats;
+	lines->head.cpu = NO_CPU;
+	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
+				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, err);
+}
+
+static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
+{
+	char *end = hyptrace_digits_decimal(to, value);
+	unsigned int len = end - to;
+
+	if (len >= width)
+		return end;
+	memmove(to + width - len, to, len);
+	memset(to, fill, width - len);
+	return to + width;
+}
+
+static char *put_cpu(char *to, unsigned int cpu)
+{
+	*to++ = '[';
+	to = put_wide(to, cpu, CPU_WIDTH, '0');
+	*to++ = ']';
+	*to++ = ' ';
+	return to;
+}
+
+static char *put_wall(char *to, time_t sec)
+{
+	struct tm tm;
+
+	localtime_r(&sec, &tm);
+	return to + strftime(to, WALL_MAX, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+/* Make the start of a line, up to the decimal point of the seconds. */
+static noinline void new_second(struct lines *lines, unsigned int cpu, uint64_t ns)
+{
+	struct lines_head *head = &lines->head;
+	char *to = put_cpu(head->text, cpu);
+
+	head->cpu = cpu;
+	head->second = ns - ns % NSEC_PER_SEC;
+	if (lines->time == LINES_TIME_WALL)
+		to = put_wall(to, ns / NSEC_PER_SEC);
+	else
+		to = put_wide(to, ns / NSEC_PER_SEC, SEC_WIDTH, ' ');
+	*to++ = '.';
+	head->len = to - head->text + TICK_DIGITS;
+}
+
+/* Make "[000]   123.4567", which is cached: at a high rate many lines start with it. */
+static noinline void new_tick(struct lines *lines, unsigned int cpu, uint64_t ns)
+{
+	struct lines_head *head = &lines->head;
+	uint32_t tick;
+
+	if (cpu != head->cpu || ns - head->second >= NSEC_PER_SEC)
+		new_second(lines, cpu, ns);
+	tick = (ns - head->second) / NSEC_PER_TICK;
+	head->tick = head->second + (uint64_t)tick * NSEC_PER_TICK;
+	hyptrace_digits_four(head->text + head->len - TICK_DIGITS, tick);
+}
+
+/* The time of a line is relative: change the base. Return the base of this line. */
+static noinline uint64_t move_base(struct lines *lines, uint64_t ts)
+{
+	uint64_t base = lines->head.len ? lines->base : ts;
+
+	lines->base = ts;
+	lines->move_base = lines->time == LINES_TIME_DELTA;
+	return base;
+}
+
+/* An event that comes too late for the order is before the base. */
+static noinline char *put_negative(const struct lines *lines, char *to, unsigned int cpu,
+				   uint64_t ns)
+{
+	to = put_cpu(to, cpu);
+	if (lines->nanoseconds)
+		return to + sprintf(to, "%*s%" PRIu64 ".%09" PRIu64 ": ", SEC_WIDTH - 1, "-",
+				    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
+	return to + sprintf(to, "%*s%" PRIu64 ".%06" PRIu64 ": ", SEC_WIDTH - 1, "-",
+			    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC);
+}
+
+static char *put_head(struct lines *lines, char *to, unsigned int cpu, uint64_t ts)
+{
+	struct lines_head *head = &lines->head;
+	uint64_t base = lines->base, ns;
+	uint32_t nsec;
+
+	if (__builtin_expect(lines->move_base, 0))
+		base = move_base(lines, ts);
+	ns = ts - base;
+	if (ns - head->tick >= NSEC_PER_TICK || cpu != head->cpu) {
+		if (ts < base && lines->time != LINES_TIME_WALL)
+			return put_negative(lines, to, cpu, base - ts);
+		new_tick(lines, cpu, ns);
+	}
+	nsec = ns - head->tick;
+	to = hyptrace_digits_text(to, head->text, head->len);
+	to = hyptrace_digits_pair(to, nsec / NSEC_PER_USEC);
+	if (lines->nanoseconds) {
+		*to++ = '0' + nsec / 100 % 10;
+		to = hyptrace_digits_pair(to, nsec % 100);
+	}
+	*to++ = ':';
+	*to++ = ' ';
+	return to;
+}
+
+/* Print an event that hyptrace_formats_line() cannot print. */
+static noinline void print_slowly(struct lines *lines, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
+	struct out *out = lines->out;
+	size_t len;
+
+	if (!event) {
+		out_printf(out, "unknown event %u of %u bytes\n", lines_record_id(rec), rec->size);
+		return;
+	}
+	out_puts(out, lines->color ? BOLD : "");
+	out_puts(out, event->name);
+	out_puts(out, lines->color ? NO_STYLE AFTER_NAME : AFTER_NAME);
+	text_put_plain(out, hyptrace_formats_text(lines->formats, event, rec, &len));
+	out_putc(out, '\n');
+}
+
+static void print_text(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	struct out *out = lines->out;
+	char *head = out_room(out, LINES_HEAD_MAX + HYPTRACE_LINE_MAX);
+	char *text = put_head(lines, head, cpu, rec->ts);
+	char *end = hyptrace_formats_line(lines->formats, rec, text);
+
+	if (end) {
+		*end++ = '\n';
+		out_put_to(out, end);
+	} else {
+		out_put_to(out, text);
+		print_slowly(lines, rec);
+	}
+}
+
+/**
+ * lines_event - print an event
+ * @lines:	the line printer
+ * @cpu:	its CPU
+ * @rec:	the event
+ */
+void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	if (lines->json)
+		lines_event_json(lines, cpu, rec);
+	else
+		print_text(lines, cpu, rec);
+}
+
+/**
+ * lines_lost - print that events were lost
+ * @lines:	the line printer
+ * @cpu:	the CPU
+ * @ts:		time of the event before which they were lost, or after which if none follows
+ * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
+ */
+void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost)
+{
+	struct out *out = lines->out;
+
+	if (lines->json) {
+		lines_lost_json(lines, cpu, ts, lost);
+		return;
+	}
+	out_puts(out, lines->color ? RED : "");
+	out_put_to(out, put_head(lines, out_room(out, LINES_HEAD_MAX + DIGITS_SLACK), cpu, ts));
+	if (lost == HYPTRACE_LOST_UNKNOWN)
+		out_puts(out, "LOST events");
+	else
+		out_printf(out, "LOST %" PRIu64 " event%s", lost, lost == 1 ? "" : "s");
+	out_puts(out, lines->color ? NO_STYLE "\n" : "\n");
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the lines of events and of losses as JSON.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+#include "text.h"
+
+/* Print a field that is not a number: a char array as a string, others as hex bytes. */
+static void print_array_field(struct printer *p, const struct hyptrace_field *field,
+			      const struct hyptrace_record *rec)
+{
+	const unsigned char *at = (const unsigned char *)rec->data + field->offset;
+	char *text;
+	size_t len;
+	uint32_t i;
+	FILE *f;
+
+	if (field->offset > rec->size || field->size > rec->size - field->offset)
+		return;
+	f = text_open(&text, &len);
+	if (!strncmp(field->type, "char", 4)) {
+		fwrite(at, strnlen((const char *)at, field->size), 1, f);
+	} else {
+		for (i = 0; i < field->size; i++)
+			fprintf(f, "%02x", at[i]);
+	}
+	text_close(f);
+	printer_str(p, field->name, text);
+	free(text);
+}
+
+static void print_field(struct printer *p, const struct hyptrace_field *field,
+			const struct hyptrace_record *rec)
+{
+	uint64_t value;
+
+	if (hyptrace_field_value(field, rec, &value))
+		print_array_field(p, field, rec);
+	else if (field->size == sizeof(value) && field->is_signed)
+		printer_s64(p, field->name, value);
+	else if (field->size == sizeof(value))
+		printer_u64(p, field->name, value);
+	else if (field->is_signed)
+		printer_int(p, field->name, value);
+	else
+		printer_uint(p, field->name, value);
+}
+
+static void print_symbols(struct printer *p, const struct hyptrace_event *event,
+			  const struct hyptrace_record *rec)
+{
+	bool begun = false;
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = event->fields[i];
+		const char *name;
+		uint64_t value;
+
+		if (!field->nr_symbols || hyptrace_field_value(field, rec, &value))
+			continue;
+		name = hyptrace_symbol_name(field, value);
+		if (!name)
+			continue;
+		if (!begun)
+			printer_object(p, "symbols");
+		begun = true;
+		printer_str(p, field->name, name);
+	}
+	if (begun)
+		printer_end(p);
+}
+
+/**
+ * lines_record_id - get the event id of a record
+ * @rec:	the record
+ *
+ * Return: the id, 0 if the record is too short.
+ */
+unsigned int lines_record_id(const struct hyptrace_record *rec)
+{
+	uint16_t id = 0;
+
+	if (rec->size >= sizeof(id))
+		memcpy(&id, rec->data, sizeof(id));
+	return id;
+}
+
+/**
+ * lines_event_json - print an event as JSON
+ * @lines:	the line printer
+ * @cpu:	its CPU
+ * @rec:	the event
+ */
+void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
+	struct printer *p = lines->p;
+	unsigned int i;
+
+	printer_line(p, STYLE_PLAIN, "%s", "");
+	printer_uint(p, "cpu", cpu);
+	printer_u64(p, "ts", rec->ts);
+	if (event) {
+		printer_str(p, "event", event->name);
+		printer_object(p, "fields");
+		for (i = 0; i < event->nr_fields; i++)
+			print_field(p, event->fields[i], rec);
+		printer_end(p);
+		print_symbols(p, event, rec);
+	} else {
+		printer_none(p, "event");
+		printer_uint(p, "id", lines_record_id(rec));
+		printer_uint(p, "size", rec->size);
+	}
+	printer_end(p);
+}
+
+/**
+ * lines_lost_json - print as JSON that events were lost
+ * @lines:	the line printer
+ * @cpu:	the CPU
+ * @ts:		the time
+ * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
+ */
+void lines_lost_json(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost)
+{
+	struct printer *p = lines->p;
+
+	printer_line(p, STYLE_PLAIN, "%s", "");
+	printer_uint(p, "cpu", cpu);
+	printer_u64(p, "ts", ts);
+	if (lost == HYPTRACE_LOST_UNKNOWN)
+		printer_none(p, "lost");
+	else
+		printer_uint(p, "lost", lost);
+	printer_end(p);
+}
