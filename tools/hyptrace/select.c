@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "refusal.h"
 #include "text.h"
 
 /* The remote of a verb if there are several and --remote is not given */
 #define DEFAULT_REMOTE	"hypervisor"
+/* The module that registers it */
+#define HYPERVISOR_MODULE	"hyptrace_pkvm"
 
 /**
  * cmd_vnote - print a note on stderr
@@ -122,6 +125,18 @@ static struct hyptrace_remote *find_remote(struct hyptrace_remote **remotes, uns
 	return NULL;
 }
 
+/* Print that there is no remote, and what to do about it. */
+static void note_no_remote(void)
+{
+	char text[512];
+
+	cmd_note("no remote is registered: load " HYPERVISOR_MODULE " (the hypervisor) or hyptrace_test");
+	if (refusal_read(HYPERVISOR_MODULE, text, sizeof(text)))
+		cmd_note("the last error of " HYPERVISOR_MODULE ": %s", text);
+	else
+		cmd_note("if " HYPERVISOR_MODULE " is refused, the kernel log says why: use \"dmesg\"");
+}
+
 /* Print why, and the list of remotes. */
 static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
 {
@@ -154,9 +169,9 @@ static void keep(struct hyptrace_remote **remotes, unsigned int *nr, struct hypt
 /**
  * cmd_get_remotes - get the remotes that a verb works on
  * @ctx:	the context, connected
- * @all:	without --remote get all remotes, not the default one
+ * @all:	without --remote get all remotes, perhaps none, not the default one
  * @remotes:	out: a list for hyptrace_free_remotes()
- * @nr:		out: number of @remotes, at least one
+ * @nr:		out: number of @remotes
  *
  * Return: an exit code.
  */
@@ -171,9 +186,10 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
 		return cmd_fail("cannot list the remotes: %s", err.text);
 	if (!*nr) {
+		note_no_remote();
 		hyptrace_free_remotes(*remotes);
 		*remotes = NULL;
-		return cmd_fail("no remote is registered; load hyptrace_pkvm (the hypervisor) or hyptrace_test");
+		return all && !ctx->remote ? EXIT_DONE : EXIT_REFUSED;
 	}
 
 	if (ctx->remote) {
