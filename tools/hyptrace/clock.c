@@ -2,6 +2,8 @@
 /*
  * The clock of a remote and the wall clock.
  */
+#include <stdio.h>
+
 #include "clock.h"
 
 /**
@@ -30,4 +32,20 @@ uint64_t clock_offset(void)
 	uint64_t after = clock_now(CLOCK_BOOTTIME);
 
 	return real - before - (after - before) / 2;
+}
+
+/**
+ * clock_time_of_day - write a local time of day
+ * @ns:		the time of CLOCK_REALTIME in ns
+ * @text:	out: the time of day with microseconds, such as 23:59:59.123456
+ * @size:	bytes of @text
+ */
+void clock_time_of_day(uint64_t ns, char *text, size_t size)
+{
+	time_t sec = ns / NSEC_PER_SEC;
+	struct tm tm;
+
+	localtime_r(&sec, &tm);
+	snprintf(text, size, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		 (unsigned int)(ns % NSEC_PER_SEC / NSEC_PER_USEC));
 }

@@ -15,5 +15,6 @@
 
 uint64_t clock_now(clockid_t id);
 uint64_t clock_offset(void);
+void clock_time_of_day(uint64_t ns, char *text, size_t size);
 
 #endif /* CLOCK_H */

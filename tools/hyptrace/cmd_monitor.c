@@ -5,26 +5,55 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cmd.h"
 #include "signals.h"
 
-enum {
-	OPT_COUNT = 0x200,
-};
+/* Bytes of "23:59:59.999999" and its NUL */
+#define TIME_MAX	16
 
 static const struct argp_option options[] = {
-	{ "count", OPT_COUNT, "N", 0, "End after so many lines", 0 },
+	{ "count", 'n', "N", 0, "End after N lines", 0 },
 	{ 0 }
 };
 
+/**
+ * struct known - a remote as it was last printed
+ * @name:	its name
+ * @state:	its state
+ * @mode:	its mode
+ * @requested:	requested bytes per CPU
+ * @allocated:	allocated bytes per CPU
+ * @readers:	attached descriptors
+ */
+struct known {
+	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
+	uint32_t	state;
+	uint32_t	mode;
+	uint64_t	requested;
+	uint64_t	allocated;
+	uint32_t	readers;
+};
+
+/**
+ * struct monitor - the options and the state of the verb
+ * @ctx:	the verb's context
+ * @count:	end after so many lines; 0 for no limit
+ * @seen:	lines printed
+ * @known:	the remotes that were printed
+ * @nr_known:	number of @known
+ */
 struct monitor {
 	struct context	*ctx;
-	uint64_t	count;		/* lines to print, 0: no limit */
+	uint64_t	count;
 	uint64_t	seen;
+	struct known	*known;
+	unsigned int	nr_known;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -32,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct monitor *mon = state->input;
 
 	switch (key) {
-	case OPT_COUNT:
+	case 'n':
 		if (!parse_number(arg, UINT64_MAX, &mon->count) || !mon->count)
 			return cmd_usage("bad count \"%s\": use a number from 1", arg);
 		return 0;
@@ -45,16 +74,89 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Print a line for each change of a remote, an event or a reader, and for losses, until a signal comes.",
+	.doc = "Print a line for each change of a remote, an event or a reader and for each loss, until a signal comes.",
 };
 
-static void print_remote(struct printer *p, const struct hyptrace_remote *remote)
+/* Begin a line: the time, then @fmt in text and @change in JSON. */
+static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon,
+							     enum printer_style style,
+							     const char *change,
+							     const char *fmt, ...)
 {
-	printer_line(p, STYLE_PLAIN, "remote %s: %s, mode %s, %" PRIu64 " bytes per CPU, %u reader%s",
-		     remote->name, hyptrace_state_name(remote->state),
-		     hyptrace_mode_name(remote->mode), remote->size_allocated, remote->readers,
-		     remote->readers == 1 ? "" : "s");
-	printer_str(p, "change", "remote");
+	uint64_t now = clock_now(CLOCK_REALTIME);
+	struct printer *p = mon->ctx->p;
+	char time[TIME_MAX], *text;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		die_no_memory();
+	clock_time_of_day(now, time, sizeof(time));
+	printer_line(p, style, "%s %s", time, text);
+	printer_str(p, "time", time);
+	printer_str(p, "change", change);
+	free(text);
+}
+
+static struct known *find_known(struct monitor *mon, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < mon->nr_known; i++)
+		if (!strcmp(mon->known[i].name, name))
+			return &mon->known[i];
+	return NULL;
+}
+
+/* Forget how a remote, or all remotes if @name is NULL, was last printed. */
+static void forget(struct monitor *mon, const char *name)
+{
+	struct known *known;
+
+	if (!name)
+		mon->nr_known = 0;
+	else if ((known = find_known(mon, name)))
+		*known = mon->known[--mon->nr_known];
+}
+
+/* Was the remote last printed as it is now? If not, remember how it is now. */
+static bool is_printed(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	struct known now = {
+		.state = remote->state,
+		.mode = remote->mode,
+		.requested = remote->size_requested,
+		.allocated = remote->size_allocated,
+		.readers = remote->readers,
+	}, *known = find_known(mon, remote->name);
+
+	snprintf(now.name, sizeof(now.name), "%s", remote->name);
+	if (!known) {
+		mon->known = reallocarray(mon->known, mon->nr_known + 1, sizeof(*mon->known));
+		if (!mon->known)
+			die_no_memory();
+		known = &mon->known[mon->nr_known++];
+	} else if (known->state == now.state && known->mode == now.mode &&
+		   known->requested == now.requested && known->allocated == now.allocated &&
+		   known->readers == now.readers) {
+		return true;
+	}
+	*known = now;
+	return false;
+}
+
+static void print_remote(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	struct printer *p = mon->ctx->p;
+
+	begin_line(mon, STYLE_PLAIN, "remote",
+		   "remote %s: %s, mode %s, %" PRIu64 " bytes requested, %" PRIu64 " bytes allocated, %u reader%s",
+		   remote->name, hyptrace_state_name(remote->state),
+		   hyptrace_mode_name(remote->mode), remote->size_requested,
+		   remote->size_allocated, remote->readers, remote->readers == 1 ? "" : "s");
 	printer_str(p, "remote", remote->name);
 	printer_str(p, "state", hyptrace_state_name(remote->state));
 	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
@@ -64,11 +166,12 @@ static void print_remote(struct printer *p, const struct hyptrace_remote *remote
 	printer_end(p);
 }
 
-static void print_event(struct printer *p, const struct hyptrace_event *event)
+static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 {
-	printer_line(p, STYLE_PLAIN, "event %s: %s %s", event->remote, event->name,
-		     event->enabled ? "enabled" : "disabled");
-	printer_str(p, "change", "event");
+	struct printer *p = mon->ctx->p;
+
+	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s", event->remote, event->name,
+		   event->enabled ? "enabled" : "disabled");
 	printer_str(p, "remote", event->remote);
 	printer_str(p, "event", event->name);
 	printer_uint(p, "id", event->id);
@@ -76,17 +179,17 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
-static void print_reader(struct printer *p, const struct hyptrace_reader_notification *reader)
+static void print_reader(struct monitor *mon, const struct hyptrace_reader_notification *reader)
 {
 	const char *change = reader->change == HYPTRACE_READER_CHANGE_ATTACHED ?
 			     "attached" : "detached";
+	struct printer *p = mon->ctx->p;
 	char cpus[16] = "all CPUs";
 
 	if (reader->cpu != HYPTRACE_CPU_ALL)
 		snprintf(cpus, sizeof(cpus), "CPU %d", reader->cpu);
-	printer_line(p, STYLE_PLAIN, "reader %s: %s, process %u %s", reader->remote, cpus,
-		     reader->pid, change);
-	printer_str(p, "change", "reader");
+	begin_line(mon, STYLE_PLAIN, "reader", "reader %s: %s, process %u %s", reader->remote,
+		   cpus, reader->pid, change);
 	printer_str(p, "remote", reader->remote);
 	if (reader->cpu == HYPTRACE_CPU_ALL)
 		printer_none(p, "cpu");
@@ -97,12 +200,13 @@ static void print_reader(struct printer *p, const struct hyptrace_reader_notific
 	printer_end(p);
 }
 
-static void print_loss(struct printer *p, const struct hyptrace_loss_notification *loss)
+static void print_loss(struct monitor *mon, const struct hyptrace_loss_notification *loss)
 {
-	printer_line(p, STYLE_BAD, "loss %s: CPU %u, %" PRIu64 " event%s, %" PRIu64 " in all",
-		     loss->remote, loss->cpu, loss->count,
-		     loss->count == 1 ? "" : "s", loss->total);
-	printer_str(p, "change", "loss");
+	struct printer *p = mon->ctx->p;
+
+	begin_line(mon, STYLE_BAD, "loss",
+		   "loss %s: CPU %u, %" PRIu64 " event%s, %" PRIu64 " in total", loss->remote,
+		   loss->cpu, loss->count, loss->count == 1 ? "" : "s", loss->total);
 	printer_str(p, "remote", loss->remote);
 	printer_uint(p, "cpu", loss->cpu);
 	printer_uint(p, "count", loss->count);
@@ -110,20 +214,18 @@ static void print_loss(struct printer *p, const struct hyptrace_loss_notificatio
 	printer_end(p);
 }
 
-static void print_gone(struct printer *p, const struct hyptrace_remote *remote)
+static void print_removed(struct monitor *mon, const struct hyptrace_remote *remote)
 {
-	printer_line(p, STYLE_PLAIN, "remote %s: gone", remote->name);
-	printer_str(p, "change", "gone");
-	printer_str(p, "remote", remote->name);
-	printer_end(p);
+	begin_line(mon, STYLE_PLAIN, "removed", "remote %s: removed", remote->name);
+	printer_str(mon->ctx->p, "remote", remote->name);
+	printer_end(mon->ctx->p);
 }
 
-static void print_overflow(struct printer *p)
+static void print_overflow(struct monitor *mon)
 {
-	printer_line(p, STYLE_BAD,
-		     "notifications were lost: the listener was too slow; this is how things are now:");
-	printer_str(p, "change", "overflow");
-	printer_end(p);
+	begin_line(mon, STYLE_BAD, "overflow",
+		   "notifications were lost because hyptrace read too slowly; the current state follows:");
+	printer_end(mon->ctx->p);
 }
 
 static const char *remote_of(const struct hyptrace_notification *notification)
@@ -150,29 +252,37 @@ static int seen(struct monitor *mon)
 	return ++mon->seen == mon->count;
 }
 
+/* The driver also notifies changes that are in no line: do not repeat the last one. */
+static int print_change(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	if (is_printed(mon, remote))
+		return 0;
+	print_remote(mon, remote);
+	return seen(mon);
+}
+
 static int print_notification(const struct hyptrace_notification *notification, void *arg)
 {
 	struct monitor *mon = arg;
-	struct printer *p = mon->ctx->p;
 
 	if (!is_meant(mon, remote_of(notification)))
 		return 0;
 
 	switch (notification->type) {
 	case HYPTRACE_NOTIFICATION_REMOTE:
-		print_remote(p, notification->remote);
-		break;
+		return print_change(mon, notification->remote);
 	case HYPTRACE_NOTIFICATION_REMOTE_GONE:
-		print_gone(p, notification->remote);
+		forget(mon, notification->remote->name);
+		print_removed(mon, notification->remote);
 		break;
 	case HYPTRACE_NOTIFICATION_EVENT:
-		print_event(p, notification->event);
+		print_event(mon, notification->event);
 		break;
 	case HYPTRACE_NOTIFICATION_READER:
-		print_reader(p, notification->reader);
+		print_reader(mon, notification->reader);
 		break;
 	case HYPTRACE_NOTIFICATION_LOSS:
-		print_loss(p, notification->loss);
+		print_loss(mon, notification->loss);
 		break;
 	}
 	return seen(mon);
@@ -188,7 +298,7 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 	if (hyptrace_get_events(mon->ctx->h, remote->name, &events, &nr, NULL))
 		return 0;
 	for (i = 0; i < nr && !ret; i++) {
-		print_event(mon->ctx->p, events[i]);
+		print_event(mon, events[i]);
 		ret = seen(mon);
 	}
 	hyptrace_free_events(events);
@@ -205,7 +315,8 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 	unsigned int nr, i;
 	int ret;
 
-	print_overflow(mon->ctx->p);
+	print_overflow(mon);
+	forget(mon, NULL);
 	if (seen(mon))
 		return 1;
 	ret = hyptrace_get_remotes(mon->ctx->h, &remotes, &nr, err);
@@ -214,8 +325,7 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 	for (i = 0; i < nr && !ret; i++) {
 		if (!is_meant(mon, remotes[i]->name))
 			continue;
-		print_remote(mon->ctx->p, remotes[i]);
-		ret = seen(mon);
+		ret = print_change(mon, remotes[i]);
 		if (!ret)
 			ret = print_events_of(mon, remotes[i]);
 	}
@@ -287,5 +397,6 @@ int cmd_monitor(struct context *ctx, int argc, char **argv)
 		return cmd_fail("cannot monitor: %s", err.text);
 	code = watch(&mon, listener, fd);
 	hyptrace_listener_close(listener);
+	free(mon.known);
 	return code;
 }
