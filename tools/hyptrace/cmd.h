@@ -45,11 +45,26 @@ struct context {
 	bool			color;
 };
 
+/**
+ * struct words - arguments of a verb
+ * @words:	the arguments
+ * @nr:		number of @words
+ */
+struct words {
+	char		**words;
+	unsigned int	nr;
+};
+
 /* main.c */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
 void cmd_no_arguments(struct context *ctx, int argc, char **argv);
 error_t cmd_parse_columns(struct columns *columns, const char *list);
 error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* events.c: the events that arguments name */
+void cmd_add_word(struct words *words, char *arg);
+int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
+		      const struct words *words, struct event_choice *choice);
 
 /* select.c: the remotes and CPUs of a verb, and its error messages */
 int cmd_connect(struct context *ctx);

@@ -2,17 +2,9 @@
 /*
  * hyptrace enable and disable: enable or disable events.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd.h"
-#include "text.h"
-
-struct words {
-	char		**words;
-	unsigned int	nr;
-};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -20,35 +12,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		words->words = reallocarray(words->words, words->nr + 1, sizeof(*words->words));
-		if (!words->words)
-			die_no_memory();
-		words->words[words->nr++] = arg;
+		cmd_add_word(words, arg);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
 	}
 	return ARGP_ERR_UNKNOWN;
-}
-
-static int fail_unknown(const char *verb, const struct event_choice *choice)
-{
-	unsigned int i;
-	size_t len;
-	char *list;
-	FILE *f;
-
-	if (choice->nr_unknown == 1)
-		return cmd_fail("cannot %s \"%s\": %s", verb, choice->unknown[0],
-				strpbrk(choice->unknown[0], "*?[") ? "no event matches" :
-				"no such event");
-	f = text_open(&list, &len);
-	for (i = 0; i < choice->nr_unknown; i++)
-		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
-	text_close(f);
-	cmd_note("cannot %s %s: no such events", verb, list);
-	free(list);
-	return EXIT_REFUSED;
 }
 
 static int set_events(struct context *ctx, const struct words *words, bool enable)
@@ -69,10 +38,9 @@ static int set_events(struct context *ctx, const struct words *words, bool enabl
 		goto free_remote;
 	}
 
-	select_events(events, nr_events, words->words, words->nr, &choice);
-	if (choice.nr_unknown)
-		code = fail_unknown(verb, &choice);
-	else if (hyptrace_set_events(ctx->h, remote->name, choice.names, choice.nr, enable, &err))
+	code = cmd_choose_events(verb, events, nr_events, words, &choice);
+	if (!code && hyptrace_set_events(ctx->h, remote->name, choice.names, choice.nr, enable,
+					 &err))
 		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
 	event_choice_free(&choice);
 	hyptrace_free_events(events);

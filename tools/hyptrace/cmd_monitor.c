@@ -116,9 +116,12 @@ static void forget(struct monitor *mon, const char *name)
 {
 	struct known *known;
 
-	if (!name)
+	if (!name) {
 		mon->nr_known = 0;
-	else if ((known = find_known(mon, name)))
+		return;
+	}
+	known = find_known(mon, name);
+	if (known)
 		*known = mon->known[--mon->nr_known];
 }
 

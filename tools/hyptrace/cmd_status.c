@@ -23,7 +23,9 @@ static const struct column cpu_columns[] = {
 	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON },
 	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
 	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "used_subbufs", "USED",	COLUMN_NUMBER | COLUMN_JSON },
 	{ "unread",	"UNREAD",	COLUMN_NUMBER },
+	{ "fill",	"FILL%",	COLUMN_NUMBER },
 	{ "consumer",	"CONSUMER",	COLUMN_NUMBER },
 };
 
@@ -50,7 +52,12 @@ static void print_cpu(struct printer *p, const char *remote, const struct hyptra
 	printer_uint(p, "overrun", cpu->overrun);
 	printer_uint(p, "dropped", cpu->dropped);
 	printer_uint(p, "nr_subbufs", cpu->nr_subbufs);
+	printer_uint(p, "used_subbufs", cpu->used_subbufs);
 	printer_uint(p, "unread", cpu->unread);
+	if (cpu->nr_subbufs)
+		printer_uint(p, "fill", UINT64_C(100) * cpu->used_subbufs / cpu->nr_subbufs);
+	else
+		printer_none(p, "fill");
 	if (cpu->consumer)
 		printer_uint(p, "consumer", cpu->consumer);
 	else

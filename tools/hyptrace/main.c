@@ -332,7 +332,7 @@ static const struct verb *find_verb(const char *name)
 
 	near = nearest(name, names, NR_VERBS);
 	if (near)
-		cmd_note("unknown verb \"%s\": did you mean \"%s\"?", name, near);
+		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
 	else
 		cmd_note("unknown verb \"%s\"", name);
 	exit_usage(NULL);
