@@ -18,6 +18,7 @@ struct tep_handle;
 /* The allocation that fails counts down to 0 */
 static unsigned int left;
 static bool failed;
+static bool paused;
 
 void (*on_alloc)(void);
 
@@ -42,9 +43,18 @@ bool fail_alloc_end(void)
 	return failed;
 }
 
+/**
+ * fail_alloc_pause - do not count the allocations of a test itself
+ * @pause:	true to begin, false to end
+ */
+void fail_alloc_pause(bool pause)
+{
+	paused = pause;
+}
+
 static bool fails(void)
 {
-	if (!left || --left)
+	if (paused || !left || --left)
 		return false;
 	failed = true;
 	errno = ENOMEM;

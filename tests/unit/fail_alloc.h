@@ -22,6 +22,7 @@ extern void (*on_alloc)(void);
 
 void fail_alloc(unsigned int nth);
 bool fail_alloc_end(void);
+void fail_alloc_pause(bool pause);
 void *alloc_surely(size_t size);
 
 #endif /* FAIL_ALLOC_H */

@@ -265,7 +265,7 @@ static void not_attached(void **state)
 	(void)state;
 	refused_attach(ENODEV, "no such remote");
 	refused_attach(ENXIO, "no such CPU");
-	refused_attach(EBUSY, "another process reads it");
+	refused_attach(EBUSY, "another process is reading it");
 	refused_attach(ENOMEM, "no memory for rings");
 	refused_attach(ENODATA, "nothing is loaded");
 	refused_attach(EPERM, "CAP_PERFMON");

@@ -75,6 +75,19 @@ test_tools_query-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
+# A driver with rings that a test fills.
+stream-srcs := $(addprefix $(tools)/lib/,stream.c stream_open.c stream_source.c stream_wait.c stream_count.c \
+	device.c decode.c merge.c format.c print.c print_build.c digits.c) $(netlink-srcs)
+fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
+	timerfd_settime
+fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))
+test_tools_stream-srcs := $(stream-srcs) $(fake-netlink-srcs) fake_device.c
+test_tools_stream-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_stream-libs := $(tools-libs) $(fail-alloc) $(fake-device)
+test_tools_stream_open-srcs := $(test_tools_stream-srcs)
+test_tools_stream_open-cflags = $(test_tools_stream-cflags)
+test_tools_stream_open-libs := $(test_tools_stream-libs)
+
 # The real writer, of hyp.mk, and the real snapshots.
 snapshot-srcs := $(addprefix $(tools)/lib/,snapshot.c decode.c error.c)
 test_tools_snapshot-srcs := $(snapshot-srcs) $(tools)/lib/device.c

@@ -3,11 +3,13 @@
  * hyptrace stream: print events as they happen.
  */
 #include <errno.h>
-#include <stdlib.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lines.h"
 #include "signals.h"
-#include "stream.h"
 
 #define NSEC_PER_MSEC		UINT64_C(1000000)
 #define BOUND_MSEC_DEFAULT	10
@@ -29,6 +31,26 @@ static const struct argp_option options[] = {
 	{ "order-bound", OPT_BOUND, "MS", 0, BOUND_HELP, 0 },
 	{ "no-start", OPT_NO_START, NULL, 0, NO_START_HELP, 0 },
 	{ 0 }
+};
+
+/**
+ * struct stream - the settings and the state of the verb
+ * @ctx:	the verb's context
+ * @remote:	the remote
+ * @stream:	its events
+ * @limit:	end after so many events; 0 for no limit
+ * @bound:	how long an event may be held back to keep the order, in ns
+ * @no_start:	do not start tracing
+ * @lines:	prints the lines
+ */
+struct stream {
+	struct context			*ctx;
+	const struct hyptrace_remote	*remote;
+	struct hyptrace_stream		*stream;
+	uint64_t			limit;
+	uint64_t			bound;
+	bool				no_start;
+	struct lines			lines;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -81,83 +103,127 @@ static void warn_no_event(struct hyptrace_event *const *events, unsigned int nr)
 	cmd_note("no event is enabled; try: hyptrace enable %s", nr ? events[0]->name : "all");
 }
 
-static int start(struct stream *s)
+static int fail(const struct stream *s, const struct hyptrace_error *err)
 {
-	struct hyptrace_error err;
+	/* the subject is a CPU */
+	if (err->subject[0])
+		return cmd_fail("cannot read %s: %s", err->subject, err->text);
+	return cmd_fail("cannot stream \"%s\": %s", s->remote->name, err->text);
+}
 
-	if (s->no_start || s->remote->state == HYPTRACE_STATE_TRACING)
-		return EXIT_DONE;
-	if (hyptrace_start(s->ctx->h, s->remote->name, &err))
-		return cmd_fail_verb("start", s->remote->name, &err);
-	s->started = true;
+static void print_event(struct stream *s, const struct hyptrace_stream_event *event)
+{
+	const struct hyptrace_record *rec = &event->record;
+
+	if (__builtin_expect(rec->lost, 0))
+		lines_lost(&s->lines, event->cpu, rec->ts, rec->lost);
+	if (rec->data)
+		lines_event(&s->lines, event->cpu, rec);
+}
+
+/* Wait until there may be events. Return false if the reader of the output is gone. */
+static bool wait_for_events(struct stream *s, int signal_fd)
+{
+	struct pollfd fds[] = {
+		{ .fd = hyptrace_stream_fd(s->stream), .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+		/* an error or a hang-up: the reader of the output is gone */
+		{ .fd = STDOUT_FILENO },
+	};
+
+	out_flush(&s->ctx->out);
+	if (s->ctx->out.error)
+		return false;
+	return poll(fds, 3, -1) <= 0 || !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+/* Print events until the stream has ended. Return an exit code. */
+static int run(struct stream *s, int signal_fd)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_error err;
+	int ret;
+
+	while (!s->ctx->out.error && !signals_abandon) {
+		ret = hyptrace_stream_next(s->stream, &event, &err);
+		if (ret > 0)
+			print_event(s, event);
+		else if (ret == -ENODATA)
+			return EXIT_DONE;
+		else if (ret == -EBADMSG)
+			cmd_note("%s: the rest of the sub-buffer is skipped", err.text);
+		else if (ret < 0)
+			return fail(s, &err);
+		else if (!wait_for_events(s, signal_fd))
+			return EXIT_DONE;
+		if (signals_stop)
+			hyptrace_stream_end(s->stream);
+	}
 	return EXIT_DONE;
 }
 
-/* Restore what the stream has changed. */
-static int finish(struct stream *s, int code, bool started)
+static void print_counts(const struct stream *s)
 {
-	int ret = stream_stop(s);
+	struct hyptrace_stream_counts counts;
 
-	/* read the counters before an unload removes them */
-	stream_count_end(s);
-	stream_close(s);
-	/*
-	 * Unload the rings that this stream has loaded, even if unread events are in
-	 * them. The driver refuses that while another descriptor is attached.
-	 */
-	if (started && s->remote->state == HYPTRACE_STATE_UNLOADED)
-		hyptrace_unload(s->ctx->h, s->remote->name, NULL);
-	stream_count_unloaded(s);
-	return code ? code : ret;
+	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
+	cmd_note("%" PRIu64 " event%s printed, %" PRIu64 " discarded, %" PRIu64 "%s lost",
+		 counts.delivered, counts.delivered == 1 ? "" : "s", counts.discarded, counts.lost,
+		 counts.lost_more ? " or more" : "");
 }
 
-static int stream_cpus(struct stream *s)
+static int start(struct stream *s)
 {
+	const struct cpu_list *cpus = &s->ctx->cpus;
+	struct hyptrace_error err;
+
+	/* without a list the library takes all CPUs that have a ring */
+	if (s->ctx->have_cpus && !cpus->all &&
+	    hyptrace_stream_set_cpus(s->stream, cpus->ids, cpus->nr, &err))
+		return fail(s, &err);
+	hyptrace_stream_set_limit(s->stream, s->limit);
+	hyptrace_stream_set_bound(s->stream, s->bound);
+	hyptrace_stream_set_start(s->stream, !s->no_start);
+	return hyptrace_stream_start(s->stream, &err) ? fail(s, &err) : EXIT_DONE;
+}
+
+static int stream_events(struct stream *s, int signal_fd)
+{
+	struct hyptrace_error err;
+	int code;
+
+	if (lines_begin(&s->lines, s->ctx, s->remote, hyptrace_stream_formats(s->stream), &err))
+		return fail(s, &err);
+	code = start(s);
+	if (code)
+		return code;
+	code = run(s, signal_fd);
+	hyptrace_stream_close(s->stream);
+	out_flush(&s->ctx->out);
+	print_counts(s);
+	return code;
+}
+
+/* Check that the remote has the CPUs of --cpu, and say so if no event is enabled. */
+static int check(struct stream *s)
+{
+	struct hyptrace_event **events;
 	struct hyptrace_cpu **cpus;
+	struct hyptrace_error err;
 	unsigned int nr;
-	bool started;
 	int code;
 
 	code = cmd_get_cpus(s->ctx, s->remote->name, &cpus, &nr);
 	if (code)
 		return code;
-	code = stream_open(s, cpus, nr);
 	hyptrace_free_cpus(cpus);
-	if (!code)
-		code = start(s);
-	if (code) {
-		code = finish(s, code, false);
-	} else {
-		started = s->started;
-		code = finish(s, stream_run(s), started);
-		stream_count_say(s);
-	}
-	free(s->counts);
-	return code;
-}
-
-static int stream_remote(struct stream *s)
-{
-	struct hyptrace_event **events;
-	struct hyptrace_error err;
-	unsigned int nr;
-	int code;
-
+	if (s->no_start)
+		return EXIT_DONE;
 	if (hyptrace_get_events(s->ctx->h, s->remote->name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
-
-	s->boot_clock = !strcmp(s->remote->clock, "boot");
-	s->formats = hyptrace_formats_new(events, nr, &err);
-	if (!s->formats || lines_begin(&s->lines, s->ctx, s->remote, s->formats, &err)) {
-		code = cmd_fail("cannot stream \"%s\": %s", s->remote->name, err.text);
-	} else {
-		if (!s->no_start)
-			warn_no_event(events, nr);
-		code = stream_cpus(s);
-	}
-	hyptrace_formats_free(s->formats);
+	warn_no_event(events, nr);
 	hyptrace_free_events(events);
-	return code;
+	return EXIT_DONE;
 }
 
 int cmd_stream(struct context *ctx, int argc, char **argv)
@@ -168,7 +234,7 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	};
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
-	int code;
+	int code, signal_fd;
 
 	cmd_parse(ctx, &argp, argc, argv, &s);
 	code = cmd_connect(ctx);
@@ -178,15 +244,17 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 		return code;
 
 	s.remote = remote;
-	s.signal_fd = signals_catch();
-	if (s.signal_fd < 0)
+	signal_fd = signals_catch();
+	if (signal_fd < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
-	/* without a listener the stream polls to notice that tracing is on again */
-	s.listener = hyptrace_listener_open(ctx->h, &err);
 
-	code = stream_remote(&s);
-	hyptrace_listener_close(s.listener);
+	code = check(&s);
+	if (!code) {
+		s.stream = hyptrace_stream_new(ctx->h, remote->name, &err);
+		code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
+	}
+	hyptrace_stream_free(s.stream);
 	hyptrace_free_remote(remote);
 	return code;
 }

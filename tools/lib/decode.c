@@ -231,3 +231,14 @@ uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 	dec->lost = 0;
 	return lost;
 }
+
+/**
+ * hyptrace_decoder_time - get the time at which the decoder is
+ * @dec:	the decoder
+ *
+ * Return: the time of the last record, or of the sub-buffer before its first record.
+ */
+uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec)
+{
+	return dec->ts;
+}

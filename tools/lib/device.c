@@ -44,7 +44,7 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 	case ENXIO:
 		return hyptrace_error_set(err, errnum, "no such CPU");
 	case EBUSY:
-		return hyptrace_error_set(err, errnum, "another process reads it");
+		return hyptrace_error_set(err, errnum, "another process is reading it");
 	case ENOMEM:
 		return hyptrace_error_set(err, errnum, "no memory for rings of the size that is set");
 	case ENODATA:

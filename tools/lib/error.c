@@ -41,3 +41,19 @@ int hyptrace_error_memory(struct hyptrace_error *err)
 {
 	return hyptrace_error_set(err, ENOMEM, "out of memory");
 }
+
+/**
+ * hyptrace_error_subject - store what has failed
+ * @err:	an error that is set; may be NULL
+ * @fmt:	its subject, such as a name
+ */
+void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->subject, sizeof(err->subject), fmt, ap);
+	va_end(ap);
+}

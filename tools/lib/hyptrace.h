@@ -402,6 +402,63 @@ uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int s
 uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge);
 void hyptrace_merge_finish(struct hyptrace_merge *merge);
 
+/* stream.c and stream_open.c: the events of several CPUs in the order of time */
+
+/**
+ * struct hyptrace_stream_event - an event of a stream, or a loss
+ * @record:	the event. Its member lost is the number of events that the CPU has lost right
+ *		before it. If its member data is NULL, it is only a loss.
+ * @cpu:	the CPU
+ */
+struct hyptrace_stream_event {
+	struct hyptrace_record	record;
+	unsigned int		cpu;
+};
+
+/**
+ * struct hyptrace_stream_counts - what became of the events of a stream
+ * @delivered:	events that hyptrace_stream_next() has delivered
+ * @filtered:	events that the filter has refused
+ * @discarded:	events that the stream has consumed, or that were unloaded with the rings, and
+ *		that it has not delivered
+ * @lost:	events that were lost
+ * @lost_more:	1 if more were lost, whose number is not known; else 0
+ */
+struct hyptrace_stream_counts {
+	uint64_t	delivered;
+	uint64_t	filtered;
+	uint64_t	discarded;
+	uint64_t	lost;
+	uint64_t	lost_more;
+};
+
+/* Returns false for an event that is not to be delivered */
+typedef bool (*hyptrace_stream_filter_fn)(const struct hyptrace_stream_event *event, void *arg);
+
+struct hyptrace_stream;
+
+struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remote,
+					    struct hyptrace_error *err);
+void hyptrace_stream_free(struct hyptrace_stream *s);
+int hyptrace_stream_set_cpus(struct hyptrace_stream *s, const unsigned int *cpus,
+			     unsigned int nr, struct hyptrace_error *err);
+int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *names,
+			       unsigned int nr, struct hyptrace_error *err);
+void hyptrace_stream_set_bound(struct hyptrace_stream *s, uint64_t nsec);
+void hyptrace_stream_set_limit(struct hyptrace_stream *s, uint64_t events);
+void hyptrace_stream_set_start(struct hyptrace_stream *s, bool start);
+void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filter_fn filter,
+				void *arg);
+int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err);
+int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
+			 struct hyptrace_error *err);
+int hyptrace_stream_fd(const struct hyptrace_stream *s);
+void hyptrace_stream_end(struct hyptrace_stream *s);
+void hyptrace_stream_close(struct hyptrace_stream *s);
+void hyptrace_stream_counts(const struct hyptrace_stream *s,
+			    struct hyptrace_stream_counts *counts, size_t size);
+struct hyptrace_formats *hyptrace_stream_formats(const struct hyptrace_stream *s);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -16,6 +16,8 @@ struct nl_msg;
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int hyptrace_error_memory(struct hyptrace_error *err);
+void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* extack.c: why the kernel refused a request */
 
@@ -55,6 +57,9 @@ int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
 int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **event);
 void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
 uint32_t hyptrace_parse_u32(const struct nlattr *attr);
+
+/* decode.c */
+uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
 /**
  * struct hyptrace_reader - an open and attached /dev/hyptrace

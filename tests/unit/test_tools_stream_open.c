@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Streams: attaching, what they hold, waiting while tracing is off, and failures.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/hyptrace.h"
+#include "fail_alloc.h"
+#include "fake_device.h"
+#include "fake_netlink.h"
+
+/* Events that can be held */
+#define MOST	HYPTRACE_HOLD_EVENTS_MAX
+
+static struct hyptrace *h;
+static struct hyptrace_stream *stream;
+static const struct hyptrace_stream_event *event;
+static struct hyptrace_error err;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_device_begin();
+	memset(&err, 0, sizeof(err));
+	h = hyptrace_open(&err);
+	stream = h ? hyptrace_stream_new(h, "test", &err) : NULL;
+	return stream ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	hyptrace_stream_free(stream);
+	stream = NULL;
+	hyptrace_close(h);
+	fake_netlink_begin(NULL);
+	return fake_netlink_nr_open() || fake_device_nr_open();
+}
+
+static int start(void)
+{
+	int ret = hyptrace_stream_start(stream, &err);
+
+	if (ret)
+		assert_int_equal(err.errnum, -ret);
+	return ret;
+}
+
+static int next(void)
+{
+	return hyptrace_stream_next(stream, &event, &err);
+}
+
+/* Another stream of the same remote */
+static void renew(void)
+{
+	hyptrace_stream_free(stream);
+	stream = hyptrace_stream_new(h, "test", &err);
+	assert_non_null(stream);
+}
+
+static void fill(unsigned int cpu, uint64_t ts)
+{
+	fake_event(fake_subbuf(cpu, ts), 0, 1);
+}
+
+static void refused(int errnum, const char *subject, const char *text)
+{
+	assert_int_equal(start(), -errnum);
+	assert_string_equal(err.subject, subject);
+	assert_string_equal(err.text, text);
+	renew();
+	assert_int_equal(hyptrace_stream_start(stream, NULL), -errnum);
+	renew();
+}
+
+static void busy(void **state)
+{
+	char text[64];
+
+	(void)state;
+	fake_device.rings[1].attach_errno = EBUSY;
+	refused(EBUSY, "CPU 1 of \"test\"", "another process is reading it");
+	/* of this program, and of none */
+	fake_device.rings[1].consumer = getpid();
+	snprintf(text, sizeof(text), "process %u (%.15s) is reading it", getpid(),
+		 program_invocation_short_name);
+	refused(EBUSY, "CPU 1 of \"test\"", text);
+	fake_device.rings[1].consumer = UINT32_MAX;
+	refused(EBUSY, "CPU 1 of \"test\"", "process 4294967295 is reading it");
+}
+
+static void without_ring(void **state)
+{
+	unsigned int cpu;
+
+	(void)state;
+	fake_device.rings[0].absent = true;
+	assert_int_equal(start(), 0);
+	assert_true(fake_device.rings[1].attached);
+	assert_true(fake_device.rings[2].attached);
+	/* the hold is of the first that has one */
+	assert_int_equal(fake_device.hold_cpu, 1);
+	renew();
+	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 2, 0 }, 2, &err);
+	assert_int_equal(start(), -ENXIO);
+	assert_string_equal(err.subject, "CPU 0 of \"test\"");
+	assert_string_equal(err.text, "no such CPU");
+	renew();
+	for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+		fake_device.rings[cpu].absent = true;
+	refused(ENXIO, "", "no CPU has a ring");
+}
+
+static void holds(void **state)
+{
+	static const char *const both[] = { "second", "first" };
+	static const char *many[MOST + 1];
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(hyptrace_stream_set_events(stream, both, 2, &err), 0);
+	assert_int_equal(start(), 0);
+	assert_int_equal(fake_device.hold_flags, HYPTRACE_HOLD_TRACING);
+	assert_int_equal(fake_device.nr_held, 2);
+	assert_int_equal(fake_device.held[0], FAKE_EVENTS_ID + 1);
+	assert_int_equal(fake_device.held[1], FAKE_EVENTS_ID);
+
+	renew();
+	hyptrace_stream_set_events(stream, both, 1, &err);
+	hyptrace_stream_set_start(stream, false);
+	assert_int_equal(start(), 0);
+	assert_int_equal(fake_device.hold_flags, 0);
+	assert_int_equal(fake_device.nr_held, 1);
+	hyptrace_stream_end(stream);
+	assert_int_equal(fake_device.nr_held, 0);
+
+	/* nothing to hold */
+	renew();
+	hyptrace_stream_set_start(stream, false);
+	fake_device.nr_holds = 0;
+	assert_int_equal(start(), 0);
+	hyptrace_stream_close(stream);
+	assert_int_equal(fake_device.nr_holds, 0);
+
+	renew();
+	for (i = 0; i <= MOST; i++)
+		many[i] = i ? "first" : "third";
+	assert_int_equal(hyptrace_stream_set_events(stream, many, MOST + 1, &err), -E2BIG);
+	assert_int_equal(hyptrace_stream_set_events(stream, many, MOST, &err), -ENOENT);
+	assert_string_equal(err.subject, "third");
+	assert_string_equal(err.text, "no such event");
+	assert_int_equal(hyptrace_stream_set_events(stream, many, 1, NULL), -ENOENT);
+	assert_int_equal(hyptrace_stream_set_events(stream, many + 1, MOST, NULL), 0);
+}
+
+static void failures(void **state)
+{
+	(void)state;
+	fake_device.hold_errno = EIO;
+	refused(EIO, "", "Input/output error");
+	fake_device.hold_errno = 0;
+	fake_device.rings[2].wakeup_errno = EINVAL;
+	refused(EINVAL, "CPU 2 of \"test\"", "cannot set the latency: Invalid argument");
+	fake_device.rings[2].wakeup_errno = 0;
+	fake_device.epoll_errno = EMFILE;
+	refused(EMFILE, "", "cannot wait for events: Too many open files");
+	fake_device.epoll_errno = 0;
+	fake_device.timer_errno = EMFILE;
+	refused(EMFILE, "", "cannot wait for events: Too many open files");
+	fake_device.timer_errno = 0;
+	/* the timer, the notifications, a ring */
+	fake_device.bad_fd = 91;
+	refused(ENOMEM, "", "cannot wait for events: Cannot allocate memory");
+	fake_device.bad_fd = 5;
+	refused(ENOMEM, "", "cannot wait for events: Cannot allocate memory");
+	fake_device.bad_fd = 0;
+
+	assert_int_equal(start(), 0);
+	fake_device.rings[1].read_errno = EINTR;
+	assert_int_equal(next(), 0);
+	fake_device.rings[1].read_errno = EIO;
+	assert_int_equal(next(), -EIO);
+	assert_string_equal(err.subject, "CPU 1 of \"test\"");
+	assert_string_equal(err.text, "Input/output error");
+	/* the next call looks at all rings, though the caller was not told to wait */
+	fake_device.rings[1].read_errno = 0;
+	fill(2, 1000);
+	assert_int_equal(next(), 1);
+	renew();
+	fake_device.gone = true;
+	assert_int_equal(start(), -ENODEV);
+	assert_null(hyptrace_stream_new(h, "test", &err));
+	assert_int_equal(err.errnum, ENODEV);
+}
+
+/* Tracing that somebody stops and starts again */
+static void asleep(void **state)
+{
+	(void)state;
+	assert_int_equal(start(), 0);
+	fake_device.tracing = false;
+	fake_device.timer = 0;
+	assert_int_equal(next(), 0);
+	/* a notification will come: no need to poll */
+	assert_int_equal(fake_device.timer, 0);
+	fake_device.tracing = true;
+	fill(0, 1000);
+	fake_notify();
+	assert_int_equal(next(), 1);
+	assert_int_equal(next(), 0);
+	assert_true(fake_netlink_all_read());
+
+	/* without notifications the timer looks again */
+	renew();
+	fake_netlink.join_errno = EPERM;
+	assert_int_equal(start(), 0);
+	assert_int_equal(next(), 0);
+	assert_int_equal(fake_device.timer, 0);
+	fake_device.tracing = false;
+	assert_int_equal(next(), 0);
+	assert_int_equal(fake_device.timer, fake_device.now + 200000000);
+	fake_device.tracing = true;
+	fill(0, 1000);
+	assert_int_equal(next(), 1);
+	/* an event that is due before comes first */
+	fake_device.timer = 0;
+	fake_device.tracing = false;
+	assert_int_equal(next(), 0);
+	fill(0, fake_device.now - 1);
+	fake_device.tracing = true;
+	assert_int_equal(next(), 0);
+	assert_in_range(fake_device.timer, fake_device.now, fake_device.now + 2500000);
+}
+
+/* A stream that does not start tracing ends when there is nothing to come. */
+static void not_started(void **state)
+{
+	(void)state;
+	hyptrace_stream_set_start(stream, false);
+	assert_int_equal(start(), 0);
+	fill(0, 1000);
+	assert_int_equal(next(), 1);
+	assert_int_equal(next(), 0);
+	fake_device.tracing = false;
+	/* no earlier event can come: the last one is not held back */
+	fill(1, fake_device.now - 1);
+	assert_int_equal(next(), 1);
+	assert_int_equal(event->cpu, 1);
+	assert_int_equal(next(), -ENODATA);
+}
+
+/* A small bound, and none */
+static void bounds(void **state)
+{
+	(void)state;
+	hyptrace_stream_set_bound(stream, 0);
+	assert_int_equal(start(), 0);
+	fill(0, fake_device.now - 1);
+	assert_int_equal(next(), 1);
+	renew();
+	hyptrace_stream_set_bound(stream, 1000000);
+	assert_int_equal(start(), 0);
+	fill(0, fake_device.now - 1);
+	assert_int_equal(next(), 0);
+	assert_int_equal(fake_device.timer, fake_device.now - 1 + 250000);
+}
+
+static void formats(void **state)
+{
+	struct hyptrace_formats *fmts = hyptrace_stream_formats(stream);
+
+	(void)state;
+	assert_int_equal(start(), 0);
+	fill(0, 1000);
+	assert_int_equal(next(), 1);
+	assert_string_equal(hyptrace_formats_event(fmts, &event->record)->name, "first");
+}
+
+static void no_memory(void **state)
+{
+	bool failed = true;
+	unsigned int nth, cpu;
+	int ret;
+
+	(void)state;
+	for (nth = 1; failed; nth++) {
+		hyptrace_stream_free(stream);
+		fail_alloc(nth);
+		stream = hyptrace_stream_new(h, "test", &err);
+		failed = fail_alloc_end();
+		assert_int_equal(!stream, failed);
+		if (failed)
+			assert_int_equal(err.errnum, ENOMEM);
+	}
+	for (failed = true, nth = 1; failed; nth++) {
+		renew();
+		fail_alloc(nth);
+		ret = hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
+		if (!ret)
+			ret = start();
+		failed = fail_alloc_end();
+		/* notifications are not needed */
+		assert_true(!ret || failed);
+		if (ret)
+			assert_int_equal(ret, -ENOMEM);
+	}
+	for (failed = true, nth = 1; failed; nth++) {
+		renew();
+		fail_alloc(nth);
+		ret = start();
+		failed = fail_alloc_end();
+		assert_true(!ret || failed);
+		hyptrace_stream_close(stream);
+		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+			assert_false(fake_device.rings[cpu].attached);
+	}
+	hyptrace_stream_free(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(busy), TEST(without_ring), TEST(holds), TEST(failures), TEST(asleep),
+		TEST(not_started), TEST(bounds), TEST(formats), TEST(no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

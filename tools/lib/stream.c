@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Deliver the events of a stream: in the order of time, up to the limit or the end.
+ */
+#include <errno.h>
+
+#include "stream.h"
+
+/* Does the caller get the event? A refused event becomes a loss, if events were lost before it. */
+static bool is_delivered(struct hyptrace_stream *s, struct stream_source *src)
+{
+	struct hyptrace_record *rec = &src->event.record;
+
+	if (rec->lost)
+		hyptrace_stream_count_lost(s, src, rec->lost);
+	if (!s->filter || s->filter(&src->event, s->filter_arg)) {
+		s->left--;
+		return true;
+	}
+	s->filtered++;
+	rec->data = NULL;
+	rec->size = 0;
+	return rec->lost;
+}
+
+/* Return the time of the last event that may be delivered. */
+static uint64_t last_time(const struct hyptrace_stream *s)
+{
+	return s->ending && s->boot_clock ? s->end : UINT64_MAX;
+}
+
+/* Report a source's next event to the merge. */
+static void found(struct hyptrace_stream *s, struct stream_source *src)
+{
+	const uint64_t ts = src->event.record.ts;
+	/* if the writer's clock is ahead of ours, the event must not be held for longer */
+	bool same_clock = s->boot_clock && ts < src->asked;
+	unsigned int index = src - s->sources;
+
+	/* events after the request to end are not delivered */
+	if (ts > last_time(s)) {
+		hyptrace_stream_count_discard(s, src);
+		src->over = true;
+		hyptrace_merge_empty(s->merge, index, src->asked);
+		return;
+	}
+	src->pending = true;
+	hyptrace_merge_pending(s->merge, index, ts, same_clock ? ts : src->asked);
+}
+
+/* Look for the next event of a source. Return 0 or a negative errno. */
+static int ask(struct hyptrace_stream *s, struct stream_source *src, struct hyptrace_error *err)
+{
+	int ret = hyptrace_source_next(src, err);
+
+	while (!ret && !src->over) {
+		ret = hyptrace_source_read(s, src, err);
+		if (ret <= 0)
+			break;
+		ret = hyptrace_source_next(src, err);
+	}
+	if (ret > 0)
+		found(s, src);
+	else if (!ret)
+		hyptrace_merge_empty(s->merge, src - s->sources, src->asked);
+	return ret < 0 ? ret : 0;
+}
+
+/* Is tracing off, with every ring read to its end? */
+static bool is_drained(const struct hyptrace_stream *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_sources; i++)
+		if (!s->sources[i].pending && !s->sources[i].asleep)
+			return false;
+	return true;
+}
+
+/* Look again at the sources that were empty. */
+static int ask_again(struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	unsigned int i;
+	int ret = 0;
+
+	hyptrace_stream_wait_end(s);
+	for (i = 0; i < s->nr_sources && !ret; i++)
+		if (!s->sources[i].pending)
+			ret = ask(s, &s->sources[i], err);
+	/* the edges are taken: the next call must look at the other sources */
+	s->waiting = ret;
+	return ret;
+}
+
+/* Deliver the events of @s->run that need no merge step. Return 1, 0 or a negative errno. */
+static int deliver_run(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
+		       struct hyptrace_error *err)
+{
+	struct stream_source *src = s->run;
+	int ret = s->decoded ? 1 : hyptrace_source_next(src, err);
+
+	s->decoded = false;
+	while (ret > 0 && src->event.record.ts <= s->until) {
+		if (is_delivered(s, src)) {
+			*event = &src->event;
+			/* at the limit nothing more is decoded */
+			s->fast = s->filter || !s->left ? NULL : src;
+			s->finishing |= !s->left && s->limit;
+			return 1;
+		}
+		ret = hyptrace_source_next(src, err);
+	}
+	s->run = NULL;
+	if (ret > 0)
+		found(s, src);
+	return ret < 0 ? ret : 0;
+}
+
+/* Begin to deliver the events of a source. */
+static void begin_run(struct hyptrace_stream *s, struct stream_source *src)
+{
+	s->until = hyptrace_merge_until(s->merge, src - s->sources);
+	if (s->until > last_time(s))
+		s->until = last_time(s);
+	s->run = src;
+	s->decoded = true;
+	src->pending = false;
+}
+
+/* Deliver the losses after the last events, and detach. */
+static int deliver_rest(struct hyptrace_stream *s, const struct hyptrace_stream_event **event)
+{
+	struct stream_source *src;
+
+	while (s->rest < s->nr_sources) {
+		src = &s->sources[s->rest++];
+		if (hyptrace_stream_count_rest(s, src) && (!s->limit || s->left)) {
+			*event = &src->event;
+			return 1;
+		}
+	}
+	hyptrace_stream_close(s);
+	return -ENODATA;
+}
+
+/* Continue after a wait, or ask the caller to wait. Return 0, or 1 if it must wait. */
+static int wait_for_events(struct hyptrace_stream *s)
+{
+	if (s->ending) {
+		s->finishing = true;
+		return 0;
+	}
+	if (!s->start && is_drained(s)) {
+		hyptrace_stream_end(s);
+		return 0;
+	}
+	hyptrace_stream_wait_begin(s);
+	return 1;
+}
+
+static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
+		       struct hyptrace_error *err)
+{
+	unsigned int index;
+	int ret = 0;
+
+	while (!ret) {
+		if (s->closed) {
+			return -ENODATA;
+		} else if (s->finishing) {
+			return deliver_rest(s, event);
+		} else if (s->run) {
+			ret = deliver_run(s, event, err);
+		} else if (s->waiting) {
+			ret = ask_again(s, err);
+		} else {
+			switch (hyptrace_merge_step(s->merge, &index)) {
+			case HYPTRACE_MERGE_ASK:
+				ret = ask(s, &s->sources[index], err);
+				break;
+			case HYPTRACE_MERGE_EMIT:
+				begin_run(s, &s->sources[index]);
+				break;
+			case HYPTRACE_MERGE_WAIT:
+				if (wait_for_events(s))
+					return 0;
+				break;
+			}
+		}
+	}
+	return ret;
+}
+
+/**
+ * hyptrace_stream_next - get the next event
+ * @s:		the stream, started
+ * @event:	out: the event, or a loss; valid until the next call
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1; 0 if there is no event at present (wait until hyptrace_stream_fd() is readable);
+ * -ENODATA once the stream has ended and detached; -EBADMSG if a sub-buffer is damaged, after
+ * which the caller may continue; another negative errno if a ring cannot be read.
+ */
+int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
+			 struct hyptrace_error *err)
+{
+	struct stream_source *src = s->fast;
+	struct hyptrace_record *rec;
+	int ret;
+
+	if (!src)
+		return next_slowly(s, event, err);
+
+	/* nearly all events come this way: the next record of the same sub-buffer */
+	rec = &src->event.record;
+	ret = hyptrace_decoder_next(src->dec, rec, err);
+	if (ret > 0 && rec->ts <= s->until && !rec->lost && s->left > 1) {
+		s->left--;
+		*event = &src->event;
+		return 1;
+	}
+	s->fast = NULL;
+	s->decoded = ret > 0;
+	if (ret >= 0)
+		return next_slowly(s, event, err);
+	src->damaged = true;
+	s->run = NULL;
+	return ret;
+}

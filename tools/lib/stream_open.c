@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Make a stream, start it, request its end, and detach.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stream.h"
+
+#define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)
+
+/*
+ * An event must be delivered before the bound for the order is over. It is held for
+ * 1/HELD_PART of the bound, until the other CPUs were empty so long after it. By then a
+ * writer with an earlier time stamp has committed its event. The rest of the bound is for
+ * noticing that and for printing.
+ */
+#define HELD_PART	4
+
+/**
+ * hyptrace_stream_now - get the time
+ *
+ * Return: CLOCK_BOOTTIME in nanoseconds.
+ */
+uint64_t hyptrace_stream_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/**
+ * hyptrace_stream_new - make a stream
+ * @h:		the connection; must stay open as long as the stream
+ * @remote:	name of the remote
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Without settings it delivers the events of all CPUs that have a ring, in order within 10
+ * ms, until hyptrace_stream_end() is called, and holds tracing on.
+ *
+ * Return: the stream, for hyptrace_stream_free(), or NULL.
+ */
+struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remote,
+					    struct hyptrace_error *err)
+{
+	struct hyptrace_stream *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		hyptrace_error_memory(err);
+		return NULL;
+	}
+	s->h = h;
+	s->bound = BOUND_DEFAULT;
+	s->start = true;
+	s->epoll = -1;
+	s->timer = -1;
+	if (hyptrace_get_remote(h, remote, &s->remote, err) ||
+	    hyptrace_get_events(h, remote, &s->events, &s->nr_events, err))
+		goto fail;
+	s->boot_clock = !strcmp(s->remote->clock, "boot");
+	s->formats = hyptrace_formats_new(s->events, s->nr_events, err);
+	if (s->formats)
+		return s;
+
+fail:
+	hyptrace_stream_free(s);
+	return NULL;
+}
+
+/**
+ * hyptrace_stream_free - detach from the rings and free a stream
+ * @s:		the stream, or NULL
+ */
+void hyptrace_stream_free(struct hyptrace_stream *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	hyptrace_stream_wait_close(s);
+	for (i = 0; i < s->nr_sources; i++)
+		hyptrace_source_close(&s->sources[i]);
+	free(s->sources);
+	free(s->cpus);
+	hyptrace_merge_free(s->merge);
+	hyptrace_formats_free(s->formats);
+	hyptrace_free_events(s->events);
+	hyptrace_free_remote(s->remote);
+	free(s);
+}
+
+/**
+ * hyptrace_stream_set_cpus - choose the CPUs
+ * @s:		the stream, not started
+ * @cpus:	their numbers, each once
+ * @nr:		number of @cpus, at least 1
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_stream_set_cpus(struct hyptrace_stream *s, const unsigned int *cpus,
+			     unsigned int nr, struct hyptrace_error *err)
+{
+	unsigned int *copy = calloc(nr, sizeof(*copy));
+
+	if (!copy)
+		return hyptrace_error_memory(err);
+	memcpy(copy, cpus, nr * sizeof(*copy));
+	free(s->cpus);
+	s->cpus = copy;
+	s->nr_cpus = nr;
+	return 0;
+}
+
+static const struct hyptrace_event *find_event(const struct hyptrace_stream *s, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_events; i++)
+		if (!strcmp(s->events[i]->name, name))
+			return s->events[i];
+	return NULL;
+}
+
+/**
+ * hyptrace_stream_set_events - choose the events that the stream holds enabled
+ * @s:		the stream, not started
+ * @names:	their exact names
+ * @nr:		number of @names; 0 to hold none
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * The stream also delivers the other events that are enabled.
+ *
+ * Return: 0 or a negative errno: -ENOENT if there is no such event.
+ */
+int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *names,
+			       unsigned int nr, struct hyptrace_error *err)
+{
+	const struct hyptrace_event *event;
+	unsigned int i;
+
+	s->nr_hold = 0;
+	if (nr > STREAM_HOLD_MAX)
+		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
+					  STREAM_HOLD_MAX);
+	for (i = 0; i < nr; i++) {
+		event = find_event(s, names[i]);
+		if (!event) {
+			hyptrace_error_set(err, ENOENT, "no such event");
+			hyptrace_error_subject(err, "%s", names[i]);
+			return -ENOENT;
+		}
+		s->hold[i] = event->id;
+	}
+	s->nr_hold = nr;
+	return 0;
+}
+
+/**
+ * hyptrace_stream_set_bound - set how long an event may be held back to keep the order
+ * @s:		the stream, not started
+ * @nsec:	each event is delivered so many nanoseconds after it happened at most
+ */
+void hyptrace_stream_set_bound(struct hyptrace_stream *s, uint64_t nsec)
+{
+	s->bound = nsec;
+}
+
+/**
+ * hyptrace_stream_set_limit - end the stream after a number of events
+ * @s:		the stream, not started
+ * @events:	the number; 0 for no limit
+ */
+void hyptrace_stream_set_limit(struct hyptrace_stream *s, uint64_t events)
+{
+	s->limit = events;
+	s->left = events;
+}
+
+/**
+ * hyptrace_stream_set_start - choose whether the stream holds tracing on
+ * @s:		the stream, not started
+ * @start:	false to end the stream when tracing is off and the rings are empty
+ */
+void hyptrace_stream_set_start(struct hyptrace_stream *s, bool start)
+{
+	s->start = start;
+}
+
+/**
+ * hyptrace_stream_set_filter - set a function that decides which events are delivered
+ * @s:		the stream, not started
+ * @filter:	the function; it must not call the stream's functions
+ * @arg:	its second argument
+ */
+void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filter_fn filter,
+				void *arg)
+{
+	s->filter = filter;
+	s->filter_arg = arg;
+}
+
+static int open_source(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
+{
+	int ret = hyptrace_source_open(s, cpu, err);
+
+	/* without a choice of CPUs, those that have a ring are meant */
+	return ret == -ENXIO && !s->cpus ? 0 : ret;
+}
+
+static int open_sources(struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	struct hyptrace_cpu **cpus = NULL;
+	unsigned int nr = s->nr_cpus, i;
+	int ret = 0;
+
+	if (!s->cpus)
+		ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
+	if (ret)
+		return ret;
+	s->sources = calloc(nr ? nr : 1, sizeof(*s->sources));
+	if (!s->sources)
+		ret = hyptrace_error_memory(err);
+	for (i = 0; i < nr && !ret; i++)
+		ret = open_source(s, cpus ? cpus[i]->id : s->cpus[i], err);
+	hyptrace_free_cpus(cpus);
+	if (!ret && !s->nr_sources)
+		ret = hyptrace_error_set(err, ENXIO, "no CPU has a ring");
+	return ret;
+}
+
+/**
+ * hyptrace_stream_start - attach to the rings and hold events and tracing
+ * @s:		the stream; it can be started once
+ * @err:	the reason if it fails, its subject the CPU or the event at fault; may be NULL
+ *
+ * Return: 0 or a negative errno. After a failure the stream can only be freed.
+ */
+int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	struct hyptrace_error own;
+	int ret;
+
+	/* the errno decides what to do */
+	if (!err)
+		err = &own;
+	ret = open_sources(s, err);
+	if (ret)
+		return ret;
+	s->merge = hyptrace_merge_new(s->nr_sources, s->bound / HELD_PART);
+	if (!s->merge)
+		return hyptrace_error_memory(err);
+	ret = hyptrace_stream_wait_open(s, err);
+	if (!ret)
+		ret = hyptrace_stream_count_begin(s, err);
+	if (ret || (!s->start && !s->nr_hold))
+		return ret;
+	ret = hyptrace_reader_hold(s->sources[0].reader, s->hold, s->nr_hold, s->start, err);
+	s->holding = !ret;
+	return ret;
+}
+
+/**
+ * hyptrace_stream_fd - get a descriptor for poll() or epoll
+ * @s:		the stream, started
+ *
+ * When hyptrace_stream_next() has returned 0, the descriptor becomes readable once there may
+ * be an event. It must not be read.
+ *
+ * Return: the descriptor; it is closed when the stream has ended.
+ */
+int hyptrace_stream_fd(const struct hyptrace_stream *s)
+{
+	return s->epoll;
+}
+
+/* On failure the kernel releases the hold when the stream detaches. */
+static void release_hold(struct hyptrace_stream *s)
+{
+	if (s->holding)
+		hyptrace_reader_hold(s->sources[0].reader, NULL, 0, false, NULL);
+	s->holding = false;
+}
+
+static bool is_tracing(const struct hyptrace_stream *s)
+{
+	struct hyptrace_remote *remote;
+	bool tracing;
+
+	if (hyptrace_get_remote(s->h, s->remote->name, &remote, NULL))
+		return true;
+	tracing = remote->state == HYPTRACE_STATE_TRACING;
+	hyptrace_free_remote(remote);
+	return tracing;
+}
+
+/**
+ * hyptrace_stream_end - request the end of a stream
+ * @s:		the stream, started
+ *
+ * The stream delivers only the events that happened so far. If the clock of the remote
+ * cannot tell which these are and tracing continues, it delivers those that it has read.
+ */
+void hyptrace_stream_end(struct hyptrace_stream *s)
+{
+	bool endless;
+	unsigned int i;
+
+	if (s->ending || s->closed || !s->merge)
+		return;
+	s->ending = true;
+	s->end = hyptrace_stream_now();
+	release_hold(s);
+	hyptrace_merge_finish(s->merge);
+	endless = !s->boot_clock && is_tracing(s);
+	for (i = 0; i < s->nr_sources; i++)
+		s->sources[i].over = endless;
+	if (s->boot_clock && s->until > s->end)
+		s->until = s->end;
+}
+
+/**
+ * hyptrace_stream_close - end a stream at once
+ * @s:		the stream, started
+ *
+ * The stream detaches from its rings, and delivers nothing more. The events that it has read
+ * count as discarded. hyptrace_stream_next() does this at the end of the stream.
+ */
+void hyptrace_stream_close(struct hyptrace_stream *s)
+{
+	unsigned int i;
+
+	if (s->closed)
+		return;
+	s->closed = true;
+	s->fast = NULL;
+	for (; s->rest < s->nr_sources; s->rest++)
+		hyptrace_stream_count_rest(s, &s->sources[s->rest]);
+	release_hold(s);
+	/* read the counters before the kernel unloads the rings */
+	hyptrace_stream_count_end(s);
+	hyptrace_stream_wait_close(s);
+	for (i = 0; i < s->nr_sources; i++)
+		hyptrace_source_close(&s->sources[i]);
+	hyptrace_stream_count_unloaded(s);
+}
+
+/**
+ * hyptrace_stream_counts - get what became of the events
+ * @s:		the stream
+ * @counts:	filled in; exact once the stream has ended or is closed
+ * @size:	sizeof(*@counts)
+ */
+void hyptrace_stream_counts(const struct hyptrace_stream *s,
+			    struct hyptrace_stream_counts *counts, size_t size)
+{
+	const struct hyptrace_stream_counts all = {
+		.delivered = s->limit - s->left,
+		.filtered = s->filtered,
+		.discarded = s->discarded,
+		.lost = s->lost,
+		.lost_more = s->lost_more,
+	};
+
+	memset(counts, 0, size);
+	memcpy(counts, &all, size < sizeof(all) ? size : sizeof(all));
+}
+
+/**
+ * hyptrace_stream_formats - get the formats of the remote's events
+ * @s:		the stream
+ *
+ * Return: the formats; valid as long as the stream.
+ */
+struct hyptrace_formats *hyptrace_stream_formats(const struct hyptrace_stream *s)
+{
+	return s->formats;
+}

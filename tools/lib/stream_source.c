@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A ring of a stream: attach to it, read it, decode it. For stream.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+/* The latency bound of the rings: after this time at most poll() reports an event. */
+#define LATENCY_USEC	3000
+
+/* Bytes to read at once from a ring, unless a sub-buffer is larger */
+#define READ_SIZE	(64 << 10)
+
+/* Bytes of the smallest record: a header, and an event id that is rounded up */
+#define RECORD_MIN	8
+
+/* Bytes of a process's name, its NUL included */
+#define COMM_SIZE	16
+
+static void blame(const struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
+{
+	hyptrace_error_subject(err, "CPU %u of \"%s\"", cpu, s->remote->name);
+}
+
+/* Get the name of a process; return false if there is no such process. */
+static bool get_comm(uint32_t pid, char *comm)
+{
+	char path[32];
+	FILE *f;
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	found = fgets(comm, COMM_SIZE, f);
+	fclose(f);
+	if (found)
+		comm[strcspn(comm, "\n")] = '\0';
+	return found;
+}
+
+/* Name the process that is reading the ring of a CPU, if it still is. */
+static void name_consumer(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
+{
+	struct hyptrace_cpu *found;
+	char comm[COMM_SIZE];
+	uint32_t pid;
+
+	if (hyptrace_get_cpu(s->h, s->remote->name, cpu, &found, NULL))
+		return;
+	pid = found->consumer;
+	hyptrace_free_cpu(found);
+	if (!pid)
+		return;
+	if (get_comm(pid, comm))
+		hyptrace_error_set(err, EBUSY, "process %u (%s) is reading it", pid, comm);
+	else
+		hyptrace_error_set(err, EBUSY, "process %u is reading it", pid);
+}
+
+/**
+ * hyptrace_source_close - detach from a ring
+ * @src:	the source; only its counts stay valid
+ */
+void hyptrace_source_close(struct stream_source *src)
+{
+	hyptrace_reader_close(src->reader);
+	hyptrace_decoder_free(src->dec);
+	free(src->buf);
+	src->reader = NULL;
+	src->dec = NULL;
+	src->buf = NULL;
+}
+
+/**
+ * hyptrace_source_open - become the consumer of a ring
+ * @s:		the stream, with room for one more source
+ * @cpu:	the CPU of the ring
+ * @err:	the reason if it fails
+ *
+ * Return: 0 or a negative errno: -ENXIO if the CPU has no ring.
+ */
+int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
+{
+	struct stream_source *src = &s->sources[s->nr_sources];
+	uint32_t subbuf;
+	int ret;
+
+	src->reader = hyptrace_reader_open(s->remote->name, cpu, O_NONBLOCK, err);
+	if (!src->reader) {
+		if (err->errnum == EBUSY)
+			name_consumer(s, cpu, err);
+		blame(s, cpu, err);
+		return -err->errnum;
+	}
+
+	src->event.cpu = cpu;
+	ret = hyptrace_reader_latency(src->reader, LATENCY_USEC, err);
+	if (ret) {
+		blame(s, cpu, err);
+		goto fail;
+	}
+	subbuf = hyptrace_reader_subbuf_size(src->reader);
+	src->size = READ_SIZE - READ_SIZE % subbuf;
+	if (src->size < subbuf)
+		src->size = subbuf;
+	src->buf = malloc(src->size);
+	src->dec = hyptrace_decoder_new();
+	if (src->buf && src->dec) {
+		s->nr_sources++;
+		return 0;
+	}
+	ret = hyptrace_error_memory(err);
+fail:
+	hyptrace_source_close(src);
+	return ret;
+}
+
+/**
+ * hyptrace_source_next - decode the next event of what was read
+ * @src:	the source
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1; 0 if there is none; -EBADMSG if a sub-buffer is damaged. Its other events are
+ * lost, and the next call continues with the next sub-buffer.
+ */
+int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err)
+{
+	const size_t subbuf = hyptrace_reader_subbuf_size(src->reader);
+	int ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
+
+	while (!ret && src->len - src->pos >= subbuf) {
+		ret = hyptrace_decoder_load(src->dec, src->buf + src->pos, subbuf, err);
+		src->pos += subbuf;
+		if (!ret)
+			ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
+	}
+	if (ret < 0)
+		src->damaged = true;
+	if (ret > 0 && src->damaged) {
+		src->event.record.lost = HYPTRACE_LOST_UNKNOWN;
+		src->damaged = false;
+	}
+	return ret;
+}
+
+/* Return how much to read: consume as few events as possible that are not delivered. */
+static size_t read_size(const struct hyptrace_stream *s, const struct stream_source *src)
+{
+	const size_t subbuf = hyptrace_reader_subbuf_size(src->reader);
+	size_t size;
+
+	if (!s->limit)
+		return src->size;
+	/* a sub-buffer holds at most subbuf / RECORD_MIN events */
+	size = s->left / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
+	if (size < subbuf)
+		return subbuf;
+	return size < src->size ? size : src->size;
+}
+
+/**
+ * hyptrace_source_read - read the next sub-buffers of a ring
+ * @s:		the stream
+ * @src:	the source; all that it had read is decoded
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1; 0 if the ring is empty, and then @src->asleep says whether tracing is off; or
+ * a negative errno.
+ */
+int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
+			 struct hyptrace_error *err)
+{
+	int errnum;
+	ssize_t n;
+
+	do {
+		src->asked = hyptrace_stream_now();
+		n = read(hyptrace_reader_fd(src->reader), src->buf, read_size(s, src));
+	} while (n < 0 && errno == EINTR);
+
+	if (n < 0 && errno != EAGAIN) {
+		errnum = errno;
+		hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+		blame(s, src->event.cpu, err);
+		return -errnum;
+	}
+	src->asleep = !n;
+	if (n <= 0)
+		return 0;
+	src->len = n;
+	src->pos = 0;
+	return 1;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Wait for the events of a stream, through one descriptor. For stream.c.
+ *
+ * The descriptor is an epoll set of the rings, of the notifications and of a timer, all of
+ * them edge-triggered. An event that is held back to keep the order stays in its ring, but
+ * its edge is taken, so the descriptor is not readable because of it.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+/*
+ * A wait takes at least 1/TOGETHER_PART of the bound, so that events that are due at nearly
+ * the same time share it.
+ */
+#define TOGETHER_PART	8
+
+/* Without notifications, look after this time whether tracing is on again. */
+#define ASLEEP_NSEC	(200 * NSEC_PER_MSEC)
+
+/* Edges to take at once; those that are left make the descriptor readable again. */
+#define MAX_EDGES	64
+
+static int add(struct hyptrace_stream *s, int fd, bool is_listener)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN | EPOLLET,
+		.data.u32 = is_listener,
+	};
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/**
+ * hyptrace_stream_wait_open - make the descriptor
+ * @s:		the stream, attached to its rings
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno; the caller calls hyptrace_stream_wait_close() in any case.
+ */
+int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	unsigned int i;
+
+	/* notifications need CAP_SYS_ADMIN, and a stream works without them */
+	s->listener = hyptrace_listener_open(s->h, NULL);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->epoll < 0 || s->timer < 0 || add(s, s->timer, false))
+		goto fail;
+	if (s->listener && add(s, hyptrace_listener_fd(s->listener), true))
+		goto fail;
+	for (i = 0; i < s->nr_sources; i++)
+		if (add(s, hyptrace_reader_fd(s->sources[i].reader), false))
+			goto fail;
+	return 0;
+
+fail:
+	return hyptrace_error_set(err, errno, "cannot wait for events: %s", strerror(errno));
+}
+
+/**
+ * hyptrace_stream_wait_close - close the descriptor
+ * @s:		the stream
+ */
+void hyptrace_stream_wait_close(struct hyptrace_stream *s)
+{
+	hyptrace_listener_close(s->listener);
+	s->listener = NULL;
+	if (s->timer >= 0)
+		close(s->timer);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	s->timer = -1;
+	s->epoll = -1;
+}
+
+/* Return when to wake at the latest, by CLOCK_BOOTTIME in ns; UINT64_MAX is never. */
+static uint64_t wake_time(const struct hyptrace_stream *s)
+{
+	uint64_t due = hyptrace_merge_due(s->merge), now = hyptrace_stream_now();
+	uint64_t together = now + s->bound / TOGETHER_PART;
+	unsigned int i;
+
+	if (due < together)
+		due = together;
+	for (i = 0; i < s->nr_sources && !s->listener; i++)
+		if (s->sources[i].asleep && due > now + ASLEEP_NSEC)
+			due = now + ASLEEP_NSEC;
+	return due;
+}
+
+/**
+ * hyptrace_stream_wait_begin - let the descriptor become readable when the next event is due
+ * @s:		the stream, all of whose sources are pending or empty
+ */
+void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
+{
+	uint64_t at = wake_time(s);
+	const struct itimerspec when = {
+		.it_value.tv_sec = at / NSEC_PER_SEC,
+		.it_value.tv_nsec = at % NSEC_PER_SEC,
+	};
+
+	/* a timer that is not set, because nothing is due, has expired before */
+	if (at != UINT64_MAX)
+		timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &when, NULL);
+	s->waiting = true;
+}
+
+static int wake(const struct hyptrace_notification *notification, void *arg)
+{
+	(void)notification;
+	*(bool *)arg = true;
+	return 0;
+}
+
+static void take_notifications(struct hyptrace_stream *s)
+{
+	bool changed = false;
+	unsigned int i;
+
+	/* lost notifications mean a change, too */
+	while (hyptrace_listener_read(s->listener, wake, &changed, NULL) == -ENOBUFS)
+		changed = true;
+	for (i = 0; i < s->nr_sources && changed; i++)
+		s->sources[i].asleep = false;
+}
+
+/**
+ * hyptrace_stream_wait_end - take the edges, before the rings are read
+ * @s:		the stream
+ */
+void hyptrace_stream_wait_end(struct hyptrace_stream *s)
+{
+	struct epoll_event edges[MAX_EDGES];
+	int nr = epoll_wait(s->epoll, edges, MAX_EDGES, 0);
+	int i;
+
+	s->waiting = false;
+	for (i = 0; i < nr; i++)
+		if (edges[i].data.u32)
+			take_notifications(s);
+}
