@@ -31,14 +31,44 @@ teardown()
 
 @test "the driver is loaded by whoever asks for it; without a remote every verb says so" {
 	unload_all
-	for words in list status start "enable all" "stream --count 1" "mark 1"; do
+	for words in status start "enable all" "stream --count 1" "mark 1"; do
 		# shellcheck disable=SC2086 # words
 		run -2 timeout "$patience" hyptrace $words
 		says 'no remote is registered'
-		says 'hyptrace_pkvm'
+		says 'load hyptrace_pkvm'
 	done
 	[[ -e /sys/module/hyptrace ]]
 	run -2 timeout "$patience" hyptrace -r test status
+}
+
+@test "without a remote list prints nothing, and says what to load" {
+	unload_all
+	modprobe hyptrace
+	run -0 --separate-stderr hyptrace list
+	same "$output" ""
+	[[ $stderr == *"no remote is registered: load hyptrace_pkvm (the hypervisor) or hyptrace_test"* ]]
+	for option in -j -p "-j -o event"; do
+		# shellcheck disable=SC2086 # words
+		run -0 --separate-stderr hyptrace list $option
+		same "$(jq -c . <<<"$output")" '[]' "list $option"
+	done
+	run -2 hyptrace -r test list
+}
+
+@test "the kernel's reason is printed if hyptrace_pkvm was refused" {
+	unload_all
+	modprobe hyptrace
+	echo '<3>hyptrace_pkvm: no hypervisor to trace: this is a test' >/dev/kmsg
+	# neither of these is an error of the module
+	echo '<4>hyptrace_pkvm: a warning' >/dev/kmsg
+	echo '<3>hyptrace: hyptrace_pkvm: something else' >/dev/kmsg
+	run -0 hyptrace list
+	says 'hyptrace: the last error of hyptrace_pkvm: no hypervisor to trace: this is a test'
+	# who may not read the log is told where it is
+	chmod 600 /dev/kmsg
+	run -0 setpriv --bounding-set -all,+perfmon --inh-caps -all,+perfmon hyptrace list
+	says 'no remote is registered'
+	says 'the kernel log'
 }
 
 @test "a remote whose rings are read cannot be unloaded" {
@@ -87,9 +117,9 @@ last_line()
 	monitor=$!
 	within "$patience" hears
 	modprobe -r hyptrace_test
-	within "$patience" grep -q '^remote test: gone$' "$BATS_TEST_TMPDIR/out"
+	within "$patience" grep -q ' remote test: removed$' "$BATS_TEST_TMPDIR/out"
 	modprobe hyptrace_test
-	within "$patience" last_line "^remote test: unloaded"
+	within "$patience" last_line " remote test: unloaded"
 	kill "$monitor"
 	ended "$monitor"
 	same "$code" 0

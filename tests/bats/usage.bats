@@ -9,6 +9,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 @test "without a verb it says so" {
 	run -1 hyptrace
 	says 'a verb is missing'
+	says 'Try "hyptrace help".'
 	run -1 hyptrace -j
 	run -1 hyptrace -r test
 }
@@ -22,6 +23,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'did you mean "stream"?'
 	run -1 hyptrace frobnicate
 	says 'unknown verb "frobnicate"'
+	says 'Try "hyptrace help".'
 	[[ $output != *"did you mean"* ]]
 	run -1 hyptrace ''
 	says 'unknown verb ""'
@@ -31,9 +33,13 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 @test "an unknown option is wrong usage" {
 	run -1 hyptrace --frobnicate list
 	says frobnicate
+	says 'Try "hyptrace help".'
 	run -1 hyptrace list --frobnicate
+	says frobnicate
+	says 'Try "hyptrace help list".'
 	run -1 hyptrace -Z list
 	run -1 hyptrace list -r
+	says 'Try "hyptrace help list".'
 }
 
 @test "--help names all verbs, and each verb has its own" {
@@ -45,14 +51,66 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		run -0 hyptrace "$verb" --help
 		says "$verb"
 		says '--remote'
+		[[ ${lines[0]} == "Usage: hyptrace $verb [OPTION...]"* ]]
 		# what it does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
 		clear | mark | show | status | stream) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
-		run -0 hyptrace "$verb" --usage
+		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
 	done
+	same "$(hyptrace -h)" "$(hyptrace --help)"
+	same "$(hyptrace help enable | head -n 1)" 'Usage: hyptrace enable [OPTION...] EVENT...'
+	same "$(hyptrace help stream | head -n 1)" 'Usage: hyptrace stream [OPTION...] [EVENT...]'
+}
+
+@test "an error of a verb says where its help is" {
+	while read -r verb rest; do
+		# shellcheck disable=SC2086 # words
+		run -1 --separate-stderr hyptrace "$verb" $rest
+		same "$output" ""
+		same "${stderr_lines[-1]}" "Try \"hyptrace help $verb\"." "end of: $verb $rest"
+		[[ ${stderr_lines[0]} == "hyptrace: "* ]]
+		same "${#stderr_lines[@]}" 2 "lines of: $verb $rest"
+	done <<-END
+		list now
+		list -o
+		enable
+		disable --frobnicate
+		start now
+		stop -C 0
+		load --size x
+		unload now
+		clear now
+		reset now
+		set
+		status -o nothing
+		stream -n 0
+		show --time=never
+		monitor now
+		mark
+		mark 1 2
+		help list status
+	END
+}
+
+@test "errors of arguments name what is missing or wrong" {
+	run -1 hyptrace set
+	says 'no setting given: use --size, --mode or --rate'
+	run -1 hyptrace enable
+	says 'no event given: use names'
+	run -1 hyptrace mark
+	says 'no number given'
+	run -1 hyptrace stream --time=soon
+	says 'bad time "soon": use abs, rel, delta or wall'
+	run -1 hyptrace list -v -o id
+	says 'exclude each other'
+}
+
+@test "characters that a terminal may interpret are escaped in messages" {
+	run -2 hyptrace -r test enable $'x\033y\n'
+	says 'cannot enable "x\x1by\x0a": no such event'
 }
 
 @test "help tells what --help tells" {
@@ -64,6 +122,8 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'did you mean "stream"?'
 	run -1 hyptrace help list status
 	says '"status"'
+	run -1 hyptrace help frobnicate
+	says 'unknown verb "frobnicate"'
 }
 
 @test "a verb without CPUs refuses --cpu by its name" {

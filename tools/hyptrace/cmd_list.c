@@ -9,15 +9,15 @@
 
 static const struct column event_columns[] = {
 	{ "remote",	"REMOTE",	COLUMN_EXTRA },
-	{ "name",	"EVENT",	COLUMN_TRUNC },
+	{ "name",	"EVENT",	0 },
 	{ "id",		"ID",		COLUMN_NUMBER },
 	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA },
 	{ "enabled",	"STATE",	0 },
 };
 
 static const struct column field_columns[] = {
-	{ "name",	"NAME",		COLUMN_TRUNC },
-	{ "type",	"TYPE",		COLUMN_TRUNC },
+	{ "name",	"NAME",		0 },
+	{ "type",	"TYPE",		0 },
 	{ "offset",	"OFFSET",	COLUMN_NUMBER },
 	{ "size",	"SIZE",		COLUMN_NUMBER },
 	{ "signed",	"SIGNED",	0 },

@@ -57,6 +57,18 @@ all_events()
 	says 'cannot disable "foo"'
 }
 
+@test "an unknown event is refused with the one that was probably meant" {
+	run -2 ht enable hyp_entr
+	says 'cannot enable "hyp_entr": no such event; did you mean "hyp_enter"?'
+	run -2 ht disable slftest
+	says 'did you mean "selftest"?'
+	run -2 ht enable nonsense
+	[[ $output != *"did you mean"* ]]
+	run -2 ht enable 'hyp_entr*x'
+	says 'no event matches'
+	[[ $output != *"did you mean"* ]]
+}
+
 @test "one bad name among good ones changes nothing" {
 	ht enable selftest
 	run -2 ht enable hyp_enter nonsense hyp_exit

@@ -7,7 +7,7 @@ load ../helper
 # What "stream" tells to be lost, summed up.
 told_lost()
 {
-	awk '$2 == "LOST" { n += $3 } END { print n + 0 }' "$1"
+	awk '$3 == "LOST" { n += $4 } END { print n + 0 }' "$1"
 }
 
 @test "overwritten events are told in front of what is left" {
@@ -21,7 +21,9 @@ told_lost()
 	counts_add_up
 	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
 	same "$(told_lost "$BATS_TEST_TMPDIR/out")" "$lost" "sum of the LOST lines"
-	same "$(head -n 1 "$BATS_TEST_TMPDIR/out")" "[000] LOST $lost events"
+	# at the time of the event that follows
+	same "$(head -n 1 "$BATS_TEST_TMPDIR/out")" \
+		"$(sed -n '2s/: selftest:.*//p' "$BATS_TEST_TMPDIR/out"): LOST $lost events"
 	ids <"$BATS_TEST_TMPDIR/out" | numbered $((lost + 1)) "$many"
 	tail -n 1 "$BATS_TEST_TMPDIR/err" | grep -E "(^|[^0-9])$lost lost"
 	same "$(total read)" $((many - lost))
@@ -41,7 +43,7 @@ told_lost()
 	# there is room again, and the gap is told in front of what comes
 	ht mark 7000000 -C 0
 	run -0 --separate-stderr ht stream --count 1 -C 0
-	same "${lines[0]}" "[000] LOST $dropped events"
+	same "${lines[0]}" "${lines[1]%: selftest*}: LOST $dropped events"
 	same "$(ids <<<"$output")" 7000000
 	counts_add_up
 }
@@ -59,7 +61,7 @@ told_lost()
 	same "$(total lost)" "$(told_lost "$out")"
 	# each gap in the numbers is as wide as its line tells
 	awk '
-		$2 == "LOST" { lost += $3 }
+		$3 == "LOST" { lost += $4 }
 		/selftest/ {
 			sub(/.*id=/, "")
 			if ($0 != last + lost + 1) {
@@ -81,7 +83,8 @@ told_lost()
 	lost=$(total lost)
 	drain -C 0 -j >"$BATS_TEST_TMPDIR/out"
 	same "$(jq -s '[.[] | .lost // 0] | add' "$BATS_TEST_TMPDIR/out")" "$lost"
-	same "$(head -n 1 "$BATS_TEST_TMPDIR/out" | jq -c .)" "{\"cpu\":0,\"lost\":$lost}"
+	same "$(head -n 1 "$BATS_TEST_TMPDIR/out" | jq -c .)" \
+		"{\"cpu\":0,\"ts\":\"$(sed -n 2p "$BATS_TEST_TMPDIR/out" | jq -r .ts)\",\"lost\":$lost}"
 }
 
 @test "reading halfway through leaves the rest, exactly" {

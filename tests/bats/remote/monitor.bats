@@ -25,12 +25,13 @@ hears()
 
 heard_since_loss()
 {
-	sed '1,/^notifications were lost/d' "$out" | grep -q "$1"
+	sed -E 's/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} //' "$out" | sed '1,/^notifications were lost/d' | grep -q "$1"
 }
 
+# A line of text begins with the time.
 heard()
 {
-	grep -q "$1" "$out"
+	sed -E 's/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} //' "$out" | grep -q "$1"
 }
 
 monitor_end()
@@ -58,7 +59,7 @@ monitor_end()
 	ht start
 	within "$patience" heard "^remote $REMOTE: tracing"
 	ht unload
-	within "$patience" heard "^remote $REMOTE: unloaded.* 0 bytes"
+	within "$patience" heard "^remote $REMOTE: unloaded.* 0 bytes allocated"
 	monitor_end TERM
 }
 
@@ -75,7 +76,7 @@ monitor_end()
 	tracing_marks --size "$(pages 2)"
 	monitor_begin
 	ht mark 1 --count "$(fill 25)" -C 0
-	within "$patience" heard "^loss $REMOTE: CPU 0, .* $(total lost) in all$"
+	within "$patience" heard "^loss $REMOTE: CPU 0, .* $(total lost) in total$"
 	monitor_end
 }
 
@@ -106,7 +107,7 @@ monitor_end()
 }
 
 @test "monitor --count ends by itself" {
-	monitor_begin --count 8
+	monitor_begin -n 8
 	for ((i = 0; i < 10; i++)); do
 		ht enable hyp_exit
 		ht disable hyp_exit
@@ -133,7 +134,7 @@ monitor_end()
 	within "$patience" heard_since_loss "^remote $REMOTE: loaded"
 	ht disable selftest
 	within "$patience" heard_since_loss "^event $REMOTE: selftest disabled$"
-	same "$(grep -c '^notifications were lost' "$out")" 1
+	same "$(grep -c ' notifications were lost because hyptrace read too slowly' "$out")" 1
 	monitor_end
 	same "$(cat "$err")" ""
 }
@@ -147,7 +148,38 @@ monitor_end()
 	ht enable selftest
 	within "$patience" heard '"event":"selftest","id":[0-9]*,"enabled":true'
 	monitor_end
-	jq -s -e '[.[] | select(.change == "overflow")] | . == [{ change: "overflow" }]' "$out"
+	jq -s -e '[.[] | select(.change == "overflow")] | map(del(.time)) == [{ change: "overflow" }]' "$out"
+}
+
+@test "each line has the time of day" {
+	monitor_begin
+	ht enable selftest
+	within "$patience" heard "selftest enabled"
+	monitor_end
+	none -v '^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} (event|remote) ' "$out"
+	# not far from now, on either side of midnight
+	age=$(($(date +%s) - $(date -d "$(tail -n 1 "$out" | cut -d ' ' -f 1)" +%s)))
+	(((age + 86400) % 86400 <= patience))
+	monitor_begin -j
+	monitor_end
+	jq -s -e 'all(.[]; .time | test("^[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}$"))' "$out"
+}
+
+@test "no line of a remote is printed twice" {
+	monitor_begin
+	stream_out=$BATS_TEST_TMPDIR/stream
+	for _ in 1 2 3; do
+		ht load
+		timeout "$patience" hyptrace -r "$REMOTE" stream --no-start >"$stream_out" 2>&1
+		ht set --size 64K
+		ht set --size 64K
+		ht unload
+	done
+	ht set --size 128K
+	within "$patience" heard "^remote $REMOTE: unloaded.* 131072 bytes requested"
+	monitor_end
+	cut -d ' ' -f 2- "$out" | grep '^remote' | uniq -d >"$BATS_TEST_TMPDIR/twice"
+	same "$(cat "$BATS_TEST_TMPDIR/twice")" ""
 }
 
 @test "monitor refuses a remote that there is not" {

@@ -16,7 +16,7 @@ show_to()
 without_gaps()
 {
 	awk '
-		$2 == "LOST" { lost += $3 }
+		$3 == "LOST" { lost += $4 }
 		/selftest/ {
 			sub(/.*id=/, "")
 			if (seen && $0 != last + lost + 1) {
@@ -68,7 +68,7 @@ without_gaps()
 @test "of a remote that is not loaded there is nothing to show, and it stays so" {
 	ht enable selftest
 	run -2 ht show
-	says "cannot show \"$REMOTE\": nothing is loaded"
+	says "cannot show \"$REMOTE\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\""
 	same "$(of .state)" unloaded
 }
 
@@ -157,13 +157,15 @@ without_gaps()
 	ht stream --count 1 -C 0 >/dev/null
 	ht mark $((many + 1)) --count 10 -C 0
 	show_to "$out" -C 0
-	grep -qx "\[000\] LOST $dropped events" "$out"
+	grep -Eqx "\[000\] +[0-9]+\.[0-9]{6}: LOST $dropped events" "$out"
+	in_time_order "$out"
 	without_gaps "$out"
 	same "$(tail -n 1 "$out" | ids)" $((many + 10))
 	same "$(tail -n 1 "$out.err")" \
 		"hyptrace: $(total unread) events shown, $dropped lost in between"
 	show_to "$out" -C 0 -j
-	jq -s -e --argjson n "$dropped" '[.[] | select(.lost)] | . == [{ cpu: 0, lost: $n }]' "$out"
+	jq -s -e --argjson n "$dropped" '[.[] | select(.lost) | del(.ts)] | . == [{ cpu: 0, lost: $n }]' "$out"
+	jq -s -e '[.[] | .ts | tonumber] | . == sort' "$out"
 }
 
 @test "--last prints the last ones, of all CPUs together" {
@@ -178,12 +180,34 @@ without_gaps()
 	same "$(cat "$out.err")" "hyptrace: 1 event shown"
 	show_to "$out" --last 5000 -C 0
 	ids <"$out" | numbered 1 1000
+	show_to "$out" -n 2 -C 0
+	ids <"$out" | numbered 999 1000
 	ht mark 7 -C "$(last_cpu)"
 	show_to "$out" --last 3
 	same "$(ids <"$out" | xargs)" "999 1000 7"
 	run -1 ht show --last 0
 	run -1 ht show --last x
 	says '"x"'
+}
+
+@test "-q leaves out the last line, but for losses" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks --size "$(pages 4)" --mode discard
+	ht mark 1 --count 10 -C 0
+	for option in -q --quiet "-q -j" "-q --time=rel" "-q -n 3"; do
+		# shellcheck disable=SC2086 # words
+		show_to "$out" $option
+		same "$(cat "$out.err")" "" "stderr with $option"
+	done
+	ht mark 11 --count "$(fill 15)" -C 0
+	dropped=$(total dropped)
+	ht stream -n 1 -C 0 >/dev/null
+	ht mark 1 -C 0
+	for option in "" -q "-q -j" "-j" "-q --time=wall" "--time=delta --ns"; do
+		# shellcheck disable=SC2086 # words
+		show_to "$out" $option
+		same "$(cat "$out.err")" "hyptrace: $(total unread) events shown, $dropped lost in between" "with $option"
+	done
 }
 
 @test "--cpu shows that CPU only" {
