@@ -85,7 +85,7 @@ static void send_cpu(unsigned int cpu, int flags)
 
 	nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, "test");
 	nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu);
-	nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, ring->overrun);
+	nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED, ring->unreported);
 	nla_put_u64(msg, HYPTRACE_A_CPU_UNREAD, ring->unread);
 	nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, ring->consumer);
 	send_message(msg);

@@ -23,7 +23,7 @@
  * @absent:	the CPU has no ring
  * @attach_errno, @wakeup_errno, @read_errno: why a call fails; 0: it does not
  * @consumer:	process id of another consumer
- * @overrun:	events that were overwritten
+ * @unreported:	lost events that no read has reported
  * @unread:	events in the ring
  * @subbufs:	what can be read
  * @nr:		number of @subbufs
@@ -38,7 +38,7 @@ struct fake_ring {
 	int		wakeup_errno;
 	int		read_errno;
 	uint32_t	consumer;
-	uint64_t	overrun;
+	uint64_t	unreported;
 	uint64_t	unread;
 	char		subbufs[FAKE_SUBBUFS][FAKE_SUBBUF];
 	unsigned int	nr;

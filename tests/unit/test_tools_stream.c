@@ -336,6 +336,28 @@ static void losses(void **state)
 	counted(4, 0, 0, 12, true);
 }
 
+/* Nothing follows the last losses of a ring: its counters report them. */
+static void losses_after_the_last_event(void **state)
+{
+	(void)state;
+	start();
+	fake_subbuf_lost(fill(0, 1000, 1, 1), 7);
+	fake_subbuf_lost(fill(1, 1500, 0, 0), 5);
+	expect(0, 1001, 1);
+	assert_int_equal(next(), 0);
+	fake_device.rings[0].unreported = 100;
+	fake_device.rings[1].unreported = 50;
+	/* these are still before an event, which the next consumer reads */
+	fake_device.rings[2].unreported = 1000;
+	fake_device.rings[2].unread = 1;
+	fake_device.loaded_after = true;
+	hyptrace_stream_end(stream);
+	expect_loss(0, 1001, 100);
+	expect_loss(1, 1500, 55);
+	expect_end();
+	counted(1, 0, 0, 7 + 100 + 55, false);
+}
+
 /* If the rings are unloaded, nobody else can see what was in them. */
 static void unloaded(void **state)
 {
@@ -345,18 +367,15 @@ static void unloaded(void **state)
 	for (loaded = 0; loaded < 2; loaded++) {
 		hyptrace_stream_free(stream);
 		fake_device.tracing = false;
-		fake_device.rings[0].overrun = 100;
-		fake_device.rings[1].overrun = 50;
 		fake_device.rings[1].unread = 1000;
+		fake_device.rings[1].unreported = 50;
 		stream = hyptrace_stream_new(h, "test", &err);
 		hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 2 }, 2, &err);
 		start();
 		fake_subbuf_lost(fill(0, 1000, 1, 1), 7);
 		expect(0, 1001, 1);
-		fake_device.rings[0].overrun = 100 + 7 + 3;
+		fake_device.rings[0].unreported = 3;
 		fake_device.rings[0].unread = 4;
-		/* a clear has reset the counters */
-		fake_device.rings[2].overrun = 0;
 		fake_device.loaded_after = loaded;
 		end();
 		if (loaded)
@@ -491,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(order), TEST(held), TEST(limit), TEST(limit_before_loss), TEST(read_sizes),
 		TEST(end_in_time), TEST(end_in_a_run), TEST(end_by_another_clock), TEST(losses),
+		TEST(losses_after_the_last_event),
 		TEST(unloaded), TEST(filter), TEST(damage), TEST(damage_elsewhere), TEST(closed),
 	};
 

@@ -138,6 +138,7 @@ int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
 	new->state = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_STATE]);
 	new->online = parse_bool(tb[HYPTRACE_A_CPU_ONLINE]);
 	new->nr_subbufs = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_NR_SUBBUFS]);
+	new->unreported = nla_get_u64(tb[HYPTRACE_A_CPU_UNREPORTED]);
 	new->used_subbufs = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_USED_SUBBUFS]);
 	new->written = nla_get_u64(tb[HYPTRACE_A_CPU_WRITTEN]);
 	new->read = nla_get_u64(tb[HYPTRACE_A_CPU_READ]);

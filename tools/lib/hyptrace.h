@@ -114,6 +114,7 @@ struct hyptrace_remote {
  * @dropped:	events dropped because the ring was full
  * @unread:	events that can still be read
  * @consumer:	process id of the consumer, 0 if there is none
+ * @unreported:	lost events that no read has reported yet
  * @used_subbufs: sub-buffers that hold data that no consumer has read
  */
 struct hyptrace_cpu {
@@ -128,6 +129,7 @@ struct hyptrace_cpu {
 	uint64_t	dropped;
 	uint64_t	unread;
 	uint32_t	consumer;
+	uint64_t	unreported;
 	uint32_t	used_subbufs;
 };
 

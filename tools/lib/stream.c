@@ -12,7 +12,7 @@ static bool is_delivered(struct hyptrace_stream *s, struct stream_source *src)
 	struct hyptrace_record *rec = &src->event.record;
 
 	if (rec->lost)
-		hyptrace_stream_count_lost(s, src, rec->lost);
+		hyptrace_stream_count_lost(s, rec->lost);
 	if (!s->filter || s->filter(&src->event, s->filter_arg)) {
 		s->left--;
 		return true;
@@ -132,6 +132,7 @@ static int deliver_rest(struct hyptrace_stream *s, const struct hyptrace_stream_
 {
 	struct stream_source *src;
 
+	hyptrace_stream_begin_rest(s);
 	while (s->rest < s->nr_sources) {
 		src = &s->sources[s->rest++];
 		if (hyptrace_stream_count_rest(s, src) && (!s->limit || s->left)) {

@@ -23,10 +23,8 @@
  * @len:	bytes in @buf
  * @pos:	where the next sub-buffer starts
  * @asked:	the time right before the last read
- * @reported:	lost events that records and sub-buffers have reported
- * @before:	lost events in the ring's counters when the stream began
- * @after:	the same when it ended
- * @unread:	events in the ring when it ended
+ * @unread:	events in the ring when the stream ended
+ * @unreported:	lost events that no sub-buffer had reported by then
  * @pending:	there is a next event
  * @damaged:	a sub-buffer could not be decoded, and its other events are lost
  * @asleep:	tracing is off and the ring is empty
@@ -41,10 +39,8 @@ struct stream_source {
 	size_t				len;
 	size_t				pos;
 	uint64_t			asked;
-	uint64_t			reported;
-	uint64_t			before;
-	uint64_t			after;
 	uint64_t			unread;
+	uint64_t			unreported;
 	bool				pending;
 	bool				damaged;
 	bool				asleep;
@@ -77,6 +73,7 @@ struct stream_source {
  * @sources:	one per CPU
  * @nr_sources:	number of @sources
  * @rest:	sources whose rest is counted
+ * @rest_begun:	hyptrace_stream_begin_rest() was called
  * @epoll:	descriptor for the caller, -1 before the start
  * @timer:	a timerfd of @epoll
  * @holding:	the first source holds events or tracing
@@ -116,6 +113,7 @@ struct hyptrace_stream {
 	struct stream_source		*sources;
 	unsigned int			nr_sources;
 	unsigned int			rest;
+	bool				rest_begun;
 	int				epoll;
 	int				timer;
 	bool				holding;
@@ -133,6 +131,7 @@ struct hyptrace_stream {
 
 /* stream_open.c */
 uint64_t hyptrace_stream_now(void);
+void hyptrace_stream_begin_rest(struct hyptrace_stream *s);
 
 /* stream_source.c: a ring of a stream */
 int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err);
@@ -148,12 +147,10 @@ void hyptrace_stream_wait_begin(struct hyptrace_stream *s);
 void hyptrace_stream_wait_end(struct hyptrace_stream *s);
 
 /* stream_count.c: count what was discarded and lost */
-int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error *err);
-void hyptrace_stream_count_lost(struct hyptrace_stream *s, struct stream_source *src,
-				uint64_t lost);
+void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost);
 void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_source *src);
-bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src);
 void hyptrace_stream_count_end(struct hyptrace_stream *s);
+bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src);
 void hyptrace_stream_count_unloaded(struct hyptrace_stream *s);
 
 #endif /* HYPTRACE_STREAM_H */

@@ -2,8 +2,8 @@
 /*
  * Count the events that a stream has discarded and lost. For stream.c and stream_open.c.
  *
- * A record reports only the losses before it. If the rings are unloaded at the end, no
- * consumer sees the later ones: they are taken from the rings' counters.
+ * A sub-buffer reports only the losses before it. Later ones, of a ring that was full when
+ * tracing stopped, are taken from the ring's counters.
  */
 #include <errno.h>
 
@@ -19,56 +19,17 @@ static struct stream_source *find_source(struct hyptrace_stream *s, unsigned int
 	return NULL;
 }
 
-static int read_counters(struct hyptrace_stream *s, bool begin, struct hyptrace_error *err)
-{
-	struct stream_source *src;
-	struct hyptrace_cpu **cpus;
-	unsigned int nr, i;
-	int ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
-
-	if (ret)
-		return ret;
-	for (i = 0; i < nr; i++) {
-		src = find_source(s, cpus[i]->id);
-		if (!src)
-			continue;
-		src->after = cpus[i]->overrun + cpus[i]->dropped;
-		if (begin)
-			src->before = src->after;
-		else
-			src->unread = cpus[i]->unread;
-	}
-	hyptrace_free_cpus(cpus);
-	return 0;
-}
-
 /**
- * hyptrace_stream_count_begin - store how many events were lost before the stream
- * @s:		the stream, attached to its rings
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
-int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error *err)
-{
-	return read_counters(s, true, err);
-}
-
-/**
- * hyptrace_stream_count_lost - add the losses that a record or a sub-buffer reports
+ * hyptrace_stream_count_lost - count losses
  * @s:		the stream
- * @src:	the source
  * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
  */
-void hyptrace_stream_count_lost(struct hyptrace_stream *s, struct stream_source *src,
-				uint64_t lost)
+void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost)
 {
-	if (lost == HYPTRACE_LOST_UNKNOWN) {
+	if (lost == HYPTRACE_LOST_UNKNOWN)
 		s->lost_more = true;
-		return;
-	}
-	s->lost += lost;
-	src->reported += lost;
+	else
+		s->lost += lost;
 }
 
 /**
@@ -80,12 +41,48 @@ void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_sour
 {
 	src->pending = false;
 	s->discarded++;
-	hyptrace_stream_count_lost(s, src, src->event.record.lost);
+	hyptrace_stream_count_lost(s, src->event.record.lost);
 }
 
 /**
- * hyptrace_stream_count_rest - count what was read but not delivered
- * @s:		the stream
+ * hyptrace_stream_count_end - read the rings' counters
+ * @s:		the stream, still attached to its rings, at its end
+ *
+ * Without them, which is if the remote was unregistered, no later losses are known.
+ */
+void hyptrace_stream_count_end(struct hyptrace_stream *s)
+{
+	struct stream_source *src;
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+
+	if (hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, NULL))
+		return;
+	for (i = 0; i < nr; i++) {
+		src = find_source(s, cpus[i]->id);
+		if (!src)
+			continue;
+		src->unread = cpus[i]->unread;
+		src->unreported = cpus[i]->unreported;
+	}
+	hyptrace_free_cpus(cpus);
+}
+
+/* Take the losses after the last event of a ring: no sub-buffer reports them in time. */
+static uint64_t take_last_losses(struct stream_source *src)
+{
+	uint64_t lost = hyptrace_decoder_lost(src->dec);
+
+	if (src->unread || lost == HYPTRACE_LOST_UNKNOWN)
+		return lost;
+	lost += src->unreported;
+	src->unreported = 0;
+	return lost;
+}
+
+/**
+ * hyptrace_stream_count_rest - count what was read but not delivered, and the last losses
+ * @s:		the stream, after hyptrace_stream_count_end()
  * @src:	the source
  *
  * Return: true if events were lost after the last one; @src->event is then that loss.
@@ -102,25 +99,15 @@ bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source 
 			hyptrace_stream_count_discard(s, src);
 	}
 	s->lost_more |= src->damaged;
-	lost = hyptrace_decoder_lost(src->dec);
+	lost = take_last_losses(src);
 	if (!lost)
 		return false;
-	hyptrace_stream_count_lost(s, src, lost);
+	hyptrace_stream_count_lost(s, lost);
 	src->event.record.ts = hyptrace_decoder_time(src->dec);
 	src->event.record.lost = lost;
 	src->event.record.data = NULL;
 	src->event.record.size = 0;
 	return true;
-}
-
-/**
- * hyptrace_stream_count_end - read the rings' counters for the last time
- * @s:		the stream, still attached to its rings
- */
-void hyptrace_stream_count_end(struct hyptrace_stream *s)
-{
-	/* on failure the counters of the beginning remain, which add nothing */
-	read_counters(s, false, NULL);
 }
 
 /* Are the rings unloaded? Also if the remote was unregistered. */
@@ -145,16 +132,12 @@ static bool is_unloaded(struct hyptrace_stream *s)
  */
 void hyptrace_stream_count_unloaded(struct hyptrace_stream *s)
 {
-	const struct stream_source *src;
 	unsigned int i;
 
 	if (!s->nr_sources || !is_unloaded(s))
 		return;
 	for (i = 0; i < s->nr_sources; i++) {
-		src = &s->sources[i];
-		s->discarded += src->unread;
-		/* a clear meanwhile may have reset the counters */
-		if (src->after > src->before + src->reported)
-			s->lost += src->after - src->before - src->reported;
+		s->discarded += s->sources[i].unread;
+		s->lost += s->sources[i].unreported;
 	}
 }

@@ -254,8 +254,6 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 	if (!s->merge)
 		return hyptrace_error_memory(err);
 	ret = hyptrace_stream_wait_open(s, err);
-	if (!ret)
-		ret = hyptrace_stream_count_begin(s, err);
 	if (ret || (!s->start && !s->nr_hold))
 		return ret;
 	ret = hyptrace_reader_hold(s->sources[0].reader, s->hold, s->nr_hold, s->start, err);
@@ -323,6 +321,20 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 }
 
 /**
+ * hyptrace_stream_begin_rest - prepare to count what is not delivered
+ * @s:		the stream, attached; a second call does nothing
+ */
+void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
+{
+	if (s->rest_begun)
+		return;
+	s->rest_begun = true;
+	release_hold(s);
+	/* read the counters before the kernel unloads the rings */
+	hyptrace_stream_count_end(s);
+}
+
+/**
  * hyptrace_stream_close - end a stream at once
  * @s:		the stream, started
  *
@@ -337,11 +349,9 @@ void hyptrace_stream_close(struct hyptrace_stream *s)
 		return;
 	s->closed = true;
 	s->fast = NULL;
+	hyptrace_stream_begin_rest(s);
 	for (; s->rest < s->nr_sources; s->rest++)
 		hyptrace_stream_count_rest(s, &s->sources[s->rest]);
-	release_hold(s);
-	/* read the counters before the kernel unloads the rings */
-	hyptrace_stream_count_end(s);
 	hyptrace_stream_wait_close(s);
 	for (i = 0; i < s->nr_sources; i++)
 		hyptrace_source_close(&s->sources[i]);
