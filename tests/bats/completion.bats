@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion: verbs, events, remotes.
+# Completion in bash: verbs, options and their values, events, remotes.
 
 load ./helper
 
@@ -36,6 +36,7 @@ setup()
 	same "$(complete_line hyptrace enable hyp_e | xargs)" "hyp_enter hyp_exit"
 	same "$(complete_line hyptrace enable hyp_enter self)" selftest
 	complete_line hyptrace disable '' | grep -qx hyp_exit
+	same "$(complete_line hyptrace stream --cpu 0 hyp_e | xargs)" "hyp_enter hyp_exit"
 }
 
 @test "remotes are completed" {
@@ -47,6 +48,16 @@ setup()
 	complete_line hyptrace load --s | grep -qx -- '--size=\?'
 	same "$(complete_line hyptrace show --l)" --last=
 	complete_line hyptrace list --j | grep -qx -- --json
+	complete_line hyptrace stream -- | grep -qx -- --count=
+	same "$(complete_line hyptrace start | xargs)" start
+}
+
+@test "values are completed" {
+	same "$(complete_line hyptrace load --mode = d)" discard
+	same "$(complete_line hyptrace set --mode o)" overwrite
+	same "$(complete_line hyptrace list --color = | xargs)" "always auto never"
+	same "$(complete_line hyptrace stream --cpu al)" all
+	same "$(complete_line hyptrace stream --count '')" ""
 }
 
 @test "--cpu is offered where it is taken" {
@@ -86,6 +97,6 @@ setup()
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace enable hyp_e)" "hyp_enter hyp_exit"
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo -u root hyptrace -r t)" test
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start status stop stream"
-	# who did not ask for sudo does not get it
-	same "$(complete_line hyptrace enable hyp_e)" ""
+	# without sudo the names are refused, and nothing complains
+	same "$(complete_line hyptrace enable hyp_e 2>&1)" ""
 }

@@ -7,6 +7,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/series.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/checkpatch.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/library.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/completion.sh"
 
 # The series that is fetched for its checkers where the cache has no kernel tree.
 checkers=6.12
@@ -45,7 +46,7 @@ mapfile -t c_files < <(those 'driver/*.[ch]' 'hyp/*.[ch]' 'uapi/*.h' 'tools/*.[c
 mapfile -t scripts < <(for file in "${files[@]}"; do
 	read -r first <"$file" 2>/dev/null || continue
 	case $file:$first in
-	*.sh:* | *.bash:* | *.bats:* | tools/completion/* | *:'#!'*sh | *:'#!'*sh\ * | *:'#!'*bats*) echo "$file" ;;
+	*.sh:* | *.bash:* | *.bats:* | *:'#!'*sh | *:'#!'*sh\ * | *:'#!'*bats*) echo "$file" ;;
 	esac
 done)
 

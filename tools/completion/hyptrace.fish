@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Completion of hyptrace in fish. The verbs and options are those that "hyptrace help" prints when fish loads this file.
+
+# Run the command. After "sudo" also run it by sudo, unless that needs a password.
+function __hyptrace_run
+    command -q hyptrace; or return
+    command hyptrace $argv 2>/dev/null; and return
+    status stack-trace | string match -q '*__fish_complete_sudo*'; and command sudo -n hyptrace $argv 2>/dev/null
+end
+
+# Print the verbs and what they do, separated by tabs.
+function __hyptrace_verbs
+    __hyptrace_run help | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
+end
+
+# Print the names that the key $argv[1] follows in JSON: "id" follows an event's, "description" a remote's.
+function __hyptrace_names
+    set -l line (commandline -opc | string join ' ')
+    set -l remote (string match -r -- ' (?:-r|--remote)[ =](\S+)' $line)[2]
+    set -q remote[1]; and set remote --remote=$remote
+    __hyptrace_run $remote list -j | string match -ra '"name":"[^"]*","'$argv[1]'"' | string split -f 4 '"'
+end
+
+# Print the verb of the command line.
+function __hyptrace_verb
+    set -l words (commandline -opc)[2..]
+    while set -q words[1]
+        switch $words[1]
+            case -r -C -n -o --remote --cpu --color --size --mode --rate --count --last --order-bound --output --time
+                set -e words[1]
+            case '-*'
+            case '*'
+                echo $words[1]
+                return
+        end
+        set -e words[1]
+    end
+    return 1
+end
+
+# __hyptrace_verb_is VERB...
+function __hyptrace_verb_is
+    contains -- (__hyptrace_verb) $argv
+end
+
+# __hyptrace_options CONDITION [VERB]: complete the options of a verb, or those before a verb.
+function __hyptrace_options
+    for line in (__hyptrace_run help $argv[2])
+        string match -rq -- '^ +(?:-(?<short>\w), )? *--(?<long>[a-z-]+)(?<value>=\S+)?  +(?<text>.*)' $line; or continue
+        set -l option -n $argv[1] -l $long -d $text
+        test -n "$short"; and set -a option -s $short
+        test -n "$value"; and set -a option -x
+        switch $long
+            case remote
+                set -a option -a '(__hyptrace_names description)'
+            case cpu
+                set -a option -a 'all (seq 0 (math (getconf _NPROCESSORS_CONF) - 1))'
+            case color
+                set -a option -a 'auto always never'
+            case mode
+                set -a option -a 'overwrite discard'
+            case size
+                set -a option -a '64K 1M 16M'
+            case time
+                set -a option -a 'abs rel delta wall'
+        end
+        complete -c hyptrace $option
+    end
+end
+
+complete -c hyptrace -e
+complete -c hyptrace -f
+complete -c hyptrace -n 'not __hyptrace_verb; or __hyptrace_verb_is help' -a '(__hyptrace_verbs)'
+complete -c hyptrace -n '__hyptrace_verb_is enable disable stream' -a 'all (__hyptrace_names id)'
+__hyptrace_options 'not __hyptrace_verb'
+for verb in (__hyptrace_verbs | string split -f 1 \t)
+    __hyptrace_options "__hyptrace_verb_is $verb" $verb
+end
