@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The user's entry. Kernel builds read Kbuild instead.
+# Targets for users and developers: see "make help". A kernel build reads Kbuild instead.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
@@ -7,21 +7,21 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 help:
 	@echo 'make demo                trace a real pKVM hypervisor under emulation'
-	@echo 'make check               all tests; FULL=1 on kernels of each flavour too, which takes hours'
-	@echo 'make vm                  a shell in the machine'
-	@echo 'make tools               the hyptrace command'
-	@echo 'make modules [KDIR=]     the modules, out of tree (default: the running kernel)'
-	@echo 'make patch-tree KSRC=    put the project into a kernel tree of yours'
-	@echo 'make deps kernel rootfs guest   the parts of the test bed, one by one'
-	@echo 'make unit lint generated parts of the tests; whether generated files are up to date'
-	@echo 'make mutate              whether the unit tests notice a changed statement; MUTANTS=, SEED=, MINUTES='
-	@echo 'make bench               what an event costs, beside mainline; BENCH=full for all rows'
-	@echo 'make clean               what was built here; the cache stays'
+	@echo 'make check               run all tests; FULL=1 adds the kernels of all flavours, which takes hours'
+	@echo 'make vm                  open a shell in the machine of the demo'
+	@echo 'make tools               build the library and the command; STATIC=1 makes the command one file'
+	@echo 'make modules [KDIR=]     build the modules out of tree (default: for the running kernel)'
+	@echo 'make patch-tree KSRC=    add the hooks and this project to a kernel tree'
+	@echo 'make deps kernel rootfs guest   prepare one part of the test bed'
+	@echo 'make unit lint generated run one part of the tests; generated: are generated files up to date?'
+	@echo 'make mutate              list changes that no unit test notices; MUTANTS=, SEED=, MINUTES='
+	@echo 'make bench               measure what an event costs here and in mainline; BENCH=full for all rows'
+	@echo 'make clean               remove what was built here; the cache stays'
 	@echo
-	@echo 'KERNEL=6.12 (default), 7.2, 7.3 or newest chooses the kernel of the machine, KSRC=PATH any other'
-	@echo 'tree. A newer series takes the newest patch in hyp/linux, and stops if that does not fit.'
-	@echo 'FLAVOUR=debug adds its checkers, HYPTRACE_CACHE=PATH is the place for all that is fetched and built.'
-	@echo 'Flavours: 16k and 64k pages, rt, 4096cpus, el2debug, be (tests only), debug, kcsan.'
+	@echo 'KERNEL=6.12 (default), 7.2, 7.3 or newest chooses the kernel of the machine. KSRC=PATH chooses'
+	@echo 'another tree. A series without a patch in hyp/linux takes the newest one before it.'
+	@echo 'FLAVOUR= chooses a configuration: 16k, 64k (pages), rt, 4096cpus, el2debug, be (tests only),'
+	@echo 'debug, kcsan. HYPTRACE_CACHE=PATH is the folder for all that is fetched and built.'
 
 demo: deps
 	tests/vm/demo.sh
