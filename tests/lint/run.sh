@@ -8,6 +8,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/checkpatch.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/completion.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/documents.sh"
 
 # The series that is fetched for its checkers where the cache has no kernel tree.
 checkers=6.12

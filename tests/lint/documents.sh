@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # work is of run.sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The documents describe what is built. To be sourced by run.sh, which has $work.
+
+# The program in README.md builds.
+check_readme_example()
+{
+	awk '/^```/ { in_c = $0 == "```c"; next } in_c' README.md >"$work/example.c"
+	[[ -s $work/example.c ]] || { echo "README.md has no example in C" && return 1; }
+	gcc -Wall -Wextra -Werror -fsyntax-only -Itools/lib -Iuapi -idirafter tools/lib/compat "$work/example.c"
+}
+
+# The manual page and README.md name each verb, and the page each option, that the command's help names.
+check_verbs_documented()
+{
+	local verb option bad=0
+	need mandoc
+	make -s -C tools -j"$(nproc)" O="$work/documented" || return
+	export PATH=$work/documented/hyptrace:$PATH
+	mandoc -Tascii tools/man/hyptrace.1 | sed 's/.\x08//g' >"$work/page"
+	for verb in $(hyptrace help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		grep -qE "^     $verb( |\$)" "$work/page" || { echo "hyptrace.1 has no verb $verb" && bad=1; }
+		grep -qE "^[|].*\`${verb}[\` ]|\`hyptrace $verb " README.md || { echo "README.md has no verb $verb" && bad=1; }
+		for option in $(hyptrace help "$verb" | grep -oE '^ +(-., )? *--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+			grep -q -- "$option\b" "$work/page" || { echo "hyptrace.1 has no $option of $verb" && bad=1; }
+		done
+	done
+	[[ -n $verb ]] || { echo "the help has no verb" && bad=1; }
+	return "$bad"
+}
