@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion in bash: verbs, options and their values, events, remotes.
+# Completion in bash: verbs, events, remotes, options.
 
 load ./helper
 
-# complete_line WORD...: what bash would offer for the last word.
+# complete_line WORD...: print what bash would offer for the last word.
 complete_line()
 {
 	COMP_WORDS=("$@")
@@ -60,7 +60,7 @@ setup()
 	same "$(complete_line hyptrace stream --count '')" ""
 }
 
-@test "--cpu is offered where it is taken" {
+@test "--cpu is offered for the verbs that take it" {
 	for verb in $(hyptrace --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 		taken=$(hyptrace help "$verb" | grep -c -- --cpu) || true
 		same "$(complete_line hyptrace "$verb" --cp | grep -c -- --cpu)" "$((taken > 0))" "$verb"
@@ -70,8 +70,8 @@ setup()
 	same "$(complete_line hyptrace --cp)" --cpu=
 }
 
-# The completion of bash for sudo, a command that refuses who is not root, and a sudo that asks nothing.
-@test "names are completed behind sudo" {
+# This uses bash's own completion for sudo, a hyptrace that works only as root, and a sudo that asks for no password.
+@test "names are completed after sudo" {
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	cat >"$BATS_TEST_TMPDIR/bin/hyptrace" <<-EOF
 		#!/bin/bash
@@ -97,6 +97,8 @@ setup()
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace enable hyp_e)" "hyp_enter hyp_exit"
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo -u root hyptrace -r t)" test
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start status stop stream"
-	# without sudo the names are refused, and nothing complains
+	# Without sudo on the command line the completion does not use it.
+	same "$(complete_line hyptrace enable hyp_e)" ""
+	# A refused list is no error.
 	same "$(complete_line hyptrace enable hyp_e 2>&1)" ""
 }
