@@ -29,3 +29,12 @@ check_verbs_documented()
 	[[ -n $verb ]] || { echo "the help has no verb" && bad=1; }
 	return "$bad"
 }
+
+# STATIC=1 makes the command one file that needs no shared library.
+check_static_command()
+{
+	local command=$work/static/hyptrace/hyptrace
+	# the linker warns of functions that a static libnl cannot use, and that hyptrace does not call
+	make -s -C tools -j"$(nproc)" STATIC=1 O="$work/static" 2>"$work/linker" || { cat "$work/linker" && return 1; }
+	! readelf -dW "$command" | grep NEEDED && "$command" --version
+}
