@@ -71,6 +71,9 @@ test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c colu
 test_tools_printer-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_printer-libs := $(shell $(PKG_CONFIG) --libs smartcols)
 
+test_tools_printer_plain-srcs := $(subst table.c,table_plain.c,$(test_tools_printer-srcs))
+test_tools_printer_plain-cflags := $(tools-cflags)
+
 test_tools_query-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_query-libs := $(tools-libs) $(fail-alloc)
