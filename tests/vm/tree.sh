@@ -111,7 +111,7 @@ tree_link()
 	[[ $(readlink "$1/drivers/hyptrace") != "$repo" ]] || return 0
 	ln -sfn "$repo" "$1/drivers/hyptrace"
 	for build in "$cache/build/${1##*/}" "$cache/build/${1##*/}"-*; do
-		rm -rf "$build/drivers/hyptrace"
+		rm -rf "$build/drivers/hyptrace" "$build/hyptrace-tests"
 		rm -f "$build"/arch/arm64/kvm/hyp/nvhe/*.o "$build"/arch/arm64/kvm/*.o
 	done
 }
