@@ -15,6 +15,9 @@
 #define BOUND_MSEC_DEFAULT	10
 #define BOUND_MSEC_MAX		60000
 
+/* Events between two looks at the signals */
+#define EVENTS_AT_ONCE		1024
+
 enum {
 	OPT_BOUND = 0x200,
 	OPT_NO_START,
@@ -115,10 +118,12 @@ static void print_event(struct stream *s, const struct hyptrace_stream_event *ev
 {
 	const struct hyptrace_record *rec = &event->record;
 
-	if (__builtin_expect(rec->lost, 0))
+	if (__builtin_expect(rec->lost, 0)) {
 		lines_lost(&s->lines, event->cpu, rec->ts, rec->lost);
-	if (rec->data)
-		lines_event(&s->lines, event->cpu, rec);
+		if (!rec->data)
+			return;
+	}
+	lines_event(&s->lines, event->cpu, rec);
 }
 
 /* Wait until there may be events. Return false if the reader of the output is gone. */
@@ -137,24 +142,37 @@ static bool wait_for_events(struct stream *s, int signal_fd)
 	return poll(fds, 3, -1) <= 0 || !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
+/* Print the next events, but not too many. Return what hyptrace_stream_next() has returned. */
+static int print_some(struct stream *s, struct hyptrace_error *err)
+{
+	const struct hyptrace_stream_event *event;
+	unsigned int left = EVENTS_AT_ONCE;
+	int ret;
+
+	do {
+		ret = hyptrace_stream_next(s->stream, &event, err);
+		if (ret <= 0)
+			break;
+		print_event(s, event);
+	} while (--left);
+	return ret;
+}
+
 /* Print events until the stream has ended. Return an exit code. */
 static int run(struct stream *s, int signal_fd)
 {
-	const struct hyptrace_stream_event *event;
 	struct hyptrace_error err;
 	int ret;
 
 	while (!s->ctx->out.error && !signals_abandon) {
-		ret = hyptrace_stream_next(s->stream, &event, &err);
-		if (ret > 0)
-			print_event(s, event);
-		else if (ret == -ENODATA)
+		ret = print_some(s, &err);
+		if (ret == -ENODATA)
 			return EXIT_DONE;
-		else if (ret == -EBADMSG)
+		if (ret == -EBADMSG)
 			cmd_note("%s: the rest of the sub-buffer is skipped", err.text);
 		else if (ret < 0)
 			return fail(s, &err);
-		else if (!wait_for_events(s, signal_fd))
+		if (!ret && !wait_for_events(s, signal_fd))
 			return EXIT_DONE;
 		if (signals_stop)
 			hyptrace_stream_end(s->stream);

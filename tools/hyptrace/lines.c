@@ -205,7 +205,9 @@ static noinline char *put_negative(const struct lines *lines, char *to, unsigned
 			    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC);
 }
 
-static char *put_head(struct lines *lines, char *to, unsigned int cpu, uint64_t ts)
+/* Inlined: each event needs it. */
+static inline __attribute__((always_inline))
+char *put_head(struct lines *lines, char *to, unsigned int cpu, uint64_t ts)
 {
 	struct lines_head *head = &lines->head;
 	uint64_t base = lines->base, ns;
@@ -247,6 +249,12 @@ static noinline void print_slowly(struct lines *lines, const struct hyptrace_rec
 	out_puts(out, lines->color ? NO_STYLE AFTER_NAME : AFTER_NAME);
 	text_put_plain(out, hyptrace_formats_text(lines->formats, event, rec, &len));
 	out_putc(out, '\n');
+}
+
+static noinline char *put_head_of_loss(struct lines *lines, char *to, unsigned int cpu,
+				       uint64_t ts)
+{
+	return put_head(lines, to, cpu, ts);
 }
 
 static void print_text(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
@@ -295,7 +303,8 @@ void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t los
 		return;
 	}
 	out_puts(out, lines->color ? RED : "");
-	out_put_to(out, put_head(lines, out_room(out, LINES_HEAD_MAX + DIGITS_SLACK), cpu, ts));
+	out_put_to(out, put_head_of_loss(lines, out_room(out, LINES_HEAD_MAX + DIGITS_SLACK), cpu,
+					 ts));
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		out_puts(out, "LOST events");
 	else

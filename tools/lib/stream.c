@@ -192,6 +192,28 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 	return ret;
 }
 
+/*
+ * Continue with a record for which hyptrace_decoder_next() has returned @ret. Not inlined: the
+ * other path is hot.
+ */
+static __attribute__((noinline)) int
+leave_fast_path(struct hyptrace_stream *s, const struct hyptrace_stream_event **event, int ret,
+		struct hyptrace_error *err)
+{
+	struct stream_source *src = s->fast;
+
+	s->fast = NULL;
+	s->decoded = ret > 0;
+	if (ret > 0 && src->event.record.ts <= s->until)
+		/* it was taken for one of those that are left */
+		s->left++;
+	if (ret >= 0)
+		return next_slowly(s, event, err);
+	src->damaged = true;
+	s->run = NULL;
+	return ret;
+}
+
 /**
  * hyptrace_stream_next - get the next event
  * @s:		the stream, started
@@ -212,19 +234,15 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	if (!src)
 		return next_slowly(s, event, err);
 
-	/* nearly all events come this way: the next record of the same sub-buffer */
+	/*
+	 * Nearly all events come this way: the next record of the same sub-buffer. Only its
+	 * first record can report a loss.
+	 */
 	rec = &src->event.record;
 	ret = hyptrace_decoder_next(src->dec, rec, err);
-	if (ret > 0 && rec->ts <= s->until && !rec->lost && s->left > 1) {
-		s->left--;
+	if (ret > 0 && rec->ts <= s->until && --s->left) {
 		*event = &src->event;
 		return 1;
 	}
-	s->fast = NULL;
-	s->decoded = ret > 0;
-	if (ret >= 0)
-		return next_slowly(s, event, err);
-	src->damaged = true;
-	s->run = NULL;
-	return ret;
+	return leave_fast_path(s, event, ret, err);
 }
