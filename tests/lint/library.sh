@@ -4,7 +4,7 @@
 # What a program that uses libhyptrace depends on: its header, its names, the compilers that build it. To be sourced by
 # run.sh, which has $repo and $work.
 
-# exports ARCHIVE: it defines names of the library only, and shows those that hyptrace.h declares.
+# exports ARCHIVE LIBRARY: both define names of the library only, and show those that hyptrace.h declares.
 exports()
 {
 	local name visibility declared bad=0
@@ -14,15 +14,11 @@ exports()
 		[[ $name == hyptrace_* ]] || { echo "$1 defines $name" && bad=1; }
 		[[ $visibility == "$declared" ]] || { echo "$1: $name is $visibility, not $declared" && bad=1; }
 	done < <(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $7 != "UND" { print $6, $8 }')
+	# the shared library has the same names as the archive, in a version
+	diff <(nm -D --defined-only "$2" | sed -n 's/.* [TDRB] \(.*\)@@HYPTRACE_[0-9]*$/\1/p' | sort) \
+		<(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $6 == "DEFAULT" && $7 != "UND" { print $8 }' |
+			sort -u) || { echo "the names of $2 (<) and of $1 (>) differ" && bad=1; }
 	return "$bad"
-}
-
-# A program in C++ finds what was built as C.
-links_as_cplusplus()
-{
-	printf '%s\n' '#include <hyptrace.h>' 'int main() { hyptrace_decoder_free(hyptrace_decoder_new()); }' |
-		g++ -Wall -Wextra -Werror -Itools/lib -Iuapi -idirafter tools/lib/compat -o "$work/linked" -x c++ - \
-			-x none "$1"
 }
 
 # The makefile as a user runs it, whatever the compiler.
@@ -32,8 +28,44 @@ check_tools_build()
 	need clang
 	for compiler in gcc clang; do
 		make -s -C tools -j"$(nproc)" CC="$compiler" O="$work/$compiler" || return
-		exports "$work/$compiler/lib/libhyptrace.a" || bad=1
-		links_as_cplusplus "$work/$compiler/lib/libhyptrace.a" || bad=1
+		exports "$work/$compiler/lib/libhyptrace.a" "$work/$compiler/lib/libhyptrace.so.0" || bad=1
+	done
+	return "$bad"
+}
+
+# example SOURCE LANGUAGE COMPILER FLAG...: it builds against the installed library, with the flags of pkg-config.
+example()
+{
+	local source=$1 language=$2 compiler=$3
+	shift 3
+	# shellcheck disable=SC2046 # they are several words
+	"$compiler" -Wall -Wextra -Werror -o "$work/example" -x "$language" "$source" -x none \
+		$(pkg-config "$@" --cflags --libs hyptrace) || { echo "$source: $compiler $*" && return 1; }
+}
+
+# What is installed is enough for a program in C or C++, shared or static, and the program runs with it.
+check_installed_library()
+{
+	local compiler source said bad=0
+	need clang
+	need g++
+	make -s -C tools -j"$(nproc)" O="$work/installed" prefix="$work/prefix" install >/dev/null || return
+	export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig LD_LIBRARY_PATH=$work/prefix/lib
+	[[ $(pkg-config --modversion hyptrace) == "$("$work/prefix/bin/hyptrace" --version | sed 's/.* //')" ]] ||
+		{ echo "hyptrace.pc and the command have different versions" && bad=1; }
+	for source in tools/examples/*.c; do
+		for compiler in c:gcc c:clang c++:g++ c++:clang++; do
+			example "$source" "${compiler%%:*}" "${compiler#*:}" || bad=1
+			readelf -d "$work/example" | grep -q 'NEEDED.*\[libhyptrace[.]so[.]0\]' ||
+				{ echo "$source is not linked with libhyptrace.so.0" && bad=1; }
+			said=$("$work/example" 2>&1) || true
+			[[ $said == *"the driver is not loaded"* ]] || { echo "$source does not run: $said" && bad=1; }
+		done
+	done
+	# static: only the archive is there
+	rm "$work"/prefix/lib/libhyptrace.so*
+	for source in tools/examples/*.c; do
+		example "$source" c gcc --static && example "$source" c++ g++ --static || bad=1
 	done
 	return "$bad"
 }
