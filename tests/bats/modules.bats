@@ -11,6 +11,7 @@ unload_all()
 
 teardown()
 {
+	echo 0 >/proc/sys/kernel/dmesg_restrict
 	[[ ! -e $BATS_TEST_TMPDIR/modprobe ]] || cat "$BATS_TEST_TMPDIR/modprobe" >/proc/sys/kernel/modprobe
 	tidy
 }
@@ -65,7 +66,7 @@ teardown()
 	run -0 hyptrace list
 	says 'hyptrace: the last error of hyptrace_pkvm: no hypervisor to trace: this is a test'
 	# who may not read the log is told where it is
-	chmod 600 /dev/kmsg
+	echo 1 >/proc/sys/kernel/dmesg_restrict
 	run -0 setpriv --bounding-set -all,+perfmon --inh-caps -all,+perfmon hyptrace list
 	says 'no remote is registered'
 	says 'the kernel log'
