@@ -118,7 +118,7 @@ static struct hyptrace_event events[] = {
 
 static struct event_choice choice;
 
-static void select_words(char **words, unsigned int nr_words)
+static void select_words(const char *const *words, unsigned int nr_words)
 {
 	event_choice_free(&choice);
 	lists_begin();
@@ -127,10 +127,10 @@ static void select_words(char **words, unsigned int nr_words)
 
 static void event_names(void **state)
 {
-	char *all[] = { "all" }, *glob[] = { "hyp_*" };
-	char *twice[] = { "hyp_e*", "hyp_exit", "all", "*" };
-	char *unknown[] = { "nothing", "selftest", "zzz*", "nothing", "", "hyp_e" };
-	char *set[] = { "hyp_e[nx]*", "self?est" };
+	const char *all[] = { "all" }, *glob[] = { "hyp_*" };
+	const char *twice[] = { "hyp_e*", "hyp_exit", "all", "*" };
+	const char *unknown[] = { "nothing", "selftest", "zzz*", "nothing", "", "hyp_e" };
+	const char *set[] = { "hyp_e[nx]*", "self?est" };
 
 	(void)state;
 	select_words(all, 1);

@@ -202,7 +202,7 @@ static void add_name(const char **names, unsigned int *nr, const char *name)
  *		and @words
  */
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
-		   char *const *words, unsigned int nr_words, struct event_choice *choice)
+		   const char *const *words, unsigned int nr_words, struct event_choice *choice)
 {
 	unsigned int i, j;
 

@@ -51,7 +51,7 @@ struct context {
  * @nr:		number of @words
  */
 struct words {
-	char		**words;
+	const char	**words;
 	unsigned int	nr;
 };
 
@@ -62,7 +62,7 @@ error_t cmd_parse_columns(struct columns *columns, const char *list);
 error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* events.c: the events that arguments name */
-void cmd_add_word(struct words *words, char *arg);
+void cmd_add_word(struct words *words, const char *arg);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
 

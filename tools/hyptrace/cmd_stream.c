@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,13 +25,18 @@ enum {
 };
 
 #define BOUND_HELP \
-	"Print events of several CPUs in order, each so many ms after it happened at most (10)"
+	"Print each event at most MS milliseconds (10) after it happened; the delay keeps the events of several CPUs in order"
 
 #define NO_START_HELP \
-	"Do not start tracing; if it is off, print what is there and end"
+	"Do not start tracing; end when it is off and the rings are empty"
+
+#define BUSY_HINT	" (stop it, or use \"hyptrace show\")"
+
+/* The remote whose only events are marks */
+#define TEST_REMOTE	"test"
 
 static const struct argp_option options[] = {
-	{ "count", 'n', "N", 0, "End after so many events", 0 },
+	{ "count", 'n', "N", 0, "End after N events", 0 },
 	{ "order-bound", OPT_BOUND, "MS", 0, BOUND_HELP, 0 },
 	{ "no-start", OPT_NO_START, NULL, 0, NO_START_HELP, 0 },
 	{ 0 }
@@ -41,6 +47,7 @@ static const struct argp_option options[] = {
  * @ctx:	the verb's context
  * @remote:	the remote
  * @stream:	its events
+ * @words:	the arguments, which name events
  * @limit:	end after so many events; 0 for no limit
  * @bound:	how long an event may be held back to keep the order, in ns
  * @no_start:	do not start tracing
@@ -50,6 +57,7 @@ struct stream {
 	struct context			*ctx;
 	const struct hyptrace_remote	*remote;
 	struct hyptrace_stream		*stream;
+	struct words			words;
 	uint64_t			limit;
 	uint64_t			bound;
 	bool				no_start;
@@ -79,7 +87,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->no_start = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		return cmd_usage("unexpected argument \"%s\"", arg);
+		cmd_add_word(&s->words, arg);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -93,24 +102,16 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = children,
-	.doc = "Print events as they happen, until a signal comes. Starts tracing if it is off, and then stops it at the end.",
+	.args_doc = "[EVENT...]",
+	.doc = "Print events as they happen, until a signal comes. EVENT is a name, a glob such as \"hyp_*\", or all: the stream enables these events and starts tracing. When it ends, the kernel undoes both.",
 };
-
-static void warn_no_event(struct hyptrace_event *const *events, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (events[i]->enabled)
-			return;
-	cmd_note("no event is enabled; try: hyptrace enable %s", nr ? events[0]->name : "all");
-}
 
 static int fail(const struct stream *s, const struct hyptrace_error *err)
 {
 	/* the subject is a CPU */
 	if (err->subject[0])
-		return cmd_fail("cannot read %s: %s", err->subject, err->text);
+		return cmd_fail("cannot read %s: %s%s", err->subject, err->text,
+				err->errnum == EBUSY ? BUSY_HINT : "");
 	return cmd_fail("cannot stream \"%s\": %s", s->remote->name, err->text);
 }
 
@@ -185,24 +186,90 @@ static void print_counts(const struct stream *s)
 	struct hyptrace_stream_counts counts;
 
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
+	if (s->lines.quiet && !counts.lost && !counts.lost_more)
+		return;
 	cmd_note("%" PRIu64 " event%s printed, %" PRIu64 " discarded, %" PRIu64 "%s lost",
 		 counts.delivered, counts.delivered == 1 ? "" : "s", counts.discarded, counts.lost,
 		 counts.lost_more ? " or more" : "");
 }
 
-static int start(struct stream *s)
+static bool is_any_enabled(struct hyptrace_event *const *events, unsigned int nr)
 {
-	const struct cpu_list *cpus = &s->ctx->cpus;
-	struct hyptrace_error err;
+	unsigned int i;
 
+	for (i = 0; i < nr; i++)
+		if (events[i]->enabled)
+			return true;
+	return false;
+}
+
+/* If nothing is enabled, choose what is most useful. Return false if it is not there. */
+static bool choose_default(struct stream *s, struct hyptrace_event *const *events,
+			   unsigned int nr, struct event_choice *choice)
+{
+	/* the remote "test" writes no other events by itself */
+	static const char *const test_words[] = { "selftest" };
+	static const char *const words[] = { "hyp_enter", "hyp_exit" };
+
+	if (!strcmp(s->remote->name, TEST_REMOTE))
+		select_events(events, nr, test_words, 1, choice);
+	else
+		select_events(events, nr, words, 2, choice);
+	if (!choice->nr)
+		return false;
+	if (!s->lines.quiet)
+		cmd_note("no event is enabled: this stream enables %s%s%s until it ends",
+			 choice->names[0], choice->nr > 1 ? " and " : "",
+			 choice->nr > 1 ? choice->names[1] : "");
+	return true;
+}
+
+/* Choose the events that the stream holds enabled. */
+static int hold_events(struct stream *s, struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct event_choice choice = {};
+	struct hyptrace_error err;
+	int code = EXIT_DONE;
+
+	if (s->words.nr)
+		code = cmd_choose_events("stream", events, nr, &s->words, &choice);
+	else if (!s->no_start && !is_any_enabled(events, nr) &&
+		 !choose_default(s, events, nr, &choice) && !s->lines.quiet)
+		cmd_note("no event is enabled: use \"hyptrace enable\"");
+	if (!code && hyptrace_stream_set_events(s->stream, choice.names, choice.nr, &err))
+		code = fail(s, &err);
+	event_choice_free(&choice);
+	return code;
+}
+
+/* Apply the options to the stream. */
+static int configure(struct stream *s)
+{
+	const struct cpu_list *list = &s->ctx->cpus;
+	struct hyptrace_event **events;
+	struct hyptrace_cpu **cpus;
+	struct hyptrace_error err;
+	unsigned int nr;
+	int code;
+
+	/* this checks that the remote has the CPUs of --cpu */
+	code = cmd_get_cpus(s->ctx, s->remote->name, &cpus, &nr);
+	if (code)
+		return code;
+	hyptrace_free_cpus(cpus);
 	/* without a list the library takes all CPUs that have a ring */
-	if (s->ctx->have_cpus && !cpus->all &&
-	    hyptrace_stream_set_cpus(s->stream, cpus->ids, cpus->nr, &err))
+	if (s->ctx->have_cpus && !list->all &&
+	    hyptrace_stream_set_cpus(s->stream, list->ids, list->nr, &err))
 		return fail(s, &err);
 	hyptrace_stream_set_limit(s->stream, s->limit);
 	hyptrace_stream_set_bound(s->stream, s->bound);
 	hyptrace_stream_set_start(s->stream, !s->no_start);
-	return hyptrace_stream_start(s->stream, &err) ? fail(s, &err) : EXIT_DONE;
+
+	if (hyptrace_get_events(s->ctx->h, s->remote->name, &events, &nr, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
+	code = hold_events(s, events, nr);
+	hyptrace_free_events(events);
+	return code;
 }
 
 static int stream_events(struct stream *s, int signal_fd)
@@ -212,36 +279,16 @@ static int stream_events(struct stream *s, int signal_fd)
 
 	if (lines_begin(&s->lines, s->ctx, s->remote, hyptrace_stream_formats(s->stream), &err))
 		return fail(s, &err);
-	code = start(s);
+	code = configure(s);
 	if (code)
 		return code;
+	if (hyptrace_stream_start(s->stream, &err))
+		return fail(s, &err);
 	code = run(s, signal_fd);
 	hyptrace_stream_close(s->stream);
 	out_flush(&s->ctx->out);
 	print_counts(s);
 	return code;
-}
-
-/* Check that the remote has the CPUs of --cpu, and say so if no event is enabled. */
-static int check(struct stream *s)
-{
-	struct hyptrace_event **events;
-	struct hyptrace_cpu **cpus;
-	struct hyptrace_error err;
-	unsigned int nr;
-	int code;
-
-	code = cmd_get_cpus(s->ctx, s->remote->name, &cpus, &nr);
-	if (code)
-		return code;
-	hyptrace_free_cpus(cpus);
-	if (s->no_start)
-		return EXIT_DONE;
-	if (hyptrace_get_events(s->ctx->h, s->remote->name, &events, &nr, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
-	warn_no_event(events, nr);
-	hyptrace_free_events(events);
-	return EXIT_DONE;
 }
 
 int cmd_stream(struct context *ctx, int argc, char **argv)
@@ -267,12 +314,10 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
 
-	code = check(&s);
-	if (!code) {
-		s.stream = hyptrace_stream_new(ctx->h, remote->name, &err);
-		code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
-	}
+	s.stream = hyptrace_stream_new(ctx->h, remote->name, &err);
+	code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
 	hyptrace_stream_free(s.stream);
 	hyptrace_free_remote(remote);
+	free(s.words.words);
 	return code;
 }

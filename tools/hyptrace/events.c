@@ -13,7 +13,7 @@
  * @words:	the arguments so far, whose array is for free()
  * @arg:	the argument
  */
-void cmd_add_word(struct words *words, char *arg)
+void cmd_add_word(struct words *words, const char *arg)
 {
 	words->words = reallocarray(words->words, words->nr + 1, sizeof(*words->words));
 	if (!words->words)

@@ -108,6 +108,7 @@ int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_
 	if (lines->time == LINES_TIME_WALL) {
 		if (strcmp(remote->clock, "boot")) {
 			err->errnum = EINVAL;
+			err->subject[0] = '\0';
 			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
 				 remote->clock);
 			return -EINVAL;

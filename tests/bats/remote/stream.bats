@@ -127,21 +127,81 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-@test "with nothing enabled it says so, and goes on" {
-	stream_begin
-	grep 'no event is enabled' "$err"
-	grep 'hyptrace enable' "$err"
-	stream_end
-	same "$(cat "$out")" ""
+# What a stream without names enables if nothing is.
+defaults()
+{
+	[[ $REMOTE == test ]] && echo selftest || echo hyp_enter hyp_exit
 }
 
-@test "events that are enabled while it runs come" {
+@test "with nothing enabled it enables what is most useful, says so and undoes it" {
 	stream_begin
-	ht enable selftest
+	same "$(enabled)" "$(defaults)"
+	grep "no event is enabled: this stream enables $(defaults | sed 's/ / and /') until it ends" "$err"
+	[[ $REMOTE != test ]] || { ht mark 1 && within "$patience" has_lines 1 "$out"; }
+	stream_end
+	same "$(enabled)" ""
+	# without a word
+	stream_begin -q
+	same "$(enabled)" "$(defaults)"
+	stream_end
+	same "$(cat "$err")" ""
+	# only what is there is asked for
+	run -0 --separate-stderr ht stream --no-start
+	same "$(enabled)" ""
+	[[ $stderr != *enable* ]]
+}
+
+@test "events that are named are enabled while it runs" {
+	stream_begin selftest
+	same "$(enabled)" selftest
 	ht mark 3
 	within "$patience" has_lines 1 "$out"
 	stream_end
-	same "$(ids <"$out")" 3
+	same "$(enabled)" ""
+	none enable "$err"
+	ht enable hyp_exit
+	stream_begin -C 0 'hyp_*' selftest
+	same "$(enabled)" "hyp_enter hyp_exit selftest"
+	stream_end
+	same "$(enabled)" hyp_exit
+	stream_begin -C 0 all
+	same "$(enabled)" "$(ht -j list | jq -r '[.[0].events[].name] | join(" ")')"
+	stream_end
+}
+
+@test "a stream that is killed leaves no event enabled and no tracing" {
+	stream_begin selftest
+	kill -KILL "$stream"
+	wait "$stream" || true
+	same "$(enabled)" ""
+	same "$(of '.state, .readers' | xargs)" "unloaded 0"
+}
+
+@test "an unknown event is refused, and nothing starts" {
+	run -2 ht stream selftst
+	says 'cannot stream "selftst": no such event; did you mean "selftest"?'
+	run -2 ht stream selftest nonsense
+	says 'cannot stream "nonsense": no such event'
+	run -2 ht stream foo bar
+	says 'cannot stream "foo", "bar": no such events'
+	run -2 ht stream 'zzz*'
+	says 'no event matches'
+	same "$(of .state)" unloaded
+}
+
+@test "events that are enabled while it runs come" {
+	stream_begin hyp_enter
+	ht enable selftest
+	ht mark 3
+	within "$patience" has_event 3
+	stream_end
+	grep -q 'selftest: id=3$' "$out"
+	same "$(enabled)" selftest
+}
+
+has_event()
+{
+	grep -q "selftest: id=$1\$" "$out"
 }
 
 @test "events of several CPUs come in the order of time" {
@@ -236,7 +296,7 @@ load ../helper
 	stream_begin
 	run -2 ht stream --count 1
 	says 'cannot read CPU'
-	says "process $stream reads it already"
+	says "process $stream (hyptrace) is reading it (stop it, or use \"hyptrace show\")"
 	run -2 ht stream --count 1 -C 0
 	# the first has not noticed
 	ht mark 8
@@ -279,9 +339,4 @@ load ../helper
 	within "$patience" has_lines 2 "$out"
 	stream_end
 	ids <"$out" | numbered 1 2
-}
-
-@test "an argument is wrong usage" {
-	run -1 ht stream now
-	says '"now"'
 }
