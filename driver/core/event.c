@@ -68,7 +68,8 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			return -EINVAL;
 		}
 		if (!is_identifier(event->name, HYPTRACE_EVENT_NAME_MAX)) {
-			pr_bad(desc, "the name of event %u is not an identifier of up to %u characters",
+			pr_bad(desc,
+			       "the name of event %u is not an identifier of up to %u characters",
 			       i, HYPTRACE_EVENT_NAME_MAX);
 			return -EINVAL;
 		}
@@ -84,7 +85,8 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 		}
 		if (event->size < sizeof(u16) || event->size > HYPTRACE_SUBBUF_DATA_SIZE / 2) {
 			pr_bad(desc, "the payload of event \"%s\" has %u bytes, not %zu to %lu",
-			       event->name, event->size, sizeof(u16), HYPTRACE_SUBBUF_DATA_SIZE / 2);
+			       event->name, event->size, sizeof(u16),
+			       HYPTRACE_SUBBUF_DATA_SIZE / 2);
 			return -EINVAL;
 		}
 		if (!event->print_fmt || !fields_fit(event)) {

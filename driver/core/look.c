@@ -45,7 +45,7 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 }
 
 static bool is_reached(const struct hyptrace_look *look, u32 capacity,
-		    const struct hyptrace_watermark *watermark)
+		       const struct hyptrace_watermark *watermark)
 {
 	if (!look->in_page && !look->nr_subbufs)
 		return false;
@@ -54,7 +54,8 @@ static bool is_reached(const struct hyptrace_look *look, u32 capacity,
 		return true;
 	if (watermark->bytes)
 		return look->in_page + look->in_ring >= watermark->bytes;
-	return (u64)(look->nr_subbufs + !!look->in_page) * 100 >= (u64)capacity * watermark->percent;
+	return (look->nr_subbufs + !!look->in_page) * 100ULL >=
+	       (u64)capacity * watermark->percent;
 }
 
 /**

@@ -207,7 +207,8 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 	}
 	if (!ops->exchange_ring != !ops->prepare_resize ||
 	    !ops->exchange_ring != !ops->finish_resize) {
-		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for resizing\n", desc->name);
+		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for resizing\n",
+		       desc->name);
 		return -EINVAL;
 	}
 	if (desc->nr_events >= HYPTRACE_MAX_EVENT_ID) {
@@ -268,7 +269,8 @@ static int remote_init(struct hyptrace_remote *remote)
 	guard(mutex)(&remote->control);
 	err = desc->ops->init(remote, desc->priv);
 	if (err)
-		pr_err("hyptrace: remote \"%s\" failed to initialize (error %d)\n", desc->name, -err);
+		pr_err("hyptrace: remote \"%s\" failed to initialize (error %d)\n",
+		       desc->name, -err);
 	return err;
 }
 

@@ -77,19 +77,21 @@ static unsigned int smallest_nr_pages(const struct hyptrace_remote *remote)
 
 /* Release the second buffer. If the caller is killed, the worker completes the release. */
 static int release_old(struct hyptrace_remote *remote, struct hyptrace_buffer *old,
-		  struct netlink_ext_ack *extack)
+		       struct netlink_ext_ack *extack)
 {
 	int err = hyptrace_release_rings(remote, old, remote->desc->ops->finish_resize);
 
 	if (err == -EINTR)
 		return 0;
 	if (err)
-		NL_SET_ERR_MSG_FMT(extack, "the remote kept rings: it cannot be loaded again (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack,
+				   "the remote kept rings: it cannot be loaded again (error %d)",
+				   -err);
 	return err;
 }
 
 static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
-		  struct netlink_ext_ack *extack)
+			 struct netlink_ext_ack *extack)
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
 	struct hyptrace_buffer new = { .discard = remote->buf.discard };
@@ -98,7 +100,8 @@ static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
 	err = hyptrace_buffer_alloc(&new, nr_pages);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s for %u more sub-buffers for each of %u CPUs",
-				   err == -EINTR ? "killed while allocating" : "not enough free memory",
+				   err == -EINTR ? "killed while allocating" :
+						   "not enough free memory",
 				   nr_pages, num_possible_cpus());
 		return err;
 	}
@@ -153,7 +156,8 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 	nr_pages = hyptrace_buffer_nr_pages(size);
 	if (!has_nr_pages(remote, nr_pages)) {
 		if (!remote->desc->ops->exchange_ring) {
-			NL_SET_ERR_MSG(extack, "the remote cannot resize loaded rings: unload them first");
+			NL_SET_ERR_MSG(extack,
+				       "the remote cannot resize loaded rings: unload them first");
 			return -EOPNOTSUPP;
 		}
 		err = hyptrace_release_wait(remote);
@@ -162,7 +166,8 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			return err;
 		}
 		if (remote->broken) {
-			NL_SET_ERR_MSG(extack, "the remote kept the rings of an earlier load or resize");
+			NL_SET_ERR_MSG(extack,
+				       "the remote kept the rings of an earlier load or resize");
 			return -EIO;
 		}
 		err = forbid_mapping(remote, extack);

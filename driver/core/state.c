@@ -40,13 +40,15 @@ int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 		return -EINVAL;
 	}
 	if (!nr_pages || nr_pages * num_possible_cpus() > totalram_pages()) {
-		NL_SET_ERR_MSG_FMT(extack, "%llu bytes for each of %u CPUs exceed the machine's memory",
+		NL_SET_ERR_MSG_FMT(extack,
+				   "%llu bytes for each of %u CPUs exceed the machine's memory",
 				   size, num_possible_cpus());
 		return -ENOMEM;
 	}
 	if (remote->desc->max_pages && nr_pages > remote->desc->max_pages) {
 		NL_SET_ERR_MSG_FMT(extack, "%llu bytes exceed the largest ring, %llu bytes", size,
-				   (u64)(remote->desc->max_pages - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT);
+				   (u64)(remote->desc->max_pages - HYPTRACE_READER_SUBBUFS) <<
+				   PAGE_SHIFT);
 		return -E2BIG;
 	}
 	return 0;
@@ -118,7 +120,8 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	int err;
 
 	if (remote->state != HYPTRACE_STATE_UNLOADED) {
-		NL_SET_ERR_MSG(extack, "the rings are already loaded: unload them first, or set their size");
+		NL_SET_ERR_MSG(extack,
+			       "the rings are already loaded: unload them first, or set their size");
 		return -EBUSY;
 	}
 	err = hyptrace_release_wait(remote);
@@ -127,7 +130,8 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 		return err;
 	}
 	if (remote->broken) {
-		NL_SET_ERR_MSG(extack, "the remote kept the rings of an earlier load: it cannot be loaded again");
+		NL_SET_ERR_MSG(extack,
+			       "the remote kept the rings of an earlier load: it cannot be loaded again");
 		return -EIO;
 	}
 	err = hyptrace_remote_check_size(remote, size, extack);
@@ -139,7 +143,8 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	err = hyptrace_buffer_alloc(&remote->buf, nr_pages);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s for %llu bytes for each of %u CPUs",
-				   err == -EINTR ? "killed while allocating" : "not enough free memory",
+				   err == -EINTR ? "killed while allocating" :
+						   "not enough free memory",
 				   size, num_possible_cpus());
 		return err;
 	}
@@ -262,7 +267,9 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 	if (err == -EINTR)
 		NL_SET_ERR_MSG(extack, "killed while the rings are being released");
 	else if (err)
-		NL_SET_ERR_MSG_FMT(extack, "the remote kept its rings: it cannot be loaded again (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack,
+				   "the remote kept its rings: it cannot be loaded again (error %d)",
+				   -err);
 	hyptrace_announce_remote(remote);
 	return err;
 }

@@ -31,7 +31,8 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES)
 			continue;
 		if (++nr > HYPTRACE_EVENT_LIST_MAX) {
-			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "more than %u names: send several requests",
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+						"more than %u names: send several requests",
 						HYPTRACE_EVENT_LIST_MAX);
 			return -E2BIG;
 		}
@@ -60,7 +61,7 @@ static u64 requested_size(const struct genl_info *info, const struct hyptrace_re
 }
 
 static enum hyptrace_mode requested_mode(const struct genl_info *info,
-				     const struct hyptrace_remote *remote)
+					 const struct hyptrace_remote *remote)
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_MODE];
 
@@ -182,7 +183,9 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 	if (attr && !hyptrace_remote_reader(remote, cpu))
 		return hyptrace_nl_refuse_cpu(attr, info->extack);
 	if (attr && !cpu_online(cpu)) {
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "CPU %u is offline: it cannot record events", cpu);
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+					"CPU %u is offline: it cannot record events",
+					cpu);
 		return -ENXIO;
 	}
 	if (!event || !remote->desc->ops->write_selftest) {
@@ -219,15 +222,18 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 		/* -ENODEV: the CPU is coming online, and EL2 does not answer there yet. */
 		if (err == -ENODATA || err == -ENODEV) {
 			NL_SET_ERR_MSG_FMT(info->extack,
-					   "CPU %u does not record \"selftest\" at this moment", cpu);
+					   "CPU %u does not record \"selftest\" at this moment",
+					   cpu);
 			return -ENODATA;
 		}
 		if (err == -EINTR || (count > batch && signal_pending(current))) {
-			NL_SET_ERR_MSG(info->extack, "a signal came before all events were written");
+			NL_SET_ERR_MSG(info->extack,
+				       "a signal came before all events were written");
 			return -EINTR;
 		}
 		if (err) {
-			NL_SET_ERR_MSG_FMT(info->extack, "the remote failed to write on CPU %u (error %d)",
+			NL_SET_ERR_MSG_FMT(info->extack,
+					   "the remote failed to write on CPU %u (error %d)",
 					   cpu, -err);
 			return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 		}

@@ -77,7 +77,9 @@ static int refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *exta
  */
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "the remote has no ring for CPU %u", nla_get_u32(attr));
+	NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
+				"the remote has no ring for CPU %u",
+				nla_get_u32(attr));
 	return -ENXIO;
 }
 

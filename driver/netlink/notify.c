@@ -86,7 +86,8 @@ static void notify_remote_removed(const struct hyptrace_remote *remote)
 	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_REMOTE_DEL_NTF, &header);
 
 	if (skb)
-		send_message(skb, header, nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name));
+		send_message(skb, header,
+			     nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name));
 }
 
 static void notify_event(const struct hyptrace_remote *remote,

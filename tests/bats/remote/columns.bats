@@ -46,7 +46,7 @@ load ../helper
 }
 
 @test "an unknown column is wrong usage, and the known ones are listed" {
-	for list in '' nothing cpu, ,cpu 'cpu lost'; do
+	for list in '' nothing 'cpu,' ',cpu' 'cpu lost'; do
 		run -1 ht status -o "$list"
 		says 'unknown column'
 		says 'UNREAD'
