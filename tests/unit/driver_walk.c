@@ -4,7 +4,10 @@
 
 #include "driver_walk.h"
 
-/* Walk to @end from the time *@time, which becomes that of the last record; *@events counts. */
+/*
+ * Walk over the records up to @end. *@time is the start time, and becomes the time of the last
+ * record. *@events becomes the number of events.
+ */
 bool driver_walk(const void *data, uint32_t end, uint64_t *time, uint32_t *events)
 {
 	struct hyptrace_walk walk = { .time = *time };

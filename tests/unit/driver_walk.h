@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's walk over records, for tests that also see hyp/: the types of the kernel and
- * those of hyp/env_host.h cannot be in one file.
+ * The driver's walk over records, for tests that also include hyp/. One file cannot include
+ * both the kernel's types and those of hyp/env_host.h, so this header includes neither.
  */
 #ifndef DRIVER_WALK_H
 #define DRIVER_WALK_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocations that fail, one place after the other. The linker has what the sources
- * of a test call go through here (--wrap); the libraries' own go on as they are.
+ * Allocations that fail on request. The linker (--wrap) redirects the calls of a test's
+ * sources to this file. Calls inside the libraries are not affected.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ struct nl_msg;
 struct nl_sock;
 struct tep_handle;
 
-/* The allocation that fails counts down to 0 */
+/* Counts down to 0, at which the allocation fails. */
 static unsigned int left;
 static bool failed;
 static bool paused;
@@ -23,8 +23,8 @@ static bool paused;
 void (*on_alloc)(void);
 
 /**
- * fail_alloc - have an allocation fail
- * @nth:	which of those that follow, from 1; 0 is none
+ * fail_alloc - let an allocation fail
+ * @nth:	which of the following allocations, from 1; 0: none
  */
 void fail_alloc(unsigned int nth)
 {
@@ -35,7 +35,7 @@ void fail_alloc(unsigned int nth)
 /**
  * fail_alloc_end - let all allocations succeed again
  *
- * Return: whether one has failed.
+ * Return: true if an allocation has failed.
  */
 bool fail_alloc_end(void)
 {
@@ -79,8 +79,8 @@ void *__wrap_malloc(size_t size)
 }
 
 /**
- * alloc_surely - memory for the test itself
- * @size:	its bytes
+ * alloc_surely - allocate memory that the test itself needs
+ * @size:	in bytes
  *
  * Return: the memory.
  */
@@ -102,7 +102,7 @@ WRAP(void *, genlmsg_put, (struct nl_msg *msg, unsigned int port, unsigned int s
 			   int header, int flags, unsigned char cmd, unsigned char version),
      msg, port, seq, family, header, flags, cmd, version)
 
-/* 0 is success of these */
+/* These functions return 0 on success. */
 #define WRAP_INT(error, name, args, ...)		\
 	int __real_##name args;				\
 	int __wrap_##name args;				\
@@ -111,7 +111,7 @@ WRAP(void *, genlmsg_put, (struct nl_msg *msg, unsigned int port, unsigned int s
 		return fails() ? (error) : __real_##name(__VA_ARGS__); \
 	}
 
-/* as libnl tells that a message is full */
+/* libnl returns this (negative) if a message is full. */
 #define NLE_NOMEM	5
 
 WRAP_INT(-NLE_NOMEM, nla_put, (struct nl_msg *msg, int type, int len, const void *data),
@@ -125,7 +125,7 @@ WRAP_INT(-NLE_NOMEM, nla_put_u64, (struct nl_msg *msg, int type, unsigned long v
 WRAP_INT(-NLE_NOMEM, nla_put_string, (struct nl_msg *msg, int type, const char *text),
 	 msg, type, text)
 
-/* It is closed all the same. */
+/* fclose() closes the file even if it fails. */
 int __real_fclose(FILE *f);
 int __wrap_fclose(FILE *f);
 int __wrap_fclose(FILE *f)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Allocations that fail, one place after the other:
+ * Let each allocation fail in turn:
  *
  *	for (nth = 1; failed; nth++) {
  *		fail_alloc(nth);
- *		... what allocates ...
+ *		... the code that allocates ...
  *		failed = fail_alloc_end();
- *		... its error if failed, its success if not ...
+ *		... if failed check for its error, otherwise for its success ...
  *	}
  *
- * A test that is linked with $(fail-alloc) of tools.mk has what it calls in fail_alloc.c.
+ * Link the test with $(fail-alloc) of tools.mk: then its sources call fail_alloc.c.
  */
 #ifndef FAIL_ALLOC_H
 #define FAIL_ALLOC_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Called whenever malloc() is, which may be when others change what is looked at */
+/* If set, malloc() calls it first. A test uses it to change memory that the code is reading. */
 extern void (*on_alloc)(void);
 
 void fail_alloc(unsigned int nth);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests of hyp/ need: hyp/ itself, the host it runs in, and the model.
+# For the tests of hyp/: its sources, the fake host that they run in, and the model of the ring.
 
 hyp := ../../hyp
 hyp-tests := $(filter test_ring% test_load% test_clock% test_events%,$(tests))
@@ -14,7 +14,7 @@ $(foreach test,$(hyp-tests),\
 	$(eval $(test)-cflags := $(hyp-cflags))\
 	$(eval $(test)-libs := $(hyp-libs)))
 
-# One sanitizer at a time; a fence is no news to TSan, which sees the atomics.
+# TSan excludes the other sanitizers. It ignores fences, which is fine (-Wno-tsan): it sees the atomic accesses.
 hyp-tsan := -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan
 test_ring_storm_tsan-cflags += $(hyp-tsan)
 $(O)/test_ring_storm_tsan: test_ring_storm.c

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What env_host.h asks of the program: CPUs, a counter and the owner of each page;
- * and a host that loads rings.
+ * What hyp/env_host.h needs from the program: CPUs, a counter and the owner of each page.
  */
 #include <sys/mman.h>
 
@@ -14,7 +13,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(addr, size)	((void)(addr), (void)(size))
 #endif
 
-/* Alternating with pages that cannot be touched takes two mappings a page. */
+/* Above this number of pages the pool has no guard pages: each one needs two more mappings. */
 #define MAX_GUARDED	16384
 
 struct hyptrace_ring env_rings[ENV_CPUS];
@@ -34,13 +33,13 @@ static struct {
 	u8		*base;
 	size_t		bytes;
 	u32		nr;
-	u32		stride;	/* pages from one to the next */
+	u32		stride;	/* distance between pool pages, in pages */
 	enum env_owner	*owner;
 } pool;
 
 static void violation(const char *what, const void *page)
 {
-	fprintf(stderr, "hyp/ must not: %s (page %p)\n", what, page);
+	fprintf(stderr, "hyp/ must not %s (page %p)\n", what, page);
 	env_violations++;
 }
 
@@ -85,7 +84,7 @@ static bool find(const void *va, u32 *index)
 
 static bool find_pfn(u64 pfn, u32 *index)
 {
-	/* A number too large for an address must not come back in as a small one. */
+	/* Reject large page numbers: shifted to an address they would wrap to a small one. */
 	return pfn < BIT_ULL(64 - PAGE_SHIFT) &&
 	       find((void *)(uintptr_t)(pfn << PAGE_SHIFT), index);
 }
@@ -103,7 +102,10 @@ static bool all_zero(const u8 *page)
 
 static void set_owner(u32 index, enum env_owner owner)
 {
-	/* what was done to the page goes with it: pairs with env_owner() */
+	/*
+	 * Order all accesses to the page before the change of its owner. Pairs with
+	 * env_owner().
+	 */
 	smp_store_release(&pool.owner[index], owner);
 }
 
@@ -145,11 +147,11 @@ int hyptrace_release_page(void *va)
 
 	env_calls.release++;
 	if (!find(va, &index) || env_owner(index) != ENV_HYP) {
-		violation("give a page that it does not own", va);
+		violation("release a page that it does not own", va);
 		return -EPERM;
 	}
 	if (!all_zero(va))
-		violation("give a page without wiping it", va);
+		violation("release a page without wiping it", va);
 	if (fails(&env_fail_release))
 		return -ENOMEM;
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
@@ -208,7 +210,7 @@ int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 	for (i = 0; i < nr; i++) {
 		ret = share_page(pfn + i, i ? &page : va);
 		if (ret) {
-			/* untouched so far, and so not wiped */
+			/* EL2 has not written to these pages, so they need no wiping. */
 			while (i--)
 				set_owner_of(pfn + i, ENV_HOST);
 			return ret;
@@ -218,7 +220,10 @@ int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 	return 0;
 }
 
-/* Pages, all the host's, and CPUs without rings; the calling thread is CPU 0. */
+/*
+ * Start with pages that all belong to the host, and CPUs without rings. The calling thread is
+ * CPU 0.
+ */
 void env_start(u32 nr_pages)
 {
 	u32 i;
@@ -270,7 +275,7 @@ void env_stop(void)
 	memset(&pool, 0, sizeof(pool));
 }
 
-/* This thread is that CPU from here on. */
+/* From now on the calling thread acts as @cpu. */
 void env_cpu(u32 cpu)
 {
 	hyptrace_host_ring = &env_rings[cpu];
@@ -288,7 +293,7 @@ u64 env_pfn(u32 index)
 
 enum env_owner env_owner(u32 index)
 {
-	/* pairs with set_owner() */
+	/* Pairs with set_owner(). */
 	return smp_load_acquire(&pool.owner[index]);
 }
 
@@ -304,7 +309,7 @@ void env_unshare(u32 index)
 		set_owner(index, ENV_HOST);
 }
 
-/* The host writes to a page that is not EL2's alone. */
+/* Write to a page as the host. EL2 must not own it. */
 void env_host_write(u32 index, size_t offset, const void *from, size_t len)
 {
 	u8 *page = env_page(index);

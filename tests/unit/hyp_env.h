@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What hyp/ runs in here: CPUs, a counter, and a host whose every page has an
- * owner that is watched. For the tests of hyp/.
+ * The environment of hyp/ in the host tests: CPUs, a counter, and a host that
+ * tracks the owner of each of its pages. For the tests of hyp/.
  *
- * A page of the pool stands between two that cannot be touched. Under ASan it is
- * poisoned as long as EL2 neither owns nor pins it, so that hyp/ cannot use it
- * unseen; env_host_write() is how a test gets at it then.
+ * Each page of the pool lies between two inaccessible pages. While EL2 neither owns
+ * nor pins a page, ASan has it poisoned, so that an access by hyp/ is reported. A test
+ * writes to such a page with env_host_write().
  */
 #ifndef HYP_ENV_H
 #define HYP_ENV_H
@@ -23,16 +23,16 @@
 
 #define ENV_CPUS	4
 #define ENV_NR(array)	(sizeof(array) / sizeof((array)[0]))
-#define ENV_NS_CLOCK	(1ULL << HYPTRACE_CLOCK_SHIFT)	/* mult of 1 ns a cycle */
+#define ENV_NS_CLOCK	(1ULL << HYPTRACE_CLOCK_SHIFT)	/* mult for 1 ns per cycle */
 
 enum env_owner {
-	ENV_HOST,	/* the host's alone */
-	ENV_SHARED,	/* the host has shared it, for something else */
-	ENV_PINNED,	/* EL2 has shared it and does not let go of it */
-	ENV_HYP,	/* EL2's alone */
+	ENV_HOST,	/* the host owns it */
+	ENV_SHARED,	/* the host has shared it for another purpose */
+	ENV_PINNED,	/* EL2 has shared and pinned it */
+	ENV_HYP,	/* EL2 owns it */
 };
 
-/* Calls of hyp/ into its surroundings. */
+/* How often hyp/ has called each function of its environment. */
 struct env_calls {
 	u64 take, release, share, unshare;
 };
@@ -40,18 +40,18 @@ struct env_calls {
 extern struct hyptrace_ring env_rings[ENV_CPUS];
 extern struct hyptrace_ring env_spare_rings[ENV_CPUS];
 extern struct env_calls env_calls;
-/* Things hyp/ did that it must not do: each was told on stderr. */
+/* How often hyp/ broke a rule of its environment; stderr has the details. */
 extern u32 env_violations;
-/* The largest CPU number that hyp/ has asked for */
+/* The largest CPU number that hyp/ has asked for. */
 extern u64 env_asked_cpu;
-/* The counter; the hook runs each time it is read. */
+/* The value of the counter. The hook runs on each read. */
 extern u64 env_counter;
 extern void (*env_counter_hook)(void);
-/* Bit per CPU that is not there. */
+/* Bit per CPU that does not exist. */
 extern u32 env_absent;
-/* When not 0: the call after so many fails, with -ENOMEM. */
+/* If n is not 0, the nth call from now fails with -ENOMEM. */
 extern u32 env_fail_take, env_fail_release, env_fail_share;
-/* Set before env_start(): pages are neighbours. */
+/* Set before env_start(): the pages of the pool are contiguous. */
 extern bool env_packed;
 
 void env_start(u32 nr_pages);
@@ -67,17 +67,20 @@ void env_host_write(u32 index, size_t offset, const void *from, size_t len);
 bool env_is_wiped(u32 index);
 u32 env_count(enum env_owner owner);
 
-/* Deterministic numbers; the seed comes from HYPTRACE_TEST_SEED if that is set. */
+/*
+ * Deterministic random numbers; the environment variable HYPTRACE_TEST_SEED overrides the
+ * seed.
+ */
 u64 env_seed(u64 seed);
 u64 env_random(u64 *state);
 u64 env_number(const char *name, u64 otherwise);
 
 /*
- * A ring of pool pages from @first on: the data pages in order of their ids, the
- * meta page, directories, tables.
+ * A ring made of the pool pages from @first on: first the data pages in order of
+ * their ids, then the meta page, the directories and the tables.
  */
 struct env_ring {
-	u64 cpu;	/* or HYPTRACE_SPARE_RING of one */
+	u64 cpu;	/* with HYPTRACE_SPARE_RING: its spare ring */
 	u32 first;
 	u32 nr_pages;
 	u32 nr_dirs;

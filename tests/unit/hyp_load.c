@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A host that loads rings out of the pool of hyp_env.c and unloads them, by
- * hypercalls. For the tests of hyp/.
+ * A host that loads and unloads rings by hypercalls. The pages come from the pool of
+ * hyp_env.c. For the tests of hyp/.
  */
 #include "hyp_env.h"
 
-/* Pool pages that a ring of so many data pages takes. */
+/* How many pool pages a ring with @nr_pages data pages needs. */
 u32 env_ring_pages(u32 nr_pages)
 {
 	struct env_ring ring;
@@ -39,7 +39,7 @@ u32 env_ring_table(const struct env_ring *ring, u32 nr)
 	return env_ring_dir(ring, ring->nr_dirs) + nr;
 }
 
-/* Write the page that lists the data pages of a table. */
+/* Write the table page, which lists data pages of the ring. */
 void env_ring_list(const struct env_ring *ring, u32 table)
 {
 	struct hyptrace_table_entry entries[HYPTRACE_SLOTS_PER_TABLE] = { };
@@ -49,7 +49,7 @@ void env_ring_list(const struct env_ring *ring, u32 table)
 		if (first + i == ring->nr_pages)
 			break;
 		entries[i].pfn = env_pfn(ring->first + first + i);
-		/* for EL2, which owes it nothing */
+		/* EL2 must not use what the host left in the reserved words. */
 		memset(entries[i].reserved, 0xa5, sizeof(entries[i].reserved));
 	}
 	env_host_write(env_ring_table(ring, table), 0, entries, sizeof(entries));
@@ -62,7 +62,7 @@ void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 	u32 i;
 
 	env_ring_shape(ring, cpu, first, nr_pages);
-	/* What the host has left in a page is nothing that EL2 may go by. */
+	/* EL2 must not depend on the old content of a page: make it dirty. */
 	memset(dirt, 0xa5, sizeof(dirt));
 	for (i = 0; i <= nr_pages; i++)
 		env_host_write(first + i, 0, dirt, sizeof(dirt));
@@ -84,7 +84,10 @@ void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 					env_pfn(first + nr_pages), 0), 0);
 }
 
-/* All of it comes back, in as many steps as there are pages to be given. */
+/*
+ * Free the ring: all pages must come back wiped. Each call releases one directory or table
+ * page.
+ */
 void env_ring_free(struct env_ring *ring)
 {
 	u32 steps = 1 + ring->nr_dirs + ring->nr_tables, i;

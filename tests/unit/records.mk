@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests of the records' codec need: the writer, the driver's walk and the tools' decoder.
+# For the tests of the record codec: the writer, the driver's walk over records and the decoder of tools/lib.
 
 record-srcs := $(hyp-srcs) driver_walk.c ../../driver/core/subbuf.c ../../tools/lib/decode.c ../../tools/lib/error.c
-# tools.mk comes later
+# Expanded late (=), since tools.mk is included after this file.
 record-cflags = $(hyp-cflags) $(tools-cflags) -Ikernel -Wno-builtin-macro-redefined -U__BYTE_ORDER__
 
 test_record_little-srcs := $(record-srcs)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decoders of sub-buffers; strict, in that they take what hyp/ may write and
- * nothing else. For the tests of the ring.
+ * Strict decoders of sub-buffers: they accept what hyp/ may write and nothing else. For the
+ * tests of the ring.
  */
 #include <kbuffer.h>
 
@@ -16,7 +16,7 @@ static u32 word_at(const struct hyptrace_subbuf *page, u32 offset)
 	return word;
 }
 
-/* What a gap at the beginning says is missing. */
+/* How many lost events a gap record at the beginning counts; 0 without one. */
 u64 decode_gap(const struct hyptrace_subbuf *page, u64 commit)
 {
 	struct hyptrace_gap gap = { .lost = 0 };
@@ -28,7 +28,7 @@ u64 decode_gap(const struct hyptrace_subbuf *page, u64 commit)
 	return gap.lost;
 }
 
-/* The number of events, or -1 if the page is not well formed. */
+/* Return the number of events, or -1 if the page is malformed. */
 int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 	       struct decoded *events)
 {
@@ -55,7 +55,7 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 			continue;
 		}
 		if (type_len == HYPTRACE_TYPE_PADDING) {
-			/* a gap, at the beginning, and with an event behind it */
+			/* A gap record takes 1 ns, comes first, and an event follows it. */
 			if (pos > sizeof(u32) || commit <= sizeof(struct hyptrace_gap) ||
 			    hyptrace_record_delta(header) != HYPTRACE_GAP_DELTA ||
 			    word_at(page, pos) != HYPTRACE_GAP_LENGTH ||
@@ -72,7 +72,7 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 				return -1;
 			size = word_at(page, pos) - sizeof(u32);
 			pos += sizeof(u32);
-			/* Short ones have their size in the header. */
+			/* A short payload must have its size in the header. */
 			if (size <= HYPTRACE_MAX_SHORT_BYTES || size % sizeof(u32))
 				return -1;
 		}
@@ -86,7 +86,7 @@ int decode_own(const struct hyptrace_subbuf *page, u64 commit,
 	return extended ? -1 : nr;
 }
 
-/* Likewise, by libtraceevent; the commit is the page's. */
+/* The same with libtraceevent, which takes the commit from the page. */
 int decode_kbuffer(const struct hyptrace_subbuf *page, struct decoded *events)
 {
 	unsigned long long time;
@@ -111,7 +111,7 @@ int decode_kbuffer(const struct hyptrace_subbuf *page, struct decoded *events)
 	return nr;
 }
 
-/* The events of a page on which both decoders have to agree. */
+/* Decode a page with both decoders, which must agree. */
 int decode_both(const struct hyptrace_subbuf *page, struct decoded *events)
 {
 	struct decoded theirs[DECODE_MAX];

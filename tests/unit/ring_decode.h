@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is in a sub-buffer, by two decoders: one written here after the kernel's
- * description of the format, and libtraceevent's. For the tests of the ring.
+ * Two decoders of a sub-buffer: one is written here, from the kernel's description of the
+ * format, and one is libtraceevent's. For the tests of the ring.
  */
 #ifndef RING_DECODE_H
 #define RING_DECODE_H
 
 #include "hyp_env.h"
 
-/* 4 bytes of header and 4 of payload are the smallest record. */
+/* The smallest record has 4 bytes of header and 4 of payload. */
 #define DECODE_MAX	(HYPTRACE_SUBBUF_DATA_SIZE / 8)
 
 struct decoded {
 	u64 time;
 	u32 offset;	/* of the payload in the data */
-	u32 size;	/* of the payload, as it was rounded up */
+	u32 size;	/* of the payload, rounded up */
 };
 
 u64 decode_gap(const struct hyptrace_subbuf *page, u64 commit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The plain model of the ring. For test_ring_model.c. */
+/* The simple model of the ring. For test_ring_model.c. */
 #include "ring_model.h"
 
 #define PAGE_DATA	4080
@@ -81,7 +81,7 @@ static bool next_page(struct model *model)
 	return true;
 }
 
-/* Every sub-buffer starts later than the one before; a gap takes a nanosecond. */
+/* Each time stamp is larger than the one before. A gap record takes one nanosecond. */
 static void start_page(struct model *model, u64 before, u64 time)
 {
 	struct model_page *page = model_writing(model);
@@ -96,7 +96,7 @@ static void start_page(struct model *model, u64 before, u64 time)
 	model->last = time;
 }
 
-/* An event happens; false if it was refused. Its time becomes what is stored. */
+/* Record an event. False if it was dropped. Its time becomes the stored time. */
 bool model_write(struct model *model, const struct model_event *event)
 {
 	struct model_page *page = model_writing(model);
@@ -112,7 +112,7 @@ bool model_write(struct model *model, const struct model_event *event)
 	if (page->nr && time - model->last >= EXTEND_FROM)
 		extend = 8;
 
-	/* in an empty one the time of the page takes the place of a long delta */
+	/* In an empty sub-buffer a large delta goes into the page's time stamp. */
 	if (!page->used && (event->time < model->last || time - model->last >= EXTEND_FROM))
 		page->start = time;
 	room = page->closed ? 0 : PAGE_DATA - page->used;
@@ -154,7 +154,7 @@ int model_swap(struct model *model, u64 consumed)
 	return 0;
 }
 
-/* Where the clock is behind the last record, time goes back. */
+/* If the last record is too far ahead of the clock, the ring's time is set back. */
 void model_reset(struct model *model, u64 now)
 {
 	u64 before = model_writing(model)->start;
@@ -179,7 +179,7 @@ void model_reset(struct model *model, u64 now)
 	model->dropped = 0;
 }
 
-/* Events that wait in the ring; those in the reader's page are not among them. */
+/* Unread events in the ring, without those in the reader's page. */
 u64 model_unread(struct model *model)
 {
 	u64 nr = 0;
@@ -191,7 +191,10 @@ u64 model_unread(struct model *model)
 	return nr;
 }
 
-/* The payload of a raw event: its number, cut if need be, then a pattern of it. */
+/*
+ * The payload of a raw event: its number, truncated if need be, then a pattern that depends on
+ * it.
+ */
 void model_fill(u8 *payload, u64 number, u32 size)
 {
 	u32 i;
@@ -221,7 +224,7 @@ bool model_matches(const struct model_event *event, const u8 *payload)
 	}
 }
 
-/* A sub-buffer holds just what it should. */
+/* The sub-buffer must hold exactly what the model's page holds. */
 void model_check_page(const struct model_page *page,
 		      const struct hyptrace_subbuf *subbuf)
 {

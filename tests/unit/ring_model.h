@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the ring does, said plainly: a list of sub-buffers, each a list of events.
- * For test_ring_model.c, which has hyp/ring.c do the same.
+ * A simple model of the ring: a list of sub-buffers, each a list of events. test_ring_model.c
+ * compares it with hyp/ring.c.
  */
 #ifndef RING_MODEL_H
 #define RING_MODEL_H
@@ -9,7 +9,7 @@
 #include "ring_decode.h"
 
 enum model_kind {
-	MODEL_RAW,	/* a payload of any size: the number, then a pattern */
+	MODEL_RAW,	/* any size: the event's number, then a pattern */
 	MODEL_ENTER,	/* hyptrace(hyp_enter) */
 	MODEL_SELFTEST,	/* hyptrace(selftest) */
 };
@@ -24,10 +24,10 @@ struct model_event {
 struct model_page {
 	u64 lost;	/* events missing right before it */
 	u64 start;	/* its time stamp */
-	u64 gap;	/* events whose loss is told in it */
+	u64 gap;	/* lost events that its gap record counts */
 	u32 used;	/* bytes */
 	u32 nr;
-	bool closed;	/* an event was refused: the next one goes elsewhere */
+	bool closed;	/* an event was dropped: no more events here */
 	struct model_event events[DECODE_MAX];
 };
 
@@ -40,10 +40,10 @@ struct model {
 	u64 dropped;
 	u64 pending;
 	u64 begin;	/* time stamp of the first sub-buffer since a reset */
-	u64 touched;	/* sub-buffers gone on to */
-	u64 overwritten;	/* sub-buffers, unread */
+	u64 touched;	/* how often the writer moved to the next one */
+	u64 overwritten;	/* sub-buffers lost before they were read */
 	struct model_page *reader;
-	bool following;	/* the reader's is the one being written */
+	bool following;	/* the writer is in the reader's page */
 	u32 nr_unread;
 	struct model_page *unread[];	/* oldest first */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps done to a ring and to its model. For test_ring_*.c. */
+/* The steps that are done to a ring and to its model. For test_ring_*.c. */
 #include "ring_run.h"
 
 #define RESERVE(n)	case n: to = hyptrace_ring_reserve(ring, now, n); break;
@@ -7,14 +7,14 @@
 #define RESERVE_16(n)	RESERVE_4(n) RESERVE_4((n) + 4) RESERVE_4((n) + 8) \
 			RESERVE_4((n) + 12)
 
-/* Sizes are constants where the recording functions reserve, and so here. */
+/* The recording functions pass constant sizes to hyptrace_ring_reserve(), so do the same here. */
 static void *reserve(struct hyptrace_ring *ring, u64 *now, u32 payload)
 {
 	void *to;
 
 	switch (payload) {
 	RESERVE_16(2) RESERVE_16(18) RESERVE_16(34) RESERVE_16(50) RESERVE_16(66)
-	RESERVE_16(82) RESERVE_16(98)	/* to 113: the first that is long */
+	RESERVE_16(82) RESERVE_16(98)	/* up to 113, the smallest long payload */
 	RESERVE_4(114) RESERVE_4(254) RESERVE_4(1022) RESERVE_4(2030)
 	RESERVE_4(2034) RESERVE_4(4044) RESERVE_4(4049) RESERVE_4(4053)
 	default:
@@ -46,7 +46,7 @@ void run_stop(struct run *run)
 	env_stop();
 }
 
-/* False if the event was refused, or is not enabled and so did not happen. */
+/* Record an event. False if the ring dropped it, or if it is not enabled. */
 bool run_write(struct run *run, enum model_kind kind, u32 payload, u64 now)
 {
 	struct model_event event = { run->next, now, payload, kind };
@@ -113,8 +113,8 @@ static const struct hyptrace_subbuf *reader_page(struct run *run)
 }
 
 /*
- * The reader takes what is new in its page: the very numbers that are due. This
- * asks nothing of the model but what an event is made of.
+ * Read the new events of the reader's page. Their numbers must be the expected ones. This uses
+ * the model only for the content of each event.
  */
 void run_look(struct run *run)
 {
@@ -137,7 +137,7 @@ void run_look(struct run *run)
 	}
 }
 
-/* Of all sub-buffers in the ring but the one that is written. */
+/* The bytes in the complete sub-buffers of the ring. */
 static u64 unread_bytes(const struct model *model)
 {
 	u64 bytes = 0;
@@ -149,7 +149,7 @@ static u64 unread_bytes(const struct model *model)
 	return bytes;
 }
 
-/* What is told at all times, not only after a call. */
+/* Check the fields that are up to date at all times, not only after a hypercall. */
 static void check_meta_now(struct run *run)
 {
 	struct hyptrace_meta *meta = env_ring_meta(&run->host);
@@ -191,13 +191,16 @@ static void check_meta(struct run *run)
 	assert_int_equal(meta->written, run->model->recorded + run->model->dropped);
 }
 
-/* 0, or the errno. */
+/* Swap the reader's page. Returns 0 or a negative errno. */
 int run_swap(struct run *run, u64 consumed)
 {
 	int due, ret;
 	u32 old = hyptrace_slot_at(run->ring, run->host.nr_pages - 1)->id;
 
-	/* What is given back unread is the reader's own loss: not here. */
+	/*
+	 * Read the rest first, so that the reader itself loses nothing. EL2 must refuse a
+	 * smaller @consumed.
+	 */
 	if (!run->model->following && consumed >= run_consumed(run))
 		run_look(run);
 
@@ -220,7 +223,7 @@ int run_swap(struct run *run, u64 consumed)
 	return 0;
 }
 
-/* Read until there is no more; then the books have to balance. */
+/* Read until the ring is empty. Then the counters must add up. */
 void run_drain(struct run *run)
 {
 	struct model *model = run->model;
@@ -237,7 +240,7 @@ void run_drain(struct run *run)
 	assert_int_equal(run->expect + model->pending, run->next);
 }
 
-/* By @cpu, which may be refused. */
+/* Reset the ring from @cpu. EL2 refuses another CPU while the ring is attached. */
 void run_reset(struct run *run, u32 cpu)
 {
 	u32 steps = 0;
@@ -328,7 +331,7 @@ void run_sync(struct run *run)
 	check_meta(run);
 }
 
-/* What EL2 knows is what the model knows. */
+/* EL2's private state must match the model. */
 void run_check(struct run *run)
 {
 	struct hyptrace_ring *ring = run->ring;
@@ -364,7 +367,7 @@ void run_check(struct run *run)
 	if (!run->hostile)
 		check_meta_now(run);
 
-	/* Once it is the reader's alone, nobody writes to it. */
+	/* Once the writer has left the reader's page, nobody may write to it. */
 	if (!run->hostile && !model->following) {
 		u64 now = sum(reader_page(run), PAGE_SIZE);
 
@@ -375,7 +378,7 @@ void run_check(struct run *run)
 	}
 }
 
-/* Each page is in one place, and what waits in the ring is what it should be. */
+/* Each page must be in exactly one slot, and the unread sub-buffers must match the model. */
 void run_check_pages(struct run *run)
 {
 	struct model *model = run->model;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A ring of hyp/ and its model side by side: each step is done to both, then they
- * are compared. For test_ring_*.c.
+ * A ring of hyp/ together with its model: each step is done to both, then they are compared.
+ * For test_ring_*.c.
  */
 #ifndef RING_RUN_H
 #define RING_RUN_H
 
 #include "ring_model.h"
 
-#define RUN_CPU		1	/* whose ring it is */
+#define RUN_CPU		1	/* the ring's CPU */
 #define RUN_OTHER_CPU	2
 
 struct run {
@@ -16,18 +16,18 @@ struct run {
 	struct hyptrace_ring *ring;
 	struct model *model;
 	enum hyptrace_ring_state state;
-	u64 enabled;		/* as the ring should have it */
+	u64 enabled;		/* expected bits of the ring */
 	u64 events;
 	u64 next;		/* number of the next event */
-	bool hostile;		/* what is in shared pages is not EL2's */
+	bool hostile;		/* the host overwrites the shared pages: do not check them */
 
 	/* the reader */
-	u64 expect;		/* number that comes next */
+	u64 expect;		/* number of the event to read next */
 	u64 read;
-	u64 lost;		/* as reported */
-	u32 seen;		/* events of the reader's page */
+	u64 lost;		/* as reported to the reader */
+	u32 seen;		/* events read of the reader's page */
 	bool stable;
-	u64 reader_sum;		/* of the reader's page, if stable */
+	u64 reader_sum;		/* checksum of the reader's page, if stable */
 	u64 seed;
 };
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build and run all unit tests, or those named: run.sh [TEST...]. Ends with "N passed, N failed".
-# A program gets LIMIT seconds (300): one that died in a hypercall has left a lock held, and the next waits for ever.
+# Build and run all unit tests, or those named: run.sh [TEST...]. The last line is "N passed, N failed". A program
+# may run for LIMIT seconds (300). A test that fails in a hypercall leaves a lock held, and the next test would
+# wait for it forever.
 
 cd "$(dirname "$0")" || exit 1
 
@@ -17,7 +18,7 @@ else
 	tests=("${tests[@]%.c}")
 fi
 
-# A program that does not build or dies fails as one test, whatever it has printed before.
+# A program that does not build, or that ends early, counts as one failed test, whatever it printed before.
 for test in "${tests[@]}"; do
 	if ! make --no-print-directory -s O="$out" "$test"; then
 		echo "not ok - $test: does not build"
@@ -29,11 +30,11 @@ for test in "${tests[@]}"; do
 	planned=$(sed -n 's/.*\[==========\] Running \([0-9]*\) test(s).*/\1/p' <<<"$log" | awk '{ n += $1 } END { print n + 0 }')
 	begun=$(grep -c '\[ RUN      \] ' <<<"$log")
 	ok=$(grep -c '\[       OK \] ' <<<"$log")
-	# the test that was not left
+	# the test that began but did not end
 	last=$(grep -oE '\[ RUN      \] .*|\[       OK \] |\[  FAILED  \] ' <<<"$log" | sed -n '$s/\[ RUN      \] //p')
 	not_ok=$((begun - ok))
 	if ((code == 124 || code == 137)); then
-		echo "not ok - $test: ${last:-no test} hangs: the program has not ended within $limit s"
+		echo "not ok - $test: ${last:-no test} hangs: the program did not end within $limit s"
 		not_ok=$((not_ok ? not_ok : 1))
 	elif [[ -n $last ]] || ((planned != begun || planned == 0 || (code && !not_ok))); then
 		echo "not ok - $test: ended with code $code in ${last:-no test} after $ok of $planned tests"

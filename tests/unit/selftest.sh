@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Does run.sh tell of tests that fail, die and hang? With programs made for that, in a folder of their own.
+# Test that run.sh reports tests that fail, end early or hang. The programs for that are made here, in a temporary
+# folder.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,7 +11,7 @@ mkdir -p "$work/tests/unit"
 cp "$here/Makefile" "$here/run.sh" "$work/tests/unit"
 bad=0
 
-# program NAME STATEMENT: tests "first", which passes, and "second", which does this
+# program NAME STATEMENT: write a program with two tests: "first" passes, "second" runs STATEMENT
 program()
 {
 	cat >"$work/tests/unit/test_$1.c" <<-EOF
@@ -42,8 +43,8 @@ program()
 	EOF
 }
 
-# tells NAME LIMIT PATTERN...: so it says, in lines that match
-tells()
+# reports NAME LIMIT PATTERN...: run.sh must print a line that matches each PATTERN
+reports()
 {
 	local said pattern code=0
 	said=$(LIMIT=$2 "$work/tests/unit/run.sh" "test_$1" 2>&1) || code=1
@@ -59,10 +60,10 @@ program dies '_exit(7);'
 program ends '_exit(0);'
 program hangs 'for (;;) pause();'
 program spoiled 'this is not C'
-tells passes 600 '^ok - test_passes: 2 tests$' '^2 passed, 0 failed$'
-tells fails 600 '^1 passed, 1 failed$'
-tells dies 600 '^not ok - test_dies: ended with code 7 in second' '^1 passed, 1 failed$'
-tells ends 600 '^not ok - test_ends: ended with code 0 in second' '^1 passed, 1 failed$'
-tells hangs 2 '^not ok - test_hangs: second hangs' '^1 passed, 1 failed$'
-tells spoiled 600 'test_spoiled: does not build' '^0 passed, 1 failed$'
+reports passes 600 '^ok - test_passes: 2 tests$' '^2 passed, 0 failed$'
+reports fails 600 '^1 passed, 1 failed$'
+reports dies 600 '^not ok - test_dies: ended with code 7 in second' '^1 passed, 1 failed$'
+reports ends 600 '^not ok - test_ends: ended with code 0 in second' '^1 passed, 1 failed$'
+reports hangs 2 '^not ok - test_hangs: second hangs' '^1 passed, 1 failed$'
+reports spoiled 600 'test_spoiled: does not build' '^0 passed, 1 failed$'
 exit "$bad"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rings that are made by hand and stand still: for the tests of snapshots.
+ * Handmade rings that nobody writes to. For the tests of snapshots.
  */
 #ifndef STILL_RING_H
 #define STILL_RING_H
@@ -14,7 +14,7 @@
 #define NR	5
 #define ROOM	(PAGE - HYPTRACE_SUBBUF_HEADER)
 
-/* The mapping, of exactly its size on the heap: the sanitizer sees each byte beyond. */
+/* The mapping has exactly its size on the heap, so that ASan reports any access beyond it. */
 struct ring {
 	struct hyptrace_map_meta	*meta;
 	char				*data;
@@ -69,7 +69,7 @@ static inline void set_commit(struct ring *ring, unsigned int id, uint64_t commi
 	put_u64(ring, id, sizeof(uint64_t), commit);
 }
 
-/* So many events of 8 bytes, numbered from a number on, behind what is there. */
+/* Put @nr events of 8 bytes at offset @at. Their numbers start with @first. */
 static inline void put_events(struct ring *ring, unsigned int id, unsigned int at,
 			      unsigned int first, unsigned int nr)
 {
@@ -89,7 +89,7 @@ static inline void fill(struct ring *ring, unsigned int id, uint64_t ts, unsigne
 	put_events(ring, id, 0, first, nr);
 }
 
-/* What the writer says where events were dropped. */
+/* A sub-buffer with a gap record, as the writer puts it after it has dropped events. */
 static inline void fill_behind_gap(struct ring *ring, unsigned int id, uint64_t ts, uint64_t lost,
 				   unsigned int first, unsigned int nr)
 {
@@ -127,7 +127,7 @@ static inline int next(struct ring *ring)
 	return hyptrace_snapshot_next(ring->snap, &ring->rec, &ring->err);
 }
 
-/* Events from one number to another, behind a gap. */
+/* Expect the events @first to @last, with @lost events missing before the first. */
 static inline void expect(struct ring *ring, uint64_t lost, uint32_t first, uint32_t last)
 {
 	uint32_t number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sub-buffers made by hand, and the decoder on them: for the tests of the decoder.
+ * Handmade sub-buffers and the decoder that reads them. For the tests of the decoder.
  */
 #ifndef SUBBUF_PAGE_H
 #define SUBBUF_PAGE_H
@@ -13,7 +13,7 @@
 #define PAGE	256
 #define START	UINT64_C(1000)
 
-/* A sub-buffer of exactly its size on the heap, so that the sanitizer sees each byte beyond. */
+/* The sub-buffer has exactly its size on the heap, so that ASan reports any access beyond it. */
 struct page {
 	char			*mem;
 	uint64_t		start;
@@ -89,7 +89,7 @@ static inline uint32_t payload(const struct page *page)
 	return word;
 }
 
-/* An event behind a gap */
+/* Expect an event before which @lost events are missing. */
 static inline void expect_lost(struct page *page, uint64_t lost, uint64_t ts, unsigned int size,
 			       uint32_t word)
 {

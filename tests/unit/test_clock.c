@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock: its arithmetic, and the latch by which it is read while it is set.
+ * The clock: its arithmetic, and the latch that lets CPUs read it while it is set.
  *
- * HYPTRACE_TEST_SEED says otherwise.
+ * HYPTRACE_TEST_SEED changes the seed.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ static s64 set_clock(u64 mult, u64 cycles, u64 ns)
 	return hyptrace_hcall(HYPTRACE_OP_CLOCK, mult, cycles, ns);
 }
 
-/* As the recording functions take it. */
+/* Read the clock as the recording functions do. */
 static u64 read_clock(void)
 {
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
@@ -55,7 +55,7 @@ static int stop(void **state)
 	return 0;
 }
 
-static void stands_still(void **state)
+static void refuse_mult_0(void **state)
 {
 	(void)state;
 	env_counter = 1000;
@@ -66,7 +66,7 @@ static void stands_still(void **state)
 	assert_int_equal(read_clock(), 2005);
 }
 
-/* Long division of what the clock does by a multiplication of 128 bits. */
+/* The same computation with division in 128 bits, where the clock multiplies and shifts. */
 static u64 expected(u64 counter, u64 mult, u64 cycles, u64 ns)
 {
 	s64 difference = counter - cycles;
@@ -80,7 +80,7 @@ static u64 expected(u64 counter, u64 mult, u64 cycles, u64 ns)
 	return passed < ns ? ns - (u64)passed : 0;
 }
 
-/* A CPU whose counter is a little behind that of the CPU that set the clock. */
+/* The counter of this CPU is a little behind that of the CPU that has set the clock. */
 static void before_the_epoch(void **state)
 {
 	const u64 mult = 16 * ENV_NS_CLOCK;
@@ -93,7 +93,7 @@ static void before_the_epoch(void **state)
 	assert_int_equal(read_clock(), 1000000 - 16000);
 	env_counter = 1000;
 	assert_int_equal(read_clock(), 1000000);
-	/* and not before time began */
+	/* The time must not become negative. */
 	assert_int_equal(set_clock(mult, 1000, 15999), 0);
 	env_counter = 0;
 	assert_int_equal(read_clock(), 0);
@@ -101,7 +101,7 @@ static void before_the_epoch(void **state)
 	assert_int_equal(read_clock(), 15);
 }
 
-/* Times of a clock that is set near the end of 64 bits, and then back. */
+/* The clock is set close to the end of 64 bits, and then back. */
 static void no_wrap(void **state)
 {
 	u64 before;
@@ -111,13 +111,13 @@ static void no_wrap(void **state)
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, ~0ULL - 100), 0);
 	before = read_clock();
 	assert_int_equal(set_clock(ENV_NS_CLOCK, 0, 50), 0);
-	/* What the writer looks at: a step back is a negative difference. */
+	/* The writer detects a step back by a negative difference. */
 	assert_true((s64)(read_clock() - before) < 0);
 }
 
 static void arithmetic(void **state)
 {
-	/* 1 GHz, 62.5 MHz, 24 MHz, 19.2 MHz, the slowest and the fastest there is */
+	/* 1 GHz, 62.5 MHz, 24 MHz, 19.2 MHz, the smallest and the largest mult */
 	static const u64 mults[] = {
 		ENV_NS_CLOCK, 16 * ENV_NS_CLOCK, 178956970666, 223696213333, 1, ~0ULL,
 	};
@@ -150,7 +150,7 @@ static void arithmetic(void **state)
 	assert_in_range(quick, 1, ENV_NR(mults) * ENV_NR(counters) * 1000 - 1);
 }
 
-/* The last cycle that 64 bits will do for, and the first that they will not. */
+/* The last cycle for which 64 bits are enough, and the first for which they are not. */
 static void limit(void **state)
 {
 	const u64 mult = 16 * ENV_NS_CLOCK, cycles = ~0ULL / mult;
@@ -172,7 +172,7 @@ static void limit(void **state)
 	env_counter = 1000;
 	assert_true(is_quick());
 
-	/* nor for what the mask must be put to, from there on */
+	/* Nor may the quick way be used if the time could exceed HYPTRACE_CLOCK_MASK. */
 	assert_int_equal(set_clock(mult, 1000, HYPTRACE_CLOCK_MASK / 2), 0);
 	read_clock();
 	assert_true(is_quick());
@@ -186,7 +186,7 @@ static void limit(void **state)
 	assert_int_equal(read_clock(), 8);
 }
 
-/* An update reaches the copy of every CPU. */
+/* An update invalidates the copy of each CPU. */
 static void every_copy(void **state)
 {
 	u32 cpu, round;
@@ -208,8 +208,8 @@ static void every_copy(void **state)
 	env_cpu(0);
 }
 
-/* CPUs need not be numbered one after the other; where the last is, the search ends. */
-static void numbers_left_out(void **state)
+/* CPU numbers may have gaps. The search for copies ends with the last CPU that exists. */
+static void gaps_in_cpu_numbers(void **state)
 {
 	(void)state;
 	env_absent = BIT(1) | BIT(2);
@@ -230,7 +230,7 @@ static void numbers_left_out(void **state)
 	assert_false(is_quick());
 }
 
-/* A year without an update at 1 GHz, where 64 bits would not do. */
+/* A year without an update at 1 GHz, for which 64 bits are not enough. */
 static void long_without_update(void **state)
 {
 	const u64 year = 31536000000000000ULL;
@@ -265,7 +265,7 @@ static void update_meanwhile(void)
 		set_clock(ENV_NS_CLOCK * 10 * i, 0, 1000 * i);
 }
 
-/* Updates between the parameters and the end: never a mix of two clocks. */
+/* Updates during a read: the result must never mix two clocks. */
 static void update_within_read(void **state)
 {
 	u64 time;
@@ -277,7 +277,10 @@ static void update_within_read(void **state)
 		env_counter_hook = update_meanwhile;
 		time = read_clock();
 		env_counter_hook = NULL;
-		/* After the second, what was read may have been half of each. */
+		/*
+		 * With two or more updates the copy may mix two clocks: then the read must
+		 * return 0.
+		 */
 		assert_true(time == 107 ? nr_updates < 2 : !time && nr_updates);
 		time = read_clock();
 		assert_int_equal(time, nr_updates ? 100 * 10 * nr_updates +
@@ -286,8 +289,8 @@ static void update_within_read(void **state)
 }
 
 /*
- * Clocks that all give a multiple of P, though from unlike parameters; what a mix
- * of two of them gives is none, but for one in a million.
+ * Clocks with different parameters that all give a multiple of P. A mix of two clocks does
+ * not, but for one in a million.
  */
 #define CYCLES	1000000ULL
 #define P	1000003ULL
@@ -303,7 +306,7 @@ static void *updater(void *arg)
 		u64 mult = 1 + env_random(&seed) % 1000;
 		u64 epoch = env_random(&seed) % CYCLES;
 
-		/* mult * (CYCLES - epoch) and this make mult * P */
+		/* mult * (CYCLES - epoch) plus this epoch_ns is mult * P. */
 		set_clock(mult * ENV_NS_CLOCK, epoch,
 			  mult * epoch + mult * (P - CYCLES));
 		__atomic_fetch_add(&nr_updates_done, 1, __ATOMIC_RELAXED);
@@ -325,7 +328,7 @@ static void threads(void **state)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&updaters[i], NULL, updater,
 						(void *)(uintptr_t)(i + 1)), 0);
-	/* Until each has done its share, which on one CPU takes turns. */
+	/* Continue until both sides have done enough: on one CPU they take turns. */
 	while (reads < READS || READ_ONCE(nr_updates_done) < UPDATES) {
 		u64 time = read_clock();
 
@@ -343,7 +346,7 @@ static void threads(void **state)
 	assert_true(unknown < reads);
 }
 
-/* How far the clock was set, when that is over. */
+/* The newest clock whose update is complete. */
 static u64 set_until;
 
 static void *setter(void *arg)
@@ -353,7 +356,7 @@ static void *setter(void *arg)
 	(void)arg;
 	for (i = 1; i <= UPDATES / 4; i++) {
 		set_clock(ENV_NS_CLOCK, CYCLES, i);
-		/* pairs with the acquire in no_old_clock() */
+		/* Order the update of the clock before @set_until. Pairs with no_old_clock(). */
 		smp_store_release(&set_until, i);
 		pause = env_random(&seed) % 64;
 		for (j = 0; j < pause; j++)
@@ -363,7 +366,7 @@ static void *setter(void *arg)
 	return NULL;
 }
 
-/* Once the clock is set no CPU goes by the one of before, whenever it has copied that. */
+/* After an update no CPU may use the clock from before it, whenever the CPU has copied that. */
 static void no_old_clock(void **state)
 {
 	u64 until, time, reads = 0;
@@ -376,10 +379,10 @@ static void no_old_clock(void **state)
 	assert_int_equal(set_clock(ENV_NS_CLOCK, CYCLES, 0), 0);
 	assert_int_equal(pthread_create(&thread, NULL, setter, NULL), 0);
 	do {
-		/* pairs with the release in setter() */
+		/* Pairs with setter(). */
 		until = smp_load_acquire(&set_until);
 		time = read_clock();
-		/* 0: it was set meanwhile */
+		/* 0: an update happened during the read. */
 		ok &= !time || time >= until;
 		if (reads++ >= READS)
 			sched_yield();
@@ -395,12 +398,12 @@ static void no_old_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_ENV(stands_still),
+		WITH_ENV(refuse_mult_0),
 		WITH_ENV(arithmetic),
 		WITH_ENV(before_the_epoch),
 		WITH_ENV(limit),
 		WITH_ENV(every_copy),
-		WITH_ENV(numbers_left_out),
+		WITH_ENV(gaps_in_cpu_numbers),
 		WITH_ENV(no_wrap),
 		WITH_ENV(long_without_update),
 		WITH_ENV(forwards_and_back),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events themselves: ids, layouts, the hash that driver and EL2 compare, and
- * that an event is recorded if, and only if, it is enabled on its CPU.
+ * The list of events: ids, layouts, and the hash that the driver and EL2 compare. An event
+ * must be recorded if, and only if, it is enabled on its CPU.
  */
 #include "ring_decode.h"
 
@@ -30,7 +30,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Ids count from the top of the list, and user space has seen these. */
+/* The ids follow the order of the list. User space knows these three: they must not change. */
 static void ids(void **state)
 {
 	(void)state;
@@ -57,7 +57,7 @@ static void all_events(void)
 			 0 : -ENODATA);
 }
 
-/* Each subset of the events gives its events in the order of the calls. */
+/* With each subset of events enabled, exactly these are recorded, in the order of the calls. */
 static void enabled(void **state)
 {
 	static const u16 order[] = {
@@ -109,7 +109,7 @@ static void off_then_on(void **state)
 	assert_int_equal(env_rings[CPU].recorded, 8);
 }
 
-/* An event goes to the ring of the CPU that it happens on. */
+/* An event is recorded in the ring of the CPU on which it happens. */
 static void own_ring(void **state)
 {
 	struct env_ring other;
@@ -135,7 +135,7 @@ static void own_ring(void **state)
 	env_ring_free(&other);
 }
 
-/* Where the CPU's copy of the clock is good, an event goes by it. */
+/* While the CPU's copy of the clock is valid, events take their time from it. */
 static void own_clock(void **state)
 {
 	(void)state;
@@ -151,7 +151,7 @@ static void own_clock(void **state)
 	assert_int_equal(env_rings[CPU].last_time, 6200);
 }
 
-/* The word that is tested first has the events of all CPUs, and no others. */
+/* hyptrace_events_on has the events that are enabled on any CPU, and no others. */
 static void on_anywhere(void **state)
 {
 	const u64 enter = BIT_ULL(HYPTRACE_EVENT_hyp_enter);
@@ -195,7 +195,7 @@ static void info(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, ~0ULL, 0, 0), -EINVAL);
 }
 
-/* FNV-1a, by its published test values, shifted as abi.h says. */
+/* The published test values of FNV-1a, shifted as abi.h says. */
 static void hash(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Descriptors from a host that is not trusted: each op in each state and with each
- * kind of wrong argument is refused with its errno, and changes nothing.
+ * Descriptors from a hostile host. EL2 must refuse each op in each wrong state and with each
+ * kind of wrong argument: it returns the right errno and changes nothing.
  */
 #include "hyp_env.h"
 
@@ -35,30 +35,30 @@ static int stop(void **state)
 	return 0;
 }
 
-/* All that a refused call could have changed. */
-struct picture {
+/* Everything that a refused hypercall could have changed. */
+struct el2_state {
 	struct hyptrace_ring rings[ENV_CPUS];
 	struct hyptrace_ring spare_rings[ENV_CPUS];
 	u8 owner[POOL];
 };
 
-static void take_picture(struct picture *picture)
+static void save_state(struct el2_state *saved)
 {
 	u32 i;
 
-	memcpy(picture->rings, env_rings, sizeof(env_rings));
-	memcpy(picture->spare_rings, env_spare_rings, sizeof(env_spare_rings));
+	memcpy(saved->rings, env_rings, sizeof(env_rings));
+	memcpy(saved->spare_rings, env_spare_rings, sizeof(env_spare_rings));
 	for (i = 0; i < POOL; i++)
-		picture->owner[i] = env_owner(i);
+		saved->owner[i] = env_owner(i);
 }
 
 static void refused(s64 errno_due, u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
-	static struct picture before, after;
+	static struct el2_state before, after;
 
-	take_picture(&before);
+	save_state(&before);
 	assert_int_equal(hyptrace_hcall(op, arg1, arg2, arg3), errno_due);
-	take_picture(&after);
+	save_state(&after);
 	assert_memory_equal(&before, &after, sizeof(before));
 	assert_int_equal(env_violations, 0);
 }
@@ -166,7 +166,10 @@ static void bad_begin(void **state)
 	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, 3, HYPTRACE_RING_DISCARD), 0);
 }
 
-/* Directory, then its tables, then ready; nothing twice and nothing before. */
+/*
+ * The order is: a directory, then its tables, then RING_READY. No step may come early or
+ * twice.
+ */
 static void order(void **state)
 {
 	(void)state;
@@ -194,7 +197,7 @@ static void order(void **state)
 	env_ring_free(&ring);
 }
 
-static void not_to_be_taken(void **state)
+static void cannot_donate(void **state)
 {
 	u32 i;
 
@@ -212,7 +215,10 @@ static void not_to_be_taken(void **state)
 	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(env_ring_dir(&ring, 0)), 0);
 }
 
-/* Whatever is wrong with an entry, those before it are let go, and all is wiped. */
+/*
+ * Whatever is wrong with an entry, EL2 unshares the pages of the entries before it and wipes
+ * the table page.
+ */
 static void bad_entry(void **state)
 {
 	u32 bad, i;
@@ -236,7 +242,7 @@ static void bad_entry(void **state)
 		env_fail_share = bad + 1;
 		refused(-ENOMEM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
 
-		/* the table itself, the directory: EL2's */
+		/* EL2 already owns the table page itself and the directory. */
 		env_ring_list(&ring, 0);
 		list_entry(bad, table_pfn(0));
 		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
@@ -257,8 +263,11 @@ static void bad_entry(void **state)
 	env_ring_free(&ring);
 }
 
-/* Then it is EL2's for good, wiped, and all else is as if nothing had been. */
-static void bad_entry_for_good(void **state)
+/*
+ * If EL2 cannot release the table page, it keeps the wiped page for good. Everything else is
+ * as before the call.
+ */
+static void bad_entry_and_failed_release(void **state)
 {
 	u32 table_page;
 
@@ -278,14 +287,14 @@ static void bad_entry_for_good(void **state)
 	assert_int_equal(env_rings[CPU].nr_loaded, 0);
 	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
 
-	/* another one will do */
+	/* The host can list the data pages in another table page. */
 	ring.nr_dirs++;
 	table(0);
 	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
 	assert_int_equal(hyptrace_release_page(env_page(table_page)), 0);
 }
 
-/* What the host has left in the pages is not there any more when they are shown. */
+/* EL2 must wipe the old content of the pages before it publishes anything in them. */
 static void dirty_pages(void **state)
 {
 	u8 dirt[PAGE_SIZE];
@@ -310,8 +319,11 @@ static void dirty_pages(void **state)
 	env_ring_free(&ring);
 }
 
-/* Neighbours are shared together: those before a bad one among them are let go as well. */
-static void neighbours(void **state)
+/*
+ * EL2 shares contiguous pages together. If one cannot be shared, EL2 must also unshare those
+ * before it.
+ */
+static void contiguous_pages(void **state)
 {
 	const u32 nr = HYPTRACE_SLOTS_PER_TABLE;
 	u32 fail, i;
@@ -322,7 +334,7 @@ static void neighbours(void **state)
 	env_packed = false;
 	begin(nr);
 	dir();
-	/* two runs, one of them backwards, and a run again */
+	/* A contiguous run, ten pages in reverse order, and another contiguous run. */
 	for (fail = 0; fail <= nr; fail++) {
 		env_ring_list(&ring, 0);
 		for (i = 0; i < 10; i++)
@@ -349,7 +361,7 @@ static void neighbours(void **state)
 	env_stop();
 }
 
-/* What comes behind the last entry that counts is not looked at. */
+/* EL2 must ignore the entries after the last data page. */
 static void entries_in_excess(void **state)
 {
 	struct hyptrace_table_entry all[HYPTRACE_SLOTS_PER_TABLE];
@@ -389,7 +401,7 @@ static void bad_meta(void **state)
 	env_ring_free(&ring);
 }
 
-/* One page is in one place of one ring. */
+/* A page may be used only once, in one ring. */
 static void pages_of_another_ring(void **state)
 {
 	struct env_ring other;
@@ -422,14 +434,14 @@ static void not_while_attached(void **state)
 	refused(-EBUSY, HYPTRACE_OP_RING_FREE, CPU, 0, 0);
 	assert_int_equal(hcall(HYPTRACE_OP_DETACH, 0, 0), 0);
 	env_ring_free(&ring);
-	/* Its CPU comes back to nothing. */
+	/* When its CPU is switched on again, it has no ring. */
 	env_cpu(CPU);
 	hyptrace_cpu_on();
 	hyptrace(selftest, 1);
 	refused(-ENODEV, HYPTRACE_OP_SYNC, CPU, 0, 0);
 }
 
-/* Once begun, there is no way but to the end. */
+/* After the first RING_FREE, EL2 must refuse all other ops until the ring is empty. */
 static void while_freeing(void **state)
 {
 	(void)state;
@@ -449,8 +461,8 @@ static void while_freeing(void **state)
 	env_ring_free(&ring);
 }
 
-/* A page that cannot be given back is given back by a later call. */
-static void cannot_release(void **state)
+/* If EL2 cannot release a page, a later call retries it. */
+static void retry_release(void **state)
 {
 	u32 fail, i, done;
 	s64 ret;
@@ -478,7 +490,7 @@ static void cannot_release(void **state)
 	}
 }
 
-/* Half built, at every point: all comes back. */
+/* Free a ring that is built up to any point: EL2 must release all pages. */
 static void free_half_built(void **state)
 {
 	u32 tables, i;
@@ -509,17 +521,17 @@ int main(void)
 		WITH_POOL(while_empty),
 		WITH_POOL(bad_begin),
 		WITH_POOL(order),
-		WITH_POOL(not_to_be_taken),
+		WITH_POOL(cannot_donate),
 		WITH_POOL(bad_entry),
-		WITH_POOL(bad_entry_for_good),
+		WITH_POOL(bad_entry_and_failed_release),
 		WITH_POOL(dirty_pages),
-		cmocka_unit_test(neighbours),
+		cmocka_unit_test(contiguous_pages),
 		WITH_POOL(entries_in_excess),
 		WITH_POOL(bad_meta),
 		WITH_POOL(pages_of_another_ring),
 		WITH_POOL(not_while_attached),
 		WITH_POOL(while_freeing),
-		WITH_POOL(cannot_release),
+		WITH_POOL(retry_release),
 		WITH_POOL(free_half_built),
 	};
 

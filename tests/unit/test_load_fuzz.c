@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any op, in any order, from any CPU, with almost any argument, of a host that also
- * shares, unshares and scribbles: EL2 keeps the books, each call is bounded, and
- * in the end all pages can be had back. And rings of more than one directory.
+ * Random ops in random order, from any CPU, with almost any argument. The host also
+ * shares, unshares and overwrites its pages. EL2 must account for each page, each call
+ * must be bounded, and in the end EL2 must release all pages. Also tests a ring with
+ * more than one directory.
  *
- * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS say otherwise.
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS change the defaults.
  */
 #include "hyp_env.h"
 
@@ -12,7 +13,10 @@
 #define ROUNDS		100000
 #define SEED		0x6c6f6164
 
-/* Calls into the surroundings that one hypercall may take: a table and some. */
+/*
+ * A hypercall may make this many calls into its environment: twice per slot of a table, and a
+ * few more.
+ */
 #define MAX_CALLS	(2 * HYPTRACE_SLOTS_PER_TABLE + 8)
 
 static u64 seed;
@@ -38,7 +42,7 @@ static u64 some_pfn(void)
 	}
 }
 
-/* A page of the host's that lists what could be data pages, mostly good ones. */
+/* A table page of the host. Most of the data pages that it lists are valid. */
 static u64 some_table(void)
 {
 	u32 first = below(POOL), index, i;
@@ -94,7 +98,7 @@ static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 		return spare->state == HYPTRACE_RING_DETACHED ? HYPTRACE_OP_EXCHANGE :
 		       spare->nr_unmoved ? HYPTRACE_OP_MOVE : HYPTRACE_OP_RING_FREE;
 
-	/* Mostly what leads on, or few rings would ever be built. */
+	/* Mostly choose the next valid op: otherwise few rings would be complete. */
 	if (what % 4 && ring->state == HYPTRACE_RING_EMPTY)
 		return HYPTRACE_OP_RING_BEGIN;
 	if (what % 4 && ring->state == HYPTRACE_RING_BUILDING && !ring->freeing)
@@ -115,7 +119,7 @@ static u32 pages_of(const struct hyptrace_ring *ring, u32 *pinned)
 	return ring->nr_dirs + ring->nr_tables;
 }
 
-/* Each page that EL2 has is in one of the rings. */
+/* Each page that EL2 owns or pins must belong to one of the rings. */
 static void check_books(void)
 {
 	u32 pinned = 0, owned = 0, i;
@@ -138,7 +142,7 @@ static void check_books(void)
 	assert_int_equal(env_violations, 0);
 }
 
-static void host_plays(void)
+static void disturb(void)
 {
 	u32 index = below(POOL), i;
 	u64 junk[8];
@@ -218,7 +222,7 @@ static void any_op(void **state)
 		s64 ret;
 
 		env_cpu(below(3) ? cpu : below(ENV_CPUS));
-		/* Not the pages, but what EL2 asks for may fail now and then. */
+		/* Sometimes let the environment fail. */
 		env_fail_take = !below(50);
 		env_fail_share = below(50) ? 0 : 1 + below(200);
 		if (op == HYPTRACE_OP_RING_FREE)
@@ -237,7 +241,7 @@ static void any_op(void **state)
 		moved += op == HYPTRACE_OP_MOVE && ret > 0;
 		refused += ret < 0;
 		check_books();
-		host_plays();
+		disturb();
 		if (!below(5000))
 			free_all();
 	}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that load, attach, swap, resize, park and free each other's rings all at once. Under
- * TSan (hyp.mk): what is shared among CPUs is under a lock, or marked.
+ * CPUs load, attach, swap, resize, park and free each other's rings at the same time. Built
+ * with TSan (hyp.mk): data that CPUs share must be under a lock, or accessed atomically.
  *
- * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS say otherwise.
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS change the defaults.
  */
 #include <pthread.h>
 
 #include "hyp_env.h"
 
 #define THREADS		3
-#define DATA		8	/* pages of a ring, at most; then meta, directory, table */
-#define PER_THREAD	(2 * (DATA + 3))	/* it may have two */
+#define DATA		8	/* most data pages of a ring; it also needs a meta page, a directory, a table */
+#define PER_THREAD	(2 * (DATA + 3))	/* enough for two rings */
 #define ROUNDS		5000
 #define SEED		0x72616365
 
@@ -19,8 +19,8 @@ static u64 rounds;
 static u64 nr_exchanged, nr_moved;
 
 /*
- * A page of this thread, behind *@from, that is the host's: nobody but this thread
- * offers it. If there is none, one that is to be refused.
+ * Find a page of this thread, from *@from on, that the host owns. No other thread offers it to
+ * EL2. If there is none, return a page that EL2 must refuse.
  */
 static u32 own_page(u32 first, u32 *from)
 {
@@ -34,7 +34,7 @@ static u32 own_page(u32 first, u32 *from)
 	return first;
 }
 
-/* A table page that lists others. */
+/* A table page that lists some of the thread's pages, sometimes one of them twice. */
 static u64 list_pages(u32 first, u32 from, u64 random)
 {
 	struct hyptrace_table_entry entries[DATA] = { };
@@ -70,7 +70,7 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 		break;
 	case HYPTRACE_OP_RING_FREE:
 	case HYPTRACE_OP_DETACH:
-		/* not so often that nothing is ever written */
+		/* Free and detach rarely, so that rings are used in between. */
 		if (random >> 32 & 15)
 			op = HYPTRACE_OP_SYNC;
 		break;
@@ -115,7 +115,7 @@ static void unload(u64 ring)
 		;
 }
 
-/* What leads to a ring, and away from it, if nobody comes between. */
+/* The ops that load or free a ring, unless another thread interferes. */
 static void load_or_free(u32 first, u64 random)
 {
 	u64 ring = (random >> 8 & 1) | (random >> 20 & 3 ? 0 : HYPTRACE_SPARE_RING);
@@ -128,7 +128,10 @@ static void load_or_free(u32 first, u64 random)
 	load(ring, first, random);
 }
 
-/* The CPU gets another ring, likewise, and writes all along. */
+/*
+ * The ops that give the CPU another ring, unless another thread interferes. The CPU records
+ * events all the time.
+ */
 static void resize(u32 cpu, u32 first, u64 random)
 {
 	u32 nr = random >> 24 & 255, moves = 16, i;

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The codec of records in the other byte order: see records.mk. */
+/* The record codec in the other byte order: see records.mk. */
 #include "test_record_little.c"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The codec of records: what the writer of hyp/ writes, the driver and libhyptrace read.
- * Built twice, in both byte orders, as far as the codec goes: __BYTE_ORDER__ decides
- * where the bits of a header are, and the words stay the host's.
+ * The record codec: hyp/ writes records, the driver and libhyptrace read them. This file is
+ * built for both byte orders. __BYTE_ORDER__ selects only the place of the bits in a header:
+ * each word keeps the byte order of the host.
  */
 #include "hyp_env.h"
 
@@ -51,7 +51,7 @@ static void write_long(void)
 	hyptrace_ring_commit(ring, to, now, LONG_PAYLOAD);
 }
 
-/* Both readers find so many events in a sub-buffer, and the last one at that time. */
+/* Both decoders must find @expected events, the last one at @expected_time. */
 static void check_readers(const void *subbuf, u32 expected, u64 expected_time)
 {
 	struct hyptrace_decoder *dec = hyptrace_decoder_new();
@@ -76,7 +76,10 @@ static void check_readers(const void *subbuf, u32 expected, u64 expected_time)
 	hyptrace_decoder_free(dec);
 }
 
-/* Where the bits are, spelt out: a codec that is wrong in both directions would pass the rest. */
+/*
+ * Check the bits against constants: a codec that is wrong in both directions would pass the
+ * other tests.
+ */
 static void bits(void **state)
 {
 	const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -90,7 +93,7 @@ static void bits(void **state)
 		    0x87654321ULL * 0x8000000 + 0x5a5a5a5);
 }
 
-/* Short and long records, and times that need a record of their own. */
+/* Short and long records, and deltas that need a time-extend record. */
 static void events(void **state)
 {
 	const struct hyptrace_subbuf *page = ring->page;
@@ -108,7 +111,7 @@ static void events(void **state)
 	check_readers(page, NR_EVENTS, env_counter);
 }
 
-/* A sub-buffer that begins with what went missing. */
+/* A sub-buffer that begins with a gap record. */
 static void gap(void **state)
 {
 	(void)state;
@@ -123,7 +126,7 @@ static void gap(void **state)
 	check_readers(ring->page, 1, env_counter);
 }
 
-/* Times that only the kernel's own writer gives. */
+/* Absolute times, which only the kernel's own writer records. */
 static void absolute_time(void **state)
 {
 	const u64 time = 0x123456789abcdef;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bytes that a ring consists of: what each record looks like, exactly. */
+/* The exact bytes of each kind of record. */
 #include "ring_run.h"
 
 #define US(n)	((n) * 1000ULL)
@@ -17,7 +17,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	(void)state;
-	/* Not all of what was written here went into the model too. */
+	/* Some tests write without the model: take over the ring's times. */
 	run.model->last = run.ring->last_time;
 	model_writing(run.model)->start = run.ring->page_time;
 	run_reset(&run, RUN_CPU);
@@ -54,11 +54,14 @@ static u32 header(u32 type_len, u32 delta)
 	return type_len | delta << 5;
 }
 
-/* 12 bytes: 4 of header, id, reason, a byte of nothing, the thread. */
+/*
+ * A hyp_enter record has 12 bytes: a header of 4, the id, the reason, a padding byte and the
+ * vCPU's thread.
+ */
 static void hyp_enter(void **state)
 {
 	(void)state;
-	/* what the host has left there must not show, nor an older record */
+	/* Neither the host's old content of the page nor an older record may show through. */
 	memset((u8 *)page()->data, 0xee, HYPTRACE_SUBBUF_DATA_SIZE);
 	env_counter = US(10);
 	hyptrace_host_ring->vcpu = 0x12345678;
@@ -89,13 +92,13 @@ static void selftest(void **state)
 	(void)state;
 	memset((u8 *)page()->data, 0xee, HYPTRACE_SUBBUF_DATA_SIZE);
 	env_counter = US(5);
-	/* the first reads the clock anew, the second does not */
+	/* The first event updates the CPU's copy of the clock, the second uses the copy. */
 	for (at = 0; at <= 20; at += 20) {
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 0xfedcba9876543210, 0, 0), 0);
 		assert_int_equal(page()->commit, at + 20);
 		assert_int_equal(word(at) & 31, 4);
 		assert_int_equal(half(at + 4), HYPTRACE_EVENT_selftest);
-		/* what no field covers */
+		/* The padding between the fields must be 0. */
 		assert_int_equal(half(at + 6), 0);
 		assert_int_equal(word(at + 8), 0);
 		memcpy(&id, page()->data + at + 12, sizeof(id));
@@ -103,7 +106,10 @@ static void selftest(void **state)
 	}
 }
 
-/* 340 of them fill a sub-buffer to the last byte; the next goes elsewhere. */
+/*
+ * 340 hyp_enter events fill a sub-buffer to the last byte. The next event goes into another
+ * one.
+ */
 static void full_page(void **state)
 {
 	const struct hyptrace_subbuf *first = page();
@@ -122,8 +128,8 @@ static void full_page(void **state)
 	assert_int_equal(page()->commit, 12);
 }
 
-/* Also one whose time was set late is followed by a later one. */
-static void full_at_one_time(void **state)
+/* The next sub-buffer gets a later time stamp even if all events have the same time. */
+static void next_page_is_later(void **state)
 {
 	const struct hyptrace_subbuf *first = page();
 	u32 i;
@@ -136,7 +142,7 @@ static void full_at_one_time(void **state)
 	assert_int_equal(page()->time_stamp, BIT_ULL(30) + 1);
 }
 
-/* The largest that is short, the smallest that is long, and the sizes around. */
+/* The payload sizes around the limit between short and long records. */
 static void lengths(void **state)
 {
 	static const u32 payloads[] = { 2, 3, 4, 5, 111, 112, 113, 116, 117, 120 };
@@ -175,7 +181,10 @@ static void largest(void **state)
 	assert_int_equal(run.read, 2);
 }
 
-/* 27 bits of ns fit a record; beyond, 8 bytes tell the time. */
+/*
+ * A record holds a delta of up to 27 bits, in ns. A larger one takes a time-extend record of 8
+ * bytes.
+ */
 static void time_extend(void **state)
 {
 	const u64 day = 86400000000000ULL;
@@ -199,7 +208,10 @@ static void time_extend(void **state)
 	run_drain(&run);
 }
 
-/* No more than a time-extend can carry; and then on from there. */
+/*
+ * The ring's time advances by at most what a time-extend record can hold, and continues from
+ * there.
+ */
 static void clamped(void **state)
 {
 	const u64 most = BIT_ULL(59) - 1;
@@ -215,7 +227,10 @@ static void clamped(void **state)
 	run_drain(&run);
 }
 
-/* Earlier counts as the same time, also as the first of a page, and if far off. */
+/*
+ * An earlier time counts as the time of the last record, also in a new page, and however
+ * early.
+ */
 static void backwards(void **state)
 {
 	(void)state;
@@ -231,25 +246,25 @@ static void backwards(void **state)
 	assert_int_equal(page()->time_stamp, US(1000) + 7);
 	assert_int_equal(word(0), header(0, 0));
 
-	/* the clock is not behind: time goes on */
+	/* The clock is not behind the ring: a reset does not set the time back. */
 	env_counter = US(1000) + 7;
 	run_reset(&run, RUN_CPU);
 	run_write(&run, MODEL_RAW, 4, 3);
-	/* a sub-buffer starts after the one before, be it in the same place */
+	/* A sub-buffer starts later than the one before, even if it is the same page. */
 	assert_int_equal(page()->time_stamp + (word(0) >> 5), US(1000) + 8);
 	run_drain(&run);
 }
 
-/* A page that cannot take the time as well is left. */
+/* If the time-extend record and the event do not both fit, the writer moves to the next page. */
 static void extend_without_room(void **state)
 {
 	const struct hyptrace_subbuf *first = page();
 	u64 now = 100;
 
 	(void)state;
-	run_write(&run, MODEL_RAW, 4056, now);	/* 4064 of 4080 bytes */
+	run_write(&run, MODEL_RAW, 4056, now);	/* takes 4064 of 4080 bytes */
 	now += BIT_ULL(30);
-	run_write(&run, MODEL_RAW, 4, now);	/* 16 just fit */
+	run_write(&run, MODEL_RAW, 4, now);	/* 16 bytes just fit */
 	assert_ptr_equal(page(), first);
 	assert_int_equal(first->commit, HYPTRACE_SUBBUF_DATA_SIZE);
 
@@ -257,14 +272,14 @@ static void extend_without_room(void **state)
 	run_write(&run, MODEL_RAW, 4, now);
 	first = page();
 	now += BIT_ULL(30);
-	run_write(&run, MODEL_RAW, 4, now);	/* 8 would, 16 do not */
+	run_write(&run, MODEL_RAW, 4, now);	/* 8 bytes would fit, 16 do not */
 	assert_ptr_not_equal(page(), first);
 	assert_int_equal(page()->time_stamp, now);
 	assert_int_equal(page()->commit, 8);
 	run_drain(&run);
 }
 
-/* What is reserved is not yet seen. */
+/* A reserved record is not visible before its commit. */
 static void commit_comes_last(void **state)
 {
 	u64 now = 1;
@@ -289,7 +304,7 @@ int main(void)
 		WITH_RING(hyp_enter),
 		WITH_RING(selftest),
 		WITH_RING(full_page),
-		WITH_RING(full_at_one_time),
+		WITH_RING(next_page_is_later),
 		WITH_RING(lengths),
 		WITH_RING(largest),
 		WITH_RING(time_extend),

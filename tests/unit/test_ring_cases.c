@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the ring does at its corners, each by name: swaps, losses, both modes,
- * attach and park. The long sequences are in test_ring_model.c.
+ * Corner cases of the ring, one per test: swaps, losses, both modes, attach and park. The long
+ * random sequences are in test_ring_model.c.
  */
 #include "ring_run.h"
 
@@ -47,7 +47,10 @@ static void nothing_to_swap(void **state)
 	assert_int_equal(run_swap(&run, 12), -EAGAIN);
 }
 
-/* The page being written is given, and followed; it is the reader's when left. */
+/*
+ * The reader gets the page that the writer is in, and follows the writer. Once the writer
+ * leaves it, the page is the reader's alone.
+ */
 static void follow_the_tail(void **state)
 {
 	(void)state;
@@ -68,7 +71,7 @@ static void follow_the_tail(void **state)
 	assert_int_equal(run.lost, 0);
 }
 
-static void more_than_consumed(void **state)
+static void not_all_consumed(void **state)
 {
 	(void)state;
 	enter(5);
@@ -96,7 +99,7 @@ static void overwrite(void **state)
 	assert_int_equal(run.read, PAGE_EVENTS + 7);
 }
 
-/* The reader sits in a page that is still written, and the rest goes round. */
+/* The writer leaves the reader's page and then overwrites the rest of the ring several times. */
 static void overwrite_behind_reader(void **state)
 {
 	(void)state;
@@ -127,7 +130,7 @@ static void discard(void **state)
 	assert_int_equal(run.read, 2 * PAGE_EVENTS + 1);
 }
 
-/* After one that did not fit, a smaller one must not come before the gap. */
+/* After an event that did not fit, a smaller one must not be recorded before the gap record. */
 static void discard_in_order(void **state)
 {
 	(void)state;
@@ -142,7 +145,7 @@ static void discard_in_order(void **state)
 	run_drain(&run);
 }
 
-/* Events refused at the very end are missing before nothing yet, but counted. */
+/* Events dropped after the last record are counted, and reported with the next event. */
 static void discard_then_drain(void **state)
 {
 	(void)state;
@@ -182,7 +185,10 @@ static void reset_when_full(void **state)
 	assert_int_equal(run.lost, 0);
 }
 
-/* A ring may be ahead of the clock by so much, and not by more. */
+/*
+ * A reset sets the ring's time back only if it is more than HYPTRACE_MAX_LEAD_NS ahead of the
+ * clock.
+ */
 static void reset_at_the_limit(void **state)
 {
 	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
@@ -212,7 +218,10 @@ static void reset_at_the_limit(void **state)
 	env_stop();
 }
 
-/* A clock far ahead is set right: a reset takes time back, and no old time stamp stays. */
+/*
+ * The clock was far ahead and is corrected: a reset sets the ring's time back, and no old time
+ * stamp remains.
+ */
 static void reset_takes_time_back(void **state)
 {
 	const u32 nr = 2 * HYPTRACE_SLOTS_PER_TABLE + 5;
@@ -237,7 +246,7 @@ static void reset_takes_time_back(void **state)
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
 		hyptrace(hyp_enter, 0);
 		assert_int_equal(ring->last_time, 1000);
-		/* while the writer goes on, which must not be wiped */
+		/* The writer may continue meanwhile: what it writes must not be wiped. */
 		for (i = 1; i < entered * PAGE_EVENTS; i++)
 			hyptrace(hyp_enter, 0);
 		while (hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0) == 1)
@@ -248,7 +257,7 @@ static void reset_takes_time_back(void **state)
 			assert_true(env_ring_data(&host, i)->time_stamp <= 1000 + nr);
 		for (i = 0; i + 1 < entered; i++)
 			assert_int_equal(hyptrace_slot_at(ring, i)->page->commit, 12 * PAGE_EVENTS);
-		/* from here on it goes on */
+		/* Nothing is left to wipe: the next reset takes one call. */
 		env_counter = 1000000;
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);
 		hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
@@ -257,7 +266,10 @@ static void reset_takes_time_back(void **state)
 	}
 }
 
-/* Each old time stamp is wiped, a table's worth of them a call, up to the very last. */
+/*
+ * The reset wipes each old time stamp up to the last one, as many per call as a table has
+ * slots.
+ */
 static void reset_wipes_all(void **state)
 {
 	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
@@ -279,7 +291,7 @@ static void reset_wipes_all(void **state)
 		assert_int_equal(ring->nr_unwiped, 0);
 		assert_int_equal(ring->tail, 0);
 		assert_int_equal(ring->page->time_stamp, 1000);
-		/* the tail and the reader's are new ones */
+		/* The tail and the reader's page are not among those to wipe. */
 		assert_int_equal(steps, DIV_ROUND_UP(nr - 2, HYPTRACE_SLOTS_PER_TABLE));
 		for (i = 0; i < nr; i++) {
 			assert_int_equal(env_ring_data(&host, i)->time_stamp,
@@ -292,8 +304,8 @@ static void reset_wipes_all(void **state)
 	}
 }
 
-/* A writer that has gone round meanwhile has left nothing to wipe. */
-static void round_before_wiped(void **state)
+/* Once the writer has passed through the whole ring, no old time stamp is left to wipe. */
+static void writer_wraps_before_wipe(void **state)
 {
 	const u32 nr = 2 * HYPTRACE_SLOTS_PER_TABLE;
 	struct hyptrace_ring *ring = &env_rings[RUN_CPU];
@@ -309,7 +321,7 @@ static void round_before_wiped(void **state)
 	hyptrace(hyp_enter, 0);
 	env_counter = 1000;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 1);
-	/* nor does it outlive the ring */
+	/* A new ring has nothing to wipe either. */
 	hyptrace_hcall(HYPTRACE_OP_DETACH, RUN_CPU, 0, 0);
 	env_ring_free(&host);
 	env_ring_load(&host, RUN_CPU, 0, nr, 0);
@@ -322,7 +334,7 @@ static void round_before_wiped(void **state)
 	for (i = 0; i < (nr + 1) * PAGE_EVENTS; i++)
 		hyptrace(hyp_enter, 0);
 	assert_int_equal(ring->nr_unwiped, 0);
-	/* so this is a reset, not the rest of one */
+	/* So this call is a new reset, not the continuation of the old one. */
 	env_counter = 1000000;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RESET, RUN_CPU, 0, 0), 0);
 	assert_int_equal(ring->recorded, 0);
@@ -331,8 +343,8 @@ static void round_before_wiped(void **state)
 	env_stop();
 }
 
-/* Only its own CPU attaches and detaches it, unless that CPU is off. */
-static void whose_ring(void **state)
+/* Only the ring's own CPU may attach and detach it, unless that CPU is off. */
+static void only_own_cpu_attaches(void **state)
 {
 	(void)state;
 	run_detach(&run, RUN_OTHER_CPU);
@@ -360,7 +372,7 @@ static void whose_ring(void **state)
 	run_attach(&run, RUN_OTHER_CPU, 0);
 }
 
-/* What is in the ring can be read when its CPU has left it. */
+/* A detached ring can still be read. */
 static void read_after_detach(void **state)
 {
 	(void)state;
@@ -401,7 +413,7 @@ int main(void)
 		OVERWRITE(nothing_to_swap),
 		OVERWRITE(follow_the_tail),
 		DISCARD(follow_the_tail),
-		OVERWRITE(more_than_consumed),
+		OVERWRITE(not_all_consumed),
 		OVERWRITE(overwrite),
 		OVERWRITE(overwrite_behind_reader),
 		DISCARD(discard),
@@ -413,8 +425,8 @@ int main(void)
 		cmocka_unit_test(reset_at_the_limit),
 		cmocka_unit_test(reset_takes_time_back),
 		cmocka_unit_test(reset_wipes_all),
-		cmocka_unit_test(round_before_wiped),
-		OVERWRITE(whose_ring),
+		cmocka_unit_test(writer_wraps_before_wipe),
+		OVERWRITE(only_own_cpu_attaches),
 		OVERWRITE(read_after_detach),
 		OVERWRITE(unknown_events),
 	};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring against its plain model, in long random sequences: events of every
- * size, swaps, resets, CPUs that come and go, clocks that jump; then the same with
- * a host that keeps scribbling over all it shares.
+ * Compare the ring with its simple model in long random sequences: events of each
+ * size, swaps, resets, CPUs that are switched on and off, clocks that jump. Then do the
+ * same while a hostile host keeps overwriting all pages that it shares with EL2.
  *
- * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS say otherwise.
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS change the defaults.
  */
 #include "ring_run.h"
 
 #define ROUNDS		30000
-#define WATCHED_PAGES	9	/* at most: each byte of them is compared */
+#define WATCHED_PAGES	9	/* the first pages, compared byte by byte */
 
-/* The character of a sequence. */
+/* What a sequence does how often. */
 struct mix {
 	u32 max_burst;
-	u32 swaps;		/* of 100 steps */
+	u32 swaps;		/* percent of the steps */
 	u32 (*payload)(u64 *state);
 };
 
@@ -52,7 +52,10 @@ static const struct mix mixes[] = {
 	{ 8, 20, big_payload },
 };
 
-/* Mostly a little later; else at the edges of what a record can carry, or before. */
+/*
+ * Mostly a little later than @now. Sometimes near the limits of what a record can hold, or
+ * earlier.
+ */
 static u64 next_time(struct run *run, u64 now)
 {
 	u64 what = env_random(&run->seed);
@@ -81,7 +84,7 @@ static void write_some(struct run *run, const struct mix *mix)
 		u64 what = env_random(&run->seed);
 
 		now = next_time(run, now);
-		/* A jump beyond what can be stored, for this event only. */
+		/* Sometimes a jump that no record can hold, for this event only. */
 		if (what >> 32 < BIT_ULL(20) && run->model->last < BIT_ULL(62))
 			now = run->model->last + BIT_ULL(59) - 2 +
 			      (what >> 4) % 4 + (what >> 6 & BIT_ULL(57));
@@ -158,7 +161,7 @@ static void step(struct run *run, const struct mix *mix)
 	}
 }
 
-/* What a step began with. */
+/* The state before a step. */
 struct start {
 	const struct hyptrace_subbuf *page;
 	u64 next;
@@ -176,13 +179,16 @@ static void begin_step(struct run *run, struct start *start)
 		       PAGE_SIZE);
 }
 
-/* EL2 wrote only where its writer was or went, never to a page of the reader's. */
+/*
+ * EL2 may have written only to the sub-buffers in which its writer was before and after the
+ * step, and never to the reader's page.
+ */
 static void check_untouched(struct run *run, const struct start *start)
 {
 	struct hyptrace_slot *reader =
 		hyptrace_slot_at(run->ring, run->host.nr_pages - 1);
 	bool is_reset = !run->model->recorded && !run->model->dropped;
-	/* a reset that sets time back takes old time stamps away */
+	/* A reset that sets the time back clears old time stamps. */
 	u32 from = is_reset ? offsetof(struct hyptrace_subbuf, data) : 0, i;
 
 	for (i = 0; i < run->host.nr_pages && i < WATCHED_PAGES; i++) {
@@ -208,7 +214,7 @@ static void scribble(struct run *run)
 
 		for (i = 0; i < sizeof(junk); i++)
 			junk[i] = what % 3 ? env_random(&run->seed) : 0xff;
-		/* The header most of all */
+		/* Overwrite mostly the header. */
 		env_host_write(run->host.first + page,
 			       what & 8 ? 0 : (what >> 8) % (PAGE_SIZE - 64),
 			       junk, sizeof(junk));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CPU gets another ring while it writes: every event that fits is kept, in order,
- * and the others are counted, before the very sub-buffer that they are missing from.
+ * A CPU gets a ring of another size while it writes. All events that fit are kept, in order.
+ * The others are counted as lost before the right sub-buffer.
  */
 #include "ring_run.h"
 
@@ -13,16 +13,16 @@
 #define REGION		env_ring_pages(MAX_PAGES)
 #define SEED		0x5e5e
 
-/* The host's side: which page has which id in the ring and in the spare one. */
+/* The host's view: the page behind each id of the ring and of the spare ring. */
 static struct {
 	struct env_ring ring, spare;
 	struct hyptrace_subbuf *page[2][MAX_PAGES];
-	u32 regions;		/* used: pages go on into other rings than their own */
+	u32 regions;		/* used so far: resizes move pages between rings */
 	u32 id;			/* of the reader's page */
-	u32 seen;		/* events of it that were read */
+	u32 seen;		/* events read of it */
 	u64 consumed;
 	u64 next;		/* number of the next event */
-	u64 expect;		/* that is to be read next */
+	u64 expect;		/* number of the event to read next */
 	u64 read, lost;
 } host;
 
@@ -52,7 +52,7 @@ static void start(u32 nr_pages, u32 flags)
 	assert_int_equal(hcall(HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS), 0);
 }
 
-/* The pages of a ring may have come from others: each is wiped and let go. */
+/* Free a ring. Its pages may be from other rings: each one must be wiped and released. */
 static void free_ring(struct env_ring *which, bool spare)
 {
 	u64 arg = CPU | (spare ? HYPTRACE_SPARE_RING : 0);
@@ -77,7 +77,10 @@ static void stop(void)
 	env_stop();
 }
 
-/* Of the event with that number: far enough apart for any sub-buffer and any gap. */
+/*
+ * The time of an event. The distance leaves room for the time stamps of sub-buffers and gap
+ * records.
+ */
 static u64 time_of(u64 number)
 {
 	return 1000 + 10 * number;
@@ -149,7 +152,7 @@ static void drain(void)
 	check_counts();
 }
 
-/* What is told of the ring is what is in its sub-buffers, but for the tail. */
+/* The shared page must describe the complete sub-buffers of the ring. */
 static void check_unread(void)
 {
 	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
@@ -206,7 +209,7 @@ static s64 move_one(struct hyptrace_meta *meta)
 	return hcall(HYPTRACE_OP_MOVE, 0);
 }
 
-/* How many sub-buffers were moved. The writer writes meanwhile, if it is to. */
+/* Move all sub-buffers; return how many. After each move, write @write_between events. */
 static u32 move(u32 write_between)
 {
 	struct hyptrace_meta *meta = env_ring_meta(&host.ring);
@@ -240,7 +243,7 @@ static u32 resize(u32 nr_pages, u32 flags, u32 write_between)
 	return moved;
 }
 
-/* 203 selftest events go into a sub-buffer: the first with 20 bytes like all. */
+/* A selftest record has 20 bytes: 203 of them fit into a sub-buffer. */
 #define PER_PAGE	(HYPTRACE_SUBBUF_DATA_SIZE / 20)
 
 static void grow(void **state)
@@ -265,7 +268,7 @@ static void shrink(void **state)
 	(void)state;
 	start(8, 0);
 	write_events(6 * PER_PAGE + 5);
-	/* two sub-buffers in the ring: one is the writer's */
+	/* The ring has two sub-buffers, and the writer needs one. */
 	assert_int_equal(resize(3, 0, 0), 1);
 	meta = env_ring_meta(&host.ring);
 	assert_int_equal(meta->overrun, 6 * PER_PAGE);
@@ -279,7 +282,10 @@ static void shrink(void **state)
 	stop();
 }
 
-/* What the reader has of its sub-buffer stays read, and the rest is still to come. */
+/*
+ * During a resize the reader keeps its sub-buffer: what it has read is not read again, the
+ * rest remains to be read.
+ */
 static void reader_between(void **state)
 {
 	(void)state;
@@ -289,7 +295,7 @@ static void reader_between(void **state)
 	look();
 	assert_int_equal(host.read, 7);
 	write_events(4);
-	/* the writer is in the reader's sub-buffer, which it leaves now */
+	/* The writer is in the reader's sub-buffer, and leaves it with the resize. */
 	assert_int_equal(resize(5, 0, 0), 0);
 	assert_int_equal(env_ring_meta(&host.ring)->writer_in_reader_page, 0);
 	assert_int_equal(env_ring_meta(&host.ring)->reader_entries, 11);
@@ -301,7 +307,7 @@ static void reader_between(void **state)
 	stop();
 }
 
-/* What was refused is missing before the next event, wherever that is written. */
+/* Dropped events are reported before the next event, in whichever ring that is recorded. */
 static void discard(void **state)
 {
 	(void)state;
@@ -311,7 +317,7 @@ static void discard(void **state)
 	assert_int_equal(resize(6, HYPTRACE_RING_DISCARD, 0), 2);
 	assert_int_equal(ring->pending, 9);
 	assert_int_equal(ring->page->commit, 0);
-	/* again, with nothing written meanwhile */
+	/* Resize again, without an event in between. */
 	assert_int_equal(resize(5, HYPTRACE_RING_DISCARD, 0), 2);
 	write_events(2);
 	assert_int_equal(decode_gap(ring->page, ring->page->commit), 9);
@@ -321,7 +327,7 @@ static void discard(void **state)
 	stop();
 }
 
-/* The mode is the ring's: it comes and goes with it. */
+/* The mode belongs to the ring: another ring can have the other mode. */
 static void other_mode(void **state)
 {
 	(void)state;
@@ -356,7 +362,7 @@ static void refusals(void **state)
 	assert_int_equal(hcall(HYPTRACE_OP_EXCHANGE, 0), -EBUSY);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING, 0, 0),
 			 -EBUSY);
-	/* what is younger does not go before the older that was not moved */
+	/* A swap must not return younger events before the older ones that are not moved yet. */
 	write_events(1);
 	assert_int_equal(hcall(HYPTRACE_OP_SWAP, 0), -EBUSY);
 	assert_int_equal(move(0), 1);
@@ -366,7 +372,7 @@ static void refusals(void **state)
 	stop();
 }
 
-/* From one directory to two and back: what is moved goes to the very end of the ring. */
+/* Resize from one directory to two and back: moved sub-buffers go to the end of the ring. */
 static void two_directories(void **state)
 {
 	const u32 nr = HYPTRACE_SLOTS_PER_TABLE * HYPTRACE_TABLE_PTRS_PER_DIR + 5;
@@ -404,7 +410,7 @@ static void two_directories(void **state)
 	assert_int_equal(i, 5);
 	assert_int_equal(env_ring_meta(&last)->nr_unread, 4);
 	assert_int_equal(env_ring_meta(&last)->overrun, PER_PAGE);
-	/* the tables and directories of the large one */
+	/* One call each for the tables and directories of the large ring, and the last call. */
 	for (i = 1; (ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, CPU | HYPTRACE_SPARE_RING,
 					  0, 0)) > 0; i++)
 		;
@@ -416,7 +422,7 @@ static void two_directories(void **state)
 	env_stop();
 }
 
-/* What was thrown away does not come back, and is not counted. */
+/* After a reset no old event moves to the new ring, and none is counted. */
 static void reset_between(void **state)
 {
 	struct hyptrace_meta *meta;
@@ -438,7 +444,7 @@ static void reset_between(void **state)
 	stop();
 }
 
-/* A reset that was not brought to its end has nothing to do in another ring. */
+/* A reset that is not complete must not affect the CPU's next ring. */
 static void half_a_reset(void **state)
 {
 	const u32 nr = 2 * HYPTRACE_SLOTS_PER_TABLE;
@@ -471,7 +477,7 @@ static void half_a_reset(void **state)
 	env_stop();
 }
 
-/* Any size to any other, at any fill, with the writer and the reader at work. */
+/* Resize between random sizes, at random fill levels, while events are written and read. */
 static void at_random(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), seed = env_seed(SEED), i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What leaves no event: hypercalls of hyptrace itself, and all that EL2 does while it
- * runs a protected guest. And what does: the rest, in pairs.
+ * Hypercalls of hyptrace itself leave no events, nor does EL2 while it runs a protected guest.
+ * Everything else leaves pairs of events.
  */
 #include "ring_decode.h"
 #include "hyp_env.h"
@@ -32,7 +32,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* A hypercall as the kernel's EL2 code has it: see hyp/linux. */
+/* Handle a hypercall as the kernel's EL2 code does: see hyp/linux. */
 static s64 trap(u64 op, u64 arg1, u64 arg2)
 {
 	s64 ret;
@@ -73,7 +73,7 @@ static void own_calls(void **state)
 	assert_int_equal(written(), 2);
 }
 
-/* A call of ours may ask the firmware: that it does so on the way shows no more than the call. */
+/* A hypercall of hyptrace may call the firmware: that leaves no events either. */
 static void own_calls_to_the_firmware(void **state)
 {
 	(void)state;
@@ -90,7 +90,10 @@ static void own_calls_to_the_firmware(void **state)
 	assert_int_equal(written(), 4);
 }
 
-/* The one event that a call of ours leaves is the one that it asks for. */
+/*
+ * The only event that a hypercall of hyptrace may leave is the selftest event that it asks
+ * for.
+ */
 static void selftest(void **state)
 {
 	struct decoded events[DECODE_MAX];
@@ -106,7 +109,7 @@ static void selftest(void **state)
 	assert_int_equal(written(), 3);
 }
 
-/* Only going back to the host ends it. */
+/* Silence ends only with the return to the host. */
 static void events_within(void **state)
 {
 	(void)state;
@@ -121,7 +124,7 @@ static void events_within(void **state)
 	assert_int_equal(env_rings[CPU].silent, 0);
 }
 
-/* The call that begins to trace is as silent as the others, and so is the one that ends it. */
+/* The calls that start and stop tracing are silent as well. */
 static void first_and_last(void **state)
 {
 	(void)state;
@@ -133,8 +136,8 @@ static void first_and_last(void **state)
 	assert_int_equal(written(), 2);
 }
 
-/* Silence ends though only an event is on that going back to the host is none of. */
-static void another_event_only(void **state)
+/* Silence ends even if hyp_exit, the event of the return to the host, is disabled. */
+static void silence_ends_without_hyp_exit(void **state)
 {
 	(void)state;
 	assert_int_equal(trap(HYPTRACE_OP_ATTACH, CPU, BIT_ULL(HYPTRACE_EVENT_selftest)), 0);
@@ -153,7 +156,7 @@ static void guest(bool protected, u32 entries)
 	while (entries--) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
-		/* a call that EL2 answers by asking the firmware */
+		/* EL2 calls the firmware for the guest. */
 		hyptrace(hyp_exit, HYPTRACE_REASON_SMC);
 		hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
 	}
@@ -162,7 +165,7 @@ static void guest(bool protected, u32 entries)
 	hyptrace_host_exit();
 }
 
-/* Of a protected guest the host sees the first entry and the last exit. */
+/* The host must see only the first entry to and the last exit from a protected guest. */
 static void guests(void **state)
 {
 	(void)state;
@@ -175,8 +178,8 @@ static void guests(void **state)
 	assert_int_equal(env_rings[CPU].silent, 0);
 }
 
-/* The thread of the vCPU is told as long as the CPU runs it, and only then. */
-static void vcpus(void **state)
+/* Events have the vCPU's thread only while the CPU runs the vCPU. */
+static void vcpu_thread(void **state)
 {
 	static const pid_t due[] = { 0, 42, 42, 0 };
 	struct decoded events[DECODE_MAX];
@@ -192,8 +195,8 @@ static void vcpus(void **state)
 	}
 }
 
-/* Events that were chosen in between are recorded once it is over, not before. */
-static void silence_outlives_a_choice(void **state)
+/* Events that are enabled during silence are recorded only once it has ended. */
+static void attach_does_not_end_silence(void **state)
 {
 	(void)state;
 	hyptrace_guest_begin(true);
@@ -205,8 +208,8 @@ static void silence_outlives_a_choice(void **state)
 	assert_int_equal(written(), 2);
 }
 
-/* A CPU that comes back speaks, whatever it was silent for. */
-static void power(void **state)
+/* Switching a CPU on ends its silence. */
+static void power_on_ends_silence(void **state)
 {
 	(void)state;
 	hyptrace_silence_own_call();
@@ -226,11 +229,11 @@ int main(void)
 		WITH_RING(selftest),
 		WITH_RING(events_within),
 		WITH_RING(first_and_last),
-		WITH_RING(another_event_only),
+		WITH_RING(silence_ends_without_hyp_exit),
 		WITH_RING(guests),
-		WITH_RING(vcpus),
-		WITH_RING(silence_outlives_a_choice),
-		WITH_RING(power),
+		WITH_RING(vcpu_thread),
+		WITH_RING(attach_does_not_end_silence),
+		WITH_RING(power_on_ends_silence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots in a storm: a writer goes round small rings as fast as it can, a
- * consumer may take part in it, and snapshot after snapshot is taken. In each, the
- * numbers of the events follow one another, but for what is told to be lost, up to
- * an event that is not older than the snapshot. Also built with TSan, as
+ * Snapshots in a storm: a writer fills small rings as fast as it can, with or without a
+ * consumer, while snapshots are taken. In each snapshot the event numbers must be
+ * consecutive except for reported losses. A snapshot must also have all events up to its
+ * start that were neither consumed nor cleared. Also built with TSan, as
  * test_ring_snapshot_tsan.c.
  *
- * HYPTRACE_TEST_SEED and HYPTRACE_TEST_SNAPSHOTS say otherwise.
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_SNAPSHOTS change the defaults.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,18 +17,18 @@
 
 #define WRITER_CPU	1
 #define SNAPSHOTS	3000
-#define EVENTS_BEFORE	1000	/* the first snapshot */
-#define EVENTS_EACH	50	/* at least, of a snapshot on the average */
+#define EVENTS_BEFORE	1000	/* written before the first snapshot */
+#define EVENTS_EACH	50	/* written per snapshot, at least, on average */
 #define SEED		0x736e6170
 #define SHORT_PAYLOAD	12
 #define LONG_PAYLOAD	200
 #define NUMBER_AT	4
 
-/* A thread that fails takes the program with it: cmocka is for one thread. */
+/* Only the main thread may call cmocka: in any other thread a failure aborts the program. */
 #define require(cond)							\
 	do {								\
 		if (!(cond)) {						\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__,	\
+			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__,	\
 				__LINE__, #cond);			\
 			abort();					\
 		}							\
@@ -37,7 +37,7 @@
 enum consumer_kind {
 	NOBODY,
 	EAGER,		/* follows the writer */
-	LAZY,		/* stays halfway through a sub-buffer while the writer goes round */
+	LAZY,		/* stops within a sub-buffer while the writer overwrites the ring */
 };
 
 static struct storm {
@@ -46,30 +46,30 @@ static struct storm {
 	enum consumer_kind kind;
 	u64 seed;
 	u32 first;	/* the consumer's first sub-buffer */
-	u64 clearing;	/* events before this one are being thrown away */
-	u64 cleared;	/* these have been */
-	u64 written;	/* behind the newest event that is there to be read */
-	u64 consumed;	/* behind the newest event that was consumed */
+	u64 clearing;	/* a reset of the events before this one has begun */
+	u64 cleared;	/* a reset of the events before this one has ended */
+	u64 written;	/* 1 + number of the newest readable event */
+	u64 consumed;	/* 1 + number of the newest consumed event */
 	u64 writer_acts;	/* odd while the writer changes the ring */
-	u64 consumer_acts;	/* odd while the consumer changes what is told of it */
+	u64 consumer_acts;	/* odd while the consumer's fields in meta change */
 	bool clears;
 	bool over;
 } storm;
 
-/* Here the sub-buffers are not next to each other. */
+/* Replaces the library's function: here the sub-buffers are not contiguous. */
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id)
 {
 	(void)reader;
 	return id < storm.host.nr_pages ? env_ring_data(&storm.host, id) : NULL;
 }
 
-/* Begin or end to change what a snapshot looks at. */
+/* Mark the begin or the end of a change that a snapshot may observe. */
 static void act(u64 *acts)
 {
 	__atomic_fetch_add(acts, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Whether something is being changed, or was since. */
+/* Whether a change was in progress at @before, or has begun since. */
 static bool acted_since(u64 *acts, u64 before)
 {
 	return before & 1 || __atomic_load_n(acts, __ATOMIC_SEQ_CST) != before;
@@ -90,16 +90,16 @@ static bool write_one(u64 number)
 	return true;
 }
 
-/* As the driver does it: nothing is there while what is there is being changed. */
+/* Clear the ring as the driver does: while @begin is ~0, a snapshot has no events. */
 static void clear(u64 number)
 {
-	/* pairs with the last acquire in take() */
+	/* Order @clearing before the reset. Pairs with the last acquire in take(). */
 	smp_store_release(&storm.clearing, number);
 	__atomic_store_n(&storm.meta.begin, ~0ULL, __ATOMIC_SEQ_CST);
 	require(!hyptrace_hcall(HYPTRACE_OP_RESET, WRITER_CPU, 0, 0));
-	/* pairs with the first acquire in take() */
+	/* Order the reset before @cleared. Pairs with the first acquire in take(). */
 	smp_store_release(&storm.cleared, number);
-	/* pairs with the acquire in tools/lib/snapshot.c */
+	/* Order the reset before @begin. Pairs with the acquire in tools/lib/snapshot.c. */
 	smp_store_release(&storm.meta.begin,
 			  READ_ONCE(env_ring_meta(&storm.host)->begin));
 }
@@ -119,7 +119,10 @@ static void *writer(void *arg)
 		number++;
 		act(&storm.writer_acts);
 		if (write_one(number - 1))
-			/* pairs with the second acquire in take() */
+			/*
+			 * Order the event before @written. Pairs with the second acquire in
+			 * take().
+			 */
 			smp_store_release(&storm.written, number);
 		if (storm.clears && !(what >> 44 & 8191))
 			clear(number);
@@ -130,11 +133,11 @@ static void *writer(void *arg)
 	return arg;
 }
 
-/* The consumer takes records of its sub-buffer, up to a number of them. */
+/* Consume at most @records of the sub-buffer's records. True if that was all of it. */
 static bool consume(struct hyptrace_decoder *dec, u64 id, u32 records)
 {
 	const struct hyptrace_subbuf *page = env_ring_data(&storm.host, id);
-	/* pairs with (A) in hyptrace_ring_commit() */
+	/* Pairs with (A) in hyp/ring.h:hyptrace_ring_commit(). */
 	u64 commit = smp_load_acquire(&page->commit), number;
 	union {
 		struct hyptrace_subbuf subbuf;
@@ -147,7 +150,7 @@ static bool consume(struct hyptrace_decoder *dec, u64 id, u32 records)
 	require(!hyptrace_decoder_load(dec, &copy, HYPTRACE_SUBBUF_HEADER + commit, NULL));
 	while (records-- && hyptrace_decoder_next(dec, &rec, NULL) > 0) {
 		memcpy(&number, rec.data + NUMBER_AT, sizeof(number));
-		/* it begins with those that it had before */
+		/* The decoder starts with the records that were consumed before. */
 		if (number >= storm.consumed)
 			WRITE_ONCE(storm.consumed, number + 1);
 		read = (u8 *)rec.data + rec.size - copy.subbuf.data;
@@ -157,7 +160,7 @@ static bool consume(struct hyptrace_decoder *dec, u64 id, u32 records)
 	return read == commit;
 }
 
-/* As the driver does it. */
+/* Swap as the driver does. */
 static bool swap_page(u64 *id)
 {
 	s64 ret = hyptrace_hcall(HYPTRACE_OP_SWAP, WRITER_CPU,
@@ -168,9 +171,12 @@ static bool swap_page(u64 *id)
 		return false;
 	*id = ret;
 	WRITE_ONCE(storm.meta.buffer.reader.id, (u32)ret);
-	/* these pair with the acquires in tools/lib/snapshot.c */
+	/*
+	 * Order the new reader's id before its @read. Pairs with the acquires in
+	 * tools/lib/snapshot.c.
+	 */
 	smp_store_release(&storm.meta.buffer.reader.read, 0);
-	/* likewise */
+	/* Order @read before @begin. Pairs with the acquires in tools/lib/snapshot.c. */
 	smp_store_release(&storm.meta.begin,
 			  READ_ONCE(env_ring_data(&storm.host, ret)->time_stamp));
 	return true;
@@ -204,9 +210,8 @@ static void *consumer(void *arg)
 }
 
 /*
- * Take one and look at it: how many events it has, or -1 if it could not be had. That
- * needs somebody who is at work on the ring: no wonder where a thread stops halfway for
- * as long as others have the CPU.
+ * Take a snapshot and check it. Returns the number of its events, or -1 if the snapshot
+ * failed. It may fail only if the writer or the consumer changed the ring meanwhile.
  */
 static int take(u64 last)
 {
@@ -215,9 +220,9 @@ static int take(u64 last)
 		.subbuf_size = PAGE_SIZE,
 		.data_size = storm.host.nr_pages * PAGE_SIZE,
 	};
-	/* pairs with the release in clear() */
+	/* Pairs with the release in clear(). */
 	u64 cleared = smp_load_acquire(&storm.cleared), consumed, clearing;
-	/* pairs with the release in writer() */
+	/* Pairs with the release in writer(). */
 	u64 written = smp_load_acquire(&storm.written);
 	u64 writer_acts = __atomic_load_n(&storm.writer_acts, __ATOMIC_SEQ_CST);
 	u64 consumer_acts = __atomic_load_n(&storm.consumer_acts, __ATOMIC_SEQ_CST);
@@ -250,14 +255,14 @@ static int take(u64 last)
 	hyptrace_snapshot_free(snap);
 
 	consumed = READ_ONCE(storm.consumed);
-	/* pairs with the release in clear() */
+	/* Pairs with the release in clear(). */
 	clearing = smp_load_acquire(&storm.clearing);
 	require(end >= written || consumed >= written || clearing >= written);
 	return nr;
 }
 
-/* With nobody at work all that is unread is there. */
-static void take_quiet(void)
+/* When the ring is at rest, a snapshot has all unread events. */
+static void check_quiet_snapshots(void)
 {
 	struct hyptrace_meta *meta = env_ring_meta(&storm.host);
 
@@ -292,7 +297,10 @@ static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool cle
 		assert_int_equal(pthread_create(&threads[1], NULL, consumer, NULL), 0);
 	while (READ_ONCE(storm.written) < EVENTS_BEFORE)
 		sched_yield();
-	/* When each thread gets a CPU is not for us to say: until there was enough of all. */
+	/*
+	 * The scheduler may delay any thread: go on until there are enough snapshots and
+	 * events.
+	 */
 	for (i = 0; taken < nr || !events || READ_ONCE(storm.written) < nr * EVENTS_EACH; i++) {
 		ret = take(i % 3 ? 0 : i % 500 + 1);
 		if (ret < 0) {
@@ -308,7 +316,7 @@ static void run_storm(u32 nr_pages, u32 flags, enum consumer_kind kind, bool cle
 	pthread_join(threads[0], NULL);
 	if (kind != NOBODY)
 		pthread_join(threads[1], NULL);
-	take_quiet();
+	check_quiet_snapshots();
 
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, WRITER_CPU, 0, 0), 0);
 	env_ring_free(&storm.host);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The storm: on each CPU a writer writes numbered events as fast as it can into a
- * small ring, while a reader follows and swaps, others look, and the clock is set.
- * In the end the numbers read are exactly those that were not reported lost. Also
- * built with TSan, as test_ring_storm_tsan.c, and with more events then.
+ * The storm: on each CPU a writer records numbered events into a small ring as fast as
+ * it can. A reader follows it and swaps, while another thread calls EL2 and sets the
+ * clock. In the end each number must have been either read or reported lost. Also built
+ * with TSan, as test_ring_storm_tsan.c, and with more events.
  *
- * HYPTRACE_TEST_SEED and HYPTRACE_TEST_EVENTS (of each mode) say otherwise.
+ * HYPTRACE_TEST_SEED and HYPTRACE_TEST_EVENTS (in each mode) change the defaults.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,36 +20,36 @@
 #define MIN_PAGES	3
 #define MAX_PAGES	5
 #define MORTAL_STEPS	1000
-#define FIRST_STEPS	20	/* so that one dies, be it ever so fast a machine */
+#define FIRST_STEPS	20	/* few: one reader must end early on any machine */
 #define SEED		0x73746f726d
 #define RAW_PAYLOAD	150	/* long, and not a multiple of 4 */
 
-/* A thread that fails takes the program with it: cmocka is for one thread. */
+/* Only the main thread may call cmocka: in any other thread a failure aborts the program. */
 #define require(cond)							\
 	do {								\
 		if (!(cond)) {						\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__,	\
+			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__,	\
 				__LINE__, #cond);			\
 			abort();					\
 		}							\
 	} while (0)
 
-/* What the readers of all CPUs have in common */
+/* What the threads of all CPUs share. */
 static struct {
 	u64 events;	/* of each CPU */
 	u64 seed;
 	bool resets;
-	bool over;	/* all have read all */
+	bool over;	/* all readers have read everything */
 } storm;
 
 /**
- * struct lane - a CPU with its ring, its writer, and one reader after another
+ * struct lane - a CPU with its ring, its writer, and its readers one after another
  * @sleepy:	the reader sleeps between pages
- * @mortal:	it ends at some point, wherever that is, and another one goes on
- * @steps:	to the reader's end
- * @written:	the writer is done
+ * @mortal:	the reader ends at a random step, and the next reader continues
+ * @written:	the writer has finished
+ * @steps:	how many steps the present reader has left, if @mortal
  *
- * What follows is the reader's, kept for the one that comes after it.
+ * The fields from @steps on belong to the reader, which leaves them to the next reader.
  */
 static struct lane {
 	struct env_ring host;
@@ -93,8 +93,8 @@ static void write_one(u64 number)
 	}
 }
 
-/* What a CPU goes through without an event being missed. */
-static void interlude(const struct lane *lane, u64 what)
+/* Disturb the CPU in ways that must not lose an event. */
+static void disturb(const struct lane *lane, u64 what)
 {
 	s64 ret = 0;
 
@@ -120,7 +120,7 @@ static void interlude(const struct lane *lane, u64 what)
 	require(!ret);
 }
 
-/* The counter is everybody's: it goes back at times, and no CPU's time may. */
+/* All writers change the counter, so it sometimes jumps back. No ring's time may go back. */
 static void *writer(void *arg)
 {
 	struct lane *lane = arg;
@@ -136,16 +136,16 @@ static void *writer(void *arg)
 			WRITE_ONCE(env_counter, READ_ONCE(env_counter) + BIT_ULL(28));
 		write_one(number);
 		if (!(what >> 20 & 1023))
-			interlude(lane, what >> 48);
+			disturb(lane, what >> 48);
 	}
-	/* pairs with the acquire in reader(): all that was written is there */
+	/* Order all events before @written. Pairs with reader(). */
 	smp_store_release(&lane->written, true);
 
 	return arg;
 }
 
-/* Calls that any CPU may make at any time, and the clock that is kept in step. */
-static void *busybody(void *arg)
+/* Make the calls that any CPU may make at any time, and set the clock as the driver does. */
+static void *any_cpu_calls(void *arg)
 {
 	u32 cpu;
 
@@ -165,7 +165,7 @@ static void *busybody(void *arg)
 	return arg;
 }
 
-/* One step more of the reader's life; false at its end. */
+/* Count a step of the reader; false if it must end now. */
 static bool is_alive(struct lane *lane)
 {
 	return !lane->mortal || (lane->steps && --lane->steps);
@@ -176,7 +176,7 @@ static void read_event(struct lane *lane, const struct decoded *event, const u8 
 	struct model_event due = { .number = lane->expect };
 
 	if (storm.resets) {
-		/* What was thrown away is not told: take the number as it is. */
+		/* Events lost by a reset are not reported: take the number from the event. */
 		if (event->size != 8)
 			memcpy(&due.number, payload + (event->size == 16 ? 8 : 0), 8);
 		else
@@ -192,8 +192,8 @@ static void read_event(struct lane *lane, const struct decoded *event, const u8 
 	if (!storm.resets || due.kind != MODEL_ENTER)
 		require(model_matches(&due, payload));
 	/*
-	 * A reset takes time back where the counter went back far, and here it does not wait
-	 * for the reader, as the driver does.
+	 * A reset sets the time back if the counter has jumped far back. Here the writer
+	 * resets without waiting for the reader, unlike the driver.
 	 */
 	require(event->time >= lane->time || storm.resets);
 	lane->time = event->time;
@@ -201,12 +201,12 @@ static void read_event(struct lane *lane, const struct decoded *event, const u8 
 	lane->read++;
 }
 
-/* Take what is new up to commit; false if the reader ends over it. */
+/* Read the new events up to commit; false if the reader must end before that. */
 static bool look(struct lane *lane)
 {
 	const struct hyptrace_subbuf *page = env_ring_data(&lane->host, lane->id);
 	struct decoded events[DECODE_MAX];
-	/* pairs with (A) in hyptrace_ring_commit() */
+	/* Pairs with (A) in hyp/ring.h:hyptrace_ring_commit(). */
 	u64 commit = smp_load_acquire(&page->commit);
 	int nr;
 
@@ -224,7 +224,7 @@ static bool look(struct lane *lane)
 	return is_alive(lane);
 }
 
-/* True when all was read. */
+/* Swap to the next page; true if all events have been read. */
 static bool next_page(struct lane *lane, bool last)
 {
 	s64 ret = hyptrace_hcall(HYPTRACE_OP_SWAP, lane->cpu, lane->consumed, 0);
@@ -247,7 +247,7 @@ static bool next_page(struct lane *lane, bool last)
 	return false;
 }
 
-/* True when all was read, false when it has ended before. */
+/* Run the reader; true if all events have been read, false if it has ended before. */
 static bool reader(struct lane *lane)
 {
 	u64 seed = storm.seed + lane->read + lane->deaths;
@@ -255,7 +255,10 @@ static bool reader(struct lane *lane)
 
 	lane->steps = env_random(&seed) % (lane->deaths ? MORTAL_STEPS : FIRST_STEPS) + 1;
 	while (!done) {
-		/* Only if the writer had ended before (pairs with writer()) is this all. */
+		/*
+		 * An empty ring is the end only if the writer had finished before. Pairs with
+		 * writer().
+		 */
 		last = smp_load_acquire(&lane->written);
 		if (!look(lane))
 			return false;
@@ -273,13 +276,13 @@ static void *reader_thread(void *arg)
 {
 	struct lane *lane = arg;
 
-	/* not the CPU that writes */
+	/* A reader does not run on the writer's CPU. */
 	env_cpu((lane->cpu + 1) % ENV_CPUS);
 
 	return reader(lane) ? arg : NULL;
 }
 
-/* The readers of a CPU, one after another, each a thread of its own */
+/* Run the readers of a CPU one after another, each in a thread of its own. */
 static void *readers(void *arg)
 {
 	struct lane *lane = arg;
@@ -307,7 +310,7 @@ static void check_books(struct lane *lane)
 		return;
 	assert_int_equal(meta->written, storm.events);
 	assert_int_equal(meta->written, lane->read + meta->overrun + meta->dropped);
-	/* Refused at the very end: missing before an event that never came. */
+	/* Events that were dropped after the last record have not been reported. */
 	untold = meta->overrun + meta->dropped - lane->lost;
 	assert_int_equal(lane->expect + untold, storm.events);
 	assert_int_equal(env_rings[lane->cpu].pending, untold);
@@ -350,7 +353,7 @@ static void run_storm(u32 nr_pages, u32 flags, u64 events, bool resets)
 	for (cpu = 0; cpu < ENV_CPUS; cpu++)
 		lane_start(&lanes[cpu], cpu, nr_pages, flags);
 
-	assert_int_equal(pthread_create(&busy, NULL, busybody, NULL), 0);
+	assert_int_equal(pthread_create(&busy, NULL, any_cpu_calls, NULL), 0);
 	for (cpu = 0; cpu < ENV_CPUS; cpu++) {
 		assert_int_equal(pthread_create(&writing[cpu], NULL, writer, &lanes[cpu]), 0);
 		assert_int_equal(pthread_create(&reading[cpu], NULL, readers, &lanes[cpu]), 0);

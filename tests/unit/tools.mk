@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests of tools/ need.
+# For the tests of tools/.
 
 comma := ,
 tools := ../../tools
@@ -7,13 +7,13 @@ tools-cflags := -I../../uapi -idirafter $(tools)/lib/compat \
 	$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 libtraceevent)
 tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
 
-# Allocations that fail: what the sources of a test call goes through fail_alloc.c.
+# Allocations that fail: the linker redirects these calls of a test's sources to fail_alloc.c.
 fail-alloc-names := malloc calloc reallocarray strdup strndup asprintf open_memstream fclose tep_alloc \
 	nl_socket_alloc nl_cb_alloc nlmsg_alloc_size genlmsg_put nla_put nla_put_u8 nla_put_u32 nla_put_u64 \
 	nla_put_string
 fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
 
-# A kernel that answers, and what it said once.
+# A fake kernel that answers netlink requests, and a recorded conversation with a real one.
 fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
 fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
 netlink-srcs := $(addprefix $(tools)/lib/,query.c describe.c netlink.c extack.c error.c control.c notify.c)
@@ -91,7 +91,7 @@ test_tools_stream_open-srcs := $(test_tools_stream-srcs)
 test_tools_stream_open-cflags = $(test_tools_stream-cflags)
 test_tools_stream_open-libs := $(test_tools_stream-libs)
 
-# The real writer, of hyp.mk, and the real snapshots.
+# The writer (from hyp.mk) and the snapshot code, both as they ship.
 snapshot-srcs := $(addprefix $(tools)/lib/,snapshot.c decode.c error.c)
 test_tools_snapshot-srcs := $(snapshot-srcs) $(tools)/lib/device.c
 test_tools_snapshot-cflags := $(tools-cflags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A header of the kernel, for files of driver/ that are tested on the host. */
+/* Replaces the kernel's header for files of driver/ that are tested on the host. */
 #ifndef KERNEL_TYPES_H
 #define KERNEL_TYPES_H
 
