@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The accesses and barriers of a C function, in the order of one way through it. Used by extract.py and weaken.py."""
+"""The accesses and barriers of a C function, in the order of one path through it. Used by extract.py and weaken.py."""
 
 import os
 import re
@@ -26,14 +26,14 @@ def read(path):
         return file.read()
 
 
-class Wrong(Exception):
+class Mismatch(Exception):
     """The template does not fit the code."""
 
 
 def order_of(orders, tokens):
     order = "".join(tokens)
     if order not in orders:
-        raise Wrong(f"the order {order} is not known here")
+        raise Mismatch(f"accesses.py does not know the memory order {order}")
     return orders[order]
 
 
@@ -46,7 +46,7 @@ class Code:
         self.folders = {}
 
     def changed(self, path, text):
-        """The same code with another text in a file."""
+        """Return the same code, but with another text in one file."""
         code = Code(self.root)
         code.files = self.files | {path: functions_of(path, text)}
         return code
@@ -61,24 +61,24 @@ class Code:
         if folder not in self.folders:
             found = self.folders[folder] = {}
             for name in sorted(os.listdir(f"{self.root}/{folder}")):
-                # the environments of hyp/ define what is the same for all here
+                # env*.h would define the same functions once for each environment
                 if name.endswith((".c", ".h")) and not name.startswith("env"):
                     for function in self.functions(f"{folder}/{name}").values():
                         found.setdefault(function.name, []).append(function)
         return self.folders[folder]
 
     def find(self, path, name):
-        """The function of this name: of the file if it has one, else the only one of the folder."""
+        """Find a function by name: in the file, or else in the folder if the name is unique there."""
         found = self.folder(path).get(name, [])
         here = [function for function in found if function.path == path]
         return here[0] if here else found[0] if len(found) == 1 else None
 
 
 class Walk:
-    """One way through a function: past what returns early, and into the branch that has accesses; a loop is run once.
+    """One path through a function. It avoids early returns, takes the branch that has accesses, and runs each loop once.
 
-    A user has find(), which lists what an access is to him. The rest is in events: a kind, what find() told, how it is
-    done, and the text of what is accessed.
+    A subclass implements find(), which lists the entries that match an access. The result is in "events", tuples of a
+    kind, what find() returned, the memory order, and the text of what is accessed.
     """
 
     def __init__(self, code, path, name, branches, names):
@@ -90,7 +90,7 @@ class Walk:
         self.events = []
         function = code.find(path, name)
         if not function or function.path != path:
-            raise Wrong("there is no such function")
+            raise Mismatch("the code has no such function")
         self.stack = [name, path]
         self.run_all(function.statements)
 
@@ -100,10 +100,10 @@ class Walk:
     def access(self, kind, text, order):
         self.events += [(kind, found, order, text) for found in self.find(kind, text)]
 
-    # the way through the statements
+    # Statements
 
     def touches(self, function):
-        """Whether a function may have anything for us, those that it calls included."""
+        """Whether a function, or one that it calls, may have accesses that matter here."""
         if function.name not in self.touching:
             self.touching[function.name] = False
             words = set(function.text)
@@ -136,7 +136,7 @@ class Walk:
         return then if self.would_access(then) or not self.would_access(other) else other
 
     def run_all(self, statements):
-        """Return why the rest is not run: None, or the statement that left."""
+        """Run the statements; return the one that has left them early, or None."""
         label = None
         for statement in statements:
             if label:
@@ -171,7 +171,7 @@ class Walk:
             return statement
         return None
 
-    # the accesses of an expression
+    # Expressions
 
     def walk(self, tokens):
         for part in split(tokens):
@@ -195,7 +195,7 @@ class Walk:
             self.access("store", texts[-1], "plain")
 
     def scan(self, tokens, load):
-        """What is accessed, in order; it is loaded, or left to the caller."""
+        """Return the texts of what is accessed, in order. Without @load the caller records the accesses."""
         texts, i = [], 0
         while i < len(tokens):
             token = tokens[i]
@@ -214,7 +214,7 @@ class Walk:
             if i >= len(tokens) or not (tokens[i] == "(" or WORD.fullmatch(tokens[i].replace("##", ""))):
                 i = max(i, start + 1)
                 continue
-            # a cast is passed over
+            # skip a cast
             if tokens[i] == "(" and self.is_type(tokens[i + 1:closing(tokens, i)]):
                 i = closing(tokens, i) + 1
                 continue
@@ -244,7 +244,7 @@ class Walk:
         return text[1:] if text.startswith(other) else sign + text if text else ""
 
     def lvalue(self, tokens):
-        """The text of an object or an address; what must be loaded to find it is loaded."""
+        """Return the text of an object or an address; record the loads that are needed to find it."""
         if tokens and tokens[0] in ("&", "*"):
             return self.apply(tokens[0], self.lvalue(tokens[1:]))
         if tokens and tokens[0] == "(":
@@ -263,7 +263,7 @@ class Walk:
         return "(" + "".join(tokens) + ")"
 
     def primary(self, tokens, i):
-        """An object that is named: its text, and the index behind it."""
+        """Parse a named object; return its text and the index after it."""
         if tokens[i] == "(":
             end = closing(tokens, i)
             text = self.lvalue(tokens[i + 1:end])
@@ -287,7 +287,7 @@ class Walk:
             else:
                 break
             if i < len(tokens) and tokens[i] in ("->", "["):
-                # a pointer on the way
+                # a pointer to the object: it must be loaded
                 self.access("load", text, "plain")
         return text, i
 
@@ -295,7 +295,7 @@ class Walk:
         return self.apply("*", self.lvalue(tokens))
 
     def call(self, name, args, text):
-        """Accesses of a call; return what its result is known by."""
+        """Record the accesses of a call; return the text that stands for its result."""
         result = name + "".join(text)
         if name in FENCES:
             self.events.append(("fence", name, None, None))
@@ -343,7 +343,7 @@ class Walk:
 
 
 def substitute(part, names):
-    """Statements with the names of parameters replaced by arguments."""
+    """Return the statements with parameters replaced by arguments."""
     if isinstance(part, tuple):
         return tuple([part[0]] + [substitute(inner, names) for inner in part[1:]])
     if not isinstance(part, list):

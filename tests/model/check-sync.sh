@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Fail when a function that a model stands for has changed since somebody looked: check-sync.sh [--update]. A model
-# says so in lines "models: FILE:NAME SHA256", not-modelled does of what other tests stand for; --update rewrites the
-# sums, once the model is right again. What a litmus test takes from the code needs no such line. Each function of the
-# files below must be named in one of these ways, or as "private:" in not-modelled. Prints "ok" and "not ok" lines.
+# Fail if a function has changed since its model was last checked: check-sync.sh [--update]. A model lists the
+# functions that it stands for in lines "models: FILE:NAME SHA256". The file not-modelled lists in the same way
+# functions that other tests cover. Litmus tests take their accesses from the code and need no such lines.
+# --update rewrites the sums: run it once the model matches the code again. Each function of the files below must
+# be in a model, or in not-modelled as "models:" or "private:". Prints "ok" and "not ok" lines.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -21,7 +22,7 @@ case ${1:-} in
 	;;
 esac
 
-# named FILE: "FILE:NAME SHA256" of its lines
+# named FILE: print "FILE:NAME SHA256" of each of its "models:" lines
 named()
 {
 	sed -n 's/^ *\*\? *models: //p' "$1"
@@ -34,7 +35,7 @@ for model in *.pml *.litmus.in not-modelled; do
 	# shellcheck disable=SC2046 # names without spaces
 	while read -r what now && read -r _ sum <&3; do
 		if [[ $now == - ]]; then
-			echo "not ok - $model: $what is not there any more"
+			echo "not ok - $model: the code has no $what any more: remove the line"
 			code=1
 		elif [[ -n $update ]]; then
 			sed -i "s|models: $what\( .*\)\?\$|models: $what $now|" "$model"
@@ -43,20 +44,20 @@ for model in *.pml *.litmus.in not-modelled; do
 		fi
 	done < <(./csource.py "$root" $(named "$model" | cut -d ' ' -f 1)) 3< <(named "$model")
 	if ((${#stale[@]})); then
-		echo "not ok - $model: see whether it still says what ${stale[*]} now does, then check-sync.sh --update"
+		echo "not ok - $model: the code of ${stale[*]} has changed: correct the model, then run check-sync.sh --update"
 		code=1
 	else
-		echo "ok - $model is as the code"
+		echo "ok - $model matches the code"
 	fi
 done
 
 # shellcheck disable=SC2046 # names without spaces
-if ./csource.py "$root" $(sed -n 's/^private: //p' not-modelled) | sed -n 's/\(.*\) -$/not ok - not-modelled: \1 is not there any more/p' | grep .; then
+if ./csource.py "$root" $(sed -n 's/^private: //p' not-modelled) | sed -n 's/\(.*\) -$/not ok - not-modelled: the code has no \1 any more: remove the line/p' | grep .; then
 	code=1
 fi
 while read -r what; do
 	grep -qE "(models:|private:|@) ${what//./\\.}( |\$)" ./*.pml ./*.litmus.in not-modelled && continue
-	echo "not ok - $what is in no model: name it in one, or in not-modelled with the test that stands for it"
+	echo "not ok - $what is in no model: add it to one, or to not-modelled with the tests that cover it"
 	code=1
 done < <(./csource.py "$root" "${whole_files[@]/%/:}" | cut -d ' ' -f 1)
 exit "$code"

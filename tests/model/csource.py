@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Functions of C files, as tokens and as statements. Used by extract.py, weaken.py and check-sync.sh.
 
-csource.py ROOT FILE:NAME... prints each FILE:NAME with the SHA-256 of what is called so: a function, a macro, or a
-section of the comment at the beginning of a header. Only the tokens count: neither the comments nor the layout of C
-code do. Where there is no such thing it prints "-". FILE: stands for all functions of the file.
+csource.py ROOT FILE:NAME... prints each FILE:NAME with a SHA-256. NAME is a function, a macro, or a section of the
+comment at the beginning of a header. The sum covers only the tokens, neither comments nor layout of C code. If the file
+has no such NAME the sum is "-". FILE: without a NAME stands for all functions of the file.
 """
 
 import functools
@@ -23,7 +23,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def without_comments(text):
-    """Keep the line numbers."""
+    """Blank the comments; line numbers stay the same."""
     return COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment.group()), text)
 
 
@@ -32,7 +32,7 @@ def tokens_of(text):
 
 
 def closing(tokens, at):
-    """Index of the bracket that closes the one at a position."""
+    """Return the index of the bracket that closes the one at an index."""
     depth = 0
     for i in range(at, len(tokens)):
         if tokens[i] in OPENING:
@@ -41,11 +41,11 @@ def closing(tokens, at):
             depth -= 1
             if depth == 0:
                 return i
-    raise ValueError(f"a {tokens[at]} is not closed")
+    raise ValueError(f"a {tokens[at]} has no closing bracket")
 
 
 def split(tokens, separator=","):
-    """Parts between separators that are in no brackets."""
+    """Split at the separators that are outside of all brackets."""
     parts, depth = [[]], 0
     for token in tokens:
         depth += (token in OPENING) - (token in OPENING.values())
@@ -57,7 +57,7 @@ def split(tokens, separator=","):
 
 
 class Function:
-    """A definition: its name, its parameters and its body, all tokens but the name."""
+    """A definition: the name as text, the parameters and the body as tokens."""
 
     def __init__(self, path, name, params, body):
         self.path = path
@@ -69,7 +69,7 @@ class Function:
 
 
 def functions_of(path, text):
-    """All functions of a file, those that macros define included."""
+    """Return all functions of a file, including those that macros define."""
     text = without_comments(text).replace("\\\n", "\n")
     text = re.sub(r"^[ \t]*#[ \t]*define[ \t]+\w+(\([^()]*\))?|^[ \t]*#.*$", "", text, flags=re.MULTILINE)
     tokens = tokens_of(text)
@@ -93,7 +93,7 @@ def functions_of(path, text):
 
 
 def macro_text(text, name):
-    """Tokens of a macro's definition."""
+    """Return the tokens of a macro's definition."""
     text = without_comments(text).replace("\\\n", " ")
     match = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{re.escape(name)}\b.*$", text, flags=re.MULTILINE)
     return tokens_of(match.group()) if match else []
@@ -108,7 +108,7 @@ def parse_block(tokens):
 
 
 def parse_statement(tokens, i):
-    """A tuple with the statement's kind, and the index behind it."""
+    """Return a tuple that begins with the statement's kind, and the index after the statement."""
     word = tokens[i]
     if word == "{":
         end = closing(tokens, i)
@@ -131,7 +131,7 @@ def parse_statement(tokens, i):
     if tokens[i + 1:i + 2] == ["("]:
         end = closing(tokens, i + 1)
         behind = tokens[end + 1] if end + 1 < len(tokens) else ";"
-        # for, while, switch, and the macros that look like one of these
+        # for, while, switch, and macros that are used like them
         if word in ("for", "while", "switch") or re.match(r"[A-Za-z_{]", behind):
             body, at = parse_statement(tokens, end + 1)
             return ("loop", tokens[i + 2:end], body, []), at
@@ -147,14 +147,14 @@ def parse_statement(tokens, i):
 
 
 def section_text(text, title):
-    """Tokens of a section of the comment that a header begins with."""
+    """Return the words of a section of the comment at the beginning of a header."""
     match = re.search(rf"^ \* {re.escape(title)}\n((?: \*\n| \*\t.*\n)+)", text, flags=re.MULTILINE)
     return re.findall(r"[^\s*]+", match.group(1)) if match else []
 
 
 @functools.lru_cache(None)
 def parsed(path):
-    """The text of a file and its functions."""
+    """Return the text of a file and its functions."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()

@@ -1,41 +1,40 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make litmus tests of templates and of the C code: extract.py [--no-locks] ROOT OUT TEMPLATE...
+"""Make litmus tests from templates and the C code: extract.py [--no-locks] ROOT OUT TEMPLATE...
 
-A template is a litmus test in which lines with a @ stand for accesses and barriers that are taken from the code:
+A template is a litmus test. Its lines with a @ are replaced by accesses and barriers from the code:
 
-	@ FILE:FUNCTION			the accesses of this function, and of those that it calls in this folder
-	@ VAR = VALUE...: EXPR, ...	a store to EXPR is one of VALUE to VAR
-	@ VAR -> REGISTER...: EXPR, ...	a load of EXPR is one of VAR; _ is a register without a name
-	@ lock VAR: EXPR		the locking of EXPR is one of VAR
-	@ take CONDITION		the branch of this condition is taken
-	@ skip CONDITION		...is not taken
-	@ without FENCE			fences of this kind are left out
+	@ FILE:FUNCTION			take the accesses of this function, and of those that it calls in this folder
+	@ VAR = VALUE...: EXPR, ...	a store to EXPR becomes a store of VALUE to VAR
+	@ VAR -> REGISTER...: EXPR, ...	a load of EXPR becomes a load of VAR; _ is a nameless register
+	@ lock VAR: EXPR		locking EXPR becomes locking VAR
+	@ take CONDITION		take the branch of this condition
+	@ skip CONDITION		do not take the branch of this condition
+	@ without FENCE			leave out fences of this kind
 
-EXPR is as in the code; a . in front stands for any object; NAME() is a call, instead of what it does. An access may be
-one of several variables.
-Each VALUE and REGISTER is used once, in order; with a * at the end the last VALUE goes on, and more loads are ignored.
-Without the word "plain" in front of VAR the access must be READ_ONCE() or stronger. Loads that no line is for are
-ignored, as are other variables.
+EXPR is written as in the code. A leading . stands for any object. NAME() stands for a call, whose body is then ignored.
+One access may match the EXPR of several variables. Each VALUE and REGISTER is used once, in order. With a * at the end,
+further stores use the last VALUE again, and further loads are ignored. Without the word "plain" before VAR the access
+must be READ_ONCE() or stronger. Loads and variables that match no line are ignored.
 
-One way through the function is taken, which Walk tells. No dependency is kept: what is left to order the accesses is
-weaker than in the code, never stronger.
+extract.py follows one path through the function: see Walk. It keeps no dependencies. So the accesses of a litmus test are
+ordered more weakly than those of the code, never more strongly.
 """
 
 import os
 import re
 import sys
 
-from accesses import Code, Walk, Wrong, read
+from accesses import Code, Walk, Mismatch, read
 
 
 class Entry:
-    """A line of a directive: what an access to an expression becomes."""
+    """A line of a template that says what an access to an expression becomes."""
 
     def __init__(self, line):
         match = re.fullmatch(r"(plain )?(\w+) (=|->) ([^:]+): (.+)|lock (\w+): (.+)", line)
         if not match:
-            raise Wrong(f'"{line}" is not understood')
+            raise Mismatch(f'cannot parse "{line}"')
         self.plain = bool(match.group(1))
         self.var = match.group(2) or match.group(6)
         self.kind = {"=": "store", "->": "load", None: "lock"}[match.group(3)]
@@ -53,21 +52,21 @@ class Entry:
                                          for own in self.texts)
 
     def value(self):
-        """The next one, or None where a load is to be ignored."""
+        """The next value or register; None if the load is to be ignored."""
         self.used += 1
         if self.used <= len(self.values):
             return self.values[self.used - 1]
         if self.ends:
-            raise Wrong(f'the code does it more often: "{self.line}"')
+            raise Mismatch(f'the code has more such accesses: "{self.line}"')
         return self.values[-1] if self.kind == "store" else None
 
     def check(self):
         if self.used < len(self.values):
-            raise Wrong(f'the code does not do it{" so often" if self.used else ""}: "{self.line}"')
+            raise Mismatch(f'the code has {"fewer" if self.used else "no"} such accesses: "{self.line}"')
 
 
 class Directive(Walk):
-    """The accesses of one function, made into lines of a litmus test."""
+    """Turns the accesses of one function into lines of a litmus test."""
 
     def __init__(self, code, path, name, lines):
         self.without = set()
@@ -88,11 +87,11 @@ class Directive(Walk):
     def find(self, kind, text):
         found = [entry for entry in self.entries if entry.matches(kind, text)]
         if not found and kind == "store" and self.find("load", text):
-            raise Wrong(f"a store to {text}, which is only loaded in the template")
+            raise Mismatch(f"the code stores to {text}, the template only loads it")
         return found
 
     def lines(self, locks, fresh):
-        """Lines of the litmus test; fresh() makes a register."""
+        """Return lines of the litmus test; fresh() makes a register."""
         out = []
         for kind, entry, order, text in self.events:
             if kind == "fence":
@@ -108,7 +107,7 @@ class Directive(Walk):
             if value is None:
                 continue
             if order == "plain" and not entry.plain:
-                raise Wrong(f"a plain {kind} of {text}")
+                raise Mismatch(f"the {kind} of {text} is plain in the code")
             if kind == "load":
                 load = f"smp_load_acquire({entry.var})" if order == "acquire" else f"READ_ONCE(*{entry.var})"
                 out.append(f"{fresh() if value == '_' else value} = {load};")
@@ -119,12 +118,12 @@ class Directive(Walk):
         for entry in self.entries:
             entry.check()
         if self.unused:
-            raise Wrong(f'there is no branch "{sorted(self.unused)[0]}"')
+            raise Mismatch(f'the code has no branch "{sorted(self.unused)[0]}"')
         return out
 
 
 def process(code, lines, locks):
-    """The body of a process, its directives replaced."""
+    """Return the body of a process with its directives replaced."""
     body, registers, nr_fresh = [], [], 0
 
     def fresh():
@@ -141,15 +140,15 @@ def process(code, lines, locks):
             continue
         match = re.fullmatch(r"\t@ (\S+):(\S+)", lines[i])
         if not match:
-            raise Wrong(f'"{lines[i].strip()}" is not understood')
+            raise Mismatch(f'cannot parse "{lines[i].strip()}"')
         start = i = i + 1
         while i < len(lines) and re.match(r"\t@ (?!\S+/\S+:\S+$)", lines[i]):
             i += 1
         try:
             directive = Directive(code, match.group(1), match.group(2), [line[3:] for line in lines[start:i]])
             body += [f"\t{line}" for line in directive.lines(locks, fresh)]
-        except Wrong as wrong:
-            raise Wrong(f"{match.group(1)}:{match.group(2)}: {wrong}") from None
+        except Mismatch as mismatch:
+            raise Mismatch(f"{match.group(1)}:{match.group(2)}: {mismatch}") from None
         registers += [value for entry in directive.entries if entry.kind == "load"
                       for value in entry.values if value != "_"]
     registers = [name for name in dict.fromkeys(registers) if f"\tint {name};" not in body]
@@ -179,7 +178,7 @@ def main():
         name = os.path.basename(template).removesuffix(".in")
         try:
             text = translate(code, read(template), locks)
-        except Wrong as why:
+        except Mismatch as why:
             print(f"not ok - {name}: {why}")
             wrong = True
             continue

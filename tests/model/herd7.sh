@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Have herd7 in the cache, with the C library that it was built for, and print the program that runs it. Debian has
-# it from forky on; nothing is installed. Called by litmus.sh. To get a newer one, remove the folder herd7 from the cache.
+# Install herd7 into the cache, together with the C library that it was built for, and print the path of a program
+# that runs it. Debian has the package from forky on; the host's own packages do not change. Called by litmus.sh.
+# To update herd7, remove the folder herd7 from the cache.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/apt.sh"
@@ -9,7 +10,7 @@
 suite=forky
 dir=$cache/herd7
 
-# A wrapper, since this machine's C library may be older than the one that herd7 wants.
+# Write a wrapper that uses herd7's own C library: the one of this machine may be too old.
 write_wrapper()
 {
 	local loader lib
@@ -32,7 +33,7 @@ if [[ ! -x $dir/herd7 ]]; then
 	[[ -n $(apt_version herdtools7) ]] || die "Debian $suite has no herdtools7 for $(dpkg --print-architecture)"
 	apt_fetch "$work/deb" herdtools7 libc6 libgmp10
 	for deb in "$work"/deb/*.deb; do
-		step "opening $(basename "$deb" | cut -d _ -f 1)" dpkg-deb -x "$deb" "$work/root"
+		step "unpacking $(basename "$deb" | cut -d _ -f 1)" dpkg-deb -x "$deb" "$work/root"
 	done
 	rm -rf "$work/deb"
 	write_wrapper "$work"

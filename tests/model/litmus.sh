@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run the litmus tests, whose accesses and barriers extract.py takes from the code, by herd7 with the kernel's memory
-# model. Each must "Never" happen; without the locks, each that has them must happen "Sometimes". So must one of them
-# without any one barrier of the code, and with a barrier that stands at either end of its function. Prints "ok" and
-# "not ok" lines; "skip" where herd7 or the model cannot be had.
+# Run the litmus tests with herd7 and the kernel's memory model. extract.py takes their accesses and barriers from
+# the code. The outcome of each test must "Never" happen. Without its locks, the outcome of each test that has
+# locks must happen "Sometimes". Each barrier of the code that is weakened, or moved to either end of its
+# function, must make the outcome of at least one test happen "Sometimes". Prints "ok" and "not ok" lines; "skip"
+# if herd7 or the memory model is not available.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -13,13 +14,13 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/tests" "$work/no-locks" "$work/weak"
 root=../..
 
-# observe FILE...: what herd7 says of each
+# observe FILE...: print what herd7 observes for each file: Never, Sometimes or Always
 observe()
 {
 	(cd "$model" && "$herd" -conf linux-kernel.cfg "$@" 2>"$work/err" | awk '$1 == "Observation" { print $3 }')
 }
 
-# expect TITLE EXPECTED FILE
+# expect TITLE EXPECTED FILE: compare it with what herd7 observes
 expect()
 {
 	local seen
@@ -27,7 +28,7 @@ expect()
 	if [[ $seen == "$2" ]]; then
 		echo "ok - $1: $2"
 	else
-		echo "not ok - $1: expected $2, herd7 says ${seen:-"nothing: $(head -n 3 "$work/err")"}"
+		echo "not ok - $1: expected $2, got ${seen:-"nothing from herd7: $(head -n 3 "$work/err")"}"
 	fi
 }
 
@@ -63,6 +64,6 @@ while IFS=$'\t' read -r nr what; do
 	elif observe "$work/weak/$nr"/*.litmus | grep -q Sometimes; then
 		echo "ok - $what is found"
 	else
-		echo "not ok - $what is not found: no litmus test happens \"Sometimes\""
+		echo "not ok - $what is not found: no litmus test has the result \"Sometimes\""
 	fi
 done < <(./weaken.py "$root" "$work/weak" ./*.litmus.in)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What hyp/resize.c does, step by step, with its mutants: another ring for a CPU that traces. Included by ring.pml
- * where -DEXCHANGES asks for it. The driver has the spare ring built, and taken down, while nobody else knows of it.
+ * A model of hyp/resize.c and its mutants: a CPU that traces gets another ring. ring.pml includes this file with
+ * -DEXCHANGES. Building and freeing the spare ring needs no model: only the driver uses it then.
  *
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
  * models: hyp/resize.c:exchange 5325a44bbe0688ead7ec8a141efcfba9b7fd106fe07b9fa5c3176e8d28022885
@@ -27,7 +27,7 @@ inline swap_bytes(a, b)
 inline leave()
 {
 	if
-#if MUTANT != 20	/* the writer has left the reader's page, and nobody is told */
+#if MUTANT != 20	/* writer_in_reader_page stays set when the writer leaves the reader's page */
 	:: writer_in_reader_page ->
 		writer_in_reader_page = false;
 		reader_entries = recorded - page_first;
@@ -55,7 +55,7 @@ inline swap_memory()
 	swap_bytes(positions, spare_positions);
 }
 
-/* With the reader's sub-buffer, whose page is what reader_page tells in both rings. */
+/* The reader keeps its sub-buffer: reader_page is the reader's page in both rings. */
 inline exchange(is_local, answer)
 {
 	d_step {
@@ -66,7 +66,7 @@ inline exchange(is_local, answer)
 		:: else ->
 			assert(nr_unmoved == 0);
 			nr_unmoved = (tail < head -> tail + positions - head : tail - head);
-#if MUTANT == 21	/* the page that the reader has counts as the ring's */
+#if MUTANT == 21	/* the reader's page is counted as one of the ring */
 			nr_unmoved = nr_unmoved + (pos > 0);
 #else
 			nr_unmoved = nr_unmoved + (!writer_in_reader_page && pos > 0);
@@ -81,7 +81,7 @@ inline exchange(is_local, answer)
 			page = slot_page[0];
 			check_write(page);
 			hyptrace_ring_enter();
-#if MUTANT != 22	/* what was refused is not told with the next event */
+#if MUTANT != 22	/* the next event is recorded without a gap record for the dropped events */
 			if
 			:: pending -> end = pos;
 			:: else
@@ -103,7 +103,7 @@ inline move()
 		:: nr_unmoved == 0 -> moves_pending = false;
 		:: else ->
 			nr_unmoved--;
-#if MUTANT == 23	/* the oldest is put before those that were moved already */
+#if MUTANT == 23	/* the oldest sub-buffer is moved first, not the youngest */
 			old = spare_head;
 			spare_head = (spare_head + 1) % spare_positions;
 #else
@@ -112,10 +112,10 @@ inline move()
 			i = PREVIOUS(head);
 			if
 			:: !moves_pending
-#if MUTANT != 24	/* the sub-buffer that is being written is taken for a free one */
+#if MUTANT != 24	/* the sub-buffer that the writer is in is considered free */
 			:: moves_pending && i == tail ->
 				overrun = overrun + spare_entries[old];
-#if MUTANT == 25	/* what was missing before what does not fit is forgotten */
+#if MUTANT == 25	/* losses before a sub-buffer that does not fit are forgotten */
 				slot_lost[head] = slot_lost[head] + spare_entries[old];
 #else
 				slot_lost[head] = slot_lost[head] + spare_entries[old] + spare_lost[old];
@@ -139,7 +139,7 @@ inline move()
 	}
 }
 
-/* The pages of the spare ring are the host's again: nobody else may have one. */
+/* EL2 gives back the pages of the spare ring: the CPU's ring must not have any of them. */
 inline take_down_spare()
 {
 	d_step {

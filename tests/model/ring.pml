@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of hyp/ring.c (in writer.pml) with the reader of driver/core/reader.c, for Spin. Run by ring.sh.
+ * A Spin model of the ring of hyp/ring.c (in writer.pml) and of the reader of driver/core/reader.c. Run by ring.sh.
  *
- * Three processes: the CPU whose ring it is, the reader of the driver, and another CPU that calls what it likes.
- * A step is one access to what others may access without the lock; what only the lock's holder sees is one step.
- * Memory is sequentially consistent here: the barriers are the business of the litmus tests.
+ * It has three processes: the CPU that owns the ring, the driver's reader, and another CPU that makes any calls.
+ * An access to data that others may access without the lock is a step of its own. Accesses that only the holder
+ * of the lock can observe are one step together. Memory is sequentially consistent here: the litmus tests check
+ * the barriers.
  *
- * Numbered events of a word or two go into sub-buffers of ROOM words. The reader must find exactly the numbers
- * that it was not told to be lost, in order.
+ * The writer records numbered events of one or two words into sub-buffers of ROOM words. The reader must get, in
+ * order, exactly the numbers that were not reported lost.
  *
  *  -DPAGES=n	sub-buffers, the reader's included	-DROOM=n	words in each
- *  -DEVENTS=n	events that are written			-DBIG=n		so many may be of two words
- *  -DDISCARD=1	refuse events when full			-DPARTS=n	so often may the reader leave the last event
- *  -DRESETS=n	resets by the reader			-DBACK=1	which set time back
- *  -DMOVES=n	attach, detach, park, unpark by the CPU
- *  -DCALLS=n	calls by the other CPU			-DFREE=1	it may take the ring down
- *  -DEXCHANGES=n	rings exchanged for another		-DNEW_PAGES=n	sub-buffers of that one
- *  -DMUTANT=n	a fault, named where it is
+ *  -DEVENTS=n	events that are written			-DBIG=n		how many may have two words
+ *  -DDISCARD=1	drop new events when full		-DPARTS=n	how often the reader may leave the last event
+ *  -DRESETS=n	resets by the reader			-DBACK=1	resets set the time back
+ *  -DMOVES=n	how often the CPU attaches, detaches, parks or unparks
+ *  -DCALLS=n	calls by the other CPU			-DFREE=1	it may free the ring
+ *  -DEXCHANGES=n	resizes: exchanges of the ring		-DNEW_PAGES=n	sub-buffers of the new ring
+ *  -DMUTANT=n	insert fault n; a comment at its place names it
  *
- * What this stands for. When check-sync.sh says that one of these has changed, see to it that the model still says
- * the same, then run check-sync.sh --update.
+ * The functions that this file models. If check-sync.sh reports that one has changed, correct the model where
+ * needed, then run check-sync.sh --update.
  *
  * models: driver/core/reader.c:reader_reset 3044923b9cad4a3ff31a541fe411e1706972507df387da19b7b05fcd8f7e567c
  * models: driver/core/reader.c:reader_swap 7f611bdb3b89994f88928b54f4021f2055119c1cc83b7b74565649ad71a8be4b
@@ -97,7 +98,7 @@
 #define FILL_ROUNDS_MAX	4	/* of driver/core/reader.c */
 #define TORN		255	/* a record without its payload */
 #define MORE		0	/* the second word of a record */
-#define STALE		200	/* what is left behind where nobody may look: one value for all saves states */
+#define STALE		200	/* overwrites data that nobody may read: a single value keeps the number of states small */
 
 mtype = { BUILDING, DETACHED, PARKED, ATTACHED };
 mtype = { OK, EAGAIN, ESTALE, ENODEV };
@@ -106,11 +107,11 @@ mtype = { OK, EAGAIN, ESTALE, ENODEV };
 byte commit[ALL_PAGES];
 byte words[ALL_PAGES * ROOM];
 
-/* struct hyptrace_ring; what is the writer's */
-bool on;		/* enabled, which is a word of Promela */
+/* struct hyptrace_ring: the fields of the writer */
+bool on;		/* @enabled, which is a keyword in Promela */
 byte pos, end, page, recorded;
 
-/* ...and what is under the lock */
+/* struct hyptrace_ring: the fields under the lock */
 bool lock;
 bool events;
 byte page_first, overrun, dropped, pending;
@@ -121,33 +122,36 @@ mtype state = DETACHED;
 byte slot_page[MAX_POSITIONS], slot_lost[MAX_POSITIONS], slot_entries[MAX_POSITIONS], slot_commit[MAX_POSITIONS];
 
 #if EXCHANGES
-/* The spare ring, or the one that was retired, and positions of both */
+/* The spare or retired ring, and the number of positions of both rings */
 byte positions = POSITIONS, spare_positions = NEW_POSITIONS, spare_head, unmoved;
 bool moving;
 byte spare_page[MAX_POSITIONS], spare_lost[MAX_POSITIONS], spare_entries[MAX_POSITIONS], spare_commit[MAX_POSITIONS];
 #endif
 
-/* struct hyptrace_meta; its counters are those of the ring whenever somebody has the lock */
+/*
+ * struct hyptrace_meta. Its counters equal those of the ring whenever a process takes the
+ * lock.
+ */
 byte meta_entries, meta_nr, meta_tail_id;
 bool meta_tail;
 
 /* struct hyptrace_reader */
 byte consumed, page_events, lost, nr_read;
 
-/* What is known here only */
+/* Only in the model */
 byte seq = 1;		/* number of the next event */
-byte expect = 1;	/* number of the next that the reader has not heard of */
-bool final_seen;	/* the reader takes its page for final */
+byte expect = 1;	/* number of the next event that was neither read nor reported lost */
+bool final_seen;	/* the reader considers its page final */
 bool idle;		/* the reader is between two looks */
-bool changed;		/* there is a reason for it to look */
-bool done;		/* the CPU has written its last */
-bool gone;		/* the pages are the host's again */
-bool want_reset;	/* asked of the CPU by the reader */
+bool changed;		/* the reader must look again */
+bool done;		/* the CPU has written its last event */
+bool gone;		/* EL2 has released the pages */
+bool want_reset;	/* the reader wants the CPU to reset the ring */
 #if BACK
-byte unwiped;		/* of the ring, under the lock */
+byte unwiped;		/* a field of the ring, under the lock */
 #endif
 #if EXCHANGES
-bool want_exchange;	/* likewise */
+bool want_exchange;	/* the reader wants the CPU to exchange the ring */
 #endif
 
 #if EXCHANGES
@@ -164,7 +168,7 @@ bool want_exchange;	/* likewise */
 #include "resize.pml"
 #endif
 
-/* At a quiet point: written = read + lost + unread, and what is unread is where it should be. */
+/* While nobody changes the ring, written = read + lost + unread must hold. */
 inline check_counts()
 {
 	d_step {
@@ -194,7 +198,7 @@ inline check_counts()
 	}
 }
 
-/* The CPU whose ring it is */
+/* The CPU that owns the ring */
 active proctype owner()
 {
 	byte nr_events, moves = MOVES, big = BIG;
@@ -225,7 +229,7 @@ active proctype owner()
 	attach(true, 1);
 
 	do
-	/* hyptrace(); nothing else comes in between on this CPU */
+	/* hyptrace(): on this CPU nothing interrupts it. */
 	:: atomic { on && nr_events < EVENTS ->
 			nr_events++;
 			assert(state == ATTACHED);
@@ -270,7 +274,7 @@ active proctype owner()
 			break;
 		}
 	od;
-	skip;	/* no jump may end at a d_step */
+	skip;	/* a jump must not lead to a d_step */
 	detach(true);
 }
 
@@ -280,7 +284,7 @@ active proctype reader()
 	bool final, any;
 	mtype ret;
 
-	end > 0;	/* the ring is built */
+	end > 0;	/* wait until the ring is built */
 	idle = true;
 	do
 	:: atomic { changed -> changed = false; idle = false; }
@@ -291,7 +295,10 @@ fill:
 		if
 		:: to > consumed ->
 #if PARTS
-			/* as where the count of lost events needs room */
+			/*
+			 * The driver does this if the number of lost events needs room in the
+			 * page.
+			 */
 			if
 			:: parts > 0 && to > consumed + 1 && words[reader_page * ROOM + to - 1] != MORE ->
 				parts--;
@@ -333,7 +340,7 @@ fill:
 			/* hyptrace_reader_look() */
 			d_step { any = commit[reader_page] > consumed; i = meta_tail_id; }
 			any = any || meta_nr > 0;
-#if MUTANT != 26	/* the sub-buffer that is being written does not count */
+#if MUTANT != 26	/* the reader ignores the sub-buffer that the writer is in */
 			any = any || (i != reader_page && commit[i] > 0);
 #endif
 			i = 0;
@@ -353,7 +360,7 @@ fill:
 		fi;
 		d_step { to = 0; round = 0; final = 0; ret = 0; idle = true; }
 #if RESETS
-	/* hyptrace_reader_clear(): on the CPU, or on any other once it is off */
+	/* hyptrace_reader_clear(): on the CPU, or on any other CPU while it is off */
 	:: atomic { resets > 0 -> resets--; idle = false; }
 		if
 		:: atomic { !done -> want_reset = true; }
@@ -373,7 +380,7 @@ fill:
 			ret = OK;
 		:: else -> break;
 		od;
-		skip;	/* no jump may end at a d_step */
+		skip;	/* a jump must not lead to a d_step */
 #endif
 		d_step {
 			if
@@ -390,7 +397,7 @@ fill:
 		}
 #endif
 #if EXCHANGES
-	/* hyptrace_reader_exchange_ring(): on the CPU, or on any other once it is off */
+	/* hyptrace_reader_exchange_ring(): on the CPU, or on any other CPU while it is off */
 	:: atomic { exchanges > 0 -> exchanges--; idle = false; }
 		if
 		:: atomic { !done -> want_exchange = true; }
@@ -426,7 +433,7 @@ out:
 }
 
 #if CALLS
-/* Another CPU, whatever its host wants of it */
+/* Another CPU, which a hostile host lets make any calls */
 active proctype other()
 {
 	byte calls = CALLS;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Have Spin look at all that can happen in ring.pml, and find each of its mutants: ring.sh [proofs|mutants]. One core,
-# at most MEMORY megabytes. Prints "ok" and "not ok" lines, with the states that were seen and the seconds that it took.
+# Let Spin check all states of ring.pml, and check that Spin finds each mutant: ring.sh [proofs|mutants]. Uses one
+# core and at most MEMORY megabytes. Prints "ok" and "not ok" lines with the number of states and seconds.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -17,7 +17,7 @@ for program in spin gcc; do
 	exit 1
 done
 
-# verify GCC-OPTION DEFINITION...: leaves what the verifier says in $work/out
+# verify GCC-OPTIONS DEFINITION...: build and run the verifier, with its output in $work/out
 verify()
 {
 	local how=$1 run=()
@@ -34,7 +34,7 @@ states()
 	awk '/ states, stored/ { print $1; exit }' "$work/out"
 }
 
-# prove HOW DEFINITION...: no error, and all states were seen
+# prove GCC-OPTIONS DEFINITION...: passes if Spin has visited all states and found no error
 prove()
 {
 	local start=$SECONDS
@@ -47,7 +47,7 @@ prove()
 	fi
 }
 
-# find_mutant NUMBER DEFINITION...
+# find_mutant NUMBER DEFINITION...: passes if Spin finds an error in that mutant
 find_mutant()
 {
 	local name
@@ -81,7 +81,7 @@ proofs()
 	prove "$safe" -DPAGES=4 -DEVENTS=10 -DMOVES=2 -DCALLS=1
 	prove "$safe" -DPAGES=4 -DEVENTS=10 -DRESETS=1
 
-	# no label of progress: any cycle would be found
+	# The model has no progress labels, so Spin reports any cycle.
 	pass="without a livelock"
 	prove "-O1 -DNP" -DPAGES=3 -DDISCARD=0 -DEVENTS=8
 	prove "-O1 -DNP" -DPAGES=3 -DDISCARD=1 -DEVENTS=8

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run all that is proved of models: that they are as the code, Spin's and herd7's. Ends with "N passed, N failed".
+# Check that the models match the code, then run herd7 on the litmus tests and Spin on the ring. The last line is
+# "N passed, N failed".
 
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Weaken each barrier of the code, one at a time: weaken.py ROOT OUT TEMPLATE...
 
-For each barrier of the folders below it writes the litmus tests that are others without it to OUT/NUMBER, and prints
-"NUMBER<tab>WHAT". An acquire or a release becomes a READ_ONCE() or WRITE_ONCE(), a fence is removed. A statement that
-is a barrier is also moved to the beginning, and to the end, of its function. A barrier without a label is "not ok".
+For each barrier of the folders below, weaken.py writes the litmus tests that change without it to OUT/NUMBER, and prints
+"NUMBER<tab>WHAT". An acquire becomes a READ_ONCE(), a release a WRITE_ONCE(), a fence is removed. A barrier that is a
+statement of its own is also moved to the beginning, and to the end, of its function. A barrier whose comment has no
+label is "not ok".
 """
 
 import os
 import re
 import sys
 
-from accesses import Code, Wrong, read
+from accesses import Code, Mismatch, read
 from csource import without_comments
 from extract import translate
 
@@ -19,12 +20,13 @@ FILES = re.compile(r"(hyp|driver/\w+)/(?!env)\w+\.[ch]|tools/lib/\w+\.[ch]")
 KNOWN = re.compile(r"\b(smp_load_acquire|smp_store_release|smp_mb|smp_rmb|smp_wmb|__atomic_\w+)\s*\(")
 OTHERS = re.compile(r"\b(smp_(?!call_function|processor_id)\w+|\w*atomic\w*_(?:acquire|release)|"
                     r"(?:dma|virt|io)_\w*mb|[rw]?mb|xchg\w*|cmpxchg\w*)\s*\(")
-# in hyptrace_clock_set() it orders what comes before a call and what comes in it: where it stands there is the same
+# In hyptrace_clock_set() it orders accesses before a call and accesses in the call: its place there does not
+# matter.
 ANYWHERE = {("hyp/clock.c", "hyptrace_clock_set", "smp_wmb")}
 
 
 class Barrier:
-    """One barrier in the text of a file."""
+    """A barrier in the text of a file."""
 
     def __init__(self, path, text, bare, match):
         self.path, self.text, self.name = path, text, match.group(1)
@@ -61,7 +63,7 @@ class Barrier:
         return self.text[:self.start] + new + self.text[self.end:]
 
     def moved(self):
-        """The texts with the statement at the beginning and at the end of the function."""
+        """Return texts with the statement at the beginning, and at the end, of the function."""
         alone = self.text[self.text.rfind("\n", 0, self.start) + 1:self.start].strip() == ""
         if not alone or self.text[self.end] != ";" or (self.path, self.function, self.name) in ANYWHERE:
             return []
@@ -85,7 +87,7 @@ def barriers_of(root):
             bare = without_comments(text)
             for match in OTHERS.finditer(bare):
                 if not KNOWN.match(bare, match.start()):
-                    print(f"not ok - {path}: weaken.py and extract.py do not know {match.group(1)}()")
+                    print(f"not ok - {path}: add {match.group(1)}() to weaken.py and extract.py, which do not know it")
             for match in KNOWN.finditer(bare):
                 barrier = Barrier(path, text, bare, match)
                 if barrier.is_barrier():
@@ -93,11 +95,11 @@ def barriers_of(root):
 
 
 def changed(code, templates, before):
-    """The litmus tests that differ; one that cannot be made any more is None."""
+    """Yield the litmus tests that differ, as None if the template no longer fits the code."""
     for template in templates:
         try:
             text = translate(code, read(template), True)
-        except Wrong:
+        except Mismatch:
             text = None
         if text != before[template]:
             yield template, text
@@ -110,10 +112,10 @@ def main():
     nr = 0
     for barrier in barriers_of(root):
         if not barrier.label:
-            print(f"not ok - {barrier.what()} in line {barrier.line} has no label in the comment before it")
+            print(f"not ok - {barrier.what()} in line {barrier.line} has no label: add one to the comment before it")
         for how, text in [("", barrier.relaxed())] + barrier.moved():
             tests = list(changed(code.changed(barrier.path, text), templates, before))
-            # where it stands among other things than those of the tests is the same
+            # The barrier has only moved past accesses that no litmus test has.
             if how and not tests:
                 continue
             nr += 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What hyp/ring.c does, step by step, with its mutants. Included by ring.pml, which has its variables.
+ * A model of hyp/ring.c and its mutants. Included by ring.pml, which declares the variables.
  *
  * models: hyp/ring.h:hyptrace_ring_reserve 1334b977f778ce64b3a66babc3dc5a2adc910a82bfa266e6c1400e5966affcfa
  * models: hyp/ring.h:hyptrace_ring_commit b0cb6e16dd77a47cf2c0956183aadaccb5c28b624ac8849df9db9d89e69f2134
@@ -50,7 +50,10 @@ inline check_write(id)
 	assert(id != reader_page || !final_seen);
 }
 
-/* All of hyptrace_ring_publish() but its last store. What (M) orders a waiter would see a little later anyway. */
+/*
+ * All of hyptrace_ring_publish() but its last store. The stores that (M) orders need no steps
+ * of their own: a waiter would only see them a little later.
+ */
 inline publish_counts()
 {
 	assert(!gone);
@@ -82,14 +85,14 @@ inline overwrite_head()
 {
 	old = head;
 	head = NEXT(head);
-#if MUTANT == 4		/* what was lost before the page that is overwritten is forgotten */
+#if MUTANT == 4		/* losses before an overwritten sub-buffer are forgotten */
 	slot_lost[head] = slot_lost[head] + slot_entries[old];
-#elif MUTANT == 17	/* its events are not told as lost */
+#elif MUTANT == 17	/* the events of an overwritten sub-buffer are not reported lost */
 	slot_lost[head] = slot_lost[head] + slot_lost[old];
 #else
 	slot_lost[head] = slot_lost[head] + slot_lost[old] + slot_entries[old];
 #endif
-#if MUTANT != 18	/* they are not counted */
+#if MUTANT != 18	/* overwritten events are not counted */
 	overrun = overrun + slot_entries[old];
 #endif
 	slot_lost[old] = STALE;
@@ -100,7 +103,7 @@ inline overwrite_head()
 
 inline advance()
 {
-#if MUTANT == 5		/* mainline's: the head is looked at before others are kept out, and not again */
+#if MUTANT == 5		/* as in mainline: the head is read before the lock is taken, and not again */
 	d_step {
 		early_page = slot_page[NEXT(tail)];
 		early_full = NEXT(tail) == head;
@@ -113,11 +116,11 @@ inline advance()
 		LOCK();
 		ok = true;
 		if
-#if MUTANT != 1		/* the page that the writer leaves is taken for the ring's */
+#if MUTANT != 1		/* the reader's page, when the writer leaves it, is considered one of the ring */
 		:: writer_in_reader_page ->
 			writer_in_reader_page = false;
 			reader_entries = recorded - page_first;
-#if MUTANT != 9		/* how far the reader's page goes is not kept */
+#if MUTANT != 9		/* the final commit of the reader's page is not stored */
 			reader_commit = pos;
 #endif
 			page = slot_page[tail];
@@ -128,14 +131,14 @@ inline advance()
 				dropped++;
 				pending++;
 				seq++;
-#if MUTANT != 10	/* a smaller event may slip in before the gap is told */
+#if MUTANT != 10	/* a smaller event may be recorded before the gap record */
 				end = pos;
 #endif
 				ok = false;
 			:: else ->
 				slot_entries[tail] = recorded - page_first;
 				slot_commit[tail] = pos;
-#if MUTANT == 11	/* the gap is told with the page before it */
+#if MUTANT == 11	/* losses are reported before the wrong sub-buffer, one too early */
 				slot_lost[tail] = slot_lost[tail] + pending;
 				pending = 0;
 #endif
@@ -144,7 +147,7 @@ inline advance()
 				:: else
 				fi;
 				tail = NEXT(tail);
-#if BACK && MUTANT != 27	/* sub-buffers that were written again are wiped */
+#if BACK && MUTANT != 27	/* sub-buffers written since the reset are wiped */
 				if
 				:: tail == 0 -> nr_unwiped = 0;
 				:: else
@@ -170,7 +173,7 @@ inline advance()
 		}
 	:: else
 	fi;
-#if MUTANT == 8		/* (B): said to be final before it is */
+#if MUTANT == 8		/* (B): the page is published as final before it is */
 	meta_tail = writer_in_reader_page;
 	d_step { publish_counts(); UNLOCK(); changed = true; }
 #else
@@ -179,7 +182,7 @@ inline advance()
 #endif
 }
 
-/* Only an exchange enters a sub-buffer while there are losses to report. */
+/* Only after an exchange may the present sub-buffer need a gap record. */
 inline reenter_with_gap()
 {
 	d_step {
@@ -207,7 +210,7 @@ inline record()
 	if
 	:: ok ->
 		d_step { check_write(page); words[page * ROOM + pos] = TORN; }
-#if MUTANT == 16	/* (A): seen before it is there */
+#if MUTANT == 16	/* (A): the event is committed before it is written */
 		commit[page] = pos + size;
 #endif
 		d_step {
@@ -251,7 +254,7 @@ inline detach(is_local)
 		LOCK();
 		if
 		:: state == BUILDING
-#if MUTANT != 12	/* a CPU loses its ring while it writes */
+#if MUTANT != 12	/* another CPU detaches a CPU that writes */
 		:: state == ATTACHED && !is_local
 #endif
 		:: else ->
@@ -270,7 +273,7 @@ inline park()
 		if
 		:: state == ATTACHED ->
 			state = PARKED;
-#if MUTANT != 13	/* a CPU that is off could go on */
+#if MUTANT != 13	/* a parked CPU may still write */
 			on = 0;
 #endif
 			hyptrace_ring_publish();
@@ -285,7 +288,7 @@ inline unpark()
 	d_step {
 		LOCK();
 		if
-#if MUTANT == 14	/* a CPU goes on though its ring was taken from it */
+#if MUTANT == 14	/* a CPU that is switched on writes to a detached ring */
 		:: state == DETACHED -> on = events;
 #endif
 		:: state == PARKED ->
@@ -299,7 +302,7 @@ inline unpark()
 }
 
 #if BACK
-/* One of them a call. What was written since the reset must stay. */
+/* Wipe one position per call. Sub-buffers written since the reset must stay. */
 inline wipe_old_times()
 {
 	if
@@ -321,7 +324,7 @@ inline clear_ring()
 {
 	commit[reader_page] = 0;
 	final_seen = false;
-#if MUTANT != 6		/* the writer is in the ring again, and is not told */
+#if MUTANT != 6		/* after a reset the writer is still considered to be in the reader's page */
 	writer_in_reader_page = false;
 #endif
 #if EXCHANGES
@@ -334,7 +337,7 @@ inline clear_ring()
 	tail = 0;
 	overrun = 0;
 	dropped = 0;
-#if MUTANT != 7		/* what was refused before the reset is told after it */
+#if MUTANT != 7		/* events dropped before the reset are reported after it */
 	pending = 0;
 #endif
 	recorded = 0;
@@ -350,7 +353,7 @@ inline reset(is_local, answer)
 		LOCK();
 		if
 		:: state == BUILDING -> answer = ENODEV;
-#if MUTANT != 15	/* a ring is cleared under its writer */
+#if MUTANT != 15	/* another CPU resets the ring of a CPU that writes */
 		:: state == ATTACHED && !is_local -> answer = EAGAIN;
 #endif
 		:: else ->
@@ -372,7 +375,7 @@ inline reset(is_local, answer)
 
 inline swap()
 {
-	/* pos is the writer's: it may move on while the lock is held */
+	/* Two steps, since the lock does not stop the writer: pos may change in between. */
 	d_step {
 		LOCK();
 		if
@@ -380,10 +383,10 @@ inline swap()
 #if EXCHANGES
 		:: state != BUILDING && moves_pending -> ret = EAGAIN;
 #endif
-#if MUTANT != 3		/* what came in meanwhile is given back unread */
+#if MUTANT != 3		/* events recorded since the last read are given back unread */
 		:: state != BUILDING && !writer_in_reader_page && consumed < reader_commit -> ret = ESTALE;
 #endif
-#if MUTANT == 19	/* mainline's: the page that is being written is given back */
+#if MUTANT == 19	/* as in mainline: the page that the writer is in is given back */
 		:: else -> ret = (head == tail && pos == 0 -> EAGAIN : OK);
 #elif MUTANT == 3
 		:: else -> ret = (writer_in_reader_page || (head == tail && pos == 0) -> EAGAIN : OK);
@@ -398,7 +401,7 @@ inline swap()
 			reader_lost = slot_lost[head];
 			old = head;
 			if
-#if MUTANT != 2		/* nobody knows that the reader's page is being written */
+#if MUTANT != 2		/* it is not stored that the writer is in the reader's page */
 			:: head == tail ->
 				writer_in_reader_page = true;
 				reader_entries = 0;
