@@ -115,16 +115,16 @@ byte pos, end, page, recorded;
 bool lock;
 bool events;
 byte page_first, overrun, dropped, pending;
-byte reader_lost, reader_final, reader_entries, reader_page = PAGES - 1;
+byte reader_lost, reader_commit, reader_entries, reader_page = PAGES - 1;
 byte head, tail;
-bool tail_taken;
+bool writer_in_reader_page;
 mtype state = DETACHED;
 byte slot_page[MAX_POSITIONS], slot_lost[MAX_POSITIONS], slot_entries[MAX_POSITIONS], slot_commit[MAX_POSITIONS];
 
 #if EXCHANGES
 /* The spare or retired ring, and the number of positions of both rings */
-byte positions = POSITIONS, spare_positions = NEW_POSITIONS, spare_head, unmoved;
-bool moving;
+byte positions = POSITIONS, spare_positions = NEW_POSITIONS, spare_head, nr_unmoved;
+bool moves_pending;
 byte spare_page[MAX_POSITIONS], spare_lost[MAX_POSITIONS], spare_entries[MAX_POSITIONS], spare_commit[MAX_POSITIONS];
 #endif
 
@@ -148,7 +148,7 @@ bool done;		/* the CPU has written its last event */
 bool gone;		/* EL2 has released the pages */
 bool want_reset;	/* the reader wants the CPU to reset the ring */
 #if BACK
-byte unwiped;		/* a field of the ring, under the lock */
+byte nr_unwiped;		/* a field of the ring, under the lock */
 #endif
 #if EXCHANGES
 bool want_exchange;	/* the reader wants the CPU to exchange the ring */
@@ -189,7 +189,7 @@ inline check_counts()
 		:: else -> break;
 		od;
 		if
-		:: tail_taken
+		:: writer_in_reader_page
 		:: else -> n = n + recorded - page_first;
 		fi;
 		assert(recorded == nr_read + overrun + n);
@@ -371,7 +371,7 @@ fill:
 #if BACK
 		/* hyptrace_writer_reset() */
 		do
-		:: unwiped > 0 ->
+		:: nr_unwiped > 0 ->
 			if
 			:: atomic { !done -> want_reset = true; }
 				!want_reset;
@@ -406,7 +406,7 @@ fill:
 		:: exchange(false, ret);
 		fi;
 		do
-		:: ret == OK && moving -> move();
+		:: ret == OK && moves_pending -> move();
 		:: else -> break;
 		od;
 		if
@@ -422,7 +422,7 @@ fill:
 		if
 		:: gone
 		:: else ->
-			assert(!tail_taken || recorded - page_first == page_events);
+			assert(!writer_in_reader_page || recorded - page_first == page_events);
 			assert(expect + lost + pending == seq);
 			assert(recorded == nr_read + overrun);
 		fi;
