@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make mutants of C source: each differs from it in one statement. Called by run.py.
+"""Make mutants of C source, each with one changed statement. Called by run.py.
 
-The parser knows only as much of C as it takes to find the statements of each function, also in a macro that makes
-functions. Where it is wrong the mutant does not compile, and does not count.
+The parser knows just enough C to find the statements of each function, also of functions that a macro defines. If it is
+wrong, the mutant does not compile and is not counted.
 """
 
 import re
@@ -16,7 +16,7 @@ TOKEN = re.compile(r"""
   | (?P<op>\#\#|->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\.\.\.|.)
 """, re.VERBOSE | re.DOTALL)
 
-# What an operator with a value on both sides becomes.
+# Replacements of binary operators.
 BINARY = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
     "+": "-", "-": "+", "*": "/", "/": "*", "%": "/", "&": "|", "|": "&", "^": "|", "<<": ">>", ">>": "<<",
@@ -29,8 +29,9 @@ TYPES = {"const", "static", "struct", "enum", "union", "unsigned", "signed", "vo
 HEADS = {"if", "while", "for", "switch"}
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 
-# A strongly ordered machine does not miss barriers, but tests/model does; what only looks at a lock is a test itself.
-NOT_FELT = re.compile(r"(smp_\w*mb|__atomic_thread_fence|atomic_thread_fence|hyptrace_assert_held) \(")
+# Statements that are not mutated: unit tests on a strongly ordered machine cannot detect a missing barrier, but
+# tests/model does. An assertion about a lock is itself a test.
+NOT_MUTATED = re.compile(r"(smp_\w*mb|__atomic_thread_fence|atomic_thread_fence|hyptrace_assert_held) \(")
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,14 @@ class Mutant:
     path: str
     line: int
     function: str
-    old: str    # the statement in one line
+    old: str    # the statement, in one line
     new: str
-    source: str     # the whole file, and as it was
+    source: str     # the whole file with the mutant, and without
     original: str
 
     @property
     def name(self):
-        """What it is called in the list of equivalent mutants, whatever its line."""
+        """The name in the list of equivalent mutants. It has no line number, so it stays valid."""
         return f"{self.path}: {self.function}(): {self.old} => {self.new}"
 
     def __str__(self):
@@ -61,7 +62,7 @@ class Mutant:
 
 
 def hide_directives(source):
-    """Blank the preprocessor's lines, but for what a macro stands for."""
+    """Blank the preprocessor's lines, but keep the bodies of macros."""
 
     def blank(text):
         return re.sub(r"[^\n]", " ", text)
@@ -81,7 +82,7 @@ def tokens_of(source):
 
 
 class Parser:
-    """Collects (function, kind, first token, token behind) of each statement."""
+    """Collects (function, kind, first token, token after the last) of each statement."""
 
     def __init__(self, source):
         self.tokens = tokens_of(source)
@@ -101,7 +102,7 @@ class Parser:
         return self.tokens[i].text if i < len(self.tokens) else ""
 
     def behind(self, i):
-        """The token behind the bracket that closes the one at i."""
+        """Return the index of the token after the bracket that closes the one at i."""
         return self.partner.get(i, len(self.tokens)) + 1
 
     def file(self):
@@ -123,7 +124,7 @@ class Parser:
         self.statements.append((self.function, kind, first, behind))
 
     def statement(self, i):
-        """Take the statement at i; return the token behind it."""
+        """Parse the statement at i; return the index of the token after it."""
         text = self.text(i)
         if text == "{":
             self.block(i)
@@ -145,7 +146,7 @@ class Parser:
     def simple(self, i):
         first = i
         while i < len(self.tokens) and self.text(i) not in (";", "}"):
-            # the head of a loop that is a macro
+            # a macro that is used like a loop: this is its head
             if self.text(i) == "{" and self.text(i - 1) == ")" and self.text(first + 1) == "(":
                 self.add("for", first, i)
                 return i
@@ -169,7 +170,7 @@ class Parser:
 
 
 def is_value(token):
-    """Whether a value may end with this token."""
+    """Whether this token can be the end of a value."""
     return token.kind in ("word", "number", "string") and token.text not in ("return", "case", "sizeof") or \
         token.text in (")", "]")
 
@@ -183,7 +184,7 @@ def next_number(text):
 
 
 def choices(parser, i, behind):
-    """The end of "? a : b" whose "?" is at i, and where its ":" is."""
+    """For the "? a : b" whose "?" is at i, return the index of its ":" and its end."""
     depth, colon = 0, None
     while i < behind:
         text = parser.text(i)
@@ -200,7 +201,7 @@ def choices(parser, i, behind):
 
 
 def edits_of(parser, kind, first, behind):
-    """Each change to a statement: its pieces (start, end, new text)."""
+    """Yield each change to a statement as a list of pieces (start, end, new text)."""
     tokens = parser.tokens
     start, end = tokens[first].start, tokens[behind - 1].end
 
@@ -240,12 +241,12 @@ def edits_of(parser, kind, first, behind):
 
 
 def one_line(source):
-    """A statement's text: comments, ends of lines and what continues a macro are no part of it."""
+    """Return a statement's text in one line, without comments and backslashes at line ends."""
     return " ".join(re.sub(r"\\\n|//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL).split())
 
 
 def replaced(source, start, end, pieces):
-    """source[start:end] with its pieces replaced; a macro that goes on in the next line still does."""
+    """Return source[start:end] with the pieces replaced. Backslashes at line ends stay, so that macros stay whole."""
     result, at = "", start
     for first, last, new in sorted(pieces):
         if isinstance(new, tuple):
@@ -258,12 +259,12 @@ def replaced(source, start, end, pieces):
 
 
 def mutants_of(path, source):
-    """All mutants of a file, in order."""
+    """Yield all mutants of a file, in the order of its lines."""
     parser = Parser(source)
     for function, kind, first, behind in parser.statements:
         start, end = parser.tokens[first].start, parser.tokens[behind - 1].end
         old = one_line(source[start:end])
-        if NOT_FELT.match(old.replace("(", " (", 1)):
+        if NOT_MUTATED.match(old.replace("(", " (", 1)):
             continue
         for pieces in edits_of(parser, kind, first, behind):
             text = replaced(source, start, end, pieces)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The unit tests as programs that mutants are built into and run by. Called by run.py.
+"""Build the unit tests with a mutant and run them. Called by run.py.
 
-A mutant is first tried without sanitizers: what it takes is compiled and run in a third of the time, and few mutants
-need more. Those that live are tried again as tests/unit builds them.
+A mutant is tried first without sanitizers, since this takes a third of the time and kills most mutants. If it survives, it
+is tried again with the build options of tests/unit.
 """
 
 import hashlib
@@ -15,16 +15,17 @@ import time
 
 UNIT = "tests/unit"
 COPIED = ("hyp", "driver", "uapi", "tools", "tests/unit")
-# How much longer than the original a mutant may take, of the CPU's time and of all time.
+# Limits of CPU time and of wall-clock time, relative to the original's.
 CPU_FACTOR, CPU_MORE = 10, 10
 WALL_FACTOR, WALL_MORE = 10, 60
-# What the compiler says of code that lacks a piece is no news.
+# Warnings that merely follow from a removed piece of code must not fail the build.
 LENIENT = ["-Wno-unused", "-Wno-parentheses"]
-# Of the output of a program, which nobody reads, and of its memory, where no sanitizer wants all there is
+# Limits of a program's output and, without sanitizers (which reserve a huge address space), of its memory
 FILE_BYTES, MEMORY_BYTES = 1 << 26, 1 << 36
 
 QUICK, FULL = "quick", "full"
-# Most mutants that long sequences or a storm can tell are told by short ones: "test_ring_storm" is also its _tsan.
+# Short runs of the tests with random sequences: they kill nearly as many mutants. An entry also holds for the
+# test's _tsan variant.
 SHORT = {
     "test_ring_model": ("HYPTRACE_TEST_ROUNDS", 3000),
     "test_ring_resize": ("HYPTRACE_TEST_ROUNDS", 1000),
@@ -35,7 +36,7 @@ SHORT = {
 
 
 class Program:
-    """A test_*.c with all that make gives the compiler for it."""
+    """A test_*.c with the compiler command that make uses for it."""
 
     def __init__(self, name, command):
         words = shlex.split(command)
@@ -60,12 +61,12 @@ class Program:
 
     def environment(self, stage):
         name, number = SHORT.get(self.name.removesuffix("_tsan"), (None, None))
-        # sequences are whole where there is time
+        # in the full stage sequences have their whole length, except with TSan
         return {name: str(number)} if name and (stage == QUICK or self.only_full) else {}
 
     @property
     def only_full(self):
-        """The same as another program but for the sanitizer."""
+        """Whether the program differs from another one only by its sanitizer."""
         return self.name.endswith("_tsan")
 
 
@@ -77,7 +78,7 @@ def list_programs(top):
                               check=True, capture_output=True, text=True).stdout
         command = [line for line in said.splitlines() if f" -o build/{name} " in line]
         if len(command) != 1:
-            raise SystemExit(f"make says not how {name} is built")
+            raise SystemExit(f"make does not print the command that builds {name}")
         programs.append(Program(name, command[0]))
     return programs
 
@@ -88,7 +89,7 @@ def run(command, folder):
 
 
 class Tree:
-    """A copy of the sources, for one mutant at a time. The objects of the original are shared by all copies."""
+    """A copy of the sources, for one mutant at a time. All copies share the objects of the original."""
 
     def __init__(self, top, folder, originals):
         self.folder, self.originals = folder, originals
@@ -109,7 +110,7 @@ class Tree:
         return run([program.cc, *program.flags_of(stage), "-o", target, *objects, *program.libs], self.unit) == 0
 
     def start(self, binary, program, stage, limits):
-        """Its exit code, None if it took too long; and the seconds that it took, the CPU's and all."""
+        """Run it; return its exit code (None if it took too long), the CPU seconds and the wall-clock seconds."""
         command = ["prlimit", "--core=0", f"--fsize={FILE_BYTES}"]
         if stage == QUICK:
             command.append(f"--as={MEMORY_BYTES}")
@@ -124,14 +125,14 @@ class Tree:
                 late = True
                 child.kill()
             time.sleep(0.01)
-            # not Popen.wait(), which does not say what it took
+            # not Popen.wait(): it does not return the CPU time
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
         child.returncode = os.waitstatus_to_exitcode(status)
         return None if late else child.returncode, usage.ru_utime + usage.ru_stime, time.monotonic() - begin
 
 
 class Originals:
-    """The programs as they are, built and run when they are needed."""
+    """The unmodified programs, which are built and run when first needed."""
 
     def __init__(self, top, folder):
         self.folder = os.path.join(folder, "original")
@@ -140,7 +141,7 @@ class Originals:
         self.locks, self.lock, self.done = {}, threading.Lock(), {}
 
     def once(self, key, make):
-        """What make() gives, which is called but once."""
+        """Return the result of make(), which is called only once per key."""
         with self.lock:
             lock = self.locks.setdefault(key, threading.Lock())
         with lock:
@@ -149,7 +150,7 @@ class Originals:
             return self.done[key]
 
     def depends(self, program, source):
-        """Files that it is made of, from the top of the tree."""
+        """Return the files that @source includes, and itself, relative to the top of the tree."""
 
         def make():
             said = subprocess.run([program.cc, *program.flags_of(QUICK), "-MM", source], cwd=self.tree.unit, check=True,
@@ -173,34 +174,34 @@ class Originals:
 
         def make():
             if not self.tree.compile(program, source, stage, target):
-                raise SystemExit(f"{source} of {program.name} does not compile as it is")
+                raise SystemExit(f"{source} of {program.name} does not compile without a mutant")
             return target
 
         return self.once(target, make)
 
     def seconds(self, program, stage):
-        """How long it takes the CPU, and in all."""
+        """Return the CPU seconds and the wall-clock seconds of a run."""
 
         def make():
             objects = [self.object(program, source, stage) for source in program.sources]
             binary = os.path.join(self.folder, f"{program.name}-{stage}")
             if not self.tree.link(program, objects, stage, binary):
-                raise SystemExit(f"{program.name} does not link as it is")
+                raise SystemExit(f"{program.name} does not link without a mutant")
             code, *seconds = self.tree.start(binary, program, stage, None)
             if code:
-                raise SystemExit(f"{program.name} fails as it is ({stage}, code {code})")
+                raise SystemExit(f"{program.name} fails without a mutant ({stage}, code {code})")
             return seconds
 
         return self.once((program.name, stage), make)
 
 
 class Attempt:
-    """One mutant in a tree: the objects that differ, and what they do to a program."""
+    """A mutant in a tree: its objects, and the programs that are linked with them."""
 
     def __init__(self, tree, mutant):
         self.tree, self.mutant, self.originals = tree, mutant, tree.originals
         self.folder = os.path.join(tree.unit, "mutant")
-        self.objects = {}   # of the original: of the mutant, None if it does not compile
+        self.objects = {}   # original's object: mutant's object, None if it does not compile
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
 
@@ -214,12 +215,12 @@ class Attempt:
         return self.objects[original]
 
     def objects_of(self, program, stage):
-        """All that the program is made of; None if something does not compile."""
+        """Return the program's objects; None if one does not compile."""
         objects = [self.object_of(program, source, stage) for source in program.sources]
         return None if None in objects else objects
 
     def differ(self, program, stage):
-        """Whether the compiler has made anything else of the program."""
+        """Whether an object differs from the original's."""
 
         def content(path):
             with open(path, "rb") as file:
@@ -232,7 +233,7 @@ class Attempt:
         return False
 
     def link(self, program, objects, stage):
-        """The program, None if it cannot be linked."""
+        """Return the linked program; None if it cannot be linked."""
         binary = os.path.join(self.folder, f"{program.name}-{stage}")
         return binary if self.tree.link(program, objects, stage, binary) else None
 

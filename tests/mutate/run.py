@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Change one statement at a time of hyp/ and tools/lib, and see whether the unit tests notice: run.py [FILE...]
+"""Change one statement at a time of hyp/ and tools/lib, and check that a unit test fails: run.py [FILE...]
 
-Of all such mutants a sample is tried: MUTANTS= of each folder (all: every one), chosen by SEED=, for at most MINUTES=.
-ONLY= takes those with that text in what is printed of them, behind the line; VERBOSE=1 prints the others too.
+run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
+most MINUTES=. ONLY=TEXT tries only mutants whose printed name (without the line number) contains TEXT. VERBOSE=1 prints
+each mutant that was tried.
 
-Those that no test notices are listed, then the share that is killed. The exit code is 1 if that is less than a folder's
-goal. Mutants that change nothing that anybody can see stand in the file "equivalent", with the reason; those of which
-the compiler makes the same code are found without it.
+The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
+folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
+itself recognizes mutants that the compiler translates to the same object code.
 """
 
 import glob
@@ -22,15 +23,15 @@ import time
 import mutants as generator
 from programs import FULL, QUICK, Attempt, Originals, Tree, list_programs
 
-# The tree that is tested: this one
+# The source tree to mutate; selftest.sh sets another one
 TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EQUIVALENTS = "tests/mutate/equivalent"
-# Folder: what of it is mutated, and how many percent have to be killed
+# Folder: (globs of the files to mutate, percentage that must be killed)
 FOLDERS = {
     "hyp": (("hyp/*.c", "hyp/*.h"), 99),
     "tools/lib": (("tools/lib/*.c", "tools/lib/*.h"), 95),
 }
-# What hyp/ runs on: the tests have their own.
+# The environment of hyp/: the tests use their own.
 LEFT_OUT = {"hyp/env.h", "hyp/env_host.h"}
 MUTANTS, MINUTES = 600, 55
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
@@ -41,7 +42,7 @@ def folder_of(path):
 
 
 def read_equivalents():
-    """Names of mutants. A comment above gives the reason."""
+    """Return the names in the list. A comment above each group must give the reason."""
     names, reason = set(), False
     with open(os.path.join(TOP, EQUIVALENTS), encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -49,7 +50,7 @@ def read_equivalents():
             if line.startswith("#") or not line:
                 reason = bool(line)
             elif not reason:
-                raise SystemExit(f"{EQUIVALENTS}:{number}: no reason is given above")
+                raise SystemExit(f"{EQUIVALENTS}:{number}: add a comment above with the reason why this mutant is equivalent")
             else:
                 names.add(line)
     return names
@@ -71,26 +72,26 @@ class Run:
         self.originals, self.programs = originals, programs
         self.equivalents, self.deadline = equivalents, deadline
         self.error = None
-        self.wrong = 0      # mutants that are on the list, and should not
+        self.wrong = 0      # mutants that a test killed although the list has them
         self.lock = threading.Lock()
         self.results = {folder: {} for folder in FOLDERS}
-        self.kills = {}     # (file, program): how many
+        self.kills = {}     # (file, program): number of kills
         self.tried = 0
 
     def likely(self, mutant, stage):
-        """Programs that it is in: first those that have killed most of the file's in the least time."""
+        """Return the programs that contain the mutant, those first that kill most mutants of this file per second."""
 
         def worth(program):
             return (1 + self.kills.get((mutant.path, program.name), 0)) / (0.1 + self.originals.seconds(program, stage)[0])
 
         able = [program for program in self.programs if (stage == FULL or not program.only_full) and
                 self.originals.needs(program, mutant.path)]
-        # the workers are not to wait for the same original
+        # so that the workers do not all wait for the same original
         random.shuffle(able)
         return sorted(able, key=worth, reverse=True)
 
     def try_stage(self, attempt, mutant, stage):
-        """How it ended, if that is known by now, and what killed it."""
+        """Return the result and what decided it; (None, None) if the mutant has survived this stage."""
         able = self.likely(mutant, stage)
         same = bool(able)
         for program in able:
@@ -132,7 +133,7 @@ class Run:
                 self.note(mutant, *self.judge(tree, mutant))
         except queue.Empty:
             pass
-        except BaseException as error:  # of any kind: the others are to end too
+        except BaseException as error:  # of any kind: the other workers must end, too
             self.error = error
 
     def note(self, mutant, result, by, stage):
@@ -143,14 +144,14 @@ class Run:
             if result == SURVIVED:
                 print(f"survived - {mutant}", flush=True)
             elif result == KILLED and mutant.name in self.equivalents:
-                print(f"killed by {by}, though on the list - {mutant}", flush=True)
+                print(f"killed by {by}, but listed in {EQUIVALENTS} - {mutant}", flush=True)
                 self.wrong += 1
             elif os.environ.get("VERBOSE"):
                 print(f"{result} by {by} ({stage}) - {mutant}", flush=True)
 
 
 def sample(mutants, seed, size):
-    """So many of each folder, in an order that is good for stopping early."""
+    """Choose @size mutants of each folder, in random order, so that the run may stop early."""
     choice = random.Random(seed)
     chosen = []
     for folder in FOLDERS:
@@ -171,7 +172,7 @@ def main(only):
     print(f"SEED={seed}")
     everything = list_mutants(only)
     if not everything:
-        raise SystemExit(f"there is nothing to mutate in {' '.join(only)}")
+        raise SystemExit(f"nothing to mutate in {' '.join(only)}")
     equivalents = read_equivalents()
     gone = equivalents - {mutant.name for mutant in everything} if not only and not os.environ.get("ONLY") else set()
     chosen = sample(everything, seed, size)
@@ -197,10 +198,10 @@ def main(only):
 def report(run, chosen, gone, begin):
     code = 1 if run.wrong else 0
     for name in sorted(gone):
-        print(f"{EQUIVALENTS}: there is no such mutant any more: {name}")
+        print(f"{EQUIVALENTS}: remove this line, the code has no such mutant any more: {name}")
         code = 1
     if run.tried < len(chosen):
-        print(f"time is up: {run.tried} of {len(chosen)} were tried")
+        print(f"stopped after MINUTES: tried {run.tried} of {len(chosen)} mutants")
     for folder, (_, goal) in FOLDERS.items():
         counts = run.results[folder]
         killed, survived = counts.get(KILLED, 0), counts.get(SURVIVED, 0)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Does run.py tell mutants that are killed from those that live? With a tree of two functions and one test.
+# Test that run.py distinguishes killed, surviving and equivalent mutants. It runs on a tree with two functions
+# and one test, made here.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +30,7 @@ int next(int x)
 }
 END
 
-# test_calls STATEMENT...
+# test_calls STATEMENT...: write a unit test that runs the statements
 test_calls()
 {
 	cat >"$work/tests/unit/test_small.c" <<-END
@@ -59,12 +60,12 @@ test_calls()
 	END
 }
 
-# ends CODE PATTERN...: run.py ends with that code and says so, in lines that match
+# ends CODE PATTERN...: run.py must end with CODE and print a line that matches each PATTERN
 ends()
 {
 	local said pattern code=0
 	said=$(TOP=$work SEED=1 MUTANTS=all MINUTES=10 "$here/run.py" 2>&1) || code=$?
-	((code == $1)) || { printf '%s\n' "it ended with $code, not $1" "$said" && bad=1; }
+	((code == $1)) || { printf '%s\n' "run.py ended with $code, not $1" "$said" && bad=1; }
 	for pattern in "${@:2}"; do
 		grep -qE "$pattern" <<<"$said" || { printf '%s\n' "no line with \"$pattern\" in" "$said" && bad=1; }
 	done
@@ -77,21 +78,21 @@ ends 1 '^survived - hyp/small.c:5: sum\(\): if \(nr == 1\) => if \(0\)$' \
 
 cat >>"$work/tests/mutate/equivalent" <<'END'
 
-# The loop does the same for one number.
+# With one number the loop computes the same.
 hyp/small.c: sum(): if (nr == 1) => if (0)
 hyp/small.c: sum(): if (nr == 1) => if (nr == 2)
 hyp/small.c: sum(): return *numbers; => {}
 END
 test_calls 'assert_int_equal(sum(numbers, 3), 12); assert_int_equal(sum(numbers, 1), 3); assert_int_equal(next(7), 8);' \
 	'assert_int_equal(sum(numbers, 2), 7); assert_int_equal(sum(numbers, 0), 0);'
-ends 1 '^killed by test_small, though on the list - .*nr == 2' '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 %'
+ends 1 '^killed by test_small, but listed in tests/mutate/equivalent - .*nr == 2' '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 %'
 
 sed -i '/nr == 2/d' "$work/tests/mutate/equivalent"
 ends 0 '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 %'
 
 echo 'hyp/small.c: sum(): if (nr == 1) => if (nr == 7)' >>"$work/tests/mutate/equivalent"
-ends 1 'there is no such mutant any more: .*nr == 7'
+ends 1 'the code has no such mutant any more: .*nr == 7'
 
 test_calls 'assert_int_equal(next(7), 9);'
-ends 1 '^test_small fails as it is'
+ends 1 '^test_small fails without a mutant'
 exit "$bad"
