@@ -1,57 +1,61 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The kernel tree's checkpatch over C files, less the messages that say nothing about a place. To be sourced by run.sh.
+# Run the kernel tree's checkpatch over C files, without the messages that do not apply to a file. Sourced by
+# run.sh.
 
-# FILES (globs) | types of message that are no fault there, below the reason. All lines that match a file add up.
+# FILES (globs) | types of messages that do not apply there. A comment gives the reason. All lines that match a file apply.
 checkpatch_ignored=(
-	# kzalloc_obj() came after 6.12, which is supported.
+	# kzalloc_obj() is newer than 6.12, which is supported.
 	'driver/device/chardev.c|ALLOC_WITH_SIZEOF'
-	# The number of an ioctl names its place in the table and checks its size.
+	# The macro uses the ioctl's number twice: as an index of the table, and to check the size.
 	'driver/device/chardev.c|MACRO_ARG_REUSE'
 	# The argument is the name of a member.
 	'driver/core/announce.c|MACRO_ARG_PRECEDENCE,MACRO_ARG_REUSE'
 	# Generated.
 	'driver/netlink/netlink_gen.[ch] uapi/linux/hyptrace_netlink.h|LONG_LINE'
-	# One source for several kernels is what it is for.
+	# This file exists to support several kernel versions.
 	'driver/compat.h|LINUX_VERSION_CODE,CONSTANT_COMPARISON'
-	# What each lock protects stands at the top, with the order of locks.
+	# A comment at the top says what each lock protects, and gives the lock order.
 	'driver/core/core.h driver/device/device.h|UNCOMMENTED_DEFINITION'
-	# The list of events is included again and again, each time with another meaning of its macros: some arguments
-	# stay unused then, and declarations are no statement. An event is written as a table.
+	# The list of events is included several times, each time with other definitions of its macros. Then some
+	# arguments are unused, and a definition may be no statement. An event is written like a table.
 	'hyp/events.h|OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO'
 	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MACRO_ARG_UNUSED,MACRO_ARG_REUSE,COMPLEX_MACRO'
 	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING'
 	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|TRAILING_SEMICOLON,NEW_TYPEDEFS'
-	# The kernel's names for programs of the host; the partners of barriers are where these are used.
+	# These headers define the kernel's names for host programs. The comments on barriers are where the
+	# barriers are used.
 	'hyp/env*.h|MACRO_ARG_REUSE,MEMORY_BARRIER,NR_CPUS,NEW_TYPEDEFS,PREFER_KERNEL_TYPES'
 	'hyp/env_host.h|PREFER_DEFINED_ATTRIBUTE_MACRO'
 	'tests/bench/mainline.h|MEMORY_BARRIER,EXPORT_SYMBOL,MACRO_ARG_UNUSED'
 	# User space has no BIT().
 	'uapi/* hyp/abi.h|BIT_MACRO'
-	# Constants for a page size.
+	# These macros are constants that depend on the page size.
 	'hyp/abi.h|MACRO_ARG_REUSE'
-	# Programs are written in C's own words: uint64_t, PRIu64, __attribute__, and ARRAY_SIZE, BIT and strcpy() by
-	# hand; what a signal handler writes or the kernel maps is volatile.
+	# Programs use standard C: uint64_t, PRIu64, __attribute__, and their own ARRAY_SIZE, BIT and strcpy().
+	# What a signal handler writes or the kernel maps is volatile.
 	'tools/* tests/*|PREFER_KERNEL_TYPES,CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,BIT_MACRO,STRCPY,VOLATILE'
-	# Strings that people see are not split; "usage" and "number" are words, not only names of functions.
+	# Messages are not split over lines. "usage" and "number" are words in messages, not only names of
+	# functions.
 	'tools/* tests/*|LONG_LINE_STRING,EMBEDDED_FUNCTION_NAME'
-	# It takes the "void" of "fn(void) __attribute__((noreturn))" for an argument without a name.
+	# checkpatch mistakes the "void" of "fn(void) __attribute__((noreturn))" for an argument without a name.
 	'tools/*.h|FUNCTION_ARGUMENTS'
-	# Expected output, a string a line; argv as main() has it; the list of events once more, and macros of a model.
+	# Expected output has one string per line, argv has the type that main() has, the list of events is
+	# included again, and the model has macros.
 	'tests/unit/*|SPLIT_STRING,STATIC_CONST_CHAR_ARRAY,MULTIPLE_ASSIGNMENTS'
 	'tests/unit/*|COMPLEX_MACRO,SPACING,TRAILING_SEMICOLON,MACRO_ARG_REUSE'
 	'tests/unit/test_tools_print.c|MACRO_ARG_UNUSED,MULTISTATEMENT_MACRO_USE_DO_WHILE,NEW_TYPEDEFS'
-	# What the linker wraps is declared in no header, and is made by macros.
+	# No header declares the functions that the linker wraps, and macros define them.
 	'tests/unit/fail_alloc.c|AVOID_EXTERNS,MULTISTATEMENT_MACRO_USE_DO_WHILE,LEADING_SPACE'
 	'tests/unit/test_tools_device.c|AVOID_EXTERNS'
 	'tests/kselftest/*|MACRO_ARG_REUSE'
-	# Functions that the compiler calls by itself have no header.
+	# No header declares the functions that the compiler calls by itself.
 	'tests/vm/big-endian-libgcc.c|AVOID_EXTERNS,MACRO_ARG_REUSE'
 	# The guest's code is assembly in strings.
 	'tests/vm/workload.c|LEADING_SPACE,AVOID_EXTERNS'
 )
 
-# checkpatch_types FILE: what is to be ignored in it.
+# checkpatch_types FILE: print the types of messages to ignore in it
 checkpatch_types()
 {
 	local entry glob types=
@@ -66,8 +70,8 @@ checkpatch_types()
 	echo "${types#,}"
 }
 
-# checkpatch_all CHECKPATCH FOLDER FILE...: print what it says; true if that is nothing. It leaves a file in the folder
-# that it works in, which is therefore one with links to ours.
+# checkpatch_all CHECKPATCH FOLDER FILE...: print checkpatch's messages; true if there are none. checkpatch leaves
+# a file in its working folder. So it runs in FOLDER, which gets links to the sources.
 checkpatch_all()
 {
 	local script=$1 folder=$2 file types said

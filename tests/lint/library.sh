@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of run.sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What a program that uses libhyptrace depends on: its header, its names, the compilers that build it. To be sourced by
-# run.sh, which has $repo and $work.
+# Checks for users of libhyptrace: its header, its exported names, and builds with several compilers. Sourced by
+# run.sh, which sets $repo and $work.
 
-# exports ARCHIVE LIBRARY: both define names of the library only, and show those that hyptrace.h declares.
+# exports ARCHIVE LIBRARY: check that both define only names of the library, and export exactly those that hyptrace.h
+# declares
 exports()
 {
 	local name visibility declared bad=0
@@ -21,7 +22,7 @@ exports()
 	return "$bad"
 }
 
-# The makefile as a user runs it, whatever the compiler.
+# The makefile must build the tools with each compiler, as a user runs it.
 check_tools_build()
 {
 	local compiler bad=0
@@ -70,7 +71,7 @@ check_installed_library()
 	return "$bad"
 }
 
-# A user's program in C or C++ includes one header and nothing before it.
+# Each public header must compile on its own, in C and in C++.
 check_headers_alone()
 {
 	local header kind compiler bad=0

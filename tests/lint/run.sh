@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What can be told of the sources without running them, on the host: run.sh [NAME-OF-CHECK...]. The checkers of the
-# kernel come from a kernel tree of the test bed's cache (see tests/vm/lib.sh), which is fetched if it is not there.
+# Check the sources on the host without running them: run.sh [NAME-OF-CHECK...]. The kernel's checkers are taken
+# from a kernel tree in the cache of the test bed (see tests/vm/lib.sh). If the cache has none, it is fetched.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/series.sh"
@@ -10,7 +10,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/completion.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/documents.sh"
 
-# The series that is fetched for its checkers where the cache has no kernel tree.
+# The kernel series to fetch for its checkers if the cache has no kernel tree.
 checkers=6.12
 max_lines=600
 max_patch_lines=300
@@ -20,12 +20,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$repo/tests/lint/series.sh"
 
-# Everything that is, or is about to be, in the repository.
+# All files that are in the repository, or are going to be added.
 mapfile -t files < <(git ls-files -co --exclude-standard | while read -r file; do
 	[[ ! -f $file ]] || echo "$file"
 done | sort)
 
-# those GLOB...: the files that match one.
+# those GLOB...: print the files that match a glob
 those()
 {
 	local file glob
@@ -37,7 +37,7 @@ those()
 	done
 }
 
-# Those that are made, not written.
+# is_generated FILE
 is_generated()
 {
 	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink/netlink_gen.[ch] ]]
@@ -51,7 +51,7 @@ mapfile -t scripts < <(for file in "${files[@]}"; do
 	esac
 done)
 
-# tree_with FILE: the newest kernel tree of the cache that has the file, in $kernel_tree.
+# tree_with FILE: set $kernel_tree to the newest kernel tree of the cache that has the file
 tree_with()
 {
 	local series
@@ -62,7 +62,8 @@ tree_with()
 	[[ -n $kernel_tree ]]
 }
 
-# Any tree has the checkers. That of the series above is preferred: all machines have it.
+# Set $kernel_tree to a tree that has checkpatch. Any tree will do; prefer the series above, which all machines
+# have.
 has_tree()
 {
 	kernel_tree=$cache/src/$checkers
@@ -70,19 +71,17 @@ has_tree()
 	[[ -f $kernel_tree/scripts/checkpatch.pl ]] || kernel_tree=$cache/src/$checkers
 }
 
-# found PATTERN FILE...: print the lines; true if there are none.
+# found PATTERN FILE...: print the lines that match; true if there are none
 found()
 {
 	! grep -nE "$@"
 }
 
-# The kernel's style.
 check_checkpatch()
 {
 	has_tree && checkpatch_all "$kernel_tree/scripts/checkpatch.pl" "$work/links" "${c_files[@]}"
 }
 
-# Comments that another file's author reads.
 check_kernel_doc()
 {
 	local file said
@@ -91,7 +90,7 @@ check_kernel_doc()
 		case $file in
 		driver/* | hyp/* | tools/lib/*) "$kernel_tree/scripts/kernel-doc" -none -Wall "$file" 2>&1 || true ;;
 		esac
-	# it takes any macro with ...TRACE_EVENT... in its body for a tracepoint, and prints the body
+	# kernel-doc mistakes any macro with ...TRACE_EVENT... in its body for a tracepoint, and prints the body
 	done | grep -v 'Unrecognized tracepoint format' | grep -E '^(Warning|Error)|: (warning|error): ' | sort -u)
 	[[ -z $said ]] || { echo "$said" && return 1; }
 }
@@ -100,7 +99,7 @@ check_generated()
 {
 	local generator=tools/net/ynl/pyynl/ynl_gen_c.py
 	tree_with "$generator" || { "$vm/fetch.sh" newest && tree_with "$generator"; } ||
-		echo "note: no kernel tree with a generator is at hand: only the sums were checked"
+		echo "note: there is no kernel tree with a generator: only the sums were checked"
 	tests/generate.sh --check ${kernel_tree:+"$kernel_tree"}
 }
 
@@ -114,7 +113,7 @@ check_bash_syntax()
 {
 	local file bad=0
 	for file in "${scripts[@]}"; do
-		# @test "name" { is no shell until bats has rewritten it
+		# bats rewrites @test "name" { before the shell reads it
 		sed 's/^@test .* {$/test_function() {/' "$file" >"$work/script"
 		bash -n "$work/script" 2>&1 | sed "s|$work/script|$file|" | grep . && bad=1
 	done
@@ -126,7 +125,7 @@ check_bats_syntax()
 	local list
 	need bats
 	mapfile -t list < <(those 'tests/*.bats')
-	((${#list[@]})) || { echo "there is no bats file" && return 1; }
+	((${#list[@]})) || { echo "there is no bats file in tests" && return 1; }
 	bats --count "${list[@]}" >/dev/null
 }
 
@@ -139,7 +138,7 @@ check_man_pages()
 	mandoc -Tlint -W warning "${list[@]}"
 }
 
-# builds FOLDER: its makefile builds it without a warning.
+# builds FOLDER: check that its makefile builds it without warnings
 builds()
 {
 	[[ -f $1/Makefile ]] || { echo "$1/Makefile is missing" && return 1; }
@@ -162,7 +161,7 @@ check_spdx()
 		# inputs of fuzzers and recorded outputs are data
 		tests/*/corpus/* | tests/*/data/*) continue ;;
 		esac
-		head -n 6 "$file" | grep -q 'SPDX-License-Identifier: ' || { echo "$file has no licence line" && bad=1; }
+		head -n 6 "$file" | grep -q 'SPDX-License-Identifier: ' || { echo "$file has no SPDX-License-Identifier in its first lines" && bad=1; }
 	done
 	return "$bad"
 }
@@ -182,11 +181,11 @@ check_white_space()
 {
 	local file bad=0
 	for file in "${files[@]}"; do
-		# in a patch a blank is an empty line
+		# in a patch a line with one blank is an empty context line
 		[[ $file != *.patch ]] || continue
 		grep -Iq . "$file" || continue
 		! grep -nHE '[[:blank:]]+$' "$file" || bad=1
-		[[ -z $(tail -c 1 "$file") ]] || { echo "$file does not end with a line's end" && bad=1; }
+		[[ -z $(tail -c 1 "$file") ]] || { echo "$file does not end with a newline" && bad=1; }
 	done
 	return "$bad"
 }
@@ -202,12 +201,12 @@ check_lengths()
 		*) max=$max_lines ;;
 		esac
 		lines=$(wc -l <"$file")
-		((lines <= max)) || { echo "$file has $lines lines, more than $max" && bad=1; }
+		((lines <= max)) || { echo "$file has $lines lines: split it, the limit is $max" && bad=1; }
 	done
 	return "$bad"
 }
 
-# includes PATTERN [ALLOWED] GLOB: no file includes what matches, but for what is allowed.
+# includes PATTERN ALLOWED GLOB: check that no file includes a header that matches PATTERN but not ALLOWED
 includes()
 {
 	local list
@@ -215,7 +214,7 @@ includes()
 	! grep -nHE "#include [\"<][^\">]*$1" "${list[@]}" | grep -vE "${2:-^$}"
 }
 
-# The arrows of the design point one way.
+# Each folder may include only headers of the folders that it depends on.
 check_includes()
 {
 	includes '(driver|tools|tests)/' '' 'hyp/*.[ch]' &&
@@ -225,7 +224,7 @@ check_includes()
 		includes '(driver|hyp|tools|tests)/' '' 'uapi/*.h'
 }
 
-# A check is a function; its title is its name.
+# Each function check_NAME is a check; the output shows NAME with blanks.
 mapfile -t checks < <(declare -F | sed -n 's/^declare -f check_//p')
 ((!$#)) || checks=("$@")
 

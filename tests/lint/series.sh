@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# How the test bed chooses by the kernel's series, and what it refuses. On trees, archives and patches made up here, so
-# that it needs no kernel. To be sourced by run.sh.
+# Check how the test bed chooses by kernel series, and what it refuses. The checks use small fake trees, archives
+# and patches, and need no kernel. Sourced by run.sh.
 
-: "${work:?a folder for what is made up}"
+: "${work:?set work to a temporary folder}"
 
-# expect WANTED TITLE, with what came on standard input
+# expect GLOB TITLE: check that standard input matches
 expect()
 {
 	local got
@@ -14,7 +14,7 @@ expect()
 	[[ $got == $1 ]] || { printf '%s: "%s" instead of "%s"\n' "$2" "$got" "$1" && return 1; }
 }
 
-# The list beside each patch names the hooks that the patch has, in that order.
+# The .hooks file of each patch must list the patch's hooks, in the same order.
 check_hooks_listed()
 {
 	local patch list bad=0
@@ -32,8 +32,8 @@ check_hooks_listed()
 	return "$bad"
 }
 
-# made_up_tree FOLDER FUNCTION: a kernel tree whose FUNCTION calls run_guest()
-made_up_tree()
+# make_fake_tree FOLDER FUNCTION: make a kernel tree whose FUNCTION calls run_guest()
+make_fake_tree()
 {
 	local name
 	mkdir -p "$1/drivers" "$1/arch"
@@ -46,37 +46,38 @@ made_up_tree()
 	done >"$1/arch/run.c"
 }
 
-# A hook that comes to lie in another function is refused by name, and the tree stays as it was.
+# If a patch would put a hook into another function, patch-tree.sh must name the hook and must not change the
+# tree.
 check_hook_in_another_function()
 {
 	local said before
 	need patch
-	made_up_tree "$work/made-for" finish_run
-	made_up_tree "$work/newer" begin_run
+	make_fake_tree "$work/made-for" finish_run
+	make_fake_tree "$work/newer" begin_run
 	cp -r "$work/made-for" "$work/patched"
 	sed -i 's/^\trun_guest(vcpu);/\thyptrace(hyp_exit, 1);\n&/' "$work/patched/arch/run.c"
 	(cd "$work" && diff -U 1 made-for/arch/run.c patched/arch/run.c |
 		sed '1s,.*,--- a/arch/run.c,; 2s,.*,+++ b/arch/run.c,') >"$work/99.1.patch"
 	! KSRC='' PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/made-for" >"$work/out" 2>&1 ||
-		{ echo "a patch without a list was taken" && return 1; }
+		{ echo "patch-tree.sh has applied a patch without a .hooks file" && return 1; }
 	expect "*99.1.hooks is missing*" "a patch without a list" <"$work/out" || return
 	tests/vm/hooks.sh --update "$work/99.1.patch" "$work/made-for" || return
 
 	before=$(cat "$work/newer/arch/run.c")
 	! PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/newer" >"$work/out" 2>&1 ||
-		{ echo "a hook in another function was taken" && return 1; }
+		{ echo "patch-tree.sh has put a hook into another function" && return 1; }
 	said=$(cat "$work/out")
 	expect "*found in begin_run in arch/run.c: hyptrace(hyp_exit, 1);*" "the function" <<<"$said" || return
 	expect "*missing from finish_run in arch/run.c: hyptrace(hyp_exit, 1);*" "the function meant" <<<"$said" || return
 	expect "*Nothing was changed*" "the sentence" <<<"$said" || return
 	[[ $(cat "$work/newer/arch/run.c") == "$before" && ! -e $work/newer/drivers/hyptrace ]] ||
-		{ echo "the tree was changed" && return 1; }
+		{ echo "patch-tree.sh has changed the tree" && return 1; }
 
 	PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/made-for" >"$work/out" 2>&1 || { cat "$work/out" && return 1; }
-	grep -q 'hyptrace(hyp_exit, 1);' "$work/made-for/arch/run.c" || { echo "the patch is not in the tree" && return 1; }
+	grep -q 'hyptrace(hyp_exit, 1);' "$work/made-for/arch/run.c" || { echo "patch-tree.sh has not applied the patch" && return 1; }
 }
 
-# What a hook is in: functions, tables, enums, macros and what defines functions by a macro.
+# hooks.sh names the place of each hook: functions, tables, enums, macros, and functions that a macro defines.
 check_hook_places()
 {
 	mkdir -p "$work/places"
@@ -110,7 +111,7 @@ END
 		expect '- calls both table several several several DEFINE_CALL(int,shared,u64,pfn) -' "the places"
 }
 
-# A series without a patch takes the newest one that is not newer; one before all patches has none.
+# A series without a patch uses the patch of the newest older series. There is none before the first.
 check_series_without_patch()
 {
 	local series pair found
@@ -123,7 +124,8 @@ check_series_without_patch()
 	done
 }
 
-# archive_of [SERIES...]: an apt that has these sources, and one more by name alone; with none it fails
+# archive_of [SERIES...]: make a fake apt that offers the sources of these series, and lists one more only by
+# name. Without SERIES it fails.
 archive_of()
 {
 	local bin=$work/bin
@@ -144,7 +146,7 @@ archive_of()
 	chmod +x "$bin"/*
 }
 
-# The newest series is that of the archive, and where it cannot be asked, of the cache.
+# The newest series is that of the archive, or that of the cache if the archive does not answer.
 check_newest_series()
 {
 	local series
@@ -159,7 +161,7 @@ check_newest_series()
 	}
 	archive_of 6.12 7.8 7.11 7.9
 	newest --newest | expect 7.11 "of the archive" || return
-	# one that vanished: there is no word of it in the tests, but in this message
+	# A series that the archive no longer has: the message lists those that it has.
 	! newest 7.2 || return
 	expect "*no linux-source-7.2*It has: 6.12 7.8 7.9 7.11.*" "a series that is gone" <"$work/err" || return
 	archive_of
