@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The rooms of the kernel side: which includes and which calls cross from one to another, and whether the list "arrows"
-# allows each. rooms.sh FOLDER: where driver/ and hyp/ were built. Prints what crosses, then what is wrong. A source that
-# is not built here (EL2's, pkvm.c on another machine than arm64) is looked at for its includes only.
+# Check the includes and calls between the parts ("rooms") of the kernel side against the list "arrows": rooms.sh
+# FOLDER, where driver/ and hyp/ were built. Prints what crosses, then the errors. Of sources that are not built
+# here (EL2's, and pkvm.c unless on arm64) it checks only the includes.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -11,7 +11,7 @@ repo=$(realpath "$here/../..")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# room_of FILE
+# room_of FILE: print the part that it belongs to
 room_of()
 {
 	case $1 in
@@ -22,7 +22,7 @@ room_of()
 	esac
 }
 
-# "FROM TO include HEADER". A header is found beside the file, or from the top, which is on the include path.
+# Print "FROM TO include HEADER" lines. A header's path is relative to the including file, or to the top folder.
 includes()
 {
 	local file header path from to
@@ -37,7 +37,7 @@ includes()
 	done <"$work/lines"
 }
 
-# "FROM TO call FUNCTION"
+# Print "FROM TO call FUNCTION" lines.
 calls()
 {
 	local object name room
@@ -46,7 +46,7 @@ calls()
 	find driver hyp -name '*.o' ! -name '*.mod.o' ! -name '*.nvhe*' >"$work/objects"
 	while read -r object; do
 		nm "$object" >"$work/nm"
-		[[ -s $work/nm ]] || { echo "nm finds nothing in $object" >&2 && return 1; }
+		[[ -s $work/nm ]] || { echo "nm finds no symbols in $object" >&2 && return 1; }
 		sed -n "s|^[0-9a-f]\\+ [A-Z] |$object |p" "$work/nm" >>"$work/defined"
 		sed -n "s|^ *U |$object |p" "$work/nm" >>"$work/undefined"
 	done <"$work/objects"
@@ -72,7 +72,7 @@ awk '
 			arrow = $1 " " $2 " " $3 " " $i
 			allowed[arrow] = 1
 			if (!(arrow in found) && !(arrow in any)) {
-				print "allowed, but does not happen: " arrow
+				print "allowed in arrows, but no longer in the code: " arrow
 				bad = 1
 			}
 		}
@@ -81,7 +81,7 @@ awk '
 		for (arrow in found) {
 			split(arrow, words, " ")
 			if (!(arrow in allowed) && !((words[1] " " words[2] " " words[3] " *") in allowed)) {
-				print "not allowed: " arrow
+				print "not allowed by arrows: " arrow
 				bad = 1
 			}
 		}

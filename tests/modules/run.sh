@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build the modules as a user without a kernel tree would: out of tree, against the headers of Debian's stock kernels for
-# this machine, with W=1 and no warning. Then boot these kernels and run the kselftests on the remote "test". The kernels
-# are 6.12 and the newest one there is.
+# Build the modules as a user without a kernel tree does: out of tree, with the headers of Debian's stock kernels
+# for this machine, with W=1 and without warnings. Then boot these kernels and run the kselftests on the remote
+# "test". The kernels are 6.12 and the newest one.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/apt.sh"
@@ -13,7 +13,7 @@ here=$repo/tests/modules
 work=$cache/modules/$(hash_of "$repo")
 passed=0 failed=0
 
-# result TITLE COMMAND...: ok if it succeeds
+# result TITLE COMMAND...: ok if the command succeeds
 result()
 {
 	if "${@:2}"; then
@@ -35,7 +35,7 @@ needs_core()
 	/sbin/modinfo -F depends "$1/hyptrace_test.ko" | grep hyptrace >/dev/null
 }
 
-# build VERSION FOLDER
+# build VERSION FOLDER: build a copy of the sources in FOLDER
 build()
 {
 	local code=0
@@ -47,23 +47,23 @@ build()
 	cat "$2/log"
 	result "hyptrace.ko and hyptrace_test.ko build against the stock kernel $1" \
 		test "$code" = 0 -a -f "$2/hyptrace.ko" -a -f "$2/hyptrace_test.ko"
-	result "hyptrace_test.ko finds the core that it needs" needs_core "$2"
+	result "hyptrace_test.ko depends on hyptrace.ko" needs_core "$2"
 	result "no warning with W=1" has_no_warning "$2/log"
 	[[ -f $2/hyptrace.ko ]] || return 0
-	result "rooms include and call only what the list of arrows allows" "$here/rooms.sh" "$2"
+	result "the parts of the driver include and call only what the list \"arrows\" allows" "$here/rooms.sh" "$2"
 	build_test_modules "$1" "$2"
 }
 
-# build_test_modules VERSION FOLDER: remotes that only tests use
+# build_test_modules VERSION FOLDER: build the remotes that only tests use
 build_test_modules()
 {
 	rsync -a "$repo/tests/kselftest/modules/" "$2/tests/"
 	stock_inside "$2" make -C "/usr/src/linux-headers-$1-$stock_flavour" M=/out/tests HYPTRACE=/out \
 		KBUILD_EXTRA_SYMBOLS=/out/Module.symvers -j"$(nproc)" modules >"$2/tests.log" 2>&1 || cat "$2/tests.log"
-	result "the modules that tests use build" cp "$2/tests/hyptrace_faulty.ko" "$2/"
+	result "the test modules build" cp "$2/tests/hyptrace_faulty.ko" "$2/"
 }
 
-# The kselftest programs, for all the kernels.
+# Build the kselftest programs once for all kernels.
 build_tests()
 {
 	mkdir -p "$work/tests"
@@ -71,7 +71,7 @@ build_tests()
 		KSELFTEST=/selftests CC=gcc install
 }
 
-# initramfs VERSION FOLDER: the root's, and behind it the modules, the programs and the tests.
+# initramfs VERSION FOLDER: make it from the root's, the modules, the test programs and the tests
 initramfs()
 {
 	local new=$2/initramfs file
@@ -90,13 +90,13 @@ initramfs()
 	rm -rf "$new"
 }
 
-# boot VERSION FOLDER: run the kselftests, with what they say on standard output.
+# boot VERSION FOLDER: run the kselftests, and print their output
 boot()
 {
 	local line port console
 	case $stock_machine in
 	amd64)
-		# QEMU 7.2 spoils the flags of cmpxchg16b where CPUs run at the same time; the kernel can do without
+		# QEMU 7.2 corrupts the flags of cmpxchg16b if CPUs run concurrently; the kernel works without it
 		line=(qemu-system-x86_64 -cpu "Nehalem,-cx16" -serial "file:$2/console" -serial "file:$2/said")
 		port=ttyS1 console=ttyS0
 		;;
@@ -105,38 +105,38 @@ boot()
 			-chardev "file,id=said,path=$2/said" -device "pci-serial,chardev=said")
 		port=ttyS0 console=ttyAMA0
 		;;
-	*) die "no machine is known here that boots a kernel for $stock_machine" ;;
+	*) die "cannot boot a kernel for $stock_machine: only amd64 and arm64 are supported here" ;;
 	esac
 	need "${line[0]}"
 	: >"$2/said"
 	: >"$2/console"
-	# not KVM: a machine that is itself virtual may have one that cannot run this
+	# not KVM: a virtual machine may have a KVM that cannot run this
 	line+=(-accel tcg -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
 		-kernel "$stock_root/kernels/$1" -initrd "$2/initramfs.cpio"
 		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
 	setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" ||
-		echo "not ok the machine ended with $?: $(tail -n 3 "$2/qemu")"
+		echo "not ok QEMU ended with code $?: $(tail -n 3 "$2/qemu")"
 	tr -d '\r' <"$2/said"
 }
 
-# passes VERSION FOLDER
-passes()
+# run_tests VERSION FOLDER: boot the kernel and add up the results of its tests
+run_tests()
 {
 	local last start=$SECONDS
-	result "the kernel $1 has all that its machine needs" initramfs "$1" "$2"
+	result "the initramfs for the stock kernel $1" initramfs "$1" "$2"
 	boot "$1" "$2" | tee "$2/tap"
 	last=$(tail -n 1 "$2/tap")
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2])) || true
 	else
-		result "the machine with the stock kernel $1 gets to its end" false
+		result "the tests on the stock kernel $1 end with a summary" false
 		tail -n 20 "$2/console"
 	fi
-	result "the stock kernel $1 does not complain" not_complaining "$2/console"
+	result "the stock kernel $1 logs no warnings" logs_no_warnings "$2/console"
 	say "the kselftests on the stock kernel $1: $((SECONDS - start)) s"
 }
 
-not_complaining()
+logs_no_warnings()
 {
 	! console_complaints "$1"
 }
@@ -154,7 +154,7 @@ for wanted in 6.12 newest; do
 done
 for version in "${versions[@]}"; do
 	build "$version" "$work/$version"
-	[[ ! -f $work/$version/hyptrace_test.ko ]] || passes "$version" "$work/$version"
+	[[ ! -f $work/$version/hyptrace_test.ko ]] || run_tests "$version" "$work/$version"
 done
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -1,9 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Debian's stock kernels for this machine's architecture, their headers and the compiler that built them, in a root of
-# their own in the cache. Nothing is installed. To be sourced after lib.sh and apt.sh.
+# Debian's stock kernels for this machine's architecture, their headers, and the compiler that built them. They
+# are in a root folder of their own in the cache; the host's own packages do not change. Source lib.sh and apt.sh
+# first.
 #
-# The root is Debian 13, whatever the host is: kernels are built for its compiler, and its kbuild programs for its libc.
+# The root is Debian 13 on every host: the kernels were built with its compiler, and their kbuild programs need
+# its libc.
 
 : "${cache:?source lib.sh first}" "${repo:?}"
 
@@ -11,11 +13,11 @@ stock_suite=trixie
 stock_packages=(base-files bash dash coreutils diffutils findutils gawk grep kmod mount procps sed util-linux
 	make gcc libc6-dev libelf1t64 libssl3t64 perl pahole pkgconf libtracefs-dev libtraceevent-dev)
 stock_machine=$(dpkg --print-architecture)
-# the smaller one of those that Debian builds
+# the smallest flavour that Debian builds
 stock_flavour=cloud-$stock_machine
 stock_root=$cache/stock/$(sha256sum <"${BASH_SOURCE[0]}" | cut -c 1-12)
 
-# What only a compiler needs is not for the machine.
+# Files that only the compiler needs: the machine does not get them.
 stock_compiler=(./usr/lib/gcc ./usr/libexec ./usr/include ./usr/src ./usr/lib/modules ./usr/lib/linux-kbuild-*
 	./usr/share/perl* ./usr/lib/*/perl* './usr/lib/*/*.a' './usr/bin/*-linux-gnu-*' ./boot ./var ./out ./dev ./proc)
 
@@ -24,12 +26,12 @@ make_stock_root()
 	local new=$1 mode=root mirror
 	mirror=$(apt_mirror)
 	((EUID == 0)) || mode=unshare
-	# by way of tar, so that the files belong to the user
+	# through tar, so that the files belong to the user
 	mmdebstrap --mode=$mode --variant=extract --include="$(tr ' ' , <<<"${stock_packages[*]}")" "$stock_suite" - \
 		"deb [signed-by=${keyring:?}] $mirror $stock_suite main" |
 		tar -x -C "$new" --exclude='./dev/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
 			--exclude='./usr/share/locale/*'
-	# what the packages' scripts would have done
+	# what the packages' maintainer scripts would have done
 	ln -sf gawk "$new/usr/bin/awk"
 	printf '%s:x:%s:%s::%s:%s\n' root 0 0 /root /bin/bash nobody 65534 65534 /nonexistent /usr/sbin/nologin \
 		>"$new/etc/passwd"
@@ -46,7 +48,7 @@ make_stock_archive()
 	(cd "$1" && find . "${prune[@]}" -print0 | cpio --quiet --null -o -H newc >stock.cpio.new && mv stock.cpio.new stock.cpio)
 }
 
-# stock_make_root: $stock_root, and what of it is a machine's initramfs, in its stock.cpio.
+# stock_make_root: make $stock_root, and in it stock.cpio, the part that goes into a machine's initramfs
 stock_make_root()
 {
 	local new
@@ -63,8 +65,8 @@ stock_make_root()
 	mv "$new" "$stock_root"
 }
 
-# stock_inside FOLDER COMMAND...: run it in the root, with FOLDER at /out, the repository at /repo and what $selftests
-# names at /selftests.
+# stock_inside FOLDER COMMAND...: run the command in the root, with FOLDER as /out, the repository as /repo and
+# $selftests as /selftests
 stock_inside()
 {
 	local id=()
@@ -82,7 +84,7 @@ stock_inside()
 		"$stock_root" "$1" "$repo" "${selftests:?}" "${@:2}"
 }
 
-# The packages of a version that the archive has: headers, and one with the kernel's image.
+# archive_packages VERSION: print the packages of the version in the archive: the headers, then one kernel image
 archive_packages()
 {
 	local package image='' found=()
@@ -98,7 +100,8 @@ archive_packages()
 	[[ -z $image ]] || printf '%s\n' "${found[@]}" "$image"
 }
 
-# versions_of SERIES: of packages or folders on standard input, the versions of that series, or of all; newest first.
+# versions_of SERIES: read names of packages from standard input, and print the versions of that series (of all
+# with "newest"), newest first
 versions_of()
 {
 	sed -nE "s/^linux-headers-([0-9.]+\+deb[0-9]+)-$stock_flavour\$/\1/p" | sort -rV |
@@ -107,7 +110,7 @@ versions_of()
 		done
 }
 
-# stock_from_archive SERIES: have the newest kernel of the series in the root, and print its version.
+# stock_from_archive SERIES: install the series' newest kernel of the archive into the root, and print its version
 stock_from_archive()
 {
 	local version packages deb work=$cache/stock/.deb
@@ -134,8 +137,8 @@ stock_from_archive()
 	printf '%s\n' "$version"
 }
 
-# stock_kernel SERIES: the version of its newest kernel, or of the newest one of all; where the archive cannot be asked,
-# of those in the root. The image is $stock_root/kernels/VERSION.
+# stock_kernel SERIES: print the version of its newest kernel (of the newest series with "newest"). If the archive
+# does not answer, choose among the kernels in the root. The image is $stock_root/kernels/VERSION.
 stock_kernel()
 {
 	local version
@@ -143,8 +146,8 @@ stock_kernel()
 		version=$(cd "$stock_root" && for file in kernels/*; do
 			echo "linux-headers-${file#*/}-$stock_flavour"
 		done | versions_of "$1" | head -n 1)
-		[[ -n $version ]] || die "there is no stock kernel $1 for $stock_machine, neither in the archive nor in the cache"
-		say "the archive has no stock kernel $1 now: taking $version from the cache"
+		[[ -n $version ]] || die "neither the archive nor the cache has a stock kernel $1 for $stock_machine"
+		say "the archive has no stock kernel $1 now: using $version from the cache"
 	fi
 	printf '%s\n' "$version"
 }
