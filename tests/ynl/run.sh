@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: the kernel tree's own netlink client. Ends with "N passed, N failed".
+# Run inside the machine: test the driver with the netlink client of the kernel tree. The last line is "N passed,
+# N failed".
 
 set -uo pipefail
 

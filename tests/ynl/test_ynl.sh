@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: a client that is not ours, the kernel tree's YNL command line, speaks with the driver by nothing but
-# our specification. suite.sh has put it into /mnt/share/ynl.
-# HYPTRACE_REFUSED: see tests/kselftest/run.sh.
-# shellcheck disable=SC2016 # it is jq that expands what is in single quotes
+# Run inside the machine: the kernel tree's YNL command line controls the driver. It is not our code and knows the
+# driver only by our specification. suite.sh has put it into /mnt/share/ynl. HYPTRACE_REFUSED: see
+# tests/kselftest/run.sh.
+# shellcheck disable=SC2016 # jq expands the variables in single quotes
 
 set -uo pipefail
 
@@ -23,13 +23,13 @@ fi
 page=$(python3 -c 'import mmap; print(mmap.PAGESIZE)')
 cpus=$(nproc --all)
 
-# ynl ARGUMENT...: its answer is in $answer
+# ynl ARGUMENT...: run the client, with its answer in $answer
 ynl()
 {
 	answer=$(python3 "$cli" --spec "$spec" --no-schema --output-json "$@" 2>&1)
 }
 
-# has EXPRESSION [NAME VALUE]...: the answer satisfies it
+# has EXPRESSION [NAME VALUE]...: the answer must satisfy the jq expression
 has()
 {
 	local expression=$1 arguments=()
@@ -39,7 +39,7 @@ has()
 		shift 2
 	done
 	jq -e "${arguments[@]}" "$expression" <<<"$answer" >/dev/null && return
-	echo "not so: $expression"
+	echo "the answer does not satisfy: $expression"
 	echo "$answer"
 	return 1
 }
@@ -51,17 +51,18 @@ run()
 	return 1
 }
 
-# refuses WORD... OPERATION JSON: the client fails, and has the kernel's own words and the attribute
+# refuses WORD... OPERATION JSON: the client must fail, and must print each WORD of the kernel's message and the
+# attribute
 refuses()
 {
 	local word words=("${@:1:$#-2}")
 	if ynl --do "${*: -2:1}" --json "${*: -1}"; then
-		echo "not refused: $answer"
+		echo "the request was not refused: $answer"
 		return 1
 	fi
 	for word in "${words[@]}"; do
 		[[ $answer == *"$word"* ]] && continue
-		echo "it does not say $word: $answer"
+		echo "the message has no \"$word\": $answer"
 		return 1
 	done
 }
@@ -95,7 +96,7 @@ events_dumped()
 	has 'length >= 3 * ($n | tonumber)' n ${#remotes[@]}
 }
 
-# One of each, and a remote's life, in one run of the client
+# Request one object of each kind, and load, trace and reset a remote, all in one run of the client.
 one_of_each()
 {
 	run --multi remote-get "{\"name\": \"$1\"}" \
@@ -112,7 +113,7 @@ one_of_each()
 	replies=$answer
 }
 
-# reply INDEX EXPRESSION: what the request of that number answered
+# reply INDEX EXPRESSION NAME: the answer to the request with that index must satisfy the expression
 reply()
 {
 	answer=$replies
@@ -135,7 +136,8 @@ traced()
 		reply 10 '.state == "unloaded" and .mode == "overwrite"' "$1"
 }
 
-# The group, by its name in the specification. When the client has joined it is not known: so there is always news.
+# Join the multicast group by its name in the specification. The test cannot know when the client has joined, so
+# it causes notifications all the time.
 notified()
 {
 	local news
@@ -147,7 +149,7 @@ notified()
 	kill "$news"
 	wait "$news" 2>/dev/null
 	ctl unload test
-	# a list, or from 7.2 on one object after another
+	# The client prints a list, or from 7.2 on one object after another.
 	answer=$(jq -s flatten <<<"$answer")
 	has 'any(.[]; .name == "remote-ntf" and .msg.state == "loaded") and
 		any(.[]; .name == "remote-ntf" and .msg.state == "unloaded")'
@@ -163,7 +165,7 @@ check "CPUs of all remotes" cpus_dumped
 check "events of all remotes" events_dumped
 for remote in "${remotes[@]}"; do
 	replies='[]'
-	# not by check, which would keep the replies to itself
+	# not with check, which runs in a subshell: the replies would be lost
 	if one_of_each "$remote"; then
 		ok "requests to $remote"
 	else
