@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Instructions of the test of an event that is not enabled, mainline's and ours, counted in the EL2 objects of the kernel
-# that the environment chooses. Prints a line "NAME PEER OURS".
+# Count the instructions of the test whether an event is enabled, mainline's and ours, in the EL2 objects of the kernel that
+# the environment chooses. Prints a line "NAME PEER OURS".
 #
-# The test is straight-line code: the address of a word (adrp, and add where the load has another offset), the load, a
-# branch. The first ones are told by their relocations; load and branch come once with each. A place that shares an adrp
-# with another one has fewer.
+# The test is straight-line code: the address of a word (adrp, and an add if the load has another offset), the load and a
+# branch. Relocations mark the instructions for the address. Each test also has one load and one branch. Two tests may share
+# an adrp.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
 set_kernel ''
 
-# per_test SYMBOL-PATTERN: instructions, on average of all places
+# per_test SYMBOL-PATTERN: print the instructions per test, the average of all places
 per_test()
 {
 	"${cross}objdump" -dr "$build"/arch/arm64/kvm/hyp/nvhe/*.nvhe.o |

@@ -1,31 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine, with --icount: what an event costs at EL2, in instructions. el2-inside.sh MODULE; prints lines
-# "NAME PEER OURS", where PEER is mainline's tracing in the same boot, or - where the kernel has none.
+# Run inside the machine with --icount: count the instructions that an event costs at EL2. el2-inside.sh MODULE
+# prints lines "NAME PEER OURS". PEER is mainline's tracing in the same boot, or - if the kernel has none.
 
 set -euo pipefail
 
-# whole sub-buffers, whether 170 calls fill one, 255 or 340: so often it goes on to the next in any case
+# This many calls fill whole sub-buffers, with 170, 255 or 340 calls each. So the switch to the next sub-buffer is
+# always included.
 calls=20400
 bench=/sys/module/hyptrace_bench/parameters
 mainline=/sys/kernel/tracing/remotes/hypervisor
 
-# cost NAME: ns, which are instructions, of so many hypercalls
+# cost NAME: print the ns of all the hypercalls; with --icount this is the number of instructions
 cost()
 {
 	echo "$calls" >"$bench/$1"
 	cat "$bench/$1"
 }
 
-# A round before the one that counts: buffers are touched and the clock is read for the first time in it.
+# measured NAME: print the cost of the second round. In the first round, buffers are touched and the clock is read
+# for the first time.
 measured()
 {
 	cost "$1" >/dev/null
 	cost "$1"
 }
 
-# ours HYPERCALL OTHER EVENT...: what the hypercall takes more with these events enabled, beside the OTHER if that is not
-# empty
+# ours HYPERCALL OTHER EVENT...: print how much more the hypercall costs with these events enabled. OTHER, unless
+# empty, is an event that is enabled in both measurements.
 ours()
 {
 	local call=$1 other=$2 before after
@@ -55,7 +57,7 @@ peers()
 	echo $((after - before))
 }
 
-# row NAME EVENTS-PER-CALL PEER OURS
+# row NAME EVENTS-PER-CALL PEER OURS: print the line NAME, per event
 row()
 {
 	awk -v n="$(($2 * calls))" -v name="$1" -v peer="$3" -v ours="$4" 'BEGIN {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace_bench.ko: makes hypercalls and tells how long they took. Write to
- * parameters/{refused,ours,mainline} how many; read the nanoseconds of the last time.
+ * hyptrace_bench.ko: times hypercalls. Write the number of calls to
+ * parameters/{refused,ours,mainline}, then read how many nanoseconds they took.
  */
 #include <linux/arm-smccc.h>
 #include <linux/irqflags.h>
@@ -17,7 +17,7 @@
 
 static u64 took;
 
-/* A hypercall that there is none of: all that EL2 does is to come and to go. */
+/* A hypercall that does not exist: EL2 only enters and returns. */
 static void call_refused(u64 i)
 {
 	struct arm_smccc_res res;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the benchmarks do inside the machine. Each but the last two prints the CPU
- * time it took, in nanoseconds: time in which the CPU idles is no instructions.
+ * The parts of the benchmarks that run inside the machine. Each but the last two prints
+ * the CPU time that it took, in nanoseconds. With --icount this is the number of
+ * instructions; time in which the CPU idles is not.
  *
- *	inside run COMMAND...		what a command takes
+ *	inside run COMMAND...		run a command
  *	inside lines N PATH		read N lines of text
  *	inside read N FILE		read(2) N sub-buffers of CPU 0 into a file
  *	inside splice N FILE		the same by splice(2)
- *	inside latency N TRIGGER PATH	write to TRIGGER, wait for the line that follows
- *					from it at PATH: the worst time of N
- *	inside until WORD PATH		how many lines come before one with that word
+ *	inside latency N TRIGGER PATH	N times write to TRIGGER and wait for a line from
+ *					PATH; print the longest time
+ *	inside until WORD PATH		print the number of lines before one with WORD
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 #include <linux/hyptrace.h>
 
 #define BUFFER		(256 << 10)
-/* Pauses from 0 to 20 ms, no two alike, so that no timer keeps step with them. */
+/* Pauses from 0 to 20 ms, all different, so that they are not in step with any timer. */
 #define PAUSE(i)	((i) * 7919 % 20011)
 
 static char buffer[BUFFER];
@@ -56,7 +57,7 @@ static uint64_t now(clockid_t clock)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-/* So that as many ticks come in between each time. */
+/* Begin each measurement right after a tick, so that each has about the same number of ticks. */
 static void wait_for_tick(void)
 {
 	uint64_t before = now(CLOCK_MONOTONIC_COARSE);
@@ -74,7 +75,7 @@ static uint64_t run(char **command)
 	wait_for_tick();
 	child = fork();
 	if (!child) {
-		/* what it prints is not for the caller */
+		/* the caller must not get the command's output */
 		dup2(2, 1);
 		execvp(command[0], command);
 		fail(command[0]);
@@ -195,7 +196,7 @@ static uint64_t latency(long nr, const char *trigger, const char *path)
 	uint64_t start, took, worst = 0;
 	long i;
 
-	/* with the first one, not counted, the reader has started */
+	/* The first round is not counted: it ensures that the reader has started. */
 	for (i = 0; i <= nr; i++) {
 		usleep(PAUSE(i));
 		start = now(CLOCK_MONOTONIC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For LTTng-UST (LTTNG_UST_CLOCK_PLUGIN): a clock that costs next to nothing, one
- * more at each reading. (For one thread.)
+ * A clock for LTTng-UST (LTTNG_UST_CLOCK_PLUGIN) that costs almost nothing: it increases by
+ * one per reading. For one thread only.
  */
 #include <stdlib.h>
 #include <string.h>

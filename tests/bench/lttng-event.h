@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LTTng-UST: an event with the payload of hyp_enter. (No guard of the usual kind:
- * LTTng reads this file more than once.)
+ * An LTTng-UST event with the payload of hyp_enter. The guard is unusual, since LTTng includes
+ * this file more than once.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER hyptrace_bench

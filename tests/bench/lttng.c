@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LTTng-UST on the payload of hyp_enter: nanoseconds per event, the best of some
- * rounds. lttng EVENTS
+ * Time LTTng-UST with the payload of hyp_enter. Prints nanoseconds per event, the best of
+ * several rounds. lttng EVENTS
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (!lttng_ust_tracepoint_enabled(hyptrace_bench, hyp_enter)) {
-		fprintf(stderr, "lttng: no session has the event enabled\n");
+		fprintf(stderr, "lttng: no session has enabled the event (run lttng.sh)\n");
 		return 1;
 	}
 	printf("%.2f\n", best_round(write_events, events));

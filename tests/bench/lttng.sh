@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# LTTng-UST's writer on the payload of hyp_enter: lttng.sh KIB EVENTS prints ns per event, first with a clock that
-# costs next to nothing, then with its own. Its buffers overwrite, in sub-buffers of 4 KiB. 77 says that it is not installed.
+# Time LTTng-UST's writer with the payload of hyp_enter: lttng.sh KIB EVENTS. Prints ns per event, first with a clock that
+# costs almost nothing, then with LTTng's own clock. The buffers overwrite, and have sub-buffers of 4 KiB. The exit code is
+# 77 if LTTng is not installed.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -16,7 +17,7 @@ session=hyptrace-bench-$$
 cleanup()
 {
 	lttng --no-sessiond --quiet destroy "$session" >/dev/null 2>&1 || true
-	# a daemon that was there before is not ours
+	# do not stop a daemon that was running before
 	if [[ -s $work/pid ]] && kill "$(<"$work/pid")"; then
 		timeout 10 tail --pid="$(<"$work/pid")" -f /dev/null || true
 	fi
@@ -29,7 +30,7 @@ compile=("${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -Wall -I"$here")
 "${compile[@]}" -o "$work/lttng" "$here/lttng.c" "${flags[@]}"
 "${compile[@]}" -shared -fPIC -o "$work/clock.so" "$here/lttng-clock.c" "${flags[@]}"
 
-# One that runs already will do.
+# A daemon that is already running will do.
 lttng-sessiond --daemonize --no-kernel --pidfile "$work/pid" 2>"$work/log" || [[ ! -s $work/pid ]]
 control()
 {

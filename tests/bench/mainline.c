@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mainline's writer on the host, with the payload of hyp_enter and a time that is one
- * more at each event: nanoseconds per event, the best of some rounds.
+ * Time mainline's writer on the host, with the payload of hyp_enter and a time that
+ * increases by one per event. Prints nanoseconds per event, the best of several rounds.
  * mainline KIB EVENTS
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "rounds.h"
 
-/* What mainline's hyp_enter has behind the id of the event. */
+/* The id and the fields of mainline's hyp_enter. */
 struct entry {
 	u16	id;
 	u8	reason;
@@ -25,7 +25,7 @@ static void *pages(u64 nr)
 	void *to = aligned_alloc(PAGE_SIZE, nr * PAGE_SIZE);
 
 	if (!to) {
-		fprintf(stderr, "mainline: no memory\n");
+		fprintf(stderr, "mainline: out of memory\n");
 		exit(1);
 	}
 	memset(to, 0, nr * PAGE_SIZE);
@@ -45,7 +45,7 @@ static void load(u64 nr)
 	for (i = 0; i < nr; i++)
 		desc->page_va[i] = (unsigned long)pages(1);
 	if (simple_ring_buffer_init(&ring, list, desc)) {
-		fprintf(stderr, "mainline: its ring refuses %lu pages\n", nr);
+		fprintf(stderr, "mainline: the ring refuses %lu pages\n", nr);
 		exit(1);
 	}
 	simple_ring_buffer_enable_tracing(&ring, true);
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	write_events(kib * 1024 / 16 + 1);
 	best = best_round(write_events, events);
 	if (ring.meta->entries < EVENTS_IN_ALL / events * events) {
-		fprintf(stderr, "mainline: its ring has counted %llu events only\n",
+		fprintf(stderr, "mainline: the ring has counted only %llu events\n",
 			(unsigned long long)ring.meta->entries);
 		return 1;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * As much of a kernel as mainline's writer, kernel/trace/simple_ring_buffer.c, needs
- * to be built for the host. Included before anything else; see mainline.sh.
+ * The types and functions that mainline's writer, kernel/trace/simple_ring_buffer.c, needs to
+ * be built for the host. Included before anything else; see mainline.sh.
  */
 #ifndef BENCH_MAINLINE_H
 #define BENCH_MAINLINE_H
@@ -25,7 +25,7 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-/* The layout of a record is that of every ring buffer of the kernel's. */
+/* All ring buffers of the kernel have this record layout. */
 struct ring_buffer_event {
 	u32	type_len:5, time_delta:27;
 	u32	array[];
@@ -49,7 +49,7 @@ struct ring_buffer_desc {
 
 #define READ_ONCE(x)			(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, to)		(*(volatile typeof(x) *)&(x) = (to))
-/* as the kernel's, which say what they pair with where they are used */
+/* The kernel's comments on pairing are where these are used. */
 #define smp_load_acquire(at)		__atomic_load_n(at, __ATOMIC_ACQUIRE)
 #define smp_store_release(at, to)	__atomic_store_n(at, to, __ATOMIC_RELEASE)
 #define local_set(local, to)		WRITE_ONCE((local)->value, to)
@@ -58,7 +58,7 @@ struct ring_buffer_desc {
 	__atomic_compare_exchange_n(at, old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 #define cmpxchg_acquire			cmpxchg
 
-/* of a u32 only: it is the status of a ring */
+/* Only for u32, the type of a ring's status. */
 static inline u32 cmpxchg(u32 *at, u32 old, u32 new)
 {
 	try_cmpxchg(at, &old, new);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build mainline's writer for the host: mainline.sh PROGRAM. It is taken from the newest kernel's tree as it is, and
-# finds the types and primitives that it needs in mainline.h instead of the kernel's headers.
+# Build mainline's writer for the host: mainline.sh PROGRAM. Its source comes unchanged from the tree of the
+# newest kernel. mainline.h replaces the kernel's headers.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 

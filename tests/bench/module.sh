@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build what the benchmarks run in the machine: module.sh FOLDER gets hyptrace_bench.ko, for the kernel that the
-# environment chooses, and the program "inside".
+# Build what the benchmarks run inside the machine: module.sh FOLDER puts hyptrace_bench.ko, for the kernel that
+# the environment chooses, and the program "inside" into FOLDER.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 

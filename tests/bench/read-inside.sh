@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine, with --icount: what reading costs, and how large records are. read-inside.sh FOLDER, which has the
-# module and the program "inside"; prints lines "NAME PEER OURS" as el2-inside.sh does.
+# Run inside the machine with --icount: count the instructions that reading costs, and the bytes of a record.
+# read-inside.sh FOLDER, which has the module and the program "inside". Prints lines "NAME PEER OURS" like
+# el2-inside.sh.
 
 set -euo pipefail
 shopt -s inherit_errexit
@@ -14,14 +15,14 @@ singles=1000
 subbufs=200
 size_mib=16
 
-# row NAME PEER OURS BY
+# row NAME PEER OURS BY: print the line NAME, with both figures divided by BY
 row()
 {
 	awk -v name="$1" -v peer="$2" -v ours="$3" -v by="$4" 'BEGIN {
 		printf "%s %s %.2f\n", name, peer ? sprintf("%.2f", peer / by) : "-", ours / by }'
 }
 
-# least COMMAND...: what it takes when nothing comes between, after a first time that touches all memory
+# least COMMAND...: print the smallest figure of five runs, after a first run that touches all memory
 least()
 {
 	"$@" >/dev/null
@@ -30,7 +31,7 @@ least()
 	done | sort -n | head -n 1
 }
 
-# difference LARGE SMALL COMMAND...: how much more it takes of the former than of the latter
+# difference LARGE SMALL COMMAND...: print how much more the command takes for LARGE than for SMALL
 difference()
 {
 	local large small
@@ -49,18 +50,18 @@ disable_peer()
 	echo 0 >"$mainline/events/hypervisor/$1/enable"
 }
 
-# stream N: what it takes from its start to its end, with so many events that are there, into a file whose pages are
+# stream N: print what hyptrace stream takes in all for N recorded events, into a file whose pages exist
 stream()
 {
 	echo "$1" >"$bench/ours"
-	# no lines of before
+	# Remove the lines of the last run, but keep the pages of the file.
 	[[ ! -s /tmp/stream ]] || head -c "$(stat -c %s /tmp/stream)" /dev/zero 1<>/tmp/stream
 	# shellcheck disable=SC2016 # the shell inside expands it
 	"$inside" run sh -c 'exec hyptrace stream --cpu 0 --count "$1" 1<>/tmp/stream' - "$1"
 	(($(wc -l </tmp/stream) >= $1))
 }
 
-# peer_stream N: what so many events that are there take
+# peer_stream N: print what mainline takes for N recorded events
 peer_stream()
 {
 	enable_peer selftest
@@ -69,7 +70,7 @@ peer_stream()
 	"$inside" lines "$1" "$mainline/trace_pipe"
 }
 
-# drain HOW: ns for so many sub-buffers of hyp_enter and hyp_exit records
+# drain HOW: print what it takes to read $subbufs sub-buffers of hyp_enter and hyp_exit records
 drain()
 {
 	hyptrace clear
@@ -87,7 +88,7 @@ latency()
 	hyptrace stream --cpu 0 >/tmp/lines &
 	stream=$!
 	"$inside" latency "$singles" "$bench/ours" /tmp/lines
-	# nobody reads its lines any more: it may have ended by that
+	# Nobody reads the pipe any more, so the stream may have ended already.
 	kill -INT "$stream" 2>/dev/null || true
 	wait "$stream" || true
 }
@@ -100,20 +101,20 @@ peer_latency()
 	disable_peer selftest
 }
 
-# load MIB: to make rings of that size and to give them up
+# load MIB: print what it takes to load and unload rings of that size
 load()
 {
 	"$inside" run sh -c "hyptrace load --size $1M && hyptrace unload"
 }
 
-# The buffers are loaded with the first that uses them, and go with the last.
+# Mainline loads the buffers with their first use, and unloads them with the last.
 peer_load()
 {
 	echo $(($1 << 10)) >"$mainline/buffer_size_kb"
 	"$inside" run sh -c "cd $mainline && echo 1 >tracing_on && echo 0 >tracing_on && echo >trace"
 }
 
-# capacity KIB: how many hyp_enter events rings of that size hold, the last sub-buffer full
+# capacity KIB: print how many hyp_enter events a ring of that size holds when its last sub-buffer is full
 capacity()
 {
 	hyptrace load --size "$1K" --mode discard
@@ -134,7 +135,7 @@ peer_capacity()
 	echo 1 >"$mainline/tracing_on"
 	echo "$events" >"$bench/refused"
 	disable_peer hyp_enter
-	# reading blocks when all was read: this is the last
+	# Reading blocks once everything has been read, so mark the end with a selftest event.
 	enable_peer selftest
 	echo 1 >"$bench/mainline"
 	disable_peer selftest
@@ -146,13 +147,13 @@ peer_capacity()
 insmod "$1/hyptrace_bench.ko"
 modprobe hyptrace_pkvm
 
-# what does not depend on the size goes out of the difference; mainline refuses larger ones
+# The difference removes the cost that does not depend on the size. Mainline refuses larger sizes.
 ours=$(difference 9 1 load)
 peer=0
 [[ ! -d $mainline ]] || peer=$(difference 9 1 peer_load)
 row load_us_per_mib "$peer" "$ours" 8000
 
-# so many sub-buffers more hold so many events more; all but 16 bytes of each are data
+# The larger ring has 64 sub-buffers more. All but 16 bytes of each hold events.
 large=$(capacity 512)
 small=$(capacity 256)
 more=$((large - small))
@@ -172,7 +173,7 @@ row bytes_per_hyp_enter "$peer" "$data" "$more"
 hyptrace load --size ${size_mib}M
 hyptrace enable selftest
 hyptrace start
-# its start and end are not what is asked
+# The difference removes the cost of the stream's start and end.
 peer=0
 [[ ! -d $mainline ]] || peer=$(difference "$events" $((events / 2)) peer_stream)
 ours=$(difference "$events" $((events / 2)) stream)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* As many rounds as make so many events; the best one had the CPU for itself. */
+/* The number of events in all rounds. The best round had the CPU for itself. */
 #define EVENTS_IN_ALL	20000000
 
 static inline uint64_t now_ns(void)
@@ -19,7 +19,7 @@ static inline uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Nanoseconds per event. */
+/* Return the nanoseconds per event of the best round. */
 static inline double best_round(void (*write_events)(uint64_t nr), uint64_t events)
 {
 	uint64_t round, start, ns, best = UINT64_MAX;

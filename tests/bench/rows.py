@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make the table and results.json of lines "KERNEL CPU NAME PEER OURS" on stdin: rows.py RESULTS MACHINE VERSION...
+"""Make the table and results.json from lines "KERNEL CPU NAME PEER OURS" on stdin: rows.py RESULTS MACHINE VERSION...
 
-A row without a goal is there to be looked at. The exit code is 1 if a row misses its goal, or a row that has one is
-missing; rows that only a full run measures keep their last figures.
+A row without a goal is only information. The exit code is 1 if a row misses its goal, or if a row with a goal is missing.
+Rows that only a full run measures keep their last figures.
 """
 
 import datetime
 import json
 import sys
 
-# name: unit, largest figure that is good enough, or "N peer" for N times the peer's
+# name: (unit, goal): the largest good figure, or "N peer" for N times the peer's figure
 GOALS = {
     "el2_insns_enter_exit": ("instructions", 44),
     "el2_insns_selftest": ("instructions", 50),
@@ -24,7 +24,7 @@ GOALS = {
     "demo_first_event_s": ("s", 10),
 }
 UNITS = {"ns": "ns", "insns": "instructions", "us": "us", "s": "s"}
-# at least so many times cheaper than mainline in the same boot
+# rows whose figure must also be at most half of mainline's in the same boot
 HALF_OF_PEER = {"el2_insns_enter_exit"}
 ONLY_IN_FULL = {"kernel_build_s", "demo_source_s", "demo_rootfs_s", "demo_tools_s"}
 
@@ -55,7 +55,7 @@ def read_rows(lines):
     for line in lines:
         kernel, cpu, name, peer, ours = line.split()
         goal = goal_of(name)
-        # a comparison needs a peer, which only one of the kernels has
+        # a goal relative to the peer needs a peer, which not every kernel has
         if isinstance(goal, str) and peer == "-":
             goal = None
         rows.append({"name": name, "kernel": kernel, "cpu": cpu, "peer": number(peer),
@@ -68,7 +68,7 @@ def goal_of(name):
 
 
 def keep_last(rows, path):
-    """Rows that were not measured this time, with the goals of today."""
+    """Return the rows that were not measured this time, with the present goals."""
     try:
         with open(path, encoding="utf-8") as file:
             before = json.load(file)["rows"]

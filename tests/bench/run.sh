@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Measure, print the table, write results.json; README.md says what each row is. BENCH=full also times what comes before
-# the first event when the cache is empty. Exits with 1 if a row misses its goal.
+# Measure, print the table and write results.json; README.md explains each row. BENCH=full also times the steps
+# before the first event with an empty cache. The exit code is 1 if a row misses its goal.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
@@ -9,7 +9,7 @@ here=$repo/tests/bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# rows KERNEL CPU COMMAND...: its lines, as rows.py wants them
+# rows KERNEL CPU COMMAND...: collect the command's lines for rows.py
 rows()
 {
 	local kernel=$1 cpu=$2
@@ -18,7 +18,7 @@ rows()
 	sed "s/^/$kernel $cpu /" "$work/lines" >>"$work/rows"
 }
 
-# inside CPU SCRIPT ARGUMENT...
+# inside CPU SCRIPT ARGUMENT...: run a script of this folder inside the machine
 inside()
 {
 	"$vm/run.sh" --cpus 1 --icount --cpu "$1" --share "$work/share" -- "/mnt/repo/tests/bench/$2" "${@:3}"
@@ -29,11 +29,11 @@ first_event()
 	local start=${EPOCHREALTIME/./}
 	"$vm/run.sh" -- bash -c "modprobe hyptrace_pkvm && hyptrace enable hyp_enter && hyptrace stream --count 1" |
 		head -n 1 >"$work/first"
-	[[ -s $work/first ]] || die "there was no first event"
+	[[ -s $work/first ]] || die "hyptrace stream printed no event"
 	awk -v us="$((${EPOCHREALTIME/./} - start))" 'BEGIN { printf "demo_first_event_s - %.2f\n", us / 1000000 }'
 }
 
-# timed NAME COMMAND...
+# timed NAME COMMAND...: print the line NAME with the seconds that the command takes
 timed()
 {
 	local start=${EPOCHREALTIME/./}
@@ -41,13 +41,13 @@ timed()
 	awk -v name="$1" -v us="$((${EPOCHREALTIME/./} - start))" 'BEGIN { printf "%s - %.2f\n", name, us / 1000000 }'
 }
 
-# What comes before the first event when the cache is empty, step by step.
+# Time each step before the first event with an empty cache.
 from_nothing()
 {
 	local KERNEL=6.12
 	export KERNEL HYPTRACE_CACHE=$work/cache CCACHE_DIR=$work/ccache
 	timed demo_source_s "$vm/fetch.sh" "$KERNEL"
-	# what of it is still to be written is not the build's to wait for
+	# the build must not wait for pending writes of the source
 	sync
 	timed kernel_build_s "$vm/kernel.sh"
 	timed demo_rootfs_s "$vm/rootfs.sh"

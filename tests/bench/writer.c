@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The writer of hyp/ on the host: nanoseconds per hyp_enter event, the best of some
- * rounds. writer ring|whole|floor|record KIB EVENTS [THREADS] [cold]
+ * Time the writer of hyp/ on the host. Prints nanoseconds per hyp_enter event, the best
+ * of several rounds. writer ring|whole|floor|record KIB EVENTS [THREADS] [cold]
  *
- *	ring	by the ring's functions, with a time that is one more at each event
- *	whole	by the recording function, clock and all, out of the time stamp counter
- *		(ordered; a plain rdtsc would overlap with the writer and hide it)
- *	floor	as many stores of the same sizes to a ring and to its state, and nothing else
- *	record	of these only the stores to the ring: the record, and the commit
- *	cold	other memory is written before each batch of events, and only these are timed
+ *	ring	call the ring's functions, with a time that increases by one per event
+ *	whole	call the recording function with its clock, which reads the time stamp counter.
+ *		(The read is ordered: a plain rdtsc would overlap with the writer and hide it.)
+ *	floor	only make the same stores to a ring and its state as the writer
+ *	record	of these only make the stores to the ring: the record and the commit
+ *	cold	write other memory before each batch of events, and time only the batches
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -89,10 +89,10 @@ static void *pages(u64 nr)
 	void *to = aligned_alloc(PAGE_SIZE, nr * PAGE_SIZE);
 
 	if (!to) {
-		fprintf(stderr, "writer: no memory for %lu KiB\n", nr * PAGE_SIZE / 1024);
+		fprintf(stderr, "writer: out of memory for %lu KiB\n", nr * PAGE_SIZE / 1024);
 		exit(1);
 	}
-	/* page faults are not what is measured */
+	/* Avoid page faults later: they must not be measured. */
 	memset(to, 0, nr * PAGE_SIZE);
 
 	return to;
@@ -103,7 +103,7 @@ static void call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
 
 	if (ret < 0) {
-		fprintf(stderr, "writer: op %lu answered %ld\n", op, ret);
+		fprintf(stderr, "writer: hypercall op %lu failed: %ld\n", op, ret);
 		exit(1);
 	}
 }
@@ -139,7 +139,7 @@ struct entry {
 	pid_t vcpu;
 } __aligned(4);
 
-/* As the recording function does, but for the clock. */
+/* The same as the recording function, but without the clock. */
 static void write_ring(u64 nr)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
@@ -152,7 +152,7 @@ static void write_ring(u64 nr)
 			to = hyptrace_ring_put(ring, now - ring->last_time, sizeof(*to));
 		else
 			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
-		/* the id, and 0 in the byte that no field covers */
+		/* the id, a 0 for the reason and a 0 for the padding byte */
 		*(u32 *)to = HYPTRACE_EVENT_hyp_enter;
 		to->reason = nr;
 		to->vcpu = ring->vcpu;
@@ -166,7 +166,10 @@ static void write_whole(u64 nr)
 		hyptrace(hyp_enter, nr);
 }
 
-/* What the writer stores, with values that are at hand: @state keeps nothing that is read. */
+/*
+ * Make the writer's stores, with values that are at hand. @state is only stored to, never
+ * read.
+ */
 static __always_inline void store(u64 nr, struct hyptrace_ring *state)
 {
 	static __thread u8 *ring, *next;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The writer on the host, hot and cold, small rings and large, one thread and many. Prints lines "NAME PEER OURS" in ns
-# per event, where PEER is the loop of the same stores alone, or another writer.
+# Time the writer on the host: hot and cold, with small and large rings, with one and many threads. Prints lines
+# "NAME PEER OURS" in ns per event. PEER is a loop of the same stores, or another writer.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -11,13 +11,13 @@ trap 'rm -rf "$work"' EXIT
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -flto -Wall -Wextra -Werror -fno-strict-aliasing -DHYPTRACE_ENV_HOST \
 	-I"$here/../../hyp" -o "$work/writer" "$here/writer.c" "$here"/../../hyp/*.c -lpthread
 
-# A machine is busy with something else for seconds at times: the least of runs that lie apart.
+# The machine may be busy with other work for seconds: take the smallest result of runs at different times.
 least()
 {
 	sort -n | head -n 1
 }
 
-# row NAME PEER HOW KIB EVENTS [THREADS [cold]]
+# row NAME PEER HOW KIB EVENTS [THREADS [cold]]: print the line NAME
 row()
 {
 	local name=$1 peer=$2 how=$3
@@ -53,7 +53,7 @@ fi
 for threads in 2 4 8; do
 	row "writer_ns_${threads}_threads" floor ring 2048 100000 "$threads"
 done
-# memory for the rings of a thread; half of what there is bounds the largest
+# The largest rings may take up to half of the available memory.
 for kib in 32768 524288; do
 	if ((kib * 2 < $(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo) / 2)); then
 		row "writer_ns_$((kib >> 10))_mib" floor ring "$kib" 10000000
