@@ -10,7 +10,7 @@
 #include "hyp_env.h"
 
 #define THREADS		3
-#define DATA		8	/* most data pages of a ring; it also needs a meta page, a directory, a table */
+#define DATA		8	/* at most; a ring also has meta page, directory and table */
 #define PER_THREAD	(2 * (DATA + 3))	/* enough for two rings */
 #define ROUNDS		5000
 #define SEED		0x72616365
