@@ -195,7 +195,7 @@ static void info(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, ~0ULL, 0, 0), -EINVAL);
 }
 
-/* The published test values of FNV-1a, shifted as abi.h says. */
+/* FNV-1a must give its published test values, shifted as in abi.h. */
 static void hash(void **state)
 {
 	(void)state;

@@ -19,7 +19,7 @@
 #define RESET_EVENTS	600000
 #define MIN_PAGES	3
 #define MAX_PAGES	5
-#define MORTAL_STEPS	1000
+#define MAX_STEPS	1000	/* of a reader that ends early */
 #define FIRST_STEPS	20	/* few: one reader must end early on any machine */
 #define SEED		0x73746f726d
 #define RAW_PAYLOAD	150	/* long, and not a multiple of 4 */
@@ -44,22 +44,23 @@ static struct {
 
 /**
  * struct lane - a CPU with its ring, its writer, and its readers one after another
- * @sleepy:	the reader sleeps between pages
- * @mortal:	the reader ends at a random step, and the next reader continues
+ * @slow:	the reader sleeps between pages
+ * @ends_early:	the reader ends at a random step, and the next reader continues
  * @written:	the writer has finished
- * @steps:	how many steps the present reader has left, if @mortal
+ * @steps:	how many steps the present reader has left, if @ends_early
+ * @nr_ended:	how many readers have ended early
  *
  * The fields from @steps on belong to the reader, which leaves them to the next reader.
  */
 static struct lane {
 	struct env_ring host;
 	u32 cpu;
-	bool sleepy;
-	bool mortal;
+	bool slow;
+	bool ends_early;
 	bool written;
 
 	u64 steps;
-	u32 deaths;
+	u32 nr_ended;
 	u32 id;
 	u32 seen;
 	u64 consumed;
@@ -166,9 +167,9 @@ static void *any_cpu_calls(void *arg)
 }
 
 /* Count a step of the reader; false if it must end now. */
-static bool is_alive(struct lane *lane)
+static bool may_continue(struct lane *lane)
 {
-	return !lane->mortal || (lane->steps && --lane->steps);
+	return !lane->ends_early || (lane->steps && --lane->steps);
 }
 
 static void read_event(struct lane *lane, const struct decoded *event, const u8 *payload)
@@ -211,17 +212,17 @@ static bool look(struct lane *lane)
 	int nr;
 
 	if (commit <= lane->consumed)
-		return is_alive(lane);
+		return may_continue(lane);
 	nr = decode_own(page, commit, events);
 	require(nr >= 0);
 	for (; (int)lane->seen < nr; lane->seen++) {
-		if (!is_alive(lane))
+		if (!may_continue(lane))
 			return false;
 		read_event(lane, &events[lane->seen], page->data + events[lane->seen].offset);
 	}
 	lane->consumed = commit;
 
-	return is_alive(lane);
+	return may_continue(lane);
 }
 
 /* Swap to the next page; true if all events have been read. */
@@ -250,10 +251,10 @@ static bool next_page(struct lane *lane, bool last)
 /* Run the reader; true if all events have been read, false if it has ended before. */
 static bool reader(struct lane *lane)
 {
-	u64 seed = storm.seed + lane->read + lane->deaths;
+	u64 seed = storm.seed + lane->read + lane->nr_ended;
 	bool last, done = false;
 
-	lane->steps = env_random(&seed) % (lane->deaths ? MORTAL_STEPS : FIRST_STEPS) + 1;
+	lane->steps = env_random(&seed) % (lane->nr_ended ? MAX_STEPS : FIRST_STEPS) + 1;
 	while (!done) {
 		/*
 		 * An empty ring is the end only if the writer had finished before. Pairs with
@@ -262,10 +263,10 @@ static bool reader(struct lane *lane)
 		last = smp_load_acquire(&lane->written);
 		if (!look(lane))
 			return false;
-		if (lane->sleepy)
+		if (lane->slow)
 			usleep(env_random(&seed) % 200);
 		done = next_page(lane, last);
-		if (!done && !is_alive(lane))
+		if (!done && !may_continue(lane))
 			return false;
 	}
 
@@ -294,7 +295,7 @@ static void *readers(void *arg)
 		require(!pthread_join(thread, &ended));
 		if (ended)
 			return arg;
-		lane->deaths++;
+		lane->nr_ended++;
 	}
 }
 
@@ -305,7 +306,7 @@ static void check_books(struct lane *lane)
 
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, lane->cpu, 0, 0), 0);
 	assert_true(lane->read > 0);
-	assert_true(lane->mortal == (lane->deaths > 0));
+	assert_true(lane->ends_early == (lane->nr_ended > 0));
 	if (storm.resets)
 		return;
 	assert_int_equal(meta->written, storm.events);
@@ -320,8 +321,8 @@ static void lane_start(struct lane *lane, u32 cpu, u32 nr_pages, u32 flags)
 {
 	memset(lane, 0, sizeof(*lane));
 	lane->cpu = cpu;
-	lane->sleepy = cpu & 1;
-	lane->mortal = cpu & 2;
+	lane->slow = cpu & 1;
+	lane->ends_early = cpu & 2;
 	env_ring_load(&lane->host, cpu, cpu * env_ring_pages(nr_pages), nr_pages, flags);
 	lane->id = env_ring_meta(&lane->host)->reader_id;
 	env_cpu(cpu);
@@ -334,10 +335,10 @@ static void lane_end(struct lane *lane)
 	env_cpu(lane->cpu);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, lane->cpu, 0, 0), 0);
 	env_ring_free(&lane->host);
-	print_message("%u pages, %s%s reader: %llu read, %llu lost, %u deaths\n",
-		      lane->host.nr_pages, lane->sleepy ? "sleepy" : "eager",
-		      lane->mortal ? " mortal" : "", (unsigned long long)lane->read,
-		      (unsigned long long)lane->lost, lane->deaths);
+	print_message("%u pages, %s reader%s: %llu read, %llu lost, %u readers ended early\n",
+		      lane->host.nr_pages, lane->slow ? "slow" : "fast",
+		      lane->ends_early ? "s" : "", (unsigned long long)lane->read,
+		      (unsigned long long)lane->lost, lane->nr_ended);
 }
 
 static void run_storm(u32 nr_pages, u32 flags, u64 events, bool resets)
