@@ -15,7 +15,7 @@ checkpatch_ignored=(
 	'driver/netlink/netlink_gen.[ch] uapi/linux/hyptrace_netlink.h|LONG_LINE'
 	# This file exists to support several kernel versions.
 	'driver/compat.h|LINUX_VERSION_CODE,CONSTANT_COMPARISON'
-	# A comment at the top says what each lock protects, and gives the lock order.
+	# A comment at the top explains each lock and the lock order.
 	'driver/core/core.h driver/device/device.h|UNCOMMENTED_DEFINITION'
 	# The list of events is included several times, each time with other definitions of its macros. Then some
 	# arguments are unused, and a definition may be no statement. An event is written like a table.

@@ -38,7 +38,7 @@ find_model()
 	set_kernel ""
 	model=${ksrc:-$pristine}/tools/memory-model
 	[[ -d $model || -n $ksrc ]] || "$vm/fetch.sh" "$series"
-	[[ -f $model/linux-kernel.cfg ]] || die "there is no $model"
+	[[ -f $model/linux-kernel.cfg ]] || die "the kernel tree has no memory model for herd7: there is no $model"
 	echo "$model"
 }
 
