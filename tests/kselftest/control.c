@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The family's operations as calls, and the device: see control.h. */
+/* The requests of the netlink family, and opening the device: see control.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -165,14 +165,14 @@ static const struct nlattr *field_find(struct nl *nl, const char *remote, const 
 }
 
 /**
- * control_field - where a field is
+ * control_field - get the offset and the size of a field
  * @nl:		the socket
  * @remote:	name
  * @event:	name
  * @field:	name
- * @size:	out: its bytes
+ * @size:	filled in: size of the field in bytes
  *
- * Return: bytes from the start of the payload, or -ENOENT.
+ * Return: offset from the start of the payload, or -ENOENT.
  */
 int control_field(struct nl *nl, const char *remote, const char *event, const char *field,
 		  uint32_t *size)
@@ -185,7 +185,7 @@ int control_field(struct nl *nl, const char *remote, const char *event, const ch
 	return nl_u32(nl_nested(attr, HYPTRACE_A_FIELD_OFFSET));
 }
 
-/* The value that has that name in the field, or -ENOENT */
+/* Return the value that the field prints as @symbol, or -ENOENT. */
 int control_symbol(struct nl *nl, const char *remote, const char *event, const char *field,
 		   const char *symbol)
 {
@@ -205,13 +205,13 @@ int control_symbol(struct nl *nl, const char *remote, const char *event, const c
 	return -ENOENT;
 }
 
-/* The remote as it was registered */
+/* Bring the remote back to the state that it had when it was registered. */
 int control_fresh(struct nl *nl, const char *remote)
 {
 	return control(nl, HYPTRACE_CMD_RESET, remote);
 }
 
-/* Such rings, tracing, and the event "selftest" enabled */
+/* Load rings of that size and mode, enable the event "selftest", start tracing. */
 int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mode)
 {
 	return control_fresh(nl, remote) ?: control_load(nl, remote, size, mode) ?:
@@ -294,13 +294,13 @@ static int open_as(const char *remote, int cpu, int flags, uint32_t attach_flags
 	return err;
 }
 
-/* A descriptor, or a negative errno */
+/* Open a descriptor that is the consumer of the ring. Return it or a negative errno. */
 int open_attached(const char *remote, int cpu, int flags)
 {
 	return open_as(remote, cpu, flags, 0);
 }
 
-/* One that takes nothing off the ring */
+/* Open a descriptor that is an observer: it consumes nothing. */
 int open_snapshot(const char *remote, int cpu)
 {
 	return open_as(remote, cpu, 0, HYPTRACE_ATTACH_SNAPSHOT);

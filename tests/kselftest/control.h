@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The family's operations as calls, for tests that need a remote in a certain
- * state, and the device. All return 0 or a negative errno.
+ * The requests of the netlink family as functions, and opening the device. Tests use
+ * them to bring a remote into a state. All return 0 or a negative errno.
  */
 #ifndef __CONTROL_H
 #define __CONTROL_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For the scripts in this folder, which must not depend on the tools that are
- * tested elsewhere: one request of the family.
+ * Send one request of the netlink family. For the scripts in this folder, which must
+ * not depend on the hyptrace command: other tests test that.
  *
  *	ctl OP REMOTE [NAME=VALUE]...
  *
- * Ends with 0, with 1 and the errno and extack message on stderr if the kernel
- * refused, with 2 for a usage error.
+ * Exit codes: 0 done; 1 refused, with the errno and the extack message on stderr;
+ * 2 usage error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		return usage();
 	err = nl_open(&nl);
 	if (err) {
-		fprintf(stderr, "ctl: no family: %s\n", strerror(-err));
+		fprintf(stderr, "ctl: cannot open the netlink family: %s\n", strerror(-err));
 		return EXIT_FAILURE;
 	}
 	nl_begin(&msg, &nl, ops[i].cmd);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_leak.sh: load modules, trace with each remote, and unload them, again
- * and again. A program of its own, since a hundred times of so many processes
- * would take minutes under emulation.
+ * For test_leak.sh: in each round load the modules, trace with each remote, and unload
+ * the modules. This is a program because a shell starts many processes in each round,
+ * which takes minutes under emulation.
  *
  *	cycle ROUNDS REMOTE,... MODULE-FILE...
  *
- * Modules are loaded in that order and unloaded in the opposite one. Ends with
- * 1, and says what failed, at the first thing that does.
+ * The modules are loaded in that order and unloaded in the opposite order. The program
+ * stops at the first failure, prints it, and ends with 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void unload_module(const char *path)
 	must(syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0, "unloading", name);
 }
 
-/* Every way that the memory of rings is given back */
+/* Make the remote release its rings in every way: by unload, and by module removal. */
 static void trace(struct nl *nl, const char *remote)
 {
 	static char buffer[4 * (PAGE_MAX + sizeof(struct hyptrace_frame))];
@@ -67,9 +67,9 @@ static void trace(struct nl *nl, const char *remote)
 	must(read(fd, buffer, sizeof(buffer)) < 0 ? -errno : 0, "read", remote);
 	must(control(nl, HYPTRACE_CMD_STOP, remote), "stop", remote);
 	close(fd);
-	/* while there are events in them */
+	/* Unload while there are unread events. */
 	must(control(nl, HYPTRACE_CMD_UNLOAD, remote), "unload", remote);
-	/* when the module goes, while tracing */
+	/* Leave tracing on, so that removing the module must stop it. */
 	must(control(nl, HYPTRACE_CMD_START, remote), "start", remote);
 }
 

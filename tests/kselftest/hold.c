@@ -4,7 +4,7 @@
  *
  *	hold REMOTE COMMAND [ARGUMENT]...
  *
- * Ends as the command does.
+ * The exit code is that of the command.
  */
 #include <stdio.h>
 #include <stdlib.h>

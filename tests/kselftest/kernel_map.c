@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linked around the kernel tree's own test of ring-buffer mappings,
- * tools/testing/selftests/ring-buffer/map_test.c, which is built as it is: what
- * it does with files of tracefs is done to the remote that HYPTRACE_REMOTE names,
- * and the ring it maps is one of that.
+ * Run the kernel tree's own test of ring-buffer mappings on hyptrace. That test,
+ * tools/testing/selftests/ring-buffer/map_test.c, is compiled unchanged. The functions
+ * here replace its calls: a write to a file of tracefs becomes a request to the remote
+ * that HYPTRACE_REMOTE names, and the ring that it maps is a ring of that remote.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define TRACEFS		"/sys/kernel/tracing"
 #define RING_SIZE	(64 * 1024)
 
-/* One file of tracefs is open for writing at a time. */
+/* The kernel's test writes to one file of tracefs at a time. */
 static const char *written;
 static int written_fd = -1;
 
@@ -32,8 +32,9 @@ static const char *remote(void)
 }
 
 /*
- * Such a size is set on a buffer without events, as on a fresh one. As in the
- * kernel's own, a page is the least that there is.
+ * The kernel's test sets the size while the buffer is empty, so load new rings. A
+ * sub-buffer is always one page: refuse a larger one. The kernel rounds a smaller one
+ * up to a page.
  */
 static int set_subbuf_size(struct nl *nl, unsigned long kb)
 {
@@ -54,7 +55,7 @@ static int do_write(struct nl *nl, unsigned long value)
 		return control_mark(nl, remote(), CPU_CURRENT, value, 1);
 	if (!strcmp(written, "buffer_subbuf_size_kb"))
 		return set_subbuf_size(nl, value);
-	/* no event of the kernel's is enabled, and no tracer set */
+	/* There is nothing to disable: hyptrace has no tracers and no events of the kernel. */
 	if (!strcmp(written, "set_event") || !strcmp(written, "current_tracer"))
 		return 0;
 	return -EACCES;
@@ -101,7 +102,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return written_fd;
 }
 
-/* It is mounted, and has no snapshots. */
+/* Pretend that tracefs is mounted, without a file "snapshot". */
 int __wrap_stat(const char *path, struct stat *stat)
 {
 	if (!strcmp(path, TRACEFS) || !strcmp(path, TRACEFS "/README"))

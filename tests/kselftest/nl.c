@@ -14,7 +14,7 @@
 
 #include "nl.h"
 
-/* An answer that has not come after that time will not come. */
+/* A request without an answer fails after this time instead of blocking the test. */
 #define ANSWER_TIMEOUT_S	20
 
 static char received[256 * 1024] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -102,7 +102,7 @@ const char *nl_str(const struct nlattr *attr)
 	return nl_data(attr);
 }
 
-/* The first of that type at @attr or later, before @end */
+/* Find the first attribute of that type between @at and @end. */
 static const struct nlattr *find(const void *at, const void *end, uint16_t type)
 {
 	const struct nlattr *attr = at;
@@ -172,7 +172,7 @@ static void keep(struct nl_answer *answer, const struct nlmsghdr *hdr)
 	answer->nr++;
 }
 
-/* An error or the end of a dump: the errno, and what extack says of it */
+/* Read the errno and the extack attributes of an error or of the end of a dump. */
 static int verdict(struct nl_answer *answer, const struct nlmsghdr *hdr)
 {
 	const char *at = NLMSG_DATA((struct nlmsghdr *)hdr);
@@ -239,12 +239,12 @@ static int transact(struct nl *nl, struct nl_msg *msg, uint16_t flags, struct nl
 }
 
 /**
- * nl_do - send a request and wait for its answer and acknowledgment
+ * nl_do - send a request, wait for its answer and its acknowledgment
  * @nl:		the socket
  * @msg:	the request
- * @answer:	what came back
+ * @answer:	filled in
  *
- * Return: 0 or a negative errno, the kernel's or that of the socket.
+ * Return: 0 or a negative errno, from the kernel's answer or from the socket.
  */
 int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
 {
@@ -252,10 +252,10 @@ int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
 }
 
 /**
- * nl_dump - likewise for a dump
+ * nl_dump - send a request for a dump, wait for all of its messages
  * @nl:		the socket
  * @msg:	the request
- * @answer:	what came back
+ * @answer:	filled in
  *
  * Return: 0 or a negative errno.
  */
@@ -281,7 +281,7 @@ static int resolve(struct nl *nl)
 	memcpy(&nl->family, nl_data(nl_attr(nl_first(&answer), CTRL_ATTR_FAMILY_ID)),
 	       sizeof(nl->family));
 	groups = nl_attr(nl_first(&answer), CTRL_ATTR_MCAST_GROUPS);
-	/* the only one; its number in the list is 1 */
+	/* The family has one group. The kernel numbers groups from 1. */
 	group = nl_nested(groups, 1);
 	if (strcmp(nl_str(nl_nested(group, CTRL_ATTR_MCAST_GRP_NAME)), HYPTRACE_MCGRP_NOTIFY))
 		return -EBADMSG;
@@ -290,9 +290,9 @@ static int resolve(struct nl *nl)
 }
 
 /**
- * nl_open_room - a socket that speaks with the family
+ * nl_open_room - open a socket and look up the family
  * @nl:		filled in
- * @room:	bytes that it receives at a time: dumps come in pieces of that
+ * @room:	size of the receive buffer: the kernel splits dumps into parts of that size
  *
  * Return: 0 or a negative errno; -ENOENT if there is no such family.
  */
@@ -330,8 +330,8 @@ void nl_close(struct nl *nl)
 }
 
 /**
- * nl_join - listen to the family's notifications
- * @nl:		a socket that makes no requests
+ * nl_join - subscribe to the family's notifications
+ * @nl:		a socket that sends no requests
  *
  * Return: 0 or a negative errno.
  */
@@ -343,11 +343,11 @@ int nl_join(struct nl *nl)
 }
 
 /**
- * nl_notification - the next notification
- * @nl:		has joined
+ * nl_notification - receive the next notification
+ * @nl:		a socket after nl_join()
  * @timeout_ms:	how long to wait for it
  *
- * Return: the message, to be used before the next call of this file, or NULL.
+ * Return: the message, valid until the next call into this file, or NULL after the timeout.
  */
 const struct nlmsghdr *nl_notification(struct nl *nl, int timeout_ms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Raw generic netlink: every byte of a message is the test's own, also those of
- * malformed ones. For the programs in this folder.
+ * Raw generic netlink without a library: a test chooses every byte of a message, and
+ * so can send malformed ones. For the programs in this folder.
  */
 #ifndef __NL_H
 #define __NL_H
@@ -16,12 +16,12 @@
 #define NL_ANSWER_SIZE	(256 * 1024)
 
 /**
- * struct nl - a socket that speaks with the family
+ * struct nl - a socket for the family's requests or notifications
  * @fd:		the socket
  * @seq:	number of the last request
  * @family:	id of the family
- * @group:	id of its group "notify"
- * @room:	bytes that it receives at a time
+ * @group:	id of its multicast group "notify"
+ * @room:	size of the receive buffer in bytes
  */
 struct nl {
 	int		fd;
@@ -31,7 +31,7 @@ struct nl {
 	size_t		room;
 };
 
-/* A request that is being put together */
+/* A request under construction */
 struct nl_msg {
 	union {
 		struct nlmsghdr	hdr;
@@ -40,13 +40,13 @@ struct nl_msg {
 };
 
 /**
- * struct nl_answer - what came back
+ * struct nl_answer - the kernel's answer to a request
  * @message:	the extack message, empty if there is none
- * @offset:	of the attribute at fault, from the start of the request; 0 if none
- * @missing:	type of the attribute that is missing; 0 if none
+ * @offset:	offset of the wrong attribute in the request; 0 if none
+ * @missing:	type of the missing attribute; 0 if none
  * @len:	bytes in @data
  * @nr:		messages in @data
- * @data:	the messages, one after another, without what differs each time
+ * @data:	the messages, one after another, with sequence number and port id set to 0
  */
 struct nl_answer {
 	char		message[256];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sub-buffers are as large as the kernel's pages, so tests count in pages. The
- * kernel that runs says how large they are.
+ * A sub-buffer is as large as a page of the running kernel, so tests count in pages.
  */
 #ifndef __PAGE_H
 #define __PAGE_H
@@ -11,9 +10,9 @@
 #include <linux/hyptrace_record.h>
 
 #define PAGE		page_size()
-#define PAGE_MAX	65536		/* of any kernel: for arrays */
+#define PAGE_MAX	65536		/* the largest page size of any kernel, for arrays */
 
-/* A selftest event: header, id of the event, padding, number */
+/* Bytes of a selftest event: header, id of the event, padding, number */
 #define RECORD		20
 #define PER_SUBBUF	((PAGE - sizeof(struct hyptrace_subbuf)) / RECORD)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Giving up privileges: see privilege.h. */
+/* Drop privileges: see privilege.h. */
 #include <errno.h>
 #include <grp.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "privilege.h"
 
 /**
- * capabilities_keep - give up all capabilities but these; still root otherwise
- * @capabilities:	bits
+ * capabilities_keep - drop all capabilities but these, and stay user root
+ * @capabilities:	bits to keep
  *
  * Return: 0 or a negative errno.
  */
@@ -25,7 +25,7 @@ int capabilities_keep(uint64_t capabilities)
 }
 
 /**
- * become_nobody - give up the user, and all capabilities with it
+ * become_nobody - become user nobody, without capabilities
  *
  * Return: 0 or a negative errno.
  */

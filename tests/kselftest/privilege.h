@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Giving up privileges, for the rest of a test's process. */
+/* Drop privileges until the end of the test's process. */
 #ifndef __PRIVILEGE_H
 #define __PRIVILEGE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests that are to be refused: attributes, good ones and bad ones, what an
- * answer must blame, and that nothing has changed. Each program that includes it
- * has its own, with a fixture "refuse" after it; to be included after remotes.h.
+ * Requests that the kernel must refuse. Each is described by its attributes, good and
+ * bad, and by the attribute that the answer must point at. A refused request must not
+ * change anything. Include it after remotes.h, in a program with the fixture "refuse".
  */
 #ifndef __REFUSE_H
 #define __REFUSE_H
@@ -14,20 +14,20 @@
 
 #define UNUSED	__attribute__((unused))
 
-#define A_REMOTE	HYPTRACE_A_CONTROL_REMOTE	/* in each set of attributes */
+#define A_REMOTE	HYPTRACE_A_CONTROL_REMOTE	/* the same number in each set */
 #define NO_CPU		4711
 
 static struct nl_answer answer;
 static struct nl_msg msg;
 static struct snapshot before, after;
 
-/* Which bytes an attribute has */
+/* Type of the data of an attribute */
 enum kind { END, REMOTE, STRING, U8, U32, U64, BYTES };
 
 struct attribute {
 	enum kind	kind;
 	uint16_t	type;
-	uint64_t	number;	/* or how many bytes, all 0x41 */
+	uint64_t	number;	/* the value; for BYTES the length: all bytes are 0x41 */
 	const char	*text;
 };
 
@@ -82,18 +82,18 @@ static UNUSED int request(struct nl *nl, uint8_t cmd, bool dump,
 	return dump ? nl_dump(nl, &msg, &answer) : nl_do(nl, &msg, &answer);
 }
 
-#define NOBODY_TO_BLAME	(-1)
+#define NO_ATTRIBUTE	(-1)
 
 /**
- * struct refusal - a request that is refused
- * @what:	about it
+ * struct refusal - a request that the kernel must refuse
+ * @what:	description for the test's output
  * @cmd:	operation
- * @dump:	as a dump
- * @error:	errno
- * @blamed:	index of the attribute at fault, or NOBODY_TO_BLAME
- * @missing:	type of the attribute that is missing, 0 if none
- * @word:	which the message has; NULL if the kernel's core may be silent
- * @attrs:	of the request
+ * @dump:	the request asks for a dump
+ * @error:	expected errno
+ * @blamed:	index of the wrong attribute, or NO_ATTRIBUTE
+ * @missing:	type of the missing attribute, 0 if none
+ * @word:	text in the message; NULL if the netlink core refuses without a message
+ * @attrs:	attributes of the request
  */
 struct refusal {
 	const char		*what;
@@ -121,10 +121,10 @@ static UNUSED void expect_refused(struct __test_metadata *_metadata, struct nl *
 			       refusal->word);
 	}
 	EXPECT_EQ(refusal->missing, answer.missing) TH_LOG("%s", refusal->what);
-	EXPECT_EQ(refusal->blamed == NOBODY_TO_BLAME ? 0 : offsets[refusal->blamed], answer.offset)
+	EXPECT_EQ(refusal->blamed == NO_ATTRIBUTE ? 0 : offsets[refusal->blamed], answer.offset)
 		TH_LOG("%s", refusal->what);
 	ASSERT_EQ(0, control_snapshot(nl, &after));
-	EXPECT_TRUE(snapshot_equal(&before, &after)) TH_LOG("%s has changed something",
+	EXPECT_TRUE(snapshot_equal(&before, &after)) TH_LOG("%s: refused, but changed the state",
 							    refusal->what);
 }
 
@@ -132,12 +132,12 @@ static UNUSED void expect_refused(struct __test_metadata *_metadata, struct nl *
 	for (unsigned int __i = 0; __i < ARRAY_SIZE(refusals); __i++)		\
 		expect_refused(_metadata, &self->nl, variant->remote, &(refusals)[__i])
 
-/* All operations with what makes them complete */
+/* All operations, each with the attributes of a complete request */
 static const UNUSED struct operation {
 	const char		*name;
 	uint8_t			cmd;
 	bool			dump;
-	uint16_t		max;	/* attribute type */
+	uint16_t		max;	/* largest attribute type that it knows */
 	const char		*remote;/* name of the attribute with the remote's name */
 	struct attribute	attrs[ATTRIBUTES_MAX];
 } operations[] = {
@@ -172,7 +172,7 @@ static const UNUSED struct operation {
 };
 
 /* The operation's own attributes, and one more behind them */
-static UNUSED struct refusal with_surplus(const struct operation *op, struct attribute surplus)
+static UNUSED struct refusal with_extra(const struct operation *op, struct attribute extra)
 {
 	struct refusal refusal = {
 		.what = op->name, .cmd = op->cmd, .dump = op->dump, .error = EINVAL,
@@ -181,14 +181,14 @@ static UNUSED struct refusal with_surplus(const struct operation *op, struct att
 
 	for (i = 0; op->attrs[i].kind != END; i++)
 		refusal.attrs[i] = op->attrs[i];
-	refusal.attrs[i] = surplus;
+	refusal.attrs[i] = extra;
 	refusal.blamed = i;
 	return refusal;
 }
 
-/* The operation, with that instead of its attribute number @index */
-static UNUSED struct refusal with_instead(const struct operation *op, int index,
-					  struct attribute attr, int error)
+/* Make a request of the operation with @attr in place of its attribute @index. */
+static UNUSED struct refusal with_replaced(const struct operation *op, int index,
+					   struct attribute attr, int error)
 {
 	struct refusal refusal = {
 		.what = op->name, .cmd = op->cmd, .dump = op->dump, .error = error,

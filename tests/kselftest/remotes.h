@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What most tests here begin with: a fixture for each remote, which is as it was
- * registered before the test and afterwards. Where there is no hypervisor to
- * trace, run them with "-V hypervisor".
+ * The fixtures of most tests here: one variant for each remote, which is reset before
+ * and after the test. On a machine without a hypervisor to trace, "-V hypervisor"
+ * leaves that variant out.
  *
- * To be included after kselftest_harness.h.
+ * Include it after kselftest_harness.h.
  */
 #ifndef __REMOTES_H
 #define __REMOTES_H
 
 #include "control.h"
 
-/* What both kinds below have in common: the remote that traces a hypervisor, and the end */
+/* Common to both fixtures below: the variant "hypervisor" and the teardown */
 #define __REMOTE_FIXTURE(fixture)				\
 	FIXTURE(fixture) {					\
 		struct nl nl;					\
@@ -24,7 +24,7 @@
 	};							\
 	FIXTURE_TEARDOWN(fixture)				\
 	{							\
-		/* a test that failed leaves descriptors: they go with it */ \
+		/* The exit of the process closes what a failed test left open. */ \
 		control_fresh(&self->nl, variant->remote);	\
 		nl_close(&self->nl);				\
 	}							\
@@ -43,8 +43,8 @@
 	struct __remotes_semicolon
 
 /*
- * A test of the remote that traces a hypervisor, with hyp_enter and hyp_exit enabled and
- * rings of that size: the hypervisor records what the test causes, too.
+ * The remote "hypervisor" alone, with rings of that size, hyp_enter and hyp_exit enabled:
+ * EL2 records also the hypercalls that the test itself causes.
  */
 #define TRACED_FIXTURE(fixture, ring_size)			\
 	__REMOTE_FIXTURE(fixture);				\
@@ -58,7 +58,7 @@
 	}							\
 	struct __remotes_semicolon
 
-/* The remote is as it was registered: what a test ends with that changed it */
+/* Expect that the rings are unloaded and that no descriptor is attached. */
 #define EXPECT_UNLOADED()						\
 	do {								\
 		struct info __info;					\

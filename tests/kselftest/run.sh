@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: all kselftest programs and scripts, or those that are named: run.sh [NAME]... Ends with
+# In the machine: run all kselftest programs and scripts, or the named ones: run.sh [NAME]... The last line is
 # "N passed, N failed".
 #
-# Both remotes are tested, but where HYPTRACE_REFUSED says by a regular expression why hyptrace_pkvm must refuse.
+# Both remotes are tested. If HYPTRACE_REFUSED is set, only the remote "test" is: hyptrace_pkvm must then refuse to
+# load, and HYPTRACE_REFUSED is a regular expression for the reason that it prints.
 
 set -uo pipefail
 
@@ -21,14 +22,14 @@ if ((!$#)); then
 		names+=("${program##*/}")
 	done
 	names+=(test_leak.sh)
-	# last: it loses memory
+	# Run it last: it leaks the memory of the rings on purpose.
 	[[ -n $HYPTRACE_REFUSED ]] || names+=(test_leftover.sh)
 fi
 
 options=() modules=(hyptrace_test)
 declare -A remotes=([hyptrace_test]=test [hyptrace_pkvm]=hypervisor)
 if [[ -n $HYPTRACE_REFUSED ]]; then
-	# names of variants
+	# leave out the variants of the remote "hypervisor"
 	options=(-V hypervisor -V hypervisor_overwrite -V hypervisor_discard)
 else
 	modules+=(hyptrace_pkvm)
@@ -37,12 +38,13 @@ fi
 for name in "${names[@]}"; do
 	case $name in
 	test_guest)
-		# without a hypervisor nothing is traced of guests
+		# Without a hypervisor there are no guests to trace.
 		[[ -z $HYPTRACE_REFUSED ]] || continue
 		;;&
 	*.sh) tap "$name" bash "$here/$name" ;;
 	test_kernel_map)
-		# the kernel's own: one remote at a time; a sub-buffer is a page, and there are no snapshots
+		# The kernel's own test: it knows one remote at a time. Leave out what hyptrace does not have:
+		# sub-buffers of 8 KB and the file "snapshot" of tracefs.
 		for module in "${modules[@]}"; do
 			modprobe "$module" || echo "not ok # modprobe $module: $?"
 			tap "$name with $module" env HYPTRACE_REMOTE="${remotes[$module]}" \

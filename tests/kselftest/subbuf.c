@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Decoding sub-buffers: see subbuf.h. */
+/* Decode sub-buffers: see subbuf.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,10 +23,10 @@ static uint32_t word(const struct subbuf *sub, uint32_t pos)
 }
 
 /**
- * subbuf_begin - begin with the first record
+ * subbuf_begin - start a walk at the first record
  * @sub:	filled in
- * @page:	the sub-buffer; it may be mapped
- * @size:	its bytes
+ * @page:	the sub-buffer, a copy or mapped
+ * @size:	its size in bytes
  */
 void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 {
@@ -54,10 +54,10 @@ void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 	else if (sub->stored)
 		memcpy(&sub->lost, sub->data + sub->end, sizeof(sub->lost));
 	if (!sub->bad && sub->stored && !sub->lost)
-		sub->bad = "0 missed events";
+		sub->bad = "the stored number of missed events is 0";
 }
 
-/* Where a ring that discards has done so, as linux/hyptrace.h has it. */
+/* Whether the record is the gap record of discard mode: see linux/hyptrace.h. */
 static bool is_gap(struct subbuf *sub, uint32_t delta)
 {
 	struct hyptrace_gap gap;
@@ -71,11 +71,11 @@ static bool is_gap(struct subbuf *sub, uint32_t delta)
 }
 
 /**
- * subbuf_next - the next record that is an event
+ * subbuf_next - get the next record that is an event
  * @sub:	the walk
  * @record:	filled in
  *
- * Return: false at the end, and if something is wrong: then @sub->bad says what.
+ * Return: false at the end, and after an error, which is then in @sub->bad.
  */
 bool subbuf_next(struct subbuf *sub, struct record *record)
 {
@@ -83,7 +83,7 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 		uint32_t header, type, delta, size, at = sub->pos + WORD;
 
 		if (sub->end - sub->pos < WORD || sub->pos % WORD) {
-			sub->bad = "a record that is not whole or not aligned";
+			sub->bad = "a record is cut off or not aligned";
 			return false;
 		}
 		header = word(sub, sub->pos);
@@ -95,7 +95,7 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 		switch (type) {
 		case HYPTRACE_TYPE_PADDING:
 			if (!is_gap(sub, delta)) {
-				sub->bad = "padding within the data";
+				sub->bad = "a padding record that is no gap";
 				return false;
 			}
 			sub->pos += sizeof(struct hyptrace_gap);
@@ -118,7 +118,7 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 		}
 		if (size < sizeof(record->event) || size > sub->end - sub->pos ||
 		    at + size > sub->end) {
-			sub->bad = "a record that reaches beyond the data";
+			sub->bad = "a record is too small or ends behind the data";
 			return false;
 		}
 		record->time = sub->time;
@@ -140,9 +140,9 @@ static void complain(struct sequence *seq, const char *what, uint64_t got)
 }
 
 /**
- * sequence_records - check the records of a walk, where it is
+ * sequence_records - check the remaining records of a walk
  * @seq:	the numbers so far
- * @sub:	the walk; at its end then
+ * @sub:	the walk, which this takes to its end
  */
 void sequence_records(struct sequence *seq, struct subbuf *sub)
 {
@@ -158,7 +158,7 @@ void sequence_records(struct sequence *seq, struct subbuf *sub)
 		}
 		memcpy(&selftest, record.payload, sizeof(selftest));
 		if (selftest.id != seq->next)
-			complain(seq, "a number", selftest.id);
+			complain(seq, "number of an event", selftest.id);
 		if (record.time < seq->time)
 			complain(seq, "time going back", record.time);
 		seq->next = selftest.id + 1;
@@ -170,10 +170,10 @@ void sequence_records(struct sequence *seq, struct subbuf *sub)
 }
 
 /**
- * sequence_feed - check the next sub-buffer that was read
+ * sequence_feed - check the next sub-buffer that read() delivered
  * @seq:	the numbers so far
  * @page:	the sub-buffer
- * @size:	its bytes
+ * @size:	its size in bytes
  */
 void sequence_feed(struct sequence *seq, const void *page, uint32_t size)
 {
@@ -181,20 +181,20 @@ void sequence_feed(struct sequence *seq, const void *page, uint32_t size)
 
 	subbuf_begin(&sub, page, size);
 	if (sub.missed && !sub.stored)
-		complain(seq, "missed events without their number", sub.end);
+		complain(seq, "the number of missed events is not stored", sub.end);
 	seq->lost += sub.lost;
 	seq->next += sub.lost;
 	sequence_records(seq, &sub);
 }
 
 /**
- * sequence_frames - check what a read of all CPUs gave
- * @seqs:	the numbers of each CPU
- * @nr:		CPUs
+ * sequence_frames - check the data of a read() of all CPUs
+ * @seqs:	the numbers of each CPU so far
+ * @nr:		number of CPUs
  * @data:	frames and sub-buffers
- * @len:	bytes
+ * @len:	bytes of @data
  *
- * What is wrong goes to the CPU in question, or to the first.
+ * An error is stored in the sequence of its CPU, or in the first if the CPU is unknown.
  */
 void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, size_t len)
 {
@@ -204,14 +204,14 @@ void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, s
 
 	while (len) {
 		if (len < sizeof(frame)) {
-			complain(seqs, "bytes where a frame should be", len);
+			complain(seqs, "too few bytes for a frame", len);
 			return;
 		}
 		memcpy(&frame, data, sizeof(frame));
 		data = (const char *)data + sizeof(frame);
 		len -= sizeof(frame);
 		if (frame.cpu >= nr) {
-			complain(seqs, "the CPU of a frame", frame.cpu);
+			complain(seqs, "CPU of a frame", frame.cpu);
 			return;
 		}
 		seq = &seqs[frame.cpu];
@@ -221,7 +221,7 @@ void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, s
 		}
 		subbuf_begin(&sub, data, frame.size);
 		if (sub.lost != frame.lost)
-			complain(seq, "losses in frame and sub-buffer differ", frame.lost);
+			complain(seq, "frame and sub-buffer store different losses", frame.lost);
 		seq->lost += frame.lost;
 		seq->next += frame.lost;
 		sequence_records(seq, &sub);

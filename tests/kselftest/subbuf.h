@@ -19,9 +19,9 @@ struct record {
 
 /**
  * struct subbuf - a walk over the records of a sub-buffer
- * @lost:	events missing before it, where it says so itself
- * @missed:	it says that events are missing before it
- * @stored:	and how many
+ * @lost:	number of events lost before it, if the sub-buffer stores that number
+ * @missed:	events were lost before it (HYPTRACE_COMMIT_MISSED)
+ * @stored:	their number is stored (HYPTRACE_COMMIT_STORED)
  * @end:	bytes of data
  * @bad:	why the walk ended early, or NULL
  */
@@ -40,13 +40,13 @@ void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size);
 bool subbuf_next(struct subbuf *sub, struct record *record);
 
 /**
- * struct sequence - the numbers of selftest events of one CPU, as they come
- * @event:	id of the event "selftest"; others are passed over
- * @next:	the number that has to come next, but for losses
- * @seen:	events that came
- * @lost:	events that were said to be lost
- * @time:	of the last one
- * @bad:	what was wrong first, or an empty string
+ * struct sequence - checks that the selftest events of one CPU have increasing numbers
+ * @event:	id of the event "selftest"; events with another id are skipped
+ * @next:	expected number of the next event, if none is lost before it
+ * @seen:	events read so far
+ * @lost:	events reported as lost so far
+ * @time:	time of the last event
+ * @bad:	the first error, or an empty string
  */
 struct sequence {
 	uint16_t	event;

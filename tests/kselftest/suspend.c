@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine that is suspended while it traces: rings, readers and time come through
- * it. A program for a boot of its own, which it ends: the file systems of the test
- * bed do not survive a suspend. So it has all of itself in memory before, tells its
- * results on the console, and switches the machine off.
+ * Suspend the machine while it traces: afterwards the rings, the readers and the time
+ * must be right. The file systems of the test bed do not survive a suspend. So this
+ * program locks itself in memory, prints its results on the console, and switches the
+ * machine off at the end: it needs a boot of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,14 +24,14 @@
 
 #define RING_SIZE	(64 * 1024)
 #define CPUS		2
-#define BEFORE		500		/* events on each CPU */
-#define AFTER		100
+#define BEFORE		500		/* events on each CPU before the suspend */
+#define AFTER		100		/* events on CPU 1 after it */
 #define SLEEP_S		3
 #define TRIES		5
 #define PATIENCE_MS	10000
 #define NSEC_PER_SEC	1000000000ULL
 
-/* To the clock's limits of the machine: a suspend is longer by far */
+/* Allowed error of the event times: far less than the length of the suspend */
 #define SLACK_NS	(NSEC_PER_SEC / 2)
 
 static int console;
@@ -78,7 +78,7 @@ static bool put(const char *path, const char *text)
 	return done;
 }
 
-/* Whether the machine slept: an alarm may come while it is still on its way. */
+/* Return true if the machine slept. Try again: the alarm may ring before it sleeps. */
 static bool suspend(void)
 {
 	uint64_t asleep;
@@ -99,7 +99,7 @@ static bool suspend(void)
 	return false;
 }
 
-/* A reader that waits over it all, for one event of CPU 0 */
+/* Start a child that waits for the next event of CPU 0 during the suspend. */
 static pid_t waiting_reader(const char *remote)
 {
 	struct pollfd poll_fd = { .events = POLLIN };
@@ -109,7 +109,7 @@ static pid_t waiting_reader(const char *remote)
 		return child;
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	poll_fd.fd = open_attached(remote, 0, O_NONBLOCK);
-	/* what there is already, until there is no more */
+	/* Read the events from before the suspend. */
 	while (read(poll_fd.fd, page, PAGE) == PAGE)
 		;
 	if (errno != EAGAIN)
@@ -119,7 +119,7 @@ static pid_t waiting_reader(const char *remote)
 	_exit(read(poll_fd.fd, page, PAGE) == PAGE ? 0 : 3);
 }
 
-/* All that is unread on CPU 1, which nobody reads meanwhile */
+/* Check the events of CPU 1, which has no reader during the suspend. */
 static void check_events(struct nl *nl, const char *remote, uint64_t resumed)
 {
 	struct sequence seq = { .event = control_event_id(nl, remote, "selftest") };
@@ -131,9 +131,9 @@ static void check_events(struct nl *nl, const char *remote, uint64_t resumed)
 	last = seq.time;
 	close(fd);
 	check(!seq.bad[0] && !seq.lost && seq.seen == BEFORE + AFTER, remote,
-	      "every event of before and after is there, in order");
+	      "all events from before and after the suspend can be read, in order");
 	check(last + SLACK_NS >= resumed && last <= now(CLOCK_BOOTTIME) + SLACK_NS, remote,
-	      "time is CLOCK_BOOTTIME again");
+	      "events after the suspend have times of CLOCK_BOOTTIME");
 }
 
 static void run(struct nl *nl, const char *remote)
@@ -146,7 +146,7 @@ static void run(struct nl *nl, const char *remote)
 	if (control_fresh(nl, remote) ||
 	    control_ready(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE) ||
 	    control_mark(nl, remote, 0, 0, BEFORE) || control_mark(nl, remote, 1, 0, BEFORE)) {
-		check(false, remote, "tracing begins");
+		check(false, remote, "tracing starts");
 		return;
 	}
 	child = waiting_reader(remote);
@@ -156,11 +156,11 @@ static void run(struct nl *nl, const char *remote)
 	resumed = now(CLOCK_BOOTTIME);
 	check(!control_counts(nl, remote, 1, &counts) && counts.written == BEFORE &&
 	      counts.unread == BEFORE && counts.state == HYPTRACE_CPU_STATE_ATTACHED, remote,
-	      "counters and state are those of before");
+	      "counters and CPU state are the same as before the suspend");
 	check(!control_mark(nl, remote, 0, BEFORE, 1) &&
-	      !control_mark(nl, remote, 1, BEFORE, AFTER), remote, "events are written again");
+	      !control_mark(nl, remote, 1, BEFORE, AFTER), remote, "events are recorded again");
 	check(waitpid(child, &status, 0) == child && !status, remote,
-	      "a reader that waited gets the next event");
+	      "the reader that waited during the suspend gets the next event");
 	check_events(nl, remote, resumed);
 	check(!control_fresh(nl, remote), remote, "the remote can be unloaded");
 }

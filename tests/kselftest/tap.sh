@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The test anything protocol, both ways. To be sourced.
+# TAP, the Test Anything Protocol: read the output of programs, and write it from scripts. To be sourced.
 
 passed=0 failed=0
 
-# Tests that may say that they skip something, and why that is right: a regular expression for each.
+# Regular expressions for the SKIP lines that are expected. Give the reason beside each.
 declared_skips=()
 
-# tap NAME COMMAND...: run a program that speaks TAP, show all it says, and count. What it skips has failed, unless that
-# was declared, and so has a program that breaks off, or says too little.
+# tap NAME COMMAND...: run a program that prints TAP, show its output, and count the results. These count as failed: a
+# skipped test that is not in declared_skips, a program that reports fewer tests than planned, or ends with an error.
 tap()
 {
 	local name=$1 line code plan='' seen=0 bad=0 skip declared
@@ -28,7 +28,7 @@ tap()
 			if [[ -n $declared ]]; then
 				((++passed))
 			else
-				echo "not ok # $name: skipping this was not declared"
+				echo "not ok # $name: the test above was skipped, but declared_skips does not have it"
 				((++bad, ++failed))
 			fi
 			;;
@@ -37,10 +37,10 @@ tap()
 		esac
 	done < <(code=0; timeout -k 5 "${TEST_TIMEOUT:-600}" "$@" 2>&1 || code=$?; echo "# === ended $code")
 	if [[ -z $plan ]]; then
-		echo "not ok # $name did not say how many tests there are"
+		echo "not ok # $name printed no plan (1..N)"
 		((++failed))
 	elif ((plan != seen)); then
-		echo "not ok # $name announced $plan tests and reported $seen"
+		echo "not ok # $name planned $plan tests and reported $seen"
 		((++failed))
 	elif ((plan == 0)); then
 		echo "not ok # $name has no tests"
@@ -51,14 +51,14 @@ tap()
 	fi
 }
 
-# What a suite ends with
+# Print the last line of a suite.
 tap_total()
 {
 	echo "$passed passed, $failed failed"
 	((failed == 0 && passed > 0))
 }
 
-# The other way: plan N, then N times ok or not_ok, or check TITLE COMMAND...
+# For scripts that write TAP: first "plan N", then N times "ok", "not_ok" or "check TITLE COMMAND...".
 number=0
 
 plan()
@@ -77,7 +77,7 @@ not_ok()
 	echo "not ok $((++number)) $*"
 }
 
-# check TITLE COMMAND...: ok if it succeeds; what it says becomes a comment
+# check TITLE COMMAND...: report ok if the command succeeds. Its output becomes TAP comments.
 check()
 {
 	local title=$1 code=0 said
@@ -91,7 +91,7 @@ check()
 	fi
 }
 
-# refused COMMAND...: it must fail, and not by a signal
+# refused COMMAND...: succeed if the command fails without being killed by a signal
 refused()
 {
 	local code=0

@@ -20,7 +20,7 @@ TEST_F(refuse, missing_remote)
 	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
 		struct refusal refusal = {
 			.what = op->name, .cmd = op->cmd, .error = EINVAL,
-			.blamed = NOBODY_TO_BLAME, .missing = A_REMOTE, .word = op->remote,
+			.blamed = NO_ATTRIBUTE, .missing = A_REMOTE, .word = op->remote,
 		};
 
 		if (op->dump)
@@ -37,7 +37,7 @@ TEST_F(refuse, unknown_remote)
 	const struct operation *op;
 
 	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
-		struct refusal refusal = with_instead(op, 0, (struct attribute)
+		struct refusal refusal = with_replaced(op, 0, (struct attribute)
 				STRING_ATTR(A_REMOTE, "no-such"), ENODEV);
 
 		if (!op->max)
@@ -61,7 +61,7 @@ TEST_F(refuse, malformed_remote)
 
 	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
 		for (i = 0; op->max && i < ARRAY_SIZE(lengths); i++) {
-			struct refusal refusal = with_instead(op, 0, (struct attribute)
+			struct refusal refusal = with_replaced(op, 0, (struct attribute)
 					BYTES_ATTR(A_REMOTE, lengths[i]), EINVAL);
 
 			refusal.word = "";
@@ -93,7 +93,7 @@ TEST_F(refuse, unknown_attributes)
 
 	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
 		for (i = 0; i < ARRAY_SIZE(beyond); i++) {
-			struct refusal refusal = with_surplus(op, (struct attribute)
+			struct refusal refusal = with_extra(op, (struct attribute)
 					U32_ATTR(op->max + beyond[i], 1));
 
 			refusal.word = " ";
@@ -147,7 +147,7 @@ TEST_F(refuse, wrong_length)
 				continue;
 			}
 			for (j = 0; j < ARRAY_SIZE(lengths); j++) {
-				struct refusal refusal = with_instead(op, i, (struct attribute)
+				struct refusal refusal = with_replaced(op, i, (struct attribute)
 					BYTES_ATTR(op->attrs[i].type, lengths[j]), EINVAL);
 
 				if (lengths[j] == size)
@@ -205,7 +205,7 @@ TEST_F(refuse, unknown_operations)
 
 	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
 		struct refusal refusal = {
-			"no operation", cmds[i], false, EOPNOTSUPP, NOBODY_TO_BLAME, 0, NULL,
+			"no operation", cmds[i], false, EOPNOTSUPP, NO_ATTRIBUTE, 0, NULL,
 			{ REMOTE_ATTR },
 		};
 
@@ -215,7 +215,7 @@ TEST_F(refuse, unknown_operations)
 	}
 	for (i = 0; i < ARRAY_SIZE(no_dump); i++) {
 		struct refusal refusal = {
-			"no dump", no_dump[i], true, EOPNOTSUPP, NOBODY_TO_BLAME, 0, NULL,
+			"no dump", no_dump[i], true, EOPNOTSUPP, NO_ATTRIBUTE, 0, NULL,
 			{ REMOTE_ATTR },
 		};
 

@@ -29,7 +29,7 @@ TEST_F(poll, tells_of_an_event)
 	poll_fd.fd = open_attached(variant->remote, 0, 0);
 	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
 	EXPECT_EQ(0, poll(&poll_fd, 1, 100));
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
 	EXPECT_EQ(POLLIN, poll_fd.revents);
 	EXPECT_EQ(PAGE, read(poll_fd.fd, buffer, sizeof(buffer)));
@@ -45,7 +45,7 @@ TEST_F(poll, tells_of_the_end)
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	poll_fd.fd = open_attached(variant->remote, 0, 0);
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
 	EXPECT_EQ(1, poll(&poll_fd, 1, SOON_MS));
 	EXPECT_EQ(POLLHUP, poll_fd.revents);
 	wait_for(_metadata, child);
@@ -83,7 +83,7 @@ TEST_F(poll, epoll)
 	EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
 	/* more than once: it must look again after it was asked again */
 	for (round = 0; round < 3; round++) {
-		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+		child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
 		EXPECT_EQ(EPOLLIN, got.events);
 		/* level triggered */
@@ -92,7 +92,7 @@ TEST_F(poll, epoll)
 		EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
 		wait_for(_metadata, child);
 	}
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
 	EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
 	EXPECT_EQ(EPOLLHUP, got.events);
 	wait_for(_metadata, child);
@@ -112,7 +112,7 @@ TEST_F(poll, epoll_edge_triggered)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
 	for (round = 0; round < 3; round++) {
-		child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+		child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
 		EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
 		EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));

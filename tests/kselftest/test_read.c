@@ -276,7 +276,7 @@ TEST_F(read, blocks_until_an_event)
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	fd = open_attached(variant->remote, 0, 0);
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
 	seq.next = 7;
 	sequence_feed(&seq, buffer, PAGE);
@@ -293,7 +293,7 @@ TEST_F(read, stop_ends_a_blocking_read)
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	fd = open_attached(variant->remote, 0, 0);
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
 	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
 	wait_for(_metadata, child);
 	close(fd);

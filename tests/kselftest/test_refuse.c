@@ -15,7 +15,7 @@ REMOTE_FIXTURE(refuse);
 TEST_F(refuse, cpu_get)
 {
 	static const struct refusal refusals[] = {
-		{ "no id", HYPTRACE_CMD_CPU_GET, false, EINVAL, NOBODY_TO_BLAME,
+		{ "no id", HYPTRACE_CMD_CPU_GET, false, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_CPU_ID, "\"id\"", { REMOTE_ATTR } },
 		{ "no such CPU", HYPTRACE_CMD_CPU_GET, false, ENXIO, 1, 0, "4711",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CPU_ID, NO_CPU) } },
@@ -31,7 +31,7 @@ TEST_F(refuse, cpu_get)
 TEST_F(refuse, event_get)
 {
 	static const struct refusal refusals[] = {
-		{ "no name", HYPTRACE_CMD_EVENT_GET, false, EINVAL, NOBODY_TO_BLAME,
+		{ "no name", HYPTRACE_CMD_EVENT_GET, false, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_EVENT_NAME, "\"name\"", { REMOTE_ATTR } },
 		{ "no such event", HYPTRACE_CMD_EVENT_GET, false, ENOENT, 1, 0, "\"no_such\"",
 		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAME, "no_such") } },
@@ -53,10 +53,10 @@ TEST_F(refuse, event_get)
 TEST_F(refuse, event_set)
 {
 	static const struct refusal refusals[] = {
-		{ "no names", HYPTRACE_CMD_EVENT_SET, false, EINVAL, NOBODY_TO_BLAME,
+		{ "no names", HYPTRACE_CMD_EVENT_SET, false, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_EVENT_NAMES, "\"names\"",
 		  { REMOTE_ATTR, U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
-		{ "no enabled", HYPTRACE_CMD_EVENT_SET, false, EINVAL, NOBODY_TO_BLAME,
+		{ "no enabled", HYPTRACE_CMD_EVENT_SET, false, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_EVENT_ENABLED, "\"enabled\"",
 		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "selftest") } },
 		{ "enabled 2", HYPTRACE_CMD_EVENT_SET, false, ERANGE, 2, 0, "",
@@ -218,7 +218,7 @@ TEST_F(refuse, load)
 TEST_F(refuse, set)
 {
 	static const struct refusal unloaded[] = {
-		{ "nothing to set", HYPTRACE_CMD_SET, false, EINVAL, NOBODY_TO_BLAME, 0,
+		{ "nothing to set", HYPTRACE_CMD_SET, false, EINVAL, NO_ATTRIBUTE, 0,
 		  "nothing to set", { REMOTE_ATTR } },
 		{ "size 0", HYPTRACE_CMD_SET, false, EINVAL, 1, 0, "size 0",
 		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_SIZE, 0) } },
@@ -280,7 +280,7 @@ TEST_F(refuse, clear)
 TEST_F(refuse, mark)
 {
 	static const struct refusal refusals[] = {
-		{ "no value", HYPTRACE_CMD_MARK, false, EINVAL, NOBODY_TO_BLAME,
+		{ "no value", HYPTRACE_CMD_MARK, false, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_CONTROL_VALUE, "\"value\"", { REMOTE_ATTR } },
 		{ "count 0", HYPTRACE_CMD_MARK, false, ERANGE, 2, 0, "",
 		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_VALUE, 1),

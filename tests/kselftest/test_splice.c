@@ -155,10 +155,10 @@ TEST_F(splice, waits)
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	fd = open_attached(variant->remote, 0, 0);
 	EXPECT_EQ(-EAGAIN, splice_to(fd, pipes[1], PAGE, SPLICE_F_NONBLOCK));
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 	EXPECT_EQ(PAGE, splice_to(fd, pipes[1], PAGE, 0));
 	wait_for(_metadata, child);
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
 	EXPECT_EQ(0, splice_to(fd, pipes[1], PAGE, 0));
 	wait_for(_metadata, child);
 	close(fd);

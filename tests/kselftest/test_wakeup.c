@@ -187,7 +187,7 @@ TEST_F(wakeup, the_rest)
 	ASSERT_EQ(0, set_mark(fd, 90, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_FALSE(is_readable(fd, 0));
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_STOP);
 	EXPECT_TRUE(is_readable(fd, SOON_MS));
 	wait_for(_metadata, child);
 	close(fd);
@@ -229,7 +229,7 @@ TEST_F(wakeup, latency)
 	wakeup.latency_us = HYPTRACE_LATENCY_MAX_US;
 	ASSERT_EQ(0, set_wakeup(fd, &wakeup));
 	begin = now_ms();
-	child = later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
+	child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 	EXPECT_TRUE(is_readable(fd, SOON_MS));
 	EXPECT_LE(begin + 900, now_ms());
 	wait_for(_metadata, child);

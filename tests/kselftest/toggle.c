@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For scripts that need many notifications in a short time: enable and disable an
- * event in turn.
+ * event, TIMES requests in all.
  *
  *	toggle REMOTE EVENT TIMES
  */

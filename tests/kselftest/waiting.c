@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Waiting on a descriptor in a process of its own: see waiting.h. */
+/* Wait on a descriptor in a child process: see waiting.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -32,7 +32,7 @@ static bool wait_by_read(int fd)
 	return read(fd, buffer, sizeof(buffer)) >= 0;
 }
 
-/* Its mapping is its own: a child inherits none. */
+/* Map the ring again: a child does not inherit the mapping. */
 static bool wait_by_get_reader(int fd)
 {
 	void *meta = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
@@ -56,7 +56,7 @@ static bool wait_by_epoll(int fd, uint32_t flags)
 	       epoll_wait(epoll_fd, &got, 1, -1) == 1;
 }
 
-/* Until there is something, or tracing is off; whether that went well */
+/* Wait until there is an event or tracing is off. Return false on an error. */
 static bool wait_by(enum wait_kind kind, int fd)
 {
 	switch (kind) {
@@ -76,15 +76,15 @@ static bool wait_by(enum wait_kind kind, int fd)
 }
 
 /**
- * waiter_start - wait in a child
- * @kind:	how
- * @fd:		on what; blocking
- * @tell:	where to write @letter once the wait is over, or -1
- * @letter:	see there
+ * waiter_start - start a child that waits on a descriptor
+ * @kind:	how it waits
+ * @fd:		a blocking descriptor
+ * @tell:	the child writes @letter here when the wait has ended, or -1
+ * @letter:	identifies the child
  *
- * The child ends with its parent, and with 0 if the wait went well.
+ * The child ends when its parent does. Its exit code is 0 if the wait succeeded.
  *
- * Return: the child.
+ * Return: the pid of the child.
  */
 pid_t waiter_start(enum wait_kind kind, int fd, int tell, char letter)
 {
@@ -117,16 +117,16 @@ static bool is_asleep(pid_t pid)
 }
 
 /**
- * waiter_settle - have a waiter wait
- * @child:	of waiter_start()
+ * waiter_settle - wait until the child sleeps
+ * @child:	a child of waiter_start()
  *
- * Return: true once it sleeps; false if it does not get there.
+ * Return: true once it sleeps; false if it still runs after SOON_MS.
  */
 bool waiter_settle(pid_t child)
 {
 	unsigned int look, asleep = 0;
 
-	/* more than one look: it may sleep on its way there, too */
+	/* Look several times: the child may also sleep shortly before it starts to wait. */
 	for (look = 0; look < SOON_MS / 10 && asleep < 5; look++) {
 		asleep = is_asleep(child) ? asleep + 1 : 0;
 		usleep(10 * 1000);
@@ -134,7 +134,7 @@ bool waiter_settle(pid_t child)
 	return asleep;
 }
 
-/* Have a descriptor look that often; 0 or a negative errno */
+/* Set how often the driver polls the writer for this descriptor. Return 0 or -errno. */
 int set_latency(int fd, uint32_t latency_us)
 {
 	struct hyptrace_wakeup wakeup = { .size = sizeof(wakeup), .latency_us = latency_us };
@@ -142,7 +142,7 @@ int set_latency(int fd, uint32_t latency_us)
 	return ioctl(fd, HYPTRACE_IOC_WAKEUP, &wakeup) ? -errno : 0;
 }
 
-/* 0, or -1 and errno: this thread runs on that CPU alone from here on. */
+/* Pin this thread to the CPU. Return 0, or -1 with errno set. */
 int pin_to_cpu(unsigned int cpu)
 {
 	cpu_set_t set;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Something that happens while a test waits, and others who wait while a test goes
- * on. The former for who has included kselftest_harness.h and remotes.h.
+ * Child processes: one sends a request while the test waits, another waits while the
+ * test goes on. The first needs kselftest_harness.h and remotes.h to be included before.
  */
 #ifndef __WAITING_H
 #define __WAITING_H
@@ -11,10 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Long enough for anything that does happen, on a slow machine too */
+/* Whatever a test expects happens within this time, also on a slow machine. */
 #define SOON_MS		10000
 
-/* Ways to wait on a descriptor; those of one CPU have them all, others from poll on */
+/*
+ * Ways to wait on a descriptor. A consumer of one CPU has them all, an observer those
+ * from WAIT_POLL on.
+ */
 enum wait_kind {
 	WAIT_READ,
 	WAIT_GET_READER,
@@ -33,8 +36,8 @@ int pin_to_cpu(unsigned int cpu);
 
 #ifdef __REMOTES_H
 
-/* Run in a child: something that happens while the test waits */
-static __attribute__((unused)) pid_t later(struct nl *nl, const char *remote, uint8_t cmd)
+/* Send the request from a child process, while the test waits. */
+static __attribute__((unused)) pid_t request_later(struct nl *nl, const char *remote, uint8_t cmd)
 {
 	struct nl own;
 	pid_t child = fork();
@@ -49,6 +52,7 @@ static __attribute__((unused)) pid_t later(struct nl *nl, const char *remote, ui
 	_exit(control(&own, cmd, remote) ? 1 : 0);
 }
 
+/* Expect that the child ends with exit code 0. */
 static __attribute__((unused)) void wait_for(struct __test_metadata *_metadata, pid_t child)
 {
 	int status;

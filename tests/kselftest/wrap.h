@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the linker's --wrap makes of the calls of the kernel's test and of our own:
- * see kernel_map.c.
+ * The names that the linker's --wrap option gives to open(), write() and stat(): see
+ * kernel_map.c.
  */
 #ifndef __WRAP_H
 #define __WRAP_H
