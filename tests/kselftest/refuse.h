@@ -171,7 +171,7 @@ static const UNUSED struct operation {
 	{ "remote-get dump", HYPTRACE_CMD_REMOTE_GET, true, 0, NULL, { } },
 };
 
-/* The operation's own attributes, and one more behind them */
+/* Make a request with all attributes of the operation, and @extra at the end. */
 static UNUSED struct refusal with_extra(const struct operation *op, struct attribute extra)
 {
 	struct refusal refusal = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the netlink family does: states, settings, dumps, CPUs that go off. */
+/* Requests of the netlink family that succeed: states, settings, dumps, CPU hotplug. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -44,7 +44,7 @@ static bool booted_protected(void)
 	return strstr(line, "kvm-arm.mode=protected");
 }
 
-TEST_F(ctl, as_registered)
+TEST_F(ctl, remote_has_defaults_after_reset)
 {
 	struct info info;
 
@@ -61,24 +61,24 @@ TEST_F(ctl, as_registered)
 	EXPECT_EQ(!strcmp(variant->remote, "hypervisor") && booted_protected(), info.protected);
 }
 
-TEST_F(ctl, states)
+TEST_F(ctl, load_start_stop_unload_change_the_state)
 {
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 	EXPECT_DONE(HYPTRACE_CMD_LOAD);
 	EXPECT_STATE(HYPTRACE_STATE_LOADED);
 	EXPECT_DONE(HYPTRACE_CMD_START);
 	EXPECT_STATE(HYPTRACE_STATE_TRACING);
-	/* nothing was written, and nobody reads: it unloads by itself */
+	/* The rings are empty and have no reader: stop unloads them. */
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
-	/* straight on and straight back */
+	/* Start also loads, unload also stops. */
 	EXPECT_DONE(HYPTRACE_CMD_START);
 	EXPECT_STATE(HYPTRACE_STATE_TRACING);
 	EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 }
 
-TEST_F(ctl, again_is_no_error)
+TEST_F(ctl, repeated_requests_succeed)
 {
 	unsigned int i;
 
@@ -104,12 +104,12 @@ TEST_F(ctl, again_is_no_error)
 		EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", false));
 }
 
-TEST_F(ctl, unloads_by_itself_once_empty_and_unread)
+TEST_F(ctl, stopped_rings_unload_when_empty_and_without_reader)
 {
 	static char buffer[PAGE_MAX];
 	int fd;
 
-	/* stopped with something in it: it stays */
+	/* Stopped rings with unread events stay loaded. */
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 8192, HYPTRACE_MODE_OVERWRITE));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
@@ -121,7 +121,7 @@ TEST_F(ctl, unloads_by_itself_once_empty_and_unread)
 	close(fd);
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 
-	/* by clear */
+	/* Clearing the last event unloads them, too. */
 	EXPECT_DONE(HYPTRACE_CMD_START);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
@@ -131,12 +131,12 @@ TEST_F(ctl, unloads_by_itself_once_empty_and_unread)
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 }
 
-TEST_F(ctl, sizes_asked_and_had)
+TEST_F(ctl, allocated_size_is_the_requested_size_rounded_up)
 {
 	const long sizes[] = {
 		1, PAGE, 2 * PAGE, 2 * PAGE + 1, 5 * PAGE / 2,
 		96 << 10, 200 << 10, 403 << 10, 1 << 20,
-		/* those at which mainline's remotes do not load */
+		/* sizes that the remotes of mainline's tracefs cannot load */
 		18000 << 10, 20000 << 10, 100000 << 10,
 	};
 	struct counts counts;
@@ -144,7 +144,7 @@ TEST_F(ctl, sizes_asked_and_had)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		/* the reader's, and at least two for the writer */
+		/* the reader page, and at least two sub-buffers in the ring */
 		uint32_t subbufs = 1 + (sizes[i] <= 2 * PAGE ? 2 : (sizes[i] + PAGE - 1) / PAGE);
 
 		ASSERT_EQ(0, control_load(&self->nl, variant->remote, sizes[i],
@@ -163,7 +163,7 @@ TEST_F(ctl, sizes_asked_and_had)
 	}
 }
 
-TEST_F(ctl, settings_are_those_of_the_next_load)
+TEST_F(ctl, set_without_rings_applies_to_the_next_load)
 {
 	struct info info;
 	int fd;
@@ -175,7 +175,7 @@ TEST_F(ctl, settings_are_those_of_the_next_load)
 	EXPECT_EQ(6, info.nr_subbufs);
 	EXPECT_EQ(HYPTRACE_MODE_DISCARD, info.mode);
 	EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
-	/* also of one by attaching */
+	/* Attaching also loads with these settings. */
 	fd = open_attached(variant->remote, 0, 0);
 	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
 	EXPECT_EQ(6, info.nr_subbufs);
@@ -199,7 +199,7 @@ static int enabled(struct nl *nl, const char *remote, const char *event)
 	return attr ? *(const uint8_t *)nl_data(attr) : -1;
 }
 
-TEST_F(ctl, events)
+TEST_F(ctl, events_are_enabled_and_disabled_at_any_time)
 {
 	struct counts counts;
 
@@ -217,7 +217,7 @@ TEST_F(ctl, events)
 	EXPECT_EQ(0, enabled(&self->nl, variant->remote, "hyp_exit"));
 	EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", false));
 
-	/* while tracing, too */
+	/* also while tracing */
 	EXPECT_DONE(HYPTRACE_CMD_START);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 3));
 	EXPECT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", false));
@@ -230,8 +230,8 @@ TEST_F(ctl, events)
 	EXPECT_EQ(0, enabled(&self->nl, variant->remote, "selftest"));
 }
 
-/* Fields lie within the payload, in order, without overlap, aligned to their sizes. */
-TEST_F(ctl, fields)
+/* Fields are inside the payload, in order, without overlap, aligned to their sizes. */
+TEST_F(ctl, event_get_describes_the_fields)
 {
 	const struct nlmsghdr *hdr;
 	const struct nlattr *field;
@@ -268,8 +268,8 @@ TEST_F(ctl, fields)
 	EXPECT_EQ(-ENOENT, control_symbol(&self->nl, variant->remote, "hyp_exit", "vcpu", "smc"));
 }
 
-/* A dump has all and only what the single requests have, and of one remote only its own. */
-TEST_F(ctl, dumps)
+/* A dump is the sum of the single answers; with a remote's name it has only that remote. */
+TEST_F(ctl, dumps_equal_the_single_answers)
 {
 	const struct nlmsghdr *hdr;
 	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), own = 0;
@@ -285,7 +285,7 @@ TEST_F(ctl, dumps)
 		ASSERT_EQ(0, nl_do(&self->nl, &msg, &other_answer));
 		ASSERT_EQ(1, other_answer.nr);
 		own += !strcmp(name, variant->remote);
-		/* but for the flag that says that it is one of several */
+		/* Compare without the header: only an answer of a dump has NLM_F_MULTI. */
 		EXPECT_EQ(hdr->nlmsg_len, nl_first(&other_answer)->nlmsg_len);
 		EXPECT_EQ(0, memcmp(hdr + 1, nl_first(&other_answer) + 1,
 				    hdr->nlmsg_len - NLMSG_HDRLEN));
@@ -312,8 +312,8 @@ TEST_F(ctl, dumps)
 	EXPECT_EQ(info.nr_events, other_answer.nr);
 }
 
-/* More than goes into one piece */
-TEST_F(ctl, dumps_in_pieces)
+/* A small receive buffer makes the kernel split the dumps. */
+TEST_F(ctl, dumps_in_several_parts_are_complete)
 {
 	static const uint8_t cmds[] = {
 		HYPTRACE_CMD_REMOTE_GET, HYPTRACE_CMD_CPU_GET, HYPTRACE_CMD_EVENT_GET,
@@ -346,7 +346,7 @@ static int cpu_online(unsigned int cpu, const char *on)
 	return len == 1 ? 0 : -errno;
 }
 
-TEST_F(ctl, cpu_off)
+TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)
 {
 	struct sequence seq = { .event = control_event_id(&self->nl, variant->remote, "selftest") };
 	static char buffer[PAGE_MAX] __attribute__((aligned(8)));
@@ -372,7 +372,7 @@ TEST_F(ctl, cpu_off)
 	EXPECT_EQ(-ENXIO, nl_do(&self->nl, &msg, &answer));
 	EXPECT_NE(NULL, strstr(answer.message, "CPU 1 is offline"));
 
-	/* what it has written can be read, and cleared */
+	/* The events that the CPU has written can be read. */
 	fd = open_attached(variant->remote, 1, O_NONBLOCK);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
@@ -389,7 +389,7 @@ TEST_F(ctl, cpu_off)
 	EXPECT_EQ(200, seq.seen);
 	EXPECT_EQ(0, seq.lost);
 
-	/* off, and everything is done without it */
+	/* The CPU is offline again: all requests work without it. */
 	ASSERT_EQ(0, cpu_online(1, "0"));
 	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 1));
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
@@ -403,8 +403,8 @@ TEST_F(ctl, cpu_off)
 	EXPECT_EQ(1, counts.unread);
 }
 
-/* The test remote writes by itself; how fast is not what is tested. */
-TEST_F(ctl, rate)
+/* At a rate the test remote writes events by itself. Do not check how fast it is. */
+TEST_F(ctl, rate_starts_and_stops_events_of_the_test_remote)
 {
 	struct counts counts;
 	unsigned int tries;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counting is exact: numbered events come back complete and in order, and where
- * some are missing the sub-buffer behind them says how many.
+ * Counting is exact: a reader gets all numbered events, in order. If events are lost, the
+ * next sub-buffer stores their exact number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,15 +15,15 @@
 
 #define CPUS		2
 
-/* 100,000 records of 20 bytes, and a little */
+/* Enough for 100,000 records of 20 bytes */
 #define BIG_SIZE	(2560 * 1024)
 #define BIG_COUNT	100000
 
-/* So small that it overflows all the time */
+/* So small that it overflows again and again */
 #define SMALL_SIZE	(3 * PAGE)
 #define SMALL_COUNT	30000
 
-/* Emulated CPUs that contend for a lock may wait for a CPU of the host */
+/* Emulated CPUs are slow when they contend for a lock: one may have to wait for a host CPU. */
 #define PATIENCE_S	180
 
 FIXTURE(count) {
@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(count)
 
 static char buffer[64 * PAGE_MAX] __attribute__((aligned(8)));
 
-/* Read at most that many sub-buffers; how many there were */
+/* Read at most @max sub-buffers. Return how many were read. */
 static unsigned int drain(int fd, struct sequence *seq, unsigned int max)
 {
 	unsigned int nr = 0;
@@ -79,7 +79,7 @@ static unsigned int drain(int fd, struct sequence *seq, unsigned int max)
 	return nr;
 }
 
-/* written = read + lost + unread, and all as the reader found it */
+/* Check that written = read + lost + unread, and that the reader has counted the same. */
 static void check(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
 		  unsigned int cpu, const struct sequence *seq, uint64_t written)
 {
@@ -92,7 +92,7 @@ static void check(struct __test_metadata *_metadata, struct nl *nl, const char *
 	EXPECT_EQ(counts.overrun + counts.dropped, seq->lost + counts.unreported);
 }
 
-TEST_F(count, large_buffer_has_them_all)
+TEST_F(count, large_ring_loses_nothing)
 {
 	ssize_t len, at;
 	int fd;
@@ -111,8 +111,8 @@ TEST_F(count, large_buffer_has_them_all)
 	close(fd);
 }
 
-/* Nobody reads until the end: what is left is the newest, or the oldest. */
-TEST_F(count, small_buffer_unread)
+/* Without a reader: overwrite keeps the newest events, discard the oldest. */
+TEST_F(count, losses_are_exact_if_nobody_reads)
 {
 	struct counts before;
 	int fd;
@@ -136,7 +136,7 @@ TEST_F(count, small_buffer_unread)
 	EXPECT_STREQ("", self->seq.bad);
 	EXPECT_EQ(before.unread, self->seq.seen);
 	if (variant->mode == HYPTRACE_MODE_DISCARD) {
-		/* all the missing ones come after, and nothing is there to say so yet */
+		/* The events lost are the newest: only the next event can report them. */
 		EXPECT_EQ(0, self->seq.lost);
 		EXPECT_EQ(self->seq.seen, self->seq.next);
 		check(_metadata, &self->nl, variant->remote, 1, &self->seq, SMALL_COUNT);
@@ -154,8 +154,8 @@ TEST_F(count, small_buffer_unread)
 	close(fd);
 }
 
-/* Written and read in turn, by changing amounts: both keep ahead now and then. */
-TEST_F(count, small_buffer_in_turn)
+/* Write and read in turn, in random amounts: sometimes the reader keeps up, sometimes not. */
+TEST_F(count, losses_are_exact_if_written_and_read_in_turn)
 {
 	uint64_t written = 0, seed = 1;
 	struct counts counts;
@@ -178,7 +178,7 @@ TEST_F(count, small_buffer_in_turn)
 		ASSERT_EQ(self->seq.seen, counts.read);
 		ASSERT_EQ(written, counts.read + counts.overrun + counts.dropped + counts.unread);
 	}
-	/* room again: the last says what is missing before it */
+	/* Make room and write one more event, which reports the losses before it. */
 	drain(fd, &self->seq, UINT32_MAX);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, written, 1));
 	drain(fd, &self->seq, UINT32_MAX);
@@ -193,8 +193,8 @@ TEST_F(count, small_buffer_in_turn)
 	close(fd);
 }
 
-/* A writer as fast as it can, on another CPU than the reader's. */
-TEST_F_TIMEOUT(count, small_buffer_at_once, PATIENCE_S)
+/* The writer writes as fast as it can while the reader reads. */
+TEST_F_TIMEOUT(count, losses_are_exact_if_written_while_read, PATIENCE_S)
 {
 	struct counts counts;
 	uint64_t last;
@@ -225,14 +225,14 @@ TEST_F_TIMEOUT(count, small_buffer_at_once, PATIENCE_S)
 	check(_metadata, &self->nl, variant->remote, 1, &self->seq, BIG_COUNT + 1);
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_EQ(self->seq.lost, counts.overrun + counts.dropped);
-	TH_LOG("%llu read, %llu lost, %llu of these at the end",
+	TH_LOG("%llu read, %llu lost, %llu of the lost after the last event read",
 	       (unsigned long long)self->seq.seen, (unsigned long long)self->seq.lost,
 	       (unsigned long long)(BIG_COUNT - last));
 	close(fd);
 }
 
-/* Both CPUs at once, read by one descriptor; each CPU's numbers are its own. */
-TEST_F_TIMEOUT(count, all_cpus_at_once, PATIENCE_S)
+/* Both CPUs write at the same time, each numbers its own events; one descriptor reads both. */
+TEST_F_TIMEOUT(count, losses_are_exact_on_all_cpus_at_once, PATIENCE_S)
 {
 	struct sequence seqs[CPUS] = { self->seq, self->seq };
 	int cpu, fd, status, running = CPUS;
@@ -272,8 +272,7 @@ TEST_F_TIMEOUT(count, all_cpus_at_once, PATIENCE_S)
 	close(fd);
 }
 
-/* What a consumer leaves unread is there for the next. */
-TEST_F(count, one_consumer_after_another)
+TEST_F(count, next_consumer_goes_on_where_the_last_one_ended)
 {
 	int fd;
 
@@ -290,7 +289,7 @@ TEST_F(count, one_consumer_after_another)
 	check(_metadata, &self->nl, variant->remote, 0, &self->seq, 1000);
 }
 
-TEST_F(count, clear_begins_anew)
+TEST_F(count, clear_resets_the_counters_and_the_ring)
 {
 	struct counts counts;
 	int fd;
@@ -307,7 +306,7 @@ TEST_F(count, clear_begins_anew)
 	EXPECT_EQ(0, counts.overrun);
 	EXPECT_EQ(0, counts.dropped);
 	EXPECT_EQ(0, counts.unread);
-	/* that of the other CPU is as it was */
+	/* The ring of the other CPU is not cleared. */
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_EQ(100, counts.unread);
 

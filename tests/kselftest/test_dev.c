@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/hyptrace: opening, attaching, and what is refused. */
+/* /dev/hyptrace: open(), HYPTRACE_IOC_ATTACH, and the calls that must fail. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 REMOTE_FIXTURE(dev);
 
-/* Whether the ioctl fails with that errno; 0 means that it does not fail */
+/* Return the errno of the ioctl, or 0 if it succeeds. */
 static int ioctl_errno(int fd, unsigned long request, void *argument)
 {
 	return ioctl(fd, request, argument) ? errno : 0;
@@ -34,7 +34,7 @@ static int open_device(void)
 	return open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 }
 
-TEST_F(dev, attach_tells_the_layout)
+TEST_F(dev, attach_returns_the_layout)
 {
 	struct hyptrace_attach request = request_for(variant->remote);
 	struct info info;
@@ -53,7 +53,7 @@ TEST_F(dev, attach_tells_the_layout)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(dev, attach_all_tells_no_number)
+TEST_F(dev, attach_to_all_cpus_returns_no_nr_subbufs)
 {
 	struct hyptrace_attach request = request_for(variant->remote);
 	int fd = open_device();
@@ -66,11 +66,11 @@ TEST_F(dev, attach_all_tells_no_number)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(dev, sizes)
+TEST_F(dev, attach_checks_the_size_of_its_struct)
 {
 	struct {
 		struct hyptrace_attach attach;
-		uint64_t surplus[16];
+		uint64_t extra[16];
 	} request = { .attach = request_for(variant->remote) };
 	static const uint32_t small[] = { 0, 1, 4, sizeof(request.attach) - 1 };
 	unsigned int i;
@@ -83,26 +83,26 @@ TEST_F(dev, sizes)
 	}
 
 	request.attach.size = sizeof(request);
-	request.surplus[15] = 1ULL << 63;
+	request.extra[15] = 1ULL << 63;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
-	request.surplus[15] = 0;
-	*(uint8_t *)request.surplus = 1;
+	request.extra[15] = 0;
+	*(uint8_t *)request.extra = 1;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
 	request.attach.size = sizeof(request.attach) + 1;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
 	EXPECT_UNLOADED();
 
-	/* a caller newer than the kernel, who asks for nothing new */
-	request.surplus[0] = 0;
+	/* A caller newer than the kernel uses none of its new fields. */
+	request.extra[0] = 0;
 	request.attach.size = sizeof(request);
 	EXPECT_EQ(0, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
 	EXPECT_EQ(PAGE, request.attach.subbuf_size);
-	EXPECT_EQ(0, request.surplus[0]);
+	EXPECT_EQ(0, request.extra[0]);
 	close(fd);
 	EXPECT_UNLOADED();
 }
 
-TEST_F(dev, largest_size)
+TEST_F(dev, attach_takes_a_struct_of_a_page_at_most)
 {
 	struct hyptrace_attach *request = calloc(2, PAGE);
 	int fd = open_device();
@@ -117,7 +117,7 @@ TEST_F(dev, largest_size)
 	close(fd);
 }
 
-TEST_F(dev, surplus_that_is_not_there)
+TEST_F(dev, attach_fails_if_the_new_fields_are_not_mapped)
 {
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			   -1, 0);
@@ -131,7 +131,7 @@ TEST_F(dev, surplus_that_is_not_there)
 	EXPECT_EQ(EFAULT, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
 	request->size = PAGE;
 	EXPECT_EQ(EFAULT, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
-	/* no struct is ever that large: it is not looked for */
+	/* Larger than any struct: refused without reading the memory. */
 	request->size = UINT32_MAX;
 	EXPECT_EQ(E2BIG, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, request));
 	request->size = sizeof(*request);
@@ -140,7 +140,7 @@ TEST_F(dev, surplus_that_is_not_there)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(dev, bad_pointers)
+TEST_F(dev, attach_refuses_bad_pointers)
 {
 	struct hyptrace_attach *half;
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -152,7 +152,7 @@ TEST_F(dev, bad_pointers)
 	EXPECT_EQ(EFAULT, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, (void *)-1L));
 	EXPECT_EQ(EFAULT, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, (void *)(1UL << 55)));
 
-	/* the size is there and the rest is not */
+	/* The field size is mapped, the rest of the struct is not. */
 	ASSERT_EQ(0, mprotect(pages + PAGE, PAGE, PROT_NONE));
 	half = (void *)(pages + PAGE - sizeof(half->size));
 	half->size = sizeof(*half);
@@ -161,7 +161,7 @@ TEST_F(dev, bad_pointers)
 	close(fd);
 }
 
-TEST_F(dev, unknown_flags_and_reserved)
+TEST_F(dev, attach_refuses_unknown_flags_and_reserved_bits)
 {
 	struct hyptrace_attach request;
 	unsigned int bit;
@@ -170,7 +170,7 @@ TEST_F(dev, unknown_flags_and_reserved)
 	for (bit = 0; bit < 32; bit++) {
 		request = request_for(variant->remote);
 		request.flags = 1U << bit;
-		/* a flag that there is, but not of all CPUs */
+		/* A known flag, but a snapshot of all CPUs is refused. */
 		if (request.flags == HYPTRACE_ATTACH_SNAPSHOT)
 			request.cpu = HYPTRACE_CPU_ALL;
 		EXPECT_EQ(EINVAL, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
@@ -182,7 +182,7 @@ TEST_F(dev, unknown_flags_and_reserved)
 	close(fd);
 }
 
-TEST_F(dev, names)
+TEST_F(dev, attach_refuses_unknown_remote_names)
 {
 	struct hyptrace_attach request = request_for(variant->remote);
 	int fd = open_device();
@@ -195,7 +195,7 @@ TEST_F(dev, names)
 	EXPECT_EQ(ENODEV, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
 	request = request_for("no-such");
 	EXPECT_EQ(ENODEV, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
-	/* a name's beginning is not the name */
+	/* A prefix of a name is refused. */
 	request = request_for(variant->remote);
 	request.remote[strlen(variant->remote) - 1] = 0;
 	EXPECT_EQ(ENODEV, ioctl_errno(fd, HYPTRACE_IOC_ATTACH, &request));
@@ -203,7 +203,7 @@ TEST_F(dev, names)
 	close(fd);
 }
 
-TEST_F(dev, cpus)
+TEST_F(dev, attach_refuses_unknown_cpus)
 {
 	struct hyptrace_attach request = request_for(variant->remote);
 	const int32_t bad[] = { -2, INT32_MIN, INT32_MAX, 1 << 16, 4096,
@@ -220,7 +220,7 @@ TEST_F(dev, cpus)
 	close(fd);
 }
 
-TEST_F(dev, one_consumer)
+TEST_F(dev, a_ring_has_one_consumer)
 {
 	struct hyptrace_attach request = request_for(variant->remote);
 	int first = open_device(), second = open_device(), all = open_device();
@@ -228,7 +228,7 @@ TEST_F(dev, one_consumer)
 	ASSERT_EQ(0, attach(first, variant->remote, 0, NULL));
 	EXPECT_EQ(-EBUSY, attach(second, variant->remote, 0, NULL));
 	EXPECT_EQ(-EBUSY, attach(all, variant->remote, HYPTRACE_CPU_ALL, NULL));
-	/* another ring is free, and the refused descriptor is as fresh as before */
+	/* A refused descriptor can still be attached to a free ring. */
 	EXPECT_EQ(0, attach(second, variant->remote, 1, NULL));
 	EXPECT_EQ(-EISCONN, attach(first, variant->remote, 0, NULL));
 	EXPECT_EQ(-EISCONN, attach(first, variant->remote, 1, NULL));
@@ -247,7 +247,7 @@ TEST_F(dev, one_consumer)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(dev, consumer_is_told)
+TEST_F(dev, cpu_get_names_the_consumer)
 {
 	struct counts counts;
 	int fd = open_attached(variant->remote, 1, 0);
@@ -262,8 +262,8 @@ TEST_F(dev, consumer_is_told)
 	EXPECT_EQ(0, counts.consumer);
 }
 
-/* The descriptor is the consumer until its last copy is closed, also by a kill */
-TEST_F(dev, consumer_killed)
+/* A kill closes descriptors, too. */
+TEST_F(dev, ring_has_a_consumer_until_the_last_copy_is_closed)
 {
 	int fd = open_device(), other = open_device(), status;
 	pid_t child;
@@ -284,7 +284,7 @@ TEST_F(dev, consumer_killed)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(dev, unattached)
+TEST_F(dev, calls_before_attach_fail)
 {
 	char buffer[64];
 	int fd = open_device();
@@ -300,7 +300,7 @@ TEST_F(dev, unattached)
 	close(fd);
 }
 
-TEST_F(dev, unknown_ioctls)
+TEST_F(dev, unknown_ioctls_fail)
 {
 	struct hyptrace_attach request = request_for(variant->remote);
 	const unsigned long unknown[] = {
@@ -326,7 +326,7 @@ TEST_F(dev, unknown_ioctls)
 	close(fd);
 }
 
-TEST_F(dev, cannot_be_written_or_sought)
+TEST_F(dev, write_and_seek_fail)
 {
 	char byte = 0;
 	int fd = open_device();
@@ -341,7 +341,7 @@ TEST_F(dev, cannot_be_written_or_sought)
 	close(fd);
 }
 
-TEST_F(dev, attach_without_memory)
+TEST_F(dev, attach_fails_if_there_is_no_memory)
 {
 	struct info info;
 	uint64_t pages = sysconf(_SC_PHYS_PAGES);
@@ -351,7 +351,7 @@ TEST_F(dev, attach_without_memory)
 
 	ASSERT_TRUE(msg && answer);
 	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
-	/* a size that the machine has in total, but not free */
+	/* nearly all memory of the machine: more than is free */
 	nl_begin(msg, &self->nl, HYPTRACE_CMD_SET);
 	nl_put_str(msg, HYPTRACE_A_CONTROL_REMOTE, variant->remote);
 	nl_put_u64(msg, HYPTRACE_A_CONTROL_SIZE, (pages / info.nr_cpus - 16) * PAGE);
@@ -359,26 +359,26 @@ TEST_F(dev, attach_without_memory)
 	EXPECT_EQ(-ENOMEM, attach(fd, variant->remote, 0, NULL));
 	EXPECT_UNLOADED();
 
-	/* the descriptor is still good */
+	/* The descriptor can still be attached. */
 	EXPECT_EQ(0, control_fresh(&self->nl, variant->remote));
 	EXPECT_EQ(0, attach(fd, variant->remote, 0, NULL));
 	close(fd);
 }
 
-/* Each test runs in a process of its own: what it gives up it does not need again. */
-TEST(capability_perfmon)
+/* Each test has its own process, so a dropped capability does not have to come back. */
+TEST(cap_perfmon_may_open)
 {
 	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_PERFMON)));
 	EXPECT_LE(0, open_device());
 }
 
-TEST(capability_sys_admin)
+TEST(cap_sys_admin_may_open)
 {
 	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_SYS_ADMIN)));
 	EXPECT_LE(0, open_device());
 }
 
-TEST(capability_others_do_not_help)
+TEST(all_other_capabilities_may_not_open)
 {
 	ASSERT_EQ(0, capabilities_keep(~(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_PERFMON)) &
 				       (CAPABILITY(CAP_LAST_CAP + 1) - 1)));
@@ -386,14 +386,14 @@ TEST(capability_others_do_not_help)
 	EXPECT_EQ(EPERM, errno);
 }
 
-TEST(capability_none)
+TEST(root_without_capabilities_may_not_open)
 {
 	ASSERT_EQ(0, capabilities_keep(0));
 	EXPECT_EQ(-1, open_device());
 	EXPECT_EQ(EPERM, errno);
 }
 
-TEST(file_mode)
+TEST(open_needs_file_permission_and_a_capability)
 {
 	struct stat stat_before;
 	int status;

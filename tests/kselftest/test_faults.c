@@ -50,7 +50,7 @@ static int set_parameter(const char *path, int value)
 	return fclose(file) ? -errno : 0;
 }
 
-/* Sub-buffers of a ring of that size, the reader's included */
+/* Return the number of sub-buffers of a ring of that size, the reader page included. */
 static unsigned int subbufs(const struct _test_data_faults *self, unsigned int size)
 {
 	unsigned int nr = size / self->page;
@@ -65,8 +65,11 @@ static unsigned int subbufs_of(struct _test_data_faults *self, unsigned int cpu)
 	return control_counts(&self->nl, REMOTE, cpu, &counts) ? 0 : counts.nr_subbufs;
 }
 
-/* Sizes are mixed then, the remote says what all CPUs have, and asking again mends it. */
-TEST_F(faults, resize_fails_half_way)
+/*
+ * Some CPUs have the new size, some the old one. The remote reports the smaller one, and
+ * the next request to resize succeeds.
+ */
+TEST_F(faults, resize_that_fails_half_way_can_be_repeated)
 {
 	struct info info;
 
@@ -85,7 +88,7 @@ TEST_F(faults, resize_fails_half_way)
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, 0));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
 
-	/* half way to less: all CPUs have that */
+	/* Fail half way to a smaller size: the remote reports the smaller one again. */
 	ASSERT_EQ(0, control_set_size(&self->nl, REMOTE, LARGE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", FAULTY_CPU));
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, SMALL));
@@ -98,7 +101,7 @@ TEST_F(faults, resize_fails_half_way)
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
 }
 
-/* Whether the log says it, in what came since @fd was opened */
+/* Return true if a message of the kernel since @fd was opened has the text. */
 static bool log_has(int fd, const char *text)
 {
 	static char line[8192];
@@ -112,8 +115,8 @@ static bool log_has(int fd, const char *text)
 	return found;
 }
 
-/* Pages that the writer has kept while a resize was prepared are lost, and the log says so. */
-TEST_F(faults, resize_loses_pages)
+/* If preparing a resize fails and the writer keeps pages, they are leaked and the log says so. */
+TEST_F(faults, resize_logs_pages_that_the_writer_keeps)
 {
 	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct info info;
@@ -129,7 +132,7 @@ TEST_F(faults, resize_loses_pages)
 	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" kept its rings"));
 	close(kmsg);
 
-	/* the rings that it has are as they were */
+	/* The loaded rings have not changed. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", 0));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
@@ -138,7 +141,7 @@ TEST_F(faults, resize_loses_pages)
 	EXPECT_EQ(-EIO, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
 }
 
-/* Whether the dump that was asked for says that it was interrupted; @parts is how it came. */
+/* Receive the rest of a dump. Return true if it is marked as interrupted. @parts: its parts */
 static bool dump_rest_is_interrupted(struct nl *nl, unsigned int *parts)
 {
 	static char received[32 << 10] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -169,13 +172,16 @@ static void begin_dump(struct nl *nl)
 		abort();
 }
 
-/* Of the parts of a dump the first is made by the request, the others by receiving. */
-TEST_F(faults, dump_that_changes)
+/*
+ * The kernel fills the first part of a dump at the request, each other part when the part
+ * before it is received. So a change in between interrupts the dump.
+ */
+TEST_F(faults, dump_is_marked_if_a_change_interrupts_it)
 {
 	unsigned int parts;
 	struct nl small;
 
-	/* the kernel makes no smaller parts, with large pages */
+	/* The parts have at least this size if the kernel has large pages. */
 	ASSERT_EQ(0, nl_open_room(&small, 8192));
 	begin_dump(&small);
 	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));
@@ -194,7 +200,7 @@ TEST_F(faults, dump_that_changes)
 	EXPECT_EQ(0, system("modprobe hyptrace_faulty"));
 	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
 
-	/* asking is no change */
+	/* A query changes nothing. */
 	begin_dump(&small);
 	subbufs_of(self, 0);
 	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));

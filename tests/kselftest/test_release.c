@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes that are killed while large rings are loaded, resized or unloaded: nothing is
- * left of it, and the next load finds the remote as it should be.
+ * Kill a process while it loads, resizes or unloads large rings. The request must be
+ * undone or completed: afterwards the remote can be loaded again and works.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,8 +22,8 @@ REMOTE_FIXTURE(release);
 
 enum request { LOAD, GROW, SHRINK, UNLOAD };
 
-/* As a process of its own, which is killed after a while */
-static bool killed_while(enum request request, const char *remote, unsigned int after_us)
+/* Send the request from a child process, and kill the child after @after_us. */
+static bool kill_during(enum request request, const char *remote, unsigned int after_us)
 {
 	pid_t child = fork();
 	struct nl nl;
@@ -45,8 +45,8 @@ static bool killed_while(enum request request, const char *remote, unsigned int 
 	return waitpid(child, &status, 0) == child && WIFSIGNALED(status);
 }
 
-/* It can be loaded, and what is written is there. */
-static int works(struct nl *nl, const char *remote)
+/* Load the remote, write events, find them unread. Return 0 or a negative errno. */
+static int check_works(struct nl *nl, const char *remote)
 {
 	struct counts counts;
 	int err = control(nl, HYPTRACE_CMD_UNLOAD, remote) ?:
@@ -57,18 +57,18 @@ static int works(struct nl *nl, const char *remote)
 	return err ?: counts.written == 10 && counts.unread == 10 ? 0 : -EIO;
 }
 
-TEST_F_TIMEOUT(release, load, PATIENCE_S)
+TEST_F_TIMEOUT(release, remote_works_after_a_killed_load, PATIENCE_S)
 {
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
-		ASSERT_TRUE(killed_while(LOAD, variant->remote, i * STEP_US));
-		ASSERT_EQ(0, works(&self->nl, variant->remote));
+		ASSERT_TRUE(kill_during(LOAD, variant->remote, i * STEP_US));
+		ASSERT_EQ(0, check_works(&self->nl, variant->remote));
 	}
 }
 
-TEST_F_TIMEOUT(release, unload, PATIENCE_S)
+TEST_F_TIMEOUT(release, remote_works_after_a_killed_unload, PATIENCE_S)
 {
 	unsigned int i;
 
@@ -76,27 +76,27 @@ TEST_F_TIMEOUT(release, unload, PATIENCE_S)
 		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
 		ASSERT_EQ(0, control_load(&self->nl, variant->remote, LARGE,
 					  HYPTRACE_MODE_OVERWRITE));
-		ASSERT_TRUE(killed_while(UNLOAD, variant->remote, i * STEP_US));
-		ASSERT_EQ(0, works(&self->nl, variant->remote));
+		ASSERT_TRUE(kill_during(UNLOAD, variant->remote, i * STEP_US));
+		ASSERT_EQ(0, check_works(&self->nl, variant->remote));
 	}
 }
 
-/* Whatever size it has then, the events that there were stay. */
-TEST_F_TIMEOUT(release, resize, PATIENCE_S)
+/* The ring has the old or the new size, and keeps its events. */
+TEST_F_TIMEOUT(release, remote_works_after_a_killed_resize, PATIENCE_S)
 {
 	struct counts counts;
 	unsigned int i;
 
-	/* from small to large, and from large to small, where what is given back is large */
+	/* Grow and shrink in turn: shrinking must release a large ring. */
 	for (i = 0; i < 2 * ROUNDS; i++) {
 		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, i % 2 ? LARGE : SMALL,
 					   HYPTRACE_MODE_OVERWRITE));
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
-		ASSERT_TRUE(killed_while(i % 2 ? SHRINK : GROW, variant->remote, i / 2 * STEP_US));
+		ASSERT_TRUE(kill_during(i % 2 ? SHRINK : GROW, variant->remote, i / 2 * STEP_US));
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
 		EXPECT_EQ(10, counts.unread);
 		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
-		ASSERT_EQ(0, works(&self->nl, variant->remote));
+		ASSERT_EQ(0, check_works(&self->nl, variant->remote));
 	}
 }
 

@@ -13,7 +13,7 @@
 
 static int prepare_error;
 module_param(prepare_error, int, 0600);
-MODULE_PARM_DESC(prepare_error, "what prepare_resize() answers, without taking any page");
+MODULE_PARM_DESC(prepare_error, "the error that prepare_resize() returns; it then keeps no page");
 
 static int exchange_error_cpu = -1;
 module_param(exchange_error_cpu, int, 0600);
@@ -135,7 +135,7 @@ static int __init faulty_init(void)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		descs[i] = (struct hyptrace_remote_desc) {
 			.name		= names[i],
-			.description	= "for tests: fails as it is told to",
+			.description	= "for tests: fails as the module parameters say",
 			.owner		= THIS_MODULE,
 			.ops		= &ops,
 			.events		= hyp_events,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_leftover.sh: a module that attaches the hypervisor's CPUs to rings, also
- * builds the spare rings, and leaves them all behind when it is removed. The memory is
- * lost, as the hypervisor goes on writing to it.
+ * For test_leftover.sh: a module that attaches the hypervisor's CPUs to rings and builds
+ * spare rings for a resize, but releases none of them when it is removed. Their memory is
+ * leaked: the hypervisor may still write to it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -65,7 +65,7 @@ static int alloc_rings(struct hyptrace_buffer *buf)
 	return ret;
 }
 
-/* On an error, too, all is left behind. */
+/* After an error, too, nothing is released. */
 static int __init leave_init(void)
 {
 	int ret;
@@ -93,7 +93,7 @@ static int __init leave_init(void)
 }
 module_init(leave_init);
 
-/* Only the pages themselves are the hypervisor's. */
+/* Free what the hypervisor does not use: the lists of pages, but not the pages. */
 static void free_lists(struct hyptrace_buffer *buf)
 {
 	unsigned int cpu;
@@ -113,5 +113,5 @@ static void __exit leave_exit(void)
 }
 module_exit(leave_exit);
 
-MODULE_DESCRIPTION("for tests: leaves rings behind");
+MODULE_DESCRIPTION("for tests: leaves rings at the hypervisor");
 MODULE_LICENSE("GPL");
