@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading while more is written than can be read: a read() ends with what was there
- * when it began, draining to EAGAIN comes to an end, and nothing is missing.
+ * Read while the writer writes faster than the reader reads. One read() delivers what was
+ * in the ring when it began. A loop of reads until EAGAIN ends. No event is missing.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -24,8 +24,8 @@
 #define FRAME_SIZE	sizeof(struct hyptrace_frame)
 
 /*
- * The writer comes first on its CPU, and writes again before all is read: who reads
- * there as long as there is something does not end.
+ * The writer has a higher priority than a reader on the same CPU, and writes a batch
+ * before the ring is empty. So a reader that reads until the ring is empty never ends.
  */
 #define BATCH		(NR_SUBBUFS / 4 * PER_SUBBUF)
 #define LEAST		(NR_SUBBUFS * 3 / 4 * PER_SUBBUF)
@@ -33,31 +33,31 @@
 #define EVENTS		(16 * BATCH)
 #define PATIENCE_S	300
 
-/* What is unread when a drain begins, and how many drains there are */
+/* Unread events on each CPU when a drain begins, and the number of drains */
 #define START		(NR_SUBBUFS / 4 * PER_SUBBUF)
 #define DRAINS		3
 
-/* A ring's sub-buffers, the reader's, and the one that is written when the read begins */
+/* All sub-buffers of a ring, the reader page, and the one being written when the read begins */
 #define READ_MAX	((NR_SUBBUFS + 2) * PAGE)
-/* As many as there can be at the beginning, and the size of all rings */
+/* The bytes in all rings when the drain begins, plus the capacity of all rings */
 #define DRAIN_MAX	(CPUS * READ_MAX + CPUS * RING_SIZE)
 
 REMOTE_FIXTURE(drain);
 
 TRACED_FIXTURE(traced, RING_SIZE);
 
-/* Far more than rings have */
+/* Bytes of a read() that asks for far more than the rings hold */
 #define FAR_MORE	((size_t)(8 * NR_SUBBUFS * PAGE))
 static char buffer[8 * NR_SUBBUFS * PAGE_MAX] __attribute__((aligned(8)));
 
-/* Both are real-time: otherwise the scheduler gives a reader that starves more at times. */
+/* Both are real-time: a fair scheduler would let a starving reader run now and then. */
 enum { READER_PRIORITY = 1, WRITER_PRIORITY };
 
 static int run_on(unsigned int cpu, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	/* musl's sched_setscheduler() always fails: what it does is not what POSIX asks for */
+	/* Make the system call directly: sched_setscheduler() of musl always fails. */
 	return pin_to_cpu(cpu) ?: syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &param);
 }
 
@@ -91,14 +91,14 @@ static pid_t writer_start(const char *remote)
 
 /**
  * struct run - a descriptor that is read while events are written
- * @fd:		non-blocking, or not
- * @all_cpus:	it is of all CPUs
- * @count:	what read() is asked for
- * @seqs:	what came so far
- * @piece:	of a sub-buffer, that came so far
- * @len:	of the piece
- * @most:	data of a read, or a drain, so far
- * @written:	events on each CPU, where the reader writes them
+ * @fd:		the descriptor
+ * @all_cpus:	it is attached to all CPUs
+ * @count:	bytes that each read() asks for
+ * @seqs:	events of each CPU so far
+ * @piece:	the part of a sub-buffer that has been read so far
+ * @len:	bytes in @piece
+ * @most:	largest amount of data in one read so far, or the data of the present drain
+ * @written:	events on each CPU, if the reader itself writes them
  */
 struct run {
 	int		fd;
@@ -131,7 +131,7 @@ static uint64_t data_of(const void *subbuf)
 	return sub.end;
 }
 
-/* Look at what came; the data of the sub-buffers that are whole, without their headers */
+/* Check the data that was read. Return its bytes, in whole sub-buffers, without headers. */
 static uint64_t run_feed(struct run *run, const char *data, size_t len)
 {
 	uint64_t sum = 0;
@@ -156,7 +156,7 @@ static uint64_t run_feed(struct run *run, const char *data, size_t len)
 	return sum;
 }
 
-/* A read(), what came in @sum; as read() returns */
+/* Read once. @sum: the bytes of data. Return what read() returns. */
 static ssize_t run_read(struct run *run, uint64_t *sum)
 {
 	ssize_t len = read(run->fd, buffer, run->count);
@@ -170,7 +170,7 @@ static bool run_over(const struct run *run)
 	return run->seqs[WRITER_CPU].next >= (uint64_t)EVENTS || run->seqs[WRITER_CPU].bad[0];
 }
 
-/* All numbers came, or were told to be lost, and the driver counts likewise. */
+/* Expect that each event was read or reported as lost, and that the counters agree. */
 static void run_end(struct __test_metadata *_metadata, struct nl *nl, struct run *run,
 		    const char *remote, pid_t writer)
 {
@@ -191,8 +191,8 @@ static void run_end(struct __test_metadata *_metadata, struct nl *nl, struct run
 	close(run->fd);
 }
 
-/* However large the buffer is. The descriptor blocks: nothing but the data ends it. */
-TEST_F_TIMEOUT(drain, a_read_has_an_end, PATIENCE_S)
+/* The buffer is large and the descriptor blocks: only the limit of a read() ends it. */
+TEST_F_TIMEOUT(drain, a_read_ends_while_events_are_written, PATIENCE_S)
 {
 	static const int cpus[] = { WRITER_CPU, HYPTRACE_CPU_ALL };
 	static struct run run;
@@ -216,8 +216,8 @@ TEST_F_TIMEOUT(drain, a_read_has_an_end, PATIENCE_S)
 	}
 }
 
-/* The same of what goes into a pipe, which has room for more than the ring */
-TEST_F_TIMEOUT(drain, a_splice_has_an_end, PATIENCE_S)
+/* The pipe has room for more than the ring holds. */
+TEST_F_TIMEOUT(drain, a_splice_ends_while_events_are_written, PATIENCE_S)
 {
 	static struct run run;
 	ssize_t len, got, n;
@@ -248,7 +248,7 @@ TEST_F_TIMEOUT(drain, a_splice_has_an_end, PATIENCE_S)
 	close(pipes[1]);
 }
 
-/* What the reader has taken is written again, at least an event: there is always more. */
+/* Write as many events as were read since the last call, at least one on each CPU. */
 static int refill(struct nl *nl, const char *remote, int cpu, struct run *run)
 {
 	unsigned int i;
@@ -266,7 +266,7 @@ static int refill(struct nl *nl, const char *remote, int cpu, struct run *run)
 	return err;
 }
 
-/* Until EAGAIN, or more came than may: then false */
+/* Read until EAGAIN. Return false if more than @limit bytes come. */
 static bool drain(struct run *run, uint64_t limit)
 {
 	uint64_t sum, total = 0;
@@ -279,7 +279,7 @@ static bool drain(struct run *run, uint64_t limit)
 	return errno == EAGAIN;
 }
 
-/* The same while it is written as fast as it is read */
+/* Likewise, but refill the rings after each read. */
 static bool drain_with_refills(struct nl *nl, const char *remote, int cpu, struct run *run,
 			       uint64_t limit)
 {
@@ -309,7 +309,7 @@ static uint64_t bytes_unread(struct nl *nl, const char *remote)
 
 enum way { BY_POLL, BY_EDGE };
 
-static bool is_told(enum way way, int fd, int epoll_fd, int timeout_ms)
+static bool becomes_readable(enum way way, int fd, int epoll_fd, int timeout_ms)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	struct epoll_event got;
@@ -319,8 +319,8 @@ static bool is_told(enum way way, int fd, int epoll_fd, int timeout_ms)
 }
 
 /*
- * After EAGAIN there is more: poll() says so at once, edge-triggered epoll tells anew.
- * Who drains and waits in turn gets all there is, also once nothing is written any more.
+ * EAGAIN may come although there is more: then poll() returns at once, and edge-triggered
+ * epoll reports a new edge. So draining and waiting in turn reads all events.
  */
 static void drain_by(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
 		     int cpu, size_t count, enum way way)
@@ -336,7 +336,8 @@ static void drain_by(struct __test_metadata *_metadata, struct nl *nl, const cha
 	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, run.fd, &event));
 	ASSERT_EQ(0, refill(nl, remote, cpu, &run));
 	for (i = 0; i < DRAINS; i++) {
-		ASSERT_TRUE(is_told(way, run.fd, epoll_fd, i && way == BY_POLL ? 0 : SOON_MS));
+		ASSERT_TRUE(becomes_readable(way, run.fd, epoll_fd,
+					     i && way == BY_POLL ? 0 : SOON_MS));
 		unread = bytes_unread(nl, remote);
 		ASSERT_TRUE(drain_with_refills(nl, remote, cpu, &run, unread + rings + PAGE))
 			TH_LOG("CPU %d, reads of %zu: %llu bytes and no EAGAIN, %llu at first",
@@ -345,7 +346,7 @@ static void drain_by(struct __test_metadata *_metadata, struct nl *nl, const cha
 		ASSERT_LT(0, bytes_unread(nl, remote));
 	}
 	while (bytes_unread(nl, remote)) {
-		ASSERT_TRUE(is_told(way, run.fd, epoll_fd, SOON_MS));
+		ASSERT_TRUE(becomes_readable(way, run.fd, epoll_fd, SOON_MS));
 		ASSERT_TRUE(drain(&run, rings + PAGE));
 	}
 	for (i = 0; i < CPUS; i++) {
@@ -366,13 +367,13 @@ static size_t size_of(unsigned int i)
 	return sizes[i];
 }
 
-/* of all CPUs, with frames */
+/* The same for all CPUs: each sub-buffer has a frame before it. */
 static size_t size_of_all(unsigned int i)
 {
 	return i ? FAR_MORE : FRAME_SIZE + PAGE;
 }
 
-TEST_F_TIMEOUT(drain, to_EAGAIN_has_an_end, PATIENCE_S)
+TEST_F_TIMEOUT(drain, reads_until_EAGAIN_end_while_events_are_written, PATIENCE_S)
 {
 	unsigned int i;
 
@@ -383,7 +384,7 @@ TEST_F_TIMEOUT(drain, to_EAGAIN_has_an_end, PATIENCE_S)
 			 size_of_all(i), BY_POLL);
 }
 
-TEST_F_TIMEOUT(drain, edge_triggered_is_told_of_the_rest, PATIENCE_S)
+TEST_F_TIMEOUT(drain, edge_triggered_epoll_reports_the_rest_after_EAGAIN, PATIENCE_S)
 {
 	unsigned int i;
 
@@ -394,8 +395,8 @@ TEST_F_TIMEOUT(drain, edge_triggered_is_told_of_the_rest, PATIENCE_S)
 			 size_of_all(i), BY_EDGE);
 }
 
-/* While another CPU writes as fast as it can, too */
-TEST_F_TIMEOUT(drain, of_a_writer_misses_nothing, PATIENCE_S)
+/* The writer runs on another CPU than the reader, as fast as it can. */
+TEST_F_TIMEOUT(drain, drains_of_a_running_writer_miss_no_event, PATIENCE_S)
 {
 	static const int cpus[] = { WRITER_CPU, HYPTRACE_CPU_ALL };
 	static struct run run;
@@ -410,15 +411,15 @@ TEST_F_TIMEOUT(drain, of_a_writer_misses_nothing, PATIENCE_S)
 			  FRAME_SIZE + PAGE);
 		writer = writer_start(variant->remote);
 		while (!run_over(&run)) {
-			ASSERT_TRUE(is_told(BY_POLL, run.fd, -1, SOON_MS));
+			ASSERT_TRUE(becomes_readable(BY_POLL, run.fd, -1, SOON_MS));
 			ASSERT_TRUE(drain(&run, DRAIN_MAX));
 		}
 		run_end(_metadata, &self->nl, &run, variant->remote, writer);
 	}
 }
 
-/* Nothing but the reader is at work, on the CPU that is traced or on another. */
-TEST_F_TIMEOUT(traced, to_EAGAIN_has_an_end, PATIENCE_S)
+/* Only the reader runs, on the CPU that it reads or on the other one. */
+TEST_F_TIMEOUT(traced, reads_until_EAGAIN_end_though_reading_is_traced, PATIENCE_S)
 {
 	static const int cpus[] = { 0, 1, HYPTRACE_CPU_ALL };
 	static struct run run;
@@ -431,7 +432,7 @@ TEST_F_TIMEOUT(traced, to_EAGAIN_has_an_end, PATIENCE_S)
 				run_begin(_metadata, &self->nl, &run, variant->remote, cpus[i],
 					  O_NONBLOCK, size_of_all(j));
 				EXPECT_TRUE(drain(&run, DRAIN_MAX))
-					TH_LOG("on CPU %u, CPU %d, reads of %zu: no EAGAIN", on,
+					TH_LOG("reader on CPU %u, ring %d, %zu bytes: no end", on,
 					       cpus[i], size_of_all(j));
 				close(run.fd);
 			}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Real guests on the real hypervisor: the exits that are traced are those that
- * happened. The guest is tests/vm/workload.c, which makes so many PSCI calls and
- * so many stores to a device, and is on the PATH.
+ * Trace real guests on the real hypervisor: the events must show exactly the exits that
+ * the guest makes. The guest is the program workload, tests/vm/workload.c: it makes a
+ * given number of PSCI calls and of stores to a device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,14 +19,14 @@
 #define CPUS		2
 #define RING_SIZE	(8 << 20)
 
-/* A sub-buffer has at most that many records of 12 bytes */
+/* The ring holds at most this many records of 12 bytes. */
 #define EVENTS_MAX	(RING_SIZE / 12)
 
 #define BASE_RUNS	5
 
 enum { ENTER, EXIT, NR_EVENTS };
 
-/* One of hyp_enter and hyp_exit */
+/* A hyp_enter or a hyp_exit */
 struct event {
 	uint64_t	time;
 	int32_t		vcpu;
@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(guest)
 	nl_close(&self->nl);
 }
 
-/* Run it; its pid, which is that of its only vCPU's thread too */
+/* Run a guest. Return its pid, which is also the thread id of its only vCPU, or -1. */
 static pid_t workload(unsigned int cpu, unsigned int mmio, unsigned int psci)
 {
 	char cpu_text[12], mmio_text[12], psci_text[12];
@@ -108,7 +108,7 @@ static pid_t workload(unsigned int cpu, unsigned int mmio, unsigned int psci)
 	return waitpid(child, &status, 0) == child && !status ? child : -1;
 }
 
-/* Interrupts that a CPU has taken, of all kinds */
+/* Return the number of interrupts that the CPU has taken since boot. */
 static uint64_t interrupts(unsigned int cpu)
 {
 	static char line[4096];
@@ -132,7 +132,7 @@ static uint64_t interrupts(unsigned int cpu)
 
 static struct event events[EVENTS_MAX];
 
-/* All events of a CPU, tracing being off; how many, or -1 with a word about it */
+/* Read all events of a CPU after tracing has stopped. Return their number, or -1. */
 static ssize_t read_events(const struct _test_data_guest *self, unsigned int cpu)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
@@ -144,19 +144,19 @@ static ssize_t read_events(const struct _test_data_guest *self, unsigned int cpu
 	while (fd >= 0 && read(fd, page, PAGE) == PAGE) {
 		subbuf_begin(&sub, page, PAGE);
 		if (sub.missed)
-			sub.bad = "events were lost";
+			sub.bad = "events were lost before a sub-buffer";
 		while (subbuf_next(&sub, &record)) {
 			struct event *event = &events[nr++];
 
 			event->what = record.event == self->id[ENTER] ? ENTER : EXIT;
 			if (nr == EVENTS_MAX ||
 			    (event->what == EXIT && record.event != self->id[EXIT])) {
-				sub.bad = "an event that was not enabled, or too many";
+				sub.bad = "an event that is not enabled, or too many events";
 				break;
 			}
-			/* the record in the ring has 4 bytes before it: 12 in all */
+			/* With its header of 4 bytes the record takes 12 bytes. */
 			if (record.size != 8) {
-				sub.bad = "a payload of another size";
+				sub.bad = "the payload is not 8 bytes";
 				break;
 			}
 			event->time = record.time;
@@ -173,7 +173,7 @@ static ssize_t read_events(const struct _test_data_guest *self, unsigned int cpu
 	return fd < 0 ? -1 : (ssize_t)nr;
 }
 
-/* Entering and leaving alternate, and a CPU comes back from where it went. */
+/* hyp_enter and hyp_exit alternate. EL2 is entered from where it has returned to. */
 static void check_pairs(struct __test_metadata *_metadata, const struct reasons *reasons,
 			ssize_t nr)
 {
@@ -197,7 +197,7 @@ static void check_pairs(struct __test_metadata *_metadata, const struct reasons 
 		ASSERT_NE(last->what, event->what) TH_LOG("event %zd of %zd", i, nr);
 		if (event->what == EXIT)
 			continue;
-		/* what follows on running a guest is its exit, and on nothing else */
+		/* A guest exit follows exactly when EL2 has returned to a guest. */
 		ASSERT_EQ(last->reason == reasons->eret_guest,
 			  event->reason == reasons->guest_exit)
 			TH_LOG("event %zd: reason %u after %u", i, event->reason, last->reason);
@@ -217,7 +217,10 @@ static unsigned int count_exits(const struct reasons *reasons, ssize_t nr, pid_t
 	return count;
 }
 
-/* Exits of a guest that makes so many, and in @interrupts how many interrupts came meanwhile */
+/*
+ * Run and trace a guest. Return the number of its exits. @nr_interrupts: the interrupts
+ * that its CPU has taken meanwhile
+ */
 static unsigned int traced_exits(struct __test_metadata *_metadata,
 				 struct _test_data_guest *self, unsigned int mmio,
 				 unsigned int psci, uint64_t *nr_interrupts)
@@ -226,7 +229,7 @@ static unsigned int traced_exits(struct __test_metadata *_metadata,
 	ssize_t nr;
 	pid_t pid;
 
-	/* the rings of the last run are gone: they were read, and nobody has them */
+	/* Load new rings: those of the last run were unloaded when they had been read. */
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
 	start = interrupts(CPU);
 	pid = workload(CPU, mmio, psci);
@@ -239,13 +242,12 @@ static unsigned int traced_exits(struct __test_metadata *_metadata,
 }
 
 /*
- * A guest leaves once for each PSCI call, once for each store, once or so because
- * its code is not mapped yet, and when an interrupt comes while it runs. The
- * least of some guests that make one store and no call tells how often it leaves
- * apart from that. So the exits of others are known, but for interrupts: an
- * interrupt ends at most one run of the guest.
+ * A guest exits once for each PSCI call, once for each store, about once because its code
+ * is not mapped yet, and once for each interrupt while it runs. The base is the minimum of
+ * several runs with one store and no call. So the exits of other runs are known, except
+ * those by interrupts: one interrupt causes at most one exit.
  */
-TEST_F(guest, exits_are_exact)
+TEST_F(guest, traced_exits_are_those_that_happened)
 {
 	static const struct {
 		unsigned int mmio, psci;
@@ -258,20 +260,20 @@ TEST_F(guest, exits_are_exact)
 		if (exits < base)
 			base = exits;
 	}
-	/* its store, at least, and its code, but not much more */
+	/* one exit for the store, and some for mapping the code */
 	EXPECT_LE(1, base);
 	EXPECT_GE(4, base);
 	for (i = 0; i < ARRAY_SIZE(runs); i++) {
 		exits = traced_exits(_metadata, self, runs[i].mmio, runs[i].psci, &nr_interrupts);
 		known = base + runs[i].mmio - 1 + runs[i].psci;
-		TH_LOG("%u stores, %u calls, %u besides: %u exits, %u interrupts",
+		TH_LOG("%u stores, %u calls, %u other exits known: %u exits, %u interrupts",
 		       runs[i].mmio, runs[i].psci, base - 1, exits, (unsigned int)nr_interrupts);
 		EXPECT_LE(known, exits);
 		EXPECT_GE(known + nr_interrupts, exits);
 	}
 }
 
-TEST_F(guest, enters_and_exits_pair_up)
+TEST_F(guest, hyp_enter_and_hyp_exit_pair_up)
 {
 	unsigned int cpu;
 	pid_t pid[CPUS];
@@ -285,14 +287,13 @@ TEST_F(guest, enters_and_exits_pair_up)
 
 		ASSERT_LT(0, pid[cpu]);
 		check_pairs(_metadata, &self->reasons, nr);
-		/* pinned: its own guest ran here, and the other did not */
+		/* The guests are pinned: exactly one of them ran on this CPU. */
 		EXPECT_LE(200, count_exits(&self->reasons, nr, pid[cpu]));
 		EXPECT_EQ(0, count_exits(&self->reasons, nr, pid[!cpu]));
 	}
 }
 
-/* On each CPU at once; each guest has a process of its own. */
-TEST_F(guest, guests_at_once)
+TEST_F(guest, events_pair_up_while_all_cpus_run_guests)
 {
 	unsigned int cpu;
 	int status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace does not observe itself: what it does for those who read and wait leaves
- * no events, and waiting makes no hypercalls.
+ * hyptrace does not trace itself: the hypercalls that it makes for readers leave no events,
+ * and a reader that waits causes no hypercalls.
  *
- * HYPTRACE_IDLE_S says for how long readers of an idle ring are watched.
+ * HYPTRACE_IDLE_S: for how many seconds readers of an idle ring are watched
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -25,11 +25,11 @@
 #define IDLE_S		1
 #define PATIENCE_S	300
 
-/* How often an operation is repeated that must not leave an event */
+/* Repetitions of an operation that must not leave events */
 #define REPEATS		1000
-/* How long each kind of reader is watched, which looks each millisecond */
+/* How long each kind of reader is watched. The driver polls for it each millisecond. */
 #define WATCH_MS	500
-/* A ring that grows by many pages, each of which is handed over */
+/* Size of a large ring. A resize to it hands each of its pages to EL2. */
 #define LARGE_PAGES	((16 << 20) / PAGE)
 #define MARKS		10
 
@@ -37,7 +37,7 @@ REMOTE_FIXTURE(idle);
 
 TRACED_FIXTURE(traced, RING_SIZE);
 
-/* Hypercalls that the driver has made for the remote, or a negative errno */
+/* Return the number of hypercalls that the driver has made for the remote, or -errno. */
 static long long calls_of(const char *remote)
 {
 	char path[64], text[32];
@@ -73,8 +73,8 @@ static uint64_t written_to_all(struct nl *nl, const char *remote)
 	return written;
 }
 
-/* Processes that wait, and descriptors that they wait on */
-struct crowd {
+/* Child processes that wait, and the descriptors that they wait on */
+struct waiters {
 	unsigned int	nr;
 	pid_t		pids[2 * CPUS * NR_WAITS];
 	enum wait_kind	kinds[2 * CPUS * NR_WAITS];
@@ -82,42 +82,44 @@ struct crowd {
 	int		fds[2 * CPUS];
 };
 
-static void join(struct __test_metadata *_metadata, struct crowd *crowd, int fd,
-		 enum wait_kind first, enum wait_kind skip)
+/* Start a waiter of each kind from @first on, except @skip. */
+static void start_waiters(struct __test_metadata *_metadata, struct waiters *waiters, int fd,
+			  enum wait_kind first, enum wait_kind skip)
 {
 	enum wait_kind kind;
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, set_latency(fd, HYPTRACE_LATENCY_MIN_US));
-	crowd->fds[crowd->nr_fds++] = fd;
+	waiters->fds[waiters->nr_fds++] = fd;
 	for (kind = first; kind < NR_WAITS; kind++) {
 		if (kind == skip)
 			continue;
-		crowd->kinds[crowd->nr] = kind;
-		crowd->pids[crowd->nr] = waiter_start(kind, fd, -1, 0);
-		ASSERT_TRUE(waiter_settle(crowd->pids[crowd->nr])) TH_LOG("%s", wait_names[kind]);
-		crowd->nr++;
+		waiters->kinds[waiters->nr] = kind;
+		waiters->pids[waiters->nr] = waiter_start(kind, fd, -1, 0);
+		ASSERT_TRUE(waiter_settle(waiters->pids[waiters->nr]))
+			TH_LOG("%s", wait_names[kind]);
+		waiters->nr++;
 	}
 }
 
-/* Nobody has noticed anything so far; all do once tracing is off. */
-static void leave(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
-		  struct crowd *crowd)
+/* Expect that all waiters still wait, and that they end when tracing stops. */
+static void end_waiters(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+			struct waiters *waiters)
 {
 	unsigned int i;
 	int status;
 
-	for (i = 0; i < crowd->nr; i++) {
-		EXPECT_EQ(0, waitpid(crowd->pids[i], &status, WNOHANG))
-			TH_LOG("%s did not wait", wait_names[crowd->kinds[i]]);
+	for (i = 0; i < waiters->nr; i++) {
+		EXPECT_EQ(0, waitpid(waiters->pids[i], &status, WNOHANG))
+			TH_LOG("%s ended without an event", wait_names[waiters->kinds[i]]);
 	}
 	ASSERT_EQ(0, control(nl, HYPTRACE_CMD_STOP, remote));
-	for (i = 0; i < crowd->nr; i++) {
-		ASSERT_EQ(crowd->pids[i], waitpid(crowd->pids[i], &status, 0));
-		EXPECT_EQ(0, status) TH_LOG("%s", wait_names[crowd->kinds[i]]);
+	for (i = 0; i < waiters->nr; i++) {
+		ASSERT_EQ(waiters->pids[i], waitpid(waiters->pids[i], &status, 0));
+		EXPECT_EQ(0, status) TH_LOG("%s", wait_names[waiters->kinds[i]]);
 	}
-	for (i = 0; i < crowd->nr_fds; i++)
-		close(crowd->fds[i]);
+	for (i = 0; i < waiters->nr_fds; i++)
+		close(waiters->fds[i]);
 }
 
 static unsigned int idle_seconds(void)
@@ -127,8 +129,8 @@ static unsigned int idle_seconds(void)
 	return seconds ? strtoul(seconds, NULL, 0) : IDLE_S;
 }
 
-static void watch(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
-		  struct crowd *crowd)
+static void expect_idle(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+			struct waiters *waiters)
 {
 	uint64_t written = written_to_all(nl, remote);
 	long long calls = calls_of(remote);
@@ -137,37 +139,38 @@ static void watch(struct __test_metadata *_metadata, struct nl *nl, const char *
 	sleep(idle_seconds());
 	EXPECT_EQ(calls, calls_of(remote));
 	EXPECT_EQ(written, written_to_all(nl, remote));
-	leave(_metadata, nl, remote, crowd);
+	end_waiters(_metadata, nl, remote, waiters);
 }
 
-/* All ways at once: each alone would be seen. */
-TEST_F_TIMEOUT(idle, waiting_for_a_cpu_makes_no_hypercalls, PATIENCE_S)
+/* Wait in all ways at once: the counters would show the hypercalls of any of them. */
+TEST_F_TIMEOUT(idle, waiting_for_a_cpu_causes_no_hypercalls, PATIENCE_S)
 {
-	struct crowd crowd = {};
+	struct waiters waiters = {};
 	unsigned int cpu;
 
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
 				   HYPTRACE_MODE_OVERWRITE));
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		join(_metadata, &crowd, open_attached(variant->remote, cpu, 0), WAIT_READ,
-		     NR_WAITS);
-		join(_metadata, &crowd, open_snapshot(variant->remote, cpu), WAIT_POLL, NR_WAITS);
+		start_waiters(_metadata, &waiters, open_attached(variant->remote, cpu, 0),
+			      WAIT_READ, NR_WAITS);
+		start_waiters(_metadata, &waiters, open_snapshot(variant->remote, cpu), WAIT_POLL,
+			      NR_WAITS);
 	}
-	watch(_metadata, &self->nl, variant->remote, &crowd);
+	expect_idle(_metadata, &self->nl, variant->remote, &waiters);
 }
 
-TEST_F_TIMEOUT(idle, waiting_for_all_cpus_makes_no_hypercalls, PATIENCE_S)
+TEST_F_TIMEOUT(idle, waiting_for_all_cpus_causes_no_hypercalls, PATIENCE_S)
 {
-	struct crowd crowd = {};
+	struct waiters waiters = {};
 
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
 				   HYPTRACE_MODE_OVERWRITE));
-	join(_metadata, &crowd, open_attached(variant->remote, HYPTRACE_CPU_ALL, 0), WAIT_READ,
-	     WAIT_GET_READER);
-	watch(_metadata, &self->nl, variant->remote, &crowd);
+	start_waiters(_metadata, &waiters, open_attached(variant->remote, HYPTRACE_CPU_ALL, 0),
+		      WAIT_READ, WAIT_GET_READER);
+	expect_idle(_metadata, &self->nl, variant->remote, &waiters);
 }
 
-/* Of the system, within so many milliseconds */
+/* Count the context switches of the whole system during @ms milliseconds. */
 static uint64_t context_switches(unsigned int ms)
 {
 	static char text[64 * 1024];
@@ -191,8 +194,8 @@ static uint64_t context_switches(unsigned int ms)
 }
 
 /*
- * How many switches to a thread and back looks may cost in so many milliseconds, one
- * in each. With PREEMPT_RT, soft timers are a thread's work.
+ * The context switches that polling the writer may cost in @ms milliseconds, at one poll a
+ * millisecond. With PREEMPT_RT a thread runs the timers: a switch to it and back.
  */
 static uint64_t switches_allowed(unsigned int ms)
 {
@@ -202,10 +205,11 @@ static uint64_t switches_allowed(unsigned int ms)
 }
 
 /*
- * Descriptors in a set that nobody waits for. Something else may be at work just
- * then: once is enough. What comes after that is told of all the same.
+ * The descriptors are in an epoll set, but nobody calls epoll_wait(). One of three
+ * measurements must be within the limit: other processes may run during the others. An
+ * event after that must still be reported.
  */
-TEST_F_TIMEOUT(idle, a_set_that_nobody_waits_for_costs_little, PATIENCE_S)
+TEST_F_TIMEOUT(idle, epoll_set_without_a_waiter_costs_little, PATIENCE_S)
 {
 	struct epoll_event events[CPUS] = {
 		{ .events = EPOLLIN }, { .events = EPOLLIN | EPOLLET },
@@ -240,9 +244,9 @@ TEST_F_TIMEOUT(idle, a_set_that_nobody_waits_for_costs_little, PATIENCE_S)
 }
 
 /*
- * One event for each operation, an entry or an exit, would reach the limit. The rest is
- * what else the hypervisor does meanwhile. While the counters are looked at that is most,
- * on a kernel that debugging slows down.
+ * If each operation left one event, its hyp_enter or its hyp_exit, the limit would be
+ * reached. Below the limit is what else EL2 does meanwhile. That is most while the test
+ * queries the counters, on a kernel with debug options.
  */
 TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 {
@@ -256,7 +260,7 @@ TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 		written = written_to(&self->nl, variant->remote, cpu);
 		for (i = 0; i < REPEATS; i++)
 			seen = written_to(&self->nl, variant->remote, cpu);
-		EXPECT_GT(REPEATS, seen - written) TH_LOG("looks at the counters");
+		EXPECT_GT(REPEATS, seen - written) TH_LOG("queries of the counters");
 
 		written = seen;
 		for (i = 0; i < REPEATS; i++)
@@ -282,10 +286,11 @@ TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 }
 
 /*
- * The youngest stay, on the CPU that resizes: larger, and smaller again. What is
- * recorded meanwhile are faults of the host on memory that was shared in part.
+ * Resize to a larger and back to a smaller ring, on the traced CPU. EL2 records few
+ * events meanwhile: host faults on memory that is shared with EL2 in part. So the marks
+ * are among the newest events, which stay.
  */
-TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
+TEST_F_TIMEOUT(traced, resize_keeps_the_newest_events, PATIENCE_S)
 {
 	const unsigned int pages[] = { LARGE_PAGES, 16 };
 	static char page[PAGE_MAX];
@@ -321,7 +326,7 @@ TEST_F_TIMEOUT(traced, resize_keeps_marks, PATIENCE_S)
 	}
 }
 
-/* Readers that go on until they are killed. What they read is of no interest. */
+/* Readers that run until they are killed, and do not check the data. */
 static char taken[16 * PAGE_MAX];
 
 static void drain(int fd)
@@ -382,7 +387,7 @@ static void by_mapping(int fd)
 		;
 }
 
-/* Level triggered, and nobody takes anything: it does not wait. */
+/* poll() is level-triggered and an observer consumes nothing, so this does not wait. */
 static void by_looking(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
@@ -408,7 +413,7 @@ static const struct kind {
 	{ "poll of all CPUs",		by_poll, .all_cpus = true },
 };
 
-/* Ends with an exit code; its parent kills it before that. */
+/* Run a reader until the parent kills it. Return an exit code if it ends before. */
 static int reader(const struct kind *kind, const char *remote, unsigned int cpu,
 		  unsigned int on_cpu)
 {
@@ -430,7 +435,7 @@ static uint64_t written_within(struct nl *nl, const char *remote, unsigned int m
 	return written_to_all(nl, remote) - written;
 }
 
-/* A reader of each ring, on the CPU that writes to it or on another, or one of all */
+/* Each ring has a reader, on the CPU that writes to the ring or on another; or one reads all. */
 TEST_F_TIMEOUT(traced, readers_cause_no_events, PATIENCE_S)
 {
 	unsigned int nr, cpu, across;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has a ring, and until when: readers that are killed whatever they are
- * doing, descriptors that are passed on, children, and modules in use.
+ * How long a descriptor or a mapping keeps a ring: readers killed in any state, descriptors
+ * passed to another process, forked children, and modules in use.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ static void in_get_reader(int fd)
 	get_reader(fd);
 }
 
-static void between_two(int fd)
+static void between_two_get_reader(int fd)
 {
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	get_reader(fd);
@@ -75,7 +75,7 @@ static void with_a_mapping_only(int fd)
 	pause();
 }
 
-/* What readers are killed in; they sleep there, and nothing was written so far. */
+/* The states in which a reader is killed. It sleeps there, because the ring is empty. */
 static const struct {
 	const char	*name;
 	void		(*enter)(int fd);
@@ -84,7 +84,7 @@ static const struct {
 	{ "poll",			in_poll },
 	{ "splice",			in_splice },
 	{ "GET_READER",			in_get_reader },
-	{ "between two GET_READER",	between_two },
+	{ "between two GET_READER",	between_two_get_reader },
 	{ "a mapping only",		with_a_mapping_only },
 };
 
@@ -103,7 +103,7 @@ static bool is_asleep(pid_t pid)
 	return state == 'S';
 }
 
-/* A child that is in such a state, with the ring mapped; 0 if it did not get there */
+/* Start a child that maps the ring and sleeps in the state. Return 0 on a failure. */
 static pid_t child_in(const char *remote, void (*enter)(int fd))
 {
 	unsigned int ms, asleep;
@@ -126,7 +126,7 @@ static pid_t child_in(const char *remote, void (*enter)(int fd))
 	if (read(tell[0], &byte, 1) != 1)
 		return 0;
 	close(tell[0]);
-	/* it is woken to look for events, and sleeps again */
+	/* Look several times: the child may also sleep shortly before it enters the state. */
 	for (ms = 0, asleep = 0; ms < PATIENCE_MS && asleep < 20; ms++) {
 		asleep += is_asleep(child);
 		usleep(1000);
@@ -134,7 +134,7 @@ static pid_t child_in(const char *remote, void (*enter)(int fd))
 	return asleep == 20 ? child : 0;
 }
 
-/* So many from @first on are there to be read, and none is missing. */
+/* Expect EVENTS unread events with numbers from @first on. */
 static void expect_events(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
 			  int fd, uint64_t first)
 {
@@ -149,7 +149,7 @@ static void expect_events(struct __test_metadata *_metadata, struct nl *nl, cons
 	EXPECT_EQ(0, seq.lost);
 }
 
-TEST_F(lifetime, killed_in_any_state)
+TEST_F(lifetime, ring_is_free_after_its_reader_is_killed_in_any_state)
 {
 	unsigned int i;
 
@@ -170,7 +170,7 @@ TEST_F(lifetime, killed_in_any_state)
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
 		EXPECT_EQ(0, counts.consumer);
 
-		/* the ring is as good as before */
+		/* The next reader can attach and read. */
 		fd = open_attached(variant->remote, 0, O_NONBLOCK);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, EVENTS));
@@ -181,8 +181,8 @@ TEST_F(lifetime, killed_in_any_state)
 	}
 }
 
-/* With SCM_RIGHTS; the one that attached is killed then. */
-static int fd_from_the_dead(const char *remote)
+/* Receive a descriptor with SCM_RIGHTS from a child that attached it and is then killed. */
+static int fd_of_killed_child(const char *remote)
 {
 	char control[CMSG_SPACE(sizeof(int))], byte = 0;
 	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
@@ -224,12 +224,12 @@ TEST_F(lifetime, descriptor_outlives_the_process)
 
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE,
 				   HYPTRACE_MODE_OVERWRITE));
-	fd = fd_from_the_dead(variant->remote);
+	fd = fd_of_killed_child(variant->remote);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(-EBUSY, open_attached(variant->remote, 0, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, EVENTS));
 	expect_events(_metadata, &self->nl, variant->remote, fd, 0);
-	/* the mapping went with its process */
+	/* The mapping ended with its process. */
 	EXPECT_EQ(-ENODEV, get_reader(fd));
 	meta = map(fd);
 	ASSERT_NE(MAP_FAILED, meta);
@@ -242,8 +242,8 @@ TEST_F(lifetime, descriptor_outlives_the_process)
 	EXPECT_UNLOADED();
 }
 
-/* A child has the descriptor and no mapping; whatever it does, the parent's stays. */
-static int child_of_a_reader(int fd, void *parents)
+/* A child inherits the descriptor but not the mapping. It cannot unmap the parent's. */
+static int check_in_child(int fd, void *parents)
 {
 	struct trace_buffer_meta *meta;
 
@@ -259,7 +259,7 @@ static int child_of_a_reader(int fd, void *parents)
 	return 0;
 }
 
-TEST_F(lifetime, fork_with_a_mapping)
+TEST_F(lifetime, parent_keeps_its_mapping_after_fork)
 {
 	struct trace_buffer_meta *meta;
 	int fd, status;
@@ -272,7 +272,7 @@ TEST_F(lifetime, fork_with_a_mapping)
 	ASSERT_NE(MAP_FAILED, meta);
 	child = fork();
 	if (!child)
-		_exit(child_of_a_reader(fd, meta));
+		_exit(check_in_child(fd, meta));
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(-EBUSY, open_attached(variant->remote, 0, 0));
@@ -311,7 +311,7 @@ TEST_F(lifetime, module_stays_while_in_use)
 	ASSERT_NE(MAP_FAILED, mapping);
 	EXPECT_EQ(-1, syscall(SYS_delete_module, module, O_NONBLOCK));
 	EXPECT_EQ(EWOULDBLOCK, errno);
-	/* the mapping of a sub-buffer is use enough */
+	/* The mapping of one sub-buffer keeps the module. */
 	close(fd);
 	EXPECT_LT(0, users_of(module));
 	EXPECT_EQ(-1, syscall(SYS_delete_module, module, O_NONBLOCK));
