@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A request that takes long: it is answered when a signal ends it, and other families
- * of generic netlink do not wait for it.
+ * A mark request that takes long: a signal ends it with an answer, and requests to other
+ * generic netlink families do not have to wait for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@ static void ignore(int signal)
 {
 }
 
-/* Its handler restarts system calls, as that of most programs. */
-TEST_F(marks, signal_is_answered)
+/* SA_RESTART: most programs restart system calls after a signal. */
+TEST_F(marks, signal_ends_the_request_with_one_answer)
 {
 	struct sigaction action = { .sa_handler = ignore, .sa_flags = SA_RESTART };
 	struct itimerval timer = { { 0, 1000 }, { 0, 1000 } };
@@ -40,11 +40,11 @@ TEST_F(marks, signal_is_answered)
 	timer.it_interval.tv_usec = 0;
 	timer.it_value.tv_usec = 0;
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
-	/* each request has one answer */
+	/* A second answer to the interrupted request would be read here. */
 	EXPECT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 }
 
-/* One of the family "nlctrl", which has no lock of its own */
+/* Send a request to the family "nlctrl", which uses the lock of generic netlink. */
 static int look_up(struct nl *nl)
 {
 	static struct nl_answer answer;
@@ -56,24 +56,24 @@ static int look_up(struct nl *nl)
 	return nl_do(nl, &msg, &answer);
 }
 
-/* One more than the number of the youngest event that is there; what was there before goes. */
-static uint64_t end_of_marks(int fd, struct sequence *seq)
+/* Read the ring. Return one more than the number of the newest event in it. */
+static uint64_t read_to_newest(int fd, struct sequence *seq)
 {
 	static char page[64 << 10] __attribute__((aligned(8)));
 	const long size = sysconf(_SC_PAGESIZE);
 	unsigned int i;
 
-	/* the writer may be faster than this */
+	/* Read a ring's worth at most: the writer may be faster than this loop. */
 	for (i = 0; i < 2 * SIZE / size + 2 && read(fd, page, size) == size; i++)
 		sequence_feed(seq, page, size);
 	return seq->next;
 }
 
 /*
- * A request of another family is answered while a CPU writes, not when it has written. A
- * machine that is busy may not come to ask in time, so there are some tries.
+ * A request to another family must be answered before the marks are all written. Try
+ * several times: on a busy machine the marks may be written before the request is sent.
  */
-TEST_F_TIMEOUT(marks, others_go_on, PATIENCE_S)
+TEST_F_TIMEOUT(marks, other_families_answer_during_a_long_request, PATIENCE_S)
 {
 	uint64_t end = HYPTRACE_MARK_COUNT_MAX;
 	unsigned int round;
@@ -95,10 +95,10 @@ TEST_F_TIMEOUT(marks, others_go_on, PATIENCE_S)
 			_exit(nl_open(&own) || control_mark(&own, variant->remote, CPU, 0,
 							    HYPTRACE_MARK_COUNT_MAX));
 		}
-		while (!end_of_marks(fd, &seq))
+		while (!read_to_newest(fd, &seq))
 			;
 		ASSERT_EQ(0, look_up(&self->nl));
-		end = end_of_marks(fd, &seq);
+		end = read_to_newest(fd, &seq);
 		TH_LOG("answered after %llu of %u events", (unsigned long long)end,
 		       HYPTRACE_MARK_COUNT_MAX);
 		EXPECT_EQ(child, waitpid(child, NULL, 0));

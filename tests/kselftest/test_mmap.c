@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapping a ring. What the kernel's own tools/testing/selftests/ring-buffer asks
- * of its mapping is asked here too: meta_page_check and data_mmap.
+ * Mapping a ring. This also checks what meta_page_check and data_mmap of the kernel's own
+ * test, tools/testing/selftests/ring-buffer, expect of a mapping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,12 @@
 #include "remotes.h"
 #include "subbuf.h"
 
-#define NR_SUBBUFS	9		/* the reader's included */
+#define NR_SUBBUFS	9		/* the reader page included */
 #define RING_SIZE	((NR_SUBBUFS - 1) * PAGE)
 #define TOO_MANY	(6 * NR_SUBBUFS * PER_SUBBUF)
 #define MAP_SIZE	((NR_SUBBUFS + 1) * PAGE)
 
-/* 100,000 records of 20 bytes, and a little */
+/* Enough for 100,000 records of 20 bytes */
 #define BIG_SIZE	(2560 * 1024)
 #define BIG_COUNT	100000
 
@@ -52,8 +52,8 @@ static const void *subbuf_at(const struct trace_buffer_meta *meta, unsigned int 
 	return (const char *)meta + meta->meta_page_size + (size_t)id * meta->subbuf_size;
 }
 
-/* Whether the byte is there, seen from a child */
-static bool is_mapped(const void *at)
+/* Return true if a child process can read the byte. */
+static bool is_mapped_in_child(const void *at)
 {
 	pid_t child = fork();
 	int status;
@@ -68,7 +68,7 @@ static bool is_mapped(const void *at)
 	return !status;
 }
 
-TEST_F(map, meta_page)
+TEST_F(map, meta_page_of_an_empty_ring_is_correct)
 {
 	struct trace_buffer_meta *meta;
 	unsigned int i;
@@ -96,8 +96,8 @@ TEST_F(map, meta_page)
 	close(fd);
 }
 
-/* As the kernel's own meta_page_check */
-TEST_F(map, reader_moves_and_stays)
+/* The same steps as meta_page_check of the kernel's test */
+TEST_F(map, get_reader_swaps_only_if_there_is_a_new_subbuf)
 {
 	struct trace_buffer_meta *meta;
 	unsigned int round;
@@ -123,7 +123,7 @@ TEST_F(map, reader_moves_and_stays)
 	close(fd);
 }
 
-TEST_F(map, same_page_while_it_grows)
+TEST_F(map, reader_page_grows_in_place)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct trace_buffer_meta *meta;
@@ -157,7 +157,7 @@ TEST_F(map, same_page_while_it_grows)
 	close(fd);
 }
 
-/* Walk over the mapping as a reader does, until nothing new comes. */
+/* Read all events through the mapping, until GET_READER finds nothing new. */
 static void read_mapping(struct trace_buffer_meta *meta, int fd, struct sequence *seq)
 {
 	uint32_t id = UINT32_MAX, at = 0;
@@ -178,7 +178,7 @@ static void read_mapping(struct trace_buffer_meta *meta, int fd, struct sequence
 			seq->lost += meta->reader.lost_events;
 			seq->next += meta->reader.lost_events;
 		} else {
-			/* goes on where it was left */
+			/* The reader page has grown: go on behind the last event read. */
 			sub.pos = at;
 			sub.time = time;
 		}
@@ -189,7 +189,7 @@ static void read_mapping(struct trace_buffer_meta *meta, int fd, struct sequence
 	}
 }
 
-TEST_F(map, all_marks_in_order)
+TEST_F(map, a_large_ring_is_read_completely_and_in_order)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	size_t size = (BIG_SIZE / PAGE + 2) * PAGE;
@@ -217,7 +217,7 @@ TEST_F(map, all_marks_in_order)
 	close(fd);
 }
 
-TEST_F(map, losses_are_told_at_the_swap)
+TEST_F(map, get_reader_reports_the_losses)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct trace_buffer_meta *meta;
@@ -229,7 +229,7 @@ TEST_F(map, losses_are_told_at_the_swap)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	meta = map_all(fd, MAP_SIZE);
 	ASSERT_NE(MAP_FAILED, meta);
-	/* pages_lost and pages_touched: headers of older kernels call them reserved */
+	/* pages_lost and pages_touched: reserved fields in the headers of older kernels */
 	pages = &meta->read + 1;
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, TOO_MANY));
 	ASSERT_EQ(0, get_reader(fd));
@@ -240,7 +240,7 @@ TEST_F(map, losses_are_told_at_the_swap)
 	EXPECT_EQ(TOO_MANY, meta->entries);
 	ASSERT_EQ(0, control_fresh(&self->nl, variant->remote) == -EBUSY ? 0 : -1);
 
-	/* begin again: the first page was taken by the call above */
+	/* Start again: the call above has already consumed the first sub-buffer. */
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 0));
 	EXPECT_EQ(0, meta->entries);
 	EXPECT_EQ(0, meta->overrun);
@@ -260,7 +260,7 @@ TEST_F(map, losses_are_told_at_the_swap)
 	close(fd);
 }
 
-TEST_F(map, read_and_map_together)
+TEST_F(map, read_and_get_reader_deliver_each_event_once)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	static char buffer[PAGE_MAX] __attribute__((aligned(8)));
@@ -275,7 +275,7 @@ TEST_F(map, read_and_map_together)
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
 	sequence_feed(&seq, buffer, PAGE);
 	EXPECT_EQ(5, meta->read);
-	/* what was read is not there a second time */
+	/* GET_READER does not deliver again what read() has delivered. */
 	ASSERT_EQ(0, get_reader(fd));
 	EXPECT_EQ(5, meta->read);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 5, 5));
@@ -291,8 +291,8 @@ TEST_F(map, read_and_map_together)
 	close(fd);
 }
 
-/* As on the kernel's own mapping, it waits unless O_NONBLOCK is set. */
-TEST_F(map, get_reader_waits)
+/* GET_READER of tracefs does the same. */
+TEST_F(map, get_reader_waits_unless_nonblocking)
 {
 	struct trace_buffer_meta *meta;
 	int fd, status;
@@ -313,14 +313,14 @@ TEST_F(map, get_reader_waits)
 	EXPECT_EQ(1, meta->read);
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
-	/* nobody writes any more: nothing to wait for */
+	/* Tracing is off, so GET_READER does not wait. */
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
 	ASSERT_EQ(0, get_reader(fd));
 	EXPECT_EQ(1, meta->read);
 	close(fd);
 }
 
-TEST_F(map, get_reader_needs_a_mapping)
+TEST_F(map, get_reader_without_a_mapping_fails)
 {
 	int fd;
 
@@ -345,13 +345,13 @@ static int map_errno(int fd, size_t size, int prot, int flags, off_t offset)
 	return 0;
 }
 
-TEST_F(map, ranges)
+TEST_F(map, only_ranges_inside_the_ring_can_be_mapped)
 {
 	int fd;
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	/* what is there, whole and in part */
+	/* the whole ring, and parts of it */
 	EXPECT_EQ(0, map_errno(fd, MAP_SIZE, PROT_READ, MAP_SHARED, 0));
 	EXPECT_EQ(0, map_errno(fd, NR_SUBBUFS * PAGE, PROT_READ, MAP_SHARED, PAGE));
 	EXPECT_EQ(0, map_errno(fd, (NR_SUBBUFS - 1) * PAGE, PROT_READ, MAP_SHARED, PAGE));
@@ -366,7 +366,7 @@ TEST_F(map, ranges)
 	EXPECT_EQ(EINVAL, map_errno(fd, PAGE, PROT_READ, MAP_SHARED, 1UL << 40));
 	EXPECT_EQ(EINVAL, map_errno(fd, PAGE, PROT_READ, MAP_SHARED, PAGE / 2));
 	EXPECT_EQ(EINVAL, map_errno(fd, 0, PROT_READ, MAP_SHARED, 0));
-	/* offset and length that overflow when added; the core knows some by itself */
+	/* Offset and length overflow when added. The kernel's core refuses some of these. */
 	EXPECT_NE(0, map_errno(fd, PAGE, PROT_READ, MAP_SHARED, -PAGE));
 	EXPECT_NE(0, map_errno(fd, 2 * PAGE, PROT_READ, MAP_SHARED, -PAGE));
 	EXPECT_NE(0, map_errno(fd, PAGE, PROT_READ, MAP_SHARED, INT64_MAX & ~(PAGE - 1)));
@@ -375,7 +375,7 @@ TEST_F(map, ranges)
 	close(fd);
 }
 
-TEST_F(map, read_only)
+TEST_F(map, mapping_is_read_only_and_cannot_grow)
 {
 	struct trace_buffer_meta *meta;
 	int fd;
@@ -399,13 +399,12 @@ TEST_F(map, read_only)
 	EXPECT_EQ(-1, mprotect(meta, MAP_SIZE, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(0, mprotect(meta, MAP_SIZE, PROT_READ));
-	/* it does not grow, either */
 	EXPECT_EQ(MAP_FAILED, mremap(meta, MAP_SIZE, MAP_SIZE + PAGE, MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	close(fd);
 }
 
-TEST_F_SIGNAL(map, writing_is_a_fault, SIGSEGV)
+TEST_F_SIGNAL(map, a_write_to_the_mapping_faults, SIGSEGV)
 {
 	struct trace_buffer_meta *meta;
 	int fd;
@@ -417,7 +416,7 @@ TEST_F_SIGNAL(map, writing_is_a_fault, SIGSEGV)
 	*((volatile char *)meta + PAGE) = 1;
 }
 
-TEST_F(map, twice)
+TEST_F(map, a_ring_can_be_mapped_twice)
 {
 	struct trace_buffer_meta *meta, *again;
 	const void *data;
@@ -436,7 +435,7 @@ TEST_F(map, twice)
 	data = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, PAGE * (1 + meta->reader.id));
 	ASSERT_NE(MAP_FAILED, data);
 	EXPECT_EQ(0, memcmp(data, subbuf_at(meta, meta->reader.id), PAGE));
-	/* one goes, and the other is still a mapping */
+	/* The second mapping is enough for GET_READER. */
 	ASSERT_EQ(0, munmap(meta, MAP_SIZE));
 	EXPECT_EQ(0, get_reader(fd));
 	ASSERT_EQ(0, munmap(again, PAGE));
@@ -445,7 +444,7 @@ TEST_F(map, twice)
 	close(fd);
 }
 
-TEST_F(map, in_parts_and_in_any_order)
+TEST_F(map, ring_is_released_after_the_last_part_is_unmapped)
 {
 	struct trace_buffer_meta *meta;
 	unsigned int i;
@@ -455,7 +454,7 @@ TEST_F(map, in_parts_and_in_any_order)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	meta = map_all(fd, MAP_SIZE);
 	ASSERT_NE(MAP_FAILED, meta);
-	/* every other page, then the descriptor, then the rest */
+	/* Unmap every other page, close the descriptor, unmap the rest. */
 	for (i = 1; i <= NR_SUBBUFS; i += 2)
 		ASSERT_EQ(0, munmap((char *)meta + i * PAGE, PAGE));
 	EXPECT_EQ(0, get_reader(fd));
@@ -467,7 +466,7 @@ TEST_F(map, in_parts_and_in_any_order)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(map, mapping_keeps_the_rings)
+TEST_F(map, mapping_keeps_the_rings_loaded)
 {
 	struct trace_buffer_meta *meta;
 	struct info info;
@@ -491,7 +490,7 @@ TEST_F(map, mapping_keeps_the_rings)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(map, fork_does_not_copy)
+TEST_F(map, child_does_not_inherit_the_mapping)
 {
 	struct trace_buffer_meta *meta;
 	int fd;
@@ -500,15 +499,15 @@ TEST_F(map, fork_does_not_copy)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	meta = map_all(fd, MAP_SIZE);
 	ASSERT_NE(MAP_FAILED, meta);
-	EXPECT_FALSE(is_mapped(meta));
-	EXPECT_FALSE(is_mapped((char *)meta + PAGE));
-	/* the parent's is as it was */
+	EXPECT_FALSE(is_mapped_in_child(meta));
+	EXPECT_FALSE(is_mapped_in_child((char *)meta + PAGE));
+	/* The parent's mapping still works. */
 	EXPECT_EQ(NR_SUBBUFS, meta->nr_subbufs);
 	EXPECT_EQ(0, get_reader(fd));
 	close(fd);
 }
 
-TEST_F(map, killed_while_mapped)
+TEST_F(map, ring_is_released_when_its_process_is_killed)
 {
 	int status, tell[2];
 	pid_t child;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the netlink family refuses of any request, with the errno, the message,
- * the attribute that it blames, and that nothing has changed.
+ * Requests that the netlink family refuses for every operation. Each test checks the errno,
+ * the message, the attribute that the answer points at, and that nothing has changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 REMOTE_FIXTURE(refuse);
 
-TEST_F(refuse, missing_remote)
+TEST_F(refuse, request_without_a_remote)
 {
 	const struct operation *op;
 
@@ -26,7 +26,7 @@ TEST_F(refuse, missing_remote)
 		if (op->dump)
 			continue;
 		expect_refused(_metadata, &self->nl, variant->remote, &refusal);
-		/* the other attributes alone */
+		/* with all other attributes */
 		memcpy(refusal.attrs, op->attrs + 1, sizeof(refusal.attrs) - sizeof(op->attrs[0]));
 		expect_refused(_metadata, &self->nl, variant->remote, &refusal);
 	}
@@ -44,7 +44,7 @@ TEST_F(refuse, unknown_remote)
 			continue;
 		refusal.word = "\"no-such\"";
 		expect_refused(_metadata, &self->nl, variant->remote, &refusal);
-		/* and it says which there are */
+		/* The message also lists the registered remotes. */
 		refusal.word = variant->remote;
 		expect_refused(_metadata, &self->nl, variant->remote, &refusal);
 		refusal.attrs[0].text = "";
@@ -52,9 +52,9 @@ TEST_F(refuse, unknown_remote)
 	}
 }
 
-TEST_F(refuse, malformed_remote)
+TEST_F(refuse, remote_name_without_terminator)
 {
-	/* the longest is 31 characters: one of 31 bytes has no NUL, one of 32 neither */
+	/* A name has 31 characters and a NUL at most. None of these has a NUL. */
 	static const unsigned int lengths[] = { 0, 1, 4, 31, 32, 33, 100 };
 	const struct operation *op;
 	unsigned int i;
@@ -70,7 +70,7 @@ TEST_F(refuse, malformed_remote)
 	}
 }
 
-TEST_F(refuse, longest_remote_name)
+TEST_F(refuse, remote_name_longer_than_31_characters)
 {
 	static const char *const names[] = {
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -102,8 +102,8 @@ TEST_F(refuse, unknown_attributes)
 	}
 }
 
-/* Of the same set, but of other operations */
-TEST_F(refuse, attributes_of_others)
+/* The attributes belong to the same set, but not to the operation. */
+TEST_F(refuse, attributes_of_other_operations)
 {
 	static const struct refusal refusals[] = {
 		{ "load with value", HYPTRACE_CMD_LOAD, false, EINVAL, 1, 0, "",
@@ -125,7 +125,7 @@ TEST_F(refuse, attributes_of_others)
 	EXPECT_REFUSED(refusals);
 }
 
-TEST_F(refuse, wrong_length)
+TEST_F(refuse, attributes_of_wrong_length)
 {
 	static const unsigned int lengths[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 16 };
 	const struct operation *op;
@@ -159,8 +159,8 @@ TEST_F(refuse, wrong_length)
 	}
 }
 
-/* An attribute that says it is longer than the message, and stray bytes behind. */
-TEST_F(refuse, broken_messages)
+/* First an attribute that is longer than the message, then stray bytes after the attributes. */
+TEST_F(refuse, malformed_messages)
 {
 	const struct operation *op;
 	struct nlattr *attr;
@@ -205,7 +205,7 @@ TEST_F(refuse, unknown_operations)
 
 	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
 		struct refusal refusal = {
-			"no operation", cmds[i], false, EOPNOTSUPP, NO_ATTRIBUTE, 0, NULL,
+			"unknown operation", cmds[i], false, EOPNOTSUPP, NO_ATTRIBUTE, 0, NULL,
 			{ REMOTE_ATTR },
 		};
 
@@ -215,7 +215,7 @@ TEST_F(refuse, unknown_operations)
 	}
 	for (i = 0; i < ARRAY_SIZE(no_dump); i++) {
 		struct refusal refusal = {
-			"no dump", no_dump[i], true, EOPNOTSUPP, NO_ATTRIBUTE, 0, NULL,
+			"without dump", no_dump[i], true, EOPNOTSUPP, NO_ATTRIBUTE, 0, NULL,
 			{ REMOTE_ATTR },
 		};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The notifications of the netlink family: one for each change, and of losses. */
+/* Notifications of the netlink family: one for each change, and some for lost events. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 #include "remotes.h"
 
 #define SOON_MS		10000
-#define QUIET_MS	300	/* nothing more comes */
+#define QUIET_MS	300	/* no further notification comes within this time */
 #define TOO_MANY	(10 * PER_SUBBUF)	/* for a ring of two sub-buffers */
 
 FIXTURE(notify) {
@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(notify)
 
 #define EXPECT_QUIET()	EXPECT_EQ(NULL, control_next_change(&self->ears, QUIET_MS))
 
-TEST_F(notify, states)
+TEST_F(notify, one_for_each_change_of_the_state)
 {
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_LOAD, variant->remote));
 	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
@@ -76,12 +76,12 @@ TEST_F(notify, states)
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
 	EXPECT_QUIET();
-	/* refusals are no changes */
+	/* A refused request changes nothing. */
 	EXPECT_EQ(-EINVAL, control_load(&self->nl, variant->remote, 0, HYPTRACE_MODE_DISCARD));
 	EXPECT_QUIET();
 }
 
-TEST_F(notify, stopped_with_events)
+TEST_F(notify, clear_of_stopped_rings_reports_the_unload)
 {
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 2 * PAGE,
 				   HYPTRACE_MODE_OVERWRITE));
@@ -96,7 +96,7 @@ TEST_F(notify, stopped_with_events)
 	EXPECT_QUIET();
 }
 
-TEST_F(notify, settings)
+TEST_F(notify, one_for_each_change_of_the_settings)
 {
 	static struct nl_answer answer;
 	static struct nl_msg msg;
@@ -115,7 +115,7 @@ TEST_F(notify, settings)
 	EXPECT_EQ(1 << 20, nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_REQUESTED)));
 }
 
-TEST_F(notify, events)
+TEST_F(notify, one_for_each_event_enabled_or_disabled)
 {
 	const struct nlmsghdr *hdr;
 	unsigned int on;
@@ -127,7 +127,7 @@ TEST_F(notify, events)
 		EXPECT_NE(NULL, nl_attr(hdr, HYPTRACE_A_EVENT_ENABLED));
 		EXPECT_EQ(on, *(uint8_t *)nl_data(nl_attr(hdr, HYPTRACE_A_EVENT_ENABLED)));
 		EXPECT_LT(0, nl_u32(nl_attr(hdr, HYPTRACE_A_EVENT_ID)));
-		/* it is so already */
+		/* No change, no notification. */
 		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", on));
 		EXPECT_QUIET();
 	}
@@ -135,7 +135,7 @@ TEST_F(notify, events)
 	EXPECT_QUIET();
 }
 
-TEST_F(notify, readers)
+TEST_F(notify, one_for_each_reader_attached_or_detached)
 {
 	const struct nlmsghdr *hdr;
 	int fd;
@@ -179,8 +179,8 @@ static uint64_t now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* However many are lost, a CPU's losses are told of at most once in 100 ms. */
-TEST_F(notify, losses)
+/* Whatever the number of lost events, there is at most one for a CPU in 100 ms. */
+TEST_F(notify, losses_of_a_cpu_every_100_ms_at_most)
 {
 	uint64_t value = 0, told = 0, total = 0, start, nr = 0;
 	const struct nlmsghdr *hdr;
@@ -214,7 +214,7 @@ TEST_F(notify, losses)
 	EXPECT_GE((now_ms() - start) / 100 + 2, nr);
 	EXPECT_EQ(NULL, nl_notification(&self->ears, QUIET_MS));
 
-	/* what was lost between the last of them and a clear is not forgotten */
+	/* Losses between the last notification and a clear are reported, too. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, TOO_MANY));
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 1));
 	hdr = nl_notification(&self->ears, SOON_MS);
@@ -223,8 +223,8 @@ TEST_F(notify, losses)
 	EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
 }
 
-/* Also one that is tracing when its module goes: it stops and unloads on the way. */
-TEST_F(notify, remotes_come_and_go)
+/* The module is removed while its remote is tracing, so the remote stops and unloads first. */
+TEST_F(notify, one_for_a_remote_registered_or_unregistered)
 {
 	const struct nlmsghdr *hdr;
 	char command[64];
@@ -250,8 +250,7 @@ TEST_F(notify, remotes_come_and_go)
 	EXPECT_QUIET();
 }
 
-/* Who does not listen fast enough is told so, and can go on. */
-TEST_F(notify, overflow)
+TEST_F(notify, slow_listener_gets_ENOBUFS_and_can_go_on)
 {
 	static char buffer[64 * 1024];
 	int small = 1, i, errors = 0;

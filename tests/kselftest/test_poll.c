@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* poll() and epoll of /dev/hyptrace: what they tell of, and when. */
+/* poll() and epoll of /dev/hyptrace: what they report, and when. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -20,7 +20,7 @@ static int ready(struct nl *nl, const char *remote)
 	return control_ready(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE);
 }
 
-TEST_F(poll, tells_of_an_event)
+TEST_F(poll, reports_an_event)
 {
 	struct pollfd poll_fd = { .events = POLLIN };
 	pid_t child;
@@ -38,7 +38,7 @@ TEST_F(poll, tells_of_an_event)
 	close(poll_fd.fd);
 }
 
-TEST_F(poll, tells_of_the_end)
+TEST_F(poll, reports_that_tracing_has_stopped)
 {
 	struct pollfd poll_fd = { .events = POLLIN };
 	pid_t child;
@@ -52,8 +52,7 @@ TEST_F(poll, tells_of_the_end)
 	close(poll_fd.fd);
 }
 
-/* Unread events of another CPU are no reason to wake. */
-TEST_F(poll, another_cpu)
+TEST_F(poll, ignores_events_of_another_cpu)
 {
 	struct pollfd poll_fd = { .events = POLLIN };
 
@@ -68,7 +67,7 @@ TEST_F(poll, another_cpu)
 	close(poll_fd.fd);
 }
 
-TEST_F(poll, epoll)
+TEST_F(poll, epoll_reports_each_event_and_the_stop)
 {
 	struct epoll_event event = { .events = EPOLLIN }, got;
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -81,7 +80,7 @@ TEST_F(poll, epoll)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	ASSERT_EQ(0, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event));
 	EXPECT_EQ(0, epoll_wait(epoll_fd, &got, 1, 0));
-	/* more than once: it must look again after it was asked again */
+	/* Wait several times: the driver must start to poll the writer again each time. */
 	for (round = 0; round < 3; round++) {
 		child = request_later(&self->nl, variant->remote, HYPTRACE_CMD_MARK);
 		EXPECT_EQ(1, epoll_wait(epoll_fd, &got, 1, SOON_MS));
@@ -100,7 +99,7 @@ TEST_F(poll, epoll)
 	close(epoll_fd);
 }
 
-TEST_F(poll, epoll_edge_triggered)
+TEST_F(poll, epoll_reports_each_event_edge_triggered)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET }, got;
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* read() of /dev/hyptrace: what it delivers, and when it waits. */
+/* read() of /dev/hyptrace: what it delivers, and when it blocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 #define FRAME_SIZE	sizeof(struct hyptrace_frame)
 #define CPUS		2
 
-/* Selftest events that surely take more than a sub-buffer, less than the ring */
+/* This many selftest events fill several sub-buffers, but not the ring. */
 #define MANY		(5 * PER_SUBBUF)
 
 REMOTE_FIXTURE(read);
@@ -37,7 +37,7 @@ static int ready(struct nl *nl, const char *remote)
 	return control_ready(nl, remote, RING_SIZE, HYPTRACE_MODE_OVERWRITE);
 }
 
-TEST_F(read, mark_7_is_7)
+TEST_F(read, mark_7_is_read_as_7)
 {
 	struct record record;
 	struct subbuf sub;
@@ -62,8 +62,7 @@ TEST_F(read, mark_7_is_7)
 	close(fd);
 }
 
-/* Events of a CPU are on that CPU's ring and on no other. */
-TEST_F(read, mark_on_each_cpu)
+TEST_F(read, events_of_a_cpu_are_in_its_own_ring)
 {
 	int cpu, fd[CPUS];
 
@@ -85,8 +84,7 @@ TEST_F(read, mark_on_each_cpu)
 	}
 }
 
-/* Without a CPU it is the one that the sender runs on. */
-TEST_F(read, mark_on_current_cpu)
+TEST_F(read, mark_without_cpu_is_on_the_current_cpu)
 {
 	struct counts counts;
 
@@ -99,7 +97,7 @@ TEST_F(read, mark_on_current_cpu)
 	EXPECT_EQ(0, counts.written);
 }
 
-TEST_F(read, whole_subbuffers_as_many_as_fit)
+TEST_F(read, delivers_as_many_subbufs_as_fit)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	ssize_t len, at, total = 0;
@@ -126,8 +124,7 @@ TEST_F(read, whole_subbuffers_as_many_as_fit)
 	close(fd);
 }
 
-/* Behind its data a sub-buffer has nothing of what was there before. */
-TEST_F(read, nothing_behind_the_data)
+TEST_F(read, bytes_after_the_data_are_0)
 {
 	struct subbuf sub;
 	unsigned int i, dirty = 0;
@@ -135,7 +132,7 @@ TEST_F(read, nothing_behind_the_data)
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	/* the ring goes round once: every page has old data */
+	/* Fill the ring more than once, so that every page holds old data. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 20 * MANY));
 	while (read(fd, buffer, sizeof(buffer)) > 0)
 		;
@@ -150,7 +147,7 @@ TEST_F(read, nothing_behind_the_data)
 	close(fd);
 }
 
-TEST_F(read, short_buffers_get_pieces)
+TEST_F(read, short_buffer_receives_a_subbuf_in_pieces)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	static const size_t pieces[] = { 1, 7, 100, 1000, PAGE_MAX - 1 };
@@ -180,8 +177,7 @@ TEST_F(read, short_buffers_get_pieces)
 	close(fd);
 }
 
-/* A piece that is left is readable, and so poll() says. */
-TEST_F(read, rest_of_a_piece_is_readable)
+TEST_F(read, poll_reports_the_rest_of_a_subbuf)
 {
 	struct pollfd poll_fd = { .events = POLLIN };
 
@@ -199,7 +195,7 @@ TEST_F(read, rest_of_a_piece_is_readable)
 	close(poll_fd.fd);
 }
 
-TEST_F(read, zero_bytes)
+TEST_F(read, zero_bytes_consume_nothing)
 {
 	int fd;
 
@@ -235,7 +231,7 @@ TEST_F(read, bad_pointer_loses_nothing)
 	EXPECT_EQ(-1, read(fd, pages + 2 * PAGE, PAGE));
 	EXPECT_EQ(EFAULT, errno);
 
-	/* a page and 100 bytes are there */
+	/* The buffer is mapped for 100 bytes and one page. */
 	len = read(fd, pages + PAGE - 100, 3 * PAGE);
 	ASSERT_LT(0, len);
 	ASSERT_GE(PAGE + 100, len);
@@ -250,7 +246,7 @@ TEST_F(read, bad_pointer_loses_nothing)
 	close(fd);
 }
 
-TEST_F(read, vectors)
+TEST_F(read, readv_fills_all_vectors)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct iovec vector[3] = {
@@ -299,11 +295,11 @@ TEST_F(read, stop_ends_a_blocking_read)
 	close(fd);
 }
 
-TEST_F(read, empty)
+TEST_F(read, empty_ring_ends_the_read_only_if_tracing_is_off)
 {
 	int fd;
 
-	/* attached and never started: tracing is off */
+	/* Attaching has loaded the rings, but tracing is off. */
 	fd = open_attached(variant->remote, 0, 0);
 	EXPECT_EQ(0, read(fd, buffer, sizeof(buffer)));
 	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
@@ -312,7 +308,7 @@ TEST_F(read, empty)
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, variant->remote));
 	EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
 	EXPECT_EQ(EAGAIN, errno);
-	/* what was written before the stop is read before the end */
+	/* Events from before the stop are delivered before the end. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, variant->remote));
 	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
@@ -334,7 +330,7 @@ static void alarm_in(struct __test_metadata *_metadata, int flags)
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
 }
 
-TEST_F(read, signal_interrupts)
+TEST_F(read, signal_ends_a_blocking_read)
 {
 	int fd;
 
@@ -343,13 +339,12 @@ TEST_F(read, signal_interrupts)
 	alarm_in(_metadata, 0);
 	EXPECT_EQ(-1, read(fd, buffer, sizeof(buffer)));
 	EXPECT_EQ(EINTR, errno);
-	/* and has lost nothing */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_EQ(PAGE, read(fd, buffer, sizeof(buffer)));
 	close(fd);
 }
 
-TEST_F(read, signal_restarts)
+TEST_F(read, signal_with_SA_RESTART_restarts_a_blocking_read)
 {
 	pid_t child;
 	int fd;
@@ -389,7 +384,7 @@ TEST_F(read, kill_ends_a_blocking_read)
 	EXPECT_UNLOADED();
 }
 
-TEST_F(read, all_cpus_come_in_frames)
+TEST_F(read, all_cpus_are_delivered_in_frames)
 {
 	struct sequence seqs[CPUS] = {
 		sequence_of(&self->nl, variant->remote), sequence_of(&self->nl, variant->remote),
@@ -407,7 +402,7 @@ TEST_F(read, all_cpus_come_in_frames)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, read(fd, buffer, FRAME_SIZE + PAGE - 1));
 	EXPECT_EQ(EINVAL, errno);
-	/* exactly one, then as many as fit */
+	/* one sub-buffer fits, then as many as there are */
 	len = read(fd, buffer, 2 * (FRAME_SIZE + PAGE) - 1);
 	EXPECT_EQ(FRAME_SIZE + PAGE, len);
 	while (len > 0) {
@@ -430,8 +425,8 @@ TEST_F(read, all_cpus_come_in_frames)
 	close(fd);
 }
 
-/* A busy CPU does not keep another from being read. */
-TEST_F(read, all_cpus_in_turn)
+/* A CPU with many events must not keep the others from being read. */
+TEST_F(read, all_cpus_are_read_in_turn)
 {
 	struct hyptrace_frame frame;
 	bool seen[CPUS] = { };
@@ -452,7 +447,7 @@ TEST_F(read, all_cpus_in_turn)
 	close(fd);
 }
 
-TEST_F(read, descriptor_passed_on)
+TEST_F(read, child_and_parent_share_the_descriptor)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	pid_t child;
@@ -467,7 +462,7 @@ TEST_F(read, descriptor_passed_on)
 	wait_for(_metadata, child);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 10, 10));
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
-	/* the child had the first ten */
+	/* The child has read the first ten. */
 	seq.next = 10;
 	sequence_feed(&seq, buffer, PAGE);
 	EXPECT_STREQ("", seq.bad);
