@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What each operation of the netlink family refuses, likewise.
+ * Requests that single operations of the netlink family refuse: see test_netlink.c for
+ * those that all of them refuse.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 
 REMOTE_FIXTURE(refuse);
 
-TEST_F(refuse, cpu_get)
+TEST_F(refuse, cpu_get_of_an_unknown_cpu)
 {
 	static const struct refusal refusals[] = {
 		{ "no id", HYPTRACE_CMD_CPU_GET, false, EINVAL, NO_ATTRIBUTE,
@@ -28,7 +29,7 @@ TEST_F(refuse, cpu_get)
 	EXPECT_REFUSED(refusals);
 }
 
-TEST_F(refuse, event_get)
+TEST_F(refuse, event_get_of_an_unknown_event)
 {
 	static const struct refusal refusals[] = {
 		{ "no name", HYPTRACE_CMD_EVENT_GET, false, EINVAL, NO_ATTRIBUTE,
@@ -50,7 +51,7 @@ TEST_F(refuse, event_get)
 	EXPECT_REFUSED(refusals);
 }
 
-TEST_F(refuse, event_set)
+TEST_F(refuse, event_set_with_one_bad_name_changes_no_event)
 {
 	static const struct refusal refusals[] = {
 		{ "no names", HYPTRACE_CMD_EVENT_SET, false, EINVAL, NO_ATTRIBUTE,
@@ -80,7 +81,7 @@ TEST_F(refuse, event_set)
 	};
 
 	EXPECT_REFUSED(refusals);
-	/* the other way round: all are on, and stay on */
+	/* The same with all events enabled: none may be disabled. */
 	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
 	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_enter", true));
 	for (unsigned int i = 0; i < ARRAY_SIZE(refusals); i++) {
@@ -94,7 +95,7 @@ TEST_F(refuse, event_set)
 	}
 }
 
-TEST_F(refuse, too_many_names)
+TEST_F(refuse, event_set_with_too_many_names)
 {
 	unsigned int i;
 	uint32_t last = 0;
@@ -137,8 +138,8 @@ static long free_pages(void)
 	return sysconf(_SC_AVPHYS_PAGES);
 }
 
-/* Sizes that no machine has, also such as overflow when something is added or multiplied */
-TEST_F(refuse, sizes)
+/* Some of these sizes overflow when they are added or multiplied. */
+TEST_F(refuse, sizes_larger_than_any_memory)
 {
 	const uint64_t sizes[] = {
 		UINT64_MAX, UINT64_MAX - PAGE + 1, UINT64_MAX - PAGE, 1ULL << 63,
@@ -163,8 +164,8 @@ TEST_F(refuse, sizes)
 	EXPECT_EQ(kills, oom_kills());
 }
 
-/* All memory that there is, or nearly so: refused before anybody is killed for it. */
-TEST_F(refuse, more_than_is_free)
+/* Nearly all memory of the machine: the OOM killer must not run. */
+TEST_F(refuse, sizes_larger_than_the_free_memory)
 {
 	uint64_t kills = oom_kills(), total = (uint64_t)sysconf(_SC_PHYS_PAGES) * PAGE;
 	struct info info;
@@ -184,11 +185,11 @@ TEST_F(refuse, more_than_is_free)
 	}
 	free_after = free_pages();
 	EXPECT_EQ(kills, oom_kills());
-	/* the rings would have been 100 times that */
+	/* The rings would take 100 times this limit. */
 	EXPECT_GT(total / PAGE / 100, labs(free_before - free_after));
 }
 
-TEST_F(refuse, load)
+TEST_F(refuse, load_with_bad_settings_and_a_second_load)
 {
 	static const struct refusal unloaded[] = {
 		{ "size 0", HYPTRACE_CMD_LOAD, false, EINVAL, 1, 0, "size 0",
@@ -215,7 +216,7 @@ TEST_F(refuse, load)
 	EXPECT_REFUSED(loaded);
 }
 
-TEST_F(refuse, set)
+TEST_F(refuse, set_of_bad_settings_and_of_the_mode_while_loaded)
 {
 	static const struct refusal unloaded[] = {
 		{ "nothing to set", HYPTRACE_CMD_SET, false, EINVAL, NO_ATTRIBUTE, 0,
@@ -262,7 +263,7 @@ TEST_F(refuse, rate_of_the_hypervisor)
 		EXPECT_EQ(0, control_set_rate(&self->nl, variant->remote, 0));
 }
 
-TEST_F(refuse, clear)
+TEST_F(refuse, clear_of_an_unknown_cpu)
 {
 	static const struct refusal refusals[] = {
 		{ "no such CPU", HYPTRACE_CMD_CLEAR, false, ENXIO, 1, 0, "4711",
@@ -277,7 +278,7 @@ TEST_F(refuse, clear)
 	EXPECT_REFUSED(refusals);
 }
 
-TEST_F(refuse, mark)
+TEST_F(refuse, mark_with_bad_attributes_or_while_not_recording)
 {
 	static const struct refusal refusals[] = {
 		{ "no value", HYPTRACE_CMD_MARK, false, EINVAL, NO_ATTRIBUTE,

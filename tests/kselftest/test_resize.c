@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Resizing rings that are loaded, also while they are written and read. */
+/* Resize loaded rings, also while they are written and read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #define CPUS		2
 #define ROUNDS		40
-#define PART		(7 * PER_SUBBUF)	/* written in a round */
+#define PART		(7 * PER_SUBBUF)	/* events written in a round */
 #define SMALL_PART	(3 * PER_SUBBUF)
 #define RATE		20000
 #define BURST		100
@@ -38,7 +38,7 @@ static int resize(struct nl *nl, const char *remote, unsigned int nr_subbufs)
 	return control_set_size(nl, remote, nr_subbufs * PAGE);
 }
 
-/* EAGAIN may come before the end, after a ring's worth: poll() tells. */
+/* Read to the end. EAGAIN may come before that: then poll() reports more events. */
 static void drain(int fd, struct sequence *seq)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
@@ -49,7 +49,7 @@ static void drain(int fd, struct sequence *seq)
 	} while (poll(&poll_fd, 1, 0) == 1 && poll_fd.revents & POLLIN);
 }
 
-TEST_F(resize, larger_keeps_all)
+TEST_F(resize, a_larger_ring_keeps_all_events)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct counts counts;
@@ -78,7 +78,7 @@ TEST_F(resize, larger_keeps_all)
 	close(fd);
 }
 
-TEST_F(resize, smaller_keeps_the_youngest)
+TEST_F(resize, a_smaller_ring_keeps_the_newest_events)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct counts counts;
@@ -88,7 +88,7 @@ TEST_F(resize, smaller_keeps_the_youngest)
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 15 * PER_SUBBUF));
 	ASSERT_EQ(0, resize(&self->nl, variant->remote, 4));
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
-	/* one of the four is what is written next */
+	/* Three of the four sub-buffers are full, the writer writes to the fourth next. */
 	EXPECT_EQ(12 * PER_SUBBUF, counts.overrun);
 	EXPECT_EQ(3 * PER_SUBBUF, counts.unread);
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
@@ -100,8 +100,8 @@ TEST_F(resize, smaller_keeps_the_youngest)
 	close(fd);
 }
 
-/* Stopped, and a reader in the middle of a sub-buffer and of a piece of it. */
-TEST_F(resize, with_a_reader_between)
+/* Stop and resize while the reader has read a part of a sub-buffer. */
+TEST_F(resize, reader_in_the_middle_of_a_subbuf_misses_nothing)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	int fd;
@@ -126,8 +126,8 @@ TEST_F(resize, with_a_reader_between)
 	close(fd);
 }
 
-/* To and fro, and a CPU that is not read has its share as well. */
-TEST_F_TIMEOUT(resize, again_and_again, PATIENCE_S)
+/* CPU 1 has a reader, CPU 0 has none. */
+TEST_F_TIMEOUT(resize, repeated_resizes_keep_the_counts_exact, PATIENCE_S)
 {
 	static const unsigned int sizes[] = { 2, 9, 3, 200, 2, 2, 130, 5 };
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(resize, again_and_again, PATIENCE_S)
 	EXPECT_EQ(counts.written, counts.overrun + counts.unread);
 }
 
-/* Selftest events on each CPU, until tracing is off. */
+/* Write selftest events on each CPU until tracing is off. */
 static int write_on(const char *remote)
 {
 	uint64_t next = 0;
@@ -178,8 +178,8 @@ static int write_on(const char *remote)
 	return err != -ENODATA;
 }
 
-/* A writer that goes on meanwhile: by the rate of the test remote, or a process. */
-TEST_F_TIMEOUT(resize, while_writing, PATIENCE_S)
+/* The writer is the rate of the test remote, or a child process for the hypervisor. */
+TEST_F_TIMEOUT(resize, resizes_during_writing_keep_the_counts_exact, PATIENCE_S)
 {
 	static const unsigned int sizes[] = { 50, 2, 400, 3 };
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
@@ -221,7 +221,7 @@ TEST_F_TIMEOUT(resize, while_writing, PATIENCE_S)
 	close(fd);
 }
 
-TEST_F(resize, refusals)
+TEST_F(resize, a_refused_resize_changes_nothing)
 {
 	struct snapshot before, after;
 	void *meta;
@@ -235,7 +235,7 @@ TEST_F(resize, refusals)
 	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
 	EXPECT_EQ(-EBUSY, resize(&self->nl, variant->remote, 8));
 	EXPECT_EQ(-EBUSY, resize(&self->nl, variant->remote, 2));
-	/* as many as there are is no other size */
+	/* The same size is no change, so the mapping does not matter. */
 	EXPECT_EQ(0, resize(&self->nl, variant->remote, 4));
 	munmap(meta, PAGE);
 	EXPECT_EQ(-EINVAL, control_set_size(&self->nl, variant->remote, 0));
@@ -245,7 +245,7 @@ TEST_F(resize, refusals)
 	ASSERT_EQ(0, control_snapshot(&self->nl, &after));
 	EXPECT_TRUE(snapshot_equal(&before, &after));
 	EXPECT_EQ(0, resize(&self->nl, variant->remote, 8));
-	/* and it can be mapped again */
+	/* The new ring can be mapped. */
 	meta = mmap(NULL, 10 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	EXPECT_NE(MAP_FAILED, meta);
 	munmap(meta, 10 * PAGE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may use the netlink family, and who may not.
+ * Which capabilities the netlink family needs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 
 REMOTE_FIXTURE(refuse);
 
-/* With nothing but the capability that each request needs, and with all others */
-TEST_F(refuse, capability)
+/* Drop CAP_PERFMON and CAP_SYS_ADMIN, keep all others. */
+TEST_F(refuse, requests_with_all_other_capabilities)
 {
 	const struct operation *op;
 	uint32_t offsets[ATTRIBUTES_MAX];
@@ -23,7 +23,7 @@ TEST_F(refuse, capability)
 	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
 	ASSERT_EQ(0, capabilities_keep(~(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_PERFMON)) &
 				       (CAPABILITY(CAP_LAST_CAP + 1) - 1)));
-	/* whether by a socket opened before or since */
+	/* Use a socket opened before the drop, and one opened after it. */
 	ASSERT_EQ(0, nl_open(&own));
 	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
 		EXPECT_EQ(-EPERM, request(&own, op->cmd, op->dump, op->attrs, variant->remote,
@@ -37,7 +37,7 @@ TEST_F(refuse, capability)
 	EXPECT_EQ(0, answer.nr);
 }
 
-TEST_F(refuse, capability_leaves_no_trace)
+TEST_F(refuse, requests_of_user_nobody)
 {
 	int status;
 	pid_t child;
@@ -64,8 +64,8 @@ TEST_F(refuse, capability_leaves_no_trace)
 	EXPECT_TRUE(snapshot_equal(&before, &after));
 }
 
-/* All capabilities, but in a user namespace of one's own */
-TEST_F(refuse, capability_of_a_user_namespace)
+/* The process has all capabilities, but only in its own user namespace. */
+TEST_F(refuse, requests_of_root_in_a_user_namespace)
 {
 	const struct operation *op;
 	uint32_t offsets[ATTRIBUTES_MAX];
@@ -83,7 +83,7 @@ TEST_F(refuse, capability_of_a_user_namespace)
 	EXPECT_EQ(EPERM, errno);
 }
 
-TEST_F(refuse, capability_perfmon_does)
+TEST_F(refuse, nothing_but_notifications_with_cap_perfmon)
 {
 	struct nl own;
 
@@ -92,11 +92,11 @@ TEST_F(refuse, capability_perfmon_does)
 	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_LOAD, variant->remote));
 	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_UNLOAD, variant->remote));
 	EXPECT_EQ(0, control_snapshot(&own, &after));
-	/* for the group generic netlink has no finer check than CAP_SYS_ADMIN */
+	/* For a multicast group generic netlink can only check CAP_SYS_ADMIN. */
 	EXPECT_EQ(-EPERM, nl_join(&own));
 }
 
-TEST_F(refuse, capability_sys_admin_does)
+TEST_F(refuse, nothing_with_cap_sys_admin)
 {
 	struct nl own;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * HYPTRACE_ATTACH_SNAPSHOT: looking at a ring through its mapping, beside its
- * consumer. The walk over the sub-buffers is that of linux/hyptrace.h.
+ * HYPTRACE_ATTACH_SNAPSHOT: an observer copies the events of a ring through its mapping,
+ * while the ring may have a consumer. take() follows the algorithm in linux/hyptrace.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "remotes.h"
 #include "subbuf.h"
 
-#define NR_SUBBUFS	9		/* the reader's included */
+#define NR_SUBBUFS	9		/* the reader page included */
 #define RING_SIZE	((NR_SUBBUFS - 1) * PAGE)
 #define MAP_SIZE	((NR_SUBBUFS + 1) * PAGE)
 #define PATIENCE_S	180
@@ -69,7 +69,7 @@ static unsigned int take(const struct hyptrace_map_meta *meta, union copy *pages
 		to->commit = acquire(&page->commit) & HYPTRACE_COMMIT_MASK;
 		if (!to->commit || to->time_stamp < floor || to->time_stamp > last)
 			continue;
-		/* where it is, until it is copied */
+		/* Store the id in place of the data until the sub-buffer is copied below. */
 		memcpy(to->data, &id, sizeof(id));
 		nr++;
 	}
@@ -120,7 +120,7 @@ static int ready(struct nl *nl, const char *remote, uint32_t mode)
 	return control_ready(nl, remote, RING_SIZE, mode);
 }
 
-TEST_F(snapshot, takes_nothing)
+TEST_F(snapshot, consumes_nothing)
 {
 	int event = control_event_id(&self->nl, variant->remote, "selftest");
 	const struct hyptrace_map_meta *meta;
@@ -146,8 +146,7 @@ TEST_F(snapshot, takes_nothing)
 	munmap((void *)meta, MAP_SIZE);
 }
 
-/* Any number of them beside a consumer, and what that has taken is not seen again. */
-TEST_F(snapshot, beside_a_consumer)
+TEST_F(snapshot, starts_at_the_reader_page_of_the_consumer)
 {
 	int event = control_event_id(&self->nl, variant->remote, "selftest");
 	struct sequence seq = { .event = event };
@@ -169,7 +168,7 @@ TEST_F(snapshot, beside_a_consumer)
 	for (i = 1; i < 4; i++) {
 		ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
 		sequence_feed(&seq, buffer, PAGE);
-		/* the reader's is the first of the run, all of it read */
+		/* The snapshot starts with the reader page, which is all read. */
 		EXPECT_EQ((5 - i) * PER_SUBBUF,
 			  count(_metadata, pages, take(meta, pages), event, &first));
 		EXPECT_EQ(PER_SUBBUF * RECORD, meta->buffer.reader.read);
@@ -186,7 +185,7 @@ TEST_F(snapshot, beside_a_consumer)
 	close(fd);
 }
 
-TEST_F(snapshot, nothing_of_before_a_clear)
+TEST_F(snapshot, has_no_event_from_before_a_clear)
 {
 	int event = control_event_id(&self->nl, variant->remote, "selftest");
 	const struct hyptrace_map_meta *meta;
@@ -207,19 +206,19 @@ TEST_F(snapshot, nothing_of_before_a_clear)
 	munmap((void *)meta, MAP_SIZE);
 }
 
-/* In a ring that discards, the gap is told where it is. */
-TEST_F(snapshot, a_gap)
+/* In discard mode a gap record stands where events are missing. */
+TEST_F(snapshot, shows_the_gap_of_discard_mode)
 {
 	const struct hyptrace_map_meta *meta;
 	static char buffer[PAGE_MAX];
 	unsigned int nr, i, gaps = 0;
 	uint64_t lost;
-	int fd, looking;
+	int fd, observer;
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_DISCARD));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	looking = open_snapshot(variant->remote, 0);
-	meta = map(looking);
+	observer = open_snapshot(variant->remote, 0);
+	meta = map(observer);
 	ASSERT_NE(MAP_FAILED, meta);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, RING_SIZE));
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
@@ -236,46 +235,46 @@ TEST_F(snapshot, a_gap)
 		EXPECT_EQ(12, head[1]);
 		memcpy(&lost, pages[i].subbuf.data + 8, sizeof(lost));
 		EXPECT_EQ(RING_SIZE - (NR_SUBBUFS - 1) * PER_SUBBUF, lost);
-		/* the youngest has it */
+		/* The gap is in the newest sub-buffer. */
 		EXPECT_EQ(0, i);
 	}
 	EXPECT_EQ(1, gaps);
 	close(fd);
-	close(looking);
+	close(observer);
 	munmap((void *)meta, MAP_SIZE);
 }
 
-/* The new ring has room again, which does not mean that nothing was lost before. */
-TEST_F(snapshot, a_gap_from_before_a_resize)
+/* The new ring has lost nothing, but the ring before it has. */
+TEST_F(snapshot, shows_the_losses_from_before_a_resize)
 {
 	const struct hyptrace_map_meta *meta;
 	static char buffer[PAGE_MAX];
-	int fd, looking;
+	int fd, observer;
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10));
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
-	/* the reader's sub-buffer, the ring, and as many again */
+	/* Fill the reader page and the ring, and the same amount again. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 10,
 				  2 * NR_SUBBUFS * PER_SUBBUF));
 	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 2 * RING_SIZE));
-	looking = open_snapshot(variant->remote, 0);
-	meta = map(looking);
+	observer = open_snapshot(variant->remote, 0);
+	meta = map(observer);
 	ASSERT_NE(MAP_FAILED, meta);
 	EXPECT_LT(NR_SUBBUFS * PER_SUBBUF / 2, meta->next_lost);
 	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
 	EXPECT_LT(0, meta->next_lost);
-	/* the next sub-buffer has the loss before it, and tells its own reader */
+	/* The next sub-buffer reports the losses itself. */
 	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
 	EXPECT_EQ(0, meta->next_lost);
 	munmap((void *)meta, MAP_SIZE);
-	close(looking);
+	close(observer);
 	close(fd);
 }
 
-/* A writer as fast as it can, a ring that is written anew again and again. */
-TEST_F_TIMEOUT(snapshot, at_full_speed, PATIENCE_S)
+/* The writer overwrites the ring again and again, as fast as it can. */
+TEST_F_TIMEOUT(snapshot, has_no_gap_while_the_ring_is_overwritten, PATIENCE_S)
 {
 	int event = control_event_id(&self->nl, variant->remote, "selftest");
 	uint64_t first, last = 0, taken = 0, events = 0;
@@ -291,7 +290,7 @@ TEST_F_TIMEOUT(snapshot, at_full_speed, PATIENCE_S)
 	child = fork();
 	if (!child)
 		_exit(control_mark(&self->nl, variant->remote, 1, 0, 100000) ? 1 : 0);
-	/* The last one is taken when all events are there: on a busy machine it is the only one. */
+	/* Make the last snapshot after all events: on a busy machine it may be the only one. */
 	do {
 		uint64_t nr;
 
@@ -315,7 +314,7 @@ TEST_F_TIMEOUT(snapshot, at_full_speed, PATIENCE_S)
 	munmap((void *)meta, MAP_SIZE);
 }
 
-TEST_F(snapshot, refusals)
+TEST_F(snapshot, cannot_load_read_or_grow_a_ring)
 {
 	struct hyptrace_attach all = {
 		.size = sizeof(all), .cpu = HYPTRACE_CPU_ALL, .flags = HYPTRACE_ATTACH_SNAPSHOT,
@@ -324,7 +323,7 @@ TEST_F(snapshot, refusals)
 	int fd, pipes[2];
 	char byte;
 
-	/* it loads nothing to look at */
+	/* Unlike a consumer it does not load the rings. */
 	EXPECT_EQ(-ENODATA, open_snapshot(variant->remote, 0));
 	EXPECT_UNLOADED();
 	EXPECT_EQ(-ENODEV, open_snapshot("no-such", 0));
@@ -351,7 +350,7 @@ TEST_F(snapshot, refusals)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, MAP_SIZE + PAGE, PROT_READ, MAP_SHARED, fd, 0));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(0, meta->buffer.read);
-	/* it keeps the rings, as any descriptor does */
+	/* It keeps the rings loaded, as any attached descriptor does. */
 	EXPECT_EQ(-EBUSY, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
 	close(fd);
 	munmap((void *)meta, MAP_SIZE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* splice() from /dev/hyptrace: whole sub-buffers into a pipe, and on from there. */
+/* splice() from /dev/hyptrace: whole sub-buffers into a pipe, and from there to a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -51,7 +51,7 @@ static void feed(struct __test_metadata *_metadata, struct sequence *seq, int fd
 		sequence_feed(seq, buffer + got, PAGE);
 }
 
-TEST_F(splice, as_many_as_are_asked_for)
+TEST_F(splice, delivers_as_many_subbufs_as_requested)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct counts counts;
@@ -74,8 +74,7 @@ TEST_F(splice, as_many_as_are_asked_for)
 	close(fd);
 }
 
-/* What finds no room in the pipe stays in the ring. */
-TEST_F(splice, full_pipe)
+TEST_F(splice, subbufs_without_room_in_the_pipe_stay_in_the_ring)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	struct counts counts;
@@ -100,7 +99,7 @@ TEST_F(splice, full_pipe)
 	close(fd);
 }
 
-TEST_F(splice, on_to_a_file_and_a_socket)
+TEST_F(splice, data_can_be_moved_on_to_a_file_and_a_socket)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	int fd, file, pipes[2], sockets[2];
@@ -126,8 +125,8 @@ TEST_F(splice, on_to_a_file_and_a_socket)
 	close(fd);
 }
 
-/* The losses come with the sub-buffer behind them, as by read(). */
-TEST_F(splice, losses)
+/* The sub-buffer after the losses stores their number, as with read(). */
+TEST_F(splice, losses_are_exact)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
 	int fd, pipes[2];
@@ -146,7 +145,7 @@ TEST_F(splice, losses)
 	close(fd);
 }
 
-TEST_F(splice, waits)
+TEST_F(splice, blocks_until_an_event_or_the_stop)
 {
 	int fd, pipes[2];
 	pid_t child;
@@ -164,7 +163,7 @@ TEST_F(splice, waits)
 	close(fd);
 }
 
-TEST_F(splice, refusals)
+TEST_F(splice, fails_unless_a_whole_subbuf_can_be_delivered)
 {
 	int fd, pipes[2];
 
@@ -181,7 +180,7 @@ TEST_F(splice, refusals)
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_EQ(-EINVAL, splice_to(fd, pipes[1], PAGE - 1, 0));
-	/* a piece of a sub-buffer was read: the rest must be, first */
+	/* After a read() of a part, read() must deliver the rest first. */
 	EXPECT_EQ(100, read(fd, buffer, 100));
 	EXPECT_EQ(-EINVAL, splice_to(fd, pipes[1], PAGE, 0));
 	EXPECT_EQ(PAGE - 100, read(fd, buffer, PAGE));
@@ -189,7 +188,7 @@ TEST_F(splice, refusals)
 	close(fd);
 }
 
-TEST_F(splice, nobody_reads_the_pipe)
+TEST_F(splice, pipe_without_reader_consumes_nothing)
 {
 	struct counts counts;
 	int fd, pipes[2];
@@ -201,7 +200,6 @@ TEST_F(splice, nobody_reads_the_pipe)
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, PER_SUBBUF));
 	close(pipes[0]);
 	EXPECT_EQ(-EPIPE, splice_to(fd, pipes[1], PAGE, 0));
-	/* and nothing was taken for it */
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
 	EXPECT_EQ(0, counts.read);
 	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));

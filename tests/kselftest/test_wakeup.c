@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* HYPTRACE_IOC_WAKEUP: when poll() tells, and how late. */
+/* HYPTRACE_IOC_WAKEUP: the watermark of poll(), and the latency. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -53,7 +53,7 @@ static int ready(struct nl *nl, const char *remote, uint32_t mode)
 	return control_ready(nl, remote, RING_SIZE, mode);
 }
 
-TEST_F(wakeup, refusals)
+TEST_F(wakeup, bad_settings_are_refused_and_change_nothing)
 {
 	struct hyptrace_wakeup good = defaults(), bad;
 	struct {
@@ -88,7 +88,7 @@ TEST_F(wakeup, refusals)
 	EXPECT_EQ(-E2BIG, set_wakeup(fd, &newer));
 	EXPECT_EQ(-EFAULT, set_wakeup(fd, NULL));
 
-	/* none of these has changed anything */
+	/* The watermark is still the one from above. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 2));
 	EXPECT_FALSE(is_readable(fd, 100));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
@@ -98,7 +98,7 @@ TEST_F(wakeup, refusals)
 	close(fd);
 }
 
-TEST_F(wakeup, before_attaching)
+TEST_F(wakeup, can_be_set_before_attaching)
 {
 	int fd = open(DEVICE, O_RDONLY | O_NONBLOCK);
 
@@ -107,12 +107,12 @@ TEST_F(wakeup, before_attaching)
 	ASSERT_EQ(0, attach(fd, variant->remote, 0, NULL));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_FALSE(is_readable(fd, 100));
-	/* what is there can be read nevertheless */
+	/* read() does not wait for the watermark. */
 	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
 	close(fd);
 }
 
-TEST_F(wakeup, bytes)
+TEST_F(wakeup, watermark_in_bytes)
 {
 	int fd;
 
@@ -124,7 +124,7 @@ TEST_F(wakeup, bytes)
 	EXPECT_FALSE(is_readable(fd, 100));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_TRUE(is_readable(fd, 0));
-	/* a sub-buffer less, and again as many more */
+	/* Read a sub-buffer, then write as much again. */
 	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
 	EXPECT_FALSE(is_readable(fd, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, PER_SUBBUF - 1));
@@ -134,13 +134,13 @@ TEST_F(wakeup, bytes)
 	close(fd);
 }
 
-TEST_F(wakeup, percent)
+TEST_F(wakeup, watermark_in_percent)
 {
 	int fd;
 
 	ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
-	/* half of ten sub-buffers: the fifth has an event in it */
+	/* Half of ten sub-buffers is reached when the fifth has an event. */
 	ASSERT_EQ(0, set_mark(fd, 50, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 4 * PER_SUBBUF));
 	EXPECT_FALSE(is_readable(fd, 0));
@@ -153,8 +153,7 @@ TEST_F(wakeup, percent)
 	close(fd);
 }
 
-/* All there can be is enough, whatever was asked for. */
-TEST_F(wakeup, a_full_ring)
+TEST_F(wakeup, a_full_ring_reaches_any_watermark)
 {
 	static const uint32_t modes[] = { HYPTRACE_MODE_OVERWRITE, HYPTRACE_MODE_DISCARD };
 	unsigned int i;
@@ -176,8 +175,7 @@ TEST_F(wakeup, a_full_ring)
 	}
 }
 
-/* Nothing more comes once tracing is off. */
-TEST_F(wakeup, the_rest)
+TEST_F(wakeup, stop_reports_events_below_the_watermark)
 {
 	pid_t child;
 	int fd;
@@ -193,7 +191,7 @@ TEST_F(wakeup, the_rest)
 	close(fd);
 }
 
-TEST_F(wakeup, any_of_all_cpus)
+TEST_F(wakeup, one_of_all_cpus_must_reach_the_watermark)
 {
 	int fd;
 
@@ -216,8 +214,8 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
 }
 
-/* A latency of a second is waited for; that of others is not. */
-TEST_F(wakeup, latency)
+/* A long latency delays the event. Lowering it while a reader waits has an effect at once. */
+TEST_F(wakeup, latency_is_that_of_the_setting)
 {
 	struct hyptrace_wakeup wakeup = defaults();
 	uint64_t begin;
@@ -235,7 +233,7 @@ TEST_F(wakeup, latency)
 	wait_for(_metadata, child);
 	EXPECT_EQ(PAGE, read(fd, buffer, PAGE));
 
-	/* who waits goes on with what is set meanwhile */
+	/* The child lowers the latency while this process waits. */
 	child = fork();
 	if (!child) {
 		wakeup.latency_us = HYPTRACE_LATENCY_MIN_US;
@@ -247,11 +245,11 @@ TEST_F(wakeup, latency)
 }
 
 /*
- * Who sleeps already wakes by the new latency, though there is no event yet when it is
- * lowered: before another who waits since earlier, for an event that is older, by the
- * latency of before. On a machine that stalls the other may be first: once is enough.
+ * Two waiters sleep with a long latency. Then the latency of the late one is lowered, while
+ * its ring is still empty: it must wake before the early one, though that one's event is
+ * older. One success in three rounds is enough: a stall of the machine can swap them.
  */
-TEST_F_TIMEOUT(wakeup, lower_latency_for_sleepers, PATIENCE_S)
+TEST_F_TIMEOUT(wakeup, lowered_latency_applies_to_sleeping_waiters, PATIENCE_S)
 {
 	enum wait_kind kind;
 	unsigned int round;
@@ -274,7 +272,7 @@ TEST_F_TIMEOUT(wakeup, lower_latency_for_sleepers, PATIENCE_S)
 			ASSERT_TRUE(waiter_settle(late));
 
 			ASSERT_EQ(0, set_latency(fds[0], HYPTRACE_LATENCY_MIN_US));
-			/* it has looked, and found nothing */
+			/* Wait until it has polled its ring and sleeps again. */
 			ASSERT_TRUE(waiter_settle(late));
 			ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
 			ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
