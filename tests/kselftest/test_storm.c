@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The storm: numbered events are written to the small rings of all CPUs as fast
- * as can be, while readers of each kind follow, some of which are killed and
- * replaced. In the end every number was read, or was told to be lost, or went
- * with a reader that died between taking a sub-buffer and looking at it; how
- * many the dead took is known from the driver's count of what was read.
+ * The storm: writers write numbered events to small rings on all CPUs as fast as they can.
+ * Each ring has a reader; some readers are killed and replaced. In the end each number was
+ * read, or reported as lost, or unseen: consumed by a reader that was killed before it
+ * checked the events. The number of unseen events follows from the driver's read counter.
  *
- * HYPTRACE_STORM_EVENTS says how many events each test writes.
+ * HYPTRACE_STORM_EVENTS: how many events each test writes
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -22,10 +21,10 @@
 #include "waiting.h"
 
 #define EVENTS		100000
-#define BATCH		4000	/* written by a request: others have their turn in between */
+#define BATCH		4000	/* events of a request: other requests can run in between */
 #define MAX_CPUS	8
-#define MIN_PAGES	2	/* of a ring, besides the reader's */
-#define MIN_KILLS	5	/* of each reader that is to be killed */
+#define MIN_PAGES	2	/* of a ring, without the reader page */
+#define MIN_KILLS	5	/* of each ring whose readers are killed */
 #define PATIENCE_S	600
 
 #define NUMBER_OFFSET	8	/* in the payload of a selftest event */
@@ -47,10 +46,10 @@ static const struct kind {
 #define NR_KINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
 /**
- * struct progress - where the readers of a CPU are
+ * struct progress - what the readers of a CPU have read so far
  * @seq:	the numbers so far
- * @gaps:	numbers that were passed over, since the reader died that had them
- * @unseen:	those of @gaps that were read; the others were lost
+ * @gaps:	numbers skipped because their reader was killed
+ * @unseen:	those of @gaps that the killed readers had consumed; the others were lost
  */
 struct progress {
 	struct sequence	seq;
@@ -58,7 +57,7 @@ struct progress {
 	uint64_t	unseen;
 };
 
-/* Shared by all processes; a reader that is killed leaves the progress whole. */
+/* Shared by all processes. Of two copies one is valid also when a reader is killed. */
 struct shared {
 	bool		over;
 	struct {
@@ -67,7 +66,7 @@ struct shared {
 	} logs[MAX_CPUS];
 };
 
-/* A CPU's part in the storm; @unseen is what the dead took without a look. */
+/* The writer and the reader of a CPU; @unseen: events that killed readers have consumed */
 struct lane {
 	const char		*remote;
 	unsigned int		cpu;
@@ -80,7 +79,7 @@ struct lane {
 	uint64_t		unseen;
 };
 
-/* How a reader gets at the sub-buffers, and where it is in a mapped one */
+/* The descriptor or the mapping of a reader, and its position in a mapped sub-buffer */
 struct source {
 	int				fd;
 	struct trace_buffer_meta	*meta;
@@ -144,8 +143,11 @@ static struct progress *progress_of(const struct lane *lane)
 	return &lane->shared->logs[lane->cpu].progress[lane->shared->logs[lane->cpu].present];
 }
 
-/* The first number after a death: what it passes over is at least what was taken. */
-static void pass_gap(struct progress *progress, const struct lane *lane, struct subbuf sub)
+/*
+ * Skip the numbers that killed readers have consumed. The gap before the first number after
+ * a kill is at least as wide.
+ */
+static void skip_unseen(struct progress *progress, const struct lane *lane, struct subbuf sub)
 {
 	uint64_t taken = lane->unseen - progress->unseen, number;
 	struct record record;
@@ -160,8 +162,11 @@ static void pass_gap(struct progress *progress, const struct lane *lane, struct 
 	progress->seq.next = number;
 }
 
-/* What was taken is looked at. Those who are to die take their time before, now and then. */
-static void see(const struct lane *lane, struct subbuf *sub, uint64_t lost)
+/*
+ * Check the events of a sub-buffer. A reader that will be killed sometimes sleeps before, so
+ * that a kill hits it after it has consumed the sub-buffer.
+ */
+static void check_events(const struct lane *lane, struct subbuf *sub, uint64_t lost)
 {
 	unsigned int *present = &lane->shared->logs[lane->cpu].present;
 	struct progress *progress = &lane->shared->logs[lane->cpu].progress[!*present];
@@ -172,9 +177,9 @@ static void see(const struct lane *lane, struct subbuf *sub, uint64_t lost)
 	progress->seq.lost += lost;
 	progress->seq.next += lost;
 	if (progress->unseen != lane->unseen)
-		pass_gap(progress, lane, *sub);
+		skip_unseen(progress, lane, *sub);
 	sequence_records(&progress->seq, sub);
-	/* all at once: a death is before this or after it */
+	/* Publish the progress with one store: a kill comes either before or after it. */
 	__atomic_store_n(present, !*present, __ATOMIC_RELEASE);
 }
 
@@ -187,8 +192,8 @@ static bool read_next(struct source *source, const struct lane *lane)
 		return false;
 	subbuf_begin(&sub, page, PAGE);
 	if (sub.missed && !sub.stored)
-		sub.bad = "missed events without their number";
-	see(lane, &sub, sub.lost);
+		sub.bad = "the number of missed events is not stored";
+	check_events(lane, &sub, sub.lost);
 	return true;
 }
 
@@ -217,7 +222,7 @@ static bool mapped_next(struct source *source, const struct lane *lane)
 		sub.pos = source->at;
 		sub.time = source->time;
 	}
-	see(lane, &sub, lost);
+	check_events(lane, &sub, lost);
 	source->at = sub.pos;
 	source->time = sub.time;
 	return true;
@@ -244,7 +249,7 @@ static bool source_open(struct source *source, const struct lane *lane)
 	source->read = source->meta->read;
 	source->id = UINT32_MAX;
 	if (source->meta->reader.read) {
-		/* the one before has begun with this sub-buffer */
+		/* The killed reader has consumed a part of this sub-buffer: start behind it. */
 		source->id = source->meta->reader.id;
 		source->at = source->meta->reader.read;
 		source_look(source, &sub);
@@ -267,7 +272,7 @@ static bool is_over(const struct lane *lane)
 	return __atomic_load_n(&lane->shared->over, __ATOMIC_ACQUIRE);
 }
 
-/* A process: its exit code is not 0 if it could not begin. */
+/* Run a reader until the end. Return its exit code, 1 if it cannot open its ring. */
 static int reader(const struct lane *lane)
 {
 	unsigned int seed = lane->cpu;
@@ -317,7 +322,7 @@ static void kill_reader(struct __test_metadata *_metadata, struct nl *nl, struct
 
 	ASSERT_EQ(0, kill(lane->reader, SIGKILL));
 	ASSERT_EQ(lane->reader, waitpid(lane->reader, &status, 0));
-	ASSERT_TRUE(WIFSIGNALED(status)) TH_LOG("a reader ended by itself: %d", status);
+	ASSERT_TRUE(WIFSIGNALED(status)) TH_LOG("a reader ended by itself with %d", status);
 	ASSERT_EQ(0, control_counts(nl, lane->remote, lane->cpu, &counts));
 	ASSERT_EQ(0, counts.consumer);
 	unseen = counts.read - progress_of(lane)->seq.seen;
@@ -327,9 +332,9 @@ static void kill_reader(struct __test_metadata *_metadata, struct nl *nl, struct
 	lane->kills++;
 }
 
-/* Kill now and then those that are to be killed, until all is written. */
-static void rage(struct __test_metadata *_metadata, struct nl *nl, struct lane *lanes,
-		 unsigned int nr)
+/* Kill and replace readers at random times until all events are written. */
+static void kill_readers(struct __test_metadata *_metadata, struct nl *nl, struct lane *lanes,
+			 unsigned int nr)
 {
 	unsigned int i, busy, seed = 1;
 	int status;
@@ -361,9 +366,9 @@ static void end_reader(struct __test_metadata *_metadata, struct lane *lane)
 	ASSERT_EQ(0, status);
 }
 
-/* What is left, and an event more, which tells of losses at the very end */
-static void settle(struct __test_metadata *_metadata, struct nl *nl, struct lane *lane,
-		   uint64_t events)
+/* Read the rest. Then write and read one more event, which reports the last losses. */
+static void read_rest(struct __test_metadata *_metadata, struct nl *nl, struct lane *lane,
+		      uint64_t events)
 {
 	struct source source = {};
 	struct counts counts;
@@ -399,14 +404,14 @@ static void check(struct __test_metadata *_metadata, struct nl *nl, const struct
 	EXPECT_EQ(written, seq->next);
 	EXPECT_EQ(lane->unseen, progress->unseen);
 	EXPECT_EQ(seq->seen + progress->unseen, counts.read);
-	/* in the gaps the dead left are events that they took, and events that were lost */
+	/* A gap has events that a killed reader has consumed, and events that were lost. */
 	EXPECT_EQ(seq->lost + progress->gaps - progress->unseen,
 		  counts.overrun + counts.dropped);
 	EXPECT_EQ(written, seq->seen + seq->lost + progress->gaps);
 }
 
-/* Each kind of reader on each CPU in turn, with rings of a page more each time */
-TEST_F_TIMEOUT(storm, all_is_read_or_lost, PATIENCE_S)
+/* In each round a CPU has another kind of reader, and rings are one page larger. */
+TEST_F_TIMEOUT(storm, each_event_is_read_or_reported_as_lost, PATIENCE_S)
 {
 	uint16_t event = control_event_id(&self->nl, variant->remote, "selftest");
 	uint64_t share = self->events / NR_KINDS / self->nr + 1;
@@ -432,18 +437,18 @@ TEST_F_TIMEOUT(storm, all_is_read_or_lost, PATIENCE_S)
 			if (!lane->writer)
 				_exit(writer(lane, share));
 		}
-		rage(_metadata, &self->nl, self->lanes, self->nr);
+		kill_readers(_metadata, &self->nl, self->lanes, self->nr);
 		__atomic_store_n(&self->shared->over, true, __ATOMIC_RELEASE);
 		for (i = 0; i < self->nr; i++) {
 			end_reader(_metadata, &self->lanes[i]);
-			settle(_metadata, &self->nl, &self->lanes[i], share);
+			read_rest(_metadata, &self->nl, &self->lanes[i], share);
 			check(_metadata, &self->nl, &self->lanes[i], share + 1);
 			seen += progress_of(&self->lanes[i])->seq.seen;
 			unseen += self->lanes[i].unseen;
 			kills += self->lanes[i].kills;
 		}
 	}
-	TH_LOG("%llu of %llu events seen, %llu taken by %u readers that died",
+	TH_LOG("%llu of %llu events seen, %llu consumed by %u readers that were killed",
 	       (unsigned long long)seen,
 	       (unsigned long long)(share + 1) * self->nr * NR_KINDS,
 	       (unsigned long long)unseen, kills);

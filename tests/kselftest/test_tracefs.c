@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracefs reads a ring of ours as it does the kernel's, given the descriptor:
- * by read(2), by splice and by its own mapping. libtraceevent's kbuffer decodes.
+ * libtracefs reads a ring of hyptrace like a ring of the kernel: by read(2), by splice() and
+ * by its mapping. kbuffer of libtraceevent decodes the sub-buffers.
  *
- * What it does with a kbuffer of its own, mapping included, it does only with what
- * it has opened itself: that it finds in a folder that looks like tracefs.
+ * Some functions of libtracefs work with any descriptor. Those that return a kbuffer, or
+ * map the ring, work only with a file that libtracefs has opened. So the test makes a folder
+ * that looks like tracefs, with a link to /dev/hyptrace.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,12 +24,12 @@
 #define SMALL_SIZE	(4 * PAGE)
 #define NUMBER_OFFSET	8	/* in the payload of a selftest event */
 
-/* It asks for the next sub-buffer only once it was told that the last has no more. */
+/* libtracefs returns nothing once before it goes on to the next sub-buffer. */
 #define EMPTY_ROUNDS	3
 
 REMOTE_FIXTURE(tracefs);
 
-/* The numbers as kbuffer has them */
+/* The numbers of selftest events that kbuffer has decoded so far */
 struct numbers {
 	uint16_t	event;
 	uint64_t	next;
@@ -39,7 +40,7 @@ struct numbers {
 	const char	*bad;
 };
 
-static void take(struct numbers *numbers, struct kbuffer *kbuf)
+static void check_kbuffer(struct numbers *numbers, struct kbuffer *kbuf)
 {
 	int missed = kbuffer_missed_events(kbuf);
 	unsigned long long time;
@@ -48,7 +49,7 @@ static void take(struct numbers *numbers, struct kbuffer *kbuf)
 	void *data;
 
 	if (missed < 0 && !numbers->mapped)
-		numbers->bad = "missed events without their number";
+		numbers->bad = "the number of missed events is not stored";
 	if (missed > 0) {
 		numbers->lost += missed;
 		numbers->next += missed;
@@ -56,42 +57,42 @@ static void take(struct numbers *numbers, struct kbuffer *kbuf)
 	for (data = kbuffer_read_event(kbuf, &time); data; data = kbuffer_next_event(kbuf, &time)) {
 		memcpy(&event, data, sizeof(event));
 		memcpy(&number, (char *)data + NUMBER_OFFSET, sizeof(number));
-		/* a mapped sub-buffer that is full has no room for how many they were */
+		/* A mapped sub-buffer that is full has no room for the number of lost events. */
 		if (missed < 0) {
 			numbers->lost += number - numbers->next;
 			numbers->next = number;
 			missed = 0;
 		}
 		if (event != numbers->event)
-			numbers->bad = "another event";
+			numbers->bad = "an event that is not enabled";
 		if (number != numbers->next)
-			numbers->bad = "a number out of turn";
+			numbers->bad = "an unexpected number";
 		if (time < numbers->time)
-			numbers->bad = "time going back";
+			numbers->bad = "the time goes back";
 		numbers->time = time;
 		numbers->next = number + 1;
 		numbers->seen++;
 	}
 }
 
-static void take_page(struct numbers *numbers, void *page)
+static void check_page(struct numbers *numbers, void *page)
 {
 	struct kbuffer *kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST,
 					     KBUFFER_ENDIAN_SAME_AS_HOST);
 
 	if (kbuffer_load_subbuffer(kbuf, page))
-		numbers->bad = "not a sub-buffer";
+		numbers->bad = "kbuffer cannot load the sub-buffer";
 	else
-		take(numbers, kbuf);
+		check_kbuffer(numbers, kbuf);
 	kbuffer_free(kbuf);
 }
 
-static void take_file(struct numbers *numbers, int fd)
+static void check_file(struct numbers *numbers, int fd)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
 
 	while (read(fd, page, PAGE) == PAGE)
-		take_page(numbers, page);
+		check_page(numbers, page);
 }
 
 static struct tracefs_cpu *cpu_given(const char *remote, bool nonblock)
@@ -101,7 +102,7 @@ static struct tracefs_cpu *cpu_given(const char *remote, bool nonblock)
 	return fd < 0 ? NULL : tracefs_cpu_alloc_fd(fd, PAGE, nonblock);
 }
 
-/* All that it looks at: how a sub-buffer begins, and the device */
+/* Make the files that libtracefs reads: the layout of a sub-buffer, and the link to the device. */
 static bool make_tracefs(void)
 {
 	char dir[] = "/tmp/tracefs.XXXXXX";
@@ -130,7 +131,7 @@ static void remove_tracefs(void)
 	rmdir(tracefs_tracing_dir());
 }
 
-/* The descriptor that it opens is the lowest that is free; attaching is left to us. */
+/* libtracefs opens the device with the lowest free descriptor number. Attach it afterwards. */
 static struct tracefs_cpu *cpu_opened(const char *remote, bool nonblock)
 {
 	struct tracefs_cpu *tcpu = NULL;
@@ -148,7 +149,7 @@ static struct numbers numbers_of(struct nl *nl, const char *remote)
 	return (struct numbers) { .event = control_event_id(nl, remote, "selftest") };
 }
 
-/* Written with nobody reading, from 0 */
+/* Write BIG_COUNT events, with numbers from 0 on, before anybody reads. */
 static void fill(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
 		 uint64_t size)
 {
@@ -156,7 +157,7 @@ static void fill(struct __test_metadata *_metadata, struct nl *nl, const char *r
 	ASSERT_EQ(0, control_mark(nl, remote, 0, 0, BIG_COUNT));
 }
 
-/* All was read or told to be lost, by us and by the driver */
+/* Expect that each event was read or reported as lost, and that the counters agree. */
 static void check(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
 		  const struct numbers *numbers)
 {
@@ -172,11 +173,11 @@ static void check(struct __test_metadata *_metadata, struct nl *nl, const char *
 	EXPECT_EQ(0, counts.unread);
 }
 
-/* The large one, then the small one */
+/* Run the body with a large ring, then with a small one. */
 #define for_each_size(size)							\
 	for (uint64_t size = BIG_SIZE; size; size = size == BIG_SIZE ? SMALL_SIZE : 0)
 
-TEST_F(tracefs, read)
+TEST_F(tracefs, cpu_read_delivers_all)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
@@ -191,7 +192,7 @@ TEST_F(tracefs, read)
 		EXPECT_EQ(PAGE, tracefs_cpu_read_size(tcpu));
 		while ((len = tracefs_cpu_read(tcpu, page, true)) > 0) {
 			ASSERT_EQ(PAGE, len);
-			take_page(&numbers, page);
+			check_page(&numbers, page);
 		}
 		EXPECT_EQ(0, len);
 		check(_metadata, &self->nl, variant->remote, &numbers);
@@ -199,7 +200,7 @@ TEST_F(tracefs, read)
 	}
 }
 
-TEST_F(tracefs, read_buf)
+TEST_F(tracefs, cpu_read_buf_delivers_all)
 {
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
@@ -211,13 +212,13 @@ TEST_F(tracefs, read_buf)
 		tcpu = cpu_opened(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
 		while ((kbuf = tracefs_cpu_read_buf(tcpu, true)))
-			take(&numbers, kbuf);
+			check_kbuffer(&numbers, kbuf);
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		tracefs_cpu_close(tcpu);
 	}
 }
 
-TEST_F(tracefs, flush)
+TEST_F(tracefs, cpu_flush_delivers_all)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
@@ -230,16 +231,16 @@ TEST_F(tracefs, flush)
 		tcpu = cpu_opened(variant->remote, false);
 		ASSERT_NE(NULL, tcpu);
 		ASSERT_EQ(PAGE, tracefs_cpu_flush(tcpu, page));
-		take_page(&numbers, page);
+		check_page(&numbers, page);
 		while ((kbuf = tracefs_cpu_flush_buf(tcpu)))
-			take(&numbers, kbuf);
+			check_kbuffer(&numbers, kbuf);
 		EXPECT_EQ(0, tracefs_cpu_flush(tcpu, page));
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		tracefs_cpu_close(tcpu);
 	}
 }
 
-TEST_F(tracefs, flush_write)
+TEST_F(tracefs, cpu_flush_write_delivers_all)
 {
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
@@ -255,15 +256,15 @@ TEST_F(tracefs, flush_write)
 			;
 		EXPECT_EQ(0, len);
 		ASSERT_EQ(0, lseek(file, 0, SEEK_SET));
-		take_file(&numbers, file);
+		check_file(&numbers, file);
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		close(file);
 		tracefs_cpu_close(tcpu);
 	}
 }
 
-/* Its own mapping: what it is given is the memory that the writer writes to. */
-TEST_F(tracefs, mapped)
+/* kbuffer decodes the memory that the writer writes to. */
+TEST_F(tracefs, cpu_read_buf_of_the_mapping_delivers_all)
 {
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
@@ -281,7 +282,7 @@ TEST_F(tracefs, mapped)
 		for (empty = 0; empty < EMPTY_ROUNDS;) {
 			kbuf = tracefs_cpu_read_buf(tcpu, true);
 			if (kbuf)
-				take(&numbers, kbuf);
+				check_kbuffer(&numbers, kbuf);
 			else
 				empty++;
 		}
@@ -290,8 +291,8 @@ TEST_F(tracefs, mapped)
 	}
 }
 
-/* By its mapping too, but into a buffer: without losses, which it does not pass on then */
-TEST_F(tracefs, mapped_read)
+/* Copy from the mapping into a buffer. Without losses: libtracefs does not pass them on here. */
+TEST_F(tracefs, cpu_read_of_the_mapping_delivers_all)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
@@ -305,7 +306,7 @@ TEST_F(tracefs, mapped_read)
 	ASSERT_EQ(0, tracefs_cpu_map(tcpu));
 	for (empty = 0; empty < EMPTY_ROUNDS;) {
 		if (tracefs_cpu_read(tcpu, page, true) > 0)
-			take_page(&numbers, page);
+			check_page(&numbers, page);
 		else
 			empty++;
 	}
@@ -313,8 +314,8 @@ TEST_F(tracefs, mapped_read)
 	tracefs_cpu_close(tcpu);
 }
 
-/* Through a pipe of its own, by splice */
-TEST_F(tracefs, buffered_read)
+/* libtracefs calls splice() with a pipe of its own. */
+TEST_F(tracefs, cpu_buffered_read_delivers_all)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
@@ -328,18 +329,18 @@ TEST_F(tracefs, buffered_read)
 		ASSERT_NE(NULL, tcpu);
 		while ((len = tracefs_cpu_buffered_read(tcpu, page, true)) > 0) {
 			ASSERT_EQ(PAGE, len);
-			take_page(&numbers, page);
+			check_page(&numbers, page);
 		}
 		EXPECT_LT(0, numbers.seen);
-		/* what is not a whole sub-buffer is for the end */
+		/* The flush at the end delivers a sub-buffer that is not full. */
 		while ((len = tracefs_cpu_flush(tcpu, page)) > 0)
-			take_page(&numbers, page);
+			check_page(&numbers, page);
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		tracefs_cpu_close(tcpu);
 	}
 }
 
-TEST_F(tracefs, buffered_read_buf)
+TEST_F(tracefs, cpu_buffered_read_buf_delivers_all)
 {
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
@@ -351,17 +352,17 @@ TEST_F(tracefs, buffered_read_buf)
 		tcpu = cpu_opened(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
 		while ((kbuf = tracefs_cpu_buffered_read_buf(tcpu, true)))
-			take(&numbers, kbuf);
+			check_kbuffer(&numbers, kbuf);
 		EXPECT_LT(0, numbers.seen);
 		while ((kbuf = tracefs_cpu_flush_buf(tcpu)))
-			take(&numbers, kbuf);
+			check_kbuffer(&numbers, kbuf);
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		tracefs_cpu_close(tcpu);
 	}
 }
 
-/* To a file, as recorders do: by splice into a pipe, and from there */
-TEST_F(tracefs, write)
+/* By splice() into a pipe and from there to a file, as trace-cmd record does */
+TEST_F(tracefs, cpu_write_delivers_all)
 {
 	struct tracefs_cpu *tcpu;
 	struct numbers numbers;
@@ -380,15 +381,15 @@ TEST_F(tracefs, write)
 			;
 		EXPECT_EQ(0, len);
 		ASSERT_EQ(0, lseek(file, 0, SEEK_SET));
-		take_file(&numbers, file);
+		check_file(&numbers, file);
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		close(file);
 		tracefs_cpu_close(tcpu);
 	}
 }
 
-/* Straight into the caller's pipe */
-TEST_F(tracefs, pipe)
+/* By splice() into a pipe of the caller */
+TEST_F(tracefs, cpu_pipe_delivers_all)
 {
 	static char page[PAGE_MAX];
 	struct tracefs_cpu *tcpu;
@@ -401,17 +402,17 @@ TEST_F(tracefs, pipe)
 		numbers = numbers_of(&self->nl, variant->remote);
 		tcpu = cpu_given(variant->remote, true);
 		ASSERT_NE(NULL, tcpu);
-		/* it learns the size of a pipe by this only */
+		/* libtracefs finds out the size of a pipe only in this call. */
 		ASSERT_GE(0, tracefs_cpu_buffered_read(tcpu, page, true));
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, BIG_COUNT));
 		ASSERT_EQ(0, pipe2(ends, O_NONBLOCK));
 		while ((len = tracefs_cpu_pipe(tcpu, ends[1], true)) > 0) {
 			ASSERT_EQ(0, len % PAGE);
-			take_file(&numbers, ends[0]);
+			check_file(&numbers, ends[0]);
 		}
 		EXPECT_LT(0, numbers.seen);
 		while ((len = tracefs_cpu_flush_write(tcpu, ends[1])) > 0)
-			take_file(&numbers, ends[0]);
+			check_file(&numbers, ends[0]);
 		EXPECT_EQ(0, len);
 		check(_metadata, &self->nl, variant->remote, &numbers);
 		close(ends[0]);
@@ -427,8 +428,8 @@ static void *stop(void *tcpu)
 	return NULL;
 }
 
-/* It waits in select(), for us or for a word of its own. */
-TEST_F(tracefs, waits_until_stopped)
+/* libtracefs waits in select(), for the device or for tracefs_cpu_stop(). */
+TEST_F(tracefs, read_waits_until_an_event_or_stop)
 {
 	static char page[PAGE_MAX] __attribute__((aligned(8)));
 	struct tracefs_cpu *tcpu;
@@ -450,7 +451,7 @@ TEST_F(tracefs, waits_until_stopped)
 		_exit(nl_open(&own) || control_mark(&own, variant->remote, 0, 0, 1));
 	}
 	ASSERT_EQ(PAGE, tracefs_cpu_read(tcpu, page, false));
-	take_page(&numbers, page);
+	check_page(&numbers, page);
 	EXPECT_EQ(NULL, numbers.bad);
 	EXPECT_EQ(1, numbers.seen);
 	ASSERT_EQ(child, waitpid(child, &status, 0));

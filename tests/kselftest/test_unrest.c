@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings that are cleared, and CPUs that go and come, while every CPU writes and
- * all are read: what is there at any time is in order, and all is accounted for.
+ * Clear rings and take CPUs offline and online, while every CPU writes and one reader reads
+ * all. Events are always in order, and the counters agree with what was read.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "subbuf.h"
 
 #define RING_SIZE	(4 * PAGE)
-#define BATCH		64	/* written by one call on the CPU */
+#define BATCH		64	/* events of a request */
 #define EVENTS		(24 * PER_SUBBUF)
 #define MAX_CPUS	8
 #define CLEARS		60
@@ -26,7 +26,7 @@ REMOTE_FIXTURE(unrest);
 
 static char buffer[16 * (PAGE_MAX + sizeof(struct hyptrace_frame))] __attribute__((aligned(8)));
 
-/* Shared with the writers: how far each is, and whether they are to end */
+/* Shared with the writers. @over: they must end; @written: events of each so far */
 struct writers {
 	bool		over;
 	unsigned int	nr;
@@ -35,8 +35,8 @@ struct writers {
 };
 
 /*
- * Numbers upwards, as fast as it goes. On a CPU that comes or goes, which does not
- * write in between, some of a batch are written: the ring says how many.
+ * Write increasing numbers as fast as possible. If the CPU goes offline, a request may write
+ * a part of its batch: the ring's counter says how many events were written.
  */
 static int writer(struct writers *writers, const char *remote, unsigned int cpu, bool hotplug)
 {
@@ -90,8 +90,8 @@ static void writers_end(struct __test_metadata *_metadata, struct writers *write
 	}
 }
 
-/* After a clear numbers may be missing that nobody tells of, but none comes again. */
-static void take_upwards(struct sequence *seqs, unsigned int nr, ssize_t len)
+/* A clear drops numbers without reporting them. No number may come twice or out of order. */
+static void check_increasing(struct sequence *seqs, unsigned int nr, ssize_t len)
 {
 	const char *at = buffer;
 	struct hyptrace_frame frame;
@@ -102,14 +102,14 @@ static void take_upwards(struct sequence *seqs, unsigned int nr, ssize_t len)
 	for (; len > 0; at += sizeof(frame) + frame.size, len -= sizeof(frame) + frame.size) {
 		memcpy(&frame, at, sizeof(frame));
 		if (frame.cpu >= nr || frame.size != PAGE) {
-			strcpy(seqs->bad, "a bad frame");
+			strcpy(seqs->bad, "bad CPU or size in a frame");
 			return;
 		}
 		subbuf_begin(&sub, at + sizeof(frame), PAGE);
 		while (subbuf_next(&sub, &record)) {
 			memcpy(&number, (const char *)record.payload + 8, sizeof(number));
 			if (number < seqs[frame.cpu].next || record.time < seqs[frame.cpu].time)
-				strcpy(seqs[frame.cpu].bad, "a number or a time that goes back");
+				strcpy(seqs[frame.cpu].bad, "a number or a time goes back");
 			seqs[frame.cpu].next = number + 1;
 			seqs[frame.cpu].time = record.time;
 			seqs[frame.cpu].seen++;
@@ -131,7 +131,7 @@ static void expect_empty(struct __test_metadata *_metadata, struct nl *nl, const
 	EXPECT_EQ(0, counts.unread);
 }
 
-TEST_F_TIMEOUT(unrest, clear, PATIENCE_S)
+TEST_F_TIMEOUT(unrest, clear_during_writing_keeps_the_order, PATIENCE_S)
 {
 	struct sequence seqs[MAX_CPUS] = {};
 	struct writers *writers;
@@ -148,30 +148,30 @@ TEST_F_TIMEOUT(unrest, clear, PATIENCE_S)
 	ASSERT_NE(NULL, writers);
 	for (i = 0; i < CLEARS; i++) {
 		while ((len = read(fd, buffer, 4 * (PAGE + sizeof(struct hyptrace_frame)))) > 0) {
-			take_upwards(seqs, writers->nr, len);
+			check_increasing(seqs, writers->nr, len);
 			if (i % 3)
 				break;
 		}
-		/* one by one, and all */
+		/* Clear each CPU in turn, then all CPUs at once. */
 		cpu = i % (writers->nr + 1);
 		ASSERT_EQ(0, control_clear(&self->nl, variant->remote,
 					   cpu < writers->nr ? (int)cpu : CPU_ALL));
 	}
 	writers_end(_metadata, writers);
 	while ((len = read(fd, buffer, sizeof(buffer))) > 0)
-		take_upwards(seqs, writers->nr, len);
+		check_increasing(seqs, writers->nr, len);
 	for (cpu = 0; cpu < writers->nr; cpu++) {
 		EXPECT_STREQ("", seqs[cpu].bad);
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, cpu, &counts));
 		EXPECT_EQ(0, counts.unread);
 		EXPECT_EQ(counts.written, counts.read + counts.overrun);
 		EXPECT_LE(seqs[cpu].next, writers->written[cpu]);
-		/* none has written since the last clear, or all up to the last is there */
+		/* If it has written since the last clear, its last event was read. */
 		if (counts.written)
 			EXPECT_EQ(writers->written[cpu], seqs[cpu].next);
 	}
 
-	/* at rest it is all gone, and counting begins anew */
+	/* Without writers a clear leaves nothing, and all counters are 0. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, EVENTS));
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, CPU_ALL));
 	for (cpu = 0; cpu < writers->nr; cpu++)
@@ -194,7 +194,7 @@ static int set_online(unsigned int cpu, bool online)
 	return ret;
 }
 
-TEST_F_TIMEOUT(unrest, hotplug, PATIENCE_S)
+TEST_F_TIMEOUT(unrest, hotplug_during_writing_keeps_the_counts_exact, PATIENCE_S)
 {
 	uint16_t event = control_event_id(&self->nl, variant->remote, "selftest");
 	struct sequence seqs[MAX_CPUS] = {};
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(unrest, hotplug, PATIENCE_S)
 	ASSERT_EQ(0, status);
 	writers_end(_metadata, writers);
 
-	/* one more of each, which tells of what was lost before it */
+	/* Write one more event on each CPU, which reports the losses before it. */
 	for (cpu = 0; cpu <= last; cpu++) {
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, cpu, &counts));
 		EXPECT_EQ(writers->written[cpu], counts.written);
@@ -253,8 +253,7 @@ TEST_F_TIMEOUT(unrest, hotplug, PATIENCE_S)
 	close(poll_fd.fd);
 }
 
-/* Rings of CPUs that do nothing, or are off, are cleared like others. */
-TEST_F(unrest, clear_of_a_cpu_that_is_off)
+TEST_F(unrest, clear_works_while_the_cpu_is_offline)
 {
 	int cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1, fd;
 	struct counts counts;
