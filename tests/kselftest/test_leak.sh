@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: the modules are loaded and unloaded a hundred times, with tracing on in between, and nothing is lost:
-# no page of the host's, and none that EL2 was given, for it must give all back before the host may use them again.
-# HYPTRACE_REFUSED: see run.sh.
+# In the machine: load the modules, trace, and unload the modules a hundred times. No page may be leaked, also none that
+# the host has donated to EL2: EL2 must return those before the host can use them again. HYPTRACE_REFUSED: see run.sh.
 
 set -uo pipefail
 
@@ -11,8 +10,8 @@ set -uo pipefail
 rounds=${ROUNDS:-100}
 warm_up=10
 
-# Memory of slab caches, page tables and others that keep some comes and goes by a few pages. A leak of one page in each
-# round would be twice that.
+# The free memory varies by a few pages: slab caches, page tables and others keep some. A leak of one page in each round
+# would be twice this limit.
 allowed=$((rounds / 2))
 
 remotes=test modules=(hyptrace hyptrace_test)
@@ -33,7 +32,7 @@ unload_all()
 	done
 }
 
-# Pages that are free, those on the lists of the CPUs included
+# Print the number of free pages, including those on the per-CPU lists.
 free_pages()
 {
 	sync
@@ -41,7 +40,7 @@ free_pages()
 	awk '$1 == "nr_free_pages" || $1 == "count:" { sum += $2 } END { print sum }' /proc/zoneinfo
 }
 
-# Several looks: what is freed later, by RCU or a worker, is free soon.
+# Print the largest of several measurements: RCU and workers free some pages a little later.
 settled_pages()
 {
 	local best=0 now try
@@ -60,7 +59,7 @@ nothing_kept()
 
 no_pages_lost()
 {
-	echo "free pages: $before before, $after after $rounds rounds; up to $allowed may be missing"
+	echo "free pages: $before before, $after after $rounds rounds; $allowed fewer are allowed"
 	((before - after <= allowed))
 }
 
@@ -81,6 +80,6 @@ check "$warm_up rounds to warm up" cycle "$warm_up" "$remotes" "${files[@]}"
 before=$(settled_pages)
 check "$rounds rounds of loading, tracing and unloading" cycle "$rounds" "$remotes" "${files[@]}"
 after=$(settled_pages)
-check "all pages of rings were given back" nothing_kept
-check "no pages are lost" no_pages_lost
-((!kmemleak)) || check "kmemleak finds nothing" no_leaks
+check "the hypervisor has returned all pages of the rings" nothing_kept
+check "no pages are leaked" no_pages_lost
+((!kmemleak)) || check "kmemleak reports no leak" no_leaks

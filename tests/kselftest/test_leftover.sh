@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: what an earlier module left at the hypervisor does not keep a later one from working.
+# In the machine: a module that did not release its rings must not keep a later module from working.
 
 set -uo pipefail
 
@@ -18,7 +18,7 @@ unload_all()
 	done
 }
 
-# The CPUs are attached, and have spare rings too.
+# Leave all CPUs attached to rings, with spare rings for a resize.
 leave_rings()
 {
 	unload_all && modprobe hyptrace_leave && unload_all
@@ -41,7 +41,7 @@ says()
 	dmesg | tail -n "+$((log_mark + 1))" | grep -E "$1" >/dev/null
 }
 
-# Trace on each CPU, resize, and give all back.
+# Trace on each CPU, resize, unload, and remove the module.
 works()
 {
 	local cpu
@@ -52,30 +52,30 @@ works()
 	ctl set hypervisor size=131072 && ctl stop hypervisor && ctl unload hypervisor && rmmod hyptrace_pkvm
 }
 
-not_without_the_cpu()
+refuses_without_the_cpu()
 {
 	refused modprobe hyptrace_pkvm && [[ ! -d /sys/module/hyptrace_pkvm ]]
 }
 
 plan $((protected ? 7 : 9))
-check "a module leaves rings, CPUs attached" leave_rings
+check "a module can be removed without releasing its rings" leave_rings
 mark_log
 check "the next module loads" modprobe hyptrace_pkvm
-check "it says what it found" says "freed the rings of $cpus CPUs"
-check "tracing works, and all is given back" works
+check "it logs that it has freed the old rings" says "freed the rings of $cpus CPUs"
+check "tracing works, and the rings are released" works
 
-check "a module leaves rings again" leave_rings
+check "a module can be removed again without releasing its rings" leave_rings
 power 0
 mark_log
 if ((protected)); then
-	# the hypervisor has parked the CPU
+	# The hypervisor has parked the CPU, so its ring can be detached while it is off.
 	check "the next module loads while CPU $last is off" modprobe hyptrace_pkvm
 	power 1
 else
-	check "the next module refuses while CPU $last is off" not_without_the_cpu
-	check "it names the CPU" says "CPU $last is off"
+	check "the next module refuses to load while CPU $last is off" refuses_without_the_cpu
+	check "it logs which CPU is off" says "CPU $last is off"
 	power 1
-	check "it loads when the CPU is back" modprobe hyptrace_pkvm
+	check "it loads when the CPU is online again" modprobe hyptrace_pkvm
 fi
 check "tracing works again" works
 modprobe -a hyptrace_test hyptrace_pkvm

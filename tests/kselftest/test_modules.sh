@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: modules are loaded where they can be, refuse where they cannot and say why, and stay while in use.
+# In the machine: a module loads, or refuses to load and says why. It cannot be removed while it is in use.
 # HYPTRACE_REFUSED: see run.sh.
 
 set -uo pipefail
@@ -23,7 +23,7 @@ is_loaded()
 	[[ -d /sys/module/$1 ]]
 }
 
-# What the kernel has said since the last call of it
+# Mark the present end of the kernel's log, for new_log.
 mark_log()
 {
 	echo "$0: $BASHPID $RANDOM" >/dev/kmsg
@@ -50,7 +50,7 @@ pkvm_says_why()
 {
 	cat "$modprobe_said"
 	new_log | grep "hyptrace_pkvm:"
-	# where the module does not exist, modprobe says so
+	# On a kernel without the module, modprobe gives the reason.
 	new_log | cat - "$modprobe_said" | grep -E "hyptrace_pkvm[: ].*($HYPTRACE_REFUSED)" >/dev/null
 }
 
@@ -67,25 +67,25 @@ no_device_left()
 
 plan 15
 check "all modules can be unloaded" unload_all
-check "no device is left" no_device_left
+check "no device file and no debugfs folder is left" no_device_left
 mark_log
 if [[ -n $HYPTRACE_REFUSED ]]; then
-	check "hyptrace_pkvm refuses" pkvm_refuses
+	check "hyptrace_pkvm refuses to load" pkvm_refuses
 	check "it says why: $HYPTRACE_REFUSED" pkvm_says_why
-	check "the command tells of no hypervisor" refused ctl get hypervisor
+	check "the remote \"hypervisor\" is not registered" refused ctl get hypervisor
 else
-	check "hyptrace_pkvm loads, with hyptrace" pkvm_loads
-	check "the kernel does not complain" test -z "$(new_log | grep -i hyptrace)"
-	check "no second time" modprobe hyptrace_pkvm
+	check "hyptrace_pkvm loads, and hyptrace with it" pkvm_loads
+	check "loading logs nothing" test -z "$(new_log | grep -i hyptrace)"
+	check "modprobe of the loaded module succeeds" modprobe hyptrace_pkvm
 fi
 check "hyptrace_test loads" modprobe hyptrace_test
-check "the test remote is there" ctl get test
-check "/dev/hyptrace is there" test -c /dev/hyptrace
-check "hyptrace stays while a remote needs it" refused rmmod hyptrace
-check "a remote stays while a descriptor is attached" refused hold test rmmod hyptrace_test
+check "the remote \"test\" is registered" ctl get test
+check "/dev/hyptrace exists" test -c /dev/hyptrace
+check "hyptrace cannot be removed while a remote uses it" refused rmmod hyptrace
+check "hyptrace_test cannot be removed while a descriptor is attached" refused hold test rmmod hyptrace_test
 ctl start test
-check "a remote that is tracing goes" rmmod hyptrace_test
+check "hyptrace_test can be removed while its remote is tracing" rmmod hyptrace_test
 check "all modules can be unloaded again" unload_all
-check "hyptrace stays while its device is open, without a remote" stays_while_open
-check "and goes when it is closed" rmmod hyptrace
-check "no device is left again" no_device_left
+check "hyptrace cannot be removed while /dev/hyptrace is open" stays_while_open
+check "hyptrace can be removed when /dev/hyptrace is closed" rmmod hyptrace
+check "again no device file and no debugfs folder is left" no_device_left

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In a machine with kvm.enable_virt_at_load=0, where KVM has a hypervisor only while there are VMs, unless hyptrace keeps
-# it: the last VM may end while tracing.
+# In a machine with kvm.enable_virt_at_load=0, KVM keeps its hypervisor only while there are VMs. hyptrace must keep it
+# also without them: the last VM may end while tracing.
 
 set -uo pipefail
 
@@ -40,16 +40,16 @@ nothing_kept()
 
 plan 13
 check "KVM enables virtualization on demand" is_on_demand
-check "no module is left" unload_all
+check "all modules can be unloaded" unload_all
 check "a guest runs without hyptrace" run_guest
 check "hyptrace_pkvm loads while there is no VM" modprobe hyptrace_pkvm
 for round in first second; do
 	ctl event-set hypervisor event=selftest enabled=1
 	check "$round round: tracing starts" ctl start hypervisor
-	check "$round round: a guest runs, and ends" run_guest
-	check "$round round: the hypervisor still records" records
+	check "$round round: a guest runs and ends" run_guest
+	check "$round round: the hypervisor still records events" records
 	ctl clear hypervisor
 	check "$round round: tracing stops" ctl stop hypervisor
 	ctl unload hypervisor
 done
-check "nothing is left at the hypervisor" eval 'rmmod hyptrace_pkvm && modprobe hyptrace_pkvm && nothing_kept'
+check "no rings are left at the hypervisor" eval 'rmmod hyptrace_pkvm && modprobe hyptrace_pkvm && nothing_kept'
