@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests share: one remote to work on, its counts, streams in the background, waiting with a bound. To be
-# sourced by each file of tests; hyptrace, workload and the modules are expected to be installed.
+# Functions for all tests: the command on one remote, its counters, streams in the background, waiting with a timeout.
+# Each test file sources it. hyptrace, workload and the modules must be installed.
 
 bats_require_minimum_version 1.5.0
 
-# run.sh runs the tests of remote/ once for each remote.
+# The remote to test. run.sh runs the tests of remote/ once for each remote.
 : "${REMOTE:=test}"
 
-# Longest wait for anything; reached only by what fails.
+# The longest wait in seconds. Only a failing test waits so long.
 patience=60
 
-# The event lists and rings of all remotes as they are registered.
+# Load the modules and reset all remotes.
 fresh()
 {
 	[[ -d /sys/module/hyptrace_pkvm && -d /sys/module/hyptrace_test ]] || modprobe -a hyptrace_pkvm hyptrace_test
@@ -19,7 +19,7 @@ fresh()
 	hyptrace -r test reset
 }
 
-# End what a test has left behind, whatever it was.
+# Kill the background jobs of a test, and bring all CPUs online.
 tidy()
 {
 	local job
@@ -40,27 +40,27 @@ teardown()
 	tidy
 }
 
-# The command on the remote that is being tested.
+# ht ARGUMENT...: run hyptrace on the remote to test.
 ht()
 {
 	timeout "$patience" hyptrace -r "$REMOTE" "$@"
 }
 
-# within SECONDS COMMAND...: until it succeeds.
+# within SECONDS COMMAND...: repeat the command until it succeeds, fail after that time.
 within()
 {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
 		if ((SECONDS > end)); then
-			echo "never came true: $*" >&2
+			echo "did not succeed in time: $*" >&2
 			return 1
 		fi
 		sleep 0.05
 	done
 }
 
-# same A B [WHAT]: fail with both, if they differ.
+# same A B [WHAT]: if they differ, print both and fail.
 same()
 {
 	[[ $1 == "$2" ]] || {
@@ -69,35 +69,35 @@ same()
 	}
 }
 
-# says TEXT: the output of "run", errors included, has it.
+# says TEXT: succeed if the text is in the output of "run", stderr included.
 says()
 {
 	[[ $output$'\n'${stderr:-} == *"$1"* ]] || {
-		printf 'nothing says "%s": %s\n' "$1" "$output ${stderr:-}" >&2
+		printf '"%s" is not in the output: %s\n' "$1" "$output ${stderr:-}" >&2
 		return 1
 	}
 }
 
-# of FILTER: what jq finds in the remote's status.
+# of FILTER: print what the jq filter finds in the remote's status.
 of()
 {
 	ht -j status | jq -r ".[0] | $1"
 }
 
-# total COUNTER: summed up over the CPUs.
+# total COUNTER: print the sum of the counter over all CPUs.
 total()
 {
 	of "[.cpus[].$1] | add"
 }
 
-# counts_add_up: written = read + lost + unread on each CPU.
+# counts_add_up: succeed if written = read + lost + unread on each CPU.
 counts_add_up()
 {
 	of 'all(.cpus[]; .written == .read + .lost + .unread and .lost == .overrun + .dropped)' | grep -qx true ||
 		{ of '.cpus[]' >&2 && return 1; }
 }
 
-# enabled [REMOTE]: names of the enabled events, in one line.
+# enabled [REMOTE]: print the names of the enabled events in one line.
 enabled()
 {
 	hyptrace -r "${1:-$REMOTE}" -j list | jq -r '[.[0].events[] | select(.enabled) | .name] | join(" ")'
@@ -108,25 +108,25 @@ cpu_ids()
 	of '.cpus[].cpu'
 }
 
-# Sub-buffers are as large as the kernel's pages, so tests count in pages.
+# A sub-buffer is as large as a page of the running kernel, so tests count in pages.
 page_size()
 {
 	of .subbuf_size
 }
 
-# pages N: bytes of so many pages
+# pages N: print the bytes of N pages.
 pages()
 {
 	echo $(($1 * $(page_size)))
 }
 
-# fill N: marks that fill so many sub-buffers; a record takes 20 bytes.
+# fill N: print the number of marks that fill N sub-buffers. A mark takes 20 bytes.
 fill()
 {
 	echo $(($1 * (($(page_size) - 16) / 20)))
 }
 
-# tracing_marks [LOAD-OPTION...]: ready for "mark".
+# tracing_marks [LOAD-OPTION...]: load the rings and start tracing, so that "mark" works.
 tracing_marks()
 {
 	ht load "$@"
@@ -134,20 +134,20 @@ tracing_marks()
 	ht start
 }
 
-# ids: of the marks in the text that "stream" has printed, one a line.
+# ids: read the text output of "stream", print the number of each mark on a line of its own.
 ids()
 {
 	sed -n 's/.*: selftest: id=\([0-9]*\)$/\1/p'
 }
 
-# numbered FIRST LAST: stdin is all these numbers, in order.
+# numbered FIRST LAST: succeed if stdin has all numbers from FIRST to LAST, in order.
 numbered()
 {
 	diff <(seq "$1" "$2") - | head -n 20 >&2
 	same "${PIPESTATUS[0]}" 0 "numbers from $1 to $2"
 }
 
-# drain [OPTION...]: print all that is unread, and no more.
+# drain [OPTION...]: stream the events that are unread now.
 drain()
 {
 	local unread
@@ -156,7 +156,7 @@ drain()
 	ht stream --count "$unread" "$@"
 }
 
-# is_consumer PID: it reads a ring of the remote.
+# is_consumer PID: succeed if the process reads a ring of the remote.
 is_consumer()
 {
 	of "any(.cpus[]; .consumer == $1)" | grep -qx true
@@ -167,7 +167,8 @@ is_tracing()
 	same "$(of .state)" tracing 2>/dev/null
 }
 
-# stream_begin [OPTION...]: in the background, what it prints in $out and $err, its process in $stream.
+# stream_begin [OPTION...]: start a stream in the background. Sets $out and $err to the files of its output, $stream to
+# its pid.
 stream_begin()
 {
 	out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err
@@ -182,7 +183,7 @@ is_gone()
 	! kill -0 "$1" 2>/dev/null
 }
 
-# ended PID: wait for it, with a bound; $code is its exit code.
+# ended PID: wait until the process ends, with a timeout. Sets $code to its exit code.
 ended()
 {
 	within "$patience" is_gone "$1"
@@ -190,7 +191,7 @@ ended()
 	wait "$1" || code=$?
 }
 
-# stream_end [SIGNAL]: and its exit code is to be 0.
+# stream_end [SIGNAL]: end the stream with the signal, succeed if its exit code is 0.
 stream_end()
 {
 	kill -"${1:-INT}" "$stream"
@@ -198,13 +199,13 @@ stream_end()
 	same "$code" 0 "exit code of stream"
 }
 
-# has_lines N FILE
+# has_lines N FILE: succeed if the file has at least N lines.
 has_lines()
 {
 	(($(wc -l <"$2") >= $1))
 }
 
-# none PATTERN FILE: no line is like this. ("! grep" would not fail a test.)
+# none PATTERN FILE: succeed if no line matches. (In bats a failed "! grep" does not fail the test.)
 none()
 {
 	if grep -E "$@"; then
@@ -212,13 +213,13 @@ none()
 	fi
 }
 
-# in_time_order FILE: the times of its lines never go back.
+# in_time_order FILE: succeed if the times of its lines never decrease.
 in_time_order()
 {
 	sed -n 's/^\[[0-9]*\] *\([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$1" | sort -n -c
 }
 
-# last_cpu: the one that tests may take off.
+# last_cpu: print the number of the last CPU, which tests may take offline.
 last_cpu()
 {
 	of '.cpus | last | .cpu'
@@ -238,7 +239,7 @@ cpus_on()
 	done
 }
 
-# boot_ms: CLOCK_BOOTTIME in milliseconds (to 10).
+# boot_ms: print CLOCK_BOOTTIME in milliseconds, with a resolution of 10 ms.
 boot_ms()
 {
 	local up

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The README's first example shows what the machine does, and nothing that hyptrace does itself: on an idle machine,
-# on a busy one, and pinned to the CPU that it reads.
+# hyptrace must not trace itself: the README's first example shows what the machine does, and no hypercall of hyptrace.
+# This holds on an idle and on a busy machine, also when the stream runs on the CPU that it reads.
 
 load ./helper
 
 export REMOTE=hypervisor
 
-# for how long something is watched
+# how long each measurement takes
 seconds=2
 
 traced()
@@ -16,8 +16,8 @@ traced()
 	ht enable hyp_enter hyp_exit
 }
 
-# looks REMOTE: twenty, at its counters and at its rings; how many events come of it.
-looks()
+# events_of_queries REMOTE: run status and show ten times each, print how many events the hypervisor wrote meanwhile.
+events_of_queries()
 {
 	local before
 	before=$(total written)
@@ -28,7 +28,7 @@ looks()
 	echo $(($(total written) - before))
 }
 
-# most: as many events of all CPUs as there may be in that time, by what happens without anybody who looks.
+# most: print how many events of all CPUs may come in $seconds, from a measurement without any reader.
 most()
 {
 	local before
@@ -39,8 +39,8 @@ most()
 	echo $((3 * ($(total written) - before) + 200))
 }
 
-# watched LIMIT: no more than that is written.
-watched()
+# writes_at_most LIMIT: succeed if the hypervisor writes at most LIMIT events in $seconds.
+writes_at_most()
 {
 	local before after
 	before=$(total written)
@@ -50,8 +50,8 @@ watched()
 	((after - before <= $1))
 }
 
-# readers SHIFT: a stream of each CPU, pinned to the one that is SHIFT further on.
-readers()
+# start_readers SHIFT: start a stream of each CPU, pinned to the CPU that is SHIFT further on.
+start_readers()
 {
 	local cpu cpus
 	cpus=$(cpu_ids | wc -l)
@@ -76,36 +76,37 @@ streams_end()
 	streams=''
 }
 
-@test "idle: streams print few events, on the CPU that they read and on others" {
+@test "streams on an idle machine print few events, on whatever CPU they run" {
 	limit=$(most)
 	for shift in 0 1; do
 		traced
 		ht start
-		readers "$shift"
-		watched "$limit"
+		start_readers "$shift"
+		writes_at_most "$limit"
 		streams_end
 		cat "$BATS_TEST_TMPDIR"/err.*
 		(($(cat "$BATS_TEST_TMPDIR"/out.* | wc -l) <= 3 * limit))
 	done
 }
 
-@test "idle: status and show leave no events while a stream runs" {
+@test "status and show cause no events while a stream runs" {
 	traced
 	ht start
 	hyptrace -r test load
-	# looks at the other remote take as long, and no hypercalls. The host may be busy just then: once is enough.
+	# Compare with queries of the remote "test", which take as long but make no hypercalls. One success in three
+	# rounds is enough, because the host may be busy during a round.
 	for _ in 1 2 3; do
-		others=$(looks test)
+		others=$(events_of_queries test)
 		stream_begin --cpu 0
-		own=$(looks hypervisor)
+		own=$(events_of_queries hypervisor)
 		stream_end
-		echo "$own events, $others of looks at something else"
+		echo "$own events while hypervisor is queried, $others while test is"
 		((own > 2 * others + 20)) || break
 	done
 	((own <= 2 * others + 20))
 }
 
-@test "busy: a stream prints the guest's events, and adds none" {
+@test "a stream prints the events of a guest and adds none of its own" {
 	traced
 	ht set --size 4M
 	ht start
@@ -130,7 +131,7 @@ streams_end()
 	done
 }
 
-@test "a ring of 256K with ten marks keeps them when it becomes 64M, on the CPU that is traced" {
+@test "set --size 64M on the traced CPU keeps the events of a ring of 256K" {
 	for cpu in $(cpu_ids); do
 		for events in selftest "selftest hyp_enter hyp_exit"; do
 			hyptrace -r hypervisor reset

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The test remote's rate, which the hypervisor has not.
+# set --rate: the remote "test" writes events by itself. The hypervisor has no rate.
 
 load ./helper
 
-@test "at a rate events come by themselves, on each CPU, numbered from 0" {
+@test "with a rate each CPU writes events by itself, numbered from 0" {
 	ht set --rate 1000
 	ht enable selftest
 	stream_begin
@@ -23,7 +23,7 @@ some_written()
 	(($(total written) > 0))
 }
 
-@test "rate 0 ends it" {
+@test "rate 0 stops these events" {
 	ht set --rate 1000
 	tracing_marks
 	within "$patience" some_written
@@ -34,7 +34,7 @@ some_written()
 	same "$(total written)" 1
 }
 
-@test "reset ends it" {
+@test "reset sets the rate to 0" {
 	ht set --rate 1000
 	ht reset
 	tracing_marks
@@ -42,19 +42,19 @@ some_written()
 	same "$(total written)" 0
 }
 
-@test "a disabled event is not written at any rate" {
+@test "a disabled event is not written, whatever the rate is" {
 	ht set --rate 1000
 	ht start
 	sleep 0.5
 	same "$(total written)" 0
 }
 
-@test "the hypervisor has no rate" {
+@test "a rate of the hypervisor is refused" {
 	run -2 hyptrace -r hypervisor set --rate 5
 	says 'rate'
 }
 
-@test "bad rates are wrong usage" {
+@test "a bad rate is a usage error" {
 	for rate in -1 x 4294967296 ''; do
 		run -1 ht set --rate="$rate"
 		says "\"$rate\""

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: all tests, or those of the files that are named: run.sh [FILE.bats]... Those in remote/ run once for
-# each remote, or for the one that REMOTE names; so do those in memory/, which want a larger machine and to be named.
-# Ends with "N passed, N failed".
+# In the machine: run all tests, or those of the named files: run.sh [FILE.bats]... The tests in remote/ and memory/ run
+# once for each remote, or only for the one that REMOTE names. Those in memory/ need a larger machine and run only if
+# they are named. The last line is "N passed, N failed".
 
 set -uo pipefail
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Loading rings of a certain size. To be sourced after helper.bash.
 
-# loads SIZE BYTES: it loads, is shown as asked and as had, and a mark comes through.
+# loads SIZE BYTES: succeed if the rings load, status shows the requested and allocated size, and a mark can be read.
 loads()
 {
 	ht load --size "$1" || return
@@ -15,21 +15,21 @@ loads()
 	ht unload
 }
 
-# Pages that the kernel can name a use of, and those that are free: all but what modules have taken by themselves. (To
-# drop the caches and look at what is free would have every program read anew.)
+# Print the number of pages that are free or used for something the kernel counts, so all but those that modules have
+# allocated. (Dropping the caches and counting free pages is slower: every program would be read again.)
 known_pages()
 {
 	awk '$1 ~ /^(nr_free_pages|count:|nr_(in)?active_(anon|file)|nr_slab_(un)?reclaimable|nr_page_table_pages)$/ {
 		sum += $2 } END { print sum }' /proc/zoneinfo
 }
 
-# has_pages N: or nearly so; the smallest ring of 1 MB has twice that for two CPUs.
+# has_pages N: succeed if at most 1 MB is missing from N pages. Rings of 1 MB for two CPUs take twice that.
 has_pages()
 {
 	(($(known_pages) >= $1 - (1 << 20) / $(page_size)))
 }
 
-# gives_back N: so many soon: some are freed by RCU or a worker.
+# gives_back N: wait until has_pages N succeeds: RCU and workers free some pages a little later.
 gives_back()
 {
 	within 10 has_pages "$1"

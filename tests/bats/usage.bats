@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Usage: verbs, options, help, and what is not there.
+# Usage: verbs, options, help, unknown names.
 
 load ./helper
 
 verbs="list enable disable start stop load unload clear reset set status stream show monitor mark help"
 
-@test "without a verb it says so" {
+@test "a missing verb is a usage error" {
 	run -1 hyptrace
 	says 'a verb is missing'
 	says 'Try "hyptrace help".'
@@ -14,7 +14,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -1 hyptrace -r test
 }
 
-@test "an unknown verb is told, with the one that was probably meant" {
+@test "an unknown verb is a usage error, and the message suggests a similar one" {
 	run -1 hyptrace staus
 	says 'unknown verb "staus"; did you mean "status"?'
 	run -1 hyptrace enabel hyp_enter
@@ -30,7 +30,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	same "$(enabled hypervisor)" ""
 }
 
-@test "an unknown option is wrong usage" {
+@test "an unknown option is a usage error" {
 	run -1 hyptrace --frobnicate list
 	says frobnicate
 	says 'Try "hyptrace help".'
@@ -42,7 +42,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'Try "hyptrace help list".'
 }
 
-@test "--help names all verbs, and each verb has its own" {
+@test "--help lists all verbs, and each verb has its own --help" {
 	run -0 hyptrace --help
 	for verb in $verbs; do
 		says "$verb"
@@ -113,7 +113,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'cannot enable "x\x1by\x0a": no such event'
 }
 
-@test "help tells what --help tells" {
+@test "help prints the same as --help" {
 	same "$(hyptrace help)" "$(hyptrace --help)"
 	for verb in $verbs; do
 		same "$(hyptrace help "$verb")" "$(hyptrace "$verb" --help)"
@@ -126,19 +126,19 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'unknown verb "frobnicate"'
 }
 
-@test "a verb without CPUs refuses --cpu by its name" {
+@test "a verb that does not take --cpu says so" {
 	run -1 hyptrace start --cpu 0
 	says 'does not take --cpu'
 	run -1 hyptrace -C 0 list
 	says 'does not take --cpu'
 }
 
-@test "--version names a version" {
+@test "--version prints the version" {
 	run -0 hyptrace --version
 	[[ $output =~ ^hyptrace\ [0-9] ]]
 }
 
-@test "an unknown remote is refused by its name, and those that are there are told" {
+@test "an unknown remote is refused, and the message names it and the known remotes" {
 	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
 		"mark 1" "stream --count 1" show monitor; do
 		# shellcheck disable=SC2086 # words
@@ -150,7 +150,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -2 hyptrace -r "$(printf 'x%.0s' {1..500})" status
 }
 
-@test "the hypervisor is meant if no remote is named" {
+@test "without -r a verb acts on the hypervisor" {
 	run -0 hyptrace enable hyp_exit
 	same "$(enabled hypervisor)" hyp_exit
 	same "$(enabled test)" ""
@@ -159,13 +159,13 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	same "$(hyptrace -r test -j status | jq -r '.[0].state')" unloaded
 }
 
-@test "the only remote is meant if it is alone" {
+@test "without -r a verb acts on the only remote" {
 	modprobe -r hyptrace_pkvm
 	run -0 hyptrace enable hyp_exit
 	same "$(enabled test)" hyp_exit
 }
 
-@test "status and list are about all remotes if none is named" {
+@test "without -r status and list show all remotes" {
 	same "$(hyptrace -j status | jq -r 'map(.name) | sort | join(" ")')" "hypervisor test"
 	run -0 hyptrace status
 	says hypervisor
