@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The main job: what the hypervisor does while a guest runs.
+# What the hypervisor does while a guest runs, as the command shows it.
 
 load ./helper
 
 export REMOTE=hypervisor
 
-# Run the workload in a trace of everything on CPU 0: events in $out, its words in $words, its process in $pid.
+# Trace the workload on CPU 0. Sets $out to the file of the events, $words to the output of the workload, $pid to the
+# pid of its vCPU.
 trace_workload()
 {
 	ht set --size 8M
@@ -19,13 +20,13 @@ trace_workload()
 	none LOST "$out"
 }
 
-# number PATTERN
+# number PATTERN: print how many lines of $out match.
 number()
 {
 	grep -cE "$1" "$out" || true
 }
 
-@test "all reasons of a guest's life appear" {
+@test "a guest run shows hvc, host_abort, guest_exit, eret_guest and eret_host" {
 	trace_workload
 	for reason in hvc host_abort guest_exit; do
 		(($(number "hyp_enter: reason=$reason ") > 0)) || { echo "no $reason" && false; }
@@ -36,27 +37,27 @@ number()
 	same "$(number 'reason=unknown')" 0
 }
 
-@test "the guest leaves as often as it is known to, and by no more than interrupts" {
+@test "each store and each PSCI call of a guest is a guest exit" {
 	trace_workload
 	exits=$(number "hyp_enter: reason=guest_exit vcpu=$pid$")
 	[[ $words =~ run_ioctls=([0-9]+) ]]
 	rounds=${BASH_REMATCH[1]}
 	echo "$words: $exits exits"
-	# 300 stores and 200 PSCI calls; besides, interrupts of the host, and faults of its first touches
+	# 300 stores and 200 PSCI calls; more exits by host interrupts and by page faults
 	((exits >= 500))
 	same "$(number 'reason=guest_exit')" "$exits" "guest exits of all vCPUs"
-	same "$(number "hyp_exit: reason=eret_guest vcpu=$pid$")" "$exits" "ways into the guest"
+	same "$(number "hyp_exit: reason=eret_guest vcpu=$pid$")" "$exits" "entries to the guest"
 	((rounds >= 300))
 }
 
-@test "vcpu is the vCPU's thread on the guest's events and 0 on the host's" {
+@test "vcpu is the thread of the vCPU in events of a guest, and 0 in events of the host" {
 	trace_workload
 	same "$(number "reason=(guest_exit|eret_guest) vcpu=$pid$")" "$(number 'reason=(guest_exit|eret_guest) ')"
 	same "$(number 'reason=(hvc|smc|host_abort|psci) vcpu=0$')" "$(number 'reason=(hvc|smc|host_abort|psci) ')"
 	same "$(number 'reason=eret_host vcpu=0$')" "$(number 'reason=eret_host ')"
 }
 
-@test "enters and exits pair up" {
+@test "hyp_enter and hyp_exit alternate" {
 	trace_workload
 	awk '
 		/LOST/ { next }
@@ -67,7 +68,7 @@ number()
 	' "$out"
 }
 
-@test "counts of status and stream agree" {
+@test "status and stream count the same number of events" {
 	trace_workload
 	ht load --size 8M
 	ht enable hyp_enter
@@ -83,7 +84,7 @@ number()
 	same "$(wc -l <"$BATS_TEST_TMPDIR/all")" "$unread"
 }
 
-@test "a disabled event does not come" {
+@test "a disabled event is not recorded" {
 	ht enable hyp_exit
 	stream_begin -C 0
 	taskset -c 0 workload --cpu 0 --mmio 10 --psci 10
@@ -92,7 +93,7 @@ number()
 	(($(number hyp_exit) > 20))
 }
 
-@test "a CPU that goes off and comes back tells of PSCI first" {
+@test "a CPU that goes offline and online leaves an event with reason psci" {
 	cpu=$(last_cpu)
 	((cpu > 0)) || skip "there is one CPU only"
 	ht set --size 4M
@@ -105,11 +106,11 @@ number()
 	in_time_order "$out"
 }
 
-@test "hyp_enter takes 12 bytes: as many fit a sub-buffer" {
+@test "a hyp_enter takes 12 bytes of a sub-buffer" {
 	ht load --size 1 --mode discard
 	ht enable hyp_enter
 	ht start
-	# so many go into a sub-buffer, but for some time extensions; of 16 bytes it were three quarters of that
+	# Almost this many fit into a sub-buffer: some have a time extension. With 16 bytes it would be three quarters.
 	most=$((($(page_size) - 16) / 12))
 	taskset -c 0 workload --cpu 0 --mmio $((3 * most)) --psci $((3 * most))
 	ht stop
@@ -119,7 +120,7 @@ number()
 	((unread > 2 * most * 94 / 100 && unread <= 2 * most))
 }
 
-@test "a stream of all CPUs is in order while guests run on each" {
+@test "a stream of all CPUs is in the order of time while a guest runs on each" {
 	ht set --size 8M
 	ht enable 'hyp_*'
 	stream_begin --ns
@@ -135,7 +136,7 @@ number()
 	same "$(grep -E 'reason=guest_exit' "$out" | sed 's/.*vcpu=//' | sort -u | wc -l)" "$(cpu_ids | wc -l)"
 }
 
-# What is idle does not come to EL2, and hyptrace leaves no events of its own: guests on CPU 0, one after another.
+# Run guests on CPU 0, one after another: an idle machine hardly enters EL2, and hyptrace leaves no events of its own.
 guests_begin()
 {
 	(trap exit TERM
@@ -149,7 +150,7 @@ guests_end()
 	wait "$guests" || :
 }
 
-@test "symbols come as names in JSON" {
+@test "JSON has both the number and the name of a symbol" {
 	ht enable hyp_enter
 	guests_begin
 	run -0 --separate-stderr ht stream -j --count 20
@@ -158,7 +159,7 @@ guests_end()
 		(.symbols.reason | type) == "string" and (.fields.vcpu | type) == "number")' <<<"$output"
 }
 
-@test "hyptrace enable and stream, as the first thing after modprobe, print events" {
+@test "right after modprobe, enable and stream print events" {
 	modprobe -r hyptrace_pkvm
 	modprobe hyptrace_pkvm
 	hyptrace enable hyp_enter

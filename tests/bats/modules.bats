@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Modules: none, in use, gone and back.
+# Modules: not loaded, in use, removed and loaded again.
 
 load ./helper
 
@@ -16,9 +16,9 @@ teardown()
 	tidy
 }
 
-@test "without the driver every verb says what is missing" {
+@test "without the driver every verb says that it must be loaded" {
 	unload_all
-	# the kernel would load it by the name of its netlink family
+	# Keep the kernel from loading the driver by the name of its netlink family.
 	cat /proc/sys/kernel/modprobe >"$BATS_TEST_TMPDIR/modprobe"
 	echo /nonexistent >/proc/sys/kernel/modprobe
 	for words in list status start "enable all" "stream --count 1" "monitor --count 1" "mark 1"; do
@@ -30,7 +30,7 @@ teardown()
 	[[ ! -e /sys/module/hyptrace ]]
 }
 
-@test "the driver is loaded by whoever asks for it; without a remote every verb says so" {
+@test "every verb makes the kernel load the driver, and says that no remote is registered" {
 	unload_all
 	for words in status start "enable all" "stream --count 1" "mark 1"; do
 		# shellcheck disable=SC2086 # words
@@ -80,7 +80,7 @@ teardown()
 	run -2 hyptrace -r test status
 }
 
-@test "a remote that is tracing can be unloaded, and comes back fresh" {
+@test "the module of a tracing remote can be removed, and its remote comes back reset" {
 	tracing_marks --size 64K
 	ht mark 1 --count 100
 	modprobe -r hyptrace_test
@@ -89,7 +89,7 @@ teardown()
 	same "$(enabled)" ""
 }
 
-@test "the hypervisor's remote as well" {
+@test "hyptrace_pkvm can be removed while tracing, and its remote comes back reset" {
 	export REMOTE=hypervisor
 	tracing_marks --size 64K
 	ht enable all
@@ -113,7 +113,7 @@ last_line()
 	tail -n 1 "$BATS_TEST_TMPDIR/out" | grep -q "$1"
 }
 
-@test "monitor tells of remotes that go and come" {
+@test "monitor reports remotes that are unregistered and registered" {
 	hyptrace monitor >"$BATS_TEST_TMPDIR/out" 3>&- &
 	monitor=$!
 	within "$patience" hears
@@ -126,8 +126,8 @@ last_line()
 	same "$code" 0
 }
 
-@test "a hundred times there and back, with tracing on in between, lose no ring" {
-	# what is freed late comes back within some tries: the most that was free counts
+@test "loading, tracing and removing the modules a hundred times leaks no ring" {
+	# Print the largest of several measurements: some memory is freed a little later.
 	memory()
 	{
 		for _ in {1..10}; do
@@ -152,7 +152,7 @@ last_line()
 	done
 	last=$(memory)
 	echo "$first kB free after 10 rounds, $last after 100"
-	# Free memory goes up and down by some MB anyway. A ring of one CPU lost in each round were 90 MB; kmemleak of the
-	# debug flavour sees less.
+	# Free memory varies by some MB. A leak of one CPU's ring in each round would be 90 MB. Kmemleak of the debug
+	# flavour finds smaller leaks.
 	((first - last < 16384))
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Permission: CAP_PERFMON or CAP_SYS_ADMIN, and the device file's.
+# Permissions: CAP_PERFMON or CAP_SYS_ADMIN, and the mode of the device file.
 
 load ./helper
 
-# as_nobody [--groups GROUP] COMMAND...: with the options of $caps.
+# as_nobody [--groups GROUP] COMMAND...: run it as nobody, with the options $caps of setpriv.
 as_nobody()
 {
 	local groups=--clear-groups
@@ -13,19 +13,19 @@ as_nobody()
 	setpriv --reuid 65534 --regid 65534 "$groups" ${caps:-} "$@"
 }
 
-# nobody [--groups GROUP] COMMAND...
+# nobody [--groups GROUP] COMMAND...: run it as nobody, without capabilities.
 nobody()
 {
 	caps='' as_nobody "$@"
 }
 
-# perfmon [--groups GROUP] COMMAND...: nobody, with that capability
+# perfmon [--groups GROUP] COMMAND...: run it as nobody with CAP_PERFMON.
 perfmon()
 {
 	caps='--inh-caps +perfmon --ambient-caps +perfmon' as_nobody "$@"
 }
 
-@test "nobody is refused everything, and nothing changes" {
+@test "the user nobody is refused each verb, and nothing changes" {
 	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
 		"mark 1" "stream --count 1" "monitor --count 1"; do
 		# shellcheck disable=SC2086 # words
@@ -41,7 +41,7 @@ perfmon()
 	says 'CAP_PERFMON'
 }
 
-@test "with CAP_PERFMON nobody may control" {
+@test "the user nobody with CAP_PERFMON can control a remote" {
 	run -0 perfmon hyptrace -r test enable selftest
 	same "$(enabled)" selftest
 	run -0 perfmon hyptrace -r test start
@@ -50,7 +50,7 @@ perfmon()
 	says tracing
 }
 
-@test "the device file's permission is needed as well" {
+@test "reading also needs the permission of the device file" {
 	same "$(stat -c '%a %U' /dev/hyptrace)" "600 root"
 	tracing_marks
 	ht mark 3
@@ -63,14 +63,14 @@ perfmon()
 	same "$(ids <<<"$output")" 3
 }
 
-# value KEY: of the installed rule, KEY with its operator.
+# value KEY: print the value of KEY in the installed udev rule. KEY includes its operator.
 value()
 {
 	sed -n "s/^[^#]*$1\"\([^\"]*\)\".*/\1/p" /usr/local/lib/udev/rules.d/60-hyptrace.rules
 }
 
-# The device as udev would make it by the rule; the group has the number 4242 here.
-@test "the installed udev rule lets its group read, and nobody else" {
+# There is no udev here: give the device the mode of the rule, and a group of number 4242.
+@test "the installed udev rule lets its group read, and no other user" {
 	same "$(value KERNEL==)" "$(sed -n s/^DEVNAME=//p /sys/class/misc/hyptrace/uevent)"
 	same "$(value SUBSYSTEM==)" "$(basename "$(readlink -f /sys/class/misc/hyptrace/subsystem)")"
 	same "$(value GROUP=)" "$(sed -n 's/^g \([^ ]*\) .*/\1/p' /usr/local/lib/sysusers.d/hyptrace.conf)"
@@ -87,7 +87,7 @@ value()
 	same "$(ids <<<"$output")" 3
 }
 
-@test "in a user namespace root is nobody" {
+@test "root of a user namespace is refused" {
 	unshare --user --map-root-user true || skip "this kernel has no user namespaces"
 	run -2 unshare --user --map-root-user hyptrace -r test enable selftest
 	same "$(enabled)" ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Large rings, in a machine with 1.5 GB for two CPUs: what fits loads and is given back, all of it; what does not fit is
-# refused whole, and at nobody's expense.
+# Large rings, in a machine with two CPUs and 1.5 GB. Rings that fit are loaded, and unload frees all of their memory.
+# Rings that do not fit are refused, and the OOM killer does not run.
 
 load ../helper
 load ../size
@@ -21,7 +21,7 @@ teardown()
 	hyptrace -r "$REMOTE" reset
 }
 
-# refuses SIZE: with a message, and nothing is left of it.
+# refuses SIZE: succeed if load refuses the size with a message and keeps no memory.
 refuses()
 {
 	run -2 ht load --size "$1"
@@ -36,15 +36,15 @@ no_killing()
 	dmesg | none -i 'out of memory|oom|page allocation failure|kept its rings' -
 }
 
-# percent N: of the memory that is available now, shared out among the CPUs, in bytes.
+# percent N: print N percent of the available memory, divided by the number of CPUs, in bytes.
 percent()
 {
 	awk -v percent="$1" -v cpus="$cpus" \
 		'$1 == "MemAvailable:" { printf "%d\n", $2 * 1024 * percent / 100 / cpus }' /proc/meminfo
 }
 
-@test "from 1 MB to 512 MB per CPU all load and are given back" {
-	# what is missing is seen
+@test "rings of 1 MB to 512 MB per CPU load, and unload frees all of their memory" {
+	# First make sure that has_pages notices a loaded ring.
 	ht load --size 1M
 	run -1 has_pages "$before"
 	ht unload
@@ -55,7 +55,7 @@ percent()
 	no_killing
 }
 
-@test "sizes in between are given back too" {
+@test "unload frees the memory also of sizes that are no power of two" {
 	for kb in 96 200 403 18000 20000 100000; do
 		loads "${kb}K" $((kb << 10))
 		gives_back "$before"
@@ -63,14 +63,14 @@ percent()
 	no_killing
 }
 
-@test "what no machine has is refused" {
+@test "sizes larger than the memory are refused" {
 	refuses 9223372036854775808
 	refuses 18446744073709551615
 	refuses "$(awk '$1 == "MemTotal:" { printf "%d\n", $2 * 0.8 }' /proc/meminfo)K"
 	no_killing
 }
 
-@test "up to all that is available loads whole, or not at all" {
+@test "a size near the available memory loads or is refused, but leaks nothing" {
 	refuses "$(percent 101)"
 	for part in 100 98 96; do
 		run ht load --size "$(percent "$part")"
@@ -87,11 +87,11 @@ percent()
 	no_killing
 }
 
-@test "a load that is killed leaves nothing behind" {
+@test "a load that is killed leaks no memory" {
 	for ms in 010 050 200 500; do
 		hyptrace -r "$REMOTE" load --size 512M &
 		sleep "0.$ms"
-		# which may be there already
+		# The load may have ended before the kill.
 		kill -KILL $! || true
 		wait $! || true
 		of .state | grep -qxE 'unloaded|loaded'

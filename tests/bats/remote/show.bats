@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# show: what is in the rings, and is there afterwards as it was before.
+# show: prints the events in the rings and consumes none.
 
 load ../helper
 
-# show_to FILE [OPTION...]: with what it says on stderr in FILE.err.
+# show_to FILE [OPTION...]: run show with stdout in FILE and stderr in FILE.err.
 show_to()
 {
 	local file=$1
@@ -12,7 +12,7 @@ show_to()
 	ht show "$@" >"$file" 2>"$file.err"
 }
 
-# without_gaps FILE: each number follows the one before, but for what a LOST line between them tells.
+# without_gaps FILE: succeed if each gap between two numbers is as wide as the LOST line between them says.
 without_gaps()
 {
 	awk '
@@ -31,7 +31,7 @@ without_gaps()
 	' "$1"
 }
 
-@test "show prints what is there, and it stays" {
+@test "show prints the events and consumes none" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
@@ -46,7 +46,7 @@ without_gaps()
 	done
 }
 
-@test "show prints the very lines that a stream prints then" {
+@test "show prints the same lines as a stream after it" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks
 	for burst in 100 200 300; do
@@ -65,14 +65,14 @@ without_gaps()
 	same "$(cat "$out.err")" "hyptrace: 0 events shown"
 }
 
-@test "of a remote that is not loaded there is nothing to show, and it stays so" {
+@test "show of an unloaded remote is refused and does not load it" {
 	ht enable selftest
 	run -2 ht show
 	says "cannot show \"$REMOTE\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\""
 	same "$(of .state)" unloaded
 }
 
-@test "show does not mind that tracing is off, and does not start it" {
+@test "show works while tracing is off and does not start it" {
 	tracing_marks
 	ht mark 1 --count 10 -C 0
 	ht stop
@@ -82,7 +82,7 @@ without_gaps()
 	same "$(total unread)" 10
 }
 
-@test "what a stream has taken is not shown" {
+@test "show leaves out the events that a stream has consumed" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks --size "$(pages 16)"
 	many=$(fill 10)
@@ -94,7 +94,7 @@ without_gaps()
 	ids <"$out" | numbered $((many + 1 - unread)) "$many"
 }
 
-@test "a stream that runs is not disturbed" {
+@test "show does not disturb a running stream" {
 	ht enable selftest
 	stream_begin -C 0
 	for id in {1..5}; do
@@ -107,7 +107,7 @@ without_gaps()
 	ids <"$out" | numbered 1 5
 }
 
-@test "where the writer has gone round behind a consumer that stays there is no gap" {
+@test "show has no gap after the ring was overwritten while its consumer was stopped" {
 	shown=$BATS_TEST_TMPDIR/shown
 	ht set --size "$(pages 4)"
 	ht enable selftest
@@ -126,7 +126,7 @@ without_gaps()
 	stream_end
 }
 
-@test "shown while it is written, there is no gap" {
+@test "show has no gap while events are written" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks --size "$(pages 4)"
 	hyptrace -r "$REMOTE" mark 1 --count 100000 -C 0 3>&- &
@@ -143,7 +143,7 @@ without_gaps()
 	without_gaps "$out"
 }
 
-@test "events that were dropped are told where they are missing" {
+@test "show prints a LOST line where discard mode has dropped events" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks --size "$(pages 4)" --mode discard
 	many=$(fill 15)
@@ -153,7 +153,7 @@ without_gaps()
 	show_to "$out" -C 0
 	ids <"$out" | numbered 1 $((many - dropped))
 	none LOST "$out"
-	# one sub-buffer is free again
+	# Consume one sub-buffer to make room.
 	ht stream --count 1 -C 0 >/dev/null
 	ht mark $((many + 1)) --count 10 -C 0
 	show_to "$out" -C 0
@@ -168,7 +168,7 @@ without_gaps()
 	jq -s -e '[.[] | .ts | tonumber] | . == sort' "$out"
 }
 
-@test "--last prints the last ones, of all CPUs together" {
+@test "--last N prints the last N events of all CPUs together" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
@@ -219,7 +219,7 @@ without_gaps()
 	says 'has no CPU 4095'
 }
 
-@test "what was cleared is not shown" {
+@test "show leaves out events from before a clear" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
 	ht clear
@@ -228,14 +228,14 @@ without_gaps()
 	same "$(ids <"$BATS_TEST_TMPDIR/out" | xargs)" "5 6"
 }
 
-@test "head ends it" {
+@test "show ends without an error when head closes the pipe" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
 	run -0 bash -c "set -o pipefail; timeout $patience hyptrace -r $REMOTE show -C 0 2>/dev/null | head -n 2"
 	same "$(ids <<<"$output" | xargs)" "1 2"
 }
 
-@test "an argument is wrong usage" {
+@test "an argument is a usage error" {
 	run -1 ht show now
 	says '"now"'
 }

@@ -4,7 +4,7 @@
 
 load ../helper
 
-@test "a fresh remote is unloaded, with its defaults" {
+@test "after reset a remote is unloaded and has its default settings" {
 	same "$(of .state)" unloaded
 	same "$(of .mode)" overwrite
 	same "$(of .size_requested)" 1048576
@@ -14,7 +14,7 @@ load ../helper
 	same "$(total written)" 0
 }
 
-@test "load, start, stop, unload lead from state to state" {
+@test "load, start, stop and unload change the state" {
 	run -0 ht load
 	same "$output" ""
 	same "$(of .state)" loaded
@@ -27,13 +27,13 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-@test "start loads by itself" {
+@test "start loads the rings if they are not loaded" {
 	ht start
 	same "$(of .state)" tracing
 	same "$(of '.size_allocated >= .size_requested')" true
 }
 
-@test "start and stop twice are no error" {
+@test "a second start or stop succeeds" {
 	ht start
 	run -0 ht start
 	same "$(of .state)" tracing
@@ -42,13 +42,13 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-@test "unload and reset of what is unloaded are no error" {
+@test "unload and reset of an unloaded remote succeed" {
 	run -0 ht unload
 	run -0 ht reset
 	same "$(of .state)" unloaded
 }
 
-@test "load of what is loaded is refused and changes nothing" {
+@test "load of a loaded remote is refused and changes nothing" {
 	ht load --size 64K
 	run -2 ht load --size 128K
 	says 'cannot load'
@@ -59,7 +59,7 @@ load ../helper
 	same "$(of .state)" tracing
 }
 
-@test "stopped with events in it, a remote stays loaded until these are read or cleared" {
+@test "a stopped remote with unread events stays loaded until they are cleared" {
 	tracing_marks
 	ht mark 5
 	ht stop
@@ -69,7 +69,7 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-@test "unload throws events away and stops" {
+@test "unload discards unread events and stops tracing" {
 	tracing_marks
 	ht mark 5
 	run -0 ht unload
@@ -79,7 +79,7 @@ load ../helper
 	says 'tracing is off'
 }
 
-@test "while somebody reads, unload and reset are refused" {
+@test "unload and reset are refused while a stream is attached" {
 	ht enable selftest
 	stream_begin
 	run -2 ht unload
@@ -91,7 +91,7 @@ load ../helper
 	stream_end
 }
 
-@test "a reader holds the rings; when it goes they go" {
+@test "stopped rings stay loaded until the stream ends" {
 	ht enable selftest
 	stream_begin
 	ht stop
@@ -100,7 +100,7 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-@test "set is for the next load" {
+@test "set while unloaded applies to the next load" {
 	run -0 ht set --size 128K --mode discard
 	same "$(of '.size_requested, .mode, .state' | xargs)" "131072 discard unloaded"
 	ht load
@@ -118,7 +118,7 @@ load ../helper
 
 @test "set of a size while tracing keeps the events that fit" {
 	size=$(($(pages 17) + 100))
-	# four sub-buffers, and most of a fifth
+	# The events fill four sub-buffers and most of a fifth.
 	many=$(($(fill 5) - 20))
 	tracing_marks
 	ht mark 1 --count "$many" --cpu 0
@@ -133,7 +133,7 @@ load ../helper
 	same "$(of .size_allocated)" "$(pages 2)"
 }
 
-@test "reset goes back to everything as it was registered" {
+@test "reset unloads, disables all events and restores the default settings" {
 	ht set --size 64K --mode discard
 	tracing_marks
 	ht mark 1
@@ -143,7 +143,7 @@ load ../helper
 	same "$(total written)" 0
 }
 
-@test "set without anything, with a bad mode or argument is wrong usage" {
+@test "set without an option, a bad mode and extra arguments are usage errors" {
 	run -1 ht set
 	says '--size'
 	run -1 ht set --mode sometimes
@@ -156,7 +156,7 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-@test "status has all of it as text" {
+@test "status shows state, mode, clock, size and counters as text" {
 	tracing_marks
 	run -0 ht status
 	for word in "$REMOTE" tracing overwrite boot 1M WRITTEN READ LOST UNREAD CONSUMER; do
@@ -165,7 +165,7 @@ load ../helper
 	same "$(ht status -p | jq -cS '.[0] | del(.cpus)')" "$(ht status -j | jq -cS '.[0] | del(.cpus)')"
 }
 
-@test "status knows the hypervisor's mode" {
+@test "status shows whether the hypervisor is in protected mode" {
 	[[ $REMOTE == hypervisor ]] || {
 		same "$(of .protected)" false
 		return
