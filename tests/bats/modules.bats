@@ -72,7 +72,7 @@ teardown()
 	says 'the kernel log'
 }
 
-@test "a remote whose rings are read cannot be unloaded" {
+@test "the module of a remote cannot be removed while a stream reads its rings" {
 	stream_begin
 	run ! modprobe -r hyptrace_test
 	stream_end
