@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# clear: of all CPUs, and of one.
+# clear: drops the events of all CPUs or of one.
 
 load ../helper
 
-@test "clear throws away events and counts, and tracing goes on" {
+@test "clear drops all events, sets the counters to 0, and tracing goes on" {
 	tracing_marks
 	ht mark 123456
 	run -0 ht clear
@@ -16,7 +16,7 @@ load ../helper
 	counts_add_up
 }
 
-@test "clear after losses starts anew" {
+@test "after a clear no loss from before is reported" {
 	tracing_marks --size "$(pages 2)"
 	ht mark 1 --count "$(fill 50)" -C 0
 	(($(total lost) > 0))
@@ -28,7 +28,7 @@ load ../helper
 	[[ $output != *LOST* ]]
 }
 
-@test "clear of half-read rings starts anew" {
+@test "clear drops the rest of a ring that was read in part" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
 	ht stream --count 10 -C 0 >/dev/null
@@ -52,7 +52,7 @@ load ../helper
 	same "$(ht stream --count 1 -C 0 | ids)" 5
 }
 
-@test "clear of what is unloaded is no error" {
+@test "clear of an unloaded remote succeeds" {
 	run -0 ht clear
 	same "$(of .state)" unloaded
 }

@@ -1,20 +1,21 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The clock: time stamps are those of CLOCK_BOOTTIME.
+# The clock: the times of events are CLOCK_BOOTTIME.
 
 load ../helper
 
-# mark_ms CPU: the time of a mark there, in milliseconds
+# mark_ms CPU: write a mark on that CPU, print its time in milliseconds.
 mark_ms()
 {
 	ht mark 1 -C "$1"
 	ht stream --count 1 -C "$1" -j | jq -r '.ts | tonumber / 1000000 | floor'
 }
 
-# How wrong it may be: not about speed, but half a second is no boot time.
+# The allowed error in milliseconds. Large, because reading the clock from a shell is slow; an error of half a second
+# would still show that the clock is not CLOCK_BOOTTIME.
 slack=500
 
-@test "a mark lies between before and after, on each CPU" {
+@test "the time of a mark is between the times before and after it, on each CPU" {
 	tracing_marks
 	for cpu in $(cpu_ids); do
 		before=$(boot_ms)
@@ -25,7 +26,7 @@ slack=500
 	done
 }
 
-@test "it still does after a while" {
+@test "the time of a mark is still right after three seconds" {
 	tracing_marks
 	first=$(mark_ms 0)
 	end=$(($(boot_ms) + 3000))
@@ -39,7 +40,7 @@ slack=500
 	((before - slack <= at && at <= after + slack && at > first))
 }
 
-@test "it does after unload and load" {
+@test "the time of a mark is right after unload and load" {
 	for round in 1 2 3; do
 		tracing_marks
 		before=$(boot_ms)
@@ -50,7 +51,7 @@ slack=500
 	done
 }
 
-@test "setting the clock of the day does not touch it" {
+@test "a change of the time of day does not change the times of events" {
 	tracing_marks
 	first=$(mark_ms 0)
 	now=$(date +%s)
@@ -62,7 +63,7 @@ slack=500
 	((first < second && second < third && third - first < 60000))
 }
 
-@test "within a CPU time never goes backwards" {
+@test "the times of a CPU never decrease" {
 	tracing_marks --size 2M
 	ht mark 1 --count 20000 -C 0
 	ht stream --count 20000 -C 0 --ns >"$BATS_TEST_TMPDIR/out"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# debugfs: ring state to look at, which changes nothing.
+# debugfs: read-only files that show the state of the rings.
 
 load ../helper
 
-@test "a file for each CPU tells the state, loaded or not" {
+@test "a file for each CPU shows the state of its ring and changes nothing" {
 	folder=/sys/kernel/debug/hyptrace/$REMOTE
 	for cpu in $(cpu_ids); do
 		grep -q unloaded "$folder/cpu$cpu"
@@ -21,7 +21,7 @@ load ../helper
 	ht stream --count 10 -C 0 | ids | numbered 1 10
 }
 
-@test "it cannot be written" {
+@test "the files cannot be written" {
 	folder=/sys/kernel/debug/hyptrace/$REMOTE
 	for file in "$folder"/*; do
 		run ! bash -c "echo 1 >$file"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# enable and disable: by name, glob and all; all of it or nothing.
+# enable and disable: by name, by glob, or all. A request with an unknown event changes nothing.
 
 load ../helper
 
@@ -15,7 +15,7 @@ all_events()
 	same "$(enabled)" hyp_exit
 }
 
-@test "enable takes several names, and one twice" {
+@test "enable takes several names, and the same name twice" {
 	run -0 ht enable selftest hyp_enter selftest
 	same "$(enabled)" "hyp_enter selftest"
 }
@@ -25,7 +25,7 @@ all_events()
 	same "$(enabled)" "hyp_enter hyp_exit"
 }
 
-@test "enable all, disable a glob, disable all" {
+@test "enable and disable take the word all for all events" {
 	run -0 ht enable all
 	same "$(enabled)" "$(all_events)"
 	run -0 ht disable 'hyp_e*'
@@ -34,7 +34,7 @@ all_events()
 	same "$(enabled)" ""
 }
 
-@test "what is so already is no error" {
+@test "enabling an enabled event and disabling a disabled one succeed" {
 	ht enable selftest
 	run -0 ht enable selftest
 	same "$(enabled)" selftest
@@ -43,14 +43,14 @@ all_events()
 	same "$(enabled)" ""
 }
 
-@test "one remote's events are not the other's" {
+@test "enable changes one remote only" {
 	other=$([[ $REMOTE == test ]] && echo hypervisor || echo test)
 	ht enable hyp_enter
 	same "$(enabled)" hyp_enter
 	same "$(enabled "$other")" ""
 }
 
-@test "an unknown event is refused by its name" {
+@test "an unknown event is refused, and the message names it" {
 	run -2 ht enable foo
 	says 'hyptrace: cannot enable "foo": no such event'
 	run -2 ht disable foo
@@ -81,7 +81,7 @@ all_events()
 	same "$(enabled)" selftest
 }
 
-@test "all that is unknown is told at once" {
+@test "one message names all unknown events" {
 	run -2 ht enable foo hyp_enter 'bar*' foo
 	says 'cannot enable "foo", "bar*": no such events'
 	run -2 ht disable foo hyp_exit bar
@@ -89,7 +89,7 @@ all_events()
 	same "$(enabled)" ""
 }
 
-@test "a glob that matches nothing is refused, whatever is with it" {
+@test "a glob that matches nothing is refused, also with other names" {
 	run -2 ht enable 'zzz*'
 	says '"zzz*"'
 	run -2 ht enable hyp_enter 'zzz*'
@@ -108,7 +108,7 @@ all_events()
 	same "$(enabled)" ""
 }
 
-@test "enable without a name is wrong usage" {
+@test "enable and disable without a name are usage errors" {
 	run -1 ht enable
 	run -1 ht disable
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# CPUs that go off and come back, with a trace going on.
+# CPUs that go offline and come back online while tracing.
 
 load ../helper
 
@@ -16,11 +16,11 @@ cpu_state()
 	of ".cpus[] | select(.cpu == $cpu).state"
 }
 
-@test "the ring of a CPU that is off can be read" {
+@test "the ring of an offline CPU can be read" {
 	tracing_marks
 	ht mark 1 --count 8 -C "$cpu"
 	cpu_set "$cpu" 0
-	# EL2 parks the CPU as that leaves it; the loopback has the CPU detach itself
+	# EL2 parks a CPU that goes offline. With the remote "test" the CPU detaches itself.
 	same "$(cpu_state)" "$([[ $REMOTE == hypervisor ]] && echo parked || echo detached)"
 	same "$(of ".cpus[] | select(.cpu == $cpu) | .online, .unread" | xargs)" "false 8"
 	run -0 --separate-stderr ht stream --count 8 -C "$cpu"
@@ -28,7 +28,7 @@ cpu_state()
 	counts_add_up
 }
 
-@test "a ring that was loaded while a CPU was off works when it comes" {
+@test "a ring loaded while its CPU was offline works when the CPU is online" {
 	cpu_set "$cpu" 0
 	tracing_marks
 	same "$(cpu_state)" detached
@@ -42,14 +42,14 @@ cpu_state()
 	ids <<<"$output" | numbered 1 8
 }
 
-@test "mark on a CPU that is off is refused" {
+@test "mark on an offline CPU is refused" {
 	tracing_marks
 	cpu_set "$cpu" 0
 	run -2 ht mark 1 -C "$cpu"
 	says "CPU $cpu is offline"
 }
 
-@test "a stream goes on while a CPU goes and comes" {
+@test "a stream of all CPUs goes on while a CPU goes offline and online" {
 	ht enable selftest
 	stream_begin --ns
 	for round in 1 2 3; do
@@ -66,7 +66,7 @@ cpu_state()
 	in_time_order "$out"
 }
 
-@test "a stream of the CPU alone outlives its absence" {
+@test "a stream of one CPU goes on while that CPU goes offline and online" {
 	ht enable selftest
 	stream_begin -C "$cpu"
 	ht mark 1 -C "$cpu"
@@ -79,7 +79,7 @@ cpu_state()
 	ids <"$out" | numbered 1 2
 }
 
-@test "tracing stops and starts and the rings go while the CPU is off" {
+@test "stop, start, clear and unload work while a CPU is offline" {
 	tracing_marks
 	ht mark 1 -C "$cpu"
 	cpu_set "$cpu" 0
@@ -97,7 +97,7 @@ cpu_state()
 	same "$(ht stream --count 1 -C "$cpu" | ids)" 3
 }
 
-@test "the counts add up through ten rounds under load" {
+@test "written = read + lost + unread while a CPU goes offline and online ten times" {
 	ht set --size "$(pages 2)"
 	tracing_marks
 	part=$(($(fill 2) + 100))
@@ -113,7 +113,7 @@ cpu_state()
 	ht unload
 }
 
-@test "every CPU but the first may go at once" {
+@test "a stream goes on while all CPUs but the first are offline" {
 	ht enable selftest
 	stream_begin
 	for other in $(cpu_ids); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# list: what events there are, as text and as JSON.
+# list: the events of a remote, as text and as JSON.
 
 load ../helper
 
@@ -30,7 +30,7 @@ load ../helper
 	same "$(jq -cS . <<<"$output")" "$(ht list -j | jq -cS .)"
 }
 
-@test "list -v tells the true layout of every event" {
+@test "list -v shows offset, size and sign of each field" {
 	run -0 ht list -v -j
 	same "$(jq -c '.[0].events[] | select(.name == "hyp_enter").fields | map([.name, .offset, .size, .signed])' \
 		<<<"$output")" '[["reason",2,1,false],["vcpu",4,4,true]]'
@@ -39,21 +39,21 @@ load ../helper
 	same "$(jq -c '.[0].events[] | select(.name == "hyp_exit").size' <<<"$output")" 8
 }
 
-@test "list -v tells the names of values" {
+@test "list -v shows the names of a field's values" {
 	run -0 ht list -v -j
 	same "$(jq -c '.[0].events[] | select(.name == "hyp_exit").fields[] | select(.name == "reason").symbols' \
 		<<<"$output" | jq -r 'to_entries | map(.value) | sort | join(" ")')" \
 		"eret_guest eret_host guest_exit host_abort hvc psci smc sys unknown"
 }
 
-@test "list -v prints formats with literal values, which no C name is needed for" {
+@test "list -v prints formats that contain no C names" {
 	run -0 ht list -v
 	says '__print_symbolic('
 	says 'guest_exit'
 	[[ $output != *HYPTRACE_* ]]
 }
 
-@test "list of all remotes has both" {
+@test "list without -r shows both remotes" {
 	run -0 hyptrace -j list
 	same "$(jq -r 'map(.name) | sort | join(" ")' <<<"$output")" "hypervisor test"
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Losses: told where they happened, exact to the event.
+# Lost events: LOST lines stand where events are missing, and their numbers are exact.
 
 load ../helper
 
-# What "stream" tells to be lost, summed up.
-told_lost()
+# sum_of_losses FILE: print the sum of the LOST lines of a stream.
+sum_of_losses()
 {
 	awk '$3 == "LOST" { n += $4 } END { print n + 0 }' "$1"
 }
@@ -16,7 +16,7 @@ said()
 	tail -n 1 "$1" | sed -nE 's/^hyptrace: ([0-9]+) events? printed, ([0-9]+) discarded, ([0-9]+) lost$/\1 \2 \3/p'
 }
 
-@test "overwritten events are told in front of what is left" {
+@test "a LOST line for overwritten events stands before the events that are left" {
 	tracing_marks --size "$(pages 2)"
 	many=$(fill 15)
 	ht mark 1 --count "$many" -C 0
@@ -36,7 +36,7 @@ said()
 	counts_add_up
 }
 
-@test "in discard mode the new events are dropped and told behind" {
+@test "discard mode drops the new events, and the LOST line stands before the next event" {
 	tracing_marks --size "$(pages 2)" --mode discard
 	many=$(fill 15)
 	ht mark 1 --count "$many" -C 0
@@ -56,7 +56,7 @@ said()
 	counts_add_up
 }
 
-@test "a stream that runs finds exactly what was not told to be lost" {
+@test "a running stream prints each event or counts it in a LOST line" {
 	ht set --size "$(pages 2)"
 	ht enable selftest
 	stream_begin -C 0
@@ -66,8 +66,8 @@ said()
 	kill -CONT "$stream"
 	ht mark $((many + 1)) --count 1 -C 0
 	within "$patience" grep -q "id=$((many + 1))\$" "$out"
-	same "$(total lost)" "$(told_lost "$out")"
-	# each gap in the numbers is as wide as its line tells
+	same "$(total lost)" "$(sum_of_losses "$out")"
+	# Each gap in the numbers is as wide as its LOST line says.
 	awk '
 		$3 == "LOST" { lost += $4 }
 		/selftest/ {
@@ -81,11 +81,11 @@ said()
 		}
 		END { exit bad }
 	' "$out"
-	(($(told_lost "$out") > 0))
+	(($(sum_of_losses "$out") > 0))
 	stream_end
 }
 
-@test "JSON tells losses as well" {
+@test "JSON has an object for each loss" {
 	tracing_marks --size "$(pages 2)"
 	ht mark 1 --count "$(fill 15)" -C 0
 	lost=$(total lost)
@@ -95,7 +95,7 @@ said()
 		"{\"cpu\":0,\"ts\":\"$(sed -n 2p "$BATS_TEST_TMPDIR/out" | jq -r .ts)\",\"lost\":$lost}"
 }
 
-@test "reading halfway through leaves the rest, exactly" {
+@test "a stream that ends early loses no event" {
 	tracing_marks --size 64K
 	ht mark 1 --count 2000 -C 0
 	ht stream --count 700 -C 0 >"$BATS_TEST_TMPDIR/out"
@@ -104,7 +104,7 @@ said()
 	same "$(total lost)" 0
 }
 
-@test "nothing is lost on the CPU next door" {
+@test "losses on one CPU cause none on another" {
 	tracing_marks --size "$(pages 2)"
 	cpu=$(last_cpu)
 	ht mark 1 --count "$(fill 15)" -C 0
@@ -126,14 +126,14 @@ said()
 		ended "$stream"
 		same "$code" 0
 		same "$(of .state)" unloaded
-		read -r printed discarded lost <<<"$(said "$err")"
+		read -r printed discarded lost <<<"$(last_counts "$err")"
 		same "$printed" 3 "printed with $options"
 		((discarded > 0 && lost > 0))
 		same "$((printed + discarded + lost))" "$many" "all events with $options"
 	done
 }
 
-@test "losses behind the last event are said before the rings are unloaded" {
+@test "the last line counts losses after the last event, though the rings are unloaded" {
 	ht set --size "$(pages 2)" --mode discard
 	many=$(fill 100)
 	ht enable selftest
@@ -154,14 +154,14 @@ said()
 	done
 }
 
-@test "rings that stay loaded tell the rest to the next stream" {
+@test "the next stream prints what a stream with --count has left in the rings" {
 	tracing_marks --size "$(pages 2)"
 	ht mark 1 --count "$(fill 15)" -C 0
 	lost=$(total lost)
 	ht stream --count 3 -C 0 >/dev/null 2>"$BATS_TEST_TMPDIR/err"
-	same "$(said "$BATS_TEST_TMPDIR/err")" "3 $(($(total read) - 3)) $lost"
+	same "$(last_counts "$BATS_TEST_TMPDIR/err")" "3 $(($(total read) - 3)) $lost"
 	unread=$(total unread)
 	((unread > 0))
 	drain -C 0 2>"$BATS_TEST_TMPDIR/err" >/dev/null
-	same "$(said "$BATS_TEST_TMPDIR/err")" "$unread 0 0"
+	same "$(last_counts "$BATS_TEST_TMPDIR/err")" "$unread 0 0"
 }

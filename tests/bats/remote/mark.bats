@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# mark: numbers written by the remote come back.
+# mark: the remote writes numbered events, and stream prints the same numbers.
 
 load ../helper
 
-@test "mark 7 is read back as 7" {
+@test "stream prints id=7 after mark 7" {
 	tracing_marks
 	run -0 ht mark 7
 	same "$output" ""
@@ -12,7 +12,7 @@ load ../helper
 	[[ $output =~ ^\[[0-9]{3}\]\ +[0-9]+\.[0-9]{6}:\ selftest:\ id=7$ ]]
 }
 
-@test "mark 7 is read back as 7 in JSON" {
+@test "stream -j prints the id 7 after mark 7" {
 	tracing_marks
 	ht mark 7
 	run -0 --separate-stderr ht stream --count 1 -j
@@ -20,7 +20,7 @@ load ../helper
 	jq -e '(.cpu | type) == "number" and (.ts | type) == "string"' <<<"$output"
 }
 
-@test "the largest number comes through whole" {
+@test "the largest 64-bit number is printed exactly" {
 	tracing_marks
 	ht mark 18446744073709551615
 	ht mark 0xffffffff00000001
@@ -28,7 +28,7 @@ load ../helper
 	same "$(ids <"$BATS_TEST_TMPDIR/out" | sort | xargs)" "18446744069414584321 18446744073709551615"
 }
 
-@test "100,000 numbered marks come back complete and in order" {
+@test "100,000 marks are read completely and in order" {
 	tracing_marks --size 4M
 	ht mark 1 --count 100000 -C 0
 	same "$(total written)" 100000
@@ -42,7 +42,7 @@ load ../helper
 	counts_add_up
 }
 
-@test "100,000 marks stream while they are written" {
+@test "a stream prints 100,000 marks completely while they are written" {
 	ht set --size 4M
 	ht enable selftest
 	stream_begin -C 0
@@ -53,7 +53,7 @@ load ../helper
 	none LOST "$out"
 }
 
-@test "mark works on each CPU that is named" {
+@test "mark --cpu writes on the named CPUs" {
 	tracing_marks
 	ht mark 40 --cpu all
 	for cpu in $(cpu_ids); do
@@ -63,7 +63,7 @@ load ../helper
 	done
 }
 
-@test "mark without --cpu is on the CPU that it runs on" {
+@test "mark without --cpu writes on the CPU that it runs on" {
 	tracing_marks
 	for cpu in $(cpu_ids); do
 		taskset -c "$cpu" hyptrace -r "$REMOTE" mark 1
@@ -71,7 +71,7 @@ load ../helper
 	done
 }
 
-@test "mark is refused while tracing is off or its event disabled, and says which" {
+@test "mark is refused while tracing is off or selftest disabled, and says which" {
 	run -2 ht mark 1
 	says 'tracing is off'
 	ht start
@@ -81,7 +81,7 @@ load ../helper
 	same "$(total written)" 0
 }
 
-@test "bad marks are refused" {
+@test "mark with a bad number, count or CPU is refused" {
 	tracing_marks
 	run -1 ht mark
 	run -1 ht mark x

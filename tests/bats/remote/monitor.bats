@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# monitor: changes as they happen.
+# monitor: prints the changes of a remote as they happen.
 
 load ../helper
 
 toggle=/usr/local/libexec/hyptrace-kselftest/toggle
 
-# monitor_begin [OPTION...]: until it is heard; what follows is in $out from line $heard on.
+# monitor_begin [OPTION...]: start a monitor and wait until it prints changes. Sets $out and $err to the files of its
+# output.
 monitor_begin()
 {
 	out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err
@@ -41,7 +42,7 @@ monitor_end()
 	same "$code" 0 "exit code of monitor"
 }
 
-@test "monitor tells of events that are enabled and disabled" {
+@test "monitor reports events that are enabled and disabled" {
 	monitor_begin
 	ht enable selftest
 	within "$patience" heard "^event $REMOTE: selftest enabled$"
@@ -50,7 +51,7 @@ monitor_end()
 	monitor_end
 }
 
-@test "monitor tells of states and settings" {
+@test "monitor reports changes of state and settings" {
 	monitor_begin
 	ht set --size 128K --mode discard
 	within "$patience" heard "^remote $REMOTE: unloaded, mode discard"
@@ -63,7 +64,7 @@ monitor_end()
 	monitor_end TERM
 }
 
-@test "monitor tells of readers" {
+@test "monitor reports readers that attach and detach" {
 	monitor_begin
 	stream_begin -C 0
 	within "$patience" heard "^reader $REMOTE: CPU 0, process $stream attached$"
@@ -72,7 +73,7 @@ monitor_end()
 	monitor_end
 }
 
-@test "monitor tells of losses" {
+@test "monitor reports lost events" {
 	tracing_marks --size "$(pages 2)"
 	monitor_begin
 	ht mark 1 --count "$(fill 25)" -C 0
@@ -80,7 +81,7 @@ monitor_end()
 	monitor_end
 }
 
-@test "monitor -j prints an object a line" {
+@test "monitor -j prints one JSON object on each line" {
 	monitor_begin -j
 	ht enable selftest
 	within "$patience" heard '"event":"selftest"'
@@ -92,7 +93,7 @@ monitor_end()
 	jq -s -e 'any(.[]; .change == "remote" and .state == "loaded")' "$out"
 }
 
-@test "monitor is quiet about what is refused or so already" {
+@test "monitor reports nothing for a refused request or one that changes nothing" {
 	monitor_begin
 	ht enable selftest
 	within "$patience" heard "selftest enabled"
@@ -117,19 +118,19 @@ monitor_end()
 	same "$(wc -l <"$out")" 8
 }
 
-@test "monitor that is too slow says so, and how things are then" {
+@test "after an overflow monitor says so and prints the present state" {
 	ht enable selftest
 	monitor_begin
 	kill -STOP "$monitor"
 	"$toggle" "$REMOTE" hyp_enter 10001
 	kill -CONT "$monitor"
 	within "$patience" heard '^notifications were lost'
-	# the toggling has ended with hyp_enter enabled
+	# An odd number of requests leaves hyp_enter enabled.
 	within "$patience" heard_since_loss "^event $REMOTE: hyp_enter enabled$"
 	heard_since_loss "^remote $REMOTE: unloaded"
 	heard_since_loss "^event $REMOTE: selftest enabled$"
 	heard_since_loss "^event $REMOTE: hyp_exit disabled$"
-	# and it goes on
+	# It goes on to report changes.
 	ht load
 	within "$patience" heard_since_loss "^remote $REMOTE: loaded"
 	ht disable selftest
@@ -139,7 +140,7 @@ monitor_end()
 	same "$(cat "$err")" ""
 }
 
-@test "monitor that is too slow says so in JSON" {
+@test "after an overflow monitor -j prints an object for it" {
 	monitor_begin -j
 	kill -STOP "$monitor"
 	"$toggle" "$REMOTE" hyp_enter 10001
@@ -182,7 +183,7 @@ monitor_end()
 	same "$(cat "$BATS_TEST_TMPDIR/twice")" ""
 }
 
-@test "monitor refuses a remote that there is not" {
+@test "monitor of an unknown remote is refused" {
 	run -2 timeout "$patience" hyptrace -r nonsense monitor
 	says 'no remote "nonsense"'
 	says "$REMOTE"

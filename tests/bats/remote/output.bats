@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Output: options anywhere, colours, JSON, and outputs that fail.
+# Output: the place of options, colours, JSON, outputs that cannot be written.
 
 load ../helper
 
 escape=$'\033'
 
-@test "options stand before or after the verb" {
+@test "options may stand before or after the verb" {
 	ht enable selftest
 	for line in "-r $REMOTE -j list" "list -r $REMOTE -j" "-j list -r $REMOTE" \
 		"--remote=$REMOTE list --json" "--json --remote $REMOTE list"; do
@@ -20,12 +20,12 @@ escape=$'\033'
 	same "$(jq -c '.[0].cpus | map(.cpu)' <<<"$output")" '[0]'
 }
 
-@test "of an option that is given twice the last one counts" {
+@test "if an option is given twice, the last one counts" {
 	run -0 hyptrace -r nonsense status -j -r "$REMOTE"
 	same "$(jq -r '.[0].name' <<<"$output")" "$REMOTE"
 }
 
-@test "status takes lists of CPUs" {
+@test "status takes a list of CPUs" {
 	all=$(cpu_ids | xargs)
 	same "$(ht status -j -C all | jq -r '.[0].cpus[].cpu' | xargs)" "$all"
 	same "$(ht status -j -C "0-$(last_cpu)" | jq -r '.[0].cpus[].cpu' | xargs)" "$all"
@@ -34,7 +34,7 @@ escape=$'\033'
 	says 'has no CPU 4095'
 }
 
-@test "verbs that are not about CPUs do not take --cpu" {
+@test "--cpu is a usage error for verbs that do not take it" {
 	for verb in list start stop load unload reset monitor; do
 		run -1 ht "$verb" --cpu 0
 		says 'does not take --cpu'
@@ -43,7 +43,7 @@ escape=$'\033'
 	same "$(of .state)" unloaded
 }
 
-@test "no colours into a pipe, unless they are asked for" {
+@test "output to a pipe has no colours, except with --color=always" {
 	ht enable selftest
 	run -0 ht list
 	[[ $output != *$escape* ]]
@@ -57,7 +57,7 @@ escape=$'\033'
 	says '"sometimes"'
 }
 
-# on_terminal VARIABLE=VALUE... COMMAND...
+# on_terminal VARIABLE=VALUE... COMMAND...: run it where a pseudo terminal can be opened.
 on_terminal()
 {
 	mountpoint -q /dev/pts || mount -t devpts -o ptmxmode=666 devpts /dev/pts || return
@@ -67,7 +67,7 @@ on_terminal()
 
 pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 
-@test "colours on a terminal, unless NO_COLOR or --color=never" {
+@test "output to a terminal has colours, except with NO_COLOR, TERM=dumb or --color=never" {
 	grep -q devpts /proc/filesystems || skip "this kernel has no pseudo terminals"
 	run -0 on_terminal TERM=xterm python3 -c "$pty" hyptrace -r "$REMOTE" list
 	[[ $output == *$escape* ]]
@@ -82,13 +82,13 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 	[[ $output == *$escape* ]]
 }
 
-@test "JSON has no colours" {
+@test "JSON never has colours" {
 	run -0 ht list -j --color=always
 	[[ $output != *$escape* ]]
 	jq -e . <<<"$output"
 }
 
-@test "colours of a stream change nothing else" {
+@test "a stream with colours prints the same text" {
 	tracing_marks
 	ht mark 1 --count 2 -C 0
 	ht stream --count 2 -C 0 --color=always >"$BATS_TEST_TMPDIR/out"
@@ -96,14 +96,14 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 	sed "s/$escape\[[0-9;]*m//g" "$BATS_TEST_TMPDIR/out" | ids | numbered 1 2
 }
 
-@test "a full disk is an error" {
+@test "a full disk is reported as an error" {
 	for verb in list status "list -j" "status -p" --help "list --help" --version; do
 		run -2 bash -c "hyptrace -r $REMOTE $verb >/dev/full"
 		says 'cannot write the output: No space left on device'
 	done
 }
 
-@test "a full disk ends a stream with an error, and it puts back what it started" {
+@test "a full disk ends a stream with an error, and the stream stops what it started" {
 	ht enable selftest
 	hyptrace -r "$REMOTE" stream -C 0 >/dev/full 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	stream=$!
@@ -116,25 +116,25 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 	same "$(of .state)" unloaded
 }
 
-@test "a closed stdout is an error" {
+@test "a closed stdout is reported as an error" {
 	for verb in list status "list -j"; do
 		run -2 bash -c "hyptrace -r $REMOTE $verb >&-"
 		says 'cannot write the output'
 	done
 }
 
-@test "verbs that print nothing do not mind a closed stdout" {
+@test "verbs that print nothing succeed with a closed stdout" {
 	run -0 bash -c "hyptrace -r $REMOTE enable selftest >&-"
 	same "$(enabled)" selftest
 	run -0 bash -c "hyptrace -r $REMOTE start <&- >&- 2>&-"
 	is_tracing
 }
 
-@test "a closed stderr is no harm" {
+@test "a closed stderr does not change the exit code" {
 	run -2 bash -c "hyptrace -r $REMOTE enable nonsense 2>&-"
 	same "$(enabled)" ""
 }
 
-@test "a reader that has gone is no error" {
+@test "list succeeds when the reader of its pipe has ended" {
 	run -0 bash -c "set -o pipefail; hyptrace -r $REMOTE list -v -p | true"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# stream: what it prints, what it starts and puts back, how it ends.
+# stream: what it prints, what it starts and stops, how it ends.
 
 load ../helper
 
@@ -16,7 +16,7 @@ load ../helper
 	none -v '^\[000\] +[0-9]+\.[0-9]{6}: selftest: id=[0-9]+$' "$out"
 }
 
-@test "a stream starts tracing and puts that back" {
+@test "a stream starts tracing, and stops it at its end" {
 	ht enable selftest
 	same "$(of .state)" unloaded
 	stream_begin
@@ -28,7 +28,7 @@ load ../helper
 	same "$(enabled)" selftest
 }
 
-@test "a stream puts back that the rings were loaded but stopped" {
+@test "a stream of loaded rings stops tracing at its end" {
 	ht enable selftest
 	ht load --size 64K
 	stream_begin
@@ -39,7 +39,7 @@ load ../helper
 	same "$(of .size_requested)" 65536
 }
 
-@test "a stream leaves tracing on if it was" {
+@test "a stream leaves tracing on if it was on before" {
 	tracing_marks
 	stream_begin
 	stream_end
@@ -48,7 +48,7 @@ load ../helper
 	same "$(total unread)" 1
 }
 
-@test "SIGINT, SIGTERM and SIGHUP end it with 0 and a line of counts" {
+@test "SIGINT, SIGTERM and SIGHUP end a stream with 0 and a line of counts" {
 	ht enable selftest
 	for signal in INT TERM HUP; do
 		stream_begin
@@ -60,7 +60,7 @@ load ../helper
 	done
 }
 
-@test "what was written before the signal is still printed" {
+@test "a stream prints all events from before the signal that ends it" {
 	ht enable selftest
 	stream_begin -C 0
 	ht mark 1 --count 2000 -C 0
@@ -68,7 +68,7 @@ load ../helper
 	ids <"$out" | numbered 1 2000
 }
 
-@test "a closed pipe ends it with 0 and a line of counts" {
+@test "a closed pipe ends a stream with 0 and a line of counts" {
 	ht enable selftest
 	err=$BATS_TEST_TMPDIR/err
 	mkfifo "$BATS_TEST_TMPDIR/pipe"
@@ -81,14 +81,14 @@ load ../helper
 	read -r -u 5 line
 	[[ $line == *"selftest: id=1" ]]
 	exec 5<&-
-	# it need not write to see that
+	# It must notice that without a new event to write.
 	ended "$stream"
 	same "$code" 0
 	grep -E '[0-9]+ events?.*lost' "$err"
 	same "$(of .state)" unloaded
 }
 
-@test "head ends it" {
+@test "a stream ends without an error when head closes the pipe" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
 	run -0 bash -c "set -o pipefail; timeout $patience hyptrace -r $REMOTE stream -C 0 2>$BATS_TEST_TMPDIR/err | head -n 2"
@@ -96,7 +96,7 @@ load ../helper
 	grep -E '[0-9]+ events?.*lost' "$BATS_TEST_TMPDIR/err"
 }
 
-@test "--count ends it after that many" {
+@test "--count N ends a stream after N events" {
 	tracing_marks
 	ht mark 1 --count 10 -C 0
 	run -0 --separate-stderr ht stream --count 4 -C 0
@@ -116,7 +116,7 @@ load ../helper
 	same "$(of '[.cpus[] | select(.cpu != 0).unread] | all(. == 1)')" true
 }
 
-@test "an unknown CPU is refused, garbage is wrong usage" {
+@test "an unknown CPU is refused, a bad CPU list is a usage error" {
 	run -2 ht stream -C 4095
 	says 'has no CPU 4095'
 	run -2 ht stream -C 0,4095
@@ -204,7 +204,7 @@ has_event()
 	grep -q "selftest: id=$1\$" "$out"
 }
 
-@test "events of several CPUs come in the order of time" {
+@test "a stream prints events of several CPUs in the order of time" {
 	ht set --size 4M
 	ht enable selftest
 	stream_begin --ns
@@ -223,12 +223,12 @@ has_event()
 	for cpu in $(cpu_ids); do
 		grep "^\[$(printf %03d "$cpu")\]" "$out" | ids | numbered 0 1999
 	done
-	# both were at it at the same time
+	# The CPUs wrote at the same time: their lines alternate.
 	(($(cut -c 1-5 "$out" | uniq | wc -l) > $(cpu_ids | wc -l)))
 }
 
-# How soon is for the benchmark; that it is not held until another one comes, for here.
-@test "a single event is printed though nothing else happens" {
+# The benchmark measures how soon. Here the stream must not hold an event back until the next one.
+@test "a stream prints a single event though no other event follows" {
 	tracing_marks
 	stream_begin
 	for id in {1..50}; do
@@ -246,7 +246,7 @@ has_event()
 	[[ $output =~ ^\[[0-9]{3}\]\ +[0-9]+\.[0-9]{9}:\ selftest:\ id=1$ ]]
 }
 
-@test "--no-start prints what is there and ends" {
+@test "with --no-start a stream prints the events of stopped rings and ends" {
 	tracing_marks
 	ht mark 1 --count 3 -C all
 	ht stop
@@ -254,13 +254,13 @@ has_event()
 	same "$(ids <<<"$output" | sort -n | uniq | xargs)" "1 2 3"
 	same "${#lines[@]}" "$((3 * $(cpu_ids | wc -l)))"
 	[[ $(of .state) != tracing ]]
-	# nothing is there any more
+	# The rings are empty now.
 	run -0 --separate-stderr ht stream --no-start
 	same "$output" ""
 	[[ $stderr == *"0 events printed, 0 discarded, 0 lost" ]]
 }
 
-@test "--no-start goes on until tracing is stopped" {
+@test "with --no-start a stream goes on until tracing stops" {
 	tracing_marks
 	stream_begin --no-start -C 0
 	ht mark 1 -C 0
@@ -272,14 +272,14 @@ has_event()
 	ids <"$out" | numbered 1 2
 }
 
-@test "a single event is told of in the singular" {
+@test "the last line counts a single event in the singular" {
 	tracing_marks
 	ht mark 1 -C 0
 	run -0 --separate-stderr ht stream --count 1
 	[[ $stderr == *" 1 event printed, 0 discarded, 0 lost" ]]
 }
 
-@test "JSON Lines: an object a line" {
+@test "stream -j prints one JSON object on each line" {
 	tracing_marks
 	ht mark 1 --count 3 -C 0
 	run -0 --separate-stderr ht stream --count 3 -C 0 -j
@@ -291,21 +291,21 @@ has_event()
 	jq -s -e 'map(.ts | tonumber) | . == sort' <<<"$output"
 }
 
-@test "a second consumer is refused and told who is the first" {
+@test "a second stream is refused, and the message names the process of the first" {
 	ht enable selftest
 	stream_begin
 	run -2 ht stream --count 1
 	says 'cannot read CPU'
 	says "process $stream (hyptrace) is reading it (stop it, or use \"hyptrace show\")"
 	run -2 ht stream --count 1 -C 0
-	# the first has not noticed
+	# The first stream goes on.
 	ht mark 8
 	within "$patience" has_lines 1 "$out"
 	stream_end
 	same "$(ids <"$out")" 8
 }
 
-@test "two streams on different CPUs are no conflict" {
+@test "two streams can read different CPUs" {
 	ht enable selftest
 	stream_begin -C 0
 	cpu=$(last_cpu)
@@ -316,7 +316,7 @@ has_event()
 	stream_end
 }
 
-@test "while another stops and starts tracing it stays and goes on" {
+@test "a stream goes on while another process stops and starts tracing" {
 	ht enable selftest
 	stream_begin -C 0
 	ht mark 1 -C 0
@@ -329,7 +329,7 @@ has_event()
 	ids <"$out" | numbered 1 2
 }
 
-@test "clear while it runs is no harm" {
+@test "a stream goes on after a clear" {
 	ht enable selftest
 	stream_begin -C 0
 	ht mark 1 -C 0
