@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run all tests, or the suites that are named: check.sh [SUITE]... Each suite is a script whose last line is
-# "N passed, N failed"; ours is their sum. A suite that could not run counts as failed. FULL=1 adds what takes hours.
+# Run all suites, or the named ones: check.sh [SUITE]... A suite is a script that ends with the line
+# "N passed, N failed"; the last line of this script is their sum. A suite that cannot run counts as one failure.
+# FULL=1 adds the flavours, which take hours.
 
 set -uo pipefail
 
@@ -33,7 +34,7 @@ for suite in "${suites[@]}"; do
 			bad=1
 		fi
 	else
-		echo "=== $suite could not run (it ended with $code)"
+		echo "=== $suite could not run: it ended with $code, without the line \"N passed, N failed\""
 		good=0 bad=1
 	fi
 	((passed += good, failed += bad))

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A private apt: own lists and cache, the machine's mirror, signatures checked. To be sourced after lib.sh.
+# Use apt with its own lists and cache, the machine's mirror, and signature checks. The machine's apt state does not
+# change. To be sourced after lib.sh.
 
 : "${cache:?source lib.sh first}"
 
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# The mirror that this machine takes its own release from.
+# Print the mirror from which this machine installs its own release.
 apt_mirror()
 {
 	local release mirror
@@ -18,14 +19,14 @@ apt_mirror()
 	printf '%s\n' "$mirror"
 }
 
-# apt_setup SUITE...: the state that apt_fetch and others work on.
+# apt_setup SUITE...: set up the lists for binary packages, which the functions below use.
 apt_setup()
 {
 	apt_state=$cache/apt/$1
 	apt_update deb "$@"
 }
 
-# apt_setup_sources SUITE...: the same for source packages.
+# apt_setup_sources SUITE...: set up the lists for source packages.
 apt_setup_sources()
 {
 	apt_state=$cache/apt/$1-sources
@@ -54,14 +55,14 @@ apt_update()
 	step "apt lists of $*" apt-get "${apt_options[@]}" --error-on=any update
 }
 
-# apt_fetch_source FOLDER PACKAGE: leave the files of the source package in FOLDER.
+# apt_fetch_source FOLDER PACKAGE: download the files of the source package into FOLDER.
 apt_fetch_source()
 {
 	mkdir -p "$1"
 	(cd "$1" && step "fetching the source of $2" apt-get "${apt_options[@]}" source --download-only "$2")
 }
 
-# apt_fetch FOLDER PACKAGE[=VERSION]...: leave the .deb files in FOLDER.
+# apt_fetch FOLDER PACKAGE[=VERSION]...: download the .deb files into FOLDER.
 apt_fetch()
 {
 	local folder=$1
@@ -70,13 +71,13 @@ apt_fetch()
 	(cd "$folder" && step "fetching $*" apt-get "${apt_options[@]}" download "$@")
 }
 
-# apt_names PREFIX: names of packages that begin so.
+# apt_names PREFIX: print the names of the packages that start with PREFIX.
 apt_names()
 {
 	apt-cache "${apt_options[@]}" pkgnames "$1" | sort -V
 }
 
-# apt_version PACKAGE: its newest version, nothing if there is none.
+# apt_version PACKAGE: print its newest version, or nothing if there is no such package.
 apt_version()
 {
 	apt-cache "${apt_options[@]}" madison "$1" | awk '{ print $3 }' | sort -V | tail -n 1

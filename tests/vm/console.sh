@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What a kernel console must not say, and what it says of the hypervisor's mode. To be sourced.
+# Search a kernel's console for complaints, and for the mode of the hypervisor. To be sourced.
 
 complaints=(
 	'WARNING:' 'BUG:' 'Oops' 'Kernel panic' 'Unable to handle' 'Internal error' 'Call trace:'
@@ -12,14 +12,14 @@ complaints=(
 	'unreferenced object' 'new suspected memory leaks' 'page allocation failure'
 )
 
-# console_complaints FILE: print the lines of FILE in which a kernel complains; true if there are any.
+# console_complaints FILE: print the lines in which a kernel complains. Succeed if there are any.
 console_complaints()
 {
 	local IFS='|'
 	grep -aE "${complaints[*]}" "$1"
 }
 
-# console_protected FILE: true if the hypervisor came up in protected mode.
+# console_protected FILE: succeed if the hypervisor has started in protected mode.
 console_protected()
 {
 	grep -aqE 'Protected (nVHE|hVHE) mode initialized successfully' "$1"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The demo's part in the machine: list, enable, stream while a guest runs, and check that the events are there.
+# The part of the demo that runs in the machine: list and enable events, stream while a guest runs, and check that the
+# expected events were printed.
 
 set -uo pipefail
 
@@ -14,14 +15,14 @@ fail()
 	exit 1
 }
 
-# say COMMAND..., then run it
+# run COMMAND...: print the command, then run it.
 run()
 {
 	printf '\n# %s\n' "$*"
 	"$@" || fail "\"$*\" ended with $?"
 }
 
-# count REASON
+# count REASON: print the number of hyp_enter events with that reason.
 count()
 {
 	grep -c "hyp_enter: reason=$1 " /tmp/stream
@@ -36,7 +37,7 @@ run hyptrace enable hyp_enter hyp_exit
 printf '\n# hyptrace stream &\n'
 hyptrace stream >/tmp/stream 2>/tmp/stream.err &
 stream=$!
-# it has begun when the first events come
+# Wait for the first events, so that the stream has started before the guest runs.
 for ((try = 0; try < 100; try++)); do
 	[[ ! -s /tmp/stream ]] || break
 	kill -0 "$stream" 2>/dev/null || fail "hyptrace stream ended at once"
@@ -46,7 +47,7 @@ done
 
 run workload --mmio $((guest_exits / 2)) --psci $((guest_exits / 2))
 run hyptrace status
-# let the stream come to the workload's end
+# Wait until the stream has printed the events of the workload.
 for ((try = 0; try < 100; try++)); do
 	[[ $(count guest_exit) -lt $guest_exits ]] || break
 	sleep 0.1
@@ -67,4 +68,4 @@ for reason in hvc host_abort guest_exit; do
 	(($(count "$reason") > 0)) || fail "no event \"hyp_enter: reason=$reason\" was seen"
 done
 (($(count guest_exit) >= guest_exits)) ||
-	fail "the guest left $guest_exits times at least, but only $(count guest_exit) events tell of it"
+	fail "the guest made at least $guest_exits exits, but only $(count guest_exit) guest_exit events were printed"

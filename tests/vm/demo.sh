@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The demo: build what is not in the cache, boot the protected hypervisor, and trace it.
+# make demo: build what is not in the cache, boot a kernel with protected KVM, and trace its hypervisor.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

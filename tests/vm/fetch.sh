@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Debian's source of a kernel series, fetched and unpacked into the cache. Done once; to get a newer one, remove the
-# folder src/SERIES from the cache.
+# Fetch Debian's source of a kernel series and unpack it into the cache, unless it is there. To get a newer version,
+# remove the folder src/SERIES from the cache.
 #
-#   fetch.sh [SERIES]    fetch it; "newest" is the newest series that there is
-#   fetch.sh --newest    print the newest series: that of the archive, or of the cache where there is no archive
+#   fetch.sh [SERIES]    fetch this series, or the newest one with "newest"
+#   fetch.sh --newest    print the newest series of the archive, or of the cache if the archive cannot be reached
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
-# Debian 13 has 6.12 itself and newer series among its backports, for as long as these last.
+# Debian 13 has 6.12, and newer series as backports until newer ones replace them.
 suites=(trixie trixie-backports)
 
 archive_series()
@@ -34,8 +34,9 @@ newest_series()
 	found=$(apt_setup "${suites[@]}" && archive_series | sort -V | tail -n 1) || found=
 	if [[ -z $found ]]; then
 		found=$(cached_series | tail -n 1)
-		[[ -n $found ]] || die "the archive cannot be asked for kernel sources, and the cache has none"
-		say "the archive cannot be asked for kernel sources: taking the newest in the cache, Linux $found"
+		[[ -n $found ]] || die "the archive cannot be asked for kernel sources, and the cache has none:" \
+			"check the network and \"apt-get update\""
+		say "the archive cannot be asked for kernel sources: using the newest series in the cache, Linux $found"
 	fi
 	printf '%s\n' "$found"
 }
@@ -57,8 +58,8 @@ need xz
 apt_setup "${suites[@]}"
 version=$(apt_version "$package")
 if [[ -z $version ]]; then
-	die "Debian has no $package (any more). It has: $(archive_series | xargs)." \
-	    "Choose one with KERNEL=, or another tree with KSRC="
+	die "Debian has no $package, or no longer. It has: $(archive_series | xargs)." \
+	    "Choose one of these with KERNEL=, or another tree with KSRC="
 fi
 
 work=$cache/src/.new

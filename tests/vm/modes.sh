@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The machine in its other modes: where there is a hypervisor it is traced, where there is none, or it lacks the hooks,
-# hyptrace_pkvm refuses and says why. Ends with "N passed, N failed".
+# Run tests in the machine's other modes. With a hypervisor, hyptrace traces it. Without one, or without the hooks,
+# hyptrace_pkvm refuses to load and says why. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/console.sh"
@@ -12,7 +12,7 @@ passed=0 failed=0
 result=$(mktemp)
 trap 'rm -f "$result"' EXIT
 
-# mode TITLE COMMAND...: that runs tests in the machine
+# mode TITLE COMMAND...: run the command, which runs tests in the machine, and add its results.
 mode()
 {
 	local title=$1 code=0
@@ -23,13 +23,13 @@ mode()
 		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2])) || true
 		((code == 0 || BASH_REMATCH[2] > 0)) || { echo "$title: the machine failed" && ((++failed)); }
 	else
-		echo "$title could not run (it ended with $code)"
+		echo "$title could not run: it ended with $code"
 		((++failed))
 	fi
 }
 
-# suspended REMOTE...: a machine that switches itself off, and tells on the console how it went
-suspended()
+# run_suspend REMOTE...: run the program suspend. It prints its results on the console and switches the machine off.
+run_suspend()
 {
 	local console
 	console=$(mktemp)
@@ -45,16 +45,16 @@ HYPTRACE_UNPATCHED=1 "$vm/kernel.sh"
 "$vm/rootfs.sh"
 "$vm/guest.sh" --tests
 
-mode "a kernel without the hooks" env HYPTRACE_UNPATCHED=1 "$vm/run.sh" -- \
+mode "kernel without the hooks" env HYPTRACE_UNPATCHED=1 "$vm/run.sh" -- \
 	env HYPTRACE_REFUSED="no hooks" "$kselftest" test_modules.sh test_read
-mode "the kernel as its own hypervisor (VHE)" "$vm/run.sh" --mode vhe -- \
+mode "kernel at EL2 (VHE)" "$vm/run.sh" --mode vhe -- \
 	env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
-mode "not protected, the hypervisor on demand" "$vm/run.sh" --mode nvhe --append kvm.enable_virt_at_load=0 -- \
+mode "nVHE, hypervisor enabled on demand" "$vm/run.sh" --mode nvhe --append kvm.enable_virt_at_load=0 -- \
 	"$kselftest" test_modules.sh test_guest test_on_demand.sh test_leftover.sh
-mode "a CPU without VHE, another clock frequency" "$vm/run.sh" --cpu cortex-a72 --require-protected \
+mode "CPU without VHE, another frequency of the counter" "$vm/run.sh" --cpu cortex-a72 --require-protected \
 	--clock-frequency 50000000 -- "$kselftest" test_guest test_clock
-mode "suspended" suspended hypervisor test
-mode "the newest CPU" "$vm/run.sh" --cpu max --require-protected -- "$kselftest" test_guest
+mode "suspend" run_suspend hypervisor test
+mode "newest CPU" "$vm/run.sh" --cpu max --require-protected -- "$kselftest" test_guest
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

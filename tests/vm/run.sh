@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Boot the kernel that was built (see lib.sh for the choice) under QEMU and run a command in it.
+# Boot a kernel that kernel.sh has built (lib.sh says which) under QEMU, and run a command in it.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/console.sh"
@@ -11,22 +11,22 @@ usage()
 	usage: ${0##*/} [option]... -- COMMAND [ARGUMENT]...
 	       ${0##*/} [option]... --interactive
 	  --kernel SERIES      boot this kernel instead of the one that the environment chooses
-	  --cpus N             (2)
-	  --mem MB             (1024)
+	  --cpus N             number of CPUs (2)
+	  --mem MB             memory of the guest (1024)
 	  --cpu MODEL          neoverse-n1 (default), cortex-a72, max; HYPTRACE_CPU sets another default
-  --root DIR           the guest's root instead of Debian's; its /sbin/init does as guest-init does
-	  --mode MODE          protected (default), nvhe, vhe (the kernel's choice on such a CPU), none (no KVM)
-	  --require-protected  fail unless the hypervisor came up in protected mode
-	  --clock-frequency HZ the device tree says that the counter has this frequency
-	  --icount             an instruction takes a nanosecond of guest time; one CPU
-	  --share DIR          the guest has this folder at /mnt/share, to read and write; it always has the repository
-                       at /mnt/repo and what guest.sh built at /usr/local, to read
-	  --console FILE       where the kernel's console goes
+  --root DIR           root of the guest instead of Debian's; its /sbin/init must do what guest-init does
+	  --mode MODE          protected (default), nvhe, vhe (the kernel's default on a CPU with VHE), none (no KVM)
+	  --require-protected  fail unless the hypervisor has started in protected mode
+	  --clock-frequency HZ frequency of the counter in the device tree
+	  --icount             each instruction takes a nanosecond of guest time; needs --cpus 1
+	  --share DIR          folder that the guest can read and write at /mnt/share; it can always read the repository
+                       at /mnt/repo and what guest.sh built at /usr/local
+	  --console FILE       write the kernel's console to this file
 	  --append WORDS       more words for the kernel's command line
-	  --timeout SECONDS    (600)
-	  --interactive        a shell on this terminal; without a time limit
-	The command's output is its own, on stdout and stderr; its exit code is ours. 124 says that the time was up, 125
-	that the guest failed: it did not start, or died, or its kernel complained though the command said 0.
+	  --timeout SECONDS    end the guest after this time (600)
+	  --interactive        run a shell on this terminal, without a timeout
+	stdout, stderr and the exit code are those of the command. Exit code 124: timeout. 125: the guest failed; it did not
+	start, or died, or its kernel complained although the command succeeded.
 	END
 }
 
@@ -108,19 +108,20 @@ printf '%q ' "$@" >"$work/control/command"
 console=${console:-$work/console}
 : >"$console"
 
-# a busy host is no fault of the guest's
+# The kernel must not report a stall because the host is busy.
 patience="rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60"
-# QEMU translates a program once for each address that it runs at: at random ones, programs take thrice as long to start
+# QEMU translates code again for each address at which it runs: with random addresses programs take three times as long
+# to start.
 addresses=norandmaps
 machine=virt,virtualization=on,gic-version=3
-# what is counted shall not depend on chance, nor on the time of day
+# Counts of instructions must not depend on random numbers or on the time of day.
 [[ -z $icount ]] || machine+=,dtb-randomness=off
 line=(-M "$machine" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
 	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
 	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience $addresses root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
 	-device virtio-serial-device)
 [[ $cpu != max ]] || cpu=max,pauth-impdef=on
-# with 52-bit addresses and pages of 16 KiB, QEMU 7.2 hangs once the host is behind a stage 2
+# With 52-bit addresses and 16 KiB pages, QEMU 7.2 hangs when EL2 enables the host's stage 2.
 if [[ $cpu == max,* ]] && grep -qx CONFIG_ARM64_16K_PAGES=y "$out/.config"; then
 	cpu+=,lpa2=off
 fi
@@ -130,12 +131,12 @@ if [[ -n $frequency ]]; then
 	need fdtput
 	described=("${line[@]}")
 	described[1]+=,dumpdtb=$work/dtb
-	qemu-system-aarch64 "${described[@]}" 2>"$work/qemu" || guest_failed "QEMU does not tell its device tree"
+	qemu-system-aarch64 "${described[@]}" 2>"$work/qemu" || guest_failed "QEMU cannot dump its device tree"
 	fdtput -t i "$work/dtb" /timer clock-frequency "$frequency"
 	line+=(-dtb "$work/dtb")
 fi
 
-# folder TAG PATH [OPTION]: one that the guest may mount
+# folder TAG PATH [OPTION]: add a folder that the guest can mount by its tag.
 folder()
 {
 	line+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none,multidevs=remap${3:+,$3}"
@@ -168,7 +169,7 @@ else
 	exec 3</dev/null
 fi
 
-# The guest goes when we go, however that happens.
+# The guest must end when this script ends, also when this script is killed.
 setpriv --pdeathsig TERM timeout --foreground -k 5 "$timeout" qemu-system-aarch64 "${line[@]}" <&3 2>"$work/qemu" &
 qemu=$!
 code=0
@@ -176,20 +177,20 @@ wait "$qemu" || code=$?
 qemu=
 
 if ((${#readers[@]})); then
-	# a reader whose writer never came must not wait for it
+	# Open and close the pipes for writing, so that cat ends also if QEMU never opened them.
 	exec 4<>"$work/out" 5<>"$work/err"
 	exec 4>&- 5>&-
 	wait "${readers[@]}" || true
 fi
 
 if ((code == 124)); then
-	echo "${0##*/}: the command was not done after $timeout s" >&2
+	echo "${0##*/}: the command did not end within $timeout s" >&2
 	console_complaints "$console" >&2 || true
 	exit 124
 fi
 [[ ! -s $work/qemu ]] || sed 's/^/qemu: /' "$work/qemu" >&2
 ((code == 0)) || guest_failed "QEMU ended with $code"
-[[ -e $work/control/started ]] || guest_failed "the guest never got to its first process"
+[[ -e $work/control/started ]] || guest_failed "the guest did not start its first process"
 [[ -s $work/control/exit ]] || guest_failed "the guest died while the command ran"
 code=$(<"$work/control/exit")
 if console_complaints "$console" >"$work/complaints"; then
@@ -198,7 +199,7 @@ if console_complaints "$console" >"$work/complaints"; then
 	((code)) || code=125
 fi
 if [[ -n $require ]] && ! console_protected "$console"; then
-	echo "${0##*/}: the hypervisor did not come up in protected mode: the console does not say" \
+	echo "${0##*/}: the hypervisor did not start in protected mode: the console does not have the line" \
 		"\"Protected nVHE mode initialized successfully\" (or hVHE)" >&2
 	((code)) || code=125
 fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: run the suites that are named, SUITE or SUITE:TEST for one of its tests. Each one's last line is
-# "N passed, N failed", and so is ours.
+# In the machine: run the named suites. SUITE:TEST runs one test of a suite. Each suite ends with the line
+# "N passed, N failed"; the last line of this script is their sum.
 
 passed=0 failed=0
 cd /mnt/repo/tests || exit
