@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The big-endian guest's process 1, since there is no Debian for it. It mounts
- * what the programs need, runs the commands of the file /commands, reports as
- * guest-init does, and stops the machine.
+ * Process 1 of the big-endian guest, for which there is no Debian. It mounts the file
+ * systems, runs the commands in the file /commands, stores the exit code as guest-init
+ * does, and stops the machine.
  *
  * A command is a line of words separated by blanks. The output has a line
  * "# === begin N" before command N, and "# === ended N CODE" after it.
  *
- * It is also "modprobe NAME" and "rmmod NAME", and /bin/sh for system(), which
- * knows these two.
+ * The same program is also "modprobe NAME", "rmmod NAME", and the /bin/sh of system(),
+ * which can run only these two.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -29,7 +29,7 @@
 #define MODULES		"/modules"
 #define SHARE		"trans=virtio,version=9p2000.L,msize=512000"
 #define WORDS_MAX	32
-#define PATIENCE_S	600	/* for a command */
+#define PATIENCE_S	600	/* timeout of a command */
 
 static const struct {
 	const char	*source;
@@ -55,7 +55,7 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* What find_module() looks for, and what it has found */
+/* The file that find_module() searches, and the path at which it has found it */
 static char module_file[80], module_path[4096];
 
 static int is_module(const char *path, const struct stat *stat, int type, struct FTW *ftw)
@@ -120,7 +120,7 @@ static int other_program(int argc, char **argv)
 	return argc == 3 && !strcmp(argv[1], "-c") ? shell(argv[2]) : 2;
 }
 
-/* The output goes to the virtio port "out", as guest-init's does. */
+/* Send the output to the virtio port "out", as guest-init does. */
 static void open_output(void)
 {
 	const char *const folder = "/sys/class/virtio-ports";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What big-endian programs want of the compiler's library: Debian's is
- * little-endian only. Arithmetic of long double is needed by printf() and
- * strtod() alone, for numbers that no test prints or reads: it aborts.
+ * The functions of libgcc that big-endian programs need: Debian's library is
+ * little-endian only. Only printf() and strtod() use long double arithmetic, for numbers
+ * that no test prints or reads. So these functions abort.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ NEVER(__fixunstfsi)
 NEVER(__floatsitf)
 NEVER(__floatunsitf)
 
-/* By the smallest line that there may be */
+/* Step by the smallest cache line that the architecture allows. */
 #define LINE		4
 
 void __clear_cache(void *begin, void *end)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The kselftest programs on a big-endian kernel (FLAVOUR=be): all that need no library and no shell, or those that are
-# named. Debian has no big-endian programs, so they are linked against musl, which is built here from Debian's source.
-# Ends with "N passed, N failed".
+# Run the kselftest programs on a big-endian kernel (FLAVOUR=be): those that need no library and no shell, or the named
+# ones. Debian has no big-endian programs, so this script builds musl from Debian's source and links them with it. The
+# last line is "N passed, N failed".
 
 export FLAVOUR=be
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -40,7 +40,7 @@ make_musl()
 	rm -rf "$new"
 }
 
-# The headers of the kernel's interface without those of a libc
+# Link the headers of the kernel's interface, without those of glibc.
 uapi_headers()
 {
 	local folder
@@ -69,14 +69,14 @@ build_programs()
 	link "$vm/workload.c" "$root/usr/local/bin/workload"
 }
 
-# link SOURCE PROGRAM
+# link SOURCE PROGRAM: compile and link one program.
 link()
 {
-	# shellcheck disable=SC2086 # they have arguments
+	# shellcheck disable=SC2086 # the variables have several words
 	$CC -std=gnu11 -O2 -Wall -Wextra -Werror $LDFLAGS -o "$2" "$1" $LDLIBS
 }
 
-# What runs in the machine, a command a line, and in $titles what each is called. A test's name is its title.
+# Write the commands for the machine, one on each line, and set $titles to their titles.
 commands()
 {
 	local name module files=
@@ -100,29 +100,29 @@ commands()
 	add_command "$rounds rounds of loading, tracing and unloading" "cycle $rounds test,hypervisor$files"
 }
 
-# add_command TITLE WORDS
+# add_command TITLE WORDS: add a command and its title.
 add_command()
 {
 	titles+=("$1")
 	echo "$2" >>"$root/commands"
 }
 
-# report N: what command N has said and how it ended, as a test
+# report N: count the results of command N: those of a test program one by one, any other command as one result.
 report()
 {
 	local title=${titles[$1 - 1]} code
 	awk -v n="$1" '$0 == "# === begin " n { on = 1; next } $0 ~ "^# === ended " n " " { exit } on' "$said" >"$part"
 	code=$(sed -n "s/^# === ended $1 \([0-9]*\)\$/\1/p" "$said")
 	if [[ -z $code ]]; then
-		echo "not ok # $title did not end"
+		echo "not ok # $title did not run to its end"
 		((++failed))
 	elif [[ $title == test_* ]]; then
-		# shellcheck disable=SC2016 # they are the shell's that is started
+		# shellcheck disable=SC2016 # the started shell expands them
 		tap "$title" bash -c 'cat "$1"; exit "$2"' - "$part" "$code"
 	else
 		sed 's/^/# /' "$part"
 		if ((code)); then
-			echo "not ok # $title: $code"
+			echo "not ok # $title: it ended with $code"
 			((++failed))
 		else
 			echo "ok # $title"
@@ -157,7 +157,7 @@ for ((number = 1; number <= ${#titles[@]}; number++)); do
 	report "$number"
 done
 if ((code && !failed)); then
-	echo "not ok # the machine failed ($code)"
+	echo "not ok # the machine failed with $code"
 	((++failed))
 fi
 tap_total

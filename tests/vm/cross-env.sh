@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# To be sourced: CC and pkg-config that build programs for the guest, against its root. Needs rootfs.sh to have run.
+# Set CC and the variables of pkg-config to build programs for the guest, with its root as the sysroot. rootfs.sh must
+# have run before. To be sourced.
 #
-# Debian's cross compiler looks into its own libc before the sysroot's, so it is told every folder.
+# Debian's cross compiler searches its own libc before that of the sysroot, so CC names each folder.
 
 SYSROOT=$("$(dirname "${BASH_SOURCE[0]}")/rootfs.sh" --path) || return 1
 ARCH=arm64

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Install what building and testing needs on Debian 12 or 13, as root or by sudo: only what is missing, and it says
-# what.
+# Install the packages that building and testing need on Debian 12 or 13, as root or with sudo. Print the missing
+# packages and install only these.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 read -ra packages < <(sed 's/#.*//' "$vm/packages" | xargs)
 if [[ $(dpkg --print-architecture) == arm64 ]]; then
-	# it compiles for itself, and is the machine for stock kernels
+	# An arm64 host needs no cross compiler, and QEMU for arm64 also runs its stock kernels.
 	packages=("${packages[@]/#gcc-aarch64*/gcc}")
 	packages=("${packages[@]/#qemu-system-x86*/qemu-system-arm}")
 	packages=("${packages[@]/#libc6-dev-arm64*/libc6-dev}")
 fi
-# mmdebstrap makes a root without being root in a user namespace
+# Without root, mmdebstrap needs a user namespace.
 ((EUID == 0)) || packages+=(uidmap)
 
 missing=()
@@ -33,4 +33,4 @@ if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
 	"${apt[@]}" update
 fi
 "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
-	die "apt-get could not install them: see above; perhaps \"apt-get update\" helps"
+	die "apt-get could not install ${missing[*]}: see above, and try \"apt-get update\""

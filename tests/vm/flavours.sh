@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The configurations that people run: each flavour is built, and booted with the tests below. That takes hours, so only
-# "make check FULL=1" does it. With names, only these: flavours.sh [FLAVOUR | FLAVOUR@SERIES]...
+# Build each flavour of the kernel, and run the tests below on it, or only the named ones:
+# flavours.sh [FLAVOUR | FLAVOUR@SERIES]... That takes hours, so only "make check FULL=1" runs this script.
 #
-# The newest result of each is kept in flavours.txt, which this script writes. Ends with "N passed, N failed".
+# This script keeps the newest result of each flavour in flavours.txt. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 results=$vm/flavours.txt
 
-# FLAVOUR@SERIES, a CPU unless it is the usual one, and what runs on it: suites in the machine, a script of its own, or
-# nothing
+# FLAVOUR@SERIES, --cpu MODEL unless it is the default, then what runs on it: suites in the machine, a script, or
+# nothing (build only).
 plan=(
 	"16k@6.12 --cpu max kselftest bats"
-	# not on the newest CPU: with 52 bits of physical address, guests of QEMU 7.2 take the same fault for ever
+	# Not on the newest CPU: with 52-bit physical addresses, a guest of QEMU 7.2 takes the same fault forever.
 	"64k@6.12 --cpu neoverse-n1 kselftest bats"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
@@ -27,7 +27,7 @@ plan=(
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# run WORD...: in the environment of a flavour
+# run WORD...: run the words of a line of the plan, in the environment of its flavour.
 run()
 {
 	case ${1:-} in
@@ -38,7 +38,7 @@ run()
 	esac
 }
 
-# record KERNEL FLAVOUR PASSED FAILED WHAT: in place of what there was of that flavour and series
+# record KERNEL FLAVOUR PASSED FAILED WHAT: replace the result of that flavour and series in flavours.txt.
 record()
 {
 	local row
@@ -73,7 +73,7 @@ for line in "${plan[@]}"; do
 		((code == 0 || bad)) || bad=1
 		record "$(<"$("$vm/path.sh" build)/include/config/kernel.release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
 	else
-		echo "not ok # $name could not run ($code)"
+		echo "not ok # $name could not run: it ended with $code"
 	fi
 	((passed += good, failed += bad)) || true
 done

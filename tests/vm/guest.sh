@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build what runs in the guest, into the cache: the tools and the guest workload, with --tests also the kselftest
-# programs. The guest sees the result as /usr/local.
+# Build the programs that run in the guest, into the cache: the tools and the workload, with --tests also the kselftest
+# programs. The guest mounts the result as /usr/local.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -10,7 +10,7 @@ lock tools
 "$vm/rootfs.sh"
 . "$vm/cross-env.sh"
 
-# What the objects were built against decides whether they are still good.
+# Build all again when the sysroot has changed.
 if [[ $(cat "$guest/stamp" 2>/dev/null) != "$SYSROOT" ]]; then
 	rm -rf "$guest"
 	mkdir -p "$guest"

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Which function each hook of a series patch is in. patch(1) finds a place by the lines around it, and after an offset
-# that place may be in another function. The list beside the patch (7.2.hooks beside 7.2.patch) names the right ones.
+# Check that each hook of a series patch is in the right function. patch(1) finds a place by the lines around it, and
+# with an offset that place can be in another function. The list beside the patch (7.2.hooks beside 7.2.patch) has the
+# right functions.
 #
-#   hooks.sh PATCH TREE     compare: TREE has the patch applied
-#   hooks.sh --list TREE FILE...   print the hooks of these files, as the list has them
-#   hooks.sh --update PATCH TREE   write the list, after a change of the patch: TREE is a kernel of that series as it came,
-#                                  or one of the cache, src/SERIES, where what came is kept beside it
+#   hooks.sh PATCH TREE            compare the list with TREE, which has the patch applied
+#   hooks.sh --list TREE FILE...   print the hooks of these files, in the format of the list
+#   hooks.sh --update PATCH TREE   write the list after a change of the patch; TREE is an unpatched kernel of that
+#                                  series, or src/SERIES of the cache, which keeps the original files beside it
 #
-# Every line that names hyptrace is a hook, since no kernel without the patch has that word. A line of the list is
-# FILE FUNCTION HOOK. FUNCTION may also be a macro, an enum or a table, and is "-" outside of all these.
+# Every line that contains hyptrace is a hook: no kernel without the patch has that word. A line of the list is
+# FILE FUNCTION HOOK. FUNCTION may also be a macro, an enum or a table; it is "-" outside of all these.
 
 set -euo pipefail
 
@@ -19,26 +20,27 @@ die()
 	exit 1
 }
 
-# The files that a patch changes.
+# hooks_files PATCH: print the files that the patch changes.
 hooks_files()
 {
 	sed -n 's,^+++ b/\([^[:space:]]*\).*,\1,p' "$1"
 }
 
-# hooks_list TREE FILE...: a definition begins in the first column and ends with a brace there.
+# hooks_list TREE FILE...: print the hooks of the files. It assumes that a definition starts in the first column and
+# ends with a brace in the first column.
 hooks_list()
 {
 	local file
 	for file in "${@:2}"; do
 		awk -v file="$file" '
-			# the name that a definition gives, from its text up to the brace
+			# the name that a definition defines; head is its text up to the brace
 			function name_of(head,	args) {
 				gsub(/[ \t]+/, " ", head)
 				if (head ~ /^(struct|enum|union) [A-Za-z0-9_]+ *\{/) {
 					split(head, args, /[ {]+/)
 					return args[2]
 				}
-				# a macro that defines, with its arguments
+				# a macro that defines a function: keep its arguments
 				if (match(head, /^[A-Z][A-Z0-9_]*\([^)]*\)/)) {
 					head = substr(head, RSTART, RLENGTH)
 					gsub(/ /, "", head)
@@ -70,7 +72,7 @@ hooks_list()
 			place == "-" && /;[ \t]*$/ { head = "" }
 			tolower($0) ~ /hyptrace/ { pending++; line[pending] = hook($0) }
 			{
-				# the arguments of a definition belong to it
+				# a hook in the arguments of a function belongs to that function
 				if (pending && (place != "-" || head == "")) {
 					for (i = 1; i <= pending; i++)
 						print file, place, line[i]
@@ -83,7 +85,7 @@ hooks_list()
 	done
 }
 
-# hooks_check PATCH TREE: true, or a sentence for each hook that is not where it should be.
+# hooks_check PATCH TREE: succeed, or print a line for each hook that is not in its function.
 hooks_check()
 {
 	local list=${1%.patch}.hooks files now wanted differing

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Build the kernel of the test bed with the project in it; lib.sh tells the variables that choose which. Sources are
-# fetched if they are not in the cache yet, and only what changed is built again.
+# Build the kernel of the test bed, with the project in it; lib.sh lists the variables that choose the kernel. Fetch the
+# source if it is not in the cache. Build again only what has changed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tree.sh"
 
 modules=(CONFIG_HYPTRACE=m CONFIG_HYPTRACE_PKVM=m CONFIG_HYPTRACE_TEST=m)
 
-# The compiler tells ccache what it has read, so that nothing goes through the preprocessor twice, and what was read
-# once need not be read again to tell whether it is the same.
+# Let ccache use the compiler's list of headers instead of running the preprocessor, and let it remember the hash of
+# each header.
 export CCACHE_DEPEND=1 CCACHE_INODECACHE=1
 
-# More than half of what the compiler does is reading headers. Without what serves better messages it is quicker, and
-# no code that comes out is another; indentation is looked at by the tests of style.
+# The compiler spends more than half of its time on headers. These options only drop information for messages, so the
+# compiler is faster and generates the same code. The lint tests check indentation.
 quick="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation"
 
 kmake()
@@ -46,7 +46,8 @@ prepare_tree()
 	tree_link "$tree"
 }
 
-# The parts of the configuration: each file for all series, and for this one or the newest before it.
+# Print the files that make up the configuration: for base and for the flavour, the file for all series and the one for
+# this series, or for the newest series before it.
 config_parts()
 {
 	printf '%s\n' "$vm/config/base"
@@ -56,18 +57,19 @@ config_parts()
 	series_file "$vm/config/$flavour-" "$series" ''
 }
 
-# A series without a configuration of its own may have lost an option that an older one has.
+# option_is_gone OPTION: succeed if the kernel no longer has this option. Only a series without a configuration of its
+# own may lack one.
 option_is_gone()
 {
 	[[ ! -f $vm/config/$series ]] &&
 		! grep -rqxE --include='Kconfig*' "(menu)?config[[:blank:]]+${1#CONFIG_}" "$tree"
 }
 
-# The configuration, made anew only if what it is made of changed. Of a symbol that is set twice the last one counts.
+# Configure the kernel if its configuration files have changed. If a symbol is set twice, the last value counts.
 configure()
 {
 	local line symbol missed='' gone='' parts
-	# make keeps the objects of the plain kernel that a flavour does not change
+	# Start a flavour with the objects of the plain kernel: make keeps those that the flavour does not change.
 	[[ -z $flavour || -d $build || ! -f ${build%"-$flavour"}/.fragment ]] || cp -a "${build%"-$flavour"}" "$build"
 	mkdir -p "$build"
 	if [[ ! -f $build/.cc ]]; then
@@ -101,13 +103,13 @@ configure()
 		fi
 	done < <(tac "$build/.fragment.new" | awk -F = '!seen[$1]++')
 	[[ -z $gone ]] || say "$name has no$gone: left out of the configuration"
-	[[ -z $missed ]] || die "Kconfig of $name did not take:$missed. Their dependencies are not met, or" \
+	[[ -z $missed ]] || die "the configuration of $name does not have:$missed. Their dependencies are not met, or" \
 		"there is no such symbol: see $build/.config"
 	mv "$build/.kconfig.new" "$build/.kconfig"
 	mv "$build/.fragment.new" "$build/.fragment"
 }
 
-# An unpatched kernel has the modules built outside, from a copy: the work tree stays clean.
+# Build the modules for an unpatched kernel out of tree. Build a copy, so that no objects are written to the repository.
 build_outside()
 {
 	local work=$build/hyptrace
@@ -118,7 +120,7 @@ build_outside()
 	kmake -s M="$work" INSTALL_MOD_PATH="$out.new" "${modules[@]}" modules_install
 }
 
-# Modules that only tests use
+# Build the modules that only tests use.
 build_test_modules()
 {
 	local work=$build/hyptrace-tests settings=(HYPTRACE="$tree/drivers/hyptrace")
@@ -129,7 +131,7 @@ build_test_modules()
 	kmake -s M="$work" INSTALL_MOD_PATH="$out.new" "${settings[@]}" modules_install
 }
 
-# What is booted: image, symbols and modules.
+# Install the files that run.sh boots: image, symbols and modules.
 install_kernel()
 {
 	rm -rf "$out.new"

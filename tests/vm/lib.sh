@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # its variables are for those who source it
 # SPDX-License-Identifier: GPL-2.0-only
-# What every script of the test bed shares: where things live, messages, progress, the lock. To be sourced.
+# Shared by all scripts of the test bed: paths, messages, progress, the lock. To be sourced.
 #
 # The environment chooses the kernel:
-#   KERNEL=SERIES          a series that Debian has a source package of (6.12), or "newest"
-#   KSRC=PATH              any other tree; it is copied into the cache and stays as it is
+#   KERNEL=SERIES          a series whose source Debian has (default: 6.12), or "newest"
+#   KSRC=PATH              any other tree; it is copied into the cache and not changed
 #   FLAVOUR=NAME           add the configuration config/NAME, such as debug
-#   HYPTRACE_UNPATCHED=1   the kernel as it comes, the modules built out of tree
-#   HYPTRACE_CACHE=PATH    everything that is fetched and built ($XDG_CACHE_HOME/hyptrace or ~/.cache/hyptrace)
+#   HYPTRACE_UNPATCHED=1   a kernel without the hooks, with the modules built out of tree
+#   HYPTRACE_CACHE=PATH    folder for all that is fetched and built ($XDG_CACHE_HOME/hyptrace or ~/.cache/hyptrace)
 
 set -euo pipefail
 
@@ -31,13 +31,13 @@ need()
 	command -v "$1" >/dev/null || die "the program $1 is missing: run \"make deps\""
 }
 
-# A short name for a path.
+# hash_of PATH: print a short name that stands for the path.
 hash_of()
 {
 	printf '%s' "$1" | sha256sum | cut -c 1-12
 }
 
-# set_kernel SERIES: the folders of that kernel; with none, of the one that the environment chooses.
+# set_kernel SERIES: set the variables for the folders of that kernel. With an empty SERIES, the environment chooses it.
 set_kernel()
 {
 	if [[ -z $1 && -n ${KSRC:-} ]]; then
@@ -50,7 +50,7 @@ set_kernel()
 		series=${1:-${KERNEL:-6.12}}
 		if [[ $series == newest ]]; then
 			series=$("$vm/fetch.sh" --newest)
-			# what this script calls takes the same one
+			# The scripts that this one calls must use the same series.
 			[[ -n $1 ]] || export KERNEL=$series
 		fi
 		kernel=$series
@@ -61,31 +61,32 @@ set_kernel()
 	[[ -z $unpatched ]] || kernel=$kernel-unpatched
 	tree=$cache/src/$kernel
 	build=$cache/build/$kernel${flavour:+-$flavour}
-	# what a clone boots is its own: another clone may build meanwhile
+	# Each clone boots from a folder of its own, because another clone may build at the same time.
 	out=$cache/out/$kernel${flavour:+-$flavour}-$(hash_of "$repo")
 }
 
-# lock PART: one run at a time works on a part of the cache; what a script calls is covered by its lock.
+# lock PART: allow only one run at a time to change this part of the cache. Scripts that the holder calls do not lock
+# again.
 lock()
 {
 	local fd
 	[[ " ${HYPTRACE_LOCKED:-} " != *" $1 "* ]] || return 0
 	exec {fd}>"$cache/$1.lock"
 	if ! flock -n "$fd"; then
-		say "waiting for another run that works on the $1 in $cache"
+		say "waiting for another run that uses the $1 in $cache"
 		flock "$fd"
 	fi
 	export HYPTRACE_LOCKED="${HYPTRACE_LOCKED:-} $1"
 }
 
-# step TITLE COMMAND...: run it with its output in a log, and show that it lives.
+# step TITLE COMMAND...: run the command with its output in a log, and show its progress.
 step()
 {
 	local title=$1 log pid start now rc=0 told=0
 	shift
 	log=$cache/log/${title//[^A-Za-z0-9.]/-}
 	start=$SECONDS
-	# a process group of its own, so that all of it ends with the script
+	# Run it in a process group of its own, so that a signal to this script ends all of its processes.
 	set -m
 	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
@@ -106,7 +107,7 @@ step()
 	[[ ! -t 2 ]] || printf '\r\033[K' >&2
 	if ((rc)); then
 		{ grep -iE -m 10 -A 5 'error: |\*\*\*|^[a-z0-9-]+\.sh:' "$log" || tail -n 20 "$log"; } | cut -c 1-200 >&2
-		die "$title failed after $((SECONDS - start)) s; the whole log is $log"
+		die "$title failed after $((SECONDS - start)) s: see the lines above, and all of the log in $log"
 	fi
 	say "$title: $((SECONDS - start)) s"
 }
@@ -114,6 +115,6 @@ step()
 cache=${HYPTRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set: set HYPTRACE_CACHE to a folder}/.cache}/hyptrace}
 mkdir -p "$cache/log" || die "cannot make the cache folder $cache: set HYPTRACE_CACHE to one that can be written"
 cross=aarch64-linux-gnu-
-# what this clone has built for the guest, which sees it as /usr/local
+# programs that this clone has built for the guest, which mounts them as /usr/local
 guest=$cache/guest/$(hash_of "$repo")
 cache=$(cd "$cache" && pwd -P)

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Put the project into somebody's kernel tree: the link drivers/hyptrace and the series patch. patch-tree.sh TREE
+# Add the project to a user's kernel tree: the link drivers/hyptrace and the patch for its series. patch-tree.sh TREE
 
 KSRC=${1:-}
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tree.sh"
 
-[[ -n $KSRC ]] || die "which kernel tree? Say KSRC=PATH"
+[[ -n $KSRC ]] || die "no kernel tree is given: add KSRC=PATH"
 set_kernel ''
 patch=$(series_patch)
 if grep -q hyptrace "$ksrc/drivers/Makefile"; then
-	die "$ksrc has the hooks already: take them out first (patch -R) if they are older than $patch"
+	die "$ksrc has the hooks already: if they are older than $patch, remove them first with patch -R"
 fi
 say_patch "$patch"
 work=$(mktemp -d)

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Files that are named after a kernel series, such as hyp/linux/7.2.patch. To be sourced after lib.sh.
+# Find files that are named after a kernel series, such as hyp/linux/7.2.patch. To be sourced after lib.sh.
 
-# series_up_to SERIES: of the series on standard input, print the newest one that is not newer; nothing if there is none.
+# series_up_to SERIES: read series from stdin, print the newest one that is not newer than SERIES, or nothing.
 series_up_to()
 {
 	local line
@@ -11,7 +11,7 @@ series_up_to()
 	done | sort -V | tail -n 1
 }
 
-# series_list PREFIX SUFFIX: the series that PREFIX*SUFFIX exists for, oldest first.
+# series_list PREFIX SUFFIX: print each series for which a file PREFIX<series>SUFFIX exists, the oldest first.
 series_list()
 {
 	local file
@@ -21,8 +21,8 @@ series_list()
 	done | sort -V
 }
 
-# series_file PREFIX SERIES SUFFIX: the file of that series, or the one of the newest series before it; nothing if there
-# is none.
+# series_file PREFIX SERIES SUFFIX: print the file of that series, or of the newest series before it. Print nothing if
+# there is none.
 series_file()
 {
 	local found

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The suites that run in the machine: build what they need, boot, run them. With names, only these:
-# suite.sh [kselftest|bats|ynl]... BOOTS chooses among the machines, by their names below.
+# Build and boot the machine and run the suites in it, or only the named ones: suite.sh [kselftest|bats|ynl]...
+# BOOTS="NAME..." runs only these boots; the calls of boot below have the names.
 #
-# Its last line is "N passed, N failed", which includes that of the machine itself: its kernel must not complain.
+# The last line is "N passed, N failed". A boot counts as failed also if its kernel complains.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -14,12 +14,12 @@ suites=("$@")
 "$vm/rootfs.sh"
 "$vm/guest.sh" --tests
 
-# the kernel tree's YNL client, for those who need it
+# Share the kernel tree's YNL client with the machine, for the suite ynl.
 share=$(mktemp -d)
 trap 'rm -rf "$share"' EXIT
 cp -r "$tree/tools/net/ynl" "$share/"
 
-# suites_among NAME...: those of the suites that are to run, in $wanted
+# suites_among NAME...: set $wanted to the named suites that are to run. Succeed if there are any.
 suites_among()
 {
 	local suite
@@ -30,11 +30,11 @@ suites_among()
 	((${#wanted[@]}))
 }
 
-# What a boot sets for its tests
+# variables that a boot sets for its tests
 settings=()
 
-# boot NAME REFUSED OPTION...: run $wanted in a machine of that kind, where hyptrace_pkvm must refuse for that reason.
-# What it counted goes to a file of its own, which says that it failed until it has ended.
+# boot NAME REFUSED OPTION...: run $wanted in a machine with these options. If REFUSED is not empty, hyptrace_pkvm must
+# refuse to load with this reason. Write the counts to a file. Until the boot has ended, that file counts one failure.
 boot()
 {
 	local name=$1 refused=$2 passed=0 failed=0 code=0 last
@@ -51,25 +51,25 @@ boot()
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
 		if ((code && failed == 0)); then
-			echo "not ok # boot $name: the tests passed but the machine failed ($code): see above"
+			echo "not ok # boot $name: the tests passed, but the machine failed with $code: see above"
 			failed=1
 		fi
 	else
-		echo "not ok # boot $name: it did not get to its end ($code)"
+		echo "not ok # boot $name: the suites did not run to their end, the machine ended with $code"
 		failed=1
 	fi
 	echo "$passed $failed" >"$count"
 }
 
-# A machine keeps one core busy: two at a time. The command in one, the contract in others.
+# A machine keeps one core busy, so run two at a time: one for the command (bats), others for the driver.
 command_lane()
 {
 	! suites_among bats || boot protected '' --require-protected
 }
 
-contract_lane()
+driver_lane()
 {
-	# for how long readers of an idle ring are watched
+	# Watch the readers of an idle ring longer than the default.
 	settings=(HYPTRACE_IDLE_S=10)
 	! suites_among kselftest ynl || boot protected '' --require-protected
 	settings=()
@@ -82,7 +82,7 @@ contract_lane()
 	settings=(HYPTRACE_STORM_EVENTS=10000000)
 	boot storm '' --cpus 4 --require-protected
 	wanted=(kselftest) settings=()
-	# nVHE without VHE, and without LSE atomics
+	# a CPU without VHE and without LSE atomics
 	boot cortex-a72 '' --cpu cortex-a72 --require-protected
 	boot nvhe '' --mode nvhe
 	boot vhe 'VHE' --mode vhe
@@ -92,7 +92,7 @@ if [[ -n $unpatched ]]; then
 	! suites_among kselftest ynl || boot unpatched 'hooks.*CONFIG_HYPTRACE_PKVM'
 else
 	command_lane >"$share/command" 2>&1 &
-	contract_lane
+	driver_lane
 	wait
 	cat "$share/command"
 fi

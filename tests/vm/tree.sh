@@ -1,42 +1,42 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Put the project into a kernel tree of the cache: the link drivers/hyptrace and the series patch. To be sourced
+# Add the project to a kernel tree of the cache: the link drivers/hyptrace and the patch for its series. To be sourced
 # after lib.sh.
 #
-# TREE.pristine holds the files that the patch touches as they were, so a new patch starts from these. A file is
-# replaced, never written, and only if it changes: make rebuilds little, and hard links stay apart.
+# TREE.pristine keeps the original files that the patch changes, so a new patch starts from these. A file is replaced
+# only if it changes, so that make rebuilds little. It is never written in place: hard links must keep the old contents.
 
 : "${cache:?source lib.sh first}" "${repo:?}"
 
 . "${vm:?}/series.sh"
 . "$vm/hooks.sh"
 
-# The patch for the series: its own, or that of the newest series before it. PATCH names another one.
+# Print the patch for the series: its own, or that of the newest series before it. PATCH names another one.
 series_patch()
 {
 	local patch=${PATCH:-}
 	if [[ -z $patch ]]; then
 		patch=$(series_file "$repo/hyp/linux/" "${series:?}" .patch)
-		[[ -n $patch ]] || die "there is no patch for Linux $series, nor for a series before it. There is:" \
-			"$(cd "$repo" && printf '%s ' hyp/linux/*.patch). Name another one with PATCH="
+		[[ -n $patch ]] || die "there is no patch for Linux $series or a series before it, only" \
+			"$(cd "$repo" && printf '%s ' hyp/linux/*.patch): name another one with PATCH="
 	fi
 	[[ -f $patch ]] || die "PATCH=$patch: there is no such file"
 	printf '%s\n' "$patch"
 }
 
-# say_patch PATCH: if the series has none of its own.
+# say_patch PATCH: print which patch is used, if the series has none of its own.
 say_patch()
 {
 	[[ -n ${PATCH:-} || $1 == */"$series.patch" ]] ||
-		say "Linux $series has no patch of its own: taking ${1#"$repo/"}, the newest one for a series before it"
+		say "Linux $series has no patch of its own: using ${1#"$repo/"}, the newest one for an older series"
 }
 
-# patched_files TREE PATCH WORK: apply the patch to a copy in WORK of the files that it changes, and check that each hook
-# is in the function that it is meant for.
+# patched_files TREE PATCH WORK: apply the patch in WORK, which has copies of the files that it changes. Check that each
+# hook is in the function that it is meant for.
 patched_files()
 {
 	local said
-	# not by fewer lines around a hunk than the patch has: there are few
+	# All context lines of a hunk must match (-F 0), because the patch has only few.
 	said=$(patch -s -f -F 0 -p1 -d "$3" --no-backup-if-mismatch -r - <"$2" 2>&1) || {
 		printf '%s\n' "$said" >&2
 		die "${2#"$repo/"} does not apply to Linux $series in $1: hyptrace does not support that kernel yet." \
@@ -46,7 +46,7 @@ patched_files()
 		"functions that ${2##*/} is meant for (see $(basename "${2%.patch}").hooks). Nothing was changed"
 }
 
-# replace FROM TO: unless they are equal.
+# replace FROM TO: replace TO with a copy of FROM, unless they are equal.
 replace()
 {
 	cmp -s "$1" "$2" && return
@@ -55,7 +55,7 @@ replace()
 	mv "$2.new" "$2"
 }
 
-# tree_restore TREE: every file as it came.
+# tree_restore TREE: restore all original files.
 tree_restore()
 {
 	local file
@@ -65,7 +65,7 @@ tree_restore()
 	done
 }
 
-# tree_patch TREE PATCH
+# tree_patch TREE PATCH: apply the patch to the original files.
 tree_patch()
 {
 	local file work=$1.work
@@ -86,14 +86,14 @@ tree_patch()
 	rm -rf "$work"
 }
 
-# tree_copy KSRC TREE: bring a copy up to date with somebody's tree, without what was built in that.
+# tree_copy KSRC TREE: update the copy of a user's tree, without the objects that were built there.
 tree_copy()
 {
 	local file
 	need rsync
 	mkdir -p "$2" "$2.pristine"
 	if grep -qs hyptrace "$1/drivers/Makefile"; then
-		die "$1 is patched already: take the patch out (patch -R), or build that tree by hand"
+		die "$1 has the hooks already: remove the patch with patch -R, or build that tree by hand"
 	fi
 	(cd "$2.pristine" && find . -type f) | while read -r file; do
 		replace "$1/$file" "$2.pristine/$file"
@@ -104,7 +104,7 @@ tree_copy()
 		--exclude='*.o' --exclude='*.ko' --exclude='*.cmd' "$1/" "$2/"
 }
 
-# tree_link TREE: the project of this clone. What another clone's sources made there is stale.
+# tree_link TREE: let drivers/hyptrace link to this clone. If it was another clone, remove the objects of its sources.
 tree_link()
 {
 	local build

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A KVM guest of nine instructions whose exits are known exactly: so many PSCI
- * calls, which the kernel answers, then so many stores to a device that is not
- * there, which come to user space. For the tests and the demo, on arm64.
+ * A KVM guest of nine instructions whose exits are known exactly. First it makes a given
+ * number of PSCI calls, which the kernel answers. Then it makes a given number of stores
+ * to a device that does not exist, which exit to user space. For the tests and the demo.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -21,9 +21,9 @@
 #include <sys/mman.h>
 #include <linux/kvm.h>
 
-#define GUEST_RAM	0x80000000ULL	/* where its code is */
-#define GUEST_RAM_SIZE	0x10000		/* a page of any size */
-#define GUEST_DEVICE	0x1000ULL	/* where nothing is */
+#define GUEST_RAM	0x80000000ULL	/* address of its code */
+#define GUEST_RAM_SIZE	0x10000		/* one page, whatever its size */
+#define GUEST_DEVICE	0x1000ULL	/* an address without memory or device */
 
 #define CORE_REG(field) \
 	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(field))
@@ -47,7 +47,7 @@ asm(".pushsection .rodata\n"
     "guest_code_end:\n"
     ".popsection\n");
 
-/* hidden: the linker mixes up local labels in the global offset table */
+/* Hidden, so that they need no entry in the global offset table: the linker mixes those up. */
 extern const char guest_code[] __attribute__((visibility("hidden")));
 extern const char guest_code_end[] __attribute__((visibility("hidden")));
 
@@ -132,7 +132,7 @@ static struct guest guest_create(unsigned long psci_calls)
 	return guest;
 }
 
-/* To the next store to the device; what it stores is how many PSCI calls were answered. */
+/* Run to the next store to the device. Return the value: the PSCI calls that were answered. */
 static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 {
 	const struct kvm_run *run = guest->run;
@@ -148,10 +148,10 @@ static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 	errno = 0;
 	if (run->exit_reason != KVM_EXIT_MMIO || !run->mmio.is_write ||
 	    run->mmio.phys_addr != GUEST_DEVICE || run->mmio.len != sizeof(stored))
-		die("the guest left for another reason than its store: KVM exit reason %u",
+		die("the guest did not exit by its store: KVM exit reason %u",
 		    run->exit_reason);
 	memcpy(&stored, run->mmio.data, sizeof(stored));
-	/* A vCPU begins as a little-endian one, on any host. */
+	/* A new vCPU is little-endian, on a big-endian host too. */
 	return le64toh(stored);
 }
 
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind < argc || !mmio) {
-		/* without a store the guest would never come back */
+		/* Without a store the guest would never exit to user space. */
 		fputs("usage: workload [--cpu N] [--mmio N] [--psci N]; at least one store\n",
 		      stderr);
 		return EXIT_FAILURE;
