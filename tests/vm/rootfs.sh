@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Make the guest's root from Debian packages for arm64, into the cache. It is made anew when this file, the list of
-# packages or the guest's init changes. rootfs.sh --path prints where it is.
+# Make the guest's root file system from Debian packages for arm64, in the cache. A change of this file, of
+# packages.guest or of guest-boot makes a new one. rootfs.sh --path prints its path.
 #
-# Debian 13, whatever the host is: its kernel headers are those of 6.12, which the tools need, and its mirror is the
-# one that has the kernel sources.
+# It is Debian 13 on any host: the tools need its kernel headers, those of 6.12, and its mirror also has the kernel
+# sources.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
@@ -19,13 +19,13 @@ make_root()
 	packages=$(sed 's/#.*//' "$vm/packages.guest" | xargs | tr ' ' ,)
 	mirror=$(apt_mirror)
 	((EUID == 0)) || mode=unshare
-	# by way of tar, so that the files belong to the user
+	# Unpack with tar, so that the files belong to the user.
 	mmdebstrap --mode=$mode --variant=extract --architectures=arm64 --include="$packages" "$suite" - \
 		"deb [signed-by=$keyring] $mirror $suite main" |
 		tar -x -C "$new" --exclude='./dev/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
 			--exclude='./usr/share/locale/*'
 
-	# what the packages' scripts would have done
+	# Do what the scripts of the packages would do: --variant=extract does not run them.
 	mkdir -p "$new/mnt" "$new/opt"
 	ln -sf gawk "$new/usr/bin/awk"
 	printf '%s:x:%s:%s::%s:%s\n' root 0 0 /root /bin/bash nobody 65534 65534 /nonexistent /usr/sbin/nologin \
@@ -38,7 +38,7 @@ make_root()
 	ln -s fd/2 "$new/usr/lib/guest-dev/stderr"
 	install -m 755 "$vm/guest-boot" "$new/usr/sbin/init"
 
-	# as a sysroot it must not lead to the host
+	# Make all links relative: an absolute link in a sysroot would lead to a file of the host.
 	find "$new" -type l -lname '/*' ! -path '*/guest-dev/*' -printf '%p %l\n' | while read -r link target; do
 		ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$new$target")" "$link"
 	done
