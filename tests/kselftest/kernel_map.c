@@ -2,8 +2,8 @@
 /*
  * Run the kernel tree's own test of ring-buffer mappings on hyptrace. That test,
  * tools/testing/selftests/ring-buffer/map_test.c, is compiled unchanged. The functions
- * here replace its calls: a write to a file of tracefs becomes a request to the remote
- * that HYPTRACE_REMOTE names, and the ring that it maps is a ring of that remote.
+ * here replace its calls. A write to a file of tracefs becomes a request to the remote
+ * that HYPTRACE_REMOTE names. The ring that the test maps is a ring of that remote.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -242,9 +242,9 @@ static unsigned int traced_exits(struct __test_metadata *_metadata,
 }
 
 /*
- * A guest exits once for each PSCI call, once for each store, about once because its code
- * is not mapped yet, and once for each interrupt while it runs. The base is the minimum of
- * several runs with one store and no call. So the exits of other runs are known, except
+ * A guest exits once for each PSCI call, once for each store, and about once because its
+ * code is not mapped yet. Interrupts cause more exits. The base is the minimum of several
+ * runs with one store and no call. So the exits of other runs are known, except
  * those by interrupts: one interrupt causes at most one exit.
  */
 TEST_F(guest, traced_exits_are_those_that_happened)
