@@ -69,7 +69,7 @@ all_events()
 	[[ $output != *"did you mean"* ]]
 }
 
-@test "one bad name among good ones changes nothing" {
+@test "one unknown event among known ones changes nothing" {
 	ht enable selftest
 	run -2 ht enable hyp_enter nonsense hyp_exit
 	says '"nonsense"'

@@ -10,8 +10,8 @@ sum_of_losses()
 	awk '$3 == "LOST" { n += $4 } END { print n + 0 }' "$1"
 }
 
-# said FILE: the figures of the last line on stderr, as "PRINTED DISCARDED LOST".
-said()
+# last_counts FILE: print the counts of the last line of stderr: "PRINTED DISCARDED LOST".
+last_counts()
 {
 	tail -n 1 "$1" | sed -nE 's/^hyptrace: ([0-9]+) events? printed, ([0-9]+) discarded, ([0-9]+) lost$/\1 \2 \3/p'
 }
@@ -26,7 +26,7 @@ said()
 	same "$(total overrun)" "$lost"
 	counts_add_up
 	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
-	same "$(told_lost "$BATS_TEST_TMPDIR/out")" "$lost" "sum of the LOST lines"
+	same "$(sum_of_losses "$BATS_TEST_TMPDIR/out")" "$lost" "sum of the LOST lines"
 	# at the time of the event that follows
 	same "$(head -n 1 "$BATS_TEST_TMPDIR/out")" \
 		"$(sed -n '2s/: selftest:.*//p' "$BATS_TEST_TMPDIR/out"): LOST $lost events"
@@ -47,8 +47,8 @@ said()
 	drain -C 0 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
 	ids <"$BATS_TEST_TMPDIR/out" | numbered 1 $((many - dropped))
 	# no event follows, so the counters report the loss
-	same "$(said "$BATS_TEST_TMPDIR/err")" "$((many - dropped)) 0 $dropped"
-	# there is room again, and the gap is told in front of what comes
+	same "$(last_counts "$BATS_TEST_TMPDIR/err")" "$((many - dropped)) 0 $dropped"
+	# There is room again: the next event has the LOST line before it.
 	ht mark 7000000 -C 0
 	run -0 --separate-stderr ht stream --count 1 -C 0
 	same "${lines[0]}" "${lines[1]%: selftest*}: LOST $dropped events"
@@ -113,7 +113,7 @@ said()
 	drain -C "$cpu" --count 10 | ids | numbered 1 10
 }
 
-@test "--count says what was discarded and lost, though the rings are unloaded" {
+@test "with --count the last line counts discarded and lost events, though the rings are unloaded" {
 	ht set --size "$(pages 2)"
 	many=$(fill 100)
 	ht enable selftest
@@ -149,7 +149,7 @@ said()
 		same "$(of .state)" unloaded
 		printed=$(grep -c selftest "$out")
 		((printed > 0))
-		same "$(said "$err")" "$printed 0 $((many - printed))"
+		same "$(last_counts "$err")" "$printed 0 $((many - printed))"
 		tail -n 1 "$out" | grep -iE "lost\"?:? ?$((many - printed))\b"
 	done
 }

@@ -107,7 +107,7 @@ monitor_end()
 	monitor_end
 }
 
-@test "monitor --count ends by itself" {
+@test "monitor --count N ends after N changes" {
 	monitor_begin -n 8
 	for ((i = 0; i < 10; i++)); do
 		ht enable hyp_exit
