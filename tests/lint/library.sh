@@ -59,8 +59,9 @@ check_installed_library()
 			example "$source" "${compiler%%:*}" "${compiler#*:}" || bad=1
 			readelf -d "$work/example" | grep -q 'NEEDED.*\[libhyptrace[.]so[.]0\]' ||
 				{ echo "$source is not linked with libhyptrace.so.0" && bad=1; }
-			said=$("$work/example" 2>&1) || true
-			[[ $said == *"the driver is not loaded"* ]] || { echo "$source does not run: $said" && bad=1; }
+			# whether a driver is loaded or not: it says why it ends
+			said=$("$work/example" no-such-remote 2>&1) || true
+			[[ $said == "$work/example: "* ]] || { echo "$source does not run: $said" && bad=1; }
 		done
 	done
 	# static: only the archive is there
@@ -69,6 +70,39 @@ check_installed_library()
 		example "$source" c gcc --static && example "$source" c++ g++ --static || bad=1
 	done
 	return "$bad"
+}
+
+# abi_of FILE: write what programs that are linked with the library rely on.
+abi_of()
+{
+	make -s -C tools -j"$(nproc)" O="$work/abi" CFLAGS="-g -Og -ffile-prefix-map=$repo=." \
+		"$work/abi/lib/libhyptrace.so.0" || return
+	# structs that no public header has are the library's own, and may change
+	mkdir -p "$work/headers/linux"
+	cp tools/lib/hyptrace.h "$work/headers"
+	cp uapi/linux/*.h "$work/headers/linux"
+	abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-architecture \
+		--no-parameter-names --headers-dir "$work/headers" --drop-private-types \
+		--exported-interfaces-only --out-file "$1" "$work/abi/lib/libhyptrace.so.0"
+}
+
+# The library keeps its binary interface, or the file that describes it is updated on purpose: run.sh --update-abi.
+check_abi()
+{
+	need abidw
+	abi_of "$work/libhyptrace.abi" || return
+	abidiff tests/abi/libhyptrace.abi "$work/libhyptrace.abi" || {
+		echo "the binary interface of libhyptrace has changed. If programs that are linked with it still work,"
+		echo "run tests/lint/run.sh --update-abi; else restore it, or raise HYPTRACE_LIB_VERSION_MAJOR as well"
+		return 1
+	}
+}
+
+update_abi()
+{
+	need abidw
+	abi_of "$work/libhyptrace.abi" &&
+		sed '1a <!-- SPDX-License-Identifier: GPL-2.0-only -->' "$work/libhyptrace.abi" >tests/abi/libhyptrace.abi
 }
 
 # Each public header must compile on its own, in C and in C++.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Check the sources on the host without running them: run.sh [NAME-OF-CHECK...]. The kernel's checkers are taken
-# from a kernel tree in the cache of the test bed (see tests/vm/lib.sh). If the cache has none, it is fetched.
+# Check the sources on the host without running them: run.sh [NAME-OF-CHECK... | --update-abi]. The kernel's checkers
+# are taken from a kernel tree in the cache of the test bed (see tests/vm/lib.sh). If the cache has none, it is fetched.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/series.sh"
@@ -40,7 +40,7 @@ those()
 # is_generated FILE
 is_generated()
 {
-	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink/netlink_gen.[ch] ]]
+	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink/netlink_gen.[ch] || $1 == tests/abi/*.abi ]]
 }
 
 mapfile -t c_files < <(those 'driver/*.[ch]' 'hyp/*.[ch]' 'uapi/*.h' 'tools/*.[ch]' 'tests/*.[ch]')
@@ -223,6 +223,11 @@ check_includes()
 		includes '(driver|hyp|tests)/' '' 'tools/*.[ch]' &&
 		includes '(driver|hyp|tools|tests)/' '' 'uapi/*.h'
 }
+
+if [[ ${1:-} == --update-abi ]]; then
+	update_abi
+	exit
+fi
 
 # Each function check_NAME is a check; the output shows NAME with blanks.
 mapfile -t checks < <(declare -F | sed -n 's/^declare -f check_//p')
