@@ -40,7 +40,8 @@ those()
 # is_generated FILE
 is_generated()
 {
-	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink/netlink_gen.[ch] || $1 == tests/abi/*.abi ]]
+	[[ $1 == uapi/linux/hyptrace_netlink.h || $1 == driver/netlink/netlink_gen.[ch] || $1 == tests/abi/*.abi ||
+		$1 == tools/man/man3/*.3 ]]
 }
 
 mapfile -t c_files < <(those 'driver/*.[ch]' 'hyp/*.[ch]' 'uapi/*.h' 'tools/*.[ch]' 'tests/*.[ch]')
@@ -136,6 +137,17 @@ check_man_pages()
 	mapfile -t list < <(those 'tools/man/*.[1-8]')
 	((${#list[@]})) || { echo "there is no man page in tools/man" && return 1; }
 	mandoc -Tlint -W warning "${list[@]}"
+}
+
+# The pages of the library are made of its kernel-doc. The kernel-doc of another series may word them otherwise.
+check_library_man_pages()
+{
+	has_tree || return 1
+	[[ $kernel_tree == "$cache/src/$checkers" ]] || {
+		echo "note: no kernel $checkers is at hand: the pages of the library were not compared"
+		return 0
+	}
+	tests/man3.py --check "$kernel_tree"
 }
 
 # builds FOLDER: check that its makefile builds it without warnings

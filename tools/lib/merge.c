@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merge the events of several rings in the order of time.
+ * Merge the events of several rings in the order of time. By hand: no library waits for a
+ * bounded time until a source that is empty can no longer deliver an earlier event.
  *
  * Each source is in one of three states:
  *

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Make the man pages of the library from its kernel-doc: man3.py [--check] KERNEL-TREE
+
+Each part of tools/lib/hyptrace.h, from one comment that names a file to the next, becomes a page. The text is what
+the kernel tree's scripts/kernel-doc makes of each function and struct. With --check the pages that are committed are
+compared, and the exit code is 1 if one differs.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+HEADER = REPO / "tools/lib/hyptrace.h"
+PAGES = REPO / "tools/man/man3"
+DATE = "2026-11-21"
+
+# the file that a part of the header names first: its page, and what that is about
+PARTS = {
+    "begin": ("hyptrace", "control hyptrace remotes and read their rings"),
+    "version.c": ("hyptrace", None),
+    "netlink.c": ("hyptrace", None),
+    "query.c": ("hyptrace_remote", "get remotes, CPUs and events"),
+    "control.c": ("hyptrace_control", "change remotes and events"),
+    "notify.c": ("hyptrace_listener", "notifications of changes"),
+    "device.c": ("hyptrace_reader", "read or observe a ring"),
+    "decode.c": ("hyptrace_decoder", "the records of a sub-buffer"),
+    "snapshot.c": ("hyptrace_snapshot", "copy what a ring holds, without consuming it"),
+    "format.c": ("hyptrace_formats", "print an event as text"),
+    "merge.c": ("hyptrace_merge", "merge the events of several rings in the order of time"),
+    "stream.c": ("hyptrace_stream", "the events of several CPUs in the order of time"),
+}
+
+PART = re.compile(r"^/\* (\w+\.c)\b", re.M)
+STRUCT = re.compile(r"^struct (hyptrace_\w+) \{", re.M)
+FUNCTION = re.compile(r"^\w[^;{}#]*?\b(hyptrace_\w+)\([^;]*\);", re.M | re.S)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+def parts():
+    """The header's parts: (first file, text)."""
+    text = HEADER.read_text()
+    marks = [("begin", 0)] + [(m.group(1), m.start()) for m in PART.finditer(text)]
+    ends = [start for _, start in marks[1:]] + [len(text)]
+    return [(name, text[start:end]) for (name, start), end in zip(marks, ends)]
+
+
+def symbols(text):
+    """Structs and functions, as they are declared."""
+    text = COMMENT.sub("", text)
+    return STRUCT.findall(text), [n for n in FUNCTION.findall(text) if "typedef" not in n]
+
+
+def overview():
+    """The header's first comment, as paragraphs."""
+    comment = COMMENT.findall(HEADER.read_text())[1]
+    lines = [line.strip(" /*") for line in comment.splitlines()]
+    return [p.replace("\n", " ").strip() for p in "\n".join(lines).strip().split("\n\n")]
+
+
+def kernel_doc(tree, name):
+    """What kernel-doc says of a symbol, from its NAME on; a struct and a function may have the same name."""
+    files = [str(HEADER)] + sorted(str(f) for f in HEADER.parent.glob("*.c"))
+    said = subprocess.run([f"{tree}/scripts/kernel-doc", "-man", "-function", name, *files],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    blocks = re.split(r"^\.TH .*\n", said, flags=re.M)[1:]
+    if not blocks:
+        sys.exit(f"{name} has no kernel-doc")
+    return blocks
+
+
+def prototype(lines):
+    """A declaration, which is not to be filled."""
+    keep = [line for line in lines if line not in (".br", "", "};")]
+    text = "\n".join("};" if line == '.BI "' else line for line in keep)
+    return [".PP", ".nf", text.replace('(void "  ");"', '(void);"'), ".fi"]
+
+
+def subsection(name, block):
+    """A symbol as a subsection: what it is, its declaration, and what kernel-doc says of it."""
+    out = [f".SS {name}"]
+    for section in re.split(r"^\.SH ", block, flags=re.M)[1:]:
+        title, *lines = section.rstrip("\n").splitlines()
+        title = title.strip('"').upper()
+        if title == "NAME":
+            what = lines[0].split("\\-", 1)[1].strip()
+            out.append(f"{what[0].upper()}{what[1:]}.")
+        elif title == "SYNOPSIS":
+            out += prototype(lines)
+        elif title == "RETURN":
+            out += [".PP", "Returns"] + lines
+        elif title == "DESCRIPTION":
+            out += [".PP"] + lines
+        elif title in ("ARGUMENTS", "MEMBERS") and lines[0] != '.IP "void" 12':
+            out += lines
+    return "\n".join(line for line in out if line)
+
+
+def page(tree, name, title, names, with_overview):
+    """A whole page."""
+    out = ['.\\" SPDX-License-Identifier: GPL-2.0-only',
+           '.\\" Made by tests/man3.py of the kernel-doc in tools/lib.',
+           f'.TH {name} 3 "{DATE}" "libhyptrace" "Library Functions Manual"',
+           ".SH NAME", ",\n".join(dict.fromkeys([name] + names)) + f" \\- {title}",
+           ".SH SYNOPSIS", ".B #include <hyptrace.h>", ".PP", "Link with \\fIpkg-config \\-\\-libs hyptrace\\fP.",
+           ".SH DESCRIPTION"]
+    if with_overview:
+        out.append("\n.PP\n".join(overview()))
+    out += [subsection(n, block) for n in dict.fromkeys(names) for block in kernel_doc(tree, n)]
+    see = sorted({p for p, _ in PARTS.values()} - {name})
+    out += [".SH SEE ALSO", ".BR hyptrace (1),"]
+    out += [f".BR {p} (3)" + ("," if p != see[-1] else "") for p in see]
+    return "\n".join(out) + "\n"
+
+
+def main():
+    """Write or compare all pages."""
+    args = sys.argv[1:]
+    check = args[:1] == ["--check"]
+    tree = args[-1]
+    names, titles = {}, {}
+    for first, text in parts():
+        if first not in PARTS:
+            sys.exit(f"{first} of the header has no page")
+        name, title = PARTS[first]
+        structs, functions = symbols(text)
+        names.setdefault(name, []).extend(structs + functions)
+        titles.setdefault(name, title)
+    bad = False
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for name, title in titles.items():
+        text = page(tree, name, title, names[name], name == "hyptrace")
+        path = PAGES / f"{name}.3"
+        if not check:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"{path.relative_to(REPO)} is not made of the kernel-doc: run tests/man3.py KERNEL-TREE")
+            bad = True
+    sys.exit(bad)
+
+
+main()
