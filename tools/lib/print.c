@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print an event by the steps of its format. For format.c. By hand: libtraceevent needs about
- * ten times the instructions, since it interprets the format for each event.
+ * Print an event by the steps of its format. For format.c. By hand, for speed: libtraceevent
+ * interprets the format anew for each event.
  *
  * The steps of most events are inlined into hyptrace_print_run(). Rare ones are not, to
  * keep it small and fast.
