@@ -47,6 +47,11 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c clock.c printer.c table.c columns.c \
+	text.c out.c die.c) $(tools-format-srcs) $(tools)/lib/describe.c
+test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
+test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
+
 test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)

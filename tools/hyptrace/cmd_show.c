@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "lines.h"
 
 /**
@@ -99,6 +100,8 @@ static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, uns
 		src->reader = hyptrace_reader_open_snapshot(remote, cpus[i]->id, &err);
 		if (src->reader) {
 			src->cpu = cpus[i]->id;
+			/* the time of a loss if there is no event */
+			src->rec.ts = clock_now(CLOCK_BOOTTIME);
 			show->nr++;
 			continue;
 		}

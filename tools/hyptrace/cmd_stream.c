@@ -127,13 +127,13 @@ static void print_event(struct stream *s, const struct hyptrace_stream_event *ev
 	lines_event(&s->lines, event->cpu, rec);
 }
 
-/* Wait until there may be events. Return false if the reader of the output is gone. */
+/* Wait until there may be events. Return false if nobody reads the output any more. */
 static bool wait_for_events(struct stream *s, int signal_fd)
 {
 	struct pollfd fds[] = {
 		{ .fd = hyptrace_stream_fd(s->stream), .events = POLLIN },
 		{ .fd = signal_fd, .events = POLLIN },
-		/* an error or a hang-up: the reader of the output is gone */
+		/* an error or a hang-up: nobody reads the output any more */
 		{ .fd = STDOUT_FILENO },
 	};
 

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The lines of events and losses: their times, as text and as JSON.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../tools/hyptrace/lines.h"
+
+#define NSEC_PER_SEC	UINT64_C(1000000000)
+#define NSEC_PER_USEC	1000
+
+/* of main.c */
+error_t cmd_usage(const char *fmt, ...)
+{
+	(void)fmt;
+	return -EINVAL;
+}
+
+static struct context ctx;
+static struct lines lines;
+static char boot[] = "boot", other[] = "counter";
+static struct hyptrace_remote remote = { .name = "test", .clock = boot };
+static struct hyptrace_formats *formats;
+static char result[8192];
+
+static int begin(const char *option, const char *option2, bool json)
+{
+	char name[] = "test", first[32], second[32];
+	char *argv[] = { name, first, second, NULL };
+	struct hyptrace_error err;
+
+	memset(&lines, 0, sizeof(lines));
+	snprintf(first, sizeof(first), "%s", option);
+	snprintf(second, sizeof(second), "%s", option2);
+	assert_int_equal(argp_parse(&lines_argp, 3, argv, ARGP_NO_HELP, NULL, &lines), 0);
+	out_init(&ctx.out, memfd_create("out", 0));
+	ctx.p = printer_new(&ctx.out, json ? PRINTER_JSON : PRINTER_TEXT, false);
+	formats = hyptrace_formats_new(NULL, 0, NULL);
+	assert_non_null(formats);
+	return lines_begin(&lines, &ctx, &remote, formats, &err);
+}
+
+static const char *end(void)
+{
+	ssize_t len;
+
+	out_flush(&ctx.out);
+	len = pread(ctx.out.fd, result, sizeof(result) - 1, 0);
+	assert_true(len >= 0);
+	result[len] = '\0';
+	close(ctx.out.fd);
+	printer_free(ctx.p);
+	hyptrace_formats_free(formats);
+	return result;
+}
+
+static void event(unsigned int cpu, uint64_t ts)
+{
+	static const uint16_t data[4] = { 7 };
+	struct hyptrace_record rec = { .ts = ts, .data = data, .size = sizeof(data) };
+
+	lines_event(&lines, cpu, &rec);
+}
+
+/* An event, a loss before the next one, and one that comes too late */
+static void some_lines(void)
+{
+	event(0, 5 * NSEC_PER_SEC + 1);
+	lines_lost(&lines, 1, 6 * NSEC_PER_SEC + 123456789, 17);
+	event(1, 6 * NSEC_PER_SEC + 123456789);
+	lines_lost(&lines, 1, 6 * NSEC_PER_SEC + 123556788, HYPTRACE_LOST_UNKNOWN);
+	event(200, 4 * NSEC_PER_SEC);
+	lines_lost(&lines, 0, 6 * NSEC_PER_SEC, 1);
+}
+
+#define UNKNOWN "unknown event 7 of 8 bytes\n"
+
+static void absolute(void **state)
+{
+	static const char expected[] =
+		"[000]     5.000000: " UNKNOWN
+		"[001]     6.123456: LOST 17 events\n"
+		"[001]     6.123456: " UNKNOWN
+		"[001]     6.123556: LOST events\n"
+		"[200]     4.000000: " UNKNOWN
+		"[000]     6.000000: LOST 1 event\n";
+
+	(void)state;
+	assert_int_equal(begin("--time=abs", "-q", false), 0);
+	assert_true(lines.quiet);
+	some_lines();
+	assert_string_equal(end(), expected);
+}
+
+static void relative(void **state)
+{
+	static const char expected[] =
+		"[000]     0.000000000: " UNKNOWN
+		"[001]     1.123456788: LOST 17 events\n"
+		"[001]     1.123456788: " UNKNOWN
+		"[001]     1.123556787: LOST events\n"
+		"[200]    -1.000000001: " UNKNOWN
+		"[000]     0.999999999: LOST 1 event\n";
+
+	(void)state;
+	assert_int_equal(begin("--time=rel", "--ns", false), 0);
+	some_lines();
+	assert_string_equal(end(), expected);
+}
+
+static void since_previous(void **state)
+{
+	static const char expected[] =
+		"[000]     0.000000: " UNKNOWN
+		"[001]     1.123456: LOST 17 events\n"
+		"[001]     0.000000: " UNKNOWN
+		"[001]     0.000099: LOST events\n"
+		"[200]    -2.123556: " UNKNOWN
+		"[000]     2.000000: LOST 1 event\n";
+
+	(void)state;
+	assert_int_equal(begin("--time=delta", "-q", false), 0);
+	some_lines();
+	assert_string_equal(end(), expected);
+}
+
+/* Return CLOCK_REALTIME at the time 0 of CLOCK_BOOTTIME, in ns. */
+static uint64_t offset(void)
+{
+	struct timespec now, up;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return (now.tv_sec - up.tv_sec) * NSEC_PER_SEC + now.tv_nsec - up.tv_nsec;
+}
+
+static void wall_clock(void **state)
+{
+	const uint64_t noon = 1800014400 * NSEC_PER_SEC + 250 * NSEC_PER_USEC;
+
+	(void)state;
+	setenv("TZ", "ABC-3:30", 1);
+	tzset();
+	assert_int_equal(begin("--time=wall", "-q", false), 0);
+	/* a quarter of a millisecond off the edge of a digit: the two offsets differ a little */
+	event(0, noon - offset());
+	event(1, noon + 86400 * NSEC_PER_SEC - offset());
+	assert_memory_equal(end(), "[000] 2027-01-15 15:30:00.000", 29);
+	assert_memory_equal(strchr(result, '\n') + 1, "[001] 2027-01-16 15:30:00.000", 29);
+	assert_non_null(strstr(result, ": " UNKNOWN));
+
+	remote.clock = other;
+	assert_int_equal(begin("--time=wall", "-q", false), -EINVAL);
+	end();
+	assert_int_equal(begin("--time=abs", "-q", false), 0);
+	end();
+	remote.clock = boot;
+}
+
+static void json(void **state)
+{
+	static const char *const times[] = {
+		"--time=abs", "--time=rel", "--time=delta", "--time=wall",
+	};
+	static const char expected[] =
+		"{\"cpu\":0,\"ts\":\"5000000001\",\"event\":null,\"id\":7,\"size\":8}\n"
+		"{\"cpu\":1,\"ts\":\"6123456789\",\"lost\":17}\n"
+		"{\"cpu\":1,\"ts\":\"6123456789\",\"event\":null,\"id\":7,\"size\":8}\n"
+		"{\"cpu\":1,\"ts\":\"6123556788\",\"lost\":null}\n"
+		"{\"cpu\":200,\"ts\":\"4000000000\",\"event\":null,\"id\":7,\"size\":8}\n"
+		"{\"cpu\":0,\"ts\":\"6000000000\",\"lost\":1}\n";
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		assert_int_equal(begin(times[i], "--ns", true), 0);
+		some_lines();
+		assert_string_equal(end(), expected);
+	}
+}
+
+static void bad_time(void **state)
+{
+	char name[] = "test", option[] = "--time=soon", *argv[] = { name, option, NULL };
+
+	(void)state;
+	assert_int_not_equal(argp_parse(&lines_argp, 2, argv, ARGP_NO_HELP, NULL, &lines), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(absolute),
+		cmocka_unit_test(relative),
+		cmocka_unit_test(since_previous),
+		cmocka_unit_test(wall_clock),
+		cmocka_unit_test(json),
+		cmocka_unit_test(bad_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
