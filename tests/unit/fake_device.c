@@ -35,7 +35,8 @@ static epoll_data_t listener_data;
 
 static int answer(int errnum)
 {
-	errno = errnum;
+	/* a success says nothing of errno */
+	errno = errnum ? errnum : EBADE;
 	return errnum ? -1 : 0;
 }
 
@@ -151,6 +152,7 @@ void fake_device_begin(void)
 {
 	memset(&fake_device, 0, sizeof(fake_device));
 	fake_device.clock = "boot";
+	fake_device.subbuf_size = FAKE_SUBBUF;
 	fake_device.tracing = true;
 	fake_device.loaded_after = true;
 	fake_device.now = NSEC_PER_SEC;
@@ -285,7 +287,7 @@ static int attach(int fd, struct hyptrace_attach *attach)
 		return answer(ring->attach_errno);
 	cpu_of[fd - FIRST_FD] = attach->cpu;
 	ring->attached = true;
-	attach->subbuf_size = FAKE_SUBBUF;
+	attach->subbuf_size = fake_device.subbuf_size;
 	return 0;
 }
 
@@ -372,8 +374,11 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	(void)epoll;
 	if (op != EPOLL_CTL_ADD || event->events != (EPOLLIN | EPOLLET))
 		return answer(EINVAL);
-	if (fd >= FIRST_FD)
+	if (fd >= FIRST_FD) {
+		if (ring_of(fd)->epoll_errno)
+			return answer(ring_of(fd)->epoll_errno);
 		ring_of(fd)->in_epoll = true;
+	}
 	if (fd == LISTENER_FD)
 		listener_data = event->data;
 	return answer(fd == fake_device.bad_fd ? ENOMEM : 0);

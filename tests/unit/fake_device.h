@@ -21,7 +21,7 @@
 /**
  * struct fake_ring - the ring of a CPU
  * @absent:	the CPU has no ring
- * @attach_errno, @wakeup_errno, @read_errno: why a call fails; 0: it does not
+ * @attach_errno, @wakeup_errno, @epoll_errno, @read_errno: why a call fails; 0: it does not
  * @consumer:	process id of another consumer
  * @unreported:	lost events that no read has reported
  * @unread:	events in the ring
@@ -36,6 +36,7 @@ struct fake_ring {
 	bool		absent;
 	int		attach_errno;
 	int		wakeup_errno;
+	int		epoll_errno;
 	int		read_errno;
 	uint32_t	consumer;
 	uint64_t	unreported;
@@ -56,6 +57,7 @@ struct fake_ring {
  * @loaded_after: the rings stay loaded after the last descriptor has detached
  * @gone:	the remote was unregistered
  * @clock:	of the remote
+ * @subbuf_size: bytes of a sub-buffer, as ATTACH tells
  * @hold_errno, @epoll_errno, @timer_errno: why a call fails; 0: it does not
  * @bad_fd:	a descriptor that cannot be added to the epoll set
  * @nr_holds:	calls of HYPTRACE_IOC_HOLD
@@ -73,6 +75,7 @@ struct fake_device {
 	bool			loaded_after;
 	bool			gone;
 	const char		*clock;
+	uint32_t		subbuf_size;
 	int			hold_errno;
 	int			epoll_errno;
 	int			timer_errno;

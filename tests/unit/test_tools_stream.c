@@ -202,6 +202,25 @@ static void limit(void **state)
 		assert_false(fake_device.rings[i].attached);
 }
 
+/* The limit is reached among the events of a sub-buffer, and by the first of one. */
+static void limit_in_a_run(void **state)
+{
+	unsigned int nr, i;
+
+	(void)state;
+	for (nr = 1; nr <= 5; nr++) {
+		hyptrace_stream_free(stream);
+		stream = hyptrace_stream_new(h, "test", &err);
+		hyptrace_stream_set_limit(stream, nr);
+		start();
+		fill(1, 1000, 5, 1);
+		for (i = 1; i <= nr; i++)
+			expect(1, 1000 + i, i);
+		expect_end();
+		counted(nr, 0, 5 - nr, 0, false);
+	}
+}
+
 /* Losses after the event that reaches the limit are counted, not delivered. */
 static void limit_before_loss(void **state)
 {
@@ -220,6 +239,8 @@ static void limit_before_loss(void **state)
 /* A large limit reads much at once. */
 static void read_sizes(void **state)
 {
+	unsigned int limit;
+
 	(void)state;
 	hyptrace_stream_set_limit(stream, 1000000);
 	start();
@@ -234,6 +255,17 @@ static void read_sizes(void **state)
 	assert_int_equal(next(), 0);
 	assert_int_equal(fake_device.rings[0].last_size, 4 * FAKE_SUBBUF);
 	end();
+	/* a sub-buffer that is larger than what is read at once else, whatever the limit */
+	for (limit = 0; limit < 2; limit++) {
+		hyptrace_stream_free(stream);
+		fake_device.subbuf_size = 1 << 17;
+		stream = hyptrace_stream_new(h, "test", &err);
+		hyptrace_stream_set_limit(stream, limit);
+		start();
+		assert_int_equal(next(), 0);
+		assert_int_equal(fake_device.rings[0].last_size, 1 << 17);
+		end();
+	}
 }
 
 /* What happens after the request to end is not delivered, though it was read. */
@@ -322,6 +354,7 @@ static void losses(void **state)
 	fake_subbuf_lost(fill(0, 2000, 1, 3), HYPTRACE_LOST_UNKNOWN);
 	fake_subbuf_lost(fill(1, 1500, 0, 0), 5);
 	fill(2, 1600, 1, 21);
+	fake_subbuf_lost(fill(2, 1700, 0, 0), 2);
 	expect(0, 1001, 1);
 	assert_int_equal(event->record.lost, 7);
 	expect(0, 1002, 2);
@@ -332,8 +365,9 @@ static void losses(void **state)
 	assert_int_equal(next(), 0);
 	hyptrace_stream_end(stream);
 	expect_loss(1, 1500, 5);
+	expect_loss(2, 1700, 2);
 	expect_end();
-	counted(4, 0, 0, 12, true);
+	counted(4, 0, 0, 14, true);
 }
 
 /* Nothing follows the last losses of a ring: its counters report them. */
@@ -467,6 +501,16 @@ static void damage_elsewhere(void **state)
 	hyptrace_stream_close(stream);
 	expect_end();
 	counted(1, 0, 2, 0, true);
+
+	/* nothing follows it */
+	hyptrace_stream_free(stream);
+	stream = hyptrace_stream_new(h, "test", &err);
+	start();
+	fake_damage(fake_subbuf(0, 1000));
+	assert_int_equal(next(), -EBADMSG);
+	assert_int_equal(next(), 0);
+	end();
+	counted(0, 0, 0, 0, true);
 }
 
 static void closed(void **state)
@@ -508,7 +552,8 @@ static void closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(order), TEST(held), TEST(limit), TEST(limit_before_loss), TEST(read_sizes),
+		TEST(order), TEST(held), TEST(limit), TEST(limit_in_a_run),
+		TEST(limit_before_loss), TEST(read_sizes),
 		TEST(end_in_time), TEST(end_in_a_run), TEST(end_by_another_clock), TEST(losses),
 		TEST(losses_after_the_last_event),
 		TEST(unloaded), TEST(filter), TEST(damage), TEST(damage_elsewhere), TEST(closed),

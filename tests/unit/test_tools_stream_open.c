@@ -184,6 +184,9 @@ static void failures(void **state)
 	fake_device.bad_fd = 5;
 	refused(ENOMEM, "", "cannot wait for events: Cannot allocate memory");
 	fake_device.bad_fd = 0;
+	fake_device.rings[2].epoll_errno = ENOSPC;
+	refused(ENOSPC, "", "cannot wait for events: No space left on device");
+	fake_device.rings[2].epoll_errno = 0;
 
 	assert_int_equal(start(), 0);
 	fake_device.rings[1].read_errno = EINTR;
@@ -289,7 +292,7 @@ static void formats(void **state)
 static void no_memory(void **state)
 {
 	bool failed = true;
-	unsigned int nth, cpu;
+	unsigned int nth, cpu, tolerated = 0;
 	int ret;
 
 	(void)state;
@@ -319,11 +322,14 @@ static void no_memory(void **state)
 		fail_alloc(nth);
 		ret = start();
 		failed = fail_alloc_end();
+		/* it is not needed for notifications, which is one place of all */
+		tolerated += failed && !ret;
 		assert_true(!ret || failed);
 		hyptrace_stream_close(stream);
 		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
 			assert_false(fake_device.rings[cpu].attached);
 	}
+	assert_int_equal(tolerated, 1);
 	hyptrace_stream_free(NULL);
 }
 

@@ -92,7 +92,7 @@ bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source 
 	uint64_t lost;
 	int ret;
 
-	if (src->pending || (s->run == src && s->decoded))
+	if (src->pending)
 		hyptrace_stream_count_discard(s, src);
 	while ((ret = hyptrace_source_next(src, NULL))) {
 		if (ret > 0)

@@ -316,7 +316,8 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 	endless = !s->boot_clock && is_tracing(s);
 	for (i = 0; i < s->nr_sources; i++)
 		s->sources[i].over = endless;
-	if (s->boot_clock && s->until > s->end)
+	/* a merge step then compares the later events with the end */
+	if (s->until > s->end)
 		s->until = s->end;
 }
 

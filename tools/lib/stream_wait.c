@@ -113,23 +113,18 @@ void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 	s->waiting = true;
 }
 
-static int wake(const struct hyptrace_notification *notification, void *arg)
+static int ignore(const struct hyptrace_notification *notification, void *arg)
 {
 	(void)notification;
-	*(bool *)arg = true;
+	(void)arg;
 	return 0;
 }
 
+/* A notification only wakes: whether tracing is on is what reading the rings shows. */
 static void take_notifications(struct hyptrace_stream *s)
 {
-	bool changed = false;
-	unsigned int i;
-
-	/* lost notifications mean a change, too */
-	while (hyptrace_listener_read(s->listener, wake, &changed, NULL) == -ENOBUFS)
-		changed = true;
-	for (i = 0; i < s->nr_sources && changed; i++)
-		s->sources[i].asleep = false;
+	while (hyptrace_listener_read(s->listener, ignore, NULL, NULL) == -ENOBUFS)
+		;
 }
 
 /**
