@@ -231,7 +231,7 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	struct hyptrace_record *rec;
 	int ret;
 
-	if (!src)
+	if (__builtin_expect(!src, 0))
 		return next_slowly(s, event, err);
 
 	/*
@@ -240,7 +240,7 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	 */
 	rec = &src->event.record;
 	ret = hyptrace_decoder_next(src->dec, rec, err);
-	if (ret > 0 && rec->ts <= s->until && --s->left) {
+	if (__builtin_expect(ret > 0 && rec->ts <= s->until && --s->left, 1)) {
 		*event = &src->event;
 		return 1;
 	}
