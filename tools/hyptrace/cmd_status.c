@@ -143,8 +143,8 @@ static void print_clock(struct printer *p, const char *name)
 		printer_s64(p, "clock_offset", offset);
 		return;
 	}
-	snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64 " s", offset / NSEC_PER_SEC,
-		 offset % NSEC_PER_SEC);
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64 " s", offset / NSEC_PER_SEC,
+		 offset % NSEC_PER_SEC / NSEC_PER_USEC);
 	printer_str(p, "clock_offset", text);
 }
 
