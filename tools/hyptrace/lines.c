@@ -211,18 +211,21 @@ static inline __attribute__((always_inline))
 char *put_head(struct lines *lines, char *to, unsigned int cpu, uint64_t ts)
 {
 	struct lines_head *head = &lines->head;
-	uint64_t base = lines->base, ns;
 	uint32_t nsec;
 
-	if (__builtin_expect(lines->move_base, 0))
-		base = move_base(lines, ts);
-	ns = ts - base;
-	if (ns - head->tick >= NSEC_PER_TICK || cpu != head->cpu) {
+	/* a line whose base moves finds no cached start: lines_begin() and move_base() */
+	if (ts - head->tick >= NSEC_PER_TICK || cpu != head->cpu) {
+		uint64_t base = lines->move_base ? move_base(lines, ts) : lines->base;
+
 		if (ts < base && lines->time != LINES_TIME_WALL)
 			return put_negative(lines, to, cpu, base - ts);
-		new_tick(lines, cpu, ns);
+		new_tick(lines, cpu, ts - base);
+		/* from here on in the clock of the events */
+		head->tick += base;
+		if (lines->move_base)
+			head->cpu = NO_CPU;
 	}
-	nsec = ns - head->tick;
+	nsec = ts - head->tick;
 	to = hyptrace_digits_text(to, head->text, head->len);
 	to = hyptrace_digits_pair(to, nsec / NSEC_PER_USEC);
 	if (lines->nanoseconds) {

@@ -21,7 +21,7 @@ enum lines_time {
 
 /**
  * struct lines_head - the cached start of a line: CPU and time up to 0.1 ms
- * @tick:	when that 0.1 ms began, in ns
+ * @tick:	when that 0.1 ms began, in ns of the events
  * @second:	when its second began, in ns
  * @cpu:	the CPU; UINT_MAX before the first line
  * @len:	length of @text; 0 before the first line
