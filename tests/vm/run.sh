@@ -76,7 +76,7 @@ done
 [[ -z $icount || $cpus == 1 ]] || die "--icount works with one CPU: add --cpus 1"
 [[ -z $share || -d $share ]] || die "--share $share: there is no such folder"
 if [[ -n $interactive ]]; then
-	[[ -t 0 && -t 1 ]] || die "--interactive needs a terminal"
+	[[ -t 0 && -t 1 ]] || die "--interactive needs a terminal; without one: ${0##*/} -- COMMAND"
 	(($#)) || set -- bash -l
 	timeout=0
 fi
@@ -94,8 +94,9 @@ qemu=
 cleanup()
 {
 	[[ -z $qemu ]] || kill "$qemu" 2>/dev/null || true
-	[[ -z $interactive ]] || stty "$terminal"
 	rm -rf "$work"
+	# the terminal may be gone
+	[[ -z $interactive ]] || stty "$terminal" 2>/dev/null || true
 }
 [[ -z $interactive ]] || terminal=$(stty -g)
 trap cleanup EXIT

@@ -22,7 +22,7 @@ static int open_error(int errnum, struct hyptrace_error *err)
 	case ENXIO:
 	case ENODEV:
 		return hyptrace_error_set(err, errnum,
-					  "the driver is not loaded (modprobe hyptrace_pkvm)");
+					  "the driver is not loaded (modprobe hyptrace_pkvm, or hyptrace_test)");
 	case EACCES:
 		if (!stat(HYPTRACE_DEVICE, &st))
 			return hyptrace_error_set(err, errnum,

@@ -133,7 +133,7 @@ struct hyptrace *hyptrace_open(struct hyptrace_error *err)
 	h->family = genl_ctrl_resolve(h->sock, HYPTRACE_FAMILY_NAME);
 	if (h->family < 0) {
 		hyptrace_error_set(err, ENOENT,
-				   "the driver is not loaded (modprobe hyptrace_pkvm)");
+				   "the driver is not loaded (modprobe hyptrace_pkvm, or hyptrace_test)");
 		goto fail;
 	}
 	return h;
