@@ -220,15 +220,15 @@ int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mod
 }
 
 /*
- * The next notification, but not of losses: those that nobody has listened to, perhaps of
- * the test before, are sent to the next listener.
+ * Return the next notification that does not report losses. Losses that no listener has
+ * received yet, perhaps those of the last test, are reported to the next listener.
  */
-const struct nlmsghdr *control_next_change(struct nl *ears, int timeout_ms)
+const struct nlmsghdr *control_next_change(struct nl *listener, int timeout_ms)
 {
 	const struct nlmsghdr *hdr;
 
 	do {
-		hdr = nl_notification(ears, timeout_ms);
+		hdr = nl_notification(listener, timeout_ms);
 	} while (hdr && nl_cmd(hdr) == HYPTRACE_CMD_LOSS_NTF);
 	return hdr;
 }

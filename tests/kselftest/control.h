@@ -63,9 +63,9 @@ int control_symbol(struct nl *nl, const char *remote, const char *event, const c
 int control_fresh(struct nl *nl, const char *remote);
 int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mode);
 
-const struct nlmsghdr *control_next_change(struct nl *ears, int timeout_ms);
+const struct nlmsghdr *control_next_change(struct nl *listener, int timeout_ms);
 
-/* All that the family tells, to be compared */
+/* The answers of all dumps, to find out whether anything has changed */
 struct snapshot {
 	size_t	len;
 	char	data[NL_ANSWER_SIZE];

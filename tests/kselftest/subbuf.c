@@ -36,7 +36,7 @@ void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 
 	memset(sub, 0, sizeof(*sub));
 	sub->data = subbuf->data;
-	/* pairs with the writer's release */
+	/* Order reading commit before reading the records. Pairs with the writer's release. */
 	commit = __atomic_load_n(&subbuf->commit, __ATOMIC_ACQUIRE);
 	sub->time = subbuf->time_stamp;
 	sub->end = commit & HYPTRACE_COMMIT_MASK;
@@ -48,9 +48,9 @@ void subbuf_begin(struct subbuf *sub, const void *page, uint32_t size)
 	else if (sub->end > room)
 		sub->bad = "commit is larger than the sub-buffer";
 	else if (sub->stored && !sub->missed)
-		sub->bad = "a count of missed events, but none missed";
+		sub->bad = "a number of missed events is stored, but MISSED is not set";
 	else if (sub->stored && sub->end + sizeof(sub->lost) > room)
-		sub->bad = "a count of missed events where there is no room for it";
+		sub->bad = "the number of missed events is stored behind the end";
 	else if (sub->stored)
 		memcpy(&sub->lost, sub->data + sub->end, sizeof(sub->lost));
 	if (!sub->bad && sub->stored && !sub->lost)
@@ -65,7 +65,7 @@ static bool is_gap(struct subbuf *sub, uint32_t delta)
 	if (sub->pos || delta != HYPTRACE_GAP_DELTA || sub->end <= sizeof(gap))
 		return false;
 	memcpy(&gap, sub->data, sizeof(gap));
-	/* what is lost besides it went before */
+	/* The number of lost events after the data includes those of the gap. */
 	return gap.length == HYPTRACE_GAP_LENGTH && gap.lost &&
 	       (!sub->stored || gap.lost <= sub->lost);
 }

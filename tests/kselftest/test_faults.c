@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A remote that fails half way: that of the module hyptrace_faulty. Also what a dump says
- * that was interrupted by a change, and a remote that is unregistered while it is attached.
+ * Errors of a remote in the middle of a resize or a hold, which the module hyptrace_faulty
+ * injects. Also dumps that a change interrupts: the kernel must mark them. Also a remote
+ * that is unregistered while a descriptor is attached.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +83,7 @@ TEST_F(faults, resize_that_fails_half_way_can_be_repeated)
 	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
 	EXPECT_EQ(SMALL, info.size_requested);
 
-	/* back to the former size, which the remote says that it has */
+	/* Set the old size, which is also the size that the remote reports. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", -1));
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
 	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, 0));
@@ -229,8 +230,8 @@ static int hold(int fd, uint32_t flags, const uint16_t *ids, unsigned int nr)
 		EXPECT_EQ(selftest, control_is_enabled(&self->nl, REMOTE, "selftest"));	\
 	} while (0)
 
-/* All or nothing, also of the hold that is replaced */
-TEST_F(faults, hold_fails_half_way)
+/* The hold before it stays, too. */
+TEST_F(faults, hold_that_fails_half_way_changes_nothing)
 {
 	const uint16_t ids[NR_HELD] = {
 		control_event_id(&self->nl, REMOTE, "hyp_enter"),
@@ -240,16 +241,16 @@ TEST_F(faults, hold_fails_half_way)
 
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, other);
-	/* the second of the two */
+	/* Enabling the second event fails. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
 	EXPECT_EQ(-EIO, hold(fd, HYPTRACE_HOLD_TRACING, ids, NR_HELD));
 	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
-	/* the events, and then not the tracing */
+	/* Both events are enabled, then starting fails. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -ENODEV));
 	EXPECT_EQ(-ENODEV, hold(fd, HYPTRACE_HOLD_TRACING, ids, NR_HELD));
 	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
-	/* nothing of them is held: another hold has all worked out anew */
+	/* Nothing is held: another hold makes the driver compute again what must be on. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
 	ASSERT_EQ(0, hold(other, 0, ids, 1));
 	EXPECT_NOW(HYPTRACE_STATE_LOADED, true, false);
@@ -259,7 +260,7 @@ TEST_F(faults, hold_fails_half_way)
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
 	EXPECT_EQ(-EIO, hold(fd, 0, ids, 1));
 	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, true);
-	/* what was refused to a request is held as before */
+	/* A request that fails does not override the hold. */
 	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
 	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "selftest", false));
@@ -269,7 +270,7 @@ TEST_F(faults, hold_fails_half_way)
 	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, true);
 	close(fd);
 	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
-	/* a refused request leaves nothing that it wanted */
+	/* A request that fails requests nothing. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
 	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "selftest", true));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
@@ -282,8 +283,8 @@ TEST_F(faults, hold_fails_half_way)
 	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, false);
 }
 
-/* Each of the two is switched off if the other fails. The log has it, and the next one mends it. */
-TEST_F(faults, release_fails)
+/* Disabling the event fails, then stopping. The next detach does what has failed. */
+TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 {
 	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
 	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -317,8 +318,8 @@ TEST_F(faults, release_fails)
 	close(kmsg);
 }
 
-/* The descriptor stays, without a remote. */
-TEST_F(faults, unregistered_while_held)
+/* The descriptor stays attached to no remote. */
+TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 {
 	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
 	int fd = open_attached(REMOTE, 0, 0);
@@ -326,7 +327,7 @@ TEST_F(faults, unregistered_while_held)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
-	/* the hold does not last longer than the descriptor, which has the module */
+	/* The attached descriptor keeps the module. */
 	EXPECT_NE(0, system("rmmod hyptrace_faulty 2>/dev/null"));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
 	EXPECT_EQ(-1, read(fd, &byte, 1));

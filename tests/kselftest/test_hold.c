@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * HYPTRACE_IOC_HOLD: what a consumer holds is on while it is attached, and off afterwards,
- * unless somebody else wants it.
+ * HYPTRACE_IOC_HOLD: the events that a descriptor holds are enabled while it is attached.
+ * They are disabled at the end of the hold, unless another hold or a request enables them.
+ * The same holds for tracing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ static int hold_nothing(int fd)
 	return hold_events(fd, 0, NULL, 0);
 }
 
-/* State of the remote, and whether the two events are enabled */
+/* Expect this state of the remote, and whether the two events are enabled. */
 #define EXPECT_NOW(expected_state, selftest, hyp_exit)					\
 	do {										\
 		struct info __info;							\
@@ -65,7 +66,7 @@ static int hold_nothing(int fd)
 #define CONTROL(cmd)	control(&self->nl, HYPTRACE_CMD_##cmd, variant->remote)
 #define MARK(count)	control_mark(&self->nl, variant->remote, 0, 0, count)
 
-/* A descriptor of @cpu that holds the event, and tracing if @flags say so */
+/* Open a descriptor of @cpu that holds the event, and tracing if @flags say so. */
 #define HOLDER(cpu, flags, name)							\
 	({										\
 		int __fd = open_attached(variant->remote, cpu, 0);			\
@@ -75,7 +76,7 @@ static int hold_nothing(int fd)
 		__fd;									\
 	})
 
-/* The good request with a change is refused. */
+/* Expect that the good request is refused with this value of the field. */
 #define EXPECT_REFUSED(error, field, value)						\
 	do {										\
 		struct hyptrace_hold __bad = good;					\
@@ -84,7 +85,7 @@ static int hold_nothing(int fd)
 		EXPECT_EQ(-(error), hold(fd, &__bad));					\
 	} while (0)
 
-TEST_F(hold, refusals)
+TEST_F(hold, bad_requests_are_refused_and_change_nothing)
 {
 	const uint16_t none[] = { 0, 63, 64, UINT16_MAX }, known = ID("hyp_exit");
 	static struct snapshot before, after;
@@ -102,7 +103,7 @@ TEST_F(hold, refusals)
 
 	for (i = 0; i < MAX_EVENTS + 1; i++)
 		ids[i] = ID("selftest");
-	/* an array whose second element is not there */
+	/* The second element of this array is not mapped. */
 	end = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, end);
 	end += PAGE / sizeof(*end);
@@ -113,7 +114,7 @@ TEST_F(hold, refusals)
 	fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 	observer = open_snapshot(variant->remote, 0);
 	ASSERT_LE(0, observer);
-	/* hyp_exit would show if anything were held of it */
+	/* Refused requests hold hyp_exit, so that any effect of them can be seen. */
 	good.events = (uintptr_t)&known;
 	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
 	EXPECT_EQ(-EOPNOTSUPP, hold(observer, &good));
@@ -136,7 +137,10 @@ TEST_F(hold, refusals)
 	EXPECT_EQ(-E2BIG, hold(fd, &longer.hold));
 	ASSERT_EQ(0, control_snapshot(&self->nl, &after));
 	EXPECT_TRUE(snapshot_equal(&before, &after));
-	/* Its hold is as before: the end of another descriptor works out anew what is wanted. */
+	/*
+	 * The hold has not changed: the end of another one makes the driver compute again what
+	 * must be on.
+	 */
 	close(HOLDER(1, 0, "hyp_exit"));
 	EXPECT_NOW(TRACING, true, false);
 
@@ -153,8 +157,8 @@ TEST_F(hold, refusals)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-/* Also rings that nobody but attaching has loaded: with what is unread in them */
-TEST_F(hold, ends_with_the_descriptor)
+/* Only attaching has loaded the rings, so they are unloaded with the unread events. */
+TEST_F(hold, ends_when_the_last_copy_of_the_descriptor_is_closed)
 {
 	int fd = open_attached(variant->remote, HYPTRACE_CPU_ALL, 0), copy;
 	const uint16_t ids[] = { ID("selftest"), ID("hyp_exit"), ID("selftest") };
@@ -171,7 +175,7 @@ TEST_F(hold, ends_with_the_descriptor)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-TEST_F(hold, ends_with_a_kill)
+TEST_F(hold, ends_when_the_process_is_killed)
 {
 	const uint16_t id = ID("selftest");
 	int tell[2], status;
@@ -201,8 +205,7 @@ TEST_F(hold, ends_with_a_kill)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-/* A child has the descriptor, too. */
-TEST_F(hold, is_passed_on)
+TEST_F(hold, lasts_while_a_child_has_the_descriptor)
 {
 	int fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest"), status;
 	pid_t child = fork();
@@ -219,7 +222,7 @@ TEST_F(hold, is_passed_on)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-TEST_F(hold, two_holders)
+TEST_F(hold, of_two_descriptors_ends_with_the_last)
 {
 	int first = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 	int second = HOLDER(1, HYPTRACE_HOLD_TRACING, "selftest");
@@ -234,7 +237,7 @@ TEST_F(hold, two_holders)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-TEST_F(hold, is_replaced)
+TEST_F(hold, replaces_the_one_before)
 {
 	int fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 
@@ -250,8 +253,8 @@ TEST_F(hold, is_replaced)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-/* What a request has switched on stays, whether it came before the hold or after it. */
-TEST_F(hold, requests_stay)
+/* The requests come before the hold, then after it. */
+TEST_F(hold, does_not_end_what_a_request_has_switched_on)
 {
 	unsigned int after;
 	int fd = -1;
@@ -266,15 +269,15 @@ TEST_F(hold, requests_stay)
 		EXPECT_EQ(0, MARK(1));
 		close(fd);
 		EXPECT_NOW(TRACING, true, false);
-		/* start was sent, so the rings stay as long as there is something in them */
+		/* start was sent, so the rings stay loaded while they have unread events. */
 		ASSERT_EQ(0, CONTROL(STOP));
 		EXPECT_NOW(LOADED, true, false);
 		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
 	}
 }
 
-/* A request to switch off is the last word, of which no hold is left. */
-TEST_F(hold, requests_override)
+/* A request to disable or stop ends the holds of all descriptors. */
+TEST_F(hold, is_overridden_by_requests)
 {
 	const uint16_t both[] = { ID("selftest"), ID("hyp_exit") };
 	int first = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
@@ -284,7 +287,7 @@ TEST_F(hold, requests_override)
 	ASSERT_EQ(0, hold_events(second, HYPTRACE_HOLD_TRACING, both, ARRAY_SIZE(both)));
 	ASSERT_EQ(0, DISABLE("selftest"));
 	EXPECT_NOW(TRACING, false, true);
-	/* all is worked out anew, without the hold of the event that the other had */
+	/* The driver computes again what must be on: the second descriptor has lost its hold. */
 	ASSERT_EQ(0, hold_nothing(first));
 	EXPECT_NOW(TRACING, false, true);
 
@@ -293,13 +296,13 @@ TEST_F(hold, requests_override)
 	ASSERT_EQ(0, hold_nothing(first));
 	EXPECT_NOW(LOADED, false, true);
 
-	/* the last word can be another hold */
+	/* A new hold overrides the requests. */
 	ASSERT_EQ(0, hold_event(first, HYPTRACE_HOLD_TRACING, ID("selftest")));
 	EXPECT_NOW(TRACING, true, true);
 	close(second);
 	EXPECT_NOW(TRACING, true, false);
 
-	/* also over what a request has switched on before */
+	/* Requests override earlier requests, too. */
 	ASSERT_EQ(0, ENABLE("selftest"));
 	ASSERT_EQ(0, CONTROL(START));
 	ASSERT_EQ(0, DISABLE("selftest"));
@@ -311,8 +314,7 @@ TEST_F(hold, requests_override)
 	EXPECT_NOW(UNLOADED, false, false);
 }
 
-/* A hold of one event does not keep the others that were requested from being disabled. */
-TEST_F(hold, requests_are_their_own)
+TEST_F(hold, of_one_event_does_not_change_another)
 {
 	int fd;
 
@@ -325,14 +327,14 @@ TEST_F(hold, requests_are_their_own)
 	EXPECT_NOW(UNLOADED, false, true);
 }
 
-/* While load was sent, rings with events stay. It is forgotten with the rings. */
-TEST_F(hold, loaded_by_request)
+/* The second round shows that unload makes the driver forget the request. */
+TEST_F(hold, unloads_rings_with_events_only_if_attaching_has_loaded_them)
 {
 	unsigned int i;
 	int fd;
 
 	for (i = 0; i < 2; i++) {
-		/* the rings that attaching loads are gone with it */
+		/* Attaching has loaded the rings, so the end of the descriptor unloads them. */
 		fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 		EXPECT_EQ(0, MARK(1));
 		close(fd);
@@ -347,8 +349,7 @@ TEST_F(hold, loaded_by_request)
 	}
 }
 
-/* The rings stay while an observer looks at them, and for no longer. */
-TEST_F(hold, observer_is_last)
+TEST_F(hold, unloads_the_rings_after_the_last_observer)
 {
 	int fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 	int observer = open_snapshot(variant->remote, 0);
@@ -366,7 +367,7 @@ TEST_F(hold, observer_is_last)
 
 #define NEXT(command)								\
 	({									\
-		const struct nlmsghdr *__hdr = control_next_change(&ears, SOON_MS); \
+		const struct nlmsghdr *__hdr = control_next_change(&listener, SOON_MS); \
 										\
 		ASSERT_NE(NULL, __hdr);						\
 		ASSERT_EQ(command, nl_cmd(__hdr));				\
@@ -381,20 +382,20 @@ TEST_F(hold, observer_is_last)
 	EXPECT_EQ(expected, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_REMOTE_NTF),	\
 					   HYPTRACE_A_REMOTE_STATE)))
 
-#define EXPECT_QUIET()	EXPECT_EQ(NULL, control_next_change(&ears, QUIET_MS))
+#define EXPECT_QUIET()	EXPECT_EQ(NULL, control_next_change(&listener, QUIET_MS))
 
-TEST_F(hold, notifications)
+TEST_F(hold, notifies_of_each_change)
 {
 	int fd = open_attached(variant->remote, 0, 0);
-	struct nl ears;
+	struct nl listener;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, nl_open(&ears));
-	ASSERT_EQ(0, nl_join(&ears));
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_join(&listener));
 	ASSERT_EQ(0, hold_event(fd, HYPTRACE_HOLD_TRACING, ID("selftest")));
 	EXPECT_NEXT_EVENT(1);
 	EXPECT_NEXT_STATE(TRACING);
-	/* nothing changes */
+	/* None of these changes anything. */
 	ASSERT_EQ(0, hold_event(fd, HYPTRACE_HOLD_TRACING, ID("selftest")));
 	ASSERT_EQ(0, ENABLE("selftest"));
 	ASSERT_EQ(0, hold_events(fd, HYPTRACE_HOLD_TRACING, NULL, 0));
@@ -410,14 +411,14 @@ TEST_F(hold, notifications)
 	close(fd);
 	EXPECT_EQ(HYPTRACE_READER_CHANGE_DETACHED,
 		  nl_u32(nl_attr(NEXT(HYPTRACE_CMD_READER_NTF), HYPTRACE_A_READER_CHANGE)));
-	/* once, for the stop and the unload */
+	/* one notification for both the stop and the unload */
 	EXPECT_NEXT_STATE(UNLOADED);
 	EXPECT_QUIET();
-	nl_close(&ears);
+	nl_close(&listener);
 }
 
-/* How full a ring is: the sub-buffers that hold data which was not read */
-TEST_F(hold, used_subbufs)
+/* These are the sub-buffers with unread events. */
+TEST_F(hold, cpu_get_counts_the_used_subbufs)
 {
 	static char page[PAGE_MAX];
 	struct counts counts;
@@ -437,7 +438,7 @@ TEST_F(hold, used_subbufs)
 	EXPECT_USED(0);
 	ASSERT_EQ(0, MARK(1));
 	EXPECT_USED(1);
-	/* the writer goes on in the sub-buffer that the reader has */
+	/* The writer goes on in the reader page. */
 	ASSERT_EQ(PAGE, read(fd, page, PAGE));
 	EXPECT_USED(0);
 	ASSERT_EQ(0, MARK(1));
@@ -450,7 +451,7 @@ TEST_F(hold, used_subbufs)
 		ASSERT_EQ(PAGE, read(fd, page, PAGE));
 		EXPECT_USED(left);
 	}
-	/* all of them: that of the reader, where the writer goes on, and those of the ring */
+	/* Fill the reader page, in which the writer goes on, and the whole ring. */
 	ASSERT_EQ(0, MARK(20 * PER_SUBBUF));
 	EXPECT_USED(RING_SIZE / PAGE + 1);
 	EXPECT_EQ(counts.nr_subbufs, counts.used_subbufs);

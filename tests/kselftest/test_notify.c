@@ -15,7 +15,7 @@
 
 FIXTURE(notify) {
 	struct nl nl;
-	struct nl ears;
+	struct nl listener;
 };
 
 FIXTURE_VARIANT(notify) {
@@ -35,21 +35,21 @@ FIXTURE_SETUP(notify)
 {
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
-	ASSERT_EQ(0, nl_open(&self->ears));
-	ASSERT_EQ(0, nl_join(&self->ears));
+	ASSERT_EQ(0, nl_open(&self->listener));
+	ASSERT_EQ(0, nl_join(&self->listener));
 }
 
 FIXTURE_TEARDOWN(notify)
 {
 	control_fresh(&self->nl, variant->remote);
 	nl_close(&self->nl);
-	nl_close(&self->ears);
+	nl_close(&self->listener);
 }
 
-/* The next one is of that kind and of this remote, whose name is its first attribute. */
+/* Expect a notification of that kind. Its first attribute must be the remote's name. */
 #define NEXT(command)								\
 	({									\
-		const struct nlmsghdr *__hdr = control_next_change(&self->ears, SOON_MS); \
+		const struct nlmsghdr *__hdr = control_next_change(&self->listener, SOON_MS); \
 										\
 		ASSERT_NE(NULL, __hdr);						\
 		ASSERT_EQ(command, nl_cmd(__hdr));				\
@@ -61,7 +61,7 @@ FIXTURE_TEARDOWN(notify)
 	EXPECT_EQ(expected, nl_u32(nl_attr(NEXT(HYPTRACE_CMD_REMOTE_NTF),	\
 					   HYPTRACE_A_REMOTE_STATE)))
 
-#define EXPECT_QUIET()	EXPECT_EQ(NULL, control_next_change(&self->ears, QUIET_MS))
+#define EXPECT_QUIET()	EXPECT_EQ(NULL, control_next_change(&self->listener, QUIET_MS))
 
 TEST_F(notify, one_for_each_change_of_the_state)
 {
@@ -85,7 +85,7 @@ TEST_F(notify, clear_of_stopped_rings_reports_the_unload)
 {
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 2 * PAGE,
 				   HYPTRACE_MODE_OVERWRITE));
-	while (nl_notification(&self->ears, QUIET_MS))
+	while (nl_notification(&self->listener, QUIET_MS))
 		;
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
 	EXPECT_QUIET();
@@ -188,7 +188,7 @@ TEST_F(notify, losses_of_a_cpu_every_100_ms_at_most)
 
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 2 * PAGE,
 				   HYPTRACE_MODE_OVERWRITE));
-	while (nl_notification(&self->ears, QUIET_MS))
+	while (nl_notification(&self->listener, QUIET_MS))
 		;
 	start = now_ms();
 	while (now_ms() < start + 1000) {
@@ -198,7 +198,7 @@ TEST_F(notify, losses_of_a_cpu_every_100_ms_at_most)
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_LT(0, counts.overrun);
 	while (told < counts.overrun) {
-		hdr = nl_notification(&self->ears, SOON_MS);
+		hdr = nl_notification(&self->listener, SOON_MS);
 		ASSERT_NE(NULL, hdr);
 		ASSERT_EQ(HYPTRACE_CMD_LOSS_NTF, nl_cmd(hdr));
 		EXPECT_STREQ(variant->remote, nl_str(nl_attr(hdr, HYPTRACE_A_LOSS_REMOTE)));
@@ -212,12 +212,12 @@ TEST_F(notify, losses_of_a_cpu_every_100_ms_at_most)
 	}
 	EXPECT_EQ(counts.overrun, told);
 	EXPECT_GE((now_ms() - start) / 100 + 2, nr);
-	EXPECT_EQ(NULL, nl_notification(&self->ears, QUIET_MS));
+	EXPECT_EQ(NULL, nl_notification(&self->listener, QUIET_MS));
 
 	/* Losses between the last notification and a clear are reported, too. */
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, TOO_MANY));
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 1));
-	hdr = nl_notification(&self->ears, SOON_MS);
+	hdr = nl_notification(&self->listener, SOON_MS);
 	ASSERT_NE(NULL, hdr);
 	ASSERT_EQ(HYPTRACE_CMD_LOSS_NTF, nl_cmd(hdr));
 	EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
@@ -235,9 +235,9 @@ TEST_F(notify, one_for_a_remote_registered_or_unregistered)
 	EXPECT_NEXT_STATE(HYPTRACE_STATE_TRACING);
 	snprintf(command, sizeof(command), "rmmod %s", variant->module);
 	ASSERT_EQ(0, system(command));
-	hdr = control_next_change(&self->ears, SOON_MS);
+	hdr = control_next_change(&self->listener, SOON_MS);
 	while (hdr && nl_cmd(hdr) == HYPTRACE_CMD_REMOTE_NTF)
-		hdr = control_next_change(&self->ears, SOON_MS);
+		hdr = control_next_change(&self->listener, SOON_MS);
 	ASSERT_NE(NULL, hdr);
 	EXPECT_EQ(HYPTRACE_CMD_REMOTE_DEL_NTF, nl_cmd(hdr));
 	EXPECT_STREQ(variant->remote, nl_str(nl_attr(hdr, HYPTRACE_A_REMOTE_NAME)));
@@ -256,11 +256,11 @@ TEST_F(notify, slow_listener_gets_ENOBUFS_and_can_go_on)
 	int small = 1, i, errors = 0;
 	ssize_t len;
 
-	ASSERT_EQ(0, setsockopt(self->ears.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	ASSERT_EQ(0, setsockopt(self->listener.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
 	for (i = 0; i < 1000; i++)
 		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", !(i & 1)));
 	for (;;) {
-		len = recv(self->ears.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+		len = recv(self->listener.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 		if (len < 0 && errno == EAGAIN)
 			break;
 		if (len < 0) {

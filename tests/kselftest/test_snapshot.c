@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * HYPTRACE_ATTACH_SNAPSHOT: an observer copies the events of a ring through its mapping,
- * while the ring may have a consumer. take() follows the algorithm in linux/hyptrace.h.
+ * while the ring may have a consumer. snap() follows the algorithm in linux/hyptrace.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,8 @@ static int younger_first(const void *a, const void *b)
 	return x->time_stamp < y->time_stamp ? 1 : x->time_stamp > y->time_stamp ? -1 : 0;
 }
 
-/* Sub-buffers without a gap between them, the youngest first; how many */
-static unsigned int take(const struct hyptrace_map_meta *meta, union copy *pages)
+/* Copy sub-buffers without a gap between them, the newest first. Return their number. */
+static unsigned int snap(const struct hyptrace_map_meta *meta, union copy *pages)
 {
 	uint64_t last = 0, floor = subbuf_at(meta, meta->buffer.reader.id)->time_stamp;
 	unsigned int ids[NR_SUBBUFS], id, i, nr = 0;
@@ -84,7 +84,7 @@ static unsigned int take(const struct hyptrace_map_meta *meta, union copy *pages
 	return nr;
 }
 
-/* The events of a snapshot: numbers without a gap. @first is out. */
+/* Return the number of events, and expect numbers without a gap. @first: the lowest one */
 static uint64_t count(struct __test_metadata *_metadata, const union copy *pages,
 		      unsigned int nr, uint16_t event, uint64_t *first)
 {
@@ -135,7 +135,7 @@ TEST_F(snapshot, consumes_nothing)
 	ASSERT_LE(0, fd);
 	meta = map(fd);
 	ASSERT_NE(MAP_FAILED, meta);
-	EXPECT_EQ(3 * PER_SUBBUF, count(_metadata, pages, take(meta, pages), event, &first));
+	EXPECT_EQ(3 * PER_SUBBUF, count(_metadata, pages, snap(meta, pages), event, &first));
 	EXPECT_EQ(100, first);
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &after));
 	EXPECT_EQ(before.written, after.written);
@@ -170,7 +170,7 @@ TEST_F(snapshot, starts_at_the_reader_page_of_the_consumer)
 		sequence_feed(&seq, buffer, PAGE);
 		/* The snapshot starts with the reader page, which is all read. */
 		EXPECT_EQ((5 - i) * PER_SUBBUF,
-			  count(_metadata, pages, take(meta, pages), event, &first));
+			  count(_metadata, pages, snap(meta, pages), event, &first));
 		EXPECT_EQ(PER_SUBBUF * RECORD, meta->buffer.reader.read);
 		EXPECT_EQ((i - 1) * PER_SUBBUF, first);
 	}
@@ -198,9 +198,9 @@ TEST_F(snapshot, has_no_event_from_before_a_clear)
 	ASSERT_NE(MAP_FAILED, meta);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 5 * PER_SUBBUF));
 	ASSERT_EQ(0, control_clear(&self->nl, variant->remote, 0));
-	EXPECT_EQ(0, take(meta, pages));
+	EXPECT_EQ(0, snap(meta, pages));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 7000, 10));
-	EXPECT_EQ(10, count(_metadata, pages, take(meta, pages), event, &first));
+	EXPECT_EQ(10, count(_metadata, pages, snap(meta, pages), event, &first));
 	EXPECT_EQ(7000, first);
 	close(fd);
 	munmap((void *)meta, MAP_SIZE);
@@ -223,7 +223,7 @@ TEST_F(snapshot, shows_the_gap_of_discard_mode)
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, RING_SIZE));
 	ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, RING_SIZE, 1));
-	nr = take(meta, pages);
+	nr = snap(meta, pages);
 	for (i = 0; i < nr; i++) {
 		uint32_t head[2];
 
@@ -295,7 +295,7 @@ TEST_F_TIMEOUT(snapshot, has_no_gap_while_the_ring_is_overwritten, PATIENCE_S)
 		uint64_t nr;
 
 		ended = waitpid(child, &status, WNOHANG);
-		nr = count(_metadata, pages, take(meta, pages), event, &first);
+		nr = count(_metadata, pages, snap(meta, pages), event, &first);
 		if (!nr)
 			continue;
 		EXPECT_LE(last, first + nr - 1);

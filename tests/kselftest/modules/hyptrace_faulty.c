@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c: the remote "faulty", which nobody writes to, and whose
- * callbacks fail as the parameters say. The others like it make dumps longer.
+ * For test_faults.c: the remote "faulty", which has no writer. Module parameters make
+ * its callbacks fail. The remotes "faulty2" to "faulty5" only make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,7 +17,7 @@ MODULE_PARM_DESC(prepare_error, "the error that prepare_resize() returns; it the
 
 static int exchange_error_cpu = -1;
 module_param(exchange_error_cpu, int, 0600);
-MODULE_PARM_DESC(exchange_error_cpu, "the CPU whose exchange_ring() answers -EIO");
+MODULE_PARM_DESC(exchange_error_cpu, "the CPU for which exchange_ring() returns -EIO");
 
 static int event_error_id;
 module_param(event_error_id, int, 0600);
@@ -25,11 +25,11 @@ MODULE_PARM_DESC(event_error_id, "the event whose enable_event() returns -EIO");
 
 static int tracing_error;
 module_param(tracing_error, int, 0600);
-MODULE_PARM_DESC(tracing_error, "what enable_tracing() returns");
+MODULE_PARM_DESC(tracing_error, "the error that enable_tracing() returns");
 
 static int set_unregistered(const char *value, const struct kernel_param *param);
 module_param_call(unregister, set_unregistered, NULL, NULL, 0200);
-MODULE_PARM_DESC(unregister, "write anything: the remote \"faulty\" is unregistered");
+MODULE_PARM_DESC(unregister, "a write of any value unregisters the remote \"faulty\"");
 
 static const char * const names[] = { "faulty", "faulty2", "faulty3", "faulty4", "faulty5" };
 static struct hyptrace_remote_desc descs[ARRAY_SIZE(names)];
