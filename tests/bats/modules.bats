@@ -60,12 +60,12 @@ teardown()
 	unload_all
 	modprobe hyptrace
 	echo '<3>hyptrace_pkvm: no hypervisor to trace: this is a test' >/dev/kmsg
-	# neither of these is an error of the module
+	# Neither of these is an error message of the module.
 	echo '<4>hyptrace_pkvm: a warning' >/dev/kmsg
 	echo '<3>hyptrace: hyptrace_pkvm: something else' >/dev/kmsg
 	run -0 hyptrace list
 	says 'hyptrace: the last error of hyptrace_pkvm: no hypervisor to trace: this is a test'
-	# who may not read the log is told where it is
+	# A user who may not read the log gets a hint where the reason is.
 	echo 1 >/proc/sys/kernel/dmesg_restrict
 	run -0 setpriv --bounding-set -all,+perfmon --inh-caps -all,+perfmon hyptrace list
 	says 'no remote is registered'

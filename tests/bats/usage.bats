@@ -52,7 +52,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		says "$verb"
 		says '--remote'
 		[[ ${lines[0]} == "Usage: hyptrace $verb [OPTION...]"* ]]
-		# what it does
+		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
 		clear | mark | show | status | stream) says '--cpu' ;;

@@ -45,7 +45,7 @@ load ../helper
 	same "$(ht list -j -o remote | jq -r '.[].remote' | sort -u)" "$REMOTE"
 }
 
-@test "an unknown column is wrong usage, and the known ones are listed" {
+@test "an unknown column is a usage error, and the message lists the known ones" {
 	for list in '' nothing 'cpu,' ',cpu' 'cpu lost'; do
 		run -1 ht status -o "$list"
 		says 'unknown column'

@@ -57,7 +57,7 @@ all_events()
 	says 'cannot disable "foo"'
 }
 
-@test "an unknown event is refused with the one that was probably meant" {
+@test "an unknown event is refused, and the message suggests a similar one" {
 	run -2 ht enable hyp_entr
 	says 'cannot enable "hyp_entr": no such event; did you mean "hyp_enter"?'
 	run -2 ht disable slftest

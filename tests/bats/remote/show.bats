@@ -190,7 +190,7 @@ without_gaps()
 	says '"x"'
 }
 
-@test "-q leaves out the last line, but for losses" {
+@test "-q leaves out the last line, except if events were lost" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks --size "$(pages 4)" --mode discard
 	ht mark 1 --count 10 -C 0
@@ -210,7 +210,7 @@ without_gaps()
 	done
 }
 
-@test "--cpu shows that CPU only" {
+@test "--cpu shows the events of that CPU only" {
 	tracing_marks
 	ht mark 1 -C all
 	show_to "$BATS_TEST_TMPDIR/out" -C "$(last_cpu)"

@@ -162,7 +162,7 @@ load ../helper
 	for word in "$REMOTE" tracing overwrite boot 1M WRITTEN READ LOST UNREAD CONSUMER; do
 		says "$word"
 	done
-	# the offset of the clocks is measured anew each time
+	# Leave out the offset of the clocks: it is measured again each time.
 	same "$(ht status -p | jq -cS '.[0] | del(.cpus, .clock_offset)')" \
 		"$(ht status -j | jq -cS '.[0] | del(.cpus, .clock_offset)')"
 }

@@ -127,31 +127,31 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
-# What a stream without names enables if nothing is.
+# Print the events that a stream enables by itself if none is named and none is enabled.
 defaults()
 {
 	[[ $REMOTE == test ]] && echo selftest || echo hyp_enter hyp_exit
 }
 
-@test "with nothing enabled it enables what is most useful, says so and undoes it" {
+@test "a stream without an enabled event enables the default events until it ends, and says so" {
 	stream_begin
 	same "$(enabled)" "$(defaults)"
 	grep "no event is enabled: this stream enables $(defaults | sed 's/ / and /') until it ends" "$err"
 	[[ $REMOTE != test ]] || { ht mark 1 && within "$patience" has_lines 1 "$out"; }
 	stream_end
 	same "$(enabled)" ""
-	# without a word
+	# With -q it says nothing.
 	stream_begin -q
 	same "$(enabled)" "$(defaults)"
 	stream_end
 	same "$(cat "$err")" ""
-	# only what is there is asked for
+	# With --no-start it enables nothing.
 	run -0 --separate-stderr ht stream --no-start
 	same "$(enabled)" ""
 	[[ $stderr != *enable* ]]
 }
 
-@test "events that are named are enabled while it runs" {
+@test "a stream enables the events that it is given until it ends" {
 	stream_begin selftest
 	same "$(enabled)" selftest
 	ht mark 3
@@ -177,7 +177,7 @@ defaults()
 	same "$(of '.state, .readers' | xargs)" "unloaded 0"
 }
 
-@test "an unknown event is refused, and nothing starts" {
+@test "a stream of an unknown event is refused and starts nothing" {
 	run -2 ht stream selftst
 	says 'cannot stream "selftst": no such event; did you mean "selftest"?'
 	run -2 ht stream selftest nonsense
@@ -189,7 +189,7 @@ defaults()
 	same "$(of .state)" unloaded
 }
 
-@test "events that are enabled while it runs come" {
+@test "a stream prints events that are enabled while it runs" {
 	stream_begin hyp_enter
 	ht enable selftest
 	ht mark 3

@@ -4,7 +4,7 @@
 
 load ../helper
 
-# Marks of a known number on CPU 0 in a ring that dropped some after them, and one more behind the gap: $lost of them.
+# Write marks on CPU 0 until the ring drops some, then one more after the gap. Sets $lost to the dropped ones.
 lossy()
 {
 	tracing_marks --size "$(pages 4)" --mode discard
@@ -15,19 +15,19 @@ lossy()
 	ht mark 7 -C 0
 }
 
-# times FILE: in nanoseconds, of lines that were printed with --ns.
+# times FILE: print the time of each line in nanoseconds. The lines must have been printed with --ns.
 times()
 {
 	sed -nE 's/^\[[0-9]+\] +([0-9]+)\.([0-9]{9}): .*/\1\2/p' "$1" | sed 's/^0*\(.\)/\1/'
 }
 
-# What differs between lines with the same events.
+# without_times FILE: print the lines without their times.
 without_times()
 {
 	sed -E 's/^(\[[0-9]+\]) [^:]*[0-9][0-9:.-]*: /\1 /; s/^(\[[0-9]+\]) .*(selftest|LOST)/\1 \2/' "$1"
 }
 
-@test "abs is what there is without --time" {
+@test "--time=abs is the default" {
 	lossy
 	ht show --ns >"$BATS_TEST_TMPDIR/none" 2>/dev/null
 	ht show --ns --time=abs >"$BATS_TEST_TMPDIR/abs" 2>/dev/null
