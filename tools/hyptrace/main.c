@@ -153,6 +153,13 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* Drop argp's remark that short options take the arguments of long ones. */
+static char *drop_remark(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
+}
+
 static __attribute__((noreturn)) void exit_usage(const struct verb *verb)
 {
 	fprintf(stderr, "Try \"%s help%s%s\".\n", PROGRAM, verb ? " " : "",
@@ -222,6 +229,7 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 		.args_doc = argp->args_doc,
 		.doc = argp->doc ? argp->doc : ctx->verb->help,
 		.children = children,
+		.help_filter = drop_remark,
 	};
 	struct verb_input inputs = { ctx, input };
 
@@ -289,9 +297,8 @@ static char *list_verbs(int key, const char *text, void *input)
 	char *list;
 	FILE *f;
 
-	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
-		return (char *)text;
+		return drop_remark(key, text, input);
 	f = text_open(&list, &len);
 	fputs("Verbs:\n", f);
 	for (i = 0; i < NR_VERBS; i++)
