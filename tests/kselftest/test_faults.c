@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,18 @@ static int set_parameter(const char *path, int value)
 		return -errno;
 	fprintf(file, "%d", value);
 	return fclose(file) ? -errno : 0;
+}
+
+static unsigned long get_parameter(const char *path)
+{
+	unsigned long value = ULONG_MAX;
+	FILE *file = fopen(path, "r");
+
+	if (file && fscanf(file, "%lu", &value) != 1)
+		value = ULONG_MAX;
+	if (file)
+		fclose(file);
+	return value;
 }
 
 /* Return the number of sub-buffers of a ring of that size, the reader page included. */
@@ -245,6 +258,7 @@ TEST_F(faults, hold_that_fails_half_way_changes_nothing)
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
 	EXPECT_EQ(-EIO, hold(fd, HYPTRACE_HOLD_TRACING, ids, NR_HELD));
 	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
+	EXPECT_EQ(0, get_parameter(PARAMETERS "enabled_ids"));
 	/* Both events are enabled, then starting fails. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -ENODEV));

@@ -263,15 +263,16 @@ TEST_F(hold, does_not_end_what_a_request_has_switched_on)
 		if (after)
 			fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 		ASSERT_EQ(0, ENABLE("selftest"));
+		ASSERT_EQ(0, ENABLE("hyp_exit"));
 		ASSERT_EQ(0, CONTROL(START));
 		if (!after)
 			fd = HOLDER(0, HYPTRACE_HOLD_TRACING, "selftest");
 		EXPECT_EQ(0, MARK(1));
 		close(fd);
-		EXPECT_NOW(TRACING, true, false);
+		EXPECT_NOW(TRACING, true, true);
 		/* start was sent, so the rings stay loaded while they have unread events. */
 		ASSERT_EQ(0, CONTROL(STOP));
-		EXPECT_NOW(LOADED, true, false);
+		EXPECT_NOW(LOADED, true, true);
 		ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
 	}
 }

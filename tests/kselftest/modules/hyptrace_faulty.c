@@ -23,6 +23,10 @@ static int event_error_id;
 module_param(event_error_id, int, 0600);
 MODULE_PARM_DESC(event_error_id, "the event whose enable_event() returns -EIO");
 
+static unsigned long enabled_ids;
+module_param(enabled_ids, ulong, 0400);
+MODULE_PARM_DESC(enabled_ids, "bit per id of an event that enable_event() has enabled");
+
 static int tracing_error;
 module_param(tracing_error, int, 0600);
 MODULE_PARM_DESC(tracing_error, "the error that enable_tracing() returns");
@@ -90,7 +94,14 @@ static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 
 
 static int enable_event(u16 id, bool enable, void *priv)
 {
-	return id == event_error_id ? -EIO : 0;
+	if (id == event_error_id)
+		return -EIO;
+	if (enable)
+		enabled_ids |= BIT(id);
+	else
+		enabled_ids &= ~BIT(id);
+
+	return 0;
 }
 
 static const struct hyptrace_remote_ops ops = {
