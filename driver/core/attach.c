@@ -18,7 +18,7 @@
 struct hyptrace_remote *
 hyptrace_attachment_remote(const struct hyptrace_attachment *attachment)
 {
-	/* (G) Order remote before cpu. Pairs with (G) in attach.c:hyptrace_remote_attach(). */
+	/* (G) Order remote before cpu. Pairs with (G) in attach.c:attach(). */
 	return smp_load_acquire(&attachment->remote);
 }
 
@@ -54,24 +54,10 @@ static bool has_consumer(const struct hyptrace_remote *remote, int cpu)
 	return false;
 }
 
-/**
- * hyptrace_remote_attach - attach a consumer or an observer
- * @remote:	control mutex not held
- * @attachment:	not attached. The caller has set @snapshot, and prevents concurrent calls.
- * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL
- *
- * Attaching a consumer loads @remote if it is unloaded. Attaching an observer does not.
- *
- * Return: 0; -ENODEV if the remote is being unregistered, -ENXIO if there is no such
- * CPU, -EBUSY if a ring already has a consumer, -ENODATA if an observer finds no rings
- * loaded, or as hyptrace_remote_load().
- */
-int hyptrace_remote_attach(struct hyptrace_remote *remote,
-			   struct hyptrace_attachment *attachment, int cpu)
+static int attach(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment, int cpu)
 {
 	int err;
 
-	guard(mutex)(&remote->control);
 	if (!remote->desc)
 		return -ENODEV;
 	if (cpu != HYPTRACE_CPU_ALL && !hyptrace_remote_reader(remote, cpu))
@@ -101,6 +87,31 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 	smp_store_release(&attachment->remote, remote);
 	set_consumers(remote, attachment, HYPTRACE_READER_CHANGE_ATTACHED);
 	return 0;
+}
+
+/**
+ * hyptrace_remote_attach - attach a consumer or an observer
+ * @remote:	control mutex not held
+ * @attachment:	not attached. The caller has set @snapshot, and prevents concurrent calls.
+ * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL
+ *
+ * Attaching a consumer loads @remote if it is unloaded. Attaching an observer does not.
+ *
+ * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote is being unregistered,
+ * -ENXIO if there is no such CPU, -EBUSY if a ring already has a consumer, -ENODATA if an
+ * observer finds no rings loaded, or as hyptrace_remote_load().
+ */
+int hyptrace_remote_attach(struct hyptrace_remote *remote,
+			   struct hyptrace_attachment *attachment, int cpu)
+{
+	int err;
+
+	/* A load or a resize may hold the mutex for long. */
+	if (mutex_lock_killable(&remote->control))
+		return -EINTR;
+	err = attach(remote, attachment, cpu);
+	mutex_unlock(&remote->control);
+	return err;
 }
 
 static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment)

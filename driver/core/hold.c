@@ -47,32 +47,39 @@ static int update_events(struct hyptrace_remote *remote)
 	return hyptrace_events_replace(remote, wanted_events(remote), NULL);
 }
 
-static int update_tracing(struct hyptrace_remote *remote)
+/*
+ * Enable the events that are wanted, and start or stop tracing. Stop first: no ring then
+ * records a part of the events, and disabling them needs nothing of the writer.
+ */
+static int update(struct hyptrace_remote *remote)
 {
-	return is_tracing_wanted(remote) ? hyptrace_tracing_start(remote, NULL) :
-					   hyptrace_tracing_stop(remote, NULL);
+	int err;
+
+	if (!is_tracing_wanted(remote)) {
+		err = hyptrace_tracing_stop(remote, NULL);
+		return update_events(remote) ?: err;
+	}
+	err = update_events(remote);
+	return err ?: hyptrace_tracing_start(remote, NULL);
 }
 
 static int replace_hold(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
 			const struct hyptrace_wants *held)
 {
 	const struct hyptrace_wants held_before = attachment->held;
-	u64 enabled_before = remote->enabled;
 	int err;
 
+	if (!remote->desc)
+		return -ENODEV;
+	if (!has_events(remote, held->events))
+		return -ENOENT;
 	attachment->held = *held;
-	err = update_events(remote);
-	if (err)
-		goto err_held;
-	err = update_tracing(remote);
-	if (err)
-		goto err_events;
-	return 0;
-
-err_events:
-	hyptrace_events_replace(remote, enabled_before, NULL);
-err_held:
+	err = update(remote);
+	if (!err)
+		return 0;
 	attachment->held = held_before;
+	if (update(remote))
+		pr_err("hyptrace: remote \"%s\" failed to undo a hold\n", remote->name);
 	return err;
 }
 
@@ -81,20 +88,23 @@ err_held:
  * @attachment:	of a consumer; the control mutex of its remote is not held
  * @held:	what it holds from now on
  *
- * Return: 0; -ENODEV if the remote was unregistered, -ENOENT if it lacks one of the events,
- * or the error of a callback. After an error, nothing has changed.
+ * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
+ * -ENOENT if it lacks one of the events, or the error of a callback. After an error, nothing
+ * has changed.
  */
 int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held)
 {
 	struct hyptrace_remote *remote = hyptrace_attachment_remote(attachment);
 
-	guard(mutex)(&remote->control);
-	if (!remote->desc)
-		return -ENODEV;
-	if (!has_events(remote, held->events))
-		return -ENOENT;
-	return replace_hold(remote, attachment, held);
+	int err;
+
+	/* A load or a resize may hold the mutex for long. */
+	if (mutex_lock_killable(&remote->control))
+		return -EINTR;
+	err = replace_hold(remote, attachment, held);
+	mutex_unlock(&remote->control);
+	return err;
 }
 
 /**
@@ -103,9 +113,8 @@ int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
  */
 void hyptrace_hold_release(struct hyptrace_remote *remote)
 {
-	int err = update_events(remote);
+	int err = update(remote);
 
-	err = update_tracing(remote) ?: err;
 	if (err)
 		pr_err("hyptrace: remote \"%s\" failed to switch off what a consumer held (error %d): use \"hyptrace disable\" and \"hyptrace stop\"\n",
 		       remote->name, -err);

@@ -254,6 +254,7 @@
  * -ENODATA	for observers: the rings are not loaded
  * -EISCONN	the descriptor is attached already
  * -ENOMEM	no memory for rings of the requested size
+ * -EINTR	the process was killed while it waited for another request
  * -EIO		the remote has kept the rings of an earlier load
  * -EFAULT	bad pointer; if the struct can be read but not written, the descriptor
  *		is attached all the same
@@ -336,7 +337,10 @@ struct hyptrace_wakeup {
  * -ENOENT	the remote has no event with such an id
  * -EFAULT	bad pointer to the struct or to the array
  * -ENODEV	the remote was unregistered
+ * -EINTR	the process was killed while it waited for another request
  * -EIO		the remote failed; it may also fail with another errno
+ *
+ * The capability was checked by open(). Who gets the descriptor may use it, as with perf.
  */
 struct hyptrace_hold {
 	__u32	size;
