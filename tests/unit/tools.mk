@@ -85,7 +85,7 @@ test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
 stream-srcs := $(addprefix $(tools)/lib/,stream.c stream_open.c stream_source.c stream_wait.c stream_count.c \
-	device.c decode.c merge.c format.c print.c print_build.c digits.c) $(netlink-srcs)
+	process.c device.c decode.c merge.c format.c print.c print_build.c digits.c) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
 fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))

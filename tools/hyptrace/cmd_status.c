@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/internal.h"
 #include "clock.h"
 #include "cmd.h"
-#include "process.h"
 #include "text.h"
 
 static const struct column cpu_columns[] = {
@@ -69,13 +69,13 @@ static void print_cpu(struct printer *p, const char *remote, const struct hyptra
 static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
 	unsigned int i = 0, first, count = 0;
-	char name[PROCESS_NAME_MAX], *text;
+	char name[HYPTRACE_PROCESS_NAME_SIZE], *text;
 	size_t len;
 	FILE *f = text_open(&text, &len);
 
 	for (i = 0; i < nr; i++)
 		count += cpus[i]->consumer == pid;
-	fprintf(f, "%s is reading CPU%s ", process_name(pid, name), count == 1 ? "" : "s");
+	fprintf(f, "%s is reading CPU%s ", hyptrace_process_name(pid, name), count == 1 ? "" : "s");
 	for (i = 0, count = 0; i < nr; i++) {
 		if (cpus[i]->consumer != pid)
 			continue;

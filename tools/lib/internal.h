@@ -58,6 +58,13 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
 uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 
+/* process.c: also for the command */
+
+/* Bytes of "process 4194304 (hyptrace)" at most, its NUL included */
+#define HYPTRACE_PROCESS_NAME_SIZE	64
+
+const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
+
 /* decode.c */
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,49 +19,25 @@
 /* Bytes of the smallest record: a header, and an event id that is rounded up */
 #define RECORD_MIN	8
 
-/* Bytes of a process's name, its NUL included */
-#define COMM_SIZE	16
-
 static void blame(const struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
 {
 	hyptrace_error_subject(err, "CPU %u of \"%s\"", cpu, s->remote->name);
-}
-
-/* Get the name of a process; return false if there is no such process. */
-static bool get_comm(uint32_t pid, char *comm)
-{
-	char path[32];
-	FILE *f;
-	bool found;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	found = fgets(comm, COMM_SIZE, f);
-	fclose(f);
-	if (found)
-		comm[strcspn(comm, "\n")] = '\0';
-	return found;
 }
 
 /* Name the process that is reading the ring of a CPU, if it still is. */
 static void name_consumer(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
 {
 	struct hyptrace_cpu *found;
-	char comm[COMM_SIZE];
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
 	uint32_t pid;
 
 	if (hyptrace_get_cpu(s->h, s->remote->name, cpu, &found, NULL))
 		return;
 	pid = found->consumer;
 	hyptrace_free_cpu(found);
-	if (!pid)
-		return;
-	if (get_comm(pid, comm))
-		hyptrace_error_set(err, EBUSY, "process %u (%s) is reading it", pid, comm);
-	else
-		hyptrace_error_set(err, EBUSY, "process %u is reading it", pid);
+	if (pid)
+		hyptrace_error_set(err, EBUSY, "%s is reading it",
+				   hyptrace_process_name(pid, name));
 }
 
 /**
