@@ -206,6 +206,9 @@ static void print_counts(const struct show *show)
 {
 	const char *s = show->printed == 1 ? "" : "s";
 
+	/* not all of them were written */
+	if (out_has_failed(&show->ctx->out))
+		return;
 	if (show->lost || show->lost_more)
 		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between",
 			 show->printed, s, show->lost, show->lost_more ? " or more" : "");

@@ -412,8 +412,7 @@ static void occupy_standard_fds(void)
 static int finish_output(struct context *ctx, int code)
 {
 	out_flush(&ctx->out);
-	/* a closed pipe is no failure: its reader has seen enough */
-	if (!ctx->out.error || ctx->out.error == EPIPE)
+	if (!out_has_failed(&ctx->out))
 		return code;
 	return cmd_fail("cannot write the output: %s", strerror(ctx->out.error));
 }

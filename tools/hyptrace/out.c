@@ -49,6 +49,17 @@ void out_flush(struct out *out)
 }
 
 /**
+ * out_has_failed - is the output incomplete because of an error?
+ * @out:	the buffer
+ *
+ * Return: true if a write has failed. A closed pipe is no failure: its reader has seen enough.
+ */
+bool out_has_failed(const struct out *out)
+{
+	return out->error && out->error != EPIPE;
+}
+
+/**
  * out_write - append bytes
  * @out:	the buffer
  * @data:	the bytes

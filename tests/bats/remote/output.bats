@@ -116,6 +116,13 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 	same "$(of .state)" unloaded
 }
 
+@test "show on a full disk does not count the events that it could not write" {
+	tracing_marks
+	ht mark 1 -C 0
+	run -2 bash -c "hyptrace -r $REMOTE show >/dev/full"
+	same "$output" 'hyptrace: cannot write the output: No space left on device'
+}
+
 @test "a closed stdout is reported as an error" {
 	for verb in list status "list -j"; do
 		run -2 bash -c "hyptrace -r $REMOTE $verb >&-"
