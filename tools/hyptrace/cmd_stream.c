@@ -185,6 +185,9 @@ static void print_counts(const struct stream *s)
 {
 	struct hyptrace_stream_counts counts;
 
+	/* not all of them were written */
+	if (out_has_failed(&s->ctx->out))
+		return;
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
 	if (s->lines.quiet && !counts.lost && !counts.lost_more)
 		return;

@@ -113,6 +113,8 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 	ended "$stream"
 	same "$code" 2
 	grep 'cannot write the output: No space left on device' "$BATS_TEST_TMPDIR/err"
+	# the event could not be written
+	none ' printed, ' "$BATS_TEST_TMPDIR/err"
 	same "$(of .state)" unloaded
 }
 
