@@ -2,7 +2,11 @@
 /*
  * hyptrace mark: have the remote write selftest events.
  */
+#include <inttypes.h>
+
 #include "cmd.h"
+
+#define RANGE_HINT	"use a number from 0 to %" PRIu64
 
 static const struct argp_option options[] = {
 	{ "count", 'n', "COUNT", 0, "Write this many events, with the numbers N, N+1, ...", 0 },
@@ -31,11 +35,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (mark->has_value)
 			return cmd_usage("unexpected argument \"%s\"", arg);
 		if (!parse_number(arg, UINT64_MAX, &mark->value))
-			return cmd_usage("bad number \"%s\": use one of up to 64 bits", arg);
+			return cmd_usage("bad number \"%s\": " RANGE_HINT, arg, UINT64_MAX);
 		mark->has_value = true;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		return cmd_usage("no number given: use one of up to 64 bits");
+		return cmd_usage("no number given: " RANGE_HINT, UINT64_MAX);
+	case ARGP_KEY_END:
+		/* the numbers must not wrap around to 0 */
+		if (mark->count - 1 > UINT64_MAX - mark->value)
+			return cmd_usage("number %" PRIu64 " is too large for a count of %u: " RANGE_HINT,
+					 mark->value, mark->count, UINT64_MAX - (mark->count - 1));
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }

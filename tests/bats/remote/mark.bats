@@ -81,13 +81,25 @@ load ../helper
 	same "$(total written)" 0
 }
 
+@test "mark refuses a count that leads past the largest number" {
+	tracing_marks
+	run -1 ht mark 18446744073709551615 --count 2
+	says 'number 18446744073709551615 is too large for a count of 2: use a number from 0 to 18446744073709551614'
+	run -1 ht mark -n 3 18446744073709551614
+	says 'use a number from 0 to 18446744073709551613'
+	same "$(total written)" 0
+	ht mark 18446744073709551614 --count 2 -C 0
+	same "$(ht stream --count 2 -q | ids | xargs)" "18446744073709551614 18446744073709551615"
+}
+
 @test "mark with a bad number, count or CPU is refused" {
 	tracing_marks
 	run -1 ht mark
 	run -1 ht mark x
-	says '"x"'
+	says 'bad number "x": use a number from 0 to 18446744073709551615'
 	run -1 ht mark -1
 	run -1 ht mark 18446744073709551616
+	says 'bad number "18446744073709551616"'
 	run -1 ht mark 1 2
 	run -1 ht mark 1 --count 0
 	run -1 ht mark 1 --count 4294967296
