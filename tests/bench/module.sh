@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 set_kernel ''
 mkdir -p "$work/tests/bench"
 cp "$repo/tests/bench/el2.c" "$work/tests/bench/"
-cp -r "$repo/driver" "$repo/hyp" "$work/"
+cp -r "$repo/driver" "$repo/hyp" "$repo/uapi" "$work/"
 printf '%s\n' 'obj-m := hyptrace_bench.o' 'hyptrace_bench-y := tests/bench/el2.o' >"$work/Kbuild"
 make -s -C "$build" M="$work" ARCH=arm64 CROSS_COMPILE="$cross" modules
 cp "$work/hyptrace_bench.ko" "$to/"
