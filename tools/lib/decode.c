@@ -202,11 +202,11 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 
 	do {
 		from = dec->next + WORD;
-		if (from < dec->size) {
+		if (__builtin_expect(from < dec->size, 1)) {
 			head = word_at(dec, dec->next);
 			type = hyptrace_record_type_len(head);
 			to = from + type * WORD;
-			if (is_short(type) && to <= dec->size) {
+			if (__builtin_expect(is_short(type) && to <= dec->size, 1)) {
 				dec->ts += hyptrace_record_delta(head);
 				return deliver(dec, rec, from, to);
 			}
