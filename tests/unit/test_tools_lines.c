@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lines of events and losses: their times, as text and as JSON.
+ * The lines of events and losses: their times, as text and as JSON; those of a stream.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +25,28 @@ error_t cmd_usage(const char *fmt, ...)
 {
 	(void)fmt;
 	return -EINVAL;
+}
+
+/* What the stream has: an event, a loss before the next one, a loss alone, and nothing more */
+static const uint16_t payload[4] = { 7 };
+static struct hyptrace_stream_event streamed[] = {
+	{ { .ts = 5000000001, .data = payload, .size = sizeof(payload) }, 0 },
+	{ { .ts = 6123456789, .lost = 17, .data = payload, .size = sizeof(payload) }, 1 },
+	{ { .ts = 6123556788, .lost = HYPTRACE_LOST_UNKNOWN }, 1 },
+};
+
+static unsigned int taken, available;
+static int at_end;
+
+int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
+			 struct hyptrace_error *err)
+{
+	(void)s;
+	(void)err;
+	if (taken == available)
+		return at_end;
+	*event = &streamed[taken++ % 3];
+	return 1;
 }
 
 static struct context ctx;
@@ -190,6 +212,49 @@ static void json(void **state)
 	}
 }
 
+/* Print a stream of @nr events that ends with @ret. Return what lines_stream() returns. */
+static int stream(unsigned int nr, int ret)
+{
+	struct hyptrace_error err;
+
+	taken = 0;
+	available = nr;
+	at_end = ret;
+	return lines_stream(&lines, NULL, &err);
+}
+
+static void of_a_stream(void **state)
+{
+	static const char text[] =
+		"[000]     5.000000: " UNKNOWN
+		"[001]     6.123456: LOST 17 events\n"
+		"[001]     6.123456: " UNKNOWN
+		"[001]     6.123556: LOST events\n";
+	static const char objects[] =
+		"{\"cpu\":0,\"ts\":\"5000000001\",\"event\":null,\"id\":7,\"size\":8}\n"
+		"{\"cpu\":1,\"ts\":\"6123456789\",\"lost\":17}\n"
+		"{\"cpu\":1,\"ts\":\"6123456789\",\"event\":null,\"id\":7,\"size\":8}\n"
+		"{\"cpu\":1,\"ts\":\"6123556788\",\"lost\":null}\n";
+
+	(void)state;
+	assert_int_equal(begin("--time=abs", "-q", false), 0);
+	assert_int_equal(stream(3, 0), 0);
+	assert_string_equal(end(), text);
+	assert_int_equal(begin("--time=abs", "-q", true), 0);
+	assert_int_equal(stream(3, -ENODATA), -ENODATA);
+	assert_string_equal(end(), objects);
+}
+
+/* A stream that always has events must not keep its caller from looking at signals. */
+static void endless_stream(void **state)
+{
+	(void)state;
+	assert_int_equal(begin("--time=abs", "-q", false), 0);
+	assert_int_equal(stream(UINT_MAX, 0), 1);
+	assert_int_equal(taken, 1024);
+	end();
+}
+
 static void bad_time(void **state)
 {
 	char name[] = "test", option[] = "--time=soon", *argv[] = { name, option, NULL };
@@ -206,6 +271,8 @@ int main(void)
 		cmocka_unit_test(since_previous),
 		cmocka_unit_test(wall_clock),
 		cmocka_unit_test(json),
+		cmocka_unit_test(of_a_stream),
+		cmocka_unit_test(endless_stream),
 		cmocka_unit_test(bad_time),
 	};
 

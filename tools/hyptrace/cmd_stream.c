@@ -16,9 +16,6 @@
 #define BOUND_MSEC_DEFAULT	10
 #define BOUND_MSEC_MAX		60000
 
-/* Events between two looks at the signals */
-#define EVENTS_AT_ONCE		1024
-
 enum {
 	OPT_BOUND = 0x200,
 	OPT_NO_START,
@@ -115,18 +112,6 @@ static int fail(const struct stream *s, const struct hyptrace_error *err)
 	return cmd_fail("cannot stream \"%s\": %s", s->remote->name, err->text);
 }
 
-static void print_event(struct stream *s, const struct hyptrace_stream_event *event)
-{
-	const struct hyptrace_record *rec = &event->record;
-
-	if (__builtin_expect(rec->lost, 0)) {
-		lines_lost(&s->lines, event->cpu, rec->ts, rec->lost);
-		if (!rec->data)
-			return;
-	}
-	lines_event(&s->lines, event->cpu, rec);
-}
-
 /* Wait until there may be events. Return false if nobody reads the output any more. */
 static bool wait_for_events(struct stream *s, int signal_fd)
 {
@@ -143,22 +128,6 @@ static bool wait_for_events(struct stream *s, int signal_fd)
 	return poll(fds, 3, -1) <= 0 || !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
-/* Print the next events, but not too many. Return what hyptrace_stream_next() has returned. */
-static int print_some(struct stream *s, struct hyptrace_error *err)
-{
-	const struct hyptrace_stream_event *event;
-	unsigned int left = EVENTS_AT_ONCE;
-	int ret;
-
-	do {
-		ret = hyptrace_stream_next(s->stream, &event, err);
-		if (ret <= 0)
-			break;
-		print_event(s, event);
-	} while (--left);
-	return ret;
-}
-
 /* Print events until the stream has ended. Return an exit code. */
 static int run(struct stream *s, int signal_fd)
 {
@@ -166,7 +135,7 @@ static int run(struct stream *s, int signal_fd)
 	int ret;
 
 	while (!s->ctx->out.error && !signals_abandon) {
-		ret = print_some(s, &err);
+		ret = lines_stream(&s->lines, s->stream, &err);
 		if (ret == -ENODATA)
 			return EXIT_DONE;
 		if (ret == -EBADMSG)

@@ -14,6 +14,11 @@
 
 /* For functions that few events need: inlined, they would slow down all others. */
 #define noinline		__attribute__((noinline))
+/* For functions that each event needs: a call would save and restore many registers. */
+#define always_inline		__attribute__((always_inline))
+
+/* Events of a stream to print before the caller looks at its signals */
+#define EVENTS_AT_ONCE		1024
 
 #define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
 /* Decimals of a second up to its ticks */
@@ -206,9 +211,8 @@ static noinline char *put_negative(const struct lines *lines, char *to, unsigned
 			    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC);
 }
 
-/* Inlined: each event needs it. */
-static inline __attribute__((always_inline))
-char *put_head(struct lines *lines, char *to, unsigned int cpu, uint64_t ts)
+static inline always_inline char *put_head(struct lines *lines, char *to, unsigned int cpu,
+					   uint64_t ts)
 {
 	struct lines_head *head = &lines->head;
 	uint32_t nsec;
@@ -261,9 +265,9 @@ static noinline char *put_head_of_loss(struct lines *lines, char *to, unsigned i
 	return put_head(lines, to, cpu, ts);
 }
 
-static void print_text(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+static inline always_inline void print_text(struct lines *lines, struct out *out,
+					    unsigned int cpu, const struct hyptrace_record *rec)
 {
-	struct out *out = lines->out;
 	char *head = out_room(out, LINES_HEAD_MAX + HYPTRACE_LINE_MAX);
 	char *text = put_head(lines, head, cpu, rec->ts);
 	char *end = hyptrace_formats_line(lines->formats, rec, text);
@@ -288,7 +292,7 @@ void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_re
 	if (lines->json)
 		lines_event_json(lines, cpu, rec);
 	else
-		print_text(lines, cpu, rec);
+		print_text(lines, lines->out, cpu, rec);
 }
 
 /**
@@ -314,4 +318,44 @@ void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t los
 	else
 		out_printf(out, "LOST %" PRIu64 " event%s", lost, lost == 1 ? "" : "s");
 	out_puts(out, lines->color ? NO_STYLE "\n" : "\n");
+}
+
+/* Print an event of a stream that is JSON, or comes after a loss. */
+static noinline void stream_slowly(struct lines *lines, const struct hyptrace_stream_event *event)
+{
+	const struct hyptrace_record *rec = &event->record;
+
+	if (rec->lost)
+		lines_lost(lines, event->cpu, rec->ts, rec->lost);
+	if (rec->data)
+		lines_event(lines, event->cpu, rec);
+}
+
+/**
+ * lines_stream - print the next events of a stream, but not too many
+ * @lines:	the line printer
+ * @s:		the stream
+ * @err:	the reason if it fails
+ *
+ * Return: what hyptrace_stream_next() has returned last.
+ */
+int lines_stream(struct lines *lines, struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	/* locals: the compiler would read the members again after each text that is written */
+	struct out *const out = lines->out;
+	const bool json = lines->json;
+	const struct hyptrace_stream_event *event;
+	unsigned int left = EVENTS_AT_ONCE;
+	int ret;
+
+	do {
+		ret = hyptrace_stream_next(s, &event, err);
+		if (ret <= 0)
+			break;
+		if (__builtin_expect(json || event->record.lost, 0))
+			stream_slowly(lines, event);
+		else
+			print_text(lines, out, event->cpu, &event->record);
+	} while (--left);
+	return ret;
 }

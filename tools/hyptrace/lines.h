@@ -70,6 +70,7 @@ int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_
 		struct hyptrace_formats *formats, struct hyptrace_error *err);
 void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
 void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
+int lines_stream(struct lines *lines, struct hyptrace_stream *s, struct hyptrace_error *err);
 
 /* lines_json.c: for lines.c */
 unsigned int lines_record_id(const struct hyptrace_record *rec);
