@@ -131,6 +131,12 @@ static void finish(void **state)
 	hyptrace_merge_empty(merge, 1, 100);
 	WAIT();
 	hyptrace_merge_finish(merge);
+	/* what was empty is asked once more, and its events take their place */
+	ASK(1);
+	hyptrace_merge_pending(merge, 1, 90, 90);
+	EMIT(1);
+	ASK(1);
+	hyptrace_merge_empty(merge, 1, 100);
 	EMIT(0);
 	ASK(0);
 	hyptrace_merge_empty(merge, 0, 100);
@@ -179,6 +185,10 @@ static void until(void **state)
 	hyptrace_merge_empty(merge, 2, 205);
 	WAIT();
 	hyptrace_merge_finish(merge);
+	ASK(0);
+	hyptrace_merge_empty(merge, 0, 140);
+	ASK(2);
+	hyptrace_merge_empty(merge, 2, 205);
 	EMIT(1);
 	assert_true(hyptrace_merge_until(merge, 1) == UINT64_MAX);
 	hyptrace_merge_free(merge);

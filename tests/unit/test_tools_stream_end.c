@@ -52,6 +52,27 @@ static void end_in_a_run(void **state)
 	counted(3, 0, 5, 0, false);
 }
 
+/* A ring that was empty has events by the time of the request: they take their place. */
+static void end_asks_empty_rings(void **state)
+{
+	const uint64_t now = fake_device.now;
+	char *subbuf;
+
+	(void)state;
+	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 1 }, 2, &err);
+	start();
+	subbuf = fill(0, now - 3 * HELD, 2, 1);
+	fake_event(subbuf, HELD, 3);
+	expect(0, now - 3 * HELD + 1, 1);
+	fill(1, now - 3 * HELD + 2, 1, 11);
+	hyptrace_stream_end(stream);
+	expect(0, now - 3 * HELD + 2, 2);
+	expect(1, now - 3 * HELD + 3, 11);
+	expect(0, now - 2 * HELD + 2, 3);
+	expect_end();
+	counted(4, 0, 0, 0, false);
+}
+
 /* Without a common clock, what was read is delivered, and nothing is read any more. */
 static void end_by_another_clock(void **state)
 {
@@ -201,7 +222,8 @@ static void closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(end_in_time), TEST(end_in_a_run), TEST(end_by_another_clock), TEST(losses),
+		TEST(end_in_time), TEST(end_in_a_run), TEST(end_asks_empty_rings),
+		TEST(end_by_another_clock), TEST(losses),
 		TEST(losses_after_the_last_event), TEST(unloaded), TEST(closed),
 	};
 

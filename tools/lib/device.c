@@ -243,7 +243,7 @@ static const void *map_part(int fd, size_t size, size_t offset)
  * @err:	the reason if it fails; may be NULL
  *
  * The caller may then use hyptrace_reader_meta() and hyptrace_reader_subbuf() until it
- * closes the reader.
+ * closes the reader. A ring that is mapped already stays as it is.
  *
  * Return: 0 or a negative errno.
  */
@@ -251,7 +251,10 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *e
 {
 	const struct trace_buffer_meta *meta;
 	size_t size = sysconf(_SC_PAGESIZE);
+	int ret;
 
+	if (reader->meta)
+		return 0;
 	meta = map_part(reader->fd, size, 0);
 	if (!meta)
 		return hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
@@ -267,13 +270,15 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *e
 			return hyptrace_error_set(err, errno, "cannot map the ring: %s",
 						  strerror(errno));
 	}
-	reader->meta = meta;
-	reader->meta_size = size;
-
 	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
 	reader->data = map_part(reader->fd, reader->data_size, size);
-	if (!reader->data)
-		return hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+	if (!reader->data) {
+		ret = hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+		munmap((void *)meta, size);
+		return ret;
+	}
+	reader->meta = meta;
+	reader->meta_size = size;
 	return 0;
 }
 

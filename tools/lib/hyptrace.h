@@ -6,11 +6,13 @@
  * A function that can fail returns 0 or a negative errno; one that makes an object returns
  * the object or NULL. On failure it also stores the reason, as text for the user, in its
  * struct hyptrace_error, which may be NULL. The library never prints, never exits and keeps
- * no global state. Only one thread at a time may use an object.
+ * no global state. Only one thread at a time may use an object; a stream and a listener use
+ * their connection, too. A child process must not use or free the objects of its parent.
  *
  * Only the library allocates the structs that describe something (a remote, a CPU, an event, a
  * field, a symbol, a notification), and a program only reads them. Later versions may add
- * members at their ends, so a list is an array of pointers.
+ * members at their ends, so a list is an array of pointers. struct hyptrace_error and struct
+ * hyptrace_record never change.
  */
 #ifndef HYPTRACE_LIB_H
 #define HYPTRACE_LIB_H

@@ -157,14 +157,23 @@ void hyptrace_merge_empty(struct hyptrace_merge *merge, unsigned int source, uin
 }
 
 /**
- * hyptrace_merge_finish - report that empty sources will have no more events
+ * hyptrace_merge_finish - request to look at the empty sources for the last time
  * @merge:	the merge
  *
- * After this call the merge holds no event back because of them.
+ * Each of them is asked once more. After that, the merge holds no event back because of them.
  */
 void hyptrace_merge_finish(struct hyptrace_merge *merge)
 {
+	unsigned int i;
+
 	merge->finish = true;
+	merge->ask = 0;
+	for (i = 0; i < merge->nr; i++) {
+		if (merge->sources[i].state != SOURCE_EMPTY)
+			continue;
+		merge->sources[i].state = SOURCE_UNKNOWN;
+		merge->nr_unknown++;
+	}
 }
 
 /*

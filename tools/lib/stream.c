@@ -166,7 +166,9 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 	int ret = 0;
 
 	while (!ret) {
-		if (s->closed) {
+		if (!s->merge) {
+			return hyptrace_error_set(err, EINVAL, "the stream was not started");
+		} else if (s->closed) {
 			return -ENODATA;
 		} else if (s->finishing) {
 			return deliver_rest(s, event);

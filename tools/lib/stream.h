@@ -9,6 +9,7 @@
 
 #define NSEC_PER_SEC	UINT64_C(1000000000)
 #define NSEC_PER_MSEC	UINT64_C(1000000)
+#define NSEC_PER_USEC	UINT64_C(1000)
 
 /* All events that a descriptor can hold enabled */
 #define STREAM_HOLD_MAX	HYPTRACE_HOLD_EVENTS_MAX

@@ -162,7 +162,8 @@ int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *nam
 /**
  * hyptrace_stream_set_bound - set how long an event may be held back to keep the order
  * @s:		the stream, not started
- * @nsec:	each event is delivered so many nanoseconds after it happened at most
+ * @nsec:	each event is delivered so many nanoseconds after it happened at most. The
+ *		rings report an event after 1 ms at best, so less than 2 ms cannot be kept.
  */
 void hyptrace_stream_set_bound(struct hyptrace_stream *s, uint64_t nsec)
 {
@@ -247,6 +248,8 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 	/* the errno decides what to do */
 	if (!err)
 		err = &own;
+	if (s->sources)
+		return hyptrace_error_set(err, EALREADY, "the stream was started already");
 	ret = open_sources(s, err);
 	if (ret)
 		return ret;
@@ -316,9 +319,8 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 	endless = !s->boot_clock && is_tracing(s);
 	for (i = 0; i < s->nr_sources; i++)
 		s->sources[i].over = endless;
-	/* a merge step then compares the later events with the end */
-	if (s->until > s->end)
-		s->until = s->end;
+	/* the next event needs a merge step: sources that were empty may have earlier ones */
+	s->until = 0;
 }
 
 /**

@@ -10,8 +10,12 @@
 
 #include "stream.h"
 
-/* The latency bound of the rings: after this time at most poll() reports an event. */
+/*
+ * The latency of the rings: after this time at most poll() reports an event. It takes at
+ * most this part of the bound for the order, which also has to cover stream_wait.c.
+ */
 #define LATENCY_USEC	3000
+#define LATENCY_PART	3
 
 /* Bytes to read at once from a ring, unless a sub-buffer is larger */
 #define READ_SIZE	(64 << 10)
@@ -38,6 +42,15 @@ static void name_consumer(struct hyptrace_stream *s, unsigned int cpu, struct hy
 	if (pid)
 		hyptrace_error_set(err, EBUSY, "%s is reading it",
 				   hyptrace_process_name(pid, name));
+}
+
+static uint32_t latency(uint64_t bound)
+{
+	uint64_t usec = bound / LATENCY_PART / NSEC_PER_USEC;
+
+	if (usec < HYPTRACE_LATENCY_MIN_US)
+		return HYPTRACE_LATENCY_MIN_US;
+	return usec < LATENCY_USEC ? usec : LATENCY_USEC;
 }
 
 /**
@@ -77,7 +90,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 	}
 
 	src->event.cpu = cpu;
-	ret = hyptrace_reader_latency(src->reader, LATENCY_USEC, err);
+	ret = hyptrace_reader_latency(src->reader, latency(s->bound), err);
 	if (ret) {
 		blame(s, cpu, err);
 		goto fail;

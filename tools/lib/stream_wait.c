@@ -107,7 +107,7 @@ void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 		.it_value.tv_nsec = at % NSEC_PER_SEC,
 	};
 
-	/* a timer that is not set, because nothing is due, has expired before */
+	/* nothing is due: an older timer that still runs wakes once too often at most */
 	if (at != UINT64_MAX)
 		timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &when, NULL);
 	s->waiting = true;
