@@ -32,6 +32,8 @@ static int nr_open;
 static unsigned int cpu_of[MAX_FDS];
 static unsigned int next_fd;
 static epoll_data_t listener_data;
+static epoll_data_t timer_data;
+static epoll_data_t ring_data[FAKE_CPUS];
 
 static int answer(int errnum)
 {
@@ -337,8 +339,13 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 			ring->read_errno = 0;
 		return -1;
 	}
-	if (!ring->nr)
-		return fake_device.tracing ? answer(EAGAIN) : 0;
+	if (!ring->nr && fake_device.tracing)
+		return answer(EAGAIN);
+	if (!ring->nr) {
+		/* a success says nothing of errno */
+		errno = EINTR;
+		return 0;
+	}
 	if (nr > ring->nr)
 		nr = ring->nr;
 	memcpy(to, ring->subbufs, nr * FAKE_SUBBUF);
@@ -365,8 +372,7 @@ static int new_fd(int fd, int errnum)
 
 int __wrap_epoll_create1(int flags)
 {
-	(void)flags;
-	return new_fd(EPOLL_FD, fake_device.epoll_errno);
+	return new_fd(EPOLL_FD, flags == EPOLL_CLOEXEC ? fake_device.epoll_errno : EINVAL);
 }
 
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
@@ -378,29 +384,46 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 		if (ring_of(fd)->epoll_errno)
 			return answer(ring_of(fd)->epoll_errno);
 		ring_of(fd)->in_epoll = true;
+		ring_data[cpu_of[fd - FIRST_FD]] = event->data;
 	}
 	if (fd == LISTENER_FD)
 		listener_data = event->data;
+	if (fd == TIMER_FD)
+		timer_data = event->data;
 	return answer(fd == fake_device.bad_fd ? ENOMEM : 0);
+}
+
+static struct epoll_event edge_of(epoll_data_t data)
+{
+	return (struct epoll_event){ .events = EPOLLIN, .data = data };
 }
 
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout)
 {
+	unsigned int cpu;
+	int nr = 0;
+
 	(void)epoll;
-	if (max < 1 || timeout)
+	/* room for the listener, the timer and the rings */
+	if (max < 2 + FAKE_CPUS || timeout)
 		return answer(EINVAL);
-	if (!fake_device.notified)
-		return 0;
+	if (fake_device.notified)
+		events[nr++] = edge_of(listener_data);
+	if (fake_device.edges) {
+		events[nr++] = edge_of(timer_data);
+		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+			events[nr++] = edge_of(ring_data[cpu]);
+	}
 	fake_device.notified = false;
-	events->events = EPOLLIN;
-	events->data = listener_data;
-	return 1;
+	fake_device.edges = false;
+	return nr;
 }
 
 int __wrap_timerfd_create(clockid_t clock, int flags)
 {
-	(void)flags;
-	return new_fd(TIMER_FD, clock == CLOCK_BOOTTIME ? fake_device.timer_errno : EINVAL);
+	if (clock != CLOCK_BOOTTIME || flags != (TFD_CLOEXEC | TFD_NONBLOCK))
+		return answer(EINVAL);
+	return new_fd(TIMER_FD, fake_device.timer_errno);
 }
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when,

@@ -67,6 +67,7 @@ struct fake_ring {
  * @nr_held:	number of @held
  * @timer:	when the timer expires, in ns; 0 if it was not set since the last look
  * @notified:	the listener has an edge
+ * @edges:	the timer and the rings have edges
  */
 struct fake_device {
 	struct fake_ring	rings[FAKE_CPUS];
@@ -87,6 +88,7 @@ struct fake_device {
 	unsigned int		nr_held;
 	uint64_t		timer;
 	bool			notified;
+	bool			edges;
 };
 
 extern struct fake_device fake_device;

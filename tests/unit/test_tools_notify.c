@@ -172,6 +172,8 @@ static void notifications(void **state)
 	assert_int_equal(seen[0].loss.count, 0);
 	assert_int_equal(seen[0].loss.total, 0);
 	assert_int_equal(seen[1].reader.pid, 0);
+	/* but without a CPU the reader has attached to all */
+	assert_int_equal(seen[1].reader.cpu, HYPTRACE_CPU_ALL);
 }
 
 /* Several in a datagram, with what is not of the family between. */
@@ -216,6 +218,31 @@ static void in_one_datagram(void **state)
 	assert_int_equal(take(), 0);
 	assert_int_equal(nr_seen, 1);
 	assert_int_equal(seen[0].loss.count, 5);
+}
+
+/* What the callback returns is the result, whatever the notification says. */
+static void results(void **state)
+{
+	static const int cmds[] = {
+		HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_CMD_REMOTE_DEL_NTF, HYPTRACE_CMD_EVENT_NTF,
+		HYPTRACE_CMD_READER_NTF, HYPTRACE_CMD_LOSS_NTF,
+	};
+	struct nl_msg *msg;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
+		msg = notification(cmds[i]);
+		if (cmds[i] == HYPTRACE_CMD_REMOTE_NTF)
+			nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, "of a test");
+		if (cmds[i] == HYPTRACE_CMD_EVENT_NTF)
+			nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, "\"\"");
+		arrive(msg);
+		verdict = -17;
+		assert_int_equal(take(), -17);
+		verdict = 0;
+		assert_int_equal(nr_seen, 1);
+	}
 }
 
 /* Types below the least that a family may have are of netlink itself. */
@@ -419,8 +446,8 @@ static void least_group(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(notifications), TEST(in_one_datagram), TEST(least_type), TEST(full_datagram),
-		TEST(empty_datagram), TEST(not_of_the_kernel), TEST(reading_fails),
+		TEST(notifications), TEST(in_one_datagram), TEST(results), TEST(least_type),
+		TEST(full_datagram), TEST(empty_datagram), TEST(not_of_the_kernel), TEST(reading_fails),
 		TEST(no_memory_for_a_notification), TEST(no_memory_to_subscribe),
 		TEST(not_subscribed), TEST(descriptors), TEST(least_group),
 	};

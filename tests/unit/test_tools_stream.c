@@ -57,11 +57,50 @@ static void held(void **state)
 	end();
 }
 
+/* An event of a clock that is ahead of the reader's is not held back for longer. */
+static void held_by_a_clock_ahead(void **state)
+{
+	const uint64_t now = fake_device.now;
+
+	(void)state;
+	start();
+	fill(1, now + 10 * BOUND, 1, 1);
+	assert_int_equal(next(), 0);
+	assert_int_equal(fake_device.timer, now + HELD);
+	fake_device.now = now + HELD;
+	expect(1, now + 10 * BOUND + 1, 1);
+	end();
+}
+
+/* The event after the delivered ones of its sub-buffer is held back, and not lost. */
+static void held_in_a_run(void **state)
+{
+	const uint64_t now = fake_device.now;
+	char *subbuf;
+
+	(void)state;
+	start();
+	subbuf = fill(0, now - 2 * BOUND, 2, 1);
+	fake_event(subbuf, 2 * BOUND - 4, 3);
+	fake_event(subbuf, 1, 4);
+	expect(0, now - 2 * BOUND + 1, 1);
+	expect(0, now - 2 * BOUND + 2, 2);
+	assert_int_equal(next(), 0);
+	assert_int_equal(next(), 0);
+	fake_device.now = now + HELD;
+	expect(0, now - 2, 3);
+	expect(0, now - 1, 4);
+	end();
+	counted(4, 0, 0, 0, false);
+}
+
 static void limit(void **state)
 {
 	unsigned int i;
 
 	(void)state;
+	/* the last choice counts */
+	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 2 }, 2, &err);
 	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
 	hyptrace_stream_set_limit(stream, 3);
 	counted(0, 0, 0, 0, false);
@@ -102,6 +141,20 @@ static void limit_in_a_run(void **state)
 		expect_end();
 		counted(nr, 0, 5 - nr, 0, false);
 	}
+}
+
+/* The limit is reached by the last event that needs no merge step. */
+static void limit_at_another_event(void **state)
+{
+	(void)state;
+	hyptrace_stream_set_limit(stream, 2);
+	start();
+	fill(0, 1000, 3, 1);
+	fill(1, 1001, 1, 11);
+	expect(0, 1001, 1);
+	expect(0, 1002, 2);
+	expect_end();
+	counted(2, 0, 2, 0, false);
 }
 
 /* Losses after the event that reaches the limit are counted, not delivered. */
@@ -186,15 +239,37 @@ static void damage(void **state)
 	start();
 	fake_damage(fill(0, 1000, 2, 1));
 	fill(0, 2000, 1, 3);
+	fill(0, 3000, 1, 4);
 	expect(0, 1001, 1);
 	expect(0, 1002, 2);
 	assert_int_equal(next(), -EBADMSG);
 	assert_int_equal(err.errnum, EBADMSG);
 	expect(0, 2001, 3);
 	assert_true(event->record.lost == HYPTRACE_LOST_UNKNOWN);
+	/* only the next event reports the loss */
+	expect(0, 3001, 4);
+	assert_int_equal(event->record.lost, 0);
 	assert_int_equal(next(), 0);
-	counted(3, 0, 0, 0, true);
+	counted(4, 0, 0, 0, true);
 	end();
+}
+
+/* The same if its header is damaged: none of its events is delivered. */
+static void damaged_header(void **state)
+{
+	(void)state;
+	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0 }, 1, &err);
+	start();
+	fill(0, 1000, 1, 1);
+	/* the commit word */
+	memset(fill(0, 2000, 1, 2) + sizeof(uint64_t), 0xff, sizeof(uint64_t));
+	fill(0, 3000, 1, 3);
+	expect(0, 1001, 1);
+	assert_int_equal(next(), -EBADMSG);
+	expect(0, 3001, 3);
+	assert_true(event->record.lost == HYPTRACE_LOST_UNKNOWN);
+	end();
+	counted(2, 0, 0, 0, true);
 }
 
 /* A damaged sub-buffer that is the first of a CPU, and one that nobody asks for. */
@@ -225,6 +300,18 @@ static void damage_elsewhere(void **state)
 	expect_end();
 	counted(1, 0, 2, 0, true);
 
+	/* the CPU is not empty: later events of others come after its next one */
+	hyptrace_stream_free(stream);
+	stream = hyptrace_stream_new(h, "test", &err);
+	start();
+	fake_damage(fake_subbuf(0, 1000));
+	fill(0, 2000, 1, 1);
+	fill(1, 3000, 1, 11);
+	assert_int_equal(next(), -EBADMSG);
+	expect(0, 2001, 1);
+	expect(1, 3001, 11);
+	end();
+
 	/* nothing follows it */
 	hyptrace_stream_free(stream);
 	stream = hyptrace_stream_new(h, "test", &err);
@@ -239,9 +326,11 @@ static void damage_elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(order), TEST(held), TEST(limit), TEST(limit_in_a_run),
-		TEST(limit_before_loss), TEST(read_sizes), TEST(filter), TEST(damage),
-		TEST(damage_elsewhere),
+		TEST(order), TEST(held), TEST(held_by_a_clock_ahead), TEST(held_in_a_run),
+		TEST(limit), TEST(limit_in_a_run),
+		TEST(limit_at_another_event), TEST(limit_before_loss), TEST(read_sizes),
+		TEST(filter), TEST(damage),
+		TEST(damaged_header), TEST(damage_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

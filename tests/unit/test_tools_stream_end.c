@@ -73,6 +73,62 @@ static void end_asks_empty_rings(void **state)
 	counted(4, 0, 0, 0, false);
 }
 
+/* The same where the request comes before anything was delivered. */
+static void end_before_a_run(void **state)
+{
+	const uint64_t now = fake_device.now;
+
+	(void)state;
+	start();
+	fill(2, now - 3, 8, 1);
+	/* right at the end */
+	fill(1, now - 1, 1, 11);
+	hyptrace_stream_end(stream);
+	expect(2, now - 2, 1);
+	expect(2, now - 1, 2);
+	expect(1, now, 11);
+	expect(2, now, 3);
+	expect_end();
+	counted(4, 0, 5, 0, false);
+}
+
+/* The request to end does not change the order of what was read. */
+static void end_in_order(void **state)
+{
+	char *subbuf;
+
+	(void)state;
+	start();
+	subbuf = fill(0, 1000, 1, 1);
+	fake_event(subbuf, 4, 2);
+	fill(1, 1002, 1, 11);
+	expect(0, 1001, 1);
+	hyptrace_stream_end(stream);
+	expect(1, 1003, 11);
+	expect(0, 1005, 2);
+	expect_end();
+	counted(3, 0, 0, 0, false);
+}
+
+/* A ring with an event after the end is not read any more, whatever another ring needs. */
+static void end_of_one_ring(void **state)
+{
+	const uint64_t now = fake_device.now;
+
+	(void)state;
+	start();
+	assert_int_equal(next(), 0);
+	hyptrace_stream_end(stream);
+	fill(0, now, 1, 1);
+	fake_device.rings[1].read_errno = EIO;
+	assert_int_equal(next(), -EIO);
+	fill(0, now + 10, 1, 2);
+	fake_device.rings[1].read_errno = 0;
+	expect_end();
+	assert_int_equal(fake_device.rings[0].nr, 1);
+	counted(0, 0, 1, 0, false);
+}
+
 /* Without a common clock, what was read is delivered, and nothing is read any more. */
 static void end_by_another_clock(void **state)
 {
@@ -100,6 +156,25 @@ static void end_by_another_clock(void **state)
 		assert_int_equal(fake_device.rings[0].reads, reads + (tracing ? 0 : 2));
 		fake_device.rings[0].nr = 0;
 	}
+}
+
+/* If it is not known whether tracing is off, more events may follow. */
+static void end_of_an_unknown_state(void **state)
+{
+	unsigned int reads[FAKE_CPUS], cpu;
+
+	(void)state;
+	hyptrace_stream_free(stream);
+	fake_device.clock = "counter";
+	stream = hyptrace_stream_new(h, "test", &err);
+	start();
+	assert_int_equal(next(), 0);
+	for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+		reads[cpu] = fake_device.rings[cpu].reads;
+	fake_device.gone = true;
+	end();
+	for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+		assert_int_equal(fake_device.rings[cpu].reads, reads[cpu]);
 }
 
 /* A loss has the time of the event that follows it, or of what is last. */
@@ -149,6 +224,34 @@ static void losses_after_the_last_event(void **state)
 	counted(1, 0, 0, 7 + 100 + 55, false);
 }
 
+/* A sub-buffer without events has reported losses, and the counters report more. */
+static void losses_of_both_kinds(void **state)
+{
+	unsigned int cpu;
+
+	(void)state;
+	start();
+	/* later losses are before an event */
+	fake_subbuf_lost(fill(0, 1000, 0, 0), 6);
+	fake_device.rings[0].unread = 1;
+	/* nobody knows how many were lost at all */
+	fake_subbuf_lost(fill(1, 2000, 0, 0), HYPTRACE_LOST_UNKNOWN);
+	/* the next consumer does not see what is counted here */
+	fake_subbuf_lost(fill(2, 3000, 0, 0), 5);
+	for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+		fake_device.rings[cpu].unreported = 100;
+	fake_device.tracing = false;
+	fake_device.loaded_after = false;
+	assert_int_equal(next(), 0);
+	hyptrace_stream_end(stream);
+	expect_loss(0, 1000, 6);
+	expect_loss(1, 2000, HYPTRACE_LOST_UNKNOWN);
+	expect_loss(2, 3000, 105);
+	expect_end();
+	/* the rings are unloaded with an event and the losses before it */
+	counted(0, 0, 1, 6 + 105 + 100 + 100, true);
+}
+
 /* If the rings are unloaded, nobody else can see what was in them. */
 static void unloaded(void **state)
 {
@@ -173,6 +276,9 @@ static void unloaded(void **state)
 			counted(1, 0, 0, 7, false);
 		else
 			counted(1, 0, 4, 10, false);
+		/* a second close counts nothing again */
+		hyptrace_stream_close(stream);
+		counted(1, 0, loaded ? 0 : 4, loaded ? 7 : 10, false);
 	}
 	hyptrace_stream_free(stream);
 	fake_device.loaded_after = true;
@@ -183,6 +289,28 @@ static void unloaded(void **state)
 	end();
 	/* the counters of the end are not known */
 	counted(0, 0, 0, 0, false);
+}
+
+/* The remote is unregistered, or does not answer, after its counters were read. */
+static void gone_at_the_end(void **state)
+{
+	unsigned int gone;
+
+	(void)state;
+	for (gone = 0; gone < 2; gone++) {
+		hyptrace_stream_free(stream);
+		stream = hyptrace_stream_new(h, "test", &err);
+		start();
+		fake_device.rings[0].unread = 4;
+		fake_device.rings[1].unreported = 3;
+		hyptrace_stream_end(stream);
+		expect_loss(1, 0, 3);
+		fake_device.gone = gone;
+		fake_netlink.send_errno = gone ? 0 : EIO;
+		expect_end();
+		counted(0, 0, gone ? 4 : 0, 3, false);
+		fake_netlink.send_errno = 0;
+	}
 }
 
 static void closed(void **state)
@@ -222,9 +350,11 @@ static void closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(end_in_time), TEST(end_in_a_run), TEST(end_asks_empty_rings),
-		TEST(end_by_another_clock), TEST(losses),
-		TEST(losses_after_the_last_event), TEST(unloaded), TEST(closed),
+		TEST(end_in_time), TEST(end_in_a_run), TEST(end_before_a_run), TEST(end_in_order),
+		TEST(end_asks_empty_rings),
+		TEST(end_of_one_ring), TEST(end_by_another_clock), TEST(end_of_an_unknown_state),
+		TEST(losses), TEST(losses_after_the_last_event), TEST(losses_of_both_kinds),
+		TEST(unloaded), TEST(gone_at_the_end), TEST(closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,8 +83,19 @@ static void refused(int errnum, const char *subject, const char *text)
 	renew();
 }
 
+static int lowest_free_fd(void)
+{
+	FILE *f = fopen("/dev/null", "re");
+	int fd = fileno(f);
+
+	/* not close(), which is the fake socket's */
+	fclose(f);
+	return fd;
+}
+
 static void busy(void **state)
 {
+	const int fd = lowest_free_fd();
 	char text[64];
 
 	(void)state;
@@ -97,6 +108,7 @@ static void busy(void **state)
 	refused(EBUSY, "CPU 1 of \"test\"", text);
 	fake_device.rings[1].consumer = UINT32_MAX;
 	refused(EBUSY, "CPU 1 of \"test\"", "process 4294967295 is reading it");
+	assert_int_equal(lowest_free_fd(), fd);
 }
 
 static void without_ring(void **state)
@@ -142,6 +154,14 @@ static void holds(void **state)
 	assert_int_equal(fake_device.hold_flags, 0);
 	assert_int_equal(fake_device.nr_held, 1);
 	hyptrace_stream_end(stream);
+	assert_int_equal(fake_device.nr_held, 0);
+
+	/* a list that is refused replaces the one before */
+	renew();
+	hyptrace_stream_set_events(stream, both, 2, &err);
+	assert_int_equal(hyptrace_stream_set_events(stream, (const char *[]){ "third" }, 1, &err),
+			 -ENOENT);
+	assert_int_equal(start(), 0);
 	assert_int_equal(fake_device.nr_held, 0);
 
 	/* nothing to hold */
@@ -228,6 +248,10 @@ static void asleep(void **state)
 	fake_netlink.join_errno = EPERM;
 	assert_int_equal(start(), 0);
 	assert_int_equal(next(), 0);
+	/* edges of the timer and the rings are not notifications */
+	fake_device.edges = true;
+	assert_int_equal(next(), 0);
+	assert_false(fake_device.edges);
 	assert_int_equal(fake_device.timer, 0);
 	fake_device.tracing = false;
 	assert_int_equal(next(), 0);
@@ -260,6 +284,25 @@ static void not_started(void **state)
 	assert_int_equal(next(), 1);
 	assert_int_equal(event->cpu, 1);
 	assert_int_equal(next(), -ENODATA);
+}
+
+/* It does not end before each ring has said that tracing is off. */
+static void not_all_asleep(void **state)
+{
+	unsigned int cpu;
+
+	(void)state;
+	for (cpu = 0; cpu < FAKE_CPUS; cpu++) {
+		renew();
+		hyptrace_stream_set_start(stream, false);
+		assert_int_equal(start(), 0);
+		/* this ring was read before tracing was stopped, the others after it */
+		fake_device.tracing = false;
+		fake_device.rings[cpu].read_errno = EAGAIN;
+		assert_int_equal(next(), 0);
+		fake_device.rings[cpu].read_errno = 0;
+		assert_int_equal(next(), -ENODATA);
+	}
 }
 
 /* A small bound, and none */
@@ -339,7 +382,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(busy), TEST(without_ring), TEST(holds), TEST(failures), TEST(asleep),
-		TEST(not_started), TEST(bounds), TEST(formats), TEST(no_memory),
+		TEST(not_started), TEST(not_all_asleep), TEST(bounds), TEST(formats), TEST(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
