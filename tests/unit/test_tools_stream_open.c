@@ -305,6 +305,25 @@ static void not_all_asleep(void **state)
 	}
 }
 
+/* Without notifications the timer looks again if any ring is asleep. */
+static void one_asleep(void **state)
+{
+	unsigned int asleep, cpu;
+
+	(void)state;
+	fake_netlink.join_errno = EPERM;
+	for (asleep = 0; asleep < FAKE_CPUS; asleep++) {
+		renew();
+		assert_int_equal(start(), 0);
+		fake_device.tracing = false;
+		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
+			fake_device.rings[cpu].read_errno = cpu == asleep ? 0 : EAGAIN;
+		fake_device.timer = 0;
+		assert_int_equal(next(), 0);
+		assert_int_equal(fake_device.timer, fake_device.now + 200000000);
+	}
+}
+
 /* A small bound, and none */
 static void bounds(void **state)
 {
@@ -355,6 +374,8 @@ static void no_memory(void **state)
 		if (!ret)
 			ret = start();
 		failed = fail_alloc_end();
+		/* the first is for the list of CPUs */
+		assert_true(nth > 1 || ret);
 		/* notifications are not needed */
 		assert_true(!ret || failed);
 		if (ret)
@@ -382,7 +403,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(busy), TEST(without_ring), TEST(holds), TEST(failures), TEST(asleep),
-		TEST(not_started), TEST(not_all_asleep), TEST(bounds), TEST(formats), TEST(no_memory),
+		TEST(not_started), TEST(not_all_asleep), TEST(one_asleep), TEST(bounds),
+		TEST(formats), TEST(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
