@@ -447,7 +447,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(notifications), TEST(in_one_datagram), TEST(results), TEST(least_type),
-		TEST(full_datagram), TEST(empty_datagram), TEST(not_of_the_kernel), TEST(reading_fails),
+		TEST(full_datagram), TEST(empty_datagram), TEST(not_of_the_kernel),
+		TEST(reading_fails),
 		TEST(no_memory_for_a_notification), TEST(no_memory_to_subscribe),
 		TEST(not_subscribed), TEST(descriptors), TEST(least_group),
 	};

@@ -43,7 +43,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		/* the numbers must not wrap around to 0 */
 		if (mark->count - 1 > UINT64_MAX - mark->value)
-			return cmd_usage("number %" PRIu64 " is too large for a count of %u: " RANGE_HINT,
+			return cmd_usage("number %" PRIu64 " is too large for a count of %u: "
+					 RANGE_HINT,
 					 mark->value, mark->count, UINT64_MAX - (mark->count - 1));
 		return 0;
 	}
