@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers, sizes, CPU lists, event names as people write them.
+ * Parsing of arguments: numbers, sizes, CPU lists and event names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,7 +146,7 @@ static void event_names(void **state)
 	select_words(set, 2);
 	assert_int_equal(choice.nr, 3);
 
-	/* all that mean nothing are told, each once */
+	/* each unknown word is reported, and only once */
 	select_words(unknown, 6);
 	assert_int_equal(choice.nr, 1);
 	assert_int_equal(choice.nr_unknown, 4);
