@@ -161,7 +161,7 @@ static void one_cpu_or_all(void **state)
 static const char *names[HYPTRACE_EVENT_LIST_MAX + 1];
 static char texts[HYPTRACE_EVENT_LIST_MAX + 1][HYPTRACE_EVENT_NAME_MAX + 1];
 
-/* As long as they may be */
+/* Names of the maximal length */
 static void make_names(void)
 {
 	unsigned int i;
