@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoder on sub-buffers made by hand.
+ * The decoder with handmade sub-buffers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void time_extend(void **state)
 	put_head(page, 30, 3);
 	put(page, 2);
 	put_short(page, 1, 0x55);
-	/* two in a row, and one with nothing behind */
+	/* two time-extend records in a row, and one without an event after it */
 	put_head(page, 30, 0);
 	put(page, 1);
 	put_head(page, 30, 0);
@@ -93,14 +93,17 @@ static void absolute_time(void **state)
 	assert_int_equal(next(page), 0);
 }
 
-/* A time has 59 bits: the others are those before, and it does not go back. */
+/*
+ * An absolute time has 59 bits. The higher bits are those of the time before, and time does
+ * not go back.
+ */
 static void absolute_time_high(void **state)
 {
 	const uint64_t high = UINT64_C(5) << 59, all = (UINT64_C(1) << 59) - 1;
 	struct page *page = *state;
 
 	page->start = high | (UINT64_C(7) << 27 | 100);
-	/* later, the same, earlier: that is after the next overflow */
+	/* a later, an equal and an earlier time: the last one means after the next overflow */
 	put_head(page, 31, 101);
 	put(page, 7);
 	put_short(page, 0, 0x11);
@@ -120,7 +123,7 @@ static void absolute_time_high(void **state)
 	expect(page, (UINT64_C(6) << 59) + all, 4, 0x44);
 	assert_int_equal(next(page), 0);
 
-	/* a time without high bits is as it stands there, also an earlier one */
+	/* without high bits in the time before, an absolute time is taken as it is */
 	page->start = (UINT64_C(9) << 27) | 5;
 	page->used = 0;
 	put_head(page, 31, 4);
@@ -130,7 +133,7 @@ static void absolute_time_high(void **state)
 	expect(page, page->start - 1, 4, 0x55);
 }
 
-/* Of each length that fits, and of one more. */
+/* Padding of each length that fits, and of one that does not. */
 static void padding_lengths(void **state)
 {
 	const uint32_t room = PAGE - HYPTRACE_SUBBUF_HEADER;
@@ -154,7 +157,7 @@ static void padding_lengths(void **state)
 			expect(page, START + 1, 4, 0x11);
 		}
 		assert_int_equal(next(page), 0);
-		/* the data ends within it */
+		/* the data ends within the padding */
 		page->used = 8 + 4 + len - 4;
 		assert_int_equal(load(page), 0);
 		expect(page, START + 1, 4, 0x11);
@@ -163,7 +166,7 @@ static void padding_lengths(void **state)
 	}
 }
 
-/* A long record of each length, from none on. */
+/* Long records with a payload of each length from 0. */
 static void long_lengths(void **state)
 {
 	const uint32_t room = PAGE - HYPTRACE_SUBBUF_HEADER;
@@ -196,7 +199,7 @@ static void padding(void **state)
 	put(page, 8);
 	put(page, 0);
 	put_short(page, 1, 0x99);
-	/* to the end of the data, without a length */
+	/* padding up to the end of the data, without a length */
 	put_head(page, 29, 0);
 	put(page, 0xffffffff);
 	assert_int_equal(load(page), 0);
@@ -245,7 +248,7 @@ static void missed_without_count(void **state)
 	expect_lost(page, HYPTRACE_LOST_UNKNOWN, START, 4, 1);
 }
 
-/* There is no room for the count that the flag promises. */
+/* The flag announces a count of lost events, but there is no room for it. */
 static void missed_count_cut_off(void **state)
 {
 	struct page *page = *state;
@@ -258,7 +261,7 @@ static void missed_count_cut_off(void **state)
 	assert_true(page->rec.lost == HYPTRACE_LOST_UNKNOWN);
 }
 
-/* What a sub-buffer without events says is kept for the next. */
+/* Losses before a sub-buffer without events are reported with the next one. */
 static void missed_of_empty(void **state)
 {
 	struct page *page = *state;
@@ -292,7 +295,7 @@ static void missed(struct page *page, uint64_t lost)
 	assert_int_equal(next(page), 0);
 }
 
-/* Losses add up, to no more than there can be. */
+/* Losses add up, but never beyond the largest number. */
 static void missed_sum(void **state)
 {
 	struct page *page = *state;
@@ -312,7 +315,7 @@ static void missed_sum(void **state)
 	expect_lost(page, HYPTRACE_LOST_UNKNOWN, START, 4, 9);
 }
 
-/* The count just fits, or does not by a byte. */
+/* The count of lost events just fits, or misses one byte. */
 static void missed_count_at_the_end(void **state)
 {
 	const uint64_t lost = 0x1234;
@@ -328,14 +331,14 @@ static void missed_count_at_the_end(void **state)
 	page->used += 4;
 	assert_int_equal(load(page), 0);
 	expect_lost(page, HYPTRACE_LOST_UNKNOWN, START, 4, 1);
-	/* a count that nothing says to be there */
+	/* a count without the flag that announces it */
 	page->used -= 4;
 	page->flags = HYPTRACE_COMMIT_STORED;
 	assert_int_equal(load(page), 0);
 	expect(page, START, 4, 1);
 }
 
-/* A sub-buffer of each small size: it has a header of 16 bytes, and may have no more. */
+/* Sub-buffers of each small size: after the header of 16 bytes there may be no data. */
 static void small_sub_buffers(void **state)
 {
 	struct page *page = *state;
@@ -384,23 +387,23 @@ static void bad_commit(void **state)
 	assert_int_equal(hyptrace_decoder_load(page->dec, page->mem, 15, &page->err), -EBADMSG);
 }
 
-/* Each is good for its first record and bad in what follows. */
+/* Sub-buffers whose first record is good, and whose second record is bad. */
 static void bad_records(void **state)
 {
 	static const struct {
 		unsigned int	nr;
 		uint32_t	words[3];
 	} bad[] = {
-		{ 1, { 1 } },			/* nothing behind the header */
-		{ 2, { 2, 0 } },		/* too little */
-		{ 1, { 0 } },			/* no length */
-		{ 2, { 0, 0 } },		/* a length that does not count itself */
+		{ 1, { 1 } },			/* no payload */
+		{ 2, { 2, 0 } },		/* payload too short */
+		{ 1, { 0 } },			/* no length word */
+		{ 2, { 0, 0 } },		/* a length that does not include itself */
 		{ 2, { 0, 3 } },
 		{ 3, { 0, 6, 0 } },		/* not aligned */
-		{ 3, { 0, 12, 0 } },		/* beyond the end */
+		{ 3, { 0, 12, 0 } },		/* ends beyond the data */
 		{ 3, { 0, 0xfffffffc, 0 } },
 		{ 3, { 0, 0x80000000, 0 } },
-		{ 1, { 30 } },			/* half a time */
+		{ 1, { 30 } },			/* half a time-extend record */
 		{ 1, { 31 } },
 		{ 1, { 29 | 1 << 5 } },		/* padding without its length */
 		{ 2, { 29 | 1 << 5, 0 } },
