@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoder on any sub-buffers: noise, and as libtraceevent reads them.
+ * The decoder with random sub-buffers: noise, and valid ones that libtraceevent decodes, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "subbuf_page.h"
 
-/* Whatever is in it, decoding ends and stays within the sub-buffer. */
+/* Whatever a sub-buffer contains, decoding must end, and must not read beyond it. */
 static void noise(void **state)
 {
 	struct page *page = *state;
@@ -44,7 +44,7 @@ static uint32_t random_word(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* A record of any kind that fits, with any time and any bytes. */
+/* Put a random record that fits: any kind, any time, any bytes. */
 static void put_any(struct page *page, uint32_t *seed)
 {
 	uint32_t delta = random_word(seed) >> random_word(seed) % 24, i;
@@ -75,7 +75,7 @@ static void put_any(struct page *page, uint32_t *seed)
 		put(page, random_word(seed));
 }
 
-/* What is well formed is read as libtraceevent reads it. */
+/* Of a valid sub-buffer both decoders must return the same records. */
 static void as_kbuffer(void **state)
 {
 	struct kbuffer *kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_SAME_AS_HOST);
@@ -89,7 +89,7 @@ static void as_kbuffer(void **state)
 		page->used = 0;
 		while (page->used + 40 <= PAGE - HYPTRACE_SUBBUF_HEADER)
 			put_any(page, &seed);
-		/* kbuffer looks for an event behind the last time without looking for the end */
+		/* kbuffer reads beyond the end after a final time record, so end with an event */
 		put_short(page, 1, round);
 		assert_int_equal(load(page), 0);
 		assert_int_equal(kbuffer_load_subbuffer(kbuf, page->mem), 0);
