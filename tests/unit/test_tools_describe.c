@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading what the driver says of remotes and events.
+ * Parsing of the driver's descriptions of remotes and events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void remote(void **state)
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_STATE, HYPTRACE_STATE_TRACING);
 	nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, UINT64_C(1) << 40);
 	nla_put_u8(msg, HYPTRACE_A_REMOTE_PROTECTED, 1);
-	/* of a newer kernel */
+	/* an attribute of a newer kernel, unknown here */
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_MAX + 9, 1);
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
 	assert_string_equal(remote->name, "hypervisor");
@@ -50,7 +50,7 @@ static void remote(void **state)
 	nlmsg_free(msg);
 }
 
-/* All that is said of one, each number another one. */
+/* A remote with all attributes, each with another number. */
 static void whole_remote(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
@@ -152,7 +152,7 @@ static void event(void **state)
 	nlmsg_free(msg);
 }
 
-/* A nest that is cut off: what could be read before is there, and nothing leaks. */
+/* A nested attribute that is cut off: the fields before it are parsed, and nothing leaks. */
 static void broken_event(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_EVENT_GET);
@@ -170,7 +170,7 @@ static void broken_event(void **state)
 	nlmsg_free(msg);
 }
 
-/* After an error they are empty, so that nothing has to be freed. */
+/* After an error the result is empty, so the caller need not free anything. */
 static void no_memory(void **state)
 {
 	struct nl_msg *one = message(HYPTRACE_CMD_REMOTE_GET);
