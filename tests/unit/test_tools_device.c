@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device's calls, as a device of this file answers them.
+ * The calls to the device, which a fake device in this file answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "../../tools/lib/internal.h"
 #include "fail_alloc.h"
 
-/* the least that there may be */
+/* the smallest valid descriptor */
 #define FD		0
 #define SUBBUF		4096
 #define NR_SUBBUFS	5
@@ -40,8 +40,8 @@
  * @nr_open:	descriptors that are open
  * @nr_mapped:	maps that are there
  * @nr_maps:	how often mmap() was called
- * @swaps:	how often a swap was asked for
- * @page:	bytes of a page here
+ * @swaps:	number of requested swaps
+ * @page:	page size
  */
 static struct device {
 	int				open_errno;
@@ -75,7 +75,7 @@ long __wrap_sysconf(int name);
 
 static int answer(int errnum)
 {
-	/* a success says nothing of errno */
+	/* a call that succeeds may still change errno */
 	errno = errnum ? errnum : EBADE;
 	return errnum ? -1 : 0;
 }
@@ -139,7 +139,7 @@ int __wrap_stat(const char *path, struct stat *st)
 	return answer(dev.stat_errno);
 }
 
-/* Memory of exactly that size: the first page of a ring, or the sub-buffers behind it. */
+/* Memory of exactly the size of the mapping: the first page of a ring, or its sub-buffers. */
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
 	char *map;
@@ -170,7 +170,7 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 
 int __wrap_munmap(void *at, size_t size)
 {
-	/* the last byte must be there */
+	/* ASan reports it if the size is too large */
 	*((volatile char *)at + size - 1) = 0;
 	free(at);
 	dev.nr_mapped--;
@@ -200,7 +200,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Whatever happened, nothing is left open. */
+/* No test may leave a descriptor open or memory mapped. */
 static int teardown(void **state)
 {
 	(void)state;
@@ -272,7 +272,7 @@ static void not_attached(void **state)
 	refused_attach(EINTR, strerror(EINTR));
 	dev.attach_errno = 0;
 
-	/* as long as it may be, and one more, which is not even asked for */
+	/* A name of the maximal length is accepted. A longer one is refused without a request. */
 	memset(name, 'n', sizeof(name));
 	name[HYPTRACE_REMOTE_NAME_MAX] = '\0';
 	reader = hyptrace_reader_open(name, 0, 0, &err);
@@ -377,7 +377,7 @@ static void mapped(void **state)
 	hyptrace_reader_close(reader);
 }
 
-/* A first page that takes more than one page: it is mapped again. */
+/* A first page that is larger than a page of this machine: it is mapped again. */
 static void large_meta(void **state)
 {
 	(void)state;
