@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's answer to a request, as it refuses it.
+ * The kernel's answer to a request that it refuses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void add(struct message *m, const void *data, size_t len)
 	m->nlh.nlmsg_len = at + len;
 }
 
-/* Returns the offset of the attribute. */
+/* Add an attribute; return its offset. */
 static uint32_t add_attr(struct message *m, uint16_t type, const void *data, size_t len)
 {
 	struct nlattr attr = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
@@ -103,7 +103,7 @@ static void refused(struct message *request, uint32_t offset, uint16_t flags, co
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, answer.nlh.nlmsg_len, &ext), 0);
 	assert_int_equal(ext.errnum, ENOENT);
 	assert_int_equal(ext.offset, offset);
-	/* the sanitizer watches the end of the request */
+	/* ASan reports reads beyond the end of the request */
 	memcpy(exact, request, request->nlh.nlmsg_len);
 	hyptrace_extack_error(&ext, exact, NULL);
 	hyptrace_extack_error(&ext, exact, &err);
@@ -122,7 +122,7 @@ static void message_and_offset(void **state)
 	event_set(&request, &foo);
 	refused(&request, foo, 0, "foo");
 	refused(&request, foo, NLM_F_CAPPED, "foo");
-	/* offsets that point nowhere */
+	/* offsets that point to no attribute */
 	refused(&request, 0, 0, "");
 	refused(&request, 4, 0, "");
 	refused(&request, request.nlh.nlmsg_len, 0, "");
@@ -130,7 +130,7 @@ static void message_and_offset(void **state)
 	refused(&request, UINT32_MAX, 0, "");
 }
 
-/* An attribute is in the request as a whole, and behind its headers. */
+/* An attribute must be completely inside the request, and after its headers. */
 static void offset_of_no_attribute(void **state)
 {
 	struct nlattr name = { .nla_len = NLA_HDRLEN + 3, .nla_type = HYPTRACE_A_CONTROL_REMOTE };
@@ -139,12 +139,12 @@ static void offset_of_no_attribute(void **state)
 	uint32_t foo;
 
 	(void)state;
-	/* the end of its text is missing */
+	/* the end of the attribute's text is missing */
 	event_set(&request, &foo);
 	request.nlh.nlmsg_len--;
 	refused(&request, foo, 0, "");
 
-	/* the port and the family's header look like one */
+	/* the port and the family's header look like an attribute */
 	begin_request(&request, genl.cmd);
 	memcpy(&request.nlh.nlmsg_pid, &name, sizeof(name));
 	memcpy(request.bytes + NLMSG_HDRLEN, &genl, sizeof(genl));
@@ -164,7 +164,7 @@ static void not_a_name(void **state)
 	begin_request(&request, HYPTRACE_CMD_MARK);
 	offset = add_attr(&request, HYPTRACE_A_CONTROL_REMOTE, control, sizeof(control));
 	refused(&request, offset, 0, "");
-	/* no NUL at its end */
+	/* the name has no NUL at its end */
 	begin_request(&request, HYPTRACE_CMD_MARK);
 	offset = add_attr(&request, HYPTRACE_A_CONTROL_REMOTE, "test", 4);
 	refused(&request, offset, 0, "");
@@ -212,7 +212,7 @@ static void without_words(void **state)
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
 	hyptrace_extack_error(&ext, &request.nlh, &err);
 	assert_string_equal(err.text, strerror(EBUSY));
-	/* and where nobody wants to know */
+	/* without a place for the error */
 	hyptrace_extack_error(&ext, &request.nlh, NULL);
 }
 
@@ -231,7 +231,7 @@ static void attributes(void **state)
 	(void)state;
 	begin_request(&request, HYPTRACE_CMD_START);
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
-	/* an empty one, which is not known, hides none of those that follow */
+	/* an empty unknown attribute must not hide those after it */
 	add_attr(&answer, 99, "", 0);
 	add_attr(&answer, NLMSGERR_ATTR_MISS_TYPE, &type, sizeof(type));
 	add_attr(&answer, NLMSGERR_ATTR_OFFS, &offset, sizeof(offset));
@@ -243,7 +243,10 @@ static void attributes(void **state)
 	assert_int_equal(ext.offset, 20);
 	assert_int_equal(ext.msg_len, strlen("a reason"));
 	assert_memory_equal(ext.msg, "a reason", ext.msg_len);
-	/* what is behind the message is not of it, nor without the flag that tells of them */
+	/*
+	 * Bytes after the message do not belong to it, nor do attributes without the flag that
+	 * announces them.
+	 */
 	answer.nlh.nlmsg_len = len;
 	parse(&answer, &ext);
 	assert_int_equal(ext.offset, 20);
@@ -253,14 +256,14 @@ static void attributes(void **state)
 	assert_int_equal(ext.errnum, EINVAL);
 	assert_int_equal(ext.offset, 0);
 
-	/* an empty message, with nothing behind */
+	/* an empty message at the very end */
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
 	add_attr(&answer, NLMSGERR_ATTR_MSG, "", 0);
 	parse(&answer, &ext);
 	assert_non_null(ext.msg);
 	assert_int_equal(ext.msg_len, 0);
 
-	/* behind a request that has a header only */
+	/* after a request that is only a header */
 	request.nlh.nlmsg_len = NLMSG_HDRLEN;
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
 	add_msg(&answer, "a reason");
@@ -295,7 +298,7 @@ static void error_codes(void **state)
 		parse(&answer, &ext);
 		assert_int_equal(ext.errnum, codes[i].errnum);
 	}
-	/* EACCES has the words of EPERM */
+	/* EACCES has the same text as EPERM */
 	for (i = 0; i < 2; i++) {
 		struct hyptrace_error err;
 
@@ -305,7 +308,10 @@ static void error_codes(void **state)
 	}
 }
 
-/* The name at fault of each request that may have one, and no other attribute. */
+/*
+ * For each request that may have a wrong name, the error quotes the name, and no other
+ * attribute.
+ */
 static void names_at_fault(void **state)
 {
 	static const struct {
@@ -337,7 +343,7 @@ static void names_at_fault(void **state)
 	}
 }
 
-/* The longest name there is, and one that is none any more; a short one, a blank, an empty one. */
+/* Names of the maximal length and one that is longer; a short name, a blank, an empty name. */
 static void long_names(void **state)
 {
 	char name[HYPTRACE_EVENT_NAME_MAX + 3];
@@ -370,7 +376,7 @@ static void long_names(void **state)
 	refused(&request, offset, 0, "e");
 }
 
-/* The end of a dump that is cut off anywhere; the sanitizer watches the end. */
+/* The end of a dump, truncated at each length; ASan reports reads beyond it. */
 static void end_of_dump_cut_off(void **state)
 {
 	struct message answer = {};
@@ -392,7 +398,7 @@ static void end_of_dump_cut_off(void **state)
 		assert_int_equal(hyptrace_extack_parse(exact, len, &ext), 0);
 		assert_int_equal(ext.errnum, len < NLMSG_HDRLEN + sizeof(error) ? 0 : EPERM);
 		assert_int_equal(!!ext.msg, len == answer.nlh.nlmsg_len);
-		/* nor may it be longer than what can be read */
+		/* its length must not exceed that of the received data */
 		assert_int_equal(hyptrace_extack_parse(exact, len - 1, &ext), -EBADMSG);
 		free(exact);
 	}
@@ -413,12 +419,12 @@ static void nonsense(void **state)
 
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, 8, &ext), -EBADMSG);
 	assert_int_equal(hyptrace_extack_parse(&request.nlh, sizeof(request), &ext), -EBADMSG);
-	/* all that an error has, but of another type */
+	/* all attributes of an error, but another message type */
 	answer.nlh.nlmsg_type = NLMSG_NOOP;
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), -EBADMSG);
 	answer.nlh.nlmsg_type = NLMSG_ERROR;
 
-	/* cut off anywhere; the sanitizer watches the end */
+	/* truncated at each length; ASan reports reads beyond it */
 	for (len = NLMSG_HDRLEN; len <= answer.nlh.nlmsg_len; len++) {
 		exact = malloc(len);
 		memcpy(exact, answer.bytes, len);
@@ -436,20 +442,20 @@ static void nonsense(void **state)
 	answer.nlh.nlmsg_len = NLMSG_HDRLEN - 1;
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), -EBADMSG);
 
-	/* the request within has an absurd length */
+	/* the quoted request has an absurd length */
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
 	((struct nlmsgerr *)NLMSG_DATA(&answer.nlh))->msg.nlmsg_len = 0xfffffff0;
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
 	assert_null(ext.msg);
 
-	/* or one that is too short: what would be an attribute then is none */
+	/* or one that is too short: bytes of it must not be taken for an attribute */
 	begin_error(&answer, -EINVAL, &request, NLM_F_ACK_TLVS);
 	((struct nlmsgerr *)NLMSG_DATA(&answer.nlh))->msg.nlmsg_len = 8;
 	((struct nlmsgerr *)NLMSG_DATA(&answer.nlh))->msg.nlmsg_seq = 8 | NLMSGERR_ATTR_MSG << 16;
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
 	assert_null(ext.msg);
 
-	/* an error code that is none */
+	/* an invalid error code */
 	begin_error(&answer, INT32_MIN, &request, 0);
 	assert_int_equal(hyptrace_extack_parse(&answer.nlh, sizeof(answer), &ext), 0);
 	assert_int_equal(ext.errnum, EBADMSG);
