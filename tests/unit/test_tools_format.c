@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events as text and their fields as numbers.
+ * Formatting of events as text, and of their fields as numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static struct hyptrace_event events[] = {
 
 static const char *text_of(struct hyptrace_formats *fmts, const void *data, unsigned int size)
 {
-	/* the sanitizer watches its end */
+	/* of the exact size, so that ASan reports reads beyond it */
 	void *exact = memcpy(malloc(size), data, size);
 	struct hyptrace_record rec = { .data = exact, .size = size, .ts = 1 };
 	const struct hyptrace_event *event = hyptrace_formats_event(fmts, &rec);
@@ -91,7 +91,7 @@ static void texts(void **state)
 	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=smc vcpu=77");
 	assert_string_equal(text_of(fmts, &selftest, sizeof(selftest)), "id=18446744073709551615");
 
-	/* libtraceevent cannot parse it: field by field then */
+	/* libtraceevent cannot parse this format, so the fields are printed one by one */
 	enter.id = 4;
 	assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=0 vcpu=77");
 
@@ -107,7 +107,7 @@ static void texts(void **state)
 	hyptrace_formats_free(fmts);
 }
 
-/* What is no number is left out, of the texts of one event after the other. */
+/* Fields that are not numbers are left out of the text, for each event. */
 static void odd_fields(void **state)
 {
 	static struct hyptrace_field fields[] = {
@@ -134,7 +134,7 @@ static void odd_fields(void **state)
 	hyptrace_formats_free(fmts);
 }
 
-/* An address has eight bytes, whatever this machine is. */
+/* An address has eight bytes, also on a 32-bit machine. */
 static void address(void **state)
 {
 	struct selftest selftest = { .id = 3, .value = 0x4142 };
@@ -149,7 +149,7 @@ static void address(void **state)
 	hyptrace_formats_free(fmts);
 }
 
-/* The numbers of events, in no order, up to the largest that a record can have. */
+/* Event ids in any order, up to the largest id that a record can have. */
 static void numbers_of_events(void **state)
 {
 	struct hyptrace_event list[] = { events[0], events[1], events[0] };
@@ -169,7 +169,7 @@ static void numbers_of_events(void **state)
 	hyptrace_formats_free(fmts);
 }
 
-/* Nothing is printed, also where the program has libtraceevent say all it can. */
+/* Nothing is printed, even if the program sets the highest log level of libtraceevent. */
 static void silence(void **state)
 {
 	int old = dup(STDERR_FILENO);
@@ -201,7 +201,7 @@ static void no_events(void **state)
 	hyptrace_formats_free(NULL);
 }
 
-/* The first number that an event may have is as good as any. */
+/* The event id 0 is valid. */
 static void number_zero(void **state)
 {
 	struct hyptrace_event event = events[0];
@@ -286,7 +286,7 @@ static void field_values(void **state)
 	assert_int_not_equal(hyptrace_field_value(&field, &rec, &value), 0);
 }
 
-/* Whatever there is no memory for: an error, or lines that take the long way. */
+/* Let each allocation fail: the result is an error, or lines that libtraceevent formats. */
 static void no_memory(void **state)
 {
 	struct enter enter = { .id = 1, .reason = 1, .vcpu = -5 };
@@ -311,7 +311,7 @@ static void no_memory(void **state)
 			assert_string_equal(err.text, "out of memory");
 		}
 	}
-	/* the object, the parser, the table, and for each event a stream that is closed */
+	/* allocations: object, parser, table, and per event a stream that is closed */
 	assert_int_equal(nth - 2, 3 + 3 * 2);
 
 	for (failed = true, nth = 1; failed; nth++) {
@@ -319,7 +319,7 @@ static void no_memory(void **state)
 		ret = hyptrace_formats_lines(fmts, "", ": ", &err);
 		failed = fail_alloc_end();
 		ready = hyptrace_formats_line(fmts, &rec, line);
-		/* the lead, the steps, their texts, their names: of the first event */
+		/* allocations for the first event: lead, steps, their texts, their names */
 		if (nth <= 4)
 			assert_int_equal(ret, nth == 1 ? -ENOMEM : 0);
 		if (nth <= 4)
@@ -328,7 +328,7 @@ static void no_memory(void **state)
 			assert_true(ready);
 		assert_string_equal(text_of(fmts, &enter, sizeof(enter)), "reason=hvc vcpu=-5");
 	}
-	/* the third is left to libtraceevent, which has not parsed it */
+	/* libtraceevent has not parsed the third event, so it has no steps */
 	assert_in_range(nth - 2, 2 * 4 + 1, 3 * 4);
 	hyptrace_formats_free(fmts);
 	free(line);
