@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merging of several sources by time.
+ * Merging of several sources in the order of time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void one_source(void **state)
 	hyptrace_merge_empty(merge, 0, 6);
 	WAIT();
 	assert_true(hyptrace_merge_due(merge) == UINT64_MAX);
-	/* nobody else can have an earlier one: it is not held */
+	/* there is no other source that could have an earlier event: it is not held back */
 	hyptrace_merge_pending(merge, 0, 7, 7);
 	EMIT(0);
 	hyptrace_merge_free(merge);
@@ -60,7 +60,7 @@ static void all_pending(void **state)
 	EMIT(1);
 	ASK(1);
 	hyptrace_merge_pending(merge, 1, 20, 20);
-	/* at the same time: the lower source first */
+	/* with equal times the source with the lower number comes first */
 	EMIT(1);
 	ASK(1);
 	hyptrace_merge_pending(merge, 1, 40, 40);
@@ -82,7 +82,7 @@ static void held_for_the_empty(void **state)
 	assert_int_equal(hyptrace_merge_due(merge), 110);
 	hyptrace_merge_empty(merge, 1, 109);
 	WAIT();
-	/* an earlier one comes in time */
+	/* an earlier event arrives in time */
 	hyptrace_merge_pending(merge, 1, 95, 95);
 	EMIT(1);
 	ASK(1);
@@ -92,7 +92,7 @@ static void held_for_the_empty(void **state)
 	hyptrace_merge_free(merge);
 }
 
-/* A time before the event is no reason to let it go. */
+/* If another source was empty before the time of the event, the event is still held back. */
 static void empty_long_ago(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(2, 0);
@@ -156,7 +156,7 @@ static void no_overflow(void **state)
 	hyptrace_merge_free(merge);
 }
 
-/* How far a source may go on by itself */
+/* Until which time a source may emit events without asking the others */
 static void until(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(1, BOUND);
@@ -167,7 +167,10 @@ static void until(void **state)
 	assert_true(hyptrace_merge_until(merge, 0) == UINT64_MAX);
 	hyptrace_merge_free(merge);
 
-	/* up to the next event of another one, and to its time only if it comes first */
+	/*
+	 * Up to the time of the next event of another source. Including that time only if this
+	 * source comes first.
+	 */
 	merge = hyptrace_merge_new(3, BOUND);
 	hyptrace_merge_pending(merge, 0, 100, 100);
 	hyptrace_merge_pending(merge, 1, 50, 50);
@@ -178,7 +181,7 @@ static void until(void **state)
 	EMIT(0);
 	assert_int_equal(hyptrace_merge_until(merge, 0), 100);
 
-	/* a bound before an empty one was asked */
+	/* up to one bound before an empty source was last asked */
 	hyptrace_merge_empty(merge, 0, 140);
 	EMIT(2);
 	assert_int_equal(hyptrace_merge_until(merge, 2), 130);
@@ -193,7 +196,7 @@ static void until(void **state)
 	assert_true(hyptrace_merge_until(merge, 1) == UINT64_MAX);
 	hyptrace_merge_free(merge);
 
-	/* times that cannot be compared */
+	/* clocks that cannot be compared */
 	merge = hyptrace_merge_new(2, BOUND);
 	hyptrace_merge_pending(merge, 0, 5, 1000);
 	hyptrace_merge_empty(merge, 1, 1010);
@@ -205,7 +208,7 @@ static void until(void **state)
 #define SOURCES	7
 #define EVENTS	2000
 
-/* Random sources that are always asked come out sorted, each event once. */
+/* With random sources, all asked at all times, the events come out sorted and each once. */
 static void sorted(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(SOURCES, BOUND);
@@ -255,7 +258,7 @@ static void sorted(void **state)
 
 #define MANY	40
 
-/* With any number of sources pending, the one that comes out is the earliest. */
+/* With any number of pending sources the earliest comes out. */
 static void any_number_pending(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(MANY, 0);
@@ -271,7 +274,7 @@ static void any_number_pending(void **state)
 	for (round = 0; round < 20000; round++) {
 		seed = seed * 1664525 + 1013904223;
 		source = (seed >> 8) % MANY;
-		/* more come than go, then the other way round */
+		/* first more events are added than removed, then fewer */
 		if (!pending[source] && (seed >> 30) % 2 == (round / 100) % 2) {
 			ts[source] = seed >> 4;
 			pending[source] = true;
@@ -293,7 +296,7 @@ static void any_number_pending(void **state)
 	hyptrace_merge_free(merge);
 }
 
-/* To the time of another event, or a bound before an empty source was asked. */
+/* Up to the time of another event, or up to one bound before an empty source was asked. */
 static void until_its_time(void **state)
 {
 	struct hyptrace_merge *merge = hyptrace_merge_new(2, BOUND);
@@ -302,20 +305,20 @@ static void until_its_time(void **state)
 	hyptrace_merge_pending(merge, 0, 50, 50);
 	hyptrace_merge_pending(merge, 1, 50, 50);
 	EMIT(0);
-	/* the one that is pending is the higher source: up to its time, inclusive */
+	/* the pending source has the higher number: up to its time, inclusive */
 	assert_int_equal(hyptrace_merge_until(merge, 0), 50);
 	hyptrace_merge_pending(merge, 0, 50, 50);
 	EMIT(0);
 	ASK(0);
 	hyptrace_merge_empty(merge, 0, 55);
 	WAIT();
-	/* exactly a bound after the event */
+	/* exactly one bound after the event */
 	hyptrace_merge_empty(merge, 0, 60);
 	EMIT(1);
 	assert_int_equal(hyptrace_merge_until(merge, 1), 50);
 	hyptrace_merge_free(merge);
 
-	/* another one has an event, but before that a third may still have one */
+	/* a second source has an event, but a third one may still get an earlier event */
 	merge = hyptrace_merge_new(3, BOUND);
 	hyptrace_merge_pending(merge, 0, 100, 100);
 	hyptrace_merge_pending(merge, 1, 145, 145);
@@ -341,7 +344,7 @@ static void no_memory(void **state)
 		hyptrace_merge_free(merge);
 	}
 	assert_int_equal(nth - 2, 2);
-	/* none at all is allowed */
+	/* no source at all is allowed */
 	merge = hyptrace_merge_new(0, BOUND);
 	WAIT();
 	assert_true(hyptrace_merge_due(merge) == UINT64_MAX);
