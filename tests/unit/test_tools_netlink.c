@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The connection to the driver: a recorded conversation, and what goes wrong in one.
+ * The connection to the driver: a recorded conversation, and errors in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #include "fake_netlink.h"
 
 #define EXCHANGES	6
-/* of the library: a dump that changes is begun again so often */
+/* as in the library: how often an interrupted dump is tried */
 #define DUMP_TRIES	8
 
 static struct hyptrace *h;
@@ -199,7 +199,7 @@ static void refused(void **state)
 	assert_true(fake_netlink_all_read());
 }
 
-/* Each of the dumps: it fills an array, which is freed here. */
+/* Make one of the dumps and free its result. */
 static int dump(unsigned int which, unsigned int *nr)
 {
 	struct hyptrace_remote **r = NULL;
@@ -266,14 +266,14 @@ static void no_memory(void **state)
 				assert_string_equal(err.text, "out of memory");
 			}
 			memset(&err, 0, sizeof(err));
-			/* what came of the answer is not for the next request */
+			/* the rest of the answer must not be left for the next request */
 			assert_true(fake_netlink_all_read());
 		}
 		assert_int_equal(nth - 2, places[which]);
 	}
 }
 
-/* Whatever bytes are missing or wrong: an end, no leak, and a sentence if it is an error. */
+/* With missing or wrong bytes the dump must end, must not leak, and must describe any error. */
 static void malformed(void **state)
 {
 	unsigned int which, nr, errors = 0;
@@ -295,7 +295,7 @@ static void malformed(void **state)
 			errors += !!ret;
 			fake_netlink_begin(conversation_answer);
 		}
-		/* a first message that ends sooner, and nothing behind it */
+		/* a first message that is shorter, and is the only one */
 		memcpy(&len, good.data, sizeof(len));
 		for (i = 1; i < len; i++) {
 			answer->len = i;
@@ -311,7 +311,7 @@ static void malformed(void **state)
 	assert_true(errors > 0);
 }
 
-/* A message that has not even the family's header, and another error at the end of the dump. */
+/* A message without the family's header, and another error at the end of the dump. */
 static void answer_half_a_message(const struct nlmsghdr *request)
 {
 	struct {
@@ -344,7 +344,7 @@ static void bad_message(void **state)
 	}
 }
 
-/* A CPU of which nothing is said, and a good end of the dump. */
+/* A CPU without attributes, and a regular end of the dump. */
 static void answer_nothing(const struct nlmsghdr *request)
 {
 	struct {
@@ -378,7 +378,7 @@ static void nothing_said(void **state)
 	hyptrace_free_cpus(c);
 }
 
-/* What comes too late is not taken for the answer to the next request. */
+/* A late answer must not be taken for the answer to the next request. */
 static void stale_answer(void **state)
 {
 	struct datagram *answer = answer_of(2);
@@ -401,13 +401,16 @@ static unsigned int interruptions;
 static bool at_the_end;
 static uint32_t seq_before;
 
-/* The last message of the datagram, which ends the dump, or the first. */
+/* Mark a message as interrupted: either the one that ends the dump, or the first one. */
 static void answer_interrupted(const struct nlmsghdr *request)
 {
 	struct datagram *answer = answer_of(0), good = *answer;
 	struct nlmsghdr *nlh = (struct nlmsghdr *)answer->data;
 
-	/* what is left of an answer must not be taken for the next one's */
+	/*
+	 * Each request needs a new number, so that the rest of an answer is not taken for the
+	 * next answer.
+	 */
 	assert_int_not_equal(request->nlmsg_seq, seq_before);
 	seq_before = request->nlmsg_seq;
 	while (at_the_end && nlh->nlmsg_type != NLMSG_DONE)
@@ -442,7 +445,7 @@ static void interrupted(void **state)
 	}
 }
 
-/* A message that nobody asked for, of a dump that changes, and an ack. */
+/* An unrequested message of an interrupted dump, and an ack. */
 static void answer_too_much(const struct nlmsghdr *request)
 {
 	struct {
@@ -470,12 +473,12 @@ static void interrupted_without_a_dump(void **state)
 
 static int error_of_dump;
 
-/* A dump that an answer ends, not a message of type NLMSG_DONE. */
+/* A dump that ends with an ack, not with a message of type NLMSG_DONE. */
 static void answer_within(const struct nlmsghdr *request)
 {
 	struct nlmsghdr *first = (struct nlmsghdr *)answer_of(0)->data;
 
-	/* libnl then waits for the end, if it is let */
+	/* the flag would make libnl wait for NLMSG_DONE */
 	first->nlmsg_flags |= NLM_F_MULTI;
 	fake_netlink_reply(first, NLMSG_ALIGN(first->nlmsg_len));
 	fake_netlink_ack(request, error_of_dump);
@@ -494,7 +497,7 @@ static void socket_fails(void **state)
 	assert_int_equal(dump(0, &nr), -EIO);
 }
 
-/* No more is waited for. What came before an error is dropped. */
+/* The library must not wait for more messages, and must drop what came before an error. */
 static void answered(void **state)
 {
 	unsigned int nr;
@@ -511,7 +514,7 @@ static void answered(void **state)
 	assert_int_equal(fake_netlink.nr_waits, 0);
 }
 
-/* The answer is an error that is cut off. */
+/* Answer with an error message that is cut off. */
 static void answer_half_an_error(const struct nlmsghdr *request)
 {
 	struct nlmsghdr nlh = { .nlmsg_len = NLMSG_HDRLEN + 4, .nlmsg_type = NLMSG_ERROR };
