@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines printed by steps: the same as what libtraceevent prints, or, where that
- * does not extend a narrow field by its sign, as what C prints.
+ * Lines that the library prints in steps must equal those of libtraceevent. Where that does
+ * not sign-extend a narrow field, they must equal those of C.
  */
 #include <endian.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static uint64_t noise(void)
 	return seed >> 32 ^ seed << 31;
 }
 
-/* Many small ones among them, and many with all bits set on one side */
+/* Random numbers: many small ones, and many with all high bits set. */
 static uint64_t noisy_value(void)
 {
 	uint64_t value = noise() >> noise() % 64;
@@ -81,7 +81,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Memory of exactly the sizes that are promised, for the sanitizer. */
+/* The memory has exactly the promised sizes, so that ASan reports accesses beyond it. */
 static char *line_of(const struct hyptrace_event *event, const void *payload, uint32_t size)
 {
 	void *data = malloc(size);
@@ -109,7 +109,7 @@ static void expect(const struct hyptrace_event *event, const void *payload, cons
 	free(line);
 }
 
-/* Print it both ways. */
+/* Print the line in steps and with libtraceevent, and compare. */
 static void compare(const struct hyptrace_event *event, const void *payload)
 {
 	char data[MAX_PAYLOAD], expected[HYPTRACE_LINE_MAX];
@@ -125,7 +125,7 @@ static void compare(const struct hyptrace_event *event, const void *payload)
 	expect(event, payload, expected);
 }
 
-/* The list of hyp/, as it is there */
+/* The list of events of hyp/, included unchanged */
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -171,7 +171,7 @@ static void (*const add_hyp_events[])(void) = {
 #include "../../hyp/events.h"
 };
 
-/* libtraceevent is wrong about negative numbers of less than 32 bits. */
+/* Avoid negative numbers of less than 32 bits: libtraceevent prints them wrong. */
 static void spare_narrow(const struct hyptrace_event *event, unsigned char *payload)
 {
 	unsigned int i, j;
@@ -204,7 +204,7 @@ static void hyp_events(void **state)
 	}
 }
 
-/* A field of each width and sign, two to eight bytes behind the start */
+/* A field of each width and sign, at offsets of two bytes and more */
 static struct hyptrace_field fields[] = {
 	{ "u1", "u8", 2, 1, false, NULL, 0 },	{ "s1", "s8", 3, 1, true, NULL, 0 },
 	{ "u2", "u16", 4, 2, false, NULL, 0 },	{ "s2", "s16", 6, 2, true, NULL, 0 },
@@ -218,7 +218,7 @@ static int64_t put_value(unsigned char *payload, const struct hyptrace_field *fi
 {
 	struct hyptrace_record rec = { .data = payload, .size = FIELDS_SIZE };
 
-	/* the low bytes of it */
+	/* store the low bytes of the value */
 	memcpy(payload + field->offset,
 	       (char *)&value + (htobe16(1) == 1 ? 8 - field->size : 0), field->size);
 	assert_int_equal(hyptrace_field_value(field, &rec, &value), 0);
@@ -263,7 +263,7 @@ static void numbers(void **state)
 				payload[j] = noise();
 			value = put_value(payload, field, round ? noisy_value() : 0);
 			if (!is_long && field->size == 8) {
-				/* C does not say what this prints */
+				/* undefined in C */
 				assert_null(line_of(&events[i], payload, FIELDS_SIZE));
 				continue;
 			}
@@ -282,7 +282,7 @@ static void numbers(void **state)
 static void symbols(void **state)
 {
 	static const char *const tables[] = {
-		/* without gaps, in no order, with gaps, one value twice, a gap of two, large */
+		/* without gaps, unordered, with gaps, a value twice, a gap of two, large */
 		"{ 0, \"a\" }, { 1, \"bc\" }, { 2, \"def\" }, { 3, \"\" }",
 		"{ 9, \"nine\" }, { 7, \"seven\" }, { 8, \"eight\" }",
 		"{ 1, \"one\" }, { 2, \"two\" }, { 4, \"four\" }, { 8, \"eight\" }, { 13, \"more\" }",
@@ -321,7 +321,7 @@ static void symbols(void **state)
 		}
 	}
 
-	/* as the kernel prints it: extended to the size of a long */
+	/* as in the kernel: extended to the size of a long */
 	put_value(payload, &fields[0], 0);
 	put_value(payload, &fields[1], -2);
 	expect(&events[1], payload, NAME "1: is 0xfffffffffffffffe, 0");
@@ -360,7 +360,7 @@ static void flags(void **state)
 	}
 }
 
-/* Names around the value, and texts that take more than one block of memory */
+/* Names before and after the value, and texts that need more than one block of memory */
 static void texts(void **state)
 {
 	const unsigned char payload[FIELDS_SIZE] = { 0, 0, 7 };
@@ -383,15 +383,15 @@ static void texts(void **state)
 	       "<long> a text that is longer than two blocks of thirty-two bytes each: 7 and 7 more");
 	expect(&events[4], payload, "<tight> 707");
 	expect(&events[5], payload, "<number> 6");
-	/* each value has its own names */
+	/* each __print_symbolic() has its own names */
 	expect(&events[6], payload, "<two> 0x7 b");
 
-	/* and once more, for a terminal */
+	/* again, with escape sequences for a terminal */
 	assert_int_equal(hyptrace_formats_lines(formats, "\033[1m", "\033[0m: ", NULL), 0);
 	expect(&events[0], payload, "\033[1mnone\033[0m: hello");
 }
 
-/* Payloads that have less than the eight bytes that are read of a field, or less behind it */
+/* The library reads eight bytes per field: let fields and payloads end earlier. */
 static void small_payloads(void **state)
 {
 	static struct hyptrace_field byte = { "b", "u8", 0, 1, false, NULL, 0 };
@@ -415,7 +415,7 @@ static void small_payloads(void **state)
 	}
 }
 
-/* What is left to libtraceevent */
+/* Formats that the library leaves to libtraceevent */
 static void left_alone(void **state)
 {
 	static struct hyptrace_field list[] = {
@@ -451,7 +451,7 @@ static void left_alone(void **state)
 		snprintf(events[i].name, sizeof(events[i].name), NAME "%u", i);
 	}
 	add("outside", "\"%d\", REC->n", FIELDS_SIZE, outside, 1);
-	/* this one would fit but for the number */
+	/* this line would fit without the number */
 	memset(longer, 'x', sizeof(longer) - 1);
 	memcpy(longer, "\"%u", 3);
 	strcpy(longer + sizeof(longer) - 50, "\", REC->n");
@@ -461,10 +461,10 @@ static void left_alone(void **state)
 		assert_null(line_of(&events[i], payload, FIELDS_SIZE));
 }
 
-/* What a line may need: name and text as they are, a number of each width, and some slack. */
+/* A line may need the name, the text, a number of each width, and some slack. */
 #define LONGEST_NUMBER	22
 
-/* The longest line that fits, and one that is longer by a byte. */
+/* The longest line that fits, and one that is longer by one byte. */
 static void line_limit(void **state)
 {
 	static struct hyptrace_field wide = { "n", "u64", 8, 8, false, NULL, 0 };
@@ -484,7 +484,7 @@ static void line_limit(void **state)
 	snprintf(expected, sizeof(expected), "fits: %llu%0*u", ~0ULL, len, 0);
 	expect(&events[0], payload, expected);
 	assert_null(line_of(&events[1], payload, FIELDS_SIZE));
-	/* a longer lead counts, too */
+	/* a longer lead also counts */
 	assert_int_equal(hyptrace_formats_lines(formats, "", "::", NULL), 0);
 	expected[4] = ':';
 	expected[5] = ':';
@@ -495,7 +495,7 @@ static void line_limit(void **state)
 
 #define LONG_NAME	"a name of thirty-three characters"
 
-/* Widths, names and flags count with what they may need at most. */
+/* Widths, names and flags count with the most that they may need. */
 static void line_limit_of_names(void **state)
 {
 	static const struct {
@@ -560,7 +560,7 @@ static void digits(void **state)
 
 	(void)state;
 	for (i = 0; i < 20000; i++) {
-		/* around each power of ten, then any */
+		/* numbers around each power of ten, then random ones */
 		if (i % 3 == 0 && i < 60 && i)
 			power *= 10;
 		value = i < 60 ? power - 1 + i % 3 : noisy_value();
@@ -575,7 +575,7 @@ static void digits(void **state)
 		*hyptrace_digits_four(text, value % 10000) = '\0';
 		assert_string_equal(text, expected);
 	}
-	/* each half of eight digits */
+	/* all values of each half of eight digits */
 	for (i = 0; i < 10000; i++) {
 		snprintf(expected, sizeof(expected), "%u", i);
 		*hyptrace_digits_decimal(text, i) = '\0';
