@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The printer: JSON and text of the same calls, and output that fails.
+ * The printer: the same calls print JSON or text. Also tests output that fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static const char *json_of(const char *s)
 	printer_str(p, NULL, s);
 	printer_end(p);
 	end(p);
-	/* without [ and ]\n */
+	/* without the [ and ]\n */
 	result[strlen(result) - 2] = '\0';
 	return result + 1;
 }
