@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots of rings that are made by hand and stand still.
+ * Snapshots of handmade rings that nobody writes to.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static void empty(void **state)
 
 	take(ring);
 	expect_end(ring, 0);
-	/* the writer has come to a sub-buffer, and to no more */
+	/* the writer has entered a sub-buffer, but has recorded nothing */
 	put_u64(ring, 1, 0, 77);
 	take(ring);
 	expect_end(ring, 0);
@@ -38,7 +38,7 @@ static void one(void **state)
 	expect_end(ring, 0);
 }
 
-/* Time begins with 0. */
+/* The time stamp 0 is valid. */
 static void at_the_beginning(void **state)
 {
 	struct ring *ring = *state;
@@ -49,7 +49,10 @@ static void at_the_beginning(void **state)
 	expect_end(ring, 0);
 }
 
-/* The order is that of the time stamps, wherever they lie; the last is the consumer's. */
+/*
+ * Events come in the order of the time stamps, wherever the sub-buffers are. The last id is
+ * the consumer's.
+ */
 static void order(void **state)
 {
 	static const unsigned int orders[][NR] = {
@@ -69,7 +72,7 @@ static void order(void **state)
 	}
 }
 
-/* The oldest go first, and the newest is not yet begun. */
+/* The writer overwrites the oldest sub-buffers first. The newest one is still empty. */
 static void full_sub_buffers(void **state)
 {
 	struct ring *ring = *state;
@@ -90,7 +93,7 @@ static void what_was_consumed_is_left_out(void **state)
 	fill(ring, 1, 200, 10, 10);
 	fill(ring, 0, 300, 20, 10);
 	fill(ring, 2, 400, 30, 10);
-	/* all of the sub-buffer, half of it, nothing */
+	/* consumed: all of the sub-buffer, half of it, nothing */
 	consumed(ring, 0, 80);
 	take(ring);
 	expect(ring, 0, 30, 39);
@@ -99,7 +102,7 @@ static void what_was_consumed_is_left_out(void **state)
 	take(ring);
 	expect(ring, 0, 25, 39);
 	expect_end(ring, 0);
-	/* the header of an event is not the event */
+	/* an event of which only the header was consumed */
 	consumed(ring, 0, 44);
 	take(ring);
 	expect(ring, 0, 25, 39);
@@ -129,13 +132,13 @@ static void what_was_cleared_is_left_out(void **state)
 	take(ring);
 	expect(ring, 0, 20, 24);
 	expect_end(ring, 0);
-	/* and while a clear is under way there is nothing */
+	/* while a clear is in progress, there are no events */
 	ring->meta->begin = UINT64_MAX;
 	take(ring);
 	expect_end(ring, 0);
 }
 
-/* The writer has gone round behind the consumer's back. */
+/* The writer has overwritten the sub-buffers after the consumer's. */
 static void gap_behind_the_consumer(void **state)
 {
 	struct ring *ring = *state;
@@ -148,19 +151,19 @@ static void gap_behind_the_consumer(void **state)
 	take(ring);
 	expect(ring, 0, 500, 539);
 	expect_end(ring, 0);
-	/* what does not overwrite cannot have done so */
+	/* in discard mode the writer cannot have overwritten anything */
 	for (id = 1; id < NR; id++)
 		fill(ring, id, 1000 + id, id * 10, 10);
 	assert_int_equal(take_last(ring, HYPTRACE_MODE_DISCARD, 0), 0);
 	expect(ring, 0, 2, 49);
 	expect_end(ring, 0);
-	/* nor where it has yet to come to a free one */
+	/* nor while the ring still has a free sub-buffer */
 	fill(ring, 1, 50, 0, 10);
 	take(ring);
 	expect(ring, 0, 2, 9);
 	expect(ring, 0, 20, 49);
 	expect_end(ring, 0);
-	/* wherever that is */
+	/* wherever the free sub-buffer is */
 	fill(ring, 1, 100, 0, 10);
 	fill(ring, 0, 50, 0, 10);
 	consumed(ring, 1, 16);
@@ -171,8 +174,8 @@ static void gap_behind_the_consumer(void **state)
 }
 
 /*
- * The consumer has gone on to 1, the writer has written 0 anew and then overwritten 2,
- * and the driver has told nothing of it yet.
+ * The consumer has swapped to 1, and the writer has reused 0 and overwritten 2. The driver has
+ * not published the swap yet.
  */
 static void gap_behind_a_swap_that_is_not_told(void **state)
 {
@@ -188,14 +191,14 @@ static void gap_behind_a_swap_that_is_not_told(void **state)
 	take(ring);
 	expect(ring, 0, 30, 69);
 	expect_end(ring, 0);
-	/* a half of it is told */
+	/* half of the swap is published */
 	ring->meta->buffer.reader.id = 1;
 	take(ring);
 	expect(ring, 0, 30, 69);
 	expect_end(ring, 0);
 }
 
-/* What was consumed of the next says nothing of the one before. */
+/* How much of the next sub-buffer was consumed must not be applied to the one before it. */
 static void a_swap_of_which_half_is_told(void **state)
 {
 	struct ring *ring = *state;
@@ -210,7 +213,7 @@ static void a_swap_of_which_half_is_told(void **state)
 	expect(ring, 0, 10, 19);
 	expect(ring, 0, 30, 39);
 	expect_end(ring, 0);
-	/* told whole */
+	/* the whole swap is published */
 	consumed(ring, 1, 16);
 	assert_int_equal(take_last(ring, HYPTRACE_MODE_DISCARD, 0), 0);
 	expect(ring, 0, 12, 19);
@@ -230,14 +233,14 @@ static void gaps_are_told(void **state)
 	expect(ring, 1000, 1010, 1014);
 	expect(ring, 0x123456789aull, 7, 7);
 	expect_end(ring, 0);
-	/* one that was told to the consumer is not told again */
+	/* a gap record that the consumer has read is not reported again */
 	consumed(ring, 2, 24);
 	take(ring);
 	expect(ring, 0, 1011, 1014);
 	consumed(ring, 2, 16);
 	take(ring);
 	expect(ring, 0, 1010, 1014);
-	/* two of them, and no event behind */
+	/* two gap records without events after them */
 	fill_behind_gap(ring, 2, 200, 30, 0, 0);
 	fill_behind_gap(ring, 3, 300, 40, 0, 0);
 	consumed(ring, 1, 0);
@@ -250,12 +253,12 @@ static void gaps_are_told(void **state)
 	expect_end(ring, HYPTRACE_LOST_UNKNOWN);
 }
 
-/* What looks like a gap in part is none. */
+/* Records that only resemble a gap record. */
 static void no_gaps(void **state)
 {
 	struct ring *ring = *state;
 
-	/* an event whose number is the length of a gap, one alone, a padding of another length */
+	/* an event whose number is a gap's length; one alone; other padding */
 	fill(ring, 1, 100, 12, 4);
 	fill(ring, 2, 200, 16, 1);
 	fill_behind_gap(ring, 3, 300, 77, 17, 2);
@@ -269,14 +272,14 @@ static void no_gaps(void **state)
 	take(ring);
 	expect(ring, 0, 12, 16);
 	expect_end(ring, 0);
-	/* cut off before its count */
+	/* a gap record that is cut off before its count */
 	put(ring, 4, 4, 12);
 	take(ring);
 	expect(ring, 0, 12, 16);
 	assert_int_equal(next(ring), -EBADMSG);
 }
 
-/* A sub-buffer that has nothing yet, wherever it is. */
+/* An empty sub-buffer at any place. */
 static void nothing_in_between(void **state)
 {
 	struct ring *ring = *state;
@@ -289,7 +292,10 @@ static void nothing_in_between(void **state)
 	expect_end(ring, 0);
 }
 
-/* What the driver says in commit is for the consumer: the gap is before all that is there. */
+/*
+ * The driver's flags in commit are for the consumer: the losses are before all events of the
+ * sub-buffer.
+ */
 static void flags_of_the_consumer(void **state)
 {
 	struct ring *ring = *state;
@@ -323,10 +329,10 @@ static void last_events(void **state)
 	assert_int_equal(hyptrace_snapshot_events(ring->snap), 32);
 	expect(ring, 0, 0, 31);
 	expect_end(ring, 0);
-	/* of all of them nobody counts */
+	/* without a limit the library does not count the events */
 	take(ring);
 	assert_int_equal(hyptrace_snapshot_events(ring->snap), 0);
-	/* those that were consumed do not count */
+	/* consumed events do not count */
 	consumed(ring, 2, 32);
 	assert_int_equal(take_last(ring, HYPTRACE_MODE_OVERWRITE, 13), 0);
 	assert_int_equal(hyptrace_snapshot_events(ring->snap), 18);
@@ -334,7 +340,7 @@ static void last_events(void **state)
 	expect_end(ring, 0);
 }
 
-/* A sub-buffer that makes no sense is a gap, and the others are there all the same. */
+/* A corrupt sub-buffer counts as a gap, and all other sub-buffers are still there. */
 static void corrupt(void **state)
 {
 	static const uint64_t commits[] = {
@@ -355,7 +361,7 @@ static void corrupt(void **state)
 		expect(ring, HYPTRACE_LOST_UNKNOWN, 20, 29);
 		expect_end(ring, 0);
 	}
-	/* in the middle of a sub-buffer, the last one */
+	/* corrupt in the middle of the last sub-buffer */
 	fill(ring, 2, 200, 10, 10);
 	put(ring, 3, 16, 0);
 	take(ring);
