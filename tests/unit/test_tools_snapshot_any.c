@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots of any rings: noise, a writer at work meanwhile, no memory.
+ * Snapshots of random rings: noise, concurrent changes by the writer, no memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,10 @@ static uint64_t word_of(const struct ring *ring, unsigned int id, unsigned int a
 	return word;
 }
 
-/* Is -EAGAIN right? All that can be copied is dropped, of a ring that stands still. */
+/*
+ * Whether -EAGAIN is right for a ring that nobody writes to: every sub-buffer that can be
+ * copied is dropped.
+ */
 static bool nothing_is_left(const struct ring *ring, bool overwrites)
 {
 	const uint64_t begin = ring->meta->begin;
@@ -32,7 +35,7 @@ static bool nothing_is_left(const struct ring *ring, bool overwrites)
 	unsigned int id, nr = 0, left = 0;
 	bool has_free = false, gap;
 
-	/* what lies before the latest one whose commit has flags only is not copied */
+	/* nothing is copied from before the newest sub-buffer whose commit has only flags */
 	for (id = 0; id < NR; id++) {
 		ts = word_of(ring, id, 0);
 		commit = word_of(ring, id, sizeof(ts));
@@ -55,7 +58,7 @@ static bool nothing_is_left(const struct ring *ring, bool overwrites)
 	return nr && (!left || (left == 1 && gap));
 }
 
-/* Whatever the mapping says, what is read is in it, and there is an end. */
+/* Whatever the mapping contains, reading must stay inside it, and must end. */
 static void noise(void **state)
 {
 	unsigned int round, i, steps, taken = 0, again = 0;
@@ -71,7 +74,7 @@ static void noise(void **state)
 		}
 		for (i = 0; i < NR; i++) {
 			seed = seed * 1664525 + 1013904223;
-			/* no two alike */
+			/* all time stamps are different */
 			put_u64(ring, i, 0, (seed >> 29) * NR + i);
 			if (seed & 0x300)
 				set_commit(ring, i, (seed >> 12) % (ROOM + 8) & ~3u);
@@ -103,7 +106,7 @@ static void noise(void **state)
 	assert_in_range(again, round / 100, round);
 }
 
-/* The writer, which is at work while a sub-buffer is copied */
+/* A writer that changes the ring while a sub-buffer is copied */
 static struct ring *written;
 static unsigned int writes_left, nr_writes;
 
@@ -115,7 +118,7 @@ static void write_meanwhile(void)
 		return;
 	writes_left--;
 	nr_writes++;
-	/* all of the ring is newer now, but for the consumer's */
+	/* all sub-buffers but the consumer's are newer now */
 	for (id = 1; id < NR; id++)
 		put_u64(written, id, 0, word_of(written, id, 0) + 1000);
 }
@@ -137,7 +140,7 @@ static void overwritten_meanwhile(void **state)
 		expect(ring, 0, 0, 29);
 		expect_end(ring, 0);
 	}
-	/* it gives up in the end, and not before it has tried 64 times */
+	/* the library gives up after exactly 64 tries */
 	writes_left = UINT32_MAX;
 	nr_writes = 0;
 	assert_int_equal(take_last(ring, HYPTRACE_MODE_OVERWRITE, 0), -EAGAIN);
@@ -157,7 +160,7 @@ static void clear_meanwhile(void)
 	}
 }
 
-/* What was listed is overwritten, and nothing new is there. */
+/* The listed sub-buffers are cleared, and there are no new events. */
 static void cleared_meanwhile(void **state)
 {
 	struct ring *ring = *state;
@@ -175,7 +178,7 @@ static void go_on_meanwhile(void)
 	written->meta->begin = 200;
 }
 
-/* The consumer goes on to 1, of which the driver has told only the time stamp. */
+/* The consumer swaps to 1, and the driver has published only the time stamp yet. */
 static void swapped_meanwhile(void **state)
 {
 	struct ring *ring = *state;
@@ -210,7 +213,7 @@ static void no_memory(void **state)
 		if (failed)
 			assert_string_equal(ring->err.text, "no memory for a copy of 1280 bytes");
 	}
-	/* the snapshot, its decoder, the list, two copies */
+	/* allocations: the snapshot, its decoder, the list, two copies */
 	assert_int_equal(nth - 2, 5);
 	hyptrace_snapshot_free(NULL);
 }
