@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recorded conversation with the driver, from data/conversation.txt: to a request
- * that is in it the answer is the one of then, to any other there is none.
+ * A recorded conversation with the driver, from data/conversation.txt. A request that is in it
+ * gets the recorded answer, any other request gets none.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int read_hex(struct datagram *to, const char *text)
 /**
  * conversation_read - read the file
  *
- * Return: how many requests are in it, or -1.
+ * Return: the number of requests in it, or -1.
  */
 int conversation_read(void)
 {
@@ -58,7 +58,7 @@ int conversation_read(void)
 	return bad ? -1 : (int)nr;
 }
 
-/* The sequence number and the port are of each run. */
+/* Compare without the sequence number and the port, which differ in each run. */
 static int same_request(const struct datagram *then, const struct nlmsghdr *now)
 {
 	struct datagram copy = { .len = now->nlmsg_len };
@@ -73,7 +73,7 @@ static int same_request(const struct datagram *then, const struct nlmsghdr *now)
 }
 
 /**
- * conversation_answer - answer as the driver did
+ * conversation_answer - send the driver's recorded answer
  * @request:	a request
  */
 void conversation_answer(const struct nlmsghdr *request)
@@ -86,11 +86,11 @@ void conversation_answer(const struct nlmsghdr *request)
 }
 
 /**
- * conversation_find - an answer, to be changed
- * @cmd:	of the request
- * @nth:	which of those with that command, from 0
+ * conversation_find - find an answer, for the test to change it
+ * @cmd:	command of the request
+ * @nth:	which request with that command, from 0
  *
- * Return: the answer, NULL if there is none.
+ * Return: the answer, or NULL.
  */
 struct datagram *conversation_find(int cmd, unsigned int nth)
 {
