@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recorded conversation with the driver, for fake_netlink.h.
+ * A recorded conversation with the driver. For fake_netlink.h.
  */
 #ifndef CONVERSATION_H
 #define CONVERSATION_H
@@ -12,7 +12,7 @@
 /**
  * struct datagram - an answer
  * @data:	its bytes
- * @len:	how many
+ * @len:	their number
  */
 struct datagram {
 	unsigned char	data[4096];
