@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel that answers netlink requests as a test tells it.
+ * A fake kernel that answers netlink requests as the test wants.
  *
- * The program's socket(), sendmsg() and so on take the place of the C library's, also
- * for libnl. Each reply is a datagram; where a message in it has no sequence number it
- * gets that of the request. All descriptors of the program are sockets.
+ * The program defines socket(), sendmsg() and so on, which replace those of the C library,
+ * also for libnl. Each reply is a datagram. A message in it without a sequence number gets
+ * that of the request. All descriptors of the program are sockets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static uint32_t seq;
 static int nr_open;
 
 /**
- * fake_netlink_begin - begin with nothing said and nothing wrong
+ * fake_netlink_begin - begin without replies and without errors
  * @answer:	called for each request
  */
 void fake_netlink_begin(void (*answer)(const struct nlmsghdr *request))
@@ -49,9 +49,9 @@ void fake_netlink_begin(void (*answer)(const struct nlmsghdr *request))
 }
 
 /**
- * fake_netlink_reply - have a datagram be received
+ * fake_netlink_reply - queue a datagram for the program to receive
  * @data:	its messages
- * @len:	its bytes
+ * @len:	in bytes
  */
 void fake_netlink_reply(const void *data, size_t len)
 {
@@ -64,7 +64,7 @@ void fake_netlink_reply(const void *data, size_t len)
 	if (nr_replies == MAX_REPLIES)
 		abort();
 	reply = &replies[nr_replies++];
-	/* of exactly its size, for the sanitizer */
+	/* of exactly its size, so that ASan reports accesses beyond it */
 	reply->data = alloc_surely(len);
 	reply->len = len;
 	memcpy(reply->data, data, len);
@@ -79,7 +79,7 @@ void fake_netlink_reply(const void *data, size_t len)
 }
 
 /**
- * fake_netlink_ack - acknowledge a request, or refuse it without a word
+ * fake_netlink_ack - acknowledge a request, or refuse it without a message
  * @request:	the request
  * @error:	0 or a negative errno
  */
@@ -98,9 +98,9 @@ void fake_netlink_ack(const struct nlmsghdr *request, int error)
 }
 
 /**
- * fake_netlink_all_read - whether all datagrams were received
+ * fake_netlink_all_read - check whether the program has received all datagrams
  *
- * Return: true if so.
+ * Return: true if it has.
  */
 bool fake_netlink_all_read(void)
 {
@@ -108,9 +108,9 @@ bool fake_netlink_all_read(void)
 }
 
 /**
- * fake_netlink_nr_open - how many sockets are open
+ * fake_netlink_nr_open - count the open sockets
  *
- * Return: the number. One that was closed without being open counts as -1.
+ * Return: the number; closing a socket that is not open counts as -1.
  */
 int fake_netlink_nr_open(void)
 {
@@ -134,7 +134,7 @@ static void end_nest(char *nest, const char *at)
 	((struct nlattr *)nest)->nla_len = at - nest;
 }
 
-/* What the kernel's controller says of the family. */
+/* The description of the family by the kernel's controller. */
 static void answer_family(const struct nlmsghdr *request)
 {
 	union {
@@ -252,7 +252,7 @@ static ssize_t receive(void *to, size_t size, int flags, void *name, socklen_t *
 		return failed(EOPNOTSUPP);
 	if (fake_netlink.recv_errno)
 		return failed(fake_netlink.recv_errno);
-	/* one that would wait for ever is a failure */
+	/* fail here: a real call would wait forever */
 	if (first == nr_replies) {
 		fake_netlink.nr_waits++;
 		return failed(EAGAIN);
