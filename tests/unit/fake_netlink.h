@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A kernel that answers netlink requests as a test tells it. The socket calls of
- * libnl and of libhyptrace come here.
+ * A fake kernel that answers netlink requests as the test wants. It gets the socket calls of
+ * libnl and of libhyptrace.
  */
 #ifndef FAKE_NETLINK_H
 #define FAKE_NETLINK_H
@@ -12,26 +12,26 @@
 
 #include <linux/netlink.h>
 
-/* The family's number and the group's, as in data/conversation.txt */
+/* The numbers of the family and of its group, as in data/conversation.txt */
 #define FAKE_FAMILY	0x14
 #define FAKE_GROUP	0x0e
 
 /**
- * struct fake_netlink - what the kernel does, and what it saw
- * @answer:	called for each request but those for the family
- * @socket_errno, @bind_errno, @join_errno: why a call fails; 0: it does not
- * @send_errno, @recv_errno: the same
- * @from:	port of the sender of what is received; the kernel's is 0
- * @short_address: bytes that the sender's address is too short
+ * struct fake_netlink - the behaviour of the fake kernel, and what it has received
+ * @answer:	called for each request, except those for the family
+ * @socket_errno, @bind_errno, @join_errno: error of a call; 0: it succeeds
+ * @send_errno, @recv_errno: error of a call; 0: it succeeds
+ * @from:	port of the sender of the datagrams; the kernel's port is 0
+ * @short_address: by how many bytes the sender's address is too short
  * @no_family:	the driver is not loaded
  * @group:	number of the family's group
- * @fd:		descriptor of the sockets that are opened next
- * @nr_sent:	requests but those for the family
- * @nr_waits:	how often there was nothing to receive
- * @sent:	the last of them
- * @joined:	the group that was joined last
- * @ext_ack:	extended acks were asked for: 1
- * @type, @protocol, @receive_buffer: of the last socket
+ * @fd:		descriptor of the next sockets
+ * @nr_sent:	number of requests, except those for the family
+ * @nr_waits:	how often the program has received when there was no datagram
+ * @sent:	the last request
+ * @joined:	the group joined last
+ * @ext_ack:	1 if the program has requested extended acks
+ * @type, @protocol, @receive_buffer: properties of the last socket
  */
 struct fake_netlink {
 	void		(*answer)(const struct nlmsghdr *request);
