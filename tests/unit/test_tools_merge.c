@@ -168,8 +168,8 @@ static void until(void **state)
 	hyptrace_merge_free(merge);
 
 	/*
-	 * Up to the time of the next event of another source. Including that time only if this
-	 * source comes first.
+	 * up to the next event of another source; including its time if this source comes
+	 * first
 	 */
 	merge = hyptrace_merge_new(3, BOUND);
 	hyptrace_merge_pending(merge, 0, 100, 100);
