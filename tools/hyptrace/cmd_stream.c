@@ -100,7 +100,7 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "[EVENT...]",
-	.doc = "Print events as they happen, until a signal comes. EVENT is a name, a glob such as \"hyp_*\", or all: the stream enables these events and starts tracing. When it ends, the kernel undoes both.",
+	.doc = "Print events as they happen, until a signal comes. EVENT is a name, a glob such as \"hyp_*\", or all: the stream enables these events and starts tracing. When it ends, the kernel undoes both. Other events that are enabled are printed, too.",
 };
 
 static int fail(const struct stream *s, const struct hyptrace_error *err)
