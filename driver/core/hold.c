@@ -8,7 +8,6 @@
  * stop override holds: no attachment holds any more what they have switched off.
  */
 #include <linux/bits.h>
-#include <linux/cleanup.h>
 #include <linux/printk.h>
 
 #include "internal.h"
@@ -96,7 +95,6 @@ int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held)
 {
 	struct hyptrace_remote *remote = hyptrace_attachment_remote(attachment);
-
 	int err;
 
 	/* A load or a resize may hold the mutex for long. */

@@ -13,51 +13,19 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace.h"
 #include "fail_alloc.h"
-#include "fake_device.h"
-#include "fake_netlink.h"
+#include "stream_steps.h"
 
 /* Events that can be held */
 #define MOST	HYPTRACE_HOLD_EVENTS_MAX
 
-static struct hyptrace *h;
-static struct hyptrace_stream *stream;
-static const struct hyptrace_stream_event *event;
-static struct hyptrace_error err;
-
-static int setup(void **state)
-{
-	(void)state;
-	fake_device_begin();
-	memset(&err, 0, sizeof(err));
-	h = hyptrace_open(&err);
-	stream = h ? hyptrace_stream_new(h, "test", &err) : NULL;
-	return stream ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	hyptrace_stream_free(stream);
-	stream = NULL;
-	hyptrace_close(h);
-	fake_netlink_begin(NULL);
-	return fake_netlink_nr_open() || fake_device_nr_open();
-}
-
-static int start(void)
+static int try_start(void)
 {
 	int ret = hyptrace_stream_start(stream, &err);
 
 	if (ret)
 		assert_int_equal(err.errnum, -ret);
 	return ret;
-}
-
-static int next(void)
-{
-	return hyptrace_stream_next(stream, &event, &err);
 }
 
 /* Another stream of the same remote */
@@ -68,14 +36,14 @@ static void renew(void)
 	assert_non_null(stream);
 }
 
-static void fill(unsigned int cpu, uint64_t ts)
+static void fill_one(unsigned int cpu, uint64_t ts)
 {
 	fake_event(fake_subbuf(cpu, ts), 0, 1);
 }
 
 static void refused(int errnum, const char *subject, const char *text)
 {
-	assert_int_equal(start(), -errnum);
+	assert_int_equal(try_start(), -errnum);
 	assert_string_equal(err.subject, subject);
 	assert_string_equal(err.text, text);
 	renew();
@@ -117,14 +85,14 @@ static void without_ring(void **state)
 
 	(void)state;
 	fake_device.rings[0].absent = true;
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	assert_true(fake_device.rings[1].attached);
 	assert_true(fake_device.rings[2].attached);
 	/* the hold is of the first that has one */
 	assert_int_equal(fake_device.hold_cpu, 1);
 	renew();
 	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 2, 0 }, 2, &err);
-	assert_int_equal(start(), -ENXIO);
+	assert_int_equal(try_start(), -ENXIO);
 	assert_string_equal(err.subject, "CPU 0 of \"test\"");
 	assert_string_equal(err.text, "no such CPU");
 	renew();
@@ -141,7 +109,7 @@ static void holds(void **state)
 
 	(void)state;
 	assert_int_equal(hyptrace_stream_set_events(stream, both, 2, &err), 0);
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	assert_int_equal(fake_device.hold_flags, HYPTRACE_HOLD_TRACING);
 	assert_int_equal(fake_device.nr_held, 2);
 	assert_int_equal(fake_device.held[0], FAKE_EVENTS_ID + 1);
@@ -150,7 +118,7 @@ static void holds(void **state)
 	renew();
 	hyptrace_stream_set_events(stream, both, 1, &err);
 	hyptrace_stream_set_start(stream, false);
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	assert_int_equal(fake_device.hold_flags, 0);
 	assert_int_equal(fake_device.nr_held, 1);
 	hyptrace_stream_end(stream);
@@ -161,14 +129,14 @@ static void holds(void **state)
 	hyptrace_stream_set_events(stream, both, 2, &err);
 	assert_int_equal(hyptrace_stream_set_events(stream, (const char *[]){ "third" }, 1, &err),
 			 -ENOENT);
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	assert_int_equal(fake_device.nr_held, 0);
 
 	/* nothing to hold */
 	renew();
 	hyptrace_stream_set_start(stream, false);
 	fake_device.nr_holds = 0;
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	hyptrace_stream_close(stream);
 	assert_int_equal(fake_device.nr_holds, 0);
 
@@ -208,7 +176,7 @@ static void failures(void **state)
 	refused(ENOSPC, "", "cannot wait for events: No space left on device");
 	fake_device.rings[2].epoll_errno = 0;
 
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	fake_device.rings[1].read_errno = EINTR;
 	assert_int_equal(next(), 0);
 	fake_device.rings[1].read_errno = EIO;
@@ -217,11 +185,11 @@ static void failures(void **state)
 	assert_string_equal(err.text, "Input/output error");
 	/* the next call looks at all rings, though the caller was not told to wait */
 	fake_device.rings[1].read_errno = 0;
-	fill(2, 1000);
+	fill_one(2, 1000);
 	assert_int_equal(next(), 1);
 	renew();
 	fake_device.gone = true;
-	assert_int_equal(start(), -ENODEV);
+	assert_int_equal(try_start(), -ENODEV);
 	assert_null(hyptrace_stream_new(h, "test", &err));
 	assert_int_equal(err.errnum, ENODEV);
 }
@@ -230,14 +198,14 @@ static void failures(void **state)
 static void asleep(void **state)
 {
 	(void)state;
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	fake_device.tracing = false;
 	fake_device.timer = 0;
 	assert_int_equal(next(), 0);
 	/* a notification will come: no need to poll */
 	assert_int_equal(fake_device.timer, 0);
 	fake_device.tracing = true;
-	fill(0, 1000);
+	fill_one(0, 1000);
 	fake_notify();
 	assert_int_equal(next(), 1);
 	assert_int_equal(next(), 0);
@@ -246,7 +214,7 @@ static void asleep(void **state)
 	/* without notifications the timer looks again */
 	renew();
 	fake_netlink.join_errno = EPERM;
-	assert_int_equal(start(), 0);
+	assert_int_equal(try_start(), 0);
 	assert_int_equal(next(), 0);
 	/* edges of the timer and the rings are not notifications */
 	fake_device.edges = true;
@@ -257,13 +225,13 @@ static void asleep(void **state)
 	assert_int_equal(next(), 0);
 	assert_int_equal(fake_device.timer, fake_device.now + 200000000);
 	fake_device.tracing = true;
-	fill(0, 1000);
+	fill_one(0, 1000);
 	assert_int_equal(next(), 1);
 	/* an event that is due before comes first */
 	fake_device.timer = 0;
 	fake_device.tracing = false;
 	assert_int_equal(next(), 0);
-	fill(0, fake_device.now - 1);
+	fill_one(0, fake_device.now - 1);
 	fake_device.tracing = true;
 	assert_int_equal(next(), 0);
 	assert_in_range(fake_device.timer, fake_device.now, fake_device.now + 2500000);
@@ -274,13 +242,13 @@ static void not_started(void **state)
 {
 	(void)state;
 	hyptrace_stream_set_start(stream, false);
-	assert_int_equal(start(), 0);
-	fill(0, 1000);
+	assert_int_equal(try_start(), 0);
+	fill_one(0, 1000);
 	assert_int_equal(next(), 1);
 	assert_int_equal(next(), 0);
 	fake_device.tracing = false;
 	/* no earlier event can come: the last one is not held back */
-	fill(1, fake_device.now - 1);
+	fill_one(1, fake_device.now - 1);
 	assert_int_equal(next(), 1);
 	assert_int_equal(event->cpu, 1);
 	assert_int_equal(next(), -ENODATA);
@@ -295,7 +263,7 @@ static void not_all_asleep(void **state)
 	for (cpu = 0; cpu < FAKE_CPUS; cpu++) {
 		renew();
 		hyptrace_stream_set_start(stream, false);
-		assert_int_equal(start(), 0);
+		assert_int_equal(try_start(), 0);
 		/* this ring was read before tracing was stopped, the others after it */
 		fake_device.tracing = false;
 		fake_device.rings[cpu].read_errno = EAGAIN;
@@ -314,7 +282,7 @@ static void one_asleep(void **state)
 	fake_netlink.join_errno = EPERM;
 	for (asleep = 0; asleep < FAKE_CPUS; asleep++) {
 		renew();
-		assert_int_equal(start(), 0);
+		assert_int_equal(try_start(), 0);
 		fake_device.tracing = false;
 		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
 			fake_device.rings[cpu].read_errno = cpu == asleep ? 0 : EAGAIN;
@@ -329,13 +297,13 @@ static void bounds(void **state)
 {
 	(void)state;
 	hyptrace_stream_set_bound(stream, 0);
-	assert_int_equal(start(), 0);
-	fill(0, fake_device.now - 1);
+	assert_int_equal(try_start(), 0);
+	fill_one(0, fake_device.now - 1);
 	assert_int_equal(next(), 1);
 	renew();
 	hyptrace_stream_set_bound(stream, 1000000);
-	assert_int_equal(start(), 0);
-	fill(0, fake_device.now - 1);
+	assert_int_equal(try_start(), 0);
+	fill_one(0, fake_device.now - 1);
 	assert_int_equal(next(), 0);
 	assert_int_equal(fake_device.timer, fake_device.now - 1 + 250000);
 }
@@ -345,8 +313,8 @@ static void formats(void **state)
 	struct hyptrace_formats *fmts = hyptrace_stream_formats(stream);
 
 	(void)state;
-	assert_int_equal(start(), 0);
-	fill(0, 1000);
+	assert_int_equal(try_start(), 0);
+	fill_one(0, 1000);
 	assert_int_equal(next(), 1);
 	assert_string_equal(hyptrace_formats_event(fmts, &event->record)->name, "first");
 }
@@ -372,7 +340,7 @@ static void no_memory(void **state)
 		fail_alloc(nth);
 		ret = hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
 		if (!ret)
-			ret = start();
+			ret = try_start();
 		failed = fail_alloc_end();
 		/* the first is for the list of CPUs */
 		assert_true(nth > 1 || ret);
@@ -384,7 +352,7 @@ static void no_memory(void **state)
 	for (failed = true, nth = 1; failed; nth++) {
 		renew();
 		fail_alloc(nth);
-		ret = start();
+		ret = try_start();
 		failed = fail_alloc_end();
 		/* it is not needed for notifications, which is one place of all */
 		tolerated += failed && !ret;
@@ -396,8 +364,6 @@ static void no_memory(void **state)
 	assert_int_equal(tolerated, 1);
 	hyptrace_stream_free(NULL);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
