@@ -18,7 +18,6 @@
 #include "fake_device.h"
 #include "fake_netlink.h"
 
-#define LISTENER_FD	5
 #define EPOLL_FD	90
 #define TIMER_FD	91
 #define FIRST_FD	100
@@ -31,9 +30,6 @@ static int nr_open;
 /* A descriptor belongs to a CPU from ATTACH on; none has more in use */
 static unsigned int cpu_of[MAX_FDS];
 static unsigned int next_fd;
-static epoll_data_t listener_data;
-static epoll_data_t timer_data;
-static epoll_data_t ring_data[FAKE_CPUS];
 
 static int answer(int errnum)
 {
@@ -159,7 +155,6 @@ void fake_device_begin(void)
 	fake_device.loaded_after = true;
 	fake_device.now = NSEC_PER_SEC;
 	fake_netlink_begin(answer_request);
-	fake_netlink.fd = LISTENER_FD;
 }
 
 /**
@@ -239,18 +234,6 @@ void fake_damage(char *subbuf)
 	*commit += sizeof(record);
 }
 
-/**
- * fake_notify - have a notification arrive
- */
-void fake_notify(void)
-{
-	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_NTF, 0);
-
-	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "test");
-	send_message(msg);
-	fake_device.notified = true;
-}
-
 int __wrap_open(const char *path, int flags, ...)
 {
 	(void)path;
@@ -266,8 +249,6 @@ static struct fake_ring *ring_of(int fd)
 
 int __wrap_close(int fd)
 {
-	if (fd == LISTENER_FD)
-		return __real_close(fd);
 	if (fd >= FIRST_FD && ring_of(fd)->attached) {
 		ring_of(fd)->attached = false;
 		ring_of(fd)->in_epoll = false;
@@ -384,37 +365,19 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 		if (ring_of(fd)->epoll_errno)
 			return answer(ring_of(fd)->epoll_errno);
 		ring_of(fd)->in_epoll = true;
-		ring_data[cpu_of[fd - FIRST_FD]] = event->data;
 	}
-	if (fd == LISTENER_FD)
-		listener_data = event->data;
-	if (fd == TIMER_FD)
-		timer_data = event->data;
 	return answer(fd == fake_device.bad_fd ? ENOMEM : 0);
-}
-
-static struct epoll_event edge_of(epoll_data_t data)
-{
-	return (struct epoll_event){ .events = EPOLLIN, .data = data };
 }
 
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout)
 {
-	unsigned int cpu;
-	int nr = 0;
+	const int nr = fake_device.edges ? 1 + FAKE_CPUS : 0;
 
 	(void)epoll;
-	/* room for the listener, the timer and the rings */
-	if (max < 2 + FAKE_CPUS || timeout)
+	/* room for the timer and the rings */
+	if (max < 1 + FAKE_CPUS || timeout)
 		return answer(EINVAL);
-	if (fake_device.notified)
-		events[nr++] = edge_of(listener_data);
-	if (fake_device.edges) {
-		events[nr++] = edge_of(timer_data);
-		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
-			events[nr++] = edge_of(ring_data[cpu]);
-	}
-	fake_device.notified = false;
+	memset(events, 0, nr * sizeof(*events));
 	fake_device.edges = false;
 	return nr;
 }

@@ -66,7 +66,6 @@ struct fake_ring {
  * @held:	ids of its events
  * @nr_held:	number of @held
  * @timer:	when the timer expires, in ns; 0 if it was not set since the last look
- * @notified:	the listener has an edge
  * @edges:	the timer and the rings have edges
  */
 struct fake_device {
@@ -87,7 +86,6 @@ struct fake_device {
 	uint16_t		held[4];
 	unsigned int		nr_held;
 	uint64_t		timer;
-	bool			notified;
 	bool			edges;
 };
 
@@ -99,12 +97,10 @@ char *fake_subbuf(unsigned int cpu, uint64_t ts);
 void fake_subbuf_lost(char *subbuf, uint64_t lost);
 void fake_event(char *subbuf, uint32_t delta, uint32_t number);
 void fake_damage(char *subbuf);
-void fake_notify(void);
 
 /* The calls of libhyptrace */
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_close(int fd);
-int __real_close(int fd);
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
 ssize_t __wrap_read(int fd, void *to, size_t size);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);

@@ -69,7 +69,6 @@ struct stream_source {
  * @filter:	decides which events are delivered; may be NULL
  * @filter_arg:	its argument
  * @start:	hold tracing on; else end when it is off and the rings are empty
- * @listener:	reports that tracing was started again; may be NULL
  * @merge:	puts the events in order
  * @sources:	one per CPU
  * @nr_sources:	number of @sources
@@ -109,7 +108,6 @@ struct hyptrace_stream {
 	hyptrace_stream_filter_fn	filter;
 	void				*filter_arg;
 	bool				start;
-	struct hyptrace_listener	*listener;
 	struct hyptrace_merge		*merge;
 	struct stream_source		*sources;
 	unsigned int			nr_sources;

@@ -2,9 +2,10 @@
 /*
  * Wait for the events of a stream, through one descriptor. For stream.c.
  *
- * The descriptor is an epoll set of the rings, of the notifications and of a timer, all of
- * them edge-triggered. An event that is held back to keep the order stays in its ring, but
- * its edge is taken, so the descriptor is not readable because of it.
+ * The descriptor is an epoll set of the rings and of a timer, all of them edge-triggered. An
+ * event that is held back to keep the order stays in its ring, but its edge is taken, so the
+ * descriptor is not readable because of it. The driver also wakes a ring's waiters when tracing
+ * is started again.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,18 +21,12 @@
  */
 #define TOGETHER_PART	8
 
-/* Without notifications, look after this time whether tracing is on again. */
-#define ASLEEP_NSEC	(200 * NSEC_PER_MSEC)
-
 /* Edges to take at once; those that are left make the descriptor readable again. */
 #define MAX_EDGES	64
 
-static int add(struct hyptrace_stream *s, int fd, bool is_listener)
+static int add(struct hyptrace_stream *s, int fd)
 {
-	struct epoll_event event = {
-		.events = EPOLLIN | EPOLLET,
-		.data.u32 = is_listener,
-	};
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
 }
@@ -47,16 +42,12 @@ int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *
 {
 	unsigned int i;
 
-	/* notifications need CAP_SYS_ADMIN, and a stream works without them */
-	s->listener = hyptrace_listener_open(s->h, NULL);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->epoll < 0 || s->timer < 0 || add(s, s->timer, false))
-		goto fail;
-	if (s->listener && add(s, hyptrace_listener_fd(s->listener), true))
+	if (s->epoll < 0 || s->timer < 0 || add(s, s->timer))
 		goto fail;
 	for (i = 0; i < s->nr_sources; i++)
-		if (add(s, hyptrace_reader_fd(s->sources[i].reader), false))
+		if (add(s, hyptrace_reader_fd(s->sources[i].reader)))
 			goto fail;
 	return 0;
 
@@ -70,8 +61,6 @@ fail:
  */
 void hyptrace_stream_wait_close(struct hyptrace_stream *s)
 {
-	hyptrace_listener_close(s->listener);
-	s->listener = NULL;
 	if (s->timer >= 0)
 		close(s->timer);
 	if (s->epoll >= 0)
@@ -85,14 +74,8 @@ static uint64_t wake_time(const struct hyptrace_stream *s)
 {
 	uint64_t due = hyptrace_merge_due(s->merge), now = hyptrace_stream_now();
 	uint64_t together = now + s->bound / TOGETHER_PART;
-	unsigned int i;
 
-	if (due < together)
-		due = together;
-	for (i = 0; i < s->nr_sources && !s->listener; i++)
-		if (s->sources[i].asleep && due > now + ASLEEP_NSEC)
-			due = now + ASLEEP_NSEC;
-	return due;
+	return due < together ? together : due;
 }
 
 /**
@@ -113,20 +96,6 @@ void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 	s->waiting = true;
 }
 
-static int ignore(const struct hyptrace_notification *notification, void *arg)
-{
-	(void)notification;
-	(void)arg;
-	return 0;
-}
-
-/* A notification only wakes: whether tracing is on is what reading the rings shows. */
-static void take_notifications(struct hyptrace_stream *s)
-{
-	while (hyptrace_listener_read(s->listener, ignore, NULL, NULL) == -ENOBUFS)
-		;
-}
-
 /**
  * hyptrace_stream_wait_end - take the edges, before the rings are read
  * @s:		the stream
@@ -134,11 +103,6 @@ static void take_notifications(struct hyptrace_stream *s)
 void hyptrace_stream_wait_end(struct hyptrace_stream *s)
 {
 	struct epoll_event edges[MAX_EDGES];
-	int nr = epoll_wait(s->epoll, edges, MAX_EDGES, 0);
-	int i;
 
-	s->waiting = false;
-	for (i = 0; i < nr; i++)
-		if (edges[i].data.u32)
-			take_notifications(s);
+	epoll_wait(s->epoll, edges, MAX_EDGES, 0);
 }
