@@ -169,8 +169,10 @@ static bool next_event(struct show *show, struct source *src)
 	struct hyptrace_error err;
 	int ret;
 
-	while ((ret = hyptrace_snapshot_next(src->snap, &src->rec, &err)) < 0)
+	while ((ret = hyptrace_snapshot_next(src->snap, &src->rec, &err)) < 0) {
+		out_flush(&show->ctx->out);
 		cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", src->cpu, err.text);
+	}
 	if (ret > 0)
 		return true;
 	/* losses after the last event have its time */

@@ -138,10 +138,12 @@ static int run(struct stream *s, int signal_fd)
 		ret = lines_stream(&s->lines, s->stream, &err);
 		if (ret == -ENODATA)
 			return EXIT_DONE;
-		if (ret == -EBADMSG)
+		if (ret == -EBADMSG) {
+			out_flush(&s->ctx->out);
 			cmd_note("%s: the rest of the sub-buffer is skipped", err.text);
-		else if (ret < 0)
+		} else if (ret < 0) {
 			return fail(s, &err);
+		}
 		if (!ret && !wait_for_events(s, signal_fd))
 			return EXIT_DONE;
 		if (signals_stop)
