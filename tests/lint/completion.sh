@@ -22,35 +22,83 @@ fake_commands()
 	chmod +x "$work/bin/hyptrace" "$work/bin/sudo"
 }
 
-# offers LINE WANTED: what fish offers for the last word, in one line
+# Print what fish offers for the last word of a line.
+fish_offers()
+{
+	fish -c "source hyptrace.fish; complete -C '$1'" 2>&1 | cut -f 1
+}
+
+# zsh completes only in an interactive shell on a terminal. This .zshrc completes $LINE, records the matches and exits.
+zsh_profile()
+{
+	cat >"$work/home/.zshrc" <<-'EOT'
+		fpath=($PWD $fpath)
+		autoload -Uz compinit && compinit -u -d ~/dump
+		compadd()
+		{
+			local -a _matches
+			# With -A, -D or -O, compadd only filters words: it offers none.
+			[[ ${@[1,(i)(-|--)]} == *-[ADO]\ * ]] || builtin compadd -A _matches "$@"
+			print -rl -- $_matches >>~/offered
+			builtin compadd "$@"
+		}
+		zle-line-init()
+		{
+			BUFFER=$LINE CURSOR=$#LINE
+			zle complete-word
+			exit
+		}
+		zle -N zle-line-init
+	EOT
+}
+
+# Print what zsh offers for the last word of a line. zpty gives the inner shell a terminal; timeout ends both.
+zsh_offers()
+{
+	: >"$work/home/offered"
+	LINE=$1 ZDOTDIR=$HOME TERM=dumb timeout -k 1 10 \
+		zsh -f -c 'zmodload zsh/zpty && zpty inner zsh -d -i && while zpty -r inner; do :; done' >/dev/null ||
+		echo '(zsh did not finish)'
+	grep . "$work/home/offered" | sort -u
+}
+
+# offers SHELL LINE WANTED: check what the shell offers for the last word, in one line
 offers()
 {
 	local got
-	got=$(cd tools/completion && HOME=$work/home PATH=$work/bin:$PATH \
-		fish -c "source hyptrace.fish; complete -C '$1'" 2>&1 | cut -f 1 | tr '\n' ' ')
-	[[ $got == "$2 " ]] || { echo "after \"$1\" fish offers \"${got% }\", not \"$2\"" && return 1; }
+	got=$(cd tools/completion && HOME=$work/home PATH=$work/bin:$PATH "$1_offers" "$2" 2>&1 | tr '\n' ' ')
+	[[ $got == "$3 " ]] || { echo "after \"$2\" $1 offers \"${got% }\", not \"$3\"" && return 1; }
+}
+
+# completes SHELL MODE: check the completion of a shell, which offers the option MODE
+completes()
+{
+	local bad=0
+	offers "$1" 'hyptrace en' enable || bad=1
+	offers "$1" 'hyptrace --v' --version || bad=1
+	offers "$1" 'hyptrace enable --mo' "$2" || bad=1
+	offers "$1" 'hyptrace enable --mode ' 'discard overwrite' || bad=1
+	# without root the names are refused
+	offers "$1" 'hyptrace enable ' all || bad=1
+	AS_ROOT=1 offers "$1" 'hyptrace enable h' hyp_enter || bad=1
+	AS_ROOT=1 offers "$1" 'hyptrace enable -r ' test || bad=1
+	offers "$1" 'sudo hyptrace enable h' hyp_enter || bad=1
+	return "$bad"
 }
 
 check_fish_completion()
 {
-	local bad=0
 	need fish
 	fish -N -n tools/completion/hyptrace.fish || return
 	fake_commands
-	offers 'hyptrace en' enable || bad=1
-	offers 'hyptrace --v' --version || bad=1
-	offers 'hyptrace enable --mo' --mode || bad=1
-	offers 'hyptrace enable --mode ' 'discard overwrite' || bad=1
-	# without root the names are refused
-	offers 'hyptrace enable ' all || bad=1
-	AS_ROOT=1 offers 'hyptrace enable h' hyp_enter || bad=1
-	AS_ROOT=1 offers 'hyptrace enable -r ' test || bad=1
-	offers 'sudo hyptrace enable h' hyp_enter || bad=1
-	return "$bad"
+	completes fish --mode
 }
 
 check_zsh_completion()
 {
 	need zsh
-	zsh -f -n tools/completion/_hyptrace
+	zsh -f -n tools/completion/_hyptrace || return
+	fake_commands
+	zsh_profile
+	completes zsh --mode=
 }
