@@ -8,6 +8,7 @@
 #include <linux/gfp.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/netlink.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -187,4 +188,24 @@ void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer
 	kfree(buf->ring);
 	buf->ring = NULL;
 	free_cpumask_var(buf->cpus);
+}
+
+/**
+ * hyptrace_buffer_refused - free rings that the remote has not taken
+ * @remote:	the remote
+ * @buf:	the rings
+ * @err:	why; after -ENOTRECOVERABLE the writer may still own some of the pages
+ * @extack:	out: the reason; may be NULL
+ */
+void hyptrace_buffer_refused(struct hyptrace_remote *remote, struct hyptrace_buffer *buf, int err,
+			     struct netlink_ext_ack *extack)
+{
+	if (err == -ENOMEM)
+		NL_SET_ERR_MSG(extack, "not enough free memory for the tables of the rings");
+	else
+		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
+	if (err == -ENOTRECOVERABLE)
+		hyptrace_buffer_leak(remote, buf);
+	else
+		hyptrace_buffer_free(buf);
 }

@@ -50,6 +50,8 @@ unsigned long hyptrace_buffer_nr_pages(u64 size);
 int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
 void hyptrace_buffer_free(struct hyptrace_buffer *buf);
 void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
+void hyptrace_buffer_refused(struct hyptrace_remote *remote, struct hyptrace_buffer *buf, int err,
+			     struct netlink_ext_ack *extack);
 
 /* release.c: the control mutex held */
 void hyptrace_release_init(struct hyptrace_remote *remote);

@@ -107,11 +107,7 @@ static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
 	}
 	err = desc->ops->prepare_resize(&new, desc->priv);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
-		if (err == -ENOTRECOVERABLE)
-			hyptrace_buffer_leak(remote, &new);
-		else
-			hyptrace_buffer_free(&new);
+		hyptrace_buffer_refused(remote, &new, err, extack);
 		return err;
 	}
 

@@ -150,11 +150,7 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	}
 	err = remote->desc->ops->load_trace_buffer(&remote->buf, remote->desc->priv);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
-		if (err == -ENOTRECOVERABLE)
-			hyptrace_buffer_leak(remote, &remote->buf);
-		else
-			hyptrace_buffer_free(&remote->buf);
+		hyptrace_buffer_refused(remote, &remote->buf, err, extack);
 		return err;
 	}
 	remote->nr_pages = nr_pages;
