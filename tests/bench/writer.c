@@ -89,7 +89,7 @@ static void *pages(u64 nr)
 	void *to = aligned_alloc(PAGE_SIZE, nr * PAGE_SIZE);
 
 	if (!to) {
-		fprintf(stderr, "writer: out of memory for %lu KiB\n", nr * PAGE_SIZE / 1024);
+		fprintf(stderr, "writer: out of memory for %llu KiB\n", nr * PAGE_SIZE / 1024);
 		exit(1);
 	}
 	/* Avoid page faults later: they must not be measured. */
@@ -103,7 +103,7 @@ static void call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
 
 	if (ret < 0) {
-		fprintf(stderr, "writer: hypercall op %lu failed: %ld\n", op, ret);
+		fprintf(stderr, "writer: hypercall op %llu failed: %lld\n", op, ret);
 		exit(1);
 	}
 }
@@ -188,7 +188,7 @@ static __always_inline void store(u64 nr, struct hyptrace_ring *state)
 		*(volatile u8 *)(pos + 6) = nr;
 		*(volatile u32 *)(pos + 8) = 0;
 		if (state) {
-			hyptrace_write_pair(&state->last, nr, (u64)pos);
+			hyptrace_write_pair(&state->last_time, nr, (u64)pos);
 			WRITE_ONCE(state->recorded, nr);
 		}
 		*(volatile u64 *)begin = pos - begin;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Time the writer on the host: hot and cold, with small and large rings, with one and many threads. Prints lines
-# "NAME PEER OURS" in ns per event. PEER is a loop of the same stores, or another writer.
+# "NAME PEER OURS" in ns per event. PEER is a loop of the same stores, or another writer. With --build, only build it.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -10,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -flto -Wall -Wextra -Werror -fno-strict-aliasing -DHYPTRACE_ENV_HOST \
 	-I"$here/../../hyp" -o "$work/writer" "$here/writer.c" "$here"/../../hyp/*.c -lpthread
+[[ ${1-} != --build ]] || exit 0
 
 # The machine may be busy with other work for seconds: take the smallest result of runs at different times.
 least()

@@ -164,6 +164,12 @@ check_unit_tests_build()
 	builds tests/unit
 }
 
+# The other programs of the benchmarks need a kernel or LTTng.
+check_benchmark_builds()
+{
+	tests/bench/writer.sh --build
+}
+
 check_spdx()
 {
 	local file bad=0
