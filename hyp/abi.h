@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	4
+#define HYPTRACE_ABI_VERSION	5
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -81,8 +81,8 @@
  *	retired. struct hyptrace_meta of the CPU's ring says which pages were exchanged.
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
- * @HYPTRACE_OP_WRITE: (id) write a selftest event on this CPU. -ENODATA unless it
- *	is enabled here.
+ * @HYPTRACE_OP_WRITE: (id, what) write an event on this CPU: enum hyptrace_write. -ENODATA
+ *	unless that event is enabled here.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -107,6 +107,16 @@ enum hyptrace_op {
 enum hyptrace_info {
 	HYPTRACE_INFO_VERSION,
 	HYPTRACE_INFO_EVENTS,
+};
+
+/**
+ * enum hyptrace_write - what HYPTRACE_OP_WRITE writes
+ * @HYPTRACE_WRITE_SELFTEST: selftest
+ * @HYPTRACE_WRITE_PRINTK: hyp_printk
+ */
+enum hyptrace_write {
+	HYPTRACE_WRITE_SELFTEST,
+	HYPTRACE_WRITE_PRINTK,
 };
 
 /* Flags of HYPTRACE_OP_RING_BEGIN */

@@ -11,7 +11,7 @@
  *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),
  *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
- *	memset(), memcpy(), L1_CACHE_BYTES
+ *	memset(), memcpy(), L1_CACHE_BYTES, PSCI_* of linux/psci.h
  *	hyptrace_lock_t		a spinlock; hold it for a bounded time only
  *	hyptrace_assert_held()	that lock must be held: by this context (module, lockdep), or by
  *				some CPU (host programs; protected EL2 with its debugging)
@@ -27,6 +27,7 @@
  *	hyptrace_release_page()	donate it back to the host
  *	hyptrace_share_pages()	share and pin adjacent pages of the host
  *	hyptrace_unshare_pages() undo that
+ *	HYPTRACE_FORMAT_SECTION	section of the formats of hyptrace_printk(), if there is one
  */
 #ifndef __HYPTRACE_ENV_H
 #define __HYPTRACE_ENV_H
@@ -40,6 +41,8 @@ struct hyptrace_ring;
 #include <linux/minmax.h>
 #include <linux/nospec.h>
 
+#include <uapi/linux/psci.h>
+
 #include <asm/arch_timer.h>
 #include <asm/barrier.h>
 #include <asm/cache.h>
@@ -50,6 +53,9 @@ struct hyptrace_ring;
 #include <nvhe/memory.h>
 #include <nvhe/mm.h>
 #include <nvhe/spinlock.h>
+
+/* hyp.lds.S collects it and defines the symbols of printk.h. */
+#define HYPTRACE_FORMAT_SECTION		".rodata.hyptrace_format"
 
 typedef hyp_spinlock_t hyptrace_lock_t;
 
@@ -206,6 +212,8 @@ static inline void hyptrace_unshare_pages(void *va, u32 nr)
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+
+#include <uapi/linux/psci.h>
 
 #include <asm/barrier.h>
 

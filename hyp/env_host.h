@@ -6,6 +6,7 @@
 #ifndef __HYPTRACE_ENV_HOST_H
 #define __HYPTRACE_ENV_HOST_H
 
+#include <linux/psci.h>
 #include <assert.h>
 #include <errno.h>
 #include <sched.h>
@@ -19,6 +20,7 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef unsigned long long u64;
+typedef int s32;
 typedef long long s64;
 
 #define PAGE_SHIFT		12
@@ -28,6 +30,14 @@ typedef long long s64;
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((__noinline__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
+/* The linker defines the symbols of a section whose name is an identifier. */
+#define HYPTRACE_FORMAT_SECTION	"hyptrace_format"
+#define hyptrace_formats	__start_hyptrace_format
+#define hyptrace_formats_end	__stop_hyptrace_format
+
+#define __section(name)		__attribute__((__section__(name)))
+#define __printf(a, b)		__attribute__((__format__(printf, a, b)))
+#define __cleanup(fn)		__attribute__((__cleanup__(fn)))
 #define L1_CACHE_BYTES		64
 
 #define BIT(n)			(1UL << (n))

@@ -11,7 +11,22 @@
  * hyptrace_ring. Add new events at the end: the ids count from the top. A silent CPU
  * (struct hyptrace_ring) records no event, so that events reveal nothing about a
  * protected guest.
+ *
+ *	HYP_TIMED_EVENT(name, HE_PROTO(arguments), HE_SAVE(code),
+ *			HE_PROTO(arguments), HE_STRUCT(...), HE_ASSIGN(code), HE_PRINTK(...))
+ *
+ * also defines hyptrace_begin(name, arguments), with the first arguments, which executes
+ * HE_SAVE(): it sets fields before the field duration. hyptrace(name, arguments) records the
+ * event later on the same CPU: it sets duration, in ns since then, and HE_ASSIGN() sets
+ * the other fields.
  */
+
+#ifndef HYP_TIMED_EVENT
+#define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
+	HYP_EVENT(name, HE_PROTO(proto), fields, , printk)
+#endif
+
+#include "names.h"
 
 /* Why a CPU enters or leaves EL2 */
 #ifndef HYPTRACE_REASON_SMC
@@ -79,4 +94,425 @@ HYP_EVENT(selftest,
 		__entry->id = id;
 	),
 	HE_PRINTK("id=%llu", __entry->id)
+)
+
+/*
+ * The host has made a hypercall. id is its number, see asm/kvm_asm.h; if the function id is
+ * of another range of the SMC calling convention, the whole function id. invalid: EL2 has
+ * refused to handle it.
+ */
+HYP_TIMED_EVENT(host_hcall,
+	HE_PROTO(u64 number, const u64 *regs),
+	HE_SAVE(
+		__entry->id = number >> 16 ? regs[0] : number;
+		__entry->arg1 = regs[1];
+		__entry->arg2 = regs[2];
+		__entry->arg3 = regs[3];
+		__entry->arg4 = regs[4];
+	),
+	HE_PROTO(const u64 *regs),
+	HE_STRUCT(
+		he_field(u8, invalid)
+		he_field(u32, id)
+		he_field(u64, arg1)
+		he_field(u64, arg2)
+		he_field(u64, arg3)
+		he_field(u64, arg4)
+		he_field(u64, duration)
+		he_field(s64, ret)
+	),
+	HE_ASSIGN(
+		__entry->invalid = !!regs[0];
+		__entry->ret = regs[1];
+	),
+	HE_PRINTK("%s invalid=%u arg1=0x%llx arg2=0x%llx arg3=0x%llx arg4=0x%llx ret=%lld duration=%llu",
+		  __print_symbolic(__entry->id, HYPTRACE_HCALL_NAMES), __entry->invalid,
+		  __entry->arg1, __entry->arg2, __entry->arg3, __entry->arg4,
+		  __entry->ret, __entry->duration)
+)
+
+/*
+ * The host has called the firmware. forwarded: EL2 has passed the call on as it is; else EL2
+ * has handled it, which psci_call and host_ffa_call describe.
+ */
+HYP_TIMED_EVENT(host_smc,
+	HE_PROTO(u64 func, const u64 *regs),
+	HE_SAVE(
+		__entry->id = func;
+		__entry->arg1 = regs[1];
+		__entry->arg2 = regs[2];
+		__entry->arg3 = regs[3];
+	),
+	HE_PROTO(bool handled, const u64 *regs),
+	HE_STRUCT(
+		he_field(u8, forwarded)
+		he_field(u32, id)
+		he_field(u64, arg1)
+		he_field(u64, arg2)
+		he_field(u64, arg3)
+		he_field(u64, duration)
+		he_field(s64, ret)
+	),
+	HE_ASSIGN(
+		__entry->forwarded = !handled;
+		__entry->ret = regs[0];
+	),
+	HE_PRINTK("id=%s forwarded=%u arg1=0x%llx arg2=0x%llx arg3=0x%llx ret=%lld duration=%llu",
+		  __print_symbolic(__entry->id, HYPTRACE_SMC_NAMES), __entry->forwarded,
+		  __entry->arg1, __entry->arg2, __entry->arg3, __entry->ret,
+		  __entry->duration)
+)
+
+/*
+ * EL2 has handled a PSCI call of the host. arg is the first argument: the MPIDR of a CPU, or
+ * a power state. CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before EL2 calls the
+ * firmware, with ret and duration 0; if the call fails, it is recorded again.
+ */
+HYP_TIMED_EVENT(psci_call,
+	HE_PROTO(u64 func, u64 arg),
+	HE_SAVE(
+		__entry->func = func;
+		__entry->arg = arg;
+	),
+	HE_PROTO(s64 ret),
+	HE_STRUCT(
+		he_field(u32, func)
+		he_field(u64, arg)
+		he_field(u64, duration)
+		he_field(s64, ret)
+	),
+	HE_ASSIGN(
+		__entry->ret = ret;
+	),
+	HE_PRINTK("func=%s arg=0x%llx ret=%lld duration=%llu",
+		  __print_symbolic(__entry->func, HYPTRACE_SMC_NAMES),
+		  __entry->arg, __entry->ret, __entry->duration)
+)
+
+/* The host has accessed memory that is not mapped for it. addr is the address of the page. */
+HYP_TIMED_EVENT(host_mem_abort,
+	HE_PROTO(u64 esr, u64 addr),
+	HE_SAVE(
+		__entry->esr = esr;
+		__entry->addr = addr;
+	),
+	HE_PROTO(s32 ret),
+	HE_STRUCT(
+		he_field(s32, ret)
+		he_field(u64, esr)
+		he_field(u64, addr)
+		he_field(u64, duration)
+	),
+	HE_ASSIGN(
+		__entry->ret = ret;
+	),
+	HE_PRINTK("esr=0x%llx addr=0x%llx ret=%d duration=%llu",
+		  __entry->esr, __entry->addr, __entry->ret, __entry->duration)
+)
+
+/*
+ * EL2 has looked at an FF-A call of the host. err is its error, or 0. If EL2 has not handled
+ * the call, it is passed on to the firmware.
+ */
+HYP_EVENT(host_ffa_call,
+	HE_PROTO(u32 func_id, bool handled, s32 err, const u64 *res),
+	HE_STRUCT(
+		he_field(u8, handled)
+		he_field(s32, err)
+		he_field(u64, func_id)
+		he_field(u64, res_a1)
+		he_field(u64, res_a2)
+		he_field(u64, res_a3)
+		he_field(u64, res_a4)
+	),
+	HE_ASSIGN(
+		__entry->handled = handled;
+		__entry->err = err;
+		__entry->func_id = func_id;
+		__entry->res_a1 = res[1];
+		__entry->res_a2 = res[2];
+		__entry->res_a3 = res[3];
+		__entry->res_a4 = res[4];
+	),
+	HE_PRINTK("func_id=%s handled=%u err=%d res_a1=0x%llx res_a2=0x%llx res_a3=0x%llx res_a4=0x%llx",
+		  __print_symbolic(__entry->func_id, HYPTRACE_SMC_NAMES), __entry->handled,
+		  __entry->err, __entry->res_a1, __entry->res_a2, __entry->res_a3,
+		  __entry->res_a4)
+)
+
+/*
+ * A CPU is about to enter a guest. handle is that of the VM at EL2, 0 without pKVM, and index
+ * is the vCPU's in the VM.
+ */
+HYP_EVENT(guest_enter,
+	HE_PROTO(u32 handle, u16 index),
+	HE_STRUCT(
+		he_field(u16, index)
+		he_field(pid_t, vcpu)
+		he_field(u32, handle)
+	),
+	HE_ASSIGN(
+		__entry->index = index;
+		__entry->vcpu = ring->vcpu;
+		__entry->handle = handle;
+	),
+	HE_PRINTK("vcpu=%d handle=0x%x index=%u",
+		  __entry->vcpu, __entry->handle, __entry->index)
+)
+
+/*
+ * A CPU has left a guest, and returns to the host. duration is the time since guest_enter,
+ * with the traps that EL2 has handled meanwhile: see guest_fixup. ec is the exception class
+ * if the exit is a trap. esr, pc, far and ipa are 0 if the guest is protected; far and ipa
+ * are those of an abort.
+ */
+HYP_TIMED_EVENT(guest_exit,
+	HE_PROTO(u32 handle, u32 index),
+	HE_SAVE(
+		__entry->vcpu = ring->vcpu;
+		__entry->handle = handle;
+		__entry->index = index;
+	),
+	HE_PROTO(u8 code, u8 ec, u64 esr, u64 pc, u64 far, u64 ipa),
+	HE_STRUCT(
+		he_field(u8, code)
+		he_field(u8, ec)
+		he_field(pid_t, vcpu)
+		he_field(u32, handle)
+		he_field(u32, index)
+		he_field(u64, duration)
+		he_field(u64, esr)
+		he_field(u64, pc)
+		he_field(u64, far)
+		he_field(u64, ipa)
+	),
+	HE_ASSIGN(
+		__entry->code = code;
+		__entry->ec = ec;
+		__entry->esr = esr;
+		__entry->pc = pc;
+		__entry->far = far;
+		__entry->ipa = ipa;
+	),
+	HE_PRINTK("vcpu=%d handle=0x%x index=%u code=%s ec=%s esr=0x%llx pc=0x%llx far=0x%llx ipa=0x%llx duration=%llu",
+		  __entry->vcpu, __entry->handle, __entry->index,
+		  __print_symbolic(__entry->code, HYPTRACE_EXIT_NAMES),
+		  __print_symbolic(__entry->ec, HYPTRACE_EC_NAMES), __entry->esr,
+		  __entry->pc, __entry->far, __entry->ipa, __entry->duration)
+)
+
+/* EL2 has looked at a trap of a guest. If it has handled the trap, the guest continues. */
+HYP_TIMED_EVENT(guest_fixup,
+	HE_PROTO(u8 ec),
+	HE_SAVE(
+		__entry->ec = ec;
+		__entry->vcpu = ring->vcpu;
+	),
+	HE_PROTO(bool handled),
+	HE_STRUCT(
+		he_field(u8, handled)
+		he_field(u8, ec)
+		he_field(pid_t, vcpu)
+		he_field(u64, duration)
+	),
+	HE_ASSIGN(
+		__entry->handled = handled;
+	),
+	HE_PRINTK("vcpu=%d ec=%s handled=%u duration=%llu", __entry->vcpu,
+		  __print_symbolic(__entry->ec, HYPTRACE_EC_NAMES), __entry->handled,
+		  __entry->duration)
+)
+
+/* The host has loaded a vCPU on this CPU. */
+HYP_EVENT(vcpu_load,
+	HE_PROTO(u32 handle, u16 index, pid_t vcpu),
+	HE_STRUCT(
+		he_field(u16, index)
+		he_field(pid_t, vcpu)
+		he_field(u32, handle)
+	),
+	HE_ASSIGN(
+		__entry->index = index;
+		__entry->vcpu = vcpu;
+		__entry->handle = handle;
+	),
+	HE_PRINTK("vcpu=%d handle=0x%x index=%u",
+		  __entry->vcpu, __entry->handle, __entry->index)
+)
+
+/* The host has put the vCPU that was loaded on this CPU. */
+HYP_EVENT(vcpu_put,
+	HE_PROTO(u32 handle, u16 index, pid_t vcpu),
+	HE_STRUCT(
+		he_field(u16, index)
+		he_field(pid_t, vcpu)
+		he_field(u32, handle)
+	),
+	HE_ASSIGN(
+		__entry->index = index;
+		__entry->vcpu = vcpu;
+		__entry->handle = handle;
+	),
+	HE_PRINTK("vcpu=%d handle=0x%x index=%u",
+		  __entry->vcpu, __entry->handle, __entry->index)
+)
+
+/* A protected guest has done what it may not do, and EL2 has ended its run. */
+HYP_EVENT(vcpu_illegal_trap,
+	HE_PROTO(u64 esr),
+	HE_STRUCT(
+		he_field(pid_t, vcpu)
+		he_field(u64, esr)
+	),
+	HE_ASSIGN(
+		__entry->vcpu = ring->vcpu;
+		__entry->esr = esr;
+	),
+	HE_PRINTK("vcpu=%d esr=0x%llx", __entry->vcpu, __entry->esr)
+)
+
+#ifndef HYPTRACE_MEM_SHARE
+#define HYPTRACE_MEM_SHARE		0
+#define HYPTRACE_MEM_UNSHARE		1
+#define HYPTRACE_MEM_DONATE		2
+#define HYPTRACE_MEM_RECLAIM		3
+
+#define HYPTRACE_MEM_OP_NAMES					\
+	{ HYPTRACE_MEM_SHARE,		"share" },		\
+	{ HYPTRACE_MEM_UNSHARE,		"unshare" },		\
+	{ HYPTRACE_MEM_DONATE,		"donate" },		\
+	{ HYPTRACE_MEM_RECLAIM,		"reclaim" }
+
+#define HYPTRACE_OWNER_HOST		0
+#define HYPTRACE_OWNER_HYP		1
+#define HYPTRACE_OWNER_GUEST		2
+#define HYPTRACE_OWNER_FFA		3
+
+#define HYPTRACE_OWNER_NAMES					\
+	{ HYPTRACE_OWNER_HOST,		"host" },		\
+	{ HYPTRACE_OWNER_HYP,		"hyp" },		\
+	{ HYPTRACE_OWNER_GUEST,		"guest" },		\
+	{ HYPTRACE_OWNER_FFA,		"ffa" }
+#endif
+
+/*
+ * EL2 was asked to change who may access pages: from is their owner before, to is who gets
+ * or loses them. With a guest, handle is that of its VM and gfn the page there. ret is 0, or
+ * a negative errno and nothing has changed.
+ */
+HYP_EVENT(mem_transition,
+	HE_PROTO(u8 op, u8 from, u8 to, u64 pfn, u64 nr, u64 gfn, u32 handle, s32 ret),
+	HE_STRUCT(
+		he_field(u8, op)
+		he_field(u8, from)
+		he_field(u32, to)
+		he_field(u32, handle)
+		he_field(s32, ret)
+		he_field(u64, pfn)
+		he_field(u64, nr)
+		he_field(u64, gfn)
+	),
+	HE_ASSIGN(
+		__entry->op = op;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->handle = handle;
+		__entry->ret = ret;
+		__entry->pfn = pfn;
+		__entry->nr = nr;
+		__entry->gfn = gfn;
+	),
+	HE_PRINTK("op=%s from=%s to=%s pfn=0x%llx nr=%llu gfn=0x%llx handle=0x%x ret=%d",
+		  __print_symbolic(__entry->op, HYPTRACE_MEM_OP_NAMES),
+		  __print_symbolic(__entry->from, HYPTRACE_OWNER_NAMES),
+		  __print_symbolic(__entry->to, HYPTRACE_OWNER_NAMES), __entry->pfn,
+		  __entry->nr, __entry->gfn, __entry->handle, __entry->ret)
+)
+
+#ifndef HYPTRACE_TLBI_VMID_IPA
+#define HYPTRACE_TLBI_VMID_IPA		0
+#define HYPTRACE_TLBI_VMID_IPA_NSH	1
+#define HYPTRACE_TLBI_VMID_RANGE	2
+#define HYPTRACE_TLBI_VMID		3
+#define HYPTRACE_TLBI_CPU_CONTEXT	4
+#define HYPTRACE_TLBI_VM_CONTEXT	5
+
+#define HYPTRACE_TLBI_NAMES					\
+	{ HYPTRACE_TLBI_VMID_IPA,	"vmid_ipa" },		\
+	{ HYPTRACE_TLBI_VMID_IPA_NSH,	"vmid_ipa_nsh" },	\
+	{ HYPTRACE_TLBI_VMID_RANGE,	"vmid_range" },		\
+	{ HYPTRACE_TLBI_VMID,		"vmid" },		\
+	{ HYPTRACE_TLBI_CPU_CONTEXT,	"cpu_context" },	\
+	{ HYPTRACE_TLBI_VM_CONTEXT,	"vm_context" }
+#endif
+
+/* EL2 invalidates TLB entries: those of nr pages from ipa on, or all of a VMID, or all. */
+HYP_EVENT(tlbi,
+	HE_PROTO(u8 op, u32 vmid, u64 ipa, u64 nr),
+	HE_STRUCT(
+		he_field(u8, op)
+		he_field(u32, vmid)
+		he_field(u64, ipa)
+		he_field(u64, nr)
+	),
+	HE_ASSIGN(
+		__entry->op = op;
+		__entry->vmid = vmid;
+		__entry->ipa = ipa;
+		__entry->nr = nr;
+	),
+	HE_PRINTK("op=%s vmid=%u ipa=0x%llx nr=%llu",
+		  __print_symbolic(__entry->op, HYPTRACE_TLBI_NAMES), __entry->vmid,
+		  __entry->ipa, __entry->nr)
+)
+
+#ifndef HYPTRACE_POOL_ALLOC
+#define HYPTRACE_POOL_ALLOC		0
+#define HYPTRACE_POOL_FREE		1
+
+#define HYPTRACE_POOL_NAMES					\
+	{ HYPTRACE_POOL_ALLOC,		"alloc" },		\
+	{ HYPTRACE_POOL_FREE,		"free" }
+#endif
+
+/* EL2 has allocated or freed 2^order pages of a pool, which has left free pages now. */
+HYP_EVENT(hyp_pool,
+	HE_PROTO(u8 op, u8 order, u32 left),
+	HE_STRUCT(
+		he_field(u8, op)
+		he_field(u8, order)
+		he_field(u32, left)
+	),
+	HE_ASSIGN(
+		__entry->op = op;
+		__entry->order = order;
+		__entry->left = left;
+	),
+	HE_PRINTK("op=%s order=%u left=%u",
+		  __print_symbolic(__entry->op, HYPTRACE_POOL_NAMES), __entry->order,
+		  __entry->left)
+)
+
+/*
+ * hyptrace_printk() was called at EL2. fmt_id is the place of its format among all formats,
+ * whose texts the print format of the remote has; a to d are the numbers.
+ */
+HYP_EVENT(hyp_printk,
+	HE_PROTO(u32 fmt_id, u64 a, u64 b, u64 c, u64 d),
+	HE_STRUCT(
+		he_field(u32, fmt_id)
+		he_field(u64, a)
+		he_field(u64, b)
+		he_field(u64, c)
+		he_field(u64, d)
+	),
+	HE_ASSIGN(
+		__entry->fmt_id = fmt_id;
+		__entry->a = a;
+		__entry->b = b;
+		__entry->c = c;
+		__entry->d = d;
+	),
+	HE_PRINTK("fmt_id=%u a=0x%llx b=0x%llx c=0x%llx d=0x%llx", __entry->fmt_id,
+		  __entry->a, __entry->b, __entry->c, __entry->d)
 )

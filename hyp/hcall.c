@@ -5,14 +5,22 @@
  */
 #include "hooks.h"
 
-#ifdef __KVM_NVHE_HYPERVISOR__
-DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
-DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
+#ifndef HYPTRACE_ENV_HOST
+DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
+	.lock = HYPTRACE_LOCK_INIT,
+};
+
+DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings) = {
+	.lock = HYPTRACE_LOCK_INIT,
+};
 #endif
 
 /* The list of events as text. The host compares its hash with that of its own list. */
 #undef HYP_EVENT
+#undef HYP_TIMED_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
+#define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
+	#name " " #fields "\n"
 static const char event_list[] =
 #include "events.h"
 	;
@@ -39,15 +47,24 @@ static int attach(struct hyptrace_ring *ring, u64 events)
 }
 
 /* Write the one event that a CPU may record while it serves __hyptrace(). */
-static s64 write_selftest(u64 id)
+static s64 write_event(u64 id, u64 what)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 	u64 enabled = ring->enabled;
+	u32 event;
 
-	if (!(ring->selected & BIT_ULL(HYPTRACE_EVENT_selftest)))
+	if (what > HYPTRACE_WRITE_PRINTK)
+		return -EINVAL;
+	event = what == HYPTRACE_WRITE_SELFTEST ? HYPTRACE_EVENT_selftest :
+						  HYPTRACE_EVENT_hyp_printk;
+	if (!(ring->selected & BIT_ULL(event)))
 		return -ENODATA;
+
 	WRITE_ONCE(ring->enabled, ring->selected);
-	hyptrace(selftest, id);
+	if (what == HYPTRACE_WRITE_SELFTEST)
+		hyptrace(selftest, id);
+	else
+		hyptrace_printk("selftest %llu", id);
 	WRITE_ONCE(ring->enabled, enabled);
 
 	return 0;
@@ -128,7 +145,7 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	case HYPTRACE_OP_CLOCK:
 		return hyptrace_clock_set(arg1, arg2, arg3);
 	case HYPTRACE_OP_WRITE:
-		return write_selftest(arg1);
+		return write_event(arg1, arg2);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

@@ -9,34 +9,8 @@
 
 #if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
+#include "printk.h"
 #include "ring.h"
-
-/* Mainline's hypervisor tracing uses the same names, and may be built in, too. */
-#pragma push_macro("HYP_EVENT")
-#pragma push_macro("HE_PROTO")
-#undef HYP_EVENT
-#undef HE_PROTO
-
-#define HE_PROTO(...)	__VA_ARGS__
-
-#define HYP_EVENT(name, proto, fields, assign, printk)	HYPTRACE_EVENT_##name,
-enum hyptrace_event_id {
-	HYPTRACE_EVENT_NONE,
-#include "events.h"
-	HYPTRACE_NR_EVENTS
-};
-
-static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
-
-#define HYPTRACE_ALL_EVENTS (GENMASK_ULL(HYPTRACE_NR_EVENTS - 1, 1))
-
-#undef HYP_EVENT
-#define HYP_EVENT(name, proto, fields, assign, printk)	\
-	void __hyptrace_##name(proto);
-#include "events.h"
-
-#pragma pop_macro("HE_PROTO")
-#pragma pop_macro("HYP_EVENT")
 
 /* select.c: bit per event id; 0 if the event is enabled on no CPU */
 extern u64 hyptrace_events_on;
@@ -56,16 +30,59 @@ extern u64 hyptrace_events_on;
 	} while (0)
 
 /**
- * hyptrace_host_call() - record that the host has made a hypercall
+ * hyptrace_begin() - begin a timed event, if it is enabled on this CPU
+ * @event:	its name in events.h
+ * @...:	its first arguments
+ *
+ * hyptrace() records it later on the same CPU.
+ *
+ * Context: as hyptrace().
+ */
+#define hyptrace_begin(event, ...)					\
+	do {								\
+		if (unlikely(READ_ONCE(hyptrace_events_on) &		\
+			     BIT_ULL(HYPTRACE_EVENT_##event)))		\
+			__hyptrace_begin_##event(__VA_ARGS__);		\
+	} while (0)
+
+/**
+ * hyptrace_timed() - record a timed event, whose time is that of a call
+ * @event:	its name in events.h; hyptrace() has one more argument, the result
+ * @call:	the call
+ * @...:	the first arguments of the event
+ *
+ * Return: what @call returns.
+ */
+#define hyptrace_timed(event, call, ...)				\
+	({								\
+		typeof(call) __result;					\
+									\
+		hyptrace_begin(event, __VA_ARGS__);			\
+		__result = (call);					\
+		hyptrace(event, __result);				\
+		__result;						\
+	})
+
+static __always_inline void hyptrace_host_call_end(const u64 **regs)
+{
+	hyptrace(host_hcall, *regs);
+}
+
+/**
+ * hyptrace_host_call() - record a hypercall of the host, until the enclosing block is left
+ * @number:	its number
  * @own:	whether it is __hyptrace(), which is not recorded
+ * @regs:	registers of the host
  *
  * Context: EL2, right after the exception entry.
  */
-#define hyptrace_host_call(own)						\
-	do {								\
-		if (!(own))						\
-			hyptrace(hyp_enter, HYPTRACE_REASON_HVC);	\
-	} while (0)
+#define hyptrace_host_call(number, own, regs)				\
+	const u64 *__hyptrace_regs __cleanup(hyptrace_host_call_end) = (regs); \
+									\
+	if (!(own)) {							\
+		hyptrace(hyp_enter, HYPTRACE_REASON_HVC);		\
+		hyptrace_begin(host_hcall, number, __hyptrace_regs);	\
+	}
 
 /**
  * hyptrace_silence_own_call() - silence the CPU while it serves __hyptrace()
@@ -110,6 +127,48 @@ static inline void hyptrace_smc_enter(void)
 	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
 }
 
+#define hyptrace_is_on(event)						\
+	unlikely(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
+
+/* calls.c */
+void __hyptrace_psci_begin(u32 func, u64 arg);
+void __hyptrace_psci_end(u32 func, s64 ret);
+void __hyptrace_ffa(u32 func, bool handled, const u64 *regs);
+
+/**
+ * hyptrace_psci_begin() - begin to record a PSCI call of the host
+ * @func:	function id
+ * @regs:	registers of the host
+ */
+static __always_inline void hyptrace_psci_begin(u32 func, const u64 *regs)
+{
+	if (hyptrace_is_on(psci_call))
+		__hyptrace_psci_begin(func, regs[1]);
+}
+
+/**
+ * hyptrace_psci_end() - record the PSCI call, which has returned
+ * @func:	function id
+ * @ret:	result
+ */
+static __always_inline void hyptrace_psci_end(u32 func, s64 ret)
+{
+	if (hyptrace_is_on(psci_call))
+		__hyptrace_psci_end(func, ret);
+}
+
+/**
+ * hyptrace_ffa() - record a call of the firmware, if it is of FF-A
+ * @func:	function id
+ * @handled:	whether EL2 has handled it
+ * @regs:	registers of the host: the result, if @handled
+ */
+static __always_inline void hyptrace_ffa(u32 func, bool handled, const u64 *regs)
+{
+	if (hyptrace_is_on(host_ffa_call))
+		__hyptrace_ffa(func, handled, regs);
+}
+
 /**
  * hyptrace_set_vcpu() - note which vCPU this CPU runs
  * @pid:	thread of the vCPU that it is about to run; 0: it runs none any more
@@ -150,6 +209,95 @@ static inline void hyptrace_guest_end(bool protected)
 	}
 }
 
+#ifdef __KVM_NVHE_HYPERVISOR__
+
+/* calls.c */
+void __hyptrace_fixup_begin(u64 exit_code);
+void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
+
+/* The handle of the VM of a vCPU at EL2. Without pKVM the vCPU is the host's, and has none. */
+static inline u32 hyptrace_vm_of(const struct kvm_vcpu *vcpu)
+{
+	return is_protected_kvm_enabled() ? vcpu->kvm->arch.pkvm.handle : 0;
+}
+
+/**
+ * hyptrace_guest_enter() - record that a CPU is about to enter a guest
+ * @vcpu:	its vCPU
+ *
+ * Before hyptrace_guest_begin(); hyptrace_guest_exit() follows.
+ */
+static __always_inline void hyptrace_guest_enter(const struct kvm_vcpu *vcpu)
+{
+	hyptrace(guest_enter, hyptrace_vm_of(vcpu), vcpu->vcpu_idx);
+	hyptrace_begin(guest_exit, hyptrace_vm_of(vcpu), vcpu->vcpu_idx);
+}
+
+/**
+ * hyptrace_fixup() - record that EL2 looks at an exit of a guest, if the exit is a trap
+ * @call:	calls the function that looks at it
+ * @exit_code:	what __guest_enter() has returned
+ *
+ * Return: what @call returns: whether the guest continues.
+ */
+#define hyptrace_fixup(call, exit_code)					\
+	({								\
+		bool __handled;						\
+									\
+		if (hyptrace_is_on(guest_fixup))			\
+			__hyptrace_fixup_begin(exit_code);		\
+		__handled = (call);					\
+		hyptrace(guest_fixup, __handled);			\
+		__handled;						\
+	})
+
+/**
+ * hyptrace_guest_exit() - record that a guest's run has ended, after hyptrace_guest_end()
+ * @vcpu:	its vCPU
+ * @exit_code:	why
+ * @protected:	whether the guest is protected
+ */
+static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64 exit_code,
+						bool protected)
+{
+	if (unlikely(READ_ONCE(hyptrace_events_on) &
+		     (BIT_ULL(HYPTRACE_EVENT_guest_exit) |
+		      BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap))))
+		__hyptrace_guest_exit_of(vcpu, exit_code, protected);
+}
+
+/* Record that pKVM has loaded a vCPU; NULL if it has refused to. */
+#define hyptrace_vcpu_load(hyp_vcpu, handle)				\
+	do {								\
+		if (hyp_vcpu)						\
+			hyptrace(vcpu_load, handle, (hyp_vcpu)->vcpu.vcpu_idx, \
+				 (hyp_vcpu)->host_vcpu->arch.pid);	\
+	} while (0)
+
+/* Record that pKVM has put a vCPU. */
+#define hyptrace_vcpu_put(hyp_vcpu, handle)				\
+	hyptrace(vcpu_put, handle, (hyp_vcpu)->vcpu.vcpu_idx, (hyp_vcpu)->vcpu.arch.pid)
+
+/* Record that pKVM was asked to change who may access pages. Call it with the pages locked. */
+#define hyptrace_mem(op, from, to, pfn, nr, ret)			\
+	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
+		 HYPTRACE_OWNER_##to, pfn, nr, 0, 0, ret)
+
+/* The same, for pages of a guest */
+#define hyptrace_guest_mem(op, from, to, vm, gfn, pfn, nr, ret)		\
+	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
+		 HYPTRACE_OWNER_##to, pfn, nr, gfn, (vm)->kvm.arch.pkvm.handle, ret)
+
+/* Record that EL2 invalidates TLB entries of a VMID. */
+#define hyptrace_tlbi(op, mmu, ipa, nr)					\
+	hyptrace(tlbi, HYPTRACE_TLBI_##op, atomic64_read(&(mmu)->vmid.id), ipa, nr)
+
+/* Record that EL2 has allocated or freed pages of a pool. */
+#define hyptrace_pool(op, order, left)					\
+	hyptrace(hyp_pool, HYPTRACE_POOL_##op, order, left)
+
+#endif /* __KVM_NVHE_HYPERVISOR__ */
+
 /**
  * hyptrace_cpu_off() - park the ring of this CPU, which is about to be switched off
  *
@@ -176,20 +324,35 @@ static inline void hyptrace_cpu_on(void)
 #include <linux/types.h>
 
 #define hyptrace(event, ...)		do { } while (0)
+#define hyptrace_printk(fmt, ...)	do { } while (0)
 
 static inline s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
 	return -EOPNOTSUPP;
 }
 
-#define hyptrace_host_call(own)		do { } while (0)
+#define hyptrace_begin(event, ...)	do { } while (0)
+#define hyptrace_host_call(number, own, regs)	do { } while (0)
+static inline void hyptrace_psci_begin(u32 func, const u64 *regs) { }
+static inline void hyptrace_psci_end(u32 func, s64 ret) { }
+static inline void hyptrace_ffa(u32 func, bool handled, const u64 *regs) { }
 static inline void hyptrace_silence_own_call(void) { }
 static inline void hyptrace_host_exit(void) { }
 static inline void hyptrace_smc_exit(void) { }
 static inline void hyptrace_smc_enter(void) { }
 static inline void hyptrace_set_vcpu(pid_t pid) { }
 static inline void hyptrace_guest_begin(bool protected) { }
+#define hyptrace_timed(event, call, ...)	(call)
+#define hyptrace_guest_enter(vcpu)	do { } while (0)
+#define hyptrace_fixup(call, exit_code)	(call)
+#define hyptrace_guest_exit(vcpu, exit_code, protected)	do { } while (0)
 static inline void hyptrace_guest_end(bool protected) { }
+#define hyptrace_vcpu_load(hyp_vcpu, handle)	do { } while (0)
+#define hyptrace_vcpu_put(hyp_vcpu, handle)	do { } while (0)
+#define hyptrace_mem(...)			do { } while (0)
+#define hyptrace_guest_mem(...)			do { } while (0)
+#define hyptrace_tlbi(...)			do { } while (0)
+#define hyptrace_pool(...)			do { } while (0)
 static inline void hyptrace_cpu_off(void) { }
 static inline void hyptrace_cpu_on(void) { }
 

@@ -360,6 +360,8 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 		ret = -ENODEV;
 	} else if (hyptrace_ring_is_local(ring)) {
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
+		/* Timed events need the rate of the clock. */
+		hyptrace_clock_read(&ring->clock);
 		ring->events = events;
 		hyptrace_select_events(ring, events);
 		hyptrace_ring_publish(ring);
@@ -432,6 +434,8 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 		 * from a time when no CPU recorded any event.
 		 */
 		ring->silent = 0;
+		/* Other events may have been selected since the CPU began these. */
+		memset(&ring->begun, 0, sizeof(ring->begun));
 		hyptrace_select_events(ring, ring->events);
 		hyptrace_ring_publish(ring);
 	}

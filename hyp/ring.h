@@ -27,15 +27,17 @@
  *
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
- * While the ring is not attached, any CPU may write them under ring->lock. Three fields
- * differ: only the CPU itself writes @silent and @vcpu, attached or not, and any CPU may
- * clear @clock.valid_cycles.
+ * While the ring is not attached, any CPU may write them under ring->lock. Some fields
+ * differ: only the CPU itself writes @silent, @vcpu and @begun, attached or not, and any CPU
+ * may clear @clock.valid_cycles.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
 
 #include "env.h"
 #include "abi.h"
+#include "entry.h"
+#include "hcall.h"
 
 /* hyptrace_ring_commit() finds @data from the address of @commit. */
 static_assert(offsetof(struct hyptrace_subbuf, data) ==
@@ -150,6 +152,8 @@ struct hyptrace_clock_copy {
  * @meta:	shared page in which EL2 publishes the ring's state
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
+ *
+ * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it
  */
 struct hyptrace_ring {
 	u64			enabled;
@@ -195,6 +199,8 @@ struct hyptrace_ring {
 	u32			nr_unmoved;
 	struct hyptrace_meta	*meta;
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
+
+	struct hyptrace_begun	begun;
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
@@ -431,8 +437,5 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn);
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn);
 int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn);
 int hyptrace_load_free(struct hyptrace_ring *ring);
-
-/* hcall.c */
-s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3);
 
 #endif /* __HYPTRACE_RING_H */

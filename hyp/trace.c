@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recording: one function per event, generated from the list of events. hyptrace() of
- * hooks.h calls it if the event is enabled on any CPU.
+ * Recording: functions for each event, generated from the list of events. The macros of
+ * hooks.h call them if the event is enabled on any CPU.
  */
 #include "hooks.h"
 
 #undef HYP_EVENT
+#undef HYP_TIMED_EVENT
 #undef HE_PROTO
 #undef HE_STRUCT
+#undef HE_SAVE
 #undef HE_ASSIGN
 #undef he_field
 
 #define HE_PROTO(...)		__VA_ARGS__
 #define HE_STRUCT(fields)	fields
+#define HE_SAVE(...)		__VA_ARGS__
 #define HE_ASSIGN(...)		__VA_ARGS__
 
 /* The slow path: the CPU's copy of the clock is invalid, or the event does not fit. */
@@ -68,65 +71,115 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		memset(word + 2, 0, size - sizeof(u32));
 }
 
-/* The largest payload: the slow path has it on the stack, which at EL2 is one page. */
-#define MAX_ENTRY_BYTES		256
+/* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
+static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
+{
+	return (__uint128_t)cycles * ring->clock.mult >> HYPTRACE_CLOCK_SHIFT;
+}
 
 /*
- * A payload has its natural layout, but a record in the ring is only aligned to 4 bytes:
- * the typedef declares that.
+ * Record an event. @...: the code that writes the payload *__entry.
  *
  * The fast path writes the payload to the ring. The slow path builds it on the stack
  * before it calls a function, so that no argument must survive the call: thus the fast
  * path needs no stack frame. No byte of the stack or of an older record may reach the
  * host.
  */
-#define he_field(type, name)	type name;
-#define HYP_EVENT(name, proto, fields, assign, printk)			\
-	struct hyptrace_entry_##name {					\
-		u16 common_type;					\
-		fields							\
-	};								\
-	typedef struct hyptrace_entry_##name				\
-		hyptrace_unaligned_##name __aligned(4);			\
-	static_assert(sizeof(struct hyptrace_entry_##name) <= MAX_ENTRY_BYTES); \
-	/* no padding follows the payload: it would show older bytes to the host */ \
-	static_assert(sizeof(struct hyptrace_entry_##name) % sizeof(u32) == 0);
-
-#include "events.h"
+#define RECORD(name, ring, counter, ...)					\
+	do {									\
+		const u32 size = sizeof(struct hyptrace_entry_##name);		\
+		u64 now, delta;							\
+		bool quick;							\
+										\
+		quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now); \
+		delta = now - (ring)->last_time;				\
+		if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) {	\
+			hyptrace_unaligned_##name *__entry;			\
+										\
+			__entry = hyptrace_ring_put(ring, delta, size);		\
+			__VA_ARGS__						\
+			hyptrace_ring_commit(ring, __entry, now, size);		\
+		} else {							\
+			struct hyptrace_entry_##name aside, *__entry = &aside;	\
+										\
+			__VA_ARGS__						\
+			record_slowly(ring, __entry, size);			\
+		}								\
+	} while (0)
 
 /* Expand a field to the number of bytes that it covers beyond the first word. */
-#undef HYP_EVENT
-#undef he_field
 #define he_field(type, name)						\
 	+ (offsetof(typeof(*__entry), name) < sizeof(u32) ? 0 : sizeof(__entry->name))
+
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
-		const u32 size = sizeof(struct hyptrace_entry_##name);	\
-		u64 now, delta;						\
-		bool quick;						\
+		u64 counter;						\
 									\
 		if (!is_enabled(ring, HYPTRACE_EVENT_##name))		\
 			return;						\
 									\
-		quick = hyptrace_clock_read_copy(&ring->clock,		\
-						 read_counter(HYPTRACE_EVENT_##name), &now); \
-		delta = now - ring->last_time;				\
-		if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) { \
-			hyptrace_unaligned_##name *__entry;		\
-									\
-			__entry = hyptrace_ring_put(ring, delta, size);	\
-			begin_payload(__entry, HYPTRACE_EVENT_##name, size, 0 fields); \
-			assign						\
-			hyptrace_ring_commit(ring, __entry, now, size);	\
-		} else {						\
-			struct hyptrace_entry_##name aside, *__entry = &aside; \
-									\
-			begin_payload(__entry, HYPTRACE_EVENT_##name, size, 0 fields); \
-			assign						\
-			record_slowly(ring, __entry, size);		\
-		}							\
+		counter = read_counter(HYPTRACE_EVENT_##name);		\
+		RECORD(name, ring, counter,				\
+		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
+				     sizeof(*__entry), 0 fields);	\
+		       assign						\
+		);							\
 	}
+#define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)
+#include "events.h"
 
+/*
+ * The fields before @duration are saved when the event begins. Nothing but fields may follow
+ * them, since padding there would not be written.
+ */
+#undef HYP_EVENT
+#undef HYP_TIMED_EVENT
+#define SAVED_SIZE(name)	offsetof(struct hyptrace_entry_##name, duration)
+#define HYP_EVENT(name, proto, fields, assign, printk)
+#define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
+	void __hyptrace_begin_##name(begin)				\
+	{								\
+		struct hyptrace_ring *ring = hyptrace_this_ring();	\
+		struct hyptrace_entry_##name *__entry = &ring->begun.name.entry; \
+									\
+		if (!(READ_ONCE(ring->enabled) & BIT_ULL(HYPTRACE_EVENT_##name))) \
+			return;						\
+									\
+		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
+		save							\
+		ring->begun.name.counter = hyptrace_read_counter_synced(); \
+	}								\
+									\
+	void __hyptrace_##name(proto)					\
+	{								\
+		struct hyptrace_ring *ring = hyptrace_this_ring();	\
+		u64 begun = ring->begun.name.counter;			\
+		u64 counter, duration;					\
+									\
+		if (!is_enabled(ring, HYPTRACE_EVENT_##name) || unlikely(!begun)) \
+			return;						\
+									\
+		counter = hyptrace_read_counter();			\
+		duration = cycles_to_ns(ring, counter - begun);		\
+		RECORD(name, ring, counter,				\
+		       memcpy(__entry, &ring->begun.name.entry, SAVED_SIZE(name)); \
+		       __entry->duration = duration;			\
+		       assign						\
+		);							\
+	}
+#include "events.h"
+
+/* Expand a field to the number of bytes from @duration on that it covers. */
+#undef HYP_TIMED_EVENT
+#undef he_field
+#define he_field(type, name)						\
+	+ (offsetof(typeof(*__entry), name) < offsetof(typeof(*__entry), duration) ? \
+	   0 : sizeof(__entry->name))
+#define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
+	static inline void check_##name(const struct hyptrace_entry_##name *__entry) \
+	{								\
+		static_assert(0 fields == sizeof(*__entry) - SAVED_SIZE(name)); \
+	}
 #include "events.h"

@@ -6,8 +6,10 @@
 #include <linux/export.h>
 #include <linux/kvm_host.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include <asm/arch_timer.h>
+#include <asm/hyp_image.h>
 #include <asm/kvm_mmu.h>
 #include <asm/virt.h>
 
@@ -69,6 +71,34 @@ static bool el2_is_protected(void)
 	return is_protected_kvm_enabled();
 }
 
+/* The formats of hyptrace_printk(), see hyp/printk.h */
+extern const char kvm_nvhe_sym(hyptrace_formats)[];
+extern const char kvm_nvhe_sym(hyptrace_formats_end)[];
+
+static const char *formats;
+static size_t formats_size;
+
+/* Copy them now: when pKVM protects itself, the host cannot read them any more. */
+static int __init copy_formats(void)
+{
+	const char *begin = kvm_nvhe_sym(hyptrace_formats);
+	const char *end = kvm_nvhe_sym(hyptrace_formats_end);
+
+	formats = kmemdup(begin, end - begin, GFP_KERNEL);
+	if (formats)
+		formats_size = end - begin;
+
+	return 0;
+}
+core_initcall(copy_formats);
+
+static const char *el2_formats(size_t *size)
+{
+	*size = formats_size;
+
+	return formats;
+}
+
 const struct hyptrace_el2 hyptrace_el2 = {
 	.call		= el2_call,
 	.map		= el2_map,
@@ -77,5 +107,6 @@ const struct hyptrace_el2 hyptrace_el2 = {
 	.hold		= kvm_hold_virtualization,
 	.release	= kvm_release_virtualization,
 	.counter_rate	= arch_timer_get_rate,
+	.formats	= el2_formats,
 };
 EXPORT_SYMBOL_GPL(hyptrace_el2);

@@ -21,6 +21,8 @@
  * @release:	undo one successful hold(). Sleeps
  * @counter_rate: frequency in Hz that this kernel assumes for the physical counter. The
  *		device tree's clock-frequency takes precedence over CNTFRQ_EL0
+ * @formats:	the formats of hyp/printk.h, strings one after the other with any number of
+ *		zeros between two; sets @size to their bytes. NULL if there was no memory
  */
 struct hyptrace_el2 {
 	s64		(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
@@ -30,6 +32,7 @@ struct hyptrace_el2 {
 	int		(*hold)(void);
 	void		(*release)(void);
 	u32		(*counter_rate)(void);
+	const char	*(*formats)(size_t *size);
 };
 
 extern const struct hyptrace_el2 hyptrace_el2;

@@ -12,9 +12,7 @@
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
-#define HYPTRACE_ENV_MODULE
-#include "../../hyp/ring.h"
-
+#include "../../hyp/hcall.h"
 #include "hyp_events.h"
 #include "writer.h"
 
@@ -22,14 +20,6 @@
 #define RATE_PERIOD_MS		10
 /* Most events per CPU in one period. A late period skips the events above this limit. */
 #define RATE_MAX_BATCH_EVENTS	100000
-
-DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
-	.lock = HYPTRACE_LOCK_INIT,
-};
-
-DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings) = {
-	.lock = HYPTRACE_LOCK_INIT,
-};
 
 static struct hyptrace_remote *remote;
 

@@ -19,10 +19,12 @@ checkpatch_ignored=(
 	'driver/core/core.h driver/device/device.h|UNCOMMENTED_DEFINITION'
 	# The list of events is included several times, each time with other definitions of its macros. Then some
 	# arguments are unused, and a definition may be no statement. An event is written like a table.
-	'hyp/events.h|OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO'
-	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MACRO_ARG_UNUSED,MACRO_ARG_REUSE,COMPLEX_MACRO'
-	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING'
-	'hyp/h*.[ch] hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|TRAILING_SEMICOLON,NEW_TYPEDEFS'
+	'hyp/events.h|OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING,MACRO_ARG_UNUSED,LONG_LINE_STRING'
+	# Lists of pairs, and of the arguments of a variadic macro.
+	'hyp/names.h hyp/printk.h|COMPLEX_MACRO,MACRO_ARG_UNUSED,MACRO_ARG_REUSE'
+	'hyp/h*.[ch] hyp/entry.h hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MACRO_ARG_UNUSED,MACRO_ARG_REUSE,COMPLEX_MACRO'
+	'hyp/h*.[ch] hyp/entry.h hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING,MACRO_ARG_PRECEDENCE'
+	'hyp/h*.[ch] hyp/entry.h hyp/trace.c driver/remotes/hyp_events.h driver/core/remote_event.h|TRAILING_SEMICOLON,NEW_TYPEDEFS'
 	# These headers define the kernel's names for host programs. The comments on barriers are where the
 	# barriers are used.
 	'hyp/env*.h|MACRO_ARG_REUSE,MEMORY_BARRIER,NR_CPUS,NEW_TYPEDEFS,PREFER_KERNEL_TYPES'

@@ -13,7 +13,7 @@
 # The kernel series to fetch for its checkers if the cache has no kernel tree.
 checkers=6.12
 max_lines=600
-max_patch_lines=300
+max_patch_lines=450
 
 cd "$repo"
 work=$(mktemp -d)

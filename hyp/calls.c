@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hooks that do more than to record one event: calls of the firmware, and runs of a guest.
+ * The macros of hooks.h call them if the event is enabled on any CPU.
+ */
+#include "hooks.h"
+
+/* The first and the last number of FF-A functions, without the bit of the 64-bit ones */
+#define FFA_FIRST	0x84000060
+#define FFA_LAST	0x840000ff
+#define SMC_64		0x40000000
+#define FFA_ERROR	0x84000060
+
+/* The field FIPA of HPFAR_EL2: bits 12 and above of the address */
+#define HPFAR_FIPA	GENMASK_ULL(47, 4)
+
+/* Functions that may not return, or after which another CPU may record before they do */
+static bool leaves(u32 func)
+{
+	switch (func) {
+	case PSCI_0_2_FN_CPU_OFF:
+	case PSCI_0_2_FN_CPU_ON:
+	case PSCI_0_2_FN64_CPU_ON:
+	case PSCI_1_0_FN_SYSTEM_SUSPEND:
+	case PSCI_1_0_FN64_SYSTEM_SUSPEND:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * __hyptrace_psci_begin() - record that the host has made a PSCI call
+ * @func:	function id
+ * @arg:	first argument
+ */
+void __hyptrace_psci_begin(u32 func, u64 arg)
+{
+	__hyptrace_begin_psci_call(func, arg);
+	if (leaves(func))
+		__hyptrace_psci_call(0);
+}
+
+/**
+ * __hyptrace_psci_end() - record the result of a PSCI call
+ * @func:	function id
+ * @ret:	result
+ */
+void __hyptrace_psci_end(u32 func, s64 ret)
+{
+	if (ret || !leaves(func))
+		__hyptrace_psci_call(ret);
+}
+
+/**
+ * __hyptrace_ffa() - record the call if it is of FF-A
+ * @func:	function id
+ * @handled:	whether EL2 has handled it
+ * @regs:	registers of the host: the result, if @handled
+ */
+void __hyptrace_ffa(u32 func, bool handled, const u64 *regs)
+{
+	static const u64 none[5];
+	u32 number = func & ~SMC_64;
+
+	if (number < FFA_FIRST || number > FFA_LAST)
+		return;
+	if (!handled)
+		__hyptrace_host_ffa_call(func, false, 0, none);
+	else
+		__hyptrace_host_ffa_call(func, true, regs[0] == FFA_ERROR ? regs[2] : 0, regs);
+}
+
+#ifdef __KVM_NVHE_HYPERVISOR__
+
+/**
+ * __hyptrace_fixup_begin() - EL2 begins to look at an exit of a guest
+ * @exit_code:	what __guest_enter() has returned
+ */
+void __hyptrace_fixup_begin(u64 exit_code)
+{
+	hyptrace_this_ring()->begun.guest_fixup.counter = 0;
+	if (ARM_EXCEPTION_IS_TRAP(exit_code))
+		__hyptrace_begin_guest_fixup(ESR_ELx_EC(read_sysreg_el2(SYS_ESR)));
+}
+
+/**
+ * __hyptrace_guest_exit_of() - record that a guest's run has ended
+ * @vcpu:	its vCPU
+ * @exit_code:	why
+ * @protected:	whether the guest is protected
+ */
+void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
+{
+	const struct kvm_vcpu_fault_info *fault = &vcpu->arch.fault;
+	u8 code = ARM_EXCEPTION_CODE(exit_code);
+	u64 esr = 0, pc = 0, far = 0, ipa = 0;
+	u8 ec = 0;
+
+	if (code == ARM_EXCEPTION_TRAP)
+		ec = ESR_ELx_EC(fault->esr_el2);
+	if (!protected) {
+		pc = read_sysreg_el2(SYS_ELR);
+		if (code == ARM_EXCEPTION_TRAP)
+			esr = fault->esr_el2;
+		if (ec == ESR_ELx_EC_IABT_LOW || ec == ESR_ELx_EC_DABT_LOW) {
+			far = fault->far_el2;
+			ipa = (fault->hpfar_el2 & HPFAR_FIPA) << 8 | (far & (SZ_4K - 1));
+		}
+	}
+	if (code == ARM_EXCEPTION_IL)
+		hyptrace(vcpu_illegal_trap, fault->esr_el2);
+	__hyptrace_guest_exit(code, ec, esr, pc, far, ipa);
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the list of events (events.h) declares for the code at EL2: the ids, the payloads, and
+ * the functions that record. Included by ring.h.
+ */
+#ifndef __HYPTRACE_ENTRY_H
+#define __HYPTRACE_ENTRY_H
+
+#include "env.h"
+
+/* Mainline's hypervisor tracing uses the same names, and may be built in, too. */
+#pragma push_macro("HYP_EVENT")
+#pragma push_macro("HYP_TIMED_EVENT")
+#pragma push_macro("HE_PROTO")
+#pragma push_macro("HE_STRUCT")
+#pragma push_macro("he_field")
+#undef HYP_EVENT
+#undef HYP_TIMED_EVENT
+#undef HE_PROTO
+#undef HE_STRUCT
+#undef he_field
+
+#define HE_PROTO(...)		__VA_ARGS__
+#define HE_STRUCT(fields)	fields
+#define he_field(type, name)	type name;
+
+#define HYP_EVENT(name, ...)		HYPTRACE_EVENT_##name,
+#define HYP_TIMED_EVENT(name, ...)	HYPTRACE_EVENT_##name,
+enum hyptrace_event_id {
+	HYPTRACE_EVENT_NONE,
+#include "events.h"
+	HYPTRACE_NR_EVENTS
+};
+
+static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
+
+#define HYPTRACE_ALL_EVENTS (GENMASK_ULL(HYPTRACE_NR_EVENTS - 1, 1))
+
+/* The slow path has a payload on the stack, which at EL2 is one page. */
+#define HYPTRACE_MAX_ENTRY_BYTES	256
+
+/*
+ * A payload has its natural layout, but a record in the ring is only aligned to 4 bytes:
+ * the typedef declares that.
+ */
+#undef HYP_EVENT
+#undef HYP_TIMED_EVENT
+#define HYP_EVENT(name, proto, fields, assign, printk)			\
+	struct hyptrace_entry_##name {					\
+		u16 common_type;					\
+		fields							\
+	};								\
+	typedef struct hyptrace_entry_##name				\
+		hyptrace_unaligned_##name __aligned(4);			\
+	static_assert(sizeof(struct hyptrace_entry_##name) <= HYPTRACE_MAX_ENTRY_BYTES); \
+	/* no padding follows the payload: it would show older bytes to the host */ \
+	static_assert(sizeof(struct hyptrace_entry_##name) % sizeof(u32) == 0); \
+									\
+	void __hyptrace_##name(proto);
+#define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
+	HYP_EVENT(name, HE_PROTO(proto), fields, , )			\
+	void __hyptrace_begin_##name(begin);
+#include "events.h"
+
+/**
+ * struct hyptrace_begun - the timed events that a CPU has begun: for each the counter at that
+ * time, or 0, and the fields before @duration
+ */
+#undef HYP_EVENT
+#undef HYP_TIMED_EVENT
+#define HYP_EVENT(name, ...)
+#define HYP_TIMED_EVENT(name, ...)					\
+	struct {							\
+		u64 counter;						\
+		struct hyptrace_entry_##name entry;			\
+	} name;
+struct hyptrace_begun {
+#include "events.h"
+};
+
+#pragma pop_macro("he_field")
+#pragma pop_macro("HE_STRUCT")
+#pragma pop_macro("HE_PROTO")
+#pragma pop_macro("HYP_TIMED_EVENT")
+#pragma pop_macro("HYP_EVENT")
+
+#endif /* __HYPTRACE_ENTRY_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Timed events: what they save when they begin, their duration, and that they are recorded by
+ * the CPU that has begun them only.
+ */
+#include <linux/psci.h>
+
+#include "ring_decode.h"
+
+#define CPU		1
+#define NR_PAGES	8
+
+static struct env_ring ring;
+static u64 regs[31];
+
+static int start(void **state)
+{
+	u32 page;
+
+	(void)state;
+	env_start(env_ring_pages(NR_PAGES));
+	env_ring_load(&ring, CPU, 0, NR_PAGES, 0);
+	/* old bytes of the host: none may be left inside a record */
+	for (page = 0; page < NR_PAGES; page++)
+		memset(env_ring_data(&ring, page)->data, 0xa5, HYPTRACE_SUBBUF_DATA_SIZE);
+	env_cpu(CPU);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, HYPTRACE_ALL_EVENTS, 0), 0);
+	env_counter = 1000;
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
+	env_ring_free(&ring);
+	env_stop();
+
+	return 0;
+}
+
+/* Copy the payload of the last event; return its number in the sub-buffer, from 1. */
+static int last(void *payload, u32 size)
+{
+	struct decoded events[DECODE_MAX];
+	int nr = decode_both(env_rings[CPU].page, events);
+
+	assert_true(nr > 0);
+	assert_int_equal(events[nr - 1].size, size);
+	memcpy(payload, env_rings[CPU].page->data + events[nr - 1].offset, size);
+
+	return nr;
+}
+
+static void set_regs(u64 first)
+{
+	u32 i;
+
+	for (i = 0; i < ENV_NR(regs); i++)
+		regs[i] = first + i;
+}
+
+static void hypercall(u64 number, u64 x0, u64 ns, u64 success, u64 ret)
+{
+	set_regs(x0);
+	{
+		hyptrace_host_call(number, false, regs);
+		env_counter += ns;
+		/* the handler overwrites its arguments */
+		set_regs(7000);
+		regs[0] = success;
+		regs[1] = ret;
+	}
+}
+
+static void hypercalls(void **state)
+{
+	const struct hyptrace_entry_host_hcall expected = {
+		.common_type = HYPTRACE_EVENT_host_hcall, .id = 12,
+		.arg1 = 0xc600000d, .arg2 = 0xc600000e, .arg3 = 0xc600000f, .arg4 = 0xc6000010,
+		.duration = 345, .ret = -1,
+	};
+	struct hyptrace_entry_host_hcall entry;
+
+	(void)state;
+	hypercall(12, 0xc600000c, 345, 0, -1);
+	assert_int_equal(last(&entry, sizeof(entry)), 2);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
+
+	/* EL2 has refused it; it is not of the hypervisor's range; neither is this one */
+	hypercall(12, 0xc600000c, 0, -1, 0);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.invalid, 1);
+	assert_int_equal(entry.id, 12);
+	hypercall(0x84000000ULL - 0xc6000000, 0x84000000, 0, -1, 0);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.invalid, 1);
+	assert_int_equal(entry.id, 0x84000000);
+	hypercall(0x10000000cULL, 0x1c600000cULL, 0, -1, 0);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.id, 0xc600000c);
+}
+
+/* The clock's rate changes between an event's begin and end; and it lasts for an hour. */
+static void durations(void **state)
+{
+	const u64 hour = 3600000000000;
+	struct hyptrace_entry_host_mem_abort entry;
+
+	(void)state;
+	hyptrace_begin(host_mem_abort, 0x92000007, 0x1000);
+	env_counter += hour;
+	hyptrace(host_mem_abort, -2);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.duration, hour);
+	assert_int_equal(entry.ret, -2);
+	assert_int_equal(entry.esr, 0x92000007);
+	assert_int_equal(entry.addr, 0x1000);
+
+	hyptrace_hcall(HYPTRACE_OP_CLOCK, 16 * ENV_NS_CLOCK, env_counter, env_counter);
+	hyptrace(hyp_enter, 0);
+	assert_int_equal(hyptrace_timed(host_mem_abort, (env_counter += hour / 16, 5), 1, 2), 5);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.duration, hour);
+	assert_int_equal(entry.ret, 5);
+}
+
+/* Without a valid copy of the clock, and in a new sub-buffer, the payload is the same. */
+static void slow_path(void **state)
+{
+	struct hyptrace_entry_host_hcall fast, slow;
+	u32 i;
+
+	(void)state;
+	hypercall(3, 0xc6000003, 10, 0, 4);
+	last(&fast, sizeof(fast));
+	env_rings[CPU].clock.valid_cycles = 0;
+	hypercall(3, 0xc6000003, 10, 0, 4);
+	last(&slow, sizeof(slow));
+	assert_memory_equal(&fast, &slow, sizeof(fast));
+	for (i = 0; i < 200; i++) {
+		hypercall(3, 0xc6000003, 10, 0, 4);
+		last(&slow, sizeof(slow));
+		assert_memory_equal(&fast, &slow, sizeof(fast));
+	}
+	assert_true(env_rings[CPU].nr_entered > 2);
+}
+
+/* A CPU that is silent begins nothing and records nothing. */
+static void silence(void **state)
+{
+	u64 recorded;
+
+	(void)state;
+	hyptrace_guest_begin(true);
+	recorded = env_rings[CPU].recorded;
+	hypercall(1, 0xc6000001, 1, 0, 0);
+	hyptrace_timed(host_mem_abort, 0, 1, 2);
+	hyptrace_psci_begin(PSCI_0_2_FN_CPU_OFF, regs);
+	hyptrace_psci_end(PSCI_0_2_FN_CPU_OFF, -1);
+	hyptrace_ffa(0x84000063, true, regs);
+	assert_int_equal(env_rings[CPU].recorded, recorded);
+	assert_int_equal(env_rings[CPU].begun.host_hcall.counter, 0);
+	hyptrace_guest_end(true);
+	hypercall(1, 0xc6000001, 1, 0, 0);
+	/* the exit of the guest, then hyp_enter and host_hcall */
+	assert_int_equal(env_rings[CPU].recorded, recorded + 3);
+}
+
+/* CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before the call, the others after it. */
+static void psci(void **state)
+{
+	static const struct {
+		u32 func;
+		bool before;
+	} calls[] = {
+		{ PSCI_0_2_FN_PSCI_VERSION, false }, { PSCI_0_2_FN64_CPU_SUSPEND, false },
+		{ PSCI_0_2_FN_CPU_OFF, true }, { PSCI_0_2_FN_CPU_ON, true },
+		{ PSCI_0_2_FN64_CPU_ON, true }, { PSCI_1_0_FN_SYSTEM_SUSPEND, true },
+		{ PSCI_1_0_FN64_SYSTEM_SUSPEND, true }, { PSCI_0_2_FN64_AFFINITY_INFO, false },
+	};
+	struct hyptrace_entry_psci_call entry;
+	u64 before;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ENV_NR(calls); i++) {
+		set_regs(100);
+		before = env_rings[CPU].recorded;
+		hyptrace_psci_begin(calls[i].func, regs);
+		assert_int_equal(env_rings[CPU].recorded, before + calls[i].before);
+		if (calls[i].before) {
+			last(&entry, sizeof(entry));
+			assert_int_equal(entry.func, calls[i].func);
+			assert_int_equal(entry.arg, 101);
+			assert_int_equal(entry.ret, 0);
+			assert_int_equal(entry.duration, 0);
+		}
+		env_counter += 50;
+		hyptrace_psci_end(calls[i].func, 0);
+		assert_int_equal(env_rings[CPU].recorded, before + 1);
+		hyptrace_psci_begin(calls[i].func, regs);
+		env_counter += 60;
+		hyptrace_psci_end(calls[i].func, -4);
+		assert_int_equal(env_rings[CPU].recorded, before + 2 + calls[i].before);
+		last(&entry, sizeof(entry));
+		assert_int_equal(entry.func, calls[i].func);
+		assert_int_equal(entry.arg, 101);
+		assert_int_equal(entry.ret, -4);
+		assert_int_equal(entry.duration, 60);
+	}
+}
+
+static void ffa(void **state)
+{
+	struct hyptrace_entry_host_ffa_call entry;
+	u64 before = env_rings[CPU].recorded;
+
+	(void)state;
+	set_regs(0x84000061);
+	hyptrace_ffa(0x8400005f, true, regs);
+	hyptrace_ffa(0x84000100, true, regs);
+	hyptrace_ffa(0xc4000053, false, regs);
+	hyptrace_ffa(0xc6000063, true, regs);
+	assert_int_equal(env_rings[CPU].recorded, before);
+
+	hyptrace_ffa(0xc4000073, true, regs);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.func_id, 0xc4000073);
+	assert_int_equal(entry.handled, 1);
+	assert_int_equal(entry.err, 0);
+	assert_int_equal(entry.res_a1, 0x84000062);
+	assert_int_equal(entry.res_a4, 0x84000065);
+	set_regs(0x84000060);
+	regs[2] = -3;
+	hyptrace_ffa(0x84000060, true, regs);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.err, -3);
+	hyptrace_ffa(0x840000ff, false, regs);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.handled, 0);
+	assert_int_equal(entry.err, 0);
+	assert_int_equal(entry.res_a1, 0);
+}
+
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(hypercalls), TEST(durations), TEST(slow_path), TEST(silence), TEST(psci),
+		TEST(ffa),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
