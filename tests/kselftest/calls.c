@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Hypercalls and SMCs that a test makes: see calls.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+/* Load the module. Return 0 or a negative errno. */
+int calls_open(struct calls *calls)
+{
+	if (system("modprobe hyptrace_calls"))
+		return -ENODEV;
+	calls->fd = open(CALLS_DEVICE, O_RDWR | O_CLOEXEC);
+	if (calls->fd < 0 || ioctl(calls->fd, CALLS_INFO, &calls->info))
+		return -errno;
+	return 0;
+}
+
+/* Remove the module. Return 0 if that is possible. */
+int calls_close(struct calls *calls)
+{
+	close(calls->fd);
+	return system("rmmod hyptrace_calls");
+}
+
+/**
+ * calls_make - make calls on this CPU
+ * @calls:	the module
+ * @list:	the calls, whose results are filled in
+ * @nr:		number of calls, at most CALLS_BATCH
+ *
+ * Return: 0 or a negative errno.
+ */
+int calls_make(const struct calls *calls, struct calls_one *list, size_t nr)
+{
+	struct calls_make request = { .calls = (uintptr_t)list, .nr = nr };
+
+	return ioctl(calls->fd, CALLS_MAKE, &request) ? -errno : 0;
+}
+
+/* Find a hypercall of this kernel; NULL if there is none of that name. */
+const struct calls_known *calls_find(const struct calls *calls, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < calls->info.nr_known; i++) {
+		if (!strcmp(calls->info.known[i].name, name))
+			return &calls->info.known[i];
+	}
+	return NULL;
+}
+
+/* Return a hypercall to make; this kernel must have it. */
+struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t x1, uint64_t x2,
+			   uint64_t x3)
+{
+	const struct calls_known *known = calls_find(calls, name);
+
+	if (!known) {
+		fprintf(stderr, "there is no hypercall %s\n", name);
+		abort();
+	}
+	return (struct calls_one) {
+		.x = { calls->info.base + known->number, x1, x2, x3 },
+		.how = CALLS_HVC,
+	};
+}
+
+/* Run on this CPU only. Return 0 or a negative errno. */
+int pin_to(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}

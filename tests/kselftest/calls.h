@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Hypercalls and SMCs that a test makes through the module hyptrace_calls: see
+ * modules/hyptrace_calls.h.
+ */
+#ifndef __CALLS_H
+#define __CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "modules/hyptrace_calls.h"
+
+/* The module, loaded, and what it says */
+struct calls {
+	int			fd;
+	struct calls_info	info;
+};
+
+int calls_open(struct calls *calls);
+int calls_close(struct calls *calls);
+
+int calls_make(const struct calls *calls, struct calls_one *list, size_t nr);
+const struct calls_known *calls_find(const struct calls *calls, const char *name);
+struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t x1, uint64_t x2,
+			   uint64_t x3);
+
+int pin_to(unsigned int cpu);
+
+#endif /* __CALLS_H */

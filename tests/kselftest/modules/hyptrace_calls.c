@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For the tests of events: makes the hypercalls and SMCs that a test asks for, and returns what
+ * EL2 has answered. It also knows each hypercall of this kernel, with arguments that do no
+ * harm: invalid numbers and handles, and addresses of zeroed memory that is shared with EL2.
+ * See hyptrace_calls.h.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/arm-smccc.h>
+#include <linux/capability.h>
+#include <linux/kvm_host.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include <asm/arch_timer.h>
+#include <asm/kvm_asm.h>
+
+#include "el2.h"
+#include "hyptrace_calls.h"
+
+/* A number that is neither the handle of a VM nor a page of memory */
+#define NONE		0xdead
+
+/* Memory that is shared with EL2: the structs in it are zero, but for pointers in them. */
+struct area {
+	struct kvm kvm;
+	struct kvm_vcpu vcpu;
+	struct kvm_s2_mmu mmu;
+};
+
+static struct area *area;
+static struct page *area_pages, *fresh_pages;
+static unsigned int area_order, nr_shared;
+
+#define FRESH_ORDER	ilog2(CALLS_FRESH_PAGES)
+
+/* Registers that may have any value */
+#define X1		BIT(1)
+#define X2		BIT(2)
+#define X3		BIT(3)
+#define X4		BIT(4)
+#define ANY		(X1 | X2 | X3 | X4)
+
+/* Addresses in the area, until it is allocated */
+#define AREA(member)	(offsetof(struct area, member) | IN_AREA)
+#define IN_AREA		(0xa5ULL << 56)
+
+#define CALL(name_, flags_, random_, ...) \
+	{ .name = #name_, .flags = flags_, .random = random_, .x = { 0, __VA_ARGS__ } }
+
+/*
+ * How to call each hypercall of any series without effect. Registers of which EL2 reads none
+ * may have any value. Pointers may not: EL2 takes them as they are, at least on 6.12. A range
+ * of pages to invalidate must be short. __kvm_timer_set_cntvoff() gets the offset that this
+ * CPU has: the host's clock uses it. EL2 refuses those before __pkvm_prot_finalize().
+ */
+static const struct calls_known ways[] = {
+	CALL(__pkvm_prot_finalize, 0, ANY),
+	CALL(__pkvm_host_share_hyp, 0, ANY, 1ULL << 51),
+	CALL(__pkvm_host_unshare_hyp, 0, ANY, 1ULL << 51),
+	CALL(__kvm_adjust_pc, 0, X2 | X3 | X4, AREA(vcpu)),
+	CALL(__kvm_vcpu_run, 0, X2 | X3 | X4, AREA(vcpu)),
+	CALL(__kvm_flush_vm_context, 0, ANY),
+	CALL(__kvm_tlb_flush_vmid_ipa, 0, X2 | X3 | X4, AREA(mmu), 0x40000000, 3),
+	CALL(__kvm_tlb_flush_vmid_ipa_nsh, 0, X2 | X3 | X4, AREA(mmu), 0x40000000, 3),
+	CALL(__kvm_tlb_flush_vmid, 0, X2 | X3 | X4, AREA(mmu)),
+	CALL(__kvm_tlb_flush_vmid_range, 0, X4, AREA(mmu), 0x40000000, 5),
+	CALL(__kvm_flush_cpu_context, 0, X2 | X3 | X4, AREA(mmu)),
+	CALL(__kvm_timer_set_cntvoff, 0, X2 | X3 | X4, 0),
+	CALL(__hyptrace, CALLS_OWN, 0),
+	CALL(__vgic_v3_save_vmcr_aprs, 0, X2 | X3 | X4, AREA(vcpu.arch.vgic_cpu.vgic_v3)),
+	CALL(__vgic_v3_save_aprs, 0, X2 | X3 | X4, AREA(vcpu.arch.vgic_cpu.vgic_v3)),
+	CALL(__vgic_v3_restore_vmcr_aprs, 0, X2 | X3 | X4, AREA(vcpu.arch.vgic_cpu.vgic_v3)),
+	/* Unsafe: EL2 accesses registers that only a machine with a GICv5 has. */
+	CALL(__vgic_v5_save_apr, CALLS_UNSAFE, 0),
+	CALL(__vgic_v5_restore_vmcr_apr, CALLS_UNSAFE, 0),
+	CALL(__pkvm_vcpu_init_traps, 0, X2 | X3 | X4, AREA(vcpu)),
+	CALL(__pkvm_init_vm, 0, X2 | X3 | X4, AREA(kvm)),
+	CALL(__pkvm_init_vcpu, 0, X1 | X4, NONE, AREA(vcpu), AREA(vcpu)),
+	CALL(__pkvm_teardown_vm, 0, ANY, NONE),
+	CALL(__tracing_load, 0, X3 | X4, AREA(vcpu), 64),
+	CALL(__tracing_unload, 0, ANY),
+	CALL(__tracing_enable, 0, X2 | X3 | X4, 0),
+	CALL(__tracing_swap_reader, 0, ANY, NONE),
+	CALL(__tracing_update_clock, 0, 0, 0),
+	CALL(__tracing_reset, 0, ANY, NONE),
+	CALL(__tracing_enable_event, 0, X2 | X3 | X4, NONE, 1),
+	CALL(__tracing_write_event, 0, ANY, 7),
+	CALL(__pkvm_host_donate_guest, 0, ANY, NONE, NONE),
+	CALL(__pkvm_host_share_guest, 0, ANY, NONE, NONE, 1, 7),
+	CALL(__pkvm_host_unshare_guest, 0, ANY, NONE, NONE, 1),
+	CALL(__pkvm_host_relax_perms_guest, 0, ANY, NONE, 7),
+	CALL(__pkvm_host_wrprotect_guest, 0, ANY, NONE, NONE, 1),
+	CALL(__pkvm_host_test_clear_young_guest, 0, ANY, NONE, NONE, 1, 1),
+	CALL(__pkvm_host_mkyoung_guest, 0, ANY, NONE),
+	CALL(__pkvm_reserve_vm, CALLS_RESERVES, 0),
+	CALL(__pkvm_unreserve_vm, 0, X2 | X3 | X4, NONE),
+	CALL(__pkvm_vcpu_in_poison_fault, 0, ANY),
+	CALL(__pkvm_force_reclaim_guest_page, 0, X2 | X3 | X4, 0),
+	CALL(__pkvm_reclaim_dying_guest_page, 0, ANY, NONE, NONE),
+	CALL(__pkvm_start_teardown_vm, 0, ANY, NONE),
+	CALL(__pkvm_finalize_teardown_vm, 0, ANY, NONE),
+	CALL(__pkvm_vcpu_load, 0, ANY, NONE, 0, 0),
+	CALL(__pkvm_vcpu_put, 0, ANY),
+	CALL(__pkvm_vcpu_sync_state, 0, ANY),
+	CALL(__pkvm_tlb_flush_vmid, 0, ANY, NONE),
+};
+
+/* All hypercalls of this kernel, from its list */
+#define HYPERCALL(name_)	{ .name = #name_, .number = __KVM_HOST_SMCCC_FUNC_##name_ },
+static struct calls_known known[] = {
+	HYPERCALL(__kvm_hyp_init)
+#include "hypercalls.h"
+};
+static_assert(ARRAY_SIZE(known) <= CALLS_MAX_KNOWN);
+
+static void know(struct calls_known *call)
+{
+	unsigned int i, x;
+
+	call->flags = CALLS_UNKNOWN;
+	if (call->number < __KVM_HOST_SMCCC_FUNC___pkvm_prot_finalize) {
+		call->flags = CALLS_REFUSED;
+		call->random = ANY;
+	}
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		if (strcmp(ways[i].name, call->name))
+			continue;
+		call->flags = ways[i].flags;
+		call->random = ways[i].random;
+		for (x = 1; x < ARRAY_SIZE(call->x); x++) {
+			call->x[x] = ways[i].x[x];
+			if ((call->x[x] & IN_AREA) == IN_AREA)
+				call->x[x] += (u64)area - IN_AREA;
+		}
+	}
+}
+
+/* Not arm_smccc_1_1_hvc(): that clears the high half of x0. */
+#define CALL_EL2(instruction, call)					\
+	do {								\
+		register u64 x0 asm("x0") = (call)->x[0];		\
+		register u64 x1 asm("x1") = (call)->x[1];		\
+		register u64 x2 asm("x2") = (call)->x[2];		\
+		register u64 x3 asm("x3") = (call)->x[3];		\
+		register u64 x4 asm("x4") = (call)->x[4];		\
+									\
+		asm volatile(instruction				\
+			     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4) \
+			     : : "memory");				\
+		(call)->ret[0] = x0;					\
+		(call)->ret[1] = x1;					\
+	} while (0)
+
+static void make_call(struct calls_one *call)
+{
+	u64 start = __arch_counter_get_cntpct();
+
+	switch (call->how) {
+	case CALLS_HVC:
+		CALL_EL2("hvc #0", call);
+		break;
+	case CALLS_SMC:
+		CALL_EL2("smc #0", call);
+		break;
+	case CALLS_READ:
+		call->ret[0] = READ_ONCE(*(u64 *)call->x[1]);
+		break;
+	}
+	call->cycles = __arch_counter_get_cntpct() - start;
+	call->cpu = smp_processor_id();
+}
+
+static s64 hvc(u64 number, u64 arg)
+{
+	struct calls_one call = { .x = { KVM_HOST_SMCCC_ID(0) + number, arg } };
+
+	CALL_EL2("hvc #0", &call);
+
+	return call.ret[0] == SMCCC_RET_SUCCESS ? call.ret[1] : -EOPNOTSUPP;
+}
+
+static long make(void __user *argument)
+{
+	struct calls_one *calls __free(kfree) = NULL;
+	struct calls_make request;
+	unsigned int i;
+
+	if (copy_from_user(&request, argument, sizeof(request)))
+		return -EFAULT;
+	if (request.nr > CALLS_BATCH)
+		return -E2BIG;
+	calls = memdup_array_user(u64_to_user_ptr(request.calls), request.nr, sizeof(*calls));
+	if (IS_ERR(calls))
+		return PTR_ERR(calls);
+
+	/* With interrupts off no other code of this CPU makes a call in between. */
+	local_irq_disable();
+	for (i = 0; i < request.nr; i++)
+		make_call(&calls[i]);
+	local_irq_enable();
+
+	return copy_to_user(u64_to_user_ptr(request.calls), calls,
+			    array_size(request.nr, sizeof(*calls))) ? -EFAULT : 0;
+}
+
+static long tell(void __user *argument)
+{
+	struct calls_info *info __free(kvfree) = kvzalloc(sizeof(*info), GFP_KERNEL);
+
+	if (!info)
+		return -ENOMEM;
+	info->base = KVM_HOST_SMCCC_ID(0);
+	info->hints = ARM_SMCCC_CALL_HINTS;
+	info->rate = hyptrace_el2.counter_rate();
+	info->fresh = (u64)page_address(fresh_pages);
+	info->fresh_pfn = page_to_pfn(fresh_pages);
+	info->nr_known = ARRAY_SIZE(known);
+	memcpy(info->known, known, sizeof(known));
+
+	return copy_to_user(argument, info, sizeof(*info)) ? -EFAULT : 0;
+}
+
+static long calls_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
+{
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+
+	switch (cmd) {
+	case CALLS_MAKE:
+		return make((void __user *)argument);
+	case CALLS_INFO:
+		return tell((void __user *)argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations fops = {
+	.owner		= THIS_MODULE,
+	.unlocked_ioctl	= calls_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "hyptrace_calls",
+	.fops	= &fops,
+	.mode	= 0600,
+};
+
+/* Memory that EL2 keeps cannot be freed: it is left to EL2. */
+static bool unshare_area(void)
+{
+	while (nr_shared) {
+		u64 pfn = page_to_pfn(area_pages) + nr_shared - 1;
+
+		if (hvc(__KVM_HOST_SMCCC_FUNC___pkvm_host_unshare_hyp, pfn)) {
+			pr_err("EL2 does not give page 0x%llx back\n", pfn);
+			return false;
+		}
+		nr_shared--;
+	}
+
+	return true;
+}
+
+static int share_area(void)
+{
+	s64 ret;
+
+	while (nr_shared < 1U << area_order) {
+		ret = hvc(__KVM_HOST_SMCCC_FUNC___pkvm_host_share_hyp,
+			  page_to_pfn(area_pages) + nr_shared);
+		if (ret)
+			return ret;
+		nr_shared++;
+	}
+
+	return 0;
+}
+
+static void free_pages_of_tests(void)
+{
+	if (unshare_area())
+		__free_pages(area_pages, area_order);
+	__free_pages(fresh_pages, FRESH_ORDER);
+}
+
+static int __init calls_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	if (hyptrace_el2.why_not() || !hyptrace_el2.is_protected()) {
+		pr_err("no hypervisor in protected mode\n");
+		return -ENODEV;
+	}
+	area_order = get_order(sizeof(*area));
+	area_pages = alloc_pages(GFP_KERNEL | __GFP_ZERO, area_order);
+	if (!area_pages)
+		return -ENOMEM;
+	fresh_pages = alloc_pages(GFP_KERNEL | __GFP_ZERO, FRESH_ORDER);
+	if (!fresh_pages) {
+		__free_pages(area_pages, area_order);
+		return -ENOMEM;
+	}
+	area = page_address(area_pages);
+	area->vcpu.kvm = &area->kvm;
+	area->mmu.arch = &area->kvm.arch;
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		know(&known[i]);
+	ret = share_area() ?: misc_register(&device);
+	if (ret)
+		free_pages_of_tests();
+
+	return ret;
+}
+module_init(calls_init);
+
+static void __exit calls_exit(void)
+{
+	misc_deregister(&device);
+	free_pages_of_tests();
+}
+module_exit(calls_exit);
+
+MODULE_DESCRIPTION("for tests: makes hypercalls and SMCs");
+MODULE_LICENSE("GPL");
