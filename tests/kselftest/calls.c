@@ -7,19 +7,53 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <linux/kvm.h>
+
 #include "calls.h"
+
+/* Create a VM that EL2 knows. Return its descriptor or a negative errno. */
+static int create_vm(void)
+{
+	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC), vm, vcpu, err;
+	struct kvm_vcpu_init init;
+	struct kvm_run *run;
+
+	vm = ioctl(kvm, KVM_CREATE_VM, 0UL);
+	vcpu = ioctl(vm, KVM_CREATE_VCPU, 0UL);
+	if (vcpu < 0 || ioctl(vm, KVM_ARM_PREFERRED_TARGET, &init) ||
+	    ioctl(vcpu, KVM_ARM_VCPU_INIT, &init))
+		return -errno;
+	run = mmap(NULL, ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0UL), PROT_READ | PROT_WRITE,
+		   MAP_SHARED, vcpu, 0);
+	if (run == MAP_FAILED)
+		return -errno;
+	/* KVM creates the VM at EL2 for the first run, which then executes nothing. */
+	run->immediate_exit = 1;
+	err = ioctl(vcpu, KVM_RUN, 0UL) && errno == EINTR ? 0 : -errno;
+	munmap(run, ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0UL));
+	close(vcpu);
+	close(kvm);
+	return err ?: vm;
+}
 
 /* Load the module. Return 0 or a negative errno. */
 int calls_open(struct calls *calls)
 {
+	int vm, err;
+
 	if (system("modprobe hyptrace_calls"))
 		return -ENODEV;
+	vm = create_vm();
+	if (vm < 0)
+		return vm;
+	calls->info.vm_fd = vm;
 	calls->fd = open(CALLS_DEVICE, O_RDWR | O_CLOEXEC);
-	if (calls->fd < 0 || ioctl(calls->fd, CALLS_INFO, &calls->info))
-		return -errno;
-	return 0;
+	err = calls->fd < 0 || ioctl(calls->fd, CALLS_INFO, &calls->info) ? -errno : 0;
+	close(vm);
+	return err;
 }
 
 /* Remove the module. Return 0 if that is possible. */

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A KVM guest of nine instructions whose exits are known exactly. First it makes a given
- * number of PSCI calls, which the kernel answers. Then it makes a given number of stores
- * to a device that does not exist, which exit to user space. For the tests and the demo.
+ * A KVM guest of some instructions whose exits are known. It makes given numbers of
+ *
+ * - PSCI calls, which the kernel answers
+ * - floating-point instructions, each followed by a PSCI call
+ * - reads of an ID register, which the kernel emulates
+ * - WFI: it waits until the timer of this program interrupts the wait
+ * - stores to a device that does not exist, which exit to user space
+ *
+ * For the tests and the demo.
  */
 #define _GNU_SOURCE
 #include <endian.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,22 +27,32 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <linux/kvm.h>
 
 #define GUEST_RAM	0x80000000ULL	/* address of its code */
 #define GUEST_RAM_SIZE	0x10000		/* one page, whatever its size */
 #define GUEST_DEVICE	0x1000ULL	/* an address without memory or device */
 
+/* KVM_VM_TYPE_ARM_PROTECTED of newer kernels */
+#define PROTECTED_VM	(1UL << 31)
+
+/* A signal ends a WFI of the guest. */
+#define TIMER_US	1000
+
 #define CORE_REG(field) \
 	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(field))
 
 /*
- * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered.
- * KVM returns PSCI results in x0 to x3.
+ * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered, x22:
+ * floating-point instructions, x23: reads, x24: WFIs. KVM returns PSCI results in x0 to x3.
  */
 asm(".pushsection .rodata\n"
     ".balign 4\n"
     "guest_code:\n"
+    "	mov	x0, #(3 << 20)\n"	/* no trap of floating point to the guest itself */
+    "	msr	cpacr_el1, x0\n"
+    "	isb\n"
     "0:	cbz	x20, 1f\n"
     "	mov	w0, #0x84000000\n"	/* PSCI_VERSION */
     "	hvc	#0\n"
@@ -42,14 +60,36 @@ asm(".pushsection .rodata\n"
     "	add	x21, x21, #1\n"
     "	sub	x20, x20, #1\n"
     "	b	0b\n"
-    "1:	str	x21, [x19]\n"
+    "1:	cbz	x22, 2f\n"
+    "	fmov	d0, xzr\n"
+    "	mov	w0, #0x84000000\n"
+    "	hvc	#0\n"
+    "	tbnz	w0, #31, 2f\n"
+    "	add	x21, x21, #1\n"
+    "	sub	x22, x22, #1\n"
     "	b	1b\n"
+    "2:	cbz	x23, 3f\n"
+    "	mrs	x0, id_aa64isar0_el1\n"
+    "	sub	x23, x23, #1\n"
+    "	b	2b\n"
+    "3:	cbz	x24, 4f\n"
+    "	wfi\n"
+    "	sub	x24, x24, #1\n"
+    "	b	3b\n"
+    "4:	str	x21, [x19]\n"
+    "	b	4b\n"
     "guest_code_end:\n"
     ".popsection\n");
 
 /* Hidden, so that they need no entry in the global offset table: the linker mixes those up. */
 extern const char guest_code[] __attribute__((visibility("hidden")));
 extern const char guest_code_end[] __attribute__((visibility("hidden")));
+
+/* What the guest is to do */
+struct work {
+	unsigned long mmio, psci, fp, sysreg, wfi;
+	bool protected;
+};
 
 struct guest {
 	int vcpu;
@@ -87,7 +127,7 @@ static void set_reg(int vcpu, uint64_t id, uint64_t value)
 	kvm_ioctl(vcpu, KVM_SET_ONE_REG, &reg, "to set a register");
 }
 
-static struct guest guest_create(unsigned long psci_calls)
+static struct guest guest_create(const struct work *work)
 {
 	struct kvm_userspace_memory_region ram = {
 		.guest_phys_addr = GUEST_RAM,
@@ -101,7 +141,7 @@ static struct guest guest_create(unsigned long psci_calls)
 	kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (kvm < 0)
 		die("cannot open /dev/kvm");
-	vm = ioctl(kvm, KVM_CREATE_VM, 0UL);
+	vm = ioctl(kvm, KVM_CREATE_VM, work->protected ? PROTECTED_VM : 0UL);
 	if (vm < 0)
 		die("KVM refuses a virtual machine");
 
@@ -127,8 +167,11 @@ static struct guest guest_create(unsigned long psci_calls)
 	kvm_ioctl(guest.vcpu, KVM_ARM_VCPU_INIT, &init, "to set up the vCPU");
 	set_reg(guest.vcpu, CORE_REG(regs.pc), GUEST_RAM);
 	set_reg(guest.vcpu, CORE_REG(regs.regs[19]), GUEST_DEVICE);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[20]), psci_calls);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[20]), work->psci);
 	set_reg(guest.vcpu, CORE_REG(regs.regs[21]), 0);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[22]), work->fp);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[23]), work->sysreg);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[24]), work->wfi);
 	return guest;
 }
 
@@ -183,17 +226,42 @@ static unsigned long number(const char *text, const char *what)
 	return value;
 }
 
-int main(int argc, char **argv)
+static void ignore(int signal __attribute__((unused)))
+{
+}
+
+/* Interrupt system calls periodically. */
+static void start_timer(void)
+{
+	const struct itimerval period = {
+		.it_interval.tv_usec = TIMER_US, .it_value.tv_usec = TIMER_US,
+	};
+	const struct sigaction action = { .sa_handler = ignore };
+
+	if (sigaction(SIGALRM, &action, NULL) || setitimer(ITIMER_REAL, &period, NULL))
+		die("no timer");
+}
+
+static void __attribute__((noreturn)) usage(void)
+{
+	/* Without a store the guest would never exit to user space. */
+	fputs("usage: workload [--cpu N] [--mmio N] [--psci N] [--fp N] [--sysreg N] [--wfi N] [--protected]; at least one store\n",
+	      stderr);
+	exit(EXIT_FAILURE);
+}
+
+static void parse(int argc, char **argv, struct work *work)
 {
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "mmio", required_argument, NULL, 'm' },
 		{ "psci", required_argument, NULL, 'p' },
+		{ "fp", required_argument, NULL, 'f' },
+		{ "sysreg", required_argument, NULL, 's' },
+		{ "wfi", required_argument, NULL, 'w' },
+		{ "protected", no_argument, NULL, 'P' },
 		{ }
 	};
-	unsigned long mmio = 1000, psci = 1000, exits, ioctls = 0;
-	uint64_t answered = 0;
-	struct guest guest;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -202,30 +270,49 @@ int main(int argc, char **argv)
 			pin(number(optarg, "--cpu"));
 			break;
 		case 'm':
-			mmio = number(optarg, "--mmio");
+			work->mmio = number(optarg, "--mmio");
 			break;
 		case 'p':
-			psci = number(optarg, "--psci");
+			work->psci = number(optarg, "--psci");
+			break;
+		case 'f':
+			work->fp = number(optarg, "--fp");
+			break;
+		case 's':
+			work->sysreg = number(optarg, "--sysreg");
+			break;
+		case 'w':
+			work->wfi = number(optarg, "--wfi");
+			break;
+		case 'P':
+			work->protected = true;
 			break;
 		default:
-			fputs("usage: workload [--cpu N] [--mmio N] [--psci N]\n", stderr);
-			return EXIT_FAILURE;
+			usage();
 		}
 	}
-	if (optind < argc || !mmio) {
-		/* Without a store the guest would never exit to user space. */
-		fputs("usage: workload [--cpu N] [--mmio N] [--psci N]; at least one store\n",
-		      stderr);
-		return EXIT_FAILURE;
-	}
+	if (optind < argc || !work->mmio)
+		usage();
+}
 
-	guest = guest_create(psci);
-	for (exits = 0; exits < mmio; exits++)
+int main(int argc, char **argv)
+{
+	struct work work = { .mmio = 1000, .psci = 1000 };
+	unsigned long exits, ioctls = 0;
+	uint64_t answered = 0;
+	struct guest guest;
+
+	parse(argc, argv, &work);
+	guest = guest_create(&work);
+	if (work.wfi)
+		start_timer();
+	for (exits = 0; exits < work.mmio; exits++)
 		answered = guest_run(&guest, &ioctls);
 	errno = 0;
-	if (answered != psci)
-		die("KVM answered %llu of %lu PSCI calls", (unsigned long long)answered, psci);
-	printf("mmio_exits=%lu psci_calls=%lu run_ioctls=%lu vcpu_pid=%d\n", exits, psci, ioctls,
-	       gettid());
+	if (answered != work.psci + work.fp)
+		die("KVM answered %llu of %lu PSCI calls", (unsigned long long)answered,
+		    work.psci + work.fp);
+	printf("mmio_exits=%lu psci_calls=%lu run_ioctls=%lu vcpu_pid=%d\n", exits,
+	       work.psci + work.fp, ioctls, gettid());
 	return EXIT_SUCCESS;
 }

@@ -2,13 +2,14 @@
 /*
  * For the tests of events: makes the hypercalls and SMCs that a test asks for, and returns what
  * EL2 has answered. It also knows each hypercall of this kernel, with arguments that do no
- * harm: invalid numbers and handles, and addresses of zeroed memory that is shared with EL2.
- * See hyptrace_calls.h.
+ * harm: invalid numbers and handles, addresses of zeroed memory that is shared with EL2, and the
+ * stage 2 of a VM that the test has created. See hyptrace_calls.h.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/arm-smccc.h>
 #include <linux/capability.h>
+#include <linux/file.h>
 #include <linux/kvm_host.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -30,7 +31,6 @@
 struct area {
 	struct kvm kvm;
 	struct kvm_vcpu vcpu;
-	struct kvm_s2_mmu mmu;
 };
 
 static struct area *area;
@@ -49,6 +49,8 @@ static unsigned int area_order, nr_shared;
 /* Addresses in the area, until it is allocated */
 #define AREA(member)	(offsetof(struct area, member) | IN_AREA)
 #define IN_AREA		(0xa5ULL << 56)
+/* Stage 2 of the VM: newer kernels map at EL2 what EL2 has pinned, and not all that is shared. */
+#define STAGE2		(0xa6ULL << 56)
 
 #define CALL(name_, flags_, random_, ...) \
 	{ .name = #name_, .flags = flags_, .random = random_, .x = { 0, __VA_ARGS__ } }
@@ -57,7 +59,8 @@ static unsigned int area_order, nr_shared;
  * How to call each hypercall of any series without effect. Registers of which EL2 reads none
  * may have any value. Pointers may not: EL2 takes them as they are, at least on 6.12. A range
  * of pages to invalidate must be short. __kvm_timer_set_cntvoff() gets the offset that this
- * CPU has: the host's clock uses it. EL2 refuses those before __pkvm_prot_finalize().
+ * CPU has: the host's clock uses it. A random handle could be that of the VM. EL2 refuses
+ * those before __pkvm_prot_finalize().
  */
 static const struct calls_known ways[] = {
 	CALL(__pkvm_prot_finalize, 0, ANY),
@@ -66,11 +69,11 @@ static const struct calls_known ways[] = {
 	CALL(__kvm_adjust_pc, 0, X2 | X3 | X4, AREA(vcpu)),
 	CALL(__kvm_vcpu_run, 0, X2 | X3 | X4, AREA(vcpu)),
 	CALL(__kvm_flush_vm_context, 0, ANY),
-	CALL(__kvm_tlb_flush_vmid_ipa, 0, X2 | X3 | X4, AREA(mmu), 0x40000000, 3),
-	CALL(__kvm_tlb_flush_vmid_ipa_nsh, 0, X2 | X3 | X4, AREA(mmu), 0x40000000, 3),
-	CALL(__kvm_tlb_flush_vmid, 0, X2 | X3 | X4, AREA(mmu)),
-	CALL(__kvm_tlb_flush_vmid_range, 0, X4, AREA(mmu), 0x40000000, 5),
-	CALL(__kvm_flush_cpu_context, 0, X2 | X3 | X4, AREA(mmu)),
+	CALL(__kvm_tlb_flush_vmid_ipa, 0, X2 | X3 | X4, STAGE2, 0x40000000, 3),
+	CALL(__kvm_tlb_flush_vmid_ipa_nsh, 0, X2 | X3 | X4, STAGE2, 0x40000000, 3),
+	CALL(__kvm_tlb_flush_vmid, 0, X2 | X3 | X4, STAGE2),
+	CALL(__kvm_tlb_flush_vmid_range, 0, X4, STAGE2, 0x40000000, 5),
+	CALL(__kvm_flush_cpu_context, 0, X2 | X3 | X4, STAGE2),
 	CALL(__kvm_timer_set_cntvoff, 0, X2 | X3 | X4, 0),
 	CALL(__hyptrace, CALLS_OWN, 0),
 	CALL(__vgic_v3_save_vmcr_aprs, 0, X2 | X3 | X4, AREA(vcpu.arch.vgic_cpu.vgic_v3)),
@@ -81,8 +84,8 @@ static const struct calls_known ways[] = {
 	CALL(__vgic_v5_restore_vmcr_apr, CALLS_UNSAFE, 0),
 	CALL(__pkvm_vcpu_init_traps, 0, X2 | X3 | X4, AREA(vcpu)),
 	CALL(__pkvm_init_vm, 0, X2 | X3 | X4, AREA(kvm)),
-	CALL(__pkvm_init_vcpu, 0, X1 | X4, NONE, AREA(vcpu), AREA(vcpu)),
-	CALL(__pkvm_teardown_vm, 0, ANY, NONE),
+	CALL(__pkvm_init_vcpu, 0, X4, NONE, AREA(vcpu), AREA(vcpu)),
+	CALL(__pkvm_teardown_vm, 0, X2 | X3 | X4, NONE),
 	CALL(__tracing_load, 0, X3 | X4, AREA(vcpu), 64),
 	CALL(__tracing_unload, 0, ANY),
 	CALL(__tracing_enable, 0, X2 | X3 | X4, 0),
@@ -93,33 +96,43 @@ static const struct calls_known ways[] = {
 	CALL(__tracing_write_event, 0, ANY, 7),
 	CALL(__pkvm_host_donate_guest, 0, ANY, NONE, NONE),
 	CALL(__pkvm_host_share_guest, 0, ANY, NONE, NONE, 1, 7),
-	CALL(__pkvm_host_unshare_guest, 0, ANY, NONE, NONE, 1),
+	CALL(__pkvm_host_unshare_guest, 0, X2 | X3 | X4, NONE, NONE, 1),
 	CALL(__pkvm_host_relax_perms_guest, 0, ANY, NONE, 7),
-	CALL(__pkvm_host_wrprotect_guest, 0, ANY, NONE, NONE, 1),
-	CALL(__pkvm_host_test_clear_young_guest, 0, ANY, NONE, NONE, 1, 1),
+	CALL(__pkvm_host_wrprotect_guest, 0, X2 | X3 | X4, NONE, NONE, 1),
+	CALL(__pkvm_host_test_clear_young_guest, 0, X2 | X3 | X4, NONE, NONE, 1, 1),
 	CALL(__pkvm_host_mkyoung_guest, 0, ANY, NONE),
 	CALL(__pkvm_reserve_vm, CALLS_RESERVES, 0),
 	CALL(__pkvm_unreserve_vm, 0, X2 | X3 | X4, NONE),
 	CALL(__pkvm_vcpu_in_poison_fault, 0, ANY),
 	CALL(__pkvm_force_reclaim_guest_page, 0, X2 | X3 | X4, 0),
-	CALL(__pkvm_reclaim_dying_guest_page, 0, ANY, NONE, NONE),
-	CALL(__pkvm_start_teardown_vm, 0, ANY, NONE),
-	CALL(__pkvm_finalize_teardown_vm, 0, ANY, NONE),
-	CALL(__pkvm_vcpu_load, 0, ANY, NONE, 0, 0),
+	CALL(__pkvm_reclaim_dying_guest_page, 0, X2 | X3 | X4, NONE, NONE),
+	CALL(__pkvm_start_teardown_vm, 0, X2 | X3 | X4, NONE),
+	CALL(__pkvm_finalize_teardown_vm, 0, X2 | X3 | X4, NONE),
+	CALL(__pkvm_vcpu_load, 0, X2 | X3 | X4, NONE, 0, 0),
 	CALL(__pkvm_vcpu_put, 0, ANY),
 	CALL(__pkvm_vcpu_sync_state, 0, ANY),
-	CALL(__pkvm_tlb_flush_vmid, 0, ANY, NONE),
+	CALL(__pkvm_tlb_flush_vmid, 0, X2 | X3 | X4, NONE),
 };
 
 /* All hypercalls of this kernel, from its list */
 #define HYPERCALL(name_)	{ .name = #name_, .number = __KVM_HOST_SMCCC_FUNC_##name_ },
-static struct calls_known known[] = {
+static const struct calls_known known[] = {
 	HYPERCALL(__kvm_hyp_init)
 #include "hypercalls.h"
 };
 static_assert(ARRAY_SIZE(known) <= CALLS_MAX_KNOWN);
 
-static void know(struct calls_known *call)
+static u64 address_of(u64 value, struct kvm *vm)
+{
+	if (value == STAGE2)
+		return (u64)&vm->arch.mmu;
+	if (value >> 56 == IN_AREA >> 56)
+		return (u64)area + value - IN_AREA;
+
+	return value;
+}
+
+static void know(struct calls_known *call, struct kvm *vm)
 {
 	unsigned int i, x;
 
@@ -133,11 +146,8 @@ static void know(struct calls_known *call)
 			continue;
 		call->flags = ways[i].flags;
 		call->random = ways[i].random;
-		for (x = 1; x < ARRAY_SIZE(call->x); x++) {
-			call->x[x] = ways[i].x[x];
-			if ((call->x[x] & IN_AREA) == IN_AREA)
-				call->x[x] += (u64)area - IN_AREA;
-		}
+		for (x = 1; x < ARRAY_SIZE(call->x); x++)
+			call->x[x] = address_of(ways[i].x[x], vm);
 	}
 }
 
@@ -209,12 +219,20 @@ static long make(void __user *argument)
 			    array_size(request.nr, sizeof(*calls))) ? -EFAULT : 0;
 }
 
-static long tell(void __user *argument)
+static long tell(struct file *file, int vm_fd, void __user *argument)
 {
 	struct calls_info *info __free(kvfree) = kvzalloc(sizeof(*info), GFP_KERNEL);
+	unsigned int i;
 
 	if (!info)
 		return -ENOMEM;
+	if (file->private_data)
+		return -EBUSY;
+	/* Keep the VM, whose address the tests use, until this descriptor is closed. */
+	file->private_data = fget(vm_fd);
+	if (!file->private_data)
+		return -EBADF;
+
 	info->base = KVM_HOST_SMCCC_ID(0);
 	info->hints = ARM_SMCCC_CALL_HINTS;
 	info->rate = hyptrace_el2.counter_rate();
@@ -222,12 +240,31 @@ static long tell(void __user *argument)
 	info->fresh_pfn = page_to_pfn(fresh_pages);
 	info->nr_known = ARRAY_SIZE(known);
 	memcpy(info->known, known, sizeof(known));
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		know(&info->known[i], ((struct file *)file->private_data)->private_data);
 
 	return copy_to_user(argument, info, sizeof(*info)) ? -EFAULT : 0;
 }
 
+static int calls_open(struct inode *inode, struct file *file)
+{
+	file->private_data = NULL;
+
+	return 0;
+}
+
+static int calls_release(struct inode *inode, struct file *file)
+{
+	if (file->private_data)
+		fput(file->private_data);
+
+	return 0;
+}
+
 static long calls_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 {
+	__u32 vm_fd;
+
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 
@@ -235,7 +272,8 @@ static long calls_ioctl(struct file *file, unsigned int cmd, unsigned long argum
 	case CALLS_MAKE:
 		return make((void __user *)argument);
 	case CALLS_INFO:
-		return tell((void __user *)argument);
+		return get_user(vm_fd, (__u32 __user *)argument) ?:
+		       tell(file, vm_fd, (void __user *)argument);
 	default:
 		return -ENOTTY;
 	}
@@ -243,6 +281,8 @@ static long calls_ioctl(struct file *file, unsigned int cmd, unsigned long argum
 
 static const struct file_operations fops = {
 	.owner		= THIS_MODULE,
+	.open		= calls_open,
+	.release	= calls_release,
 	.unlocked_ioctl	= calls_ioctl,
 };
 
@@ -293,7 +333,6 @@ static void free_pages_of_tests(void)
 
 static int __init calls_init(void)
 {
-	unsigned int i;
 	int ret;
 
 	if (hyptrace_el2.why_not() || !hyptrace_el2.is_protected()) {
@@ -311,9 +350,6 @@ static int __init calls_init(void)
 	}
 	area = page_address(area_pages);
 	area->vcpu.kvm = &area->kvm;
-	area->mmu.arch = &area->kvm.arch;
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		know(&known[i]);
 	ret = share_area() ?: misc_register(&device);
 	if (ret)
 		free_pages_of_tests();

@@ -74,6 +74,7 @@ struct calls_known {
 
 /**
  * struct calls_info - what the tests need to know of this kernel
+ * @vm_fd:	from the caller: a VM that has been run, whose stage 2 some calls use
  * @base:	the function id of hypercall 0
  * @hints:	bits of a function id that EL2 ignores
  * @rate:	of the counter, in Hz
@@ -82,18 +83,18 @@ struct calls_known {
  * @nr_known:	entries in @known: all hypercalls, with numbers from 0 on
  */
 struct calls_info {
+	__u32 vm_fd;
+	__u32 nr_known;
 	__u64 base;
 	__u64 hints;
 	__u64 rate;
 	__u64 fresh;
 	__u64 fresh_pfn;
-	__u32 nr_known;
-	__u32 reserved;
 	struct calls_known known[CALLS_MAX_KNOWN];
 };
 
 #define CALLS_MAKE	_IOW('c', 1, struct calls_make)
-/* Fills in a struct calls_info, which is too large for the size in the number. */
+/* Once per descriptor: fills in a struct calls_info, too large for the size in the number. */
 #define CALLS_INFO	_IO('c', 2)
 
 #endif /* __HYPTRACE_CALLS_H */

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mem_transition, host_mem_abort, tlbi and hyp_pool: against calls of the test, and replayed
+ * while VMs are created and destroyed. At the start the host owns all pages that change hands
+ * later, and shares none of them: the VM of the module keeps its pages.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "calls.h"
+#include "control.h"
+#include "events.h"
+#include "page.h"
+
+#define REMOTE		"hypervisor"
+#define CPU		1
+#define CPUS		2
+#define RING_SIZE	(4 << 20)
+#define MAX_EVENTS	100000
+#define MAX_PAGES	16384	/* a power of two */
+#define MAX_POOLS	16
+
+enum { TRANSITION, ABORT, TLBI, POOL, NR_TYPES };
+
+static const char *const names[] = { "mem_transition", "host_mem_abort", "tlbi", "hyp_pool" };
+
+/* Values of fields, by the names that the driver gives them */
+struct values {
+	int share, unshare, donate, reclaim;
+	int host, hyp, guest;
+	int pool_free;
+};
+
+#define NR_OWNERS	4
+
+/* Who owns a page, and with how many of each kind it shares it */
+struct page_state {
+	uint64_t	pfn;
+	bool		used;
+	int		owner;
+	int		sharers[NR_OWNERS];
+};
+
+FIXTURE(memory) {
+	struct nl nl;
+	struct calls calls;
+	struct values values;
+	struct event_type types[NR_TYPES];
+	struct event *events;
+	struct page_state *pages;
+};
+
+static int value_of(struct nl *nl, const char *event, const char *field, const char *symbol)
+{
+	int value = control_symbol(nl, REMOTE, event, field, symbol);
+
+	if (value < 0) {
+		fprintf(stderr, "%s: no value %s of %s\n", event, symbol, field);
+		abort();
+	}
+	return value;
+}
+
+FIXTURE_SETUP(memory)
+{
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+	ASSERT_EQ(0, calls_open(&self->calls));
+	self->values = (struct values) {
+		.share		= value_of(&self->nl, "mem_transition", "op", "share"),
+		.unshare	= value_of(&self->nl, "mem_transition", "op", "unshare"),
+		.donate		= value_of(&self->nl, "mem_transition", "op", "donate"),
+		.reclaim	= value_of(&self->nl, "mem_transition", "op", "reclaim"),
+		.host		= value_of(&self->nl, "mem_transition", "to", "host"),
+		.hyp		= value_of(&self->nl, "mem_transition", "to", "hyp"),
+		.guest		= value_of(&self->nl, "mem_transition", "to", "guest"),
+		.pool_free	= value_of(&self->nl, "hyp_pool", "op", "free"),
+	};
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, RING_SIZE, HYPTRACE_MODE_DISCARD));
+	ASSERT_EQ(0, event_types(&self->nl, REMOTE, names, self->types, NR_TYPES));
+	self->events = calloc(MAX_EVENTS, sizeof(*self->events));
+	ASSERT_NE(NULL, self->events);
+	self->pages = calloc(MAX_PAGES, sizeof(*self->pages));
+	ASSERT_NE(NULL, self->pages);
+	ASSERT_EQ(0, pin_to(CPU));
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	control_fresh(&self->nl, REMOTE);
+	EXPECT_EQ(0, calls_close(&self->calls));
+	nl_close(&self->nl);
+}
+
+/* Make calls and trace them. Return the number of events of this CPU. */
+static ssize_t trace(struct __test_metadata *_metadata, struct _test_data_memory *self,
+		     struct calls_one *list, size_t nr_calls)
+{
+	ssize_t nr;
+
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	ASSERT_EQ(0, calls_make(&self->calls, list, nr_calls));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	nr = events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
+	ASSERT_LE(0, nr);
+	return nr;
+}
+
+/* Get the next event of a type; NULL if there is none. */
+static const struct event *next_of(const struct _test_data_memory *self, ssize_t nr, ssize_t *at,
+				   int type)
+{
+	while (*at < nr) {
+		const struct event *event = &self->events[(*at)++];
+
+		if (event->type == &self->types[type])
+			return event;
+	}
+	return NULL;
+}
+
+static void check_transition(struct __test_metadata *_metadata, const struct event *event, int op,
+			     int from, int to, uint64_t pfn, int64_t ret)
+{
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(op, event_field(event, "op"));
+	EXPECT_EQ(from, event_field(event, "from"));
+	EXPECT_EQ(to, event_field(event, "to"));
+	EXPECT_EQ(pfn, (uint64_t)event_field(event, "pfn"));
+	EXPECT_EQ(0, event_field(event, "gfn"));
+	EXPECT_EQ(0, event_field(event, "handle"));
+	EXPECT_EQ(ret, event_field(event, "ret"));
+}
+
+/* Share all pages, share them again, take them back, and again: every second one is refused. */
+TEST_F(memory, pages_that_are_shared_and_unshared)
+{
+	static const char *const calls[] = {
+		"__pkvm_host_share_hyp", "__pkvm_host_share_hyp",
+		"__pkvm_host_unshare_hyp", "__pkvm_host_unshare_hyp",
+	};
+	const struct values *values = &self->values;
+	struct calls_one list[4 * CALLS_FRESH_PAGES];
+	unsigned int i, page;
+	ssize_t nr, at = 0;
+
+	for (i = 0; i < 4 * CALLS_FRESH_PAGES; i++) {
+		page = i % CALLS_FRESH_PAGES;
+		list[i] = calls_hvc(&self->calls, calls[i / CALLS_FRESH_PAGES],
+				    self->calls.info.fresh_pfn + page, 0, 0);
+	}
+	nr = trace(_metadata, self, list, 4 * CALLS_FRESH_PAGES);
+	for (i = 0; i < 4 * CALLS_FRESH_PAGES; i++) {
+		EXPECT_EQ(0, list[i].ret[0]);
+		EXPECT_EQ(i / CALLS_FRESH_PAGES % 2, list[i].ret[1] != 0);
+		check_transition(_metadata, next_of(self, nr, &at, TRANSITION),
+				 i < 2 * CALLS_FRESH_PAGES ? values->share : values->unshare,
+				 values->host, values->hyp, list[i].x[1], list[i].ret[1]);
+	}
+	EXPECT_EQ(NULL, next_of(self, nr, &at, TRANSITION));
+}
+
+/*
+ * __pkvm_init_vcpu() takes the pages for the vCPU, finds no such VM, and gives them back. Then
+ * the host has no mapping of them: its next access aborts, and the one after that does not.
+ */
+TEST_F(memory, pages_that_are_donated_and_accessed)
+{
+	const struct values *values = &self->values;
+	const struct calls_info *info = &self->calls.info;
+	const struct calls_known *init = calls_find(&self->calls, "__pkvm_init_vcpu");
+	struct calls_one list[] = {
+		{ .how = CALLS_READ, .x = { 0, info->fresh } },
+		{ .x = { info->base + init->number, init->x[1], init->x[2], info->fresh } },
+		{ .how = CALLS_READ, .x = { 0, info->fresh } },
+		{ .how = CALLS_READ, .x = { 0, info->fresh } },
+	};
+	ssize_t nr = trace(_metadata, self, list, sizeof(list) / sizeof(list[0])), at = 0, i;
+	const struct event *event;
+	unsigned int aborts = 0;
+	int64_t pages, address = info->fresh_pfn * PAGE;
+
+	EXPECT_EQ(0, list[1].ret[0]);
+	EXPECT_EQ(-ENOENT, (int64_t)list[1].ret[1]);
+	event = next_of(self, nr, &at, TRANSITION);
+	check_transition(_metadata, event, values->donate, values->host, values->hyp,
+			 info->fresh_pfn, 0);
+	pages = event_field(event, "nr");
+	EXPECT_LT(0, pages);
+	event = next_of(self, nr, &at, TRANSITION);
+	check_transition(_metadata, event, values->donate, values->hyp, values->host,
+			 info->fresh_pfn, 0);
+	EXPECT_EQ(pages, event_field(event, "nr"));
+	event = next_of(self, nr, &at, ABORT);
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(address, event_field(event, "addr"));
+	EXPECT_EQ(0, event_field(event, "ret"));
+	/* a data abort from a lower exception level */
+	EXPECT_EQ(0x24, event_field(event, "esr") >> 26 & 63);
+	for (i = 0; i < nr; i++) {
+		if (self->events[i].type == &self->types[ABORT])
+			aborts += event_field(&self->events[i], "addr") == address;
+	}
+	EXPECT_EQ(1, aborts);
+}
+
+TEST_F(memory, tlb_invalidations)
+{
+	static const struct {
+		const char *call, *op;
+		bool has_ipa;
+	} ops[] = {
+		{ "__kvm_tlb_flush_vmid_ipa",		"vmid_ipa",	true },
+		{ "__kvm_tlb_flush_vmid_ipa_nsh",	"vmid_ipa_nsh",	true },
+		{ "__kvm_tlb_flush_vmid_range",		"vmid_range",	true },
+		{ "__kvm_tlb_flush_vmid",		"vmid",		false },
+		{ "__kvm_flush_cpu_context",		"cpu_context",	false },
+		{ "__kvm_flush_vm_context",		"vm_context",	false },
+	};
+	const unsigned int nr_ops = sizeof(ops) / sizeof(ops[0]);
+	struct calls_one list[sizeof(ops) / sizeof(ops[0])];
+	const struct event *event;
+	ssize_t nr, at = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_ops; i++) {
+		const struct calls_known *known = calls_find(&self->calls, ops[i].call);
+
+		ASSERT_NE(NULL, known);
+		list[i] = calls_hvc(&self->calls, ops[i].call, known->x[1], known->x[2],
+				    known->x[3]);
+	}
+	nr = trace(_metadata, self, list, nr_ops);
+	for (i = 0; i < nr_ops; i++) {
+		event = next_of(self, nr, &at, TLBI);
+		ASSERT_NE(NULL, event) TH_LOG("%s", ops[i].call);
+		EXPECT_EQ(value_of(&self->nl, "tlbi", "op", ops[i].op), event_field(event, "op"))
+			TH_LOG("%s", ops[i].call);
+		EXPECT_EQ(0, event_field(event, "vmid"));
+		EXPECT_EQ(ops[i].has_ipa ? list[i].x[2] : 0, (uint64_t)event_field(event, "ipa"));
+		EXPECT_EQ(strcmp(ops[i].op, "vmid_range") ? ops[i].has_ipa : list[i].x[3],
+			  (uint64_t)event_field(event, "nr"));
+	}
+	EXPECT_EQ(NULL, next_of(self, nr, &at, TLBI));
+}
+
+/* Find a page. All pages are the host's at the start. */
+static struct page_state *page_of(struct _test_data_memory *self, uint64_t pfn)
+{
+	unsigned int i = pfn % MAX_PAGES, tries;
+
+	for (tries = 0; tries < MAX_PAGES; tries++, i = (i + 1) % MAX_PAGES) {
+		struct page_state *page = &self->pages[i];
+
+		if (!page->used)
+			*page = (struct page_state) {
+				.used = true, .pfn = pfn, .owner = self->values.host,
+			};
+		if (page->pfn == pfn)
+			return page;
+	}
+	fputs("too many pages\n", stderr);
+	abort();
+}
+
+static int all_sharers(const struct page_state *page)
+{
+	return page->sharers[0] + page->sharers[1] + page->sharers[2] + page->sharers[3];
+}
+
+/* Apply a transition that has succeeded. Return whether the page was in a state for it. */
+static bool apply(const struct values *values, struct page_state *page, int op, int from, int to)
+{
+	bool right;
+
+	if (page->owner != from)
+		return false;
+	if (op == values->share) {
+		/* Several guests may share a page of the host. */
+		right = all_sharers(page) == (to == values->guest ? page->sharers[to] : 0);
+		page->sharers[to]++;
+	} else if (op == values->unshare) {
+		right = page->sharers[to] > 0;
+		page->sharers[to]--;
+	} else if (op == values->donate) {
+		right = !all_sharers(page);
+		page->owner = to;
+	} else {
+		right = op == values->reclaim && from == values->guest && to == values->host;
+		page->owner = to;
+		memset(page->sharers, 0, sizeof(page->sharers));
+	}
+	return right;
+}
+
+/* Replay the transitions of all CPUs. Return how many have succeeded. */
+static unsigned int replay(struct __test_metadata *_metadata, struct _test_data_memory *self,
+			   ssize_t nr)
+{
+	unsigned int succeeded = 0;
+	const struct event *event;
+	ssize_t at = 0;
+
+	while ((event = next_of(self, nr, &at, TRANSITION))) {
+		uint64_t pfn = event_field(event, "pfn"), end = pfn + event_field(event, "nr");
+		int from = event_field(event, "from"), to = event_field(event, "to");
+
+		ASSERT_GT(NR_OWNERS, from);
+		ASSERT_GT(NR_OWNERS, to);
+		if (event_field(event, "ret")) {
+			EXPECT_GT(0, event_field(event, "ret"));
+			continue;
+		}
+		succeeded++;
+		EXPECT_LT(pfn, end);
+		for (; pfn < end; pfn++)
+			EXPECT_TRUE(apply(&self->values, page_of(self, pfn),
+					  event_field(event, "op"), from, to))
+				TH_LOG("event %zd: op %d from %d to %d, page 0x%llx", at - 1,
+				       (int)event_field(event, "op"), from, to,
+				       (unsigned long long)pfn);
+	}
+	return succeeded;
+}
+
+/*
+ * What each pool has left follows from what one of the pools had left before, and from the
+ * pages that the event is about. Return the number of pools.
+ */
+static unsigned int count_pools(const struct _test_data_memory *self, ssize_t nr)
+{
+	int64_t left[MAX_POOLS], change;
+	unsigned int nr_pools = 0, i;
+	const struct event *event;
+	ssize_t at = 0;
+
+	while ((event = next_of(self, nr, &at, POOL))) {
+		change = 1LL << event_field(event, "order");
+		if (event_field(event, "op") != self->values.pool_free)
+			change = -change;
+		for (i = 0; i < nr_pools; i++) {
+			if (left[i] + change == event_field(event, "left"))
+				break;
+		}
+		if (i == MAX_POOLS)
+			break;
+		left[i] = event_field(event, "left");
+		if (i == nr_pools)
+			nr_pools++;
+	}
+	return nr_pools;
+}
+
+static int run_guest(const char *cpu)
+{
+	int status;
+
+	if (!fork()) {
+		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+		execlp("workload", "workload", "--cpu", cpu, "--mmio", "10", "--psci", "10", NULL);
+		_exit(127);
+	}
+	return wait(&status) > 0 ? status : -1;
+}
+
+/* Create VMs, run and destroy them. In the end the host has all pages again, for itself. */
+TEST_F(memory, owners_are_consistent_while_vms_live_and_die)
+{
+	unsigned int succeeded, pages = 0, i, not_back = 0, pools;
+	ssize_t nr;
+
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, run_guest(i % CPUS ? "1" : "0"));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	nr = events_read_all(REMOTE, CPUS, self->types, NR_TYPES, self->events, MAX_EVENTS);
+	ASSERT_LT(0, nr);
+	succeeded = replay(_metadata, self, nr);
+	for (i = 0; i < MAX_PAGES; i++) {
+		const struct page_state *page = &self->pages[i];
+
+		pages += page->used;
+		if (page->used && (page->owner != self->values.host || all_sharers(page))) {
+			TH_LOG("page 0x%llx: owner %d, %d sharers", (unsigned long long)page->pfn,
+			       page->owner, all_sharers(page));
+			not_back++;
+		}
+	}
+	pools = count_pools(self, nr);
+	TH_LOG("%u transitions of %u pages, %u pools", succeeded, pages, pools);
+	EXPECT_LE(4 * 4, succeeded);
+	EXPECT_EQ(0, not_back);
+	EXPECT_LT(0, pools);
+	/* the host's pool, and those of the VMs */
+	EXPECT_GE(1 + 4, pools);
+}
+
+TEST_HARNESS_MAIN
