@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hypercalls of hyptrace itself leave no events, nor does EL2 while it runs a protected guest.
- * Everything else leaves pairs of events.
+ * Everything else leaves pairs of events. Each event of the list is tried.
  */
 #include "ring_decode.h"
 #include "hyp_env.h"
@@ -9,12 +9,51 @@
 #define CPU		1
 #define NR_PAGES	4
 
-/* Those of the entry and exit of EL2; test_ring_timed.c tests the others */
+/* Those of the entry and exit of EL2, for the tests that are not about each event */
 #define EVENTS		(BIT_ULL(HYPTRACE_EVENT_hyp_enter) | BIT_ULL(HYPTRACE_EVENT_hyp_exit) | \
 			 BIT_ULL(HYPTRACE_EVENT_selftest))
 
 static struct env_ring ring;
 static const u64 no_regs[31];
+
+/*
+ * All functions of the list of events, to be called with any arguments: each is an address, of
+ * which a function takes as many bytes as its parameter has. The calling conventions of 64-bit
+ * machines pass each of them in a register or stack slot of its own. begin: NULL if the event is
+ * not timed
+ */
+typedef void (*any_event_fn)(u64, u64, u64, u64, u64, u64, u64, u64);
+
+static const struct {
+	void *begin;
+	void *record;
+} all[HYPTRACE_NR_EVENTS] = {
+#define HYP_EVENT(name, ...) \
+	[HYPTRACE_EVENT_##name] = { .record = __hyptrace_##name },
+#define HYP_TIMED_EVENT(name, ...) \
+	[HYPTRACE_EVENT_##name] = { .begin = __hyptrace_begin_##name, .record = __hyptrace_##name },
+#include "events.h"
+#undef HYP_EVENT
+#undef HYP_TIMED_EVENT
+};
+
+static void call(void *function)
+{
+	u64 any = (uintptr_t)no_regs;
+
+	((any_event_fn)function)(any, any, any, any, any, any, any, any);
+}
+
+static void begin(u32 id)
+{
+	if (all[id].begin)
+		call(all[id].begin);
+}
+
+static void record(u32 id)
+{
+	call(all[id].record);
+}
 
 static int start(void **state)
 {
@@ -228,6 +267,104 @@ static void power_on_ends_silence(void **state)
 	assert_int_equal(written(), 1);
 }
 
+static void try_all(void)
+{
+	u32 id;
+
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		begin(id);
+		record(id);
+	}
+}
+
+/* Enable all events, and give the counter a value that is not that of an event never begun. */
+static void enable_all(void)
+{
+	env_counter = 1000;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, HYPTRACE_ALL_EVENTS, 0), 0);
+}
+
+/* Without silence each event of the list leaves one record. */
+static void each_event(void **state)
+{
+	struct decoded events[DECODE_MAX];
+	u32 id;
+
+	(void)state;
+	enable_all();
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		begin(id);
+		assert_int_equal(written(), id - 1);
+		record(id);
+		assert_int_equal(written(), id);
+		assert_int_equal(decode_both(env_rings[CPU].page, events), id);
+		assert_int_equal(*(u16 *)(env_rings[CPU].page->data + events[id - 1].offset), id);
+	}
+}
+
+/* While EL2 runs a protected guest, no event of the list is recorded, nor begun. */
+static void each_event_in_a_protected_guest(void **state)
+{
+	u64 before;
+	u32 id;
+
+	(void)state;
+	enable_all();
+	hyptrace_guest_begin(true);
+	before = written();
+	try_all();
+	try_all();
+	assert_int_equal(written(), before);
+	assert_int_equal(env_rings[CPU].silent, HYPTRACE_SILENT_GUEST);
+	hyptrace_guest_end(true);
+	assert_int_equal(written(), before + 1);
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		if (all[id].begin)
+			record(id);
+	}
+	assert_int_equal(written(), before + 1);
+}
+
+/* An event that has begun before the guest's run is not recorded in it. */
+static void each_event_begun_before_a_protected_guest(void **state)
+{
+	u64 before;
+	u32 id;
+
+	(void)state;
+	enable_all();
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		if (!all[id].begin)
+			continue;
+		begin(id);
+		hyptrace_guest_begin(true);
+		before = written();
+		record(id);
+		assert_int_equal(written(), before);
+		hyptrace_guest_end(true);
+	}
+}
+
+/* While EL2 serves __hyptrace(), no event is recorded either, until the return to the host. */
+static void each_event_in_an_own_call(void **state)
+{
+	u32 id;
+
+	(void)state;
+	enable_all();
+	hyptrace_silence_own_call();
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		if (id == HYPTRACE_EVENT_hyp_exit)
+			continue;
+		begin(id);
+		record(id);
+		assert_int_equal(written(), 0);
+	}
+	hyptrace_host_exit();
+	assert_int_equal(written(), 0);
+	assert_int_equal(env_rings[CPU].silent, 0);
+}
+
 #define WITH_RING(test)	cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -243,6 +380,10 @@ int main(void)
 		WITH_RING(vcpu_thread),
 		WITH_RING(attach_does_not_end_silence),
 		WITH_RING(power_on_ends_silence),
+		WITH_RING(each_event),
+		WITH_RING(each_event_in_a_protected_guest),
+		WITH_RING(each_event_begun_before_a_protected_guest),
+		WITH_RING(each_event_in_an_own_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
