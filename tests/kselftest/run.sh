@@ -37,8 +37,8 @@ fi
 
 for name in "${names[@]}"; do
 	case $name in
-	test_guest)
-		# Without a hypervisor there are no guests to trace.
+	test_guest | test_exits | test_hypercalls | test_memory | test_firmware)
+		# Without a hypervisor there is nothing to trace.
 		[[ -z $HYPTRACE_REFUSED ]] || continue
 		;;&
 	*.sh) tap "$name" bash "$here/$name" ;;

@@ -139,7 +139,8 @@ static uint64_t random_invalid_id(const struct calls_info *info, uint64_t *state
 		return info->base + info->nr_known + (value >> 8) % (NUMBERS - info->nr_known);
 	case 1:
 		/* another range of the calling convention; 0 to 3 are calls of the stub */
-		return ranges[(value >> 8) % (sizeof(ranges) / sizeof(ranges[0]))] + (value >> 16) % 64;
+		return ranges[(value >> 8) % (sizeof(ranges) / sizeof(ranges[0]))] +
+		       (value >> 16) % 64;
 	case 2:
 		/* a hypercall, but for the high half of the register */
 		return info->base + (value >> 8) % info->nr_known + ((value | 1) << 32);

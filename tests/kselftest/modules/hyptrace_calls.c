@@ -120,6 +120,7 @@ static const struct calls_known known[] = {
 	HYPERCALL(__kvm_hyp_init)
 #include "hypercalls.h"
 };
+
 static_assert(ARRAY_SIZE(known) <= CALLS_MAX_KNOWN);
 
 static u64 address_of(u64 value, struct kvm *vm)
