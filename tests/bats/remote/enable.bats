@@ -21,7 +21,7 @@ all_events()
 }
 
 @test "enable takes a glob" {
-	run -0 ht enable 'hyp_*'
+	run -0 ht enable 'hyp_e*'
 	same "$(enabled)" "hyp_enter hyp_exit"
 }
 
@@ -29,7 +29,7 @@ all_events()
 	run -0 ht enable all
 	same "$(enabled)" "$(all_events)"
 	run -0 ht disable 'hyp_e*'
-	same "$(enabled)" selftest
+	same "hyp_enter hyp_exit $(enabled)" "$(all_events)"
 	run -0 ht disable all
 	same "$(enabled)" ""
 }

@@ -160,7 +160,7 @@ defaults()
 	same "$(enabled)" ""
 	none enable "$err"
 	ht enable hyp_exit
-	stream_begin -C 0 'hyp_*' selftest
+	stream_begin -C 0 'hyp_e*' selftest
 	same "$(enabled)" "hyp_enter hyp_exit selftest"
 	stream_end
 	same "$(enabled)" hyp_exit
