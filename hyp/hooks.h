@@ -288,9 +288,10 @@ static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64
 	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
 		 HYPTRACE_OWNER_##to, pfn, nr, gfn, (vm)->kvm.arch.pkvm.handle, ret)
 
-/* Record that EL2 invalidates TLB entries of a VMID. */
+/* Record that EL2 invalidates TLB entries of a VMID. Above its bits the id has a generation. */
 #define hyptrace_tlbi(op, mmu, ipa, nr)					\
-	hyptrace(tlbi, HYPTRACE_TLBI_##op, atomic64_read(&(mmu)->vmid.id), ipa, nr)
+	hyptrace(tlbi, HYPTRACE_TLBI_##op, atomic64_read(&(mmu)->vmid.id) & \
+		 GENMASK_ULL(kvm_arm_vmid_bits - 1, 0), ipa, nr)
 
 /* Record that EL2 has allocated or freed pages of a pool. */
 #define hyptrace_pool(op, order, left)					\
