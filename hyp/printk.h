@@ -7,6 +7,8 @@
 #ifndef __HYPTRACE_PRINTK_H
 #define __HYPTRACE_PRINTK_H
 
+#include "env.h"
+
 #ifndef HYPTRACE_FORMAT_SECTION
 #define hyptrace_printk(fmt, ...)	do { } while (0)
 #else
@@ -15,9 +17,8 @@
 extern const char hyptrace_formats[];
 extern const char hyptrace_formats_end[];
 
-static inline __printf(1, 2) void hyptrace_check_printk(const char *fmt, ...)
-{
-}
+/* Never called: the compiler checks the numbers against the format. */
+__printf(1, 2) void hyptrace_check_printk(const char *fmt, ...);
 
 #define __HYPTRACE_FOUR(_, a, b, c, d, ...)	(u64)(a), (u64)(b), (u64)(c), (u64)(d)
 #define __HYPTRACE_FIFTH(_, a, b, c, d, e, ...)	e
