@@ -38,7 +38,7 @@ void __hyptrace_psci_begin(u32 func, u64 arg)
 {
 	__hyptrace_begin_psci_call(func, arg);
 	if (leaves(func))
-		__hyptrace_psci_call(0);
+		__hyptrace_psci_call(0, false);
 }
 
 /**
@@ -49,7 +49,7 @@ void __hyptrace_psci_begin(u32 func, u64 arg)
 void __hyptrace_psci_end(u32 func, s64 ret)
 {
 	if (ret || !leaves(func))
-		__hyptrace_psci_call(ret);
+		__hyptrace_psci_call(ret, true);
 }
 
 /**

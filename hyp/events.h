@@ -174,7 +174,7 @@ HYP_TIMED_EVENT(psci_call,
 		__entry->func = func;
 		__entry->arg = arg;
 	),
-	HE_PROTO(s64 ret),
+	HE_PROTO(s64 ret, bool is_over),
 	HE_STRUCT(
 		he_field(u32, func)
 		he_field(u64, arg)
@@ -183,6 +183,8 @@ HYP_TIMED_EVENT(psci_call,
 	),
 	HE_ASSIGN(
 		__entry->ret = ret;
+		if (!is_over)
+			__entry->duration = 0;
 	),
 	HE_PRINTK("func=%s arg=0x%llx ret=%lld duration=%llu",
 		  __print_symbolic(__entry->func, HYPTRACE_SMC_NAMES),
