@@ -276,7 +276,8 @@ static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64
 
 /* Record that pKVM has put a vCPU. */
 #define hyptrace_vcpu_put(hyp_vcpu, handle)				\
-	hyptrace(vcpu_put, handle, (hyp_vcpu)->vcpu.vcpu_idx, (hyp_vcpu)->vcpu.arch.pid)
+	hyptrace(vcpu_put, handle, (hyp_vcpu)->vcpu.vcpu_idx,		\
+		 (hyp_vcpu)->host_vcpu->arch.pid)
 
 /* Record that pKVM was asked to change who may access pages. Call it with the pages locked. */
 #define hyptrace_mem(op, from, to, pfn, nr, ret)			\
