@@ -7,7 +7,7 @@ load ../helper
 @test "list -o prints one table with these columns" {
 	ht enable selftest
 	run -0 ht list -o state,EVENT,remote
-	same "${lines[0]}" "STATE     EVENT      REMOTE"
+	same "$(xargs <<<"${lines[0]}")" "STATE EVENT REMOTE"
 	same "$(grep selftest <<<"$output" | xargs)" "enabled selftest $REMOTE"
 	same "$(grep -c "$REMOTE" <<<"$output")" "$(ht list -j | jq '.[0].events | length')"
 	run -0 ht list --output=event
