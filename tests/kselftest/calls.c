@@ -15,7 +15,7 @@
 #include "calls.h"
 
 /* Create a VM that EL2 knows. Return its descriptor or a negative errno. */
-static int create_vm(void)
+int calls_create_vm(void)
 {
 	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC), vm, vcpu, err;
 	struct kvm_vcpu_init init;
@@ -46,7 +46,7 @@ int calls_open(struct calls *calls)
 
 	if (system("modprobe hyptrace_calls"))
 		return -ENODEV;
-	vm = create_vm();
+	vm = calls_create_vm();
 	if (vm < 0)
 		return vm;
 	calls->info.vm_fd = vm;

@@ -25,6 +25,7 @@ const struct calls_known *calls_find(const struct calls *calls, const char *name
 struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t x1, uint64_t x2,
 			   uint64_t x3);
 
+int calls_create_vm(void);
 int pin_to(unsigned int cpu);
 
 #endif /* __CALLS_H */

@@ -152,7 +152,10 @@ static void know(struct calls_known *call, struct kvm *vm)
 	}
 }
 
-/* Not arm_smccc_1_1_hvc(): that clears the high half of x0. */
+/*
+ * Not arm_smccc_1_1_hvc(): that clears the high half of x0. An FF-A call also returns results in
+ * x5 to x17.
+ */
 #define CALL_EL2(instruction, call)					\
 	do {								\
 		register u64 x0 asm("x0") = (call)->x[0];		\
@@ -163,14 +166,15 @@ static void know(struct calls_known *call, struct kvm *vm)
 									\
 		asm volatile(instruction				\
 			     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4) \
-			     : : "memory");				\
+			     : : "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", \
+				 "x13", "x14", "x15", "x16", "x17", "memory"); \
 		(call)->ret[0] = x0;					\
 		(call)->ret[1] = x1;					\
 	} while (0)
 
 static void make_call(struct calls_one *call)
 {
-	u64 start = __arch_counter_get_cntpct();
+	u64 start = __arch_counter_get_cntpct(), word;
 
 	switch (call->how) {
 	case CALLS_HVC:
@@ -180,7 +184,7 @@ static void make_call(struct calls_one *call)
 		CALL_EL2("smc #0", call);
 		break;
 	case CALLS_READ:
-		call->ret[0] = READ_ONCE(*(u64 *)call->x[1]);
+		call->ret[0] = copy_from_kernel_nofault(&word, (void *)call->x[1], sizeof(word));
 		break;
 	}
 	call->cycles = __arch_counter_get_cntpct() - start;

@@ -20,7 +20,7 @@
 enum calls_how {
 	CALLS_HVC,
 	CALLS_SMC,
-	CALLS_READ,	/* no call: read the word at the kernel's address x1 */
+	CALLS_READ,	/* no call: read the word at the kernel's address x1; x0 returns an errno */
 };
 
 /**
