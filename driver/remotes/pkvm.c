@@ -6,10 +6,13 @@
 
 #include <linux/err.h>
 #include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include <asm/arch_timer.h>
 
 #include "el2.h"
+#include "formats.h"
 #include "hyp_events.h"
 #include "writer.h"
 
@@ -41,15 +44,42 @@ static const struct hyptrace_remote_ops ops = {
 	.write_selftest		= hyptrace_writer_selftest,
 };
 
+static hyptrace_event_fn events[ARRAY_SIZE(hyp_events)];
+
 static struct hyptrace_remote_desc desc = {
 	.name		= "hypervisor",
 	.owner		= THIS_MODULE,
 	.ops		= &ops,
 	.priv		= &writer,
-	.events		= hyp_events,
-	.nr_events	= ARRAY_SIZE(hyp_events),
+	.events		= events,
+	.nr_events	= ARRAY_SIZE(events),
 	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 };
+
+static struct hyptrace_event printk_event;
+static char *printk_print_fmt;
+
+static const struct hyptrace_event *describe_printk(void)
+{
+	return &printk_event;
+}
+
+/* Give hyp_printk a print format with the formats of this kernel, if there is memory. */
+static void set_events(void)
+{
+	const char *formats;
+	size_t size;
+
+	memcpy(events, hyp_events, sizeof(events));
+	formats = el2->formats(&size);
+	printk_print_fmt = hyptrace_formats_print_fmt(formats, size);
+	if (!printk_print_fmt)
+		return;
+	printk_event = *hyptrace_event_hyp_printk();
+	printk_event.print_fmt = printk_print_fmt;
+	/* Ids count from 1 in the order of the list. */
+	events[HYPTRACE_EVENT_hyp_printk - 1] = describe_printk;
+}
 
 static int __init hyptrace_pkvm_init(void)
 {
@@ -85,6 +115,7 @@ static int __init hyptrace_pkvm_init(void)
 	if (ret)
 		goto err_release_el2;
 
+	set_events();
 	desc.protected = el2->is_protected();
 	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
 					    "the KVM hypervisor (nVHE), not protected";
@@ -97,6 +128,7 @@ static int __init hyptrace_pkvm_init(void)
 	return 0;
 
 err_exit_writer:
+	kfree(printk_print_fmt);
 	hyptrace_writer_exit(&writer);
 err_release_el2:
 	el2->release();
@@ -109,6 +141,7 @@ module_init(hyptrace_pkvm_init);
 static void __exit hyptrace_pkvm_exit(void)
 {
 	hyptrace_remote_unregister(remote);
+	kfree(printk_print_fmt);
 	hyptrace_writer_exit(&writer);
 	el2->release();
 	symbol_put(hyptrace_el2);
