@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	5
+#define HYPTRACE_ABI_VERSION	6
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -82,7 +82,14 @@
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
  * @HYPTRACE_OP_WRITE: (id, what) write an event on this CPU: enum hyptrace_write. -ENODATA
- *	unless that event is enabled here.
+ *	unless that event is enabled here. Its filter applies, too.
+ * @HYPTRACE_OP_FILTER: (where, what, value) on that CPU, or on any while none is attached:
+ *	give the next term of an event's filter. hyptrace_filter_where() packs the first
+ *	argument, hyptrace_pack_term() the second. Terms follow each other from number 0 on;
+ *	number 0 begins again. The last one makes the filter active in place of the event's
+ *	last. With 0 terms, number 0 and all else 0, the event has no filter any more.
+ *	-EINVAL if the term is not valid (struct hyptrace_term) or not the next one. A ring
+ *	keeps its filters, attached or not, until the first RING_FREE.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -101,6 +108,7 @@ enum hyptrace_op {
 	HYPTRACE_OP_MOVE,
 	HYPTRACE_OP_CLOCK,
 	HYPTRACE_OP_WRITE,
+	HYPTRACE_OP_FILTER,
 	HYPTRACE_NR_OPS
 };
 
@@ -118,6 +126,110 @@ enum hyptrace_write {
 	HYPTRACE_WRITE_SELFTEST,
 	HYPTRACE_WRITE_PRINTK,
 };
+
+/* Terms of a filter at most */
+#define HYPTRACE_FILTER_MAX_TERMS	8
+
+/* In place of the next term: record the event, or do not */
+#define HYPTRACE_FILTER_ACCEPT		0xff
+#define HYPTRACE_FILTER_REJECT		0xfe
+
+/* Where the first argument of HYPTRACE_OP_FILTER has what; the CPU is in the bits below. */
+#define HYPTRACE_FILTER_EVENT_SHIFT	32
+#define HYPTRACE_FILTER_NUMBER_SHIFT	48
+#define HYPTRACE_FILTER_NR_TERMS_SHIFT	56
+
+/**
+ * enum hyptrace_term_op - operator of a term
+ * @HYPTRACE_TERM_EQ: field == value
+ * @HYPTRACE_TERM_NE: field != value
+ * @HYPTRACE_TERM_LT: field < value
+ * @HYPTRACE_TERM_LE: field <= value
+ * @HYPTRACE_TERM_GT: field > value
+ * @HYPTRACE_TERM_GE: field >= value
+ * @HYPTRACE_TERM_AND: (field & value) != 0
+ * @HYPTRACE_TERM_NR_OPS: number of operators
+ */
+enum hyptrace_term_op {
+	HYPTRACE_TERM_EQ,
+	HYPTRACE_TERM_NE,
+	HYPTRACE_TERM_LT,
+	HYPTRACE_TERM_LE,
+	HYPTRACE_TERM_GT,
+	HYPTRACE_TERM_GE,
+	HYPTRACE_TERM_AND,
+	HYPTRACE_TERM_NR_OPS
+};
+
+/**
+ * struct hyptrace_term - a term of a filter: a comparison of a field with a value
+ * @value:	64 bits, in two's complement. The field is extended to 64 bits
+ * @offset:	of the field in the payload, behind the event id
+ * @width:	bytes of the field: 1, 2, 4 or 8, inside the payload
+ * @op:		enum hyptrace_term_op
+ * @is_signed:	1: the field is signed, and the comparison, too; else 0
+ * @on_true:	if it is true, the number of the next term, which is greater than that of
+ *		this one; or HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
+ * @on_false:	the same if it is false
+ * @reserved:	0
+ *
+ * The evaluation begins with term 0.
+ */
+struct hyptrace_term {
+	__u64 value;
+	__u16 offset;
+	__u8 width;
+	__u8 op;
+	__u8 is_signed;
+	__u8 on_true;
+	__u8 on_false;
+	__u8 reserved;
+};
+
+/**
+ * hyptrace_filter_where() - pack the first argument of HYPTRACE_OP_FILTER
+ * @cpu:	the CPU
+ * @event:	event id
+ * @number:	number of the term
+ * @nr_terms:	number of terms of the filter
+ *
+ * Return: the argument.
+ */
+static inline __u64 hyptrace_filter_where(__u32 cpu, __u16 event, __u8 number, __u8 nr_terms)
+{
+	return cpu | (__u64)event << HYPTRACE_FILTER_EVENT_SHIFT |
+	       (__u64)number << HYPTRACE_FILTER_NUMBER_SHIFT |
+	       (__u64)nr_terms << HYPTRACE_FILTER_NR_TERMS_SHIFT;
+}
+
+/**
+ * hyptrace_pack_term() - pack the second argument of HYPTRACE_OP_FILTER
+ * @term:	the term; its value is the third argument
+ *
+ * Return: the argument.
+ */
+static inline __u64 hyptrace_pack_term(const struct hyptrace_term *term)
+{
+	return term->offset | (__u64)term->width << 16 | (__u64)term->op << 24 |
+	       (__u64)term->is_signed << 32 | (__u64)term->on_true << 40 |
+	       (__u64)term->on_false << 48 | (__u64)term->reserved << 56;
+}
+
+/**
+ * hyptrace_unpack_term() - unpack the second and the third argument of HYPTRACE_OP_FILTER
+ * @what:	second argument
+ * @value:	third
+ *
+ * Return: the term.
+ */
+static inline struct hyptrace_term hyptrace_unpack_term(__u64 what, __u64 value)
+{
+	return (struct hyptrace_term) {
+		.value = value, .offset = what, .width = what >> 16, .op = what >> 24,
+		.is_signed = what >> 32, .on_true = what >> 40, .on_false = what >> 48,
+		.reserved = what >> 56,
+	};
+}
 
 /* Flags of HYPTRACE_OP_RING_BEGIN */
 #define HYPTRACE_RING_DISCARD	(1U << 0)	/* if full, drop the newest events */
@@ -196,6 +308,8 @@ enum hyptrace_ring_state {
  * @written:	events that happened while enabled, the lost ones included
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full (discard mode)
+ * @filtered:	events that happened while enabled but that their filter did not accept;
+ *		@written does not count them
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
  * @nr_entered:	how often the writer has moved to the next sub-buffer
  * @nr_overwritten: sub-buffers overwritten before they were read
@@ -214,13 +328,14 @@ enum hyptrace_ring_state {
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
  * to the next sub-buffer and when it drops an event. Between updates only @written
- * becomes stale. So the host sees without a call whether there is something to read. It
+ * and @filtered become stale. So the host sees without a call whether there is something to read. It
  * must load @tail_id first, then @nr_unread and the commit of the sub-buffer @tail_id.
  */
 struct hyptrace_meta {
 	__u64 written;
 	__u64 overrun;
 	__u64 dropped;
+	__u64 filtered;
 	__u64 begin;
 	__u64 nr_entered;
 	__u64 nr_overwritten;

@@ -55,6 +55,7 @@ typedef long long s64;
 		(b) = _a;		\
 	} while (0)
 
+#define array_index_nospec(index, size)	(index)
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)

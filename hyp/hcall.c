@@ -50,7 +50,7 @@ static int attach(struct hyptrace_ring *ring, u64 events)
 static s64 write_event(u64 id, u64 what)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	u64 enabled = ring->enabled;
+	u32 silent = ring->silent;
 	u32 event;
 
 	if (what > HYPTRACE_WRITE_PRINTK)
@@ -60,12 +60,12 @@ static s64 write_event(u64 id, u64 what)
 	if (!(ring->selected & BIT_ULL(event)))
 		return -ENODATA;
 
-	WRITE_ONCE(ring->enabled, ring->selected);
+	hyptrace_set_silent(ring, 0);
 	if (what == HYPTRACE_WRITE_SELFTEST)
 		hyptrace(selftest, id);
 	else
 		hyptrace_printk("selftest %llu", id);
-	WRITE_ONCE(ring->enabled, enabled);
+	hyptrace_set_silent(ring, silent);
 
 	return 0;
 }
@@ -92,6 +92,13 @@ static s64 call_load(u64 op, u64 which, u64 arg2, u64 arg3)
 	default:
 		return hyptrace_load_free(ring);
 	}
+}
+
+static s64 call_filter(u64 where, u64 what, u64 value)
+{
+	struct hyptrace_ring *ring = hyptrace_ring_of((u32)where);
+
+	return ring ? hyptrace_filter_set(ring, where, what, value) : -ENXIO;
 }
 
 static s64 call_ring(u64 op, u64 cpu, u64 arg2)
@@ -146,6 +153,8 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		return hyptrace_clock_set(arg1, arg2, arg3);
 	case HYPTRACE_OP_WRITE:
 		return write_event(arg1, arg2);
+	case HYPTRACE_OP_FILTER:
+		return call_filter(arg1, arg2, arg3);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

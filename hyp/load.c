@@ -237,6 +237,8 @@ static int begin_free(struct hyptrace_ring *ring)
 		ret = -EBUSY;
 	else if (ring->state != HYPTRACE_RING_EMPTY)
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_BUILDING);
+	if (!ret)
+		hyptrace_filter_clear_all(ring);
 	hyptrace_unlock(&ring->lock);
 
 	return ret;

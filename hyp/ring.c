@@ -52,6 +52,7 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	WRITE_ONCE(meta->written, READ_ONCE(ring->recorded) + ring->dropped);
 	WRITE_ONCE(meta->overrun, ring->overrun);
 	WRITE_ONCE(meta->dropped, ring->dropped);
+	WRITE_ONCE(meta->filtered, READ_ONCE(ring->filtered));
 	WRITE_ONCE(meta->begin, ring->begin);
 	WRITE_ONCE(meta->nr_entered, ring->nr_entered);
 	WRITE_ONCE(meta->nr_overwritten, ring->nr_overwritten);
@@ -323,6 +324,7 @@ static void clear_ring(struct hyptrace_ring *ring)
 	ring->dropped = 0;
 	ring->pending = 0;
 	WRITE_ONCE(ring->recorded, 0);
+	WRITE_ONCE(ring->filtered, 0);
 	hyptrace_ring_enter(ring, ring->last_time, 0);
 	ring->begin = ring->page_time;
 }

@@ -37,6 +37,7 @@
 #include "env.h"
 #include "abi.h"
 #include "entry.h"
+#include "filter.h"
 #include "hcall.h"
 
 /* hyptrace_ring_commit() finds @data from the address of @commit. */
@@ -105,7 +106,7 @@ struct hyptrace_clock_copy {
  * struct hyptrace_ring - the ring of a CPU
  *
  * The fields of the writer; those that it uses together are neighbours:
- * @enabled:	bit per event id: @selected, but 0 while @silent
+ * @enabled:	bit per event id: the events of @selected without a filter; 0 while @silent
  * @clock:	this CPU's copy of the clock's parameters
  * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
@@ -115,9 +116,11 @@ struct hyptrace_clock_copy {
  * @vcpu:	thread of the vCPU that the CPU runs, or 0
  * @silent:	why the CPU records nothing now: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
+ * @to_filter:	bit per event id: the events of @selected with a filter; 0 while @silent
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
+ * @filtered:	events that their filter did not accept
  *
  * @lock:	protects the fields that follow; must be held for a few instructions only.
  *		While @state is empty, @discard and @nr_pages are under the lock of load.c.
@@ -154,6 +157,12 @@ struct hyptrace_clock_copy {
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
  *
  * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it
+ *
+ * @lock protects the fields that follow. While the ring is attached, its CPU reads @has_filter
+ * and @filters without it.
+ * @has_filter:	bit per event id: events with a filter
+ * @filters:	by event id: the filter, if the event has one
+ * @draft:	the filter that the host has begun to give
  */
 struct hyptrace_ring {
 	u64			enabled;
@@ -166,9 +175,11 @@ struct hyptrace_ring {
 	pid_t			vcpu;
 	u32			silent;
 	u64			selected;
+	u64			to_filter;
 	u64			page_first;
 	u64			page_time;
 	struct hyptrace_subbuf	*page;
+	u64			filtered;
 
 	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
@@ -201,6 +212,10 @@ struct hyptrace_ring {
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 
 	struct hyptrace_begun	begun;
+
+	u64			has_filter;
+	struct hyptrace_ring_filter filters[HYPTRACE_NR_EVENTS];
+	struct hyptrace_filter_draft draft;
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
@@ -227,8 +242,12 @@ enum hyptrace_silence {
  */
 static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
 {
+	u64 selected = silent ? 0 : ring->selected;
+	u64 has_filter = READ_ONCE(ring->has_filter);
+
 	ring->silent = silent;
-	WRITE_ONCE(ring->enabled, silent ? 0 : ring->selected);
+	WRITE_ONCE(ring->enabled, selected & ~has_filter);
+	ring->to_filter = selected & has_filter;
 }
 
 /**

@@ -31,6 +31,16 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
 	}
 }
 
+/* The payload is not in the ring so far. @filter: of the event, if it has one */
+static noinline void record_aside(struct hyptrace_ring *ring, const void *payload, u32 size,
+				  const struct hyptrace_ring_filter *filter)
+{
+	if (filter && !hyptrace_filter_accepts(filter, payload))
+		WRITE_ONCE(ring->filtered, ring->filtered + 1);
+	else
+		record_slowly(ring, payload, size);
+}
+
 /*
  * hyp_enter follows an exception entry, or the return from the firmware. Both synchronise
  * the CPU, so it cannot read the counter too early.
@@ -41,19 +51,27 @@ static __always_inline u64 read_counter(u32 event)
 						   hyptrace_read_counter();
 }
 
-/*
- * Check whether the CPU records the event. If it is silent because it serves __hyptrace(),
- * a hyp_exit is the return to the host and ends the silence. hyptrace_smc_exit() records
- * nothing then.
- */
+/* Check whether the CPU records the event without looking at a filter. */
 static __always_inline bool is_enabled(struct hyptrace_ring *ring, u32 event)
 {
-	if (likely(READ_ONCE(ring->enabled) & BIT_ULL(event)))
-		return true;
+	return likely(READ_ONCE(ring->enabled) & BIT_ULL(event));
+}
+
+/* Check whether the CPU records the event if its filter accepts it. */
+static __always_inline bool must_filter(struct hyptrace_ring *ring, u32 event)
+{
+	return ring->to_filter & BIT_ULL(event);
+}
+
+/*
+ * The CPU does not record the event. If it is silent because it serves __hyptrace(), a
+ * hyp_exit is the return to the host and ends the silence. hyptrace_smc_exit() records nothing
+ * then.
+ */
+static __always_inline void skip_event(struct hyptrace_ring *ring, u32 event)
+{
 	if (event == HYPTRACE_EVENT_hyp_exit && ring->silent)
 		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_CALL);
-
-	return false;
 }
 
 /*
@@ -78,32 +96,50 @@ static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
 }
 
 /*
- * Record an event. @...: the code that writes the payload *__entry.
+ * Record an event. @begun: the counter when it began, if it is a timed event, else 0. @...: the
+ * code that writes the payload *__entry; it may use duration, in ns since then.
  *
  * The fast path writes the payload to the ring. The slow path builds it on the stack
  * before it calls a function, so that no argument must survive the call: thus the fast
  * path needs no stack frame. No byte of the stack or of an older record may reach the
  * host.
  */
-#define RECORD(name, ring, counter, ...)					\
+#define RECORD(name, ring, begun, ...)					\
 	do {									\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
-		u64 now, delta;							\
+		const struct hyptrace_ring_filter *filter = NULL;		\
+		u64 counter, now, delta, duration = 0;				\
 		bool quick;							\
 										\
-		quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now); \
-		delta = now - (ring)->last_time;				\
-		if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) {	\
-			hyptrace_unaligned_##name *__entry;			\
+		(void)duration;	/* only timed events use it */			\
+		if (is_enabled(ring, HYPTRACE_EVENT_##name)) {			\
+			counter = read_counter(HYPTRACE_EVENT_##name);		\
+			duration = cycles_to_ns(ring, counter - (begun));	\
+			quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now); \
+			delta = now - (ring)->last_time;			\
+			if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) { \
+				hyptrace_unaligned_##name *__entry;		\
 										\
-			__entry = hyptrace_ring_put(ring, delta, size);		\
-			__VA_ARGS__						\
-			hyptrace_ring_commit(ring, __entry, now, size);		\
+				__entry = hyptrace_ring_put(ring, delta, size);	\
+				__VA_ARGS__					\
+				hyptrace_ring_commit(ring, __entry, now, size);	\
+				break;						\
+			}							\
+		} else if (must_filter(ring, HYPTRACE_EVENT_##name)) {		\
+			if (begun) {						\
+				counter = read_counter(HYPTRACE_EVENT_##name);	\
+				duration = cycles_to_ns(ring, counter - (begun)); \
+			}							\
+			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
 		} else {							\
+			skip_event(ring, HYPTRACE_EVENT_##name);		\
+			break;							\
+		}								\
+		{								\
 			struct hyptrace_entry_##name aside, *__entry = &aside;	\
 										\
 			__VA_ARGS__						\
-			record_slowly(ring, __entry, size);			\
+			record_aside(ring, __entry, size, filter);		\
 		}								\
 	} while (0)
 
@@ -115,13 +151,8 @@ static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
-		u64 counter;						\
 									\
-		if (!is_enabled(ring, HYPTRACE_EVENT_##name))		\
-			return;						\
-									\
-		counter = read_counter(HYPTRACE_EVENT_##name);		\
-		RECORD(name, ring, counter,				\
+		RECORD(name, ring, 0,					\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
 				     sizeof(*__entry), 0 fields);	\
 		       assign						\
@@ -144,7 +175,8 @@ static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 		struct hyptrace_entry_##name *__entry = &ring->begun.name.entry; \
 									\
-		if (!(READ_ONCE(ring->enabled) & BIT_ULL(HYPTRACE_EVENT_##name))) \
+		if (!is_enabled(ring, HYPTRACE_EVENT_##name) &&		\
+		    !must_filter(ring, HYPTRACE_EVENT_##name))		\
 			return;						\
 									\
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
@@ -156,14 +188,11 @@ static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 		u64 begun = ring->begun.name.counter;			\
-		u64 counter, duration;					\
 									\
-		if (!is_enabled(ring, HYPTRACE_EVENT_##name) || unlikely(!begun)) \
+		if (unlikely(!begun))					\
 			return;						\
 									\
-		counter = hyptrace_read_counter();			\
-		duration = cycles_to_ns(ring, counter - begun);		\
-		RECORD(name, ring, counter,				\
+		RECORD(name, ring, begun,				\
 		       memcpy(__entry, &ring->begun.name.entry, SAVED_SIZE(name)); \
 		       __entry->duration = duration;			\
 		       assign						\

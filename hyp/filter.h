@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Filters: conditions on the payload of an event. Included by ring.h; trace.c evaluates them,
+ * hcall.c and load.c call the functions.
+ */
+#ifndef __HYPTRACE_FILTER_H
+#define __HYPTRACE_FILTER_H
+
+#include "env.h"
+#include "abi.h"
+#include "entry.h"
+
+/**
+ * struct hyptrace_filter_range - a term of HYPTRACE_OP_FILTER, as EL2 evaluates it
+ * @first:	smallest value of the range
+ * @mask:	bits of the word that are compared
+ * @span:	largest value of the range, minus @first
+ * @start:	offset of the word in the payload
+ * @inside:	if the word is in the range: how many terms further the next one is, or
+ *		HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
+ * @outside:	the same if it is not
+ *
+ * Each operator is a range of values, so that all need the same few instructions. The word has
+ * the field anywhere inside it: @first, @mask and @span are shifted to its place.
+ */
+struct hyptrace_filter_range {
+	u64	first;
+	u64	mask;
+	u64	span;
+	u16	start;
+	u8	inside;
+	u8	outside;
+};
+
+/**
+ * struct hyptrace_ring_filter - a filter of an event
+ * @terms:	the terms, checked: each leads to later ones only
+ */
+struct hyptrace_ring_filter {
+	struct hyptrace_filter_range terms[HYPTRACE_FILTER_MAX_TERMS];
+};
+
+/**
+ * struct hyptrace_filter_draft - a filter whose last term the host has not given yet
+ * @filter:	its terms so far
+ * @event:	its event
+ * @nr_terms:	how many terms it will have
+ * @nr_given:	how many it has
+ */
+struct hyptrace_filter_draft {
+	struct hyptrace_ring_filter filter;
+	u32	event;
+	u32	nr_terms;
+	u32	nr_given;
+};
+
+/**
+ * hyptrace_filter_accepts() - evaluate a filter
+ * @filter:	active
+ * @payload:	of its event, in memory that only EL2 can access
+ *
+ * Each term leads to later ones only, so the loop ends.
+ *
+ * Return: whether the event is to be recorded.
+ */
+static __always_inline bool hyptrace_filter_accepts(const struct hyptrace_ring_filter *filter,
+						    const void *payload)
+{
+	const struct hyptrace_filter_range *term = filter->terms;
+	u64 word;
+	u32 next;
+
+	for (;; term += next) {
+		memcpy(&word, payload + term->start, sizeof(word));
+		next = ((word - term->first) & term->mask) <= term->span ? term->inside :
+									   term->outside;
+		if (next >= HYPTRACE_FILTER_MAX_TERMS)
+			return next == HYPTRACE_FILTER_ACCEPT;
+	}
+}
+
+/* filter.c */
+int hyptrace_filter_set(struct hyptrace_ring *ring, u64 where, u64 what, u64 value);
+void hyptrace_filter_clear_all(struct hyptrace_ring *ring);
+
+#endif /* __HYPTRACE_FILTER_H */
