@@ -13,7 +13,7 @@
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
  * models: hyp/ring.h:hyptrace_ring_is_local 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
- * models: hyp/ring.c:hyptrace_ring_publish b658d4a821898c4cdeac7dc5c99266aa5f5558c9b3e4241951a39699603d4f9e
+ * models: hyp/ring.c:hyptrace_ring_publish d3e81e8b61bf874fe49f2cec37b3367f8767b2563f497cc77ba6ee4548e0cc46
  * models: hyp/ring.c:hyptrace_ring_count_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
  * models: hyp/ring.c:hyptrace_ring_tail_has_data 768b059df5d08650ed0427b00aaac4df9d5a69dc5ff5d673f89b83368b99a9fc
  * models: hyp/ring.c:tail_id 51b944f9d4d699a53613cb4d72993ca61ca33a0f2353859fff71ad223f6c43b4
@@ -29,18 +29,18 @@
  * models: hyp/ring.c:update_time_stamp 22d57d33349c25d5449a581535ff0a04c33d97acb589a464816a65e08c2f7af1
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
- * models: hyp/ring.c:clear_ring 7be15530558225ddbdb0fccae6d414517a2e99a473ae487b295bc412dfa37083
- * models: hyp/ring.c:hyptrace_ring_attach df0bb23dc656c284b0885628d166a361a917e4b7e877988fb99ae654a2760e79
+ * models: hyp/ring.c:clear_ring 02a0443d8653da95b545c3262b572b8f704bb07171fb61efdc6bb3ec270d0754
+ * models: hyp/ring.c:hyptrace_ring_attach 4d87a32b3e4305bfefdd375cc72b116b01c76ae45735581283c0f34b4ff57098
  * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
- * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
+ * models: hyp/ring.c:hyptrace_ring_unpark 9fc569b9575c9f2b52cdd43e9b5da767658b8a9191d5cc025dcc69b80e476f20
  * models: hyp/ring.c:swap_reader_page e9b41fa7fb4d44df6e3ecbd54cd14c76ddf7d58ab0a31ec4a2e0990924119461
  * models: hyp/ring.c:hyptrace_ring_swap a2ce6fce1f90eca753508ac44376eb098f19ad1b530c5703732d13fe96899835
  * models: hyp/ring.c:wipe_old_times 33a4bb3387ce70ae8edf9bda4901a8340e3b7cf6c47d561b391dc6c76c9f1ed8
  * models: hyp/ring.c:reset_ring cf187895824c0beef39a680cc738f310451cb6e2384b110d2355008169482db3
  * models: hyp/ring.c:hyptrace_ring_reset 586aff4df80d1baedffa55aff20bb743345f67f4e07f74cfaf1e745a35f71a35
  * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
- * models: hyp/load.c:begin_free 4f2ec607fb70c60de051b8b034b6b88e7af03eb155a168ed3bb53f6653cdc441
+ * models: hyp/load.c:begin_free 210b44842c9e8708d62f0b2ab4c9fcec23c5663c8c5a02e5a6680beb28e56535
  */
 
 inline check_write(id)

@@ -7,7 +7,7 @@
  *
  * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS change the defaults.
  */
-#include "hyp_env.h"
+#include "filter_terms.h"
 
 #define POOL		600
 #define ROUNDS		100000
@@ -90,6 +90,28 @@ static u64 some_argument(u64 op)
 	}
 }
 
+/* The arguments of op FILTER: mostly the next term of a filter, for an event of any size */
+static void some_filter(u64 cpu, const struct hyptrace_filter_draft *draft, u64 args[3])
+{
+	u32 event = 1 + below(HYPTRACE_NR_EVENTS - 1), nr = below(HYPTRACE_FILTER_MAX_TERMS + 1);
+	struct hyptrace_term term;
+	u32 number = 0;
+
+	if (draft->nr_given && below(8)) {
+		event = draft->event;
+		nr = draft->nr_terms;
+		number = draft->nr_given;
+	}
+	filter_random_term(&term, &seed, 10 + below(60));
+	term.on_true = HYPTRACE_FILTER_REJECT + below(2);
+	term.on_false = number + 1 < nr ? number + 1 : HYPTRACE_FILTER_ACCEPT;
+	args[0] = hyptrace_filter_where(cpu, event, number, nr);
+	args[1] = nr ? hyptrace_pack_term(&term) : 0;
+	args[2] = nr ? term.value : 0;
+	if (!below(4))
+		args[below(3)] ^= 1ULL << below(64);
+}
+
 static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u64 what = env_random(&seed);
@@ -107,6 +129,8 @@ static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 							  HYPTRACE_OP_RING_READY;
 	if (what % 4 == 1 && ring->state >= HYPTRACE_RING_DETACHED)
 		return what >> 8 & 1 ? HYPTRACE_OP_ATTACH : HYPTRACE_OP_SWAP;
+	if (what % 8 == 2 && ring->state >= HYPTRACE_RING_DETACHED)
+		return HYPTRACE_OP_FILTER;
 	what >>= 8;
 
 	return what % 200 ? what % HYPTRACE_NR_OPS : what;
@@ -117,6 +141,35 @@ static u32 pages_of(const struct hyptrace_ring *ring, u32 *pinned)
 	*pinned += ring->nr_loaded + !!ring->meta;
 
 	return ring->nr_dirs + ring->nr_tables;
+}
+
+/* Check a jump of a filter: forward to a term, which is reached then, or the end. */
+static void check_jump(u32 from, u8 distance, bool reached[HYPTRACE_FILTER_MAX_TERMS])
+{
+	if (distance >= HYPTRACE_FILTER_REJECT)
+		return;
+	assert_true(distance && from + distance < HYPTRACE_FILTER_MAX_TERMS);
+	reached[from + distance] = true;
+}
+
+/* All filters must load from inside the payload only, and must end. */
+static void check_filters(const struct hyptrace_ring *ring)
+{
+	const struct hyptrace_filter_range *term;
+	u32 id, i;
+
+	assert_int_equal(ring->has_filter & ~HYPTRACE_ALL_EVENTS, 0);
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		bool reached[HYPTRACE_FILTER_MAX_TERMS] = { ring->has_filter & BIT_ULL(id) };
+
+		for (i = 0, term = ring->filters[id].terms; i < ENV_NR(reached); i++, term++) {
+			if (!reached[i])
+				continue;
+			assert_true(term->start + sizeof(u64) <= filter_payload_size(id));
+			check_jump(i, term->inside, reached);
+			check_jump(i, term->outside, reached);
+		}
+	}
 }
 
 /* Each page that EL2 owns or pins must belong to one of the rings. */
@@ -130,7 +183,13 @@ static void check_books(void)
 
 		owned += pages_of(ring, &pinned);
 		assert_int_equal(ring->lock, 0);
-		assert_true(ring->state == HYPTRACE_RING_ATTACHED || !ring->enabled);
+		assert_true(ring->state == HYPTRACE_RING_ATTACHED ||
+			    !(ring->enabled | ring->to_filter));
+		assert_int_equal(ring->enabled, ring->selected & ~ring->has_filter);
+		assert_int_equal(ring->to_filter, ring->selected & ring->has_filter);
+		assert_true(ring->state >= HYPTRACE_RING_DETACHED ||
+			    !(ring->has_filter | ring->draft.nr_given));
+		check_filters(ring);
 		assert_true(ring->state != HYPTRACE_RING_EMPTY ||
 			    !(ring->nr_dirs + ring->nr_tables + ring->nr_loaded));
 		assert_true(ring->state < HYPTRACE_RING_DETACHED || ring->meta);
@@ -140,6 +199,21 @@ static void check_books(void)
 	assert_int_equal(env_count(ENV_PINNED), pinned);
 	assert_int_equal(env_count(ENV_HYP), owned);
 	assert_int_equal(env_violations, 0);
+}
+
+/* Events of several sizes, timed or not */
+static void some_events(void)
+{
+	u64 regs[31] = { below(3), below(3) };
+	u32 i;
+
+	for (i = below(100); i; i--)
+		hyptrace(hyp_enter, i);
+	hyptrace(selftest, below(3));
+	hyptrace(hyp_printk, below(3), below(3), env_random(&seed), 0, 0);
+	hyptrace_begin(host_hcall, below(3), regs);
+	env_counter += below(3);
+	hyptrace(host_hcall, regs);
 }
 
 static void disturb(void)
@@ -156,8 +230,7 @@ static void disturb(void)
 	if (env_owner(index) != ENV_HYP)
 		env_host_write(index, below(2) ? 0 : below(PAGE_SIZE - sizeof(junk)),
 			       junk, sizeof(junk));
-	for (i = below(100); i; i--)
-		hyptrace(hyp_enter, i);
+	some_events();
 	if (!below(40))
 		hyptrace_cpu_off();
 	if (!below(10))
@@ -207,7 +280,7 @@ static void free_all(void)
 static void any_op(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
-	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0;
+	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0, filters = 0, filtered = 0;
 
 	(void)state;
 	seed = env_seed(SEED);
@@ -218,7 +291,8 @@ static void any_op(void **state)
 		u64 cpu = below(ENV_CPUS), spare = below(4) ? 0 : HYPTRACE_SPARE_RING;
 		u64 op = some_op(spare ? &env_spare_rings[cpu] : &env_rings[cpu],
 				 &env_spare_rings[cpu]);
-		u64 arg = some_argument(op);
+		u64 args[3] = { cpu, some_argument(op), below(20) ? below(2) : env_random(&seed) };
+		u64 before, had;
 		s64 ret;
 
 		env_cpu(below(3) ? cpu : below(ENV_CPUS));
@@ -232,8 +306,15 @@ static void any_op(void **state)
 			spare = HYPTRACE_SPARE_RING;
 		else if (op > HYPTRACE_OP_RING_FREE)
 			spare = 0;
-		ret = bounded(op, below(100) ? cpu | spare : env_random(&seed), arg,
-			      below(20) ? below(2) : env_random(&seed));
+		args[0] |= spare;
+		if (op == HYPTRACE_OP_FILTER)
+			some_filter(cpu, &env_rings[cpu].draft, args);
+		else if (!below(100))
+			args[0] = env_random(&seed);
+		had = env_rings[cpu].has_filter;
+		ret = bounded(op, args[0], args[1], args[2]);
+		filters += env_rings[cpu].has_filter & ~had ? 1 : 0;
+		assert_true(op != HYPTRACE_OP_FILTER || ret >= 0 || env_rings[cpu].has_filter == had);
 		env_fail_take = env_fail_share = env_fail_release = 0;
 		ready += op == HYPTRACE_OP_RING_READY && !ret;
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
@@ -241,18 +322,22 @@ static void any_op(void **state)
 		moved += op == HYPTRACE_OP_MOVE && ret > 0;
 		refused += ret < 0;
 		check_books();
+		before = hyptrace_this_ring()->filtered;
 		disturb();
+		filtered += hyptrace_this_ring()->filtered - before;
 		if (!below(5000))
 			free_all();
 	}
 	free_all();
 	env_stop();
-	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu refusals\n",
+	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu filters, %llu events filtered, %llu refusals\n",
 		      (unsigned long long)ready, (unsigned long long)swapped,
 		      (unsigned long long)exchanged, (unsigned long long)moved,
+		      (unsigned long long)filters, (unsigned long long)filtered,
 		      (unsigned long long)refused);
 	assert_true(ready > rounds / 1000 && swapped > rounds / 300);
 	assert_true(exchanged > rounds / 3000 && moved > rounds / 3000);
+	assert_true(filters > rounds / 1000 && filtered > rounds / 1000);
 }
 
 /* Two directories, the second with one table that is not full. */
