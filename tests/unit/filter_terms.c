@@ -21,6 +21,11 @@ s64 filter_set(u64 cpu, u32 event, const struct hyptrace_term *terms, u32 nr_ter
 	return ret;
 }
 
+s64 filter_remove(u64 cpu, u32 event)
+{
+	return hyptrace_hcall(HYPTRACE_OP_FILTER, hyptrace_filter_where(cpu, event, 0, 0), 0, 0);
+}
+
 /* Values at the limits of each width, and beside them */
 #define AROUND(n)	(n) - 1, (n), (n) + 1
 static const u64 limits[] = {

@@ -22,6 +22,7 @@ struct filter_tree {
 
 s64 filter_give(u64 cpu, u32 event, u32 number, u32 nr_terms, const struct hyptrace_term *term);
 s64 filter_set(u64 cpu, u32 event, const struct hyptrace_term *terms, u32 nr_terms);
+s64 filter_remove(u64 cpu, u32 event);
 
 u32 filter_nr_limits(void);
 u64 filter_limit(u64 n);

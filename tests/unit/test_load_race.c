@@ -7,7 +7,7 @@
  */
 #include <pthread.h>
 
-#include "hyp_env.h"
+#include "filter_terms.h"
 
 #define THREADS		3
 #define DATA		8	/* at most; a ring also has meta page, directory and table */
@@ -51,6 +51,23 @@ static u64 list_pages(u32 first, u32 from, u64 random)
 	return env_pfn(table);
 }
 
+/* Give selftest a filter with two terms, or take it away. Other threads do the same. */
+static void any_filter(u64 cpu, u64 random)
+{
+	struct hyptrace_term terms[2];
+	u32 i;
+
+	for (i = 0; i < ENV_NR(terms); i++) {
+		filter_random_term(&terms[i], &random, sizeof(struct hyptrace_entry_selftest));
+		terms[i].on_true = HYPTRACE_FILTER_ACCEPT;
+		terms[i].on_false = i ? HYPTRACE_FILTER_REJECT : 1;
+	}
+	if (random & 1)
+		filter_set(cpu, HYPTRACE_EVENT_selftest, terms, ENV_NR(terms));
+	else
+		filter_remove(cpu, HYPTRACE_EVENT_selftest);
+}
+
 static void any_op(u32 cpu, u32 first, u64 *seed)
 {
 	u64 random = env_random(seed), op = HYPTRACE_OP_RING_BEGIN + (random >> 8) % 12;
@@ -88,6 +105,8 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 	if (op <= HYPTRACE_OP_RING_FREE && random >> 22 & 1)
 		ring |= HYPTRACE_SPARE_RING;
 	hyptrace_hcall(op, ring, arg, 0);
+	if (!(random >> 47 & 7))
+		any_filter(random >> 46 & 1 ? cpu : random >> 20 & 1, random);
 
 	for (arg = random >> 40 & 127; arg; arg--)
 		hyptrace(selftest, arg);

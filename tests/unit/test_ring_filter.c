@@ -55,7 +55,7 @@ static s64 set(u32 event, const struct hyptrace_term *terms, u32 nr_terms)
 
 static s64 remove_filter(u32 event)
 {
-	return hyptrace_hcall(HYPTRACE_OP_FILTER, hyptrace_filter_where(CPU, event, 0, 0), 0, 0);
+	return filter_remove(CPU, event);
 }
 
 /* A filter of selftest that accepts one id */
