@@ -327,9 +327,9 @@ enum hyptrace_ring_state {
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
- * to the next sub-buffer and when it drops an event. Between updates only @written
- * and @filtered become stale. So the host sees without a call whether there is something to read. It
- * must load @tail_id first, then @nr_unread and the commit of the sub-buffer @tail_id.
+ * to the next sub-buffer and when it drops an event. Between updates only @written and
+ * @filtered become stale. So the host sees without a call whether there is something to
+ * read. It must load @tail_id first, then @nr_unread and the commit of the sub-buffer @tail_id.
  */
 struct hyptrace_meta {
 	__u64 written;

@@ -55,7 +55,6 @@ typedef long long s64;
 		(b) = _a;		\
 	} while (0)
 
-#define array_index_nospec(index, size)	(index)
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
@@ -68,6 +67,11 @@ static inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
 	WRITE_ONCE(to[0], first);
 	WRITE_ONCE(to[1], second);
+}
+
+static inline u64 array_index_nospec(u64 index, u64 size)
+{
+	return index < size ? index : 0;
 }
 
 typedef int hyptrace_lock_t;

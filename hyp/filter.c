@@ -13,6 +13,7 @@
 static const u16 payload_sizes[HYPTRACE_NR_EVENTS] = {
 #include "events.h"
 };
+
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 

@@ -210,6 +210,11 @@ u32 filter_nr_bad(void)
 	return ENV_NR(faults) + NR_WIDTHS;
 }
 
+static int either(int fault, int good)
+{
+	return fault >= 0 ? fault : good;
+}
+
 /* A term with the nth fault, for a payload of @size bytes */
 struct hyptrace_term filter_bad(const struct hyptrace_term *good, u32 size, u32 n)
 {
@@ -220,19 +225,13 @@ struct hyptrace_term filter_bad(const struct hyptrace_term *good, u32 size, u32 
 		bad.offset = size - bad.width + 1;
 		return bad;
 	}
-#define SET(field)				\
-	do {					\
-		if (faults[n].field >= 0)	\
-			bad.field = faults[n].field; \
-	} while (0)
-	SET(offset);
-	SET(width);
-	SET(op);
-	SET(is_signed);
-	SET(on_true);
-	SET(on_false);
-	SET(reserved);
-#undef SET
+	bad.offset = either(faults[n].offset, bad.offset);
+	bad.width = either(faults[n].width, bad.width);
+	bad.op = either(faults[n].op, bad.op);
+	bad.is_signed = either(faults[n].is_signed, bad.is_signed);
+	bad.on_true = either(faults[n].on_true, bad.on_true);
+	bad.on_false = either(faults[n].on_false, bad.on_false);
+	bad.reserved = either(faults[n].reserved, bad.reserved);
 
 	return bad;
 }

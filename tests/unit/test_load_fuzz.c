@@ -280,7 +280,8 @@ static void free_all(void)
 static void any_op(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
-	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0, filters = 0, filtered = 0;
+	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0;
+	u64 filters = 0, filtered = 0;
 
 	(void)state;
 	seed = env_seed(SEED);
@@ -314,7 +315,8 @@ static void any_op(void **state)
 		had = env_rings[cpu].has_filter;
 		ret = bounded(op, args[0], args[1], args[2]);
 		filters += env_rings[cpu].has_filter & ~had ? 1 : 0;
-		assert_true(op != HYPTRACE_OP_FILTER || ret >= 0 || env_rings[cpu].has_filter == had);
+		assert_true(op != HYPTRACE_OP_FILTER || ret >= 0 ||
+			    env_rings[cpu].has_filter == had);
 		env_fail_take = env_fail_share = env_fail_release = 0;
 		ready += op == HYPTRACE_OP_RING_READY && !ret;
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;

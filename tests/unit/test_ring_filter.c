@@ -95,30 +95,41 @@ static bool printk_passes(const struct hyptrace_entry_hyp_printk *entry)
 	return ring->recorded > recorded;
 }
 
-/* Each operator, width and sign, at each offset, with values around the limits of all widths. */
-static void operators(void **state)
+/* A field with the limits of all widths, against one value, between bytes of 0 or 0xff */
+static void check_operator(const struct hyptrace_term *term)
 {
 	struct hyptrace_entry_hyp_printk entry = { .common_type = HYPTRACE_EVENT_hyp_printk };
+	u32 i;
+
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, term, 1), 0);
+	for (i = 0; i < filter_nr_limits(); i++) {
+		u64 bytes = filter_limit(i);
+
+		memset(&entry.fmt_id, i & 1 ? 0xff : 0,
+		       sizeof(entry) - offsetof(typeof(entry), fmt_id));
+		memcpy((u8 *)&entry + term->offset, &bytes, term->width);
+		/* EL2 writes 0 to the bytes that no field covers. */
+		memset((u8 *)&entry + sizeof(entry.common_type), 0, sizeof(u16));
+		assert_int_equal(printk_passes(&entry), filter_holds(term, &entry));
+	}
+}
+
+/* Each operator, width and sign, at each offset, with values around the limits of all widths */
+static void operators(void **state)
+{
+	u32 last = sizeof(struct hyptrace_entry_hyp_printk), kind, value;
 	struct hyptrace_term term = { .on_true = ACCEPT, .on_false = REJECT };
-	u32 field, value, nr = filter_nr_limits();
 
 	(void)state;
-	for (term.op = 0; term.op < HYPTRACE_TERM_NR_OPS; term.op++)
-	for (term.width = 1; term.width <= 8; term.width *= 2)
-	for (term.is_signed = 0; term.is_signed < 2; term.is_signed++)
-	for (term.offset = 2; term.offset + term.width <= (int)sizeof(entry); term.offset++) {
-		for (value = term.offset % 5; value < nr; value += 1 + term.offset % 3) {
-			term.value = filter_limit(value);
-			assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, &term, 1), 0);
-			for (field = 0; field < nr; field++) {
-				u64 bytes = filter_limit(field);
-
-				memset((u8 *)&entry + 2, field & 1 ? 0xff : 0, sizeof(entry) - 2);
-				memcpy((u8 *)&entry + term.offset, &bytes, term.width);
-				/* EL2 writes 0 to the bytes that no field covers. */
-				memset((u8 *)&entry + 2, 0, 2);
-				assert_int_equal(printk_passes(&entry),
-						 filter_holds(&term, &entry));
+	for (kind = 0; kind < 8 * HYPTRACE_TERM_NR_OPS; kind++) {
+		term.op = kind / 8;
+		term.width = 1 << kind % 4;
+		term.is_signed = kind / 4 % 2;
+		for (term.offset = 2; term.offset + term.width <= last; term.offset++) {
+			value = term.offset % 5;
+			for (; value < filter_nr_limits(); value += 1 + term.offset % 3) {
+				term.value = filter_limit(value);
+				check_operator(&term);
 			}
 		}
 	}
