@@ -166,7 +166,6 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
 		return 0;
 
 	ring->filters[array_index_nospec(event, HYPTRACE_NR_EVENTS)] = draft->filter;
-	draft->nr_given = 0;
 	set_has_filter(ring, event, true);
 
 	return 0;

@@ -97,7 +97,7 @@ static void some_filter(u64 cpu, const struct hyptrace_filter_draft *draft, u64 
 	struct hyptrace_term term;
 	u32 number = 0;
 
-	if (draft->nr_given && below(8)) {
+	if (draft->nr_given && draft->nr_given < draft->nr_terms && below(8)) {
 		event = draft->event;
 		nr = draft->nr_terms;
 		number = draft->nr_given;
