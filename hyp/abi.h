@@ -86,8 +86,8 @@
  * @HYPTRACE_OP_FILTER: (where, what, value) on that CPU, or on any while none is attached:
  *	give the next term of an event's filter. hyptrace_filter_where() packs the first
  *	argument, hyptrace_pack_term() the second. Terms follow each other from number 0 on;
- *	number 0 begins again. The last one makes the filter active in place of the event's
- *	last. With 0 terms, number 0 and all else 0, the event has no filter any more.
+ *	number 0 begins again. The last one activates the filter, which replaces the one
+ *	that the event had. With 0 terms, and all else 0, the event has no filter any more.
  *	-EINVAL if the term is not valid (struct hyptrace_term) or not the next one. A ring
  *	keeps its filters, attached or not, until the first RING_FREE.
  * @HYPTRACE_NR_OPS: number of ops
