@@ -225,21 +225,22 @@ typedef raw_spinlock_t hyptrace_lock_t;
 #define hyptrace_unlock(lock)		raw_spin_unlock(lock)
 #define hyptrace_assert_held(lock)	lockdep_assert_held(lock)
 
-DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
-DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
+/* Allocated: a module may have 8 KiB of static data per CPU only. */
+extern struct hyptrace_ring __percpu *hyptrace_rings;
+extern struct hyptrace_ring __percpu *hyptrace_spare_rings;
 
-#define hyptrace_this_ring()		this_cpu_ptr(&hyptrace_rings)
+#define hyptrace_this_ring()		this_cpu_ptr(hyptrace_rings)
 
 #define HYPTRACE_NR_CPUS		nr_cpu_ids
 #define hyptrace_nr_cpus()		num_possible_cpus()
 
 #define hyptrace_ring_of(cpu)						\
 	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
-	 per_cpu_ptr(&hyptrace_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
+	 per_cpu_ptr(hyptrace_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
 
 #define hyptrace_spare_ring_of(cpu)					\
 	((cpu) < nr_cpu_ids && cpu_possible(cpu) ?			\
-	 per_cpu_ptr(&hyptrace_spare_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
+	 per_cpu_ptr(hyptrace_spare_rings, array_index_nospec(cpu, nr_cpu_ids)) : NULL)
 
 static __always_inline u64 hyptrace_read_counter(void)
 {

@@ -5,7 +5,7 @@
  */
 #include "hooks.h"
 
-#ifndef HYPTRACE_ENV_HOST
+#ifdef __KVM_NVHE_HYPERVISOR__
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
@@ -13,6 +13,46 @@ DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings) = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
+#endif
+
+#ifdef HYPTRACE_ENV_MODULE
+struct hyptrace_ring __percpu *hyptrace_rings;
+struct hyptrace_ring __percpu *hyptrace_spare_rings;
+
+/**
+ * hyptrace_alloc_rings() - allocate the rings of all CPUs, all of them empty
+ *
+ * Context: process, sleeps; before the first hyptrace_hcall().
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_alloc_rings(void)
+{
+	unsigned int cpu;
+
+	hyptrace_rings = alloc_percpu(struct hyptrace_ring);
+	hyptrace_spare_rings = alloc_percpu(struct hyptrace_ring);
+	if (!hyptrace_rings || !hyptrace_spare_rings) {
+		hyptrace_free_rings();
+		return -ENOMEM;
+	}
+	for_each_possible_cpu(cpu) {
+		raw_spin_lock_init(&per_cpu_ptr(hyptrace_rings, cpu)->lock);
+		raw_spin_lock_init(&per_cpu_ptr(hyptrace_spare_rings, cpu)->lock);
+	}
+
+	return 0;
+}
+
+/**
+ * hyptrace_free_rings() - undo hyptrace_alloc_rings()
+ *
+ * Context: process; after the last hyptrace_hcall().
+ */
+void hyptrace_free_rings(void)
+{
+	free_percpu(hyptrace_spare_rings);
+	free_percpu(hyptrace_rings);
+}
 #endif
 
 /* The list of events as text. The host compares its hash with that of its own list. */

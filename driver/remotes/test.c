@@ -131,17 +131,27 @@ static int __init hyptrace_test_init(void)
 	int ret;
 
 	INIT_DELAYED_WORK(&rate.work, rate_work);
-	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
+	ret = hyptrace_alloc_rings();
 	if (ret)
 		return ret;
+	ret = hyptrace_writer_init(&writer, hyptrace_event_list_hash(hyp_event_list));
+	if (ret)
+		goto free_rings;
 
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
-		hyptrace_writer_exit(&writer);
-		return PTR_ERR(remote);
+		ret = PTR_ERR(remote);
+		goto exit_writer;
 	}
 
 	return 0;
+
+exit_writer:
+	hyptrace_writer_exit(&writer);
+free_rings:
+	hyptrace_free_rings();
+
+	return ret;
 }
 module_init(hyptrace_test_init);
 
@@ -149,6 +159,7 @@ static void __exit hyptrace_test_exit(void)
 {
 	hyptrace_remote_unregister(remote);
 	hyptrace_writer_exit(&writer);
+	hyptrace_free_rings();
 }
 module_exit(hyptrace_test_exit);
 
