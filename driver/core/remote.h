@@ -49,6 +49,37 @@ struct hyptrace_event {
 	u16				id;
 };
 
+/* Most arguments of a hypercall that an event has */
+#define HYPTRACE_MAX_HYPERCALL_ARGS	4
+
+/**
+ * struct hyptrace_hypercall_arg - an argument of a hypercall
+ * @type:	its C type
+ * @name:	its name
+ */
+struct hyptrace_hypercall_arg {
+	const char	*type;
+	const char	*name;
+};
+
+/**
+ * struct hyptrace_hypercall - a hypercall of the kernel that a remote traces
+ * @id:		its number
+ * @name:	its name
+ * @args:	its arguments: the first one is in register 1
+ * @nr_args:	number of @args
+ * @returns:	it returns a value
+ * @raw:	it is not known which arguments it has, and whether it returns a value
+ */
+struct hyptrace_hypercall {
+	u32				id;
+	const char			*name;
+	struct hyptrace_hypercall_arg	args[HYPTRACE_MAX_HYPERCALL_ARGS];
+	unsigned int			nr_args;
+	bool				returns;
+	bool				raw;
+};
+
 /* Returns the description of an event: see remote_event.h. */
 typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
 
@@ -164,6 +195,8 @@ struct hyptrace_remote_ops {
  * @priv:	passed to each of @ops
  * @events:	in the order in which they are listed
  * @nr_events:	number of @events
+ * @hypercalls:	hypercalls that the events name
+ * @nr_hypercalls: number of @hypercalls; may be 0
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
  * @protected:	the writer does not trust the host
  *
@@ -178,6 +211,8 @@ struct hyptrace_remote_desc {
 	void					*priv;
 	const hyptrace_event_fn			*events;
 	unsigned int				nr_events;
+	const struct hyptrace_hypercall		*hypercalls;
+	unsigned int				nr_hypercalls;
 	unsigned int				max_pages;
 	bool					protected;
 };

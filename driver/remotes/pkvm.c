@@ -10,11 +10,16 @@
 #include <linux/string.h>
 
 #include <asm/arch_timer.h>
+#include <asm/kvm_asm.h>
 
+#include "../core/remote.h"
 #include "el2.h"
 #include "formats.h"
-#include "hyp_events.h"
 #include "writer.h"
+
+/* Made by hypercalls.awk. The print formats of hyp_events.h have its names of hypercalls. */
+#include "hypercalls.h"
+#include "hyp_events.h"
 
 static const struct hyptrace_el2 *el2;
 static struct hyptrace_remote *remote;
@@ -53,6 +58,8 @@ static struct hyptrace_remote_desc desc = {
 	.priv		= &writer,
 	.events		= events,
 	.nr_events	= ARRAY_SIZE(events),
+	.hypercalls	= hypercalls,
+	.nr_hypercalls	= ARRAY_SIZE(hypercalls),
 	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 };
 
