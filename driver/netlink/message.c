@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The netlink attributes of remotes, CPUs and events. Called by query.c and notify.c,
- * with the control mutex of the remote held.
+ * The netlink attributes of remotes, CPUs, events and hypercalls. Called by query.c and
+ * notify.c, with the control mutex of the remote held.
  *
  * Each function returns 0, or -EMSGSIZE if the message has no room. After -EMSGSIZE the
  * caller must cancel the message, which may contain a part of the attributes.
@@ -150,6 +150,46 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 		return -EMSGSIZE;
 	for (i = 0; i < event->nr_fields; i++) {
 		if (fill_field(skb, event, &event->fields[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *arg)
+{
+	struct nlattr *nest = nla_nest_start(skb, HYPTRACE_A_HYPERCALL_ARGS);
+
+	if (!nest ||
+	    nla_put_string(skb, HYPTRACE_A_HYPERCALL_ARG_NAME, arg->name) ||
+	    nla_put_string(skb, HYPTRACE_A_HYPERCALL_ARG_TYPE, arg->type))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * hyptrace_fill_hypercall - put a hypercall and its arguments
+ * @skb:	the message
+ * @remote:	of the hypercall
+ * @call:	which one
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			    const struct hyptrace_hypercall *call)
+{
+	unsigned int i;
+
+	if (nla_put_string(skb, HYPTRACE_A_HYPERCALL_REMOTE, remote->name) ||
+	    nla_put_u32(skb, HYPTRACE_A_HYPERCALL_ID, call->id) ||
+	    nla_put_string(skb, HYPTRACE_A_HYPERCALL_NAME, call->name))
+		return -EMSGSIZE;
+	if (call->returns && nla_put_flag(skb, HYPTRACE_A_HYPERCALL_RETURNS))
+		return -EMSGSIZE;
+	if (call->raw && nla_put_flag(skb, HYPTRACE_A_HYPERCALL_RAW))
+		return -EMSGSIZE;
+	for (i = 0; i < call->nr_args; i++) {
+		if (fill_arg(skb, &call->args[i]))
 			return -EMSGSIZE;
 	}
 	return 0;

@@ -9,9 +9,16 @@
  */
 #include <linux/capability.h>
 #include <linux/security.h>
+#include <linux/sizes.h>
 #include <net/genetlink.h>
 
 #include "netlink.h"
+
+/*
+ * Bytes of the parts of a dump of events. Each event must fit. Clients have a buffer of this
+ * size at least: see netlink_dump().
+ */
+#define EVENTS_DUMP_BYTES	SZ_16K
 
 static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
@@ -160,6 +167,9 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	err = check_sender(cb->skb, cb->extack);
 	if (err)
 		return err;
+	/* The first part of a dump may have only a page, which may have no room for an event. */
+	if (genl_info_dump(cb)->genlhdr->cmd == HYPTRACE_CMD_EVENT_GET)
+		cb->min_dump_alloc = EVENTS_DUMP_BYTES;
 	/* For a dump without a policy, generic netlink has not checked the attributes. */
 	if (!genl_info_dump(cb)->attrs && nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, nlmsg_attrdata(cb->nlh, GENL_HDRLEN),

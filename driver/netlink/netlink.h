@@ -16,6 +16,7 @@
 static_assert((int)HYPTRACE_A_REMOTE_NAME == A_REMOTE);
 static_assert((int)HYPTRACE_A_CPU_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_EVENT_REMOTE == A_REMOTE);
+static_assert((int)HYPTRACE_A_HYPERCALL_REMOTE == A_REMOTE);
 
 /* netlink.c */
 int hyptrace_netlink_register(void);
@@ -32,6 +33,8 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		      unsigned int cpu);
 int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			const struct hyptrace_event *event);
+int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			    const struct hyptrace_hypercall *call);
 
 /* notify.c */
 void hyptrace_notify_init(void);

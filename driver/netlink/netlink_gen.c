@@ -104,6 +104,11 @@ static const struct nla_policy hyptrace_mark_nl_policy[HYPTRACE_A_CONTROL_COUNT 
 	[HYPTRACE_A_CONTROL_COUNT] = NLA_POLICY_FULL_RANGE(NLA_U32, &hyptrace_a_control_count_range),
 };
 
+/* HYPTRACE_CMD_HYPERCALL_GET - dump */
+static const struct nla_policy hyptrace_hypercall_get_nl_policy[HYPTRACE_A_HYPERCALL_REMOTE + 1] = {
+	[HYPTRACE_A_HYPERCALL_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+};
+
 /* Ops table for hyptrace */
 static const struct genl_split_ops hyptrace_nl_ops[] = {
 	{
@@ -235,6 +240,14 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.policy		= hyptrace_mark_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_COUNT,
 		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_HYPERCALL_GET,
+		.start		= hyptrace_nl_dump_start,
+		.dumpit		= hyptrace_nl_hypercall_get_dumpit,
+		.policy		= hyptrace_hypercall_get_nl_policy,
+		.maxattr	= HYPTRACE_A_HYPERCALL_REMOTE,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 };
 

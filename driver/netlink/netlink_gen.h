@@ -37,6 +37,8 @@ int hyptrace_nl_clear_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_reset_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info);
+int hyptrace_nl_hypercall_get_dumpit(struct sk_buff *skb,
+				     struct netlink_callback *cb);
 
 enum {
 	HYPTRACE_NLGRP_NOTIFY,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink requests that read state: of one or all remotes, CPUs and events. Called
- * through the tables of netlink_gen.c.
+ * Netlink requests that read state: of one or all remotes, CPUs, events and hypercalls.
+ * Called through the tables of netlink_gen.c.
  */
 #include <linux/cpumask.h>
 #include <linux/sizes.h>
@@ -12,7 +12,10 @@
 /* Enough for an event whose fields have many symbols */
 #define REPLY_BYTES_MAX		SZ_64K
 
-/* Put an item of a remote: the remote itself, a CPU or an event. Return 0 or -EMSGSIZE. */
+/*
+ * Put an item of a remote: the remote itself, a CPU, an event or a hypercall. Return 0 or
+ * -EMSGSIZE.
+ */
 typedef int (*fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		       unsigned int index);
 
@@ -26,6 +29,12 @@ static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		      unsigned int index)
 {
 	return hyptrace_fill_event(skb, remote, remote->events[index]);
+}
+
+static int fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			  unsigned int index)
+{
+	return hyptrace_fill_hypercall(skb, remote, &remote->desc->hypercalls[index]);
 }
 
 /* Return the header of the item's message, or NULL if there is no room. */
@@ -125,6 +134,11 @@ static unsigned int nr_events(const struct hyptrace_remote *remote)
 	return remote->nr_events;
 }
 
+static unsigned int nr_hypercalls(const struct hyptrace_remote *remote)
+{
+	return remote->desc->nr_hypercalls;
+}
+
 static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
 		      const struct hyptrace_remote *remote, unsigned int nr, fill_fn fill)
 {
@@ -185,4 +199,9 @@ int hyptrace_nl_cpu_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int hyptrace_nl_event_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump(skb, cb, nr_events, fill_event);
+}
+
+int hyptrace_nl_hypercall_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, nr_hypercalls, fill_hypercall);
 }

@@ -168,6 +168,7 @@ static const UNUSED struct operation {
 	    U32_ATTR(HYPTRACE_A_CONTROL_COUNT, 1), U32_ATTR(HYPTRACE_A_CONTROL_CPU, 0) } },
 	{ "cpu-get dump", HYPTRACE_CMD_CPU_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
 	{ "event-get dump", HYPTRACE_CMD_EVENT_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
+	{ "hypercall-get dump", HYPTRACE_CMD_HYPERCALL_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
 	{ "remote-get dump", HYPTRACE_CMD_REMOTE_GET, true, 0, NULL, { } },
 };
 

@@ -312,26 +312,30 @@ TEST_F(ctl, dumps_equal_the_single_answers)
 	EXPECT_EQ(info.nr_events, other_answer.nr);
 }
 
-/* A small receive buffer makes the kernel split the dumps. One event must fit in it. */
+/* A small receive buffer makes the kernel split the dumps. One answer must fit in it. */
 TEST_F(ctl, dumps_in_several_parts_are_complete)
 {
-	static const uint8_t cmds[] = {
-		HYPTRACE_CMD_REMOTE_GET, HYPTRACE_CMD_CPU_GET, HYPTRACE_CMD_EVENT_GET,
+	static const struct {
+		uint8_t		cmd;
+		unsigned int	room;
+	} dumps[] = {
+		{ HYPTRACE_CMD_REMOTE_GET, 4096 }, { HYPTRACE_CMD_CPU_GET, 4096 },
+		{ HYPTRACE_CMD_EVENT_GET, 16384 }, { HYPTRACE_CMD_HYPERCALL_GET, 4096 },
 	};
 	struct nl small;
 	unsigned int i;
 
-	ASSERT_EQ(0, nl_open_room(&small, 16384));
-	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
-		nl_begin(&msg, &self->nl, cmds[i]);
+	for (i = 0; i < ARRAY_SIZE(dumps); i++) {
+		nl_begin(&msg, &self->nl, dumps[i].cmd);
 		ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
-		nl_begin(&msg, &small, cmds[i]);
+		ASSERT_EQ(0, nl_open_room(&small, dumps[i].room));
+		nl_begin(&msg, &small, dumps[i].cmd);
 		ASSERT_EQ(0, nl_dump(&small, &msg, &other_answer));
 		EXPECT_EQ(answer.nr, other_answer.nr);
 		EXPECT_EQ(answer.len, other_answer.len);
 		EXPECT_EQ(0, memcmp(answer.data, other_answer.data, answer.len));
+		nl_close(&small);
 	}
-	nl_close(&small);
 }
 
 static int cpu_online(unsigned int cpu, const char *on)
