@@ -22,7 +22,7 @@ PARTS = {
     "begin": ("hyptrace", "control hyptrace remotes and read their rings"),
     "version.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
-    "query.c": ("hyptrace_remote", "get remotes, CPUs and events"),
+    "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
     "control.c": ("hyptrace_control", "change remotes and events"),
     "notify.c": ("hyptrace_listener", "notifications of changes"),
     "device.c": ("hyptrace_reader", "read or observe a ring"),

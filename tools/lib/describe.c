@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the driver's descriptions of remotes, CPUs and events. For query.c and notify.c.
+ * Parse the driver's descriptions of remotes, CPUs, events and hypercalls. For query.c and
+ * notify.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -288,6 +289,102 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 		hyptrace_free_event(new);
 	else
 		*event = new;
+	return ret;
+}
+
+static void free_arg(struct hyptrace_hypercall_arg *arg)
+{
+	free(arg->name);
+	free(arg->type);
+	free(arg);
+}
+
+/**
+ * hyptrace_free_hypercall - free a hypercall
+ * @call:	the hypercall, or NULL
+ */
+void hyptrace_free_hypercall(struct hyptrace_hypercall *call)
+{
+	unsigned int i;
+
+	if (!call)
+		return;
+	for (i = 0; i < call->nr_args; i++)
+		free_arg(call->args[i]);
+	free(call->args);
+	free(call->name);
+	free(call);
+}
+
+static int parse_arg(struct nlattr *nest, struct hyptrace_hypercall *call)
+{
+	struct nlattr *tb[HYPTRACE_A_HYPERCALL_ARG_MAX + 1];
+	struct hyptrace_hypercall_arg **args, *arg;
+
+	if (nla_parse_nested(tb, HYPTRACE_A_HYPERCALL_ARG_MAX, nest, NULL) < 0)
+		return -EBADMSG;
+
+	args = reallocarray(call->args, call->nr_args + 1, sizeof(*args));
+	if (!args)
+		return -ENOMEM;
+	call->args = args;
+	arg = calloc(1, sizeof(*arg));
+	if (!arg)
+		return -ENOMEM;
+	args[call->nr_args++] = arg;
+	if (parse_string(&arg->name, tb[HYPTRACE_A_HYPERCALL_ARG_NAME]) ||
+	    parse_string(&arg->type, tb[HYPTRACE_A_HYPERCALL_ARG_TYPE]))
+		return -ENOMEM;
+	return 0;
+}
+
+static int parse_args(const struct nlmsghdr *answer, struct hyptrace_hypercall *call)
+{
+	struct genlmsghdr *genl = genlmsg_hdr((struct nlmsghdr *)answer);
+	struct nlattr *attr;
+	int rem, ret;
+
+	nla_for_each_attr(attr, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), rem) {
+		if (nla_type(attr) != HYPTRACE_A_HYPERCALL_ARGS)
+			continue;
+		ret = parse_arg(attr, call);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_parse_hypercall - parse a message of hypercall-get
+ * @answer:	the message
+ * @call:	out: the hypercall, for hyptrace_free_hypercall(); NULL on failure
+ *
+ * Return: 0, -ENOMEM or -EBADMSG.
+ */
+int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hypercall **call)
+{
+	struct nlattr *tb[HYPTRACE_A_HYPERCALL_MAX + 1];
+	struct hyptrace_hypercall *new;
+	int ret;
+
+	*call = NULL;
+	if (parse_attrs(answer, tb, HYPTRACE_A_HYPERCALL_MAX))
+		return -EBADMSG;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+
+	hyptrace_parse_name(new->remote, sizeof(new->remote), tb[HYPTRACE_A_HYPERCALL_REMOTE]);
+	new->id = hyptrace_parse_u32(tb[HYPTRACE_A_HYPERCALL_ID]);
+	new->returns = tb[HYPTRACE_A_HYPERCALL_RETURNS];
+	new->known_args = !tb[HYPTRACE_A_HYPERCALL_RAW];
+	ret = parse_string(&new->name, tb[HYPTRACE_A_HYPERCALL_NAME]);
+	if (!ret)
+		ret = parse_args(answer, new);
+	if (ret)
+		hyptrace_free_hypercall(new);
+	else
+		*call = new;
 	return ret;
 }
 

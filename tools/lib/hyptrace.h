@@ -10,9 +10,9 @@
  * their connection, too. A child process must not use or free the objects of its parent.
  *
  * Only the library allocates the structs that describe something (a remote, a CPU, an event, a
- * field, a symbol, a notification), and a program only reads them. Later versions may add
- * members at their ends, so a list is an array of pointers. struct hyptrace_error and struct
- * hyptrace_record never change.
+ * field, a symbol, a hypercall, an argument, a notification), and a program only reads them.
+ * Later versions may add members at their ends, so a list is an array of pointers. struct
+ * hyptrace_error and struct hyptrace_record never change.
  */
 #ifndef HYPTRACE_LIB_H
 #define HYPTRACE_LIB_H
@@ -69,7 +69,7 @@ struct hyptrace;
 struct hyptrace *hyptrace_open(struct hyptrace_error *err);
 void hyptrace_close(struct hyptrace *h);
 
-/* query.c and describe.c: remotes, CPUs and events */
+/* query.c and describe.c: remotes, CPUs, events and hypercalls */
 
 /**
  * struct hyptrace_remote - a remote; see remote-get in hyptrace.yaml
@@ -187,6 +187,36 @@ struct hyptrace_event {
 	unsigned int		nr_fields;
 };
 
+/**
+ * struct hyptrace_hypercall_arg - an argument of a hypercall
+ * @name:	its name
+ * @type:	its C type
+ */
+struct hyptrace_hypercall_arg {
+	char	*name;
+	char	*type;
+};
+
+/**
+ * struct hyptrace_hypercall - a hypercall; see hypercall-get in hyptrace.yaml
+ * @remote:	the remote's name
+ * @name:	its name
+ * @id:		its number, as in the field id of the event host_hcall
+ * @returns:	it returns a value; false if @known_args is false
+ * @known_args:	it is known which arguments it has, and whether it returns a value
+ * @args:	its arguments: the first one is the field arg1 of the event, and so on
+ * @nr_args:	number of @args
+ */
+struct hyptrace_hypercall {
+	char				remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+	char				*name;
+	uint32_t			id;
+	bool				returns;
+	bool				known_args;
+	struct hyptrace_hypercall_arg	**args;
+	unsigned int			nr_args;
+};
+
 int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 			 unsigned int *nr, struct hyptrace_error *err);
 int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_remote **remote,
@@ -199,12 +229,16 @@ int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_
 			unsigned int *nr, struct hyptrace_error *err);
 int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
 		       struct hyptrace_event **event, struct hyptrace_error *err);
+int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
+			    struct hyptrace_hypercall ***calls, unsigned int *nr,
+			    struct hyptrace_error *err);
 void hyptrace_free_remotes(struct hyptrace_remote **remotes);
 void hyptrace_free_remote(struct hyptrace_remote *remote);
 void hyptrace_free_cpus(struct hyptrace_cpu **cpus);
 void hyptrace_free_cpu(struct hyptrace_cpu *cpu);
 void hyptrace_free_events(struct hyptrace_event **events);
 void hyptrace_free_event(struct hyptrace_event *event);
+void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls);
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
 const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);

@@ -55,6 +55,8 @@ int hyptrace_nl_group(struct hyptrace *h);
 int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote **remote);
 int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu);
 int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **event);
+int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hypercall **call);
+void hyptrace_free_hypercall(struct hyptrace_hypercall *call);
 void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
 uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Get remotes, CPUs and events from the driver, one or all of them.
+ * Get remotes, CPUs and events from the driver, one or all of them, and all hypercalls.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,6 +73,20 @@ static void free_event(void *item)
 	hyptrace_free_event(item);
 }
 
+static int parse_hypercall(const struct nlmsghdr *answer, void **item)
+{
+	struct hyptrace_hypercall *call;
+	int ret = hyptrace_parse_hypercall(answer, &call);
+
+	*item = call;
+	return ret;
+}
+
+static void free_hypercall(void *item)
+{
+	hyptrace_free_hypercall(item);
+}
+
 static const struct kind remotes_kind = {
 	HYPTRACE_CMD_REMOTE_GET, HYPTRACE_A_REMOTE_NAME, parse_remote, free_remote,
 };
@@ -83,6 +97,10 @@ static const struct kind cpus_kind = {
 
 static const struct kind events_kind = {
 	HYPTRACE_CMD_EVENT_GET, HYPTRACE_A_EVENT_REMOTE, parse_event, free_event,
+};
+
+static const struct kind hypercalls_kind = {
+	HYPTRACE_CMD_HYPERCALL_GET, HYPTRACE_A_HYPERCALL_REMOTE, parse_hypercall, free_hypercall,
 };
 
 static void clear(void **items, const struct kind *kind)
@@ -313,6 +331,29 @@ int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
 }
 
 /**
+ * hyptrace_get_hypercalls - get the hypercalls of the kernel that a remote traces
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @calls:	out: a list that ends with NULL, for hyptrace_free_hypercalls(); NULL on failure,
+ *		and if the driver is older than this request
+ * @nr:		out: number of @calls; 0 is not an error
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
+			    struct hyptrace_hypercall ***calls, unsigned int *nr,
+			    struct hyptrace_error *err)
+{
+	struct nl_msg *msg = request(h, &hypercalls_kind, NLM_F_DUMP, remote);
+	void **items;
+	int ret = get_all(h, &hypercalls_kind, msg, &items, nr, err);
+
+	*calls = (struct hyptrace_hypercall **)items;
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+/**
  * hyptrace_free_remotes - free a list of remotes
  * @remotes:	the list, which ends with NULL; or NULL
  */
@@ -337,4 +378,13 @@ void hyptrace_free_cpus(struct hyptrace_cpu **cpus)
 void hyptrace_free_events(struct hyptrace_event **events)
 {
 	free_list((void **)events, &events_kind);
+}
+
+/**
+ * hyptrace_free_hypercalls - free a list of hypercalls
+ * @calls:	the list, which ends with NULL; or NULL
+ */
+void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls)
+{
+	free_list((void **)calls, &hypercalls_kind);
 }
