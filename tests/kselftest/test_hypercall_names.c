@@ -58,8 +58,9 @@ TEST_F(hypercalls, numbers_and_names_are_those_of_the_tree)
 	unsigned int i;
 
 	ASSERT_EQ(0, dump(&self->nl, variant->remote));
-	if (!strcmp(variant->remote, "test")) {
-		EXPECT_EQ(0, answer.nr);
+	if (!answer.nr) {
+		/* It has no hypervisor. */
+		EXPECT_STREQ("test", variant->remote);
 		return;
 	}
 	EXPECT_EQ(ARRAY_SIZE(tree_calls), answer.nr);
@@ -85,9 +86,11 @@ TEST_F(hypercalls, arguments_are_those_of_the_handlers)
 	const char *types[ARGS_MAX], *names[ARGS_MAX];
 	const struct nlmsghdr *hdr;
 
-	if (!strcmp(variant->remote, "test"))
-		SKIP(return, "the remote has no hypercalls");
 	ASSERT_EQ(0, dump(&self->nl, variant->remote));
+	if (!answer.nr) {
+		EXPECT_STREQ("test", variant->remote);
+		return;
+	}
 
 	hdr = find("__pkvm_host_share_hyp");
 	ASSERT_EQ(1, get_args(hdr, types, names));

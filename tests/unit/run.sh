@@ -50,7 +50,7 @@ for test in "${tests[@]}"; do
 done
 
 if (($# == 0)); then
-	for test in ./selftest.sh ../mutate/selftest.sh; do
+	for test in ./selftest.sh ./hypercalls.sh ../mutate/selftest.sh; do
 		if said=$("$test" 2>&1); then
 			echo "ok - $test"
 			passed=$((passed + 1))
