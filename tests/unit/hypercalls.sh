@@ -79,8 +79,11 @@ run()
 		cmp -s "$work/first.h" "$work/hypercalls.h" || fail "$1: $awk makes another header"
 	done
 	: >"$work/all"
-	gcc -std=gnu11 -Wall -Werror -o "$work/print" "$work/print.c" 2>"$work/said" && "$work/print" >"$work/all" ||
+	if gcc -std=gnu11 -Wall -Werror -o "$work/print" "$work/print.c" 2>"$work/said"; then
+		"$work/print" >"$work/all"
+	else
 		fail "$1: the header does not compile:" "$(cat "$work/said")"
+	fi
 	sed '/^names$/,$d' "$work/all" >"$work/calls"
 	sed '1,/^names$/d' "$work/all" >"$work/names"
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parsing of the driver's descriptions of remotes and events.
+ * Parsing of the driver's descriptions of remotes, events and hypercalls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,15 +170,81 @@ static void broken_event(void **state)
 	nlmsg_free(msg);
 }
 
+static void put_arg(struct nl_msg *msg, const char *type, const char *name)
+{
+	struct nlattr *arg = nla_nest_start(msg, HYPTRACE_A_HYPERCALL_ARGS);
+
+	nla_put_string(msg, HYPTRACE_A_HYPERCALL_ARG_TYPE, type);
+	nla_put_string(msg, HYPTRACE_A_HYPERCALL_ARG_NAME, name);
+	nla_nest_end(msg, arg);
+}
+
+static void hypercall(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_HYPERCALL_GET);
+	struct hyptrace_hypercall *call;
+
+	(void)state;
+	nla_put_string(msg, HYPTRACE_A_HYPERCALL_REMOTE, "hypervisor");
+	nla_put_u32(msg, HYPTRACE_A_HYPERCALL_ID, 7);
+	nla_put_string(msg, HYPTRACE_A_HYPERCALL_NAME, "__pkvm_share");
+	nla_put_flag(msg, HYPTRACE_A_HYPERCALL_RETURNS);
+	put_arg(msg, "u64", "pfn");
+	put_arg(msg, "struct kvm *", "kvm");
+	assert_int_equal(hyptrace_parse_hypercall(nlmsg_hdr(msg), &call), 0);
+	assert_string_equal(call->remote, "hypervisor");
+	assert_string_equal(call->name, "__pkvm_share");
+	assert_int_equal(call->id, 7);
+	assert_true(call->returns);
+	assert_true(call->known_args);
+	assert_int_equal(call->nr_args, 2);
+	assert_string_equal(call->args[0]->type, "u64");
+	assert_string_equal(call->args[0]->name, "pfn");
+	assert_string_equal(call->args[1]->type, "struct kvm *");
+	assert_string_equal(call->args[1]->name, "kvm");
+	hyptrace_free_hypercall(call);
+	nlmsg_free(msg);
+
+	msg = message(HYPTRACE_CMD_HYPERCALL_GET);
+	nla_put_flag(msg, HYPTRACE_A_HYPERCALL_RAW);
+	assert_int_equal(hyptrace_parse_hypercall(nlmsg_hdr(msg), &call), 0);
+	assert_string_equal(call->name, "");
+	assert_false(call->returns);
+	assert_false(call->known_args);
+	assert_int_equal(call->nr_args, 0);
+	hyptrace_free_hypercall(call);
+	nlmsg_free(msg);
+}
+
+/* An argument that is cut off */
+static void broken_hypercall(void **state)
+{
+	struct nl_msg *msg = message(HYPTRACE_CMD_HYPERCALL_GET);
+	const uint16_t broken[] = { 100, HYPTRACE_A_HYPERCALL_ARG_NAME };
+	struct hyptrace_hypercall *call;
+
+	(void)state;
+	put_arg(msg, "u64", "pfn");
+	nla_put(msg, HYPTRACE_A_HYPERCALL_ARGS, sizeof(broken), broken);
+	assert_int_equal(hyptrace_parse_hypercall(nlmsg_hdr(msg), &call), 0);
+	assert_int_equal(call->nr_args, 2);
+	assert_string_equal(call->args[0]->name, "pfn");
+	assert_string_equal(call->args[1]->name, "");
+	hyptrace_free_hypercall(call);
+	nlmsg_free(msg);
+}
+
 /* After an error the result is empty, so the caller need not free anything. */
 static void no_memory(void **state)
 {
 	struct nl_msg *one = message(HYPTRACE_CMD_REMOTE_GET);
 	struct nl_msg *two = message(HYPTRACE_CMD_CPU_GET);
 	struct nl_msg *three = message(HYPTRACE_CMD_EVENT_GET);
+	struct nl_msg *four = message(HYPTRACE_CMD_HYPERCALL_GET);
 	struct hyptrace_remote *remote;
 	struct hyptrace_cpu *cpu;
 	struct hyptrace_event *event;
+	struct hyptrace_hypercall *call;
 	bool failed = true;
 	unsigned int nth;
 	int ret;
@@ -205,6 +271,18 @@ static void no_memory(void **state)
 	}
 	assert_int_equal(event->nr_fields, 1);
 	hyptrace_free_event(event);
+	put_arg(four, "u64", "pfn");
+	for (failed = true, nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		ret = hyptrace_parse_hypercall(nlmsg_hdr(four), &call);
+		failed = fail_alloc_end();
+		assert_int_equal(ret, failed ? -ENOMEM : 0);
+		assert_int_equal(!call, failed);
+	}
+	/* the hypercall and its name, the list, the argument with its name and type */
+	assert_int_equal(nth - 2, 2 + 1 + 3);
+	hyptrace_free_hypercall(call);
+	nlmsg_free(four);
 	nlmsg_free(three);
 	nlmsg_free(two);
 	nlmsg_free(one);
@@ -216,6 +294,7 @@ static void free_nothing(void **state)
 	hyptrace_free_remote(NULL);
 	hyptrace_free_cpu(NULL);
 	hyptrace_free_event(NULL);
+	hyptrace_free_hypercall(NULL);
 }
 
 int main(void)
@@ -226,6 +305,8 @@ int main(void)
 		cmocka_unit_test(odd_attributes),
 		cmocka_unit_test(event),
 		cmocka_unit_test(broken_event),
+		cmocka_unit_test(hypercall),
+		cmocka_unit_test(broken_hypercall),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(free_nothing),
 	};

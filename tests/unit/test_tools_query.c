@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One remote, one CPU, one event.
+ * One remote, one CPU, one event, all hypercalls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,8 +44,8 @@ static int teardown(void **state)
 	return fake_netlink_nr_open();
 }
 
-/* A CPU of which all is said, each number another one, and a good end of the dump. */
-static void answer_cpu(const struct nlmsghdr *request)
+/* The good end of a dump. */
+static void reply_done(void)
 {
 	struct {
 		struct nlmsghdr		nlh;
@@ -54,6 +54,13 @@ static void answer_cpu(const struct nlmsghdr *request)
 		.nlh = { .nlmsg_len = sizeof(end), .nlmsg_type = NLMSG_DONE,
 			 .nlmsg_flags = NLM_F_MULTI },
 	};
+
+	fake_netlink_reply(&end, sizeof(end));
+}
+
+/* A CPU of which all is said, each number another one. */
+static void answer_cpu(const struct nlmsghdr *request)
+{
 	struct nl_msg *msg = nlmsg_alloc();
 
 	(void)request;
@@ -69,7 +76,7 @@ static void answer_cpu(const struct nlmsghdr *request)
 	nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, 9);
 	nla_put_u32(msg, HYPTRACE_A_CPU_USED_SUBBUFS, 10);
 	fake_netlink_reply(nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
-	fake_netlink_reply(&end, sizeof(end));
+	reply_done();
 	nlmsg_free(msg);
 }
 
@@ -191,11 +198,78 @@ static void one_of_each(void **state)
 	}
 }
 
+static unsigned int nr_of_hypercalls;
+
+static void answer_hypercalls(const struct nlmsghdr *request)
+{
+	unsigned int i;
+
+	assert_int_equal(request->nlmsg_flags & NLM_F_DUMP, NLM_F_DUMP);
+	for (i = 1; i <= nr_of_hypercalls; i++) {
+		struct nl_msg *msg = nlmsg_alloc();
+
+		genlmsg_put(msg, 0, 0, FAKE_FAMILY, 0, NLM_F_MULTI, HYPTRACE_CMD_HYPERCALL_GET, 1);
+		nla_put_u32(msg, HYPTRACE_A_HYPERCALL_ID, i);
+		nla_put_string(msg, HYPTRACE_A_HYPERCALL_NAME, "call");
+		fake_netlink_reply(nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+		nlmsg_free(msg);
+	}
+	reply_done();
+}
+
+static void refuse_hypercalls(const struct nlmsghdr *request)
+{
+	fake_netlink_ack(request, error_of_one);
+}
+
+static void all_hypercalls(void **state)
+{
+	struct nlattr *tb[HYPTRACE_A_HYPERCALL_MAX + 1];
+	struct hyptrace_hypercall **calls;
+	unsigned int nr;
+
+	(void)state;
+	fake_netlink_begin(answer_hypercalls);
+	for (nr_of_hypercalls = 0; nr_of_hypercalls <= 2; nr_of_hypercalls++) {
+		assert_int_equal(hyptrace_get_hypercalls(h, "test", &calls, &nr, &err), 0);
+		assert_int_equal(nr, nr_of_hypercalls);
+		assert_null(calls[nr]);
+		if (nr)
+			assert_int_equal(calls[nr - 1]->id, nr);
+		hyptrace_free_hypercalls(calls);
+	}
+	assert_int_equal(fake_netlink.nr_sent, 3);
+	genlmsg_parse(&fake_netlink.sent.nlh, 0, tb, HYPTRACE_A_HYPERCALL_MAX, NULL);
+	assert_string_equal(nla_get_string(tb[HYPTRACE_A_HYPERCALL_REMOTE]), "test");
+}
+
+/* A driver that does not know the request has no hypercalls. */
+static void no_hypercalls(void **state)
+{
+	struct hyptrace_hypercall **calls;
+	unsigned int nr;
+
+	(void)state;
+	fake_netlink_begin(refuse_hypercalls);
+	error_of_one = -EOPNOTSUPP;
+	assert_int_equal(hyptrace_get_hypercalls(h, "test", &calls, &nr, NULL), 0);
+	assert_int_equal(nr, 0);
+	hyptrace_free_hypercalls(calls);
+	error_of_one = -ENODEV;
+	assert_int_equal(hyptrace_get_hypercalls(h, "test", &calls, &nr, &err), -ENODEV);
+	assert_int_equal(nr, 0);
+	assert_null(calls);
+	assert_int_equal(err.errnum, ENODEV);
+	error_of_one = 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(whole_cpu), TEST(one_of_each) };
+	const struct CMUnitTest tests[] = {
+		TEST(whole_cpu), TEST(one_of_each), TEST(all_hypercalls), TEST(no_hypercalls),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
