@@ -96,6 +96,17 @@ events_dumped()
 	has 'length >= 3 * ($n | tonumber)' n ${#remotes[@]}
 }
 
+# The remote "test" has none. The dump can also be limited to one remote.
+hypercalls_dumped()
+{
+	run --dump hypercall-get --json '{"remote": "test"}' && has '. == []' && run --dump hypercall-get || return
+	[[ ${remotes[*]} == *hypervisor* ]] || { has '. == []' && return; }
+	has 'all(.[]; .remote == "hypervisor") and (map(.id) | length == (unique | length)) and
+		(.[] | select(.name == "__pkvm_host_share_hyp") | .args == [{"name": "pfn", "type": "u64"}] and
+			has("returns") and (has("raw") | not)) and
+		(.[] | select(.name == "__kvm_flush_vm_context") | (has("args") or has("returns")) | not)'
+}
+
 # Request one object of each kind, and load, trace and reset a remote, all in one run of the client.
 one_of_each()
 {
@@ -159,10 +170,11 @@ modprobe -a "${modules[@]}"
 for remote in "${remotes[@]}"; do
 	ctl reset "$remote"
 done
-plan $((6 + 5 * ${#remotes[@]}))
+plan $((7 + 5 * ${#remotes[@]}))
 check "remotes, all" remotes_dumped
 check "CPUs of all remotes" cpus_dumped
 check "events of all remotes" events_dumped
+check "hypercalls" hypercalls_dumped
 for remote in "${remotes[@]}"; do
 	replies='[]'
 	# not with check, which runs in a subshell: the replies would be lost
