@@ -71,4 +71,4 @@ bench: deps
 clean:
 	$(MAKE) -C tools clean
 	find . -path ./.git -prune -o \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
-		-o -name modules.order -o -name Module.symvers \) -type f -exec rm -f {} +
+		-o -name modules.order -o -name Module.symvers -o -name 'hypercalls.[hi]' \) -type f -exec rm -f {} +

@@ -338,10 +338,10 @@ function write_header(    i, bytes)
 		printf "%s \\\n\t{ %d, \"%s\" }", (i == 1 ? "#define HYPTRACE_HCALL_NAMES" : ","), ids[i],
 		       names[i]
 	}
-	print "\n\nstatic const struct hyptrace_hypercall hypercalls[] = {"
+	print (nr_calls ? "\n" : "") "\nstatic const struct hyptrace_hypercall hypercalls[] = {"
 	for (i = 1; i <= nr_calls; i++)
 		write_call(ids[i], names[i])
-	print "};\n"
+	print "};"
 	for (i = 1; i <= nr_calls; i++)
 		printf "static_assert(%s%s == %d);\n", prefix, names[i], ids[i]
 }
