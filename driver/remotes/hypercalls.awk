@@ -257,9 +257,14 @@ function read_handler(name,    type, i, register, rest, is_set, is_read)
 	return 1
 }
 
-# The value of NAME, NAME + 1, 0x10 and the like; "" if it is not known.
+# The value of NAME, (NAME + 1), 0x10 and the like; "" if it is not known.
 function value_of(text,    words, nr, i, sign, sum, word)
 {
+	text = trim(text)
+	while (substr(text, 1, 1) == "(" && split_list(text, 1) == length(text))
+		text = trim(list_text)
+	if (text ~ /\([^)]*[+-]/)
+		return ""
 	gsub(/[()]/, " ", text)
 	gsub(/[+-]/, " & ", text)
 	nr = split(trim(text), words, " ")

@@ -175,12 +175,14 @@ cat >"$work/enum.h" <<-EOF
 	 ${prefix}__again = ${prefix}__two,
 	 ${prefix}__unknown = sizeof(u32) * 10, ${prefix}__after_unknown,
 	 ${prefix}__known = 200, ${prefix}__last,
+	 ${prefix}__in_parentheses = ((${prefix}__last + 5)),
+	 ${prefix}__not_clear = 300 - (2 + 1),
 	 ${prefix}MAX
 	};
 EOF
 : >"$work/hyp-main.c"
 expect 'numbers' '1 __one raw' '2 __two raw' '3 __three raw' '31 __hex raw' '32 __next raw' '200 __known raw' \
-	'201 __last raw'
+	'201 __last raw' '206 __in_parentheses raw'
 diff <(sed 's/ raw//' "$work/calls") "$work/names" || fail 'numbers: the names differ from the hypercalls'
 
 : >"$work/enum.h"
