@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include <cmocka.h>
 
 #include "../../tools/lib/digits.h"
 #include "event_lists.h"
+#include "hyp_list.h"
 
 #define MAX_EVENTS	512
 #define MAX_PAYLOAD	64
@@ -70,6 +70,7 @@ static void begin(const char *before, const char *after)
 {
 	formats = hyptrace_formats_new(event_list(events, nr_events), nr_events, NULL);
 	assert_non_null(formats);
+	hyptrace_formats_set_raw(formats);
 	assert_int_equal(hyptrace_formats_lines(formats, before, after, NULL), 0);
 }
 
@@ -125,52 +126,6 @@ static void compare(const struct hyptrace_event *event, const void *payload)
 	expect(event, payload, expected);
 }
 
-/* The list of events of hyp/, included unchanged */
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int8_t s8;
-typedef int16_t s16;
-typedef int32_t s32;
-typedef int64_t s64;
-
-#define STRING(...)		STRING_OF(__VA_ARGS__)
-#define STRING_OF(...)		#__VA_ARGS__
-#define __entry			REC
-#define HE_PROTO(...)
-#define HE_ASSIGN(...)
-#define HE_STRUCT(fields)	fields
-#define HE_PRINTK(...)		STRING(__VA_ARGS__)
-
-#define he_field(type, name)	type name;
-#define HYP_EVENT(name, proto, fields, assign, printk)	\
-	struct entry_##name {				\
-		uint16_t common_type;			\
-		fields					\
-	};
-#include "../../hyp/events.h"
-
-#undef he_field
-#undef HYP_EVENT
-#define he_field(type, name) \
-	{ #name, #type, offsetof(ENTRY, name), sizeof(type), (type)-1 < (type)1, NULL, 0 },
-#define HYP_EVENT(name, proto, fields, assign, printk)				\
-	static void add_##name(void)						\
-	{									\
-		typedef struct entry_##name ENTRY;				\
-		static struct hyptrace_field list[] = { fields };		\
-										\
-		add(#name, printk, sizeof(ENTRY), list, COUNT(list));		\
-	}
-#include "../../hyp/events.h"
-
-#undef HYP_EVENT
-#define HYP_EVENT(name, ...)	add_##name,
-static void (*const add_hyp_events[])(void) = {
-#include "../../hyp/events.h"
-};
-
 /* Avoid negative numbers of less than 32 bits: libtraceevent prints them wrong. */
 static void spare_narrow(const struct hyptrace_event *event, unsigned char *payload)
 {
@@ -187,11 +142,14 @@ static void spare_narrow(const struct hyptrace_event *event, unsigned char *payl
 static void hyp_events(void **state)
 {
 	unsigned char payload[MAX_PAYLOAD];
-	unsigned int i, j, round;
+	unsigned int i, j, round, nr;
 
 	(void)state;
-	for (i = 0; i < COUNT(add_hyp_events); i++)
-		add_hyp_events[i]();
+	for (i = 0; i < COUNT(hyp_list); i++) {
+		struct hyptrace_field *list = hyp_list[i].fields(&nr);
+
+		add(hyp_list[i].name, hyp_list[i].print_fmt, hyp_list[i].size, list, nr);
+	}
 	begin("", ": ");
 	for (i = 0; i < nr_events; i++) {
 		assert_in_range(events[i].size, 2, sizeof(payload));

@@ -41,14 +41,16 @@ test_tools_extack-srcs := $(addprefix $(tools)/lib/,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-format-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c error.c)
+tools-print-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c names.c sentence.c \
+	sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_text.c)
+tools-format-srcs := $(tools-print-srcs) $(addprefix $(tools)/lib/,describe.c error.c)
 
 test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c clock.c printer.c table.c columns.c \
-	text.c out.c die.c) $(tools-format-srcs) $(tools)/lib/describe.c
+	text.c out.c die.c) $(tools-format-srcs)
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
@@ -59,6 +61,10 @@ test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 test_tools_print-srcs := $(tools-format-srcs)
 test_tools_print-cflags := $(tools-cflags)
 test_tools_print-libs := $(tools-libs)
+
+test_tools_sentence-srcs := $(tools-format-srcs) fail_alloc.c
+test_tools_sentence-cflags := $(tools-cflags)
+test_tools_sentence-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_control-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
@@ -85,7 +91,7 @@ test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
 stream-srcs := $(addprefix $(tools)/lib/,stream.c stream_open.c stream_source.c stream_wait.c stream_count.c \
-	process.c device.c decode.c merge.c format.c print.c print_build.c digits.c) $(netlink-srcs)
+	process.c device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
 fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))

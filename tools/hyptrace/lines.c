@@ -39,6 +39,7 @@
 
 enum {
 	OPT_NS = 0x300,
+	OPT_RAW,
 	OPT_TIME,
 };
 
@@ -77,6 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_NS:
 		lines->nanoseconds = true;
 		return 0;
+	case OPT_RAW:
+		lines->raw = true;
+		return 0;
 	case OPT_TIME:
 		if (!parse_time(arg, &lines->time))
 			return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
@@ -88,6 +92,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
 	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "raw", OPT_RAW, NULL, 0, "Print events in their print formats, with numbers instead of names", 0 },
 	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };
@@ -127,6 +132,8 @@ int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_
 	lines->color = ctx->color;
 	lines->formats = formats;
 	lines->head.cpu = NO_CPU;
+	if (lines->raw)
+		hyptrace_formats_set_raw(formats);
 	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
 				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, err);
 }

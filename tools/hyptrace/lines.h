@@ -42,6 +42,7 @@ struct lines_head {
  * @formats:	formats of the events
  * @time:	what the time of a line means
  * @quiet:	print no notes; for the verb
+ * @raw:	print each event in its print format, none as a sentence
  * @nanoseconds: print all digits of the time
  * @json:	print JSON
  * @color:	print text with colours
@@ -55,6 +56,7 @@ struct lines {
 	struct hyptrace_formats	*formats;
 	enum lines_time		time;
 	bool			quiet;
+	bool			raw;
 	bool			nanoseconds;
 	bool			json;
 	bool			color;

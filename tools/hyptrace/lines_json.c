@@ -50,20 +50,17 @@ static void print_field(struct printer *p, const struct hyptrace_field *field,
 		printer_uint(p, field->name, value);
 }
 
-static void print_symbols(struct printer *p, const struct hyptrace_event *event,
+static void print_symbols(const struct lines *lines, const struct hyptrace_event *event,
 			  const struct hyptrace_record *rec)
 {
+	struct printer *p = lines->p;
 	bool begun = false;
 	unsigned int i;
 
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
-		const char *name;
-		uint64_t value;
+		const char *name = hyptrace_formats_name(lines->formats, event, field, rec);
 
-		if (!field->nr_symbols || hyptrace_field_value(field, rec, &value))
-			continue;
-		name = hyptrace_symbol_name(field, value);
 		if (!name)
 			continue;
 		if (!begun)
@@ -73,6 +70,28 @@ static void print_symbols(struct printer *p, const struct hyptrace_event *event,
 	}
 	if (begun)
 		printer_end(p);
+}
+
+/* Print the arguments of a hypercall by their names. They are in the fields from "arg1" on. */
+static void print_args(const struct lines *lines, const struct hyptrace_event *event,
+		       const struct hyptrace_record *rec)
+{
+	const struct hyptrace_hypercall *call;
+	unsigned int i, nr = 0;
+
+	call = hyptrace_formats_hypercall(lines->formats, event, rec);
+	if (!call || !call->known_args)
+		return;
+	printer_object(lines->p, "args");
+	for (i = 0; i < event->nr_fields && nr < call->nr_args; i++) {
+		uint64_t value;
+
+		if (strncmp(event->fields[i]->name, "arg", 3) ||
+		    hyptrace_field_value(event->fields[i], rec, &value))
+			continue;
+		printer_u64(lines->p, call->args[nr++].name, value);
+	}
+	printer_end(lines->p);
 }
 
 /**
@@ -101,6 +120,7 @@ void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptra
 	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
 	struct printer *p = lines->p;
 	unsigned int i;
+	size_t len;
 
 	printer_line(p, STYLE_PLAIN, "%s", "");
 	printer_uint(p, "cpu", cpu);
@@ -111,7 +131,11 @@ void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptra
 		for (i = 0; i < event->nr_fields; i++)
 			print_field(p, event->fields[i], rec);
 		printer_end(p);
-		print_symbols(p, event, rec);
+		print_symbols(lines, event, rec);
+		print_args(lines, event, rec);
+		if (hyptrace_formats_has_sentence(lines->formats, event))
+			printer_str(p, "text",
+				    hyptrace_formats_text(lines->formats, event, rec, &len));
 	} else {
 		printer_none(p, "event");
 		printer_uint(p, "id", lines_record_id(rec));

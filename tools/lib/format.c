@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print an event as text through libtraceevent, which parses the event's description
- * as a tracefs format file. print_build.c compiles the parsed format for fast printing.
+ * Print an event as text: as a sentence if it has one (sentence.c), else in its print format.
+ *
+ * libtraceevent prints that: it parses the event's description as a tracefs format file.
+ * print_build.c compiles the parsed format for fast printing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,18 +15,31 @@
 
 #include "internal.h"
 #include "print.h"
+#include "sentence.h"
 
 /* Bytes of the event id, which starts each payload */
 #define ID_SIZE		sizeof(uint16_t)
 #define SYSTEM		"hyptrace"
 
+/**
+ * struct format - how to print an event
+ * @event:	the event
+ * @tep_event:	its parsed print format
+ * @sentence:	its sentence, or NULL
+ * @print:	the steps of a line, or NULL
+ * @lead:	text before the sentence in a line; NULL if a line has no room for both
+ */
 struct format {
 	const struct hyptrace_event	*event;
 	struct tep_event		*tep_event;
+	struct sentence			*sentence;
 	struct print			*print;
+	char				*lead;
 };
 
 struct hyptrace_formats {
+	struct sentence_names	names;
+	char			text[SENTENCE_MAX];
 	struct tep_handle	*tep;
 	struct trace_seq	seq;
 	struct format		*by_id;
@@ -81,6 +96,7 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	if (!text)
 		return hyptrace_error_memory(err);
 
+	format->sentence = hyptrace_sentence_new(event, &fmts->names);
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
 	format->event = event;
@@ -120,6 +136,7 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 	if (!fmts->by_id)
 		goto no_memory;
 
+	fmts->names.classes = hyptrace_sentence_find_classes(events, nr);
 	for (i = 0; i < nr; i++)
 		if (events[i]->id < fmts->nr_ids && add_format(fmts, events[i], err))
 			goto fail;
@@ -144,10 +161,61 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 		return;
 	tep_free(fmts->tep);
 	trace_seq_destroy(&fmts->seq);
-	for (i = 0; fmts->by_id && i < fmts->nr_ids; i++)
+	for (i = 0; fmts->by_id && i < fmts->nr_ids; i++) {
 		hyptrace_print_free(fmts->by_id[i].print);
+		free(fmts->by_id[i].sentence);
+		free(fmts->by_id[i].lead);
+	}
 	free(fmts->by_id);
+	free(fmts->names.calls);
 	free(fmts);
+}
+
+/**
+ * hyptrace_formats_set_hypercalls - set the names of hypercalls and of their arguments
+ * @fmts:	the formats
+ * @calls:	the hypercalls of the remote; must stay valid while the formats are used
+ * @nr:		number of @calls
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
+				    struct hyptrace_hypercall *const *calls, unsigned int nr,
+				    struct hyptrace_error *err)
+{
+	if (hyptrace_sentence_set_calls(&fmts->names, calls, nr))
+		return hyptrace_error_memory(err);
+	return 0;
+}
+
+/**
+ * hyptrace_formats_set_raw - print each event in its print format, none as a sentence
+ * @fmts:	the formats, before hyptrace_formats_lines()
+ */
+void hyptrace_formats_set_raw(struct hyptrace_formats *fmts)
+{
+	unsigned int i;
+
+	for (i = 0; i < fmts->nr_ids; i++) {
+		free(fmts->by_id[i].sentence);
+		fmts->by_id[i].sentence = NULL;
+	}
+}
+
+/* Set the text before an event in a line, from malloc(). */
+static void set_lead(struct format *format, char *lead)
+{
+	free(format->lead);
+	format->lead = NULL;
+	hyptrace_print_free(format->print);
+	format->print = NULL;
+	if (!format->sentence)
+		format->print = hyptrace_print_new(format->tep_event, format->event->size, lead);
+	else if (strlen(lead) <= HYPTRACE_LINE_MAX - SENTENCE_MAX)
+		format->lead = lead;
+	if (format->lead != lead)
+		free(lead);
 }
 
 /**
@@ -168,15 +236,26 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 	for (i = 0; i < fmts->nr_ids; i++) {
 		struct format *format = &fmts->by_id[i];
 
-		if (!format->tep_event)
+		if (!format->tep_event && !format->sentence)
 			continue;
 		if (asprintf(&lead, "%s%s%s", before, format->event->name, after) < 0)
 			return hyptrace_error_memory(err);
-		hyptrace_print_free(format->print);
-		format->print = hyptrace_print_new(format->tep_event, format->event->size, lead);
-		free(lead);
+		set_lead(format, lead);
 	}
 	return 0;
+}
+
+/* Not inlined: it would slow down the events that have steps. */
+static __attribute__((noinline)) char *put_sentence(const struct format *format,
+						    const struct hyptrace_record *rec, char *to)
+{
+	size_t len;
+
+	if (!format->lead || rec->size < format->event->size)
+		return NULL;
+	len = strlen(format->lead);
+	memcpy(to, format->lead, len);
+	return hyptrace_sentence_put(format->sentence, rec->data, to + len);
 }
 
 /**
@@ -198,8 +277,12 @@ char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hy
 	if (rec->size < sizeof(id))
 		return NULL;
 	memcpy(&id, rec->data, sizeof(id));
-	print = id < fmts->nr_ids ? fmts->by_id[id].print : NULL;
-	if (!print || rec->size < print->size)
+	if (id >= fmts->nr_ids)
+		return NULL;
+	print = fmts->by_id[id].print;
+	if (!print)
+		return put_sentence(&fmts->by_id[id], rec, to);
+	if (rec->size < print->size)
 		return NULL;
 	return hyptrace_print_run(print, rec->data, to);
 }
@@ -250,15 +333,21 @@ static void print_fields(struct trace_seq *s, const struct hyptrace_event *event
  * @rec:	its record
  * @len:	out: length of the text
  *
- * Return: the text in the event's print format; valid until the next call.
+ * Return: the text; valid until the next call.
  */
 const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 				  const struct hyptrace_event *event,
 				  const struct hyptrace_record *rec, size_t *len)
 {
 	struct tep_event *tep_event = fmts->by_id[event->id].tep_event;
+	const struct sentence *sentence = fmts->by_id[event->id].sentence;
 	struct trace_seq *s = &fmts->seq;
 
+	if (sentence) {
+		*len = hyptrace_sentence_put(sentence, rec->data, fmts->text) - fmts->text;
+		fmts->text[*len] = '\0';
+		return fmts->text;
+	}
 	trace_seq_reset(s);
 	if (tep_event && !(tep_event->flags & TEP_EVENT_FL_FAILED)) {
 		struct tep_record record = {
@@ -277,6 +366,105 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 }
 
 /**
+ * hyptrace_formats_has_sentence - is an event printed as a sentence?
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ *
+ * Return: true if it is; false if it is printed in its print format.
+ */
+bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event)
+{
+	return fmts->by_id[event->id].sentence;
+}
+
+/**
+ * hyptrace_formats_name - get the name of a field's value
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ * @rec:	a record of @event
+ *
+ * Return: the name, such as "-EPERM" for a field ret; NULL if the value has none.
+ */
+const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
+				  const struct hyptrace_event *event,
+				  const struct hyptrace_field *field,
+				  const struct hyptrace_record *rec)
+{
+	const struct sentence *sentence = fmts->by_id[event->id].sentence;
+	const char *name = NULL;
+	uint64_t value;
+
+	if (hyptrace_field_value(field, rec, &value))
+		return NULL;
+	if (sentence)
+		name = hyptrace_sentence_name(sentence, field, rec->data);
+	return name ? name : hyptrace_symbol_name(field, value);
+}
+
+/**
+ * hyptrace_formats_hypercall - get the hypercall that an event describes
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @rec:	a record of @event
+ *
+ * Return: the hypercall, one of hyptrace_formats_set_hypercalls(); else NULL.
+ */
+const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
+							    const struct hyptrace_event *event,
+							    const struct hyptrace_record *rec)
+{
+	const struct sentence *sentence = fmts->by_id[event->id].sentence;
+
+	return sentence ? hyptrace_sentence_call(sentence, rec->data) : NULL;
+}
+
+/**
+ * hyptrace_field_read - read a number from a payload
+ * @field:	the field, of 1, 2, 4 or 8 bytes
+ * @data:	the payload, which contains the field
+ *
+ * Return: the value, sign-extended if the field is signed.
+ */
+uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data)
+{
+	union {
+		uint8_t		u8;
+		uint16_t	u16;
+		uint32_t	u32;
+		uint64_t	u64;
+	} raw;
+
+	memcpy(&raw, (const char *)data + field->offset, field->size);
+	switch (field->size) {
+	case sizeof(raw.u8):
+		return field->is_signed ? (uint64_t)(int8_t)raw.u8 : raw.u8;
+	case sizeof(raw.u16):
+		return field->is_signed ? (uint64_t)(int16_t)raw.u16 : raw.u16;
+	case sizeof(raw.u32):
+		return field->is_signed ? (uint64_t)(int32_t)raw.u32 : raw.u32;
+	default:
+		return raw.u64;
+	}
+}
+
+/**
+ * hyptrace_field_is_number - can hyptrace_field_read() read a field?
+ * @field:	the field
+ * @size:	bytes of the payload
+ *
+ * Return: true if the field is a number inside the payload.
+ */
+bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
+{
+	if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8)
+		return false;
+	return field->size <= size && field->offset <= size - field->size &&
+	       !strchr(field->type, '[');
+}
+
+/**
  * hyptrace_field_value - get the value of a field
  * @field:	the field
  * @rec:	a record of its event
@@ -287,32 +475,8 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 			 uint64_t *value)
 {
-	const char *at = (const char *)rec->data + field->offset;
-	union {
-		uint8_t		u8;
-		uint16_t	u16;
-		uint32_t	u32;
-		uint64_t	u64;
-	} raw;
-
-	if (field->offset > rec->size || field->size > rec->size - field->offset ||
-	    field->size > sizeof(raw) || strchr(field->type, '['))
+	if (!hyptrace_field_is_number(field, rec->size))
 		return -EINVAL;
-
-	memcpy(&raw, at, field->size);
-	switch (field->size) {
-	case sizeof(raw.u8):
-		*value = field->is_signed ? (uint64_t)(int8_t)raw.u8 : raw.u8;
-		return 0;
-	case sizeof(raw.u16):
-		*value = field->is_signed ? (uint64_t)(int16_t)raw.u16 : raw.u16;
-		return 0;
-	case sizeof(raw.u32):
-		*value = field->is_signed ? (uint64_t)(int32_t)raw.u32 : raw.u32;
-		return 0;
-	case sizeof(raw.u64):
-		*value = raw.u64;
-		return 0;
-	}
-	return -EINVAL;
+	*value = hyptrace_field_read(field, rec->data);
+	return 0;
 }

@@ -413,6 +413,19 @@ const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_format
 const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 				  const struct hyptrace_event *event,
 				  const struct hyptrace_record *rec, size_t *len);
+int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
+				    struct hyptrace_hypercall *const *calls, unsigned int nr,
+				    struct hyptrace_error *err);
+void hyptrace_formats_set_raw(struct hyptrace_formats *fmts);
+bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event);
+const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
+				  const struct hyptrace_event *event,
+				  const struct hyptrace_field *field,
+				  const struct hyptrace_record *rec);
+const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
+							    const struct hyptrace_event *event,
+							    const struct hyptrace_record *rec);
 int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, const char *after,
 			   struct hyptrace_error *err);
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,

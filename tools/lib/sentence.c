@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find the sentence of an event, and print it. For format.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sentence.h"
+
+static const struct {
+	const char	*name;
+	bool		is_signed;
+} known_fields[NR_FIELDS] = {
+	[FIELD_A]		= { "a", false },
+	[FIELD_B]		= { "b", false },
+	[FIELD_C]		= { "c", false },
+	[FIELD_D]		= { "d", false },
+	[FIELD_ADDR]		= { "addr", false },
+	[FIELD_ARG]		= { "arg", false },
+	[FIELD_ARG1]		= { "arg1", false },
+	[FIELD_ARG2]		= { "arg2", false },
+	[FIELD_ARG3]		= { "arg3", false },
+	[FIELD_ARG4]		= { "arg4", false },
+	[FIELD_CODE]		= { "code", false },
+	[FIELD_DURATION]	= { "duration", false },
+	[FIELD_EC]		= { "ec", false },
+	[FIELD_ERR]		= { "err", true },
+	[FIELD_ESR]		= { "esr", false },
+	[FIELD_FMT_ID]		= { "fmt_id", false },
+	[FIELD_FORWARDED]	= { "forwarded", false },
+	[FIELD_FROM]		= { "from", false },
+	[FIELD_FUNC]		= { "func", false },
+	[FIELD_FUNC_ID]		= { "func_id", false },
+	[FIELD_GFN]		= { "gfn", false },
+	[FIELD_HANDLE]		= { "handle", false },
+	[FIELD_HANDLED]		= { "handled", false },
+	[FIELD_ID]		= { "id", false },
+	[FIELD_INDEX]		= { "index", false },
+	[FIELD_INVALID]		= { "invalid", false },
+	[FIELD_IPA]		= { "ipa", false },
+	[FIELD_LEFT]		= { "left", false },
+	[FIELD_NR]		= { "nr", false },
+	[FIELD_OP]		= { "op", false },
+	[FIELD_ORDER]		= { "order", false },
+	[FIELD_PC]		= { "pc", false },
+	[FIELD_PFN]		= { "pfn", false },
+	[FIELD_RES_A1]		= { "res_a1", false },
+	[FIELD_RES_A2]		= { "res_a2", false },
+	[FIELD_RES_A3]		= { "res_a3", false },
+	[FIELD_RES_A4]		= { "res_a4", false },
+	[FIELD_RET]		= { "ret", true },
+	[FIELD_TO]		= { "to", false },
+	[FIELD_VCPU]		= { "vcpu", true },
+	[FIELD_VMID]		= { "vmid", false },
+};
+
+static const struct sentence_kind *find_kind(const char *event)
+{
+	const struct sentence_kind *kind = &hyptrace_sentence_printk;
+
+	if (!strcmp(kind->event, event))
+		return kind;
+	for (kind = hyptrace_sentence_calls; kind->event; kind++)
+		if (!strcmp(kind->event, event))
+			return kind;
+	for (kind = hyptrace_sentence_guests; kind->event; kind++)
+		if (!strcmp(kind->event, event))
+			return kind;
+	return NULL;
+}
+
+/* Is the field a number inside the payload, with the right sign and usable names? */
+static bool is_usable(const struct hyptrace_event *event, const struct hyptrace_field *field,
+		      enum sentence_field which)
+{
+	unsigned int i;
+
+	if (field->is_signed != known_fields[which].is_signed ||
+	    !hyptrace_field_is_number(field, event->size))
+		return false;
+	for (i = 0; i < field->nr_symbols; i++) {
+		const char *name = field->symbols[i]->name;
+
+		/* a format may be long: what there is no room for is cut off */
+		if (!hyptrace_sentence_is_plain(name) ||
+		    (which != FIELD_FMT_ID && !hyptrace_sentence_is_name(name)))
+			return false;
+	}
+	return true;
+}
+
+static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
+					       enum sentence_field which)
+{
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i]->name, known_fields[which].name) &&
+		    is_usable(event, event->fields[i], which))
+			return event->fields[i];
+	return NULL;
+}
+
+/**
+ * hyptrace_sentence_find_classes - find a field whose values are exception classes
+ * @events:	the events of a remote
+ * @nr:		number of @events
+ *
+ * Return: the field, whose symbols name the classes; NULL if there is none.
+ */
+const struct hyptrace_field *
+hyptrace_sentence_find_classes(struct hyptrace_event *const *events, unsigned int nr)
+{
+	const struct hyptrace_field *field = NULL;
+	unsigned int i;
+
+	for (i = 0; i < nr && !field; i++)
+		field = find_field(events[i], FIELD_EC);
+	return field;
+}
+
+/**
+ * hyptrace_sentence_new - find the sentence of an event
+ * @event:	the event; must stay valid
+ * @names:	names of values; must stay valid
+ *
+ * Return: the sentence, for free(); NULL if the event has none, or if there is no memory.
+ */
+struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
+				       const struct sentence_names *names)
+{
+	const struct sentence_kind *kind = find_kind(event->name);
+	struct sentence *s;
+	unsigned int i;
+
+	s = kind ? calloc(1, sizeof(*s)) : NULL;
+	if (!s)
+		return NULL;
+	s->kind = kind;
+	s->names = names;
+	for (i = 0; i < NR_FIELDS; i++) {
+		if (!(kind->fields & UINT64_C(1) << i))
+			continue;
+		s->fields[i] = find_field(event, i);
+		if (!s->fields[i]) {
+			free(s);
+			return NULL;
+		}
+	}
+	return s;
+}
+
+static void get_values(const struct sentence *s, const void *data, uint64_t *values)
+{
+	uint64_t left = s->kind->fields;
+
+	for (; left; left &= left - 1) {
+		unsigned int field = __builtin_ctzll(left);
+
+		values[field] = hyptrace_field_read(s->fields[field], data);
+	}
+}
+
+/**
+ * hyptrace_sentence_put - print an event as a sentence
+ * @s:		its sentence
+ * @data:	its payload
+ * @to:		destination, with room for SENTENCE_MAX bytes
+ *
+ * Return: the end of the text, which has no NUL.
+ */
+char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to)
+{
+	uint64_t values[NR_FIELDS];
+
+	get_values(s, data, values);
+	return s->kind->put(s, values, to);
+}
+
+/**
+ * hyptrace_sentence_name - get the name of a field's value that only a sentence knows
+ * @s:		the sentence of the event
+ * @field:	the field
+ * @data:	the event's payload
+ *
+ * Return: the name, or NULL.
+ */
+const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptrace_field *field,
+				   const void *data)
+{
+	const struct hyptrace_hypercall *call;
+	uint64_t values[NR_FIELDS];
+
+	get_values(s, data, values);
+	if (field == s->fields[FIELD_ESR])
+		return hyptrace_sentence_class(s->names,
+					       sentence_esr_class(values[FIELD_ESR]));
+	if (field == s->fields[FIELD_ID]) {
+		call = hyptrace_sentence_call(s, data);
+		return call ? call->name : NULL;
+	}
+	if ((field == s->fields[FIELD_RET] || field == s->fields[FIELD_ERR]) && s->kind->result)
+		return s->kind->result(s, values);
+	return NULL;
+}
+
+/**
+ * hyptrace_sentence_call - get the hypercall of an event
+ * @s:		the sentence of the event
+ * @data:	the event's payload
+ *
+ * Return: the hypercall; NULL if the event is not that of a hypercall, or if it is unknown.
+ */
+const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s, const void *data)
+{
+	const struct sentence_call *found;
+
+	/* only host_hcall has this field */
+	if (!s->fields[FIELD_INVALID])
+		return NULL;
+	found = hyptrace_sentence_find_call(s->names, hyptrace_field_read(s->fields[FIELD_ID], data));
+	return found ? found->call : NULL;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sentences of guests, of memory, and of what EL2 does for both. For sentence.c.
+ */
+#include "sentence.h"
+
+/* Exit code of KVM: the guest was trapped */
+#define EXIT_TRAP	2
+
+/* Operation of tlbi on the entries of all VMIDs */
+#define TLBI_VM_CONTEXT	5
+
+/* "vcpu=141" */
+static char *put_vcpu(const uint64_t *v, char *to)
+{
+	return hyptrace_sentence_signed(hyptrace_sentence_text(to, "vcpu="), v[FIELD_VCPU]);
+}
+
+/* "vcpu=141 vm=0x1000.0" */
+static char *put_vm(const uint64_t *v, char *to)
+{
+	to = hyptrace_sentence_key(put_vcpu(v, to), " vm=", v[FIELD_HANDLE]);
+	*to++ = '.';
+	return hyptrace_digits_decimal(to, v[FIELD_INDEX]);
+}
+
+static char *put_guest_enter(const struct sentence *s, const uint64_t *v, char *to)
+{
+	(void)s;
+	return put_vm(v, to);
+}
+
+static char *put_guest_exit(const struct sentence *s, const uint64_t *v, char *to)
+{
+	to = put_vm(v, to);
+	*to++ = ' ';
+	to = hyptrace_sentence_symbol(s, v, FIELD_CODE, to);
+	if (v[FIELD_CODE] == EXIT_TRAP) {
+		*to++ = ' ';
+		to = hyptrace_sentence_symbol(s, v, FIELD_EC, to);
+	}
+	/* EL2 leaves out what it does not know, or what the guest may hide */
+	if (v[FIELD_IPA])
+		to = hyptrace_sentence_key(to, " ipa=", v[FIELD_IPA]);
+	else if (v[FIELD_ESR])
+		to = hyptrace_sentence_key(to, " esr=", v[FIELD_ESR]);
+	if (v[FIELD_PC])
+		to = hyptrace_sentence_key(to, " pc=", v[FIELD_PC]);
+	return hyptrace_sentence_duration(to, v[FIELD_DURATION], " in guest>");
+}
+
+static char *put_guest_fixup(const struct sentence *s, const uint64_t *v, char *to)
+{
+	to = put_vcpu(v, to);
+	*to++ = ' ';
+	to = hyptrace_sentence_symbol(s, v, FIELD_EC, to);
+	to = hyptrace_sentence_text(to, v[FIELD_HANDLED] ? " handled" : " passed on");
+	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
+}
+
+static char *put_illegal_trap(const struct sentence *s, const uint64_t *v, char *to)
+{
+	uint64_t esr = v[FIELD_ESR], class = sentence_esr_class(esr);
+
+	to = put_vcpu(v, to);
+	*to++ = ' ';
+	to = hyptrace_sentence_value(to, hyptrace_sentence_class(s->names, class), class);
+	return hyptrace_sentence_key(to, " esr=", esr);
+}
+
+static char *put_mem_transition(const struct sentence *s, const uint64_t *v, char *to)
+{
+	to = hyptrace_sentence_symbol(s, v, FIELD_OP, to);
+	*to++ = ' ';
+	to = hyptrace_sentence_symbol(s, v, FIELD_FROM, to);
+	to = hyptrace_sentence_text(to, " -> ");
+	to = hyptrace_sentence_symbol(s, v, FIELD_TO, to);
+	to = hyptrace_sentence_key(to, " pfn=", v[FIELD_PFN]);
+	to = hyptrace_sentence_text(to, " +");
+	to = hyptrace_digits_decimal(to, v[FIELD_NR]);
+	/* the handles of VMs are not 0 */
+	if (v[FIELD_HANDLE]) {
+		to = hyptrace_sentence_key(to, " vm=", v[FIELD_HANDLE]);
+		to = hyptrace_sentence_key(to, " gfn=", v[FIELD_GFN]);
+	}
+	return hyptrace_sentence_result(s, v, FIELD_RET, to);
+}
+
+static char *put_tlbi(const struct sentence *s, const uint64_t *v, char *to)
+{
+	to = hyptrace_sentence_symbol(s, v, FIELD_OP, to);
+	if (v[FIELD_OP] == TLBI_VM_CONTEXT)
+		return to;
+	to = hyptrace_sentence_text(to, " vmid=");
+	to = hyptrace_digits_decimal(to, v[FIELD_VMID]);
+	/* the operation is for all addresses */
+	if (!v[FIELD_NR])
+		return to;
+	to = hyptrace_sentence_key(to, " ipa=", v[FIELD_IPA]);
+	to = hyptrace_sentence_text(to, " +");
+	return hyptrace_digits_decimal(to, v[FIELD_NR]);
+}
+
+static char *put_hyp_pool(const struct sentence *s, const uint64_t *v, char *to)
+{
+	to = hyptrace_sentence_symbol(s, v, FIELD_OP, to);
+	to = hyptrace_sentence_text(to, " order=");
+	to = hyptrace_digits_decimal(to, v[FIELD_ORDER]);
+	to = hyptrace_sentence_text(to, " left=");
+	return hyptrace_digits_decimal(to, v[FIELD_LEFT]);
+}
+
+#define NEEDS_VM	(NEEDS(VCPU) | NEEDS(HANDLE) | NEEDS(INDEX))
+
+const struct sentence_kind hyptrace_sentence_guests[] = {
+	{ "guest_enter", NEEDS_VM, put_guest_enter, NULL },
+	{
+		"guest_exit",
+		NEEDS_VM | NEEDS(CODE) | NEEDS(EC) | NEEDS(DURATION) | NEEDS(ESR) | NEEDS(PC) |
+		NEEDS(IPA),
+		put_guest_exit, NULL,
+	},
+	{
+		"guest_fixup", NEEDS(HANDLED) | NEEDS(EC) | NEEDS(VCPU) | NEEDS(DURATION),
+		put_guest_fixup, NULL,
+	},
+	{ "vcpu_load", NEEDS_VM, put_guest_enter, NULL },
+	{ "vcpu_put", NEEDS_VM, put_guest_enter, NULL },
+	{ "vcpu_illegal_trap", NEEDS(VCPU) | NEEDS(ESR), put_illegal_trap, NULL },
+	{
+		"mem_transition",
+		NEEDS(OP) | NEEDS(FROM) | NEEDS(TO) | NEEDS(HANDLE) | NEEDS(RET) | NEEDS(PFN) |
+		NEEDS(NR) | NEEDS(GFN),
+		put_mem_transition, hyptrace_sentence_errno,
+	},
+	{ "tlbi", NEEDS(OP) | NEEDS(VMID) | NEEDS(IPA) | NEEDS(NR), put_tlbi, NULL },
+	{ "hyp_pool", NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT), put_hyp_pool, NULL },
+	{ 0 }
+};

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names that depend on the remote: hypercalls with their arguments, and exception classes. For
+ * format.c and sentence*.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sentence.h"
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* Number of a hypercall: the low 16 bits of the function id */
+#define CALL_ID_MAX	UINT16_MAX
+
+/* Types of less than 64 bits. Numbers of these types are counts, unless they have a name of bits. */
+static const struct {
+	const char	*type;
+	uint8_t		bits;
+	bool		is_signed;
+} small_types[] = {
+	{ "bool", 8, false },
+	{ "u8", 8, false }, { "u16", 16, false }, { "u32", 32, false },
+	{ "s8", 8, true }, { "s16", 16, true }, { "s32", 32, true },
+	{ "unsigned char", 8, false }, { "unsigned short", 16, false },
+	{ "unsigned int", 32, false }, { "unsigned", 32, false },
+	{ "char", 8, false }, { "short", 16, true }, { "int", 32, true },
+	{ "pid_t", 32, true },
+};
+
+/* Names of arguments that are no counts, whatever their type is */
+static const char *const bits_names[] = { "handle", "prot", "flags", "func_id", "esr" };
+
+/* Names of arguments that are counts or numbers of something, whatever their type is */
+static const char *const count_names[] = { "pages", "id", "op", "order", "count" };
+
+static bool is_in(const char *name, const char *const *names, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *from)
+{
+	struct sentence_arg arg = { .bits = 64 };
+	unsigned int i;
+
+	for (i = 0; i < COUNT(small_types); i++) {
+		if (strcmp(from->type, small_types[i].type))
+			continue;
+		arg.bits = small_types[i].bits;
+		arg.is_signed = small_types[i].is_signed;
+		arg.is_count = true;
+	}
+	/* an enum is an int or an unsigned int, a handle at most that */
+	if (!strchr(from->type, '*') &&
+	    (!strncmp(from->type, "enum ", 5) || !strcmp(from->type, "pkvm_handle_t")))
+		arg.bits = 32;
+	if (!strncmp(from->name, "nr_", 3) || is_in(from->name, count_names, COUNT(count_names)))
+		arg.is_count = true;
+	if (is_in(from->name, bits_names, COUNT(bits_names)))
+		arg.is_count = arg.is_signed = false;
+	return arg;
+}
+
+/**
+ * hyptrace_sentence_is_plain - may a text be part of a sentence?
+ * @text:	the text
+ *
+ * Return: true if all its characters are printable ASCII, and not a backslash.
+ */
+bool hyptrace_sentence_is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~' || *text == '\\')
+			return false;
+	return true;
+}
+
+/**
+ * hyptrace_sentence_is_name - may a text be a name in a sentence?
+ * @text:	the text
+ *
+ * Return: true if it is plain and not too long.
+ */
+bool hyptrace_sentence_is_name(const char *text)
+{
+	return strlen(text) <= SENTENCE_NAME_MAX && hyptrace_sentence_is_plain(text);
+}
+
+static bool is_call_plain(const struct hyptrace_hypercall *call)
+{
+	unsigned int i;
+
+	for (i = 0; i < call->nr_args; i++)
+		if (!hyptrace_sentence_is_name(call->args[i]->name))
+			return false;
+	return hyptrace_sentence_is_name(call->name);
+}
+
+/**
+ * hyptrace_sentence_set_calls - set the hypercalls
+ * @names:	out: the names
+ * @calls:	the hypercalls; must stay valid while the names are used
+ * @nr:		number of @calls
+ *
+ * Return: 0 or -ENOMEM; then nothing has changed.
+ */
+int hyptrace_sentence_set_calls(struct sentence_names *names,
+				struct hyptrace_hypercall *const *calls, unsigned int nr)
+{
+	struct sentence_call *table;
+	unsigned int i, j, nr_ids = 0;
+
+	for (i = 0; i < nr; i++)
+		if (calls[i]->id <= CALL_ID_MAX && calls[i]->id >= nr_ids)
+			nr_ids = calls[i]->id + 1;
+	table = calloc(nr_ids ? nr_ids : 1, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+
+	for (i = 0; i < nr; i++) {
+		const struct hyptrace_hypercall *call = calls[i];
+
+		if (call->id >= nr_ids || !is_call_plain(call))
+			continue;
+		table[call->id].call = call;
+		for (j = 0; j < call->nr_args && j < SENTENCE_ARGS; j++)
+			table[call->id].args[j] = describe_arg(call->args[j]);
+	}
+	free(names->calls);
+	names->calls = table;
+	names->nr_calls = nr_ids;
+	return 0;
+}
+
+/**
+ * hyptrace_sentence_find_call - find a hypercall
+ * @names:	the names
+ * @id:		its number
+ *
+ * Return: the hypercall, or NULL.
+ */
+const struct sentence_call *hyptrace_sentence_find_call(const struct sentence_names *names,
+							uint64_t id)
+{
+	return id < names->nr_calls && names->calls[id].call ? &names->calls[id] : NULL;
+}
+
+/**
+ * hyptrace_sentence_class - get the name of an exception class
+ * @names:	the names
+ * @class:	the class
+ *
+ * Return: the name, or NULL.
+ */
+const char *hyptrace_sentence_class(const struct sentence_names *names, uint64_t class)
+{
+	return names->classes ? hyptrace_symbol_name(names->classes, class) : NULL;
+}
