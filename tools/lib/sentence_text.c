@@ -145,18 +145,18 @@ char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after)
 	} units[] = {
 		{ NSEC_PER_SEC, " s" }, { NSEC_PER_MSEC, " ms" }, { NSEC_PER_USEC, " us" },
 		{ 1, " ns" },
-	}, *unit = units;
-	uint32_t part;
+	};
+	uint32_t part, i = 0;
 
-	while (nsec < unit->nsec && unit->nsec > 1)
-		unit++;
+	while (nsec < units[i].nsec && units[i].nsec > 1)
+		i++;
 	to = hyptrace_sentence_text(to, " <");
-	to = hyptrace_digits_decimal(to, nsec / unit->nsec);
-	if (unit->nsec > 1) {
-		part = nsec % unit->nsec / (unit->nsec / 1000);
+	to = hyptrace_digits_decimal(to, nsec / units[i].nsec);
+	if (units[i].nsec > 1) {
+		part = nsec % units[i].nsec / (units[i].nsec / 1000);
 		*to++ = '.';
 		*to++ = '0' + part / 100;
 		to = hyptrace_digits_pair(to, part % 100);
 	}
-	return hyptrace_sentence_text(hyptrace_sentence_text(to, unit->name), after);
+	return hyptrace_sentence_text(hyptrace_sentence_text(to, units[i].name), after);
 }

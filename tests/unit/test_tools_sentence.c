@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sentence of each event, and when an event has none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+#include "sentence_case.h"
+
+/* Calls of the host without a table of hypercalls */
+
+static void hypercall_without_table(void **state)
+{
+	(void)state;
+	EXPECT("__seven(0x1, 0x2, 0x3, 0xffffffffffffffff) = 0 <1.204 us>", host_hcall, .id = 7,
+	       .arg1 = 1, .arg2 = 2, .arg3 = 3, .arg4 = UINT64_MAX, .duration = 1204);
+	EXPECT("0x8(0x0, 0x0, 0x0, 0x0) = -EPERM <0 ns>", host_hcall, .id = 8, .ret = -1);
+	EXPECT("0xc600ffff(0x1, 0x0, 0x0, 0x0) invalid <10 ns>", host_hcall, .id = 0xc600ffff,
+	       .arg1 = 1, .ret = 1, .invalid = 1, .duration = 10);
+}
+
+static void results(void **state)
+{
+	static const struct {
+		int64_t		ret;
+		const char	*text;
+	} cases[] = {
+		{ 0, "0" }, { 1, "1" }, { 4095, "4095" }, { 4096, "0x1000" },
+		{ INT64_MAX, "0x7fffffffffffffff" }, { INT64_MIN, "0x8000000000000000" },
+		{ -1, "-EPERM" }, { -2, "-ENOENT" }, { -12, "-ENOMEM" }, { -22, "-EINVAL" },
+		{ -35, "-EDEADLK" }, { -41, "-41" }, { -95, "-EOPNOTSUPP" },
+		{ -133, "-EHWPOISON" }, { -134, "-134" }, { -511, "-511" },
+		{ -512, "-ERESTARTSYS" }, { -517, "-EPROBE_DEFER" }, { -520, "-520" },
+		{ -531, "-ENOGRACE" }, { -532, "-532" }, { -4095, "-4095" },
+		{ -4096, "0xfffffffffffff000" },
+	};
+	char text[128];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), "__seven(0x0, 0x0, 0x0, 0x0) = %s <0 ns>",
+			 cases[i].text);
+		EXPECT(text, host_hcall, .id = 7, .ret = cases[i].ret);
+	}
+}
+
+static void durations(void **state)
+{
+	static const struct {
+		uint64_t	nsec;
+		const char	*text;
+	} cases[] = {
+		{ 0, "0 ns" }, { 1, "1 ns" }, { 999, "999 ns" }, { 1000, "1.000 us" },
+		{ 1204, "1.204 us" }, { 83210, "83.210 us" }, { 999999, "999.999 us" },
+		{ 1000000, "1.000 ms" }, { 5823999, "5.823 ms" }, { 999999999, "999.999 ms" },
+		{ 1000000000, "1.000 s" }, { 1500000000, "1.500 s" },
+		{ 123456789012, "123.456 s" }, { UINT64_MAX, "18446744073.709 s" },
+	};
+	char text[128];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), "__seven(0x0, 0x0, 0x0, 0x0) = 0 <%s>",
+			 cases[i].text);
+		EXPECT(text, host_hcall, .id = 7, .duration = cases[i].nsec);
+	}
+}
+
+static void smc(void **state)
+{
+	(void)state;
+	EXPECT("PSCI_CPU_ON_64(0x1, 0x80000, 0x0) = 0 forwarded <3.000 us>", host_smc,
+	       .id = 0xc4000003, .arg1 = 1, .arg2 = 0x80000, .forwarded = 1, .duration = 3000);
+	EXPECT("PSCI_CPU_ON_64(0x1, 0x80000, 0x0) = ALREADY_ON <3.000 us>", host_smc,
+	       .id = 0xc4000003, .arg1 = 1, .arg2 = 0x80000, .ret = -4, .duration = 3000);
+	EXPECT("PSCI_VERSION(0x0, 0x0, 0x0) = 0x10001 <1 ns>", host_smc, .id = 0x84000000,
+	       .ret = 0x10001, .duration = 1);
+	/* the result of a function of 32 bits has 32 bits */
+	EXPECT("PSCI_CPU_ON(0x0, 0x0, 0x0) = DENIED <1 ns>", host_smc, .id = 0x84000003,
+	       .ret = 0xfffffffd, .duration = 1);
+	EXPECT("PSCI_CPU_ON_64(0x0, 0x0, 0x0) = 0xfffffffd <1 ns>", host_smc, .id = 0xc4000003,
+	       .ret = 0xfffffffd, .duration = 1);
+	EXPECT("0x8400001f(0x0, 0x0, 0x0) = -10 <1 ns>", host_smc, .id = 0x8400001f, .ret = -10,
+	       .duration = 1);
+	EXPECT("SMCCC_ARCH_FEATURES(0x80008000, 0x0, 0x0) = NOT_REQUIRED <1 ns>", host_smc,
+	       .id = 0x80000001, .arg1 = 0x80008000, .ret = -2, .duration = 1);
+	/* not PSCI any more, and not yet FF-A */
+	EXPECT("0x84000020(0x0, 0x0, 0x0) = -2 <1 ns>", host_smc, .id = 0x84000020, .ret = -2,
+	       .duration = 1);
+	EXPECT("0x8400005f(0x0, 0x0, 0x0) = -2 <1 ns>", host_smc, .id = 0x8400005f, .ret = -2,
+	       .duration = 1);
+	EXPECT("0xc2000001(0x0, 0x0, 0x0) = NOT_SUPPORTED forwarded <1 ns>", host_smc,
+	       .id = 0xc2000001, .ret = -1, .forwarded = 1, .duration = 1);
+	EXPECT("FFA_VERSION(0x10001, 0x0, 0x0) = NOT_SUPPORTED <1 ns>", host_smc, .id = 0x84000063,
+	       .arg1 = 0x10001, .ret = 0xffffffff, .duration = 1);
+	EXPECT("FFA_MEM_SHARE_64(0x0, 0x0, 0x0) = FFA_ERROR <1 ns>", host_smc, .id = 0xc4000073,
+	       .ret = 0x84000060, .duration = 1);
+	EXPECT("FFA_RXTX_MAP_64(0x0, 0x0, 0x0) = FFA_SUCCESS_64 <1 ns>", host_smc,
+	       .id = 0xc4000066, .ret = 0xc4000061, .duration = 1);
+	/* the last function id of FF-A */
+	EXPECT("0x840000ff(0x0, 0x0, 0x0) = FFA_ERROR <1 ns>", host_smc, .id = 0x840000ff,
+	       .ret = (int32_t)0x84000060, .duration = 1);
+	EXPECT("0x84000100(0x0, 0x0, 0x0) = 0xffffffff84000060 <1 ns>", host_smc, .id = 0x84000100,
+	       .ret = (int32_t)0x84000060, .duration = 1);
+}
+
+static void psci(void **state)
+{
+	(void)state;
+	/* recorded before the firmware is called */
+	EXPECT("PSCI_CPU_ON_64(mpidr=0x10000)", psci_call, .func = 0xc4000003, .arg = 0x10000,
+	       .duration = 16);
+	EXPECT("PSCI_CPU_OFF()", psci_call, .func = 0x84000002);
+	EXPECT("PSCI_SYSTEM_SUSPEND_64(entry=0x80000)", psci_call, .func = 0xc400000e,
+	       .arg = 0x80000);
+	EXPECT("PSCI_CPU_ON_64(mpidr=0x1) = INVALID_PARAMETERS <1.000 us>", psci_call,
+	       .func = 0xc4000003, .arg = 1, .ret = -2, .duration = 1000);
+
+	EXPECT("PSCI_CPU_SUSPEND_64(state=0x10000) = 0 <5.823 ms>", psci_call, .func = 0xc4000001,
+	       .arg = 0x10000, .duration = 5823000);
+	EXPECT("PSCI_AFFINITY_INFO(mpidr=0x1) = 1 <1 ns>", psci_call, .func = 0x84000004,
+	       .arg = 1, .ret = 1, .duration = 1);
+	EXPECT("PSCI_FEATURES(func=PSCI_CPU_SUSPEND) = 0 <1 ns>", psci_call, .func = 0x8400000a,
+	       .arg = 0x84000001, .duration = 1);
+	EXPECT("PSCI_FEATURES(func=0x12) = NOT_SUPPORTED <1 ns>", psci_call, .func = 0x8400000a,
+	       .arg = 0x12, .ret = -1, .duration = 1);
+	EXPECT("PSCI_VERSION() = 0x10003 <1 ns>", psci_call, .func = 0x84000000, .arg = 77,
+	       .ret = 0x10003, .duration = 1);
+	EXPECT("0x84000016(arg=0x4d) = INVALID_ADDRESS <1 ns>", psci_call, .func = 0x84000016,
+	       .arg = 77, .ret = -9, .duration = 1);
+	EXPECT("0x1(arg=0x0) = 0 <1 ns>", psci_call, .func = 1, .duration = 1);
+}
+
+static void ffa(void **state)
+{
+	(void)state;
+	EXPECT("FFA_FEATURES passed on", host_ffa_call, .func_id = 0x84000064);
+	EXPECT("FFA_MEM_SHARE_64 handled = DENIED", host_ffa_call, .func_id = 0xc4000073,
+	       .handled = 1, .err = -6, .res_a2 = 0xfffffffa);
+	EXPECT("FFA_ID_GET handled = 0 (0x0, 0x1, 0x2, 0x3)", host_ffa_call,
+	       .func_id = 0x84000069, .handled = 1, .res_a2 = 1, .res_a3 = 2, .res_a4 = 3);
+	EXPECT("0x840000ff handled = -11", host_ffa_call, .func_id = 0x840000ff, .handled = 1,
+	       .err = -11);
+	EXPECT("0x840000ff handled = NOT_READY", host_ffa_call, .func_id = 0x840000ff,
+	       .handled = 1, .err = -10);
+}
+
+#define DATA_ABORT	(UINT64_C(0x24) << 26)
+
+static void mem_abort(void **state)
+{
+	static const struct {
+		uint64_t	esr;
+		const char	*text;
+	} cases[] = {
+		{ DATA_ABORT | 0x07, "DABT_LOW read translation fault level 3" },
+		{ DATA_ABORT | 0x47, "DABT_LOW write translation fault level 3" },
+		{ UINT64_C(0x20) << 26 | 0x46, "IABT_LOW translation fault level 2" },
+		{ DATA_ABORT | 0x00, "DABT_LOW read address size fault level 0" },
+		{ DATA_ABORT | 0x03, "DABT_LOW read address size fault level 3" },
+		{ DATA_ABORT | 0x04, "DABT_LOW read translation fault level 0" },
+		{ DATA_ABORT | 0x09, "DABT_LOW read access flag fault level 1" },
+		{ DATA_ABORT | 0x4f, "DABT_LOW write permission fault level 3" },
+		{ DATA_ABORT | 0x10, "DABT_LOW read external abort" },
+		{ DATA_ABORT | 0x11, "DABT_LOW read tag check fault" },
+		{ DATA_ABORT | 0x13, "DABT_LOW read external abort on table walk level -1" },
+		{ DATA_ABORT | 0x17, "DABT_LOW read external abort on table walk level 3" },
+		{ DATA_ABORT | 0x18, "DABT_LOW read parity error" },
+		{ DATA_ABORT | 0x19, "DABT_LOW read fault 0x19" },
+		{ DATA_ABORT | 0x1b, "DABT_LOW read parity error on table walk level -1" },
+		{ DATA_ABORT | 0x20, "DABT_LOW read fault 0x20" },
+		{ DATA_ABORT | 0x21, "DABT_LOW read alignment fault" },
+		{ DATA_ABORT | 0x24,
+		  "DABT_LOW read granule protection fault on table walk level 0" },
+		{ DATA_ABORT | 0x28, "DABT_LOW read granule protection fault" },
+		{ DATA_ABORT | 0x29, "DABT_LOW read address size fault level -1" },
+		{ DATA_ABORT | 0x2b, "DABT_LOW read translation fault level -1" },
+		{ DATA_ABORT | 0x2c, "DABT_LOW read address size fault level -2" },
+		{ DATA_ABORT | 0x30, "DABT_LOW read TLB conflict" },
+		{ DATA_ABORT | 0x31, "DABT_LOW read unsupported atomic update" },
+		{ DATA_ABORT | 0x34, "DABT_LOW read lockdown fault" },
+		{ DATA_ABORT | 0x35, "DABT_LOW read unsupported exclusive access" },
+		{ DATA_ABORT | 0x3f, "DABT_LOW read fault 0x3f" },
+		{ UINT64_C(0x3f) << 26 | UINT64_C(1) << 32 | 0x04, "0x3f translation fault level 0" },
+	};
+	char text[128];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), "%s addr=0x80123000 = 0 <3.105 us>", cases[i].text);
+		EXPECT(text, host_mem_abort, .esr = cases[i].esr, .addr = 0x80123000,
+		       .duration = 3105);
+	}
+	EXPECT("DABT_LOW write permission fault level 3 addr=0x1000 = -EAGAIN <1 ns>",
+	       host_mem_abort, .esr = DATA_ABORT | 0x4f, .addr = 0x1000, .ret = -11,
+	       .duration = 1);
+}
+
+/* Guests and memory */
+
+static void guests(void **state)
+{
+	(void)state;
+	EXPECT("vcpu=141 vm=0x1000.0", guest_enter, .vcpu = 141, .handle = 0x1000);
+	EXPECT("vcpu=-1 vm=0xffffffff.65535", guest_enter, .vcpu = -1, .handle = UINT32_MAX,
+	       .index = UINT16_MAX);
+	EXPECT("vcpu=141 vm=0x1000.2", vcpu_load, .vcpu = 141, .handle = 0x1000, .index = 2);
+	EXPECT("vcpu=141 vm=0x1001.3", vcpu_put, .vcpu = 141, .handle = 0x1001, .index = 3);
+	EXPECT("vcpu=141 SYS64 esr=0x62000000", vcpu_illegal_trap, .vcpu = 141,
+	       .esr = 0x62000000);
+	EXPECT("vcpu=141 0x3f esr=0xfc000000", vcpu_illegal_trap, .vcpu = 141, .esr = 0xfc000000);
+	EXPECT("vcpu=141 SYS64 handled <412 ns>", guest_fixup, .vcpu = 141, .ec = 0x18,
+	       .handled = 1, .duration = 412);
+	EXPECT("vcpu=141 0x3e passed on <1.000 us>", guest_fixup, .vcpu = 141, .ec = 0x3e,
+	       .duration = 1000);
+}
+
+static void guest_exits(void **state)
+{
+	(void)state;
+	EXPECT("vcpu=141 vm=0x1000.0 trap DABT_LOW ipa=0x9000018 pc=0x40080124 <83.210 us in guest>",
+	       guest_exit, .vcpu = 141, .handle = 0x1000, .code = 2, .ec = 0x24,
+	       .esr = 0x93820046, .ipa = 0x9000018, .far = 0xffff000009000018, .pc = 0x40080124,
+	       .duration = 83210);
+	EXPECT("vcpu=141 vm=0x1000.1 trap WFx esr=0x7e000000 pc=0x40080128 <1 ns in guest>",
+	       guest_exit, .vcpu = 141, .handle = 0x1000, .index = 1, .code = 2, .ec = 1,
+	       .esr = 0x7e000000, .pc = 0x40080128, .duration = 1);
+	/* an interrupt has no class */
+	EXPECT("vcpu=141 vm=0x1000.0 irq pc=0x40080128 <4.000 ms in guest>", guest_exit,
+	       .vcpu = 141, .handle = 0x1000, .pc = 0x40080128, .duration = 4000000);
+	/* a protected guest */
+	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 <1 ns in guest>", guest_exit, .vcpu = 141,
+	       .handle = 0x1000, .code = 2, .ec = 0x16, .duration = 1);
+	EXPECT("vcpu=141 vm=0x1000.0 0x9 <1 ns in guest>", guest_exit, .vcpu = 141,
+	       .handle = 0x1000, .code = 9, .duration = 1);
+}
+
+static void memory(void **state)
+{
+	(void)state;
+	EXPECT("donate host -> hyp pfn=0x812f4 +1 = 0", mem_transition, .op = 2, .to = 1,
+	       .pfn = 0x812f4, .nr = 1);
+	EXPECT("share host -> guest pfn=0x812f4 +512 vm=0x1000 gfn=0x40000 = -EPERM",
+	       mem_transition, .to = 2, .pfn = 0x812f4, .nr = 512, .handle = 0x1000,
+	       .gfn = 0x40000, .ret = -1);
+	EXPECT("0x9 0x8 -> 0x7 pfn=0x0 +0 = 0", mem_transition, .op = 9, .from = 8, .to = 7);
+	EXPECT("vmid_ipa vmid=3 ipa=0x40000000 +1", tlbi, .vmid = 3, .ipa = 0x40000000, .nr = 1);
+	EXPECT("vmid_range vmid=0 ipa=0x0 +512", tlbi, .op = 2, .nr = 512);
+	EXPECT("vmid vmid=3", tlbi, .op = 3, .vmid = 3);
+	EXPECT("vm_context", tlbi, .op = 5);
+	EXPECT("0x6 vmid=0", tlbi, .op = 6);
+	EXPECT("alloc order=2 left=1020", hyp_pool, .order = 2, .left = 1020);
+	EXPECT("free order=0 left=1021", hyp_pool, .op = 1, .left = 1021);
+	EXPECT("0x2 order=0 left=0", hyp_pool, .op = 2);
+}
+
+static void printk(void **state)
+{
+	(void)state;
+	EXPECT("no numbers", hyp_printk);
+	EXPECT("-1 4294967295 0xffffffff 000000ff", hyp_printk, .fmt_id = 1,
+	       .a = UINT64_MAX, .b = UINT64_MAX, .c = UINT64_MAX, .d = 255);
+	EXPECT("-1|18446744073709551615|0xffffffffffffffff|-5    |", hyp_printk, .fmt_id = 2,
+	       .a = UINT64_MAX, .b = UINT64_MAX, .c = UINT64_MAX, .d = -5);
+	EXPECT("-1 -2 A?", hyp_printk, .fmt_id = 3, .a = 255, .b = 65534, .c = 'A', .d = '\n');
+	EXPECT("100% of +7,     8, 11", hyp_printk, .fmt_id = 4, .a = 7, .b = 8, .c = 9);
+	EXPECT("7 %s %d", hyp_printk, .fmt_id = 5, .a = 7, .b = 8, .c = 9);
+	EXPECT("1 2 3 4 %d", hyp_printk, .fmt_id = 6, .a = 1, .b = 2, .c = 3, .d = 4);
+	EXPECT("ends with %", hyp_printk, .fmt_id = 7, .a = 1);
+	EXPECT("%33d", hyp_printk, .fmt_id = 8, .a = 1);
+	EXPECT("format 0x9: 0x1 0x2 0x3 0x4", hyp_printk, .fmt_id = 9, .a = 1, .b = 2, .c = 3,
+	       .d = 4);
+}
+
+/* What there is no room for is cut off. */
+static void long_printk(void **state)
+{
+	struct hyptrace_symbol *symbol = event_of("hyp_printk")->fields[0]->symbols[0];
+	const struct entry_hyp_printk payload = { .a = UINT64_MAX };
+	char format[5000];
+	struct hyptrace_record rec;
+	size_t len, i;
+
+	(void)state;
+	memset(format, 'x', sizeof(format));
+	format[sizeof(format) - 1] = '\0';
+	symbol->name = format;
+	begin();
+	rec = record_of("hyp_printk", &payload, sizeof(payload));
+	hyptrace_formats_text(formats, event_of("hyp_printk"), &rec, &len);
+	assert_in_range(len, 900, 1023);
+	/* a number at each place up to the end */
+	for (i = 0; i < 1100; i++) {
+		memcpy(format + i, "%32o", 4);
+		hyptrace_formats_text(formats, event_of("hyp_printk"), &rec, &len);
+		assert_in_range(len, 900, 1023);
+		memset(format + i, 'x', 4);
+	}
+	free((void *)rec.data);
+}
+
+/* Events without a sentence */
+
+static void other_events(void **state)
+{
+	(void)state;
+	EXPECT("reason=hvc vcpu=5", hyp_enter, .reason = 1, .vcpu = 5);
+	EXPECT("id=7", selftest, .id = 7);
+	assert_false(hyptrace_formats_has_sentence(formats, event_of("hyp_enter")));
+	assert_true(hyptrace_formats_has_sentence(formats, event_of("tlbi")));
+}
+
+static void raw(void **state)
+{
+	(void)state;
+	hyptrace_formats_set_raw(formats);
+	EXPECT("op=vmid vmid=3 ipa=0x0 nr=0", tlbi, .op = 3, .vmid = 3);
+	assert_false(hyptrace_formats_has_sentence(formats, event_of("tlbi")));
+	assert_null(NAME(host_hcall, ret, .ret = -1));
+	assert_string_equal(NAME(tlbi, op, .op = 3), "vmid");
+}
+
+/* libtraceevent crashes if a field of the print format is missing. */
+static char no_fields[] = "\"\"", other[] = "other";
+
+/* Each field of each sentence must be there, be a number, and have the right sign. */
+static void missing_fields(void **state)
+{
+	static char array[] = "u8[8]", tab[] = "a\tb";
+	static char too_long[] = "a-name-of-sixty-five-characters-------------------------------XXX";
+	struct hyptrace_symbol symbol = { .value = 0 }, *list[] = { &symbol };
+	unsigned int i, j, broken;
+
+	for (i = 0; i < NR_EVENTS; i++) {
+		for (j = 0; j < events[i].nr_fields; j++) {
+			for (broken = 0; broken < 8; broken++) {
+				struct hyptrace_field *field;
+
+				describe(state);
+				field = events[i].fields[j];
+				events[i].print_fmt = no_fields;
+				/* far is in no sentence, and hyp_enter has none */
+				if (i < 3 || !strcmp(field->name, "far"))
+					broken = 8;
+				if (broken == 0)
+					field->name = other;
+				else if (broken == 1)
+					field->type = array;
+				else if (broken == 2)
+					field->is_signed = !field->is_signed;
+				else if (broken == 3)
+					field->size = 3;
+				else if (broken == 4)
+					field->offset = events[i].size - field->size + 1;
+				else if (broken == 5)
+					field->offset = UINT32_MAX;
+				else
+					symbol.name = broken == 6 ? tab : too_long;
+				if (broken == 6 || broken == 7) {
+					field->symbols = list;
+					field->nr_symbols = 1;
+				}
+				begin();
+				/* a format may be long */
+				assert_int_equal(hyptrace_formats_has_sentence(formats, &events[i]),
+						 broken == 8 ? i >= 3 : broken == 7 &&
+						 !strcmp(events[i].fields[j]->name, "fmt_id"));
+				end(state);
+			}
+		}
+	}
+	assert_int_equal(strlen(too_long), 65);
+	describe(state);
+}
+
+static void short_payloads(void **state)
+{
+	static const char payload[512];
+	char *line = malloc(HYPTRACE_LINE_MAX);
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(hyptrace_formats_lines(formats, "", ": ", NULL), 0);
+	for (i = 0; i < NR_EVENTS; i++) {
+		struct hyptrace_record rec = record_of(events[i].name, payload, events[i].size - 1);
+
+		assert_null(hyptrace_formats_event(formats, &rec));
+		assert_null(hyptrace_formats_line(formats, &rec, line));
+		free((void *)rec.data);
+	}
+	free(line);
+}
+
+/* The text before an event must leave room for a sentence. */
+static void long_lead(void **state)
+{
+	const struct entry_tlbi payload = { .op = 3 };
+	struct hyptrace_record rec = record_of("tlbi", &payload, sizeof(payload));
+	const size_t room = HYPTRACE_LINE_MAX - 1024 - strlen("tlbi: ");
+	char lead[HYPTRACE_LINE_MAX], *line = malloc(HYPTRACE_LINE_MAX);
+
+	(void)state;
+	assert_null(hyptrace_formats_line(formats, &rec, line));
+	memset(lead, 'x', sizeof(lead));
+	lead[room] = '\0';
+	assert_int_equal(hyptrace_formats_lines(formats, lead, ": ", NULL), 0);
+	assert_ptr_equal(hyptrace_formats_line(formats, &rec, line),
+			 line + room + strlen("tlbi: vmid vmid=0"));
+	lead[room] = 'x';
+	lead[room + 1] = '\0';
+	assert_int_equal(hyptrace_formats_lines(formats, lead, ": ", NULL), 0);
+	assert_null(hyptrace_formats_line(formats, &rec, line));
+	free((void *)rec.data);
+	free(line);
+}
+
+/* Classes have names only if some field has them. */
+static void no_classes(void **state)
+{
+	(void)state;
+	field_of("guest_exit", "ec")->name = other;
+	field_of("guest_fixup", "ec")->name = other;
+	event_of("guest_exit")->print_fmt = no_fields;
+	event_of("guest_fixup")->print_fmt = no_fields;
+	begin();
+	EXPECT("vcpu=1 0x18 esr=0x62000000", vcpu_illegal_trap, .vcpu = 1, .esr = 0x62000000);
+	assert_null(NAME(vcpu_illegal_trap, esr, .esr = 0x62000000));
+}
+
+static void names(void **state)
+{
+	(void)state;
+	assert_string_equal(NAME(host_hcall, id, .id = 7), "__seven");
+	assert_null(NAME(host_hcall, id, .id = 8));
+	assert_string_equal(NAME(host_hcall, ret, .ret = -1), "-EPERM");
+	assert_null(NAME(host_hcall, ret, .ret = 1));
+	assert_null(NAME(host_hcall, ret, .ret = -1, .invalid = 1));
+	assert_null(NAME(host_hcall, arg1, .arg1 = 7));
+	assert_string_equal(NAME(host_smc, ret, .id = 0x84000003, .ret = 0xfffffffd), "DENIED");
+	assert_string_equal(NAME(host_ffa_call, err, .err = -6), "DENIED");
+	assert_string_equal(NAME(host_ffa_call, func_id, .func_id = 0x84000060), "FFA_ERROR");
+	assert_string_equal(NAME(psci_call, ret, .ret = -3), "DENIED");
+	assert_string_equal(NAME(host_mem_abort, esr, .esr = DATA_ABORT | 7), "DABT_LOW");
+	assert_string_equal(NAME(mem_transition, ret, .ret = -12), "-ENOMEM");
+	assert_string_equal(NAME(guest_exit, ec, .ec = 0x24), "DABT_LOW");
+	assert_null(NAME(guest_exit, vcpu, .vcpu = 1));
+	assert_string_equal(NAME(hyp_enter, reason, .reason = 1), "hvc");
+}
+
+/* Without memory for a sentence, an event is printed in its print format. */
+static void no_memory(void **state)
+{
+	struct hyptrace_event **list = event_list(events, NR_EVENTS);
+	unsigned int nth, raw = 0;
+	bool failed = true;
+
+	(void)state;
+	for (nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		formats = hyptrace_formats_new(list, NR_EVENTS, NULL);
+		failed = fail_alloc_end();
+		if (formats && failed)
+			raw++;
+		if (formats && !failed)
+			assert_true(hyptrace_formats_has_sentence(formats, event_of("tlbi")));
+		hyptrace_formats_free(formats);
+	}
+	/* all events but three have a sentence */
+	assert_int_equal(raw, NR_EVENTS - 3);
+	begin();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, describe_and_begin, end)
+#define DESCRIBED(name) cmocka_unit_test_setup_teardown(name, describe, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(hypercall_without_table), TEST(results), TEST(durations), TEST(smc),
+		TEST(psci), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
+		TEST(memory), TEST(printk), DESCRIBED(long_printk), TEST(other_events), TEST(raw),
+		DESCRIBED(missing_fields), TEST(short_payloads), TEST(long_lead),
+		DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
