@@ -65,6 +65,9 @@ test_tools_print-libs := $(tools-libs)
 test_tools_sentence-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_sentence-cflags := $(tools-cflags)
 test_tools_sentence-libs := $(tools-libs) $(fail-alloc)
+test_tools_hypercall-srcs := $(test_tools_sentence-srcs)
+test_tools_hypercall-cflags := $(test_tools_sentence-cflags)
+test_tools_hypercall-libs := $(test_tools_sentence-libs)
 
 test_tools_control-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)

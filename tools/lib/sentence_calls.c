@@ -72,6 +72,9 @@ static char *put_arg(char *to, const struct sentence_arg *arg, uint64_t value)
 {
 	unsigned int unused = 64 - arg->bits;
 
+	/* any number but 0 is true */
+	if (arg->bits == 1)
+		value = !!value;
 	value <<= unused;
 	if (!arg->is_count)
 		return hyptrace_sentence_hex(to, value >> unused);

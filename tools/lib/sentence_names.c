@@ -20,7 +20,7 @@ static const struct {
 	uint8_t		bits;
 	bool		is_signed;
 } small_types[] = {
-	{ "bool", 8, false },
+	{ "bool", 1, false },
 	{ "u8", 8, false }, { "u16", 16, false }, { "u32", 32, false },
 	{ "s8", 8, true }, { "s16", 16, true }, { "s32", 32, true },
 	{ "unsigned char", 8, false }, { "unsigned short", 16, false },
