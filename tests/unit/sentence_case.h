@@ -63,7 +63,7 @@ static struct hyptrace_field copies[NR_EVENTS][MAX_FIELDS];
 static struct hyptrace_event events[NR_EVENTS];
 static struct hyptrace_formats *formats;
 
-static struct hyptrace_event *event_of(const char *name)
+static inline struct hyptrace_event *event_of(const char *name)
 {
 	unsigned int i;
 
@@ -102,8 +102,8 @@ static void name_values(unsigned int which)
 	field->nr_symbols = nr;
 }
 
-/* Describe the events; a test may change the descriptions before begin(). */
-static int describe(void **state)
+/* Describe the events; a test may change the descriptions before begin_formats(). */
+static inline int describe(void **state)
 {
 	unsigned int i, nr;
 
@@ -128,20 +128,20 @@ static int describe(void **state)
 	return 0;
 }
 
-static void begin(void)
+static inline void begin_formats(void)
 {
 	formats = hyptrace_formats_new(event_list(events, NR_EVENTS), NR_EVENTS, NULL);
 	assert_non_null(formats);
 }
 
-static int describe_and_begin(void **state)
+static inline int describe_and_begin(void **state)
 {
 	describe(state);
-	begin();
+	begin_formats();
 	return 0;
 }
 
-static int end(void **state)
+static inline int free_formats(void **state)
 {
 	(void)state;
 	hyptrace_formats_free(formats);
@@ -160,7 +160,7 @@ static struct hyptrace_record record_of(const char *event, const void *payload, 
 }
 
 /* The text of an event is the expected one, and so is its line. */
-static void expect_text(const char *event, const void *payload, const char *expected)
+static inline void expect_text(const char *event, const void *payload, const char *expected)
 {
 	struct hyptrace_record rec = record_of(event, payload, event_of(event)->size);
 	char *line = malloc(HYPTRACE_LINE_MAX), *end;
@@ -187,7 +187,7 @@ static void expect_text(const char *event, const void *payload, const char *expe
 	expect_text(#event, &(struct entry_##event){ __VA_ARGS__ }, text)
 
 /* The name of a field's value, or NULL */
-static const char *name_in(const char *event, const void *payload, const char *field)
+static inline const char *name_in(const char *event, const void *payload, const char *field)
 {
 	struct hyptrace_record rec = record_of(event, payload, event_of(event)->size);
 	const char *name = hyptrace_formats_name(formats, event_of(event), field_of(event, field),

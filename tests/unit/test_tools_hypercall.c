@@ -184,7 +184,7 @@ static void no_memory(void **state)
 	EXPECT("last() = 0 <1 ns>", host_hcall, .id = 0xffff, .duration = 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_with_table, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_with_table, free_formats)
 
 int main(void)
 {

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "../../tools/hyptrace/lines.h"
+#include "sentence_case.h"
 
 #define NSEC_PER_SEC	UINT64_C(1000000000)
 #define NSEC_PER_USEC	1000
@@ -53,7 +54,6 @@ static struct context ctx;
 static struct lines lines;
 static char boot[] = "boot", other[] = "counter";
 static struct hyptrace_remote remote = { .name = "test", .clock = boot };
-static struct hyptrace_formats *formats;
 static char result[8192];
 
 static int begin(const char *option, const char *option2, bool json)
@@ -263,6 +263,96 @@ static void bad_time(void **state)
 	assert_int_not_equal(argp_parse(&lines_argp, 2, argv, ARGP_NO_HELP, NULL, &lines), 0);
 }
 
+/* Begin with the events of hyp/ instead of none. */
+static void begin_with_events(const char *option, bool as_json)
+{
+	static struct hyptrace_hypercall_arg args[] = {
+		{ (char *)"pfn", (char *)"u64" }, { (char *)"b", (char *)"u64" },
+		{ (char *)"c", (char *)"u64" }, { (char *)"d", (char *)"u64" },
+		{ (char *)"e", (char *)"u64" },
+	};
+	static struct hyptrace_hypercall share = { 1, (char *)"share", true, true, 1, args };
+	static struct hyptrace_hypercall many = { 2, (char *)"many", true, true, 5, args };
+	static struct hyptrace_hypercall opaque = { 3, (char *)"opaque", true, false, 0, NULL };
+	static struct hyptrace_hypercall *calls[] = { &share, &many, &opaque };
+	struct hyptrace_error err;
+
+	begin(option, "-q", as_json);
+	hyptrace_formats_free(formats);
+	describe(NULL);
+	begin_formats();
+	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
+	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, 3, NULL), 0);
+}
+
+static void print(const char *name, const void *payload)
+{
+	struct hyptrace_record rec = record_of(name, payload, event_of(name)->size);
+
+	lines_event(&lines, 0, &rec);
+	free((void *)rec.data);
+}
+
+#define PRINT(event, ...) print(#event, &(struct entry_##event){ __VA_ARGS__ })
+
+static void sentences(void **state)
+{
+	(void)state;
+	begin_with_events("--time=abs", false);
+	PRINT(host_hcall, .id = 1, .arg1 = 0x812f3, .ret = -1, .duration = 1204);
+	PRINT(hyp_enter, .reason = 1, .vcpu = 7);
+	assert_string_equal(end(),
+			    "[000]     0.000000: host_hcall: share(pfn=0x812f3) = -EPERM <1.204 us>\n"
+			    "[000]     0.000000: hyp_enter: reason=hvc vcpu=7\n");
+}
+
+static void raw(void **state)
+{
+	(void)state;
+	begin_with_events("--raw", false);
+	PRINT(mem_transition, .op = 2, .to = 1, .pfn = 0x812f4, .nr = 1);
+	assert_string_equal(end(),
+			    "[000]     0.000000: mem_transition: op=donate from=host to=hyp pfn=0x812f4 nr=1 gfn=0x0 handle=0x0 ret=0\n");
+}
+
+#define JSON_HEAD "{\"cpu\":0,\"ts\":\"0\",\"event\":\"host_hcall\",\"fields\":"
+
+static void json_sentences(void **state)
+{
+	static const char expected[] =
+		JSON_HEAD "{\"invalid\":0,\"id\":1,\"arg1\":\"529139\",\"arg2\":\"2\",\"arg3\":\"3\",\"arg4\":\"4\",\"duration\":\"1204\",\"ret\":\"-1\"},"
+		"\"symbols\":{\"id\":\"share\",\"ret\":\"-EPERM\"},"
+		"\"args\":{\"pfn\":\"529139\"},"
+		"\"text\":\"share(pfn=0x812f3) = -EPERM <1.204 us>\"}\n"
+		JSON_HEAD "{\"invalid\":0,\"id\":2,\"arg1\":\"1\",\"arg2\":\"2\",\"arg3\":\"3\",\"arg4\":\"4\",\"duration\":\"1\",\"ret\":\"0\"},"
+		"\"symbols\":{\"id\":\"many\"},"
+		"\"args\":{\"pfn\":\"1\",\"b\":\"2\",\"c\":\"3\",\"d\":\"4\"},"
+		"\"text\":\"many(pfn=0x1, b=0x2, c=0x3, d=0x4) = 0 <1 ns>\"}\n"
+		JSON_HEAD "{\"invalid\":0,\"id\":3,\"arg1\":\"0\",\"arg2\":\"0\",\"arg3\":\"0\",\"arg4\":\"0\",\"duration\":\"1\",\"ret\":\"0\"},"
+		"\"symbols\":{\"id\":\"opaque\"},"
+		"\"text\":\"opaque(0x0, 0x0, 0x0, 0x0) = 0 <1 ns>\"}\n";
+
+	(void)state;
+	begin_with_events("--time=abs", true);
+	PRINT(host_hcall, .id = 1, .arg1 = 0x812f3, .arg2 = 2, .arg3 = 3, .arg4 = 4, .ret = -1,
+	      .duration = 1204);
+	PRINT(host_hcall, .id = 2, .arg1 = 1, .arg2 = 2, .arg3 = 3, .arg4 = 4, .duration = 1);
+	PRINT(host_hcall, .id = 3, .duration = 1);
+	assert_string_equal(end(), expected);
+}
+
+/* Raw JSON has the names of the print formats, as that of an event without a sentence. */
+static void json_raw(void **state)
+{
+	(void)state;
+	begin_with_events("--raw", true);
+	PRINT(hyp_pool, .op = 1, .left = 5);
+	PRINT(hyp_enter, .reason = 1, .vcpu = 7);
+	assert_string_equal(end(),
+			    "{\"cpu\":0,\"ts\":\"0\",\"event\":\"hyp_pool\",\"fields\":{\"op\":1,\"order\":0,\"left\":5},\"symbols\":{\"op\":\"free\"}}\n"
+			    "{\"cpu\":0,\"ts\":\"0\",\"event\":\"hyp_enter\",\"fields\":{\"reason\":1,\"vcpu\":7},\"symbols\":{\"reason\":\"hvc\"}}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +364,10 @@ int main(void)
 		cmocka_unit_test(of_a_stream),
 		cmocka_unit_test(endless_stream),
 		cmocka_unit_test(bad_time),
+		cmocka_unit_test(sentences),
+		cmocka_unit_test(raw),
+		cmocka_unit_test(json_sentences),
+		cmocka_unit_test(json_raw),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,7 +189,8 @@ static void mem_abort(void **state)
 		{ DATA_ABORT | 0x34, "DABT_LOW read lockdown fault" },
 		{ DATA_ABORT | 0x35, "DABT_LOW read unsupported exclusive access" },
 		{ DATA_ABORT | 0x3f, "DABT_LOW read fault 0x3f" },
-		{ UINT64_C(0x3f) << 26 | UINT64_C(1) << 32 | 0x04, "0x3f translation fault level 0" },
+		{ UINT64_C(0x3f) << 26 | UINT64_C(1) << 32 | 0x04,
+		  "0x3f translation fault level 0" },
 	};
 	char text[128];
 	unsigned int i;
@@ -263,7 +264,7 @@ static void memory(void **state)
 	EXPECT("0x2 order=0 left=0", hyp_pool, .op = 2);
 }
 
-static void printk(void **state)
+static void formats_of_printk(void **state)
 {
 	(void)state;
 	EXPECT("no numbers", hyp_printk);
@@ -294,7 +295,7 @@ static void long_printk(void **state)
 	memset(format, 'x', sizeof(format));
 	format[sizeof(format) - 1] = '\0';
 	symbol->name = format;
-	begin();
+	begin_formats();
 	rec = record_of("hyp_printk", &payload, sizeof(payload));
 	hyptrace_formats_text(formats, event_of("hyp_printk"), &rec, &len);
 	assert_in_range(len, 900, 1023);
@@ -336,7 +337,8 @@ static char no_fields[] = "\"\"", other[] = "other";
 static void missing_fields(void **state)
 {
 	static char array[] = "u8[8]", tab[] = "a\tb";
-	static char too_long[] = "a-name-of-sixty-five-characters-------------------------------XXX";
+	static char too_long[] =
+		"a-name-of-sixty-five-characters----------------------------------";
 	struct hyptrace_symbol symbol = { .value = 0 }, *list[] = { &symbol };
 	unsigned int i, j, broken;
 
@@ -369,12 +371,12 @@ static void missing_fields(void **state)
 					field->symbols = list;
 					field->nr_symbols = 1;
 				}
-				begin();
+				begin_formats();
 				/* a format may be long */
 				assert_int_equal(hyptrace_formats_has_sentence(formats, &events[i]),
 						 broken == 8 ? i >= 3 : broken == 7 &&
 						 !strcmp(events[i].fields[j]->name, "fmt_id"));
-				end(state);
+				free_formats(state);
 			}
 		}
 	}
@@ -431,7 +433,7 @@ static void no_classes(void **state)
 	field_of("guest_fixup", "ec")->name = other;
 	event_of("guest_exit")->print_fmt = no_fields;
 	event_of("guest_fixup")->print_fmt = no_fields;
-	begin();
+	begin_formats();
 	EXPECT("vcpu=1 0x18 esr=0x62000000", vcpu_illegal_trap, .vcpu = 1, .esr = 0x62000000);
 	assert_null(NAME(vcpu_illegal_trap, esr, .esr = 0x62000000));
 }
@@ -476,20 +478,20 @@ static void no_memory(void **state)
 	}
 	/* all events but three have a sentence */
 	assert_int_equal(raw, NR_EVENTS - 3);
-	begin();
+	begin_formats();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, describe_and_begin, end)
-#define DESCRIBED(name) cmocka_unit_test_setup_teardown(name, describe, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, describe_and_begin, free_formats)
+#define DESCRIBED(name) cmocka_unit_test_setup_teardown(name, describe, free_formats)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercall_without_table), TEST(results), TEST(durations), TEST(smc),
 		TEST(psci), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
-		TEST(memory), TEST(printk), DESCRIBED(long_printk), TEST(other_events), TEST(raw),
-		DESCRIBED(missing_fields), TEST(short_payloads), TEST(long_lead),
-		DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
+		TEST(memory), TEST(formats_of_printk), DESCRIBED(long_printk),
+		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), TEST(short_payloads),
+		TEST(long_lead), DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

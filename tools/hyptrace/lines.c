@@ -48,6 +48,9 @@ enum {
 	"since the first line), delta (seconds since the previous line) or wall (local date " \
 	"and time)"
 
+#define RAW_HELP \
+	"Print each event in its print format: fields and numbers instead of a sentence"
+
 static bool parse_time(const char *s, enum lines_time *time)
 {
 	static const char *const names[] = {
@@ -92,7 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
 	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
-	{ "raw", OPT_RAW, NULL, 0, "Print events in their print formats, with numbers instead of names", 0 },
+	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
 	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };

@@ -211,13 +211,16 @@ const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptra
  *
  * Return: the hypercall; NULL if the event is not that of a hypercall, or if it is unknown.
  */
-const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s, const void *data)
+const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
+							const void *data)
 {
 	const struct sentence_call *found;
+	uint64_t id;
 
 	/* only host_hcall has this field */
 	if (!s->fields[FIELD_INVALID])
 		return NULL;
-	found = hyptrace_sentence_find_call(s->names, hyptrace_field_read(s->fields[FIELD_ID], data));
+	id = hyptrace_field_read(s->fields[FIELD_ID], data);
+	found = hyptrace_sentence_find_call(s->names, id);
 	return found ? found->call : NULL;
 }

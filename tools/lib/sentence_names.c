@@ -14,7 +14,7 @@
 /* Number of a hypercall: the low 16 bits of the function id */
 #define CALL_ID_MAX	UINT16_MAX
 
-/* Types of less than 64 bits. Numbers of these types are counts, unless they have a name of bits. */
+/* Types of less than 64 bits. Their values are counts, except those of bits_names. */
 static const struct {
 	const char	*type;
 	uint8_t		bits;
@@ -64,7 +64,7 @@ static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *fro
 	if (!strncmp(from->name, "nr_", 3) || is_in(from->name, count_names, COUNT(count_names)))
 		arg.is_count = true;
 	if (is_in(from->name, bits_names, COUNT(bits_names)))
-		arg.is_count = arg.is_signed = false;
+		arg.is_count = false;
 	return arg;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The parts of sentences: names, numbers, results, durations. For sentence_calls.c and
- * sentence_guest.c. A function that prints returns the end of its text.
+ * sentence_guest.c.
  */
 #include "names.h"
 #include "sentence.h"
@@ -17,6 +17,8 @@
  * hyptrace_sentence_text - print a text
  * @to:		destination
  * @text:	the text
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_text(char *to, const char *text)
 {
@@ -30,6 +32,8 @@ char *hyptrace_sentence_text(char *to, const char *text)
  * hyptrace_sentence_hex - print a number in hexadecimal
  * @to:		destination
  * @value:	the number
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_hex(char *to, uint64_t value)
 {
@@ -42,6 +46,8 @@ char *hyptrace_sentence_hex(char *to, uint64_t value)
  * hyptrace_sentence_signed - print a number in decimal
  * @to:		destination
  * @value:	the number
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_signed(char *to, int64_t value)
 {
@@ -56,6 +62,8 @@ char *hyptrace_sentence_signed(char *to, int64_t value)
  * @to:		destination
  * @key:	the key, such as " pfn="
  * @value:	the number
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_key(char *to, const char *key, uint64_t value)
 {
@@ -67,6 +75,8 @@ char *hyptrace_sentence_key(char *to, const char *key, uint64_t value)
  * @to:		destination
  * @name:	the name; NULL if it has none
  * @value:	the value, to print it instead
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_value(char *to, const char *name, uint64_t value)
 {
@@ -79,6 +89,8 @@ char *hyptrace_sentence_value(char *to, const char *name, uint64_t value)
  * @values:	its values
  * @field:	the field
  * @to:		destination
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 			       enum sentence_field field, char *to)
@@ -91,6 +103,8 @@ char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
  * hyptrace_sentence_number - print a result that has no name
  * @to:		destination
  * @value:	the result
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_number(char *to, int64_t value)
 {
@@ -118,6 +132,8 @@ const char *hyptrace_sentence_errno(const struct sentence *s, const uint64_t *va
  * @values:	its values
  * @field:	FIELD_RET or FIELD_ERR
  * @to:		destination
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values,
 			       enum sentence_field field, char *to)
@@ -136,6 +152,8 @@ char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values,
  * @nsec:	the duration; its last digits are cut off, so that no value is rounded up to
  *		the next unit
  * @after:	text after it, such as ">"
+ *
+ * Return: the end of the text.
  */
 char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after)
 {
