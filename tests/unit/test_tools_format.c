@@ -311,8 +311,8 @@ static void no_memory(void **state)
 			assert_string_equal(err.text, "out of memory");
 		}
 	}
-	/* allocations: object, parser, table, and per event a stream that is closed */
-	assert_int_equal(nth - 2, 3 + 3 * 2);
+	/* allocations: object, parser, two tables, and per event a stream that is closed */
+	assert_int_equal(nth - 2, 4 + 3 * 2);
 
 	for (failed = true, nth = 1; failed; nth++) {
 		fail_alloc(nth);

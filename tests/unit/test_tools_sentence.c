@@ -384,6 +384,15 @@ static void missing_fields(void **state)
 	describe(state);
 }
 
+/* Two events with one id: the last one counts. */
+static void same_id(void **state)
+{
+	(void)state;
+	event_of("hyp_pool")->id = event_of("tlbi")->id;
+	begin_formats();
+	EXPECT("alloc order=3 left=0", hyp_pool, .order = 3);
+}
+
 static void short_payloads(void **state)
 {
 	static const char payload[512];
@@ -490,8 +499,8 @@ int main(void)
 		TEST(hypercall_without_table), TEST(results), TEST(durations), TEST(smc),
 		TEST(psci), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
 		TEST(memory), TEST(formats_of_printk), DESCRIBED(long_printk),
-		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), TEST(short_payloads),
-		TEST(long_lead), DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
+		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), DESCRIBED(same_id),
+		TEST(short_payloads), TEST(long_lead), DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

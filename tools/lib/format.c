@@ -26,24 +26,33 @@
  * @event:	the event
  * @tep_event:	its parsed print format
  * @sentence:	its sentence, or NULL
- * @print:	the steps of a line, or NULL
  * @lead:	text before the sentence in a line; NULL if a line has no room for both
  */
 struct format {
 	const struct hyptrace_event	*event;
 	struct tep_event		*tep_event;
 	struct sentence			*sentence;
-	struct print			*print;
 	char				*lead;
 };
 
+/**
+ * struct hyptrace_formats - how to print the events of a remote
+ * @prints:	the steps of a line, or NULL, by the id of the event
+ * @by_id:	how to print an event, by its id
+ * @nr_ids:	number of @prints and of @by_id
+ * @names:	names of values for all sentences
+ * @tep:	libtraceevent's state
+ * @seq:	the last text that is not a sentence
+ * @text:	the last sentence
+ */
 struct hyptrace_formats {
-	struct sentence_names	names;
-	char			text[SENTENCE_MAX];
-	struct tep_handle	*tep;
-	struct trace_seq	seq;
+	struct print		**prints;
 	struct format		*by_id;
 	unsigned int		nr_ids;
+	struct sentence_names	names;
+	struct tep_handle	*tep;
+	struct trace_seq	seq;
+	char			text[SENTENCE_MAX];
 };
 
 /**
@@ -96,6 +105,7 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	if (!text)
 		return hyptrace_error_memory(err);
 
+	free(format->sentence);
 	format->sentence = hyptrace_sentence_new(event, &fmts->names);
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
@@ -133,7 +143,8 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 		if (events[i]->id <= UINT16_MAX && events[i]->id >= fmts->nr_ids)
 			fmts->nr_ids = events[i]->id + 1;
 	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
-	if (!fmts->by_id)
+	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
+	if (!fmts->by_id || !fmts->prints)
 		goto no_memory;
 
 	fmts->names.classes = hyptrace_sentence_find_classes(events, nr);
@@ -161,12 +172,13 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 		return;
 	tep_free(fmts->tep);
 	trace_seq_destroy(&fmts->seq);
-	for (i = 0; fmts->by_id && i < fmts->nr_ids; i++) {
-		hyptrace_print_free(fmts->by_id[i].print);
+	for (i = 0; fmts->by_id && fmts->prints && i < fmts->nr_ids; i++) {
+		hyptrace_print_free(fmts->prints[i]);
 		free(fmts->by_id[i].sentence);
 		free(fmts->by_id[i].lead);
 	}
 	free(fmts->by_id);
+	free(fmts->prints);
 	free(fmts->names.calls);
 	free(fmts);
 }
@@ -204,14 +216,16 @@ void hyptrace_formats_set_raw(struct hyptrace_formats *fmts)
 }
 
 /* Set the text before an event in a line, from malloc(). */
-static void set_lead(struct format *format, char *lead)
+static void set_lead(struct hyptrace_formats *fmts, struct format *format, char *lead)
 {
+	struct print **print = &fmts->prints[format->event->id];
+
 	free(format->lead);
 	format->lead = NULL;
-	hyptrace_print_free(format->print);
-	format->print = NULL;
+	hyptrace_print_free(*print);
+	*print = NULL;
 	if (!format->sentence)
-		format->print = hyptrace_print_new(format->tep_event, format->event->size, lead);
+		*print = hyptrace_print_new(format->tep_event, format->event->size, lead);
 	else if (strlen(lead) <= HYPTRACE_LINE_MAX - SENTENCE_MAX)
 		format->lead = lead;
 	if (format->lead != lead)
@@ -240,18 +254,21 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 			continue;
 		if (asprintf(&lead, "%s%s%s", before, format->event->name, after) < 0)
 			return hyptrace_error_memory(err);
-		set_lead(format, lead);
+		set_lead(fmts, format, lead);
 	}
 	return 0;
 }
 
 /* Not inlined: it would slow down the events that have steps. */
-static __attribute__((noinline)) char *put_sentence(const struct format *format,
+static __attribute__((noinline)) char *put_sentence(const struct hyptrace_formats *fmts,
 						    const struct hyptrace_record *rec, char *to)
 {
+	const struct hyptrace_event *event = hyptrace_formats_event(fmts, rec);
+	const struct format *format;
 	size_t len;
 
-	if (!format->lead || rec->size < format->event->size)
+	format = event ? &fmts->by_id[event->id] : NULL;
+	if (!format || !format->lead)
 		return NULL;
 	len = strlen(format->lead);
 	memcpy(to, format->lead, len);
@@ -277,13 +294,9 @@ char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hy
 	if (rec->size < sizeof(id))
 		return NULL;
 	memcpy(&id, rec->data, sizeof(id));
-	if (id >= fmts->nr_ids)
-		return NULL;
-	print = fmts->by_id[id].print;
-	if (!print)
-		return put_sentence(&fmts->by_id[id], rec, to);
-	if (rec->size < print->size)
-		return NULL;
+	print = id < fmts->nr_ids ? fmts->prints[id] : NULL;
+	if (!print || rec->size < print->size)
+		return put_sentence(fmts, rec, to);
 	return hyptrace_print_run(print, rec->data, to);
 }
 
