@@ -500,7 +500,8 @@ int main(void)
 		TEST(psci), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
 		TEST(memory), TEST(formats_of_printk), DESCRIBED(long_printk),
 		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), DESCRIBED(same_id),
-		TEST(short_payloads), TEST(long_lead), DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
+		TEST(short_payloads), TEST(long_lead), DESCRIBED(no_classes), TEST(names),
+		DESCRIBED(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
