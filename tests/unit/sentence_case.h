@@ -27,12 +27,13 @@ struct value_name {
 	{ 0, "no numbers" },						\
 	{ 1, "%d %u %#x %08x" },					\
 	{ 2, "%lld|%llu|%#llx|%-6ld|" },				\
-	{ 3, "%hhd %hd %c%c" },						\
-	{ 4, "100%% of %+i, %5zu, %o" },				\
+	{ 3, "%hhd %hd %c%c~" },						\
+	{ 4, " 100%% of %+i, %5zu, %o" },				\
 	{ 5, "%d %s %d" },						\
 	{ 6, "%d %d %d %d %d" },					\
 	{ 7, "ends with %" },						\
-	{ 8, "%33d" }
+	{ 8, "%33d" },							\
+	{ 10, "%c%c%c" }
 
 /* Which names the values of a field have in hyp/events.h */
 #define NAMES_OF(event, field, ...) \

@@ -272,12 +272,13 @@ static void formats_of_printk(void **state)
 	       .a = UINT64_MAX, .b = UINT64_MAX, .c = UINT64_MAX, .d = 255);
 	EXPECT("-1|18446744073709551615|0xffffffffffffffff|-5    |", hyp_printk, .fmt_id = 2,
 	       .a = UINT64_MAX, .b = UINT64_MAX, .c = UINT64_MAX, .d = -5);
-	EXPECT("-1 -2 A?", hyp_printk, .fmt_id = 3, .a = 255, .b = 65534, .c = 'A', .d = '\n');
-	EXPECT("100% of +7,     8, 11", hyp_printk, .fmt_id = 4, .a = 7, .b = 8, .c = 9);
+	EXPECT("-1 -2 A?~", hyp_printk, .fmt_id = 3, .a = 255, .b = 65534, .c = 'A', .d = '\n');
+	EXPECT(" 100% of +7,     8, 11", hyp_printk, .fmt_id = 4, .a = 7, .b = 8, .c = 9);
 	EXPECT("7 %s %d", hyp_printk, .fmt_id = 5, .a = 7, .b = 8, .c = 9);
 	EXPECT("1 2 3 4 %d", hyp_printk, .fmt_id = 6, .a = 1, .b = 2, .c = 3, .d = 4);
 	EXPECT("ends with %", hyp_printk, .fmt_id = 7, .a = 1);
 	EXPECT("%33d", hyp_printk, .fmt_id = 8, .a = 1);
+	EXPECT("~ ?", hyp_printk, .fmt_id = 10, .a = '~', .b = ' ', .c = '~' + 1);
 	EXPECT("format 0x9: 0x1 0x2 0x3 0x4", hyp_printk, .fmt_id = 9, .a = 1, .b = 2, .c = 3,
 	       .d = 4);
 }
@@ -434,7 +435,23 @@ static void long_lead(void **state)
 	free(line);
 }
 
-/* Classes have names only if some field has them. */
+/* Classes have the names that the first field for them has. */
+static void classes(void **state)
+{
+	struct hyptrace_field *reason = field_of("hyp_enter", "reason"), *ec;
+
+	(void)state;
+	ec = field_of("guest_exit", "ec");
+	reason->symbols = ec->symbols + 1;
+	reason->nr_symbols = ec->nr_symbols - 1;
+	reason->name = ec->name;
+	event_of("hyp_enter")->print_fmt = no_fields;
+	begin_formats();
+	EXPECT("vcpu=1 WFx esr=0x4000000", vcpu_illegal_trap, .vcpu = 1, .esr = 0x4000000);
+	EXPECT("vcpu=1 0x0 esr=0x1", vcpu_illegal_trap, .vcpu = 1, .esr = 1);
+}
+
+/* They have no names if no field has them. */
 static void no_classes(void **state)
 {
 	(void)state;
@@ -500,8 +517,8 @@ int main(void)
 		TEST(psci), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
 		TEST(memory), TEST(formats_of_printk), DESCRIBED(long_printk),
 		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), DESCRIBED(same_id),
-		TEST(short_payloads), TEST(long_lead), DESCRIBED(no_classes), TEST(names),
-		DESCRIBED(no_memory),
+		TEST(short_payloads), TEST(long_lead), DESCRIBED(classes),
+		DESCRIBED(no_classes), TEST(names), DESCRIBED(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,7 +179,7 @@ struct fault_status hyptrace_fault_status(unsigned int code)
 		status.name = faults[i].name;
 		if (faults[i].level != NO_LEVEL)
 			status.level = faults[i].level + (int)(code - faults[i].first);
-		break;
+		return status;
 	}
 	return status;
 }
