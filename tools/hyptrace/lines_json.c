@@ -89,7 +89,7 @@ static void print_args(const struct lines *lines, const struct hyptrace_event *e
 		if (strncmp(event->fields[i]->name, "arg", 3) ||
 		    hyptrace_field_value(event->fields[i], rec, &value))
 			continue;
-		printer_u64(lines->p, call->args[nr++].name, value);
+		printer_u64(lines->p, call->args[nr++]->name, value);
 	}
 	printer_end(lines->p);
 }
