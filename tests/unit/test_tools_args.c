@@ -157,25 +157,6 @@ static void event_names(void **state)
 	event_choice_free(&choice);
 }
 
-static void nearest_words(void **state)
-{
-	static const char *const words[] = {
-		"list", "load", "unload", "start", "status", "stream",
-	};
-	static const char long_word[] = "startstartstartstartstartstartstartstart";
-
-	(void)state;
-	assert_string_equal(nearest("strem", words, 6), "stream");
-	assert_string_equal(nearest("lsit", words, 6), "list");
-	assert_string_equal(nearest("unlod", words, 6), "unload");
-	assert_string_equal(nearest("statu", words, 6), "status");
-	assert_string_equal(nearest("str", words, 6), "stream");
-	assert_null(nearest("xyzzy", words, 6));
-	assert_null(nearest("", words, 6));
-	assert_null(nearest(long_word, words, 6));
-	assert_null(nearest("list", words, 0));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,7 +165,6 @@ int main(void)
 		cmocka_unit_test(modes),
 		cmocka_unit_test(cpu_lists),
 		cmocka_unit_test(event_names),
-		cmocka_unit_test(nearest_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

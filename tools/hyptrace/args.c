@@ -13,10 +13,6 @@
 #include "die.h"
 #include "../lib/hyptrace.h"
 
-/* Suggest a word if at most so many letters are wrong. */
-#define NEAREST_MAX	2
-#define NEAREST_WORD	32
-
 /* Scan decimal digits, or 0x and hexadecimal digits; @end is set to what follows. */
 static bool scan_number(const char *s, uint64_t *value, const char **end)
 {
@@ -236,60 +232,4 @@ void event_choice_free(struct event_choice *choice)
 	free(choice->names);
 	free(choice->unknown);
 	memset(choice, 0, sizeof(*choice));
-}
-
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int min = a < b ? a : b;
-
-	return min < c ? min : c;
-}
-
-/* Return the number of letters to insert, delete or replace (Levenshtein distance). */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int row[NEAREST_WORD + 1], len = strlen(b), i, j, corner, above;
-
-	for (j = 0; j <= len; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		corner = row[0];
-		row[0] = i + 1;
-		for (j = 0; j < len; j++) {
-			above = row[j + 1];
-			row[j + 1] = min3(above + 1, row[j] + 1, corner + (a[i] != b[j]));
-			corner = above;
-		}
-	}
-	return row[len];
-}
-
-/**
- * nearest - find the word that the user probably meant
- * @word:	the unknown word
- * @words:	the valid words
- * @nr:		number of @words
- *
- * Return: one of @words, NULL if none is near.
- */
-const char *nearest(const char *word, const char *const *words, unsigned int nr)
-{
-	unsigned int i, d, best = NEAREST_MAX + 1;
-	const char *found = NULL;
-
-	if (strlen(word) > NEAREST_WORD)
-		return NULL;
-	for (i = 0; i < nr; i++) {
-		if (strlen(words[i]) > NEAREST_WORD)
-			continue;
-		d = distance(word, words[i]);
-		/* the beginning of a word is near, whatever its length */
-		if (strlen(word) > 1 && !strncmp(word, words[i], strlen(word)))
-			d = d < 1 ? d : 1;
-		if (d < best && d < strlen(words[i])) {
-			best = d;
-			found = words[i];
-		}
-	}
-	return found;
 }

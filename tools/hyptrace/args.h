@@ -49,6 +49,5 @@ void cpu_list_free(struct cpu_list *list);
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice);
 void event_choice_free(struct event_choice *choice);
-const char *nearest(const char *word, const char *const *words, unsigned int nr);
 
 #endif /* ARGS_H */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/internal.h"
 #include "cmd.h"
 #include "text.h"
 
@@ -21,31 +22,20 @@ void cmd_add_word(struct words *words, const char *arg)
 	words->words[words->nr++] = arg;
 }
 
-static const char *nearest_event(const char *word, struct hyptrace_event *const *events,
-				 unsigned int nr)
-{
-	const char **names = calloc(nr + 1, sizeof(*names)), *found;
-	unsigned int i;
-
-	if (!names)
-		die_no_memory();
-	for (i = 0; i < nr; i++)
-		names[i] = events[i]->name;
-	found = nearest(word, names, nr);
-	free(names);
-	return found;
-}
-
 static int fail_unknown(const char *verb, const char *word, struct hyptrace_event *const *events,
 			unsigned int nr)
 {
-	const char *near = nearest_event(word, events, nr);
+	struct hyptrace_nearest near;
+	unsigned int i;
 
+	hyptrace_nearest_begin(&near, word, strlen(word));
+	for (i = 0; i < nr; i++)
+		hyptrace_nearest_try(&near, events[i]->name);
 	if (strpbrk(word, "*?["))
 		return cmd_fail("cannot %s \"%s\": no event matches", verb, word);
-	if (near)
+	if (near.found)
 		return cmd_fail("cannot %s \"%s\": no such event; did you mean \"%s\"?", verb,
-				word, near);
+				word, near.found);
 	return cmd_fail("cannot %s \"%s\": no such event", verb, word);
 }
 

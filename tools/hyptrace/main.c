@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/internal.h"
 #include "cmd.h"
 #include "text.h"
 
@@ -328,18 +329,18 @@ static const struct argp main_argp = {
 
 static const struct verb *find_verb(const char *name)
 {
-	const char *names[NR_VERBS], *near;
+	struct hyptrace_nearest near;
 	size_t i;
 
+	hyptrace_nearest_begin(&near, name, strlen(name));
 	for (i = 0; i < NR_VERBS; i++) {
 		if (!strcmp(verbs[i].name, name))
 			return &verbs[i];
-		names[i] = verbs[i].name;
+		hyptrace_nearest_try(&near, verbs[i].name);
 	}
 
-	near = nearest(name, names, NR_VERBS);
-	if (near)
-		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
+	if (near.found)
+		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near.found);
 	else
 		cmd_note("unknown verb \"%s\"", name);
 	exit_usage(NULL);

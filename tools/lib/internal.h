@@ -19,6 +19,25 @@ int hyptrace_error_memory(struct hyptrace_error *err);
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* nearest.c: also for the command */
+
+/**
+ * struct hyptrace_nearest - a search for the word that the user probably meant
+ * @word:	the unknown word
+ * @len:	its length
+ * @wrong:	letters of it that are wrong, compared with @found
+ * @found:	the nearest valid word so far, NULL if none is near
+ */
+struct hyptrace_nearest {
+	const char	*word;
+	size_t		len;
+	unsigned int	wrong;
+	const char	*found;
+};
+
+void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, size_t len);
+void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name);
+
 /* extack.c: why the kernel refused a request */
 
 /**

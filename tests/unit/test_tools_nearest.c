@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find the word that the user probably meant.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/lib/internal.h"
+
+static const char *const words[] = {
+	"list", "load", "unload", "start", "status", "stream", "DABT_LOW",
+};
+
+static const char *nearest(const char *word, unsigned int nr)
+{
+	struct hyptrace_nearest near;
+	unsigned int i;
+
+	hyptrace_nearest_begin(&near, word, strlen(word));
+	for (i = 0; i < nr; i++)
+		hyptrace_nearest_try(&near, words[i]);
+	return near.found;
+}
+
+static void nearest_words(void **state)
+{
+	static const char long_word[] = "startstartstartstartstartstartstartstart";
+
+	(void)state;
+	assert_string_equal(nearest("strem", 7), "stream");
+	assert_string_equal(nearest("lsit", 7), "list");
+	assert_string_equal(nearest("unlod", 7), "unload");
+	assert_string_equal(nearest("statu", 7), "status");
+	assert_string_equal(nearest("str", 7), "stream");
+	assert_string_equal(nearest("dabt_low", 7), "DABT_LOW");
+	assert_string_equal(nearest("LIST", 7), "list");
+	assert_null(nearest("xyzzy", 7));
+	assert_null(nearest("", 7));
+	assert_null(nearest(long_word, 7));
+	assert_null(nearest("list", 0));
+}
+
+/* The word may be a part of a text. */
+static void part_of_a_text(void **state)
+{
+	struct hyptrace_nearest near;
+
+	(void)state;
+	hyptrace_nearest_begin(&near, "strem == 1", 5);
+	hyptrace_nearest_try(&near, "stream");
+	assert_string_equal(near.found, "stream");
+	assert_int_equal(near.wrong, 1);
+}
+
+/* A valid word that is too long is never near. */
+static void long_words(void **state)
+{
+	struct hyptrace_nearest near;
+
+	(void)state;
+	hyptrace_nearest_begin(&near, "FFA_NOTIFICATION", 16);
+	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY_64");
+	assert_null(near.found);
+	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY");
+	assert_non_null(near.found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nearest_words),
+		cmocka_unit_test(part_of_a_text),
+		cmocka_unit_test(long_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find the word that the user probably meant. For filters and for the command.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "internal.h"
+
+/* Suggest a word if at most so many letters are wrong. */
+#define NEAREST_MAX	2
+#define NEAREST_WORD	32
+
+static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int min = a < b ? a : b;
+
+	return min < c ? min : c;
+}
+
+/* Return the number of letters to insert, delete or replace (Levenshtein distance). */
+static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	unsigned int row[NEAREST_WORD + 1], i, j, corner, above;
+
+	for (j = 0; j <= b_len; j++)
+		row[j] = j;
+	for (i = 0; i < a_len; i++) {
+		corner = row[0];
+		row[0] = i + 1;
+		for (j = 0; j < b_len; j++) {
+			above = row[j + 1];
+			row[j + 1] = min3(above + 1, row[j] + 1, corner + (a[i] != b[j]));
+			corner = above;
+		}
+	}
+	return row[b_len];
+}
+
+/**
+ * hyptrace_nearest_begin - begin to look for the word that the user probably meant
+ * @near:	filled in
+ * @word:	the unknown word; must stay valid during the search
+ * @len:	its length
+ */
+void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, size_t len)
+{
+	*near = (struct hyptrace_nearest){
+		.word = word,
+		.len = len,
+		.wrong = NEAREST_MAX + 1,
+	};
+}
+
+/**
+ * hyptrace_nearest_try - compare a valid word
+ * @near:	the search; its member found is set to @name if no earlier word is as near
+ * @name:	the valid word
+ */
+void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name)
+{
+	size_t len = strlen(name);
+	unsigned int wrong;
+
+	if (near->len > NEAREST_WORD || len > NEAREST_WORD)
+		return;
+	wrong = distance(near->word, near->len, name, len);
+	/* the beginning of a word is near, whatever its length, and so is another case */
+	if (wrong > 1 && near->len > 1 && near->len <= len &&
+	    !strncasecmp(near->word, name, near->len))
+		wrong = 1;
+	if (wrong < near->wrong && wrong < len) {
+		near->wrong = wrong;
+		near->found = name;
+	}
+}
