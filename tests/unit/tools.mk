@@ -49,6 +49,17 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c errnos.c nearest.c \
+	error.c) fail_alloc.c
+test_tools_filter-cflags := $(tools-cflags)
+test_tools_filter-libs := $(tools-libs) $(fail-alloc)
+test_tools_filter_text-srcs := $(test_tools_filter-srcs)
+test_tools_filter_text-cflags := $(test_tools_filter-cflags)
+test_tools_filter_text-libs := $(test_tools_filter-libs)
+test_tools_filter_any-srcs := $(test_tools_filter-srcs)
+test_tools_filter_any-cflags := $(test_tools_filter-cflags)
+test_tools_filter_any-libs := $(test_tools_filter-libs)
+
 test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c clock.c printer.c table.c columns.c \
 	text.c out.c die.c) $(tools-format-srcs)
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)

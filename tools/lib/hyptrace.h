@@ -393,6 +393,7 @@ struct hyptrace_snapshot *hyptrace_snapshot_take(const struct hyptrace_reader *r
 						 uint32_t mode, uint64_t last,
 						 struct hyptrace_error *err);
 void hyptrace_snapshot_free(struct hyptrace_snapshot *snap);
+void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap);
 int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_record *rec,
 			   struct hyptrace_error *err);
 uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap);
@@ -433,6 +434,60 @@ char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hy
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 			 uint64_t *value);
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
+
+/* filter.c: conditions on the fields of events */
+
+/* Comparisons of a filter at most */
+#define HYPTRACE_FILTER_TERMS_MAX	8
+
+/* In place of the next comparison: the event meets the filter, or does not */
+#define HYPTRACE_FILTER_ACCEPT		0xff
+#define HYPTRACE_FILTER_REJECT		0xfe
+
+enum hyptrace_filter_op {
+	HYPTRACE_FILTER_OP_EQ,
+	HYPTRACE_FILTER_OP_NE,
+	HYPTRACE_FILTER_OP_LT,
+	HYPTRACE_FILTER_OP_LE,
+	HYPTRACE_FILTER_OP_GT,
+	HYPTRACE_FILTER_OP_GE,
+	HYPTRACE_FILTER_OP_AND,		/* true if field & value is not 0 */
+};
+
+/**
+ * struct hyptrace_filter_term - a comparison of a filter
+ * @field:	the field's name
+ * @op:		enum hyptrace_filter_op
+ * @value:	the value to compare the field with, in two's complement
+ * @on_true:	the number of the next comparison, which is larger than that of this one, or
+ *		HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
+ * @on_false:	the same if the comparison is false
+ */
+struct hyptrace_filter_term {
+	char		*field;
+	uint32_t	op;
+	uint64_t	value;
+	uint32_t	on_true;
+	uint32_t	on_false;
+};
+
+struct hyptrace_filter;
+struct hyptrace_filters;
+
+struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
+					      const char *text, size_t *at,
+					      struct hyptrace_error *err);
+void hyptrace_filter_free(struct hyptrace_filter *filter);
+const char *hyptrace_filter_text(const struct hyptrace_filter *filter);
+const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
+							unsigned int index);
+bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size);
+struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
+					      unsigned int nr, const char *text, size_t *at,
+					      struct hyptrace_error *err);
+void hyptrace_filters_free(struct hyptrace_filters *filters);
+bool hyptrace_filters_match(const struct hyptrace_filters *filters,
+			    const struct hyptrace_record *rec);
 
 /* merge.c: merge the events of several rings in the order of time */
 struct hyptrace_merge;

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What filters accept, and how they are carried.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event_lists.h"
+#include "fail_alloc.h"
+#include "filter_sample.h"
+
+static struct sample sample;
+
+static int setup(void **state)
+{
+	(void)state;
+	lists_begin();
+	sample = (struct sample){
+		.event = SAMPLE_ID, .op = 2, .step = -3, .index = 40000, .delta = -20000,
+		.handle = 0xf0000000, .ret = -1, .pfn = 0xffffffffffffff01, .res = INT64_MIN,
+		.duration = 50000,
+	};
+	return 0;
+}
+
+static bool matches(const char *text)
+{
+	/* of the exact size, so that ASan reports reads beyond it */
+	void *exact = memcpy(malloc(SAMPLE_SIZE), &sample, SAMPLE_SIZE);
+	struct hyptrace_filter *filter;
+	struct hyptrace_error err;
+	size_t at;
+	bool does;
+
+	filter = hyptrace_filter_parse(&sample_event, text, &at, &err);
+	if (!filter)
+		fail_msg("\"%s\": %s at %zu", text, err.text, at);
+	assert_string_equal(hyptrace_filter_text(filter), text);
+	does = hyptrace_filter_match(filter, exact, SAMPLE_SIZE);
+	hyptrace_filter_free(filter);
+	free(exact);
+	return does;
+}
+
+static void operators(void **state)
+{
+	(void)state;
+	assert_true(matches("op == 2"));
+	assert_false(matches("op == 1"));
+	assert_true(matches("op != 1"));
+	assert_false(matches("op != 2"));
+	assert_true(matches("op < 3"));
+	assert_false(matches("op < 2"));
+	assert_true(matches("op <= 2"));
+	assert_false(matches("op <= 1"));
+	assert_true(matches("op > 1"));
+	assert_false(matches("op > 2"));
+	assert_true(matches("op >= 2"));
+	assert_false(matches("op >= 3"));
+	assert_true(matches("op & 0x6"));
+	assert_false(matches("op & 0xfd"));
+	assert_false(matches("op & 0"));
+}
+
+/* A field is compared with its own sign, whatever its width. */
+static void signs(void **state)
+{
+	(void)state;
+	assert_true(matches("step < 0"));
+	assert_true(matches("step == -3"));
+	assert_true(matches("step >= -3"));
+	assert_false(matches("step > -3"));
+	assert_true(matches("step & 0x80"));
+	assert_true(matches("delta == -20000"));
+	assert_false(matches("delta >= 0"));
+	assert_true(matches("ret < 0"));
+	assert_true(matches("ret & 0xffffffff"));
+	assert_true(matches("ret & -2147483648"));
+	assert_true(matches("res < -9223372036854775807"));
+	assert_true(matches("res == -0x8000000000000000"));
+	assert_true(matches("index > 32767"));
+	assert_true(matches("handle > 2147483647"));
+	assert_true(matches("handle == 0xf0000000"));
+	assert_true(matches("pfn > 9223372036854775807"));
+	assert_true(matches("pfn == 18446744073709551361"));
+	assert_true(matches("op >= -0"));
+}
+
+static void limits_of_values(void **state)
+{
+	(void)state;
+	assert_true(matches("op <= 255 && step >= -128 && step <= 127 && index <= 65535"));
+	assert_true(matches("delta >= -32768 && delta <= 32767 && handle <= 4294967295"));
+	assert_true(matches("ret >= -2147483648 && ret <= 2147483647"));
+	assert_true(matches("res >= -9223372036854775808 && res <= 9223372036854775807"));
+	assert_true(matches("pfn <= 0xffffffffffffffff"));
+	assert_true(matches("duration < 18446744073709551615"));
+	assert_true(matches("duration < 18446744073s"));
+}
+
+static void named_values(void **state)
+{
+	(void)state;
+	assert_true(matches("op == donate"));
+	assert_false(matches("op == share"));
+	assert_true(matches("op < _4k"));
+	assert_true(matches("ret == -EPERM"));
+	assert_false(matches("ret == -ENOENT"));
+	sample.ret = -133;
+	assert_true(matches("ret == -EHWPOISON"));
+	sample.res = -22;
+	sample.delta = -22;
+	assert_true(matches("res == -EINVAL && delta == -EINVAL"));
+}
+
+static void times(void **state)
+{
+	(void)state;
+	assert_true(matches("duration == 50us"));
+	assert_true(matches("duration == 50000"));
+	assert_true(matches("duration == 50000ns"));
+	assert_true(matches("duration == 0xc350ns"));
+	assert_true(matches("duration < 1ms"));
+	assert_false(matches("duration > 1ms"));
+	sample.duration = 2000000000;
+	assert_true(matches("duration == 2s"));
+	assert_true(matches("duration == 2000ms"));
+}
+
+/* "&&" binds stronger than "||". */
+static void precedence(void **state)
+{
+	(void)state;
+	/* true || true && false */
+	assert_true(matches("op == 2 || op == 2 && op == 1"));
+	assert_false(matches("(op == 2 || op == 2) && op == 1"));
+	/* false && true || true */
+	assert_true(matches("op == 1 && op == 2 || op == 2"));
+	assert_false(matches("op == 1 && (op == 2 || op == 2)"));
+	assert_true(matches("((op==2)&&((ret<0)))"));
+	assert_true(matches("\top\n==  2 && ( ret<0 ) "));
+}
+
+/* The comparisons as they are carried to the driver: the example of the manual page. */
+static void terms(void **state)
+{
+	static const struct {
+		const char	*field;
+		uint32_t	op;
+		uint64_t	value;
+		uint32_t	on_true;
+		uint32_t	on_false;
+	} wanted[] = {
+		{ "pfn", HYPTRACE_FILTER_OP_AND, 1, 1, 2 },
+		{ "index", HYPTRACE_FILTER_OP_GE, 16, HYPTRACE_FILTER_ACCEPT, 2 },
+		{ "op", HYPTRACE_FILTER_OP_EQ, 2, 3, HYPTRACE_FILTER_REJECT },
+		{ "ret", HYPTRACE_FILTER_OP_NE, UINT64_MAX, HYPTRACE_FILTER_ACCEPT, 4 },
+		{ "res", HYPTRACE_FILTER_OP_LT, -(uint64_t)7, HYPTRACE_FILTER_ACCEPT,
+		  HYPTRACE_FILTER_REJECT },
+	};
+	static const char text[] =
+		"(pfn & 0x1) && index >= 0x10 || op == donate && (ret != -EPERM || res < -7)";
+	const struct hyptrace_filter_term *term;
+	struct hyptrace_filter *filter;
+	unsigned int i;
+
+	(void)state;
+	filter = hyptrace_filter_parse(&sample_event, text, NULL, NULL);
+	assert_non_null(filter);
+	for (i = 0; i < 5; i++) {
+		term = hyptrace_filter_term(filter, i);
+		assert_string_equal(term->field, wanted[i].field);
+		assert_int_equal(term->op, wanted[i].op);
+		assert_true(term->value == wanted[i].value);
+		assert_int_equal(term->on_true, wanted[i].on_true);
+		assert_int_equal(term->on_false, wanted[i].on_false);
+	}
+	assert_null(hyptrace_filter_term(filter, 5));
+	assert_null(hyptrace_filter_term(filter, UINT_MAX));
+	hyptrace_filter_free(filter);
+	hyptrace_filter_free(NULL);
+}
+
+/* A payload that is too short, or of another event, never matches. */
+static void payloads(void **state)
+{
+	struct hyptrace_filter *filter;
+	unsigned int size;
+
+	(void)state;
+	filter = hyptrace_filter_parse(&sample_event, "op >= 0", NULL, NULL);
+	assert_non_null(filter);
+	for (size = 0; size < SAMPLE_SIZE; size++) {
+		void *exact = memcpy(malloc(size + !size), &sample, size);
+
+		assert_false(hyptrace_filter_match(filter, exact, size));
+		free(exact);
+	}
+	/* the writer rounds payloads up */
+	assert_true(hyptrace_filter_match(filter, &sample, sizeof(sample)));
+	sample.event++;
+	assert_false(hyptrace_filter_match(filter, &sample, sizeof(sample)));
+	hyptrace_filter_free(filter);
+
+	/* not even of an event that has nothing but its id */
+	struct hyptrace_event bare = sample_event;
+
+	bare.id = 0;
+	bare.size = 0;
+	assert_null(hyptrace_filter_parse(&bare, "op >= 0", NULL, NULL));
+}
+
+/* Another event, whose "op" has other names and is wider, and which has a "count" but no "pfn" */
+struct other {
+	uint16_t	event;
+	uint16_t	op;
+	uint32_t	count;
+};
+
+static struct hyptrace_symbol other_symbol = { 300, "flush" };
+static struct hyptrace_symbol *other_ops[] = { &other_symbol };
+
+static struct hyptrace_field other_fields[] = {
+	{ "op", "u16", offsetof(struct other, op), 2, false, other_ops, 1 },
+	{ "count", "u32", offsetof(struct other, count), 4, false, NULL, 0 },
+};
+
+static struct hyptrace_filters *filters_of(const char *text, size_t *at,
+					   struct hyptrace_error *err)
+{
+	struct hyptrace_event events[] = {
+		sample_event,
+		{ .name = "other", .id = 3, .size = sizeof(struct other), .nr_fields = 2 },
+		{ .name = "no_id", .id = 65536, .size = 8 },
+	};
+
+	lists_begin();
+	events[1].fields = field_list(other_fields, 2);
+	return hyptrace_filters_new(event_list(events, 3), 3, text, at, err);
+}
+
+/* Which of the two events match: bit 0 is sample, bit 1 is other. */
+static unsigned int which(const char *text, struct other *other)
+{
+	struct hyptrace_record recs[] = {
+		{ .data = &sample, .size = sizeof(sample) },
+		{ .data = other, .size = sizeof(*other) },
+	};
+	struct hyptrace_filters *filters;
+	struct hyptrace_error err;
+	unsigned int bits;
+
+	filters = filters_of(text, NULL, &err);
+	if (!filters)
+		fail_msg("\"%s\": %s", text, err.text);
+	bits = hyptrace_filters_match(filters, &recs[0]);
+	bits |= hyptrace_filters_match(filters, &recs[1]) << 1;
+	hyptrace_filters_free(filters);
+	return bits;
+}
+
+static void several_events(void **state)
+{
+	struct other other = { .event = 3, .op = 300, .count = 5 };
+
+	(void)state;
+	assert_int_equal(which("op >= 2", &other), 3);
+	assert_int_equal(which("op == donate", &other), 1);
+	assert_int_equal(which("op == flush", &other), 2);
+	assert_int_equal(which("op == 300", &other), 2);
+	/* an event without the field or the value does not match, whatever the operator */
+	assert_int_equal(which("count != 7", &other), 2);
+	assert_int_equal(which("op != share", &other), 1);
+	assert_int_equal(which("op < 1000", &other), 2);
+	/* but another side of "||" may */
+	assert_int_equal(which("op == flush || op == donate", &other), 3);
+	assert_int_equal(which("count == 5 || pfn > 1", &other), 3);
+	assert_int_equal(which("count == 5 && op == flush || pfn > 1", &other), 3);
+	assert_int_equal(which("(count == 4 || pfn > 1) && op > 1", &other), 1);
+	other.op = 2;
+	assert_int_equal(which("op == 2", &other), 3);
+}
+
+static void unknown_records(void **state)
+{
+	const uint16_t ids[] = { 0, 4, 8, 65535 };
+	struct hyptrace_filters *filters = filters_of("op >= 0", NULL, NULL);
+	struct hyptrace_record rec = { .data = &sample, .size = sizeof(sample) };
+	unsigned int i;
+
+	(void)state;
+	assert_non_null(filters);
+	assert_true(hyptrace_filters_match(filters, &rec));
+	for (i = 0; i < 4; i++) {
+		sample.event = ids[i];
+		assert_false(hyptrace_filters_match(filters, &rec));
+	}
+	sample.event = SAMPLE_ID;
+	rec.size = SAMPLE_SIZE - 1;
+	assert_false(hyptrace_filters_match(filters, &rec));
+	rec.size = 1;
+	assert_false(hyptrace_filters_match(filters, &rec));
+	hyptrace_filters_free(filters);
+	hyptrace_filters_free(NULL);
+}
+
+static void refused(const char *text, size_t where, const char *why)
+{
+	struct hyptrace_error err;
+	size_t at = SIZE_MAX;
+
+	assert_null(filters_of(text, &at, &err));
+	assert_string_equal(err.text, why);
+	assert_int_equal(err.errnum, EINVAL);
+	assert_int_equal(at, where);
+	assert_null(filters_of(text, NULL, NULL));
+}
+
+/* The message is of the event that comes nearest. */
+static void several_events_wrong(void **state)
+{
+	struct hyptrace_error err;
+
+	(void)state;
+	refused("cout == 1", 0, "no event has a field \"cout\"; did you mean \"count\"?");
+	refused("op == 1 && xyzzy == 2", 11, "no event has a field \"xyzzy\"");
+	refused("op == donat", 6, "the field \"op\" has no value \"donat\"; did you mean \"donate\"?");
+	refused("op == flus", 6, "the field \"op\" has no value \"flus\"; did you mean \"flush\"?");
+	refused("op == xyzzy", 6, "the field \"op\" has no value \"xyzzy\"");
+	refused("count == xyzzy", 9, "the values of \"count\" have no names: use a number");
+	refused("op == 70000", 6, "the values of \"op\" are from 0 to 255");
+	refused("op ==", 5, "a value is missing after \"==\"");
+	/* each comparison can be made, but not all of one event */
+	refused("pfn == 1 && count == 2", 0, "no event has all fields and values that it needs");
+	refused("pfn & 1 && (count == 2 || op == flush)", 0,
+		"no event has all fields and values that it needs");
+	assert_null(hyptrace_filters_new(NULL, 0, "op == 1", NULL, &err));
+	assert_string_equal(err.text, "no event has a field \"op\"");
+}
+
+/* Of two events with the same id, which no driver has, one filter is freed. */
+static void same_id(void **state)
+{
+	struct hyptrace_event events[] = { sample_event, sample_event };
+	struct hyptrace_record rec = { .data = &sample, .size = sizeof(sample) };
+	struct hyptrace_filters *filters;
+
+	(void)state;
+	filters = hyptrace_filters_new(event_list(events, 2), 2, "op == 2", NULL, NULL);
+	assert_non_null(filters);
+	assert_true(hyptrace_filters_match(filters, &rec));
+	hyptrace_filters_free(filters);
+}
+
+static void no_memory(void **state)
+{
+	static const char text[] = "op == donate && ret < 0 || op == flush";
+	struct hyptrace_filters *filters;
+	struct hyptrace_filter *filter;
+	struct hyptrace_error err;
+	unsigned int nth, failures = 0;
+	bool failed = true;
+
+	(void)state;
+	for (nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		filter = hyptrace_filter_parse(&sample_event, "op == donate && ret < 0", NULL, &err);
+		failed = fail_alloc_end();
+		assert_int_equal(!filter, failed);
+		if (failed)
+			assert_int_equal(err.errnum, ENOMEM);
+		failures += failed;
+		hyptrace_filter_free(filter);
+	}
+	/* the filter, its text, two names */
+	assert_int_equal(failures, 4);
+
+	for (nth = 1, failed = true; failed; nth++) {
+		fail_alloc(nth);
+		filters = filters_of(text, NULL, &err);
+		failed = fail_alloc_end();
+		assert_int_equal(!filters, failed);
+		if (failed)
+			assert_int_equal(err.errnum, ENOMEM);
+		hyptrace_filters_free(filters);
+	}
+	assert_true(nth > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(operators, setup),
+		cmocka_unit_test_setup(signs, setup),
+		cmocka_unit_test_setup(limits_of_values, setup),
+		cmocka_unit_test_setup(named_values, setup),
+		cmocka_unit_test_setup(times, setup),
+		cmocka_unit_test_setup(precedence, setup),
+		cmocka_unit_test_setup(terms, setup),
+		cmocka_unit_test_setup(payloads, setup),
+		cmocka_unit_test_setup(several_events, setup),
+		cmocka_unit_test_setup(unknown_records, setup),
+		cmocka_unit_test_setup(several_events_wrong, setup),
+		cmocka_unit_test_setup(same_id, setup),
+		cmocka_unit_test_setup(no_memory, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters: conditions on the fields of an event, for one event or for all events of a remote.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+
+/**
+ * struct hyptrace_filter - a filter of an event
+ * @text:	its text
+ * @id:		the event's id
+ * @size:	bytes of the event's payload
+ * @nr:		number of @terms and @values
+ * @terms:	its comparisons
+ * @values:	how to make them
+ */
+struct hyptrace_filter {
+	char				*text;
+	uint16_t			id;
+	uint32_t			size;
+	unsigned int			nr;
+	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
+	struct filter_value		values[HYPTRACE_FILTER_TERMS_MAX];
+};
+
+/**
+ * struct hyptrace_filters - the filters of the events of a remote
+ * @nr:		number of @by_id
+ * @by_id:	each event's filter; NULL for an event that never matches
+ */
+struct hyptrace_filters {
+	unsigned int		nr;
+	struct hyptrace_filter	*by_id[];
+};
+
+/* What the caller has asked for */
+struct request {
+	const struct hyptrace_event *const	*events;
+	unsigned int				nr;
+	const char				*text;
+	size_t					*at;
+	struct hyptrace_error			*err;
+};
+
+/**
+ * hyptrace_filter_free - free a filter
+ * @filter:	the filter, or NULL
+ */
+void hyptrace_filter_free(struct hyptrace_filter *filter)
+{
+	unsigned int i;
+
+	if (!filter)
+		return;
+	for (i = 0; i < filter->nr; i++)
+		free(filter->terms[i].field);
+	free(filter->text);
+	free(filter);
+}
+
+/* Make a filter of what is parsed and resolved. Return NULL if there is no memory. */
+static struct hyptrace_filter *make_filter(const struct request *request,
+					   const struct hyptrace_event *event,
+					   const struct filter_program *program)
+{
+	struct hyptrace_filter *filter = calloc(1, sizeof(*filter));
+	struct hyptrace_error err;
+	const char *at;
+	unsigned int i;
+
+	if (!filter)
+		return NULL;
+	filter->id = event->id;
+	filter->size = event->size;
+	filter->text = strdup(request->text);
+	if (!filter->text)
+		goto fail;
+	for (i = 0; i < program->nr; i++) {
+		const struct filter_comparison *c = &program->comparisons[i];
+		struct hyptrace_filter_term *term = &filter->terms[i];
+
+		term->field = strndup(c->field.text, c->field.len);
+		if (!term->field)
+			goto fail;
+		filter->nr++;
+		hyptrace_filter_resolve(c, event, &filter->values[i], &at, &err);
+		term->op = c->op;
+		term->value = filter->values[i].value;
+		term->on_true = c->on_true;
+		term->on_false = c->on_false;
+	}
+	return filter;
+
+fail:
+	hyptrace_filter_free(filter);
+	return NULL;
+}
+
+/* Store that no event has a field. */
+static void fail_field(const struct request *request, const struct filter_span *name)
+{
+	struct hyptrace_error *err = request->err;
+	struct hyptrace_nearest near;
+	char why[HYPTRACE_ERROR_TEXT];
+	unsigned int i, j;
+
+	hyptrace_nearest_begin(&near, name->text, name->len);
+	for (i = 0; i < request->nr; i++)
+		for (j = 0; j < request->events[i]->nr_fields; j++)
+			hyptrace_nearest_try(&near, request->events[i]->fields[j]->name);
+	if (request->nr == 1)
+		snprintf(why, sizeof(why), "the event \"%s\" has no field \"%.*s\"",
+			 request->events[0]->name, FILTER_QUOTED(*name));
+	else
+		snprintf(why, sizeof(why), "no event has a field \"%.*s\"", FILTER_QUOTED(*name));
+	if (near.found)
+		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near.found);
+	else
+		hyptrace_error_set(err, EINVAL, "%s", why);
+}
+
+/* Check that a comparison can be made for at least one event. Return 0 or -EINVAL. */
+static int check_comparison(const struct request *request, const struct filter_comparison *c)
+{
+	enum filter_fault fault, worst = FILTER_FAULT_FIELD;
+	const char *at, *worst_at = c->field.text;
+	struct filter_value value;
+	struct hyptrace_error err;
+	unsigned int i;
+
+	for (i = 0; i < request->nr; i++) {
+		fault = hyptrace_filter_resolve(c, request->events[i], &value, &at, &err);
+		if (!fault)
+			return 0;
+		if (fault <= worst)
+			continue;
+		worst = fault;
+		worst_at = at;
+		hyptrace_error_set(request->err, EINVAL, "%s", err.text);
+	}
+	*request->at = worst_at - request->text;
+	if (worst == FILTER_FAULT_FIELD)
+		fail_field(request, &c->field);
+	return -EINVAL;
+}
+
+/* Parse the text, and check that each of its comparisons can be made. */
+static int check(const struct request *request, struct filter_program *program)
+{
+	unsigned int i;
+	int ret;
+
+	*request->at = 0;
+	ret = hyptrace_filter_compile(program, request->text, request->at, request->err);
+	for (i = 0; !ret && i < program->nr; i++)
+		ret = check_comparison(request, &program->comparisons[i]);
+	return ret;
+}
+
+/**
+ * hyptrace_filter_parse - parse a filter for an event
+ * @event:	the event
+ * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace(1)
+ * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: the filter, for hyptrace_filter_free(), or NULL. The errno is EINVAL if @text is wrong.
+ */
+struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
+					      const char *text, size_t *at,
+					      struct hyptrace_error *err)
+{
+	size_t offset;
+	const struct request request = {
+		.events = &event,
+		.nr = 1,
+		.text = text,
+		.at = at ? at : &offset,
+		.err = err,
+	};
+	struct hyptrace_filter *filter;
+	struct filter_program program;
+
+	if (check(&request, &program))
+		return NULL;
+	filter = make_filter(&request, event, &program);
+	if (!filter)
+		hyptrace_error_memory(err);
+	return filter;
+}
+
+/**
+ * hyptrace_filter_text - get the text of a filter
+ * @filter:	the filter
+ *
+ * Return: the text, as it was parsed.
+ */
+const char *hyptrace_filter_text(const struct hyptrace_filter *filter)
+{
+	return filter->text;
+}
+
+/**
+ * hyptrace_filter_term - get a comparison of a filter
+ * @filter:	the filter
+ * @index:	its number, from 0
+ *
+ * Return: the comparison; NULL if the filter has not so many.
+ */
+const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
+							unsigned int index)
+{
+	return index < filter->nr ? &filter->terms[index] : NULL;
+}
+
+static uint64_t load(const struct filter_value *value, const void *payload)
+{
+	const unsigned int unused = 64 - CHAR_BIT * value->size;
+	const char *from = (const char *)payload + value->offset;
+	uint64_t word = 0;
+
+	/* at the end of the word that has the high bits */
+	memcpy((char *)&word + (htole16(1) == 1 ? sizeof(word) - value->size : 0), from,
+	       value->size);
+	return value->is_signed ? (uint64_t)((int64_t)word >> unused) : word >> unused;
+}
+
+static bool holds(uint32_t op, const struct filter_value *value, const void *payload)
+{
+	const uint64_t is = load(value, payload), than = value->value;
+	const bool less = value->is_signed ? (int64_t)is < (int64_t)than : is < than;
+
+	switch (op) {
+	case HYPTRACE_FILTER_OP_EQ:
+		return is == than;
+	case HYPTRACE_FILTER_OP_NE:
+		return is != than;
+	case HYPTRACE_FILTER_OP_LT:
+		return less;
+	case HYPTRACE_FILTER_OP_LE:
+		return less || is == than;
+	case HYPTRACE_FILTER_OP_GT:
+		return !less && is != than;
+	case HYPTRACE_FILTER_OP_GE:
+		return !less;
+	default:
+		return is & than;
+	}
+}
+
+/**
+ * hyptrace_filter_match - does an event meet a filter?
+ * @filter:	the filter
+ * @payload:	the event's payload, which starts with the event id
+ * @size:	bytes of @payload
+ *
+ * Return: true if it does; false for another event, or if @payload is too short.
+ */
+bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size)
+{
+	const struct hyptrace_filter_term *term;
+	const struct filter_value *value;
+	uint32_t next = 0;
+	uint16_t id;
+
+	if (size < sizeof(id) || size < filter->size)
+		return false;
+	memcpy(&id, payload, sizeof(id));
+	if (id != filter->id)
+		return false;
+	while (next < filter->nr) {
+		term = &filter->terms[next];
+		value = &filter->values[next];
+		next = value->size && holds(term->op, value, payload) ? term->on_true :
+									term->on_false;
+	}
+	return next == HYPTRACE_FILTER_ACCEPT;
+}
+
+/* Can the event meet its filter? A comparison that cannot be made is false. */
+static bool can_match(const struct hyptrace_filter *filter)
+{
+	bool reached[HYPTRACE_FILTER_TERMS_MAX] = { true };
+	unsigned int i;
+
+	for (i = 0; i < filter->nr; i++) {
+		const struct hyptrace_filter_term *term = &filter->terms[i];
+
+		if (!reached[i])
+			continue;
+		/* nothing is negated: what is false does not accept the event */
+		if (term->on_false < filter->nr)
+			reached[term->on_false] = true;
+		if (!filter->values[i].size)
+			continue;
+		if (term->on_true == HYPTRACE_FILTER_ACCEPT)
+			return true;
+		reached[term->on_true] = true;
+	}
+	return false;
+}
+
+static int add_filter(struct hyptrace_filters *filters, const struct request *request,
+		      const struct hyptrace_event *event, const struct filter_program *program)
+{
+	struct hyptrace_filter *filter = make_filter(request, event, program);
+
+	if (!filter)
+		return -ENOMEM;
+	if (!can_match(filter)) {
+		hyptrace_filter_free(filter);
+		return 0;
+	}
+	/* a remote with two events of the same id: the last counts */
+	hyptrace_filter_free(filters->by_id[event->id]);
+	filters->by_id[event->id] = filter;
+	return 1;
+}
+
+static struct hyptrace_filters *make_filters(const struct request *request,
+					     const struct filter_program *program)
+{
+	struct hyptrace_filters *filters;
+	unsigned int i, nr = 0, added = 0;
+	int ret;
+
+	for (i = 0; i < request->nr; i++)
+		if (request->events[i]->id <= UINT16_MAX && request->events[i]->id >= nr)
+			nr = request->events[i]->id + 1;
+	filters = calloc(1, sizeof(*filters) + nr * sizeof(filters->by_id[0]));
+	if (!filters)
+		goto no_memory;
+	filters->nr = nr;
+	for (i = 0; i < request->nr; i++) {
+		if (request->events[i]->id >= nr)
+			continue;
+		ret = add_filter(filters, request, request->events[i], program);
+		if (ret < 0)
+			goto no_memory;
+		added += ret;
+	}
+	if (added)
+		return filters;
+	hyptrace_error_set(request->err, EINVAL, "no event has all fields and values that it needs");
+	hyptrace_filters_free(filters);
+	return NULL;
+
+no_memory:
+	hyptrace_error_memory(request->err);
+	hyptrace_filters_free(filters);
+	return NULL;
+}
+
+/**
+ * hyptrace_filters_new - parse a filter for all events of a remote
+ * @events:	the events
+ * @nr:		number of @events
+ * @text:	the condition, as in hyptrace_filter_parse()
+ * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
+ * @err:	the reason if it fails; may be NULL
+ *
+ * A comparison is false for an event that does not have the field, or whose field cannot have
+ * the value. It is an error if that is so for all events.
+ *
+ * Return: the filters, for hyptrace_filters_free(), or NULL. The errno is EINVAL if @text is wrong.
+ */
+struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
+					      unsigned int nr, const char *text, size_t *at,
+					      struct hyptrace_error *err)
+{
+	size_t offset;
+	const struct request request = {
+		.events = (const struct hyptrace_event *const *)events,
+		.nr = nr,
+		.text = text,
+		.at = at ? at : &offset,
+		.err = err,
+	};
+	struct filter_program program;
+
+	return check(&request, &program) ? NULL : make_filters(&request, &program);
+}
+
+/**
+ * hyptrace_filters_free - free filters
+ * @filters:	the filters, or NULL
+ */
+void hyptrace_filters_free(struct hyptrace_filters *filters)
+{
+	unsigned int i;
+
+	if (!filters)
+		return;
+	for (i = 0; i < filters->nr; i++)
+		hyptrace_filter_free(filters->by_id[i]);
+	free(filters);
+}
+
+/**
+ * hyptrace_filters_match - does an event meet the filter of its kind?
+ * @filters:	the filters
+ * @rec:	the event's record
+ *
+ * Return: true if it does; false for an unknown event.
+ */
+bool hyptrace_filters_match(const struct hyptrace_filters *filters,
+			    const struct hyptrace_record *rec)
+{
+	uint16_t id;
+
+	if (rec->size < sizeof(id))
+		return false;
+	memcpy(&id, rec->data, sizeof(id));
+	return id < filters->nr && filters->by_id[id] &&
+	       hyptrace_filter_match(filters->by_id[id], rec->data, rec->size);
+}

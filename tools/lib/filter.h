@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A filter whose text is parsed, but not yet resolved for an event. For the files filter*.c.
+ */
+#ifndef HYPTRACE_FILTER_H
+#define HYPTRACE_FILTER_H
+
+#include "internal.h"
+
+/* Parentheses inside parentheses, at most */
+#define FILTER_DEPTH_MAX	16
+
+/* A span for the conversion %.*s of a message */
+#define FILTER_QUOTED_MAX	40
+#define FILTER_QUOTED(span) \
+	(int)((span).len < FILTER_QUOTED_MAX ? (span).len : FILTER_QUOTED_MAX), (span).text
+
+/* The field whose values are times in nanoseconds */
+#define FILTER_DURATION		"duration"
+
+/**
+ * struct filter_span - a part of a filter's text
+ * @text:	its start
+ * @len:	its length
+ */
+struct filter_span {
+	const char	*text;
+	size_t		len;
+};
+
+/**
+ * struct filter_comparison - a comparison as it was written
+ * @field:	the name of the field
+ * @value:	the value, with its sign and unit
+ * @name:	the value without its sign, if it is a name; else empty
+ * @number:	the value without its sign, if it is a number
+ * @negative:	the value has a minus
+ * @has_unit:	the value has a unit of time
+ * @op:		enum hyptrace_filter_op
+ * @on_true:	where to continue, as in struct hyptrace_filter_term
+ * @on_false:	where to continue, as in struct hyptrace_filter_term
+ */
+struct filter_comparison {
+	struct filter_span	field;
+	struct filter_span	value;
+	struct filter_span	name;
+	uint64_t		number;
+	bool			negative;
+	bool			has_unit;
+	uint32_t		op;
+	uint32_t		on_true;
+	uint32_t		on_false;
+};
+
+/**
+ * struct filter_program - the comparisons of a filter; the first is evaluated first
+ * @comparisons: the comparisons, in the order of the text
+ * @nr:		number of @comparisons, at least 1
+ */
+struct filter_program {
+	struct filter_comparison	comparisons[HYPTRACE_FILTER_TERMS_MAX];
+	unsigned int			nr;
+};
+
+/**
+ * struct filter_value - how to compare a field of a payload
+ * @offset:	bytes from the start of the payload
+ * @size:	bytes of the field: 1, 2, 4 or 8; 0 if the comparison is always false
+ * @is_signed:	its values are signed
+ * @value:	the value to compare with
+ */
+struct filter_value {
+	uint32_t	offset;
+	uint32_t	size;
+	bool		is_signed;
+	uint64_t	value;
+};
+
+/**
+ * enum filter_fault - why a comparison cannot be made for an event; the last is the most useful
+ * @FILTER_FAULT_NONE:	it can be made
+ * @FILTER_FAULT_FIELD:	the event does not have the field
+ * @FILTER_FAULT_VALUE:	the field cannot have the value
+ * @FILTER_FAULT_NEAR:	the field does not have the value, but one with a similar name
+ */
+enum filter_fault {
+	FILTER_FAULT_NONE,
+	FILTER_FAULT_FIELD,
+	FILTER_FAULT_VALUE,
+	FILTER_FAULT_NEAR,
+};
+
+/* filter_parse.c */
+int hyptrace_filter_compile(struct filter_program *program, const char *text, size_t *at,
+			    struct hyptrace_error *err);
+
+/* filter_resolve.c */
+enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *comparison,
+					  const struct hyptrace_event *event,
+					  struct filter_value *value, const char **at,
+					  struct hyptrace_error *err);
+
+#endif /* HYPTRACE_FILTER_H */

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parse the text of a filter:
+ *
+ *	any		= all { "||" all }
+ *	all		= one { "&&" one }
+ *	one		= "(" any ")" | comparison
+ *	comparison	= field operator value
+ *
+ * Each comparison gets the next number, and continues with another one when it is true and when
+ * it is false. As long as what follows is not known, it accepts or rejects the event. "&&"
+ * lets what its left side accepts continue with its right side, "||" what its left side rejects.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+
+#define NSEC_PER_USEC	UINT64_C(1000)
+#define NSEC_PER_MSEC	UINT64_C(1000000)
+#define NSEC_PER_SEC	UINT64_C(1000000000)
+
+struct parser {
+	struct filter_program	*program;
+	const char		*text;
+	const char		*pos;
+	struct filter_span	last;		/* what was parsed last, to name it in a message */
+	unsigned int		depth;
+	size_t			*at;
+	struct hyptrace_error	*err;
+};
+
+/* Store an error at a place in the text. Return -EINVAL. */
+#define fail(p, where, ...) \
+	(*(p)->at = (where) - (p)->text, hyptrace_error_set((p)->err, EINVAL, __VA_ARGS__))
+
+static bool begins_name(char c)
+{
+	return isalpha((unsigned char)c) || c == '_';
+}
+
+static bool is_in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static struct filter_span name_at(const char *text)
+{
+	struct filter_span name = { text, 0 };
+
+	while (is_in_name(text[name.len]))
+		name.len++;
+	return name;
+}
+
+/* Return what a message quotes of the text from @text on. */
+static struct filter_span word_at(const char *text)
+{
+	struct filter_span word = name_at(text);
+
+	if (!word.len)
+		word.len = text[0] && text[1] == text[0] ? 2 : 1;
+	return word;
+}
+
+static void skip_blanks(struct parser *p)
+{
+	p->pos += strspn(p->pos, " \t\n");
+}
+
+/* Accept a text after blanks, and remember it. */
+static bool accept(struct parser *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	skip_blanks(p);
+	if (strncmp(p->pos, text, len))
+		return false;
+	p->last = (struct filter_span){ p->pos, len };
+	p->pos += len;
+	return true;
+}
+
+static int parse_operator(struct parser *p, struct filter_comparison *c)
+{
+	/* those of two characters first */
+	static const struct {
+		const char	*text;
+		uint32_t	op;
+	} operators[] = {
+		{ "==", HYPTRACE_FILTER_OP_EQ },
+		{ "!=", HYPTRACE_FILTER_OP_NE },
+		{ "<=", HYPTRACE_FILTER_OP_LE },
+		{ ">=", HYPTRACE_FILTER_OP_GE },
+		{ "<", HYPTRACE_FILTER_OP_LT },
+		{ ">", HYPTRACE_FILTER_OP_GT },
+		{ "&", HYPTRACE_FILTER_OP_AND },
+	};
+	unsigned int i;
+
+	skip_blanks(p);
+	for (i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+		if (!strncmp(p->pos, "&&", 2) || !accept(p, operators[i].text))
+			continue;
+		c->op = operators[i].op;
+		return 0;
+	}
+	if (*p->pos == '=')
+		return fail(p, p->pos, "\"=\" is no operator: use \"==\"");
+	return fail(p, p->pos,
+		    "an operator is missing after \"%.*s\": use ==, !=, <, <=, >, >= or &",
+		    FILTER_QUOTED(c->field));
+}
+
+/* Parse the unit of time after a number. */
+static int parse_unit(struct parser *p, struct filter_comparison *c)
+{
+	static const struct {
+		const char	*name;
+		uint64_t	nsec;
+	} units[] = {
+		{ "ns", 1 },
+		{ "us", NSEC_PER_USEC },
+		{ "ms", NSEC_PER_MSEC },
+		{ "s", NSEC_PER_SEC },
+	};
+	struct filter_span unit = name_at(p->pos);
+	unsigned int i;
+
+	if (*p->pos == '.')
+		return fail(p, p->pos, "a number cannot have a fraction");
+	if (!unit.len)
+		return 0;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strlen(units[i].name) != unit.len ||
+		    memcmp(units[i].name, unit.text, unit.len))
+			continue;
+		if (c->number > UINT64_MAX / units[i].nsec)
+			return fail(p, c->value.text, "the time in nanoseconds exceeds 64 bits");
+		c->number *= units[i].nsec;
+		c->has_unit = true;
+		p->pos += unit.len;
+		return 0;
+	}
+	return fail(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", FILTER_QUOTED(unit));
+}
+
+static int parse_number(struct parser *p, struct filter_comparison *c)
+{
+	bool hex = p->pos[0] == '0' && (p->pos[1] == 'x' || p->pos[1] == 'X');
+	char *end;
+
+	if (hex && !isxdigit((unsigned char)p->pos[2]))
+		return fail(p, p->pos + 2, "a hexadecimal digit is missing after \"%.2s\"",
+			    p->pos);
+	errno = 0;
+	c->number = strtoull(p->pos, &end, hex ? 16 : 10);
+	if (errno)
+		return fail(p, c->value.text, "the number exceeds 64 bits");
+	p->pos = end;
+	return parse_unit(p, c);
+}
+
+static int parse_value(struct parser *p, struct filter_comparison *c)
+{
+	int ret = 0;
+
+	skip_blanks(p);
+	c->value.text = p->pos;
+	c->negative = *p->pos == '-';
+	p->pos += c->negative;
+	if (isdigit((unsigned char)*p->pos)) {
+		ret = parse_number(p, c);
+	} else if (begins_name(*p->pos)) {
+		c->name = name_at(p->pos);
+		p->pos += c->name.len;
+	} else if (c->negative) {
+		ret = fail(p, p->pos, "a number or the name of an errno is missing after \"-\"");
+	} else if (*p->pos) {
+		ret = fail(p, p->pos, "a value is missing after \"%.*s\", before \"%.*s\"",
+			   FILTER_QUOTED(p->last), FILTER_QUOTED(word_at(p->pos)));
+	} else {
+		ret = fail(p, p->pos, "a value is missing after \"%.*s\"", FILTER_QUOTED(p->last));
+	}
+	c->value.len = p->pos - c->value.text;
+	return ret;
+}
+
+/* There is no comparison where one must be. */
+static int fail_comparison(struct parser *p)
+{
+	if (!*p->pos && !p->last.len)
+		return fail(p, p->pos, "the filter is empty");
+	if (!*p->pos)
+		return fail(p, p->pos, "a comparison is missing after \"%.*s\"", FILTER_QUOTED(p->last));
+	if (*p->pos == '!')
+		return fail(p, p->pos,
+			    "\"!\" is no operator: use the opposite comparison");
+	if (*p->pos == ')' || *p->pos == '&' || *p->pos == '|')
+		return fail(p, p->pos, "a comparison is missing before \"%.*s\"",
+			    FILTER_QUOTED(word_at(p->pos)));
+	return fail(p, p->pos, "a comparison begins with a field, not with \"%.*s\"",
+		    FILTER_QUOTED(word_at(p->pos)));
+}
+
+static int parse_comparison(struct parser *p)
+{
+	struct filter_program *program = p->program;
+	struct filter_comparison *c;
+	int ret;
+
+	if (!begins_name(*p->pos))
+		return fail_comparison(p);
+	if (program->nr == HYPTRACE_FILTER_TERMS_MAX)
+		return fail(p, p->pos, "a filter has at most %d comparisons",
+			    HYPTRACE_FILTER_TERMS_MAX);
+	c = &program->comparisons[program->nr++];
+	*c = (struct filter_comparison){
+		.field = name_at(p->pos),
+		.on_true = HYPTRACE_FILTER_ACCEPT,
+		.on_false = HYPTRACE_FILTER_REJECT,
+	};
+	p->pos += c->field.len;
+	ret = parse_operator(p, c);
+	return ret ? ret : parse_value(p, c);
+}
+
+static int parse_any(struct parser *p);
+
+static int parse_one(struct parser *p)
+{
+	const char *open;
+	int ret;
+
+	if (!accept(p, "("))
+		return parse_comparison(p);
+	open = p->last.text;
+	if (p->depth == FILTER_DEPTH_MAX)
+		return fail(p, open, "parentheses are nested more than %d deep", FILTER_DEPTH_MAX);
+	p->depth++;
+	ret = parse_any(p);
+	p->depth--;
+	if (ret)
+		return ret;
+	if (accept(p, ")"))
+		return 0;
+	if (!*p->pos)
+		return fail(p, open, "\")\" is missing for this \"(\"");
+	return fail(p, p->pos, "\"&&\", \"||\" or \")\" is missing before \"%.*s\"",
+		    FILTER_QUOTED(word_at(p->pos)));
+}
+
+/* From comparison @first on, replace the end @from by the next comparison. */
+static void continue_at_next(struct filter_program *program, unsigned int first, uint32_t from)
+{
+	unsigned int i;
+
+	for (i = first; i < program->nr; i++) {
+		struct filter_comparison *c = &program->comparisons[i];
+
+		if (c->on_true == from)
+			c->on_true = program->nr;
+		if (c->on_false == from)
+			c->on_false = program->nr;
+	}
+}
+
+static int parse_all(struct parser *p)
+{
+	unsigned int first = p->program->nr;
+	int ret = parse_one(p);
+
+	while (!ret && accept(p, "&&")) {
+		continue_at_next(p->program, first, HYPTRACE_FILTER_ACCEPT);
+		ret = parse_one(p);
+	}
+	return ret;
+}
+
+static int parse_any(struct parser *p)
+{
+	unsigned int first = p->program->nr;
+	int ret = parse_all(p);
+
+	while (!ret && accept(p, "||")) {
+		continue_at_next(p->program, first, HYPTRACE_FILTER_REJECT);
+		ret = parse_all(p);
+	}
+	return ret;
+}
+
+/**
+ * hyptrace_filter_compile - parse the text of a filter
+ * @program:	out: the comparisons; it points into @text
+ * @text:	the text
+ * @at:		out: on failure the offset of what is wrong
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or -EINVAL.
+ */
+int hyptrace_filter_compile(struct filter_program *program, const char *text, size_t *at,
+			    struct hyptrace_error *err)
+{
+	struct parser p = {
+		.program = program,
+		.text = text,
+		.pos = text,
+		.at = at,
+		.err = err,
+	};
+	int ret;
+
+	program->nr = 0;
+	ret = parse_any(&p);
+	if (ret || !*p.pos)
+		return ret;
+	if (*p.pos == ')')
+		return fail(&p, p.pos, "\"(\" is missing for this \")\"");
+	if (*p.pos == '|')
+		return fail(&p, p.pos, "\"|\" is no operator: use \"||\"");
+	return fail(&p, p.pos, "\"&&\" or \"||\" is missing before \"%.*s\"",
+		    FILTER_QUOTED(word_at(p.pos)));
+}
