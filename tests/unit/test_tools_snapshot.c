@@ -372,6 +372,33 @@ static void corrupt(void **state)
 	assert_int_equal(hyptrace_snapshot_events(ring->snap), 12);
 }
 
+/* A snapshot can be read again, with the same events, gaps and errors. */
+static void rewound(void **state)
+{
+	struct ring *ring = *state;
+	unsigned int pass;
+
+	fill(ring, 1, 100, 0, 10);
+	fill_behind_gap(ring, 2, 200, 1000, 1010, 5);
+	fill(ring, 3, 300, 20, 10);
+	/* corrupt after two events; the driver's flags and count of losses are not the library's */
+	put(ring, 3, 16, 0);
+	set_commit(ring, 1, 80 | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED);
+	put_u64(ring, 1, HYPTRACE_SUBBUF_HEADER + 80, 5);
+	consumed(ring, 1, 8);
+	take(ring);
+	for (pass = 0; pass < 3; pass++) {
+		expect(ring, 0, 1, 9);
+		expect(ring, 1000, 1010, 1014);
+		expect(ring, 0, 20, 21);
+		assert_int_equal(next(ring), -EBADMSG);
+		/* the gap at the end is not taken */
+		assert_int_equal(next(ring), 0);
+		hyptrace_snapshot_rewind(ring->snap);
+	}
+	expect(ring, 0, 1, 9);
+}
+
 static void old_driver(void **state)
 {
 	struct ring *ring = *state;
@@ -392,7 +419,8 @@ int main(void)
 		TEST(gap_behind_the_consumer), TEST(gap_behind_a_swap_that_is_not_told),
 		TEST(a_swap_of_which_half_is_told),
 		TEST(gaps_are_told), TEST(no_gaps), TEST(nothing_in_between),
-		TEST(flags_of_the_consumer), TEST(last_events), TEST(corrupt), TEST(old_driver),
+		TEST(flags_of_the_consumer), TEST(last_events), TEST(corrupt), TEST(rewound),
+		TEST(old_driver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

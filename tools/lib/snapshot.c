@@ -453,6 +453,18 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 }
 
 /**
+ * hyptrace_snapshot_rewind - begin again with the first event
+ * @snap:	the snapshot, whose hyptrace_snapshot_next() has returned 0
+ */
+void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap)
+{
+	/* forget what the last copies have reported */
+	hyptrace_decoder_lost(snap->dec);
+	snap->next = snap->first;
+	snap->lost = 0;
+}
+
+/**
  * hyptrace_snapshot_lost - take the lost events that no record has reported
  * @snap:	the snapshot
  *
