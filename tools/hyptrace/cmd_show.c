@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "filter.h"
 #include "lines.h"
 
 /**
@@ -30,7 +31,9 @@ struct source {
  * @lines:	prints the lines
  * @last:	print only the last so many events; 0 for all
  * @skip:	older events that are still to be skipped
+ * @filters:	the conditions that printed events must meet; NULL without --filter
  * @printed:	events printed
+ * @filtered:	events after the skipped ones that @filters has refused
  * @lost:	events lost
  * @lost_more:	more were lost, but their number is not known
  * @sources:	one per CPU
@@ -42,7 +45,9 @@ struct show {
 	struct lines			lines;
 	uint64_t			last;
 	uint64_t			skip;
+	struct hyptrace_filters		*filters;
 	uint64_t			printed;
+	uint64_t			filtered;
 	uint64_t			lost;
 	bool				lost_more;
 	struct source			*sources;
@@ -118,9 +123,29 @@ static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, uns
 	return EXIT_DONE;
 }
 
+static bool is_met(const struct show *show, const struct hyptrace_record *rec)
+{
+	return !show->filters || hyptrace_filters_match(show->filters, rec);
+}
+
+/* Count the events that meet the filter. */
+static uint64_t count_met(const struct show *show, struct hyptrace_snapshot *snap)
+{
+	struct hyptrace_record rec;
+	uint64_t met = 0;
+	int ret;
+
+	while ((ret = hyptrace_snapshot_next(snap, &rec, NULL)))
+		met += ret > 0 && is_met(show, &rec);
+	hyptrace_snapshot_rewind(snap);
+	return met;
+}
+
 /* Take all snapshots before printing, so that they are from about the same time. */
 static int take_snapshots(struct show *show)
 {
+	/* how many of the last events meet the filter is not known yet */
+	const uint64_t last = show->filters ? 0 : show->last;
 	struct hyptrace_error err;
 	uint64_t events = 0;
 	unsigned int i;
@@ -128,15 +153,16 @@ static int take_snapshots(struct show *show)
 	for (i = 0; i < show->nr; i++) {
 		struct source *src = &show->sources[i];
 
-		src->snap = hyptrace_snapshot_take(src->reader, show->remote->mode, show->last,
-						   &err);
+		src->snap = hyptrace_snapshot_take(src->reader, show->remote->mode, last, &err);
 		if (!src->snap)
 			return cmd_fail("cannot show CPU %u of \"%s\": %s%s", src->cpu,
 					show->remote->name, err.text,
-					err.errnum == ENOMEM ? " (use --last)" : "");
-		events += hyptrace_snapshot_events(src->snap);
+					err.errnum == ENOMEM && !show->filters ? " (use --last)" : "");
 	}
-	if (events > show->last)
+	for (i = 0; i < show->nr && show->last; i++)
+		events += show->filters ? count_met(show, show->sources[i].snap) :
+					  hyptrace_snapshot_events(show->sources[i].snap);
+	if (show->last && events > show->last)
 		show->skip = events - show->last;
 	return EXIT_DONE;
 }
@@ -154,11 +180,17 @@ static void print_lost(struct show *show, const struct source *src, uint64_t los
 
 static void emit(struct show *show, struct source *src)
 {
+	const bool met = is_met(show, &src->rec);
+
 	if (show->skip) {
-		show->skip--;
+		show->skip -= met;
 		return;
 	}
 	print_lost(show, src, src->rec.lost);
+	if (!met) {
+		show->filtered++;
+		return;
+	}
 	lines_event(&show->lines, src->cpu, &src->rec);
 	show->printed++;
 }
@@ -207,15 +239,18 @@ static void print_all(struct show *show)
 static void print_counts(const struct show *show)
 {
 	const char *s = show->printed == 1 ? "" : "s";
+	char filtered[FILTER_COUNT_SIZE];
 
 	/* not all of them were written */
 	if (out_has_failed(&show->ctx->out))
 		return;
+	filter_count(show->filters, show->filtered, filtered);
 	if (show->lost || show->lost_more)
-		cmd_note("%" PRIu64 " event%s shown, %" PRIu64 "%s lost in between",
-			 show->printed, s, show->lost, show->lost_more ? " or more" : "");
+		cmd_note("%" PRIu64 " event%s shown%s, %" PRIu64 "%s lost in between",
+			 show->printed, s, filtered, show->lost,
+			 show->lost_more ? " or more" : "");
 	else if (!show->lines.quiet)
-		cmd_note("%" PRIu64 " event%s shown", show->printed, s);
+		cmd_note("%" PRIu64 " event%s shown%s", show->printed, s, filtered);
 }
 
 static int show_cpus(struct show *show)
@@ -255,11 +290,17 @@ static int show_remote(struct show *show)
 
 	if (hyptrace_get_events(show->ctx->h, name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", name, err.text);
+	code = filter_parse(show->lines.filter, events, nr, &show->filters);
+	if (code) {
+		hyptrace_free_events(events);
+		return code;
+	}
 	formats = hyptrace_formats_new(events, nr, &err);
 	if (!formats || lines_begin(&show->lines, show->ctx, show->remote, formats, &err))
 		code = cmd_fail("cannot show \"%s\": %s", name, err.text);
 	else
 		code = show_cpus(show);
+	hyptrace_filters_free(show->filters);
 	hyptrace_formats_free(formats);
 	hyptrace_free_events(events);
 	return code;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filter.h"
 #include "lines.h"
 #include "signals.h"
 
@@ -44,6 +45,7 @@ static const struct argp_option options[] = {
  * @ctx:	the verb's context
  * @remote:	the remote
  * @stream:	its events
+ * @filters:	the conditions that its events must meet; NULL without --filter
  * @words:	the arguments, which name events
  * @limit:	end after so many events; 0 for no limit
  * @bound:	how long an event may be held back to keep the order, in ns
@@ -54,6 +56,7 @@ struct stream {
 	struct context			*ctx;
 	const struct hyptrace_remote	*remote;
 	struct hyptrace_stream		*stream;
+	struct hyptrace_filters		*filters;
 	struct words			words;
 	uint64_t			limit;
 	uint64_t			bound;
@@ -155,6 +158,7 @@ static int run(struct stream *s, int signal_fd)
 static void print_counts(const struct stream *s)
 {
 	struct hyptrace_stream_counts counts;
+	char filtered[FILTER_COUNT_SIZE];
 
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
@@ -162,9 +166,10 @@ static void print_counts(const struct stream *s)
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
 	if (s->lines.quiet && !counts.lost && !counts.lost_more)
 		return;
-	cmd_note("%" PRIu64 " event%s printed, %" PRIu64 " discarded, %" PRIu64 "%s lost",
-		 counts.delivered, counts.delivered == 1 ? "" : "s", counts.discarded, counts.lost,
-		 counts.lost_more ? " or more" : "");
+	cmd_note("%" PRIu64 " event%s printed%s, %" PRIu64 " discarded, %" PRIu64 "%s lost",
+		 counts.delivered, counts.delivered == 1 ? "" : "s",
+		 filter_count(s->filters, counts.filtered, filtered), counts.discarded,
+		 counts.lost, counts.lost_more ? " or more" : "");
 }
 
 static bool is_any_enabled(struct hyptrace_event *const *events, unsigned int nr)
@@ -216,6 +221,20 @@ static int hold_events(struct stream *s, struct hyptrace_event *const *events, u
 	return code;
 }
 
+static bool is_met(const struct hyptrace_stream_event *event, void *filters)
+{
+	return hyptrace_filters_match(filters, &event->record);
+}
+
+static int set_filter(struct stream *s, struct hyptrace_event *const *events, unsigned int nr)
+{
+	int code = filter_parse(s->lines.filter, events, nr, &s->filters);
+
+	if (s->filters)
+		hyptrace_stream_set_filter(s->stream, is_met, s->filters);
+	return code;
+}
+
 /* Apply the options to the stream. */
 static int configure(struct stream *s)
 {
@@ -241,7 +260,9 @@ static int configure(struct stream *s)
 
 	if (hyptrace_get_events(s->ctx->h, s->remote->name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
-	code = hold_events(s, events, nr);
+	code = set_filter(s, events, nr);
+	if (!code)
+		code = hold_events(s, events, nr);
 	hyptrace_free_events(events);
 	return code;
 }
@@ -291,6 +312,7 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	s.stream = hyptrace_stream_new(ctx->h, remote->name, &err);
 	code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
 	hyptrace_stream_free(s.stream);
+	hyptrace_filters_free(s.filters);
 	hyptrace_free_remote(remote);
 	free(s.words.words);
 	return code;

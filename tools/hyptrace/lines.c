@@ -51,6 +51,9 @@ enum {
 #define RAW_HELP \
 	"Print each event in its print format: fields and numbers instead of a sentence"
 
+#define FILTER_HELP \
+	"Print only events that meet the condition, such as \"ret != 0 && duration > 50us\""
+
 static bool parse_time(const char *s, enum lines_time *time)
 {
 	static const char *const names[] = {
@@ -78,6 +81,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'q':
 		lines->quiet = true;
 		return 0;
+	case 'F':
+		lines->filter = arg;
+		return 0;
 	case OPT_NS:
 		lines->nanoseconds = true;
 		return 0;
@@ -96,6 +102,7 @@ static const struct argp_option options[] = {
 	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
 	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
 	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
+	{ "filter", 'F', "EXPR", 0, FILTER_HELP, 0 },
 	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };

@@ -43,6 +43,7 @@ struct lines_head {
  * @time:	what the time of a line means
  * @quiet:	print no notes; for the verb
  * @raw:	print each event in its print format, none as a sentence
+ * @filter:	argument of --filter, or NULL; for the verb
  * @nanoseconds: print all digits of the time
  * @json:	print JSON
  * @color:	print text with colours
@@ -57,6 +58,7 @@ struct lines {
 	enum lines_time		time;
 	bool			quiet;
 	bool			raw;
+	const char		*filter;
 	bool			nanoseconds;
 	bool			json;
 	bool			color;
