@@ -168,3 +168,21 @@ guests_end()
 	guests_end
 	same "$(grep -cE '^\[000\] +[0-9]+\.[0-9]{6}: hyp_enter: reason=[a-z_]+ vcpu=[0-9]+$' <<<"$output")" 5
 }
+
+@test "a filter takes the names of values, for all events that have the field" {
+	ht enable hyp_enter hyp_exit guest_exit
+	ht start
+	taskset -c 0 workload --cpu 0 --mmio 20 --psci 20
+	ht stop
+	out=$BATS_TEST_TMPDIR/out
+	ht show -F 'reason == guest_exit || reason >= eret_host && vcpu == 0 || ec == DABT_LOW && duration > 1ns' >"$out"
+	(($(number 'hyp_enter: reason=guest_exit ') >= 40))
+	(($(number 'hyp_exit: reason=eret_host vcpu=0$') > 0))
+	(($(number 'guest_exit: .* ec=DABT_LOW ') >= 20))
+	same "$(number 'reason=(hvc|host_abort|eret_guest)|ec=[^D]')" 0
+	same "$(number .)" "$(($(number 'reason=guest_exit') + $(number 'reason=eret_host') + $(number 'ec=DABT_LOW')))"
+	run -1 --separate-stderr ht show -F 'ret != 0 || ec == dabt_low'
+	says 'wrong filter: the field "ec" has no value "dabt_low"; did you mean "DABT_LOW"?'
+	run -1 --separate-stderr ht show -F 'reason == hvc && vcpu > 5us'
+	says 'wrong filter: "vcpu" is not a time: use a number without a unit'
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# --filter of stream and show: which events are printed, what is counted, and what is wrong in a filter.
+
+load ../helper
+
+# points LINE...: succeed if stderr of "run" is exactly these lines.
+points()
+{
+	same "$stderr" "$(printf '%s\n' "$@")" stderr
+	same "$output" "" stdout
+}
+
+@test "a stream prints the events that meet the filter, and counts the others" {
+	tracing_marks
+	ht mark 1 --count 100 -C 0
+	ht stop
+	run -0 --separate-stderr ht stream --no-start -F 'id >= 10 && id < 0x14 || id == 50'
+	same "$(ids <<<"$output" | xargs)" "10 11 12 13 14 15 16 17 18 19 50"
+	same "$stderr" "hyptrace: 11 events printed, 89 filtered, 0 discarded, 0 lost"
+	same "$(total unread)" 0
+}
+
+@test "a stream with a filter ends after the events of -n that meet it" {
+	tracing_marks
+	ht mark 1 --count 100 -C 0
+	run -0 --separate-stderr ht stream -C 0 -n 3 --filter='id & 0xf0'
+	same "$(ids <<<"$output" | xargs)" "16 17 18"
+	same "$stderr" "hyptrace: 3 events printed, 15 filtered, 82 discarded, 0 lost"
+}
+
+@test "a filter hides no loss" {
+	tracing_marks --size "$(pages 2)"
+	many=$(fill 15)
+	ht mark 1 --count "$many" -C 0
+	lost=$(total lost)
+	((lost > 0))
+	ht stop
+	run -0 --separate-stderr ht stream --no-start -F "id == $many"
+	same "${#lines[@]}" 2
+	[[ ${lines[0]} == *": LOST $lost events" ]]
+	same "$(ids <<<"$output")" "$many"
+	same "$stderr" "hyptrace: 1 event printed, $((many - lost - 1)) filtered, 0 discarded, $lost lost"
+}
+
+@test "show prints the events that meet the filter" {
+	tracing_marks
+	ht mark 1 --count 30 -C 0
+	run -0 --separate-stderr ht show -F 'id<4||id>28'
+	same "$(ids <<<"$output" | xargs)" "1 2 3 29 30"
+	same "$stderr" "hyptrace: 5 events shown, 25 filtered"
+	run -0 --separate-stderr ht show -j -F 'id == 7'
+	same "$(jq -r .fields.id <<<"$output")" 7
+	run -0 --separate-stderr ht show -F 'id == 77'
+	same "$output" ""
+	same "$stderr" "hyptrace: 0 events shown, 30 filtered"
+}
+
+@test "show -n prints the last events that meet the filter" {
+	tracing_marks
+	ht mark 1 --count 30 -C 0
+	run -0 --separate-stderr ht show -n 3 -F 'id & 8'
+	same "$(ids <<<"$output" | xargs)" "28 29 30"
+	same "$stderr" "hyptrace: 3 events shown, 0 filtered"
+	run -0 --separate-stderr ht show -n 3 -F 'id < 12'
+	same "$(ids <<<"$output" | xargs)" "9 10 11"
+	same "$stderr" "hyptrace: 3 events shown, 19 filtered"
+	run -0 --separate-stderr ht show -n 1000 -F 'id < 3'
+	same "$(ids <<<"$output" | xargs)" "1 2"
+	same "$stderr" "hyptrace: 2 events shown, 28 filtered"
+}
+
+@test "of two filters the last counts" {
+	tracing_marks
+	ht mark 1 --count 3 -C 0
+	run -0 ht show -q -F 'id == 1' -F 'id == 3'
+	same "$(ids <<<"$output")" 3
+}
+
+@test "a wrong filter is a usage error, with a caret below what is wrong" {
+	tracing_marks
+	run -1 --separate-stderr ht show -F 'id == 1 && idd > 5'
+	points 'hyptrace: wrong filter: no event has a field "idd"; did you mean "id"?' \
+		'  id == 1 && idd > 5' \
+		'             ^'
+	run -1 --separate-stderr ht stream -F 'id == '
+	points 'hyptrace: wrong filter: a value is missing after "=="' \
+		'  id == ' \
+		'        ^'
+	run -1 --separate-stderr ht stream -F ''
+	points 'hyptrace: wrong filter: the filter is empty' \
+		'  ' \
+		'  ^'
+	same "$(of .readers)" 0
+}
+
+@test "the caret stands below the character also if others are escaped" {
+	tracing_marks
+	run -1 --separate-stderr ht show -F $'id == \t1 \x1b'
+	points 'hyptrace: wrong filter: "&&" or "||" is missing before "\x1b"' \
+		'  id == \x091 \x1b' \
+		'              ^'
+}
