@@ -60,6 +60,17 @@ setup()
 	same "$(complete_line hyptrace stream --count '')" ""
 }
 
+@test "fields and values are completed inside a filter" {
+	same "$(complete_line hyptrace show -F reas)" reason
+	same "$(complete_line hyptrace -r hypervisor stream -F "'reason == gues")" "reason == guest_exit"
+	same "$(complete_line hyptrace stream --filter = "\"(reason == hvc || dur")" "(reason == hvc || duration"
+	same "$(complete_line hyptrace show -F "'op != d" | xargs)" "op != donate"
+	same "$(complete_line hyptrace show -F "'duration > ")" ""
+	same "$(complete_line hyptrace show -F "'reason == hvc ")" ""
+	# the filter is not the verb
+	same "$(complete_line hyptrace show -F 'reason == hvc' --la)" --last=
+}
+
 @test "--cpu is offered for the verbs that take it" {
 	for verb in $(hyptrace --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 		taken=$(hyptrace help "$verb" | grep -c -- --cpu) || true

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The completion of zsh and fish; tests/bats/completion.bats tests that of bash. To be sourced by run.sh, which has $work.
 
-# A command with one verb that takes an option, and a sudo that needs no password.
+# A command with a verb that takes an option, and a sudo that needs no password.
 fake_commands()
 {
 	mkdir -p "$work/bin" "$work/home"
@@ -11,10 +11,13 @@ fake_commands()
 		#!/bin/sh
 		case " $* " in
 		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' '  enable   Enable events.' '' ;;
-		" help enable ") printf '%s\n' '      --mode=MODE      Choose' '  -r, --remote=REMOTE   Work on it' ;;
+		" help enable ") printf '%s\n' '      --mode=MODE      Choose' '  -r, --remote=REMOTE   Work on it' \
+			'  -F, --filter=EXPR   Only these' ;;
 		*" list "*)
 			[ -n "$AS_ROOT" ] || exit 2
-			printf '[{"name":"test","description":"x","events":[{"name":"hyp_enter","id":1}]}]\n'
+			printf '[{"name":"test","description":"x","events":[{"name":"hyp_enter","id":1,"fields":[%s,%s]}]}]\n' \
+				'{"name":"op","type":"u8","symbols":{"0":"share","1":"unshare"}}' \
+				'{"name":"order","type":"u32","signed":false}'
 			;;
 		esac
 	EOT
@@ -25,7 +28,7 @@ fake_commands()
 # Print what fish offers for the last word of a line.
 fish_offers()
 {
-	fish -c "source hyptrace.fish; complete -C '$1'" 2>&1 | cut -f 1
+	LINE=$1 fish -c 'source hyptrace.fish; complete -C $LINE' 2>&1 | cut -f 1
 }
 
 # zsh completes only in an interactive shell on a terminal. This .zshrc completes $LINE, records the matches and exits.
@@ -67,10 +70,11 @@ offers()
 {
 	local got
 	got=$(cd tools/completion && HOME=$work/home PATH=$work/bin:$PATH "$1_offers" "$2" 2>&1 | tr '\n' ' ')
-	[[ $got == "$3 " ]] || { echo "after \"$2\" $1 offers \"${got% }\", not \"$3\"" && return 1; }
+	[[ ${got% } == "$3" ]] || { echo "after \"$2\" $1 offers \"${got% }\", not \"$3\"" && return 1; }
 }
 
-# completes SHELL MODE: check the completion of a shell, which offers the option MODE
+# completes SHELL MODE BEFORE...: check the completion of a shell, which offers the option MODE, and BEFORE with a name
+# of a filter
 completes()
 {
 	local bad=0
@@ -83,6 +87,10 @@ completes()
 	AS_ROOT=1 offers "$1" 'hyptrace enable h' hyp_enter || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable -r ' test || bad=1
 	offers "$1" 'sudo hyptrace enable h' hyp_enter || bad=1
+	AS_ROOT=1 offers "$1" 'hyptrace enable -F o' 'op order' || bad=1
+	AS_ROOT=1 offers "$1" "hyptrace enable --filter 'op == s" "$3share" || bad=1
+	AS_ROOT=1 offers "$1" "hyptrace enable --filter='op != share && or" "$4order" || bad=1
+	AS_ROOT=1 offers "$1" "hyptrace enable -F 'order < " '' || bad=1
 	return "$bad"
 }
 
@@ -91,7 +99,7 @@ check_fish_completion()
 	need fish
 	fish -N -n tools/completion/hyptrace.fish || return
 	fake_commands
-	completes fish --mode
+	completes fish --mode 'op == ' '--filter=op != share && '
 }
 
 check_zsh_completion()
@@ -100,5 +108,5 @@ check_zsh_completion()
 	zsh -f -n tools/completion/_hyptrace || return
 	fake_commands
 	zsh_profile
-	completes zsh --mode=
+	completes zsh --mode= '' ''
 }

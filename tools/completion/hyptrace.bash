@@ -26,6 +26,30 @@ _hyptrace_names()
 	_hyptrace_run "${@:2}" list -j | grep -o "\"name\":\"[^\"]*\",\"$1\"" | cut -d '"' -f 4
 }
 
+# Complete the last name of a filter: a field, or after an operator a value of the field before it.
+_hyptrace_filter()
+{
+	local text=${1#[\'\"]} word head list words='' i
+	local operator='([A-Za-z_][A-Za-z0-9_]*)[[:blank:]]*([=!<>]=|[<>&])[[:blank:]]*$'
+
+	word=${text##*[!A-Za-z0-9_]}
+	head=${text%"$word"}
+	list=$(_hyptrace_run "${@:2}" list -vj)
+	if [[ $head =~ $operator ]]; then
+		words=$(grep -o "\"name\":\"${BASH_REMATCH[1]}\",\"type\"[^}]*}" <<<"$list" |
+			grep -o '"[0-9]*":"[^"]*"' | cut -d '"' -f 4)
+	elif [[ $head =~ (^|&&|\|\||\()[[:blank:]]*$ ]]; then
+		words=$(grep -o '"name":"[^"]*","type"' <<<"$list" | cut -d '"' -f 4)
+	fi
+
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word" | sort -u)
+	for i in "${!COMPREPLY[@]}"; do
+		COMPREPLY[i]=$head${COMPREPLY[i]}
+	done
+	# the filter goes on
+	compopt -o nospace 2>/dev/null
+}
+
 _hyptrace()
 {
 	local cur prev verb='' i remote=() words
@@ -48,7 +72,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= COMP_CWORD)) || remote=(--remote="${COMP_WORDS[i]}")
 			;;
-		-C | -n | -o | --cpu | --color | --size | --mode | --rate | --count | --last | --order-bound | --output | --time)
+		-C | -F | -n | -o | --cpu | --color | --size | --mode | --rate | --count | --filter | --last | --order-bound | --output | --time)
 			[[ ${COMP_WORDS[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -59,6 +83,10 @@ _hyptrace()
 
 	case $prev in
 	-r | --remote) words=$(_hyptrace_names description) ;;
+	-F | --filter)
+		_hyptrace_filter "$cur" "${remote[@]}"
+		return
+		;;
 	-C | --cpu) words="all $(seq -s ' ' 0 $(($(getconf _NPROCESSORS_CONF) - 1)))" ;;
 	--color) words='auto always never' ;;
 	--mode) words='overwrite discard' ;;

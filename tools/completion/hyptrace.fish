@@ -13,12 +13,31 @@ function __hyptrace_verbs
     __hyptrace_run help | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
 end
 
-# Print the names that the key $argv[1] follows in JSON: "id" follows an event's, "description" a remote's.
-function __hyptrace_names
+# Run "list" for the remote of the command line.
+function __hyptrace_list
     set -l line (commandline -opc | string join ' ')
     set -l remote (string match -r -- ' (?:-r|--remote)[ =](\S+)' $line)[2]
     set -q remote[1]; and set remote --remote=$remote
-    __hyptrace_run $remote list -j | string match -ra '"name":"[^"]*","'$argv[1]'"' | string split -f 4 '"'
+    __hyptrace_run $remote list $argv
+end
+
+# Print the names that the key $argv[1] follows in JSON: "id" follows an event's, "description" a remote's.
+function __hyptrace_names
+    __hyptrace_list -j | string match -ra '"name":"[^"]*","'$argv[1]'"' | string split -f 4 '"'
+end
+
+# Print the filter of the command line with its last name completed: a field, or after an operator a value of the field
+# before it.
+function __hyptrace_filter
+    set -l text (commandline -ct | string replace -r '^--filter=' '' | string replace -r '^[\'"]' '')
+    set -l head (string replace -r '\w*$' '' -- $text)
+    set -l field (string match -r -- '([A-Za-z_]\w*)\s*(?:[=!<>]=|[<>&])\s*$' $head)[2]
+    if set -q field[1]
+        __hyptrace_list -vj | string match -ra '"name":"'$field'","type"[^}]*}' |
+            string match -rag '"[0-9]+":"([^"]*)"' | string replace -r '^' -- $head
+    else if string match -rq -- '(?:^|&&|\|\||\()\s*$' $head
+        __hyptrace_list -vj | string match -rag '"name":"([^"]*)","type"' | string replace -r '^' -- $head
+    end
 end
 
 # Print the verb of the command line.
@@ -26,7 +45,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -n -o --remote --cpu --color --size --mode --rate --count --last --order-bound --output --time
+            case -r -C -F -n -o --remote --cpu --color --size --mode --rate --count --filter --last --order-bound --output --time
                 set -e words[1]
             case '-*'
             case '*'
@@ -61,6 +80,8 @@ function __hyptrace_options
                 set -a option -a 'overwrite discard'
             case size
                 set -a option -a '64K 1M 16M'
+            case filter
+                set -a option -a '(__hyptrace_filter)'
             case time
                 set -a option -a 'abs rel delta wall'
         end
