@@ -29,6 +29,7 @@ PARTS = {
     "decode.c": ("hyptrace_decoder", "the records of a sub-buffer"),
     "snapshot.c": ("hyptrace_snapshot", "copy what a ring holds, without consuming it"),
     "format.c": ("hyptrace_formats", "print an event as text"),
+    "filter.c": ("hyptrace_filter", "conditions on the fields of events"),
     "merge.c": ("hyptrace_merge", "merge the events of several rings in the order of time"),
     "stream.c": ("hyptrace_stream", "the events of several CPUs in the order of time"),
 }

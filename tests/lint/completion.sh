@@ -28,6 +28,7 @@ fake_commands()
 # Print what fish offers for the last word of a line.
 fish_offers()
 {
+	# shellcheck disable=SC2016 # fish expands it
 	LINE=$1 fish -c 'source hyptrace.fish; complete -C $LINE' 2>&1 | cut -f 1
 }
 
