@@ -362,7 +362,8 @@ static void same_id(void **state)
 
 static void no_memory(void **state)
 {
-	static const char text[] = "op == donate && ret < 0 || op == flush";
+	static const char several[] = "op == donate && ret < 0 || op == flush";
+	static const char text[] = "op == donate && ret < 0";
 	struct hyptrace_filters *filters;
 	struct hyptrace_filter *filter;
 	struct hyptrace_error err;
@@ -372,7 +373,7 @@ static void no_memory(void **state)
 	(void)state;
 	for (nth = 1; failed; nth++) {
 		fail_alloc(nth);
-		filter = hyptrace_filter_parse(&sample_event, "op == donate && ret < 0", NULL, &err);
+		filter = hyptrace_filter_parse(&sample_event, text, NULL, &err);
 		failed = fail_alloc_end();
 		assert_int_equal(!filter, failed);
 		if (failed)
@@ -385,7 +386,7 @@ static void no_memory(void **state)
 
 	for (nth = 1, failed = true; failed; nth++) {
 		fail_alloc(nth);
-		filters = filters_of(text, NULL, &err);
+		filters = filters_of(several, NULL, &err);
 		failed = fail_alloc_end();
 		assert_int_equal(!filters, failed);
 		if (failed)

@@ -68,11 +68,11 @@ static void missing(void **state)
 		{ "op >= ",
 		  "      ^", "a value is missing after \">=\"" },
 		{ "op == && pfn == 1",
-		  "      ^", "a value is missing after \"==\", before \"&&\"" },
+		  "      ^", "a value is missing before \"&&\"" },
 		{ "(op <)",
-		  "     ^", "a value is missing after \"<\", before \")\"" },
+		  "     ^", "a value is missing before \")\"" },
 		{ "op == \"share\"",
-		  "      ^", "a value is missing after \"==\", before \"\"\"" },
+		  "      ^", "a value is missing before \"\"\"" },
 		{ "ret == -",
 		  "        ^", "a number or the name of an errno is missing after \"-\"" },
 		{ "ret == - 1",
@@ -132,8 +132,10 @@ static void after_a_comparison(void **state)
 		  "           ^", "\")\" is missing for this \"(\"" },
 		{ "(op == 1 pfn == 2)",
 		  "         ^", "\"&&\", \"||\" or \")\" is missing before \"pfn\"" },
-		{ "op == 1 a234567890123456789012345678901234567890123",
-		  "        ^", "\"&&\" or \"||\" is missing before \"a234567890123456789012345678901234567890\"" },
+		{ "op == 1 a23456789012345678901234567890123456789_123",
+		  "        ^",
+		  "\"&&\" or \"||\" is missing before "
+		  "\"a23456789012345678901234567890123456789_\"" },
 	};
 
 	(void)state;
@@ -201,9 +203,11 @@ static void ranges(void **state)
 		{ "pfn == -EPERM",
 		  "       ^", "the values of \"pfn\" are from 0 to 18446744073709551615" },
 		{ "res == 0x8000000000000000",
-		  "       ^", "the values of \"res\" are from -9223372036854775808 to 9223372036854775807" },
+		  "       ^",
+		  "the values of \"res\" are from -9223372036854775808 to 9223372036854775807" },
 		{ "res == -0x8000000000000001",
-		  "       ^", "the values of \"res\" are from -9223372036854775808 to 9223372036854775807" },
+		  "       ^",
+		  "the values of \"res\" are from -9223372036854775808 to 9223372036854775807" },
 	};
 
 	(void)state;
@@ -228,7 +232,8 @@ static void names(void **state)
 		{ "pfn == share",
 		  "       ^", "the values of \"pfn\" have no names: use a number" },
 		{ "ret == EPERM",
-		  "       ^", "the values of \"ret\" have no names: use a number or an errno such as -EPERM" },
+		  "       ^",
+		  "the values of \"ret\" have no names: use a number or an errno such as -EPERM" },
 		{ "ret == -EPREM",
 		  "       ^", "there is no errno \"EPREM\"; did you mean \"-EPERM\"?" },
 		{ "ret == -xyzzy123",

@@ -116,9 +116,10 @@ static void fail_field(const struct request *request, const struct filter_span *
 			hyptrace_nearest_try(&near, request->events[i]->fields[j]->name);
 	if (request->nr == 1)
 		snprintf(why, sizeof(why), "the event \"%s\" has no field \"%.*s\"",
-			 request->events[0]->name, FILTER_QUOTED(*name));
+			 request->events[0]->name, filter_quoted(name), name->text);
 	else
-		snprintf(why, sizeof(why), "no event has a field \"%.*s\"", FILTER_QUOTED(*name));
+		snprintf(why, sizeof(why), "no event has a field \"%.*s\"", filter_quoted(name),
+			 name->text);
 	if (near.found)
 		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near.found);
 	else

@@ -10,10 +10,8 @@
 /* Parentheses inside parentheses, at most */
 #define FILTER_DEPTH_MAX	16
 
-/* A span for the conversion %.*s of a message */
+/* Characters that a message quotes at most */
 #define FILTER_QUOTED_MAX	40
-#define FILTER_QUOTED(span) \
-	(int)((span).len < FILTER_QUOTED_MAX ? (span).len : FILTER_QUOTED_MAX), (span).text
 
 /* The field whose values are times in nanoseconds */
 #define FILTER_DURATION		"duration"
@@ -27,6 +25,12 @@ struct filter_span {
 	const char	*text;
 	size_t		len;
 };
+
+/* Return how many characters of a span a message quotes, for the conversion %.*s. */
+static inline int filter_quoted(const struct filter_span *span)
+{
+	return span->len < FILTER_QUOTED_MAX ? (int)span->len : FILTER_QUOTED_MAX;
+}
 
 /**
  * struct filter_comparison - a comparison as it was written

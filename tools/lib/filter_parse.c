@@ -13,6 +13,8 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +35,25 @@ struct parser {
 };
 
 /* Store an error at a place in the text. Return -EINVAL. */
-#define fail(p, where, ...) \
-	(*(p)->at = (where) - (p)->text, hyptrace_error_set((p)->err, EINVAL, __VA_ARGS__))
+static __attribute__((format(printf, 3, 4))) int fail(const struct parser *p, const char *where,
+						      const char *fmt, ...)
+{
+	char why[HYPTRACE_ERROR_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	*p->at = where - p->text;
+	return hyptrace_error_set(p->err, EINVAL, "%s", why);
+}
+
+/* The same; @fmt quotes a part of the text. */
+static __attribute__((format(printf, 3, 0))) int
+fail_quoting(const struct parser *p, const char *where, const char *fmt, struct filter_span span)
+{
+	return fail(p, where, fmt, filter_quoted(&span), span.text);
+}
 
 static bool begins_name(char c)
 {
@@ -109,9 +128,9 @@ static int parse_operator(struct parser *p, struct filter_comparison *c)
 	}
 	if (*p->pos == '=')
 		return fail(p, p->pos, "\"=\" is no operator: use \"==\"");
-	return fail(p, p->pos,
-		    "an operator is missing after \"%.*s\": use ==, !=, <, <=, >, >= or &",
-		    FILTER_QUOTED(c->field));
+	return fail_quoting(p, p->pos,
+			    "an operator is missing after \"%.*s\": use ==, !=, <, <=, >, >= or &",
+			    c->field);
 }
 
 /* Parse the unit of time after a number. */
@@ -144,7 +163,7 @@ static int parse_unit(struct parser *p, struct filter_comparison *c)
 		p->pos += unit.len;
 		return 0;
 	}
-	return fail(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", FILTER_QUOTED(unit));
+	return fail_quoting(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", unit);
 }
 
 static int parse_number(struct parser *p, struct filter_comparison *c)
@@ -177,12 +196,13 @@ static int parse_value(struct parser *p, struct filter_comparison *c)
 		c->name = name_at(p->pos);
 		p->pos += c->name.len;
 	} else if (c->negative) {
-		ret = fail(p, p->pos, "a number or the name of an errno is missing after \"-\"");
+		ret = fail(p, p->pos,
+			   "a number or the name of an errno is missing after \"-\"");
 	} else if (*p->pos) {
-		ret = fail(p, p->pos, "a value is missing after \"%.*s\", before \"%.*s\"",
-			   FILTER_QUOTED(p->last), FILTER_QUOTED(word_at(p->pos)));
+		ret = fail_quoting(p, p->pos, "a value is missing before \"%.*s\"",
+				   word_at(p->pos));
 	} else {
-		ret = fail(p, p->pos, "a value is missing after \"%.*s\"", FILTER_QUOTED(p->last));
+		ret = fail_quoting(p, p->pos, "a value is missing after \"%.*s\"", p->last);
 	}
 	c->value.len = p->pos - c->value.text;
 	return ret;
@@ -194,15 +214,14 @@ static int fail_comparison(struct parser *p)
 	if (!*p->pos && !p->last.len)
 		return fail(p, p->pos, "the filter is empty");
 	if (!*p->pos)
-		return fail(p, p->pos, "a comparison is missing after \"%.*s\"", FILTER_QUOTED(p->last));
+		return fail_quoting(p, p->pos, "a comparison is missing after \"%.*s\"", p->last);
 	if (*p->pos == '!')
-		return fail(p, p->pos,
-			    "\"!\" is no operator: use the opposite comparison");
+		return fail(p, p->pos, "\"!\" is no operator: use the opposite comparison");
 	if (*p->pos == ')' || *p->pos == '&' || *p->pos == '|')
-		return fail(p, p->pos, "a comparison is missing before \"%.*s\"",
-			    FILTER_QUOTED(word_at(p->pos)));
-	return fail(p, p->pos, "a comparison begins with a field, not with \"%.*s\"",
-		    FILTER_QUOTED(word_at(p->pos)));
+		return fail_quoting(p, p->pos, "a comparison is missing before \"%.*s\"",
+				    word_at(p->pos));
+	return fail_quoting(p, p->pos, "a comparison begins with a field, not with \"%.*s\"",
+			    word_at(p->pos));
 }
 
 static int parse_comparison(struct parser *p)
@@ -248,8 +267,8 @@ static int parse_one(struct parser *p)
 		return 0;
 	if (!*p->pos)
 		return fail(p, open, "\")\" is missing for this \"(\"");
-	return fail(p, p->pos, "\"&&\", \"||\" or \")\" is missing before \"%.*s\"",
-		    FILTER_QUOTED(word_at(p->pos)));
+	return fail_quoting(p, p->pos, "\"&&\", \"||\" or \")\" is missing before \"%.*s\"",
+			    word_at(p->pos));
 }
 
 /* From comparison @first on, replace the end @from by the next comparison. */
@@ -320,6 +339,6 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
 		return fail(&p, p.pos, "\"(\" is missing for this \")\"");
 	if (*p.pos == '|')
 		return fail(&p, p.pos, "\"|\" is no operator: use \"||\"");
-	return fail(&p, p.pos, "\"&&\" or \"||\" is missing before \"%.*s\"",
-		    FILTER_QUOTED(word_at(p.pos)));
+	return fail_quoting(&p, p.pos, "\"&&\" or \"||\" is missing before \"%.*s\"",
+			    word_at(p.pos));
 }

@@ -55,14 +55,11 @@ static uint64_t all_bits(const struct hyptrace_field *field)
 
 static enum filter_fault fail_range(const struct hyptrace_field *field, struct hyptrace_error *err)
 {
-	const uint64_t max = all_bits(field);
+	const uint64_t max = all_bits(field) >> field->is_signed;
+	const int64_t min = field->is_signed ? ~(int64_t)max : 0;
 
-	if (field->is_signed)
-		hyptrace_error_set(err, EINVAL, "the values of \"%s\" are from %" PRId64 " to %" PRIu64,
-				   field->name, (int64_t)~(max >> 1), max >> 1);
-	else
-		hyptrace_error_set(err, EINVAL, "the values of \"%s\" are from 0 to %" PRIu64,
-				   field->name, max);
+	hyptrace_error_set(err, EINVAL, "the values of \"%s\" are from %" PRId64 " to %" PRIu64,
+			   field->name, min, max);
 	return FILTER_FAULT_VALUE;
 }
 
@@ -114,7 +111,8 @@ static enum filter_fault resolve_errno(const struct filter_comparison *c,
 		}
 		hyptrace_nearest_try(&near, name);
 	}
-	snprintf(why, sizeof(why), "there is no errno \"%.*s\"", FILTER_QUOTED(c->name));
+	snprintf(why, sizeof(why), "there is no errno \"%.*s\"", filter_quoted(&c->name),
+		 c->name.text);
 	return fail_name(err, why, &near);
 }
 
@@ -131,7 +129,7 @@ static enum filter_fault fail_value(const struct filter_comparison *c,
 		hyptrace_nearest_try(&near, field->symbols[i]->name);
 	if (field->nr_symbols)
 		snprintf(why, sizeof(why), "the field \"%s\" has no value \"%.*s\"", field->name,
-			 FILTER_QUOTED(c->name));
+			 filter_quoted(&c->name), c->name.text);
 	else
 		snprintf(why, sizeof(why), "the values of \"%s\" have no names: use a number%s",
 			 field->name, field->is_signed ? " or an errno such as -EPERM" : "");
