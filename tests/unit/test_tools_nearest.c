@@ -40,6 +40,7 @@ static void nearest_words(void **state)
 	assert_string_equal(nearest("LIST", 7), "list");
 	assert_null(nearest("xyzzy", 7));
 	assert_null(nearest("", 7));
+	assert_null(nearest("s", 7));
 	assert_null(nearest(long_word, 7));
 	assert_null(nearest("list", 0));
 }
@@ -54,6 +55,19 @@ static void part_of_a_text(void **state)
 	hyptrace_nearest_try(&near, "stream");
 	assert_string_equal(near.found, "stream");
 	assert_int_equal(near.wrong, 1);
+}
+
+/* A word of which no letter is right is not near. */
+static void short_words(void **state)
+{
+	struct hyptrace_nearest near;
+
+	(void)state;
+	hyptrace_nearest_begin(&near, "xy", 2);
+	hyptrace_nearest_try(&near, "ec");
+	assert_null(near.found);
+	hyptrace_nearest_try(&near, "ey");
+	assert_string_equal(near.found, "ey");
 }
 
 /* A valid word that is too long is never near. */
@@ -74,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nearest_words),
 		cmocka_unit_test(part_of_a_text),
+		cmocka_unit_test(short_words),
 		cmocka_unit_test(long_words),
 	};
 
