@@ -348,6 +348,22 @@ static void several_events_wrong(void **state)
 	assert_string_equal(err.text, "no event has a field \"op\"");
 }
 
+/* The largest id of an event */
+static void largest_id(void **state)
+{
+	struct hyptrace_event event = sample_event;
+	struct hyptrace_record rec = { .data = &sample, .size = sizeof(sample) };
+	struct hyptrace_filters *filters;
+
+	(void)state;
+	event.id = UINT16_MAX;
+	sample.event = UINT16_MAX;
+	filters = hyptrace_filters_new(event_list(&event, 1), 1, "op == 2", NULL, NULL);
+	assert_non_null(filters);
+	assert_true(hyptrace_filters_match(filters, &rec));
+	hyptrace_filters_free(filters);
+}
+
 /* Of two events with the same id, which no driver has, one filter is freed. */
 static void same_id(void **state)
 {
@@ -412,6 +428,7 @@ int main(void)
 		cmocka_unit_test_setup(several_events, setup),
 		cmocka_unit_test_setup(unknown_records, setup),
 		cmocka_unit_test_setup(several_events_wrong, setup),
+		cmocka_unit_test_setup(largest_id, setup),
 		cmocka_unit_test_setup(same_id, setup),
 		cmocka_unit_test_setup(no_memory, setup),
 	};

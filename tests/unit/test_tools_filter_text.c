@@ -219,6 +219,8 @@ static void names(void **state)
 	static const struct wrong list[] = {
 		{ "pf == 1",
 		  "^", "the event \"sample\" has no field \"pf\"; did you mean \"pfn\"?" },
+		{ "oq == 1",
+		  "^", "the event \"sample\" has no field \"oq\"; did you mean \"op\"?" },
 		{ "op == 1 && xyzzy == 1",
 		  "           ^", "the event \"sample\" has no field \"xyzzy\"" },
 		{ "event == 7",

@@ -36,9 +36,16 @@ static void nearest_words(void **state)
 	assert_string_equal(nearest("unlod", 7), "unload");
 	assert_string_equal(nearest("statu", 7), "status");
 	assert_string_equal(nearest("str", 7), "stream");
+	assert_string_equal(nearest("un", 7), "unload");
+	/* the first of two */
+	assert_string_equal(nearest("sta", 7), "start");
+	assert_string_equal(nearest("strea", 7), "stream");
 	assert_string_equal(nearest("dabt_low", 7), "DABT_LOW");
 	assert_string_equal(nearest("LIST", 7), "list");
 	assert_null(nearest("xyzzy", 7));
+	/* three letters are wrong */
+	assert_null(nearest("xyzeam", 7));
+	assert_string_equal(nearest("xyream", 7), "stream");
 	assert_null(nearest("", 7));
 	assert_null(nearest("s", 7));
 	assert_null(nearest(long_word, 7));
@@ -79,7 +86,7 @@ static void long_words(void **state)
 	hyptrace_nearest_begin(&near, "FFA_NOTIFICATION", 16);
 	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY_64");
 	assert_null(near.found);
-	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY");
+	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY_");
 	assert_non_null(near.found);
 }
 

@@ -328,7 +328,8 @@ static struct hyptrace_filters *make_filters(const struct request *request,
 					     const struct filter_program *program)
 {
 	struct hyptrace_filters *filters;
-	unsigned int i, nr = 0, added = 0;
+	unsigned int i, nr = 0;
+	bool added = false;
 	int ret;
 
 	for (i = 0; i < request->nr; i++)
@@ -344,7 +345,7 @@ static struct hyptrace_filters *make_filters(const struct request *request,
 		ret = add_filter(filters, request, request->events[i], program);
 		if (ret < 0)
 			goto no_memory;
-		added += ret;
+		added |= ret;
 	}
 	if (added)
 		return filters;

@@ -159,7 +159,7 @@ static enum filter_fault resolve_value(const struct filter_comparison *c,
  * hyptrace_filter_resolve - resolve a comparison for an event
  * @comparison:	the comparison
  * @event:	the event
- * @value:	out: how to make the comparison; its size is 0 on failure
+ * @value:	out: how to make the comparison; not changed on failure
  * @at:		out: on failure the place in the text of what is wrong
  * @err:	the reason if it fails; not set if the event does not have the field
  *
@@ -173,7 +173,6 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 	const struct hyptrace_field *field = find_field(event, &comparison->field);
 	enum filter_fault fault;
 
-	value->size = 0;
 	*at = comparison->field.text;
 	if (!field)
 		return FILTER_FAULT_FIELD;
