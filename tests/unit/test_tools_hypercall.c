@@ -13,22 +13,26 @@
 #include "fail_alloc.h"
 #include "sentence_case.h"
 
-#define ARGS(...)	(struct hyptrace_hypercall_arg[]){ __VA_ARGS__ }
+#define ARG(name, type)	(&(struct hyptrace_hypercall_arg){ name, type })
+#define ARGS(...)	(struct hyptrace_hypercall_arg *[]){ __VA_ARGS__ }
+#define CALL(number, text, has_result, known, nr, list)			\
+	{ .id = number, .name = text, .returns = has_result, .known_args = known, \
+	  .nr_args = nr, .args = list }
 
 /* In no order */
 static struct hyptrace_hypercall table[] = {
-	{ 0xffff, "last", true, true, 0, NULL },
-	{ 1, "__pkvm_host_share_hyp", true, true, 1, ARGS({ "pfn", "u64" }) },
-	{ 2, "__kvm_timer_set_cntvoff", false, true, 1, ARGS({ "cntvoff", "u64" }) },
-	{ 3, "__pkvm_prot_finalize", true, true, 0, NULL },
-	{ 4, "unreadable", false, false, 0, NULL },
-	{ 5, "many", true, true, 6,
-	  ARGS({ "a", "u64" }, { "b", "u64" }, { "c", "u64" }, { "d", "u64" }, { "e", "u64" },
-	       { "f", "u64" }) },
+	CALL(0xffff, "last", true, true, 0, NULL),
+	CALL(1, "__pkvm_host_share_hyp", true, true, 1, ARGS(ARG("pfn", "u64"))),
+	CALL(2, "__kvm_timer_set_cntvoff", false, true, 1, ARGS(ARG("cntvoff", "u64"))),
+	CALL(3, "__pkvm_prot_finalize", true, true, 0, NULL),
+	CALL(4, "unreadable", false, false, 0, NULL),
+	CALL(5, "many", true, true, 6,
+	  ARGS(ARG("a", "u64"), ARG("b", "u64"), ARG("c", "u64"), ARG("d", "u64"), ARG("e", "u64"),
+	       ARG("f", "u64"))),
 	/* numbers of hypercalls have 16 bits */
-	{ 0x10000, "beyond", true, true, 0, NULL },
-	{ 9, "control\n", true, true, 0, NULL },
-	{ 10, "odd_arg", true, true, 1, ARGS({ "back\\slash", "u64" }) },
+	CALL(0x10000, "beyond", true, true, 0, NULL),
+	CALL(9, "control\n", true, true, 0, NULL),
+	CALL(10, "odd_arg", true, true, 1, ARGS(ARG("back\\slash", "u64"))),
 };
 
 static struct hyptrace_hypercall *list[COUNT(table)];
@@ -108,7 +112,8 @@ static void arguments(void **state)
 		{ "u32", "func_id", "0xfffffffe" },
 	};
 	struct hyptrace_hypercall_arg arg;
-	struct hyptrace_hypercall call = { 1, "call", false, true, 1, &arg }, *calls[] = { &call };
+	struct hyptrace_hypercall call = CALL(1, "call", false, true, 1, &(struct hyptrace_hypercall_arg *){ &arg });
+	struct hyptrace_hypercall *calls[] = { &call };
 	char text[128];
 	unsigned int i;
 
@@ -126,7 +131,7 @@ static void arguments(void **state)
 static void long_names(void **state)
 {
 	char name[66] = "", text[128];
-	struct hyptrace_hypercall call = { 1, name, true, true, 0, NULL }, *calls[] = { &call };
+	struct hyptrace_hypercall call = CALL(1, name, true, true, 0, NULL), *calls[] = { &call };
 
 	(void)state;
 	memset(name, 'n', 64);

@@ -266,14 +266,25 @@ static void bad_time(void **state)
 /* Begin with the events of hyp/ instead of none. */
 static void begin_with_events(const char *option, bool as_json)
 {
-	static struct hyptrace_hypercall_arg args[] = {
+	static struct hyptrace_hypercall_arg arg[] = {
 		{ (char *)"pfn", (char *)"u64" }, { (char *)"b", (char *)"u64" },
 		{ (char *)"c", (char *)"u64" }, { (char *)"d", (char *)"u64" },
 		{ (char *)"e", (char *)"u64" },
 	};
-	static struct hyptrace_hypercall share = { 1, (char *)"share", true, true, 1, args };
-	static struct hyptrace_hypercall many = { 2, (char *)"many", true, true, 5, args };
-	static struct hyptrace_hypercall opaque = { 3, (char *)"opaque", true, false, 0, NULL };
+	static struct hyptrace_hypercall_arg *args[] = {
+		&arg[0], &arg[1], &arg[2], &arg[3], &arg[4],
+	};
+	static struct hyptrace_hypercall share = {
+		.id = 1, .name = (char *)"share", .returns = true, .known_args = true,
+		.nr_args = 1, .args = args,
+	};
+	static struct hyptrace_hypercall many = {
+		.id = 2, .name = (char *)"many", .returns = true, .known_args = true,
+		.nr_args = 5, .args = args,
+	};
+	static struct hyptrace_hypercall opaque = {
+		.id = 3, .name = (char *)"opaque", .returns = true,
+	};
 	static struct hyptrace_hypercall *calls[] = { &share, &many, &opaque };
 	struct hyptrace_error err;
 

@@ -49,7 +49,7 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c errnos.c nearest.c \
+test_tools_filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c names.c nearest.c \
 	error.c) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "names.h"
 
 /* Numbers of errnos are at most this. */
 #define ERRNO_MAX	4095

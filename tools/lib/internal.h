@@ -19,9 +19,6 @@ int hyptrace_error_memory(struct hyptrace_error *err);
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* errnos.c */
-const char *hyptrace_errno_name(int64_t value);
-
 /* nearest.c: also for the command */
 
 /**
