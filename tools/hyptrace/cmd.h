@@ -66,6 +66,10 @@ void cmd_add_word(struct words *words, const char *arg);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
 
+/* hypercalls.c: the names of hypercalls */
+struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,
+						struct hyptrace_formats *formats);
+
 /* select.c: the remotes and CPUs of a verb, and its error messages */
 int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,

@@ -282,6 +282,7 @@ static int show_cpus(struct show *show)
 static int show_remote(struct show *show)
 {
 	const char *name = show->remote->name;
+	struct hyptrace_hypercall **calls = NULL;
 	struct hyptrace_formats *formats;
 	struct hyptrace_event **events;
 	struct hyptrace_error err;
@@ -296,12 +297,15 @@ static int show_remote(struct show *show)
 		return code;
 	}
 	formats = hyptrace_formats_new(events, nr, &err);
+	if (formats)
+		calls = cmd_name_hypercalls(show->ctx, name, formats);
 	if (!formats || lines_begin(&show->lines, show->ctx, show->remote, formats, &err))
 		code = cmd_fail("cannot show \"%s\": %s", name, err.text);
 	else
 		code = show_cpus(show);
 	hyptrace_filters_free(show->filters);
 	hyptrace_formats_free(formats);
+	hyptrace_free_hypercalls(calls);
 	hyptrace_free_events(events);
 	return code;
 }

@@ -292,6 +292,7 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 		.ctx = ctx,
 		.bound = BOUND_MSEC_DEFAULT * NSEC_PER_MSEC,
 	};
+	struct hyptrace_hypercall **calls = NULL;
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code, signal_fd;
@@ -310,8 +311,11 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	ctx->out.abandon = &signals_abandon;
 
 	s.stream = hyptrace_stream_new(ctx->h, remote->name, &err);
+	if (s.stream)
+		calls = cmd_name_hypercalls(ctx, remote->name, hyptrace_stream_formats(s.stream));
 	code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
 	hyptrace_stream_free(s.stream);
+	hyptrace_free_hypercalls(calls);
 	hyptrace_filters_free(s.filters);
 	hyptrace_free_remote(remote);
 	free(s.words.words);
