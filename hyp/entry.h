@@ -64,10 +64,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 	void __hyptrace_begin_##name(begin);
 #include "events.h"
 
-/**
- * struct hyptrace_begun - the timed events that a CPU has begun: for each the counter at that
- * time, or 0, and the fields before @duration
- */
+/* The timed events that a CPU has begun: each the counter then, or 0, and the saved fields */
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #define HYP_EVENT(name, ...)

@@ -27,8 +27,8 @@ static struct hyptrace_hypercall table[] = {
 	CALL(3, "__pkvm_prot_finalize", true, true, 0, NULL),
 	CALL(4, "unreadable", false, false, 0, NULL),
 	CALL(5, "many", true, true, 6,
-	  ARGS(ARG("a", "u64"), ARG("b", "u64"), ARG("c", "u64"), ARG("d", "u64"), ARG("e", "u64"),
-	       ARG("f", "u64"))),
+	     ARGS(ARG("a", "u64"), ARG("b", "u64"), ARG("c", "u64"), ARG("d", "u64"),
+		  ARG("e", "u64"), ARG("f", "u64"))),
 	/* numbers of hypercalls have 16 bits */
 	CALL(0x10000, "beyond", true, true, 0, NULL),
 	CALL(9, "control\n", true, true, 0, NULL),
@@ -112,7 +112,7 @@ static void arguments(void **state)
 		{ "u32", "func_id", "0xfffffffe" },
 	};
 	struct hyptrace_hypercall_arg arg;
-	struct hyptrace_hypercall call = CALL(1, "call", false, true, 1, &(struct hyptrace_hypercall_arg *){ &arg });
+	struct hyptrace_hypercall call = CALL(1, "call", false, true, 1, ARGS(&arg));
 	struct hyptrace_hypercall *calls[] = { &call };
 	char text[128];
 	unsigned int i;
