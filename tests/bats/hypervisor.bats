@@ -178,9 +178,9 @@ guests_end()
 	ht show -F 'reason == guest_exit || reason >= eret_host && vcpu == 0 || ec == DABT_LOW && duration > 1ns' >"$out"
 	(($(number 'hyp_enter: reason=guest_exit ') >= 40))
 	(($(number 'hyp_exit: reason=eret_host vcpu=0$') > 0))
-	(($(number 'guest_exit: .* ec=DABT_LOW ') >= 20))
-	same "$(number 'reason=(hvc|host_abort|eret_guest)|ec=[^D]')" 0
-	same "$(number .)" "$(($(number 'reason=guest_exit') + $(number 'reason=eret_host') + $(number 'ec=DABT_LOW')))"
+	(($(number 'guest_exit: .* DABT_LOW ') >= 20))
+	same "$(number 'reason=(hvc|host_abort|eret_guest)|guest_exit: .* (irq|IABT_LOW|HVC64)')" 0
+	same "$(number .)" "$(($(number 'reason=guest_exit') + $(number 'reason=eret_host') + $(number 'guest_exit: .* DABT_LOW')))"
 	run -1 --separate-stderr ht show -F 'ret != 0 || ec == dabt_low'
 	says 'wrong filter: the field "ec" has no value "dabt_low"; did you mean "DABT_LOW"?'
 	run -1 --separate-stderr ht show -F 'reason == hvc && vcpu > 5us'
