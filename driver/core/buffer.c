@@ -201,7 +201,7 @@ void hyptrace_buffer_refused(struct hyptrace_remote *remote, struct hyptrace_buf
 			     struct netlink_ext_ack *extack)
 {
 	if (err == -ENOMEM)
-		NL_SET_ERR_MSG(extack, "not enough free memory for the tables of the rings");
+		NL_SET_ERR_MSG(extack, "not enough free memory to give the rings to the remote");
 	else
 		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
 	if (err == -ENOTRECOVERABLE)

@@ -18,6 +18,9 @@
 #include "control.h"
 #include "page.h"
 
+static struct nl_msg msg;
+static struct nl_answer answer;
+
 #define REMOTE		"faulty"
 #define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 #define SMALL		(16 * PAGE)
@@ -139,7 +142,11 @@ TEST_F(faults, resize_logs_pages_that_the_writer_keeps)
 	lseek(kmsg, 0, SEEK_END);
 	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", -ENOMEM));
-	EXPECT_EQ(-ENOMEM, control_set_size(&self->nl, REMOTE, LARGE));
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_SET);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, REMOTE);
+	nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, LARGE);
+	EXPECT_EQ(-ENOMEM, nl_do(&self->nl, &msg, &answer));
+	EXPECT_NE(NULL, strstr(answer.message, "not enough free memory"));
 	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", -ENOTRECOVERABLE));
 	EXPECT_EQ(-ENOTRECOVERABLE, control_set_size(&self->nl, REMOTE, LARGE));
