@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	6
+#define HYPTRACE_ABI_VERSION	7
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -90,6 +90,22 @@
  *	that the event had. With 0 terms, and all else 0, the event has no filter any more.
  *	-EINVAL if the term is not valid (struct hyptrace_term) or not the next one. A ring
  *	keeps its filters, attached or not, until the first RING_FREE.
+ * @HYPTRACE_OP_TRIGGER: (event, what, after) set what happens when a CPU has recorded the
+ *	event after its filter accepted it: enum hyptrace_trigger. Without a filter nothing
+ *	happens. after: HYPTRACE_TRIGGER_STOP only, else 0. -EINVAL if one of them is not valid.
+ * @HYPTRACE_OP_PAUSE: () until ARM, no CPU records any event.
+ * @HYPTRACE_OP_ARM: (arm) end the pause, and arm all triggers: if there is one to start, the
+ *	CPUs record nothing but the events that start. arm is a number of the host, not 0, which
+ *	struct hyptrace_meta repeats.
+ * @HYPTRACE_OP_COUNT_PAGE: (cpu, pfn, shared_pfn) donate a page for the CPU's counters, and share
+ *	and pin the page shared_pfn, where EL2 publishes them: the next of
+ *	HYPTRACE_COUNT_PAGES pairs. -EBUSY if all are there. Errors as with RING_TABLE.
+ * @HYPTRACE_OP_COUNT_FREE: (cpu) wipe and give back the last pair of pages: 1 while there are
+ *	more, else 0. -EBUSY while the CPU counts an event.
+ * @HYPTRACE_OP_COUNT: (cpu, events) on that CPU, or on any while it is off: count the
+ *	events whose bits are set, and no other. -EINVAL if one of them cannot be counted,
+ *	-ENODATA if pages are missing. Counting needs no ring.
+ * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off: set the counters to 0.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -109,6 +125,13 @@ enum hyptrace_op {
 	HYPTRACE_OP_CLOCK,
 	HYPTRACE_OP_WRITE,
 	HYPTRACE_OP_FILTER,
+	HYPTRACE_OP_TRIGGER,
+	HYPTRACE_OP_PAUSE,
+	HYPTRACE_OP_ARM,
+	HYPTRACE_OP_COUNT_PAGE,
+	HYPTRACE_OP_COUNT_FREE,
+	HYPTRACE_OP_COUNT,
+	HYPTRACE_OP_COUNT_RESET,
 	HYPTRACE_NR_OPS
 };
 
@@ -231,6 +254,95 @@ static inline struct hyptrace_term hyptrace_unpack_term(__u64 what, __u64 value)
 	};
 }
 
+/**
+ * enum hyptrace_trigger - what an event does when it is recorded
+ * @HYPTRACE_TRIGGER_NONE: nothing
+ * @HYPTRACE_TRIGGER_START: all CPUs begin to record
+ * @HYPTRACE_TRIGGER_STOP: all CPUs cease to record: at once, or when the first of them has
+ *	moved on to the next sub-buffer so many times. An event that a CPU is recording at
+ *	that moment is still recorded
+ * @HYPTRACE_NR_TRIGGERS: number of the above
+ */
+enum hyptrace_trigger {
+	HYPTRACE_TRIGGER_NONE,
+	HYPTRACE_TRIGGER_START,
+	HYPTRACE_TRIGGER_STOP,
+	HYPTRACE_NR_TRIGGERS
+};
+
+/**
+ * struct hyptrace_fired - the event that has started or stopped the recording
+ * @time:	its time, ns
+ * @event:	its id
+ * @reserved:	0
+ * @arm:	the number that ARM was given, once the event has happened on this CPU. It is
+ *		published last
+ */
+struct hyptrace_fired {
+	__u64 time;
+	__u32 event;
+	__u32 reserved;
+	__u64 arm;
+};
+
+/*
+ * Counting. Each event that can be counted has keys, and each key has counters:
+ *
+ *	event		keys, in this order		time
+ *	hyp_enter	reason				until hyp_exit
+ *	host_hcall	id; the last key: all others	field duration
+ *	guest_exit	ec of a trap; then the code	field duration
+ *			of an exit that is no trap
+ *	mem_transition	op				0
+ */
+#define HYPTRACE_COUNT_REASONS		16
+#define HYPTRACE_COUNT_HCALLS		129
+#define HYPTRACE_COUNT_CLASSES		64
+#define HYPTRACE_COUNT_CODES		8
+#define HYPTRACE_COUNT_MEM_OPS		4
+
+/* The first key of each event */
+#define HYPTRACE_COUNT_KEY_hyp_enter	0
+#define HYPTRACE_COUNT_KEY_host_hcall	(HYPTRACE_COUNT_KEY_hyp_enter + HYPTRACE_COUNT_REASONS)
+#define HYPTRACE_COUNT_KEY_guest_exit	(HYPTRACE_COUNT_KEY_host_hcall + HYPTRACE_COUNT_HCALLS)
+#define HYPTRACE_COUNT_KEY_mem_transition \
+	(HYPTRACE_COUNT_KEY_guest_exit + HYPTRACE_COUNT_CLASSES + HYPTRACE_COUNT_CODES)
+#define HYPTRACE_COUNT_KEYS \
+	(HYPTRACE_COUNT_KEY_mem_transition + HYPTRACE_COUNT_MEM_OPS)
+
+/* Bucket b of the histogram has times of 2^b to 2^(b+1) - 1 ticks; the first one has 0, too. */
+#define HYPTRACE_COUNT_BUCKETS		32
+/* Times of these buckets are first added up in one word per bucket. */
+#define HYPTRACE_COUNT_PACKED_BUCKETS	17
+/* In such a word, the number of events is above these bits, which have the sum of the times. */
+#define HYPTRACE_COUNT_TICK_BITS	40
+
+/**
+ * struct hyptrace_count - the counters of a key, as EL2 publishes them
+ * @seq:	odd while EL2 changes @total and @nr. The host must read it before and after
+ * @max:	longest time, in ticks of the counter
+ * @total:	sum of the times, ticks, without those in @packed
+ * @nr:		events by bucket, without those in @packed
+ * @packed:	events and times that were not added to @nr and @total so far. So one store
+ *		counts an event, and no reader sees an event without its time
+ *
+ * A page has as many keys as fit. EL2 keeps its own copy, and never reads this one.
+ */
+struct hyptrace_count {
+	__u64 seq;
+	__u64 max;
+	__u64 total;
+	__u64 reserved[12];
+	__u64 nr[HYPTRACE_COUNT_BUCKETS];
+	__u64 packed[HYPTRACE_COUNT_PACKED_BUCKETS];
+};
+
+#define HYPTRACE_COUNT_KEYS_PER_PAGE(page_size)	((page_size) / sizeof(struct hyptrace_count))
+/* Pairs of pages that a CPU needs */
+#define HYPTRACE_COUNT_PAGES(page_size)					\
+	((HYPTRACE_COUNT_KEYS + HYPTRACE_COUNT_KEYS_PER_PAGE(page_size) - 1) / \
+	 HYPTRACE_COUNT_KEYS_PER_PAGE(page_size))
+
 /* Flags of HYPTRACE_OP_RING_BEGIN */
 #define HYPTRACE_RING_DISCARD	(1U << 0)	/* if full, drop the newest events */
 
@@ -324,6 +436,8 @@ enum hyptrace_ring_state {
  * @tail_id:	the sub-buffer that the writer is in, also if that is the reader's page
  * @state:	enum hyptrace_ring_state
  * @moved:	the answer of the last MOVE that returned HYPTRACE_MOVE_MOVED
+ * @started:	the event that has started the recording, if it happened on this CPU
+ * @stopped:	the event that has stopped it, or will
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
@@ -349,6 +463,8 @@ struct hyptrace_meta {
 	__u32 tail_id;
 	__u32 state;
 	struct hyptrace_moved moved;
+	struct hyptrace_fired started;
+	struct hyptrace_fired stopped;
 };
 
 /**
