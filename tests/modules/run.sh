@@ -68,7 +68,7 @@ build_tests()
 {
 	mkdir -p "$work/tests"
 	stock_inside "$work/tests" make -s -C /repo/tests/kselftest -j"$(nproc)" O=/out/build DESTDIR=/out/root \
-		KSELFTEST=/selftests CC=gcc install
+		KSELFTEST=/tree/tools/testing/selftests CC=gcc install
 }
 
 # initramfs VERSION FOLDER: make it from the root's, the modules, the test programs and the tests
@@ -145,7 +145,6 @@ lock stock
 stock_make_root
 set_kernel 6.12
 "$vm/fetch.sh" "$series"
-selftests=$tree/tools/testing/selftests
 step "building the kselftest programs for this machine" build_tests
 versions=()
 for wanted in 6.12 newest; do

@@ -36,7 +36,7 @@ make_stock_root()
 	printf '%s:x:%s:%s::%s:%s\n' root 0 0 /root /bin/bash nobody 65534 65534 /nonexistent /usr/sbin/nologin \
 		>"$new/etc/passwd"
 	printf '%s:x:%s:\n' root 0 nogroup 65534 >"$new/etc/group"
-	mkdir -p "$new"/{dev,proc,sys,tmp,out,repo,selftests,usr/src,usr/lib/modules}
+	mkdir -p "$new"/{dev,proc,sys,tmp,out,repo,tree,usr/src,usr/lib/modules}
 }
 
 make_stock_archive()
@@ -66,7 +66,7 @@ stock_make_root()
 }
 
 # stock_inside FOLDER COMMAND...: run the command in the root, with FOLDER as /out, the repository as /repo and
-# $selftests as /selftests
+# the kernel tree as /tree
 stock_inside()
 {
 	local id=()
@@ -78,10 +78,10 @@ stock_inside()
 		mount --rbind /proc proc
 		mount --bind "$2" out
 		mount --bind "$3" repo
-		mount --bind "$4" selftests
+		mount --bind "$4" tree
 		shift 4
 		exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ LC_ALL=C.UTF-8 "$@"' - \
-		"$stock_root" "$1" "$repo" "${selftests:?}" "${@:2}"
+		"$stock_root" "$1" "$repo" "${tree:?}" "${@:2}"
 }
 
 # archive_packages VERSION: print the packages of the version in the archive: the headers, then one kernel image
