@@ -84,7 +84,9 @@ driver_lane()
 	wanted=(kselftest) settings=()
 	# a CPU without VHE and without LSE atomics
 	boot cortex-a72 '' --cpu cortex-a72 --require-protected
+	settings=(HYPTRACE_UNPROTECTED=1)
 	boot nvhe '' --mode nvhe
+	settings=()
 	boot vhe 'VHE' --mode vhe
 }
 
