@@ -6,12 +6,12 @@ load ../helper
 
 toggle=/usr/local/libexec/hyptrace-kselftest/toggle
 
-# monitor_begin [OPTION...]: start a monitor and wait until it prints changes. Sets $out and $err to the files of its
-# output.
+# monitor_begin [OPTION...]: start a monitor and wait until it prints changes. Sets $said and $said_err to the files
+# of its output.
 monitor_begin()
 {
-	out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err
-	hyptrace -r "$REMOTE" monitor "$@" >"$out" 2>"$err" 3>&- &
+	said=$BATS_TEST_TMPDIR/monitor said_err=$BATS_TEST_TMPDIR/monitor.err
+	hyptrace -r "$REMOTE" monitor "$@" >"$said" 2>"$said_err" 3>&- &
 	monitor=$!
 	within "$patience" hears
 	ht disable hyp_exit
@@ -26,13 +26,13 @@ hears()
 
 heard_since_loss()
 {
-	sed -E 's/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} //' "$out" | sed '1,/^notifications were lost/d' | grep -q "$1"
+	sed -E 's/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} //' "$said" | sed '1,/^notifications were lost/d' | grep -q "$1"
 }
 
 # A line of text begins with the time.
 heard()
 {
-	sed -E 's/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} //' "$out" | grep -q "$1"
+	sed -E 's/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} //' "$said" | grep -q "$1"
 }
 
 monitor_end()
@@ -89,20 +89,20 @@ monitor_end()
 	within "$patience" heard '"loaded"'
 	monitor_end
 	jq -s -e --arg r "$REMOTE" 'any(.[]; .change == "event" and .event == "selftest" and .enabled and .remote == $r)' \
-		"$out"
-	jq -s -e 'any(.[]; .change == "remote" and .state == "loaded")' "$out"
+		"$said"
+	jq -s -e 'any(.[]; .change == "remote" and .state == "loaded")' "$said"
 }
 
 @test "monitor reports nothing for a refused request or one that changes nothing" {
 	monitor_begin
 	ht enable selftest
 	within "$patience" heard "selftest enabled"
-	before=$(wc -l <"$out")
+	before=$(wc -l <"$said")
 	ht enable selftest
 	run -2 ht enable nonsense
 	ht start
 	within "$patience" heard "^remote $REMOTE: tracing"
-	tail -n "+$((before + 1))" "$out" >"$BATS_TEST_TMPDIR/rest"
+	tail -n "+$((before + 1))" "$said" >"$BATS_TEST_TMPDIR/rest"
 	none '^event' "$BATS_TEST_TMPDIR/rest"
 	monitor_end
 }
@@ -115,7 +115,7 @@ monitor_end()
 	done
 	ended "$monitor"
 	same "$code" 0
-	same "$(wc -l <"$out")" 8
+	same "$(wc -l <"$said")" 8
 }
 
 @test "after an overflow monitor says so and prints the present state" {
@@ -135,9 +135,9 @@ monitor_end()
 	within "$patience" heard_since_loss "^remote $REMOTE: loaded"
 	ht disable selftest
 	within "$patience" heard_since_loss "^event $REMOTE: selftest disabled$"
-	same "$(grep -c ' notifications were lost because hyptrace read too slowly' "$out")" 1
+	same "$(grep -c ' notifications were lost because hyptrace read too slowly' "$said")" 1
 	monitor_end
-	same "$(cat "$err")" ""
+	same "$(cat "$said_err")" ""
 }
 
 @test "after an overflow monitor -j prints an object for it" {
@@ -149,7 +149,7 @@ monitor_end()
 	ht enable selftest
 	within "$patience" heard '"event":"selftest","id":[0-9]*,"enabled":true'
 	monitor_end
-	jq -s -e '[.[] | select(.change == "overflow")] | map(del(.time)) == [{ change: "overflow" }]' "$out"
+	jq -s -e '[.[] | select(.change == "overflow")] | map(del(.time)) == [{ change: "overflow" }]' "$said"
 }
 
 @test "each line has the time of day" {
@@ -157,13 +157,13 @@ monitor_end()
 	ht enable selftest
 	within "$patience" heard "selftest enabled"
 	monitor_end
-	none -v '^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} (event|remote) ' "$out"
+	none -v '^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} (event|remote) ' "$said"
 	# not far from now, on either side of midnight
-	age=$(($(date +%s) - $(date -d "$(tail -n 1 "$out" | cut -d ' ' -f 1)" +%s)))
+	age=$(($(date +%s) - $(date -d "$(tail -n 1 "$said" | cut -d ' ' -f 1)" +%s)))
 	(((age + 86400) % 86400 <= patience))
 	monitor_begin -j
 	monitor_end
-	jq -s -e 'all(.[]; .time | test("^[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}$"))' "$out"
+	jq -s -e 'all(.[]; .time | test("^[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}$"))' "$said"
 }
 
 @test "no line of a remote is printed twice" {
@@ -179,7 +179,7 @@ monitor_end()
 	ht set --size 128K
 	within "$patience" heard "^remote $REMOTE: unloaded.* 131072 bytes requested"
 	monitor_end
-	cut -d ' ' -f 2- "$out" | grep '^remote' | uniq -d >"$BATS_TEST_TMPDIR/twice"
+	cut -d ' ' -f 2- "$said" | grep '^remote' | uniq -d >"$BATS_TEST_TMPDIR/twice"
 	same "$(cat "$BATS_TEST_TMPDIR/twice")" ""
 }
 
