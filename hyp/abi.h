@@ -99,13 +99,16 @@
  *	struct hyptrace_meta repeats.
  * @HYPTRACE_OP_COUNT_PAGE: (cpu, pfn, shared_pfn) donate a page for the CPU's counters, and share
  *	and pin the page shared_pfn, where EL2 publishes them: the next of
- *	HYPTRACE_COUNT_PAGES pairs. -EBUSY if all are there. Errors as with RING_TABLE.
+ *	HYPTRACE_COUNT_PAGES pairs. -EBUSY if all are there, or COUNT_FREE has failed half way.
+ *	After -ENOTRECOVERABLE EL2 keeps the first page for good; after any other error the host
+ *	has both.
  * @HYPTRACE_OP_COUNT_FREE: (cpu) wipe and give back the last pair of pages: 1 while there are
  *	more, else 0. -EBUSY while the CPU counts an event.
  * @HYPTRACE_OP_COUNT: (cpu, events) on that CPU, or on any while it is off: count the
  *	events whose bits are set, and no other. -EINVAL if one of them cannot be counted,
  *	-ENODATA if pages are missing. Counting needs no ring.
  * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off: set the counters to 0.
+ *	-ENODATA if pages are missing.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -310,16 +313,20 @@ struct hyptrace_fired {
 #define HYPTRACE_COUNT_KEYS \
 	(HYPTRACE_COUNT_KEY_mem_transition + HYPTRACE_COUNT_MEM_OPS)
 
-/* Bucket b of the histogram has times of 2^b to 2^(b+1) - 1 ticks; the first one has 0, too. */
+/*
+ * Bucket 0 of the histogram has times of 0 ticks, and bucket b those of 2^(b-1) to 2^b - 1. The
+ * last one has all longer times, too.
+ */
 #define HYPTRACE_COUNT_BUCKETS		32
 /* Times of these buckets are first added up in one word per bucket. */
-#define HYPTRACE_COUNT_PACKED_BUCKETS	17
+#define HYPTRACE_COUNT_PACKED_BUCKETS	18
 /* In such a word, the number of events is above these bits, which have the sum of the times. */
 #define HYPTRACE_COUNT_TICK_BITS	40
 
 /**
  * struct hyptrace_count - the counters of a key, as EL2 publishes them
- * @seq:	odd while EL2 changes @total and @nr. The host must read it before and after
+ * @seq:	odd while EL2 changes more than one word of @packed. The host must read it before
+ *		and after, and read all again if it was odd or has changed
  * @max:	longest time, in ticks of the counter
  * @total:	sum of the times, ticks, without those in @packed
  * @nr:		events by bucket, without those in @packed
@@ -332,7 +339,7 @@ struct hyptrace_count {
 	__u64 seq;
 	__u64 max;
 	__u64 total;
-	__u64 reserved[12];
+	__u64 reserved[11];
 	__u64 nr[HYPTRACE_COUNT_BUCKETS];
 	__u64 packed[HYPTRACE_COUNT_PACKED_BUCKETS];
 };

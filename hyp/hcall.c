@@ -141,6 +141,25 @@ static s64 call_filter(u64 where, u64 what, u64 value)
 	return ring ? hyptrace_filter_set(ring, where, what, value) : -ENXIO;
 }
 
+static s64 call_count(u64 op, u64 cpu, u64 arg2, u64 arg3)
+{
+	struct hyptrace_ring *ring = hyptrace_ring_of(cpu);
+
+	if (!ring)
+		return -ENXIO;
+
+	switch (op) {
+	case HYPTRACE_OP_COUNT_PAGE:
+		return hyptrace_count_page(ring, arg2, arg3);
+	case HYPTRACE_OP_COUNT_FREE:
+		return hyptrace_count_free(ring);
+	case HYPTRACE_OP_COUNT:
+		return hyptrace_count_set(ring, arg2);
+	default:
+		return hyptrace_count_reset(ring);
+	}
+}
+
 static s64 call_ring(u64 op, u64 cpu, u64 arg2)
 {
 	struct hyptrace_ring *ring = hyptrace_ring_of(cpu);
@@ -195,6 +214,11 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		return write_event(arg1, arg2);
 	case HYPTRACE_OP_FILTER:
 		return call_filter(arg1, arg2, arg3);
+	case HYPTRACE_OP_COUNT_PAGE:
+	case HYPTRACE_OP_COUNT_FREE:
+	case HYPTRACE_OP_COUNT:
+	case HYPTRACE_OP_COUNT_RESET:
+		return call_count(op, arg1, arg2, arg3);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

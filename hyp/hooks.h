@@ -12,7 +12,7 @@
 #include "printk.h"
 #include "ring.h"
 
-/* select.c: bit per event id; 0 if the event is enabled on no CPU */
+/* select.c: bit per event id; 0 if no CPU records or counts the event */
 extern u64 hyptrace_events_on;
 
 /**
@@ -303,21 +303,23 @@ static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64
 /**
  * hyptrace_cpu_off() - park the ring of this CPU, which is about to be switched off
  *
- * From now on the CPU records nothing, and any CPU can detach its ring.
+ * From now on the CPU records and counts nothing, and any CPU can detach its ring.
  */
 static inline void hyptrace_cpu_off(void)
 {
 	hyptrace_ring_park(hyptrace_this_ring());
+	hyptrace_count_off(hyptrace_this_ring());
 }
 
 /**
  * hyptrace_cpu_on() - attach the CPU again: it was switched on, or did not switch off
  *
- * The CPU records as before, unless its ring was detached meanwhile.
+ * The CPU records and counts as before, unless another CPU has changed that meanwhile.
  */
 static inline void hyptrace_cpu_on(void)
 {
 	hyptrace_ring_unpark(hyptrace_this_ring());
+	hyptrace_count_on(hyptrace_this_ring());
 }
 
 #else

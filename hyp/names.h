@@ -167,10 +167,11 @@
 	{ 0x3a, "VECTOR32" },						\
 	{ 0x3c, "BRK64" }
 
+#define HYPTRACE_EXIT_TRAP	2
 #define HYPTRACE_EXIT_NAMES						\
 	{ 0, "irq" },							\
 	{ 1, "serror" },						\
-	{ 2, "trap" },							\
+	{ HYPTRACE_EXIT_TRAP, "trap" },					\
 	{ 3, "illegal" }
 
 #endif /* __HYPTRACE_NAMES_H */

@@ -9,6 +9,7 @@
  * held. It may not be taken inside those below it.
  *
  *	hyptrace_load_lock	load.c: building, freeing and resizing of all rings
+ *	count_lock		count.c: counters of all CPUs; never with hyptrace_load_lock
  *	host_buffers.lock,	pKVM: ffa.c calls the firmware inside them
  *	version_lock
  *	host_mmu.lock		pKVM: taken by the functions of env.h that donate, share or
@@ -28,14 +29,15 @@
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Some fields
- * differ: only the CPU itself writes @silent, @vcpu and @begun, attached or not, and any CPU
- * may clear @clock.valid_cycles.
+ * differ: only the CPU itself writes @silent, @vcpu, @begun and @to_count, attached or not, and
+ * any CPU may clear @clock.valid_cycles.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
 
 #include "env.h"
 #include "abi.h"
+#include "count.h"
 #include "entry.h"
 #include "filter.h"
 #include "hcall.h"
@@ -106,7 +108,8 @@ struct hyptrace_clock_copy {
  * struct hyptrace_ring - the ring of a CPU
  *
  * The fields of the writer; those that it uses together are neighbours:
- * @enabled:	bit per event id: the events of @selected without a filter; 0 while @silent
+ * @enabled:	bit per event id: the events of @selected that have no filter and are not counted;
+ *		0 while @silent
  * @clock:	this CPU's copy of the clock's parameters
  * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
@@ -116,11 +119,13 @@ struct hyptrace_clock_copy {
  * @vcpu:	thread of the vCPU that the CPU runs, or 0
  * @silent:	why the CPU records nothing now: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
- * @to_filter:	bit per event id: the events of @selected with a filter; 0 while @silent
+ * @aside:	bit per event id: the other events of @selected; 0 while @silent
+ * @to_count:	bit per event id: the events to be counted that are not recorded; 0 while @silent
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  * @filtered:	events that their filter did not accept
+ * @counting:	what the CPU counts: see count.h
  *
  * @lock:	protects the fields that follow; must be held for a few instructions only.
  *		While @state is empty, @discard and @nr_pages are under the lock of load.c.
@@ -175,11 +180,13 @@ struct hyptrace_ring {
 	pid_t			vcpu;
 	u32			silent;
 	u64			selected;
-	u64			to_filter;
+	u64			aside;
+	u64			to_count;
 	u64			page_first;
 	u64			page_time;
 	struct hyptrace_subbuf	*page;
 	u64			filtered;
+	struct hyptrace_counting counting;
 
 	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
@@ -223,7 +230,7 @@ static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 
 /**
- * enum hyptrace_silence - why a CPU records no event at present, as bits
+ * enum hyptrace_silence - why a CPU records and counts no event at present, as bits
  * @HYPTRACE_SILENT_CALL: it serves __hyptrace()
  * @HYPTRACE_SILENT_GUEST: it runs a protected guest. Exits that EL2 handles itself must
  *	stay hidden from the host
@@ -236,18 +243,20 @@ enum hyptrace_silence {
 /**
  * hyptrace_set_silent() - silence a CPU, or let it record again
  * @ring:	this CPU's
- * @silent:	enum hyptrace_silence; 0: the CPU records what is selected
+ * @silent:	enum hyptrace_silence; 0: the CPU records and counts what is selected
  *
  * Context: the CPU whose ring it is.
  */
 static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
 {
 	u64 selected = silent ? 0 : ring->selected;
-	u64 has_filter = READ_ONCE(ring->has_filter);
+	u64 counted = silent ? 0 : ring->counting.selected;
+	u64 aside = selected & (READ_ONCE(ring->has_filter) | counted);
 
 	ring->silent = silent;
-	WRITE_ONCE(ring->enabled, selected & ~has_filter);
-	ring->to_filter = selected & has_filter;
+	WRITE_ONCE(ring->enabled, selected & ~aside);
+	ring->aside = aside;
+	ring->to_count = counted & ~selected;
 }
 
 /**
@@ -444,6 +453,7 @@ int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 
 /* select.c */
 void hyptrace_select_events(struct hyptrace_ring *ring, u64 events);
+void hyptrace_select_counted(struct hyptrace_ring *ring, u64 events);
 
 /* clock.c */
 u64 hyptrace_clock_read(struct hyptrace_clock_copy *copy);

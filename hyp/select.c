@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events each CPU records. Called by ring.c; hooks.h and trace.c read the result.
+ * Which events each CPU records and counts. Called by ring.c and count.c; hooks.h and trace.c read
+ * the result.
  */
 #include "hooks.h"
 
 u64 hyptrace_events_on;
 
-/* How many CPUs record each event. users_lock protects it and hyptrace_events_on. */
-static u32 nr_users[HYPTRACE_NR_EVENTS];
+/*
+ * How many CPUs record or count each event; bit per event id: the events with such CPUs.
+ * users_lock protects all of this and hyptrace_events_on.
+ */
+struct users {
+	u32 nr[HYPTRACE_NR_EVENTS];
+	u64 used;
+};
+
+static struct users recorders;
+static struct users counters;
 static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
+
+/* This CPU uses other events than before: those that have changed, unless in @events, no more. */
+static void change_users(struct users *users, u64 changed, u64 events)
+{
+	u32 id;
+
+	hyptrace_lock(&users_lock);
+	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
+		if (!(changed & BIT_ULL(id)))
+			continue;
+		users->nr[id] += events & BIT_ULL(id) ? 1 : -1;
+		if (users->nr[id])
+			users->used |= BIT_ULL(id);
+		else
+			users->used &= ~BIT_ULL(id);
+	}
+	WRITE_ONCE(hyptrace_events_on, recorders.used | counters.used);
+	hyptrace_unlock(&users_lock);
+}
 
 /**
  * hyptrace_select_events() - select the events that a CPU records
@@ -24,26 +53,25 @@ static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
 void hyptrace_select_events(struct hyptrace_ring *ring, u64 events)
 {
 	u64 changed = ring->selected ^ events;
-	u64 on;
-	u32 id;
 
 	if (!changed)
 		return;
 
 	ring->selected = events;
 	hyptrace_set_silent(ring, ring->silent);
+	change_users(&recorders, changed, events);
+}
 
-	hyptrace_lock(&users_lock);
-	on = hyptrace_events_on;
-	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
-		if (!(changed & BIT_ULL(id)))
-			continue;
-		nr_users[id] += events & BIT_ULL(id) ? 1 : -1;
-		if (nr_users[id])
-			on |= BIT_ULL(id);
-		else
-			on &= ~BIT_ULL(id);
-	}
-	WRITE_ONCE(hyptrace_events_on, on);
-	hyptrace_unlock(&users_lock);
+/**
+ * hyptrace_select_counted() - select the events that this CPU counts
+ * @ring:	this CPU's
+ * @events:	bit per event id
+ */
+void hyptrace_select_counted(struct hyptrace_ring *ring, u64 events)
+{
+	u64 changed = ring->counting.selected ^ events;
+
+	ring->counting.selected = events;
+	hyptrace_set_silent(ring, ring->silent);
+	change_users(&counters, changed, events);
 }

@@ -184,9 +184,9 @@ static void check_books(void)
 		owned += pages_of(ring, &pinned);
 		assert_int_equal(ring->lock, 0);
 		assert_true(ring->state == HYPTRACE_RING_ATTACHED ||
-			    !(ring->enabled | ring->to_filter));
+			    !(ring->enabled | ring->aside));
 		assert_int_equal(ring->enabled, ring->selected & ~ring->has_filter);
-		assert_int_equal(ring->to_filter, ring->selected & ring->has_filter);
+		assert_int_equal(ring->aside, ring->selected & ring->has_filter);
 		assert_true(ring->state >= HYPTRACE_RING_DETACHED ||
 			    !(ring->has_filter | ring->draft.nr_given));
 		check_filters(ring);

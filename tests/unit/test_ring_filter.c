@@ -494,10 +494,10 @@ static void events_on(void **state)
 	set_only_id(7);
 	assert_int_equal(hyptrace_events_on, ALL);
 	assert_int_equal(ring->enabled, ALL & ~bit);
-	assert_int_equal(ring->to_filter, bit);
+	assert_int_equal(ring->aside, bit);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, pool, 0), 0);
 	assert_int_equal(hyptrace_events_on, pool);
-	assert_int_equal(ring->to_filter, 0);
+	assert_int_equal(ring->aside, 0);
 	term.value = 9;
 	assert_int_equal(set(HYPTRACE_EVENT_selftest, &term, 1), 0);
 	assert_int_equal(ring->enabled, pool);

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counting: the pages of the counters, which events each CPU counts, and what does not happen per
+ * event. The host is not trusted: it can read the counters that EL2 publishes, and EL2 never
+ * reads these. Called by hcall.c, hooks.h and trace.c.
+ */
+#include "hooks.h"
+
+#define KEYS_PER_PAGE	HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE)
+#define NR_PAGES	HYPTRACE_COUNT_PAGES(PAGE_SIZE)
+
+/* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
+static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
+
+static struct hyptrace_count *published(struct hyptrace_counter *counter)
+{
+	return (void *)counter->packed + counter->distance - offsetof(struct hyptrace_count, packed);
+}
+
+/* A reader that sees a change made from now on must read again. */
+static void begin_change(struct hyptrace_counter *counter)
+{
+	WRITE_ONCE(published(counter)->seq, ++counter->seq);
+	/*
+	 * (Q) Order the odd seq before the changes. Pairs with (Q) in
+	 * driver/remotes/writer_count.c:copy_counter().
+	 */
+	smp_wmb();
+}
+
+static void end_change(struct hyptrace_counter *counter)
+{
+	/*
+	 * (Q) Order the changes before the even seq. Pairs with (Q) in
+	 * driver/remotes/writer_count.c:copy_counter().
+	 */
+	smp_store_release(&published(counter)->seq, ++counter->seq);
+}
+
+static void publish_bucket(struct hyptrace_counter *counter, u32 bucket)
+{
+	struct hyptrace_count *to = published(counter);
+
+	WRITE_ONCE(to->max, counter->max);
+	WRITE_ONCE(to->total, counter->total);
+	WRITE_ONCE(to->nr[bucket], counter->nr[bucket]);
+	if (bucket < HYPTRACE_COUNT_PACKED_BUCKETS)
+		WRITE_ONCE(to->packed[bucket], counter->packed[bucket]);
+}
+
+static void set_max(struct hyptrace_counter *counter, u64 max)
+{
+	counter->max = max;
+	counter->limit = max < HYPTRACE_COUNT_LONG ? max : HYPTRACE_COUNT_LONG - 1;
+}
+
+/**
+ * hyptrace_count_slowly() - count an event whose time is a long one, or the longest so far
+ * @end:	end of the counters of its key
+ * @ticks:	its time
+ *
+ * Context: the CPU whose counters they are.
+ */
+void hyptrace_count_slowly(struct hyptrace_counter *end, u64 ticks)
+{
+	struct hyptrace_counter *counter = end - 1;
+	u32 bucket;
+
+	/* The CPU may have read the counter too early, and so before the event began. */
+	if ((s64)ticks < 0)
+		ticks = 0;
+	bucket = 64 - hyptrace_leading_zeros(ticks);
+	if (bucket >= HYPTRACE_COUNT_BUCKETS)
+		bucket = HYPTRACE_COUNT_BUCKETS - 1;
+
+	begin_change(counter);
+	if (ticks > counter->max)
+		set_max(counter, ticks);
+	counter->total += ticks;
+	counter->nr[bucket]++;
+	publish_bucket(counter, bucket);
+	end_change(counter);
+}
+
+/**
+ * hyptrace_count_fold() - move the contents of a packed word that is full
+ * @end:	end of the counters of its key
+ * @ticks:	a time of its bucket
+ *
+ * Context: the CPU whose counters they are.
+ */
+void hyptrace_count_fold(struct hyptrace_counter *end, u64 ticks)
+{
+	struct hyptrace_counter *counter = end - 1;
+	u32 bucket = 64 - hyptrace_leading_zeros(ticks);
+	u64 word = counter->packed[bucket];
+
+	begin_change(counter);
+	counter->total += word & (BIT_ULL(HYPTRACE_COUNT_TICK_BITS) - 1);
+	counter->nr[bucket] += word >> HYPTRACE_COUNT_TICK_BITS;
+	counter->packed[bucket] = 0;
+	publish_bucket(counter, bucket);
+	end_change(counter);
+}
+
+static void reset_counter(struct hyptrace_counter *counter)
+{
+	u32 i;
+
+	begin_change(counter);
+	set_max(counter, 0);
+	counter->total = 0;
+	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
+		counter->nr[i] = 0;
+		if (i < HYPTRACE_COUNT_PACKED_BUCKETS)
+			counter->packed[i] = 0;
+		publish_bucket(counter, i);
+	}
+	end_change(counter);
+}
+
+/* Check whether this CPU may change what the CPU of the ring counts. */
+static bool may_change(struct hyptrace_ring *ring)
+{
+	return hyptrace_ring_is_local(ring) || ring->counting.off;
+}
+
+static bool has_all_pages(const struct hyptrace_counting *counting)
+{
+	return counting->nr_pages == NR_PAGES && counting->shared[NR_PAGES - 1];
+}
+
+/* Give the counters that are in the last pair of pages to their keys. */
+static void use_last_page(struct hyptrace_counting *counting)
+{
+	u32 last = counting->nr_pages - 1, key = last * KEYS_PER_PAGE, i;
+	struct hyptrace_counter *counter = counting->pages[last];
+	struct hyptrace_count *shared = counting->shared[last];
+
+	memset(counter, 0, PAGE_SIZE);
+	memset(shared, 0, PAGE_SIZE);
+	for (i = 0; i < KEYS_PER_PAGE && key < HYPTRACE_COUNT_KEYS; i++, key++) {
+		counter[i].distance = (u8 *)shared[i].packed - (u8 *)counter[i].packed;
+		counting->ends[key] = &counter[i + 1];
+	}
+}
+
+static int take_pair(struct hyptrace_counting *counting, u64 pfn, u64 shared_pfn)
+{
+	void *page, *shared;
+	int ret;
+
+	ret = hyptrace_take_page(pfn, &page);
+	if (ret)
+		return ret;
+	ret = hyptrace_share_pages(shared_pfn, 1, &shared);
+	if (ret) {
+		memset(page, 0, PAGE_SIZE);
+		return hyptrace_release_page(page) ? -ENOTRECOVERABLE : ret;
+	}
+
+	counting->pages[counting->nr_pages] = page;
+	counting->shared[counting->nr_pages] = shared;
+	counting->nr_pages++;
+	use_last_page(counting);
+
+	return 0;
+}
+
+/**
+ * hyptrace_count_page() - take the next pair of pages for the counters of a CPU
+ * @ring:	any CPU's
+ * @pfn:	a page of the host, which donates it to EL2
+ * @shared_pfn:	a page of the host in which EL2 publishes the counters
+ *
+ * Return: 0; -EBUSY all are there, or half of the last pair was freed; -EINVAL not a valid page
+ * number; -EPERM the host does not own a page alone; or the error of hyptrace_take_page(). After
+ * an error the host has the pages, except after -ENOTRECOVERABLE: EL2 could not give back the
+ * first one.
+ */
+int hyptrace_count_page(struct hyptrace_ring *ring, u64 pfn, u64 shared_pfn)
+{
+	struct hyptrace_counting *counting = &ring->counting;
+	int ret;
+
+	hyptrace_lock(&count_lock);
+	if (counting->nr_pages == NR_PAGES ||
+	    (counting->nr_pages && !counting->shared[counting->nr_pages - 1]))
+		ret = -EBUSY;
+	else
+		ret = take_pair(counting, pfn, shared_pfn);
+	hyptrace_unlock(&count_lock);
+
+	return ret;
+}
+
+/* Give back the last pair. If that fails half way, the next call gives back the other half. */
+static int free_pair(struct hyptrace_counting *counting)
+{
+	u32 last = counting->nr_pages - 1;
+	int ret;
+
+	if (counting->shared[last]) {
+		memset(counting->shared[last], 0, PAGE_SIZE);
+		hyptrace_unshare_pages(counting->shared[last], 1);
+		counting->shared[last] = NULL;
+	}
+	memset(counting->pages[last], 0, PAGE_SIZE);
+	ret = hyptrace_release_page(counting->pages[last]);
+	if (ret)
+		return ret;
+	counting->nr_pages = last;
+
+	return last ? 1 : 0;
+}
+
+/**
+ * hyptrace_count_free() - give back the last pair of pages
+ * @ring:	any CPU's
+ *
+ * Return: 1 there are more; 0 there are none; -EBUSY the CPU counts an event; or the error of
+ * hyptrace_release_page().
+ */
+int hyptrace_count_free(struct hyptrace_ring *ring)
+{
+	struct hyptrace_counting *counting = &ring->counting;
+	int ret = 0;
+
+	hyptrace_lock(&count_lock);
+	if (counting->events)
+		ret = -EBUSY;
+	else if (counting->nr_pages)
+		ret = free_pair(counting);
+	hyptrace_unlock(&count_lock);
+
+	return ret;
+}
+
+/*
+ * Select what this CPU counts. No event that has begun before is counted. hyptrace_count() needs
+ * the address of some counters even then.
+ */
+static void select_counted(struct hyptrace_ring *ring, u64 events)
+{
+	struct hyptrace_counting *counting = &ring->counting;
+
+	counting->enter = (struct hyptrace_count_begun) {
+		.end = counting->ends[HYPTRACE_COUNT_KEY_hyp_enter],
+	};
+	counting->hcall = (struct hyptrace_count_begun) {
+		.end = counting->ends[HYPTRACE_COUNT_KEY_host_hcall],
+	};
+	counting->guest_begun = 0;
+	/* hyp_exit ends hyp_enter. */
+	if (events & BIT_ULL(HYPTRACE_EVENT_hyp_enter))
+		events |= BIT_ULL(HYPTRACE_EVENT_hyp_exit);
+	hyptrace_select_counted(ring, events);
+}
+
+/**
+ * hyptrace_count_set() - select the events that a CPU counts
+ * @ring:	this CPU's, or that of a CPU that is off
+ * @events:	bit per event id
+ *
+ * Return: 0; -EINVAL one of them cannot be counted; -ENODATA pages are missing; -EBUSY another
+ * CPU, which is not off.
+ */
+int hyptrace_count_set(struct hyptrace_ring *ring, u64 events)
+{
+	struct hyptrace_counting *counting = &ring->counting;
+	int ret = 0;
+
+	if (events & ~HYPTRACE_COUNTABLE_EVENTS)
+		return -EINVAL;
+
+	hyptrace_lock(&count_lock);
+	if (!may_change(ring)) {
+		ret = -EBUSY;
+	} else if (events && !has_all_pages(counting)) {
+		ret = -ENODATA;
+	} else {
+		counting->events = events;
+		if (!counting->off)
+			select_counted(ring, events);
+	}
+	hyptrace_unlock(&count_lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_count_reset() - set the counters of a CPU to 0
+ * @ring:	this CPU's, or that of a CPU that is off
+ *
+ * Return: 0; -ENODATA pages are missing; -EBUSY another CPU, which is not off.
+ */
+int hyptrace_count_reset(struct hyptrace_ring *ring)
+{
+	struct hyptrace_counting *counting = &ring->counting;
+	int ret = 0;
+	u32 key;
+
+	hyptrace_lock(&count_lock);
+	if (!may_change(ring)) {
+		ret = -EBUSY;
+	} else if (!has_all_pages(counting)) {
+		ret = -ENODATA;
+	} else {
+		for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
+			reset_counter(counting->ends[key] - 1);
+	}
+	hyptrace_unlock(&count_lock);
+
+	return ret;
+}
+
+/**
+ * hyptrace_count_off() - cease to count before this CPU is switched off
+ * @ring:	this CPU's
+ *
+ * From now on any CPU can change what it counts, and free its counters.
+ */
+void hyptrace_count_off(struct hyptrace_ring *ring)
+{
+	hyptrace_lock(&count_lock);
+	select_counted(ring, 0);
+	ring->counting.off = true;
+	hyptrace_unlock(&count_lock);
+}
+
+/**
+ * hyptrace_count_on() - count again: this CPU was switched on, or did not switch off
+ * @ring:	this CPU's
+ */
+void hyptrace_count_on(struct hyptrace_ring *ring)
+{
+	hyptrace_lock(&count_lock);
+	if (ring->counting.off) {
+		ring->counting.off = false;
+		/* as in hyptrace_ring_unpark() */
+		ring->silent = 0;
+		select_counted(ring, ring->counting.events);
+	}
+	hyptrace_unlock(&count_lock);
+}
