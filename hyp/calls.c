@@ -113,4 +113,30 @@ void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool p
 	__hyptrace_guest_exit(code, ec, esr, pc, far, ipa);
 }
 
+/**
+ * __hyptrace_count_exit_of() - count that a guest's run has ended, if this CPU does that; or record
+ * @vcpu:	its vCPU
+ * @exit_code:	why
+ * @protected:	whether the guest is protected
+ *
+ * The hook calls it only while some CPU counts guest_exit, so that it costs the others nothing.
+ */
+void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+	struct hyptrace_counting *counting = &ring->counting;
+	u32 code = ARM_EXCEPTION_CODE(exit_code);
+	struct hyptrace_counter *end;
+	u64 key;
+
+	if (READ_ONCE(ring->to_count) & BIT_ULL(HYPTRACE_EVENT_guest_exit) &&
+	    code != ARM_EXCEPTION_IL) {
+		key = hyptrace_guest_exit_key(code, ESR_ELx_EC(vcpu->arch.fault.esr_el2));
+		end = counting->ends[HYPTRACE_COUNT_KEY_guest_exit + key];
+		hyptrace_count(end, counting->guest_begun, hyptrace_read_counter_synced());
+		return;
+	}
+	__hyptrace_guest_exit_of(vcpu, exit_code, protected);
+}
+
 #endif

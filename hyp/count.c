@@ -12,111 +12,20 @@
 /* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
 static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
 
-static struct hyptrace_count *published(struct hyptrace_counter *counter)
-{
-	return (void *)counter->packed + counter->distance - offsetof(struct hyptrace_count, packed);
-}
-
-/* A reader that sees a change made from now on must read again. */
-static void begin_change(struct hyptrace_counter *counter)
-{
-	WRITE_ONCE(published(counter)->seq, ++counter->seq);
-	/*
-	 * (Q) Order the odd seq before the changes. Pairs with (Q) in
-	 * driver/remotes/writer_count.c:copy_counter().
-	 */
-	smp_wmb();
-}
-
-static void end_change(struct hyptrace_counter *counter)
-{
-	/*
-	 * (Q) Order the changes before the even seq. Pairs with (Q) in
-	 * driver/remotes/writer_count.c:copy_counter().
-	 */
-	smp_store_release(&published(counter)->seq, ++counter->seq);
-}
-
-static void publish_bucket(struct hyptrace_counter *counter, u32 bucket)
-{
-	struct hyptrace_count *to = published(counter);
-
-	WRITE_ONCE(to->max, counter->max);
-	WRITE_ONCE(to->total, counter->total);
-	WRITE_ONCE(to->nr[bucket], counter->nr[bucket]);
-	if (bucket < HYPTRACE_COUNT_PACKED_BUCKETS)
-		WRITE_ONCE(to->packed[bucket], counter->packed[bucket]);
-}
-
-static void set_max(struct hyptrace_counter *counter, u64 max)
-{
-	counter->max = max;
-	counter->limit = max < HYPTRACE_COUNT_LONG ? max : HYPTRACE_COUNT_LONG - 1;
-}
-
-/**
- * hyptrace_count_slowly() - count an event whose time is a long one, or the longest so far
- * @end:	end of the counters of its key
- * @ticks:	its time
- *
- * Context: the CPU whose counters they are.
- */
-void hyptrace_count_slowly(struct hyptrace_counter *end, u64 ticks)
-{
-	struct hyptrace_counter *counter = end - 1;
-	u32 bucket;
-
-	/* The CPU may have read the counter too early, and so before the event began. */
-	if ((s64)ticks < 0)
-		ticks = 0;
-	bucket = 64 - hyptrace_leading_zeros(ticks);
-	if (bucket >= HYPTRACE_COUNT_BUCKETS)
-		bucket = HYPTRACE_COUNT_BUCKETS - 1;
-
-	begin_change(counter);
-	if (ticks > counter->max)
-		set_max(counter, ticks);
-	counter->total += ticks;
-	counter->nr[bucket]++;
-	publish_bucket(counter, bucket);
-	end_change(counter);
-}
-
-/**
- * hyptrace_count_fold() - move the contents of a packed word that is full
- * @end:	end of the counters of its key
- * @ticks:	a time of its bucket
- *
- * Context: the CPU whose counters they are.
- */
-void hyptrace_count_fold(struct hyptrace_counter *end, u64 ticks)
-{
-	struct hyptrace_counter *counter = end - 1;
-	u32 bucket = 64 - hyptrace_leading_zeros(ticks);
-	u64 word = counter->packed[bucket];
-
-	begin_change(counter);
-	counter->total += word & (BIT_ULL(HYPTRACE_COUNT_TICK_BITS) - 1);
-	counter->nr[bucket] += word >> HYPTRACE_COUNT_TICK_BITS;
-	counter->packed[bucket] = 0;
-	publish_bucket(counter, bucket);
-	end_change(counter);
-}
-
 static void reset_counter(struct hyptrace_counter *counter)
 {
 	u32 i;
 
-	begin_change(counter);
-	set_max(counter, 0);
+	hyptrace_count_begin_change(counter);
+	hyptrace_count_set_max(counter, 0);
 	counter->total = 0;
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->nr[i] = 0;
 		if (i < HYPTRACE_COUNT_PACKED_BUCKETS)
 			counter->packed[i] = 0;
-		publish_bucket(counter, i);
+		hyptrace_count_publish(counter, i);
 	}
-	end_change(counter);
+	hyptrace_count_end_change(counter);
 }
 
 /* Check whether this CPU may change what the CPU of the ring counts. */

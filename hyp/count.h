@@ -9,6 +9,7 @@
 #include "env.h"
 #include "abi.h"
 #include "entry.h"
+#include "names.h"
 
 #define HYPTRACE_COUNTABLE_EVENTS				\
 	(BIT_ULL(HYPTRACE_EVENT_hyp_enter) |			\
@@ -46,6 +47,9 @@ struct hyptrace_counter {
 
 static_assert(sizeof(struct hyptrace_counter) == sizeof(struct hyptrace_count));
 static_assert(sizeof(struct hyptrace_counter) == 64 * sizeof(u64));
+/* hyptrace_count() loads both in one instruction. */
+static_assert(offsetof(struct hyptrace_counter, limit) + sizeof(u64) ==
+	      offsetof(struct hyptrace_counter, distance));
 
 /**
  * struct hyptrace_count_begun - an event that has begun, and is to be counted when it ends
@@ -86,31 +90,85 @@ struct hyptrace_counting {
 	struct hyptrace_count	*shared[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
 };
 
-/* count.c */
-void hyptrace_count_slowly(struct hyptrace_counter *end, u64 ticks);
-void hyptrace_count_fold(struct hyptrace_counter *end, u64 ticks);
-
-static __always_inline u32 hyptrace_leading_zeros(u64 x)
+static __always_inline struct hyptrace_count *
+hyptrace_count_published(struct hyptrace_counter *counter)
 {
-	return x ? __builtin_clzll(x) : 64;
+	void *packed = (void *)counter->packed + counter->distance;
+
+	return packed - offsetof(struct hyptrace_count, packed);
 }
 
-/**
- * hyptrace_count_short() - count an event whose time is at most the limit of its counters
- * @end:	end of the counters of its key
- * @ticks:	its time
- *
- * Context: the CPU whose counters they are.
- */
-static __always_inline void hyptrace_count_short(struct hyptrace_counter *end, u64 ticks)
+/* A reader that sees a change made from now on must read again. */
+static __always_inline void hyptrace_count_begin_change(struct hyptrace_counter *counter)
 {
-	u64 *word = (u64 *)end - hyptrace_leading_zeros(ticks);
-	u64 sum = *word + (ticks | BIT_ULL(HYPTRACE_COUNT_TICK_BITS));
+	WRITE_ONCE(hyptrace_count_published(counter)->seq, ++counter->seq);
+	/*
+	 * (Q) Order the odd seq before the changes. Pairs with (Q) in
+	 * driver/remotes/writer_count.c:copy_counter().
+	 */
+	smp_wmb();
+}
 
-	*word = sum;
-	WRITE_ONCE(*(u64 *)((u8 *)word + end[-1].distance), sum);
-	if (unlikely((s64)sum < 0))
-		hyptrace_count_fold(end, ticks);
+static __always_inline void hyptrace_count_end_change(struct hyptrace_counter *counter)
+{
+	/*
+	 * (Q) Order the changes before the even seq. Pairs with (Q) in
+	 * driver/remotes/writer_count.c:copy_counter().
+	 */
+	smp_store_release(&hyptrace_count_published(counter)->seq, ++counter->seq);
+}
+
+/* Publish the counters of a bucket, while they change. */
+static __always_inline void hyptrace_count_publish(struct hyptrace_counter *counter, u32 bucket)
+{
+	struct hyptrace_count *to = hyptrace_count_published(counter);
+
+	WRITE_ONCE(to->max, counter->max);
+	WRITE_ONCE(to->total, counter->total);
+	WRITE_ONCE(to->nr[bucket], counter->nr[bucket]);
+	if (bucket < HYPTRACE_COUNT_PACKED_BUCKETS)
+		WRITE_ONCE(to->packed[bucket], counter->packed[bucket]);
+}
+
+static __always_inline void hyptrace_count_set_max(struct hyptrace_counter *counter, u64 max)
+{
+	counter->max = max;
+	counter->limit = max < HYPTRACE_COUNT_LONG ? max : HYPTRACE_COUNT_LONG - 1;
+}
+
+/* Count an event whose time is a long one, or the longest so far. */
+static __always_inline void hyptrace_count_slowly(struct hyptrace_counter *counter, u64 ticks)
+{
+	u32 bucket;
+
+	/* The CPU may have read the counter too early, and so before the event began. */
+	if ((s64)ticks < 0)
+		ticks = 0;
+	bucket = 64 - hyptrace_leading_zeros(ticks);
+	if (bucket >= HYPTRACE_COUNT_BUCKETS)
+		bucket = HYPTRACE_COUNT_BUCKETS - 1;
+
+	hyptrace_count_begin_change(counter);
+	if (ticks > counter->max)
+		hyptrace_count_set_max(counter, ticks);
+	counter->total += ticks;
+	counter->nr[bucket]++;
+	hyptrace_count_publish(counter, bucket);
+	hyptrace_count_end_change(counter);
+}
+
+/* Empty a packed word that is full. @ticks: a time of its bucket */
+static __always_inline void hyptrace_count_unpack(struct hyptrace_counter *counter, u64 ticks)
+{
+	u32 bucket = 64 - hyptrace_leading_zeros(ticks);
+	u64 word = counter->packed[bucket];
+
+	hyptrace_count_begin_change(counter);
+	counter->total += word & (BIT_ULL(HYPTRACE_COUNT_TICK_BITS) - 1);
+	counter->nr[bucket] += word >> HYPTRACE_COUNT_TICK_BITS;
+	counter->packed[bucket] = 0;
+	hyptrace_count_publish(counter, bucket);
+	hyptrace_count_end_change(counter);
 }
 
 /**
@@ -119,18 +177,38 @@ static __always_inline void hyptrace_count_short(struct hyptrace_counter *end, u
  * @begun:	the counter when it began; 0: it has not begun, and is not counted
  * @now:	the counter
  *
+ * It calls no function, so that the functions of events need no stack frame for it.
+ *
  * Context: the CPU whose counters they are.
  */
 static __always_inline void hyptrace_count(struct hyptrace_counter *end, u64 begun, u64 now)
 {
-	u64 ticks = now - begun;
+	u64 ticks = now - begun, limit, distance, sum, *word;
 
-	if (likely(ticks <= end[-1].limit))
-		hyptrace_count_short(end, ticks);
-	else if (begun)
-		hyptrace_count_slowly(end, ticks);
+	hyptrace_read_pair(&end[-1].limit, &limit, &distance);
+	if (unlikely(ticks > limit)) {
+		if (begun)
+			hyptrace_count_slowly(end - 1, ticks);
+		return;
+	}
+	word = (u64 *)end - hyptrace_leading_zeros(ticks);
+	sum = *word + (ticks | BIT_ULL(HYPTRACE_COUNT_TICK_BITS));
+	*word = sum;
+	WRITE_ONCE(*(u64 *)((u8 *)word + distance), sum);
+	if (unlikely((s64)sum < 0))
+		hyptrace_count_unpack(end - 1, ticks);
 }
 
+/* The number of the key of an exit of a guest */
+static __always_inline u64 hyptrace_guest_exit_key(u32 code, u32 ec)
+{
+	if (code == HYPTRACE_EXIT_TRAP)
+		return ec & (HYPTRACE_COUNT_CLASSES - 1);
+
+	return HYPTRACE_COUNT_CLASSES + (code & (HYPTRACE_COUNT_CODES - 1));
+}
+
+/* count.c */
 int hyptrace_count_page(struct hyptrace_ring *ring, u64 pfn, u64 shared_pfn);
 int hyptrace_count_free(struct hyptrace_ring *ring);
 int hyptrace_count_set(struct hyptrace_ring *ring, u64 events);

@@ -15,7 +15,9 @@
  *	hyptrace_lock_t		a spinlock; hold it for a bounded time only
  *	hyptrace_assert_held()	that lock must be held: by this context (module, lockdep), or by
  *				some CPU (host programs; protected EL2 with its debugging)
+ *	hyptrace_read_pair()	two READ_ONCE() of neighbours, in one load if possible
  *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if possible
+ *	hyptrace_leading_zeros() of a number; 0 has 64
  *	hyptrace_read_counter()	the counter from which the clock is computed
  *	hyptrace_read_counter_synced() the same, right after an exception entry or return
  *	hyptrace_this_ring()	the ring of this CPU
@@ -40,6 +42,7 @@ struct hyptrace_ring;
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/nospec.h>
+#include <linux/sizes.h>
 
 #include <uapi/linux/psci.h>
 
@@ -67,9 +70,17 @@ typedef hyp_spinlock_t hyptrace_lock_t;
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_rings);
 DECLARE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings);
 
+/* adrp finds a symbol that has this alignment, without another instruction. */
+#define HYPTRACE_RINGS_ALIGN		SZ_4K
+
 /* this_cpu_ptr(), which would copy the address at each use */
 #define hyptrace_this_ring()						\
-	((struct hyptrace_ring *)((__force unsigned long)&hyptrace_rings + __my_cpu_offset))
+	({								\
+		unsigned long __rings;					\
+									\
+		asm("adrp %0, %1" : "=r" (__rings) : "S" (&hyptrace_rings)); \
+		(struct hyptrace_ring *)(__rings + __my_cpu_offset);	\
+	})
 
 #define HYPTRACE_NR_CPUS		NR_CPUS
 
@@ -94,9 +105,24 @@ static inline bool hyptrace_cpu_exists(u64 cpu)
 	       kvm_arm_hyp_percpu_base[array_index_nospec(cpu, NR_CPUS)];
 }
 
+static __always_inline void hyptrace_read_pair(const u64 *from, u64 *first, u64 *second)
+{
+	asm volatile("ldp %0, %1, %2" : "=r" (*first), "=r" (*second)
+		     : "Ump" (*(const u64 (*)[2])from));
+}
+
 static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
 	asm volatile("stp %x1, %x2, %0" : "=Ump" (*(u64 (*)[2])to) : "rZ" (first), "rZ" (second));
+}
+
+static __always_inline u64 hyptrace_leading_zeros(u64 x)
+{
+	u64 nr;
+
+	asm("clz %0, %1" : "=r" (nr) : "r" (x));
+
+	return nr;
 }
 
 /*
@@ -202,6 +228,7 @@ static inline void hyptrace_unshare_pages(void *va, u32 nr)
 
 #elif defined(HYPTRACE_ENV_MODULE)
 
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/errno.h>
@@ -248,6 +275,17 @@ static __always_inline u64 hyptrace_read_counter(void)
 }
 
 #define hyptrace_read_counter_synced()	hyptrace_read_counter()
+
+static __always_inline u64 hyptrace_leading_zeros(u64 x)
+{
+	return 64 - fls64(x);
+}
+
+static __always_inline void hyptrace_read_pair(const u64 *from, u64 *first, u64 *second)
+{
+	*first = READ_ONCE(from[0]);
+	*second = READ_ONCE(from[1]);
+}
 
 static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {

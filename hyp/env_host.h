@@ -63,6 +63,17 @@ typedef long long s64;
 #define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
 
+static inline u64 hyptrace_leading_zeros(u64 x)
+{
+	return x ? __builtin_clzll(x) : 64;
+}
+
+static inline void hyptrace_read_pair(const u64 *from, u64 *first, u64 *second)
+{
+	*first = READ_ONCE(from[0]);
+	*second = READ_ONCE(from[1]);
+}
+
 static inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
 	WRITE_ONCE(to[0], first);

@@ -6,7 +6,7 @@
 #include "hooks.h"
 
 #ifdef __KVM_NVHE_HYPERVISOR__
-DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) = {
+DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) __aligned(HYPTRACE_RINGS_ALIGN) = {
 	.lock = HYPTRACE_LOCK_INIT,
 };
 

@@ -15,6 +15,11 @@
 /* select.c: bit per event id; 0 if no CPU records or counts the event */
 extern u64 hyptrace_events_on;
 
+/* Another bit there: some CPU counts guest_exit. */
+#define HYPTRACE_GUEST_EXIT_COUNTED	BIT_ULL(63)
+
+static_assert(HYPTRACE_NR_EVENTS <= 63);
+
 /**
  * hyptrace() - record an event, if it is enabled on this CPU
  * @event:	its name in events.h
@@ -214,6 +219,7 @@ static inline void hyptrace_guest_end(bool protected)
 /* calls.c */
 void __hyptrace_fixup_begin(u64 exit_code);
 void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
+void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
 
 /* The handle of the VM of a vCPU at EL2. Without pKVM the vCPU is the host's, and has none. */
 static inline u32 hyptrace_vm_of(const struct kvm_vcpu *vcpu)
@@ -260,10 +266,16 @@ static __always_inline void hyptrace_guest_enter(const struct kvm_vcpu *vcpu)
 static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64 exit_code,
 						bool protected)
 {
-	if (unlikely(READ_ONCE(hyptrace_events_on) &
-		     (BIT_ULL(HYPTRACE_EVENT_guest_exit) |
-		      BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap))))
-		__hyptrace_guest_exit_of(vcpu, exit_code, protected);
+	u64 on = READ_ONCE(hyptrace_events_on) & (BIT_ULL(HYPTRACE_EVENT_guest_exit) |
+						  BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap) |
+						  HYPTRACE_GUEST_EXIT_COUNTED);
+
+	if (unlikely(on)) {
+		if (on & HYPTRACE_GUEST_EXIT_COUNTED)
+			__hyptrace_count_exit_of(vcpu, exit_code, protected);
+		else
+			__hyptrace_guest_exit_of(vcpu, exit_code, protected);
+	}
 }
 
 /* Record that pKVM has loaded a vCPU; NULL if it has refused to. */

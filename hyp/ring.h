@@ -110,6 +110,7 @@ struct hyptrace_clock_copy {
  * The fields of the writer; those that it uses together are neighbours:
  * @enabled:	bit per event id: the events of @selected that have no filter and are not counted;
  *		0 while @silent
+ * @to_count:	bit per event id: the events to be counted that are not recorded; 0 while @silent
  * @clock:	this CPU's copy of the clock's parameters
  * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
@@ -120,7 +121,6 @@ struct hyptrace_clock_copy {
  * @silent:	why the CPU records nothing now: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
  * @aside:	bit per event id: the other events of @selected; 0 while @silent
- * @to_count:	bit per event id: the events to be counted that are not recorded; 0 while @silent
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
@@ -171,6 +171,7 @@ struct hyptrace_clock_copy {
  */
 struct hyptrace_ring {
 	u64			enabled;
+	u64			to_count;
 	struct hyptrace_clock_copy clock;
 	u64			last_time;
 	u8			*pos;
@@ -181,7 +182,6 @@ struct hyptrace_ring {
 	u32			silent;
 	u64			selected;
 	u64			aside;
-	u64			to_count;
 	u64			page_first;
 	u64			page_time;
 	struct hyptrace_subbuf	*page;
@@ -226,6 +226,9 @@ struct hyptrace_ring {
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
+/* trace.c loads both in one instruction. */
+static_assert(offsetofend(struct hyptrace_ring, enabled) ==
+	      offsetof(struct hyptrace_ring, to_count));
 /* hyptrace_ring_commit() stores both in one instruction. */
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 
@@ -256,7 +259,7 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
 	ring->silent = silent;
 	WRITE_ONCE(ring->enabled, selected & ~aside);
 	ring->aside = aside;
-	ring->to_count = counted & ~selected;
+	WRITE_ONCE(ring->to_count, counted & ~selected);
 }
 
 /**

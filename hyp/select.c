@@ -23,6 +23,7 @@ static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
 /* This CPU uses other events than before: those that have changed, unless in @events, no more. */
 static void change_users(struct users *users, u64 changed, u64 events)
 {
+	u64 on;
 	u32 id;
 
 	hyptrace_lock(&users_lock);
@@ -35,7 +36,10 @@ static void change_users(struct users *users, u64 changed, u64 events)
 		else
 			users->used &= ~BIT_ULL(id);
 	}
-	WRITE_ONCE(hyptrace_events_on, recorders.used | counters.used);
+	on = recorders.used | counters.used;
+	if (counters.used & BIT_ULL(HYPTRACE_EVENT_guest_exit))
+		on |= HYPTRACE_GUEST_EXIT_COUNTED;
+	WRITE_ONCE(hyptrace_events_on, on);
 	hyptrace_unlock(&users_lock);
 }
 

@@ -51,16 +51,24 @@ static __always_inline u64 read_counter(u32 event)
 						   hyptrace_read_counter();
 }
 
-/* Check whether the CPU records the event, with no filter to look at and nothing to count. */
-static __always_inline bool is_enabled(struct hyptrace_ring *ring, u32 event)
-{
-	return likely(READ_ONCE(ring->enabled) & BIT_ULL(event));
-}
+/**
+ * struct masks - what a CPU does with its events, as bits per event id
+ * @enabled:	records them, with no filter to look at and nothing to count
+ * @to_count:	counts them
+ */
+struct masks {
+	u64	enabled;
+	u64	to_count;
+};
 
-/* Check whether the CPU records the event if its filter accepts it, or records and counts it. */
-static __always_inline bool is_aside(struct hyptrace_ring *ring, u32 event)
+/* One instruction reads both. */
+static __always_inline struct masks read_masks(struct hyptrace_ring *ring)
 {
-	return ring->aside & BIT_ULL(event);
+	struct masks masks;
+
+	hyptrace_read_pair(&ring->enabled, &masks.enabled, &masks.to_count);
+
+	return masks;
 }
 
 /* Check whether the event can be counted; hyp_exit ends hyp_enter. */
@@ -69,26 +77,16 @@ static __always_inline bool can_count(u32 event)
 	return (HYPTRACE_COUNTABLE_EVENTS | BIT_ULL(HYPTRACE_EVENT_hyp_exit)) & BIT_ULL(event);
 }
 
-/* Check whether the CPU counts the event but does not record it. */
-static __always_inline bool must_count(struct hyptrace_ring *ring, u32 event)
+/* Check whether the CPU records the event if its filter accepts it, or records and counts it. */
+static __always_inline bool is_aside(struct hyptrace_ring *ring, u32 event)
 {
-	return can_count(event) && ring->to_count & BIT_ULL(event);
+	return ring->aside & BIT_ULL(event);
 }
 
-/* Check whether the CPU counts the event, which it records. */
-static __always_inline bool must_count_aside(struct hyptrace_ring *ring, u32 event)
+/* Check whether the CPU counts an event that it records. */
+static __always_inline bool is_counted_aside(struct hyptrace_ring *ring, u32 event)
 {
 	return can_count(event) && ring->counting.selected & BIT_ULL(event);
-}
-
-/* Find the filter of an event of @ring->aside. NULL: it has none, but is counted. */
-static __always_inline const struct hyptrace_ring_filter *
-filter_of(struct hyptrace_ring *ring, u32 event)
-{
-	if (can_count(event) && !(READ_ONCE(ring->has_filter) & BIT_ULL(event)))
-		return NULL;
-
-	return &ring->filters[event];
 }
 
 /*
@@ -123,108 +121,153 @@ static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
 	return (__uint128_t)cycles * ring->clock.mult >> HYPTRACE_CLOCK_SHIFT;
 }
 
-/* The key of an event's counters, from the arguments of its function */
-#define KEY_hyp_enter		~, first_key(hyp_enter) + (reason & (HYPTRACE_COUNT_REASONS - 1))
-#define KEY_guest_exit		~, guest_exit_key(code, ec)
-#define KEY_mem_transition	~, first_key(mem_transition) + (op & (HYPTRACE_COUNT_MEM_OPS - 1))
+/* The number of an event's key among those of the event, from the arguments of its function */
+#define KEY_hyp_enter		~, reason & (HYPTRACE_COUNT_REASONS - 1)
+#define KEY_guest_exit		~, hyptrace_guest_exit_key(code, ec)
+#define KEY_mem_transition	~, op & (HYPTRACE_COUNT_MEM_OPS - 1)
 /* ... from those of the function that begins it */
-#define BEGIN_KEY_host_hcall	~, hcall_key(number)
+#define BEGIN_KEY_host_hcall	~, host_hcall_key(number)
 
-#define first_key(name)		HYPTRACE_COUNT_KEY_##name
 #define take_second(first, second, ...)	second
 #define key_of(key)		take_second(key, 0, )
 
-static __always_inline u32 hcall_key(u64 number)
+static __always_inline u64 host_hcall_key(u64 number)
 {
-	const u32 others = HYPTRACE_COUNT_HCALLS - 1;
+	const u64 others = HYPTRACE_COUNT_HCALLS - 1;
 
-	return first_key(host_hcall) +
-	       array_index_nospec(number < others ? number : others, HYPTRACE_COUNT_HCALLS);
+	return array_index_nospec(number < others ? number : others, HYPTRACE_COUNT_HCALLS);
 }
 
-static __always_inline u32 guest_exit_key(u8 code, u8 ec)
-{
-	return first_key(guest_exit) + (code == HYPTRACE_EXIT_TRAP ?
-		ec & (HYPTRACE_COUNT_CLASSES - 1) :
-		HYPTRACE_COUNT_CLASSES + (code & (HYPTRACE_COUNT_CODES - 1)));
-}
-
-static __always_inline void begin_count(struct hyptrace_ring *ring, u32 event, u32 key, u64 counter)
+/* Begin to count a timed event. */
+static __always_inline void begin_count(struct hyptrace_ring *ring, u32 event, u64 key)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	struct hyptrace_count_begun begun = { .counter = counter, .end = counting->ends[key] };
 
-	if (event == HYPTRACE_EVENT_hyp_enter)
-		counting->enter = begun;
-	else if (event == HYPTRACE_EVENT_host_hcall)
-		counting->hcall = begun;
+	u64 counter = hyptrace_read_counter_synced();
+
+	if (event == HYPTRACE_EVENT_host_hcall)
+		counting->hcall = (struct hyptrace_count_begun) {
+			.counter = counter,
+			.end = counting->ends[HYPTRACE_COUNT_KEY_host_hcall + key],
+		};
 	else
 		counting->guest_begun = counter;
 }
 
-/* The counter when an event began that the CPU counts but does not record */
-static __always_inline u64 count_begun(struct hyptrace_ring *ring, u32 event)
-{
-	return event == HYPTRACE_EVENT_host_hcall ? ring->counting.hcall.counter :
-						    ring->counting.guest_begun;
-}
-
 /* Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. @counter: now */
-static __always_inline void count(struct hyptrace_ring *ring, u32 event, u32 key, u64 begun,
-				  u64 counter)
+static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key,
+				  struct hyptrace_count_begun begun, u64 counter)
 {
 	struct hyptrace_counting *counting = &ring->counting;
 
 	switch (event) {
 	case HYPTRACE_EVENT_hyp_enter:
-		begin_count(ring, event, key, counter);
+		counting->enter = (struct hyptrace_count_begun) {
+			.counter = counter,
+			.end = counting->ends[HYPTRACE_COUNT_KEY_hyp_enter + key],
+		};
 		break;
 	case HYPTRACE_EVENT_hyp_exit:
-		begun = counting->enter.counter;
+		begun = counting->enter;
 		/* Some entries have no hyp_enter: do not count their exit. */
 		counting->enter.counter = 0;
-		hyptrace_count(counting->enter.end, begun, counter);
+		hyptrace_count(begun.end, begun.counter, counter);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
-		hyptrace_count(counting->hcall.end, begun, counter);
+		hyptrace_count(begun.end, begun.counter, counter);
 		break;
 	case HYPTRACE_EVENT_guest_exit:
-		hyptrace_count(counting->ends[key], begun, counter);
+		hyptrace_count(counting->ends[HYPTRACE_COUNT_KEY_guest_exit + key], begun.counter,
+			       counter);
 		break;
 	case HYPTRACE_EVENT_mem_transition:
-		hyptrace_count_short(counting->ends[key], 0);
+		hyptrace_count(counting->ends[HYPTRACE_COUNT_KEY_mem_transition + key], 0, 0);
 		break;
 	}
 }
 
 /*
- * Read the counter to count an event. Without an ISB, the CPU may read it some instructions too
- * early, but an ISB would take longer than all of the counting.
+ * Count an event that the CPU does not record. Without an ISB, it may read the counter some
+ * instructions too early, but an ISB would take longer than all of the counting.
  */
-static __always_inline u64 read_counter_to_count(u32 event)
+static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u64 key)
 {
-	return event == HYPTRACE_EVENT_mem_transition ? 0 : hyptrace_read_counter_synced();
+	struct hyptrace_counting *counting = &ring->counting;
+	struct hyptrace_count_begun begun = { };
+
+	if (event == HYPTRACE_EVENT_host_hcall)
+		begun = counting->hcall;
+	else if (event == HYPTRACE_EVENT_guest_exit)
+		begun.counter = counting->guest_begun;
+	count(ring, event, key, begun, event == HYPTRACE_EVENT_mem_transition ? 0 :
+	      hyptrace_read_counter_synced());
+}
+
+/* Count an event that the CPU also records. @counter: as its duration ended */
+static noinline void count_aside(struct hyptrace_ring *ring, const void *payload, u64 counter)
+{
+	u32 event = *(const u16 *)payload;
+	const struct hyptrace_entry_hyp_enter *enter = payload;
+	const struct hyptrace_entry_guest_exit *exit = payload;
+	const struct hyptrace_entry_mem_transition *mem = payload;
+	struct hyptrace_count_begun begun = { };
+
+	switch (event) {
+	case HYPTRACE_EVENT_hyp_enter:
+		count(ring, event, enter->reason & (HYPTRACE_COUNT_REASONS - 1), begun, counter);
+		break;
+	case HYPTRACE_EVENT_hyp_exit:
+		count(ring, event, 0, begun, counter);
+		break;
+	case HYPTRACE_EVENT_host_hcall:
+		begun.counter = ring->begun.host_hcall.counter;
+		begun.end = ring->counting.hcall.end;
+		count(ring, event, 0, begun, counter);
+		break;
+	case HYPTRACE_EVENT_guest_exit:
+		begun.counter = ring->begun.guest_exit.counter;
+		count(ring, event, hyptrace_guest_exit_key(exit->code, exit->ec), begun, counter);
+		break;
+	case HYPTRACE_EVENT_mem_transition:
+		count(ring, event, mem->op & (HYPTRACE_COUNT_MEM_OPS - 1), begun, counter);
+		break;
+	}
+}
+
+/* Like record_aside(), for an event that can be counted. @counter: as its duration ended */
+static noinline void record_counted(struct hyptrace_ring *ring, const void *payload, u32 size,
+				    const struct hyptrace_ring_filter *filter, u64 counter)
+{
+	u64 event = BIT_ULL(*(const u16 *)payload);
+
+	if (ring->counting.selected & event) {
+		count_aside(ring, payload, counter);
+		if (!(READ_ONCE(ring->has_filter) & event))
+			filter = NULL;
+	}
+	record_aside(ring, payload, size, filter);
 }
 
 /*
  * Record an event, or count it, or both. @begun: the counter when it began, if it is @timed.
- * @key: of its counters, if it can be counted. @...: the code that writes the payload *__entry; it
- * may use duration, in ns since then.
+ * @key: the number of its key, if it can be counted. @...: the code that writes the payload
+ * *__entry; it may use duration, in ns since then.
  *
  * The fast path writes the payload to the ring. The slow path builds it on the stack
  * before it calls a function, so that no argument must survive the call: thus the fast
- * path needs no stack frame. No byte of the stack or of an older record may reach the
- * host.
+ * path, and counting, need no stack frame. No byte of the stack or of an older record may
+ * reach the host.
  */
 #define RECORD(name, ring, timed, begun, key, ...)			\
 	do {									\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
+		const struct masks masks = read_masks(ring);			\
 		const struct hyptrace_ring_filter *filter = NULL;		\
 		u64 counter = 0, now, delta, duration = 0;			\
 		bool quick;							\
 										\
 		(void)duration;	/* only timed events use it */			\
-		if (is_enabled(ring, HYPTRACE_EVENT_##name)) {			\
+		if (likely(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
 			if (timed && unlikely(!(begun)))			\
 				break;						\
 			counter = read_counter(HYPTRACE_EVENT_##name);		\
@@ -239,20 +282,17 @@ static __always_inline u64 read_counter_to_count(u32 event)
 				hyptrace_ring_commit(ring, __entry, now, size);	\
 				break;						\
 			}							\
-		} else if (must_count(ring, HYPTRACE_EVENT_##name)) {		\
-			count(ring, HYPTRACE_EVENT_##name, key,			\
-			      count_begun(ring, HYPTRACE_EVENT_##name),		\
-			      read_counter_to_count(HYPTRACE_EVENT_##name));	\
+		} else if (can_count(HYPTRACE_EVENT_##name) &&			\
+			   masks.to_count & BIT_ULL(HYPTRACE_EVENT_##name)) {	\
+			count_only(ring, HYPTRACE_EVENT_##name, key);		\
 			break;							\
 		} else if (is_aside(ring, HYPTRACE_EVENT_##name)) {		\
-			if (timed || can_count(HYPTRACE_EVENT_##name))		\
-				counter = read_counter(HYPTRACE_EVENT_##name);	\
-			if (must_count_aside(ring, HYPTRACE_EVENT_##name))	\
-				count(ring, HYPTRACE_EVENT_##name, key, begun, counter); \
 			if (timed && unlikely(!(begun)))			\
 				break;						\
+			if (timed || can_count(HYPTRACE_EVENT_##name))		\
+				counter = read_counter(HYPTRACE_EVENT_##name);	\
 			duration = cycles_to_ns(ring, counter - (begun));	\
-			filter = filter_of(ring, HYPTRACE_EVENT_##name);	\
+			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
 		} else {							\
 			skip_event(ring, HYPTRACE_EVENT_##name);		\
 			break;							\
@@ -261,7 +301,10 @@ static __always_inline u64 read_counter_to_count(u32 event)
 			struct hyptrace_entry_##name aside, *__entry = &aside;	\
 										\
 			__VA_ARGS__						\
-			record_aside(ring, __entry, size, filter);		\
+			if (can_count(HYPTRACE_EVENT_##name))			\
+				record_counted(ring, __entry, size, filter, counter); \
+			else							\
+				record_aside(ring, __entry, size, filter);	\
 		}								\
 	} while (0)
 
@@ -296,17 +339,20 @@ static __always_inline u64 read_counter_to_count(u32 event)
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 		struct hyptrace_entry_##name *__entry = &ring->begun.name.entry; \
+		const struct masks masks = read_masks(ring);		\
 									\
-		if (!is_enabled(ring, HYPTRACE_EVENT_##name)) {		\
-			bool aside = is_aside(ring, HYPTRACE_EVENT_##name); \
-									\
-			if (must_count(ring, HYPTRACE_EVENT_##name) ||	\
-			    (aside && must_count_aside(ring, HYPTRACE_EVENT_##name))) \
+		if (unlikely(!(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name)))) { \
+			if (can_count(HYPTRACE_EVENT_##name) &&		\
+			    masks.to_count & BIT_ULL(HYPTRACE_EVENT_##name)) { \
 				begin_count(ring, HYPTRACE_EVENT_##name, \
-					    key_of(BEGIN_KEY_##name),	\
-					    hyptrace_read_counter_synced()); \
-			if (!aside)					\
+					    key_of(BEGIN_KEY_##name));	\
 				return;					\
+			}						\
+			if (!is_aside(ring, HYPTRACE_EVENT_##name))	\
+				return;					\
+			if (is_counted_aside(ring, HYPTRACE_EVENT_##name)) \
+				begin_count(ring, HYPTRACE_EVENT_##name, \
+					    key_of(BEGIN_KEY_##name));	\
 		}							\
 									\
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
