@@ -74,7 +74,7 @@ void hyptrace_announce_remote_removed(const struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_announce_event - announce that an event was enabled or disabled
+ * hyptrace_announce_event - announce that an event or its options have changed
  * @remote:	control mutex held
  * @event:	the event
  */

@@ -74,6 +74,7 @@
 #include <linux/workqueue.h>
 
 #include "remote.h"
+#include "../../hyp/abi.h"
 
 /* As in the specification of the netlink family. */
 #define HYPTRACE_NAME_MAX		HYPTRACE_REMOTE_NAME_MAX
@@ -164,6 +165,7 @@ struct hyptrace_watermark {
  * @read:	events delivered to a consumer
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
+ * @filtered:	events that happened while enabled, but that their filter did not accept
  * @unread:	events in the ring: @written - @read - @overrun - @dropped
  * @unreported:	lost events that were not yet reported to a consumer
  * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
@@ -175,6 +177,7 @@ struct hyptrace_counts {
 	u64			read;
 	u64			overrun;
 	u64			dropped;
+	u64			filtered;
 	u64			unread;
 	u64			unreported;
 	unsigned int		nr_subbufs;
@@ -190,6 +193,70 @@ struct hyptrace_counts {
 struct hyptrace_wants {
 	u64	events;
 	bool	tracing;
+};
+
+/**
+ * struct hyptrace_term_request - a term of a filter, as a request has it
+ * @attr:	the attribute, for errors
+ * @field:	name of the field
+ * @value:	the value, as in struct hyptrace_term
+ * @op:		enum hyptrace_filter_op
+ * @on_true:	what follows, as in struct hyptrace_term; not checked
+ * @on_false:	the same
+ */
+struct hyptrace_term_request {
+	const struct nlattr	*attr;
+	const char		*field;
+	u64			value;
+	u8			op;
+	u8			on_true;
+	u8			on_false;
+};
+
+/**
+ * struct hyptrace_filter_request - a filter, as a request has it
+ * @text:	the filter in the words of the user
+ * @nr_terms:	number of @terms, at least 1
+ * @terms:	its terms
+ */
+struct hyptrace_filter_request {
+	const char			*text;
+	unsigned int			nr_terms;
+	struct hyptrace_term_request	terms[HYPTRACE_FILTER_TERMS_MAX];
+};
+
+/**
+ * struct hyptrace_event_request - a request to enable or disable events
+ * @events:	bit per id of an event
+ * @enable:	enable them with the options below; else disable them
+ * @filter:	which of them to record; NULL: all
+ */
+struct hyptrace_event_request {
+	u64					events;
+	bool					enable;
+	const struct hyptrace_filter_request	*filter;
+};
+
+/**
+ * struct hyptrace_filter - the filter of an event
+ * @nr_terms:	number of @terms
+ * @terms:	its terms
+ * @text:	the filter in the words of the user
+ */
+struct hyptrace_filter {
+	unsigned int		nr_terms;
+	struct hyptrace_term	terms[HYPTRACE_FILTER_MAX_TERMS];
+	char			text[];
+};
+
+/**
+ * struct hyptrace_event_options - how a request has enabled an event
+ * @filter:	its filter, or NULL
+ *
+ * All 0 for an event that no request has enabled.
+ */
+struct hyptrace_event_options {
+	struct hyptrace_filter	*filter;
 };
 
 /**
@@ -234,6 +301,7 @@ struct hyptrace_release {
  * @rate:	requested selftest events per second and CPU
  * @enabled:	bit per id of an enabled event
  * @requested:	what event-set and start have switched on, and no request has switched off
+ * @options:	by event id
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
@@ -264,6 +332,7 @@ struct hyptrace_remote {
 	u32					rate;
 	u64					enabled;
 	struct hyptrace_wants			requested;
+	struct hyptrace_event_options		options[HYPTRACE_MAX_EVENT_ID];
 	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
@@ -299,7 +368,7 @@ struct hyptrace_attachment {
  * struct hyptrace_listener - callbacks for changes of remotes. Each may be NULL.
  * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_removed:	a remote is being unregistered
- * @event_changed:	an event was enabled or disabled
+ * @event_changed:	an event was enabled or disabled, or its options have changed
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost
@@ -377,8 +446,6 @@ int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
 /* event.c */
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,
 						 const char *name);
-int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
-			struct netlink_ext_ack *extack);
 
 /**
  * struct hyptrace_symbol - a value and its name in a print format
@@ -394,6 +461,11 @@ struct hyptrace_symbol {
 
 const char *hyptrace_symbols_of(const char *print_fmt, const char *field);
 const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol);
+
+/* event_set.c: the control mutex held */
+int hyptrace_events_set(struct hyptrace_remote *remote,
+			const struct hyptrace_event_request *request,
+			struct netlink_ext_ack *extack);
 
 /* reader.c */
 struct hyptrace_subbuf;

@@ -9,7 +9,6 @@
 #include <linux/string.h>
 
 #include "internal.h"
-#include "../../hyp/abi.h"
 
 #define pr_bad(desc, fmt, ...) \
 	pr_err("hyptrace: remote \"%s\": " fmt "\n", (desc)->name, ##__VA_ARGS__)
@@ -184,35 +183,6 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 	for (i = 0; i < remote->nr_events; i++) {
 		if (change & BIT_ULL(remote->events[i]->id))
 			hyptrace_announce_event(remote, remote->events[i]);
-	}
-	return 0;
-}
-
-/**
- * hyptrace_events_set - enable or disable events by request
- * @remote:	control mutex held
- * @mask:	bit per event id
- * @enable:	true to enable, false to disable
- * @extack:	names the event that failed; may be NULL
- *
- * The request overrides holds: a disabled event is no longer held, and an enabled one stays
- * enabled without a hold.
- *
- * Return: as hyptrace_events_replace().
- */
-int hyptrace_events_set(struct hyptrace_remote *remote, u64 mask, bool enable,
-			struct netlink_ext_ack *extack)
-{
-	u64 enabled = enable ? remote->enabled | mask : remote->enabled & ~mask;
-	int err = hyptrace_events_replace(remote, enabled, extack);
-
-	if (err)
-		return err;
-	if (enable) {
-		remote->requested.events |= mask;
-	} else {
-		remote->requested.events &= ~mask;
-		hyptrace_hold_override(remote, &(struct hyptrace_wants){ .events = mask });
 	}
 	return 0;
 }

@@ -66,6 +66,14 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 			    struct netlink_ext_ack *extack);
 
+/* event_set.c */
+void hyptrace_events_free_options(struct hyptrace_event_options *options);
+
+/* filter.c */
+struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
+						const struct hyptrace_filter_request *request,
+						struct netlink_ext_ack *extack);
+
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
 void hyptrace_reader_destroy(struct hyptrace_reader *reader);

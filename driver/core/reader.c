@@ -471,6 +471,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);
+	counts->filtered = READ_ONCE(meta->filtered);
 	counts->read = reader->read;
 	lost = counts->overrun + counts->dropped;
 	read_or_lost = counts->read + lost;

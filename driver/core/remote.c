@@ -32,6 +32,7 @@ static void remote_release(struct kref *refs)
 		hyptrace_reader_destroy(remote->readers[cpu]);
 	kfree(remote->readers);
 	kfree(remote->events);
+	hyptrace_events_free_options(remote->options);
 	mutex_destroy(&remote->control);
 	kfree(remote);
 }

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 struct hyptrace_remote;
+struct hyptrace_term;
 
 /* The enabled events are the bits of a u64. */
 #define HYPTRACE_MAX_EVENT_ID	64
@@ -161,6 +162,9 @@ struct hyptrace_swap {
  *		@unload_trace_buffer. Callbacks for the loaded rings may run in parallel.
  *		Also called if @exchange_ring was not called for all CPUs.
  * @enable_event: set whether the event is recorded while tracing. Called in any state.
+ * @set_filter:	record only such events of the kind @id whose payload the filter accepts: @nr
+ *		terms, see hyp/abi.h. 0 terms: record all. Called in any state; it applies until
+ *		the next call for this event. The terms are valid during the call. Optional.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled. Called at any time while the remote is
  *		registered. Optional.
@@ -182,6 +186,8 @@ struct hyptrace_remote_ops {
 				 struct hyptrace_ring_pages *new, void *priv);
 	int	(*finish_resize)(struct hyptrace_buffer *buf, void *priv);
 	int	(*enable_event)(u16 id, bool enable, void *priv);
+	int	(*set_filter)(u16 id, const struct hyptrace_term *terms, unsigned int nr,
+			      void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);
 	int	(*set_rate)(u32 rate, void *priv);
 };

@@ -438,6 +438,7 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack)
 {
+	const struct hyptrace_event_request disable = { .events = remote->enabled };
 	int err;
 
 	err = check_unattached(remote, extack);
@@ -446,7 +447,7 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	err = hyptrace_remote_unload(remote, extack);
 	if (err)
 		return err;
-	err = hyptrace_events_set(remote, remote->enabled, false, extack);
+	err = hyptrace_events_set(remote, &disable, extack);
 	if (err)
 		return err;
 	err = hyptrace_remote_set_rate(remote, 0, extack);

@@ -15,18 +15,15 @@
 /* Most events that a mark request writes with one call of write_selftest() */
 #define MARK_BATCH_EVENTS		4096
 
-int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
+/* Find the events that the request names. */
+static int read_names(struct genl_info *info, const struct hyptrace_remote *remote, u64 *events)
 {
-	struct hyptrace_remote *remote = info->user_ptr[0];
 	const struct hyptrace_event *event;
 	unsigned int nr = 0;
 	struct nlattr *attr;
-	u64 mask = 0;
-	int rem, err;
+	int rem;
 
-	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
-	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
-		return -EINVAL;
+	*events = 0;
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES)
 			continue;
@@ -44,11 +41,37 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 		event = hyptrace_event_find(remote, nla_data(attr));
 		if (!event)
 			return hyptrace_nl_refuse_event(attr, info->extack);
-		mask |= BIT_ULL(event->id);
+		*events |= BIT_ULL(event->id);
 	}
-	err = hyptrace_events_set(remote, mask,
-				  nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]),
-				  info->extack);
+	return 0;
+}
+
+int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[HYPTRACE_A_EVENT_FILTER];
+	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct hyptrace_event_request request = {};
+	struct hyptrace_filter_request filter;
+	int err;
+
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
+	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
+		return -EINVAL;
+	err = read_names(info, remote, &request.events);
+	if (err)
+		return err;
+	request.enable = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);
+	if (attr) {
+		if (!request.enable) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "a disabled event has no filter");
+			return -EINVAL;
+		}
+		err = hyptrace_nl_read_filter(attr, &filter, info->extack);
+		if (err)
+			return err;
+		request.filter = &filter;
+	}
+	err = hyptrace_events_set(remote, &request, info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 

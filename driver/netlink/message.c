@@ -77,6 +77,8 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_UNREAD, counts.unread,
 			      HYPTRACE_A_CPU_PAD) ||
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_UNREPORTED, counts.unreported,
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_FILTERED, counts.filtered,
 			      HYPTRACE_A_CPU_PAD))
 		return -EMSGSIZE;
 	if (reader->consumer && nla_put_u32(skb, HYPTRACE_A_CPU_CONSUMER, reader->consumer))
@@ -152,7 +154,7 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 		if (fill_field(skb, event, &event->fields[i]))
 			return -EMSGSIZE;
 	}
-	return 0;
+	return hyptrace_fill_filter(skb, remote->options[event->id].filter);
 }
 
 static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *arg)

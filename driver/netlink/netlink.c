@@ -50,7 +50,8 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 }
 
 /**
- * hyptrace_nl_set_bad_attr - report the attribute to which an error of core belongs
+ * hyptrace_nl_set_bad_attr - report the attribute to which an error of core belongs, unless core
+ * has done so
  * @info:	the request
  * @err:	0 or the errno of core
  * @attr:	type of the attribute. If the request lacks it, the remote's is reported.
@@ -59,7 +60,7 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
  */
 int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
 {
-	if (err)
+	if (err && !info->extack->bad_attr)
 		NL_SET_BAD_ATTR(info->extack, info->attrs[attr] ?: info->attrs[A_REMOTE]);
 	return err;
 }

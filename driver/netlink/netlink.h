@@ -36,6 +36,11 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			    const struct hyptrace_hypercall *call);
 
+/* filter.c */
+int hyptrace_nl_read_filter(const struct nlattr *nest, struct hyptrace_filter_request *filter,
+			    struct netlink_ext_ack *extack);
+int hyptrace_fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter);
+
 /* notify.c */
 void hyptrace_notify_init(void);
 void hyptrace_notify_exit(void);

@@ -21,6 +21,20 @@ static const struct netlink_range_validation hyptrace_a_control_rate_range = {
 	.max	= HYPTRACE_RATE_MAX,
 };
 
+/* Common nested types */
+const struct nla_policy hyptrace_filter_nl_policy[HYPTRACE_A_FILTER_TERM + 1] = {
+	[HYPTRACE_A_FILTER_TEXT] = { .type = NLA_NUL_STRING, .len = HYPTRACE_FILTER_TEXT_MAX, },
+	[HYPTRACE_A_FILTER_TERM] = NLA_POLICY_NESTED(hyptrace_term_nl_policy),
+};
+
+const struct nla_policy hyptrace_term_nl_policy[HYPTRACE_A_TERM_ON_FALSE + 1] = {
+	[HYPTRACE_A_TERM_FIELD] = { .type = NLA_NUL_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
+	[HYPTRACE_A_TERM_OP] = NLA_POLICY_MAX(NLA_U32, 6),
+	[HYPTRACE_A_TERM_VALUE] = { .type = NLA_U64, },
+	[HYPTRACE_A_TERM_ON_TRUE] = { .type = NLA_U8, },
+	[HYPTRACE_A_TERM_ON_FALSE] = { .type = NLA_U8, },
+};
+
 /* HYPTRACE_CMD_REMOTE_GET - do */
 static const struct nla_policy hyptrace_remote_get_nl_policy[HYPTRACE_A_REMOTE_NAME + 1] = {
 	[HYPTRACE_A_REMOTE_NAME] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
@@ -49,10 +63,11 @@ static const struct nla_policy hyptrace_event_get_dump_nl_policy[HYPTRACE_A_EVEN
 };
 
 /* HYPTRACE_CMD_EVENT_SET - do */
-static const struct nla_policy hyptrace_event_set_nl_policy[HYPTRACE_A_EVENT_NAMES + 1] = {
+static const struct nla_policy hyptrace_event_set_nl_policy[HYPTRACE_A_EVENT_FILTER + 1] = {
 	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_EVENT_NAMES] = { .type = NLA_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
 	[HYPTRACE_A_EVENT_ENABLED] = NLA_POLICY_MAX(NLA_U8, 1),
+	[HYPTRACE_A_EVENT_FILTER] = NLA_POLICY_NESTED(hyptrace_filter_nl_policy),
 };
 
 /* HYPTRACE_CMD_LOAD - do */
@@ -166,7 +181,7 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.doit		= hyptrace_nl_event_set_doit,
 		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_event_set_nl_policy,
-		.maxattr	= HYPTRACE_A_EVENT_NAMES,
+		.maxattr	= HYPTRACE_A_EVENT_FILTER,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{

@@ -12,6 +12,10 @@
 
 #include <uapi/linux/hyptrace_netlink.h>
 
+/* Common nested types */
+extern const struct nla_policy hyptrace_filter_nl_policy[HYPTRACE_A_FILTER_TERM + 1];
+extern const struct nla_policy hyptrace_term_nl_policy[HYPTRACE_A_TERM_ON_FALSE + 1];
+
 int hyptrace_nl_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 			 struct genl_info *info);
 void

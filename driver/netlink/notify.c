@@ -102,7 +102,8 @@ static void notify_event(const struct hyptrace_remote *remote,
 			     nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
 			     nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
 			     nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
-					!!(remote->enabled & BIT_ULL(event->id))));
+					!!(remote->enabled & BIT_ULL(event->id))) ||
+			     hyptrace_fill_filter(skb, remote->options[event->id].filter));
 }
 
 static void notify_reader(const struct hyptrace_remote *remote, int cpu,

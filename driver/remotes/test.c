@@ -111,6 +111,7 @@ static const struct hyptrace_remote_ops ops = {
 	.exchange_ring		= hyptrace_writer_exchange_ring,
 	.finish_resize		= hyptrace_writer_finish_resize,
 	.enable_event		= hyptrace_writer_enable_event,
+	.set_filter		= hyptrace_writer_set_filter,
 	.write_selftest		= hyptrace_writer_selftest,
 	.set_rate		= set_rate,
 };

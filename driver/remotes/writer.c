@@ -9,7 +9,6 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 
-#include "../../hyp/abi.h"
 #include "writer.h"
 
 /* Most selftest events that one call on a CPU writes, with interrupts off */
@@ -98,7 +97,8 @@ static int online_cpu(unsigned int cpu, struct hlist_node *node)
 	struct hyptrace_writer *writer =
 		hlist_entry(node, struct hyptrace_writer, hotplug);
 
-	if (writer->tracing && attach(writer, cpu))
+	if (writer->tracing &&
+	    (hyptrace_writer_send_filters(writer, cpu) || attach(writer, cpu)))
 		pr_warn("%s: CPU %u is online, but the writer does not record on it\n",
 			writer->name, cpu);
 
@@ -227,7 +227,10 @@ int hyptrace_writer_enable_tracing(bool enable, void *priv)
 		hyptrace_clock_start(writer);
 
 	cpus_read_lock();
-	ret = enable ? attach_all(writer) : detach_all(writer);
+	if (enable)
+		ret = hyptrace_writer_send_all_filters(writer) ?: attach_all(writer);
+	else
+		ret = detach_all(writer);
 	if (!ret)
 		writer->tracing = enable;
 	else if (enable)

@@ -13,6 +13,17 @@
 #include <linux/workqueue.h>
 
 #include "../core/remote.h"
+#include "../../hyp/abi.h"
+
+/**
+ * struct hyptrace_writer_filter - the filter of an event
+ * @nr_terms:	number of @terms; 0 without a filter
+ * @terms:	its terms
+ */
+struct hyptrace_writer_filter {
+	unsigned int		nr_terms;
+	struct hyptrace_term	terms[HYPTRACE_FILTER_MAX_TERMS];
+};
 
 /**
  * struct hyptrace_writer - a writer
@@ -27,6 +38,8 @@
  *
  * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
  * @events:	bit per enabled event
+ * @filters:	by event id
+ * @had_filter:	bit per event that has a filter, or had one: a ring may still have it
  * @tracing:	CPUs are attached
  *
  * Changed with the remote's control mutex held, or by unload_trace_buffer:
@@ -50,6 +63,8 @@ struct hyptrace_writer {
 	bool			parks_offline_cpus;
 
 	u64			events;
+	struct hyptrace_writer_filter filters[HYPTRACE_MAX_EVENT_ID];
+	u64			had_filter;
 	bool			tracing;
 
 	struct hyptrace_buffer	*buf;
@@ -102,6 +117,12 @@ int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 /* For main.c */
 int hyptrace_writers_init(void);
 void hyptrace_writers_exit(void);
+
+/* writer_filter.c */
+int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr,
+			       void *priv);
+int hyptrace_writer_send_filters(struct hyptrace_writer *writer, unsigned int cpu);
+int hyptrace_writer_send_all_filters(struct hyptrace_writer *writer);
 
 /* writer_load.c */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,

@@ -437,27 +437,14 @@ char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
 
 /* filter.c: conditions on the fields of events */
 
-/* Comparisons of a filter at most */
-#define HYPTRACE_FILTER_TERMS_MAX	8
-
 /* In place of the next comparison: the event meets the filter, or does not */
 #define HYPTRACE_FILTER_ACCEPT		0xff
 #define HYPTRACE_FILTER_REJECT		0xfe
 
-enum hyptrace_filter_op {
-	HYPTRACE_FILTER_OP_EQ,
-	HYPTRACE_FILTER_OP_NE,
-	HYPTRACE_FILTER_OP_LT,
-	HYPTRACE_FILTER_OP_LE,
-	HYPTRACE_FILTER_OP_GT,
-	HYPTRACE_FILTER_OP_GE,
-	HYPTRACE_FILTER_OP_AND,		/* true if field & value is not 0 */
-};
-
 /**
  * struct hyptrace_filter_term - a comparison of a filter
  * @field:	the field's name
- * @op:		enum hyptrace_filter_op
+ * @op:		enum hyptrace_filter_op of linux/hyptrace_netlink.h
  * @value:	the value to compare the field with, in two's complement
  * @on_true:	the number of the next comparison, which is larger than that of this one, or
  *		HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT

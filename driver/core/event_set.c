@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests to enable or disable events, and the options that they give to an event. Called by
+ * state.c, remote.c and netlink/.
+ */
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/**
+ * hyptrace_events_free_options - free what the options of all events point to
+ * @options:	by event id
+ */
+void hyptrace_events_free_options(struct hyptrace_event_options *options)
+{
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
+		kfree(options[id].filter);
+}
+
+/* The options that the request gives to an event. */
+static int make_options(const struct hyptrace_event *event,
+			const struct hyptrace_event_request *request,
+			struct hyptrace_event_options *options, struct netlink_ext_ack *extack)
+{
+	struct hyptrace_filter *filter;
+
+	if (!request->enable || !request->filter)
+		return 0;
+	filter = hyptrace_filter_resolve(event, request->filter, extack);
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	options->filter = filter;
+	return 0;
+}
+
+/* Make the writer use the options of an event: @to in place of @from. */
+static int apply_options(struct hyptrace_remote *remote, const struct hyptrace_event *event,
+			 const struct hyptrace_event_options *from,
+			 const struct hyptrace_event_options *to)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	const struct hyptrace_filter *filter = to->filter;
+
+	if (!filter && !from->filter)
+		return 0;
+	return desc->ops->set_filter(event->id, filter ? filter->terms : NULL,
+				     filter ? filter->nr_terms : 0, desc->priv);
+}
+
+/* All events of the mask, or none after an error. @from and @to are by event id. */
+static int apply_all_options(struct hyptrace_remote *remote, u64 mask,
+			     const struct hyptrace_event_options *from,
+			     const struct hyptrace_event_options *to,
+			     struct netlink_ext_ack *extack)
+{
+	const struct hyptrace_event *event;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		event = remote->events[i];
+		if (!(mask & BIT_ULL(event->id)))
+			continue;
+		err = apply_options(remote, event, &from[event->id], &to[event->id]);
+		if (err)
+			goto err_restore;
+	}
+	return 0;
+
+err_restore:
+	NL_SET_ERR_MSG_FMT(extack, "the remote failed to set the filter of \"%.32s\" (error %d)",
+			   event->name, -err);
+	while (i--) {
+		event = remote->events[i];
+		if (mask & BIT_ULL(event->id))
+			apply_options(remote, event, &to[event->id], &from[event->id]);
+	}
+	return err;
+}
+
+static void swap_options(struct hyptrace_remote *remote, u64 mask,
+			 struct hyptrace_event_options *options)
+{
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++) {
+		if (mask & BIT_ULL(id))
+			swap(remote->options[id], options[id]);
+	}
+}
+
+/* Announce events whose options have changed, but that were enabled and still are. */
+static void announce_options(const struct hyptrace_remote *remote, u64 mask,
+			     const struct hyptrace_event_options *before)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		const struct hyptrace_event *event = remote->events[i];
+
+		if (mask & BIT_ULL(event->id) &&
+		    (before[event->id].filter || remote->options[event->id].filter))
+			hyptrace_announce_event(remote, event);
+	}
+}
+
+/*
+ * Exchange @options for those of the remote. Set the filter of an event before it is enabled,
+ * and remove it after it is disabled: the writer never records what the filter does not accept.
+ */
+static int exchange_options(struct hyptrace_remote *remote, u64 mask, u64 enabled,
+			    struct hyptrace_event_options *options,
+			    struct netlink_ext_ack *extack)
+{
+	u64 before = remote->enabled;
+	int err;
+
+	err = apply_all_options(remote, mask & enabled, remote->options, options, extack);
+	if (err)
+		return err;
+	/* An announcement of an event has its new options. */
+	swap_options(remote, mask, options);
+	err = hyptrace_events_replace(remote, enabled, extack);
+	if (err)
+		goto err_swap;
+	err = apply_all_options(remote, mask & ~enabled, options, remote->options, extack);
+	if (err)
+		goto err_replace;
+	announce_options(remote, mask & enabled & before, options);
+	return 0;
+
+err_replace:
+	hyptrace_events_replace(remote, before, NULL);
+err_swap:
+	swap_options(remote, mask, options);
+	apply_all_options(remote, mask & enabled, options, remote->options, NULL);
+	return err;
+}
+
+static int set_events(struct hyptrace_remote *remote,
+		      const struct hyptrace_event_request *request,
+		      struct hyptrace_event_options *options, struct netlink_ext_ack *extack)
+{
+	u64 mask = request->events;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		const struct hyptrace_event *event = remote->events[i];
+
+		if (!(mask & BIT_ULL(event->id)))
+			continue;
+		err = make_options(event, request, &options[event->id], extack);
+		if (err)
+			return err;
+	}
+	return exchange_options(remote, mask, request->enable ? remote->enabled | mask :
+				remote->enabled & ~mask, options, extack);
+}
+
+/**
+ * hyptrace_events_set - enable or disable events by request
+ * @remote:	control mutex held
+ * @request:	which events, and how
+ * @extack:	names the event that failed; may be NULL
+ *
+ * The request overrides holds: a disabled event is no longer held, and an enabled one stays
+ * enabled without a hold.
+ *
+ * Return: 0; -EINVAL, -ENOENT or -EOPNOTSUPP if the request is not valid for one of the events;
+ * -ENOMEM; or the error of the remote's callback. After an error, no event has changed.
+ */
+int hyptrace_events_set(struct hyptrace_remote *remote,
+			const struct hyptrace_event_request *request,
+			struct netlink_ext_ack *extack)
+{
+	struct hyptrace_event_options *options;
+	int err;
+
+	if (request->filter && !remote->desc->ops->set_filter) {
+		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no filters", remote->name);
+		return -EOPNOTSUPP;
+	}
+	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
+	if (!options)
+		return -ENOMEM;
+	err = set_events(remote, request, options, extack);
+	hyptrace_events_free_options(options);
+	kfree(options);
+	if (err)
+		return err;
+
+	if (request->enable) {
+		remote->requested.events |= request->events;
+	} else {
+		remote->requested.events &= ~request->events;
+		hyptrace_hold_override(remote, &(struct hyptrace_wants){
+					       .events = request->events });
+	}
+	return 0;
+}
