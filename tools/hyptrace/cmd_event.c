@@ -2,17 +2,40 @@
 /*
  * hyptrace enable and disable: enable or disable events.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd.h"
+#include "filter.h"
+
+/**
+ * struct request - the verb and its arguments
+ * @enable:	it is enable, not disable
+ * @words:	names and globs of events
+ * @filter:	argument of --filter, or NULL
+ */
+struct request {
+	bool		enable;
+	struct words	words;
+	const char	*filter;
+};
+
+static const struct argp_option enable_options[] = {
+	{ "filter", 'F', "EXPR", 0, "Record only events that meet the condition, such as \"ret != 0 && duration > 50us\"", 0 },
+	{ 0 }
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct words *words = state->input;
+	struct request *request = state->input;
 
 	switch (key) {
+	case 'F':
+		request->filter = arg;
+		return 0;
 	case ARGP_KEY_ARG:
-		cmd_add_word(words, arg);
+		cmd_add_word(&request->words, arg);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
@@ -20,9 +43,75 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static int set_events(struct context *ctx, const struct words *words, bool enable)
+static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
+					       const char *name)
 {
-	const char *verb = enable ? "enable" : "disable";
+	while (strcmp((*events)->name, name))
+		events++;
+	return *events;
+}
+
+/* Parse the filter for the chosen events. Return an exit code. */
+static int parse_filter(const char *text, struct hyptrace_event *const *events,
+			const struct event_choice *choice, struct hyptrace_filter **filter)
+{
+	const struct hyptrace_event **chosen = calloc(choice->nr, sizeof(*chosen));
+	struct hyptrace_error err;
+	unsigned int i;
+	size_t at;
+
+	if (!chosen)
+		die_no_memory();
+	for (i = 0; i < choice->nr; i++)
+		chosen[i] = find_event(events, choice->names[i]);
+	*filter = hyptrace_filter_parse_all(chosen, choice->nr, text, &at, &err);
+	free(chosen);
+	if (*filter)
+		return EXIT_DONE;
+	if (err.errnum == ENOMEM)
+		die_no_memory();
+	return filter_fail(text, at, &err);
+}
+
+static int enable(struct context *ctx, const char *remote, const struct event_choice *choice,
+		  const struct hyptrace_filter *filter, struct hyptrace_error *err)
+{
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	int ret;
+
+	if (!options)
+		die_no_memory();
+	hyptrace_event_options_filter(options, filter);
+	ret = hyptrace_enable_events(ctx->h, remote, choice->names, choice->nr, options, err);
+	hyptrace_event_options_free(options);
+	return ret;
+}
+
+static int set_chosen(struct context *ctx, const char *verb, const char *remote,
+		      const struct request *request, struct hyptrace_event *const *events,
+		      const struct event_choice *choice)
+{
+	struct hyptrace_filter *filter = NULL;
+	struct hyptrace_error err;
+	int code = EXIT_DONE, ret;
+
+	if (request->filter && choice->nr)
+		code = parse_filter(request->filter, events, choice, &filter);
+	if (code)
+		return code;
+	if (request->enable)
+		ret = enable(ctx, remote, choice, filter, &err);
+	else
+		ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, false, &err);
+	hyptrace_filter_free(filter);
+	if (!ret)
+		return EXIT_DONE;
+	return cmd_fail_verb(verb, choice->nr == 1 ? choice->names[0] : remote, &err);
+}
+
+static int set_events(struct context *ctx, const struct request *request)
+{
+	const char *verb = request->enable ? "enable" : "disable";
 	struct hyptrace_remote *remote;
 	struct hyptrace_event **events;
 	struct event_choice choice;
@@ -38,10 +127,9 @@ static int set_events(struct context *ctx, const struct words *words, bool enabl
 		goto free_remote;
 	}
 
-	code = cmd_choose_events(verb, events, nr_events, words, &choice);
-	if (!code && hyptrace_set_events(ctx->h, remote->name, choice.names, choice.nr, enable,
-					 &err))
-		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
+	code = cmd_choose_events(verb, events, nr_events, &request->words, &choice);
+	if (!code)
+		code = set_chosen(ctx, verb, remote->name, request, events, &choice);
 	event_choice_free(&choice);
 	hyptrace_free_events(events);
 free_remote:
@@ -51,23 +139,24 @@ free_remote:
 
 static int run(struct context *ctx, const struct argp *argp, int argc, char **argv, bool enable)
 {
-	struct words words = {};
+	struct request request = { .enable = enable };
 	int code;
 
-	cmd_parse(ctx, argp, argc, argv, &words);
+	cmd_parse(ctx, argp, argc, argv, &request);
 	code = cmd_connect(ctx);
 	if (!code)
-		code = set_events(ctx, &words, enable);
-	free(words.words);
+		code = set_events(ctx, &request);
+	free(request.words.words);
 	return code;
 }
 
 int cmd_enable(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
+		.options = enable_options,
 		.parser = parse,
 		.args_doc = "EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter the events have no filter any more.",
 	};
 
 	return run(ctx, &argp, argc, argv, true);
@@ -78,7 +167,7 @@ int cmd_disable(struct context *ctx, int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse,
 		.args_doc = "EVENT...",
-		.doc = "Disable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
+		.doc = "Disable events, and remove their filters. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
 	};
 
 	return run(ctx, &argp, argc, argv, false);

@@ -13,6 +13,7 @@ static const struct column event_columns[] = {
 	{ "id",		"ID",		COLUMN_NUMBER },
 	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA },
 	{ "enabled",	"STATE",	0 },
+	{ "filter",	"FILTER",	COLUMN_TRUNC },
 };
 
 static const struct column field_columns[] = {
@@ -72,7 +73,7 @@ static char *help(int key, const char *text, void *input)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "List the remotes and their events, and whether these are enabled.",
+	.doc = "List the remotes and their events, whether these are enabled, and their filters.",
 	.help_filter = help,
 };
 
@@ -122,6 +123,14 @@ static void print_enabled(struct printer *p, const char *key, const struct hyptr
 			       event->enabled ? "enabled" : "disabled");
 }
 
+static void print_filter(struct printer *p, const struct hyptrace_event *event)
+{
+	if (event->filter)
+		printer_str(p, "filter", event->filter);
+	else
+		printer_none(p, "filter");
+}
+
 static void print_row(struct printer *p, const char *remote, const struct hyptrace_event *event)
 {
 	printer_row(p);
@@ -130,6 +139,7 @@ static void print_row(struct printer *p, const char *remote, const struct hyptra
 	printer_uint(p, "id", event->id);
 	printer_uint(p, "size", event->size);
 	print_enabled(p, "enabled", event);
+	print_filter(p, event);
 	printer_end(p);
 }
 
@@ -139,6 +149,7 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_heading(p, "name", event->name);
 	printer_uint(p, "id", event->id);
 	print_enabled(p, printer_is_json(p) ? "enabled" : "state", event);
+	print_filter(p, event);
 	printer_uint(p, "size", event->size);
 	printer_str(p, "print_fmt", event->print_fmt);
 	print_fields(p, event);

@@ -173,12 +173,17 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 {
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s", event->remote, event->name,
-		   event->enabled ? "enabled" : "disabled");
+	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s%s%s", event->remote, event->name,
+		   event->enabled ? "enabled" : "disabled", event->filter ? ", filter " : "",
+		   event->filter ?: "");
 	printer_str(p, "remote", event->remote);
 	printer_str(p, "event", event->name);
 	printer_uint(p, "id", event->id);
 	printer_bool(p, "enabled", event->enabled);
+	if (event->filter)
+		printer_str(p, "filter", event->filter);
+	else
+		printer_none(p, "filter");
 	printer_end(p);
 }
 

@@ -20,6 +20,7 @@ static const struct column cpu_columns[] = {
 	{ "written",	"WRITTEN",	COLUMN_NUMBER },
 	{ "read",	"READ",		COLUMN_NUMBER },
 	{ "lost",	"LOST",		COLUMN_NUMBER },
+	{ "filtered",	"FILTERED",	COLUMN_NUMBER },
 	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON },
 	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
 	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON },
@@ -49,6 +50,7 @@ static void print_cpu(struct printer *p, const char *remote, const struct hyptra
 	printer_uint(p, "written", cpu->written);
 	printer_uint(p, "read", cpu->read);
 	printer_uint(p, "lost", cpu->overrun + cpu->dropped);
+	printer_uint(p, "filtered", cpu->filtered);
 	printer_uint(p, "overrun", cpu->overrun);
 	printer_uint(p, "dropped", cpu->dropped);
 	printer_uint(p, "nr_subbufs", cpu->nr_subbufs);
@@ -130,6 +132,33 @@ static void print_readers(struct printer *p, const struct hyptrace_remote *remot
 	printer_str(p, label, remote->readers ? observers : "none");
 }
 
+/* Print the filters of the events, in text one below the other. */
+static void print_filters(struct printer *p, struct hyptrace_event *const *events,
+			  unsigned int nr)
+{
+	const char *label = "filters";
+	unsigned int i;
+	char *text;
+
+	if (printer_is_json(p))
+		printer_object(p, label);
+	for (i = 0; i < nr; i++) {
+		if (!events[i]->filter)
+			continue;
+		if (printer_is_json(p)) {
+			printer_str(p, events[i]->name, events[i]->filter);
+			continue;
+		}
+		if (asprintf(&text, "%s: %s", events[i]->name, events[i]->filter) < 0)
+			die_no_memory();
+		printer_str(p, label, text);
+		free(text);
+		label = "";
+	}
+	if (printer_is_json(p))
+		printer_end(p);
+}
+
 /* Print how to convert time stamps to the time of day. */
 static void print_clock(struct printer *p, const char *name)
 {
@@ -149,7 +178,8 @@ static void print_clock(struct printer *p, const char *name)
 }
 
 static void print_labels(struct printer *p, const struct hyptrace_remote *remote,
-			 struct hyptrace_cpu *const *cpus, unsigned int nr)
+			 struct hyptrace_cpu *const *cpus, unsigned int nr,
+			 struct hyptrace_event *const *events, unsigned int nr_events)
 {
 	printer_labels(p, labels);
 	printer_str(p, "description", remote->description);
@@ -164,12 +194,36 @@ static void print_labels(struct printer *p, const struct hyptrace_remote *remote
 	print_clock(p, remote->clock);
 	print_readers(p, remote, cpus, nr);
 	printer_bool(p, "protected", remote->is_protected);
+	print_filters(p, events, nr_events);
+}
+
+/* Print everything about a remote, with the table of its CPUs. */
+static int print_object(struct context *ctx, const struct hyptrace_remote *remote,
+			const struct columns *columns, struct hyptrace_cpu *const *cpus,
+			unsigned int nr)
+{
+	struct hyptrace_event **events;
+	struct printer *p = ctx->p;
+	struct hyptrace_error err;
+	unsigned int nr_events, i;
+
+	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr_events, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
+	printer_object(p, NULL);
+	printer_heading(p, "name", remote->name);
+	print_labels(p, remote, cpus, nr, events, nr_events);
+	printer_table(p, "cpus", columns);
+	for (i = 0; i < nr; i++)
+		print_cpu(p, remote->name, cpus[i]);
+	printer_end(p);
+	printer_end(p);
+	hyptrace_free_events(events);
+	return EXIT_DONE;
 }
 
 static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
 			const struct columns *columns)
 {
-	struct printer *p = ctx->p;
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code;
@@ -178,20 +232,14 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	if (code)
 		return code;
 
-	if (!columns->nr_chosen) {
-		printer_object(p, NULL);
-		printer_heading(p, "name", remote->name);
-		print_labels(p, remote, cpus, nr);
-		printer_table(p, "cpus", columns);
-	}
-	for (i = 0; i < nr; i++)
-		print_cpu(p, remote->name, cpus[i]);
-	if (!columns->nr_chosen) {
-		printer_end(p);
-		printer_end(p);
+	if (columns->nr_chosen) {
+		for (i = 0; i < nr; i++)
+			print_cpu(ctx->p, remote->name, cpus[i]);
+	} else {
+		code = print_object(ctx, remote, columns, cpus, nr);
 	}
 	hyptrace_free_cpus(cpus);
-	return EXIT_DONE;
+	return code;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control requests: change a remote, its settings and its events.
+ * Control requests: change a remote and its settings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,15 +92,6 @@ static struct nl_msg *request(struct hyptrace *h, int cmd, const char *remote)
 	return NULL;
 }
 
-/* Send a request, which is NULL or complete if adding its attributes has returned @put. */
-static int transact(struct hyptrace *h, struct nl_msg *msg, int put, struct hyptrace_error *err)
-{
-	if (msg && !put)
-		return hyptrace_nl_send(h, msg, NULL, NULL, err);
-	nlmsg_free(msg);
-	return hyptrace_error_memory(err);
-}
-
 static int put_settings(struct nl_msg *msg, const struct hyptrace_settings *settings)
 {
 	int put = 0;
@@ -121,7 +112,7 @@ static int control(struct hyptrace *h, int cmd, const char *remote,
 {
 	struct nl_msg *msg = request(h, cmd, remote);
 
-	return transact(h, msg, put_settings(msg, settings), err);
+	return hyptrace_nl_transact(h, msg, put_settings(msg, settings), err);
 }
 
 /**
@@ -229,7 +220,7 @@ int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptr
 
 	if (msg && cpu != HYPTRACE_CPU_ALL)
 		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
-	return transact(h, msg, put, err);
+	return hyptrace_nl_transact(h, msg, put, err);
 }
 
 /**
@@ -255,52 +246,5 @@ int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t valu
 		put = nla_put_u64(msg, HYPTRACE_A_CONTROL_VALUE, value);
 	if (msg && !put)
 		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_COUNT, count);
-	return transact(h, msg, put, err);
-}
-
-/**
- * hyptrace_set_event - enable or disable an event
- * @h:		the connection
- * @remote:	name of its remote
- * @name:	its exact name
- * @enable:	true to enable it, false to disable it
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno: -ENOENT if the remote has no such event.
- */
-int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
-		       struct hyptrace_error *err)
-{
-	return hyptrace_set_events(h, remote, &name, 1, enable, err);
-}
-
-/**
- * hyptrace_set_events - enable or disable events
- * @h:		the connection
- * @remote:	name of their remote
- * @names:	their exact names, each once
- * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @enable:	true to enable them, false to disable them
- * @err:	the reason if it fails, its subject the name at fault; may be NULL
- *
- * Return: 0 or a negative errno; on failure no event has changed.
- */
-int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
-			unsigned int nr, bool enable, struct hyptrace_error *err)
-{
-	struct nl_msg *msg;
-	unsigned int i;
-	int put;
-
-	if (nr > HYPTRACE_EVENT_LIST_MAX)
-		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
-					  HYPTRACE_EVENT_LIST_MAX);
-
-	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_SET, 0);
-	put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
-	for (i = 0; msg && !put && i < nr; i++)
-		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
-	if (msg && !put)
-		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, enable);
-	return transact(h, msg, put, err);
+	return hyptrace_nl_transact(h, msg, put, err);
 }

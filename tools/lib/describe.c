@@ -147,6 +147,7 @@ int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
 	new->dropped = nla_get_u64(tb[HYPTRACE_A_CPU_DROPPED]);
 	new->unread = nla_get_u64(tb[HYPTRACE_A_CPU_UNREAD]);
 	new->consumer = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_CONSUMER]);
+	new->filtered = nla_get_u64(tb[HYPTRACE_A_CPU_FILTERED]);
 	*cpu = new;
 	return 0;
 }
@@ -183,6 +184,7 @@ void hyptrace_free_event(struct hyptrace_event *event)
 		free_field(event->fields[i]);
 	free(event->fields);
 	free(event->print_fmt);
+	free(event->filter);
 	free(event);
 }
 
@@ -257,6 +259,17 @@ static int parse_fields(const struct nlmsghdr *answer, struct hyptrace_event *ev
 	return 0;
 }
 
+static int parse_filter(struct nlattr *nest, struct hyptrace_event *event)
+{
+	struct nlattr *tb[HYPTRACE_A_FILTER_MAX + 1];
+
+	if (!nest)
+		return 0;
+	if (nla_parse_nested(tb, HYPTRACE_A_FILTER_MAX, nest, NULL) < 0)
+		return -EBADMSG;
+	return parse_string(&event->filter, tb[HYPTRACE_A_FILTER_TEXT]);
+}
+
 /**
  * hyptrace_parse_event - parse a message of event-get
  * @answer:	the message
@@ -283,6 +296,8 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 	new->enabled = parse_bool(tb[HYPTRACE_A_EVENT_ENABLED]);
 	new->size = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_SIZE]);
 	ret = parse_string(&new->print_fmt, tb[HYPTRACE_A_EVENT_PRINT_FMT]);
+	if (!ret)
+		ret = parse_filter(tb[HYPTRACE_A_EVENT_FILTER], new);
 	if (!ret)
 		ret = parse_fields(answer, new);
 	if (ret)

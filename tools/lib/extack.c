@@ -113,7 +113,22 @@ static bool printable(const char *text, size_t len)
 	return true;
 }
 
-/* Each string attribute of the family holds a name. */
+/* Return the attribute of a request at an offset, or NULL. It is not inside another attribute. */
+static const struct nlattr *attr_at(const struct nlmsghdr *request, uint32_t offset)
+{
+	const struct nlattr *attr;
+	int rem;
+
+	if (request->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
+		return NULL;
+	nla_for_each_attr(attr, (struct nlattr *)((char *)request + NLMSG_HDRLEN + GENL_HDRLEN),
+			  (int)(request->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN), rem)
+		if ((const char *)attr - (const char *)request == offset)
+			return attr;
+	return NULL;
+}
+
+/* Each string attribute of the family, outside of nests, holds a name. */
 static bool attr_is_string(int cmd, unsigned int type)
 {
 	switch (cmd) {
@@ -139,8 +154,7 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 			   struct hyptrace_error *err)
 {
 	const struct genlmsghdr *genl = NLMSG_DATA(request);
-	const uint32_t offset = ext->offset;
-	struct nlattr *attr;
+	const struct nlattr *attr;
 	size_t len;
 
 	if (ext->msg_len)
@@ -150,10 +164,8 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 	else
 		hyptrace_error_set(err, ext->errnum, "%s", strerror(ext->errnum));
 
-	if (!err || offset < NLMSG_HDRLEN + GENL_HDRLEN || offset > request->nlmsg_len)
-		return;
-	attr = (struct nlattr *)((char *)request + offset);
-	if (!nla_ok(attr, request->nlmsg_len - offset))
+	attr = err ? attr_at(request, ext->offset) : NULL;
+	if (!attr)
 		return;
 
 	len = nla_len(attr);

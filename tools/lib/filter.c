@@ -39,10 +39,11 @@ struct hyptrace_filters {
 	struct hyptrace_filter	*by_id[];
 };
 
-/* What the caller has asked for */
+/* What the caller has asked for. @one_of_many: the filter must also fit other events. */
 struct request {
 	const struct hyptrace_event *const	*events;
 	unsigned int				nr;
+	bool					one_of_many;
 	const char				*text;
 	size_t					*at;
 	struct hyptrace_error			*err;
@@ -143,7 +144,11 @@ static int check_comparison(const struct request *request, const struct filter_c
 			continue;
 		worst = fault;
 		worst_at = at;
-		hyptrace_error_set(request->err, EINVAL, "%s", err.text);
+		if (request->one_of_many)
+			hyptrace_error_set(request->err, EINVAL, "event \"%s\": %s",
+					   request->events[i]->name, err.text);
+		else
+			hyptrace_error_set(request->err, EINVAL, "%s", err.text);
 	}
 	*request->at = worst_at - request->text;
 	if (worst == FILTER_FAULT_FIELD)
@@ -164,10 +169,83 @@ static int check(const struct request *request, struct filter_program *program)
 	return ret;
 }
 
+/* Check that the values of a filter are the same for another event, which the filter fits. */
+static int check_same(const struct request *request, const struct filter_program *program,
+		      const struct hyptrace_filter *filter, const char *first)
+{
+	const struct hyptrace_event *event = request->events[0];
+	struct filter_value value;
+	struct hyptrace_error err;
+	const char *at;
+	unsigned int i;
+
+	for (i = 0; i < program->nr; i++) {
+		const struct filter_comparison *c = &program->comparisons[i];
+
+		hyptrace_filter_resolve(c, event, &value, &at, &err);
+		if (value.value == filter->terms[i].value)
+			continue;
+		*request->at = c->value.text - request->text;
+		hyptrace_error_set(request->err, EINVAL,
+				   "\"%.*s\" has different values in \"%s\" and \"%s\": use two filters",
+				   filter_quoted(&c->value), c->value.text, first, event->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_filter_parse_all - parse a filter that fits each of several events
+ * @events:	the events
+ * @nr:		number of @events, at least 1
+ * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace-filters(7)
+ * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
+ * @err:	the reason if it fails, with the name of the event if there are several; may be NULL
+ *
+ * For hyptrace_filter_match() it is a filter of the first event.
+ *
+ * Return: the filter, for hyptrace_filter_free(), or NULL. The errno is EINVAL if @text is wrong.
+ */
+struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *const *events,
+						  unsigned int nr, const char *text, size_t *at,
+						  struct hyptrace_error *err)
+{
+	size_t offset;
+	struct request request = {
+		.nr = 1,
+		.one_of_many = nr > 1,
+		.text = text,
+		.at = at ? at : &offset,
+		.err = err,
+	};
+	struct hyptrace_filter *filter = NULL;
+	struct filter_program program;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		request.events = &events[i];
+		if (check(&request, &program) ||
+		    (filter && check_same(&request, &program, filter, events[0]->name)))
+			goto fail;
+		if (filter)
+			continue;
+		filter = make_filter(&request, events[i], &program);
+		if (!filter) {
+			hyptrace_error_memory(err);
+			return NULL;
+		}
+	}
+	return filter;
+
+fail:
+	hyptrace_filter_free(filter);
+	return NULL;
+}
+
 /**
  * hyptrace_filter_parse - parse a filter for an event
  * @event:	the event
- * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace(1)
+ * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace-filters(7)
  * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
  * @err:	the reason if it fails; may be NULL
  *
@@ -177,23 +255,7 @@ struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event
 					      const char *text, size_t *at,
 					      struct hyptrace_error *err)
 {
-	size_t offset;
-	const struct request request = {
-		.events = &event,
-		.nr = 1,
-		.text = text,
-		.at = at ? at : &offset,
-		.err = err,
-	};
-	struct hyptrace_filter *filter;
-	struct filter_program program;
-
-	if (check(&request, &program))
-		return NULL;
-	filter = make_filter(&request, event, &program);
-	if (!filter)
-		hyptrace_error_memory(err);
-	return filter;
+	return hyptrace_filter_parse_all(&event, 1, text, at, err);
 }
 
 /**

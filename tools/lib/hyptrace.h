@@ -118,6 +118,8 @@ struct hyptrace_remote {
  * @consumer:	process id of the consumer, 0 if there is none
  * @unreported:	lost events that no read has reported yet
  * @used_subbufs: sub-buffers that hold data that no consumer has read
+ * @filtered:	events that occurred while enabled, but that their filter did not accept; they are
+ *		not in @written
  */
 struct hyptrace_cpu {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -133,6 +135,7 @@ struct hyptrace_cpu {
 	uint32_t	consumer;
 	uint64_t	unreported;
 	uint32_t	used_subbufs;
+	uint64_t	filtered;
 };
 
 /**
@@ -175,6 +178,7 @@ struct hyptrace_field {
  * @print_fmt:	print format in the syntax of a tracefs format file
  * @fields:	fields of its payload, without the id
  * @nr_fields:	number of @fields
+ * @filter:	text of the filter with which it is enabled, or NULL
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -185,6 +189,7 @@ struct hyptrace_event {
 	char			*print_fmt;
 	struct hyptrace_field	**fields;
 	unsigned int		nr_fields;
+	char			*filter;
 };
 
 /**
@@ -244,7 +249,7 @@ const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);
 const char *hyptrace_cpu_state_name(uint32_t state);
 
-/* control.c: change remotes and events */
+/* control.c: change remotes */
 struct hyptrace_settings;
 
 struct hyptrace_settings *hyptrace_settings_new(void);
@@ -264,6 +269,18 @@ int hyptrace_set(struct hyptrace *h, const char *remote, const struct hyptrace_s
 int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptrace_error *err);
 int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
 		  struct hyptrace_error *err);
+
+/* control_event.c: enable and disable events */
+struct hyptrace_event_options;
+struct hyptrace_filter;
+
+struct hyptrace_event_options *hyptrace_event_options_new(void);
+void hyptrace_event_options_free(struct hyptrace_event_options *options);
+void hyptrace_event_options_filter(struct hyptrace_event_options *options,
+				   const struct hyptrace_filter *filter);
+int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, const struct hyptrace_event_options *options,
+			   struct hyptrace_error *err);
 int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
 		       struct hyptrace_error *err);
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
@@ -274,7 +291,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
 enum hyptrace_notification_type {
 	HYPTRACE_NOTIFICATION_REMOTE = 1,	/* a remote was registered or has changed */
 	HYPTRACE_NOTIFICATION_REMOTE_GONE,	/* a remote was unregistered */
-	HYPTRACE_NOTIFICATION_EVENT,		/* an event was enabled or disabled */
+	HYPTRACE_NOTIFICATION_EVENT,		/* an event or its filter has changed */
 	HYPTRACE_NOTIFICATION_READER,		/* a consumer attached or detached */
 	HYPTRACE_NOTIFICATION_LOSS,		/* events were lost */
 };
@@ -458,12 +475,14 @@ struct hyptrace_filter_term {
 	uint32_t	on_false;
 };
 
-struct hyptrace_filter;
 struct hyptrace_filters;
 
 struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
 					      const char *text, size_t *at,
 					      struct hyptrace_error *err);
+struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *const *events,
+						  unsigned int nr, const char *text, size_t *at,
+						  struct hyptrace_error *err);
 void hyptrace_filter_free(struct hyptrace_filter *filter);
 const char *hyptrace_filter_text(const struct hyptrace_filter *filter);
 const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,

@@ -238,6 +238,24 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 }
 
 /**
+ * hyptrace_nl_transact - send a request that has no answer but an acknowledgment
+ * @h:		the connection
+ * @msg:	the request, which is freed; NULL if there was no memory
+ * @put:	what adding the attributes to @msg has returned: 0 if it is complete
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_nl_transact(struct hyptrace *h, struct nl_msg *msg, int put,
+			 struct hyptrace_error *err)
+{
+	if (msg && !put)
+		return hyptrace_nl_send(h, msg, NULL, NULL, err);
+	nlmsg_free(msg);
+	return hyptrace_error_memory(err);
+}
+
+/**
  * hyptrace_nl_group - get the multicast group of the notifications
  * @h:		the connection
  *

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Control requests that enable and disable events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+
+#include "internal.h"
+
+/**
+ * struct hyptrace_event_options - how to enable events
+ * @filter:	which of them to record, or NULL
+ */
+struct hyptrace_event_options {
+	const struct hyptrace_filter	*filter;
+};
+
+/**
+ * hyptrace_event_options_new - make options, none of which is set
+ *
+ * Return: the options, NULL if there is no memory.
+ */
+struct hyptrace_event_options *hyptrace_event_options_new(void)
+{
+	return calloc(1, sizeof(struct hyptrace_event_options));
+}
+
+/**
+ * hyptrace_event_options_free - free options
+ * @options:	the options, or NULL
+ */
+void hyptrace_event_options_free(struct hyptrace_event_options *options)
+{
+	free(options);
+}
+
+/**
+ * hyptrace_event_options_filter - set which events the writer records
+ * @options:	the options
+ * @filter:	the filter, which must remain valid as long as the options; NULL for all events
+ */
+void hyptrace_event_options_filter(struct hyptrace_event_options *options,
+				   const struct hyptrace_filter *filter)
+{
+	options->filter = filter;
+}
+
+static int put_term(struct nl_msg *msg, const struct hyptrace_filter_term *term)
+{
+	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_FILTER_TERM);
+
+	if (!nest ||
+	    nla_put_string(msg, HYPTRACE_A_TERM_FIELD, term->field) ||
+	    nla_put_u32(msg, HYPTRACE_A_TERM_OP, term->op) ||
+	    nla_put_u64(msg, HYPTRACE_A_TERM_VALUE, term->value) ||
+	    nla_put_u8(msg, HYPTRACE_A_TERM_ON_TRUE, term->on_true) ||
+	    nla_put_u8(msg, HYPTRACE_A_TERM_ON_FALSE, term->on_false))
+		return -ENOMEM;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
+{
+	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_EVENT_FILTER);
+	const struct hyptrace_filter_term *term;
+	unsigned int i;
+
+	if (!nest ||
+	    nla_put_string(msg, HYPTRACE_A_FILTER_TEXT, hyptrace_filter_text(filter)))
+		return -ENOMEM;
+	for (i = 0; (term = hyptrace_filter_term(filter, i)); i++)
+		if (put_term(msg, term))
+			return -ENOMEM;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int set_events(struct hyptrace *h, const char *remote, const char *const *names,
+		      unsigned int nr, bool enable, const struct hyptrace_event_options *options,
+		      struct hyptrace_error *err)
+{
+	struct nl_msg *msg;
+	unsigned int i;
+	int put;
+
+	if (nr > HYPTRACE_EVENT_LIST_MAX)
+		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
+					  HYPTRACE_EVENT_LIST_MAX);
+	if (options && options->filter &&
+	    strlen(hyptrace_filter_text(options->filter)) > HYPTRACE_FILTER_TEXT_MAX)
+		return hyptrace_error_set(err, E2BIG, "a filter has at most %u characters",
+					  HYPTRACE_FILTER_TEXT_MAX);
+
+	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_SET, 0);
+	put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
+	for (i = 0; msg && !put && i < nr; i++)
+		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
+	if (msg && !put)
+		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, enable);
+	if (msg && !put && options && options->filter)
+		put = put_filter(msg, options->filter);
+	return hyptrace_nl_transact(h, msg, put, err);
+}
+
+/**
+ * hyptrace_enable_events - enable events with options
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @options:	the options, which replace those that the events had; NULL for none
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * Return: 0 or a negative errno; on failure no event has changed.
+ */
+int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, const struct hyptrace_event_options *options,
+			   struct hyptrace_error *err)
+{
+	return set_events(h, remote, names, nr, true, options, err);
+}
+
+/**
+ * hyptrace_set_event - enable or disable an event
+ * @h:		the connection
+ * @remote:	name of its remote
+ * @name:	its exact name
+ * @enable:	true to enable it without options, false to disable it
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -ENOENT if the remote has no such event.
+ */
+int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
+		       struct hyptrace_error *err)
+{
+	return set_events(h, remote, &name, 1, enable, NULL, err);
+}
+
+/**
+ * hyptrace_set_events - enable or disable events
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @enable:	true to enable them without options, false to disable them
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * Return: 0 or a negative errno; on failure no event has changed.
+ */
+int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
+			unsigned int nr, bool enable, struct hyptrace_error *err)
+{
+	return set_events(h, remote, names, nr, enable, NULL, err);
+}
