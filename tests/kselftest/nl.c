@@ -71,6 +71,22 @@ void nl_put_str(struct nl_msg *msg, uint16_t type, const char *value)
 	nl_put(msg, type, value, strlen(value) + 1);
 }
 
+/* Begin a nest; return where it begins in the message, for nl_nest_end(). */
+uint32_t nl_nest_begin(struct nl_msg *msg, uint16_t type)
+{
+	uint32_t at = NLMSG_ALIGN(msg->hdr.nlmsg_len);
+
+	nl_put(msg, type | NLA_F_NESTED, NULL, 0);
+	return at;
+}
+
+void nl_nest_end(struct nl_msg *msg, uint32_t at)
+{
+	struct nlattr *nest = (void *)(msg->bytes + at);
+
+	nest->nla_len = msg->hdr.nlmsg_len - at;
+}
+
 const void *nl_data(const struct nlattr *attr)
 {
 	return (const char *)attr + NLA_HDRLEN;

@@ -67,6 +67,8 @@ void nl_put_u8(struct nl_msg *msg, uint16_t type, uint8_t value);
 void nl_put_u32(struct nl_msg *msg, uint16_t type, uint32_t value);
 void nl_put_u64(struct nl_msg *msg, uint16_t type, uint64_t value);
 void nl_put_str(struct nl_msg *msg, uint16_t type, const char *value);
+uint32_t nl_nest_begin(struct nl_msg *msg, uint16_t type);
+void nl_nest_end(struct nl_msg *msg, uint32_t at);
 
 int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer);
 int nl_dump(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer);

@@ -101,6 +101,7 @@ WRAP(struct nl_msg *, nlmsg_alloc_size, (size_t size), size)
 WRAP(void *, genlmsg_put, (struct nl_msg *msg, unsigned int port, unsigned int seq, int family,
 			   int header, int flags, unsigned char cmd, unsigned char version),
      msg, port, seq, family, header, flags, cmd, version)
+WRAP(struct nlattr *, nla_nest_start, (struct nl_msg *msg, int type), msg, type)
 
 /* These functions return 0 on success. */
 #define WRAP_INT(error, name, args, ...)		\

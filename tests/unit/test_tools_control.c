@@ -211,8 +211,110 @@ static void event_list(void **state)
 	assert_int_equal(fake_netlink.nr_sent, nr);
 }
 
+static struct hyptrace_field fields[] = {
+	{ .name = "id", .type = "u64", .offset = 8, .size = 8 },
+	{ .name = "ret", .type = "s32", .offset = 4, .size = 4, .is_signed = true },
+};
+
+static struct hyptrace_field *field_list[] = { &fields[0], &fields[1] };
+
+static const struct hyptrace_event event = {
+	.name = "call", .id = 3, .size = 16, .fields = field_list, .nr_fields = 2,
+};
+
+/* The nest has exactly the terms of the filter. */
+static void sent_terms(struct nlattr *nest, const struct hyptrace_filter *filter)
+{
+	const struct hyptrace_filter_term *term;
+	struct nlattr *tb[HYPTRACE_A_TERM_MAX + 1], *attr;
+	unsigned int i = 0;
+	int rem;
+
+	nla_for_each_nested(attr, nest, rem) {
+		if (nla_type(attr) != HYPTRACE_A_FILTER_TERM)
+			continue;
+		/* The kernel refuses a nest without this flag. */
+		assert_true(attr->nla_type & NLA_F_NESTED);
+		assert_int_equal(nla_parse_nested(tb, HYPTRACE_A_TERM_MAX, attr, NULL), 0);
+		term = hyptrace_filter_term(filter, i++);
+		assert_non_null(term);
+		assert_string_equal(nla_get_string(tb[HYPTRACE_A_TERM_FIELD]), term->field);
+		assert_int_equal(nla_get_u32(tb[HYPTRACE_A_TERM_OP]), term->op);
+		assert_true(nla_get_u64(tb[HYPTRACE_A_TERM_VALUE]) == term->value);
+		assert_int_equal(nla_get_u8(tb[HYPTRACE_A_TERM_ON_TRUE]), term->on_true);
+		assert_int_equal(nla_get_u8(tb[HYPTRACE_A_TERM_ON_FALSE]), term->on_false);
+	}
+	assert_null(hyptrace_filter_term(filter, i));
+}
+
+static void filter_of_events(void **state)
+{
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	static const char text[] = "(id > 7 || ret == -EPERM) && id & 1";
+	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, text, NULL, &err);
+	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1], *nest[HYPTRACE_A_FILTER_MAX + 1];
+	static const char *const two[] = { "call", "other" };
+
+	(void)state;
+	hyptrace_event_options_filter(options, filter);
+	assert_int_equal(hyptrace_enable_events(h, "r", two, 2, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 1);
+	assert_non_null(tb[HYPTRACE_A_EVENT_FILTER]);
+	assert_true(tb[HYPTRACE_A_EVENT_FILTER]->nla_type & NLA_F_NESTED);
+	assert_int_equal(nla_parse_nested(nest, HYPTRACE_A_FILTER_MAX,
+					  tb[HYPTRACE_A_EVENT_FILTER], NULL), 0);
+	assert_string_equal(nla_get_string(nest[HYPTRACE_A_FILTER_TEXT]), text);
+	sent_terms(tb[HYPTRACE_A_EVENT_FILTER], filter);
+
+	hyptrace_event_options_filter(options, NULL);
+	assert_int_equal(hyptrace_enable_events(h, "r", two, 2, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_null(tb[HYPTRACE_A_EVENT_FILTER]);
+	assert_int_equal(hyptrace_enable_events(h, "r", two, 2, NULL, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_null(tb[HYPTRACE_A_EVENT_FILTER]);
+
+	hyptrace_filter_free(filter);
+	hyptrace_event_options_free(options);
+	hyptrace_event_options_free(NULL);
+}
+
+/* The longest request: all names, eight terms, and the longest text. */
+static void longest_filter(void **state)
+{
+	static const char terms[] = "id != 1 && id != 2 && id != 3 && id != 4 && "
+				    "id != 5 && id != 6 && id != 7 && id != 8";
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
+	struct hyptrace_filter *filter;
+	char text[HYPTRACE_FILTER_TEXT_MAX + 2];
+	unsigned int nr, more;
+
+	(void)state;
+	make_names();
+	for (more = 0; more < 2; more++) {
+		nr = fake_netlink.nr_sent;
+		snprintf(text, sizeof(text), "%*s", HYPTRACE_FILTER_TEXT_MAX + (int)more, terms);
+		filter = hyptrace_filter_parse(&event, text, NULL, &err);
+		assert_non_null(filter);
+		hyptrace_event_options_filter(options, filter);
+		assert_int_equal(hyptrace_enable_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX,
+							options, &err), more ? -E2BIG : 0);
+		assert_int_equal(fake_netlink.nr_sent, nr + !more);
+		if (!more) {
+			sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+			sent_terms(tb[HYPTRACE_A_EVENT_FILTER], filter);
+		}
+		hyptrace_filter_free(filter);
+	}
+	assert_string_equal(err.text, "a filter has at most 1023 characters");
+	hyptrace_event_options_free(options);
+}
+
 /* Each request that has so many attributes: the message, its header, and each of them. */
-static int send_request(unsigned int which, const struct hyptrace_settings *changes)
+static int send_request(unsigned int which, const struct hyptrace_settings *changes,
+			const struct hyptrace_event_options *options)
 {
 	switch (which) {
 	case 0:
@@ -223,14 +325,21 @@ static int send_request(unsigned int which, const struct hyptrace_settings *chan
 		return hyptrace_clear(h, "test", 1, &err);
 	case 3:
 		return hyptrace_mark(h, "test", 1, 2, 3, &err);
-	default:
+	case 4:
 		return hyptrace_set_events(h, "r", names, 2, true, &err);
+	default:
+		return hyptrace_enable_events(h, "r", names, 1, options, &err);
 	}
 }
 
 static void no_memory(void **state)
 {
-	static const unsigned int attrs[] = { 1, 1 + 3, 1 + 1, 1 + 3, 1 + 2 + 1 };
+	static const unsigned int attrs[] = {
+		1, 1 + 3, 1 + 1, 1 + 3, 1 + 2 + 1, 1 + 1 + 1 + 2 + 2 * (1 + 5),
+	};
+	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, "id > 1 && id < 9", NULL,
+							       &err);
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
 	struct hyptrace_settings *changes = hyptrace_settings_new();
 	bool failed = true;
 	unsigned int nth, which, nr;
@@ -241,11 +350,12 @@ static void no_memory(void **state)
 	hyptrace_settings_size(changes, 1);
 	hyptrace_settings_mode(changes, 1);
 	hyptrace_settings_rate(changes, 1);
+	hyptrace_event_options_filter(options, filter);
 	for (which = 0; which < sizeof(attrs) / sizeof(attrs[0]); which++) {
 		nr = fake_netlink.nr_sent;
 		for (failed = true, nth = 1; failed; nth++) {
 			fail_alloc(nth);
-			ret = send_request(which, changes);
+			ret = send_request(which, changes, options);
 			failed = fail_alloc_end();
 			assert_int_equal(ret, failed ? -ENOMEM : 0);
 			assert_int_equal(fake_netlink.nr_sent, nr + !failed);
@@ -253,6 +363,8 @@ static void no_memory(void **state)
 		assert_int_equal(nth - 2, 2 + attrs[which]);
 	}
 	hyptrace_settings_free(changes);
+	hyptrace_event_options_free(options);
+	hyptrace_filter_free(filter);
 }
 
 static void state_names(void **state)
@@ -277,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_a_remote), TEST(settings), TEST(one_cpu_or_all), TEST(event_list),
+		TEST(filter_of_events), TEST(longest_filter),
 		TEST(no_memory), TEST(state_names),
 	};
 

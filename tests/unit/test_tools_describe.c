@@ -126,6 +126,7 @@ static void event(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_EVENT_GET);
 	struct hyptrace_event *event;
+	struct nlattr *filter;
 
 	(void)state;
 	nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, "test");
@@ -135,7 +136,11 @@ static void event(void **state)
 	nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, "\"\"");
 	put_field(msg, "reason", 2, 2);
 	put_field(msg, "other", 3, 0);
+	filter = nla_nest_start(msg, HYPTRACE_A_EVENT_FILTER);
+	nla_put_string(msg, HYPTRACE_A_FILTER_TEXT, "other == 3");
+	nla_nest_end(msg, filter);
 	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
+	assert_string_equal(event->filter, "other == 3");
 	assert_string_equal(event->remote, "test");
 	assert_string_equal(event->name, "hyp_enter");
 	assert_true(event->enabled);
@@ -166,6 +171,7 @@ static void broken_event(void **state)
 	assert_int_equal(event->nr_fields, 2);
 	assert_string_equal(event->fields[0]->name, "good");
 	assert_string_equal(event->fields[1]->name, "");
+	assert_null(event->filter);
 	hyptrace_free_event(event);
 	nlmsg_free(msg);
 }

@@ -130,6 +130,26 @@ static void message_and_offset(void **state)
 	refused(&request, UINT32_MAX, 0, "");
 }
 
+/* A string inside a nest is not a name, whatever its type. */
+static void offset_inside_a_nest(void **state)
+{
+	char nest[NLA_HDRLEN + 8] = { 0 };
+	const struct nlattr text = { .nla_len = NLA_HDRLEN + 6, .nla_type = HYPTRACE_A_FILTER_TEXT };
+	struct message request;
+	uint32_t foo, filter;
+
+	(void)state;
+	assert_int_equal(HYPTRACE_A_FILTER_TEXT, HYPTRACE_A_EVENT_REMOTE);
+	memcpy(nest, &text, sizeof(text));
+	memcpy(nest + NLA_HDRLEN, "id==1", 6);
+	event_set(&request, &foo);
+	filter = add_attr(&request, HYPTRACE_A_EVENT_FILTER, nest, sizeof(nest));
+	foo = add_attr(&request, HYPTRACE_A_EVENT_NAMES, "bar", 4);
+	refused(&request, filter, 0, "");
+	refused(&request, filter + NLA_HDRLEN, 0, "");
+	refused(&request, foo, 0, "bar");
+}
+
 /* An attribute must be completely inside the request, and after its headers. */
 static void offset_of_no_attribute(void **state)
 {
@@ -466,7 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(granted),
 		cmocka_unit_test(message_and_offset),
-		cmocka_unit_test(offset_of_no_attribute),
+		cmocka_unit_test(offset_inside_a_nest), cmocka_unit_test(offset_of_no_attribute),
 		cmocka_unit_test(not_a_name),
 		cmocka_unit_test(end_of_dump),
 		cmocka_unit_test(without_words),

@@ -381,6 +381,50 @@ static void same_id(void **state)
 	hyptrace_filters_free(filters);
 }
 
+static struct hyptrace_symbol more_symbols[] = { { 1, "share" }, { 2, "donate" } };
+static struct hyptrace_symbol *more_ops[] = { &more_symbols[0], &more_symbols[1] };
+static struct hyptrace_field more_op = FIELD("u8", op, false, more_ops, 2);
+static struct hyptrace_field *more_fields[] = { &more_op };
+static struct hyptrace_event more_event = {
+	.name = "other", .id = 8, .size = SAMPLE_SIZE, .fields = more_fields, .nr_fields = 1,
+};
+
+/* A filter for all of several events must fit each of them, with the same values. */
+static void all_events(void **state)
+{
+	static const struct hyptrace_event *const events[] = { &sample_event, &more_event };
+	static const struct {
+		const char	*text;
+		size_t		at;
+		const char	*why;
+	} wrong[] = {
+		{ "op == donate && pfn == 1", 16, "the event \"other\" has no field \"pfn\"" },
+		{ "op == 1 || op == unshare", 17,
+		  "event \"other\": the field \"op\" has no value \"unshare\"; did you mean \"share\"?" },
+		{ "op == 0 || op == share", 17,
+		  "\"share\" has different values in \"sample\" and \"other\": use two filters" },
+	};
+	struct hyptrace_filter *filter;
+	struct hyptrace_error err;
+	unsigned int i;
+	size_t at;
+
+	(void)state;
+	filter = hyptrace_filter_parse_all(events, 2, "op == donate || op == 1", &at, &err);
+	assert_non_null(filter);
+	assert_int_equal(hyptrace_filter_term(filter, 0)->value, 2);
+	assert_string_equal(hyptrace_filter_text(filter), "op == donate || op == 1");
+	hyptrace_filter_free(filter);
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_null(hyptrace_filter_parse_all(events, 2, wrong[i].text, &at, &err));
+		assert_string_equal(err.text, wrong[i].why);
+		assert_int_equal(err.errnum, EINVAL);
+		assert_int_equal(at, wrong[i].at);
+		assert_null(hyptrace_filter_parse_all(events, 2, wrong[i].text, NULL, NULL));
+	}
+}
+
 static void no_memory(void **state)
 {
 	static const char several[] = "op == donate && ret < 0 || op == flush";
@@ -433,6 +477,7 @@ int main(void)
 		cmocka_unit_test_setup(several_events_wrong, setup),
 		cmocka_unit_test_setup(largest_id, setup),
 		cmocka_unit_test_setup(same_id, setup),
+		cmocka_unit_test_setup(all_events, setup),
 		cmocka_unit_test_setup(no_memory, setup),
 	};
 

@@ -75,6 +75,7 @@ static void answer_cpu(const struct nlmsghdr *request)
 	nla_put_u64(msg, HYPTRACE_A_CPU_UNREAD, 8);
 	nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, 9);
 	nla_put_u32(msg, HYPTRACE_A_CPU_USED_SUBBUFS, 10);
+	nla_put_u64(msg, HYPTRACE_A_CPU_FILTERED, 11);
 	fake_netlink_reply(nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
 	reply_done();
 	nlmsg_free(msg);
@@ -99,6 +100,7 @@ static void whole_cpu(void **state)
 	assert_int_equal(c[0]->unread, 8);
 	assert_int_equal(c[0]->consumer, 9);
 	assert_int_equal(c[0]->used_subbufs, 10);
+	assert_int_equal(c[0]->filtered, 11);
 	hyptrace_free_cpus(c);
 }
 

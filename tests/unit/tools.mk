@@ -10,7 +10,7 @@ tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
 # Allocations that fail: the linker redirects these calls of a test's sources to fail_alloc.c.
 fail-alloc-names := malloc calloc reallocarray strdup strndup asprintf open_memstream fclose tep_alloc \
 	nl_socket_alloc nl_cb_alloc nlmsg_alloc_size genlmsg_put nla_put nla_put_u8 nla_put_u32 nla_put_u64 \
-	nla_put_string
+	nla_put_string nla_nest_start
 fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
 
 # A fake kernel that answers netlink requests, and a recorded conversation with a real one.
@@ -49,8 +49,8 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c names.c nearest.c \
-	error.c) fail_alloc.c
+filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c names.c nearest.c)
+test_tools_filter-srcs := $(filter-srcs) $(tools)/lib/error.c fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)
 test_tools_filter_text-srcs := $(test_tools_filter-srcs)
@@ -82,7 +82,7 @@ test_tools_hypercall-libs := $(test_tools_sentence-libs)
 test_tools_nearest-srcs := $(tools)/lib/nearest.c
 test_tools_nearest-cflags := $(tools-cflags)
 
-test_tools_control-srcs := $(netlink-srcs) $(fake-netlink-srcs)
+test_tools_control-srcs := $(netlink-srcs) $(filter-srcs) $(tools)/lib/control_event.c $(fake-netlink-srcs)
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 

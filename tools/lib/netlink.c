@@ -18,9 +18,11 @@
 /* How often a dump is tried while changes interrupt it */
 #define DUMP_TRIES	8
 
-/* The largest request is a full list of event names. */
+/* The largest request is a full list of event names, with the largest filter. */
 #define NAME_MAX_ATTR	(NLA_HDRLEN + NLA_ALIGN(HYPTRACE_EVENT_NAME_MAX + 1))
-#define REQUEST_MAX	(1024 + HYPTRACE_EVENT_LIST_MAX * NAME_MAX_ATTR)
+#define TERM_MAX_ATTR	(NAME_MAX_ATTR + 64)
+#define REQUEST_MAX	(1024 + HYPTRACE_EVENT_LIST_MAX * NAME_MAX_ATTR + \
+			 HYPTRACE_FILTER_TEXT_MAX + HYPTRACE_FILTER_TERMS_MAX * TERM_MAX_ATTR)
 
 struct hyptrace {
 	struct nl_sock	*sock;
