@@ -29,7 +29,8 @@ static int read_term(const struct nlattr *attr, struct hyptrace_term_request *te
 		return err;
 	for (i = 0; i < ARRAY_SIZE(required); i++) {
 		if (!tb[required[i]]) {
-			NL_SET_ERR_MSG(extack, "a term needs field, op, value, on-true and on-false");
+			NL_SET_ERR_MSG(extack,
+				       "a term needs field, op, value, on-true and on-false");
 			return refuse_missing(attr, required[i], extack);
 		}
 	}

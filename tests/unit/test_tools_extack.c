@@ -134,7 +134,9 @@ static void message_and_offset(void **state)
 static void offset_inside_a_nest(void **state)
 {
 	char nest[NLA_HDRLEN + 8] = { 0 };
-	const struct nlattr text = { .nla_len = NLA_HDRLEN + 6, .nla_type = HYPTRACE_A_FILTER_TEXT };
+	const struct nlattr text = {
+		.nla_len = NLA_HDRLEN + 6, .nla_type = HYPTRACE_A_FILTER_TEXT,
+	};
 	struct message request;
 	uint32_t foo, filter;
 

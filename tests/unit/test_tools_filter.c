@@ -400,7 +400,8 @@ static void all_events(void **state)
 	} wrong[] = {
 		{ "op == donate && pfn == 1", 16, "the event \"other\" has no field \"pfn\"" },
 		{ "op == 1 || op == unshare", 17,
-		  "event \"other\": the field \"op\" has no value \"unshare\"; did you mean \"share\"?" },
+		  "event \"other\": the field \"op\" has no value \"unshare\"; "
+		  "did you mean \"share\"?" },
 		{ "op == 0 || op == share", 17,
 		  "\"share\" has different values in \"sample\" and \"other\": use two filters" },
 	};

@@ -21,8 +21,11 @@ struct request {
 	const char	*filter;
 };
 
+#define FILTER_HELP \
+	"Record only events that meet the condition, such as \"ret != 0 && duration > 50us\""
+
 static const struct argp_option enable_options[] = {
-	{ "filter", 'F', "EXPR", 0, "Record only events that meet the condition, such as \"ret != 0 && duration > 50us\"", 0 },
+	{ "filter", 'F', "EXPR", 0, FILTER_HELP, 0 },
 	{ 0 }
 };
 

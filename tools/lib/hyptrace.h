@@ -249,7 +249,7 @@ const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);
 const char *hyptrace_cpu_state_name(uint32_t state);
 
-/* control.c: change remotes */
+/* control.c and control_event.c: change remotes and events */
 struct hyptrace_settings;
 
 struct hyptrace_settings *hyptrace_settings_new(void);
@@ -270,7 +270,6 @@ int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptr
 int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
 		  struct hyptrace_error *err);
 
-/* control_event.c: enable and disable events */
 struct hyptrace_event_options;
 struct hyptrace_filter;
 

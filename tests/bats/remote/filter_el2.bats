@@ -154,18 +154,3 @@ filtering()
 	same "$(filter_of selftest)" 'id & 1'
 	same "$(total filtered)" 10
 }
-
-@test "monitor prints the filter of an event" {
-	hyptrace -r "$REMOTE" monitor -n 2 >"$BATS_TEST_TMPDIR/text" 3>&- &
-	text=$!
-	hyptrace -j -r "$REMOTE" monitor -n 3 >"$BATS_TEST_TMPDIR/json" 3>&- &
-	json=$!
-	within "$patience" has_lines 1 "$BATS_TEST_TMPDIR/text"
-	within "$patience" has_lines 1 "$BATS_TEST_TMPDIR/json"
-	ht enable selftest -F 'id == 3'
-	ht enable selftest
-	ended "$text"
-	ended "$json"
-	[[ $(tail -n 1 "$BATS_TEST_TMPDIR/text") == *" event $REMOTE: selftest enabled, filter id == 3" ]]
-	same "$(tail -n 2 "$BATS_TEST_TMPDIR/json" | jq -r .filter | xargs)" "id == 3 null"
-}

@@ -51,6 +51,21 @@ monitor_end()
 	monitor_end
 }
 
+@test "monitor reports the filters of events" {
+	monitor_begin
+	ht enable selftest --filter 'id == 3'
+	within "$patience" heard "^event $REMOTE: selftest enabled, filter id == 3$"
+	ht enable selftest
+	within "$patience" heard "^event $REMOTE: selftest enabled$"
+	monitor_end
+	monitor_begin -j
+	ht enable selftest --filter 'id == 3'
+	within "$patience" grep -q '"event":"selftest".*"filter":"id == 3"' "$out"
+	ht enable selftest
+	within "$patience" grep -q '"event":"selftest".*"filter":null' "$out"
+	monitor_end
+}
+
 @test "monitor reports changes of state and settings" {
 	monitor_begin
 	ht set --size 128K --mode discard
