@@ -186,3 +186,22 @@ guests_end()
 	run -1 --separate-stderr ht show -F 'reason == hvc && vcpu > 5us'
 	says 'wrong filter: "vcpu" is not a time: use a number without a unit'
 }
+
+@test "EL2 records only the events that meet the filter of their kind" {
+	ht enable guest_exit --filter 'ec == DABT_LOW && duration > 1ns'
+	ht enable hyp_enter hyp_exit --filter 'reason == guest_exit || reason == eret_guest && vcpu != 0'
+	ht enable host_hcall --filter 'ret < 0'
+	ht start
+	taskset -c 0 workload --cpu 0 --mmio 20 --psci 20
+	ht stop
+	out=$BATS_TEST_TMPDIR/out
+	ht show >"$out"
+	(($(number 'guest_exit: .* DABT_LOW ') >= 20))
+	(($(number 'hyp_enter: reason=guest_exit ') >= 40))
+	(($(number 'hyp_exit: reason=eret_guest ') >= 40))
+	same "$(number .)" "$(($(number 'guest_exit: .* DABT_LOW ') + $(number 'hyp_enter: reason=guest_exit ') +
+		$(number 'hyp_exit: reason=eret_guest ') + $(number 'host_hcall: .* = -')))"
+	same "$(total written)" "$(number .)"
+	(($(total filtered) > 0))
+	counts_add_up
+}

@@ -99,9 +99,9 @@ filtering()
 		'  id == 1 && idd > 5' \
 		'             ^'
 	run -1 --separate-stderr ht enable selftest --filter '(id == 1'
-	refused 'hyptrace: wrong filter: ")" is missing' \
+	refused 'hyptrace: wrong filter: ")" is missing for this "("' \
 		'  (id == 1' \
-		'          ^'
+		'  ^'
 	run -1 --separate-stderr ht enable selftest --filter ''
 	refused 'hyptrace: wrong filter: the filter is empty' \
 		'  ' \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For test_faults.c: the remote "faulty", which has no writer. Module parameters make
- * its callbacks fail. The remotes "faulty2" to "faulty5" only make dumps longer.
+ * its callbacks fail. The remotes "faulty2" to "faulty5" have no filters; they make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,6 +26,18 @@ MODULE_PARM_DESC(event_error_id, "the event whose enable_event() returns -EIO");
 static unsigned long enabled_ids;
 module_param(enabled_ids, ulong, 0400);
 MODULE_PARM_DESC(enabled_ids, "bit per id of an event that enable_event() has enabled");
+
+static int filter_error_id;
+module_param(filter_error_id, int, 0600);
+MODULE_PARM_DESC(filter_error_id, "the event whose set_filter() returns -EIO");
+
+static unsigned long filtered_ids;
+module_param(filtered_ids, ulong, 0400);
+MODULE_PARM_DESC(filtered_ids, "bit per id of an event to which set_filter() has given a filter");
+
+static unsigned long filter_value;
+module_param(filter_value, ulong, 0400);
+MODULE_PARM_DESC(filter_value, "the value in the first term of the last filter of set_filter()");
 
 static int tracing_error;
 module_param(tracing_error, int, 0600);
@@ -104,17 +116,40 @@ static int enable_event(u16 id, bool enable, void *priv)
 	return 0;
 }
 
+static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr, void *priv)
+{
+	if (id == filter_error_id)
+		return -EIO;
+	if (nr) {
+		filtered_ids |= BIT(id);
+		filter_value = terms[0].value;
+	} else {
+		filtered_ids &= ~BIT(id);
+	}
+
+	return 0;
+}
+
+#define OPS_WITHOUT_FILTERS				\
+	.load_trace_buffer	= load,			\
+	.unload_trace_buffer	= release_rings,	\
+	.enable_tracing		= enable_tracing,	\
+	.swap_reader_page	= swap_reader_page,	\
+	.sync			= on_cpu,		\
+	.reset			= on_cpu,		\
+	.prepare_resize		= prepare_resize,	\
+	.exchange_ring		= exchange_ring,	\
+	.finish_resize		= release_rings,	\
+	.enable_event		= enable_event
+
 static const struct hyptrace_remote_ops ops = {
-	.load_trace_buffer	= load,
-	.unload_trace_buffer	= release_rings,
-	.enable_tracing		= enable_tracing,
-	.swap_reader_page	= swap_reader_page,
-	.sync			= on_cpu,
-	.reset			= on_cpu,
-	.prepare_resize		= prepare_resize,
-	.exchange_ring		= exchange_ring,
-	.finish_resize		= release_rings,
-	.enable_event		= enable_event,
+	OPS_WITHOUT_FILTERS,
+	.set_filter		= set_filter,
+};
+
+/* For the other remotes */
+static const struct hyptrace_remote_ops other_ops = {
+	OPS_WITHOUT_FILTERS,
 };
 
 /* The lock of the parameters makes one call at a time. */
@@ -148,7 +183,7 @@ static int __init faulty_init(void)
 			.name		= names[i],
 			.description	= "for tests: fails as the module parameters say",
 			.owner		= THIS_MODULE,
-			.ops		= &ops,
+			.ops		= i ? &other_ops : &ops,
 			.events		= hyp_events,
 			.nr_events	= ARRAY_SIZE(hyp_events),
 		};
