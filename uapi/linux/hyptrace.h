@@ -316,6 +316,7 @@ struct hyptrace_wakeup {
  * With HYPTRACE_HOLD_TRACING it also holds tracing: tracing starts if it is off. Each
  * descriptor has one hold. The ioctl replaces the hold that the descriptor had before, and
  * without events and flags it releases it. It changes all or nothing.
+ * A hold leaves the filters of events as they are.
  *
  * When the descriptor is detached, the kernel releases its hold. An event is disabled if no
  * other descriptor holds it and event-set of the netlink family has not enabled it. Tracing
