@@ -147,6 +147,23 @@ traced()
 		reply 10 '.state == "unloaded" and .mode == "overwrite"' "$1"
 }
 
+# A filter with two terms: of the ids 7 to 18 it accepts 7 and 18.
+filtered()
+{
+	local first='{"field": "id", "op": "lt", "value": 8, "on-true": 255, "on-false": 1}'
+	local second='{"field": "id", "op": "eq", "value": 18, "on-true": 255, "on-false": 254}'
+	run --multi event-set "{\"remote\": \"$1\", \"names\": [\"selftest\"], \"enabled\": 1,
+			\"filter\": {\"text\": \"id < 8 || id == 18\", \"term\": [$first, $second]}}" \
+		--multi start "{\"remote\": \"$1\"}" \
+		--multi mark "{\"remote\": \"$1\", \"cpu\": 1, \"value\": 7, \"count\": 12}" \
+		--multi cpu-get "{\"remote\": \"$1\", \"id\": 1}" \
+		--multi event-get "{\"remote\": \"$1\", \"name\": \"selftest\"}" \
+		--multi reset "{\"remote\": \"$1\"}" || return
+	replies=$answer
+	reply 3 '.written == 2 and .filtered == 10' "$1" &&
+		reply 4 '.filter == {"text": "id < 8 || id == 18"}' "$1"
+}
+
 # Join the multicast group by its name in the specification. The test cannot know when the client has joined, so
 # it causes notifications all the time.
 notified()
@@ -170,7 +187,7 @@ modprobe -a "${modules[@]}"
 for remote in "${remotes[@]}"; do
 	ctl reset "$remote"
 done
-plan $((7 + 5 * ${#remotes[@]}))
+plan $((7 + 6 * ${#remotes[@]}))
 check "remotes, all" remotes_dumped
 check "CPUs of all remotes" cpus_dumped
 check "events of all remotes" events_dumped
@@ -187,6 +204,7 @@ for remote in "${remotes[@]}"; do
 	check "CPU of $remote" reply 1 '.remote == $name and .id == 0' "$remote"
 	check "event of $remote" event_described "$remote"
 	check "load, enable, start, mark and reset $remote" traced "$remote"
+	check "filter of $remote" filtered "$remote"
 done
 check "unknown remote" refuses 'no such remote "no-such"' "'bad-attr': '.name'" remote-get '{"name": "no-such"}'
 check "missing attribute" refuses "'miss-type': 'id'" cpu-get '{"remote": "test"}'
