@@ -92,11 +92,14 @@
  *	keeps its filters, attached or not, until the first RING_FREE.
  * @HYPTRACE_OP_TRIGGER: (event, what, after) set what happens when a CPU has recorded the
  *	event after its filter accepted it: enum hyptrace_trigger. Without a filter nothing
- *	happens. after: HYPTRACE_TRIGGER_STOP only, else 0. -EINVAL if one of them is not valid.
+ *	happens. The trigger is not armed until ARM. after: HYPTRACE_TRIGGER_STOP only, else 0;
+ *	32 bits. -EINVAL if one of them is not valid.
  * @HYPTRACE_OP_PAUSE: () until ARM, no CPU records any event.
  * @HYPTRACE_OP_ARM: (arm) end the pause, and arm all triggers: if there is one to start, the
- *	CPUs record nothing but the events that start. arm is a number of the host, not 0, which
- *	struct hyptrace_meta repeats.
+ *	CPUs record nothing but the events that start. The first trigger to start, and then the
+ *	first one to stop, disarms all others of its kind. arm is a number of the host, not 0,
+ *	which struct hyptrace_meta repeats. Of a timed event that begins before PAUSE and ends
+ *	after ARM, the duration is wrong, unless ATTACH of its CPU is between the two.
  * @HYPTRACE_OP_COUNT_PAGE: (cpu, pfn, shared_pfn) donate a page for the CPU's counters, and share
  *	and pin the page shared_pfn, where EL2 publishes them: the next of
  *	HYPTRACE_COUNT_PAGES pairs. -EBUSY if all are there, or COUNT_FREE has failed half way.
@@ -262,8 +265,8 @@ static inline struct hyptrace_term hyptrace_unpack_term(__u64 what, __u64 value)
  * @HYPTRACE_TRIGGER_NONE: nothing
  * @HYPTRACE_TRIGGER_START: all CPUs begin to record
  * @HYPTRACE_TRIGGER_STOP: all CPUs cease to record: at once, or when the first of them has
- *	moved on to the next sub-buffer so many times. An event that a CPU is recording at
- *	that moment is still recorded
+ *	moved on to the next sub-buffer so many times, or so often that the next time would
+ *	overwrite the event. An event that a CPU is recording at that moment is still recorded
  * @HYPTRACE_NR_TRIGGERS: number of the above
  */
 enum hyptrace_trigger {

@@ -219,6 +219,12 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	case HYPTRACE_OP_COUNT:
 	case HYPTRACE_OP_COUNT_RESET:
 		return call_count(op, arg1, arg2, arg3);
+	case HYPTRACE_OP_TRIGGER:
+		return hyptrace_trigger_set(arg1, arg2, arg3);
+	case HYPTRACE_OP_PAUSE:
+		return hyptrace_trigger_pause();
+	case HYPTRACE_OP_ARM:
+		return hyptrace_trigger_arm(arg1);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

@@ -14,11 +14,17 @@
 
 /* select.c: bit per event id; 0 if no CPU records or counts the event */
 extern u64 hyptrace_events_on;
+/* select.c: bit per event id; the others are not recorded, but may be counted */
+extern u64 hyptrace_events_allowed;
 
 /* Another bit there: some CPU counts guest_exit. */
 #define HYPTRACE_GUEST_EXIT_COUNTED	BIT_ULL(63)
 
 static_assert(HYPTRACE_NR_EVENTS <= 63);
+
+/* Whether any CPU records or counts the event */
+#define hyptrace_is_on(event)						\
+	unlikely(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
 
 /**
  * hyptrace() - record an event, if it is enabled on this CPU
@@ -103,24 +109,37 @@ static inline void hyptrace_silence_own_call(void)
 }
 
 /**
+ * hyptrace_end_own_call() - end the silence of hyptrace_silence_own_call(), if there is one
+ * @ring:	this CPU's
+ */
+static inline void hyptrace_end_own_call(struct hyptrace_ring *ring)
+{
+	if (ring->silent)
+		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_CALL);
+}
+
+/**
  * hyptrace_host_exit() - record that the CPU returns to the host
  */
 static __always_inline void hyptrace_host_exit(void)
 {
-	/* Needed even if hyp_exit is off: it ends the silence of hyptrace_silence_own_call(). */
-	if (unlikely(READ_ONCE(hyptrace_events_on)))
+	u64 on = READ_ONCE(hyptrace_events_on);
+
+	if (unlikely(on & BIT_ULL(HYPTRACE_EVENT_hyp_exit)))
 		__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
+	else if (unlikely(on))
+		hyptrace_end_own_call(hyptrace_this_ring());
 }
 
 /**
  * hyptrace_smc_exit() - record that EL2 calls the firmware
  *
- * Not while the CPU is silent: is_enabled() would take this exit for the end of
+ * Not while the CPU is silent: skip_event() would take this exit for the end of
  * __hyptrace().
  */
 static inline void hyptrace_smc_exit(void)
 {
-	if (unlikely(READ_ONCE(hyptrace_events_on)) && !hyptrace_this_ring()->silent)
+	if (hyptrace_is_on(hyp_exit) && !hyptrace_this_ring()->silent)
 		__hyptrace_hyp_exit(HYPTRACE_REASON_SMC);
 }
 
@@ -131,9 +150,6 @@ static inline void hyptrace_smc_enter(void)
 {
 	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
 }
-
-#define hyptrace_is_on(event)						\
-	unlikely(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
 
 /* calls.c */
 void __hyptrace_psci_begin(u32 func, u64 arg);

@@ -43,6 +43,7 @@ static void exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	if (ring->pending)
 		ring->end = ring->pos;
 	hyptrace_ring_publish(ring);
+	hyptrace_trigger_publish(ring);
 }
 
 /**

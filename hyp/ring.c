@@ -189,6 +189,7 @@ static void enter_next_subbuf(struct hyptrace_ring *ring, u64 now)
 	ring->nr_entered++;
 	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
+	hyptrace_trigger_count_subbuf(ring);
 }
 
 static bool must_drop(struct hyptrace_ring *ring)
@@ -344,6 +345,7 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 	clear_ring(ring);
 	hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
 	hyptrace_ring_publish(ring);
+	hyptrace_trigger_forget(ring);
 }
 
 /**
@@ -364,6 +366,8 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
 		/* Timed events need the rate of the clock. */
 		hyptrace_clock_read(&ring->clock);
+		/* What the CPU has begun may be from before a pause. */
+		memset(&ring->begun, 0, sizeof(ring->begun));
 		ring->events = events;
 		hyptrace_select_events(ring, events);
 		hyptrace_ring_publish(ring);

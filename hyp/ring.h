@@ -18,6 +18,7 @@
  *	pool->lock		pKVM: the lock of a page pool
  *	ring->lock		a CPU's ring: see struct hyptrace_ring
  *	spare->lock		its spare ring; only resize.c takes both
+ *	trigger_lock		trigger.c: triggers, and whether they are armed
  *	users_lock		select.c: which events are on, on any CPU
  *
  *	clock.lock		clock.c: updates of the clock; never nested
@@ -41,6 +42,7 @@
 #include "entry.h"
 #include "filter.h"
 #include "hcall.h"
+#include "trigger.h"
 
 /* hyptrace_ring_commit() finds @data from the address of @commit. */
 static_assert(offsetof(struct hyptrace_subbuf, data) ==
@@ -168,6 +170,10 @@ struct hyptrace_clock_copy {
  * @has_filter:	bit per event id: events with a filter
  * @filters:	by event id: the filter, if the event has one
  * @draft:	the filter that the host has begun to give
+ * @started:	the event on this CPU that has started the recording, since RING_READY
+ * @stopped:	the event on this CPU that has stopped it, or will
+ * @after_arm:	the number of ARM to which @nr_after belongs
+ * @nr_after:	sub-buffers entered since a CPU has recorded the event that stops
  */
 struct hyptrace_ring {
 	u64			enabled;
@@ -223,6 +229,10 @@ struct hyptrace_ring {
 	u64			has_filter;
 	struct hyptrace_ring_filter filters[HYPTRACE_NR_EVENTS];
 	struct hyptrace_filter_draft draft;
+	struct hyptrace_fired	started;
+	struct hyptrace_fired	stopped;
+	u64			after_arm;
+	u32			nr_after;
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
@@ -457,6 +467,7 @@ int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare);
 /* select.c */
 void hyptrace_select_events(struct hyptrace_ring *ring, u64 events);
 void hyptrace_select_counted(struct hyptrace_ring *ring, u64 events);
+void hyptrace_allow_events(u64 events);
 
 /* clock.c */
 u64 hyptrace_clock_read(struct hyptrace_clock_copy *copy);

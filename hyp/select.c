@@ -6,10 +6,11 @@
 #include "hooks.h"
 
 u64 hyptrace_events_on;
+u64 hyptrace_events_allowed = ~0ULL;
 
 /*
  * How many CPUs record or count each event; bit per event id: the events with such CPUs.
- * users_lock protects all of this and hyptrace_events_on.
+ * users_lock protects all of this, hyptrace_events_on and hyptrace_events_allowed.
  */
 struct users {
 	u32 nr[HYPTRACE_NR_EVENTS];
@@ -20,10 +21,21 @@ static struct users recorders;
 static struct users counters;
 static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
 
+static void update_events_on(void)
+{
+	u64 on = (recorders.used & hyptrace_events_allowed) | counters.used;
+
+	if (counters.used & BIT_ULL(HYPTRACE_EVENT_guest_exit))
+		on |= HYPTRACE_GUEST_EXIT_COUNTED;
+	/* While none is allowed, a return to the host must end the silence of __hyptrace(). */
+	if (recorders.used && !on)
+		on = BIT_ULL(HYPTRACE_EVENT_NONE);
+	WRITE_ONCE(hyptrace_events_on, on);
+}
+
 /* This CPU uses other events than before: those that have changed, unless in @events, no more. */
 static void change_users(struct users *users, u64 changed, u64 events)
 {
-	u64 on;
 	u32 id;
 
 	hyptrace_lock(&users_lock);
@@ -36,10 +48,22 @@ static void change_users(struct users *users, u64 changed, u64 events)
 		else
 			users->used &= ~BIT_ULL(id);
 	}
-	on = recorders.used | counters.used;
-	if (counters.used & BIT_ULL(HYPTRACE_EVENT_guest_exit))
-		on |= HYPTRACE_GUEST_EXIT_COUNTED;
-	WRITE_ONCE(hyptrace_events_on, on);
+	update_events_on();
+	hyptrace_unlock(&users_lock);
+}
+
+/**
+ * hyptrace_allow_events() - allow all CPUs to record these events, and no others
+ * @events:	bit per event id
+ *
+ * No hook needs more instructions for this. But an event may still be recorded that another CPU
+ * has begun to record before.
+ */
+void hyptrace_allow_events(u64 events)
+{
+	hyptrace_lock(&users_lock);
+	WRITE_ONCE(hyptrace_events_allowed, events);
+	update_events_on();
 	hyptrace_unlock(&users_lock);
 }
 

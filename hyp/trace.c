@@ -18,8 +18,11 @@
 #define HE_SAVE(...)		__VA_ARGS__
 #define HE_ASSIGN(...)		__VA_ARGS__
 
-/* The slow path: the CPU's copy of the clock is invalid, or the event does not fit. */
-static noinline void record_slowly(struct hyptrace_ring *ring,
+/*
+ * The slow path: the CPU's copy of the clock is invalid, or the event does not fit. False if the
+ * event was dropped.
+ */
+static noinline bool record_slowly(struct hyptrace_ring *ring,
 				   const void *payload, u32 size)
 {
 	u64 now = hyptrace_clock_read(&ring->clock);
@@ -29,16 +32,20 @@ static noinline void record_slowly(struct hyptrace_ring *ring,
 		memcpy(to, payload, size);
 		hyptrace_ring_commit(ring, to, now, size);
 	}
+
+	return to;
 }
 
 /* The payload is not in the ring so far. @filter: of the event, if it has one */
 static noinline void record_aside(struct hyptrace_ring *ring, const void *payload, u32 size,
 				  const struct hyptrace_ring_filter *filter)
 {
+	u32 event = *(const u16 *)payload;
+
 	if (filter && !hyptrace_filter_accepts(filter, payload))
 		WRITE_ONCE(ring->filtered, ring->filtered + 1);
-	else
-		record_slowly(ring, payload, size);
+	else if (record_slowly(ring, payload, size) && filter)
+		hyptrace_trigger_fire(ring, event, ring->last_time);
 }
 
 /*
@@ -96,8 +103,8 @@ static __always_inline bool is_counted_aside(struct hyptrace_ring *ring, u32 eve
  */
 static __always_inline void skip_event(struct hyptrace_ring *ring, u32 event)
 {
-	if (event == HYPTRACE_EVENT_hyp_exit && ring->silent)
-		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_CALL);
+	if (event == HYPTRACE_EVENT_hyp_exit)
+		hyptrace_end_own_call(ring);
 }
 
 /*
@@ -242,6 +249,9 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 
 	if (ring->counting.selected & event) {
 		count_aside(ring, payload, counter);
+		/* The hooks call for events that are only counted, too. */
+		if (!(READ_ONCE(hyptrace_events_allowed) & event))
+			return;
 		if (!(READ_ONCE(ring->has_filter) & event))
 			filter = NULL;
 	}

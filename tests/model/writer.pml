@@ -6,7 +6,7 @@
  * models: hyp/ring.h:hyptrace_ring_commit b0cb6e16dd77a47cf2c0956183aadaccb5c28b624ac8849df9db9d89e69f2134
  * models: hyp/ring.h:hyptrace_ring_fits e1127b1ef2195ee7a3652ce850bc54d42da7e4c70b102dff5c8f0725906c644f
  * models: hyp/ring.h:hyptrace_ring_put d4208d51181214a3f90b2783dd79940f2880933c779dc60a63b7fa318fb0f59b
- * models: hyp/trace.c:record_slowly b595a0e7cf0bc096e3edcde4f7e4bac23cabe81484555abcda14acfc450569c5
+ * models: hyp/trace.c:record_slowly 05df21539e89488f2986695a0d820e9be044ec3cadd71bc8188255d4b35de3e3
  * models: hyp/hooks.h:hyptrace 62f44d0ac0ed06a473ea7340a2f2227d72a39744b656ed8b4ac3cff34a5d4043
  * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
  * models: hyp/hooks.h:hyptrace_cpu_on 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
@@ -21,7 +21,7 @@
  * models: hyp/ring.c:overwrite_head 31c3742d219be1997561356681536aad31df4cf6b634759d18058733dcf1037b
  * models: hyp/ring.c:hyptrace_ring_leave 355a244eef63a0765151d690179450b7b57fbeec2a388de5ebfb2f77cadcb97d
  * models: hyp/ring.c:advance_tail d56a79c29b21a92110a97b6910d64e26a467d69250ad9d6d8f69f9e0312b7f10
- * models: hyp/ring.c:enter_next_subbuf 07a2294ff6eaf01c4b1357ea644cff2100dc2fa6ef8ddd6553f84c8ddcd68bb5
+ * models: hyp/ring.c:enter_next_subbuf 4601f6c9d18868be8c1f3274474800d6c4180cb1b73718ba10b1d772dccc20c9
  * models: hyp/ring.c:must_drop 1e5156616edce82224bb561bb47f10467733f66d94bacaffe7652f5b49a2584c
  * models: hyp/ring.c:drop_event 2fcc3731ff7c05c71babab5af4f23ea47f0016f3f05570bbf9fc96a9422f2a7f
  * models: hyp/ring.c:advance c04bc08abbb5691bcb2672a7ffeec85483e1cfbc7ed4a62db47cb2acffe1e87a
@@ -30,7 +30,7 @@
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 02a0443d8653da95b545c3262b572b8f704bb07171fb61efdc6bb3ec270d0754
- * models: hyp/ring.c:hyptrace_ring_attach 4d87a32b3e4305bfefdd375cc72b116b01c76ae45735581283c0f34b4ff57098
+ * models: hyp/ring.c:hyptrace_ring_attach ec0102367bcf1913d97a1f9b6022998005c3b9e97c14f2d4f644e82b2701aa4a
  * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
  * models: hyp/ring.c:hyptrace_ring_unpark 9fc569b9575c9f2b52cdd43e9b5da767658b8a9191d5cc025dcc69b80e476f20

@@ -221,8 +221,8 @@ int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 }
 
 /*
- * Start with pages that all belong to the host, and CPUs without rings. The calling thread is
- * CPU 0.
+ * Start with pages that all belong to the host, CPUs without rings, and no trigger. The calling
+ * thread is CPU 0.
  */
 void env_start(u32 nr_pages)
 {
@@ -254,6 +254,9 @@ void env_start(u32 nr_pages)
 	env_fail_take = env_fail_release = env_fail_share = 0;
 	env_cpu(0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
+	for (i = 1; i < HYPTRACE_NR_EVENTS; i++)
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_TRIGGER, i, 0, 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, 1, 0, 0), 0);
 }
 
 void env_stop(void)

@@ -112,6 +112,23 @@ static void some_filter(u64 cpu, const struct hyptrace_filter_draft *draft, u64 
 		args[below(3)] ^= 1ULL << below(64);
 }
 
+/* The arguments of op TRIGGER, and of ops that ignore them */
+static void some_trigger(u64 args[3])
+{
+	args[0] = below(HYPTRACE_NR_EVENTS + 1);
+	args[1] = below(HYPTRACE_NR_TRIGGERS + 1);
+	args[2] = args[1] == HYPTRACE_TRIGGER_STOP || !below(8) ? below(4) : 0;
+	if (!below(8))
+		args[below(3)] ^= 1ULL << below(64);
+}
+
+/* Arm again soon: otherwise little would be recorded. */
+static void some_arm(void)
+{
+	if (!below(8))
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, 1 + below(~0U), 0, 0), 0);
+}
+
 static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	u64 what = env_random(&seed);
@@ -172,16 +189,21 @@ static void check_filters(const struct hyptrace_ring *ring)
 	}
 }
 
-/* Each page that EL2 owns or pins must belong to one of the rings. */
+/*
+ * Each page that EL2 owns or pins must belong to one of the rings. No event is on that no CPU
+ * records, and some bit is on while one records any.
+ */
 static void check_books(void)
 {
 	u32 pinned = 0, owned = 0, i;
+	u64 selected = 0;
 
 	for (i = 0; i < 2 * ENV_CPUS; i++) {
 		struct hyptrace_ring *ring = i < ENV_CPUS ? &env_rings[i] :
 							    &env_spare_rings[i - ENV_CPUS];
 
 		owned += pages_of(ring, &pinned);
+		selected |= ring->selected;
 		assert_int_equal(ring->lock, 0);
 		assert_true(ring->state == HYPTRACE_RING_ATTACHED ||
 			    !(ring->enabled | ring->aside));
@@ -196,6 +218,9 @@ static void check_books(void)
 		assert_true(ring->nr_loaded <= ring->nr_pages ||
 			    ring->state == HYPTRACE_RING_EMPTY);
 	}
+	assert_int_equal(!!hyptrace_events_on, !!selected);
+	assert_true(!(hyptrace_events_on & ~selected) ||
+		    hyptrace_events_on == BIT_ULL(HYPTRACE_EVENT_NONE));
 	assert_int_equal(env_count(ENV_PINNED), pinned);
 	assert_int_equal(env_count(ENV_HYP), owned);
 	assert_int_equal(env_violations, 0);
@@ -281,7 +306,7 @@ static void any_op(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
 	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0;
-	u64 filters = 0, filtered = 0;
+	u64 filters = 0, filtered = 0, fired = 0;
 
 	(void)state;
 	seed = env_seed(SEED);
@@ -293,7 +318,7 @@ static void any_op(void **state)
 		u64 op = some_op(spare ? &env_spare_rings[cpu] : &env_rings[cpu],
 				 &env_spare_rings[cpu]);
 		u64 args[3] = { cpu, some_argument(op), below(20) ? below(2) : env_random(&seed) };
-		u64 before, had;
+		u64 before, had, armed;
 		s64 ret;
 
 		env_cpu(below(3) ? cpu : below(ENV_CPUS));
@@ -310,6 +335,8 @@ static void any_op(void **state)
 		args[0] |= spare;
 		if (op == HYPTRACE_OP_FILTER)
 			some_filter(cpu, &env_rings[cpu].draft, args);
+		else if (op == HYPTRACE_OP_TRIGGER)
+			some_trigger(args);
 		else if (!below(100))
 			args[0] = env_random(&seed);
 		had = env_rings[cpu].has_filter;
@@ -324,22 +351,26 @@ static void any_op(void **state)
 		moved += op == HYPTRACE_OP_MOVE && ret > 0;
 		refused += ret < 0;
 		check_books();
+		some_arm();
 		before = hyptrace_this_ring()->filtered;
+		armed = hyptrace_armed;
 		disturb();
+		fired += hyptrace_armed != armed;
 		filtered += hyptrace_this_ring()->filtered - before;
 		if (!below(5000))
 			free_all();
 	}
 	free_all();
 	env_stop();
-	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu filters, %llu events filtered, %llu refusals\n",
+	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu filters, %llu events filtered, %llu triggers fired, %llu refusals\n",
 		      (unsigned long long)ready, (unsigned long long)swapped,
 		      (unsigned long long)exchanged, (unsigned long long)moved,
 		      (unsigned long long)filters, (unsigned long long)filtered,
-		      (unsigned long long)refused);
+		      (unsigned long long)fired, (unsigned long long)refused);
 	assert_true(ready > rounds / 1000 && swapped > rounds / 300);
 	assert_true(exchanged > rounds / 3000 && moved > rounds / 3000);
 	assert_true(filters > rounds / 1000 && filtered > rounds / 1000);
+	assert_true(fired > rounds / 1000);
 }
 
 /* Two directories, the second with one table that is not full. */

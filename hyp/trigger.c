@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Triggers: events that start or stop the recording on all CPUs. hcall.c sets and arms them,
+ * trace.c calls in when it has recorded such an event, and ring.c with each sub-buffer that it
+ * enters. The recording of all CPUs starts and stops with one word: hyptrace_allow_events().
+ */
+#include "hooks.h"
+
+/* trigger_lock protects all of the following. @hyptrace_armed may be read without it. */
+u64 hyptrace_armed;
+u32 hyptrace_stop_after;
+
+static hyptrace_lock_t trigger_lock = HYPTRACE_LOCK_INIT;
+
+/* Bit per event id: the events that start and that stop, and when each of these stops */
+static u64 starting, stopping;
+static u32 stop_after[HYPTRACE_NR_EVENTS];
+
+/* The number of the last ARM */
+static u64 last_arm;
+
+/**
+ * hyptrace_trigger_set() - set what an event does
+ * @event:	its id
+ * @what:	enum hyptrace_trigger
+ * @after:	see HYPTRACE_OP_TRIGGER
+ *
+ * Return: 0 or -EINVAL.
+ */
+int hyptrace_trigger_set(u64 event, u64 what, u64 after)
+{
+	u64 bit;
+
+	if (!event || event >= HYPTRACE_NR_EVENTS || what >= HYPTRACE_NR_TRIGGERS ||
+	    (after && what != HYPTRACE_TRIGGER_STOP) || after >> 32)
+		return -EINVAL;
+
+	event = array_index_nospec(event, HYPTRACE_NR_EVENTS);
+	bit = BIT_ULL(event);
+	hyptrace_lock(&trigger_lock);
+	WRITE_ONCE(hyptrace_armed, hyptrace_armed & ~bit);
+	starting = what == HYPTRACE_TRIGGER_START ? starting | bit : starting & ~bit;
+	stopping = what == HYPTRACE_TRIGGER_STOP ? stopping | bit : stopping & ~bit;
+	stop_after[event] = after;
+	hyptrace_unlock(&trigger_lock);
+
+	return 0;
+}
+
+/**
+ * hyptrace_trigger_pause() - let no CPU record any event until hyptrace_trigger_arm()
+ *
+ * Return: 0.
+ */
+int hyptrace_trigger_pause(void)
+{
+	hyptrace_lock(&trigger_lock);
+	WRITE_ONCE(hyptrace_armed, 0);
+	WRITE_ONCE(hyptrace_stop_after, 0);
+	hyptrace_allow_events(0);
+	hyptrace_unlock(&trigger_lock);
+
+	return 0;
+}
+
+/**
+ * hyptrace_trigger_arm() - end the pause and arm all triggers
+ * @arm:	number of the host, not 0
+ *
+ * Return: 0 or -EINVAL.
+ */
+int hyptrace_trigger_arm(u64 arm)
+{
+	if (!arm)
+		return -EINVAL;
+
+	hyptrace_lock(&trigger_lock);
+	last_arm = arm;
+	WRITE_ONCE(hyptrace_stop_after, 0);
+	WRITE_ONCE(hyptrace_armed, starting ?: stopping);
+	hyptrace_allow_events(starting ?: ~0ULL);
+	hyptrace_unlock(&trigger_lock);
+
+	return 0;
+}
+
+static void start(void)
+{
+	hyptrace_assert_held(&trigger_lock);
+	WRITE_ONCE(hyptrace_armed, stopping);
+	hyptrace_allow_events(~0ULL);
+}
+
+static void stop(u32 event)
+{
+	hyptrace_assert_held(&trigger_lock);
+	WRITE_ONCE(hyptrace_armed, 0);
+	WRITE_ONCE(hyptrace_stop_after, stop_after[event]);
+	if (!stop_after[event])
+		hyptrace_allow_events(0);
+}
+
+static void publish(struct hyptrace_fired *to, const struct hyptrace_fired *fired)
+{
+	WRITE_ONCE(to->time, fired->time);
+	WRITE_ONCE(to->event, fired->event);
+	WRITE_ONCE(to->reserved, 0);
+	/*
+	 * (T) Order the event and its time before arm. Pairs with (T) in
+	 * driver/remotes/writer_trigger.c:read_fired().
+	 */
+	smp_store_release(&to->arm, fired->arm);
+}
+
+/**
+ * hyptrace_trigger_publish() - publish the events that have started and stopped the recording
+ * @ring:	loaded, its lock held
+ */
+void hyptrace_trigger_publish(struct hyptrace_ring *ring)
+{
+	hyptrace_assert_held(&ring->lock);
+	publish(&ring->meta->started, &ring->started);
+	publish(&ring->meta->stopped, &ring->stopped);
+}
+
+/**
+ * hyptrace_trigger_forget() - forget these events, and publish that
+ * @ring:	loaded, its lock held
+ */
+void hyptrace_trigger_forget(struct hyptrace_ring *ring)
+{
+	memset(&ring->started, 0, sizeof(ring->started));
+	memset(&ring->stopped, 0, sizeof(ring->stopped));
+	hyptrace_trigger_publish(ring);
+}
+
+/**
+ * __hyptrace_trigger_fire() - start or stop the recording, if the event's trigger is armed
+ * @ring:	this CPU's
+ * @event:	its id; the CPU has just recorded it
+ * @time:	its time, ns
+ */
+void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
+{
+	u64 bit = BIT_ULL(event);
+
+	hyptrace_lock(&ring->lock);
+	hyptrace_lock(&trigger_lock);
+	/* Another CPU may have been first. */
+	if (hyptrace_armed & bit) {
+		struct hyptrace_fired fired = { .time = time, .event = event, .arm = last_arm };
+
+		if (starting & bit) {
+			start();
+			ring->started = fired;
+		} else {
+			stop(event);
+			ring->stopped = fired;
+		}
+		hyptrace_trigger_publish(ring);
+	}
+	hyptrace_unlock(&trigger_lock);
+	hyptrace_unlock(&ring->lock);
+}
+
+/**
+ * __hyptrace_trigger_count_subbuf() - stop the recording, if this sub-buffer is the last
+ * @ring:	this CPU's, its lock held; it has entered a sub-buffer since an event that stops
+ */
+void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring)
+{
+	/* After so many sub-buffers the next one would overwrite the event. */
+	u32 most = ring->nr_pages - 2;
+
+	hyptrace_assert_held(&ring->lock);
+	hyptrace_lock(&trigger_lock);
+	if (ring->after_arm != last_arm) {
+		ring->after_arm = last_arm;
+		ring->nr_after = 0;
+	}
+	/* Another CPU may have been first. */
+	if (hyptrace_stop_after) {
+		ring->nr_after++;
+		if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most) {
+			WRITE_ONCE(hyptrace_stop_after, 0);
+			hyptrace_allow_events(0);
+		}
+	}
+	hyptrace_unlock(&trigger_lock);
+}

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Triggers at EL2: which events start and stop the recording of all CPUs, and when; what EL2
+ * publishes about them; and what it refuses.
+ */
+#include "count_pages.h"
+#include "filter_terms.h"
+#include "ring_decode.h"
+
+#define CPUS		3
+#define NR_PAGES	6
+#define ARM		77
+#define EVENTS		(BIT_ULL(HYPTRACE_EVENT_selftest) | BIT_ULL(HYPTRACE_EVENT_hyp_enter) | \
+			 BIT_ULL(HYPTRACE_EVENT_hyp_exit) | BIT_ULL(HYPTRACE_EVENT_hyp_printk) | \
+			 BIT_ULL(HYPTRACE_EVENT_host_mem_abort))
+
+static struct env_ring hosts[CPUS];
+static const u64 no_regs[31];
+
+static void attach(u32 cpu)
+{
+	env_cpu(cpu);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, cpu, EVENTS, 0), 0);
+}
+
+/* Let selftest events with this id pass on a CPU, and printk events with this fmt_id. */
+static void set_filters(u32 cpu, u64 id)
+{
+	struct hyptrace_term term = {
+		.offset = offsetof(struct hyptrace_entry_selftest, id), .width = 8,
+		.op = HYPTRACE_TERM_EQ, .value = id,
+		.on_true = HYPTRACE_FILTER_ACCEPT, .on_false = HYPTRACE_FILTER_REJECT,
+	};
+
+	env_cpu(cpu);
+	assert_int_equal(filter_set(cpu, HYPTRACE_EVENT_selftest, &term, 1), 0);
+	term.offset = offsetof(struct hyptrace_entry_hyp_printk, fmt_id);
+	term.width = sizeof(((struct hyptrace_entry_hyp_printk *)0)->fmt_id);
+	assert_int_equal(filter_set(cpu, HYPTRACE_EVENT_hyp_printk, &term, 1), 0);
+}
+
+static void start_rings(u32 nr_pages, u32 flags)
+{
+	u32 cpu;
+
+	env_start(2 * CPUS * env_ring_pages(nr_pages) + 2 * COUNT_PAIRS);
+	env_counter = 1000;
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		env_ring_load(&hosts[cpu], cpu, cpu * env_ring_pages(nr_pages), nr_pages, flags);
+		attach(cpu);
+		set_filters(cpu, 7);
+	}
+}
+
+static int start(void **state)
+{
+	(void)state;
+	start_rings(NR_PAGES, 0);
+
+	return 0;
+}
+
+static int start_full(void **state)
+{
+	(void)state;
+	start_rings(HYPTRACE_RING_MIN_PAGES, HYPTRACE_RING_DISCARD);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	u32 cpu;
+
+	(void)state;
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		env_cpu(cpu);
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, cpu, 0, 0), 0);
+		env_ring_free(&hosts[cpu]);
+	}
+	env_stop();
+
+	return 0;
+}
+
+static s64 set(u64 event, u64 what, u64 after)
+{
+	return hyptrace_hcall(HYPTRACE_OP_TRIGGER, event, what, after);
+}
+
+static void pause_all(void)
+{
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PAUSE, 0, 0, 0), 0);
+}
+
+static void arm(u64 number)
+{
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, number, 0, 0), 0);
+}
+
+static bool is_recorded(u32 cpu)
+{
+	u64 before = env_rings[cpu].recorded;
+
+	env_cpu(cpu);
+	hyptrace(hyp_enter, 0);
+
+	return env_rings[cpu].recorded > before;
+}
+
+static void assert_recording(bool recording)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		assert_int_equal(is_recorded(cpu), recording);
+}
+
+static void selftest_on(u32 cpu, u64 id)
+{
+	env_cpu(cpu);
+	hyptrace(selftest, id);
+}
+
+static void printk_on(u32 cpu, u32 id)
+{
+	env_cpu(cpu);
+	hyptrace(hyp_printk, id, 0, 0, 0, 0);
+}
+
+static void assert_fired(const struct hyptrace_fired *fired, u64 number, u32 event, u64 time)
+{
+	assert_int_equal(fired->arm, number);
+	assert_int_equal(fired->event, event);
+	assert_int_equal(fired->time, time);
+	assert_int_equal(fired->reserved, 0);
+}
+
+/* No CPU but @but, if any, has an event that has started or stopped the recording. */
+static void assert_none_fired_but(u32 but)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		if (cpu == but)
+			continue;
+		assert_fired(&env_ring_meta(&hosts[cpu])->started, 0, 0, 0);
+		assert_fired(&env_ring_meta(&hosts[cpu])->stopped, 0, 0, 0);
+	}
+}
+
+static const struct hyptrace_fired *stopped(u32 cpu)
+{
+	return &env_ring_meta(&hosts[cpu])->stopped;
+}
+
+static const struct hyptrace_fired *started(u32 cpu)
+{
+	return &env_ring_meta(&hosts[cpu])->started;
+}
+
+/* The last event of a CPU's ring */
+static u32 last_event(u32 cpu, u64 *time)
+{
+	struct decoded events[DECODE_MAX];
+	int nr = decode_both(env_rings[cpu].page, events);
+
+	assert_true(nr > 0);
+	*time = events[nr - 1].time;
+
+	return *(u16 *)(env_rings[cpu].page->data + events[nr - 1].offset);
+}
+
+static void stops_at_once(void **state)
+{
+	u64 time;
+
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	/* It is not armed so far. */
+	selftest_on(1, 7);
+	assert_recording(true);
+
+	arm(ARM);
+	selftest_on(1, 8);
+	printk_on(1, 7);
+	assert_recording(true);
+	assert_none_fired_but(CPUS);
+
+	env_counter = 5000;
+	selftest_on(1, 7);
+	assert_recording(false);
+	assert_none_fired_but(1);
+	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+	assert_fired(started(1), 0, 0, 0);
+	/* The event itself is recorded. */
+	assert_int_equal(last_event(1, &time), HYPTRACE_EVENT_selftest);
+	assert_int_equal(time, 5000);
+	selftest_on(2, 7);
+	selftest_on(1, 7);
+	assert_none_fired_but(1);
+	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+
+	/* Armed again, another CPU stops it. The old one stays published, with its number. */
+	pause_all();
+	assert_recording(false);
+	arm(ARM + 1);
+	assert_recording(true);
+	env_counter = 6000;
+	selftest_on(2, 7);
+	assert_recording(false);
+	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+	assert_fired(stopped(2), ARM + 1, HYPTRACE_EVENT_selftest, 6000);
+}
+
+/* Of several events only the first one has an effect, even if the stop is still to come. */
+static void first_one_wins(void **state)
+{
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 2), 0);
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	arm(ARM);
+	env_counter = 5000;
+	selftest_on(1, 7);
+	assert_recording(true);
+	printk_on(2, 7);
+	selftest_on(0, 7);
+	assert_recording(true);
+	assert_none_fired_but(1);
+	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+}
+
+/* Neither an event that has no filter any more, nor one whose trigger was taken away */
+static void no_trigger(void **state)
+{
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	arm(ARM);
+	env_cpu(1);
+	assert_int_equal(filter_remove(1, HYPTRACE_EVENT_selftest), 0);
+	selftest_on(1, 7);
+	assert_recording(true);
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_NONE, 0), 0);
+	printk_on(1, 7);
+	assert_recording(true);
+	/* A trigger that is set waits for ARM. */
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	printk_on(1, 7);
+	assert_recording(true);
+	arm(ARM);
+	printk_on(1, 7);
+	assert_recording(false);
+	arm(ARM);
+	assert_recording(true);
+	/* PAUSE disarms: an event that a CPU is just recording does nothing. */
+	pause_all();
+	__hyptrace_hyp_printk(7, 0, 0, 0, 0);
+	assert_int_equal(hyptrace_armed, 0);
+	assert_int_equal(stopped(1)->arm, ARM);
+	assert_none_fired_but(1);
+}
+
+/* An event that is dropped does not stop the recording: it would not be in the ring. */
+static void dropped(void **state)
+{
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	arm(ARM);
+	while (is_recorded(1))
+		;
+	selftest_on(1, 7);
+	assert_none_fired_but(CPUS);
+	assert_true(is_recorded(2));
+	env_cpu(1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SWAP, 1, ~0ULL, 0), 0);
+	selftest_on(1, 7);
+	assert_int_equal(stopped(1)->arm, ARM);
+	assert_false(is_recorded(2));
+}
+
+static void starts(void **state)
+{
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	arm(ARM);
+	assert_recording(false);
+	/* It stops nothing before the start, even if the CPU has passed the hook already. */
+	printk_on(2, 7);
+	env_cpu(2);
+	__hyptrace_hyp_printk(7, 0, 0, 0, 0);
+	selftest_on(1, 8);
+	assert_recording(false);
+	assert_none_fired_but(CPUS);
+
+	env_counter = 5000;
+	selftest_on(1, 7);
+	assert_recording(true);
+	assert_none_fired_but(1);
+	assert_fired(started(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+	assert_fired(stopped(1), 0, 0, 0);
+	selftest_on(2, 7);
+	assert_none_fired_but(1);
+
+	env_counter = 6000;
+	printk_on(1, 7);
+	assert_recording(false);
+	assert_none_fired_but(1);
+	assert_fired(started(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_hyp_printk, 6000);
+}
+
+/* Fill the sub-buffer of a CPU, until it enters the next one or records no more. */
+static bool enter_next(u32 cpu)
+{
+	u64 before = env_rings[cpu].nr_entered;
+
+	while (env_rings[cpu].nr_entered == before)
+		if (!is_recorded(cpu))
+			return false;
+
+	return true;
+}
+
+static bool is_in_ring(u32 cpu, u32 event)
+{
+	struct hyptrace_ring *ring = &env_rings[cpu];
+	struct decoded events[DECODE_MAX];
+	u32 page;
+	int nr;
+
+	for (page = 0; page < ring->nr_pages; page++) {
+		const struct hyptrace_subbuf *data = env_ring_data(&hosts[cpu], page);
+
+		for (nr = decode_both(data, events); nr > 0; nr--)
+			if (*(u16 *)(data->data + events[nr - 1].offset) == event)
+				return true;
+	}
+
+	return false;
+}
+
+/*
+ * The recording stops when a CPU, that of the event or another one, has entered the nth next
+ * sub-buffer. It does not overwrite the event even if that is sooner.
+ */
+static void check_after(u32 after, u32 most, u32 writer, bool in_reader_page)
+{
+	u32 due = after < most ? after : most, i;
+
+	start_rings(NR_PAGES, 0);
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, after), 0);
+	arm(ARM);
+	/* sub-buffers before the event do not count */
+	for (i = 0; i < 3 * NR_PAGES; i++)
+		assert_true(enter_next(writer));
+	env_cpu(0);
+	while (in_reader_page && hyptrace_hcall(HYPTRACE_OP_SWAP, 1, ~0ULL, 0) >= 0)
+		;
+	selftest_on(1, 7);
+	assert_recording(true);
+	for (i = 0; i < due; i++)
+		assert_true(enter_next(writer));
+	assert_recording(false);
+	assert_false(enter_next(writer));
+	assert_true(is_in_ring(1, HYPTRACE_EVENT_selftest));
+	assert_none_fired_but(1);
+
+	/* The next time it counts from the beginning. */
+	pause_all();
+	arm(ARM + 1);
+	assert_true(enter_next(writer));
+	selftest_on(1, 7);
+	for (i = 0; i < due; i++) {
+		assert_recording(true);
+		assert_true(enter_next(writer));
+	}
+	assert_recording(false);
+	assert_int_equal(stopped(1)->arm, ARM + 1);
+	stop(NULL);
+}
+
+static void after(void **state)
+{
+	static const u32 counts[] = { 1, 2, 3, 4, 5, 1000, ~0U };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ENV_NR(counts); i++) {
+		check_after(counts[i], NR_PAGES - 2, 1, false);
+		check_after(counts[i], NR_PAGES - 2, 1, true);
+		check_after(counts[i], NR_PAGES - 2, 2, false);
+	}
+}
+
+/* Each CPU counts its own sub-buffers: the sum of several does not matter. */
+static void after_of_each(void **state)
+{
+	u32 cpu;
+
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 2), 0);
+	arm(ARM);
+	selftest_on(1, 7);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		assert_recording(true);
+		assert_true(enter_next(cpu));
+	}
+	assert_recording(true);
+	assert_true(enter_next(2));
+	assert_recording(false);
+	/* PAUSE ends the count, too. */
+	arm(ARM + 1);
+	selftest_on(1, 7);
+	pause_all();
+	arm(ARM + 2);
+	for (cpu = 0; cpu < 10; cpu++)
+		assert_true(enter_next(1));
+}
+
+/* During a pause a CPU's own hypercalls leave no silence behind. */
+static void pause_and_silence(void **state)
+{
+	u32 cpu;
+
+	(void)state;
+	pause_all();
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		env_cpu(cpu);
+		{
+			hyptrace_host_call(0, true, no_regs);
+			hyptrace_silence_own_call();
+			attach(cpu);
+		}
+		hyptrace_host_exit();
+		assert_int_equal(env_rings[cpu].recorded, 0);
+	}
+	arm(ARM);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		env_cpu(cpu);
+		hyptrace_host_exit();
+		assert_int_equal(env_rings[cpu].recorded, 1);
+	}
+	assert_int_equal(hyptrace_events_on, EVENTS);
+	/* While nothing is selected, a hook has nothing to do. */
+	pause_all();
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		env_cpu(cpu);
+		assert_int_not_equal(hyptrace_events_on, 0);
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, cpu, 0, 0), 0);
+	}
+	assert_int_equal(hyptrace_events_on, 0);
+}
+
+/* A timed event that has begun before the pause is not recorded after it. */
+static void begun_before(void **state)
+{
+	(void)state;
+	env_cpu(1);
+	hyptrace_begin(host_mem_abort, 1, 2);
+	pause_all();
+	hyptrace(host_mem_abort, 0);
+	hyptrace_begin(host_mem_abort, 1, 2);
+	attach(1);
+	arm(ARM);
+	hyptrace(host_mem_abort, 0);
+	assert_int_equal(env_rings[1].recorded, 0);
+	hyptrace_begin(host_mem_abort, 1, 2);
+	hyptrace(host_mem_abort, 0);
+	assert_int_equal(env_rings[1].recorded, 1);
+}
+
+/* A ring that replaces the CPU's publishes them, too. A ring that is loaded again does not. */
+static void other_memory(void **state)
+{
+	u32 pages = env_ring_pages(NR_PAGES);
+	struct env_ring spare;
+
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
+	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	arm(ARM);
+	env_counter = 5000;
+	selftest_on(1, 7);
+	printk_on(1, 7);
+	env_ring_load(&spare, 1 | HYPTRACE_SPARE_RING, CPUS * pages, NR_PAGES, 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_EXCHANGE, 1, 0, 0), 0);
+	assert_fired(&env_ring_meta(&spare)->started, ARM, HYPTRACE_EVENT_selftest, 5000);
+	assert_fired(&env_ring_meta(&spare)->stopped, ARM, HYPTRACE_EVENT_hyp_printk, 5000);
+
+	/* The two rings change places again. */
+	while (hyptrace_hcall(HYPTRACE_OP_MOVE, 1, 0, 0) > 0)
+		;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, 1, 0, 0), 0);
+	while (hyptrace_hcall(HYPTRACE_OP_RING_FREE, 1 | HYPTRACE_SPARE_RING, 0, 0) == 1)
+		;
+	while (hyptrace_hcall(HYPTRACE_OP_RING_FREE, 1, 0, 0) == 1)
+		;
+	env_ring_load(&hosts[1], 1, pages, NR_PAGES, 0);
+	attach(1);
+	assert_fired(started(1), 0, 0, 0);
+	assert_fired(stopped(1), 0, 0, 0);
+}
+
+/* A selftest event on request of the host fires, too. */
+static void on_request(void **state)
+{
+	(void)state;
+	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	arm(ARM);
+	env_cpu(2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 6, HYPTRACE_WRITE_SELFTEST, 0), 0);
+	assert_recording(true);
+	env_cpu(2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 7, HYPTRACE_WRITE_SELFTEST, 0), 0);
+	assert_recording(false);
+	assert_int_equal(stopped(2)->arm, ARM);
+}
+
+/* What is counted goes on to be counted while nothing is recorded. */
+static void counted(void **state)
+{
+	const u32 key = HYPTRACE_COUNT_KEY_mem_transition + HYPTRACE_MEM_DONATE;
+	u64 event = BIT_ULL(HYPTRACE_EVENT_mem_transition), before;
+	struct count_pages pages;
+	struct count_sum sum;
+
+	(void)state;
+	env_cpu(1);
+	count_pages_give(&pages, 1, 2 * CPUS * env_ring_pages(NR_PAGES));
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, 1, event, 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, 1, EVENTS | event, 0), 0);
+	before = env_rings[1].recorded;
+	pause_all();
+	hyptrace(mem_transition, HYPTRACE_MEM_DONATE, 0, 0, 0, 1, 0, 0, 0);
+	assert_int_equal(env_rings[1].recorded, before);
+	arm(ARM);
+	hyptrace(mem_transition, HYPTRACE_MEM_DONATE, 0, 0, 0, 1, 0, 0, 0);
+	assert_int_equal(env_rings[1].recorded, before + 1);
+	count_read(&pages, key, &sum);
+	assert_int_equal(sum.nr, 2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, 1, 0, 0), 0);
+	count_pages_free(&pages);
+}
+
+static void refused(void **state)
+{
+	u64 event, what;
+
+	(void)state;
+	for (event = 1; event < HYPTRACE_NR_EVENTS; event++)
+		for (what = 0; what < HYPTRACE_NR_TRIGGERS; what++)
+			assert_int_equal(set(event, what, 0), 0);
+	assert_int_equal(set(0, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+	for (event = HYPTRACE_NR_EVENTS; event < 300; event++)
+		assert_int_equal(set(event, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+	for (event = 8; event < 64; event++) {
+		assert_int_equal(set(1 | BIT_ULL(event), HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+		assert_int_equal(set(1, HYPTRACE_TRIGGER_STOP | BIT_ULL(event), 0), -EINVAL);
+	}
+	assert_int_equal(set(1, HYPTRACE_NR_TRIGGERS, 0), -EINVAL);
+	assert_int_equal(set(1, HYPTRACE_TRIGGER_NONE, 1), -EINVAL);
+	assert_int_equal(set(1, HYPTRACE_TRIGGER_START, 1), -EINVAL);
+	assert_int_equal(set(1, HYPTRACE_TRIGGER_STOP, ~0U), 0);
+	assert_int_equal(set(1, HYPTRACE_TRIGGER_STOP, 1ULL << 32), -EINVAL);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, 0, 0, 0), -EINVAL);
+	assert_recording(true);
+}
+
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(stops_at_once), TEST(first_one_wins), TEST(no_trigger), TEST(starts),
+		TEST(after_of_each), TEST(pause_and_silence), TEST(begun_before),
+		TEST(other_memory), TEST(on_request), TEST(counted), TEST(refused),
+		cmocka_unit_test_setup_teardown(dropped, start_full, stop),
+		cmocka_unit_test(after),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
