@@ -131,6 +131,7 @@ void hyptrace_trigger_forget(struct hyptrace_ring *ring)
 {
 	memset(&ring->started, 0, sizeof(ring->started));
 	memset(&ring->stopped, 0, sizeof(ring->stopped));
+	ring->after_arm = 0;
 	hyptrace_trigger_publish(ring);
 }
 

@@ -85,6 +85,17 @@ void hyptrace_announce_event(const struct hyptrace_remote *remote,
 }
 
 /**
+ * hyptrace_announce_trigger - announce that an event has started or stopped the recording
+ * @remote:	control mutex held
+ * @trigger:	which of the two
+ */
+void hyptrace_announce_trigger(const struct hyptrace_remote *remote,
+			       enum hyptrace_trigger trigger)
+{
+	announce(trigger_fired, remote, trigger);
+}
+
+/**
  * hyptrace_announce_consumer - announce that a process started or stopped consuming
  * @remote:	control mutex held
  * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL

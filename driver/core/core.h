@@ -74,7 +74,6 @@
 #include <linux/workqueue.h>
 
 #include "remote.h"
-#include "../../hyp/abi.h"
 
 /* As in the specification of the netlink family. */
 #define HYPTRACE_NAME_MAX		HYPTRACE_REMOTE_NAME_MAX
@@ -230,11 +229,15 @@ struct hyptrace_filter_request {
  * @events:	bit per id of an event
  * @enable:	enable them with the options below; else disable them
  * @filter:	which of them to record; NULL: all
+ * @trigger:	what happens when one of them was recorded
+ * @after:	with HYPTRACE_TRIGGER_STOP: after so many sub-buffers
  */
 struct hyptrace_event_request {
 	u64					events;
 	bool					enable;
 	const struct hyptrace_filter_request	*filter;
+	enum hyptrace_trigger			trigger;
+	u32					after;
 };
 
 /**
@@ -252,11 +255,27 @@ struct hyptrace_filter {
 /**
  * struct hyptrace_event_options - how a request has enabled an event
  * @filter:	its filter, or NULL
+ * @trigger:	what happens when it was recorded
+ * @after:	with HYPTRACE_TRIGGER_STOP: after so many sub-buffers
  *
  * All 0 for an event that no request has enabled.
  */
 struct hyptrace_event_options {
 	struct hyptrace_filter	*filter;
+	enum hyptrace_trigger	trigger;
+	u32			after;
+};
+
+/**
+ * struct hyptrace_firing - the event that has started or stopped the recording
+ * @event:	the event; NULL if there is none so far
+ * @cpu:	which CPU has recorded it
+ * @time:	its time, ns
+ */
+struct hyptrace_firing {
+	const struct hyptrace_event	*event;
+	unsigned int			cpu;
+	u64				time;
 };
 
 /**
@@ -284,6 +303,7 @@ struct hyptrace_release {
  * @events:	in the order of the registration
  * @readers:	by CPU number; NULL where no such CPU is possible
  * @loss_work:	announces losses
+ * @trigger_work: notices that a trigger has fired
  * @debugfs:	its directory
  *
  * @marking:	see above
@@ -302,6 +322,7 @@ struct hyptrace_release {
  * @enabled:	bit per id of an enabled event
  * @requested:	what event-set and start have switched on, and no request has switched off
  * @options:	by event id
+ * @fired:	by enum hyptrace_trigger: what has fired since the triggers were armed
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
@@ -317,6 +338,7 @@ struct hyptrace_remote {
 	const struct hyptrace_event		**events;
 	struct hyptrace_reader			**readers;
 	struct delayed_work			loss_work;
+	struct delayed_work			trigger_work;
 	struct dentry				*debugfs;
 	struct rw_semaphore			marking;
 
@@ -333,6 +355,7 @@ struct hyptrace_remote {
 	u64					enabled;
 	struct hyptrace_wants			requested;
 	struct hyptrace_event_options		options[HYPTRACE_MAX_EVENT_ID];
+	struct hyptrace_firing			fired[HYPTRACE_NR_TRIGGERS];
 	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
@@ -369,6 +392,7 @@ struct hyptrace_attachment {
  * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_removed:	a remote is being unregistered
  * @event_changed:	an event was enabled or disabled, or its options have changed
+ * @trigger_fired:	an event has started or stopped the recording
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost
@@ -383,6 +407,8 @@ struct hyptrace_listener {
 	void (*remote_removed)(const struct hyptrace_remote *remote);
 	void (*event_changed)(const struct hyptrace_remote *remote,
 			      const struct hyptrace_event *event);
+	void (*trigger_fired)(const struct hyptrace_remote *remote,
+			      enum hyptrace_trigger trigger);
 	void (*consumer_changed)(const struct hyptrace_remote *remote, int cpu,
 				 enum hyptrace_reader_change change, pid_t pid);
 	bool (*wants_losses)(void);
@@ -466,6 +492,9 @@ const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol)
 int hyptrace_events_set(struct hyptrace_remote *remote,
 			const struct hyptrace_event_request *request,
 			struct netlink_ext_ack *extack);
+
+/* trigger.c: the control mutex held */
+bool hyptrace_triggers_armed(const struct hyptrace_remote *remote);
 
 /* reader.c */
 struct hyptrace_subbuf;

@@ -29,7 +29,11 @@ static int make_options(const struct hyptrace_event *event,
 {
 	struct hyptrace_filter *filter;
 
-	if (!request->enable || !request->filter)
+	if (!request->enable)
+		return 0;
+	options->trigger = request->trigger;
+	options->after = request->after;
+	if (!request->filter)
 		return 0;
 	filter = hyptrace_filter_resolve(event, request->filter, extack);
 	if (IS_ERR(filter))
@@ -38,18 +42,60 @@ static int make_options(const struct hyptrace_event *event,
 	return 0;
 }
 
+/* The writer fires a trigger only if a filter accepts the event. This one accepts any event. */
+static const struct hyptrace_term accept_all = {
+	.offset = sizeof(u16), .width = 1, .op = HYPTRACE_TERM_GE,
+	.on_true = HYPTRACE_FILTER_ACCEPT, .on_false = HYPTRACE_FILTER_ACCEPT,
+};
+
+/* The terms that the writer needs for the options; NULL if it needs none */
+static const struct hyptrace_term *terms_of(const struct hyptrace_event_options *options,
+					    unsigned int *nr)
+{
+	*nr = 0;
+	if (options->filter) {
+		*nr = options->filter->nr_terms;
+		return options->filter->terms;
+	}
+	if (!options->trigger)
+		return NULL;
+	*nr = 1;
+	return &accept_all;
+}
+
+static int apply_trigger(const struct hyptrace_remote_desc *desc,
+			 const struct hyptrace_event *event,
+			 const struct hyptrace_event_options *from,
+			 const struct hyptrace_event_options *to)
+{
+	if (!to->trigger && !from->trigger)
+		return 0;
+	return desc->ops->set_trigger(event->id, to->trigger, to->after, desc->priv);
+}
+
 /* Make the writer use the options of an event: @to in place of @from. */
 static int apply_options(struct hyptrace_remote *remote, const struct hyptrace_event *event,
 			 const struct hyptrace_event_options *from,
 			 const struct hyptrace_event_options *to)
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
-	const struct hyptrace_filter *filter = to->filter;
+	const struct hyptrace_term *terms;
+	unsigned int nr, nr_before;
+	int err;
 
-	if (!filter && !from->filter)
-		return 0;
-	return desc->ops->set_filter(event->id, filter ? filter->terms : NULL,
-				     filter ? filter->nr_terms : 0, desc->priv);
+	terms_of(from, &nr_before);
+	terms = terms_of(to, &nr);
+	if (nr || nr_before) {
+		err = desc->ops->set_filter(event->id, terms, nr, desc->priv);
+		if (err)
+			return err;
+	}
+	err = apply_trigger(desc, event, from, to);
+	if (err && (nr || nr_before)) {
+		terms = terms_of(from, &nr);
+		desc->ops->set_filter(event->id, terms, nr, desc->priv);
+	}
+	return err;
 }
 
 /* All events of the mask, or none after an error. @from and @to are by event id. */
@@ -73,7 +119,7 @@ static int apply_all_options(struct hyptrace_remote *remote, u64 mask,
 	return 0;
 
 err_restore:
-	NL_SET_ERR_MSG_FMT(extack, "the remote failed to set the filter of \"%.32s\" (error %d)",
+	NL_SET_ERR_MSG_FMT(extack, "the remote failed to set the filter or trigger of \"%.32s\" (error %d)",
 			   event->name, -err);
 	while (i--) {
 		event = remote->events[i];
@@ -94,6 +140,11 @@ static void swap_options(struct hyptrace_remote *remote, u64 mask,
 	}
 }
 
+static bool has_options(const struct hyptrace_event_options *options)
+{
+	return options->filter || options->trigger;
+}
+
 /* Announce events whose options have changed, but that were enabled and still are. */
 static void announce_options(const struct hyptrace_remote *remote, u64 mask,
 			     const struct hyptrace_event_options *before)
@@ -104,7 +155,8 @@ static void announce_options(const struct hyptrace_remote *remote, u64 mask,
 		const struct hyptrace_event *event = remote->events[i];
 
 		if (mask & BIT_ULL(event->id) &&
-		    (before[event->id].filter || remote->options[event->id].filter))
+		    (has_options(&before[event->id]) ||
+		     has_options(&remote->options[event->id])))
 			hyptrace_announce_event(remote, event);
 	}
 }
@@ -131,9 +183,14 @@ static int exchange_options(struct hyptrace_remote *remote, u64 mask, u64 enable
 	err = apply_all_options(remote, mask & ~enabled, options, remote->options, extack);
 	if (err)
 		goto err_replace;
+	err = hyptrace_triggers_update(remote, mask, options, extack);
+	if (err)
+		goto err_restore;
 	announce_options(remote, mask & enabled & before, options);
 	return 0;
 
+err_restore:
+	apply_all_options(remote, mask & ~enabled, remote->options, options, NULL);
 err_replace:
 	hyptrace_events_replace(remote, before, NULL);
 err_swap:
@@ -184,6 +241,10 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 
 	if (request->filter && !remote->desc->ops->set_filter) {
 		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no filters", remote->name);
+		return -EOPNOTSUPP;
+	}
+	if (request->trigger && !remote->desc->ops->set_trigger) {
+		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no triggers", remote->name);
 		return -EOPNOTSUPP;
 	}
 	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);

@@ -22,6 +22,8 @@ void hyptrace_announce_remote(const struct hyptrace_remote *remote);
 void hyptrace_announce_remote_removed(const struct hyptrace_remote *remote);
 void hyptrace_announce_event(const struct hyptrace_remote *remote,
 			     const struct hyptrace_event *event);
+void hyptrace_announce_trigger(const struct hyptrace_remote *remote,
+			       enum hyptrace_trigger trigger);
 void hyptrace_announce_consumer(const struct hyptrace_remote *remote, int cpu,
 				enum hyptrace_reader_change change, pid_t pid);
 bool hyptrace_losses_wanted(void);
@@ -73,6 +75,16 @@ void hyptrace_events_free_options(struct hyptrace_event_options *options);
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
 						const struct hyptrace_filter_request *request,
 						struct netlink_ext_ack *extack);
+
+/* trigger.c: the control mutex held, except for the first one */
+void hyptrace_triggers_init(struct hyptrace_remote *remote);
+void hyptrace_triggers_begin(struct hyptrace_remote *remote);
+void hyptrace_triggers_end(struct hyptrace_remote *remote);
+void hyptrace_triggers_forget(struct hyptrace_remote *remote);
+int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
+			     const struct hyptrace_event_options *before,
+			     struct netlink_ext_ack *extack);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);

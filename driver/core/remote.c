@@ -212,6 +212,11 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 		       desc->name);
 		return -EINVAL;
 	}
+	if (ops->set_trigger && (!ops->set_filter || !ops->arm || !ops->get_fired)) {
+		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for triggers\n",
+		       desc->name);
+		return -EINVAL;
+	}
 	if (desc->nr_events >= HYPTRACE_MAX_EVENT_ID) {
 		pr_err("hyptrace: remote \"%s\" has %u events, at most %u are possible\n",
 		       desc->name, desc->nr_events, HYPTRACE_MAX_EVENT_ID - 1);
@@ -234,6 +239,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	INIT_LIST_HEAD(&remote->node);
 	INIT_LIST_HEAD(&remote->attached);
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
+	hyptrace_triggers_init(remote);
 	hyptrace_release_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
@@ -336,6 +342,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 	/* This waits for readers of the files: hold no lock here. */
 	hyptrace_debugfs_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
+	cancel_delayed_work_sync(&remote->trigger_work);
 	hyptrace_remote_put(remote);
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);

@@ -10,8 +10,9 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+#include "../../hyp/abi.h"
+
 struct hyptrace_remote;
-struct hyptrace_term;
 
 /* The enabled events are the bits of a u64. */
 #define HYPTRACE_MAX_EVENT_ID	64
@@ -165,6 +166,13 @@ struct hyptrace_swap {
  * @set_filter:	record only such events of the kind @id whose payload the filter accepts: @nr
  *		terms, see hyp/abi.h. 0 terms: record all. Called in any state; it applies until
  *		the next call for this event. The terms are valid during the call. Optional.
+ * @set_trigger: set what happens when the event was recorded after its filter accepted it: enum
+ *		hyptrace_trigger of hyp/abi.h. It is not armed until @enable_tracing or @arm.
+ *		Called in any state. Optional, together with @arm and @get_fired.
+ * @arm:	arm all triggers again, while tracing. @enable_tracing arms them, too.
+ * @get_fired:	get the event that has started or stopped the recording since the triggers were
+ *		armed, and its CPU. -EAGAIN if there is none. Called while tracing, or right after
+ *		that. It makes no hypercall.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled. Called at any time while the remote is
  *		registered. Optional.
@@ -188,6 +196,10 @@ struct hyptrace_remote_ops {
 	int	(*enable_event)(u16 id, bool enable, void *priv);
 	int	(*set_filter)(u16 id, const struct hyptrace_term *terms, unsigned int nr,
 			      void *priv);
+	int	(*set_trigger)(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
+	int	(*arm)(void *priv);
+	int	(*get_fired)(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
+			     unsigned int *cpu, void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);
 	int	(*set_rate)(u32 rate, void *priv);
 };

@@ -176,6 +176,7 @@ static int loaded_to_unloaded(struct hyptrace_remote *remote)
 
 	readers_unload(remote);
 	err = buffer_give_back(remote);
+	hyptrace_triggers_forget(remote);
 	state_set(remote, HYPTRACE_STATE_UNLOADED);
 	return err;
 }
@@ -192,6 +193,7 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 	}
 	remote->requested.tracing = false;
 	state_set(remote, HYPTRACE_STATE_LOADED);
+	hyptrace_triggers_end(remote);
 	return 0;
 }
 
@@ -300,6 +302,7 @@ int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ac
 		return err;
 	}
 	state_set(remote, HYPTRACE_STATE_TRACING);
+	hyptrace_triggers_begin(remote);
 	hyptrace_announce_remote(remote);
 	hyptrace_remote_watch_losses(remote);
 	return 0;
@@ -327,7 +330,8 @@ int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack
 }
 
 /**
- * hyptrace_remote_start - any state to TRACING by request, which also stays without a hold
+ * hyptrace_remote_start - any state to TRACING by request, which also stays without a hold, and
+ * arms triggers again if one has fired
  * @remote:	control mutex held
  * @extack:	see above
  *
@@ -335,8 +339,11 @@ int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack
  */
 int hyptrace_remote_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
+	bool was_tracing = remote->state == HYPTRACE_STATE_TRACING;
 	int err = hyptrace_tracing_start(remote, extack);
 
+	if (!err && was_tracing)
+		err = hyptrace_triggers_restart(remote, extack);
 	if (err)
 		return err;
 	remote->requested.tracing = true;

@@ -46,6 +46,27 @@ static int read_names(struct genl_info *info, const struct hyptrace_remote *remo
 	return 0;
 }
 
+static int read_trigger(const struct genl_info *info, struct hyptrace_event_request *request)
+{
+	struct nlattr *trigger = info->attrs[HYPTRACE_A_EVENT_TRIGGER];
+	struct nlattr *after = info->attrs[HYPTRACE_A_EVENT_AFTER];
+
+	if (trigger)
+		request->trigger = nla_get_u32(trigger);
+	if (request->trigger && !request->enable) {
+		NL_SET_ERR_MSG_ATTR(info->extack, trigger, "a disabled event has no trigger");
+		return -EINVAL;
+	}
+	if (after)
+		request->after = nla_get_u32(after);
+	if (request->after && request->trigger != HYPTRACE_TRIGGER_STOP) {
+		NL_SET_ERR_MSG_ATTR(info->extack, after,
+				    "only the trigger stop takes a number of sub-buffers");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_EVENT_FILTER];
@@ -71,6 +92,9 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 			return err;
 		request.filter = &filter;
 	}
+	err = read_trigger(info, &request);
+	if (err)
+		return err;
 	err = hyptrace_events_set(remote, &request, info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }

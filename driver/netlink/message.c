@@ -14,6 +14,49 @@
 #include "netlink.h"
 
 /**
+ * hyptrace_fill_fired - put the event that has started or stopped the recording
+ * @skb:	the message, with attributes of a remote
+ * @remote:	the remote
+ * @trigger:	which of the two; if it has not fired, this puts nothing
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			enum hyptrace_trigger trigger)
+{
+	const struct hyptrace_firing *firing = &remote->fired[trigger];
+	struct nlattr *nest;
+
+	if (!firing->event)
+		return 0;
+	nest = nla_nest_start(skb, HYPTRACE_A_REMOTE_FIRED);
+	if (!nest ||
+	    nla_put_u32(skb, HYPTRACE_A_FIRED_ACTION, trigger) ||
+	    nla_put_string(skb, HYPTRACE_A_FIRED_EVENT, firing->event->name) ||
+	    nla_put_u32(skb, HYPTRACE_A_FIRED_CPU, firing->cpu) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_FIRED_TIME, firing->time, HYPTRACE_A_FIRED_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * hyptrace_fill_options - put the options of an event
+ * @skb:	the message, with attributes of an event
+ * @options:	the options; this puts only those that it has
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_options *options)
+{
+	if (hyptrace_fill_filter(skb, options->filter) ||
+	    (options->trigger && nla_put_u32(skb, HYPTRACE_A_EVENT_TRIGGER, options->trigger)) ||
+	    (options->after && nla_put_u32(skb, HYPTRACE_A_EVENT_AFTER, options->after)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
  * hyptrace_fill_remote - put a remote, its state and settings
  * @skb:	the message
  * @remote:	which one
@@ -39,7 +82,10 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_NR_EVENTS, remote->nr_events) ||
 	    nla_put_u32(skb, HYPTRACE_A_REMOTE_READERS, remote->nr_attached) ||
 	    nla_put_string(skb, HYPTRACE_A_REMOTE_CLOCK, "boot") ||
-	    nla_put_u8(skb, HYPTRACE_A_REMOTE_PROTECTED, desc->protected))
+	    nla_put_u8(skb, HYPTRACE_A_REMOTE_PROTECTED, desc->protected) ||
+	    nla_put_u8(skb, HYPTRACE_A_REMOTE_ARMED, hyptrace_triggers_armed(remote)) ||
+	    hyptrace_fill_fired(skb, remote, HYPTRACE_TRIGGER_START) ||
+	    hyptrace_fill_fired(skb, remote, HYPTRACE_TRIGGER_STOP))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -154,7 +200,7 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 		if (fill_field(skb, event, &event->fields[i]))
 			return -EMSGSIZE;
 	}
-	return hyptrace_fill_filter(skb, remote->options[event->id].filter);
+	return hyptrace_fill_options(skb, &remote->options[event->id]);
 }
 
 static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *arg)

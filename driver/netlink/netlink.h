@@ -28,6 +28,9 @@ int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
 
 /* message.c: called with the control mutex held */
+int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			enum hyptrace_trigger trigger);
+int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_options *options);
 int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote);
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		      unsigned int cpu);

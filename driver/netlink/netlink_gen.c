@@ -63,11 +63,13 @@ static const struct nla_policy hyptrace_event_get_dump_nl_policy[HYPTRACE_A_EVEN
 };
 
 /* HYPTRACE_CMD_EVENT_SET - do */
-static const struct nla_policy hyptrace_event_set_nl_policy[HYPTRACE_A_EVENT_FILTER + 1] = {
+static const struct nla_policy hyptrace_event_set_nl_policy[HYPTRACE_A_EVENT_AFTER + 1] = {
 	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_EVENT_NAMES] = { .type = NLA_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
 	[HYPTRACE_A_EVENT_ENABLED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[HYPTRACE_A_EVENT_FILTER] = NLA_POLICY_NESTED(hyptrace_filter_nl_policy),
+	[HYPTRACE_A_EVENT_TRIGGER] = NLA_POLICY_MAX(NLA_U32, 2),
+	[HYPTRACE_A_EVENT_AFTER] = { .type = NLA_U32, },
 };
 
 /* HYPTRACE_CMD_LOAD - do */
@@ -181,7 +183,7 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.doit		= hyptrace_nl_event_set_doit,
 		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_event_set_nl_policy,
-		.maxattr	= HYPTRACE_A_EVENT_FILTER,
+		.maxattr	= HYPTRACE_A_EVENT_AFTER,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{

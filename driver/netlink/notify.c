@@ -103,7 +103,18 @@ static void notify_event(const struct hyptrace_remote *remote,
 			     nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
 			     nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
 					!!(remote->enabled & BIT_ULL(event->id))) ||
-			     hyptrace_fill_filter(skb, remote->options[event->id].filter));
+			     hyptrace_fill_options(skb, &remote->options[event->id]));
+}
+
+static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
+{
+	void *header;
+	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_TRIGGER_NTF, &header);
+
+	if (skb)
+		send_message(skb, header,
+			     nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name) ||
+			     hyptrace_fill_fired(skb, remote, trigger));
 }
 
 static void notify_reader(const struct hyptrace_remote *remote, int cpu,
@@ -141,6 +152,7 @@ static const struct hyptrace_listener listener = {
 	.remote_changed		= notify_remote,
 	.remote_removed		= notify_remote_removed,
 	.event_changed		= notify_event,
+	.trigger_fired		= notify_trigger,
 	.consumer_changed	= notify_reader,
 	.wants_losses		= has_listeners,
 	.lost			= notify_loss,

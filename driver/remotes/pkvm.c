@@ -47,6 +47,9 @@ static const struct hyptrace_remote_ops ops = {
 	.finish_resize		= hyptrace_writer_finish_resize,
 	.enable_event		= hyptrace_writer_enable_event,
 	.set_filter		= hyptrace_writer_set_filter,
+	.set_trigger		= hyptrace_writer_set_trigger,
+	.arm			= hyptrace_writer_arm,
+	.get_fired		= hyptrace_writer_get_fired,
 	.write_selftest		= hyptrace_writer_selftest,
 };
 

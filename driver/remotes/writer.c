@@ -92,6 +92,23 @@ static int detach_all(struct hyptrace_writer *writer)
 	return first;
 }
 
+/*
+ * Attach all CPUs and arm the triggers. During the pause ATTACH makes the writer forget timed
+ * events: one must not begin before the pause and end after it.
+ */
+static int attach_and_arm(struct hyptrace_writer *writer)
+{
+	s64 ret, arm_ret;
+
+	ret = hyptrace_writer_call(writer, HYPTRACE_OP_PAUSE, 0, 0, 0);
+	if (ret)
+		return ret;
+	ret = attach_all(writer);
+	arm_ret = hyptrace_writer_call(writer, HYPTRACE_OP_ARM, ++writer->arm, 0, 0);
+
+	return ret ?: arm_ret;
+}
+
 static int online_cpu(unsigned int cpu, struct hlist_node *node)
 {
 	struct hyptrace_writer *writer =
@@ -228,7 +245,7 @@ int hyptrace_writer_enable_tracing(bool enable, void *priv)
 
 	cpus_read_lock();
 	if (enable)
-		ret = hyptrace_writer_send_all_filters(writer) ?: attach_all(writer);
+		ret = hyptrace_writer_send_all_filters(writer) ?: attach_and_arm(writer);
 	else
 		ret = detach_all(writer);
 	if (!ret)
@@ -449,6 +466,24 @@ int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
 	return ret;
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
+
+/**
+ * hyptrace_writer_arm() - arm of struct hyptrace_remote_ops
+ * @priv:	the writer
+ *
+ * Return: see there.
+ */
+int hyptrace_writer_arm(void *priv)
+{
+	int ret;
+
+	cpus_read_lock();
+	ret = attach_and_arm(priv);
+	cpus_read_unlock();
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_arm);
 
 /**
  * hyptrace_writer_selftest() - write_selftest of struct hyptrace_remote_ops

@@ -13,7 +13,6 @@
 #include <linux/workqueue.h>
 
 #include "../core/remote.h"
-#include "../../hyp/abi.h"
 
 /**
  * struct hyptrace_writer_filter - the filter of an event
@@ -41,6 +40,7 @@ struct hyptrace_writer_filter {
  * @filters:	by event id
  * @had_filter:	bit per event that has a filter, or had one: a ring may still have it
  * @tracing:	CPUs are attached
+ * @arm:	number of the last ARM
  *
  * Changed with the remote's control mutex held, or by unload_trace_buffer:
  * @buf:	the rings, while loaded
@@ -66,6 +66,7 @@ struct hyptrace_writer {
 	struct hyptrace_writer_filter filters[HYPTRACE_MAX_EVENT_ID];
 	u64			had_filter;
 	bool			tracing;
+	u64			arm;
 
 	struct hyptrace_buffer	*buf;
 
@@ -112,6 +113,7 @@ int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *
 				  u32 reader_id, struct hyptrace_ring_pages *new, void *priv);
 int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
 int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
+int hyptrace_writer_arm(void *priv);
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 
 /* For main.c */
@@ -123,6 +125,12 @@ int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsign
 			       void *priv);
 int hyptrace_writer_send_filters(struct hyptrace_writer *writer, unsigned int cpu);
 int hyptrace_writer_send_all_filters(struct hyptrace_writer *writer);
+
+/* writer_trigger.c: also for struct hyptrace_remote_ops */
+int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
+int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
+			      unsigned int *cpu, void *priv);
+void hyptrace_writer_clear_triggers(struct hyptrace_writer *writer);
 
 /* writer_load.c */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,

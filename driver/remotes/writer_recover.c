@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frees the rings that an earlier module left at the writer. Called by writer.c.
+ * Frees the rings that an earlier module left at the writer, and removes its triggers. Called by
+ * writer.c.
  *
  * A module leaves rings if it fails to take them back. Without this file, the writer
  * would refuse each later load with -EBUSY until a reboot. The memory of those rings
@@ -70,7 +71,7 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 }
 
 /**
- * hyptrace_writer_recover() - free the rings that an earlier module left
+ * hyptrace_writer_recover() - free the rings that an earlier module left, and remove its triggers
  * @writer:	answers calls, and has no other user
  *
  * Context: process, sleeps.
@@ -83,6 +84,7 @@ int hyptrace_writer_recover(struct hyptrace_writer *writer)
 	unsigned long steps;
 	s64 ret = 0;
 
+	hyptrace_writer_clear_triggers(writer);
 	cpus_read_lock();
 	detach_all(writer);
 	for_each_possible_cpu(cpu) {

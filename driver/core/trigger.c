@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Triggers: events that start or stop the recording. The writer fires them; here is what the user
+ * learns of it. Called by event_set.c, state.c and netlink/.
+ */
+#include <linux/build_bug.h>
+#include <linux/cleanup.h>
+
+#include "internal.h"
+
+static_assert((int)HYPTRACE_TRIGGER_ACTION_NONE == (int)HYPTRACE_TRIGGER_NONE);
+static_assert((int)HYPTRACE_TRIGGER_ACTION_START == (int)HYPTRACE_TRIGGER_START);
+static_assert((int)HYPTRACE_TRIGGER_ACTION_STOP == (int)HYPTRACE_TRIGGER_STOP);
+
+/* How often to look whether a trigger has fired. It reads memory only. */
+#define PERIOD_MS	100
+
+static bool has_trigger(const struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
+{
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++) {
+		if (remote->options[id].trigger == trigger)
+			return true;
+	}
+	return false;
+}
+
+static bool has_fired(const struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
+{
+	return remote->fired[trigger].event;
+}
+
+/**
+ * hyptrace_triggers_armed - check whether a trigger can start or stop the recording
+ * @remote:	control mutex held
+ *
+ * Return: true while tracing, if a trigger has not fired that can still fire.
+ */
+bool hyptrace_triggers_armed(const struct hyptrace_remote *remote)
+{
+	if (remote->state != HYPTRACE_STATE_TRACING || has_fired(remote, HYPTRACE_TRIGGER_STOP))
+		return false;
+	return has_trigger(remote, HYPTRACE_TRIGGER_STOP) ||
+	       (has_trigger(remote, HYPTRACE_TRIGGER_START) &&
+		!has_fired(remote, HYPTRACE_TRIGGER_START));
+}
+
+static void watch(struct hyptrace_remote *remote)
+{
+	if (hyptrace_triggers_armed(remote))
+		queue_delayed_work(hyptrace_wq, &remote->trigger_work,
+				   msecs_to_jiffies(PERIOD_MS));
+}
+
+static const struct hyptrace_event *find_event(const struct hyptrace_remote *remote, u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (remote->events[i]->id == id)
+			return remote->events[i];
+	}
+	return NULL;
+}
+
+/* Return whether the trigger has fired since the last look. */
+static bool look_at(struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	struct hyptrace_firing *firing = &remote->fired[trigger];
+	struct hyptrace_fired fired;
+
+	if (firing->event || desc->ops->get_fired(trigger, &fired, &firing->cpu, desc->priv))
+		return false;
+	firing->time = fired.time;
+	firing->event = find_event(remote, fired.event);
+	if (!firing->event)
+		return false;
+	hyptrace_announce_trigger(remote, trigger);
+	return true;
+}
+
+/* Notice what has fired, and announce it. Tracing is on, or has just been stopped. */
+static void look(struct hyptrace_remote *remote)
+{
+	bool started, stopped;
+
+	if (!remote->desc->ops->get_fired)
+		return;
+	started = look_at(remote, HYPTRACE_TRIGGER_START);
+	stopped = look_at(remote, HYPTRACE_TRIGGER_STOP);
+	if (started || stopped)
+		hyptrace_announce_remote(remote);
+}
+
+static void trigger_work(struct work_struct *work)
+{
+	struct hyptrace_remote *remote = container_of(to_delayed_work(work),
+						      struct hyptrace_remote, trigger_work);
+
+	guard(mutex)(&remote->control);
+	if (remote->state != HYPTRACE_STATE_TRACING)
+		return;
+	look(remote);
+	watch(remote);
+}
+
+/**
+ * hyptrace_triggers_init - prepare the work of a new remote
+ * @remote:	the remote
+ */
+void hyptrace_triggers_init(struct hyptrace_remote *remote)
+{
+	INIT_DELAYED_WORK(&remote->trigger_work, trigger_work);
+}
+
+/**
+ * hyptrace_triggers_forget - forget what has fired
+ * @remote:	control mutex held
+ */
+void hyptrace_triggers_forget(struct hyptrace_remote *remote)
+{
+	memset(remote->fired, 0, sizeof(remote->fired));
+}
+
+/**
+ * hyptrace_triggers_begin - watch the triggers: the writer has just armed them
+ * @remote:	control mutex held
+ */
+void hyptrace_triggers_begin(struct hyptrace_remote *remote)
+{
+	hyptrace_triggers_forget(remote);
+	watch(remote);
+}
+
+/**
+ * hyptrace_triggers_end - look for the last time: tracing has just been stopped
+ * @remote:	control mutex held
+ */
+void hyptrace_triggers_end(struct hyptrace_remote *remote)
+{
+	look(remote);
+}
+
+static int arm(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	int err = remote->desc->ops->arm(remote->desc->priv);
+
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "the remote failed to arm the triggers (error %d)", -err);
+		return err;
+	}
+	hyptrace_triggers_begin(remote);
+	hyptrace_announce_remote(remote);
+	return 0;
+}
+
+static bool any_has_fired(const struct hyptrace_remote *remote)
+{
+	return has_fired(remote, HYPTRACE_TRIGGER_START) ||
+	       has_fired(remote, HYPTRACE_TRIGGER_STOP);
+}
+
+/**
+ * hyptrace_triggers_restart - arm the triggers again if one has fired
+ * @remote:	control mutex held; tracing
+ * @extack:	see state.c
+ *
+ * Return: 0, or the error of the remote's callback.
+ */
+int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	look(remote);
+	return any_has_fired(remote) ? arm(remote, extack) : 0;
+}
+
+/**
+ * hyptrace_triggers_update - arm the triggers if the options of events have changed theirs
+ * @remote:	control mutex held; it has the new options
+ * @mask:	bit per id of an event whose options may have changed
+ * @before:	by event id: its options before
+ * @extack:	see state.c
+ *
+ * If triggers were only taken away, this does not start the recording again that one of them has
+ * stopped.
+ *
+ * Return: 0, or the error of the remote's callback.
+ */
+int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
+			     const struct hyptrace_event_options *before,
+			     struct netlink_ext_ack *extack)
+{
+	bool given = false, taken = false;
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++) {
+		if (!(mask & BIT_ULL(id)))
+			continue;
+		if (remote->options[id].trigger)
+			given = true;
+		else if (before[id].trigger)
+			taken = true;
+	}
+	if (remote->state != HYPTRACE_STATE_TRACING || !(given || taken))
+		return 0;
+	look(remote);
+	return given || !any_has_fired(remote) ? arm(remote, extack) : 0;
+}

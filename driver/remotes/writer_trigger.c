@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The triggers of a writer: set them, and find out which of them has fired. writer.c arms them,
+ * and writer_recover.c removes those of an earlier module. Other files call only set_trigger and
+ * get_fired of struct hyptrace_remote_ops.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+
+#include "writer.h"
+
+/**
+ * hyptrace_writer_set_trigger() - set_trigger of struct hyptrace_remote_ops
+ * @id:		the event
+ * @trigger:	what happens
+ * @after:	after so many sub-buffers
+ * @priv:	the writer
+ *
+ * Return: see there.
+ */
+int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv)
+{
+	return hyptrace_writer_call(priv, HYPTRACE_OP_TRIGGER, id, trigger, after);
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_set_trigger);
+
+/* Copy what the writer has published, if it is of the number @arm. */
+static bool read_fired(const struct hyptrace_fired *from, u64 arm, struct hyptrace_fired *to)
+{
+	/*
+	 * (T) Order arm before the event and its time. Pairs with (T) in
+	 * hyp/trigger.c:publish().
+	 */
+	if (smp_load_acquire(&from->arm) != arm)
+		return false;
+	to->time = READ_ONCE(from->time);
+	to->event = READ_ONCE(from->event);
+
+	return true;
+}
+
+/**
+ * hyptrace_writer_get_fired() - get_fired of struct hyptrace_remote_ops
+ * @trigger:	start or stop
+ * @fired:	out: the event, its id and time
+ * @cpu:	out: the CPU that has recorded it
+ * @priv:	the writer
+ *
+ * Return: see there.
+ */
+int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
+			      unsigned int *cpu, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	const struct hyptrace_meta *meta;
+	unsigned int i;
+
+	for_each_cpu(i, writer->buf->cpus) {
+		meta = page_address(writer->buf->ring[i].meta);
+		if (read_fired(trigger == HYPTRACE_TRIGGER_START ? &meta->started : &meta->stopped,
+			       writer->arm, fired)) {
+			*cpu = i;
+			return 0;
+		}
+	}
+
+	return -EAGAIN;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_get_fired);
+
+/**
+ * hyptrace_writer_clear_triggers() - remove the triggers that an earlier module has set
+ * @writer:	answers calls, and has no other user
+ */
+void hyptrace_writer_clear_triggers(struct hyptrace_writer *writer)
+{
+	unsigned int id;
+
+	/* The writer refuses ids above those of its events. */
+	for (id = 1; id < HYPTRACE_MAX_EVENT_ID; id++)
+		writer->call(HYPTRACE_OP_TRIGGER, id, HYPTRACE_TRIGGER_NONE, 0);
+}
