@@ -143,12 +143,13 @@ void hyptrace_triggers_end(struct hyptrace_remote *remote)
 	look(remote);
 }
 
-static int arm(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+static int arm_again(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	int err = remote->desc->ops->arm(remote->desc->priv);
 
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "the remote failed to arm the triggers (error %d)", -err);
+		NL_SET_ERR_MSG_FMT(extack, "the remote failed to arm its triggers (error %d)",
+				   -err);
 		return err;
 	}
 	hyptrace_triggers_begin(remote);
@@ -172,7 +173,7 @@ static bool any_has_fired(const struct hyptrace_remote *remote)
 int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	look(remote);
-	return any_has_fired(remote) ? arm(remote, extack) : 0;
+	return any_has_fired(remote) ? arm_again(remote, extack) : 0;
 }
 
 /**
@@ -205,5 +206,5 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 	if (remote->state != HYPTRACE_STATE_TRACING || !(given || taken))
 		return 0;
 	look(remote);
-	return given || !any_has_fired(remote) ? arm(remote, extack) : 0;
+	return given || !any_has_fired(remote) ? arm_again(remote, extack) : 0;
 }
