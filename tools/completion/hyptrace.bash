@@ -72,7 +72,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= COMP_CWORD)) || remote=(--remote="${COMP_WORDS[i]}")
 			;;
-		-C | -F | -n | -o | --cpu | --color | --size | --mode | --rate | --count | --filter | --last | --order-bound | --output | --time)
+		-C | -F | -n | -o | --after | --cpu | --color | --size | --mode | --rate | --count | --filter | --last | --order-bound | --output | --time | --timeout)
 			[[ ${COMP_WORDS[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -92,7 +92,7 @@ _hyptrace()
 	--mode) words='overwrite discard' ;;
 	--size) words='64K 1M 16M' ;;
 	--time) words='abs rel delta wall' ;;
-	-n | -o | --rate | --count | --last | --order-bound | --output) return ;;
+	-n | -o | --after | --rate | --count | --last | --order-bound | --output | --timeout) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;

@@ -45,7 +45,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -F -n -o --remote --cpu --color --size --mode --rate --count --filter --last --order-bound --output --time
+            case -r -C -F -n -o --remote --after --cpu --color --size --mode --rate --count --filter --last --order-bound --output --time --timeout
                 set -e words[1]
             case '-*'
             case '*'

@@ -14,11 +14,23 @@
  * @enable:	it is enable, not disable
  * @words:	names and globs of events
  * @filter:	argument of --filter, or NULL
+ * @trigger:	enum hyptrace_trigger_action, as --start or --stop says
+ * @after:	argument of --after, or 0
+ * @has_after:	--after was given
  */
 struct request {
 	bool		enable;
 	struct words	words;
 	const char	*filter;
+	uint32_t	trigger;
+	uint64_t	after;
+	bool		has_after;
+};
+
+enum {
+	OPT_START = 0x200,
+	OPT_STOP,
+	OPT_AFTER,
 };
 
 #define FILTER_HELP \
@@ -26,8 +38,19 @@ struct request {
 
 static const struct argp_option enable_options[] = {
 	{ "filter", 'F', "EXPR", 0, FILTER_HELP, 0 },
+	{ "start", OPT_START, NULL, 0, "Record nothing else until one of the events is recorded", 0 },
+	{ "stop", OPT_STOP, NULL, 0, "Stop the recording of all CPUs when one of the events is recorded", 0 },
+	{ "after", OPT_AFTER, "N", 0, "With --stop: stop when a CPU has moved on to the next sub-buffer N times", 0 },
 	{ 0 }
 };
+
+static error_t parse_trigger(struct request *request, uint32_t trigger)
+{
+	if (request->trigger && request->trigger != trigger)
+		return cmd_usage("--start and --stop exclude each other");
+	request->trigger = trigger;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -36,6 +59,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'F':
 		request->filter = arg;
+		return 0;
+	case OPT_START:
+		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_START);
+	case OPT_STOP:
+		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_STOP);
+	case OPT_AFTER:
+		if (!parse_number(arg, UINT32_MAX, &request->after))
+			return cmd_usage("bad number \"%s\": use a number of sub-buffers", arg);
+		request->has_after = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (request->has_after && request->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
+			return cmd_usage("--after needs --stop");
 		return 0;
 	case ARGP_KEY_ARG:
 		cmd_add_word(&request->words, arg);
@@ -76,8 +112,9 @@ static int parse_filter(const char *text, struct hyptrace_event *const *events,
 	return filter_fail(text, at, &err);
 }
 
-static int enable(struct context *ctx, const char *remote, const struct event_choice *choice,
-		  const struct hyptrace_filter *filter, struct hyptrace_error *err)
+static int enable(struct context *ctx, const char *remote, const struct request *request,
+		  const struct event_choice *choice, const struct hyptrace_filter *filter,
+		  struct hyptrace_error *err)
 {
 	struct hyptrace_event_options *options = hyptrace_event_options_new();
 	int ret;
@@ -85,6 +122,7 @@ static int enable(struct context *ctx, const char *remote, const struct event_ch
 	if (!options)
 		die_no_memory();
 	hyptrace_event_options_filter(options, filter);
+	hyptrace_event_options_trigger(options, request->trigger, request->after);
 	ret = hyptrace_enable_events(ctx->h, remote, choice->names, choice->nr, options, err);
 	hyptrace_event_options_free(options);
 	return ret;
@@ -103,7 +141,7 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 	if (code)
 		return code;
 	if (request->enable)
-		ret = enable(ctx, remote, choice, filter, &err);
+		ret = enable(ctx, remote, request, choice, filter, &err);
 	else
 		ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, false, &err);
 	hyptrace_filter_free(filter);
@@ -159,7 +197,7 @@ int cmd_enable(struct context *ctx, int argc, char **argv)
 		.options = enable_options,
 		.parser = parse,
 		.args_doc = "EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter the events have no filter any more.",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. Triggers are armed while tracing.",
 	};
 
 	return run(ctx, &argp, argc, argv, true);
@@ -170,7 +208,7 @@ int cmd_disable(struct context *ctx, int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse,
 		.args_doc = "EVENT...",
-		.doc = "Disable events, and remove their filters. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
+		.doc = "Disable events, and remove their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
 	};
 
 	return run(ctx, &argp, argc, argv, false);

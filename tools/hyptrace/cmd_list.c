@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd.h"
+#include "trigger.h"
 
 static const struct column event_columns[] = {
 	{ "remote",	"REMOTE",	COLUMN_EXTRA },
@@ -13,6 +14,7 @@ static const struct column event_columns[] = {
 	{ "id",		"ID",		COLUMN_NUMBER },
 	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA },
 	{ "enabled",	"STATE",	0 },
+	{ "trigger",	"TRIGGER",	COLUMN_JSON },
 	{ "filter",	"FILTER",	COLUMN_TRUNC },
 };
 
@@ -73,7 +75,7 @@ static char *help(int key, const char *text, void *input)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "List the remotes and their events, whether these are enabled, and their filters.",
+	.doc = "List the remotes and their events, whether these are enabled, and their filters and triggers.",
 	.help_filter = help,
 };
 
@@ -131,6 +133,19 @@ static void print_filter(struct printer *p, const struct hyptrace_event *event)
 		printer_none(p, "filter");
 }
 
+static void print_trigger(struct printer *p, const struct hyptrace_event *event)
+{
+	char *text;
+
+	if (!event->trigger) {
+		printer_none(p, "trigger");
+		return;
+	}
+	text = trigger_text(event);
+	printer_str(p, "trigger", text);
+	free(text);
+}
+
 static void print_row(struct printer *p, const char *remote, const struct hyptrace_event *event)
 {
 	printer_row(p);
@@ -139,6 +154,7 @@ static void print_row(struct printer *p, const char *remote, const struct hyptra
 	printer_uint(p, "id", event->id);
 	printer_uint(p, "size", event->size);
 	print_enabled(p, "enabled", event);
+	print_trigger(p, event);
 	print_filter(p, event);
 	printer_end(p);
 }
@@ -149,6 +165,7 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_heading(p, "name", event->name);
 	printer_uint(p, "id", event->id);
 	print_enabled(p, printer_is_json(p) ? "enabled" : "state", event);
+	print_trigger(p, event);
 	print_filter(p, event);
 	printer_uint(p, "size", event->size);
 	printer_str(p, "print_fmt", event->print_fmt);

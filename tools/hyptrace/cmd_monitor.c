@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "cmd.h"
 #include "signals.h"
+#include "trigger.h"
 
 /* Bytes of "23:59:59.999999" and its NUL */
 #define TIME_MAX	16
@@ -74,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Print a line for each change of a remote, an event or a reader and for each loss, until a signal comes.",
+	.doc = "Print a line for each change of a remote, an event or a reader, for each loss, and for each trigger that fires, until a signal comes.",
 };
 
 /* Begin a line: the time, then @fmt in text and @change in JSON. */
@@ -171,11 +172,13 @@ static void print_remote(struct monitor *mon, const struct hyptrace_remote *remo
 
 static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 {
+	char *trigger = event->trigger ? trigger_text(event) : NULL;
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s%s%s", event->remote, event->name,
+	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s%s%s%s%s", event->remote, event->name,
 		   event->enabled ? "enabled" : "disabled", event->filter ? ", filter " : "",
-		   event->filter ?: "");
+		   event->filter ?: "", trigger ? ", trigger: " : "", trigger ?: "");
+	free(trigger);
 	printer_str(p, "remote", event->remote);
 	printer_str(p, "event", event->name);
 	printer_uint(p, "id", event->id);
@@ -184,6 +187,24 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 		printer_str(p, "filter", event->filter);
 	else
 		printer_none(p, "filter");
+	if (event->trigger)
+		printer_str(p, "trigger", hyptrace_trigger_name(event->trigger));
+	else
+		printer_none(p, "trigger");
+	printer_uint(p, "after", event->after);
+	printer_end(p);
+}
+
+static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	const struct hyptrace_firing *firing = &remote->fired[0];
+	struct printer *p = mon->ctx->p;
+	char *text = firing_text(firing);
+
+	begin_line(mon, STYLE_PLAIN, "trigger", "trigger %s: %s", remote->name, text);
+	free(text);
+	printer_str(p, "remote", remote->name);
+	firing_print_keys(p, firing);
 	printer_end(p);
 }
 
@@ -291,6 +312,9 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		break;
 	case HYPTRACE_NOTIFICATION_LOSS:
 		print_loss(mon, notification->loss);
+		break;
+	case HYPTRACE_NOTIFICATION_TRIGGER:
+		print_trigger(mon, notification->remote);
 		break;
 	}
 	return seen(mon);

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "cmd.h"
 #include "text.h"
+#include "trigger.h"
 
 static const struct column cpu_columns[] = {
 	{ "remote",	"REMOTE",	COLUMN_EXTRA },
@@ -159,6 +160,63 @@ static void print_filters(struct printer *p, struct hyptrace_event *const *event
 		printer_end(p);
 }
 
+/* Print the triggers of the events, in text one below the other. */
+static void print_triggers(struct printer *p, const struct hyptrace_remote *remote,
+			   struct hyptrace_event *const *events, unsigned int nr)
+{
+	const char *label = "triggers";
+	char *trigger, *text;
+	unsigned int i;
+
+	if (printer_is_json(p)) {
+		printer_bool(p, "armed", remote->is_armed);
+		printer_object(p, label);
+	}
+	for (i = 0; i < nr; i++) {
+		if (!events[i]->trigger)
+			continue;
+		trigger = trigger_text(events[i]);
+		if (printer_is_json(p)) {
+			printer_str(p, events[i]->name, trigger);
+		} else {
+			if (asprintf(&text, "%s: %s (%sarmed)", events[i]->name, trigger,
+				     remote->is_armed ? "" : "not ") < 0)
+				die_no_memory();
+			printer_str(p, label, text);
+			free(text);
+			label = "";
+		}
+		free(trigger);
+	}
+	if (printer_is_json(p))
+		printer_end(p);
+}
+
+/* Print the events that have started and stopped the recording. */
+static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
+{
+	const char *label = "fired";
+	unsigned int i;
+	char *text;
+
+	if (printer_is_json(p))
+		printer_array(p, label);
+	for (i = 0; i < remote->nr_fired; i++) {
+		if (printer_is_json(p)) {
+			printer_object(p, NULL);
+			firing_print_keys(p, &remote->fired[i]);
+			printer_end(p);
+			continue;
+		}
+		text = firing_text(&remote->fired[i]);
+		printer_str(p, label, text);
+		free(text);
+		label = "";
+	}
+	if (printer_is_json(p))
+		printer_end(p);
+}
+
 /* Print how to convert time stamps to the time of day. */
 static void print_clock(struct printer *p, const char *name)
 {
@@ -195,6 +253,8 @@ static void print_labels(struct printer *p, const struct hyptrace_remote *remote
 	print_readers(p, remote, cpus, nr);
 	printer_bool(p, "protected", remote->is_protected);
 	print_filters(p, events, nr_events);
+	print_triggers(p, remote, events, nr_events);
+	print_fired(p, remote);
 }
 
 /* Print everything about a remote, with the table of its CPUs. */

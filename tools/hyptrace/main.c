@@ -41,6 +41,7 @@ static const struct verb verbs[] = {
 	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
 	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
+	{ "wait",	cmd_wait,	"Wait until a trigger has fired.", false },
 	{ "mark",	cmd_mark,	"Write selftest events.", true },
 	{ "help",	cmd_help,	"Print help on all verbs or on one.", false },
 };

@@ -14,9 +14,13 @@
 /**
  * struct hyptrace_event_options - how to enable events
  * @filter:	which of them to record, or NULL
+ * @trigger:	what happens when one of them was recorded
+ * @after:	after how many sub-buffers
  */
 struct hyptrace_event_options {
 	const struct hyptrace_filter	*filter;
+	uint32_t			trigger;
+	uint32_t			after;
 };
 
 /**
@@ -47,6 +51,20 @@ void hyptrace_event_options_filter(struct hyptrace_event_options *options,
 				   const struct hyptrace_filter *filter)
 {
 	options->filter = filter;
+}
+
+/**
+ * hyptrace_event_options_trigger - set what happens when the writer has recorded one of the events
+ * @options:	the options
+ * @trigger:	enum hyptrace_trigger_action: all CPUs start or stop the recording
+ * @after:	with HYPTRACE_TRIGGER_ACTION_STOP: after a CPU has moved on to the next sub-buffer so
+ *		many times; else 0
+ */
+void hyptrace_event_options_trigger(struct hyptrace_event_options *options, uint32_t trigger,
+				    uint32_t after)
+{
+	options->trigger = trigger;
+	options->after = after;
 }
 
 static int put_term(struct nl_msg *msg, const struct hyptrace_filter_term *term)
@@ -80,6 +98,19 @@ static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
 	return 0;
 }
 
+static int put_options(struct nl_msg *msg, const struct hyptrace_event_options *options)
+{
+	int put = 0;
+
+	if (options->filter)
+		put = put_filter(msg, options->filter);
+	if (!put && options->trigger)
+		put = nla_put_u32(msg, HYPTRACE_A_EVENT_TRIGGER, options->trigger);
+	if (!put && options->after)
+		put = nla_put_u32(msg, HYPTRACE_A_EVENT_AFTER, options->after);
+	return put;
+}
+
 static int set_events(struct hyptrace *h, const char *remote, const char *const *names,
 		      unsigned int nr, bool enable, const struct hyptrace_event_options *options,
 		      struct hyptrace_error *err)
@@ -102,8 +133,8 @@ static int set_events(struct hyptrace *h, const char *remote, const char *const 
 		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
 	if (msg && !put)
 		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, enable);
-	if (msg && !put && options && options->filter)
-		put = put_filter(msg, options->filter);
+	if (msg && !put && options)
+		put = put_options(msg, options);
 	return hyptrace_nl_transact(h, msg, put, err);
 }
 

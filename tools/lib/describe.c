@@ -66,6 +66,40 @@ void hyptrace_free_remote(struct hyptrace_remote *remote)
 	free(remote);
 }
 
+/* Add an event that has fired, unless there are more than this library knows of. */
+static int parse_firing(struct nlattr *nest, struct hyptrace_remote *remote)
+{
+	struct hyptrace_firing *firing = &remote->fired[remote->nr_fired];
+	struct nlattr *tb[HYPTRACE_A_FIRED_MAX + 1];
+
+	if (remote->nr_fired == HYPTRACE_FIRED_MAX)
+		return 0;
+	if (nla_parse_nested(tb, HYPTRACE_A_FIRED_MAX, nest, NULL) < 0)
+		return -EBADMSG;
+	firing->action = hyptrace_parse_u32(tb[HYPTRACE_A_FIRED_ACTION]);
+	firing->cpu = hyptrace_parse_u32(tb[HYPTRACE_A_FIRED_CPU]);
+	firing->time = nla_get_u64(tb[HYPTRACE_A_FIRED_TIME]);
+	hyptrace_parse_name(firing->event, sizeof(firing->event), tb[HYPTRACE_A_FIRED_EVENT]);
+	remote->nr_fired++;
+	return 0;
+}
+
+static int parse_fired(const struct nlmsghdr *answer, struct hyptrace_remote *remote)
+{
+	struct genlmsghdr *genl = genlmsg_hdr((struct nlmsghdr *)answer);
+	struct nlattr *attr;
+	int rem, ret;
+
+	nla_for_each_attr(attr, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), rem) {
+		if (nla_type(attr) != HYPTRACE_A_REMOTE_FIRED)
+			continue;
+		ret = parse_firing(attr, remote);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 /**
  * hyptrace_parse_remote - parse a message of remote-get
  * @answer:	the message
@@ -77,6 +111,7 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 {
 	struct nlattr *tb[HYPTRACE_A_REMOTE_MAX + 1];
 	struct hyptrace_remote *new;
+	int ret;
 
 	*remote = NULL;
 	if (parse_attrs(answer, tb, HYPTRACE_A_REMOTE_MAX))
@@ -96,14 +131,18 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 	new->nr_events = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_NR_EVENTS]);
 	new->readers = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_READERS]);
 	new->is_protected = parse_bool(tb[HYPTRACE_A_REMOTE_PROTECTED]);
+	new->is_armed = parse_bool(tb[HYPTRACE_A_REMOTE_ARMED]);
 
-	if (parse_string(&new->description, tb[HYPTRACE_A_REMOTE_DESCRIPTION]) ||
-	    parse_string(&new->clock, tb[HYPTRACE_A_REMOTE_CLOCK])) {
+	ret = parse_string(&new->description, tb[HYPTRACE_A_REMOTE_DESCRIPTION]);
+	if (!ret)
+		ret = parse_string(&new->clock, tb[HYPTRACE_A_REMOTE_CLOCK]);
+	if (!ret)
+		ret = parse_fired(answer, new);
+	if (ret)
 		hyptrace_free_remote(new);
-		return -ENOMEM;
-	}
-	*remote = new;
-	return 0;
+	else
+		*remote = new;
+	return ret;
 }
 
 /**
@@ -295,6 +334,8 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 	new->id = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_ID]);
 	new->enabled = parse_bool(tb[HYPTRACE_A_EVENT_ENABLED]);
 	new->size = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_SIZE]);
+	new->trigger = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_TRIGGER]);
+	new->after = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_AFTER]);
 	ret = parse_string(&new->print_fmt, tb[HYPTRACE_A_EVENT_PRINT_FMT]);
 	if (!ret)
 		ret = parse_filter(tb[HYPTRACE_A_EVENT_FILTER], new);
@@ -452,6 +493,25 @@ const char *hyptrace_mode_name(uint32_t mode)
 		return "overwrite";
 	case HYPTRACE_MODE_DISCARD:
 		return "discard";
+	}
+	return "unknown";
+}
+
+/**
+ * hyptrace_trigger_name - the name of what a trigger does
+ * @trigger:	enum hyptrace_trigger_action
+ *
+ * Return: its name, "unknown" for one that is newer than this library.
+ */
+const char *hyptrace_trigger_name(uint32_t trigger)
+{
+	switch (trigger) {
+	case HYPTRACE_TRIGGER_ACTION_NONE:
+		return "none";
+	case HYPTRACE_TRIGGER_ACTION_START:
+		return "start";
+	case HYPTRACE_TRIGGER_ACTION_STOP:
+		return "stop";
 	}
 	return "unknown";
 }

@@ -72,6 +72,23 @@ void hyptrace_close(struct hyptrace *h);
 /* query.c and describe.c: remotes, CPUs, events and hypercalls */
 
 /**
+ * struct hyptrace_firing - an event that has started or stopped the recording
+ * @action:	enum hyptrace_trigger_action of linux/hyptrace_netlink.h
+ * @event:	name of the event
+ * @cpu:	the CPU that has recorded it
+ * @time:	its time in nanoseconds
+ */
+struct hyptrace_firing {
+	uint32_t	action;
+	char		event[HYPTRACE_EVENT_NAME_MAX + 1];
+	uint32_t	cpu;
+	uint64_t	time;
+};
+
+/* A start and a stop */
+#define HYPTRACE_FIRED_MAX	2
+
+/**
  * struct hyptrace_remote - a remote; see remote-get in hyptrace.yaml
  * @name:	its name
  * @description: one line of text
@@ -86,6 +103,9 @@ void hyptrace_close(struct hyptrace *h);
  * @nr_events:	number of its events
  * @readers:	attached descriptors
  * @is_protected: the writer does not trust the host
+ * @is_armed:	a trigger can start or stop the recording
+ * @fired:	the events that have started and stopped the recording since triggers were armed
+ * @nr_fired:	number of @fired
  */
 struct hyptrace_remote {
 	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -101,6 +121,9 @@ struct hyptrace_remote {
 	uint32_t	nr_events;
 	uint32_t	readers;
 	bool		is_protected;
+	bool		is_armed;
+	struct hyptrace_firing fired[HYPTRACE_FIRED_MAX];
+	unsigned int	nr_fired;
 };
 
 /**
@@ -179,6 +202,8 @@ struct hyptrace_field {
  * @fields:	fields of its payload, without the id
  * @nr_fields:	number of @fields
  * @filter:	text of the filter with which it is enabled, or NULL
+ * @trigger:	enum hyptrace_trigger_action of linux/hyptrace_netlink.h
+ * @after:	if it stops the recording: after so many sub-buffers
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -190,6 +215,8 @@ struct hyptrace_event {
 	struct hyptrace_field	**fields;
 	unsigned int		nr_fields;
 	char			*filter;
+	uint32_t		trigger;
+	uint32_t		after;
 };
 
 /**
@@ -247,6 +274,7 @@ void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls);
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
 const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);
+const char *hyptrace_trigger_name(uint32_t trigger);
 const char *hyptrace_cpu_state_name(uint32_t state);
 
 /* control.c and control_event.c: change remotes and events */
@@ -277,6 +305,8 @@ struct hyptrace_event_options *hyptrace_event_options_new(void);
 void hyptrace_event_options_free(struct hyptrace_event_options *options);
 void hyptrace_event_options_filter(struct hyptrace_event_options *options,
 				   const struct hyptrace_filter *filter);
+void hyptrace_event_options_trigger(struct hyptrace_event_options *options, uint32_t trigger,
+				    uint32_t after);
 int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *const *names,
 			   unsigned int nr, const struct hyptrace_event_options *options,
 			   struct hyptrace_error *err);
@@ -290,9 +320,10 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
 enum hyptrace_notification_type {
 	HYPTRACE_NOTIFICATION_REMOTE = 1,	/* a remote was registered or has changed */
 	HYPTRACE_NOTIFICATION_REMOTE_GONE,	/* a remote was unregistered */
-	HYPTRACE_NOTIFICATION_EVENT,		/* an event or its filter has changed */
+	HYPTRACE_NOTIFICATION_EVENT,		/* an event or its options have changed */
 	HYPTRACE_NOTIFICATION_READER,		/* a consumer attached or detached */
 	HYPTRACE_NOTIFICATION_LOSS,		/* events were lost */
+	HYPTRACE_NOTIFICATION_TRIGGER,		/* an event has started or stopped the recording */
 };
 
 /**
@@ -327,7 +358,8 @@ struct hyptrace_loss_notification {
  * struct hyptrace_notification - a notification; it and what it points to is valid while it
  * is delivered
  * @type:	enum hyptrace_notification_type, which says which pointer below is not NULL
- * @remote:	REMOTE; REMOTE_GONE, which has only the remote's name
+ * @remote:	REMOTE; REMOTE_GONE, which has only the remote's name; TRIGGER, which has only the
+ *		name and one of the events that have fired
  * @event:	EVENT, without fields
  * @reader:	READER
  * @loss:	LOSS

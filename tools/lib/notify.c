@@ -178,6 +178,9 @@ static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
 	case HYPTRACE_CMD_LOSS_NTF:
 		notification.type = HYPTRACE_NOTIFICATION_LOSS;
 		return deliver_loss(nlh, &notification, fn, arg);
+	case HYPTRACE_CMD_TRIGGER_NTF:
+		notification.type = HYPTRACE_NOTIFICATION_TRIGGER;
+		return deliver_remote(nlh, &notification, fn, arg);
 	}
 	return 0;
 }

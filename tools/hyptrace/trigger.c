@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print triggers and what has fired.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "clock.h"
+#include "die.h"
+#include "trigger.h"
+
+/**
+ * trigger_text - describe the trigger of an event
+ * @event:	it has one
+ *
+ * Return: text for free(), such as "stop after 3 sub-buffers".
+ */
+char *trigger_text(const struct hyptrace_event *event)
+{
+	const char *name = hyptrace_trigger_name(event->trigger);
+	char *text;
+	int len;
+
+	if (event->after)
+		len = asprintf(&text, "%s after %u sub-buffer%s", name, event->after,
+			       event->after == 1 ? "" : "s");
+	else
+		len = asprintf(&text, "%s", name);
+	if (len < 0)
+		die_no_memory();
+	return text;
+}
+
+/**
+ * firing_text - describe an event that has started or stopped the recording
+ * @firing:	the event
+ *
+ * Return: text for free().
+ */
+char *firing_text(const struct hyptrace_firing *firing)
+{
+	char *text;
+
+	if (asprintf(&text, "%s on CPU %u at %" PRIu64 ".%06" PRIu64 ": %s", firing->event,
+		     firing->cpu, firing->time / NSEC_PER_SEC,
+		     firing->time % NSEC_PER_SEC / NSEC_PER_USEC,
+		     hyptrace_trigger_name(firing->action)) < 0)
+		die_no_memory();
+	return text;
+}
+
+/**
+ * firing_print_keys - print such an event into an object of JSON
+ * @p:		the printer
+ * @firing:	the event
+ */
+void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing)
+{
+	printer_str(p, "trigger", hyptrace_trigger_name(firing->action));
+	printer_str(p, "event", firing->event);
+	printer_uint(p, "cpu", firing->cpu);
+	printer_u64(p, "ts", firing->time);
+}

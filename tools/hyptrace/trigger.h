@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Print triggers and what has fired. For status, wait, monitor and list.
+ */
+#ifndef TRIGGER_H
+#define TRIGGER_H
+
+#include "../lib/hyptrace.h"
+#include "printer.h"
+
+char *trigger_text(const struct hyptrace_event *event);
+char *firing_text(const struct hyptrace_firing *firing);
+void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing);
+
+#endif /* TRIGGER_H */
