@@ -10,7 +10,7 @@ hyp-cflags := -DHYPTRACE_ENV_HOST -fno-strict-aliasing -I$(hyp) \
 hyp-libs := $(shell $(PKG_CONFIG) --libs libtraceevent) -lpthread
 
 $(foreach test,$(hyp-tests),\
-	$(eval $(test)-srcs := $(hyp-srcs) $(if $(filter test_ring% test_events%,$(test)),$(hyp-ring-srcs)))\
+	$(eval $(test)-srcs := $(hyp-srcs) $(if $(filter test_ring% test_events% test_count%,$(test)),$(hyp-ring-srcs)))\
 	$(eval $(test)-cflags := $(hyp-cflags))\
 	$(eval $(test)-libs := $(hyp-libs)))
 
@@ -22,3 +22,4 @@ test_clock_tsan-cflags += $(hyp-tsan)
 $(O)/test_clock_tsan: test_clock.c
 test_load_race-cflags += $(hyp-tsan)
 test_ring_trigger_race-cflags += $(hyp-tsan)
+test_count_race-cflags += $(hyp-tsan)
