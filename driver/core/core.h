@@ -323,6 +323,8 @@ struct hyptrace_release {
  * @requested:	what event-set and start have switched on, and no request has switched off
  * @options:	by event id
  * @fired:	by enum hyptrace_trigger: what has fired since the triggers were armed
+ * @counted:	bit per id of a counted event
+ * @has_counters: the remote has counters, perhaps of events that are no longer counted
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
@@ -356,6 +358,8 @@ struct hyptrace_remote {
 	struct hyptrace_wants			requested;
 	struct hyptrace_event_options		options[HYPTRACE_MAX_EVENT_ID];
 	struct hyptrace_firing			fired[HYPTRACE_NR_TRIGGERS];
+	u64					counted;
+	bool					has_counters;
 	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
@@ -391,7 +395,8 @@ struct hyptrace_attachment {
  * struct hyptrace_listener - callbacks for changes of remotes. Each may be NULL.
  * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_removed:	a remote is being unregistered
- * @event_changed:	an event was enabled or disabled, or its options have changed
+ * @event_changed:	an event was enabled or disabled, its options have changed, or it is counted or
+ *			no longer counted
  * @trigger_fired:	an event has started or stopped the recording
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
@@ -495,6 +500,33 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 
 /* trigger.c: the control mutex held */
 bool hyptrace_triggers_armed(const struct hyptrace_remote *remote);
+
+/**
+ * struct hyptrace_counter_name - which counter it is
+ * @event:	the event
+ * @keys:	its counters
+ * @value:	value of the field @keys->field, unless @is_others
+ * @is_others:	for all values that have no counter of their own
+ */
+struct hyptrace_counter_name {
+	const struct hyptrace_event		*event;
+	const struct hyptrace_count_keys	*keys;
+	u64					value;
+	bool					is_others;
+};
+
+/* count.c: the control mutex held */
+bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
+				   const struct hyptrace_event *event);
+int hyptrace_count_set(struct hyptrace_remote *remote, u64 mask, bool count,
+		       struct netlink_ext_ack *extack);
+int hyptrace_count_reset(struct hyptrace_remote *remote, int cpu,
+			 struct netlink_ext_ack *extack);
+unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote);
+void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int number,
+			 struct hyptrace_counter_name *name);
+int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
+			unsigned int number, struct hyptrace_counter *counter);
 
 /* reader.c */
 struct hyptrace_subbuf;

@@ -86,6 +86,9 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 			     const struct hyptrace_event_options *before,
 			     struct netlink_ext_ack *extack);
 
+/* count.c: the control mutex held */
+int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
 void hyptrace_reader_destroy(struct hyptrace_reader *reader);

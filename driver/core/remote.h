@@ -82,6 +82,66 @@ struct hyptrace_hypercall {
 	bool				raw;
 };
 
+/* Buckets of the histogram of a counter */
+#define HYPTRACE_COUNTER_BUCKETS	32
+
+/**
+ * struct hyptrace_count_keys - counters of an event: one for each of some values of a field
+ * @event:	id of the event
+ * @field:	name of the field
+ * @nr:		number of counters; they are for the values from 0 on
+ * @has_others:	the last counter is for all values that have none of their own
+ * @has_time:	the event takes a time
+ */
+struct hyptrace_count_keys {
+	u16		event;
+	const char	*field;
+	unsigned int	nr;
+	bool		has_others;
+	bool		has_time;
+};
+
+/**
+ * struct hyptrace_counter - the values of a counter
+ * @count:	number of events
+ * @total:	sum of their times, ns
+ * @longest:	the longest time, ns
+ * @buckets:	events by time: bucket b has times from 2^b to 2^(b+1) - 1 ticks
+ */
+struct hyptrace_counter {
+	u64	count;
+	u64	total;
+	u64	longest;
+	u64	buckets[HYPTRACE_COUNTER_BUCKETS];
+};
+
+/**
+ * struct hyptrace_counting - how a remote counts events
+ * @keys:	the counters of each CPU, in the order of their numbers
+ * @nr_keys:	number of @keys
+ * @frequency:	ticks per second
+ * @set_events:	count the events whose bits are set, on all CPUs, and no other. This
+ *		allocates the counters if there are none.
+ * @reset:	set the counters of a CPU to 0. -ENXIO if that is not possible while the CPU
+ *		is offline.
+ * @read:	read a counter. It makes no hypercall. -EIO if the writer does not finish a
+ *		change of it.
+ * @free:	free the counters; no event is counted
+ *
+ * core calls all but @frequency with the control mutex held, @reset and @read only while
+ * there are counters: after a successful @set_events, and before @free.
+ */
+struct hyptrace_counting {
+	const struct hyptrace_count_keys	*keys;
+	unsigned int				nr_keys;
+	u64	(*frequency)(void *priv);
+	int	(*set_events)(u64 events, void *priv);
+	int	(*reset)(unsigned int cpu, void *priv);
+	int	(*read)(unsigned int cpu, unsigned int number, struct hyptrace_counter *counter,
+			void *priv);
+	void	(*free)(void *priv);
+};
+
 /* Returns the description of an event: see remote_event.h. */
 typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
 
@@ -215,6 +275,7 @@ struct hyptrace_remote_ops {
  * @nr_events:	number of @events
  * @hypercalls:	hypercalls that the events name
  * @nr_hypercalls: number of @hypercalls; may be 0
+ * @counting:	how it counts events; NULL if it cannot
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
  * @protected:	the writer does not trust the host
  *
@@ -231,6 +292,7 @@ struct hyptrace_remote_desc {
 	unsigned int				nr_events;
 	const struct hyptrace_hypercall		*hypercalls;
 	unsigned int				nr_hypercalls;
+	const struct hyptrace_counting		*counting;
 	unsigned int				max_pages;
 	bool					protected;
 };

@@ -436,7 +436,8 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
 }
 
 /**
- * hyptrace_remote_reset - unload, disable all events and restore the default settings
+ * hyptrace_remote_reset - unload, disable all events, free the counters and restore the
+ * default settings
  * @remote:	control mutex held
  * @extack:	see above
  *
@@ -455,6 +456,9 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	if (err)
 		return err;
 	err = hyptrace_events_set(remote, &disable, extack);
+	if (err)
+		return err;
+	err = hyptrace_count_stop(remote, extack);
 	if (err)
 		return err;
 	err = hyptrace_remote_set_rate(remote, 0, extack);
@@ -476,6 +480,8 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 		pr_err("hyptrace: remote \"%s\" failed to stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
+	if (hyptrace_count_stop(remote, NULL))
+		pr_err("hyptrace: remote \"%s\" still counts events\n", remote->name);
 	hyptrace_release_finish(remote);
 	hyptrace_remote_detach_all(remote);
 	hyptrace_announce_remote_removed(remote);

@@ -176,6 +176,23 @@ static int fill_field(struct sk_buff *skb, const struct hyptrace_event *event,
 }
 
 /**
+ * hyptrace_fill_counted - put whether an event is counted, if it can be
+ * @skb:	the message
+ * @remote:	of the event
+ * @event:	which one
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			  const struct hyptrace_event *event)
+{
+	if (!hyptrace_event_can_be_counted(remote, event))
+		return 0;
+	return nla_put_u8(skb, HYPTRACE_A_EVENT_COUNTED,
+			  !!(remote->counted & BIT_ULL(event->id)));
+}
+
+/**
  * hyptrace_fill_event - put an event, its fields and print format
  * @skb:	the message
  * @remote:	of the event
@@ -194,7 +211,8 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 	    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
 		       !!(remote->enabled & BIT_ULL(event->id))) ||
 	    nla_put_u32(skb, HYPTRACE_A_EVENT_SIZE, event->size) ||
-	    nla_put_string(skb, HYPTRACE_A_EVENT_PRINT_FMT, event->print_fmt))
+	    nla_put_string(skb, HYPTRACE_A_EVENT_PRINT_FMT, event->print_fmt) ||
+	    hyptrace_fill_counted(skb, remote, event))
 		return -EMSGSIZE;
 	for (i = 0; i < event->nr_fields; i++) {
 		if (fill_field(skb, event, &event->fields[i]))

@@ -17,6 +17,7 @@ static_assert((int)HYPTRACE_A_REMOTE_NAME == A_REMOTE);
 static_assert((int)HYPTRACE_A_CPU_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_EVENT_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_HYPERCALL_REMOTE == A_REMOTE);
+static_assert((int)HYPTRACE_A_COUNTER_REMOTE == A_REMOTE);
 
 /* netlink.c */
 int hyptrace_netlink_register(void);
@@ -26,6 +27,10 @@ int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr);
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack);
 int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
+
+/* control.c: called with the control mutex held */
+int hyptrace_nl_named_events(struct genl_info *info, const struct hyptrace_remote *remote,
+			     u64 *mask);
 
 /* message.c: called with the control mutex held */
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -38,6 +43,8 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 			const struct hyptrace_event *event);
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			    const struct hyptrace_hypercall *call);
+int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			  const struct hyptrace_event *event);
 
 /* filter.c */
 int hyptrace_nl_read_filter(const struct nlattr *nest, struct hyptrace_filter_request *filter,

@@ -126,6 +126,25 @@ static const struct nla_policy hyptrace_hypercall_get_nl_policy[HYPTRACE_A_HYPER
 	[HYPTRACE_A_HYPERCALL_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 };
 
+/* HYPTRACE_CMD_COUNT_SET - do */
+static const struct nla_policy hyptrace_count_set_nl_policy[HYPTRACE_A_EVENT_NAMES + 1] = {
+	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+	[HYPTRACE_A_EVENT_NAMES] = { .type = NLA_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
+	[HYPTRACE_A_EVENT_ENABLED] = NLA_POLICY_MAX(NLA_U8, 1),
+};
+
+/* HYPTRACE_CMD_COUNT_GET - dump */
+static const struct nla_policy hyptrace_count_get_nl_policy[HYPTRACE_A_COUNTER_CPU + 1] = {
+	[HYPTRACE_A_COUNTER_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+	[HYPTRACE_A_COUNTER_CPU] = { .type = NLA_U32, },
+};
+
+/* HYPTRACE_CMD_COUNT_RESET - do */
+static const struct nla_policy hyptrace_count_reset_nl_policy[HYPTRACE_A_CONTROL_CPU + 1] = {
+	[HYPTRACE_A_CONTROL_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+	[HYPTRACE_A_CONTROL_CPU] = { .type = NLA_U32, },
+};
+
 /* Ops table for hyptrace */
 static const struct genl_split_ops hyptrace_nl_ops[] = {
 	{
@@ -265,6 +284,32 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.policy		= hyptrace_hypercall_get_nl_policy,
 		.maxattr	= HYPTRACE_A_HYPERCALL_REMOTE,
 		.flags		= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_COUNT_SET,
+		.pre_doit	= hyptrace_nl_pre_doit,
+		.doit		= hyptrace_nl_count_set_doit,
+		.post_doit	= hyptrace_nl_post_doit,
+		.policy		= hyptrace_count_set_nl_policy,
+		.maxattr	= HYPTRACE_A_EVENT_NAMES,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_COUNT_GET,
+		.start		= hyptrace_nl_count_start,
+		.dumpit		= hyptrace_nl_count_get_dumpit,
+		.policy		= hyptrace_count_get_nl_policy,
+		.maxattr	= HYPTRACE_A_COUNTER_CPU,
+		.flags		= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_COUNT_RESET,
+		.pre_doit	= hyptrace_nl_pre_doit,
+		.doit		= hyptrace_nl_count_reset_doit,
+		.post_doit	= hyptrace_nl_post_doit,
+		.policy		= hyptrace_count_reset_nl_policy,
+		.maxattr	= HYPTRACE_A_CONTROL_CPU,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 };
 

@@ -22,6 +22,7 @@ void
 hyptrace_nl_post_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 		      struct genl_info *info);
 int hyptrace_nl_dump_start(struct netlink_callback *cb);
+int hyptrace_nl_count_start(struct netlink_callback *cb);
 
 int hyptrace_nl_remote_get_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_remote_get_dumpit(struct sk_buff *skb,
@@ -43,6 +44,10 @@ int hyptrace_nl_set_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_hypercall_get_dumpit(struct sk_buff *skb,
 				     struct netlink_callback *cb);
+int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info);
+int hyptrace_nl_count_get_dumpit(struct sk_buff *skb,
+				 struct netlink_callback *cb);
+int hyptrace_nl_count_reset_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	HYPTRACE_NLGRP_NOTIFY,

@@ -103,7 +103,8 @@ static void notify_event(const struct hyptrace_remote *remote,
 			     nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
 			     nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
 					!!(remote->enabled & BIT_ULL(event->id))) ||
-			     hyptrace_fill_options(skb, &remote->options[event->id]));
+			     hyptrace_fill_options(skb, &remote->options[event->id]) ||
+			     hyptrace_fill_counted(skb, remote, event));
 }
 
 static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_trigger trigger)

@@ -64,6 +64,7 @@ static struct hyptrace_remote_desc desc = {
 	.nr_events	= ARRAY_SIZE(events),
 	.hypercalls	= hypercalls,
 	.nr_hypercalls	= ARRAY_SIZE(hypercalls),
+	.counting	= &hyptrace_writer_counting,
 	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 };
 

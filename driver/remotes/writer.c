@@ -118,6 +118,7 @@ static int online_cpu(unsigned int cpu, struct hlist_node *node)
 	    (hyptrace_writer_send_filters(writer, cpu) || attach(writer, cpu)))
 		pr_warn("%s: CPU %u is online, but the writer does not record on it\n",
 			writer->name, cpu);
+	hyptrace_writer_count_online(writer);
 
 	return 0;
 }
@@ -129,6 +130,7 @@ static int offline_cpu(unsigned int cpu, struct hlist_node *node)
 
 	if (writer->tracing && !writer->parks_offline_cpus)
 		call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+	hyptrace_writer_count_offline(writer);
 
 	return 0;
 }

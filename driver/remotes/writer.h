@@ -41,9 +41,13 @@ struct hyptrace_writer_filter {
  * @had_filter:	bit per event that has a filter, or had one: a ring may still have it
  * @tracing:	CPUs are attached
  * @arm:	number of the last ARM
+ * @counted:	bit per counted event
  *
  * Changed with the remote's control mutex held, or by unload_trace_buffer:
  * @buf:	the rings, while loaded
+ *
+ * Protected by the remote's control mutex:
+ * @counters:	pages of the counters, by CPU number; NULL while there are none
  *
  * Used by the clock's work; others use these only while it does not run:
  * @clock_work:	sets the clock periodically
@@ -67,8 +71,11 @@ struct hyptrace_writer {
 	u64			had_filter;
 	bool			tracing;
 	u64			arm;
+	u64			counted;
 
 	struct hyptrace_buffer	*buf;
+
+	struct hyptrace_counter_pages	*counters;
 
 	struct delayed_work	clock_work;
 	struct notifier_block	clock_pm;
@@ -131,6 +138,12 @@ int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after
 int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			      unsigned int *cpu, void *priv);
 void hyptrace_writer_clear_triggers(struct hyptrace_writer *writer);
+
+/* writer_count.c */
+extern const struct hyptrace_counting hyptrace_writer_counting;
+void hyptrace_writer_count_online(struct hyptrace_writer *writer);
+void hyptrace_writer_count_offline(struct hyptrace_writer *writer);
+s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer);
 
 /* writer_load.c */
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frees the rings that an earlier module left at the writer, and removes its triggers. Called by
- * writer.c.
+ * Frees the rings and counters that an earlier module left at the writer, and removes its
+ * triggers. Called by writer.c.
  *
  * A module leaves rings if it fails to take them back. Without this file, the writer
  * would refuse each later load with -EBUSY until a reboot. The memory of those rings
@@ -71,7 +71,8 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 }
 
 /**
- * hyptrace_writer_recover() - free the rings that an earlier module left, and remove its triggers
+ * hyptrace_writer_recover() - free the rings and counters that an earlier module left, and remove
+ *	its triggers
  * @writer:	answers calls, and has no other user
  *
  * Context: process, sleeps.
@@ -82,10 +83,15 @@ int hyptrace_writer_recover(struct hyptrace_writer *writer)
 {
 	unsigned int cpu, nr_found = 0;
 	unsigned long steps;
-	s64 ret = 0;
+	s64 ret;
 
 	hyptrace_writer_clear_triggers(writer);
 	cpus_read_lock();
+	ret = hyptrace_writer_recover_counters(writer);
+	if (ret) {
+		cpus_read_unlock();
+		return ret;
+	}
 	detach_all(writer);
 	for_each_possible_cpu(cpu) {
 		steps = 0;

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counting events: a remote counts them by the values of a field, without rings. Called by
+ * netlink/, and by state.c at a reset and when a remote is unregistered.
+ *
+ *	           count-set                  count-set, of the last event
+ *	no counters ---------> events counted ----------> counters kept
+ *	    ^                        |  ^                     |  |
+ *	    |         reset          |  '---------------------'  |
+ *	    '------------------------'         count-set         |
+ *	    '----------------------------------------------------'
+ *	                count-reset of all CPUs, reset
+ *
+ * With each error, the functions put the reason in @extack, which may be NULL.
+ */
+#include <linux/bits.h>
+
+#include "internal.h"
+
+/**
+ * hyptrace_event_can_be_counted - whether a remote has counters for an event
+ * @remote:	control mutex held, and not unregistered
+ * @event:	of the remote
+ *
+ * Return: true if so.
+ */
+bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
+				   const struct hyptrace_event *event)
+{
+	const struct hyptrace_counting *counting = remote->desc->counting;
+	unsigned int i;
+
+	for (i = 0; counting && i < counting->nr_keys; i++) {
+		if (counting->keys[i].event == event->id)
+			return true;
+	}
+	return false;
+}
+
+static int check_mask(const struct hyptrace_remote *remote, u64 mask,
+		      struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	if (!remote->desc->counting) {
+		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" cannot count events", remote->name);
+		return -EOPNOTSUPP;
+	}
+	for (i = 0; i < remote->nr_events; i++) {
+		const struct hyptrace_event *event = remote->events[i];
+
+		if (mask & BIT_ULL(event->id) && !hyptrace_event_can_be_counted(remote, event)) {
+			NL_SET_ERR_MSG_FMT(extack, "\"%.48s\" cannot be counted", event->name);
+			return -EOPNOTSUPP;
+		}
+	}
+	return 0;
+}
+
+static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink_ext_ack *extack)
+{
+	const struct hyptrace_counting *counting = remote->desc->counting;
+	u64 change = events ^ remote->counted;
+	unsigned int i;
+	int err;
+
+	if (!change)
+		return 0;
+	err = counting->set_events(events, remote->desc->priv);
+	if (err == -ENOMEM) {
+		NL_SET_ERR_MSG(extack, "not enough free memory for the counters");
+		return err;
+	}
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "the remote failed to change what it counts (error %d)",
+				   -err);
+		return err;
+	}
+	remote->has_counters = true;
+	remote->counted = events;
+	for (i = 0; i < remote->nr_events; i++) {
+		if (change & BIT_ULL(remote->events[i]->id))
+			hyptrace_announce_event(remote, remote->events[i]);
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_count_set - count events, or cease to
+ * @remote:	control mutex held
+ * @mask:	bit per event id
+ * @count:	true to count these, false to cease
+ * @extack:	see above
+ *
+ * The counters of all events keep their values.
+ *
+ * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
+ * the remote's callback. After an error nothing has changed.
+ */
+int hyptrace_count_set(struct hyptrace_remote *remote, u64 mask, bool count,
+		       struct netlink_ext_ack *extack)
+{
+	int err = check_mask(remote, mask, extack);
+
+	if (err)
+		return err;
+	return set_events(remote, count ? remote->counted | mask : remote->counted & ~mask, extack);
+}
+
+static void free_counters(struct hyptrace_remote *remote)
+{
+	if (remote->has_counters)
+		remote->desc->counting->free(remote->desc->priv);
+	remote->has_counters = false;
+}
+
+/**
+ * hyptrace_count_reset - set counters to 0
+ * @remote:	control mutex held
+ * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the
+ *		counters
+ * @extack:	see above
+ *
+ * Return: 0; -EOPNOTSUPP if @remote cannot count, or the error of the remote's callback: then
+ * the counters of some CPUs may be 0.
+ */
+int hyptrace_count_reset(struct hyptrace_remote *remote, int cpu,
+			 struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+	int err;
+
+	err = check_mask(remote, 0, extack);
+	if (err || !remote->has_counters)
+		return err;
+	if (cpu == HYPTRACE_CPU_ALL && !remote->counted) {
+		free_counters(remote);
+		return 0;
+	}
+	for_each_possible_cpu(i) {
+		if (cpu != HYPTRACE_CPU_ALL && i != cpu)
+			continue;
+		err = remote->desc->counting->reset(i, remote->desc->priv);
+		if (err == -ENXIO)
+			NL_SET_ERR_MSG_FMT(extack,
+					   "CPU %u is offline: its counters cannot be reset", i);
+		else if (err)
+			NL_SET_ERR_MSG_FMT(extack,
+					   "the remote failed to reset CPU %u (error %d)", i, -err);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * hyptrace_count_stop - cease to count, and free the counters
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, or the error of the remote's callback: then it still counts.
+ */
+int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (!remote->has_counters)
+		return 0;
+	err = set_events(remote, 0, extack);
+	if (err)
+		return err;
+	free_counters(remote);
+	return 0;
+}
+
+/**
+ * hyptrace_count_nr - number of counters of a CPU
+ * @remote:	control mutex held, and not unregistered
+ *
+ * Return: the number, 0 if there are none at present.
+ */
+unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote)
+{
+	const struct hyptrace_counting *counting = remote->desc->counting;
+	unsigned int i, nr = 0;
+
+	for (i = 0; remote->has_counters && i < counting->nr_keys; i++)
+		nr += counting->keys[i].nr;
+	return nr;
+}
+
+static const struct hyptrace_event *event_of(const struct hyptrace_remote *remote, u16 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (remote->events[i]->id == id)
+			return remote->events[i];
+	}
+	return NULL;
+}
+
+/**
+ * hyptrace_count_name - say what a counter counts
+ * @remote:	control mutex held, and not unregistered
+ * @number:	below hyptrace_count_nr()
+ * @name:	out: what it counts
+ */
+void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int number,
+			 struct hyptrace_counter_name *name)
+{
+	const struct hyptrace_count_keys *keys = remote->desc->counting->keys;
+
+	for (; number >= keys->nr; keys++)
+		number -= keys->nr;
+	*name = (struct hyptrace_counter_name) {
+		.event		= event_of(remote, keys->event),
+		.keys		= keys,
+		.value		= number,
+		.is_others	= keys->has_others && number == keys->nr - 1,
+	};
+}
+
+/**
+ * hyptrace_count_read - read a counter
+ * @remote:	control mutex held, and not unregistered
+ * @cpu:	a possible CPU
+ * @number:	below hyptrace_count_nr()
+ * @counter:	out: its values
+ *
+ * Return: 0, or the error of the remote's callback.
+ */
+int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
+			unsigned int number, struct hyptrace_counter *counter)
+{
+	return remote->desc->counting->read(cpu, number, counter, remote->desc->priv);
+}

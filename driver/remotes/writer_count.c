@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counting by a writer that implements hyp/abi.h: struct hyptrace_counting of its remote, and
+ * what CPU hotplug has to do for it. Called by core, writer.c and writer_recover.c.
+ *
+ * Each CPU has counters of its own. The writer keeps them in pages that are donated to it,
+ * and publishes them in pages that it shares with this kernel.
+ */
+#define pr_fmt(fmt) "hyptrace: " fmt
+
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/export.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "../../hyp/abi.h"
+#include "writer.h"
+
+/* The ids of the events */
+#define HYP_EVENT(name, ...)	HYPTRACE_EVENT_##name,
+enum {
+	HYPTRACE_EVENT_NONE,
+#include "../../hyp/events.h"
+};
+
+#define NR_PAGES	HYPTRACE_COUNT_PAGES(PAGE_SIZE)
+#define KEYS_PER_PAGE	HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE)
+
+/* How often a counter is read at most, first at once and then with pauses */
+#define READ_TRIES	1000
+#define READ_TRIES_FAST	100
+#define READ_PAUSE_US	20
+
+static_assert(HYPTRACE_COUNTER_BUCKETS == HYPTRACE_COUNT_BUCKETS);
+
+/**
+ * struct hyptrace_counter_pages - pages of a CPU's counters
+ * @donated:	of the writer alone
+ * @shared:	where the writer publishes the counters
+ * @nr:		pairs that the writer has
+ */
+struct hyptrace_counter_pages {
+	struct page	*donated[NR_PAGES];
+	struct page	*shared[NR_PAGES];
+	unsigned int	nr;
+};
+
+/* A call on several CPUs. ret: the error of one of them */
+struct count_call {
+	struct hyptrace_writer	*writer;
+	u64			op;
+	u64			events;
+	int			ret;
+};
+
+static void call_this_cpu(void *arg)
+{
+	struct count_call *call = arg;
+	int ret = hyptrace_writer_call(call->writer, call->op, smp_processor_id(), call->events, 0);
+
+	if (ret)
+		WRITE_ONCE(call->ret, ret);
+}
+
+static struct page *alloc_page_for(struct hyptrace_writer *writer)
+{
+	struct page *page;
+
+	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN);
+	if (page && writer->map && writer->map(page)) {
+		__free_page(page);
+		return NULL;
+	}
+
+	return page;
+}
+
+/* Give a CPU the next pair of pages. */
+static int add_pages(struct hyptrace_writer *writer, unsigned int cpu,
+		     struct hyptrace_counter_pages *pages)
+{
+	struct page *donated = alloc_page_for(writer), *shared = alloc_page_for(writer);
+	int ret = -ENOMEM;
+
+	if (donated && shared)
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_PAGE, cpu,
+					   page_to_pfn(donated), page_to_pfn(shared));
+	/* The writer has kept the pages. */
+	if (ret == -ENOTRECOVERABLE)
+		return ret;
+	if (ret) {
+		if (donated)
+			__free_page(donated);
+		if (shared)
+			__free_page(shared);
+		return ret;
+	}
+
+	pages->donated[pages->nr] = donated;
+	pages->shared[pages->nr] = shared;
+	pages->nr++;
+
+	return 0;
+}
+
+/* Take the pages of a CPU back. Each call returns a pair, which bounds the number of calls. */
+static s64 take_back(struct hyptrace_writer *writer, unsigned int cpu, unsigned int *nr)
+{
+	unsigned int steps;
+	s64 ret;
+
+	for (steps = 0; steps <= NR_PAGES; steps++) {
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_FREE, cpu, 0, 0);
+		if (ret <= 0)
+			break;
+		*nr += 1;
+	}
+
+	return ret > 0 ? -EPROTO : ret;
+}
+
+static void free_pages_of(struct hyptrace_writer *writer, unsigned int cpu,
+			  struct hyptrace_counter_pages *pages)
+{
+	unsigned int nr = 0;
+	s64 ret = take_back(writer, cpu, &nr);
+
+	if (ret) {
+		pr_err("%s: the writer keeps the counters of CPU %u: %lld\n", writer->name, cpu,
+		       ret);
+		return;
+	}
+	while (pages->nr--) {
+		__free_page(pages->donated[pages->nr]);
+		__free_page(pages->shared[pages->nr]);
+	}
+}
+
+static void free_counters(void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		free_pages_of(writer, cpu, &writer->counters[cpu]);
+	kfree(writer->counters);
+	writer->counters = NULL;
+}
+
+static int alloc_counters(struct hyptrace_writer *writer)
+{
+	struct hyptrace_counter_pages *pages;
+	unsigned int cpu;
+	int ret;
+
+	writer->counters = kcalloc(nr_cpu_ids, sizeof(*writer->counters), GFP_KERNEL);
+	if (!writer->counters)
+		return -ENOMEM;
+
+	for_each_possible_cpu(cpu) {
+		pages = &writer->counters[cpu];
+		while (pages->nr < NR_PAGES) {
+			ret = add_pages(writer, cpu, pages);
+			if (ret) {
+				free_counters(writer);
+				return ret;
+			}
+		}
+	}
+
+	return 0;
+}
+
+/*
+ * Set which events all CPUs count. A CPU that is offline, but not for the writer, counts
+ * nothing: hyptrace_writer_count_online() sets it.
+ */
+static int count_all(struct hyptrace_writer *writer, u64 events)
+{
+	struct count_call call = {
+		.writer = writer, .op = HYPTRACE_OP_COUNT, .events = events,
+	};
+	unsigned int cpu;
+	int ret;
+
+	on_each_cpu(call_this_cpu, &call, true);
+	for_each_possible_cpu(cpu) {
+		if (cpu_online(cpu) || !writer->parks_offline_cpus)
+			continue;
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT, cpu, events, 0);
+		call.ret = call.ret ?: ret;
+	}
+
+	return call.ret;
+}
+
+static int set_events(u64 events, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	bool is_first = !writer->counters;
+	int ret;
+
+	if (is_first) {
+		ret = alloc_counters(writer);
+		if (ret)
+			return ret;
+	}
+
+	cpus_read_lock();
+	ret = count_all(writer, events);
+	if (ret)
+		count_all(writer, writer->counted);
+	else
+		writer->counted = events;
+	cpus_read_unlock();
+
+	if (ret && is_first)
+		free_counters(writer);
+
+	return ret;
+}
+
+static int reset(unsigned int cpu, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	struct count_call call = { .writer = writer, .op = HYPTRACE_OP_COUNT_RESET };
+
+	cpus_read_lock();
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, call_this_cpu, &call, true);
+	else
+		call.ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_RESET, cpu, 0, 0);
+	if (call.ret == -EBUSY && !cpu_online(cpu))
+		call.ret = -ENXIO;
+	cpus_read_unlock();
+
+	return call.ret;
+}
+
+/* Copy a counter. Return false if it changed meanwhile. */
+static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_count *to)
+{
+	unsigned int i;
+	/* (K) Order seq before the values. Pairs with (K) in hyp/count.c. */
+	u64 seq = smp_load_acquire(&from->seq);
+
+	if (seq & 1)
+		return false;
+	to->max = READ_ONCE(from->max);
+	to->total = READ_ONCE(from->total);
+	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++)
+		to->nr[i] = READ_ONCE(from->nr[i]);
+	for (i = 0; i < HYPTRACE_COUNT_PACKED_BUCKETS; i++)
+		to->packed[i] = READ_ONCE(from->packed[i]);
+	/* (K) Order the values before seq. Pairs with (K) in hyp/count.c. */
+	smp_rmb();
+
+	return READ_ONCE(from->seq) == seq;
+}
+
+static u64 ticks_to_ns(const struct hyptrace_writer *writer, u64 ticks)
+{
+	return mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, writer->frequency);
+}
+
+static void add_up(const struct hyptrace_writer *writer, const struct hyptrace_count *count,
+		   struct hyptrace_counter *counter)
+{
+	u64 total = count->total;
+	unsigned int i;
+
+	*counter = (struct hyptrace_counter) { };
+	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
+		counter->buckets[i] = count->nr[i];
+		if (i < HYPTRACE_COUNT_PACKED_BUCKETS) {
+			counter->buckets[i] += count->packed[i] >> HYPTRACE_COUNT_TICK_BITS;
+			total += count->packed[i] & (BIT_ULL(HYPTRACE_COUNT_TICK_BITS) - 1);
+		}
+		counter->count += counter->buckets[i];
+	}
+	counter->total = ticks_to_ns(writer, total);
+	counter->longest = ticks_to_ns(writer, count->max);
+}
+
+static int read_counter(unsigned int cpu, unsigned int number, struct hyptrace_counter *counter,
+			void *priv)
+{
+	const struct hyptrace_writer *writer = priv;
+	const struct hyptrace_count *from;
+	struct hyptrace_count copy;
+	unsigned int tries;
+
+	from = page_address(writer->counters[cpu].shared[number / KEYS_PER_PAGE]);
+	from += number % KEYS_PER_PAGE;
+	for (tries = 0; tries < READ_TRIES; tries++) {
+		if (copy_counter(from, &copy)) {
+			add_up(writer, &copy, counter);
+			return 0;
+		}
+		/* The writer's CPU may be a virtual one that does not run at the moment. */
+		if (tries < READ_TRIES_FAST)
+			cpu_relax();
+		else
+			usleep_range(READ_PAUSE_US, 2 * READ_PAUSE_US);
+	}
+
+	return -EIO;
+}
+
+static u64 frequency(void *priv)
+{
+	const struct hyptrace_writer *writer = priv;
+
+	return writer->frequency;
+}
+
+/* As in hyp/abi.h */
+static const struct hyptrace_count_keys keys[] = {
+	{ HYPTRACE_EVENT_hyp_enter, "reason", HYPTRACE_COUNT_REASONS, .has_time = true },
+	{ HYPTRACE_EVENT_host_hcall, "id", HYPTRACE_COUNT_HCALLS, .has_others = true,
+	  .has_time = true },
+	{ HYPTRACE_EVENT_guest_exit, "ec", HYPTRACE_COUNT_CLASSES, .has_time = true },
+	{ HYPTRACE_EVENT_guest_exit, "code", HYPTRACE_COUNT_CODES, .has_time = true },
+	{ HYPTRACE_EVENT_mem_transition, "op", HYPTRACE_COUNT_MEM_OPS },
+};
+
+/* With the writer as priv */
+const struct hyptrace_counting hyptrace_writer_counting = {
+	.keys		= keys,
+	.nr_keys	= ARRAY_SIZE(keys),
+	.frequency	= frequency,
+	.set_events	= set_events,
+	.reset		= reset,
+	.read		= read_counter,
+	.free		= free_counters,
+};
+EXPORT_SYMBOL_GPL(hyptrace_writer_counting);
+
+/**
+ * hyptrace_writer_count_online() - count on a CPU that is coming online
+ * @writer:	the writer
+ *
+ * Context: a callback of CPU hotplug, on that CPU.
+ */
+void hyptrace_writer_count_online(struct hyptrace_writer *writer)
+{
+	struct count_call call = {
+		.writer = writer, .op = HYPTRACE_OP_COUNT, .events = writer->counted,
+	};
+
+	if (writer->counted)
+		call_this_cpu(&call);
+	if (call.ret)
+		pr_warn("%s: CPU %u is online, but the writer does not count on it\n",
+			writer->name, smp_processor_id());
+}
+
+/**
+ * hyptrace_writer_count_offline() - cease to count on a CPU that goes offline, if necessary
+ * @writer:	the writer
+ *
+ * Context: a callback of CPU hotplug, on that CPU.
+ */
+void hyptrace_writer_count_offline(struct hyptrace_writer *writer)
+{
+	struct count_call call = { .writer = writer, .op = HYPTRACE_OP_COUNT };
+
+	if (writer->counted && !writer->parks_offline_cpus)
+		call_this_cpu(&call);
+}
+
+/**
+ * hyptrace_writer_recover_counters() - free the counters that an earlier module left
+ * @writer:	answers calls, and has no other user
+ *
+ * Context: process, sleeps; cpus_read_lock() held.
+ * Return: 0, also if there are none; or the errno of the writer. The log has the details.
+ */
+s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer)
+{
+	unsigned int cpu, nr = 0;
+	s64 ret = 0;
+
+	/* Ignore errors: pages of a CPU that still counts cannot be freed. */
+	count_all(writer, 0);
+	for_each_possible_cpu(cpu) {
+		ret = take_back(writer, cpu, &nr);
+		if (ret) {
+			pr_err("%s: the counters that an earlier module left on CPU %u cannot be freed: %lld\n",
+			       writer->name, cpu, ret);
+			break;
+		}
+	}
+	if (nr)
+		pr_warn("%s: freed the counters that an earlier module left\n", writer->name);
+
+	return ret;
+}
