@@ -24,6 +24,7 @@ PARTS = {
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
     "control.c": ("hyptrace_control", "change remotes and events"),
+    "count.c": ("hyptrace_counter", "count events at the writer"),
     "notify.c": ("hyptrace_listener", "notifications of changes"),
     "device.c": ("hyptrace_reader", "read or observe a ring"),
     "decode.c": ("hyptrace_decoder", "the records of a sub-buffer"),

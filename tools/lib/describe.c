@@ -333,6 +333,8 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 	hyptrace_parse_name(new->name, sizeof(new->name), tb[HYPTRACE_A_EVENT_NAME]);
 	new->id = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_ID]);
 	new->enabled = parse_bool(tb[HYPTRACE_A_EVENT_ENABLED]);
+	new->can_be_counted = tb[HYPTRACE_A_EVENT_COUNTED];
+	new->counted = parse_bool(tb[HYPTRACE_A_EVENT_COUNTED]);
 	new->size = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_SIZE]);
 	new->trigger = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_TRIGGER]);
 	new->after = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_AFTER]);

@@ -10,9 +10,9 @@
  * their connection, too. A child process must not use or free the objects of its parent.
  *
  * Only the library allocates the structs that describe something (a remote, a CPU, an event, a
- * field, a symbol, a hypercall, an argument, a notification), and a program only reads them.
- * Later versions may add members at their ends, so a list is an array of pointers. struct
- * hyptrace_error and struct hyptrace_record never change.
+ * field, a symbol, a hypercall, an argument, a counter, a notification), and a program only
+ * reads them. Later versions may add members at their ends, so a list is an array of pointers.
+ * struct hyptrace_error and struct hyptrace_record never change.
  */
 #ifndef HYPTRACE_LIB_H
 #define HYPTRACE_LIB_H
@@ -204,6 +204,8 @@ struct hyptrace_field {
  * @filter:	text of the filter with which it is enabled, or NULL
  * @trigger:	enum hyptrace_trigger_action of linux/hyptrace_netlink.h
  * @after:	if it stops the recording: after so many sub-buffers
+ * @can_be_counted: the writer can count it
+ * @counted:	the writer counts it, whether it is enabled or not
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -217,6 +219,8 @@ struct hyptrace_event {
 	char			*filter;
 	uint32_t		trigger;
 	uint32_t		after;
+	bool			can_be_counted;
+	bool			counted;
 };
 
 /**
@@ -315,12 +319,59 @@ int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name,
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
 			unsigned int nr, bool enable, struct hyptrace_error *err);
 
+/* count.c: count events at the writer */
+
+/**
+ * struct hyptrace_counter - how often an event has happened on a CPU with one value of a field
+ * @remote:	the remote's name
+ * @event:	the event's name
+ * @cpu:	the CPU's number
+ * @field:	name of the field
+ * @value:	its value
+ * @is_others:	the counter is for all values that have none of their own; @value is 0
+ * @name:	name of the value; NULL if it has none
+ * @count:	number of events
+ * @has_time:	the event has a time; else all that follows is 0
+ * @total:	sum of the times, ns
+ * @longest:	the longest time, ns
+ * @frequency:	ticks per second
+ * @buckets:	number of events by time: bucket b has those of 2^b to 2^(b+1) - 1 ticks. The
+ *		first one also has 0 ticks, the last one all longer times
+ * @nr_buckets:	number of @buckets
+ */
+struct hyptrace_counter {
+	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
+	char		event[HYPTRACE_EVENT_NAME_MAX + 1];
+	uint32_t	cpu;
+	char		*field;
+	uint64_t	value;
+	bool		is_others;
+	char		*name;
+	uint64_t	count;
+	bool		has_time;
+	uint64_t	total;
+	uint64_t	longest;
+	uint64_t	frequency;
+	uint64_t	*buckets;
+	unsigned int	nr_buckets;
+};
+
+int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
+			  unsigned int nr, bool count, struct hyptrace_error *err);
+int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
+			    struct hyptrace_error *err);
+int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
+			  struct hyptrace_counter ***counters, unsigned int *nr,
+			  struct hyptrace_error *err);
+void hyptrace_free_counters(struct hyptrace_counter **counters);
+uint64_t hyptrace_counter_bucket(const struct hyptrace_counter *counter, unsigned int bucket);
+
 /* notify.c: notifications of changes */
 
 enum hyptrace_notification_type {
 	HYPTRACE_NOTIFICATION_REMOTE = 1,	/* a remote was registered or has changed */
 	HYPTRACE_NOTIFICATION_REMOTE_GONE,	/* a remote was unregistered */
-	HYPTRACE_NOTIFICATION_EVENT,		/* an event or its options have changed */
+	HYPTRACE_NOTIFICATION_EVENT,		/* an event, its options or its counting have changed */
 	HYPTRACE_NOTIFICATION_READER,		/* a consumer attached or detached */
 	HYPTRACE_NOTIFICATION_LOSS,		/* events were lost */
 	HYPTRACE_NOTIFICATION_TRIGGER,		/* an event has started or stopped the recording */
