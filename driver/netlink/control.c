@@ -16,26 +16,22 @@
 #define MARK_BATCH_EVENTS		4096
 
 /**
- * hyptrace_nl_named_events - find the events that a request names
- * @info:	the request, which must also have the attribute "enabled"
+ * hyptrace_nl_read_names - find the events that a request names
+ * @info:	the request
  * @remote:	of the events
- * @mask:	out: bit per event id
+ * @events:	out: bit per event id
  *
  * Return: 0, or a negative errno and the request must be refused.
  */
-int hyptrace_nl_named_events(struct genl_info *info, const struct hyptrace_remote *remote,
-			     u64 *mask)
+int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,
+			   u64 *events)
 {
 	const struct hyptrace_event *event;
 	unsigned int nr = 0;
 	struct nlattr *attr;
 	int rem;
 
-	*mask = 0;
-	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
-	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
-		return -EINVAL;
-
+	*events = 0;
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES)
 			continue;
@@ -53,7 +49,7 @@ int hyptrace_nl_named_events(struct genl_info *info, const struct hyptrace_remot
 		event = hyptrace_event_find(remote, nla_data(attr));
 		if (!event)
 			return hyptrace_nl_refuse_event(attr, info->extack);
-		*mask |= BIT_ULL(event->id);
+		*events |= BIT_ULL(event->id);
 	}
 	return 0;
 }
@@ -87,7 +83,10 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct hyptrace_filter_request filter;
 	int err;
 
-	err = hyptrace_nl_named_events(info, remote, &request.events);
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
+	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
+		return -EINVAL;
+	err = hyptrace_nl_read_names(info, remote, &request.events);
 	if (err)
 		return err;
 	request.enable = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);

@@ -10,13 +10,16 @@
 int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
-	u64 mask;
+	u64 events;
 	int err;
 
-	err = hyptrace_nl_named_events(info, remote, &mask);
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
+	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
+		return -EINVAL;
+	err = hyptrace_nl_read_names(info, remote, &events);
 	if (err)
 		return err;
-	err = hyptrace_count_set(remote, mask,
+	err = hyptrace_count_set(remote, events,
 				 nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]), info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }

@@ -29,8 +29,8 @@ int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
 
 /* control.c: called with the control mutex held */
-int hyptrace_nl_named_events(struct genl_info *info, const struct hyptrace_remote *remote,
-			     u64 *mask);
+int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,
+			   u64 *events);
 
 /* message.c: called with the control mutex held */
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,

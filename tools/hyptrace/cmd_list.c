@@ -13,6 +13,7 @@ static const struct column event_columns[] = {
 	{ "name",	"EVENT",	0 },
 	{ "id",		"ID",		COLUMN_NUMBER },
 	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA },
+	{ "counted",	"COUNTED",	COLUMN_JSON },
 	{ "enabled",	"STATE",	0 },
 	{ "trigger",	"TRIGGER",	COLUMN_JSON },
 	{ "filter",	"FILTER",	COLUMN_TRUNC },
@@ -153,6 +154,10 @@ static void print_row(struct printer *p, const char *remote, const struct hyptra
 	printer_styled(p, "name", STYLE_NAME, event->name);
 	printer_uint(p, "id", event->id);
 	printer_uint(p, "size", event->size);
+	if (event->can_be_counted)
+		printer_bool(p, "counted", event->counted);
+	else
+		printer_none(p, "counted");
 	print_enabled(p, "enabled", event);
 	print_trigger(p, event);
 	print_filter(p, event);

@@ -175,9 +175,10 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	char *trigger = event->trigger ? trigger_text(event) : NULL;
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s%s%s%s%s", event->remote, event->name,
-		   event->enabled ? "enabled" : "disabled", event->filter ? ", filter " : "",
-		   event->filter ?: "", trigger ? ", trigger: " : "", trigger ?: "");
+	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s%s%s%s%s%s", event->remote,
+		   event->name, event->enabled ? "enabled" : "disabled",
+		   event->filter ? ", filter " : "", event->filter ?: "",
+		   trigger ? ", trigger: " : "", trigger ?: "", event->counted ? ", counted" : "");
 	free(trigger);
 	printer_str(p, "remote", event->remote);
 	printer_str(p, "event", event->name);
@@ -192,6 +193,7 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	else
 		printer_none(p, "trigger");
 	printer_uint(p, "after", event->after);
+	printer_bool(p, "counted", event->counted);
 	printer_end(p);
 }
 

@@ -40,6 +40,7 @@ static const struct verb verbs[] = {
 	{ "status",	cmd_status,	"Print states, sizes and counters.", true },
 	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
 	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
+	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
 	{ "wait",	cmd_wait,	"Wait until a trigger has fired.", false },
 	{ "mark",	cmd_mark,	"Write selftest events.", true },

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Add up the counters of CPUs, and put them in order. For cmd_count.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/hyptrace.h"
+#include "counters.h"
+#include "die.h"
+
+static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptrace_event *event)
+{
+	struct counter_sum *sum;
+
+	sums->sums = reallocarray(sums->sums, sums->nr + 1, sizeof(*sums->sums));
+	if (!sums->sums)
+		die_no_memory();
+	sum = &sums->sums[sums->nr++];
+	*sum = (struct counter_sum){ .event = event, .all_cpus = true };
+	return sum;
+}
+
+static bool is_same_key(const struct hyptrace_counter *a, const struct hyptrace_counter *b)
+{
+	return a->value == b->value && a->is_others == b->is_others &&
+	       a->nr_buckets == b->nr_buckets && !strcmp(a->event, b->event) &&
+	       !strcmp(a->field, b->field);
+}
+
+static struct counter_sum *find_sum(struct counter_sums *sums,
+				    const struct hyptrace_counter *counter)
+{
+	unsigned int i;
+
+	for (i = 0; i < sums->nr; i++)
+		if (sums->sums[i].all_cpus && is_same_key(sums->sums[i].of, counter))
+			return &sums->sums[i];
+	return NULL;
+}
+
+static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
+					       const char *name)
+{
+	while (*events && strcmp((*events)->name, name))
+		events++;
+	return *events;
+}
+
+/**
+ * counter_sums_add - add a counter
+ * @sums:	the sums so far
+ * @events:	all events of the remote, up to NULL
+ * @counter:	the counter, which must stay valid as long as @sums
+ * @all_cpus:	add it to those of the other CPUs
+ *
+ * A counter of none of these events is ignored.
+ */
+void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
+		      const struct hyptrace_counter *counter, bool all_cpus)
+{
+	struct counter_sum *sum = all_cpus ? find_sum(sums, counter) : NULL;
+	const struct hyptrace_event *event;
+	unsigned int i;
+
+	if (!sum) {
+		event = find_event(events, counter->event);
+		if (!event)
+			return;
+		sum = new_sum(sums, event);
+		sum->of = counter;
+		sum->all_cpus = all_cpus;
+		sum->buckets = calloc(counter->nr_buckets + 1, sizeof(*sum->buckets));
+		if (!sum->buckets)
+			die_no_memory();
+	}
+	sum->count += counter->count;
+	sum->total += counter->total;
+	if (counter->longest > sum->longest)
+		sum->longest = counter->longest;
+	for (i = 0; i < counter->nr_buckets; i++)
+		sum->buckets[i] += counter->buckets[i];
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By event, then by CPU, then the most time first, or the most events. */
+static int compare_sums(const void *a, const void *b)
+{
+	const struct counter_sum *x = a, *y = b;
+	int order = compare(x->event->id, y->event->id);
+
+	if (!order && x->of && y->of && !x->all_cpus && !y->all_cpus)
+		order = compare(x->of->cpu, y->of->cpu);
+	if (!order)
+		order = compare(y->total, x->total);
+	if (!order)
+		order = compare(y->count, x->count);
+	if (!order && x->of && y->of)
+		order = compare(x->of->value, y->of->value);
+	return order;
+}
+
+/**
+ * counter_sums_finish - add the counted events that have not happened so far, and sort
+ * @sums:	the sums
+ * @events:	all events of the remote, up to NULL
+ */
+void counter_sums_finish(struct counter_sums *sums, struct hyptrace_event *const *events)
+{
+	unsigned int i, j, nr = sums->nr;
+
+	for (i = 0; events[i]; i++) {
+		for (j = 0; j < nr && sums->sums[j].event != events[i]; j++)
+			;
+		if (events[i]->counted && j == nr)
+			new_sum(sums, events[i]);
+	}
+	if (sums->nr)
+		qsort(sums->sums, sums->nr, sizeof(*sums->sums), compare_sums);
+}
+
+/**
+ * counter_sums_free - free sums
+ * @sums:	the sums; empty afterwards
+ */
+void counter_sums_free(struct counter_sums *sums)
+{
+	while (sums->nr)
+		free(sums->sums[--sums->nr].buckets);
+	free(sums->sums);
+	sums->sums = NULL;
+}
