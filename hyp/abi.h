@@ -110,8 +110,8 @@
  * @HYPTRACE_OP_COUNT: (cpu, events) on that CPU, or on any while it is off: count the
  *	events whose bits are set, and no other. -EINVAL if one of them cannot be counted,
  *	-ENODATA if pages are missing. Counting needs no ring.
- * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off: set the counters to 0.
- *	-ENODATA if pages are missing.
+ * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off or counts no event: set
+ *	the counters to 0. -ENODATA if pages are missing.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {

@@ -199,9 +199,9 @@ int hyptrace_count_set(struct hyptrace_ring *ring, u64 events)
 
 /**
  * hyptrace_count_reset() - set the counters of a CPU to 0
- * @ring:	this CPU's, or that of a CPU that is off
+ * @ring:	this CPU's, or that of a CPU that is off or counts no event
  *
- * Return: 0; -ENODATA pages are missing; -EBUSY another CPU, which is not off.
+ * Return: 0; -ENODATA pages are missing; -EBUSY another CPU, which counts.
  */
 int hyptrace_count_reset(struct hyptrace_ring *ring)
 {
@@ -210,7 +210,7 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
 	u32 key;
 
 	hyptrace_lock(&count_lock);
-	if (!may_change(ring)) {
+	if (counting->events && !may_change(ring)) {
 		ret = -EBUSY;
 	} else if (!has_all_pages(counting)) {
 		ret = -ENODATA;
