@@ -106,7 +106,8 @@ struct hyptrace_count_keys {
  * @count:	number of events
  * @total:	sum of their times, ns
  * @longest:	the longest time, ns
- * @buckets:	events by time: bucket b has times from 2^b to 2^(b+1) - 1 ticks
+ * @buckets:	events by time: the first bucket has times of 0 ticks, bucket b those from
+ *		2^(b-1) to 2^b - 1, and the last one all longer ones, too
  */
 struct hyptrace_counter {
 	u64	count;

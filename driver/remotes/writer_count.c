@@ -175,8 +175,8 @@ static int alloc_counters(struct hyptrace_writer *writer)
 }
 
 /*
- * Set which events all CPUs count. A CPU that is offline, but not for the writer, counts
- * nothing: hyptrace_writer_count_online() sets it.
+ * Set which events all CPUs count. For a CPU that is offline and that the writer has not seen
+ * going, it returns -EBUSY: the CPU counts nothing, and hyptrace_writer_count_online() sets it.
  */
 static int count_all(struct hyptrace_writer *writer, u64 events)
 {
@@ -188,10 +188,11 @@ static int count_all(struct hyptrace_writer *writer, u64 events)
 
 	on_each_cpu(call_this_cpu, &call, true);
 	for_each_possible_cpu(cpu) {
-		if (cpu_online(cpu) || !writer->parks_offline_cpus)
+		if (cpu_online(cpu))
 			continue;
 		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT, cpu, events, 0);
-		call.ret = call.ret ?: ret;
+		if (ret != -EBUSY)
+			call.ret = call.ret ?: ret;
 	}
 
 	return call.ret;
@@ -244,7 +245,7 @@ static int reset(unsigned int cpu, void *priv)
 static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_count *to)
 {
 	unsigned int i;
-	/* (K) Order seq before the values. Pairs with (K) in hyp/count.c. */
+	/* (Q) Order seq before the values. Pairs with (Q) in hyp/count.c:end_change(). */
 	u64 seq = smp_load_acquire(&from->seq);
 
 	if (seq & 1)
@@ -255,7 +256,7 @@ static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_coun
 		to->nr[i] = READ_ONCE(from->nr[i]);
 	for (i = 0; i < HYPTRACE_COUNT_PACKED_BUCKETS; i++)
 		to->packed[i] = READ_ONCE(from->packed[i]);
-	/* (K) Order the values before seq. Pairs with (K) in hyp/count.c. */
+	/* (Q) Order the values before seq. Pairs with (Q) in hyp/count.c:begin_change(). */
 	smp_rmb();
 
 	return READ_ONCE(from->seq) == seq;

@@ -266,7 +266,7 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
  */
 uint64_t hyptrace_counter_bucket(const struct hyptrace_counter *counter, unsigned int bucket)
 {
-	uint64_t ticks = bucket ? UINT64_C(1) << bucket : 0;
+	uint64_t ticks = bucket ? UINT64_C(1) << (bucket - 1) : 0;
 
 	if (!counter->frequency)
 		return 0;

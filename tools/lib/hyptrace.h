@@ -335,8 +335,8 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  * @total:	sum of the times, ns
  * @longest:	the longest time, ns
  * @frequency:	ticks per second
- * @buckets:	number of events by time: bucket b has those of 2^b to 2^(b+1) - 1 ticks. The
- *		first one also has 0 ticks, the last one all longer times
+ * @buckets:	number of events by time: the first bucket has those of 0 ticks, bucket b those
+ *		of 2^(b-1) to 2^b - 1 ticks, and the last one all longer ones, too
  * @nr_buckets:	number of @buckets
  */
 struct hyptrace_counter {
