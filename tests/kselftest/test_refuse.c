@@ -343,4 +343,50 @@ TEST_F(refuse, while_attached)
 	close(other);
 }
 
+TEST_F(refuse, events_and_cpus_that_cannot_be_counted)
+{
+	static const struct refusal refusals[] = {
+		{ "no names", HYPTRACE_CMD_COUNT_SET, false, EINVAL, NO_ATTRIBUTE,
+		  HYPTRACE_A_EVENT_NAMES, "\"names\"",
+		  { REMOTE_ATTR, U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
+		{ "no enabled", HYPTRACE_CMD_COUNT_SET, false, EINVAL, NO_ATTRIBUTE,
+		  HYPTRACE_A_EVENT_ENABLED, "\"enabled\"",
+		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "host_hcall") } },
+		{ "unknown event", HYPTRACE_CMD_COUNT_SET, false, ENOENT, 2, 0, "\"no_such\"",
+		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "host_hcall"),
+		    STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "no_such"),
+		    U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
+		{ "event without counters", HYPTRACE_CMD_COUNT_SET, false, EOPNOTSUPP, 1, 0,
+		  " cannot ",
+		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "selftest"),
+		    U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
+		{ "reset of no such CPU", HYPTRACE_CMD_COUNT_RESET, false, ENXIO, 1, 0, "4711",
+		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CONTROL_CPU, NO_CPU) } },
+		{ "dump without a remote", HYPTRACE_CMD_COUNT_GET, true, EINVAL, NO_ATTRIBUTE,
+		  HYPTRACE_A_COUNTER_REMOTE, "\"remote\"",
+		  { U32_ATTR(HYPTRACE_A_COUNTER_CPU, 0) } },
+	};
+	static const struct refusal only_hypervisor[] = {
+		{ "dump of no such CPU", HYPTRACE_CMD_COUNT_GET, true, ENXIO, 1, 0, "4711",
+		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_COUNTER_CPU, NO_CPU) } },
+	};
+	static const struct refusal only_test[] = {
+		{ "remote that cannot count", HYPTRACE_CMD_COUNT_SET, false, EOPNOTSUPP, 1, 0,
+		  "\"test\" cannot count",
+		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "host_hcall"),
+		    U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
+		{ "reset", HYPTRACE_CMD_COUNT_RESET, false, EOPNOTSUPP, 0, 0,
+		  "\"test\" cannot count", { REMOTE_ATTR } },
+		{ "dump", HYPTRACE_CMD_COUNT_GET, true, EOPNOTSUPP, 0, 0,
+		  "\"test\" cannot count", { REMOTE_ATTR } },
+	};
+
+	EXPECT_REFUSED(refusals);
+	if (!strcmp(variant->remote, "test")) {
+		EXPECT_REFUSED(only_test);
+	} else {
+		EXPECT_REFUSED(only_hypervisor);
+	}
+}
+
 TEST_HARNESS_MAIN
