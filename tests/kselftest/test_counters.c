@@ -30,7 +30,9 @@
 /* KVM_VM_TYPE_ARM_PROTECTED of newer kernels */
 #define PROTECTED_VM	(1UL << 31)
 
-static const char *const countable[] = { "hyp_enter", "host_hcall", "guest_exit", "mem_transition" };
+static const char *const countable[] = {
+	"hyp_enter", "host_hcall", "guest_exit", "mem_transition",
+};
 
 #define NR_COUNTABLE	(sizeof(countable) / sizeof(countable[0]))
 

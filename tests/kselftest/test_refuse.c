@@ -382,11 +382,10 @@ TEST_F(refuse, events_and_cpus_that_cannot_be_counted)
 	};
 
 	EXPECT_REFUSED(refusals);
-	if (!strcmp(variant->remote, "test")) {
+	if (!strcmp(variant->remote, "test"))
 		EXPECT_REFUSED(only_test);
-	} else {
+	else
 		EXPECT_REFUSED(only_hypervisor);
-	}
 }
 
 TEST_HARNESS_MAIN
