@@ -27,7 +27,7 @@ setup()
 
 @test "verbs are completed" {
 	same "$(complete_line hyptrace st | xargs)" "start status stop stream"
-	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|monitor|mark|help)$')" 16
+	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|count|monitor|mark|help)$')" 17
 	same "$(complete_line hyptrace -r test en)" enable
 	same "$(complete_line hyptrace help str)" stream
 }
@@ -37,6 +37,8 @@ setup()
 	same "$(complete_line hyptrace enable hyp_enter self)" selftest
 	complete_line hyptrace disable '' | grep -qx hyp_exit
 	same "$(complete_line hyptrace stream --cpu 0 hyp_e | xargs)" "hyp_enter hyp_exit"
+	same "$(complete_line hyptrace -r hypervisor count --off '' | xargs)" "all guest_exit host_hcall hyp_enter mem_transition"
+	same "$(complete_line hyptrace -r test count '' | xargs)" all
 }
 
 @test "remotes are completed" {

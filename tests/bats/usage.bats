@@ -4,7 +4,7 @@
 
 load ./helper
 
-verbs="list enable disable start stop load unload clear reset set status stream show monitor mark help"
+verbs="list enable disable start stop load unload clear reset set status stream show count monitor mark help"
 
 @test "a missing verb is a usage error" {
 	run -1 hyptrace
@@ -55,7 +55,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
-		clear | mark | show | status | stream) says '--cpu' ;;
+		clear | count | mark | show | status | stream) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
 		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
@@ -88,6 +88,12 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		status -o nothing
 		stream -n 0
 		show --time=never
+		count -o nothing
+		count --off
+		count --reset host_hcall
+		count --cpu 0 host_hcall
+		count --histogram -o count
+		count --histogram --reset
 		monitor now
 		mark
 		mark 1 2
@@ -140,7 +146,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 
 @test "an unknown remote is refused, and the message names it and the known remotes" {
 	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
-		"mark 1" "stream --count 1" show monitor; do
+		"mark 1" "stream --count 1" show monitor count "count hyp_enter" "count --reset"; do
 		# shellcheck disable=SC2086 # words
 		run -2 timeout "$patience" hyptrace -r nonsense $words
 		says 'nonsense'

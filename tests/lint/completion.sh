@@ -10,12 +10,14 @@ fake_commands()
 	cat >"$work/bin/hyptrace" <<-'EOT'
 		#!/bin/sh
 		case " $* " in
-		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' '  enable   Enable events.' '' ;;
+		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' '  enable   Enable events.' \
+			'  count    Count events.' '' ;;
 		" help enable ") printf '%s\n' '      --mode=MODE      Choose' '  -r, --remote=REMOTE   Work on it' \
 			'  -F, --filter=EXPR   Only these' ;;
 		*" list "*)
 			[ -n "$AS_ROOT" ] || exit 2
-			printf '[{"name":"test","description":"x","events":[{"name":"hyp_enter","id":1,"fields":[%s,%s]}]}]\n' \
+			printf '[{"name":"test","description":"x","events":[%s,{"name":"hyp_enter","id":1,"fields":[%s,%s]}]}]\n' \
+				'{"name":"tlbi","id":2,"counted":null,"enabled":true},{"name":"host_hcall","id":3,"counted":false,"enabled":true}' \
 				'{"name":"op","type":"u8","symbols":{"0":"share","1":"unshare"}}' \
 				'{"name":"order","type":"u32","signed":false}'
 			;;
@@ -85,9 +87,10 @@ completes()
 	offers "$1" 'hyptrace enable --mode ' 'discard overwrite' || bad=1
 	# without root the names are refused
 	offers "$1" 'hyptrace enable ' all || bad=1
-	AS_ROOT=1 offers "$1" 'hyptrace enable h' hyp_enter || bad=1
+	AS_ROOT=1 offers "$1" 'hyptrace enable h' 'host_hcall hyp_enter' || bad=1
+	AS_ROOT=1 offers "$1" 'hyptrace count ' 'all host_hcall' || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable -r ' test || bad=1
-	offers "$1" 'sudo hyptrace enable h' hyp_enter || bad=1
+	offers "$1" 'sudo hyptrace enable hy' hyp_enter || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable -F o' 'op order' || bad=1
 	AS_ROOT=1 offers "$1" "hyptrace enable --filter 'op == s" "$3share" || bad=1
 	AS_ROOT=1 offers "$1" "hyptrace enable --filter='op != share && or" "$4order" || bad=1

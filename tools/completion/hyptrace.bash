@@ -53,6 +53,8 @@ _hyptrace_filter()
 _hyptrace()
 {
 	local cur prev verb='' i remote=() words
+	# what follows the name of an event that can be counted
+	local countable='id"[^}]*"counted":[a-z]*e,'
 
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -98,6 +100,7 @@ _hyptrace()
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;
 		:* | help:*) words=$(_hyptrace_verbs) ;;
 		enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
+		count:*) words="all $(_hyptrace_names "$countable" "${remote[@]}")" ;;
 		*) words=$(_hyptrace_options "$verb") ;;
 		esac
 		;;

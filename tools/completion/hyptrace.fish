@@ -93,6 +93,9 @@ complete -c hyptrace -e
 complete -c hyptrace -f
 complete -c hyptrace -n 'not __hyptrace_verb; or __hyptrace_verb_is help' -a '(__hyptrace_verbs)'
 complete -c hyptrace -n '__hyptrace_verb_is enable disable stream' -a 'all (__hyptrace_names id)'
+# what follows the name of an event that can be counted
+set -g __hyptrace_countable 'id"[^}]*"counted":[a-z]*e,'
+complete -c hyptrace -n '__hyptrace_verb_is count' -a 'all (__hyptrace_names $__hyptrace_countable)'
 __hyptrace_options 'not __hyptrace_verb'
 for verb in (__hyptrace_verbs | string split -f 1 \t)
     __hyptrace_options "__hyptrace_verb_is $verb" $verb
