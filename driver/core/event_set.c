@@ -119,8 +119,7 @@ static int apply_all_options(struct hyptrace_remote *remote, u64 mask,
 	return 0;
 
 err_restore:
-	NL_SET_ERR_MSG_FMT(extack,
-			   "the remote failed to set filter and trigger of \"%.32s\" (error %d)",
+	NL_SET_ERR_MSG_FMT(extack, "the remote failed to set up \"%.32s\" (error %d)",
 			   event->name, -err);
 	while (i--) {
 		event = remote->events[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Filters of events: check the terms of a request, and resolve the names of their fields.
- * Called by event.c, which gives the filters to the remote.
+ * Called by event_set.c, which gives the filters to the remote.
  */
 #include <linux/build_bug.h>
 #include <linux/err.h>
@@ -58,7 +58,7 @@ static int resolve_term(const struct hyptrace_event *event,
 	}
 	if (!is_integer(field)) {
 		NL_SET_ERR_MSG_ATTR_FMT(extack, from->attr,
-					"the field \"%.20s\" of \"%.32s\" is not an integer",
+					"the field \"%.16s\" of \"%.24s\" is not an integer",
 					field->name, event->name);
 		return -EINVAL;
 	}
