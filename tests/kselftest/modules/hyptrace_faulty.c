@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c: the remote "faulty", which has no writer. Module parameters make
- * its callbacks fail. The remotes "faulty2" to "faulty5" have no filters; they make dumps longer.
+ * For test_faults.c and test_filter_faults.c: the remote "faulty", which has no writer. Module
+ * parameters make its callbacks fail. The remotes "faulty2" to "faulty5" have no filters; they
+ * make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
