@@ -97,7 +97,7 @@ TEST_F(faults, a_filter_that_fails_changes_no_event)
 	/* no event is enabled before */
 	FAIL("filter", self->exit);
 	EXPECT_EIO(set_both(&self->nl, true, 1));
-	EXPECT_STREQ("the remote failed to filter \"hyp_exit\" (error 5)",
+	EXPECT_STREQ("the remote failed to set up \"hyp_exit\" (error 5)",
 		     answer.message);
 	EXPECT_PARAMETER(0, "enabled_ids");
 	EXPECT_PARAMETER(0, "filtered_ids");

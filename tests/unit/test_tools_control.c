@@ -280,6 +280,34 @@ static void filter_of_events(void **state)
 	hyptrace_event_options_free(NULL);
 }
 
+static void trigger_of_events(void **state)
+{
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
+	static const char *const one[] = { "call" };
+
+	(void)state;
+	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_STOP, 12);
+	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_TRIGGER]), HYPTRACE_TRIGGER_ACTION_STOP);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_AFTER]), 12);
+	assert_null(tb[HYPTRACE_A_EVENT_FILTER]);
+
+	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_START, 0);
+	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_TRIGGER]),
+			 HYPTRACE_TRIGGER_ACTION_START);
+	assert_null(tb[HYPTRACE_A_EVENT_AFTER]);
+
+	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_NONE, 0);
+	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_null(tb[HYPTRACE_A_EVENT_TRIGGER]);
+	hyptrace_event_options_free(options);
+}
+
 /* The longest request: all names, eight terms, and the longest text. */
 static void longest_filter(void **state)
 {
@@ -335,7 +363,7 @@ static int send_request(unsigned int which, const struct hyptrace_settings *chan
 static void no_memory(void **state)
 {
 	static const unsigned int attrs[] = {
-		1, 1 + 3, 1 + 1, 1 + 3, 1 + 2 + 1, 1 + 1 + 1 + 2 + 2 * (1 + 5),
+		1, 1 + 3, 1 + 1, 1 + 3, 1 + 2 + 1, 1 + 1 + 1 + 2 + 2 * (1 + 5) + 2,
 	};
 	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, "id > 1 && id < 9", NULL,
 							       &err);
@@ -351,6 +379,7 @@ static void no_memory(void **state)
 	hyptrace_settings_mode(changes, 1);
 	hyptrace_settings_rate(changes, 1);
 	hyptrace_event_options_filter(options, filter);
+	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_STOP, 1);
 	for (which = 0; which < sizeof(attrs) / sizeof(attrs[0]); which++) {
 		nr = fake_netlink.nr_sent;
 		for (failed = true, nth = 1; failed; nth++) {
@@ -377,6 +406,10 @@ static void state_names(void **state)
 	assert_string_equal(hyptrace_mode_name(HYPTRACE_MODE_OVERWRITE), "overwrite");
 	assert_string_equal(hyptrace_mode_name(HYPTRACE_MODE_DISCARD), "discard");
 	assert_string_equal(hyptrace_mode_name(99), "unknown");
+	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NONE), "none");
+	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_START), "start");
+	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_STOP), "stop");
+	assert_string_equal(hyptrace_trigger_name(99), "unknown");
 	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_DETACHED), "detached");
 	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_ATTACHED), "attached");
 	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_PARKED), "parked");
@@ -389,7 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_a_remote), TEST(settings), TEST(one_cpu_or_all), TEST(event_list),
-		TEST(filter_of_events), TEST(longest_filter),
+		TEST(filter_of_events), TEST(trigger_of_events), TEST(longest_filter),
 		TEST(no_memory), TEST(state_names),
 	};
 

@@ -82,6 +82,55 @@ static void whole_remote(void **state)
 	nlmsg_free(msg);
 }
 
+static void put_firing(struct nl_msg *msg, uint32_t action, const char *event)
+{
+	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_REMOTE_FIRED);
+
+	nla_put_u32(msg, HYPTRACE_A_FIRED_ACTION, action);
+	nla_put_string(msg, HYPTRACE_A_FIRED_EVENT, event);
+	nla_put_u32(msg, HYPTRACE_A_FIRED_CPU, 10 + action);
+	nla_put_u64(msg, HYPTRACE_A_FIRED_TIME, UINT64_C(1) << 40);
+	nla_nest_end(msg, nest);
+}
+
+static void fired(void **state)
+{
+	const uint16_t broken[] = { 100, HYPTRACE_A_FIRED_EVENT };
+	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
+	struct hyptrace_remote *remote;
+
+	(void)state;
+	nla_put_u8(msg, HYPTRACE_A_REMOTE_ARMED, 1);
+	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_true(remote->is_armed);
+	assert_int_equal(remote->nr_fired, 0);
+	hyptrace_free_remote(remote);
+
+	put_firing(msg, HYPTRACE_TRIGGER_ACTION_START, "first");
+	put_firing(msg, HYPTRACE_TRIGGER_ACTION_STOP, "second");
+	/* of a newer driver: there is no room for it */
+	put_firing(msg, 3, "third");
+	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(remote->nr_fired, 2);
+	assert_int_equal(remote->fired[0].action, HYPTRACE_TRIGGER_ACTION_START);
+	assert_string_equal(remote->fired[0].event, "first");
+	assert_int_equal(remote->fired[0].cpu, 11);
+	assert_true(remote->fired[0].time == UINT64_C(1) << 40);
+	assert_int_equal(remote->fired[1].action, HYPTRACE_TRIGGER_ACTION_STOP);
+	assert_string_equal(remote->fired[1].event, "second");
+	hyptrace_free_remote(remote);
+	nlmsg_free(msg);
+
+	msg = message(HYPTRACE_CMD_REMOTE_GET);
+	nla_put(msg, HYPTRACE_A_REMOTE_FIRED, sizeof(broken), broken);
+	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(remote->nr_fired, 1);
+	assert_string_equal(remote->fired[0].event, "");
+	assert_false(remote->is_armed);
+	hyptrace_free_remote(remote);
+	nlmsg_free(msg);
+}
+
 static void odd_attributes(void **state)
 {
 	struct nl_msg *msg = message(HYPTRACE_CMD_REMOTE_GET);
@@ -139,8 +188,12 @@ static void event(void **state)
 	filter = nla_nest_start(msg, HYPTRACE_A_EVENT_FILTER);
 	nla_put_string(msg, HYPTRACE_A_FILTER_TEXT, "other == 3");
 	nla_nest_end(msg, filter);
+	nla_put_u32(msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_STOP);
+	nla_put_u32(msg, HYPTRACE_A_EVENT_AFTER, 4);
 	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
 	assert_string_equal(event->filter, "other == 3");
+	assert_int_equal(event->trigger, HYPTRACE_TRIGGER_ACTION_STOP);
+	assert_int_equal(event->after, 4);
 	assert_string_equal(event->remote, "test");
 	assert_string_equal(event->name, "hyp_enter");
 	assert_true(event->enabled);
@@ -308,7 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remote),
 		cmocka_unit_test(whole_remote),
-		cmocka_unit_test(odd_attributes),
+		cmocka_unit_test(fired), cmocka_unit_test(odd_attributes),
 		cmocka_unit_test(event),
 		cmocka_unit_test(broken_event),
 		cmocka_unit_test(hypercall),

@@ -28,6 +28,7 @@ static struct seen {
 	char					name[HYPTRACE_EVENT_NAME_MAX + 1];
 	struct hyptrace_reader_notification	reader;
 	struct hyptrace_loss_notification	loss;
+	char					fired[HYPTRACE_EVENT_NAME_MAX + 1];
 } seen[8];
 
 static struct hyptrace_error err;
@@ -71,8 +72,10 @@ static int see(const struct hyptrace_notification *notification, void *arg)
 	to->type = notification->type;
 	if (notification->type == HYPTRACE_NOTIFICATION_REMOTE)
 		assert_string_equal(notification->remote->description, "of a test");
-	if (notification->remote)
+	if (notification->remote) {
 		strcpy(to->name, notification->remote->name);
+		strcpy(to->fired, notification->remote->fired[0].event);
+	}
 	if (notification->event)
 		strcpy(to->name, notification->event->name);
 	if (notification->reader)
@@ -117,6 +120,7 @@ static void loss(uint64_t count)
 
 static void notifications(void **state)
 {
+	struct nlattr *fired;
 	struct nl_msg *msg;
 
 	(void)state;
@@ -141,11 +145,17 @@ static void notifications(void **state)
 	nla_put_u32(msg, HYPTRACE_A_READER_PID, 77);
 	arrive(msg);
 	loss(9);
+	msg = notification(HYPTRACE_CMD_TRIGGER_NTF);
+	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "fires");
+	fired = nla_nest_start(msg, HYPTRACE_A_REMOTE_FIRED);
+	nla_put_string(msg, HYPTRACE_A_FIRED_EVENT, "selftest");
+	nla_nest_end(msg, fired);
+	arrive(msg);
 	/* of a newer driver */
 	arrive(notification(200));
 
 	assert_int_equal(take(), 0);
-	assert_int_equal(nr_seen, 5);
+	assert_int_equal(nr_seen, 6);
 	assert_int_equal(seen[0].type, HYPTRACE_NOTIFICATION_REMOTE);
 	assert_string_equal(seen[0].name, "test");
 	assert_int_equal(seen[1].type, HYPTRACE_NOTIFICATION_REMOTE_GONE);
@@ -162,6 +172,9 @@ static void notifications(void **state)
 	assert_int_equal(seen[4].loss.cpu, 2);
 	assert_int_equal(seen[4].loss.count, 9);
 	assert_true(seen[4].loss.total == UINT64_C(1) << 33);
+	assert_int_equal(seen[5].type, HYPTRACE_NOTIFICATION_TRIGGER);
+	assert_string_equal(seen[5].name, "fires");
+	assert_string_equal(seen[5].fired, "selftest");
 
 	/* what they say nothing of is 0 */
 	arrive(notification(HYPTRACE_CMD_LOSS_NTF));
@@ -225,7 +238,7 @@ static void results(void **state)
 {
 	static const int cmds[] = {
 		HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_CMD_REMOTE_DEL_NTF, HYPTRACE_CMD_EVENT_NTF,
-		HYPTRACE_CMD_READER_NTF, HYPTRACE_CMD_LOSS_NTF,
+		HYPTRACE_CMD_READER_NTF, HYPTRACE_CMD_LOSS_NTF, HYPTRACE_CMD_TRIGGER_NTF,
 	};
 	struct nl_msg *msg;
 	unsigned int i;

@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# enable --stop, --start and --after: events that stop and start the recording; wait, which waits for them.
+
+load ../helper
+
+# recorded: print the ids of the marks that the rings have
+recorded()
+{
+	ht show | ids | xargs
+}
+
+# fired: print what has fired, in one line
+fired()
+{
+	of '[.fired[] | "\(.trigger) \(.event) \(.cpu)"] | join(", ")'
+}
+
+has_fired()
+{
+	same "$(fired)" "$1" 2>/dev/null
+}
+
+is_armed()
+{
+	of .armed
+}
+
+@test "an event with --stop stops the recording on all CPUs" {
+	ht load
+	ht enable selftest --filter 'id == 7' --stop
+	same "$(is_armed)" false
+	ht start
+	same "$(is_armed)" true
+	run -0 ht status
+	says 'selftest: stop (armed)'
+	ht mark 6 -C 0
+	ht mark 7 -C 1
+	ht mark 7 -C 0
+	ht mark 7 -C 1
+	same "$(total written)" 1
+	within "$patience" has_fired 'stop selftest 1'
+	same "$(is_armed)" false
+	run -0 ht status
+	says 'selftest: stop (not armed)'
+	grep -qE 'fired: +selftest on CPU 1 at [0-9]+\.[0-9]{6}: stop$' <<<"$output"
+	same "$(recorded)" 7
+}
+
+@test "the time that status prints is that of the event" {
+	ht load
+	ht enable selftest --stop
+	ht start
+	ht mark 5 -C 1
+	within "$patience" has_fired 'stop selftest 1'
+	time=$(ht status | sed -n 's/.*selftest on CPU 1 at \([0-9.]*\): stop$/\1/p')
+	ht show | grep -qF "$time: selftest: id=5"
+}
+
+@test "with --after the recording stops so many sub-buffers later" {
+	ht load --size "$(pages 8)"
+	ht enable selftest --stop --after 2
+	ht start
+	run -0 ht status
+	says 'selftest: stop after 2 sub-buffers (armed)'
+	ht mark 0 --count "$(fill 20)" -C 0
+	(($(total written) <= $(fill 2) + 1 && $(total written) > $(fill 2) - 3))
+	within "$patience" has_fired 'stop selftest 0'
+	# the event is still in the ring
+	same "$(ht show | ids | head -n 1)" 0
+}
+
+@test "with --start nothing is recorded before the event" {
+	ht load
+	ht enable selftest --filter 'id >= 100' --start
+	ht start
+	ht mark 0 --count 10 -C 0
+	run -0 ht status
+	says 'selftest: start (armed)'
+	same "$(total written)" 0
+	same "$(total filtered)" 10
+	ht mark 100 -C 0
+	within "$patience" has_fired 'start selftest 0'
+	ht mark 101 -C 1
+	same "$(recorded)" "100 101"
+}
+
+@test "start arms a trigger again, enable without it removes it" {
+	ht load
+	ht enable selftest --filter 'id == 7' --stop
+	ht start
+	ht mark 7 -C 0
+	within "$patience" has_fired 'stop selftest 0'
+	ht start
+	same "$(is_armed)" true
+	same "$(fired)" ''
+	ht mark 7 -C 1
+	within "$patience" has_fired 'stop selftest 1'
+	ht enable selftest
+	ht mark 7 -C 1
+	same "$(total written)" 2
+	ht start
+	same "$(is_armed)" false
+	ht mark 7 -C 1
+	same "$(total written)" 3
+	same "$(of '.triggers | length')" 0
+}
+
+@test "list shows triggers" {
+	ht enable selftest --stop --after 1
+	ht enable hyp_enter --start
+	same "$(ht -j list | jq -r '[.[0].events[] | select(.trigger) | "\(.name) \(.trigger)"] | join(", ")')" \
+		"hyp_enter start, selftest stop after 1 sub-buffer"
+	run -0 ht list -o event,trigger
+	grep -qE '^selftest +stop after 1 sub-buffer$' <<<"$output"
+	run -0 ht list -v
+	says 'stop after 1 sub-buffer'
+}
+
+@test "wait ends when a trigger has fired" {
+	ht load
+	ht enable selftest --filter 'id == 7' --stop
+	ht start
+	hyptrace -r "$REMOTE" wait >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	waiter=$!
+	ht mark 6 -C 0
+	sleep 0.3
+	kill -0 "$waiter"
+	ht mark 7 -C 1
+	ended "$waiter"
+	same "$code" 0
+	grep -qE '^selftest on CPU 1 at [0-9]+\.[0-9]{6}: stop$' "$BATS_TEST_TMPDIR/out"
+	same "$(wc -l <"$BATS_TEST_TMPDIR/out")" 1
+	same "$(<"$BATS_TEST_TMPDIR/err")" ''
+	# it has fired already
+	run -0 --separate-stderr ht wait
+	same "$output" "$(<"$BATS_TEST_TMPDIR/out")"
+	run -0 --separate-stderr ht -j wait
+	same "$(jq -r '"\(.remote) \(.trigger) \(.event) \(.cpu)"' <<<"$output")" "$REMOTE stop selftest 1"
+}
+
+@test "wait waits for the stop after the start" {
+	ht load
+	ht enable hyp_enter --filter 'vcpu == 123456' --stop
+	ht enable selftest --start
+	ht start
+	ht mark 1 -C 0
+	within "$patience" has_fired 'start selftest 0'
+	run -2 --separate-stderr ht wait --timeout 1
+	grep -qE '^selftest on CPU 0 at [0-9]+\.[0-9]{6}: start$' <<<"$output"
+	same "$stderr" "hyptrace: no trigger of \"$REMOTE\" has fired within 1 s"
+}
+
+@test "wait refuses to wait if no trigger is armed, and ends if tracing stops" {
+	run -2 --separate-stderr ht wait
+	same "$output" ''
+	says "cannot wait for \"$REMOTE\": no trigger is armed"
+	ht enable selftest --stop
+	run -2 ht wait --timeout 5
+	says 'no trigger is armed'
+	ht start
+	hyptrace -r "$REMOTE" wait >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	waiter=$!
+	sleep 0.3
+	ht stop
+	ended "$waiter"
+	same "$code" 2
+	grep -q 'tracing or its triggers were switched off$' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "monitor prints that a trigger has fired" {
+	ht load
+	ht enable selftest --stop --after 3
+	hyptrace -r "$REMOTE" monitor >"$BATS_TEST_TMPDIR/out" 3>&- &
+	monitor=$!
+	ht start
+	within "$patience" grep -q tracing "$BATS_TEST_TMPDIR/out"
+	ht enable selftest --stop
+	within "$patience" grep -q "event $REMOTE: selftest enabled, trigger: stop$" "$BATS_TEST_TMPDIR/out"
+	ht mark 1 -C 0
+	within "$patience" grep -qE "trigger $REMOTE: selftest on CPU 0 at [0-9]+\.[0-9]{6}: stop$" "$BATS_TEST_TMPDIR/out"
+	kill "$monitor"
+}
+
+@test "wrong options are refused" {
+	for options in '--start --stop' '--after 3' '--start --after 3' '--stop --after x' '--stop --after 4294967296' \
+		'--stop --after -1'; do
+		# shellcheck disable=SC2086 # several options
+		run -1 ht enable selftest $options
+	done
+	run -1 ht enable selftest --start --stop
+	says '--start and --stop exclude each other'
+	run -1 ht enable selftest --after 3
+	says '--after needs --stop'
+	run -1 ht disable selftest --stop
+	run -1 ht wait --timeout x
+	says 'bad timeout "x"'
+	run -1 ht wait selftest
+	same "$(enabled)" ''
+}
