@@ -14,7 +14,7 @@
 #include "remotes.h"
 
 #define SOON_MS		10000
-#define QUIET_MS	400	/* longer than the driver needs to notice that a trigger has fired */
+#define QUIET_MS	400	/* longer than the driver needs to notice a trigger */
 #define SUBBUFS		8
 #define NONE		(-1ULL)	/* no filter */
 
@@ -105,8 +105,9 @@ static int wait_fired(struct nl *nl, const char *remote, unsigned int nr, struct
 #define READY()		ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SUBBUFS * PAGE, \
 						   HYPTRACE_MODE_OVERWRITE))
 #define CONTROL(cmd)	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_##cmd, variant->remote))
-#define ENABLE(id, action, after) \
-	ASSERT_EQ(0, enable(&self->nl, variant->remote, id, HYPTRACE_TRIGGER_ACTION_##action, after))
+#define ENABLE(id, action, after)					\
+	ASSERT_EQ(0, enable(&self->nl, variant->remote, id,		\
+			    HYPTRACE_TRIGGER_ACTION_##action, after))
 #define MARK(cpu, id, nr) \
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, id, nr))
 

@@ -35,12 +35,18 @@ enum {
 
 #define FILTER_HELP \
 	"Record only events that meet the condition, such as \"ret != 0 && duration > 50us\""
+#define START_HELP \
+	"Record nothing else until one of the events is recorded"
+#define STOP_HELP \
+	"Stop the recording of all CPUs when one of the events is recorded"
+#define AFTER_HELP \
+	"With --stop: stop when a CPU has moved on to the next sub-buffer N times"
 
 static const struct argp_option enable_options[] = {
-	{ "filter", 'F', "EXPR", 0, FILTER_HELP, 0 },
-	{ "start", OPT_START, NULL, 0, "Record nothing else until one of the events is recorded", 0 },
-	{ "stop", OPT_STOP, NULL, 0, "Stop the recording of all CPUs when one of the events is recorded", 0 },
-	{ "after", OPT_AFTER, "N", 0, "With --stop: stop when a CPU has moved on to the next sub-buffer N times", 0 },
+	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
+	{ "start", OPT_START, NULL, 0, START_HELP, 0 },
+	{ "stop", OPT_STOP, NULL, 0, STOP_HELP, 0 },
+	{ "after", OPT_AFTER, "N", 0, AFTER_HELP, 0 },
 	{ 0 }
 };
 

@@ -50,8 +50,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_TIMEOUT:
 		if (!parse_number(arg, TIMEOUT_MAX, &waiting->timeout))
-			return cmd_usage("bad timeout \"%s\": use a number of seconds up to %u", arg,
-					 TIMEOUT_MAX);
+			return cmd_usage("bad timeout \"%s\": use a number of seconds up to %u",
+					 arg, TIMEOUT_MAX);
 		waiting->has_timeout = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -147,7 +147,8 @@ static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *l
 			return cmd_fail("no trigger of \"%s\" has fired within %u s", waiting->name,
 					(unsigned int)waiting->timeout);
 		if (ret)
-			return cmd_fail("cannot wait for \"%s\": %s", waiting->name, strerror(-ret));
+			return cmd_fail("cannot wait for \"%s\": %s", waiting->name,
+					strerror(-ret));
 	}
 }
 

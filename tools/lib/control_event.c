@@ -57,8 +57,8 @@ void hyptrace_event_options_filter(struct hyptrace_event_options *options,
  * hyptrace_event_options_trigger - set what happens when the writer has recorded one of the events
  * @options:	the options
  * @trigger:	enum hyptrace_trigger_action: all CPUs start or stop the recording
- * @after:	with HYPTRACE_TRIGGER_ACTION_STOP: after a CPU has moved on to the next sub-buffer so
- *		many times; else 0
+ * @after:	with HYPTRACE_TRIGGER_ACTION_STOP: after a CPU has moved on to the next
+ *		sub-buffer so many times; else 0
  */
 void hyptrace_event_options_trigger(struct hyptrace_event_options *options, uint32_t trigger,
 				    uint32_t after)
