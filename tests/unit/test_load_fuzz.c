@@ -7,9 +7,10 @@
  *
  * HYPTRACE_TEST_SEED and HYPTRACE_TEST_ROUNDS change the defaults.
  */
+#include "count_pages.h"
 #include "filter_terms.h"
 
-#define POOL		600
+#define POOL		900
 #define ROUNDS		100000
 #define SEED		0x6c6f6164
 
@@ -85,6 +86,9 @@ static u64 some_argument(u64 op)
 		return what < 20 ? HYPTRACE_ALL_EVENTS : below(HYPTRACE_ALL_EVENTS + 2);
 	case HYPTRACE_OP_SWAP:
 		return what < 20 ? ~0ULL : below(5000);
+	case HYPTRACE_OP_COUNT:
+		return what < 20 ? env_random(&seed) & HYPTRACE_COUNTABLE_EVENTS :
+				   below(HYPTRACE_ALL_EVENTS);
 	default:
 		return some_pfn();
 	}
@@ -131,8 +135,14 @@ static void some_arm(void)
 
 static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
+	const struct hyptrace_counting *counting = &ring->counting;
 	u64 what = env_random(&seed);
 
+	/* Most CPUs get all pairs of pages, and then count. */
+	if (what >> 41 & 1 && counting->nr_pages < COUNT_PAIRS)
+		return HYPTRACE_OP_COUNT_PAGE;
+	if ((what >> 42) % 16 == 0)
+		return HYPTRACE_OP_COUNT;
 	if (what >> 40 & 1 && spare->state >= HYPTRACE_RING_DETACHED)
 		return spare->state == HYPTRACE_RING_DETACHED ? HYPTRACE_OP_EXCHANGE :
 		       spare->nr_unmoved ? HYPTRACE_OP_MOVE : HYPTRACE_OP_RING_FREE;
@@ -158,6 +168,35 @@ static u32 pages_of(const struct hyptrace_ring *ring, u32 *pinned)
 	*pinned += ring->nr_loaded + !!ring->meta;
 
 	return ring->nr_dirs + ring->nr_tables;
+}
+
+/* Counters of a key must be inside pages that EL2 owns, while the CPU counts. */
+static u32 counter_pages_of(const struct hyptrace_ring *ring, u32 *pinned)
+{
+	const struct hyptrace_counting *counting = &ring->counting;
+	u32 i, key;
+
+	assert_true(counting->nr_pages <= COUNT_PAIRS);
+	for (i = 0; i < counting->nr_pages; i++) {
+		assert_true(counting->shared[i] || i == counting->nr_pages - 1);
+		*pinned += !!counting->shared[i];
+	}
+	assert_int_equal(counting->events & ~HYPTRACE_COUNTABLE_EVENTS, 0);
+	assert_true(!counting->events ||
+		    (counting->nr_pages == COUNT_PAIRS && counting->shared[COUNT_PAIRS - 1]));
+	assert_int_equal(counting->selected & ~BIT_ULL(HYPTRACE_EVENT_hyp_exit),
+			 counting->off ? 0 : counting->events);
+	assert_int_equal(ring->to_count, ring->silent ? 0 : counting->selected & ~ring->selected);
+	for (key = 0; counting->events && key < HYPTRACE_COUNT_KEYS; key++) {
+		u32 page = key / HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE);
+		u32 number = key % HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE);
+
+		assert_ptr_equal(counting->ends[key], counting->pages[page] + number + 1);
+		assert_ptr_equal(hyptrace_count_published(counting->ends[key] - 1),
+				 counting->shared[page] + number);
+	}
+
+	return counting->nr_pages;
 }
 
 /* Check a jump of a filter: forward to a term, which is reached then, or the end. */
@@ -202,13 +241,14 @@ static void check_books(void)
 		struct hyptrace_ring *ring = i < ENV_CPUS ? &env_rings[i] :
 							    &env_spare_rings[i - ENV_CPUS];
 
-		owned += pages_of(ring, &pinned);
+		owned += pages_of(ring, &pinned) + counter_pages_of(ring, &pinned);
 		selected |= ring->selected;
 		assert_int_equal(ring->lock, 0);
 		assert_true(ring->state == HYPTRACE_RING_ATTACHED ||
 			    !(ring->enabled | ring->aside));
-		assert_int_equal(ring->enabled, ring->selected & ~ring->has_filter);
-		assert_int_equal(ring->aside, ring->selected & ring->has_filter);
+		assert_int_equal(ring->enabled, ring->selected & ~ring->aside);
+		assert_int_equal(ring->aside, ring->selected & (ring->has_filter |
+								ring->counting.selected));
 		assert_true(ring->state >= HYPTRACE_RING_DETACHED ||
 			    !(ring->has_filter | ring->draft.nr_given));
 		check_filters(ring);
@@ -239,6 +279,10 @@ static void some_events(void)
 	hyptrace_begin(host_hcall, below(3), regs);
 	env_counter += below(3);
 	hyptrace(host_hcall, regs);
+	hyptrace(mem_transition, below(6), 0, 0, 0, 0, 0, 0, 0);
+	hyptrace_begin(guest_exit, 0, 0);
+	hyptrace(guest_exit, below(300), below(300), 0, 0, 0, 0);
+	hyptrace(hyp_exit, 0);
 }
 
 static void disturb(void)
@@ -287,6 +331,17 @@ static void free_ring(u64 which)
 	assert_int_equal(ret, 0);
 }
 
+static void free_counters(u64 cpu)
+{
+	s64 ret;
+
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, cpu, 0, 0), 0);
+	do {
+		ret = bounded(HYPTRACE_OP_COUNT_FREE, cpu, 0, 0);
+	} while (ret == 1);
+	assert_int_equal(ret, 0);
+}
+
 static void free_all(void)
 {
 	u32 cpu;
@@ -298,6 +353,7 @@ static void free_all(void)
 		while (bounded(HYPTRACE_OP_MOVE, cpu, 0, 0) > 0)
 			;
 		free_ring(cpu | HYPTRACE_SPARE_RING);
+		free_counters(cpu);
 	}
 	check_books();
 }
@@ -306,7 +362,7 @@ static void any_op(void **state)
 {
 	u64 rounds = env_number("HYPTRACE_TEST_ROUNDS", ROUNDS), i;
 	u64 ready = 0, swapped = 0, exchanged = 0, moved = 0, refused = 0;
-	u64 filters = 0, filtered = 0, fired = 0;
+	u64 filters = 0, filtered = 0, fired = 0, counting = 0;
 
 	(void)state;
 	seed = env_seed(SEED);
@@ -325,8 +381,10 @@ static void any_op(void **state)
 		/* Sometimes let the environment fail. */
 		env_fail_take = !below(50);
 		env_fail_share = below(50) ? 0 : 1 + below(200);
-		if (op == HYPTRACE_OP_RING_FREE)
+		if (op == HYPTRACE_OP_RING_FREE || op == HYPTRACE_OP_COUNT_FREE)
 			env_fail_release = !below(20);
+		if (op == HYPTRACE_OP_COUNT_PAGE && below(50))
+			args[2] = some_pfn();
 		if (op == HYPTRACE_OP_RING_FREE &&
 		    env_spare_rings[cpu].state == HYPTRACE_RING_RETIRED)
 			spare = HYPTRACE_SPARE_RING;
@@ -349,6 +407,7 @@ static void any_op(void **state)
 		swapped += op == HYPTRACE_OP_SWAP && ret >= 0;
 		exchanged += op == HYPTRACE_OP_EXCHANGE && !ret;
 		moved += op == HYPTRACE_OP_MOVE && ret > 0;
+		counting += !!hyptrace_this_ring()->counting.selected;
 		refused += ret < 0;
 		check_books();
 		some_arm();
@@ -362,15 +421,17 @@ static void any_op(void **state)
 	}
 	free_all();
 	env_stop();
-	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu filters, %llu events filtered, %llu triggers fired, %llu refusals\n",
+	print_message("%llu rings loaded, %llu swaps, %llu rings exchanged, %llu moves, %llu filters, %llu events filtered, %llu triggers fired, %llu rounds with counting, %llu refusals\n",
 		      (unsigned long long)ready, (unsigned long long)swapped,
 		      (unsigned long long)exchanged, (unsigned long long)moved,
 		      (unsigned long long)filters, (unsigned long long)filtered,
-		      (unsigned long long)fired, (unsigned long long)refused);
+		      (unsigned long long)fired, (unsigned long long)counting,
+		      (unsigned long long)refused);
 	assert_true(ready > rounds / 1000 && swapped > rounds / 300);
 	assert_true(exchanged > rounds / 3000 && moved > rounds / 3000);
 	assert_true(filters > rounds / 1000 && filtered > rounds / 1000);
 	assert_true(fired > rounds / 1000);
+	assert_true(counting > rounds / 100);
 }
 
 /* Two directories, the second with one table that is not full. */
