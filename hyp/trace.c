@@ -149,7 +149,6 @@ static __always_inline u64 host_hcall_key(u64 number)
 static __always_inline void begin_count(struct hyptrace_ring *ring, u32 event, u64 key)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-
 	u64 counter = hyptrace_read_counter_synced();
 
 	if (event == HYPTRACE_EVENT_host_hcall)

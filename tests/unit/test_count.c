@@ -343,7 +343,7 @@ static void another_cpu(void **state)
 	assert_int_equal(count_all(), 0);
 }
 
-/* An event that ends after counting has begun is not counted, nor one that begins before it ends. */
+/* An event counts only if the CPU counts all the time from its begin to its end. */
 static void half_events(void **state)
 {
 	(void)state;
@@ -521,6 +521,22 @@ static void silence_with_records(void **state)
 	assert_int_equal(env_rings[CPU].recorded, before + 1);
 }
 
+/* While triggers keep the CPUs from recording, events still count. */
+static void paused(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PAUSE, 0, 0, 0), 0);
+	hypercall(1, 5);
+	guest_run(HYPTRACE_EXIT_TRAP, 1, 1);
+	assert_int_equal(env_rings[CPU].recorded, 0);
+	assert_int_equal(count_all(), 2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, 1, 0, 0), 0);
+	hypercall(1, 6);
+	/* hyp_enter, then host_hcall */
+	assert_int_equal(env_rings[CPU].recorded, 2);
+	check_key(KEY(host_hcall, 1), 2, 11, 6);
+}
+
 /* Detached, events still count; attached again without counting, they take the fast path. */
 static void one_without_the_other(void **state)
 {
@@ -539,7 +555,8 @@ static void one_without_the_other(void **state)
 }
 
 #define WITH_PAGES(test)	cmocka_unit_test_setup_teardown(test, start, stop)
-#define WITH_RING(test)		cmocka_unit_test_setup_teardown(test, start_with_ring, stop_with_ring)
+#define WITH_RING(test)	\
+	cmocka_unit_test_setup_teardown(test, start_with_ring, stop_with_ring)
 
 int main(void)
 {
@@ -560,6 +577,7 @@ int main(void)
 		WITH_RING(with_records),
 		WITH_RING(with_filter),
 		WITH_RING(silence_with_records),
+		WITH_RING(paused),
 		WITH_RING(one_without_the_other),
 	};
 

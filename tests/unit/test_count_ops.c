@@ -250,20 +250,28 @@ static void reset(void **state)
 	assert_int_equal(counted(), 2);
 }
 
-/* Another CPU may not change what this one counts, unless this one is off. */
+/* Another CPU may not change what this CPU counts, or reset it, unless this one is off. */
 static void from_another_cpu(void **state)
 {
 	(void)state;
 	env_cpu(OTHER);
 	assert_int_equal(count_on(CPU, EVENTS), -EBUSY);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), -EBUSY);
 	env_cpu(CPU);
 	assert_int_equal(count_on(CPU, EVENTS), 0);
 	hypercalls(4);
 	env_cpu(OTHER);
 	assert_int_equal(count_on(CPU, 0), -EBUSY);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), -EBUSY);
 	assert_int_equal(free_pair(), -EBUSY);
 	assert_int_equal(counted(), 4);
+
+	/* Another CPU may reset the counters of one that counts nothing. */
+	env_cpu(CPU);
+	assert_int_equal(count_on(CPU, 0), 0);
+	env_cpu(OTHER);
+	assert_int_equal(counted(), 4);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 0);
+	assert_int_equal(counted(), 0);
 }
 
 static void cpu_off(void **state)
@@ -288,7 +296,7 @@ static void cpu_off(void **state)
 	assert_int_equal(count_on(CPU, EVENTS), 0);
 	assert_int_equal(hyptrace_events_on, 0);
 
-	/* Silence that is left from before does not last. An event that had begun does not count. */
+	/* Silence that is left from before ends. An event that had begun does not count. */
 	env_cpu(CPU);
 	env_rings[CPU].silent = HYPTRACE_SILENT_CALL;
 	hyptrace_cpu_on();

@@ -19,6 +19,7 @@
 /* The only times: of a packed word, and a long one */
 #define SHORT_TIME	5
 #define LONG_TIME	(5 * HYPTRACE_COUNT_LONG)
+#define LONG_BUCKET	(HYPTRACE_COUNT_PACKED_BUCKETS + 2)
 
 static struct count_pages pages;
 static const u64 regs[31];
@@ -85,7 +86,7 @@ static void reader(void **state)
 			continue;
 		good++;
 		folded += sum.nr >> 23;
-		assert_int_equal(sum.nr, sum.buckets[3] + sum.buckets[HYPTRACE_COUNT_PACKED_BUCKETS + 2]);
+		assert_int_equal(sum.nr, sum.buckets[3] + sum.buckets[LONG_BUCKET]);
 		assert_int_equal(sum.total, SHORT_TIME * sum.buckets[3] +
 				 LONG_TIME * (sum.nr - sum.buckets[3]));
 	} while (!READ_ONCE(over));

@@ -235,7 +235,7 @@ static void check_filters(const struct hyptrace_ring *ring)
 static void check_books(void)
 {
 	u32 pinned = 0, owned = 0, i;
-	u64 selected = 0;
+	u64 selected = 0, counted = 0, on;
 
 	for (i = 0; i < 2 * ENV_CPUS; i++) {
 		struct hyptrace_ring *ring = i < ENV_CPUS ? &env_rings[i] :
@@ -243,6 +243,7 @@ static void check_books(void)
 
 		owned += pages_of(ring, &pinned) + counter_pages_of(ring, &pinned);
 		selected |= ring->selected;
+		counted |= ring->counting.selected;
 		assert_int_equal(ring->lock, 0);
 		assert_true(ring->state == HYPTRACE_RING_ATTACHED ||
 			    !(ring->enabled | ring->aside));
@@ -258,9 +259,12 @@ static void check_books(void)
 		assert_true(ring->nr_loaded <= ring->nr_pages ||
 			    ring->state == HYPTRACE_RING_EMPTY);
 	}
-	assert_int_equal(!!hyptrace_events_on, !!selected);
-	assert_true(!(hyptrace_events_on & ~selected) ||
-		    hyptrace_events_on == BIT_ULL(HYPTRACE_EVENT_NONE));
+	on = (selected & hyptrace_events_allowed) | counted;
+	if (counted & BIT_ULL(HYPTRACE_EVENT_guest_exit))
+		on |= HYPTRACE_GUEST_EXIT_COUNTED;
+	if (selected && !on)
+		on = BIT_ULL(HYPTRACE_EVENT_NONE);
+	assert_int_equal(hyptrace_events_on, on);
 	assert_int_equal(env_count(ENV_PINNED), pinned);
 	assert_int_equal(env_count(ENV_HYP), owned);
 	assert_int_equal(env_violations, 0);
