@@ -114,12 +114,13 @@ void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool p
 }
 
 /**
- * __hyptrace_count_exit_of() - count that a guest's run has ended, if this CPU does that; or record
+ * __hyptrace_count_exit_of() - count that a guest's run has ended, or record it
  * @vcpu:	its vCPU
  * @exit_code:	why
  * @protected:	whether the guest is protected
  *
- * The hook calls it only while some CPU counts guest_exit, so that it costs the others nothing.
+ * The hook calls it only while some CPU counts guest_exit. It counts traps and interrupts at once,
+ * without the fields that are not recorded.
  */
 void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
 {
@@ -127,16 +128,19 @@ void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool p
 	struct hyptrace_counting *counting = &ring->counting;
 	u32 code = ARM_EXCEPTION_CODE(exit_code);
 	struct hyptrace_counter *end;
-	u64 key;
+	u64 number = HYPTRACE_COUNT_CLASSES + ARM_EXCEPTION_IRQ;
+	bool counts = READ_ONCE(ring->to_count) & BIT_ULL(HYPTRACE_EVENT_guest_exit);
 
-	if (READ_ONCE(ring->to_count) & BIT_ULL(HYPTRACE_EVENT_guest_exit) &&
-	    code != ARM_EXCEPTION_IL) {
-		key = hyptrace_guest_exit_key(code, ESR_ELx_EC(vcpu->arch.fault.esr_el2));
-		end = counting->ends[HYPTRACE_COUNT_KEY_guest_exit + key];
-		hyptrace_count(end, counting->guest_begun, hyptrace_read_counter_synced());
+	if (likely(code == ARM_EXCEPTION_TRAP))
+		number = ESR_ELx_EC(vcpu->arch.fault.esr_el2);
+	else if (code != ARM_EXCEPTION_IRQ)
+		counts = false;
+	if (!counts) {
+		__hyptrace_guest_exit_of(vcpu, exit_code, protected);
 		return;
 	}
-	__hyptrace_guest_exit_of(vcpu, exit_code, protected);
+	end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_guest_exit, number);
+	hyptrace_count(end, counting->guest_begun, hyptrace_read_counter_synced());
 }
 
 #endif

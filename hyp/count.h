@@ -199,6 +199,25 @@ static __always_inline void hyptrace_count(struct hyptrace_counter *end, u64 beg
 		hyptrace_count_unpack(end - 1, ticks);
 }
 
+/**
+ * hyptrace_count_end() - find the end of the counters of a key
+ * @counting:	of the CPU
+ * @first:	the first key of the event
+ * @number:	number of the key among those of the event
+ *
+ * Return: the end.
+ */
+static __always_inline struct hyptrace_counter *
+hyptrace_count_end(const struct hyptrace_counting *counting, u32 first, u64 number)
+{
+	struct hyptrace_counter *const *ends = &counting->ends[first];
+
+	/* Else the compiler would add first to number, by one instruction more. */
+	OPTIMIZER_HIDE_VAR(ends);
+
+	return ends[number];
+}
+
 /* The number of the key of an exit of a guest */
 static __always_inline u64 hyptrace_guest_exit_key(u32 code, u32 ec)
 {

@@ -55,6 +55,8 @@ typedef long long s64;
 		(b) = _a;		\
 	} while (0)
 
+#define OPTIMIZER_HIDE_VAR(var)	__asm__("" : "+r" (var))
+
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)

@@ -154,7 +154,7 @@ static __always_inline void begin_count(struct hyptrace_ring *ring, u32 event, u
 	if (event == HYPTRACE_EVENT_host_hcall)
 		counting->hcall = (struct hyptrace_count_begun) {
 			.counter = counter,
-			.end = counting->ends[HYPTRACE_COUNT_KEY_host_hcall + key],
+			.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_host_hcall, key),
 		};
 	else
 		counting->guest_begun = counter;
@@ -170,7 +170,7 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 	case HYPTRACE_EVENT_hyp_enter:
 		counting->enter = (struct hyptrace_count_begun) {
 			.counter = counter,
-			.end = counting->ends[HYPTRACE_COUNT_KEY_hyp_enter + key],
+			.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_hyp_enter, key),
 		};
 		break;
 	case HYPTRACE_EVENT_hyp_exit:
@@ -183,11 +183,12 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 		hyptrace_count(begun.end, begun.counter, counter);
 		break;
 	case HYPTRACE_EVENT_guest_exit:
-		hyptrace_count(counting->ends[HYPTRACE_COUNT_KEY_guest_exit + key], begun.counter,
-			       counter);
+		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_guest_exit, key);
+		hyptrace_count(begun.end, begun.counter, counter);
 		break;
 	case HYPTRACE_EVENT_mem_transition:
-		hyptrace_count(counting->ends[HYPTRACE_COUNT_KEY_mem_transition + key], 0, 0);
+		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_mem_transition, key);
+		hyptrace_count(begun.end, 0, 0);
 		break;
 	}
 }

@@ -47,7 +47,10 @@ const struct hyptrace_count *count_published(const struct count_pages *pages, u3
 /* Read the counters of a key as abi.h says. False: they have changed meanwhile. */
 bool count_try_read(const struct hyptrace_count *from, struct count_sum *sum)
 {
-	/* Order seq before the values. Pairs with (Q) in hyp/count.h:hyptrace_count_end_change(). */
+	/*
+	 * Order seq before the values. Pairs with (Q) in
+	 * hyp/count.h:hyptrace_count_end_change().
+	 */
 	u64 seq = smp_load_acquire(&from->seq), word;
 	u32 i;
 
@@ -61,7 +64,10 @@ bool count_try_read(const struct hyptrace_count *from, struct count_sum *sum)
 		}
 		sum->nr += sum->buckets[i];
 	}
-	/* Order the values before seq. Pairs with (Q) in hyp/count.h:hyptrace_count_begin_change(). */
+	/*
+	 * Order the values before seq. Pairs with (Q) in
+	 * hyp/count.h:hyptrace_count_begin_change().
+	 */
 	smp_rmb();
 
 	return !(seq & 1) && READ_ONCE(from->seq) == seq;

@@ -121,7 +121,8 @@ static void guest_run(u8 code, u8 ec, u64 ticks)
 static void hypercalls(void **state)
 {
 	static const u64 others[] = {
-		HYPTRACE_COUNT_HCALLS - 1, HYPTRACE_COUNT_HCALLS, 0xffff, 0x10000, 1ULL << 63, ~0ULL,
+		HYPTRACE_COUNT_HCALLS - 1, HYPTRACE_COUNT_HCALLS, 0xffff, 0x10000, 1ULL << 63,
+		~0ULL,
 	};
 	u32 i;
 
