@@ -245,7 +245,7 @@ static int reset(unsigned int cpu, void *priv)
 static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_count *to)
 {
 	unsigned int i;
-	/* (Q) Order seq before the values. Pairs with (Q) in hyp/count.c:end_change(). */
+	/* (Q) Order seq before the values. Pairs with (Q) in hyp/count.h. */
 	u64 seq = smp_load_acquire(&from->seq);
 
 	if (seq & 1)
@@ -256,7 +256,7 @@ static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_coun
 		to->nr[i] = READ_ONCE(from->nr[i]);
 	for (i = 0; i < HYPTRACE_COUNT_PACKED_BUCKETS; i++)
 		to->packed[i] = READ_ONCE(from->packed[i]);
-	/* (Q) Order the values before seq. Pairs with (Q) in hyp/count.c:begin_change(). */
+	/* (Q) Order the values before seq. Pairs with (Q) in hyp/count.h. */
 	smp_rmb();
 
 	return READ_ONCE(from->seq) == seq;
