@@ -86,6 +86,11 @@ test_tools_control-srcs := $(netlink-srcs) $(filter-srcs) $(tools)/lib/control_e
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_counter-srcs := $(netlink-srcs) $(tools)/lib/count.c $(fake-netlink-srcs) \
+	$(addprefix $(tools)/hyptrace/,counters.c die.c)
+test_tools_counter-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_counter-libs := $(tools-libs) $(fail-alloc)
+
 test_tools_netlink-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_netlink-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_netlink-libs := $(tools-libs) $(fail-alloc)
