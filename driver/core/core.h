@@ -395,8 +395,8 @@ struct hyptrace_attachment {
  * struct hyptrace_listener - callbacks for changes of remotes. Each may be NULL.
  * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_removed:	a remote is being unregistered
- * @event_changed:	an event was enabled or disabled, its options have changed, or it is counted or
- *			no longer counted
+ * @event_changed:	an event was enabled or disabled, its options have changed, or it is
+ *			counted or no longer counted
  * @trigger_fired:	an event has started or stopped the recording
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
@@ -526,7 +526,7 @@ unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote);
 void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int number,
 			 struct hyptrace_counter_name *name);
 int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
-			unsigned int number, struct hyptrace_counter *counter);
+			unsigned int number, struct hyptrace_event_counter *counter);
 
 /* reader.c */
 struct hyptrace_subbuf;

@@ -231,7 +231,7 @@ void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int numb
  * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
-			unsigned int number, struct hyptrace_counter *counter)
+			unsigned int number, struct hyptrace_event_counter *counter)
 {
 	return remote->desc->counting->read(cpu, number, counter, remote->desc->priv);
 }

@@ -102,14 +102,14 @@ struct hyptrace_count_keys {
 };
 
 /**
- * struct hyptrace_counter - the values of a counter
+ * struct hyptrace_event_counter - the values of a counter
  * @count:	number of events
  * @total:	sum of their times, ns
  * @longest:	the longest time, ns
  * @buckets:	events by time: the first bucket has times of 0 ticks, bucket b those from
  *		2^(b-1) to 2^b - 1, and the last one all longer ones, too
  */
-struct hyptrace_counter {
+struct hyptrace_event_counter {
 	u64	count;
 	u64	total;
 	u64	longest;
@@ -138,8 +138,8 @@ struct hyptrace_counting {
 	u64	(*frequency)(void *priv);
 	int	(*set_events)(u64 events, void *priv);
 	int	(*reset)(unsigned int cpu, void *priv);
-	int	(*read)(unsigned int cpu, unsigned int number, struct hyptrace_counter *counter,
-			void *priv);
+	int	(*read)(unsigned int cpu, unsigned int number,
+			struct hyptrace_event_counter *counter, void *priv);
 	void	(*free)(void *priv);
 };
 

@@ -107,7 +107,7 @@ int hyptrace_nl_count_start(struct netlink_callback *cb)
 }
 
 static int fill_times(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		      const struct hyptrace_counter *counter)
+		      const struct hyptrace_event_counter *counter)
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
 
@@ -124,7 +124,7 @@ static int fill_times(struct sk_buff *skb, const struct hyptrace_remote *remote,
 }
 
 static int fill_counter(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			const struct dump_at *at, const struct hyptrace_counter *counter)
+			const struct dump_at *at, const struct hyptrace_event_counter *counter)
 {
 	struct hyptrace_counter_name name;
 
@@ -146,7 +146,7 @@ static int fill_counter(struct sk_buff *skb, const struct hyptrace_remote *remot
 static int dump_counter(struct sk_buff *skb, struct netlink_callback *cb,
 			const struct hyptrace_remote *remote, const struct dump_at *at)
 {
-	struct hyptrace_counter counter;
+	struct hyptrace_event_counter counter;
 	void *header;
 	int err;
 

@@ -268,12 +268,12 @@ static u64 ticks_to_ns(const struct hyptrace_writer *writer, u64 ticks)
 }
 
 static void add_up(const struct hyptrace_writer *writer, const struct hyptrace_count *count,
-		   struct hyptrace_counter *counter)
+		   struct hyptrace_event_counter *counter)
 {
 	u64 total = count->total;
 	unsigned int i;
 
-	*counter = (struct hyptrace_counter) { };
+	*counter = (struct hyptrace_event_counter) { };
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->buckets[i] = count->nr[i];
 		if (i < HYPTRACE_COUNT_PACKED_BUCKETS) {
@@ -286,8 +286,8 @@ static void add_up(const struct hyptrace_writer *writer, const struct hyptrace_c
 	counter->longest = ticks_to_ns(writer, count->max);
 }
 
-static int read_counter(unsigned int cpu, unsigned int number, struct hyptrace_counter *counter,
-			void *priv)
+static int read_counter(unsigned int cpu, unsigned int number,
+			struct hyptrace_event_counter *counter, void *priv)
 {
 	const struct hyptrace_writer *writer = priv;
 	const struct hyptrace_count *from;

@@ -175,7 +175,7 @@ static void answer(const struct nlmsghdr *request)
 	reply_done(nr_dumps++ ? 0 : NLM_F_DUMP_INTR);
 }
 
-static void check_counters(struct hyptrace_counter *const *c, unsigned int nr)
+static void check_counters(struct hyptrace_event_counter *const *c, unsigned int nr)
 {
 	assert_int_equal(nr, 3);
 	assert_null(c[3]);
@@ -213,7 +213,7 @@ static void check_counters(struct hyptrace_counter *const *c, unsigned int nr)
 
 static void counters(void **state)
 {
-	struct hyptrace_counter **c;
+	struct hyptrace_event_counter **c;
 	bool failed = true;
 	unsigned int nr, nth;
 	int ret;
@@ -239,7 +239,7 @@ static void counters(void **state)
 
 static void refused_or_malformed(void **state)
 {
-	struct hyptrace_counter **c;
+	struct hyptrace_event_counter **c;
 	unsigned int nr;
 
 	(void)state;
@@ -272,7 +272,7 @@ static void requests(void **state)
 {
 	static const char *names[HYPTRACE_EVENT_LIST_MAX + 1] = { "a", "b" };
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + HYPTRACE_A_COUNTER_MAX + 1];
-	struct hyptrace_counter **c;
+	struct hyptrace_event_counter **c;
 	unsigned int nr, on;
 
 	(void)state;
@@ -304,10 +304,10 @@ static void requests(void **state)
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_COUNTER_CPU]), 4);
 }
 
-static struct hyptrace_counter counter_of(char *event, uint32_t cpu, uint64_t value,
-					  uint64_t total, uint64_t *buckets)
+static struct hyptrace_event_counter counter_of(char *event, uint32_t cpu, uint64_t value,
+						uint64_t total, uint64_t *buckets)
 {
-	struct hyptrace_counter counter = {
+	struct hyptrace_event_counter counter = {
 		.cpu = cpu, .field = "f", .value = value, .count = 1, .has_time = true,
 		.total = total, .longest = total, .buckets = buckets, .nr_buckets = 2,
 	};
@@ -324,7 +324,7 @@ static void sums(void **state)
 	struct hyptrace_event third = { .name = "z", .id = 3 };
 	struct hyptrace_event *events[] = { &third, &second, &first, NULL };
 	uint64_t buckets[] = { 3, 4 };
-	struct hyptrace_counter counters[] = {
+	struct hyptrace_event_counter counters[] = {
 		counter_of("x", 0, 1, 10, buckets), counter_of("x", 0, 2, 25, buckets),
 		counter_of("x", 1, 1, 20, buckets), counter_of("z", 1, 1, 90, buckets),
 		counter_of("unknown", 1, 1, 90, buckets),

@@ -176,7 +176,7 @@ static void print_times(struct printer *p, const struct counter_sum *sum)
 }
 
 /* Print the value that was counted: in text its name, or else the value itself. */
-static void print_key(struct printer *p, const struct hyptrace_counter *of)
+static void print_key(struct printer *p, const struct hyptrace_event_counter *of)
 {
 	if (of && of->name)
 		printer_str(p, "name", of->name);
@@ -200,7 +200,7 @@ static void print_cpu(struct printer *p, const struct counter_sum *sum)
 
 static void print_sum(struct printer *p, const struct counter_sum *sum)
 {
-	const struct hyptrace_counter *of = sum->of;
+	const struct hyptrace_event_counter *of = sum->of;
 
 	printer_styled(p, "event", STYLE_NAME, sum->event->name);
 	if (of)
@@ -309,7 +309,7 @@ static void print_sums(struct context *ctx, const struct count *count,
 }
 
 static int get_sums(struct context *ctx, const char *remote, struct hyptrace_event *const *events,
-		    struct hyptrace_counter ***counters, struct counter_sums *sums)
+		    struct hyptrace_event_counter ***counters, struct counter_sums *sums)
 {
 	struct hyptrace_error err;
 	struct hyptrace_cpu **cpus;
@@ -335,7 +335,7 @@ static int get_sums(struct context *ctx, const char *remote, struct hyptrace_eve
 static int print(struct context *ctx, const struct count *count, const char *remote,
 		 struct hyptrace_event *const *events)
 {
-	struct hyptrace_counter **counters = NULL;
+	struct hyptrace_event_counter **counters = NULL;
 	struct counter_sums sums = {};
 	int code = get_sums(ctx, remote, events, &counters, &sums);
 

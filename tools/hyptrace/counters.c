@@ -21,7 +21,8 @@ static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptr
 	return sum;
 }
 
-static bool is_same_key(const struct hyptrace_counter *a, const struct hyptrace_counter *b)
+static bool is_same_key(const struct hyptrace_event_counter *a,
+			const struct hyptrace_event_counter *b)
 {
 	return a->value == b->value && a->is_others == b->is_others &&
 	       a->nr_buckets == b->nr_buckets && !strcmp(a->event, b->event) &&
@@ -29,7 +30,7 @@ static bool is_same_key(const struct hyptrace_counter *a, const struct hyptrace_
 }
 
 static struct counter_sum *find_sum(struct counter_sums *sums,
-				    const struct hyptrace_counter *counter)
+				    const struct hyptrace_event_counter *counter)
 {
 	unsigned int i;
 
@@ -57,7 +58,7 @@ static const struct hyptrace_event *find_event(struct hyptrace_event *const *eve
  * A counter of none of these events is ignored.
  */
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
-		      const struct hyptrace_counter *counter, bool all_cpus)
+		      const struct hyptrace_event_counter *counter, bool all_cpus)
 {
 	struct counter_sum *sum = all_cpus ? find_sum(sums, counter) : NULL;
 	const struct hyptrace_event *event;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hyptrace_counter;
+struct hyptrace_event_counter;
 struct hyptrace_event;
 
 /**
@@ -23,7 +23,7 @@ struct hyptrace_event;
  */
 struct counter_sum {
 	const struct hyptrace_event	*event;
-	const struct hyptrace_counter	*of;
+	const struct hyptrace_event_counter	*of;
 	bool				all_cpus;
 	uint64_t			count;
 	uint64_t			total;
@@ -42,7 +42,7 @@ struct counter_sums {
 };
 
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
-		      const struct hyptrace_counter *counter, bool all_cpus);
+		      const struct hyptrace_event_counter *counter, bool all_cpus);
 void counter_sums_finish(struct counter_sums *sums, struct hyptrace_event *const *events);
 void counter_sums_free(struct counter_sums *sums);
 

@@ -16,7 +16,7 @@
 
 /* A growing list, which ends with NULL */
 struct list {
-	struct hyptrace_counter	**counters;
+	struct hyptrace_event_counter	**counters;
 	unsigned int		nr;
 };
 
@@ -84,7 +84,7 @@ int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
 	return transact(h, msg, put, err);
 }
 
-static void free_counter(struct hyptrace_counter *counter)
+static void free_counter(struct hyptrace_event_counter *counter)
 {
 	free(counter->field);
 	free(counter->name);
@@ -103,7 +103,7 @@ static void clear(struct list *list)
  * hyptrace_free_counters - free a list of counters
  * @counters:	the list, which ends with NULL; or NULL
  */
-void hyptrace_free_counters(struct hyptrace_counter **counters)
+void hyptrace_free_counters(struct hyptrace_event_counter **counters)
 {
 	unsigned int i;
 
@@ -112,7 +112,7 @@ void hyptrace_free_counters(struct hyptrace_counter **counters)
 	free(counters);
 }
 
-static int parse_times(struct nlattr **tb, struct hyptrace_counter *counter)
+static int parse_times(struct nlattr **tb, struct hyptrace_event_counter *counter)
 {
 	struct nlattr *buckets = tb[HYPTRACE_A_COUNTER_BUCKETS];
 
@@ -134,7 +134,7 @@ static int parse_times(struct nlattr **tb, struct hyptrace_counter *counter)
 	return 0;
 }
 
-static int parse_counter(const struct nlmsghdr *answer, struct hyptrace_counter *counter)
+static int parse_counter(const struct nlmsghdr *answer, struct hyptrace_event_counter *counter)
 {
 	struct nlattr *tb[HYPTRACE_A_COUNTER_MAX + 1], *field;
 
@@ -156,7 +156,7 @@ static int parse_counter(const struct nlmsghdr *answer, struct hyptrace_counter 
 static int add_counter(const struct nlmsghdr *answer, void *arg)
 {
 	struct list *list = arg;
-	struct hyptrace_counter **counters;
+	struct hyptrace_event_counter **counters;
 
 	if (!answer) {
 		clear(list);
@@ -175,7 +175,7 @@ static int add_counter(const struct nlmsghdr *answer, void *arg)
 }
 
 static const struct hyptrace_field *find_field(struct hyptrace_event *const *events,
-					       const struct hyptrace_counter *counter)
+					       const struct hyptrace_event_counter *counter)
 {
 	unsigned int i, j;
 
@@ -190,7 +190,7 @@ static const struct hyptrace_field *find_field(struct hyptrace_event *const *eve
 }
 
 static int name_values(struct hyptrace *h, const char *remote,
-		       struct hyptrace_counter *const *counters, unsigned int nr,
+		       struct hyptrace_event_counter *const *counters, unsigned int nr,
 		       struct hyptrace_error *err)
 {
 	const struct hyptrace_field *field;
@@ -230,7 +230,7 @@ static int name_values(struct hyptrace *h, const char *remote,
  * such CPU.
  */
 int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
-			  struct hyptrace_counter ***counters, unsigned int *nr,
+			  struct hyptrace_event_counter ***counters, unsigned int *nr,
 			  struct hyptrace_error *err)
 {
 	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_GET, NLM_F_DUMP);
@@ -264,7 +264,7 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
  *
  * Return: the time in ns. That of the next bucket is its end; the last one has no end.
  */
-uint64_t hyptrace_counter_bucket(const struct hyptrace_counter *counter, unsigned int bucket)
+uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket)
 {
 	uint64_t ticks = bucket ? UINT64_C(1) << (bucket - 1) : 0;
 

@@ -322,7 +322,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
 /* count.c: count events at the writer */
 
 /**
- * struct hyptrace_counter - how often an event has happened on a CPU with one value of a field
+ * struct hyptrace_event_counter - how often an event has happened on a CPU with a value of a field
  * @remote:	the remote's name
  * @event:	the event's name
  * @cpu:	the CPU's number
@@ -339,7 +339,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  *		of 2^(b-1) to 2^b - 1 ticks, and the last one all longer ones, too
  * @nr_buckets:	number of @buckets
  */
-struct hyptrace_counter {
+struct hyptrace_event_counter {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
 	char		event[HYPTRACE_EVENT_NAME_MAX + 1];
 	uint32_t	cpu;
@@ -361,17 +361,17 @@ int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *co
 int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
 			    struct hyptrace_error *err);
 int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
-			  struct hyptrace_counter ***counters, unsigned int *nr,
+			  struct hyptrace_event_counter ***counters, unsigned int *nr,
 			  struct hyptrace_error *err);
-void hyptrace_free_counters(struct hyptrace_counter **counters);
-uint64_t hyptrace_counter_bucket(const struct hyptrace_counter *counter, unsigned int bucket);
+void hyptrace_free_counters(struct hyptrace_event_counter **counters);
+uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket);
 
 /* notify.c: notifications of changes */
 
 enum hyptrace_notification_type {
 	HYPTRACE_NOTIFICATION_REMOTE = 1,	/* a remote was registered or has changed */
 	HYPTRACE_NOTIFICATION_REMOTE_GONE,	/* a remote was unregistered */
-	HYPTRACE_NOTIFICATION_EVENT,		/* an event, its options or its counting have changed */
+	HYPTRACE_NOTIFICATION_EVENT,		/* an event or its options have changed */
 	HYPTRACE_NOTIFICATION_READER,		/* a consumer attached or detached */
 	HYPTRACE_NOTIFICATION_LOSS,		/* events were lost */
 	HYPTRACE_NOTIFICATION_TRIGGER,		/* an event has started or stopped the recording */
