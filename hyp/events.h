@@ -448,7 +448,11 @@ HYP_EVENT(mem_transition,
 	{ HYPTRACE_TLBI_VM_CONTEXT,	"vm_context" }
 #endif
 
-/* EL2 invalidates TLB entries: those of nr pages from ipa on, or all of a VMID, or all. */
+/*
+ * EL2 invalidates TLB entries: those of nr pages from ipa on, or all of a VMID, or all. In
+ * protected mode vmid is 0 unless EL2 changes the mappings of a guest: the address that the host
+ * passes for a VM may be any.
+ */
 HYP_EVENT(tlbi,
 	HE_PROTO(u8 op, u32 vmid, u64 ipa, u64 nr),
 	HE_STRUCT(

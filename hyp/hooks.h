@@ -317,10 +317,27 @@ static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64
 	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
 		 HYPTRACE_OWNER_##to, pfn, nr, gfn, (vm)->kvm.arch.pkvm.handle, ret)
 
-/* Record that EL2 invalidates TLB entries of a VMID. Above its bits the id has a generation. */
+/* mem_protect.c: the VM whose stage 2 this CPU has locked, or NULL */
+DECLARE_PER_CPU(struct pkvm_hyp_vm *, __current_vm);
+
+/*
+ * The VMID of an MMU, without the generation above its bits. In protected mode the host may pass
+ * any address as that of an MMU, and must not learn what EL2 has there. So EL2 reads the VMID
+ * only from the VM whose stage 2 it changes itself.
+ */
+static inline u32 hyptrace_vmid_of(const struct kvm_s2_mmu *mmu)
+{
+	const struct pkvm_hyp_vm *vm = *this_cpu_ptr(&__current_vm);
+
+	if (is_protected_kvm_enabled() && !(vm && mmu == &vm->kvm.arch.mmu))
+		return 0;
+
+	return atomic64_read(&mmu->vmid.id) & GENMASK(kvm_arm_vmid_bits - 1, 0);
+}
+
+/* Record that EL2 invalidates TLB entries of a VMID. */
 #define hyptrace_tlbi(op, mmu, ipa, nr)					\
-	hyptrace(tlbi, HYPTRACE_TLBI_##op, atomic64_read(&(mmu)->vmid.id) & \
-		 GENMASK_ULL(kvm_arm_vmid_bits - 1, 0), ipa, nr)
+	hyptrace(tlbi, HYPTRACE_TLBI_##op, hyptrace_vmid_of(mmu), ipa, nr)
 
 /* Record that EL2 has allocated or freed pages of a pool. */
 #define hyptrace_pool(op, order, left)					\

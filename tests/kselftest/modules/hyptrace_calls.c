@@ -227,6 +227,7 @@ static long make(void __user *argument)
 static long tell(struct file *file, int vm_fd, void __user *argument)
 {
 	struct calls_info *info __free(kvfree) = kvzalloc(sizeof(*info), GFP_KERNEL);
+	struct kvm *vm;
 	unsigned int i;
 
 	if (!info)
@@ -237,6 +238,9 @@ static long tell(struct file *file, int vm_fd, void __user *argument)
 	file->private_data = fget(vm_fd);
 	if (!file->private_data)
 		return -EBADF;
+	vm = ((struct file *)file->private_data)->private_data;
+	/* In protected mode EL2 must not tell what is at an address that the host passes. */
+	atomic64_set(&vm->arch.mmu.vmid.id, CALLS_VMID);
 
 	info->base = KVM_HOST_SMCCC_ID(0);
 	info->hints = ARM_SMCCC_CALL_HINTS;
@@ -246,7 +250,7 @@ static long tell(struct file *file, int vm_fd, void __user *argument)
 	info->nr_known = ARRAY_SIZE(known);
 	memcpy(info->known, known, sizeof(known));
 	for (i = 0; i < ARRAY_SIZE(known); i++)
-		know(&info->known[i], ((struct file *)file->private_data)->private_data);
+		know(&info->known[i], vm);
 
 	return copy_to_user(argument, info, sizeof(*info)) ? -EFAULT : 0;
 }

@@ -17,6 +17,9 @@
 /* Pages that the module shares with EL2, and pages that it leaves alone for the tests */
 #define CALLS_FRESH_PAGES	64
 
+/* The VMID in the host's struct of the VM whose stage 2 some calls use */
+#define CALLS_VMID		0x5e
+
 enum calls_how {
 	CALLS_HVC,
 	CALLS_SMC,
