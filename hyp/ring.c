@@ -372,6 +372,9 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 		hyptrace_select_events(ring, events);
 		hyptrace_ring_publish(ring);
 	} else if (ring->state == HYPTRACE_RING_PARKED) {
+		/* What the CPU has begun of new events is from before it stopped recording them. */
+		if (events & ~ring->events)
+			memset(&ring->begun, 0, sizeof(ring->begun));
 		ring->events = events;
 	} else {
 		ret = -EBUSY;
@@ -428,7 +431,8 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
  * hyptrace_ring_unpark() - attach this CPU to its parked ring again
  * @ring:	this CPU's
  *
- * The CPU was switched on again, or could not be switched off.
+ * The CPU was switched on again, or could not be switched off. In the latter case it ends the
+ * events that it began before, such as the call that has failed.
  */
 void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 {
@@ -440,8 +444,6 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 		 * from a time when no CPU recorded any event.
 		 */
 		ring->silent = 0;
-		/* Other events may have been selected since the CPU began these. */
-		memset(&ring->begun, 0, sizeof(ring->begun));
 		hyptrace_select_events(ring, ring->events);
 		hyptrace_ring_publish(ring);
 	}

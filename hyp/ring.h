@@ -31,7 +31,7 @@
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Some fields
  * differ: only the CPU itself writes @silent, @vcpu, @begun and @to_count, attached or not, and
- * any CPU may clear @clock.valid_cycles.
+ * any CPU may clear @clock.valid_cycles and, while the ring is parked, @begun.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
@@ -163,7 +163,8 @@ struct hyptrace_clock_copy {
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
  *
- * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it
+ * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it, but while
+ *		the ring is parked, any CPU may clear it
  *
  * @lock protects the fields that follow. While the ring is attached, its CPU reads @has_filter
  * and @filters without it.

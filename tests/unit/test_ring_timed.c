@@ -221,6 +221,70 @@ static void psci(void **state)
 	}
 }
 
+/* Begin CPU_OFF, which parks the ring. Return how many events are recorded then. */
+static u64 begin_cpu_off(void)
+{
+	set_regs(PSCI_0_2_FN_CPU_OFF);
+	hyptrace_begin(host_smc, PSCI_0_2_FN_CPU_OFF, regs);
+	hyptrace_psci_begin(PSCI_0_2_FN_CPU_OFF, regs);
+	hyptrace_cpu_off();
+
+	return env_rings[CPU].recorded;
+}
+
+/* The firmware has refused CPU_OFF. */
+static void fail_cpu_off(void)
+{
+	env_counter += 70;
+	hyptrace_cpu_on();
+	hyptrace_psci_end(PSCI_0_2_FN_CPU_OFF, PSCI_RET_DENIED);
+	regs[0] = PSCI_RET_DENIED;
+	hyptrace(host_smc, true, regs);
+}
+
+/* A CPU that could not be switched off records its failure, unless its events were changed. */
+static void parked(void **state)
+{
+	const u64 psci_only = BIT_ULL(HYPTRACE_EVENT_psci_call);
+	struct hyptrace_entry_psci_call call;
+	struct hyptrace_entry_host_smc smc;
+	struct decoded events[DECODE_MAX];
+	u64 before = env_rings[CPU].recorded;
+	int nr;
+
+	(void)state;
+	assert_int_equal(begin_cpu_off(), before + 1);
+	fail_cpu_off();
+	assert_int_equal(env_rings[CPU].recorded, before + 3);
+	nr = last(&smc, sizeof(smc));
+	assert_int_equal(smc.id, PSCI_0_2_FN_CPU_OFF);
+	assert_int_equal((s32)smc.ret, PSCI_RET_DENIED);
+	assert_int_equal(smc.duration, 70);
+	decode_both(env_rings[CPU].page, events);
+	memcpy(&call, env_rings[CPU].page->data + events[nr - 2].offset, sizeof(call));
+	assert_int_equal(call.func, PSCI_0_2_FN_CPU_OFF);
+	assert_int_equal(call.ret, PSCI_RET_DENIED);
+	assert_int_equal(call.duration, 70);
+
+	/* Fewer events: the others of the call are still recorded. */
+	before = begin_cpu_off();
+	env_cpu(CPU + 1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, psci_only, 0), 0);
+	env_cpu(CPU);
+	fail_cpu_off();
+	assert_int_equal(env_rings[CPU].recorded, before + 1);
+	last(&call, sizeof(call));
+	assert_int_equal(call.duration, 70);
+
+	/* More events: what the CPU has begun of these may be older than the call. */
+	before = begin_cpu_off();
+	env_cpu(CPU + 1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, HYPTRACE_ALL_EVENTS, 0), 0);
+	env_cpu(CPU);
+	fail_cpu_off();
+	assert_int_equal(env_rings[CPU].recorded, before);
+}
+
 static void ffa(void **state)
 {
 	struct hyptrace_entry_host_ffa_call entry;
@@ -259,7 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(durations), TEST(slow_path), TEST(silence), TEST(psci),
-		TEST(ffa),
+		TEST(parked), TEST(ffa),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
