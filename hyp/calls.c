@@ -9,47 +9,52 @@
 #define FFA_FIRST	0x84000060
 #define FFA_LAST	0x840000ff
 #define SMC_64		0x40000000
-#define FFA_ERROR	0x84000060
+#define FFA_ERROR_ID	0x84000060
 
 /* The field FIPA of HPFAR_EL2: bits 12 and above of the address */
 #define HPFAR_FIPA	GENMASK_ULL(47, 4)
 
-/* Functions that may not return, or after which another CPU may record before they do */
-static bool leaves(u32 func)
-{
-	switch (func) {
-	case PSCI_0_2_FN_CPU_OFF:
-	case PSCI_0_2_FN_CPU_ON:
-	case PSCI_0_2_FN64_CPU_ON:
-	case PSCI_1_0_FN_SYSTEM_SUSPEND:
-	case PSCI_1_0_FN64_SYSTEM_SUSPEND:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /**
- * __hyptrace_psci_begin() - record that the host has made a PSCI call
+ * __hyptrace_psci_begin() - begin to record a PSCI call of the host
  * @func:	function id
  * @arg:	first argument
  */
 void __hyptrace_psci_begin(u32 func, u64 arg)
 {
+	hyptrace_this_ring()->begun.psci_left = false;
 	__hyptrace_begin_psci_call(func, arg);
-	if (leaves(func))
-		__hyptrace_psci_call(0, false);
+}
+
+/**
+ * __hyptrace_psci_leave() - record the PSCI call before EL2 calls the firmware
+ */
+void __hyptrace_psci_leave(void)
+{
+	hyptrace_this_ring()->begun.psci_left = true;
+	__hyptrace_psci_call(0, false);
 }
 
 /**
  * __hyptrace_psci_end() - record the result of a PSCI call
- * @func:	function id
- * @ret:	result
+ * @ret:	result; success is not recorded again after hyptrace_psci_leave()
  */
-void __hyptrace_psci_end(u32 func, s64 ret)
+void __hyptrace_psci_end(s64 ret)
 {
-	if (ret || !leaves(func))
+	if (ret || !hyptrace_this_ring()->begun.psci_left)
 		__hyptrace_psci_call(ret, true);
+}
+
+/**
+ * hyptrace_psci_resume() - record that a PSCI call has suspended the CPU, which runs again
+ *
+ * The call does not return: the CPU starts anew, with the ring that it has left.
+ */
+void hyptrace_psci_resume(void)
+{
+	static const u64 success[1] = { PSCI_RET_SUCCESS };
+
+	hyptrace_psci_end(success[0]);
+	hyptrace(host_smc, true, success);
 }
 
 /**
@@ -68,7 +73,7 @@ void __hyptrace_ffa(u32 func, bool handled, const u64 *regs)
 	if (!handled)
 		__hyptrace_host_ffa_call(func, false, 0, none);
 	else
-		__hyptrace_host_ffa_call(func, true, regs[0] == FFA_ERROR ? regs[2] : 0, regs);
+		__hyptrace_host_ffa_call(func, true, regs[0] == FFA_ERROR_ID ? regs[2] : 0, regs);
 }
 
 #ifdef __KVM_NVHE_HYPERVISOR__

@@ -64,7 +64,10 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 	void __hyptrace_begin_##name(begin);
 #include "events.h"
 
-/* The timed events that a CPU has begun: each the counter then, or 0, and the saved fields */
+/*
+ * The timed events that a CPU has begun: each the counter then, or 0, and the saved fields.
+ * psci_left: psci_call is recorded already, since the call may not return.
+ */
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #define HYP_EVENT(name, ...)
@@ -75,6 +78,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 	} name;
 struct hyptrace_begun {
 #include "events.h"
+	bool psci_left;
 };
 
 #pragma pop_macro("he_field")

@@ -133,7 +133,8 @@ HYP_TIMED_EVENT(host_hcall,
 
 /*
  * The host has called the firmware. forwarded: EL2 has passed the call on as it is; else EL2
- * has handled it, which psci_call and host_ffa_call describe.
+ * has handled it, which psci_call and host_ffa_call describe. A call that does not return is
+ * recorded when the CPU runs again after it was suspended; CPU_OFF is not recorded.
  */
 HYP_TIMED_EVENT(host_smc,
 	HE_PROTO(u64 func, const u64 *regs),
@@ -166,7 +167,8 @@ HYP_TIMED_EVENT(host_smc,
 /*
  * EL2 has handled a PSCI call of the host. arg is the first argument: the MPIDR of a CPU, or
  * a power state. CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before EL2 calls the
- * firmware, with ret and duration 0; if the call fails, it is recorded again.
+ * firmware, with ret and duration 0; if the call fails, it is recorded again. A CPU_SUSPEND
+ * that does not return is recorded when the CPU runs again.
  */
 HYP_TIMED_EVENT(psci_call,
 	HE_PROTO(u64 func, u64 arg),

@@ -153,7 +153,9 @@ static inline void hyptrace_smc_enter(void)
 
 /* calls.c */
 void __hyptrace_psci_begin(u32 func, u64 arg);
-void __hyptrace_psci_end(u32 func, s64 ret);
+void __hyptrace_psci_leave(void);
+void __hyptrace_psci_end(s64 ret);
+void hyptrace_psci_resume(void);
 void __hyptrace_ffa(u32 func, bool handled, const u64 *regs);
 
 /**
@@ -168,14 +170,24 @@ static __always_inline void hyptrace_psci_begin(u32 func, const u64 *regs)
 }
 
 /**
- * hyptrace_psci_end() - record the PSCI call, which has returned
- * @func:	function id
- * @ret:	result
+ * hyptrace_psci_leave() - record the PSCI call before EL2 calls the firmware
+ *
+ * For a call that may not return, or after which another CPU may record before it returns.
  */
-static __always_inline void hyptrace_psci_end(u32 func, s64 ret)
+static __always_inline void hyptrace_psci_leave(void)
 {
 	if (hyptrace_is_on(psci_call))
-		__hyptrace_psci_end(func, ret);
+		__hyptrace_psci_leave();
+}
+
+/**
+ * hyptrace_psci_end() - record the PSCI call, which has returned
+ * @ret:	result
+ */
+static __always_inline void hyptrace_psci_end(s64 ret)
+{
+	if (hyptrace_is_on(psci_call))
+		__hyptrace_psci_end(ret);
 }
 
 /**
@@ -383,7 +395,9 @@ static inline s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 #define hyptrace_begin(event, ...)	do { } while (0)
 #define hyptrace_host_call(number, own, regs)	do { } while (0)
 static inline void hyptrace_psci_begin(u32 func, const u64 *regs) { }
-static inline void hyptrace_psci_end(u32 func, s64 ret) { }
+static inline void hyptrace_psci_leave(void) { }
+static inline void hyptrace_psci_end(s64 ret) { }
+static inline void hyptrace_psci_resume(void) { }
 static inline void hyptrace_ffa(u32 func, bool handled, const u64 *regs) { }
 static inline void hyptrace_silence_own_call(void) { }
 static inline void hyptrace_host_exit(void) { }

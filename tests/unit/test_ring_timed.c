@@ -159,7 +159,9 @@ static void silence(void **state)
 	hypercall(1, 0xc6000001, 1, 0, 0);
 	hyptrace_timed(host_mem_abort, 0, 1, 2);
 	hyptrace_psci_begin(PSCI_0_2_FN_CPU_OFF, regs);
-	hyptrace_psci_end(PSCI_0_2_FN_CPU_OFF, -1);
+	hyptrace_psci_leave();
+	hyptrace_psci_end(-1);
+	hyptrace_psci_resume();
 	hyptrace_ffa(0x84000063, true, regs);
 	assert_int_equal(env_rings[CPU].recorded, recorded);
 	assert_int_equal(env_rings[CPU].begun.host_hcall.counter, 0);
@@ -174,51 +176,87 @@ static void tick(void)
 	env_counter++;
 }
 
-/* CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before the call, the others after it. */
+static void expect_psci(u32 func, s64 ret, u64 duration)
+{
+	struct hyptrace_entry_psci_call entry;
+
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.func, func);
+	assert_int_equal(entry.arg, 101);
+	assert_int_equal(entry.ret, ret);
+	assert_int_equal(entry.duration, duration);
+}
+
+/*
+ * A call that may not return is recorded before it, and again if it has failed; the others are
+ * recorded after it. Only the relay knows which: PSCI 0.1 has no fixed function ids.
+ */
 static void psci(void **state)
 {
-	static const struct {
-		u32 func;
-		bool before;
-	} calls[] = {
-		{ PSCI_0_2_FN_PSCI_VERSION, false }, { PSCI_0_2_FN64_CPU_SUSPEND, false },
-		{ PSCI_0_2_FN_CPU_OFF, true }, { PSCI_0_2_FN_CPU_ON, true },
-		{ PSCI_0_2_FN64_CPU_ON, true }, { PSCI_1_0_FN_SYSTEM_SUSPEND, true },
-		{ PSCI_1_0_FN64_SYSTEM_SUSPEND, true }, { PSCI_0_2_FN64_AFFINITY_INFO, false },
-	};
-	struct hyptrace_entry_psci_call entry;
-	u64 before;
-	u32 i;
+	const u32 func = 0x95c1ba5f;
+	u64 before = env_rings[CPU].recorded;
+	s64 ret;
 
 	(void)state;
-	for (i = 0; i < ENV_NR(calls); i++) {
-		set_regs(100);
-		before = env_rings[CPU].recorded;
+	set_regs(100);
+	for (ret = 0; ret >= -4; ret -= 4) {
+		hyptrace_psci_begin(func, regs);
+		assert_int_equal(env_rings[CPU].recorded, before);
+		env_counter += 50;
+		hyptrace_psci_end(ret);
+		assert_int_equal(env_rings[CPU].recorded, ++before);
+		expect_psci(func, ret, 50);
+
+		hyptrace_psci_begin(func, regs);
 		/* time passes before the call is recorded */
 		env_counter_hook = tick;
-		hyptrace_psci_begin(calls[i].func, regs);
+		hyptrace_psci_leave();
 		env_counter_hook = NULL;
-		assert_int_equal(env_rings[CPU].recorded, before + calls[i].before);
-		if (calls[i].before) {
-			last(&entry, sizeof(entry));
-			assert_int_equal(entry.func, calls[i].func);
-			assert_int_equal(entry.arg, 101);
-			assert_int_equal(entry.ret, 0);
-			assert_int_equal(entry.duration, 0);
-		}
-		env_counter += 50;
-		hyptrace_psci_end(calls[i].func, 0);
-		assert_int_equal(env_rings[CPU].recorded, before + 1);
-		hyptrace_psci_begin(calls[i].func, regs);
+		assert_int_equal(env_rings[CPU].recorded, ++before);
+		expect_psci(func, 0, 0);
 		env_counter += 60;
-		hyptrace_psci_end(calls[i].func, -4);
-		assert_int_equal(env_rings[CPU].recorded, before + 2 + calls[i].before);
-		last(&entry, sizeof(entry));
-		assert_int_equal(entry.func, calls[i].func);
-		assert_int_equal(entry.arg, 101);
-		assert_int_equal(entry.ret, -4);
-		assert_int_equal(entry.duration, 60);
+		hyptrace_psci_end(ret);
+		before += !!ret;
+		assert_int_equal(env_rings[CPU].recorded, before);
 	}
+	expect_psci(func, -4, 61);
+
+	/* The call is not one of PSCI: it is not ended, and leaves nothing behind. */
+	hyptrace_psci_begin(func + 1, regs);
+	hyptrace_psci_begin(func, regs);
+	hyptrace_psci_end(0);
+	assert_int_equal(env_rings[CPU].recorded, before + 1);
+	expect_psci(func, 0, 0);
+}
+
+/* A call that suspends the CPU does not return: the CPU starts anew. */
+static void suspended(void **state)
+{
+	struct hyptrace_entry_host_smc smc;
+	u64 before = env_rings[CPU].recorded;
+
+	(void)state;
+	set_regs(100);
+	hyptrace_begin(host_smc, 100, regs);
+	hyptrace_psci_begin(PSCI_0_2_FN64_CPU_SUSPEND, regs);
+	assert_int_equal(env_rings[CPU].recorded, before);
+	env_counter += 1000;
+	hyptrace_psci_resume();
+	assert_int_equal(env_rings[CPU].recorded, before + 2);
+	last(&smc, sizeof(smc));
+	assert_int_equal(smc.id, 100);
+	assert_int_equal(smc.forwarded, 0);
+	assert_int_equal(smc.ret, 0);
+	assert_int_equal(smc.duration, 1000);
+
+	/* SYSTEM_SUSPEND was recorded before. */
+	hyptrace_begin(host_smc, 100, regs);
+	hyptrace_psci_begin(PSCI_1_0_FN64_SYSTEM_SUSPEND, regs);
+	hyptrace_psci_leave();
+	assert_int_equal(env_rings[CPU].recorded, before + 3);
+	hyptrace_psci_resume();
+	assert_int_equal(env_rings[CPU].recorded, before + 4);
+	last(&smc, sizeof(smc));
 }
 
 /* Begin CPU_OFF, which parks the ring. Return how many events are recorded then. */
@@ -227,6 +265,7 @@ static u64 begin_cpu_off(void)
 	set_regs(PSCI_0_2_FN_CPU_OFF);
 	hyptrace_begin(host_smc, PSCI_0_2_FN_CPU_OFF, regs);
 	hyptrace_psci_begin(PSCI_0_2_FN_CPU_OFF, regs);
+	hyptrace_psci_leave();
 	hyptrace_cpu_off();
 
 	return env_rings[CPU].recorded;
@@ -237,7 +276,7 @@ static void fail_cpu_off(void)
 {
 	env_counter += 70;
 	hyptrace_cpu_on();
-	hyptrace_psci_end(PSCI_0_2_FN_CPU_OFF, PSCI_RET_DENIED);
+	hyptrace_psci_end(PSCI_RET_DENIED);
 	regs[0] = PSCI_RET_DENIED;
 	hyptrace(host_smc, true, regs);
 }
@@ -323,7 +362,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(durations), TEST(slow_path), TEST(silence), TEST(psci),
-		TEST(parked), TEST(ffa),
+		TEST(suspended), TEST(parked), TEST(ffa),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
