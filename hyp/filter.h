@@ -54,23 +54,28 @@ struct hyptrace_filter_draft {
 	u32	nr_given;
 };
 
+/* The remainder is then a mask, which a CPU does not predict. */
+static_assert((HYPTRACE_FILTER_MAX_TERMS & (HYPTRACE_FILTER_MAX_TERMS - 1)) == 0);
+
 /**
  * hyptrace_filter_accepts() - evaluate a filter
  * @filter:	active
  * @payload:	of its event, in memory that only EL2 can access
  *
- * Each term leads to later ones only, so the loop ends.
+ * Each term leads to later ones only, so the loop ends. A CPU that predicts a branch wrongly stays
+ * inside the filter, too: the host must not learn by its caches what is behind it.
  *
  * Return: whether the event is to be recorded.
  */
 static __always_inline bool hyptrace_filter_accepts(const struct hyptrace_ring_filter *filter,
 						    const void *payload)
 {
-	const struct hyptrace_filter_range *term = filter->terms;
+	const struct hyptrace_filter_range *term;
+	u32 at = 0, next;
 	u64 word;
-	u32 next;
 
-	for (;; term += next) {
+	for (;; at = (at + next) % HYPTRACE_FILTER_MAX_TERMS) {
+		term = &filter->terms[at];
 		memcpy(&word, payload + term->start, sizeof(word));
 		next = ((word - term->first) & term->mask) <= term->span ? term->inside :
 									   term->outside;
