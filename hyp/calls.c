@@ -89,6 +89,16 @@ void __hyptrace_fixup_begin(u64 exit_code)
 		__hyptrace_begin_guest_fixup(ESR_ELx_EC(read_sysreg_el2(SYS_ESR)));
 }
 
+/* Newer kernels mark a valid value by a bit that is free; in older ones all are valid. */
+static bool is_hpfar_valid(u64 hpfar)
+{
+#ifdef HPFAR_EL2_NS
+	return hpfar & HPFAR_EL2_NS;
+#else
+	return true;
+#endif
+}
+
 /**
  * __hyptrace_guest_exit_of() - record that a guest's run has ended
  * @vcpu:	its vCPU
@@ -108,9 +118,12 @@ void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool p
 		pc = read_sysreg_el2(SYS_ELR);
 		if (code == ARM_EXCEPTION_TRAP)
 			esr = fault->esr_el2;
-		if (ec == ESR_ELx_EC_IABT_LOW || ec == ESR_ELx_EC_DABT_LOW) {
+		/* With an SError pending, EL2 has not looked at the trap, and both are older. */
+		if (exit_code == ARM_EXCEPTION_TRAP &&
+		    (ec == ESR_ELx_EC_IABT_LOW || ec == ESR_ELx_EC_DABT_LOW)) {
 			far = fault->far_el2;
-			ipa = (fault->hpfar_el2 & HPFAR_FIPA) << 8 | (far & (SZ_4K - 1));
+			if (is_hpfar_valid(fault->hpfar_el2))
+				ipa = (fault->hpfar_el2 & HPFAR_FIPA) << 8 | (far & (SZ_4K - 1));
 		}
 	}
 	if (code == ARM_EXCEPTION_IL)
