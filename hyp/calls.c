@@ -126,7 +126,8 @@ void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool p
 				ipa = (fault->hpfar_el2 & HPFAR_FIPA) << 8 | (far & (SZ_4K - 1));
 		}
 	}
-	if (code == ARM_EXCEPTION_IL)
+	/* An illegal return to any guest has this code, too. */
+	if (protected && code == ARM_EXCEPTION_IL)
 		hyptrace(vcpu_illegal_trap, fault->esr_el2);
 	__hyptrace_guest_exit(code, ec, esr, pc, far, ipa);
 }

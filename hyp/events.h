@@ -361,7 +361,10 @@ HYP_EVENT(vcpu_put,
 		  __entry->vcpu, __entry->handle, __entry->index)
 )
 
-/* A protected guest has done what it may not do, and EL2 has ended its run. */
+/*
+ * A protected guest has done what it may not do, such as to run AArch32 code, and EL2 has ended
+ * its run. esr is ESR_EL2 as it was then, which an interrupt does not change.
+ */
 HYP_EVENT(vcpu_illegal_trap,
 	HE_PROTO(u64 esr),
 	HE_STRUCT(
