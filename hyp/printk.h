@@ -20,13 +20,16 @@ extern const char hyptrace_formats_end[];
 /* Never called: the compiler checks the numbers against the format. */
 __printf(1, 2) void hyptrace_check_printk(const char *fmt, ...);
 
-#define __HYPTRACE_FOUR(_, a, b, c, d, ...)	(u64)(a), (u64)(b), (u64)(c), (u64)(d)
-#define __HYPTRACE_FIFTH(_, a, b, c, d, e, ...)	e
+/*
+ * A pointer cannot be multiplied: no address may be recorded by mistake, because the host must
+ * not learn where EL2 has its data.
+ */
+#define __HYPTRACE_FOUR(_, a, b, c, d, ...)	(a) * 1ULL, (b) * 1ULL, (c) * 1ULL, (d) * 1ULL
 
 /**
  * hyptrace_printk() - record a format and numbers
  * @fmt:	a literal, as for printk(), but for numbers only: no %s, no %p
- * @...:	up to four numbers
+ * @...:	up to four numbers; a pointer does not compile
  *
  * Context: EL2. In the test remote it records nothing.
  */
@@ -34,7 +37,7 @@ __printf(1, 2) void hyptrace_check_printk(const char *fmt, ...);
 	do {								\
 		static const char __format[] __section(HYPTRACE_FORMAT_SECTION) = fmt; \
 									\
-		static_assert(__HYPTRACE_FIFTH(0, ##__VA_ARGS__, 0, 0, 0, 0, 0) == 0, \
+		static_assert(sizeof((u64[]){ 0, ##__VA_ARGS__ }) <= 5 * sizeof(u64), \
 			      "at most four numbers");			\
 		if (0)							\
 			hyptrace_check_printk(fmt, ##__VA_ARGS__);	\

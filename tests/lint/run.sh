@@ -249,6 +249,29 @@ check_includes()
 		includes '(driver|hyp|tools|tests)/' '' 'uapi/*.h'
 }
 
+# compiles ARGUMENT...: compile a call of hyptrace_printk() with these arguments
+compiles()
+{
+	printf '#include "hooks.h"\nvoid f(u64 x, s32 y, const void *p);\nvoid f(u64 x, s32 y, const void *p) { %s }\n' \
+		"(void)x; (void)y; (void)p; hyptrace_printk($1);" >"$work/printk.c"
+	gcc -std=gnu11 -Wall -Werror -DHYPTRACE_ENV_HOST -Ihyp -fsyntax-only \
+		"$work/printk.c" 2>"$work/printk.said"
+}
+
+# hyptrace_printk() takes up to four numbers, and no pointer: the host must not learn addresses of EL2.
+check_printk_takes_numbers_only()
+{
+	local arguments bad=0
+	for arguments in '"none"' '"one %d", y' '"four %llu %d %llu %x", x, y, 0ULL, 0x10'; do
+		compiles "$arguments" || { cat "$work/printk.said" && bad=1; }
+	done
+	for arguments in '"%p", p' '"%s", (const char *)p' '"%llx", (const char *)p' '"%d %d %d %d %d", y, y, y, y, 0' \
+		'"%d %d %d %d %d %d %d %d %d", y, y, y, y, y, y, y, y, 0' '"%d", x'; do
+		! compiles "$arguments" || { echo "hyptrace_printk($arguments) compiles" && bad=1; }
+	done
+	return "$bad"
+}
+
 if [[ ${1:-} == --update-abi ]]; then
 	update_abi
 	exit
