@@ -78,6 +78,8 @@ void __hyptrace_ffa(u32 func, bool handled, const u64 *regs)
 
 #ifdef __KVM_NVHE_HYPERVISOR__
 
+static_assert(HYPTRACE_SMC_HINTS == ARM_SMCCC_CALL_HINTS);
+
 /**
  * __hyptrace_fixup_begin() - EL2 begins to look at an exit of a guest
  * @exit_code:	what __guest_enter() has returned

@@ -132,21 +132,23 @@ HYP_TIMED_EVENT(host_hcall,
 )
 
 /*
- * The host has called the firmware. forwarded: EL2 has passed the call on as it is; else EL2
- * has handled it, which psci_call and host_ffa_call describe. A call that does not return is
+ * The host has called the firmware. id is the function id without its hints. forwarded: EL2 has
+ * passed the call on as it is; invalid: EL2 has refused it; else EL2 has handled it, which
+ * psci_call and host_ffa_call describe. A call that does not return is
  * recorded when the CPU runs again after it was suspended; CPU_OFF is not recorded.
  */
 HYP_TIMED_EVENT(host_smc,
 	HE_PROTO(u64 func, const u64 *regs),
 	HE_SAVE(
-		__entry->id = func;
+		__entry->id = func & ~HYPTRACE_SMC_HINTS;
 		__entry->arg1 = regs[1];
 		__entry->arg2 = regs[2];
 		__entry->arg3 = regs[3];
 	),
-	HE_PROTO(bool handled, const u64 *regs),
+	HE_PROTO(int handled, const u64 *regs),
 	HE_STRUCT(
 		he_field(u8, forwarded)
+		he_field(u8, invalid)
 		he_field(u32, id)
 		he_field(u64, arg1)
 		he_field(u64, arg2)
@@ -156,12 +158,13 @@ HYP_TIMED_EVENT(host_smc,
 	),
 	HE_ASSIGN(
 		__entry->forwarded = !handled;
+		__entry->invalid = handled < 0;
 		__entry->ret = regs[0];
 	),
-	HE_PRINTK("id=%s forwarded=%u arg1=0x%llx arg2=0x%llx arg3=0x%llx ret=%lld duration=%llu",
+	HE_PRINTK("id=%s forwarded=%u invalid=%u arg1=0x%llx arg2=0x%llx arg3=0x%llx ret=%lld duration=%llu",
 		  __print_symbolic(__entry->id, HYPTRACE_SMC_NAMES), __entry->forwarded,
-		  __entry->arg1, __entry->arg2, __entry->arg3, __entry->ret,
-		  __entry->duration)
+		  __entry->invalid, __entry->arg1, __entry->arg2, __entry->arg3,
+		  __entry->ret, __entry->duration)
 )
 
 /*

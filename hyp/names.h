@@ -13,6 +13,9 @@
 #define HYPTRACE_HCALL_NAMES		{ 0xffffffff, "none" }
 #endif
 
+/* Bits of a function id that only tell about registers of the caller */
+#define HYPTRACE_SMC_HINTS	0x10000
+
 #define HYPTRACE_SMC_NAMES						\
 	{ 0x80000000, "SMCCC_VERSION" },				\
 	{ 0x80000001, "SMCCC_ARCH_FEATURES" },				\

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/utsname.h>
 
 #include "kselftest_harness.h"
 #include "../../hyp/abi.h"
@@ -25,6 +26,10 @@
 #define PSCI_AFFINITY_INFO_64	0xc4000004
 #define FFA_MEM_DONATE		0x84000071
 #define SIP_UNKNOWN		0xc2001234
+
+/* Bits of a function id: the hint that SVE registers are unused, and one that EL2 refuses */
+#define SVE_HINT		0x10000
+#define HIGH_HALF		(1ULL << 32)
 
 /* A result of PSCI_AFFINITY_INFO */
 #define AFFINITY_OFF		1
@@ -95,7 +100,9 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 		{ { PSCI_FEATURES, PSCI_CPU_OFF, ~0ULL, 3 }, PSCI },
 		{ { PSCI_FEATURES, 0x12345678 }, PSCI },
 		{ { PSCI_AFFINITY_INFO_64, OFF_MPIDR }, PSCI },
+		{ { PSCI_VERSION | SVE_HINT, 7, 8, 9 }, PSCI },
 		{ { FFA_MEM_DONATE, 1, 2, 3 }, FFA },
+		{ { SIP_UNKNOWN | SVE_HINT, 4 }, SMC },
 		{ { SIP_UNKNOWN, ~0ULL, 0x5555555555555555, 1 }, SMC },
 	};
 	const unsigned int nr_calls = sizeof(calls) / sizeof(calls[0]);
@@ -112,11 +119,12 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 	for (i = 0; i < nr_calls; i++) {
 		const struct calls_one *call = &list[i];
 		uint64_t ns = ns_of(&self->calls.info, call);
+		uint64_t id = call->x[0] & ~self->calls.info.hints;
 
 		if (calls[i].type == PSCI) {
 			ASSERT_LT(event - self->events, nr);
 			ASSERT_EQ(&self->types[PSCI], event->type);
-			EXPECT_EQ(call->x[0], (uint64_t)event_field(event, "func"));
+			EXPECT_EQ(id, (uint64_t)event_field(event, "func"));
 			EXPECT_EQ(call->x[1], (uint64_t)event_field(event, "arg"));
 			EXPECT_EQ((int64_t)call->ret[0], event_field(event, "ret"));
 			EXPECT_GE(ns, (uint64_t)event_field(event, "duration"));
@@ -124,7 +132,7 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 		} else if (calls[i].type == FFA) {
 			ASSERT_LT(event - self->events, nr);
 			ASSERT_EQ(&self->types[FFA], event->type);
-			EXPECT_EQ(call->x[0], (uint64_t)event_field(event, "func_id"));
+			EXPECT_EQ(id, (uint64_t)event_field(event, "func_id"));
 			EXPECT_EQ(1, event_field(event, "handled"));
 			EXPECT_GT(0, event_field(event, "err"));
 			EXPECT_EQ(call->ret[1], (uint64_t)event_field(event, "res_a1"));
@@ -133,8 +141,9 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 		}
 		ASSERT_LT(event - self->events, nr);
 		ASSERT_EQ(&self->types[SMC], event->type);
-		EXPECT_EQ(call->x[0], (uint64_t)event_field(event, "id"));
+		EXPECT_EQ(id, (uint64_t)event_field(event, "id"));
 		EXPECT_EQ(calls[i].type == SMC, event_field(event, "forwarded"));
+		EXPECT_EQ(0, event_field(event, "invalid"));
 		EXPECT_EQ(call->x[1], (uint64_t)event_field(event, "arg1"));
 		EXPECT_EQ(call->x[2], (uint64_t)event_field(event, "arg2"));
 		EXPECT_EQ(call->x[3], (uint64_t)event_field(event, "arg3"));
@@ -145,6 +154,27 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 	EXPECT_EQ(nr, event - self->events);
 	/* not supported */
 	EXPECT_EQ(-1, (int32_t)list[nr_calls - 1].ret[0]);
+}
+
+/* Since Linux 7 EL2 refuses a function id of more than 32 bits; before, it ignores the others. */
+TEST_F(firmware, calls_that_el2_refuses)
+{
+	struct calls_one call = { .how = CALLS_SMC, .x = { HIGH_HALF | PSCI_VERSION, 5, 6, 7 } };
+	const struct event *event = self->events;
+	struct utsname name;
+
+	uname(&name);
+	if (strtoul(name.release, NULL, 10) < 7)
+		SKIP(return, "EL2 refuses no SMC before Linux 7");
+	ASSERT_EQ(1, trace(_metadata, self, &call, 1));
+	EXPECT_EQ(-1, (int32_t)call.ret[0]);
+	EXPECT_EQ(&self->types[SMC], event->type);
+	EXPECT_EQ(PSCI_VERSION, event_field(event, "id"));
+	EXPECT_EQ(1, event_field(event, "invalid"));
+	EXPECT_EQ(0, event_field(event, "forwarded"));
+	EXPECT_EQ(5, event_field(event, "arg1"));
+	EXPECT_EQ(7, event_field(event, "arg3"));
+	EXPECT_EQ(-1, (int32_t)event_field(event, "ret"));
 }
 
 static int set_online(const char *value)

@@ -324,6 +324,29 @@ static void parked(void **state)
 	assert_int_equal(env_rings[CPU].recorded, before);
 }
 
+/* A call has a function id without hints, and is handled, forwarded or refused. */
+static void smc(void **state)
+{
+	struct hyptrace_entry_host_smc entry;
+	int handled;
+
+	(void)state;
+	set_regs(200);
+	for (handled = -1; handled <= 1; handled++) {
+		hyptrace_begin(host_smc, 0x7c401c123, regs);
+		env_counter += 10;
+		hyptrace(host_smc, handled, regs);
+		last(&entry, sizeof(entry));
+		assert_int_equal(entry.id, 0xc400c123);
+		assert_int_equal(entry.arg1, 201);
+		assert_int_equal(entry.arg3, 203);
+		assert_int_equal(entry.ret, 200);
+		assert_int_equal(entry.invalid, handled < 0);
+		assert_int_equal(entry.forwarded, !handled);
+		assert_int_equal(entry.duration, 10);
+	}
+}
+
 static void ffa(void **state)
 {
 	struct hyptrace_entry_host_ffa_call entry;
@@ -362,7 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(durations), TEST(slow_path), TEST(silence), TEST(psci),
-		TEST(suspended), TEST(parked), TEST(ffa),
+		TEST(suspended), TEST(parked), TEST(smc), TEST(ffa),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,8 @@ static void smc(void **state)
 	       .id = 0xc4000003, .arg1 = 1, .arg2 = 0x80000, .ret = -4, .duration = 3000);
 	EXPECT("PSCI_VERSION(0x0, 0x0, 0x0) = 0x10001 <1 ns>", host_smc, .id = 0x84000000,
 	       .ret = 0x10001, .duration = 1);
+	EXPECT("PSCI_VERSION(0x0, 0x0, 0x0) invalid <1 ns>", host_smc, .id = 0x84000000,
+	       .ret = -1, .invalid = 1, .duration = 1);
 	/* the result of a function of 32 bits has 32 bits */
 	EXPECT("PSCI_CPU_ON(0x0, 0x0, 0x0) = DENIED <1 ns>", host_smc, .id = 0x84000003,
 	       .ret = 0xfffffffd, .duration = 1);

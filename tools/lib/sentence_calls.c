@@ -151,7 +151,10 @@ static char *put_host_smc(const struct sentence *s, const uint64_t *v, char *to)
 	*to++ = '(';
 	to = put_raw_args(to, &v[FIELD_ARG1], 3);
 	*to++ = ')';
-	to = hyptrace_sentence_result(s, v, FIELD_RET, to);
+	if (v[FIELD_INVALID])
+		to = hyptrace_sentence_text(to, " invalid");
+	else
+		to = hyptrace_sentence_result(s, v, FIELD_RET, to);
 	if (v[FIELD_FORWARDED])
 		to = hyptrace_sentence_text(to, " forwarded");
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
@@ -279,8 +282,8 @@ const struct sentence_kind hyptrace_sentence_calls[] = {
 		put_host_hcall, name_of_hcall_result,
 	}, {
 		"host_smc",
-		NEEDS(FORWARDED) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
-		NEEDS(DURATION) | NEEDS(RET),
+		NEEDS(FORWARDED) | NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) |
+		NEEDS(ARG3) | NEEDS(DURATION) | NEEDS(RET),
 		put_host_smc, name_of_smc_result,
 	}, {
 		"psci_call",
