@@ -122,6 +122,13 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		memset(word + 2, 0, size - sizeof(u32));
 }
 
+/* An update of the clock may have changed its rate, which cycles_to_ns() takes from the copy. */
+static __always_inline void refresh_rate(struct hyptrace_ring *ring)
+{
+	if (unlikely(!READ_ONCE(ring->clock.valid_cycles)))
+		hyptrace_clock_read(&ring->clock);
+}
+
 /* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
 static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
 {
@@ -368,6 +375,8 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
 		save							\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
+		/* last: thus the function needs no stack frame otherwise */ \
+		refresh_rate(ring);					\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\
