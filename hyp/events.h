@@ -408,7 +408,14 @@ HYP_EVENT(vcpu_illegal_trap,
 /*
  * EL2 was asked to change who may access pages: from is their owner before, to is who gets
  * or loses them. With a guest, handle is that of its VM and gfn the page there. ret is 0, or
- * a negative errno and nothing has changed.
+ * a negative errno and nothing has changed. After __pkvm_host_reclaim_page_guest() the host gets 0
+ * for -EHWPOISON.
+ *
+ * From Linux 7 on, what EL2 refuses before it takes the locks is not recorded: page numbers that
+ * are not valid (__pkvm_host_donate_hyp, __pkvm_hyp_donate_host, __pkvm_host_share_ffa,
+ * __pkvm_host_unshare_ffa, __pkvm_host_share_guest), numbers of pages and alignments
+ * (__pkvm_host_share_guest, __pkvm_host_unshare_guest), and permissions and pages that are no
+ * memory (__pkvm_host_share_guest).
  */
 HYP_EVENT(mem_transition,
 	HE_PROTO(u8 op, u8 from, u8 to, u64 pfn, u64 nr, u64 gfn, u32 handle, s32 ret),
