@@ -12,9 +12,11 @@
  *	count_lock		count.c: counters of all CPUs; never with hyptrace_load_lock
  *	host_buffers.lock,	pKVM: ffa.c calls the firmware inside them
  *	version_lock
+ *	vm_table_lock		pKVM: pages of guests are reclaimed inside it
  *	host_mmu.lock		pKVM: taken by the functions of env.h that donate, share or
  *				pin a page. Linux 7.3 calls the firmware inside it
  *	pkvm_pgd_lock		pKVM: likewise
+ *	vm->lock		pKVM: the stage 2 of a VM
  *	pool->lock		pKVM: the lock of a page pool
  *	ring->lock		a CPU's ring: see struct hyptrace_ring
  *	spare->lock		its spare ring; only resize.c takes both
@@ -23,9 +25,9 @@
  *
  *	clock.lock		clock.c: updates of the clock; never nested
  *
- * The order of pKVM's locks among themselves is pKVM's own. A call of the firmware is
- * recorded, and recording takes ring->lock. So no lock of pKVM may be taken inside
- * ring->lock.
+ * The order of pKVM's locks among themselves is pKVM's own. EL2 records calls of the firmware,
+ * changes of owners, TLB invalidations and pages of pools inside them, and recording takes
+ * ring->lock. So no lock of pKVM may be taken inside ring->lock.
  *
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
