@@ -496,22 +496,28 @@ HYP_EVENT(tlbi,
 	{ HYPTRACE_POOL_FREE,		"free" }
 #endif
 
-/* EL2 has allocated or freed 2^order pages of a pool, which has left free pages now. */
+/*
+ * EL2 has allocated or freed 2^order pages of a pool, which has left free pages now. pool is the
+ * number of the first page of the pool. That of a VM's pool is also in the mem_transition by which
+ * the host has donated it.
+ */
 HYP_EVENT(hyp_pool,
-	HE_PROTO(u8 op, u8 order, u32 left),
+	HE_PROTO(u8 op, u8 order, u32 left, u64 pool),
 	HE_STRUCT(
 		he_field(u8, op)
 		he_field(u8, order)
 		he_field(u32, left)
+		he_field(u64, pool)
 	),
 	HE_ASSIGN(
 		__entry->op = op;
 		__entry->order = order;
 		__entry->left = left;
+		__entry->pool = pool;
 	),
-	HE_PRINTK("op=%s order=%u left=%u",
+	HE_PRINTK("op=%s order=%u left=%u pool=0x%llx",
 		  __print_symbolic(__entry->op, HYPTRACE_POOL_NAMES), __entry->order,
-		  __entry->left)
+		  __entry->left, __entry->pool)
 )
 
 /*

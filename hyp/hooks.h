@@ -351,9 +351,38 @@ static inline u32 hyptrace_vmid_of(const struct kvm_s2_mmu *mmu)
 #define hyptrace_tlbi(op, mmu, ipa, nr)					\
 	hyptrace(tlbi, HYPTRACE_TLBI_##op, hyptrace_vmid_of(mmu), ipa, nr)
 
-/* Record that EL2 has allocated or freed pages of a pool. */
-#define hyptrace_pool(op, order, left)					\
-	hyptrace(hyp_pool, HYPTRACE_POOL_##op, order, left)
+/**
+ * hyptrace_pool_init() - begin to count the free pages of a pool
+ * @pool:	has none yet
+ */
+static inline void hyptrace_pool_init(struct hyp_pool *pool)
+{
+	pool->nr_free = 0;
+}
+
+/**
+ * hyptrace_pool_alloc() - record that EL2 has allocated pages of a pool
+ * @pool:	its lock held
+ * @order:	2^@order pages
+ */
+static __always_inline void hyptrace_pool_alloc(struct hyp_pool *pool, u8 order)
+{
+	pool->nr_free -= 1U << order;
+	hyptrace(hyp_pool, HYPTRACE_POOL_ALLOC, order, pool->nr_free,
+		 hyp_phys_to_pfn(pool->range_start));
+}
+
+/**
+ * hyptrace_pool_free() - record that EL2 has freed pages of a pool, or has added new ones
+ * @pool:	its lock held, or not in use yet
+ * @order:	2^@order pages
+ */
+static __always_inline void hyptrace_pool_free(struct hyp_pool *pool, u8 order)
+{
+	pool->nr_free += 1U << order;
+	hyptrace(hyp_pool, HYPTRACE_POOL_FREE, order, pool->nr_free,
+		 hyp_phys_to_pfn(pool->range_start));
+}
 
 #endif /* __KVM_NVHE_HYPERVISOR__ */
 
@@ -415,7 +444,9 @@ static inline void hyptrace_guest_end(bool protected) { }
 #define hyptrace_mem(...)			do { } while (0)
 #define hyptrace_guest_mem(...)			do { } while (0)
 #define hyptrace_tlbi(...)			do { } while (0)
-#define hyptrace_pool(...)			do { } while (0)
+#define hyptrace_pool_init(pool)		do { } while (0)
+#define hyptrace_pool_alloc(pool, order)	do { } while (0)
+#define hyptrace_pool_free(pool, order)		do { } while (0)
 static inline void hyptrace_cpu_off(void) { }
 static inline void hyptrace_cpu_on(void) { }
 

@@ -380,30 +380,28 @@ static unsigned int replay(struct __test_metadata *_metadata, struct _test_data_
 	return succeeded;
 }
 
-/*
- * What each pool has left follows from what one of the pools had left before, and from the
- * pages that the event is about. Return the number of pools.
- */
-static unsigned int count_pools(const struct _test_data_memory *self, ssize_t nr)
+/* What each pool has left follows from the events. Return the number of pools. */
+static unsigned int count_pools(struct __test_metadata *_metadata,
+				const struct _test_data_memory *self, ssize_t nr)
 {
-	int64_t left[MAX_POOLS], change;
+	struct { int64_t id, left; } pools[MAX_POOLS];
 	unsigned int nr_pools = 0, i;
 	const struct event *event;
 	ssize_t at = 0;
+	int64_t change;
 
 	while ((event = next_of(self, nr, &at, POOL))) {
 		change = 1LL << event_field(event, "order");
 		if (event_field(event, "op") != self->values.pool_free)
 			change = -change;
-		for (i = 0; i < nr_pools; i++) {
-			if (left[i] + change == event_field(event, "left"))
-				break;
-		}
-		if (i == MAX_POOLS)
-			break;
-		left[i] = event_field(event, "left");
+		for (i = 0; i < nr_pools && pools[i].id != event_field(event, "pool"); i++)
+			;
+		ASSERT_GT(MAX_POOLS, i);
 		if (i == nr_pools)
-			nr_pools++;
+			pools[nr_pools++].id = event_field(event, "pool");
+		else
+			EXPECT_EQ(pools[i].left + change, event_field(event, "left"));
+		pools[i].left = event_field(event, "left");
 	}
 	return nr_pools;
 }
@@ -458,7 +456,7 @@ TEST_F(memory, owners_are_consistent_while_vms_live_and_die)
 			not_back++;
 		}
 	}
-	pools = count_pools(self, nr);
+	pools = count_pools(_metadata, self, nr);
 	TH_LOG("%u transitions of %u pages, %u pools", succeeded, pages, pools);
 	EXPECT_LE(4 * 4, succeeded);
 	EXPECT_EQ(0, not_back);

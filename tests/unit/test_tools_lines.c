@@ -360,7 +360,7 @@ static void json_raw(void **state)
 	PRINT(hyp_pool, .op = 1, .left = 5);
 	PRINT(hyp_enter, .reason = 1, .vcpu = 7);
 	assert_string_equal(end(),
-			    "{\"cpu\":0,\"ts\":\"0\",\"event\":\"hyp_pool\",\"fields\":{\"op\":1,\"order\":0,\"left\":5},\"symbols\":{\"op\":\"free\"}}\n"
+			    "{\"cpu\":0,\"ts\":\"0\",\"event\":\"hyp_pool\",\"fields\":{\"op\":1,\"order\":0,\"left\":5,\"pool\":\"0\"},\"symbols\":{\"op\":\"free\"}}\n"
 			    "{\"cpu\":0,\"ts\":\"0\",\"event\":\"hyp_enter\",\"fields\":{\"reason\":1,\"vcpu\":7},\"symbols\":{\"reason\":\"hvc\"}}\n");
 }
 

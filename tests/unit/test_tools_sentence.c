@@ -261,9 +261,10 @@ static void memory(void **state)
 	EXPECT("vmid vmid=3", tlbi, .op = 3, .vmid = 3);
 	EXPECT("vm_context", tlbi, .op = 5);
 	EXPECT("0x6 vmid=0", tlbi, .op = 6);
-	EXPECT("alloc order=2 left=1020", hyp_pool, .order = 2, .left = 1020);
-	EXPECT("free order=0 left=1021", hyp_pool, .op = 1, .left = 1021);
-	EXPECT("0x2 order=0 left=0", hyp_pool, .op = 2);
+	EXPECT("alloc order=2 left=1020 pool=0x812f4", hyp_pool, .order = 2, .left = 1020,
+	       .pool = 0x812f4);
+	EXPECT("free order=0 left=1021 pool=0x0", hyp_pool, .op = 1, .left = 1021);
+	EXPECT("0x2 order=0 left=0 pool=0x0", hyp_pool, .op = 2);
 }
 
 static void formats_of_printk(void **state)
@@ -393,7 +394,7 @@ static void same_id(void **state)
 	(void)state;
 	event_of("hyp_pool")->id = event_of("tlbi")->id;
 	begin_formats();
-	EXPECT("alloc order=3 left=0", hyp_pool, .order = 3);
+	EXPECT("alloc order=3 left=0 pool=0x0", hyp_pool, .order = 3);
 }
 
 static void short_payloads(void **state)

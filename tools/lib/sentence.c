@@ -44,6 +44,7 @@ static const struct {
 	[FIELD_ORDER]		= { "order", false },
 	[FIELD_PC]		= { "pc", false },
 	[FIELD_PFN]		= { "pfn", false },
+	[FIELD_POOL]		= { "pool", false },
 	[FIELD_RES_A1]		= { "res_a1", false },
 	[FIELD_RES_A2]		= { "res_a2", false },
 	[FIELD_RES_A3]		= { "res_a3", false },

@@ -53,6 +53,7 @@ enum sentence_field {
 	FIELD_ORDER,
 	FIELD_PC,
 	FIELD_PFN,
+	FIELD_POOL,
 	FIELD_RES_A1,
 	FIELD_RES_A2,
 	FIELD_RES_A3,

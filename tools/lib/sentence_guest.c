@@ -107,7 +107,8 @@ static char *put_hyp_pool(const struct sentence *s, const uint64_t *v, char *to)
 	to = hyptrace_sentence_text(to, " order=");
 	to = hyptrace_digits_decimal(to, v[FIELD_ORDER]);
 	to = hyptrace_sentence_text(to, " left=");
-	return hyptrace_digits_decimal(to, v[FIELD_LEFT]);
+	to = hyptrace_digits_decimal(to, v[FIELD_LEFT]);
+	return hyptrace_sentence_key(to, " pool=", v[FIELD_POOL]);
 }
 
 #define NEEDS_VM	(NEEDS(VCPU) | NEEDS(HANDLE) | NEEDS(INDEX))
@@ -134,6 +135,6 @@ const struct sentence_kind hyptrace_sentence_guests[] = {
 		put_mem_transition, hyptrace_sentence_errno,
 	},
 	{ "tlbi", NEEDS(OP) | NEEDS(VMID) | NEEDS(IPA) | NEEDS(NR), put_tlbi, NULL },
-	{ "hyp_pool", NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT), put_hyp_pool, NULL },
+	{ "hyp_pool", NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT) | NEEDS(POOL), put_hyp_pool, NULL },
 	{ 0 }
 };
