@@ -53,7 +53,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 	typedef struct hyptrace_entry_##name				\
 		hyptrace_unaligned_##name __aligned(4);			\
 	static_assert(sizeof(struct hyptrace_entry_##name) <= HYPTRACE_MAX_ENTRY_BYTES); \
-	/* filter.c loads 8 bytes from anywhere inside it */		\
+	/* filter.h loads 8 bytes from anywhere inside it */		\
 	static_assert(sizeof(struct hyptrace_entry_##name) >= sizeof(u64)); \
 	/* no padding follows the payload: it would show older bytes to the host */ \
 	static_assert(sizeof(struct hyptrace_entry_##name) % sizeof(u32) == 0); \

@@ -19,7 +19,7 @@
  *	hyptrace_write_pair()	two WRITE_ONCE() to neighbours, in one store if possible
  *	hyptrace_leading_zeros() of a number; 0 has 64
  *	hyptrace_read_counter()	the counter from which the clock is computed
- *	hyptrace_read_counter_synced() the same, right after an exception entry or return
+ *	hyptrace_read_counter_synced() the same, where it may be a few instructions too early
  *	hyptrace_this_ring()	the ring of this CPU
  *	hyptrace_ring_of(cpu), hyptrace_spare_ring_of(cpu)
  *				NULL: no such CPU
@@ -143,8 +143,9 @@ static __always_inline u64 hyptrace_read_counter(void)
 }
 
 /*
- * The same right after an exception entry or return. That has synchronised the CPU, so no
- * ISB is needed.
+ * The same without an ISB. Right after an exception entry or return it is as good, since that
+ * has synchronised the CPU. Elsewhere, as before a guest's first entry, the CPU may read the
+ * counter before it has completed the instructions before.
  */
 static __always_inline u64 hyptrace_read_counter_synced(void)
 {

@@ -16,9 +16,10 @@
  *			HE_PROTO(arguments), HE_STRUCT(...), HE_ASSIGN(code), HE_PRINTK(...))
  *
  * also defines hyptrace_begin(name, arguments), with the first arguments, which executes
- * HE_SAVE(): it sets fields before the field duration. hyptrace(name, arguments) records the
- * event later on the same CPU: it sets duration, in ns since then, and HE_ASSIGN() sets
- * the other fields.
+ * HE_SAVE(). hyptrace(name, arguments) records the event later on the same CPU, as begun last:
+ * it takes the fields before the field duration from there, sets duration, in ns since then, and
+ * executes HE_ASSIGN(). HE_SAVE() may set only fields before duration. HE_ASSIGN() must set all
+ * fields after it, and those before it that HE_SAVE() has not set.
  */
 
 #ifndef HYP_TIMED_EVENT
@@ -99,7 +100,8 @@ HYP_EVENT(selftest,
 /*
  * The host has made a hypercall. id is its number, see asm/kvm_asm.h; if the function id is
  * of another range of the SMC calling convention, the whole function id. invalid: EL2 has
- * refused to handle it.
+ * refused to handle it. ret is x1, where EL2 returns a result: if the call is invalid or returns
+ * nothing, it is still what the host passed.
  */
 HYP_TIMED_EVENT(host_hcall,
 	HE_PROTO(u64 number, const u64 *regs),

@@ -22,7 +22,12 @@ extern u64 hyptrace_events_allowed;
 
 static_assert(HYPTRACE_NR_EVENTS <= 63);
 
-/* Whether any CPU records or counts the event */
+/**
+ * hyptrace_is_on() - check whether any CPU records or counts an event
+ * @event:	its name in events.h
+ *
+ * Return: whether it is worth to call a function that records it.
+ */
 #define hyptrace_is_on(event)						\
 	unlikely(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
 
@@ -306,7 +311,11 @@ static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64
 	}
 }
 
-/* Record that pKVM has loaded a vCPU; NULL if it has refused to. */
+/**
+ * hyptrace_vcpu_load() - record that pKVM has loaded a vCPU
+ * @hyp_vcpu:	the vCPU at EL2; NULL: pKVM has refused to load it, which is not recorded
+ * @handle:	of its VM
+ */
 #define hyptrace_vcpu_load(hyp_vcpu, handle)				\
 	do {								\
 		if (hyp_vcpu)						\
@@ -314,17 +323,43 @@ static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64
 				 (hyp_vcpu)->host_vcpu->arch.pid);	\
 	} while (0)
 
-/* Record that pKVM has put a vCPU. */
+/**
+ * hyptrace_vcpu_put() - record that pKVM has put a vCPU
+ * @hyp_vcpu:	the vCPU at EL2
+ * @handle:	of its VM
+ */
 #define hyptrace_vcpu_put(hyp_vcpu, handle)				\
 	hyptrace(vcpu_put, handle, (hyp_vcpu)->vcpu.vcpu_idx,		\
 		 (hyp_vcpu)->host_vcpu->arch.pid)
 
-/* Record that pKVM was asked to change who may access pages. Call it with the pages locked. */
+/**
+ * hyptrace_mem() - record that pKVM was asked to change who may access pages
+ * @op:		HYPTRACE_MEM_* without the prefix
+ * @from:	owner before, HYPTRACE_OWNER_* without the prefix
+ * @to:		who gets or loses them, likewise
+ * @pfn:	number of the first page
+ * @nr:		number of pages
+ * @ret:	0 or a negative errno
+ *
+ * Context: the locks of the owners held, so that the events are in the order of the changes.
+ */
 #define hyptrace_mem(op, from, to, pfn, nr, ret)			\
 	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
 		 HYPTRACE_OWNER_##to, pfn, nr, 0, 0, ret)
 
-/* The same, for pages of a guest */
+/**
+ * hyptrace_guest_mem() - record the same for pages of a guest
+ * @op:		see hyptrace_mem()
+ * @from:	see hyptrace_mem()
+ * @to:		see hyptrace_mem()
+ * @vm:		the guest's VM at EL2
+ * @gfn:	number of the first page in the guest
+ * @pfn:	see hyptrace_mem(); 0 if it is not known
+ * @nr:		see hyptrace_mem()
+ * @ret:	see hyptrace_mem()
+ *
+ * Context: the locks of the owners held.
+ */
 #define hyptrace_guest_mem(op, from, to, vm, gfn, pfn, nr, ret)		\
 	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
 		 HYPTRACE_OWNER_##to, pfn, nr, gfn, (vm)->kvm.arch.pkvm.handle, ret)
@@ -347,7 +382,13 @@ static inline u32 hyptrace_vmid_of(const struct kvm_s2_mmu *mmu)
 	return atomic64_read(&mmu->vmid.id) & GENMASK(kvm_arm_vmid_bits - 1, 0);
 }
 
-/* Record that EL2 invalidates TLB entries of a VMID. */
+/**
+ * hyptrace_tlbi() - record that EL2 invalidates TLB entries of a VMID
+ * @op:		HYPTRACE_TLBI_* without the prefix
+ * @mmu:	whose VMID; may be any address in protected mode
+ * @ipa:	address of the first page; 0 if all are invalidated
+ * @nr:		number of pages; 0 if all are invalidated
+ */
 #define hyptrace_tlbi(op, mmu, ipa, nr)					\
 	hyptrace(tlbi, HYPTRACE_TLBI_##op, hyptrace_vmid_of(mmu), ipa, nr)
 
