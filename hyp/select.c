@@ -6,11 +6,11 @@
 #include "hooks.h"
 
 u64 hyptrace_events_on;
-u64 hyptrace_events_allowed = ~0ULL;
+u64 hyptrace_events_barred;
 
 /*
  * How many CPUs record or count each event; bit per event id: the events with such CPUs.
- * users_lock protects all of this, hyptrace_events_on and hyptrace_events_allowed.
+ * users_lock protects all of this, hyptrace_events_on and hyptrace_events_barred.
  */
 struct users {
 	u32 nr[HYPTRACE_NR_EVENTS];
@@ -23,7 +23,7 @@ static hyptrace_lock_t users_lock = HYPTRACE_LOCK_INIT;
 
 static void update_events_on(void)
 {
-	u64 on = (recorders.used & hyptrace_events_allowed) | counters.used;
+	u64 on = (recorders.used & ~hyptrace_events_barred) | counters.used;
 
 	if (counters.used & BIT_ULL(HYPTRACE_EVENT_guest_exit))
 		on |= HYPTRACE_GUEST_EXIT_COUNTED;
@@ -62,7 +62,7 @@ static void change_users(struct users *users, u64 changed, u64 events)
 void hyptrace_allow_events(u64 events)
 {
 	hyptrace_lock(&users_lock);
-	WRITE_ONCE(hyptrace_events_allowed, events);
+	WRITE_ONCE(hyptrace_events_barred, ~events);
 	update_events_on();
 	hyptrace_unlock(&users_lock);
 }

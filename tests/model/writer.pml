@@ -30,10 +30,10 @@
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 02a0443d8653da95b545c3262b572b8f704bb07171fb61efdc6bb3ec270d0754
- * models: hyp/ring.c:hyptrace_ring_attach ec0102367bcf1913d97a1f9b6022998005c3b9e97c14f2d4f644e82b2701aa4a
+ * models: hyp/ring.c:hyptrace_ring_attach 7035a05e360997ecde24e1924dd9e53bd89c9de6248e02cb4d02bf0af2431b0c
  * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
- * models: hyp/ring.c:hyptrace_ring_unpark 9fc569b9575c9f2b52cdd43e9b5da767658b8a9191d5cc025dcc69b80e476f20
+ * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
  * models: hyp/ring.c:swap_reader_page e9b41fa7fb4d44df6e3ecbd54cd14c76ddf7d58ab0a31ec4a2e0990924119461
  * models: hyp/ring.c:hyptrace_ring_swap a2ce6fce1f90eca753508ac44376eb098f19ad1b530c5703732d13fe96899835
  * models: hyp/ring.c:wipe_old_times 33a4bb3387ce70ae8edf9bda4901a8340e3b7cf6c47d561b391dc6c76c9f1ed8

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Check that the project's EL2 objects use no symbol of the hypervisor that hyp/el2-symbols does not list.
+# Check that the project's EL2 objects use no symbol of the hypervisor that hyp/el2-symbols does not list, and have no
+# initialised data: EL2 of Linux 6.12 does not map the section .data.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -18,3 +19,9 @@ extra=$(comm -23 \
 	} | sort -u))
 [[ -z $extra ]] || die "EL2 objects use symbols that hyp/el2-symbols does not list: ${extra//$'\n'/ }." \
 	"Do not use them, or add them to the list with a reason"
+
+with_data=$("${cross}objdump" -h "${objects[@]}" | awk '
+	/file format/ { file = $1 }
+	$2 == ".data" && $3 !~ /^0+$/ { print file }')
+[[ -z $with_data ]] || die "EL2 objects have variables with an initial value other than 0: ${with_data//$'\n'/ }." \
+	"EL2 of Linux 6.12 cannot access them: let 0 be the initial value"
