@@ -160,6 +160,28 @@ static s64 call_count(u64 op, u64 cpu, u64 arg2, u64 arg3)
 	}
 }
 
+/*
+ * Execute an op that takes pages or gives them back. This CPU records that like all other changes
+ * of the owners of pages.
+ */
+static s64 change_pages(u64 op, u64 which, u64 arg2, u64 arg3)
+{
+	struct hyptrace_ring *recorder = hyptrace_this_ring();
+	bool audible = recorder->silent == HYPTRACE_SILENT_CALL;
+	s64 ret;
+
+	if (audible)
+		hyptrace_set_silent(recorder, HYPTRACE_SILENT_LOAD);
+	if (op == HYPTRACE_OP_COUNT_PAGE || op == HYPTRACE_OP_COUNT_FREE)
+		ret = call_count(op, which, arg2, arg3);
+	else
+		ret = call_load(op, which, arg2, arg3);
+	if (audible)
+		hyptrace_set_silent(recorder, HYPTRACE_SILENT_CALL);
+
+	return ret;
+}
+
 static s64 call_ring(u64 op, u64 cpu, u64 arg2)
 {
 	struct hyptrace_ring *ring = hyptrace_ring_of(cpu);
@@ -207,15 +229,15 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	case HYPTRACE_OP_RING_TABLE:
 	case HYPTRACE_OP_RING_READY:
 	case HYPTRACE_OP_RING_FREE:
-		return call_load(op, arg1, arg2, arg3);
+	case HYPTRACE_OP_COUNT_PAGE:
+	case HYPTRACE_OP_COUNT_FREE:
+		return change_pages(op, arg1, arg2, arg3);
 	case HYPTRACE_OP_CLOCK:
 		return hyptrace_clock_set(arg1, arg2, arg3);
 	case HYPTRACE_OP_WRITE:
 		return write_event(arg1, arg2);
 	case HYPTRACE_OP_FILTER:
 		return call_filter(arg1, arg2, arg3);
-	case HYPTRACE_OP_COUNT_PAGE:
-	case HYPTRACE_OP_COUNT_FREE:
 	case HYPTRACE_OP_COUNT:
 	case HYPTRACE_OP_COUNT_RESET:
 		return call_count(op, arg1, arg2, arg3);

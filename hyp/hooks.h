@@ -106,6 +106,8 @@ static __always_inline void hyptrace_host_call_end(const u64 **regs)
 /**
  * hyptrace_silence_own_call() - silence the CPU while it serves __hyptrace()
  *
+ * While pages change hands, the CPU records that: HYPTRACE_SILENT_LOAD.
+ *
  * hyptrace_host_exit() ends the silence, unless no CPU records any event. Then it lasts
  * until the first return to the host after some CPU has begun to record.
  */

@@ -112,9 +112,10 @@ struct hyptrace_clock_copy {
  * struct hyptrace_ring - the ring of a CPU
  *
  * The fields of the writer; those that it uses together are neighbours:
- * @enabled:	bit per event id: the events of @selected that have no filter and are not counted;
- *		0 while @silent
- * @to_count:	bit per event id: the events to be counted that are not recorded; 0 while @silent
+ * @enabled:	bit per event id: the events of @selected that have no filter, are not counted, and
+ *		that @silent lets pass
+ * @to_count:	bit per event id: the events to be counted that are not recorded and that @silent
+ *		lets pass
  * @clock:	this CPU's copy of the clock's parameters
  * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
@@ -122,9 +123,9 @@ struct hyptrace_clock_copy {
  * @commit:	of the present sub-buffer
  * @recorded:	events written
  * @vcpu:	thread of the vCPU that the CPU runs, or 0
- * @silent:	why the CPU records nothing now: enum hyptrace_silence
+ * @silent:	why the CPU records nothing now, or not all: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
- * @aside:	bit per event id: the other events of @selected; 0 while @silent
+ * @aside:	bit per event id: the other events of @selected that @silent lets pass
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
@@ -246,15 +247,35 @@ static_assert(offsetofend(struct hyptrace_ring, enabled) ==
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 
 /**
- * enum hyptrace_silence - why a CPU records and counts no event at present, as bits
- * @HYPTRACE_SILENT_CALL: it serves __hyptrace()
+ * enum hyptrace_silence - why a CPU does not record and count all events at present, as bits
+ * @HYPTRACE_SILENT_CALL: it serves __hyptrace(), which must leave no events
  * @HYPTRACE_SILENT_GUEST: it runs a protected guest. Exits that EL2 handles itself must
  *	stay hidden from the host
+ * @HYPTRACE_SILENT_LOAD: instead of HYPTRACE_SILENT_CALL, while __hyptrace() takes pages of
+ *	the host or gives them back: HYPTRACE_MEMORY_EVENTS only
  */
 enum hyptrace_silence {
 	HYPTRACE_SILENT_CALL	= 1 << 0,
 	HYPTRACE_SILENT_GUEST	= 1 << 1,
+	HYPTRACE_SILENT_LOAD	= 1 << 2,
 };
+
+/*
+ * What happens to memory because pages change hands. Without these events the owners of pages,
+ * and what a pool has left, would not follow from the events.
+ */
+#define HYPTRACE_MEMORY_EVENTS						\
+	(BIT_ULL(HYPTRACE_EVENT_mem_transition) | BIT_ULL(HYPTRACE_EVENT_tlbi) | \
+	 BIT_ULL(HYPTRACE_EVENT_hyp_pool))
+
+/* The events that a CPU may record, as bits */
+static __always_inline u64 hyptrace_audible(u32 silent)
+{
+	if (!silent)
+		return HYPTRACE_ALL_EVENTS;
+
+	return silent == HYPTRACE_SILENT_LOAD ? HYPTRACE_MEMORY_EVENTS : 0;
+}
 
 /**
  * hyptrace_set_silent() - silence a CPU, or let it record again
@@ -265,8 +286,9 @@ enum hyptrace_silence {
  */
 static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
 {
-	u64 selected = silent ? 0 : ring->selected;
-	u64 counted = silent ? 0 : ring->counting.selected;
+	u64 audible = hyptrace_audible(silent);
+	u64 selected = ring->selected & audible;
+	u64 counted = ring->counting.selected & audible;
 	u64 aside = selected & (READ_ONCE(ring->has_filter) | counted);
 
 	ring->silent = silent;

@@ -24,6 +24,7 @@ u64 env_asked_cpu;
 u32 env_absent;
 u64 env_counter;
 void (*env_counter_hook)(void);
+void (*env_pages_hook)(void);
 u32 env_fail_take, env_fail_release, env_fail_share;
 bool env_packed;
 
@@ -118,6 +119,13 @@ static void set_owner_of(u64 pfn, enum env_owner owner)
 	set_owner(index, owner);
 }
 
+static void change_hands(u32 index, enum env_owner owner)
+{
+	set_owner(index, owner);
+	if (env_pages_hook)
+		env_pages_hook();
+}
+
 static bool fails(u32 *countdown)
 {
 	return *countdown && !--*countdown;
@@ -134,7 +142,7 @@ int hyptrace_take_page(u64 pfn, void **va)
 		return -ENOMEM;
 	if (env_owner(index) != ENV_HOST)
 		return -EPERM;
-	set_owner(index, ENV_HYP);
+	change_hands(index, ENV_HYP);
 	*va = env_page(index);
 	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
 
@@ -155,7 +163,7 @@ int hyptrace_release_page(void *va)
 	if (fails(&env_fail_release))
 		return -ENOMEM;
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
-	set_owner(index, ENV_HOST);
+	change_hands(index, ENV_HOST);
 
 	return 0;
 }
@@ -171,7 +179,7 @@ static int share_page(u64 pfn, void **va)
 		return -ENOMEM;
 	if (env_owner(index) != ENV_HOST)
 		return -EPERM;
-	set_owner(index, ENV_PINNED);
+	change_hands(index, ENV_PINNED);
 	*va = env_page(index);
 	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
 
@@ -190,7 +198,7 @@ static void unshare_page(void *va)
 	if (!all_zero(va))
 		violation("unshare a page without wiping it", va);
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
-	set_owner(index, ENV_HOST);
+	change_hands(index, ENV_HOST);
 }
 
 void hyptrace_unshare_pages(void *va, u32 nr)
@@ -251,6 +259,7 @@ void env_start(u32 nr_pages)
 	env_absent = 0;
 	env_counter = 0;
 	env_counter_hook = NULL;
+	env_pages_hook = NULL;
 	env_fail_take = env_fail_release = env_fail_share = 0;
 	env_cpu(0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);

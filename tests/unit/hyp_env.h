@@ -47,6 +47,8 @@ extern u64 env_asked_cpu;
 /* The value of the counter. The hook runs on each read. */
 extern u64 env_counter;
 extern void (*env_counter_hook)(void);
+/* Runs whenever pages change hands. */
+extern void (*env_pages_hook)(void);
 /* Bit per CPU that does not exist. */
 extern u32 env_absent;
 /* If n is not 0, the nth call from now fails with -ENOMEM. */

@@ -259,7 +259,7 @@ static void check_books(void)
 		assert_true(ring->nr_loaded <= ring->nr_pages ||
 			    ring->state == HYPTRACE_RING_EMPTY);
 	}
-	on = (selected & hyptrace_events_allowed) | counted;
+	on = (selected & ~hyptrace_events_barred) | counted;
 	if (counted & BIT_ULL(HYPTRACE_EVENT_guest_exit))
 		on |= HYPTRACE_GUEST_EXIT_COUNTED;
 	if (selected && !on)

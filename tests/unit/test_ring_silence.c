@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hypercalls of hyptrace itself leave no events, nor does EL2 while it runs a protected guest.
- * Everything else leaves pairs of events. Each event of the list is tried.
+ * Hypercalls of hyptrace itself leave no events, but for those of memory while pages change
+ * hands. EL2 leaves none while it runs a protected guest. Everything else leaves pairs of events.
+ * Each event of the list is tried.
  */
 #include "ring_decode.h"
 #include "hyp_env.h"
 
 #define CPU		1
 #define NR_PAGES	4
+#define SPARE_PAGES	3
 
 /* Those of the entry and exit of EL2, for the tests that are not about each event */
 #define EVENTS		(BIT_ULL(HYPTRACE_EVENT_hyp_enter) | BIT_ULL(HYPTRACE_EVENT_hyp_exit) | \
@@ -58,7 +60,7 @@ static void record(u32 id)
 static int start(void **state)
 {
 	(void)state;
-	env_start(env_ring_pages(NR_PAGES));
+	env_start(env_ring_pages(NR_PAGES) + env_ring_pages(SPARE_PAGES));
 	env_ring_load(&ring, CPU, 0, NR_PAGES, 0);
 	env_cpu(CPU);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, EVENTS, 0), 0);
@@ -365,6 +367,71 @@ static void each_event_in_an_own_call(void **state)
 	assert_int_equal(env_rings[CPU].silent, 0);
 }
 
+static u32 nr_changes;
+
+static void try_all_in_a_change(void)
+{
+	nr_changes++;
+	try_all();
+}
+
+/* Load and unload the spare ring. Return how often pages have changed hands. */
+static u32 load_and_unload(void)
+{
+	struct env_ring spare;
+
+	nr_changes = 0;
+	env_pages_hook = try_all_in_a_change;
+	hyptrace_silence_own_call();
+	env_ring_load(&spare, CPU | HYPTRACE_SPARE_RING, env_ring_pages(NR_PAGES), SPARE_PAGES, 0);
+	record(HYPTRACE_EVENT_mem_transition);
+	env_ring_free(&spare);
+	record(HYPTRACE_EVENT_mem_transition);
+	hyptrace_host_exit();
+	env_pages_hook = NULL;
+
+	return nr_changes;
+}
+
+/* While __hyptrace() takes pages of the host or gives them back, the events of memory are recorded. */
+static void each_event_while_a_ring_is_loaded(void **state)
+{
+	static const u16 due[] = {
+		HYPTRACE_EVENT_mem_transition, HYPTRACE_EVENT_tlbi, HYPTRACE_EVENT_hyp_pool,
+	};
+	struct decoded events[DECODE_MAX];
+	u32 nr, i;
+
+	(void)state;
+	enable_all();
+	nr = load_and_unload() * ENV_NR(due);
+	/* each data page, the meta page, the directory and the table: taken, and given back */
+	assert_int_equal(nr, 2 * (SPARE_PAGES + 1 + 1 + 1) * ENV_NR(due));
+	assert_int_equal(written(), nr);
+	assert_int_equal(decode_both(env_rings[CPU].page, events), nr);
+	for (i = 0; i < nr; i++)
+		assert_int_equal(*(u16 *)(env_rings[CPU].page->data + events[i].offset),
+				 due[i % ENV_NR(due)]);
+	assert_int_equal(env_rings[CPU].silent, 0);
+	other_trap();
+	assert_int_equal(written(), nr + 3);
+}
+
+/* In a protected guest's run there are no such calls. If there were, they would be silent. */
+static void a_ring_that_is_loaded_in_a_protected_guest(void **state)
+{
+	u64 before;
+
+	(void)state;
+	enable_all();
+	hyptrace_guest_begin(true);
+	before = written();
+	assert_int_not_equal(load_and_unload(), 0);
+	assert_int_equal(written(), before);
+	assert_int_equal(env_rings[CPU].silent, HYPTRACE_SILENT_GUEST);
+	hyptrace_guest_end(true);
+}
+
 #define WITH_RING(test)	cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -384,6 +451,8 @@ int main(void)
 		WITH_RING(each_event_in_a_protected_guest),
 		WITH_RING(each_event_begun_before_a_protected_guest),
 		WITH_RING(each_event_in_an_own_call),
+		WITH_RING(each_event_while_a_ring_is_loaded),
+		WITH_RING(a_ring_that_is_loaded_in_a_protected_guest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
