@@ -270,10 +270,11 @@ HYP_EVENT(guest_enter,
 )
 
 /*
- * A CPU has left a guest, and returns to the host. duration is the time since guest_enter,
- * with the traps that EL2 has handled meanwhile: see guest_fixup. ec is the exception class
- * if the exit is a trap. esr, pc, far and ipa are 0 if the guest is protected; far and ipa
- * are those of an abort, and 0 if an SError was pending. ipa is also 0 if the CPU did not say it.
+ * A CPU has left a guest, and returns to the host. duration is the time from the first entry
+ * of the guest until EL2 has looked at the last exit. It includes the traps that EL2 has handled
+ * meanwhile: guest_fixup has the time of each. ec is the exception class if the exit is a trap.
+ * esr, pc, far and ipa are 0 if the guest is protected; far and ipa are those of an abort, and 0
+ * if an SError was pending. ipa is also 0 if the CPU did not say it.
  */
 HYP_TIMED_EVENT(guest_exit,
 	HE_PROTO(u32 handle, u32 index),

@@ -33,6 +33,9 @@
 
 #define MAX_CLASSES	64
 
+/* Rounds of a loop. They take longer than many periods of the host's timer. */
+#define SPIN		100000000
+
 enum { ENTER, EXIT, GUEST_ENTER, GUEST_EXIT, FIXUP, LOAD, PUT, NR_EXIT_TYPES };
 
 static const char *const exit_types[] = {
@@ -48,7 +51,7 @@ struct values {
 };
 
 struct work {
-	unsigned int mmio, psci, fp, sysreg, wfi;
+	unsigned int mmio, psci, fp, sysreg, wfi, spin;
 	bool protected;
 };
 
@@ -119,7 +122,7 @@ FIXTURE_TEARDOWN(exits)
 /* Run a guest. Return its pid, which is also the thread id of its only vCPU, or -1. */
 static pid_t workload(unsigned int cpu, const struct work *work)
 {
-	char text[6][12];
+	char text[7][12];
 	int status;
 	pid_t child;
 
@@ -129,12 +132,13 @@ static pid_t workload(unsigned int cpu, const struct work *work)
 	snprintf(text[3], sizeof(text[3]), "%u", work->fp);
 	snprintf(text[4], sizeof(text[4]), "%u", work->sysreg);
 	snprintf(text[5], sizeof(text[5]), "%u", work->wfi);
+	snprintf(text[6], sizeof(text[6]), "%u", work->spin);
 	child = fork();
 	if (!child) {
 		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
 		execlp("workload", "workload", "--cpu", text[0], "--mmio", text[1], "--psci",
 		       text[2], "--fp", text[3], "--sysreg", text[4], "--wfi", text[5],
-		       work->protected ? "--protected" : NULL, NULL);
+		       "--spin", text[6], work->protected ? "--protected" : NULL, NULL);
 		_exit(127);
 	}
 	return waitpid(child, &status, 0) == child && !status ? child : -1;
@@ -329,6 +333,7 @@ TEST_F(exits, classes_of_exits_are_those_that_the_guest_causes)
 	static const struct work works[] = {
 		{ .mmio = 1 }, { .mmio = 300, .psci = 200 }, { .mmio = 1, .fp = 150 },
 		{ .mmio = 2, .sysreg = 170 }, { .mmio = 3, .wfi = 30 },
+		{ .mmio = 1, .spin = SPIN },
 		{ .mmio = 50, .psci = 60, .fp = 70, .sysreg = 80, .wfi = 20 },
 	};
 	const struct values *values = &self->values;
@@ -356,7 +361,10 @@ TEST_F(exits, classes_of_exits_are_those_that_the_guest_causes)
 		/* A WFI does not wait, and does not trap, while an interrupt is pending. */
 		EXPECT_GE(work->wfi, counts.traps[values->wfx]);
 		EXPECT_LE(work->wfi, counts.traps[values->wfx] + irqs);
+		/* Interrupts that come while the host runs cause no exit. */
 		EXPECT_GE(irqs, counts.irqs);
+		if (work->spin)
+			EXPECT_LT(0, counts.irqs);
 		/* KVM maps the guest's code when it is executed, and again if that has failed. */
 		EXPECT_LE(1, counts.traps[values->iabt]);
 		EXPECT_GE(3, counts.traps[values->iabt]);

@@ -22,8 +22,10 @@
 #define PSCI_VERSION		0x84000000
 #define PSCI_FEATURES		0x8400000a
 #define PSCI_CPU_OFF		0x84000002
+#define PSCI_CPU_ON		0x84000003
 #define PSCI_CPU_ON_64		0xc4000003
 #define PSCI_AFFINITY_INFO_64	0xc4000004
+#define PSCI_SYSTEM_SUSPEND_64	0xc400000e
 #define FFA_MEM_DONATE		0x84000071
 #define SIP_UNKNOWN		0xc2001234
 
@@ -37,6 +39,7 @@
 /* The CPU that is switched off, and its affinity: QEMU numbers CPUs in the lowest field. */
 #define OFF_CPU		1
 #define OFF_MPIDR	1
+#define NO_MPIDR	0xff00ff
 
 enum { SMC, PSCI, FFA, PRINTK, NR_TYPES };
 
@@ -95,12 +98,19 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 	static const struct {
 		uint64_t x[4];
 		int type;	/* of the event before host_smc, or SMC: none */
+		bool leaves;	/* recorded before EL2 calls the firmware, and when that fails */
 	} calls[] = {
 		{ { PSCI_VERSION, 7, 8, 9 }, PSCI },
 		{ { PSCI_FEATURES, PSCI_CPU_OFF, ~0ULL, 3 }, PSCI },
 		{ { PSCI_FEATURES, 0x12345678 }, PSCI },
 		{ { PSCI_AFFINITY_INFO_64, OFF_MPIDR }, PSCI },
 		{ { PSCI_VERSION | SVE_HINT, 7, 8, 9 }, PSCI },
+		/* not supported, no such CPU, and a CPU that is on */
+		{ { PSCI_CPU_ON, OFF_MPIDR }, PSCI, true },
+		{ { PSCI_CPU_ON_64, NO_MPIDR, 5, 6 }, PSCI, true },
+		{ { PSCI_CPU_ON_64, OFF_MPIDR, 5, 6 }, PSCI, true },
+		/* QEMU has no such function. */
+		{ { PSCI_SYSTEM_SUSPEND_64, 0x1234, 5 }, PSCI, true },
 		{ { FFA_MEM_DONATE, 1, 2, 3 }, FFA },
 		{ { SIP_UNKNOWN | SVE_HINT, 4 }, SMC },
 		{ { SIP_UNKNOWN, ~0ULL, 0x5555555555555555, 1 }, SMC },
@@ -121,6 +131,16 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 		uint64_t ns = ns_of(&self->calls.info, call);
 		uint64_t id = call->x[0] & ~self->calls.info.hints;
 
+		if (calls[i].leaves) {
+			ASSERT_LT(event - self->events, nr);
+			ASSERT_EQ(&self->types[PSCI], event->type);
+			EXPECT_EQ(id, (uint64_t)event_field(event, "func"));
+			EXPECT_EQ(call->x[1], (uint64_t)event_field(event, "arg"));
+			EXPECT_EQ(0, event_field(event, "ret"));
+			EXPECT_EQ(0, event_field(event, "duration"));
+			EXPECT_GT(0, (int32_t)call->ret[0]);
+			event++;
+		}
 		if (calls[i].type == PSCI) {
 			ASSERT_LT(event - self->events, nr);
 			ASSERT_EQ(&self->types[PSCI], event->type);

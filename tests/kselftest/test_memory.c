@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "control.h"
 #include "events.h"
+#include "owners.h"
 #include "page.h"
 
 #define REMOTE		"hypervisor"
@@ -20,71 +21,33 @@
 #define CPUS		2
 #define RING_SIZE	(4 << 20)
 #define MAX_EVENTS	100000
-#define MAX_PAGES	16384	/* a power of two */
-#define MAX_POOLS	16
+#define VMS		4
+
+/* Address of the guest's code, see tests/vm/workload.c */
+#define GUEST_RAM	0x80000000LL
 
 enum { TRANSITION, ABORT, TLBI, POOL, NR_TYPES };
 
 static const char *const names[] = { "mem_transition", "host_mem_abort", "tlbi", "hyp_pool" };
 
-/* Values of fields, by the names that the driver gives them */
-struct values {
-	int share, unshare, donate, reclaim;
-	int host, hyp, guest;
-	int pool_free;
-};
-
-#define NR_OWNERS	4
-
-/* Who owns a page, and with how many of each kind it shares it */
-struct page_state {
-	uint64_t	pfn;
-	bool		used;
-	int		owner;
-	int		sharers[NR_OWNERS];
-};
-
 FIXTURE(memory) {
 	struct nl nl;
 	struct calls calls;
-	struct values values;
 	struct event_type types[NR_TYPES];
 	struct event *events;
-	struct page_state *pages;
+	struct owners owners;
 };
-
-static int value_of(struct nl *nl, const char *event, const char *field, const char *symbol)
-{
-	int value = control_symbol(nl, REMOTE, event, field, symbol);
-
-	if (value < 0) {
-		fprintf(stderr, "%s: no value %s of %s\n", event, symbol, field);
-		abort();
-	}
-	return value;
-}
 
 FIXTURE_SETUP(memory)
 {
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 	ASSERT_EQ(0, calls_open(&self->calls));
-	self->values = (struct values) {
-		.share		= value_of(&self->nl, "mem_transition", "op", "share"),
-		.unshare	= value_of(&self->nl, "mem_transition", "op", "unshare"),
-		.donate		= value_of(&self->nl, "mem_transition", "op", "donate"),
-		.reclaim	= value_of(&self->nl, "mem_transition", "op", "reclaim"),
-		.host		= value_of(&self->nl, "mem_transition", "to", "host"),
-		.hyp		= value_of(&self->nl, "mem_transition", "to", "hyp"),
-		.guest		= value_of(&self->nl, "mem_transition", "to", "guest"),
-		.pool_free	= value_of(&self->nl, "hyp_pool", "op", "free"),
-	};
+	ASSERT_EQ(0, owners_init(&self->owners, &self->nl, REMOTE));
 	ASSERT_EQ(0, control_load(&self->nl, REMOTE, RING_SIZE, HYPTRACE_MODE_DISCARD));
 	ASSERT_EQ(0, event_types(&self->nl, REMOTE, names, self->types, NR_TYPES));
 	self->events = calloc(MAX_EVENTS, sizeof(*self->events));
 	ASSERT_NE(NULL, self->events);
-	self->pages = calloc(MAX_PAGES, sizeof(*self->pages));
-	ASSERT_NE(NULL, self->pages);
 	ASSERT_EQ(0, pin_to(CPU));
 }
 
@@ -142,7 +105,7 @@ TEST_F(memory, pages_that_are_shared_and_unshared)
 		"__pkvm_host_share_hyp", "__pkvm_host_share_hyp",
 		"__pkvm_host_unshare_hyp", "__pkvm_host_unshare_hyp",
 	};
-	const struct values *values = &self->values;
+	const struct mem_values *values = &self->owners.values;
 	struct calls_one list[4 * CALLS_FRESH_PAGES];
 	unsigned int i, page;
 	ssize_t nr, at = 0;
@@ -187,7 +150,7 @@ static bool is_before_linux_7(void)
  */
 TEST_F(memory, pages_that_are_donated_and_accessed)
 {
-	const struct values *values = &self->values;
+	const struct mem_values *values = &self->owners.values;
 	const struct calls_info *info = &self->calls.info;
 	const struct calls_known *init = calls_find(&self->calls, "__pkvm_init_vcpu");
 	struct calls_one list[] = {
@@ -242,8 +205,8 @@ TEST_F(memory, a_page_of_el2_that_the_host_accesses)
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	nr = events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
 	while ((event = next_of(self, nr, &at, TRANSITION))) {
-		if (event_field(event, "op") == self->values.donate &&
-		    event_field(event, "to") == self->values.hyp && !event_field(event, "ret"))
+		if (event_field(event, "op") == self->owners.values.donate &&
+		    event_field(event, "to") == self->owners.values.hyp && !event_field(event, "ret"))
 			donated = event;
 	}
 	ASSERT_NE(NULL, donated);
@@ -291,7 +254,7 @@ TEST_F(memory, tlb_invalidations)
 	for (i = 0; i < nr_ops; i++) {
 		event = next_of(self, nr, &at, TLBI);
 		ASSERT_NE(NULL, event) TH_LOG("%s", ops[i].call);
-		EXPECT_EQ(value_of(&self->nl, "tlbi", "op", ops[i].op), event_field(event, "op"))
+		EXPECT_EQ(value_of(&self->nl, REMOTE, "tlbi", "op", ops[i].op), event_field(event, "op"))
 			TH_LOG("%s", ops[i].call);
 		EXPECT_EQ(0, event_field(event, "vmid")) TH_LOG("%s", ops[i].call);
 		EXPECT_EQ(ops[i].has_ipa ? list[i].x[2] : 0, (uint64_t)event_field(event, "ipa"));
@@ -299,111 +262,6 @@ TEST_F(memory, tlb_invalidations)
 			  (uint64_t)event_field(event, "nr"));
 	}
 	EXPECT_EQ(NULL, next_of(self, nr, &at, TLBI));
-}
-
-/* Find a page. All pages are the host's at the start. */
-static struct page_state *page_of(struct _test_data_memory *self, uint64_t pfn)
-{
-	unsigned int i = pfn % MAX_PAGES, tries;
-
-	for (tries = 0; tries < MAX_PAGES; tries++, i = (i + 1) % MAX_PAGES) {
-		struct page_state *page = &self->pages[i];
-
-		if (!page->used)
-			*page = (struct page_state) {
-				.used = true, .pfn = pfn, .owner = self->values.host,
-			};
-		if (page->pfn == pfn)
-			return page;
-	}
-	fputs("too many pages\n", stderr);
-	abort();
-}
-
-static int all_sharers(const struct page_state *page)
-{
-	return page->sharers[0] + page->sharers[1] + page->sharers[2] + page->sharers[3];
-}
-
-/* Apply a transition that has succeeded. Return whether the page was in a state for it. */
-static bool apply(const struct values *values, struct page_state *page, int op, int from, int to)
-{
-	bool right;
-
-	if (page->owner != from)
-		return false;
-	if (op == values->share) {
-		/* Several guests may share a page of the host. */
-		right = all_sharers(page) == (to == values->guest ? page->sharers[to] : 0);
-		page->sharers[to]++;
-	} else if (op == values->unshare) {
-		right = page->sharers[to] > 0;
-		page->sharers[to]--;
-	} else if (op == values->donate) {
-		right = !all_sharers(page);
-		page->owner = to;
-	} else {
-		right = op == values->reclaim && from == values->guest && to == values->host;
-		page->owner = to;
-		memset(page->sharers, 0, sizeof(page->sharers));
-	}
-	return right;
-}
-
-/* Replay the transitions of all CPUs. Return how many have succeeded. */
-static unsigned int replay(struct __test_metadata *_metadata, struct _test_data_memory *self,
-			   ssize_t nr)
-{
-	unsigned int succeeded = 0;
-	const struct event *event;
-	ssize_t at = 0;
-
-	while ((event = next_of(self, nr, &at, TRANSITION))) {
-		uint64_t pfn = event_field(event, "pfn"), end = pfn + event_field(event, "nr");
-		int from = event_field(event, "from"), to = event_field(event, "to");
-
-		ASSERT_GT(NR_OWNERS, from);
-		ASSERT_GT(NR_OWNERS, to);
-		if (event_field(event, "ret")) {
-			EXPECT_GT(0, event_field(event, "ret"));
-			continue;
-		}
-		succeeded++;
-		EXPECT_LT(pfn, end);
-		for (; pfn < end; pfn++)
-			EXPECT_TRUE(apply(&self->values, page_of(self, pfn),
-					  event_field(event, "op"), from, to))
-				TH_LOG("event %zd: op %d from %d to %d, page 0x%llx", at - 1,
-				       (int)event_field(event, "op"), from, to,
-				       (unsigned long long)pfn);
-	}
-	return succeeded;
-}
-
-/* What each pool has left follows from the events. Return the number of pools. */
-static unsigned int count_pools(struct __test_metadata *_metadata,
-				const struct _test_data_memory *self, ssize_t nr)
-{
-	struct { int64_t id, left; } pools[MAX_POOLS];
-	unsigned int nr_pools = 0, i;
-	const struct event *event;
-	ssize_t at = 0;
-	int64_t change;
-
-	while ((event = next_of(self, nr, &at, POOL))) {
-		change = 1LL << event_field(event, "order");
-		if (event_field(event, "op") != self->values.pool_free)
-			change = -change;
-		for (i = 0; i < nr_pools && pools[i].id != event_field(event, "pool"); i++)
-			;
-		ASSERT_GT(MAX_POOLS, i);
-		if (i == nr_pools)
-			pools[nr_pools++].id = event_field(event, "pool");
-		else
-			EXPECT_EQ(pools[i].left + change, event_field(event, "left"));
-		pools[i].left = event_field(event, "left");
-	}
-	return nr_pools;
 }
 
 /* Count the TLB invalidations of guests' VMIDs. pKVM numbers its VMs from 1 on. */
@@ -421,48 +279,73 @@ static unsigned int count_guest_tlbis(struct __test_metadata *_metadata,
 	return found;
 }
 
-static int run_guest(const char *cpu)
+static int run_guest(const char *cpu, const char *option)
 {
 	int status;
 
 	if (!fork()) {
 		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-		execlp("workload", "workload", "--cpu", cpu, "--mmio", "10", "--psci", "10", NULL);
+		execlp("workload", "workload", "--cpu", cpu, "--mmio", "10", "--psci", "10", option,
+		       NULL);
 		_exit(127);
 	}
 	return wait(&status) > 0 ? status : -1;
 }
 
-/* Create VMs, run and destroy them. In the end the host has all pages again, for itself. */
+/*
+ * Create VMs, run and destroy them; the last is protected if the kernel has such guests. In the
+ * end the host has all pages again, for itself. Since Linux 7 EL2 also maps the pages of a guest:
+ * each VM gets the page of its code, which is shared with it, or donated to it.
+ */
 TEST_F(memory, owners_are_consistent_while_vms_live_and_die)
 {
-	unsigned int succeeded, pages = 0, i, not_back = 0, pools;
-	ssize_t nr;
+	const struct mem_values *values = &self->owners.values;
+	unsigned int succeeded = 0, i, not_back = 0, codes[2] = { };
+	const struct event *event;
+	bool has_protected_guests;
+	ssize_t nr, at = 0;
+	int pools;
 
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
-	for (i = 0; i < 4; i++)
-		EXPECT_EQ(0, run_guest(i % CPUS ? "1" : "0"));
+	for (i = 0; i < VMS; i++)
+		EXPECT_EQ(0, run_guest(i % CPUS ? "1" : "0", NULL));
+	has_protected_guests = !run_guest("1", "--protected");
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	nr = events_read_all(REMOTE, CPUS, self->types, NR_TYPES, self->events, MAX_EVENTS);
 	ASSERT_LT(0, nr);
-	succeeded = replay(_metadata, self, nr);
-	for (i = 0; i < MAX_PAGES; i++) {
-		const struct page_state *page = &self->pages[i];
+	while ((event = next_of(self, nr, &at, TRANSITION))) {
+		ASSERT_TRUE(owners_apply(&self->owners, event));
+		if (event_field(event, "ret"))
+			continue;
+		succeeded++;
+		if (event_field(event, "from") == values->host &&
+		    event_field(event, "to") == values->guest &&
+		    event_field(event, "gfn") == GUEST_RAM / PAGE) {
+			EXPECT_LT(0, event_field(event, "handle"));
+			codes[event_field(event, "op") == values->donate] +=
+				event_field(event, "op") != values->unshare;
+		}
+	}
+	for (i = 0; i < OWNERS_MAX_PAGES; i++) {
+		const struct page_state *page = &self->owners.pages[i];
 
-		pages += page->used;
-		if (page->used && (page->owner != self->values.host || all_sharers(page))) {
+		if (page->used && (page->owner != values->host || page_sharers(page))) {
 			TH_LOG("page 0x%llx: owner %d, %d sharers", (unsigned long long)page->pfn,
-			       page->owner, all_sharers(page));
+			       page->owner, page_sharers(page));
 			not_back++;
 		}
 	}
-	pools = count_pools(_metadata, self, nr);
-	TH_LOG("%u transitions of %u pages, %u pools", succeeded, pages, pools);
-	EXPECT_LE(4 * 4, succeeded);
+	pools = count_pools(self->events, nr, &self->types[POOL],
+			    value_of(&self->nl, REMOTE, "hyp_pool", "op", "free"));
+	TH_LOG("%u transitions of %u pages, %d pools, protected guests: %d", succeeded,
+	       self->owners.nr_used, pools, has_protected_guests);
+	EXPECT_LE(4 * VMS, succeeded);
 	EXPECT_EQ(0, not_back);
+	EXPECT_EQ(is_before_linux_7() ? 0 : VMS, codes[0]);
+	EXPECT_EQ(has_protected_guests, codes[1]);
 	EXPECT_LT(0, pools);
 	/* the host's pool, and those of the VMs */
-	EXPECT_GE(1 + 4, pools);
+	EXPECT_GE(1 + VMS + has_protected_guests, pools);
 	/* Before Linux 7 the host itself changes the mappings of its guests. */
 	EXPECT_EQ(is_before_linux_7(), !count_guest_tlbis(_metadata, self, nr));
 }

@@ -6,6 +6,7 @@
  * - floating-point instructions, each followed by a PSCI call
  * - reads of an ID register, which the kernel emulates
  * - WFI: it waits until the timer of this program interrupts the wait
+ * - rounds of a loop, so that interrupts of the host come while it runs
  * - stores to a device that does not exist, which exit to user space
  *
  * For the tests and the demo.
@@ -45,7 +46,8 @@
 
 /*
  * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered, x22:
- * floating-point instructions, x23: reads, x24: WFIs. KVM returns PSCI results in x0 to x3.
+ * floating-point instructions, x23: reads, x24: WFIs, x25: rounds. KVM returns PSCI results in x0
+ * to x3.
  */
 asm(".pushsection .rodata\n"
     ".balign 4\n"
@@ -76,8 +78,11 @@ asm(".pushsection .rodata\n"
     "	wfi\n"
     "	sub	x24, x24, #1\n"
     "	b	3b\n"
-    "4:	str	x21, [x19]\n"
+    "4:	cbz	x25, 5f\n"
+    "	sub	x25, x25, #1\n"
     "	b	4b\n"
+    "5:	str	x21, [x19]\n"
+    "	b	5b\n"
     "guest_code_end:\n"
     ".popsection\n");
 
@@ -87,7 +92,7 @@ extern const char guest_code_end[] __attribute__((visibility("hidden")));
 
 /* What the guest is to do */
 struct work {
-	unsigned long mmio, psci, fp, sysreg, wfi;
+	unsigned long mmio, psci, fp, sysreg, wfi, spin;
 	bool protected;
 };
 
@@ -172,6 +177,7 @@ static struct guest guest_create(const struct work *work)
 	set_reg(guest.vcpu, CORE_REG(regs.regs[22]), work->fp);
 	set_reg(guest.vcpu, CORE_REG(regs.regs[23]), work->sysreg);
 	set_reg(guest.vcpu, CORE_REG(regs.regs[24]), work->wfi);
+	set_reg(guest.vcpu, CORE_REG(regs.regs[25]), work->spin);
 	return guest;
 }
 
@@ -245,7 +251,7 @@ static void start_timer(void)
 static void __attribute__((noreturn)) usage(void)
 {
 	/* Without a store the guest would never exit to user space. */
-	fputs("usage: workload [--cpu N] [--mmio N] [--psci N] [--fp N] [--sysreg N] [--wfi N] [--protected]; at least one store\n",
+	fputs("usage: workload [--cpu N] [--mmio N] [--psci N] [--fp N] [--sysreg N] [--wfi N] [--spin N] [--protected]; at least one store\n",
 	      stderr);
 	exit(EXIT_FAILURE);
 }
@@ -259,6 +265,7 @@ static void parse(int argc, char **argv, struct work *work)
 		{ "fp", required_argument, NULL, 'f' },
 		{ "sysreg", required_argument, NULL, 's' },
 		{ "wfi", required_argument, NULL, 'w' },
+		{ "spin", required_argument, NULL, 'S' },
 		{ "protected", no_argument, NULL, 'P' },
 		{ }
 	};
@@ -283,6 +290,9 @@ static void parse(int argc, char **argv, struct work *work)
 			break;
 		case 'w':
 			work->wfi = number(optarg, "--wfi");
+			break;
+		case 'S':
+			work->spin = number(optarg, "--spin");
 			break;
 		case 'P':
 			work->protected = true;
