@@ -243,6 +243,18 @@ TEST_F_TIMEOUT(idle, epoll_set_without_a_waiter_costs_little, PATIENCE_S)
 	}
 }
 
+/* The events that the pages of hyptrace leave when they change hands, and those of hypercalls */
+static void enable_more(struct __test_metadata *_metadata, struct nl *nl, const char *remote)
+{
+	static const char *const events[] = {
+		"mem_transition", "tlbi", "hyp_pool", "host_hcall",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		ASSERT_EQ(0, control_enable(nl, remote, events[i], true));
+}
+
 /*
  * If each operation left one event, its hyp_enter or its hyp_exit, the limit would be
  * reached. Below the limit is what else EL2 does meanwhile. That is most while the test
@@ -255,6 +267,7 @@ TEST_F_TIMEOUT(traced, own_hypercalls_leave_no_events, PATIENCE_S)
 	unsigned int cpu, i;
 	int fd;
 
+	enable_more(_metadata, &self->nl, variant->remote);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		ASSERT_EQ(0, pin_to_cpu(cpu));
 		written = written_to(&self->nl, variant->remote, cpu);
@@ -444,6 +457,7 @@ TEST_F_TIMEOUT(traced, readers_cause_no_events, PATIENCE_S)
 	uint64_t alone, with;
 	int status;
 
+	enable_more(_metadata, &self->nl, variant->remote);
 	alone = written_within(&self->nl, variant->remote, WATCH_MS);
 	TH_LOG("%llu events in %u ms without a reader", (unsigned long long)alone, WATCH_MS);
 	for (kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++) {
