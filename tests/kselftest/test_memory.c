@@ -190,6 +190,7 @@ TEST_F(memory, pages_that_are_donated_and_accessed)
  */
 TEST_F(memory, a_page_of_el2_that_the_host_accesses)
 {
+	const struct mem_values *values = &self->owners.values;
 	const struct calls_info *info = &self->calls.info;
 	struct calls_one read = { .how = CALLS_READ };
 	const struct event *event, *donated = NULL;
@@ -205,8 +206,8 @@ TEST_F(memory, a_page_of_el2_that_the_host_accesses)
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	nr = events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
 	while ((event = next_of(self, nr, &at, TRANSITION))) {
-		if (event_field(event, "op") == self->owners.values.donate &&
-		    event_field(event, "to") == self->owners.values.hyp && !event_field(event, "ret"))
+		if (event_field(event, "op") == values->donate &&
+		    event_field(event, "to") == values->hyp && !event_field(event, "ret"))
 			donated = event;
 	}
 	ASSERT_NE(NULL, donated);
@@ -254,7 +255,8 @@ TEST_F(memory, tlb_invalidations)
 	for (i = 0; i < nr_ops; i++) {
 		event = next_of(self, nr, &at, TLBI);
 		ASSERT_NE(NULL, event) TH_LOG("%s", ops[i].call);
-		EXPECT_EQ(value_of(&self->nl, REMOTE, "tlbi", "op", ops[i].op), event_field(event, "op"))
+		EXPECT_EQ(value_of(&self->nl, REMOTE, "tlbi", "op", ops[i].op),
+			  event_field(event, "op"))
 			TH_LOG("%s", ops[i].call);
 		EXPECT_EQ(0, event_field(event, "vmid")) TH_LOG("%s", ops[i].call);
 		EXPECT_EQ(ops[i].has_ipa ? list[i].x[2] : 0, (uint64_t)event_field(event, "ipa"));

@@ -393,7 +393,7 @@ static u32 load_and_unload(void)
 	return nr_changes;
 }
 
-/* While __hyptrace() takes pages of the host or gives them back, the events of memory are recorded. */
+/* While __hyptrace() takes pages or gives them back, the events of memory are recorded. */
 static void each_event_while_a_ring_is_loaded(void **state)
 {
 	static const u16 due[] = {
