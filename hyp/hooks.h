@@ -20,10 +20,14 @@ extern u64 hyptrace_events_on;
  */
 extern u64 hyptrace_events_barred;
 
-/* Another bit there: some CPU counts guest_exit. */
+/*
+ * More bits there, for the hook of guest_exit: it has something to do; and some CPU counts the
+ * event. So the hook needs one test only, though it is for two events.
+ */
+#define HYPTRACE_GUEST_EXIT_ON		BIT_ULL(62)
 #define HYPTRACE_GUEST_EXIT_COUNTED	BIT_ULL(63)
 
-static_assert(HYPTRACE_NR_EVENTS <= 63);
+static_assert(HYPTRACE_NR_EVENTS <= 62);
 
 /**
  * hyptrace_is_on() - check whether any CPU records or counts an event
@@ -304,11 +308,9 @@ static __always_inline void hyptrace_guest_enter(const struct kvm_vcpu *vcpu)
 static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64 exit_code,
 						bool protected)
 {
-	u64 on = READ_ONCE(hyptrace_events_on) & (BIT_ULL(HYPTRACE_EVENT_guest_exit) |
-						  BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap) |
-						  HYPTRACE_GUEST_EXIT_COUNTED);
+	u64 on = READ_ONCE(hyptrace_events_on);
 
-	if (unlikely(on)) {
+	if (unlikely(on & HYPTRACE_GUEST_EXIT_ON)) {
 		if (on & HYPTRACE_GUEST_EXIT_COUNTED)
 			__hyptrace_count_exit_of(vcpu, exit_code, protected);
 		else

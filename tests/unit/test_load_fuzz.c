@@ -260,6 +260,8 @@ static void check_books(void)
 			    ring->state == HYPTRACE_RING_EMPTY);
 	}
 	on = (selected & ~hyptrace_events_barred) | counted;
+	if (on & (BIT_ULL(HYPTRACE_EVENT_guest_exit) | BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap)))
+		on |= HYPTRACE_GUEST_EXIT_ON;
 	if (counted & BIT_ULL(HYPTRACE_EVENT_guest_exit))
 		on |= HYPTRACE_GUEST_EXIT_COUNTED;
 	if (selected && !on)
