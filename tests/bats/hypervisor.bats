@@ -194,14 +194,14 @@ guests_end()
 	ht start
 	taskset -c 0 workload --cpu 0 --mmio 20 --psci 20
 	ht stop
-	out=$BATS_TEST_TMPDIR/out
-	ht show >"$out"
-	(($(number 'guest_exit: .* DABT_LOW ') >= 20))
-	(($(number 'hyp_enter: reason=guest_exit ') >= 40))
-	(($(number 'hyp_exit: reason=eret_guest ') >= 40))
-	same "$(number .)" "$(($(number 'guest_exit: .* DABT_LOW ') + $(number 'hyp_enter: reason=guest_exit ') +
-		$(number 'hyp_exit: reason=eret_guest ') + $(number 'host_hcall: .* = -')))"
-	same "$(total written)" "$(number .)"
+	run -0 --separate-stderr ht show -j
+	jq -s -e 'all(.[]; .event == "guest_exit" and .symbols.ec == "DABT_LOW" or
+		.event == "hyp_enter" and .symbols.reason == "guest_exit" or
+		.event == "hyp_exit" and .symbols.reason == "eret_guest" or
+		.event == "host_hcall" and (.fields.ret | tonumber) < 0)' <<<"$output"
+	jq -s -e 'map(.event) | group_by(.) | map({(.[0]): length}) | add |
+		.guest_exit >= 20 and .hyp_enter >= 40 and .hyp_exit >= 40' <<<"$output"
+	same "$(total written)" "${#lines[@]}"
 	(($(total filtered) > 0))
 	counts_add_up
 }
