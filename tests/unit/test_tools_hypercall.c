@@ -91,6 +91,7 @@ static void arguments(void **state)
 		{ "unsigned long", "size", "0xfffffffffffffffe" },
 		{ "some_t", "x", "0xfffffffffffffffe" },
 		{ "enum kvm_pgtable_prot *", "where", "0xfffffffffffffffe" },
+		{ "enum kvm_pgtable_prot", "prot", "0xfffffffffffffffe" },
 		{ "u64", "nr_pages", "18446744073709551614" },
 		{ "unsigned long", "pages", "18446744073709551614" },
 		{ "unsigned long", "id", "18446744073709551614" },
@@ -98,18 +99,9 @@ static void arguments(void **state)
 		{ "unsigned int", "vcpu_idx", "4294967294" },
 		{ "u32", "hyp_va_bits", "4294967294" },
 		{ "int", "level", "-2" },
-		{ "s8", "level", "-2" },
-		{ "u8", "order", "254" },
 		{ "unsigned short", "id", "65534" },
-		{ "s16", "x", "-2" },
 		{ "bool", "enable", "1" },
 		{ "pkvm_handle_t", "handle", "0xfffffffe" },
-		{ "u16", "handle", "0xfffe" },
-		{ "int", "handle", "0xfffffffe" },
-		{ "enum kvm_pgtable_prot", "prot", "0xfffffffe" },
-		{ "enum arm64_hyp_spectre_vector", "slot", "0xfffffffe" },
-		{ "u32", "flags", "0xfffffffe" },
-		{ "u32", "func_id", "0xfffffffe" },
 	};
 	struct hyptrace_hypercall_arg arg;
 	struct hyptrace_hypercall call = CALL(1, "call", false, true, 1, ARGS(&arg));

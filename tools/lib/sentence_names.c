@@ -14,35 +14,35 @@
 /* Number of a hypercall: the low 16 bits of the function id */
 #define CALL_ID_MAX	UINT16_MAX
 
-/* Types of less than 64 bits. Their values are counts, except those of bits_names. */
+/*
+ * Types of less than 64 bits. The enums are not here: enum kvm_pgtable_prot has bits above 32.
+ * pkvm_handle_t has 32 bits in 6.12 and 16 in 7.3: all that any kernel reads is printed.
+ */
 static const struct {
 	const char	*type;
 	uint8_t		bits;
 	bool		is_signed;
+	bool		is_count;
 } small_types[] = {
-	{ "bool", 1, false },
-	{ "u8", 8, false }, { "u16", 16, false }, { "u32", 32, false },
-	{ "s8", 8, true }, { "s16", 16, true }, { "s32", 32, true },
-	{ "unsigned char", 8, false }, { "unsigned short", 16, false },
-	{ "unsigned int", 32, false }, { "unsigned", 32, false },
-	{ "char", 8, false }, { "short", 16, true }, { "int", 32, true },
-	{ "pid_t", 32, true },
+	{ "bool", 1, false, true },
+	{ "unsigned short", 16, false, true },
+	{ "u32", 32, false, true },
+	{ "unsigned int", 32, false, true },
+	{ "int", 32, true, true },
+	{ "pkvm_handle_t", 32, false, false },
 };
 
-/* Names of arguments that are no counts, whatever their type is */
-static const char *const bits_names[] = { "handle", "prot", "flags", "func_id", "esr" };
+/* Names of arguments that are counts or numbers of something, though their types are wide */
+static const char *const count_names[] = { "pages", "id", "op" };
 
-/* Names of arguments that are counts or numbers of something, whatever their type is */
-static const char *const count_names[] = { "pages", "id", "op", "order", "count" };
-
-static bool is_in(const char *name, const char *const *names, unsigned int nr)
+static bool is_count_name(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		if (!strcmp(name, names[i]))
+	for (i = 0; i < COUNT(count_names); i++)
+		if (!strcmp(name, count_names[i]))
 			return true;
-	return false;
+	return !strncmp(name, "nr_", 3);
 }
 
 static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *from)
@@ -55,16 +55,10 @@ static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *fro
 			continue;
 		arg.bits = small_types[i].bits;
 		arg.is_signed = small_types[i].is_signed;
-		arg.is_count = true;
+		arg.is_count = small_types[i].is_count;
 	}
-	/* an enum is an int or an unsigned int, a handle at most that */
-	if (!strchr(from->type, '*') &&
-	    (!strncmp(from->type, "enum ", 5) || !strcmp(from->type, "pkvm_handle_t")))
-		arg.bits = 32;
-	if (!strncmp(from->name, "nr_", 3) || is_in(from->name, count_names, COUNT(count_names)))
+	if (is_count_name(from->name))
 		arg.is_count = true;
-	if (is_in(from->name, bits_names, COUNT(bits_names)))
-		arg.is_count = false;
 	return arg;
 }
 
