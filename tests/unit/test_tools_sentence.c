@@ -240,6 +240,13 @@ static void guest_exits(void **state)
 	/* an interrupt has no class */
 	EXPECT("vcpu=141 vm=0x1000.0 irq pc=0x40080128 <4.000 ms in guest>", guest_exit,
 	       .vcpu = 141, .handle = 0x1000, .pc = 0x40080128, .duration = 4000000);
+	/* an address of 0 is printed, too */
+	EXPECT("vcpu=141 vm=0x1000.0 trap IABT_LOW ipa=0x0 pc=0x0 <1 ns in guest>", guest_exit,
+	       .vcpu = 141, .handle = 0x1000, .code = 2, .ec = 0x20, .esr = 0x82000006,
+	       .duration = 1);
+	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 esr=0x5a000000 pc=0x0 <1 ns in guest>",
+	       guest_exit, .vcpu = 141, .handle = 0x1000, .code = 2, .ec = 0x16,
+	       .esr = 0x5a000000, .ipa = 1, .duration = 1);
 	/* a protected guest */
 	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 <1 ns in guest>", guest_exit, .vcpu = 141,
 	       .handle = 0x1000, .code = 2, .ec = 0x16, .duration = 1);
@@ -255,6 +262,13 @@ static void memory(void **state)
 	EXPECT("share host -> guest pfn=0x812f4 +512 vm=0x1000 gfn=0x40000 = -EPERM",
 	       mem_transition, .to = 2, .pfn = 0x812f4, .nr = 512, .handle = 0x1000,
 	       .gfn = 0x40000, .ret = -1);
+	/* EL2 did not get as far as the page of the host */
+	EXPECT("unshare guest -> host vm=0x1000 gfn=0x40000 +1 = -EPERM", mem_transition, .op = 1,
+	       .from = 2, .nr = 1, .handle = 0x1000, .gfn = 0x40000, .ret = -1);
+	EXPECT("share guest -> host pfn=0x0 +1 vm=0x1000 gfn=0x40000 = 0", mem_transition,
+	       .from = 2, .nr = 1, .handle = 0x1000, .gfn = 0x40000);
+	EXPECT("share host -> hyp pfn=0x0 +1 = -EPERM", mem_transition, .to = 1, .nr = 1,
+	       .ret = -1);
 	EXPECT("0x9 0x8 -> 0x7 pfn=0x0 +0 = 0", mem_transition, .op = 9, .from = 8, .to = 7);
 	EXPECT("vmid_ipa vmid=3 ipa=0x40000000 +1", tlbi, .vmid = 3, .ipa = 0x40000000, .nr = 1);
 	EXPECT("vmid_range vmid=0 ipa=0x0 +512", tlbi, .op = 2, .nr = 512);

@@ -154,7 +154,10 @@ char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after);
 extern const struct sentence_kind hyptrace_sentence_calls[], hyptrace_sentence_guests[];
 extern const struct sentence_kind hyptrace_sentence_printk;
 
-/* The exception class in ESR_EL2 */
+/* The exception class in ESR_EL2, and those of the aborts of a lower exception level */
+#define CLASS_INSTRUCTION_ABORT	0x20
+#define CLASS_DATA_ABORT	0x24
+
 static inline uint64_t sentence_esr_class(uint64_t esr)
 {
 	return esr >> 26 & 0x3f;

@@ -28,7 +28,6 @@
 /* ESR_EL2 of an abort */
 #define ESR_FAULT_STATUS	0x3f
 #define ESR_WRITE		(1 << 6)
-#define CLASS_DATA_ABORT	0x24
 
 static uint64_t psci_number(uint64_t func)
 {

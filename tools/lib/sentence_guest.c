@@ -30,8 +30,17 @@ static char *put_guest_enter(const struct sentence *s, const uint64_t *v, char *
 	return put_vm(v, to);
 }
 
+static bool is_abort(uint64_t esr)
+{
+	uint64_t class = sentence_esr_class(esr);
+
+	return class == CLASS_INSTRUCTION_ABORT || class == CLASS_DATA_ABORT;
+}
+
 static char *put_guest_exit(const struct sentence *s, const uint64_t *v, char *to)
 {
+	uint64_t esr = v[FIELD_ESR];
+
 	to = put_vm(v, to);
 	*to++ = ' ';
 	to = hyptrace_sentence_symbol(s, v, FIELD_CODE, to);
@@ -39,12 +48,12 @@ static char *put_guest_exit(const struct sentence *s, const uint64_t *v, char *t
 		*to++ = ' ';
 		to = hyptrace_sentence_symbol(s, v, FIELD_EC, to);
 	}
-	/* EL2 leaves out what it does not know, or what the guest may hide */
-	if (v[FIELD_IPA])
+	/* esr is 0 after an interrupt, and both are 0 if the guest is protected */
+	if (is_abort(esr))
 		to = hyptrace_sentence_key(to, " ipa=", v[FIELD_IPA]);
-	else if (v[FIELD_ESR])
-		to = hyptrace_sentence_key(to, " esr=", v[FIELD_ESR]);
-	if (v[FIELD_PC])
+	else if (esr)
+		to = hyptrace_sentence_key(to, " esr=", esr);
+	if (esr || v[FIELD_PC])
 		to = hyptrace_sentence_key(to, " pc=", v[FIELD_PC]);
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], " in guest>");
 }
@@ -68,21 +77,34 @@ static char *put_illegal_trap(const struct sentence *s, const uint64_t *v, char 
 	return hyptrace_sentence_key(to, " esr=", esr);
 }
 
+/* " +512" */
+static char *put_nr(const uint64_t *v, char *to)
+{
+	return hyptrace_digits_decimal(hyptrace_sentence_text(to, " +"), v[FIELD_NR]);
+}
+
 static char *put_mem_transition(const struct sentence *s, const uint64_t *v, char *to)
 {
+	/* the handles of VMs are not 0 */
+	const bool has_vm = v[FIELD_HANDLE];
+	/* before EL2 has translated a page of a guest, the pfn is 0 */
+	const bool has_pfn = v[FIELD_PFN] || !v[FIELD_RET] || !has_vm;
+
 	to = hyptrace_sentence_symbol(s, v, FIELD_OP, to);
 	*to++ = ' ';
 	to = hyptrace_sentence_symbol(s, v, FIELD_FROM, to);
 	to = hyptrace_sentence_text(to, " -> ");
 	to = hyptrace_sentence_symbol(s, v, FIELD_TO, to);
-	to = hyptrace_sentence_key(to, " pfn=", v[FIELD_PFN]);
-	to = hyptrace_sentence_text(to, " +");
-	to = hyptrace_digits_decimal(to, v[FIELD_NR]);
-	/* the handles of VMs are not 0 */
-	if (v[FIELD_HANDLE]) {
+	if (has_pfn) {
+		to = hyptrace_sentence_key(to, " pfn=", v[FIELD_PFN]);
+		to = put_nr(v, to);
+	}
+	if (has_vm) {
 		to = hyptrace_sentence_key(to, " vm=", v[FIELD_HANDLE]);
 		to = hyptrace_sentence_key(to, " gfn=", v[FIELD_GFN]);
 	}
+	if (!has_pfn)
+		to = put_nr(v, to);
 	return hyptrace_sentence_result(s, v, FIELD_RET, to);
 }
 
@@ -96,9 +118,7 @@ static char *put_tlbi(const struct sentence *s, const uint64_t *v, char *to)
 	/* the operation is for all addresses */
 	if (!v[FIELD_NR])
 		return to;
-	to = hyptrace_sentence_key(to, " ipa=", v[FIELD_IPA]);
-	to = hyptrace_sentence_text(to, " +");
-	return hyptrace_digits_decimal(to, v[FIELD_NR]);
+	return put_nr(v, hyptrace_sentence_key(to, " ipa=", v[FIELD_IPA]));
 }
 
 static char *put_hyp_pool(const struct sentence *s, const uint64_t *v, char *to)
