@@ -33,7 +33,12 @@ struct value_name {
 	{ 6, "%d %d %d %d %d" },					\
 	{ 7, "ends with %" },						\
 	{ 8, "%33d" },							\
-	{ 10, "%c%c%c" }
+	{ 10, "%c%c%c" },						\
+	{ 11, "%.8x|%8.4x|%-6.3d|%.d" },				\
+	{ 12, "%3c|%-3c|%lc|%+.2c" },					\
+	{ 13, "%d %*d" },						\
+	{ 14, "%.33d" },						\
+	{ 15, "%d\302\260C" }
 
 /* Which names the values of a field have in hyp/events.h */
 #define NAMES_OF(event, field, ...) \

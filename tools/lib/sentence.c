@@ -79,14 +79,10 @@ static bool is_usable(const struct hyptrace_event *event, const struct hyptrace_
 	if (field->is_signed != known_fields[which].is_signed ||
 	    !hyptrace_field_is_number(field, event->size))
 		return false;
-	for (i = 0; i < field->nr_symbols; i++) {
-		const char *name = field->symbols[i]->name;
-
-		/* a format may be long: what there is no room for is cut off */
-		if (!hyptrace_sentence_is_plain(name) ||
-		    (which != FIELD_FMT_ID && !hyptrace_sentence_is_name(name)))
+	/* sentence_printk.c checks a format when it prints it: one does not spoil the others */
+	for (i = 0; which != FIELD_FMT_ID && i < field->nr_symbols; i++)
+		if (!hyptrace_sentence_is_name(field->symbols[i]->name))
 			return false;
-	}
 	return true;
 }
 

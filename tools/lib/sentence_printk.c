@@ -2,9 +2,8 @@
 /*
  * The sentence of hyp_printk: a format of the hypervisor with its numbers. For sentence.c.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "sentence.h"
 
@@ -12,45 +11,69 @@
 #define NUMBERS		4
 
 #define FLAGS		"#0- +"
+/* A width or a precision at most */
 #define WIDTH_MAX	32
 #define SPEC_MAX	32
 /* Bytes of a number at most, its NUL included */
 #define NUMBER_MAX	(WIDTH_MAX + 32)
+/* Bytes of all numbers in hexadecimal at most, as put_rest() prints them */
+#define REST_MAX	(1 + NUMBERS * 19)
 
 /**
- * struct conversion - a conversion of a format, such as "%#010llx"
+ * struct conversion - a conversion of a format, such as "%#10.8llx"
  * @flags:	characters of FLAGS
  * @nr_flags:	number of these
  * @width:	minimum of characters
+ * @precision:	minimum of digits; negative if the format has none
  * @bits:	bits of the number
  * @type:	its last character
  */
 struct conversion {
 	const char	*flags;
 	int		nr_flags;
-	unsigned int	width;
+	int		width;
+	int		precision;
 	unsigned int	bits;
 	char		type;
 };
 
+/* Parse a decimal number up to WIDTH_MAX, or none, which is 0. Return its end; NULL if larger. */
+static const char *parse_width(const char *at, int *to)
+{
+	for (*to = 0; *at >= '0' && *at <= '9'; at++) {
+		*to = 10 * *to + *at - '0';
+		if (*to > WIDTH_MAX)
+			return NULL;
+	}
+	return at;
+}
+
 /* Parse what follows a %. Return its end; NULL if it is not known. */
 static const char *parse_conversion(const char *at, struct conversion *to)
 {
-	char *end;
-
 	to->flags = at;
 	to->nr_flags = strspn(at, FLAGS);
-	at += to->nr_flags;
-	to->width = strtoul(at, &end, 10);
-	at = end;
+	at = parse_width(at + to->nr_flags, &to->width);
+	to->precision = -1;
+	if (at && *at == '.')
+		at = parse_width(at + 1, &to->precision);
+	if (!at)
+		return NULL;
 	to->bits = 32;
 	for (; *at && strchr("hlztj", *at); at++)
 		to->bits = *at == 'h' ? to->bits / 2 : 64;
 	to->type = *at;
-	if (!*at || !strchr("diuxXoc", *at) || to->bits < 8 || to->width > WIDTH_MAX ||
-	    to->nr_flags > (int)strlen(FLAGS))
+	if (!*at || !strchr("diuxXoc", *at) || to->bits < 8 || to->nr_flags > (int)strlen(FLAGS))
 		return NULL;
 	return at + 1;
+}
+
+static char *put_character(char *to, const struct conversion *conversion, uint8_t value)
+{
+	const bool left = memchr(conversion->flags, '-', conversion->nr_flags);
+
+	return to + snprintf(to, NUMBER_MAX, left ? "%-*c" : "%*c", conversion->width,
+			     value >= ' ' && value <= '~' ? value : '?');
 }
 
 static char *put_number(char *to, const struct conversion *conversion, uint64_t value)
@@ -58,29 +81,42 @@ static char *put_number(char *to, const struct conversion *conversion, uint64_t 
 	unsigned int unused = 64 - conversion->bits;
 	char spec[SPEC_MAX];
 
+	if (conversion->type == 'c')
+		return put_character(to, conversion, value);
 	value <<= unused;
 	if (conversion->type == 'd' || conversion->type == 'i')
 		value = (int64_t)value >> unused;
 	else
 		value >>= unused;
-	if (conversion->type == 'c') {
-		*to++ = value >= ' ' && value <= '~' ? (char)value : '?';
-		return to;
-	}
-	snprintf(spec, sizeof(spec), "%%%.*s%.0u%s%c", conversion->nr_flags, conversion->flags,
-		 conversion->width, "ll", conversion->type);
-	return to + snprintf(to, NUMBER_MAX, spec, (unsigned long long)value);
+	snprintf(spec, sizeof(spec), "%%%.*s*.*ll%c", conversion->nr_flags, conversion->flags,
+		 conversion->type);
+	return to + snprintf(to, NUMBER_MAX, spec, conversion->width, conversion->precision,
+			     (unsigned long long)value);
 }
 
-/* Print a format up to its end, or as much as there is room for. */
+/* ": 0x1 0x2", the numbers from @nr on */
+static char *put_rest(char *to, const uint64_t *numbers, unsigned int nr)
+{
+	if (nr < NUMBERS)
+		*to++ = ':';
+	for (; nr < NUMBERS; nr++)
+		to = hyptrace_sentence_key(to, " ", numbers[nr]);
+	return to;
+}
+
+/*
+ * Print a format up to its end, or as much as there is room for. What follows an unknown
+ * conversion may need other numbers: print it as it is, and then the numbers that are left.
+ */
 static char *put_format(char *to, char *end, const char *format, const uint64_t *numbers)
 {
 	struct conversion conversion;
+	bool known = true;
 	unsigned int nr = 0;
 	const char *next;
 
 	while (*format && to < end) {
-		if (*format != '%') {
+		if (*format != '%' || !known) {
 			*to++ = *format++;
 			continue;
 		}
@@ -90,31 +126,23 @@ static char *put_format(char *to, char *end, const char *format, const uint64_t 
 			continue;
 		}
 		next = nr < NUMBERS ? parse_conversion(format + 1, &conversion) : NULL;
-		if (!next) {
-			/* what follows may need other numbers: print it as it is */
-			*to++ = *format++;
-			nr = NUMBERS;
+		known = next;
+		if (!next)
 			continue;
-		}
 		to = put_number(to, &conversion, numbers[nr++]);
 		format = next;
 	}
-	return to;
+	return known && !*format ? to : put_rest(to, numbers, nr);
 }
 
 static char *put_hyp_printk(const struct sentence *s, const uint64_t *v, char *to)
 {
 	const char *format = hyptrace_symbol_name(s->fields[FIELD_FMT_ID], v[FIELD_FMT_ID]);
-	char *end = to + SENTENCE_MAX - NUMBER_MAX;
-	unsigned int i;
+	char *end = to + SENTENCE_MAX - NUMBER_MAX - REST_MAX;
 
-	if (format)
+	if (format && hyptrace_sentence_is_plain(format))
 		return put_format(to, end, format, &v[FIELD_A]);
-	to = hyptrace_sentence_key(to, "format ", v[FIELD_FMT_ID]);
-	*to++ = ':';
-	for (i = 0; i < NUMBERS; i++)
-		to = hyptrace_sentence_key(to, " ", v[FIELD_A + i]);
-	return to;
+	return put_rest(hyptrace_sentence_key(to, "format ", v[FIELD_FMT_ID]), &v[FIELD_A], 0);
 }
 
 const struct sentence_kind hyptrace_sentence_printk = {
