@@ -354,8 +354,17 @@ static void other_events(void **state)
 
 static void raw(void **state)
 {
+	const struct entry_tlbi payload = { .op = 3 };
+	struct hyptrace_record rec = record_of("tlbi", &payload, sizeof(payload));
+	char *line = malloc(HYPTRACE_LINE_MAX);
+
 	(void)state;
+	/* a line that was prepared for the sentence is no longer possible */
+	assert_int_equal(hyptrace_formats_lines(formats, "", ": ", NULL), 0);
 	hyptrace_formats_set_raw(formats);
+	assert_null(hyptrace_formats_line(formats, &rec, line));
+	free((void *)rec.data);
+	free(line);
 	EXPECT("op=vmid vmid=3 ipa=0x0 nr=0", tlbi, .op = 3, .vmid = 3);
 	assert_false(hyptrace_formats_has_sentence(formats, event_of("tlbi")));
 	assert_null(NAME(host_hcall, ret, .ret = -1));

@@ -211,7 +211,9 @@ void hyptrace_formats_set_raw(struct hyptrace_formats *fmts)
 
 	for (i = 0; i < fmts->nr_ids; i++) {
 		free(fmts->by_id[i].sentence);
+		free(fmts->by_id[i].lead);
 		fmts->by_id[i].sentence = NULL;
+		fmts->by_id[i].lead = NULL;
 	}
 }
 
