@@ -519,7 +519,13 @@ static void names(void **state)
 	assert_string_equal(NAME(psci_call, ret, .ret = -3), "DENIED");
 	assert_string_equal(NAME(host_mem_abort, esr, .esr = DATA_ABORT | 7), "DABT_LOW");
 	assert_string_equal(NAME(mem_transition, ret, .ret = -12), "-ENOMEM");
-	assert_string_equal(NAME(guest_exit, ec, .ec = 0x24), "DABT_LOW");
+	assert_string_equal(NAME(guest_exit, ec, .code = 2, .ec = 0x24), "DABT_LOW");
+	assert_string_equal(NAME(guest_exit, ec, .code = 2), "UNKNOWN");
+	assert_string_equal(NAME(guest_fixup, ec), "UNKNOWN");
+	assert_string_equal(NAME(guest_exit, esr, .code = 2, .esr = 1), "UNKNOWN");
+	/* an interrupt has no class, and that of a protected guest is in ec only */
+	assert_null(NAME(guest_exit, ec));
+	assert_null(NAME(guest_exit, esr, .code = 2, .ec = 0x24));
 	assert_null(NAME(guest_exit, vcpu, .vcpu = 1));
 	assert_string_equal(NAME(hyp_enter, reason, .reason = 1), "hvc");
 }

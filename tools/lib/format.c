@@ -413,6 +413,8 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
 
 	if (hyptrace_field_value(field, rec, &value))
 		return NULL;
+	if (sentence && !hyptrace_sentence_has_value(sentence, field, rec->data))
+		return NULL;
 	if (sentence)
 		name = hyptrace_sentence_name(sentence, field, rec->data);
 	return name ? name : hyptrace_symbol_name(field, value);

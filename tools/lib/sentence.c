@@ -175,6 +175,27 @@ char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to
 }
 
 /**
+ * hyptrace_sentence_has_value - has EL2 recorded a value of a field?
+ * @s:		the sentence of the event
+ * @field:	the field
+ * @data:	the event's payload
+ *
+ * Return: false if its 0 only means that there is no value.
+ */
+bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace_field *field,
+				 const void *data)
+{
+	uint64_t values[NR_FIELDS];
+
+	get_values(s, data, values);
+	if (field == s->fields[FIELD_ESR])
+		return values[FIELD_ESR];
+	if (field == s->fields[FIELD_EC] && s->fields[FIELD_CODE])
+		return values[FIELD_CODE] == EXIT_TRAP;
+	return true;
+}
+
+/**
  * hyptrace_sentence_name - get the name of a field's value that only a sentence knows
  * @s:		the sentence of the event
  * @field:	the field

@@ -122,6 +122,8 @@ hyptrace_sentence_find_classes(struct hyptrace_event *const *events, unsigned in
 struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
 				       const struct sentence_names *names);
 char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to);
+bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace_field *field,
+				 const void *data);
 const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptrace_field *field,
 				   const void *data);
 const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
@@ -153,6 +155,9 @@ char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after);
 /* sentence_calls.c: calls of the host; sentence_guest.c: guests, memory; sentence_printk.c */
 extern const struct sentence_kind hyptrace_sentence_calls[], hyptrace_sentence_guests[];
 extern const struct sentence_kind hyptrace_sentence_printk;
+
+/* Exit code of KVM: the guest was trapped */
+#define EXIT_TRAP	2
 
 /* The exception class in ESR_EL2, and those of the aborts of a lower exception level */
 #define CLASS_INSTRUCTION_ABORT	0x20

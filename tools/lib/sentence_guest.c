@@ -4,9 +4,6 @@
  */
 #include "sentence.h"
 
-/* Exit code of KVM: the guest was trapped */
-#define EXIT_TRAP	2
-
 /* Operation of tlbi on the entries of all VMIDs */
 #define TLBI_VM_CONTEXT	5
 
