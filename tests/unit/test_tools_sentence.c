@@ -110,8 +110,17 @@ static void smc(void **state)
 	/* the last function id of FF-A */
 	EXPECT("0x840000ff(0x0, 0x0, 0x0) = FFA_ERROR <1 ns>", host_smc, .id = 0x840000ff,
 	       .ret = (int32_t)0x84000060, .duration = 1);
-	EXPECT("0x84000100(0x0, 0x0, 0x0) = 0xffffffff84000060 <1 ns>", host_smc, .id = 0x84000100,
+	EXPECT("0x84000100(0x0, 0x0, 0x0) = 0x84000060 <1 ns>", host_smc, .id = 0x84000100,
 	       .ret = (int32_t)0x84000060, .duration = 1);
+	/* an error without a name, whatever is in the high half */
+	EXPECT("0x84000100(0x0, 0x0, 0x0) = -10 <1 ns>", host_smc, .id = 0x84000100,
+	       .ret = 0xfffffff6, .duration = 1);
+	EXPECT("0x84000100(0x0, 0x0, 0x0) = -4095 <1 ns>", host_smc, .id = 0x84000100,
+	       .ret = 0xfffff001, .duration = 1);
+	EXPECT("0x84000100(0x0, 0x0, 0x0) = 0xfffff000 <1 ns>", host_smc, .id = 0x84000100,
+	       .ret = -4096, .duration = 1);
+	EXPECT("0xc4000100(0x0, 0x0, 0x0) = 0xfffffff6 <1 ns>", host_smc, .id = 0xc4000100,
+	       .ret = 0xfffffff6, .duration = 1);
 }
 
 static void psci(void **state)
@@ -136,9 +145,39 @@ static void psci(void **state)
 	       .arg = 0x12, .ret = -1, .duration = 1);
 	EXPECT("PSCI_VERSION() = 0x10003 <1 ns>", psci_call, .func = 0x84000000, .arg = 77,
 	       .ret = 0x10003, .duration = 1);
+	EXPECT("PSCI_CPU_SUSPEND(state=0x0) = -11 <1 ns>", psci_call, .func = 0x84000001,
+	       .ret = 0xfffffff5, .duration = 1);
 	EXPECT("0x84000016(arg=0x4d) = INVALID_ADDRESS <1 ns>", psci_call, .func = 0x84000016,
 	       .arg = 77, .ret = -9, .duration = 1);
 	EXPECT("0x1(arg=0x0) = 0 <1 ns>", psci_call, .func = 1, .duration = 1);
+}
+
+/* The name of the first argument of each function; NULL: it has none */
+static void psci_arguments(void **state)
+{
+	static const char *const names[] = {
+		NULL, "state", NULL, "mpidr", "mpidr", "mpidr", NULL, NULL, NULL, NULL, NULL, NULL,
+		"entry", "mpidr", "entry", "mode", "mpidr", "mpidr", "type", "enable", "base",
+		"type", "arg",
+	};
+	char text[128];
+	uint32_t func;
+
+	(void)state;
+	for (func = 0xc4000000; func < 0xc4000000 + COUNT(names); func++) {
+		const char *symbol = hyptrace_symbol_name(field_of("psci_call", "func"), func);
+		const char *name = names[func - 0xc4000000];
+		char number[16], arg[32] = "";
+
+		/* it is the name of a function */
+		if (func == 0xc400000a)
+			continue;
+		snprintf(number, sizeof(number), "0x%x", func);
+		if (name)
+			snprintf(arg, sizeof(arg), "%s=0x7", name);
+		snprintf(text, sizeof(text), "%s(%s) = DENIED <1 ns>", symbol ? symbol : number, arg);
+		EXPECT(text, psci_call, .func = func, .arg = 7, .ret = -3, .duration = 1);
+	}
 }
 
 static void ffa(void **state)
@@ -147,8 +186,10 @@ static void ffa(void **state)
 	EXPECT("FFA_FEATURES passed on", host_ffa_call, .func_id = 0x84000064);
 	EXPECT("FFA_MEM_SHARE_64 handled = DENIED", host_ffa_call, .func_id = 0xc4000073,
 	       .handled = 1, .err = -6, .res_a2 = 0xfffffffa);
-	EXPECT("FFA_ID_GET handled = 0 (0x0, 0x1, 0x2, 0x3)", host_ffa_call,
-	       .func_id = 0x84000069, .handled = 1, .res_a2 = 1, .res_a3 = 2, .res_a4 = 3);
+	EXPECT("FFA_VERSION handled", host_ffa_call, .func_id = 0x84000063, .handled = 1,
+	       .res_a1 = 0x10001);
+	EXPECT("FFA_RXTX_MAP_64 handled = 0 (0x0, 0x1, 0x2, 0x3)", host_ffa_call,
+	       .func_id = 0xc4000066, .handled = 1, .res_a2 = 1, .res_a3 = 2, .res_a4 = 3);
 	EXPECT("0x840000ff handled = -11", host_ffa_call, .func_id = 0x840000ff, .handled = 1,
 	       .err = -11);
 	EXPECT("0x840000ff handled = NOT_READY", host_ffa_call, .func_id = 0x840000ff,
@@ -560,7 +601,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercall_without_table), TEST(results), TEST(durations), TEST(smc),
-		TEST(psci), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
+		TEST(psci), TEST(psci_arguments), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
 		TEST(memory), TEST(formats_of_printk), DESCRIBED(long_printk),
 		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), DESCRIBED(same_id),
 		TEST(short_payloads), TEST(long_lead), DESCRIBED(classes),

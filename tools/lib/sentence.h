@@ -8,12 +8,17 @@
 #ifndef HYPTRACE_SENTENCE_H
 #define HYPTRACE_SENTENCE_H
 
+#include <assert.h>
+
 #include "digits.h"
 #include "internal.h"
 
 /* Bytes of a sentence at most; names of more than SENTENCE_NAME_MAX bytes are not used */
 #define SENTENCE_MAX		1024
 #define SENTENCE_NAME_MAX	64
+
+/* Results without a name are decimal from -SENTENCE_RESULT_MAX to this, else hexadecimal. */
+#define SENTENCE_RESULT_MAX	4095
 
 /* Arguments that host_hcall has */
 #define SENTENCE_ARGS		4
@@ -64,6 +69,10 @@ enum sentence_field {
 	FIELD_VMID,
 	NR_FIELDS
 };
+
+static_assert(NR_FIELDS <= 64, "struct sentence_kind has a bit for each field");
+static_assert(FIELD_D == FIELD_A + 3 && FIELD_ARG4 == FIELD_ARG1 + 3 &&
+	      FIELD_RES_A4 == FIELD_RES_A1 + 3, "functions take these fields as arrays");
 
 /* How to print an argument of a hypercall */
 struct sentence_arg {
@@ -146,10 +155,9 @@ char *hyptrace_sentence_key(char *to, const char *key, uint64_t value);
 char *hyptrace_sentence_value(char *to, const char *name, uint64_t value);
 char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 			       enum sentence_field field, char *to);
-char *hyptrace_sentence_number(char *to, int64_t value);
 const char *hyptrace_sentence_errno(const struct sentence *s, const uint64_t *values);
-char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values,
-			       enum sentence_field field, char *to);
+char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values, int64_t value,
+			       char *to);
 char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after);
 
 /* sentence_calls.c: calls of the host; sentence_guest.c: guests, memory; sentence_printk.c */

@@ -16,6 +16,7 @@
 #define PSCI_LAST		0x8400001f
 #define FFA_FIRST		0x84000060
 #define FFA_LAST		0x840000ff
+#define FFA_VERSION		0x84000063
 
 #define NOT_SUPPORTED		(-1)
 
@@ -49,6 +50,14 @@ static bool is_ffa(uint64_t func)
 static int64_t smc_result(uint64_t func, uint64_t ret)
 {
 	return func & SMC_64 ? (int64_t)ret : (int32_t)ret;
+}
+
+/* The result to print: a number of 32 bits is negative only if it may be an error. */
+static int64_t smc_number(uint64_t func, uint64_t ret)
+{
+	int64_t value = smc_result(func, ret);
+
+	return func & SMC_64 || value >= -SENTENCE_RESULT_MAX ? value : (uint32_t)ret;
 }
 
 /* host_hcall */
@@ -123,7 +132,7 @@ static char *put_host_hcall(const struct sentence *s, const uint64_t *v, char *t
 	if (v[FIELD_INVALID])
 		to = hyptrace_sentence_text(to, " invalid");
 	else if (returns(s, v))
-		to = hyptrace_sentence_result(s, v, FIELD_RET, to);
+		to = hyptrace_sentence_result(s, v, v[FIELD_RET], to);
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
 }
 
@@ -153,7 +162,8 @@ static char *put_host_smc(const struct sentence *s, const uint64_t *v, char *to)
 	if (v[FIELD_INVALID])
 		to = hyptrace_sentence_text(to, " invalid");
 	else
-		to = hyptrace_sentence_result(s, v, FIELD_RET, to);
+		to = hyptrace_sentence_result(s, v, smc_number(v[FIELD_ID], v[FIELD_RET]),
+					      to);
 	if (v[FIELD_FORWARDED])
 		to = hyptrace_sentence_text(to, " forwarded");
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
@@ -222,7 +232,7 @@ static char *put_psci_call(const struct sentence *s, const uint64_t *v, char *to
 	*to++ = ')';
 	if (is_before_call(v))
 		return to;
-	to = hyptrace_sentence_result(s, v, FIELD_RET, to);
+	to = hyptrace_sentence_result(s, v, smc_number(v[FIELD_FUNC], v[FIELD_RET]), to);
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
 }
 
@@ -240,7 +250,10 @@ static char *put_host_ffa_call(const struct sentence *s, const uint64_t *v, char
 	if (!v[FIELD_HANDLED])
 		return hyptrace_sentence_text(to, " passed on");
 	to = hyptrace_sentence_text(to, " handled");
-	to = hyptrace_sentence_result(s, v, FIELD_ERR, to);
+	/* the version is in x0, which the event does not have */
+	if (v[FIELD_FUNC_ID] == FFA_VERSION)
+		return to;
+	to = hyptrace_sentence_result(s, v, v[FIELD_ERR], to);
 	if (v[FIELD_ERR])
 		return to;
 	to = hyptrace_sentence_text(to, " (");
@@ -269,7 +282,7 @@ static char *put_host_mem_abort(const struct sentence *s, const uint64_t *v, cha
 		to = hyptrace_sentence_signed(to, fault.level);
 	}
 	to = hyptrace_sentence_key(to, " addr=", v[FIELD_ADDR]);
-	to = hyptrace_sentence_result(s, v, FIELD_RET, to);
+	to = hyptrace_sentence_result(s, v, v[FIELD_RET], to);
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
 }
 

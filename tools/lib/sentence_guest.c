@@ -102,7 +102,7 @@ static char *put_mem_transition(const struct sentence *s, const uint64_t *v, cha
 	}
 	if (!has_pfn)
 		to = put_nr(v, to);
-	return hyptrace_sentence_result(s, v, FIELD_RET, to);
+	return hyptrace_sentence_result(s, v, v[FIELD_RET], to);
 }
 
 static char *put_tlbi(const struct sentence *s, const uint64_t *v, char *to)

@@ -6,9 +6,6 @@
 #include "names.h"
 #include "sentence.h"
 
-/* Larger results are printed in hex; negative ones from here on are errnos. */
-#define RESULT_MAX	4095
-
 #define NSEC_PER_USEC	1000
 #define NSEC_PER_MSEC	1000000
 #define NSEC_PER_SEC	1000000000
@@ -100,20 +97,6 @@ char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 }
 
 /**
- * hyptrace_sentence_number - print a result that has no name
- * @to:		destination
- * @value:	the result
- *
- * Return: the end of the text.
- */
-char *hyptrace_sentence_number(char *to, int64_t value)
-{
-	if (value < -RESULT_MAX || value > RESULT_MAX)
-		return hyptrace_sentence_hex(to, value);
-	return hyptrace_sentence_signed(to, value);
-}
-
-/**
  * hyptrace_sentence_errno - get the name of an errno, for struct sentence_kind
  * @s:		the sentence
  * @values:	its values
@@ -130,20 +113,22 @@ const char *hyptrace_sentence_errno(const struct sentence *s, const uint64_t *va
  * hyptrace_sentence_result - print what a call has returned
  * @s:		the sentence
  * @values:	its values
- * @field:	FIELD_RET or FIELD_ERR
+ * @value:	the result, to print it if it has no name
  * @to:		destination
  *
  * Return: the end of the text.
  */
-char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values,
-			       enum sentence_field field, char *to)
+char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values, int64_t value,
+			       char *to)
 {
 	const char *name = s->kind->result(s, values);
 
 	to = hyptrace_sentence_text(to, " = ");
 	if (name)
 		return hyptrace_sentence_text(to, name);
-	return hyptrace_sentence_number(to, values[field]);
+	if (value < -SENTENCE_RESULT_MAX || value > SENTENCE_RESULT_MAX)
+		return hyptrace_sentence_hex(to, value);
+	return hyptrace_sentence_signed(to, value);
 }
 
 /**
