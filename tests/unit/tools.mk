@@ -41,15 +41,15 @@ test_tools_extack-srcs := $(addprefix $(tools)/lib/,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(addprefix $(tools)/lib/,format.c print.c print_build.c digits.c names.c sentence.c \
-	sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_text.c)
+tools-print-srcs := $(addprefix $(tools)/lib/,field.c format.c print.c print_build.c digits.c names.c \
+	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_text.c)
 tools-format-srcs := $(tools-print-srcs) $(addprefix $(tools)/lib/,describe.c error.c)
 
 test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c names.c nearest.c)
+filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c field.c names.c nearest.c)
 test_tools_filter-srcs := $(filter-srcs) $(tools)/lib/error.c fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)

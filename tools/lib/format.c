@@ -5,7 +5,6 @@
  * libtraceevent prints that: it parses the event's description as a tracefs format file.
  * print_build.c compiles the parsed format for fast printing.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,7 +380,7 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 }
 
 /**
- * hyptrace_formats_has_sentence - is an event printed as a sentence?
+ * hyptrace_formats_has_sentence - check whether an event is printed as a sentence
  * @fmts:	the formats
  * @event:	the event, from hyptrace_formats_event()
  *
@@ -435,65 +434,4 @@ const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrac
 	const struct sentence *sentence = fmts->by_id[event->id].sentence;
 
 	return sentence ? hyptrace_sentence_call(sentence, rec->data) : NULL;
-}
-
-/**
- * hyptrace_field_read - read a number from a payload
- * @field:	the field, of 1, 2, 4 or 8 bytes
- * @data:	the payload, which contains the field
- *
- * Return: the value, sign-extended if the field is signed.
- */
-uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data)
-{
-	union {
-		uint8_t		u8;
-		uint16_t	u16;
-		uint32_t	u32;
-		uint64_t	u64;
-	} raw;
-
-	memcpy(&raw, (const char *)data + field->offset, field->size);
-	switch (field->size) {
-	case sizeof(raw.u8):
-		return field->is_signed ? (uint64_t)(int8_t)raw.u8 : raw.u8;
-	case sizeof(raw.u16):
-		return field->is_signed ? (uint64_t)(int16_t)raw.u16 : raw.u16;
-	case sizeof(raw.u32):
-		return field->is_signed ? (uint64_t)(int32_t)raw.u32 : raw.u32;
-	default:
-		return raw.u64;
-	}
-}
-
-/**
- * hyptrace_field_is_number - can hyptrace_field_read() read a field?
- * @field:	the field
- * @size:	bytes of the payload
- *
- * Return: true if the field is a number inside the payload.
- */
-bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
-{
-	if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8)
-		return false;
-	return field->size <= size && field->offset <= size - field->size &&
-	       !strchr(field->type, '[');
-}
-
-/**
- * hyptrace_field_value - get the value of a field
- * @field:	the field
- * @rec:	a record of its event
- * @value:	out: the value, sign-extended if the field is signed
- *
- * Return: 0, or -EINVAL if the field is not a number or not inside the record.
- */
-int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
-			 uint64_t *value)
-{
-	if (!hyptrace_field_is_number(field, rec->size))
-		return -EINVAL;
-	*value = hyptrace_field_read(field, rec->data);
-	return 0;
 }

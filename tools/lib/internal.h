@@ -81,7 +81,7 @@ void hyptrace_free_hypercall(struct hyptrace_hypercall *call);
 void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
 uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 
-/* format.c: numbers in payloads */
+/* field.c: numbers in payloads */
 uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data);
 bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size);
 
