@@ -119,6 +119,11 @@ static void named_values(void **state)
 	sample.res = -22;
 	sample.delta = -22;
 	assert_true(matches("res == -EINVAL && delta == -EINVAL"));
+	assert_true(matches("step == -ESRCH"));
+	sample.ret = -11;
+	sample.res = -35;
+	sample.delta = -95;
+	assert_true(matches("ret == -EWOULDBLOCK && res == -EDEADLOCK && delta == -ENOTSUP"));
 }
 
 static void times(void **state)
@@ -135,7 +140,7 @@ static void times(void **state)
 	assert_true(matches("duration == 2000ms"));
 }
 
-/* "&&" binds stronger than "||". */
+/* "&&" has a higher precedence than "||". */
 static void precedence(void **state)
 {
 	(void)state;
@@ -278,10 +283,14 @@ static void several_events(void **state)
 	assert_int_equal(which("op == donate", &other), 1);
 	assert_int_equal(which("op == flush", &other), 2);
 	assert_int_equal(which("op == 300", &other), 2);
-	/* an event without the field or the value does not match, whatever the operator */
+	/* an event without the field or the name does not match, whatever the operator */
 	assert_int_equal(which("count != 7", &other), 2);
 	assert_int_equal(which("op != share", &other), 1);
-	assert_int_equal(which("op < 1000", &other), 2);
+	/* a number that the field cannot have is compared nevertheless */
+	assert_int_equal(which("op < 1000", &other), 3);
+	assert_int_equal(which("op != 1000", &other), 3);
+	assert_int_equal(which("op > 256", &other), 2);
+	assert_int_equal(which("op & 256 || op == 2", &other), 3);
 	/* but another side of "||" may */
 	assert_int_equal(which("op == flush || op == donate", &other), 3);
 	assert_int_equal(which("count == 5 || pfn > 1", &other), 3);
@@ -289,6 +298,76 @@ static void several_events(void **state)
 	assert_int_equal(which("(count == 4 || pfn > 1) && op > 1", &other), 1);
 	other.op = 2;
 	assert_int_equal(which("op == 2", &other), 3);
+}
+
+#define WIDE(_type, _signed) {						\
+	{ "op", _type, 8, 8, _signed, NULL, 0 }, { "step", _type, 8, 8, _signed, NULL, 0 }, \
+	{ "ret", _type, 8, 8, _signed, NULL, 0 }, { "pfn", _type, 8, 8, _signed, NULL, 0 }, \
+	{ "res", _type, 8, 8, _signed, NULL, 0 },			\
+}
+
+static bool compare(__int128 is, unsigned int op, __int128 than)
+{
+	const bool results[] = { is == than, is != than, is < than, is <= than, is > than,
+				 is >= than };
+
+	return results[op];
+}
+
+/*
+ * A number that one event's field cannot have: another event makes the filter valid. The result
+ * is that of exact arithmetic.
+ */
+static void out_of_range(void **state)
+{
+	static struct hyptrace_field wide[2][5] = { WIDE("u64", false), WIDE("s64", true) };
+	static const char *const ops[] = { "==", "!=", "<", "<=", ">", ">=" };
+	static const struct {
+		const char	*text;
+		__int128	number;
+	} values[] = {
+		{ "-9223372036854775808", INT64_MIN }, { "-2147483649", -2147483649LL },
+		{ "-129", -129 }, { "-EBADMSG", -74 }, { "-EHWPOISON", -133 }, { "-1", -1 },
+		{ "128", 128 }, { "256", 256 }, { "0x84000060", 0x84000060 },
+		{ "4294967296", 4294967296 }, { "9223372036854775807", INT64_MAX },
+		{ "9223372036854775808", (__int128)INT64_MAX + 1 },
+		{ "18446744073709551615", UINT64_MAX },
+	};
+	const struct hyptrace_record rec = { .data = &sample, .size = sizeof(sample) };
+	const struct {
+		const char	*name;
+		__int128	value;
+	} fields[] = {
+		{ "op", sample.op }, { "step", sample.step }, { "ret", sample.ret },
+		{ "pfn", sample.pfn }, { "res", sample.res },
+	};
+	struct hyptrace_event events[] = {
+		sample_event,
+		{ .name = "u", .id = 1, .size = 16, .nr_fields = 5 },
+		{ .name = "s", .id = 2, .size = 16, .nr_fields = 5 },
+	};
+	struct hyptrace_filters *filters;
+	unsigned int i, j, op;
+	char text[128];
+
+	(void)state;
+	events[1].fields = field_list(wide[0], 5);
+	events[2].fields = field_list(wide[1], 5);
+	for (i = 0; i < 5; i++) {
+		for (j = 0; j < sizeof(values) / sizeof(values[0]); j++) {
+			for (op = 0; op < 6; op++) {
+				snprintf(text, sizeof(text), "%s %s %s", fields[i].name, ops[op],
+					 values[j].text);
+				filters = hyptrace_filters_new(event_list(events, 3), 3, text, NULL,
+							       NULL);
+				assert_non_null(filters);
+				if (hyptrace_filters_match(filters, &rec) !=
+				    compare(fields[i].value, op, values[j].number))
+					fail_msg("\"%s\" is wrong", text);
+				hyptrace_filters_free(filters);
+			}
+		}
+	}
 }
 
 static void unknown_records(void **state)
@@ -344,9 +423,14 @@ static void several_events_wrong(void **state)
 	refused("op == 70000", 6, "the values of \"op\" are from 0 to 255");
 	refused("op ==", 5, "a value is missing after \"==\"");
 	/* each comparison can be made, but not all of one event */
-	refused("pfn == 1 && count == 2", 0, "no event has all fields and values that it needs");
+	refused("pfn == 1 && count == 2", 0,
+		"no event can meet this filter: none has all its fields and values");
 	refused("pfn & 1 && (count == 2 || op == flush)", 0,
-		"no event has all fields and values that it needs");
+		"no event can meet this filter: none has all its fields and values");
+	refused("op < 70000 && cout == 1", 5, "the values of \"op\" are from 0 to 255");
+	refused("op & 0x10000", 5, "a mask of \"op\" has at most 8 bits");
+	/* the key of a sentence, which looks more like the field "op" */
+	refused("vm == 1", 0, "no event has a field \"vm\"; did you mean \"handle\"?");
 	assert_null(hyptrace_filters_new(NULL, 0, "op == 1", NULL, &err));
 	assert_string_equal(err.text, "no event has a field \"op\"");
 }
@@ -357,6 +441,7 @@ static void largest_id(void **state)
 	struct hyptrace_event event = sample_event;
 	struct hyptrace_record rec = { .data = &sample, .size = sizeof(sample) };
 	struct hyptrace_filters *filters;
+	struct hyptrace_error err;
 
 	(void)state;
 	event.id = UINT16_MAX;
@@ -365,17 +450,32 @@ static void largest_id(void **state)
 	assert_non_null(filters);
 	assert_true(hyptrace_filters_match(filters, &rec));
 	hyptrace_filters_free(filters);
+
+	event.id++;
+	assert_null(hyptrace_filter_parse(&event, "op == 2", NULL, &err));
+	assert_int_equal(err.errnum, EINVAL);
+	assert_string_equal(err.text, "the id of the event \"sample\" exceeds 16 bits");
 }
 
-/* Of two events with the same id, which no driver has, one filter is freed. */
+/* Of two events with the same id, which no driver has, the last counts. */
 static void same_id(void **state)
 {
+	struct hyptrace_field swapped[] = {
+		{ "step", "s8", offsetof(struct sample, op), 1, true, NULL, 0 },
+		{ "op", "u8", offsetof(struct sample, step), 1, false, NULL, 0 },
+	};
 	struct hyptrace_event events[] = { sample_event, sample_event };
 	struct hyptrace_record rec = { .data = &sample, .size = sizeof(sample) };
 	struct hyptrace_filters *filters;
 
 	(void)state;
+	events[1].fields = field_list(swapped, 2);
+	events[1].nr_fields = 2;
 	filters = hyptrace_filters_new(event_list(events, 2), 2, "op == 2", NULL, NULL);
+	assert_non_null(filters);
+	assert_false(hyptrace_filters_match(filters, &rec));
+	hyptrace_filters_free(filters);
+	filters = hyptrace_filters_new(event_list(events, 2), 2, "step == 2", NULL, NULL);
 	assert_non_null(filters);
 	assert_true(hyptrace_filters_match(filters, &rec));
 	hyptrace_filters_free(filters);
@@ -474,6 +574,7 @@ int main(void)
 		cmocka_unit_test_setup(terms, setup),
 		cmocka_unit_test_setup(payloads, setup),
 		cmocka_unit_test_setup(several_events, setup),
+		cmocka_unit_test_setup(out_of_range, setup),
 		cmocka_unit_test_setup(unknown_records, setup),
 		cmocka_unit_test_setup(several_events_wrong, setup),
 		cmocka_unit_test_setup(largest_id, setup),

@@ -2,14 +2,16 @@
 /*
  * Filters: conditions on the fields of an event, for one event or for all events of a remote.
  */
-#include <endian.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filter.h"
+
+/* The key in sentences that is not the name of its field, and that name */
+#define VM_KEY		"vm"
+#define VM_FIELD	"handle"
 
 /**
  * struct hyptrace_filter - a filter of an event
@@ -91,7 +93,7 @@ static struct hyptrace_filter *make_filter(const struct request *request,
 			goto fail;
 		filter->nr++;
 		hyptrace_filter_resolve(c, event, &filter->values[i], &at, &err);
-		term->op = c->op;
+		term->op = filter->values[i].op;
 		term->value = filter->values[i].value;
 		term->on_true = c->on_true;
 		term->on_false = c->on_false;
@@ -111,7 +113,11 @@ static void fail_field(const struct request *request, const struct filter_span *
 	char why[HYPTRACE_ERROR_TEXT];
 	unsigned int i, j;
 
-	hyptrace_nearest_begin(&near, name->text, name->len);
+	/* the name of another field may look more like the key */
+	if (name->len == strlen(VM_KEY) && !memcmp(name->text, VM_KEY, name->len))
+		hyptrace_nearest_begin(&near, VM_FIELD, strlen(VM_FIELD));
+	else
+		hyptrace_nearest_begin(&near, name->text, name->len);
 	for (i = 0; i < request->nr; i++)
 		for (j = 0; j < request->events[i]->nr_fields; j++)
 			hyptrace_nearest_try(&near, request->events[i]->fields[j]->name);
@@ -163,6 +169,10 @@ static int check(const struct request *request, struct filter_program *program)
 	int ret;
 
 	*request->at = 0;
+	if (request->nr == 1 && request->events[0]->id > UINT16_MAX)
+		return hyptrace_error_set(request->err, EINVAL,
+					  "the id of the event \"%s\" exceeds 16 bits",
+					  request->events[0]->name);
 	ret = hyptrace_filter_compile(program, request->text, request->at, request->err);
 	for (i = 0; !ret && i < program->nr; i++)
 		ret = check_comparison(request, &program->comparisons[i]);
@@ -262,7 +272,7 @@ struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event
  * hyptrace_filter_text - get the text of a filter
  * @filter:	the filter
  *
- * Return: the text, as it was parsed.
+ * Return: the text, as it was parsed; valid until the filter is freed.
  */
 const char *hyptrace_filter_text(const struct hyptrace_filter *filter)
 {
@@ -274,7 +284,7 @@ const char *hyptrace_filter_text(const struct hyptrace_filter *filter)
  * @filter:	the filter
  * @index:	its number, from 0
  *
- * Return: the comparison; NULL if the filter has not so many.
+ * Return: the comparison, valid until the filter is freed; NULL if there is no such comparison.
  */
 const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
 							unsigned int index)
@@ -282,24 +292,12 @@ const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_fi
 	return index < filter->nr ? &filter->terms[index] : NULL;
 }
 
-static uint64_t load(const struct filter_value *value, const void *payload)
+static bool holds(const struct filter_value *value, const void *payload)
 {
-	const unsigned int unused = 64 - CHAR_BIT * value->size;
-	const char *from = (const char *)payload + value->offset;
-	uint64_t word = 0;
+	const uint64_t is = hyptrace_field_read(&value->field, payload), than = value->value;
+	const bool less = value->field.is_signed ? (int64_t)is < (int64_t)than : is < than;
 
-	/* at the end of the word that has the high bits */
-	memcpy((char *)&word + (htole16(1) == 1 ? sizeof(word) - value->size : 0), from,
-	       value->size);
-	return value->is_signed ? (uint64_t)((int64_t)word >> unused) : word >> unused;
-}
-
-static bool holds(uint32_t op, const struct filter_value *value, const void *payload)
-{
-	const uint64_t is = load(value, payload), than = value->value;
-	const bool less = value->is_signed ? (int64_t)is < (int64_t)than : is < than;
-
-	switch (op) {
+	switch (value->op) {
 	case HYPTRACE_FILTER_OP_EQ:
 		return is == than;
 	case HYPTRACE_FILTER_OP_NE:
@@ -318,7 +316,7 @@ static bool holds(uint32_t op, const struct filter_value *value, const void *pay
 }
 
 /**
- * hyptrace_filter_match - does an event meet a filter?
+ * hyptrace_filter_match - check whether an event meets a filter
  * @filter:	the filter
  * @payload:	the event's payload, which starts with the event id
  * @size:	bytes of @payload
@@ -340,8 +338,8 @@ bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *pay
 	while (next < filter->nr) {
 		term = &filter->terms[next];
 		value = &filter->values[next];
-		next = value->size && holds(term->op, value, payload) ? term->on_true :
-									term->on_false;
+		next = value->field.size && holds(value, payload) ? term->on_true :
+								    term->on_false;
 	}
 	return next == HYPTRACE_FILTER_ACCEPT;
 }
@@ -360,7 +358,7 @@ static bool can_match(const struct hyptrace_filter *filter)
 		/* nothing is negated: what is false does not accept the event */
 		if (term->on_false < filter->nr)
 			reached[term->on_false] = true;
-		if (!filter->values[i].size)
+		if (!filter->values[i].field.size)
 			continue;
 		if (term->on_true == HYPTRACE_FILTER_ACCEPT)
 			return true;
@@ -411,7 +409,8 @@ static struct hyptrace_filters *make_filters(const struct request *request,
 	}
 	if (added)
 		return filters;
-	hyptrace_error_set(request->err, EINVAL, "no event has all fields and values that it needs");
+	hyptrace_error_set(request->err, EINVAL,
+			   "no event can meet this filter: none has all its fields and values");
 	hyptrace_filters_free(filters);
 	return NULL;
 
@@ -429,8 +428,9 @@ no_memory:
  * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
  * @err:	the reason if it fails; may be NULL
  *
- * A comparison is false for an event that does not have the field, or whose field cannot have
- * the value. It is an error if that is so for all events.
+ * A comparison is false for an event that does not have the field, or whose field does not have
+ * the value of a name. It is an error if that is so for all events, or if a number is out of the
+ * range of the field in all of them.
  *
  * Return: the filters, for hyptrace_filters_free(), or NULL. The errno is EINVAL if @text is wrong.
  */
@@ -467,7 +467,7 @@ void hyptrace_filters_free(struct hyptrace_filters *filters)
 }
 
 /**
- * hyptrace_filters_match - does an event meet the filter of its kind?
+ * hyptrace_filters_match - check whether an event meets the filter of its kind
  * @filters:	the filters
  * @rec:	the event's record
  *

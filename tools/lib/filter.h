@@ -68,28 +68,29 @@ struct filter_program {
 
 /**
  * struct filter_value - how to compare a field of a payload
- * @offset:	bytes from the start of the payload
- * @size:	bytes of the field: 1, 2, 4 or 8; 0 if the comparison is always false
- * @is_signed:	its values are signed
- * @value:	the value to compare with
+ * @field:	where the field is, and its sign; its size is 0 if the comparison is always false
+ * @op:		enum hyptrace_filter_op
+ * @value:	the value to compare with, extended to 64 bits as the field
  */
 struct filter_value {
-	uint32_t	offset;
-	uint32_t	size;
-	bool		is_signed;
-	uint64_t	value;
+	struct hyptrace_field	field;
+	uint32_t		op;
+	uint64_t		value;
 };
 
 /**
- * enum filter_fault - why a comparison cannot be made for an event; the last is the most useful
- * @FILTER_FAULT_NONE:	it can be made
+ * enum filter_fault - what is wrong with a comparison for an event; the last is the most useful
+ * @FILTER_FAULT_NONE:	nothing
  * @FILTER_FAULT_FIELD:	the event does not have the field
+ * @FILTER_FAULT_RANGE:	the number is out of the field's range. The comparison can be made, but
+ *			its result is the same for each event.
  * @FILTER_FAULT_VALUE:	the field cannot have the value
  * @FILTER_FAULT_NEAR:	the field does not have the value, but one with a similar name
  */
 enum filter_fault {
 	FILTER_FAULT_NONE,
 	FILTER_FAULT_FIELD,
+	FILTER_FAULT_RANGE,
 	FILTER_FAULT_VALUE,
 	FILTER_FAULT_NEAR,
 };

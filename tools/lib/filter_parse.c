@@ -20,6 +20,8 @@
 
 #include "filter.h"
 
+#define BLANKS		" \t\n"
+
 #define NSEC_PER_USEC	UINT64_C(1000)
 #define NSEC_PER_MSEC	UINT64_C(1000000)
 #define NSEC_PER_SEC	UINT64_C(1000000000)
@@ -80,13 +82,13 @@ static struct filter_span word_at(const char *text)
 	struct filter_span word = name_at(text);
 
 	if (!word.len)
-		word.len = text[0] && text[1] == text[0] ? 2 : 1;
+		word.len = text[0] && (text[1] == text[0] || text[1] == '=') ? 2 : 1;
 	return word;
 }
 
 static void skip_blanks(struct parser *p)
 {
-	p->pos += strspn(p->pos, " \t\n");
+	p->pos += strspn(p->pos, BLANKS);
 }
 
 /* Accept a text after blanks, and remember it. */
@@ -133,8 +135,8 @@ static int parse_operator(struct parser *p, struct filter_comparison *c)
 			    c->field);
 }
 
-/* Parse the unit of time after a number. */
-static int parse_unit(struct parser *p, struct filter_comparison *c)
+/* Return the nanoseconds of a unit of time; 0 if it is none. */
+static uint64_t unit_nsec(const struct filter_span *unit)
 {
 	static const struct {
 		const char	*name;
@@ -145,25 +147,37 @@ static int parse_unit(struct parser *p, struct filter_comparison *c)
 		{ "ms", NSEC_PER_MSEC },
 		{ "s", NSEC_PER_SEC },
 	};
-	struct filter_span unit = name_at(p->pos);
 	unsigned int i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i].name) == unit->len &&
+		    !memcmp(units[i].name, unit->text, unit->len))
+			return units[i].nsec;
+	return 0;
+}
+
+/* Parse the unit of time after a number. */
+static int parse_unit(struct parser *p, struct filter_comparison *c)
+{
+	struct filter_span unit = name_at(p->pos);
+	uint64_t nsec = unit_nsec(&unit);
 
 	if (*p->pos == '.')
 		return fail(p, p->pos, "a number cannot have a fraction");
-	if (!unit.len)
-		return 0;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strlen(units[i].name) != unit.len ||
-		    memcmp(units[i].name, unit.text, unit.len))
-			continue;
-		if (c->number > UINT64_MAX / units[i].nsec)
-			return fail(p, c->value.text, "the time in nanoseconds exceeds 64 bits");
-		c->number *= units[i].nsec;
-		c->has_unit = true;
-		p->pos += unit.len;
-		return 0;
+	if (!unit.len) {
+		unit = name_at(p->pos + strspn(p->pos, BLANKS));
+		if (!unit_nsec(&unit))
+			return 0;
+		return fail_quoting(p, p->pos, "no blank is allowed before the unit \"%.*s\"", unit);
 	}
-	return fail_quoting(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", unit);
+	if (!nsec)
+		return fail_quoting(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", unit);
+	if (c->number > UINT64_MAX / nsec)
+		return fail(p, c->value.text, "the time in nanoseconds exceeds 64 bits");
+	c->number *= nsec;
+	c->has_unit = true;
+	p->pos += unit.len;
+	return 0;
 }
 
 static int parse_number(struct parser *p, struct filter_comparison *c)

@@ -42,75 +42,106 @@ static const struct hyptrace_field *find_field(const struct hyptrace_event *even
 	return NULL;
 }
 
-static bool is_number(const struct hyptrace_field *field, const struct hyptrace_event *event)
-{
-	return (field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8) &&
-	       !strchr(field->type, '[') && field->offset <= event->size &&
-	       field->size <= event->size - field->offset;
-}
-
 static uint64_t all_bits(const struct hyptrace_field *field)
 {
 	return UINT64_MAX >> (64 - CHAR_BIT * field->size);
 }
 
-static enum filter_fault fail_range(const struct hyptrace_field *field, struct hyptrace_error *err)
+static enum filter_fault fail_range(const struct filter_comparison *c,
+				    const struct hyptrace_field *field, struct hyptrace_error *err)
 {
 	const uint64_t max = all_bits(field) >> field->is_signed;
 	const int64_t min = field->is_signed ? ~(int64_t)max : 0;
 
-	hyptrace_error_set(err, EINVAL, "the values of \"%s\" are from %" PRId64 " to %" PRIu64,
-			   field->name, min, max);
-	return FILTER_FAULT_VALUE;
+	if (c->op == HYPTRACE_FILTER_OP_AND)
+		hyptrace_error_set(err, EINVAL, "a mask of \"%s\" has at most %u bits", field->name,
+				   CHAR_BIT * field->size);
+	else
+		hyptrace_error_set(err, EINVAL,
+				   "the values of \"%s\" are from %" PRId64 " to %" PRIu64,
+				   field->name, min, max);
+	return FILTER_FAULT_RANGE;
 }
 
-/* A mask may have all bits of a signed field. */
-static enum filter_fault resolve_number(const struct filter_comparison *c,
-					const struct hyptrace_field *field, uint64_t *value,
-					struct hyptrace_error *err)
+/* Is a number less than all values of the field, or greater than all? A mask has any bits. */
+static bool is_out_of_range(const struct filter_comparison *c, const struct hyptrace_field *field,
+			    uint64_t number)
 {
 	const bool any_bits = !field->is_signed || c->op == HYPTRACE_FILTER_OP_AND;
-	const uint64_t max = all_bits(field) >> !any_bits;
 
-	if (c->has_unit && strcmp(field->name, FILTER_DURATION)) {
-		hyptrace_error_set(err, EINVAL, "\"%s\" is not a time: use a number without a unit",
-				   field->name);
-		return FILTER_FAULT_VALUE;
-	}
-	if (c->negative && c->number) {
-		if (!field->is_signed || c->number - 1 > all_bits(field) >> 1)
-			return fail_range(field, err);
-		*value = -c->number;
-	} else {
-		if (c->number > max)
-			return fail_range(field, err);
-		*value = c->number;
-	}
-	return FILTER_FAULT_NONE;
+	if (c->negative && number)
+		return !field->is_signed || number - 1 > all_bits(field) >> 1;
+	return number > all_bits(field) >> !any_bits;
 }
 
-static enum filter_fault resolve_errno(const struct filter_comparison *c,
-				       const struct hyptrace_field *field, uint64_t *value,
-				       struct hyptrace_error *err)
+/*
+ * Replace a comparison with a number that 64 bits with the field's sign cannot hold. It is always
+ * true or always false, and so is a comparison with the least of all numbers.
+ */
+static void make_constant(struct filter_value *to, bool is_signed, bool is_less)
+{
+	bool is_true = to->op == HYPTRACE_FILTER_OP_NE;
+
+	if (is_less)
+		is_true |= to->op == HYPTRACE_FILTER_OP_GT || to->op == HYPTRACE_FILTER_OP_GE;
+	else
+		is_true |= to->op == HYPTRACE_FILTER_OP_LT || to->op == HYPTRACE_FILTER_OP_LE;
+	to->op = is_true ? HYPTRACE_FILTER_OP_GE : HYPTRACE_FILTER_OP_LT;
+	to->value = is_signed ? (uint64_t)INT64_MIN : 0;
+}
+
+static enum filter_fault resolve_number(const struct filter_comparison *c, uint64_t number,
+					const struct hyptrace_field *field,
+					struct filter_value *to, struct hyptrace_error *err)
+{
+	const bool is_less = c->negative && number;
+	const bool fits = field->is_signed ? number <= INT64_MAX : !is_less;
+
+	to->value = c->negative ? -number : number;
+	if (!is_out_of_range(c, field, number))
+		return FILTER_FAULT_NONE;
+	if (!fits && c->op != HYPTRACE_FILTER_OP_AND)
+		make_constant(to, field->is_signed, is_less);
+	return fail_range(c, field, err);
+}
+
+/* Return the number of an errno by its name without a minus; 0 if there is none. */
+static uint64_t find_errno(const struct filter_span *span)
+{
+	/* second names of an errno */
+	static const struct {
+		const char	*name;
+		uint64_t	number;
+	} others[] = {
+		{ "EWOULDBLOCK", 11 }, { "EDEADLOCK", 35 }, { "ENOTSUP", 95 },
+	};
+	const char *name;
+	uint64_t number;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (is_named(others[i].name, span))
+			return others[i].number;
+	for (number = 1; number <= ERRNO_MAX; number++) {
+		name = hyptrace_errno_name(-(int64_t)number);
+		if (name && is_named(name + 1, span))
+			return number;
+	}
+	return 0;
+}
+
+static enum filter_fault fail_errno(const struct filter_comparison *c, struct hyptrace_error *err)
 {
 	struct hyptrace_nearest near;
 	char why[HYPTRACE_ERROR_TEXT];
 	const char *name;
 	int64_t number;
 
-	/* an errno fits any signed field but one of 8 bits */
-	if (!field->is_signed || field->size == 1)
-		return fail_range(field, err);
 	hyptrace_nearest_begin(&near, c->value.text, c->value.len);
-	for (number = -1; number >= -ERRNO_MAX; number--) {
-		name = hyptrace_errno_name(number);
-		if (!name)
-			continue;
-		if (is_named(name, &c->value)) {
-			*value = number;
-			return FILTER_FAULT_NONE;
-		}
-		hyptrace_nearest_try(&near, name);
+	for (number = 1; number <= ERRNO_MAX; number++) {
+		name = hyptrace_errno_name(-number);
+		if (name)
+			hyptrace_nearest_try(&near, name);
 	}
 	snprintf(why, sizeof(why), "there is no errno \"%.*s\"", filter_quoted(&c->name),
 		 c->name.text);
@@ -131,26 +162,37 @@ static enum filter_fault fail_value(const struct filter_comparison *c,
 	if (field->nr_symbols)
 		snprintf(why, sizeof(why), "the field \"%s\" has no value \"%.*s\"", field->name,
 			 filter_quoted(&c->name), c->name.text);
+	else if (field->is_signed && find_errno(&c->name))
+		snprintf(why, sizeof(why), "the name of an errno has a minus: use \"-%.*s\"",
+			 filter_quoted(&c->name), c->name.text);
 	else
-		snprintf(why, sizeof(why), "the values of \"%s\" have no names: use a number%s",
-			 field->name, field->is_signed ? " or an errno such as -EPERM" : "");
+		snprintf(why, sizeof(why), "the values of \"%s\" have no names: use a number",
+			 field->name);
 	return fail_name(err, why, &near);
 }
 
 static enum filter_fault resolve_value(const struct filter_comparison *c,
-				       const struct hyptrace_field *field, uint64_t *value,
-				       struct hyptrace_error *err)
+				       const struct hyptrace_field *field,
+				       struct filter_value *to, struct hyptrace_error *err)
 {
+	uint64_t number;
 	unsigned int i;
 
+	if (c->has_unit && strcmp(field->name, FILTER_DURATION)) {
+		hyptrace_error_set(err, EINVAL, "\"%s\" is not a time: use a number without a unit",
+				   field->name);
+		return FILTER_FAULT_VALUE;
+	}
 	if (!c->name.len)
-		return resolve_number(c, field, value, err);
-	if (c->negative)
-		return resolve_errno(c, field, value, err);
+		return resolve_number(c, c->number, field, to, err);
+	if (c->negative) {
+		number = find_errno(&c->name);
+		return number ? resolve_number(c, number, field, to, err) : fail_errno(c, err);
+	}
 	for (i = 0; i < field->nr_symbols; i++) {
 		if (!is_named(field->symbols[i]->name, &c->name))
 			continue;
-		*value = field->symbols[i]->value;
+		to->value = field->symbols[i]->value;
 		return FILTER_FAULT_NONE;
 	}
 	return fail_value(c, field, err);
@@ -160,11 +202,11 @@ static enum filter_fault resolve_value(const struct filter_comparison *c,
  * hyptrace_filter_resolve - resolve a comparison for an event
  * @comparison:	the comparison
  * @event:	the event
- * @value:	out: how to make the comparison; not changed on failure
+ * @value:	out: how to make the comparison
  * @at:		out: on failure the place in the text of what is wrong
  * @err:	the reason if it fails; not set if the event does not have the field
  *
- * Return: why it cannot be made, or FILTER_FAULT_NONE.
+ * Return: what is wrong with it, or FILTER_FAULT_NONE.
  */
 enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *comparison,
 					  const struct hyptrace_event *event,
@@ -174,19 +216,22 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 	const struct hyptrace_field *field = find_field(event, &comparison->field);
 	enum filter_fault fault;
 
+	*value = (struct filter_value){ .op = comparison->op };
 	*at = comparison->field.text;
 	if (!field)
 		return FILTER_FAULT_FIELD;
-	if (!is_number(field, event)) {
+	if (!hyptrace_field_is_number(field, event->size)) {
 		hyptrace_error_set(err, EINVAL, "the field \"%s\" is not a number", field->name);
 		return FILTER_FAULT_VALUE;
 	}
 	*at = comparison->value.text;
-	fault = resolve_value(comparison, field, &value->value, err);
-	if (fault)
+	fault = resolve_value(comparison, field, value, err);
+	if (fault > FILTER_FAULT_RANGE)
 		return fault;
-	value->offset = field->offset;
-	value->size = field->size;
-	value->is_signed = field->is_signed;
-	return FILTER_FAULT_NONE;
+	value->field = (struct hyptrace_field){
+		.offset = field->offset,
+		.size = field->size,
+		.is_signed = field->is_signed,
+	};
+	return fault;
 }
