@@ -259,6 +259,8 @@ fail:
  * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
  * @err:	the reason if it fails; may be NULL
  *
+ * The filter has copies of what it needs of @event and @text.
+ *
  * Return: the filter, for hyptrace_filter_free(), or NULL. The errno is EINVAL if @text is wrong.
  */
 struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
@@ -430,7 +432,8 @@ no_memory:
  *
  * A comparison is false for an event that does not have the field, or whose field does not have
  * the value of a name. It is an error if that is so for all events, or if a number is out of the
- * range of the field in all of them.
+ * range of the field in all of them. The filters have copies of what they need of @events and
+ * @text.
  *
  * Return: the filters, for hyptrace_filters_free(), or NULL. The errno is EINVAL if @text is wrong.
  */

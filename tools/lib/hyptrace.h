@@ -541,13 +541,15 @@ char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
 #define HYPTRACE_FILTER_REJECT		0xfe
 
 /**
- * struct hyptrace_filter_term - a comparison of a filter
+ * struct hyptrace_filter_term - a comparison of a filter; valid until the filter is freed
  * @field:	the field's name
  * @op:		enum hyptrace_filter_op of linux/hyptrace_netlink.h
  * @value:	the value to compare the field with, in two's complement
  * @on_true:	the number of the next comparison, which is larger than that of this one, or
  *		HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
  * @on_false:	the same if the comparison is false
+ *
+ * A filter has at most HYPTRACE_FILTER_TERMS_MAX of them. The first one is evaluated first.
  */
 struct hyptrace_filter_term {
 	char		*field;
