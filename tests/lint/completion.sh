@@ -13,7 +13,7 @@ fake_commands()
 		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' '  enable   Enable events.' \
 			'  count    Count events.' '' ;;
 		" help enable ") printf '%s\n' '      --mode=MODE      Choose' '  -r, --remote=REMOTE   Work on it' \
-			'  -F, --filter=EXPR   Only these' ;;
+			'  -F, --filter=FILTER  Only these' ;;
 		*" list "*)
 			[ -n "$AS_ROOT" ] || exit 2
 			printf '[{"name":"test","description":"x","events":[%s,{"name":"hyp_enter","id":1,"fields":[%s,%s]}]}]\n' \

@@ -102,7 +102,7 @@ static const struct argp_option options[] = {
 	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
 	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
 	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
-	{ "filter", 'F', "EXPR", 0, FILTER_HELP, 0 },
+	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
 	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };
