@@ -69,6 +69,8 @@ setup()
 	same "$(complete_line hyptrace show -F "'op != d" | xargs)" "op != donate"
 	same "$(complete_line hyptrace show -F "'duration > ")" ""
 	same "$(complete_line hyptrace show -F "'reason == hvc ")" ""
+	# without quotes, bash makes three words of it
+	same "$(complete_line hyptrace -r hypervisor show -F reason == gues)" guest_exit
 	# the filter is not the verb
 	same "$(complete_line hyptrace show -F 'reason == hvc' --la)" --last=
 }

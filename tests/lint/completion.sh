@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of run.sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The completion of zsh and fish; tests/bats/completion.bats tests that of bash. To be sourced by run.sh, which has $work.
+# The completion of zsh and fish, and of bash where names from the kernel are offered; tests/bats/completion.bats tests
+# the rest. To be sourced by run.sh, which has $work.
 
 # A command with a verb that takes an option, and a sudo that needs no password.
 fake_commands()
@@ -18,7 +19,7 @@ fake_commands()
 			[ -n "$AS_ROOT" ] || exit 2
 			printf '[{"name":"test","description":"x","events":[%s,{"name":"hyp_enter","id":1,"fields":[%s,%s]}]}]\n' \
 				'{"name":"tlbi","id":2,"counted":null,"enabled":true},{"name":"host_hcall","id":3,"counted":false,"enabled":true}' \
-				'{"name":"op","type":"u8","symbols":{"0":"share","1":"unshare"}}' \
+				'{"name":"op","type":"u8","symbols":{"0":"share","1":"unshare","2":"$(touch ~/ran)","3":"a b"}}' \
 				'{"name":"order","type":"u32","signed":false}'
 			;;
 		esac
@@ -32,6 +33,18 @@ fish_offers()
 {
 	# shellcheck disable=SC2016 # fish expands it
 	LINE=$1 fish -c 'source hyptrace.fish; complete -C $LINE' 2>&1 | cut -f 1
+}
+
+# Print what bash offers for the last word of a line, whose words have a "|" between them.
+bash_offers()
+{
+	# shellcheck disable=SC2016 # the inner bash expands it
+	LINE=$1 bash -c '
+		source ./hyptrace.bash
+		mapfile -td "|" COMP_WORDS < <(printf "%s|" "$LINE")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_hyptrace
+		printf "%s\n" "${COMPREPLY[@]}"'
 }
 
 # zsh completes only in an interactive shell on a terminal. This .zshrc completes $LINE, records the matches and exits.
@@ -93,6 +106,9 @@ completes()
 	offers "$1" 'sudo hyptrace enable hy' hyp_enter || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable -F o' 'op order' || bad=1
 	AS_ROOT=1 offers "$1" "hyptrace enable --filter 'op == s" "$3share" || bad=1
+	# what is no name is not offered
+	AS_ROOT=1 offers "$1" "hyptrace enable --filter 'op == " "$3share $3unshare" || bad=1
+	AS_ROOT=1 offers "$1" "hyptrace enable --filter op==" "${3:+op==}share ${3:+op==}unshare" || bad=1
 	AS_ROOT=1 offers "$1" "hyptrace enable --filter='op != share && or" "$4order" || bad=1
 	AS_ROOT=1 offers "$1" "hyptrace enable -F 'order < " '' || bad=1
 	return "$bad"
@@ -104,6 +120,29 @@ check_fish_completion()
 	fish -N -n tools/completion/hyptrace.fish || return
 	fake_commands
 	completes fish --mode 'op == ' '--filter=op != share && '
+}
+
+check_bash_completion()
+{
+	local bad=0
+	fake_commands
+	offers bash 'hyptrace|en' enable || bad=1
+	export AS_ROOT=1
+	offers bash 'hyptrace|enable|h' hyp_enter || bad=1
+	offers bash 'hyptrace|-r|t' test || bad=1
+	offers bash 'hyptrace|show|-F|o' 'op order' || bad=1
+	offers bash "hyptrace|show|-F|'op == s" 'op == share' || bad=1
+	# what is no name is not offered, and nothing runs
+	offers bash "hyptrace|show|-F|'op == " 'op == share op == unshare' || bad=1
+	# without quotes, bash makes words of it
+	offers bash 'hyptrace|show|-F|op|==|u' unshare || bad=1
+	offers bash 'hyptrace|show|--filter|=|op|==' 'share unshare' || bad=1
+	offers bash 'hyptrace|show|-F|op!|=|' 'share unshare' || bad=1
+	offers bash 'hyptrace|show|-F|op|==|share|--m' '' || bad=1
+	offers bash 'hyptrace|show|-F|op|==|share|' "$(cd tools/completion && bash_offers 'hyptrace|show|' | xargs)" || bad=1
+	offers bash 'hyptrace|enable|--mode|=|d' discard || bad=1
+	[[ ! -e $work/home/ran ]] || { echo 'bash runs a name' && bad=1; }
+	return "$bad"
 }
 
 check_zsh_completion()

@@ -21,72 +21,82 @@ _hyptrace_options()
 }
 
 # Print the names that the key $1 follows in JSON: "id" follows an event's, "description" a remote's.
+# Only plain names: a print format may have any text as the name of a value.
 _hyptrace_names()
 {
-	_hyptrace_run "${@:2}" list -j | grep -o "\"name\":\"[^\"]*\",\"$1\"" | cut -d '"' -f 4
+	_hyptrace_run "${@:2}" list -j | grep -o "\"name\":\"[A-Za-z0-9_-]*\",\"$1\"" | cut -d '"' -f 4
 }
 
-# Complete the last name of a filter: a field, or after an operator a value of the field before it.
+# Offer the words of standard input that begin with $1, each with $2 before it. "compgen -W" would expand the words.
+_hyptrace_offer()
+{
+	local word
+	while read -r word; do
+		[[ -z $word || $word != "$1"* ]] || COMPREPLY+=("$2$word")
+	done < <(sort -u)
+}
+
+# Complete the last name of a filter: a field, or after an operator a value of the field before it. $2 is the last word
+# of the line, and $1 the part of the filter before that.
 _hyptrace_filter()
 {
-	local text=${1#[\'\"]} word head list words='' i
+	local cur=${2#[\'\"]} word head list
 	local operator='([A-Za-z_][A-Za-z0-9_]*)[[:blank:]]*([=!<>]=|[<>&])[[:blank:]]*$'
 
-	word=${text##*[!A-Za-z0-9_]}
-	head=${text%"$word"}
-	list=$(_hyptrace_run "${@:2}" list -vj)
-	if [[ $head =~ $operator ]]; then
-		words=$(grep -o "\"name\":\"${BASH_REMATCH[1]}\",\"type\"[^}]*}" <<<"$list" |
-			grep -o '"[0-9]*":"[^"]*"' | cut -d '"' -f 4)
-	elif [[ $head =~ (^|&&|\|\||\()[[:blank:]]*$ ]]; then
-		words=$(grep -o '"name":"[^"]*","type"' <<<"$list" | cut -d '"' -f 4)
-	fi
-
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word" | sort -u)
-	for i in "${!COMPREPLY[@]}"; do
-		COMPREPLY[i]=$head${COMPREPLY[i]}
-	done
-	# the filter goes on
+	word=${cur##*[!A-Za-z0-9_]}
+	cur=${cur%"$word"}
+	head=${1#[\'\"]}$cur
+	list=$(_hyptrace_run "${@:3}" list -vj)
+	_hyptrace_offer "$word" "$cur" < <(
+		if [[ $head =~ $operator ]]; then
+			grep -o "\"name\":\"${BASH_REMATCH[1]}\",\"type\"[^}]*}" <<<"$list" |
+				grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
+		elif [[ $head =~ (^|&&|\|\||\()[[:blank:]]*$ ]]; then
+			grep -o '"name":"[A-Za-z0-9_-]*","type"' <<<"$list" | cut -d '"' -f 4
+		fi
+	)
+	# bash closes a quote after the only word; without a blank, one key opens it again
 	compopt -o nospace 2>/dev/null
 }
 
 _hyptrace()
 {
-	local cur prev verb='' i remote=() words
+	local cur prev before='' verb='' i last=$COMP_CWORD remote=() words
+	local line=("${COMP_WORDS[@]:0:COMP_CWORD+1}")
 	# what follows the name of an event that can be counted
 	local countable='id"[^}]*"counted":[a-z]*e,'
 
-	cur=${COMP_WORDS[COMP_CWORD]}
-	prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
+	# "--remote=test" is three words, and so is an unquoted "op==donate"; without its last letters it is two.
+	[[ ${line[last]} != *[!=]* && -n ${line[last]} ]] && line[++last]=
+	cur=${line[last]}
+	while ((last > 2)) && [[ ${line[last - 1]} == =* && ${line[last - 2]} != -* ]]; do
+		before=${line[last - 2]}${line[last - 1]}$before
+		((last -= 2))
+	done
+	prev=${line[last - 1]}
+	[[ $prev != = ]] || prev=${line[last - 2]}
 
-	# "--remote=test" is three words
-	if [[ $cur == = ]]; then
-		cur=
-	elif [[ $prev == = ]]; then
-		prev=${COMP_WORDS[COMP_CWORD - 2]}
-	fi
-
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
+	for ((i = 1; i < last; i++)); do
+		case ${line[i]} in
 		-r | --remote)
-			[[ ${COMP_WORDS[i + 1]-} != = ]] || i=$((i + 1))
+			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
-			((i >= COMP_CWORD)) || remote=(--remote="${COMP_WORDS[i]}")
+			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
 		-C | -F | -n | -o | --after | --cpu | --color | --size | --mode | --rate | --count | --filter | --last | --order-bound | --output | --time | --timeout)
-			[[ ${COMP_WORDS[i + 1]-} != = ]] || i=$((i + 1))
+			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
-		-* | =) ;;
-		*) [[ -n $verb ]] || verb=${COMP_WORDS[i]} ;;
+		-* | =*) ;;
+		*) [[ -n $verb ]] || verb=${line[i]} ;;
 		esac
 	done
 
 	case $prev in
 	-r | --remote) words=$(_hyptrace_names description) ;;
 	-F | --filter)
-		_hyptrace_filter "$cur" "${remote[@]}"
+		_hyptrace_filter "$before" "$cur" "${remote[@]}"
 		return
 		;;
 	-C | --cpu) words="all $(seq -s ' ' 0 $(($(getconf _NPROCESSORS_CONF) - 1)))" ;;
@@ -106,7 +116,7 @@ _hyptrace()
 		;;
 	esac
 
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	_hyptrace_offer "$cur" '' < <(tr ' ' '\n' <<<"$words")
 	# no blank after "--size="
 	[[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 }

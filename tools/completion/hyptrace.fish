@@ -22,8 +22,9 @@ function __hyptrace_list
 end
 
 # Print the names that the key $argv[1] follows in JSON: "id" follows an event's, "description" a remote's.
+# Only plain names: a print format may have any text as the name of a value.
 function __hyptrace_names
-    __hyptrace_list -j | string match -ra '"name":"[^"]*","'$argv[1]'"' | string split -f 4 '"'
+    __hyptrace_list -j | string match -ra '"name":"[A-Za-z0-9_-]*","'$argv[1]'"' | string split -f 4 '"'
 end
 
 # Print the filter of the command line with its last name completed: a field, or after an operator a value of the field
@@ -34,9 +35,9 @@ function __hyptrace_filter
     set -l field (string match -r -- '([A-Za-z_]\w*)\s*(?:[=!<>]=|[<>&])\s*$' $head)[2]
     if set -q field[1]
         __hyptrace_list -vj | string match -ra '"name":"'$field'","type"[^}]*}' |
-            string match -rag '"[0-9]+":"([^"]*)"' | string replace -r '^' -- $head
+            string match -rag '"[0-9]+":"([A-Za-z0-9_-]*)"' | string replace -r '^' -- $head
     else if string match -rq -- '(?:^|&&|\|\||\()\s*$' $head
-        __hyptrace_list -vj | string match -rag '"name":"([^"]*)","type"' | string replace -r '^' -- $head
+        __hyptrace_list -vj | string match -rag '"name":"([A-Za-z0-9_-]*)","type"' | string replace -r '^' -- $head
     end
 end
 
