@@ -60,8 +60,8 @@ test_tools_filter_any-srcs := $(test_tools_filter-srcs)
 test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
-test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c clock.c printer.c table.c columns.c \
-	text.c out.c die.c) $(tools-format-srcs)
+test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c clock.c printer.c table.c table_cell.c \
+	columns.c text.c out.c die.c) $(tools-format-srcs)
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
@@ -99,7 +99,8 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c columns.c text.c out.c die.c)
+test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c table_cell.c columns.c text.c \
+	out.c die.c)
 test_tools_printer-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_printer-libs := $(shell $(PKG_CONFIG) --libs smartcols)
 

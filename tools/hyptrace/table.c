@@ -87,7 +87,14 @@ struct table *table_new_labels(void)
 	return table;
 }
 
-static void set_cell(struct table *table, size_t index, const char *value, const char *color)
+/**
+ * table_set_cell - set a cell of the last row by the number of its column
+ * @table:	the table
+ * @index:	the number, from 0
+ * @value:	its text
+ * @color:	escape sequence of its colour, or NULL
+ */
+void table_set_cell(struct table *table, unsigned int index, const char *value, const char *color)
 {
 	struct libscols_cell *cell = scols_line_get_cell(table->line, index);
 	char *plain = text_copy_plain(value);
@@ -108,38 +115,18 @@ void table_row(struct table *table)
 	if (!table->line)
 		die_no_memory();
 	for (i = 0; i < scols_table_get_ncols(table->scols); i++)
-		set_cell(table, i, "-", NULL);
+		table_set_cell(table, i, "-", NULL);
 }
 
 /**
- * table_cell - set a cell of the last row
+ * table_columns - get the columns of a table
  * @table:	the table
- * @key:	key of its column; nothing is done if that is not printed
- * @value:	its text
- * @color:	escape sequence of its colour, or NULL
+ *
+ * Return: its columns, valid until the table is freed.
  */
-void table_cell(struct table *table, const char *key, const char *value, const char *color)
+const struct columns *table_columns(const struct table *table)
 {
-	const struct columns *columns = &table->columns;
-	unsigned int i;
-
-	for (i = 0; i < columns->nr_chosen; i++)
-		if (!strcmp(columns->all[columns->chosen[i]].key, key))
-			set_cell(table, i, value, color);
-}
-
-/**
- * table_label - add a label with its value
- * @table:	of table_new_labels()
- * @label:	the label
- * @value:	the value
- * @color:	escape sequence of its colour, or NULL
- */
-void table_label(struct table *table, const char *label, const char *value, const char *color)
-{
-	table_row(table);
-	set_cell(table, 0, label, NULL);
-	set_cell(table, 1, value, color);
+	return &table->columns;
 }
 
 static void put_lines(struct out *out, unsigned int indent, const char *lines)

@@ -38,8 +38,7 @@ static struct cell *row_of(const struct table *table, unsigned int row)
 	return table->cells + (size_t)row * table->width;
 }
 
-static void set_cell(struct table *table, unsigned int index, const char *value,
-		     const char *color)
+void table_set_cell(struct table *table, unsigned int index, const char *value, const char *color)
 {
 	struct cell *cell = row_of(table, table->nr_rows - 1) + index;
 
@@ -70,7 +69,7 @@ struct table *table_new(const struct columns *columns)
 
 	table_row(table);
 	for (i = 0; i < table->width; i++)
-		set_cell(table, i, columns->all[table->columns.chosen[i]].head, NULL);
+		table_set_cell(table, i, columns->all[table->columns.chosen[i]].head, NULL);
 	return table;
 }
 
@@ -89,24 +88,12 @@ void table_row(struct table *table)
 		die_no_memory();
 	memset(row_of(table, table->nr_rows++), 0, size);
 	for (i = 0; i < table->width; i++)
-		set_cell(table, i, "-", NULL);
+		table_set_cell(table, i, "-", NULL);
 }
 
-void table_cell(struct table *table, const char *key, const char *value, const char *color)
+const struct columns *table_columns(const struct table *table)
 {
-	const struct columns *columns = &table->columns;
-	unsigned int i;
-
-	for (i = 0; i < columns->nr_chosen; i++)
-		if (!strcmp(columns->all[columns->chosen[i]].key, key))
-			set_cell(table, i, value, color);
-}
-
-void table_label(struct table *table, const char *label, const char *value, const char *color)
-{
-	table_row(table);
-	set_cell(table, 0, label, NULL);
-	set_cell(table, 1, value, color);
+	return &table->columns;
 }
 
 void table_free(struct table *table)
