@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../../tools/lib/names.h"
 #include "fail_alloc.h"
 #include "sentence_case.h"
 
@@ -49,6 +50,28 @@ static void results(void **state)
 			 cases[i].text);
 		EXPECT(text, host_hcall, .id = 7, .ret = cases[i].ret);
 	}
+}
+
+/* The table of errnos is that of the C library. It has no number 41 and 58. */
+static void errnos(void **state)
+{
+	const char *name, *known;
+	int number, nr = 0;
+
+	(void)state;
+	for (number = 1; number <= 134; number++) {
+		name = hyptrace_errno_name(-number);
+		known = strerrorname_np(number);
+		assert_int_equal(!name, !known);
+		if (!name)
+			continue;
+		assert_int_equal(name[0], '-');
+		assert_string_equal(name + 1, known);
+		nr++;
+	}
+	assert_int_equal(nr, 131);
+	assert_null(hyptrace_errno_name(0));
+	assert_null(hyptrace_errno_name(1));
 }
 
 static void durations(void **state)
@@ -600,7 +623,7 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(hypercall_without_table), TEST(results), TEST(durations), TEST(smc),
+		TEST(hypercall_without_table), TEST(results), TEST(errnos), TEST(durations), TEST(smc),
 		TEST(psci), TEST(psci_arguments), TEST(ffa), TEST(mem_abort), TEST(guests), TEST(guest_exits),
 		TEST(memory), TEST(formats_of_printk), DESCRIBED(long_printk),
 		TEST(other_events), TEST(raw), DESCRIBED(missing_fields), DESCRIBED(same_id),

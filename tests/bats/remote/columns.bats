@@ -12,6 +12,7 @@ load ../helper
 	same "$(grep -c "$REMOTE" <<<"$output")" "$(ht list -j | jq '.[0].events | length')"
 	run -0 ht list --output=event
 	same "${lines[0]}" EVENT
+	same "${lines[*]:1:3}" "hyp_enter hyp_exit selftest"
 	same "$(tail -n +2 <<<"$output" | xargs)" "$(ht list -j | jq -r '[.[0].events[].name] | join(" ")')"
 	run -0 ht list -o size,id
 	same "${lines[0]}" "SIZE  ID"
