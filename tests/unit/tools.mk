@@ -79,6 +79,9 @@ test_tools_sentence-libs := $(tools-libs) $(fail-alloc)
 test_tools_hypercall-srcs := $(test_tools_sentence-srcs)
 test_tools_hypercall-cflags := $(test_tools_sentence-cflags)
 test_tools_hypercall-libs := $(test_tools_sentence-libs)
+test_tools_printk-srcs := $(tools-format-srcs)
+test_tools_printk-cflags := $(tools-cflags)
+test_tools_printk-libs := $(tools-libs)
 test_tools_nearest-srcs := $(tools)/lib/nearest.c
 test_tools_nearest-cflags := $(tools-cflags)
 

@@ -168,7 +168,8 @@ static int parse_unit(struct parser *p, struct filter_comparison *c)
 		unit = name_at(p->pos + strspn(p->pos, BLANKS));
 		if (!unit_nsec(&unit))
 			return 0;
-		return fail_quoting(p, p->pos, "no blank is allowed before the unit \"%.*s\"", unit);
+		return fail_quoting(p, p->pos, "no blank is allowed before the unit \"%.*s\"",
+				    unit);
 	}
 	if (!nsec)
 		return fail_quoting(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", unit);

@@ -71,8 +71,8 @@ enum sentence_field {
 };
 
 static_assert(NR_FIELDS <= 64, "struct sentence_kind has a bit for each field");
-static_assert(FIELD_D == FIELD_A + 3 && FIELD_ARG4 == FIELD_ARG1 + 3 &&
-	      FIELD_RES_A4 == FIELD_RES_A1 + 3, "functions take these fields as arrays");
+static_assert(FIELD_D - FIELD_A == 3 && FIELD_ARG4 - FIELD_ARG1 == 3 &&
+	      FIELD_RES_A4 - FIELD_RES_A1 == 3, "functions take these fields as arrays");
 
 /* How to print an argument of a hypercall */
 struct sentence_arg {
