@@ -148,7 +148,7 @@ void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool p
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 	struct hyptrace_counting *counting = &ring->counting;
 	u32 code = ARM_EXCEPTION_CODE(exit_code);
-	struct hyptrace_counter *end;
+	struct hyptrace_private_count *end;
 	u64 number = HYPTRACE_COUNT_CLASSES + ARM_EXCEPTION_IRQ;
 	bool counts = READ_ONCE(ring->to_count) & BIT_ULL(HYPTRACE_EVENT_guest_exit);
 

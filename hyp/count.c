@@ -12,7 +12,7 @@
 /* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
 static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
 
-static void reset_counter(struct hyptrace_counter *counter)
+static void reset_counter(struct hyptrace_private_count *counter)
 {
 	u32 i;
 
@@ -43,7 +43,7 @@ static bool has_all_pages(const struct hyptrace_counting *counting)
 static void use_last_page(struct hyptrace_counting *counting)
 {
 	u32 last = counting->nr_pages - 1, key = last * KEYS_PER_PAGE, i;
-	struct hyptrace_counter *counter = counting->pages[last];
+	struct hyptrace_private_count *counter = counting->pages[last];
 	struct hyptrace_count *shared = counting->shared[last];
 
 	memset(counter, 0, PAGE_SIZE);

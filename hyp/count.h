@@ -21,7 +21,7 @@
 #define HYPTRACE_COUNT_LONG	BIT_ULL(HYPTRACE_COUNT_PACKED_BUCKETS - 1)
 
 /**
- * struct hyptrace_counter - the counters of a key: EL2's own copy of struct hyptrace_count
+ * struct hyptrace_private_count - EL2's own copy of struct hyptrace_count
  * @packed:	as published
  * @nr:		as published
  * @seq:	as published
@@ -34,7 +34,7 @@
  * An event finds it by the address of its end: from there, the packed word of a time is as many
  * words back as the time has leading zeros.
  */
-struct hyptrace_counter {
+struct hyptrace_private_count {
 	u64	packed[HYPTRACE_COUNT_PACKED_BUCKETS];
 	u64	nr[HYPTRACE_COUNT_BUCKETS];
 	u64	seq;
@@ -45,11 +45,11 @@ struct hyptrace_counter {
 	u64	distance;
 };
 
-static_assert(sizeof(struct hyptrace_counter) == sizeof(struct hyptrace_count));
-static_assert(sizeof(struct hyptrace_counter) == 64 * sizeof(u64));
+static_assert(sizeof(struct hyptrace_private_count) == sizeof(struct hyptrace_count));
+static_assert(sizeof(struct hyptrace_private_count) == 64 * sizeof(u64));
 /* hyptrace_count() loads both in one instruction. */
-static_assert(offsetof(struct hyptrace_counter, limit) + sizeof(u64) ==
-	      offsetof(struct hyptrace_counter, distance));
+static_assert(offsetof(struct hyptrace_private_count, limit) + sizeof(u64) ==
+	      offsetof(struct hyptrace_private_count, distance));
 
 /**
  * struct hyptrace_count_begun - an event that has begun, and is to be counted when it ends
@@ -57,8 +57,8 @@ static_assert(offsetof(struct hyptrace_counter, limit) + sizeof(u64) ==
  * @end:	end of the counters of its key
  */
 struct hyptrace_count_begun {
-	u64			counter;
-	struct hyptrace_counter	*end;
+	u64 counter;
+	struct hyptrace_private_count *end;
 };
 
 /**
@@ -69,7 +69,7 @@ struct hyptrace_count_begun {
  * @selected:	bit per event id: what the CPU counts, hyp_exit with hyp_enter; 0 while it is off
  * @ends:	by key: the end of its counters
  *
- * hyptrace_count_lock protects the fields that follow.
+ * count_lock (count.c) protects the fields that follow.
  * @events:	what @selected is unless the CPU is off
  * @off:	the CPU is switched off, so that any CPU may change the fields above
  * @nr_pages:	pages of counters that EL2 owns
@@ -79,19 +79,19 @@ struct hyptrace_count_begun {
 struct hyptrace_counting {
 	struct hyptrace_count_begun enter;
 	struct hyptrace_count_begun hcall;
-	u64			guest_begun;
-	u64			selected;
-	struct hyptrace_counter	*ends[HYPTRACE_COUNT_KEYS];
+	u64 guest_begun;
+	u64 selected;
+	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];
 
-	u64			events;
-	bool			off;
-	u32			nr_pages;
-	struct hyptrace_counter	*pages[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
-	struct hyptrace_count	*shared[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
+	u64 events;
+	bool off;
+	u32 nr_pages;
+	struct hyptrace_private_count *pages[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
+	struct hyptrace_count *shared[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
 };
 
 static __always_inline struct hyptrace_count *
-hyptrace_count_published(struct hyptrace_counter *counter)
+hyptrace_count_published(struct hyptrace_private_count *counter)
 {
 	void *packed = (void *)counter->packed + counter->distance;
 
@@ -99,7 +99,7 @@ hyptrace_count_published(struct hyptrace_counter *counter)
 }
 
 /* A reader that sees a change made from now on must read again. */
-static __always_inline void hyptrace_count_begin_change(struct hyptrace_counter *counter)
+static __always_inline void hyptrace_count_begin_change(struct hyptrace_private_count *counter)
 {
 	WRITE_ONCE(hyptrace_count_published(counter)->seq, ++counter->seq);
 	/*
@@ -109,7 +109,7 @@ static __always_inline void hyptrace_count_begin_change(struct hyptrace_counter 
 	smp_wmb();
 }
 
-static __always_inline void hyptrace_count_end_change(struct hyptrace_counter *counter)
+static __always_inline void hyptrace_count_end_change(struct hyptrace_private_count *counter)
 {
 	/*
 	 * (Q) Order the changes before the even seq. Pairs with (Q) in
@@ -119,7 +119,8 @@ static __always_inline void hyptrace_count_end_change(struct hyptrace_counter *c
 }
 
 /* Publish the counters of a bucket, while they change. */
-static __always_inline void hyptrace_count_publish(struct hyptrace_counter *counter, u32 bucket)
+static __always_inline void
+hyptrace_count_publish(struct hyptrace_private_count *counter, u32 bucket)
 {
 	struct hyptrace_count *to = hyptrace_count_published(counter);
 
@@ -130,14 +131,16 @@ static __always_inline void hyptrace_count_publish(struct hyptrace_counter *coun
 		WRITE_ONCE(to->packed[bucket], counter->packed[bucket]);
 }
 
-static __always_inline void hyptrace_count_set_max(struct hyptrace_counter *counter, u64 max)
+static __always_inline void
+hyptrace_count_set_max(struct hyptrace_private_count *counter, u64 max)
 {
 	counter->max = max;
 	counter->limit = max < HYPTRACE_COUNT_LONG ? max : HYPTRACE_COUNT_LONG - 1;
 }
 
 /* Count an event whose time is a long one, or the longest so far. */
-static __always_inline void hyptrace_count_slowly(struct hyptrace_counter *counter, u64 ticks)
+static __always_inline void
+hyptrace_count_slowly(struct hyptrace_private_count *counter, u64 ticks)
 {
 	u32 bucket;
 
@@ -158,7 +161,8 @@ static __always_inline void hyptrace_count_slowly(struct hyptrace_counter *count
 }
 
 /* Empty a packed word that is full. @ticks: a time of its bucket */
-static __always_inline void hyptrace_count_unpack(struct hyptrace_counter *counter, u64 ticks)
+static __always_inline void
+hyptrace_count_unpack(struct hyptrace_private_count *counter, u64 ticks)
 {
 	u32 bucket = 64 - hyptrace_leading_zeros(ticks);
 	u64 word = counter->packed[bucket];
@@ -181,7 +185,7 @@ static __always_inline void hyptrace_count_unpack(struct hyptrace_counter *count
  *
  * Context: the CPU whose counters they are.
  */
-static __always_inline void hyptrace_count(struct hyptrace_counter *end, u64 begun, u64 now)
+static __always_inline void hyptrace_count(struct hyptrace_private_count *end, u64 begun, u64 now)
 {
 	u64 ticks = now - begun, limit, distance, sum, *word;
 
@@ -207,10 +211,10 @@ static __always_inline void hyptrace_count(struct hyptrace_counter *end, u64 beg
  *
  * Return: the end.
  */
-static __always_inline struct hyptrace_counter *
+static __always_inline struct hyptrace_private_count *
 hyptrace_count_end(const struct hyptrace_counting *counting, u32 first, u64 number)
 {
-	struct hyptrace_counter *const *ends = &counting->ends[first];
+	struct hyptrace_private_count *const *ends = &counting->ends[first];
 
 	/* Else the compiler would add first to number, by one instruction more. */
 	OPTIMIZER_HIDE_VAR(ends);

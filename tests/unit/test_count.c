@@ -232,7 +232,7 @@ static void buckets(void **state)
 static void full_words(void **state)
 {
 	const u64 full = 1ULL << (63 - HYPTRACE_COUNT_TICK_BITS);
-	struct hyptrace_counter *counter;
+	struct hyptrace_private_count *counter;
 	u64 word, longest, nr, i;
 	u32 bucket;
 

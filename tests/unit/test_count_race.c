@@ -36,7 +36,7 @@ static void hypercall(u64 ticks)
 /* Put in as many events as leave room for a few more in the packed word. */
 static void nearly_fill(void)
 {
-	struct hyptrace_counter *counter = env_rings[CPU].counting.ends[KEY] - 1;
+	struct hyptrace_private_count *counter = env_rings[CPU].counting.ends[KEY] - 1;
 	u64 *shared = (u64 *)&count_published(&pages, KEY)->packed[3];
 	u64 word = counter->packed[3], nr;
 
