@@ -106,11 +106,13 @@ HYP_EVENT(selftest,
 HYP_TIMED_EVENT(host_hcall,
 	HE_PROTO(u64 number, const u64 *regs),
 	HE_SAVE(
-		__entry->id = number >> 16 ? regs[0] : number;
-		__entry->arg1 = regs[1];
-		__entry->arg2 = regs[2];
-		__entry->arg3 = regs[3];
-		__entry->arg4 = regs[4];
+		u64 arg1 = regs[1], arg2 = regs[2], arg3 = regs[3], arg4 = regs[4];
+
+		__entry->id = unlikely(number >> 16) ? regs[0] : number;
+		__entry->arg1 = arg1;
+		__entry->arg2 = arg2;
+		__entry->arg3 = arg3;
+		__entry->arg4 = arg4;
 	),
 	HE_PROTO(const u64 *regs),
 	HE_STRUCT(
@@ -124,7 +126,8 @@ HYP_TIMED_EVENT(host_hcall,
 		he_field(s64, ret)
 	),
 	HE_ASSIGN(
-		__entry->invalid = !!regs[0];
+		if (unlikely(regs[0]))
+			__entry->invalid = 1;
 		__entry->ret = regs[1];
 	),
 	HE_PRINTK("%s invalid=%u arg1=0x%llx arg2=0x%llx arg3=0x%llx arg4=0x%llx ret=%lld duration=%llu",
