@@ -130,6 +130,8 @@ struct hyptrace_clock_copy {
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  * @filtered:	events that their filter did not accept
+ * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it, but while
+ *		the ring is parked, any CPU may clear it
  * @counting:	what the CPU counts: see count.h
  *
  * @lock:	protects the fields that follow; must be held for a few instructions only.
@@ -166,9 +168,6 @@ struct hyptrace_clock_copy {
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
  *
- * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it, but while
- *		the ring is parked, any CPU may clear it
- *
  * @lock protects the fields that follow. While the ring is attached, its CPU reads @has_filter
  * and @filters without it.
  * @has_filter:	bit per event id: events with a filter
@@ -196,6 +195,7 @@ struct hyptrace_ring {
 	u64			page_time;
 	struct hyptrace_subbuf	*page;
 	u64			filtered;
+	struct hyptrace_begun	begun;
 	struct hyptrace_counting counting;
 
 	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
@@ -228,8 +228,6 @@ struct hyptrace_ring {
 	struct hyptrace_meta	*meta;
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 
-	struct hyptrace_begun	begun;
-
 	u64			has_filter;
 	struct hyptrace_ring_filter filters[HYPTRACE_NR_EVENTS];
 	struct hyptrace_filter_draft draft;
@@ -243,8 +241,9 @@ static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
 /* trace.c loads both in one instruction. */
 static_assert(offsetofend(struct hyptrace_ring, enabled) ==
 	      offsetof(struct hyptrace_ring, to_count));
-/* hyptrace_ring_commit() stores both in one instruction. */
+/* One instruction loads or stores both. */
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
+static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));
 
 /**
  * enum hyptrace_silence - why a CPU does not record and count all events at present, as bits
@@ -302,19 +301,23 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
  * @copy:	this CPU's
  * @counter:	as it was just read
  * @now:	out: the time, ns
+ * @mult:	out: as in HYPTRACE_OP_CLOCK
  *
  * Context: the CPU whose copy it is.
  * Return: whether the copy, and with it @now, is valid; if not, call hyptrace_clock_read().
  */
 static __always_inline bool
-hyptrace_clock_read_copy(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now)
+hyptrace_clock_read_copy(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now, u64 *mult)
 {
+	u64 valid_cycles, epoch_cycles, epoch_ns, cycles;
+
+	hyptrace_read_pair(&copy->valid_cycles, &valid_cycles, mult);
+	hyptrace_read_pair(&copy->epoch_cycles, &epoch_cycles, &epoch_ns);
 	/* A counter before the epoch wraps to a number that is never valid. */
-	u64 cycles = counter - copy->epoch_cycles;
+	cycles = counter - epoch_cycles;
+	*now = epoch_ns + (cycles * *mult >> HYPTRACE_CLOCK_SHIFT);
 
-	*now = copy->epoch_ns + (cycles * copy->mult >> HYPTRACE_CLOCK_SHIFT);
-
-	return cycles < READ_ONCE(copy->valid_cycles);
+	return cycles < valid_cycles;
 }
 
 /**
@@ -379,7 +382,8 @@ static __always_inline u32 hyptrace_record_size(u32 payload)
 
 /**
  * hyptrace_ring_fits() - check whether an event fits without further work
- * @ring:	this CPU's, attached
+ * @pos:	where the next record begins
+ * @end:	end of the sub-buffer
  * @delta:	ns since the last record
  * @payload:	bytes
  *
@@ -387,28 +391,27 @@ static __always_inline u32 hyptrace_record_size(u32 payload)
  * Return: whether hyptrace_ring_put() may be called; if not, call
  * hyptrace_ring_reserve(), which makes room.
  */
-static __always_inline bool hyptrace_ring_fits(struct hyptrace_ring *ring,
-					       u64 delta, u32 payload)
+static __always_inline bool hyptrace_ring_fits(const u8 *pos, const u8 *end, u64 delta,
+					       u32 payload)
 {
 	/* Unsigned: a step backwards is a delta that is too large. */
 	return !(delta >> HYPTRACE_DELTA_BITS) &
-	       (ring->pos + hyptrace_record_size(payload) <= ring->end);
+	       (pos + hyptrace_record_size(payload) <= end);
 }
 
 /**
  * hyptrace_ring_put() - write the header of an event
- * @ring:	this CPU's, attached, with room for it
+ * @pos:	where the record begins, with room for it
  * @delta:	ns since the last record
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is.
  * Return: where to write the payload; hyptrace_ring_commit() must follow.
  */
-static __always_inline void *hyptrace_ring_put(struct hyptrace_ring *ring,
-					       u32 delta, u32 payload)
+static __always_inline void *hyptrace_ring_put(u8 *pos, u32 delta, u32 payload)
 {
 	const u32 data = ALIGN(payload, sizeof(u32));
-	u32 *record = (u32 *)ring->pos;
+	u32 *record = (u32 *)pos;
 
 	if (data <= HYPTRACE_MAX_SHORT_BYTES) {
 		*record++ = hyptrace_record_header(data / sizeof(u32), delta);
@@ -435,7 +438,7 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
 {
 	s64 delta = *now - ring->last_time;
 
-	if (unlikely(!hyptrace_ring_fits(ring, delta, payload))) {
+	if (unlikely(!hyptrace_ring_fits(ring->pos, ring->end, delta, payload))) {
 		delta = hyptrace_ring_make_room(ring, *now,
 						hyptrace_record_size(payload));
 		if (delta < 0)
@@ -443,22 +446,22 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
 		*now = ring->last_time;
 	}
 
-	return hyptrace_ring_put(ring, delta, payload);
+	return hyptrace_ring_put(ring->pos, delta, payload);
 }
 
 /**
  * hyptrace_ring_commit() - publish the event that was written
  * @ring:	this CPU's
+ * @commit:	of the present sub-buffer
  * @to:		where its payload is
  * @now:	its time, ns
  * @payload:	bytes, as before
  *
  * Context: the CPU whose ring it is.
  */
-static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring,
+static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring, u64 *commit,
 						 void *to, u64 now, u32 payload)
 {
-	u64 *commit = ring->commit;
 	u8 *pos = to + ALIGN(payload, sizeof(u32));
 
 	hyptrace_write_pair(&ring->last_time, now, (u64)pos);

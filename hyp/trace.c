@@ -30,7 +30,7 @@ static noinline bool record_slowly(struct hyptrace_ring *ring,
 
 	if (to) {
 		memcpy(to, payload, size);
-		hyptrace_ring_commit(ring, to, now, size);
+		hyptrace_ring_commit(ring, ring->commit, to, now, size);
 	}
 
 	return to;
@@ -130,9 +130,9 @@ static __always_inline void refresh_rate(struct hyptrace_ring *ring)
 }
 
 /* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
-static __always_inline u64 cycles_to_ns(struct hyptrace_ring *ring, u64 cycles)
+static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
 {
-	return (__uint128_t)cycles * ring->clock.mult >> HYPTRACE_CLOCK_SHIFT;
+	return (__uint128_t)cycles * mult >> HYPTRACE_CLOCK_SHIFT;
 }
 
 /* The number of an event's key among those of the event, from the arguments of its function */
@@ -280,7 +280,7 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
 		const struct masks masks = read_masks(ring);			\
 		const struct hyptrace_ring_filter *filter = NULL;		\
-		u64 counter = 0, now, delta, duration = 0;			\
+		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
 		bool quick;							\
 										\
 		(void)duration;	/* only timed events use it */			\
@@ -288,15 +288,17 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 			if (timed && unlikely(!(begun)))			\
 				break;						\
 			counter = read_counter(HYPTRACE_EVENT_##name);		\
-			duration = cycles_to_ns(ring, counter - (begun));	\
-			quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now); \
-			delta = now - (ring)->last_time;			\
-			if (likely(hyptrace_ring_fits(ring, delta, size) & quick)) { \
+			quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now, &mult); \
+			duration = cycles_to_ns(counter - (begun), mult);	\
+			hyptrace_read_pair(&(ring)->last_time, &last, &pos);	\
+			hyptrace_read_pair((u64 *)&(ring)->end, &end, &commit);	\
+			delta = now - last;					\
+			if (likely(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & quick)) { \
 				hyptrace_unaligned_##name *__entry;		\
 										\
-				__entry = hyptrace_ring_put(ring, delta, size);	\
+				__entry = hyptrace_ring_put((u8 *)pos, delta, size); \
 				__VA_ARGS__					\
-				hyptrace_ring_commit(ring, __entry, now, size);	\
+				hyptrace_ring_commit(ring, (u64 *)commit, __entry, now, size); \
 				break;						\
 			}							\
 		} else if (can_count(HYPTRACE_EVENT_##name) &&			\
@@ -308,7 +310,7 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 				break;						\
 			if (timed || can_count(HYPTRACE_EVENT_##name))		\
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
-			duration = cycles_to_ns(ring, counter - (begun));	\
+			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
 		} else {							\
 			skip_event(ring, HYPTRACE_EVENT_##name);		\

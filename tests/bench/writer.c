@@ -148,15 +148,15 @@ static void write_ring(u64 nr)
 
 	while (nr--) {
 		now++;
-		if (likely(hyptrace_ring_fits(ring, now - ring->last_time, sizeof(*to))))
-			to = hyptrace_ring_put(ring, now - ring->last_time, sizeof(*to));
+		if (likely(hyptrace_ring_fits(ring->pos, ring->end, now - ring->last_time, sizeof(*to))))
+			to = hyptrace_ring_put(ring->pos, now - ring->last_time, sizeof(*to));
 		else
 			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
 		/* the id, a 0 for the reason and a 0 for the padding byte */
 		*(u32 *)to = HYPTRACE_EVENT_hyp_enter;
 		to->reason = nr;
 		to->vcpu = ring->vcpu;
-		hyptrace_ring_commit(ring, to, now, sizeof(*to));
+		hyptrace_ring_commit(ring, ring->commit, to, now, sizeof(*to));
 	}
 }
 

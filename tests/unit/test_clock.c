@@ -24,9 +24,9 @@ static s64 set_clock(u64 mult, u64 cycles, u64 ns)
 static u64 read_clock(void)
 {
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
-	u64 now;
+	u64 now, mult;
 
-	if (hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now))
+	if (hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now, &mult))
 		return now;
 	return hyptrace_clock_read(copy);
 }
@@ -34,9 +34,9 @@ static u64 read_clock(void)
 static bool is_quick(void)
 {
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
-	u64 now;
+	u64 now, mult;
 
-	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now);
+	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now, &mult);
 }
 
 static int start(void **state)
