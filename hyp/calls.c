@@ -11,8 +11,6 @@
 #define SMC_64		0x40000000
 #define FFA_ERROR_ID	0x84000060
 
-/* The field FIPA of HPFAR_EL2: bits 12 and above of the address */
-#define HPFAR_FIPA	GENMASK_ULL(47, 4)
 
 /**
  * __hyptrace_psci_begin() - begin to record a PSCI call of the host
@@ -91,77 +89,18 @@ void __hyptrace_fixup_begin(u64 exit_code)
 		__hyptrace_begin_guest_fixup(ESR_ELx_EC(read_sysreg_el2(SYS_ESR)));
 }
 
-/* Newer kernels mark a valid value by a bit that is free; in older ones all are valid. */
-static bool is_hpfar_valid(u64 hpfar)
-{
-#ifdef HPFAR_EL2_NS
-	return hpfar & HPFAR_EL2_NS;
-#else
-	return true;
-#endif
-}
-
 /**
- * __hyptrace_guest_exit_of() - record that a guest's run has ended
+ * __hyptrace_illegal_trap_of() - record that EL2 has ended a protected guest's run, if it has
  * @vcpu:	its vCPU
- * @exit_code:	why
- * @protected:	whether the guest is protected
- */
-void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
-{
-	const struct kvm_vcpu_fault_info *fault = &vcpu->arch.fault;
-	u8 code = ARM_EXCEPTION_CODE(exit_code);
-	u64 esr = 0, pc = 0, far = 0, ipa = 0;
-	u8 ec = 0;
-
-	if (code == ARM_EXCEPTION_TRAP)
-		ec = ESR_ELx_EC(fault->esr_el2);
-	if (!protected) {
-		pc = read_sysreg_el2(SYS_ELR);
-		if (code == ARM_EXCEPTION_TRAP)
-			esr = fault->esr_el2;
-		/* With an SError pending, EL2 has not looked at the trap, and both are older. */
-		if (exit_code == ARM_EXCEPTION_TRAP &&
-		    (ec == ESR_ELx_EC_IABT_LOW || ec == ESR_ELx_EC_DABT_LOW)) {
-			far = fault->far_el2;
-			if (is_hpfar_valid(fault->hpfar_el2))
-				ipa = (fault->hpfar_el2 & HPFAR_FIPA) << 8 | (far & (SZ_4K - 1));
-		}
-	}
-	/* An illegal return to any guest has this code, too. */
-	if (protected && code == ARM_EXCEPTION_IL)
-		hyptrace(vcpu_illegal_trap, fault->esr_el2);
-	__hyptrace_guest_exit(code, ec, esr, pc, far, ipa);
-}
-
-/**
- * __hyptrace_count_exit_of() - count that a guest's run has ended, or record it
- * @vcpu:	its vCPU
- * @exit_code:	why
+ * @exit_code:	why the run has ended
  * @protected:	whether the guest is protected
  *
- * The hook calls it only while some CPU counts guest_exit. It counts traps and interrupts at once,
- * without the fields that are not recorded.
+ * An illegal return to any guest has this code, too.
  */
-void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
+void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
 {
-	struct hyptrace_ring *ring = hyptrace_this_ring();
-	struct hyptrace_counting *counting = &ring->counting;
-	u32 code = ARM_EXCEPTION_CODE(exit_code);
-	struct hyptrace_private_count *end;
-	u64 number = HYPTRACE_COUNT_CLASSES + ARM_EXCEPTION_IRQ;
-	bool counts = READ_ONCE(ring->to_count) & BIT_ULL(HYPTRACE_EVENT_guest_exit);
-
-	if (likely(code == ARM_EXCEPTION_TRAP))
-		number = ESR_ELx_EC(vcpu->arch.fault.esr_el2);
-	else if (code != ARM_EXCEPTION_IRQ)
-		counts = false;
-	if (!counts) {
-		__hyptrace_guest_exit_of(vcpu, exit_code, protected);
-		return;
-	}
-	end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_guest_exit, number);
-	hyptrace_count(end, counting->guest_begun, hyptrace_read_counter_synced());
+	if (protected && ARM_EXCEPTION_CODE(exit_code) == ARM_EXCEPTION_IL)
+		__hyptrace_vcpu_illegal_trap(vcpu->arch.fault.esr_el2);
 }
 
 #endif

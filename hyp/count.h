@@ -65,7 +65,6 @@ struct hyptrace_count_begun {
  * struct hyptrace_counting - what a CPU counts
  * @enter:	hyp_enter
  * @hcall:	host_hcall
- * @guest_begun: guest_exit: the counter when the guest's run began, or 0
  * @selected:	bit per event id: what the CPU counts, hyp_exit with hyp_enter; 0 while it is off
  * @ends:	by key: the end of its counters
  *
@@ -79,7 +78,6 @@ struct hyptrace_count_begun {
 struct hyptrace_counting {
 	struct hyptrace_count_begun enter;
 	struct hyptrace_count_begun hcall;
-	u64 guest_begun;
 	u64 selected;
 	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];
 

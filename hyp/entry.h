@@ -7,15 +7,18 @@
 #define __HYPTRACE_ENTRY_H
 
 #include "env.h"
+#include "exit.h"
 
 /* Mainline's hypervisor tracing uses the same names, and may be built in, too. */
 #pragma push_macro("HYP_EVENT")
 #pragma push_macro("HYP_TIMED_EVENT")
+#pragma push_macro("HYP_SPAN_EVENT")
 #pragma push_macro("HE_PROTO")
 #pragma push_macro("HE_STRUCT")
 #pragma push_macro("he_field")
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #undef HE_PROTO
 #undef HE_STRUCT
 #undef he_field
@@ -26,6 +29,7 @@
 
 #define HYP_EVENT(name, ...)		HYPTRACE_EVENT_##name,
 #define HYP_TIMED_EVENT(name, ...)	HYPTRACE_EVENT_##name,
+#define HYP_SPAN_EVENT(name, ...)	HYPTRACE_EVENT_##name,
 enum hyptrace_event_id {
 	HYPTRACE_EVENT_NONE,
 #include "events.h"
@@ -45,6 +49,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
  */
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	struct hyptrace_entry_##name {					\
 		u16 common_type;					\
@@ -62,6 +67,8 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
 	HYP_EVENT(name, HE_PROTO(proto), fields, , )			\
 	void __hyptrace_begin_##name(begin);
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
+	HYP_EVENT(name, HE_PROTO(struct hyptrace_ring *ring, proto), fields, , )
 #include "events.h"
 
 /*
@@ -70,11 +77,16 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
  */
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define HYP_EVENT(name, ...)
 #define HYP_TIMED_EVENT(name, ...)					\
 	struct {							\
 		u64 counter;						\
 		struct hyptrace_entry_##name entry;			\
+	} name;
+#define HYP_SPAN_EVENT(name, ...)					\
+	struct {							\
+		u64 counter;						\
 	} name;
 struct hyptrace_begun {
 #include "events.h"
@@ -84,6 +96,7 @@ struct hyptrace_begun {
 #pragma pop_macro("he_field")
 #pragma pop_macro("HE_STRUCT")
 #pragma pop_macro("HE_PROTO")
+#pragma pop_macro("HYP_SPAN_EVENT")
 #pragma pop_macro("HYP_TIMED_EVENT")
 #pragma pop_macro("HYP_EVENT")
 

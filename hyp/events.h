@@ -20,10 +20,21 @@
  * it takes the fields before the field duration from there, sets duration, in ns since then, and
  * executes HE_ASSIGN(). HE_SAVE() may set only fields before duration. HE_ASSIGN() must set all
  * fields after it, and those before it that HE_SAVE() has not set.
+ *
+ *	HYP_SPAN_EVENT(name, HE_PROTO(arguments), HE_STRUCT(...), HE_ASSIGN(code), HE_PRINTK(...))
+ *
+ * is a timed event that saves nothing when it begins: hyptrace_begin_span(ring, name) and
+ * hyptrace_end_span(ring, name, arguments). It is cheaper: use it if all fields are still known
+ * at the end. HE_ASSIGN() sets all fields, and duration is a variable.
  */
 
 #ifndef HYP_TIMED_EVENT
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
+	HYP_EVENT(name, HE_PROTO(proto), fields, , printk)
+#endif
+
+#ifndef HYP_SPAN_EVENT
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
 	HYP_EVENT(name, HE_PROTO(proto), fields, , printk)
 #endif
 
@@ -279,14 +290,8 @@ HYP_EVENT(guest_enter,
  * esr, pc, far and ipa are 0 if the guest is protected; far and ipa are those of an abort, and 0
  * if an SError was pending. ipa is also 0 if the CPU did not say it.
  */
-HYP_TIMED_EVENT(guest_exit,
-	HE_PROTO(u32 handle, u32 index),
-	HE_SAVE(
-		__entry->vcpu = ring->vcpu;
-		__entry->handle = handle;
-		__entry->index = index;
-	),
-	HE_PROTO(u8 code, u8 ec, u64 esr, u64 pc, u64 far, u64 ipa),
+HYP_SPAN_EVENT(guest_exit,
+	HE_PROTO(const struct hyptrace_vcpu *vcpu, u64 exit_code, u64 protected),
 	HE_STRUCT(
 		he_field(u8, code)
 		he_field(u8, ec)
@@ -300,12 +305,18 @@ HYP_TIMED_EVENT(guest_exit,
 		he_field(u64, ipa)
 	),
 	HE_ASSIGN(
-		__entry->code = code;
-		__entry->ec = ec;
-		__entry->esr = esr;
-		__entry->pc = pc;
-		__entry->far = far;
-		__entry->ipa = ipa;
+		struct hyptrace_exit exit = hyptrace_exit_of(vcpu, exit_code, protected);
+
+		__entry->code = exit.code;
+		__entry->ec = exit.ec;
+		__entry->vcpu = ring->vcpu;
+		__entry->handle = exit.handle;
+		__entry->index = vcpu->vcpu_idx;
+		__entry->duration = duration;
+		__entry->esr = exit.esr;
+		__entry->pc = exit.pc;
+		__entry->far = exit.far;
+		__entry->ipa = exit.ipa;
 	),
 	HE_PRINTK("vcpu=%d handle=0x%x index=%u code=%s ec=%s esr=0x%llx pc=0x%llx far=0x%llx ipa=0x%llx duration=%llu",
 		  __entry->vcpu, __entry->handle, __entry->index,

@@ -7,15 +7,18 @@
 
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define HYP_EVENT(name, ...)						\
 	[HYPTRACE_EVENT_##name] = sizeof(struct hyptrace_entry_##name),
 #define HYP_TIMED_EVENT(name, ...)	HYP_EVENT(name)
+#define HYP_SPAN_EVENT(name, ...)	HYP_EVENT(name)
 static const u16 payload_sizes[HYPTRACE_NR_EVENTS] = {
 #include "events.h"
 };
 
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 
 /* Inverting this bit of two signed numbers gives two unsigned ones in the same order. */
 #define SIGN_BIT	BIT_ULL(63)

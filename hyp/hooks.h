@@ -20,15 +20,6 @@ extern u64 hyptrace_events_on;
  */
 extern u64 hyptrace_events_barred;
 
-/*
- * More bits there, for the hook of guest_exit: it has something to do; and some CPU counts the
- * event. So the hook needs one test only, though it is for two events.
- */
-#define HYPTRACE_GUEST_EXIT_ON		BIT_ULL(62)
-#define HYPTRACE_GUEST_EXIT_COUNTED	BIT_ULL(63)
-
-static_assert(HYPTRACE_NR_EVENTS <= 62);
-
 /**
  * hyptrace_is_on() - check whether any CPU records or counts an event
  * @event:	its name in events.h
@@ -66,6 +57,37 @@ static_assert(HYPTRACE_NR_EVENTS <= 62);
 		if (unlikely(READ_ONCE(hyptrace_events_on) &		\
 			     BIT_ULL(HYPTRACE_EVENT_##event)))		\
 			__hyptrace_begin_##event(__VA_ARGS__);		\
+	} while (0)
+
+/**
+ * hyptrace_begin_span() - begin a timed event that saves nothing, if it is on
+ * @ring:	this CPU's
+ * @event:	its name in events.h
+ *
+ * hyptrace_end_span() records it later on the same CPU, if it is enabled there then.
+ *
+ * Context: as hyptrace().
+ */
+#define hyptrace_begin_span(ring, event)				\
+	do {								\
+		if (hyptrace_is_on(event) && likely(!(ring)->silent)) {	\
+			(ring)->begun.event.counter = hyptrace_read_counter_synced(); \
+			hyptrace_refresh_rate(ring);			\
+		}							\
+	} while (0)
+
+/**
+ * hyptrace_end_span() - record such an event, if it is enabled on this CPU
+ * @ring:	this CPU's
+ * @event:	its name in events.h
+ * @...:	its arguments
+ *
+ * Context: as hyptrace().
+ */
+#define hyptrace_end_span(ring, event, ...)				\
+	do {								\
+		if (hyptrace_is_on(event))				\
+			__hyptrace_##event(ring, __VA_ARGS__);		\
 	} while (0)
 
 /**
@@ -258,16 +280,20 @@ static inline void hyptrace_guest_end(bool protected)
 
 #ifdef __KVM_NVHE_HYPERVISOR__
 
+/**
+ * hyptrace_guest_run() - note which vCPU this CPU runs, until the enclosing function returns
+ * @vcpu:	the vCPU
+ *
+ * hyptrace_guest_enter() and hyptrace_guest_exit() use the ring that it has found.
+ */
+#define hyptrace_guest_run(vcpu)					\
+	struct hyptrace_ring *__hyptrace_ring = hyptrace_this_ring();	\
+									\
+	__hyptrace_ring->vcpu = (vcpu)->arch.pid
+
 /* calls.c */
 void __hyptrace_fixup_begin(u64 exit_code);
-void __hyptrace_guest_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
-void __hyptrace_count_exit_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
-
-/* The handle of the VM of a vCPU at EL2. Without pKVM the vCPU is the host's, and has none. */
-static inline u32 hyptrace_vm_of(const struct kvm_vcpu *vcpu)
-{
-	return is_protected_kvm_enabled() ? vcpu->kvm->arch.pkvm.handle : 0;
-}
+void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
 
 /**
  * hyptrace_guest_enter() - record that a CPU is about to enter a guest
@@ -275,11 +301,11 @@ static inline u32 hyptrace_vm_of(const struct kvm_vcpu *vcpu)
  *
  * Before hyptrace_guest_begin(); hyptrace_guest_exit() follows.
  */
-static __always_inline void hyptrace_guest_enter(const struct kvm_vcpu *vcpu)
-{
-	hyptrace(guest_enter, hyptrace_vm_of(vcpu), vcpu->vcpu_idx);
-	hyptrace_begin(guest_exit, hyptrace_vm_of(vcpu), vcpu->vcpu_idx);
-}
+#define hyptrace_guest_enter(vcpu)					\
+	do {								\
+		hyptrace(guest_enter, hyptrace_vm_of(vcpu), (vcpu)->vcpu_idx); \
+		hyptrace_begin_span(__hyptrace_ring, guest_exit);	\
+	} while (0)
 
 /**
  * hyptrace_fixup() - record that EL2 looks at an exit of a guest, if the exit is a trap
@@ -305,18 +331,12 @@ static __always_inline void hyptrace_guest_enter(const struct kvm_vcpu *vcpu)
  * @exit_code:	why
  * @protected:	whether the guest is protected
  */
-static __always_inline void hyptrace_guest_exit(const struct kvm_vcpu *vcpu, u64 exit_code,
-						bool protected)
-{
-	u64 on = READ_ONCE(hyptrace_events_on);
-
-	if (unlikely(on & HYPTRACE_GUEST_EXIT_ON)) {
-		if (on & HYPTRACE_GUEST_EXIT_COUNTED)
-			__hyptrace_count_exit_of(vcpu, exit_code, protected);
-		else
-			__hyptrace_guest_exit_of(vcpu, exit_code, protected);
-	}
-}
+#define hyptrace_guest_exit(vcpu, exit_code, protected)		\
+	do {								\
+		if (hyptrace_is_on(vcpu_illegal_trap))			\
+			__hyptrace_illegal_trap_of(vcpu, exit_code, protected); \
+		hyptrace_end_span(__hyptrace_ring, guest_exit, vcpu, exit_code, protected); \
+	} while (0)
 
 /**
  * hyptrace_vcpu_load() - record that pKVM has loaded a vCPU
@@ -481,6 +501,7 @@ static inline void hyptrace_host_exit(void) { }
 static inline void hyptrace_smc_exit(void) { }
 static inline void hyptrace_smc_enter(void) { }
 static inline void hyptrace_set_vcpu(pid_t pid) { }
+#define hyptrace_guest_run(vcpu)	do { } while (0)
 static inline void hyptrace_guest_begin(bool protected) { }
 #define hyptrace_timed(event, call, ...)	(call)
 #define hyptrace_guest_enter(vcpu)	do { } while (0)

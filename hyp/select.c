@@ -25,10 +25,6 @@ static void update_events_on(void)
 {
 	u64 on = (recorders.used & ~hyptrace_events_barred) | counters.used;
 
-	if (on & (BIT_ULL(HYPTRACE_EVENT_guest_exit) | BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap)))
-		on |= HYPTRACE_GUEST_EXIT_ON;
-	if (counters.used & BIT_ULL(HYPTRACE_EVENT_guest_exit))
-		on |= HYPTRACE_GUEST_EXIT_COUNTED;
 	/* While none is allowed, a return to the host must end the silence of __hyptrace(). */
 	if (recorders.used && !on)
 		on = BIT_ULL(HYPTRACE_EVENT_NONE);

@@ -7,6 +7,7 @@
 
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #undef HE_PROTO
 #undef HE_STRUCT
 #undef HE_SAVE
@@ -49,13 +50,13 @@ static noinline void record_aside(struct hyptrace_ring *ring, const void *payloa
 }
 
 /*
- * hyp_enter follows an exception entry, or the return from the firmware. Both synchronise
- * the CPU, so it cannot read the counter too early.
+ * hyp_enter and guest_exit follow an exception entry, or the return from the firmware. Both
+ * synchronise the CPU, so it cannot read the counter too early.
  */
 static __always_inline u64 read_counter(u32 event)
 {
-	return event == HYPTRACE_EVENT_hyp_enter ? hyptrace_read_counter_synced() :
-						   hyptrace_read_counter();
+	return event == HYPTRACE_EVENT_hyp_enter || event == HYPTRACE_EVENT_guest_exit ?
+	       hyptrace_read_counter_synced() : hyptrace_read_counter();
 }
 
 /**
@@ -122,13 +123,6 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		memset(word + 2, 0, size - sizeof(u32));
 }
 
-/* An update of the clock may have changed its rate, which cycles_to_ns() takes from the copy. */
-static __always_inline void refresh_rate(struct hyptrace_ring *ring)
-{
-	if (unlikely(!READ_ONCE(ring->clock.valid_cycles)))
-		hyptrace_clock_read(&ring->clock);
-}
-
 /* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
 static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
 {
@@ -137,7 +131,7 @@ static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
 
 /* The number of an event's key among those of the event, from the arguments of its function */
 #define KEY_hyp_enter		~, reason & (HYPTRACE_COUNT_REASONS - 1)
-#define KEY_guest_exit		~, hyptrace_guest_exit_key(code, ec)
+#define KEY_guest_exit		~, exit_key(vcpu, exit_code)
 #define KEY_mem_transition	~, op & (HYPTRACE_COUNT_MEM_OPS - 1)
 /* ... from those of the function that begins it */
 #define BEGIN_KEY_host_hcall	~, host_hcall_key(number)
@@ -152,19 +146,20 @@ static __always_inline u64 host_hcall_key(u64 number)
 	return array_index_nospec(number < others ? number : others, HYPTRACE_COUNT_HCALLS);
 }
 
-/* Begin to count a timed event. */
-static __always_inline void begin_count(struct hyptrace_ring *ring, u32 event, u64 key)
+static __always_inline u64 exit_key(const struct hyptrace_vcpu *vcpu, u64 exit_code)
+{
+	return hyptrace_guest_exit_key(exit_code & HYPTRACE_EXIT_CODE, hyptrace_exit_class(vcpu));
+}
+
+/* Begin to count host_hcall. */
+static __always_inline void begin_count(struct hyptrace_ring *ring, u64 key)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	u64 counter = hyptrace_read_counter_synced();
 
-	if (event == HYPTRACE_EVENT_host_hcall)
-		counting->hcall = (struct hyptrace_count_begun) {
-			.counter = counter,
-			.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_host_hcall, key),
-		};
-	else
-		counting->guest_begun = counter;
+	counting->hcall = (struct hyptrace_count_begun) {
+		.counter = hyptrace_read_counter_synced(),
+		.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_host_hcall, key),
+	};
 }
 
 /* Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. @counter: now */
@@ -212,7 +207,7 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 	if (event == HYPTRACE_EVENT_host_hcall)
 		begun = counting->hcall;
 	else if (event == HYPTRACE_EVENT_guest_exit)
-		begun.counter = counting->guest_begun;
+		begun.counter = ring->begun.guest_exit.counter;
 	count(ring, event, key, begun, event == HYPTRACE_EVENT_mem_transition ? 0 :
 	      hyptrace_read_counter_synced());
 }
@@ -343,6 +338,15 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 		);							\
 	}
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
+	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
+	{								\
+		RECORD(name, ring, true, ring->begun.name.counter, key_of(KEY_##name), \
+		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
+				     sizeof(*__entry), 0 fields);	\
+		       assign						\
+		);							\
+	}
 #include "events.h"
 
 /*
@@ -351,8 +355,10 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
  */
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define SAVED_SIZE(name)	offsetof(struct hyptrace_entry_##name, duration)
 #define HYP_EVENT(name, proto, fields, assign, printk)
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk)
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
 	void __hyptrace_begin_##name(begin)				\
 	{								\
@@ -363,22 +369,20 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 		if (unlikely(!(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name)))) { \
 			if (can_count(HYPTRACE_EVENT_##name) &&		\
 			    masks.to_count & BIT_ULL(HYPTRACE_EVENT_##name)) { \
-				begin_count(ring, HYPTRACE_EVENT_##name, \
-					    key_of(BEGIN_KEY_##name));	\
+				begin_count(ring, key_of(BEGIN_KEY_##name)); \
 				return;					\
 			}						\
 			if (!is_aside(ring, HYPTRACE_EVENT_##name))	\
 				return;					\
 			if (is_counted_aside(ring, HYPTRACE_EVENT_##name)) \
-				begin_count(ring, HYPTRACE_EVENT_##name, \
-					    key_of(BEGIN_KEY_##name));	\
+				begin_count(ring, key_of(BEGIN_KEY_##name)); \
 		}							\
 									\
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
 		save							\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
 		/* last: thus the function needs no stack frame otherwise */ \
-		refresh_rate(ring);					\
+		hyptrace_refresh_rate(ring);				\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\

@@ -34,8 +34,11 @@ static const hyptrace_event_fn hyp_events[] = {
 
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
+	#name " " #fields "\n"
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
 	#name " " #fields "\n"
 static const char hyp_event_list[] =
 #include "../../hyp/events.h"

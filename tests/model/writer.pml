@@ -2,11 +2,11 @@
 /*
  * A model of hyp/ring.c and its mutants. Included by ring.pml, which declares the variables.
  *
- * models: hyp/ring.h:hyptrace_ring_reserve 1334b977f778ce64b3a66babc3dc5a2adc910a82bfa266e6c1400e5966affcfa
- * models: hyp/ring.h:hyptrace_ring_commit b0cb6e16dd77a47cf2c0956183aadaccb5c28b624ac8849df9db9d89e69f2134
- * models: hyp/ring.h:hyptrace_ring_fits e1127b1ef2195ee7a3652ce850bc54d42da7e4c70b102dff5c8f0725906c644f
- * models: hyp/ring.h:hyptrace_ring_put d4208d51181214a3f90b2783dd79940f2880933c779dc60a63b7fa318fb0f59b
- * models: hyp/trace.c:record_slowly 05df21539e89488f2986695a0d820e9be044ec3cadd71bc8188255d4b35de3e3
+ * models: hyp/ring.h:hyptrace_ring_reserve 1146edf396bff33d108278b865f6a33bf6aa2ad7073939c4ed056e52840ae7c4
+ * models: hyp/ring.h:hyptrace_ring_commit 5989730d79f79d1c05cbbce95c2b755c84f7ba711a5c04063f004f8da8756710
+ * models: hyp/ring.h:hyptrace_ring_fits 91a2f9f50b89451ab04d45f365716e32ed6c8b10be95c5f0b871b7bb72b57d03
+ * models: hyp/ring.h:hyptrace_ring_put 49b8605ac8accd6521505d936cf8172cd15bf3e23199c09f762fde46e5759540
+ * models: hyp/trace.c:record_slowly db32c5479537e14f688c82fa5c8d6e8599601bd130b1cd43b7f8bf74ec5dfff5
  * models: hyp/hooks.h:hyptrace 62f44d0ac0ed06a473ea7340a2f2227d72a39744b656ed8b4ac3cff34a5d4043
  * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
  * models: hyp/hooks.h:hyptrace_cpu_on 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b

@@ -84,9 +84,11 @@ u32 filter_payload_size(u32 event)
 	switch (event) {
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define HYP_EVENT(name, ...) \
 	case HYPTRACE_EVENT_##name: return sizeof(struct hyptrace_entry_##name);
 #define HYP_TIMED_EVENT(name, ...)	HYP_EVENT(name)
+#define HYP_SPAN_EVENT(name, ...)	HYP_EVENT(name)
 #include "events.h"
 	default:
 		return 0;

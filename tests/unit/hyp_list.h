@@ -37,11 +37,13 @@ typedef int64_t s64;
 	};
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
 	HYP_EVENT(name, , HE_STRUCT(fields), , )
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk) HYP_EVENT(name, , HE_STRUCT(fields), , )
 #include "../../hyp/events.h"
 
 #undef he_field
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define he_field(type, name) \
 	{ #name, #type, offsetof(ENTRY, name), sizeof(type), (type)-1 < (type)1, NULL, 0 },
 #define HYP_FIELDS(entry, ...)						\
@@ -56,6 +58,7 @@ typedef int64_t s64;
 #define HYP_EVENT(name, proto, fields, assign, printk)	HYP_FIELDS(entry_##name, fields)
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
 	HYP_FIELDS(entry_##name, fields)
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk) HYP_FIELDS(entry_##name, fields)
 #include "../../hyp/events.h"
 
 /**
@@ -74,9 +77,12 @@ struct hyp_event {
 
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk) \
 	{ #name, sizeof(struct entry_##name), printk, entry_##name##_fields },
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
+	{ #name, sizeof(struct entry_##name), printk, entry_##name##_fields },
+#define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
 	{ #name, sizeof(struct entry_##name), printk, entry_##name##_fields },
 static const struct hyp_event hyp_list[] = {
 #include "../../hyp/events.h"

@@ -111,11 +111,23 @@ static void own_call(void)
 	hyptrace_host_exit();
 }
 
+static void begin_run(void)
+{
+	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+}
+
+static void end_run(u8 code, u8 ec)
+{
+	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = (u64)ec << HYPTRACE_EXIT_EC_SHIFT };
+
+	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, code, false);
+}
+
 static void guest_run(u8 code, u8 ec, u64 ticks)
 {
-	hyptrace_begin(guest_exit, 1, 2);
+	begin_run();
 	env_counter += ticks;
-	hyptrace(guest_exit, code, ec, 0, 0, 0, 0);
+	end_run(code, ec);
 }
 
 static void hypercalls(void **state)
@@ -277,7 +289,7 @@ static void protected_guest(void **state)
 	{
 		hyptrace_host_call(9, false, regs);
 		env_counter += 5;
-		hyptrace_begin(guest_exit, 1, 2);
+		begin_run();
 		hyptrace_guest_begin(true);
 		before = count_all();
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
@@ -292,7 +304,7 @@ static void protected_guest(void **state)
 		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
 		assert_int_equal(count_all(), before);
 		hyptrace_guest_end(true);
-		hyptrace(guest_exit, HYPTRACE_EXIT_TRAP, 0x16, 0, 0, 0, 0);
+		end_run(HYPTRACE_EXIT_TRAP, 0x16);
 		env_counter += 3;
 	}
 	hyptrace_host_exit();
@@ -309,12 +321,12 @@ static void begun_before_silence(void **state)
 	(void)state;
 	hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
 	hyptrace_begin(host_hcall, 1, regs);
-	hyptrace_begin(guest_exit, 1, 2);
+	begin_run();
 	hyptrace_guest_begin(false);
 	hyptrace_set_silent(&env_rings[CPU], HYPTRACE_SILENT_GUEST);
 	hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 	hyptrace(host_hcall, regs);
-	hyptrace(guest_exit, HYPTRACE_EXIT_TRAP, 1, 0, 0, 0, 0);
+	end_run(HYPTRACE_EXIT_TRAP, 1);
 	hyptrace(mem_transition, 0, 0, 1, 2, 3, 4, 5, -1);
 	assert_int_equal(count_all(), 0);
 	hyptrace_set_silent(&env_rings[CPU], 0);
@@ -351,20 +363,20 @@ static void half_events(void **state)
 	select_events(HYPTRACE_OP_COUNT, 0);
 	hyptrace_begin(host_hcall, 1, regs);
 	hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
-	hyptrace_begin(guest_exit, 1, 2);
+	begin_run();
 	select_events(HYPTRACE_OP_COUNT, HYPTRACE_COUNTABLE_EVENTS);
 	hyptrace(host_hcall, regs);
-	hyptrace(guest_exit, HYPTRACE_EXIT_TRAP, 1, 0, 0, 0, 0);
+	end_run(HYPTRACE_EXIT_TRAP, 1);
 	hyptrace_host_exit();
 	assert_int_equal(count_all(), 0);
 
 	hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
 	hyptrace_begin(host_hcall, 1, regs);
-	hyptrace_begin(guest_exit, 1, 2);
+	begin_run();
 	select_events(HYPTRACE_OP_COUNT, 0);
 	select_events(HYPTRACE_OP_COUNT, HYPTRACE_COUNTABLE_EVENTS);
 	hyptrace(host_hcall, regs);
-	hyptrace(guest_exit, HYPTRACE_EXIT_TRAP, 1, 0, 0, 0, 0);
+	end_run(HYPTRACE_EXIT_TRAP, 1);
 	hyptrace_host_exit();
 	assert_int_equal(count_all(), 0);
 }

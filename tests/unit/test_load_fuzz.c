@@ -260,10 +260,6 @@ static void check_books(void)
 			    ring->state == HYPTRACE_RING_EMPTY);
 	}
 	on = (selected & ~hyptrace_events_barred) | counted;
-	if (on & (BIT_ULL(HYPTRACE_EVENT_guest_exit) | BIT_ULL(HYPTRACE_EVENT_vcpu_illegal_trap)))
-		on |= HYPTRACE_GUEST_EXIT_ON;
-	if (counted & BIT_ULL(HYPTRACE_EVENT_guest_exit))
-		on |= HYPTRACE_GUEST_EXIT_COUNTED;
 	if (selected && !on)
 		on = BIT_ULL(HYPTRACE_EVENT_NONE);
 	assert_int_equal(hyptrace_events_on, on);
@@ -275,6 +271,9 @@ static void check_books(void)
 /* Events of several sizes, timed or not */
 static void some_events(void)
 {
+	const struct hyptrace_vcpu vcpu = {
+		.fault.esr_el2 = (u64)below(300) << HYPTRACE_EXIT_EC_SHIFT,
+	};
 	u64 regs[31] = { below(3), below(3) };
 	u32 i;
 
@@ -286,8 +285,8 @@ static void some_events(void)
 	env_counter += below(3);
 	hyptrace(host_hcall, regs);
 	hyptrace(mem_transition, below(6), 0, 0, 0, 0, 0, 0, 0);
-	hyptrace_begin(guest_exit, 0, 0);
-	hyptrace(guest_exit, below(300), below(300), 0, 0, 0, 0);
+	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, below(300), below(2));
 	hyptrace(hyp_exit, 0);
 }
 

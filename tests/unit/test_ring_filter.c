@@ -492,7 +492,7 @@ static void events_on(void **state)
 
 	(void)state;
 	set_only_id(7);
-	assert_int_equal(hyptrace_events_on, ALL | HYPTRACE_GUEST_EXIT_ON);
+	assert_int_equal(hyptrace_events_on, ALL);
 	assert_int_equal(ring->enabled, ALL & ~bit);
 	assert_int_equal(ring->aside, bit);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, pool, 0), 0);

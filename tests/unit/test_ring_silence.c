@@ -18,6 +18,16 @@
 static struct env_ring ring;
 static const u64 no_regs[31];
 
+static void begin_guest_exit(void)
+{
+	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+}
+
+static void record_guest_exit(const struct hyptrace_vcpu *vcpu)
+{
+	__hyptrace_guest_exit(hyptrace_this_ring(), vcpu, 0, false);
+}
+
 /*
  * All functions of the list of events, to be called with any arguments: each is an address, of
  * which a function takes as many bytes as its parameter has. The calling conventions of 64-bit
@@ -34,9 +44,12 @@ static const struct {
 	[HYPTRACE_EVENT_##name] = { .record = __hyptrace_##name },
 #define HYP_TIMED_EVENT(name, ...) \
 	[HYPTRACE_EVENT_##name] = { .begin = __hyptrace_begin_##name, .record = __hyptrace_##name },
+#define HYP_SPAN_EVENT(name, ...) \
+	[HYPTRACE_EVENT_##name] = { .begin = begin_##name, .record = record_##name },
 #include "events.h"
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
 };
 
 static void call(void *function)

@@ -103,6 +103,75 @@ static void hypercalls(void **state)
 	assert_int_equal(entry.id, 0xc600000c);
 }
 
+static struct hyptrace_entry_guest_exit guest_exit(const struct hyptrace_vcpu *vcpu, u64 code,
+						   bool protected)
+{
+	struct hyptrace_entry_guest_exit entry;
+
+	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+	env_counter += 77;
+	hyptrace_end_span(hyptrace_this_ring(), guest_exit, vcpu, code, protected);
+	last(&entry, sizeof(entry));
+
+	return entry;
+}
+
+/* What a guest_exit says depends on why the guest has left, and on whether it is protected. */
+static void guest_exits(void **state)
+{
+	struct hyptrace_vcpu vcpu = {
+		.handle = 0x1000, .vcpu_idx = 3, .pc = 0x40080124,
+		.fault = { 0x24ULL << 26 | 7, 0xffff800012345678, 1ULL << 63 | 0x90005 },
+	};
+	struct hyptrace_entry_guest_exit expected = {
+		.common_type = HYPTRACE_EVENT_guest_exit, .code = HYPTRACE_EXIT_TRAP, .ec = 0x24,
+		.vcpu = 5, .handle = 0x1000, .index = 3, .duration = 77, .esr = 0x24ULL << 26 | 7,
+		.pc = 0x40080124, .far = 0xffff800012345678, .ipa = 0x9000678,
+	};
+	struct hyptrace_entry_guest_exit entry;
+
+	(void)state;
+	hyptrace_set_vcpu(5);
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, false);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
+
+	/* with an SError pending, which is not a part of the code, the addresses are older */
+	entry = guest_exit(&vcpu, 1U << 31 | HYPTRACE_EXIT_TRAP, false);
+	assert_int_equal(entry.code, HYPTRACE_EXIT_TRAP);
+	assert_int_equal(entry.ec, 0x24);
+	assert_int_equal(entry.esr, expected.esr);
+	assert_int_equal(entry.far, 0);
+	assert_int_equal(entry.ipa, 0);
+
+	vcpu.fault.esr_el2 = 0x20ULL << 26;
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, false);
+	assert_int_equal(entry.ec, 0x20);
+	assert_int_equal(entry.ipa, 0x9000678);
+
+	/* only an abort has addresses, and only a trap a class */
+	vcpu.fault.esr_el2 = 0x16ULL << 26;
+	expected.ec = 0x16;
+	expected.esr = vcpu.fault.esr_el2;
+	expected.far = expected.ipa = 0;
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, false);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
+	expected.code = 0;
+	expected.ec = 0;
+	expected.esr = 0;
+	entry = guest_exit(&vcpu, 0, false);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
+
+	/* a protected one has nothing but the code and the class */
+	vcpu.fault.esr_el2 = 0x24ULL << 26;
+	expected.pc = 0;
+	entry = guest_exit(&vcpu, 0, true);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
+	expected.code = HYPTRACE_EXIT_TRAP;
+	expected.ec = 0x24;
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, true);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
+}
+
 /* An event lasts for an hour, also after the clock's rate has changed. */
 static void durations(void **state)
 {
@@ -383,8 +452,8 @@ static void ffa(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(hypercalls), TEST(durations), TEST(slow_path), TEST(silence), TEST(psci),
-		TEST(suspended), TEST(parked), TEST(smc), TEST(ffa),
+		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(slow_path),
+		TEST(silence), TEST(psci), TEST(suspended), TEST(parked), TEST(smc), TEST(ffa),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
