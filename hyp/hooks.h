@@ -161,10 +161,13 @@ static __always_inline void hyptrace_host_exit(void)
 {
 	u64 on = READ_ONCE(hyptrace_events_on);
 
-	if (unlikely(on & BIT_ULL(HYPTRACE_EVENT_hyp_exit)))
-		__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
-	else if (unlikely(on))
-		hyptrace_end_own_call(hyptrace_this_ring());
+	/* While nothing is on, this one test is all. */
+	if (unlikely(on)) {
+		if (on & BIT_ULL(HYPTRACE_EVENT_hyp_exit))
+			__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
+		else
+			hyptrace_end_own_call(hyptrace_this_ring());
+	}
 }
 
 /**
