@@ -23,7 +23,12 @@ static __always_inline u32 hyptrace_vm_of(const struct hyptrace_vcpu *vcpu)
 }
 
 #define hyptrace_fault_of(vcpu)	(&(vcpu)->arch.fault)
-#define hyptrace_pc_of(vcpu)	read_sysreg_el2(SYS_ELR)
+
+/* It is still in the register: this CPU has just left the guest. */
+static __always_inline u64 hyptrace_pc_of(const struct hyptrace_vcpu *vcpu)
+{
+	return read_sysreg_el2(SYS_ELR);
+}
 
 #else
 

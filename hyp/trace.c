@@ -288,7 +288,8 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 			hyptrace_read_pair(&(ring)->last_time, &last, &pos);	\
 			hyptrace_read_pair((u64 *)&(ring)->end, &end, &commit);	\
 			delta = now - last;					\
-			if (likely(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & quick)) { \
+			if (likely(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & \
+				   quick)) {					\
 				hyptrace_unaligned_##name *__entry;		\
 										\
 				__entry = hyptrace_ring_put((u8 *)pos, delta, size); \

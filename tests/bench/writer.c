@@ -143,13 +143,13 @@ struct entry {
 static void write_ring(u64 nr)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	u64 now = ring->last_time;
+	u64 now = ring->last_time, delta;
 	struct entry *to;
 
 	while (nr--) {
-		now++;
-		if (likely(hyptrace_ring_fits(ring->pos, ring->end, now - ring->last_time, sizeof(*to))))
-			to = hyptrace_ring_put(ring->pos, now - ring->last_time, sizeof(*to));
+		delta = ++now - ring->last_time;
+		if (likely(hyptrace_ring_fits(ring->pos, ring->end, delta, sizeof(*to))))
+			to = hyptrace_ring_put(ring->pos, delta, sizeof(*to));
 		else
 			to = hyptrace_ring_reserve(ring, &now, sizeof(*to));
 		/* the id, a 0 for the reason and a 0 for the padding byte */
