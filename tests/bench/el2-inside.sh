@@ -26,37 +26,29 @@ measured()
 	cost "$1"
 }
 
-# ours HYPERCALL OTHER EVENT...: print how much more the hypercall costs with these events enabled. OTHER, unless
-# empty, is an event that is enabled in both measurements.
+# ours OTHER VERB EVENT... -- COMMAND...: print how much more the command says that something costs, after "hyptrace VERB
+# EVENT...", which is enable or count. OTHER, unless empty, is an event that is enabled in both measurements.
 ours()
 {
-	local call=$1 other=$2 before after
+	local other=$1 verb=$2 events=() before after
 	shift 2
-	hyptrace disable all
+	while [[ $1 != -- ]]; do
+		events+=("$1")
+		shift
+	done
+	shift
 	[[ -z $other ]] || hyptrace enable "$other"
-	before=$(measured "$call")
-	hyptrace enable "$@"
-	after=$(measured "$call")
+	before=$("$@")
+	hyptrace "$verb" "${events[@]}"
+	after=$("$@")
 	hyptrace disable all
+	[[ $verb != count ]] || hyptrace count --off "${events[@]}"
 	echo $((after - before))
 }
 
-# guest OTHER WORK EVENT...: print how much more CPU time a guest's run takes with these events enabled, which must happen
-# once for each piece of WORK. A timer tick may be in one run and not in the other: take the least of five runs.
+# guest WORK: print the CPU time of a guest that makes these exits. A timer tick may be in one run and not in the other:
+# take the least of five runs.
 guest()
-{
-	local other=$1 work=$2 before after
-	shift 2
-	hyptrace disable all
-	hyptrace enable "$other"
-	before=$(least_of_guests "$work")
-	hyptrace enable "$@"
-	after=$(least_of_guests "$work")
-	hyptrace disable all
-	echo $((after - before))
-}
-
-least_of_guests()
 {
 	for _ in 1 2 3 4 5; do
 		"$share/inside" run workload --cpu 0 --mmio 1 "$1" "$calls"
@@ -92,9 +84,12 @@ modprobe hyptrace_pkvm
 [[ ! -d $mainline ]] || echo 1 >"$mainline/tracing_on"
 hyptrace start
 
-row el2_insns_enter_exit 2 "$(peers refused hyp_enter hyp_exit)" "$(ours refused '' hyp_enter hyp_exit)"
-row el2_insns_selftest 1 "$(peers mainline selftest)" "$(ours ours hyp_exit selftest)"
-row el2_insns_host_hcall 1 0 "$(ours handled psci_call host_hcall)"
-row el2_insns_filtered 1 0 "$(ours refused psci_call hyp_enter --filter 'reason == smc')"
-row el2_insns_guest_exit 1 0 "$(guest psci_call --psci guest_exit)"
-row el2_insns_guest_abort 1 0 "$(guest psci_call --mmio guest_exit)"
+row el2_insns_enter_exit 2 "$(peers refused hyp_enter hyp_exit)" "$(ours '' enable hyp_enter hyp_exit -- measured refused)"
+row el2_insns_selftest 1 "$(peers mainline selftest)" "$(ours hyp_exit enable selftest -- measured ours)"
+row el2_insns_host_hcall 1 0 "$(ours psci_call enable host_hcall -- measured handled)"
+row el2_insns_filtered 1 0 "$(ours psci_call enable hyp_enter --filter 'reason == smc' -- measured refused)"
+row el2_insns_guest_exit 1 0 "$(ours psci_call enable guest_exit -- guest --psci)"
+row el2_insns_guest_abort 1 0 "$(ours psci_call enable guest_exit -- guest --mmio)"
+row el2_insns_count_enter 2 0 "$(ours psci_call count hyp_enter -- measured refused)"
+row el2_insns_count_hcall 2 0 "$(ours psci_call count host_hcall -- measured handled)"
+row el2_insns_count_exit 2 0 "$(ours psci_call count guest_exit -- guest --psci)"
