@@ -332,6 +332,7 @@ struct hyptrace_fired {
  *		and after, and read all again if it was odd or has changed
  * @max:	longest time, in ticks of the counter
  * @total:	sum of the times, ticks, without those in @packed
+ * @reserved:	0
  * @nr:		events by bucket, without those in @packed
  * @packed:	events and times that were not added to @nr and @total so far. So one store
  *		counts an event, and no reader sees an event without its time

@@ -128,7 +128,7 @@ check_bash_completion()
 	fake_commands
 	offers bash 'hyptrace|en' enable || bad=1
 	export AS_ROOT=1
-	offers bash 'hyptrace|enable|h' hyp_enter || bad=1
+	offers bash 'hyptrace|enable|h' 'host_hcall hyp_enter' || bad=1
 	offers bash 'hyptrace|-r|t' test || bad=1
 	offers bash 'hyptrace|show|-F|o' 'op order' || bad=1
 	offers bash "hyptrace|show|-F|'op == s" 'op == share' || bad=1
