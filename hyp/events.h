@@ -186,8 +186,9 @@ HYP_TIMED_EVENT(host_smc,
 /*
  * EL2 has handled a PSCI call of the host. arg is the first argument: the MPIDR of a CPU, or
  * a power state. CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before EL2 calls the
- * firmware, with ret and duration 0; if the call fails, it is recorded again. A CPU_SUSPEND
- * that does not return is recorded when the CPU runs again.
+ * firmware, with ret and duration 0; if the firmware refuses it, it is recorded again. If EL2
+ * refuses it, it is recorded once. A CPU_SUSPEND that does not return is recorded when the CPU
+ * runs again.
  */
 HYP_TIMED_EVENT(psci_call,
 	HE_PROTO(u64 func, u64 arg),

@@ -99,19 +99,20 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 		uint64_t x[4];
 		int type;	/* of the event before host_smc, or SMC: none */
 		bool leaves;	/* recorded before EL2 calls the firmware, and when that fails */
+		bool at_el2;	/* refused by EL2, maybe in less than a tick of the counter */
 	} calls[] = {
 		{ { PSCI_VERSION, 7, 8, 9 }, PSCI },
 		{ { PSCI_FEATURES, PSCI_CPU_OFF, ~0ULL, 3 }, PSCI },
 		{ { PSCI_FEATURES, 0x12345678 }, PSCI },
 		{ { PSCI_AFFINITY_INFO_64, OFF_MPIDR }, PSCI },
 		{ { PSCI_VERSION | SVE_HINT, 7, 8, 9 }, PSCI },
-		/* not supported, no such CPU, and a CPU that is on */
-		{ { PSCI_CPU_ON, OFF_MPIDR }, PSCI, true },
-		{ { PSCI_CPU_ON_64, NO_MPIDR, 5, 6 }, PSCI, true },
-		{ { PSCI_CPU_ON_64, OFF_MPIDR, 5, 6 }, PSCI, true },
-		/* QEMU has no such function. */
-		{ { PSCI_SYSTEM_SUSPEND_64, 0x1234, 5 }, PSCI, true },
-		{ { FFA_MEM_DONATE, 1, 2, 3 }, FFA },
+		/* not supported, no such CPU, and a CPU that is on, as the firmware says */
+		{ { PSCI_CPU_ON, OFF_MPIDR }, PSCI, .at_el2 = true },
+		{ { PSCI_CPU_ON_64, NO_MPIDR, 5, 6 }, PSCI, .at_el2 = true },
+		{ { PSCI_CPU_ON_64, OFF_MPIDR, 5, 6 }, PSCI, .leaves = true },
+		/* The firmware of QEMU does not have it. */
+		{ { PSCI_SYSTEM_SUSPEND_64, 0x1234, 5 }, PSCI, .leaves = true },
+		{ { FFA_MEM_DONATE, 1, 2, 3 }, FFA, .at_el2 = true },
 		{ { SIP_UNKNOWN | SVE_HINT, 4 }, SMC },
 		{ { SIP_UNKNOWN, ~0ULL, 0x5555555555555555, 1 }, SMC },
 	};
@@ -147,6 +148,8 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 			EXPECT_EQ(id, (uint64_t)event_field(event, "func"));
 			EXPECT_EQ(call->x[1], (uint64_t)event_field(event, "arg"));
 			EXPECT_EQ((int64_t)call->ret[0], event_field(event, "ret"));
+			if (!calls[i].at_el2)
+				EXPECT_LT(0, event_field(event, "duration"));
 			EXPECT_GE(ns, (uint64_t)event_field(event, "duration"));
 			event++;
 		} else if (calls[i].type == FFA) {
@@ -168,6 +171,8 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 		EXPECT_EQ(call->x[2], (uint64_t)event_field(event, "arg2"));
 		EXPECT_EQ(call->x[3], (uint64_t)event_field(event, "arg3"));
 		EXPECT_EQ((int64_t)call->ret[0], event_field(event, "ret"));
+		if (!calls[i].at_el2)
+			EXPECT_LT(0, event_field(event, "duration"));
 		EXPECT_GE(ns, (uint64_t)event_field(event, "duration"));
 		event++;
 	}

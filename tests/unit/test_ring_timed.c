@@ -18,7 +18,7 @@ static int start(void **state)
 	u32 page;
 
 	(void)state;
-	env_start(env_ring_pages(NR_PAGES));
+	env_start(2 * env_ring_pages(NR_PAGES));
 	env_ring_load(&ring, CPU, 0, NR_PAGES, 0);
 	/* old bytes of the host: none may be left inside a record */
 	for (page = 0; page < NR_PAGES; page++)
@@ -193,6 +193,40 @@ static void durations(void **state)
 	last(&entry, sizeof(entry));
 	assert_int_equal(entry.duration, hour);
 	assert_int_equal(entry.ret, 5);
+}
+
+/* Another CPU, whose ring records the same event, does not end what this one has begun. */
+static void another_cpu(void **state)
+{
+	struct hyptrace_entry_host_mem_abort entry;
+	struct env_ring other;
+	u64 recorded;
+
+	(void)state;
+	env_ring_load(&other, CPU + 1, env_ring_pages(NR_PAGES), NR_PAGES, 0);
+	env_cpu(CPU + 1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU + 1, HYPTRACE_ALL_EVENTS, 0), 0);
+	env_cpu(CPU);
+	recorded = env_rings[CPU].recorded;
+	hyptrace_begin(host_mem_abort, 1, 2);
+	env_counter += 10;
+	env_cpu(CPU + 1);
+	hyptrace(host_mem_abort, 3);
+	assert_int_equal(env_rings[CPU + 1].recorded, 0);
+	hyptrace_begin(host_mem_abort, 4, 5);
+	env_counter += 20;
+	env_cpu(CPU);
+	hyptrace(host_mem_abort, 6);
+	assert_int_equal(env_rings[CPU].recorded, recorded + 1);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.esr, 1);
+	assert_int_equal(entry.ret, 6);
+	assert_int_equal(entry.duration, 30);
+
+	env_cpu(CPU + 1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU + 1, 0, 0), 0);
+	env_ring_free(&other);
+	env_cpu(CPU);
 }
 
 /* Without a valid copy of the clock, and in a new sub-buffer, the payload is the same. */
@@ -452,7 +486,7 @@ static void ffa(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(slow_path),
+		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(another_cpu), TEST(slow_path),
 		TEST(silence), TEST(psci), TEST(suspended), TEST(parked), TEST(smc), TEST(ffa),
 	};
 
