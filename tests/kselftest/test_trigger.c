@@ -455,6 +455,8 @@ TEST_F(traced, a_start_and_a_stop)
 	ENABLE(7, START, 0);
 	EXPECT_ARMED(true, 0);
 	MARK(0, 7, 1);
+	/* This makes hypercalls. */
+	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 2 * SUBBUFS * PAGE));
 	ASSERT_EQ(0, wait_fired(&self->nl, variant->remote, 2, &fired));
 	EXPECT_EQ(HYPTRACE_TRIGGER_ACTION_STOP, fired.action);
 	EXPECT_STREQ("hyp_exit", fired.event);

@@ -21,6 +21,20 @@ has_fired()
 	same "$(fired)" "$1" 2>/dev/null
 }
 
+# hears: make a change, and succeed if the monitor has printed one.
+hears()
+{
+	ht disable hyp_exit
+	ht enable hyp_exit
+	[[ -s $BATS_TEST_TMPDIR/out ]]
+}
+
+# listens PID: succeed if the process has a socket for notifications: the first that it opens is for requests.
+listens()
+{
+	(($(find "/proc/$1/fd" -lname 'socket:*' | wc -l) >= 2))
+}
+
 is_armed()
 {
 	of .armed
@@ -43,7 +57,7 @@ is_armed()
 	same "$(is_armed)" false
 	run -0 ht status
 	says 'selftest: stop (not armed)'
-	grep -qE 'fired: +selftest on CPU 1 at [0-9]+\.[0-9]{6}: stop$' <<<"$output"
+	grep -qE 'fired:? +selftest on CPU 1 at [0-9]+\.[0-9]{6}: stop$' <<<"$output"
 	same "$(recorded)" 7
 }
 
@@ -123,6 +137,7 @@ is_armed()
 	ht start
 	hyptrace -r "$REMOTE" wait >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	waiter=$!
+	within "$patience" listens "$waiter"
 	ht mark 6 -C 0
 	sleep 0.3
 	kill -0 "$waiter"
@@ -161,6 +176,7 @@ is_armed()
 	ht start
 	hyptrace -r "$REMOTE" wait >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	waiter=$!
+	within "$patience" listens "$waiter"
 	sleep 0.3
 	ht stop
 	ended "$waiter"
@@ -173,8 +189,8 @@ is_armed()
 	ht enable selftest --stop --after 3
 	hyptrace -r "$REMOTE" monitor >"$BATS_TEST_TMPDIR/out" 3>&- &
 	monitor=$!
+	within "$patience" hears
 	ht start
-	within "$patience" grep -q tracing "$BATS_TEST_TMPDIR/out"
 	ht enable selftest --stop
 	within "$patience" grep -q "event $REMOTE: selftest enabled, trigger: stop$" "$BATS_TEST_TMPDIR/out"
 	ht mark 1 -C 0
