@@ -15,8 +15,8 @@
 /* select.c: bit per event id; 0 if no CPU records or counts the event */
 extern u64 hyptrace_events_on;
 /*
- * select.c: bit per event id; triggers keep all CPUs from recording these events, which may still be
- * counted. 0 initially: EL2 of Linux 6.12 does not map initialised data.
+ * select.c: bit per event id; triggers keep all CPUs from recording these events, which may still
+ * be counted. 0 initially: EL2 of Linux 6.12 does not map initialised data.
  */
 extern u64 hyptrace_events_barred;
 

@@ -388,8 +388,7 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
  * hyptrace_ring_detach() - stop writing to a ring
  * @ring:	this CPU's, or that of a parked CPU
  *
- * Return: 0, also when no CPU is attached; -ENODEV not loaded; -EBUSY another
- * CPU's ring.
+ * Return: 0, also when no CPU is attached; -ENODEV not loaded; -EBUSY another CPU's ring.
  */
 int hyptrace_ring_detach(struct hyptrace_ring *ring)
 {
@@ -502,8 +501,7 @@ int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 	} else if (!ring->writer_in_reader_page && consumed < ring->reader_commit) {
 		ret = -ESTALE;
 	} else if (ring->writer_in_reader_page ||
-		   (ring->head == ring->tail &&
-		    !bytes_in_page(ring))) {
+		   (ring->head == ring->tail && !bytes_in_page(ring))) {
 		ret = -EAGAIN;
 	} else {
 		swap_reader_page(ring);

@@ -147,7 +147,7 @@ static const UNUSED struct operation {
 	  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CPU_ID, 0) } },
 	{ "event-get", HYPTRACE_CMD_EVENT_GET, false, HYPTRACE_A_EVENT_NAME, "remote",
 	  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAME, "selftest") } },
-	{ "event-set", HYPTRACE_CMD_EVENT_SET, false, HYPTRACE_A_EVENT_FILTER, "remote",
+	{ "event-set", HYPTRACE_CMD_EVENT_SET, false, HYPTRACE_A_EVENT_AFTER, "remote",
 	  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "selftest"),
 	    U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
 	{ "load", HYPTRACE_CMD_LOAD, false, HYPTRACE_A_CONTROL_MODE, "remote",
