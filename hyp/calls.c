@@ -11,7 +11,6 @@
 #define SMC_64		0x40000000
 #define FFA_ERROR_ID	0x84000060
 
-
 /**
  * __hyptrace_psci_begin() - begin to record a PSCI call of the host
  * @func:	function id
