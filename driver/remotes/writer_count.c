@@ -245,7 +245,10 @@ static int reset(unsigned int cpu, void *priv)
 static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_count *to)
 {
 	unsigned int i;
-	/* (Q) Order seq before the values. Pairs with (Q) in hyp/count.h. */
+	/*
+	 * (Q) Order seq before the values. Pairs with (Q) in
+	 * hyp/count.h:hyptrace_count_end_change().
+	 */
 	u64 seq = smp_load_acquire(&from->seq);
 
 	if (seq & 1)
@@ -256,7 +259,10 @@ static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_coun
 		to->nr[i] = READ_ONCE(from->nr[i]);
 	for (i = 0; i < HYPTRACE_COUNT_PACKED_BUCKETS; i++)
 		to->packed[i] = READ_ONCE(from->packed[i]);
-	/* (Q) Order the values before seq. Pairs with (Q) in hyp/count.h. */
+	/*
+	 * (Q) Order the values before seq. Pairs with (Q) in
+	 * hyp/count.h:hyptrace_count_begin_change().
+	 */
 	smp_rmb();
 
 	return READ_ONCE(from->seq) == seq;
