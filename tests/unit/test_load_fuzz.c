@@ -139,7 +139,7 @@ static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	u64 what = env_random(&seed);
 
 	/* Most CPUs get all pairs of pages, and then count. */
-	if (what >> 41 & 1 && counting->nr_pages < COUNT_PAIRS)
+	if ((what >> 46) % 3 == 0 && counting->nr_pages < COUNT_PAIRS)
 		return HYPTRACE_OP_COUNT_PAGE;
 	if ((what >> 42) % 16 == 0)
 		return HYPTRACE_OP_COUNT;
