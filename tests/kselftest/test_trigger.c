@@ -4,6 +4,7 @@
  * tells of it, when triggers are armed, and which requests are refused.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -406,18 +407,20 @@ TEST_F(trigger, bad_requests_are_refused)
 	EXPECT_EQ(2, WRITTEN(0));
 }
 
-/* The remote "hypervisor" also records what the test itself causes. */
+/* The remote "hypervisor" also records the run of a guest on CPU 1. */
+#define RUN_GUEST() \
+	ASSERT_EQ(0, system("workload --cpu 1 --mmio 10 --psci 10 >/dev/null"))
+
 TRACED_FIXTURE(traced, SUBBUFS * PAGE);
 
 TEST_F(traced, nothing_is_recorded_before_the_start_and_after_the_stop)
 {
 	uint64_t before[2], start, stop;
 
-	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "host_smc", true));
 	ENABLE(7, START, 0);
 	before[0] = WRITTEN(0);
 	before[1] = WRITTEN(1);
-	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 4 * SUBBUFS * PAGE));
+	RUN_GUEST();
 	EXPECT_EQ(before[0], WRITTEN(0));
 	EXPECT_EQ(before[1], WRITTEN(1));
 	EXPECT_ARMED(true, 0);
@@ -425,7 +428,7 @@ TEST_F(traced, nothing_is_recorded_before_the_start_and_after_the_stop)
 	MARK(1, 7, 1);
 	start = EXPECT_FIRED(1, START, 1);
 	EXPECT_ARMED(false, 1);
-	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 5 * SUBBUFS * PAGE));
+	RUN_GUEST();
 	EXPECT_LT(before[1] + 1, WRITTEN(1));
 
 	ENABLE(8, STOP, 0);
@@ -434,7 +437,7 @@ TEST_F(traced, nothing_is_recorded_before_the_start_and_after_the_stop)
 	EXPECT_LT(start, stop);
 	before[0] = WRITTEN(0);
 	before[1] = WRITTEN(1);
-	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 6 * SUBBUFS * PAGE));
+	RUN_GUEST();
 	MARK(0, 8, 1);
 	MARK(1, 8, 1);
 	EXPECT_EQ(before[0], WRITTEN(0));
@@ -455,8 +458,7 @@ TEST_F(traced, a_start_and_a_stop)
 	ENABLE(7, START, 0);
 	EXPECT_ARMED(true, 0);
 	MARK(0, 7, 1);
-	/* This makes hypercalls. */
-	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 2 * SUBBUFS * PAGE));
+	RUN_GUEST();
 	ASSERT_EQ(0, wait_fired(&self->nl, variant->remote, 2, &fired));
 	EXPECT_EQ(HYPTRACE_TRIGGER_ACTION_STOP, fired.action);
 	EXPECT_STREQ("hyp_exit", fired.event);
