@@ -40,7 +40,7 @@ enum {
 #define STOP_HELP \
 	"Stop the recording of all CPUs when one of the events is recorded"
 #define AFTER_HELP \
-	"With --stop: stop when a CPU has moved on to the next sub-buffer N times"
+	"With --stop: record on until a CPU has moved on to the next sub-buffer N times"
 
 static const struct argp_option enable_options[] = {
 	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
@@ -72,7 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_STOP);
 	case OPT_AFTER:
 		if (!parse_number(arg, UINT32_MAX, &request->after))
-			return cmd_usage("bad number \"%s\": use a number of sub-buffers", arg);
+			return cmd_usage("bad number \"%s\": use a number of sub-buffers up to %u",
+					 arg, UINT32_MAX);
 		request->has_after = true;
 		return 0;
 	case ARGP_KEY_END:
@@ -203,7 +204,7 @@ int cmd_enable(struct context *ctx, int argc, char **argv)
 		.options = enable_options,
 		.parser = parse,
 		.args_doc = "EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. Triggers are armed while tracing.",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
 	};
 
 	return run(ctx, &argp, argc, argv, true);

@@ -28,8 +28,8 @@ static int cmd_help(struct context *ctx, int argc, char **argv);
 
 static const struct verb verbs[] = {
 	{ "list",	cmd_list,	"List remotes and their events.", false },
-	{ "enable",	cmd_enable,	"Enable events.", false },
-	{ "disable",	cmd_disable,	"Disable events.", false },
+	{ "enable",	cmd_enable,	"Enable events, with a filter or a trigger.", false },
+	{ "disable",	cmd_disable,	"Disable events, and remove their filters and triggers.", false },
 	{ "start",	cmd_start,	"Start tracing: record enabled events.", false },
 	{ "stop",	cmd_stop,	"Stop tracing; the events can still be read.", false },
 	{ "load",	cmd_load,	"Allocate the rings.", false },
@@ -42,7 +42,7 @@ static const struct verb verbs[] = {
 	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
 	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
-	{ "wait",	cmd_wait,	"Wait until a trigger has fired.", false },
+	{ "wait",	cmd_wait,	"Wait until triggers have fired.", false },
 	{ "mark",	cmd_mark,	"Write selftest events.", true },
 	{ "help",	cmd_help,	"Print help on all verbs or on one.", false },
 };
