@@ -487,8 +487,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(another_cpu),
-		TEST(slow_path), TEST(silence), TEST(psci), TEST(suspended), TEST(parked), TEST(smc),
-		TEST(ffa),
+		TEST(slow_path), TEST(silence), TEST(psci), TEST(suspended), TEST(parked),
+		TEST(smc), TEST(ffa),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
