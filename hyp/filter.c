@@ -160,6 +160,9 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
 		       draft->nr_given != number))
 		return -EINVAL;
 
+	/* A CPU that speculates must not find a term of another event, which may be larger. */
+	if (!number)
+		memset(&draft->filter, 0, sizeof(draft->filter));
 	number = array_index_nospec(number, HYPTRACE_FILTER_MAX_TERMS);
 	convert(term, event, number, &draft->filter.terms[number]);
 	draft->event = event;

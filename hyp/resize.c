@@ -39,6 +39,7 @@ static void exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	ring->nr_unwiped = 0;
 	ring->moves_pending = true;
 	hyptrace_ring_enter(ring, ring->last_time, 0);
+	hyptrace_trigger_count_subbuf(ring);
 	/* Close the sub-buffer: the next event must follow a gap record. */
 	if (ring->pending)
 		ring->end = ring->pos;

@@ -55,7 +55,7 @@ static void change_users(struct users *users, u64 changed, u64 events)
  * @events:	bit per event id
  *
  * No hook needs more instructions for this. But an event may still be recorded that another CPU
- * has begun to record before.
+ * has begun to record before, or that another CPU counts and the recording CPU does not.
  */
 void hyptrace_allow_events(u64 events)
 {

@@ -251,12 +251,12 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 
 	if (ring->counting.selected & event) {
 		count_aside(ring, payload, counter);
-		/* The hooks call for events that are only counted, too. */
-		if (READ_ONCE(hyptrace_events_barred) & event)
-			return;
 		if (!(READ_ONCE(ring->has_filter) & event))
 			filter = NULL;
 	}
+	/* The hooks call for events that are only counted, too. */
+	if (READ_ONCE(hyptrace_events_barred) & event)
+		return;
 	record_aside(ring, payload, size, filter);
 }
 

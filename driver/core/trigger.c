@@ -90,6 +90,9 @@ static void look(struct hyptrace_remote *remote)
 		return;
 	started = look_at(remote, HYPTRACE_TRIGGER_START);
 	stopped = look_at(remote, HYPTRACE_TRIGGER_STOP);
+	/* Both may have fired meanwhile; afterwards nobody looks for the start any more. */
+	if (stopped)
+		started |= look_at(remote, HYPTRACE_TRIGGER_START);
 	if (started || stopped)
 		hyptrace_announce_remote(remote);
 }

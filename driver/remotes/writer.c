@@ -114,11 +114,12 @@ static int online_cpu(unsigned int cpu, struct hlist_node *node)
 	struct hyptrace_writer *writer =
 		hlist_entry(node, struct hyptrace_writer, hotplug);
 
+	/* First: a CPU that counts an event also knows that triggers keep it from recording it. */
+	hyptrace_writer_count_online(writer);
 	if (writer->tracing &&
 	    (hyptrace_writer_send_filters(writer, cpu) || attach(writer, cpu)))
 		pr_warn("%s: CPU %u is online, but the writer does not record on it\n",
 			writer->name, cpu);
-	hyptrace_writer_count_online(writer);
 
 	return 0;
 }

@@ -4,7 +4,7 @@
  * -DEXCHANGES. Building and freeing the spare ring needs no model: only the driver uses it then.
  *
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
- * models: hyp/resize.c:exchange bf15f5ead657a51bef8981c6b979f94e7f85478c1a8e59488e03cd92824f6db3
+ * models: hyp/resize.c:exchange 6b1fbff004ef970c34c7afa4278291e18f0ed506aa759cc0cb0ce936148b4ce9
  * models: hyp/resize.c:hyptrace_ring_exchange 959ae964a85e5dd3e1a34d2ffc54754ec07a0cb2290a05973a9706947bfeba99
  * models: hyp/resize.c:move 8b1a69d9738acb19f2db9e63f9b1519b87717102dca9b2e35c4ca7bab46dd691
  * models: hyp/resize.c:hyptrace_ring_move e7b9221143fa607f641ce22e32e162f5609691de17753f640e8900feaac5e738

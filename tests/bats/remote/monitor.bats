@@ -21,7 +21,7 @@ hears()
 {
 	ht disable hyp_exit
 	ht enable hyp_exit
-	[[ -s $out ]]
+	[[ -s $said ]]
 }
 
 heard_since_loss()
