@@ -60,9 +60,9 @@ monitor_end()
 	monitor_end
 	monitor_begin -j
 	ht enable selftest --filter 'id == 3'
-	within "$patience" grep -q '"event":"selftest".*"filter":"id == 3"' "$out"
+	within "$patience" grep -q '"event":"selftest".*"filter":"id == 3"' "$said"
 	ht enable selftest
-	within "$patience" grep -q '"event":"selftest".*"filter":null' "$out"
+	within "$patience" grep -q '"event":"selftest".*"filter":null' "$said"
 	monitor_end
 }
 
