@@ -70,10 +70,8 @@ extern u64 hyptrace_events_barred;
  */
 #define hyptrace_begin_span(ring, event)				\
 	do {								\
-		if (hyptrace_is_on(event) && likely(!(ring)->silent)) {	\
+		if (hyptrace_is_on(event) && likely(!(ring)->silent))	\
 			(ring)->begun.event.counter = hyptrace_read_counter_synced(); \
-			hyptrace_refresh_rate(ring);			\
-		}							\
 	} while (0)
 
 /**

@@ -501,16 +501,6 @@ void hyptrace_allow_events(u64 events);
 u64 hyptrace_clock_read(struct hyptrace_clock_copy *copy);
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns);
 
-/*
- * An update of the clock may have changed its rate, with which the CPU's copy converts durations:
- * call it when a timed event begins.
- */
-static __always_inline void hyptrace_refresh_rate(struct hyptrace_ring *ring)
-{
-	if (unlikely(!READ_ONCE(ring->clock.valid_cycles)))
-		hyptrace_clock_read(&ring->clock);
-}
-
 /* load.c */
 extern hyptrace_lock_t hyptrace_load_lock;
 int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags);

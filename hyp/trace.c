@@ -260,18 +260,36 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 	record_aside(ring, payload, size, filter);
 }
 
+/* Like record_counted(), for a timed event. @duration_at: where in the payload its duration is */
+static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32 size,
+				  const struct hyptrace_ring_filter *filter, u64 counter,
+				  u64 begun, u32 duration_at)
+{
+	u64 *duration = payload + duration_at;
+
+	/* An update of the clock may have changed its rate, and the copy has the old one. */
+	if (unlikely(!READ_ONCE(ring->clock.valid_cycles)))
+		hyptrace_clock_read(&ring->clock);
+	/* 0: the event is recorded before it is over */
+	if (*duration)
+		*duration = cycles_to_ns(counter - begun, ring->clock.mult);
+	record_counted(ring, payload, size, filter, counter);
+}
+
 /*
- * Record an event, or count it, or both. @begun: the counter when it began, if it is @timed.
- * @key: the number of its key, if it can be counted. @...: the code that writes the payload
- * *__entry; it may use duration, in ns since then.
+ * Record an event, or count it, or both. @duration_at: if it is timed, where in the payload its
+ * duration is, else 0. @begun: the counter when it began, if it is timed. @key: the number of its
+ * key, if it can be counted. @...: the code that writes the payload *__entry; it may use duration,
+ * in ns since then.
  *
  * The fast path writes the payload to the ring. The slow path builds it on the stack
  * before it calls a function, so that no argument must survive the call: thus the fast
  * path, and counting, need no stack frame. No byte of the stack or of an older record may
  * reach the host.
  */
-#define RECORD(name, ring, timed, begun, key, ...)			\
+#define RECORD(name, ring, duration_at, begun, key, ...)		\
 	do {									\
+		const bool timed = duration_at;					\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
 		const struct masks masks = read_masks(ring);			\
 		const struct hyptrace_ring_filter *filter = NULL;		\
@@ -316,12 +334,17 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 			struct hyptrace_entry_##name aside, *__entry = &aside;	\
 										\
 			__VA_ARGS__						\
-			if (can_count(HYPTRACE_EVENT_##name))			\
+			if (timed)						\
+				record_timed(ring, __entry, size, filter, counter, begun, \
+					     duration_at);			\
+			else if (can_count(HYPTRACE_EVENT_##name))		\
 				record_counted(ring, __entry, size, filter, counter); \
 			else							\
 				record_aside(ring, __entry, size, filter);	\
 		}								\
 	} while (0)
+
+#define DURATION_AT(name)	offsetof(struct hyptrace_entry_##name, duration)
 
 /* Expand a field to the number of bytes that it covers beyond the first word. */
 #define he_field(type, name)						\
@@ -332,7 +355,7 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 									\
-		RECORD(name, ring, false, 0, key_of(KEY_##name),	\
+		RECORD(name, ring, 0, 0, key_of(KEY_##name),	\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
 				     sizeof(*__entry), 0 fields);	\
 		       assign						\
@@ -342,7 +365,8 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
 	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
 	{								\
-		RECORD(name, ring, true, ring->begun.name.counter, key_of(KEY_##name), \
+		RECORD(name, ring, DURATION_AT(name), ring->begun.name.counter, \
+		       key_of(KEY_##name),				\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
 				     sizeof(*__entry), 0 fields);	\
 		       assign						\
@@ -357,7 +381,6 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
-#define SAVED_SIZE(name)	offsetof(struct hyptrace_entry_##name, duration)
 #define HYP_EVENT(name, proto, fields, assign, printk)
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
@@ -382,16 +405,15 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
 		save							\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
-		/* last: thus the function needs no stack frame otherwise */ \
-		hyptrace_refresh_rate(ring);				\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 									\
-		RECORD(name, ring, true, ring->begun.name.counter, key_of(KEY_##name), \
-		       memcpy(__entry, &ring->begun.name.entry, SAVED_SIZE(name)); \
+		RECORD(name, ring, DURATION_AT(name), ring->begun.name.counter, \
+		       key_of(KEY_##name),				\
+		       memcpy(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
 		       __entry->duration = duration;			\
 		       assign						\
 		);							\
@@ -407,6 +429,6 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\
 	static inline void check_##name(const struct hyptrace_entry_##name *__entry) \
 	{								\
-		static_assert(0 fields == sizeof(*__entry) - SAVED_SIZE(name)); \
+		static_assert(0 fields == sizeof(*__entry) - DURATION_AT(name)); \
 	}
 #include "events.h"
