@@ -40,7 +40,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 
 #define HYPTRACE_ALL_EVENTS (GENMASK_ULL(HYPTRACE_NR_EVENTS - 1, 1))
 
-/* The slow path has a payload on the stack, which at EL2 is one page. */
+/* The slow path has a payload in struct hyptrace_ring. */
 #define HYPTRACE_MAX_ENTRY_BYTES	256
 
 /*

@@ -54,6 +54,30 @@ struct hyptrace_filter_draft {
 	u32	nr_given;
 };
 
+/* Evaluate a term. Return how many terms further the next one is, or the result of the filter. */
+static __always_inline u32 hyptrace_filter_evaluate(const struct hyptrace_filter_range *term,
+						    const void *payload)
+{
+	u64 word;
+
+	memcpy(&word, payload + term->start, sizeof(word));
+
+	return ((word - term->first) & term->mask) <= term->span ? term->inside : term->outside;
+}
+
+/**
+ * hyptrace_filter_rejects_at_once() - evaluate the first term of a filter
+ * @filter:	active
+ * @payload:	of its event, in memory that only EL2 can access
+ *
+ * Return: whether that is enough to know that the event is not to be recorded.
+ */
+static __always_inline bool
+hyptrace_filter_rejects_at_once(const struct hyptrace_ring_filter *filter, const void *payload)
+{
+	return hyptrace_filter_evaluate(filter->terms, payload) == HYPTRACE_FILTER_REJECT;
+}
+
 /* The remainder is then a mask, which a CPU does not predict. */
 static_assert((HYPTRACE_FILTER_MAX_TERMS & (HYPTRACE_FILTER_MAX_TERMS - 1)) == 0);
 
@@ -70,15 +94,10 @@ static_assert((HYPTRACE_FILTER_MAX_TERMS & (HYPTRACE_FILTER_MAX_TERMS - 1)) == 0
 static __always_inline bool hyptrace_filter_accepts(const struct hyptrace_ring_filter *filter,
 						    const void *payload)
 {
-	const struct hyptrace_filter_range *term;
 	u32 at = 0, next;
-	u64 word;
 
 	for (;; at = (at + next) % HYPTRACE_FILTER_MAX_TERMS) {
-		term = &filter->terms[at];
-		memcpy(&word, payload + term->start, sizeof(word));
-		next = ((word - term->first) & term->mask) <= term->span ? term->inside :
-									   term->outside;
+		next = hyptrace_filter_evaluate(&filter->terms[at], payload);
 		if (next >= HYPTRACE_FILTER_MAX_TERMS)
 			return next == HYPTRACE_FILTER_ACCEPT;
 	}

@@ -37,6 +37,11 @@ static noinline bool record_slowly(struct hyptrace_ring *ring,
 	return to;
 }
 
+static __always_inline void count_filtered(struct hyptrace_ring *ring)
+{
+	WRITE_ONCE(ring->filtered, ring->filtered + 1);
+}
+
 /* The payload is not in the ring so far. @filter: of the event, if it has one */
 static noinline void record_aside(struct hyptrace_ring *ring, const void *payload, u32 size,
 				  const struct hyptrace_ring_filter *filter)
@@ -44,7 +49,7 @@ static noinline void record_aside(struct hyptrace_ring *ring, const void *payloa
 	u32 event = *(const u16 *)payload;
 
 	if (filter && !hyptrace_filter_accepts(filter, payload))
-		WRITE_ONCE(ring->filtered, ring->filtered + 1);
+		count_filtered(ring);
 	else if (record_slowly(ring, payload, size) && filter)
 		hyptrace_trigger_fire(ring, event, ring->last_time);
 }
@@ -260,6 +265,12 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 	record_aside(ring, payload, size, filter);
 }
 
+/* An update of the clock may have changed its rate. Then the CPU's copy is not valid. */
+static __always_inline bool is_rate_valid(struct hyptrace_ring *ring)
+{
+	return likely(READ_ONCE(ring->clock.valid_cycles));
+}
+
 /* Like record_counted(), for a timed event. @duration_at: where in the payload its duration is */
 static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32 size,
 				  const struct hyptrace_ring_filter *filter, u64 counter,
@@ -267,8 +278,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 {
 	u64 *duration = payload + duration_at;
 
-	/* An update of the clock may have changed its rate, and the copy has the old one. */
-	if (unlikely(!READ_ONCE(ring->clock.valid_cycles)))
+	if (!is_rate_valid(ring))
 		hyptrace_clock_read(&ring->clock);
 	/* 0: the event is recorded before it is over */
 	if (*duration)
@@ -282,10 +292,10 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * key, if it can be counted. @...: the code that writes the payload *__entry; it may use duration,
  * in ns since then.
  *
- * The fast path writes the payload to the ring. The slow path builds it on the stack
+ * The fast path writes the payload to the ring. The slow path builds it in private memory
  * before it calls a function, so that no argument must survive the call: thus the fast
- * path, and counting, need no stack frame. No byte of the stack or of an older record may
- * reach the host.
+ * path, counting, and most events that a filter rejects need no stack frame. No byte of an older
+ * payload may reach the host.
  */
 #define RECORD(name, ring, duration_at, begun, key, ...)		\
 	do {									\
@@ -294,7 +304,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const struct masks masks = read_masks(ring);			\
 		const struct hyptrace_ring_filter *filter = NULL;		\
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
-		bool quick;							\
+		bool counted = false, quick;					\
 										\
 		(void)duration;	/* only timed events use it */			\
 		if (likely(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
@@ -322,7 +332,8 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		} else if (is_aside(ring, HYPTRACE_EVENT_##name)) {		\
 			if (timed && unlikely(!(begun)))			\
 				break;						\
-			if (timed || can_count(HYPTRACE_EVENT_##name))		\
+			counted = is_counted_aside(ring, HYPTRACE_EVENT_##name); \
+			if (timed || counted)					\
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
 			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
@@ -331,9 +342,14 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			break;							\
 		}								\
 		{								\
-			struct hyptrace_entry_##name aside, *__entry = &aside;	\
+			struct hyptrace_entry_##name *__entry = (void *)(ring)->payload; \
 										\
 			__VA_ARGS__						\
+			if (filter && !counted && (!timed || is_rate_valid(ring)) && \
+			    hyptrace_filter_rejects_at_once(filter, __entry)) {	\
+				count_filtered(ring);				\
+				break;						\
+			}							\
 			if (timed)						\
 				record_timed(ring, __entry, size, filter, counter, begun, \
 					     duration_at);			\
