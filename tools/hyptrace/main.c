@@ -29,7 +29,7 @@ static int cmd_help(struct context *ctx, int argc, char **argv);
 static const struct verb verbs[] = {
 	{ "list",	cmd_list,	"List remotes and their events.", false },
 	{ "enable",	cmd_enable,	"Enable events, with a filter or a trigger.", false },
-	{ "disable",	cmd_disable,	"Disable events, and remove their filters and triggers.", false },
+	{ "disable",	cmd_disable,	"Disable events, with their filters and triggers.", false },
 	{ "start",	cmd_start,	"Start tracing: record enabled events.", false },
 	{ "stop",	cmd_stop,	"Stop tracing; the events can still be read.", false },
 	{ "load",	cmd_load,	"Allocate the rings.", false },
