@@ -114,29 +114,11 @@ static void free_counters(struct hyptrace_remote *remote)
 	remote->has_counters = false;
 }
 
-/**
- * hyptrace_count_reset - set counters to 0
- * @remote:	control mutex held
- * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the
- *		counters
- * @extack:	see above
- *
- * Return: 0; -EOPNOTSUPP if @remote cannot count, or the error of the remote's callback: then
- * the counters of some CPUs may be 0.
- */
-int hyptrace_count_reset(struct hyptrace_remote *remote, int cpu,
-			 struct netlink_ext_ack *extack)
+static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlink_ext_ack *extack)
 {
 	unsigned int i;
 	int err;
 
-	err = check_mask(remote, 0, extack);
-	if (err || !remote->has_counters)
-		return err;
-	if (cpu == HYPTRACE_CPU_ALL && !remote->counted) {
-		free_counters(remote);
-		return 0;
-	}
 	for_each_possible_cpu(i) {
 		if (cpu != HYPTRACE_CPU_ALL && i != cpu)
 			continue;
@@ -151,6 +133,32 @@ int hyptrace_count_reset(struct hyptrace_remote *remote, int cpu,
 			return err;
 	}
 	return 0;
+}
+
+/**
+ * hyptrace_count_reset - set counters to 0, and announce the remote
+ * @remote:	control mutex held
+ * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the
+ *		counters
+ * @extack:	see above
+ *
+ * Return: 0; -EOPNOTSUPP if @remote cannot count, or the error of the remote's callback: then
+ * the counters of some CPUs may be 0.
+ */
+int hyptrace_count_reset(struct hyptrace_remote *remote, int cpu,
+			 struct netlink_ext_ack *extack)
+{
+	int err = check_mask(remote, 0, extack);
+
+	if (err || !remote->has_counters)
+		return err;
+	if (cpu == HYPTRACE_CPU_ALL && !remote->counted)
+		free_counters(remote);
+	else
+		err = reset_counters(remote, cpu, extack);
+	/* Even after an error the counters of some CPUs may be 0. */
+	hyptrace_announce_remote(remote);
+	return err;
 }
 
 /**

@@ -160,11 +160,13 @@ static int dump_counter(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!header)
 		return -EMSGSIZE;
 	err = fill_counter(skb, remote, at, &counter);
-	if (err)
+	if (err) {
 		genlmsg_cancel(skb, header);
-	else
-		genlmsg_end(skb, header);
-	return err;
+		return err;
+	}
+	genlmsg_end(skb, header);
+	genl_dump_check_consistent(cb, header);
+	return 0;
 }
 
 static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb,
@@ -174,6 +176,11 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb,
 	unsigned int nr = hyptrace_count_nr(remote);
 	int err;
 
+	/*
+	 * A reset between two parts changes the number: the dump is then inconsistent. The number
+	 * is valid for all counters below: the remote's control mutex is held.
+	 */
+	cb->seq = hyptrace_notify_changes();
 	for (; at->cpu < nr_cpu_ids; at->cpu++, at->number = 0) {
 		if (requested_cpu(cb) && nla_get_u32(requested_cpu(cb)) != at->cpu)
 			break;
