@@ -88,11 +88,9 @@ static int give_all_pages(struct hyptrace_writer *writer, unsigned int cpu,
 	if (donated && shared)
 		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_PAGE, cpu,
 					   page_to_pfn(donated), page_to_pfn(shared));
-	/* The writer has kept the pages. */
-	if (ret == -ENOTRECOVERABLE)
-		return ret;
 	if (ret) {
-		if (donated)
+		/* After -ENOTRECOVERABLE the writer keeps the donated page for good. */
+		if (donated && ret != -ENOTRECOVERABLE)
 			__free_page(donated);
 		if (shared)
 			__free_page(shared);
