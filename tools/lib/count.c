@@ -20,15 +20,6 @@ struct list {
 	unsigned int		nr;
 };
 
-/* Send a request, which is NULL or complete if adding its attributes has returned @put. */
-static int transact(struct hyptrace *h, struct nl_msg *msg, int put, struct hyptrace_error *err)
-{
-	if (msg && !put)
-		return hyptrace_nl_send(h, msg, NULL, NULL, err);
-	nlmsg_free(msg);
-	return hyptrace_error_memory(err);
-}
-
 /**
  * hyptrace_count_events - have the writer count events, or cease to
  * @h:		the connection
@@ -60,7 +51,7 @@ int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *co
 		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
 	if (msg && !put)
 		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, count);
-	return transact(h, msg, put, err);
+	return hyptrace_nl_transact(h, msg, put, err);
 }
 
 /**
@@ -81,7 +72,7 @@ int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
 
 	if (msg && !put && cpu != HYPTRACE_CPU_ALL)
 		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
-	return transact(h, msg, put, err);
+	return hyptrace_nl_transact(h, msg, put, err);
 }
 
 static void free_counter(struct hyptrace_event_counter *counter)
