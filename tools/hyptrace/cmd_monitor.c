@@ -316,6 +316,8 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		print_loss(mon, notification->loss);
 		break;
 	case HYPTRACE_NOTIFICATION_TRIGGER:
+		if (!notification->remote->nr_fired)
+			return 0;
 		print_trigger(mon, notification->remote);
 		break;
 	}
