@@ -180,7 +180,7 @@ static void print_triggers(struct printer *p, const struct hyptrace_remote *remo
 			printer_str(p, events[i]->name, trigger);
 		} else {
 			if (asprintf(&text, "%s: %s (%sarmed)", events[i]->name, trigger,
-				     remote->is_armed ? "" : "not ") < 0)
+				     trigger_is_armed(remote, events[i]) ? "" : "not ") < 0)
 				die_no_memory();
 			printer_str(p, label, text);
 			free(text);

@@ -10,6 +10,25 @@
 #include "trigger.h"
 
 /**
+ * trigger_is_armed - check whether the trigger of an event can still fire
+ * @remote:	the remote of the event
+ * @event:	it has a trigger
+ *
+ * While a stop is armed, a start may have fired already: the remote is armed, the start is not.
+ *
+ * Return: true if it can.
+ */
+bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_fired; i++)
+		if (remote->fired[i].action == event->trigger)
+			return false;
+	return remote->is_armed;
+}
+
+/**
  * trigger_text - describe the trigger of an event
  * @event:	it has one
  *

@@ -5,9 +5,12 @@
 #ifndef TRIGGER_H
 #define TRIGGER_H
 
+#include <stdbool.h>
+
 #include "../lib/hyptrace.h"
 #include "printer.h"
 
+bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event);
 char *trigger_text(const struct hyptrace_event *event);
 char *firing_text(const struct hyptrace_firing *firing);
 void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing);
