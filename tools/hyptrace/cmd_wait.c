@@ -143,6 +143,9 @@ static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *l
 		was_armed = true;
 
 		ret = wait_for_change(waiting, listener, &err);
+		if (ret == -ETIME && waiting->nr_printed)
+			return cmd_fail("not all triggers of \"%s\" have fired within %u s",
+					waiting->name, (unsigned int)waiting->timeout);
 		if (ret == -ETIME)
 			return cmd_fail("no trigger of \"%s\" has fired within %u s", waiting->name,
 					(unsigned int)waiting->timeout);

@@ -161,9 +161,12 @@ is_armed()
 	ht start
 	ht mark 1 -C 0
 	within "$patience" has_fired 'start selftest 0'
+	run -0 ht status
+	says 'selftest: start (not armed)'
+	says 'hyp_enter: stop (armed)'
 	run -2 --separate-stderr ht wait --timeout 1
 	grep -qE '^selftest on CPU 0 at [0-9]+\.[0-9]{6}: start$' <<<"$output"
-	same "$stderr" "hyptrace: no trigger of \"$REMOTE\" has fired within 1 s"
+	same "$stderr" "hyptrace: not all triggers of \"$REMOTE\" have fired within 1 s"
 }
 
 @test "wait refuses to wait if no trigger is armed, and ends if tracing stops" {
