@@ -87,6 +87,8 @@ number()
 	ht count guest_exit host_hcall
 	run -0 ht count
 	[[ $output =~ guest_exit\ +-\ +all\ +0\  ]]
+	run -0 --separate-stderr ht count -C 1
+	[[ $output != *guest_exit* ]]
 	guest
 	ht count --off all
 	same "$(number '[.[].counted] | unique | @csv')" false

@@ -328,8 +328,17 @@ static int get_sums(struct context *ctx, const char *remote, struct hyptrace_eve
 	for (i = 0; i < nr; i++)
 		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, (*counters)[i]->cpu))
 			counter_sums_add(sums, events, (*counters)[i], !ctx->have_cpus);
-	counter_sums_finish(sums, events);
+	if (!ctx->have_cpus)
+		counter_sums_add_unused(sums, events);
+	counter_sums_sort(sums);
 	return EXIT_DONE;
+}
+
+static bool any_is_counted(struct hyptrace_event *const *events)
+{
+	while (*events && !(*events)->counted)
+		events++;
+	return *events;
 }
 
 static int print(struct context *ctx, const struct count *count, const char *remote,
@@ -340,7 +349,9 @@ static int print(struct context *ctx, const struct count *count, const char *rem
 	int code = get_sums(ctx, remote, events, &counters, &sums);
 
 	if (!code) {
-		if (!sums.nr)
+		if (!sums.nr && any_is_counted(events))
+			cmd_note("no counted event has occurred on these CPUs");
+		else if (!sums.nr)
 			cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
 		print_sums(ctx, count, &sums);
 	}

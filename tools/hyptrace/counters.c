@@ -17,7 +17,7 @@ static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptr
 	if (!sums->sums)
 		die_no_memory();
 	sum = &sums->sums[sums->nr++];
-	*sum = (struct counter_sum){ .event = event, .all_cpus = true };
+	*sum = (struct counter_sum){ .event = event };
 	return sum;
 }
 
@@ -106,11 +106,11 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /**
- * counter_sums_finish - add the counted events that have not happened so far, and sort
- * @sums:	the sums
+ * counter_sums_add_unused - add the counted events that have not occurred so far
+ * @sums:	the sums of all CPUs
  * @events:	all events of the remote, up to NULL
  */
-void counter_sums_finish(struct counter_sums *sums, struct hyptrace_event *const *events)
+void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events)
 {
 	unsigned int i, j, nr = sums->nr;
 
@@ -118,8 +118,16 @@ void counter_sums_finish(struct counter_sums *sums, struct hyptrace_event *const
 		for (j = 0; j < nr && sums->sums[j].event != events[i]; j++)
 			;
 		if (events[i]->counted && j == nr)
-			new_sum(sums, events[i]);
+			new_sum(sums, events[i])->all_cpus = true;
 	}
+}
+
+/**
+ * counter_sums_sort - sort the sums by event, CPU and time
+ * @sums:	the sums
+ */
+void counter_sums_sort(struct counter_sums *sums)
+{
 	if (sums->nr)
 		qsort(sums->sums, sums->nr, sizeof(*sums->sums), compare_sums);
 }

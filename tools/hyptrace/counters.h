@@ -43,7 +43,8 @@ struct counter_sums {
 
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
 		      const struct hyptrace_event_counter *counter, bool all_cpus);
-void counter_sums_finish(struct counter_sums *sums, struct hyptrace_event *const *events);
+void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events);
+void counter_sums_sort(struct counter_sums *sums);
 void counter_sums_free(struct counter_sums *sums);
 
 #endif /* COUNTERS_H */
