@@ -107,6 +107,8 @@ number()
 		"guest_exit mem_transition"
 	run -2 ht count tlbi
 	says 'cannot count "tlbi": EL2 has no counters for this event'
+	run -2 ht count --off tlbi
+	says 'cannot stop counting "tlbi": EL2 has no counters for this event'
 	run -2 ht count host_hcal
 	says 'cannot count "host_hcal": no such event; did you mean "host_hcall"?'
 	run -2 ht count host_hcall 'x*'

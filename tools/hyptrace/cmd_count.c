@@ -381,21 +381,23 @@ static int reset(struct context *ctx, const char *remote)
 }
 
 /* Fail if a word names an event that cannot be counted. A glob leaves out such events. */
-static int check_words(struct hyptrace_event *const *events, const struct words *words)
+static int check_words(const char *verb, struct hyptrace_event *const *events,
+		       const struct words *words)
 {
 	unsigned int i, j;
 
 	for (i = 0; i < words->nr; i++)
 		for (j = 0; events[j]; j++)
 			if (!events[j]->can_be_counted && !strcmp(events[j]->name, words->words[i]))
-				return cmd_fail("cannot count \"%s\": EL2 has no counters for this event",
-						words->words[i]);
+				return cmd_fail("cannot %s \"%s\": EL2 has no counters for this event",
+						verb, words->words[i]);
 	return EXIT_DONE;
 }
 
 static int set_events(struct context *ctx, const struct count *count, const char *remote,
 		      struct hyptrace_event *const *events, unsigned int nr)
 {
+	const char *verb = count->off ? "stop counting" : "count";
 	struct hyptrace_event **countable = calloc(nr + 1, sizeof(*countable));
 	struct event_choice choice = {};
 	struct hyptrace_error err;
@@ -410,12 +412,12 @@ static int set_events(struct context *ctx, const struct count *count, const char
 	if (!nr_countable)
 		code = cmd_fail("remote \"%s\" cannot count events", remote);
 	else
-		code = check_words(events, &count->words);
+		code = check_words(verb, events, &count->words);
 	if (!code)
-		code = cmd_choose_events("count", countable, nr_countable, &count->words, &choice);
+		code = cmd_choose_events(verb, countable, nr_countable, &count->words, &choice);
 	if (!code && hyptrace_count_events(ctx->h, remote, choice.names, choice.nr, !count->off,
 					   &err))
-		code = cmd_fail_verb("count", choice.nr == 1 ? choice.names[0] : remote, &err);
+		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote, &err);
 	event_choice_free(&choice);
 	free(countable);
 	return code;
