@@ -79,8 +79,8 @@ static struct page *alloc_page_for(struct hyptrace_writer *writer)
 }
 
 /* Give a CPU the next pair of pages. */
-static int give_all_pages(struct hyptrace_writer *writer, unsigned int cpu,
-			  struct hyptrace_counter_pages *pages)
+static int give_pair(struct hyptrace_writer *writer, unsigned int cpu,
+		     struct hyptrace_counter_pages *pages)
 {
 	struct page *donated = alloc_page_for(writer), *shared = alloc_page_for(writer);
 	int ret = -ENOMEM;
@@ -161,7 +161,7 @@ static int alloc_counters(struct hyptrace_writer *writer)
 	for_each_possible_cpu(cpu) {
 		pages = &writer->counters[cpu];
 		while (pages->nr < NR_PAGES) {
-			ret = give_all_pages(writer, cpu, pages);
+			ret = give_pair(writer, cpu, pages);
 			if (ret) {
 				free_counters(writer);
 				return ret;
