@@ -86,7 +86,7 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
 }
 
 /**
- * hyptrace_count_set - count events, or cease to
+ * hyptrace_counters_set - count events, or cease to
  * @remote:	control mutex held
  * @mask:	bit per event id
  * @count:	true to count these, false to cease
@@ -97,7 +97,7 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
  * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
  * the remote's callback. After an error nothing has changed.
  */
-int hyptrace_count_set(struct hyptrace_remote *remote, u64 mask, bool count,
+int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 		       struct netlink_ext_ack *extack)
 {
 	int err = check_mask(remote, mask, extack);
@@ -136,7 +136,7 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
 }
 
 /**
- * hyptrace_count_reset - set counters to 0, and announce the remote
+ * hyptrace_counters_reset - set counters to 0, and announce the remote
  * @remote:	control mutex held
  * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the
  *		counters
@@ -145,7 +145,7 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
  * Return: 0; -EOPNOTSUPP if @remote cannot count, or the error of the remote's callback: then
  * the counters of some CPUs may be 0.
  */
-int hyptrace_count_reset(struct hyptrace_remote *remote, int cpu,
+int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 			 struct netlink_ext_ack *extack)
 {
 	int err = check_mask(remote, 0, extack);

@@ -19,7 +19,7 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = hyptrace_nl_read_names(info, remote, &events);
 	if (err)
 		return err;
-	err = hyptrace_count_set(remote, events,
+	err = hyptrace_counters_set(remote, events,
 				 nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]), info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
@@ -32,7 +32,7 @@ int hyptrace_nl_count_reset_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (attr && !hyptrace_remote_reader(remote, nla_get_u32(attr)))
 		return hyptrace_nl_refuse_cpu(attr, info->extack);
-	err = hyptrace_count_reset(remote, attr ? nla_get_u32(attr) : HYPTRACE_CPU_ALL,
+	err = hyptrace_counters_reset(remote, attr ? nla_get_u32(attr) : HYPTRACE_CPU_ALL,
 				   info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 }
