@@ -519,9 +519,9 @@ struct hyptrace_counter_name {
 bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
 				   const struct hyptrace_event *event);
 int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
-		       struct netlink_ext_ack *extack);
+			  struct netlink_ext_ack *extack);
 int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
-			 struct netlink_ext_ack *extack);
+			    struct netlink_ext_ack *extack);
 unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote);
 void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int number,
 			 struct hyptrace_counter_name *name);

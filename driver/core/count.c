@@ -98,7 +98,7 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
  * the remote's callback. After an error nothing has changed.
  */
 int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
-		       struct netlink_ext_ack *extack)
+			  struct netlink_ext_ack *extack)
 {
 	int err = check_mask(remote, mask, extack);
 
@@ -146,7 +146,7 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
  * the counters of some CPUs may be 0.
  */
 int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
-			 struct netlink_ext_ack *extack)
+			    struct netlink_ext_ack *extack)
 {
 	int err = check_mask(remote, 0, extack);
 

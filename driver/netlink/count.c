@@ -20,7 +20,8 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 	err = hyptrace_counters_set(remote, events,
-				 nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]), info->extack);
+				    nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]),
+				    info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 
@@ -33,7 +34,7 @@ int hyptrace_nl_count_reset_doit(struct sk_buff *skb, struct genl_info *info)
 	if (attr && !hyptrace_remote_reader(remote, nla_get_u32(attr)))
 		return hyptrace_nl_refuse_cpu(attr, info->extack);
 	err = hyptrace_counters_reset(remote, attr ? nla_get_u32(attr) : HYPTRACE_CPU_ALL,
-				   info->extack);
+				      info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 }
 
