@@ -236,7 +236,7 @@ const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s
 	uint64_t id;
 
 	/* only host_hcall has this field */
-	if (!s->fields[FIELD_INVALID])
+	if (!s->fields[FIELD_ARG4])
 		return NULL;
 	id = hyptrace_field_read(s->fields[FIELD_ID], data);
 	found = hyptrace_sentence_find_call(s->names, id);
