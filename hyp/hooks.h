@@ -38,8 +38,7 @@ extern u64 hyptrace_events_barred;
  */
 #define hyptrace(event, ...)						\
 	do {								\
-		if (unlikely(READ_ONCE(hyptrace_events_on) &		\
-			     BIT_ULL(HYPTRACE_EVENT_##event)))		\
+		if (hyptrace_is_on(event))				\
 			__hyptrace_##event(__VA_ARGS__);		\
 	} while (0)
 
@@ -54,8 +53,7 @@ extern u64 hyptrace_events_barred;
  */
 #define hyptrace_begin(event, ...)					\
 	do {								\
-		if (unlikely(READ_ONCE(hyptrace_events_on) &		\
-			     BIT_ULL(HYPTRACE_EVENT_##event)))		\
+		if (hyptrace_is_on(event))				\
 			__hyptrace_begin_##event(__VA_ARGS__);		\
 	} while (0)
 
