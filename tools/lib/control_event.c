@@ -116,7 +116,6 @@ static int set_events(struct hyptrace *h, const char *remote, const char *const 
 		      struct hyptrace_error *err)
 {
 	struct nl_msg *msg;
-	unsigned int i;
 	int put;
 
 	if (nr > HYPTRACE_EVENT_LIST_MAX)
@@ -128,11 +127,7 @@ static int set_events(struct hyptrace *h, const char *remote, const char *const 
 					  HYPTRACE_FILTER_TEXT_MAX);
 
 	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_SET, 0);
-	put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
-	for (i = 0; msg && !put && i < nr; i++)
-		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
-	if (msg && !put)
-		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, enable);
+	put = hyptrace_nl_put_events(msg, remote, names, nr, enable);
 	if (msg && !put && options)
 		put = put_options(msg, options);
 	return hyptrace_nl_transact(h, msg, put, err);

@@ -38,7 +38,6 @@ int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *co
 			  unsigned int nr, bool count, struct hyptrace_error *err)
 {
 	struct nl_msg *msg;
-	unsigned int i;
 	int put;
 
 	if (nr > HYPTRACE_EVENT_LIST_MAX)
@@ -46,11 +45,7 @@ int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *co
 					  HYPTRACE_EVENT_LIST_MAX);
 
 	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_SET, 0);
-	put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
-	for (i = 0; msg && !put && i < nr; i++)
-		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
-	if (msg && !put)
-		put = nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, count);
+	put = hyptrace_nl_put_events(msg, remote, names, nr, count);
 	return hyptrace_nl_transact(h, msg, put, err);
 }
 

@@ -68,6 +68,8 @@ typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
 struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags);
 int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
 		     struct hyptrace_error *err);
+int hyptrace_nl_put_events(struct nl_msg *msg, const char *remote, const char *const *names,
+			   unsigned int nr, bool on);
 int hyptrace_nl_transact(struct hyptrace *h, struct nl_msg *msg, int put,
 			 struct hyptrace_error *err);
 int hyptrace_nl_group(struct hyptrace *h);

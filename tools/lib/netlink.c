@@ -240,6 +240,30 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 }
 
 /**
+ * hyptrace_nl_put_events - put what event-set and count-set have in common
+ * @msg:	the message; NULL: do nothing
+ * @remote:	the remote's name
+ * @names:	names of events
+ * @nr:		number of @names
+ * @on:		whether to enable or count them, or to cease to
+ *
+ * Return: 0, or an error of libnl for hyptrace_nl_transact().
+ */
+int hyptrace_nl_put_events(struct nl_msg *msg, const char *remote, const char *const *names,
+			   unsigned int nr, bool on)
+{
+	unsigned int i;
+	int put;
+
+	if (!msg)
+		return 0;
+	put = nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	for (i = 0; !put && i < nr; i++)
+		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
+	return put ?: nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, on);
+}
+
+/**
  * hyptrace_nl_transact - send a request that has no answer but an acknowledgment
  * @h:		the connection
  * @msg:	the request, which is freed; NULL if there was no memory
