@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The exit of a guest, as guest_exit describes it. Included by entry.h; trace.c and hooks.h use it. Outside
- * EL2 there is no guest: the vCPU is what a test makes of it.
+ * The exit of a guest, as guest_exit describes it. Included by entry.h; trace.c and hooks.h use
+ * it. Outside EL2 there is no guest: the vCPU is what a test makes of it.
  */
 #ifndef __HYPTRACE_EXIT_H
 #define __HYPTRACE_EXIT_H

@@ -11,6 +11,7 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "parameter.h"
 #include "filter.h"
 
 static struct nl_answer answer, before, after;
@@ -40,28 +41,6 @@ FIXTURE_TEARDOWN(faults)
 {
 	nl_close(&self->nl);
 	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
-}
-
-static int set_parameter(const char *path, int value)
-{
-	FILE *file = fopen(path, "w");
-
-	if (!file)
-		return -errno;
-	fprintf(file, "%d", value);
-	return fclose(file) ? -errno : 0;
-}
-
-static unsigned long get_parameter(const char *path)
-{
-	unsigned long value = ULONG_MAX;
-	FILE *file = fopen(path, "r");
-
-	if (file && fscanf(file, "%lu", &value) != 1)
-		value = ULONG_MAX;
-	if (file)
-		fclose(file);
-	return value;
 }
 
 /* Enable hyp_enter and hyp_exit for a reason, or disable them. */
