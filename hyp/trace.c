@@ -128,6 +128,18 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		memset(word + 2, 0, size - sizeof(u32));
 }
 
+/*
+ * Find a payload by its end. Wide fields are a multiple of 8 bytes before it, unlike after its
+ * beginning: so one instruction stores two.
+ */
+#define find_by_end(entry)						\
+	({								\
+		typeof(entry) __end = (entry) + 1;			\
+									\
+		OPTIMIZER_HIDE_VAR(__end);				\
+		__end - 1;						\
+	})
+
 /* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
 static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
 {
@@ -302,9 +314,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const bool timed = duration_at;					\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
 		const struct masks masks = read_masks(ring);			\
-		const struct hyptrace_ring_filter *filter = NULL;		\
+		const struct hyptrace_ring_filter *filter = NULL, *first = NULL; \
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
-		bool counted = false, quick;					\
+		bool counted, quick;						\
 										\
 		(void)duration;	/* only timed events use it */			\
 		if (likely(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
@@ -337,6 +349,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
 			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
+			first = counted ? NULL : filter;			\
 		} else {							\
 			skip_event(ring, HYPTRACE_EVENT_##name);		\
 			break;							\
@@ -345,8 +358,8 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			struct hyptrace_entry_##name *__entry = (void *)(ring)->payload; \
 										\
 			__VA_ARGS__						\
-			if (filter && !counted && (!timed || is_rate_valid(ring)) && \
-			    hyptrace_filter_rejects_at_once(filter, __entry)) {	\
+			if (first && (!timed || is_rate_valid(ring)) &&		\
+			    hyptrace_filter_rejects_at_once(first, __entry)) {	\
 				count_filtered(ring);				\
 				break;						\
 			}							\
@@ -385,6 +398,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		       key_of(KEY_##name),				\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
 				     sizeof(*__entry), 0 fields);	\
+		       __entry = find_by_end(__entry);			\
 		       assign						\
 		);							\
 	}
