@@ -292,7 +292,7 @@ HYP_EVENT(guest_enter,
  * if an SError was pending. ipa is also 0 if the CPU did not say it.
  */
 HYP_SPAN_EVENT(guest_exit,
-	HE_PROTO(const struct hyptrace_vcpu *vcpu, u64 exit_code, u64 protected),
+	HE_PROTO(const struct hyptrace_vcpu *vcpu, u64 exit_code),
 	HE_STRUCT(
 		he_field(u8, code)
 		he_field(u8, ec)
@@ -306,7 +306,7 @@ HYP_SPAN_EVENT(guest_exit,
 		he_field(u64, ipa)
 	),
 	HE_ASSIGN(
-		struct hyptrace_exit exit = hyptrace_exit_of(vcpu, exit_code, protected);
+		struct hyptrace_exit exit = hyptrace_exit_of(vcpu, exit_code);
 
 		__entry->code = exit.code;
 		__entry->ec = exit.ec;

@@ -22,6 +22,17 @@ static __always_inline u32 hyptrace_vm_of(const struct hyptrace_vcpu *vcpu)
 	return unlikely((s64)vcpu->kvm < 0) ? 0 : vcpu->kvm->arch.pkvm.handle;
 }
 
+/*
+ * Whether the guest of a vCPU at EL2 is protected. Only pKVM has such vCPUs, so kvm_vm_is_protected()
+ * need not ask whether it is on.
+ */
+#define is_protected_kvm_enabled()	true
+static __always_inline bool hyptrace_is_protected(const struct hyptrace_vcpu *vcpu)
+{
+	return likely((s64)vcpu->kvm >= 0) && kvm_vm_is_protected(vcpu->kvm);
+}
+#undef is_protected_kvm_enabled
+
 #define hyptrace_fault_of(vcpu)	(&(vcpu)->arch.fault)
 
 /* It is still in the register: this CPU has just left the guest. */
@@ -35,6 +46,7 @@ static __always_inline u64 hyptrace_pc_of(const struct hyptrace_vcpu *vcpu)
 struct hyptrace_vcpu {
 	u32	handle;
 	u32	vcpu_idx;
+	bool	protected;
 	u64	pc;
 	struct hyptrace_fault {
 		u64	esr_el2;
@@ -44,6 +56,7 @@ struct hyptrace_vcpu {
 };
 
 #define hyptrace_vm_of(vcpu)	((vcpu)->handle)
+#define hyptrace_is_protected(vcpu)	((vcpu)->protected)
 #define hyptrace_fault_of(vcpu)	(&(vcpu)->fault)
 #define hyptrace_pc_of(vcpu)	((vcpu)->pc)
 
@@ -53,13 +66,10 @@ struct hyptrace_vcpu {
 #define HYPTRACE_EXIT_CODE	GENMASK_ULL(7, 0)
 
 #define HYPTRACE_EXIT_EC_SHIFT	26
-#define HYPTRACE_EXIT_EC	GENMASK_ULL(5, 0)
 /* The classes of an instruction abort and a data abort of a guest differ in one bit. */
 #define HYPTRACE_EXIT_DATA_ABORT	0x24
 #define HYPTRACE_EXIT_IS_DATA	0x04
 
-/* The field FIPA of HPFAR_EL2: bits 12 and above of the address */
-#define HYPTRACE_EXIT_FIPA	GENMASK_ULL(47, 4)
 #define HYPTRACE_EXIT_IN_PAGE	GENMASK_ULL(11, 0)
 
 /* Newer kernels mark a valid value by a bit that is free; in older ones all are valid. */
@@ -81,47 +91,72 @@ struct hyptrace_exit {
 
 static __always_inline u32 hyptrace_exit_class(const struct hyptrace_vcpu *vcpu)
 {
-	return hyptrace_fault_of(vcpu)->esr_el2 >> HYPTRACE_EXIT_EC_SHIFT & HYPTRACE_EXIT_EC;
+	return (u32)hyptrace_fault_of(vcpu)->esr_el2 >> HYPTRACE_EXIT_EC_SHIFT;
+}
+
+/* For cold paths. The compiler must not mask the code before it branches to them. */
+static __always_inline bool hyptrace_code_is_trap(u64 exit_code)
+{
+	OPTIMIZER_HIDE_VAR(exit_code);
+
+	return (exit_code & HYPTRACE_EXIT_CODE) == HYPTRACE_EXIT_TRAP;
+}
+
+static __always_inline bool hyptrace_class_is_abort(u32 ec)
+{
+	return (ec | HYPTRACE_EXIT_IS_DATA) == HYPTRACE_EXIT_DATA_ABORT;
+}
+
+/* The address that an abort of a guest is about, or 0 if the CPU did not say it */
+static __always_inline u64 hyptrace_ipa_of(const struct hyptrace_vcpu *vcpu)
+{
+	u64 hpfar = hyptrace_fault_of(vcpu)->hpfar_el2;
+
+	if (unlikely(HYPTRACE_EXIT_VALID && !(hpfar & HYPTRACE_EXIT_VALID)))
+		return 0;
+
+	/* The bits above FIPA are reserved, and 0. */
+	return (hpfar << 8 & ~HYPTRACE_EXIT_IN_PAGE) |
+	       (hyptrace_fault_of(vcpu)->far_el2 & HYPTRACE_EXIT_IN_PAGE);
 }
 
 /**
  * hyptrace_exit_of() - collect what guest_exit says about an exit
  * @vcpu:	the vCPU
  * @exit_code:	what __guest_enter() has returned, or why EL2 has ended the run
- * @protected:	whether the guest is protected
+ *
+ * An abort of a guest that is not protected takes no branch.
  *
  * Return: the fields. Those that do not apply are 0.
  */
 static __always_inline struct hyptrace_exit
-hyptrace_exit_of(const struct hyptrace_vcpu *vcpu, u64 exit_code, u64 protected)
+hyptrace_exit_of(const struct hyptrace_vcpu *vcpu, u64 exit_code)
 {
 	struct hyptrace_exit exit = {
-		.code = exit_code & HYPTRACE_EXIT_CODE,
+		.code = exit_code,
 		.handle = hyptrace_vm_of(vcpu),
 	};
-	bool is_trap = exit.code == HYPTRACE_EXIT_TRAP;
-	u64 hpfar;
 
-	if (unlikely(protected)) {
-		exit.ec = is_trap ? hyptrace_exit_class(vcpu) : 0;
-		return exit;
+	if (unlikely(hyptrace_is_protected(vcpu))) {
+		if (hyptrace_code_is_trap(exit_code))
+			exit.ec = hyptrace_exit_class(vcpu);
+	} else {
+		exit.pc = hyptrace_pc_of(vcpu);
+		if (likely(exit_code == HYPTRACE_EXIT_TRAP)) {
+			exit.esr = hyptrace_fault_of(vcpu)->esr_el2;
+			exit.ec = hyptrace_exit_class(vcpu);
+			if (likely(hyptrace_class_is_abort(exit.ec))) {
+				exit.far = hyptrace_fault_of(vcpu)->far_el2;
+				exit.ipa = hyptrace_ipa_of(vcpu);
+			}
+		} else if (hyptrace_code_is_trap(exit_code)) {
+			/* With an SError pending, EL2 has not looked at the trap. */
+			exit.esr = hyptrace_fault_of(vcpu)->esr_el2;
+			exit.ec = hyptrace_exit_class(vcpu);
+		}
 	}
-
-	exit.pc = hyptrace_pc_of(vcpu);
-	if (unlikely(!is_trap))
-		return exit;
-
-	exit.esr = hyptrace_fault_of(vcpu)->esr_el2;
-	exit.ec = hyptrace_exit_class(vcpu);
-	/* With an SError pending, EL2 has not looked at the trap, and both are older. */
-	if (likely((exit.ec | HYPTRACE_EXIT_IS_DATA) == HYPTRACE_EXIT_DATA_ABORT &&
-		   exit_code == HYPTRACE_EXIT_TRAP)) {
-		exit.far = hyptrace_fault_of(vcpu)->far_el2;
-		hpfar = hyptrace_fault_of(vcpu)->hpfar_el2;
-		if (likely(!HYPTRACE_EXIT_VALID || hpfar & HYPTRACE_EXIT_VALID))
-			exit.ipa = (hpfar & HYPTRACE_EXIT_FIPA) << 8 |
-				   (exit.far & HYPTRACE_EXIT_IN_PAGE);
-	}
+	/* Else the compiler would make a byte of it before it is compared. */
+	OPTIMIZER_HIDE_VAR(exit.ec);
 
 	return exit;
 }

@@ -334,7 +334,7 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 	do {								\
 		if (hyptrace_is_on(vcpu_illegal_trap))			\
 			__hyptrace_illegal_trap_of(vcpu, exit_code, protected); \
-		hyptrace_end_span(__hyptrace_ring, guest_exit, vcpu, exit_code, protected); \
+		hyptrace_end_span(__hyptrace_ring, guest_exit, vcpu, exit_code); \
 	} while (0)
 
 /**

@@ -120,7 +120,7 @@ static void end_run(u8 code, u8 ec)
 {
 	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = (u64)ec << HYPTRACE_EXIT_EC_SHIFT };
 
-	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, code, false);
+	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, code);
 }
 
 static void guest_run(u8 code, u8 ec, u64 ticks)

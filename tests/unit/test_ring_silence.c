@@ -25,7 +25,7 @@ static void begin_guest_exit(void)
 
 static void record_guest_exit(const struct hyptrace_vcpu *vcpu)
 {
-	__hyptrace_guest_exit(hyptrace_this_ring(), vcpu, 0, false);
+	__hyptrace_guest_exit(hyptrace_this_ring(), vcpu, 0);
 }
 
 /*

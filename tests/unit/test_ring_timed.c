@@ -103,14 +103,13 @@ static void hypercalls(void **state)
 	assert_int_equal(entry.id, 0xc600000c);
 }
 
-static struct hyptrace_entry_guest_exit guest_exit(const struct hyptrace_vcpu *vcpu, u64 code,
-						   bool protected)
+static struct hyptrace_entry_guest_exit guest_exit(const struct hyptrace_vcpu *vcpu, u64 code)
 {
 	struct hyptrace_entry_guest_exit entry;
 
 	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
 	env_counter += 77;
-	hyptrace_end_span(hyptrace_this_ring(), guest_exit, vcpu, code, protected);
+	hyptrace_end_span(hyptrace_this_ring(), guest_exit, vcpu, code);
 	last(&entry, sizeof(entry));
 
 	return entry;
@@ -132,11 +131,11 @@ static void guest_exits(void **state)
 
 	(void)state;
 	hyptrace_set_vcpu(5);
-	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, false);
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
 
 	/* with an SError pending, which is not a part of the code, the addresses are older */
-	entry = guest_exit(&vcpu, 1U << 31 | HYPTRACE_EXIT_TRAP, false);
+	entry = guest_exit(&vcpu, 1U << 31 | HYPTRACE_EXIT_TRAP);
 	assert_int_equal(entry.code, HYPTRACE_EXIT_TRAP);
 	assert_int_equal(entry.ec, 0x24);
 	assert_int_equal(entry.esr, expected.esr);
@@ -144,7 +143,7 @@ static void guest_exits(void **state)
 	assert_int_equal(entry.ipa, 0);
 
 	vcpu.fault.esr_el2 = 0x20ULL << 26;
-	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, false);
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
 	assert_int_equal(entry.ec, 0x20);
 	assert_int_equal(entry.ipa, 0x9000678);
 
@@ -153,22 +152,23 @@ static void guest_exits(void **state)
 	expected.ec = 0x16;
 	expected.esr = vcpu.fault.esr_el2;
 	expected.far = expected.ipa = 0;
-	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, false);
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
 	expected.code = 0;
 	expected.ec = 0;
 	expected.esr = 0;
-	entry = guest_exit(&vcpu, 0, false);
+	entry = guest_exit(&vcpu, 0);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
 
 	/* a protected one has nothing but the code and the class */
+	vcpu.protected = true;
 	vcpu.fault.esr_el2 = 0x24ULL << 26;
 	expected.pc = 0;
-	entry = guest_exit(&vcpu, 0, true);
+	entry = guest_exit(&vcpu, 0);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
 	expected.code = HYPTRACE_EXIT_TRAP;
 	expected.ec = 0x24;
-	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP, true);
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
 }
 
