@@ -62,13 +62,14 @@ extern u64 hyptrace_events_barred;
  * @ring:	this CPU's
  * @event:	its name in events.h
  *
- * hyptrace_end_span() records it later on the same CPU, if it is enabled there then.
+ * hyptrace_end_span() records it later on the same CPU, if it is enabled there then. It must be
+ * the next hook of this event there, even if the CPU is silent.
  *
  * Context: as hyptrace().
  */
 #define hyptrace_begin_span(ring, event)				\
 	do {								\
-		if (hyptrace_is_on(event) && likely(!(ring)->silent))	\
+		if (hyptrace_is_on(event))				\
 			(ring)->begun.event.counter = hyptrace_read_counter_synced(); \
 	} while (0)
 

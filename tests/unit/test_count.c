@@ -299,7 +299,8 @@ static void protected_guest(void **state)
 		hyptrace_smc_exit();
 		hyptrace_smc_enter();
 		hypercall(7, 1);
-		guest_run(HYPTRACE_EXIT_TRAP, 1, 1);
+		env_counter++;
+		end_run(HYPTRACE_EXIT_TRAP, 1);
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
 		assert_int_equal(count_all(), before);
