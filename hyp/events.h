@@ -7,10 +7,9 @@
  *		  HE_ASSIGN(code), HE_PRINTK(format, ...))
  *
  * defines hyptrace(name, arguments), to be called at EL2, and the event <name>, to be
- * enabled by the host. In HE_ASSIGN(), __entry is the payload and ring the CPU's struct
- * hyptrace_ring. Add new events at the end: the ids count from the top. A silent CPU
- * (struct hyptrace_ring) records no event, so that events reveal nothing about a
- * protected guest.
+ * enabled by the host. In HE_ASSIGN(), __entry is the payload and running the thread of the vCPU
+ * that the CPU runs, or 0. Add new events at the end: the ids count from the top. A silent CPU
+ * (struct hyptrace_ring) records no event, so that events reveal nothing about a protected guest.
  *
  *	HYP_TIMED_EVENT(name, HE_PROTO(arguments), HE_SAVE(code),
  *			HE_PROTO(arguments), HE_STRUCT(...), HE_ASSIGN(code), HE_PRINTK(...))
@@ -18,8 +17,9 @@
  * also defines hyptrace_begin(name, arguments), with the first arguments, which executes
  * HE_SAVE(). hyptrace(name, arguments) records the event later on the same CPU, as begun last:
  * it takes the fields before the field duration from there, sets duration, in ns since then, and
- * executes HE_ASSIGN(). HE_SAVE() may set only fields before duration. HE_ASSIGN() must set all
- * fields after it, and those before it that HE_SAVE() has not set.
+ * executes HE_ASSIGN(). In HE_SAVE(), ring is the CPU's struct hyptrace_ring. HE_SAVE() may set
+ * only fields before duration. HE_ASSIGN() must set all fields after it, and those before it that
+ * HE_SAVE() has not set.
  *
  *	HYP_SPAN_EVENT(name, HE_PROTO(arguments), HE_STRUCT(...), HE_ASSIGN(code), HE_PRINTK(...))
  *
@@ -73,7 +73,7 @@ HYP_EVENT(hyp_enter,
 	),
 	HE_ASSIGN(
 		__entry->reason = reason;
-		__entry->vcpu = ring->vcpu;
+		__entry->vcpu = running;
 	),
 	HE_PRINTK("reason=%s vcpu=%d",
 		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
@@ -89,7 +89,7 @@ HYP_EVENT(hyp_exit,
 	),
 	HE_ASSIGN(
 		__entry->reason = reason;
-		__entry->vcpu = ring->vcpu;
+		__entry->vcpu = running;
 	),
 	HE_PRINTK("reason=%s vcpu=%d",
 		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
@@ -277,7 +277,7 @@ HYP_EVENT(guest_enter,
 	),
 	HE_ASSIGN(
 		__entry->index = index;
-		__entry->vcpu = ring->vcpu;
+		__entry->vcpu = running;
 		__entry->handle = handle;
 	),
 	HE_PRINTK("vcpu=%d handle=0x%x index=%u",
@@ -310,7 +310,7 @@ HYP_SPAN_EVENT(guest_exit,
 
 		__entry->code = exit.code;
 		__entry->ec = exit.ec;
-		__entry->vcpu = ring->vcpu;
+		__entry->vcpu = running;
 		__entry->handle = exit.handle;
 		__entry->index = vcpu->vcpu_idx;
 		__entry->duration = duration;
@@ -393,7 +393,7 @@ HYP_EVENT(vcpu_illegal_trap,
 		he_field(u64, esr)
 	),
 	HE_ASSIGN(
-		__entry->vcpu = ring->vcpu;
+		__entry->vcpu = running;
 		__entry->esr = esr;
 	),
 	HE_PRINTK("vcpu=%d esr=0x%llx", __entry->vcpu, __entry->esr)

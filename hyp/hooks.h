@@ -244,7 +244,7 @@ static __always_inline void hyptrace_ffa(u32 func, bool handled, const u64 *regs
  */
 static inline void hyptrace_set_vcpu(pid_t pid)
 {
-	hyptrace_this_ring()->vcpu = pid;
+	hyptrace_this_ring()->vcpu = (u32)pid;
 }
 
 /**
@@ -289,7 +289,7 @@ static inline void hyptrace_guest_end(bool protected)
 #define hyptrace_guest_run(vcpu)					\
 	struct hyptrace_ring *__hyptrace_ring = hyptrace_this_ring();	\
 									\
-	__hyptrace_ring->vcpu = (vcpu)->arch.pid
+	__hyptrace_ring->vcpu = (u32)(vcpu)->arch.pid
 
 /* calls.c */
 void __hyptrace_fixup_begin(u64 exit_code);

@@ -188,7 +188,7 @@ struct hyptrace_ring {
 	u8			*end;
 	u64			*commit;
 	u64			recorded;
-	pid_t			vcpu;
+	u64			vcpu;
 	u32			silent;
 	u64			selected;
 	u64			aside;
@@ -246,6 +246,7 @@ static_assert(offsetofend(struct hyptrace_ring, enabled) ==
 /* One instruction loads or stores both. */
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));
+static_assert(offsetofend(struct hyptrace_ring, recorded) == offsetof(struct hyptrace_ring, vcpu));
 
 /**
  * enum hyptrace_silence - why a CPU does not record and count all events at present, as bits
@@ -455,6 +456,7 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
  * hyptrace_ring_commit() - publish the event that was written
  * @ring:	this CPU's
  * @commit:	of the present sub-buffer
+ * @recorded:	events written before it
  * @to:		where its payload is
  * @now:	its time, ns
  * @payload:	bytes, as before
@@ -462,12 +464,12 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
  * Context: the CPU whose ring it is.
  */
 static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring, u64 *commit,
-						 void *to, u64 now, u32 payload)
+						 u64 recorded, void *to, u64 now, u32 payload)
 {
 	u8 *pos = to + ALIGN(payload, sizeof(u32));
 
 	hyptrace_write_pair(&ring->last_time, now, (u64)pos);
-	WRITE_ONCE(ring->recorded, ring->recorded + 1);
+	WRITE_ONCE(ring->recorded, recorded + 1);
 	/*
 	 * (A) Order the record before commit. Pairs with (A) in
 	 * driver/core/reader.c:reader_fill() and in tools/lib/snapshot.c:load().

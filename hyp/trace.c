@@ -31,7 +31,7 @@ static noinline bool record_slowly(struct hyptrace_ring *ring,
 
 	if (to) {
 		memcpy(to, payload, size);
-		hyptrace_ring_commit(ring, ring->commit, to, now, size);
+		hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now, size);
 	}
 
 	return to;
@@ -302,7 +302,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * Record an event, or count it, or both. @duration_at: if it is timed, where in the payload its
  * duration is, else 0. @begun: the counter when it began, if it is timed. @key: the number of its
  * key, if it can be counted. @...: the code that writes the payload *__entry; it may use duration,
- * in ns since then.
+ * in ns since then, and running, which is the vCPU of struct hyptrace_ring.
  *
  * The fast path writes the payload to the ring. The slow path builds it in private memory
  * before it calls a function, so that no argument must survive the call: thus the fast
@@ -316,9 +316,11 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const struct masks masks = read_masks(ring);			\
 		const struct hyptrace_ring_filter *filter = NULL, *first = NULL; \
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
+		u64 recorded, running;						\
 		bool counted, quick;						\
 										\
 		(void)duration;	/* only timed events use it */			\
+		(void)running;							\
 		if (likely(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
 			if (timed && unlikely(!(begun)))			\
 				break;						\
@@ -332,9 +334,11 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				   quick)) {					\
 				hyptrace_unaligned_##name *__entry;		\
 										\
+				hyptrace_read_pair(&(ring)->recorded, &recorded, &running); \
 				__entry = hyptrace_ring_put((u8 *)pos, delta, size); \
 				__VA_ARGS__					\
-				hyptrace_ring_commit(ring, (u64 *)commit, __entry, now, size); \
+				hyptrace_ring_commit(ring, (u64 *)commit, recorded, __entry, \
+						     now, size);		\
 				break;						\
 			}							\
 		} else if (can_count(HYPTRACE_EVENT_##name) &&			\
@@ -357,6 +361,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		{								\
 			struct hyptrace_entry_##name *__entry = (void *)(ring)->payload; \
 										\
+			running = (ring)->vcpu;					\
 			__VA_ARGS__						\
 			if (first && (!timed || is_rate_valid(ring)) &&		\
 			    hyptrace_filter_rejects_at_once(first, __entry)) {	\

@@ -156,7 +156,7 @@ static void write_ring(u64 nr)
 		*(u32 *)to = HYPTRACE_EVENT_hyp_enter;
 		to->reason = nr;
 		to->vcpu = ring->vcpu;
-		hyptrace_ring_commit(ring, ring->commit, to, now, sizeof(*to));
+		hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now, sizeof(*to));
 	}
 }
 

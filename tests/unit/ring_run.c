@@ -80,7 +80,7 @@ bool run_write(struct run *run, enum model_kind kind, u32 payload, u64 now)
 		if (to) {
 			assert_int_equal((uintptr_t)to % sizeof(u32), 0);
 			model_fill(to, run->next, payload);
-			hyptrace_ring_commit(ring, ring->commit, to, at, payload);
+			hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, at, payload);
 		}
 		break;
 	}

@@ -48,7 +48,7 @@ static void write_long(void)
 
 	assert_non_null(to);
 	memset(to, 0, LONG_PAYLOAD);
-	hyptrace_ring_commit(ring, ring->commit, to, now, LONG_PAYLOAD);
+	hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now, LONG_PAYLOAD);
 }
 
 /* Both decoders must find @expected events, the last one at @expected_time. */

@@ -291,7 +291,7 @@ static void commit_comes_last(void **state)
 	assert_int_equal(page()->commit, 0);
 	assert_int_equal(run.ring->recorded, 0);
 	memset(to, 0, 8);
-	hyptrace_ring_commit(run.ring, run.ring->commit, to, now, 8);
+	hyptrace_ring_commit(run.ring, run.ring->commit, run.ring->recorded, to, now, 8);
 	assert_int_equal(page()->commit, 12);
 	assert_int_equal(run.ring->recorded, 1);
 }

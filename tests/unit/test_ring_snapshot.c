@@ -86,7 +86,7 @@ static bool write_one(u64 number)
 		return false;
 	memset(to, 0xee, size);
 	memcpy(to + NUMBER_AT, &number, sizeof(number));
-	hyptrace_ring_commit(ring, ring->commit, to, now, size);
+	hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now, size);
 	return true;
 }
 
