@@ -159,7 +159,7 @@ static void select_counted(struct hyptrace_ring *ring, u64 events)
 	counting->hcall = (struct hyptrace_count_begun) {
 		.end = counting->ends[HYPTRACE_COUNT_KEY_host_hcall],
 	};
-	ring->begun.guest_exit.counter = 0;
+	ring->spans.guest_exit = 0;
 	/* hyp_exit ends hyp_enter. */
 	if (events & BIT_ULL(HYPTRACE_EVENT_hyp_enter))
 		events |= BIT_ULL(HYPTRACE_EVENT_hyp_exit);

@@ -84,13 +84,19 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 		u64 counter;						\
 		struct hyptrace_entry_##name entry;			\
 	} name;
-#define HYP_SPAN_EVENT(name, ...)					\
-	struct {							\
-		u64 counter;						\
-	} name;
+#define HYP_SPAN_EVENT(name, ...)
 struct hyptrace_begun {
 #include "events.h"
 	bool psci_left;
+};
+
+/* The same for timed events that save nothing */
+#undef HYP_TIMED_EVENT
+#undef HYP_SPAN_EVENT
+#define HYP_TIMED_EVENT(name, ...)
+#define HYP_SPAN_EVENT(name, ...)	u64 name;
+struct hyptrace_spans {
+#include "events.h"
 };
 
 #pragma pop_macro("he_field")

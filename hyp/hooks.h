@@ -70,7 +70,7 @@ extern u64 hyptrace_events_barred;
 #define hyptrace_begin_span(ring, event)				\
 	do {								\
 		if (hyptrace_is_on(event))				\
-			(ring)->begun.event.counter = hyptrace_read_counter_synced(); \
+			(ring)->spans.event = hyptrace_read_counter_synced(); \
 	} while (0)
 
 /**

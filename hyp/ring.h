@@ -32,8 +32,8 @@
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Some fields
- * differ: only the CPU itself writes @silent, @vcpu, @begun and @to_count, attached or not, and
- * any CPU may clear @clock.valid_cycles and, while the ring is parked, @begun.
+ * differ: only the CPU itself writes @silent, @vcpu, @begun, @spans and @to_count, attached or not, and
+ * any CPU may clear @clock.valid_cycles and, while the ring is parked, @begun and @spans.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
@@ -112,6 +112,7 @@ struct hyptrace_clock_copy {
  * struct hyptrace_ring - the ring of a CPU
  *
  * The fields of the writer; those that it uses together are neighbours:
+ * @spans:	the counter when the CPU began timed events that save nothing, or 0; as @begun
  * @enabled:	bit per event id: the events of @selected that have no filter, are not counted, and
  *		that @silent lets pass
  * @to_count:	bit per event id: the events to be counted that are not recorded and that @silent
@@ -130,7 +131,7 @@ struct hyptrace_clock_copy {
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  * @filtered:	events that their filter did not accept
- * @begun:	the timed events that the CPU has begun. Only the CPU itself uses it, but while
+ * @begun:	the other timed events that the CPU has begun. Only the CPU itself uses it, but while
  *		the ring is parked, any CPU may clear it
  * @counting:	what the CPU counts: see count.h
  * @payload:	of an event that is not in the ring yet
@@ -180,6 +181,7 @@ struct hyptrace_clock_copy {
  * @nr_after:	sub-buffers entered since a CPU has recorded the event that stops
  */
 struct hyptrace_ring {
+	struct hyptrace_spans	spans;
 	u64			enabled;
 	u64			to_count;
 	struct hyptrace_clock_copy clock;
@@ -243,6 +245,8 @@ static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
 /* trace.c loads both in one instruction. */
 static_assert(offsetofend(struct hyptrace_ring, enabled) ==
 	      offsetof(struct hyptrace_ring, to_count));
+static_assert(offsetofend(struct hyptrace_ring, spans.guest_exit) ==
+	      offsetof(struct hyptrace_ring, enabled));
 /* One instruction loads or stores both. */
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));

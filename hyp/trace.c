@@ -224,7 +224,7 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 	if (event == HYPTRACE_EVENT_host_hcall)
 		begun = counting->hcall;
 	else if (event == HYPTRACE_EVENT_guest_exit)
-		begun.counter = ring->begun.guest_exit.counter;
+		begun.counter = ring->spans.guest_exit;
 	count(ring, event, key, begun, event == HYPTRACE_EVENT_mem_transition ? 0 :
 	      hyptrace_read_counter_synced());
 }
@@ -251,7 +251,7 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 		count(ring, event, 0, begun, counter);
 		break;
 	case HYPTRACE_EVENT_guest_exit:
-		begun.counter = ring->begun.guest_exit.counter;
+		begun.counter = ring->spans.guest_exit;
 		count(ring, event, hyptrace_guest_exit_key(exit->code, exit->ec), begun, counter);
 		break;
 	case HYPTRACE_EVENT_mem_transition:
@@ -299,21 +299,21 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 }
 
 /*
- * Record an event, or count it, or both. @duration_at: if it is timed, where in the payload its
- * duration is, else 0. @begun: the counter when it began, if it is timed. @key: the number of its
- * key, if it can be counted. @...: the code that writes the payload *__entry; it may use duration,
- * in ns since then, and running, which is the vCPU of struct hyptrace_ring.
+ * Record an event, or count it, or both. @enabled, @to_count: as in struct masks. @duration_at: if
+ * it is timed, where in the payload its duration is, else 0. @begun: the counter when it began, if
+ * it is timed. @key: the number of its key, if it can be counted. @...: the code that writes the
+ * payload *__entry; it may use duration, in ns since then, and running, which is the vCPU of struct
+ * hyptrace_ring.
  *
  * The fast path writes the payload to the ring. The slow path builds it in private memory
  * before it calls a function, so that no argument must survive the call: thus the fast
  * path, counting, and most events that a filter rejects need no stack frame. No byte of an older
  * payload may reach the host.
  */
-#define RECORD(name, ring, duration_at, begun, key, ...)		\
+#define RECORD(name, ring, enabled, to_count, duration_at, begun, key, ...)	\
 	do {									\
 		const bool timed = duration_at;					\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
-		const struct masks masks = read_masks(ring);			\
 		const struct hyptrace_ring_filter *filter = NULL, *first = NULL; \
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
 		u64 recorded, running;						\
@@ -321,7 +321,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 										\
 		(void)duration;	/* only timed events use it */			\
 		(void)running;							\
-		if (likely(masks.enabled & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
+		if (likely((enabled) & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
 			if (timed && unlikely(!(begun)))			\
 				break;						\
 			counter = read_counter(HYPTRACE_EVENT_##name);		\
@@ -342,7 +342,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				break;						\
 			}							\
 		} else if (can_count(HYPTRACE_EVENT_##name) &&			\
-			   masks.to_count & BIT_ULL(HYPTRACE_EVENT_##name)) {	\
+			   (to_count) & BIT_ULL(HYPTRACE_EVENT_##name)) {	\
 			count_only(ring, HYPTRACE_EVENT_##name, key);		\
 			break;							\
 		} else if (is_aside(ring, HYPTRACE_EVENT_##name)) {		\
@@ -388,8 +388,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
+		const struct masks masks = read_masks(ring);		\
 									\
-		RECORD(name, ring, 0, 0, key_of(KEY_##name),	\
+		RECORD(name, ring, masks.enabled, masks.to_count, 0, 0, key_of(KEY_##name),	\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
 				     sizeof(*__entry), 0 fields);	\
 		       assign						\
@@ -399,7 +400,10 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
 	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
 	{								\
-		RECORD(name, ring, DURATION_AT(name), ring->begun.name.counter, \
+		u64 begun, enabled;					\
+									\
+		hyptrace_read_pair(&ring->spans.name, &begun, &enabled); \
+		RECORD(name, ring, enabled, ring->to_count, DURATION_AT(name), begun, \
 		       key_of(KEY_##name),				\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
 				     sizeof(*__entry), 0 fields);	\
@@ -445,9 +449,10 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
+		const struct masks masks = read_masks(ring);		\
 									\
-		RECORD(name, ring, DURATION_AT(name), ring->begun.name.counter, \
-		       key_of(KEY_##name),				\
+		RECORD(name, ring, masks.enabled, masks.to_count, DURATION_AT(name), \
+		       ring->begun.name.counter, key_of(KEY_##name),				\
 		       memcpy(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
 		       __entry->duration = duration;			\
 		       assign						\
