@@ -66,6 +66,7 @@ struct hyptrace_vcpu {
 #define HYPTRACE_EXIT_CODE	GENMASK_ULL(7, 0)
 
 #define HYPTRACE_EXIT_EC_SHIFT	26
+#define HYPTRACE_EXIT_EC	GENMASK_ULL(5, 0)
 /* The classes of an instruction abort and a data abort of a guest differ in one bit. */
 #define HYPTRACE_EXIT_DATA_ABORT	0x24
 #define HYPTRACE_EXIT_IS_DATA	0x04
@@ -89,9 +90,9 @@ struct hyptrace_exit {
 	u64	ipa;
 };
 
-static __always_inline u32 hyptrace_exit_class(const struct hyptrace_vcpu *vcpu)
+static __always_inline u64 hyptrace_exit_class(const struct hyptrace_vcpu *vcpu)
 {
-	return (u32)hyptrace_fault_of(vcpu)->esr_el2 >> HYPTRACE_EXIT_EC_SHIFT;
+	return hyptrace_fault_of(vcpu)->esr_el2 >> HYPTRACE_EXIT_EC_SHIFT & HYPTRACE_EXIT_EC;
 }
 
 /* For cold paths. The compiler must not mask the code before it branches to them. */

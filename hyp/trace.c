@@ -165,7 +165,14 @@ static __always_inline u64 host_hcall_key(u64 number)
 
 static __always_inline u64 exit_key(const struct hyptrace_vcpu *vcpu, u64 exit_code)
 {
-	return hyptrace_guest_exit_key(exit_code & HYPTRACE_EXIT_CODE, hyptrace_exit_class(vcpu));
+	u64 class = hyptrace_exit_class(vcpu);
+
+	if (likely(exit_code == HYPTRACE_EXIT_TRAP))
+		return class;
+	/* The compiler must not mask the code before it branches. */
+	OPTIMIZER_HIDE_VAR(exit_code);
+
+	return hyptrace_guest_exit_key(exit_code & HYPTRACE_EXIT_CODE, class);
 }
 
 /* Begin to count host_hcall. */
@@ -213,10 +220,11 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 }
 
 /*
- * Count an event that the CPU does not record. Without an ISB, it may read the counter some
+ * Count an event that the CPU does not record. @span: the counter when it began, if it is one that
+ * saves nothing. Without an ISB, it may read the counter some
  * instructions too early, but an ISB would take longer than all of the counting.
  */
-static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u64 key)
+static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u64 span, u64 key)
 {
 	struct hyptrace_counting *counting = &ring->counting;
 	struct hyptrace_count_begun begun = { };
@@ -224,7 +232,7 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 	if (event == HYPTRACE_EVENT_host_hcall)
 		begun = counting->hcall;
 	else if (event == HYPTRACE_EVENT_guest_exit)
-		begun.counter = ring->spans.guest_exit;
+		begun.counter = span;
 	count(ring, event, key, begun, event == HYPTRACE_EVENT_mem_transition ? 0 :
 	      hyptrace_read_counter_synced());
 }
@@ -343,7 +351,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			}							\
 		} else if (can_count(HYPTRACE_EVENT_##name) &&			\
 			   (to_count) & BIT_ULL(HYPTRACE_EVENT_##name)) {	\
-			count_only(ring, HYPTRACE_EVENT_##name, key);		\
+			count_only(ring, HYPTRACE_EVENT_##name, begun, key);	\
 			break;							\
 		} else if (is_aside(ring, HYPTRACE_EVENT_##name)) {		\
 			if (timed && unlikely(!(begun)))			\
