@@ -20,14 +20,16 @@ extern u64 hyptrace_events_on;
  */
 extern u64 hyptrace_events_barred;
 
+#define hyptrace_on_bit(event)						\
+	(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
+
 /**
  * hyptrace_is_on() - check whether any CPU records or counts an event
  * @event:	its name in events.h
  *
  * Return: whether it is worth to call a function that records it.
  */
-#define hyptrace_is_on(event)						\
-	unlikely(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
+#define hyptrace_is_on(event)	unlikely(hyptrace_on_bit(event))
 
 /**
  * hyptrace() - record an event, if it is enabled on this CPU
@@ -63,13 +65,14 @@ extern u64 hyptrace_events_barred;
  * @event:	its name in events.h
  *
  * hyptrace_end_span() records it later on the same CPU, if it is enabled there then. It must be
- * the next hook of this event there, even if the CPU is silent.
+ * the next hook of this event there, even if the CPU is silent. Both are few instructions in the
+ * place itself: with likely(), no branch leads to them and back.
  *
  * Context: as hyptrace().
  */
 #define hyptrace_begin_span(ring, event)				\
 	do {								\
-		if (hyptrace_is_on(event))				\
+		if (likely(hyptrace_on_bit(event)))			\
 			(ring)->spans.event = hyptrace_read_counter_synced(); \
 	} while (0)
 
@@ -83,7 +86,7 @@ extern u64 hyptrace_events_barred;
  */
 #define hyptrace_end_span(ring, event, ...)				\
 	do {								\
-		if (hyptrace_is_on(event))				\
+		if (likely(hyptrace_on_bit(event)))			\
 			__hyptrace_##event(ring, __VA_ARGS__);		\
 	} while (0)
 
