@@ -23,14 +23,16 @@ static __always_inline u32 hyptrace_vm_of(const struct hyptrace_vcpu *vcpu)
 }
 
 /*
- * Whether the guest of a vCPU at EL2 is protected. Only pKVM has such vCPUs, so kvm_vm_is_protected()
- * need not ask whether it is on.
+ * Whether the guest of a vCPU at EL2 is protected. The VM is one of pKVM, so kvm_vm_is_protected()
+ * need not ask whether pKVM is on.
  */
 #define is_protected_kvm_enabled()	true
+
 static __always_inline bool hyptrace_is_protected(const struct hyptrace_vcpu *vcpu)
 {
 	return likely((s64)vcpu->kvm >= 0) && kvm_vm_is_protected(vcpu->kvm);
 }
+
 #undef is_protected_kvm_enabled
 
 #define hyptrace_fault_of(vcpu)	(&(vcpu)->arch.fault)

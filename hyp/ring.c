@@ -348,13 +348,6 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
 	hyptrace_trigger_forget(ring);
 }
 
-/* What the CPU has begun is not recorded. */
-static void forget_begun(struct hyptrace_ring *ring)
-{
-	memset(&ring->begun, 0, sizeof(ring->begun));
-	memset(&ring->spans, 0, sizeof(ring->spans));
-}
-
 /**
  * hyptrace_ring_attach() - let this CPU write to its ring
  * @ring:	this CPU's; or that of a parked CPU, to change its events only
@@ -374,14 +367,14 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 		/* Timed events need the rate of the clock. */
 		hyptrace_clock_read(&ring->clock);
 		/* What the CPU has begun may be from before a pause. */
-		forget_begun(ring);
+		hyptrace_ring_forget_begun(ring);
 		ring->events = events;
 		hyptrace_select_events(ring, events);
 		hyptrace_ring_publish(ring);
 	} else if (ring->state == HYPTRACE_RING_PARKED) {
 		/* What the CPU has begun of new events is from before it stopped recording them. */
 		if (events & ~ring->events)
-			forget_begun(ring);
+			hyptrace_ring_forget_begun(ring);
 		ring->events = events;
 	} else {
 		ret = -EBUSY;

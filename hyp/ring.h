@@ -32,8 +32,8 @@
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Some fields
- * differ: only the CPU itself writes @silent, @vcpu, @begun, @spans and @to_count, attached or not, and
- * any CPU may clear @clock.valid_cycles and, while the ring is parked, @begun and @spans.
+ * differ: only the CPU itself writes @silent, @vcpu, @begun, @spans and @to_count, attached or
+ * not, and any CPU may clear @clock.valid_cycles and, while the ring is parked, @begun and @spans.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
@@ -131,8 +131,8 @@ struct hyptrace_clock_copy {
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
  * @filtered:	events that their filter did not accept
- * @begun:	the other timed events that the CPU has begun. Only the CPU itself uses it, but while
- *		the ring is parked, any CPU may clear it
+ * @begun:	the other timed events that the CPU has begun. Only the CPU itself uses it, but
+ *		while the ring is parked, any CPU may clear it
  * @counting:	what the CPU counts: see count.h
  * @payload:	of an event that is not in the ring yet
  *
@@ -365,6 +365,13 @@ static inline void hyptrace_ring_set_state(struct hyptrace_ring *ring,
 {
 	hyptrace_assert_held(&ring->lock);
 	WRITE_ONCE(ring->state, state);
+}
+
+/* What the CPU has begun is not recorded. */
+static inline void hyptrace_ring_forget_begun(struct hyptrace_ring *ring)
+{
+	memset(&ring->begun, 0, sizeof(ring->begun));
+	memset(&ring->spans, 0, sizeof(ring->spans));
 }
 
 static inline bool hyptrace_ring_is_loaded(struct hyptrace_ring *ring)

@@ -271,8 +271,8 @@ static void check_books(void)
 /* Events of several sizes, timed or not */
 static void some_events(void)
 {
-	const struct hyptrace_vcpu vcpu = {
-		.protected = below(2), .fault.esr_el2 = (u64)below(300) << HYPTRACE_EXIT_EC_SHIFT,
+	struct hyptrace_vcpu vcpu = {
+		.fault.esr_el2 = (u64)below(300) << HYPTRACE_EXIT_EC_SHIFT,
 	};
 	u64 regs[31] = { below(3), below(3) };
 	u32 i;
@@ -286,6 +286,7 @@ static void some_events(void)
 	hyptrace(host_hcall, regs);
 	hyptrace(mem_transition, below(6), 0, 0, 0, 0, 0, 0, 0);
 	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+	vcpu.protected = below(2);
 	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, below(300));
 	hyptrace(hyp_exit, 0);
 }

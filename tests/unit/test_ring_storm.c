@@ -87,7 +87,8 @@ static void write_one(u64 number)
 		to = hyptrace_ring_reserve(ring, &now, RAW_PAYLOAD);
 		if (to) {
 			model_fill(to, number, RAW_PAYLOAD);
-			hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now, RAW_PAYLOAD);
+			hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now,
+					     RAW_PAYLOAD);
 		}
 		break;
 	default:
