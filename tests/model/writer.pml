@@ -3,7 +3,7 @@
  * A model of hyp/ring.c and its mutants. Included by ring.pml, which declares the variables.
  *
  * models: hyp/ring.h:hyptrace_ring_reserve 1146edf396bff33d108278b865f6a33bf6aa2ad7073939c4ed056e52840ae7c4
- * models: hyp/ring.h:hyptrace_ring_commit 5989730d79f79d1c05cbbce95c2b755c84f7ba711a5c04063f004f8da8756710
+ * models: hyp/ring.h:hyptrace_ring_commit fa648344ec4cdf82c154401a09c5f8725617e4a904399161b4c59035a75a0280
  * models: hyp/ring.h:hyptrace_ring_fits 91a2f9f50b89451ab04d45f365716e32ed6c8b10be95c5f0b871b7bb72b57d03
  * models: hyp/ring.h:hyptrace_ring_put 49b8605ac8accd6521505d936cf8172cd15bf3e23199c09f762fde46e5759540
  * models: hyp/trace.c:record_slowly db32c5479537e14f688c82fa5c8d6e8599601bd130b1cd43b7f8bf74ec5dfff5
@@ -30,7 +30,7 @@
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 02a0443d8653da95b545c3262b572b8f704bb07171fb61efdc6bb3ec270d0754
- * models: hyp/ring.c:hyptrace_ring_attach 7035a05e360997ecde24e1924dd9e53bd89c9de6248e02cb4d02bf0af2431b0c
+ * models: hyp/ring.c:hyptrace_ring_attach ccf425157e4b87e64ab7740a5f86f8ffa1f347fd28de086a86c7902e7c07aeb9
  * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
  * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
