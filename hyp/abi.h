@@ -82,7 +82,8 @@
  * @HYPTRACE_OP_CLOCK: (mult, epoch_cycles, epoch_ns) set the clock: time is
  *	epoch_ns + ((cycles - epoch_cycles) * mult >> HYPTRACE_CLOCK_SHIFT).
  * @HYPTRACE_OP_WRITE: (id, what) write an event on this CPU: enum hyptrace_write. -ENODATA
- *	unless that event is enabled here. Its filter applies, too.
+ *	unless that event is enabled here, or if a trigger keeps it from being recorded. Its
+ *	filter applies, too.
  * @HYPTRACE_OP_FILTER: (where, what, value) on that CPU, or on any while none is attached:
  *	give the next term of an event's filter. hyptrace_filter_where() packs the first
  *	argument, hyptrace_pack_term() the second. Terms follow each other from number 0 on;

@@ -235,8 +235,8 @@ struct hyptrace_swap {
  *		armed, and its CPU. -EAGAIN if there is none. Called while tracing, or right after
  *		that. It makes no hypercall.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
- *		-ENODATA if the event is not enabled. Called at any time while the remote is
- *		registered. Optional.
+ *		-ENODATA if the event is not enabled, or a trigger keeps it from being recorded.
+ *		Called at any time while the remote is registered. Optional.
  * @set_rate:	record so many selftest events per second and CPU while tracing. core calls
  *		it only with another rate than before. Optional.
  */

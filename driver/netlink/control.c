@@ -274,8 +274,14 @@ static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc
 	for (; count; count -= batch, value += batch) {
 		batch = min_t(u32, count, MARK_BATCH_EVENTS);
 		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
-		/* -ENODEV: the CPU is coming online, and EL2 does not answer there yet. */
-		if (err == -ENODATA || err == -ENODEV) {
+		if (err == -ENODATA) {
+			NL_SET_ERR_MSG_FMT(info->extack,
+					   "CPU %u does not record \"selftest\": a trigger may have stopped recording",
+					   cpu);
+			return -ENODATA;
+		}
+		/* The CPU is coming online, and EL2 does not answer there yet. */
+		if (err == -ENODEV) {
 			NL_SET_ERR_MSG_FMT(info->extack,
 					   "CPU %u does not record \"selftest\" at this moment",
 					   cpu);

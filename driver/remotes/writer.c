@@ -497,7 +497,8 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_arm);
  *
  * Context: process, sleeps. No lock is needed, and the remote need not be loaded.
  * Return: 0; -ENXIO if the CPU is offline; -ENODEV if the writer does not answer there;
- * -ENODATA if the event is not enabled there; -EINTR if a signal came before the end.
+ * -ENODATA if the event is not enabled there, or a trigger keeps it from being recorded; -EINTR if
+ * a signal came before the end.
  */
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {

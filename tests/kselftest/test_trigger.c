@@ -111,6 +111,9 @@ static int wait_fired(struct nl *nl, const char *remote, unsigned int nr, struct
 			    HYPTRACE_TRIGGER_ACTION_##action, after))
 #define MARK(cpu, id, nr) \
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, id, nr))
+/* A trigger keeps the recording off, or stops it before all are written: the request says so. */
+#define MARK_REFUSED(cpu, id, nr) \
+	ASSERT_EQ(-ENODATA, control_mark(&self->nl, variant->remote, cpu, id, nr))
 
 #define WRITTEN(cpu)								\
 	({									\
@@ -171,8 +174,8 @@ TEST_F(trigger, stops_at_once_on_all_cpus)
 	MARK(0, 8, 10);
 	EXPECT_ARMED(true, 0);
 	MARK(1, 7, 1);
-	MARK(1, 7, 1);
-	MARK(0, 7, 1);
+	MARK_REFUSED(1, 7, 1);
+	MARK_REFUSED(0, 7, 1);
 	EXPECT_EQ(1, WRITTEN(1));
 	EXPECT_EQ(0, WRITTEN(0));
 	time = EXPECT_FIRED(1, STOP, 1);
@@ -196,12 +199,12 @@ TEST_F(trigger, stops_within_its_bound)
 		ENABLE(NONE, STOP, afters[i]);
 		MARK(1, 0, 1);
 		time = EXPECT_FIRED(1, STOP, 1);
-		MARK(1, 1, 2 * SUBBUFS * PER_SUBBUF);
+		MARK_REFUSED(1, 1, 2 * SUBBUFS * PER_SUBBUF);
 		/* A time stamp takes the room of an event at most. */
 		EXPECT_GE(due * PER_SUBBUF + 1, WRITTEN(1));
 		EXPECT_LE(due * PER_SUBBUF - due, WRITTEN(1));
 		EXPECT_EQ(2 * SUBBUFS * PER_SUBBUF, WRITTEN(0));
-		MARK(0, 0, 1);
+		MARK_REFUSED(0, 0, 1);
 		EXPECT_EQ(2 * SUBBUFS * PER_SUBBUF, WRITTEN(0));
 		EXPECT_IN_RING(1, 0, time);
 	}
@@ -213,10 +216,10 @@ TEST_F(trigger, stops_when_the_first_cpu_has_moved_on)
 	READY();
 	ENABLE(NONE, STOP, 2);
 	MARK(1, 0, 1);
-	MARK(0, 0, 10 * PER_SUBBUF);
+	MARK_REFUSED(0, 0, 10 * PER_SUBBUF);
 	EXPECT_GE(3 * PER_SUBBUF + 1, WRITTEN(0));
 	EXPECT_LE(2 * PER_SUBBUF - 2, WRITTEN(0));
-	MARK(1, 0, 1);
+	MARK_REFUSED(1, 0, 1);
 	EXPECT_EQ(1, WRITTEN(1));
 	EXPECT_FIRED(1, STOP, 1);
 }
@@ -256,7 +259,7 @@ TEST_F(trigger, stays_stopped)
 	MARK(0, 7, 1);
 	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true));
 	ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "selftest", true));
-	MARK(0, 7, 1);
+	MARK_REFUSED(0, 7, 1);
 	EXPECT_EQ(1, WRITTEN(0));
 	EXPECT_FIRED(1, STOP, 0);
 	ENABLE(9, STOP, 0);
@@ -303,7 +306,7 @@ TEST_F(trigger, survives_unload_and_resize)
 	/* The driver must find it in the new memory. */
 	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, SUBBUFS * PAGE));
 	time = EXPECT_FIRED(1, STOP, 1);
-	MARK(0, 7, 1);
+	MARK_REFUSED(0, 7, 1);
 	EXPECT_EQ(0, WRITTEN(0));
 	EXPECT_IN_RING(1, 7, time);
 }
@@ -351,7 +354,7 @@ TEST_F(trigger, is_notified)
 	ASSERT_NE(NULL, hdr);
 	EXPECT_NE(NULL, nl_attr(hdr, HYPTRACE_A_REMOTE_FIRED));
 	/* It fires once. */
-	MARK(0, 7, 1);
+	MARK_REFUSED(0, 7, 1);
 	EXPECT_EQ(NULL, next(&listener, HYPTRACE_CMD_TRIGGER_NTF, QUIET_MS));
 	nl_close(&listener);
 }
@@ -438,8 +441,8 @@ TEST_F(traced, nothing_is_recorded_before_the_start_and_after_the_stop)
 	before[0] = WRITTEN(0);
 	before[1] = WRITTEN(1);
 	RUN_GUEST();
-	MARK(0, 8, 1);
-	MARK(1, 8, 1);
+	MARK_REFUSED(0, 8, 1);
+	MARK_REFUSED(1, 8, 1);
 	EXPECT_EQ(before[0], WRITTEN(0));
 	EXPECT_EQ(before[1], WRITTEN(1));
 }

@@ -478,9 +478,14 @@ static void write(void **state)
 	assert_int_equal(ring->filtered, 1);
 	assert_int_equal(trap(HYPTRACE_OP_WRITE, 8, HYPTRACE_WRITE_PRINTK, 0), 0);
 	assert_int_equal(ring->recorded, 2);
+	hyptrace_silence_own_call();
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 7, HYPTRACE_WRITE_SELFTEST, 0), 0);
+	hyptrace(selftest, 7);
+	assert_int_equal(ring->recorded, 3);
+	hyptrace_host_exit();
 	trap(HYPTRACE_OP_ATTACH, CPU, ALL & ~BIT_ULL(HYPTRACE_EVENT_selftest), 0);
 	assert_int_equal(trap(HYPTRACE_OP_WRITE, 7, HYPTRACE_WRITE_SELFTEST, 0), -ENODATA);
-	assert_int_equal(ring->recorded, 2);
+	assert_int_equal(ring->recorded, 3);
 	assert_int_equal(ring->filtered, 1);
 }
 

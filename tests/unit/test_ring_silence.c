@@ -174,6 +174,21 @@ static void selftest(void **state)
 	assert_int_equal(written(), 3);
 }
 
+/* After the selftest event, the hypercall is as silent as before. */
+static void silent_after_selftest(void **state)
+{
+	(void)state;
+	hyptrace_silence_own_call();
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 7, HYPTRACE_WRITE_SELFTEST, 0), 0);
+	assert_int_equal(written(), 1);
+	hyptrace(selftest, 8);
+	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+	assert_int_equal(written(), 1);
+	hyptrace_host_exit();
+	hyptrace(selftest, 9);
+	assert_int_equal(written(), 2);
+}
+
 /* Silence ends only with the return to the host. */
 static void events_within(void **state)
 {
@@ -455,6 +470,7 @@ int main(void)
 		WITH_RING(own_calls),
 		WITH_RING(own_calls_to_the_firmware),
 		WITH_RING(selftest),
+		WITH_RING(silent_after_selftest),
 		WITH_RING(events_within),
 		WITH_RING(first_and_last),
 		WITH_RING(silence_ends_without_hyp_exit),

@@ -201,11 +201,18 @@ static void stops_at_once(void **state)
 	assert_none_fired_but(1);
 	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_selftest, 5000);
 
+	/* A request to write an event is told that it was not. */
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 8, HYPTRACE_WRITE_SELFTEST, 0),
+			 -ENODATA);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 8, HYPTRACE_WRITE_PRINTK, 0), -ENODATA);
+
 	/* Armed again, another CPU stops it. The old one stays published, with its number. */
 	pause_all();
 	assert_recording(false);
 	arm(ARM + 1);
 	assert_recording(true);
+	env_cpu(1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 8, HYPTRACE_WRITE_SELFTEST, 0), 0);
 	env_counter = 6000;
 	selftest_on(2, 7);
 	assert_recording(false);
