@@ -309,19 +309,21 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
  * @counter:	as it was just read
  * @now:	out: the time, ns
  * @mult:	out: as in HYPTRACE_OP_CLOCK
+ * @epoch:	out: epoch_cycles of HYPTRACE_OP_CLOCK
  *
  * Context: the CPU whose copy it is.
  * Return: whether the copy, and with it @now, is valid; if not, call hyptrace_clock_read().
  */
 static __always_inline bool
-hyptrace_clock_read_copy(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now, u64 *mult)
+hyptrace_clock_read_copy(const struct hyptrace_clock_copy *copy, u64 counter, u64 *now, u64 *mult,
+			 u64 *epoch)
 {
-	u64 valid_cycles, epoch_cycles, epoch_ns, cycles;
+	u64 valid_cycles, epoch_ns, cycles;
 
 	hyptrace_read_pair(&copy->valid_cycles, &valid_cycles, mult);
-	hyptrace_read_pair(&copy->epoch_cycles, &epoch_cycles, &epoch_ns);
+	hyptrace_read_pair(&copy->epoch_cycles, epoch, &epoch_ns);
 	/* A counter before the epoch wraps to a number that is never valid. */
-	cycles = counter - epoch_cycles;
+	cycles = counter - *epoch;
 	*now = epoch_ns + (cycles * *mult >> HYPTRACE_CLOCK_SHIFT);
 
 	return cycles < valid_cycles;

@@ -20,15 +20,18 @@
 #define HE_ASSIGN(...)		__VA_ARGS__
 
 /*
- * The slow path: the CPU's copy of the clock is invalid, or the event does not fit. False if the
- * event was dropped.
+ * The slow path: the CPU's copy of the clock is invalid, or the event does not fit. @counter: its
+ * time; 0: now. False if the event was dropped.
  */
-static noinline bool record_slowly(struct hyptrace_ring *ring,
-				   const void *payload, u32 size)
+static noinline bool record_slowly(struct hyptrace_ring *ring, const void *payload, u32 size,
+				   u64 counter)
 {
-	u64 now = hyptrace_clock_read(&ring->clock);
-	void *to = hyptrace_ring_reserve(ring, &now, size);
+	u64 now, mult, epoch;
+	void *to;
 
+	if (!counter || !hyptrace_clock_read_copy(&ring->clock, counter, &now, &mult, &epoch))
+		now = hyptrace_clock_read(&ring->clock);
+	to = hyptrace_ring_reserve(ring, &now, size);
 	if (to) {
 		memcpy(to, payload, size);
 		hyptrace_ring_commit(ring, ring->commit, ring->recorded, to, now, size);
@@ -42,16 +45,26 @@ static __always_inline void count_filtered(struct hyptrace_ring *ring)
 	WRITE_ONCE(ring->filtered, ring->filtered + 1);
 }
 
-/* The payload is not in the ring so far. @filter: of the event, if it has one */
-static noinline void record_aside(struct hyptrace_ring *ring, const void *payload, u32 size,
-				  const struct hyptrace_ring_filter *filter)
+/*
+ * The payload is not in the ring so far. @filter: of the event, if it has one. @counter: its time;
+ * 0: now
+ */
+static __always_inline void __record_aside(struct hyptrace_ring *ring, const void *payload,
+					   u32 size, const struct hyptrace_ring_filter *filter,
+					   u64 counter)
 {
 	u32 event = *(const u16 *)payload;
 
 	if (filter && !hyptrace_filter_accepts(filter, payload))
 		count_filtered(ring);
-	else if (record_slowly(ring, payload, size) && filter)
+	else if (record_slowly(ring, payload, size, counter) && filter)
 		hyptrace_trigger_fire(ring, event, ring->last_time);
+}
+
+static noinline void record_aside(struct hyptrace_ring *ring, const void *payload, u32 size,
+				  const struct hyptrace_ring_filter *filter, u64 counter)
+{
+	__record_aside(ring, payload, size, filter, counter);
 }
 
 /*
@@ -144,6 +157,16 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
 {
 	return (__uint128_t)cycles * mult >> HYPTRACE_CLOCK_SHIFT;
+}
+
+/*
+ * Check whether a timed event began after the epoch of the clock: its duration is shorter than the
+ * time since then, which hyptrace_clock_read_copy() computes in 64 bits. Also false if it has not
+ * begun.
+ */
+static __always_inline bool began_after(bool timed, u64 begun, u64 epoch)
+{
+	return !timed || begun > epoch;
 }
 
 /* The number of an event's key among those of the event, from the arguments of its function */
@@ -268,9 +291,10 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 	}
 }
 
-/* Like record_aside(), for an event that can be counted. @counter: as its duration ended */
-static noinline void record_counted(struct hyptrace_ring *ring, const void *payload, u32 size,
-				    const struct hyptrace_ring_filter *filter, u64 counter)
+/* Like __record_aside(), for an event that can be counted */
+static __always_inline void __record_counted(struct hyptrace_ring *ring, const void *payload,
+					     u32 size, const struct hyptrace_ring_filter *filter,
+					     u64 counter)
 {
 	u64 event = BIT_ULL(*(const u16 *)payload);
 
@@ -282,7 +306,13 @@ static noinline void record_counted(struct hyptrace_ring *ring, const void *payl
 	/* The hooks call for events that are only counted, too. */
 	if (READ_ONCE(hyptrace_events_barred) & event)
 		return;
-	record_aside(ring, payload, size, filter);
+	__record_aside(ring, payload, size, filter, counter);
+}
+
+static noinline void record_counted(struct hyptrace_ring *ring, const void *payload, u32 size,
+				    const struct hyptrace_ring_filter *filter, u64 counter)
+{
+	__record_counted(ring, payload, size, filter, counter);
 }
 
 /* An update of the clock may have changed its rate. Then the CPU's copy is not valid. */
@@ -303,7 +333,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	/* 0: the event is recorded before it is over */
 	if (*duration)
 		*duration = cycles_to_ns(counter - begun, ring->clock.mult);
-	record_counted(ring, payload, size, filter, counter);
+	__record_counted(ring, payload, size, filter, counter);
 }
 
 /*
@@ -317,6 +347,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * before it calls a function, so that no argument must survive the call: thus the fast
  * path, counting, and most events that a filter rejects need no stack frame. No byte of an older
  * payload may reach the host.
+ *
+ * Whether the fast path can be taken is one chain of comparisons. The series patches have an option
+ * of the compiler for that.
  */
 #define RECORD(name, ring, enabled, to_count, duration_at, begun, key, ...)	\
 	do {									\
@@ -324,22 +357,22 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
 		const struct hyptrace_ring_filter *filter = NULL, *first = NULL; \
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
-		u64 recorded, running;						\
+		u64 epoch, recorded, running;					\
 		bool counted, quick;						\
 										\
 		(void)duration;	/* only timed events use it */			\
 		(void)running;							\
 		if (likely((enabled) & BIT_ULL(HYPTRACE_EVENT_##name))) {	\
-			if (timed && unlikely(!(begun)))			\
-				break;						\
 			counter = read_counter(HYPTRACE_EVENT_##name);		\
-			quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now, &mult); \
-			duration = cycles_to_ns(counter - (begun), mult);	\
+			quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now, &mult, \
+							 &epoch);		\
+			/* began_after(): 64 bits are enough */			\
+			duration = (counter - (begun)) * mult >> HYPTRACE_CLOCK_SHIFT; \
 			hyptrace_read_pair(&(ring)->last_time, &last, &pos);	\
 			hyptrace_read_pair((u64 *)&(ring)->end, &end, &commit);	\
 			delta = now - last;					\
 			if (likely(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & \
-				   quick)) {					\
+				   quick & began_after(timed, begun, epoch))) {	\
 				hyptrace_unaligned_##name *__entry;		\
 										\
 				hyptrace_read_pair(&(ring)->recorded, &recorded, &running); \
@@ -354,12 +387,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			count_only(ring, HYPTRACE_EVENT_##name, begun, key);	\
 			break;							\
 		} else if (is_aside(ring, HYPTRACE_EVENT_##name)) {		\
-			if (timed && unlikely(!(begun)))			\
-				break;						\
 			counted = is_counted_aside(ring, HYPTRACE_EVENT_##name); \
 			if (timed || counted)					\
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
-			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
 			first = counted ? NULL : filter;			\
 		} else {							\
@@ -369,6 +399,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		{								\
 			struct hyptrace_entry_##name *__entry = (void *)(ring)->payload; \
 										\
+			if (timed && unlikely(!(begun)))			\
+				break;						\
+			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			running = (ring)->vcpu;					\
 			__VA_ARGS__						\
 			if (first && (!timed || is_rate_valid(ring)) &&		\
@@ -382,7 +415,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			else if (can_count(HYPTRACE_EVENT_##name))		\
 				record_counted(ring, __entry, size, filter, counter); \
 			else							\
-				record_aside(ring, __entry, size, filter);	\
+				record_aside(ring, __entry, size, filter, counter); \
 		}								\
 	} while (0)
 

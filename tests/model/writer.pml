@@ -6,7 +6,7 @@
  * models: hyp/ring.h:hyptrace_ring_commit fa648344ec4cdf82c154401a09c5f8725617e4a904399161b4c59035a75a0280
  * models: hyp/ring.h:hyptrace_ring_fits 91a2f9f50b89451ab04d45f365716e32ed6c8b10be95c5f0b871b7bb72b57d03
  * models: hyp/ring.h:hyptrace_ring_put 49b8605ac8accd6521505d936cf8172cd15bf3e23199c09f762fde46e5759540
- * models: hyp/trace.c:record_slowly c5636eb80fdc04048b3f7330fc508ab929140985e04a029af5474de9b234b980
+ * models: hyp/trace.c:record_slowly c284ef7b4b08c1dde0f17c7dc5b65aa3238e775559ffd457653853f474f1a4aa
  * models: hyp/hooks.h:hyptrace 478b4d8e0e84ef7c2dd163d7520156abe4d715f8fbe6315a7fb9b49e116f53f9
  * models: hyp/hooks.h:hyptrace_cpu_off 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b
  * models: hyp/hooks.h:hyptrace_cpu_on 445be54d48a2e6294369c84c61cd0929209d4e1084536159bdf7002bddfe094b

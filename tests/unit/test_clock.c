@@ -24,9 +24,9 @@ static s64 set_clock(u64 mult, u64 cycles, u64 ns)
 static u64 read_clock(void)
 {
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
-	u64 now, mult;
+	u64 now, mult, epoch;
 
-	if (hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now, &mult))
+	if (hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now, &mult, &epoch))
 		return now;
 	return hyptrace_clock_read(copy);
 }
@@ -34,9 +34,9 @@ static u64 read_clock(void)
 static bool is_quick(void)
 {
 	struct hyptrace_clock_copy *copy = &hyptrace_this_ring()->clock;
-	u64 now, mult;
+	u64 now, mult, epoch;
 
-	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now, &mult);
+	return hyptrace_clock_read_copy(copy, hyptrace_read_counter(), &now, &mult, &epoch);
 }
 
 static int start(void **state)

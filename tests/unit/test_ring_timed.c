@@ -188,6 +188,15 @@ static void durations(void **state)
 	assert_int_equal(entry.esr, 0x92000007);
 	assert_int_equal(entry.addr, 0x1000);
 
+	/* It began before the clock's epoch. The CPU has a valid copy of the clock when it ends. */
+	hyptrace_begin(host_mem_abort, 0, 0);
+	env_counter += hour;
+	hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, env_counter, env_counter);
+	hyptrace(selftest, 1);
+	hyptrace(host_mem_abort, 0);
+	last(&entry, sizeof(entry));
+	assert_int_equal(entry.duration, hour);
+
 	hyptrace_hcall(HYPTRACE_OP_CLOCK, 16 * ENV_NS_CLOCK, env_counter, env_counter);
 	assert_int_equal(hyptrace_timed(host_mem_abort, (env_counter += hour / 16, 5), 1, 2), 5);
 	last(&entry, sizeof(entry));
