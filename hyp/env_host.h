@@ -56,6 +56,7 @@ typedef long long s64;
 	} while (0)
 
 #define OPTIMIZER_HIDE_VAR(var)	__asm__("" : "+r" (var))
+#define barrier()		__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)

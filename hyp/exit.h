@@ -115,8 +115,11 @@ static __always_inline u64 hyptrace_ipa_of(const struct hyptrace_vcpu *vcpu)
 {
 	u64 hpfar = hyptrace_fault_of(vcpu)->hpfar_el2;
 
-	if (unlikely(HYPTRACE_EXIT_VALID && !(hpfar & HYPTRACE_EXIT_VALID)))
+	if (unlikely(HYPTRACE_EXIT_VALID && !(hpfar & HYPTRACE_EXIT_VALID))) {
+		/* Let the compiler keep the branch, which takes one instruction. */
+		barrier();
 		return 0;
+	}
 
 	/* The bits above FIPA are reserved, and 0. */
 	return (hpfar << 8 & ~HYPTRACE_EXIT_IN_PAGE) |

@@ -51,7 +51,7 @@ ours()
 guest()
 {
 	for _ in 1 2 3 4 5; do
-		"$share/inside" run workload --cpu 0 --mmio 1 --psci 0 "$1" "$calls"
+		"$share/inside" run workload --cpu 0 --mmio 1 --psci 0 --vary "$1" "$calls"
 	done | sort -n | head -n 1
 }
 

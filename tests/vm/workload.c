@@ -93,7 +93,7 @@ extern const char guest_code_end[] __attribute__((visibility("hidden")));
 /* What the guest is to do */
 struct work {
 	unsigned long mmio, psci, fp, sysreg, wfi, spin;
-	bool protected;
+	bool protected, vary;
 };
 
 struct guest {
@@ -248,10 +248,22 @@ static void start_timer(void)
 		die("no timer");
 }
 
+/*
+ * Spend a different time after each store. Without this, the machine's ticks can stay in step with
+ * the stores: then nearly all of them interrupt the guest, or none.
+ */
+static void vary(unsigned long exits)
+{
+	unsigned long left;
+
+	for (left = exits * 37 % 251; left; left--)
+		asm volatile("");
+}
+
 static void __attribute__((noreturn)) usage(void)
 {
 	/* Without a store the guest would never exit to user space. */
-	fputs("usage: workload [--cpu N] [--mmio N] [--psci N] [--fp N] [--sysreg N] [--wfi N] [--spin N] [--protected]; at least one store\n",
+	fputs("usage: workload [--cpu N] [--mmio N] [--psci N] [--fp N] [--sysreg N] [--wfi N] [--spin N] [--protected] [--vary]; at least one store\n",
 	      stderr);
 	exit(EXIT_FAILURE);
 }
@@ -267,6 +279,7 @@ static void parse(int argc, char **argv, struct work *work)
 		{ "wfi", required_argument, NULL, 'w' },
 		{ "spin", required_argument, NULL, 'S' },
 		{ "protected", no_argument, NULL, 'P' },
+		{ "vary", no_argument, NULL, 'V' },
 		{ }
 	};
 	int option;
@@ -297,6 +310,9 @@ static void parse(int argc, char **argv, struct work *work)
 		case 'P':
 			work->protected = true;
 			break;
+		case 'V':
+			work->vary = true;
+			break;
 		default:
 			usage();
 		}
@@ -316,8 +332,11 @@ int main(int argc, char **argv)
 	guest = guest_create(&work);
 	if (work.wfi)
 		start_timer();
-	for (exits = 0; exits < work.mmio; exits++)
+	for (exits = 0; exits < work.mmio; exits++) {
 		answered = guest_run(&guest, &ioctls);
+		if (work.vary)
+			vary(exits);
+	}
 	errno = 0;
 	if (answered != work.psci + work.fp)
 		die("KVM answered %llu of %lu PSCI calls", (unsigned long long)answered,
