@@ -16,6 +16,7 @@ static const struct column event_columns[] = {
 	{ "counted",	"COUNTED",	COLUMN_JSON },
 	{ "enabled",	"STATE",	0 },
 	{ "trigger",	"TRIGGER",	COLUMN_JSON },
+	{ "after",	"AFTER",	COLUMN_JSON | COLUMN_NUMBER },
 	{ "filter",	"FILTER",	COLUMN_TRUNC },
 };
 
@@ -138,6 +139,10 @@ static void print_trigger(struct printer *p, const struct hyptrace_event *event)
 {
 	char *text;
 
+	if (printer_is_json(p)) {
+		trigger_print_keys(p, event);
+		return;
+	}
 	if (!event->trigger) {
 		printer_none(p, "trigger");
 		return;
@@ -160,6 +165,8 @@ static void print_row(struct printer *p, const char *remote, const struct hyptra
 		printer_none(p, "counted");
 	print_enabled(p, "enabled", event);
 	print_trigger(p, event);
+	if (!printer_is_json(p))
+		printer_uint(p, "after", event->after);
 	print_filter(p, event);
 	printer_end(p);
 }

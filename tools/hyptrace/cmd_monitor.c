@@ -188,11 +188,7 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 		printer_str(p, "filter", event->filter);
 	else
 		printer_none(p, "filter");
-	if (event->trigger)
-		printer_str(p, "trigger", hyptrace_trigger_name(event->trigger));
-	else
-		printer_none(p, "trigger");
-	printer_uint(p, "after", event->after);
+	trigger_print_keys(p, event);
 	printer_bool(p, "counted", event->counted);
 	printer_end(p);
 }

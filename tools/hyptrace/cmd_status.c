@@ -167,6 +167,7 @@ static void print_triggers(struct printer *p, const struct hyptrace_remote *remo
 	const char *label = "triggers";
 	char *trigger, *text;
 	unsigned int i;
+	bool armed;
 
 	if (printer_is_json(p)) {
 		printer_bool(p, "armed", remote->is_armed);
@@ -175,18 +176,22 @@ static void print_triggers(struct printer *p, const struct hyptrace_remote *remo
 	for (i = 0; i < nr; i++) {
 		if (!events[i]->trigger)
 			continue;
-		trigger = trigger_text(events[i]);
+		armed = trigger_is_armed(remote, events[i]);
 		if (printer_is_json(p)) {
-			printer_str(p, events[i]->name, trigger);
-		} else {
-			if (asprintf(&text, "%s: %s (%sarmed)", events[i]->name, trigger,
-				     trigger_is_armed(remote, events[i]) ? "" : "not ") < 0)
-				die_no_memory();
-			printer_str(p, label, text);
-			free(text);
-			label = "";
+			printer_object(p, events[i]->name);
+			trigger_print_keys(p, events[i]);
+			printer_bool(p, "armed", armed);
+			printer_end(p);
+			continue;
 		}
+		trigger = trigger_text(events[i]);
+		if (asprintf(&text, "%s: %s (%sarmed)", events[i]->name, trigger,
+			     armed ? "" : "not ") < 0)
+			die_no_memory();
+		printer_str(p, label, text);
+		free(text);
 		free(trigger);
+		label = "";
 	}
 	if (printer_is_json(p))
 		printer_end(p);

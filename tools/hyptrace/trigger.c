@@ -51,6 +51,20 @@ char *trigger_text(const struct hyptrace_event *event)
 }
 
 /**
+ * trigger_print_keys - print the trigger of an event into an object of JSON
+ * @p:		the printer
+ * @event:	the event
+ */
+void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
+{
+	if (event->trigger)
+		printer_str(p, "trigger", hyptrace_trigger_name(event->trigger));
+	else
+		printer_none(p, "trigger");
+	printer_uint(p, "after", event->after);
+}
+
+/**
  * firing_text - describe an event that has started or stopped the recording
  * @firing:	the event
  *

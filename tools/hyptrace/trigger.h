@@ -12,6 +12,7 @@
 
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event);
 char *trigger_text(const struct hyptrace_event *event);
+void trigger_print_keys(struct printer *p, const struct hyptrace_event *event);
 char *firing_text(const struct hyptrace_firing *firing);
 void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing);
 

@@ -124,8 +124,9 @@ is_armed()
 @test "list shows triggers" {
 	ht enable selftest --stop --after 1
 	ht enable hyp_enter --start
-	same "$(ht -j list | jq -r '[.[0].events[] | select(.trigger) | "\(.name) \(.trigger)"] | join(", ")')" \
-		"hyp_enter start, selftest stop after 1 sub-buffer"
+	same "$(ht -j list | jq -r '[.[0].events[] | select(.trigger) | "\(.name) \(.trigger) \(.after)"] | join(", ")')" \
+		"hyp_enter start 0, selftest stop 1"
+	same "$(of '[.triggers[] | "\(.trigger) \(.after) \(.armed)"] | join(", ")')" "start 0 false, stop 1 false"
 	run -0 ht list -o event,trigger
 	grep -qE '^selftest +stop after 1 sub-buffer$' <<<"$output"
 	run -0 ht list -v
