@@ -15,6 +15,7 @@
 #include "kselftest_harness.h"
 #include "control.h"
 #include "events.h"
+#include "interrupts.h"
 
 #define REMOTE		"hypervisor"
 #define CPU		1
@@ -142,28 +143,6 @@ static pid_t workload(unsigned int cpu, const struct work *work)
 		_exit(127);
 	}
 	return waitpid(child, &status, 0) == child && !status ? child : -1;
-}
-
-/* Return the number of interrupts that the CPU has taken since boot. */
-static uint64_t interrupts(unsigned int cpu)
-{
-	static char line[4096];
-	uint64_t sum = 0;
-	FILE *file = fopen("/proc/interrupts", "r");
-
-	if (!file || !fgets(line, sizeof(line), file))
-		abort();
-	while (fgets(line, sizeof(line), file)) {
-		char *at = strchr(line, ':');
-		uint64_t count = 0;
-		unsigned int i;
-
-		for (i = 0; at && i <= cpu; i++)
-			count = strtoull(at + (i == 0), &at, 10);
-		sum += count;
-	}
-	fclose(file);
-	return sum;
 }
 
 static uint64_t boottime_ns(void)

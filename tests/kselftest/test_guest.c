@@ -11,6 +11,7 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "interrupts.h"
 #include "page.h"
 #include "subbuf.h"
 
@@ -106,28 +107,6 @@ static pid_t workload(unsigned int cpu, unsigned int mmio, unsigned int psci)
 		_exit(127);
 	}
 	return waitpid(child, &status, 0) == child && !status ? child : -1;
-}
-
-/* Return the number of interrupts that the CPU has taken since boot. */
-static uint64_t interrupts(unsigned int cpu)
-{
-	static char line[4096];
-	uint64_t sum = 0;
-	FILE *file = fopen("/proc/interrupts", "r");
-
-	if (!file || !fgets(line, sizeof(line), file))
-		abort();
-	while (fgets(line, sizeof(line), file)) {
-		char *at = strchr(line, ':');
-		uint64_t count = 0;
-		unsigned int i;
-
-		for (i = 0; at && i <= cpu; i++)
-			count = strtoull(at + (i == 0), &at, 10);
-		sum += count;
-	}
-	fclose(file);
-	return sum;
 }
 
 static struct event events[EVENTS_MAX];

@@ -15,6 +15,7 @@
 #include "events.h"
 #include "owners.h"
 #include "page.h"
+#include "transition.h"
 
 #define REMOTE		"hypervisor"
 #define CPU		1
@@ -83,19 +84,6 @@ static const struct event *next_of(const struct _test_data_memory *self, ssize_t
 			return event;
 	}
 	return NULL;
-}
-
-static void check_transition(struct __test_metadata *_metadata, const struct event *event, int op,
-			     int from, int to, uint64_t pfn, int64_t ret)
-{
-	ASSERT_NE(NULL, event);
-	EXPECT_EQ(op, event_field(event, "op"));
-	EXPECT_EQ(from, event_field(event, "from"));
-	EXPECT_EQ(to, event_field(event, "to"));
-	EXPECT_EQ(pfn, (uint64_t)event_field(event, "pfn"));
-	EXPECT_EQ(0, event_field(event, "gfn"));
-	EXPECT_EQ(0, event_field(event, "handle"));
-	EXPECT_EQ(ret, event_field(event, "ret"));
 }
 
 /* Share all pages, share them again, take them back, and again: every second one is refused. */
