@@ -100,8 +100,7 @@ static s64 write_event(u64 id, u64 what)
 		return -EINVAL;
 	event = what == HYPTRACE_WRITE_SELFTEST ? BIT_ULL(HYPTRACE_EVENT_selftest) :
 						  BIT_ULL(HYPTRACE_EVENT_hyp_printk);
-	/* A trigger may keep all CPUs from recording. */
-	if (!(ring->selected & READ_ONCE(hyptrace_events_on) & event))
+	if (!(ring->selected & event & ~READ_ONCE(hyptrace_events_barred)))
 		return -ENODATA;
 
 	if (quiet) {
