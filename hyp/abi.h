@@ -95,7 +95,9 @@
  *	event after its filter accepted it: enum hyptrace_trigger. Without a filter nothing
  *	happens. The trigger is not armed until ARM. after: HYPTRACE_TRIGGER_STOP only, else 0;
  *	32 bits. -EINVAL if one of them is not valid.
- * @HYPTRACE_OP_PAUSE: () until ARM, no CPU records any event.
+ * @HYPTRACE_OP_PAUSE: () until ARM, no CPU records any event, but the one that it is recording
+ *	already. While COUNT changes what the CPUs count, a CPU may also record an event that
+ *	others count and it does not.
  * @HYPTRACE_OP_ARM: (arm) end the pause, and arm all triggers: if there is one to start, the
  *	CPUs record nothing but the events that start. The first trigger to start, and then the
  *	first one to stop, disarms all others of its kind. arm is a number of the host, not 0,

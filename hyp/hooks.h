@@ -134,8 +134,8 @@ static __always_inline void hyptrace_host_call_end(const u64 **regs)
  *
  * While pages change hands, the CPU records that: HYPTRACE_SILENT_LOAD.
  *
- * hyptrace_host_exit() ends the silence, unless no CPU records any event. Then it lasts
- * until the first return to the host after some CPU has begun to record.
+ * hyptrace_host_exit() ends the silence, unless no CPU records or counts any event. Then it lasts
+ * until the first return to the host after some CPU has begun to.
  */
 static inline void hyptrace_silence_own_call(void)
 {

@@ -372,9 +372,8 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 		hyptrace_select_events(ring, events);
 		hyptrace_ring_publish(ring);
 	} else if (ring->state == HYPTRACE_RING_PARKED) {
-		/* What the CPU has begun of new events is from before it stopped recording them. */
-		if (events & ~ring->events)
-			hyptrace_ring_forget_begun(ring);
+		/* What the CPU has begun is from before it was switched off, or before a pause. */
+		hyptrace_ring_forget_begun(ring);
 		ring->events = events;
 	} else {
 		ret = -EBUSY;

@@ -32,8 +32,9 @@
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Some fields
- * differ: only the CPU itself writes @silent, @vcpu, @begun, @spans and @to_count, attached or
- * not, and any CPU may clear @clock.valid_cycles and, while the ring is parked, @begun and @spans.
+ * differ: only the CPU itself writes @silent, @vcpu, @begun, @spans, @enabled, @aside and
+ * @to_count, attached or not. Any CPU may clear @clock.valid_cycles and, while the ring is parked,
+ * @begun and @spans.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
@@ -170,8 +171,8 @@ struct hyptrace_clock_copy {
  * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
  *		0 to nr_pages - 2 are the ring, the last is the reader's.
  *
- * @lock protects the fields that follow. While the ring is attached, its CPU reads @has_filter
- * and @filters without it.
+ * @lock protects the fields that follow. Its CPU reads @has_filter without it, and while the ring
+ * is attached, @filters, too.
  * @has_filter:	bit per event id: events with a filter
  * @filters:	by event id: the filter, if the event has one
  * @draft:	the filter that the host has begun to give

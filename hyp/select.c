@@ -28,7 +28,11 @@ static void update_events_on(void)
 	/* While none is allowed, a return to the host must end the silence of __hyptrace(). */
 	if (recorders.used && !on)
 		on = BIT_ULL(HYPTRACE_EVENT_NONE);
-	WRITE_ONCE(hyptrace_events_on, on);
+	/*
+	 * (U) Order hyptrace_armed before the events that it lets CPUs record. Pairs with (U) in
+	 * hyp/trigger.h:hyptrace_trigger_fire().
+	 */
+	smp_store_release(&hyptrace_events_on, on);
 }
 
 /* This CPU uses other events than before: those that have changed, unless in @events, no more. */
@@ -55,7 +59,8 @@ static void change_users(struct users *users, u64 changed, u64 events)
  * @events:	bit per event id
  *
  * No hook needs more instructions for this. But an event may still be recorded that another CPU
- * has begun to record before, or that another CPU counts and the recording CPU does not.
+ * has begun to record before. While HYPTRACE_OP_COUNT changes the counted events CPU by CPU, a CPU
+ * that does not count an event may record it, as long as another CPU counts it.
  */
 void hyptrace_allow_events(u64 events)
 {

@@ -16,8 +16,9 @@ static hyptrace_lock_t trigger_lock = HYPTRACE_LOCK_INIT;
 static u64 starting, stopping;
 static u32 stop_after[HYPTRACE_NR_EVENTS];
 
-/* The number of the last ARM */
+/* The number of the last ARM, and whether a PAUSE came after it */
 static u64 last_arm;
+static bool paused;
 
 /**
  * hyptrace_trigger_set() - set what an event does
@@ -50,12 +51,15 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 /**
  * hyptrace_trigger_pause() - let no CPU record any event until hyptrace_trigger_arm()
  *
+ * An event that a CPU is just recording can still fire. That is published, with the number of
+ * the last ARM, but it does not end the pause.
+ *
  * Return: 0.
  */
 int hyptrace_trigger_pause(void)
 {
 	hyptrace_lock(&trigger_lock);
-	WRITE_ONCE(hyptrace_armed, 0);
+	paused = true;
 	WRITE_ONCE(hyptrace_stop_after, 0);
 	hyptrace_allow_events(0);
 	hyptrace_unlock(&trigger_lock);
@@ -76,6 +80,7 @@ int hyptrace_trigger_arm(u64 arm)
 
 	hyptrace_lock(&trigger_lock);
 	last_arm = arm;
+	paused = false;
 	WRITE_ONCE(hyptrace_stop_after, 0);
 	WRITE_ONCE(hyptrace_armed, starting ?: stopping);
 	hyptrace_allow_events(starting ?: ~0ULL);
@@ -88,13 +93,16 @@ static void start(void)
 {
 	hyptrace_assert_held(&trigger_lock);
 	WRITE_ONCE(hyptrace_armed, stopping);
-	hyptrace_allow_events(~0ULL);
+	if (!paused)
+		hyptrace_allow_events(~0ULL);
 }
 
 static void stop(u32 event)
 {
 	hyptrace_assert_held(&trigger_lock);
 	WRITE_ONCE(hyptrace_armed, 0);
+	if (paused)
+		return;
 	WRITE_ONCE(hyptrace_stop_after, stop_after[event]);
 	if (!stop_after[event])
 		hyptrace_allow_events(0);

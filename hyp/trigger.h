@@ -13,7 +13,7 @@ struct hyptrace_ring;
 
 /* Bit per event id: its trigger is armed. */
 extern u64 hyptrace_armed;
-/* In how many sub-buffers the recording stops; 0 if nothing has stopped it so far */
+/* In how many sub-buffers the recording stops; 0 if it has stopped, or no event has stopped it */
 extern u32 hyptrace_stop_after;
 
 /* trigger.c */
@@ -35,6 +35,11 @@ void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring);
  */
 static inline void hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 {
+	/*
+	 * (U) Order hyptrace_events_on, which let this CPU record the event, before
+	 * hyptrace_armed. Pairs with (U) in hyp/select.c:update_events_on().
+	 */
+	smp_rmb();
 	if (unlikely(READ_ONCE(hyptrace_armed) & BIT_ULL(event)))
 		__hyptrace_trigger_fire(ring, event, time);
 }

@@ -174,7 +174,7 @@ static int exchange_options(struct hyptrace_remote *remote, u64 mask, u64 enable
 
 	err = apply_all_options(remote, mask & enabled, remote->options, options, extack);
 	if (err)
-		return err;
+		goto err_recover;
 	/* An announcement of an event has its new options. */
 	swap_options(remote, mask, options);
 	err = hyptrace_events_replace(remote, enabled, extack);
@@ -196,6 +196,8 @@ err_replace:
 err_swap:
 	swap_options(remote, mask, options);
 	apply_all_options(remote, mask & enabled, options, remote->options, NULL);
+err_recover:
+	hyptrace_triggers_recover(remote, mask, options);
 	return err;
 }
 

@@ -85,6 +85,8 @@ int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext
 int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 			     const struct hyptrace_event_options *before,
 			     struct netlink_ext_ack *extack);
+void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
+			       const struct hyptrace_event_options *tried);
 
 /* count.c: the control mutex held */
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);

@@ -212,7 +212,8 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 		       desc->name);
 		return -EINVAL;
 	}
-	if (ops->set_trigger && (!ops->set_filter || !ops->arm || !ops->get_fired)) {
+	if (ops->set_trigger && (!ops->set_filter || !ops->pause || !ops->arm ||
+				 !ops->get_fired)) {
 		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for triggers\n",
 		       desc->name);
 		return -EINVAL;

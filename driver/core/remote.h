@@ -229,8 +229,10 @@ struct hyptrace_swap {
  *		the next call for this event. The terms are valid during the call. Optional.
  * @set_trigger: set what happens when the event was recorded after its filter accepted it: enum
  *		hyptrace_trigger of hyp/abi.h. It is not armed until @enable_tracing or @arm.
- *		Called in any state. Optional, together with @arm and @get_fired.
- * @arm:	arm all triggers again, while tracing. @enable_tracing arms them, too.
+ *		Called in any state. Optional, together with @pause, @arm and @get_fired.
+ * @pause:	let no CPU record events until @arm, while tracing. What fires in this moment is
+ *		still what @get_fired gets. @arm follows even after an error.
+ * @arm:	end the pause, and arm all triggers again. @enable_tracing arms them, too.
  * @get_fired:	get the event that has started or stopped the recording since the triggers were
  *		armed, and its CPU. -EAGAIN if there is none. Called while tracing, or right after
  *		that. It makes no hypercall.
@@ -258,6 +260,7 @@ struct hyptrace_remote_ops {
 	int	(*set_filter)(u16 id, const struct hyptrace_term *terms, unsigned int nr,
 			      void *priv);
 	int	(*set_trigger)(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
+	int	(*pause)(void *priv);
 	int	(*arm)(void *priv);
 	int	(*get_fired)(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			     unsigned int *cpu, void *priv);

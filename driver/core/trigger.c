@@ -146,10 +146,16 @@ void hyptrace_triggers_end(struct hyptrace_remote *remote)
 	look(remote);
 }
 
+/* Arm all triggers. What fires until then is announced before that. */
 static int arm_again(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
-	int err = remote->desc->ops->arm(remote->desc->priv);
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	int err, arm_err;
 
+	err = desc->ops->pause(desc->priv);
+	look(remote);
+	arm_err = desc->ops->arm(desc->priv);
+	err = err ?: arm_err;
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote failed to arm its triggers (error %d)",
 				   -err);
@@ -195,7 +201,7 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 			     const struct hyptrace_event_options *before,
 			     struct netlink_ext_ack *extack)
 {
-	bool given = false, taken = false;
+	bool given = false, start_taken = false;
 	unsigned int id;
 
 	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++) {
@@ -203,11 +209,39 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 			continue;
 		if (remote->options[id].trigger)
 			given = true;
-		else if (before[id].trigger)
-			taken = true;
+		else if (before[id].trigger == HYPTRACE_TRIGGER_START)
+			start_taken = true;
 	}
-	if (remote->state != HYPTRACE_STATE_TRACING || !(given || taken))
+	if (remote->state != HYPTRACE_STATE_TRACING || !(given || start_taken))
 		return 0;
 	look(remote);
-	return given || !any_has_fired(remote) ? arm_again(remote, extack) : 0;
+	/* Without its trigger, the recording would wait for an event that starts it no more. */
+	if (given || !any_has_fired(remote))
+		return arm_again(remote, extack);
+	return 0;
+}
+
+/**
+ * hyptrace_triggers_recover - arm the triggers again after a request has failed half way
+ * @remote:	control mutex held; it has its old options again
+ * @mask:	bit per id of an event whose options the request was to change
+ * @tried:	by event id: the options that the request was to give them
+ *
+ * To set a trigger, also the one that an event had, disarms it. If a trigger has fired, the
+ * recording stays as it is.
+ */
+void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
+			       const struct hyptrace_event_options *tried)
+{
+	bool touched = false;
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
+		if (mask & BIT_ULL(id))
+			touched |= remote->options[id].trigger || tried[id].trigger;
+	if (remote->state != HYPTRACE_STATE_TRACING || !touched)
+		return;
+	look(remote);
+	if (!any_has_fired(remote))
+		arm_again(remote, NULL);
 }

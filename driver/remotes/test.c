@@ -113,6 +113,7 @@ static const struct hyptrace_remote_ops ops = {
 	.enable_event		= hyptrace_writer_enable_event,
 	.set_filter		= hyptrace_writer_set_filter,
 	.set_trigger		= hyptrace_writer_set_trigger,
+	.pause			= hyptrace_writer_pause,
 	.arm			= hyptrace_writer_arm,
 	.get_fired		= hyptrace_writer_get_fired,
 	.write_selftest		= hyptrace_writer_selftest,

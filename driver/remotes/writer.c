@@ -92,19 +92,24 @@ static int detach_all(struct hyptrace_writer *writer)
 	return first;
 }
 
-/*
- * Attach all CPUs and arm the triggers. During the pause ATTACH makes the writer forget timed
- * events: one must not begin before the pause and end after it.
- */
+/* ATTACH makes the writer forget timed events: none may begin before a pause and end after it. */
+static int pause_and_attach(struct hyptrace_writer *writer)
+{
+	s64 ret = hyptrace_writer_call(writer, HYPTRACE_OP_PAUSE, 0, 0, 0);
+
+	return ret ?: attach_all(writer);
+}
+
+static int arm(struct hyptrace_writer *writer)
+{
+	return hyptrace_writer_call(writer, HYPTRACE_OP_ARM, ++writer->arm, 0, 0);
+}
+
+/* Attach all CPUs and arm the triggers. */
 static int attach_and_arm(struct hyptrace_writer *writer)
 {
-	s64 ret, arm_ret;
-
-	ret = hyptrace_writer_call(writer, HYPTRACE_OP_PAUSE, 0, 0, 0);
-	if (ret)
-		return ret;
-	ret = attach_all(writer);
-	arm_ret = hyptrace_writer_call(writer, HYPTRACE_OP_ARM, ++writer->arm, 0, 0);
+	int ret = pause_and_attach(writer);
+	int arm_ret = arm(writer);
 
 	return ret ?: arm_ret;
 }
@@ -471,6 +476,26 @@ int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
 EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
 
 /**
+ * hyptrace_writer_pause() - pause of struct hyptrace_remote_ops
+ * @priv:	the writer
+ *
+ * When it returns, no CPU is recording an event any more: what has fired is published.
+ *
+ * Return: see there.
+ */
+int hyptrace_writer_pause(void *priv)
+{
+	int ret;
+
+	cpus_read_lock();
+	ret = pause_and_attach(priv);
+	cpus_read_unlock();
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_pause);
+
+/**
  * hyptrace_writer_arm() - arm of struct hyptrace_remote_ops
  * @priv:	the writer
  *
@@ -478,13 +503,7 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
  */
 int hyptrace_writer_arm(void *priv)
 {
-	int ret;
-
-	cpus_read_lock();
-	ret = attach_and_arm(priv);
-	cpus_read_unlock();
-
-	return ret;
+	return arm(priv);
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_arm);
 

@@ -120,6 +120,7 @@ int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *
 				  u32 reader_id, struct hyptrace_ring_pages *new, void *priv);
 int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
 int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
+int hyptrace_writer_pause(void *priv);
 int hyptrace_writer_arm(void *priv);
 int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 

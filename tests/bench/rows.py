@@ -102,10 +102,12 @@ def main():
     rows += keep_last(rows, path)
     show(rows)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"license": "SPDX-License-Identifier: GPL-2.0-only", "machine": machine, "date": datetime.date.today().isoformat(),
-                   "versions": dict(version.split("=", 1) for version in versions),
-                   "rows": rows}, file, indent=1)
-        file.write("\n")
+        head = {"license": "SPDX-License-Identifier: GPL-2.0-only", "machine": machine,
+                "date": datetime.date.today().isoformat(),
+                "versions": dict(version.split("=", 1) for version in versions)}
+        # a line for each row
+        file.write(json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n')
+        file.write(",\n".join("  " + json.dumps(row) for row in rows) + "\n ]\n}\n")
     missed = [row["name"] for row in rows if not is_met(row)]
     missing = set(GOALS) - {row["name"] for row in rows}
     for name in missed:

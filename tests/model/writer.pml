@@ -30,7 +30,7 @@
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
  * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
  * models: hyp/ring.c:clear_ring 02a0443d8653da95b545c3262b572b8f704bb07171fb61efdc6bb3ec270d0754
- * models: hyp/ring.c:hyptrace_ring_attach ccf425157e4b87e64ab7740a5f86f8ffa1f347fd28de086a86c7902e7c07aeb9
+ * models: hyp/ring.c:hyptrace_ring_attach 291f8f17c906e6a9d72a7d82ce5a71a8593c03f2b54ad7de73cb1191dde5dcd3
  * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
  * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
