@@ -34,7 +34,7 @@ enum {
 };
 
 #define FILTER_HELP \
-	"Record only events that meet the condition, such as \"ret != 0 && duration > 50us\""
+	"Record only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
 #define START_HELP \
 	"Record nothing else until one of the events is recorded"
 #define STOP_HELP \

@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. If they have fired already, do not wait.",
+	.doc = "Wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. If they have fired already since tracing was started, do not wait.",
 };
 
 static void print_firing(struct waiting *waiting, const struct hyptrace_firing *firing)
@@ -130,7 +130,9 @@ static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *l
 	for (;;) {
 		if (hyptrace_get_remote(waiting->ctx->h, waiting->name, &remote, &err))
 			return cmd_fail("cannot wait for \"%s\": %s", waiting->name, err.text);
-		again = print_fired(waiting, remote);
+		/* While tracing is off, what has fired may be of triggers that are gone. */
+		again = (was_armed || remote->state == HYPTRACE_STATE_TRACING) &&
+			print_fired(waiting, remote);
 		hyptrace_free_remote(remote);
 		if (!again && waiting->nr_printed)
 			return EXIT_DONE;

@@ -52,7 +52,7 @@ enum {
 	"Print each event in its print format: fields and numbers instead of a sentence"
 
 #define FILTER_HELP \
-	"Print only events that meet the condition, such as \"ret != 0 && duration > 50us\""
+	"Print only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
 
 static bool parse_time(const char *s, enum lines_time *time)
 {

@@ -171,6 +171,17 @@ is_armed()
 	same "$stderr" "hyptrace: not all triggers of \"$REMOTE\" have fired within 1 s"
 }
 
+@test "wait does not print what has fired before tracing was stopped" {
+	ht load
+	ht enable selftest --stop
+	ht start
+	ht mark 7 -C 0
+	within "$patience" has_fired 'stop selftest 0'
+	ht stop
+	run -2 --separate-stderr ht wait
+	same "$output" ''
+}
+
 @test "wait refuses to wait if no trigger is armed, and ends if tracing stops" {
 	run -2 --separate-stderr ht wait
 	same "$output" ''
