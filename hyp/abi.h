@@ -96,7 +96,8 @@
  *	happens. The trigger is not armed until ARM. after: HYPTRACE_TRIGGER_STOP only, else 0;
  *	32 bits. -EINVAL if one of them is not valid.
  * @HYPTRACE_OP_PAUSE: () until ARM, no CPU records any event, but the one that it is recording
- *	already. While COUNT changes what the CPUs count, a CPU may also record an event that
+ *	already. If that fires, it does so with the number of the last ARM, and does not end
+ *	the pause. While COUNT changes what the CPUs count, a CPU may also record an event that
  *	others count and it does not.
  * @HYPTRACE_OP_ARM: (arm) end the pause, and arm all triggers: if there is one to start, the
  *	CPUs record nothing but the events that start. The first trigger to start, and then the

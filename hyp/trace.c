@@ -244,8 +244,8 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 
 /*
  * Count an event that the CPU does not record. @span: the counter when it began, if it is one that
- * saves nothing. Without an ISB, it may read the counter some
- * instructions too early, but an ISB would take longer than all of the counting.
+ * saves nothing. Without an ISB, it may read the counter some instructions too early, but an ISB
+ * would take longer than all of the counting.
  */
 static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u64 span, u64 key)
 {
