@@ -172,6 +172,12 @@ static bool any_has_fired(const struct hyptrace_remote *remote)
 	       has_fired(remote, HYPTRACE_TRIGGER_STOP);
 }
 
+static int arm_unless_fired(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	look(remote);
+	return any_has_fired(remote) ? 0 : arm_again(remote, extack);
+}
+
 /**
  * hyptrace_triggers_restart - arm the triggers again if one has fired
  * @remote:	control mutex held; tracing
@@ -212,13 +218,12 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 		else if (before[id].trigger == HYPTRACE_TRIGGER_START)
 			start_taken = true;
 	}
-	if (remote->state != HYPTRACE_STATE_TRACING || !(given || start_taken))
+	if (remote->state != HYPTRACE_STATE_TRACING)
 		return 0;
-	look(remote);
-	/* Without its trigger, the recording would wait for an event that starts it no more. */
-	if (given || !any_has_fired(remote))
+	if (given)
 		return arm_again(remote, extack);
-	return 0;
+	/* Without its trigger, the recording would wait for an event that starts it no more. */
+	return start_taken ? arm_unless_fired(remote, extack) : 0;
 }
 
 /**
@@ -239,9 +244,6 @@ void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
 		if (mask & BIT_ULL(id))
 			touched |= remote->options[id].trigger || tried[id].trigger;
-	if (remote->state != HYPTRACE_STATE_TRACING || !touched)
-		return;
-	look(remote);
-	if (!any_has_fired(remote))
-		arm_again(remote, NULL);
+	if (remote->state == HYPTRACE_STATE_TRACING && touched)
+		arm_unless_fired(remote, NULL);
 }

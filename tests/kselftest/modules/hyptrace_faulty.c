@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c and test_filter_faults.c: the remote "faulty", which has no writer. Module
- * parameters make its callbacks fail. The remotes "faulty2" to "faulty5" have no filters; they
- * make dumps longer.
+ * For test_faults.c, test_filter_faults.c and test_trigger_faults.c: the remote "faulty", which has
+ * no writer. Module parameters make its callbacks fail. The remotes "faulty2" to "faulty5" have no
+ * filters and triggers; they make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,6 +39,26 @@ MODULE_PARM_DESC(filtered_ids, "bit per id of an event to which set_filter() has
 static unsigned long filter_value;
 module_param(filter_value, ulong, 0400);
 MODULE_PARM_DESC(filter_value, "the value in the first term of the last filter of set_filter()");
+
+static int trigger_error_id;
+module_param(trigger_error_id, int, 0600);
+MODULE_PARM_DESC(trigger_error_id, "the event whose set_trigger() returns -EIO");
+
+static int pause_fires_id;
+module_param(pause_fires_id, int, 0600);
+MODULE_PARM_DESC(pause_fires_id, "the event that stops the recording during each pause()");
+
+static int fired_id;
+module_param(fired_id, int, 0600);
+MODULE_PARM_DESC(fired_id, "the event that has stopped the recording since the last arm()");
+
+static int arm_error;
+module_param(arm_error, int, 0600);
+MODULE_PARM_DESC(arm_error, "the error that arm() returns");
+
+static unsigned int arms;
+module_param(arms, uint, 0400);
+MODULE_PARM_DESC(arms, "how often arm() was called after pause()");
 
 static int tracing_error;
 module_param(tracing_error, int, 0600);
@@ -131,6 +151,42 @@ static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr
 	return 0;
 }
 
+static bool paused;
+
+static int set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv)
+{
+	return id == trigger_error_id ? -EIO : 0;
+}
+
+static int pause(void *priv)
+{
+	paused = true;
+	if (pause_fires_id)
+		fired_id = pause_fires_id;
+
+	return 0;
+}
+
+static int arm(void *priv)
+{
+	arms += paused;
+	paused = false;
+	fired_id = 0;
+
+	return arm_error;
+}
+
+static int get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
+		     unsigned int *cpu, void *priv)
+{
+	if (trigger != HYPTRACE_TRIGGER_STOP || !fired_id)
+		return -EAGAIN;
+	fired->event = fired_id;
+	*cpu = 0;
+
+	return 0;
+}
+
 #define OPS_WITHOUT_FILTERS				\
 	.load_trace_buffer	= load,			\
 	.unload_trace_buffer	= release_rings,	\
@@ -146,6 +202,10 @@ static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr
 static const struct hyptrace_remote_ops ops = {
 	OPS_WITHOUT_FILTERS,
 	.set_filter		= set_filter,
+	.set_trigger		= set_trigger,
+	.pause			= pause,
+	.arm			= arm,
+	.get_fired		= get_fired,
 };
 
 /* For the other remotes */

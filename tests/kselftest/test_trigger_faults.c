@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When the driver arms triggers again: after requests that set or remove them, after those that
+ * fail half way, and not when a trigger has fired. The module hyptrace_faulty injects the errors.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "page.h"
+#include "parameter.h"
+
+#define REMOTE		"faulty"
+#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
+#define SOON_MS		10000
+
+static struct nl_answer answer;
+static struct nl_msg msg;
+
+FIXTURE(faults) {
+	struct nl nl;
+	int enter;
+	int exit;
+};
+
+FIXTURE_SETUP(faults)
+{
+	ASSERT_EQ(0, system("modprobe hyptrace_faulty"));
+	ASSERT_EQ(0, nl_open(&self->nl));
+	self->enter = control_event_id(&self->nl, REMOTE, "hyp_enter");
+	self->exit = control_event_id(&self->nl, REMOTE, "hyp_exit");
+	/* The driver sets triggers in the order of the events. */
+	ASSERT_LT(0, self->enter);
+	ASSERT_LT(self->enter, self->exit);
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	nl_close(&self->nl);
+	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
+}
+
+/* Enable hyp_enter and @other with a trigger. */
+static int enable(struct nl *nl, const char *other, uint32_t trigger)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "hyp_enter");
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, other);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	if (trigger)
+		nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, trigger);
+	return nl_do(nl, &msg, &answer);
+}
+
+#define ENABLE(other, action)	enable(&self->nl, other, HYPTRACE_TRIGGER_ACTION_##action)
+#define SET(name, value)	ASSERT_EQ(0, set_parameter(PARAMETERS name, value))
+#define EXPECT_ARMS(nr)		EXPECT_EQ(nr, get_parameter(PARAMETERS "arms"))
+
+TEST_F(faults, a_failed_request_leaves_the_old_trigger_armed)
+{
+	ASSERT_EQ(0, ENABLE("hyp_enter", STOP));
+	EXPECT_ARMS(1);
+	SET("trigger_error_id", self->exit);
+	EXPECT_EQ(-EIO, ENABLE("hyp_exit", STOP));
+	EXPECT_STREQ("the remote failed to set up \"hyp_exit\" (error 5)", answer.message);
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
+	EXPECT_ARMS(2);
+	/* also one that would have taken it away */
+	SET("event_error_id", self->enter);
+	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "hyp_enter", false));
+	EXPECT_ARMS(3);
+	/* It does not end what a trigger has done. */
+	SET("fired_id", self->enter);
+	EXPECT_EQ(-EIO, ENABLE("hyp_exit", STOP));
+	EXPECT_ARMS(3);
+}
+
+TEST_F(faults, a_failed_request_without_triggers_arms_none)
+{
+	SET("event_error_id", self->enter);
+	EXPECT_EQ(-EIO, ENABLE("hyp_exit", NONE));
+	EXPECT_ARMS(0);
+	/* nor one while tracing is off */
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	EXPECT_EQ(-EIO, ENABLE("hyp_exit", STOP));
+	EXPECT_ARMS(0);
+}
+
+TEST_F(faults, a_request_that_arms_in_vain_changes_no_event)
+{
+	SET("arm_error", -EIO);
+	EXPECT_EQ(-EIO, ENABLE("hyp_exit", STOP));
+	EXPECT_STREQ("the remote failed to arm its triggers (error 5)", answer.message);
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
+}
+
+TEST_F(faults, a_removed_stop_does_not_arm)
+{
+	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));
+	EXPECT_ARMS(1);
+	ASSERT_EQ(0, ENABLE("hyp_exit", NONE));
+	EXPECT_ARMS(1);
+}
+
+TEST_F(faults, a_removed_start_arms_unless_a_trigger_has_fired)
+{
+	ASSERT_EQ(0, ENABLE("hyp_exit", START));
+	EXPECT_ARMS(1);
+	ASSERT_EQ(0, ENABLE("hyp_enter", NONE));
+	EXPECT_ARMS(2);
+	SET("fired_id", self->exit);
+	ASSERT_EQ(0, ENABLE("hyp_exit", NONE));
+	EXPECT_ARMS(2);
+}
+
+/* What fires while the triggers are armed again is announced before that. */
+TEST_F(faults, what_fires_in_a_pause_is_announced)
+{
+	const struct nlmsghdr *hdr;
+	const struct nlattr *fired;
+	struct nl listener;
+
+	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_join(&listener));
+	SET("pause_fires_id", self->exit);
+	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));
+	EXPECT_ARMS(2);
+	do {
+		hdr = control_next_change(&listener, SOON_MS);
+		ASSERT_NE(NULL, hdr);
+	} while (nl_cmd(hdr) != HYPTRACE_CMD_TRIGGER_NTF);
+	fired = nl_attr(hdr, HYPTRACE_A_REMOTE_FIRED);
+	ASSERT_NE(NULL, fired);
+	EXPECT_STREQ("hyp_exit", nl_str(nl_nested(fired, HYPTRACE_A_FIRED_EVENT)));
+	nl_close(&listener);
+}
+
+TEST_HARNESS_MAIN
