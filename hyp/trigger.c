@@ -60,7 +60,6 @@ int hyptrace_trigger_pause(void)
 {
 	hyptrace_lock(&trigger_lock);
 	paused = true;
-	WRITE_ONCE(hyptrace_stop_after, 0);
 	hyptrace_allow_events(0);
 	hyptrace_unlock(&trigger_lock);
 
@@ -187,13 +186,11 @@ void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring)
 		ring->after_arm = last_arm;
 		ring->nr_after = 0;
 	}
-	/* Another CPU may have been first. */
+	/* It may have been armed again. */
 	if (hyptrace_stop_after) {
 		ring->nr_after++;
-		if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most) {
-			WRITE_ONCE(hyptrace_stop_after, 0);
+		if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most)
 			hyptrace_allow_events(0);
-		}
 	}
 	hyptrace_unlock(&trigger_lock);
 }

@@ -13,6 +13,8 @@ $(foreach test,$(hyp-tests),\
 	$(eval $(test)-srcs := $(hyp-srcs) $(if $(filter test_ring% test_events% test_count%,$(test)),$(hyp-ring-srcs)))\
 	$(eval $(test)-cflags := $(hyp-cflags))\
 	$(eval $(test)-libs := $(hyp-libs)))
+test_ring_trigger-srcs += trigger_rings.c
+test_ring_trigger_after-srcs += trigger_rings.c
 
 # TSan excludes the other sanitizers. It ignores fences, which is fine (-Wno-tsan): it sees the atomic accesses.
 hyp-tsan := -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan

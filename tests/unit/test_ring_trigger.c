@@ -6,158 +6,9 @@
 #include "count_pages.h"
 #include "filter_terms.h"
 #include "ring_decode.h"
+#include "trigger_rings.h"
 
-#define CPUS		3
-#define NR_PAGES	6
-#define ARM		77
-#define EVENTS		(BIT_ULL(HYPTRACE_EVENT_selftest) | BIT_ULL(HYPTRACE_EVENT_hyp_enter) | \
-			 BIT_ULL(HYPTRACE_EVENT_hyp_exit) | BIT_ULL(HYPTRACE_EVENT_hyp_printk) | \
-			 BIT_ULL(HYPTRACE_EVENT_host_mem_abort))
-
-static struct env_ring hosts[CPUS];
 static const u64 no_regs[31];
-
-static void attach(u32 cpu)
-{
-	env_cpu(cpu);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, cpu, EVENTS, 0), 0);
-}
-
-/* Let selftest events with this id pass on a CPU, and printk events with this fmt_id. */
-static void set_filters(u32 cpu, u64 id)
-{
-	struct hyptrace_term term = {
-		.offset = offsetof(struct hyptrace_entry_selftest, id), .width = 8,
-		.op = HYPTRACE_TERM_EQ, .value = id,
-		.on_true = HYPTRACE_FILTER_ACCEPT, .on_false = HYPTRACE_FILTER_REJECT,
-	};
-
-	env_cpu(cpu);
-	assert_int_equal(filter_set(cpu, HYPTRACE_EVENT_selftest, &term, 1), 0);
-	term.offset = offsetof(struct hyptrace_entry_hyp_printk, fmt_id);
-	term.width = sizeof(((struct hyptrace_entry_hyp_printk *)0)->fmt_id);
-	assert_int_equal(filter_set(cpu, HYPTRACE_EVENT_hyp_printk, &term, 1), 0);
-}
-
-static void start_rings(u32 nr_pages, u32 flags)
-{
-	u32 cpu;
-
-	env_start(2 * CPUS * env_ring_pages(nr_pages) + 2 * COUNT_PAIRS);
-	env_counter = 1000;
-	for (cpu = 0; cpu < CPUS; cpu++) {
-		env_ring_load(&hosts[cpu], cpu, cpu * env_ring_pages(nr_pages), nr_pages, flags);
-		attach(cpu);
-		set_filters(cpu, 7);
-	}
-}
-
-static int start(void **state)
-{
-	(void)state;
-	start_rings(NR_PAGES, 0);
-
-	return 0;
-}
-
-static int start_full(void **state)
-{
-	(void)state;
-	start_rings(HYPTRACE_RING_MIN_PAGES, HYPTRACE_RING_DISCARD);
-
-	return 0;
-}
-
-static int stop(void **state)
-{
-	u32 cpu;
-
-	(void)state;
-	for (cpu = 0; cpu < CPUS; cpu++) {
-		env_cpu(cpu);
-		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, cpu, 0, 0), 0);
-		env_ring_free(&hosts[cpu]);
-	}
-	env_stop();
-
-	return 0;
-}
-
-static s64 set(u64 event, u64 what, u64 after)
-{
-	return hyptrace_hcall(HYPTRACE_OP_TRIGGER, event, what, after);
-}
-
-static void pause_all(void)
-{
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PAUSE, 0, 0, 0), 0);
-}
-
-static void arm(u64 number)
-{
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, number, 0, 0), 0);
-}
-
-static bool is_recorded(u32 cpu)
-{
-	u64 before = env_rings[cpu].recorded;
-
-	env_cpu(cpu);
-	hyptrace(hyp_enter, 0);
-
-	return env_rings[cpu].recorded > before;
-}
-
-static void assert_recording(bool recording)
-{
-	u32 cpu;
-
-	for (cpu = 0; cpu < CPUS; cpu++)
-		assert_int_equal(is_recorded(cpu), recording);
-}
-
-static void selftest_on(u32 cpu, u64 id)
-{
-	env_cpu(cpu);
-	hyptrace(selftest, id);
-}
-
-static void printk_on(u32 cpu, u32 id)
-{
-	env_cpu(cpu);
-	hyptrace(hyp_printk, id, 0, 0, 0, 0);
-}
-
-static void assert_fired(const struct hyptrace_fired *fired, u64 number, u32 event, u64 time)
-{
-	assert_int_equal(fired->arm, number);
-	assert_int_equal(fired->event, event);
-	assert_int_equal(fired->time, time);
-	assert_int_equal(fired->reserved, 0);
-}
-
-/* No CPU but @but, if any, has an event that has started or stopped the recording. */
-static void assert_none_fired_but(u32 but)
-{
-	u32 cpu;
-
-	for (cpu = 0; cpu < CPUS; cpu++) {
-		if (cpu == but)
-			continue;
-		assert_fired(&env_ring_meta(&hosts[cpu])->started, 0, 0, 0);
-		assert_fired(&env_ring_meta(&hosts[cpu])->stopped, 0, 0, 0);
-	}
-}
-
-static const struct hyptrace_fired *stopped(u32 cpu)
-{
-	return &env_ring_meta(&hosts[cpu])->stopped;
-}
-
-static const struct hyptrace_fired *started(u32 cpu)
-{
-	return &env_ring_meta(&hosts[cpu])->started;
-}
 
 /* The last event of a CPU's ring */
 static u32 last_event(u32 cpu, u64 *time)
@@ -176,7 +27,7 @@ static void stops_at_once(void **state)
 	u64 time;
 
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
 	/* It is not armed so far. */
 	selftest_on(1, 7);
 	assert_recording(true);
@@ -217,8 +68,8 @@ static void stops_at_once(void **state)
 static void first_one_wins(void **state)
 {
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 2), 0);
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 2), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
 	arm(ARM);
 	env_counter = 5000;
 	selftest_on(1, 7);
@@ -234,31 +85,35 @@ static void first_one_wins(void **state)
 static void no_trigger(void **state)
 {
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
 	arm(ARM);
 	env_cpu(1);
 	assert_int_equal(filter_remove(1, HYPTRACE_EVENT_selftest), 0);
 	selftest_on(1, 7);
 	assert_recording(true);
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_NONE, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_NONE, 0), 0);
 	printk_on(1, 7);
 	assert_recording(true);
 	/* A trigger that is set waits for ARM. */
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
 	printk_on(1, 7);
 	assert_recording(true);
 	arm(ARM);
 	printk_on(1, 7);
 	assert_recording(false);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_NONE, 0), 0);
+	arm(ARM);
+	printk_on(1, 7);
+	assert_recording(true);
 }
 
 /* An event that a CPU is just recording fires in the pause, too, but does not end it. */
 static void fires_in_a_pause(void **state)
 {
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 3), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 3), 0);
 	arm(ARM);
 	pause_all();
 	env_cpu(1);
@@ -278,7 +133,7 @@ static void fires_in_a_pause(void **state)
 static void dropped(void **state)
 {
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
 	arm(ARM);
 	while (is_recorded(1))
 		;
@@ -295,8 +150,8 @@ static void dropped(void **state)
 static void starts(void **state)
 {
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
 	arm(ARM);
 	assert_recording(false);
 	/* It stops nothing before the start, even if the CPU has passed the hook already. */
@@ -322,114 +177,6 @@ static void starts(void **state)
 	assert_none_fired_but(1);
 	assert_fired(started(1), ARM, HYPTRACE_EVENT_selftest, 5000);
 	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_hyp_printk, 6000);
-}
-
-/* Fill the sub-buffer of a CPU, until it enters the next one or records no more. */
-static bool enter_next(u32 cpu)
-{
-	u64 before = env_rings[cpu].nr_entered;
-
-	while (env_rings[cpu].nr_entered == before)
-		if (!is_recorded(cpu))
-			return false;
-
-	return true;
-}
-
-static bool is_in_ring(u32 cpu, u32 event)
-{
-	struct hyptrace_ring *ring = &env_rings[cpu];
-	struct decoded events[DECODE_MAX];
-	u32 page;
-	int nr;
-
-	for (page = 0; page < ring->nr_pages; page++) {
-		const struct hyptrace_subbuf *data = env_ring_data(&hosts[cpu], page);
-
-		for (nr = decode_both(data, events); nr > 0; nr--)
-			if (*(u16 *)(data->data + events[nr - 1].offset) == event)
-				return true;
-	}
-
-	return false;
-}
-
-/*
- * The recording stops when a CPU, that of the event or another one, has entered the nth next
- * sub-buffer. It does not overwrite the event even if that is sooner.
- */
-static void check_after(u32 after, u32 most, u32 writer, bool in_reader_page)
-{
-	u32 due = after < most ? after : most, i;
-
-	start_rings(NR_PAGES, 0);
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, after), 0);
-	arm(ARM);
-	/* sub-buffers before the event do not count */
-	for (i = 0; i < 3 * NR_PAGES; i++)
-		assert_true(enter_next(writer));
-	env_cpu(0);
-	while (in_reader_page && hyptrace_hcall(HYPTRACE_OP_SWAP, 1, ~0ULL, 0) >= 0)
-		;
-	selftest_on(1, 7);
-	assert_recording(true);
-	for (i = 0; i < due; i++)
-		assert_true(enter_next(writer));
-	assert_recording(false);
-	assert_false(enter_next(writer));
-	assert_true(is_in_ring(1, HYPTRACE_EVENT_selftest));
-	assert_none_fired_but(1);
-
-	/* The next time it counts from the beginning. */
-	pause_all();
-	arm(ARM + 1);
-	assert_true(enter_next(writer));
-	selftest_on(1, 7);
-	for (i = 0; i < due; i++) {
-		assert_recording(true);
-		assert_true(enter_next(writer));
-	}
-	assert_recording(false);
-	assert_int_equal(stopped(1)->arm, ARM + 1);
-	stop(NULL);
-}
-
-static void after(void **state)
-{
-	static const u32 counts[] = { 1, 2, 3, 4, 5, 1000, ~0U };
-	u32 i;
-
-	(void)state;
-	for (i = 0; i < ENV_NR(counts); i++) {
-		check_after(counts[i], NR_PAGES - 2, 1, false);
-		check_after(counts[i], NR_PAGES - 2, 1, true);
-		check_after(counts[i], NR_PAGES - 2, 2, false);
-	}
-}
-
-/* Each CPU counts its own sub-buffers: the sum of several does not matter. */
-static void after_of_each(void **state)
-{
-	u32 cpu;
-
-	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 2), 0);
-	arm(ARM);
-	selftest_on(1, 7);
-	for (cpu = 0; cpu < CPUS; cpu++) {
-		assert_recording(true);
-		assert_true(enter_next(cpu));
-	}
-	assert_recording(true);
-	assert_true(enter_next(2));
-	assert_recording(false);
-	/* PAUSE ends the count, too. */
-	arm(ARM + 1);
-	selftest_on(1, 7);
-	pause_all();
-	arm(ARM + 2);
-	for (cpu = 0; cpu < 10; cpu++)
-		assert_true(enter_next(1));
 }
 
 /* During a pause a CPU's own hypercalls leave no silence behind. */
@@ -491,8 +238,8 @@ static void other_memory(void **state)
 	struct env_ring spare;
 
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
-	assert_int_equal(set(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_START, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_hyp_printk, HYPTRACE_TRIGGER_STOP, 0), 0);
 	arm(ARM);
 	env_counter = 5000;
 	selftest_on(1, 7);
@@ -510,7 +257,7 @@ static void other_memory(void **state)
 		;
 	while (hyptrace_hcall(HYPTRACE_OP_RING_FREE, 1, 0, 0) == 1)
 		;
-	env_ring_load(&hosts[1], 1, pages, NR_PAGES, 0);
+	env_ring_load(&trigger_hosts[1], 1, pages, NR_PAGES, 0);
 	attach(1);
 	assert_fired(started(1), 0, 0, 0);
 	assert_fired(stopped(1), 0, 0, 0);
@@ -520,7 +267,7 @@ static void other_memory(void **state)
 static void on_request(void **state)
 {
 	(void)state;
-	assert_int_equal(set(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
+	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 0), 0);
 	arm(ARM);
 	env_cpu(2);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_WRITE, 6, HYPTRACE_WRITE_SELFTEST, 0), 0);
@@ -565,34 +312,33 @@ static void refused(void **state)
 	(void)state;
 	for (event = 1; event < HYPTRACE_NR_EVENTS; event++)
 		for (what = 0; what < HYPTRACE_NR_TRIGGERS; what++)
-			assert_int_equal(set(event, what, 0), 0);
-	assert_int_equal(set(0, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+			assert_int_equal(set_trigger(event, what, 0), 0);
+	assert_int_equal(set_trigger(0, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
 	for (event = HYPTRACE_NR_EVENTS; event < 300; event++)
-		assert_int_equal(set(event, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+		assert_int_equal(set_trigger(event, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
 	for (event = 8; event < 64; event++) {
-		assert_int_equal(set(1 | BIT_ULL(event), HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
-		assert_int_equal(set(1, HYPTRACE_TRIGGER_STOP | BIT_ULL(event), 0), -EINVAL);
+		assert_int_equal(set_trigger(1 | BIT_ULL(event), HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+		assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_STOP | BIT_ULL(event), 0), -EINVAL);
 	}
-	assert_int_equal(set(1, HYPTRACE_NR_TRIGGERS, 0), -EINVAL);
-	assert_int_equal(set(1, HYPTRACE_TRIGGER_NONE, 1), -EINVAL);
-	assert_int_equal(set(1, HYPTRACE_TRIGGER_START, 1), -EINVAL);
-	assert_int_equal(set(1, HYPTRACE_TRIGGER_STOP, ~0U), 0);
-	assert_int_equal(set(1, HYPTRACE_TRIGGER_STOP, 1ULL << 32), -EINVAL);
+	assert_int_equal(set_trigger(1, HYPTRACE_NR_TRIGGERS, 0), -EINVAL);
+	assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_NONE, 1), -EINVAL);
+	assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_START, 1), -EINVAL);
+	assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_STOP, ~0U), 0);
+	assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_STOP, 1ULL << 32), -EINVAL);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, 0, 0, 0), -EINVAL);
 	assert_recording(true);
 }
 
-#define TEST(name)	cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup_rings, teardown_rings)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(stops_at_once), TEST(first_one_wins), TEST(no_trigger),
 		TEST(fires_in_a_pause), TEST(starts),
-		TEST(after_of_each), TEST(pause_and_silence), TEST(begun_before),
+		TEST(pause_and_silence), TEST(begun_before),
 		TEST(other_memory), TEST(on_request), TEST(counted), TEST(refused),
-		cmocka_unit_test_setup_teardown(dropped, start_full, stop),
-		cmocka_unit_test(after),
+		cmocka_unit_test_setup_teardown(dropped, setup_full_rings, teardown_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
