@@ -182,8 +182,16 @@ static __always_inline bool began_after(bool timed, u64 begun, u64 epoch)
 static __always_inline u64 host_hcall_key(u64 number)
 {
 	const u64 others = HYPTRACE_COUNT_HCALLS - 1;
+	u64 known = number & (others - 1), key;
 
-	return array_index_nospec(number < others ? number : others, HYPTRACE_COUNT_HCALLS);
+	static_assert(HYPTRACE_COUNT_HCALLS - 1 == 128);
+	/* The compiler must keep the mask: with it no speculation reads beyond the keys. */
+	OPTIMIZER_HIDE_VAR(known);
+	key = number < others ? known : others;
+	/* ... and must not scale the key before it loads. */
+	OPTIMIZER_HIDE_VAR(key);
+
+	return key;
 }
 
 static __always_inline u64 exit_key(const struct hyptrace_vcpu *vcpu, u64 exit_code)
@@ -201,12 +209,9 @@ static __always_inline u64 exit_key(const struct hyptrace_vcpu *vcpu, u64 exit_c
 /* Begin to count host_hcall. */
 static __always_inline void begin_count(struct hyptrace_ring *ring, u64 key)
 {
-	struct hyptrace_counting *counting = &ring->counting;
-
-	counting->hcall = (struct hyptrace_count_begun) {
-		.counter = hyptrace_read_counter_synced(),
-		.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_host_hcall, key),
-	};
+	ring->counting.hcall.end =
+		hyptrace_count_end(&ring->counting, HYPTRACE_COUNT_KEY_host_hcall, key);
+	ring->counting.hcall.counter = hyptrace_read_counter_synced();
 }
 
 /* Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. @counter: now */

@@ -257,7 +257,7 @@ static void other_memory(void **state)
 		;
 	while (hyptrace_hcall(HYPTRACE_OP_RING_FREE, 1, 0, 0) == 1)
 		;
-	env_ring_load(&trigger_hosts[1], 1, pages, NR_PAGES, 0);
+	env_ring_load(&trigger_host[1], 1, pages, NR_PAGES, 0);
 	attach(1);
 	assert_fired(started(1), 0, 0, 0);
 	assert_fired(stopped(1), 0, 0, 0);
@@ -307,7 +307,7 @@ static void counted(void **state)
 
 static void refused(void **state)
 {
-	u64 event, what;
+	u64 event, what, bit;
 
 	(void)state;
 	for (event = 1; event < HYPTRACE_NR_EVENTS; event++)
@@ -317,8 +317,9 @@ static void refused(void **state)
 	for (event = HYPTRACE_NR_EVENTS; event < 300; event++)
 		assert_int_equal(set_trigger(event, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
 	for (event = 8; event < 64; event++) {
-		assert_int_equal(set_trigger(1 | BIT_ULL(event), HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
-		assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_STOP | BIT_ULL(event), 0), -EINVAL);
+		bit = BIT_ULL(event);
+		assert_int_equal(set_trigger(1 | bit, HYPTRACE_TRIGGER_STOP, 0), -EINVAL);
+		assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_STOP | bit, 0), -EINVAL);
 	}
 	assert_int_equal(set_trigger(1, HYPTRACE_NR_TRIGGERS, 0), -EINVAL);
 	assert_int_equal(set_trigger(1, HYPTRACE_TRIGGER_NONE, 1), -EINVAL);

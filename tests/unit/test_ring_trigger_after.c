@@ -25,7 +25,7 @@ static bool is_in_ring(u32 cpu, u32 event)
 	int nr;
 
 	for (page = 0; page < ring->nr_pages; page++) {
-		const struct hyptrace_subbuf *data = env_ring_data(&trigger_hosts[cpu], page);
+		const struct hyptrace_subbuf *data = env_ring_data(&trigger_host[cpu], page);
 
 		for (nr = decode_both(data, events); nr > 0; nr--)
 			if (*(u16 *)(data->data + events[nr - 1].offset) == event)
@@ -120,16 +120,16 @@ static void loaded_again(void **state)
 
 	(void)state;
 	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, 2), 0);
-	arm(ARM);
+	arm(1);
 	selftest_on(1, 7);
 	assert_true(enter_next(1));
 	env_cpu(1);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, 1, 0, 0), 0);
-	env_ring_free(&trigger_hosts[1]);
-	env_ring_load(&trigger_hosts[1], 1, pages, NR_PAGES, 0);
+	env_ring_free(&trigger_host[1]);
+	env_ring_load(&trigger_host[1], 1, pages, NR_PAGES, 0);
 	attach(1);
 	set_filters(1, 7);
-	arm(ARM);
+	arm(1);
 	selftest_on(1, 7);
 	assert_true(enter_next(1));
 	assert_recording(true);

@@ -90,6 +90,9 @@ static void one_stops(void **state)
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_TRIGGER, HYPTRACE_EVENT_selftest,
 						HYPTRACE_TRIGGER_STOP, arm % 4), 0);
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ARM, arm, 0, 0), 0);
+		/* Meanwhile another event, which does not occur, gets a trigger. */
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_TRIGGER, HYPTRACE_EVENT_hyp_exit,
+						HYPTRACE_TRIGGER_STOP, arm % 4), 0);
 		while (READ_ONCE(hyptrace_events_on) != BIT_ULL(HYPTRACE_EVENT_NONE))
 			sched_yield();
 		/* The CPU publishes it right after that, except for a later stop. */

@@ -6,7 +6,7 @@
 #include "filter_terms.h"
 #include "trigger_rings.h"
 
-struct env_ring trigger_hosts[CPUS];
+struct env_ring trigger_host[CPUS];
 
 void attach(u32 cpu)
 {
@@ -32,12 +32,12 @@ void set_filters(u32 cpu, u64 id)
 
 void start_rings(u32 nr_pages, u32 flags)
 {
-	u32 cpu;
+	u32 pages = env_ring_pages(nr_pages), cpu;
 
-	env_start(2 * CPUS * env_ring_pages(nr_pages) + 2 * COUNT_PAIRS);
+	env_start(2 * CPUS * pages + 2 * COUNT_PAIRS);
 	env_counter = 1000;
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		env_ring_load(&trigger_hosts[cpu], cpu, cpu * env_ring_pages(nr_pages), nr_pages, flags);
+		env_ring_load(&trigger_host[cpu], cpu, cpu * pages, nr_pages, flags);
 		attach(cpu);
 		set_filters(cpu, 7);
 	}
@@ -67,7 +67,7 @@ int teardown_rings(void **state)
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		env_cpu(cpu);
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, cpu, 0, 0), 0);
-		env_ring_free(&trigger_hosts[cpu]);
+		env_ring_free(&trigger_host[cpu]);
 	}
 	env_stop();
 
@@ -135,17 +135,17 @@ void assert_none_fired_but(u32 but)
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		if (cpu == but)
 			continue;
-		assert_fired(&env_ring_meta(&trigger_hosts[cpu])->started, 0, 0, 0);
-		assert_fired(&env_ring_meta(&trigger_hosts[cpu])->stopped, 0, 0, 0);
+		assert_fired(&env_ring_meta(&trigger_host[cpu])->started, 0, 0, 0);
+		assert_fired(&env_ring_meta(&trigger_host[cpu])->stopped, 0, 0, 0);
 	}
 }
 
 const struct hyptrace_fired *stopped(u32 cpu)
 {
-	return &env_ring_meta(&trigger_hosts[cpu])->stopped;
+	return &env_ring_meta(&trigger_host[cpu])->stopped;
 }
 
 const struct hyptrace_fired *started(u32 cpu)
 {
-	return &env_ring_meta(&trigger_hosts[cpu])->started;
+	return &env_ring_meta(&trigger_host[cpu])->started;
 }

@@ -15,7 +15,7 @@
 			 BIT_ULL(HYPTRACE_EVENT_hyp_exit) | BIT_ULL(HYPTRACE_EVENT_hyp_printk) | \
 			 BIT_ULL(HYPTRACE_EVENT_host_mem_abort))
 
-extern struct env_ring trigger_hosts[CPUS];
+extern struct env_ring trigger_host[CPUS];
 
 void attach(u32 cpu);
 void start_rings(u32 nr_pages, u32 flags);
