@@ -5,6 +5,7 @@
  */
 #include <linux/psci.h>
 
+#include "filter_terms.h"
 #include "ring_decode.h"
 
 #define CPU		1
@@ -340,6 +341,25 @@ static void psci(void **state)
 	expect_psci(func, 0, 0);
 }
 
+/* A filter changes nothing of a call that is recorded before it is over. */
+static void psci_filtered(void **state)
+{
+	const struct hyptrace_term all = {
+		.offset = offsetof(struct hyptrace_entry_psci_call, func), .width = 4,
+		.op = HYPTRACE_TERM_GE,
+		.on_true = HYPTRACE_FILTER_ACCEPT, .on_false = HYPTRACE_FILTER_REJECT,
+	};
+
+	(void)state;
+	assert_int_equal(filter_set(CPU, HYPTRACE_EVENT_psci_call, &all, 1), 0);
+	set_regs(100);
+	hyptrace_psci_begin(PSCI_0_2_FN_CPU_OFF, regs);
+	env_counter_hook = tick;
+	hyptrace_psci_leave();
+	env_counter_hook = NULL;
+	expect_psci(PSCI_0_2_FN_CPU_OFF, 0, 0);
+}
+
 /* A call that suspends the CPU does not return: the CPU starts anew. */
 static void suspended(void **state)
 {
@@ -495,7 +515,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(another_cpu),
-		TEST(slow_path), TEST(silence), TEST(psci), TEST(suspended), TEST(parked),
+		TEST(slow_path), TEST(silence), TEST(psci), TEST(psci_filtered), TEST(suspended), TEST(parked),
 		TEST(smc), TEST(ffa),
 	};
 
