@@ -473,7 +473,7 @@ static void with_records(void **state)
 		u64 what = env_random(&seed);
 
 		host_trap(what % 4, what >> 8 & 0xfff);
-		hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+		hyptrace(hyp_enter, i % HYPTRACE_COUNT_REASONS);
 		guest_run(what >> 32 & 3, 1, what >> 40 & 0xff);
 		hyptrace(mem_transition, what >> 16 & 3, 0, 1, 2, 3, 4, 5, -1);
 		hyptrace_host_exit();

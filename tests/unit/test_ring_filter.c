@@ -256,6 +256,7 @@ static void order_of_terms(void **state)
 
 	/* The terms are used up. The first one begins again. */
 	assert_int_equal(give(event, 2, 3, &terms[2]), -EINVAL);
+	assert_int_equal(give(event, 3, 3, &terms[2]), -EINVAL);
 	assert_int_equal(give(event, 0, 3, &terms[0]), 0);
 	assert_int_equal(give(other, 0, 1, &pool), 0);
 	assert_int_equal(give(event, 1, 3, &terms[1]), -EINVAL);
