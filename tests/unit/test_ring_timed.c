@@ -515,7 +515,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(another_cpu),
-		TEST(slow_path), TEST(silence), TEST(psci), TEST(psci_filtered), TEST(suspended), TEST(parked),
+		TEST(slow_path), TEST(silence), TEST(psci), TEST(psci_filtered), TEST(suspended),
+		TEST(parked),
 		TEST(smc), TEST(ffa),
 	};
 
