@@ -321,6 +321,33 @@ static u32 find_end_with_room(const u8 *data, u32 size)
 	return walk.pos ?: size;
 }
 
+static bool begins_with_gap(const struct hyptrace_subbuf *page, u32 end)
+{
+	const struct hyptrace_gap *gap = (const struct hyptrace_gap *)page->data;
+
+	return end > sizeof(*gap) &&
+	       READ_ONCE(gap->header) == hyptrace_record_header(HYPTRACE_TYPE_PADDING,
+								HYPTRACE_GAP_DELTA) &&
+	       READ_ONCE(gap->length) == HYPTRACE_GAP_LENGTH;
+}
+
+/*
+ * Consume the gap record at the beginning of a page, and do not deliver it: the swap has given
+ * its number, too. kbuffer of libtraceevent reports missed events only if the first record of
+ * a sub-buffer is an event.
+ */
+static void reader_skip_gap(struct hyptrace_reader *reader, u32 end)
+{
+	const struct hyptrace_subbuf *page = reader_page(reader);
+	const u32 size = sizeof(struct hyptrace_gap);
+
+	if (reader->consumed || !reader->lost || !begins_with_gap(page, end))
+		return;
+	reader->time = READ_ONCE(page->time_stamp) + HYPTRACE_GAP_DELTA;
+	WRITE_ONCE(reader->consumed, size);
+	reader->read_left -= min_t(u64, reader->read_left, size);
+}
+
 static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *to, u64 *lost)
 {
 	struct hyptrace_subbuf *from;
@@ -341,6 +368,7 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 		return err;
 	}
 
+	reader_skip_gap(reader, end);
 	from = reader_page(reader);
 	size = end - reader->consumed;
 	to->time_stamp = reader->consumed ? reader->time : READ_ONCE(from->time_stamp);

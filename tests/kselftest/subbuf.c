@@ -131,6 +131,15 @@ bool subbuf_next(struct subbuf *sub, struct record *record)
 	return false;
 }
 
+/*
+ * Whether the first record is padding. read() and splice() deliver no gap record: their
+ * sub-buffers have the flags of missed events.
+ */
+static bool has_gap(const struct subbuf *sub)
+{
+	return sub->end && hyptrace_record_type_len(word(sub, 0)) == HYPTRACE_TYPE_PADDING;
+}
+
 static void complain(struct sequence *seq, const char *what, uint64_t got)
 {
 	if (!seq->bad[0])
@@ -182,6 +191,8 @@ void sequence_feed(struct sequence *seq, const void *page, uint32_t size)
 	subbuf_begin(&sub, page, size);
 	if (sub.missed && !sub.stored)
 		complain(seq, "the number of missed events is not stored", sub.end);
+	if (has_gap(&sub))
+		complain(seq, "a gap record", sub.end);
 	seq->lost += sub.lost;
 	seq->next += sub.lost;
 	sequence_records(seq, &sub);
@@ -222,6 +233,8 @@ void sequence_frames(struct sequence *seqs, unsigned int nr, const void *data, s
 		subbuf_begin(&sub, data, frame.size);
 		if (sub.lost != frame.lost)
 			complain(seq, "frame and sub-buffer store different losses", frame.lost);
+		if (has_gap(&sub))
+			complain(seq, "a gap record", sub.end);
 		seq->lost += frame.lost;
 		seq->next += frame.lost;
 		sequence_records(seq, &sub);

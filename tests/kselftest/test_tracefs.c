@@ -314,6 +314,72 @@ TEST_F(tracefs, cpu_read_of_the_mapping_delivers_all)
 	tracefs_cpu_close(tcpu);
 }
 
+/*
+ * Write more events than a ring of discard mode has room for, read a part of it, and write more:
+ * these follow a loss. Return the descriptor, or -1.
+ */
+static int discard(struct nl *nl, const char *remote, struct numbers *numbers)
+{
+	int fd;
+
+	if (control_ready(nl, remote, SMALL_SIZE, HYPTRACE_MODE_DISCARD) ||
+	    control_mark(nl, remote, 0, 0, BIG_COUNT - 1))
+		return -1;
+	fd = open_attached(remote, 0, O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	check_file(numbers, fd);
+	return control_mark(nl, remote, 0, BIG_COUNT - 1, 1) ? -1 : fd;
+}
+
+static void check_discarded(struct __test_metadata *_metadata, struct nl *nl, const char *remote,
+			    const struct numbers *numbers)
+{
+	struct counts counts;
+
+	EXPECT_EQ(NULL, numbers->bad) TH_LOG("%s", numbers->bad);
+	EXPECT_EQ(BIG_COUNT, numbers->next);
+	EXPECT_EQ(BIG_COUNT, numbers->seen + numbers->lost);
+	ASSERT_EQ(0, control_counts(nl, remote, 0, &counts));
+	EXPECT_LT(0, counts.dropped);
+	EXPECT_EQ(numbers->lost, counts.dropped);
+	EXPECT_EQ(0, counts.unreported);
+}
+
+/* kbuffer reports a loss only if the first record of a sub-buffer is an event. */
+TEST_F(tracefs, read_reports_discarded_events)
+{
+	struct numbers numbers = numbers_of(&self->nl, variant->remote);
+	int fd = discard(&self->nl, variant->remote, &numbers);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, numbers.lost);
+	check_file(&numbers, fd);
+	check_discarded(_metadata, &self->nl, variant->remote, &numbers);
+	close(fd);
+}
+
+TEST_F(tracefs, cpu_write_reports_discarded_events)
+{
+	struct numbers numbers = numbers_of(&self->nl, variant->remote);
+	int fd = discard(&self->nl, variant->remote, &numbers), file;
+	struct tracefs_cpu *tcpu;
+
+	ASSERT_LE(0, fd);
+	tcpu = tracefs_cpu_alloc_fd(fd, PAGE, true);
+	ASSERT_NE(NULL, tcpu);
+	file = memfd_create("written", 0);
+	while (tracefs_cpu_write(tcpu, file, true) > 0)
+		;
+	while (tracefs_cpu_flush_write(tcpu, file) > 0)
+		;
+	ASSERT_EQ(0, lseek(file, 0, SEEK_SET));
+	check_file(&numbers, file);
+	check_discarded(_metadata, &self->nl, variant->remote, &numbers);
+	close(file);
+	tracefs_cpu_close(tcpu);
+}
+
 /* libtracefs calls splice() with a pipe of its own. */
 TEST_F(tracefs, cpu_buffered_read_delivers_all)
 {

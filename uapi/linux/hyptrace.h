@@ -46,7 +46,8 @@
  *
  *	If events were lost right before a sub-buffer, its commit word has the flags
  *	HYPTRACE_COMMIT_MISSED and HYPTRACE_COMMIT_STORED. A u64 after the data is then
- *	their number. If the page has no room for that u64, read() delivers the last
+ *	their number. The gap record of a ring that discards (see Snapshots) is not
+ *	delivered. If the page has no room for that u64, read() delivers the last
  *	record of the page in the next sub-buffer. If the writer adds records to a page
  *	that was delivered in part, read() delivers these as a sub-buffer of their own.
  *	The time stamp of such a sub-buffer is the time of the record before it. All other
@@ -102,7 +103,8 @@
  *	the call. If both are as before, there is no new data.
  *
  *	The commit word of the reader's sub-buffer has the flags of missed events only
- *	once the writer has left it. reader.lost_events of the meta page is always right.
+ *	once the writer has left it. reader.lost_events of the meta page is always right,
+ *	and includes the number of a gap record at the beginning (see Snapshots).
  *	A reader must load commit with acquire semantics, which pairs with the writer's
  *	release.
  *
