@@ -436,6 +436,7 @@ struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial);
 void hyptrace_remote_put(struct hyptrace_remote *remote);
 void hyptrace_remote_names(char *names, size_t size);
 void hyptrace_remotes_watch_losses(void);
+void hyptrace_remotes_forget_losses(void);
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
 					       unsigned int cpu);
@@ -500,6 +501,7 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 
 /* trigger.c: the control mutex held */
 bool hyptrace_triggers_armed(const struct hyptrace_remote *remote);
+void hyptrace_triggers_look(struct hyptrace_remote *remote);
 
 /**
  * struct hyptrace_counter_name - which counter it is

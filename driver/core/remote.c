@@ -138,6 +138,27 @@ void hyptrace_remotes_watch_losses(void)
 }
 
 /**
+ * hyptrace_remotes_forget_losses - never announce the losses of all remotes up to now
+ *
+ * A listener is about to want losses. If it is the only one, it must not hear of those from before:
+ * nobody has listened then, perhaps for days. Does nothing if another listener wants them.
+ */
+void hyptrace_remotes_forget_losses(void)
+{
+	struct hyptrace_remote *remote;
+	u64 count, total;
+	unsigned int cpu;
+
+	if (hyptrace_losses_wanted())
+		return;
+	guard(mutex)(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &remotes, node) {
+		for_each_possible_cpu(cpu)
+			hyptrace_reader_losses(remote->readers[cpu], &count, &total);
+	}
+}
+
+/**
  * hyptrace_remote_is_tracing - whether the writer may currently record events
  * @remote:	no lock needed
  *

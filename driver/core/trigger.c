@@ -97,6 +97,18 @@ static void look(struct hyptrace_remote *remote)
 		hyptrace_announce_remote(remote);
 }
 
+/**
+ * hyptrace_triggers_look - notice what has fired
+ * @remote:	control mutex held
+ *
+ * This is done every PERIOD_MS; call this to know it now.
+ */
+void hyptrace_triggers_look(struct hyptrace_remote *remote)
+{
+	if (remote->state == HYPTRACE_STATE_TRACING)
+		look(remote);
+}
+
 static void trigger_work(struct work_struct *work)
 {
 	struct hyptrace_remote *remote = container_of(to_delayed_work(work),

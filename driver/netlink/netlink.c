@@ -196,6 +196,7 @@ static DECLARE_DELAYED_WORK(watch_work, watch_losses);
 /* Netlink adds the socket to the group only after this: look for listeners later. */
 static int bind(int group)
 {
+	hyptrace_remotes_forget_losses();
 	queue_delayed_work(hyptrace_wq, &watch_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
 	return 0;
 }

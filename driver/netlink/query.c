@@ -73,6 +73,7 @@ static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
 
 int hyptrace_nl_remote_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	hyptrace_triggers_look(info->user_ptr[0]);
 	return reply(info, fill_remote, 0);
 }
 
@@ -176,6 +177,8 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 		}
 		if (!name || !nla_strcmp(name, remote->name)) {
 			guard(mutex)(&remote->control);
+			if (fill == fill_remote)
+				hyptrace_triggers_look(remote);
 			err = dump_items(skb, cb, remote, nr(remote), fill);
 			if (err)
 				return err;

@@ -220,10 +220,7 @@ int control_ready(struct nl *nl, const char *remote, uint64_t size, uint32_t mod
 	       control(nl, HYPTRACE_CMD_START, remote);
 }
 
-/*
- * Return the next notification that does not report losses. Losses that no listener has
- * received yet, perhaps those of the last test, are reported to the next listener.
- */
+/* Return the next notification that does not report losses. */
 const struct nlmsghdr *control_next_change(struct nl *listener, int timeout_ms)
 {
 	const struct nlmsghdr *hdr;

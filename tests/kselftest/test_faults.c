@@ -15,41 +15,22 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "control.h"
-#include "parameter.h"
+#include "faulty.h"
 #include "page.h"
 
 static struct nl_msg msg;
 static struct nl_answer answer;
 
-#define REMOTE		"faulty"
-#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 #define SMALL		(16 * PAGE)
 #define LARGE		(32 * PAGE)
 #define FAULTY_CPU	1
 
-FIXTURE(faults) {
-	struct nl nl;
-	long page;
-};
-
-FIXTURE_SETUP(faults)
-{
-	ASSERT_EQ(0, system("modprobe hyptrace_faulty"));
-	ASSERT_EQ(0, nl_open(&self->nl));
-	self->page = sysconf(_SC_PAGESIZE);
-}
-
-FIXTURE_TEARDOWN(faults)
-{
-	nl_close(&self->nl);
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
-}
+FAULTY_FIXTURE(faults);
 
 /* Return the number of sub-buffers of a ring of that size, the reader page included. */
-static unsigned int subbufs(const struct _test_data_faults *self, unsigned int size)
+static unsigned int subbufs(unsigned int size)
 {
-	unsigned int nr = size / self->page;
+	unsigned int nr = size / PAGE;
 
 	return (nr < 2 ? 2 : nr) + 1;
 }
@@ -72,28 +53,28 @@ TEST_F(faults, resize_that_fails_half_way_can_be_repeated)
 	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", FAULTY_CPU));
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, LARGE));
-	EXPECT_EQ(subbufs(self, LARGE), subbufs_of(self, 0));
-	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
+	EXPECT_EQ(subbufs(LARGE), subbufs_of(self, 0));
+	EXPECT_EQ(subbufs(SMALL), subbufs_of(self, FAULTY_CPU));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
-	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
+	EXPECT_EQ(subbufs(SMALL), info.nr_subbufs);
 	EXPECT_EQ(SMALL, info.size_requested);
 
 	/* Set the old size, which is also the size that the remote reports. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", -1));
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
-	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, 0));
-	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
+	EXPECT_EQ(subbufs(SMALL), subbufs_of(self, 0));
+	EXPECT_EQ(subbufs(SMALL), subbufs_of(self, FAULTY_CPU));
 
 	/* Fail half way to a smaller size: the remote reports the smaller one again. */
 	ASSERT_EQ(0, control_set_size(&self->nl, REMOTE, LARGE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", FAULTY_CPU));
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, SMALL));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
-	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
+	EXPECT_EQ(subbufs(SMALL), info.nr_subbufs);
 	EXPECT_EQ(LARGE, info.size_requested);
 	ASSERT_EQ(0, set_parameter(PARAMETERS "exchange_error_cpu", -1));
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
-	EXPECT_EQ(subbufs(self, SMALL), subbufs_of(self, FAULTY_CPU));
+	EXPECT_EQ(subbufs(SMALL), subbufs_of(self, FAULTY_CPU));
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
 }
 
@@ -135,7 +116,7 @@ TEST_F(faults, resize_logs_pages_that_the_writer_keeps)
 	/* The loaded rings have not changed. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", 0));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
-	EXPECT_EQ(subbufs(self, SMALL), info.nr_subbufs);
+	EXPECT_EQ(subbufs(SMALL), info.nr_subbufs);
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, LARGE));
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
 	EXPECT_EQ(-EIO, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));

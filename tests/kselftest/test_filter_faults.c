@@ -6,42 +6,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "control.h"
-#include "parameter.h"
+#include "faulty.h"
 #include "filter.h"
 
 static struct nl_answer answer, before, after;
 static struct nl_msg msg;
 
-#define REMOTE		"faulty"
-#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
-
-FIXTURE(faults) {
-	struct nl nl;
-	int enter;
-	int exit;
-};
-
-FIXTURE_SETUP(faults)
-{
-	ASSERT_EQ(0, system("modprobe hyptrace_faulty"));
-	ASSERT_EQ(0, nl_open(&self->nl));
-	self->enter = control_event_id(&self->nl, REMOTE, "hyp_enter");
-	self->exit = control_event_id(&self->nl, REMOTE, "hyp_exit");
-	ASSERT_LT(0, self->enter);
-	/* The driver sets filters in the order of the events. */
-	ASSERT_LT(self->enter, self->exit);
-}
-
-FIXTURE_TEARDOWN(faults)
-{
-	nl_close(&self->nl);
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
-}
+FAULTY_FIXTURE(faults);
 
 /* Enable hyp_enter and hyp_exit for a reason, or disable them. */
 static int set_both(struct nl *nl, bool enable, uint64_t reason)

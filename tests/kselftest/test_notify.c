@@ -223,6 +223,35 @@ TEST_F(notify, losses_of_a_cpu_every_100_ms_at_most)
 	EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
 }
 
+/* Losses from before the first listener has joined are not reported. */
+TEST_F(notify, the_first_listener_gets_later_losses_only)
+{
+	const struct nlmsghdr *hdr;
+	struct counts before, after;
+	uint64_t told = 0;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 2 * PAGE,
+				   HYPTRACE_MODE_OVERWRITE));
+	nl_close(&self->listener);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, TOO_MANY));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &before));
+	EXPECT_LT(0, before.overrun);
+	ASSERT_EQ(0, nl_open(&self->listener));
+	ASSERT_EQ(0, nl_join(&self->listener));
+	EXPECT_EQ(NULL, nl_notification(&self->listener, QUIET_MS));
+
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, TOO_MANY));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &after));
+	while (told < after.overrun - before.overrun) {
+		hdr = nl_notification(&self->listener, SOON_MS);
+		ASSERT_NE(NULL, hdr);
+		ASSERT_EQ(HYPTRACE_CMD_LOSS_NTF, nl_cmd(hdr));
+		EXPECT_EQ(1, nl_u32(nl_attr(hdr, HYPTRACE_A_LOSS_CPU)));
+		told += nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT));
+	}
+	EXPECT_EQ(after.overrun - before.overrun, told);
+}
+
 /* The module is removed while its remote is tracing, so the remote stops and unloads first. */
 TEST_F(notify, one_for_a_remote_registered_or_unregistered)
 {

@@ -4,44 +4,18 @@
  * fail half way, and not when a trigger has fired. The module hyptrace_faulty injects the errors.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "control.h"
+#include "faulty.h"
 #include "page.h"
-#include "parameter.h"
 
-#define REMOTE		"faulty"
-#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 #define SOON_MS		10000
 
 static struct nl_answer answer;
 static struct nl_msg msg;
 
-FIXTURE(faults) {
-	struct nl nl;
-	int enter;
-	int exit;
-};
-
-FIXTURE_SETUP(faults)
-{
-	ASSERT_EQ(0, system("modprobe hyptrace_faulty"));
-	ASSERT_EQ(0, nl_open(&self->nl));
-	self->enter = control_event_id(&self->nl, REMOTE, "hyp_enter");
-	self->exit = control_event_id(&self->nl, REMOTE, "hyp_exit");
-	/* The driver sets triggers in the order of the events. */
-	ASSERT_LT(0, self->enter);
-	ASSERT_LT(self->enter, self->exit);
-	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));
-}
-
-FIXTURE_TEARDOWN(faults)
-{
-	nl_close(&self->nl);
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
-}
+FAULTY_TRACED_FIXTURE(faults, 8 * PAGE);
 
 /* Enable hyp_enter and @other with a trigger. */
 static int enable(struct nl *nl, const char *other, uint32_t trigger)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fixture of the tests with errors of a remote: the module hyptrace_faulty registers the
+ * remote, and its parameters say which of its callbacks fail.
+ *
+ * Include it after kselftest_harness.h.
+ */
+#ifndef __FAULTY_H
+#define __FAULTY_H
+
+#include <stdlib.h>
+
+#include "control.h"
+#include "parameter.h"
+
+#define REMOTE		"faulty"
+#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
+
+/* Common to both fixtures below. The driver changes events in the order of their ids. */
+#define __FAULTY_FIXTURE(fixture)				\
+	FIXTURE(fixture) {					\
+		struct nl nl;					\
+		int enter;					\
+		int exit;					\
+	};							\
+	FIXTURE_TEARDOWN(fixture)				\
+	{							\
+		nl_close(&self->nl);				\
+		EXPECT_EQ(0, system("rmmod hyptrace_faulty"));	\
+	}							\
+	struct __faulty_semicolon
+
+#define __FAULTY_SETUP()					\
+	do {							\
+		ASSERT_EQ(0, system("modprobe hyptrace_faulty")); \
+		ASSERT_EQ(0, nl_open(&self->nl));		\
+		self->enter = control_event_id(&self->nl, REMOTE, "hyp_enter"); \
+		self->exit = control_event_id(&self->nl, REMOTE, "hyp_exit"); \
+		ASSERT_LT(0, self->enter);			\
+		ASSERT_LT(self->enter, self->exit);		\
+	} while (0)
+
+#define FAULTY_FIXTURE(fixture)					\
+	__FAULTY_FIXTURE(fixture);				\
+	FIXTURE_SETUP(fixture)					\
+	{							\
+		__FAULTY_SETUP();				\
+	}							\
+	struct __faulty_semicolon
+
+/* Tracing is on, with rings of that size, and only the event "selftest" is enabled. */
+#define FAULTY_TRACED_FIXTURE(fixture, ring_size)		\
+	__FAULTY_FIXTURE(fixture);				\
+	FIXTURE_SETUP(fixture)					\
+	{							\
+		__FAULTY_SETUP();				\
+		ASSERT_EQ(0, control_ready(&self->nl, REMOTE, ring_size, \
+					   HYPTRACE_MODE_OVERWRITE)); \
+	}							\
+	struct __faulty_semicolon
+
+#endif /* __FAULTY_H */
