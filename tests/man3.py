@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Make the man pages of the library from its kernel-doc: man3.py [--check] KERNEL-TREE
 
-Each part of tools/lib/hyptrace.h, from one comment that names a file to the next, becomes a page. The text is what
-the kernel tree's scripts/kernel-doc makes of each function and struct. With --check the pages that are committed are
+Each part of tools/lib/hyptrace.h and of hyptrace_file.h, from one comment that names a file to the next, becomes a
+page, or is added to one. The text is what the kernel tree's scripts/kernel-doc makes of each function and struct. With --check the pages that are committed are
 compared, and the exit code is 1 if one differs.
 """
 
@@ -13,13 +13,13 @@ import subprocess
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-HEADER = REPO / "tools/lib/hyptrace.h"
+HEADERS = [REPO / "tools/lib/hyptrace.h", REPO / "tools/lib/hyptrace_file.h"]
 PAGES = REPO / "tools/man/man3"
 DATE = "2026-11-21"
 
-# the file that a part of the header names first: its page, and what that is about
+# the file that a part of a header names first, or the header: its page, and what that is about
 PARTS = {
-    "begin": ("hyptrace", "control hyptrace remotes and read their rings"),
+    "hyptrace.h": ("hyptrace", "control hyptrace remotes and read their rings"),
     "version.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
@@ -33,6 +33,10 @@ PARTS = {
     "filter.c": ("hyptrace_filter", "conditions on the fields of events"),
     "merge.c": ("hyptrace_merge", "merge the events of several rings in the order of time"),
     "stream.c": ("hyptrace_stream", "the events of several CPUs in the order of time"),
+    "hyptrace_file.h": ("hyptrace_file", "read trace files"),
+    "file_meta.c": ("hyptrace_file", None),
+    "file_read.c": ("hyptrace_file", None),
+    "file_write.c": ("hyptrace_file_writer", "write trace files"),
 }
 
 PART = re.compile(r"^/\* (\w+\.c)\b", re.M)
@@ -41,10 +45,10 @@ FUNCTION = re.compile(r"^\w[^;{}#]*?\b(hyptrace_\w+)\([^;]*\);", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
-def parts():
-    """The header's parts: (first file, text)."""
-    text = HEADER.read_text()
-    marks = [("begin", 0)] + [(m.group(1), m.start()) for m in PART.finditer(text)]
+def parts(header):
+    """A header's parts: (first file, text)."""
+    text = header.read_text()
+    marks = [(header.name, 0)] + [(m.group(1), m.start()) for m in PART.finditer(text)]
     ends = [start for _, start in marks[1:]] + [len(text)]
     return [(name, text[start:end]) for (name, start), end in zip(marks, ends)]
 
@@ -55,16 +59,16 @@ def symbols(text):
     return STRUCT.findall(text), [n for n in FUNCTION.findall(text) if "typedef" not in n]
 
 
-def overview():
-    """The header's first comment, as paragraphs."""
-    comment = COMMENT.findall(HEADER.read_text())[1]
+def overview(header):
+    """A header's first comment, as paragraphs."""
+    comment = COMMENT.findall(header.read_text())[1]
     lines = [line.strip(" /*") for line in comment.splitlines()]
     return [p.replace("\n", " ").strip() for p in "\n".join(lines).strip().split("\n\n")]
 
 
 def kernel_doc(tree, name):
     """What kernel-doc says of a symbol, from its NAME on; a struct and a function may have the same name."""
-    files = [str(HEADER)] + sorted(str(f) for f in HEADER.parent.glob("*.c"))
+    files = [str(header) for header in HEADERS] + sorted(str(f) for f in HEADERS[0].parent.glob("*.c"))
     said = subprocess.run([f"{tree}/scripts/kernel-doc", "-man", "-function", name, *files],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
     blocks = re.split(r"^\.TH .*\n", said, flags=re.M)[1:]
@@ -100,16 +104,16 @@ def subsection(name, block):
     return "\n".join(line for line in out if line)
 
 
-def page(tree, name, title, names, with_overview):
+def page(tree, header, name, title, names):
     """A whole page."""
     out = ['.\\" SPDX-License-Identifier: GPL-2.0-only',
            '.\\" Made by tests/man3.py of the kernel-doc in tools/lib.',
            f'.TH {name} 3 "{DATE}" "libhyptrace" "Library Functions Manual"',
            ".SH NAME", ",\n".join(dict.fromkeys([name] + names)) + f" \\- {title}",
-           ".SH SYNOPSIS", ".B #include <hyptrace.h>", ".PP", "Link with \\fIpkg-config \\-\\-libs hyptrace\\fP.",
+           ".SH SYNOPSIS", f".B #include <{header.name}>", ".PP", "Link with \\fIpkg-config \\-\\-libs hyptrace\\fP.",
            ".SH DESCRIPTION"]
-    if with_overview:
-        out.append("\n.PP\n".join(overview()))
+    if name == PARTS[header.name][0]:
+        out.append("\n.PP\n".join(overview(header)))
     out += [subsection(n, block) for n in dict.fromkeys(names) for block in kernel_doc(tree, n)]
     see = sorted({p for p, _ in PARTS.values()} - {name})
     out += [".SH SEE ALSO", ".BR hyptrace (1),"]
@@ -122,18 +126,20 @@ def main():
     args = sys.argv[1:]
     check = args[:1] == ["--check"]
     tree = args[-1]
-    names, titles = {}, {}
-    for first, text in parts():
-        if first not in PARTS:
-            sys.exit(f"{first} of the header has no page")
-        name, title = PARTS[first]
-        structs, functions = symbols(text)
-        names.setdefault(name, []).extend(structs + functions)
-        titles.setdefault(name, title)
+    names, titles, headers = {}, {}, {}
+    for header in HEADERS:
+        for first, text in parts(header):
+            if first not in PARTS:
+                sys.exit(f"{first} of {header.name} has no page")
+            name, title = PARTS[first]
+            structs, functions = symbols(text)
+            names.setdefault(name, []).extend(structs + functions)
+            titles.setdefault(name, title)
+            headers[name] = header
     bad = False
     PAGES.mkdir(parents=True, exist_ok=True)
     for name, title in titles.items():
-        text = page(tree, name, title, names[name], name == "hyptrace")
+        text = page(tree, headers[name], name, title, names[name])
         path = PAGES / f"{name}.3"
         if not check:
             path.write_text(text)

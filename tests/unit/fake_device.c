@@ -84,6 +84,7 @@ static void send_cpu(unsigned int cpu, int flags)
 
 	nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, "test");
 	nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu);
+	nla_put_u64(msg, HYPTRACE_A_CPU_DROPPED, ring->reported + ring->unreported);
 	nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED, ring->unreported);
 	nla_put_u64(msg, HYPTRACE_A_CPU_UNREAD, ring->unread);
 	nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, ring->consumer);
@@ -327,8 +328,15 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 		errno = EINTR;
 		return 0;
 	}
+	if (ring->limit && ring->looped == ring->limit) {
+		ring->looped = 0;
+		return answer(EAGAIN);
+	}
 	if (nr > ring->nr)
 		nr = ring->nr;
+	if (ring->limit && nr > ring->limit - ring->looped)
+		nr = ring->limit - ring->looped;
+	ring->looped += nr;
 	memcpy(to, ring->subbufs, nr * FAKE_SUBBUF);
 	ring->nr -= nr;
 	memmove(ring->subbufs, ring->subbufs + nr, ring->nr * FAKE_SUBBUF);

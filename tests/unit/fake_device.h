@@ -24,9 +24,12 @@
  * @attach_errno, @wakeup_errno, @epoll_errno, @read_errno: why a call fails; 0: it does not
  * @consumer:	process id of another consumer
  * @unreported:	lost events that no read has reported
+ * @reported:	lost events that reads have reported
  * @unread:	events in the ring
  * @subbufs:	what can be read
  * @nr:		number of @subbufs
+ * @limit:	sub-buffers that a loop of reads delivers at most, then it fails once; 0: no limit
+ * @looped:	sub-buffers that the present loop has delivered
  * @reads:	calls of read()
  * @last_size:	bytes that the last one asked for
  * @attached:	the descriptor is open
@@ -40,9 +43,12 @@ struct fake_ring {
 	int		read_errno;
 	uint32_t	consumer;
 	uint64_t	unreported;
+	uint64_t	reported;
 	uint64_t	unread;
 	char		subbufs[FAKE_SUBBUFS][FAKE_SUBBUF];
 	unsigned int	nr;
+	unsigned int	limit;
+	unsigned int	looped;
 	unsigned int	reads;
 	size_t		last_size;
 	bool		attached;

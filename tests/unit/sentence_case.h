@@ -62,6 +62,7 @@ static const struct {
 	NAMES_OF("tlbi", "op", HYPTRACE_TLBI_NAMES),
 	NAMES_OF("hyp_pool", "op", HYPTRACE_POOL_NAMES),
 	NAMES_OF("hyp_printk", "fmt_id", PRINTK_FORMATS),
+	NAMES_OF("hyp_exit", "reason", HYPTRACE_REASON_NAMES),
 };
 
 static struct hyptrace_symbol symbols[COUNT(field_names)][MAX_SYMBOLS];

@@ -223,6 +223,37 @@ static void number_zero(void **state)
 	hyptrace_formats_free(fmts);
 }
 
+/* A line is that of its payload, whatever was printed before, and with the text of now. */
+static void repeated_lines(void **state)
+{
+	static const char *const after[] = { ": ", " - " };
+	struct hyptrace_formats *fmts = hyptrace_formats_new(event_list(events, 3), 3, NULL);
+	struct enter enter = {};
+	struct hyptrace_record rec = { .data = &enter, .size = sizeof(enter) };
+	char line[HYPTRACE_LINE_MAX], expected[64], *end;
+	unsigned int i, nr;
+
+	(void)state;
+	assert_non_null(fmts);
+	enter.id = 1;
+	for (i = 0; i < 8000; i++) {
+		if (i % 4000 == 0)
+			assert_int_equal(hyptrace_formats_lines(fmts, "", after[i / 4000], NULL),
+					 0);
+		/* begin again with the payloads that were printed last */
+		nr = i < 4000 ? i : 7999 - i;
+		enter.reason = nr % 2;
+		enter.vcpu = nr / 2 % 1000 << nr % 3 * 8;
+		end = hyptrace_formats_line(fmts, &rec, line);
+		assert_non_null(end);
+		*end = '\0';
+		snprintf(expected, sizeof(expected), "hyp_enter%sreason=%s vcpu=%d",
+			 after[i / 4000], nr % 2 ? "hvc" : "smc", enter.vcpu);
+		assert_string_equal(line, expected);
+	}
+	hyptrace_formats_free(fmts);
+}
+
 static void format_file(void **state)
 {
 	struct hyptrace_field fields[] = {
@@ -311,8 +342,8 @@ static void no_memory(void **state)
 			assert_string_equal(err.text, "out of memory");
 		}
 	}
-	/* allocations: object, parser, two tables, and per event a stream that is closed */
-	assert_int_equal(nth - 2, 4 + 3 * 2);
+	/* allocations: object, parser, two tables, lines, and per event a stream that is closed */
+	assert_int_equal(nth - 2, 5 + 3 * 2);
 
 	for (failed = true, nth = 1; failed; nth++) {
 		fail_alloc(nth);
@@ -353,6 +384,7 @@ int main(void)
 		cmocka_unit_test(silence),
 		cmocka_unit_test(no_events),
 		cmocka_unit_test(number_zero),
+		cmocka_unit_test(repeated_lines),
 		cmocka_unit_test(format_file),
 		cmocka_unit_test(field_values),
 		cmocka_unit_test(no_memory),

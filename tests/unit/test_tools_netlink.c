@@ -398,10 +398,13 @@ static void stale_answer(void **state)
 }
 
 static unsigned int interruptions;
-static bool at_the_end;
+static bool at_the_end, in_parts;
 static uint32_t seq_before;
 
-/* Mark a message as interrupted: either the one that ends the dump, or the first one. */
+/*
+ * Mark a message as interrupted: either the one that ends the dump, or the first one, after which
+ * a second datagram may have the rest.
+ */
 static void answer_interrupted(const struct nlmsghdr *request)
 {
 	struct datagram *answer = answer_of(0), good = *answer;
@@ -419,7 +422,13 @@ static void answer_interrupted(const struct nlmsghdr *request)
 		interruptions--;
 		nlh->nlmsg_flags |= NLM_F_DUMP_INTR;
 	}
-	conversation_answer(request);
+	if (in_parts) {
+		fake_netlink_reply(nlh, NLMSG_ALIGN(nlh->nlmsg_len));
+		fake_netlink_reply(answer->data + NLMSG_ALIGN(nlh->nlmsg_len),
+				   answer->len - NLMSG_ALIGN(nlh->nlmsg_len));
+	} else {
+		conversation_answer(request);
+	}
 	*answer = good;
 }
 
@@ -428,8 +437,9 @@ static void interrupted(void **state)
 	unsigned int nr, round;
 
 	(void)state;
-	for (round = 0; round < 2; round++) {
-		at_the_end = round;
+	for (round = 0; round < 3; round++) {
+		at_the_end = round == 1;
+		in_parts = round == 2;
 		fake_netlink_begin(answer_interrupted);
 		interruptions = DUMP_TRIES - 1;
 		assert_int_equal(dump(0, &nr), 0);

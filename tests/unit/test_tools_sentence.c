@@ -553,8 +553,8 @@ static void no_memory(void **state)
 			assert_true(hyptrace_formats_has_sentence(formats, event_of("tlbi")));
 		hyptrace_formats_free(formats);
 	}
-	/* all events but three have a sentence */
-	assert_int_equal(raw, NR_EVENTS - 3);
+	/* all events but three have a sentence, which takes an allocation or more */
+	assert_true(raw >= NR_EVENTS - 3);
 	begin_formats();
 }
 

@@ -41,8 +41,9 @@ test_tools_extack-srcs := $(addprefix $(tools)/lib/,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(addprefix $(tools)/lib/,field.c format.c print.c print_build.c digits.c names.c \
-	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_text.c)
+tools-print-srcs := $(addprefix $(tools)/lib/,field.c format.c format_file.c print.c print_build.c digits.c names.c \
+	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_symbols.c \
+	sentence_text.c format_foreign.c)
 tools-format-srcs := $(tools-print-srcs) $(addprefix $(tools)/lib/,describe.c error.c)
 
 test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
@@ -60,8 +61,8 @@ test_tools_filter_any-srcs := $(test_tools_filter-srcs)
 test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
-test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c clock.c printer.c table.c table_cell.c \
-	columns.c text.c out.c die.c) $(tools-format-srcs)
+test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c json_rows.c row.c row_text.c clock.c \
+	csv.c printer.c table.c table_cell.c columns.c text.c out.c die.c) $(sort $(tools-format-srcs) $(filter-srcs))
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
@@ -82,6 +83,18 @@ test_tools_hypercall-libs := $(test_tools_sentence-libs)
 test_tools_printk-srcs := $(tools-format-srcs)
 test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
+test_tools_export-srcs := $(addprefix $(tools)/hyptrace/,export.c export_chrome.c export_chrome_event.c \
+	export_collapsed.c export_csv.c export_ctf.c export_ctf_calls.c export_ctf_event.c export_ctf_meta.c \
+	export_jsonl.c stacks.c csv.c json_rows.c lines_json.c row.c row_text.c printer.c table.c table_cell.c \
+	columns.c text.c out.c die.c) $(tools-format-srcs)
+test_tools_export-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
+test_tools_export-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
+
+test_tools_perfetto-srcs := $(addprefix $(tools)/hyptrace/,export_perfetto.c export_perfetto_event.c \
+	export_perfetto_ftrace.c export_perfetto_guest.c export_perfetto_kind.c export_perfetto_memory.c \
+	export_perfetto_track.c out.c die.c) $(tools-format-srcs) perfetto_text.c
+test_tools_perfetto-cflags := $(tools-cflags)
+test_tools_perfetto-libs := $(tools-libs)
 test_tools_nearest-srcs := $(tools)/lib/nearest.c
 test_tools_nearest-cflags := $(tools-cflags)
 
@@ -143,3 +156,45 @@ test_ring_snapshot-srcs += $(snapshot-srcs)
 test_ring_snapshot-cflags += $(tools-cflags)
 test_ring_snapshot_tsan-srcs += $(snapshot-srcs)
 test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)
+
+# The file writer, on files of their own.
+file-write-srcs := $(addprefix $(tools)/lib/,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
+	file_write_zstd.c file_write_join.c file_meta.c decode.c query.c netlink.c extack.c) $(tools-format-srcs)
+file-write-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"' $(shell $(PKG_CONFIG) --cflags libzstd)
+file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
+test_file_write-srcs := $(file-write-srcs) fail_alloc.c
+test_file_write-cflags := $(file-write-cflags)
+test_file_write-libs := $(file-write-libs) $(fail-alloc)
+test_file_end-srcs := $(file-write-srcs)
+test_file_end-cflags := $(file-write-cflags)
+test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close)
+test_file_join-srcs := $(file-write-srcs)
+test_file_join-cflags := $(file-write-cflags)
+test_file_join-libs := $(file-write-libs)
+
+# Trace files made by hand, and the reader.
+file-read-srcs := $(addprefix $(tools)/lib/,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
+	file_meta_parse.c file_names.c file_next.c file_options.c file_part.c file_place.c file_read.c file_seek.c file_source.c file_swap.c \
+	file_walk.c file_zstd.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
+test_file_read-srcs := file_image.c $(sort $(file-read-srcs))
+test_file_read-cflags := $(tools-cflags)
+test_file_read-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd)
+test_file_losses-srcs := $(test_file_read-srcs)
+test_file_losses-cflags := $(test_file_read-cflags)
+test_file_losses-libs := $(test_file_read-libs)
+test_file_part-srcs := $(test_file_read-srcs)
+test_file_part-cflags := $(test_file_read-cflags)
+test_file_part-libs := $(test_file_read-libs)
+test_file_hostile-srcs := $(test_file_read-srcs)
+test_file_hostile-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
+test_file_hostile-libs := $(test_file_read-libs)
+
+# The file writer and the reader together.
+file-both-srcs := $(sort $(file-write-srcs) $(file-read-srcs))
+test_file_power-srcs := $(file-both-srcs)
+test_file_power-cflags := $(file-write-cflags)
+test_file_power-libs := $(file-write-libs) \
+	$(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fdatasync fsync fallocate unlink rename)
+test_file_bounds-srcs := file_image.c $(file-both-srcs)
+test_file_bounds-cflags := $(file-write-cflags)
+test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread

@@ -49,6 +49,19 @@ void hyptrace_decoder_free(struct hyptrace_decoder *dec)
 }
 
 /**
+ * hyptrace_decoder_lose - add lost events, which the next record reports
+ * @dec:	the decoder
+ * @nr:		their number, or HYPTRACE_LOST_UNKNOWN
+ */
+void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr)
+{
+	if (dec->lost > HYPTRACE_LOST_UNKNOWN - nr)
+		dec->lost = HYPTRACE_LOST_UNKNOWN;
+	else
+		dec->lost += nr;
+}
+
+/**
  * hyptrace_decoder_load - start to decode a sub-buffer
  * @dec:	the decoder
  * @subbuf:	the sub-buffer; must stay valid while its records are used
@@ -87,10 +100,7 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 		else
 			stored = HYPTRACE_LOST_UNKNOWN;
 		/* add: a sub-buffer without events leaves its losses to the next one */
-		if (dec->lost > HYPTRACE_LOST_UNKNOWN - stored)
-			dec->lost = HYPTRACE_LOST_UNKNOWN;
-		else
-			dec->lost += stored;
+		hyptrace_decoder_lose(dec, stored);
 	}
 	return 0;
 }
@@ -214,6 +224,51 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 		ret = other_record(dec, rec, err);
 	} while (ret == GO_ON);
 	return ret;
+}
+
+/**
+ * hyptrace_decoder_run - decode the next events as long as that is simple
+ * @dec:	the decoder
+ * @cpu:	the CPU of the events
+ * @limit:	the time before which they must be
+ * @events:	out: the events, valid as long as the sub-buffer
+ * @max:	how many events at most
+ *
+ * Return: the number of events; 0 if hyptrace_decoder_next() must decode the next one.
+ */
+unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec, unsigned int cpu,
+				  uint64_t limit, struct hyptrace_stream_event *events,
+				  unsigned int max)
+{
+	const uint32_t size = dec->size;
+	const char *const data = dec->data;
+	uint32_t at = dec->next;
+	uint64_t ts = dec->ts;
+	unsigned int nr = 0;
+
+	if (dec->lost)
+		return 0;
+	for (; nr < max && at + WORD < size; nr++) {
+		struct hyptrace_record *rec = &events[nr].record;
+		uint32_t head, type;
+
+		memcpy(&head, data + at, sizeof(head));
+		type = hyptrace_record_type_len(head);
+		if (!is_short(type) || type * WORD > size - at - WORD)
+			break;
+		if (ts + hyptrace_record_delta(head) >= limit)
+			break;
+		ts += hyptrace_record_delta(head);
+		rec->ts = ts;
+		rec->lost = 0;
+		rec->data = data + at + WORD;
+		rec->size = type * WORD;
+		events[nr].cpu = cpu;
+		at += WORD + rec->size;
+	}
+	dec->next = at;
+	dec->ts = ts;
+	return nr;
 }
 
 /**

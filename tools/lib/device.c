@@ -189,9 +189,25 @@ uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader)
 int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
 			    struct hyptrace_error *err)
 {
+	return hyptrace_reader_watermark(reader, usec, 0, err);
+}
+
+/**
+ * hyptrace_reader_watermark - let poll() wait until the ring has some data
+ * @reader:	the reader
+ * @usec:	the longest time until that is noticed, as in hyptrace_reader_latency()
+ * @percent:	part of the sub-buffers that must hold data, in percent; 0 for any event
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uint32_t percent,
+			      struct hyptrace_error *err)
+{
 	struct hyptrace_wakeup wakeup = {
 		.size = sizeof(wakeup),
 		.latency_us = usec,
+		.percent = percent,
 	};
 
 	if (ioctl(reader->fd, HYPTRACE_IOC_WAKEUP, &wakeup))

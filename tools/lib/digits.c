@@ -57,8 +57,20 @@ char *hyptrace_digits_long(char *to, uint64_t value)
 	return put_decimal(to, word, __builtin_ctzll(word) / 8);
 }
 
-/* Return the eight digits of @value as characters, the highest digit first in memory. */
-static uint64_t hex_word(uint32_t value, char ten)
+/**
+ * hyptrace_digits_eight - write eight digits
+ * @to:		destination
+ * @value:	less than 100000000
+ *
+ * Return: the end of the text.
+ */
+char *hyptrace_digits_eight(char *to, uint32_t value)
+{
+	return put_decimal(to, decimal_word(value), 0);
+}
+
+/* Return the eight digits of @value as characters, the first digit in the lowest byte. */
+static inline uint64_t hex_word(uint32_t value, char ten)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t x = value;
@@ -68,7 +80,16 @@ static uint64_t hex_word(uint32_t value, char ten)
 	x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
 	/* adding 6 to a digit carries into the upper half of its byte from 10 on */
 	x += ones * '0' + ((x + ones * 6) >> 4 & ones) * (uint64_t)(ten - '0' - 10);
-	return htobe64(x);
+	return __builtin_bswap64(x);
+}
+
+/* The same for the four digits of a number below 65536: most numbers are small */
+static inline uint32_t hex_four(uint32_t value, char ten)
+{
+	const uint32_t ones = 0x01010101;
+	uint32_t x = value >> 12 | (value & 0xf00) | (value & 0xf0) << 12 | (value & 0xf) << 24;
+
+	return x + ones * '0' + ((x + ones * 6) >> 4 & ones) * (uint32_t)(ten - '0' - 10);
 }
 
 /**
@@ -81,12 +102,23 @@ static uint64_t hex_word(uint32_t value, char ten)
  */
 char *hyptrace_digits_hex(char *to, uint64_t value, char ten)
 {
-	unsigned int len = (64 - __builtin_clzll(value | 1) + 3) / 4;
-	/* 16 bytes are always copied: the array extends beyond the digits */
-	uint64_t words[4] = {
-		len > 8 ? hex_word(value >> 32, ten) : 0, hex_word(value, ten),
-	};
+	unsigned int digits = (64 - __builtin_clzll(value | 1) + 3) / 4;
+	uint64_t word;
 
-	memcpy(to, (char *)words + 16 - len, 16);
-	return to + len;
+	if (digits <= 4) {
+		uint32_t four = hex_four(value, ten) >> 8 * (4 - digits);
+
+		four = htole32(four);
+		memcpy(to, &four, sizeof(four));
+		return to + digits;
+	}
+	if (digits > 8) {
+		word = htole64(hex_word(value >> 32, ten) >> 8 * (16 - digits));
+		memcpy(to, &word, sizeof(word));
+		to += digits - 8;
+		digits = 8;
+	}
+	word = htole64(hex_word(value, ten) >> 8 * (8 - digits));
+	memcpy(to, &word, sizeof(word));
+	return to + digits;
 }

@@ -27,6 +27,7 @@ static const char hyptrace_digits_pairs[] =
 
 /* digits.c */
 char *hyptrace_digits_long(char *to, uint64_t value);
+char *hyptrace_digits_eight(char *to, uint32_t value);
 char *hyptrace_digits_hex(char *to, uint64_t value, char ten);
 
 /**

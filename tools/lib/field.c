@@ -51,6 +51,43 @@ bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
 	       !strchr(field->type, '[');
 }
 
+/* The kernel's fields of any length: where the bytes are and, in the high half, their number */
+#define DATA_LOC	"__data_loc "
+#define REL_LOC		"__rel_loc "
+
+/**
+ * hyptrace_field_bytes - get the bytes of a field that is not a number
+ * @field:	the field
+ * @rec:	a record of its event
+ * @size:	out: number of bytes
+ *
+ * Return: the bytes: those of an array, or those that a field of the kernel refers to. NULL if they
+ * are not inside the record.
+ */
+const void *hyptrace_field_bytes(const struct hyptrace_field *field,
+				 const struct hyptrace_record *rec, uint32_t *size)
+{
+	bool is_relative = !strncmp(field->type, REL_LOC, strlen(REL_LOC));
+	uint32_t offset = field->offset, where;
+
+	*size = field->size;
+	if (is_relative || !strncmp(field->type, DATA_LOC, strlen(DATA_LOC))) {
+		if (field->size != sizeof(where) || rec->size < sizeof(where) ||
+		    offset > rec->size - sizeof(where))
+			return NULL;
+		memcpy(&where, (const char *)rec->data + offset, sizeof(where));
+		offset = (where & UINT16_MAX) + (is_relative ? offset + sizeof(where) : 0);
+		*size = where >> 16;
+	} else if (offset <= rec->size && strchr(field->type, '[') &&
+		   (!*size || *size > rec->size - offset)) {
+		/* an array to the end of the record, or its first elements */
+		*size = rec->size - offset;
+	}
+	if (offset > rec->size || *size > rec->size - offset)
+		return NULL;
+	return (const char *)rec->data + offset;
+}
+
 /**
  * hyptrace_field_value - get the value of a field
  * @field:	the field

@@ -213,6 +213,8 @@ static int parse_value(struct parser *p, struct filter_comparison *c)
 	} else if (c->negative) {
 		ret = fail(p, p->pos,
 			   "a number or the name of an errno is missing after \"-\"");
+	} else if (*p->pos == '"' || *p->pos == '\'') {
+		ret = fail(p, p->pos, "a value has no quotes");
 	} else if (*p->pos) {
 		ret = fail_quoting(p, p->pos, "a value is missing before \"%.*s\"",
 				   word_at(p->pos));
@@ -354,6 +356,8 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
 		return fail(&p, p.pos, "\"(\" is missing for this \")\"");
 	if (*p.pos == '|')
 		return fail(&p, p.pos, "\"|\" is no operator: use \"||\"");
+	if (strchr("=!<>", *p.pos))
+		return fail(&p, p.pos, "a comparison has one operator: leave this out");
 	return fail_quoting(&p, p.pos, "\"&&\" or \"||\" is missing before \"%.*s\"",
 			    word_at(p.pos));
 }

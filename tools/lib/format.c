@@ -12,7 +12,9 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
+#include "format_foreign.h"
 #include "internal.h"
+#include "memo.h"
 #include "print.h"
 #include "sentence.h"
 
@@ -25,13 +27,16 @@
  * @event:	the event
  * @tep_event:	its parsed print format
  * @sentence:	its sentence, or NULL
- * @lead:	text before the sentence in a line; NULL if a line has no room for both
+ * @lead:	text before the sentence in a line; NULL if a line has no room for both.
+ *		DIGITS_SLACK bytes after it are readable
+ * @lead_len:	its length
  */
 struct format {
 	const struct hyptrace_event	*event;
 	struct tep_event		*tep_event;
 	struct sentence			*sentence;
 	char				*lead;
+	size_t				lead_len;
 };
 
 /**
@@ -40,59 +45,25 @@ struct format {
  * @by_id:	how to print an event, by its id
  * @nr_ids:	number of @prints and of @by_id
  * @names:	names of values for all sentences
+ * @is_foreign:	the kernel has described the events
+ * @is_of_file:	a file has described the events: format_foreign.c prints them
  * @tep:	libtraceevent's state
  * @seq:	the last text that is not a sentence
  * @text:	the last sentence
+ * @memo:	lines that were printed
  */
 struct hyptrace_formats {
 	struct print		**prints;
 	struct format		*by_id;
 	unsigned int		nr_ids;
 	struct sentence_names	names;
+	bool			is_foreign;
+	bool			is_of_file;
 	struct tep_handle	*tep;
 	struct trace_seq	seq;
 	char			text[SENTENCE_MAX];
+	struct memo		*memo;
 };
-
-/**
- * hyptrace_format_file - describe an event in the syntax of a tracefs format file
- * @event:	the event
- * @len:	out: length of the text; may be NULL
- *
- * Return: the text, which the caller frees; NULL if there is no memory.
- */
-char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	unsigned int i;
-
-	if (!f)
-		return NULL;
-
-	fprintf(f, "name: %s\nID: %u\nformat:\n", event->name, event->id);
-	fprintf(f, "\tfield:unsigned short common_type;\toffset:0;\tsize:%zu;\tsigned:0;\n\n",
-		ID_SIZE);
-	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = event->fields[i];
-		const char *array = strchr(field->type, '[');
-		int base = array ? (int)(array - field->type) : (int)strlen(field->type);
-
-		/* "char[16]" is declared as "char name[16]" */
-		fprintf(f, "\tfield:%.*s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", base,
-			field->type, field->name, array ? array : "", field->offset, field->size,
-			field->is_signed);
-	}
-	fprintf(f, "\nprint fmt: %s\n", event->print_fmt);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	if (len)
-		*len = size;
-	return text;
-}
 
 static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event *event,
 		      struct hyptrace_error *err)
@@ -104,7 +75,7 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	if (!text)
 		return hyptrace_error_memory(err);
 
-	free(format->sentence);
+	hyptrace_sentence_free(format->sentence);
 	format->sentence = hyptrace_sentence_new(event, &fmts->names);
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
@@ -112,6 +83,21 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	format->tep_event = tep_find_event_by_name(fmts->tep, SYSTEM, event->name);
 	free(text);
 	return 0;
+}
+
+/* Make the lists by the ids of events. */
+static bool make_lists(struct hyptrace_formats *fmts, struct hyptrace_event *const *events,
+		       unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (events[i]->id <= UINT16_MAX && events[i]->id >= fmts->nr_ids)
+			fmts->nr_ids = events[i]->id + 1;
+	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
+	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
+	fmts->memo = calloc(1, sizeof(*fmts->memo));
+	return fmts->by_id && fmts->prints && fmts->memo;
 }
 
 /**
@@ -126,6 +112,7 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 					      unsigned int nr, struct hyptrace_error *err)
 {
 	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
+	const struct hyptrace_field *classes;
 	unsigned int i;
 
 	if (!fmts)
@@ -138,15 +125,12 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(fmts->tep, sizeof(uint64_t));
 
-	for (i = 0; i < nr; i++)
-		if (events[i]->id <= UINT16_MAX && events[i]->id >= fmts->nr_ids)
-			fmts->nr_ids = events[i]->id + 1;
-	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
-	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
-	if (!fmts->by_id || !fmts->prints)
+	if (!make_lists(fmts, events, nr))
 		goto no_memory;
-
-	fmts->names.classes = hyptrace_sentence_find_classes(events, nr);
+	classes = hyptrace_sentence_find_classes(events, nr);
+	fmts->names.classes = classes ? hyptrace_sentence_symbols_new(classes) : NULL;
+	if (classes && !fmts->names.classes)
+		goto no_memory;
 	for (i = 0; i < nr; i++)
 		if (events[i]->id < fmts->nr_ids && add_format(fmts, events[i], err))
 			goto fail;
@@ -157,6 +141,87 @@ no_memory:
 fail:
 	hyptrace_formats_free(fmts);
 	return NULL;
+}
+
+/**
+ * hyptrace_formats_new_foreign - prepare to print events that the kernel has described
+ * @tep:	libtraceevent's state, which has their formats; it is freed with the formats, and
+ *		also if there is no memory
+ * @events:	the events; must stay valid while the formats are used
+ * @nr:		number of @events
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: the formats, or NULL.
+ */
+struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
+						      struct hyptrace_event *const *events,
+						      unsigned int nr, struct hyptrace_error *err)
+{
+	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
+	unsigned int i;
+
+	if (!fmts) {
+		tep_free(tep);
+		hyptrace_error_memory(err);
+		return NULL;
+	}
+	trace_seq_init(&fmts->seq);
+	fmts->tep = tep;
+	fmts->is_foreign = true;
+	fmts->is_of_file = true;
+	if (!make_lists(fmts, events, nr)) {
+		hyptrace_error_memory(err);
+		hyptrace_formats_free(fmts);
+		return NULL;
+	}
+	for (i = 0; i < nr; i++) {
+		struct format *format;
+
+		if (events[i]->id >= fmts->nr_ids)
+			continue;
+		format = &fmts->by_id[events[i]->id];
+		format->event = events[i];
+		format->tep_event = tep_find_event(tep, events[i]->id);
+	}
+	return fmts;
+}
+
+/**
+ * hyptrace_formats_has_tasks - may hyptrace_formats_task() know tasks?
+ * @fmts:	the formats
+ *
+ * Return: true if the kernel has described the events.
+ */
+bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts)
+{
+	return fmts->is_foreign;
+}
+
+/**
+ * hyptrace_formats_task - print the task that was interrupted or that has called
+ * @fmts:	the formats
+ * @rec:	a record
+ * @len:	out: length of the text
+ *
+ * Return: the text, such as "            bash-1234  ", valid until the next call; NULL if the
+ * event does not say it.
+ */
+const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
+				  const struct hyptrace_record *rec, size_t *len)
+{
+	const struct hyptrace_event *event;
+
+	if (!fmts->is_foreign)
+		return NULL;
+	event = hyptrace_formats_event(fmts, rec);
+	if (!event)
+		return NULL;
+	trace_seq_reset(&fmts->seq);
+	if (!hyptrace_foreign_task(fmts->tep, &fmts->seq, event, rec))
+		return NULL;
+	trace_seq_terminate(&fmts->seq);
+	*len = fmts->seq.len;
+	return fmts->seq.buffer;
 }
 
 /**
@@ -173,13 +238,24 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 	trace_seq_destroy(&fmts->seq);
 	for (i = 0; fmts->by_id && fmts->prints && i < fmts->nr_ids; i++) {
 		hyptrace_print_free(fmts->prints[i]);
-		free(fmts->by_id[i].sentence);
+		hyptrace_sentence_free(fmts->by_id[i].sentence);
 		free(fmts->by_id[i].lead);
 	}
 	free(fmts->by_id);
 	free(fmts->prints);
+	free(fmts->memo);
 	free(fmts->names.calls);
+	hyptrace_sentence_symbols_free(fmts->names.classes);
 	free(fmts);
+}
+
+/**
+ * hyptrace_formats_distrust - let libtraceevent print only what has passed a check
+ * @fmts:	the formats, of events that a file has described
+ */
+void hyptrace_formats_distrust(struct hyptrace_formats *fmts)
+{
+	fmts->is_of_file = true;
 }
 
 /**
@@ -195,6 +271,7 @@ int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
 				    struct hyptrace_hypercall *const *calls, unsigned int nr,
 				    struct hyptrace_error *err)
 {
+	memset(fmts->memo, 0, sizeof(*fmts->memo));
 	if (hyptrace_sentence_set_calls(&fmts->names, calls, nr))
 		return hyptrace_error_memory(err);
 	return 0;
@@ -209,7 +286,7 @@ void hyptrace_formats_set_raw(struct hyptrace_formats *fmts)
 	unsigned int i;
 
 	for (i = 0; i < fmts->nr_ids; i++) {
-		free(fmts->by_id[i].sentence);
+		hyptrace_sentence_free(fmts->by_id[i].sentence);
 		free(fmts->by_id[i].lead);
 		fmts->by_id[i].sentence = NULL;
 		fmts->by_id[i].lead = NULL;
@@ -228,8 +305,10 @@ static void set_lead(struct hyptrace_formats *fmts, struct format *format, char 
 	if (!format->sentence)
 		*print = hyptrace_print_new(format->tep_event, format->event->size, lead);
 	else if (strlen(lead) <= HYPTRACE_LINE_MAX - SENTENCE_MAX)
-		format->lead = lead;
-	if (format->lead != lead)
+		format->lead = realloc(lead, strlen(lead) + DIGITS_SLACK);
+	if (format->lead)
+		format->lead_len = strlen(format->lead);
+	else
 		free(lead);
 }
 
@@ -248,6 +327,7 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 	unsigned int i;
 	char *lead;
 
+	memset(fmts->memo, 0, sizeof(*fmts->memo));
 	for (i = 0; i < fmts->nr_ids; i++) {
 		struct format *format = &fmts->by_id[i];
 
@@ -264,16 +344,52 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 static __attribute__((noinline)) char *put_sentence(const struct hyptrace_formats *fmts,
 						    const struct hyptrace_record *rec, char *to)
 {
-	const struct hyptrace_event *event = hyptrace_formats_event(fmts, rec);
 	const struct format *format;
-	size_t len;
+	uint16_t id;
 
-	format = event ? &fmts->by_id[event->id] : NULL;
-	if (!format || !format->lead)
+	memcpy(&id, rec->data, sizeof(id));
+	if (id >= fmts->nr_ids)
 		return NULL;
-	len = strlen(format->lead);
-	memcpy(to, format->lead, len);
-	return hyptrace_sentence_put(format->sentence, rec->data, to + len);
+	format = &fmts->by_id[id];
+	if (!format->lead || rec->size < format->event->size)
+		return NULL;
+	to = hyptrace_digits_text(to, format->lead, format->lead_len);
+	return hyptrace_sentence_put(format->sentence, rec->data, to);
+}
+
+static inline char *make_line(const struct hyptrace_formats *fmts,
+			      const struct hyptrace_record *rec, char *to)
+{
+	const struct print *print;
+	uint16_t id;
+
+	memcpy(&id, rec->data, sizeof(id));
+	print = id < fmts->nr_ids ? fmts->prints[id] : NULL;
+	if (!print || rec->size < print->size)
+		return put_sentence(fmts, rec, to);
+	return hyptrace_print_run(print, rec->data, to);
+}
+
+/* Payloads that memo.h takes, and shorter ones: out of line, so that others do not take longer. */
+static __attribute__((noinline)) char *put_short(const struct hyptrace_formats *fmts,
+						 const struct hyptrace_record *rec, char *to)
+{
+	struct memo_line *line;
+	char *end;
+
+	if (rec->size < ID_SIZE)
+		return NULL;
+	if (rec->size < MEMO_PAYLOAD_MIN)
+		return make_line(fmts, rec, to);
+	line = memo_place(fmts->memo, rec->data, rec->size);
+	if (memo_is(line, rec->data, rec->size)) {
+		memcpy(to, line->text, MEMO_TEXT);
+		return to + line->len;
+	}
+	end = make_line(fmts, rec, to);
+	if (end)
+		memo_set(line, rec->data, rec->size, to, end);
+	return end;
 }
 
 /**
@@ -289,16 +405,9 @@ static __attribute__((noinline)) char *put_sentence(const struct hyptrace_format
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
 			    char *to)
 {
-	const struct print *print;
-	uint16_t id;
-
-	if (rec->size < sizeof(id))
-		return NULL;
-	memcpy(&id, rec->data, sizeof(id));
-	print = id < fmts->nr_ids ? fmts->prints[id] : NULL;
-	if (!print || rec->size < print->size)
-		return put_sentence(fmts, rec, to);
-	return hyptrace_print_run(print, rec->data, to);
+	if (rec->size <= MEMO_PAYLOAD_MAX)
+		return put_short(fmts, rec, to);
+	return make_line(fmts, rec, to);
 }
 
 /**
@@ -363,7 +472,10 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 		return fmts->text;
 	}
 	trace_seq_reset(s);
-	if (tep_event && !(tep_event->flags & TEP_EVENT_FL_FAILED)) {
+	if (fmts->is_of_file) {
+		if (!hyptrace_foreign_print(fmts->tep, s, tep_event, event, rec))
+			print_fields(s, event, rec);
+	} else if (tep_event && !(tep_event->flags & TEP_EVENT_FL_FAILED)) {
 		struct tep_record record = {
 			.ts = rec->ts,
 			.size = rec->size,
@@ -417,6 +529,23 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
 	if (sentence)
 		name = hyptrace_sentence_name(sentence, field, rec->data);
 	return name ? name : hyptrace_symbol_name(field, value);
+}
+
+/**
+ * hyptrace_formats_depends - does a field's name depend on more than its value?
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ *
+ * Return: false if the symbols of the field have all names that hyptrace_formats_name() returns.
+ */
+bool hyptrace_formats_depends(const struct hyptrace_formats *fmts,
+			      const struct hyptrace_event *event,
+			      const struct hyptrace_field *field)
+{
+	const struct sentence *sentence = fmts->by_id[event->id].sentence;
+
+	return sentence && hyptrace_sentence_names(sentence, field);
 }
 
 /**

@@ -446,6 +446,8 @@ int hyptrace_reader_fd(const struct hyptrace_reader *reader);
 uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader);
 int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
 			    struct hyptrace_error *err);
+int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uint32_t percent,
+			      struct hyptrace_error *err);
 int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events, unsigned int nr,
 			 bool tracing, struct hyptrace_error *err);
 int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err);

@@ -6,9 +6,12 @@
 #ifndef HYPTRACE_INTERNAL_H
 #define HYPTRACE_INTERNAL_H
 
+#include <string.h>
+
 #include "hyptrace.h"
 
 struct nlmsghdr;
+struct tep_handle;
 struct nlattr;
 struct nl_msg;
 
@@ -86,6 +89,21 @@ uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 /* field.c: numbers in payloads */
 uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data);
 bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size);
+const void *hyptrace_field_bytes(const struct hyptrace_field *field,
+				 const struct hyptrace_record *rec, uint32_t *size);
+
+/* format.c: also for the command */
+bool hyptrace_formats_depends(const struct hyptrace_formats *fmts,
+			      const struct hyptrace_event *event,
+			      const struct hyptrace_field *field);
+
+/* format.c: events that the kernel has described */
+struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
+						      struct hyptrace_event *const *events,
+						      unsigned int nr, struct hyptrace_error *err);
+bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts);
+const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
+				  const struct hyptrace_record *rec, size_t *len);
 
 /* process.c: also for the command */
 
@@ -95,6 +113,10 @@ bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
 const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
 
 /* decode.c */
+void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
+unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec, unsigned int cpu,
+				  uint64_t limit, struct hyptrace_stream_event *events,
+				  unsigned int max);
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
 /**
@@ -114,5 +136,23 @@ struct hyptrace_reader {
 	const void			*data;
 	size_t				data_size;
 };
+
+/**
+ * hyptrace_event_field - find a field of an event
+ * @event:	the event
+ * @name:	the name of the field, or NULL
+ *
+ * Return: the field; NULL if the event has none of that name.
+ */
+static inline struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
+							  const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; name && i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i]->name, name))
+			return event->fields[i];
+	return NULL;
+}
 
 #endif /* HYPTRACE_INTERNAL_H */

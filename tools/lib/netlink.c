@@ -192,9 +192,10 @@ static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
 	nl_cb_set(h->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, call);
 
 	ret = nl_send_auto(h->sock, msg);
-	while (ret >= 0 && !call->done)
+	/* libnl fails after each part of a dump that was interrupted: the rest still comes */
+	while ((ret >= 0 || ret == -NLE_DUMP_INTR) && !call->done)
 		ret = nl_recvmsgs(h->sock, h->cb);
-	/* libnl also fails if the answer is an error or the dump was interrupted */
+	/* libnl also fails if the answer is an error */
 	if (call->done)
 		return call->ret;
 	return hyptrace_error_set(call->err, EIO, "the netlink socket failed: %s",

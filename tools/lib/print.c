@@ -112,10 +112,7 @@ static noinline char *put_rarely(const struct step *step, char *to, uint64_t val
 
 static inline uint64_t value_of(const struct step *step, const char *data)
 {
-	uint64_t value;
-
-	memcpy(&value, data + step->offset, sizeof(value));
-	return (int64_t)(value << step->left) >> step->right & step->mask;
+	return hyptrace_place_signed(&step->place, data) & step->mask;
 }
 
 static inline char *put_value(const struct step *step, char *to, uint64_t value)
@@ -150,8 +147,7 @@ char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 	const struct step *step = print->steps;
 	uint64_t small = 0;
 
-	/* value_of() reads eight bytes for each field */
-	if (print->size < sizeof(small))
+	if (print->size < PLACE_WORD)
 		data = memcpy(&small, data, print->size);
 	do {
 		to = put_span(&step->span, to);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "place.h"
+
 struct tep_event;
 
 enum step_kind {
@@ -37,9 +39,7 @@ struct name {
  * @span:	the text
  * @kind:	enum step_kind
  * @last:	this is the last step
- * @left:	bits to shift the eight bytes at @offset to the left, ...
- * @right:	... and then back to the right with their sign, to extract the field
- * @offset:	of these eight bytes in the payload
+ * @place:	of the field in the payload
  * @mask:	bits of the field that are printed
  * @names:	SYMBOL, FLAGS: names of the values or flags
  * @nr_names:	number of @names; those of SYMBOL ascend by value
@@ -56,9 +56,7 @@ struct step {
 	struct span	span;
 	uint8_t		kind;
 	bool		last;
-	uint8_t		left;
-	uint8_t		right;
-	uint32_t	offset;
+	struct place	place;
 	uint64_t	mask;
 	struct name	*names;
 	uint32_t	nr_names;

@@ -8,8 +8,6 @@
  * constructs of nearly all formats. libtraceevent itself prints all other formats.
  */
 #include <ctype.h>
-#include <endian.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,17 +109,6 @@ static bool add_names(struct builder *b, const struct tep_print_flag_sym *sym)
 	return true;
 }
 
-/* Set how to extract a field of @size bytes from the eight bytes around it. */
-static void set_field(struct step *step, uint32_t offset, uint32_t size, uint32_t payload)
-{
-	uint32_t word = sizeof(uint64_t), last = payload > word ? payload - word : 0, before;
-
-	step->offset = offset < last ? offset : last;
-	before = offset - step->offset;
-	step->left = CHAR_BIT * (htole16(1) == 1 ? word - before - size : before);
-	step->right = CHAR_BIT * (word - size);
-}
-
 /*
  * Add the field to print, of at most @bytes. A field of exactly @bytes has the sign of
  * the conversion, a smaller one its own.
@@ -143,10 +130,10 @@ static bool add_field(struct builder *b, const struct tep_print_arg *arg, uint32
 	    (uint32_t)field->offset > payload - size)
 		return false;
 
-	set_field(b->step, field->offset, size, payload);
+	b->step->place = hyptrace_place_of(field->offset, size, payload);
 	if (size < bytes)
 		is_signed = field->flags & TEP_FIELD_IS_SIGNED;
-	b->step->mask &= is_signed ? UINT64_MAX : UINT64_MAX >> b->step->right;
+	b->step->mask &= is_signed ? UINT64_MAX : UINT64_MAX >> b->step->place.right;
 	return true;
 }
 

@@ -116,12 +116,47 @@ hyptrace_sentence_find_classes(struct hyptrace_event *const *events, unsigned in
 	return field;
 }
 
+/* Keep where a field is, and the names of its values. Return false if there is no memory. */
+static bool add_field(struct sentence *s, const struct hyptrace_event *event,
+		      enum sentence_field which)
+{
+	const struct hyptrace_field *field = s->fields[which];
+	struct sentence_place *place = &s->places[s->nr_places++], *at = &s->places[s->nr_unsigned];
+
+	/* the unsigned fields are first */
+	if (!field->is_signed) {
+		*place = *at;
+		place = at;
+		s->nr_unsigned++;
+	}
+	place->place = hyptrace_place_of(field->offset, field->size, event->size);
+	place->field = which;
+	if (!field->nr_symbols)
+		return true;
+	s->symbols[which] = hyptrace_sentence_symbols_new(field);
+	return s->symbols[which];
+}
+
+/**
+ * hyptrace_sentence_free - free a sentence
+ * @s:		the sentence, or NULL
+ */
+void hyptrace_sentence_free(struct sentence *s)
+{
+	unsigned int i;
+
+	for (i = 0; s && i < NR_FIELDS; i++)
+		hyptrace_sentence_symbols_free(s->symbols[i]);
+	free(s);
+}
+
 /**
  * hyptrace_sentence_new - find the sentence of an event
  * @event:	the event; must stay valid
  * @names:	names of values; must stay valid
  *
- * Return: the sentence, for free(); NULL if the event has none, or if there is no memory.
+ * Return: the sentence, for hyptrace_sentence_free(); NULL if the event has none, or if there is
+ * no memory.
  */
 struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
 				       const struct sentence_names *names)
@@ -135,27 +170,31 @@ struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
 		return NULL;
 	s->kind = kind;
 	s->names = names;
+	s->size = event->size;
 	for (i = 0; i < NR_FIELDS; i++) {
 		if (!(kind->fields & UINT64_C(1) << i))
 			continue;
 		s->fields[i] = find_field(event, i);
-		if (!s->fields[i]) {
-			free(s);
+		if (!s->fields[i] || !add_field(s, event, i)) {
+			hyptrace_sentence_free(s);
 			return NULL;
 		}
 	}
 	return s;
 }
 
-static void get_values(const struct sentence *s, const void *data, uint64_t *values)
+static inline void get_values(const struct sentence *s, const void *data, uint64_t *values)
 {
-	uint64_t left = s->kind->fields;
+	const struct sentence_place *place = s->places, *end = place + s->nr_unsigned;
+	uint64_t small = 0;
 
-	for (; left; left &= left - 1) {
-		unsigned int field = __builtin_ctzll(left);
-
-		values[field] = hyptrace_field_read(s->fields[field], data);
-	}
+	/* eight bytes are read for each field */
+	if (s->size < sizeof(small))
+		data = memcpy(&small, data, s->size);
+	for (; place < end; place++)
+		values[place->field] = hyptrace_place_unsigned(&place->place, data);
+	for (end = s->places + s->nr_places; place < end; place++)
+		values[place->field] = hyptrace_place_signed(&place->place, data);
 }
 
 /**
@@ -185,14 +224,37 @@ char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to
 bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace_field *field,
 				 const void *data)
 {
-	uint64_t values[NR_FIELDS];
-
-	get_values(s, data, values);
 	if (field == s->fields[FIELD_ESR])
-		return values[FIELD_ESR];
+		return hyptrace_field_read(field, data);
 	if (field == s->fields[FIELD_EC] && s->fields[FIELD_CODE])
-		return values[FIELD_CODE] == EXIT_TRAP;
+		return hyptrace_field_read(s->fields[FIELD_CODE], data) == EXIT_TRAP;
 	return true;
+}
+
+static bool is_result(const struct sentence *s, const struct hyptrace_field *field)
+{
+	return s->kind->result &&
+	       (field == s->fields[FIELD_RET] || field == s->fields[FIELD_ERR]);
+}
+
+/**
+ * hyptrace_sentence_names - does a field's name depend on more than its value?
+ * @s:		the sentence of the event
+ * @field:	the field, one of the event
+ *
+ * Return: false if the symbols of the field have all names of its values.
+ */
+bool hyptrace_sentence_names(const struct sentence *s, const struct hyptrace_field *field)
+{
+	return field == s->fields[FIELD_ESR] || is_result(s, field) ||
+	       (field == s->fields[FIELD_EC] && s->fields[FIELD_CODE]) ||
+	       (field == s->fields[FIELD_ID] && s->fields[FIELD_ARG4]);
+}
+
+/* The exception class in a field of ESR_EL2 */
+static uint64_t class_in(const struct hyptrace_field *field, const void *data)
+{
+	return sentence_esr_class(hyptrace_field_read(field, data));
 }
 
 /**
@@ -209,17 +271,16 @@ const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptra
 	const struct hyptrace_hypercall *call;
 	uint64_t values[NR_FIELDS];
 
-	get_values(s, data, values);
 	if (field == s->fields[FIELD_ESR])
-		return hyptrace_sentence_class(s->names,
-					       sentence_esr_class(values[FIELD_ESR]));
+		return hyptrace_sentence_class(s->names, class_in(field, data));
 	if (field == s->fields[FIELD_ID]) {
 		call = hyptrace_sentence_call(s, data);
 		return call ? call->name : NULL;
 	}
-	if ((field == s->fields[FIELD_RET] || field == s->fields[FIELD_ERR]) && s->kind->result)
-		return s->kind->result(s, values);
-	return NULL;
+	if (!is_result(s, field))
+		return NULL;
+	get_values(s, data, values);
+	return s->kind->result(s, values);
 }
 
 /**

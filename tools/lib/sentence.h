@@ -12,6 +12,7 @@
 
 #include "digits.h"
 #include "internal.h"
+#include "place.h"
 
 /* Bytes of a sentence at most; names of more than SENTENCE_NAME_MAX bytes are not used */
 #define SENTENCE_MAX		1024
@@ -81,6 +82,33 @@ struct sentence_arg {
 	bool		is_count;	/* print it in decimal */
 };
 
+/* The name of a value; DIGITS_SLACK bytes after it are readable */
+struct sentence_symbol {
+	uint64_t	value;
+	const char	*text;		/* NULL: there is no name */
+	size_t		len;
+};
+
+/**
+ * struct sentence_symbols - the names of a field's values
+ * @bits:	@table has 1 << @bits places
+ * @table:	a value is at the place of its hash, or at one of the next
+ */
+struct sentence_symbols {
+	unsigned int		bits;
+	struct sentence_symbol	table[];
+};
+
+static inline const struct sentence_symbol *
+sentence_find_symbol(const struct sentence_symbols *symbols, uint64_t value)
+{
+	size_t at = value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - symbols->bits);
+
+	while (symbols->table[at].text && symbols->table[at].value != value)
+		at = (at + 1) & ((1UL << symbols->bits) - 1);
+	return &symbols->table[at];
+}
+
 struct sentence_call {
 	const struct hyptrace_hypercall	*call;	/* NULL: unknown */
 	struct sentence_arg		args[SENTENCE_ARGS];
@@ -88,12 +116,12 @@ struct sentence_call {
 
 /**
  * struct sentence_names - names of values, for all events of a remote
- * @classes:	the field whose symbols are the exception classes; NULL if there is none
+ * @classes:	the exception classes; NULL if they have no names
  * @calls:	the hypercalls by their ids
  * @nr_calls:	number of @calls
  */
 struct sentence_names {
-	const struct hyptrace_field	*classes;
+	struct sentence_symbols		*classes;
 	struct sentence_call		*calls;
 	unsigned int			nr_calls;
 };
@@ -103,11 +131,24 @@ struct sentence_names {
  * @kind:	what differs between the events
  * @names:	names of values
  * @fields:	the fields that it needs, by enum sentence_field; NULL for all others
+ * @symbols:	the names of their values; NULL if they have none
+ * @nr_places:	number of @places
+ * @nr_unsigned: so many of them are those of unsigned fields, which are first
+ * @places:	where the fields are in the payload
+ * @size:	bytes of the payload
  */
 struct sentence {
 	const struct sentence_kind	*kind;
 	const struct sentence_names	*names;
 	const struct hyptrace_field	*fields[NR_FIELDS];
+	struct sentence_symbols		*symbols[NR_FIELDS];
+	unsigned int			nr_places;
+	unsigned int			nr_unsigned;
+	struct sentence_place {
+		struct place		place;
+		uint8_t			field;
+	} places[NR_FIELDS];
+	uint32_t			size;
 };
 
 /**
@@ -130,13 +171,19 @@ const struct hyptrace_field *
 hyptrace_sentence_find_classes(struct hyptrace_event *const *events, unsigned int nr);
 struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
 				       const struct sentence_names *names);
+void hyptrace_sentence_free(struct sentence *s);
 char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to);
 bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace_field *field,
 				 const void *data);
+bool hyptrace_sentence_names(const struct sentence *s, const struct hyptrace_field *field);
 const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptrace_field *field,
 				   const void *data);
 const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
 							const void *data);
+
+/* sentence_symbols.c: names of values */
+struct sentence_symbols *hyptrace_sentence_symbols_new(const struct hyptrace_field *field);
+void hyptrace_sentence_symbols_free(struct sentence_symbols *symbols);
 
 /* sentence_names.c: names that depend on the remote */
 int hyptrace_sentence_set_calls(struct sentence_names *names,
@@ -147,18 +194,84 @@ const struct sentence_call *hyptrace_sentence_find_call(const struct sentence_na
 							uint64_t id);
 const char *hyptrace_sentence_class(const struct sentence_names *names, uint64_t class);
 
+/**
+ * hyptrace_sentence_text - print a text
+ * @to:		destination
+ * @text:	the text; the compiler knows the length of a literal
+ *
+ * Return: the end of the text.
+ */
+static inline char *hyptrace_sentence_text(char *to, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(to, text, len);
+	return to + len;
+}
+
+/**
+ * hyptrace_sentence_hex - print a number in hexadecimal
+ * @to:		destination
+ * @value:	the number
+ *
+ * Return: the end of the text.
+ */
+static inline char *hyptrace_sentence_hex(char *to, uint64_t value)
+{
+	*to++ = '0';
+	*to++ = 'x';
+	return hyptrace_digits_hex(to, value, 'a');
+}
+
+/**
+ * hyptrace_sentence_key - print a key and a number in hexadecimal
+ * @to:		destination
+ * @key:	the key, such as " pfn="
+ * @value:	the number
+ *
+ * Return: the end of the text.
+ */
+static inline char *hyptrace_sentence_key(char *to, const char *key, uint64_t value)
+{
+	return hyptrace_sentence_hex(hyptrace_sentence_text(to, key), value);
+}
+
+/**
+ * hyptrace_sentence_signed - print a number in decimal
+ * @to:		destination
+ * @value:	the number
+ *
+ * Return: the end of the text.
+ */
+static inline char *hyptrace_sentence_signed(char *to, int64_t value)
+{
+	if (value >= 0)
+		return hyptrace_digits_decimal(to, value);
+	*to++ = '-';
+	return hyptrace_digits_decimal(to, -(uint64_t)value);
+}
+
 /* sentence_text.c: parts of sentences */
-char *hyptrace_sentence_text(char *to, const char *text);
-char *hyptrace_sentence_hex(char *to, uint64_t value);
-char *hyptrace_sentence_signed(char *to, int64_t value);
-char *hyptrace_sentence_key(char *to, const char *key, uint64_t value);
 char *hyptrace_sentence_value(char *to, const char *name, uint64_t value);
 char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 			       enum sentence_field field, char *to);
 const char *hyptrace_sentence_errno(const struct sentence *s, const uint64_t *values);
 char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values, int64_t value,
 			       char *to);
-char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after);
+char *hyptrace_sentence_time(char *to, uint64_t nsec);
+
+/**
+ * hyptrace_sentence_duration - print a duration as " <1.204 us>"
+ * @to:		destination
+ * @nsec:	the duration
+ * @after:	text after it, such as ">"
+ *
+ * Return: the end of the text.
+ */
+static inline char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after)
+{
+	return hyptrace_sentence_text(hyptrace_sentence_time(to, nsec), after);
+}
 
 /* sentence_calls.c: calls of the host; sentence_guest.c: guests, memory; sentence_printk.c */
 extern const struct sentence_kind hyptrace_sentence_calls[], hyptrace_sentence_guests[];

@@ -155,5 +155,5 @@ const struct sentence_call *hyptrace_sentence_find_call(const struct sentence_na
  */
 const char *hyptrace_sentence_class(const struct sentence_names *names, uint64_t class)
 {
-	return names->classes ? hyptrace_symbol_name(names->classes, class) : NULL;
+	return names->classes ? sentence_find_symbol(names->classes, class)->text : NULL;
 }

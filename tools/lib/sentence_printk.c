@@ -137,7 +137,8 @@ static char *put_format(char *to, char *end, const char *format, const uint64_t 
 
 static char *put_hyp_printk(const struct sentence *s, const uint64_t *v, char *to)
 {
-	const char *format = hyptrace_symbol_name(s->fields[FIELD_FMT_ID], v[FIELD_FMT_ID]);
+	const struct sentence_symbols *formats = s->symbols[FIELD_FMT_ID];
+	const char *format = formats ? sentence_find_symbol(formats, v[FIELD_FMT_ID])->text : NULL;
 	char *end = to + SENTENCE_MAX - NUMBER_MAX - REST_MAX;
 
 	if (format && hyptrace_sentence_is_plain(format))

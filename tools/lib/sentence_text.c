@@ -11,63 +11,6 @@
 #define NSEC_PER_SEC	1000000000
 
 /**
- * hyptrace_sentence_text - print a text
- * @to:		destination
- * @text:	the text
- *
- * Return: the end of the text.
- */
-char *hyptrace_sentence_text(char *to, const char *text)
-{
-	size_t len = strlen(text);
-
-	memcpy(to, text, len);
-	return to + len;
-}
-
-/**
- * hyptrace_sentence_hex - print a number in hexadecimal
- * @to:		destination
- * @value:	the number
- *
- * Return: the end of the text.
- */
-char *hyptrace_sentence_hex(char *to, uint64_t value)
-{
-	*to++ = '0';
-	*to++ = 'x';
-	return hyptrace_digits_hex(to, value, 'a');
-}
-
-/**
- * hyptrace_sentence_signed - print a number in decimal
- * @to:		destination
- * @value:	the number
- *
- * Return: the end of the text.
- */
-char *hyptrace_sentence_signed(char *to, int64_t value)
-{
-	if (value >= 0)
-		return hyptrace_digits_decimal(to, value);
-	*to++ = '-';
-	return hyptrace_digits_decimal(to, -(uint64_t)value);
-}
-
-/**
- * hyptrace_sentence_key - print a key and a number in hexadecimal
- * @to:		destination
- * @key:	the key, such as " pfn="
- * @value:	the number
- *
- * Return: the end of the text.
- */
-char *hyptrace_sentence_key(char *to, const char *key, uint64_t value)
-{
-	return hyptrace_sentence_hex(hyptrace_sentence_text(to, key), value);
-}
-
-/**
  * hyptrace_sentence_value - print the name of a value
  * @to:		destination
  * @name:	the name; NULL if it has none
@@ -92,8 +35,12 @@ char *hyptrace_sentence_value(char *to, const char *name, uint64_t value)
 char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 			       enum sentence_field field, char *to)
 {
-	return hyptrace_sentence_value(to, hyptrace_symbol_name(s->fields[field], values[field]),
-				       values[field]);
+	const struct sentence_symbol *symbol;
+
+	symbol = s->symbols[field] ? sentence_find_symbol(s->symbols[field], values[field]) : NULL;
+	if (symbol && symbol->text)
+		return hyptrace_digits_text(to, symbol->text, symbol->len);
+	return hyptrace_sentence_hex(to, values[field]);
 }
 
 /**
@@ -131,35 +78,39 @@ char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values,
 	return hyptrace_sentence_signed(to, value);
 }
 
+/* "1.204" */
+static inline char *put_parts(char *to, uint64_t whole, uint32_t part)
+{
+	to = hyptrace_digits_decimal(to, whole);
+	*to++ = '.';
+	*to++ = '0' + part / 100;
+	return hyptrace_digits_pair(to, part % 100);
+}
+
 /**
- * hyptrace_sentence_duration - print a duration as "<1.204 us>"
+ * hyptrace_sentence_time - print a time as " <1.204 us", for hyptrace_sentence_duration()
  * @to:		destination
- * @nsec:	the duration; its last digits are cut off, so that no value is rounded up to
- *		the next unit
- * @after:	text after it, such as ">"
+ * @nsec:	the time; its last digits are cut off, so that no value is rounded up to the
+ *		next unit
  *
  * Return: the end of the text.
  */
-char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after)
+char *hyptrace_sentence_time(char *to, uint64_t nsec)
 {
-	static const struct {
-		uint64_t	nsec;
-		const char	*name;
-	} units[] = {
-		{ NSEC_PER_SEC, " s" }, { NSEC_PER_MSEC, " ms" }, { NSEC_PER_USEC, " us" },
-		{ 1, " ns" },
-	};
-	uint32_t part, i = 0;
-
-	while (nsec < units[i].nsec && units[i].nsec > 1)
-		i++;
 	to = hyptrace_sentence_text(to, " <");
-	to = hyptrace_digits_decimal(to, nsec / units[i].nsec);
-	if (units[i].nsec > 1) {
-		part = nsec % units[i].nsec / (units[i].nsec / 1000);
-		*to++ = '.';
-		*to++ = '0' + part / 100;
-		to = hyptrace_digits_pair(to, part % 100);
+	if (nsec < NSEC_PER_USEC) {
+		to = hyptrace_digits_decimal(to, nsec);
+		return hyptrace_sentence_text(to, " ns");
 	}
-	return hyptrace_sentence_text(hyptrace_sentence_text(to, units[i].name), after);
+	if (nsec < NSEC_PER_MSEC) {
+		to = put_parts(to, nsec / NSEC_PER_USEC, nsec % NSEC_PER_USEC);
+		return hyptrace_sentence_text(to, " us");
+	}
+	if (nsec < NSEC_PER_SEC) {
+		to = put_parts(to, nsec / NSEC_PER_MSEC,
+			       nsec % NSEC_PER_MSEC / (NSEC_PER_MSEC / 1000));
+		return hyptrace_sentence_text(to, " ms");
+	}
+	to = put_parts(to, nsec / NSEC_PER_SEC, nsec % NSEC_PER_SEC / (NSEC_PER_SEC / 1000));
+	return hyptrace_sentence_text(to, " s");
 }

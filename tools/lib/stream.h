@@ -25,11 +25,14 @@
  * @pos:	where the next sub-buffer starts
  * @asked:	the time right before the last read
  * @unread:	events in the ring when the stream ended
- * @unreported:	lost events that no sub-buffer had reported by then
+ * @reported:	lost events that sub-buffers had reported when the stream began
+ * @unreported:	those that none had reported then; at the end, those that the stream has to report
  * @pending:	there is a next event
  * @damaged:	a sub-buffer could not be decoded, and its other events are lost
  * @asleep:	tracing is off and the ring is empty
  * @over:	the ring must not be read any more
+ * @draining:	the last read delivered something: one that fails with EAGAIN may be at the limit
+ *		that the driver sets to a loop of reads, and the ring is perhaps not empty
  */
 struct stream_source {
 	struct hyptrace_stream_event	event;
@@ -41,11 +44,13 @@ struct stream_source {
 	size_t				pos;
 	uint64_t			asked;
 	uint64_t			unread;
+	uint64_t			reported;
 	uint64_t			unreported;
 	bool				pending;
 	bool				damaged;
 	bool				asleep;
 	bool				over;
+	bool				draining;
 };
 
 /**
@@ -83,6 +88,7 @@ struct stream_source {
  * @finishing:	only the rest is to be counted
  * @closed:	detached from all rings
  * @end:	when the end was requested, in ns
+ * @last:	at the end: time of the last event that was read
  * @filtered:	events that @filter has refused
  * @discarded:	events consumed, or unloaded with the rings, and not delivered
  * @lost:	events lost
@@ -122,6 +128,7 @@ struct hyptrace_stream {
 	bool				finishing;
 	bool				closed;
 	uint64_t			end;
+	uint64_t			last;
 	uint64_t			filtered;
 	uint64_t			discarded;
 	uint64_t			lost;
@@ -148,7 +155,9 @@ void hyptrace_stream_wait_end(struct hyptrace_stream *s);
 /* stream_count.c: count what was discarded and lost */
 void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost);
 void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_source *src);
+int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error *err);
 void hyptrace_stream_count_end(struct hyptrace_stream *s);
+void hyptrace_stream_count_undelivered(struct hyptrace_stream *s);
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src);
 void hyptrace_stream_count_unloaded(struct hyptrace_stream *s);
 

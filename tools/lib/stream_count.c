@@ -44,6 +44,50 @@ void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_sour
 	hyptrace_stream_count_lost(s, src->event.record.lost);
 }
 
+/* Losses that the sub-buffers have reported to the ring's consumers */
+static uint64_t count_reported(const struct hyptrace_cpu *cpu)
+{
+	return cpu->overrun + cpu->dropped - cpu->unreported;
+}
+
+/* The losses since the stream began that no sub-buffer has reported */
+static uint64_t count_pending(const struct stream_source *src, const struct hyptrace_cpu *cpu)
+{
+	/* the next sub-buffer reports what was pending before; an earlier stream has, too */
+	if (count_reported(cpu) == src->reported && cpu->unreported >= src->unreported)
+		return cpu->unreported - src->unreported;
+	return cpu->unreported;
+}
+
+/**
+ * hyptrace_stream_count_begin - note the rings' counters
+ * @s:		the stream, attached to its rings, before it reads them
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	struct stream_source *src;
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int ret;
+
+	ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++) {
+		src = find_source(s, cpus[i]->id);
+		if (!src)
+			continue;
+		src->reported = count_reported(cpus[i]);
+		/* else they come after events that this stream reads */
+		src->unreported = cpus[i]->unread ? 0 : cpus[i]->unreported;
+	}
+	hyptrace_free_cpus(cpus);
+	return 0;
+}
+
 /**
  * hyptrace_stream_count_end - read the rings' counters
  * @s:		the stream, still attached to its rings, at its end
@@ -56,14 +100,17 @@ void hyptrace_stream_count_end(struct hyptrace_stream *s)
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 
-	if (hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, NULL))
+	if (hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, NULL)) {
+		for (i = 0; i < s->nr_sources; i++)
+			s->sources[i].unreported = 0;
 		return;
+	}
 	for (i = 0; i < nr; i++) {
 		src = find_source(s, cpus[i]->id);
 		if (!src)
 			continue;
 		src->unread = cpus[i]->unread;
-		src->unreported = cpus[i]->unreported;
+		src->unreported = count_pending(src, cpus[i]);
 	}
 	hyptrace_free_cpus(cpus);
 }
@@ -81,29 +128,48 @@ static uint64_t take_last_losses(struct stream_source *src)
 }
 
 /**
- * hyptrace_stream_count_rest - count what was read but not delivered, and the last losses
- * @s:		the stream, after hyptrace_stream_count_end()
+ * hyptrace_stream_count_undelivered - count what was read but not delivered
+ * @s:		the stream, still attached to its rings, at its end
+ */
+void hyptrace_stream_count_undelivered(struct hyptrace_stream *s)
+{
+	struct stream_source *src;
+	uint64_t time;
+	int ret;
+
+	s->last = 0;
+	for (src = s->sources; src < s->sources + s->nr_sources; src++) {
+		if (src->pending)
+			hyptrace_stream_count_discard(s, src);
+		while ((ret = hyptrace_source_next(src, NULL))) {
+			if (ret > 0)
+				hyptrace_stream_count_discard(s, src);
+		}
+		s->lost_more |= src->damaged;
+		time = hyptrace_decoder_time(src->dec);
+		if (time > s->last)
+			s->last = time;
+	}
+	if (!s->last && s->boot_clock)
+		s->last = s->end;
+}
+
+/**
+ * hyptrace_stream_count_rest - count the losses after the last event of a source
+ * @s:		the stream, after hyptrace_stream_count_undelivered()
  * @src:	the source
  *
- * Return: true if events were lost after the last one; @src->event is then that loss.
+ * Return: true if events were lost after the last one; @src->event is then that loss. It has the
+ * time of the last event of all sources: the losses are in the order of time, too.
  */
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src)
 {
-	uint64_t lost;
-	int ret;
+	uint64_t lost = take_last_losses(src);
 
-	if (src->pending)
-		hyptrace_stream_count_discard(s, src);
-	while ((ret = hyptrace_source_next(src, NULL))) {
-		if (ret > 0)
-			hyptrace_stream_count_discard(s, src);
-	}
-	s->lost_more |= src->damaged;
-	lost = take_last_losses(src);
 	if (!lost)
 		return false;
 	hyptrace_stream_count_lost(s, lost);
-	src->event.record.ts = hyptrace_decoder_time(src->dec);
+	src->event.record.ts = s->last;
 	src->event.record.lost = lost;
 	src->event.record.data = NULL;
 	src->event.record.size = 0;

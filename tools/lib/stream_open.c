@@ -251,6 +251,8 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 	if (s->sources)
 		return hyptrace_error_set(err, EALREADY, "the stream was started already");
 	ret = open_sources(s, err);
+	if (!ret)
+		ret = hyptrace_stream_count_begin(s, err);
 	if (ret)
 		return ret;
 	s->merge = hyptrace_merge_new(s->nr_sources, s->bound / HELD_PART);
@@ -335,6 +337,7 @@ void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 	release_hold(s);
 	/* read the counters before the kernel unloads the rings */
 	hyptrace_stream_count_end(s);
+	hyptrace_stream_count_undelivered(s);
 }
 
 /**

@@ -154,6 +154,15 @@ static size_t read_size(const struct hyptrace_stream *s, const struct stream_sou
 	return size < src->size ? size : src->size;
 }
 
+/* After a read has failed: did the driver end a loop of reads, though the ring may have more? */
+static bool is_at_limit(struct stream_source *src)
+{
+	bool at_limit = errno == EAGAIN && src->draining;
+
+	src->draining = false;
+	return at_limit;
+}
+
 /**
  * hyptrace_source_read - read the next sub-buffers of a ring
  * @s:		the stream
@@ -172,7 +181,7 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 	do {
 		src->asked = hyptrace_stream_now();
 		n = read(hyptrace_reader_fd(src->reader), src->buf, read_size(s, src));
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && (errno == EINTR || is_at_limit(src)));
 
 	if (n < 0 && errno != EAGAIN) {
 		errnum = errno;
@@ -183,6 +192,7 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 	src->asleep = !n;
 	if (n <= 0)
 		return 0;
+	src->draining = true;
 	src->len = n;
 	src->pos = 0;
 	return 1;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Joining sub-buffers that were read before they were full.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "file_remote.h"
+
+static struct hyptrace_file_writer *w;
+static char to[SUBBUF], from[SUBBUF];
+
+static int setup(void **state)
+{
+	(void)state;
+	if (enter_folder(state))
+		return -1;
+	w = begin("a.dat", 0);
+	/* 10 marks, the last of them at 1010, and 5 more */
+	fill(to, 1000, 0, 10);
+	fill(from, 1010, 10, 5);
+	return w ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	hyptrace_file_abandon(w);
+	return leave_folder(state);
+}
+
+static void set_lost(char *subbuf, uint64_t lost)
+{
+	struct hyptrace_subbuf *s = (void *)subbuf;
+
+	memcpy(s->data + s->commit, &lost, sizeof(lost));
+	s->commit |= HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+}
+
+/* Expect the marks 0 to @nr - 1, 1 ns apart, after @lost events. */
+static void expect_marks(const char *subbuf, unsigned int nr, uint64_t lost)
+{
+	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_record rec;
+	uint32_t payload[2];
+	unsigned int i;
+
+	assert_int_equal(hyptrace_decoder_load(dec, subbuf, SUBBUF, &err), 0);
+	for (i = 0; i < nr; i++) {
+		assert_int_equal(hyptrace_decoder_next(dec, &rec, &err), 1);
+		assert_int_equal(rec.ts, 1001 + i);
+		assert_int_equal(rec.lost, i ? 0 : lost);
+		memcpy(payload, rec.data, sizeof(payload));
+		assert_int_equal(payload[1], i);
+	}
+	assert_int_equal(hyptrace_decoder_next(dec, &rec, &err), 0);
+	hyptrace_decoder_free(dec);
+}
+
+static void refuse(void)
+{
+	char before[SUBBUF];
+
+	memcpy(before, to, SUBBUF);
+	assert_false(hyptrace_file_join(w, to, from));
+	assert_memory_equal(to, before, SUBBUF);
+}
+
+static void test_joins(void **state)
+{
+	char whole[SUBBUF];
+
+	(void)state;
+	assert_true(hyptrace_file_join(w, to, from));
+	expect_marks(to, 15, 0);
+	fill(from, 1015, 15, 1);
+	assert_true(hyptrace_file_join(w, to, from));
+	/* as if it had been read at once */
+	fill(whole, 1000, 0, 16);
+	assert_memory_equal(to, whole, SUBBUF);
+}
+
+static void test_keeps_the_losses(void **state)
+{
+	(void)state;
+	set_lost(to, 77);
+	assert_true(hyptrace_file_join(w, to, from));
+	expect_marks(to, 15, 77);
+	fill(from, 1015, 15, 1);
+	assert_true(hyptrace_file_join(w, to, from));
+	expect_marks(to, 16, 77);
+}
+
+static void test_refuses_another_time(void **state)
+{
+	(void)state;
+	fill(from, 1011, 10, 5);
+	refuse();
+	fill(from, 1009, 10, 5);
+	refuse();
+}
+
+static void test_refuses_losses(void **state)
+{
+	struct hyptrace_subbuf *next = (void *)from;
+
+	(void)state;
+	set_lost(from, 1);
+	refuse();
+	fill(from, 1010, 10, 5);
+	next->commit |= HYPTRACE_COMMIT_MISSED;
+	refuse();
+}
+
+static void test_refuses_what_does_not_fit(void **state)
+{
+	(void)state;
+	/* 340 marks fill the 4080 bytes */
+	fill(to, 1000, 0, 339);
+	fill(from, 1339, 339, 2);
+	refuse();
+	fill(from, 1339, 339, 1);
+	assert_true(hyptrace_file_join(w, to, from));
+	expect_marks(to, 340, 0);
+	fill(from, 1340, 340, 1);
+	refuse();
+
+	fill(to, 1000, 0, 338);
+	set_lost(to, 5);
+	fill(from, 1338, 338, 2);
+	refuse();
+	fill(from, 1338, 338, 1);
+	assert_true(hyptrace_file_join(w, to, from));
+	expect_marks(to, 339, 5);
+}
+
+static void test_refuses_damage(void **state)
+{
+	struct hyptrace_subbuf *before = (void *)to;
+
+	(void)state;
+	/* a record that is longer than the data */
+	before->data[12 * 9] = 28;
+	refuse();
+	fill(to, 1000, 0, 0);
+	refuse();
+	fill(to, 1000, 0, 10);
+	fill(from, 1010, 0, 0);
+	refuse();
+	fill(from, 1010, 10, 5);
+	before->commit = SUBBUF;
+	refuse();
+}
+
+/* Sub-buffers that come one by one, as from a slow writer, become one. */
+static void slow_writer(unsigned int flags, unsigned int joined)
+{
+	unsigned int i;
+	int ends[2];
+
+	hyptrace_file_abandon(w);
+	w = begin("a.dat", flags);
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	for (i = 0; i < 5; i++) {
+		fill(from, 1000 + 3 * i, 3 * i, 3);
+		assert_int_equal(write(ends[1], from, SUBBUF), SUBBUF);
+		assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
+		assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
+	}
+	assert_int_equal(hyptrace_file_size(w), w->head_size + joined * SUBBUF);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_slow_writer(void **state)
+{
+	char *part;
+	size_t size;
+
+	(void)state;
+	slow_writer(0, 1);
+	part = slurp("a.dat.part.cpu2", &size);
+	assert_int_equal(size, SUBBUF);
+	expect_marks(part, 15, 0);
+	free(part);
+	/* nothing is compressed so far */
+	slow_writer(HYPTRACE_FILE_ZSTD, 0);
+	hyptrace_file_set_counts(w, 2, 15, 0, 0);
+	assert_int_equal(hyptrace_file_finish(w, &err), 0);
+	w = NULL;
+}
+
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_joins),
+		TEST(test_keeps_the_losses),
+		TEST(test_refuses_another_time),
+		TEST(test_refuses_losses),
+		TEST(test_refuses_what_does_not_fit),
+		TEST(test_refuses_damage),
+		TEST(test_slow_writer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

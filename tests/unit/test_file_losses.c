@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The losses that the reader of trace files delivers: before events, instead of events that a
+ * filter refuses, and at the end.
+ */
+#include "file_case.h"
+
+#define START	UINT64_C(5000000000)
+
+static bool is_nothing(const struct hyptrace_stream_event *event, void *arg)
+{
+	(void)event;
+	(void)arg;
+	return false;
+}
+
+static void losses(void **state)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_file_counts counts;
+	struct hyptrace_file *file;
+	struct image image;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, true, 4096, 2);
+	image_subbuf(&image, 0, 100);
+	image_event(&image, 0, 1, NUMBER(101, 0));
+	image_subbuf(&image, 0, 200);
+	image_event(&image, 0, 1, NUMBER(201, 0));
+	image_lost(&image, 0, 17);
+	image_subbuf(&image, 1, 150);
+	image_event(&image, 1, 0, NUMBER(150, 1));
+	image_lost(&image, 1, HYPTRACE_LOST_UNKNOWN);
+	/* lost at the end: no event follows */
+	image_subbuf(&image, 1, 300);
+	image_lost(&image, 1, 5);
+	file = open_image(&image);
+	expect(file, 0, 101, true, 0);
+	expect(file, 1, 150, true, HYPTRACE_LOST_UNKNOWN);
+	expect(file, 0, 201, true, 17);
+	expect(file, 1, 300, false, 5);
+	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
+	hyptrace_file_counts(file, &counts, sizeof(counts));
+	assert_int_equal(counts.delivered, 3);
+	assert_int_equal(counts.lost, 22);
+	assert_int_equal(counts.lost_more, 1);
+
+	/* losses before events that the filter refuses are delivered */
+	hyptrace_file_set_filter(file, is_nothing, NULL);
+	expect(file, 1, 150, false, HYPTRACE_LOST_UNKNOWN);
+	expect(file, 0, 201, false, 17);
+	expect(file, 1, 300, false, 5);
+	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
+	hyptrace_file_counts(file, &counts, sizeof(counts));
+	assert_int_equal(counts.delivered, 0);
+	assert_int_equal(counts.filtered, 3);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
+/* Count the losses that are delivered, and the deliveries that are only a loss. */
+static uint64_t sum_losses(struct hyptrace_file *file, unsigned int *alone)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_file_counts counts;
+	uint64_t sum = 0, ts = 0;
+	int ret;
+
+	*alone = 0;
+	hyptrace_file_rewind(file);
+	while ((ret = hyptrace_file_next(file, &event, &err)) == 1) {
+		assert_true(event->record.ts >= ts);
+		ts = event->record.ts;
+		sum += event->record.lost;
+		*alone += !event->record.data;
+	}
+	assert_int_equal(ret, -ENODATA);
+	hyptrace_file_counts(file, &counts, sizeof(counts));
+	assert_int_equal(counts.lost, sum);
+	return sum;
+}
+
+/* Losses that only the description knows are delivered at the end, and so often as it says. */
+static void losses_at_the_end(void **state)
+{
+	const unsigned int both[] = { 0, 1 };
+	struct hyptrace_file *file;
+	unsigned int kind, alone;
+	struct image image;
+
+	(void)state;
+	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
+		image_init(&image, kind, false, 1024, 3);
+		image.has_counts = true;
+		image_subbuf(&image, 0, START);
+		image_event(&image, 0, 0, NUMBER(START, 0));
+		image_lost(&image, 0, 5);
+		image_subbuf(&image, 0, START + 10);
+		image_event(&image, 0, 0, NUMBER(START + 10, 0));
+		image_lost(&image, 0, 6);
+		image_subbuf(&image, 1, START + 5);
+		image_event(&image, 1, 0, NUMBER(START + 5, 1));
+		image_lost(&image, 1, 20);
+		image.cpus[0].lost = 18;
+		/* fewer than the sub-buffers say */
+		image.cpus[1].lost = 19;
+		image.cpus[2].lost = 100;
+		file = open_image(&image);
+		assert_int_equal(sum_losses(file, &alone), 18 + 20 + 100);
+		assert_int_equal(alone, 2);
+		/* the sub-buffers before the first time still count */
+		hyptrace_file_set_times(file, START + 11, UINT64_MAX);
+		assert_int_equal(sum_losses(file, &alone), 18 - 11 + 100);
+		hyptrace_file_set_times(file, START, START + 100);
+		assert_int_equal(sum_losses(file, &alone), 11 + 20);
+		hyptrace_file_set_times(file, 0, UINT64_MAX);
+		assert_int_equal(hyptrace_file_set_cpus(file, both, 2, &err), 0);
+		assert_int_equal(sum_losses(file, &alone), 18 + 20);
+		hyptrace_file_close(file);
+		image.has_counts = false;
+		file = open_image(&image);
+		assert_int_equal(sum_losses(file, &alone), 11 + 20);
+		assert_int_equal(alone, 0);
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losses), cmocka_unit_test(losses_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open the chosen CPUs of a trace file, and say what is to be read of them. For file_next.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+static bool is_chosen(const struct hyptrace_file *f, unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr_chosen; i++)
+		if (f->chosen[i] == cpu)
+			return true;
+	return !f->chosen;
+}
+
+/**
+ * hyptrace_file_end - close all sources
+ * @f:		the file
+ */
+void hyptrace_file_end(struct hyptrace_file *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr_sources; i++)
+		hyptrace_file_source_close(&f->sources[i]);
+	free(f->sources);
+	free(f->players);
+	f->sources = NULL;
+	f->players = NULL;
+	f->nr_sources = 0;
+	f->last_source = NULL;
+	f->begun = false;
+}
+
+/* Is there something to read of a CPU, or to say that it is missing or was lost? */
+static bool is_read(const struct hyptrace_file *f, unsigned int index)
+{
+	const struct hyptrace_file_cpu *cpu = f->meta.cpus[index];
+
+	return (f->data[index].size || f->data[index].missing ||
+		(cpu->has_counts && cpu->lost)) && is_chosen(f, cpu->id);
+}
+
+/* Return how many bytes a source can have in memory, 0 if that is too little. */
+static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
+{
+	const uint32_t subbuf = f->meta.info.subbuf_size;
+	const bool is_copied = f->swap || f->long_size != sizeof(uint64_t);
+	size_t room = FILE_BUFFERS / (nr ? nr : 1);
+
+	/* a source converts a sub-buffer to memory of its own */
+	if (is_copied && nr > 1)
+		room = room > subbuf ? room - subbuf : 0;
+
+	/* a compressed chunk has any size; memory that is not used is not allocated */
+	if (room > FILE_READ_SIZE && !f->compressed)
+		room = FILE_READ_SIZE;
+	if (room < subbuf && FILE_READ_SIZE < subbuf && nr == 1)
+		room = subbuf;
+	return room - room % subbuf;
+}
+
+static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	unsigned int nr = 0, i;
+	size_t room;
+	int ret = 0;
+
+	for (i = 0; i < f->meta.nr_cpus; i++)
+		nr += is_read(f, i);
+	room = room_of(f, nr);
+	if (!room)
+		return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
+					  nr);
+	f->sources = calloc(nr ? nr : 1, sizeof(*f->sources));
+	if (!f->sources)
+		return hyptrace_error_memory(err);
+	for (i = 0; i < f->meta.nr_cpus && !ret; i++) {
+		if (!is_read(f, i))
+			continue;
+		f->sources[f->nr_sources].index = f->nr_sources;
+		ret = hyptrace_file_source_open(f, &f->sources[f->nr_sources++], i, room, err);
+	}
+	return ret;
+}
+
+/* Make the tree that finds the earliest event. */
+static int make_tree(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	unsigned int i;
+
+	for (f->nr_leaves = 1; f->nr_leaves < f->nr_sources; f->nr_leaves *= 2)
+		;
+	f->players = calloc(2 * f->nr_leaves, sizeof(*f->players));
+	if (!f->players)
+		return hyptrace_error_memory(err);
+	for (i = 0; i < f->nr_leaves; i++)
+		f->players[f->nr_leaves + i] = (struct file_player){ FILE_KEY_NONE, i };
+	return 0;
+}
+
+/**
+ * hyptrace_file_begin - open the chosen CPUs and find where to begin
+ * @f:		the file
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	int ret;
+
+	hyptrace_file_end(f);
+	ret = open_sources(f, err);
+	if (!ret)
+		ret = make_tree(f, err);
+	if (!ret)
+		ret = hyptrace_file_seek(f, err);
+	memset(&f->counts, 0, sizeof(f->counts));
+	f->nr_primed = 0;
+	f->ended = false;
+	f->begun = !ret;
+	return ret;
+}

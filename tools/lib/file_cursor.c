@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read the numbers and the texts of a trace file's headers. For file_head*.c and file_tep.c.
+ *
+ * A cursor keeps its first error: after it, all numbers are 0 and all texts are empty, so that a
+ * caller looks for an error once per loop and at the end.
+ */
+#include <byteswap.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+
+/**
+ * hyptrace_file_pread - read a part of a file
+ * @fd:		the file
+ * @to:		destination
+ * @size:	its bytes
+ * @offset:	where to read
+ *
+ * Return: the bytes that were read, less than @size at the end of the file; or a negative errno.
+ */
+int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	if (offset > INT64_MAX || size > INT64_MAX - offset)
+		return 0;
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)to + done, size - done, offset + done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+/**
+ * hyptrace_cursor_init - begin to read headers
+ * @c:		the cursor
+ * @f:		the file
+ * @pos:	where to begin
+ * @err:	filled in if something fails; not NULL
+ */
+void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
+			  struct hyptrace_error *err)
+{
+	c->f = f;
+	c->mem = NULL;
+	c->pos = pos;
+	c->end = f->size;
+	c->what = "the headers";
+	c->err = err;
+	c->ret = 0;
+	c->buf_pos = 0;
+	c->buf_len = 0;
+}
+
+/**
+ * hyptrace_cursor_fail - store an error
+ * @c:		the cursor
+ * @why:	the reason, after "at offset N of the file: "
+ *
+ * Return: the first error, a negative errno.
+ */
+int hyptrace_cursor_fail(struct file_cursor *c, const char *why)
+{
+	if (!c->ret)
+		c->ret = hyptrace_error_set(c->err, EBADMSG, "offset %" PRIu64 ": %s: %s", c->pos,
+					    c->what, why);
+	return c->ret;
+}
+
+static int fill(struct file_cursor *c)
+{
+	int64_t n = hyptrace_file_pread(c->f->fd, c->buf, sizeof(c->buf), c->pos);
+
+	if (n < 0) {
+		c->ret = hyptrace_error_set(c->err, -n, "offset %" PRIu64 ": %s", c->pos,
+					    strerror(-n));
+		return c->ret;
+	}
+	c->buf_pos = c->pos;
+	c->buf_len = n;
+	return n ? 0 : hyptrace_cursor_fail(c, "the file ends here");
+}
+
+/* Take the next bytes that are in memory. Return their number, 0 after an error. */
+static size_t take(struct file_cursor *c, const char **from, uint64_t size)
+{
+	size_t part;
+
+	if (c->ret)
+		return 0;
+	if (c->pos >= c->end) {
+		hyptrace_cursor_fail(c, "it ends here");
+		return 0;
+	}
+	if (c->mem) {
+		*from = c->mem + c->pos;
+		part = c->end - c->pos;
+	} else {
+		if ((c->pos < c->buf_pos || c->pos - c->buf_pos >= c->buf_len) && fill(c))
+			return 0;
+		*from = c->buf + (c->pos - c->buf_pos);
+		part = c->buf_len - (c->pos - c->buf_pos);
+		if (part > c->end - c->pos)
+			part = c->end - c->pos;
+	}
+	return part < size ? part : size;
+}
+
+/**
+ * hyptrace_cursor_get - read bytes
+ * @c:		the cursor
+ * @to:		destination; all 0 after an error
+ * @size:	number of bytes
+ */
+void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size)
+{
+	const char *from;
+	size_t done, part;
+
+	for (done = 0; done < size; done += part) {
+		part = take(c, &from, size - done);
+		if (!part) {
+			memset(to, 0, size);
+			return;
+		}
+		memcpy((char *)to + done, from, part);
+		c->pos += part;
+	}
+}
+
+/**
+ * hyptrace_cursor_skip - skip bytes
+ * @c:		the cursor
+ * @size:	number of bytes
+ */
+void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
+{
+	if (c->ret)
+		return;
+	if (c->pos > c->end || size > c->end - c->pos)
+		hyptrace_cursor_fail(c, "a size is larger than the file");
+	else
+		c->pos += size;
+}
+
+/**
+ * hyptrace_cursor_u16 - read a number
+ * @c:		the cursor
+ *
+ * Return: the number.
+ */
+uint16_t hyptrace_cursor_u16(struct file_cursor *c)
+{
+	uint16_t value;
+
+	hyptrace_cursor_get(c, &value, sizeof(value));
+	return c->f->swap ? bswap_16(value) : value;
+}
+
+/**
+ * hyptrace_cursor_u32 - read a number
+ * @c:		the cursor
+ *
+ * Return: the number.
+ */
+uint32_t hyptrace_cursor_u32(struct file_cursor *c)
+{
+	uint32_t value;
+
+	hyptrace_cursor_get(c, &value, sizeof(value));
+	return c->f->swap ? bswap_32(value) : value;
+}
+
+/**
+ * hyptrace_cursor_u64 - read a number
+ * @c:		the cursor
+ *
+ * Return: the number.
+ */
+uint64_t hyptrace_cursor_u64(struct file_cursor *c)
+{
+	uint64_t value;
+
+	hyptrace_cursor_get(c, &value, sizeof(value));
+	return c->f->swap ? bswap_64(value) : value;
+}
+
+/**
+ * hyptrace_cursor_count - read how many things follow
+ * @c:		the cursor
+ * @left:	how many there can be at most; reduced by the number
+ *
+ * Holes of a sparse file take no disk, but might have very many.
+ *
+ * Return: the number.
+ */
+uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left)
+{
+	uint32_t nr = hyptrace_cursor_u32(c);
+
+	if (nr > *left) {
+		c->pos -= sizeof(nr);
+		hyptrace_cursor_fail(c, "there are too many");
+		return 0;
+	}
+	*left -= nr;
+	return nr;
+}
+
+/**
+ * hyptrace_cursor_string - read a text up to its NUL
+ * @c:		the cursor
+ * @to:		destination
+ * @size:	its bytes; a longer text is an error
+ */
+void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
+{
+	size_t len = 0;
+
+	do {
+		if (len == size)
+			hyptrace_cursor_fail(c, "a name is too long");
+		else
+			hyptrace_cursor_get(c, to + len, 1);
+	} while (!c->ret && to[len++]);
+	if (c->ret)
+		to[0] = '\0';
+}
+
+/**
+ * hyptrace_file_piece - keep a part of the structure for the command
+ * @f:		the file
+ * @offset:	where it is
+ * @size:	its bytes
+ * @fmt:	what it is, as for printf()
+ *
+ * Without memory, or after very many of them, the part is forgotten.
+ */
+void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
+			 const char *fmt, ...)
+{
+	struct file_piece *longer, *piece;
+	va_list ap;
+
+	if (f->nr_pieces == FILE_PIECES_MAX)
+		return;
+	if (!(f->nr_pieces & (f->nr_pieces - 1))) {
+		longer = reallocarray(f->pieces, f->nr_pieces ? 2 * f->nr_pieces : 1,
+				      sizeof(*longer));
+		if (!longer)
+			return;
+		f->pieces = longer;
+	}
+	piece = &f->pieces[f->nr_pieces];
+	piece->offset = offset;
+	piece->size = size;
+	va_start(ap, fmt);
+	if (vasprintf(&piece->text, fmt, ap) >= 0)
+		f->nr_pieces++;
+	va_end(ap);
+}

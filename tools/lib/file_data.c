@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bytes of a CPU's sub-buffers, wherever they are in a trace file. For file_source.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "file.h"
+
+/**
+ * hyptrace_data_where - get where a byte of a CPU's sub-buffers is in the file
+ * @data:	the sub-buffers
+ * @at:		the byte
+ * @own:	out: it is in the CPU's own file
+ *
+ * Return: its offset, or that of the compressed chunk that has it.
+ */
+uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own)
+{
+	if (data->compressed)
+		at = data->here;
+	*own = data->own_fd && at >= data->moved;
+	return at < data->moved ? data->to + at : data->offset + at;
+}
+
+/**
+ * hyptrace_data_pread - read bytes of a CPU
+ * @f:		the file
+ * @data:	the CPU's sub-buffers
+ * @to:		destination
+ * @size:	number of bytes
+ * @at:		the first of them
+ *
+ * Return: the bytes that were read, less than @size at the end; or a negative errno.
+ */
+int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
+			    size_t size, uint64_t at)
+{
+	uint64_t left = at < data->size ? data->size - at : 0, part;
+	int64_t n, rest;
+
+	if (size > left)
+		size = left;
+	if (at >= data->moved)
+		return hyptrace_file_pread(data->fd, to, size, data->offset + at);
+	part = data->moved - at < size ? data->moved - at : size;
+	n = hyptrace_file_pread(f->fd, to, part, data->to + at);
+	if (n < (int64_t)part || part == size)
+		return n;
+	rest = hyptrace_file_pread(data->fd, (char *)to + part, size - part,
+				   data->offset + data->moved);
+	return rest < 0 ? rest : n + rest;
+}
+
+/**
+ * hyptrace_data_size - get how many bytes the sub-buffers of a CPU have
+ * @f:		the file
+ * @data:	the CPU's sub-buffers
+ * @size:	out: their bytes, a multiple of a sub-buffer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
+		       struct hyptrace_error *err)
+{
+	if (data->compressed)
+		return hyptrace_data_index(f, data, size, err);
+	*size = data->size - data->size % f->meta.info.subbuf_size;
+	return 0;
+}
+
+/**
+ * hyptrace_data_read - read sub-buffers of a CPU
+ * @f:		the file
+ * @data:	the CPU's sub-buffers
+ * @at:		the byte to begin with, a multiple of a sub-buffer
+ * @to:		destination
+ * @room:	its bytes, at least those of a sub-buffer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: the bytes that were read, a multiple of a sub-buffer; 0 at the end; a negative errno:
+ * -EBADMSG if there is something that is no whole sub-buffer.
+ */
+int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
+			   char *to, size_t room, struct hyptrace_error *err)
+{
+	const uint32_t subbuf = f->meta.info.subbuf_size;
+	uint64_t left = at < data->size ? data->size - at : 0;
+	int64_t n;
+
+	if (!data->size && !data->missing)
+		return 0;
+	if (data->compressed)
+		return hyptrace_data_inflate(f, data, at, to, room, err);
+	if (!left && data->missing)
+		return hyptrace_error_set(err, EBADMSG, "the file ends here: %" PRIu64 " bytes are missing",
+					  data->missing);
+	if (!left)
+		return 0;
+	if (left > room)
+		left = room - room % subbuf;
+	n = hyptrace_data_pread(f, data, to, left, at);
+	if (n < 0)
+		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+	if (n < subbuf)
+		return hyptrace_error_set(err, EBADMSG, "the last %" PRId64 " bytes are no whole sub-buffer",
+					  n);
+	return n - n % subbuf;
+}

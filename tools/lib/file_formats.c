@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events of a file that has no description: from the formats that trace-cmd has copied from
+ * tracefs. For file_read.c.
+ */
+#include <ctype.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "file.h"
+#include "format_check.h"
+
+/*
+ * Bytes of a format, of all formats and of another text at most. The formats of a kernel have some
+ * 4 MiB; what libtraceevent makes of them takes a multiple of that. An event beyond these limits is
+ * not known.
+ */
+#define FORMAT_MAX	(64U << 10)
+#define FORMATS_MAX	(5U << 20)
+#define TEXT_MAX	(24U << 20)
+
+#define EVENTS_MAX	16384
+#define FTRACE		"ftrace"
+/* The system of all events of remotes */
+#define REMOTES		"hyptrace"
+
+/* Read @size bytes as a text, for free(). */
+static char *read_text(struct file_cursor *c, uint64_t size, uint64_t max)
+{
+	char *text;
+
+	if (size > max || size > c->end - c->pos) {
+		hyptrace_cursor_fail(c, "a text is too long");
+		return NULL;
+	}
+	text = malloc(size + 1);
+	if (!text) {
+		c->ret = hyptrace_error_memory(c->err);
+		return NULL;
+	}
+	hyptrace_cursor_get(c, text, size);
+	text[size] = '\0';
+	return text;
+}
+
+/* Give a format to libtraceevent, but not what it might crash on. */
+static void add_format(struct tep_handle *tep, char *text, const char *system)
+{
+	static const char begin[] = "print fmt:", none[] = " 0\n";
+	enum format_check check = hyptrace_format_check(text);
+	char *fmt;
+
+	if (check == FORMAT_BAD)
+		return;
+	/* without its print format, the event is still known */
+	if (check == FORMAT_FIELDS) {
+		fmt = strstr(text, begin) + strlen(begin);
+		if (strlen(fmt) < strlen(none))
+			return;
+		strcpy(fmt, none);
+	}
+	tep_parse_event(tep, text, strlen(text), system);
+}
+
+/* Read the formats of a system. An event whose format cannot be parsed prints its fields. */
+static void read_system(struct hyptrace_file *f, struct file_cursor *c, const char *system,
+			uint32_t nr, uint64_t *left)
+{
+	uint64_t size;
+	char *text;
+
+	for (; nr && !c->ret; nr--) {
+		size = hyptrace_cursor_u64(c);
+		if (size > FORMAT_MAX || size > *left) {
+			hyptrace_cursor_skip(c, size);
+			continue;
+		}
+		*left -= size;
+		text = read_text(c, size, FORMAT_MAX);
+		if (text && !c->ret && tep_get_events_count(f->tep) < EVENTS_MAX)
+			add_format(f->tep, text, system);
+		free(text);
+	}
+}
+
+static void skip_system(struct file_cursor *c, uint32_t nr)
+{
+	for (; nr && !c->ret; nr--)
+		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
+}
+
+static void read_systems(struct hyptrace_file *f, struct file_cursor *c)
+{
+	uint32_t most = FILE_COUNT_MAX, formats = FILE_COUNT_MAX, systems, nr;
+	uint64_t left = FORMATS_MAX;
+	char name[FILE_NAME_MAX];
+
+	for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
+		hyptrace_cursor_string(c, name, sizeof(name));
+		nr = hyptrace_cursor_count(c, &formats);
+		/* beside the host's events, the file has those of a remote */
+		if (f->is_host && !strcmp(name, REMOTES))
+			skip_system(c, nr);
+		else
+			read_system(f, c, name, nr, &left);
+	}
+}
+
+static const char *const names[NR_FILE_SECTIONS] = {
+	[FILE_SECTION_FTRACE]	= "formats of ftrace",
+	[FILE_SECTION_EVENTS]	= "formats of events",
+	[FILE_SECTION_KALLSYMS]	= "names of the kernel's functions",
+	[FILE_SECTION_PRINTK]	= "formats of trace_printk()",
+	[FILE_SECTION_CMDLINES]	= "names of processes",
+};
+
+static void read_content(struct hyptrace_file *f, struct file_cursor *c,
+			 enum file_section_kind kind)
+{
+	uint32_t formats = FILE_COUNT_MAX;
+	uint64_t left = FORMATS_MAX;
+	char *text;
+
+	if (kind == FILE_SECTION_FTRACE) {
+		read_system(f, c, FTRACE, hyptrace_cursor_count(c, &formats), &left);
+		return;
+	}
+	if (kind == FILE_SECTION_EVENTS) {
+		read_systems(f, c);
+		return;
+	}
+	text = read_text(c, kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
+							    hyptrace_cursor_u32(c), TEXT_MAX);
+	if (text && kind == FILE_SECTION_KALLSYMS)
+		hyptrace_file_set_functions(f->tep, text);
+	else if (text && kind == FILE_SECTION_PRINTK)
+		hyptrace_file_set_printk(f->tep, text);
+	else if (text)
+		hyptrace_file_set_processes(f->tep, text);
+	free(text);
+}
+
+/* Read a section. Without some of them events print less, but are still there. */
+static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
+			struct hyptrace_error *err)
+{
+	struct file_cursor c;
+
+	if (!f->sections[kind].size)
+		return 0;
+	hyptrace_section_open(f, &c, &f->sections[kind], names[kind], err);
+	if (!c.ret)
+		read_content(f, &c, kind);
+	hyptrace_section_close(&c);
+	return c.ret == -ENOMEM || kind == FILE_SECTION_EVENTS ? c.ret : 0;
+}
+
+/* "char" and an array of 16 elements are "char[16]", as the driver says it. */
+static char *copy_type(const struct tep_format_field *from)
+{
+	char *type = NULL;
+
+	if (!(from->flags & TEP_FIELD_IS_ARRAY) || strchr(from->type, '['))
+		return strdup(from->type);
+	if (asprintf(&type, from->arraylen ? "%s[%u]" : "%s[]", from->type, from->arraylen) < 0)
+		return NULL;
+	return type;
+}
+
+static bool is_number(const struct tep_format_field *from)
+{
+	return !(from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING));
+}
+
+static bool add_field(struct hyptrace_event *event, const struct tep_format_field *from)
+{
+	struct hyptrace_field *field = calloc(1, sizeof(*field));
+	uint32_t end;
+
+	if (!field)
+		return false;
+	event->fields[event->nr_fields++] = field;
+	field->name = strdup(from->name);
+	field->type = copy_type(from);
+	field->offset = from->offset;
+	field->size = from->size;
+	field->is_signed = from->flags & TEP_FIELD_IS_SIGNED;
+	if (from->offset < 0 || from->size < 0 || from->offset > UINT16_MAX ||
+	    from->size > UINT16_MAX) {
+		field->offset = 0;
+		field->size = 0;
+	}
+	end = field->offset + field->size;
+	if ((is_number(from) || from->flags & TEP_FIELD_IS_DYNAMIC) && end > event->size)
+		event->size = end;
+	return field->name && field->type;
+}
+
+static bool add_fields(struct hyptrace_event *event, const struct tep_format *format)
+{
+	const struct tep_format_field *from;
+	unsigned int nr = 1;
+
+	/* the counts of libtraceevent are wrong if it could not parse all fields */
+	for (from = format->common_fields; from; from = from->next)
+		nr++;
+	for (from = format->fields; from; from = from->next)
+		nr++;
+	event->fields = calloc(nr, sizeof(*event->fields));
+	if (!event->fields)
+		return false;
+	for (from = format->common_fields; from; from = from->next)
+		if (strcmp(from->name, "common_type") && !add_field(event, from))
+			return false;
+	for (from = format->fields; from; from = from->next)
+		if (!add_field(event, from))
+			return false;
+	return true;
+}
+
+static bool add_symbol(struct hyptrace_field *field, const struct tep_print_flag_sym *from)
+{
+	struct hyptrace_symbol *symbol = calloc(1, sizeof(*symbol));
+
+	if (!symbol)
+		return false;
+	field->symbols[field->nr_symbols++] = symbol;
+	symbol->value = strtoull(from->value, NULL, 0);
+	symbol->name = strdup(from->str);
+	return symbol->name;
+}
+
+/* The names of a field's values are in its print format. */
+static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg *arg)
+{
+	const struct tep_print_flag_sym *from;
+	struct hyptrace_field *field;
+	unsigned int nr = 0;
+
+	if (arg->type != TEP_PRINT_SYMBOL || !arg->symbol.field ||
+	    arg->symbol.field->type != TEP_PRINT_FIELD)
+		return true;
+	field = hyptrace_event_field(event, arg->symbol.field->field.name);
+	if (!field || field->symbols)
+		return true;
+	for (from = arg->symbol.symbols; from; from = from->next)
+		nr++;
+	field->symbols = calloc(nr + 1, sizeof(*field->symbols));
+	if (!field->symbols)
+		return false;
+	for (from = arg->symbol.symbols; from; from = from->next)
+		if (isdigit((unsigned char)from->value[0]) && !add_symbol(field, from))
+			return false;
+	return true;
+}
+
+/* Is a field so far from the record's begin that hyptrace does not know it? */
+static bool is_far(const struct tep_format_field *field)
+{
+	for (; field; field = field->next)
+		if (field->offset < 0 || field->size < 0 || field->offset > UINT16_MAX ||
+		    field->size > UINT16_MAX)
+			return true;
+	return false;
+}
+
+static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
+{
+	struct hyptrace_event *event = calloc(1, sizeof(*event));
+	const struct tep_print_arg *arg;
+
+	if (!event)
+		return false;
+	meta->events[meta->nr_events++] = event;
+	snprintf(event->remote, sizeof(event->remote), "%s", from->system ? from->system : "");
+	snprintf(event->name, sizeof(event->name), "%s", from->name);
+	event->id = from->id;
+	event->size = sizeof(uint16_t);
+	event->print_fmt = strdup(from->print_fmt.format ? from->print_fmt.format : "");
+	if (!event->print_fmt || !add_fields(event, &from->format))
+		return false;
+	/* libtraceevent would read it */
+	if (is_far(from->format.common_fields) || is_far(from->format.fields))
+		from->flags |= TEP_EVENT_FL_FAILED;
+	for (arg = from->print_fmt.args; arg; arg = arg->next)
+		if (!add_symbols(event, arg))
+			return false;
+	return true;
+}
+
+static bool add_events(struct hyptrace_file *f)
+{
+	struct hyptrace_file_meta *meta = &f->meta;
+	int nr = tep_get_events_count(f->tep), i;
+
+	meta->events = calloc(nr + 1, sizeof(*meta->events));
+	if (!meta->events)
+		return false;
+	for (i = 0; i < nr; i++)
+		if (!add_event(meta, tep_get_event(f->tep, i)))
+			return false;
+	return true;
+}
+
+/**
+ * hyptrace_file_read_formats - find the events of a file that has no description
+ * @f:		the file, with its headers
+ * @err:	the reason if it fails; not NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	const enum tep_endian order = htole16(1) == 1 ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN;
+	struct tep_handle *tep = tep_alloc();
+	unsigned int i;
+	int ret = 0;
+
+	if (!tep)
+		return hyptrace_error_memory(err);
+	/* return values report failures: libtraceevent must not print to stderr */
+	tep_set_loglevel(TEP_LOG_NONE);
+	/* the records are converted before libtraceevent sees them */
+	tep_set_file_bigendian(tep, order);
+	tep_set_local_bigendian(tep, order);
+	tep_set_long_size(tep, f->long_size);
+	tep_set_page_size(tep, f->meta.info.subbuf_size);
+	f->tep = tep;
+	for (i = 0; i < NR_FILE_SECTIONS && !ret; i++)
+		ret = read_section(f, i, err);
+	if (!ret && !add_events(f))
+		ret = hyptrace_error_memory(err);
+	if (ret) {
+		tep_free(tep);
+		return ret;
+	}
+	f->formats = hyptrace_formats_new_foreign(tep, f->meta.events, f->meta.nr_events, err);
+	return f->formats ? 0 : -ENOMEM;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The headers of a trace file: where its formats, its description and its sub-buffers are. For
+ * file_read.c. hyptrace.dat(5) describes them; file_options.c reads those of version 7.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+#define MAGIC		"\027\010Dtracing"
+#define VERSION_MAX	8
+#define TAG_SIZE	10
+
+static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
+{
+	char magic[sizeof(MAGIC) - 1], version[VERSION_MAX];
+	uint8_t order = 0, long_size = 0;
+	uint32_t page;
+
+	hyptrace_cursor_get(c, magic, sizeof(magic));
+	if (c->ret || memcmp(magic, MAGIC, sizeof(magic))) {
+		c->ret = hyptrace_error_set(c->err, EBADMSG, "it is not a trace file");
+		return;
+	}
+	hyptrace_cursor_string(c, version, sizeof(version));
+	if (!c->ret && strcmp(version, "6") && strcmp(version, "7"))
+		c->ret = hyptrace_error_set(c->err, EBADMSG, "it has an unknown version of the file format");
+	f->meta.info.version = version[0] - '0';
+	hyptrace_cursor_get(c, &order, 1);
+	hyptrace_cursor_get(c, &long_size, 1);
+	f->meta.info.big_endian = order;
+	f->swap = order != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	f->user_long_size = long_size;
+	page = hyptrace_cursor_u32(c);
+	hyptrace_head_subbuf_size(f, c, page);
+	hyptrace_file_piece(f, 0, c->pos,
+			    "trace file, version %s, %s-endian, sub-buffers of %u bytes", version,
+			    order ? "big" : "little", f->meta.info.subbuf_size);
+}
+
+/**
+ * hyptrace_head_subbuf_size - set the size of a sub-buffer
+ * @f:		the file
+ * @c:		the cursor, for an error
+ * @size:	the size
+ */
+void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
+{
+	if (size < FILE_SUBBUF_MIN || size > FILE_SUBBUF_MAX || size & (size - 1))
+		hyptrace_cursor_fail(c, "the size of a sub-buffer is wrong");
+	else
+		f->meta.info.subbuf_size = size;
+}
+
+/* Get the size of the commit word from the kernel's description of a page. */
+static void read_commit_size(struct hyptrace_file *f, const char *text)
+{
+	const char *at = strstr(text, " commit;");
+	unsigned int size;
+
+	f->long_size = sizeof(uint64_t);
+	at = at ? strstr(at, "size:") : NULL;
+	if (at && sscanf(at, "size:%u", &size) == 1 && size == sizeof(uint32_t))
+		f->long_size = size;
+}
+
+/* Read "NAME\0", a size, and so many bytes. The start of the bytes goes to @text. */
+static void read_named(struct hyptrace_file *f, struct file_cursor *c, const char *expected,
+		       char *text, size_t room)
+{
+	uint64_t from = c->pos, size, end;
+	char name[FILE_NAME_MAX];
+
+	hyptrace_cursor_string(c, name, sizeof(name));
+	if (!c->ret && strcmp(name, expected))
+		hyptrace_cursor_fail(c, "a header is missing");
+	size = hyptrace_cursor_u64(c);
+	end = c->pos + size;
+	if (size > c->end || end > c->end)
+		hyptrace_cursor_fail(c, "a size is larger than the file");
+	if (text) {
+		room = size < room ? size : room - 1;
+		hyptrace_cursor_get(c, text, room);
+		text[room] = '\0';
+	}
+	if (c->ret)
+		return;
+	c->pos = end;
+	hyptrace_file_piece(f, from, end - from, "%s", expected);
+}
+
+/**
+ * hyptrace_head_page - read the kernel's description of a page and of an event
+ * @f:		the file
+ * @c:		the cursor
+ */
+void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c)
+{
+	char text[1024];
+
+	c->what = "the format of a page";
+	read_named(f, c, "header_page", text, sizeof(text));
+	read_commit_size(f, text);
+	read_named(f, c, "header_event", NULL, 0);
+}
+
+static void end_section(struct hyptrace_file *f, const struct file_cursor *c,
+			enum file_section_kind kind, uint64_t from, const char *text)
+{
+	if (c->ret)
+		return;
+	f->sections[kind].offset = from;
+	f->sections[kind].size = c->pos - from;
+	hyptrace_file_piece(f, from, c->pos - from, "%s", text);
+}
+
+static void skip_ftrace(struct hyptrace_file *f, struct file_cursor *c)
+{
+	uint32_t left = FILE_COUNT_MAX, nr;
+	uint64_t from = c->pos;
+
+	c->what = "formats of ftrace";
+	for (nr = hyptrace_cursor_count(c, &left); nr && !c->ret; nr--)
+		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
+	end_section(f, c, FILE_SECTION_FTRACE, from, c->what);
+}
+
+static void skip_events(struct hyptrace_file *f, struct file_cursor *c)
+{
+	uint32_t most = FILE_COUNT_MAX, left = FILE_COUNT_MAX, systems, nr;
+	uint64_t from = c->pos;
+	char name[FILE_NAME_MAX];
+
+	c->what = "formats of events";
+	for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
+		hyptrace_cursor_string(c, name, sizeof(name));
+		for (nr = hyptrace_cursor_count(c, &left); nr && !c->ret; nr--)
+			hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
+	}
+	end_section(f, c, FILE_SECTION_EVENTS, from, c->what);
+}
+
+static void skip_sized(struct hyptrace_file *f, struct file_cursor *c,
+		       enum file_section_kind kind, const char *what)
+{
+	uint64_t from = c->pos;
+
+	c->what = what;
+	/* only the size of the command lines has 64 bits */
+	if (kind == FILE_SECTION_CMDLINES)
+		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
+	else
+		hyptrace_cursor_skip(c, hyptrace_cursor_u32(c));
+	end_section(f, c, kind, from, what);
+}
+
+/* Read the options of version 6, up to the one of number 0. */
+static void read_options(struct hyptrace_file *f, struct file_cursor *c)
+{
+	uint64_t from;
+	uint32_t size;
+	uint16_t id;
+
+	c->what = "options";
+	for (;;) {
+		from = c->pos;
+		id = hyptrace_cursor_u16(c);
+		if (!id || c->ret)
+			break;
+		size = hyptrace_cursor_u32(c);
+		hyptrace_head_option(f, c, id, size);
+		if (!c->ret)
+			hyptrace_file_piece(f, from, c->pos - from, "option %u", id);
+	}
+}
+
+/**
+ * hyptrace_head_place - keep where the sub-buffers of a CPU are
+ * @f:		the file
+ * @c:		the cursor, for an error
+ * @cpu:	the CPU, larger than that of the last call
+ * @offset:	where they start
+ * @size:	their bytes
+ */
+void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
+			 uint64_t offset, uint64_t size)
+{
+	struct file_place *longer;
+
+	if (c->ret)
+		return;
+	if (cpu >= FILE_CPU_LIMIT || (f->nr_places && f->places[f->nr_places - 1].cpu >= cpu)) {
+		hyptrace_cursor_fail(c, "the number of a CPU is wrong");
+		return;
+	}
+	if (!(f->nr_places & (f->nr_places - 1))) {
+		longer = reallocarray(f->places, f->nr_places ? 2 * f->nr_places : 1,
+				      sizeof(*longer));
+		if (!longer) {
+			c->ret = hyptrace_error_memory(c->err);
+			return;
+		}
+		f->places = longer;
+	}
+	f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
+}
+
+static void read_table(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr)
+{
+	uint64_t from = c->pos, offset, size;
+	uint32_t cpu;
+
+	c->what = "the table of the CPUs";
+	for (cpu = 0; cpu < nr && !c->ret; cpu++) {
+		offset = hyptrace_cursor_u64(c);
+		size = hyptrace_cursor_u64(c);
+		hyptrace_head_place(f, c, cpu, offset, size);
+	}
+	if (!c->ret)
+		hyptrace_file_piece(f, from, c->pos - from, "%s: %" PRIu32, c->what, nr);
+}
+
+static bool has_data(const struct hyptrace_file *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr_places; i++)
+		if (f->places[i].size)
+			return true;
+	return false;
+}
+
+static void read_data_tag(struct file_cursor *c)
+{
+	char tag[TAG_SIZE];
+
+	c->what = "the kind of its data";
+	hyptrace_cursor_get(c, tag, sizeof(tag));
+	if (!c->ret && memcmp(tag, "flyrecord", TAG_SIZE))
+		hyptrace_cursor_fail(c, "it is unknown");
+}
+
+/*
+ * Version 6: if the trace buffer has no events, read the first other one. In a file with a
+ * description that is the one of the host.
+ */
+static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
+{
+	const uint32_t nr_cpus = f->nr_places;
+
+	if (!f->instance || c->ret || (f->is_ours ? !f->is_host : has_data(f)))
+		return;
+	c->pos = f->instance;
+	f->nr_skipped--;
+	f->nr_places = 0;
+	read_data_tag(c);
+	read_table(f, c, nr_cpus);
+}
+
+/* Read the headers of version 6, up to the table of the CPUs. */
+static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
+{
+	char tag[TAG_SIZE];
+	uint32_t nr_cpus;
+
+	hyptrace_head_page(f, c);
+	skip_ftrace(f, c);
+	skip_events(f, c);
+	skip_sized(f, c, FILE_SECTION_KALLSYMS, "names of the kernel's functions");
+	skip_sized(f, c, FILE_SECTION_PRINTK, "formats of trace_printk()");
+	skip_sized(f, c, FILE_SECTION_CMDLINES, "names of processes");
+
+	c->what = "the number of CPUs";
+	nr_cpus = hyptrace_cursor_u32(c);
+	if (nr_cpus > FILE_CPU_LIMIT)
+		hyptrace_cursor_fail(c, "it is too large");
+	hyptrace_cursor_get(c, tag, sizeof(tag));
+	if (!c->ret && !memcmp(tag, "options  ", TAG_SIZE))
+		read_options(f, c);
+	else
+		c->pos -= sizeof(tag);
+	read_data_tag(c);
+	read_table(f, c, nr_cpus);
+}
+
+/* Read the description, if the file has one: up to the line "end". */
+static char *read_text(struct hyptrace_file *f, struct file_cursor *c, size_t *len)
+{
+	static const char begin[] = HYPTRACE_FILE_META_BEGIN, end[] = "\nend\n";
+	const size_t word = strchr(begin, ' ') - begin + 1;
+	char *text = NULL, *longer, *found;
+	size_t size = sizeof(c->buf), had = 0;
+	int64_t n;
+
+	for (; size <= FILE_META_MAX; size *= 2, had = *len) {
+		longer = realloc(text, size);
+		if (!longer) {
+			c->ret = hyptrace_error_memory(c->err);
+			break;
+		}
+		text = longer;
+		n = hyptrace_file_pread(f->fd, text + had, size - had, c->pos + had);
+		if (n < 0) {
+			c->ret = hyptrace_error_set(c->err, -n, "%s", strerror(-n));
+			break;
+		}
+		*len = had + n;
+		if (*len < word || memcmp(text, begin, word))
+			break;
+		/* the end may be in both parts */
+		had = had < strlen(end) ? 0 : had - strlen(end);
+		found = memmem(text + had, *len - had, end, strlen(end));
+		if (found) {
+			*len = found + strlen(end) - text;
+			return text;
+		}
+		if (*len < size) {
+			hyptrace_cursor_fail(c, "the end is missing");
+			break;
+		}
+	}
+	if (!c->ret && size > FILE_META_MAX)
+		hyptrace_cursor_fail(c, "it is too long");
+	free(text);
+	return NULL;
+}
+
+static void read_meta(struct hyptrace_file *f, struct file_cursor *c)
+{
+	size_t len = 0;
+	char *text;
+
+	c->what = "its description";
+	text = c->ret ? NULL : read_text(f, c, &len);
+	if (!text)
+		return;
+	f->is_ours = true;
+	c->ret = hyptrace_file_meta_parse(text, len, &f->meta, c->err);
+	if (!c->ret)
+		hyptrace_file_piece(f, c->pos, len, "description of the remote and of the recording");
+	f->header_end = c->pos + len;
+	free(text);
+}
+
+/**
+ * hyptrace_file_read_headers - read the headers
+ * @f:		the file, with its descriptor and its size
+ * @err:	the reason if it fails; not NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	struct file_cursor c;
+	uint64_t options;
+
+	hyptrace_cursor_init(&c, f, 0, err);
+	read_initial(f, &c);
+	if (c.ret)
+		return c.ret;
+	f->long_size = sizeof(uint64_t);
+	if (f->meta.info.version == 6) {
+		read_version_6(f, &c);
+		f->header_end = c.pos;
+		read_meta(f, &c);
+		read_instance(f, &c);
+		return c.ret;
+	}
+	hyptrace_head_compression(f, &c, &options);
+	read_meta(f, &c);
+	hyptrace_head_sections(f, &c, options);
+	return c.ret;
+}

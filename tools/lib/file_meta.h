@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a trace file says about the remote and about its recording: a text between the headers
+ * and the sub-buffers. For the files file_*.c.
+ */
+#ifndef HYPTRACE_FILE_META_H
+#define HYPTRACE_FILE_META_H
+
+#include "hyptrace_file.h"
+
+/* The name of the trace buffer that has the host's events, and of their parts */
+#define HYPTRACE_FILE_HOST		"host"
+
+/* How the text begins */
+#define HYPTRACE_FILE_META_BEGIN	"hyptrace 1\n"
+
+/**
+ * struct hyptrace_file_meta - what a file says
+ * @info:	about itself
+ * @cpus:	its CPUs: the text has only their counts
+ * @nr_cpus:	number of @cpus
+ * @events:	the events of the remote
+ * @nr_events:	number of @events
+ * @calls:	the hypercalls of the remote
+ * @nr_calls:	number of @calls
+ * @host_cpus:	the CPUs whose host events the file has, too; none without the host's tracing
+ * @nr_host_cpus: number of @host_cpus
+ * @complete:	the recording has ended, and all data is in the file
+ * @placed:	not @complete, but the headers have the places of all data, which is being moved
+ */
+struct hyptrace_file_meta {
+	struct hyptrace_file_info	info;
+	struct hyptrace_file_cpu	**cpus;
+	unsigned int			nr_cpus;
+	struct hyptrace_event		**events;
+	unsigned int			nr_events;
+	struct hyptrace_hypercall	**calls;
+	unsigned int			nr_calls;
+	struct hyptrace_file_cpu	**host_cpus;
+	unsigned int			nr_host_cpus;
+	bool				complete;
+	bool				placed;
+};
+
+/* file_meta.c: write it */
+char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len);
+void hyptrace_file_meta_free(struct hyptrace_file_meta *meta);
+
+/* file_meta_parse.c: read it */
+int hyptrace_file_meta_parse(const char *text, size_t len, struct hyptrace_file_meta *meta,
+			     struct hyptrace_error *err);
+
+#endif /* HYPTRACE_FILE_META_H */

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Deliver the events of a trace file in the order of time.
+ *
+ * Each source has its next event decoded. In a binary tree over the sources, two of them play at
+ * each node, and the earlier one goes up; of equal times, that of the lower CPU. A node keeps the
+ * loser, and players[0] the winner of all. After an event, its source plays again on its way up.
+ * That takes no branch that depends on the times, which the processor could not predict.
+ */
+#include <errno.h>
+
+#include "file.h"
+
+#define noinline	__attribute__((noinline))
+
+/* Is the player @a earlier than @b? */
+static inline bool is_earlier(struct file_player a, struct file_player b)
+{
+	return a.key < b.key + (a.source < b.source);
+}
+
+/* Let the winner, whose time is @key now, play again. */
+static inline void play(struct hyptrace_file *f, uint64_t key)
+{
+	struct file_player *players = f->players;
+	struct file_player up = { key, players[0].source };
+	unsigned int node;
+
+	for (node = (f->nr_leaves + up.source) / 2; node; node /= 2) {
+		struct file_player other = players[node];
+		/* all bits set if @up loses: the two are then swapped, without a branch */
+		uint64_t loses = -(uint64_t)is_earlier(other, up);
+		uint64_t keys = (up.key ^ other.key) & loses;
+		uint32_t sources = (up.source ^ other.source) & loses;
+
+		players[node].key = other.key ^ keys;
+		players[node].source = other.source ^ sources;
+		up.key ^= keys;
+		up.source ^= sources;
+	}
+	players[0] = up;
+}
+
+/* Play all games. The leaves have the sources; return the winner of a node. */
+static struct file_player play_all(struct hyptrace_file *f, unsigned int node)
+{
+	struct file_player left, right;
+	bool is_right;
+
+	if (node >= f->nr_leaves)
+		return f->players[node];
+	left = play_all(f, 2 * node);
+	right = play_all(f, 2 * node + 1);
+	is_right = is_earlier(right, left);
+	f->players[node] = is_right ? left : right;
+	return is_right ? right : left;
+}
+
+static inline uint64_t key_of(uint64_t ts)
+{
+	return ts < FILE_KEY_NONE ? ts : FILE_KEY_NONE - 1;
+}
+
+/*
+ * Add the losses at the end of the recording to those at the end of a source. They may have
+ * happened at any time after the last event.
+ */
+static void add_unseen(struct hyptrace_file *f, struct file_source *src)
+{
+	const struct hyptrace_file_info *info = &f->meta.info;
+	struct hyptrace_record *rec = &src->event.record;
+	uint64_t lost;
+
+	/* the number gets a line of its own */
+	if (rec->lost == HYPTRACE_LOST_UNKNOWN || f->to != UINT64_MAX)
+		return;
+	lost = hyptrace_file_source_unseen(f, src);
+	if (!lost)
+		return;
+	/* of a CPU without any sub-buffer, only the begin of the recording is known */
+	if (!rec->ts)
+		rec->ts = info->begin - info->offset;
+	if (rec->ts < f->from && !f->last)
+		rec->ts = f->from;
+	rec->lost += lost;
+}
+
+/* At its end, a source may have to report losses: deliver them like an event. */
+static bool has_loss(struct hyptrace_file *f, struct file_source *src)
+{
+	struct hyptrace_record *rec = &src->event.record;
+	uint64_t ts = hyptrace_decoder_time(src->dec);
+
+	/* the next part reports them */
+	if (src->end != UINT64_MAX)
+		return false;
+	rec->lost = hyptrace_decoder_lost(src->dec);
+	if (src->damaged)
+		rec->lost = HYPTRACE_LOST_UNKNOWN;
+	src->damaged = false;
+	rec->data = NULL;
+	rec->size = 0;
+	/* the time of the last sub-buffer, which has no events */
+	if (ts > rec->ts && ts <= f->to)
+		rec->ts = ts;
+	if (rec->ts < f->floor)
+		rec->lost = 0;
+	add_unseen(f, src);
+	return rec->lost && rec->ts >= f->floor;
+}
+
+/* Get the next event of a source, and its key. Return 0 or a negative errno. */
+static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *key,
+		   struct hyptrace_error *err)
+{
+	struct hyptrace_record *rec = &src->event.record;
+	int ret;
+
+	do {
+		ret = hyptrace_file_source_next(f, src, err);
+	} while (ret > 0 && rec->ts < f->floor);
+	if (ret < 0)
+		return ret;
+	*key = FILE_KEY_NONE;
+	if (ret ? rec->ts <= f->to : has_loss(f, src))
+		*key = key_of(rec->ts);
+	else
+		src->over = true;
+	return 0;
+}
+
+/* Get the first events of all sources. Return 0 or a negative errno; call it again after that. */
+static int prime(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	int ret;
+
+	for (; f->nr_primed < f->nr_sources; f->nr_primed++) {
+		ret = advance(f, &f->sources[f->nr_primed],
+			      &f->players[f->nr_leaves + f->nr_primed].key, err);
+		if (ret)
+			return ret;
+	}
+	f->players[0] = play_all(f, 1);
+	return 0;
+}
+
+static void count_lost(struct hyptrace_file *f, uint64_t lost)
+{
+	if (lost == HYPTRACE_LOST_UNKNOWN)
+		f->counts.lost_more = 1;
+	else
+		f->counts.lost += lost;
+}
+
+/* Is the event delivered? One that is refused becomes a loss, if events were lost before it. */
+static bool is_delivered(struct hyptrace_file *f, struct hyptrace_stream_event *event)
+{
+	struct hyptrace_record *rec = &event->record;
+
+	if (f->skip) {
+		f->skip -= rec->data && (!f->filter || f->filter(event, f->filter_arg));
+		return false;
+	}
+	if (rec->lost)
+		count_lost(f, rec->lost);
+	if (rec->data && (!f->filter || f->filter(event, f->filter_arg))) {
+		f->counts.delivered++;
+		return true;
+	}
+	f->counts.filtered += !!rec->data;
+	rec->data = NULL;
+	rec->size = 0;
+	return rec->lost;
+}
+
+/* Deliver the earliest event. Return 1, 0 if it is not delivered, or a negative errno. */
+static int deliver(struct hyptrace_file *f, const struct hyptrace_stream_event **event)
+{
+	struct file_source *src = &f->sources[f->players[0].source];
+
+	if (f->players[0].key == FILE_KEY_NONE) {
+		f->last_source = NULL;
+		f->ended = true;
+		return -ENODATA;
+	}
+	f->last_source = src;
+	*event = &src->event;
+	return is_delivered(f, &src->event);
+}
+
+static noinline int next_slowly(struct hyptrace_file *f,
+				const struct hyptrace_stream_event **event,
+				struct hyptrace_error *err)
+{
+	uint64_t key;
+	int ret = 0;
+
+	if (!f->begun)
+		ret = hyptrace_file_begin(f, err);
+	if (f->ended)
+		return -ENODATA;
+	while (!ret) {
+		if (!f->last_source) {
+			ret = prime(f, err);
+		} else {
+			ret = advance(f, f->last_source, &key, err);
+			if (!ret)
+				play(f, key);
+		}
+		if (!ret)
+			ret = deliver(f, event);
+	}
+	return ret;
+}
+
+/* The earliest event is not simply delivered. */
+static noinline int deliver_slowly(struct hyptrace_file *f,
+				   const struct hyptrace_stream_event **event,
+				   struct hyptrace_error *err)
+{
+	int ret = deliver(f, event);
+
+	return ret ? ret : next_slowly(f, event, err);
+}
+
+/*
+ * Continue where hyptrace_decoder_next() has returned @ret for the last source, or has decoded an
+ * event that is too late.
+ */
+static noinline int next_after(struct hyptrace_file *f, const struct hyptrace_stream_event **event,
+			       int ret, struct hyptrace_error *err)
+{
+	struct file_source *src = f->last_source;
+
+	if (ret < 0)
+		return hyptrace_file_source_fail(f, src, ret, err);
+	if (!ret)
+		return next_slowly(f, event, err);
+	src->over = true;
+	play(f, FILE_KEY_NONE);
+	return deliver_slowly(f, event, err);
+}
+
+/**
+ * hyptrace_file_next - get the next event
+ * @f:		the file
+ * @event:	out: the event, or a loss; valid until the next call
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1; -ENODATA at the end; -EBADMSG if something is damaged, after which the caller may
+ * continue; another negative errno if the file cannot be read.
+ */
+int hyptrace_file_next(struct hyptrace_file *f, const struct hyptrace_stream_event **event,
+		       struct hyptrace_error *err)
+{
+	struct file_source *src = f->last_source;
+	struct hyptrace_record *rec;
+	int ret;
+
+	if (__builtin_expect(!src, 0))
+		return next_slowly(f, event, err);
+
+	/* Nearly all events come this way: the next record of a sub-buffer, and no filter. */
+	rec = &src->event.record;
+	ret = hyptrace_decoder_next(src->dec, rec, err);
+	if (__builtin_expect(ret <= 0 || rec->ts > f->to, 0))
+		return next_after(f, event, ret, err);
+	play(f, key_of(rec->ts));
+	src = &f->sources[f->players[0].source];
+	if (__builtin_expect(f->filter || f->skip || src->event.record.lost, 0))
+		return deliver_slowly(f, event, err);
+	f->last_source = src;
+	f->counts.delivered++;
+	*event = &src->event;
+	return 1;
+}
+
+/* Find the time before which all events are those of the source that has delivered the last one. */
+static uint64_t limit_of_run(const struct hyptrace_file *f)
+{
+	uint64_t limit = f->to < UINT64_MAX ? f->to + 1 : UINT64_MAX;
+	unsigned int node;
+
+	for (node = (f->nr_leaves + f->players[0].source) / 2; node; node /= 2)
+		if (f->players[node].key < limit)
+			limit = f->players[node].key;
+	return limit;
+}
+
+/**
+ * hyptrace_file_run - get the next events at once, if that is simple
+ * @f:		the file
+ * @events:	out: the events
+ * @max:	how many events at most
+ *
+ * They are events of one CPU, whose sub-buffer has them. Other CPUs, the next sub-buffer, losses
+ * and errors are left to hyptrace_file_next().
+ *
+ * Return: the number of events, valid until the next call; 0 if hyptrace_file_next() must get the
+ * next one.
+ */
+unsigned int hyptrace_file_run(struct hyptrace_file *f, struct hyptrace_stream_event *events,
+			       unsigned int max)
+{
+	struct file_source *src = f->last_source;
+	unsigned int nr;
+
+	if (!src || f->filter || f->skip)
+		return 0;
+	nr = hyptrace_decoder_run(src->dec, src->event.cpu, limit_of_run(f), events, max);
+	if (nr)
+		src->event.record = events[nr - 1].record;
+	f->counts.delivered += nr;
+	return nr;
+}

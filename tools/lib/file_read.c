@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open a trace file, say what it has, and choose what to read of it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "format_foreign.h"
+
+/**
+ * hyptrace_file_close - close a file
+ * @file:	the file, or NULL
+ */
+void hyptrace_file_close(struct hyptrace_file *file)
+{
+	unsigned int i;
+
+	if (!file)
+		return;
+	hyptrace_file_end(file);
+	hyptrace_formats_free(file->formats);
+	for (i = 0; file->data && i < file->meta.nr_cpus; i++) {
+		if (file->data[i].own_fd)
+			close(file->data[i].fd);
+		free(file->data[i].chunks);
+	}
+	free(file->data);
+	for (i = 0; i < file->nr_pieces; i++)
+		free(file->pieces[i].text);
+	free(file->pieces);
+	free(file->places);
+	free(file->packed);
+	free(file->chunk);
+	free(file->by_id);
+	free(file->chosen);
+	hyptrace_file_meta_free(&file->meta);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file);
+}
+
+/* Without a description, the CPUs are those of the headers. */
+static int add_cpus(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	struct hyptrace_file_meta *meta = &f->meta;
+
+	if (f->is_ours || f->is_host)
+		return 0;
+	meta->complete = true;
+	meta->cpus = calloc(f->nr_places + 1, sizeof(*meta->cpus));
+	if (!meta->cpus)
+		return hyptrace_error_memory(err);
+	for (; meta->nr_cpus < f->nr_places; meta->nr_cpus++) {
+		struct hyptrace_file_cpu *cpu = calloc(1, sizeof(*cpu));
+
+		if (!cpu)
+			return hyptrace_error_memory(err);
+		cpu->id = f->places[meta->nr_cpus].cpu;
+		meta->cpus[meta->nr_cpus] = cpu;
+	}
+	return 0;
+}
+
+static int make_formats(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	struct hyptrace_file_meta *meta = &f->meta;
+
+	if (!f->is_ours)
+		return hyptrace_file_read_formats(f, err);
+	f->formats = hyptrace_formats_new(meta->events, meta->nr_events, err);
+	if (!f->formats)
+		return err->errnum ? -err->errnum : -ENOMEM;
+	hyptrace_formats_distrust(f->formats);
+	return hyptrace_formats_set_hypercalls(f->formats, meta->calls, meta->nr_calls, err);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct file_piece *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (x->size < y->size) - (x->size > y->size);
+}
+
+/* Leave of the description what belongs to the host. */
+static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	struct hyptrace_file_meta *meta = &f->meta, rest = {};
+
+	if (!meta->nr_host_cpus)
+		return hyptrace_error_set(err, ENODATA, "it has no events of the host");
+	rest.cpus = meta->cpus;
+	rest.nr_cpus = meta->nr_cpus;
+	rest.events = meta->events;
+	rest.calls = meta->calls;
+	rest.nr_calls = meta->nr_calls;
+	meta->cpus = meta->host_cpus;
+	meta->nr_cpus = meta->nr_host_cpus;
+	meta->host_cpus = NULL;
+	meta->nr_host_cpus = 0;
+	meta->events = NULL;
+	meta->nr_events = 0;
+	meta->calls = NULL;
+	meta->nr_calls = 0;
+	hyptrace_file_meta_free(&rest);
+	/* libtraceevent reads the formats, as those of trace-cmd */
+	f->is_ours = false;
+	return 0;
+}
+
+static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_error *err)
+{
+	int ret;
+
+	f->path = strdup(path);
+	if (!f->path)
+		return hyptrace_error_memory(err);
+	f->fd = hyptrace_file_open_fd(path, &f->size, err);
+	if (f->fd < 0)
+		return f->fd;
+	ret = hyptrace_file_read_headers(f, err);
+	if (!ret && f->is_host)
+		ret = become_host(f, err);
+	if (!ret)
+		ret = add_cpus(f, err);
+	if (!ret)
+		ret = hyptrace_file_place(f, err);
+	if (!ret)
+		ret = make_formats(f, err);
+	if (!ret && !f->meta.info.compression) {
+		f->meta.info.compression = strdup("none");
+		if (!f->meta.info.compression)
+			ret = hyptrace_error_memory(err);
+	}
+	f->meta.info.is_complete = f->meta.complete;
+	if (f->nr_pieces)
+		qsort(f->pieces, f->nr_pieces, sizeof(*f->pieces), by_offset);
+	return ret ? ret : hyptrace_file_swap_init(f, err);
+}
+
+static struct hyptrace_file *open_as(const char *path, bool host, struct hyptrace_error *err)
+{
+	struct hyptrace_file *f = calloc(1, sizeof(*f));
+	struct hyptrace_error own;
+
+	if (!f) {
+		hyptrace_error_memory(err);
+		return NULL;
+	}
+	f->fd = -1;
+	f->to = UINT64_MAX;
+	f->is_host = host;
+	if (!open_file(f, path, err ? err : &own))
+		return f;
+	hyptrace_file_close(f);
+	return NULL;
+}
+
+/**
+ * hyptrace_file_open - open a trace file
+ * @path:	its name
+ * @err:	the reason if it fails; may be NULL
+ *
+ * A file that trace-cmd has recorded is read, too, and the file NAME.part of a recording that
+ * was not finished, with the files of its CPUs beside it.
+ *
+ * Return: the file, for hyptrace_file_close(), or NULL.
+ */
+struct hyptrace_file *hyptrace_file_open(const char *path, struct hyptrace_error *err)
+{
+	return open_as(path, false, err);
+}
+
+/**
+ * hyptrace_file_open_host - open a trace file for the events of the host that it has, too
+ * @path:	its name
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The file is read as one that trace-cmd has recorded.
+ *
+ * Return: the file, for hyptrace_file_close(), or NULL. The errno is ENODATA if hyptrace has not
+ * recorded events of the host.
+ */
+struct hyptrace_file *hyptrace_file_open_host(const char *path, struct hyptrace_error *err)
+{
+	return open_as(path, true, err);
+}
+
+/**
+ * hyptrace_file_info - get what a file says about itself
+ * @file:	the file
+ *
+ * Return: valid as long as the file is open.
+ */
+const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *file)
+{
+	return &file->meta.info;
+}
+
+/**
+ * hyptrace_file_cpus - get the CPUs of a file
+ * @file:	the file
+ * @nr:		out: their number
+ *
+ * Return: the CPUs, in the order of their numbers; valid as long as the file is open.
+ */
+const struct hyptrace_file_cpu *const *hyptrace_file_cpus(const struct hyptrace_file *file,
+							  unsigned int *nr)
+{
+	*nr = file->meta.nr_cpus;
+	return (const struct hyptrace_file_cpu *const *)file->meta.cpus;
+}
+
+/**
+ * hyptrace_file_events - get the events that a file describes
+ * @file:	the file
+ * @nr:		out: their number
+ *
+ * Return: the events; valid as long as the file is open.
+ */
+struct hyptrace_event *const *hyptrace_file_events(const struct hyptrace_file *file,
+						   unsigned int *nr)
+{
+	*nr = file->meta.nr_events;
+	return file->meta.events;
+}
+
+/**
+ * hyptrace_file_hypercalls - get the hypercalls that a file describes
+ * @file:	the file
+ * @nr:		out: their number
+ *
+ * Return: the hypercalls; valid as long as the file is open.
+ */
+struct hyptrace_hypercall *const *hyptrace_file_hypercalls(const struct hyptrace_file *file,
+							   unsigned int *nr)
+{
+	*nr = file->meta.nr_calls;
+	return file->meta.calls;
+}
+
+/**
+ * hyptrace_file_formats - get the formats of the events
+ * @file:	the file
+ *
+ * Return: the formats; valid as long as the file is open.
+ */
+struct hyptrace_formats *hyptrace_file_formats(const struct hyptrace_file *file)
+{
+	return file->formats;
+}
+
+/**
+ * hyptrace_file_set_cpus - choose the CPUs to read
+ * @file:	the file; reading starts again
+ * @cpus:	their numbers
+ * @nr:		number of @cpus, at least 1
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno: -ENXIO if the file has no such CPU.
+ */
+int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
+			   struct hyptrace_error *err)
+{
+	unsigned int *copy, i, j;
+
+	for (i = 0; i < nr; i++) {
+		for (j = 0; j < file->meta.nr_cpus && file->meta.cpus[j]->id != cpus[i]; j++)
+			;
+		if (j == file->meta.nr_cpus)
+			return hyptrace_error_set(err, ENXIO, "it has no CPU %u", cpus[i]);
+	}
+	copy = calloc(nr ? nr : 1, sizeof(*copy));
+	if (!copy)
+		return hyptrace_error_memory(err);
+	memcpy(copy, cpus, nr * sizeof(*copy));
+	free(file->chosen);
+	file->chosen = copy;
+	file->nr_chosen = nr;
+	hyptrace_file_rewind(file);
+	return 0;
+}
+
+/**
+ * hyptrace_file_set_times - choose the times to read
+ * @file:	the file; reading starts again
+ * @from:	the first time, in ns of the file's clock; 0 for the beginning
+ * @to:		the last time, which is included; UINT64_MAX for the end
+ */
+void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t to)
+{
+	file->from = from;
+	file->to = to;
+	hyptrace_file_rewind(file);
+}
+
+/**
+ * hyptrace_file_set_last - read only the last events
+ * @file:	the file; reading starts again
+ * @events:	so many of the chosen CPUs and times that the filter accepts; 0 for all
+ */
+void hyptrace_file_set_last(struct hyptrace_file *file, uint64_t events)
+{
+	file->last = events;
+	hyptrace_file_rewind(file);
+}
+
+/**
+ * hyptrace_file_set_filter - set a function that decides which events are delivered
+ * @file:	the file; reading starts again
+ * @filter:	the function, or NULL; it may be called several times for an event
+ * @arg:	its second argument
+ */
+void hyptrace_file_set_filter(struct hyptrace_file *file, hyptrace_stream_filter_fn filter,
+			      void *arg)
+{
+	file->filter = filter;
+	file->filter_arg = arg;
+	hyptrace_file_rewind(file);
+}
+
+/**
+ * hyptrace_file_rewind - read the chosen events from the beginning again
+ * @file:	the file
+ */
+void hyptrace_file_rewind(struct hyptrace_file *file)
+{
+	hyptrace_file_end(file);
+	memset(&file->counts, 0, sizeof(file->counts));
+	file->ended = false;
+}
+
+static int find_edge(struct hyptrace_file *file, bool last, uint64_t *ts,
+		     struct hyptrace_error *err)
+{
+	uint64_t from = file->from, to = file->to, events = file->last;
+	int ret;
+
+	/* of all times */
+	hyptrace_file_set_times(file, 0, UINT64_MAX);
+	file->last = 0;
+	ret = hyptrace_file_begin(file, err);
+	if (!ret)
+		ret = hyptrace_file_edge(file, last, ts, err);
+	file->last = events;
+	hyptrace_file_set_times(file, from, to);
+	return ret;
+}
+
+/**
+ * hyptrace_file_first_time - get the time of the first event of the chosen CPUs
+ * @file:	the file; reading starts again
+ * @ts:		out: the time
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0; -ENODATA if there are no events; or another negative errno.
+ */
+int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err)
+{
+	return find_edge(file, false, ts, err);
+}
+
+/**
+ * hyptrace_file_last_time - get the time of the last event of the chosen CPUs
+ * @file:	the file; reading starts again
+ * @ts:		out: the time
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0; -ENODATA if there are no events; or another negative errno.
+ */
+int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err)
+{
+	return find_edge(file, true, ts, err);
+}
+
+/**
+ * hyptrace_file_counts - get what became of the events that were looked at
+ * @file:	the file
+ * @counts:	out: the counts
+ * @size:	bytes of @counts
+ */
+void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file_counts *counts,
+			  size_t size)
+{
+	const size_t known = size < sizeof(file->counts) ? size : sizeof(file->counts);
+
+	memset(counts, 0, size);
+	memcpy(counts, &file->counts, known);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events of a CPU in a trace file. For file_next.c and file_seek.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+/**
+ * hyptrace_file_source_open - prepare to read the events of a CPU
+ * @f:		the file
+ * @src:	the source, all 0
+ * @index:	index of the CPU in the file
+ * @room:	bytes in memory at most, a multiple of a sub-buffer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or -ENOMEM; hyptrace_file_source_close() in any case.
+ */
+int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
+			      unsigned int index, size_t room, struct hyptrace_error *err)
+{
+	src->cpu = f->meta.cpus[index];
+	src->data = &f->data[index];
+	src->event.cpu = src->cpu->id;
+	src->end = UINT64_MAX;
+	src->max = room;
+	/* a chunk may have more, but most files have small ones */
+	src->size = room < FILE_READ_SIZE || room == f->meta.info.subbuf_size ? room :
+		    FILE_READ_SIZE - FILE_READ_SIZE % f->meta.info.subbuf_size;
+	src->dec = hyptrace_decoder_new();
+	src->buf = malloc(src->size);
+	if (f->swap || f->long_size != sizeof(uint64_t))
+		src->copy = malloc(f->meta.info.subbuf_size + sizeof(uint64_t));
+	if (!src->dec || !src->buf ||
+	    (!src->copy && (f->swap || f->long_size != sizeof(uint64_t))))
+		return hyptrace_error_memory(err);
+	return 0;
+}
+
+/**
+ * hyptrace_file_source_close - free what a source has
+ * @src:	the source
+ */
+void hyptrace_file_source_close(struct file_source *src)
+{
+	hyptrace_decoder_free(src->dec);
+	free(src->buf);
+	free(src->copy);
+}
+
+/**
+ * hyptrace_file_source_seek - continue with another sub-buffer
+ * @src:	the source
+ * @to:		its byte among the CPU's sub-buffers
+ */
+void hyptrace_file_source_seek(struct file_source *src, uint64_t to)
+{
+	char nothing[HYPTRACE_SUBBUF_HEADER] = {};
+
+	/* a decoder that has finished a sub-buffer, and has no losses to report */
+	hyptrace_decoder_load(src->dec, nothing, sizeof(nothing), NULL);
+	hyptrace_decoder_lost(src->dec);
+	src->next = to;
+	src->start = to;
+	src->counted = 0;
+	src->len = 0;
+	src->pos = 0;
+	src->damaged = false;
+	src->over = false;
+}
+
+/* Say where the reason is: the CPU, and the offset in the file. */
+static int blame(const struct file_source *src, uint64_t at, int ret, struct hyptrace_error *err)
+{
+	struct hyptrace_error why;
+	uint64_t where;
+	bool own;
+
+	if (!err)
+		return ret;
+	why = *err;
+	where = hyptrace_data_where(src->data, at, &own);
+	return hyptrace_error_set(err, -ret, "CPU %u, offset %" PRIu64 "%s: %.250s", src->cpu->id,
+				  where, own ? " of its own file" : "", why.text);
+}
+
+/**
+ * hyptrace_file_source_fail - count a sub-buffer that is damaged
+ * @f:		the file
+ * @src:	the CPU, whose decoder has failed
+ * @ret:	a negative errno
+ * @err:	the reason, to which the place is added; may be NULL
+ *
+ * Return: @ret.
+ */
+int hyptrace_file_source_fail(struct hyptrace_file *f, struct file_source *src, int ret,
+			      struct hyptrace_error *err)
+{
+	uint64_t at = src->next - src->len + src->pos - f->meta.info.subbuf_size;
+
+	src->damaged = true;
+	f->counts.damaged++;
+	return blame(src, at, ret, err);
+}
+
+/* Make room for a compressed chunk, or for as much of it as this source may have. */
+static int grow(struct file_source *src, size_t size, struct hyptrace_error *err)
+{
+	char *larger;
+
+	if (size > src->max)
+		size = src->max;
+	if (size <= src->size)
+		return 0;
+	larger = realloc(src->buf, size);
+	if (!larger)
+		return hyptrace_error_memory(err);
+	src->buf = larger;
+	src->size = size;
+	return 0;
+}
+
+/**
+ * hyptrace_file_source_read - read sub-buffers of a CPU to its buffer
+ * @f:		the file
+ * @src:	the CPU
+ * @at:		the byte to begin with, a multiple of a sub-buffer
+ * @size:	how many bytes to read at most; a compressed chunk is read to its end
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: as hyptrace_data_read().
+ */
+int64_t hyptrace_file_source_read(struct hyptrace_file *f, struct file_source *src, uint64_t at,
+				  size_t size, struct hyptrace_error *err)
+{
+	int64_t n;
+	int ret;
+
+	if (!src->data->compressed)
+		return hyptrace_data_read(f, src->data, at, src->buf, size, err);
+	n = hyptrace_data_read(f, src->data, at, src->buf, src->size, err);
+	if (n != -ENOBUFS)
+		return n;
+	ret = grow(src, src->data->needed, err);
+	if (ret)
+		return ret;
+	if (src->data->needed <= src->size)
+		return hyptrace_data_read(f, src->data, at, src->buf, src->size, err);
+	return hyptrace_data_inflate_part(f, src->data, at, src->buf, src->size, err);
+}
+
+/* Read the next sub-buffers. Return 1, 0 at the end, or a negative errno. */
+static int refill(struct hyptrace_file *f, struct file_source *src, struct hyptrace_error *err)
+{
+	uint64_t left = src->end - src->next;
+	int64_t n = 0;
+
+	if (left)
+		n = hyptrace_file_source_read(f, src, src->next,
+					      left < src->size ? left : src->size, err);
+	if (n > 0) {
+		src->next += n;
+		src->len = n;
+		src->pos = 0;
+		return 1;
+	}
+	if (n)
+		n = blame(src, src->next, n, err);
+	/* after a damaged chunk, the next one can be read */
+	src->over = n != -EBADMSG || !src->data->compressed || src->data->at.from <= src->next;
+	if (!src->over)
+		src->next = src->data->at.from;
+	if (n == -EBADMSG) {
+		src->damaged = true;
+		f->counts.damaged++;
+	}
+	return n;
+}
+
+/* Load a sub-buffer into the decoder, and count the losses that it reports. */
+static int load(struct file_source *src, const char *subbuf, size_t size,
+		struct hyptrace_error *err)
+{
+	uint64_t before = hyptrace_decoder_lost(src->dec), lost;
+	int ret = hyptrace_decoder_load(src->dec, subbuf, size, err);
+
+	lost = hyptrace_decoder_lost(src->dec);
+	if (lost != HYPTRACE_LOST_UNKNOWN)
+		src->counted += lost;
+	hyptrace_decoder_lose(src->dec, before);
+	hyptrace_decoder_lose(src->dec, lost);
+	return ret;
+}
+
+/**
+ * hyptrace_file_source_load - load the next sub-buffer into the decoder
+ * @f:		the file
+ * @src:	the CPU
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1, 0 at the end, or a negative errno.
+ */
+int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
+			      struct hyptrace_error *err)
+{
+	const char *subbuf;
+	size_t size = f->meta.info.subbuf_size;
+	int ret;
+
+	if (src->over)
+		return 0;
+	if (src->pos == src->len) {
+		ret = refill(f, src, err);
+		if (ret <= 0)
+			return ret;
+	}
+	subbuf = src->buf + src->pos;
+	src->pos += size;
+	src->nr_loaded++;
+	if (src->copy) {
+		hyptrace_file_swap(f, subbuf, src->copy);
+		subbuf = src->copy;
+		size += sizeof(uint64_t) - f->long_size;
+	}
+	ret = load(src, subbuf, size, err);
+	return ret ? hyptrace_file_source_fail(f, src, ret, err) : 1;
+}
+
+/**
+ * hyptrace_file_source_next - decode the next event of a CPU
+ * @f:		the file
+ * @src:	the CPU
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1; 0 at the end, and again after that; a negative errno: -EBADMSG if a sub-buffer is
+ * damaged. Its other events are lost, and the next call continues with the next sub-buffer.
+ */
+int hyptrace_file_source_next(struct hyptrace_file *f, struct file_source *src,
+			      struct hyptrace_error *err)
+{
+	int ret;
+
+	for (;;) {
+		ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
+		if (ret < 0)
+			return hyptrace_file_source_fail(f, src, ret, err);
+		if (ret)
+			break;
+		ret = hyptrace_file_source_load(f, src, err);
+		if (ret <= 0)
+			return ret;
+	}
+	if (src->damaged) {
+		src->event.record.lost = HYPTRACE_LOST_UNKNOWN;
+		src->damaged = false;
+	}
+	return 1;
+}
+
+/**
+ * hyptrace_file_source_unseen - count the losses that no sub-buffer of a CPU reports
+ * @f:		the file
+ * @src:	the CPU, all of whose events were read; it cannot be read on without a seek
+ *
+ * No sub-buffer follows the last event, or it could not be written: only the description has
+ * these losses, in its sum.
+ *
+ * Return: their number, and 0 when it is called again.
+ */
+uint64_t hyptrace_file_source_unseen(struct hyptrace_file *f, struct file_source *src)
+{
+	const uint64_t sum = src->cpu->has_counts ? src->cpu->lost : 0;
+	const uint64_t damaged = f->counts.damaged, start = src->start;
+	uint64_t counted = src->before + src->counted;
+
+	if (sum <= counted)
+		return 0;
+	/* look at the sub-buffers before the first one that was read, too */
+	hyptrace_file_source_seek(src, 0);
+	while (src->next - src->len + src->pos < start && !src->over)
+		hyptrace_file_source_load(f, src, NULL);
+	counted += src->counted;
+	f->counts.damaged = damaged;
+	/* their events are not delivered again */
+	hyptrace_file_source_seek(src, start);
+	src->over = true;
+	src->before = sum;
+	return counted < sum ? sum - counted : 0;
+}

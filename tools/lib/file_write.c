@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Write a trace file: see hyptrace_file.h. file_write.h has the parts that it is made of, and
+ * file_write_create.c begins it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "file_write.h"
+
+/* The reserve is this part of the free room, but at most RESERVE_MAX bytes. */
+#define RESERVE_PART	4
+#define RESERVE_MAX	(16 << 20)
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const struct hyptrace_file_cpu *const *x = a, *const *y = b;
+
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+/* Add the CPUs of the host to the description. Return false if there is no memory. */
+static bool add_host(struct hyptrace_file_writer *w)
+{
+	struct hyptrace_file_meta *meta = &w->meta;
+	unsigned int i;
+
+	if (!w->host)
+		return true;
+	meta->host_cpus = calloc(w->host->nr_cpus + 1, sizeof(*meta->host_cpus));
+	for (i = 0; meta->host_cpus && i < w->host->nr_cpus; i++) {
+		meta->host_cpus[i] = calloc(1, sizeof(**meta->host_cpus));
+		if (!meta->host_cpus[i])
+			return false;
+		meta->host_cpus[i]->id = w->host->cpus[i];
+		meta->nr_host_cpus++;
+	}
+	return meta->host_cpus;
+}
+
+static void add_part(struct hyptrace_file_writer *w, struct hyptrace_file_cpu *cpu, bool is_host)
+{
+	struct file_part *part = &w->parts[w->nr_parts++];
+
+	part->cpu = cpu;
+	part->is_host = is_host;
+	part->fd = -1;
+}
+
+/* Take over the description, and begin with the parts of its CPUs. */
+static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *meta)
+{
+	struct hyptrace_file_info *info = &w->meta.info;
+	unsigned int i;
+
+	w->meta = *meta;
+	memset(meta, 0, sizeof(*meta));
+	info->version = w->flags & HYPTRACE_FILE_ZSTD ? 7 : 6;
+	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	free(info->compression);
+	info->compression = strdup(w->flags & HYPTRACE_FILE_ZSTD ? "zstd" : "none");
+	w->parts = calloc(w->meta.nr_cpus + (w->host ? w->host->nr_cpus : 0), sizeof(*w->parts));
+	if (!info->compression || !w->parts || !add_host(w))
+		return -ENOMEM;
+	qsort(w->meta.cpus, w->meta.nr_cpus, sizeof(*w->meta.cpus), compare_cpus);
+	for (i = 0; i < w->meta.nr_cpus; i++)
+		add_part(w, w->meta.cpus[i], false);
+	for (i = 0; i < w->meta.nr_host_cpus; i++)
+		add_part(w, w->meta.host_cpus[i], true);
+	return 0;
+}
+
+/* Is the output something that cannot be renamed? */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
+/* The part of another CPU that an older recording has left would be taken for one of this. */
+static int check_parts(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	unsigned int i;
+	char *path;
+	bool there;
+
+	for (i = 0; i < w->nr_parts; i++) {
+		path = hyptrace_file_part_path(w, &w->parts[i]);
+		if (!path)
+			return hyptrace_error_memory(err);
+		there = !access(path, F_OK);
+		if (there)
+			hyptrace_error_set(err, EEXIST,
+					   "%s is left of a recording that was not finished: remove it",
+					   path);
+		free(path);
+		if (there)
+			return -EEXIST;
+	}
+	return 0;
+}
+
+static int open_output(struct hyptrace_file_writer *w, const char *path,
+		       struct hyptrace_error *err)
+{
+	if (is_stream(path)) {
+		w->out = !strcmp(path, "-") ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) :
+			 open(path, O_WRONLY | O_CLOEXEC);
+		if (w->out < 0)
+			return hyptrace_error_set(err, errno, "cannot open %s: %s", path,
+						  strerror(errno));
+	} else {
+		w->path = strdup(path);
+		if (!w->path || asprintf(&w->part_path, "%s.part", path) < 0) {
+			w->part_path = NULL;
+			return hyptrace_error_memory(err);
+		}
+	}
+	w->fd = hyptrace_file_part_create(w->part_path, err);
+	if (w->fd < 0)
+		return w->fd;
+	if (!w->part_path || !check_parts(w, err))
+		return 0;
+	unlink(w->part_path);
+	return -EEXIST;
+}
+
+/* Keep room on the disk, so that the file can be finished when the disk is full. */
+static void make_reserve(struct hyptrace_file_writer *w)
+{
+	struct statvfs vfs;
+	uint64_t size;
+	char *path;
+
+	if (!w->part_path || fstatvfs(w->fd, &vfs))
+		return;
+	size = (uint64_t)vfs.f_bavail * vfs.f_frsize / RESERVE_PART;
+	if (size > RESERVE_MAX)
+		size = RESERVE_MAX;
+	path = strdup(w->part_path);
+	if (size < HYPTRACE_FILE_BLOCK || !path) {
+		free(path);
+		return;
+	}
+	w->reserve = hyptrace_file_create_unnamed(dirname(path));
+	free(path);
+	if (w->reserve >= 0 && hyptrace_file_fallocate(w->reserve, 0, 0, size)) {
+		close(w->reserve);
+		w->reserve = -1;
+	}
+}
+
+/**
+ * hyptrace_file_release_reserve - use the room on the disk that was kept for the end
+ * @w:		the writer
+ *
+ * Return: true if there was any.
+ */
+bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w)
+{
+	if (w->reserve < 0)
+		return false;
+	close(w->reserve);
+	w->reserve = -1;
+	return true;
+}
+
+/**
+ * hyptrace_file_fail - note that nothing more can be written
+ * @w:		the writer
+ * @err:	why
+ *
+ * Only the thread that writes the parts calls it.
+ *
+ * Return: the negative errno.
+ */
+int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err)
+{
+	if (!w->errnum) {
+		w->err = *err;
+		/* (A) Order the text before the errno. Pairs with (A) in hyptrace_file_failed(). */
+		__atomic_store_n(&w->errnum, err->errnum, __ATOMIC_RELEASE);
+	}
+	return -err->errnum;
+}
+
+/**
+ * hyptrace_file_failed - can nothing more be written?
+ * @w:		the writer
+ * @err:	why; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	/* (A) Order the errno before the text. Pairs with (A) in hyptrace_file_fail(). */
+	const int errnum = __atomic_load_n(&w->errnum, __ATOMIC_ACQUIRE);
+
+	if (errnum && err)
+		*err = w->err;
+	return -errnum;
+}
+
+/**
+ * hyptrace_file_writer_new - begin to write a file
+ * @path:	its name; "-" for the standard output
+ * @meta:	what it says about the remote; empty afterwards in any case
+ * @flags:	HYPTRACE_FILE_*
+ * @host:	the host's tracing, which must stay valid until the file is finished; or NULL
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: the writer, or NULL.
+ */
+struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
+						      struct hyptrace_file_meta *meta,
+						      unsigned int flags,
+						      const struct hyptrace_file_host *host,
+						      struct hyptrace_error *err)
+{
+	struct hyptrace_file_writer *w = calloc(1, sizeof(*w));
+
+	if (!w || !meta->nr_cpus) {
+		if (w)
+			hyptrace_error_set(err, ENXIO, "the remote has no CPUs");
+		else
+			hyptrace_error_memory(err);
+		free(w);
+		hyptrace_file_meta_free(meta);
+		return NULL;
+	}
+	w->fd = -1;
+	w->out = -1;
+	w->pipe[0] = -1;
+	w->pipe[1] = -1;
+	w->reserve = -1;
+	w->flags = flags;
+	w->host = host;
+	w->limit = UINT64_MAX;
+	w->join = hyptrace_decoder_new();
+	if (describe(w, meta) || !w->join) {
+		hyptrace_error_memory(err);
+		goto fail;
+	}
+	if (open_output(w, path, err))
+		goto fail;
+	if (hyptrace_file_write_head(w, err))
+		goto remove;
+	if (flags & HYPTRACE_FILE_ZSTD && hyptrace_file_zstd_begin(w, err))
+		goto remove;
+	w->parts[0].fd = w->fd;
+	w->parts[0].begin = w->head_size;
+	w->size = w->head_size;
+	make_reserve(w);
+	return w;
+
+remove:
+	if (w->part_path)
+		unlink(w->part_path);
+fail:
+	hyptrace_file_writer_free(w);
+	return NULL;
+}
+
+/**
+ * hyptrace_file_writer_free - close all files of a writer, and free it
+ * @w:		the writer, or NULL
+ */
+void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
+{
+	unsigned int i;
+
+	if (!w)
+		return;
+	hyptrace_file_zstd_free(w);
+	for (i = 0; i < w->nr_parts; i++) {
+		if (i && w->parts[i].fd >= 0)
+			close(w->parts[i].fd);
+		free(w->parts[i].path);
+		free(w->parts[i].left);
+	}
+	free(w->parts);
+	hyptrace_file_release_reserve(w);
+	if (w->pipe[0] >= 0) {
+		close(w->pipe[0]);
+		close(w->pipe[1]);
+	}
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->out >= 0)
+		close(w->out);
+	free(w->host_tasks);
+	free(w->path);
+	free(w->part_path);
+	hyptrace_decoder_free(w->join);
+	hyptrace_file_meta_free(&w->meta);
+	free(w);
+}
+
+/**
+ * hyptrace_file_is_full - would more data be too much?
+ * @w:		the writer
+ * @size:	bytes of the data
+ *
+ * Return: true if the file would be larger than its limit.
+ */
+bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size)
+{
+	if (w->compressor)
+		return hyptrace_file_zstd_is_full(w);
+	return w->size + size > w->limit;
+}
+
+static struct file_part *find_part(const struct hyptrace_file_writer *w, unsigned int cpu,
+				   struct hyptrace_error *err)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->meta.nr_cpus; i++)
+		if (w->parts[i].cpu->id == cpu)
+			return &w->parts[i];
+	hyptrace_error_set(err, ENXIO, "the remote has no CPU %u", cpu);
+	return NULL;
+}
+
+/**
+ * hyptrace_file_set_limit - limit the size of the file
+ * @w:		the writer
+ * @bytes:	its size at most. If it is compressed, it may be larger by 256 KiB.
+ *
+ * hyptrace_file_splice() keeps the limit.
+ */
+void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes)
+{
+	w->limit = bytes;
+}
+
+/**
+ * hyptrace_file_size - get the size of the file so far
+ * @w:		the writer
+ *
+ * Return: the bytes. Data that waits for its compression does not count.
+ */
+uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w)
+{
+	return __atomic_load_n(&w->size, __ATOMIC_RELAXED);
+}
+
+/**
+ * hyptrace_file_splice - move what a ring holds to the file
+ * @w:		the writer
+ * @cpu:	the ring's CPU
+ * @fd:		descriptor of its reader, which is a consumer and does not block
+ * @err:	the reason if it fails; may be NULL
+ *
+ * One call moves many sub-buffers, but perhaps not all: call it until it returns 0. Sub-buffers
+ * that are read before they are full are joined.
+ *
+ * Return: the bytes that were moved; 0 if the ring is empty; or a negative errno:
+ * -EOVERFLOW if the file would become larger than its limit. After -ENOSPC or another error of the
+ * file, the file can only be finished: it holds what was read before.
+ */
+int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, int fd,
+			     struct hyptrace_error *err)
+{
+	struct file_part *part = find_part(w, cpu, err);
+	int ret = hyptrace_file_failed(w, err);
+	int64_t n;
+
+	if (!part || ret)
+		return part ? ret : -ENXIO;
+	if (hyptrace_file_is_full(w, w->meta.info.subbuf_size))
+		return hyptrace_error_set(err, EOVERFLOW, "the file has reached its limit");
+	if (w->compressor)
+		n = hyptrace_file_zstd_read(w, part, fd, err);
+	else if (part->is_slow && part->size)
+		n = hyptrace_file_part_join(w, part, fd, err);
+	else
+		n = hyptrace_file_part_splice(w, part, fd, err);
+	if (n > 0)
+		part->drained += n;
+	part->is_slow = !n && part->drained < HYPTRACE_FILE_SLOW * w->meta.info.subbuf_size;
+	if (!n)
+		part->drained = 0;
+	return n;
+}
+
+/**
+ * hyptrace_file_write - write sub-buffers to the file
+ * @w:		the writer
+ * @cpu:	their CPU
+ * @subbufs:	the sub-buffers, later than those written before
+ * @size:	their bytes, a multiple of the remote's sub-buffer size
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno. The data of a call that fails, because the disk is full, is kept
+ * in memory and may still be in the finished file: hyptrace_file_unwritten() counts what is not.
+ */
+int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const void *subbufs,
+			size_t size, struct hyptrace_error *err)
+{
+	struct file_part *part = find_part(w, cpu, err);
+
+	if (!part)
+		return -ENXIO;
+	if (size % w->meta.info.subbuf_size)
+		return hyptrace_error_set(err, EINVAL, "%zu bytes are not whole sub-buffers of %u",
+					  size, w->meta.info.subbuf_size);
+	if (!size)
+		return 0;
+	if (w->compressor)
+		return hyptrace_file_zstd_write(w, part, subbufs, size, err);
+	return hyptrace_file_part_write(w, part, subbufs, size, err);
+}
+
+/**
+ * hyptrace_file_set_counts - set the counts of a CPU
+ * @w:		the writer
+ * @cpu:	the CPU
+ * @events:	events that were read from its ring for this file
+ * @lost:	events that were lost meanwhile
+ * @filtered:	events that a filter at EL2 has refused meanwhile
+ *
+ * The file has them when it is finished: until then they can be set again. Events that could not be
+ * written, because the disk is full, become lost ones.
+ */
+void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, uint64_t events,
+			      uint64_t lost, uint64_t filtered)
+{
+	struct file_part *part = find_part(w, cpu, NULL);
+
+	if (!part)
+		return;
+	part->cpu->events = events;
+	part->cpu->lost = lost;
+	part->cpu->filtered = filtered;
+	part->cpu->has_counts = true;
+}
+
+/**
+ * hyptrace_file_unwritten - get the number of events that could not be written
+ * @w:		the writer, after hyptrace_file_end_data()
+ * @cpu:	their CPU
+ *
+ * If the disk is full, the last sub-buffers that were read may be lost.
+ *
+ * Return: the number of events.
+ */
+uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned int cpu)
+{
+	const struct file_part *part = find_part(w, cpu, NULL);
+
+	return part ? part->unwritten : 0;
+}
+
+/**
+ * hyptrace_file_finish - finish the file
+ * @w:		the writer, or NULL; it is freed in any case
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The file appears under its name with all its data, and replaces another one of this name.
+ *
+ * Return: 0 or a negative errno. After a failure the data is still in the files whose names begin
+ * with that of the file and ".part", and hyptrace_file_open() reads them.
+ */
+int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	int ret = 0;
+
+	if (w)
+		ret = hyptrace_file_writer_finish(w, err);
+	hyptrace_file_writer_free(w);
+	return ret;
+}
+
+/**
+ * hyptrace_file_abandon - remove what was written
+ * @w:		the writer, or NULL; it is freed
+ */
+void hyptrace_file_abandon(struct hyptrace_file_writer *w)
+{
+	unsigned int i;
+
+	if (!w)
+		return;
+	/* its thread makes parts */
+	hyptrace_file_zstd_drop(w);
+	for (i = 0; i < w->nr_parts; i++)
+		if (w->parts[i].path)
+			unlink(w->parts[i].path);
+	if (w->part_path)
+		unlink(w->part_path);
+	hyptrace_file_writer_free(w);
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finish a trace file: move the parts of the CPUs to the main file, write its head again, and
+ * rename it. Or write all of it to a pipe. Called by file_write.c.
+ *
+ * A crash must not lose data, and a power cut may leave any sector of what was not synced. So the
+ * head gets the places of all data, which a reader ignores; once they are on the disk, one digit of
+ * the text changes, which tells the reader to use them. The parts are moved only after that: the
+ * reader then takes from the main file what a part does not have any more. A part is removed once
+ * its data is on the disk in the main file. If the disk is full, the part gives up its room block
+ * by block, each of which was synced in the main file before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "file_write.h"
+
+/* Bytes to copy at once. A part gives up whole blocks. */
+#define BLOCK_SIZE	HYPTRACE_FILE_BLOCK
+
+/* Store why the file cannot be finished: @ret is a negative errno. */
+static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *err)
+{
+	const int errnum = -ret;
+
+	if (!w->part_path)
+		return hyptrace_error_set(err, errnum, "cannot write the output: %s",
+					  strerror(errnum));
+	return hyptrace_error_set(err, errnum,
+				  "cannot finish %s: %s (\"hyptrace report\" reads what is in %s and the files beside it)",
+				  w->path, strerror(errnum), w->part_path);
+}
+
+/* Count the events of sub-buffers that the disk had no room for. */
+static uint64_t count_events(const struct hyptrace_file_writer *w, const char *data, size_t size)
+{
+	const size_t subbuf = w->meta.info.subbuf_size;
+	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_record rec;
+	uint64_t events = 0;
+
+	for (; dec && size >= subbuf; data += subbuf, size -= subbuf) {
+		if (hyptrace_decoder_load(dec, data, subbuf, NULL))
+			continue;
+		while (hyptrace_decoder_next(dec, &rec, NULL) > 0)
+			events++;
+	}
+	hyptrace_decoder_free(dec);
+	return events;
+}
+
+/**
+ * hyptrace_file_add_unwritten - count the events of sub-buffers that the file will not have
+ * @w:		the writer
+ * @part:	their part
+ * @data:	the sub-buffers
+ * @size:	bytes of @data
+ */
+void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
+				 const char *data, size_t size)
+{
+	/* the reading thread calls it, and that which compresses */
+	__atomic_add_fetch(&part->unwritten, count_events(w, data, size), __ATOMIC_RELAXED);
+}
+
+/* Count the events of a chunk. Return its size; 0 if this is no chunk. */
+static size_t count_chunk(const struct hyptrace_file_writer *w, const char *data, size_t size,
+			  uint64_t *events)
+{
+	size_t used = 0, len;
+	char *subbufs = hyptrace_file_zstd_unpack(w, data, size, &used, &len);
+
+	if (subbufs)
+		*events = count_events(w, subbufs, len);
+	free(subbufs);
+	return used;
+}
+
+/*
+ * Data was written up to @written only. Count the events of what is not written as a whole, and
+ * return where that begins.
+ */
+static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *part,
+			      const char *data, size_t size, size_t written)
+{
+	const bool has_number = w->compressor && !part->size;
+	size_t at = has_number ? sizeof(uint32_t) : 0, kept = 0, len;
+	uint64_t events = 0;
+
+	while (at < size) {
+		len = w->meta.info.subbuf_size;
+		if (w->compressor)
+			len = count_chunk(w, data + at, size - at, &events);
+		if (!len || len > size - at)
+			break;
+		if (at + len <= written) {
+			kept = at + len;
+		} else {
+			part->unwritten += w->compressor ? events :
+					   count_events(w, data + at, len);
+		}
+		at += len;
+	}
+	return kept;
+}
+
+/* Not all of what was left could be written: cut off a sub-buffer that is there in part. */
+static void drop_left(struct hyptrace_file_writer *w, struct file_part *part, size_t written)
+{
+	const size_t begun = w->compressor ? 0 : part->size % w->meta.info.subbuf_size;
+	char *all = malloc(begun + part->left_size);
+	uint64_t size = part->size - begun;
+
+	part->size = size;
+	if (all && (!begun || pread(part->fd, all, begun, part->begin + size) == (ssize_t)begun)) {
+		memcpy(all + begun, part->left, part->left_size);
+		part->size += count_unwritten(w, part, all, begun + part->left_size,
+					      begun + written);
+	}
+	free(all);
+	if (part->fd >= 0)
+		(void)!ftruncate(part->fd, part->begin + part->size);
+}
+
+/* Bytes that may be written and leave the room that move_parts() needs. */
+static uint64_t room_on_disk(const struct hyptrace_file_writer *w)
+{
+	uint64_t room, kept = 2 * BLOCK_SIZE;
+	struct statvfs vfs;
+
+	if (fstatvfs(w->fd, &vfs))
+		return UINT64_MAX;
+	room = (uint64_t)vfs.f_bavail * vfs.f_frsize;
+	return room > kept ? room - kept : 0;
+}
+
+/* Write what the disk had no room for, as far as there is room now. */
+static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
+{
+	size_t size = part->left_size, done = 0;
+
+	if (!part->left_size)
+		return;
+	hyptrace_file_release_reserve(w);
+	if (part->fd < 0)
+		part->fd = hyptrace_file_part_create(part->path, NULL);
+	if (size > room_on_disk(w))
+		size = room_on_disk(w);
+	if (part->fd >= 0)
+		done = hyptrace_file_pwrite(part->fd, part->left, size, part->begin + part->size);
+	if (done == part->left_size)
+		part->size += done;
+	else
+		drop_left(w, part, done);
+	free(part->left);
+	part->left = NULL;
+	part->left_size = 0;
+}
+
+/* Write the number of a part's chunks before them. */
+static int write_number(struct file_part *part)
+{
+	uint64_t at = sizeof(uint32_t);
+	uint32_t nr = 0, header[2];
+
+	while (at < part->size) {
+		if (pread(part->fd, header, sizeof(header), part->begin + at) != sizeof(header))
+			return -EIO;
+		at += sizeof(header) + header[0];
+		nr++;
+	}
+	if (pwrite(part->fd, &nr, sizeof(nr), part->begin) != sizeof(nr))
+		return -errno;
+	return 0;
+}
+
+/* Decide where the data of each CPU is in the finished file. */
+static void place(struct hyptrace_file_writer *w)
+{
+	const uint32_t subbuf = w->meta.info.subbuf_size;
+	uint64_t at = w->head_size;
+	struct file_part *part;
+	unsigned int i;
+
+	for (i = 0; i < w->nr_parts; i++) {
+		part = &w->parts[i];
+		part->cpu->size = part->size;
+		/* that of the first one has been there from the beginning */
+		part->cpu->offset = part->size || !i ? at : 0;
+		at += (part->size + subbuf - 1) / subbuf * subbuf;
+		if (part->cpu->has_counts && part->unwritten) {
+			part->cpu->events -= part->unwritten < part->cpu->events ?
+					     part->unwritten : part->cpu->events;
+			part->cpu->lost += part->unwritten;
+			part->unwritten = 0;
+		}
+	}
+}
+
+/* Copy up to @size bytes of a part to the main file. Return their number or -1 with errno. */
+static ssize_t copy_some(struct hyptrace_file_writer *w, struct file_part *part, uint64_t done,
+			 size_t size)
+{
+	loff_t from = part->begin + done, to = part->cpu->offset + done;
+	static const size_t buffer_size = 64 << 10;
+	ssize_t n = copy_file_range(part->fd, &from, w->fd, &to, size, 0);
+	char *buffer;
+
+	if (n > 0 || (n < 0 && errno != EXDEV && errno != ENOSYS && errno != EINVAL &&
+		      errno != EOPNOTSUPP))
+		return n;
+	buffer = malloc(buffer_size);
+	if (!buffer)
+		return -1;
+	n = pread(part->fd, buffer, size < buffer_size ? size : buffer_size, from);
+	if (n > 0)
+		n = hyptrace_file_pwrite(w->fd, buffer, n, to);
+	else if (!n)
+		errno = EIO;
+	free(buffer);
+	return n > 0 ? n : -1;
+}
+
+/* Give up the room that a part takes up to @done, which is in the main file. */
+static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint64_t done)
+{
+	uint64_t blocks = done / BLOCK_SIZE * BLOCK_SIZE;
+
+	return blocks && !hyptrace_file_sync(w->fd) &&
+	       !hyptrace_file_fallocate(part->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					part->begin, blocks);
+}
+
+/* Move a part to the main file. */
+static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
+{
+	uint64_t done = 0, given = 0;
+	size_t size;
+	ssize_t n;
+
+	while (done < part->size) {
+		size = part->size - done < BLOCK_SIZE ? part->size - done : BLOCK_SIZE;
+		n = copy_some(w, part, done, size);
+		if (n > 0) {
+			done += n;
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != ENOSPC && errno != EDQUOT)
+			return -errno;
+		if (hyptrace_file_release_reserve(w))
+			continue;
+		if (done - given < BLOCK_SIZE || !give_up(w, part, done))
+			return -ENOSPC;
+		given = done / BLOCK_SIZE * BLOCK_SIZE;
+	}
+	if (hyptrace_file_sync(w->fd))
+		return -errno;
+	close(part->fd);
+	part->fd = -1;
+	/* what the disk had no room for may be in a file without a name */
+	if (part->path)
+		unlink(part->path);
+	return 0;
+}
+
+/* Write the head to the disk. */
+static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	int ret = hyptrace_file_write_head(w, err);
+
+	if (ret || hyptrace_file_sync(w->fd))
+		return fail(w, ret ? ret : -errno, err);
+	return 0;
+}
+
+static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	unsigned int i;
+	int ret = sync_head(w, err);
+
+	/* the part of the first CPU is in the main file already */
+	for (i = 1; i < w->nr_parts && !ret; i++) {
+		if (!w->parts[i].size)
+			continue;
+		if (!w->meta.placed) {
+			w->meta.placed = true;
+			ret = sync_head(w, err);
+			if (ret)
+				return ret;
+		}
+		ret = move_part(w, &w->parts[i]);
+		if (ret)
+			return fail(w, ret, err);
+	}
+	return ret;
+}
+
+static void sync_folder(const char *path)
+{
+	char *copy = strdup(path);
+	int fd;
+
+	if (!copy)
+		return;
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(copy);
+}
+
+/* Give the main file its name, once all of it is on the disk: again one digit changes. */
+static int rename_main(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	int ret;
+
+	w->meta.complete = true;
+	ret = hyptrace_file_write_head(w, err);
+	if (ret)
+		return fail(w, ret, err);
+	if (hyptrace_file_sync(w->fd) || rename(w->part_path, w->path))
+		return fail(w, -errno, err);
+	sync_folder(w->path);
+	return 0;
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+	ssize_t n;
+
+	while (size) {
+		n = write(fd, data, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		data += n;
+		size -= n;
+	}
+	return true;
+}
+
+/* Write bytes of a file to the output. */
+static int send(struct hyptrace_file_writer *w, int fd, uint64_t from, uint64_t size)
+{
+	char *buffer = malloc(BLOCK_SIZE);
+	ssize_t n = 0;
+	int ret = buffer ? 0 : -ENOMEM;
+
+	while (!ret && size) {
+		n = pread(fd, buffer, size < BLOCK_SIZE ? size : BLOCK_SIZE, from);
+		if (n <= 0)
+			ret = n ? -errno : -EIO;
+		else if (!write_all(w->out, buffer, n))
+			ret = -errno;
+		from += n;
+		size -= n;
+	}
+	free(buffer);
+	return ret;
+}
+
+/* Write the finished file to a pipe, in the order of the offsets. */
+static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	const uint32_t subbuf = w->meta.info.subbuf_size;
+	const char *zeros = calloc(1, subbuf);
+	struct file_part *part;
+	unsigned int i;
+	int ret;
+
+	if (!zeros)
+		return hyptrace_error_memory(err);
+	w->meta.complete = true;
+	ret = hyptrace_file_write_head(w, err);
+	if (!ret)
+		ret = send(w, w->fd, 0, w->head_size);
+	for (i = 0; i < w->nr_parts && !ret; i++) {
+		part = &w->parts[i];
+		if (part->size)
+			ret = send(w, part->fd, part->begin, part->size);
+		if (!ret && part->size % subbuf && !write_all(w->out, zeros,
+							      subbuf - part->size % subbuf))
+			ret = -errno;
+	}
+	free((void *)zeros);
+	return ret ? fail(w, ret, err) : 0;
+}
+
+/* Write all data that waits. Return 0 or a negative errno. */
+static int end_data(struct hyptrace_file_writer *w)
+{
+	unsigned int i;
+	int ret = 0;
+
+	hyptrace_file_zstd_end(w);
+	for (i = 0; i < w->nr_parts; i++) {
+		write_left(w, &w->parts[i]);
+		if (w->compressor && w->parts[i].size && !ret)
+			ret = write_number(&w->parts[i]);
+	}
+	return ret;
+}
+
+/**
+ * hyptrace_file_end_data - write all data that waits
+ * @w:		the writer, to which nothing more is written
+ *
+ * After that it is known which events could not be written. hyptrace_file_finish() calls it, too,
+ * and reports a failure.
+ */
+void hyptrace_file_end_data(struct hyptrace_file_writer *w)
+{
+	if (!w->data_ended)
+		w->data_ret = end_data(w);
+	w->data_ended = true;
+}
+
+/**
+ * hyptrace_file_writer_finish - finish the file
+ * @w:		the writer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno; the parts then stay.
+ */
+int hyptrace_file_writer_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	int ret;
+
+	hyptrace_file_end_data(w);
+	if (w->data_ret)
+		return fail(w, w->data_ret, err);
+	place(w);
+	if (w->out >= 0)
+		return send_all(w, err);
+	ret = move_parts(w, err);
+	hyptrace_file_release_reserve(w);
+	return ret ? ret : rename_main(w, err);
+}

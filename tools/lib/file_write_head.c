@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What comes before the data of a trace file: the headers of trace.dat, version 6 or 7, and the
+ * text of file_meta.c. For file_write.c and file_write_finish.c.
+ *
+ * Both are written when the recording begins, and again with other numbers when it ends: the
+ * length stays the same. trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5) have the formats. They say
+ * where things are by offsets, so trace-cmd does not see the text.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file_write.h"
+
+/* Each sub-buffer has a u64 time stamp and a u64 commit, whatever a long is. */
+#define LONG_SIZE	8
+
+#define SYSTEM		"hyptrace"
+
+/* Bytes that are kept for the names of the host's tasks: the kernel keeps 128 names by default */
+#define TASKS_SIZE	(8 << 10)
+
+/* Bytes of a CPU's counters as text */
+#define STAT_SIZE	256
+
+/* Options and sections of trace.dat have the same numbers. */
+enum {
+	OPTION_DONE,
+	OPTION_CPUSTAT = 2,
+	OPTION_BUFFER,
+	OPTION_UNAME = 5,
+	OPTION_CPUCOUNT = 8,
+	OPTION_VERSION,
+	OPTION_HEADER_INFO = 16,
+	OPTION_FTRACE_EVENTS,
+	OPTION_EVENT_FORMATS,
+	OPTION_KALLSYMS,
+	OPTION_PRINTK,
+	OPTION_CMDLINES,
+};
+
+#define SECTION_COMPRESSED	1
+
+/* Bytes of a section's header */
+#define SECTION_HEADER		16
+
+static void put_u16(FILE *f, uint16_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+static void put_u32(FILE *f, uint32_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+static void put_u64(FILE *f, uint64_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+/* A string with its NUL */
+static void put_string(FILE *f, const char *text)
+{
+	fwrite(text, strlen(text) + 1, 1, f);
+}
+
+/* A text after its length */
+static void put_text(FILE *f, const char *text)
+{
+	put_u64(f, strlen(text));
+	fputs(text, f);
+}
+
+static void put_magic(FILE *f, const struct hyptrace_file_writer *w)
+{
+	static const char magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+
+	fwrite(magic, sizeof(magic), 1, f);
+	put_string(f, w->meta.info.version == 6 ? "6" : "7");
+	fputc(w->meta.info.big_endian, f);
+	fputc(LONG_SIZE, f);
+	put_u32(f, w->meta.info.subbuf_size);
+}
+
+/* How to read a sub-buffer, in the words of tracefs */
+static void put_header_info(FILE *f, const struct hyptrace_file_writer *w)
+{
+	char page[512];
+
+	snprintf(page, sizeof(page),
+		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		 "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		 "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		 "\tfield: char data;\toffset:16;\tsize:%zu;\tsigned:0;\n",
+		 w->meta.info.subbuf_size - HYPTRACE_SUBBUF_HEADER);
+	put_string(f, "header_page");
+	put_text(f, page);
+	put_string(f, "header_event");
+	put_text(f,
+		 "# compressed entry header\n"
+		 "\ttype_len    :    5 bits\n"
+		 "\ttime_delta  :   27 bits\n"
+		 "\tarray       :   32 bits\n"
+		 "\n"
+		 "\tpadding     : type == 29\n"
+		 "\ttime_extend : type == 30\n"
+		 "\ttime_stamp : type == 31\n"
+		 "\tdata max type_len  == 28\n");
+}
+
+/* Count the formats of the host that have the same system as the first of them. */
+static unsigned int count_formats(const struct hyptrace_file_host *host, unsigned int first)
+{
+	unsigned int i = first;
+
+	while (i < host->nr_formats &&
+	       !strcmp(host->formats[i].system, host->formats[first].system))
+		i++;
+	return i - first;
+}
+
+static unsigned int count_systems(const struct hyptrace_file_host *host)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; host && i < host->nr_formats; i += count_formats(host, i))
+		nr++;
+	return nr;
+}
+
+static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
+{
+	unsigned int i, end = 0;
+
+	for (i = 0; host && i < host->nr_formats; i++) {
+		if (i == end) {
+			end += count_formats(host, i);
+			put_string(f, host->formats[i].system);
+			put_u32(f, end - i);
+		}
+		put_text(f, host->formats[i].text);
+	}
+}
+
+/*
+ * Describe an event. Other programs tell tasks apart by their process ids, and KernelShark draws
+ * nothing without them. EL2 has no tasks: the id of the event takes the place. The host's events
+ * have process ids elsewhere, and others expect one place.
+ */
+static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
+		       const struct hyptrace_event *event)
+{
+	static const char pid[] =
+		"\tfield:unsigned short common_pid;\toffset:0;\tsize:2;\tsigned:0;";
+	char *text = hyptrace_format_file(event, NULL);
+	const char *fields = text ? strstr(text, "\n\n") : NULL;
+
+	if (fields && !w->host) {
+		put_u64(f, strlen(text) + 1 + strlen(pid));
+		fprintf(f, "%.*s\n%s%s", (int)(fields - text), text, pid, fields);
+	} else if (fields) {
+		put_text(f, text);
+	}
+	free(text);
+	return fields;
+}
+
+/* Return false if there is no memory. */
+static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
+{
+	unsigned int i;
+
+	put_u32(f, 1 + count_systems(w->host));
+	put_string(f, SYSTEM);
+	put_u32(f, w->meta.nr_events);
+	for (i = 0; i < w->meta.nr_events; i++)
+		if (!put_format(f, w, w->meta.events[i]))
+			return false;
+	put_host_formats(f, w->host);
+	return true;
+}
+
+/* The "tasks" of events without the host's: see put_format(). */
+static void put_event_names(FILE *f, const struct hyptrace_file_writer *w)
+{
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < w->meta.nr_events; i++)
+		len += snprintf(NULL, 0, "%u %s\n", w->meta.events[i]->id, w->meta.events[i]->name);
+	put_u64(f, len);
+	for (i = 0; i < w->meta.nr_events; i++)
+		fprintf(f, "%u %s\n", w->meta.events[i]->id, w->meta.events[i]->name);
+}
+
+/* The names of the host's tasks, which are known at the end: empty lines take their room. */
+static void put_tasks(FILE *f, const struct hyptrace_file_writer *w)
+{
+	const char *tasks = w->host_tasks ? w->host_tasks : "";
+	size_t len = strlen(tasks), i;
+
+	if (!w->host) {
+		put_event_names(f, w);
+		return;
+	}
+	if (len > TASKS_SIZE)
+		len = TASKS_SIZE;
+	while (len && tasks[len - 1] != '\n')
+		len--;
+	put_u64(f, TASKS_SIZE);
+	fwrite(tasks, len, 1, f);
+	for (i = len; i < TASKS_SIZE; i++)
+		fputc('\n', f);
+}
+
+static void put_option(FILE *f, uint16_t id, const void *data, uint32_t size)
+{
+	put_u16(f, id);
+	put_u32(f, size);
+	fwrite(data, size, 1, f);
+}
+
+static void put_option_u64(FILE *f, uint16_t id, uint64_t value)
+{
+	put_option(f, id, &value, sizeof(value));
+}
+
+static void put_option_string(FILE *f, uint16_t id, const char *text)
+{
+	if (text)
+		put_option(f, id, text, strlen(text) + 1);
+}
+
+/* The counters as tracefs prints them, with blanks up to the same length */
+static void put_stat(FILE *f, const struct hyptrace_file_cpu *cpu)
+{
+	char text[STAT_SIZE];
+	int len;
+
+	len = snprintf(text, sizeof(text),
+		       "CPU: %u\nentries: %" PRIu64 "\noverrun: %" PRIu64 "\ncommit overrun: 0\n"
+		       "bytes: %" PRIu64 "\ndropped events: 0\nread events: %" PRIu64 "\n",
+		       cpu->id, cpu->events, cpu->lost, cpu->size, cpu->events);
+	memset(text + len, ' ', sizeof(text) - len - 1);
+	text[sizeof(text) - 1] = '\0';
+	put_option(f, OPTION_CPUSTAT, text, sizeof(text));
+}
+
+static void put_common_options(FILE *f, const struct hyptrace_file_writer *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->meta.nr_cpus; i++)
+		put_stat(f, w->meta.cpus[i]);
+	put_option_string(f, OPTION_UNAME, w->meta.info.uname);
+	put_option_string(f, OPTION_VERSION, w->meta.info.recorder);
+}
+
+static unsigned int count_cpus(const struct hyptrace_file_writer *w)
+{
+	const struct hyptrace_file_meta *meta = &w->meta;
+	unsigned int nr = 0, host_nr = 0;
+
+	/* in the order of their numbers */
+	if (meta->nr_cpus)
+		nr = meta->cpus[meta->nr_cpus - 1]->id + 1;
+	if (meta->nr_host_cpus)
+		host_nr = meta->host_cpus[meta->nr_host_cpus - 1]->id + 1;
+	return nr > host_nr ? nr : host_nr;
+}
+
+/* Offset and size of the data of each CPU from 0 on, and also its number if @number is set */
+static void put_cpus(FILE *f, const struct hyptrace_file_writer *w, bool host, bool number)
+{
+	struct hyptrace_file_cpu *const *cpus = host ? w->meta.host_cpus : w->meta.cpus;
+	const unsigned int nr_known = host ? w->meta.nr_host_cpus : w->meta.nr_cpus;
+	const struct hyptrace_file_cpu none = {}, *cpu;
+	unsigned int id, i = 0, nr = count_cpus(w);
+
+	for (id = 0; id < nr; id++) {
+		cpu = i < nr_known && cpus[i]->id == id ? cpus[i++] : &none;
+		if (number)
+			put_u32(f, id);
+		put_u64(f, cpu->offset);
+		put_u64(f, cpu->size);
+	}
+}
+
+/* Version 6: the option names the trace buffer of the host. Return where it has the offset. */
+static long put_host_option(FILE *f)
+{
+	long offset;
+
+	put_u16(f, OPTION_BUFFER);
+	put_u32(f, sizeof(uint64_t) + sizeof(HYPTRACE_FILE_HOST));
+	offset = ftell(f);
+	put_u64(f, 0);
+	put_string(f, HYPTRACE_FILE_HOST);
+	return offset;
+}
+
+/* @to is set to where the table of the host's CPUs is, and @offset to where that is written. */
+static bool put_version_6(FILE *f, const struct hyptrace_file_writer *w, const char *text,
+			  size_t len, long *offset, uint64_t *to)
+{
+	bool done;
+
+	put_magic(f, w);
+	put_header_info(f, w);
+	put_u32(f, 0);			/* formats of ftrace's own events */
+	done = put_formats(f, w);
+	put_u32(f, 0);			/* addresses of functions */
+	put_u32(f, 0);			/* formats of trace_printk() */
+	put_tasks(f, w);
+	put_u32(f, count_cpus(w));
+	put_string(f, "options  ");
+	put_common_options(f, w);
+	if (w->host)
+		*offset = put_host_option(f);
+	put_u16(f, OPTION_DONE);
+	put_string(f, "flyrecord");
+	put_cpus(f, w, false, false);
+	fwrite(text, len, 1, f);
+	if (!w->host)
+		return done;
+	*to = ftell(f);
+	put_string(f, "flyrecord");
+	put_cpus(f, w, true, false);
+	return done;
+}
+
+static void put_section(FILE *f, uint16_t id, uint16_t flags, uint64_t size)
+{
+	put_u16(f, id);
+	put_u16(f, flags);
+	put_u32(f, 0);			/* no description */
+	put_u64(f, size);
+}
+
+/* Write a section with the content of @from, and close that. */
+static bool end_section(FILE *f, uint16_t id, FILE *from, char **content, const size_t *len)
+{
+	const bool done = !fclose(from);
+
+	if (done) {
+		put_section(f, id, 0, *len);
+		fwrite(*content, *len, 1, f);
+	}
+	free(*content);
+	return done;
+}
+
+static bool put_meta_section(FILE *f, const struct hyptrace_file_writer *w, unsigned int id)
+{
+	char *content = NULL;
+	bool done = true;
+	size_t len;
+	FILE *to = open_memstream(&content, &len);
+
+	if (!to)
+		return false;
+	if (id == OPTION_HEADER_INFO)
+		put_header_info(to, w);
+	else if (id == OPTION_EVENT_FORMATS)
+		done = put_formats(to, w);
+	else if (id == OPTION_CMDLINES)
+		put_tasks(to, w);
+	else
+		put_u32(to, 0);
+	return end_section(f, id, to, &content, &len) && done;
+}
+
+static uint64_t data_size(const struct hyptrace_file_writer *w)
+{
+	const struct hyptrace_file_cpu *cpu;
+	uint64_t end = w->head_size;
+	unsigned int i;
+
+	for (i = 0; i < w->nr_parts; i++) {
+		cpu = w->parts[i].cpu;
+		if (cpu->offset + cpu->size > end)
+			end = cpu->offset + cpu->size;
+	}
+	return end - w->head_size;
+}
+
+/* The option about the data of a trace buffer, all of which is in one section */
+static void put_buffer(FILE *f, const struct hyptrace_file_writer *w, bool host, uint64_t section)
+{
+	const unsigned int nr = count_cpus(w);
+	const char *clock = w->meta.info.clock ? w->meta.info.clock : "local";
+	const char *name = host ? HYPTRACE_FILE_HOST : "";	/* "" is the top instance */
+
+	put_u16(f, OPTION_BUFFER);
+	put_u32(f, sizeof(uint64_t) + strlen(name) + 1 + strlen(clock) + 1 +
+		2 * sizeof(uint32_t) + nr * (sizeof(uint32_t) + 2 * sizeof(uint64_t)));
+	put_u64(f, section);
+	put_string(f, name);
+	put_string(f, clock);
+	put_u32(f, w->meta.info.subbuf_size);
+	put_u32(f, nr);
+	put_cpus(f, w, host, true);
+}
+
+/* The options, which point to the sections that begin at @at */
+static bool put_options(FILE *f, const struct hyptrace_file_writer *w, const long *at)
+{
+	const uint32_t nr = count_cpus(w);
+	char *content = NULL;
+	unsigned int id;
+	size_t len;
+	FILE *to = open_memstream(&content, &len);
+
+	if (!to)
+		return false;
+	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES; id++)
+		put_option_u64(to, id, at[id]);
+	put_option(to, OPTION_CPUCOUNT, &nr, sizeof(nr));
+	put_common_options(to, w);
+	put_buffer(to, w, false, w->head_size - SECTION_HEADER);
+	if (w->host)
+		put_buffer(to, w, true, w->head_size - SECTION_HEADER);
+	put_option_u64(to, OPTION_DONE, 0);
+	return end_section(f, OPTION_DONE, to, &content, &len);
+}
+
+static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const char *text,
+			  size_t len, long *offset, uint64_t *options)
+{
+	long at[OPTION_CMDLINES + 1];
+	unsigned int id;
+	bool done = true;
+
+	put_magic(f, w);
+	put_string(f, w->meta.info.compression);
+	put_string(f, hyptrace_file_zstd_version());
+	*offset = ftell(f);
+	put_u64(f, 0);
+	fwrite(text, len, 1, f);
+	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES && done; id++) {
+		at[id] = ftell(f);
+		done = put_meta_section(f, w, id);
+	}
+	*options = ftell(f);
+	return done && put_options(f, w, at);
+}
+
+/* Make what comes before the data, without a section of the data. */
+static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
+{
+	char *head = NULL, *text;
+	uint64_t options = 0;
+	size_t text_len;
+	long offset = 0;
+	bool done;
+	FILE *f;
+
+	text = hyptrace_file_meta_text(&w->meta, &text_len);
+	f = text ? open_memstream(&head, len) : NULL;
+	if (!f) {
+		free(text);
+		return NULL;
+	}
+	if (w->meta.info.version == 6)
+		done = put_version_6(f, w, text, text_len, &offset, &options);
+	else
+		done = put_version_7(f, w, text, text_len, &offset, &options);
+	free(text);
+	if (!fclose(f) && done) {
+		/* only now it is known where the options are, or the table of the host */
+		if (options)
+			memcpy(head + offset, &options, sizeof(options));
+		return head;
+	}
+	free(head);
+	return NULL;
+}
+
+static uint64_t round_up(uint64_t size, uint32_t unit)
+{
+	return (size + unit - 1) / unit * unit;
+}
+
+/* Decide how many bytes come before the data. */
+static bool set_head_size(struct hyptrace_file_writer *w)
+{
+	size_t len;
+	char *head = make_head(w, &len);
+
+	if (!head)
+		return false;
+	free(head);
+	w->head_size = round_up(len + SECTION_HEADER, w->meta.info.subbuf_size);
+	w->meta.cpus[0]->offset = w->head_size;
+	return true;
+}
+
+/* In version 7 the header of the section of the data is right before the data. */
+static void put_head(FILE *f, const struct hyptrace_file_writer *w, const char *head, size_t len)
+{
+	size_t zeros = w->head_size - SECTION_HEADER - len;
+
+	fwrite(head, len, 1, f);
+	while (zeros--)
+		fputc(0, f);
+	put_section(f, OPTION_BUFFER, w->flags & HYPTRACE_FILE_ZSTD ? SECTION_COMPRESSED : 0,
+		    data_size(w));
+}
+
+/**
+ * hyptrace_file_write_head - write what comes before the data
+ * @w:		the writer; the first call sets its @head_size
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	size_t len, all_len, done;
+	char *head, *all = NULL;
+	FILE *f;
+
+	if (!w->head_size && !set_head_size(w))
+		return hyptrace_error_memory(err);
+	head = make_head(w, &len);
+	f = head ? open_memstream(&all, &all_len) : NULL;
+	if (f)
+		put_head(f, w, head, len);
+	free(head);
+	if (!f || fclose(f)) {
+		free(all);
+		return hyptrace_error_memory(err);
+	}
+	done = hyptrace_file_pwrite(w->fd, all, all_len, 0);
+	free(all);
+	if (done < all_len)
+		return hyptrace_error_set(err, errno, "%s", strerror(errno));
+	return 0;
+}

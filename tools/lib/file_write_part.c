@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The parts of a trace file that is being written: make them, and append sub-buffers to them.
+ * For file_write.c, file_write_zstd.c and file_write_finish.c.
+ *
+ * If the disk is full, the data that it had no room for stays in memory. hyptrace_file_finish()
+ * tries to write it to the room that the reserve has kept.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "file_write.h"
+
+/* Only its owner may read a trace: it tells addresses. */
+#define FILE_MODE	0600
+
+/* Bytes that a pipe should hold, and what it holds if that is refused */
+#define PIPE_SIZE	(1 << 20)
+#define PIPE_SIZE_MIN	(64 << 10)
+
+/**
+ * hyptrace_file_create_unnamed - make a file without a name
+ * @folder:	the folder whose disk it uses
+ *
+ * Return: its descriptor; -1 with errno.
+ */
+int hyptrace_file_create_unnamed(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
+	char *path;
+
+	/* not all file systems can do that */
+	if (fd >= 0 || asprintf(&path, "%s/hyptrace.XXXXXX", folder) < 0)
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+/* Make a part without a name. */
+static int create_unnamed(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return hyptrace_file_create_unnamed(folder && *folder ? folder : "/tmp");
+}
+
+static int create_error(const char *path, int errnum, struct hyptrace_error *err)
+{
+	return hyptrace_error_set(err, errnum, "cannot make %s: %s",
+				  path ? path : "a temporary file", strerror(errnum));
+}
+
+/**
+ * hyptrace_file_part_create - make a part
+ * @path:	its name; NULL for a file without a name
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The part is locked as long as it is open: that shows that its recording has not ended.
+ *
+ * Return: its descriptor or a negative errno.
+ */
+int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
+{
+	int fd, errnum;
+
+	if (!path) {
+		fd = create_unnamed();
+		return fd < 0 ? create_error(NULL, errno, err) : fd;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	if (fd >= 0) {
+		/* a recording that finds the name taken may try the lock: wait until it has */
+		while (flock(fd, LOCK_EX) && errno == EINTR)
+			continue;
+		return fd;
+	}
+	errnum = errno;
+	if (errnum != EEXIST)
+		return create_error(path, errnum, err);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		hyptrace_error_set(err, EBUSY, "another recording is writing %s", path);
+	else
+		hyptrace_error_set(err, EEXIST,
+				   "a recording that was not finished is in %s (read it with \"hyptrace report\", or remove it)",
+				   path);
+	if (fd >= 0)
+		close(fd);
+	return -EEXIST;
+}
+
+/**
+ * hyptrace_file_part_path - make the name of a part that is not the main file
+ * @w:		the writer, whose files have names
+ * @part:	the part
+ *
+ * Return: the name, which the caller frees; NULL if there is no memory.
+ */
+char *hyptrace_file_part_path(const struct hyptrace_file_writer *w, const struct file_part *part)
+{
+	const char *kind = part->is_host ? HYPTRACE_FILE_HOST : "cpu";
+	char *path;
+
+	return asprintf(&path, "%s.%s%u", w->part_path, kind, part->cpu->id) < 0 ? NULL : path;
+}
+
+/* Make the part of a CPU when it gets its first data. */
+static int open_part(struct hyptrace_file_writer *w, struct file_part *part,
+		     struct hyptrace_error *err)
+{
+	int fd;
+
+	if (part->fd >= 0)
+		return 0;
+	if (w->part_path) {
+		part->path = hyptrace_file_part_path(w, part);
+		if (!part->path)
+			return hyptrace_error_memory(err);
+	}
+	fd = hyptrace_file_part_create(part->path, err);
+	if (fd < 0) {
+		free(part->path);
+		part->path = NULL;
+		return fd;
+	}
+	part->fd = fd;
+	return 0;
+}
+
+static const char *name_of(const struct hyptrace_file_writer *w, const struct file_part *part)
+{
+	if (part->path)
+		return part->path;
+	return w->part_path ? w->part_path : "a temporary file";
+}
+
+static int write_error(const struct hyptrace_file_writer *w, const struct file_part *part,
+		       int errnum, struct hyptrace_error *err)
+{
+	return hyptrace_error_set(err, errnum, "cannot write %s: %s", name_of(w, part),
+				  strerror(errnum));
+}
+
+/* Keep data in memory that could not be written. */
+static int keep(struct file_part *part, const void *data, size_t size)
+{
+	char *all = realloc(part->left, part->left_size + size);
+
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + part->left_size, data, size);
+	part->left = all;
+	part->left_size += size;
+	return 0;
+}
+
+/**
+ * hyptrace_file_pwrite - write all of it
+ * @fd:		the file
+ * @data:	the bytes
+ * @size:	number of bytes
+ * @offset:	where
+ *
+ * Return: the number of bytes written; less than @size with errno.
+ */
+size_t hyptrace_file_pwrite(int fd, const void *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = pwrite(fd, (const char *)data + done, size - done, offset + done);
+		if (n > 0)
+			done += n;
+		else if (!n)
+			errno = ENOSPC;
+		if (!n || (n < 0 && errno != EINTR))
+			break;
+	}
+	return done;
+}
+
+/**
+ * hyptrace_file_fallocate - allocate room on the disk, or give it up
+ * @fd:		the file
+ * @mode:	mode of fallocate()
+ * @offset:	where
+ * @size:	number of bytes
+ *
+ * Return: 0; -1 with errno, which is not EINTR.
+ */
+int hyptrace_file_fallocate(int fd, int mode, uint64_t offset, uint64_t size)
+{
+	int ret;
+
+	do {
+		ret = fallocate(fd, mode, offset, size);
+	} while (ret && errno == EINTR);
+	return ret;
+}
+
+/**
+ * hyptrace_file_sync - wait until the data of a file is on the disk
+ * @fd:		the file
+ *
+ * Return: 0; -1 with errno, which is not EINTR.
+ */
+int hyptrace_file_sync(int fd)
+{
+	int ret;
+
+	do {
+		ret = fdatasync(fd);
+	} while (ret && errno == EINTR);
+	return ret;
+}
+
+static void grow(struct hyptrace_file_writer *w, struct file_part *part, size_t size)
+{
+	part->size += size;
+	__atomic_add_fetch(&w->size, size, __ATOMIC_RELAXED);
+}
+
+/**
+ * hyptrace_file_part_write - append data to a part
+ * @w:		the writer
+ * @part:	the part
+ * @data:	the data
+ * @size:	bytes of @data
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Data that cannot be written is kept in @part, and all data after it. With compression that is
+ * the whole of @data, since it is a chunk.
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *part,
+			     const void *data, size_t size, struct hyptrace_error *err)
+{
+	struct hyptrace_error why;
+	size_t done = 0;
+	int ret = hyptrace_file_failed(w, &why);
+
+	if (!ret)
+		ret = open_part(w, part, &why);
+	if (!ret) {
+		done = hyptrace_file_pwrite(part->fd, data, size, part->begin + part->size);
+		if (done < size)
+			ret = write_error(w, part, errno, &why);
+		if (!ret || !w->compressor)
+			grow(w, part, done);
+		else
+			done = 0;
+	}
+	if (!ret)
+		return 0;
+	if (keep(part, (const char *)data + done, size - done))
+		hyptrace_error_memory(&why);
+	if (err)
+		*err = why;
+	return hyptrace_file_fail(w, &why);
+}
+
+static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	int size;
+
+	if (w->pipe[0] >= 0)
+		return 0;
+	if (pipe2(w->pipe, O_CLOEXEC)) {
+		w->pipe[0] = -1;
+		w->pipe[1] = -1;
+		return hyptrace_error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+	}
+	size = fcntl(w->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
+	w->pipe_size = size > 0 ? size : PIPE_SIZE_MIN;
+	return 0;
+}
+
+/*
+ * Take what is in the pipe out of it, since it was consumed from the ring, and keep it: nothing
+ * more can be written because of @err. Return the negative errno.
+ */
+static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
+		     struct hyptrace_error *err)
+{
+	char *data = malloc(size);
+	size_t done = 0;
+	ssize_t n;
+
+	while (data && done < size) {
+		n = read(w->pipe[0], data + done, size - done);
+		if (n > 0)
+			done += n;
+		else if (!n || errno != EINTR)
+			break;
+	}
+	if (!data || keep(part, data, done))
+		hyptrace_error_memory(err);
+	free(data);
+	return hyptrace_file_fail(w, err);
+}
+
+/* Move what is in the pipe to the part. */
+static int write_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
+		      struct hyptrace_error *err)
+{
+	loff_t at = part->begin + part->size;
+	ssize_t n;
+
+	while (size) {
+		n = splice(w->pipe[0], NULL, part->fd, &at, size, SPLICE_F_MOVE);
+		if (n > 0) {
+			grow(w, part, n);
+			size -= n;
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		write_error(w, part, n ? errno : ENOSPC, err);
+		return keep_pipe(w, part, size, err);
+	}
+	return 0;
+}
+
+/* Bytes of whole sub-buffers that the pipe and the file have room for; at least one fits */
+static size_t room_for(const struct hyptrace_file_writer *w)
+{
+	uint64_t room = w->limit - w->size;
+
+	if (room > w->pipe_size)
+		room = w->pipe_size;
+	return room - room % w->meta.info.subbuf_size;
+}
+
+/**
+ * hyptrace_file_part_splice - move sub-buffers from a ring to a part
+ * @w:		the writer
+ * @part:	the part
+ * @fd:		the ring's consumer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: the number of bytes; 0 if the ring is empty; or a negative errno.
+ */
+int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_part *part, int fd,
+				  struct hyptrace_error *err)
+{
+	struct hyptrace_error own;
+	ssize_t size;
+	int ret;
+
+	if (!err)
+		err = &own;
+	ret = open_pipe(w, err);
+	if (ret)
+		return ret;
+	do {
+		size = splice(fd, NULL, w->pipe[1], NULL, room_for(w), SPLICE_F_NONBLOCK);
+	} while (size < 0 && errno == EINTR);
+	if (size < 0 && errno == EAGAIN)
+		return 0;
+	if (size < 0)
+		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
+	if (!size)
+		return 0;
+	/* only now: a ring without events needs no file */
+	ret = open_part(w, part, err);
+	if (ret)
+		return keep_pipe(w, part, size, err);
+	ret = write_pipe(w, part, size, err);
+	return ret ? ret : size;
+}
+
+/*
+ * Append a sub-buffer to the part, or its records to the last sub-buffer of the part. Behind the
+ * sub-buffer is room for two more.
+ */
+static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, char *subbuf,
+		      struct hyptrace_error *err)
+{
+	const size_t size = w->meta.info.subbuf_size;
+	const uint64_t at = part->begin + part->size - size;
+	char *last = subbuf + size, *old = last + size;
+	struct hyptrace_error why;
+
+	if (pread(part->fd, last, size, at) == (ssize_t)size) {
+		memcpy(old, last, size);
+		if (hyptrace_file_join(w, last, subbuf)) {
+			if (hyptrace_file_pwrite(part->fd, last, size, at) == size)
+				return 0;
+			/* some of its records may be there now: no record may be there twice */
+			if (hyptrace_file_pwrite(part->fd, old, size, at) != size) {
+				write_error(w, part, errno, &why);
+				hyptrace_file_add_unwritten(w, part, subbuf, size);
+				if (err)
+					*err = why;
+				return hyptrace_file_fail(w, &why);
+			}
+		}
+	}
+	return hyptrace_file_part_write(w, part, subbuf, size, err);
+}
+
+/**
+ * hyptrace_file_part_join - read a sub-buffer of a ring, and join it with the last one
+ * @w:		the writer
+ * @part:	the part, which has data
+ * @fd:		the ring's consumer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: as hyptrace_file_part_splice().
+ */
+int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part *part, int fd,
+				struct hyptrace_error *err)
+{
+	const size_t size = w->meta.info.subbuf_size;
+	char *subbufs = malloc(3 * size);
+	ssize_t n;
+	int ret;
+
+	if (!subbufs)
+		return hyptrace_error_memory(err);
+	do {
+		n = read(fd, subbufs, size);
+	} while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)size)
+		ret = add_subbuf(w, part, subbufs, err);
+	else if (n < 0 && errno != EAGAIN)
+		ret = hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
+	else
+		ret = 0;
+	free(subbufs);
+	return ret ? ret : n > 0 ? n : 0;
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compress sub-buffers, in a thread of its own: the thread that reads the rings only fills
+ * chunks. For file_write.c and file_write_finish.c.
+ *
+ * A part is a u32 with the number of its chunks, 0 until the file is finished, and the chunks:
+ * a u32 with the compressed bytes, a u32 with the bytes of the sub-buffers, and the compressed
+ * bytes. Each chunk is a frame of zstd that needs no other chunk.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "file_write.h"
+
+/*
+ * Bytes of sub-buffers in a chunk. Larger ones hardly get smaller by compression. A reader, and
+ * this writer, may have a chunk of each CPU in memory: many CPUs have smaller ones.
+ */
+#define CHUNK_SIZE	(256 << 10)
+#define CHUNK_SIZE_ALL	(16 << 20)
+
+/* The level that is fast enough for several busy CPUs */
+#define LEVEL		1
+
+/* Bytes that wait for the thread at most. They hide a disk that is slow for a while. */
+#define WAITING_MAX	(32 << 20)
+
+/* A chunk is compressed after this time, full or not, so that a crash loses no more. */
+#define CHUNK_SECONDS	1
+
+#define CHUNK_HEADER	(2 * sizeof(uint32_t))
+
+/**
+ * struct file_chunk - sub-buffers that are not compressed yet
+ * @next:	the next chunk of a list
+ * @part:	the part that it belongs to
+ * @since:	when it got its first data, in seconds
+ * @size:	bytes of @data that are used
+ * @data:	sub-buffers
+ */
+struct file_chunk {
+	struct file_chunk	*next;
+	struct file_part	*part;
+	time_t			since;
+	size_t			size;
+	char			data[];
+};
+
+/**
+ * struct file_compressor - the thread and what it shares with the reading thread
+ * @w:		the writer
+ * @thread:	the thread, once it @is_running
+ * @is_running:	the thread was started
+ * @lock:	protects all that follows but @filling, @zstd and @out
+ * @work:	there are chunks, or the thread must end
+ * @room:	a chunk is free, and fewer bytes are pending
+ * @first:	chunks to compress, the oldest first
+ * @last:	where the next one is appended
+ * @free:	chunks to fill
+ * @nr:		number of all chunks
+ * @max:	the same at most
+ * @pending:	bytes of sub-buffers that the thread has not compressed so far
+ * @filling:	bytes of sub-buffers in the chunks of the parts, for the reading thread
+ * @ending:	the thread must end when no chunk is left
+ * @zstd:	state of the compression, for the thread
+ * @out:	a compressed chunk after its header, for the thread
+ */
+struct file_compressor {
+	struct hyptrace_file_writer	*w;
+	pthread_t			thread;
+	bool				is_running;
+	pthread_mutex_t			lock;
+	pthread_cond_t			work;
+	pthread_cond_t			room;
+	struct file_chunk		*first;
+	struct file_chunk		**last;
+	struct file_chunk		*free;
+	unsigned int			nr;
+	unsigned int			max;
+	uint64_t			pending;
+	uint64_t			filling;
+	bool				ending;
+	ZSTD_CCtx			*zstd;
+	char				*out;
+};
+
+/**
+ * hyptrace_file_zstd_version - get the version of the compression
+ *
+ * Return: the version of libzstd.
+ */
+const char *hyptrace_file_zstd_version(void)
+{
+	return ZSTD_versionString();
+}
+
+static time_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec;
+}
+
+/* Compress a chunk and append it to its part. */
+static void compress(struct file_compressor *c, struct file_chunk *chunk)
+{
+	const size_t room = ZSTD_compressBound(c->w->chunk_size);
+	const uint32_t none = 0;
+	struct file_part *part = chunk->part;
+	struct hyptrace_error err;
+	uint32_t header[2];
+	size_t size;
+
+	size = ZSTD_compressCCtx(c->zstd, c->out + CHUNK_HEADER, room, chunk->data, chunk->size,
+				 LEVEL);
+	if (ZSTD_isError(size)) {
+		hyptrace_error_set(&err, ENOMEM, "cannot compress: %s", ZSTD_getErrorName(size));
+		hyptrace_file_add_unwritten(c->w, part, chunk->data, chunk->size);
+		hyptrace_file_fail(c->w, &err);
+		return;
+	}
+	header[0] = size;
+	header[1] = chunk->size;
+	memcpy(c->out, header, sizeof(header));
+	/* the number of chunks comes first */
+	if (!part->size && !part->left_size)
+		hyptrace_file_part_write(c->w, part, &none, sizeof(none), NULL);
+	/* also after a failure: what cannot be written is kept */
+	hyptrace_file_part_write(c->w, part, c->out, CHUNK_HEADER + size, NULL);
+}
+
+static void *run(void *arg)
+{
+	struct file_compressor *c = arg;
+	struct file_chunk *chunk;
+
+	pthread_mutex_lock(&c->lock);
+	for (;;) {
+		while (!c->first && !c->ending)
+			pthread_cond_wait(&c->work, &c->lock);
+		chunk = c->first;
+		if (!chunk)
+			break;
+		c->first = chunk->next;
+		if (!c->first)
+			c->last = &c->first;
+		pthread_mutex_unlock(&c->lock);
+		compress(c, chunk);
+		pthread_mutex_lock(&c->lock);
+		c->pending -= chunk->size;
+		chunk->next = c->free;
+		c->free = chunk;
+		pthread_cond_signal(&c->room);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* Start the thread, which gets no signals: they must interrupt the reading thread. */
+static int start(struct file_compressor *c)
+{
+	sigset_t all, old;
+	int errnum;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	errnum = pthread_create(&c->thread, NULL, run, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	c->is_running = !errnum;
+	return errnum;
+}
+
+/* Decide how large a chunk is: whole sub-buffers, at least one. */
+static size_t choose_size(const struct hyptrace_file_writer *w)
+{
+	const size_t subbuf = w->meta.info.subbuf_size;
+	size_t size = CHUNK_SIZE_ALL / w->nr_parts;
+
+	if (size > CHUNK_SIZE)
+		size = CHUNK_SIZE;
+	return size > subbuf ? size - size % subbuf : subbuf;
+}
+
+/**
+ * hyptrace_file_zstd_begin - begin to compress
+ * @w:		the writer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno; the caller calls hyptrace_file_zstd_free() in any case.
+ */
+int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	struct file_compressor *c = calloc(1, sizeof(*c));
+	int errnum;
+
+	if (!c)
+		return hyptrace_error_memory(err);
+	w->compressor = c;
+	c->w = w;
+	c->last = &c->first;
+	w->chunk_size = choose_size(w);
+	c->max = WAITING_MAX / w->chunk_size + w->nr_parts;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->work, NULL);
+	pthread_cond_init(&c->room, NULL);
+	c->zstd = ZSTD_createCCtx();
+	c->out = malloc(CHUNK_HEADER + ZSTD_compressBound(w->chunk_size));
+	if (!c->zstd || !c->out)
+		return hyptrace_error_memory(err);
+	errnum = start(c);
+	if (!errnum)
+		return 0;
+	return hyptrace_error_set(err, errnum, "cannot start a thread: %s", strerror(errnum));
+}
+
+/* Get a chunk to fill: wait for the thread if it is too slow. */
+static struct file_chunk *get_chunk(struct file_compressor *c)
+{
+	struct file_chunk *chunk;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->free && c->nr == c->max)
+		pthread_cond_wait(&c->room, &c->lock);
+	chunk = c->free;
+	if (chunk)
+		c->free = chunk->next;
+	else
+		c->nr++;
+	pthread_mutex_unlock(&c->lock);
+	if (!chunk)
+		chunk = malloc(sizeof(*chunk) + c->w->chunk_size);
+	if (chunk) {
+		chunk->next = NULL;
+		chunk->size = 0;
+		return chunk;
+	}
+	pthread_mutex_lock(&c->lock);
+	c->nr--;
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* Give a part's chunk to the thread. */
+static void put_chunk(struct file_compressor *c, struct file_part *part)
+{
+	struct file_chunk *chunk = part->chunk;
+
+	part->chunk = NULL;
+	c->filling -= chunk->size;
+	pthread_mutex_lock(&c->lock);
+	c->pending += chunk->size;
+	*c->last = chunk;
+	c->last = &chunk->next;
+	pthread_cond_signal(&c->work);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Give all chunks that have data to the thread. */
+static void put_chunks(struct hyptrace_file_writer *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nr_parts; i++)
+		if (w->parts[i].chunk && w->parts[i].chunk->size)
+			put_chunk(w->compressor, &w->parts[i]);
+}
+
+/* Make sure that a part has a chunk with room. */
+static int prepare(struct file_compressor *c, struct file_part *part, struct hyptrace_error *err)
+{
+	if (part->chunk)
+		return 0;
+	part->chunk = get_chunk(c);
+	if (!part->chunk)
+		return hyptrace_error_memory(err);
+	part->chunk->part = part;
+	part->chunk->since = now();
+	return 0;
+}
+
+/* Bytes of whole sub-buffers for which a chunk has room */
+static size_t room_in(const struct hyptrace_file_writer *w, const struct file_chunk *chunk)
+{
+	const size_t room = w->chunk_size - chunk->size;
+
+	return room - room % w->meta.info.subbuf_size;
+}
+
+static void added(struct hyptrace_file_writer *w, struct file_part *part, size_t size)
+{
+	part->chunk->size += size;
+	w->compressor->filling += size;
+	if (!room_in(w, part->chunk))
+		put_chunk(w->compressor, part);
+}
+
+/**
+ * hyptrace_file_zstd_is_full - has the file reached its limit?
+ * @w:		the writer
+ *
+ * If what is not compressed yet may be too much, this waits until it is.
+ *
+ * Return: true if it has. The file may be larger than the limit by one chunk.
+ */
+bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w)
+{
+	struct file_compressor *c = w->compressor;
+	bool reached;
+
+	if (w->limit == UINT64_MAX)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	reached = hyptrace_file_size(w) + c->pending + c->filling >= w->limit;
+	pthread_mutex_unlock(&c->lock);
+	if (!reached)
+		return false;
+	put_chunks(w);
+	pthread_mutex_lock(&c->lock);
+	while (c->pending && hyptrace_file_size(w) + c->pending >= w->limit)
+		pthread_cond_wait(&c->room, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+	return hyptrace_file_size(w) >= w->limit;
+}
+
+/* Give a part's chunk to the thread if it waits for long. */
+static void put_old_chunk(struct file_compressor *c, struct file_part *part)
+{
+	if (part->chunk && part->chunk->size && now() - part->chunk->since > CHUNK_SECONDS)
+		put_chunk(c, part);
+}
+
+/**
+ * hyptrace_file_zstd_write - append sub-buffers to a part
+ * @w:		the writer
+ * @part:	the part
+ * @data:	sub-buffers
+ * @size:	bytes of @data
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0 or a negative errno, also if earlier data could not be written. Then this data, too, is
+ * kept for the end, or its events are counted as unwritten.
+ */
+int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *part,
+			     const char *data, size_t size, struct hyptrace_error *err)
+{
+	size_t n;
+	int ret;
+
+	put_old_chunk(w->compressor, part);
+	while (size) {
+		ret = prepare(w->compressor, part, err);
+		if (ret) {
+			hyptrace_file_add_unwritten(w, part, data, size);
+			return ret;
+		}
+		n = room_in(w, part->chunk);
+		if (n > size)
+			n = size;
+		memcpy(part->chunk->data + part->chunk->size, data, n);
+		added(w, part, n);
+		data += n;
+		size -= n;
+	}
+	return hyptrace_file_failed(w, err);
+}
+
+/* Join a sub-buffer that was read behind the others of a chunk with the last one of them. */
+static bool join(struct hyptrace_file_writer *w, struct file_part *part)
+{
+	const size_t size = w->meta.info.subbuf_size;
+	char *subbuf = part->chunk->data + part->chunk->size;
+
+	return part->chunk->size && hyptrace_file_join(w, subbuf - size, subbuf);
+}
+
+/**
+ * hyptrace_file_zstd_read - move sub-buffers from a ring to a part
+ * @w:		the writer
+ * @part:	the part
+ * @fd:		the ring's consumer
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: the number of bytes; 0 if the ring is empty; or a negative errno.
+ */
+int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part *part, int fd,
+				struct hyptrace_error *err)
+{
+	size_t size;
+	ssize_t n;
+	int ret;
+
+	put_old_chunk(w->compressor, part);
+	ret = prepare(w->compressor, part, err);
+	if (ret)
+		return ret;
+	size = part->is_slow ? w->meta.info.subbuf_size : room_in(w, part->chunk);
+	do {
+		n = read(fd, part->chunk->data + part->chunk->size, size);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n < 0)
+		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
+	if (n && !part->chunk->size)
+		part->chunk->since = now();
+	if (n && !(part->is_slow && join(w, part)))
+		added(w, part, n);
+	return n;
+}
+
+/**
+ * hyptrace_file_zstd_end - compress the rest, and end the thread
+ * @w:		the writer
+ */
+void hyptrace_file_zstd_end(struct hyptrace_file_writer *w)
+{
+	struct file_compressor *c = w->compressor;
+
+	if (!c || !c->is_running)
+		return;
+	put_chunks(w);
+	pthread_mutex_lock(&c->lock);
+	c->ending = true;
+	pthread_cond_signal(&c->work);
+	pthread_mutex_unlock(&c->lock);
+	pthread_join(c->thread, NULL);
+	c->is_running = false;
+}
+
+static void free_chunks(struct file_chunk *chunk)
+{
+	struct file_chunk *next;
+
+	for (; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+}
+
+/**
+ * hyptrace_file_zstd_drop - end the thread without what waits for it
+ * @w:		the writer, whose file is abandoned
+ *
+ * After that no part is made any more.
+ */
+void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w)
+{
+	struct file_compressor *c = w->compressor;
+	struct file_chunk *rest;
+
+	if (!c || !c->is_running)
+		return;
+	pthread_mutex_lock(&c->lock);
+	rest = c->first;
+	c->first = NULL;
+	c->last = &c->first;
+	c->ending = true;
+	pthread_cond_signal(&c->work);
+	pthread_mutex_unlock(&c->lock);
+	pthread_join(c->thread, NULL);
+	c->is_running = false;
+	free_chunks(rest);
+}
+
+/**
+ * hyptrace_file_zstd_free - end the thread, and free what the compression uses
+ * @w:		the writer
+ */
+void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
+{
+	struct file_compressor *c = w->compressor;
+	unsigned int i;
+
+	if (!c)
+		return;
+	hyptrace_file_zstd_end(w);
+	for (i = 0; i < w->nr_parts; i++)
+		free(w->parts[i].chunk);
+	free_chunks(c->free);
+	free_chunks(c->first);
+	pthread_cond_destroy(&c->work);
+	pthread_cond_destroy(&c->room);
+	pthread_mutex_destroy(&c->lock);
+	ZSTD_freeCCtx(c->zstd);
+	free(c->out);
+	free(c);
+	w->compressor = NULL;
+}
+
+/**
+ * hyptrace_file_zstd_unpack - get the sub-buffers of the first of some chunks
+ * @w:		the writer
+ * @data:	chunks
+ * @size:	bytes of @data
+ * @used:	out: bytes of the chunk
+ * @len:	out: bytes of the sub-buffers
+ *
+ * Return: the sub-buffers, which the caller frees; NULL if this is no chunk.
+ */
+char *hyptrace_file_zstd_unpack(const struct hyptrace_file_writer *w, const char *data,
+				size_t size, size_t *used, size_t *len)
+{
+	uint32_t header[2];
+	char *subbufs;
+
+	if (size < sizeof(header))
+		return NULL;
+	memcpy(header, data, sizeof(header));
+	if (header[0] > size - sizeof(header) || header[1] > w->chunk_size)
+		return NULL;
+	subbufs = malloc(header[1] ? header[1] : 1);
+	if (!subbufs)
+		return NULL;
+	*used = sizeof(header) + header[0];
+	*len = ZSTD_decompress(subbufs, header[1], data + sizeof(header), header[0]);
+	if (!ZSTD_isError(*len) && *len == header[1])
+		return subbufs;
+	free(subbufs);
+	return NULL;
+}

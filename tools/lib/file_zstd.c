@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The compressed parts of a trace file of version 7. For file_data.c and file_options.c.
+ *
+ * The sub-buffers of a CPU are a u32 with the number of chunks, which is 0 before a recording has
+ * ended, and the chunks: a u32 with the compressed bytes, a u32 with the bytes of the
+ * sub-buffers, and a frame of zstd. A chunk does not need the chunks before it. To find one, the
+ * headers of those before it are read; where some of them are is remembered.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "file.h"
+
+#define COUNT_SIZE	sizeof(uint32_t)
+#define HEAD_SIZE	(2 * sizeof(uint32_t))
+
+/* Chunks of all CPUs whose places are remembered at most, and of a CPU at least */
+#define CHUNKS_MAX	(256U << 10)
+#define CHUNKS_MIN	16
+
+/**
+ * hyptrace_file_inflate - decompress
+ * @to:		destination
+ * @room:	its bytes
+ * @from:	a frame of zstd
+ * @size:	its bytes
+ *
+ * Return: the number of bytes, or -EBADMSG.
+ */
+int64_t hyptrace_file_inflate(void *to, size_t room, const void *from, size_t size)
+{
+	size_t n = ZSTD_decompress(to, room, from, size);
+
+	return ZSTD_isError(n) ? -EBADMSG : (int64_t)n;
+}
+
+static uint32_t get_u32(const struct hyptrace_file *f, const char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return f->swap ? __builtin_bswap32(value) : value;
+}
+
+static size_t chunk_max(const struct hyptrace_file *f)
+{
+	size_t max = (size_t)FILE_CHUNK_SUBBUFS * f->meta.info.subbuf_size;
+
+	return max > FILE_CHUNK_MAX ? max : FILE_CHUNK_MAX;
+}
+
+/* What the header of a chunk says */
+struct head {
+	uint32_t	packed;
+	uint32_t	full;
+};
+
+/* Read the header of a chunk. Return 1, 0 at the end, or a negative errno. */
+static int read_head(const struct hyptrace_file *f, const struct file_data *data,
+		     uint64_t offset, struct head *head, struct hyptrace_error *err)
+{
+	char raw[HEAD_SIZE];
+	int64_t n = hyptrace_data_pread(f, data, raw, sizeof(raw), offset);
+
+	if (n < 0)
+		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+	if (!n && !data->missing)
+		return 0;
+	if (!n)
+		return hyptrace_error_set(err, EBADMSG, "the file ends here: %" PRIu64 " bytes are missing",
+					  data->missing);
+	if (n == (int64_t)sizeof(raw)) {
+		head->packed = get_u32(f, raw);
+		head->full = get_u32(f, raw + sizeof(uint32_t));
+	}
+	if (n < (int64_t)sizeof(raw) || head->packed > data->size - offset - HEAD_SIZE)
+		return hyptrace_error_set(err, EBADMSG, "the last %" PRIu64 " bytes are no whole chunk",
+					  data->size - offset);
+	if (!head->full || head->full % f->meta.info.subbuf_size || head->full > chunk_max(f) ||
+	    head->packed > ZSTD_compressBound(head->full))
+		return hyptrace_error_set(err, EBADMSG, "a compressed chunk has no whole sub-buffers");
+	return 1;
+}
+
+/* Remember where a chunk is. If there are many of them, remember only each second, and so on. */
+static void remember(const struct hyptrace_file *f, struct file_data *data,
+		     const struct file_chunk *chunk)
+{
+	unsigned int max = CHUNKS_MAX / f->meta.nr_cpus, i;
+
+	if (max < CHUNKS_MIN)
+		max = CHUNKS_MIN;
+	if (data->nr_chunks && data->chunks[data->nr_chunks - 1].offset >= chunk->offset)
+		return;
+	if (data->passed++ % data->stride)
+		return;
+	if (data->nr_chunks == max) {
+		for (i = 0; i < max; i += 2)
+			data->chunks[i / 2] = data->chunks[i];
+		data->nr_chunks = (max + 1) / 2;
+		data->stride *= 2;
+		if ((data->passed - 1) % data->stride)
+			return;
+	}
+	if (!(data->nr_chunks & (data->nr_chunks - 1))) {
+		unsigned int room = data->nr_chunks ? 2 * data->nr_chunks : 1;
+		struct file_chunk *longer = reallocarray(data->chunks, room, sizeof(*longer));
+
+		/* without memory, finding a chunk takes longer */
+		if (!longer)
+			return;
+		data->chunks = longer;
+	}
+	data->chunks[data->nr_chunks++] = *chunk;
+}
+
+/* Go to the last remembered chunk that is not after a byte, unless the next one is nearer. */
+static void go_back(struct file_data *data, uint64_t at)
+{
+	unsigned int low = 0, high = data->nr_chunks;
+
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+
+		if (data->chunks[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && (data->at.from > at || data->at.from < data->chunks[low - 1].from))
+		data->at = data->chunks[low - 1];
+	if (!low && data->at.from > at)
+		data->at = (struct file_chunk){ .offset = 0 };
+	if (!data->at.offset)
+		data->at.offset = COUNT_SIZE;
+	if (!data->stride)
+		data->stride = 1;
+}
+
+/*
+ * Find the chunk that has a byte of a CPU; @data->at is set to it. Return 1, 0 at the end, or a
+ * negative errno.
+ */
+static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uint64_t at,
+		      struct head *head, struct hyptrace_error *err)
+{
+	int ret;
+
+	go_back(data, at);
+	for (;;) {
+		data->here = data->at.offset;
+		ret = read_head(f, data, data->at.offset, head, err);
+		if (ret <= 0)
+			return ret;
+		remember(f, data, &data->at);
+		if (at - data->at.from < head->full)
+			return 1;
+		data->at.offset += HEAD_SIZE + head->packed;
+		data->at.from += head->full;
+	}
+}
+
+/**
+ * hyptrace_data_index - get how many bytes the sub-buffers of a CPU have
+ * @f:		the file
+ * @data:	the CPU's sub-buffers, which are compressed
+ * @size:	out: their bytes
+ * @err:	the reason if it fails; may be NULL
+ *
+ * A chunk that is not whole, and what follows, does not count.
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_data_index(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
+			struct hyptrace_error *err)
+{
+	struct head head;
+	int ret = 0;
+
+	if (!data->counted)
+		ret = find_chunk(f, data, UINT64_MAX, &head, err);
+	if (ret && ret != -EBADMSG)
+		return ret;
+	if (!data->counted)
+		data->length = data->at.from;
+	data->counted = true;
+	*size = data->length;
+	return 0;
+}
+
+/* Make @room of @size bytes larger if necessary. Return false if there is no memory. */
+static bool make_room(char **room, size_t *size, size_t needed)
+{
+	char *larger;
+
+	if (needed <= *size)
+		return true;
+	larger = realloc(*room, needed);
+	if (!larger)
+		return false;
+	*room = larger;
+	*size = needed;
+	return true;
+}
+
+static int64_t inflate(struct hyptrace_file *f, const struct file_data *data,
+		       const struct head *head, char *to, struct hyptrace_error *err)
+{
+	int64_t n;
+
+	if (!make_room(&f->packed, &f->packed_size, head->packed))
+		return hyptrace_error_memory(err);
+	n = hyptrace_data_pread(f, data, f->packed, head->packed, data->here + HEAD_SIZE);
+	if (n < 0)
+		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+	if (n < head->packed ||
+	    hyptrace_file_inflate(to, head->full, f->packed, head->packed) != head->full)
+		return hyptrace_error_set(err, EBADMSG, "a chunk of %" PRIu32 " bytes cannot be decompressed: its events are lost",
+					  head->packed);
+	return head->full;
+}
+
+/**
+ * hyptrace_data_inflate - decompress sub-buffers of a CPU
+ * @f:		the file
+ * @data:	the CPU's sub-buffers, which are compressed
+ * @at:		the byte to begin with, a multiple of a sub-buffer
+ * @to:		destination
+ * @room:	its bytes
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: as hyptrace_data_read(); -ENOBUFS if @data->needed bytes are necessary. If a chunk is
+ * damaged, @data->at is that after it.
+ */
+int64_t hyptrace_data_inflate(struct hyptrace_file *f, struct file_data *data, uint64_t at,
+			      char *to, size_t room, struct hyptrace_error *err)
+{
+	struct head head;
+	uint64_t skip;
+	int64_t n;
+	int ret = find_chunk(f, data, at, &head, err);
+
+	if (ret <= 0)
+		return ret;
+	if (head.full > room) {
+		data->needed = head.full;
+		return -ENOBUFS;
+	}
+	skip = at - data->at.from;
+	data->at.offset += HEAD_SIZE + head.packed;
+	data->at.from += head.full;
+	n = inflate(f, data, &head, to, err);
+	if (n < 0)
+		return n;
+	memmove(to, to + skip, n - skip);
+	return n - skip;
+}
+
+/**
+ * hyptrace_data_inflate_part - decompress sub-buffers of a CPU that has little room
+ * @f:		the file
+ * @data:	the CPU's sub-buffers, which are compressed
+ * @at:		the byte to begin with, a multiple of a sub-buffer
+ * @to:		destination
+ * @room:	its bytes, less than those of the chunk
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The CPUs share the memory for a whole chunk: it is decompressed again for each part of it that
+ * a CPU takes, if another CPU has used the memory since.
+ *
+ * Return: as hyptrace_data_inflate().
+ */
+int64_t hyptrace_data_inflate_part(struct hyptrace_file *f, struct file_data *data, uint64_t at,
+				   char *to, size_t room, struct hyptrace_error *err)
+{
+	struct head head;
+	uint64_t skip;
+	int64_t n;
+	int ret = find_chunk(f, data, at, &head, err);
+
+	if (ret <= 0)
+		return ret;
+	skip = at - data->at.from;
+	if (f->chunk_of != data || f->chunk_here != data->here) {
+		f->chunk_of = NULL;
+		if (!make_room(&f->chunk, &f->chunk_size, head.full))
+			return hyptrace_error_memory(err);
+		n = inflate(f, data, &head, f->chunk, err);
+		if (n < 0) {
+			data->at.offset += HEAD_SIZE + head.packed;
+			data->at.from += head.full;
+			return n;
+		}
+		f->chunk_of = data;
+		f->chunk_here = data->here;
+	}
+	n = room - room % f->meta.info.subbuf_size;
+	if (n > head.full - (int64_t)skip)
+		n = head.full - skip;
+	memcpy(to, f->chunk + skip, n);
+	return n;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trace files: write them while a remote is traced, and read them anywhere. Part of libhyptrace;
+ * hyptrace.h says what holds for all its functions. hyptrace.dat(5) describes the files.
+ */
+#ifndef HYPTRACE_FILE_H
+#define HYPTRACE_FILE_H
+
+#include <stdio.h>
+
+#include "hyptrace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/* file_meta.c: what a file says about the remote and about its recording */
+
+/**
+ * struct hyptrace_file_cpu - a CPU in a file
+ * @id:		the CPU's number
+ * @offset:	where its sub-buffers start in the file
+ * @size:	bytes that its sub-buffers take in the file
+ * @events:	events in the file, as the writer's counters say; unknown if @has_counts is false
+ * @lost:	events that were lost during the recording
+ * @filtered:	events that a filter at EL2 has refused meanwhile
+ * @has_counts:	the three counts are known
+ */
+struct hyptrace_file_cpu {
+	unsigned int	id;
+	uint64_t	offset;
+	uint64_t	size;
+	uint64_t	events;
+	uint64_t	lost;
+	uint64_t	filtered;
+	bool		has_counts;
+};
+
+/**
+ * struct hyptrace_file_info - what a file says about itself
+ * @remote:	the remote's name; NULL if hyptrace has not recorded the file
+ * @clock:	clock of the time stamps, such as "boot"; NULL if it is not known
+ * @recorder:	name and version of the program that has recorded it; or NULL
+ * @command:	its command line; or NULL
+ * @uname:	kernel and machine, as in uname -a; or NULL
+ * @begin:	when the recording began, CLOCK_REALTIME in ns; 0 if it is not known
+ * @offset:	CLOCK_REALTIME minus the clock of the time stamps, in ns; 0 if it is not known
+ * @version:	version of the file format, 6 or 7
+ * @compression: "none" or "zstd"
+ * @subbuf_size: bytes of a sub-buffer
+ * @big_endian:	byte order of the sub-buffers
+ * @is_complete: the recording was finished; false for the files that it leaves if it is killed
+ */
+struct hyptrace_file_info {
+	char		*remote;
+	char		*clock;
+	char		*recorder;
+	char		*command;
+	char		*uname;
+	uint64_t	begin;
+	int64_t		offset;
+	unsigned int	version;
+	char		*compression;
+	uint32_t	subbuf_size;
+	bool		big_endian;
+	bool		is_complete;
+};
+
+/* file_read.c and file_next.c: read a file */
+struct hyptrace_file;
+
+/**
+ * struct hyptrace_file_counts - what became of the events of a file
+ * @delivered:	events that hyptrace_file_next() has delivered
+ * @filtered:	events of the chosen CPUs and times that the filter has refused
+ * @lost:	events that were lost between the events of the chosen CPUs and times
+ * @lost_more:	1 if more were lost, whose number is not known; else 0
+ * @damaged:	sub-buffers whose rest could not be decoded
+ */
+struct hyptrace_file_counts {
+	uint64_t	delivered;
+	uint64_t	filtered;
+	uint64_t	lost;
+	uint64_t	lost_more;
+	uint64_t	damaged;
+};
+
+struct hyptrace_file *hyptrace_file_open(const char *path, struct hyptrace_error *err);
+void hyptrace_file_close(struct hyptrace_file *file);
+const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *file);
+const struct hyptrace_file_cpu *const *hyptrace_file_cpus(const struct hyptrace_file *file,
+							  unsigned int *nr);
+struct hyptrace_event *const *hyptrace_file_events(const struct hyptrace_file *file,
+						   unsigned int *nr);
+struct hyptrace_hypercall *const *hyptrace_file_hypercalls(const struct hyptrace_file *file,
+							   unsigned int *nr);
+struct hyptrace_formats *hyptrace_file_formats(const struct hyptrace_file *file);
+
+int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
+			   struct hyptrace_error *err);
+void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t to);
+void hyptrace_file_set_last(struct hyptrace_file *file, uint64_t events);
+void hyptrace_file_set_filter(struct hyptrace_file *file, hyptrace_stream_filter_fn filter,
+			      void *arg);
+void hyptrace_file_rewind(struct hyptrace_file *file);
+int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err);
+int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err);
+int hyptrace_file_next(struct hyptrace_file *file, const struct hyptrace_stream_event **event,
+		       struct hyptrace_error *err);
+void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file_counts *counts,
+			  size_t size);
+
+/* file_write.c: write a file */
+struct hyptrace_file_writer;
+
+/* Compress the sub-buffers: a file of version 7 */
+#define HYPTRACE_FILE_ZSTD	1U
+
+struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptrace *h,
+						  const char *remote, unsigned int flags,
+						  const char *command, struct hyptrace_error *err);
+int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, int fd,
+			     struct hyptrace_error *err);
+int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const void *subbufs,
+			size_t size, struct hyptrace_error *err);
+void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes);
+uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w);
+void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, uint64_t events,
+			      uint64_t lost, uint64_t filtered);
+void hyptrace_file_end_data(struct hyptrace_file_writer *w);
+uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned int cpu);
+int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);
+void hyptrace_file_abandon(struct hyptrace_file_writer *w);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HYPTRACE_FILE_H */

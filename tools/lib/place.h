@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Read the numbers of payloads without a branch for their sizes. For print*.c, and for the rows
+ * of the command.
+ *
+ * The eight bytes around a number are read as a word, and two shifts leave the number.
+ */
+#ifndef HYPTRACE_PLACE_H
+#define HYPTRACE_PLACE_H
+
+#include <endian.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes of a payload that hyptrace_place_*() read: copy shorter payloads to such a room */
+#define PLACE_WORD	sizeof(uint64_t)
+
+/**
+ * struct place - where a number is in a payload
+ * @offset:	of the eight bytes that are read
+ * @left:	bits to shift them to the left, ...
+ * @right:	... and then back to the right
+ */
+struct place {
+	uint32_t	offset;
+	uint8_t		left;
+	uint8_t		right;
+};
+
+/**
+ * hyptrace_place_of - find a number
+ * @offset:	where it is in the payload
+ * @size:	its bytes: 1, 2, 4 or 8
+ * @payload:	bytes of the payload, which contains it
+ *
+ * Return: its place.
+ */
+static inline struct place hyptrace_place_of(uint32_t offset, uint32_t size, uint32_t payload)
+{
+	uint32_t last = payload > PLACE_WORD ? payload - PLACE_WORD : 0, before;
+	struct place place;
+
+	place.offset = offset < last ? offset : last;
+	before = offset - place.offset;
+	place.left = CHAR_BIT * (htole16(1) == 1 ? PLACE_WORD - before - size : before);
+	place.right = CHAR_BIT * (PLACE_WORD - size);
+	return place;
+}
+
+static inline uint64_t hyptrace_place_word(const struct place *place, const char *data)
+{
+	uint64_t word;
+
+	memcpy(&word, data + place->offset, sizeof(word));
+	return word << place->left;
+}
+
+/**
+ * hyptrace_place_signed - read a signed number
+ * @place:	its place
+ * @data:	the payload, of at least PLACE_WORD bytes
+ *
+ * Return: the number.
+ */
+static inline int64_t hyptrace_place_signed(const struct place *place, const char *data)
+{
+	return (int64_t)hyptrace_place_word(place, data) >> place->right;
+}
+
+/**
+ * hyptrace_place_unsigned - read an unsigned number
+ * @place:	its place
+ * @data:	the payload, of at least PLACE_WORD bytes
+ *
+ * Return: the number.
+ */
+static inline uint64_t hyptrace_place_unsigned(const struct place *place, const char *data)
+{
+	return hyptrace_place_word(place, data) >> place->right;
+}
+
+#endif /* HYPTRACE_PLACE_H */

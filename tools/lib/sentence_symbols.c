@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The names of a field's values, found in a table by a hash. For the other sentence*.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sentence.h"
+
+/* The table has at least so many places for a name: most lookups look at one place. */
+#define SPARE	2
+
+static unsigned int bits_for(unsigned int nr)
+{
+	unsigned int bits = 1;
+
+	while (1U << bits < nr * SPARE)
+		bits++;
+	return bits;
+}
+
+/* Return false if there is no memory. The first name of a value is used. */
+static bool add(struct sentence_symbols *symbols, uint64_t value, const char *name)
+{
+	struct sentence_symbol *symbol =
+		(struct sentence_symbol *)sentence_find_symbol(symbols, value);
+	size_t len = strlen(name);
+	char *text;
+
+	if (symbol->text)
+		return true;
+	text = calloc(1, len + DIGITS_SLACK);
+	if (!text)
+		return false;
+	memcpy(text, name, len);
+	symbol->value = value;
+	symbol->text = text;
+	symbol->len = len;
+	return true;
+}
+
+/**
+ * hyptrace_sentence_symbols_new - make a table of names
+ * @field:	the field whose values have names
+ *
+ * Return: the table, or NULL if there is no memory.
+ */
+struct sentence_symbols *hyptrace_sentence_symbols_new(const struct hyptrace_field *field)
+{
+	unsigned int bits = bits_for(field->nr_symbols), i;
+	struct sentence_symbols *symbols;
+
+	symbols = calloc(1, sizeof(*symbols) + sizeof(symbols->table[0]) * (1UL << bits));
+	if (!symbols)
+		return NULL;
+	symbols->bits = bits;
+	for (i = 0; i < field->nr_symbols; i++) {
+		if (add(symbols, field->symbols[i]->value, field->symbols[i]->name))
+			continue;
+		hyptrace_sentence_symbols_free(symbols);
+		return NULL;
+	}
+	return symbols;
+}
+
+/**
+ * hyptrace_sentence_symbols_free - free a table of names
+ * @symbols:	the table, or NULL
+ */
+void hyptrace_sentence_symbols_free(struct sentence_symbols *symbols)
+{
+	unsigned long i;
+
+	for (i = 0; symbols && i < 1UL << symbols->bits; i++)
+		free((char *)symbols->table[i].text);
+	free(symbols);
+}
