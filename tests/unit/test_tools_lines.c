@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../../tools/hyptrace/json_rows.h"
 #include "../../tools/hyptrace/lines.h"
 #include "sentence_case.h"
 
@@ -50,6 +51,31 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	return 1;
 }
 
+/* the same events */
+int hyptrace_file_next(struct hyptrace_file *file, const struct hyptrace_stream_event **event,
+		       struct hyptrace_error *err)
+{
+	(void)file;
+	return hyptrace_stream_next(NULL, event, err);
+}
+
+unsigned int hyptrace_file_run(struct hyptrace_file *file, struct hyptrace_stream_event *events,
+			       unsigned int max)
+{
+	(void)file;
+	(void)events;
+	(void)max;
+	return 0;
+}
+
+/* of events.c */
+error_t cmd_add_words(struct words *words, char *list)
+{
+	(void)words;
+	(void)list;
+	return 0;
+}
+
 static struct context ctx;
 static struct lines lines;
 static char boot[] = "boot", other[] = "counter";
@@ -83,6 +109,7 @@ static const char *end(void)
 	result[len] = '\0';
 	close(ctx.out.fd);
 	printer_free(ctx.p);
+	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	return result;
 }
@@ -289,6 +316,7 @@ static void begin_with_events(const char *option, bool as_json)
 	struct hyptrace_error err;
 
 	begin(option, "-q", as_json);
+	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	describe(NULL);
 	begin_formats();
@@ -364,6 +392,136 @@ static void json_raw(void **state)
 			    "{\"cpu\":0,\"ts\":\"0\",\"event\":\"hyp_enter\",\"fields\":{\"reason\":1,\"vcpu\":7},\"symbols\":{\"reason\":\"hvc\"}}\n");
 }
 
+/* Print an event with the rows of JSON, or with the printer of indented JSON; return the line. */
+static char *print_with_rows(bool rows, const struct hyptrace_record *rec)
+{
+	struct json_rows *kept = lines.rows;
+	char *line;
+	ssize_t len;
+
+	if (!rows)
+		lines.rows = NULL;
+	lines_event(&lines, 3, rec);
+	lines.rows = kept;
+	out_flush(&ctx.out);
+	len = pread(ctx.out.fd, result, sizeof(result) - 1, 0);
+	assert_in_range(len, 1, sizeof(result) - 2);
+	result[len] = '\0';
+	line = strdup(result);
+	assert_int_equal(ftruncate(ctx.out.fd, 0), 0);
+	lseek(ctx.out.fd, 0, SEEK_SET);
+	return line;
+}
+
+/* Any event prints the same by the rows as by the printer: numbers at random, and small ones. */
+static void json_rows_print_the_same(void **state)
+{
+	struct hyptrace_record rec;
+	unsigned char payload[256];
+	unsigned int i, k, j;
+	char *fast, *slow;
+
+	(void)state;
+	srandom(1);
+	begin_with_events("--time=abs", true);
+	for (i = 0; i < NR_EVENTS * 300; i++) {
+		const struct hyptrace_event *event = &events[i % NR_EVENTS];
+
+		for (k = 0; k < sizeof(payload); k++)
+			payload[k] = random() % 3 ? 0 : random() % 2 ? random() : random() % 8;
+		/* errors, and wide numbers */
+		for (j = 0; j < event->nr_fields; j++)
+			if (!(random() % 4))
+				memset(payload + event->fields[j]->offset, 0xff,
+				       event->fields[j]->size);
+		rec = record_of(event->name, payload, event->size);
+		rec.ts = (uint64_t)random() << (random() % 3 ? random() % 33 : 0);
+		if (!(random() % 3))
+			rec.ts %= 100;
+		fast = print_with_rows(true, &rec);
+		slow = print_with_rows(false, &rec);
+		assert_string_equal(fast, slow);
+		free(fast);
+		free(slow);
+		free((void *)rec.data);
+	}
+	end();
+}
+
+/* Names that need escapes, arrays, payloads of less than a word, and a line that is too long */
+static void json_of_odd_events(void **state)
+{
+	static struct hyptrace_symbol symbol[] = {
+		{ 7, (char *)"a \"quoted\"\tname\\" }, { UINT64_MAX, (char *)"minus\x7f one" },
+		{ 7, (char *)"second" }, { 100, (char *)"hundred\351" },
+	};
+	static struct hyptrace_symbol *of_value[] = {
+		&symbol[0], &symbol[1], &symbol[2], &symbol[3],
+	};
+	static char long_name[40000];
+	static struct hyptrace_field field[] = {
+		{ .name = (char *)"va\"lue", .type = (char *)"s8", .offset = 2, .size = 1,
+		  .is_signed = true, .symbols = of_value, .nr_symbols = 4 },
+		{ .name = (char *)"text", .type = (char *)"char[6]", .offset = 4, .size = 6 },
+		{ .name = (char *)"bytes", .type = (char *)"u8[3]", .offset = 10, .size = 3 },
+		{ .name = long_name, .type = (char *)"u8", .offset = 3, .size = 1 },
+	};
+	static struct hyptrace_field *fields[] = { &field[0], &field[1], &field[2], &field[3] };
+	static struct hyptrace_event short_event = {
+		.name = "short", .id = 1, .size = 4, .print_fmt = (char *)"\"\"",
+		.fields = fields, .nr_fields = 1,
+	};
+	static struct hyptrace_event odd = {
+		.name = "odd", .id = 2, .size = 16, .print_fmt = (char *)"\"\"",
+		.fields = fields, .nr_fields = 3,
+	};
+	static struct hyptrace_event large = {
+		.name = "large", .id = 3, .size = 4, .print_fmt = (char *)"\"\"",
+		.fields = fields, .nr_fields = 4,
+	};
+	static struct hyptrace_event *of[] = { &short_event, &odd, &large };
+	static const signed char values[] = { 7, -1, 100, 0, -128 };
+	struct hyptrace_error err;
+	unsigned int i;
+
+	(void)state;
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	begin("--time=abs", "-q", true);
+	lines_end(&lines);
+	hyptrace_formats_free(formats);
+	formats = hyptrace_formats_new(of, 2, NULL);
+	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
+	for (i = 0; i < sizeof(values) * 2; i++) {
+		char data[16] = "\0\0\0\0a\",\n\xe9z\xab\xcd\xef";
+		const struct hyptrace_event *event = of[i % 2];
+		struct hyptrace_record rec = { .size = event->size };
+		char *fast, *slow;
+
+		data[0] = event->id;
+		data[2] = values[i / 2];
+		rec.data = memcpy(malloc(event->size), data, event->size);
+		fast = print_with_rows(true, &rec);
+		slow = print_with_rows(false, &rec);
+		assert_string_equal(fast, slow);
+		if (i == 1)
+			assert_string_equal(fast,
+					    "{\"cpu\":3,\"ts\":\"0\",\"event\":\"odd\",\"fields\":{\"va\\\"lue\":7,"
+					    "\"text\":\"a\\\",\\n\\u00e9z\",\"bytes\":\"abcdef\"},"
+					    "\"symbols\":{\"va\\\"lue\":\"a \\\"quoted\\\"\\tname\\\\\"}}\n");
+		free(fast);
+		free(slow);
+		free((void *)rec.data);
+	}
+	end();
+	begin("--time=abs", "-q", true);
+	lines_end(&lines);
+	hyptrace_formats_free(formats);
+	formats = hyptrace_formats_new(of, 3, NULL);
+	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
+	lines_event(&lines, 0, &(struct hyptrace_record){ .data = "\3\0\7\1", .size = 4 });
+	assert_non_null(strstr(end(), "xxxxxxxx"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +537,8 @@ int main(void)
 		cmocka_unit_test(raw),
 		cmocka_unit_test(json_sentences),
 		cmocka_unit_test(json_raw),
+		cmocka_unit_test(json_rows_print_the_same),
+		cmocka_unit_test(json_of_odd_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

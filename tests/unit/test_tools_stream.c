@@ -57,6 +57,25 @@ static void held(void **state)
 	end();
 }
 
+/* The driver ends a loop of reads though the ring has more, which the others must not overtake. */
+static void order_at_the_limit_of_reads(void **state)
+{
+	const uint64_t now = fake_device.now;
+
+	(void)state;
+	fake_device.rings[0].limit = 1;
+	start();
+	fill(0, now - 3 * BOUND, 1, 1);
+	fill(0, now - 2 * BOUND, 1, 2);
+	fill(1, now - 2 * BOUND + 10, 1, 11);
+	expect(0, now - 3 * BOUND + 1, 1);
+	expect(0, now - 2 * BOUND + 1, 2);
+	expect(1, now - 2 * BOUND + 11, 11);
+	assert_int_equal(next(), 0);
+	end();
+	counted(3, 0, 0, 0, false);
+}
+
 /* An event of a clock that is ahead of the reader's is not held back for longer. */
 static void held_by_a_clock_ahead(void **state)
 {
@@ -326,7 +345,8 @@ static void damage_elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(order), TEST(held), TEST(held_by_a_clock_ahead), TEST(held_in_a_run),
+		TEST(order), TEST(held), TEST(order_at_the_limit_of_reads),
+		TEST(held_by_a_clock_ahead), TEST(held_in_a_run),
 		TEST(limit), TEST(limit_in_a_run),
 		TEST(limit_at_another_event), TEST(limit_before_loss), TEST(read_sizes),
 		TEST(filter), TEST(damage),

@@ -177,7 +177,7 @@ static void end_of_an_unknown_state(void **state)
 		assert_int_equal(fake_device.rings[cpu].reads, reads[cpu]);
 }
 
-/* A loss has the time of the event that follows it, or of what is last. */
+/* A loss has the time of the event that follows it. The last ones have that of the last event. */
 static void losses(void **state)
 {
 	(void)state;
@@ -196,8 +196,8 @@ static void losses(void **state)
 	assert_true(event->record.lost == HYPTRACE_LOST_UNKNOWN);
 	assert_int_equal(next(), 0);
 	hyptrace_stream_end(stream);
-	expect_loss(1, 1500, 5);
-	expect_loss(2, 1700, 2);
+	expect_loss(1, 2001, 5);
+	expect_loss(2, 2001, 2);
 	expect_end();
 	counted(4, 0, 0, 14, true);
 }
@@ -218,10 +218,33 @@ static void losses_after_the_last_event(void **state)
 	fake_device.rings[2].unread = 1;
 	fake_device.loaded_after = true;
 	hyptrace_stream_end(stream);
-	expect_loss(0, 1001, 100);
+	expect_loss(0, 1500, 100);
 	expect_loss(1, 1500, 55);
 	expect_end();
 	counted(1, 0, 0, 7 + 100 + 55, false);
+}
+
+/* What was pending when the stream began is not of this stream, unless a sub-buffer reports it. */
+static void losses_before_the_stream(void **state)
+{
+	(void)state;
+	fake_device.rings[0].unreported = 5;
+	fake_device.rings[1].unreported = 5;
+	fake_device.rings[2].unreported = 5;
+	fake_device.rings[2].reported = 1;
+	fake_device.loaded_after = true;
+	start();
+	fake_subbuf_lost(fill(2, 1000, 1, 1), 5);
+	expect(2, 1001, 1);
+	assert_int_equal(next(), 0);
+	fake_device.rings[1].unreported = 8;
+	fake_device.rings[2].reported = 6;
+	fake_device.rings[2].unreported = 2;
+	hyptrace_stream_end(stream);
+	expect_loss(1, 1001, 3);
+	expect_loss(2, 1001, 2);
+	expect_end();
+	counted(1, 0, 0, 5 + 3 + 2, false);
 }
 
 /* A sub-buffer without events has reported losses, and the counters report more. */
@@ -244,8 +267,8 @@ static void losses_of_both_kinds(void **state)
 	fake_device.loaded_after = false;
 	assert_int_equal(next(), 0);
 	hyptrace_stream_end(stream);
-	expect_loss(0, 1000, 6);
-	expect_loss(1, 2000, HYPTRACE_LOST_UNKNOWN);
+	expect_loss(0, 3000, 6);
+	expect_loss(1, 3000, HYPTRACE_LOST_UNKNOWN);
 	expect_loss(2, 3000, 105);
 	expect_end();
 	/* the rings are unloaded with an event and the losses before it */
@@ -299,12 +322,14 @@ static void gone_at_the_end(void **state)
 	(void)state;
 	for (gone = 0; gone < 2; gone++) {
 		hyptrace_stream_free(stream);
+		fake_device.rings[1].unreported = 0;
 		stream = hyptrace_stream_new(h, "test", &err);
 		start();
 		fake_device.rings[0].unread = 4;
 		fake_device.rings[1].unreported = 3;
 		hyptrace_stream_end(stream);
-		expect_loss(1, 0, 3);
+		/* there is no event */
+		expect_loss(1, fake_device.now, 3);
 		fake_device.gone = gone;
 		fake_netlink.send_errno = gone ? 0 : EIO;
 		expect_end();
@@ -353,7 +378,8 @@ int main(void)
 		TEST(end_in_time), TEST(end_in_a_run), TEST(end_before_a_run), TEST(end_in_order),
 		TEST(end_asks_empty_rings),
 		TEST(end_of_one_ring), TEST(end_by_another_clock), TEST(end_of_an_unknown_state),
-		TEST(losses), TEST(losses_after_the_last_event), TEST(losses_of_both_kinds),
+		TEST(losses), TEST(losses_after_the_last_event),
+		TEST(losses_before_the_stream), TEST(losses_of_both_kinds),
 		TEST(unloaded), TEST(gone_at_the_end), TEST(closed),
 	};
 

@@ -14,6 +14,12 @@ _hyptrace_verbs()
 	_hyptrace_run help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
+# Print the formats of "export".
+_hyptrace_formats()
+{
+	_hyptrace_run help export | sed -n '/^Formats:/,$s/^  \([a-z]*\) .*/\1/p'
+}
+
 # Print the long options of a verb, or those before a verb.
 _hyptrace_options()
 {
@@ -84,7 +90,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -n | -o | --after | --cpu | --color | --size | --mode | --rate | --count | --filter | --last | --order-bound | --output | --time | --timeout)
+		-C | -F | -e | -f | -n | -o | --after | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --filter | --format | --from | --host | --last | --order-bound | --out | --output | --time | --timeout | --to | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -104,13 +110,29 @@ _hyptrace()
 	--mode) words='overwrite discard' ;;
 	--size) words='64K 1M 16M' ;;
 	--time) words='abs rel delta wall' ;;
-	-n | -o | --after | --rate | --count | --last | --order-bound | --output | --timeout) return ;;
+	-e | --event) words="all $(_hyptrace_names id "${remote[@]}")" ;;
+	-f | --format) words=$(_hyptrace_formats) ;;
+	--host) words=$(find /sys/kernel/tracing/events -mindepth 1 -maxdepth 1 -type d -printf '%f ' 2>/dev/null) ;;
+	--file | --out | --with)
+		compopt -o default 2>/dev/null
+		return
+		;;
+	-o)
+		# the argument is a file only of these verbs
+		[[ $verb != record && $verb != export ]] || compopt -o default 2>/dev/null
+		return
+		;;
+	-n | --after | --duration | --from | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --timeout | --to) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;
 		:* | help:*) words=$(_hyptrace_verbs) ;;
 		enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
 		count:*) words="all $(_hyptrace_names "$countable" "${remote[@]}")" ;;
+		report:* | dump:* | export:*)
+			compopt -o default 2>/dev/null
+			return
+			;;
 		*) words=$(_hyptrace_options "$verb") ;;
 		esac
 		;;

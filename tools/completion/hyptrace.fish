@@ -13,6 +13,11 @@ function __hyptrace_verbs
     __hyptrace_run help | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
 end
 
+# Print the formats of "export" and what they are for, separated by tabs.
+function __hyptrace_formats
+    __hyptrace_run help export | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
+end
+
 # Run "list" for the remote of the command line.
 function __hyptrace_list
     set -l line (commandline -opc | string join ' ')
@@ -46,7 +51,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -F -n -o --remote --after --cpu --color --size --mode --rate --count --filter --last --order-bound --output --time --timeout
+            case -r -C -F -e -f -n -o --remote --after --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --filter --format --from --host --last --order-bound --out --output --time --timeout --to --with
                 set -e words[1]
             case '-*'
             case '*'
@@ -69,7 +74,12 @@ function __hyptrace_options
         string match -rq -- '^ +(?:-(?<short>\w), )? *--(?<long>[a-z-]+)(?<value>=\S+)?  +(?<text>.*)' $line; or continue
         set -l option -n $argv[1] -l $long -d $text
         test -n "$short"; and set -a option -s $short
-        test -n "$value"; and set -a option -x
+        # the arguments of these options are files: the command completes no files elsewhere
+        if contains -- $long file out with
+            set -a option -r -F
+        else if test -n "$value"
+            set -a option -x
+        end
         switch $long
             case remote
                 set -a option -a '(__hyptrace_names description)'
@@ -81,6 +91,12 @@ function __hyptrace_options
                 set -a option -a 'overwrite discard'
             case size
                 set -a option -a '64K 1M 16M'
+            case event
+                set -a option -a 'all (__hyptrace_names id)'
+            case format
+                set -a option -a '(__hyptrace_formats)'
+            case host
+                set -a option -a '(ls -p /sys/kernel/tracing/events 2>/dev/null | string replace -fr "/\$" "")'
             case filter
                 set -a option -a '(__hyptrace_filter)'
             case time
@@ -94,6 +110,7 @@ complete -c hyptrace -e
 complete -c hyptrace -f
 complete -c hyptrace -n 'not __hyptrace_verb; or __hyptrace_verb_is help' -a '(__hyptrace_verbs)'
 complete -c hyptrace -n '__hyptrace_verb_is enable disable stream' -a 'all (__hyptrace_names id)'
+complete -c hyptrace -n '__hyptrace_verb_is report dump export' -F
 # what follows the name of an event that can be counted
 set -g __hyptrace_countable 'id"[^}]*"counted":[a-z]*e,'
 complete -c hyptrace -n '__hyptrace_verb_is count' -a 'all (__hyptrace_names $__hyptrace_countable)'

@@ -63,14 +63,18 @@ error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* events.c: the events that arguments name */
 void cmd_add_word(struct words *words, const char *arg);
+error_t cmd_add_words(struct words *words, char *list);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
+void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
+			unsigned int nr, bool quiet, struct event_choice *choice);
 
 /* hypercalls.c: the names of hypercalls */
 struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,
 						struct hyptrace_formats *formats);
 
 /* select.c: the remotes and CPUs of a verb, and its error messages */
+void cmd_make_printer(struct context *ctx);
 int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr);
@@ -95,7 +99,12 @@ int cmd_reset(struct context *ctx, int argc, char **argv);
 int cmd_set(struct context *ctx, int argc, char **argv);
 int cmd_status(struct context *ctx, int argc, char **argv);
 int cmd_stream(struct context *ctx, int argc, char **argv);
+int cmd_record(struct context *ctx, int argc, char **argv);
 int cmd_show(struct context *ctx, int argc, char **argv);
+int cmd_export(struct context *ctx, int argc, char **argv);
+int cmd_report(struct context *ctx, int argc, char **argv);
+int cmd_dump(struct context *ctx, int argc, char **argv);
+int cmd_export(struct context *ctx, int argc, char **argv);
 int cmd_monitor(struct context *ctx, int argc, char **argv);
 int cmd_wait(struct context *ctx, int argc, char **argv);
 int cmd_count(struct context *ctx, int argc, char **argv);

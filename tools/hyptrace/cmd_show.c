@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "filter.h"
+#include "edge_losses.h"
 #include "lines.h"
 
 /**
@@ -16,12 +16,18 @@
  * @reader:	its observer
  * @snap:	a copy of what it holds
  * @rec:	the next event of @snap
+ * @before:	counters of the ring before @snap was taken
+ * @edge:	losses that no record of @snap reports
+ * @inner:	losses that its records have reported
  */
 struct source {
 	unsigned int			cpu;
 	struct hyptrace_reader		*reader;
 	struct hyptrace_snapshot	*snap;
 	struct hyptrace_record		rec;
+	struct hyptrace_cpu		before;
+	struct edge_losses		edge;
+	uint64_t			inner;
 };
 
 /**
@@ -31,9 +37,9 @@ struct source {
  * @lines:	prints the lines
  * @last:	print only the last so many events; 0 for all
  * @skip:	older events that are still to be skipped
- * @filters:	the conditions that printed events must meet; NULL without --filter
  * @printed:	events printed
- * @filtered:	events after the skipped ones that @filters has refused
+ * @latest:	time of the last event
+ * @filtered:	events after the skipped ones that were not chosen
  * @lost:	events lost
  * @lost_more:	more were lost, but their number is not known
  * @sources:	one per CPU
@@ -45,8 +51,8 @@ struct show {
 	struct lines			lines;
 	uint64_t			last;
 	uint64_t			skip;
-	struct hyptrace_filters		*filters;
 	uint64_t			printed;
+	uint64_t			latest;
 	uint64_t			filtered;
 	uint64_t			lost;
 	bool				lost_more;
@@ -105,8 +111,7 @@ static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, uns
 		src->reader = hyptrace_reader_open_snapshot(remote, cpus[i]->id, &err);
 		if (src->reader) {
 			src->cpu = cpus[i]->id;
-			/* the time of a loss if there is no event */
-			src->rec.ts = clock_now(CLOCK_BOOTTIME);
+			src->before = *cpus[i];
 			show->nr++;
 			continue;
 		}
@@ -125,7 +130,7 @@ static int open_sources(struct show *show, struct hyptrace_cpu *const *cpus, uns
 
 static bool is_met(const struct show *show, const struct hyptrace_record *rec)
 {
-	return !show->filters || hyptrace_filters_match(show->filters, rec);
+	return lines_accept(&show->lines, rec);
 }
 
 /* Count the events that meet the filter. */
@@ -141,11 +146,35 @@ static uint64_t count_met(const struct show *show, struct hyptrace_snapshot *sna
 	return met;
 }
 
+/* Find out what was lost before and after the events of the snapshots. */
+static void find_edge_losses(struct show *show)
+{
+	struct hyptrace_cpu *after;
+	unsigned int i;
+
+	for (i = 0; i < show->nr; i++) {
+		struct source *src = &show->sources[i];
+
+		if (hyptrace_get_cpu(show->ctx->h, show->remote->name, src->cpu, &after, NULL))
+			continue;
+		edge_losses_find(&src->edge, &src->before, after);
+		hyptrace_free_cpu(after);
+		/* what is before the last events is not printed, be it lost or not */
+		if (show->last)
+			src->edge.begin = 0;
+	}
+}
+
 /* Take all snapshots before printing, so that they are from about the same time. */
 static int take_snapshots(struct show *show)
 {
-	/* how many of the last events meet the filter is not known yet */
-	const uint64_t last = show->filters ? 0 : show->last;
+	/*
+	 * How many of the last events meet the filter is not known yet, nor how many events were
+	 * dropped between others.
+	 */
+	const bool choice = lines_has_choice(&show->lines) ||
+			    show->remote->mode == HYPTRACE_MODE_DISCARD;
+	const uint64_t last = choice ? 0 : show->last;
 	struct hyptrace_error err;
 	uint64_t events = 0;
 	unsigned int i;
@@ -157,17 +186,18 @@ static int take_snapshots(struct show *show)
 		if (!src->snap)
 			return cmd_fail("cannot show CPU %u of \"%s\": %s%s", src->cpu,
 					show->remote->name, err.text,
-					err.errnum == ENOMEM && !show->filters ? " (use --last)" : "");
+					err.errnum == ENOMEM && !choice ? " (use --last)" : "");
 	}
 	for (i = 0; i < show->nr && show->last; i++)
-		events += show->filters ? count_met(show, show->sources[i].snap) :
-					  hyptrace_snapshot_events(show->sources[i].snap);
+		events += choice ? count_met(show, show->sources[i].snap) :
+				   hyptrace_snapshot_events(show->sources[i].snap);
 	if (show->last && events > show->last)
 		show->skip = events - show->last;
+	find_edge_losses(show);
 	return EXIT_DONE;
 }
 
-static void print_lost(struct show *show, const struct source *src, uint64_t lost)
+static void print_lost(struct show *show, const struct source *src, uint64_t ts, uint64_t lost)
 {
 	if (!lost)
 		return;
@@ -175,7 +205,7 @@ static void print_lost(struct show *show, const struct source *src, uint64_t los
 		show->lost_more = true;
 	else
 		show->lost += lost;
-	lines_lost(&show->lines, src->cpu, src->rec.ts, lost);
+	lines_lost(&show->lines, src->cpu, ts, lost);
 }
 
 static void emit(struct show *show, struct source *src)
@@ -186,7 +216,7 @@ static void emit(struct show *show, struct source *src)
 		show->skip -= met;
 		return;
 	}
-	print_lost(show, src, src->rec.lost);
+	print_lost(show, src, src->rec.ts, src->rec.lost);
 	if (!met) {
 		show->filtered++;
 		return;
@@ -205,11 +235,30 @@ static bool next_event(struct show *show, struct source *src)
 		out_flush(&show->ctx->out);
 		cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", src->cpu, err.text);
 	}
-	if (ret > 0)
-		return true;
-	/* losses after the last event have its time */
-	print_lost(show, src, hyptrace_snapshot_lost(src->snap));
-	return false;
+	if (!ret)
+		return false;
+	src->inner = edge_losses_add(src->inner, src->rec.lost);
+	src->rec.lost = edge_losses_add(src->rec.lost, src->edge.begin);
+	src->edge.begin = 0;
+	show->latest = src->rec.ts > show->latest ? src->rec.ts : show->latest;
+	return true;
+}
+
+/* Print the losses after the last event of each CPU: they have the time of the last one of all. */
+static void print_last_losses(struct show *show)
+{
+	const uint64_t ts = show->latest ? show->latest : clock_now(CLOCK_BOOTTIME);
+	unsigned int i;
+
+	for (i = 0; i < show->nr; i++) {
+		struct source *src = &show->sources[i];
+		uint64_t lost = hyptrace_snapshot_lost(src->snap);
+
+		src->inner = edge_losses_add(src->inner, lost);
+		lost = edge_losses_add(lost, src->edge.begin);
+		lost = edge_losses_add(lost, edge_losses_end(&src->edge, src->inner));
+		print_lost(show, src, ts, lost);
+	}
 }
 
 static void print_all(struct show *show)
@@ -233,6 +282,8 @@ static void print_all(struct show *show)
 			hyptrace_merge_empty(merge, i, 0);
 	}
 	hyptrace_merge_free(merge);
+	if (!out->error)
+		print_last_losses(show);
 	out_flush(out);
 }
 
@@ -244,9 +295,9 @@ static void print_counts(const struct show *show)
 	/* not all of them were written */
 	if (out_has_failed(&show->ctx->out))
 		return;
-	filter_count(show->filters, show->filtered, filtered);
+	lines_filter_count(&show->lines, show->filtered, filtered);
 	if (show->lost || show->lost_more)
-		cmd_note("%" PRIu64 " event%s shown%s, %" PRIu64 "%s lost in between",
+		cmd_note("%" PRIu64 " event%s shown%s, %" PRIu64 "%s lost",
 			 show->printed, s, filtered, show->lost,
 			 show->lost_more ? " or more" : "");
 	else if (!show->lines.quiet)
@@ -291,19 +342,16 @@ static int show_remote(struct show *show)
 
 	if (hyptrace_get_events(show->ctx->h, name, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", name, err.text);
-	code = filter_parse(show->lines.filter, events, nr, &show->filters);
-	if (code) {
-		hyptrace_free_events(events);
-		return code;
-	}
 	formats = hyptrace_formats_new(events, nr, &err);
 	if (formats)
 		calls = cmd_name_hypercalls(show->ctx, name, formats);
 	if (!formats || lines_begin(&show->lines, show->ctx, show->remote, formats, &err))
 		code = cmd_fail("cannot show \"%s\": %s", name, err.text);
 	else
+		code = lines_choose(&show->lines, "show", events, nr);
+	if (!code)
 		code = show_cpus(show);
-	hyptrace_filters_free(show->filters);
+	lines_end(&show->lines);
 	hyptrace_formats_free(formats);
 	hyptrace_free_hypercalls(calls);
 	hyptrace_free_events(events);
@@ -317,7 +365,9 @@ int cmd_show(struct context *ctx, int argc, char **argv)
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &show);
-	code = cmd_connect(ctx);
+	code = lines_check(&show.lines, ctx);
+	if (!code)
+		code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filter.h"
 #include "lines.h"
 #include "signals.h"
+#include "trigger.h"
 
 #define NSEC_PER_MSEC		UINT64_C(1000000)
 #define BOUND_MSEC_DEFAULT	10
@@ -30,9 +30,6 @@ enum {
 
 #define BUSY_HINT	" (stop it, or use \"hyptrace show\")"
 
-/* The remote whose only events are marks */
-#define TEST_REMOTE	"test"
-
 static const struct argp_option options[] = {
 	{ "count", 'n', "N", 0, "End after N events", 0 },
 	{ "order-bound", OPT_BOUND, "MS", 0, BOUND_HELP, 0 },
@@ -45,7 +42,8 @@ static const struct argp_option options[] = {
  * @ctx:	the verb's context
  * @remote:	the remote
  * @stream:	its events
- * @filters:	the conditions that its events must meet; NULL without --filter
+ * @listener:	hears of triggers; NULL without the permission
+ * @events:	the events of the remote
  * @words:	the arguments, which name events
  * @limit:	end after so many events; 0 for no limit
  * @bound:	how long an event may be held back to keep the order, in ns
@@ -56,7 +54,8 @@ struct stream {
 	struct context			*ctx;
 	const struct hyptrace_remote	*remote;
 	struct hyptrace_stream		*stream;
-	struct hyptrace_filters		*filters;
+	struct hyptrace_listener	*listener;
+	struct hyptrace_event		**events;
 	struct words			words;
 	uint64_t			limit;
 	uint64_t			bound;
@@ -115,6 +114,45 @@ static int fail(const struct stream *s, const struct hyptrace_error *err)
 	return cmd_fail("cannot stream \"%s\": %s", s->remote->name, err->text);
 }
 
+static uint32_t after_of(const struct stream *s, const char *name)
+{
+	struct hyptrace_event *event;
+	uint32_t after;
+
+	/* another process may have given the event its trigger since the stream began */
+	if (hyptrace_get_event(s->ctx->h, s->remote->name, name, &event, NULL))
+		return 0;
+	after = event->after;
+	hyptrace_free_event(event);
+	return after;
+}
+
+static int note_trigger(const struct hyptrace_notification *notification, void *arg)
+{
+	const struct hyptrace_remote *remote = notification->remote;
+	const struct stream *s = arg;
+
+	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER || !remote->nr_fired ||
+	    strcmp(remote->name, s->remote->name))
+		return 0;
+	out_flush(&s->ctx->out);
+	firing_note(&remote->fired[0], after_of(s, remote->fired[0].event));
+	return 0;
+}
+
+/* Note what has started or stopped the recording: a stream must not just fall silent. */
+static void note_triggers(struct stream *s)
+{
+	int ret;
+
+	if (!s->listener)
+		return;
+	/* if some were lost, there may be more of them */
+	do {
+		ret = hyptrace_listener_read(s->listener, note_trigger, s, NULL);
+	} while (ret == -ENOBUFS);
+}
+
 /* Wait until there may be events. Return false if nobody reads the output any more. */
 static bool wait_for_events(struct stream *s, int signal_fd)
 {
@@ -123,12 +161,18 @@ static bool wait_for_events(struct stream *s, int signal_fd)
 		{ .fd = signal_fd, .events = POLLIN },
 		/* an error or a hang-up: nobody reads the output any more */
 		{ .fd = STDOUT_FILENO },
+		/* poll() ignores a negative one */
+		{ .fd = s->listener ? hyptrace_listener_fd(s->listener) : -1, .events = POLLIN },
 	};
 
 	out_flush(&s->ctx->out);
 	if (s->ctx->out.error)
 		return false;
-	return poll(fds, 3, -1) <= 0 || !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
+	if (poll(fds, 4, -1) <= 0)
+		return true;
+	if (fds[3].revents)
+		note_triggers(s);
+	return !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
 /* Print events until the stream has ended. Return an exit code. */
@@ -168,39 +212,8 @@ static void print_counts(const struct stream *s)
 		return;
 	cmd_note("%" PRIu64 " event%s printed%s, %" PRIu64 " discarded, %" PRIu64 "%s lost",
 		 counts.delivered, counts.delivered == 1 ? "" : "s",
-		 filter_count(s->filters, counts.filtered, filtered), counts.discarded,
+		 lines_filter_count(&s->lines, counts.filtered, filtered), counts.discarded,
 		 counts.lost, counts.lost_more ? " or more" : "");
-}
-
-static bool is_any_enabled(struct hyptrace_event *const *events, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (events[i]->enabled)
-			return true;
-	return false;
-}
-
-/* If nothing is enabled, choose what is most useful. Return false if it is not there. */
-static bool choose_default(struct stream *s, struct hyptrace_event *const *events,
-			   unsigned int nr, struct event_choice *choice)
-{
-	/* the remote "test" writes no other events by itself */
-	static const char *const test_words[] = { "selftest" };
-	static const char *const words[] = { "hyp_enter", "hyp_exit" };
-
-	if (!strcmp(s->remote->name, TEST_REMOTE))
-		select_events(events, nr, test_words, 1, choice);
-	else
-		select_events(events, nr, words, 2, choice);
-	if (!choice->nr)
-		return false;
-	if (!s->lines.quiet)
-		cmd_note("no event is enabled: this stream enables %s%s%s until it ends",
-			 choice->names[0], choice->nr > 1 ? " and " : "",
-			 choice->nr > 1 ? choice->names[1] : "");
-	return true;
 }
 
 /* Choose the events that the stream holds enabled. */
@@ -212,26 +225,20 @@ static int hold_events(struct stream *s, struct hyptrace_event *const *events, u
 
 	if (s->words.nr)
 		code = cmd_choose_events("stream", events, nr, &s->words, &choice);
-	else if (!s->no_start && !is_any_enabled(events, nr) &&
-		 !choose_default(s, events, nr, &choice) && !s->lines.quiet)
-		cmd_note("no event is enabled: use \"hyptrace enable\"");
+	else if (!s->no_start)
+		cmd_choose_default("stream", s->remote->name, events, nr, s->lines.quiet, &choice);
 	if (!code && hyptrace_stream_set_events(s->stream, choice.names, choice.nr, &err))
 		code = fail(s, &err);
 	event_choice_free(&choice);
 	return code;
 }
 
-static bool is_met(const struct hyptrace_stream_event *event, void *filters)
-{
-	return hyptrace_filters_match(filters, &event->record);
-}
-
 static int set_filter(struct stream *s, struct hyptrace_event *const *events, unsigned int nr)
 {
-	int code = filter_parse(s->lines.filter, events, nr, &s->filters);
+	int code = lines_choose(&s->lines, "stream", events, nr);
 
-	if (s->filters)
-		hyptrace_stream_set_filter(s->stream, is_met, s->filters);
+	if (!code && lines_has_choice(&s->lines))
+		hyptrace_stream_set_filter(s->stream, lines_accept_event, &s->lines);
 	return code;
 }
 
@@ -239,7 +246,6 @@ static int set_filter(struct stream *s, struct hyptrace_event *const *events, un
 static int configure(struct stream *s)
 {
 	const struct cpu_list *list = &s->ctx->cpus;
-	struct hyptrace_event **events;
 	struct hyptrace_cpu **cpus;
 	struct hyptrace_error err;
 	unsigned int nr;
@@ -258,13 +264,10 @@ static int configure(struct stream *s)
 	hyptrace_stream_set_bound(s->stream, s->bound);
 	hyptrace_stream_set_start(s->stream, !s->no_start);
 
-	if (hyptrace_get_events(s->ctx->h, s->remote->name, &events, &nr, &err))
+	if (hyptrace_get_events(s->ctx->h, s->remote->name, &s->events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", s->remote->name, err.text);
-	code = set_filter(s, events, nr);
-	if (!code)
-		code = hold_events(s, events, nr);
-	hyptrace_free_events(events);
-	return code;
+	code = set_filter(s, s->events, nr);
+	return code ? code : hold_events(s, s->events, nr);
 }
 
 static int stream_events(struct stream *s, int signal_fd)
@@ -277,9 +280,12 @@ static int stream_events(struct stream *s, int signal_fd)
 	code = configure(s);
 	if (code)
 		return code;
+	if (!s->lines.quiet)
+		s->listener = hyptrace_listener_open(s->ctx->h, &err);
 	if (hyptrace_stream_start(s->stream, &err))
 		return fail(s, &err);
 	code = run(s, signal_fd);
+	note_triggers(s);
 	hyptrace_stream_close(s->stream);
 	out_flush(&s->ctx->out);
 	print_counts(s);
@@ -298,7 +304,9 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	int code, signal_fd;
 
 	cmd_parse(ctx, &argp, argc, argv, &s);
-	code = cmd_connect(ctx);
+	code = lines_check(&s.lines, ctx);
+	if (!code)
+		code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
@@ -314,9 +322,11 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	if (s.stream)
 		calls = cmd_name_hypercalls(ctx, remote->name, hyptrace_stream_formats(s.stream));
 	code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
+	lines_end(&s.lines);
+	hyptrace_listener_close(s.listener);
 	hyptrace_stream_free(s.stream);
 	hyptrace_free_hypercalls(calls);
-	hyptrace_filters_free(s.filters);
+	hyptrace_free_events(s.events);
 	hyptrace_free_remote(remote);
 	free(s.words.words);
 	return code;

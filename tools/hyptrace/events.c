@@ -9,6 +9,9 @@
 #include "cmd.h"
 #include "text.h"
 
+/* The remote whose only events are marks */
+#define TEST_REMOTE	"test"
+
 /**
  * cmd_add_word - append an argument
  * @words:	the arguments so far, whose array is for free()
@@ -20,6 +23,24 @@ void cmd_add_word(struct words *words, const char *arg)
 	if (!words->words)
 		die_no_memory();
 	words->words[words->nr++] = arg;
+}
+
+/**
+ * cmd_add_words - append the words of a list with commas
+ * @words:	the arguments so far, whose array is for free()
+ * @list:	the list, which is changed and must stay valid
+ *
+ * Return: 0, or an error after a message if the list is empty.
+ */
+error_t cmd_add_words(struct words *words, char *list)
+{
+	char *word = strtok(list, ",");
+
+	if (!word)
+		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
+	for (; word; word = strtok(NULL, ","))
+		cmd_add_word(words, word);
+	return 0;
 }
 
 static int fail_unknown(const char *verb, const char *word, struct hyptrace_event *const *events,
@@ -71,4 +92,46 @@ int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, un
 	if (choice->nr_unknown == 1)
 		return fail_unknown(verb, choice->unknown[0], events, nr);
 	return choice->nr_unknown ? fail_several(verb, choice) : EXIT_DONE;
+}
+
+static bool is_any_enabled(struct hyptrace_event *const *events, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (events[i]->enabled)
+			return true;
+	return false;
+}
+
+/**
+ * cmd_choose_default - if no event is enabled, choose what is most useful
+ * @what:	what enables them until it ends, such as "stream"
+ * @remote:	name of the remote
+ * @events:	all its events
+ * @nr:		number of @events
+ * @quiet:	do not tell it
+ * @choice:	out: the events, perhaps none, for event_choice_free()
+ */
+void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
+			unsigned int nr, bool quiet, struct event_choice *choice)
+{
+	/* the remote "test" writes no other events by itself */
+	static const char *const test_words[] = { "selftest" };
+	static const char *const words[] = { "hyp_enter", "hyp_exit" };
+
+	if (is_any_enabled(events, nr))
+		return;
+	if (!strcmp(remote, TEST_REMOTE))
+		select_events(events, nr, test_words, 1, choice);
+	else
+		select_events(events, nr, words, 2, choice);
+	if (quiet)
+		return;
+	if (choice->nr)
+		cmd_note("no event is enabled: this %s enables %s%s%s until it ends", what,
+			 choice->names[0], choice->nr > 1 ? " and " : "",
+			 choice->nr > 1 ? choice->names[1] : "");
+	else
+		cmd_note("no event is enabled: use \"hyptrace enable\"");
 }

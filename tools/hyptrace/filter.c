@@ -78,13 +78,13 @@ int filter_parse(const char *text, struct hyptrace_event *const *events, unsigne
 
 /**
  * filter_count - make the part of the last line that counts the filtered events
- * @filters:	the filter, or NULL
- * @nr:		how many events it has refused
- * @text:	out: the part, with a comma before it; empty without a filter
+ * @filters:	not all events are printed
+ * @nr:		how many events were left out
+ * @text:	out: the part, with a comma before it; empty if all are printed
  *
  * Return: @text.
  */
-const char *filter_count(const struct hyptrace_filters *filters, uint64_t nr,
+const char *filter_count(bool filters, uint64_t nr,
 			 char text[FILTER_COUNT_SIZE])
 {
 	text[0] = '\0';

@@ -5,6 +5,7 @@
 #ifndef FILTER_H
 #define FILTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ struct hyptrace_filters;
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err);
 int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
 		 struct hyptrace_filters **filters);
-const char *filter_count(const struct hyptrace_filters *filters, uint64_t nr,
+const char *filter_count(bool filters, uint64_t nr,
 			 char text[FILTER_COUNT_SIZE]);
 
 #endif /* FILTER_H */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/internal.h"
+#include "json_rows.h"
 #include "lines.h"
 #include "text.h"
 
@@ -13,19 +15,20 @@
 static void print_array_field(struct printer *p, const struct hyptrace_field *field,
 			      const struct hyptrace_record *rec)
 {
-	const unsigned char *at = (const unsigned char *)rec->data + field->offset;
+	const unsigned char *at;
+	uint32_t size, i;
 	char *text;
 	size_t len;
-	uint32_t i;
 	FILE *f;
 
-	if (field->offset > rec->size || field->size > rec->size - field->offset)
+	at = hyptrace_field_bytes(field, rec, &size);
+	if (!at)
 		return;
 	f = text_open(&text, &len);
-	if (!strncmp(field->type, "char", 4)) {
-		fwrite(at, strnlen((const char *)at, field->size), 1, f);
+	if (strstr(field->type, "char")) {
+		fwrite(at, strnlen((const char *)at, size), 1, f);
 	} else {
-		for (i = 0; i < field->size; i++)
+		for (i = 0; i < size; i++)
 			fprintf(f, "%02x", at[i]);
 	}
 	text_close(f);
@@ -109,13 +112,14 @@ unsigned int lines_record_id(const struct hyptrace_record *rec)
 	return id;
 }
 
-/**
- * lines_event_json - print an event as JSON
- * @lines:	the line printer
- * @cpu:	its CPU
- * @rec:	the event
- */
-void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+static void put_host(const struct lines *lines)
+{
+	if (lines->is_host)
+		printer_bool(lines->p, "host", true);
+}
+
+/* Print an event as indented JSON, or one that json_rows.c cannot print. */
+static void print_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
 	struct printer *p = lines->p;
@@ -125,6 +129,7 @@ void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptra
 	printer_line(p, STYLE_PLAIN, "%s", "");
 	printer_uint(p, "cpu", cpu);
 	printer_u64(p, "ts", rec->ts);
+	put_host(lines);
 	if (event) {
 		printer_str(p, "event", event->name);
 		printer_object(p, "fields");
@@ -145,6 +150,18 @@ void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptra
 }
 
 /**
+ * lines_event_json - print an event as JSON
+ * @lines:	the line printer
+ * @cpu:	its CPU
+ * @rec:	the event
+ */
+void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	if (!lines->rows || !json_rows_print(lines->rows, cpu, rec, lines->out))
+		print_event(lines, cpu, rec);
+}
+
+/**
  * lines_lost_json - print as JSON that events were lost
  * @lines:	the line printer
  * @cpu:	the CPU
@@ -158,6 +175,7 @@ void lines_lost_json(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_
 	printer_line(p, STYLE_PLAIN, "%s", "");
 	printer_uint(p, "cpu", cpu);
 	printer_u64(p, "ts", ts);
+	put_host(lines);
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		printer_none(p, "lost");
 	else

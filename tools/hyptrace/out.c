@@ -23,7 +23,22 @@ void out_init(struct out *out, int fd)
 	out->fd = fd;
 	out->error = 0;
 	out->abandon = NULL;
+	out->before = NULL;
 	out->len = 0;
+	out->size = sizeof(out->own);
+	out->buf = out->own;
+}
+
+/**
+ * out_set_buffer - use a larger buffer
+ * @out:	the output, whose buffer is empty
+ * @buf:	memory that the caller frees after the last use of @out
+ * @size:	its bytes, at least OUT_BUFFER
+ */
+void out_set_buffer(struct out *out, char *buf, size_t size)
+{
+	out->buf = buf;
+	out->size = size;
 }
 
 /**
@@ -34,6 +49,8 @@ void out_flush(struct out *out)
 {
 	size_t done = 0;
 
+	if (out->before && out->len)
+		out->before(out);
 	while (done < out->len && !out->error) {
 		ssize_t n = write(out->fd, out->buf + done, out->len - done);
 
@@ -70,14 +87,14 @@ void out_write(struct out *out, const void *data, size_t len)
 	const char *at = data;
 
 	while (len) {
-		size_t room = sizeof(out->buf) - out->len;
+		size_t room = out->size - out->len;
 		size_t part = len < room ? len : room;
 
 		memcpy(out->buf + out->len, at, part);
 		out->len += part;
 		at += part;
 		len -= part;
-		if (out->len == sizeof(out->buf))
+		if (out->len == out->size)
 			out_flush(out);
 	}
 }

@@ -16,17 +16,25 @@
  * @fd:		descriptor of the output
  * @error:	a positive errno once a write has failed; all further output is dropped
  * @abandon:	if set, a write that a signal interrupts is given up; may be NULL
+ * @before:	called before a write, with the output; may be NULL
  * @len:	bytes in @buf
+ * @size:	bytes that @buf can have
+ * @buf:	the bytes: @own, or those of out_set_buffer()
+ * @own:	memory for @buf
  */
 struct out {
 	int				fd;
 	int				error;
 	const volatile sig_atomic_t	*abandon;
+	void				(*before)(struct out *out);
 	size_t				len;
-	char				buf[OUT_BUFFER];
+	size_t				size;
+	char				*buf;
+	char				own[OUT_BUFFER];
 };
 
 void out_init(struct out *out, int fd);
+void out_set_buffer(struct out *out, char *buf, size_t size);
 void out_flush(struct out *out);
 void out_write(struct out *out, const void *data, size_t len);
 void out_puts(struct out *out, const char *text);
@@ -36,7 +44,7 @@ void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(pri
 
 static inline void out_putc(struct out *out, char c)
 {
-	if (out->len == sizeof(out->buf))
+	if (out->len == out->size)
 		out_flush(out);
 	out->buf[out->len++] = c;
 }
@@ -50,7 +58,7 @@ static inline void out_putc(struct out *out, char c)
  */
 static inline char *out_room(struct out *out, size_t size)
 {
-	if (out->len > sizeof(out->buf) - size)
+	if (out->len > out->size - size)
 		out_flush(out);
 	return out->buf + out->len;
 }

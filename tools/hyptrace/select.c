@@ -95,6 +95,19 @@ int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_e
 }
 
 /**
+ * cmd_make_printer - make the printer
+ * @ctx:	the context, with parsed arguments
+ */
+void cmd_make_printer(struct context *ctx)
+{
+	if (ctx->pretty)
+		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
+	else
+		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT,
+				     ctx->color);
+}
+
+/**
  * cmd_connect - connect to the driver and make the printer
  * @ctx:	the context, with parsed arguments
  *
@@ -104,12 +117,7 @@ int cmd_connect(struct context *ctx)
 {
 	struct hyptrace_error err;
 
-	if (ctx->pretty)
-		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
-	else
-		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT,
-				     ctx->color);
-
+	cmd_make_printer(ctx);
 	ctx->h = hyptrace_open(&err);
 	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
 }

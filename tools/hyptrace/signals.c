@@ -34,19 +34,13 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-/**
- * signals_catch - start to catch signals
- *
- * Return: a descriptor that is readable once a signal has arrived; -1 with errno.
- */
-int signals_catch(void)
+/* Set what the signals of the user do. Return 0; -1 with errno. */
+static int set_handler(void (*handler)(int sig))
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM };
-	struct sigaction action = { .sa_handler = on_signal }, old;
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = handler }, old;
 	size_t i;
 
-	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
-		return -1;
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		/* keep SIGHUP ignored (nohup); catch SIGINT even if a shell's & ignores it */
 		if (sigaction(signals[i], NULL, &old))
@@ -56,5 +50,30 @@ int signals_catch(void)
 		if (sigaction(signals[i], &action, NULL))
 			return -1;
 	}
+	return 0;
+}
+
+/**
+ * signals_catch - start to catch signals
+ *
+ * Return: a descriptor that is readable once a signal has arrived; -1 with errno.
+ */
+int signals_catch(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+		return -1;
+	if (set_handler(on_signal) || sigaction(SIGALRM, &action, NULL))
+		return -1;
 	return wake[0];
+}
+
+/**
+ * signals_end_program - choose what the user's signals do, after signals_catch()
+ * @end:	true: they end the program at once; false: they request its end
+ */
+void signals_end_program(bool end)
+{
+	set_handler(end ? SIG_DFL : on_signal);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * End an endless verb on a signal. For stream and monitor.
+ * End an endless verb on a signal. For stream, monitor, record and export.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* A signal has arrived: the verb must end. */
 extern volatile sig_atomic_t signals_stop;
@@ -13,5 +14,6 @@ extern volatile sig_atomic_t signals_stop;
 extern volatile sig_atomic_t signals_abandon;
 
 int signals_catch(void);
+void signals_end_program(bool end);
 
 #endif /* SIGNALS_H */

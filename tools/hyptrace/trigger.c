@@ -4,8 +4,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "clock.h"
+#include "cmd.h"
 #include "die.h"
 #include "trigger.h"
 
@@ -80,6 +82,27 @@ char *firing_text(const struct hyptrace_firing *firing)
 		     hyptrace_trigger_name(firing->action)) < 0)
 		die_no_memory();
 	return text;
+}
+
+/**
+ * firing_note - note on standard error that an event has started or stopped the recording
+ * @firing:	the event
+ * @after:	with a stop: it happens after so many sub-buffers
+ */
+void firing_note(const struct hyptrace_firing *firing, uint32_t after)
+{
+	const bool stops = firing->action == HYPTRACE_TRIGGER_ACTION_STOP;
+	char *text = firing_text(firing);
+
+	if (stops && after)
+		cmd_note("%s: the recording stops after %u sub-buffer%s (use \"hyptrace start\" to resume it)",
+			 text, after, after == 1 ? "" : "s");
+	else if (stops)
+		cmd_note("%s: the recording has stopped (use \"hyptrace start\" to resume it)",
+			 text);
+	else
+		cmd_note("%s: the recording has started", text);
+	free(text);
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Print triggers and what has fired. For status, wait, monitor and list.
+ * Print triggers and what has fired. For status, wait, monitor, stream and list.
  */
 #ifndef TRIGGER_H
 #define TRIGGER_H
@@ -13,6 +13,7 @@
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event);
 char *trigger_text(const struct hyptrace_event *event);
 void trigger_print_keys(struct printer *p, const struct hyptrace_event *event);
+void firing_note(const struct hyptrace_firing *firing, uint32_t after);
 char *firing_text(const struct hyptrace_firing *firing);
 void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing);
 

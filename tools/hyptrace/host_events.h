@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The events of the host that a file has beside those of the remote. For cmd_report.c and
+ * cmd_export.c.
+ */
+#ifndef HOST_EVENTS_H
+#define HOST_EVENTS_H
+
+#include "lines.h"
+
+/**
+ * struct host_events - the events of the host
+ * @file:	the file, opened for them; NULL if it has none
+ * @lines:	their line printer
+ * @no_remote:	print no event of the remote
+ * @no_host:	print no event of the host
+ * @printed:	events of both that were printed
+ * @lost:	losses of both that were printed
+ * @lost_more:	also one of unknown size
+ * @skipped:	filtered events of both before the first one that was printed
+ * @note:	prints a note about a damaged place; or NULL
+ * @arg:	its second argument
+ */
+struct host_events {
+	struct hyptrace_file	*file;
+	struct lines		lines;
+	bool			no_remote;
+	bool			no_host;
+	uint64_t		printed;
+	uint64_t		lost;
+	bool			lost_more;
+	uint64_t		skipped;
+	void			(*note)(const struct hyptrace_error *err, void *arg);
+	void			*arg;
+};
+
+/* host_events.c */
+int host_events_open(struct host_events *h, const struct hyptrace_file *file, const char *path);
+void host_events_close(struct host_events *h);
+void host_events_share(struct host_events *h, struct lines *lines,
+		       const struct hyptrace_file *file);
+int host_events_choose(struct host_events *h, const char *verb, const struct hyptrace_file *file);
+
+/* report_host.c: print them, for cmd_report.c */
+int report_host_configure(struct host_events *h, const struct lines *lines, struct context *ctx,
+			  const struct hyptrace_file *file, struct hyptrace_error *err);
+int report_host_run(struct host_events *h, struct lines *lines, struct hyptrace_file *file,
+		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
+		    struct hyptrace_error *err);
+void report_host_counts(const struct host_events *h, struct hyptrace_file_counts *counts);
+
+#endif /* HOST_EVENTS_H */
