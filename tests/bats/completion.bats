@@ -27,7 +27,7 @@ setup()
 
 @test "verbs are completed" {
 	same "$(complete_line hyptrace st | xargs)" "start status stop stream"
-	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|count|wait|monitor|mark|help)$')" 18
+	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|record|report|dump|export|count|wait|monitor|mark|help)$')" 22
 	same "$(complete_line hyptrace -r test en)" enable
 	same "$(complete_line hyptrace help str)" stream
 }

@@ -4,7 +4,7 @@
 
 load ./helper
 
-verbs="list enable disable start stop load unload clear reset set status stream show count monitor mark help"
+verbs="list enable disable start stop load unload clear reset set status stream record show count monitor mark help"
 
 @test "a missing verb is a usage error" {
 	run -1 hyptrace
@@ -55,7 +55,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
-		clear | count | mark | show | status | stream) says '--cpu' ;;
+		clear | count | mark | record | show | status | stream) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
 		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
@@ -87,6 +87,9 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		set
 		status -o nothing
 		stream -n 0
+		record now
+		record --rotate 2
+		record --duration 0
 		show --time=never
 		count -o nothing
 		count --off

@@ -19,11 +19,14 @@ check_verbs_documented()
 	make -s -C tools -j"$(nproc)" O="$work/documented" || return
 	export PATH=$work/documented/hyptrace:$PATH
 	mandoc -Tascii tools/man/hyptrace.1 | sed 's/.\x08//g' >"$work/page"
+	# a verb may have a page of its own, with its options
 	for verb in $(hyptrace help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 		grep -qE "^     $verb( |\$)" "$work/page" || { echo "hyptrace.1 has no verb $verb" && bad=1; }
 		grep -qE "^[|].*\`${verb}[\` ]|\`hyptrace $verb " README.md || { echo "README.md has no verb $verb" && bad=1; }
+		cp "$work/page" "$work/pages"
+		[[ ! -f tools/man/hyptrace-$verb.1 ]] || mandoc -Tascii "tools/man/hyptrace-$verb.1" | sed 's/.\x08//g' >>"$work/pages"
 		for option in $(hyptrace help "$verb" | grep -oE '^ +(-., )? *--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
-			grep -q -- "$option\b" "$work/page" || { echo "hyptrace.1 has no $option of $verb" && bad=1; }
+			grep -q -- "$option\b" "$work/pages" || { echo "hyptrace.1 has no $option of $verb" && bad=1; }
 		done
 	done
 	[[ -n $verb ]] || { echo "the help has no verb" && bad=1; }

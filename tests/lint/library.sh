@@ -4,14 +4,14 @@
 # Checks for users of libhyptrace: its header, its exported names, and builds with several compilers. Sourced by
 # run.sh, which sets $repo and $work.
 
-# exports ARCHIVE LIBRARY: check that both define only names of the library, and export exactly those that hyptrace.h
-# declares
+# exports ARCHIVE LIBRARY: check that both define only names of the library, and export exactly those that its headers
+# declare
 exports()
 {
 	local name visibility declared bad=0
 	while read -r visibility name; do
 		declared=HIDDEN
-		! grep -qE "\b$name\(" tools/lib/hyptrace.h || declared=DEFAULT
+		! grep -qE "\b$name\(" tools/lib/hyptrace.h tools/lib/hyptrace_file.h || declared=DEFAULT
 		[[ $name == hyptrace_* ]] || { echo "$1 defines $name" && bad=1; }
 		[[ $visibility == "$declared" ]] || { echo "$1: $name is $visibility, not $declared" && bad=1; }
 	done < <(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $7 != "UND" { print $6, $8 }')

@@ -64,7 +64,7 @@ boot()
 # A machine keeps one core busy, so run two at a time: one for the command (bats), others for the driver.
 command_lane()
 {
-	! suites_among bats || boot protected '' --require-protected
+	! suites_among bats bats:host.bats bats:remote/record.bats bats:remote/recorded.bats || boot protected '' --require-protected
 }
 
 driver_lane()
@@ -76,6 +76,11 @@ driver_lane()
 	if suites_among bats; then
 		wanted=(bats:memory/sizes.bats)
 		boot memory '' --mem 1536 --require-protected
+		# 10 million events, from two CPUs
+		wanted=(bats:remote/recorded.bats)
+		settings=(REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000)
+		boot record '' --require-protected
+		settings=()
 	fi
 	suites_among kselftest || return 0
 	wanted=(kselftest:test_storm)
@@ -97,6 +102,13 @@ else
 	driver_lane
 	wait
 	cat "$share/command"
+fi
+if [[ -d $share/recorded ]]; then
+	echo "=== recorded files, on the host"
+	echo "0 1" >"$share/recorded.count"
+	"$repo/tests/files/recorded.sh" "$share/recorded" 2>&1 | tee "$share/recorded.said" || true
+	sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$share/recorded.said" >"$share/recorded.result"
+	[[ ! -s $share/recorded.result ]] || mv "$share/recorded.result" "$share/recorded.count"
 fi
 awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed
 	exit failed || !passed }' "$share"/*.count

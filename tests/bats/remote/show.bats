@@ -121,7 +121,10 @@ without_gaps()
 	same "$(tail -n 1 "$shown" | ids)" $((20 + many))
 	has_lines "$(($(fill 3) - 12))" "$shown"
 	without_gaps "$shown"
-	none LOST "$shown"
+	# what was overwritten was before the first line
+	tail -n +2 "$shown" >"$shown.rest"
+	none LOST "$shown.rest"
+	same "$(sed -n '1s/.*: LOST //p' "$shown")" "$(total lost) events"
 	kill -CONT "$stream"
 	stream_end
 }
@@ -134,13 +137,41 @@ without_gaps()
 	for _ in {1..20}; do
 		show_to "$out" -C 0
 		without_gaps "$out"
-		none LOST "$out"
+		tail -n +2 "$out" >"$out.rest"
+		none LOST "$out.rest"
 	done
 	ended "$writer"
 	show_to "$out" -C 0
 	same "$(tail -n 1 "$out" | ids)" 100000
 	has_lines "$(($(fill 3) - 12))" "$out"
 	without_gaps "$out"
+}
+
+@test "show marks what was overwritten before its first line" {
+	out=$BATS_TEST_TMPDIR/out
+	tracing_marks --size "$(pages 4)"
+	many=$(fill 15)
+	ht mark 1 --count "$many" -C 0
+	ht mark 1 --count "$many" -C 1
+	ht mark 1 -C 1
+	for cpu in 0 1; do
+		lost=$(ht -j status -C "$cpu" | jq '.[0].cpus[0].overrun')
+		((lost > 0))
+		show_to "$out" -C "$cpu"
+		same "$(head -n 1 "$out")" "$(sed -n '2s/: selftest:.*//p' "$out"): LOST $lost events"
+		same "$(sed -n 2p "$out" | ids)" $((lost + 1))
+		same "$(tail -n 1 "$out.err")" "hyptrace: $(grep -c selftest "$out") events shown, $lost lost"
+	done
+	show_to "$out"
+	in_time_order "$out"
+	same "$(sed -nE 's/.*LOST ([0-9]+) events$/\1/p' "$out" | awk '{ n += $1 } END { print n }')" "$(total lost)"
+	# the last events only, wherever they begin
+	show_to "$out" -n 3
+	none LOST "$out"
+	# a consumer learns of the losses, and they are not marked again
+	ht stream -n 1 -C 0 >/dev/null
+	show_to "$out" -C 0
+	none LOST "$out"
 }
 
 @test "show prints a LOST line where discard mode has dropped events" {
@@ -152,7 +183,9 @@ without_gaps()
 	((dropped > 0))
 	show_to "$out" -C 0
 	ids <"$out" | numbered 1 $((many - dropped))
-	none LOST "$out"
+	same "$(tail -n 1 "$out" | cut -d ' ' -f 2- | xargs)" \
+		"$(tail -n 2 "$out" | sed -n '1s/selftest: .*//p' | cut -d ' ' -f 2- | xargs) LOST $dropped events"
+	same "$(grep -c LOST "$out")" 1
 	# Consume one sub-buffer to make room.
 	ht stream --count 1 -C 0 >/dev/null
 	ht mark $((many + 1)) --count 10 -C 0
@@ -162,7 +195,7 @@ without_gaps()
 	without_gaps "$out"
 	same "$(tail -n 1 "$out" | ids)" $((many + 10))
 	same "$(tail -n 1 "$out.err")" \
-		"hyptrace: $(total unread) events shown, $dropped lost in between"
+		"hyptrace: $(total unread) events shown, $dropped lost"
 	show_to "$out" -C 0 -j
 	jq -s -e --argjson n "$dropped" '[.[] | select(.lost) | del(.ts)] | . == [{ cpu: 0, lost: $n }]' "$out"
 	jq -s -e '[.[] | .ts | tonumber] | . == sort' "$out"
@@ -206,7 +239,7 @@ without_gaps()
 	for option in "" -q "-q -j" "-j" "-q --time=wall" "--time=delta --ns"; do
 		# shellcheck disable=SC2086 # words
 		show_to "$out" $option
-		same "$(cat "$out.err")" "hyptrace: $(total unread) events shown, $dropped lost in between" "with $option"
+		same "$(cat "$out.err")" "hyptrace: $(total unread) events shown, $dropped lost" "with $option"
 	done
 }
 

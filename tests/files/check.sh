@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+# For run.sh and recorded.sh, which set $here: build the programs and count tests.
+
+# shellcheck disable=SC2154 # the script that sources this sets it
+bin=$here/build
+make -s -C "$here" O="$bin" >/dev/null || exit
+hyptrace=$bin/tools/hyptrace/hyptrace
+make -s -C "$here/../../tools" O="$bin/tools" "$hyptrace" >/dev/null || exit
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+# check NAME COMMAND...: run a test, and print what it says if it fails.
+check()
+{
+	local name=$1
+	shift
+	if (set -e; "$@") >"$work/said" 2>&1; then
+		echo "ok - $name"
+		((++passed))
+	else
+		echo "not ok - $name"
+		sed 's/^/    /' "$work/said" | tail -n 30
+		((++failed))
+	fi
+}

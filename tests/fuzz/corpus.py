@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Make the files of corpus/ again, if formats have changed: corpus.py REAL FOLDER
+
+REAL is a file of tests/files/make_file, whose events are taken: make_file -n 60 -c 2 REAL. The files are small, since
+the fuzzer reads each of them many thousand times. They are compressed by zstd, and the fuzzer decompresses them.
+"""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+EVENTS = ("hyp_enter", "hyp_exit", "selftest", "host_hcall", "guest_enter", "guest_exit", "mem_transition", "hyp_printk")
+FEW = ("selftest", "host_hcall")
+NAMES_MAX = 3
+RECORDS = 24
+SUBBUFS = 2
+
+
+def zstd(data, level=1):
+    """Compress, with room behind the frame for a mutation that needs more."""
+    packed = subprocess.run(["zstd", "-q", f"-{level}", "--no-check", "-c"], input=data, stdout=subprocess.PIPE,
+                            check=True).stdout
+    return packed + struct.pack("<II", 0x184D2A50, 48) + bytes(48)
+
+
+def split(data):
+    """Return the description of a file, as lines, and its sub-buffers."""
+    begin = data.index(b"hyptrace 1\n")
+    end = data.index(b"\nend\n", begin)
+    at = (end + 4095) // 4096 * 4096
+    return data[begin:end].decode().split("\n"), [data[i:i + 4096] for i in range(at, len(data), 4096)]
+
+
+def shorten(fmt):
+    """Keep the first names of each list in a print format."""
+    return re.sub(r"((?:, \{[^}]*\}){%d})(?:, \{[^}]*\})*" % NAMES_MAX, r"\1", fmt)
+
+
+def describe(lines, events):
+    """Return the description with these events and few names, and the fields of its events by their ids."""
+    result, fields, keep, names = [], {}, True, 0
+    for line in lines:
+        word = line.split(" ")[0]
+        if word == "event":
+            number = int(line.split()[1])
+            keep = line.split('"')[1] in events
+            if keep:
+                fields[number] = []
+            line = shorten(line)
+        elif word == "field":
+            names = 0
+            if keep:
+                fields[number].append(tuple(int(n) for n in line.split()[1:3]))
+        elif word == "symbol":
+            names += 1
+        elif word in ("hypercall", "arg"):
+            keep = True
+        if not keep or (word == "symbol" and names > NAMES_MAX) or word in ("command", "uname"):
+            continue
+        result.append(line)
+    return result, fields
+
+
+def records(subbufs, fields):
+    """Return the times and the payloads of known events."""
+    result, kinds = [], {}
+    for page in subbufs:
+        now, commit = struct.unpack_from("<QQ", page)
+        at, end = 16, 16 + (commit & 0xfffff)
+        while at < end:
+            head, = struct.unpack_from("<I", page, at)
+            kind, delta = head & 31, head >> 5
+            if kind == 30:
+                now += delta + (struct.unpack_from("<I", page, at + 4)[0] << 27)
+                at += 8
+                continue
+            if kind == 0:
+                size, start = struct.unpack_from("<I", page, at + 4)[0] - 4, at + 8
+            else:
+                size, start = kind * 4, at + 4
+            now += delta
+            data = page[start:start + size]
+            number, = struct.unpack_from("<H", data)
+            if number in fields and kinds.get(number, 0) < RECORDS // 4:
+                kinds[number] = kinds.get(number, 0) + 1
+                result.append((now, data))
+            at = start + size
+    return sorted(result)[:RECORDS]
+
+
+class Image:
+    """A file: version 6 or 7, of some byte order and size of sub-buffers."""
+
+    def __init__(self, version, big=False, page=1024, packed=False, complete=True, text=True, sections=False):
+        self.version, self.order, self.page = version, ">" if big else "<", page
+        self.packed, self.complete, self.text, self.sections = packed, complete, text, sections
+
+    def pack(self, fmt, *values):
+        return struct.pack(self.order + fmt, *values)
+
+    def payload(self, data, fields):
+        if self.order == "<":
+            return data
+        data = bytearray(data)
+        for offset, size in [(0, 2)] + fields:
+            data[offset:offset + size] = data[offset:offset + size][::-1]
+        return bytes(data)
+
+    def record(self, delta, data):
+        words = len(data) // 4
+        if words > 28:
+            data, words = self.pack("I", len(data) + 4) + data, 0
+        return self.pack("I", words << 27 | delta if self.order == ">" else words | delta << 5) + data
+
+    def subbufs(self, events, fields, cpu):
+        """Return the sub-buffers of a CPU: the second one has lost events before it."""
+        result, mine = b"", events[cpu::2]
+        half = (len(mine) + 1) // SUBBUFS
+        for i in range(SUBBUFS):
+            last, data = None, b""
+            for now, payload in mine[i * half:(i + 1) * half]:
+                one = self.record(now - (last or now) & 0x7ffffff, self.payload(payload, fields[payload[0]]))
+                if len(data) + len(one) + 24 > self.page:
+                    break
+                data += one
+                start = now if last is None else start
+                last = now
+            commit = len(data) | (3 << 30 if i else 0)
+            page = self.pack("QQ", start, commit) + data + (self.pack("Q", 7) if i else b"")
+            result += page + bytes(self.page - len(page))
+        return result
+
+    def sized(self, text, fmt="Q"):
+        return self.pack(fmt, len(text)) + text
+
+    def data(self, events, fields, cpu):
+        data = self.subbufs(events, fields, cpu)
+        if not self.packed:
+            return data
+        result = self.pack("I", SUBBUFS)
+        for i in range(SUBBUFS):
+            full = data[i * self.page:(i + 1) * self.page]
+            result += self.sized(zstd(full), "I")[:4] + self.pack("I", len(full)) + zstd(full)
+        return result
+
+    def info(self):
+        text = b"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+        return b"header_page\0" + self.sized(text) + b"header_event\0" + self.sized(b"# compressed entry header\n")
+
+    def formats(self):
+        one = (b"name: selftest\nID: 3\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+               b"\tfield:u64 id;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"id=%llu\", REC->id\n")
+        return self.pack("I", 1) + b"hyptrace\0" + self.pack("I", 1) + self.sized(one)
+
+    def option(self, number, data):
+        return self.pack("HI", number, len(data)) + data
+
+    def section(self, number, data):
+        flags = 0
+        if self.sections and number in (0, 16, 18, 19):
+            data, flags = self.sized(zstd(data), "I")[:4] + self.pack("I", len(data)) + zstd(data), 1
+        return self.pack("HHIQ", number, flags, 0, len(data)) + data
+
+    def head(self, text, places):
+        initial = b"\x17\x08\x44tracing%d\0" % self.version + bytes([self.order == ">", 8]) + self.pack("I", self.page)
+        options = self.option(5, b"Linux\0") + self.option(9, b"hyptrace\0")
+        if self.version == 6:
+            return (initial + self.info() + self.pack("I", 0) + self.formats() + self.pack("IIQI", 0, 0, 0, 2) +
+                    b"options  \0" + options + self.pack("H", 0) + b"flyrecord\0" +
+                    b"".join(self.pack("QQ", *place) for place in places) + text)
+        result = initial + (b"zstd\0" if self.packed or self.sections else b"none\0") + b"1\0"
+        at = len(result) + 8
+        body = text
+        for number, data in ((16, self.info()), (18, self.formats()),
+                             (19, self.sized(b"ffff800080010000 T do_something\n", "I"))):
+            options += self.option(number, self.pack("Q", at + len(body)))
+            body += self.section(number, data)
+        table = self.pack("Q", max(places[0][0], 16) - 16) + b"\0boot\0" + self.pack("II", self.page, 2)
+        table += b"".join(self.pack("IQQ", cpu, *place) for cpu, place in enumerate(places))
+        options += self.option(3, table) + self.option(0, self.pack("Q", 0))
+        return result + self.pack("Q", at + len(body)) + body + self.section(0, options)
+
+    def make(self, lines, fields, events):
+        lines = [line.replace("complete 1", "complete %d" % self.complete) for line in lines]
+        text = ("\n".join(lines) + "\nend\n").encode() if self.text else b""
+        data = [self.data(events, fields, cpu) for cpu in range(2)]
+        # compressed options have another size with each other number
+        begin = (len(self.head(text, [(0, 0)] * 2)) + 16 + 128 + self.page - 1) // self.page * self.page
+        second = begin + (len(data[0]) + self.page - 1) // self.page * self.page
+        if self.complete:
+            places = [(begin, len(data[0])), (second, len(data[1]))]
+        else:
+            places = [(begin, 0), (0, 0)]
+        result = self.head(text, places)
+        if self.version == 7:
+            result += bytes(begin - 16 - len(result)) + self.pack("HHIQ", 3, self.packed, 0, second - begin + len(data[1]))
+        result += bytes(begin - len(result)) + data[0]
+        if self.complete:
+            result += bytes(second - len(result)) + data[1]
+        return result
+
+
+IMAGES = {
+    "v6": Image(6),
+    "v6-big": Image(6, big=True),
+    "v6-parts": Image(6, complete=False),
+    "v6-16k": Image(6, page=16384),
+    "v6-64k": Image(6, page=65536),
+    "v6-plain": Image(6, text=False),
+    "v7": Image(7),
+    "v7-sections": Image(7, sections=True, text=False),
+    "zstd": Image(7, packed=True),
+    "zstd-big": Image(7, packed=True, big=True),
+    "zstd-parts": Image(7, packed=True, complete=False),
+    "zstd-64k": Image(7, packed=True, page=65536, big=True),
+}
+
+
+HOSTS = {
+    "host-v6": (),
+    "host-v6-be32": ("--big-endian", "--long", "4"),
+    "host-v7": ("--version", "7"),
+    "host-v7-16k": ("--version", "7", "--page", "16384", "--big-endian"),
+}
+
+
+def make_host(options):
+    """Make a file as trace-cmd records it from a host."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../files/host_trace.py")
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run([script, "--events", "9", "--page", "1024", *options, file.name], check=True)
+        return file.read()
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        lines, subbufs = split(file.read())
+    images = {}
+    for name, image in IMAGES.items():
+        text, fields = describe(lines, EVENTS if name in ("v6", "zstd-big") else FEW)
+        images[name] = image.make(text, fields, records(subbufs, fields))
+    images.update({name: make_host(options) for name, options in HOSTS.items()})
+    for name, data in images.items():
+        with open(f"{sys.argv[2]}/{name}.zst", "wb") as file:
+            file.write(subprocess.run(["zstd", "-q", "-19", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout)
+
+
+main()

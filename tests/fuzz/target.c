@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is done with each file: all that the reader can do, lines and fields of all events, and one
+ * of the exports now and then. Reading must end, within a bound of work and of memory. For main.c
+ * and for libFuzzer.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../tools/hyptrace/export.h"
+#include "../../tools/hyptrace/out.h"
+#include "../../tools/lib/file.h"
+#include "fuzz.h"
+
+/* A file has no more events, damaged places and losses than words. */
+#define STEPS(size)	((size) + 1000)
+
+/* The bound of hyptrace.dat(5), in bytes, and what the sanitizers add to small pieces */
+#define MEMORY_MAX	((64 << 20) + (16 << 20))
+
+/* An export is tried for one of so many files. */
+#define EXPORTS_EACH	4
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+static const struct export_format *const exports[] = {
+	&export_perfetto, &export_csv, &export_jsonl, &export_ctf, &export_chrome,
+	&export_collapsed, &export_csv,
+};
+
+static char path[64];
+static size_t live, peak;
+
+/* gcc has no header with them. */
+int __sanitizer_install_malloc_and_free_hooks(
+	void (*on_malloc)(const volatile void *at, size_t size),
+	void (*on_free)(const volatile void *at));
+size_t __sanitizer_get_allocated_size(const volatile void *at);
+
+/* libtraceevent forgets some memory of formats that it cannot parse. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent.so";
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_use(data, size);
+	return 0;
+}
+
+/* of the other files of the command */
+int cmd_fail(const char *fmt, ...)
+{
+	(void)fmt;
+	return EXIT_REFUSED;
+}
+
+void cmd_note(const char *fmt, ...)
+{
+	(void)fmt;
+}
+
+int export_open(struct export *x, const char *name, struct out *out)
+{
+	(void)x;
+	(void)name;
+	out_init(out, open("/dev/null", O_WRONLY | O_CLOEXEC));
+	return EXIT_DONE;
+}
+
+int export_close(struct export *x, const char *name, struct out *out)
+{
+	(void)x;
+	(void)name;
+	out_flush(out);
+	close(out->fd);
+	return EXIT_DONE;
+}
+
+static void check(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "fuzz: %s\n", what);
+	abort();
+}
+
+static void count_malloc(const volatile void *at, size_t size)
+{
+	(void)at;
+	live += size;
+	if (live > peak)
+		peak = live;
+}
+
+static void count_free(const volatile void *at)
+{
+	live -= at ? __sanitizer_get_allocated_size(at) : 0;
+}
+
+/* Write data to a file in memory. */
+static void write_memory(int *fd, const char *name, const uint8_t *data, size_t size)
+{
+	static char folder[32] = "/dev/shm/hyptrace-fuzz-XXXXXX";
+
+	if (*fd < 0) {
+		char file[96];
+
+		if (!path[0]) {
+			check(mkdtemp(folder), "cannot make a folder in /dev/shm");
+			snprintf(path, sizeof(path), "%s/f", folder);
+		}
+		snprintf(file, sizeof(file), "%s%s", path, name);
+		*fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	}
+	check(!ftruncate(*fd, size) && pwrite(*fd, data, size, 0) == (ssize_t)size,
+	      "cannot write to /dev/shm");
+}
+
+static void remove_files(void)
+{
+	char file[96];
+
+	snprintf(file, sizeof(file), "%s.cpu1", path);
+	unlink(file);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
+static void print(struct hyptrace_formats *fmts, const struct hyptrace_record *rec)
+{
+	static char line[HYPTRACE_LINE_MAX];
+	static volatile unsigned char sink;
+	const struct hyptrace_event *event;
+	uint32_t size;
+	unsigned int i;
+	size_t len;
+	char *end;
+
+	end = hyptrace_formats_line(fmts, rec, line);
+	check(!end || end <= line + sizeof(line), "a line is too long");
+	event = hyptrace_formats_event(fmts, rec);
+	if (!event)
+		return;
+	check(hyptrace_formats_text(fmts, event, rec, &len), "an event has no text");
+	hyptrace_formats_task(fmts, rec, &len);
+	for (i = 0; i < event->nr_fields; i++) {
+		const unsigned char *at = hyptrace_field_bytes(event->fields[i], rec, &size);
+
+		if (at && size)
+			sink = at[0] + at[size - 1];
+	}
+	(void)sink;
+}
+
+/* Deliver all events to a function. */
+static void read_all(struct hyptrace_file *file, size_t size,
+		     void (*fn)(void *arg, const struct hyptrace_stream_event *event), void *arg)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_error err;
+	size_t steps = 0;
+	int ret;
+
+	do {
+		err.text[0] = '\0';
+		ret = hyptrace_file_next(file, &event, &err);
+		if (ret == 1 && fn)
+			fn(arg, event);
+		check(ret == 1 || ret == -ENODATA || err.text[0], "an error has no text");
+		check(++steps <= STEPS(size), "reading does not end");
+	} while (ret == 1 || ret == -EBADMSG);
+}
+
+static void print_event(void *arg, const struct hyptrace_stream_event *event)
+{
+	if (event->record.data)
+		print(arg, &event->record);
+}
+
+static bool is_seldom(const struct hyptrace_stream_event *event, void *arg)
+{
+	(void)arg;
+	return event->record.ts % 8 == 0;
+}
+
+static void count_subbuf(const struct file_subbuf *subbuf, void *arg)
+{
+	size_t *nr = arg;
+
+	(void)subbuf;
+	++*nr;
+}
+
+struct job {
+	struct export			x;
+	const struct export_format	*format;
+};
+
+static void export_event(void *arg, const struct hyptrace_stream_event *event)
+{
+	struct job *job = arg;
+
+	if (event->record.lost)
+		job->format->loss(&job->x, event->cpu, event->record.ts, event->record.lost);
+	if (event->record.data)
+		job->format->event(&job->x, event->cpu, &event->record);
+}
+
+static void try_export(struct hyptrace_file *file, size_t size, unsigned int which)
+{
+	static struct out out;
+	struct job job = {
+		.format = exports[which],
+		.x = {
+			.file = file, .info = hyptrace_file_info(file), .folder_fd = -1,
+			.formats = hyptrace_file_formats(file), .name = "out",
+		},
+	};
+
+	job.x.events = hyptrace_file_events(file, &job.x.nr_events);
+	job.x.cpus = hyptrace_file_cpus(file, &job.x.nr_cpus);
+	/* the last one is a folder, as the format that can be nothing else */
+	if (which == COUNT(exports) - 1 || job.format == &export_ctf) {
+		job.x.folder = "out";
+	} else {
+		out_init(&out, open("/dev/null", O_WRONLY | O_CLOEXEC));
+		job.x.out = &out;
+	}
+	if (!job.format->begin(&job.x))
+		read_all(file, size, export_event, &job);
+	job.format->end(&job.x);
+	if (job.x.out) {
+		out_flush(&out);
+		close(out.fd);
+	}
+}
+
+static uint32_t hash(const uint8_t *data, size_t size)
+{
+	uint32_t value = 2166136261;
+	size_t i;
+
+	for (i = 0; i < size; i += 1 + i / 64)
+		value = (value ^ data[i]) * 16777619;
+	return value ^ value >> 15;
+}
+
+static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
+{
+	struct hyptrace_error err = {};
+	uint64_t first = 0, last = 0;
+	size_t nr = 0;
+
+	read_all(file, size, print_event, hyptrace_file_formats(file));
+	hyptrace_file_set_last(file, number % 8 + 1);
+	read_all(file, size, NULL, NULL);
+	hyptrace_file_set_last(file, 0);
+	hyptrace_file_first_time(file, &first, NULL);
+	hyptrace_file_last_time(file, &last, NULL);
+	hyptrace_file_set_times(file, first + 3, number & 8 ? last : UINT64_MAX);
+	hyptrace_file_set_last(file, number & 16 ? 3 : 0);
+	hyptrace_file_set_filter(file, is_seldom, NULL);
+	read_all(file, size, NULL, NULL);
+	hyptrace_file_set_filter(file, NULL, NULL);
+	hyptrace_file_set_times(file, 0, UINT64_MAX);
+	hyptrace_file_set_last(file, 0);
+	hyptrace_file_walk(file, count_subbuf, &nr, &err);
+	check(nr <= STEPS(size), "there are more sub-buffers than bytes");
+	number = (number >> 8) % (COUNT(exports) * EXPORTS_EACH);
+	if (number < COUNT(exports))
+		try_export(file, size, number);
+}
+
+/**
+ * fuzz_use - read a file
+ * @data:	its bytes; the second half is also a part of CPU 1 beside it
+ * @size:	number of bytes
+ *
+ * It ends the program if something is wrong.
+ */
+void fuzz_use(const uint8_t *data, size_t size)
+{
+	static int fd = -1, part_fd = -1;
+	struct hyptrace_error err = {};
+	struct hyptrace_file *file;
+	size_t part, before;
+
+	if (fd < 0) {
+		__sanitizer_install_malloc_and_free_hooks(count_malloc, count_free);
+		atexit(remove_files);
+	}
+	if (size > FUZZ_SIZE_MAX)
+		size = FUZZ_SIZE_MAX;
+	write_memory(&fd, "", data, size);
+	/* a sub-buffer of the smallest size begins there */
+	part = (size - size / 2) & ~(size_t)1023;
+	write_memory(&part_fd, ".cpu1", data + part, size - part);
+	before = live;
+	peak = live;
+	file = hyptrace_file_open(path, &err);
+	check(file || err.text[0], "an error has no text");
+	if (file)
+		use_file(file, size, hash(data, size));
+	hyptrace_file_close(file);
+	check(peak - before < MEMORY_MAX, "it takes too much memory");
+}
