@@ -70,6 +70,37 @@ peer_stream()
 	"$inside" lines "$1" "$mainline/trace_pipe"
 }
 
+# record N: print what hyptrace record takes in all for a ring that holds N hyp_enter and N hyp_exit records, which it
+# writes to a new file
+record()
+{
+	hyptrace clear
+	hyptrace enable hyp_enter hyp_exit
+	echo "$1" >"$bench/refused"
+	hyptrace disable all
+	"$inside" run hyptrace record -q -C 0 -e selftest -o /tmp/recorded --duration 1ms
+}
+
+# lost_at_rate N: print how many events a recording of 2 seconds loses, with the default ring, if each CPU writes N in a
+# second
+lost_at_rate()
+{
+	modprobe hyptrace_test
+	hyptrace -r test set --rate "$1"
+	hyptrace -r test record -j -q -e selftest -o /tmp/recorded --duration 2s >/tmp/summary
+	hyptrace -r test set --rate 0
+	awk -F '[:,]' '{
+		for (i = 1; i < NF; i++)
+			if ($i == "\"events\"" && !events)
+				events = $(i + 1)
+			else if ($i == "\"lost\"" && lost == "")
+				lost = $(i + 1)
+		if (events < n * 1.9 || events > n * 2.1)
+			exit 1
+		print lost
+	}' n="$1" /tmp/summary
+}
+
 # drain HOW: print what it takes to read $subbufs sub-buffers of hyp_enter and hyp_exit records
 drain()
 {
@@ -183,7 +214,12 @@ ours=$(least drain read)
 row read_insns_per_event 0 "$ours" $((subbufs * 340))
 ours=$(least drain splice)
 row drain_insns_per_event 0 "$ours" $((subbufs * 340))
+# two events for each hypercall
+ours=$(difference "$events" $((events / 2)) record)
+row record_insns_per_event 0 "$ours" "$events"
 peer=$(peer_latency)
 hyptrace enable selftest
 ours=$(latency)
 row stream_latency_ms "$peer" "$ours" 1000000
+ours=$(lost_at_rate 1000000)
+row record_lost_at_1m_per_s 0 "$ours" 1

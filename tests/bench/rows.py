@@ -26,9 +26,22 @@ GOALS = {
     "writer_ns_const": ("ns", "1.2 peer"),
     "stream_insns_per_event": ("instructions", 220),
     "drain_insns_per_event": ("instructions", 10),
+    "record_insns_per_event": ("instructions", 12),
+    "record_lost_at_1m_per_s": ("events", 0),
     "stream_latency_ms": ("ms", 10),
     "load_us_per_mib": ("us", 400),
     "demo_first_event_s": ("s", 10),
+    "report_ns_4_cpus": ("ns", "0.025 peer"),
+    "report_ns_1_cpu": ("ns", "0.0125 peer"),
+    "report_ns_json": ("ns", 100),
+    "export_ns_perfetto": ("ns", 100),
+    "export_ns_ctf": ("ns", 66.7),
+    "export_ns_csv": ("ns", 66.7),
+    "perfetto_bytes_per_event": ("bytes", 30),
+    "zstd_percent": ("%", 25),
+    "report_last_100_ms": ("ms", 50),
+    "report_peak_mib": ("MiB", 64),
+    "export_peak_mib": ("MiB", 64),
 }
 UNITS = {"ns": "ns", "insns": "instructions", "us": "us", "s": "s"}
 # rows whose figure must also be at most half of mainline's in the same boot

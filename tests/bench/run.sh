@@ -72,6 +72,8 @@ measure()
 	done
 	say "the writer on this machine"
 	rows - host "$here/writer.sh"
+	say "reading files on this machine"
+	rows - host "$here/report.sh"
 	rows 6.12 neoverse-n1 first_event
 	[[ ${BENCH:-} != full ]] || (rows 6.12 host from_nothing)
 }
