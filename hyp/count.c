@@ -19,6 +19,7 @@ static void reset_counter(struct hyptrace_private_count *counter)
 	hyptrace_count_begin_change(counter);
 	hyptrace_count_set_max(counter, 0);
 	counter->total = 0;
+	hyptrace_count_set_outside(counter, 0);
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->nr[i] = 0;
 		if (i < HYPTRACE_COUNT_PACKED_BUCKETS)
@@ -152,7 +153,13 @@ int hyptrace_count_free(struct hyptrace_ring *ring)
 static void select_counted(struct hyptrace_ring *ring, u64 events)
 {
 	struct hyptrace_counting *counting = &ring->counting;
+	u64 now = hyptrace_read_counter_synced();
 
+	/* The CPU is at EL2 for the host: count that as the host's time until the next hyp_enter. */
+	if (!(events & BIT_ULL(HYPTRACE_EVENT_hyp_enter)))
+		hyptrace_count_return(counting, now);
+	else if (!counting->left)
+		hyptrace_count_leave(counting, HYPTRACE_REASON_ERET_HOST, now);
 	counting->enter = (struct hyptrace_count_begun) {
 		.end = counting->ends[HYPTRACE_COUNT_KEY_hyp_enter],
 	};
@@ -217,6 +224,8 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
 	} else {
 		for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
 			reset_counter(counting->ends[key] - 1);
+		if (counting->left)
+			hyptrace_count_set_outside(counting->left, -hyptrace_read_counter_synced());
 	}
 	hyptrace_unlock(&count_lock);
 

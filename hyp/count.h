@@ -27,6 +27,7 @@
  * @seq:	as published
  * @max:	as published
  * @total:	as published
+ * @outside:	as published
  * @reserved:	0
  * @limit:	longest time that changes nothing but a packed word
  * @distance:	bytes from @packed to the published packed words
@@ -40,7 +41,8 @@ struct hyptrace_private_count {
 	u64	seq;
 	u64	max;
 	u64	total;
-	u64	reserved[9];
+	u64	outside;
+	u64	reserved[8];
 	u64	limit;
 	u64	distance;
 };
@@ -65,6 +67,8 @@ struct hyptrace_count_begun {
  * struct hyptrace_counting - what a CPU counts
  * @enter:	hyp_enter
  * @hcall:	host_hcall
+ * @left:	the counters in which @outside has the time since the CPU has left EL2; NULL while
+ *		it is at EL2, and while it does not count hyp_enter
  * @selected:	bit per event id: what the CPU counts, hyp_exit with hyp_enter; 0 while it is off
  * @ends:	by key: the end of its counters
  *
@@ -78,6 +82,7 @@ struct hyptrace_count_begun {
 struct hyptrace_counting {
 	struct hyptrace_count_begun enter;
 	struct hyptrace_count_begun hcall;
+	struct hyptrace_private_count *left;
 	u64 selected;
 	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];
 
@@ -218,6 +223,51 @@ hyptrace_count_end(const struct hyptrace_counting *counting, u32 first, u64 numb
 	OPTIMIZER_HIDE_VAR(ends);
 
 	return ends[number];
+}
+
+static __always_inline void
+hyptrace_count_set_outside(struct hyptrace_private_count *counter, u64 outside)
+{
+	counter->outside = outside;
+	WRITE_ONCE(hyptrace_count_published(counter)->outside, outside);
+}
+
+/**
+ * hyptrace_count_return() - the CPU is at EL2 again
+ * @counting:	of the CPU
+ * @now:	the counter
+ *
+ * Context: the CPU whose counters they are.
+ */
+static __always_inline void hyptrace_count_return(struct hyptrace_counting *counting, u64 now)
+{
+	struct hyptrace_private_count *left = counting->left;
+
+	if (!left)
+		return;
+	hyptrace_count_set_outside(left, left->outside + now);
+	counting->left = NULL;
+}
+
+/**
+ * hyptrace_count_leave() - the CPU leaves EL2
+ * @counting:	of the CPU
+ * @reason:	of the exit, below HYPTRACE_COUNT_REASONS
+ * @now:	the counter
+ *
+ * Context: the CPU whose counters they are.
+ */
+static __always_inline void
+hyptrace_count_leave(struct hyptrace_counting *counting, u64 reason, u64 now)
+{
+	struct hyptrace_private_count *left;
+
+	/* The CPU may have entered EL2 without hyp_enter. */
+	if (unlikely(counting->left))
+		hyptrace_count_return(counting, now);
+	left = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_hyp_enter, reason) - 1;
+	hyptrace_count_set_outside(left, left->outside - now);
+	counting->left = left;
 }
 
 /* The number of the key of an exit of a guest */

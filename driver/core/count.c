@@ -31,7 +31,7 @@ bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
 	unsigned int i;
 
 	for (i = 0; counting && i < counting->nr_keys; i++) {
-		if (counting->keys[i].event == event->id)
+		if (counting->keys[i].event == event->id && !counting->keys[i].is_outside)
 			return true;
 	}
 	return false;

@@ -92,6 +92,8 @@ struct hyptrace_hypercall {
  * @nr:		number of counters; they are for the values from 0 on
  * @has_others:	the last counter is for all values that have none of their own
  * @has_time:	the event takes a time
+ * @is_outside:	the counters have no number, only the time that the CPU was outside of the
+ *		hypervisor after such an exit; they are counted with another event
  */
 struct hyptrace_count_keys {
 	u16		event;
@@ -99,6 +101,7 @@ struct hyptrace_count_keys {
 	unsigned int	nr;
 	bool		has_others;
 	bool		has_time;
+	bool		is_outside;
 };
 
 /**
@@ -106,6 +109,7 @@ struct hyptrace_count_keys {
  * @count:	number of events
  * @total:	sum of their times, ns
  * @longest:	the longest time, ns
+ * @now:	for @is_outside: the counter of the clock when @total was read, as ns
  * @buckets:	events by time: the first bucket has times of 0 ticks, bucket b those from
  *		2^(b-1) to 2^b - 1, and the last one all longer ones, too
  */
@@ -113,6 +117,7 @@ struct hyptrace_event_counter {
 	u64	count;
 	u64	total;
 	u64	longest;
+	u64	now;
 	u64	buckets[HYPTRACE_COUNTER_BUCKETS];
 };
 

@@ -124,6 +124,15 @@ static int fill_times(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	return 0;
 }
 
+static int fill_outside(struct sk_buff *skb, const struct hyptrace_event_counter *counter)
+{
+	if (nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_TOTAL, counter->total,
+			      HYPTRACE_A_COUNTER_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_NOW, counter->now, HYPTRACE_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int fill_counter(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			const struct dump_at *at, const struct hyptrace_event_counter *counter)
 {
@@ -133,12 +142,15 @@ static int fill_counter(struct sk_buff *skb, const struct hyptrace_remote *remot
 	if (nla_put_string(skb, HYPTRACE_A_COUNTER_REMOTE, remote->name) ||
 	    nla_put_u32(skb, HYPTRACE_A_COUNTER_CPU, at->cpu) ||
 	    nla_put_string(skb, HYPTRACE_A_COUNTER_EVENT, name.event->name) ||
-	    nla_put_string(skb, HYPTRACE_A_COUNTER_FIELD, name.keys->field) ||
-	    nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_COUNT, counter->count,
-			      HYPTRACE_A_COUNTER_PAD))
+	    nla_put_string(skb, HYPTRACE_A_COUNTER_FIELD, name.keys->field))
 		return -EMSGSIZE;
 	if (!name.is_others && nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_VALUE, name.value,
 						 HYPTRACE_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	if (name.keys->is_outside)
+		return fill_outside(skb, counter);
+	if (nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_COUNT, counter->count,
+			      HYPTRACE_A_COUNTER_PAD))
 		return -EMSGSIZE;
 	return name.keys->has_time ? fill_times(skb, remote, counter) : 0;
 }
@@ -155,7 +167,7 @@ static int dump_counter(struct sk_buff *skb, struct netlink_callback *cb,
 	if (err)
 		NL_SET_ERR_MSG_FMT(cb->extack, "the remote does not finish a change on CPU %u",
 				   at->cpu);
-	if (err || !counter.count)
+	if (err || (!counter.count && !counter.total))
 		return err;
 	header = genlmsg_iput(skb, genl_info_dump(cb));
 	if (!header)

@@ -290,6 +290,37 @@ static void add_up(const struct hyptrace_writer *writer, const struct hyptrace_c
 	counter->longest = ticks_to_ns(writer, count->max);
 }
 
+static const struct hyptrace_count *find_counter(const struct hyptrace_writer *writer,
+						 unsigned int cpu, unsigned int key)
+{
+	const struct hyptrace_count *page;
+
+	page = page_address(writer->counters[cpu].shared[key / KEYS_PER_PAGE]);
+
+	return page + key % KEYS_PER_PAGE;
+}
+
+/* Read the time outside of the hypervisor since the exits with a reason. */
+static void read_outside(const struct hyptrace_writer *writer, const struct hyptrace_count *from,
+			 struct hyptrace_event_counter *counter)
+{
+	unsigned int tries = READ_TRIES_FAST;
+	u64 outside, now;
+
+	/* The CPU may return meanwhile: then the counter was read too late. */
+	do {
+		outside = READ_ONCE(from->outside);
+		now = writer->counter();
+	} while (READ_ONCE(from->outside) != outside && --tries);
+	/* The CPU is outside now. */
+	if ((s64)outside < 0)
+		outside += now;
+	*counter = (struct hyptrace_event_counter) {
+		.total = (s64)outside > 0 ? ticks_to_ns(writer, outside) : 0,
+		.now = ticks_to_ns(writer, now),
+	};
+}
+
 static int read_counter(unsigned int cpu, unsigned int number,
 			struct hyptrace_event_counter *counter, void *priv)
 {
@@ -298,8 +329,12 @@ static int read_counter(unsigned int cpu, unsigned int number,
 	struct hyptrace_count copy;
 	unsigned int tries;
 
-	from = page_address(writer->counters[cpu].shared[number / KEYS_PER_PAGE]);
-	from += number % KEYS_PER_PAGE;
+	if (number >= HYPTRACE_COUNT_KEYS) {
+		from = find_counter(writer, cpu, number - HYPTRACE_COUNT_KEYS);
+		read_outside(writer, from, counter);
+		return 0;
+	}
+	from = find_counter(writer, cpu, number);
 	for (tries = 0; tries < READ_TRIES; tries++) {
 		if (copy_counter(from, &copy)) {
 			add_up(writer, &copy, counter);
@@ -322,7 +357,7 @@ static u64 frequency(void *priv)
 	return writer->frequency;
 }
 
-/* As in hyp/abi.h */
+/* As in hyp/abi.h; hyp_exit has its time in the counters of hyp_enter. */
 static const struct hyptrace_count_keys keys[] = {
 	{ HYPTRACE_EVENT_hyp_enter, "reason", HYPTRACE_COUNT_REASONS, .has_time = true },
 	{ HYPTRACE_EVENT_host_hcall, "id", HYPTRACE_COUNT_HCALLS, .has_others = true,
@@ -330,6 +365,8 @@ static const struct hyptrace_count_keys keys[] = {
 	{ HYPTRACE_EVENT_guest_exit, "ec", HYPTRACE_COUNT_CLASSES, .has_time = true },
 	{ HYPTRACE_EVENT_guest_exit, "code", HYPTRACE_COUNT_CODES, .has_time = true },
 	{ HYPTRACE_EVENT_mem_transition, "op", HYPTRACE_COUNT_MEM_OPS },
+	{ HYPTRACE_EVENT_hyp_exit, "reason", HYPTRACE_COUNT_REASONS, .has_time = true,
+	  .is_outside = true },
 };
 
 /* With the writer as priv */

@@ -78,6 +78,20 @@ number()
 	jq -e '[.[] | select(.event == "mem_transition")] | length > 0 and all(.total == null)' <<<"$output"
 }
 
+@test "hyp_exit is counted with hyp_enter: the times in the host and in guests" {
+	ht count hyp_enter
+	guest
+	run -0 ht count
+	[[ $output =~ hyp_exit\ +eret_host\ +all\ +-\ +[0-9.]+\ [mu]?s\ +-\ +- ]]
+	[[ $output =~ hyp_exit\ +eret_guest\ +all\ +-\ +[0-9.]+\ [mu]?s\ +-\ +- ]]
+	number 'all(.[] | select(.event == "hyp_exit"); .count == null and .average == null and .total > 0)' |
+		grep -qx true
+	run -0 ht count --histogram
+	says eret_guest
+	run -2 ht count hyp_exit
+	says 'cannot count "hyp_exit": EL2 has no counters for this event'
+}
+
 @test "counters stay after --off until --reset, and an event that did not happen is shown" {
 	run -0 --separate-stderr ht count
 	same "$output" ""

@@ -53,6 +53,7 @@ static int parse(const struct nlmsghdr *hdr, struct counter *counter)
 		.total		= u64_of(hdr, HYPTRACE_A_COUNTER_TOTAL),
 		.longest	= u64_of(hdr, HYPTRACE_A_COUNTER_LONGEST),
 		.frequency	= u64_of(hdr, HYPTRACE_A_COUNTER_FREQUENCY),
+		.now		= u64_of(hdr, HYPTRACE_A_COUNTER_NOW),
 	};
 	snprintf(counter->event, sizeof(counter->event), "%s",
 		 nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_EVENT)));
@@ -60,7 +61,7 @@ static int parse(const struct nlmsghdr *hdr, struct counter *counter)
 		 nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_FIELD)));
 	if (strcmp(nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_REMOTE)), REMOTE))
 		return -EBADMSG;
-	if (!counter->has_time)
+	if (!counter->has_time || counter->now)
 		return buckets ? -EBADMSG : 0;
 	if (!buckets || buckets->nla_len != NLA_HDRLEN + sizeof(counter->buckets))
 		return -EBADMSG;
@@ -116,6 +117,8 @@ bool counter_is_plausible(const struct counter *counter)
 
 	if (!counter->has_time)
 		return counter->count;
+	if (counter->now)
+		return counter->total && counter->total <= counter->now && !counter->count;
 	for (i = 0; i < COUNTER_BUCKETS; i++) {
 		count += counter->buckets[i];
 		least += i ? (unsigned __int128)counter->buckets[i] << (i - 1) : 0;

@@ -27,6 +27,7 @@ struct counter {
 	uint64_t	longest;
 	uint64_t	frequency;
 	uint64_t	buckets[COUNTER_BUCKETS];
+	uint64_t	now;		/* for hyp_exit, which has only this and total */
 };
 
 int counters_set(struct nl *nl, const char *event, bool count);

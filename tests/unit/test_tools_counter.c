@@ -30,7 +30,7 @@ static unsigned int nr_dumps;
 static int error;
 
 /* Answers, which are made before allocations fail */
-static struct nl_msg *counter_msgs[4], *event_msgs[3];
+static struct nl_msg *counter_msgs[5], *event_msgs[3];
 
 static void reply_done(int flags)
 {
@@ -72,7 +72,22 @@ static struct nl_msg *begin_counter(unsigned int cpu, const char *event, const c
 	return msg;
 }
 
-/* Two counters with times, one of them of all other values, and one without */
+/* A time outside of EL2: neither a number nor buckets */
+static void make_outside(void)
+{
+	struct nl_msg *msg = begin(HYPTRACE_CMD_COUNT_GET);
+
+	nla_put_string(msg, HYPTRACE_A_COUNTER_REMOTE, "r");
+	nla_put_u32(msg, HYPTRACE_A_COUNTER_CPU, 2);
+	nla_put_string(msg, HYPTRACE_A_COUNTER_EVENT, "hyp_exit");
+	nla_put_string(msg, HYPTRACE_A_COUNTER_FIELD, "reason");
+	nla_put_u64(msg, HYPTRACE_A_COUNTER_VALUE, 6);
+	nla_put_u64(msg, HYPTRACE_A_COUNTER_TOTAL, 11);
+	nla_put_u64(msg, HYPTRACE_A_COUNTER_NOW, 12);
+	counter_msgs[3] = msg;
+}
+
+/* Two counters with times, one of them of all other values, and one without; a time outside */
 static void make_counters(unsigned int nr_buckets)
 {
 	uint64_t buckets[65] = { [2] = 3, [31] = 4 };
@@ -92,6 +107,7 @@ static void make_counters(unsigned int nr_buckets)
 	msg = begin_counter(1, "mem_transition", "op", 10);
 	nla_put_u64(msg, HYPTRACE_A_COUNTER_VALUE, 5);
 	counter_msgs[2] = msg;
+	make_outside();
 }
 
 /* Two events whose field has a name for the value 5; "op" is the second field of one. */
@@ -177,8 +193,15 @@ static void answer(const struct nlmsghdr *request)
 
 static void check_counters(struct hyptrace_event_counter *const *c, unsigned int nr)
 {
-	assert_int_equal(nr, 3);
-	assert_null(c[3]);
+	assert_int_equal(nr, 4);
+	assert_null(c[4]);
+	assert_int_equal(c[0]->now, 0);
+	assert_int_equal(c[3]->value, 6);
+	assert_true(c[3]->has_time);
+	assert_int_equal(c[3]->count, 0);
+	assert_int_equal(c[3]->total, 11);
+	assert_int_equal(c[3]->now, 12);
+	assert_int_equal(c[3]->nr_buckets, 0);
 	assert_string_equal(c[0]->remote, "r");
 	assert_string_equal(c[0]->event, "host_hcall");
 	assert_int_equal(c[0]->cpu, 0);

@@ -171,6 +171,11 @@ static void print_times(struct printer *p, const struct counter_sum *sum)
 		return;
 	}
 	print_time(p, "total", sum->total);
+	if (!sum->count) {
+		printer_none(p, "average");
+		printer_none(p, "longest");
+		return;
+	}
 	print_time(p, "average", sum->total / sum->count);
 	print_time(p, "longest", sum->longest);
 }
@@ -198,6 +203,15 @@ static void print_cpu(struct printer *p, const struct counter_sum *sum)
 		printer_str(p, "cpu", "all");
 }
 
+/* hyp_exit has a time only. */
+static void print_number(struct printer *p, const struct counter_sum *sum)
+{
+	if (sum->of && sum->of->now)
+		printer_none(p, "count");
+	else
+		printer_uint(p, "count", sum->count);
+}
+
 static void print_sum(struct printer *p, const struct counter_sum *sum)
 {
 	const struct hyptrace_event_counter *of = sum->of;
@@ -213,7 +227,7 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 		printer_none(p, "value");
 	print_key(p, of);
 	print_cpu(p, sum);
-	printer_uint(p, "count", sum->count);
+	print_number(p, sum);
 	print_times(p, sum);
 	printer_bool(p, "counted", sum->event->counted);
 }
@@ -278,10 +292,10 @@ static void print_histogram(struct printer *p, const struct counter_sum *sum)
 		if (sum->of)
 			print_key(p, sum->of);
 		print_cpu(p, sum);
-		printer_uint(p, "count", sum->count);
+		print_number(p, sum);
 		print_times(p, sum);
 	}
-	if (sum->of && sum->of->has_time)
+	if (sum->of && sum->of->nr_buckets)
 		print_buckets(p, sum);
 	printer_end(p);
 }

@@ -106,6 +106,7 @@ static int parse_times(struct nlattr **tb, struct hyptrace_event_counter *counte
 	counter->total = nla_get_u64(tb[HYPTRACE_A_COUNTER_TOTAL]);
 	counter->longest = nla_get_u64(tb[HYPTRACE_A_COUNTER_LONGEST]);
 	counter->frequency = nla_get_u64(tb[HYPTRACE_A_COUNTER_FREQUENCY]);
+	counter->now = nla_get_u64(tb[HYPTRACE_A_COUNTER_NOW]);
 	if (!buckets)
 		return 0;
 	counter->nr_buckets = nla_len(buckets) / sizeof(*counter->buckets);

@@ -330,7 +330,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  * @value:	its value
  * @is_others:	the counter is for all values that have none of their own; @value is 0
  * @name:	name of the value; NULL if it has none
- * @count:	number of events
+ * @count:	number of events; 0 if @now is set
  * @has_time:	the event has a time; else all that follows is 0
  * @total:	sum of the times, ns
  * @longest:	the longest time, ns
@@ -338,6 +338,9 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  * @buckets:	number of events by time: the first bucket has those of 0 ticks, bucket b those
  *		of 2^(b-1) to 2^b - 1 ticks, and the last one all longer ones, too
  * @nr_buckets:	number of @buckets
+ * @now:	for hyp_exit, else 0: time at which @total was read, ns since an unspecified moment.
+ *		@total is then the time that the CPU was outside of EL2 after exits with that
+ *		reason, until now; there are no @longest and @buckets
  */
 struct hyptrace_event_counter {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -354,6 +357,7 @@ struct hyptrace_event_counter {
 	uint64_t	frequency;
 	uint64_t	*buckets;
 	unsigned int	nr_buckets;
+	uint64_t	now;
 };
 
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
