@@ -3,6 +3,8 @@
 # In the machine: run all tests, or those of the named files: run.sh [FILE.bats]... The tests in remote/ and memory/ run
 # once for each remote, or only for the one that REMOTE names. Those in memory/ need a larger machine and run only if
 # they are named. The last line is "N passed, N failed".
+#
+# BATS_SHARE=quarter runs every fourth file, and BATS_SHARE=rest the others: two machines share the work.
 
 set -uo pipefail
 
@@ -11,6 +13,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 remotes=(${REMOTE:-test hypervisor})
 files=("$@")
 ((${#files[@]})) || files=(*.bats remote/*.bats)
+if [[ -n ${BATS_SHARE:-} ]]; then
+	for number in "${!files[@]}"; do
+		share=rest
+		((number % 4 != 3)) || share=quarter
+		[[ $share == "$BATS_SHARE" ]] || unset "files[number]"
+	done
+fi
 
 passed=0 failed=0
 # suite TITLE FILE

@@ -64,7 +64,11 @@ boot()
 # A machine keeps one core busy, so run two at a time: one for the command (bats), others for the driver.
 command_lane()
 {
-	! suites_among bats bats:host.bats bats:remote/record.bats bats:remote/recorded.bats || boot protected '' --require-protected
+	settings=(BATS_SHARE=rest)
+	! suites_among bats || boot protected '' --require-protected
+	settings=()
+	! suites_among bats:host.bats bats:remote/record.bats bats:remote/recorded.bats ||
+		boot protected '' --require-protected
 }
 
 driver_lane()
@@ -80,6 +84,8 @@ driver_lane()
 		wanted=(bats:remote/recorded.bats)
 		settings=(REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000)
 		boot record '' --require-protected
+		wanted=(bats) settings=(BATS_SHARE=quarter)
+		boot quarter '' --require-protected
 		settings=()
 	fi
 	suites_among kselftest || return 0
