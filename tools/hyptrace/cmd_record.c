@@ -415,7 +415,7 @@ static int restore(struct record *r)
 {
 	const bool is_sized = r->is_sized;
 
-	record_restore_filters(r);
+	event_filters_restore(&r->filters);
 	record_close_rings(r);
 	r->is_sized = false;
 	return is_sized ? set_size(r, r->remote->size_requested) : EXIT_DONE;
@@ -462,7 +462,7 @@ static int record_live(struct record *r)
 	if (!code)
 		code = record_host_start(r);
 	if (!code)
-		code = record_start_child(&r->child);
+		code = child_start(&r->child);
 	if (!code) {
 		r->begin = clock_now(CLOCK_MONOTONIC);
 		r->shown_at = r->begin;
@@ -509,7 +509,7 @@ static int record(struct record *r)
 	int code;
 
 	r->child.no_stdout = record_is_stdout(r);
-	code = record_prepare_child(&r->child);
+	code = child_prepare(&r->child);
 	if (!code)
 		code = open_epoll(r);
 	if (!code)
@@ -519,7 +519,7 @@ static int record(struct record *r)
 	if (r->snapshot && !code)
 		code = print_summary(r);
 	/* as perf: a signal also ends the command */
-	record_stop_child(&r->child);
+	child_stop(&r->child);
 	return code ? code : r->child.code;
 }
 

@@ -7,10 +7,11 @@
 #define RECORD_H
 
 #include <pthread.h>
-#include <sys/types.h>
 
 #include "../lib/hyptrace_file.h"
+#include "child.h"
 #include "cmd.h"
+#include "event_filters.h"
 #include "record_host.h"
 
 /**
@@ -98,26 +99,6 @@ struct record_file {
 };
 
 /**
- * struct record_child - the command to run while events are recorded
- * @argv:	the command; NULL without one
- * @no_stdout:	the file goes to the standard output, so the command writes to the standard error
- * @pid:	its process; 0 if it was not started
- * @pidfd:	readable once it has ended; -1 without a process
- * @go:		closing it without a byte ends the process; a byte lets it run the command
- * @result:	an errno comes out if the command cannot be run
- * @code:	its exit code, or 128 plus the number of its signal
- */
-struct record_child {
-	char	**argv;
-	bool	no_stdout;
-	pid_t	pid;
-	int	pidfd;
-	int	go;
-	int	result;
-	int	code;
-};
-
-/**
  * struct record - the settings and the state of the verb
  * @ctx:	the verb's context
  * @remote:	the remote
@@ -136,8 +117,7 @@ struct record_child {
  * @events:	the events of the remote
  * @nr_events:	number of @events
  * @choice:	the events to hold enabled
- * @filtered:	events whose filter was changed
- * @nr_filtered: number of @filtered
+ * @filters:	the filters that were set at EL2
  * @rings:	the rings
  * @nr_rings:	number of @rings
  * @epoll:	waits for rings, signals and the command; -1 before the start
@@ -170,14 +150,13 @@ struct record {
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct event_choice		choice;
-	const struct hyptrace_event	**filtered;
-	unsigned int			nr_filtered;
+	struct event_filters		filters;
 	struct record_ring		*rings;
 	unsigned int			nr_rings;
 	int				epoll;
 	uint64_t			begin;
 	struct record_file		file;
-	struct record_child		child;
+	struct child			child;
 	struct record_host		host;
 	bool				has_failed;
 	uint64_t			unwritten;
@@ -190,7 +169,6 @@ struct record {
 /* record_events.c: the events to record, and their filter */
 int record_choose(struct record *r);
 int record_set_filter(struct record *r);
-void record_restore_filters(struct record *r);
 
 /* record_rings.c: the rings */
 int record_open_rings(struct record *r);
@@ -210,11 +188,6 @@ bool record_is_stdout(const struct record *r);
 int record_begin_file(struct record *r);
 int record_next_file(struct record *r);
 int record_end_file(struct record *r);
-
-/* record_child.c: the command */
-int record_prepare_child(struct record_child *child);
-int record_start_child(struct record_child *child);
-void record_stop_child(struct record_child *child);
 
 /* record_status.c: the status line and the summary */
 void record_show_status(struct record *r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command that hyptrace record runs. It is started before the recording, but waits until
- * events are recorded.
+ * The command that a verb runs while it traces. It is started before the tracing, but waits until
+ * events are recorded. For record and strace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,14 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "child.h"
+#include "cmd.h"
 #include "signals.h"
 
 /* What a shell adds to the number of the signal that has ended a command */
 #define SIGNAL_BASE	128
 
 /* In the new process: wait, then run the command. */
-static __attribute__((noreturn)) void run_child(const struct record_child *child, int go,
+static __attribute__((noreturn)) void run_child(const struct child *child, int go,
 						int result)
 {
 	char **argv = child->argv;
@@ -40,12 +41,12 @@ static __attribute__((noreturn)) void run_child(const struct record_child *child
 }
 
 /**
- * record_prepare_child - start the process of the command, which waits
+ * child_prepare - start the process of the command, which waits
  * @child:	the command
  *
  * Return: an exit code.
  */
-int record_prepare_child(struct record_child *child)
+int child_prepare(struct child *child)
 {
 	int go[2], result[2];
 
@@ -74,12 +75,12 @@ int record_prepare_child(struct record_child *child)
 }
 
 /**
- * record_start_child - let the command run
+ * child_start - let the command run
  * @child:	the command; without one nothing happens
  *
  * Return: an exit code; EXIT_REFUSED if it cannot be run.
  */
-int record_start_child(struct record_child *child)
+int child_start(struct child *child)
 {
 	int errnum;
 	ssize_t n;
@@ -100,7 +101,7 @@ int record_start_child(struct record_child *child)
 }
 
 /* Wait until the process has ended. A signal that comes meanwhile is sent to it, too. */
-static void wait_for_end(const struct record_child *child)
+static void wait_for_end(const struct child *child)
 {
 	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
 	sigset_t blocked, before;
@@ -119,13 +120,13 @@ static void wait_for_end(const struct record_child *child)
 }
 
 /**
- * record_stop_child - wait until the command has ended
+ * child_stop - wait until the command has ended
  * @child:	the command; without one nothing happens
  *
- * If a signal has requested the end of the recording, or does so meanwhile, the command gets
+ * If a signal has requested the end of the tracing, or does so meanwhile, the command gets
  * SIGTERM.
  */
-void record_stop_child(struct record_child *child)
+void child_stop(struct child *child)
 {
 	int status;
 	pid_t pid;
