@@ -57,6 +57,11 @@ enum {
 	"since the first line), delta (seconds since the previous line) or wall (local date " \
 	"and time)"
 
+#define NS_HELP	"Print times with nanoseconds"
+
+#define QUIET_HELP \
+	"Print no notes; losses and errors are still printed"
+
 #define RAW_HELP \
 	"Print each event in its print format: fields and numbers instead of a sentence"
 
@@ -120,17 +125,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
-	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
 	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
 	{ "csv", OPT_CSV, NULL, 0, CSV_HELP, 0 },
 	{ "event", 'e', "EVENT", 0, EVENT_HELP, 0 },
 	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
-	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
+	{ "quiet", 'q', NULL, 0, QUIET_HELP, 0 },
 	{ 0 }
 };
 
 const struct argp lines_argp = {
 	.options = options,
+	.parser = parse,
+};
+
+static const struct argp_option time_options[] = {
+	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
+	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
+	{ "quiet", 'q', NULL, 0, QUIET_HELP, 0 },
+	{ 0 }
+};
+
+const struct argp lines_time_argp = {
+	.options = time_options,
 	.parser = parse,
 };
 
@@ -350,7 +367,13 @@ static noinline void print_slowly(struct lines *lines, const struct hyptrace_rec
 	out_putc(out, '\n');
 }
 
-static noinline void print_head(struct lines *lines, unsigned int cpu, uint64_t ts)
+/**
+ * lines_put_head - print the CPU and the time before an event
+ * @lines:	the line printer
+ * @cpu:	the CPU
+ * @ts:		the time
+ */
+void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts)
 {
 	char *to = out_room(lines->out, LINES_HEAD_MAX + DIGITS_SLACK);
 
@@ -394,7 +417,7 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 	char *text, *end;
 	size_t len;
 
-	print_head(lines, cpu, rec->ts);
+	lines_put_head(lines, cpu, rec->ts);
 	task = hyptrace_formats_task(lines->formats, rec, &len);
 	for (; task && *task == ' '; task++)
 		;
@@ -450,7 +473,7 @@ void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t los
 		return;
 	}
 	out_puts(out, lines->color ? RED : "");
-	print_head(lines, cpu, ts);
+	lines_put_head(lines, cpu, ts);
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		out_puts(out, "LOST events");
 	else

@@ -100,11 +100,14 @@ struct lines {
 
 /* lines.c; the options of each verb that prints lines are a child of its parser */
 extern const struct argp lines_argp;
+/* for a verb that prints lines of its own: only the options of times, and --quiet */
+extern const struct argp lines_time_argp;
 
 int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_remote *remote,
 		struct hyptrace_formats *formats, struct hyptrace_error *err);
 void lines_end(struct lines *lines);
 void lines_resume(struct lines *lines, uint64_t first, uint64_t previous);
+void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts);
 void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
 void lines_events(struct lines *lines, const struct hyptrace_stream_event *events,
 		  unsigned int nr);
@@ -136,6 +139,8 @@ int report_team_run(struct lines *lines, struct context *ctx, struct hyptrace_fi
 /* lines_json.c: for lines.c */
 unsigned int lines_record_id(const struct hyptrace_record *rec);
 void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
+void lines_field_json(struct printer *p, const struct hyptrace_field *field,
+		      const struct hyptrace_record *rec);
 void lines_lost_json(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
 
 #endif /* LINES_H */

@@ -36,8 +36,14 @@ static void print_array_field(struct printer *p, const struct hyptrace_field *fi
 	free(text);
 }
 
-static void print_field(struct printer *p, const struct hyptrace_field *field,
-			const struct hyptrace_record *rec)
+/**
+ * lines_field_json - print a field of an event as JSON
+ * @p:		the printer
+ * @field:	the field
+ * @rec:	the event
+ */
+void lines_field_json(struct printer *p, const struct hyptrace_field *field,
+		      const struct hyptrace_record *rec)
 {
 	uint64_t value;
 
@@ -134,7 +140,7 @@ static void print_event(struct lines *lines, unsigned int cpu, const struct hypt
 		printer_str(p, "event", event->name);
 		printer_object(p, "fields");
 		for (i = 0; i < event->nr_fields; i++)
-			print_field(p, event->fields[i], rec);
+			lines_field_json(p, event->fields[i], rec);
 		printer_end(p);
 		print_symbols(lines, event, rec);
 		print_args(lines, event, rec);
