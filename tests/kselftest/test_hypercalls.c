@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
-#include "calls.h"
+#include "calls_random.h"
 #include "control.h"
 #include "events.h"
 
@@ -24,21 +24,11 @@
 /* Room in a ring for as many records as there are calls: 60 bytes, and those of a time stamp */
 #define RECORD_BYTES	72
 
-/* Function ids of hypercalls have this many numbers. */
-#define NUMBERS		0x10000
-
-/* The calls of one CPU, which its process shares with the test */
-struct log {
-	size_t			nr;
-	bool			failed;
-	struct calls_one	list[];
-};
-
 FIXTURE(hypercalls) {
 	struct nl nl;
 	struct calls calls;
 	struct event_type type;
-	struct log *logs[CPUS];
+	struct calls_log *logs[CPUS];
 	struct event *events;
 	size_t room;
 };
@@ -60,7 +50,7 @@ FIXTURE_SETUP(hypercalls)
 	self->events = calloc(self->room, sizeof(*self->events));
 	ASSERT_NE(NULL, self->events);
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		self->logs[cpu] = mmap(NULL, sizeof(struct log) +
+		self->logs[cpu] = mmap(NULL, sizeof(struct calls_log) +
 				       self->room * sizeof(struct calls_one),
 				       PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		ASSERT_NE(MAP_FAILED, self->logs[cpu]);
@@ -74,28 +64,8 @@ FIXTURE_TEARDOWN(hypercalls)
 	nl_close(&self->nl);
 }
 
-/* Make the calls that were added to the log since the last time, from @from on. */
-static void flush(const struct calls *calls, struct log *log, size_t *from)
-{
-	if (calls_make(calls, log->list + *from, log->nr - *from))
-		log->failed = true;
-	*from = log->nr;
-}
-
-/* Give back the handle that the last call of the log has reserved. */
-static void unreserve(const struct calls *calls, struct log *log, size_t *from)
-{
-	const struct calls_one *last = &log->list[log->nr - 1];
-
-	if (last->ret[0] || (int64_t)last->ret[1] <= 0)
-		return;
-	log->list[log->nr] = calls_hvc(calls, "__pkvm_unreserve_vm", last->ret[1], 0, 0);
-	log->nr++;
-	flush(calls, log, from);
-}
-
 /* Make each hypercall of this kernel once, as the module says. */
-static void make_all(const struct calls *calls, struct log *log)
+static void make_all(const struct calls *calls, struct calls_log *log)
 {
 	const struct calls_known *known;
 	size_t from = log->nr;
@@ -110,93 +80,16 @@ static void make_all(const struct calls *calls, struct log *log)
 		memcpy(call->x, known->x, sizeof(call->x));
 		call->x[0] = calls->info.base + known->number;
 		log->nr++;
-		flush(calls, log, &from);
+		calls_flush(calls, log, &from);
 		if (known->flags & CALLS_RESERVES)
-			unreserve(calls, log, &from);
-	}
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t value = *state += 0x9e3779b97f4a7c15;
-
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-	value = (value ^ value >> 27) * 0x94d049bb133111eb;
-	return value ^ value >> 31;
-}
-
-/* A function id that EL2 refuses */
-static uint64_t random_invalid_id(const struct calls_info *info, uint64_t *state)
-{
-	static const uint32_t ranges[] = {
-		0x80000000, 0x84000000, 0xc4000000, 0x86000000, 0xc5000000, 0xffff0000, 0,
-	};
-	uint64_t value = next_random(state);
-
-	switch (value % 4) {
-	case 0:
-		/* a number that no hypercall has */
-		return info->base + info->nr_known + (value >> 8) % (NUMBERS - info->nr_known);
-	case 1:
-		/* another range of the calling convention; 0 to 3 are calls of the stub */
-		return ranges[(value >> 8) % (sizeof(ranges) / sizeof(ranges[0]))] +
-		       (value >> 16) % 64;
-	case 2:
-		/* a hypercall, but for the high half of the register */
-		return info->base + (value >> 8) % info->nr_known + ((value | 1) << 32);
-	default:
-		return value | 1ULL << 63;
-	}
-}
-
-/* A hypercall, with random values in the registers that may have them. Return its flags. */
-static uint32_t random_hypercall(const struct calls_info *info, uint64_t *state,
-				 struct calls_one *call)
-{
-	const struct calls_known *known;
-	unsigned int i;
-
-	do {
-		known = &info->known[next_random(state) % info->nr_known];
-	} while (known->flags & (CALLS_UNSAFE | CALLS_OWN));
-	call->x[0] = info->base + known->number;
-	for (i = 1; i < sizeof(call->x) / sizeof(call->x[0]); i++)
-		call->x[i] = known->random & 1U << i ? next_random(state) : known->x[i];
-	return known->flags;
-}
-
-static void make_random(const struct calls *calls, struct log *log, size_t nr, uint64_t seed)
-{
-	const struct calls_info *info = &calls->info;
-	size_t from = log->nr;
-	uint32_t flags;
-
-	while (nr--) {
-		struct calls_one *call = &log->list[log->nr];
-		uint64_t value = next_random(&seed);
-		unsigned int i;
-
-		flags = 0;
-		if (value % 4) {
-			flags = random_hypercall(info, &seed, call);
-		} else {
-			call->x[0] = random_invalid_id(info, &seed);
-			for (i = 1; i < sizeof(call->x) / sizeof(call->x[0]); i++)
-				call->x[i] = next_random(&seed);
-		}
-		if (value >> 8 & 1)
-			call->x[0] |= info->hints;
-		log->nr++;
-		if (flags & CALLS_RESERVES || log->nr - from == CALLS_BATCH || !nr)
-			flush(calls, log, &from);
-		if (flags & CALLS_RESERVES)
-			unreserve(calls, log, &from);
+			calls_unreserve(calls, log, &from);
 	}
 }
 
 /* Run a function on each CPU at once: it makes calls and stores them in the CPU's log. */
 static void on_each_cpu(struct __test_metadata *_metadata, struct _test_data_hypercalls *self,
-			void (*make)(const struct calls *calls, struct log *log, unsigned int cpu))
+			void (*make)(const struct calls *calls, struct calls_log *log,
+				     unsigned int cpu))
 {
 	unsigned int cpu;
 	int status;
@@ -216,12 +109,6 @@ static void on_each_cpu(struct __test_metadata *_metadata, struct _test_data_hyp
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 }
 
-static bool is_own(const struct calls *calls, const struct calls_one *call)
-{
-	return (call->x[0] & ~calls->info.hints) ==
-	       calls->info.base + calls_find(calls, "__hyptrace")->number;
-}
-
 /* Compare an event with a call, field by field. */
 static void check_call(struct __test_metadata *_metadata, const struct calls_info *info,
 		       const struct event *event, const struct calls_one *call)
@@ -229,7 +116,8 @@ static void check_call(struct __test_metadata *_metadata, const struct calls_inf
 	uint64_t number = (call->x[0] & ~info->hints) - info->base;
 	uint64_t ns = (__uint128_t)call->cycles * 1000000000 / info->rate;
 
-	EXPECT_EQ((uint32_t)(number < NUMBERS ? number : call->x[0]), event_field(event, "id"));
+	EXPECT_EQ((uint32_t)(number < CALLS_NUMBERS ? number : call->x[0]),
+		  event_field(event, "id"));
 	EXPECT_EQ(!!call->ret[0], event_field(event, "invalid"));
 	EXPECT_EQ(call->x[1], (uint64_t)event_field(event, "arg1"));
 	EXPECT_EQ(call->x[2], (uint64_t)event_field(event, "arg2"));
@@ -248,14 +136,14 @@ static size_t check_logs(struct __test_metadata *_metadata, struct _test_data_hy
 	ssize_t nr;
 
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		const struct log *log = self->logs[cpu];
+		const struct calls_log *log = self->logs[cpu];
 		const struct event *event = self->events;
 
 		nr = events_read(REMOTE, cpu, &self->type, 1, self->events, self->room);
 		ASSERT_LE(0, nr);
 		for (i = 0; i < log->nr; i++) {
 			EXPECT_EQ(cpu, log->list[i].cpu);
-			if (is_own(&self->calls, &log->list[i]))
+			if (calls_is_own(&self->calls, &log->list[i]))
 				continue;
 			ASSERT_LT(event - self->events, nr) TH_LOG("CPU %u: call %zu", cpu, i);
 			check_call(_metadata, &self->calls.info, event, &log->list[i]);
@@ -276,7 +164,7 @@ static size_t check_logs(struct __test_metadata *_metadata, struct _test_data_hy
 	return compared;
 }
 
-static void make_all_on(const struct calls *calls, struct log *log, unsigned int cpu)
+static void make_all_on(const struct calls *calls, struct calls_log *log, unsigned int cpu)
 {
 	make_all(calls, log);
 	make_all(calls, log);
@@ -309,13 +197,13 @@ TEST_F(hypercalls, every_hypercall_is_recorded_as_it_was_made)
 }
 
 /* The first number after the last hypercall is refused: the module's list has all of them. */
-static void make_next(const struct calls *calls, struct log *log, unsigned int cpu)
+static void make_next(const struct calls *calls, struct calls_log *log, unsigned int cpu)
 {
 	size_t from = 0;
 
 	log->list[0].x[0] = calls->info.base + calls->info.nr_known;
 	log->nr = 1;
-	flush(calls, log, &from);
+	calls_flush(calls, log, &from);
 }
 
 TEST_F(hypercalls, there_is_none_after_the_last_one)
@@ -325,11 +213,11 @@ TEST_F(hypercalls, there_is_none_after_the_last_one)
 	EXPECT_NE(0, self->logs[0]->list[0].ret[0]);
 }
 
-static void make_random_on(const struct calls *calls, struct log *log, unsigned int cpu)
+static void make_random_on(const struct calls *calls, struct calls_log *log, unsigned int cpu)
 {
 	const char *seed = getenv("HYPTRACE_TEST_SEED"), *number = getenv("HYPTRACE_TEST_CALLS");
 
-	make_random(calls, log, (number ? strtoul(number, NULL, 0) : RANDOM_CALLS) / CPUS,
+	calls_make_random(calls, log, (number ? strtoul(number, NULL, 0) : RANDOM_CALLS) / CPUS,
 		    (seed ? strtoull(seed, NULL, 0) : 1) + cpu);
 }
 
