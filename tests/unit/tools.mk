@@ -66,6 +66,15 @@ test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c jso
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
+strace-srcs := $(addprefix $(tools)/hyptrace/,strace_event.c lines_json.c json_rows.c row.c row_text.c csv.c printer.c \
+	table.c table_cell.c columns.c text.c out.c die.c) $(sort $(tools-format-srcs) $(filter-srcs))
+test_tools_strace-srcs := $(strace-srcs) $(addprefix $(tools)/hyptrace/,strace_nest.c strace_summary.c)
+test_tools_strace-cflags := $(test_tools_lines-cflags)
+test_tools_strace-libs := $(test_tools_lines-libs)
+test_tools_strace_choice-srcs := $(strace-srcs) $(tools)/hyptrace/strace_choice.c
+test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
+test_tools_strace_choice-libs := $(test_tools_lines-libs)
+
 test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace strace -e: which calls are chosen, and the filters at EL2.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../../tools/hyptrace/cmd.h"
+#include "../../tools/hyptrace/strace_choice.h"
+#include "sentence_case.h"
+
+/* A table of hypercalls from 0 on, more than a filter has comparisons */
+static struct hyptrace_hypercall table[] = {
+	{ .id = 0, .name = "__kvm_vcpu_run" },
+	{ .id = 1, .name = "__pkvm_host_share_hyp" },
+	{ .id = 2, .name = "__pkvm_host_unshare_hyp" },
+	{ .id = 3, .name = "__pkvm_a" }, { .id = 4, .name = "__pkvm_b" },
+	{ .id = 5, .name = "__pkvm_c" }, { .id = 6, .name = "__pkvm_d" },
+	{ .id = 7, .name = "__pkvm_e" }, { .id = 8, .name = "__pkvm_f" },
+	{ .id = 9, .name = "__pkvm_g" },
+};
+
+static struct hyptrace_hypercall *list[COUNT(table)];
+static struct strace_events calls;
+static struct strace_choice choice;
+static char message[512];
+
+/* What the command would print */
+int cmd_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	return EXIT_REFUSED;
+}
+
+static int begin(void **state)
+{
+	unsigned int i;
+
+	describe_and_begin(state);
+	for (i = 0; i < COUNT(table); i++)
+		list[i] = &table[i];
+	strace_events_init(&calls, event_list(events, NR_EVENTS), NR_EVENTS, formats, list,
+			   COUNT(table));
+	return 0;
+}
+
+/* Choose by some arguments of -e, which end with NULL. */
+static bool choose(const char *first, ...)
+{
+	static char texts[4][200];
+	const char *arg = first;
+	unsigned int i = 0;
+	bool ok = true;
+	va_list ap;
+
+	strace_choice_free(&choice);
+	choice = (struct strace_choice){};
+	va_start(ap, first);
+	for (; arg; arg = va_arg(ap, const char *)) {
+		strcpy(texts[i], arg);
+		ok &= strace_choice_add(&choice, texts[i++]);
+	}
+	va_end(ap);
+	return ok;
+}
+
+static int end(void **state)
+{
+	choose(NULL);
+	strace_choice_free(&choice);
+	choice = (struct strace_choice){};
+	return free_formats(state);
+}
+
+static bool has(enum strace_kind kind, const char *name)
+{
+	return strace_choice_name(&choice, kind, name);
+}
+
+static void words(void **state)
+{
+	(void)state;
+	/* by default all calls, but not the traps that an exit follows */
+	assert_true(has(STRACE_HCALL, "__kvm_vcpu_run"));
+	assert_true(has(STRACE_EXIT, "WFx"));
+	assert_false(has(STRACE_FIXUP, "WFx"));
+
+	assert_true(choose("__pkvm_*,WFx", NULL));
+	assert_true(has(STRACE_HCALL, "__pkvm_a"));
+	assert_false(has(STRACE_HCALL, "__kvm_vcpu_run"));
+	assert_true(has(STRACE_EXIT, "WFx"));
+	assert_false(has(STRACE_EXIT, "irq"));
+	assert_false(has(STRACE_FIXUP, "WFx"));
+
+	assert_true(choose("guest_*", NULL));
+	assert_true(has(STRACE_EXIT, "irq"));
+	assert_true(has(STRACE_FIXUP, "WFx"));
+	assert_false(has(STRACE_SMC, "PSCI_VERSION"));
+
+	assert_true(choose("!__kvm_vcpu_run,irq", NULL));
+	assert_false(has(STRACE_HCALL, "__kvm_vcpu_run"));
+	assert_false(has(STRACE_EXIT, "irq"));
+	assert_true(has(STRACE_EXIT, "WFx"));
+	assert_false(has(STRACE_FIXUP, "WFx"));
+
+	assert_true(choose("trace=!host_hcall", NULL));
+	assert_false(has(STRACE_HCALL, "__pkvm_a"));
+	assert_true(has(STRACE_SMC, "PSCI_VERSION"));
+
+	/* what one argument excludes, another one does not choose */
+	assert_true(choose("trace=host_hcall", "!__pkvm_a", NULL));
+	assert_false(has(STRACE_HCALL, "__pkvm_a"));
+	assert_true(has(STRACE_HCALL, "__pkvm_b"));
+	assert_false(has(STRACE_SMC, "PSCI_VERSION"));
+	assert_true(choose("host_hcall,!__pkvm_a", NULL));
+	assert_false(has(STRACE_HCALL, "__pkvm_a"));
+	assert_true(has(STRACE_HCALL, "__pkvm_b"));
+
+	assert_false(choose("", NULL));
+	assert_false(choose(",", NULL));
+	assert_false(choose("!", NULL));
+	assert_false(choose("trace=", NULL));
+	assert_false(choose("irq,!", NULL));
+}
+
+static void unknown_words(void **state)
+{
+	(void)state;
+	choose("__pkvm_host_share_hyp,WFx,PSCI_*,psci_call,!irq,0x1234", NULL);
+	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_DONE);
+	choose("irq,__pkvm_host_share_hip", NULL);
+	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_string_equal(message, "cannot trace \"__pkvm_host_share_hip\": no such call; did you mean \"__pkvm_host_share_hyp\"?");
+	choose("!wfx", NULL);
+	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_string_equal(message, "cannot trace \"wfx\": no such call; did you mean \"WFx\"?");
+	choose("nothing*", NULL);
+	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_string_equal(message, "cannot trace \"nothing*\": no call matches");
+	choose("hyp_enter", NULL);
+	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	/* it is not the class of an exit that is chosen by it */
+	choose("trap", NULL);
+	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+}
+
+static void kinds(void **state)
+{
+	(void)state;
+	assert_true(strace_choice_kind(&choice, &calls, STRACE_FFA));
+	assert_false(strace_choice_kind(&choice, &calls, STRACE_FIXUP));
+	choose("PSCI_CPU_ON_64", NULL);
+	assert_true(strace_choice_kind(&choice, &calls, STRACE_PSCI));
+	assert_true(strace_choice_kind(&choice, &calls, STRACE_SMC));
+	assert_false(strace_choice_kind(&choice, &calls, STRACE_HCALL));
+	assert_false(strace_choice_kind(&choice, &calls, STRACE_EXIT));
+	/* any kind may have a number without a name */
+	choose("0x1234", NULL);
+	assert_true(strace_choice_kind(&choice, &calls, STRACE_HCALL));
+	assert_true(strace_choice_kind(&choice, &calls, STRACE_EXIT));
+	assert_false(strace_choice_kind(&choice, &calls, STRACE_FIXUP));
+	choose("!host_hcall,__pkvm_a", NULL);
+	assert_false(strace_choice_kind(&choice, &calls, STRACE_HCALL));
+	assert_true(strace_choice_kind(&choice, &calls, STRACE_EXIT));
+}
+
+/* The filter is the expected one, and EL2 would accept it. NULL: there is none. */
+static void expect_filter(enum strace_kind kind, const char *expected)
+{
+	char *text = strace_choice_filter(&choice, &calls, kind);
+	struct hyptrace_filter *filter;
+	struct hyptrace_error err;
+	size_t at;
+
+	if (!expected) {
+		if (text)
+			fail_msg("the filter is \"%s\"", text);
+		return;
+	}
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	filter = hyptrace_filter_parse(calls.kinds[kind].event, text, &at, &err);
+	if (!filter)
+		fail_msg("\"%s\" at %zu: %s", text, at, err.text);
+	hyptrace_filter_free(filter);
+	free(text);
+}
+
+static void filters(void **state)
+{
+	(void)state;
+	expect_filter(STRACE_HCALL, NULL);
+	expect_filter(STRACE_EXIT, NULL);
+	choose("host_hcall", NULL);
+	expect_filter(STRACE_HCALL, NULL);
+	choose("__pkvm_host_*", NULL);
+	expect_filter(STRACE_HCALL, "id == 1 || id == 2");
+	choose("!__pkvm_host_*", NULL);
+	expect_filter(STRACE_HCALL, "id != 1 && id != 2");
+	expect_filter(STRACE_EXIT, NULL);
+	/* nine of them */
+	choose("__pkvm_*", NULL);
+	expect_filter(STRACE_HCALL, NULL);
+	choose("__pkvm_[a-f],__pkvm_host*", NULL);
+	expect_filter(STRACE_HCALL, "id == 1 || id == 2 || id == 3 || id == 4 || id == 5 || id == 6 || id == 7 || id == 8");
+	/* a number may have no name */
+	choose("__pkvm_a,0x77", NULL);
+	expect_filter(STRACE_HCALL, NULL);
+	choose("PSCI_VERSION", NULL);
+	expect_filter(STRACE_PSCI, "func == 2214592512");
+	expect_filter(STRACE_SMC, "id == 2214592512");
+}
+
+static void filters_of_exits(void **state)
+{
+	(void)state;
+	choose("irq", NULL);
+	expect_filter(STRACE_EXIT, "code == 0");
+	choose("WFx,DABT_LOW", NULL);
+	expect_filter(STRACE_EXIT, "code == 2 && (ec == 1 || ec == 36)");
+	choose("WFx,irq,serror", NULL);
+	expect_filter(STRACE_EXIT, "code == 0 || code == 1 || code == 2 && (ec == 1)");
+	choose("!WFx", NULL);
+	expect_filter(STRACE_EXIT, "code != 2 || (ec != 1)");
+	choose("!irq", NULL);
+	expect_filter(STRACE_EXIT, "code != 0");
+	choose("!irq,WFx,DABT_LOW", NULL);
+	expect_filter(STRACE_EXIT, "code != 0 && (code != 2 || (ec != 1 && ec != 36))");
+	choose("guest_fixup", NULL);
+	expect_filter(STRACE_FIXUP, NULL);
+	choose("guest_fixup,!WFx", NULL);
+	expect_filter(STRACE_FIXUP, "ec != 1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(words, begin, end),
+		cmocka_unit_test_setup_teardown(unknown_words, begin, end),
+		cmocka_unit_test_setup_teardown(kinds, begin, end),
+		cmocka_unit_test_setup_teardown(filters, begin, end),
+		cmocka_unit_test_setup_teardown(filters_of_exits, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
