@@ -50,6 +50,7 @@ for name in "${!files[@]}"; do
 	check "$name: events and losses" counts "$path"
 	check "$name: dump" "$hyptrace" dump "$path"
 	[[ $name != unfinished ]] || continue
+	check "$name: strace" "$here/strace.py" "$hyptrace" "$path"
 	check "$name: exports" "$here/exports.sh" "$hyptrace" "$path"
 	check "$name: Perfetto" "$here/perfetto.sh" "$hyptrace" "$path"
 	[[ $name != empty ]] || continue

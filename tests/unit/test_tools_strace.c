@@ -345,7 +345,9 @@ static void results(void **state)
 		    "FFA_ERROR");
 	expect_call(READ(psci_call, .func = 0xc4000003, .ret = -2), "PSCI_CPU_ON_64", true,
 		    "INVALID_PARAMETERS");
-	expect_call(READ(psci_call, .func = 0xc4000003), "PSCI_CPU_ON_64", true, NULL);
+	/* recorded before the firmware is called */
+	expect_call(READ(psci_call, .func = 0xc4000003), "PSCI_CPU_ON_64", false, NULL);
+	expect_call(READ(psci_call, .func = 0x84000000), "PSCI_VERSION", true, NULL);
 	expect_call(READ(host_ffa_call, .func_id = 0x84000063, .handled = 1), "FFA_VERSION", false,
 		    NULL);
 	expect_call(READ(host_ffa_call, .func_id = 0x84000064, .handled = 1, .err = -6),

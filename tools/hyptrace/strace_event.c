@@ -21,6 +21,11 @@
 /* Function ids of calls whose result has 64 bits */
 #define SMC_64		0x40000000
 
+/* PSCI functions without SMC_64 */
+#define PSCI_CPU_OFF		0x84000002
+#define PSCI_CPU_ON		0x84000003
+#define PSCI_SYSTEM_SUSPEND	0x8400000e
+
 static const struct {
 	const char	*event;
 	const char	*key;
@@ -218,13 +223,23 @@ const char *strace_call_name(const struct strace_call *call, char number[STRACE_
 	return number;
 }
 
+/* Is it recorded before EL2 calls the firmware? Such a call is recorded again if it fails. */
+static bool is_before_result(const struct strace_call *call, uint64_t value)
+{
+	uint64_t func = call->number & ~(uint64_t)SMC_64;
+
+	return !value && (func == PSCI_CPU_OFF || func == PSCI_CPU_ON ||
+			  func == PSCI_SYSTEM_SUSPEND);
+}
+
 /**
  * strace_call_result - get what a call has returned
  * @events:	the events
  * @call:	the call
  * @value:	out: the result
  *
- * Return: false if it returns nothing, or if EL2 has refused or passed on the call.
+ * Return: false if it returns nothing, if EL2 has refused or passed on the call, or if its result
+ * is not known yet.
  */
 bool strace_call_result(const struct strace_events *events, const struct strace_call *call,
 			uint64_t *value)
@@ -241,6 +256,8 @@ bool strace_call_result(const struct strace_events *events, const struct strace_
 	if (call->kind == STRACE_FFA)
 		return strace_field(event, STRACE_HANDLED, &rec, &flag) && flag &&
 		       !(call->name && !strcmp(call->name, FFA_VERSION));
+	if (call->kind == STRACE_PSCI)
+		return !is_before_result(call, *value);
 	if (call->kind != STRACE_HCALL)
 		return true;
 	hypercall = hyptrace_formats_hypercall(events->formats, event->event, &rec);
