@@ -33,6 +33,14 @@ _hyptrace_names()
 	_hyptrace_run "${@:2}" list -j | grep -o "\"name\":\"[A-Za-z0-9_-]*\",\"$1\"" | cut -d '"' -f 4
 }
 
+# Print the calls of "strace": the values of the fields that name them, and their events.
+_hyptrace_calls()
+{
+	echo host_hcall host_smc psci_call host_ffa_call guest_exit guest_fixup
+	_hyptrace_run "$@" list -vj | grep -oE '"name":"(id|func|func_id|code|ec)","type"[^}]*}' |
+		grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
+}
+
 # Offer the words of standard input that begin with $1, each with $2 before it. "compgen -W" would expand the words.
 _hyptrace_offer()
 {
@@ -90,7 +98,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -e | -f | -n | -o | --after | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --filter | --format | --from | --host | --last | --order-bound | --out | --output | --time | --timeout | --to | --with)
+		-C | -F | -e | -f | -i | -n | -o | --after | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --filter | --format | --from | --host | --input | --last | --order-bound | --out | --output | --pid | --time | --timeout | --to | --trace | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -110,10 +118,16 @@ _hyptrace()
 	--mode) words='overwrite discard' ;;
 	--size) words='64K 1M 16M' ;;
 	--time) words='abs rel delta wall' ;;
-	-e | --event) words="all $(_hyptrace_names id "${remote[@]}")" ;;
+	-e | --event | --trace)
+		if [[ $verb == strace ]]; then
+			words=$(_hyptrace_calls "${remote[@]}")
+		else
+			words="all $(_hyptrace_names id "${remote[@]}")"
+		fi
+		;;
 	-f | --format) words=$(_hyptrace_formats) ;;
 	--host) words=$(find /sys/kernel/tracing/events -mindepth 1 -maxdepth 1 -type d -printf '%f ' 2>/dev/null) ;;
-	--file | --out | --with)
+	-i | --file | --input | --out | --with)
 		compopt -o default 2>/dev/null
 		return
 		;;
@@ -122,7 +136,7 @@ _hyptrace()
 		[[ $verb != record && $verb != export ]] || compopt -o default 2>/dev/null
 		return
 		;;
-	-n | --after | --duration | --from | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --timeout | --to) return ;;
+	-n | --after | --duration | --from | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;

@@ -32,6 +32,13 @@ function __hyptrace_names
     __hyptrace_list -j | string match -ra '"name":"[A-Za-z0-9_-]*","'$argv[1]'"' | string split -f 4 '"'
 end
 
+# Print the calls of "strace": the values of the fields that name them, and their events.
+function __hyptrace_calls
+    string split ' ' 'host_hcall host_smc psci_call host_ffa_call guest_exit guest_fixup'
+    __hyptrace_list -vj | string match -ra '"name":"(?:id|func|func_id|code|ec)","type"[^}]*}' |
+        string match -rag '"[0-9]+":"([A-Za-z0-9_-]*)"'
+end
+
 # Print the filter of the command line with its last name completed: a field, or after an operator a value of the field
 # before it.
 function __hyptrace_filter
@@ -51,7 +58,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -F -e -f -n -o --remote --after --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --filter --format --from --host --last --order-bound --out --output --time --timeout --to --with
+            case -r -C -F -e -f -i -n -o --remote --after --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --filter --format --from --host --input --last --order-bound --out --output --pid --time --timeout --to --trace --with
                 set -e words[1]
             case '-*'
             case '*'
@@ -75,7 +82,7 @@ function __hyptrace_options
         set -l option -n $argv[1] -l $long -d $text
         test -n "$short"; and set -a option -s $short
         # the arguments of these options are files: the command completes no files elsewhere
-        if contains -- $long file out with
+        if contains -- $long file input out with
             set -a option -r -F
         else if test -n "$value"
             set -a option -x
@@ -93,6 +100,8 @@ function __hyptrace_options
                 set -a option -a '64K 1M 16M'
             case event
                 set -a option -a 'all (__hyptrace_names id)'
+            case trace
+                set -a option -a '(__hyptrace_calls)'
             case format
                 set -a option -a '(__hyptrace_formats)'
             case host
