@@ -6,8 +6,9 @@
  *
  *	CPU ID INVALID ARG1 ARG2 ARG3 ARG4 RET NAME
  *
- * It prints "ready" once KVM and the module make no hypercalls any more, waits for a line of standard
- * input, makes the calls, prints their lines and "done", and waits for the end of standard input.
+ * It prints "ready" once KVM and the module make no hypercalls any more, waits for a line of
+ * standard input, makes the calls, prints their lines and "done", and waits for the end of standard
+ * input.
  *
  * ID is what the event host_hcall has; NAME is empty if no hypercall has this number. The numbers
  * are hexadecimal but for CPU and INVALID. The calls of hyptrace itself are left out: they leave no

@@ -88,8 +88,8 @@ static void make_all(const struct calls *calls, struct calls_log *log)
 
 /* Run a function on each CPU at once: it makes calls and stores them in the CPU's log. */
 static void on_each_cpu(struct __test_metadata *_metadata, struct _test_data_hypercalls *self,
-			void (*make)(const struct calls *calls, struct calls_log *log,
-				     unsigned int cpu))
+			void (*make)(const struct calls *calls,
+				     struct calls_log *log, unsigned int cpu))
 {
 	unsigned int cpu;
 	int status;
@@ -218,7 +218,7 @@ static void make_random_on(const struct calls *calls, struct calls_log *log, uns
 	const char *seed = getenv("HYPTRACE_TEST_SEED"), *number = getenv("HYPTRACE_TEST_CALLS");
 
 	calls_make_random(calls, log, (number ? strtoul(number, NULL, 0) : RANDOM_CALLS) / CPUS,
-		    (seed ? strtoull(seed, NULL, 0) : 1) + cpu);
+			  (seed ? strtoull(seed, NULL, 0) : 1) + cpu);
 }
 
 TEST_F_TIMEOUT(hypercalls, random_hypercalls_are_recorded_as_they_were_made, 300)

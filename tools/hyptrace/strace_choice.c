@@ -111,7 +111,7 @@ bool strace_choice_accept(const struct strace_choice *choice, const struct strac
 
 typedef void (*name_fn)(uint64_t value, const char *name, bool is_code, void *arg);
 
-static void for_each_symbol(const struct hyptrace_field *field, bool is_code, name_fn fn, void *arg)
+static void visit_symbols(const struct hyptrace_field *field, bool is_code, name_fn fn, void *arg)
 {
 	unsigned int i;
 
@@ -121,8 +121,8 @@ static void for_each_symbol(const struct hyptrace_field *field, bool is_code, na
 }
 
 /* Call a function with each known name of a kind of calls. */
-static void for_each_name(const struct strace_events *events, enum strace_kind kind, name_fn fn,
-			  void *arg)
+static void visit_names(const struct strace_events *events, enum strace_kind kind, name_fn fn,
+			void *arg)
 {
 	const struct strace_event *event = &events->kinds[kind];
 	unsigned int i;
@@ -130,10 +130,10 @@ static void for_each_name(const struct strace_events *events, enum strace_kind k
 	if (!event->event)
 		return;
 	if (kind != STRACE_HCALL || !events->nr_hypercalls)
-		for_each_symbol(event->fields[STRACE_KEY], false, fn, arg);
+		visit_symbols(event->fields[STRACE_KEY], false, fn, arg);
 	for (i = 0; kind == STRACE_HCALL && i < events->nr_hypercalls; i++)
 		fn(events->hypercalls[i]->id, events->hypercalls[i]->name, false, arg);
-	for_each_symbol(event->fields[STRACE_CODE], true, fn, arg);
+	visit_symbols(event->fields[STRACE_CODE], true, fn, arg);
 }
 
 /* The search for a word */
@@ -190,7 +190,7 @@ int strace_choice_check(const struct strace_choice *choice, const struct strace_
 		for (kind = 0; kind < NR_STRACE_KINDS; kind++) {
 			if (events->kinds[kind].event)
 				try_name(0, strace_kind_event(kind), false, &search);
-			for_each_name(events, kind, try_name, &search);
+			visit_names(events, kind, try_name, &search);
 		}
 		if (!search.found && !is_number(search.word))
 			return fail_unknown(&search);
@@ -233,7 +233,7 @@ static void list_values(const struct strace_choice *choice, const struct strace_
 			enum strace_kind kind, struct values *values)
 {
 	*values = (struct values){ .choice = choice, .kind = kind };
-	for_each_name(events, kind, add_value, values);
+	visit_names(events, kind, add_value, values);
 }
 
 /* May a word name a number? Then the choice is made by the command. */

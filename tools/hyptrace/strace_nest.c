@@ -211,7 +211,7 @@ static unsigned int usual_depth(const struct strace_nest *nest, enum strace_kind
 {
 	unsigned int depth = 0;
 
-	/* a kind can be in those before it in enum strace_kind only, and also in what they are in */
+	/* the outer kinds are before the inner ones in enum strace_kind */
 	for (; nest->parents[kind]; depth++)
 		kind = 31 - __builtin_clz(nest->parents[kind]);
 	return depth;
