@@ -177,3 +177,35 @@ report()
 	HYPTRACE_PAGER='head -n 2' script -qec "$hyptrace report t.dat" /dev/null >lines </dev/null
 	[[ $(grep -c task lines) == 1 || $(grep -c 'sched_switch\|irq' lines) == 2 ]]
 }
+
+@test "strace -i: -e, -F and -p choose calls, and wrong ones are refused" {
+	made -n 20000 -c 2
+	hyptrace strace -qj -i t.dat >all
+	hyptrace strace -qj -i t.dat -e '__pkvm_host_*,WFx' >some
+	jq -c 'select((.name | startswith("__pkvm_host_")) or .name == "WFx")' all >expected
+	[[ -s some ]]
+	cmp some <(jq -c . expected)
+	hyptrace strace -qj -i t.dat -e 'trace=!__pkvm_host_*,WFx' | cmp - <(grep -vxFf expected all)
+	hyptrace strace -qj -i t.dat -F 'duration > 50us' | cmp - <(jq -c 'select((.duration // "0" | tonumber) > 50000)' all)
+	# the VM of CPU 1, by its handle and by the thread of its vCPU
+	hyptrace strace -qj -i t.dat -e guest_exit -p 0x1001 | cmp - <(jq -c 'select(.vm == 4097)' all)
+	hyptrace strace -qj -i t.dat -e guest_exit -p 704 -p 705 | cmp - <(jq -c 'select(.vm == 4097)' all)
+	run hyptrace strace -i t.dat -e '!__pkvm_host_shar_hyp'
+	((status == 2))
+	[[ $output == *'no such call; did you mean "__pkvm_host_share_hyp"?' ]]
+	run hyptrace strace -i t.dat -e '!*'
+	((status == 2))
+	[[ $output == *'--trace excludes all calls' ]]
+	run hyptrace strace -i t.dat -F 'pfn == 1'
+	((status == 1))
+	[[ $output == *'no event has a field "pfn"'* ]]
+	run hyptrace strace -i t.dat -p 0x
+	((status == 1))
+	[[ $output == *'bad VM "0x"'* ]]
+	run hyptrace strace -i t.dat -e ,
+	((status == 1))
+	run hyptrace strace -i t.dat -- true
+	((status == 1))
+	run hyptrace strace -i missing.dat
+	((status == 2))
+}
