@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "clock.h"
 #include "die.h"
 #include "../lib/hyptrace.h"
 
@@ -69,6 +70,44 @@ bool parse_size(const char *s, uint64_t *bytes)
 		return false;
 	*bytes <<= shift;
 	return true;
+}
+
+/**
+ * parse_duration - parse a number of seconds, or of another unit that follows it
+ * @text:	the argument
+ * @nsec:	out: the time, ns
+ *
+ * Return: false if it is not valid, or 0.
+ */
+bool parse_duration(const char *text, uint64_t *nsec)
+{
+	static const struct {
+		const char	*name;
+		uint64_t	nsec;
+	} units[] = {
+		{ "", NSEC_PER_SEC },
+		{ "s", NSEC_PER_SEC },
+		{ "ms", NSEC_PER_MSEC },
+		{ "m", 60 * NSEC_PER_SEC },
+		{ "min", 60 * NSEC_PER_SEC },
+		{ "h", 3600 * NSEC_PER_SEC },
+	};
+	double value;
+	char *end;
+	size_t i;
+
+	/* no sign, no blank, no "inf" */
+	if (*text < '0' || *text > '9')
+		return false;
+	value = strtod(text, &end);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].name))
+			continue;
+		value *= units[i].nsec;
+		*nsec = value < 1e18 ? value : 0;
+		return *nsec;
+	}
+	return false;
 }
 
 /**

@@ -41,6 +41,7 @@ struct event_choice {
 
 bool parse_number(const char *s, uint64_t max, uint64_t *value);
 bool parse_size(const char *s, uint64_t *bytes);
+bool parse_duration(const char *text, uint64_t *nsec);
 bool parse_mode(const char *s, uint32_t *mode);
 bool parse_cpu_list(const char *s, struct cpu_list *list);
 bool cpu_list_has(const struct cpu_list *list, unsigned int cpu);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define NSEC_PER_SEC	UINT64_C(1000000000)
+#define NSEC_PER_MSEC	UINT64_C(1000000)
 #define NSEC_PER_USEC	1000
 
 uint64_t clock_now(clockid_t id);

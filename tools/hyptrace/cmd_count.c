@@ -9,6 +9,7 @@
 
 #include "cmd.h"
 #include "counters.h"
+#include "time_text.h"
 
 enum {
 	OPT_OFF = 0x200,
@@ -29,20 +30,7 @@ static const struct column columns_of_counters[] = {
 	{ "counted",	"COUNTED",	COLUMN_JSON },
 };
 
-static const struct column columns_of_buckets[] = {
-	{ "from",	"FROM",		COLUMN_NUMBER },
-	{ "to",		"TO",		COLUMN_NUMBER },
-	{ "count",	"COUNT",	COLUMN_NUMBER },
-	{ "bar",	"",		0 },
-};
-
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
-
-/* Length of the longest bar of a histogram */
-#define BAR_WIDTH	40
-
-/* Size of the text of a time, its NUL included */
-#define TIME_SIZE	32
 
 /**
  * struct count - the arguments of the verb
@@ -128,40 +116,6 @@ static const struct argp argp = {
 	.help_filter = help,
 };
 
-static void format_time(char *to, uint64_t nsec)
-{
-	static const struct {
-		uint64_t	nsec;
-		const char	*name;
-	} units[] = {
-		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" },
-	};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (nsec < units[i].nsec)
-			continue;
-		snprintf(to, TIME_SIZE, "%" PRIu64 ".%03u %s", nsec / units[i].nsec,
-			 (unsigned int)(nsec % units[i].nsec / (units[i].nsec / 1000)),
-			 units[i].name);
-		return;
-	}
-	snprintf(to, TIME_SIZE, "%" PRIu64 " ns", nsec);
-}
-
-/* Print a time: ns in JSON, with a unit in text. */
-static void print_time(struct printer *p, const char *key, uint64_t nsec)
-{
-	char text[TIME_SIZE];
-
-	if (printer_is_json(p)) {
-		printer_uint(p, key, nsec);
-		return;
-	}
-	format_time(text, nsec);
-	printer_str(p, key, text);
-}
-
 static void print_times(struct printer *p, const struct counter_sum *sum)
 {
 	if (!sum->of || !sum->of->has_time) {
@@ -170,14 +124,14 @@ static void print_times(struct printer *p, const struct counter_sum *sum)
 		printer_none(p, "longest");
 		return;
 	}
-	print_time(p, "total", sum->total);
+	time_print(p, "total", sum->total);
 	if (!sum->count) {
 		printer_none(p, "average");
 		printer_none(p, "longest");
 		return;
 	}
-	print_time(p, "average", sum->total / sum->count);
-	print_time(p, "longest", sum->longest);
+	time_print(p, "average", sum->total / sum->count);
+	time_print(p, "longest", sum->longest);
 }
 
 /* Print the value that was counted: in text its name, or else the value itself. */
@@ -232,51 +186,22 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 	printer_bool(p, "counted", sum->event->counted);
 }
 
-static void print_bucket(struct printer *p, const struct counter_sum *sum, unsigned int bucket,
-			 uint64_t most)
-{
-	uint64_t nr = sum->buckets[bucket];
-	char bar[BAR_WIDTH + 1];
-	size_t len = nr * BAR_WIDTH / most;
-
-	printer_row(p);
-	print_time(p, "from", hyptrace_counter_bucket(sum->of, bucket));
-	if (bucket + 1 < sum->of->nr_buckets)
-		print_time(p, "to", hyptrace_counter_bucket(sum->of, bucket + 1));
-	else
-		printer_none(p, "to");
-	printer_uint(p, "count", nr);
-	if (!printer_is_json(p)) {
-		len = nr && !len ? 1 : len;
-		memset(bar, '#', len);
-		bar[len] = '\0';
-		printer_str(p, "bar", bar);
-	}
-	printer_end(p);
-}
-
-/* Print the buckets from the first to the last one that has events. */
 static void print_buckets(struct printer *p, const struct counter_sum *sum)
 {
-	static const struct columns columns = {
-		.all = columns_of_buckets, .nr = NR_COLUMNS(columns_of_buckets),
-	};
-	unsigned int i, first = 0, last = 0;
-	uint64_t most = 0;
+	const struct hyptrace_event_counter *of = sum->of;
+	struct time_bucket *buckets = calloc(of->nr_buckets + 1, sizeof(*buckets));
+	unsigned int i;
 
-	for (i = 0; i < sum->of->nr_buckets; i++) {
-		if (!sum->buckets[i])
-			continue;
-		if (!most)
-			first = i;
-		last = i;
-		if (sum->buckets[i] > most)
-			most = sum->buckets[i];
+	if (!buckets)
+		die_no_memory();
+	for (i = 0; i < of->nr_buckets; i++) {
+		buckets[i].from = hyptrace_counter_bucket(of, i);
+		if (i + 1 < of->nr_buckets)
+			buckets[i].to = hyptrace_counter_bucket(of, i + 1);
+		buckets[i].count = sum->buckets[i];
 	}
-	printer_table(p, "histogram", &columns);
-	for (i = first; most && i <= last; i++)
-		print_bucket(p, sum, i, most);
-	printer_end(p);
+	time_print_histogram(p, buckets, of->nr_buckets);
+	free(buckets);
 }
 
 static void print_histogram(struct printer *p, const struct counter_sum *sum)

@@ -17,8 +17,6 @@
 
 #define FILE_DEFAULT	"hyptrace.dat"
 
-#define NSEC_PER_MSEC	UINT64_C(1000000)
-
 /* All rings are read this often, however little they hold: a crash loses no more than that. */
 #define TICK		(NSEC_PER_SEC / 2)
 
@@ -79,38 +77,6 @@ static const struct argp_option options[] = {
 	{ "snapshot", OPT_SNAPSHOT, NULL, 0, SNAPSHOT_HELP, 0 },
 	{ 0 }
 };
-
-/* Parse a number of seconds, or of another unit that follows it. */
-static bool parse_duration(const char *text, uint64_t *nsec)
-{
-	static const struct {
-		const char	*name;
-		uint64_t	nsec;
-	} units[] = {
-		{ "", NSEC_PER_SEC },
-		{ "s", NSEC_PER_SEC },
-		{ "ms", NSEC_PER_MSEC },
-		{ "m", 60 * NSEC_PER_SEC },
-		{ "min", 60 * NSEC_PER_SEC },
-		{ "h", 3600 * NSEC_PER_SEC },
-	};
-	double value;
-	char *end;
-	size_t i;
-
-	/* no sign, no blank, no "inf" */
-	if (*text < '0' || *text > '9')
-		return false;
-	value = strtod(text, &end);
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name))
-			continue;
-		value *= units[i].nsec;
-		*nsec = value < 1e18 ? value : 0;
-		return *nsec;
-	}
-	return false;
-}
 
 static error_t check_options(const struct record *r)
 {

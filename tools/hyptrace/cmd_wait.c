@@ -17,7 +17,6 @@ enum {
 };
 
 #define MSEC_PER_SEC	1000
-#define NSEC_PER_MSEC	1000000
 #define TIMEOUT_MAX	(INT_MAX / MSEC_PER_SEC)
 
 static const struct argp_option options[] = {

@@ -47,6 +47,7 @@ static const struct verb verbs[] = {
 	{ "dump",	cmd_dump,	"Print what a file says and how it is made.", true },
 	{ "export",	cmd_export,	"Write the events of a file for another program.", true },
 	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
+	{ "stat",	cmd_stat,	"Print where the time goes, live or from a file.", true },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
 	{ "wait",	cmd_wait,	"Wait until triggers have fired.", false },
 	{ "mark",	cmd_mark,	"Write selftest events.", true },

@@ -508,6 +508,17 @@ void printer_int(struct printer *p, const char *key, int64_t value)
 }
 
 /**
+ * printer_number - print a number that is not an integer
+ * @p:		the printer
+ * @key:	its key
+ * @text:	its decimal digits
+ */
+void printer_number(struct printer *p, const char *key, const char *text)
+{
+	put_value(p, key, STYLE_PLAIN, text, text);
+}
+
+/**
  * printer_size - print a size
  * @p:		the printer
  * @key:	its key

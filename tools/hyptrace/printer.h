@@ -64,6 +64,7 @@ void printer_styled(struct printer *p, const char *key, enum printer_style style
 void printer_bool(struct printer *p, const char *key, bool value);
 void printer_uint(struct printer *p, const char *key, uint64_t value);
 void printer_int(struct printer *p, const char *key, int64_t value);
+void printer_number(struct printer *p, const char *key, const char *text);
 void printer_size(struct printer *p, const char *key, uint64_t bytes);
 void printer_u64(struct printer *p, const char *key, uint64_t value);
 void printer_s64(struct printer *p, const char *key, int64_t value);

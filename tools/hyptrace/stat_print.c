@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the numbers of hyptrace stat: the times of CPUs, and the rows.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stat.h"
+#include "text.h"
+#include "time_text.h"
+
+#define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
+
+/* Two of them are in text only if they have a meaning: see print_table() */
+static const struct column columns_of_rows[] = {
+	{ "name",		"NAME",		0 },
+	{ "cpu",		"CPU",		COLUMN_NUMBER },
+	{ "samples",		"SAMPLES",	COLUMN_NUMBER },
+	{ "samples_percent",	"SAMPLES%",	COLUMN_NUMBER },
+	{ "time_percent",	"TIME%",	COLUMN_NUMBER },
+	{ "total",		"TOTAL",	COLUMN_NUMBER },
+	{ "min",		"MIN",		COLUMN_NUMBER },
+	{ "max",		"MAX",		COLUMN_NUMBER },
+	{ "mean",		"MEAN",		COLUMN_NUMBER },
+	{ "deviation",		"+-",		COLUMN_NUMBER },
+	{ "p50",		"P50",		COLUMN_NUMBER },
+	{ "p90",		"P90",		COLUMN_NUMBER },
+	{ "p99",		"P99",		COLUMN_NUMBER },
+	{ "p99_9",		"P99.9",	COLUMN_NUMBER },
+	{ "timed",		"TIMED",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "guest",		"GUEST",	COLUMN_NUMBER },
+};
+
+#define COLUMN_OF_CPU	1
+#define COLUMN_OF_GUEST	(NR_COLUMNS(columns_of_rows) - 1)
+
+static const struct column columns_of_cpus[] = {
+	{ "cpu",		"CPU",		COLUMN_NUMBER },
+	{ "wall",		"WALL",		COLUMN_NUMBER },
+	{ "host",		"HOST",		COLUMN_NUMBER },
+	{ "host_percent",	"HOST%",	COLUMN_NUMBER },
+	{ "el2",		"EL2",		COLUMN_NUMBER },
+	{ "el2_percent",	"EL2%",		COLUMN_NUMBER },
+	{ "guest",		"GUEST",	COLUMN_NUMBER },
+	{ "guest_percent",	"GUEST%",	COLUMN_NUMBER },
+	{ "unknown",		"UNKNOWN",	COLUMN_NUMBER },
+	{ "events",		"EVENTS",	COLUMN_NUMBER },
+	{ "lost",		"LOST",		COLUMN_NUMBER },
+};
+
+static const double percents[] = { 50, 90, 99, 99.9 };
+static const char *const percent_keys[] = { "p50", "p90", "p99", "p99_9" };
+
+/* Print a part of a whole in percent, with two decimals. */
+static void print_percent(struct printer *p, const char *key, uint64_t part, uint64_t whole)
+{
+	char text[16];
+
+	if (!whole) {
+		printer_none(p, key);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.2f", 100.0 * part / whole);
+	printer_number(p, key, text);
+}
+
+/* In text it is the deviation of the mean in percent, as in perf; in JSON that of the samples. */
+static void print_deviation(struct printer *p, const struct loglin *times)
+{
+	char text[32];
+
+	if (printer_is_json(p)) {
+		snprintf(text, sizeof(text), "%.3f", loglin_deviation(times));
+		printer_number(p, "deviation", text);
+	} else {
+		snprintf(text, sizeof(text), "%.2f%%", 100 * loglin_error(times));
+		printer_str(p, "deviation", text);
+	}
+}
+
+static void print_times(struct printer *p, const struct loglin *times, const struct stat_list *list)
+{
+	static const char *const keys[] = { "time_percent", "total", "min", "max", "mean",
+					    "deviation", "p50", "p90", "p99", "p99_9" };
+	unsigned int i;
+
+	if (!times->count) {
+		for (i = 0; i < NR_COLUMNS(keys); i++)
+			printer_none(p, keys[i]);
+		return;
+	}
+	print_percent(p, "time_percent", times->sum, list->time);
+	time_print(p, "total", times->sum);
+	time_print(p, "min", times->min);
+	time_print(p, "max", times->max);
+	time_print(p, "mean", times->sum / times->count);
+	print_deviation(p, times);
+	for (i = 0; i < NR_COLUMNS(percents); i++)
+		time_print(p, percent_keys[i], loglin_percentile(times, percents[i]));
+}
+
+static void print_row(struct printer *p, const struct stat *stat, const struct stat_list *list,
+		      const struct stat_row *row)
+{
+	char name[STAT_NAME_SIZE];
+
+	stat_name(stat, row->key, name);
+	printer_styled(p, "name", STYLE_NAME, name);
+	if (stat->per_cpu)
+		printer_uint(p, "cpu", row->cpu);
+	else
+		printer_none(p, "cpu");
+	printer_uint(p, "samples", row->samples);
+	print_percent(p, "samples_percent", row->samples, list->samples);
+	print_times(p, &row->times, list);
+	printer_uint(p, "timed", row->times.count);
+	if (stat->by == STAT_BY_EXIT)
+		time_print(p, "guest", row->guest);
+	else
+		printer_none(p, "guest");
+}
+
+/* Print the powers of two from the smallest to the largest time of a row. */
+static void print_buckets(struct printer *p, const struct loglin *times)
+{
+	struct time_bucket buckets[LOGLIN_BLOCKS] = {};
+	unsigned int i;
+
+	for (i = 0; i < LOGLIN_BLOCKS; i++) {
+		buckets[i].from = loglin_block_from(i);
+		if (i + 1 < LOGLIN_BLOCKS)
+			buckets[i].to = loglin_block_from(i + 1);
+		buckets[i].count = loglin_block_count(times, i);
+	}
+	time_print_histogram(p, buckets, LOGLIN_BLOCKS);
+}
+
+/* In JSON a row and its histogram are one object; in text the histograms follow the table. */
+static void print_histograms(struct printer *p, const struct stat *stat,
+			     const struct stat_list *list)
+{
+	char name[STAT_NAME_SIZE], heading[STAT_NAME_SIZE + 16];
+	unsigned int i;
+
+	for (i = 0; i < list->nr; i++) {
+		const struct stat_row *row = list->rows[i];
+
+		if (!row->times.count && !printer_is_json(p))
+			continue;
+		printer_object(p, NULL);
+		if (printer_is_json(p)) {
+			print_row(p, stat, list, row);
+		} else {
+			stat_name(stat, row->key, name);
+			snprintf(heading, sizeof(heading), stat->per_cpu ? "%s, CPU %u" : "%s",
+				 name, row->cpu);
+			printer_heading(p, "name", heading);
+		}
+		print_buckets(p, &row->times);
+		printer_end(p);
+	}
+}
+
+static void print_table(struct printer *p, const struct stat *stat, const struct stat_list *list)
+{
+	struct column all[NR_COLUMNS(columns_of_rows)];
+	const struct columns columns = { .all = all, .nr = NR_COLUMNS(all) };
+	unsigned int i;
+
+	memcpy(all, columns_of_rows, sizeof(all));
+	if (!stat->per_cpu)
+		all[COLUMN_OF_CPU].flags |= COLUMN_JSON;
+	if (stat->by != STAT_BY_EXIT)
+		all[COLUMN_OF_GUEST].flags |= COLUMN_JSON;
+	printer_table(p, "rows", &columns);
+	for (i = 0; i < list->nr; i++) {
+		printer_row(p);
+		print_row(p, stat, list, list->rows[i]);
+		printer_end(p);
+	}
+	printer_end(p);
+}
+
+static void print_rows(struct printer *p, const struct stat *stat, const struct stat_list *list)
+{
+	if (stat->histogram && printer_is_json(p)) {
+		printer_array(p, "rows");
+		print_histograms(p, stat, list);
+		printer_end(p);
+		return;
+	}
+	print_table(p, stat, list);
+	if (stat->histogram)
+		print_histograms(p, stat, list);
+}
+
+static void print_cpu(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu)
+{
+	const uint64_t wall = stat->end - stat->begin;
+	uint64_t ns[NR_STAT_PLACES];
+
+	stat_times_sum(&cpu->times, stat->begin, stat->end, ns);
+	printer_uint(p, "cpu", cpu->id);
+	time_print(p, "wall", wall);
+	time_print(p, "host", ns[STAT_HOST]);
+	print_percent(p, "host_percent", ns[STAT_HOST], wall);
+	time_print(p, "el2", ns[STAT_EL2]);
+	print_percent(p, "el2_percent", ns[STAT_EL2], wall);
+	time_print(p, "guest", ns[STAT_GUEST]);
+	print_percent(p, "guest_percent", ns[STAT_GUEST], wall);
+	time_print(p, "unknown", ns[STAT_UNKNOWN]);
+	printer_uint(p, "events", cpu->events);
+	if (cpu->lost_more && !cpu->lost)
+		printer_str(p, "lost", "some");
+	else
+		printer_uint(p, "lost", cpu->lost);
+	if (printer_is_json(p))
+		printer_bool(p, "lost_more", cpu->lost_more);
+}
+
+static void print_cpus(struct printer *p, const struct stat *stat)
+{
+	unsigned int i;
+
+	if (printer_is_json(p)) {
+		printer_array(p, "cpus");
+	} else {
+		static const struct columns columns = {
+			.all = columns_of_cpus, .nr = NR_COLUMNS(columns_of_cpus),
+		};
+
+		printer_table(p, "cpus", &columns);
+	}
+	for (i = 0; i < stat->nr_cpus; i++) {
+		if (printer_is_json(p))
+			printer_object(p, NULL);
+		else
+			printer_row(p);
+		print_cpu(p, stat, stat->cpus[i]);
+		printer_end(p);
+	}
+	printer_end(p);
+}
+
+/* Print a text as a field of CSV. */
+static void put_csv(struct out *out, const char *text)
+{
+	out_putc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			out_putc(out, '"');
+		out_putc(out, *text);
+	}
+	out_putc(out, '"');
+}
+
+static void print_csv(const struct stat *stat, const struct stat_list *list)
+{
+	struct out *out = &stat->ctx->out;
+	char name[STAT_NAME_SIZE];
+	unsigned int i, j;
+
+	out_puts(out, "name,cpu,samples,timed,total,min,max,mean,deviation,p50,p90,p99,p99_9,guest\n");
+	for (i = 0; i < list->nr; i++) {
+		const struct stat_row *row = list->rows[i];
+		const struct loglin *times = &row->times;
+
+		stat_name(stat, row->key, name);
+		put_csv(out, name);
+		out_putc(out, ',');
+		if (stat->per_cpu)
+			out_printf(out, "%u", row->cpu);
+		out_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->samples,
+			   times->count, times->sum);
+		if (times->count)
+			out_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f", times->min,
+				   times->max, times->sum / times->count, loglin_deviation(times));
+		else
+			out_puts(out, ",,,");
+		for (j = 0; j < NR_COLUMNS(percents); j++)
+			if (times->count)
+				out_printf(out, ",%" PRIu64, loglin_percentile(times, percents[j]));
+			else
+				out_putc(out, ',');
+		if (stat->by == STAT_BY_EXIT)
+			out_printf(out, ",%" PRIu64 "\n", row->guest);
+		else
+			out_puts(out, ",\n");
+	}
+}
+
+/* Say which events are missing to answer the question. */
+static void note_missing(const struct stat *stat)
+{
+	enum stat_event event;
+
+	for (event = STAT_NONE + 1; event < NR_STAT_EVENTS; event++) {
+		const char *name = stat_event_name(event);
+		const bool is_needed = stat_by_needs(stat->by, event);
+
+		if (stat->has_seen[event] ||
+		    (!is_needed && event != STAT_ENTER && event != STAT_EXIT))
+			continue;
+		if (is_needed)
+			cmd_note("there is no event %s, which \"--by %s\" needs: use \"hyptrace record -e %s\"",
+				 name, stat_by_name(stat->by), name);
+		else
+			cmd_note("there is no event %s: the times of the CPUs are not known", name);
+	}
+}
+
+static void note_counts(const struct stat *stat)
+{
+	uint64_t events = 0, lost = 0;
+	bool more = false;
+	unsigned int i;
+
+	for (i = 0; i < stat->nr_cpus; i++) {
+		events += stat->cpus[i]->events;
+		lost += stat->cpus[i]->lost;
+		more |= stat->cpus[i]->lost_more;
+	}
+	if (stat->quiet && !lost && !more)
+		return;
+	cmd_note("%" PRIu64 " event%s read, %" PRIu64 "%s lost", events, events == 1 ? "" : "s",
+		 lost, more ? " or more" : "");
+}
+
+/**
+ * stat_print - print the numbers, between the begin and the end of their time
+ * @stat:	the verb, after stat_limits()
+ */
+void stat_print(const struct stat *stat)
+{
+	struct printer *p = stat->ctx->p;
+	struct stat_list list;
+
+	stat_list_init(&list, stat);
+	if (stat->csv) {
+		print_csv(stat, &list);
+	} else {
+		printer_object(p, NULL);
+		if (printer_is_json(p)) {
+			printer_str(p, "by", stat_by_name(stat->by));
+			printer_uint(p, "begin", stat->begin);
+			printer_uint(p, "wall", stat->end - stat->begin);
+		}
+		print_cpus(p, stat);
+		if (!printer_is_json(p))
+			out_putc(&stat->ctx->out, '\n');
+		print_rows(p, stat, &list);
+		printer_end(p);
+	}
+	stat_list_free(&list);
+	out_flush(&stat->ctx->out);
+	if (!stat->quiet)
+		note_missing(stat);
+	note_counts(stat);
+}

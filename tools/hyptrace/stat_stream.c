@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Take the numbers of hyptrace stat from the events as they happen: hold those that are needed
+ * enabled, and read them.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "signals.h"
+#include "stat.h"
+
+/* How long an event may be held back to keep the order of CPUs */
+#define BOUND		(10 * NSEC_PER_MSEC)
+/* An interval is printed so long after its end: then all its events were read */
+#define LATENESS	(3 * BOUND)
+
+#define BUSY_HINT	" (stop it, or use \"hyptrace stat -i FILE\")"
+
+/**
+ * struct live - the state while events are read
+ * @stat:	the verb
+ * @remote:	the remote
+ * @stream:	its events
+ * @signal_fd:	readable once a signal has come
+ * @has_clock:	the events have the times of CLOCK_BOOTTIME
+ * @ended:	the end was requested
+ * @child_ended: the command has ended
+ * @next:	when the interval ends; UINT64_MAX without --interval
+ * @deadline:	when to end; UINT64_MAX without --duration
+ */
+struct live {
+	struct stat			*stat;
+	const struct hyptrace_remote	*remote;
+	struct hyptrace_stream		*stream;
+	int				signal_fd;
+	bool				has_clock;
+	bool				ended;
+	bool				child_ended;
+	uint64_t			next;
+	uint64_t			deadline;
+};
+
+static int fail(const struct live *live, const struct hyptrace_error *err)
+{
+	/* the subject is a CPU */
+	if (err->subject[0])
+		return cmd_fail("cannot read %s: %s%s", err->subject, err->text,
+				err->errnum == EBUSY ? BUSY_HINT : "");
+	return cmd_fail("cannot count the events of \"%s\": %s", live->remote->name, err->text);
+}
+
+static void print_interval(struct live *live)
+{
+	struct stat *stat = live->stat;
+	uint64_t end = stat->end;
+
+	stat->end = live->has_clock ? live->next : 0;
+	stat_limits(stat);
+	stat_print(stat);
+	stat_cut(stat, stat->end);
+	live->next += stat->interval;
+	/* after the end, the last events may still belong to several intervals */
+	if (end > stat->end)
+		stat->end = end;
+}
+
+static void feed(struct live *live, const struct hyptrace_stream_event *event)
+{
+	while (event->record.ts >= live->next)
+		print_interval(live);
+	stat_feed(stat_add_cpu(live->stat, event->cpu), &event->record);
+}
+
+/* Print the intervals whose events were all read. */
+static void print_intervals(struct live *live)
+{
+	uint64_t now = live->next < UINT64_MAX ? clock_now(CLOCK_BOOTTIME) : 0;
+
+	while (now >= LATENESS && now - LATENESS >= live->next)
+		print_interval(live);
+}
+
+/* Wait until there may be events, or something ends. */
+static void wait_for_events(struct live *live)
+{
+	uint64_t now = clock_now(CLOCK_BOOTTIME), until = live->deadline;
+	struct pollfd fds[] = {
+		{ .fd = hyptrace_stream_fd(live->stream), .events = POLLIN },
+		/* poll() ignores a negative one: once the end is requested, these stay readable */
+		{ .fd = live->ended ? -1 : live->signal_fd, .events = POLLIN },
+		{ .fd = live->ended ? -1 : live->stat->child.pidfd, .events = POLLIN },
+	};
+	int msec = -1;
+
+	if (live->ended)
+		until = now + BOUND;
+	else if (live->next < UINT64_MAX && live->next + LATENESS < until)
+		until = live->next + LATENESS;
+	if (until < UINT64_MAX)
+		msec = now < until ? (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC : 0;
+	poll(fds, 3, msec);
+	live->child_ended = fds[2].revents;
+	print_intervals(live);
+}
+
+/* Stop to record events; those that were recorded are still read. */
+static void request_end(struct live *live)
+{
+	live->ended = true;
+	if (live->has_clock)
+		live->stat->end = clock_now(CLOCK_BOOTTIME);
+	hyptrace_stream_end(live->stream);
+}
+
+static bool is_over(const struct live *live)
+{
+	return signals_stop || live->child_ended ||
+	       (live->deadline < UINT64_MAX && clock_now(CLOCK_BOOTTIME) >= live->deadline);
+}
+
+/* Read events until the stream has ended. Return an exit code. */
+static int run(struct live *live)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_error err;
+	int ret;
+
+	while (!signals_abandon && !live->stat->ctx->out.error) {
+		ret = hyptrace_stream_next(live->stream, &event, &err);
+		if (ret == -ENODATA)
+			return EXIT_DONE;
+		if (ret == -EBADMSG)
+			cmd_note("%s: the rest of the sub-buffer is skipped", err.text);
+		else if (ret < 0)
+			return fail(live, &err);
+		if (ret > 0)
+			feed(live, event);
+		else if (!ret)
+			wait_for_events(live);
+		if (!live->ended && is_over(live))
+			request_end(live);
+	}
+	return EXIT_DONE;
+}
+
+/* Choose the CPUs and the events. Return an exit code. */
+static int configure(struct live *live, struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct stat *stat = live->stat;
+	const struct cpu_list *list = &stat->ctx->cpus;
+	struct hyptrace_error err;
+	struct hyptrace_cpu **cpus;
+	const char *names[NR_STAT_EVENTS];
+	unsigned int nr_names = 0, nr_cpus, i;
+	enum stat_event event;
+	int code;
+
+	code = cmd_get_cpus(stat->ctx, live->remote->name, &cpus, &nr_cpus);
+	if (code)
+		return code;
+	for (i = 0; i < nr_cpus; i++)
+		if (cpus[i]->online)
+			stat_add_cpu(stat, cpus[i]->id);
+	hyptrace_free_cpus(cpus);
+	if (stat->ctx->have_cpus && !list->all &&
+	    hyptrace_stream_set_cpus(live->stream, list->ids, list->nr, &err))
+		return fail(live, &err);
+
+	stat_kinds_init(&stat->kinds, events, nr);
+	for (event = STAT_NONE + 1; event < NR_STAT_EVENTS; event++) {
+		if (!stat_by_needs(stat->by, event) && event != STAT_ENTER && event != STAT_EXIT)
+			continue;
+		if (!stat->kinds.events[event])
+			return cmd_fail("the remote \"%s\" has no event %s", live->remote->name,
+					stat_event_name(event));
+		names[nr_names++] = stat_event_name(event);
+	}
+	hyptrace_stream_set_bound(live->stream, BOUND);
+	if (hyptrace_stream_set_events(live->stream, names, nr_names, &err))
+		return fail(live, &err);
+	return EXIT_DONE;
+}
+
+static int count_events(struct live *live)
+{
+	struct stat *stat = live->stat;
+	struct hyptrace_error err;
+	int code;
+
+	if (hyptrace_stream_start(live->stream, &err))
+		return fail(live, &err);
+	stat->begin = clock_now(CLOCK_BOOTTIME);
+	live->next = stat->interval ? stat->begin + stat->interval : UINT64_MAX;
+	live->deadline = stat->duration ? stat->begin + stat->duration : UINT64_MAX;
+	if (!live->has_clock)
+		stat->begin = 0;
+	code = child_start(&stat->child);
+	if (!code)
+		code = run(live);
+	hyptrace_stream_close(live->stream);
+	if (code)
+		return code;
+	stat_limits(stat);
+	if (stat->end > stat->begin || !stat->interval)
+		stat_print(stat);
+	return EXIT_DONE;
+}
+
+/**
+ * stat_stream - print the numbers of the machine, from now on until the end is requested
+ * @stat:	the verb
+ * @signal_fd:	readable once a signal has come
+ *
+ * Return: an exit code.
+ */
+int stat_stream(struct stat *stat, int signal_fd)
+{
+	struct live live = { .stat = stat, .signal_fd = signal_fd };
+	struct hyptrace_hypercall **calls = NULL;
+	struct hyptrace_event **events = NULL;
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	unsigned int nr;
+	int code;
+
+	code = cmd_get_remote(stat->ctx, &remote);
+	if (code)
+		return code;
+	stat->ctx->out.abandon = &signals_abandon;
+	live.remote = remote;
+	live.has_clock = remote->clock && !strcmp(remote->clock, "boot");
+	live.stream = hyptrace_stream_new(stat->ctx->h, remote->name, &err);
+	if (!live.stream) {
+		code = fail(&live, &err);
+	} else if (hyptrace_get_events(stat->ctx->h, remote->name, &events, &nr, &err)) {
+		code = cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
+	} else {
+		stat->formats = hyptrace_stream_formats(live.stream);
+		calls = cmd_name_hypercalls(stat->ctx, remote->name, stat->formats);
+		code = configure(&live, events, nr);
+		if (!code)
+			code = count_events(&live);
+	}
+	stat_free(stat);
+	hyptrace_stream_free(live.stream);
+	hyptrace_free_hypercalls(calls);
+	hyptrace_free_events(events);
+	hyptrace_free_remote(remote);
+	return code;
+}

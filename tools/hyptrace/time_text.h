@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Times with their units, and bars of histograms. For count and stat.
+ */
+#ifndef TIME_TEXT_H
+#define TIME_TEXT_H
+
+#include <stdint.h>
+
+#include "printer.h"
+
+/* Size of the text of a time, its NUL included */
+#define TIME_TEXT_SIZE	32
+
+/**
+ * struct time_bucket - a bucket of a histogram
+ * @from:	its smallest time, ns
+ * @to:		the smallest time of the next one; 0 if there is none
+ * @count:	number of times in it
+ */
+struct time_bucket {
+	uint64_t	from;
+	uint64_t	to;
+	uint64_t	count;
+};
+
+void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec);
+void time_print(struct printer *p, const char *key, uint64_t nsec);
+void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr);
+
+#endif /* TIME_TEXT_H */
