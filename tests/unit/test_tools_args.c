@@ -62,6 +62,28 @@ static void sizes(void **state)
 		assert_false(parse_size(bad[i], &bytes));
 }
 
+static void durations(void **state)
+{
+	static const struct {
+		const char	*text;
+		uint64_t	nsec;
+	} good[] = {
+		{ "5", 5000000000 }, { "1.5s", 1500000000 }, { "20ms", 20000000 },
+		{ "2m", 120000000000 }, { "2min", 120000000000 }, { "1h", 3600000000000 },
+	};
+	static const char *const bad[] = { "", "0", "-1", " 1", "inf", "1x", "1 s", "1e30", "s" };
+	uint64_t nsec;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_true(parse_duration(good[i].text, &nsec));
+		assert_true(nsec == good[i].nsec);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(parse_duration(bad[i], &nsec));
+}
+
 static void modes(void **state)
 {
 	uint32_t mode;
@@ -162,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(sizes),
+		cmocka_unit_test(durations),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(cpu_lists),
 		cmocka_unit_test(event_names),

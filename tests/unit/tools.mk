@@ -74,6 +74,10 @@ test_tools_strace-libs := $(test_tools_lines-libs)
 test_tools_strace_choice-srcs := $(strace-srcs) $(tools)/hyptrace/strace_choice.c
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
+test_tools_loglin-srcs := $(addprefix $(tools)/hyptrace/,loglin.c die.c)
+test_tools_loglin-cflags := $(tools-cflags)
+test_tools_stat_times-srcs := $(addprefix $(tools)/hyptrace/,stat_times.c stat_rows.c loglin.c die.c)
+test_tools_stat_times-cflags := $(tools-cflags)
 
 test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)

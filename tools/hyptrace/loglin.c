@@ -100,34 +100,29 @@ static uint64_t middle(const struct loglin *h, unsigned int block, unsigned int 
 	return value < h->max ? value : h->max;
 }
 
-/* The place of the value that so many percent of all values do not exceed, from 1 on */
-static uint64_t rank_of(const struct loglin *h, double percent)
+/* The place of the value that so many of 1000 values do not exceed, from 1 on */
+static uint64_t rank_of(const struct loglin *h, unsigned int permille)
 {
-	long double exact = (long double)h->count * percent / 100;
-	uint64_t rank = exact;
+	uint64_t rank = ((unsigned __int128)h->count * permille + 999) / 1000;
 
-	if (rank < exact)
-		rank++;
-	if (!rank)
-		return 1;
-	return rank < h->count ? rank : h->count;
+	return rank ? rank : 1;
 }
 
 /**
- * loglin_percentile - get the value that so many percent of the values do not exceed
+ * loglin_percentile - get the value that so many of 1000 values do not exceed
  * @h:		the histogram
- * @percent:	the percentage, from 0 to 100
+ * @permille:	how many, from 0 to 1000
  *
  * Return: that value within 1 %; 0 if there are no values.
  */
-uint64_t loglin_percentile(const struct loglin *h, double percent)
+uint64_t loglin_percentile(const struct loglin *h, unsigned int permille)
 {
 	uint64_t left, here;
 	unsigned int block, bucket;
 
 	if (!h->count)
 		return 0;
-	left = rank_of(h, percent);
+	left = rank_of(h, permille);
 	for (block = 0; block < LOGLIN_BLOCKS; block++) {
 		for (bucket = 0; h->blocks[block] && bucket < LOGLIN_BUCKETS; bucket++) {
 			here = h->blocks[block][bucket];

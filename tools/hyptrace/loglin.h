@@ -38,7 +38,7 @@ struct loglin {
 void loglin_allocate(struct loglin *h, unsigned int block);
 void loglin_merge(struct loglin *to, const struct loglin *from);
 void loglin_free(struct loglin *h);
-uint64_t loglin_percentile(const struct loglin *h, double percent);
+uint64_t loglin_percentile(const struct loglin *h, unsigned int permille);
 double loglin_deviation(const struct loglin *h);
 double loglin_error(const struct loglin *h);
 uint64_t loglin_block_count(const struct loglin *h, unsigned int block);

@@ -49,8 +49,8 @@ static const struct column columns_of_cpus[] = {
 	{ "lost",		"LOST",		COLUMN_NUMBER },
 };
 
-static const double percents[] = { 50, 90, 99, 99.9 };
-static const char *const percent_keys[] = { "p50", "p90", "p99", "p99_9" };
+static const unsigned int percentiles[] = { 500, 900, 990, 999 };
+static const char *const percentile_keys[] = { "p50", "p90", "p99", "p99_9" };
 
 /* Print a part of a whole in percent, with two decimals. */
 static void print_percent(struct printer *p, const char *key, uint64_t part, uint64_t whole)
@@ -96,8 +96,8 @@ static void print_times(struct printer *p, const struct loglin *times, const str
 	time_print(p, "max", times->max);
 	time_print(p, "mean", times->sum / times->count);
 	print_deviation(p, times);
-	for (i = 0; i < NR_COLUMNS(percents); i++)
-		time_print(p, percent_keys[i], loglin_percentile(times, percents[i]));
+	for (i = 0; i < NR_COLUMNS(percentiles); i++)
+		time_print(p, percentile_keys[i], loglin_percentile(times, percentiles[i]));
 }
 
 static void print_row(struct printer *p, const struct stat *stat, const struct stat_list *list,
@@ -278,9 +278,9 @@ static void print_csv(const struct stat *stat, const struct stat_list *list)
 				   times->max, times->sum / times->count, loglin_deviation(times));
 		else
 			out_puts(out, ",,,");
-		for (j = 0; j < NR_COLUMNS(percents); j++)
+		for (j = 0; j < NR_COLUMNS(percentiles); j++)
 			if (times->count)
-				out_printf(out, ",%" PRIu64, loglin_percentile(times, percents[j]));
+				out_printf(out, ",%" PRIu64, loglin_percentile(times, percentiles[j]));
 			else
 				out_putc(out, ',');
 		if (stat->by == STAT_BY_EXIT)

@@ -66,8 +66,9 @@ struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key)
 		rows->rows[rows->nr++] = row;
 		*slot = rows->nr;
 	}
-	rows->last = rows->rows[*slot - 1];
-	return rows->last;
+	row = rows->rows[*slot - 1];
+	rows->recent[stat_rows_recent(key)] = row;
+	return row;
 }
 
 /**

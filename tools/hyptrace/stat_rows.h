@@ -37,25 +37,33 @@ struct stat_row {
 	struct stat_row	*exit;
 };
 
+/* Rows that need no look into the hash table: a power of two */
+#define STAT_RECENT	16
+
 /**
  * struct stat_rows - the rows; all 0 are none
  * @rows:	the rows, in the order of their first samples; each stays where it is
  * @nr:		number of @rows
  * @slots:	a hash table: numbers of rows plus 1, or 0
  * @nr_slots:	number of @slots, a power of two
- * @last:	the row that was asked for last; or NULL
+ * @recent:	rows that were asked for lately, by the low bits of their keys; or NULL
  */
 struct stat_rows {
 	struct stat_row	**rows;
 	unsigned int	nr;
 	uint32_t	*slots;
 	unsigned int	nr_slots;
-	struct stat_row	*last;
+	struct stat_row	*recent[STAT_RECENT];
 };
 
 struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key);
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from);
 void stat_rows_free(struct stat_rows *rows);
+
+static inline unsigned int stat_rows_recent(struct stat_key key)
+{
+	return (key.major ^ key.minor) & (STAT_RECENT - 1);
+}
 
 /**
  * stat_rows_get - get the row of a key
@@ -66,10 +74,10 @@ void stat_rows_free(struct stat_rows *rows);
  */
 static inline struct stat_row *stat_rows_get(struct stat_rows *rows, struct stat_key key)
 {
-	struct stat_row *last = rows->last;
+	struct stat_row *row = rows->recent[stat_rows_recent(key)];
 
-	if (last && last->key.major == key.major && last->key.minor == key.minor)
-		return last;
+	if (row && row->key.major == key.major && row->key.minor == key.minor)
+		return row;
 	return stat_rows_find(rows, key);
 }
 

@@ -40,22 +40,22 @@ static double guest(const struct stat_row *row)
 
 static double p50(const struct stat_row *row)
 {
-	return loglin_percentile(&row->times, 50);
+	return loglin_percentile(&row->times, 500);
 }
 
 static double p90(const struct stat_row *row)
 {
-	return loglin_percentile(&row->times, 90);
+	return loglin_percentile(&row->times, 900);
 }
 
 static double p99(const struct stat_row *row)
 {
-	return loglin_percentile(&row->times, 99);
+	return loglin_percentile(&row->times, 990);
 }
 
 static double p99_9(const struct stat_row *row)
 {
-	return loglin_percentile(&row->times, 99.9);
+	return loglin_percentile(&row->times, 999);
 }
 
 /* The keys of --key: the largest is first */
