@@ -209,3 +209,54 @@ report()
 	run hyptrace strace -i missing.dat
 	((status == 2))
 }
+
+@test "stat prints the times of CPUs and a row of each reason" {
+	made -n 20000 -c 3
+	hyptrace stat -i t.dat >text 2>note
+	[[ $(<note) == "hyptrace: $(awk '{ n += $2 } END { print n }' made) events read, 0 lost" ]]
+	[[ $(awk 'NF { print $1 }' text | xargs) == "CPU 0 1 2 NAME "* ]]
+	hyptrace stat -q -j -i t.dat >json
+	jq -e 'all(.cpus[]; .unknown == 0 and .host + .el2 + .guest == .wall)' json
+	[[ $(jq -r '.rows | sort_by(-.total)[].name' json) == "$(jq -r '.rows[].name' json)" ]]
+	hyptrace stat -q -j -i t.dat -k name >sorted
+	[[ $(jq -r '.rows[].name' sorted) == "$(jq -r '.rows[].name' json | LC_ALL=C sort)" ]]
+	# the rows of each CPU, of some CPUs, of some time
+	hyptrace stat -q -j -i t.dat --per-cpu >cpus
+	[[ $(jq -c '[.rows[].samples] | add' cpus) == "$(jq -c '[.rows[].samples] | add' json)" ]]
+	[[ $(hyptrace stat -q -j -i t.dat -C 1 | jq -c '[.rows[] | [.name, .samples]] | sort') == \
+		"$(jq -c '[.rows[] | select(.cpu == 1) | [.name, .samples]] | sort' cpus)" ]]
+	[[ $(hyptrace stat -q -j -i t.dat --from=+1ms --to=+2ms | jq '[.cpus[].events] | add') == \
+		$(report --from=+1ms --to=+2ms | wc -l) ]]
+}
+
+@test "stat says which events to record, and refuses what it cannot do" {
+	made -n 2000 -c 2 -m
+	run -0 --separate-stderr hyptrace stat -i t.dat --by hcall
+	[[ $stderr == *'"hyptrace record -e hyp_enter,hyp_exit,host_hcall"'* ]]
+	hyptrace stat -q -i t.dat 2>note
+	[[ ! -s note ]]
+	for arguments in '-i t.dat --duration 1' '-i t.dat -- true' '--from 1 --duration 1' '-i t.dat --csv -j' '--by this' \
+		'-k this' 't.dat' '--interval 0' '-i t.dat --from x'; do
+		# shellcheck disable=SC2086 # they are several words
+		run -1 --separate-stderr hyptrace stat $arguments
+		[[ -z $output && $stderr == hyptrace:* ]]
+	done
+	run -2 --separate-stderr hyptrace stat -i none.dat
+	[[ $stderr == 'hyptrace: cannot read "none.dat": No such file or directory' ]]
+	run -2 --separate-stderr hyptrace stat -i t.dat -C 5
+	[[ $stderr == *'it has no CPU 5' ]]
+}
+
+@test "stat counts a damaged place, and all other events" {
+	made -n 20000 -c 1
+	python3 - <<-'PYTHON'
+		data = bytearray(open("t.dat", "rb").read())
+		at = len(data) // 2 // 4096 * 4096 + 16
+		data[at:at + 4] = b"\xff\xff\xff\xff"
+		open("t.dat", "wb").write(data)
+	PYTHON
+	run -2 --separate-stderr hyptrace stat -i t.dat
+	[[ $stderr == *'bad record'*' or more lost' ]]
+	[[ $(hyptrace stat -q -j -i t.dat 2>/dev/null | jq '.cpus[0] | .events, .lost_more, .unknown > 0' | xargs) == \
+		"$(report 2>/dev/null | grep -vc LOST) true true" ]]
+}

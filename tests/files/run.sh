@@ -49,6 +49,7 @@ for name in "${!files[@]}"; do
 	path=$(path_of "$name")
 	check "$name: events and losses" counts "$path"
 	check "$name: dump" "$hyptrace" dump "$path"
+	check "$name: stat" "$here/stat.sh" "$hyptrace" "$path"
 	[[ $name != unfinished ]] || continue
 	check "$name: strace" "$here/strace.py" "$hyptrace" "$path"
 	check "$name: exports" "$here/exports.sh" "$hyptrace" "$path"

@@ -45,9 +45,10 @@ for file; do
 		same "$file" "$by"
 	done
 
-	# the four times of each CPU are those of jq, and add up to the time that has passed
+	# the four times of each CPU are those of jq, and add up to the time that has passed; jq sees no empty CPU
 	jq -r '.wall as $wall | .cpus[] |
 		if .host + .el2 + .guest + .unknown != $wall or .wall != $wall then error("CPU \(.cpu) has another wall time")
+		elif .events + .lost == 0 then empty
 		else [.cpu, .host, .el2, .guest, .unknown, .events, .lost] | @tsv end' "$tmp/hcall.json" >"$tmp/times.stat"
 	sed -n 's/^times	//p' "$tmp/all.jq" >"$tmp/times.jq"
 	same "$file" times

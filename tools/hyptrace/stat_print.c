@@ -294,20 +294,30 @@ static void print_csv(const struct stat *stat, const struct stat_list *list)
 static void note_missing(const struct stat *stat)
 {
 	enum stat_event event;
+	bool is_needed = false;
+	size_t len;
+	char *list;
+	FILE *f = text_open(&list, &len);
 
 	for (event = STAT_NONE + 1; event < NR_STAT_EVENTS; event++) {
-		const char *name = stat_event_name(event);
-		const bool is_needed = stat_by_needs(stat->by, event);
+		bool needed = stat_by_needs(stat->by, event);
 
 		if (stat->has_seen[event] ||
-		    (!is_needed && event != STAT_ENTER && event != STAT_EXIT))
+		    (!needed && event != STAT_ENTER && event != STAT_EXIT))
 			continue;
-		if (is_needed)
-			cmd_note("there is no event %s, which \"--by %s\" needs: use \"hyptrace record -e %s\"",
-				 name, stat_by_name(stat->by), name);
-		else
-			cmd_note("there is no event %s: the times of the CPUs are not known", name);
+		is_needed |= needed;
+		fprintf(f, "%s%s", ftell(f) ? "," : "", stat_event_name(event));
 	}
+	text_close(f);
+	if (is_needed && stat->path)
+		cmd_note("\"%s\" has not all events that \"--by %s\" needs: use \"hyptrace record -e %s\"",
+			 stat->path, stat_by_name(stat->by), list);
+	else if (is_needed)
+		cmd_note("these events did not happen: %s", list);
+	else if (*list && stat->path)
+		cmd_note("\"%s\" does not say where the time goes: use \"hyptrace record -e %s\", too",
+			 stat->path, list);
+	free(list);
 }
 
 static void note_counts(const struct stat *stat)

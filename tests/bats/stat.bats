@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# stat: what the guest does against what stat counts, from a file and live.
+
+load ./helper
+
+export REMOTE=hypervisor
+
+# The work of the guest: none of it traps for another reason
+work=(workload --cpu 0 --mmio 300 --psci 200 --sysreg 100)
+
+# row FILE NAME KEY: print a value of a row.
+row()
+{
+	jq -r --arg name "$2" "[.rows[] | select(.name == \$name).$3] | add // 0" "$1"
+}
+
+# is_work FILE: the rows by exit are the work.
+is_work()
+{
+	same "$(row "$1" DABT_LOW samples)" 300 stores
+	same "$(row "$1" HVC64 samples)" 200 "PSCI calls"
+	same "$(row "$1" SYS64 samples)" 100 "reads of a register"
+}
+
+# adds_up FILE: the times of each CPU are the time that has passed.
+adds_up()
+{
+	jq -e '.wall > 0 and all(.cpus[]; .wall == .host + .el2 + .guest + .unknown)' "$1" >/dev/null ||
+		{ jq -c '.wall, .cpus[]' "$1" && false; }
+}
+
+@test "counts of a file are those of the guest's own work" {
+	cd "$BATS_TEST_TMPDIR"
+	ht set --size 8M
+	words=$(ht record -q -e all -o t.dat -- taskset -c 0 "${work[@]}")
+	[[ $words =~ vcpu_pid=([0-9]+) ]]
+	pid=${BASH_REMATCH[1]}
+	for by in reason exit vcpu vm cpu hcall memory; do
+		hyptrace stat -j -i t.dat --by "$by" >"$by" 2>note
+		grep -q ', 0 lost$' note
+		adds_up "$by"
+	done
+	is_work exit
+	# each exit belongs to the only vCPU, and its time to the guest's
+	same "$(jq '.rows | length' vcpu)" 1
+	[[ $(jq -r '.rows[0].name' vcpu) == "vcpu=$pid vm=0x"*.0 ]]
+	same "$(jq '[.rows[].samples] | add' exit)" "$(jq '.rows[0].samples' vcpu)"
+	same "$(jq '[.rows[].guest] | add' exit)" "$(jq '.rows[0].total' vcpu)"
+	same "$(jq '.rows[0] | .samples, .total' vm)" "$(jq '.rows[0] | .samples, .total' vcpu)"
+	same "$(row hcall __kvm_vcpu_run samples)" "$(jq '.rows[0].samples' vcpu)" runs
+	# the samples are the events of the report
+	same "$(jq '[.rows[].samples] | add' memory)" "$(hyptrace report -q -e mem_transition t.dat | wc -l)"
+	same "$(row reason guest_exit samples)" "$(hyptrace report -q t.dat | grep -c 'hyp_enter: reason=guest_exit ')"
+	jq -e '.cpus[] | select(.cpu == 0) | .guest > 0 and .el2 > 0' exit
+}
+
+@test "live counts are those of the guest's own work" {
+	cd "$BATS_TEST_TMPDIR"
+	ht set --size 8M
+	ht stat -j --by exit -- taskset -c 0 "${work[@]}" >exit 2>note
+	grep -q ', 0 lost$' note
+	grep -q '^mmio_exits=300 ' note
+	is_work exit
+	adds_up exit
+	ht stat -j -- taskset -c 0 "${work[@]}" >reason
+	adds_up reason
+	(($(row reason guest_exit samples) >= 600))
+	# what it has enabled and started is as before
+	same "$(enabled)" ""
+	same "$(of .state)" unloaded
+}
+
+@test "stat ends after a time or with its command, and prints intervals" {
+	cd "$BATS_TEST_TMPDIR"
+	ht stat -j --duration 1 --interval 250ms >lines
+	(($(wc -l <lines) >= 2))
+	while read -r line; do
+		adds_up /dev/stdin <<<"$line"
+	done <lines
+	# each begins where the one before ended
+	jq -s -e '[.[:-1], .[1:]] | transpose | all(.[]; .[0].begin + .[0].wall == .[1].begin)' lines
+	run -7 ht stat -q -- sh -c 'exit 7'
+	run -2 ht stat -q -- /no/such/program
+	says 'cannot run "/no/such/program"'
+	same "$(enabled)" ""
+}
+
+@test "stat has the rows of each CPU, and refuses a remote without the events" {
+	cd "$BATS_TEST_TMPDIR"
+	cpu=$(last_cpu)
+	ht set --size 8M
+	ht stat -j --per-cpu --by exit -- taskset -c "$cpu" workload --cpu "$cpu" --mmio 50 --psci 60 >exit
+	same "$(jq -c '[.rows[] | select(.name == "HVC64") | [.cpu, .samples]]' exit)" "[[$cpu,60]]"
+	REMOTE=test run -2 ht stat --duration 1
+	says 'the remote "test" has no event hyp_enter'
+}
