@@ -98,7 +98,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -e | -f | -i | -n | -o | --after | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --filter | --format | --from | --host | --input | --last | --order-bound | --out | --output | --pid | --time | --timeout | --to | --trace | --with)
+		-C | -F | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --filter | --format | --from | --host | --input | --interval | --key | --last | --order-bound | --out | --output | --pid | --time | --timeout | --to | --trace | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -118,6 +118,8 @@ _hyptrace()
 	--mode) words='overwrite discard' ;;
 	--size) words='64K 1M 16M' ;;
 	--time) words='abs rel delta wall' ;;
+	--by) words='reason hcall exit vcpu vm cpu memory' ;;
+	-k | --key) words='samples time min max mean p50 p90 p99 p99.9 guest name' ;;
 	-e | --event | --trace)
 		if [[ $verb == strace ]]; then
 			words=$(_hyptrace_calls "${remote[@]}")
@@ -136,7 +138,7 @@ _hyptrace()
 		[[ $verb != record && $verb != export ]] || compopt -o default 2>/dev/null
 		return
 		;;
-	-n | --after | --duration | --from | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
+	-n | --after | --duration | --from | --interval | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;

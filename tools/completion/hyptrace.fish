@@ -58,7 +58,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -F -e -f -i -n -o --remote --after --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --filter --format --from --host --input --last --order-bound --out --output --pid --time --timeout --to --trace --with
+            case -r -C -F -e -f -i -k -n -o --remote --after --by --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --filter --format --from --host --input --interval --key --last --order-bound --out --output --pid --time --timeout --to --trace --with
                 set -e words[1]
             case '-*'
             case '*'
@@ -108,6 +108,10 @@ function __hyptrace_options
                 set -a option -a '(ls -p /sys/kernel/tracing/events 2>/dev/null | string replace -fr "/\$" "")'
             case filter
                 set -a option -a '(__hyptrace_filter)'
+            case by
+                set -a option -a 'reason hcall exit vcpu vm cpu memory'
+            case key
+                set -a option -a 'samples time min max mean p50 p90 p99 p99.9 guest name'
             case time
                 set -a option -a 'abs rel delta wall'
         end
