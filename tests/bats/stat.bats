@@ -37,35 +37,35 @@ adds_up()
 	[[ $words =~ vcpu_pid=([0-9]+) ]]
 	pid=${BASH_REMATCH[1]}
 	for by in reason exit vcpu vm cpu hcall memory; do
-		hyptrace stat -j -i t.dat --by "$by" >"$by" 2>note
+		hyptrace stat -j -i t.dat --by "$by" >"$by.json" 2>note
 		grep -q ', 0 lost$' note
-		adds_up "$by"
+		adds_up "$by.json"
 	done
-	is_work exit
+	is_work exit.json
 	# each exit belongs to the only vCPU, and its time to the guest's
-	same "$(jq '.rows | length' vcpu)" 1
-	[[ $(jq -r '.rows[0].name' vcpu) == "vcpu=$pid vm=0x"*.0 ]]
-	same "$(jq '[.rows[].samples] | add' exit)" "$(jq '.rows[0].samples' vcpu)"
-	same "$(jq '[.rows[].guest] | add' exit)" "$(jq '.rows[0].total' vcpu)"
-	same "$(jq '.rows[0] | .samples, .total' vm)" "$(jq '.rows[0] | .samples, .total' vcpu)"
-	same "$(row hcall __kvm_vcpu_run samples)" "$(jq '.rows[0].samples' vcpu)" runs
+	same "$(jq '.rows | length' vcpu.json)" 1
+	[[ $(jq -r '.rows[0].name' vcpu.json) == "vcpu=$pid vm=0x"*.0 ]]
+	same "$(jq '[.rows[].samples] | add' exit.json)" "$(jq '.rows[0].samples' vcpu.json)"
+	same "$(jq '[.rows[].guest] | add' exit.json)" "$(jq '.rows[0].total' vcpu.json)"
+	same "$(jq '.rows[0] | .samples, .total' vm.json)" "$(jq '.rows[0] | .samples, .total' vcpu.json)"
+	same "$(row hcall.json __kvm_vcpu_run samples)" "$(jq '.rows[0].samples' vcpu.json)" runs
 	# the samples are the events of the report
-	same "$(jq '[.rows[].samples] | add' memory)" "$(hyptrace report -q -e mem_transition t.dat | wc -l)"
-	same "$(row reason guest_exit samples)" "$(hyptrace report -q t.dat | grep -c 'hyp_enter: reason=guest_exit ')"
-	jq -e '.cpus[] | select(.cpu == 0) | .guest > 0 and .el2 > 0' exit
+	same "$(jq '[.rows[].samples] | add' memory.json)" "$(hyptrace report -q -e mem_transition t.dat | wc -l)"
+	same "$(row reason.json guest_exit samples)" "$(hyptrace report -q t.dat | grep -c 'hyp_enter: reason=guest_exit ')"
+	jq -e '.cpus[] | select(.cpu == 0) | .guest > 0 and .el2 > 0' exit.json
 }
 
 @test "live counts are those of the guest's own work" {
 	cd "$BATS_TEST_TMPDIR"
 	ht set --size 8M
-	ht stat -j --by exit -- taskset -c 0 "${work[@]}" >exit 2>note
+	ht stat -j --by exit -- taskset -c 0 "${work[@]}" >exit.json 2>note
 	grep -q ', 0 lost$' note
 	grep -q '^mmio_exits=300 ' note
-	is_work exit
-	adds_up exit
-	ht stat -j -- taskset -c 0 "${work[@]}" >reason
-	adds_up reason
-	(($(row reason guest_exit samples) >= 600))
+	is_work exit.json
+	adds_up exit.json
+	ht stat -j -- taskset -c 0 "${work[@]}" >reason.json
+	adds_up reason.json
+	(($(row reason.json guest_exit samples) >= 600))
 	# what it has enabled and started is as before
 	same "$(enabled)" ""
 	same "$(of .state)" unloaded
@@ -90,8 +90,8 @@ adds_up()
 	cd "$BATS_TEST_TMPDIR"
 	cpu=$(last_cpu)
 	ht set --size 8M
-	ht stat -j --per-cpu --by exit -- taskset -c "$cpu" workload --cpu "$cpu" --mmio 50 --psci 60 >exit
-	same "$(jq -c '[.rows[] | select(.name == "HVC64") | [.cpu, .samples]]' exit)" "[[$cpu,60]]"
-	REMOTE=test run -2 ht stat --duration 1
+	ht stat -j --per-cpu --by exit -- taskset -c "$cpu" workload --cpu "$cpu" --mmio 50 --psci 60 >exit.json
+	same "$(jq -c '[.rows[] | select(.name == "HVC64") | [.cpu, .samples]]' exit.json)" "[[$cpu,60]]"
+	run -2 hyptrace -r test stat --duration 1
 	says 'the remote "test" has no event hyp_enter'
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Measure hyptrace report beside trace-cmd report, and hyptrace export, on files of the real writer. Prints lines
+# Measure hyptrace report beside trace-cmd report, hyptrace stat and export, on files of the real writer. Prints lines
 # "NAME PEER OURS", for rows.py.
 #
 #   O=FOLDER		where to build (a temporary folder)
@@ -76,6 +76,8 @@ file()
 events=$(file 4 -n 1000000 -c 4)
 row report_ns_4_cpus "$work/4" "$events"
 own_row report_ns_json "$events" report -q -j "$work/4"
+own_row stat_ns_4_cpus "$events" stat -q -i "$work/4"
+own_row stat_ns_exit "$events" stat -q --by exit -i "$work/4"
 own_row export_ns_perfetto "$events" export -q "$work/4" -f perfetto -o -
 own_row export_ns_csv "$events" export -q "$work/4" -f csv -o -
 figure export_ns_ctf - "$(best "$rounds" export_ctf "$work/4")000" "$events"
@@ -89,4 +91,5 @@ rm "$work/1"
 file big -n 47000000 -c 4 >/dev/null
 figure report_last_100_ms - "$(best 3 "$hyptrace" report -q -n 100 "$work/big")" 1000
 figure report_peak_mib - "$(peak_kib "$hyptrace" report -q "$work/big")" 1024
+figure stat_peak_mib - "$(peak_kib "$hyptrace" stat -q -i "$work/big")" 1024
 figure export_peak_mib - "$(peak_kib "$hyptrace" export -q "$work/big" -f perfetto -o -)" 1024

@@ -34,6 +34,9 @@ GOALS = {
     "report_ns_4_cpus": ("ns", "0.025 peer"),
     "report_ns_1_cpu": ("ns", "0.0125 peer"),
     "report_ns_json": ("ns", 100),
+    # perf kvm stat report: 87 ns per event of as many events
+    "stat_ns_4_cpus": ("ns", 8.7),
+    "stat_ns_exit": ("ns", 87),
     "export_ns_perfetto": ("ns", 100),
     "export_ns_ctf": ("ns", 66.7),
     "export_ns_csv": ("ns", 66.7),
@@ -41,6 +44,7 @@ GOALS = {
     "zstd_percent": ("%", 25),
     "report_last_100_ms": ("ms", 50),
     "report_peak_mib": ("MiB", 64),
+    "stat_peak_mib": ("MiB", 64),
     "export_peak_mib": ("MiB", 64),
 }
 UNITS = {"ns": "ns", "insns": "instructions", "us": "us", "s": "s"}

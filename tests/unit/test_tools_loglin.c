@@ -82,13 +82,13 @@ static void expect_near(uint64_t got, uint64_t want)
 static void check(const struct loglin *h, uint64_t *values, unsigned int nr)
 {
 	static const unsigned int permille[] = { 0, 1, 10, 500, 900, 990, 999, 1000 };
-	unsigned __int128 squares = 0;
+	__uint128_t squares = 0;
 	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		sum += values[i];
-		squares += (unsigned __int128)values[i] * values[i];
+		squares += (__uint128_t)values[i] * values[i];
 	}
 	qsort(values, nr, sizeof(*values), compare);
 	assert_true(h->count == nr && h->sum == sum && h->squares == squares);

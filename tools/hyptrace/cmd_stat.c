@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace stat: where the time of CPUs goes, and times by reason, hypercall, exit, vCPU, VM, CPU or
- * transition of memory.
+ * hyptrace stat: where the time of CPUs goes, and times by reason, hypercall, exit, vCPU or VM.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -103,7 +103,7 @@ static uint64_t middle(const struct loglin *h, unsigned int block, unsigned int 
 /* The place of the value that so many of 1000 values do not exceed, from 1 on */
 static uint64_t rank_of(const struct loglin *h, unsigned int permille)
 {
-	uint64_t rank = ((unsigned __int128)h->count * permille + 999) / 1000;
+	uint64_t rank = ((__uint128_t)h->count * permille + 999) / 1000;
 
 	return rank ? rank : 1;
 }

@@ -31,7 +31,7 @@ struct loglin {
 	uint64_t		sum;
 	uint64_t		min;
 	uint64_t		max;
-	unsigned __int128	squares;
+	__uint128_t	squares;
 	uint64_t		*blocks[LOGLIN_BLOCKS];
 };
 
@@ -69,7 +69,7 @@ static inline void loglin_add(struct loglin *h, uint64_t value)
 		h->max = value;
 	h->count++;
 	h->sum += value;
-	h->squares += (unsigned __int128)value * value;
+	h->squares += (__uint128_t)value * value;
 }
 
 #endif /* LOGLIN_H */

@@ -3,8 +3,8 @@
  * Take the numbers of hyptrace stat from a file.
  *
  * A thread reads all events of a CPU, then those of the next one: the order of events of several
- * CPUs does not matter. It does for the times between exits and entries of vCPUs, which move between
- * CPUs: then one thread reads all events in the order of time.
+ * CPUs does not matter. It does for the times between exits and entries of vCPUs, since these move
+ * between CPUs: then one thread reads all events in the order of time.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,14 +26,16 @@
 /**
  * struct reading - what the threads share
  * @stat:	the verb
- * @file:	the file, with all settings
+ * @from:	the first time that --from means
+ * @to:		the last time, likewise
  * @lock:	protects what follows, and stdio
  * @next:	the CPU to read next
  * @code:	an exit code once reading has failed
  */
 struct reading {
 	struct stat		*stat;
-	struct hyptrace_file	*file;
+	uint64_t		from;
+	uint64_t		to;
 	pthread_mutex_t		lock;
 	unsigned int		next;
 	int			code;
@@ -105,27 +107,34 @@ static struct stat_cpu *take_cpu(struct reading *r)
 	return cpu;
 }
 
-/* Read CPU after CPU of a file of the thread's own. */
-static void *work(void *arg)
+/* Read CPU after CPU. */
+static void read_cpus(struct reading *r, struct hyptrace_file *file)
 {
-	struct reading *r = arg;
 	struct hyptrace_error err;
-	struct hyptrace_file *file;
 	struct stat_cpu *cpu;
 
-	file = hyptrace_file_open(r->stat->path, &err);
-	if (!file) {
-		set_failed(r, &err);
-		return NULL;
-	}
-	/* the times that --from and --to mean */
-	hyptrace_file_set_times(file, r->file->from, r->file->to);
 	while ((cpu = take_cpu(r))) {
 		if (hyptrace_file_set_cpus(file, &cpu->id, 1, &err))
 			set_failed(r, &err);
 		else
 			read_events(r, file, cpu);
 	}
+}
+
+/* A thread has a file of its own. */
+static void *work(void *arg)
+{
+	struct reading *r = arg;
+	struct hyptrace_error err;
+	struct hyptrace_file *file;
+
+	file = hyptrace_file_open(r->stat->path, &err);
+	if (!file) {
+		set_failed(r, &err);
+		return NULL;
+	}
+	hyptrace_file_set_times(file, r->from, r->to);
+	read_cpus(r, file);
 	hyptrace_file_close(file);
 	return NULL;
 }
@@ -142,7 +151,7 @@ static unsigned int count_workers(const struct stat *stat)
 	return nr < stat->nr_cpus ? nr : stat->nr_cpus;
 }
 
-static void read_by_cpu(struct reading *r)
+static void read_by_cpu(struct reading *r, struct hyptrace_file *file)
 {
 	pthread_t threads[WORKERS_MAX];
 	unsigned int nr = count_workers(r->stat), i, started = 0;
@@ -151,7 +160,7 @@ static void read_by_cpu(struct reading *r)
 	for (i = 1; i < nr; i++)
 		if (!pthread_create(&threads[started], NULL, work, r))
 			started++;
-	work(r);
+	read_cpus(r, file);
 	for (i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -178,16 +187,18 @@ static int configure(struct stat *stat, struct hyptrace_file *file)
 
 static int read_file(struct stat *stat, struct hyptrace_file *file)
 {
-	struct reading r = { .stat = stat, .file = file, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct reading r = { .stat = stat, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int code;
 
 	code = configure(stat, file);
 	if (code)
 		return code;
+	r.from = file->from;
+	r.to = file->to;
 	if (stat->by == STAT_BY_EXIT)
 		read_events(&r, file, NULL);
 	else if (stat->nr_cpus)
-		read_by_cpu(&r);
+		read_by_cpu(&r, file);
 	stat_limits(stat);
 	if (!r.code)
 		stat_print(stat);

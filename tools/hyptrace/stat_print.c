@@ -278,11 +278,12 @@ static void print_csv(const struct stat *stat, const struct stat_list *list)
 				   times->max, times->sum / times->count, loglin_deviation(times));
 		else
 			out_puts(out, ",,,");
-		for (j = 0; j < NR_COLUMNS(percentiles); j++)
+		for (j = 0; j < NR_COLUMNS(percentiles); j++) {
+			out_putc(out, ',');
 			if (times->count)
-				out_printf(out, ",%" PRIu64, loglin_percentile(times, percentiles[j]));
-			else
-				out_putc(out, ',');
+				out_printf(out, "%" PRIu64,
+					   loglin_percentile(times, percentiles[j]));
+		}
 		if (stat->by == STAT_BY_EXIT)
 			out_printf(out, ",%" PRIu64 "\n", row->guest);
 		else
@@ -310,8 +311,8 @@ static void note_missing(const struct stat *stat)
 	}
 	text_close(f);
 	if (is_needed && stat->path)
-		cmd_note("\"%s\" has not all events that \"--by %s\" needs: use \"hyptrace record -e %s\"",
-			 stat->path, stat_by_name(stat->by), list);
+		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"", stat->path,
+			 stat_by_name(stat->by), list);
 	else if (is_needed)
 		cmd_note("these events did not happen: %s", list);
 	else if (*list && stat->path)

@@ -13,7 +13,8 @@
  * @end:	end of all times, not before the last event
  * @ns:		out: the time at each place, @end - @begin in all
  *
- * The first interval began at @begin and the last one ends at @end. Without an event, all is unknown.
+ * The first interval began at @begin and the last one ends at @end. Without an event, all is
+ * unknown.
  */
 void stat_times_sum(const struct stat_times *t, uint64_t begin, uint64_t end,
 		    uint64_t ns[NR_STAT_PLACES])
