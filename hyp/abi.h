@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	7
+#define HYPTRACE_ABI_VERSION	8
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -116,6 +116,7 @@
  *	-ENODATA if pages are missing. Counting needs no ring.
  * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off or counts no event: set
  *	the counters to 0. -ENODATA if pages are missing.
+ * @HYPTRACE_OP_PAGE: (pfn) enum hyptrace_page_owner of the page. -EOPNOTSUPP without protection.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -142,6 +143,7 @@ enum hyptrace_op {
 	HYPTRACE_OP_COUNT_FREE,
 	HYPTRACE_OP_COUNT,
 	HYPTRACE_OP_COUNT_RESET,
+	HYPTRACE_OP_PAGE,
 	HYPTRACE_NR_OPS
 };
 
@@ -158,6 +160,32 @@ enum hyptrace_info {
 enum hyptrace_write {
 	HYPTRACE_WRITE_SELFTEST,
 	HYPTRACE_WRITE_PRINTK,
+};
+
+/**
+ * enum hyptrace_page_owner - the owner of a page, and with whom it is shared
+ * @HYPTRACE_PAGE_NO_MEMORY: the page is no memory
+ * @HYPTRACE_PAGE_HOST: the host owns it alone
+ * @HYPTRACE_PAGE_HOST_SHARED_HYP: the host owns it, and shares it with EL2
+ * @HYPTRACE_PAGE_HOST_SHARED_GUEST: the host owns it, and shares it with guests, which are
+ *	therefore not protected
+ * @HYPTRACE_PAGE_HOST_SHARED_FFA: the host owns it, and shares it with the secure world (FF-A)
+ * @HYPTRACE_PAGE_HYP: EL2 owns it alone
+ * @HYPTRACE_PAGE_HYP_SHARED_HOST: EL2 owns it, and shares it with the host
+ * @HYPTRACE_PAGE_GUEST: a protected guest owns it. EL2 does not say which one, nor whether the
+ *	guest shares it
+ * @HYPTRACE_NR_PAGE_OWNERS: number of the above
+ */
+enum hyptrace_page_owner {
+	HYPTRACE_PAGE_NO_MEMORY,
+	HYPTRACE_PAGE_HOST,
+	HYPTRACE_PAGE_HOST_SHARED_HYP,
+	HYPTRACE_PAGE_HOST_SHARED_GUEST,
+	HYPTRACE_PAGE_HOST_SHARED_FFA,
+	HYPTRACE_PAGE_HYP,
+	HYPTRACE_PAGE_HYP_SHARED_HOST,
+	HYPTRACE_PAGE_GUEST,
+	HYPTRACE_NR_PAGE_OWNERS
 };
 
 /* Terms of a filter at most */

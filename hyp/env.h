@@ -29,12 +29,39 @@
  *	hyptrace_release_page()	donate it back to the host
  *	hyptrace_share_pages()	share and pin adjacent pages of the host
  *	hyptrace_unshare_pages() undo that
+ *	hyptrace_get_page_states() what pKVM knows of the owner of a page of the host
  *	HYPTRACE_FORMAT_SECTION	section of the formats of hyptrace_printk(), if there is one
  */
 #ifndef __HYPTRACE_ENV_H
 #define __HYPTRACE_ENV_H
 
 struct hyptrace_ring;
+
+/**
+ * enum hyptrace_page_state - what a page is for the host, or for EL2
+ * @HYPTRACE_PAGE_STATE_NONE: it has no access
+ * @HYPTRACE_PAGE_STATE_OWNED: it owns the page alone
+ * @HYPTRACE_PAGE_STATE_SHARED: it owns the page, and shares it
+ * @HYPTRACE_PAGE_STATE_BORROWED: another owner shares the page with it
+ */
+enum hyptrace_page_state {
+	HYPTRACE_PAGE_STATE_NONE,
+	HYPTRACE_PAGE_STATE_OWNED,
+	HYPTRACE_PAGE_STATE_SHARED,
+	HYPTRACE_PAGE_STATE_BORROWED,
+};
+
+/**
+ * struct hyptrace_page_states - what pKVM knows of a page
+ * @host:	what the page is for the host
+ * @hyp:	what it is for EL2
+ * @nr_guests:	guests with which the host shares it
+ */
+struct hyptrace_page_states {
+	enum hyptrace_page_state host;
+	enum hyptrace_page_state hyp;
+	unsigned int nr_guests;
+};
 
 #if defined(__KVM_NVHE_HYPERVISOR__)
 
@@ -227,6 +254,82 @@ static inline void hyptrace_unshare_pages(void *va, u32 nr)
 	}
 }
 
+static inline enum hyptrace_page_state hyptrace_page_state(enum pkvm_page_state state)
+{
+	switch (state) {
+	case PKVM_PAGE_OWNED:
+		return HYPTRACE_PAGE_STATE_OWNED;
+	case PKVM_PAGE_SHARED_OWNED:
+		return HYPTRACE_PAGE_STATE_SHARED;
+	case PKVM_PAGE_SHARED_BORROWED:
+		return HYPTRACE_PAGE_STATE_BORROWED;
+	default:
+		return HYPTRACE_PAGE_STATE_NONE;
+	}
+}
+
+#ifdef PKVM_PAGE_STATE_VMEMMAP_MASK
+/* pKVM keeps the states of the host and of EL2 in the vmemmap. */
+static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	struct hyp_page *page = hyp_phys_to_page(hyp_pfn_to_phys(pfn));
+
+	states->host = hyptrace_page_state(get_host_state(page));
+	states->hyp = hyptrace_page_state(get_hyp_state(page));
+	states->nr_guests = page->host_share_guest_count;
+
+	return 0;
+}
+#else
+/*
+ * pKVM keeps the states in the page tables. In the host's, the entry of a page that the host owns
+ * but has not accessed is 0. The entry of a page of EL2 is not valid and not 0. There is no other
+ * owner in these kernels.
+ */
+static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	u64 phys = hyp_pfn_to_phys(pfn);
+	kvm_pte_t host, hyp;
+	int ret;
+
+	ret = kvm_pgtable_get_leaf(&host_mmu.pgt, phys, &host, NULL) ?:
+	      kvm_pgtable_get_leaf(&pkvm_pgtable, (u64)__hyp_va(phys), &hyp, NULL);
+	if (ret)
+		return ret;
+	states->nr_guests = 0;
+	if (host && !kvm_pte_valid(host)) {
+		states->host = HYPTRACE_PAGE_STATE_NONE;
+		states->hyp = HYPTRACE_PAGE_STATE_OWNED;
+		return 0;
+	}
+	states->host = hyptrace_page_state(pkvm_getstate(kvm_pgtable_stage2_pte_prot(host)));
+	states->hyp = HYPTRACE_PAGE_STATE_NONE;
+	if (kvm_pte_valid(hyp))
+		states->hyp = hyptrace_page_state(pkvm_getstate(kvm_pgtable_hyp_pte_prot(hyp)));
+
+	return 0;
+}
+#endif
+
+/* -ENOENT if the page is no memory. It takes the locks in the same order as pKVM. */
+static inline int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	int ret;
+
+	if (!is_protected_kvm_enabled())
+		return -EOPNOTSUPP;
+	if (!hyptrace_pfn_valid(pfn))
+		return -ENOENT;
+	pfn = array_index_nospec(pfn, BIT_ULL(PHYS_MASK_SHIFT - PAGE_SHIFT));
+	hyp_spin_lock(&host_mmu.lock);
+	hyp_spin_lock(&pkvm_pgd_lock);
+	ret = hyptrace_read_page_states(pfn, states);
+	hyp_spin_unlock(&pkvm_pgd_lock);
+	hyp_spin_unlock(&host_mmu.lock);
+
+	return ret;
+}
+
 #elif defined(HYPTRACE_ENV_MODULE)
 
 #include <linux/bitops.h>
@@ -315,6 +418,12 @@ static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 
 static inline void hyptrace_unshare_pages(void *va, u32 nr)
 {
+}
+
+/* No page has another owner than this kernel. */
+static inline int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	return -EOPNOTSUPP;
 }
 
 #else /* HYPTRACE_ENV_HOST */

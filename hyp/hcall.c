@@ -4,6 +4,7 @@
  * calls it; the test remote calls it as a function.
  */
 #include "hooks.h"
+#include "owner.h"
 
 #ifdef __KVM_NVHE_HYPERVISOR__
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) __aligned(HYPTRACE_RINGS_ALIGN) = {
@@ -258,6 +259,8 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		return hyptrace_trigger_pause();
 	case HYPTRACE_OP_ARM:
 		return hyptrace_trigger_arm(arg1);
+	case HYPTRACE_OP_PAGE:
+		return hyptrace_page_owner(arg1);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

@@ -78,6 +78,13 @@ int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 	return hyptrace_take_page(pfn, va);
 }
 
+int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	(void)pfn;
+	(void)states;
+	return -EOPNOTSUPP;
+}
+
 void hyptrace_unshare_pages(void *va, u32 nr)
 {
 	(void)nr;

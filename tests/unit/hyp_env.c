@@ -25,6 +25,9 @@ u32 env_absent;
 u64 env_counter;
 void (*env_counter_hook)(void);
 void (*env_pages_hook)(void);
+struct hyptrace_page_states env_page_states;
+int env_page_error;
+u64 env_page_asked;
 u32 env_fail_take, env_fail_release, env_fail_share;
 bool env_packed;
 
@@ -199,6 +202,16 @@ static void unshare_page(void *va)
 		violation("unshare a page without wiping it", va);
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
 	change_hands(index, ENV_HOST);
+}
+
+int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	env_page_asked = pfn;
+	if (env_page_error)
+		return env_page_error;
+	*states = env_page_states;
+
+	return 0;
 }
 
 void hyptrace_unshare_pages(void *va, u32 nr)

@@ -53,6 +53,10 @@ extern void (*env_pages_hook)(void);
 extern u32 env_absent;
 /* If n is not 0, the nth call from now fails with -ENOMEM. */
 extern u32 env_fail_take, env_fail_release, env_fail_share;
+/* What pKVM says of each page: an errno, or the states; and for which page hyp/ has asked last. */
+extern struct hyptrace_page_states env_page_states;
+extern int env_page_error;
+extern u64 env_page_asked;
 /* Set before env_start(): the pages of the pool are contiguous. */
 extern bool env_packed;
 
