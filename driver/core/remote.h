@@ -244,6 +244,9 @@ struct hyptrace_swap {
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled, or a trigger keeps it from being recorded.
  *		Called at any time while the remote is registered. Optional.
+ * @get_page_owner: get the owner of a page: enum hyptrace_page_owner of hyp/abi.h. -EOPNOTSUPP
+ *		if the writer does not protect memory. Called at any time while the remote is
+ *		registered. Optional.
  * @set_rate:	record so many selftest events per second and CPU while tracing. core calls
  *		it only with another rate than before. Optional.
  */
@@ -270,6 +273,7 @@ struct hyptrace_remote_ops {
 	int	(*get_fired)(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			     unsigned int *cpu, void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);
+	int	(*get_page_owner)(u64 pfn, void *priv);
 	int	(*set_rate)(u32 rate, void *priv);
 };
 

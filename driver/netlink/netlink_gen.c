@@ -145,6 +145,13 @@ static const struct nla_policy hyptrace_count_reset_nl_policy[HYPTRACE_A_CONTROL
 	[HYPTRACE_A_CONTROL_CPU] = { .type = NLA_U32, },
 };
 
+/* HYPTRACE_CMD_PAGE_GET - do */
+static const struct nla_policy hyptrace_page_get_nl_policy[HYPTRACE_A_PAGE_COUNT + 1] = {
+	[HYPTRACE_A_PAGE_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+	[HYPTRACE_A_PAGE_PFN] = { .type = NLA_U64, },
+	[HYPTRACE_A_PAGE_COUNT] = NLA_POLICY_RANGE(NLA_U32, 1, HYPTRACE_PAGE_COUNT_MAX),
+};
+
 /* Ops table for hyptrace */
 static const struct genl_split_ops hyptrace_nl_ops[] = {
 	{
@@ -309,6 +316,15 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_count_reset_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_CPU,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_PAGE_GET,
+		.pre_doit	= hyptrace_nl_pre_doit,
+		.doit		= hyptrace_nl_page_get_doit,
+		.post_doit	= hyptrace_nl_post_doit,
+		.policy		= hyptrace_page_get_nl_policy,
+		.maxattr	= HYPTRACE_A_PAGE_COUNT,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 };

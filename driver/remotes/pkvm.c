@@ -34,6 +34,11 @@ static struct hyptrace_writer writer = {
 	.counter	= counter,
 };
 
+static int get_page_owner(u64 pfn, void *priv)
+{
+	return hyptrace_writer_call(priv, HYPTRACE_OP_PAGE, pfn, 0, 0);
+}
+
 static const struct hyptrace_remote_ops ops = {
 	.load_trace_buffer	= hyptrace_writer_load,
 	.unload_trace_buffer	= hyptrace_writer_unload,
@@ -52,6 +57,7 @@ static const struct hyptrace_remote_ops ops = {
 	.arm			= hyptrace_writer_arm,
 	.get_fired		= hyptrace_writer_get_fired,
 	.write_selftest		= hyptrace_writer_selftest,
+	.get_page_owner		= get_page_owner,
 };
 
 static hyptrace_event_fn events[ARRAY_SIZE(hyp_events)];

@@ -110,6 +110,7 @@ int cmd_monitor(struct context *ctx, int argc, char **argv);
 int cmd_wait(struct context *ctx, int argc, char **argv);
 int cmd_count(struct context *ctx, int argc, char **argv);
 int cmd_stat(struct context *ctx, int argc, char **argv);
+int cmd_who(struct context *ctx, int argc, char **argv);
 int cmd_mark(struct context *ctx, int argc, char **argv);
 
 #endif /* CMD_H */

@@ -370,6 +370,11 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
 void hyptrace_free_counters(struct hyptrace_event_counter **counters);
 uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket);
 
+/* page.c: the owners of pages */
+int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
+			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err);
+const char *hyptrace_ownership_name(uint32_t ownership);
+
 /* notify.c: notifications of changes */
 
 enum hyptrace_notification_type {

@@ -17,6 +17,7 @@
 #define HYPTRACE_EVENT_LIST_MAX		256
 #define HYPTRACE_FILTER_TERMS_MAX	8
 #define HYPTRACE_FILTER_TEXT_MAX	1023
+#define HYPTRACE_PAGE_COUNT_MAX		256
 
 /**
  * enum hyptrace_state
@@ -98,6 +99,33 @@ enum hyptrace_trigger_action {
 	HYPTRACE_TRIGGER_ACTION_NONE,
 	HYPTRACE_TRIGGER_ACTION_START,
 	HYPTRACE_TRIGGER_ACTION_STOP,
+};
+
+/**
+ * enum hyptrace_ownership
+ * @HYPTRACE_OWNERSHIP_NO_MEMORY: The page is no memory.
+ * @HYPTRACE_OWNERSHIP_HOST: The host owns the page alone.
+ * @HYPTRACE_OWNERSHIP_HOST_SHARED_HYP: The host owns the page, and shares it
+ *   with the hypervisor.
+ * @HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST: The host owns the page, and shares it
+ *   with guests that are not protected.
+ * @HYPTRACE_OWNERSHIP_HOST_SHARED_FFA: The host owns the page, and shares it
+ *   with the secure world (FF-A).
+ * @HYPTRACE_OWNERSHIP_HYP: The hypervisor owns the page alone.
+ * @HYPTRACE_OWNERSHIP_HYP_SHARED_HOST: The hypervisor owns the page, and
+ *   shares it with the host.
+ * @HYPTRACE_OWNERSHIP_GUEST: A protected guest owns the page. The hypervisor
+ *   does not say which one.
+ */
+enum hyptrace_ownership {
+	HYPTRACE_OWNERSHIP_NO_MEMORY,
+	HYPTRACE_OWNERSHIP_HOST,
+	HYPTRACE_OWNERSHIP_HOST_SHARED_HYP,
+	HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST,
+	HYPTRACE_OWNERSHIP_HOST_SHARED_FFA,
+	HYPTRACE_OWNERSHIP_HYP,
+	HYPTRACE_OWNERSHIP_HYP_SHARED_HOST,
+	HYPTRACE_OWNERSHIP_GUEST,
 };
 
 enum {
@@ -251,6 +279,17 @@ enum {
 };
 
 enum {
+	HYPTRACE_A_PAGE_REMOTE = 1,
+	HYPTRACE_A_PAGE_PFN,
+	HYPTRACE_A_PAGE_COUNT,
+	HYPTRACE_A_PAGE_OWNERS,
+	HYPTRACE_A_PAGE_PAD,
+
+	__HYPTRACE_A_PAGE_MAX,
+	HYPTRACE_A_PAGE_MAX = (__HYPTRACE_A_PAGE_MAX - 1)
+};
+
+enum {
 	HYPTRACE_A_READER_REMOTE = 1,
 	HYPTRACE_A_READER_CPU,
 	HYPTRACE_A_READER_CHANGE,
@@ -308,6 +347,7 @@ enum {
 	HYPTRACE_CMD_COUNT_GET,
 	HYPTRACE_CMD_COUNT_RESET,
 	HYPTRACE_CMD_TRIGGER_NTF,
+	HYPTRACE_CMD_PAGE_GET,
 
 	__HYPTRACE_CMD_MAX,
 	HYPTRACE_CMD_MAX = (__HYPTRACE_CMD_MAX - 1)

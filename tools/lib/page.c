@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ask the hypervisor who owns pages.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include "internal.h"
+
+/* Where the answer goes */
+struct answer {
+	unsigned int	nr;
+	uint8_t		*owners;
+	bool		has_owners;
+};
+
+static int parse_page(const struct nlmsghdr *msg, void *arg)
+{
+	struct nlattr *tb[HYPTRACE_A_PAGE_MAX + 1], *owners;
+	struct answer *answer = arg;
+
+	if (!msg)
+		return 0;
+	if (genlmsg_parse((struct nlmsghdr *)msg, 0, tb, HYPTRACE_A_PAGE_MAX, NULL) < 0)
+		return -EBADMSG;
+	owners = tb[HYPTRACE_A_PAGE_OWNERS];
+	if (!owners || nla_len(owners) != (int)answer->nr)
+		return -EBADMSG;
+	memcpy(answer->owners, nla_data(owners), answer->nr);
+	answer->has_owners = true;
+	return 0;
+}
+
+/**
+ * hyptrace_get_page_owners - ask who owns pages now
+ * @h:		the connection
+ * @remote:	name of the remote, a protected hypervisor
+ * @pfn:	page frame number of the first page
+ * @nr:		number of pages, from 1 to HYPTRACE_PAGE_COUNT_MAX
+ * @owners:	out: enum hyptrace_ownership of linux/hyptrace_netlink.h for each page
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The pages are asked for one after the other. This needs no rings, and disturbs nobody.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote protects no memory, -EBADMSG if the
+ * driver does not answer for each page.
+ */
+int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
+			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err)
+{
+	struct answer answer = { .nr = nr, .owners = owners };
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_PAGE_GET, 0);
+	int ret;
+
+	if (!msg || nla_put_string(msg, HYPTRACE_A_PAGE_REMOTE, remote) ||
+	    nla_put_u64(msg, HYPTRACE_A_PAGE_PFN, pfn) ||
+	    nla_put_u32(msg, HYPTRACE_A_PAGE_COUNT, nr)) {
+		nlmsg_free(msg);
+		return hyptrace_error_memory(err);
+	}
+	ret = hyptrace_nl_send(h, msg, parse_page, &answer, err);
+	if (!ret && !answer.has_owners)
+		return hyptrace_error_set(err, EBADMSG, "the driver has not answered");
+	return ret;
+}
+
+/**
+ * hyptrace_ownership_name - get the name of an enum hyptrace_ownership
+ * @ownership:	the value
+ *
+ * Return: the name, such as "host-shared-hyp"; "unknown" for another value.
+ */
+const char *hyptrace_ownership_name(uint32_t ownership)
+{
+	static const char *const names[] = {
+		[HYPTRACE_OWNERSHIP_NO_MEMORY]		= "no-memory",
+		[HYPTRACE_OWNERSHIP_HOST]		= "host",
+		[HYPTRACE_OWNERSHIP_HOST_SHARED_HYP]	= "host-shared-hyp",
+		[HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST]	= "host-shared-guest",
+		[HYPTRACE_OWNERSHIP_HOST_SHARED_FFA]	= "host-shared-ffa",
+		[HYPTRACE_OWNERSHIP_HYP]		= "hyp",
+		[HYPTRACE_OWNERSHIP_HYP_SHARED_HOST]	= "hyp-shared-host",
+		[HYPTRACE_OWNERSHIP_GUEST]		= "guest",
+	};
+
+	return ownership < sizeof(names) / sizeof(names[0]) ? names[ownership] : "unknown";
+}
