@@ -83,6 +83,13 @@ test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_page-srcs := $(netlink-srcs) $(tools)/lib/page.c $(fake-netlink-srcs)
+test_tools_page-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_page-libs := $(tools-libs) $(fail-alloc)
+test_tools_page_history-srcs := $(addprefix $(tools)/hyptrace/,page_history.c die.c) $(tools-format-srcs)
+test_tools_page_history-cflags := $(tools-cflags)
+test_tools_page_history-libs := $(tools-libs)
+
 test_tools_print-srcs := $(tools-format-srcs)
 test_tools_print-cflags := $(tools-cflags)
 test_tools_print-libs := $(tools-libs)
