@@ -4,7 +4,7 @@
 
 load ./helper
 
-verbs="list enable disable start stop load unload clear reset set status stream strace record show count monitor mark help"
+verbs="list enable disable start stop load unload clear reset set status stream strace record show count stat who monitor mark help"
 
 @test "a missing verb is a usage error" {
 	run -1 hyptrace

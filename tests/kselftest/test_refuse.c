@@ -388,4 +388,31 @@ TEST_F(refuse, events_and_cpus_that_cannot_be_counted)
 		EXPECT_REFUSED(only_hypervisor);
 }
 
+TEST_F(refuse, pages_without_an_owner)
+{
+	static const struct refusal refusals[] = {
+		{ "no pfn", HYPTRACE_CMD_PAGE_GET, false, EINVAL, NO_ATTRIBUTE,
+		  HYPTRACE_A_PAGE_PFN, "\"pfn\"", { REMOTE_ATTR } },
+		{ "no page", HYPTRACE_CMD_PAGE_GET, false, ERANGE, 2, 0, "",
+		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 1),
+		    U32_ATTR(HYPTRACE_A_PAGE_COUNT, 0) } },
+		{ "too many pages", HYPTRACE_CMD_PAGE_GET, false, ERANGE, 2, 0, "",
+		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 1),
+		    U32_ATTR(HYPTRACE_A_PAGE_COUNT, HYPTRACE_PAGE_COUNT_MAX + 1) } },
+		{ "numbers that wrap", HYPTRACE_CMD_PAGE_GET, false, ERANGE, 1, 0, "do not exist",
+		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, UINT64_MAX),
+		    U32_ATTR(HYPTRACE_A_PAGE_COUNT, 2) } },
+	};
+	static const struct refusal unprotected[] = {
+		{ "no protection", HYPTRACE_CMD_PAGE_GET, false, EOPNOTSUPP, 0, 0,
+		  "protects no memory", { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 1) } },
+	};
+	struct info info;
+
+	EXPECT_REFUSED(refusals);
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	if (!info.protected)
+		EXPECT_REFUSED(unprotected);
+}
+
 TEST_HARNESS_MAIN

@@ -145,7 +145,7 @@ _hyptrace()
 		:* | help:*) words=$(_hyptrace_verbs) ;;
 		enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
 		count:*) words="all $(_hyptrace_names "$countable" "${remote[@]}")" ;;
-		report:* | dump:* | export:*)
+		report:* | dump:* | export:* | who:*)
 			compopt -o default 2>/dev/null
 			return
 			;;
