@@ -311,8 +311,8 @@ static void note_missing(const struct stat *stat)
 	}
 	text_close(f);
 	if (is_needed && stat->path)
-		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"", stat->path,
-			 stat_by_name(stat->by), list);
+		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"",
+			 stat->path, stat_by_name(stat->by), list);
 	else if (is_needed)
 		cmd_note("these events did not happen: %s", list);
 	else if (*list && stat->path)
