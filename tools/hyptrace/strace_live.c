@@ -20,8 +20,11 @@
 
 #define NSEC_PER_MSEC	UINT64_C(1000000)
 
-/* Descriptors to wait for, besides the processes of -p */
+/* Descriptors to wait for */
 #define FDS		4
+
+/* Events to take before looking whether the trace is to end */
+#define EVENTS_AT_ONCE	1024
 
 #define BUSY_HINT	" (stop it, or use another --cpu)"
 
@@ -173,8 +176,22 @@ static int set_cpus(struct live *live)
 	return EXIT_DONE;
 }
 
-/* Print what has waited long enough, then wait for events. Return false if nobody reads them. */
-static bool wait_for_events(struct live *live)
+/* Return how long to wait for events, in ms; -1 for ever. */
+static int timeout_of(const struct strace *s, uint64_t now)
+{
+	uint64_t since;
+
+	if (strace_nest_waits(s->nest, &since))
+		return (since + STRACE_HOLD_TIME - now) / NSEC_PER_MSEC + 1;
+	/* the processes of VMs may end without an event */
+	return s->vms.nr ? (int)(STRACE_HOLD_TIME / NSEC_PER_MSEC) : -1;
+}
+
+/*
+ * Print what has waited long enough, look whether the trace is to end, and with @wait wait for
+ * events. Return false if nobody reads the output any more.
+ */
+static bool look(struct live *live, bool wait)
 {
 	struct strace *s = live->s;
 	struct pollfd fds[FDS] = {
@@ -185,54 +202,57 @@ static bool wait_for_events(struct live *live)
 		/* poll() ignores a negative one */
 		{ .fd = s->child.pidfd, .events = POLLIN },
 	};
-	uint64_t now = clock_now(CLOCK_MONOTONIC), since;
-	int timeout = -1;
+	uint64_t now = clock_now(CLOCK_MONOTONIC);
 
 	if (now > STRACE_HOLD_TIME)
 		strace_flush(s, now - STRACE_HOLD_TIME);
 	out_flush(&s->ctx->out);
 	if (s->ctx->out.error)
 		return false;
-	if (strace_nest_waits(s->nest, &since))
-		timeout = (since + STRACE_HOLD_TIME - now) / NSEC_PER_MSEC + 1;
-	/* the processes of VMs may end without an event */
-	if (s->vms.nr && timeout < 0)
-		timeout = STRACE_HOLD_TIME / NSEC_PER_MSEC;
-	if (poll(fds, FDS, timeout) <= 0)
-		return true;
-	if (fds[3].revents)
+	if (poll(fds, FDS, wait ? timeout_of(s, now) : 0) < 0)
+		fds[2].revents = fds[3].revents = 0;
+	if (fds[3].revents || signals_stop || strace_vms_have_ended(&s->vms))
 		hyptrace_stream_end(live->stream);
 	return !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+/* Take some events. Return what hyptrace_stream_next() has returned last. */
+static int take_events(struct live *live, struct hyptrace_error *err)
+{
+	const uint64_t now = clock_now(CLOCK_MONOTONIC);
+	const struct hyptrace_stream_event *event;
+	unsigned int left;
+	int ret = 1;
+
+	for (left = EVENTS_AT_ONCE; left && ret > 0; left--) {
+		ret = hyptrace_stream_next(live->stream, &event, err);
+		if (ret > 0) {
+			strace_event(live->s, event, now);
+			strace_flush(live->s, 0);
+		}
+	}
+	return ret;
 }
 
 /* Take events until the stream has ended. Return an exit code. */
 static int run(struct live *live)
 {
 	struct strace *s = live->s;
-	const struct hyptrace_stream_event *event;
 	struct hyptrace_error err;
 	int ret;
 
 	while (!s->ctx->out.error && !signals_abandon) {
-		ret = hyptrace_stream_next(live->stream, &event, &err);
-		if (ret > 0) {
-			strace_event(s, event, clock_now(CLOCK_MONOTONIC));
-			strace_flush(s, 0);
-			continue;
-		}
+		ret = take_events(live, &err);
 		if (ret == -ENODATA)
 			return EXIT_DONE;
 		if (ret == -EBADMSG) {
 			out_flush(&s->ctx->out);
 			cmd_note("%s: the rest of the sub-buffer is skipped", err.text);
-			continue;
-		}
-		if (ret < 0)
+		} else if (ret < 0) {
 			return fail(live, &err);
-		if (!wait_for_events(live))
+		}
+		if (!look(live, !ret))
 			return EXIT_DONE;
-		if (signals_stop || strace_vms_have_ended(&s->vms))
-			hyptrace_stream_end(live->stream);
 	}
 	return EXIT_DONE;
 }
