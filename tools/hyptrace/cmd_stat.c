@@ -14,6 +14,7 @@ enum {
 	OPT_BY = 0x200,
 	OPT_CSV,
 	OPT_DURATION,
+	OPT_EXACT,
 	OPT_FROM,
 	OPT_HIST,
 	OPT_INTERVAL,
@@ -32,6 +33,7 @@ static const struct argp_option options[] = {
 	{ "by", OPT_BY, "WHAT", 0, BY_HELP, 0 },
 	{ "per-cpu", OPT_PER_CPU, NULL, 0, "Print the rows of each CPU", 0 },
 	{ "key", 'k', "KEY", 0, "", 0 },
+	{ "exact", OPT_EXACT, NULL, 0, "Live, take the numbers from events even if EL2 can count", 0 },
 	{ "hist", OPT_HIST, NULL, 0, "Print a histogram of each row", 0 },
 	{ "csv", OPT_CSV, NULL, 0, "Print the rows as comma-separated values", 0 },
 	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
@@ -112,6 +114,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'k':
 		stat->sort = arg;
 		return stat_sort_is_key(arg) ? 0 : unknown_key(arg);
+	case OPT_EXACT:
+		stat->exact = true;
+		return 0;
 	case OPT_HIST:
 		stat->histogram = true;
 		return 0;

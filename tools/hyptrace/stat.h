@@ -2,7 +2,7 @@
 /*
  * hyptrace stat: what is counted, and the parts that it is made of. For cmd_stat.c and stat_*.c.
  *
- * A source of numbers (stat_file.c, stat_stream.c) fills the struct stat_cpu of each CPU; the other
+ * A source of numbers (stat_file.c, stat_stream.c, stat_counters.c) fills the struct stat_cpu of each CPU; the other
  * files do not know where the numbers come from.
  */
 #ifndef STAT_H
@@ -40,6 +40,9 @@ enum stat_event {
 };
 
 #define STAT_FIELDS	6
+
+/* The row of all hypercalls that have no counter of their own */
+#define STAT_OTHERS	UINT64_MAX
 
 /**
  * struct stat_field - where a number is in a payload
@@ -88,6 +91,7 @@ struct stat_kinds {
  * @kinds:	the events
  * @vcpus:	the vCPUs of all CPUs; NULL if their exits and entries are not compared
  * @times:	where its time goes
+ * @wall:	the time that has passed on it; only if the numbers are counters
  * @is_inside:	the CPU is at EL2, and nothing was lost since it entered
  * @entered:	when it entered EL2
  * @reason:	why
@@ -106,6 +110,7 @@ struct stat_cpu {
 	const struct stat_kinds	*kinds;
 	struct stat_rows	*vcpus;
 	struct stat_times	times;
+	uint64_t		wall;
 	bool			is_inside;
 	uint64_t		entered;
 	uint64_t		reason;
@@ -127,6 +132,8 @@ struct stat_cpu {
  * @per_cpu:	rows of each CPU
  * @histogram:	print a histogram of each row
  * @csv:	print CSV
+ * @exact:	take the numbers from events even if EL2 has counters for them
+ * @is_counted:	the numbers are counters: there are no events, and no percentiles
  * @quiet:	print no notes; losses and errors are still printed
  * @sort:	the key by which the rows are sorted; see stat_sort.c
  * @from:	argument of --from
@@ -151,6 +158,8 @@ struct stat {
 	bool			per_cpu;
 	bool			histogram;
 	bool			csv;
+	bool			exact;
+	bool			is_counted;
 	bool			quiet;
 	const char		*sort;
 	struct moment		from;
@@ -213,8 +222,14 @@ int stat_file(struct stat *stat);
 /* stat_stream.c: from the events as they happen */
 int stat_stream(struct stat *stat, int signal_fd);
 
+/* stat_counters.c: from the counters of EL2 */
+bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events);
+int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *const *events,
+		  int signal_fd);
+
 /* stat_sort.c: the rows in their order */
 bool stat_sort_is_key(const char *key);
+bool stat_sort_needs_samples(const char *key);
 char *stat_sort_names(void);
 void stat_list_init(struct stat_list *list, const struct stat *stat);
 void stat_list_free(struct stat_list *list);

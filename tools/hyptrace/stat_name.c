@@ -77,7 +77,10 @@ static void put_key(const struct stat *stat, struct stat_key key, FILE *f)
 		put_value(stat, STAT_ENTER, "reason", key.major, "reason", f);
 		return;
 	case STAT_BY_HCALL:
-		put_value(stat, STAT_HCALL, "id", key.major, "hypercall", f);
+		if (key.major == STAT_OTHERS)
+			fputs("(other)", f);
+		else
+			put_value(stat, STAT_HCALL, "id", key.major, "hypercall", f);
 		return;
 	case STAT_BY_EXIT:
 		put_exit(stat, key, f);

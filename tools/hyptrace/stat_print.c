@@ -79,7 +79,24 @@ static void print_deviation(struct printer *p, const struct loglin *times)
 	}
 }
 
-static void print_times(struct printer *p, const struct loglin *times, const struct stat_list *list)
+/* What counters have: the longest time only if it belongs to this interval */
+static void print_counted(struct printer *p, const struct loglin *times)
+{
+	unsigned int i;
+
+	printer_none(p, "min");
+	if (times->max)
+		time_print(p, "max", times->max);
+	else
+		printer_none(p, "max");
+	time_print(p, "mean", times->sum / times->count);
+	printer_none(p, "deviation");
+	for (i = 0; i < NR_COLUMNS(percentile_keys); i++)
+		printer_none(p, percentile_keys[i]);
+}
+
+static void print_times(struct printer *p, const struct stat *stat, const struct loglin *times,
+			const struct stat_list *list)
 {
 	static const char *const keys[] = { "time_percent", "total", "min", "max", "mean",
 					    "deviation", "p50", "p90", "p99", "p99_9" };
@@ -92,6 +109,10 @@ static void print_times(struct printer *p, const struct loglin *times, const str
 	}
 	print_percent(p, "time_percent", times->sum, list->time);
 	time_print(p, "total", times->sum);
+	if (stat->is_counted) {
+		print_counted(p, times);
+		return;
+	}
 	time_print(p, "min", times->min);
 	time_print(p, "max", times->max);
 	time_print(p, "mean", times->sum / times->count);
@@ -113,7 +134,7 @@ static void print_row(struct printer *p, const struct stat *stat, const struct s
 		printer_none(p, "cpu");
 	printer_uint(p, "samples", row->samples);
 	print_percent(p, "samples_percent", row->samples, list->samples);
-	print_times(p, &row->times, list);
+	print_times(p, stat, &row->times, list);
 	printer_uint(p, "timed", row->times.count);
 	if (stat->by == STAT_BY_EXIT)
 		time_print(p, "guest", row->guest);
@@ -162,6 +183,16 @@ static void print_histograms(struct printer *p, const struct stat *stat,
 	}
 }
 
+static bool needs_samples(const char *column)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_COLUMNS(percentile_keys); i++)
+		if (!strcmp(column, percentile_keys[i]))
+			return true;
+	return !strcmp(column, "min") || !strcmp(column, "deviation");
+}
+
 static void print_table(struct printer *p, const struct stat *stat, const struct stat_list *list)
 {
 	struct column all[NR_COLUMNS(columns_of_rows)];
@@ -173,6 +204,9 @@ static void print_table(struct printer *p, const struct stat *stat, const struct
 		all[COLUMN_OF_CPU].flags |= COLUMN_JSON;
 	if (stat->by != STAT_BY_EXIT)
 		all[COLUMN_OF_GUEST].flags |= COLUMN_JSON;
+	for (i = 0; i < NR_COLUMNS(all) && stat->is_counted; i++)
+		if (needs_samples(all[i].key))
+			all[i].flags |= COLUMN_JSON;
 	printer_table(p, "rows", &columns);
 	for (i = 0; i < list->nr; i++) {
 		printer_row(p);
@@ -197,10 +231,11 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 
 static void print_cpu(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu)
 {
-	const uint64_t wall = stat->end - stat->begin;
+	const uint64_t begin = stat->is_counted ? 0 : stat->begin;
+	const uint64_t end = stat->is_counted ? cpu->wall : stat->end, wall = end - begin;
 	uint64_t ns[NR_STAT_PLACES];
 
-	stat_times_sum(&cpu->times, stat->begin, stat->end, ns);
+	stat_times_sum(&cpu->times, begin, end, ns);
 	printer_uint(p, "cpu", cpu->id);
 	time_print(p, "wall", wall);
 	time_print(p, "host", ns[STAT_HOST]);
@@ -273,14 +308,17 @@ static void print_csv(const struct stat *stat, const struct stat_list *list)
 			out_printf(out, "%u", row->cpu);
 		out_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->samples,
 			   times->count, times->sum);
-		if (times->count)
+		if (times->count && stat->is_counted)
+			out_printf(out, ",%" PRIu64 ",%" PRIu64 ",", times->max,
+				   times->sum / times->count);
+		else if (times->count)
 			out_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f", times->min,
 				   times->max, times->sum / times->count, loglin_deviation(times));
 		else
 			out_puts(out, ",,,");
 		for (j = 0; j < NR_COLUMNS(percentiles); j++) {
 			out_putc(out, ',');
-			if (times->count)
+			if (times->count && !stat->is_counted)
 				out_printf(out, "%" PRIu64,
 					   loglin_percentile(times, percentiles[j]));
 		}
@@ -365,6 +403,9 @@ void stat_print(const struct stat *stat)
 	}
 	stat_list_free(&list);
 	out_flush(&stat->ctx->out);
+	/* nothing is recorded, so nothing can be missing or lost */
+	if (stat->is_counted)
+		return;
 	if (!stat->quiet)
 		note_missing(stat);
 	note_counts(stat);

@@ -58,14 +58,23 @@ static double p99_9(const struct stat_row *row)
 	return loglin_percentile(&row->times, 999);
 }
 
-/* The keys of --key: the largest is first */
+/* The keys of --key: the largest is first. Counters do not have all of them. */
 static const struct sort_key {
 	const char	*name;
 	double		(*value)(const struct stat_row *row);
+	bool		needs_samples;
 } keys[] = {
-	{ "samples", samples }, { "time", time_of }, { "min", min_of }, { "max", max_of },
-	{ "mean", mean }, { "p50", p50 }, { "p90", p90 }, { "p99", p99 }, { "p99.9", p99_9 },
-	{ "guest", guest }, { "name", NULL },
+	{ "samples", samples, false },
+	{ "time", time_of, false },
+	{ "min", min_of, true },
+	{ "max", max_of, false },
+	{ "mean", mean, false },
+	{ "p50", p50, true },
+	{ "p90", p90, true },
+	{ "p99", p99, true },
+	{ "p99.9", p99_9, true },
+	{ "guest", guest, false },
+	{ "name", NULL, false },
 };
 
 #define NR_KEYS	(sizeof(keys) / sizeof(keys[0]))
@@ -101,6 +110,17 @@ static const struct sort_key *find_key(const char *name)
 bool stat_sort_is_key(const char *key)
 {
 	return find_key(key);
+}
+
+/**
+ * stat_sort_needs_samples - does this key need the time of each sample?
+ * @key:	a valid key
+ *
+ * Return: false if counters have it, too.
+ */
+bool stat_sort_needs_samples(const char *key)
+{
+	return find_key(key)->needs_samples;
 }
 
 /**

@@ -146,30 +146,36 @@ static int run(struct live *live)
 	return EXIT_DONE;
 }
 
-/* Choose the CPUs and the events. Return an exit code. */
-static int configure(struct live *live, struct hyptrace_event *const *events, unsigned int nr)
+static int add_cpus(struct stat *stat, const char *remote)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(stat->ctx, remote, &cpus, &nr);
+	if (code)
+		return code;
+	for (i = 0; i < nr; i++)
+		if (cpus[i]->online)
+			stat_add_cpu(stat, cpus[i]->id);
+	hyptrace_free_cpus(cpus);
+	return EXIT_DONE;
+}
+
+/* Choose the CPUs and the events of the stream. Return an exit code. */
+static int configure(struct live *live)
 {
 	struct stat *stat = live->stat;
 	const struct cpu_list *list = &stat->ctx->cpus;
 	struct hyptrace_error err;
-	struct hyptrace_cpu **cpus;
 	const char *names[NR_STAT_EVENTS];
-	unsigned int nr_names = 0, nr_cpus, i;
+	unsigned int nr_names = 0;
 	enum stat_event event;
-	int code;
 
-	code = cmd_get_cpus(stat->ctx, live->remote->name, &cpus, &nr_cpus);
-	if (code)
-		return code;
-	for (i = 0; i < nr_cpus; i++)
-		if (cpus[i]->online)
-			stat_add_cpu(stat, cpus[i]->id);
-	hyptrace_free_cpus(cpus);
 	if (stat->ctx->have_cpus && !list->all &&
 	    hyptrace_stream_set_cpus(live->stream, list->ids, list->nr, &err))
 		return fail(live, &err);
 
-	stat_kinds_init(&stat->kinds, events, nr);
 	for (event = STAT_NONE + 1; event < NR_STAT_EVENTS; event++) {
 		if (!stat_by_needs(stat->by, event) && event != STAT_ENTER && event != STAT_EXIT)
 			continue;
@@ -240,9 +246,12 @@ int stat_stream(struct stat *stat, int signal_fd)
 	} else {
 		stat->formats = hyptrace_stream_formats(live.stream);
 		calls = cmd_name_hypercalls(stat->ctx, remote->name, stat->formats);
-		code = configure(&live, events, nr);
-		if (!code)
-			code = count_events(&live);
+		stat_kinds_init(&stat->kinds, events, nr);
+		code = add_cpus(stat, remote->name);
+		if (!code && stat_can_count(stat, events))
+			code = stat_counters(stat, remote->name, events, signal_fd);
+		else if (!code)
+			code = configure(&live) ?: count_events(&live);
 	}
 	stat_free(stat);
 	hyptrace_stream_free(live.stream);

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Take the numbers of hyptrace stat from the counters of EL2: nothing is recorded, so nothing is
+ * lost. They have no percentiles, and no rows by vCPU.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "signals.h"
+#include "stat.h"
+
+/**
+ * struct counting - the state while EL2 counts
+ * @stat:	the verb
+ * @remote:	the remote
+ * @names:	events that EL2 counts for this verb, and did not count before
+ * @nr_names:	number of @names
+ * @is_first:	the remote had no counters before
+ * @last:	the counters at the begin of the interval
+ * @nr_last:	number of @last
+ */
+struct counting {
+	struct stat			*stat;
+	const char			*remote;
+	const char			*names[2];
+	unsigned int			nr_names;
+	bool				is_first;
+	struct hyptrace_event_counter	**last;
+	unsigned int			nr_last;
+};
+
+static int read_counters(const struct counting *c, struct hyptrace_event_counter ***counters,
+			 unsigned int *nr)
+{
+	struct hyptrace_error err;
+
+	if (hyptrace_get_counters(c->stat->ctx->h, c->remote, HYPTRACE_CPU_ALL, counters, nr, &err))
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote, err.text);
+	return EXIT_DONE;
+}
+
+static bool is_same(const struct hyptrace_event_counter *a, const struct hyptrace_event_counter *b)
+{
+	return a->cpu == b->cpu && a->value == b->value && a->is_others == b->is_others &&
+	       !strcmp(a->event, b->event) && !strcmp(a->field, b->field);
+}
+
+/* Add what a counter has counted since the begin of the interval to the time of a place. */
+static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
+		     const struct hyptrace_event_counter *last)
+{
+	const uint64_t ns = now->total - (last ? last->total : 0);
+	enum stat_place place = STAT_EL2;
+
+	/* hyp_exit: the firmware belongs to the host that calls it */
+	if (now->now)
+		place = now->value == cpu->kinds->eret_guest ? STAT_GUEST : STAT_HOST;
+	cpu->times.ns[place] += ns;
+	if (last && now->now - last->now > cpu->wall)
+		cpu->wall = now->now - last->now;
+}
+
+static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
+		    const struct hyptrace_event_counter *last)
+{
+	struct stat_key key = { .major = now->is_others ? STAT_OTHERS : now->value };
+	struct stat_row *row;
+
+	if (now->count == (last ? last->count : 0))
+		return;
+	if (cpu->by == STAT_BY_CPU)
+		key.major = cpu->id;
+	row = stat_rows_get(&cpu->rows, key);
+	row->samples += now->count - (last ? last->count : 0);
+	row->times.count = row->samples;
+	row->times.sum += now->total - (last ? last->total : 0);
+	/* Else the longest time may be older than the interval. */
+	if (now->longest > (last ? last->longest : 0) && now->longest > row->times.max)
+		row->times.max = now->longest;
+}
+
+/* The times of a CPU, and what is left: it was read some ns earlier or later, or was off. */
+static void end_times(struct stat_cpu *cpu)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < NR_STAT_PLACES; i++)
+		sum += cpu->times.ns[i];
+	if (cpu->wall < sum)
+		cpu->wall = sum;
+	cpu->times.ns[STAT_UNKNOWN] = cpu->wall - sum;
+	cpu->times.begun = true;
+	cpu->times.since = cpu->wall;
+}
+
+static void clear_cpus(struct stat *stat)
+{
+	unsigned int i;
+
+	for (i = 0; i < stat->nr_cpus; i++) {
+		stat_rows_free(&stat->cpus[i]->rows);
+		stat->cpus[i]->times = (struct stat_times){};
+		stat->cpus[i]->wall = 0;
+	}
+}
+
+/*
+ * Print what was counted since the last call. Both lists are in the same order, and counters that
+ * are not 0 only become more.
+ */
+static int print_interval(struct counting *c)
+{
+	const char *of_rows = c->stat->by == STAT_BY_HCALL ? "host_hcall" : "hyp_enter";
+	const struct hyptrace_event_counter *last;
+	struct hyptrace_event_counter **counters;
+	struct stat *stat = c->stat;
+	unsigned int nr, i, j = 0;
+	int code = read_counters(c, &counters, &nr);
+
+	if (code)
+		return code;
+	stat->begin = stat->end;
+	stat->end = clock_now(CLOCK_BOOTTIME);
+	clear_cpus(stat);
+	for (i = 0; i < nr; i++) {
+		struct stat_cpu *cpu = stat_find_cpu(stat, counters[i]->cpu);
+
+		last = j < c->nr_last && is_same(counters[i], c->last[j]) ? c->last[j++] : NULL;
+		if (!cpu)
+			continue;
+		if (counters[i]->now || !strcmp(counters[i]->event, "hyp_enter"))
+			add_time(cpu, counters[i], last);
+		if (!strcmp(counters[i]->event, of_rows))
+			add_row(cpu, counters[i], last);
+	}
+	if (j < c->nr_last)
+		cmd_note("the counters were reset by somebody else: these numbers are incomplete");
+	for (i = 0; i < stat->nr_cpus; i++)
+		end_times(stat->cpus[i]);
+	hyptrace_free_counters(c->last);
+	c->last = counters;
+	c->nr_last = nr;
+	stat_print(stat);
+	return EXIT_DONE;
+}
+
+/* Wait until a time, a signal, or the end of the command. Return false in the latter cases. */
+static bool wait_until(const struct stat *stat, int signal_fd, uint64_t until)
+{
+	struct pollfd fds[] = {
+		{ .fd = signal_fd, .events = POLLIN },
+		{ .fd = stat->child.pidfd, .events = POLLIN },
+	};
+	uint64_t now = clock_now(CLOCK_BOOTTIME);
+	int msec;
+
+	while (now < until && !signals_stop) {
+		msec = -1;
+		if (until < UINT64_MAX)
+			msec = (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+		poll(fds, 2, msec);
+		if (fds[1].revents)
+			return false;
+		now = clock_now(CLOCK_BOOTTIME);
+	}
+	return !signals_stop;
+}
+
+static int run(struct counting *c, int signal_fd)
+{
+	struct stat *stat = c->stat;
+	const uint64_t begin = clock_now(CLOCK_BOOTTIME);
+	const uint64_t deadline = stat->duration ? begin + stat->duration : UINT64_MAX;
+	uint64_t next = begin;
+	int code;
+
+	stat->end = begin;
+	do {
+		next = stat->interval ? next + stat->interval : deadline;
+		if (next > deadline)
+			next = deadline;
+		if (!wait_until(stat, signal_fd, next))
+			next = deadline;
+		code = print_interval(c);
+	} while (!code && next < deadline && !stat->ctx->out.error);
+	return code;
+}
+
+static bool is_counted(struct hyptrace_event *const *events, const char *name)
+{
+	for (; *events; events++)
+		if (!strcmp((*events)->name, name))
+			return (*events)->counted;
+	return false;
+}
+
+static bool any_is_counted(struct hyptrace_event *const *events)
+{
+	while (*events && !(*events)->counted)
+		events++;
+	return *events;
+}
+
+/* Have EL2 count the events that it does not count yet, from 0 on if nobody has counted so far. */
+static int begin(struct counting *c, struct hyptrace_event *const *events)
+{
+	const char *const names[] = { "hyp_enter", "host_hcall" };
+	const unsigned int nr = c->stat->by == STAT_BY_HCALL ? 2 : 1;
+	struct hyptrace *h = c->stat->ctx->h;
+	struct hyptrace_error err;
+	unsigned int i;
+	int code;
+
+	code = read_counters(c, &c->last, &c->nr_last);
+	if (code)
+		return code;
+	c->is_first = !c->nr_last && !any_is_counted(events);
+	hyptrace_free_counters(c->last);
+	c->last = NULL;
+	for (i = 0; i < nr; i++)
+		if (!is_counted(events, names[i]))
+			c->names[c->nr_names++] = names[i];
+	if (c->nr_names &&
+	    hyptrace_count_events(h, c->remote, c->names, c->nr_names, true, &err)) {
+		c->nr_names = 0;
+		return cmd_fail("cannot count the events of \"%s\": %s", c->remote, err.text);
+	}
+	return read_counters(c, &c->last, &c->nr_last);
+}
+
+/* Count only what was counted before, and free the counters if that was nothing. */
+static int end(const struct counting *c)
+{
+	struct hyptrace *h = c->stat->ctx->h;
+	struct hyptrace_event **events;
+	struct hyptrace_error err;
+	bool others_count;
+	unsigned int nr;
+
+	if (!c->nr_names)
+		return EXIT_DONE;
+	if (hyptrace_count_events(h, c->remote, c->names, c->nr_names, false, &err))
+		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote, err.text);
+	if (hyptrace_get_events(h, c->remote, &events, &nr, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", c->remote, err.text);
+	others_count = any_is_counted(events);
+	hyptrace_free_events(events);
+	if (c->is_first && !others_count && hyptrace_reset_counters(h, c->remote, HYPTRACE_CPU_ALL, &err))
+		return cmd_fail("cannot free the counters of \"%s\": %s", c->remote, err.text);
+	return EXIT_DONE;
+}
+
+/**
+ * stat_can_count - do the counters of EL2 have all numbers that are wanted?
+ * @stat:	the verb
+ * @events:	the events of the remote, up to NULL
+ *
+ * Return: true if they do.
+ */
+bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events)
+{
+	if (stat->exact || stat->histogram || stat_sort_needs_samples(stat->sort))
+		return false;
+	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU)
+		return false;
+	for (; *events; events++)
+		if (!strcmp((*events)->name, "hyp_enter"))
+			return (*events)->can_be_counted;
+	return false;
+}
+
+/**
+ * stat_counters - print the numbers of the machine, from now on, from the counters of EL2
+ * @stat:	the verb, with its CPUs, after stat_can_count()
+ * @remote:	the remote's name
+ * @events:	its events, up to NULL
+ * @signal_fd:	readable once a signal has come
+ *
+ * Return: an exit code.
+ */
+int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *const *events,
+		  int signal_fd)
+{
+	struct counting c = { .stat = stat, .remote = remote };
+	int code = begin(&c, events), ended;
+
+	stat->is_counted = true;
+	if (!stat->quiet)
+		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");
+	if (!code)
+		code = child_start(&stat->child);
+	if (!code)
+		code = run(&c, signal_fd);
+	hyptrace_free_counters(c.last);
+	ended = end(&c);
+	return code ? code : ended;
+}
