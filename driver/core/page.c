@@ -25,7 +25,7 @@ int hyptrace_page_get_owner(const struct hyptrace_remote *remote, u64 pfn,
 		NL_SET_ERR_MSG_FMT(extack, "\"%s\" protects no memory: the host owns all pages",
 				   remote->name);
 	else if (ret < 0)
-		NL_SET_ERR_MSG_FMT(extack, "the remote does not say who owns page 0x%llx (error %d)",
-				   pfn, -ret);
+		NL_SET_ERR_MSG_FMT(extack, "the remote does not say who owns page 0x%llx: %d",
+				   pfn, ret);
 	return ret;
 }

@@ -262,7 +262,7 @@ TEST_F(pages, of_guests)
 	unsigned int found[HYPTRACE_OWNERSHIP_GUEST + 1] = { };
 
 	if (!calls_find(&self->calls, "__pkvm_host_share_guest"))
-		SKIP(return, "EL2 of this kernel does not know the pages of guests");
+		SKIP(return, "EL2 does not know the pages of guests before Linux 7");
 	EXPECT_TRUE(run_guest(_metadata, self, NULL, found));
 	EXPECT_LT(0, found[HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST]);
 	EXPECT_EQ(0, found[HYPTRACE_OWNERSHIP_GUEST]);

@@ -243,12 +243,14 @@ static int add_cpu(struct who *who, const struct hyptrace_remote *remote,
 	if (!reader && (err.errnum == ENODATA || err.errnum == ENXIO))
 		return EXIT_DONE;
 	if (!reader)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, remote->name, err.text);
+		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, remote->name,
+				err.text);
 	who->has_rings = true;
 	snap = hyptrace_snapshot_take(reader, remote->mode, 0, &err);
 	hyptrace_reader_close(reader);
 	if (!snap)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, remote->name, err.text);
+		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, remote->name,
+				err.text);
 	add_snapshot(who, cpu, snap, remote->name);
 	hyptrace_snapshot_free(snap);
 	return EXIT_DONE;
