@@ -209,8 +209,8 @@ static bool look(struct live *live, bool wait)
 	out_flush(&s->ctx->out);
 	if (s->ctx->out.error)
 		return false;
-	if (poll(fds, FDS, wait ? timeout_of(s, now) : 0) < 0)
-		fds[2].revents = fds[3].revents = 0;
+	/* if a signal interrupts it, no revents are set */
+	poll(fds, FDS, wait ? timeout_of(s, now) : 0);
 	if (fds[3].revents || signals_stop || strace_vms_have_ended(&s->vms))
 		hyptrace_stream_end(live->stream);
 	return !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
