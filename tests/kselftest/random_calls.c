@@ -10,9 +10,10 @@
  * standard input, makes the calls, prints their lines and "done", and waits for the end of standard
  * input.
  *
- * ID is what the event host_hcall has; NAME is empty if no hypercall has this number. The numbers
- * are hexadecimal but for CPU and INVALID. The calls of hyptrace itself are left out: they leave no
- * events.
+ * ID is what the event host_hcall has, and NAME the hypercall of that number, also if EL2 has
+ * refused the call because its function id is of another range; it is empty if there is none. The
+ * numbers are hexadecimal but for CPU and INVALID. The calls of hyptrace itself are left out: they
+ * leave no events.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -31,7 +32,7 @@ static void print(const struct calls_info *info, const struct calls_one *call)
 	for (i = 1; i < 5; i++)
 		printf(" %" PRIx64, (uint64_t)call->x[i]);
 	printf(" %" PRIx64 " %s\n", (uint64_t)call->ret[1],
-	       number < info->nr_known ? info->known[number].name : "");
+	       id < info->nr_known ? info->known[id].name : "");
 }
 
 int main(int argc, char **argv)
