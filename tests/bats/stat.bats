@@ -95,3 +95,29 @@ adds_up()
 	run -0 hyptrace -r test stat --duration 100ms
 	says 'these events did not happen: hyp_enter,hyp_exit'
 }
+
+@test "rows by reason and hypercall are counted by EL2: no event, no ring, and counting ends as it was" {
+	cd "$BATS_TEST_TMPDIR"
+	hyptrace stat -j --by hcall -- "${work[@]}" >hcall.json 2>note
+	grep -q 'EL2 counts, and no event is recorded' note
+	adds_up hcall.json
+	# a run for each exit to the host
+	(($(row hcall.json __kvm_vcpu_run samples) >= 600))
+	jq -e 'all(.rows[]; .total >= .max and .max >= .mean and .p50 == null and .min == null)' hcall.json
+	jq -e '.cpus[] | select(.cpu == 0) | .guest > 0 and .el2 > 0 and .unknown < .wall / 1000' hcall.json
+	same "$(of .state)" unloaded
+	same "$(ht count -j 2>/dev/null)" "[]"
+	# counters that somebody else uses: only what happens meanwhile, and they stay
+	ht count hyp_enter
+	workload --cpu 0 --mmio 100000 >/dev/null
+	hyptrace stat -q -j -- "${work[@]}" >reason.json
+	(($(row reason.json guest_exit samples) >= 600 && $(row reason.json guest_exit samples) < 100000))
+	same "$(ht list -j | jq -r '[.[0].events[] | select(.counted) | .name] | join(" ")')" hyp_enter
+	(($(ht count -j 2>/dev/null | jq '.[] | select(.event == "hyp_enter" and .name == "guest_exit").count') > 100000))
+	# percentiles need events
+	hyptrace stat -q -j --exact -- "${work[@]}" >exact.json
+	jq -e 'all(.rows[]; .p50 != null)' exact.json
+	hyptrace stat -q -j -k p99 --duration 100ms | jq -e '.cpus | length > 0'
+	hyptrace stat --csv -q --interval 100ms --duration 250ms >csv
+	same "$(grep -c ^name, csv)" 3
+}

@@ -55,7 +55,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
-		clear | count | mark | record | show | status | strace | stream) says '--cpu' ;;
+		clear | count | mark | record | show | stat | status | strace | stream) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
 		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
