@@ -155,7 +155,7 @@ static void select_counted(struct hyptrace_ring *ring, u64 events)
 	struct hyptrace_counting *counting = &ring->counting;
 	u64 now = hyptrace_read_counter_synced();
 
-	/* The CPU is at EL2 for the host: count that as the host's time until the next hyp_enter. */
+	/* The CPU is at EL2 for the host: that is the host's time until the next hyp_enter. */
 	if (!(events & BIT_ULL(HYPTRACE_EVENT_hyp_enter)))
 		hyptrace_count_return(counting, now);
 	else if (!counting->left)

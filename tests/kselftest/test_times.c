@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The times that EL2 counts: at EL2 (hyp_enter), and outside of it, in the host, in guests and in the
- * firmware (hyp_exit). Together they are the time that has passed, on each CPU.
+ * The times that EL2 counts: at EL2 (hyp_enter), and outside of it (hyp_exit), in the host, in
+ * guests and in the firmware. Together they are the time that has passed, on each CPU.
  */
 #include <fcntl.h>
 #include <stdlib.h>

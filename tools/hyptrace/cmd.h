@@ -105,7 +105,6 @@ int cmd_show(struct context *ctx, int argc, char **argv);
 int cmd_export(struct context *ctx, int argc, char **argv);
 int cmd_report(struct context *ctx, int argc, char **argv);
 int cmd_dump(struct context *ctx, int argc, char **argv);
-int cmd_export(struct context *ctx, int argc, char **argv);
 int cmd_monitor(struct context *ctx, int argc, char **argv);
 int cmd_wait(struct context *ctx, int argc, char **argv);
 int cmd_count(struct context *ctx, int argc, char **argv);

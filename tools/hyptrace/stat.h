@@ -2,8 +2,8 @@
 /*
  * hyptrace stat: what is counted, and the parts that it is made of. For cmd_stat.c and stat_*.c.
  *
- * A source of numbers (stat_file.c, stat_stream.c, stat_counters.c) fills the struct stat_cpu of each CPU; the other
- * files do not know where the numbers come from.
+ * A source of numbers (stat_file.c, stat_stream.c, stat_counters.c) fills the struct stat_cpu of
+ * each CPU; the other files do not know where the numbers come from.
  */
 #ifndef STAT_H
 #define STAT_H

@@ -243,12 +243,14 @@ static int end(const struct counting *c)
 	if (!c->nr_names)
 		return EXIT_DONE;
 	if (hyptrace_count_events(h, c->remote, c->names, c->nr_names, false, &err))
-		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote, err.text);
+		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote,
+				err.text);
 	if (hyptrace_get_events(h, c->remote, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", c->remote, err.text);
 	others_count = any_is_counted(events);
 	hyptrace_free_events(events);
-	if (c->is_first && !others_count && hyptrace_reset_counters(h, c->remote, HYPTRACE_CPU_ALL, &err))
+	if (c->is_first && !others_count &&
+	    hyptrace_reset_counters(h, c->remote, HYPTRACE_CPU_ALL, &err))
 		return cmd_fail("cannot free the counters of \"%s\": %s", c->remote, err.text);
 	return EXIT_DONE;
 }
