@@ -328,14 +328,14 @@ struct hyptrace_fired {
  *
  *	event		keys, in this order		time
  *	hyp_enter	reason				until hyp_exit
- *	hyp_exit	reason				until hyp_enter: @outside of the key of
- *							hyp_enter with that reason
+ *	hyp_exit	reason				until hyp_enter: @outside of the first key
  *	host_hcall	id; the last key: all others	field duration
  *	guest_exit	ec of a trap; then the code	field duration
  *			of an exit that is no trap
  *	mem_transition	op				0
  */
 #define HYPTRACE_COUNT_REASONS		16
+#define HYPTRACE_COUNT_EXITS		8
 #define HYPTRACE_COUNT_HCALLS		129
 #define HYPTRACE_COUNT_CLASSES		64
 #define HYPTRACE_COUNT_CODES		8
@@ -366,11 +366,12 @@ struct hyptrace_fired {
  *		and after, and read all again if it was odd or has changed
  * @max:	longest time, in ticks of the counter
  * @total:	sum of the times, ticks, without those in @packed
- * @outside:	for a key of hyp_enter: ticks that the CPU was outside of EL2 after exits with this
- *		reason. When it leaves EL2, EL2 subtracts the counter, and adds it when the CPU
- *		is back. So if @outside is negative, the CPU is outside: add the counter. One
- *		store changes it, and @seq does not protect it. EL2 starts with
- *		HYPTRACE_REASON_ERET_HOST when it begins to count hyp_enter.
+ * @outside:	of the first key, by the reason of hyp_exit: ticks that the CPU was outside of EL2
+ *		after such exits, less the counter as it was at the last one. So the one that is
+ *		negative is that of the last exit: add the counter as it is now, or as it was when
+ *		the CPU entered EL2, if it is there. EL2 changes them at hyp_exit only, and @seq
+ *		does not protect them. When EL2 begins to count hyp_enter, the last exit is one
+ *		with HYPTRACE_REASON_ERET_HOST.
  * @reserved:	0
  * @nr:		events by bucket, without those in @packed
  * @packed:	events and times that were not added to @nr and @total so far. So one store
@@ -382,8 +383,8 @@ struct hyptrace_count {
 	__u64 seq;
 	__u64 max;
 	__u64 total;
-	__u64 outside;
-	__u64 reserved[10];
+	__u64 outside[HYPTRACE_COUNT_EXITS];
+	__u64 reserved[3];
 	__u64 nr[HYPTRACE_COUNT_BUCKETS];
 	__u64 packed[HYPTRACE_COUNT_PACKED_BUCKETS];
 };

@@ -19,7 +19,6 @@ static void reset_counter(struct hyptrace_private_count *counter)
 	hyptrace_count_begin_change(counter);
 	hyptrace_count_set_max(counter, 0);
 	counter->total = 0;
-	hyptrace_count_set_outside(counter, 0);
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->nr[i] = 0;
 		if (i < HYPTRACE_COUNT_PACKED_BUCKETS)
@@ -49,6 +48,8 @@ static void use_last_page(struct hyptrace_counting *counting)
 
 	memset(counter, 0, PAGE_SIZE);
 	memset(shared, 0, PAGE_SIZE);
+	if (!last)
+		memset(counting->outside, 0, sizeof(counting->outside));
 	for (i = 0; i < KEYS_PER_PAGE && key < HYPTRACE_COUNT_KEYS; i++, key++) {
 		counter[i].distance = (u8 *)shared[i].packed - (u8 *)counter[i].packed;
 		counting->ends[key] = &counter[i + 1];
@@ -146,6 +147,45 @@ int hyptrace_count_free(struct hyptrace_ring *ring)
 	return ret;
 }
 
+static u64 *published_outside(struct hyptrace_counting *counting)
+{
+	return hyptrace_count_published(counting->ends[0] - 1)->outside;
+}
+
+/* The CPU is at EL2 for the host: that is the host's time until the next hyp_enter. */
+static void begin_outside(struct hyptrace_counting *counting, u64 now)
+{
+	if (counting->published)
+		return;
+	counting->left = HYPTRACE_REASON_ERET_HOST;
+	counting->published = published_outside(counting);
+	hyptrace_count_add_outside(counting, published_outside(counting), counting->left, -now);
+}
+
+static void end_outside(struct hyptrace_counting *counting, u64 now)
+{
+	if (!counting->published)
+		return;
+	hyptrace_count_add_outside(counting, published_outside(counting), counting->left,
+				   counting->enter.counter ?: now);
+	counting->published = NULL;
+}
+
+/* Set the times of a CPU to 0, whose counters are there. */
+static void reset_outside(struct hyptrace_counting *counting)
+{
+	u64 *published = published_outside(counting);
+	u32 i;
+
+	for (i = 0; i < HYPTRACE_COUNT_EXITS; i++) {
+		counting->outside[i] = 0;
+		WRITE_ONCE(published[i], 0);
+	}
+	if (counting->published)
+		hyptrace_count_add_outside(counting, published, counting->left,
+					   -hyptrace_read_counter_synced());
+}
+
 /*
  * Select what this CPU counts. No event that has begun before is counted. hyptrace_count() needs
  * the address of some counters even then.
@@ -155,11 +195,10 @@ static void select_counted(struct hyptrace_ring *ring, u64 events)
 	struct hyptrace_counting *counting = &ring->counting;
 	u64 now = hyptrace_read_counter_synced();
 
-	/* The CPU is at EL2 for the host: that is the host's time until the next hyp_enter. */
-	if (!(events & BIT_ULL(HYPTRACE_EVENT_hyp_enter)))
-		hyptrace_count_return(counting, now);
-	else if (!counting->left)
-		hyptrace_count_leave(counting, HYPTRACE_REASON_ERET_HOST, now);
+	if (events & BIT_ULL(HYPTRACE_EVENT_hyp_enter))
+		begin_outside(counting, now);
+	else
+		end_outside(counting, now);
 	counting->enter = (struct hyptrace_count_begun) {
 		.end = counting->ends[HYPTRACE_COUNT_KEY_hyp_enter],
 	};
@@ -224,8 +263,7 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
 	} else {
 		for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
 			reset_counter(counting->ends[key] - 1);
-		if (counting->left)
-			hyptrace_count_set_outside(counting->left, -hyptrace_read_counter_synced());
+		reset_outside(counting);
 	}
 	hyptrace_unlock(&count_lock);
 

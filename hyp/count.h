@@ -27,7 +27,6 @@
  * @seq:	as published
  * @max:	as published
  * @total:	as published
- * @outside:	as published
  * @reserved:	0
  * @limit:	longest time that changes nothing but a packed word
  * @distance:	bytes from @packed to the published packed words
@@ -41,8 +40,7 @@ struct hyptrace_private_count {
 	u64	seq;
 	u64	max;
 	u64	total;
-	u64	outside;
-	u64	reserved[8];
+	u64	reserved[9];
 	u64	limit;
 	u64	distance;
 };
@@ -67,8 +65,9 @@ struct hyptrace_count_begun {
  * struct hyptrace_counting - what a CPU counts
  * @enter:	hyp_enter
  * @hcall:	host_hcall
- * @left:	the counters in which @outside has the time since the CPU has left EL2; NULL while
- *		it is at EL2, and while it does not count hyp_enter
+ * @left:	reason of the last hyp_exit
+ * @published:	where EL2 publishes @outside; NULL while hyp_enter is not counted
+ * @outside:	as published
  * @selected:	bit per event id: what the CPU counts, hyp_exit with hyp_enter; 0 while it is off
  * @ends:	by key: the end of its counters
  *
@@ -82,7 +81,9 @@ struct hyptrace_count_begun {
 struct hyptrace_counting {
 	struct hyptrace_count_begun enter;
 	struct hyptrace_count_begun hcall;
-	struct hyptrace_private_count *left;
+	u64 left;
+	u64 *published;
+	u64 outside[HYPTRACE_COUNT_EXITS];
 	u64 selected;
 	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];
 
@@ -226,48 +227,42 @@ hyptrace_count_end(const struct hyptrace_counting *counting, u32 first, u64 numb
 }
 
 static __always_inline void
-hyptrace_count_set_outside(struct hyptrace_private_count *counter, u64 outside)
+hyptrace_count_add_outside(struct hyptrace_counting *counting, u64 *published, u64 reason,
+			   u64 ticks)
 {
-	counter->outside = outside;
-	WRITE_ONCE(hyptrace_count_published(counter)->outside, outside);
+	u64 sum = counting->outside[reason] + ticks;
+
+	counting->outside[reason] = sum;
+	WRITE_ONCE(published[reason], sum);
 }
 
 /**
- * hyptrace_count_return() - the CPU is at EL2 again
+ * hyptrace_count_exit() - count the time outside of EL2 up to the entry before this exit
  * @counting:	of the CPU
- * @now:	the counter
- *
- * Context: the CPU whose counters they are.
- */
-static __always_inline void hyptrace_count_return(struct hyptrace_counting *counting, u64 now)
-{
-	struct hyptrace_private_count *left = counting->left;
-
-	if (!left)
-		return;
-	hyptrace_count_set_outside(left, left->outside + now);
-	counting->left = NULL;
-}
-
-/**
- * hyptrace_count_leave() - the CPU leaves EL2
- * @counting:	of the CPU
- * @reason:	of the exit, below HYPTRACE_COUNT_REASONS
+ * @reason:	of the exit, below HYPTRACE_COUNT_EXITS
+ * @entered:	the counter when the CPU entered EL2; 0: without hyp_enter
  * @now:	the counter
  *
  * Context: the CPU whose counters they are.
  */
 static __always_inline void
-hyptrace_count_leave(struct hyptrace_counting *counting, u64 reason, u64 now)
+hyptrace_count_exit(struct hyptrace_counting *counting, u64 reason, u64 entered, u64 now)
 {
-	struct hyptrace_private_count *left;
+	u64 *published = counting->published, left = counting->left;
 
-	/* The CPU may have entered EL2 without hyp_enter. */
-	if (unlikely(counting->left))
-		hyptrace_count_return(counting, now);
-	left = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_hyp_enter, reason) - 1;
-	hyptrace_count_set_outside(left, left->outside - now);
-	counting->left = left;
+	if (likely(entered && left == reason)) {
+		u64 *outside = counting->outside, sum;
+
+		/* Else the compiler would scale the reason first, by one instruction more. */
+		OPTIMIZER_HIDE_VAR(outside);
+		sum = outside[reason] - (now - entered);
+		outside[reason] = sum;
+		WRITE_ONCE(published[reason], sum);
+		return;
+	}
+	hyptrace_count_add_outside(counting, published, left, entered ?: now);
+	hyptrace_count_add_outside(counting, published, reason, -now);
+	counting->left = reason;
 }
 
 /* The number of the key of an exit of a guest */

@@ -171,7 +171,7 @@ static __always_inline bool began_after(bool timed, u64 begun, u64 epoch)
 
 /* The number of an event's key among those of the event, from the arguments of its function */
 #define KEY_hyp_enter		~, reason & (HYPTRACE_COUNT_REASONS - 1)
-#define KEY_hyp_exit		~, reason & (HYPTRACE_COUNT_REASONS - 1)
+#define KEY_hyp_exit		~, reason & (HYPTRACE_COUNT_EXITS - 1)
 #define KEY_guest_exit		~, exit_key(vcpu, exit_code)
 #define KEY_mem_transition	~, op & (HYPTRACE_COUNT_MEM_OPS - 1)
 /* ... from those of the function that begins it */
@@ -227,14 +227,13 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 			.counter = counter,
 			.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_hyp_enter, key),
 		};
-		hyptrace_count_return(counting, counter);
 		break;
 	case HYPTRACE_EVENT_hyp_exit:
 		begun = counting->enter;
 		/* Some entries have no hyp_enter: do not count their exit. */
 		counting->enter.counter = 0;
 		hyptrace_count(begun.end, begun.counter, counter);
-		hyptrace_count_leave(counting, key, counter);
+		hyptrace_count_exit(counting, key, begun.counter, counter);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
 		hyptrace_count(begun.end, begun.counter, counter);
@@ -283,7 +282,7 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 		count(ring, event, enter->reason & (HYPTRACE_COUNT_REASONS - 1), begun, counter);
 		break;
 	case HYPTRACE_EVENT_hyp_exit:
-		count(ring, event, leave->reason & (HYPTRACE_COUNT_REASONS - 1), begun, counter);
+		count(ring, event, leave->reason & (HYPTRACE_COUNT_EXITS - 1), begun, counter);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
 		begun.counter = ring->begun.host_hcall.counter;

@@ -167,7 +167,7 @@ static int dump_counter(struct sk_buff *skb, struct netlink_callback *cb,
 	if (err)
 		NL_SET_ERR_MSG_FMT(cb->extack, "the remote does not finish a change on CPU %u",
 				   at->cpu);
-	if (err || (!counter.count && !counter.total))
+	if (err || (!counter.count && !counter.now))
 		return err;
 	header = genlmsg_iput(skb, genl_info_dump(cb));
 	if (!header)

@@ -300,25 +300,29 @@ static const struct hyptrace_count *find_counter(const struct hyptrace_writer *w
 	return page + key % KEYS_PER_PAGE;
 }
 
-/* Read the time outside of the hypervisor since the exits with a reason. */
+/*
+ * Read the time outside of the hypervisor since the exits with a reason. If the CPU has entered the
+ * hypervisor meanwhile, this includes the time since then, until it leaves.
+ */
 static void read_outside(const struct hyptrace_writer *writer, const struct hyptrace_count *from,
-			 struct hyptrace_event_counter *counter)
+			 unsigned int reason, struct hyptrace_event_counter *counter)
 {
 	unsigned int tries = READ_TRIES_FAST;
 	u64 outside, now;
 
-	/* The CPU may return meanwhile: then the counter was read too late. */
+	/* After another exit, the counter was read too late. */
 	do {
-		outside = READ_ONCE(from->outside);
+		outside = READ_ONCE(from->outside[reason]);
 		now = writer->counter();
-	} while (READ_ONCE(from->outside) != outside && --tries);
-	/* The CPU is outside now. */
+	} while (READ_ONCE(from->outside[reason]) != outside && --tries);
+
+	*counter = (struct hyptrace_event_counter) { };
+	if (!outside)
+		return;
 	if ((s64)outside < 0)
 		outside += now;
-	*counter = (struct hyptrace_event_counter) {
-		.total = (s64)outside > 0 ? ticks_to_ns(writer, outside) : 0,
-		.now = ticks_to_ns(writer, now),
-	};
+	counter->total = (s64)outside > 0 ? ticks_to_ns(writer, outside) : 0;
+	counter->now = ticks_to_ns(writer, now);
 }
 
 static int read_counter(unsigned int cpu, unsigned int number,
@@ -330,8 +334,8 @@ static int read_counter(unsigned int cpu, unsigned int number,
 	unsigned int tries;
 
 	if (number >= HYPTRACE_COUNT_KEYS) {
-		from = find_counter(writer, cpu, number - HYPTRACE_COUNT_KEYS);
-		read_outside(writer, from, counter);
+		from = find_counter(writer, cpu, 0);
+		read_outside(writer, from, number - HYPTRACE_COUNT_KEYS, counter);
 		return 0;
 	}
 	from = find_counter(writer, cpu, number);
@@ -357,7 +361,7 @@ static u64 frequency(void *priv)
 	return writer->frequency;
 }
 
-/* As in hyp/abi.h; hyp_exit has its time in the counters of hyp_enter. */
+/* As in hyp/abi.h; the times of hyp_exit come after all keys. */
 static const struct hyptrace_count_keys keys[] = {
 	{ HYPTRACE_EVENT_hyp_enter, "reason", HYPTRACE_COUNT_REASONS, .has_time = true },
 	{ HYPTRACE_EVENT_host_hcall, "id", HYPTRACE_COUNT_HCALLS, .has_others = true,
@@ -365,7 +369,7 @@ static const struct hyptrace_count_keys keys[] = {
 	{ HYPTRACE_EVENT_guest_exit, "ec", HYPTRACE_COUNT_CLASSES, .has_time = true },
 	{ HYPTRACE_EVENT_guest_exit, "code", HYPTRACE_COUNT_CODES, .has_time = true },
 	{ HYPTRACE_EVENT_mem_transition, "op", HYPTRACE_COUNT_MEM_OPS },
-	{ HYPTRACE_EVENT_hyp_exit, "reason", HYPTRACE_COUNT_REASONS, .has_time = true,
+	{ HYPTRACE_EVENT_hyp_exit, "reason", HYPTRACE_COUNT_EXITS, .has_time = true,
 	  .is_outside = true },
 };
 

@@ -59,7 +59,7 @@ static int stop_with_ring(void **state)
 /* The time after exits with a reason, as the host reads it */
 static u64 outside(u32 reason)
 {
-	u64 ticks = READ_ONCE(count_published(&pages, reason)->outside);
+	u64 ticks = READ_ONCE(count_published(&pages, 0)->outside[reason]);
 
 	return (s64)ticks < 0 ? ticks + env_counter : ticks;
 }
@@ -69,7 +69,7 @@ static u64 outside_all(void)
 	u64 sum = 0;
 	u32 reason;
 
-	for (reason = 0; reason < HYPTRACE_COUNT_REASONS; reason++)
+	for (reason = 0; reason < HYPTRACE_COUNT_EXITS; reason++)
 		sum += outside(reason);
 
 	return sum;
@@ -161,14 +161,22 @@ static void recorded(void **state)
 	assert_int_equal(env_rings[CPU].recorded, 8);
 }
 
-/* While the CPU is at EL2, no time outside of it passes. */
+/* A visit of EL2 counts when it ends. */
 static void at_el2_now(void **state)
 {
 	(void)state;
 	env_counter += 5;
 	enter(HYPTRACE_REASON_HVC);
 	env_counter += 70;
+	assert_int_equal(outside_all() + at_el2(), 75);
+	leave(HYPTRACE_REASON_ERET_HOST);
 	assert_int_equal(outside_all(), 5);
+	assert_int_equal(at_el2(), 70);
+	enter(HYPTRACE_REASON_HVC);
+	env_counter += 30;
+	leave(HYPTRACE_REASON_ERET_GUEST);
+	assert_int_equal(outside_all(), 5);
+	assert_int_equal(at_el2(), 100);
 }
 
 /* A CPU that enters EL2 without hyp_enter was outside until it leaves again. */

@@ -51,7 +51,9 @@ static bool is_same(const struct hyptrace_event_counter *a, const struct hyptrac
 static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
 		     const struct hyptrace_event_counter *last)
 {
-	const uint64_t ns = now->total - (last ? last->total : 0);
+	const uint64_t was = last ? last->total : 0;
+	/* A visit of EL2 is time outside until it ends: then the sum may become smaller. */
+	const uint64_t ns = now->total > was ? now->total - was : 0;
 	enum stat_place place = STAT_EL2;
 
 	/* hyp_exit: the firmware belongs to the host that calls it */
