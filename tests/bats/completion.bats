@@ -26,10 +26,10 @@ setup()
 }
 
 @test "verbs are completed" {
-	same "$(complete_line hyptrace st | xargs)" "start status stop stream"
+	same "$(complete_line hyptrace st | xargs)" "start stat status stop strace stream"
 	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|record|report|dump|export|count|wait|monitor|mark|help)$')" 22
 	same "$(complete_line hyptrace -r test en)" enable
-	same "$(complete_line hyptrace help str)" stream
+	same "$(complete_line hyptrace help stre)" stream
 }
 
 @test "events are completed" {
@@ -111,7 +111,7 @@ setup()
 	export LC_ALL=C
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace enable hyp_e)" "hyp_enter hyp_exit"
 	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo -u root hyptrace -r t)" test
-	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start status stop stream"
+	same "$(bash "$BATS_TEST_TMPDIR/complete" sudo hyptrace st)" "start stat status stop strace stream"
 	# Without sudo on the command line the completion does not use it.
 	same "$(complete_line hyptrace enable hyp_e)" ""
 	# A refused list is no error.
