@@ -369,9 +369,9 @@ struct hyptrace_fired {
  * @outside:	of the first key, by the reason of hyp_exit: ticks that the CPU was outside of EL2
  *		after such exits, less the counter as it was at the last one. So the one that is
  *		negative is that of the last exit: add the counter as it is now, or as it was when
- *		the CPU entered EL2, if it is there. EL2 changes them at hyp_exit only, and @seq
- *		does not protect them. When EL2 begins to count hyp_enter, the last exit is one
- *		with HYPTRACE_REASON_ERET_HOST.
+ *		the CPU entered EL2, if it is there. EL2 changes them at hyp_exit, not at hyp_enter,
+ *		and @seq does not protect them. When EL2 begins to count hyp_enter, the last exit is
+ *		one with HYPTRACE_REASON_ERET_HOST; when it ends to, none of them is negative.
  * @reserved:	0
  * @nr:		events by bucket, without those in @packed
  * @packed:	events and times that were not added to @nr and @total so far. So one store

@@ -159,14 +159,14 @@ static void begin_outside(struct hyptrace_counting *counting, u64 now)
 		return;
 	counting->left = HYPTRACE_REASON_ERET_HOST;
 	counting->published = published_outside(counting);
-	hyptrace_count_add_outside(counting, published_outside(counting), counting->left, -now);
+	hyptrace_count_add_outside(counting, counting->published, counting->left, -now);
 }
 
 static void end_outside(struct hyptrace_counting *counting, u64 now)
 {
 	if (!counting->published)
 		return;
-	hyptrace_count_add_outside(counting, published_outside(counting), counting->left,
+	hyptrace_count_add_outside(counting, counting->published, counting->left,
 				   counting->enter.counter ?: now);
 	counting->published = NULL;
 }
