@@ -273,13 +273,6 @@ static int get_sums(struct context *ctx, const char *remote, struct hyptrace_eve
 	return EXIT_DONE;
 }
 
-static bool any_is_counted(struct hyptrace_event *const *events)
-{
-	while (*events && !(*events)->counted)
-		events++;
-	return *events;
-}
-
 static int print(struct context *ctx, const struct count *count, const char *remote,
 		 struct hyptrace_event *const *events)
 {
@@ -288,7 +281,7 @@ static int print(struct context *ctx, const struct count *count, const char *rem
 	int code = get_sums(ctx, remote, events, &counters, &sums);
 
 	if (!code) {
-		if (!sums.nr && any_is_counted(events))
+		if (!sums.nr && counters_any_counted(events))
 			cmd_note("no counted event has occurred on these CPUs");
 		else if (!sums.nr)
 			cmd_note("no event is counted: use \"hyptrace count EVENT...\"");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add up the counters of CPUs, and put them in order. For cmd_count.c.
+ * Compare the counters of CPUs, add them up, and put them in order. For cmd_count.c and
+ * stat_counters.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,28 @@ static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptr
 	return sum;
 }
 
-static bool is_same_key(const struct hyptrace_event_counter *a,
-			const struct hyptrace_event_counter *b)
+/**
+ * counters_any_counted - does EL2 count an event?
+ * @events:	all events of the remote, up to NULL
+ *
+ * Return: true if it counts any.
+ */
+bool counters_any_counted(struct hyptrace_event *const *events)
+{
+	while (*events && !(*events)->counted)
+		events++;
+	return *events;
+}
+
+/**
+ * counters_have_same_key - do two counters count the same, perhaps on different CPUs?
+ * @a:		a counter
+ * @b:		another one
+ *
+ * Return: true if event, field and value are the same.
+ */
+bool counters_have_same_key(const struct hyptrace_event_counter *a,
+			    const struct hyptrace_event_counter *b)
 {
 	return a->value == b->value && a->is_others == b->is_others &&
 	       a->nr_buckets == b->nr_buckets && !strcmp(a->event, b->event) &&
@@ -35,7 +56,7 @@ static struct counter_sum *find_sum(struct counter_sums *sums,
 	unsigned int i;
 
 	for (i = 0; i < sums->nr; i++)
-		if (sums->sums[i].all_cpus && is_same_key(sums->sums[i].of, counter))
+		if (sums->sums[i].all_cpus && counters_have_same_key(sums->sums[i].of, counter))
 			return &sums->sums[i];
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counters of a remote, of each CPU or added up. For cmd_count.c.
+ * The counters of a remote, of each CPU or added up. For cmd_count.c and
+ * stat_counters.c.
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H
@@ -41,6 +42,9 @@ struct counter_sums {
 	unsigned int		nr;
 };
 
+bool counters_any_counted(struct hyptrace_event *const *events);
+bool counters_have_same_key(const struct hyptrace_event_counter *a,
+			    const struct hyptrace_event_counter *b);
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
 		      const struct hyptrace_event_counter *counter, bool all_cpus);
 void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "counters.h"
 #include "signals.h"
 #include "stat.h"
 
@@ -41,10 +42,35 @@ static int read_counters(const struct counting *c, struct hyptrace_event_counter
 	return EXIT_DONE;
 }
 
-static bool is_same(const struct hyptrace_event_counter *a, const struct hyptrace_event_counter *b)
+/*
+ * Get the next counter of the last interval if it is the same one. A counter that has become less
+ * was reset, so all that it has counted belongs to this interval.
+ */
+static const struct hyptrace_event_counter *
+take_last(const struct counting *c, unsigned int *next, const struct hyptrace_event_counter *now,
+	  bool *was_reset)
 {
-	return a->cpu == b->cpu && a->value == b->value && a->is_others == b->is_others &&
-	       !strcmp(a->event, b->event) && !strcmp(a->field, b->field);
+	const struct hyptrace_event_counter *last = *next < c->nr_last ? c->last[*next] : NULL;
+
+	if (!last || last->cpu != now->cpu || !counters_have_same_key(last, now))
+		return NULL;
+	++*next;
+	if (now->count >= last->count)
+		return last;
+	*was_reset = true;
+	return NULL;
+}
+
+/* The CPU of a counter: one that has come online since the begin is new. NULL: not chosen */
+static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_counter *now,
+				 const struct hyptrace_event_counter *last)
+{
+	struct stat_cpu *cpu = stat_find_cpu(stat, now->cpu);
+
+	if (cpu || (stat->ctx->have_cpus && !cpu_list_has(&stat->ctx->cpus, now->cpu)) ||
+	    (last && last->total == now->total))
+		return cpu;
+	return stat_add_cpu(stat, now->cpu);
 }
 
 /* Add what a counter has counted since the begin of the interval to the time of a place. */
@@ -119,7 +145,8 @@ static int print_interval(struct counting *c)
 	const struct hyptrace_event_counter *last;
 	struct hyptrace_event_counter **counters;
 	struct stat *stat = c->stat;
-	unsigned int nr, i, j = 0;
+	unsigned int nr, i, next = 0;
+	bool was_reset = false;
 	int code = read_counters(c, &counters, &nr);
 
 	if (code)
@@ -128,9 +155,10 @@ static int print_interval(struct counting *c)
 	stat->end = clock_now(CLOCK_BOOTTIME);
 	clear_cpus(stat);
 	for (i = 0; i < nr; i++) {
-		struct stat_cpu *cpu = stat_find_cpu(stat, counters[i]->cpu);
+		struct stat_cpu *cpu;
 
-		last = j < c->nr_last && is_same(counters[i], c->last[j]) ? c->last[j++] : NULL;
+		last = take_last(c, &next, counters[i], &was_reset);
+		cpu = find_cpu(stat, counters[i], last);
 		if (!cpu)
 			continue;
 		if (counters[i]->now || !strcmp(counters[i]->event, "hyp_enter"))
@@ -138,7 +166,7 @@ static int print_interval(struct counting *c)
 		if (!strcmp(counters[i]->event, of_rows))
 			add_row(cpu, counters[i], last);
 	}
-	if (j < c->nr_last)
+	if (next < c->nr_last || was_reset)
 		cmd_note("the counters were reset by somebody else: these numbers are incomplete");
 	for (i = 0; i < stat->nr_cpus; i++)
 		end_times(stat->cpus[i]);
@@ -199,13 +227,6 @@ static bool is_counted(struct hyptrace_event *const *events, const char *name)
 	return false;
 }
 
-static bool any_is_counted(struct hyptrace_event *const *events)
-{
-	while (*events && !(*events)->counted)
-		events++;
-	return *events;
-}
-
 /* Have EL2 count the events that it does not count yet, from 0 on if nobody has counted so far. */
 static int begin(struct counting *c, struct hyptrace_event *const *events)
 {
@@ -219,7 +240,7 @@ static int begin(struct counting *c, struct hyptrace_event *const *events)
 	code = read_counters(c, &c->last, &c->nr_last);
 	if (code)
 		return code;
-	c->is_first = !c->nr_last && !any_is_counted(events);
+	c->is_first = !c->nr_last && !counters_any_counted(events);
 	hyptrace_free_counters(c->last);
 	c->last = NULL;
 	for (i = 0; i < nr; i++)
@@ -249,7 +270,7 @@ static int end(const struct counting *c)
 				err.text);
 	if (hyptrace_get_events(h, c->remote, &events, &nr, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", c->remote, err.text);
-	others_count = any_is_counted(events);
+	others_count = counters_any_counted(events);
 	hyptrace_free_events(events);
 	if (c->is_first && !others_count &&
 	    hyptrace_reset_counters(h, c->remote, HYPTRACE_CPU_ALL, &err))
@@ -292,7 +313,7 @@ int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *
 	int code = begin(&c, events), ended;
 
 	stat->is_counted = true;
-	if (!stat->quiet)
+	if (!code && !stat->quiet)
 		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");
 	if (!code)
 		code = child_start(&stat->child);
