@@ -18,8 +18,6 @@
 #include "signals.h"
 #include "strace_run.h"
 
-#define NSEC_PER_MSEC	UINT64_C(1000000)
-
 /* Descriptors to wait for */
 #define FDS		4
 
