@@ -42,26 +42,37 @@ static int read_counters(const struct counting *c, struct hyptrace_event_counter
 	return EXIT_DONE;
 }
 
+/* Is a counter less than it was? The time of hyp_exit may also become less without a reset. */
+static bool is_less(const struct hyptrace_event_counter *now,
+		    const struct hyptrace_event_counter *last)
+{
+	return now->count < last->count || (!now->now && now->total < last->total);
+}
+
 /*
- * Get the next counter of the last interval if it is the same one. A counter that has become less
- * was reset, so all that it has counted belongs to this interval.
+ * Get what a counter was in the last interval. Both lists are in the same order and lack counters
+ * that are 0. A counter that has become less, or is missing now, was reset: then all that it has
+ * counted belongs to this interval.
  */
 static const struct hyptrace_event_counter *
 take_last(const struct counting *c, unsigned int *next, const struct hyptrace_event_counter *now,
 	  bool *was_reset)
 {
-	const struct hyptrace_event_counter *last = *next < c->nr_last ? c->last[*next] : NULL;
+	const struct hyptrace_event_counter *last;
+	unsigned int i;
 
-	if (!last || last->cpu != now->cpu || !counters_have_same_key(last, now))
-		return NULL;
-	++*next;
-	if (now->count >= last->count)
-		return last;
-	*was_reset = true;
+	for (i = *next; i < c->nr_last && c->last[i]->cpu <= now->cpu; i++) {
+		last = c->last[i];
+		if (last->cpu != now->cpu || !counters_have_same_key(last, now))
+			continue;
+		*was_reset |= i > *next || is_less(now, last);
+		*next = i + 1;
+		return is_less(now, last) ? NULL : last;
+	}
 	return NULL;
 }
 
-/* The CPU of a counter: one that has come online since the begin is new. NULL: not chosen */
+/* The CPU of a counter: new if it came online since the begin. NULL: not chosen, or still off */
 static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_counter *now,
 				 const struct hyptrace_event_counter *last)
 {
@@ -135,10 +146,7 @@ static void clear_cpus(struct stat *stat)
 	}
 }
 
-/*
- * Print what was counted since the last call. Both lists are in the same order, and counters that
- * are not 0 only become more.
- */
+/* Print what was counted since the last call. */
 static int print_interval(struct counting *c)
 {
 	const char *of_rows = c->stat->by == STAT_BY_HCALL ? "host_hcall" : "hyp_enter";
