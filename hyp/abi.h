@@ -371,7 +371,7 @@ struct hyptrace_fired {
  *		negative is that of the last exit: add the counter as it is now, or as it was when
  *		the CPU entered EL2, if it is there. EL2 changes them at hyp_exit, not at hyp_enter,
  *		and @seq does not protect them. When EL2 begins to count hyp_enter, the last exit is
- *		one with HYPTRACE_REASON_ERET_HOST; when it ends to, none of them is negative.
+ *		one with HYPTRACE_REASON_ERET_HOST; when it ceases to, none of them is negative.
  * @reserved:	0
  * @nr:		events by bucket, without those in @packed
  * @packed:	events and times that were not added to @nr and @total so far. So one store
