@@ -19,6 +19,7 @@ static_assert((int)HYPTRACE_A_EVENT_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_HYPERCALL_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_COUNTER_REMOTE == A_REMOTE);
 static_assert((int)HYPTRACE_A_PAGE_REMOTE == A_REMOTE);
+static_assert((int)HYPTRACE_A_VISIT_REMOTE == A_REMOTE);
 
 /* netlink.c */
 int hyptrace_netlink_register(void);

@@ -152,6 +152,12 @@ static const struct nla_policy hyptrace_page_get_nl_policy[HYPTRACE_A_PAGE_COUNT
 	[HYPTRACE_A_PAGE_COUNT] = NLA_POLICY_RANGE(NLA_U32, 1, HYPTRACE_PAGE_COUNT_MAX),
 };
 
+/* HYPTRACE_CMD_VISIT_GET - do */
+static const struct nla_policy hyptrace_visit_get_nl_policy[HYPTRACE_A_VISIT_COUNT + 1] = {
+	[HYPTRACE_A_VISIT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+	[HYPTRACE_A_VISIT_COUNT] = NLA_POLICY_RANGE(NLA_U32, 1, HYPTRACE_VISIT_COUNT_MAX),
+};
+
 /* Ops table for hyptrace */
 static const struct genl_split_ops hyptrace_nl_ops[] = {
 	{
@@ -325,6 +331,15 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_page_get_nl_policy,
 		.maxattr	= HYPTRACE_A_PAGE_COUNT,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_VISIT_GET,
+		.pre_doit	= hyptrace_nl_pre_doit,
+		.doit		= hyptrace_nl_visit_get_doit,
+		.post_doit	= hyptrace_nl_post_doit,
+		.policy		= hyptrace_visit_get_nl_policy,
+		.maxattr	= HYPTRACE_A_VISIT_COUNT,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 };

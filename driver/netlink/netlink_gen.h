@@ -49,6 +49,7 @@ int hyptrace_nl_count_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb);
 int hyptrace_nl_count_reset_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_page_get_doit(struct sk_buff *skb, struct genl_info *info);
+int hyptrace_nl_visit_get_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	HYPTRACE_NLGRP_NOTIFY,

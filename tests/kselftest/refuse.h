@@ -176,6 +176,8 @@ static const UNUSED struct operation {
 	{ "page-get", HYPTRACE_CMD_PAGE_GET, false, HYPTRACE_A_PAGE_COUNT, "remote",
 	  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 0x40000),
 	    U32_ATTR(HYPTRACE_A_PAGE_COUNT, 1) } },
+	{ "visit-get", HYPTRACE_CMD_VISIT_GET, false, HYPTRACE_A_VISIT_COUNT, "remote",
+	  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_VISIT_COUNT, 1) } },
 	{ "cpu-get dump", HYPTRACE_CMD_CPU_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
 	{ "event-get dump", HYPTRACE_CMD_EVENT_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },
 	{ "hypercall-get dump", HYPTRACE_CMD_HYPERCALL_GET, true, A_REMOTE, NULL, { REMOTE_ATTR } },

@@ -42,7 +42,7 @@ for name in "${names[@]}"; do
 	test_counters | test_hypercalls | test_memory | test_pages | test_ring_pages | test_firmware)
 		[[ -z $HYPTRACE_REFUSED && -z ${HYPTRACE_UNPROTECTED:-} ]] || continue
 		;;&
-	test_guest | test_exits | test_times)
+	test_guest | test_exits | test_times | test_visits)
 		# Without a hypervisor there is nothing to trace.
 		[[ -z $HYPTRACE_REFUSED ]] || continue
 		;;&

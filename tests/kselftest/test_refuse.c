@@ -415,4 +415,22 @@ TEST_F(refuse, pages_without_an_owner)
 		EXPECT_REFUSED(unprotected);
 }
 
+TEST_F(refuse, visits)
+{
+	static const struct refusal refusals[] = {
+		{ "no visit", HYPTRACE_CMD_VISIT_GET, false, ERANGE, 1, 0, "",
+		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_VISIT_COUNT, 0) } },
+		{ "too many visits", HYPTRACE_CMD_VISIT_GET, false, ERANGE, 1, 0, "",
+		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_VISIT_COUNT, HYPTRACE_VISIT_COUNT_MAX + 1) } },
+	};
+	static const struct refusal only_hypervisor[] = {
+		{ "no hypervisor", HYPTRACE_CMD_VISIT_GET, false, EOPNOTSUPP, 0, 0,
+		  "is no hypervisor", { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_VISIT_COUNT, 1) } },
+	};
+
+	EXPECT_REFUSED(refusals);
+	if (!strcmp(variant->remote, "test"))
+		EXPECT_REFUSED(only_hypervisor);
+}
+
 TEST_HARNESS_MAIN

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * visit-get: each visit of EL2 is one hyp_enter, one host_hcall and one hyp_exit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "events.h"
+#include "waiting.h"
+
+#define REMOTE		"hypervisor"
+#define CPU		1
+#define VISITS		HYPTRACE_VISIT_COUNT_MAX
+#define MAX_EVENTS	20000
+
+enum { ENTER, EXIT, HCALL, NR_TYPES };
+
+static const char *const names[NR_TYPES] = { "hyp_enter", "hyp_exit", "host_hcall" };
+
+static struct nl_answer answer;
+static struct nl_msg msg;
+
+FIXTURE(visits) {
+	struct nl nl;
+	struct event_type types[NR_TYPES];
+	struct event *events;
+	int hvc;
+};
+
+FIXTURE_SETUP(visits)
+{
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+	ASSERT_EQ(0, event_types(&self->nl, REMOTE, names, self->types, NR_TYPES));
+	self->hvc = control_symbol(&self->nl, REMOTE, "hyp_enter", "reason", "hvc");
+	self->events = calloc(MAX_EVENTS, sizeof(*self->events));
+	ASSERT_NE(NULL, self->events);
+	ASSERT_LE(0, self->hvc);
+	ASSERT_EQ(0, pin_to_cpu(CPU));
+}
+
+FIXTURE_TEARDOWN(visits)
+{
+	control_fresh(&self->nl, REMOTE);
+	nl_close(&self->nl);
+	free(self->events);
+}
+
+/* Return the time of some visits in ns, or a negative errno. */
+static int64_t visit(struct nl *nl, uint32_t nr)
+{
+	const struct nlattr *attr;
+	int err;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_VISIT_GET);
+	nl_put_str(&msg, HYPTRACE_A_VISIT_REMOTE, REMOTE);
+	if (nr != 1)
+		nl_put_u32(&msg, HYPTRACE_A_VISIT_COUNT, nr);
+	err = nl_do(nl, &msg, &answer);
+	if (err)
+		return err;
+	attr = nl_attr(nl_first(&answer), HYPTRACE_A_VISIT_TIME);
+	return attr ? (int64_t)nl_u64(attr) : -EBADMSG;
+}
+
+TEST_F(visits, take_time)
+{
+	EXPECT_LE(0, visit(&self->nl, 1));
+	EXPECT_LT(0, visit(&self->nl, VISITS));
+}
+
+/* The longest run of visits, one right after the other */
+static unsigned int longest_run(const struct _test_data_visits *self, ssize_t nr)
+{
+	static const unsigned int order[] = { ENTER, HCALL, EXIT };
+	unsigned int at = 0, run = 0, longest = 0;
+	ssize_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct event *event = &self->events[i];
+
+		if (event->type != &self->types[order[at]] ||
+		    (!at && event_field(event, "reason") != self->hvc)) {
+			at = 0;
+			run = 0;
+			continue;
+		}
+		at = (at + 1) % NR_TYPES;
+		if (!at && ++run > longest)
+			longest = run;
+	}
+	return longest;
+}
+
+TEST_F(visits, are_events)
+{
+	unsigned int i;
+	ssize_t nr;
+
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, 1 << 20, HYPTRACE_MODE_DISCARD));
+	for (i = 0; i < NR_TYPES; i++)
+		ASSERT_EQ(0, control_enable(&self->nl, REMOTE, names[i], true));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	ASSERT_LT(0, visit(&self->nl, VISITS));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	nr = events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
+	ASSERT_LT(0, nr);
+	/* Interrupts are off: nothing else comes between. */
+	EXPECT_EQ(VISITS, longest_run(self, nr));
+}
+
+TEST_HARNESS_MAIN
