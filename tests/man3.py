@@ -26,6 +26,7 @@ PARTS = {
     "control.c": ("hyptrace_control", "change remotes and events"),
     "count.c": ("hyptrace_counter", "count events at the writer"),
     "page.c": ("hyptrace_page", "ask who owns pages"),
+    "visit.c": ("hyptrace_visit", "measure visits of EL2"),
     "notify.c": ("hyptrace_listener", "notifications of changes"),
     "device.c": ("hyptrace_reader", "read or observe a ring"),
     "decode.c": ("hyptrace_decoder", "the records of a sub-buffer"),

@@ -375,6 +375,10 @@ int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pf
 			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err);
 const char *hyptrace_ownership_name(uint32_t ownership);
 
+/* visit.c: how long a visit of EL2 takes */
+int hyptrace_time_visits(struct hyptrace *h, const char *remote, unsigned int nr, uint64_t *nsec,
+			 struct hyptrace_error *err);
+
 /* notify.c: notifications of changes */
 
 enum hyptrace_notification_type {
