@@ -100,6 +100,7 @@ struct stat_kinds {
  * @first:	time of the first event
  * @last:	time of the last event
  * @events:	number of events
+ * @counted:	number of events that EL2 has counted and not recorded
  * @seen:	number of events of each kind
  * @lost:	number of lost events
  * @lost_more:	more were lost, and nobody knows how many
@@ -119,6 +120,7 @@ struct stat_cpu {
 	uint64_t		first;
 	uint64_t		last;
 	uint64_t		events;
+	uint64_t		counted;
 	uint64_t		seen[NR_STAT_EVENTS];
 	uint64_t		lost;
 	bool			lost_more;
@@ -134,6 +136,8 @@ struct stat_cpu {
  * @csv:	print CSV
  * @exact:	take the numbers from events even if EL2 has counters for them
  * @is_counted:	the numbers are counters: there are no events, and no percentiles
+ * @visits_nsec: time of some visits of EL2 while nothing is recorded or counted; 0: unknown
+ * @event_psec:	what an event costs, in ps; 0: unknown
  * @quiet:	print no notes; losses and errors are still printed
  * @sort:	the key by which the rows are sorted; see stat_sort.c
  * @from:	argument of --from
@@ -160,6 +164,8 @@ struct stat {
 	bool			csv;
 	bool			exact;
 	bool			is_counted;
+	uint64_t		visits_nsec;
+	uint64_t		event_psec;
 	bool			quiet;
 	const char		*sort;
 	struct moment		from;
@@ -226,6 +232,11 @@ int stat_stream(struct stat *stat, int signal_fd);
 bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events);
 int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *const *events,
 		  int signal_fd);
+
+/* stat_cost.c: what an event costs */
+void stat_cost_prepare(struct stat *stat, const char *remote);
+void stat_cost_measure(struct stat *stat, const char *remote);
+uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu);
 
 /* stat_sort.c: the rows in their order */
 bool stat_sort_is_key(const char *key);

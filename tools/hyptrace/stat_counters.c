@@ -97,6 +97,9 @@ static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *
 	if (now->now)
 		place = now->value == cpu->kinds->eret_guest ? STAT_GUEST : STAT_HOST;
 	cpu->times.ns[place] += ns;
+	/* of a visit, hyp_exit is counted as a time only */
+	if (!now->now)
+		cpu->counted += 2 * (now->count - (last ? last->count : 0));
 	if (last && now->now - last->now > cpu->wall)
 		cpu->wall = now->now - last->now;
 }
@@ -143,6 +146,7 @@ static void clear_cpus(struct stat *stat)
 		stat_rows_free(&stat->cpus[i]->rows);
 		stat->cpus[i]->times = (struct stat_times){};
 		stat->cpus[i]->wall = 0;
+		stat->cpus[i]->counted = 0;
 	}
 }
 
@@ -173,6 +177,8 @@ static int print_interval(struct counting *c)
 			add_time(cpu, counters[i], last);
 		if (!strcmp(counters[i]->event, of_rows))
 			add_row(cpu, counters[i], last);
+		if (!strcmp(counters[i]->event, "host_hcall"))
+			cpu->counted += counters[i]->count - (last ? last->count : 0);
 	}
 	if (next < c->nr_last || was_reset)
 		cmd_note("the counters were reset by somebody else: these numbers are incomplete");
@@ -259,6 +265,7 @@ static int begin(struct counting *c, struct hyptrace_event *const *events)
 		c->nr_names = 0;
 		return cmd_fail("cannot count the events of \"%s\": %s", c->remote, err.text);
 	}
+	stat_cost_measure(c->stat, c->remote);
 	return read_counters(c, &c->last, &c->nr_last);
 }
 

@@ -47,7 +47,11 @@ static const struct column columns_of_cpus[] = {
 	{ "unknown",		"UNKNOWN",	COLUMN_NUMBER },
 	{ "events",		"EVENTS",	COLUMN_NUMBER },
 	{ "lost",		"LOST",		COLUMN_NUMBER },
+	{ "tracing",		"TRACING",	COLUMN_NUMBER },
+	{ "tracing_percent",	"TRACING%",	COLUMN_NUMBER },
 };
+
+#define COLUMN_OF_TRACING	(NR_COLUMNS(columns_of_cpus) - 2)
 
 static const unsigned int percentiles[] = { 500, 900, 990, 999 };
 static const char *const percentile_keys[] = { "p50", "p90", "p99", "p99_9" };
@@ -229,6 +233,21 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 		print_histograms(p, stat, list);
 }
 
+/* Print the time that it took to record or to count the events. It is a part of the other times. */
+static void print_cost(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu,
+		       uint64_t wall)
+{
+	const uint64_t cost = stat_cost(stat, cpu);
+
+	if (stat->event_psec) {
+		time_print(p, "tracing", cost);
+		print_percent(p, "tracing_percent", cost, wall);
+	} else if (printer_is_json(p)) {
+		printer_none(p, "tracing");
+		printer_none(p, "tracing_percent");
+	}
+}
+
 static void print_cpu(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu)
 {
 	const uint64_t begin = stat->is_counted ? 0 : stat->begin;
@@ -252,21 +271,20 @@ static void print_cpu(struct printer *p, const struct stat *stat, const struct s
 		printer_uint(p, "lost", cpu->lost);
 	if (printer_is_json(p))
 		printer_bool(p, "lost_more", cpu->lost_more);
+	print_cost(p, stat, cpu, wall);
 }
 
 static void print_cpus(struct printer *p, const struct stat *stat)
 {
+	/* A file does not say what its events have cost. */
+	const unsigned int nr = stat->event_psec ? NR_COLUMNS(columns_of_cpus) : COLUMN_OF_TRACING;
+	const struct columns columns = { .all = columns_of_cpus, .nr = nr };
 	unsigned int i;
 
-	if (printer_is_json(p)) {
+	if (printer_is_json(p))
 		printer_array(p, "cpus");
-	} else {
-		static const struct columns columns = {
-			.all = columns_of_cpus, .nr = NR_COLUMNS(columns_of_cpus),
-		};
-
+	else
 		printer_table(p, "cpus", &columns);
-	}
 	for (i = 0; i < stat->nr_cpus; i++) {
 		if (printer_is_json(p))
 			printer_object(p, NULL);
@@ -394,6 +412,10 @@ void stat_print(const struct stat *stat)
 			printer_str(p, "by", stat_by_name(stat->by));
 			printer_uint(p, "begin", stat->begin);
 			printer_uint(p, "wall", stat->end - stat->begin);
+			if (stat->event_psec)
+				printer_uint(p, "event_psec", stat->event_psec);
+			else
+				printer_none(p, "event_psec");
 		}
 		print_cpus(p, stat);
 		if (!printer_is_json(p))

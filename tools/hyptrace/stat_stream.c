@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "counters.h"
 #include "signals.h"
 #include "stat.h"
 
@@ -28,6 +29,7 @@
  * @has_clock:	the events have the times of CLOCK_BOOTTIME
  * @ended:	the end was requested
  * @child_ended: the command has ended
+ * @begin:	when to begin to count
  * @next:	when the interval ends; UINT64_MAX without --interval
  * @deadline:	when to end; UINT64_MAX without --duration
  */
@@ -39,6 +41,7 @@ struct live {
 	bool				has_clock;
 	bool				ended;
 	bool				child_ended;
+	uint64_t			begin;
 	uint64_t			next;
 	uint64_t			deadline;
 };
@@ -69,6 +72,9 @@ static void print_interval(struct live *live)
 
 static void feed(struct live *live, const struct hyptrace_stream_event *event)
 {
+	/* the visits of stat_cost_measure() */
+	if (live->has_clock && event->record.ts < live->begin)
+		return;
 	while (event->record.ts >= live->next)
 		print_interval(live);
 	stat_feed(stat_add_cpu(live->stat, event->cpu), &event->record);
@@ -198,7 +204,9 @@ static int count_events(struct live *live)
 
 	if (hyptrace_stream_start(live->stream, &err))
 		return fail(live, &err);
+	stat_cost_measure(stat, live->remote->name);
 	stat->begin = clock_now(CLOCK_BOOTTIME);
+	live->begin = stat->begin;
 	live->next = stat->interval ? stat->begin + stat->interval : UINT64_MAX;
 	live->deadline = stat->duration ? stat->begin + stat->duration : UINT64_MAX;
 	if (!live->has_clock)
@@ -248,6 +256,10 @@ int stat_stream(struct stat *stat, int signal_fd)
 		calls = cmd_name_hypercalls(stat->ctx, remote->name, stat->formats);
 		stat_kinds_init(&stat->kinds, events, nr);
 		code = add_cpus(stat, remote->name);
+		/* Others must not see the visits among their events. */
+		if (!code && remote->state != HYPTRACE_STATE_TRACING &&
+		    !counters_any_counted(events))
+			stat_cost_prepare(stat, remote->name);
 		if (!code && stat_can_count(stat, events))
 			code = stat_counters(stat, remote->name, events, signal_fd);
 		else if (!code)
