@@ -140,3 +140,44 @@ adds_up()
 	grep -q 'reset by somebody else' note
 	jq -e '[.rows[].samples] | add < 20000' reset.json
 }
+
+@test "stat says what tracing has cost, and does not count how it measures that" {
+	cd "$BATS_TEST_TMPDIR"
+	hyptrace stat -q -j -- "${work[@]}" >counted.json
+	hyptrace stat -q -j --exact -- "${work[@]}" >exact.json
+	for file in counted.json exact.json; do
+		jq -e '.event_psec > 0 and (.cpus[0] | .tracing > 0 and .tracing < .el2 + .host)' "$file"
+	done
+	jq -e '.event_psec as $ps | all(.cpus[]; .tracing == (.events * $ps / 1000 | floor))' exact.json
+	hyptrace stat -q -j --exact --duration 10ms >idle.json
+	(($(row idle.json hvc samples) < 256))
+	# who else traces must not see that either, so it is not measured
+	hyptrace enable hyp_enter
+	hyptrace start -r hypervisor
+	hyptrace stat -q -j --duration 10ms >others.json
+	jq -e '.event_psec == null and all(.cpus[]; .tracing == null)' others.json
+	(($(of .cpus[0].written) < 256))
+}
+
+# perf_row FILE NAME: print how many samples perf has of an exit.
+perf_row()
+{
+	awk -v name="$2" '$1 == name { print $2 }' "$1"
+}
+
+@test "perf kvm stat counts the same exits in the same run" {
+	[[ -d /sys/kernel/tracing/events/kvm && -d /sys/bus/event_source ]] || skip "this kernel has no tracepoints for perf"
+	cd "$BATS_TEST_TMPDIR"
+	ht set --size 8M
+	perf kvm stat record -o perf.data hyptrace record -q -e hyp_enter,hyp_exit,guest_enter,guest_exit -o t.dat \
+		-- "${work[@]}" >said 2>&1 || { cat said && false; }
+	perf kvm -i perf.data stat report >perf.txt 2>&1
+	cat perf.txt
+	hyptrace stat -q -j -i t.dat --by exit >exit.json
+	is_work exit.json
+	# perf sees the exits that the host's kernel handles, which are all but those that EL2 itself handles
+	for name in DABT_LOW IABT_LOW HVC64 SYS64; do
+		same "$(perf_row perf.txt "$name")" "$(row exit.json "$name" samples)" "$name"
+	done
+	same "$(perf_row perf.txt IRQ)" "$(row exit.json irq samples)" interrupts
+}

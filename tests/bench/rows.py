@@ -34,6 +34,7 @@ GOALS = {
     "report_ns_4_cpus": ("ns", "0.025 peer"),
     "report_ns_1_cpu": ("ns", "0.0125 peer"),
     "report_ns_json": ("ns", 100),
+    "stat_insns_per_event": ("instructions", "0.1 peer"),
     # perf kvm stat report: 87 ns per event of as many events
     "stat_ns_4_cpus": ("ns", 8.7),
     "stat_ns_exit": ("ns", 87),

@@ -69,6 +69,7 @@ measure()
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 el2-inside.sh /mnt/share/hyptrace_bench.ko
 		rows "$KERNEL" cortex-a72 inside cortex-a72 el2-inside.sh /mnt/share/hyptrace_bench.ko
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 read-inside.sh /mnt/share
+		rows "$KERNEL" neoverse-n1 inside neoverse-n1 stat-inside.sh /mnt/share
 	done
 	say "the writer on this machine"
 	rows - host "$here/writer.sh"
