@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	8
+#define HYPTRACE_ABI_VERSION	9
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -93,8 +93,8 @@
  *	keeps its filters, attached or not, until the first RING_FREE.
  * @HYPTRACE_OP_TRIGGER: (event, what, after) set what happens when a CPU has recorded the
  *	event after its filter accepted it: enum hyptrace_trigger. Without a filter nothing
- *	happens. The trigger is not armed until ARM. after: HYPTRACE_TRIGGER_STOP only, else 0;
- *	32 bits. -EINVAL if one of them is not valid.
+ *	happens. HYPTRACE_TRIGGER_NOTIFY is armed at once, the others are not armed until ARM.
+ *	after: HYPTRACE_TRIGGER_STOP only, else 0; 32 bits. -EINVAL if one of them is not valid.
  * @HYPTRACE_OP_PAUSE: () until ARM, no CPU records any event, but the one that it is recording
  *	already. If that fires, it does so with the number of the last ARM, and does not end
  *	the pause. While COUNT changes what the CPUs count, a CPU may also record an event that
@@ -194,6 +194,8 @@ enum hyptrace_page_owner {
 /* In place of the next term: record the event, or do not */
 #define HYPTRACE_FILTER_ACCEPT		0xff
 #define HYPTRACE_FILTER_REJECT		0xfe
+/* ... or record the event without firing its trigger */
+#define HYPTRACE_FILTER_RECORD		0xfd
 
 /* Where the first argument of HYPTRACE_OP_FILTER has what; the CPU is in the bits below. */
 #define HYPTRACE_FILTER_EVENT_SHIFT	32
@@ -230,7 +232,8 @@ enum hyptrace_term_op {
  * @op:		enum hyptrace_term_op
  * @is_signed:	1: the field is signed, and the comparison, too; else 0
  * @on_true:	if it is true, the number of the next term, which is greater than that of
- *		this one; or HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
+ *		this one; or HYPTRACE_FILTER_ACCEPT, HYPTRACE_FILTER_REJECT or
+ *		HYPTRACE_FILTER_RECORD
  * @on_false:	the same if it is false
  * @reserved:	0
  *
@@ -299,12 +302,15 @@ static inline struct hyptrace_term hyptrace_unpack_term(__u64 what, __u64 value)
  * @HYPTRACE_TRIGGER_STOP: all CPUs cease to record: at once, or when the first of them has
  *	moved on to the next sub-buffer so many times, or so often that the next time would
  *	overwrite the event. An event that a CPU is recording at that moment is still recorded
+ * @HYPTRACE_TRIGGER_NOTIFY: EL2 counts it in @notified of struct hyptrace_meta. It fires each
+ *	time, and the recording continues
  * @HYPTRACE_NR_TRIGGERS: number of the above
  */
 enum hyptrace_trigger {
 	HYPTRACE_TRIGGER_NONE,
 	HYPTRACE_TRIGGER_START,
 	HYPTRACE_TRIGGER_STOP,
+	HYPTRACE_TRIGGER_NOTIFY,
 	HYPTRACE_NR_TRIGGERS
 };
 
@@ -490,6 +496,8 @@ enum hyptrace_ring_state {
  * @moved:	the answer of the last MOVE that returned HYPTRACE_MOVE_MOVED
  * @started:	the event that has started the recording, if it happened on this CPU
  * @stopped:	the event that has stopped it, or will
+ * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY since RING_READY.
+ *		RESET does not change it
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
@@ -517,6 +525,7 @@ struct hyptrace_meta {
 	struct hyptrace_moved moved;
 	struct hyptrace_fired started;
 	struct hyptrace_fired stopped;
+	__u64 notified;
 };
 
 /**

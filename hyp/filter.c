@@ -26,7 +26,8 @@ static const u16 payload_sizes[HYPTRACE_NR_EVENTS] = {
 static bool is_target(u8 target, u32 number, u32 nr_terms)
 {
 	return (target > number && target < nr_terms) ||
-	       target == HYPTRACE_FILTER_ACCEPT || target == HYPTRACE_FILTER_REJECT;
+	       target == HYPTRACE_FILTER_ACCEPT || target == HYPTRACE_FILTER_REJECT ||
+	       target == HYPTRACE_FILTER_RECORD;
 }
 
 static bool is_valid(const struct hyptrace_term *term, u32 event, u32 number, u32 nr_terms)

@@ -17,7 +17,7 @@
  * @span:	largest value of the range, minus @first
  * @start:	offset of the word in the payload
  * @inside:	if the word is in the range: how many terms further the next one is, or
- *		HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
+ *		HYPTRACE_FILTER_ACCEPT, HYPTRACE_FILTER_REJECT or HYPTRACE_FILTER_RECORD
  * @outside:	the same if it is not
  *
  * Each operator is a range of values, so that all need the same few instructions. The word has
@@ -82,24 +82,24 @@ hyptrace_filter_rejects_at_once(const struct hyptrace_ring_filter *filter, const
 static_assert((HYPTRACE_FILTER_MAX_TERMS & (HYPTRACE_FILTER_MAX_TERMS - 1)) == 0);
 
 /**
- * hyptrace_filter_accepts() - evaluate a filter
+ * hyptrace_filter_decide() - evaluate a filter
  * @filter:	active
  * @payload:	of its event, in memory that only EL2 can access
  *
  * Each term leads to later ones only, so the loop ends. A CPU that predicts a branch wrongly stays
  * inside the filter, too: the host must not learn by its caches what is behind it.
  *
- * Return: whether the event is to be recorded.
+ * Return: HYPTRACE_FILTER_ACCEPT, HYPTRACE_FILTER_REJECT or HYPTRACE_FILTER_RECORD.
  */
-static __always_inline bool hyptrace_filter_accepts(const struct hyptrace_ring_filter *filter,
-						    const void *payload)
+static __always_inline u32 hyptrace_filter_decide(const struct hyptrace_ring_filter *filter,
+						  const void *payload)
 {
 	u32 at = 0, next;
 
 	for (;; at = (at + next) % HYPTRACE_FILTER_MAX_TERMS) {
 		next = hyptrace_filter_evaluate(&filter->terms[at], payload);
 		if (next >= HYPTRACE_FILTER_MAX_TERMS)
-			return next == HYPTRACE_FILTER_ACCEPT;
+			return next;
 	}
 }
 

@@ -180,6 +180,7 @@ struct hyptrace_clock_copy {
  * @stopped:	the event on this CPU that has stopped it, or will
  * @after_arm:	the number of ARM to which @nr_after belongs
  * @nr_after:	sub-buffers entered since a CPU has recorded the event that stops
+ * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY, since RING_READY
  */
 struct hyptrace_ring {
 	struct hyptrace_spans	spans;
@@ -240,6 +241,7 @@ struct hyptrace_ring {
 	struct hyptrace_fired	stopped;
 	u64			after_arm;
 	u32			nr_after;
+	u64			notified;
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);

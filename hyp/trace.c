@@ -53,11 +53,14 @@ static __always_inline void __record_aside(struct hyptrace_ring *ring, const voi
 					   u32 size, const struct hyptrace_ring_filter *filter,
 					   u64 counter)
 {
-	u32 event = *(const u16 *)payload;
+	u32 event = *(const u16 *)payload, decision = HYPTRACE_FILTER_RECORD;
 
-	if (filter && !hyptrace_filter_accepts(filter, payload))
+	if (filter)
+		decision = hyptrace_filter_decide(filter, payload);
+	if (decision == HYPTRACE_FILTER_REJECT)
 		count_filtered(ring);
-	else if (record_slowly(ring, payload, size, counter) && filter)
+	else if (record_slowly(ring, payload, size, counter) &&
+		 decision == HYPTRACE_FILTER_ACCEPT)
 		hyptrace_trigger_fire(ring, event, ring->last_time);
 }
 

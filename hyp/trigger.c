@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: events that start or stop the recording on all CPUs. hcall.c sets and arms them,
- * trace.c calls in when it has recorded such an event, and ring.c with each sub-buffer that it
- * enters. The recording of all CPUs starts and stops with one word: hyptrace_allow_events().
+ * Triggers: events that start or stop the recording on all CPUs, or that EL2 counts so that the
+ * host notices them. hcall.c sets and arms them, trace.c calls in when it has recorded such an
+ * event, and ring.c with each sub-buffer that it enters. The recording of all CPUs starts and
+ * stops with one word: hyptrace_allow_events().
  */
 #include "hooks.h"
 
@@ -12,8 +13,8 @@ u32 hyptrace_stop_after;
 
 static hyptrace_lock_t trigger_lock = HYPTRACE_LOCK_INIT;
 
-/* Bit per event id: the events that start and that stop, and when each of these stops */
-static u64 starting, stopping;
+/* Bit per event id: the events that start, that stop, and that notify, and when those stop */
+static u64 starting, stopping, notifying;
 static u32 stop_after[HYPTRACE_NR_EVENTS];
 
 /* The number of the last ARM, and whether a PAUSE came after it */
@@ -39,10 +40,11 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 	event = array_index_nospec(event, HYPTRACE_NR_EVENTS);
 	bit = BIT_ULL(event);
 	hyptrace_lock(&trigger_lock);
-	WRITE_ONCE(hyptrace_armed, hyptrace_armed & ~bit);
 	starting = what == HYPTRACE_TRIGGER_START ? starting | bit : starting & ~bit;
 	stopping = what == HYPTRACE_TRIGGER_STOP ? stopping | bit : stopping & ~bit;
+	notifying = what == HYPTRACE_TRIGGER_NOTIFY ? notifying | bit : notifying & ~bit;
 	stop_after[event] = after;
+	WRITE_ONCE(hyptrace_armed, (hyptrace_armed & ~bit) | (notifying & bit));
 	hyptrace_unlock(&trigger_lock);
 
 	return 0;
@@ -81,7 +83,7 @@ int hyptrace_trigger_arm(u64 arm)
 	last_arm = arm;
 	paused = false;
 	WRITE_ONCE(hyptrace_stop_after, 0);
-	WRITE_ONCE(hyptrace_armed, starting ?: stopping);
+	WRITE_ONCE(hyptrace_armed, (starting ?: stopping) | notifying);
 	hyptrace_allow_events(starting ?: ~0ULL);
 	hyptrace_unlock(&trigger_lock);
 
@@ -91,7 +93,7 @@ int hyptrace_trigger_arm(u64 arm)
 static void start(void)
 {
 	hyptrace_assert_held(&trigger_lock);
-	WRITE_ONCE(hyptrace_armed, stopping);
+	WRITE_ONCE(hyptrace_armed, stopping | notifying);
 	if (!paused)
 		hyptrace_allow_events(~0ULL);
 }
@@ -99,7 +101,7 @@ static void start(void)
 static void stop(u32 event)
 {
 	hyptrace_assert_held(&trigger_lock);
-	WRITE_ONCE(hyptrace_armed, 0);
+	WRITE_ONCE(hyptrace_armed, notifying);
 	if (paused)
 		return;
 	WRITE_ONCE(hyptrace_stop_after, stop_after[event]);
@@ -120,7 +122,7 @@ static void publish(struct hyptrace_fired *to, const struct hyptrace_fired *fire
 }
 
 /**
- * hyptrace_trigger_publish() - publish the events that have started and stopped the recording
+ * hyptrace_trigger_publish() - publish which events of a CPU have fired
  * @ring:	loaded, its lock held
  */
 void hyptrace_trigger_publish(struct hyptrace_ring *ring)
@@ -128,10 +130,11 @@ void hyptrace_trigger_publish(struct hyptrace_ring *ring)
 	hyptrace_assert_held(&ring->lock);
 	publish(&ring->meta->started, &ring->started);
 	publish(&ring->meta->stopped, &ring->stopped);
+	WRITE_ONCE(ring->meta->notified, ring->notified);
 }
 
 /**
- * hyptrace_trigger_forget() - forget these events, and publish that
+ * hyptrace_trigger_forget() - forget which events of a CPU have fired, and publish that
  * @ring:	loaded, its lock held
  */
 void hyptrace_trigger_forget(struct hyptrace_ring *ring)
@@ -139,11 +142,12 @@ void hyptrace_trigger_forget(struct hyptrace_ring *ring)
 	memset(&ring->started, 0, sizeof(ring->started));
 	memset(&ring->stopped, 0, sizeof(ring->stopped));
 	ring->after_arm = 0;
+	ring->notified = 0;
 	hyptrace_trigger_publish(ring);
 }
 
 /**
- * __hyptrace_trigger_fire() - start or stop the recording, if the event's trigger is armed
+ * __hyptrace_trigger_fire() - fire the event's trigger, if it is armed
  * @ring:	this CPU's
  * @event:	its id; the CPU has just recorded it
  * @time:	its time, ns
@@ -158,7 +162,9 @@ void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 	if (hyptrace_armed & bit) {
 		struct hyptrace_fired fired = { .time = time, .event = event, .arm = last_arm };
 
-		if (starting & bit) {
+		if (notifying & bit) {
+			ring->notified++;
+		} else if (starting & bit) {
 			start();
 			ring->started = fired;
 		} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Triggers: events that start or stop the recording on all CPUs. Included by ring.h; hcall.c,
- * trace.c and ring.c call the functions.
+ * Triggers: events that start or stop the recording on all CPUs, or that EL2 counts so that the
+ * host notices them. Included by ring.h; hcall.c, trace.c and ring.c call the functions.
  */
 #ifndef __HYPTRACE_TRIGGER_H
 #define __HYPTRACE_TRIGGER_H
@@ -26,7 +26,7 @@ void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time);
 void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring);
 
 /**
- * hyptrace_trigger_fire() - start or stop the recording, if the event's trigger is armed
+ * hyptrace_trigger_fire() - fire the event's trigger, if it is armed
  * @ring:	this CPU's
  * @event:	its id; the CPU has just recorded it, after its filter accepted it
  * @time:	its time, ns

@@ -85,9 +85,9 @@ void hyptrace_announce_event(const struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_announce_trigger - announce that an event has started or stopped the recording
+ * hyptrace_announce_trigger - announce that an event has fired a trigger
  * @remote:	control mutex held
- * @trigger:	which of the two
+ * @trigger:	which one
  */
 void hyptrace_announce_trigger(const struct hyptrace_remote *remote,
 			       enum hyptrace_trigger trigger)

@@ -165,6 +165,7 @@ struct hyptrace_watermark {
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
  * @filtered:	events that happened while enabled, but that their filter did not accept
+ * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load
  * @unread:	events in the ring: @written - @read - @overrun - @dropped
  * @unreported:	lost events that were not yet reported to a consumer
  * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
@@ -177,6 +178,7 @@ struct hyptrace_counts {
 	u64			overrun;
 	u64			dropped;
 	u64			filtered;
+	u64			notified;
 	u64			unread;
 	u64			unreported;
 	unsigned int		nr_subbufs;
@@ -323,6 +325,7 @@ struct hyptrace_release {
  * @requested:	what event-set and start have switched on, and no request has switched off
  * @options:	by event id
  * @fired:	by enum hyptrace_trigger: what has fired since the triggers were armed
+ * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load, as last announced
  * @counted:	bit per id of a counted event
  * @has_counters: the remote has counters, perhaps of events that are no longer counted
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
@@ -358,6 +361,7 @@ struct hyptrace_remote {
 	struct hyptrace_wants			requested;
 	struct hyptrace_event_options		options[HYPTRACE_MAX_EVENT_ID];
 	struct hyptrace_firing			fired[HYPTRACE_NR_TRIGGERS];
+	u64					notified;
 	u64					counted;
 	bool					has_counters;
 	bool					loaded_by_attach;
@@ -397,7 +401,8 @@ struct hyptrace_attachment {
  * @remote_removed:	a remote is being unregistered
  * @event_changed:	an event was enabled or disabled, its options have changed, or it is
  *			counted or no longer counted
- * @trigger_fired:	an event has started or stopped the recording
+ * @trigger_fired:	an event has started or stopped the recording, or events have fired a
+ *			HYPTRACE_TRIGGER_NOTIFY
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost

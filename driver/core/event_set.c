@@ -22,6 +22,19 @@ void hyptrace_events_free_options(struct hyptrace_event_options *options)
 		kfree(options[id].filter);
 }
 
+/* Record also what the filter does not accept: it only chooses what fires the trigger. */
+static void record_rejected(struct hyptrace_filter *filter)
+{
+	struct hyptrace_term *term;
+
+	for (term = filter->terms; term < filter->terms + filter->nr_terms; term++) {
+		if (term->on_true == HYPTRACE_FILTER_REJECT)
+			term->on_true = HYPTRACE_FILTER_RECORD;
+		if (term->on_false == HYPTRACE_FILTER_REJECT)
+			term->on_false = HYPTRACE_FILTER_RECORD;
+	}
+}
+
 /* The options that the request gives to an event. */
 static int make_options(const struct hyptrace_event *event,
 			const struct hyptrace_event_request *request,
@@ -38,6 +51,8 @@ static int make_options(const struct hyptrace_event *event,
 	filter = hyptrace_filter_resolve(event, request->filter, extack);
 	if (IS_ERR(filter))
 		return PTR_ERR(filter);
+	if (request->trigger == HYPTRACE_TRIGGER_NOTIFY)
+		record_rejected(filter);
 	options->filter = filter;
 	return 0;
 }

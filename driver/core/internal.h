@@ -116,6 +116,7 @@ struct hyptrace_look {
 };
 
 /* look.c */
+u64 hyptrace_reader_notified(struct hyptrace_reader *reader);
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
 
 /* user_meta.c */

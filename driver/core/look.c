@@ -79,3 +79,20 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 	hyptrace_reader_look(reader, &look);
 	return is_reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, watermark);
 }
+
+/**
+ * hyptrace_reader_notified - get how many events have fired a HYPTRACE_TRIGGER_NOTIFY
+ * @reader:	the reader of a CPU
+ *
+ * Return: their number since the load; 0 while unloaded.
+ */
+u64 hyptrace_reader_notified(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_meta *meta;
+
+	guard(spinlock_bh)(&reader->look_lock);
+	if (!reader->ring)
+		return 0;
+	meta = page_address(reader->ring->meta);
+	return READ_ONCE(meta->notified);
+}

@@ -500,6 +500,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);
 	counts->filtered = READ_ONCE(meta->filtered);
+	counts->notified = READ_ONCE(meta->notified);
 	counts->read = reader->read;
 	lost = counts->overrun + counts->dropped;
 	read_or_lost = counts->read + lost;

@@ -233,7 +233,8 @@ struct hyptrace_swap {
  *		terms, see hyp/abi.h. 0 terms: record all. Called in any state; it applies until
  *		the next call for this event. The terms are valid during the call. Optional.
  * @set_trigger: set what happens when the event was recorded after its filter accepted it: enum
- *		hyptrace_trigger of hyp/abi.h. It is not armed until @enable_tracing or @arm.
+ *		hyptrace_trigger of hyp/abi.h. HYPTRACE_TRIGGER_NOTIFY is armed at once, the
+ *		others not until @enable_tracing or @arm.
  *		Called in any state. Optional, together with @pause, @arm and @get_fired.
  * @pause:	let no CPU record events until @arm, while tracing. What fires in this moment is
  *		still what @get_fired gets. @arm follows even after an error.

@@ -177,6 +177,7 @@ static int loaded_to_unloaded(struct hyptrace_remote *remote)
 	readers_unload(remote);
 	err = buffer_give_back(remote);
 	hyptrace_triggers_forget(remote);
+	remote->notified = 0;
 	state_set(remote, HYPTRACE_STATE_UNLOADED);
 	return err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: events that start or stop the recording. The writer fires them; here is what the user
- * learns of it. Called by event_set.c, state.c and netlink/.
+ * Triggers: events that start or stop the recording, or of which the user is notified. The writer
+ * fires them; here is what the user learns of it. Called by event_set.c, state.c and netlink/.
  */
 #include <linux/build_bug.h>
 #include <linux/cleanup.h>
@@ -11,6 +11,7 @@
 static_assert((int)HYPTRACE_TRIGGER_ACTION_NONE == (int)HYPTRACE_TRIGGER_NONE);
 static_assert((int)HYPTRACE_TRIGGER_ACTION_START == (int)HYPTRACE_TRIGGER_START);
 static_assert((int)HYPTRACE_TRIGGER_ACTION_STOP == (int)HYPTRACE_TRIGGER_STOP);
+static_assert((int)HYPTRACE_TRIGGER_ACTION_NOTIFY == (int)HYPTRACE_TRIGGER_NOTIFY);
 
 /* How often to look whether a trigger has fired. It reads memory only. */
 #define PERIOD_MS	100
@@ -48,7 +49,9 @@ bool hyptrace_triggers_armed(const struct hyptrace_remote *remote)
 
 static void watch(struct hyptrace_remote *remote)
 {
-	if (hyptrace_triggers_armed(remote))
+	if (hyptrace_triggers_armed(remote) ||
+	    (remote->state == HYPTRACE_STATE_TRACING &&
+	     has_trigger(remote, HYPTRACE_TRIGGER_NOTIFY)))
 		queue_delayed_work(hyptrace_wq, &remote->trigger_work,
 				   msecs_to_jiffies(PERIOD_MS));
 }
@@ -81,6 +84,21 @@ static bool look_at(struct hyptrace_remote *remote, enum hyptrace_trigger trigge
 	return true;
 }
 
+/* The events that fire each time are only counted. */
+static void look_at_notified(struct hyptrace_remote *remote)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += hyptrace_reader_notified(remote->readers[cpu]);
+	/* While a ring is exchanged, its count may be missing in the sum. */
+	if (sum <= remote->notified)
+		return;
+	remote->notified = sum;
+	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_NOTIFY);
+}
+
 /* Notice what has fired, and announce it. Tracing is on, or has just been stopped. */
 static void look(struct hyptrace_remote *remote)
 {
@@ -88,6 +106,7 @@ static void look(struct hyptrace_remote *remote)
 
 	if (!remote->desc->ops->get_fired)
 		return;
+	look_at_notified(remote);
 	started = look_at(remote, HYPTRACE_TRIGGER_START);
 	stopped = look_at(remote, HYPTRACE_TRIGGER_STOP);
 	/* Both may have fired meanwhile; afterwards nobody looks for the start any more. */
@@ -131,7 +150,7 @@ void hyptrace_triggers_init(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_triggers_forget - forget what has fired
+ * hyptrace_triggers_forget - forget what has started and stopped the recording
  * @remote:	control mutex held
  */
 void hyptrace_triggers_forget(struct hyptrace_remote *remote)
@@ -184,6 +203,12 @@ static bool any_has_fired(const struct hyptrace_remote *remote)
 	       has_fired(remote, HYPTRACE_TRIGGER_STOP);
 }
 
+/* The writer arms the others at once. */
+static bool needs_arm(enum hyptrace_trigger trigger)
+{
+	return trigger == HYPTRACE_TRIGGER_START || trigger == HYPTRACE_TRIGGER_STOP;
+}
+
 static int arm_unless_fired(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	look(remote);
@@ -225,7 +250,7 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++) {
 		if (!(mask & BIT_ULL(id)))
 			continue;
-		if (remote->options[id].trigger)
+		if (needs_arm(remote->options[id].trigger))
 			given = true;
 		else if (before[id].trigger == HYPTRACE_TRIGGER_START)
 			start_taken = true;
@@ -234,6 +259,7 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 		return 0;
 	if (given)
 		return arm_again(remote, extack);
+	watch(remote);
 	/* Without its trigger, the recording would wait for an event that starts it no more. */
 	return start_taken ? arm_unless_fired(remote, extack) : 0;
 }
@@ -255,7 +281,8 @@ void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 
 	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
 		if (mask & BIT_ULL(id))
-			touched |= remote->options[id].trigger || tried[id].trigger;
+			touched |= needs_arm(remote->options[id].trigger) ||
+				   needs_arm(tried[id].trigger);
 	if (remote->state == HYPTRACE_STATE_TRACING && touched)
 		arm_unless_fired(remote, NULL);
 }

@@ -14,6 +14,19 @@
 #include "netlink.h"
 
 /**
+ * hyptrace_fill_notified - put how many events have fired a trigger that notifies
+ * @skb:	the message
+ * @remote:	of the trigger
+ *
+ * Return: see above.
+ */
+int hyptrace_fill_notified(struct sk_buff *skb, const struct hyptrace_remote *remote)
+{
+	return nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_NOTIFIED, remote->notified,
+				 HYPTRACE_A_REMOTE_PAD);
+}
+
+/**
  * hyptrace_fill_fired - put the event that has started or stopped the recording
  * @skb:	the message, with attributes of a remote
  * @remote:	the remote
@@ -125,6 +138,8 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_UNREPORTED, counts.unreported,
 			      HYPTRACE_A_CPU_PAD) ||
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_FILTERED, counts.filtered,
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_NOTIFIED, counts.notified,
 			      HYPTRACE_A_CPU_PAD))
 		return -EMSGSIZE;
 	if (reader->consumer && nla_put_u32(skb, HYPTRACE_A_CPU_CONSUMER, reader->consumer))

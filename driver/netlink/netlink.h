@@ -35,6 +35,7 @@ int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote 
 			   u64 *events);
 
 /* message.c: called with the control mutex held */
+int hyptrace_fill_notified(struct sk_buff *skb, const struct hyptrace_remote *remote);
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			enum hyptrace_trigger trigger);
 int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_options *options);

@@ -115,7 +115,9 @@ static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_t
 	if (skb)
 		send_message(skb, header,
 			     nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name) ||
-			     hyptrace_fill_fired(skb, remote, trigger));
+			     (trigger == HYPTRACE_TRIGGER_NOTIFY ?
+			      hyptrace_fill_notified(skb, remote) :
+			      hyptrace_fill_fired(skb, remote, trigger)));
 }
 
 static void notify_reader(const struct hyptrace_remote *remote, int cpu,

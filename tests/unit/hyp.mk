@@ -15,6 +15,7 @@ $(foreach test,$(hyp-tests),\
 	$(eval $(test)-libs := $(hyp-libs)))
 test_ring_trigger-srcs += trigger_rings.c
 test_ring_trigger_after-srcs += trigger_rings.c
+test_ring_trigger_notify-srcs += trigger_rings.c
 
 # TSan excludes the other sanitizers. It ignores fences, which is fine (-Wno-tsan): it sees the atomic accesses.
 hyp-tsan := -fno-sanitize=address,undefined -fsanitize=thread -Wno-tsan

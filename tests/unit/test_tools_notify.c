@@ -29,6 +29,7 @@ static struct seen {
 	struct hyptrace_reader_notification	reader;
 	struct hyptrace_loss_notification	loss;
 	char					fired[HYPTRACE_EVENT_NAME_MAX + 1];
+	uint64_t				notified;
 } seen[8];
 
 static struct hyptrace_error err;
@@ -75,6 +76,7 @@ static int see(const struct hyptrace_notification *notification, void *arg)
 	if (notification->remote) {
 		strcpy(to->name, notification->remote->name);
 		strcpy(to->fired, notification->remote->fired[0].event);
+		to->notified = notification->remote->notified;
 	}
 	if (notification->event)
 		strcpy(to->name, notification->event->name);
@@ -151,11 +153,15 @@ static void notifications(void **state)
 	nla_put_string(msg, HYPTRACE_A_FIRED_EVENT, "selftest");
 	nla_nest_end(msg, fired);
 	arrive(msg);
+	msg = notification(HYPTRACE_CMD_TRIGGER_NTF);
+	nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, "counts");
+	nla_put_u64(msg, HYPTRACE_A_REMOTE_NOTIFIED, UINT64_C(1) << 33);
+	arrive(msg);
 	/* of a newer driver */
 	arrive(notification(200));
 
 	assert_int_equal(take(), 0);
-	assert_int_equal(nr_seen, 6);
+	assert_int_equal(nr_seen, 7);
 	assert_int_equal(seen[0].type, HYPTRACE_NOTIFICATION_REMOTE);
 	assert_string_equal(seen[0].name, "test");
 	assert_int_equal(seen[1].type, HYPTRACE_NOTIFICATION_REMOTE_GONE);
@@ -175,6 +181,11 @@ static void notifications(void **state)
 	assert_int_equal(seen[5].type, HYPTRACE_NOTIFICATION_TRIGGER);
 	assert_string_equal(seen[5].name, "fires");
 	assert_string_equal(seen[5].fired, "selftest");
+	assert_int_equal(seen[5].notified, 0);
+	assert_int_equal(seen[6].type, HYPTRACE_NOTIFICATION_TRIGGER);
+	assert_string_equal(seen[6].name, "counts");
+	assert_string_equal(seen[6].fired, "");
+	assert_true(seen[6].notified == UINT64_C(1) << 33);
 
 	/* what they say nothing of is 0 */
 	arrive(notification(HYPTRACE_CMD_LOSS_NTF));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rings of three CPUs whose events fire triggers: set them up, record, and see what has fired.
- * Events whose number is 7 pass the filters. For test_ring_trigger.c and test_ring_trigger_after.c.
+ * Events whose number is 7 pass the filters. For test_ring_trigger.c, test_ring_trigger_after.c and
+ * test_ring_trigger_notify.c.
  */
 #ifndef TRIGGER_RINGS_H
 #define TRIGGER_RINGS_H

@@ -193,6 +193,21 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
+/* The trigger notify: there is no single event. */
+static void print_notified(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	const char *name = hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NOTIFY);
+	struct printer *p = mon->ctx->p;
+
+	begin_line(mon, STYLE_PLAIN, "trigger",
+		   "trigger %s: %s, fired %" PRIu64 " time%s since the rings were loaded",
+		   remote->name, name, remote->notified, remote->notified == 1 ? "" : "s");
+	printer_str(p, "remote", remote->name);
+	printer_str(p, "trigger", name);
+	printer_u64(p, "notified", remote->notified);
+	printer_end(p);
+}
+
 static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
 {
 	const struct hyptrace_firing *firing = &remote->fired[0];
@@ -312,9 +327,12 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		print_loss(mon, notification->loss);
 		break;
 	case HYPTRACE_NOTIFICATION_TRIGGER:
-		if (!notification->remote->nr_fired)
+		if (notification->remote->nr_fired)
+			print_trigger(mon, notification->remote);
+		else if (notification->remote->notified)
+			print_notified(mon, notification->remote);
+		else
 			return 0;
-		print_trigger(mon, notification->remote);
 		break;
 	}
 	return seen(mon);

@@ -56,7 +56,8 @@ void hyptrace_event_options_filter(struct hyptrace_event_options *options,
 /**
  * hyptrace_event_options_trigger - set what happens when the writer has recorded one of the events
  * @options:	the options
- * @trigger:	enum hyptrace_trigger_action: all CPUs start or stop the recording
+ * @trigger:	enum hyptrace_trigger_action: all CPUs start or stop the recording, or the driver
+ *		notifies its listeners; then the filter chooses what fires, not what is recorded
  * @after:	with HYPTRACE_TRIGGER_ACTION_STOP: after a CPU has moved on to the next
  *		sub-buffer so many times; else 0
  */

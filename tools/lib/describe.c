@@ -132,6 +132,8 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 	new->readers = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_READERS]);
 	new->is_protected = parse_bool(tb[HYPTRACE_A_REMOTE_PROTECTED]);
 	new->is_armed = parse_bool(tb[HYPTRACE_A_REMOTE_ARMED]);
+	/* libnl returns 0 for an attribute that is absent or too short */
+	new->notified = nla_get_u64(tb[HYPTRACE_A_REMOTE_NOTIFIED]);
 
 	ret = parse_string(&new->description, tb[HYPTRACE_A_REMOTE_DESCRIPTION]);
 	if (!ret)
@@ -187,6 +189,7 @@ int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
 	new->unread = nla_get_u64(tb[HYPTRACE_A_CPU_UNREAD]);
 	new->consumer = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_CONSUMER]);
 	new->filtered = nla_get_u64(tb[HYPTRACE_A_CPU_FILTERED]);
+	new->notified = nla_get_u64(tb[HYPTRACE_A_CPU_NOTIFIED]);
 	*cpu = new;
 	return 0;
 }
@@ -514,6 +517,8 @@ const char *hyptrace_trigger_name(uint32_t trigger)
 		return "start";
 	case HYPTRACE_TRIGGER_ACTION_STOP:
 		return "stop";
+	case HYPTRACE_TRIGGER_ACTION_NOTIFY:
+		return "notify";
 	}
 	return "unknown";
 }

@@ -106,6 +106,8 @@ struct hyptrace_firing {
  * @is_armed:	a trigger can start or stop the recording
  * @fired:	the events that have started and stopped the recording since triggers were armed
  * @nr_fired:	number of @fired
+ * @notified:	events that have fired the trigger notify since the rings were loaded; only in a
+ *		notification of that
  */
 struct hyptrace_remote {
 	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -124,6 +126,7 @@ struct hyptrace_remote {
 	bool		is_armed;
 	struct hyptrace_firing fired[HYPTRACE_FIRED_MAX];
 	unsigned int	nr_fired;
+	uint64_t	notified;
 };
 
 /**
@@ -143,6 +146,7 @@ struct hyptrace_remote {
  * @used_subbufs: sub-buffers that hold data that no consumer has read
  * @filtered:	events that occurred while enabled, but that their filter did not accept; they are
  *		not in @written
+ * @notified:	events that have fired the trigger notify since the rings were loaded
  */
 struct hyptrace_cpu {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -159,6 +163,7 @@ struct hyptrace_cpu {
 	uint64_t	unreported;
 	uint32_t	used_subbufs;
 	uint64_t	filtered;
+	uint64_t	notified;
 };
 
 /**
@@ -387,7 +392,7 @@ enum hyptrace_notification_type {
 	HYPTRACE_NOTIFICATION_EVENT,		/* an event or its options have changed */
 	HYPTRACE_NOTIFICATION_READER,		/* a consumer attached or detached */
 	HYPTRACE_NOTIFICATION_LOSS,		/* events were lost */
-	HYPTRACE_NOTIFICATION_TRIGGER,		/* an event has started or stopped the recording */
+	HYPTRACE_NOTIFICATION_TRIGGER,		/* events have fired a trigger */
 };
 
 /**
@@ -423,7 +428,8 @@ struct hyptrace_loss_notification {
  * is delivered
  * @type:	enum hyptrace_notification_type, which says which pointer below is not NULL
  * @remote:	REMOTE; REMOTE_GONE, which has only the remote's name; TRIGGER, which has only the
- *		name and one of the events that have fired
+ *		name, and either one of the events that have started and stopped the recording, or
+ *		how many events have fired the trigger notify
  * @event:	EVENT, without fields
  * @reader:	READER
  * @loss:	LOSS

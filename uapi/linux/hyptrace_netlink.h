@@ -95,11 +95,15 @@ enum hyptrace_filter_op {
  * @HYPTRACE_TRIGGER_ACTION_START: All CPUs begin to record events. Before
  *   that, they record no others but these.
  * @HYPTRACE_TRIGGER_ACTION_STOP: All CPUs cease to record events.
+ * @HYPTRACE_TRIGGER_ACTION_NOTIFY: The writer counts the event, and the
+ *   recording continues. It fires each time. The filter only chooses which
+ *   events fire: the writer also records those that it does not accept.
  */
 enum hyptrace_trigger_action {
 	HYPTRACE_TRIGGER_ACTION_NONE,
 	HYPTRACE_TRIGGER_ACTION_START,
 	HYPTRACE_TRIGGER_ACTION_STOP,
+	HYPTRACE_TRIGGER_ACTION_NOTIFY,
 };
 
 /**
@@ -146,6 +150,7 @@ enum {
 	HYPTRACE_A_REMOTE_PAD,
 	HYPTRACE_A_REMOTE_ARMED,
 	HYPTRACE_A_REMOTE_FIRED,
+	HYPTRACE_A_REMOTE_NOTIFIED,
 
 	__HYPTRACE_A_REMOTE_MAX,
 	HYPTRACE_A_REMOTE_MAX = (__HYPTRACE_A_REMOTE_MAX - 1)
@@ -167,6 +172,7 @@ enum {
 	HYPTRACE_A_CPU_UNREPORTED,
 	HYPTRACE_A_CPU_USED_SUBBUFS,
 	HYPTRACE_A_CPU_FILTERED,
+	HYPTRACE_A_CPU_NOTIFIED,
 
 	__HYPTRACE_A_CPU_MAX,
 	HYPTRACE_A_CPU_MAX = (__HYPTRACE_A_CPU_MAX - 1)
