@@ -28,6 +28,7 @@ struct counts {
 	uint64_t	overrun;
 	uint64_t	dropped;
 	uint64_t	filtered;
+	uint64_t	notified;
 	uint64_t	unread;
 	uint64_t	unreported;
 	uint32_t	consumer;	/* 0 if there is none */

@@ -73,6 +73,15 @@ TEST_F(faults, a_request_that_arms_in_vain_changes_no_event)
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
 }
 
+TEST_F(faults, a_trigger_that_notifies_does_not_arm)
+{
+	ASSERT_EQ(0, ENABLE("hyp_exit", NOTIFY));
+	EXPECT_ARMS(0);
+	SET("event_error_id", self->enter);
+	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "hyp_enter", false));
+	EXPECT_ARMS(0);
+}
+
 TEST_F(faults, a_removed_stop_does_not_arm)
 {
 	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));

@@ -100,6 +100,7 @@ int cmd_set(struct context *ctx, int argc, char **argv);
 int cmd_status(struct context *ctx, int argc, char **argv);
 int cmd_stream(struct context *ctx, int argc, char **argv);
 int cmd_strace(struct context *ctx, int argc, char **argv);
+int cmd_catch(struct context *ctx, int argc, char **argv);
 int cmd_record(struct context *ctx, int argc, char **argv);
 int cmd_show(struct context *ctx, int argc, char **argv);
 int cmd_export(struct context *ctx, int argc, char **argv);

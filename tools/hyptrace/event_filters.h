@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The filters that a verb sets at EL2 while it runs. For record and strace.
+ * The filters that a verb sets at EL2 while it runs. For record, strace and catch.
  */
 #ifndef EVENT_FILTERS_H
 #define EVENT_FILTERS_H
@@ -24,6 +24,10 @@ struct event_filters {
 void event_filters_begin(struct event_filters *filters, struct hyptrace *h, const char *remote);
 int event_filters_set(struct event_filters *filters, const struct hyptrace_event *event,
 		      const struct hyptrace_filter *filter, struct hyptrace_error *err);
+int event_filters_notify(struct event_filters *filters, const struct hyptrace_event *event,
+			 const struct hyptrace_filter *filter, struct hyptrace_error *err);
+int event_filters_disable(struct event_filters *filters, const struct hyptrace_event *event,
+			  struct hyptrace_error *err);
 void event_filters_restore(struct event_filters *filters);
 
 #endif /* EVENT_FILTERS_H */

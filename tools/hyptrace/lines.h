@@ -136,8 +136,9 @@ int report_team_run(struct lines *lines, struct context *ctx, struct hyptrace_fi
 		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
 		    struct hyptrace_error *err);
 
-/* lines_json.c: for lines.c */
+/* lines_json.c: for lines.c and the verbs with JSON of their own */
 unsigned int lines_record_id(const struct hyptrace_record *rec);
+void lines_event_keys(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
 void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
 void lines_field_json(struct printer *p, const struct hyptrace_field *field,
 		      const struct hyptrace_record *rec);

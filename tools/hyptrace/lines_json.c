@@ -124,15 +124,19 @@ static void put_host(const struct lines *lines)
 		printer_bool(lines->p, "host", true);
 }
 
-/* Print an event as indented JSON, or one that json_rows.c cannot print. */
-static void print_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+/**
+ * lines_event_keys - print an event into an object of JSON
+ * @lines:	the line printer
+ * @cpu:	its CPU
+ * @rec:	the event
+ */
+void lines_event_keys(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
 	struct printer *p = lines->p;
 	unsigned int i;
 	size_t len;
 
-	printer_line(p, STYLE_PLAIN, "%s", "");
 	printer_uint(p, "cpu", cpu);
 	printer_u64(p, "ts", rec->ts);
 	put_host(lines);
@@ -152,7 +156,14 @@ static void print_event(struct lines *lines, unsigned int cpu, const struct hypt
 		printer_uint(p, "id", lines_record_id(rec));
 		printer_uint(p, "size", rec->size);
 	}
-	printer_end(p);
+}
+
+/* Print an event as indented JSON, or one that json_rows.c cannot print. */
+static void print_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	printer_line(lines->p, STYLE_PLAIN, "%s", "");
+	lines_event_keys(lines, cpu, rec);
+	printer_end(lines->p);
 }
 
 /**

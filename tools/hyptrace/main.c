@@ -40,6 +40,7 @@ static const struct verb verbs[] = {
 	{ "status",	cmd_status,	"Print states, sizes and counters.", true },
 	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
 	{ "strace",	cmd_strace,	"Print hypercalls, firmware calls and guest exits.", true },
+	{ "catch",	cmd_catch,	"Wait for events, and print what surrounds them.", true },
 	{ "record",	cmd_record,	"Write events to a file, and consume them.", true },
 	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
 	{ "export",	cmd_export,	"Write the events of a file for another program.", true },

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hyptrace catch: what it catches, and the parts that it is made of. For cmd_catch.c and catch_*.c.
+ */
+#ifndef CATCH_H
+#define CATCH_H
+
+#include "../lib/hyptrace_file.h"
+#include "catch_find.h"
+#include "child.h"
+#include "cmd.h"
+#include "event_filters.h"
+#include "lines.h"
+
+/**
+ * struct catch_counting - the counters of EL2, for the usual time
+ * @is_used:	EL2 counts the event
+ * @is_begun:	EL2 counts it for this verb
+ * @is_first:	the remote had no counters before
+ * @base:	the counters when this verb began
+ * @nr_base:	number of @base
+ * @now:	the counters as they were last read
+ * @nr_now:	number of @now
+ */
+struct catch_counting {
+	bool				is_used;
+	bool				is_begun;
+	bool				is_first;
+	struct hyptrace_event_counter	**base;
+	unsigned int			nr_base;
+	struct hyptrace_event_counter	**now;
+	unsigned int			nr_now;
+};
+
+/**
+ * struct catch_ring - the ring of a CPU
+ * @cpu:	the CPU
+ * @reader:	its consumer
+ * @dec:	decodes its sub-buffers
+ * @buf:	the sub-buffers that were read last
+ * @size:	bytes of @buf
+ * @len:	bytes in it
+ * @pos:	those that were decoded
+ * @is_damaged:	a sub-buffer was damaged: events are missing before the next one
+ * @rec:	the next event
+ * @read:	events that were read
+ * @lost:	events that were lost before those
+ * @lost_more:	more were lost, whose number is not known
+ * @base:	events that had fired the trigger when it was set
+ * @missed:	events that have fired it since then, but were not in the ring any more
+ */
+struct catch_ring {
+	unsigned int		cpu;
+	struct hyptrace_reader	*reader;
+	struct hyptrace_decoder	*dec;
+	char			*buf;
+	size_t			size;
+	size_t			len;
+	size_t			pos;
+	bool			is_damaged;
+	struct hyptrace_record	rec;
+	uint64_t		read;
+	uint64_t		lost;
+	bool			lost_more;
+	uint64_t		base;
+	uint64_t		missed;
+};
+
+/**
+ * struct catcher - the settings and the state of the verb
+ * @ctx:	the verb's context
+ * @lines:	prints the lines
+ * @what:	argument: the event, and the condition
+ * @words:	arguments of --event
+ * @after:	print so many events after each one
+ * @limit:	end after so many; 0 for no limit
+ * @path:	name of the file, or NULL
+ * @command:	the command line, for the file
+ * @child:	the command to run
+ * @remote:	the remote
+ * @events:	its events
+ * @nr_events:	number of @events
+ * @event:	the event to catch
+ * @filter:	the condition that it must meet, or NULL
+ * @duration:	its field that says how long it took, in ns; or NULL
+ * @filters:	the trigger that was set at EL2
+ * @rings:	the rings
+ * @nr_rings:	number of @rings
+ * @counting:	the counters of EL2
+ * @listener:	receives the notifications
+ * @w:		the file
+ * @finder:	finds the events
+ * @is_armed:	the trigger is set
+ * @nr_caught:	events that were printed
+ * @nr_missed:	events that were missed
+ */
+struct catcher {
+	struct context			*ctx;
+	struct lines			lines;
+	const char			*what;
+	struct words			words;
+	uint64_t			after;
+	uint64_t			limit;
+	const char			*path;
+	char				*command;
+	struct child			child;
+	struct hyptrace_remote		*remote;
+	struct hyptrace_event		**events;
+	unsigned int			nr_events;
+	const struct hyptrace_event	*event;
+	struct hyptrace_filter		*filter;
+	const struct hyptrace_field	*duration;
+	struct event_filters		filters;
+	struct catch_ring		*rings;
+	unsigned int			nr_rings;
+	struct catch_counting		counting;
+	struct hyptrace_listener	*listener;
+	struct hyptrace_file_writer	*w;
+	struct catch_finder		*finder;
+	bool				is_armed;
+	uint64_t			nr_caught;
+	uint64_t			nr_missed;
+};
+
+/* catch_live.c: set the trigger, wait, and make all what it was */
+int catch_live(struct catcher *c);
+
+/* catch_rings.c: read the rings */
+int catch_open_rings(struct catcher *c);
+void catch_close_rings(struct catcher *c);
+int catch_hold(struct catcher *c);
+void catch_flush(struct catcher *c, bool all);
+int catch_drain(struct catcher *c);
+int catch_finish_file(struct catcher *c);
+
+/* catch_usual.c: how long such an event usually takes */
+int catch_begin_counting(struct catcher *c);
+void catch_forget_counters(struct catcher *c);
+int catch_end_counting(struct catcher *c);
+void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec);
+
+/* catch_print.c: print what was caught */
+void catch_print(struct catcher *c, const struct caught *caught);
+void catch_print_missed(struct catcher *c, unsigned int cpu, uint64_t missed);
+void catch_print_summary(const struct catcher *c);
+
+#endif /* CATCH_H */

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rings that hyptrace catch reads. It is their consumer: so each event is read once, whatever
+ * happens between two reads, and the sub-buffers can go to the file as they are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/internal.h"
+#include "catch.h"
+
+/* Bytes to read at once, unless a sub-buffer is larger */
+#define READ_SIZE	(64 << 10)
+
+#define BUSY_HINT	" (stop it, or use another --cpu)"
+
+static int fail_ring(const struct catcher *c, const struct hyptrace_cpu *cpu,
+		     const struct hyptrace_error *err)
+{
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
+
+	if (err->errnum == EBUSY && cpu->consumer)
+		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it" BUSY_HINT,
+				cpu->id, c->remote->name,
+				hyptrace_process_name(cpu->consumer, name));
+	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu->id, c->remote->name, err->text,
+			err->errnum == EBUSY ? BUSY_HINT : "");
+}
+
+static int add_ring(struct catcher *c, const struct hyptrace_cpu *cpu)
+{
+	struct catch_ring *ring = &c->rings[c->nr_rings];
+	struct hyptrace_error err;
+	uint32_t subbuf;
+
+	ring->reader = hyptrace_reader_open(c->remote->name, cpu->id, O_NONBLOCK, &err);
+	if (!ring->reader) {
+		/* without a list, the CPUs that have a ring are meant */
+		if (err.errnum == ENXIO && !(c->ctx->have_cpus && !c->ctx->cpus.all))
+			return EXIT_DONE;
+		return fail_ring(c, cpu, &err);
+	}
+	c->nr_rings++;
+	ring->cpu = cpu->id;
+	subbuf = hyptrace_reader_subbuf_size(ring->reader);
+	ring->size = subbuf < READ_SIZE ? READ_SIZE - READ_SIZE % subbuf : subbuf;
+	ring->buf = malloc(ring->size);
+	ring->dec = hyptrace_decoder_new();
+	if (!ring->buf || !ring->dec)
+		die_no_memory();
+	return EXIT_DONE;
+}
+
+/**
+ * catch_open_rings - become the consumer of the rings
+ * @c:		the verb, with its remote
+ *
+ * Return: an exit code; the caller calls catch_close_rings() in any case.
+ */
+int catch_open_rings(struct catcher *c)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(c->ctx, c->remote->name, &cpus, &nr);
+	if (code)
+		return code;
+	c->rings = calloc(nr + 1, sizeof(*c->rings));
+	if (!c->rings)
+		die_no_memory();
+	for (i = 0; i < nr && !code; i++)
+		code = add_ring(c, cpus[i]);
+	hyptrace_free_cpus(cpus);
+	if (!code && !c->nr_rings)
+		code = cmd_fail("cannot catch events of \"%s\": no CPU has a ring",
+				c->remote->name);
+	return code;
+}
+
+/**
+ * catch_close_rings - detach from the rings: the kernel undoes catch_hold()
+ * @c:		the verb
+ */
+void catch_close_rings(struct catcher *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_rings; i++) {
+		struct catch_ring *ring = &c->rings[i];
+
+		hyptrace_reader_close(ring->reader);
+		hyptrace_decoder_free(ring->dec);
+		free(ring->buf);
+	}
+	free(c->rings);
+	c->rings = NULL;
+	c->nr_rings = 0;
+}
+
+/* What is enabled if no event is: these say little, and would push the others out of the rings. */
+static bool is_noisy(const char *name)
+{
+	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(noisy) / sizeof(noisy[0]); i++)
+		if (!strcmp(name, noisy[i]))
+			return true;
+	return false;
+}
+
+static bool is_named(const struct event_choice *choice, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++)
+		if (!strcmp(choice->names[i], name))
+			return true;
+	return false;
+}
+
+static bool is_any_enabled(const struct catcher *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_events; i++)
+		if (c->events[i]->enabled)
+			return true;
+	return false;
+}
+
+/**
+ * catch_hold - enable the events that show what surrounds the caught one, and start tracing
+ * @c:		the verb, with its rings
+ *
+ * Return: an exit code.
+ */
+int catch_hold(struct catcher *c)
+{
+	const bool by_default = !c->words.nr && !is_any_enabled(c);
+	struct event_choice choice = { };
+	uint16_t ids[HYPTRACE_HOLD_EVENTS_MAX];
+	unsigned int i, nr = 0;
+	struct hyptrace_error err;
+	int code;
+
+	code = cmd_choose_events("catch", c->events, c->nr_events, &c->words, &choice);
+	for (i = 0; i < c->nr_events && nr < HYPTRACE_HOLD_EVENTS_MAX; i++) {
+		const struct hyptrace_event *event = c->events[i];
+
+		/* the trigger enables that one */
+		if (event == c->event)
+			continue;
+		if (event->enabled || is_named(&choice, event->name) ||
+		    (by_default && !is_noisy(event->name)))
+			ids[nr++] = event->id;
+	}
+	event_choice_free(&choice);
+	if (!code && hyptrace_reader_hold(c->rings[0].reader, ids, nr, true, &err))
+		code = cmd_fail("cannot trace \"%s\": %s", c->remote->name, err.text);
+	return code;
+}
+
+/* Read the next sub-buffers of a ring. Return 1, 0 at the end, or a negative errno. */
+static int read_more(struct catcher *c, struct catch_ring *ring, struct hyptrace_error *err)
+{
+	ssize_t n;
+
+	do {
+		n = read(hyptrace_reader_fd(ring->reader), ring->buf, ring->size);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno != EAGAIN)
+		return hyptrace_error_set(err, errno, "CPU %u: %s", ring->cpu, strerror(errno));
+	ring->len = n > 0 ? n : 0;
+	ring->pos = 0;
+	if (n <= 0)
+		return 0;
+	return c->w && hyptrace_file_write(c->w, ring->cpu, ring->buf, n, err) ? -err->errnum : 1;
+}
+
+/* Decode the next event of a ring. Return 1, 0 at the end, or a negative errno. */
+static int next_event(struct catcher *c, struct catch_ring *ring, struct hyptrace_error *err)
+{
+	const size_t subbuf = hyptrace_reader_subbuf_size(ring->reader);
+	int ret;
+
+	for (;;) {
+		ret = hyptrace_decoder_next(ring->dec, &ring->rec, err);
+		if (ret > 0)
+			break;
+		if (!ret && ring->len - ring->pos < subbuf) {
+			ret = read_more(c, ring, err);
+			if (ret <= 0)
+				return ret;
+		}
+		if (!ret || ret == 1) {
+			ret = hyptrace_decoder_load(ring->dec, ring->buf + ring->pos, subbuf, err);
+			ring->pos += subbuf;
+		}
+		if (ret < 0) {
+			out_flush(&c->ctx->out);
+			cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", ring->cpu,
+				 err->text);
+			ring->is_damaged = true;
+		}
+	}
+	if (ring->is_damaged)
+		ring->rec.lost = HYPTRACE_LOST_UNKNOWN;
+	ring->is_damaged = false;
+	ring->read++;
+	if (ring->rec.lost == HYPTRACE_LOST_UNKNOWN)
+		ring->lost_more = true;
+	else
+		ring->lost += ring->rec.lost;
+	return 1;
+}
+
+static bool is_match(const struct catcher *c, const struct hyptrace_record *rec)
+{
+	if (!c->is_armed || lines_record_id(rec) != c->event->id)
+		return false;
+	return !c->filter || hyptrace_filter_match(c->filter, rec->data, rec->size);
+}
+
+/**
+ * catch_flush - print the events that were caught
+ * @c:		the verb
+ * @all:	also those that are not complete
+ */
+void catch_flush(struct catcher *c, bool all)
+{
+	struct caught *caught;
+
+	while ((caught = catch_finder_next(c->finder, all))) {
+		catch_print(c, caught);
+		caught_free(caught);
+	}
+}
+
+static void take(struct catcher *c, unsigned int index)
+{
+	const struct catch_ring *ring = &c->rings[index];
+	const struct hyptrace_stream_event event = { .record = ring->rec, .cpu = ring->cpu };
+	uint64_t begin = ring->rec.ts, duration;
+	bool match;
+
+	match = is_match(c, &ring->rec);
+	if (match && c->duration && !hyptrace_field_value(c->duration, &ring->rec, &duration))
+		begin -= duration < begin ? duration : begin;
+	catch_finder_add(c->finder, index, &event, match, begin);
+	catch_flush(c, false);
+}
+
+/**
+ * catch_drain - take all events that the rings hold, and print what is caught
+ * @c:		the verb, with its rings
+ *
+ * The driver limits how much is read while a CPU goes on to record.
+ *
+ * Return: an exit code.
+ */
+int catch_drain(struct catcher *c)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(c->nr_rings, 0);
+	enum hyptrace_merge_step step;
+	struct hyptrace_error err;
+	int ret, code = EXIT_DONE;
+	unsigned int i;
+
+	if (!merge)
+		die_no_memory();
+	hyptrace_merge_finish(merge);
+	while (!code && (step = hyptrace_merge_step(merge, &i)) != HYPTRACE_MERGE_WAIT) {
+		if (step == HYPTRACE_MERGE_EMIT) {
+			take(c, i);
+			continue;
+		}
+		ret = next_event(c, &c->rings[i], &err);
+		if (ret > 0)
+			hyptrace_merge_pending(merge, i, c->rings[i].rec.ts, c->rings[i].rec.ts);
+		else
+			hyptrace_merge_empty(merge, i, 0);
+		if (ret < 0)
+			code = cmd_fail("cannot go on to catch events: %s", err.text);
+	}
+	hyptrace_merge_free(merge);
+	catch_finder_age(c->finder);
+	catch_flush(c, false);
+	return code;
+}
+
+/**
+ * catch_finish_file - finish the file, if there is one
+ * @c:		the verb, still attached to its rings, which are drained
+ *
+ * Return: an exit code.
+ */
+int catch_finish_file(struct catcher *c)
+{
+	struct hyptrace_error err;
+	struct hyptrace_cpu *cpu;
+	unsigned int i;
+	int ret;
+
+	if (!c->w)
+		return EXIT_DONE;
+	for (i = 0; i < c->nr_rings; i++) {
+		struct catch_ring *ring = &c->rings[i];
+
+		/* what was lost after the last event */
+		if (hyptrace_get_cpu(c->ctx->h, c->remote->name, ring->cpu, &cpu, NULL))
+			continue;
+		if (!cpu->unread)
+			ring->lost += cpu->unreported;
+		hyptrace_free_cpu(cpu);
+		if (!ring->lost_more)
+			hyptrace_file_set_counts(c->w, ring->cpu, ring->read, ring->lost, 0);
+	}
+	ret = hyptrace_file_finish(c->w, &err);
+	c->w = NULL;
+	return ret ? cmd_fail("cannot finish %s: %s", c->path, err.text) : EXIT_DONE;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long an event that hyptrace catch has caught usually takes: EL2 counts all of them, by what
+ * they are.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catch.h"
+#include "counters.h"
+#include "time_text.h"
+
+/**
+ * struct usual - what was counted of the events that are like the caught one
+ * @of:		one of the counters
+ * @count:	number of events
+ * @total:	sum of their times, ns
+ * @buckets:	number of events by time: as many as @of has
+ */
+struct usual {
+	const struct hyptrace_event_counter	*of;
+	uint64_t				count;
+	uint64_t				total;
+	uint64_t				buckets[64];
+};
+
+static int read_counters(const struct catcher *c, struct hyptrace_event_counter ***counters,
+			 unsigned int *nr, struct hyptrace_error *err)
+{
+	return hyptrace_get_counters(c->ctx->h, c->remote->name, HYPTRACE_CPU_ALL, counters, nr,
+				     err);
+}
+
+/**
+ * catch_begin_counting - have EL2 count the event, unless it does so already
+ * @c:		the verb, with its event
+ *
+ * Return: an exit code; the caller calls catch_end_counting() in any case.
+ */
+int catch_begin_counting(struct catcher *c)
+{
+	struct catch_counting *counting = &c->counting;
+	struct hyptrace_error err;
+
+	if (!c->event->can_be_counted || !c->duration)
+		return EXIT_DONE;
+	counting->is_used = true;
+	if (read_counters(c, &counting->base, &counting->nr_base, &err))
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote->name, err.text);
+	if (c->event->counted) {
+		/* what was counted before says what is usual, too */
+		hyptrace_free_counters(counting->base);
+		counting->base = NULL;
+		counting->nr_base = 0;
+		return EXIT_DONE;
+	}
+	counting->is_first = !counting->nr_base && !counters_any_counted(c->events);
+	if (hyptrace_count_events(c->ctx->h, c->remote->name,
+				  (const char *[]){ c->event->name }, 1, true, &err))
+		return cmd_fail_verb("count", c->event->name, &err);
+	counting->is_begun = true;
+	return EXIT_DONE;
+}
+
+/* Free the counters, unless somebody counts meanwhile. Return an exit code. */
+static int free_counters(const struct catcher *c)
+{
+	struct hyptrace_event **events;
+	struct hyptrace_error err;
+	bool others_count;
+	unsigned int nr;
+
+	if (hyptrace_get_events(c->ctx->h, c->remote->name, &events, &nr, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", c->remote->name, err.text);
+	others_count = counters_any_counted(events);
+	hyptrace_free_events(events);
+	if (!others_count &&
+	    hyptrace_reset_counters(c->ctx->h, c->remote->name, HYPTRACE_CPU_ALL, &err))
+		return cmd_fail("cannot free the counters of \"%s\": %s", c->remote->name,
+				err.text);
+	return EXIT_DONE;
+}
+
+/**
+ * catch_end_counting - count only what was counted before
+ * @c:		the verb
+ *
+ * Return: an exit code.
+ */
+int catch_end_counting(struct catcher *c)
+{
+	struct catch_counting *counting = &c->counting;
+	struct hyptrace_error err;
+	int code = EXIT_DONE;
+
+	if (counting->is_begun &&
+	    hyptrace_count_events(c->ctx->h, c->remote->name,
+				  (const char *[]){ c->event->name }, 1, false, &err))
+		code = cmd_fail("cannot stop counting \"%s\": %s", c->event->name, err.text);
+	else if (counting->is_begun && counting->is_first)
+		code = free_counters(c);
+	hyptrace_free_counters(counting->base);
+	hyptrace_free_counters(counting->now);
+	memset(counting, 0, sizeof(*counting));
+	return code;
+}
+
+/**
+ * catch_forget_counters - have the counters read again when they are needed next
+ * @c:		the verb
+ */
+void catch_forget_counters(struct catcher *c)
+{
+	hyptrace_free_counters(c->counting.now);
+	c->counting.now = NULL;
+	c->counting.nr_now = 0;
+}
+
+/* Find what a counter had when the verb began. */
+static const struct hyptrace_event_counter *find_base(const struct catch_counting *counting,
+						      const struct hyptrace_event_counter *now)
+{
+	unsigned int i;
+
+	for (i = 0; i < counting->nr_base; i++) {
+		const struct hyptrace_event_counter *base = counting->base[i];
+
+		/* after a reset, what was before does not matter */
+		if (base->cpu == now->cpu && counters_have_same_key(base, now) &&
+		    base->count <= now->count)
+			return base;
+	}
+	return NULL;
+}
+
+static void add(struct usual *usual, const struct hyptrace_event_counter *now,
+		const struct hyptrace_event_counter *base)
+{
+	const unsigned int most = sizeof(usual->buckets) / sizeof(usual->buckets[0]);
+	unsigned int i;
+
+	usual->of = now;
+	usual->count += now->count - (base ? base->count : 0);
+	usual->total += now->total - (base ? base->total : 0);
+	for (i = 0; i < now->nr_buckets && i < most; i++)
+		usual->buckets[i] += now->buckets[i] - (base ? base->buckets[i] : 0);
+}
+
+static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
+					       const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i]->name, name))
+			return event->fields[i];
+	return NULL;
+}
+
+/*
+ * Add up the counters of the events that are like this one. Their keys may be the values of more
+ * than one field: those of a later field are more special. Return false if there are none.
+ */
+static bool add_up(const struct catcher *c, const struct hyptrace_record *rec,
+		   struct usual *result)
+{
+	const struct catch_counting *counting = &c->counting;
+	struct usual exact = { }, others = { };
+	const struct hyptrace_field *field = NULL;
+	uint64_t value = 0;
+	unsigned int i;
+
+	for (i = 0; i < counting->nr_now; i++) {
+		const struct hyptrace_event_counter *now = counting->now[i];
+
+		if (strcmp(now->event, c->event->name) || !now->has_time || !now->count)
+			continue;
+		field = find_field(c->event, now->field);
+		if (!field || hyptrace_field_value(field, rec, &value))
+			continue;
+		if (now->is_others) {
+			add(&others, now, find_base(counting, now));
+		} else if (now->value == value) {
+			if (exact.of && strcmp(exact.of->field, now->field))
+				exact = (struct usual){ };
+			add(&exact, now, find_base(counting, now));
+		}
+	}
+	*result = exact.of ? exact : others;
+	return result->count;
+}
+
+/* The time that half of the events stay below, ns; 0 if it is not known */
+static uint64_t median_bound(const struct usual *usual)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i + 1 < usual->of->nr_buckets; i++) {
+		sum += usual->buckets[i];
+		if (2 * sum >= usual->count)
+			return hyptrace_counter_bucket(usual->of, i + 1);
+	}
+	return 0;
+}
+
+static void print_text(const struct catcher *c, const struct usual *usual)
+{
+	char average[TIME_TEXT_SIZE], half[TIME_TEXT_SIZE];
+	const uint64_t median = median_bound(usual);
+	struct out *out = &c->ctx->out;
+
+	time_text(average, usual->total / usual->count);
+	time_text(half, median);
+	out_puts(out, "usual time");
+	if (usual->of->name)
+		out_printf(out, " of %s", usual->of->name);
+	out_printf(out, ": %s on average", average);
+	if (median)
+		out_printf(out, ", half of them less than %s", half);
+	out_printf(out, ", %" PRIu64 " event%s\n", usual->count, usual->count == 1 ? "" : "s");
+}
+
+static void print_json(const struct catcher *c, const struct usual *usual)
+{
+	const uint64_t median = median_bound(usual);
+	struct printer *p = c->ctx->p;
+
+	printer_object(p, "usual");
+	printer_str(p, "field", usual->of->field);
+	if (usual->of->name)
+		printer_str(p, "name", usual->of->name);
+	else
+		printer_none(p, "name");
+	printer_uint(p, "count", usual->count);
+	printer_uint(p, "average", usual->total / usual->count);
+	if (median)
+		printer_uint(p, "half_below", median);
+	else
+		printer_none(p, "half_below");
+	printer_end(p);
+}
+
+/**
+ * catch_print_usual - print how long such an event usually takes, if that is known
+ * @c:		the verb
+ * @rec:	the event
+ *
+ * For JSON an object must have been begun.
+ */
+void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
+{
+	struct catch_counting *counting = &c->counting;
+	struct usual usual;
+	bool is_known;
+
+	if (!counting->is_used)
+		return;
+	if (!counting->now)
+		read_counters(c, &counting->now, &counting->nr_now, NULL);
+	is_known = add_up(c, rec, &usual);
+	if (is_known && printer_is_json(c->ctx->p))
+		print_json(c, &usual);
+	else if (is_known)
+		print_text(c, &usual);
+	else if (printer_is_json(c->ctx->p))
+		printer_none(c->ctx->p, "usual");
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace catch: wait for certain events, and print each of them with what surrounds it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catch.h"
+#include "text.h"
+
+/* Events after each one at most */
+#define AFTER_MAX	10000
+
+enum {
+	OPT_AFTER = 0x200,
+	OPT_COUNT,
+};
+
+#define EVENT_HELP \
+	"Enable these events, too: names, globs or all, with commas between them; may be repeated"
+
+static const struct argp_option options[] = {
+	{ "after", OPT_AFTER, "N", 0, "Print N events that its CPU records after it, too", 0 },
+	{ "count", OPT_COUNT, "N", 0, "End after N events", 0 },
+	{ "event", 'e', "EVENT", 0, EVENT_HELP, 0 },
+	{ "file", 'o', "FILE", 0, "Save what the rings hold around each event to FILE", 0 },
+	{ 0 }
+};
+
+static error_t parse_argument(struct catcher *c, char *arg, struct argp_state *state)
+{
+	/* argp has the place of the first argument after "--" */
+	if (state->quoted && state->next > state->quoted) {
+		if (!c->child.argv)
+			c->child.argv = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	}
+	if (c->what)
+		return cmd_usage("unexpected argument \"%s\": quote the condition, and put \"--\" before a command",
+				 arg);
+	c->what = arg;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct catcher *c = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &c->lines;
+		return 0;
+	case OPT_AFTER:
+		if (!parse_number(arg, AFTER_MAX, &c->after))
+			return cmd_usage("bad number \"%s\": use a number of events up to %d", arg,
+					 AFTER_MAX);
+		return 0;
+	case OPT_COUNT:
+		if (!parse_number(arg, UINT64_MAX, &c->limit) || !c->limit)
+			return cmd_usage("bad count \"%s\": use a number from 1", arg);
+		return 0;
+	case 'e':
+		return cmd_add_words(&c->words, arg);
+	case 'o':
+		c->path = arg;
+		if (!*arg)
+			return cmd_usage("the name of the file is empty");
+		if (!strcmp(arg, "-"))
+			return cmd_usage("the standard output has the events that are caught: name a file");
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_argument(c, arg, state);
+	case ARGP_KEY_END:
+		if (!c->what)
+			return cmd_usage("no event given: use a name, or a name and a condition, such as \"host_hcall && duration > 50us\"");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child children[] = {
+	{ &lines_time_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+#define DOC \
+	"Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. At the end all events are enabled and filtered as before. With COMMAND, its exit code is returned."
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.args_doc = "'EVENT [&& FILTER]' [-- COMMAND...]",
+	.doc = DOC,
+};
+
+/* Put the words of the command line together. */
+static char *join(int argc, char **argv)
+{
+	char *text;
+	size_t len;
+	FILE *f = text_open(&text, &len);
+	int i;
+
+	fputs("hyptrace catch", f);
+	for (i = 0; i < argc; i++)
+		fprintf(f, " %s", argv[i]);
+	text_close(f);
+	return text;
+}
+
+int cmd_catch(struct context *ctx, int argc, char **argv)
+{
+	struct catcher c = { .ctx = ctx, .child.pidfd = -1 };
+	int code;
+
+	c.command = join(argc - 1, argv + 1);
+	cmd_parse(ctx, &argp, argc, argv, &c);
+	/* the standard output has the events */
+	c.child.no_stdout = true;
+	code = child_prepare(&c.child);
+	if (!code)
+		code = cmd_connect(ctx);
+	if (!code)
+		code = catch_live(&c);
+	/* a signal also ends the command */
+	child_stop(&c.child);
+	free(c.words.words);
+	free(c.command);
+	return code ? code : c.child.code;
+}
