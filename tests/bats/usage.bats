@@ -4,7 +4,7 @@
 
 load ./helper
 
-verbs="list enable disable start stop load unload clear reset set status stream strace record show count stat who monitor mark help"
+verbs="list enable disable start stop load unload clear reset set status stream strace catch record show count stat who monitor mark help"
 
 @test "a missing verb is a usage error" {
 	run -1 hyptrace
@@ -55,7 +55,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
-		clear | count | mark | record | show | stat | status | strace | stream) says '--cpu' ;;
+		catch | clear | count | mark | record | show | stat | status | strace | stream) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
 		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
@@ -87,6 +87,11 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		set
 		status -o nothing
 		stream -n 0
+		catch
+		catch --count 0 host_hcall
+		catch --after x host_hcall
+		catch -o - host_hcall
+		catch host_hcall duration
 		record now
 		record --rotate 2
 		record --duration 0

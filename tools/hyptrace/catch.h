@@ -70,7 +70,9 @@ struct catch_ring {
  * struct catcher - the settings and the state of the verb
  * @ctx:	the verb's context
  * @lines:	prints the lines
- * @what:	argument: the event, and the condition
+ * @what:	argument: the event, and a filter
+ * @name:	the name of the event
+ * @text:	the filter in @what, or NULL
  * @words:	arguments of --event
  * @after:	print so many events after each one
  * @limit:	end after so many; 0 for no limit
@@ -81,7 +83,7 @@ struct catch_ring {
  * @events:	its events
  * @nr_events:	number of @events
  * @event:	the event to catch
- * @filter:	the condition that it must meet, or NULL
+ * @filter:	the filter that it must meet, or NULL
  * @duration:	its field that says how long it took, in ns; or NULL
  * @filters:	the trigger that was set at EL2
  * @rings:	the rings
@@ -98,6 +100,8 @@ struct catcher {
 	struct context			*ctx;
 	struct lines			lines;
 	const char			*what;
+	char				*name;
+	const char			*text;
 	struct words			words;
 	uint64_t			after;
 	uint64_t			limit;

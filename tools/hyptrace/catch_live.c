@@ -297,45 +297,28 @@ static int catch_events(struct catcher *c, int signal_fd)
 	return code ? code : end;
 }
 
-/* Parse "EVENT && FILTER". Return an exit code. */
-static int parse(struct catcher *c)
+/* Find the event, and parse the filter. Return an exit code. */
+static int choose(struct catcher *c)
 {
-	static const char blanks[] = " \t\n";
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-	const char *begin = c->what + strspn(c->what, blanks), *rest;
+	const char *name = c->name;
+	const struct words words = { .words = &name, .nr = 1 };
 	struct event_choice choice = { };
-	struct words words = { };
 	struct hyptrace_error err;
 	unsigned int i;
-	char *name;
 	size_t at;
 	int code;
 
-	name = strndup(begin, strspn(begin, letters));
-	if (!name)
-		die_no_memory();
-	rest = begin + strlen(name);
-	rest += strspn(rest, blanks);
-	if (!*name || (*rest && strncmp(rest, "&&", 2))) {
-		free(name);
-		return cmd_usage("bad condition \"%s\": use EVENT, or EVENT && FILTER, such as \"host_hcall && duration > 50us\"",
-				 c->what);
-	}
-	cmd_add_word(&words, name);
 	code = cmd_choose_events("catch", c->events, c->nr_events, &words, &choice);
+	event_choice_free(&choice);
 	for (i = 0; i < c->nr_events && !code; i++)
 		if (!strcmp(c->events[i]->name, name))
 			c->event = c->events[i];
-	event_choice_free(&choice);
-	free(words.words);
-	free(name);
-	if (code || !*rest)
+	if (code || !c->text)
 		return code;
-	rest += 2;
-	c->filter = hyptrace_filter_parse(c->event, rest, &at, &err);
+	c->filter = hyptrace_filter_parse(c->event, c->text, &at, &err);
 	if (!c->filter && err.errnum == ENOMEM)
 		die_no_memory();
-	return c->filter ? EXIT_DONE : filter_fail(c->what, rest - c->what + at, &err);
+	return c->filter ? EXIT_DONE : filter_fail(c->what, c->text - c->what + at, &err);
 }
 
 /* Can the remote catch events? Return an exit code. */
@@ -406,7 +389,7 @@ int catch_live(struct catcher *c)
 					 &err))
 		code = cmd_fail("cannot list the events of \"%s\": %s", c->remote->name, err.text);
 	if (!code)
-		code = parse(c);
+		code = choose(c);
 	if (!code) {
 		find_duration(c);
 		signal_fd = signals_catch();

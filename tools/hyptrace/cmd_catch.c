@@ -28,6 +28,29 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+/* Parse "EVENT && FILTER": whoever evaluates the filter parses that. */
+static error_t parse_condition(struct catcher *c, const char *arg)
+{
+	static const char blanks[] = " \t\n";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const char *begin = arg + strspn(arg, blanks), *rest;
+
+	c->what = arg;
+	c->name = strndup(begin, strspn(begin, letters));
+	if (!c->name)
+		die_no_memory();
+	rest = begin + strlen(c->name);
+	rest += strspn(rest, blanks);
+	if (*c->name && !*rest)
+		return 0;
+	if (!*c->name || strncmp(rest, "&&", 2))
+		return cmd_usage("bad condition \"%s\": use EVENT, or EVENT && FILTER, such as \"host_hcall && duration > 50us\"",
+				 arg);
+	c->text = rest + 2;
+	return 0;
+}
+
 static error_t parse_argument(struct catcher *c, char *arg, struct argp_state *state)
 {
 	/* argp has the place of the first argument after "--" */
@@ -40,8 +63,7 @@ static error_t parse_argument(struct catcher *c, char *arg, struct argp_state *s
 	if (c->what)
 		return cmd_usage("unexpected argument \"%s\": quote the condition, and put \"--\" before a command",
 				 arg);
-	c->what = arg;
-	return 0;
+	return parse_condition(c, arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -128,6 +150,7 @@ int cmd_catch(struct context *ctx, int argc, char **argv)
 	/* a signal also ends the command */
 	child_stop(&c.child);
 	free(c.words.words);
+	free(c.name);
 	free(c.command);
 	return code ? code : c.child.code;
 }
