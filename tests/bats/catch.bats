@@ -207,6 +207,8 @@ teardown()
 	ended "$catch"
 	same "$code" 2 "exit code after somebody else has changed the trigger"
 	grep -q 'somebody else has disabled it or changed its trigger' "$err"
+	same "$(enabled)" hyp_printk
+	ht disable hyp_printk
 	catch_begin hyp_printk
 	ht stop
 	ended "$catch"

@@ -173,9 +173,12 @@ static int run(struct catcher *c, int signal_fd)
 		if (waiting.has_fired || catch_finder_waits(c->finder))
 			code = look(c);
 		waiting.has_fired = false;
-		if (!code && waiting.has_changed)
+		if (!code && waiting.has_changed) {
+			/* somebody else's wish is what counts now */
+			event_filters_forget(&c->filters);
 			return cmd_fail("cannot go on to catch \"%s\": somebody else has disabled it or changed its trigger",
 					c->event->name);
+		}
 		if (!code && waiting.has_stopped)
 			return cmd_fail("cannot go on to catch \"%s\": tracing was switched off",
 					c->event->name);
@@ -239,7 +242,8 @@ static int disarm(struct catcher *c)
 	struct hyptrace_error err;
 	int code = EXIT_DONE;
 
-	if (event_filters_disable(&c->filters, c->event, &err))
+	/* else somebody else has disarmed it */
+	if (c->filters.nr && event_filters_disable(&c->filters, c->event, &err))
 		return cmd_fail_verb("disable", c->event->name, &err);
 	if (!c->limit || c->nr_caught < c->limit)
 		code = look(c);

@@ -113,6 +113,15 @@ int event_filters_disable(struct event_filters *filters, const struct hyptrace_e
 	return ret;
 }
 
+/**
+ * event_filters_forget - leave all events as they are now
+ * @filters:	the filters, all 0 or after event_filters_begin()
+ */
+void event_filters_forget(struct event_filters *filters)
+{
+	filters->nr = 0;
+}
+
 static int restore(const struct event_filters *filters, const struct hyptrace_event *event,
 		   struct hyptrace_error *err)
 {

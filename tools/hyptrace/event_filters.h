@@ -28,6 +28,7 @@ int event_filters_notify(struct event_filters *filters, const struct hyptrace_ev
 			 const struct hyptrace_filter *filter, struct hyptrace_error *err);
 int event_filters_disable(struct event_filters *filters, const struct hyptrace_event *event,
 			  struct hyptrace_error *err);
+void event_filters_forget(struct event_filters *filters);
 void event_filters_restore(struct event_filters *filters);
 
 #endif /* EVENT_FILTERS_H */
