@@ -195,11 +195,11 @@ static const struct {
 	{ -1, -1, -1, -1, 0, -1, -1 },
 	{ -1, -1, -1, -1, 2, -1, -1 },
 	{ -1, -1, -1, -1, HYPTRACE_FILTER_MAX_TERMS, -1, -1 },
-	{ -1, -1, -1, -1, HYPTRACE_FILTER_REJECT - 1, -1, -1 },
+	{ -1, -1, -1, -1, HYPTRACE_FILTER_RECORD - 1, -1, -1 },
 	{ -1, -1, -1, -1, -1, 0, -1 },
 	{ -1, -1, -1, -1, -1, 2, -1 },
 	{ -1, -1, -1, -1, -1, HYPTRACE_FILTER_MAX_TERMS, -1 },
-	{ -1, -1, -1, -1, -1, HYPTRACE_FILTER_REJECT - 1, -1 },
+	{ -1, -1, -1, -1, -1, HYPTRACE_FILTER_RECORD - 1, -1 },
 	{ -1, -1, -1, -1, -1, -1, 1 },
 	{ -1, -1, -1, -1, -1, -1, 0xff },
 };

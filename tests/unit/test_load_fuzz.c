@@ -107,7 +107,7 @@ static void some_filter(u64 cpu, const struct hyptrace_filter_draft *draft, u64 
 		number = draft->nr_given;
 	}
 	filter_random_term(&term, &seed, 10 + below(60));
-	term.on_true = HYPTRACE_FILTER_REJECT + below(2);
+	term.on_true = HYPTRACE_FILTER_RECORD + below(3);
 	term.on_false = number + 1 < nr ? number + 1 : HYPTRACE_FILTER_ACCEPT;
 	args[0] = hyptrace_filter_where(cpu, event, number, nr);
 	args[1] = nr ? hyptrace_pack_term(&term) : 0;
@@ -202,7 +202,7 @@ static u32 counter_pages_of(const struct hyptrace_ring *ring, u32 *pinned)
 /* Check a jump of a filter: forward to a term, which is reached then, or the end. */
 static void check_jump(u32 from, u8 distance, bool reached[HYPTRACE_FILTER_MAX_TERMS])
 {
-	if (distance >= HYPTRACE_FILTER_REJECT)
+	if (distance >= HYPTRACE_FILTER_RECORD)
 		return;
 	assert_true(distance && from + distance < HYPTRACE_FILTER_MAX_TERMS);
 	reached[from + distance] = true;

@@ -201,7 +201,7 @@ static void malformed(void **state)
 	/* Jumps: not to itself, nor back, nor beyond the last; the limits of events and sizes */
 	bad = good;
 	for (i = 0; i < 256; i++) {
-		bool forward = i == 2 || i == ACCEPT || i == REJECT;
+		bool forward = i == 2 || i == ACCEPT || i == REJECT || i == HYPTRACE_FILTER_RECORD;
 
 		assert_int_equal(give(event, 0, 3, &two[0]), 0);
 		bad.on_true = i;
