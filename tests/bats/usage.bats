@@ -92,6 +92,8 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		catch --after x host_hcall
 		catch -o - host_hcall
 		catch host_hcall duration
+		catch host_hcall duration -- true
+		catch -- true
 		record now
 		record --rotate 2
 		record --duration 0

@@ -78,6 +78,7 @@ struct catch_ring {
  * @limit:	end after so many; 0 for no limit
  * @path:	name of the file, or NULL
  * @command:	the command line, for the file
+ * @command_len: words of the command to run
  * @child:	the command to run
  * @remote:	the remote
  * @events:	its events
@@ -107,6 +108,7 @@ struct catcher {
 	uint64_t			limit;
 	const char			*path;
 	char				*command;
+	int				command_len;
 	struct child			child;
 	struct hyptrace_remote		*remote;
 	struct hyptrace_event		**events;

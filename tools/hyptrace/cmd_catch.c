@@ -53,10 +53,9 @@ static error_t parse_condition(struct catcher *c, const char *arg)
 
 static error_t parse_argument(struct catcher *c, char *arg, struct argp_state *state)
 {
-	/* argp has the place of the first argument after "--" */
-	if (state->quoted && state->next > state->quoted) {
-		if (!c->child.argv)
-			c->child.argv = &state->argv[state->next - 1];
+	/* argp has moved the arguments before "--" behind it, in their order */
+	if (state->quoted && state->next > state->argc - c->command_len) {
+		c->child.argv = &state->argv[state->argc - c->command_len];
 		state->next = state->argc;
 		return 0;
 	}
@@ -133,12 +132,24 @@ static char *join(int argc, char **argv)
 	return text;
 }
 
+/* Count the words after "--". */
+static int count_command(int argc, char **argv)
+{
+	int i;
+
+	for (i = 0; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return 0;
+}
+
 int cmd_catch(struct context *ctx, int argc, char **argv)
 {
 	struct catcher c = { .ctx = ctx, .child.pidfd = -1 };
 	int code;
 
 	c.command = join(argc - 1, argv + 1);
+	c.command_len = count_command(argc, argv);
 	cmd_parse(ctx, &argp, argc, argv, &c);
 	/* the standard output has the events */
 	c.child.no_stdout = true;
