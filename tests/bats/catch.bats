@@ -34,7 +34,7 @@ catch_begin()
 	out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err
 	hyptrace -r "$REMOTE" catch "$@" >"$out" 2>"$err" 3>&- &
 	catch=$!
-	within "$patience" is_armed
+	within "$patience" is_armed || { cat "$err" >&2 && return 1; }
 	within "$patience" is_tracing
 }
 
@@ -176,7 +176,7 @@ teardown()
 	ht enable -F 'id == __kvm_vcpu_run' host_hcall
 	ht enable --stop --filter 'vcpu == 4711' guest_exit
 	before=$(settings)
-	for what in 'host_hcall && duration > 1s' 'guest_exit && duration > 1h' hyp_printk; do
+	for what in 'host_hcall && duration > 1s' 'guest_exit && duration > 3600s' hyp_printk; do
 		for signal in INT TERM; do
 			catch_begin "$what"
 			[[ $(settings) != "$before" ]]
