@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Catch events: set the trigger at EL2, wait until the driver notifies that it has fired, and at the
- * end make all what it was.
+ * Catch events: set the trigger at EL2, wait until the driver notifies that it has fired, and at
+ * the end make all what it was.
  *
  * The trigger stops nothing, so there is no time in which an event could not fire. EL2 counts the
  * firings of each CPU. What it has counted, and what was not in the ring any more, was missed.
