@@ -409,6 +409,7 @@ static void state_names(void **state)
 	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NONE), "none");
 	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_START), "start");
 	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_STOP), "stop");
+	assert_string_equal(hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NOTIFY), "notify");
 	assert_string_equal(hyptrace_trigger_name(99), "unknown");
 	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_DETACHED), "detached");
 	assert_string_equal(hyptrace_cpu_state_name(HYPTRACE_CPU_STATE_ATTACHED), "attached");
