@@ -94,6 +94,10 @@ test_tools_visit-libs := $(tools-libs) $(fail-alloc)
 test_tools_page_history-srcs := $(addprefix $(tools)/hyptrace/,page_history.c die.c) $(tools-format-srcs)
 test_tools_page_history-cflags := $(tools-cflags)
 test_tools_page_history-libs := $(tools-libs)
+test_tools_page_leaks-srcs := $(addprefix $(tools)/hyptrace/,page_leaks.c page_takes.c leak_vms.c leak_list.c die.c) \
+	$(tools-format-srcs)
+test_tools_page_leaks-cflags := $(tools-cflags)
+test_tools_page_leaks-libs := $(tools-libs)
 
 test_tools_print-srcs := $(tools-format-srcs)
 test_tools_print-cflags := $(tools-cflags)

@@ -12,40 +12,65 @@
 
 #include "../lib/hyptrace_file.h"
 #include "clock.h"
-#include "cmd.h"
-#include "edge_losses.h"
-#include "page_history.h"
+#include "who.h"
 
 /**
  * struct who - the options and the state of the verb
  * @ctx:	the verb's context
- * @number:	the number that was given
- * @has_number:	it was given
+ * @words:	the arguments
+ * @number:	the page that was given
  * @is_address:	it is an address
  * @path:	name of the file; NULL: ask the hypervisor and look into the rings
  * @page_size:	bytes of a page
  * @owner:	the hypervisor's answer
- * @has_rings:	the rings are loaded
- * @read:	events that a consumer has taken from the rings
+ * @leaks:	look for pages that were not given back
+ * @rings:	what is known about the rings
  * @history:	the history
  */
 struct who {
 	struct context		*ctx;
+	struct words		words;
 	uint64_t		number;
-	bool			has_number;
 	bool			is_address;
 	const char		*path;
 	uint64_t		page_size;
 	uint8_t			owner;
-	bool			has_rings;
-	uint64_t		read;
+	bool			leaks;
+	struct snapshots	rings;
 	struct page_history	history;
 };
 
 static const struct argp_option options[] = {
 	{ "address", 'a', NULL, 0, "PAGE is a physical address, not a page frame number", 0 },
+	{ "leaks", 'l', NULL, 0, "List the pages that VMs have taken and that have not come back after their teardown", 0 },
 	{ 0 }
 };
+
+/* With --leaks there is no page. */
+static error_t parse_leaks(struct who *who)
+{
+	if (who->is_address)
+		return cmd_usage("--address cannot be combined with --leaks, which looks at all pages");
+	if (who->words.nr > 1)
+		return cmd_usage("unexpected argument \"%s\"", who->words.words[1]);
+	if (who->words.nr)
+		who->path = who->words.words[0];
+	return 0;
+}
+
+static error_t parse_page(struct who *who)
+{
+	if (!who->words.nr)
+		return cmd_usage("no page is given: use a page frame number such as 0x812f3, or an address with --address");
+	if (!parse_number(who->words.words[0], UINT64_MAX, &who->number))
+		return cmd_usage("bad page \"%s\": use a page frame number such as 0x812f3, or an address with --address",
+				 who->words.words[0]);
+	if (who->words.nr > 2)
+		return cmd_usage("unexpected argument \"%s\"", who->words.words[2]);
+	if (who->words.nr > 1)
+		who->path = who->words.words[1];
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -55,22 +80,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'a':
 		who->is_address = true;
 		return 0;
+	case 'l':
+		who->leaks = true;
+		return 0;
 	case ARGP_KEY_ARG:
-		if (who->has_number && who->path)
-			return cmd_usage("unexpected argument \"%s\"", arg);
-		if (who->has_number) {
-			who->path = arg;
-			return 0;
-		}
-		if (!parse_number(arg, UINT64_MAX, &who->number))
-			return cmd_usage("bad page \"%s\": use a page frame number such as 0x812f3, or an address with --address",
-					 arg);
-		who->has_number = true;
+		cmd_add_word(&who->words, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!who->has_number)
-			return cmd_usage("no page is given: use a page frame number such as 0x812f3, or an address with --address");
-		return 0;
+		return who->leaks ? parse_leaks(who) : parse_page(who);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -79,12 +96,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	"Print who owns a page of memory now, as the hypervisor answers, and the changes of its " \
 	"owner that are in the rings, each with the hypercall that made it. Nothing is consumed. " \
 	"With FILE, print the changes in a trace file; \"live\" is the default. The changes come " \
-	"from the events mem_transition and host_hcall, which must have been enabled."
+	"from the events mem_transition and host_hcall, which must have been enabled. " \
+	"With --leaks, replay these events, and list the pages that were donated to or " \
+	"shared with the hypervisor or a guest whose VM was torn down since, and that have not " \
+	"come back. The exit code is 3 if there are any."
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "PAGE [FILE|live]",
+	.args_doc = "PAGE|--leaks [FILE|live]",
 	.doc = DOC,
 };
 
@@ -146,13 +166,13 @@ static void print_owner(const struct who *who)
 			 hyptrace_ownership_name(implied));
 }
 
-static void print_change(struct printer *p, const struct page_change *change)
+/**
+ * who_add_change - add a change to the JSON object that is being printed
+ * @p:		the printer
+ * @change:	the change
+ */
+void who_add_change(struct printer *p, const struct page_change *change)
 {
-	printer_line(p, change->ret ? STYLE_BAD : STYLE_PLAIN,
-		     "[%03u] %5" PRIu64 ".%09" PRIu64 ": %s%s%s%s", change->cpu,
-		     change->ts / NSEC_PER_SEC, change->ts % NSEC_PER_SEC,
-		     change->ret ? "failed: " : "", change->text, change->call ? " by " : "",
-		     change->call ? change->call : "");
 	printer_uint(p, "cpu", change->cpu);
 	printer_u64(p, "ts", change->ts);
 	printer_str(p, "op", change->op);
@@ -167,22 +187,44 @@ static void print_change(struct printer *p, const struct page_change *change)
 		printer_str(p, "call", change->call);
 	else
 		printer_none(p, "call");
+}
+
+static void print_change(struct printer *p, const struct page_change *change)
+{
+	printer_line(p, change->ret ? STYLE_BAD : STYLE_PLAIN,
+		     "[%03u] %5" PRIu64 ".%09" PRIu64 ": %s%s%s%s", change->cpu,
+		     change->ts / NSEC_PER_SEC, change->ts % NSEC_PER_SEC,
+		     change->ret ? "failed: " : "", change->text, change->call ? " by " : "",
+		     change->call ? change->call : "");
+	who_add_change(p, change);
 	printer_end(p);
+}
+
+/**
+ * who_note_losses - say that events are missing, if any are
+ * @lost:	events lost
+ * @lost_more:	more were lost, but their number is not known
+ * @before:	time of the last event before which events were lost
+ * @read:	events that a consumer has taken from the rings
+ */
+void who_note_losses(uint64_t lost, bool lost_more, uint64_t before, uint64_t read)
+{
+	if (lost || lost_more)
+		cmd_note("the history may be incomplete: %" PRIu64 "%s events were lost before %"
+			 PRIu64 ".%09" PRIu64, lost, lost_more ? " or more" : "",
+			 before / NSEC_PER_SEC, before % NSEC_PER_SEC);
+	if (read)
+		cmd_note("the history may be incomplete: a reader has consumed %" PRIu64 " events",
+			 read);
 }
 
 static void note_gaps(const struct who *who)
 {
 	const struct page_history *history = &who->history;
 
-	if (history->lost || history->lost_more)
-		cmd_note("the history may be incomplete: %" PRIu64 "%s events were lost before %"
-			 PRIu64 ".%09" PRIu64, history->lost, history->lost_more ? " or more" : "",
-			 history->lost_before / NSEC_PER_SEC, history->lost_before % NSEC_PER_SEC);
-	if (who->read)
-		cmd_note("the history may be incomplete: a reader has consumed %" PRIu64 " events",
-			 who->read);
-	if (!who->path && !who->has_rings)
-		cmd_note("there is no history: the rings are not loaded (use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\")");
+	who_note_losses(history->lost, history->lost_more, history->lost_before, who->rings.read);
+	if (!who->path && !who->rings.has_rings)
+		cmd_note("there is no history: the rings are not loaded (" WHO_ENABLE ")");
 }
 
 static void print_all(struct who *who)
@@ -197,78 +239,9 @@ static void print_all(struct who *who)
 	note_gaps(who);
 }
 
-/* Add the events of a snapshot, and the losses around them. */
-static void add_snapshot(struct who *who, const struct hyptrace_cpu *before,
-			 struct hyptrace_snapshot *snap, const char *remote)
+static void add_record(void *arg, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	struct edge_losses edge = { 0 };
-	struct hyptrace_record rec;
-	struct hyptrace_cpu *after;
-	struct hyptrace_error err;
-	uint64_t inner = 0, now;
-	int ret;
-
-	if (!hyptrace_get_cpu(who->ctx->h, remote, before->id, &after, NULL)) {
-		edge_losses_find(&edge, before, after);
-		who->read += after->read;
-		hyptrace_free_cpu(after);
-	}
-	now = clock_now(CLOCK_BOOTTIME);
-	while ((ret = hyptrace_snapshot_next(snap, &rec, &err))) {
-		if (ret < 0) {
-			cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", before->id,
-				 err.text);
-			continue;
-		}
-		inner = edge_losses_add(inner, rec.lost);
-		rec.lost = edge_losses_add(rec.lost, edge.begin);
-		edge.begin = 0;
-		page_history_add(&who->history, before->id, &rec);
-	}
-	inner = edge_losses_add(inner, hyptrace_snapshot_lost(snap));
-	page_history_lost(&who->history, now, hyptrace_snapshot_lost(snap));
-	page_history_lost(&who->history, now, edge.begin);
-	page_history_lost(&who->history, now, edge_losses_end(&edge, inner));
-}
-
-static int add_cpu(struct who *who, const struct hyptrace_remote *remote,
-		   const struct hyptrace_cpu *cpu)
-{
-	struct hyptrace_reader *reader;
-	struct hyptrace_snapshot *snap;
-	struct hyptrace_error err;
-
-	reader = hyptrace_reader_open_snapshot(remote->name, cpu->id, &err);
-	/* without rings, or without one of this CPU, there is no history */
-	if (!reader && (err.errnum == ENODATA || err.errnum == ENXIO))
-		return EXIT_DONE;
-	if (!reader)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, remote->name,
-				err.text);
-	who->has_rings = true;
-	snap = hyptrace_snapshot_take(reader, remote->mode, 0, &err);
-	hyptrace_reader_close(reader);
-	if (!snap)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, remote->name,
-				err.text);
-	add_snapshot(who, cpu, snap, remote->name);
-	hyptrace_snapshot_free(snap);
-	return EXIT_DONE;
-}
-
-static int add_rings(struct who *who, const struct hyptrace_remote *remote)
-{
-	struct hyptrace_cpu **cpus;
-	unsigned int nr, i;
-	int code;
-
-	code = cmd_get_cpus(who->ctx, remote->name, &cpus, &nr);
-	if (code)
-		return code;
-	for (i = 0; i < nr && !code; i++)
-		code = add_cpu(who, remote, cpus[i]);
-	hyptrace_free_cpus(cpus);
-	return code;
+	page_history_add(arg, cpu, rec);
 }
 
 static int who_live(struct who *who, const struct hyptrace_remote *remote)
@@ -293,7 +266,7 @@ static int who_live(struct who *who, const struct hyptrace_remote *remote)
 	}
 	calls = cmd_name_hypercalls(who->ctx, remote->name, formats);
 	page_history_init(&who->history, page_of(who), formats, events, nr);
-	code = add_rings(who, remote);
+	code = snapshots_read(who->ctx, remote, add_record, &who->history, &who->rings);
 	if (!code)
 		print_all(who);
 	page_history_free(&who->history);
@@ -361,14 +334,15 @@ int cmd_who(struct context *ctx, int argc, char **argv)
 	cmd_parse(ctx, &argp, argc, argv, &who);
 	if (who.path && !strcmp(who.path, "live"))
 		who.path = NULL;
+	free(who.words.words);
 	if (who.path)
-		return who_file(&who);
+		return who.leaks ? who_leaks_file(ctx, who.path) : who_file(&who);
 	code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	code = who_live(&who, remote);
+	code = who.leaks ? who_leaks_live(ctx, remote) : who_live(&who, remote);
 	hyptrace_free_remote(remote);
 	return code;
 }

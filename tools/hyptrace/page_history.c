@@ -44,10 +44,8 @@ void page_history_free(struct page_history *history)
 {
 	unsigned int i;
 
-	for (i = 0; i < history->nr; i++) {
-		free(history->changes[i].text);
-		free(history->changes[i].call);
-	}
+	for (i = 0; i < history->nr; i++)
+		page_change_free(&history->changes[i]);
 	free(history->changes);
 	history->changes = NULL;
 	history->nr = 0;
@@ -82,16 +80,60 @@ static const char *name_of(const struct hyptrace_event *event, const char *name,
 	return text ? text : "?";
 }
 
-static char *text_of(const struct page_history *history, const struct hyptrace_event *event,
-		     const struct hyptrace_record *rec)
+/**
+ * page_change_text - get the text of an event
+ * @formats:	formats of the events
+ * @event:	the event
+ * @rec:	its record
+ *
+ * Return: the text, to be freed.
+ */
+char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		       const struct hyptrace_record *rec)
 {
 	size_t len;
-	const char *text = hyptrace_formats_text(history->formats, event, rec, &len);
+	const char *text = hyptrace_formats_text(formats, event, rec, &len);
 	char *copy = strndup(text ? text : "", text ? len : 0);
 
 	if (!copy)
 		die_no_memory();
 	return copy;
+}
+
+/**
+ * page_change_init - make a change from an event
+ * @change:	the change, to be freed by page_change_free(); it has no hypercall yet
+ * @formats:	formats of the events
+ * @event:	the event mem_transition
+ * @cpu:	the event's CPU
+ * @rec:	its record
+ */
+void page_change_init(struct page_change *change, struct hyptrace_formats *formats,
+		      const struct hyptrace_event *event, unsigned int cpu,
+		      const struct hyptrace_record *rec)
+{
+	*change = (struct page_change){
+		.ts = rec->ts,
+		.cpu = cpu,
+		.op = name_of(event, "op", rec),
+		.from = name_of(event, "from", rec),
+		.to = name_of(event, "to", rec),
+		.pfn = value_of(event, "pfn", rec),
+		.nr = value_of(event, "nr", rec),
+		.handle = value_of(event, "handle", rec),
+		.ret = (int64_t)value_of(event, "ret", rec),
+		.text = page_change_text(formats, event, rec),
+	};
+}
+
+/**
+ * page_change_free - free the texts of a change
+ * @change:	the change
+ */
+void page_change_free(struct page_change *change)
+{
+	free(change->text);
+	free(change->call);
 }
 
 static void add_change(struct page_history *history, unsigned int cpu,
@@ -107,20 +149,9 @@ static void add_change(struct page_history *history, unsigned int cpu,
 	if (!changes)
 		die_no_memory();
 	history->changes = changes;
-	changes[history->nr] = (struct page_change){
-		.ts = rec->ts,
-		.cpu = cpu,
-		.order = history->nr,
-		.op = name_of(event, "op", rec),
-		.from = name_of(event, "from", rec),
-		.to = name_of(event, "to", rec),
-		.pfn = pfn,
-		.nr = nr,
-		.handle = value_of(event, "handle", rec),
-		.ret = (int64_t)value_of(event, "ret", rec),
-		.text = text_of(history, event, rec),
-		.waits = true,
-	};
+	page_change_init(&changes[history->nr], history->formats, event, cpu, rec);
+	changes[history->nr].order = history->nr;
+	changes[history->nr].waits = true;
 	history->nr++;
 	history->nr_waiting++;
 }
@@ -140,7 +171,8 @@ static void add_call(struct page_history *history, unsigned int cpu,
 		change->waits = false;
 		history->nr_waiting--;
 		if (change->ts + ROUNDING_NSEC >= begin && change->ts <= rec->ts)
-			change->call = text_of(history, history->call, rec);
+			change->call = page_change_text(history->formats, history->call,
+							rec);
 	}
 }
 

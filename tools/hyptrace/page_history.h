@@ -69,6 +69,13 @@ struct page_history {
 	uint64_t			lost_before;
 };
 
+void page_change_init(struct page_change *change, struct hyptrace_formats *formats,
+		      const struct hyptrace_event *event, unsigned int cpu,
+		      const struct hyptrace_record *rec);
+void page_change_free(struct page_change *change);
+char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		       const struct hyptrace_record *rec);
+
 void page_history_init(struct page_history *history, uint64_t pfn, struct hyptrace_formats *formats,
 		       struct hyptrace_event *const *events, unsigned int nr);
 void page_history_free(struct page_history *history);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the two halves of who share: cmd_who.c and who_leaks.c.
+ */
+#ifndef WHO_H
+#define WHO_H
+
+#include "cmd.h"
+#include "page_history.h"
+#include "snapshots.h"
+
+/* Both events are needed. */
+#define WHO_ENABLE	"use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\""
+
+/* cmd_who.c */
+void who_add_change(struct printer *p, const struct page_change *change);
+void who_note_losses(uint64_t lost, bool lost_more, uint64_t before, uint64_t read);
+
+/* who_leaks.c */
+int who_leaks_live(struct context *ctx, const struct hyptrace_remote *remote);
+int who_leaks_file(struct context *ctx, const char *path);
+
+#endif /* WHO_H */
