@@ -107,6 +107,10 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		monitor now
 		mark
 		mark 1 2
+		who
+		who hyp
+		who --leaks live now
+		who --leaks --address
 		help list status
 	END
 }

@@ -14,6 +14,50 @@ record_a_vm()
 	hyptrace stop
 }
 
+take=/usr/local/libexec/hyptrace-kselftest/take_pages
+
+# trace_vms: trace what VMs take and give back.
+trace_vms()
+{
+	hyptrace enable mem_transition host_hcall
+	hyptrace load --size 8M
+	hyptrace start
+}
+
+# take_begin leak|random: get ready to give pages to EL2. The module shares its own memory with EL2, so begin before
+# the trace. The program's output goes to $log.
+take_begin()
+{
+	log=$BATS_TEST_TMPDIR/log
+	mkfifo "$BATS_TEST_TMPDIR/in"
+	"$take" "$@" <"$BATS_TEST_TMPDIR/in" >"$log" 3>&- &
+	taker=$!
+	exec 7>"$BATS_TEST_TMPDIR/in"
+	within "$patience" grep -qx ready "$log"
+}
+
+# take_make: give the pages. Then $log has only their numbers.
+take_make()
+{
+	echo >&7
+	within "$patience" grep -qx 'done' "$log"
+	sed -i -e /^ready$/d -e /^done$/d "$log"
+}
+
+# take_end: the program takes all pages back.
+take_end()
+{
+	exec 7>&-
+	ended "$taker"
+	same "$code" 0 "exit code of take_pages"
+}
+
+teardown()
+{
+	exec 7>&- || true
+	tidy
+}
+
 # touched: print the numbers of all pages of the transitions in the rings, each once
 touched()
 {
@@ -89,4 +133,119 @@ touched()
 @test "who of a file that does not exist" {
 	run -2 hyptrace who 1 /nowhere/t.dat
 	says 'cannot read "/nowhere/t.dat"'
+}
+
+@test "who --leaks: bad usage" {
+	run -1 hyptrace who --leaks -a
+	says '--address cannot be combined with --leaks'
+	run -1 hyptrace who --leaks live more
+	says 'unexpected argument "more"'
+	run -2 hyptrace who --leaks /nowhere/t.dat
+	says 'cannot read "/nowhere/t.dat"'
+	run -2 hyptrace -r test who --leaks
+	says '"test" protects no memory'
+}
+
+@test "who --leaks without a history says which command begins one" {
+	run -2 hyptrace who --leaks
+	says 'the rings of "hypervisor" are not loaded (use "hyptrace enable mem_transition host_hcall" and "hyptrace start")'
+	hyptrace enable host_hcall
+	hyptrace start
+	run -2 hyptrace who --leaks
+	says 'the event "mem_transition" is not enabled (use "hyptrace enable mem_transition host_hcall"'
+	hyptrace enable mem_transition
+	run -0 --separate-stderr hyptrace who --leaks
+	same "$output" "no leak: no VM was torn down"
+	same "$stderr" ""
+	hyptrace enable -F 'id != 3' host_hcall
+	run -0 hyptrace who --leaks
+	says 'no leak found, but the history is incomplete'
+	says 'the event "host_hcall" has a filter (use "hyptrace enable host_hcall")'
+	hyptrace stop
+	run -0 hyptrace who --leaks
+	says 'the recording is stopped (use "hyptrace start")'
+}
+
+@test "guests that are gone leave no leak" {
+	trace_vms
+	workload --mmio 10 --psci 10 >/dev/null
+	workload --mmio 10 --psci 10 >/dev/null
+	run -0 --separate-stderr hyptrace who --leaks
+	same "$output" "no leak: 2 VMs were torn down, and all pages have come back"
+	same "$stderr" ""
+	same "$(hyptrace who --leaks -j | jq -c '[.pages, .torn_down, .living, .complete]')" '["0","2",0,true]'
+	# kernels without protected guests refuse it
+	workload --protected --mmio 10 >/dev/null || true
+	run -0 hyptrace who --leaks
+	says 'no leak: '
+	hyptrace record --snapshot -o "$BATS_TEST_TMPDIR/who.dat"
+	same "$(hyptrace who --leaks "$BATS_TEST_TMPDIR/who.dat")" "$output"
+}
+
+@test "pages that are not given back are named with the hypercall that took them, and no others" {
+	[[ -x $take ]] || skip "take_pages is not installed"
+	take_begin leak 2
+	trace_vms
+	take_make
+	run -0 hyptrace who --leaks
+	same "${lines[0]}" "no leak: no VM was torn down"
+	workload --mmio 10 --psci 10 >/dev/null
+	run -3 --separate-stderr hyptrace who --leaks
+	same "${lines[0]}" "2 pages leaked: 1 VM was torn down"
+	same "${#lines[@]}" 3
+	same "$stderr" ""
+	for i in 1 2; do
+		page=$(sed -n "$i"p "$log")
+		[[ ${lines[i]} == "$page +1: host-shared-hyp: ["???"] "*" by __pkvm_host_share_hyp(pfn=$page) = 0"* ]] ||
+			{ echo "${lines[i]}" >&2 && false; }
+	done
+	hyptrace record --snapshot -o "$BATS_TEST_TMPDIR/who.dat"
+	same "$(hyptrace who --leaks "$BATS_TEST_TMPDIR/who.dat" || true)" "$output" "of the file"
+	run -3 --separate-stderr hyptrace who --leaks -j "$BATS_TEST_TMPDIR/who.dat"
+	same "$(jq -s -c '[.[0].pages, .[0].complete, .[1].pages, .[1].owner, .[1].vm, .[1].op]' <<<"$output")" \
+		'["2",true,"1","host-shared-hyp",null,"share"]'
+	same "$(jq -s -r '.[1:][].page' <<<"$output")" "$(printf '%d\n' $(cat "$log"))"
+	take_end
+	run -0 --separate-stderr hyptrace who --leaks
+	same "$output" "no leak: 1 VM was torn down, and all pages have come back"
+	# The file still has the leak.
+	run -3 hyptrace who --leaks "$BATS_TEST_TMPDIR/who.dat"
+}
+
+@test "a page that a living VM may use is no leak" {
+	[[ -x $take ]] || skip "take_pages is not installed"
+	take_begin leak 1
+	trace_vms
+	take_make
+	workload --cpu 0 --mmio 100000000 >/dev/null 3>&- 7>&- &
+	guest=$!
+	within "$patience" sh -c "hyptrace who --leaks -j | grep -q '\"living\":1'"
+	kill -STOP "$guest"
+	workload --cpu 1 --mmio 10 --psci 10 >/dev/null
+	run -0 --separate-stderr hyptrace who --leaks
+	same "$output" "no leak: 1 VM was torn down, and all pages have come back"
+	[[ $stderr == *" pages may be in use by a VM that still lives (0x"*"), and are not judged"* ]]
+	kill -KILL "$guest"
+	ended "$guest"
+	run -3 --separate-stderr hyptrace who --leaks
+	same "${lines[0]}" "1 page leaked: 2 VMs were torn down"
+	same "$stderr" ""
+	take_end
+}
+
+@test "after random shares, donations and reclaims the answer is what the history implies" {
+	[[ -x $take ]] || skip "take_pages is not installed"
+	take_begin random 2000
+	trace_vms
+	take_make
+	for page in $(cat "$log"); do
+		hyptrace who "$page" -j 2>/dev/null | head -n 1 >>"$BATS_TEST_TMPDIR/who.json"
+	done
+	same "$(wc -l <"$BATS_TEST_TMPDIR/who.json")" 64
+	jq -s -e 'all(.changes > 0 and .owner == .implied)' "$BATS_TEST_TMPDIR/who.json" >/dev/null
+	jq -s -e 'any(.owner != "host")' "$BATS_TEST_TMPDIR/who.json" >/dev/null
+	take_end
+	# VMs that KVM does not know leak nothing, either
+	run -0 hyptrace who --leaks
+	says 'VMs were torn down, and all pages have come back'
 }

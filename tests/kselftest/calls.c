@@ -39,6 +39,13 @@ int calls_create_vm(void)
 	return err ?: vm;
 }
 
+static int open_device(struct calls *calls, uint32_t vm_fd)
+{
+	calls->info.vm_fd = vm_fd;
+	calls->fd = open(CALLS_DEVICE, O_RDWR | O_CLOEXEC);
+	return calls->fd < 0 || ioctl(calls->fd, CALLS_INFO, &calls->info) ? -errno : 0;
+}
+
 /* Load the module. Return 0 or a negative errno. */
 int calls_open(struct calls *calls)
 {
@@ -49,11 +56,15 @@ int calls_open(struct calls *calls)
 	vm = calls_create_vm();
 	if (vm < 0)
 		return vm;
-	calls->info.vm_fd = vm;
-	calls->fd = open(CALLS_DEVICE, O_RDWR | O_CLOEXEC);
-	err = calls->fd < 0 || ioctl(calls->fd, CALLS_INFO, &calls->info) ? -errno : 0;
+	err = open_device(calls, vm);
 	close(vm);
 	return err;
+}
+
+/* The same, but no VM lives on until calls_close(). */
+int calls_open_without_vm(struct calls *calls)
+{
+	return system("modprobe hyptrace_calls") ? -ENODEV : open_device(calls, CALLS_NO_VM);
 }
 
 /* Remove the module. Return 0 if that is possible. */

@@ -18,6 +18,7 @@ struct calls {
 };
 
 int calls_open(struct calls *calls);
+int calls_open_without_vm(struct calls *calls);
 int calls_close(struct calls *calls);
 
 int calls_make(const struct calls *calls, struct calls_one *list, size_t nr);

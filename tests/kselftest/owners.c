@@ -117,6 +117,46 @@ bool owners_apply(struct owners *owners, const struct event *event)
 	return right;
 }
 
+/* Get the owner that the events imply, enum hyptrace_ownership. */
+uint8_t owners_implied(const struct owners *owners, const struct page_state *page)
+{
+	const struct mem_values *values = &owners->values;
+
+	if (page->owner == values->hyp)
+		return HYPTRACE_OWNERSHIP_HYP;
+	if (page->owner == values->guest)
+		return HYPTRACE_OWNERSHIP_GUEST;
+	if (page->sharers[values->hyp])
+		return HYPTRACE_OWNERSHIP_HOST_SHARED_HYP;
+	if (page->sharers[values->guest])
+		return HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST;
+	return HYPTRACE_OWNERSHIP_HOST;
+}
+
+/* Ask EL2 for the owners of pages. Return 0 or a negative errno. */
+int owners_ask(struct nl *nl, const char *remote, uint64_t pfn, uint32_t nr, uint8_t *answers)
+{
+	static struct nl_answer answer;
+	static struct nl_msg msg;
+	const struct nlattr *attr;
+	int err;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_PAGE_GET);
+	nl_put_str(&msg, HYPTRACE_A_PAGE_REMOTE, remote);
+	nl_put_u64(&msg, HYPTRACE_A_PAGE_PFN, pfn);
+	if (nr != 1)
+		nl_put_u32(&msg, HYPTRACE_A_PAGE_COUNT, nr);
+	err = nl_do(nl, &msg, &answer);
+	if (err)
+		return err;
+	attr = nl_attr(nl_first(&answer), HYPTRACE_A_PAGE_OWNERS);
+	if (!attr || attr->nla_len != NLA_HDRLEN + nr ||
+	    nl_u64(nl_attr(nl_first(&answer), HYPTRACE_A_PAGE_PFN)) != pfn)
+		return -EBADMSG;
+	memcpy(answers, nl_data(attr), nr);
+	return 0;
+}
+
 /**
  * count_pools - count the pools that hyp_pool events are about
  * @events:	events of all CPUs, in the order of time

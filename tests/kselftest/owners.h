@@ -42,6 +42,8 @@ int owners_init(struct owners *owners, struct nl *nl, const char *remote);
 struct page_state *owners_page(struct owners *owners, uint64_t pfn);
 int page_sharers(const struct page_state *page);
 bool owners_apply(struct owners *owners, const struct event *event);
+uint8_t owners_implied(const struct owners *owners, const struct page_state *page);
+int owners_ask(struct nl *nl, const char *remote, uint64_t pfn, uint32_t nr, uint8_t *answers);
 int count_pools(const struct event *events, ssize_t nr, const struct event_type *type, int free);
 
 #endif /* __OWNERS_H */

@@ -39,7 +39,8 @@ fi
 
 for name in "${names[@]}"; do
 	case $name in
-	test_counters | test_hypercalls | test_memory | test_pages | test_ring_pages | test_firmware)
+	test_counters | test_hypercalls | test_memory | test_pages | test_page_storm | \
+		test_ring_pages | test_firmware)
 		[[ -z $HYPTRACE_REFUSED && -z ${HYPTRACE_UNPROTECTED:-} ]] || continue
 		;;&
 	test_guest | test_exits | test_times | test_visits)

@@ -33,9 +33,6 @@
 
 static const char *const names[] = { "mem_transition" };
 
-static struct nl_answer answer;
-static struct nl_msg msg;
-
 FIXTURE(pages) {
 	struct nl nl;
 	struct calls calls;
@@ -64,34 +61,12 @@ FIXTURE_TEARDOWN(pages)
 	nl_close(&self->nl);
 }
 
-/* Ask for the owners of pages. Return 0 or a negative errno. */
-static int ask(struct nl *nl, uint64_t pfn, uint32_t nr, uint8_t *owners)
-{
-	const struct nlattr *attr;
-	int err;
-
-	nl_begin(&msg, nl, HYPTRACE_CMD_PAGE_GET);
-	nl_put_str(&msg, HYPTRACE_A_PAGE_REMOTE, REMOTE);
-	nl_put_u64(&msg, HYPTRACE_A_PAGE_PFN, pfn);
-	if (nr != 1)
-		nl_put_u32(&msg, HYPTRACE_A_PAGE_COUNT, nr);
-	err = nl_do(nl, &msg, &answer);
-	if (err)
-		return err;
-	attr = nl_attr(nl_first(&answer), HYPTRACE_A_PAGE_OWNERS);
-	if (!attr || attr->nla_len != NLA_HDRLEN + nr ||
-	    nl_u64(nl_attr(nl_first(&answer), HYPTRACE_A_PAGE_PFN)) != pfn)
-		return -EBADMSG;
-	memcpy(owners, nl_data(attr), nr);
-	return 0;
-}
-
 static uint8_t owner_of(struct __test_metadata *_metadata, struct _test_data_pages *self,
 			uint64_t pfn)
 {
 	uint8_t owner = 0xff;
 
-	EXPECT_EQ(0, ask(&self->nl, pfn, 1, &owner));
+	EXPECT_EQ(0, owners_ask(&self->nl, REMOTE, pfn, 1, &owner));
 	return owner;
 }
 
@@ -116,7 +91,7 @@ TEST_F(pages, random_calls)
 			if (!list[i].ret[1])
 				shared[page] = !shared[page];
 		}
-		ASSERT_EQ(0, ask(&self->nl, first, CALLS_FRESH_PAGES, owners));
+		ASSERT_EQ(0, owners_ask(&self->nl, REMOTE, first, CALLS_FRESH_PAGES, owners));
 		for (page = 0; page < CALLS_FRESH_PAGES; page++)
 			ASSERT_EQ(shared[page] ? HYPTRACE_OWNERSHIP_HOST_SHARED_HYP :
 						 HYPTRACE_OWNERSHIP_HOST, owners[page]);
@@ -128,20 +103,6 @@ TEST_F(pages, random_calls)
 	ASSERT_EQ(0, calls_make(&self->calls, list, CALLS_FRESH_PAGES));
 	for (page = 0; page < CALLS_FRESH_PAGES; page++)
 		EXPECT_EQ(HYPTRACE_OWNERSHIP_HOST, owner_of(_metadata, self, first + page));
-}
-
-/* The owner that the events imply */
-static uint8_t implied(const struct mem_values *values, const struct page_state *page)
-{
-	if (page->owner == values->hyp)
-		return HYPTRACE_OWNERSHIP_HYP;
-	if (page->owner == values->guest)
-		return HYPTRACE_OWNERSHIP_GUEST;
-	if (page->sharers[values->hyp])
-		return HYPTRACE_OWNERSHIP_HOST_SHARED_HYP;
-	if (page->sharers[values->guest])
-		return HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST;
-	return HYPTRACE_OWNERSHIP_HOST;
 }
 
 /* Stop tracing and replay the events. Return their number. */
@@ -170,7 +131,7 @@ static void compare(struct __test_metadata *_metadata, struct _test_data_pages *
 		if (!page->used)
 			continue;
 		owner = owner_of(_metadata, self, page->pfn);
-		EXPECT_EQ(implied(&self->owners.values, page), owner)
+		EXPECT_EQ(owners_implied(&self->owners, page), owner)
 			TH_LOG("page 0x%llx", (unsigned long long)page->pfn);
 		if (owner <= HYPTRACE_OWNERSHIP_GUEST)
 			found[owner]++;
@@ -280,7 +241,7 @@ TEST_F(pages, of_all_memory)
 	uint64_t pfn;
 
 	for (pfn = MEMORY_PFN; pfn < MEMORY_PFN + MEMORY_PAGES; pfn += HYPTRACE_PAGE_COUNT_MAX) {
-		ASSERT_EQ(0, ask(&self->nl, pfn, HYPTRACE_PAGE_COUNT_MAX, owners));
+		ASSERT_EQ(0, owners_ask(&self->nl, REMOTE, pfn, HYPTRACE_PAGE_COUNT_MAX, owners));
 		for (i = 0; i < HYPTRACE_PAGE_COUNT_MAX; i++) {
 			ASSERT_LE(owners[i], HYPTRACE_OWNERSHIP_GUEST);
 			found[owners[i]]++;
@@ -319,7 +280,7 @@ TEST_F(pages, are_asked_for_in_silence)
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
 	ASSERT_EQ(0, control_counts(&self->nl, REMOTE, CPU, &before));
 	for (i = 0; i < 100; i++)
-		ASSERT_EQ(0, ask(&self->nl, self->calls.info.fresh_pfn, 64, owners));
+		ASSERT_EQ(0, owners_ask(&self->nl, REMOTE, self->calls.info.fresh_pfn, 64, owners));
 	ASSERT_EQ(0, control_counts(&self->nl, REMOTE, CPU, &after));
 	/* Other hypercalls of this CPU are recorded: far fewer than these 6400. */
 	EXPECT_GT(1000, after.written - before.written);

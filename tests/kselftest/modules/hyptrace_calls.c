@@ -31,6 +31,9 @@
 struct area {
 	struct kvm kvm;
 	struct kvm_vcpu vcpu;
+	/* a VM that the test creates at EL2, with memory of its choice */
+	struct kvm vm;
+	struct kvm_vcpu vm_vcpu;
 };
 
 static struct area *area;
@@ -126,7 +129,7 @@ static_assert(ARRAY_SIZE(known) <= CALLS_MAX_KNOWN);
 static u64 address_of(u64 value, struct kvm *vm)
 {
 	if (value == STAGE2)
-		return (u64)&vm->arch.mmu;
+		return vm ? (u64)&vm->arch.mmu : NONE;
 	if (value >> 56 == IN_AREA >> 56)
 		return (u64)area + value - IN_AREA;
 
@@ -147,6 +150,8 @@ static void know(struct calls_known *call, struct kvm *vm)
 			continue;
 		call->flags = ways[i].flags;
 		call->random = ways[i].random;
+		if (!vm && ways[i].x[1] == STAGE2)
+			call->flags = CALLS_UNSAFE;
 		for (x = 1; x < ARRAY_SIZE(call->x); x++)
 			call->x[x] = address_of(ways[i].x[x], vm);
 	}
@@ -182,6 +187,9 @@ static void make_call(struct calls_one *call)
 		break;
 	case CALLS_SMC:
 		CALL_EL2("smc #0", call);
+		break;
+	case CALLS_SET_HANDLE:
+		area->vm.arch.pkvm.handle = call->x[1];
 		break;
 	case CALLS_READ:
 		call->ret[0] = copy_from_kernel_nofault(&word, (void *)call->x[1], sizeof(word));
@@ -227,26 +235,30 @@ static long make(void __user *argument)
 static long tell(struct file *file, int vm_fd, void __user *argument)
 {
 	struct calls_info *info __free(kvfree) = kvzalloc(sizeof(*info), GFP_KERNEL);
-	struct kvm *vm;
+	struct kvm *vm = NULL;
 	unsigned int i;
 
 	if (!info)
 		return -ENOMEM;
 	if (file->private_data)
 		return -EBUSY;
-	/* Keep the VM, whose address the tests use, until this descriptor is closed. */
-	file->private_data = fget(vm_fd);
-	if (!file->private_data)
-		return -EBADF;
-	vm = ((struct file *)file->private_data)->private_data;
-	/* In protected mode EL2 must not tell what is at an address that the host passes. */
-	atomic64_set(&vm->arch.mmu.vmid.id, CALLS_VMID);
+	if (vm_fd != (int)CALLS_NO_VM) {
+		/* Keep the VM, whose address the tests use, until this descriptor is closed. */
+		file->private_data = fget(vm_fd);
+		if (!file->private_data)
+			return -EBADF;
+		vm = ((struct file *)file->private_data)->private_data;
+		/* In protected mode EL2 must not tell what is at an address of the host. */
+		atomic64_set(&vm->arch.mmu.vmid.id, CALLS_VMID);
+	}
 
 	info->base = KVM_HOST_SMCCC_ID(0);
 	info->hints = ARM_SMCCC_CALL_HINTS;
 	info->rate = hyptrace_el2.counter_rate();
 	info->fresh = (u64)page_address(fresh_pages);
 	info->fresh_pfn = page_to_pfn(fresh_pages);
+	info->vm = (u64)&area->vm;
+	info->vcpu = (u64)&area->vm_vcpu;
 	info->nr_known = ARRAY_SIZE(known);
 	memcpy(info->known, known, sizeof(known));
 	for (i = 0; i < ARRAY_SIZE(known); i++)
@@ -359,6 +371,9 @@ static int __init calls_init(void)
 	}
 	area = page_address(area_pages);
 	area->vcpu.kvm = &area->kvm;
+	area->vm_vcpu.kvm = &area->vm;
+	area->vm.created_vcpus = 1;
+	set_bit(KVM_ARCH_FLAG_ID_REGS_INITIALIZED, &area->vm.arch.flags);
 	ret = share_area() ?: misc_register(&device);
 	if (ret)
 		free_pages_of_tests();

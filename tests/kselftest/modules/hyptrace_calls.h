@@ -20,10 +20,14 @@
 /* The VMID in the host's struct of the VM whose stage 2 some calls use */
 #define CALLS_VMID		0x5e
 
+/* Instead of the descriptor of a VM: no call that uses a stage 2 must be made. */
+#define CALLS_NO_VM		(~0U)
+
 enum calls_how {
 	CALLS_HVC,
 	CALLS_SMC,
 	CALLS_READ,	/* no call: read the word at the kernel's address x1; x0 returns an errno */
+	CALLS_SET_HANDLE, /* no call: the VM of struct calls_info has the handle x1 */
 };
 
 /**
@@ -77,12 +81,14 @@ struct calls_known {
 
 /**
  * struct calls_info - what the tests need to know of this kernel
- * @vm_fd:	from the caller: a VM that has been run, whose stage 2 some calls use
+ * @vm_fd:	from the caller: a VM that has been run, whose stage 2 some calls use; or CALLS_NO_VM
  * @base:	the function id of hypercall 0
  * @hints:	bits of a function id that EL2 ignores
  * @rate:	of the counter, in Hz
  * @fresh:	address of CALLS_FRESH_PAGES pages, which the host alone owns
  * @fresh_pfn:	number of the first of them
+ * @vm:		address of a struct kvm for __pkvm_init_vm(), with one vCPU; KVM does not know it
+ * @vcpu:	address of its struct kvm_vcpu
  * @nr_known:	entries in @known: all hypercalls, with numbers from 0 on
  */
 struct calls_info {
@@ -93,6 +99,8 @@ struct calls_info {
 	__u64 rate;
 	__u64 fresh;
 	__u64 fresh_pfn;
+	__u64 vm;
+	__u64 vcpu;
 	struct calls_known known[CALLS_MAX_KNOWN];
 };
 
