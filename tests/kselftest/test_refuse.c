@@ -118,26 +118,6 @@ TEST_F(refuse, event_set_with_too_many_names)
 	EXPECT_EQ(0, nl_do(&self->nl, &msg, &answer));
 }
 
-/* The remote "test", or a hypervisor that trusts the host: nobody but the host owns pages. */
-TEST_F(refuse, page_get_without_protection)
-{
-	static const struct refusal refusals[] = {
-		{ "a page", HYPTRACE_CMD_PAGE_GET, false, EOPNOTSUPP, 0, 0,
-		  "protects no memory: the host owns all pages",
-		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 0x40000) } },
-		{ "several pages", HYPTRACE_CMD_PAGE_GET, false, EOPNOTSUPP, 1, 0,
-		  "protects no memory: the host owns all pages",
-		  { U64_ATTR(HYPTRACE_A_PAGE_PFN, 0), REMOTE_ATTR,
-		    U32_ATTR(HYPTRACE_A_PAGE_COUNT, HYPTRACE_PAGE_COUNT_MAX) } },
-	};
-	struct info info;
-
-	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
-	if (info.protected && !strcmp(variant->remote, "hypervisor"))
-		SKIP(return, "EL2 protects memory");
-	EXPECT_REFUSED(refusals);
-}
-
 static uint64_t oom_kills(void)
 {
 	unsigned long long kills = 0;
@@ -425,7 +405,12 @@ TEST_F(refuse, pages_without_an_owner)
 	};
 	static const struct refusal unprotected[] = {
 		{ "no protection", HYPTRACE_CMD_PAGE_GET, false, EOPNOTSUPP, 0, 0,
-		  "protects no memory", { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 1) } },
+		  "protects no memory: the host owns all pages",
+		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_PAGE_PFN, 1) } },
+		{ "no protection of several pages", HYPTRACE_CMD_PAGE_GET, false, EOPNOTSUPP, 1, 0,
+		  "protects no memory: the host owns all pages",
+		  { U64_ATTR(HYPTRACE_A_PAGE_PFN, 0), REMOTE_ATTR,
+		    U32_ATTR(HYPTRACE_A_PAGE_COUNT, HYPTRACE_PAGE_COUNT_MAX) } },
 	};
 	struct info info;
 

@@ -50,7 +50,7 @@ mode "kernel without the hooks" env HYPTRACE_UNPATCHED=1 "$vm/run.sh" -- \
 mode "kernel at EL2 (VHE)" "$vm/run.sh" --mode vhe -- \
 	env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
 mode "nVHE, hypervisor enabled on demand" "$vm/run.sh" --mode nvhe --append kvm.enable_virt_at_load=0 -- \
-	"$kselftest" test_modules.sh test_guest test_exits test_refuse test_on_demand.sh test_leftover.sh
+	"$kselftest" test_modules.sh test_guest test_exits test_on_demand.sh test_leftover.sh
 mode "CPU without VHE, another frequency of the counter" "$vm/run.sh" --cpu cortex-a72 --require-protected \
 	--clock-frequency 50000000 -- "$kselftest" test_guest test_exits test_hypercalls test_clock
 mode "suspend" run_suspend hypervisor test
