@@ -161,6 +161,8 @@ touched()
 	run -0 hyptrace who --leaks
 	says 'no leak found, but the history is incomplete'
 	says 'the event "host_hcall" has a filter (use "hyptrace enable host_hcall")'
+	# stopped, empty rings are unloaded
+	workload --mmio 10 >/dev/null
 	hyptrace stop
 	run -0 hyptrace who --leaks
 	says 'the recording is stopped (use "hyptrace start")'

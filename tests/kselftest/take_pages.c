@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 		fputs("usage: take_pages leak|random NUMBER\n", stderr);
 		return 1;
 	}
-	/* A reserved handle would be that of a VM, for which the host could have shared the pages. */
+	/* A reserved handle would be of a VM, for which the host could have shared the pages. */
 	pages = (struct page_calls){ .calls = &calls };
 	if (calls_open_without_vm(&calls) || (!leak && page_calls_begin(&pages, &calls))) {
 		perror("take_pages");

@@ -39,8 +39,8 @@ struct call {
 
 enum op { SHARE, UNSHARE, DONATE, RECLAIM };
 enum owner { HOST, HYP, GUEST, FFA };
-enum hcall { SHARE_HYP = 7, INIT_VM, INIT_VCPU, TEARDOWN, START_TEARDOWN, FINALIZE, RESERVE, UNRESERVE,
-	     TRACING_LOAD, SHARE_GUEST };
+enum hcall { SHARE_HYP = 7, INIT_VM, INIT_VCPU, TEARDOWN, START_TEARDOWN, FINALIZE, RESERVE,
+	     UNRESERVE, TRACING_LOAD, SHARE_GUEST };
 
 #define SYMBOL(value_, name_)	{ .value = value_, .name = (char *)name_ }
 static struct hyptrace_symbol symbols[] = {
@@ -224,10 +224,11 @@ static void ways(void **state)
 		enum op		back;
 		enum owner	from, back_to;
 	} ways[] = {
-		{ SHARE, HYP, SHARE_HYP, 0, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP, UNSHARE, HOST, HYP },
+		{ SHARE, HYP, SHARE_HYP, 0, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP,
+		  UNSHARE, HOST, HYP },
 		{ DONATE, HYP, INIT_VCPU, 0, HYPTRACE_OWNERSHIP_HYP, DONATE, HYP, HOST },
-		{ SHARE, GUEST, SHARE_GUEST, VM, HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST, UNSHARE, HOST,
-		  GUEST },
+		{ SHARE, GUEST, SHARE_GUEST, VM, HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST,
+		  UNSHARE, HOST, GUEST },
 		{ DONATE, GUEST, SHARE_GUEST, VM, HYPTRACE_OWNERSHIP_GUEST, RECLAIM, GUEST, HOST },
 	};
 	size_t i, back;
@@ -239,12 +240,12 @@ static void ways(void **state)
 			change(0, ways[i].op, HOST, ways[i].to, PFN, 3, ways[i].handle, 0);
 			call(0, ways[i].id, VM, 0);
 			/* refused: nothing changes */
-			change(0, ways[i].back, ways[i].from, ways[i].back_to, PFN, 3, ways[i].handle,
-			       -EPERM);
+			change(0, ways[i].back, ways[i].from, ways[i].back_to, PFN, 3,
+			       ways[i].handle, -EPERM);
 			/* two pages are back, or all */
 			if (back)
-				change(0, ways[i].back, ways[i].from, ways[i].back_to, PFN, back + 1,
-				       ways[i].handle, 0);
+				change(0, ways[i].back, ways[i].from, ways[i].back_to, PFN,
+				       back + 1, ways[i].handle, 0);
 			call(0, TEARDOWN, VM, 0);
 			check_pages(back ? 2 - back : 3);
 			assert_int_equal(nr_ranges, back < 2);

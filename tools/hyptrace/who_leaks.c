@@ -13,9 +13,8 @@
 #include "page_leaks.h"
 #include "who.h"
 
-/* A time in seconds, for printf() */
+/* A time in seconds, for printf(), which gets it as two numbers */
 #define TIME_FMT	"%" PRIu64 ".%09" PRIu64
-#define TIME(ns)	((ns) / NSEC_PER_SEC), ((ns) % NSEC_PER_SEC)
 
 /**
  * struct who_leaks - the state of the verb
@@ -145,10 +144,10 @@ static void print_leak(struct who_leaks *who, const struct page_leak *leak)
 						       .size = take->call_size });
 	if (take->vm)
 		snprintf(vm, sizeof(vm), " of VM 0x%x, gone since " TIME_FMT, take->vm->handle,
-			 TIME(take->vm->gone));
+			 take->vm->gone / NSEC_PER_SEC, take->vm->gone % NSEC_PER_SEC);
 	printer_line(p, STYLE_PLAIN, "0x%" PRIx64 " +%" PRIu64 ": %s%s: [%03u] " TIME_FMT ": %s%s%s",
 		     leak->pfn, leak->nr, hyptrace_ownership_name(take->owner), vm, take->cpu,
-		     TIME(take->ts), change.text, change.call ? " by " : "",
+		     take->ts / NSEC_PER_SEC, take->ts % NSEC_PER_SEC, change.text, change.call ? " by " : "",
 		     change.call ? change.call : "");
 	printer_u64(p, "page", leak->pfn);
 	printer_u64(p, "pages", leak->nr);

@@ -81,7 +81,8 @@ struct calls_known {
 
 /**
  * struct calls_info - what the tests need to know of this kernel
- * @vm_fd:	from the caller: a VM that has been run, whose stage 2 some calls use; or CALLS_NO_VM
+ * @vm_fd:	from the caller: a VM that has been run, whose stage 2 some calls use, or
+ *		CALLS_NO_VM
  * @base:	the function id of hypercall 0
  * @hints:	bits of a function id that EL2 ignores
  * @rate:	of the counter, in Hz
