@@ -55,6 +55,8 @@ take_end()
 teardown()
 {
 	exec 7>&- || true
+	# it gives its pages back, also if the test has failed
+	[[ -z ${taker:-} ]] || ended "$taker" || true
 	tidy
 }
 
@@ -206,7 +208,8 @@ touched()
 	run -3 --separate-stderr hyptrace who --leaks -j "$BATS_TEST_TMPDIR/who.dat"
 	same "$(jq -s -c '[.[0].pages, .[0].complete, .[1].pages, .[1].owner, .[1].vm, .[1].op]' <<<"$output")" \
 		'["2",true,"1","host-shared-hyp",null,"share"]'
-	same "$(jq -s -r '.[1:][].page' <<<"$output")" "$(printf '%d\n' $(cat "$log"))"
+	mapfile -t pages <"$log"
+	same "$(jq -s -r '.[1:][].page' <<<"$output")" "$(printf '%d\n' "${pages[@]}")"
 	take_end
 	run -0 --separate-stderr hyptrace who --leaks
 	same "$output" "no leak: 1 VM was torn down, and all pages have come back"
@@ -237,14 +240,15 @@ touched()
 
 @test "after random shares, donations and reclaims the answer is what the history implies" {
 	[[ -x $take ]] || skip "take_pages is not installed"
-	take_begin random 2000
+	take_begin random 3000
 	trace_vms
 	take_make
-	for page in $(cat "$log"); do
+	while read -r page; do
 		hyptrace who "$page" -j 2>/dev/null | head -n 1 >>"$BATS_TEST_TMPDIR/who.json"
-	done
+	done <"$log"
 	same "$(wc -l <"$BATS_TEST_TMPDIR/who.json")" 64
-	jq -s -e 'all(.changes > 0 and .owner == .implied)' "$BATS_TEST_TMPDIR/who.json" >/dev/null
+	# EL2 may have refused all changes of a page
+	jq -s -e 'all(.changes > 0 and .owner == (.implied // "host"))' "$BATS_TEST_TMPDIR/who.json" >/dev/null
 	jq -s -e 'any(.owner != "host")' "$BATS_TEST_TMPDIR/who.json" >/dev/null
 	take_end
 	# VMs that KVM does not know leak nothing, either
