@@ -9,7 +9,7 @@
 #include "../lib/hyptrace.h"
 #include "page_takes.h"
 
-/* Pages to remember at most: 4 GiB of memory, and some 250 MB in the worst case */
+/* Pages to remember at most: 4 GiB of memory. In the worst case this takes some 350 MB. */
 #define PAGE_LEAKS_MAX_PAGES	(1U << 20)
 
 /* VMs that live at the same time; pKVM has fewer than 256 */
