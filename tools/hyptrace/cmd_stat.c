@@ -186,7 +186,7 @@ static int stat_live(struct stat *stat)
 
 int cmd_stat(struct context *ctx, int argc, char **argv)
 {
-	struct stat stat = { .ctx = ctx, .child.pidfd = -1 };
+	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = stat_print };
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &stat);

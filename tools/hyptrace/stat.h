@@ -145,6 +145,10 @@ struct stat_cpu {
  * @duration:	end after so many ns; 0 for no limit
  * @interval:	print the numbers of each so many ns; 0 for those of the whole time
  * @child:	the command to run
+ * @show:	called with the numbers of each interval, or of the whole time; live, false requests
+ *		the end
+ * @input_fd:	live, @input is called when it is readable; unused without @input
+ * @input:	takes what is to be read there; false requests the end. NULL for none
  * @kinds:	the events
  * @formats:	the names of their values
  * @cpus:	the CPUs in the order of their numbers; each stays where it is
@@ -173,6 +177,9 @@ struct stat {
 	uint64_t		duration;
 	uint64_t		interval;
 	struct child		child;
+	bool			(*show)(struct stat *stat);
+	int			input_fd;
+	bool			(*input)(struct stat *stat);
 	struct stat_kinds	kinds;
 	struct hyptrace_formats	*formats;
 	struct stat_cpu		**cpus;
@@ -253,6 +260,6 @@ void stat_list_free(struct stat_list *list);
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE]);
 
 /* stat_print.c: print the numbers */
-void stat_print(const struct stat *stat);
+bool stat_print(struct stat *stat);
 
 #endif /* STAT_H */

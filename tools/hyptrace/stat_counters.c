@@ -150,8 +150,8 @@ static void clear_cpus(struct stat *stat)
 	}
 }
 
-/* Print what was counted since the last call. */
-static int print_interval(struct counting *c)
+/* Take what was counted since the last call. */
+static int take_interval(struct counting *c)
 {
 	const char *of_rows = c->stat->by == STAT_BY_HCALL ? "host_hcall" : "hyp_enter";
 	const struct hyptrace_event_counter *last;
@@ -187,16 +187,16 @@ static int print_interval(struct counting *c)
 	hyptrace_free_counters(c->last);
 	c->last = counters;
 	c->nr_last = nr;
-	stat_print(stat);
 	return EXIT_DONE;
 }
 
-/* Wait until a time, a signal, or the end of the command. Return false in the latter cases. */
-static bool wait_until(const struct stat *stat, int signal_fd, uint64_t until)
+/* Wait until a time, a signal, or a request of the end. Return false in the latter cases. */
+static bool wait_until(struct stat *stat, int signal_fd, uint64_t until)
 {
 	struct pollfd fds[] = {
 		{ .fd = signal_fd, .events = POLLIN },
 		{ .fd = stat->child.pidfd, .events = POLLIN },
+		{ .fd = stat->input ? stat->input_fd : -1, .events = POLLIN },
 	};
 	uint64_t now = clock_now(CLOCK_BOOTTIME);
 	int msec;
@@ -205,8 +205,8 @@ static bool wait_until(const struct stat *stat, int signal_fd, uint64_t until)
 		msec = -1;
 		if (until < UINT64_MAX)
 			msec = (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-		poll(fds, 2, msec);
-		if (fds[1].revents)
+		if (poll(fds, 3, msec) > 0 &&
+		    (fds[1].revents || (fds[2].revents && !stat->input(stat))))
 			return false;
 		now = clock_now(CLOCK_BOOTTIME);
 	}
@@ -228,8 +228,8 @@ static int run(struct counting *c, int signal_fd)
 			next = deadline;
 		if (!wait_until(stat, signal_fd, next))
 			next = deadline;
-		code = print_interval(c);
-	} while (!code && next < deadline && !stat->ctx->out.error);
+		code = take_interval(c);
+	} while (!code && stat->show(stat) && next < deadline);
 	return code;
 }
 
@@ -313,7 +313,7 @@ bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *event
 }
 
 /**
- * stat_counters - print the numbers of the machine, from now on, from the counters of EL2
+ * stat_counters - show the numbers of the machine, from now on, from the counters of EL2
  * @stat:	the verb, with its CPUs, after stat_can_count()
  * @remote:	the remote's name
  * @events:	its events, up to NULL

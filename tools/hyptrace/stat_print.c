@@ -397,8 +397,10 @@ static void note_counts(const struct stat *stat)
 /**
  * stat_print - print the numbers, between the begin and the end of their time
  * @stat:	the verb, after stat_limits()
+ *
+ * Return: false once the output takes no more.
  */
-void stat_print(const struct stat *stat)
+bool stat_print(struct stat *stat)
 {
 	struct printer *p = stat->ctx->p;
 	struct stat_list list;
@@ -426,9 +428,9 @@ void stat_print(const struct stat *stat)
 	stat_list_free(&list);
 	out_flush(&stat->ctx->out);
 	/* nothing is recorded, so nothing can be missing or lost */
-	if (stat->is_counted)
-		return;
-	if (!stat->quiet)
+	if (!stat->is_counted && !stat->quiet)
 		note_missing(stat);
-	note_counts(stat);
+	if (!stat->is_counted)
+		note_counts(stat);
+	return !stat->ctx->out.error;
 }

@@ -28,7 +28,7 @@
  * @signal_fd:	readable once a signal has come
  * @has_clock:	the events have the times of CLOCK_BOOTTIME
  * @ended:	the end was requested
- * @child_ended: the command has ended
+ * @is_over:	the command has ended, or the verb has requested the end
  * @begin:	when to begin to count
  * @next:	when the interval ends; UINT64_MAX without --interval
  * @deadline:	when to end; UINT64_MAX without --duration
@@ -40,7 +40,7 @@ struct live {
 	int				signal_fd;
 	bool				has_clock;
 	bool				ended;
-	bool				child_ended;
+	bool				is_over;
 	uint64_t			begin;
 	uint64_t			next;
 	uint64_t			deadline;
@@ -55,19 +55,31 @@ static int fail(const struct live *live, const struct hyptrace_error *err)
 	return cmd_fail("cannot count the events of \"%s\": %s", live->remote->name, err->text);
 }
 
-static void print_interval(struct live *live)
+/* Take the input of the user, also if there are always events to read. */
+static void take_input(struct live *live)
+{
+	struct stat *stat = live->stat;
+	struct pollfd fd = { .fd = stat->input_fd, .events = POLLIN };
+
+	if (!live->ended && stat->input && poll(&fd, 1, 0) > 0 && !stat->input(stat))
+		live->is_over = true;
+}
+
+static void show_interval(struct live *live)
 {
 	struct stat *stat = live->stat;
 	uint64_t end = stat->end;
 
 	stat->end = live->has_clock ? live->next : 0;
 	stat_limits(stat);
-	stat_print(stat);
+	if (!stat->show(stat))
+		live->is_over = true;
 	stat_cut(stat, stat->end);
 	live->next += stat->interval;
 	/* after the end, the last events may still belong to several intervals */
 	if (end > stat->end)
 		stat->end = end;
+	take_input(live);
 }
 
 static void feed(struct live *live, const struct hyptrace_stream_event *event)
@@ -76,17 +88,17 @@ static void feed(struct live *live, const struct hyptrace_stream_event *event)
 	if (live->has_clock && event->record.ts < live->begin)
 		return;
 	while (event->record.ts >= live->next)
-		print_interval(live);
+		show_interval(live);
 	stat_feed(stat_add_cpu(live->stat, event->cpu), &event->record);
 }
 
-/* Print the intervals whose events were all read. */
-static void print_intervals(struct live *live)
+/* Show the intervals whose events were all read. */
+static void show_intervals(struct live *live)
 {
 	uint64_t now = live->next < UINT64_MAX ? clock_now(CLOCK_BOOTTIME) : 0;
 
 	while (now >= LATENESS && now - LATENESS >= live->next)
-		print_interval(live);
+		show_interval(live);
 }
 
 /* Wait until there may be events, or something ends. */
@@ -98,6 +110,8 @@ static void wait_for_events(struct live *live)
 		/* poll() ignores a negative one: once the end is requested, these stay readable */
 		{ .fd = live->ended ? -1 : live->signal_fd, .events = POLLIN },
 		{ .fd = live->ended ? -1 : live->stat->child.pidfd, .events = POLLIN },
+		{ .fd = live->stat->input && !live->ended ? live->stat->input_fd : -1,
+		  .events = POLLIN },
 	};
 	int msec = -1;
 
@@ -107,9 +121,10 @@ static void wait_for_events(struct live *live)
 		until = live->next + LATENESS;
 	if (until < UINT64_MAX)
 		msec = now < until ? (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC : 0;
-	poll(fds, 3, msec);
-	live->child_ended = fds[2].revents;
-	print_intervals(live);
+	if (poll(fds, 4, msec) > 0 && fds[2].revents)
+		live->is_over = true;
+	take_input(live);
+	show_intervals(live);
 }
 
 /* Stop to record events; those that were recorded are still read. */
@@ -123,7 +138,7 @@ static void request_end(struct live *live)
 
 static bool is_over(const struct live *live)
 {
-	return signals_stop || live->child_ended ||
+	return signals_stop || live->is_over ||
 	       (live->deadline < UINT64_MAX && clock_now(CLOCK_BOOTTIME) >= live->deadline);
 }
 
@@ -219,12 +234,12 @@ static int count_events(struct live *live)
 		return code;
 	stat_limits(stat);
 	if (stat->end > stat->begin || !stat->interval)
-		stat_print(stat);
+		stat->show(stat);
 	return EXIT_DONE;
 }
 
 /**
- * stat_stream - print the numbers of the machine, from now on until the end is requested
+ * stat_stream - show the numbers of the machine, from now on until the end is requested
  * @stat:	the verb
  * @signal_fd:	readable once a signal has come
  *
