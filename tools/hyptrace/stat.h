@@ -15,6 +15,8 @@
 #include "stat_rows.h"
 #include "stat_times.h"
 
+struct stat_slow;
+
 /* What the rows are */
 enum stat_by {
 	STAT_BY_REASON,		/* why a CPU has entered EL2 */
@@ -104,6 +106,8 @@ struct stat_kinds {
  * @seen:	number of events of each kind
  * @lost:	number of lost events
  * @lost_more:	more were lost, and nobody knows how many
+ * @has_buckets: take the buckets of counters, too
+ * @slow:	keeps the slowest samples; NULL if nobody wants them
  */
 struct stat_cpu {
 	unsigned int		id;
@@ -124,6 +128,8 @@ struct stat_cpu {
 	uint64_t		seen[NR_STAT_EVENTS];
 	uint64_t		lost;
 	bool			lost_more;
+	bool			has_buckets;
+	struct stat_slow	*slow;
 };
 
 /**
@@ -149,6 +155,7 @@ struct stat_cpu {
  *		the end
  * @input_fd:	live, @input is called when it is readable; unused without @input
  * @input:	takes what is to be read there; false requests the end. NULL for none
+ * @owner:	for @show and @input
  * @kinds:	the events
  * @formats:	the names of their values
  * @cpus:	the CPUs in the order of their numbers; each stays where it is
@@ -156,6 +163,8 @@ struct stat_cpu {
  * @vcpus:	vCPUs and their last exits, if @by is STAT_BY_EXIT
  * @begin:	begin of the time that is counted
  * @end:	its end
+ * @has_buckets: take the buckets of counters, too
+ * @slow:	keeps the slowest samples of a row; NULL if nobody wants them
  * @has_seen:	there were events of these kinds
  * @damaged:	places of the file that are damaged
  */
@@ -180,6 +189,7 @@ struct stat {
 	bool			(*show)(struct stat *stat);
 	int			input_fd;
 	bool			(*input)(struct stat *stat);
+	void			*owner;
 	struct stat_kinds	kinds;
 	struct hyptrace_formats	*formats;
 	struct stat_cpu		**cpus;
@@ -187,6 +197,8 @@ struct stat {
 	struct stat_rows	vcpus;
 	uint64_t		begin;
 	uint64_t		end;
+	bool			has_buckets;
+	struct stat_slow	*slow;
 	bool			has_seen[NR_STAT_EVENTS];
 	uint64_t		damaged;
 };

@@ -104,6 +104,21 @@ static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *
 		cpu->wall = now->now - last->now;
 }
 
+/* The times of samples are only known as powers of two. */
+static void add_buckets(struct stat_row *row, const struct hyptrace_event_counter *now,
+			const struct hyptrace_event_counter *last)
+{
+	unsigned int nr = now->nr_buckets < STAT_BUCKETS ? now->nr_buckets : STAT_BUCKETS, i;
+	uint64_t from[STAT_BUCKETS];
+	struct stat_buckets *buckets;
+
+	for (i = 0; i < nr; i++)
+		from[i] = hyptrace_counter_bucket(now, i);
+	buckets = stat_row_buckets(row, from, nr);
+	for (i = 0; i < buckets->nr && i < nr; i++)
+		buckets->count[i] += now->buckets[i] - (last ? last->buckets[i] : 0);
+}
+
 static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
 		    const struct hyptrace_event_counter *last)
 {
@@ -121,6 +136,8 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *n
 	/* Else the longest time may be older than the interval. */
 	if (now->longest > (last ? last->longest : 0) && now->longest > row->times.max)
 		row->times.max = now->longest;
+	if (cpu->has_buckets)
+		add_buckets(row, now, last);
 }
 
 /* The times of a CPU, and what is left: it was read some ns earlier or later, or was off. */
@@ -302,7 +319,7 @@ static int end(const struct counting *c)
  */
 bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events)
 {
-	if (stat->exact || stat->histogram || stat_sort_needs_samples(stat->sort))
+	if (stat->exact || stat->histogram || stat->slow || stat_sort_needs_samples(stat->sort))
 		return false;
 	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU)
 		return false;

@@ -63,6 +63,8 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	cpu->id = id;
 	cpu->by = stat->by;
 	cpu->kinds = &stat->kinds;
+	cpu->has_buckets = stat->has_buckets;
+	cpu->slow = stat->slow;
 	if (stat->by == STAT_BY_EXIT)
 		cpu->vcpus = &stat->vcpus;
 	return cpu;

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "stat.h"
+#include "stat_slow.h"
+
+#define unlikely(condition)	__builtin_expect(!!(condition), 0)
 
 /* Places of the fields in struct stat_kind: see the table in stat_kinds.c */
 enum {
@@ -65,6 +68,7 @@ static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 static inline void leave(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 {
 	struct stat_key key = { .major = cpu->reason };
+	uint64_t time = ts > cpu->entered ? ts - cpu->entered : 0;
 
 	stat_times_exit(&cpu->times, ts, reason == cpu->kinds->eret_guest);
 	if (!cpu->is_inside)
@@ -74,7 +78,9 @@ static inline void leave(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 		key.major = cpu->id;
 	else if (cpu->by != STAT_BY_REASON)
 		return;
-	add_sample(cpu, key, ts > cpu->entered ? ts - cpu->entered : 0);
+	add_sample(cpu, key, time);
+	if (unlikely(cpu->slow))
+		stat_slow_add_kept(cpu, key, time, stat_slow_cpu(cpu));
 }
 
 static struct stat_key vcpu_of(const struct stat_kind *kind, const void *data)
@@ -97,8 +103,11 @@ static void enter_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
 	if (!cpu->vcpus)
 		return;
 	vcpu = stat_rows_get(cpu->vcpus, vcpu_of(kind, rec->data));
-	if (vcpu->exit && rec->ts >= vcpu->since)
+	if (vcpu->exit && rec->ts >= vcpu->since) {
 		loglin_add(&vcpu->exit->times, rec->ts - vcpu->since);
+		if (unlikely(cpu->slow))
+			stat_slow_add_kept(cpu, vcpu->exit->key, rec->ts - vcpu->since, vcpu->key);
+	}
 	vcpu->exit = NULL;
 }
 
@@ -114,11 +123,16 @@ static void exit_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
 		key.major >>= 32;
 		key.minor = 0;
 	}
-	if (cpu->by == STAT_BY_VM || cpu->by == STAT_BY_VCPU)
+	if (cpu->by == STAT_BY_VM || cpu->by == STAT_BY_VCPU) {
 		add_sample(cpu, key, duration);
+		if (unlikely(cpu->slow))
+			stat_slow_add(cpu, key, duration, rec);
+	}
 	if (cpu->by != STAT_BY_EXIT || !cpu->vcpus)
 		return;
 	vcpu = stat_rows_get(cpu->vcpus, key);
+	if (unlikely(cpu->slow))
+		stat_slow_keep(cpu, key, rec);
 	key.major = code;
 	key.minor = code == cpu->kinds->trap ? read_field(kind, FIELD_CLASS, rec->data) : 0;
 	row = stat_rows_get(&cpu->rows, key);
@@ -140,12 +154,18 @@ static void move_memory(struct stat_cpu *cpu, const struct stat_kind *kind, cons
 		stat_rows_get(&cpu->rows, key)->samples++;
 }
 
-static void call(struct stat_cpu *cpu, const struct stat_kind *kind, const void *data)
+static void call(struct stat_cpu *cpu, const struct stat_kind *kind,
+		 const struct hyptrace_record *rec)
 {
-	struct stat_key key = { .major = read_field(kind, FIELD_HCALL_ID, data) };
+	struct stat_key key = { .major = read_field(kind, FIELD_HCALL_ID, rec->data) };
+	uint64_t duration;
 
-	if (cpu->by == STAT_BY_HCALL)
-		add_sample(cpu, key, read_field(kind, FIELD_HCALL_DURATION, data));
+	if (cpu->by != STAT_BY_HCALL)
+		return;
+	duration = read_field(kind, FIELD_HCALL_DURATION, rec->data);
+	add_sample(cpu, key, duration);
+	if (unlikely(cpu->slow))
+		stat_slow_add(cpu, key, duration, rec);
 }
 
 /* Events were lost: the interval since the last event is broken. */
@@ -187,7 +207,7 @@ static inline void feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
 		leave(cpu, rec->ts, read_field(kind, FIELD_REASON, rec->data));
 		break;
 	case STAT_HCALL:
-		call(cpu, kind, rec->data);
+		call(cpu, kind, rec);
 		break;
 	case STAT_GUEST_ENTER:
 		enter_guest(cpu, kind, rec);
@@ -211,6 +231,22 @@ static inline void see_time(struct stat_cpu *cpu, uint64_t ts)
 	cpu->last = ts;
 }
 
+/* Keep the event that says most of a visit of EL2: the last one before hyp_exit. */
+static void keep_visit(struct stat_cpu *cpu, const struct hyptrace_record *rec)
+{
+	const struct stat_kinds *kinds = cpu->kinds;
+	enum stat_event event = STAT_NONE;
+	uint16_t id;
+
+	if ((cpu->by != STAT_BY_REASON && cpu->by != STAT_BY_CPU) || rec->size < sizeof(id))
+		return;
+	memcpy(&id, rec->data, sizeof(id));
+	if (id < kinds->nr)
+		event = kinds->by_id[id].event;
+	if (event != STAT_EXIT && event != STAT_GUEST_ENTER)
+		stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
+}
+
 /**
  * stat_feed - take the numbers from an event, or from a loss
  * @cpu:	its CPU
@@ -224,6 +260,8 @@ void stat_feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
 	if (!rec->data)
 		return;
 	cpu->events++;
+	if (unlikely(cpu->slow))
+		keep_visit(cpu, rec);
 	feed(cpu, rec);
 }
 

@@ -59,13 +59,13 @@ static const char *const percentile_keys[] = { "p50", "p90", "p99", "p99_9" };
 /* Print a part of a whole in percent, with two decimals. */
 static void print_percent(struct printer *p, const char *key, uint64_t part, uint64_t whole)
 {
-	char text[16];
+	char text[TIME_TEXT_SIZE];
 
 	if (!whole) {
 		printer_none(p, key);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.2f", 100.0 * part / whole);
+	percent_text(text, part, whole);
 	printer_number(p, key, text);
 }
 

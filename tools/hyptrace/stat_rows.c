@@ -3,6 +3,7 @@
  * The rows of hyptrace stat: a hash table by their keys.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "die.h"
 #include "stat_rows.h"
@@ -72,6 +73,50 @@ struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key)
 }
 
 /**
+ * stat_row_buckets - get the buckets of a row
+ * @row:	the row
+ * @from:	the shortest time of each bucket, if the row has none so far
+ * @nr:		number of @from, at most STAT_BUCKETS
+ *
+ * Return: the buckets, which belong to the row.
+ */
+struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from, unsigned int nr)
+{
+	if (row->buckets)
+		return row->buckets;
+	row->buckets = calloc(1, sizeof(*row->buckets));
+	if (!row->buckets)
+		die_no_memory();
+	row->buckets->nr = nr;
+	memcpy(row->buckets->from, from, nr * sizeof(*from));
+	return row->buckets;
+}
+
+/**
+ * stat_buckets_add - count a sample
+ * @buckets:	the buckets
+ * @time:	the time of the sample, ns
+ */
+void stat_buckets_add(struct stat_buckets *buckets, uint64_t time)
+{
+	unsigned int i = buckets->nr;
+
+	while (i && buckets->from[i - 1] > time)
+		i--;
+	if (i)
+		buckets->count[i - 1]++;
+}
+
+static void merge_buckets(struct stat_row *to, const struct stat_buckets *from)
+{
+	struct stat_buckets *sum = stat_row_buckets(to, from->from, from->nr);
+	unsigned int i;
+
+	for (i = 0; i < from->nr && i < sum->nr; i++)
+		sum->count[i] += from->count[i];
+}
+
+/**
  * stat_rows_merge - add the samples of rows to those of the same keys
  * @to:		the rows that get them
  * @from:	the other rows
@@ -87,6 +132,8 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 		sum->samples += row->samples;
 		sum->guest += row->guest;
 		loglin_merge(&sum->times, &row->times);
+		if (row->buckets)
+			merge_buckets(sum, row->buckets);
 	}
 }
 
@@ -100,6 +147,7 @@ void stat_rows_free(struct stat_rows *rows)
 
 	for (i = 0; i < rows->nr; i++) {
 		loglin_free(&rows->rows[i]->times);
+		free(rows->rows[i]->buckets);
 		free(rows->rows[i]);
 	}
 	free(rows->rows);

@@ -17,6 +17,21 @@ struct stat_key {
 	uint64_t	minor;
 };
 
+/* Buckets that a counter has at most */
+#define STAT_BUCKETS	64
+
+/**
+ * struct stat_buckets - the samples of a row by their times, as EL2 has counted them
+ * @nr:		number of buckets
+ * @from:	the shortest time of each, ns
+ * @count:	its samples
+ */
+struct stat_buckets {
+	unsigned int	nr;
+	uint64_t	from[STAT_BUCKETS];
+	uint64_t	count[STAT_BUCKETS];
+};
+
 /**
  * struct stat_row - the samples of a key
  * @key:	the key
@@ -24,6 +39,7 @@ struct stat_key {
  * @samples:	number of samples
  * @times:	the times of those samples that have one
  * @guest:	sum of times in guests, only of guest exits
+ * @buckets:	the samples that EL2 has counted, if they were requested; else NULL
  * @since:	only in the list of vCPUs: the time of its last exit
  * @exit:	only there: the row of that exit; NULL after the next entry
  */
@@ -33,6 +49,7 @@ struct stat_row {
 	uint64_t	samples;
 	struct loglin	times;
 	uint64_t	guest;
+	struct stat_buckets	*buckets;
 	uint64_t	since;
 	struct stat_row	*exit;
 };
@@ -58,6 +75,8 @@ struct stat_rows {
 
 struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key);
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from);
+void stat_buckets_add(struct stat_buckets *buckets, uint64_t time);
+struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from, unsigned int nr);
 void stat_rows_free(struct stat_rows *rows);
 
 static inline unsigned int stat_rows_recent(struct stat_key key)

@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "signals.h"
 #include "stat.h"
+#include "stat_slow.h"
 
 /* How long an event may be held back to keep the order of CPUs */
 #define BOUND		(10 * NSEC_PER_MSEC)
@@ -184,12 +185,12 @@ static int add_cpus(struct stat *stat, const char *remote)
 }
 
 /* Choose the CPUs and the events of the stream. Return an exit code. */
-static int configure(struct live *live)
+static int configure(struct live *live, struct hyptrace_event *const *events)
 {
 	struct stat *stat = live->stat;
 	const struct cpu_list *list = &stat->ctx->cpus;
 	struct hyptrace_error err;
-	const char *names[NR_STAT_EVENTS];
+	const char *names[NR_STAT_EVENTS + STAT_SLOW_EVENTS];
 	unsigned int nr_names = 0;
 	enum stat_event event;
 
@@ -205,6 +206,8 @@ static int configure(struct live *live)
 					stat_event_name(event));
 		names[nr_names++] = stat_event_name(event);
 	}
+	if (stat->slow)
+		nr_names += stat_slow_events(stat->by, events, &names[nr_names]);
 	hyptrace_stream_set_bound(live->stream, BOUND);
 	if (hyptrace_stream_set_events(live->stream, names, nr_names, &err))
 		return fail(live, &err);
@@ -278,7 +281,7 @@ int stat_stream(struct stat *stat, int signal_fd)
 		if (!code && stat_can_count(stat, events))
 			code = stat_counters(stat, remote->name, events, signal_fd);
 		else if (!code)
-			code = configure(&live) ?: count_events(&live);
+			code = configure(&live, events) ?: count_events(&live);
 	}
 	stat_free(stat);
 	hyptrace_stream_free(live.stream);

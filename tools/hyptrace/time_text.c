@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times with their units, and bars of histograms.
+ * Times with their units, percents, and bars of histograms.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +43,17 @@ void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
 		return;
 	}
 	snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 " ns", nsec);
+}
+
+/**
+ * percent_text - write a part of a whole in percent, with two decimals
+ * @to:		out: the text, such as "12.50"
+ * @part:	the part
+ * @whole:	the whole, not 0
+ */
+void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole)
+{
+	snprintf(to, TIME_TEXT_SIZE, "%.2f", 100.0 * part / whole);
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Times with their units, and bars of histograms. For count and stat.
+ * Times with their units, percents, and bars of histograms. For count, stat and top.
  */
 #ifndef TIME_TEXT_H
 #define TIME_TEXT_H
@@ -25,6 +25,7 @@ struct time_bucket {
 };
 
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec);
+void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole);
 void time_print(struct printer *p, const char *key, uint64_t nsec);
 void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr);
 

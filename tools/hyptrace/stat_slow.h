@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The slowest samples of a row, with the events that they are made of. For stat_feed.c and top.
+ */
+#ifndef STAT_SLOW_H
+#define STAT_SLOW_H
+
+#include "stat.h"
+
+/* Samples that are kept */
+#define STAT_SLOW_SAMPLES	16
+/* Bytes of the text of an event, its NUL included */
+#define STAT_SLOW_TEXT		200
+/* Events that are enabled only for their arguments, at most */
+#define STAT_SLOW_EVENTS	6
+
+/**
+ * struct stat_slow_sample - a sample
+ * @time:	how long it took, ns
+ * @cpu:	the CPU on which it ended
+ * @text:	its event: the name and the arguments
+ */
+struct stat_slow_sample {
+	uint64_t	time;
+	unsigned int	cpu;
+	char		text[STAT_SLOW_TEXT];
+};
+
+struct kept;
+
+/**
+ * struct stat_slow - the slowest samples of a row; all 0 but @stat and @key are none
+ * @stat:	the verb whose events they are
+ * @key:	the key of the row
+ * @buckets:	counts the samples of the row by their times, too; or NULL
+ * @samples:	the samples, the slowest first
+ * @nr:		number of @samples
+ * @kept:	the last event of each CPU, or of each vCPU
+ * @nr_kept:	number of @kept
+ */
+struct stat_slow {
+	const struct stat	*stat;
+	struct stat_key		key;
+	struct stat_buckets	*buckets;
+	struct stat_slow_sample	samples[STAT_SLOW_SAMPLES];
+	unsigned int		nr;
+	struct kept		*kept;
+	unsigned int		nr_kept;
+};
+
+unsigned int stat_slow_events(enum stat_by by, struct hyptrace_event *const *events,
+			      const char *names[STAT_SLOW_EVENTS]);
+void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
+		    const struct hyptrace_record *rec);
+void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+		   const struct hyptrace_record *rec);
+void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+			struct stat_key owner);
+void stat_slow_free(struct stat_slow *slow);
+
+/**
+ * stat_slow_cpu - get the owner of the last event of a CPU
+ * @cpu:	the CPU
+ *
+ * Return: a key that no vCPU has.
+ */
+static inline struct stat_key stat_slow_cpu(const struct stat_cpu *cpu)
+{
+	struct stat_key key = { .major = UINT64_MAX, .minor = cpu->id };
+
+	return key;
+}
+
+#endif /* STAT_SLOW_H */
