@@ -4,7 +4,7 @@
 
 load ./helper
 
-verbs="list enable disable start stop load unload clear reset set status stream strace catch record show count stat who monitor mark help"
+verbs="list enable disable start stop load unload clear reset set status stream strace catch record show count stat top who monitor mark help"
 
 @test "a missing verb is a usage error" {
 	run -1 hyptrace
@@ -55,7 +55,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
-		catch | clear | count | mark | record | show | stat | status | strace | stream) says '--cpu' ;;
+		catch | clear | count | mark | record | show | stat | status | strace | stream | top) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
 		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
@@ -63,6 +63,23 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	same "$(hyptrace -h)" "$(hyptrace --help)"
 	same "$(hyptrace help enable | head -n 1)" 'Usage: hyptrace enable [OPTION...] EVENT...'
 	same "$(hyptrace help stream | head -n 1)" 'Usage: hyptrace stream [OPTION...] [EVENT...]'
+}
+
+@test "top needs a terminal or -b, and checks its options" {
+	run -1 hyptrace top </dev/null
+	says 'top needs a terminal: use -b to print blocks of text'
+	run -1 hyptrace top -b --by nothing
+	says 'cannot show rows by "nothing": use one of reason, hcall, exit, vcpu, vm, cpu, memory'
+	run -1 hyptrace top -b -d 1ms
+	says 'the time "1ms" is too short: use at least 100ms'
+	run -1 hyptrace top -b -d soon
+	says 'bad time "soon"'
+	run -1 hyptrace top -b -k colour
+	says 'unknown column "colour"'
+	run -1 hyptrace top -b -n 0
+	says 'bad number "0"'
+	run -1 hyptrace top -b file
+	says 'unexpected argument "file"'
 }
 
 @test "an error of a verb says where its help is" {

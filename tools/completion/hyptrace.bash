@@ -98,7 +98,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --filter | --format | --from | --host | --input | --interval | --key | --last | --order-bound | --out | --output | --pid | --time | --timeout | --to | --trace | --with)
+		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --last | --order-bound | --out | --output | --pid | --time | --timeout | --to | --trace | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -119,7 +119,10 @@ _hyptrace()
 	--size) words='64K 1M 16M' ;;
 	--time) words='abs rel delta wall' ;;
 	--by) words='reason hcall exit vcpu vm cpu memory' ;;
-	-k | --key) words='samples time min max mean p50 p90 p99 p99.9 guest name' ;;
+	-k | --key)
+		words='samples time min max mean p50 p90 p99 p99.9 guest name'
+		[[ $verb != top ]] || words='name rate time mean max p99 samples total guest'
+		;;
 	-e | --event | --trace)
 		if [[ $verb == strace ]]; then
 			words=$(_hyptrace_calls "${remote[@]}")
@@ -138,7 +141,7 @@ _hyptrace()
 		[[ $verb != record && $verb != export && $verb != catch ]] || compopt -o default 2>/dev/null
 		return
 		;;
-	-n | --after | --duration | --from | --interval | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
+	-d | -n | --after | --delay | --duration | --from | --interval | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;

@@ -58,7 +58,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -F -e -f -i -k -n -o --remote --after --by --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --filter --format --from --host --input --interval --key --last --order-bound --out --output --pid --time --timeout --to --trace --with
+            case -r -C -F -d -e -f -i -k -n -o --remote --after --by --cpu --color --duration --event --file --limit --rotate --size --mode --rate --count --delay --filter --format --from --host --input --interval --key --last --order-bound --out --output --pid --time --timeout --to --trace --with
                 set -e words[1]
             case '-*'
             case '*'
@@ -111,7 +111,11 @@ function __hyptrace_options
             case by
                 set -a option -a 'reason hcall exit vcpu vm cpu memory'
             case key
-                set -a option -a 'samples time min max mean p50 p90 p99 p99.9 guest name'
+                if test "$argv[2]" = top
+                    set -a option -a 'name rate time mean max p99 samples total guest'
+                else
+                    set -a option -a 'samples time min max mean p50 p90 p99 p99.9 guest name'
+                end
             case time
                 set -a option -a 'abs rel delta wall'
         end

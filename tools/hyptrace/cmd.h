@@ -83,6 +83,7 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 		 unsigned int *nr);
 int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);
+extern void (*cmd_note_to)(const char *text);
 void cmd_vnote(const char *fmt, va_list ap);
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -110,6 +111,7 @@ int cmd_monitor(struct context *ctx, int argc, char **argv);
 int cmd_wait(struct context *ctx, int argc, char **argv);
 int cmd_count(struct context *ctx, int argc, char **argv);
 int cmd_stat(struct context *ctx, int argc, char **argv);
+int cmd_top(struct context *ctx, int argc, char **argv);
 int cmd_who(struct context *ctx, int argc, char **argv);
 int cmd_mark(struct context *ctx, int argc, char **argv);
 

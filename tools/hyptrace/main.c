@@ -49,6 +49,7 @@ static const struct verb verbs[] = {
 	{ "export",	cmd_export,	"Write the events of a file for another program.", true },
 	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
 	{ "stat",	cmd_stat,	"Print where the time goes, live or from a file.", true },
+	{ "top",	cmd_top,	"Show where the time goes, in place.", true },
 	{ "who",	cmd_who,	"Print who owns a page, and how it got there.", false },
 	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
 	{ "wait",	cmd_wait,	"Wait until triggers have fired.", false },

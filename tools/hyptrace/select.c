@@ -17,6 +17,9 @@
 /* The module that registers it */
 #define HYPERVISOR_MODULE	"hyptrace_pkvm"
 
+/* Takes all notes in place of stderr while a verb uses the whole terminal */
+void (*cmd_note_to)(const char *text);
+
 /**
  * cmd_vnote - print a note on stderr
  * @fmt:	as for vprintf()
@@ -31,7 +34,10 @@ void cmd_vnote(const char *fmt, va_list ap)
 	/* names may hold control characters */
 	plain = text_copy_plain(text);
 	/* in one write: other processes may write there, too */
-	fprintf(stderr, "hyptrace: %s\n", plain);
+	if (cmd_note_to)
+		cmd_note_to(plain);
+	else
+		fprintf(stderr, "hyptrace: %s\n", plain);
 	free(plain);
 	free(text);
 }
