@@ -81,6 +81,11 @@ test_tools_loglin-cflags := $(tools-cflags)
 test_tools_stat_times-srcs := $(addprefix $(tools)/hyptrace/,stat_times.c stat_rows.c loglin.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
+test_tools_top-srcs := $(addprefix $(tools)/hyptrace/,top_screen.c top_spark.c top_columns.c top_detail.c time_text.c \
+	stat_rows.c loglin.c printer.c table.c table_cell.c columns.c text.c out.c die.c)
+test_tools_top-cflags := $(test_tools_lines-cflags)
+test_tools_top-libs := $(shell $(PKG_CONFIG) --libs smartcols)
+
 test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)

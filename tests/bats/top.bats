@@ -1,0 +1,372 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# top: its screens, its keys, and the terminal after each way out, in a pseudo-terminal of tmux.
+
+load ./helper
+
+export REMOTE=hypervisor
+
+tm()
+{
+	tmux -L top -f "$BATS_TEST_TMPDIR/tmux.conf" "$@"
+}
+
+# terminal WIDTH HEIGHT: start a shell in a terminal of this size.
+terminal()
+{
+	printf '%s\n' 'set -g status off' 'set -g default-terminal screen' 'set -s escape-time 0' \
+		>"$BATS_TEST_TMPDIR/tmux.conf"
+	tm new-session -d -s top -x "$1" -y "$2" 'bash --norc --noprofile' 3>&-
+	# the settings of the terminal, as a program of the shell finds them
+	shell "stty -a >'$BATS_TEST_TMPDIR/before'; stty -g >>'$BATS_TEST_TMPDIR/before'; echo rea''dy"
+	within "$patience" shows ready
+}
+
+# shell COMMAND: type a command into the shell.
+shell()
+{
+	tm send-keys -t top -l "$1"
+	tm send-keys -t top Enter
+}
+
+key()
+{
+	tm send-keys -t top "$1"
+}
+
+screen()
+{
+	tm capture-pane -p -t top
+}
+
+shows()
+{
+	screen | grep -qF -- "$1"
+}
+
+shows_not()
+{
+	! shows "$1"
+}
+
+matches()
+{
+	screen | masked | grep -qE -- "$1"
+}
+
+# masked: replace numbers and times by N, but not in a name such as EL2, and several blanks by one.
+masked()
+{
+	sed -E 's/\b[0-9]+(\.[0-9]+)?( [mun]?s\b|%)?/N/g; s/ +/ /g; s/ $//'
+}
+
+# line NUMBER: print that line of the screen, masked.
+line()
+{
+	screen | masked | sed -n "$1p"
+}
+
+# format NAME: print what tmux knows of the terminal.
+format()
+{
+	tm display-message -p -t top "#{$1}"
+}
+
+is_full_screen()
+{
+	same "$(format alternate_on)" 1 2>/dev/null
+}
+
+# top_begin OPTION...: start top in the terminal, and wait for its first interval.
+top_begin()
+{
+	shell "clear; hyptrace top $*; echo code=\$?"
+	within "$patience" matches 'EL2 counts:|events read'
+}
+
+# is_restored CODE: top has ended with that code, and the terminal and EL2 are as before.
+is_restored()
+{
+	within "$patience" shows "code=$1"
+	same "$(format alternate_on) $(format cursor_flag) $(format keypad_flag)" "0 1 0"
+	shell "stty -a >'$BATS_TEST_TMPDIR/after'; stty -g >>'$BATS_TEST_TMPDIR/after'; echo do''ne"
+	within "$patience" shows 'done'
+	diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	same "$(enabled)" ""
+	same "$(counted)" ""
+	same "$(of .state)" unloaded
+}
+
+counted()
+{
+	ht list -j | jq -r '[.[0].events[] | select(.counted) | .name] | join(" ")'
+}
+
+is_counted()
+{
+	same "$(counted)" "$1" 2>/dev/null
+}
+
+has_enabled()
+{
+	enabled | grep -qw "$1"
+}
+
+# work: run guests until the test ends.
+work()
+{
+	# shellcheck disable=SC2016 # the inner shell has no variables
+	bash -c 'while :; do workload --cpu 0 --mmio 300 --psci 200 --sysreg 100; done' >/dev/null 2>&1 3>&- &
+}
+
+top_pid()
+{
+	pgrep -x hyptrace
+}
+
+teardown()
+{
+	tm kill-server 2>/dev/null || true
+	tidy
+	pkill -x workload || true
+}
+
+@test "screens at 80x24 and 200x50" {
+	work
+	terminal 80 24
+	top_begin
+	within "$patience" matches '^guest_exit N N N N N '
+	same "$(line 1)" "hyptrace top: hypervisor, by reason, sums of N"
+	same "$(line 2)" "All CPUs: N host, N EL2, N guest, N unknown"
+	same "$(line 3)" "EL2 counts: no event is recorded or lost."
+	same "$(line 4)" "NAME SAMPLES/S *TIME% MEAN MAX TOTAL LAST MINUTE"
+	same "$(line 24)" "h help q quit < > sort g group p pause r reset Enter detail"
+	# a bar for some seconds; the blocks are those of UTF-8
+	within "$patience" matches '^guest_exit N N N N N .*[▁▂▃▄▅▆▇█]$'
+	is_full_screen
+	key q
+	is_restored 0
+	tm kill-server
+
+	terminal 200 50
+	top_begin --by exit -d 500ms
+	within "$patience" matches '^DABT_LOW N N N N N N N N .*[▁▂▃▄▅▆▇█]$'
+	same "$(line 1)" "hyptrace top: hypervisor, by exit, sums of N"
+	same "$(line 3)" "N events read, N lost."
+	same "$(line 4)" "NAME SAMPLES/S *TIME% MEAN MAX P99 SAMPLES TOTAL GUEST LAST MINUTE"
+	same "$(line 50)" "h help q quit < > sort g group p pause r reset Enter detail"
+	key q
+	is_restored 0
+}
+
+@test "without UTF-8 the bars are ASCII" {
+	work
+	terminal 80 24
+	shell 'export LC_ALL=C'
+	top_begin
+	within "$patience" matches '^guest_exit N N N N N .*[-.:=+*%#]$'
+	same "$(screen | LC_ALL=C grep -c '[^ -~]')" 0
+	key q
+	is_restored 0
+}
+
+@test "keys sort, group, pause, reset and help" {
+	work
+	terminal 80 24
+	top_begin -d 500ms
+	within "$patience" matches '^guest_exit'
+	key '>'
+	within "$patience" shows '*MEAN'
+	key '<'
+	key '<'
+	within "$patience" shows '*SAMPLES/S'
+	key Left
+	within "$patience" shows '*NAME'
+	same "$(screen | sed -n '5,20s/^\([a-z_]\+\) .*/\1/p' | LC_ALL=C sort -c && echo sorted)" sorted
+	key Right
+	within "$patience" shows '*SAMPLES/S'
+	key 1
+	within "$patience" matches '^CPU N: N host, N EL2, N guest, N unknown'
+	same "$(screen | grep -c '^CPU [01]: ')" 2
+	key 1
+	within "$patience" shows 'All CPUs:'
+	key h
+	within "$patience" shows 'hyptrace top: keys'
+	key x
+	within "$patience" shows 'by reason'
+
+	key p
+	within "$patience" shows '[PAUSED]'
+	before=$(screen)
+	sleep 2
+	same "$(screen)" "$before" "a paused screen"
+	key p
+	within "$patience" shows_not '[PAUSED]'
+
+	# the sums are larger than those of the first seconds
+	key r
+	within "$patience" matches 'sums of'
+	(($(screen | sed -n 's/.*sums of \([0-9]*\)\..*/\1/p') <= 5))
+
+	for by in hcall exit vcpu vm cpu memory reason; do
+		key g
+		within "$patience" matches "by $by, "
+		within "$patience" matches 'EL2 counts|events read'
+	done
+	is_counted hyp_enter
+	key q
+	is_restored 0
+}
+
+@test "a row is shown with its histogram and its slowest samples, which needs events" {
+	work
+	terminal 100 40
+	top_begin -d 500ms -k name --by hcall
+	is_counted "hyp_enter host_hcall" || is_counted "host_hcall hyp_enter"
+	within "$patience" shows __kvm_vcpu_run
+	until screen_selected | grep -q __kvm_vcpu_run; do
+		key Down
+		sleep 0.3
+	done
+	key Enter
+	within "$patience" shows 'by hcall: __kvm_vcpu_run'
+	within "$patience" shows 'HISTOGRAM: counted by EL2'
+	within "$patience" has_enabled host_hcall
+	within "$patience" matches '^ +N CPU N host_hcall: .*__kvm_vcpu_run'
+	same "$(counted)" ""
+	# the slowest sample is the first
+	screen | sed -n '/SLOWEST/,$ s/^ *\([0-9.]*\) \([mun]\?s\)  CPU.*/\1 \2/p' | awk '
+		{ ns = $1 * ($2 == "us" ? 1e3 : $2 == "ms" ? 1e6 : $2 == "s" ? 1e9 : 1) }
+		NR > 1 && ns > last { exit 1 } { last = ns } END { exit NR == 0 }'
+	key Escape
+	within "$patience" shows 'EL2 counts'
+	same "$(enabled)" ""
+	within "$patience" is_counted "$(counted)"
+	[[ $(counted) == *host_hcall* ]]
+	key q
+	is_restored 0
+}
+
+# screen_selected: print the lines of the screen that are in reverse
+screen_selected()
+{
+	tm capture-pane -p -e -t top | sed -n $'5,$ { /\033\\[7m/p }'
+}
+
+@test "a group whose events somebody else reads is refused, and the rows stay" {
+	terminal 120 30
+	stream_begin hyp_enter
+	top_begin -d 300ms --by hcall
+	key g
+	within "$patience" shows 'cannot read CPU'
+	within "$patience" shows 'by hcall'
+	key x
+	within "$patience" shows_not 'cannot read CPU'
+	stream_end
+	key q
+	is_restored 0
+}
+
+@test "the terminal is as before after SIGINT, SIGTERM, SIGHUP and an error" {
+	terminal 80 24
+	top_begin
+	is_full_screen
+	key C-c
+	is_restored 0
+	for signal in TERM HUP INT; do
+		shell clear
+		top_begin --by exit -d 300ms
+		is_full_screen
+		kill -"$signal" "$(top_pid)"
+		is_restored 0
+	done
+	stream_begin hyp_enter
+	shell 'clear; hyptrace top --by exit; echo code=$?'
+	within "$patience" shows code=2
+	shows 'cannot read CPU'
+	stream_end
+	is_restored 2
+	shell 'clear; TERM=nonsense hyptrace top; echo code=$?'
+	within "$patience" shows 'there is no description of "nonsense"'
+	is_restored 2
+}
+
+@test "SIGTSTP gives the terminal back, and fg continues" {
+	terminal 80 24
+	top_begin -d 300ms
+	for _ in 1 2; do
+		key C-z
+		within "$patience" shows Stopped
+		same "$(format alternate_on) $(format cursor_flag)" "0 1"
+		shell "stty -a >'$BATS_TEST_TMPDIR/after'; stty -g >>'$BATS_TEST_TMPDIR/after'; echo do''ne"
+		within "$patience" shows 'done'
+		diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+		shell 'clear; fg'
+		within "$patience" shows 'by reason, '
+		within "$patience" is_full_screen
+	done
+	# a stop that a program cannot see
+	kill -STOP "$(top_pid)"
+	within "$patience" shows Stopped
+	shell 'clear; fg'
+	within "$patience" shows 'by reason, '
+	key '>'
+	within "$patience" shows '*MEAN'
+	key q
+	shell 'echo code=$?'
+	is_restored 0
+}
+
+@test "the screen has the size of the terminal, also when that changes while it is drawn" {
+	work
+	terminal 80 24
+	top_begin -d 100ms
+	for size in 60x15 20x5 200x50 81x25 5x3 132x40 80x24; do
+		tm resize-window -t top -x "${size%x*}" -y "${size#*x}"
+		sleep 0.2
+	done
+	for size in 200x50 60x15 20x5; do
+		tm resize-window -t top -x "${size%x*}" -y "${size#*x}"
+		within "$patience" fits "${size#*x}"
+	done
+	tm resize-window -t top -x 80 -y 24
+	within "$patience" fits 24
+	same "$(line 4)" "NAME SAMPLES/S *TIME% MEAN MAX TOTAL LAST MINUTE"
+	key q
+	is_restored 0
+}
+
+# fits HEIGHT: the first line is the title, and the last one that of keys, if there is room for it.
+fits()
+{
+	same "$(screen | wc -l)" "$1" 2>/dev/null && [[ $(line 1) == hyptrace* ]] &&
+		{ (($1 < 8)) || [[ $(line "$1") == "h help q quit"* ]]; }
+}
+
+@test "batch mode prints the work of the guest, and JSON is that of stat" {
+	cd "$BATS_TEST_TMPDIR"
+	ht set --size 8M
+	hyptrace -r "$REMOTE" top -b --by exit -k samples -d 1s >blocks 3>&- &
+	top=$!
+	within "$patience" has_lines 4 blocks
+	taskset -c 0 workload --cpu 0 --mmio 300 --psci 200 --sysreg 100 >/dev/null
+	kill -INT "$top"
+	ended "$top"
+	same "$code" 0 "exit code of top"
+	# the last block has the sums
+	tac blocks | sed -n '/^NAME/q; p' >rows
+	cat blocks
+	same "$(awk '$1 == "DABT_LOW"' rows | grep -cw 300)" 1
+	same "$(awk '$1 == "HVC64"' rows | grep -cw 200)" 1
+	same "$(awk '$1 == "SYS64"' rows | grep -cw 100)" 1
+	tac blocks | grep -m 1 'events read' | grep -q ' 0 lost'
+	same "$(enabled)" ""
+
+	hyptrace top -b -n 3 -d 200ms >blocks
+	same "$(grep -c '^hyptrace top: ' blocks)" 3
+	same "$(grep -c '^$' blocks)" 3
+	hyptrace top -j -n 2 -d 200ms >lines
+	same "$(wc -l <lines)" 2
+	jq -s -e 'all(.[]; .by == "reason" and .wall > 0 and (.cpus | length > 0))' lines
+	same "$(counted)" ""
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The screen of top: its lines at several sizes, its columns, and the order of rows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/hyptrace/top_screen.h"
+
+#define NR_ROWS	40
+
+static struct top_row rows[NR_ROWS];
+static struct top_cpu cpus[2] = {
+	{ .id = 0, .ns = { [STAT_HOST] = 900000000, [STAT_EL2] = 25000000,
+			   [STAT_GUEST] = 75000000 } },
+	{ .id = 1, .ns = { [STAT_HOST] = 1000000000 } },
+};
+static struct top_view view;
+
+/* Row i has i + 1 samples of i + 1 us each, which came in the last i + 1 seconds. */
+static int make_view(void **state)
+{
+	unsigned int i, j;
+
+	(void)state;
+	view = (struct top_view){
+		.remote = "test", .by = "reason", .is_counted = true, .has_time = true,
+		.interval = 1000000000, .seconds = 12, .known = TOP_SECONDS,
+		.cpus = cpus, .nr_cpus = 2, .rows = rows, .nr_rows = 3,
+	};
+	for (i = 0; i < NR_ROWS; i++) {
+		rows[i] = (struct top_row){
+			.key = { .major = i }, .samples = 10 * (i + 1),
+			.total = 10000 * (i + 1) * (i + 1), .longest = 5000 - i,
+			.now = i + 1, .now_timed = i + 1, .now_total = 1000 * (i + 1) * (i + 1),
+		};
+		snprintf(rows[i].name, sizeof(rows[i].name), "row_%u", i);
+		for (j = 0; j < i + 1; j++)
+			rows[i].spark[TOP_SECONDS - 1 - j] = 8 - j % 8;
+	}
+	return 0;
+}
+
+/* Columns of a text */
+static unsigned int width_of(const char *text)
+{
+	unsigned int width = 0;
+
+	for (; *text; text++)
+		width += (*text & 0xc0) != 0x80;
+	return width;
+}
+
+static void expect(const struct top_screen *screen, unsigned int line, const char *text)
+{
+	size_t len;
+
+	assert_true(line < screen->nr);
+	len = strlen(screen->lines[line].text);
+	while (len && screen->lines[line].text[len - 1] == ' ')
+		screen->lines[line].text[--len] = '\0';
+	assert_string_equal(screen->lines[line].text, text);
+}
+
+static void at_80x24(void **state)
+{
+	struct top_screen screen = { .width = 80, .height = 24 };
+	struct top_look look = { .sort = TOP_TIME };
+
+	(void)state;
+	top_sort(&view, look.sort);
+	top_screen_rows(&screen, &view, &look);
+	assert_int_equal(screen.nr, 24);
+	expect(&screen, 0, "hyptrace top: test, by reason, sums of 12.0 s");
+	expect(&screen, 1, "All CPUs:  95.00% host,   1.25% EL2,   3.75% guest,   0.00% unknown");
+	expect(&screen, 2, "EL2 counts: no event is recorded or lost.");
+	expect(&screen, 3, "NAME        SAMPLES/S *TIME%       MEAN        MAX      TOTAL  LAST MINUTE");
+	expect(&screen, 4, "row_2               3  64.29   3.000 us   4.998 us  90.000 us                  #");
+	expect(&screen, 6, "row_0               1   7.14   1.000 us   5.000 us  10.000 us                  #");
+	expect(&screen, 7, "");
+	expect(&screen, 23, "h help  q quit  < > sort  g group  p pause  r reset  Enter detail");
+	assert_int_equal(screen.lines[3].style, TOP_HEAD);
+	top_screen_free(&screen);
+}
+
+static void at_200x50(void **state)
+{
+	struct top_screen screen = { .width = 200, .height = 50, .has_utf8 = true };
+	struct top_look look = { .sort = TOP_NAME, .per_cpu = true, .paused = true };
+
+	(void)state;
+	view.is_counted = false;
+	view.events = 1000;
+	view.lost = 7;
+	rows[2].p99 = 1500;
+	top_sort(&view, look.sort);
+	top_screen_rows(&screen, &view, &look);
+	assert_int_equal(screen.nr, 50);
+	expect(&screen, 0, "hyptrace top: test, by reason, sums of 12.0 s [PAUSED]");
+	expect(&screen, 1, "CPU 0:     90.00% host,   2.50% EL2,   7.50% guest,   0.00% unknown");
+	expect(&screen, 2, "CPU 1:    100.00% host,   0.00% EL2,   0.00% guest,   0.00% unknown");
+	expect(&screen, 3, "1000 events read, 7 lost.");
+	assert_int_equal(screen.lines[3].style, TOP_LOSS);
+	expect(&screen, 4, "*NAME       SAMPLES/S  TIME%       MEAN        MAX        P99    SAMPLES      TOTAL  LAST MINUTE");
+	assert_int_equal(strlen(screen.lines[5].text), 85 + 59 + 3);
+	assert_non_null(strstr(screen.lines[5].text, "  5.000 us          -         10  10.000 us   "));
+	assert_non_null(strstr(screen.lines[7].text, "  4.998 us   1.500 us         30  90.000 us   "));
+	assert_non_null(strstr(screen.lines[7].text, "  \u2587\u2588\u2588"));
+	top_screen_free(&screen);
+}
+
+/* Whatever the size, no line is too long, and there are not too many. */
+static void any_size(void **state)
+{
+	static const struct stat_row sum = { .samples = 1 };
+	static struct stat_slow slow = { .nr = STAT_SLOW_SAMPLES };
+	struct top_look look = { .sort = TOP_TIME, .note = "a message that is longer than a line" };
+	unsigned int width, height, what, i;
+
+	(void)state;
+	view.nr_rows = NR_ROWS;
+	for (i = 0; i < slow.nr; i++)
+		memset(slow.samples[i].text, 'x', STAT_SLOW_TEXT - 1);
+	for (width = 1; width <= 220; width += width < 30 ? 1 : 19) {
+		for (height = 1; height <= 60; height += height < 12 ? 1 : 7) {
+			for (what = 0; what < 4; what++) {
+				struct top_screen screen = { .width = width, .height = height,
+							     .has_utf8 = what == 1 };
+
+				if (what < 2)
+					top_screen_rows(&screen, &view, &look);
+				else if (what == 2)
+					top_screen_detail(&screen, &view, &rows[0], &sum, &slow,
+							  NULL);
+				else
+					top_screen_help(&screen);
+				assert_true(screen.nr && screen.nr <= height);
+				for (i = 0; i < screen.nr; i++)
+					assert_true(width_of(screen.lines[i].text) <= width);
+				top_screen_free(&screen);
+			}
+		}
+	}
+}
+
+static void tiny(void **state)
+{
+	struct top_screen screen = { .width = 20, .height = 5 };
+	struct top_look look = { .sort = TOP_RATE };
+
+	(void)state;
+	top_sort(&view, look.sort);
+	top_screen_rows(&screen, &view, &look);
+	assert_int_equal(screen.nr, 5);
+	expect(&screen, 0, "hyptrace top: test,");
+	expect(&screen, 3, "NAME");
+	expect(&screen, 4, "row_2");
+	screen.width = 21;
+	top_screen_free(&screen);
+	top_screen_rows(&screen, &view, &look);
+	expect(&screen, 3, "NAME       *SAMPLES/S");
+	expect(&screen, 4, "row_2               3");
+	top_screen_free(&screen);
+}
+
+/* The selected row is visible, wherever it is. */
+static void selected(void **state)
+{
+	struct top_look look = { .sort = TOP_RATE, .has_selected = true };
+	unsigned int i, line;
+
+	(void)state;
+	view.nr_rows = NR_ROWS;
+	top_sort(&view, look.sort);
+	for (i = 0; i < NR_ROWS; i++) {
+		struct top_screen screen = { .width = 80, .height = 24 };
+		unsigned int found = 0;
+
+		look.selected.major = i;
+		top_screen_rows(&screen, &view, &look);
+		for (line = 0; line < screen.nr; line++) {
+			if (screen.lines[line].style != TOP_SELECTED)
+				continue;
+			found++;
+			assert_memory_equal(screen.lines[line].text, view.rows[NR_ROWS - 1 - i].name,
+					    strlen(view.rows[NR_ROWS - 1 - i].name));
+		}
+		assert_int_equal(found, 1);
+		top_screen_free(&screen);
+	}
+}
+
+static void columns(void **state)
+{
+	enum top_column column = TOP_NAME, last;
+	unsigned int nr = 0;
+
+	(void)state;
+	/* without events there is no percentile, and only exits have a time in the guest */
+	do {
+		assert_true(column != TOP_P99 && column != TOP_GUEST);
+		last = column;
+		column = top_column_next(&view, column, 1);
+		assert_int_equal(top_column_next(&view, column, -1), last);
+		nr++;
+	} while (column != TOP_NAME);
+	assert_int_equal(nr, NR_TOP_COLUMNS - 2);
+	view.has_time = false;
+	assert_int_equal(top_column_next(&view, TOP_RATE, 1), TOP_SAMPLES);
+	assert_true(top_column_find("total", &column));
+	assert_int_equal(column, TOP_TOTAL);
+	assert_false(top_column_find("totals", &column));
+	top_sort(&view, TOP_MAX);
+	assert_int_equal(view.rows[0].key.major, 0);
+	top_sort(&view, TOP_TOTAL);
+	assert_int_equal(view.rows[0].key.major, 2);
+}
+
+static void spark(void **state)
+{
+	struct top_row row = {};
+	char text[3 * TOP_SECONDS + 1];
+
+	(void)state;
+	row.spark[59] = 80;
+	row.spark[58] = 10;
+	row.spark[57] = 45;
+	row.spark[0] = 80;
+	top_spark(&row, 60, 60, false, text);
+	assert_int_equal(strlen(text), 60);
+	assert_int_equal(text[0], '#');
+	assert_string_equal(text + 56, " +:#");
+	top_spark(&row, 59, 60, false, text);
+	assert_int_equal(text[0], ' ');
+	top_spark(&row, 60, 60, true, text);
+	assert_int_equal(width_of(text), 60);
+	assert_string_equal(text + strlen(text) - 3, "\u2588");
+	/* three seconds in a bar: 45 of 80 are as much as (45 + 10 + 80) / 3 */
+	top_spark(&row, 60, 20, false, text);
+	assert_int_equal(strlen(text), 20);
+	assert_int_equal(text[19], '#');
+	row.spark[59] = 0;
+	row.spark[0] = 0;
+	row.spark[30] = 110;
+	top_spark(&row, 60, 20, false, text);
+	assert_int_equal(text[10], '#');
+	assert_int_equal(text[19], '+');
+}
+
+static void detail(void **state)
+{
+	struct top_screen screen = { .width = 80, .height = 24 };
+	struct stat_buckets buckets = { .nr = 3, .from = { 0, 1, 100 }, .count = { 0, 4, 1 } };
+	struct stat_row sum = { .samples = 5, .buckets = &buckets };
+	static struct stat_slow slow = { .nr = 1, .samples = { { .time = 1500, .cpu = 1,
+							.text = "host_hcall: id=1" } } };
+
+	(void)state;
+	top_screen_detail(&screen, &view, &rows[0], &sum, &slow, NULL);
+	expect(&screen, 0, "hyptrace top: by reason: row_0");
+	expect(&screen, 2, "HISTOGRAM: counted by EL2, and from events while this view is shown");
+	expect(&screen, 3, "    FROM      TO  COUNT");
+	expect(&screen, 4, "    1 ns  100 ns      4  ########################################");
+	expect(&screen, 5, "  100 ns       -      1  ##########");
+	expect(&screen, 6, "SLOWEST SAMPLES since this view is shown");
+	expect(&screen, 7, "  1.500 us  CPU 1   host_hcall: id=1");
+	expect(&screen, 23, "Esc back  r reset  h help  q quit");
+	top_screen_free(&screen);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(at_80x24, make_view),
+		cmocka_unit_test_setup(at_200x50, make_view),
+		cmocka_unit_test_setup(any_size, make_view),
+		cmocka_unit_test_setup(tiny, make_view),
+		cmocka_unit_test_setup(selected, make_view),
+		cmocka_unit_test_setup(columns, make_view),
+		cmocka_unit_test_setup(spark, make_view),
+		cmocka_unit_test_setup(detail, make_view),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
