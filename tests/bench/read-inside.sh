@@ -111,6 +111,13 @@ drain()
 	"$inside" "$1" "$subbufs" /tmp/drained
 }
 
+# top N: print what hyptrace top takes for N intervals of the default length, on a terminal of 80x24
+top()
+{
+	# shellcheck disable=SC2016 # the shell inside expands it
+	TERM=xterm "$inside" run sh -c 'exec script -qec "hyptrace top -n $1" /dev/null </dev/null' - "$1"
+}
+
 latency()
 {
 	local stream
@@ -223,3 +230,6 @@ ours=$(latency)
 row stream_latency_ms "$peer" "$ours" 1000000
 ours=$(lost_at_rate 1000000)
 row record_lost_at_1m_per_s 0 "$ours" 1
+# ns of 10 s, in percent
+ours=$(difference 11 1 top)
+row top_cpu_percent 0 "$ours" 100000000

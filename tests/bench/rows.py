@@ -46,6 +46,7 @@ GOALS = {
     "report_last_100_ms": ("ms", 50),
     "report_peak_mib": ("MiB", 64),
     "stat_peak_mib": ("MiB", 64),
+    "top_cpu_percent": ("%", 1),
     "export_peak_mib": ("MiB", 64),
 }
 UNITS = {"ns": "ns", "insns": "instructions", "us": "us", "s": "s"}
