@@ -182,6 +182,9 @@ static bool take_signals(void)
 	while (read(terminal.signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGTSTP)
 			stop();
+		/* after SIGSTOP, the terminal has the modes of the shell */
+		if (info.ssi_signo == SIGCONT)
+			reset_prog_mode();
 		/* others may have written to the terminal meanwhile */
 		if (info.ssi_signo != SIGWINCH)
 			clearok(curscr, TRUE);
