@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run the kselftests, the ynl tests and the tests of recordings and of stat again, on the newest series. (Files have what its
-# EL2 records; the rest of the command does not depend on the series.) The last line is "N passed, N failed".
+# Run the kselftests, the ynl tests and some tests of the command again, on the newest kernel series: those whose result
+# depends on what its EL2 does. The last line is "N passed, N failed".
 
 unset KSRC PATCH
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -16,4 +16,5 @@ if [[ $series == "$chosen" ]]; then
 	exit
 fi
 say "the newest series is Linux $series"
-BOOTS=protected exec "$vm/suite.sh" kselftest ynl bats:host.bats bats:stat.bats bats:remote/record.bats bats:remote/recorded.bats
+BOOTS=protected exec "$vm/suite.sh" kselftest ynl bats:host.bats bats:stat.bats bats:catch.bats bats:who.bats \
+	bats:remote/record.bats bats:remote/recorded.bats
