@@ -21,6 +21,7 @@ static struct top_cpu cpus[2] = {
 			   [STAT_GUEST] = 75000000 } },
 	{ .id = 1, .ns = { [STAT_HOST] = 1000000000 } },
 };
+
 static struct top_view view;
 
 /* Row i has i + 1 samples of i + 1 us each, which came in the last i + 1 seconds. */
@@ -107,10 +108,14 @@ static void at_200x50(void **state)
 	expect(&screen, 2, "CPU 1:    100.00% host,   0.00% EL2,   0.00% guest,   0.00% unknown");
 	expect(&screen, 3, "1000 events read, 7 lost.");
 	assert_int_equal(screen.lines[3].style, TOP_LOSS);
-	expect(&screen, 4, "*NAME       SAMPLES/S  TIME%       MEAN        MAX        P99    SAMPLES      TOTAL  LAST MINUTE");
+	expect(&screen, 4,
+	       "*NAME       SAMPLES/S  TIME%       MEAN        MAX        P99"
+	       "    SAMPLES      TOTAL  LAST MINUTE");
 	assert_int_equal(strlen(screen.lines[5].text), 85 + 59 + 3);
-	assert_non_null(strstr(screen.lines[5].text, "  5.000 us          -         10  10.000 us   "));
-	assert_non_null(strstr(screen.lines[7].text, "  4.998 us   1.500 us         30  90.000 us   "));
+	assert_non_null(strstr(screen.lines[5].text,
+			       "  5.000 us          -         10  10.000 us   "));
+	assert_non_null(strstr(screen.lines[7].text,
+			       "  4.998 us   1.500 us         30  90.000 us   "));
 	assert_non_null(strstr(screen.lines[7].text, "  \u2587\u2588\u2588"));
 	top_screen_free(&screen);
 }
@@ -180,6 +185,7 @@ static void selected(void **state)
 	top_sort(&view, look.sort);
 	for (i = 0; i < NR_ROWS; i++) {
 		struct top_screen screen = { .width = 80, .height = 24 };
+		const char *name = view.rows[NR_ROWS - 1 - i].name;
 		unsigned int found = 0;
 
 		look.selected.major = i;
@@ -188,8 +194,7 @@ static void selected(void **state)
 			if (screen.lines[line].style != TOP_SELECTED)
 				continue;
 			found++;
-			assert_memory_equal(screen.lines[line].text, view.rows[NR_ROWS - 1 - i].name,
-					    strlen(view.rows[NR_ROWS - 1 - i].name));
+			assert_memory_equal(screen.lines[line].text, name, strlen(name));
 		}
 		assert_int_equal(found, 1);
 		top_screen_free(&screen);

@@ -42,7 +42,9 @@ struct who {
 
 static const struct argp_option options[] = {
 	{ "address", 'a', NULL, 0, "PAGE is a physical address, not a page frame number", 0 },
-	{ "leaks", 'l', NULL, 0, "List the pages that VMs have taken and that have not come back after their teardown", 0 },
+	{ "leaks", 'l', NULL, 0,
+	  "List the pages that VMs have taken and that have not come back after their teardown",
+	  0 },
 	{ 0 }
 };
 

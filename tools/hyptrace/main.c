@@ -43,7 +43,6 @@ static const struct verb verbs[] = {
 	{ "catch",	cmd_catch,	"Wait for events, and print what surrounds them.", true },
 	{ "record",	cmd_record,	"Write events to a file, and consume them.", true },
 	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
-	{ "export",	cmd_export,	"Write the events of a file for another program.", true },
 	{ "report",	cmd_report,	"Print the events of a file.", true },
 	{ "dump",	cmd_dump,	"Print what a file says and how it is made.", true },
 	{ "export",	cmd_export,	"Write the events of a file for another program.", true },

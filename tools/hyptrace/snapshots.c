@@ -137,7 +137,7 @@ int snapshots_read(struct context *ctx, const struct hyptrace_remote *remote, sn
 		die_no_memory();
 	for (i = 0; i < nr && !code; i++) {
 		code = take_ring(ctx, remote, cpus[i], &rings[nr_rings], found);
-		nr_rings += rings[nr_rings].snap != NULL;
+		nr_rings += !!rings[nr_rings].snap;
 	}
 	now = clock_now(CLOCK_BOOTTIME);
 	if (!code && nr_rings)

@@ -20,7 +20,7 @@
 struct kept {
 	struct stat_key	owner;
 	uint32_t	size;
-	_Alignas(uint64_t) char	data[KEPT_SIZE];
+	char		data[KEPT_SIZE] __attribute__((aligned(8)));
 };
 
 /**

@@ -13,6 +13,7 @@
 static const char *const blocks[NR_LEVELS] = {
 	"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588",
 };
+
 static const char *const letters[NR_LEVELS] = { ".", ":", "-", "=", "+", "*", "%", "#" };
 
 /* The mean of the seconds of a bar; less than 0 if none of them is known */

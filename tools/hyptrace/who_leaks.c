@@ -147,8 +147,8 @@ static void print_leak(struct who_leaks *who, const struct page_leak *leak)
 			 take->vm->gone / NSEC_PER_SEC, take->vm->gone % NSEC_PER_SEC);
 	printer_line(p, STYLE_PLAIN, "0x%" PRIx64 " +%" PRIu64 ": %s%s: [%03u] " TIME_FMT ": %s%s%s",
 		     leak->pfn, leak->nr, hyptrace_ownership_name(take->owner), vm, take->cpu,
-		     take->ts / NSEC_PER_SEC, take->ts % NSEC_PER_SEC, change.text, change.call ? " by " : "",
-		     change.call ? change.call : "");
+		     take->ts / NSEC_PER_SEC, take->ts % NSEC_PER_SEC, change.text,
+		     change.call ? " by " : "", change.call ? change.call : "");
 	printer_u64(p, "page", leak->pfn);
 	printer_u64(p, "pages", leak->nr);
 	printer_str(p, "owner", hyptrace_ownership_name(take->owner));
@@ -243,13 +243,13 @@ static int check_rings(struct who_leaks *who)
 	const char *name = who->remote->name;
 
 	if (!who->rings.has_rings)
-		return cmd_fail("cannot look for leaks: the rings of \"%s\" are not loaded (" WHO_ENABLE ")",
-				name);
+		return cmd_fail("cannot look for leaks: the rings of \"%s\" are not loaded (%s)",
+				name, WHO_ENABLE);
 	if ((!leaks->transition->enabled && !leaks->transitions) ||
 	    (!leaks->call->enabled && !leaks->calls))
-		return cmd_fail("cannot look for leaks: the event \"%s\" is not enabled (" WHO_ENABLE ")",
+		return cmd_fail("cannot look for leaks: the event \"%s\" is not enabled (%s)",
 				!leaks->transition->enabled && !leaks->transitions ?
-				leaks->transition->name : leaks->call->name);
+				leaks->transition->name : leaks->call->name, WHO_ENABLE);
 	note_event(who, leaks->transition);
 	note_event(who, leaks->call);
 	if (who->remote->state != HYPTRACE_STATE_TRACING) {
