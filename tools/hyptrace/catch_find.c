@@ -29,13 +29,15 @@ struct history {
  * struct catch_finder - finds events
  * @nr_cpus:	number of CPUs
  * @after:	number of events to collect after each one
- * @first:	the events that were found, in this order
+ * @nr_waiting: events that were found and not taken yet
+ * @first:	these events, in their order
  * @last:	where the next one is added
  * @cpus:	the CPUs
  */
 struct catch_finder {
 	unsigned int	nr_cpus;
 	unsigned int	after;
+	unsigned int	nr_waiting;
 	struct caught	*first;
 	struct caught	**last;
 	struct history	cpus[];
@@ -189,6 +191,7 @@ static void found(struct catch_finder *finder, unsigned int index,
 		      compare_times);
 	*finder->last = caught;
 	finder->last = &caught->next;
+	finder->nr_waiting++;
 	finder->cpus[index].found++;
 }
 
@@ -250,8 +253,10 @@ struct caught *catch_finder_next(struct catch_finder *finder, bool all)
 	struct caught *caught = finder->first;
 
 	if (!caught ||
-	    (!all && caught->after.nr < finder->after && caught->age < CATCH_AGE_MAX))
+	    (!all && caught->after.nr < finder->after && caught->age < CATCH_AGE_MAX &&
+	     finder->nr_waiting <= CATCH_WAITING_MAX))
 		return NULL;
+	finder->nr_waiting--;
 	finder->first = caught->next;
 	if (!finder->first)
 		finder->last = &finder->first;

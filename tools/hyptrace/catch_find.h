@@ -14,6 +14,9 @@
 /* After so many calls of catch_finder_age() an event is complete, whatever has followed it. */
 #define CATCH_AGE_MAX	10
 
+/* If more events wait for what follows, the first one is complete: this bounds the memory. */
+#define CATCH_WAITING_MAX	256
+
 /**
  * struct catch_events - copies of events
  * @events:	the events

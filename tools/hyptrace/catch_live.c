@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "catch.h"
+#include "clock.h"
 #include "filter.h"
 #include "signals.h"
 
@@ -67,7 +68,7 @@ static int ignore(const struct hyptrace_notification *notification, void *arg)
 	return 0;
 }
 
-/* Notifications were lost: ask for what they would have said. */
+/* Notifications were lost or ignored: ask for what they would have said. */
 static void ask(struct waiting *waiting)
 {
 	const struct catcher *c = waiting->c;
@@ -155,10 +156,24 @@ static bool has_enough(const struct catcher *c)
 	return c->ctx->out.error || signals_stop || (c->limit && c->nr_caught >= c->limit);
 }
 
+/* Let the time pass for events that wait for those which follow. */
+static void age(struct catcher *c, uint64_t *last)
+{
+	const uint64_t now = clock_now(CLOCK_MONOTONIC);
+
+	if (now - *last < AGE_MSEC * NSEC_PER_MSEC)
+		return;
+	*last = now;
+	catch_finder_age(c->finder);
+	catch_flush(c, false);
+	out_flush(&c->ctx->out);
+}
+
 /* Wait for notifications, and print what they are about, until the end. Return an exit code. */
 static int run(struct catcher *c, int signal_fd)
 {
-	struct waiting waiting = { .c = c, .has_fired = true };
+	struct waiting waiting = { .c = c };
+	uint64_t last_age = clock_now(CLOCK_MONOTONIC);
 	struct pollfd fds[FDS] = {
 		{ .fd = hyptrace_listener_fd(c->listener), .events = POLLIN },
 		{ .fd = signal_fd, .events = POLLIN },
@@ -169,9 +184,12 @@ static int run(struct catcher *c, int signal_fd)
 	};
 	int code = EXIT_DONE;
 
+	/* arm() has ignored what others have changed meanwhile. */
+	ask(&waiting);
 	while (!code && !has_enough(c)) {
 		if (waiting.has_fired || catch_finder_waits(c->finder))
 			code = look(c);
+		age(c, &last_age);
 		waiting.has_fired = false;
 		if (!code && waiting.has_changed) {
 			/* somebody else's wish is what counts now */
@@ -236,15 +254,12 @@ static int arm(struct catcher *c)
 	return EXIT_DONE;
 }
 
-/* Take what has fired at last: no more can follow. Return an exit code. */
+/* Make the event what it was, and take what has fired at last. Return an exit code. */
 static int disarm(struct catcher *c)
 {
-	struct hyptrace_error err;
 	int code = EXIT_DONE;
 
-	/* else somebody else has disarmed it */
-	if (c->filters.nr && event_filters_disable(&c->filters, c->event, &err))
-		return cmd_fail_verb("disable", c->event->name, &err);
+	event_filters_restore(&c->filters);
 	if (!c->limit || c->nr_caught < c->limit)
 		code = look(c);
 	catch_flush(c, true);
@@ -317,6 +332,9 @@ static int choose(struct catcher *c)
 	for (i = 0; i < c->nr_events && !code; i++)
 		if (!strcmp(c->events[i]->name, name))
 			c->event = c->events[i];
+	if (!code && !c->event)
+		return cmd_fail("cannot catch \"%s\": it is no single event (see \"hyptrace list\")",
+				name);
 	if (code || !c->text)
 		return code;
 	c->filter = hyptrace_filter_parse(c->event, c->text, &at, &err);

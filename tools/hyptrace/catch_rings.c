@@ -288,8 +288,6 @@ int catch_drain(struct catcher *c)
 			code = cmd_fail("cannot go on to catch events: %s", err.text);
 	}
 	hyptrace_merge_free(merge);
-	catch_finder_age(c->finder);
-	catch_flush(c, false);
 	return code;
 }
 

@@ -148,47 +148,40 @@ static void add(struct usual *usual, const struct hyptrace_event_counter *now,
 		usual->buckets[i] += now->buckets[i] - (base ? base->buckets[i] : 0);
 }
 
-static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
-					       const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (!strcmp(event->fields[i]->name, name))
-			return event->fields[i];
-	return NULL;
-}
-
-/*
- * Add up the counters of the events that are like this one. Their keys may be the values of more
- * than one field: those of a later field are more special. Return false if there are none.
- */
-static bool add_up(const struct catcher *c, const struct hyptrace_record *rec,
-		   struct usual *result)
+/* Add up the counters of a field of the event that are like this one, on all CPUs. */
+static void add_field(const struct catcher *c, const char *name, uint64_t value, bool others,
+		      struct usual *sum)
 {
 	const struct catch_counting *counting = &c->counting;
-	struct usual exact = { }, others = { };
-	const struct hyptrace_field *field = NULL;
-	uint64_t value = 0;
 	unsigned int i;
 
 	for (i = 0; i < counting->nr_now; i++) {
 		const struct hyptrace_event_counter *now = counting->now[i];
 
-		if (strcmp(now->event, c->event->name) || !now->has_time || !now->count)
-			continue;
-		field = find_field(c->event, now->field);
-		if (!field || hyptrace_field_value(field, rec, &value))
-			continue;
-		if (now->is_others) {
-			add(&others, now, find_base(counting, now));
-		} else if (now->value == value) {
-			if (exact.of && strcmp(exact.of->field, now->field))
-				exact = (struct usual){ };
-			add(&exact, now, find_base(counting, now));
-		}
+		if (!strcmp(now->event, c->event->name) && now->has_time && now->count &&
+		    !strcmp(now->field, name) && now->is_others == others &&
+		    (others || now->value == value))
+			add(sum, now, find_base(counting, now));
 	}
-	*result = exact.of ? exact : others;
+}
+
+/*
+ * Add up the counters of the events that are like this one. Their keys may be the values of more
+ * than one field: of guest_exit they are the codes, but of traps, which all have the same code, the
+ * classes. Return false if there are none.
+ */
+static bool add_up(const struct catcher *c, const struct hyptrace_record *rec,
+		   struct usual *result)
+{
+	uint64_t value;
+	unsigned int i;
+
+	*result = (struct usual){ };
+	for (i = 0; i < c->event->nr_fields && !result->count; i++)
+		if (!hyptrace_field_value(c->event->fields[i], rec, &value))
+			add_field(c, c->event->fields[i]->name, value, false, result);
+	for (i = 0; i < c->event->nr_fields && !result->count; i++)
+		add_field(c, c->event->fields[i]->name, 0, true, result);
 	return result->count;
 }
 

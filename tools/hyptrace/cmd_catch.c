@@ -10,7 +10,7 @@
 #include "text.h"
 
 /* Events after each one at most */
-#define AFTER_MAX	10000
+#define AFTER_MAX	1000
 
 enum {
 	OPT_AFTER = 0x200,
@@ -75,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_AFTER:
 		if (!parse_number(arg, AFTER_MAX, &c->after))
-			return cmd_usage("bad number \"%s\": use a number of events up to %d", arg,
+			return cmd_usage("bad --after \"%s\": use a number of events up to %d", arg,
 					 AFTER_MAX);
 		return 0;
 	case OPT_COUNT:
