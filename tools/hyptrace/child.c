@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The command that a verb runs while it traces. It is started before the tracing, but waits until
- * events are recorded. For record and strace.
+ * events are recorded. For verbs that take a COMMAND.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command that a verb runs while it traces. For record and strace.
+ * The command that a verb runs while it traces. For verbs that take a COMMAND.
  */
 #ifndef CHILD_H
 #define CHILD_H

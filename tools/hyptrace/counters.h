@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counters of a remote, of each CPU or added up. For cmd_count.c and
- * stat_counters.c.
+ * The counters of a remote, of each CPU or added up. For count, stat, top and catch.
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H
