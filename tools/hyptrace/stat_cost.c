@@ -54,9 +54,13 @@ void stat_cost_measure(struct stat *stat, const char *remote)
  * @stat:	the verb
  * @cpu:	the CPU
  *
+ * An event that was lost was recorded, too.
+ *
  * Return: the time, in ns.
  */
 uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu)
 {
-	return (cpu->events + cpu->counted) * stat->event_psec / PSEC_PER_NSEC;
+	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;
+
+	return nr * stat->event_psec / PSEC_PER_NSEC;
 }

@@ -239,10 +239,10 @@ static void print_cost(struct printer *p, const struct stat *stat, const struct 
 {
 	const uint64_t cost = stat_cost(stat, cpu);
 
-	if (stat->event_psec) {
+	if (stat->event_psec && !cpu->lost_more) {
 		time_print(p, "tracing", cost);
 		print_percent(p, "tracing_percent", cost, wall);
-	} else if (printer_is_json(p)) {
+	} else if (stat->event_psec || printer_is_json(p)) {
 		printer_none(p, "tracing");
 		printer_none(p, "tracing_percent");
 	}
