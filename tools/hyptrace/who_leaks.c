@@ -111,6 +111,10 @@ static void print_summary(struct who_leaks *who)
 		printer_line(p, STYLE_NAME, "no leak found, but the history is incomplete");
 	else if (!leaks->nr_gone)
 		printer_line(p, STYLE_GOOD, "no leak: no VM was torn down");
+	else if (who->counts.pending || who->counts.undecided)
+		printer_line(p, STYLE_NAME, "no leak found, but %" PRIu64 " page%s not judged",
+			     who->counts.pending + who->counts.undecided,
+			     who->counts.pending + who->counts.undecided == 1 ? " is" : "s are");
 	else
 		printer_line(p, STYLE_GOOD, "no leak: %" PRIu64 " VM%s torn down, and all pages have come back",
 			     leaks->nr_gone, leaks->nr_gone == 1 ? " was" : "s were");
@@ -183,18 +187,18 @@ static void note_counts(const struct who_leaks *who)
 
 	name_vms(leaks, false, names, sizeof(names));
 	if (names[0])
-		cmd_note("the teardown of %s is not over: %" PRIu64 " page%s are not back yet",
-			 names, counts->pending, plural(counts->pending));
+		cmd_note("the teardown of %s is not over: %" PRIu64 " page%s not back yet",
+			 names, counts->pending, counts->pending == 1 ? " is" : "s are");
 	name_vms(leaks, true, names, sizeof(names));
 	if (counts->undecided)
-		cmd_note("%" PRIu64 " page%s may be in use by a VM that still lives (%s), and are not judged",
+		cmd_note("%" PRIu64 " page%s may be in use by a VM that still lives (%s): not judged",
 			 counts->undecided, plural(counts->undecided), names);
 	if (counts->unknown)
-		cmd_note("%" PRIu64 " page%s are not judged: the hypercall that took them may be among the events that were lost",
-			 counts->unknown, plural(counts->unknown));
+		cmd_note("%" PRIu64 " page%s not judged: the hypercall may be among the events that were lost",
+			 counts->unknown, counts->unknown == 1 ? " is" : "s are");
 	if (who->back)
-		cmd_note("%" PRIu64 " page%s have come back meanwhile", who->back,
-			 plural(who->back));
+		cmd_note("%" PRIu64 " page%s changed the owner again meanwhile", who->back,
+			 who->back == 1 ? " has" : "s have");
 	if (leaks->too_many)
 		cmd_note("%" PRIu64 " pages are not judged: no more than %u are remembered at a time",
 			 leaks->too_many, PAGE_LEAKS_MAX_PAGES);
@@ -236,6 +240,15 @@ static void note_event(struct who_leaks *who, const struct hyptrace_event *event
 			 event->name, event->name);
 }
 
+static void note_filtered(struct who_leaks *who, uint64_t filtered)
+{
+	if (!filtered)
+		return;
+	who->incomplete = true;
+	cmd_note("the history may be incomplete: filters have refused %" PRIu64 " event%s",
+		 filtered, plural(filtered));
+}
+
 /* Is there a history at all? Return an exit code. */
 static int check_rings(struct who_leaks *who)
 {
@@ -252,6 +265,7 @@ static int check_rings(struct who_leaks *who)
 				leaks->transition->name : leaks->call->name, WHO_ENABLE);
 	note_event(who, leaks->transition);
 	note_event(who, leaks->call);
+	note_filtered(who, who->rings.filtered);
 	if (who->remote->state != HYPTRACE_STATE_TRACING) {
 		who->incomplete = true;
 		cmd_note("the history may be incomplete: the recording is stopped (use \"hyptrace start\")");
@@ -346,11 +360,7 @@ static void note_filters(struct who_leaks *who, const struct hyptrace_file *file
 	cpus = hyptrace_file_cpus(file, &nr);
 	for (i = 0; i < nr; i++)
 		filtered += cpus[i]->has_counts ? cpus[i]->filtered : 0;
-	if (!filtered)
-		return;
-	who->incomplete = true;
-	cmd_note("the history may be incomplete: filters have refused %" PRIu64 " events during the recording",
-		 filtered);
+	note_filtered(who, filtered);
 }
 
 static int look_into_file(struct who_leaks *who, struct hyptrace_file *file)
