@@ -72,6 +72,22 @@ format()
 	tm display-message -p -t top "#{$1}"
 }
 
+# sums: print the whole seconds that the sums are of.
+sums()
+{
+	screen | sed -n 's/.*sums of \([0-9]*\)\..*/\1/p'
+}
+
+sums_reach()
+{
+	(($(sums) >= $1))
+}
+
+sums_below()
+{
+	(($(sums) < $1))
+}
+
 is_full_screen()
 {
 	same "$(format alternate_on)" 1 2>/dev/null
@@ -203,10 +219,10 @@ teardown()
 	key p
 	within "$patience" shows_not '[PAUSED]'
 
-	# the sums are larger than those of the first seconds
+	within "$patience" sums_reach 4
+	before=$(sums)
 	key r
-	within "$patience" matches 'sums of'
-	(($(screen | sed -n 's/.*sums of \([0-9]*\)\..*/\1/p') <= 5))
+	within "$patience" sums_below "$before"
 
 	for by in hcall exit vcpu vm cpu memory reason; do
 		key g

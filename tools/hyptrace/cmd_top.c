@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		if (!parse_number(arg, UINT64_MAX, &top->count) || !top->count)
-			return cmd_usage("bad number \"%s\": use 1 or more", arg);
+			return cmd_usage("bad --count \"%s\": use 1 or more", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);
@@ -146,9 +146,12 @@ static bool show(struct stat *stat)
 {
 	struct top *top = stat->owner;
 
-	/* what was counted since the request of the end */
-	if (top->next != TOP_STAY)
+	/* the begun interval, unless the user wants other rows */
+	if (top->next != TOP_STAY) {
+		if (top->next == TOP_OTHER_SOURCE && top->model.by == stat->by && !top->ctx->json)
+			top_model_take(&top->model, stat);
 		return false;
+	}
 	top->has_worked = true;
 	if (top->ctx->json) {
 		stat_print(stat);

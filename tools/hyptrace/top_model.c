@@ -138,7 +138,8 @@ static void view_row(const struct top_model *model, unsigned int i, uint64_t you
 	row->samples = sum->samples;
 	row->total = sum->times.sum;
 	row->longest = sum->times.max;
-	if (!model->is_counted && sum->times.count)
+	/* of numbers that EL2 has counted there are no samples */
+	if (!model->is_counted && !sum->buckets && sum->times.count)
 		row->p99 = loglin_percentile(&sum->times, 990);
 	row->guest = sum->guest;
 	if (now) {

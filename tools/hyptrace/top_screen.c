@@ -140,14 +140,21 @@ static void add_cpus(struct top_screen *screen, const struct top_view *view, boo
 
 static void add_losses(struct top_screen *screen, const struct top_view *view)
 {
+	const bool is_lost = view->lost || view->lost_more;
+	const enum top_style style = is_lost ? TOP_LOSS : TOP_PLAIN;
+	const char *more = view->lost_more ? " or more" : "";
+
 	if (!view->interval)
 		top_screen_add(screen, TOP_PLAIN, "Waiting for the end of the first interval.");
-	else if (view->is_counted)
-		top_screen_add(screen, TOP_PLAIN, "EL2 counts: no event is recorded or lost.");
+	else if (!view->is_counted)
+		top_screen_add(screen, style, "%" PRIu64 " events read, %" PRIu64 "%s lost.",
+			       view->events, view->lost, more);
+	else if (view->events || is_lost)
+		top_screen_add(screen, style,
+			       "EL2 counts. Before, %" PRIu64 " events were read, %" PRIu64 "%s lost.",
+			       view->events, view->lost, more);
 	else
-		top_screen_add(screen, view->lost || view->lost_more ? TOP_LOSS : TOP_PLAIN,
-			       "%" PRIu64 " events read, %" PRIu64 "%s lost.", view->events,
-			       view->lost, view->lost_more ? " or more" : "");
+		top_screen_add(screen, TOP_PLAIN, "EL2 counts: no event is recorded or lost.");
 }
 
 /* Choose the columns that fit beside the names and a spark line. */
