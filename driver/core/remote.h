@@ -249,8 +249,8 @@ struct hyptrace_swap {
  *		if the writer does not protect memory. Called at any time while the remote is
  *		registered. Optional.
  * @time_visits: have the current CPU enter EL2 @count times and return at once, with interrupts
- *		off. Return the time that this takes, in ns. Called at any time while the remote is
- *		registered. Optional.
+ *		off. Return the time that this takes, in ns, or an error. Called at any time while
+ *		the remote is registered. Optional.
  * @set_rate:	record so many selftest events per second and CPU while tracing. core calls
  *		it only with another rate than before. Optional.
  */
@@ -278,7 +278,7 @@ struct hyptrace_remote_ops {
 			     unsigned int *cpu, void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);
 	int	(*get_page_owner)(u64 pfn, void *priv);
-	u64	(*time_visits)(unsigned int count, void *priv);
+	s64	(*time_visits)(unsigned int count, void *priv);
 	int	(*set_rate)(u32 rate, void *priv);
 };
 

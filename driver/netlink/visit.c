@@ -29,11 +29,18 @@ int hyptrace_nl_visit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	const struct hyptrace_remote *remote = info->user_ptr[0];
 	const struct hyptrace_remote_desc *desc = remote->desc;
 	struct nlattr *count = info->attrs[HYPTRACE_A_VISIT_COUNT];
+	s64 ns;
 
 	if (!desc->ops->time_visits) {
 		NL_SET_ERR_MSG_FMT(info->extack, "\"%s\" is no hypervisor: no CPU can visit it",
 				   remote->name);
 		return hyptrace_nl_set_bad_attr(info, -EOPNOTSUPP, A_REMOTE);
 	}
-	return reply(info, desc->ops->time_visits(count ? nla_get_u32(count) : 1, desc->priv));
+	ns = desc->ops->time_visits(count ? nla_get_u32(count) : 1, desc->priv);
+	if (ns < 0) {
+		NL_SET_ERR_MSG_FMT(info->extack, "\"%s\" does not answer as expected",
+				   remote->name);
+		return ns;
+	}
+	return reply(info, ns);
 }

@@ -46,9 +46,9 @@ static int get_page_owner(u64 pfn, void *priv)
 }
 
 /* EL2 refuses the call, but it enters and returns as for any other. */
-static u64 time_visits(unsigned int count, void *priv)
+static s64 time_visits(unsigned int count, void *priv)
 {
-	struct arm_smccc_res res;
+	struct arm_smccc_res res = { };
 	unsigned long flags;
 	u64 begin, ns;
 
@@ -59,7 +59,7 @@ static u64 time_visits(unsigned int count, void *priv)
 	ns = ktime_get_ns() - begin;
 	local_irq_restore(flags);
 
-	return ns;
+	return res.a0 == (unsigned long)SMCCC_RET_NOT_SUPPORTED ? ns : -EIO;
 }
 
 static const struct hyptrace_remote_ops ops = {

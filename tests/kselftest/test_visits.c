@@ -108,8 +108,9 @@ TEST_F(visits, are_events)
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	nr = events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
 	ASSERT_LT(0, nr);
-	/* Interrupts are off: nothing else comes between. */
-	EXPECT_EQ(VISITS, longest_run(self, nr));
+	/* Interrupts are off: nothing else comes between, but maybe another one next to them. */
+	EXPECT_LE(VISITS, longest_run(self, nr));
+	EXPECT_GE(VISITS + 10, longest_run(self, nr));
 }
 
 TEST_HARNESS_MAIN
