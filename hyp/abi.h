@@ -478,7 +478,7 @@ enum hyptrace_ring_state {
  * @written:	events that happened while enabled, the lost ones included
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full (discard mode)
- * @filtered:	events that happened while enabled but that their filter did not accept;
+ * @filtered:	events that happened while enabled but that their filter rejected;
  *		@written does not count them
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
  * @nr_entered:	how often the writer has moved to the next sub-buffer
@@ -496,14 +496,15 @@ enum hyptrace_ring_state {
  * @moved:	the answer of the last MOVE that returned HYPTRACE_MOVE_MOVED
  * @started:	the event that has started the recording, if it happened on this CPU
  * @stopped:	the event that has stopped it, or will
- * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY since RING_READY.
- *		RESET does not change it
+ * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY since the ring was
+ *		loaded. RESET and EXCHANGE do not change it
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
- * to the next sub-buffer and when it drops an event. Between updates only @written and
- * @filtered become stale. So the host sees without a call whether there is something to
- * read. It must load @tail_id first, then @nr_unread and the commit of the sub-buffer @tail_id.
+ * to the next sub-buffer, when it drops an event, and when a trigger fires. Between updates
+ * only @written and @filtered become stale. So the host sees without a call whether there is
+ * something to read. It must load @tail_id first, then @nr_unread and the commit of the
+ * sub-buffer @tail_id.
  */
 struct hyptrace_meta {
 	__u64 written;

@@ -131,7 +131,7 @@ struct hyptrace_clock_copy {
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
- * @filtered:	events that their filter did not accept
+ * @filtered:	events that their filter rejected
  * @begun:	the other timed events that the CPU has begun. Only the CPU itself uses it, but
  *		while the ring is parked, any CPU may clear it
  * @counting:	what the CPU counts: see count.h

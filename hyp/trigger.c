@@ -7,7 +7,7 @@
  */
 #include "hooks.h"
 
-/* trigger_lock protects all of the following. @hyptrace_armed may be read without it. */
+/* trigger_lock protects all that follows. @hyptrace_armed and @notifying are read without it, too. */
 u64 hyptrace_armed;
 u32 hyptrace_stop_after;
 
@@ -42,7 +42,8 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 	hyptrace_lock(&trigger_lock);
 	starting = what == HYPTRACE_TRIGGER_START ? starting | bit : starting & ~bit;
 	stopping = what == HYPTRACE_TRIGGER_STOP ? stopping | bit : stopping & ~bit;
-	notifying = what == HYPTRACE_TRIGGER_NOTIFY ? notifying | bit : notifying & ~bit;
+	WRITE_ONCE(notifying, what == HYPTRACE_TRIGGER_NOTIFY ? notifying | bit :
+							       notifying & ~bit);
 	stop_after[event] = after;
 	WRITE_ONCE(hyptrace_armed, (hyptrace_armed & ~bit) | (notifying & bit));
 	hyptrace_unlock(&trigger_lock);
@@ -157,14 +158,18 @@ void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 	u64 bit = BIT_ULL(event);
 
 	hyptrace_lock(&ring->lock);
+	/* All CPUs may do this at any rate: they must not wait for each other. */
+	if (READ_ONCE(notifying) & bit) {
+		WRITE_ONCE(ring->meta->notified, ++ring->notified);
+		hyptrace_unlock(&ring->lock);
+		return;
+	}
 	hyptrace_lock(&trigger_lock);
 	/* Another CPU may have been first. */
 	if (hyptrace_armed & bit) {
 		struct hyptrace_fired fired = { .time = time, .event = event, .arm = last_arm };
 
-		if (notifying & bit) {
-			ring->notified++;
-		} else if (starting & bit) {
+		if (starting & bit) {
 			start();
 			ring->started = fired;
 		} else {

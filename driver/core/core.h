@@ -164,7 +164,7 @@ struct hyptrace_watermark {
  * @read:	events delivered to a consumer
  * @overrun:	events overwritten before they were read
  * @dropped:	events dropped because the ring was full
- * @filtered:	events that happened while enabled, but that their filter did not accept
+ * @filtered:	events that happened while enabled, but that their filter rejected
  * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load
  * @unread:	events in the ring: @written - @read - @overrun - @dropped
  * @unreported:	lost events that were not yet reported to a consumer

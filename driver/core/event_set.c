@@ -178,7 +178,7 @@ static void announce_options(const struct hyptrace_remote *remote, u64 mask,
 
 /*
  * Exchange @options for those of the remote. Set the filter of an event before it is enabled,
- * and remove it after it is disabled: the writer never records what the filter does not accept.
+ * and remove it after it is disabled: the writer never records what the filter rejects.
  */
 static int exchange_options(struct hyptrace_remote *remote, u64 mask, u64 enabled,
 			    struct hyptrace_event_options *options,

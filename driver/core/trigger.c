@@ -92,21 +92,22 @@ static void look_at_notified(struct hyptrace_remote *remote)
 
 	for_each_possible_cpu(cpu)
 		sum += hyptrace_reader_notified(remote->readers[cpu]);
-	/* While a ring is exchanged, its count may be missing in the sum. */
-	if (sum <= remote->notified)
+	if (sum == remote->notified)
 		return;
 	remote->notified = sum;
 	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_NOTIFY);
 }
 
-/* Notice what has fired, and announce it. Tracing is on, or has just been stopped. */
+/*
+ * Notice what has started and stopped the recording, and announce it. Tracing is on, or has just
+ * been stopped.
+ */
 static void look(struct hyptrace_remote *remote)
 {
 	bool started, stopped;
 
 	if (!remote->desc->ops->get_fired)
 		return;
-	look_at_notified(remote);
 	started = look_at(remote, HYPTRACE_TRIGGER_START);
 	stopped = look_at(remote, HYPTRACE_TRIGGER_STOP);
 	/* Both may have fired meanwhile; afterwards nobody looks for the start any more. */
@@ -117,7 +118,7 @@ static void look(struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_triggers_look - notice what has fired
+ * hyptrace_triggers_look - notice what has started and stopped the recording
  * @remote:	control mutex held
  *
  * This is done every PERIOD_MS; call this to know it now.
@@ -136,6 +137,7 @@ static void trigger_work(struct work_struct *work)
 	guard(mutex)(&remote->control);
 	if (remote->state != HYPTRACE_STATE_TRACING)
 		return;
+	look_at_notified(remote);
 	look(remote);
 	watch(remote);
 }
@@ -174,6 +176,7 @@ void hyptrace_triggers_begin(struct hyptrace_remote *remote)
  */
 void hyptrace_triggers_end(struct hyptrace_remote *remote)
 {
+	look_at_notified(remote);
 	look(remote);
 }
 

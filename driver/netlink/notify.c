@@ -16,7 +16,7 @@
 static atomic_t changes = ATOMIC_INIT(1);
 
 /**
- * hyptrace_notify_changes - get the number of changes notified so far, without losses
+ * hyptrace_notify_changes - get the number of changes notified so far, without losses and counts
  *
  * If the number changes during a dump, the dump is not consistent. A change of a remote
  * is counted before the remote's control mutex is released.
@@ -109,15 +109,18 @@ static void notify_event(const struct hyptrace_remote *remote,
 
 static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
 {
+	const bool is_count = trigger == HYPTRACE_TRIGGER_NOTIFY;
+	struct sk_buff *skb;
 	void *header;
-	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_TRIGGER_NTF, &header);
 
+	/* No answer has the count: it changes often, and makes no dump inconsistent. */
+	skb = is_count ? begin_message(HYPTRACE_CMD_TRIGGER_NTF, &header) :
+			 begin_change_message(HYPTRACE_CMD_TRIGGER_NTF, &header);
 	if (skb)
 		send_message(skb, header,
 			     nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name) ||
-			     (trigger == HYPTRACE_TRIGGER_NOTIFY ?
-			      hyptrace_fill_notified(skb, remote) :
-			      hyptrace_fill_fired(skb, remote, trigger)));
+			     (is_count ? hyptrace_fill_notified(skb, remote) :
+					 hyptrace_fill_fired(skb, remote, trigger)));
 }
 
 static void notify_reader(const struct hyptrace_remote *remote, int cpu,

@@ -53,7 +53,11 @@ static int enable(struct nl *nl, const char *remote, uint64_t id, uint32_t actio
 		EXPECT_EQ(number, __counts.name);				\
 	} while (0)
 
-/* Return the count of the next notification of a trigger; 0 if none comes in time. */
+/* No notification, and one without a count */
+#define NOTHING		UINT64_MAX
+#define WRONG		(UINT64_MAX - 1)
+
+/* Return the count of the next notification of a trigger; NOTHING if none comes in time. */
 static uint64_t next(struct nl *listener, int timeout_ms)
 {
 	const struct nlmsghdr *hdr;
@@ -61,8 +65,10 @@ static uint64_t next(struct nl *listener, int timeout_ms)
 	do {
 		hdr = control_next_change(listener, timeout_ms);
 	} while (hdr && nl_cmd(hdr) != HYPTRACE_CMD_TRIGGER_NTF);
-	if (!hdr || nl_attr(hdr, HYPTRACE_A_REMOTE_FIRED))
-		return 0;
+	if (!hdr)
+		return NOTHING;
+	if (nl_attr(hdr, HYPTRACE_A_REMOTE_FIRED) || !nl_attr(hdr, HYPTRACE_A_REMOTE_NOTIFIED))
+		return WRONG;
 	return nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_NOTIFIED));
 }
 
@@ -121,12 +127,12 @@ TEST_F(notify, is_notified_with_the_count)
 	READY();
 	ENABLE(7, NOTIFY);
 	MARK(0, 8, 100);
-	EXPECT_EQ(0, next(&listener, QUIET_MS));
+	EXPECT_EQ(NOTHING, next(&listener, QUIET_MS));
 	MARK(1, 7, 1);
 	EXPECT_EQ(1, next(&listener, SOON_MS));
 	MARK(0, 7, 1);
 	EXPECT_EQ(2, next(&listener, SOON_MS));
-	EXPECT_EQ(0, next(&listener, QUIET_MS));
+	EXPECT_EQ(NOTHING, next(&listener, QUIET_MS));
 	/* What fires right before the stop is not missed. */
 	MARK(0, 7, 1);
 	CONTROL(STOP);
@@ -154,6 +160,7 @@ TEST_F(notify, leaves_other_triggers_alone)
 	nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, variant->remote);
 	ASSERT_EQ(0, nl_do(&self->nl, &msg, &answer));
 	hdr = nl_first(&answer);
+	ASSERT_NE(NULL, nl_attr(hdr, HYPTRACE_A_REMOTE_ARMED));
 	EXPECT_EQ(0, *(const uint8_t *)nl_data(nl_attr(hdr, HYPTRACE_A_REMOTE_ARMED)));
 	ENABLE(7, STOP);
 	MARK(0, 7, 1);

@@ -96,8 +96,9 @@ enum hyptrace_filter_op {
  *   that, they record no others but these.
  * @HYPTRACE_TRIGGER_ACTION_STOP: All CPUs cease to record events.
  * @HYPTRACE_TRIGGER_ACTION_NOTIFY: The writer counts the event, and the
- *   recording continues. It fires each time. The filter only chooses which
- *   events fire: the writer also records those that it does not accept.
+ *   recording continues. It fires each time that such an event gets into the
+ *   ring. The filter only chooses which events fire: the writer also records
+ *   those that it does not accept.
  */
 enum hyptrace_trigger_action {
 	HYPTRACE_TRIGGER_ACTION_NONE,
