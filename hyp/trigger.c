@@ -7,7 +7,10 @@
  */
 #include "hooks.h"
 
-/* trigger_lock protects all that follows. @hyptrace_armed and @notifying are read without it, too. */
+/*
+ * trigger_lock protects all that follows. @hyptrace_armed and @notifying are read without it,
+ * too.
+ */
 u64 hyptrace_armed;
 u32 hyptrace_stop_after;
 
