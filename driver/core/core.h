@@ -24,6 +24,9 @@
  *
  *	file->timer_lock	device: the latency, and the timer that it sets
  *
+ *	holds_lock		count_hold.c: which socket holds what is counted; also taken
+ *				inside remote->control
+ *
  *	mmap_lock
  *	  reader->map_lock	the mappings of a ring, and its pages for mmap(); also taken
  *				inside reader->lock
@@ -327,7 +330,10 @@ struct hyptrace_release {
  * @fired:	by enum hyptrace_trigger: what has fired since the triggers were armed
  * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load, as last announced
  * @counted:	bit per id of a counted event
+ * @count_requested: bit per id of an event that count-set has switched on, and not off
  * @has_counters: the remote has counters, perhaps of events that are no longer counted
+ * @keeps_counters: they have numbers that count-set has requested, not only holds
+ * @count_work:	ends the holds of closed sockets: see count_hold.c
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
@@ -363,7 +369,10 @@ struct hyptrace_remote {
 	struct hyptrace_firing			fired[HYPTRACE_NR_TRIGGERS];
 	u64					notified;
 	u64					counted;
+	u64					count_requested;
 	bool					has_counters;
+	bool					keeps_counters;
+	struct work_struct			count_work;
 	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
@@ -534,6 +543,11 @@ void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int numb
 			 struct hyptrace_counter_name *name);
 int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
 			unsigned int number, struct hyptrace_event_counter *counter);
+
+/* count_hold.c: the control mutex held, but for hyptrace_counters_close() */
+int hyptrace_counters_hold(struct hyptrace_remote *remote, u32 port, u64 mask, bool hold,
+			   struct netlink_ext_ack *extack);
+void hyptrace_counters_close(u32 port);
 
 /* page.c: the control mutex held */
 int hyptrace_page_get_owner(const struct hyptrace_remote *remote, u64 pfn,

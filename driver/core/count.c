@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counting events: a remote counts them by the values of a field, without rings. Called by
- * netlink/, and by state.c at a reset and when a remote is unregistered.
+ * netlink/, by count_hold.c, and by state.c at a reset and when a remote is unregistered.
  *
  *	           count-set                  count-set, of the last event
  *	no counters ---------> events counted ----------> counters kept
@@ -10,6 +10,8 @@
  *	    '------------------------'         count-set         |
  *	    '----------------------------------------------------'
  *	                count-reset of all CPUs, reset
+ *
+ * If only sockets held the events, the end of the last hold frees the counters, too.
  *
  * With each error, the functions put the reason in @extack, which may be NULL.
  */
@@ -37,8 +39,16 @@ bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
 	return false;
 }
 
-static int check_mask(const struct hyptrace_remote *remote, u64 mask,
-		      struct netlink_ext_ack *extack)
+/**
+ * hyptrace_count_check - refuse events that the remote cannot count
+ * @remote:	control mutex held
+ * @mask:	bit per event id
+ * @extack:	see above
+ *
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int hyptrace_count_check(const struct hyptrace_remote *remote, u64 mask,
+			 struct netlink_ext_ack *extack)
 {
 	unsigned int i;
 
@@ -100,11 +110,21 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
 int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 			  struct netlink_ext_ack *extack)
 {
-	int err = check_mask(remote, mask, extack);
+	int err = hyptrace_count_check(remote, mask, extack);
 
 	if (err)
 		return err;
-	return set_events(remote, count ? remote->counted | mask : remote->counted & ~mask, extack);
+	err = set_events(remote, count ? remote->counted | mask : remote->counted & ~mask, extack);
+	if (err)
+		return err;
+	if (count) {
+		remote->count_requested |= mask;
+		remote->keeps_counters = true;
+	} else {
+		remote->count_requested &= ~mask;
+		hyptrace_count_override(remote, mask);
+	}
+	return 0;
 }
 
 static void free_counters(struct hyptrace_remote *remote)
@@ -112,6 +132,26 @@ static void free_counters(struct hyptrace_remote *remote)
 	if (remote->has_counters)
 		remote->desc->counting->free(remote->desc->priv);
 	remote->has_counters = false;
+	remote->keeps_counters = false;
+}
+
+/**
+ * hyptrace_count_update - count what is requested or held, after a change of either
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, -ENOMEM, or the error of the remote's callback: then nothing has changed.
+ */
+int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
+{
+	u64 events = remote->count_requested | hyptrace_count_held(remote);
+	int err = set_events(remote, events, extack);
+
+	if (!err && !events && remote->has_counters && !remote->keeps_counters) {
+		free_counters(remote);
+		hyptrace_announce_remote(remote);
+	}
+	return err;
 }
 
 static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlink_ext_ack *extack)
@@ -148,7 +188,7 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
 int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 			    struct netlink_ext_ack *extack)
 {
-	int err = check_mask(remote, 0, extack);
+	int err = hyptrace_count_check(remote, 0, extack);
 
 	if (err || !remote->has_counters)
 		return err;
@@ -156,6 +196,9 @@ int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 		free_counters(remote);
 	else
 		err = reset_counters(remote, cpu, extack);
+	/* Nothing is left that was counted on request. */
+	if (cpu == HYPTRACE_CPU_ALL && !remote->count_requested)
+		remote->keeps_counters = false;
 	/* Even after an error the counters of some CPUs may be 0. */
 	hyptrace_announce_remote(remote);
 	return err;
@@ -177,6 +220,8 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 	err = set_events(remote, 0, extack);
 	if (err)
 		return err;
+	remote->count_requested = 0;
+	hyptrace_count_override(remote, ~0ULL);
 	free_counters(remote);
 	return 0;
 }

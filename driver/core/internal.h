@@ -89,7 +89,16 @@ void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 			       const struct hyptrace_event_options *tried);
 
 /* count.c: the control mutex held */
+int hyptrace_count_check(const struct hyptrace_remote *remote, u64 mask,
+			 struct netlink_ext_ack *extack);
+int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+
+/* count_hold.c */
+void hyptrace_count_init(struct hyptrace_remote *remote);
+u64 hyptrace_count_held(const struct hyptrace_remote *remote);
+void hyptrace_count_override(const struct hyptrace_remote *remote, u64 off);
+void hyptrace_count_forget(struct hyptrace_remote *remote);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);

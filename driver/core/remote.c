@@ -263,6 +263,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
 	hyptrace_triggers_init(remote);
 	hyptrace_release_init(remote);
+	hyptrace_count_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
 	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
@@ -365,6 +366,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 	hyptrace_debugfs_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	cancel_delayed_work_sync(&remote->trigger_work);
+	hyptrace_count_forget(remote);
 	hyptrace_remote_put(remote);
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);

@@ -11,6 +11,7 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
 	u64 events;
+	bool on;
 	int err;
 
 	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
@@ -19,9 +20,11 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = hyptrace_nl_read_names(info, remote, &events);
 	if (err)
 		return err;
-	err = hyptrace_counters_set(remote, events,
-				    nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]),
-				    info->extack);
+	on = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);
+	if (info->attrs[HYPTRACE_A_EVENT_HOLD])
+		err = hyptrace_counters_hold(remote, info->snd_portid, events, on, info->extack);
+	else
+		err = hyptrace_counters_set(remote, events, on, info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 

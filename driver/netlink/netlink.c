@@ -201,6 +201,20 @@ static int bind(int group)
 	return 0;
 }
 
+/* A socket of any family of netlink was closed. */
+static int close_socket(struct notifier_block *block, unsigned long action, void *arg)
+{
+	const struct netlink_notify *notify = arg;
+
+	/* Only sockets of this namespace reach the family. */
+	if (action == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
+	    net_eq(notify->net, &init_net))
+		hyptrace_counters_close(notify->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block close_notifier = { .notifier_call = close_socket };
+
 /* Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. */
 static const struct genl_multicast_group groups[] = {
 	[HYPTRACE_NLGRP_NOTIFY] = {
@@ -221,8 +235,13 @@ int __init hyptrace_netlink_register(void)
 	hyptrace_nl_family.mcgrps = groups;
 	hyptrace_nl_family.n_mcgrps = ARRAY_SIZE(groups);
 	hyptrace_nl_family.bind = bind;
+	err = netlink_register_notifier(&close_notifier);
+	if (err)
+		return err;
 	err = genl_register_family(&hyptrace_nl_family);
-	if (!err)
+	if (err)
+		netlink_unregister_notifier(&close_notifier);
+	else
 		hyptrace_notify_init();
 	return err;
 }
@@ -234,5 +253,6 @@ void hyptrace_netlink_unregister(void)
 {
 	hyptrace_notify_exit();
 	genl_unregister_family(&hyptrace_nl_family);
+	netlink_unregister_notifier(&close_notifier);
 	cancel_delayed_work_sync(&watch_work);
 }

@@ -127,10 +127,11 @@ static const struct nla_policy hyptrace_hypercall_get_nl_policy[HYPTRACE_A_HYPER
 };
 
 /* HYPTRACE_CMD_COUNT_SET - do */
-static const struct nla_policy hyptrace_count_set_nl_policy[HYPTRACE_A_EVENT_NAMES + 1] = {
+static const struct nla_policy hyptrace_count_set_nl_policy[HYPTRACE_A_EVENT_HOLD + 1] = {
 	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_EVENT_NAMES] = { .type = NLA_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
 	[HYPTRACE_A_EVENT_ENABLED] = NLA_POLICY_MAX(NLA_U8, 1),
+	[HYPTRACE_A_EVENT_HOLD] = { .type = NLA_FLAG, },
 };
 
 /* HYPTRACE_CMD_COUNT_GET - dump */
@@ -304,7 +305,7 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.doit		= hyptrace_nl_count_set_doit,
 		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_count_set_nl_policy,
-		.maxattr	= HYPTRACE_A_EVENT_NAMES,
+		.maxattr	= HYPTRACE_A_EVENT_HOLD,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{

@@ -23,6 +23,17 @@ int counters_set(struct nl *nl, const char *event, bool count)
 	return nl_do(nl, &msg, &answer);
 }
 
+/* Hold the counting of an event by this socket, or release it. */
+int counters_hold(struct nl *nl, const char *event, bool hold)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, hold);
+	nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
+	return nl_do(nl, &msg, &answer);
+}
+
 /* Set the counters of a CPU, or of CPU_ALL, to 0. */
 int counters_reset(struct nl *nl, int cpu)
 {

@@ -31,6 +31,7 @@ struct counter {
 };
 
 int counters_set(struct nl *nl, const char *event, bool count);
+int counters_hold(struct nl *nl, const char *event, bool hold);
 int counters_reset(struct nl *nl, int cpu);
 ssize_t counters_get(struct nl *nl, int cpu, struct counter *counters, size_t room);
 const struct counter *counters_find(const struct counter *counters, size_t nr, uint32_t cpu,
