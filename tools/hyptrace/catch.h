@@ -15,8 +15,6 @@
 /**
  * struct catch_counting - the counters of EL2, for the usual time
  * @is_used:	EL2 counts the event
- * @is_begun:	EL2 counts it for this verb
- * @is_first:	the remote had no counters before
  * @base:	the counters when this verb began
  * @nr_base:	number of @base
  * @now:	the counters as they were last read
@@ -24,8 +22,6 @@
  */
 struct catch_counting {
 	bool				is_used;
-	bool				is_begun;
-	bool				is_first;
 	struct hyptrace_event_counter	**base;
 	unsigned int			nr_base;
 	struct hyptrace_event_counter	**now;

@@ -33,8 +33,14 @@ static int read_counters(const struct catcher *c, struct hyptrace_event_counter 
 				     err);
 }
 
+static int hold(const struct catcher *c, bool hold, struct hyptrace_error *err)
+{
+	return hyptrace_hold_counting(c->ctx->h, c->remote->name,
+				      (const char *[]){ c->event->name }, 1, hold, err);
+}
+
 /**
- * catch_begin_counting - have EL2 count the event, unless it does so already
+ * catch_begin_counting - have EL2 count the event until the verb ends
  * @c:		the verb, with its event
  *
  * Return: an exit code; the caller calls catch_end_counting() in any case.
@@ -46,45 +52,17 @@ int catch_begin_counting(struct catcher *c)
 
 	if (!c->event->can_be_counted || !c->duration)
 		return EXIT_DONE;
-	counting->is_used = true;
-	if (read_counters(c, &counting->base, &counting->nr_base, &err))
+	/* If EL2 counts it already, what was counted before says what is usual, too. */
+	if (!c->event->counted && read_counters(c, &counting->base, &counting->nr_base, &err))
 		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote->name, err.text);
-	if (c->event->counted) {
-		/* what was counted before says what is usual, too */
-		hyptrace_free_counters(counting->base);
-		counting->base = NULL;
-		counting->nr_base = 0;
-		return EXIT_DONE;
-	}
-	counting->is_first = !counting->nr_base && !counters_any_counted(c->events);
-	if (hyptrace_count_events(c->ctx->h, c->remote->name,
-				  (const char *[]){ c->event->name }, 1, true, &err))
+	if (hold(c, true, &err))
 		return cmd_fail_verb("count", c->event->name, &err);
-	counting->is_begun = true;
-	return EXIT_DONE;
-}
-
-/* Free the counters, unless somebody counts meanwhile. Return an exit code. */
-static int free_counters(const struct catcher *c)
-{
-	struct hyptrace_event **events;
-	struct hyptrace_error err;
-	bool others_count;
-	unsigned int nr;
-
-	if (hyptrace_get_events(c->ctx->h, c->remote->name, &events, &nr, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", c->remote->name, err.text);
-	others_count = counters_any_counted(events);
-	hyptrace_free_events(events);
-	if (!others_count &&
-	    hyptrace_reset_counters(c->ctx->h, c->remote->name, HYPTRACE_CPU_ALL, &err))
-		return cmd_fail("cannot free the counters of \"%s\": %s", c->remote->name,
-				err.text);
+	counting->is_used = true;
 	return EXIT_DONE;
 }
 
 /**
- * catch_end_counting - count only what was counted before
+ * catch_end_counting - release the counters
  * @c:		the verb
  *
  * Return: an exit code.
@@ -95,12 +73,8 @@ int catch_end_counting(struct catcher *c)
 	struct hyptrace_error err;
 	int code = EXIT_DONE;
 
-	if (counting->is_begun &&
-	    hyptrace_count_events(c->ctx->h, c->remote->name,
-				  (const char *[]){ c->event->name }, 1, false, &err))
+	if (counting->is_used && hold(c, false, &err))
 		code = cmd_fail("cannot stop counting \"%s\": %s", c->event->name, err.text);
-	else if (counting->is_begun && counting->is_first)
-		code = free_counters(c);
 	hyptrace_free_counters(counting->base);
 	hyptrace_free_counters(counting->now);
 	memset(counting, 0, sizeof(*counting));

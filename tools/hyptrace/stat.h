@@ -249,8 +249,7 @@ int stat_stream(struct stat *stat, int signal_fd);
 
 /* stat_counters.c: from the counters of EL2 */
 bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events);
-int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *const *events,
-		  int signal_fd);
+int stat_counters(struct stat *stat, const char *remote, int signal_fd);
 
 /* stat_cost.c: what an event costs */
 void stat_cost_prepare(struct stat *stat, const char *remote);

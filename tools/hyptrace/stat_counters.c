@@ -16,9 +16,8 @@
  * struct counting - the state while EL2 counts
  * @stat:	the verb
  * @remote:	the remote
- * @names:	events that EL2 counts for this verb, and did not count before
+ * @names:	events that this verb holds: EL2 counts them until it ends
  * @nr_names:	number of @names
- * @is_first:	the remote had no counters before
  * @last:	the counters at the begin of the interval
  * @nr_last:	number of @last
  */
@@ -27,7 +26,6 @@ struct counting {
 	const char			*remote;
 	const char			*names[2];
 	unsigned int			nr_names;
-	bool				is_first;
 	struct hyptrace_event_counter	**last;
 	unsigned int			nr_last;
 };
@@ -167,6 +165,38 @@ static void clear_cpus(struct stat *stat)
 	}
 }
 
+static int hold(const struct counting *c, bool hold)
+{
+	struct hyptrace_error err;
+
+	if (hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names, hold, &err))
+		return cmd_fail("cannot %s the events of \"%s\": %s",
+				hold ? "count" : "stop counting", c->remote, err.text);
+	return EXIT_DONE;
+}
+
+/* Count again what somebody else has switched off, and say so. Return an exit code. */
+static int go_on(const struct counting *c, bool was_reset)
+{
+	struct hyptrace_event *event;
+	struct hyptrace_error err;
+	bool is_off = false;
+	unsigned int i;
+
+	for (i = 0; i < c->nr_names; i++) {
+		if (hyptrace_get_event(c->stat->ctx->h, c->remote, c->names[i], &event, &err))
+			return cmd_fail("cannot count the events of \"%s\": %s", c->remote,
+					err.text);
+		is_off |= !event->counted;
+		hyptrace_free_event(event);
+	}
+	if (was_reset)
+		cmd_note("the counters were reset by somebody else: these numbers are incomplete");
+	else if (is_off)
+		cmd_note("the counters were switched off by somebody else: these numbers are incomplete");
+	return is_off ? hold(c, true) : EXIT_DONE;
+}
+
 /* Take what was counted since the last call. */
 static int take_interval(struct counting *c)
 {
@@ -197,14 +227,13 @@ static int take_interval(struct counting *c)
 		if (!strcmp(counters[i]->event, "host_hcall"))
 			cpu->counted += counters[i]->count - (last ? last->count : 0);
 	}
-	if (next < c->nr_last || was_reset)
-		cmd_note("the counters were reset by somebody else: these numbers are incomplete");
+	was_reset |= next < c->nr_last;
 	for (i = 0; i < stat->nr_cpus; i++)
 		end_times(stat->cpus[i]);
 	hyptrace_free_counters(c->last);
 	c->last = counters;
 	c->nr_last = nr;
-	return EXIT_DONE;
+	return go_on(c, was_reset);
 }
 
 /* Wait until a time, a signal, or a request of the end. Return false in the latter cases. */
@@ -250,64 +279,19 @@ static int run(struct counting *c, int signal_fd)
 	return code;
 }
 
-static bool is_counted(struct hyptrace_event *const *events, const char *name)
+/* Have EL2 count what the verb needs, until it ends. */
+static int begin(struct counting *c)
 {
-	for (; *events; events++)
-		if (!strcmp((*events)->name, name))
-			return (*events)->counted;
-	return false;
-}
-
-/* Have EL2 count the events that it does not count yet, from 0 on if nobody has counted so far. */
-static int begin(struct counting *c, struct hyptrace_event *const *events)
-{
-	const char *const names[] = { "hyp_enter", "host_hcall" };
-	const unsigned int nr = c->stat->by == STAT_BY_HCALL ? 2 : 1;
-	struct hyptrace *h = c->stat->ctx->h;
-	struct hyptrace_error err;
-	unsigned int i;
 	int code;
 
-	code = read_counters(c, &c->last, &c->nr_last);
+	c->names[c->nr_names++] = "hyp_enter";
+	if (c->stat->by == STAT_BY_HCALL)
+		c->names[c->nr_names++] = "host_hcall";
+	code = hold(c, true);
 	if (code)
 		return code;
-	c->is_first = !c->nr_last && !counters_any_counted(events);
-	hyptrace_free_counters(c->last);
-	c->last = NULL;
-	for (i = 0; i < nr; i++)
-		if (!is_counted(events, names[i]))
-			c->names[c->nr_names++] = names[i];
-	if (c->nr_names &&
-	    hyptrace_count_events(h, c->remote, c->names, c->nr_names, true, &err)) {
-		c->nr_names = 0;
-		return cmd_fail("cannot count the events of \"%s\": %s", c->remote, err.text);
-	}
 	stat_cost_measure(c->stat, c->remote);
 	return read_counters(c, &c->last, &c->nr_last);
-}
-
-/* Count only what was counted before, and free the counters if that was nothing. */
-static int end(const struct counting *c)
-{
-	struct hyptrace *h = c->stat->ctx->h;
-	struct hyptrace_event **events;
-	struct hyptrace_error err;
-	bool others_count;
-	unsigned int nr;
-
-	if (!c->nr_names)
-		return EXIT_DONE;
-	if (hyptrace_count_events(h, c->remote, c->names, c->nr_names, false, &err))
-		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote,
-				err.text);
-	if (hyptrace_get_events(h, c->remote, &events, &nr, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", c->remote, err.text);
-	others_count = counters_any_counted(events);
-	hyptrace_free_events(events);
-	if (c->is_first && !others_count &&
-	    hyptrace_reset_counters(h, c->remote, HYPTRACE_CPU_ALL, &err))
-		return cmd_fail("cannot free the counters of \"%s\": %s", c->remote, err.text);
-	return EXIT_DONE;
 }
 
 /**
@@ -333,16 +317,14 @@ bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *event
  * stat_counters - show the numbers of the machine, from now on, from the counters of EL2
  * @stat:	the verb, with its CPUs, after stat_can_count()
  * @remote:	the remote's name
- * @events:	its events, up to NULL
  * @signal_fd:	readable once a signal has come
  *
  * Return: an exit code.
  */
-int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *const *events,
-		  int signal_fd)
+int stat_counters(struct stat *stat, const char *remote, int signal_fd)
 {
 	struct counting c = { .stat = stat, .remote = remote };
-	int code = begin(&c, events), ended;
+	int code = begin(&c), ended;
 
 	stat->is_counted = true;
 	if (!code && !stat->quiet)
@@ -352,6 +334,6 @@ int stat_counters(struct stat *stat, const char *remote, struct hyptrace_event *
 	if (!code)
 		code = run(&c, signal_fd);
 	hyptrace_free_counters(c.last);
-	ended = end(&c);
+	ended = hold(&c, false);
 	return code ? code : ended;
 }

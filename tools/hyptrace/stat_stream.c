@@ -279,7 +279,7 @@ int stat_stream(struct stat *stat, int signal_fd)
 		    !counters_any_counted(events))
 			stat_cost_prepare(stat, remote->name);
 		if (!code && stat_can_count(stat, events))
-			code = stat_counters(stat, remote->name, events, signal_fd);
+			code = stat_counters(stat, remote->name, signal_fd);
 		else if (!code)
 			code = configure(&live, events) ?: count_events(&live);
 	}

@@ -20,6 +20,23 @@ struct list {
 	unsigned int		nr;
 };
 
+static int set_events(struct hyptrace *h, const char *remote, const char *const *names,
+		      unsigned int nr, bool count, bool hold, struct hyptrace_error *err)
+{
+	struct nl_msg *msg;
+	int put;
+
+	if (nr > HYPTRACE_EVENT_LIST_MAX)
+		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
+					  HYPTRACE_EVENT_LIST_MAX);
+
+	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_SET, 0);
+	put = hyptrace_nl_put_events(msg, remote, names, nr, count);
+	if (msg && !put && hold)
+		put = nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD);
+	return hyptrace_nl_transact(h, msg, put, err);
+}
+
 /**
  * hyptrace_count_events - have the writer count events, or cease to
  * @h:		the connection
@@ -37,16 +54,29 @@ struct list {
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
 			  unsigned int nr, bool count, struct hyptrace_error *err)
 {
-	struct nl_msg *msg;
-	int put;
+	return set_events(h, remote, names, nr, count, false, err);
+}
 
-	if (nr > HYPTRACE_EVENT_LIST_MAX)
-		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
-					  HYPTRACE_EVENT_LIST_MAX);
-
-	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_SET, 0);
-	put = hyptrace_nl_put_events(msg, remote, names, nr, count);
-	return hyptrace_nl_transact(h, msg, put, err);
+/**
+ * hyptrace_hold_counting - have the writer count events until the connection is closed
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @hold:	true to hold them, false to release them
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * The writer counts an event while any connection holds it, or after hyptrace_count_events(). If
+ * the process ends in any way, so does the hold. hyptrace_count_events() with false as @count
+ * overrides it.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
+ * nothing has changed.
+ */
+int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, bool hold, struct hyptrace_error *err)
+{
+	return set_events(h, remote, names, nr, hold, true, err);
 }
 
 /**

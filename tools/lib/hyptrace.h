@@ -367,6 +367,8 @@ struct hyptrace_event_counter {
 
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
 			  unsigned int nr, bool count, struct hyptrace_error *err);
+int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, bool hold, struct hyptrace_error *err);
 int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
 			    struct hyptrace_error *err);
 int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
