@@ -141,6 +141,58 @@ adds_up()
 	jq -e '[.rows[].samples] | add < 20000' reset.json
 }
 
+# counted: print the events that EL2 counts.
+counted()
+{
+	ht list -j | jq -r '[.[0].events[] | select(.counted) | .name] | sort | join(" ")'
+}
+
+counts_nothing()
+{
+	[[ -z $(counted) && $(ht count -j 2>/dev/null) == "[]" ]]
+}
+
+counts()
+{
+	[[ $(counted) == "$1" ]]
+}
+
+@test "two that count do not disturb each other, and one that is killed leaves nothing" {
+	cd "$BATS_TEST_TMPDIR"
+	hyptrace stat -q -j --duration 1h >long.json 3>&- &
+	long=$!
+	within "$patience" counts hyp_enter
+	hyptrace stat -q -j -- workload --cpu 0 --mmio 20000 >short.json
+	(($(row short.json guest_exit samples) >= 20000))
+	same "$(counted)" hyp_enter
+	kill -INT "$long"
+	ended "$long"
+	same "$code" 0 "exit code of stat"
+	(($(row long.json guest_exit samples) >= 20000))
+	counts_nothing
+
+	hyptrace stat -q -j --by hcall --duration 1h >long.json 3>&- &
+	long=$!
+	within "$patience" counts "host_hcall hyp_enter"
+	kill -KILL "$long"
+	ended "$long"
+	within "$patience" counts_nothing
+}
+
+@test "if somebody switches the counters off, stat says so and counts again" {
+	cd "$BATS_TEST_TMPDIR"
+	hyptrace stat -q -j --interval 1s -- bash -c "
+		hyptrace -r hypervisor count --off hyp_enter
+		until [[ -s lines ]]; do sleep 0.1; done
+		workload --cpu 0 --mmio 20000 >/dev/null" >lines 2>note
+	grep -q 'switched off by somebody else' note
+	(($(jq -s '[.[].rows[] | select(.name == "guest_exit").samples] | add' lines) >= 20000))
+	counts_nothing
+	hyptrace stat -q -j -- hyptrace -r hypervisor reset >lines 2>note
+	grep -q 'reset by somebody else' note
+	counts_nothing
+}
+
 @test "stat says what tracing has cost, and does not count how it measures that" {
 	cd "$BATS_TEST_TMPDIR"
 	hyptrace stat -q -j -- "${work[@]}" >counted.json
