@@ -76,6 +76,10 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'bad time "soon"'
 	run -1 hyptrace top -b -k colour
 	says 'unknown column "colour"'
+	run -1 hyptrace top -j -k mean
+	says 'use it without --json'
+	run -1 hyptrace top -k time -bj
+	says 'use it without --json'
 	run -1 hyptrace top -b -n 0
 	says 'bad number "0"'
 	run -1 hyptrace top -b file

@@ -63,6 +63,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);
 	case ARGP_KEY_END:
+		if (top->ctx->json && top->has_sort)
+			return cmd_usage("--key sorts the rows of the screen and of --batch: use it without --json");
 		top->is_batch |= top->ctx->json;
 		if (!top->is_batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 			return cmd_usage("top needs a terminal: use -b to print blocks of text");
