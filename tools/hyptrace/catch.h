@@ -7,6 +7,7 @@
 
 #include "../lib/hyptrace_file.h"
 #include "catch_find.h"
+#include "catch_order.h"
 #include "child.h"
 #include "cmd.h"
 #include "event_filters.h"
@@ -38,12 +39,16 @@ struct catch_counting {
  * @len:	bytes in it
  * @pos:	those that were decoded
  * @is_damaged:	a sub-buffer was damaged: events are missing before the next one
+ * @is_resumed:	the last look has not read the ring to its end
  * @rec:	the next event
  * @read:	events that were read
  * @lost:	events that were lost before those
  * @lost_more:	more were lost, whose number is not known
  * @base:	events that had fired the trigger when it was set
  * @missed:	events that have fired it since then, but were not in the ring any more
+ * @asked:	events that had fired it when that was last asked, and was not compared yet
+ * @asked_at:	when that was
+ * @waits:	some of the events that have fired were neither caught nor missed yet
  */
 struct catch_ring {
 	unsigned int		cpu;
@@ -54,12 +59,16 @@ struct catch_ring {
 	size_t			len;
 	size_t			pos;
 	bool			is_damaged;
+	bool			is_resumed;
 	struct hyptrace_record	rec;
 	uint64_t		read;
 	uint64_t		lost;
 	bool			lost_more;
 	uint64_t		base;
 	uint64_t		missed;
+	uint64_t		asked;
+	uint64_t		asked_at;
+	bool			waits;
 };
 
 /**
@@ -85,6 +94,7 @@ struct catch_ring {
  * @filters:	the trigger that was set at EL2
  * @rings:	the rings
  * @nr_rings:	number of @rings
+ * @order:	takes the events of the rings in the order of time
  * @counting:	the counters of EL2
  * @listener:	receives the notifications
  * @w:		the file
@@ -115,6 +125,7 @@ struct catcher {
 	struct event_filters		filters;
 	struct catch_ring		*rings;
 	unsigned int			nr_rings;
+	struct catch_order		*order;
 	struct catch_counting		counting;
 	struct hyptrace_listener	*listener;
 	struct hyptrace_file_writer	*w;
@@ -132,7 +143,7 @@ int catch_open_rings(struct catcher *c);
 void catch_close_rings(struct catcher *c);
 int catch_hold(struct catcher *c);
 void catch_flush(struct catcher *c, bool all);
-int catch_drain(struct catcher *c);
+int catch_drain(struct catcher *c, bool all);
 int catch_finish_file(struct catcher *c);
 
 /* catch_usual.c: how long such an event usually takes */

@@ -203,7 +203,7 @@ static void found(struct catch_finder *finder, unsigned int index,
  * @is_match:	it is one to find
  * @begin:	when it began, if @is_match
  *
- * The events of all CPUs are in the order of time, as far as they are known.
+ * The events of all CPUs must be added in the order of time: see catch_order.h.
  */
 void catch_finder_add(struct catch_finder *finder, unsigned int index,
 		      const struct hyptrace_stream_event *event, bool is_match, uint64_t begin)

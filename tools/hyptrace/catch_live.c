@@ -103,17 +103,51 @@ static int read_notifications(struct waiting *waiting)
 	return ret ? cmd_fail("cannot wait for events: %s", err.text) : EXIT_DONE;
 }
 
-/* Print how many events of a CPU have fired, but were not in its ring. */
-static void find_missed(struct catcher *c, unsigned int index, uint64_t notified)
+/* Count the events of a CPU that have fired, but were neither caught nor missed so far. */
+static uint64_t count_open(const struct catcher *c, unsigned int index, uint64_t notified)
 {
-	struct catch_ring *ring = &c->rings[index];
-	const uint64_t fired = notified - ring->base;
+	const struct catch_ring *ring = &c->rings[index];
 	const uint64_t known = catch_finder_found(c->finder, index) + ring->missed;
 
-	if (notified <= ring->base || fired <= known)
+	return notified > ring->base + known ? notified - ring->base - known : 0;
+}
+
+/* All events of a CPU that had fired at a time were taken: print how many were not in its ring. */
+static void find_missed(struct catcher *c, unsigned int index, uint64_t notified)
+{
+	const uint64_t missed = count_open(c, index, notified);
+
+	if (!missed)
 		return;
-	ring->missed += fired - known;
-	catch_print_missed(c, ring->cpu, fired - known);
+	c->rings[index].missed += missed;
+	catch_print_missed(c, c->rings[index].cpu, missed);
+}
+
+/* Compare what has fired before @now with what was caught, if all events up to then were taken. */
+static void compare_counts(struct catcher *c, unsigned int index, uint64_t notified, uint64_t now)
+{
+	struct catch_ring *ring = &c->rings[index];
+
+	/* on a CPU that always records, only what fired before an older look can be compared */
+	if (catch_order_is_past(c->order, index, ring->asked_at)) {
+		find_missed(c, index, ring->asked);
+		ring->asked = notified;
+		ring->asked_at = now;
+	}
+	if (catch_order_is_past(c->order, index, now))
+		find_missed(c, index, notified);
+	ring->waits = count_open(c, index, notified);
+}
+
+/* Have events fired that were not taken yet, since they are too young? */
+static bool any_waits(const struct catcher *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_rings; i++)
+		if (c->rings[i].waits)
+			return true;
+	return false;
 }
 
 static struct hyptrace_cpu *find_cpu(struct hyptrace_cpu **cpus, unsigned int nr, unsigned int id)
@@ -130,21 +164,23 @@ static struct hyptrace_cpu *find_cpu(struct hyptrace_cpu **cpus, unsigned int nr
  * Take what the rings hold, and print it. EL2 counts an event when it is in the ring. So what was
  * counted before the rings are read is there, or was overwritten. Return an exit code.
  */
-static int look(struct catcher *c)
+static int look(struct catcher *c, bool all)
 {
 	struct hyptrace_cpu **cpus, *cpu;
 	struct hyptrace_error err;
 	unsigned int nr, i;
+	uint64_t now;
 	int code;
 
 	if (hyptrace_get_cpus(c->ctx->h, c->remote->name, &cpus, &nr, &err))
 		return cmd_fail("cannot list the CPUs of \"%s\": %s", c->remote->name, err.text);
+	now = clock_now(CLOCK_BOOTTIME);
 	catch_forget_counters(c);
-	code = catch_drain(c);
+	code = catch_drain(c, all);
 	for (i = 0; i < c->nr_rings && !code; i++) {
 		cpu = find_cpu(cpus, nr, c->rings[i].cpu);
 		if (cpu)
-			find_missed(c, i, cpu->notified);
+			compare_counts(c, i, cpu->notified, now);
 	}
 	hyptrace_free_cpus(cpus);
 	out_flush(&c->ctx->out);
@@ -169,6 +205,14 @@ static void age(struct catcher *c, uint64_t *last)
 	out_flush(&c->ctx->out);
 }
 
+/* How long to wait for a notification, until the rings are read again: -1 for no limit */
+static int wait_msec(const struct catcher *c)
+{
+	if (any_waits(c))
+		return CATCH_ORDER_NSEC / NSEC_PER_MSEC;
+	return catch_finder_waits(c->finder) ? AGE_MSEC : -1;
+}
+
 /* Wait for notifications, and print what they are about, until the end. Return an exit code. */
 static int run(struct catcher *c, int signal_fd)
 {
@@ -187,8 +231,8 @@ static int run(struct catcher *c, int signal_fd)
 	/* arm() has ignored what others have changed meanwhile. */
 	ask(&waiting);
 	while (!code && !has_enough(c)) {
-		if (waiting.has_fired || catch_finder_waits(c->finder))
-			code = look(c);
+		if (waiting.has_fired || any_waits(c) || catch_finder_waits(c->finder))
+			code = look(c, false);
 		age(c, &last_age);
 		waiting.has_fired = false;
 		if (!code && waiting.has_changed) {
@@ -203,7 +247,7 @@ static int run(struct catcher *c, int signal_fd)
 		if (code || has_enough(c))
 			break;
 		/* if a signal interrupts it, no revents are set */
-		poll(fds, FDS, catch_finder_waits(c->finder) ? AGE_MSEC : -1);
+		poll(fds, FDS, wait_msec(c));
 		if (fds[3].revents || fds[2].revents & (POLLERR | POLLHUP | POLLNVAL))
 			break;
 		code = read_notifications(&waiting);
@@ -240,7 +284,7 @@ static int arm(struct catcher *c)
 	event_filters_begin(&c->filters, c->ctx->h, c->remote->name);
 	if (c->event->enabled && event_filters_disable(&c->filters, c->event, &err))
 		return cmd_fail_verb("disable", c->event->name, &err);
-	code = catch_drain(c);
+	code = catch_drain(c, true);
 	if (!code)
 		code = read_bases(c);
 	if (code)
@@ -257,11 +301,13 @@ static int arm(struct catcher *c)
 /* Make the event what it was, and take what has fired at last. Return an exit code. */
 static int disarm(struct catcher *c)
 {
-	int code = EXIT_DONE;
+	int code;
 
 	event_filters_restore(&c->filters);
 	if (!c->limit || c->nr_caught < c->limit)
-		code = look(c);
+		code = look(c, true);
+	else
+		code = catch_drain(c, true);
 	catch_flush(c, true);
 	out_flush(&c->ctx->out);
 	return code;

@@ -30,6 +30,8 @@ static int fail_ring(const struct catcher *c, const struct hyptrace_cpu *cpu,
 			err->errnum == EBUSY ? BUSY_HINT : "");
 }
 
+static const struct catch_order_ops order_ops;
+
 static int add_ring(struct catcher *c, const struct hyptrace_cpu *cpu)
 {
 	struct catch_ring *ring = &c->rings[c->nr_rings];
@@ -78,6 +80,7 @@ int catch_open_rings(struct catcher *c)
 	if (!code && !c->nr_rings)
 		code = cmd_fail("cannot catch events of \"%s\": no CPU has a ring",
 				c->remote->name);
+	c->order = catch_order_new(c->nr_rings, &order_ops, c);
 	return code;
 }
 
@@ -97,6 +100,8 @@ void catch_close_rings(struct catcher *c)
 		free(ring->buf);
 	}
 	free(c->rings);
+	catch_order_free(c->order);
+	c->order = NULL;
 	c->rings = NULL;
 	c->nr_rings = 0;
 }
@@ -165,14 +170,26 @@ int catch_hold(struct catcher *c)
 	return code;
 }
 
-/* Read the next sub-buffers of a ring. Return 1, 0 at the end, or a negative errno. */
-static int read_more(struct catcher *c, struct catch_ring *ring, struct hyptrace_error *err)
+static ssize_t read_ring(const struct catch_ring *ring)
 {
 	ssize_t n;
 
 	do {
 		n = read(hyptrace_reader_fd(ring->reader), ring->buf, ring->size);
 	} while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* Read the next sub-buffers of a ring. Return 1, 0 at the end, or a negative errno. */
+static int read_more(struct catcher *c, struct catch_ring *ring, struct hyptrace_error *err)
+{
+	ssize_t n = read_ring(ring);
+
+	/* The driver limits what is read until the end: the limit may be that of an older look. */
+	if (n < 0 && errno == EAGAIN && ring->is_resumed) {
+		ring->is_resumed = false;
+		n = read_ring(ring);
+	}
 	if (n < 0 && errno != EAGAIN)
 		return hyptrace_error_set(err, errno, "CPU %u: %s", ring->cpu, strerror(errno));
 	ring->len = n > 0 ? n : 0;
@@ -241,8 +258,9 @@ void catch_flush(struct catcher *c, bool all)
 	}
 }
 
-static void take(struct catcher *c, unsigned int index)
+static void take(void *arg, unsigned int index)
 {
+	struct catcher *c = arg;
 	const struct catch_ring *ring = &c->rings[index];
 	const struct hyptrace_stream_event event = { .record = ring->rec, .cpu = ring->cpu };
 	uint64_t begin = ring->rec.ts, duration;
@@ -255,40 +273,40 @@ static void take(struct catcher *c, unsigned int index)
 	catch_flush(c, false);
 }
 
+static int next(void *arg, unsigned int index, uint64_t *ts)
+{
+	struct catcher *c = arg;
+	struct hyptrace_error err;
+	int ret;
+
+	ret = next_event(c, &c->rings[index], &err);
+	if (ret < 0)
+		cmd_fail("cannot go on to catch events: %s", err.text);
+	*ts = c->rings[index].rec.ts;
+	return ret;
+}
+
+static const struct catch_order_ops order_ops = { .next = next, .take = take };
+
 /**
- * catch_drain - take all events that the rings hold, and print what is caught
+ * catch_drain - take the events that the rings hold, and print what is caught
  * @c:		the verb, with its rings
+ * @all:	also take events that have just happened, before which others may be missing
  *
  * The driver limits how much is read while a CPU goes on to record.
  *
  * Return: an exit code.
  */
-int catch_drain(struct catcher *c)
+int catch_drain(struct catcher *c, bool all)
 {
-	struct hyptrace_merge *merge = hyptrace_merge_new(c->nr_rings, 0);
-	enum hyptrace_merge_step step;
-	struct hyptrace_error err;
-	int ret, code = EXIT_DONE;
+	/* without the host's clock nobody knows how old an event is */
+	const bool has_clock = c->remote->clock && !strcmp(c->remote->clock, "boot");
 	unsigned int i;
 
-	if (!merge)
-		die_no_memory();
-	hyptrace_merge_finish(merge);
-	while (!code && (step = hyptrace_merge_step(merge, &i)) != HYPTRACE_MERGE_WAIT) {
-		if (step == HYPTRACE_MERGE_EMIT) {
-			take(c, i);
-			continue;
-		}
-		ret = next_event(c, &c->rings[i], &err);
-		if (ret > 0)
-			hyptrace_merge_pending(merge, i, c->rings[i].rec.ts, c->rings[i].rec.ts);
-		else
-			hyptrace_merge_empty(merge, i, 0);
-		if (ret < 0)
-			code = cmd_fail("cannot go on to catch events: %s", err.text);
-	}
-	hyptrace_merge_free(merge);
-	return code;
+	for (i = 0; i < c->nr_rings; i++)
+		c->rings[i].is_resumed = catch_order_holds(c->order, i);
+	return catch_order_drain(c->order, clock_now(CLOCK_BOOTTIME), all || !has_clock) ?
+	       EXIT_REFUSED : EXIT_DONE;
 }
 
 /**
