@@ -509,6 +509,54 @@ static void impossible(void **state)
 	fields[9].nr_symbols = NR_SYMBOLS - 8;
 }
 
+/* Count the pages of a CPU in @many_wait that are not given back. */
+static uint64_t count_left(uint64_t nr, uint64_t step, unsigned int cpu)
+{
+	bool *is_back = calloc(nr, sizeof(*is_back));
+	uint64_t i, left = 0;
+
+	assert_non_null(is_back);
+	for (i = 0; i < nr / 2; i++) {
+		is_back[i] = true;
+		is_back[i * step % nr] = true;
+	}
+	for (i = 0; i < nr; i++)
+		left += !is_back[i] && i % 3 == cpu;
+	free(is_back);
+	return left;
+}
+
+/* Without hypercalls, all takes wait. Most of them end in an order that is not theirs. */
+static void many_wait(void **state)
+{
+	const uint64_t nr = 300000, step = 7919;
+	uint64_t i, left = 0;
+
+	(void)state;
+	page_leaks_free(&leaks);
+	assert_true(page_leaks_init(&leaks, nr, formats, events, 2));
+	for (i = 0; i < nr; i++)
+		change(i % 3, DONATE, HOST, HYP, PFN + i, 1, 0, 0);
+	assert_int_equal(leaks.takes.nr, nr);
+	/* the oldest half, and then others here and there: nr and step have no common divisor */
+	for (i = 0; i < nr / 2; i++)
+		change(0, DONATE, HYP, HOST, PFN + i, 1, 0, 0);
+	for (i = 0; i < nr / 2; i++)
+		change(0, DONATE, HYP, HOST, PFN + i * step % nr, 1, 0, 0);
+	call(1, INIT_VCPU, VM, 0);
+	add(2, 1, NULL, 0);
+	/* what is left: pages of the younger half that the last loop has not given back */
+	call(0, TEARDOWN, VM, 0);
+	check_pages(0);
+	for (i = 0; i < 3; i++)
+		left += count_left(nr, step, i);
+	assert_int_equal(leaks.takes.nr, left);
+	assert_int_equal(counts.unknown, count_left(nr, step, 2));
+	assert_null(leaks.waiting[0]);
+	assert_null(leaks.waiting[1]);
+	assert_null(leaks.waiting[2]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -527,6 +575,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(failed_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(impossible, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_wait, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,16 +30,26 @@ static const char *const call_field_names[NR_LEAK_CALL_FIELDS] = {
 	"id", "invalid", "arg1", "duration", "ret",
 };
 
+/* A take waits no more for its hypercall. */
+static void end_wait(struct page_leaks *leaks, struct page_take *take, enum take_cause cause)
+{
+	if (take->prev)
+		take->prev->next = take->next;
+	else
+		leaks->waiting[take->cpu] = take->next;
+	if (take->next)
+		take->next->prev = take->prev;
+	take->next = NULL;
+	take->prev = NULL;
+	take->cause = cause;
+}
+
 static void free_take(struct page_take *take, void *arg)
 {
 	struct page_leaks *leaks = arg;
-	struct page_take **at;
 
-	if (take->cause == TAKE_WAITS) {
-		for (at = &leaks->waiting[take->cpu]; *at != take; at = &(*at)->next)
-			;
-		*at = take->next;
-	}
+	if (take->cause == TAKE_WAITS)
+		end_wait(leaks, take, TAKE_NONE);
 	if (take->vm) {
 		take->vm->takes--;
 		leak_vm_put(take->vm);
@@ -180,6 +190,8 @@ static void take_pages(struct page_leaks *leaks, unsigned int cpu,
 		.event_size = rec->size,
 	};
 	set_vm(take, vm);
+	if (take->next)
+		take->next->prev = take;
 	*waiting = take;
 	leaks->too_many += page_takes_add(&leaks->takes, pfn, nr, take);
 	if (!take->pages)
@@ -263,9 +275,7 @@ static void end_call(struct page_leaks *leaks, unsigned int cpu, const struct hy
 		if (take->ts + ROUNDING_NSEC >= begin)
 			vm = take->vm;
 	while ((take = *waiting)) {
-		*waiting = take->next;
-		take->next = NULL;
-		take->cause = TAKE_NONE;
+		end_wait(leaks, take, TAKE_NONE);
 		if (!for_vms || take->ts + ROUNDING_NSEC < begin || take->ts > rec->ts)
 			continue;
 		take->cause = TAKE_KNOWN;
@@ -290,11 +300,8 @@ static void note_loss(struct page_leaks *leaks, unsigned int cpu, uint64_t ts, u
 	if (ts > leaks->lost_before)
 		leaks->lost_before = ts;
 	waiting = waiting_of(leaks, cpu);
-	while ((take = *waiting)) {
-		*waiting = take->next;
-		take->next = NULL;
-		take->cause = TAKE_LOST;
-	}
+	while ((take = *waiting))
+		end_wait(leaks, take, TAKE_LOST);
 }
 
 /**

@@ -24,6 +24,7 @@ enum take_cause {
  * struct page_take - an event by which the host gave pages away, or shared them
  * @pages:	pages of it that are in the table
  * @next:	the next take of the CPU that waits for its hypercall
+ * @prev:	the one before, or NULL if this one is the first
  * @ts:		when
  * @order:	how many takes there were before
  * @cpu:	on which CPU
@@ -40,6 +41,7 @@ enum take_cause {
 struct page_take {
 	size_t			pages;
 	struct page_take	*next;
+	struct page_take	*prev;
 	uint64_t		ts;
 	uint64_t		order;
 	unsigned int		cpu;
