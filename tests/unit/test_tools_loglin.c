@@ -182,9 +182,43 @@ static void bounds_of_buckets(void **unused)
 			assert_true(loglin_block_from(block) <= value);
 			if (block + 1 < LOGLIN_BLOCKS)
 				assert_true(value < loglin_block_from(block + 1));
+			assert_int_equal(loglin_range_count(&h, value, value + 1), 2);
+			assert_int_equal(loglin_range_count(&h, value + 1, 0),
+					 value + 1 ? 0 : 2);
+			if (value)
+				assert_int_equal(loglin_range_count(&h, 0, value), 0);
 			loglin_free(&h);
 		}
 	}
+}
+
+/* Ranges that follow each other have each value once, and powers of two are exact limits. */
+static void ranges(void **unused)
+{
+	static const uint64_t limits[] = { 0, 3, 64, 128, 1024, 4096, 1 << 20, 0 };
+	unsigned int i, j, exact;
+	uint64_t count, sum = 0;
+	struct loglin h = {};
+	uint64_t *values;
+
+	(void)unused;
+	values = malloc(3000 * sizeof(*values));
+	assert_non_null(values);
+	for (i = 0; i < 3000; i++) {
+		values[i] = heavy_tail() >> i % 8;
+		loglin_add(&h, values[i]);
+	}
+	for (i = 0; i < 7; i++) {
+		count = loglin_range_count(&h, limits[i], limits[i + 1]);
+		sum += count;
+		for (j = 0, exact = 0; j < 3000; j++)
+			exact += values[j] >= limits[i] &&
+				 (!limits[i + 1] || values[j] < limits[i + 1]);
+		assert_int_equal(count, exact);
+	}
+	assert_int_equal(sum, 3000);
+	free(values);
+	loglin_free(&h);
 }
 
 static void merged(void **unused)
@@ -258,7 +292,7 @@ int main(void)
 		cmocka_unit_test(any_values),
 		cmocka_unit_test(few_values),
 		cmocka_unit_test(bounds_of_buckets),
-		cmocka_unit_test(merged),
+		cmocka_unit_test(ranges), cmocka_unit_test(merged),
 		cmocka_unit_test(memory_for_used_powers_only),
 		cmocka_unit_test(deviations),
 	};

@@ -269,7 +269,7 @@ static void detail(void **state)
 	(void)state;
 	top_screen_detail(&screen, &view, &rows[0], &sum, &slow, NULL);
 	expect(&screen, 0, "hyptrace top: by reason: row_0");
-	expect(&screen, 2, "HISTOGRAM: counted by EL2, and from events while this view is shown");
+	expect(&screen, 2, "HISTOGRAM: counted by EL2, and from events while a row is shown");
 	expect(&screen, 3, "    FROM      TO  COUNT");
 	expect(&screen, 4, "    1 ns  100 ns      4  ########################################");
 	expect(&screen, 5, "  100 ns       -      1  ##########");
@@ -277,6 +277,46 @@ static void detail(void **state)
 	expect(&screen, 7, "  1.500 us  CPU 1   host_hcall: id=1");
 	expect(&screen, 23, "Esc back  r reset  h help  q quit");
 	top_screen_free(&screen);
+}
+
+/* Samples of events, before and after EL2 has counted, are added to what it has counted. */
+static void both_sources(void **state)
+{
+	static const uint64_t from[] = { 0, 16, 32, 64, 128 };
+	struct top_screen screen = { .width = 80, .height = 24 };
+	struct stat_rows counted = {}, recorded = {}, sums = {};
+	const struct stat_key key = { .major = 1 };
+	static const struct stat_slow slow;
+	struct stat_row *row;
+
+	(void)state;
+	row = stat_rows_get(&recorded, key);
+	row->samples = 4;
+	loglin_add(&row->times, 20);
+	loglin_add(&row->times, 31);
+	loglin_add(&row->times, 64);
+	loglin_add(&row->times, 5000);
+	row = stat_rows_get(&counted, key);
+	row->samples = 3;
+	row->times.count = 3;
+	row->times.sum = 3 * 40;
+	stat_row_buckets(row, from, 5)->count[2] = 3;
+	stat_rows_merge(&sums, &recorded);
+	stat_rows_merge(&sums, &counted);
+	stat_rows_merge(&sums, &recorded);
+	row = stat_rows_get(&sums, key);
+	assert_int_equal(row->samples, 11);
+
+	top_screen_detail(&screen, &view, &rows[0], row, &slow, NULL);
+	expect(&screen, 3, "    FROM      TO  COUNT");
+	expect(&screen, 4, "   16 ns   32 ns      4  ########################################");
+	expect(&screen, 5, "   32 ns   64 ns      3  ##############################");
+	expect(&screen, 6, "   64 ns  128 ns      2  ####################");
+	expect(&screen, 7, "  128 ns       -      2  ####################");
+	top_screen_free(&screen);
+	stat_rows_free(&counted);
+	stat_rows_free(&recorded);
+	stat_rows_free(&sums);
 }
 
 int main(void)
@@ -290,6 +330,7 @@ int main(void)
 		cmocka_unit_test_setup(columns, make_view),
 		cmocka_unit_test_setup(spark, make_view),
 		cmocka_unit_test_setup(detail, make_view),
+		cmocka_unit_test_setup(both_sources, make_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

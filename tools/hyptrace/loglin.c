@@ -100,6 +100,30 @@ static uint64_t middle(const struct loglin *h, unsigned int block, unsigned int 
 	return value < h->max ? value : h->max;
 }
 
+/**
+ * loglin_range_count - get the number of values in a range
+ * @h:		the histogram
+ * @from:	the smallest value
+ * @to:		the end of the range: the smallest value beyond it, or 0 for no end
+ *
+ * Return: the number. Each value is in one of several ranges that follow each other. It may be in
+ * the wrong one if it is within 1 % of a limit.
+ */
+uint64_t loglin_range_count(const struct loglin *h, uint64_t from, uint64_t to)
+{
+	unsigned int block, bucket;
+	uint64_t count = 0, value;
+
+	for (block = 0; block < LOGLIN_BLOCKS; block++) {
+		for (bucket = 0; h->blocks[block] && bucket < LOGLIN_BUCKETS; bucket++) {
+			value = middle(h, block, bucket);
+			if (value >= from && (!to || value < to))
+				count += h->blocks[block][bucket];
+		}
+	}
+	return count;
+}
+
 /* The place of the value that so many of 1000 values do not exceed, from 1 on */
 static uint64_t rank_of(const struct loglin *h, unsigned int permille)
 {

@@ -43,6 +43,7 @@ double loglin_deviation(const struct loglin *h);
 double loglin_error(const struct loglin *h);
 uint64_t loglin_block_count(const struct loglin *h, unsigned int block);
 uint64_t loglin_block_from(unsigned int block);
+uint64_t loglin_range_count(const struct loglin *h, uint64_t from, uint64_t to);
 
 static inline unsigned int loglin_block(uint64_t value)
 {

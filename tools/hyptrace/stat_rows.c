@@ -92,21 +92,6 @@ struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from
 	return row->buckets;
 }
 
-/**
- * stat_buckets_add - count a sample
- * @buckets:	the buckets
- * @time:	the time of the sample, ns
- */
-void stat_buckets_add(struct stat_buckets *buckets, uint64_t time)
-{
-	unsigned int i = buckets->nr;
-
-	while (i && buckets->from[i - 1] > time)
-		i--;
-	if (i)
-		buckets->count[i - 1]++;
-}
-
 static void merge_buckets(struct stat_row *to, const struct stat_buckets *from)
 {
 	struct stat_buckets *sum = stat_row_buckets(to, from->from, from->nr);

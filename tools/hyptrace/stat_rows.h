@@ -75,7 +75,6 @@ struct stat_rows {
 
 struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key);
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from);
-void stat_buckets_add(struct stat_buckets *buckets, uint64_t time);
 struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from, unsigned int nr);
 void stat_rows_free(struct stat_rows *rows);
 

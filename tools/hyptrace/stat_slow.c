@@ -121,8 +121,6 @@ void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 
 	if (key.major != slow->key.major || key.minor != slow->key.minor)
 		return;
-	if (slow->buckets)
-		stat_buckets_add(slow->buckets, time);
 	while (place && slow->samples[place - 1].time < time)
 		place--;
 	if (place == STAT_SLOW_SAMPLES)

@@ -32,7 +32,6 @@ struct kept;
  * struct stat_slow - the slowest samples of a row; all 0 but @stat and @key are none
  * @stat:	the verb whose events they are
  * @key:	the key of the row
- * @buckets:	counts the samples of the row by their times, too; or NULL
  * @samples:	the samples, the slowest first
  * @nr:		number of @samples
  * @kept:	the last event of each CPU, or of each vCPU
@@ -41,7 +40,6 @@ struct kept;
 struct stat_slow {
 	const struct stat	*stat;
 	struct stat_key		key;
-	struct stat_buckets	*buckets;
 	struct stat_slow_sample	samples[STAT_SLOW_SAMPLES];
 	unsigned int		nr;
 	struct kept		*kept;

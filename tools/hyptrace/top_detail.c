@@ -44,6 +44,10 @@ static void add_histogram(struct top_screen *screen, const struct time_bucket *b
 	free(out);
 }
 
+/*
+ * What EL2 has counted is in its buckets. Samples of events are only in the times: those of this
+ * view, and those of the views of other rows.
+ */
 static unsigned int fill_buckets(const struct stat_row *sum, struct time_bucket *buckets)
 {
 	unsigned int i, nr = LOGLIN_BLOCKS;
@@ -54,7 +58,9 @@ static unsigned int fill_buckets(const struct stat_row *sum, struct time_bucket 
 		if (sum->buckets) {
 			buckets[i].from = sum->buckets->from[i];
 			buckets[i].to = i + 1 < nr ? sum->buckets->from[i + 1] : 0;
-			buckets[i].count = sum->buckets->count[i];
+			buckets[i].count = sum->buckets->count[i] +
+					   loglin_range_count(&sum->times, buckets[i].from,
+							      buckets[i].to);
 		} else {
 			buckets[i].from = loglin_block_from(i);
 			buckets[i].to = i + 1 < nr ? loglin_block_from(i + 1) : 0;
@@ -105,7 +111,7 @@ void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 	if (!view->has_time)
 		top_screen_add(screen, TOP_PLAIN, "These samples have no times.");
 	top_screen_add(screen, TOP_HEAD, "%s", sum && sum->buckets ?
-		       "HISTOGRAM: counted by EL2, and from events while this view is shown" :
+		       "HISTOGRAM: counted by EL2, and from events while a row is shown" :
 		       "HISTOGRAM");
 	if (sum && view->has_time)
 		add_histogram(screen, buckets, fill_buckets(sum, buckets), slow_lines + 2);

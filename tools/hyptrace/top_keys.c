@@ -22,15 +22,10 @@ static void group(struct top *top, enum stat_by by)
 /* Show the selected row, whose slowest samples need events. */
 static void begin_detail(struct top *top)
 {
-	const struct stat_row *row;
-
 	if (!top->look.has_selected)
 		return;
-	row = top_model_row(&top->model, top->look.selected);
 	stat_slow_free(&top->slow);
 	top->slow.key = top->look.selected;
-	if (row)
-		top->slow.buckets = row->buckets;
 	top->last_by = top->by;
 	top->look.paused = false;
 	top->is_detail = true;
