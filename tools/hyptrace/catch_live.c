@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/internal.h"
 #include "catch.h"
 #include "clock.h"
 #include "filter.h"
@@ -406,15 +407,6 @@ static int check(const struct catcher *c)
 	return EXIT_DONE;
 }
 
-static void find_duration(struct catcher *c)
-{
-	unsigned int i;
-
-	for (i = 0; i < c->event->nr_fields; i++)
-		if (!strcmp(c->event->fields[i]->name, "duration"))
-			c->duration = c->event->fields[i];
-}
-
 static int with_formats(struct catcher *c, int signal_fd)
 {
 	struct hyptrace_hypercall **calls = NULL;
@@ -459,7 +451,7 @@ int catch_live(struct catcher *c)
 	if (!code)
 		code = choose(c);
 	if (!code) {
-		find_duration(c);
+		c->duration = hyptrace_event_field(c->event, "duration");
 		signal_fd = signals_catch();
 		c->ctx->out.abandon = &signals_abandon;
 		code = signal_fd < 0 ? cmd_fail("cannot catch signals: %s", strerror(errno)) :

@@ -17,19 +17,6 @@
 
 #define BUSY_HINT	" (stop it, or use another --cpu)"
 
-static int fail_ring(const struct catcher *c, const struct hyptrace_cpu *cpu,
-		     const struct hyptrace_error *err)
-{
-	char name[HYPTRACE_PROCESS_NAME_SIZE];
-
-	if (err->errnum == EBUSY && cpu->consumer)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it" BUSY_HINT,
-				cpu->id, c->remote->name,
-				hyptrace_process_name(cpu->consumer, name));
-	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu->id, c->remote->name, err->text,
-			err->errnum == EBUSY ? BUSY_HINT : "");
-}
-
 static const struct catch_order_ops order_ops;
 
 static int add_ring(struct catcher *c, const struct hyptrace_cpu *cpu)
@@ -43,7 +30,7 @@ static int add_ring(struct catcher *c, const struct hyptrace_cpu *cpu)
 		/* without a list, the CPUs that have a ring are meant */
 		if (err.errnum == ENXIO && !(c->ctx->have_cpus && !c->ctx->cpus.all))
 			return EXIT_DONE;
-		return fail_ring(c, cpu, &err);
+		return cmd_fail_ring(c->ctx, c->remote->name, cpu->id, &err, BUSY_HINT);
 	}
 	c->nr_rings++;
 	ring->cpu = cpu->id;

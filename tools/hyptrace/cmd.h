@@ -83,6 +83,8 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 		 unsigned int *nr);
 int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);
+int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
+		  const struct hyptrace_error *err, const char *hint);
 extern void (*cmd_note_to)(const char *text);
 void cmd_vnote(const char *fmt, va_list ap);
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -246,35 +246,59 @@ static void add_record(void *arg, unsigned int cpu, const struct hyptrace_record
 	page_history_add(arg, cpu, rec);
 }
 
+/**
+ * who_get_events - get the events of a remote, and how they are printed
+ * @ctx:	the verb's context, connected
+ * @remote:	the remote's name
+ * @events:	out: the events, for who_free_events(), if the exit code is EXIT_DONE
+ *
+ * Return: an exit code.
+ */
+int who_get_events(struct context *ctx, const char *remote, struct who_events *events)
+{
+	struct hyptrace_error err;
+
+	if (hyptrace_get_events(ctx->h, remote, &events->events, &events->nr, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", remote, err.text);
+	events->formats = hyptrace_formats_new(events->events, events->nr, &err);
+	if (!events->formats) {
+		hyptrace_free_events(events->events);
+		return cmd_fail("cannot read \"%s\": %s", remote, err.text);
+	}
+	events->calls = cmd_name_hypercalls(ctx, remote, events->formats);
+	return EXIT_DONE;
+}
+
+/**
+ * who_free_events - free what who_get_events() has got
+ * @events:	the events
+ */
+void who_free_events(struct who_events *events)
+{
+	hyptrace_formats_free(events->formats);
+	hyptrace_free_hypercalls(events->calls);
+	hyptrace_free_events(events->events);
+}
+
 static int who_live(struct who *who, const struct hyptrace_remote *remote)
 {
-	struct hyptrace_hypercall **calls;
-	struct hyptrace_formats *formats;
-	struct hyptrace_event **events;
 	struct hyptrace_error err;
-	unsigned int nr;
+	struct who_events events;
 	int code;
 
 	who->page_size = sysconf(_SC_PAGESIZE);
 	if (hyptrace_get_page_owners(who->ctx->h, remote->name, page_of(who), 1, &who->owner, &err))
 		return cmd_fail("cannot ask \"%s\" for the owner of page 0x%" PRIx64 ": %s",
 				remote->name, page_of(who), err.text);
-	if (hyptrace_get_events(who->ctx->h, remote->name, &events, &nr, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
-	formats = hyptrace_formats_new(events, nr, &err);
-	if (!formats) {
-		hyptrace_free_events(events);
-		return cmd_fail("cannot read \"%s\": %s", remote->name, err.text);
-	}
-	calls = cmd_name_hypercalls(who->ctx, remote->name, formats);
-	page_history_init(&who->history, page_of(who), formats, events, nr);
+	code = who_get_events(who->ctx, remote->name, &events);
+	if (code)
+		return code;
+	page_history_init(&who->history, page_of(who), events.formats, events.events, events.nr);
 	code = snapshots_read(who->ctx, remote, add_record, &who->history, &who->rings);
 	if (!code)
 		print_all(who);
 	page_history_free(&who->history);
-	hyptrace_formats_free(formats);
-	hyptrace_free_hypercalls(calls);
-	hyptrace_free_events(events);
+	who_free_events(&events);
 	return code;
 }
 

@@ -8,6 +8,7 @@
 
 #include <linux/hyptrace_netlink.h>
 
+#include "../lib/internal.h"
 #include "die.h"
 #include "page_history.h"
 
@@ -51,21 +52,11 @@ void page_history_free(struct page_history *history)
 	history->nr = 0;
 }
 
-static const struct hyptrace_field *field_of(const struct hyptrace_event *event, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (!strcmp(event->fields[i]->name, name))
-			return event->fields[i];
-	return NULL;
-}
-
 /* Get a value; 0 if the event has no such field. */
 static uint64_t value_of(const struct hyptrace_event *event, const char *name,
 			 const struct hyptrace_record *rec)
 {
-	const struct hyptrace_field *field = field_of(event, name);
+	const struct hyptrace_field *field = hyptrace_event_field(event, name);
 	uint64_t value;
 
 	return field && !hyptrace_field_value(field, rec, &value) ? value : 0;
@@ -74,7 +65,7 @@ static uint64_t value_of(const struct hyptrace_event *event, const char *name,
 static const char *name_of(const struct hyptrace_event *event, const char *name,
 			   const struct hyptrace_record *rec)
 {
-	const struct hyptrace_field *field = field_of(event, name);
+	const struct hyptrace_field *field = hyptrace_event_field(event, name);
 	const char *text = field ? hyptrace_symbol_name(field, value_of(event, name, rec)) : NULL;
 
 	return text ? text : "?";

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "../lib/internal.h"
 #include "record.h"
 
 /*
@@ -23,24 +22,6 @@
 #define LOOK_USEC		5000
 
 #define BUSY_HINT	" (stop it, or use \"hyptrace record --snapshot\")"
-
-static int fail_ring(const struct record *r, unsigned int cpu, const struct hyptrace_error *err)
-{
-	char name[HYPTRACE_PROCESS_NAME_SIZE];
-	struct hyptrace_cpu *found;
-	uint32_t pid = 0;
-
-	if (err->errnum == EBUSY && !hyptrace_get_cpu(r->ctx->h, r->remote->name, cpu, &found,
-						      NULL)) {
-		pid = found->consumer;
-		hyptrace_free_cpu(found);
-	}
-	if (pid)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it" BUSY_HINT, cpu,
-				r->remote->name, hyptrace_process_name(pid, name));
-	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, r->remote->name, err->text,
-			err->errnum == EBUSY ? BUSY_HINT : "");
-}
 
 static int add_ring(struct record *r, unsigned int cpu)
 {
@@ -53,12 +34,12 @@ static int add_ring(struct record *r, unsigned int cpu)
 		/* without a list, the CPUs that have a ring are meant */
 		if (err.errnum == ENXIO && !(r->ctx->have_cpus && !r->ctx->cpus.all))
 			return EXIT_DONE;
-		return fail_ring(r, cpu, &err);
+		return cmd_fail_ring(r->ctx, r->remote->name, cpu, &err, BUSY_HINT);
 	}
 	ring->cpu = cpu;
 	r->nr_rings++;
 	if (hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err))
-		return fail_ring(r, cpu, &err);
+		return cmd_fail_ring(r->ctx, r->remote->name, cpu, &err, BUSY_HINT);
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, hyptrace_reader_fd(ring->reader), &event))
 		return cmd_fail("cannot wait for events: %s", strerror(errno));
 	return EXIT_DONE;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/internal.h"
 #include "cmd.h"
 #include "refusal.h"
 #include "text.h"
@@ -288,4 +289,32 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 	(*cpus)[kept] = NULL;
 	*nr = kept;
 	return EXIT_DONE;
+}
+
+/**
+ * cmd_fail_ring - print why the ring of a CPU cannot be read
+ * @ctx:	the context, connected
+ * @remote:	name of the remote
+ * @cpu:	the CPU
+ * @err:	the reason
+ * @hint:	what to do if somebody else reads the ring
+ *
+ * Return: EXIT_REFUSED.
+ */
+int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
+		  const struct hyptrace_error *err, const char *hint)
+{
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
+	struct hyptrace_cpu *found;
+	uint32_t pid = 0;
+
+	if (err->errnum == EBUSY && !hyptrace_get_cpu(ctx->h, remote, cpu, &found, NULL)) {
+		pid = found->consumer;
+		hyptrace_free_cpu(found);
+	}
+	if (pid)
+		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it%s", cpu, remote,
+				hyptrace_process_name(pid, name), hint);
+	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, remote, err->text,
+			err->errnum == EBUSY ? hint : "");
 }

@@ -12,7 +12,23 @@
 /* Both events are needed. */
 #define WHO_ENABLE	"use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\""
 
+/**
+ * struct who_events - the events of a remote, and how they are printed
+ * @events:	the events
+ * @nr:		number of @events
+ * @formats:	their formats, with the names of hypercalls
+ * @calls:	these names, or NULL
+ */
+struct who_events {
+	struct hyptrace_event		**events;
+	unsigned int			nr;
+	struct hyptrace_formats		*formats;
+	struct hyptrace_hypercall	**calls;
+};
+
 /* cmd_who.c */
+int who_get_events(struct context *ctx, const char *remote, struct who_events *events);
+void who_free_events(struct who_events *events);
 void who_add_change(struct printer *p, const struct page_change *change);
 void who_note_losses(uint64_t lost, bool lost_more, uint64_t before, uint64_t read);
 

@@ -300,34 +300,25 @@ static int look_into_rings(struct who_leaks *who)
 int who_leaks_live(struct context *ctx, const struct hyptrace_remote *remote)
 {
 	struct who_leaks who = { .ctx = ctx, .remote = remote };
-	struct hyptrace_hypercall **calls;
-	struct hyptrace_formats *formats;
-	struct hyptrace_event **events;
 	struct hyptrace_error err;
-	unsigned int nr;
+	struct who_events events;
 	uint8_t owner;
 	int code;
 
 	/* A hypervisor that is not in protected mode owns no pages. */
 	if (hyptrace_get_page_owners(ctx->h, remote->name, 0, 1, &owner, &err))
 		return cmd_fail("cannot look for leaks: %s", err.text);
-	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
-	formats = hyptrace_formats_new(events, nr, &err);
-	if (!formats) {
-		hyptrace_free_events(events);
-		return cmd_fail("cannot read \"%s\": %s", remote->name, err.text);
-	}
-	calls = cmd_name_hypercalls(ctx, remote->name, formats);
-	if (page_leaks_init(&who.leaks, PAGE_LEAKS_MAX_PAGES, formats, events, nr))
+	code = who_get_events(ctx, remote->name, &events);
+	if (code)
+		return code;
+	if (page_leaks_init(&who.leaks, PAGE_LEAKS_MAX_PAGES, events.formats, events.events,
+			    events.nr))
 		code = look_into_rings(&who);
 	else
 		code = cmd_fail("cannot look for leaks: the hypercalls of \"%s\" have no names",
 				remote->name);
 	page_leaks_free(&who.leaks);
-	hyptrace_formats_free(formats);
-	hyptrace_free_hypercalls(calls);
-	hyptrace_free_events(events);
+	who_free_events(&events);
 	return code;
 }
 
