@@ -16,6 +16,12 @@
 #define VISITS		HYPTRACE_VISIT_COUNT_MAX
 #define MAX_EVENTS	20000
 
+/* A visit is a hypercall that does not exist. Nothing else makes this one. */
+#define NO_SUCH_CALL	0xffff
+
+/* for visit(): a request without the attribute */
+#define DEFAULT		0
+
 enum { ENTER, EXIT, HCALL, NR_TYPES };
 
 static const char *const names[NR_TYPES] = { "hyp_enter", "hyp_exit", "host_hcall" };
@@ -49,7 +55,7 @@ FIXTURE_TEARDOWN(visits)
 	free(self->events);
 }
 
-/* Return the time of some visits in ns, or a negative errno. */
+/* Return the time of so many visits in ns, or a negative errno. */
 static int64_t visit(struct nl *nl, uint32_t nr)
 {
 	const struct nlattr *attr;
@@ -57,7 +63,7 @@ static int64_t visit(struct nl *nl, uint32_t nr)
 
 	nl_begin(&msg, nl, HYPTRACE_CMD_VISIT_GET);
 	nl_put_str(&msg, HYPTRACE_A_VISIT_REMOTE, REMOTE);
-	if (nr != 1)
+	if (nr != DEFAULT)
 		nl_put_u32(&msg, HYPTRACE_A_VISIT_COUNT, nr);
 	err = nl_do(nl, &msg, &answer);
 	if (err)
@@ -68,8 +74,45 @@ static int64_t visit(struct nl *nl, uint32_t nr)
 
 TEST_F(visits, take_time)
 {
-	EXPECT_LE(0, visit(&self->nl, 1));
+	EXPECT_LE(0, visit(&self->nl, DEFAULT));
 	EXPECT_LT(0, visit(&self->nl, VISITS));
+}
+
+/* Record the events of so many visits. Return their number, or a negative errno. */
+static ssize_t record(struct _test_data_visits *self, uint32_t nr)
+{
+	int64_t ns = -1;
+	unsigned int i;
+	int err;
+
+	err = control_load(&self->nl, REMOTE, 1 << 20, HYPTRACE_MODE_DISCARD);
+	for (i = 0; i < NR_TYPES && !err; i++)
+		err = control_enable(&self->nl, REMOTE, names[i], true);
+	if (!err)
+		err = control(&self->nl, HYPTRACE_CMD_START, REMOTE);
+	if (!err)
+		ns = visit(&self->nl, nr);
+	if (!err)
+		err = ns < 0 ? ns : control(&self->nl, HYPTRACE_CMD_STOP, REMOTE);
+	if (err)
+		return err;
+	return events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
+}
+
+/* Count the visits among the events. Others may come before and after them. */
+static unsigned int count_visits(const struct _test_data_visits *self, ssize_t nr)
+{
+	unsigned int visits = 0;
+	ssize_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct event *event = &self->events[i];
+
+		if (event->type == &self->types[HCALL] &&
+		    event_field(event, "id") == NO_SUCH_CALL && event_field(event, "invalid"))
+			visits++;
+	}
+	return visits;
 }
 
 /* The longest run of visits, one right after the other */
@@ -97,20 +140,35 @@ static unsigned int longest_run(const struct _test_data_visits *self, ssize_t nr
 
 TEST_F(visits, are_events)
 {
-	unsigned int i;
-	ssize_t nr;
+	ssize_t nr = record(self, VISITS);
 
-	ASSERT_EQ(0, control_load(&self->nl, REMOTE, 1 << 20, HYPTRACE_MODE_DISCARD));
-	for (i = 0; i < NR_TYPES; i++)
-		ASSERT_EQ(0, control_enable(&self->nl, REMOTE, names[i], true));
-	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
-	ASSERT_LT(0, visit(&self->nl, VISITS));
-	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
-	nr = events_read(REMOTE, CPU, self->types, NR_TYPES, self->events, MAX_EVENTS);
 	ASSERT_LT(0, nr);
+	EXPECT_EQ(VISITS, count_visits(self, nr));
 	/* Interrupts are off: nothing else comes between, but maybe another one next to them. */
 	EXPECT_LE(VISITS, longest_run(self, nr));
 	EXPECT_GE(VISITS + 10, longest_run(self, nr));
+}
+
+TEST_F(visits, are_as_many_as_requested)
+{
+	static const uint32_t requested[] = { 1, 2, 7, VISITS - 1 };
+	unsigned int i;
+	ssize_t nr;
+
+	for (i = 0; i < ARRAY_SIZE(requested); i++) {
+		ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+		nr = record(self, requested[i]);
+		ASSERT_LT(0, nr);
+		EXPECT_EQ(requested[i], count_visits(self, nr));
+	}
+}
+
+TEST_F(visits, are_one_by_default)
+{
+	ssize_t nr = record(self, DEFAULT);
+
+	ASSERT_LT(0, nr);
+	EXPECT_EQ(1, count_visits(self, nr));
 }
 
 TEST_HARNESS_MAIN
