@@ -55,6 +55,30 @@ guest()
 	done | sort -n | head -n 1
 }
 
+is_armed()
+{
+	hyptrace list -j | jq -e '.[].events[] | select(.name == "hyp_enter").trigger == "notify"' >/dev/null
+}
+
+# caught: print how much more hypercalls cost while "hyptrace catch" catches each hyp_enter than while it is recorded. catch
+# is stopped meanwhile, so that only EL2 is measured.
+caught()
+{
+	local before after pid
+	hyptrace enable hyp_enter
+	before=$(measured refused)
+	hyptrace disable all
+	hyptrace catch -q 'hyp_enter && reason != smc' >/dev/null &
+	pid=$!
+	until is_armed; do sleep 0.1; done
+	kill -STOP "$pid"
+	after=$(measured refused)
+	kill -INT "$pid"
+	kill -CONT "$pid"
+	wait "$pid"
+	echo $((after - before))
+}
+
 peers()
 {
 	local call=$1 before after event
@@ -88,6 +112,7 @@ row el2_insns_enter_exit 2 "$(peers refused hyp_enter hyp_exit)" "$(ours '' enab
 row el2_insns_selftest 1 "$(peers mainline selftest)" "$(ours hyp_exit enable selftest -- measured ours)"
 row el2_insns_host_hcall 1 0 "$(ours psci_call enable host_hcall -- measured handled)"
 row el2_insns_filtered 1 0 "$(ours psci_call enable hyp_enter --filter 'reason == smc' -- measured refused)"
+row el2_insns_caught 1 0 "$(caught)"
 row el2_insns_guest_exit 1 0 "$(ours psci_call enable guest_exit -- guest --psci)"
 row el2_insns_guest_abort 1 0 "$(ours psci_call enable guest_exit -- guest --mmio)"
 row el2_insns_count_enter 2 0 "$(ours psci_call count hyp_enter -- measured refused)"
