@@ -65,9 +65,10 @@ is_armed()
 caught()
 {
 	local before after pid
-	hyptrace enable hyp_enter
+	# if no event is enabled, catch enables some
+	hyptrace enable hyp_enter psci_call
 	before=$(measured refused)
-	hyptrace disable all
+	hyptrace disable hyp_enter
 	hyptrace catch -q 'hyp_enter && reason != smc' >/dev/null &
 	pid=$!
 	until is_armed; do sleep 0.1; done
@@ -76,6 +77,7 @@ caught()
 	kill -INT "$pid"
 	kill -CONT "$pid"
 	wait "$pid"
+	hyptrace disable all
 	echo $((after - before))
 }
 
