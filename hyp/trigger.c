@@ -8,8 +8,8 @@
 #include "hooks.h"
 
 /*
- * trigger_lock protects all that follows. @hyptrace_armed and @notifying are read without it,
- * too.
+ * trigger_lock protects all that follows. hyptrace_armed, hyptrace_stop_after and notifying are
+ * also read without it.
  */
 u64 hyptrace_armed;
 u32 hyptrace_stop_after;

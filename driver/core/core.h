@@ -35,7 +35,8 @@
  * file->lock is held during a copy from or to user space.
  *
  * Locks of the kernel: genetlink holds cb_lock during each request, outside all of these.
- * splice() holds the mutex of the pipe outside file->lock. Callbacks of remotes take
+ * splice() holds the mutex of the pipe outside file->lock. The close of a netlink socket holds
+ * the lock of its notifiers outside holds_lock. Callbacks of remotes take
  * cpus_read_lock() inside remote->control and reader->lock.
  *
  * Locks during callbacks of a remote:
@@ -332,7 +333,8 @@ struct hyptrace_release {
  * @counted:	bit per id of a counted event
  * @count_requested: bit per id of an event that count-set has switched on, and not off
  * @has_counters: the remote has counters, perhaps of events that are no longer counted
- * @keeps_counters: they have numbers that count-set has requested, not only holds
+ * @keeps_counters: count-set has requested some of them: they stay until a reset
+ * @count_breaks: by event id: how often its counters were reset or switched off by a request
  * @count_work:	ends the holds of closed sockets: see count_hold.c
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
@@ -372,6 +374,7 @@ struct hyptrace_remote {
 	u64					count_requested;
 	bool					has_counters;
 	bool					keeps_counters;
+	u32					count_breaks[HYPTRACE_MAX_EVENT_ID];
 	struct work_struct			count_work;
 	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
@@ -545,9 +548,9 @@ int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
 			unsigned int number, struct hyptrace_event_counter *counter);
 
 /* count_hold.c: the control mutex held, but for hyptrace_counters_close() */
-int hyptrace_counters_hold(struct hyptrace_remote *remote, u32 port, u64 mask, bool hold,
-			   struct netlink_ext_ack *extack);
-void hyptrace_counters_close(u32 port);
+int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct net *net, u32 port,
+			   u64 mask, bool on, struct netlink_ext_ack *extack);
+void hyptrace_counters_close(const struct net *net, u32 port);
 
 /* page.c: the control mutex held */
 int hyptrace_page_get_owner(const struct hyptrace_remote *remote, u64 pfn,

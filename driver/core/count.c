@@ -6,12 +6,12 @@
  *	           count-set                  count-set, of the last event
  *	no counters ---------> events counted ----------> counters kept
  *	    ^                        |  ^                     |  |
- *	    |         reset          |  '---------------------'  |
+ *	    |  reset, end of the     |  '---------------------'  |
  *	    '------------------------'         count-set         |
+ *	    '  last hold if count-set                            |
+ *	    |  without hold has requested nothing                |
  *	    '----------------------------------------------------'
  *	                count-reset of all CPUs, reset
- *
- * If only sockets held the events, the end of the last hold frees the counters, too.
  *
  * With each error, the functions put the reason in @extack, which may be NULL.
  */
@@ -95,6 +95,23 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
 	return 0;
 }
 
+static void free_counters(struct hyptrace_remote *remote)
+{
+	if (remote->has_counters)
+		remote->desc->counting->free(remote->desc->priv);
+	remote->has_counters = false;
+	remote->keeps_counters = false;
+}
+
+/* Numbers of these events are incomplete: they were reset, or are not counted any more. */
+static void add_break(struct hyptrace_remote *remote, u64 events)
+{
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
+		remote->count_breaks[id] += !!(events & BIT_ULL(id));
+}
+
 /**
  * hyptrace_counters_set - count events, or cease to
  * @remote:	control mutex held
@@ -111,6 +128,7 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 			  struct netlink_ext_ack *extack)
 {
 	int err = hyptrace_count_check(remote, mask, extack);
+	u64 was_counted = remote->counted;
 
 	if (err)
 		return err;
@@ -122,17 +140,11 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 		remote->keeps_counters = true;
 	} else {
 		remote->count_requested &= ~mask;
-		hyptrace_count_override(remote, mask);
+		hyptrace_count_override_holds(remote, mask);
+		add_break(remote, mask & was_counted);
+		hyptrace_count_free_unused(remote);
 	}
 	return 0;
-}
-
-static void free_counters(struct hyptrace_remote *remote)
-{
-	if (remote->has_counters)
-		remote->desc->counting->free(remote->desc->priv);
-	remote->has_counters = false;
-	remote->keeps_counters = false;
 }
 
 /**
@@ -145,13 +157,21 @@ static void free_counters(struct hyptrace_remote *remote)
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	u64 events = remote->count_requested | hyptrace_count_held(remote);
-	int err = set_events(remote, events, extack);
 
-	if (!err && !events && remote->has_counters && !remote->keeps_counters) {
-		free_counters(remote);
-		hyptrace_announce_remote(remote);
-	}
-	return err;
+	return set_events(remote, events, extack);
+}
+
+/**
+ * hyptrace_count_free_unused - free the counters if nobody needs them
+ * @remote:	control mutex held
+ */
+void hyptrace_count_free_unused(struct hyptrace_remote *remote)
+{
+	if (!remote->has_counters || remote->counted || remote->keeps_counters ||
+	    hyptrace_count_has_holds(remote))
+		return;
+	free_counters(remote);
+	hyptrace_announce_remote(remote);
 }
 
 static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlink_ext_ack *extack)
@@ -197,8 +217,9 @@ int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 	else
 		err = reset_counters(remote, cpu, extack);
 	/* Nothing is left that was counted on request. */
-	if (cpu == HYPTRACE_CPU_ALL && !remote->count_requested)
+	if (!err && cpu == HYPTRACE_CPU_ALL && !remote->count_requested)
 		remote->keeps_counters = false;
+	add_break(remote, ~0ULL);
 	/* Even after an error the counters of some CPUs may be 0. */
 	hyptrace_announce_remote(remote);
 	return err;
@@ -221,7 +242,8 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 	if (err)
 		return err;
 	remote->count_requested = 0;
-	hyptrace_count_override(remote, ~0ULL);
+	hyptrace_count_override_holds(remote, ~0ULL);
+	add_break(remote, ~0ULL);
 	free_counters(remote);
 	return 0;
 }

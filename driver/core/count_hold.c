@@ -5,6 +5,9 @@
  *
  * An event is counted if count-set has switched it on, or if a socket holds it. If count-set
  * switches it off, no socket holds it any more.
+ *
+ * Netlink releases the port of a socket shortly before it notifies the driver of the end. If
+ * another socket binds to the same port and holds events meanwhile, it loses them.
  */
 #include <linux/printk.h>
 #include <linux/slab.h>
@@ -15,41 +18,47 @@
  * struct count_hold - what a socket holds of a remote
  * @node:	in the list of all holds
  * @remote:	the remote; it outlives the hold
- * @port:	the port of the socket
+ * @net:	the network namespace of the socket, for comparisons only
+ * @port:	its port there
  * @closed:	the socket was closed
- * @events:	bit per id of an event, protected by the remote's control mutex
+ * @events:	bit per id of an event, protected by the remote's control mutex. A request may have
+ *		switched off all of them
  */
 struct count_hold {
 	struct list_head	node;
 	struct hyptrace_remote	*remote;
+	const struct net	*net;
 	u32			port;
 	bool			closed;
 	u64			events;
 };
 
-/* Protects the list and @closed. Innermost: a socket is closed with locks of netlink held. */
+/* Protects the list and @closed. */
 static DEFINE_MUTEX(holds_lock);
 static LIST_HEAD(holds);
 
-static struct count_hold *find_hold(const struct hyptrace_remote *remote, u32 port)
+static struct count_hold *find_hold(const struct hyptrace_remote *remote, const struct net *net,
+				    u32 port)
 {
 	struct count_hold *hold;
 
 	guard(mutex)(&holds_lock);
 	list_for_each_entry(hold, &holds, node) {
-		if (hold->remote == remote && hold->port == port && !hold->closed)
+		if (hold->remote == remote && hold->net == net && hold->port == port &&
+		    !hold->closed)
 			return hold;
 	}
 	return NULL;
 }
 
-static struct count_hold *add_hold(struct hyptrace_remote *remote, u32 port)
+static struct count_hold *add_hold(struct hyptrace_remote *remote, const struct net *net, u32 port)
 {
 	struct count_hold *hold = kzalloc(sizeof(*hold), GFP_KERNEL_ACCOUNT);
 
 	if (!hold)
 		return NULL;
 	hold->remote = remote;
+	hold->net = net;
 	hold->port = port;
 	guard(mutex)(&holds_lock);
 	list_add(&hold->node, &holds);
@@ -83,11 +92,30 @@ u64 hyptrace_count_held(const struct hyptrace_remote *remote)
 }
 
 /**
- * hyptrace_count_override - a request has switched off what sockets hold
+ * hyptrace_count_has_holds - whether a socket may still need the counters
  * @remote:	control mutex held
- * @off:	bit per id of an event that is no longer counted
+ *
+ * Return: true if a socket has held events, and neither released them nor was closed. A request
+ * may have switched them off.
  */
-void hyptrace_count_override(const struct hyptrace_remote *remote, u64 off)
+bool hyptrace_count_has_holds(const struct hyptrace_remote *remote)
+{
+	struct count_hold *hold;
+
+	guard(mutex)(&holds_lock);
+	list_for_each_entry(hold, &holds, node) {
+		if (hold->remote == remote)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * hyptrace_count_override_holds - let no socket hold these events any more
+ * @remote:	control mutex held
+ * @off:	bit per id of an event that a request has switched off
+ */
+void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off)
 {
 	struct count_hold *hold;
 
@@ -99,10 +127,10 @@ void hyptrace_count_override(const struct hyptrace_remote *remote, u64 off)
 }
 
 /**
- * hyptrace_count_forget - remove all holds of a remote
- * @remote:	it counts nothing any more, and nobody finds it
+ * hyptrace_count_remove_holds - remove all holds of a remote
+ * @remote:	no longer registered
  */
-void hyptrace_count_forget(struct hyptrace_remote *remote)
+void hyptrace_count_remove_holds(struct hyptrace_remote *remote)
 {
 	struct count_hold *hold, *next;
 
@@ -120,41 +148,43 @@ void hyptrace_count_forget(struct hyptrace_remote *remote)
 /**
  * hyptrace_counters_hold - have a socket hold events, or release them
  * @remote:	control mutex held
- * @port:	the port of the socket. When it is closed, call hyptrace_counters_close().
+ * @net:	the network namespace of the socket
+ * @port:	its port there. When it is closed, call hyptrace_counters_close().
  * @mask:	bit per event id
- * @hold:	true to hold these, too; false to release them
+ * @on:		true to hold these, too; false to release them
  * @extack:	out: the reason if it fails; may be NULL
  *
- * When the last hold of counters ends that nobody else has switched on, they are freed.
+ * The last release frees the counters, unless count-set has requested some.
  *
  * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
  * the remote's callback. After an error nothing has changed.
  */
-int hyptrace_counters_hold(struct hyptrace_remote *remote, u32 port, u64 mask, bool hold,
-			   struct netlink_ext_ack *extack)
+int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct net *net, u32 port,
+			   u64 mask, bool on, struct netlink_ext_ack *extack)
 {
 	int err = hyptrace_count_check(remote, mask, extack);
-	struct count_hold *held;
+	struct count_hold *hold;
 	u64 before;
 
 	if (err)
 		return err;
-	held = find_hold(remote, port);
-	if (!held && !hold)
+	hold = find_hold(remote, net, port);
+	if (!hold && !on)
 		return 0;
-	if (!held)
-		held = add_hold(remote, port);
-	if (!held) {
+	if (!hold)
+		hold = add_hold(remote, net, port);
+	if (!hold) {
 		NL_SET_ERR_MSG(extack, "not enough free memory to hold the events");
 		return -ENOMEM;
 	}
-	before = held->events;
-	held->events = hold ? before | mask : before & ~mask;
+	before = hold->events;
+	hold->events = on ? before | mask : before & ~mask;
 	err = hyptrace_count_update(remote, extack);
 	if (err)
-		held->events = before;
-	if (!held->events)
-		remove_hold(held);
+		hold->events = before;
+	if (!hold->events)
+		remove_hold(hold);
+	hyptrace_count_free_unused(remote);
 	return err;
 }
 
@@ -184,23 +214,25 @@ static void count_work(struct work_struct *work)
 		remove_hold(hold);
 	err = hyptrace_count_update(remote, NULL);
 	if (err)
-		pr_err("hyptrace: remote \"%s\" failed to switch off what was counted (error %d): use \"hyptrace count --off\"\n",
+		pr_err("hyptrace: remote \"%s\" failed to switch off what was counted (error %d): use \"hyptrace count --off all\"\n",
 		       remote->name, -err);
+	hyptrace_count_free_unused(remote);
 }
 
 /**
  * hyptrace_counters_close - a socket was closed: end its holds soon
- * @port:	its port
+ * @net:	its network namespace
+ * @port:	its port there
  *
- * Context: may sleep; takes none of the locks that a remote's callback is called with.
+ * Context: may sleep; does not wait for a request, which may take long.
  */
-void hyptrace_counters_close(u32 port)
+void hyptrace_counters_close(const struct net *net, u32 port)
 {
 	struct count_hold *hold;
 
 	guard(mutex)(&holds_lock);
 	list_for_each_entry(hold, &holds, node) {
-		if (hold->port != port)
+		if (hold->net != net || hold->port != port)
 			continue;
 		hold->closed = true;
 		queue_work(hyptrace_wq, &hold->remote->count_work);

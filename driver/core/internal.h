@@ -92,13 +92,15 @@ void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 int hyptrace_count_check(const struct hyptrace_remote *remote, u64 mask,
 			 struct netlink_ext_ack *extack);
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+void hyptrace_count_free_unused(struct hyptrace_remote *remote);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 
 /* count_hold.c */
 void hyptrace_count_init(struct hyptrace_remote *remote);
 u64 hyptrace_count_held(const struct hyptrace_remote *remote);
-void hyptrace_count_override(const struct hyptrace_remote *remote, u64 off);
-void hyptrace_count_forget(struct hyptrace_remote *remote);
+bool hyptrace_count_has_holds(const struct hyptrace_remote *remote);
+void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off);
+void hyptrace_count_remove_holds(struct hyptrace_remote *remote);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);

@@ -366,7 +366,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 	hyptrace_debugfs_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	cancel_delayed_work_sync(&remote->trigger_work);
-	hyptrace_count_forget(remote);
+	hyptrace_count_remove_holds(remote);
 	hyptrace_remote_put(remote);
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);

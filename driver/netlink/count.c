@@ -22,7 +22,8 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	on = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);
 	if (info->attrs[HYPTRACE_A_EVENT_HOLD])
-		err = hyptrace_counters_hold(remote, info->snd_portid, events, on, info->extack);
+		err = hyptrace_counters_hold(remote, genl_info_net(info), info->snd_portid,
+					     events, on, info->extack);
 	else
 		err = hyptrace_counters_set(remote, events, on, info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);

@@ -229,6 +229,9 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 	    nla_put_string(skb, HYPTRACE_A_EVENT_PRINT_FMT, event->print_fmt) ||
 	    hyptrace_fill_counted(skb, remote, event))
 		return -EMSGSIZE;
+	if (hyptrace_event_can_be_counted(remote, event) &&
+	    nla_put_u32(skb, HYPTRACE_A_EVENT_COUNT_BREAKS, remote->count_breaks[event->id]))
+		return -EMSGSIZE;
 	for (i = 0; i < event->nr_fields; i++) {
 		if (fill_field(skb, event, &event->fields[i]))
 			return -EMSGSIZE;

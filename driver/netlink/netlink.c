@@ -206,10 +206,8 @@ static int close_socket(struct notifier_block *block, unsigned long action, void
 {
 	const struct netlink_notify *notify = arg;
 
-	/* Only sockets of this namespace reach the family. */
-	if (action == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
-	    net_eq(notify->net, &init_net))
-		hyptrace_counters_close(notify->portid);
+	if (action == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC)
+		hyptrace_counters_close(notify->net, notify->portid);
 	return NOTIFY_DONE;
 }
 

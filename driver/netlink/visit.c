@@ -32,15 +32,15 @@ int hyptrace_nl_visit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	s64 ns;
 
 	if (!desc->ops->time_visits) {
-		NL_SET_ERR_MSG_FMT(info->extack, "\"%s\" is no hypervisor: no CPU can visit it",
+		NL_SET_ERR_MSG_FMT(info->extack, "remote \"%s\" is no hypervisor: it has no visits",
 				   remote->name);
 		return hyptrace_nl_set_bad_attr(info, -EOPNOTSUPP, A_REMOTE);
 	}
 	ns = desc->ops->time_visits(count ? nla_get_u32(count) : 1, desc->priv);
 	if (ns < 0) {
-		NL_SET_ERR_MSG_FMT(info->extack, "\"%s\" does not answer as expected",
-				   remote->name);
-		return ns;
+		NL_SET_ERR_MSG_FMT(info->extack, "remote \"%s\" failed to time visits (error %d)",
+				   remote->name, (int)-ns);
+		return (int)ns;
 	}
 	return reply(info, ns);
 }

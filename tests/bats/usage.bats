@@ -81,7 +81,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -1 hyptrace top -k time -bj
 	says 'use it without --json'
 	run -1 hyptrace top -b -n 0
-	says 'bad number "0"'
+	says 'bad --count "0"'
 	run -1 hyptrace top -b file
 	says 'unexpected argument "file"'
 }

@@ -305,17 +305,10 @@ static int resolve(struct nl *nl)
 	return 0;
 }
 
-/**
- * nl_open_room - open a socket and look up the family
- * @nl:		filled in
- * @room:	size of the receive buffer: the kernel splits dumps into parts of that size
- *
- * Return: 0 or a negative errno; -ENOENT if there is no such family.
- */
-int nl_open_room(struct nl *nl, size_t room)
+static int open_socket(struct nl *nl, size_t room, uint32_t port)
 {
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_pid = port };
 	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
-	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
 	int on = 1, err;
 
 	memset(nl, 0, sizeof(*nl));
@@ -325,13 +318,37 @@ int nl_open_room(struct nl *nl, size_t room)
 		return -errno;
 	if (setsockopt(nl->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on)) ||
 	    setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) ||
-	    bind(nl->fd, (struct sockaddr *)&address, sizeof(address)))
+	    bind(nl->fd, (const struct sockaddr *)&address, sizeof(address)))
 		err = -errno;
 	else
 		err = resolve(nl);
 	if (err)
 		nl_close(nl);
 	return err;
+}
+
+/**
+ * nl_open_room - open a socket and look up the family
+ * @nl:		filled in
+ * @room:	size of the receive buffer: the kernel splits dumps into parts of that size
+ *
+ * Return: 0 or a negative errno; -ENOENT if there is no such family.
+ */
+int nl_open_room(struct nl *nl, size_t room)
+{
+	return open_socket(nl, room, 0);
+}
+
+/**
+ * nl_open_port - open a socket with this port, and look up the family
+ * @nl:		filled in
+ * @port:	the port
+ *
+ * Return: 0 or a negative errno.
+ */
+int nl_open_port(struct nl *nl, uint32_t port)
+{
+	return open_socket(nl, sizeof(received), port);
 }
 
 int nl_open(struct nl *nl)

@@ -59,6 +59,7 @@ struct nl_answer {
 
 int nl_open(struct nl *nl);
 int nl_open_room(struct nl *nl, size_t room);
+int nl_open_port(struct nl *nl, uint32_t port);
 void nl_close(struct nl *nl);
 
 void nl_begin(struct nl_msg *msg, const struct nl *nl, uint8_t cmd);

@@ -16,6 +16,7 @@
 /**
  * struct catch_counting - the counters of EL2, for the usual time
  * @is_used:	EL2 counts the event
+ * @breaks:	how often others had reset these counters or switched them off
  * @base:	the counters when this verb began
  * @nr_base:	number of @base
  * @now:	the counters as they were last read
@@ -23,6 +24,7 @@
  */
 struct catch_counting {
 	bool				is_used;
+	uint32_t			breaks;
 	struct hyptrace_event_counter	**base;
 	unsigned int			nr_base;
 	struct hyptrace_event_counter	**now;

@@ -52,12 +52,13 @@ int catch_begin_counting(struct catcher *c)
 
 	if (!c->event->can_be_counted || !c->duration)
 		return EXIT_DONE;
-	/* If EL2 counts it already, what was counted before says what is usual, too. */
-	if (!c->event->counted && read_counters(c, &counting->base, &counting->nr_base, &err))
-		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote->name, err.text);
 	if (hold(c, true, &err))
 		return cmd_fail_verb("count", c->event->name, &err);
 	counting->is_used = true;
+	counting->breaks = c->event->count_breaks;
+	/* If EL2 counts it already, what was counted before says what is usual, too. */
+	if (!c->event->counted && read_counters(c, &counting->base, &counting->nr_base, &err))
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote->name, err.text);
 	return EXIT_DONE;
 }
 
@@ -210,6 +211,24 @@ static void print_json(const struct catcher *c, const struct usual *usual)
 	printer_end(p);
 }
 
+/* If others have reset the counters or switched them off, count again, from 0 on. */
+static void renew(struct catcher *c)
+{
+	struct catch_counting *counting = &c->counting;
+	struct hyptrace_event *event;
+
+	if (hyptrace_get_event(c->ctx->h, c->remote->name, c->event->name, &event, NULL))
+		return;
+	if (event->count_breaks != counting->breaks) {
+		counting->breaks = event->count_breaks;
+		hyptrace_free_counters(counting->base);
+		counting->base = NULL;
+		counting->nr_base = 0;
+		hold(c, true, NULL);
+	}
+	hyptrace_free_event(event);
+}
+
 /**
  * catch_print_usual - print how long such an event usually takes, if that is known
  * @c:		the verb
@@ -225,8 +244,10 @@ void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
 
 	if (!counting->is_used)
 		return;
-	if (!counting->now)
+	if (!counting->now) {
+		renew(c);
 		read_counters(c, &counting->now, &counting->nr_now, NULL);
+	}
 	is_known = add_up(c, rec, &usual);
 	if (is_known && printer_is_json(c->ctx->p))
 		print_json(c, &usual);

@@ -17,7 +17,10 @@
  * @stat:	the verb
  * @remote:	the remote
  * @names:	events that this verb holds: EL2 counts them until it ends
+ * @breaks:	how often others had reset these counters or switched them off, at the last look
  * @nr_names:	number of @names
+ * @is_held:	it holds them
+ * @is_broken:	others have reset them or switched them off since the look before
  * @last:	the counters at the begin of the interval
  * @nr_last:	number of @last
  */
@@ -25,7 +28,10 @@ struct counting {
 	struct stat			*stat;
 	const char			*remote;
 	const char			*names[2];
+	uint32_t			breaks[2];
 	unsigned int			nr_names;
+	bool				is_held;
+	bool				is_broken;
 	struct hyptrace_event_counter	**last;
 	unsigned int			nr_last;
 };
@@ -165,36 +171,42 @@ static void clear_cpus(struct stat *stat)
 	}
 }
 
-static int hold(const struct counting *c, bool hold)
+static int hold(struct counting *c)
 {
 	struct hyptrace_error err;
 
-	if (hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names, hold, &err))
-		return cmd_fail("cannot %s the events of \"%s\": %s",
-				hold ? "count" : "stop counting", c->remote, err.text);
+	if (hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names, true, &err))
+		return cmd_fail("cannot count the events of \"%s\": %s", c->remote, err.text);
+	c->is_held = true;
 	return EXIT_DONE;
 }
 
-/* Count again what somebody else has switched off, and say so. Return an exit code. */
-static int go_on(const struct counting *c, bool was_reset)
+static int release(const struct counting *c)
+{
+	struct hyptrace_error err;
+
+	if (c->is_held && hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names,
+						 false, &err))
+		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote,
+				err.text);
+	return EXIT_DONE;
+}
+
+/* Look whether others have reset the counters or switched them off. */
+static void look_for_breaks(struct counting *c)
 {
 	struct hyptrace_event *event;
-	struct hyptrace_error err;
-	bool is_off = false;
 	unsigned int i;
 
+	c->is_broken = false;
 	for (i = 0; i < c->nr_names; i++) {
-		if (hyptrace_get_event(c->stat->ctx->h, c->remote, c->names[i], &event, &err))
-			return cmd_fail("cannot count the events of \"%s\": %s", c->remote,
-					err.text);
-		is_off |= !event->counted;
+		/* If this fails, so does the next request, with a message. */
+		if (hyptrace_get_event(c->stat->ctx->h, c->remote, c->names[i], &event, NULL))
+			return;
+		c->is_broken |= event->count_breaks != c->breaks[i];
+		c->breaks[i] = event->count_breaks;
 		hyptrace_free_event(event);
 	}
-	if (was_reset)
-		cmd_note("the counters were reset by somebody else: these numbers are incomplete");
-	else if (is_off)
-		cmd_note("the counters were switched off by somebody else: these numbers are incomplete");
-	return is_off ? hold(c, true) : EXIT_DONE;
 }
 
 /* Take what was counted since the last call. */
@@ -227,13 +239,15 @@ static int take_interval(struct counting *c)
 		if (!strcmp(counters[i]->event, "host_hcall"))
 			cpu->counted += counters[i]->count - (last ? last->count : 0);
 	}
-	was_reset |= next < c->nr_last;
+	look_for_breaks(c);
+	if (was_reset || next < c->nr_last || c->is_broken)
+		cmd_note("the counters were reset or switched off by somebody else: these numbers are incomplete");
 	for (i = 0; i < stat->nr_cpus; i++)
 		end_times(stat->cpus[i]);
 	hyptrace_free_counters(c->last);
 	c->last = counters;
 	c->nr_last = nr;
-	return go_on(c, was_reset);
+	return EXIT_DONE;
 }
 
 /* Wait until a time, a signal, or a request of the end. Return false in the latter cases. */
@@ -275,7 +289,11 @@ static int run(struct counting *c, int signal_fd)
 		if (!wait_until(stat, signal_fd, next))
 			next = deadline;
 		code = take_interval(c);
-	} while (!code && stat->show(stat) && next < deadline);
+		if (code || !stat->show(stat) || next >= deadline)
+			return code;
+		/* what others have switched off */
+		code = c->is_broken ? hold(c) : EXIT_DONE;
+	} while (!code);
 	return code;
 }
 
@@ -287,9 +305,10 @@ static int begin(struct counting *c)
 	c->names[c->nr_names++] = "hyp_enter";
 	if (c->stat->by == STAT_BY_HCALL)
 		c->names[c->nr_names++] = "host_hcall";
-	code = hold(c, true);
+	code = hold(c);
 	if (code)
 		return code;
+	look_for_breaks(c);
 	stat_cost_measure(c->stat, c->remote);
 	return read_counters(c, &c->last, &c->nr_last);
 }
@@ -334,6 +353,6 @@ int stat_counters(struct stat *stat, const char *remote, int signal_fd)
 	if (!code)
 		code = run(&c, signal_fd);
 	hyptrace_free_counters(c.last);
-	ended = hold(&c, false);
+	ended = release(&c);
 	return code ? code : ended;
 }

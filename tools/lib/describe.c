@@ -338,6 +338,7 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 	new->enabled = parse_bool(tb[HYPTRACE_A_EVENT_ENABLED]);
 	new->can_be_counted = tb[HYPTRACE_A_EVENT_COUNTED];
 	new->counted = parse_bool(tb[HYPTRACE_A_EVENT_COUNTED]);
+	new->count_breaks = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_COUNT_BREAKS]);
 	new->size = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_SIZE]);
 	new->trigger = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_TRIGGER]);
 	new->after = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_AFTER]);

@@ -211,6 +211,8 @@ struct hyptrace_field {
  * @after:	if it stops the recording: after so many sub-buffers
  * @can_be_counted: the writer can count it
  * @counted:	the writer counts it, whether it is enabled or not
+ * @count_breaks: how often its counters were reset or switched off on request. Absent in
+ *		notifications
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -226,6 +228,7 @@ struct hyptrace_event {
 	uint32_t		after;
 	bool			can_be_counted;
 	bool			counted;
+	uint32_t		count_breaks;
 };
 
 /**
