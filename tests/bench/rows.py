@@ -16,7 +16,7 @@ GOALS = {
     "el2_insns_selftest": ("instructions", 50),
     "el2_insns_disabled": ("instructions", 4),
     "el2_insns_filtered": ("instructions", 40),
-    "el2_insns_caught": ("instructions", 100),
+    "el2_insns_caught": ("instructions", 300),
     "el2_insns_host_hcall": ("instructions", 80),
     "el2_insns_guest_exit": ("instructions", 70),
     "el2_insns_guest_abort": ("instructions", 70),
