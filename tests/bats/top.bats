@@ -146,9 +146,6 @@ is_full_screen()
 }
 
 # top_begin OPTION...: start top in the terminal, and wait for its first interval.
-#
-# While EL2 only counts, top takes keys and signals between its intervals. On a slow machine, an interval must not be so
-# short that taking and drawing the numbers lasts longer.
 top_begin()
 {
 	shell_top "hyptrace top $*"
@@ -403,7 +400,7 @@ selects_other()
 @test "the screen has the size of the terminal, also when that changes while it is drawn" {
 	work
 	terminal 80 24
-	top_begin -d 300ms
+	top_begin -d 100ms
 	for size in 60x15 20x5 200x50 81x25 5x3 132x40 80x24; do
 		tm resize-window -t top -x "${size%x*}" -y "${size#*x}"
 		sleep 0.2

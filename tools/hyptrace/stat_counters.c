@@ -250,7 +250,10 @@ static int take_interval(struct counting *c)
 	return EXIT_DONE;
 }
 
-/* Wait until a time, a signal, or a request of the end. Return false in the latter cases. */
+/*
+ * Wait until a time, a signal, or a request of the end. Return false in the latter cases. The input
+ * is also taken if the time is over: it may take longer to show an interval than it lasts.
+ */
 static bool wait_until(struct stat *stat, int signal_fd, uint64_t until)
 {
 	struct pollfd fds[] = {
@@ -261,15 +264,15 @@ static bool wait_until(struct stat *stat, int signal_fd, uint64_t until)
 	uint64_t now = clock_now(CLOCK_BOOTTIME);
 	int msec;
 
-	while (now < until && !signals_stop) {
-		msec = -1;
-		if (until < UINT64_MAX)
+	do {
+		msec = now < until ? -1 : 0;
+		if (now < until && until < UINT64_MAX)
 			msec = (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
 		if (poll(fds, 3, msec) > 0 &&
 		    (fds[1].revents || (fds[2].revents && !stat->input(stat))))
 			return false;
 		now = clock_now(CLOCK_BOOTTIME);
-	}
+	} while (now < until && !signals_stop);
 	return !signals_stop;
 }
 
@@ -278,12 +281,16 @@ static int run(struct counting *c, int signal_fd)
 	struct stat *stat = c->stat;
 	const uint64_t begin = clock_now(CLOCK_BOOTTIME);
 	const uint64_t deadline = stat->duration ? begin + stat->duration : UINT64_MAX;
-	uint64_t next = begin;
+	uint64_t next = begin, now;
 	int code;
 
 	stat->end = begin;
 	do {
 		next = stat->interval ? next + stat->interval : deadline;
+		/* one long interval, rather than several that have ended */
+		now = clock_now(CLOCK_BOOTTIME);
+		if (next < now)
+			next = now;
 		if (next > deadline)
 			next = deadline;
 		if (!wait_until(stat, signal_fd, next))
