@@ -119,7 +119,7 @@ adds_up()
 	jq -e 'all(.rows[]; .p50 != null)' exact.json
 	hyptrace stat -q -j -k p99 -- "${work[@]}" >p99.json
 	jq -e '(.rows | length > 0) and all(.rows[]; .p99 != null)' p99.json
-	hyptrace stat --csv -q --interval 100ms --duration 250ms >csv
+	hyptrace stat --csv -q --interval 500ms --duration 1250ms >csv
 	same "$(grep -c ^name, csv)" 3
 }
 
