@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Run all suites, or the named ones: check.sh [SUITE]... A suite is a script that ends with the line
 # "N passed, N failed"; the last line of this script is their sum. A suite that cannot run counts as one failure.
-# FULL=1 adds the flavours, which take hours, fuzzes longer, and catches outliers among a million calls.
+# FULL=1 adds the flavours, which take hours, and fuzzes longer.
 
 set -uo pipefail
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Build and boot the machine and run the suites in it, or only the named ones: suite.sh [kselftest|bats|ynl]...
-# BOOTS="NAME..." runs only these boots; the calls of boot below have the names. FULL=1 adds one that takes longer.
+# BOOTS="NAME..." runs only these boots; the calls of boot below have the names.
 #
 # The last line is "N passed, N failed". A boot counts as failed also if its kernel complains.
 
@@ -84,12 +84,6 @@ driver_lane()
 		wanted=(bats:remote/recorded.bats)
 		settings=(REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000)
 		boot record '' --require-protected
-		if [[ -n ${FULL:-} ]]; then
-			# 100 outliers among a million calls
-			wanted=(bats:catch.bats)
-			settings=(HYPTRACE_CALLS=1000000)
-			boot million '' --require-protected
-		fi
 		wanted=(bats) settings=(BATS_SHARE=quarter)
 		boot quarter '' --require-protected
 		settings=()
