@@ -19,6 +19,13 @@ console_complaints()
 	grep -aE "${complaints[*]}" "$1"
 }
 
+# console_since_complaint FILE: print the lines around the first complaint: some before it and many after it.
+console_since_complaint()
+{
+	local IFS='|'
+	grep -aE -m 1 -B 20 -A 80 "${complaints[*]}" "$1"
+}
+
 # console_protected FILE: succeed if the hypervisor has started in protected mode.
 console_protected()
 {

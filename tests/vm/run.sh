@@ -33,8 +33,13 @@ usage()
 guest_failed()
 {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
-	printf '%s: the last lines of its console:\n' "${0##*/}" >&2
-	tail -n 25 "$console" >&2 || true
+	if console_complaints "$console" >/dev/null; then
+		printf '%s: its console since the first complaint:\n' "${0##*/}" >&2
+		console_since_complaint "$console" >&2
+	else
+		printf '%s: the last lines of its console:\n' "${0##*/}" >&2
+		tail -n 25 "$console" >&2 || true
+	fi
 	exit 125
 }
 
