@@ -156,8 +156,8 @@ typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
  * @pages:	the data pages (sub-buffers); the index is the id of the sub-buffer. The
  *		last page is the first reader page.
  * @meta:	a zeroed page for struct hyptrace_meta (hyp/abi.h)
- * @tables:	for use by the remote: the table pages that it donated to the writer,
- *		linked by page_private()
+ * @tables:	for use by the remote: the pairs of pages of which it donated the second to the
+ *		writer, linked by page_private()
  * @nr_pages:	number of @pages, including the reader page
  */
 struct hyptrace_ring_pages {

@@ -147,6 +147,8 @@ void hyptrace_writer_count_offline(struct hyptrace_writer *writer);
 s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer);
 
 /* writer_load.c */
+struct page *hyptrace_writer_alloc_pair(struct hyptrace_writer *writer);
+void hyptrace_writer_free_pair(struct page *pair);
 int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 			      struct hyptrace_buffer *buf, u64 spare);
 int hyptrace_writer_take_back(struct hyptrace_writer *writer,

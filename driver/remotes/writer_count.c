@@ -38,13 +38,12 @@ static_assert(HYPTRACE_COUNTER_BUCKETS == HYPTRACE_COUNT_BUCKETS);
 
 /**
  * struct hyptrace_counter_pages - pages of a CPU's counters
- * @donated:	of the writer alone
- * @shared:	where the writer publishes the counters
+ * @pairs:	the first page is where the writer publishes counters, the second is of the writer
+ *		alone
  * @nr:		pairs that the writer has
  */
 struct hyptrace_counter_pages {
-	struct page	*donated[NR_PAGES];
-	struct page	*shared[NR_PAGES];
+	struct page	*pairs[NR_PAGES];
 	unsigned int	nr;
 };
 
@@ -65,43 +64,23 @@ static void call_this_cpu(void *arg)
 		WRITE_ONCE(call->ret, ret);
 }
 
-static struct page *alloc_page_for(struct hyptrace_writer *writer)
-{
-	struct page *page;
-
-	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN);
-	if (page && writer->map && writer->map(page)) {
-		__free_page(page);
-		return NULL;
-	}
-
-	return page;
-}
-
 /* Give a CPU the next pair of pages. */
 static int give_pair(struct hyptrace_writer *writer, unsigned int cpu,
 		     struct hyptrace_counter_pages *pages)
 {
-	struct page *donated = alloc_page_for(writer), *shared = alloc_page_for(writer);
-	int ret = -ENOMEM;
+	struct page *pair = hyptrace_writer_alloc_pair(writer);
+	int ret;
 
-	if (donated && shared)
-		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_PAGE, cpu,
-					   page_to_pfn(donated), page_to_pfn(shared));
-	if (ret) {
-		/* After -ENOTRECOVERABLE the writer keeps the donated page for good. */
-		if (donated && ret != -ENOTRECOVERABLE)
-			__free_page(donated);
-		if (shared)
-			__free_page(shared);
-		return ret;
-	}
+	if (!pair)
+		return -ENOMEM;
+	ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_PAGE, cpu, page_to_pfn(pair + 1),
+				   page_to_pfn(pair));
+	if (!ret)
+		pages->pairs[pages->nr++] = pair;
+	else if (ret != -ENOTRECOVERABLE)	/* then the writer keeps the second for good */
+		hyptrace_writer_free_pair(pair);
 
-	pages->donated[pages->nr] = donated;
-	pages->shared[pages->nr] = shared;
-	pages->nr++;
-
-	return 0;
+	return ret;
 }
 
 /* Take the pages of a CPU back. Each call returns a pair, which bounds the number of calls. */
@@ -131,10 +110,8 @@ static void free_pages_of(struct hyptrace_writer *writer, unsigned int cpu,
 		       ret);
 		return;
 	}
-	while (pages->nr--) {
-		__free_page(pages->donated[pages->nr]);
-		__free_page(pages->shared[pages->nr]);
-	}
+	while (pages->nr--)
+		hyptrace_writer_free_pair(pages->pairs[pages->nr]);
 }
 
 static void free_counters(void *priv)
@@ -295,7 +272,7 @@ static const struct hyptrace_count *find_counter(const struct hyptrace_writer *w
 {
 	const struct hyptrace_count *page;
 
-	page = page_address(writer->counters[cpu].shared[key / KEYS_PER_PAGE]);
+	page = page_address(writer->counters[cpu].pairs[key / KEYS_PER_PAGE]);
 
 	return page + key % KEYS_PER_PAGE;
 }

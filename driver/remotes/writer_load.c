@@ -18,59 +18,76 @@ static int map_page(struct hyptrace_writer *writer, struct page *page)
 	return writer->map ? writer->map(page) : 0;
 }
 
-/* Allocate a page that will be donated to the writer. */
-static struct page *alloc_table_page(struct hyptrace_writer *writer)
+/**
+ * hyptrace_writer_alloc_pair() - allocate two neighbouring pages, to donate the second
+ * @writer:	can access both
+ *
+ * The kernel reads a string by words, and so a few bytes beyond its end: load_unaligned_zeropad().
+ * If these are in a page of the hypervisor, Linux before 7.0 panics. No string may end right before
+ * a donated page: so the first page must not be used for anything else while the writer has the
+ * second.
+ *
+ * Context: sleeps.
+ * Return: the first page, both zeroed; or NULL.
+ */
+struct page *hyptrace_writer_alloc_pair(struct hyptrace_writer *writer)
 {
-	struct page *page;
+	struct page *pair = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY |
+					__GFP_NOWARN, 1);
 
-	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY |
-			  __GFP_NOWARN);
-	if (!page)
-		return ERR_PTR(-ENOMEM);
-
-	if (map_page(writer, page)) {
-		__free_page(page);
-		return ERR_PTR(-ENOMEM);
+	if (pair && (map_page(writer, pair) || map_page(writer, pair + 1))) {
+		hyptrace_writer_free_pair(pair);
+		return NULL;
 	}
 
-	return page;
+	return pair;
 }
 
-/* Make a table page that lists @nr data pages. */
+/**
+ * hyptrace_writer_free_pair() - free the pages of hyptrace_writer_alloc_pair()
+ * @pair:	the first page; the writer has neither
+ */
+void hyptrace_writer_free_pair(struct page *pair)
+{
+	__free_pages(pair, 1);
+}
+
+/* Make a table page that lists @nr data pages: the second one of a pair. */
 static struct page *list_pages(struct hyptrace_writer *writer, struct page **pages,
 			       unsigned int nr)
 {
-	struct page *table = alloc_table_page(writer);
+	struct page *pair = hyptrace_writer_alloc_pair(writer);
 	struct hyptrace_table_entry *entry;
 	unsigned int i;
 	int ret;
 
-	if (IS_ERR(table))
-		return table;
+	if (!pair)
+		return ERR_PTR(-ENOMEM);
 
-	entry = page_address(table);
+	entry = page_address(pair + 1);
 	for (i = 0; i < nr; i++) {
 		entry[i].pfn = page_to_pfn(pages[i]);
 		ret = map_page(writer, pages[i]);
 		if (ret) {
-			__free_page(table);
+			hyptrace_writer_free_pair(pair);
 			return ERR_PTR(ret);
 		}
 	}
 
-	return table;
+	return pair;
 }
 
+/* Donate the second page of a pair. */
 static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
-			struct hyptrace_ring_pages *ring, struct page *page)
+			struct hyptrace_ring_pages *ring, struct page *pair)
 {
-	int ret = hyptrace_writer_call(writer, op, which, page_to_pfn(page), 0);
+	int ret = hyptrace_writer_call(writer, op, which, page_to_pfn(pair + 1), 0);
 
 	if (!ret) {
-		set_page_private(page, (unsigned long)ring->tables);
-		ring->tables = page;
+		set_page_private(pair, (unsigned long)ring->tables);
+		ring->tables = pair;
 	} else if (ret != -ENOTRECOVERABLE) {
-		__free_page(page);
+		hyptrace_writer_free_pair(pair);
 	}
 
 	return ret;
@@ -83,7 +100,7 @@ static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
 static int share_ring(struct hyptrace_writer *writer, u64 which,
 		      struct hyptrace_ring_pages *ring)
 {
-	struct page *page;
+	struct page *pair;
 	unsigned int i;
 	int ret;
 
@@ -91,19 +108,19 @@ static int share_ring(struct hyptrace_writer *writer, u64 which,
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (!(i % PAGES_PER_DIR)) {
-			page = alloc_table_page(writer);
-			if (IS_ERR(page))
-				return PTR_ERR(page);
-			ret = donate_table(writer, HYPTRACE_OP_RING_DIR, which, ring, page);
+			pair = hyptrace_writer_alloc_pair(writer);
+			if (!pair)
+				return -ENOMEM;
+			ret = donate_table(writer, HYPTRACE_OP_RING_DIR, which, ring, pair);
 			if (ret)
 				return ret;
 		}
 
-		page = list_pages(writer, ring->pages + i,
+		pair = list_pages(writer, ring->pages + i,
 				  min(ring->nr_pages - i, ENTRIES_PER_TABLE));
-		if (IS_ERR(page))
-			return PTR_ERR(page);
-		ret = donate_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, page);
+		if (IS_ERR(pair))
+			return PTR_ERR(pair);
+		ret = donate_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, pair);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -131,12 +148,12 @@ static int free_ring(struct hyptrace_writer *writer, u64 which, unsigned int nr_
 
 static void free_tables(struct hyptrace_ring_pages *ring)
 {
-	struct page *page;
+	struct page *pair;
 
-	while ((page = ring->tables)) {
-		ring->tables = (struct page *)page_private(page);
-		set_page_private(page, 0);
-		__free_page(page);
+	while ((pair = ring->tables)) {
+		ring->tables = (struct page *)page_private(pair);
+		set_page_private(pair, 0);
+		hyptrace_writer_free_pair(pair);
 	}
 }
 
