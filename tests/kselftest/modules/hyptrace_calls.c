@@ -37,10 +37,12 @@ struct area {
 };
 
 static struct area *area;
-static struct page *area_pages, *fresh_pages;
+static struct page *area_pages;
+/* The tests use the second half of these. No string of the kernel ends right before it. */
+static struct page *fresh_pages;
 static unsigned int area_order, nr_shared;
 
-#define FRESH_ORDER	ilog2(CALLS_FRESH_PAGES)
+#define FRESH_ORDER	(ilog2(CALLS_FRESH_PAGES) + 1)
 
 /* Registers that may have any value */
 #define X1		BIT(1)
@@ -255,8 +257,8 @@ static long tell(struct file *file, int vm_fd, void __user *argument)
 	info->base = KVM_HOST_SMCCC_ID(0);
 	info->hints = ARM_SMCCC_CALL_HINTS;
 	info->rate = hyptrace_el2.counter_rate();
-	info->fresh = (u64)page_address(fresh_pages);
-	info->fresh_pfn = page_to_pfn(fresh_pages);
+	info->fresh = (u64)page_address(fresh_pages + CALLS_FRESH_PAGES);
+	info->fresh_pfn = page_to_pfn(fresh_pages) + CALLS_FRESH_PAGES;
 	info->vm = (u64)&area->vm;
 	info->vcpu = (u64)&area->vm_vcpu;
 	info->nr_known = ARRAY_SIZE(known);
@@ -345,11 +347,28 @@ static int share_area(void)
 	return 0;
 }
 
+/* A test that was killed may not have given them back. Only a page of the host can be shared. */
+static bool has_fresh_pages(void)
+{
+	u64 pfn = page_to_pfn(fresh_pages) + CALLS_FRESH_PAGES, end = pfn + CALLS_FRESH_PAGES;
+
+	for (; pfn < end; pfn++) {
+		if (hvc(__KVM_HOST_SMCCC_FUNC___pkvm_host_share_hyp, pfn) ||
+		    hvc(__KVM_HOST_SMCCC_FUNC___pkvm_host_unshare_hyp, pfn)) {
+			pr_err("EL2 has page 0x%llx\n", pfn);
+			return false;
+		}
+	}
+
+	return true;
+}
+
 static void free_pages_of_tests(void)
 {
 	if (unshare_area())
 		__free_pages(area_pages, area_order);
-	__free_pages(fresh_pages, FRESH_ORDER);
+	if (has_fresh_pages())
+		__free_pages(fresh_pages, FRESH_ORDER);
 }
 
 static int __init calls_init(void)
