@@ -28,6 +28,10 @@ suite()
 	local line number
 	while IFS= read -r line; do
 		case $line in
+		ended\ with\ *)
+			((++failed))
+			line="not ok $1: $2 $line"
+			;;
 		ok\ *)
 			((++passed))
 			number=${line#ok }
@@ -41,7 +45,11 @@ suite()
 		[0-9]*..[0-9]*) continue ;;
 		esac
 		printf '%s\n' "$line"
-	done < <(timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap --timing "$2" 2>&1 || echo "# $2 ended with $?")
+	done < <(
+		timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap --timing "$2" 2>&1
+		# 1: a test has failed
+		(($? < 2)) || echo "ended with $?"
+	)
 }
 
 for file in "${files[@]}"; do

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The verbs report and dump, on files that hyptrace record and trace-cmd would have written. They need no driver.
 #
+# shellcheck disable=SC2154 # run sets variables that shellcheck does not see
+#
 #   HYPTRACE=FILE	the command (hyptrace)
-#   MAKE_FILE=FILE	make_file of tests/files; without it, the tests that need it are skipped
+#   MAKE_FILE=FILE	make_file of this folder
 
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +13,7 @@ setup()
 {
 	cd "$BATS_TEST_TMPDIR" || return
 	hyptrace=${HYPTRACE:-hyptrace}
-	host_trace=$BATS_TEST_DIRNAME/../files/host_trace.py
+	host_trace=$BATS_TEST_DIRNAME/host_trace.py
 }
 
 hyptrace()
@@ -19,17 +21,15 @@ hyptrace()
 	"$hyptrace" "$@"
 }
 
-# made OPTION...: make t.dat, or skip the test
+# made OPTION...: make t.dat
 made()
 {
-	[[ -n ${MAKE_FILE:-} ]] || skip "MAKE_FILE is not set"
 	"$MAKE_FILE" "$@" t.dat >made
 }
 
 # host OPTION...: make t.dat as trace-cmd records a host
 host()
 {
-	command -v python3 >/dev/null || skip "there is no python3"
 	"$host_trace" "$@" t.dat
 }
 
