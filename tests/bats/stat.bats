@@ -198,6 +198,26 @@ counts()
 	counts_nothing
 }
 
+@test "stat counts again after the module was loaded again" {
+	cd "$BATS_TEST_TMPDIR"
+	hyptrace stat -q -j --interval 1s >lines 2>note 3>&- &
+	stat=$!
+	within "$patience" counts hyp_enter
+	# it asks for nothing meanwhile
+	kill -STOP "$stat"
+	modprobe -r hyptrace_pkvm
+	modprobe hyptrace_pkvm
+	counts_nothing
+	kill -CONT "$stat"
+	within "$patience" counts hyp_enter
+	grep -q 'reset or switched off by somebody else' note
+	workload --cpu 0 --mmio 300 >/dev/null
+	kill -INT "$stat"
+	ended "$stat"
+	same "$code" 0 "exit code of stat"
+	jq -se 'any(.[]; any(.rows[]; .name == "guest_exit" and .samples >= 300))' lines
+}
+
 @test "stat says what tracing has cost, and does not count how it measures that" {
 	cd "$BATS_TEST_TMPDIR"
 	hyptrace stat -q -j -- "${work[@]}" >counted.json

@@ -17,10 +17,11 @@
  * @stat:	the verb
  * @remote:	the remote
  * @names:	events that this verb holds: EL2 counts them until it ends
- * @breaks:	how often others had reset these counters or switched them off, at the last look
+ * @breaks:	how often others had reset these counters or switched them off, right before @last
+ *		was read
  * @nr_names:	number of @names
  * @is_held:	it holds them
- * @is_broken:	others have reset them or switched them off since the look before
+ * @is_broken:	others may have reset them or switched them off in the interval
  * @last:	the counters at the begin of the interval
  * @nr_last:	number of @last
  */
@@ -192,21 +193,42 @@ static int release(const struct counting *c)
 	return EXIT_DONE;
 }
 
-/* Look whether others have reset the counters or switched them off. */
-static void look_for_breaks(struct counting *c)
+/*
+ * Get how often others have reset the counters or switched them off. Return false if EL2 does not
+ * count, for example since the remote was registered again.
+ */
+static bool get_breaks(const struct counting *c, uint32_t *breaks)
 {
 	struct hyptrace_event *event;
+	bool counted = true;
 	unsigned int i;
 
-	c->is_broken = false;
 	for (i = 0; i < c->nr_names; i++) {
 		/* If this fails, so does the next request, with a message. */
 		if (hyptrace_get_event(c->stat->ctx->h, c->remote, c->names[i], &event, NULL))
-			return;
-		c->is_broken |= event->count_breaks != c->breaks[i];
-		c->breaks[i] = event->count_breaks;
+			return true;
+		counted &= event->counted;
+		breaks[i] = event->count_breaks;
 		hyptrace_free_event(event);
 	}
+	return counted;
+}
+
+/*
+ * Read the counters, and look whether they are broken: from before they were read the last time
+ * until after they are read now.
+ */
+static int read_and_look(struct counting *c, struct hyptrace_event_counter ***counters,
+			 unsigned int *nr)
+{
+	uint32_t before[2] = {}, after[2] = {};
+	int code;
+
+	get_breaks(c, before);
+	code = read_counters(c, counters, nr);
+	c->is_broken = !get_breaks(c, after) || memcmp(after, c->breaks, sizeof(after));
+	memcpy(c->breaks, before, sizeof(before));
+	return code;
 }
 
 /* Take what was counted since the last call. */
@@ -218,7 +240,7 @@ static int take_interval(struct counting *c)
 	struct stat *stat = c->stat;
 	unsigned int nr, i, next = 0;
 	bool was_reset = false;
-	int code = read_counters(c, &counters, &nr);
+	int code = read_and_look(c, &counters, &nr);
 
 	if (code)
 		return code;
@@ -239,7 +261,6 @@ static int take_interval(struct counting *c)
 		if (!strcmp(counters[i]->event, "host_hcall"))
 			cpu->counted += counters[i]->count - (last ? last->count : 0);
 	}
-	look_for_breaks(c);
 	if (was_reset || next < c->nr_last || c->is_broken)
 		cmd_note("the counters were reset or switched off by somebody else: these numbers are incomplete");
 	for (i = 0; i < stat->nr_cpus; i++)
@@ -315,9 +336,8 @@ static int begin(struct counting *c)
 	code = hold(c);
 	if (code)
 		return code;
-	look_for_breaks(c);
 	stat_cost_measure(c->stat, c->remote);
-	return read_counters(c, &c->last, &c->nr_last);
+	return read_and_look(c, &c->last, &c->nr_last);
 }
 
 /**
