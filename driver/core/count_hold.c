@@ -164,11 +164,13 @@ int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct net *net
 {
 	int err = hyptrace_count_check(remote, mask, extack);
 	struct count_hold *hold;
+	bool is_new;
 	u64 before;
 
 	if (err)
 		return err;
 	hold = find_hold(remote, net, port);
+	is_new = !hold;
 	if (!hold && !on)
 		return 0;
 	if (!hold)
@@ -180,12 +182,16 @@ int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct net *net
 	before = hold->events;
 	hold->events = on ? before | mask : before & ~mask;
 	err = hyptrace_count_update(remote, extack);
-	if (err)
+	if (err) {
 		hold->events = before;
+		if (is_new)
+			remove_hold(hold);
+		return err;
+	}
 	if (!hold->events)
 		remove_hold(hold);
 	hyptrace_count_free_unused(remote);
-	return err;
+	return 0;
 }
 
 static struct count_hold *find_closed(const struct hyptrace_remote *remote)
