@@ -25,31 +25,36 @@ passed=0 failed=0
 # suite TITLE FILE
 suite()
 {
-	local line number
+	local line number planned='' run=0 said
+	said=$(mktemp)
 	while IFS= read -r line; do
 		case $line in
-		ended\ with\ *)
-			((++failed))
-			line="not ok $1: $2 $line"
-			;;
 		ok\ *)
-			((++passed))
+			((++passed, ++run))
 			number=${line#ok }
 			line="ok $1: ${number#* }"
 			;;
 		not\ ok\ *)
-			((++failed))
+			((++failed, ++run))
 			number=${line#not ok }
 			line="not ok $1: ${number#* }"
 			;;
-		[0-9]*..[0-9]*) continue ;;
+		1..[0-9]*)
+			planned=${line#1..}
+			continue
+			;;
 		esac
 		printf '%s\n' "$line"
 	done < <(
 		timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap --timing "$2" 2>&1
-		# 1: a test has failed
-		(($? < 2)) || echo "ended with $?"
+		echo $? >"$said"
 	)
+	# a file that was killed, or could not be run
+	if [[ $planned != "$run" ]]; then
+		((++failed))
+		echo "not ok $1: $run of ${planned:-its} tests were run, and bats ended with $(<"$said")"
+	fi
+	rm "$said"
 }
 
 for file in "${files[@]}"; do

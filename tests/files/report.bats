@@ -18,7 +18,7 @@ setup()
 
 hyptrace()
 {
-	"$hyptrace" "$@"
+	command "$hyptrace" "$@"
 }
 
 # made OPTION...: make t.dat
