@@ -19,8 +19,8 @@ console_complaints()
 	grep -aE "${complaints[*]}" "$1"
 }
 
-# console_since_complaint FILE: print the lines around the first complaint: some before it and many after it.
-console_since_complaint()
+# console_around_complaint FILE: print the first complaint, with some lines before it and many after it.
+console_around_complaint()
 {
 	local IFS='|'
 	grep -aE -m 1 -B 20 -A 80 "${complaints[*]}" "$1"

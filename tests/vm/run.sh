@@ -34,12 +34,11 @@ guest_failed()
 {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	if console_complaints "$console" >/dev/null; then
-		printf '%s: its console since the first complaint:\n' "${0##*/}" >&2
-		console_since_complaint "$console" >&2
-	else
-		printf '%s: the last lines of its console:\n' "${0##*/}" >&2
-		tail -n 25 "$console" >&2 || true
+		printf '%s: its console around the first complaint:\n' "${0##*/}" >&2
+		console_around_complaint "$console" >&2
 	fi
+	printf '%s: the last lines of its console:\n' "${0##*/}" >&2
+	tail -n 25 "$console" >&2 || true
 	exit 125
 }
 
