@@ -23,9 +23,8 @@ static int map_page(struct hyptrace_writer *writer, struct page *page)
  * @writer:	can access both
  *
  * The kernel reads a string by words, and so a few bytes beyond its end: load_unaligned_zeropad().
- * If these are in a page of the hypervisor, Linux before 7.0 panics. No string may end right before
- * a donated page: so the first page must not be used for anything else while the writer has the
- * second.
+ * If these are in a page of the hypervisor, Linux before 7.1 panics. No string may end right before
+ * a donated page: so the first page must not be used for strings while the writer has the second.
  *
  * Context: sleeps.
  * Return: the first page, both zeroed; or NULL.

@@ -99,8 +99,8 @@ struct check {
 
 /*
  * A page that is donated is the second of two, of which the driver has the first. The kernel may
- * read bytes beyond the end of a string that is right before a page, and before Linux 7 the host
- * would panic if that page is EL2's.
+ * read bytes beyond the end of a string that is right before a page. An older host panics if that
+ * page is EL2's.
  */
 static void check_donated(struct __test_metadata *_metadata, const struct event *event)
 {
