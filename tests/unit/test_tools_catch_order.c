@@ -86,7 +86,7 @@ static unsigned int count_there(unsigned int cpu, uint64_t time)
 	return i;
 }
 
-static int next(void *arg, unsigned int cpu, uint64_t *ts)
+static int next(void *arg, unsigned int cpu, uint64_t *ts, uint64_t *there)
 {
 	(void)arg;
 	now += below(20 * USEC);
@@ -95,6 +95,7 @@ static int next(void *arg, unsigned int cpu, uint64_t *ts)
 	if (next_at[cpu] == EVENTS || events[cpu][next_at[cpu]].there > now)
 		return 0;
 	*ts = events[cpu][next_at[cpu]++].ts + ahead;
+	*there = now;
 	return 1;
 }
 

@@ -17,7 +17,7 @@
  * struct catch_counting - the counters of EL2, for the usual time
  * @is_used:	EL2 counts the event
  * @breaks:	how often others had reset these counters or switched them off
- * @base:	the counters when this verb began
+ * @base:	the counters when this verb began, or after @breaks has changed; NULL if that was 0
  * @nr_base:	number of @base
  * @now:	the counters as they were last read
  * @nr_now:	number of @now
@@ -40,6 +40,7 @@ struct catch_counting {
  * @size:	bytes of @buf
  * @len:	bytes in it
  * @pos:	those that were decoded
+ * @read_at:	when they had been read
  * @is_damaged:	a sub-buffer was damaged: events are missing before the next one
  * @is_resumed:	the last look has not read the ring to its end
  * @rec:	the next event
@@ -48,8 +49,11 @@ struct catch_counting {
  * @lost_more:	more were lost, whose number is not known
  * @base:	events that had fired the trigger when it was set
  * @missed:	events that have fired it since then, but were not in the ring any more
- * @asked:	events that had fired it when that was last asked, and was not compared yet
- * @asked_at:	when that was
+ * @notified:	events that had fired it at the last look
+ * @asked:	events that had fired it at the look whose count is compared next
+ * @asked_at:	when that was; 0 if the next look is the one
+ * @asked_ahead: how far EL2's clock could be ahead then
+ * @asked_found: events that were found, and are not later than these two together
  * @waits:	some of the events that have fired were neither caught nor missed yet
  */
 struct catch_ring {
@@ -60,6 +64,7 @@ struct catch_ring {
 	size_t			size;
 	size_t			len;
 	size_t			pos;
+	uint64_t		read_at;
 	bool			is_damaged;
 	bool			is_resumed;
 	struct hyptrace_record	rec;
@@ -68,8 +73,11 @@ struct catch_ring {
 	bool			lost_more;
 	uint64_t		base;
 	uint64_t		missed;
+	uint64_t		notified;
 	uint64_t		asked;
 	uint64_t		asked_at;
+	uint64_t		asked_ahead;
+	uint64_t		asked_found;
 	bool			waits;
 };
 

@@ -104,40 +104,57 @@ static int read_notifications(struct waiting *waiting)
 	return ret ? cmd_fail("cannot wait for events: %s", err.text) : EXIT_DONE;
 }
 
-/* Count the events of a CPU that have fired, but were neither caught nor missed so far. */
-static uint64_t count_open(const struct catcher *c, unsigned int index, uint64_t notified)
+/* Count the events of a CPU that have fired, but were neither found nor missed so far. */
+static uint64_t count_open(const struct catch_ring *ring, uint64_t notified, uint64_t found)
 {
-	const struct catch_ring *ring = &c->rings[index];
-	const uint64_t known = catch_finder_found(c->finder, index) + ring->missed;
+	const uint64_t known = ring->base + found + ring->missed;
 
-	return notified > ring->base + known ? notified - ring->base - known : 0;
+	return notified > known ? notified - known : 0;
 }
 
 /* All events of a CPU that had fired at a time were taken: print how many were not in its ring. */
-static void find_missed(struct catcher *c, unsigned int index, uint64_t notified)
+static void find_missed(struct catcher *c, struct catch_ring *ring, uint64_t notified,
+			uint64_t found)
 {
-	const uint64_t missed = count_open(c, index, notified);
+	const uint64_t missed = count_open(ring, notified, found);
 
 	if (!missed)
 		return;
-	c->rings[index].missed += missed;
-	catch_print_missed(c, c->rings[index].cpu, missed);
+	ring->missed += missed;
+	catch_print_missed(c, ring->cpu, missed);
 }
 
-/* Compare what has fired before @now with what was caught, if all events up to then were taken. */
-static void compare_counts(struct catcher *c, unsigned int index, uint64_t notified, uint64_t now)
+/* Compare what has fired until now, once all of that was taken. */
+static void ask_count(const struct catcher *c, unsigned int index, uint64_t now)
 {
 	struct catch_ring *ring = &c->rings[index];
 
-	/* on a CPU that always records, only what fired before an older look can be compared */
-	if (catch_order_is_past(c->order, index, ring->asked_at)) {
-		find_missed(c, index, ring->asked);
-		ring->asked = notified;
-		ring->asked_at = now;
+	if (ring->asked_at)
+		return;
+	ring->asked = ring->notified;
+	ring->asked_at = now;
+	ring->asked_ahead = catch_order_ahead(c->order);
+	ring->asked_found = catch_finder_found(c->finder, index);
+}
+
+/*
+ * Compare what has fired with what was found. While the CPU goes on to fire, newer events were
+ * found, too, and must not stand for those that were missed. At the end nothing fires any more.
+ */
+static void compare_counts(struct catcher *c, unsigned int index, bool at_end)
+{
+	struct catch_ring *ring = &c->rings[index];
+	const uint64_t found = catch_finder_found(c->finder, index);
+
+	if (ring->asked_at && catch_order_is_past(c->order, index, ring->asked_at)) {
+		/* if EL2's clock was further ahead than known, nobody knows which ones are newer */
+		find_missed(c, ring, ring->asked, catch_order_ahead(c->order) > ring->asked_ahead ?
+			    found : ring->asked_found);
+		ring->asked_at = 0;
 	}
-	if (catch_order_is_past(c->order, index, now))
-		find_missed(c, index, notified);
-	ring->waits = count_open(c, index, notified);
+	if (at_end)
+		find_missed(c, ring, ring->notified, found);
+	ring->waits = count_open(ring, ring->notified, found);
 }
 
 /* Have events fired that were not taken yet, since they are too young? */
@@ -163,9 +180,10 @@ static struct hyptrace_cpu *find_cpu(struct hyptrace_cpu **cpus, unsigned int nr
 
 /*
  * Take what the rings hold, and print it. EL2 counts an event when it is in the ring. So what was
- * counted before the rings are read is there, or was overwritten. Return an exit code.
+ * counted before the rings are read is there, or was overwritten. At the end, when nothing fires
+ * any more, all is taken. Return an exit code.
  */
-static int look(struct catcher *c, bool all)
+static int look(struct catcher *c, bool at_end)
 {
 	struct hyptrace_cpu **cpus, *cpu;
 	struct hyptrace_error err;
@@ -176,14 +194,17 @@ static int look(struct catcher *c, bool all)
 	if (hyptrace_get_cpus(c->ctx->h, c->remote->name, &cpus, &nr, &err))
 		return cmd_fail("cannot list the CPUs of \"%s\": %s", c->remote->name, err.text);
 	now = clock_now(CLOCK_BOOTTIME);
-	catch_forget_counters(c);
-	code = catch_drain(c, all);
-	for (i = 0; i < c->nr_rings && !code; i++) {
+	for (i = 0; i < c->nr_rings; i++) {
 		cpu = find_cpu(cpus, nr, c->rings[i].cpu);
 		if (cpu)
-			compare_counts(c, i, cpu->notified, now);
+			c->rings[i].notified = cpu->notified;
+		ask_count(c, i, now);
 	}
 	hyptrace_free_cpus(cpus);
+	catch_forget_counters(c);
+	code = catch_drain(c, at_end);
+	for (i = 0; i < c->nr_rings && !code; i++)
+		compare_counts(c, i, at_end);
 	out_flush(&c->ctx->out);
 	return code;
 }
@@ -299,16 +320,24 @@ static int arm(struct catcher *c)
 	return EXIT_DONE;
 }
 
-/* Make the event what it was, and take what has fired at last. Return an exit code. */
+/*
+ * Take what has fired at last, and make the event what it was. Return an exit code.
+ *
+ * If it was enabled, it is recorded without firing again at the end. Such events would be found,
+ * too, and stand for those that were missed. So it is disabled until the counts were compared.
+ */
 static int disarm(struct catcher *c)
 {
+	struct hyptrace_error err;
 	int code;
 
+	/* if somebody else has changed the event, it stays as it is */
+	if (!c->filters.nr || !c->event->enabled)
+		event_filters_restore(&c->filters);
+	else if (event_filters_disable(&c->filters, c->event, &err) && err.errnum != ENODEV)
+		cmd_note("cannot disable \"%s\": %s", c->event->name, err.text);
+	code = look(c, true);
 	event_filters_restore(&c->filters);
-	if (!c->limit || c->nr_caught < c->limit)
-		code = look(c, true);
-	else
-		code = catch_drain(c, true);
 	catch_flush(c, true);
 	out_flush(&c->ctx->out);
 	return code;

@@ -24,10 +24,19 @@ struct held {
 	uint64_t	since;
 };
 
+/**
+ * struct catch_order - the order
+ * @nr:		number of rings
+ * @ops:	what to do with them
+ * @arg:	the argument of @ops
+ * @ahead:	EL2's clock is ahead of ours by at most this, as far as the events show
+ * @held:	of each ring
+ */
 struct catch_order {
 	unsigned int			nr;
 	const struct catch_order_ops	*ops;
 	void				*arg;
+	uint64_t			ahead;
 	struct held			held[];
 };
 
@@ -48,6 +57,7 @@ struct catch_order *catch_order_new(unsigned int nr, const struct catch_order_op
 	order->nr = nr;
 	order->ops = ops;
 	order->arg = arg;
+	order->ahead = CATCH_AHEAD_NSEC;
 	return order;
 }
 
@@ -65,11 +75,14 @@ static int ask(struct catch_order *order, struct hyptrace_merge *merge, unsigned
 	       uint64_t now)
 {
 	struct held *held = &order->held[index];
-	int ret = order->ops->next(order->arg, index, &held->ts);
+	uint64_t there;
+	int ret = order->ops->next(order->arg, index, &held->ts, &there);
 
 	held->is_held = ret > 0;
 	if (ret > 0) {
 		held->since = held->ts < now ? held->ts : now;
+		if (held->ts > there && held->ts - there > order->ahead)
+			order->ahead = held->ts - there;
 		hyptrace_merge_pending(merge, index, held->ts, held->since);
 	} else if (!ret) {
 		hyptrace_merge_empty(merge, index, now);
@@ -124,6 +137,20 @@ bool catch_order_holds(const struct catch_order *order, unsigned int index)
 }
 
 /**
+ * catch_order_ahead - how far can EL2's clock be ahead of the host's one?
+ * @order:	the order
+ *
+ * What was in a ring at a time has no event that is later than that time and this together. The
+ * result grows when an event shows that it was too small.
+ *
+ * Return: ns.
+ */
+uint64_t catch_order_ahead(const struct catch_order *order)
+{
+	return order->ahead;
+}
+
+/**
  * catch_order_is_past - were all events of a ring taken that it had at a time?
  * @order:	the order
  * @index:	index of the ring
@@ -135,5 +162,5 @@ bool catch_order_is_past(const struct catch_order *order, unsigned int index, ui
 {
 	const struct held *held = &order->held[index];
 
-	return !held->is_held || held->since > time + CATCH_ORDER_NSEC;
+	return !held->is_held || held->since > time + CATCH_ORDER_NSEC + order->ahead;
 }

@@ -157,13 +157,15 @@ int catch_hold(struct catcher *c)
 	return code;
 }
 
-static ssize_t read_ring(const struct catch_ring *ring)
+static ssize_t read_ring(struct catch_ring *ring)
 {
 	ssize_t n;
 
 	do {
 		n = read(hyptrace_reader_fd(ring->reader), ring->buf, ring->size);
 	} while (n < 0 && errno == EINTR);
+	if (n > 0)
+		ring->read_at = clock_now(CLOCK_BOOTTIME);
 	return n;
 }
 
@@ -248,7 +250,7 @@ void catch_flush(struct catcher *c, bool all)
 static void take(void *arg, unsigned int index)
 {
 	struct catcher *c = arg;
-	const struct catch_ring *ring = &c->rings[index];
+	struct catch_ring *ring = &c->rings[index];
 	const struct hyptrace_stream_event event = { .record = ring->rec, .cpu = ring->cpu };
 	uint64_t begin = ring->rec.ts, duration;
 	bool match;
@@ -256,11 +258,13 @@ static void take(void *arg, unsigned int index)
 	match = is_match(c, &ring->rec);
 	if (match && c->duration && !hyptrace_field_value(c->duration, &ring->rec, &duration))
 		begin -= duration < begin ? duration : begin;
+	if (match && ring->rec.ts <= ring->asked_at + ring->asked_ahead)
+		ring->asked_found++;
 	catch_finder_add(c->finder, index, &event, match, begin);
 	catch_flush(c, false);
 }
 
-static int next(void *arg, unsigned int index, uint64_t *ts)
+static int next(void *arg, unsigned int index, uint64_t *ts, uint64_t *there)
 {
 	struct catcher *c = arg;
 	struct hyptrace_error err;
@@ -270,6 +274,7 @@ static int next(void *arg, unsigned int index, uint64_t *ts)
 	if (ret < 0)
 		cmd_fail("cannot go on to catch events: %s", err.text);
 	*ts = c->rings[index].rec.ts;
+	*there = c->rings[index].read_at;
 	return ret;
 }
 
