@@ -93,7 +93,12 @@ void catch_forget_counters(struct catcher *c)
 	c->counting.nr_now = 0;
 }
 
-/* Find what a counter had when the verb began. */
+static bool is_same(const struct hyptrace_event_counter *a, const struct hyptrace_event_counter *b)
+{
+	return a->cpu == b->cpu && counters_have_same_key(a, b);
+}
+
+/* Find what a counter had when the verb began, or when others had changed the counters. */
 static const struct hyptrace_event_counter *find_base(const struct catch_counting *counting,
 						      const struct hyptrace_event_counter *now)
 {
@@ -103,8 +108,7 @@ static const struct hyptrace_event_counter *find_base(const struct catch_countin
 		const struct hyptrace_event_counter *base = counting->base[i];
 
 		/* after a reset, what was before does not matter */
-		if (base->cpu == now->cpu && counters_have_same_key(base, now) &&
-		    base->count <= now->count)
+		if (is_same(base, now) && base->count <= now->count)
 			return base;
 	}
 	return NULL;
@@ -211,20 +215,52 @@ static void print_json(const struct catcher *c, const struct usual *usual)
 	printer_end(p);
 }
 
-/* If others have reset the counters or switched them off, count again, from 0 on. */
+/*
+ * Without a base, all that is counted counts. Else begin with what the counters have now. One that
+ * has less than its base was reset: what it has was counted since then.
+ */
+static int renew_base(struct catcher *c, struct hyptrace_error *err)
+{
+	struct catch_counting *counting = &c->counting;
+	struct hyptrace_event_counter **now;
+	unsigned int nr, i, j;
+	int ret;
+
+	if (!counting->base)
+		return 0;
+	ret = read_counters(c, &now, &nr, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++) {
+		for (j = 0; j < counting->nr_base && !is_same(counting->base[j], now[i]); j++)
+			;
+		if (j == counting->nr_base || counting->base[j]->count <= now[i]->count)
+			continue;
+		now[i]->count = 0;
+		now[i]->total = 0;
+		for (j = 0; j < now[i]->nr_buckets; j++)
+			now[i]->buckets[j] = 0;
+	}
+	hyptrace_free_counters(counting->base);
+	counting->base = now;
+	counting->nr_base = nr;
+	return 0;
+}
+
+/* If others have reset the counters or switched them off, count again. */
 static void renew(struct catcher *c)
 {
 	struct catch_counting *counting = &c->counting;
 	struct hyptrace_event *event;
+	struct hyptrace_error err;
 
 	if (hyptrace_get_event(c->ctx->h, c->remote->name, c->event->name, &event, NULL))
 		return;
 	if (event->count_breaks != counting->breaks) {
 		counting->breaks = event->count_breaks;
-		hyptrace_free_counters(counting->base);
-		counting->base = NULL;
-		counting->nr_base = 0;
-		hold(c, true, NULL);
+		if (hold(c, true, &err) || renew_base(c, &err))
+			cmd_note("cannot go on to count \"%s\": %s: its usual time is not up to date",
+				 c->event->name, err.text);
 	}
 	hyptrace_free_event(event);
 }
