@@ -135,6 +135,73 @@ teardown()
 	diff <(tail -n "$caught" "$log") <(jq -r 'select(.caught).event.fields.arg4' "$out")
 }
 
+# notified: print how many events have fired, as the monitor has said last.
+notified()
+{
+	sed -n 's/.*"notified":"\?\([0-9]*\).*/\1/p' "$BATS_TEST_TMPDIR/monitor" | tail -n 1
+}
+
+# is_over: succeed if the monitor has said that tracing ended. Then it has said the last number, too.
+is_over()
+{
+	grep -o '"state":"[a-z]*"' "$BATS_TEST_TMPDIR/monitor" | tail -n 1 | grep -q 'loaded"'
+}
+
+have_fired()
+{
+	(($(notified) >= $1))
+}
+
+@test "with --count, what is overwritten while the CPU goes on to fire is counted exactly, too" {
+	file=$BATS_TEST_TMPDIR/slow.dat
+	ht set --size "$(pages 3)"
+	hyptrace -r "$REMOTE" monitor -j >"$BATS_TEST_TMPDIR/monitor" 3>&- &
+	monitor=$!
+	# all calls are long
+	outliers_begin 20000 20000
+	catch_begin -j --count 1 -o "$file" "$long"
+	kill -STOP "$catch"
+	echo >&7
+	within "$patience" have_fired 2000
+	kill -CONT "$catch"
+	ended "$catch"
+	same "$code" 0 "exit code of catch"
+	# it has ended before the calls did
+	none done "$log"
+	kill "$maker"
+	within "$patience" is_over
+	kill "$monitor"
+	fired=$(notified)
+	same "$(jq -s 'map(select(.caught)) | length' "$out")" 1 "caught"
+	missed=$(jq -s 'map(.missed // 0) | add' "$out")
+	((missed > 0))
+	# those after the first one are in the file
+	saved=$(hyptrace report -qj -F 'arg3 >= 1000' -e host_hcall "$file" | jq -r 'select(.event).event' | wc -l)
+	same "$((saved + missed))" "$fired" "saved and missed"
+	grep -q "^hyptrace: 1 event caught, $missed missed (use larger rings" "$err"
+}
+
+@test "the usual time has no calls from before, even if others switch the counters off" {
+	ht set --size 16M
+	# skips if the long call is refused
+	outliers_begin 10 1
+	outliers_make
+	outliers_end
+	ht count host_hcall
+	taskset -c 0 "$outliers" 5000 1 <<<go >/dev/null
+	ht count --off host_hcall
+	catch_begin -j "$long"
+	ht count --off host_hcall
+	# the first one has it counted again
+	taskset -c 0 "$outliers" 1 1 <<<go >/dev/null
+	within "$patience" grep -q '"caught":1' "$out"
+	taskset -c 0 "$outliers" 500 5 <<<go >/dev/null
+	within "$patience" grep -q '"caught":6' "$out"
+	catch_end
+	usual=$(tail -n 1 "$out" | jq .usual.count)
+	((usual > 0 && usual <= 501))
+}
+
 @test "text: the event, its usual time, what was before, meanwhile and after" {
 	ht set --size 16M
 	# with this seed there are 20 calls before each outlier, and 5 after each

@@ -235,26 +235,71 @@ static void young(void **state)
 	catch_order_free(order);
 }
 
-/* If EL2's clock is ahead, no event waits for that clock. */
+/* If EL2's clock is ahead, no event waits for that clock, though other rings are empty. */
 static void clock_ahead(void **state)
 {
-	struct catch_order *order = catch_order_new(1, &ops, NULL);
-	unsigned int i;
-	uint64_t from;
+	struct catch_order *order = catch_order_new(CPUS, &ops, NULL);
+	unsigned int cpu;
+	uint64_t begin;
 
 	(void)state;
 	make_events(10 * USEC);
-	for (i = 0; i < EVENTS; i++)
-		events[0][i].is_match = false;
+	for (cpu = 1; cpu < CPUS; cpu++)
+		next_at[cpu] = EVENTS;
+	events[0][0].is_match = false;
+	events[0][1].there = UINT64_MAX;
 	ahead = 1000000 * USEC;
 	finder = catch_finder_new(CPUS, 0);
-	now = events[0][0].there;
-	from = now;
+	begin = events[0][0].there;
+	now = begin;
 	assert_int_equal(catch_order_drain(order, now, false), 0);
-	assert_int_equal(taken[0] + catch_order_holds(order, 0), next_at[0]);
-	now = from + 2 * CATCH_ORDER_NSEC;
+	assert_true(catch_order_holds(order, 0));
+	assert_int_equal(taken[0], 0);
+	now = begin + CATCH_ORDER_NSEC - 1;
 	assert_int_equal(catch_order_drain(order, now, false), 0);
-	assert_true(taken[0]);
+	assert_int_equal(taken[0], 0);
+	now = begin + CATCH_ORDER_NSEC;
+	assert_int_equal(catch_order_drain(order, now, false), 0);
+	assert_int_equal(taken[0], 1);
+	catch_finder_free(finder);
+	catch_order_free(order);
+}
+
+/*
+ * EL2's clock is ahead by more than the bound. An event that was there at a time is decoded only
+ * after the one before it was taken. By its own time it may be newer. The ring is not past.
+ */
+static void decoded_late(void **state)
+{
+	struct catch_order *order = catch_order_new(CPUS, &ops, NULL);
+	unsigned int cpu;
+	uint64_t begin;
+
+	(void)state;
+	make_events(10 * USEC);
+	for (cpu = 1; cpu < CPUS; cpu++)
+		next_at[cpu] = EVENTS;
+	events[0][0].is_match = false;
+	events[0][1].ts = events[0][0].ts + 10;
+	events[0][1].there = events[0][0].there;
+	events[0][2].there = UINT64_MAX;
+	ahead = 30 * CATCH_ORDER_NSEC;
+	finder = catch_finder_new(CPUS, 0);
+	begin = events[0][0].there;
+	now = begin;
+	assert_int_equal(catch_order_ahead(order), CATCH_AHEAD_NSEC);
+	assert_int_equal(catch_order_drain(order, begin, false), 0);
+	/* as far as the first event shows it */
+	assert_in_range(catch_order_ahead(order), ahead - 25 * USEC, ahead);
+	now = begin + 3 * CATCH_ORDER_NSEC;
+	assert_int_equal(catch_order_drain(order, now, false), 0);
+	assert_int_equal(taken[0], 1);
+	assert_true(catch_order_holds(order, 0));
+	assert_false(catch_order_is_past(order, 0, begin));
+	assert_true(events[0][1].ts + ahead <= begin + catch_order_ahead(order) + 25 * USEC);
+	assert_int_equal(catch_order_drain(order, now, true), 0);
+	assert_int_equal(taken[0], 2);
+	assert_true(catch_order_is_past(order, 0, begin));
 	catch_finder_free(finder);
 	catch_order_free(order);
 }
@@ -277,7 +322,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(meanwhile), cmocka_unit_test(young),
-		cmocka_unit_test(clock_ahead), cmocka_unit_test(errors),
+		cmocka_unit_test(clock_ahead), cmocka_unit_test(decoded_late),
+		cmocka_unit_test(errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
