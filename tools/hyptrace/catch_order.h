@@ -14,7 +14,7 @@
 /* An event is taken when each other ring was found empty so much later, or has a later event. */
 #define CATCH_ORDER_NSEC	(10 * NSEC_PER_MSEC)
 
-/* EL2's clock follows the host's one every 500 ms. Until then it may be ahead by less than this. */
+/* EL2's clock is set every 500 ms. Until then it may be ahead of ours by less than this. */
 #define CATCH_AHEAD_NSEC	NSEC_PER_MSEC
 
 /**
