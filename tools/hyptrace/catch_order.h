@@ -19,8 +19,8 @@
 
 /**
  * struct catch_order_ops - what the caller does with a ring
- * @next:	decode the next event, set its time, and a time of the host's clock at which it was in
- *		the ring. Return 1, 0 if the ring holds no more, or a negative errno
+ * @next:	decode the next event, set its time, and a time of the host's clock at which it was
+ *		in the ring. Return 1, 0 if the ring holds no more, or a negative errno
  * @take:	take the event that @next has decoded
  */
 struct catch_order_ops {
