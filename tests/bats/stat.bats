@@ -218,6 +218,39 @@ counts()
 	jq -se 'any(.[]; any(.rows[]; .name == "guest_exit" and .samples >= 300))' lines
 }
 
+# gap WORDS VERB...: run a verb; it must succeed, and note this.
+gap()
+{
+	hyptrace -r "$REMOTE" "${@:2}" >/dev/null 2>note
+	grep -q "^hyptrace: $1" note || { cat note && false; }
+}
+
+@test "stat, strace and record say why events are missing that were not lost" {
+	cd "$BATS_TEST_TMPDIR"
+	ht enable -F 'code == irq' guest_exit
+	gap '"guest_exit" has the filter "code == irq" at EL2: the other ones are missing' \
+		stat -q --by exit -- "${work[@]}"
+	ht disable guest_exit
+	gap '"guest_exit" was disabled: later ones are missing' \
+		stat -q --by exit -- hyptrace -r "$REMOTE" disable guest_exit
+	for verb in 'stat -q --by exit' 'strace -c' 'record -q -e guest_exit -o t.dat'; do
+		# shellcheck disable=SC2086 # words
+		gap 'tracing was switched off: later events are missing (use "hyptrace start" to resume it)' \
+			$verb -- hyptrace -r "$REMOTE" stop
+	done
+	ht enable --stop guest_exit
+	ht start
+	for verb in 'stat -q --by exit' 'strace -c' 'record -q -e all -o t.dat'; do
+		# shellcheck disable=SC2086 # words
+		gap 'a trigger has stopped the recording: later events are missing (use "hyptrace start" to resume it)' \
+			$verb -- "${work[@]}"
+	done
+	# nothing is missing, and nothing is said
+	ht reset
+	hyptrace -r "$REMOTE" stat -q --by exit -- "${work[@]}" >/dev/null 2>note
+	[[ ! -s note ]] || { cat note && false; }
+}
+
 @test "stat says what tracing has cost, and does not count how it measures that" {
 	cd "$BATS_TEST_TMPDIR"
 	hyptrace stat -q -j -- "${work[@]}" >counted.json

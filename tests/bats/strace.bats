@@ -81,6 +81,16 @@ teardown()
 	python3 "$BATS_TEST_DIRNAME/strace.py" "$log" "$out"
 }
 
+@test "events from before the trace are not of it" {
+	ht enable all
+	ht start
+	workload --cpu 0 --mmio 300 >/dev/null
+	hyptrace -r "$REMOTE" strace -cj -- true >"$BATS_TEST_TMPDIR/out"
+	same "$(jq '[.[] | select(.name == "DABT_LOW")] | length' "$BATS_TEST_TMPDIR/out")" 0
+	hyptrace -r "$REMOTE" strace -cj -- workload --cpu 0 --mmio 300 >"$BATS_TEST_TMPDIR/out"
+	same "$(jq '.[] | select(.name == "DABT_LOW").calls' "$BATS_TEST_TMPDIR/out")" 300
+}
+
 @test "-c has the sums of the lines of the same calls" {
 	[[ -x $random ]] || skip "random_calls is not installed"
 	ht set --size 16M

@@ -88,6 +88,8 @@ int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cp
 extern void (*cmd_note_to)(const char *text);
 void cmd_vnote(const char *fmt, va_list ap);
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cmd_note_gaps(struct context *ctx, const char *name, const char *const *events,
+		   unsigned int nr);
 
 /* The verbs; each returns an exit code */
 int cmd_list(struct context *ctx, int argc, char **argv);

@@ -394,6 +394,7 @@ static int end(struct record *r, int code)
 	int back, last;
 
 	record_hide_status(r);
+	cmd_note_gaps(r->ctx, r->remote->name, NULL, 0);
 	record_release(r);
 	record_host_stop(r);
 	record_count(r, RECORD_COUNT_LOOK);

@@ -26,6 +26,8 @@
  * @stat:	the verb
  * @remote:	the remote
  * @stream:	its events
+ * @names:	the events that are counted
+ * @nr_names:	number of @names
  * @signal_fd:	readable once a signal has come
  * @has_clock:	the events have the times of CLOCK_BOOTTIME
  * @ended:	the end was requested
@@ -38,6 +40,8 @@ struct live {
 	struct stat			*stat;
 	const struct hyptrace_remote	*remote;
 	struct hyptrace_stream		*stream;
+	const char			*names[NR_STAT_EVENTS + STAT_SLOW_EVENTS];
+	unsigned int			nr_names;
 	int				signal_fd;
 	bool				has_clock;
 	bool				ended;
@@ -71,6 +75,8 @@ static void show_interval(struct live *live)
 	struct stat *stat = live->stat;
 	uint64_t end = stat->end;
 
+	if (!live->ended)
+		cmd_note_gaps(stat->ctx, live->remote->name, live->names, live->nr_names);
 	stat->end = live->has_clock ? live->next : 0;
 	stat_limits(stat);
 	if (!stat->show(stat))
@@ -131,6 +137,7 @@ static void wait_for_events(struct live *live)
 /* Stop to record events; those that were recorded are still read. */
 static void request_end(struct live *live)
 {
+	cmd_note_gaps(live->stat->ctx, live->remote->name, live->names, live->nr_names);
 	live->ended = true;
 	if (live->has_clock)
 		live->stat->end = clock_now(CLOCK_BOOTTIME);
@@ -190,8 +197,6 @@ static int configure(struct live *live, struct hyptrace_event *const *events)
 	struct stat *stat = live->stat;
 	const struct cpu_list *list = &stat->ctx->cpus;
 	struct hyptrace_error err;
-	const char *names[NR_STAT_EVENTS + STAT_SLOW_EVENTS];
-	unsigned int nr_names = 0;
 	enum stat_event event;
 
 	if (stat->ctx->have_cpus && !list->all &&
@@ -204,12 +209,13 @@ static int configure(struct live *live, struct hyptrace_event *const *events)
 		if (!stat->kinds.events[event])
 			return cmd_fail("the remote \"%s\" has no event %s", live->remote->name,
 					stat_event_name(event));
-		names[nr_names++] = stat_event_name(event);
+		live->names[live->nr_names++] = stat_event_name(event);
 	}
 	if (stat->slow)
-		nr_names += stat_slow_events(stat->by, events, &names[nr_names]);
+		live->nr_names += stat_slow_events(stat->by, events,
+						   &live->names[live->nr_names]);
 	hyptrace_stream_set_bound(live->stream, BOUND);
-	if (hyptrace_stream_set_events(live->stream, names, nr_names, &err))
+	if (hyptrace_stream_set_events(live->stream, live->names, live->nr_names, &err))
 		return fail(live, &err);
 	return EXIT_DONE;
 }

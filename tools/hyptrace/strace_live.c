@@ -37,6 +37,8 @@
  * @stream:	its events as they happen
  * @filters:	the filters at EL2
  * @signal_fd:	readable after a signal
+ * @ended:	the end was requested
+ * @begin:	when the trace began; 0 if the events have no times of CLOCK_BOOTTIME
  */
 struct live {
 	struct strace			*s;
@@ -48,6 +50,8 @@ struct live {
 	struct hyptrace_stream		*stream;
 	struct event_filters		filters;
 	int				signal_fd;
+	bool				ended;
+	uint64_t			begin;
 };
 
 static int fail(const struct live *live, const struct hyptrace_error *err)
@@ -185,6 +189,15 @@ static int timeout_of(const struct strace *s, uint64_t now)
 	return s->vms.nr ? (int)(STRACE_HOLD_TIME / NSEC_PER_MSEC) : -1;
 }
 
+/* Stop to record; what was recorded is still taken. */
+static void request_end(struct live *live)
+{
+	if (!live->ended)
+		cmd_note_gaps(live->s->ctx, live->remote->name, NULL, 0);
+	live->ended = true;
+	hyptrace_stream_end(live->stream);
+}
+
 /*
  * Print what has waited long enough, look whether the trace is to end, and with @wait wait for
  * events. Return false if nobody reads the output any more.
@@ -210,7 +223,7 @@ static bool look(struct live *live, bool wait)
 	/* if a signal interrupts it, no revents are set */
 	poll(fds, FDS, wait ? timeout_of(s, now) : 0);
 	if (fds[3].revents || signals_stop || strace_vms_have_ended(&s->vms))
-		hyptrace_stream_end(live->stream);
+		request_end(live);
 	return !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
@@ -224,7 +237,8 @@ static int take_events(struct live *live, struct hyptrace_error *err)
 
 	for (left = EVENTS_AT_ONCE; left && ret > 0; left--) {
 		ret = hyptrace_stream_next(live->stream, &event, err);
-		if (ret > 0) {
+		/* what was recorded before is not of this trace */
+		if (ret > 0 && event->record.ts >= live->begin) {
 			strace_event(live->s, event, now);
 			strace_flush(live->s, 0);
 		}
@@ -276,6 +290,8 @@ static int trace(struct live *live)
 	code = hold_events(live);
 	if (!code && hyptrace_stream_start(live->stream, &err))
 		code = fail(live, &err);
+	if (live->remote->clock && !strcmp(live->remote->clock, "boot"))
+		live->begin = clock_now(CLOCK_BOOTTIME);
 	if (!code)
 		code = child_start(&s->child);
 	if (!code) {
