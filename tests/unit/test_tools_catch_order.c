@@ -235,23 +235,29 @@ static void young(void **state)
 	catch_order_free(order);
 }
 
-/* If EL2's clock is ahead, no event waits for that clock, though other rings are empty. */
-static void clock_ahead(void **state)
+/* EL2's clock is ahead. All rings but the first are empty, and its first event is there now. */
+static struct catch_order *begin_ahead(uint64_t by)
 {
-	struct catch_order *order = catch_order_new(CPUS, &ops, NULL);
 	unsigned int cpu;
-	uint64_t begin;
 
-	(void)state;
 	make_events(10 * USEC);
 	for (cpu = 1; cpu < CPUS; cpu++)
 		next_at[cpu] = EVENTS;
 	events[0][0].is_match = false;
-	events[0][1].there = UINT64_MAX;
-	ahead = 1000000 * USEC;
+	ahead = by;
 	finder = catch_finder_new(CPUS, 0);
-	begin = events[0][0].there;
-	now = begin;
+	now = events[0][0].there;
+	return catch_order_new(CPUS, &ops, NULL);
+}
+
+/* If EL2's clock is ahead, no event waits for that clock, though other rings are empty. */
+static void clock_ahead(void **state)
+{
+	struct catch_order *order = begin_ahead(1000000 * USEC);
+	const uint64_t begin = now;
+
+	(void)state;
+	events[0][1].there = UINT64_MAX;
 	assert_int_equal(catch_order_drain(order, now, false), 0);
 	assert_true(catch_order_holds(order, 0));
 	assert_int_equal(taken[0], 0);
@@ -271,22 +277,13 @@ static void clock_ahead(void **state)
  */
 static void decoded_late(void **state)
 {
-	struct catch_order *order = catch_order_new(CPUS, &ops, NULL);
-	unsigned int cpu;
-	uint64_t begin;
+	struct catch_order *order = begin_ahead(30 * CATCH_ORDER_NSEC);
+	const uint64_t begin = now;
 
 	(void)state;
-	make_events(10 * USEC);
-	for (cpu = 1; cpu < CPUS; cpu++)
-		next_at[cpu] = EVENTS;
-	events[0][0].is_match = false;
 	events[0][1].ts = events[0][0].ts + 10;
 	events[0][1].there = events[0][0].there;
 	events[0][2].there = UINT64_MAX;
-	ahead = 30 * CATCH_ORDER_NSEC;
-	finder = catch_finder_new(CPUS, 0);
-	begin = events[0][0].there;
-	now = begin;
 	assert_int_equal(catch_order_ahead(order), CATCH_AHEAD_NSEC);
 	assert_int_equal(catch_order_drain(order, begin, false), 0);
 	/* as far as the first event shows it */
