@@ -5,8 +5,14 @@
 #ifndef __HYPTRACE_COMPAT_H
 #define __HYPTRACE_COMPAT_H
 
+#include <linux/cleanup.h>
 #include <linux/hrtimer.h>
+#include <linux/spinlock.h>
 #include <linux/version.h>
+
+/* The first releases of 6.12.y have no guard for this. */
+DEFINE_LOCK_GUARD_1(hyptrace_spinlock_bh, spinlock_t,
+		    spin_lock_bh(_T->lock), spin_unlock_bh(_T->lock))
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void hrtimer_setup(struct hrtimer *timer,

@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	9
+#define HYPTRACE_ABI_VERSION	10
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -498,6 +498,8 @@ enum hyptrace_ring_state {
  * @stopped:	the event that has stopped it, or will
  * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY since the ring was
  *		loaded. RESET and EXCHANGE do not change it
+ * @ended:	the number of ARM, if this CPU has ended the recording, which @stopped of this or of
+ *		another CPU says why
  *
  * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
  * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
@@ -527,6 +529,7 @@ struct hyptrace_meta {
 	struct hyptrace_fired started;
 	struct hyptrace_fired stopped;
 	__u64 notified;
+	__u64 ended;
 };
 
 /**

@@ -132,15 +132,26 @@ static inline bool hyptrace_cpu_exists(u64 cpu)
 	       kvm_arm_hyp_percpu_base[array_index_nospec(cpu, NR_CPUS)];
 }
 
+/*
+ * Operand of ldp and stp: two words. clang has no constraint for an address with an offset.
+ * @out: "=" if they are written, else ""
+ */
+#ifdef __clang__
+#define hyptrace_pair(out, words)	out "Q" (words)
+#else
+#define hyptrace_pair(out, words)	out "Ump" (words)
+#endif
+
 static __always_inline void hyptrace_read_pair(const u64 *from, u64 *first, u64 *second)
 {
 	asm volatile("ldp %0, %1, %2" : "=r" (*first), "=r" (*second)
-		     : "Ump" (*(const u64 (*)[2])from));
+		     : hyptrace_pair("", *(const u64 (*)[2])from));
 }
 
 static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
-	asm volatile("stp %x1, %x2, %0" : "=Ump" (*(u64 (*)[2])to) : "rZ" (first), "rZ" (second));
+	asm volatile("stp %x1, %x2, %0" : hyptrace_pair("=", *(u64 (*)[2])to)
+		     : "rZ" (first), "rZ" (second));
 }
 
 static __always_inline u64 hyptrace_leading_zeros(u64 x)
@@ -320,7 +331,11 @@ static inline int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states 
 		return -EOPNOTSUPP;
 	if (!hyptrace_pfn_valid(pfn))
 		return -ENOENT;
-	pfn = array_index_nospec(pfn, BIT_ULL(PHYS_MASK_SHIFT - PAGE_SHIFT));
+	/*
+	 * The CPU must not read the states of another page speculatively. No mask keeps it from
+	 * that, since memory has holes.
+	 */
+	spec_bar();
 	hyp_spin_lock(&host_mmu.lock);
 	hyp_spin_lock(&pkvm_pgd_lock);
 	ret = hyptrace_read_page_states(pfn, states);

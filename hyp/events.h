@@ -515,9 +515,10 @@ HYP_EVENT(tlbi,
 #endif
 
 /*
- * EL2 has allocated or freed 2^order pages of a pool, which has left free pages now. pool is the
- * number of the first page of the pool. That of a VM's pool is also in the mem_transition by which
- * the host has donated it.
+ * EL2 has allocated or freed 2^order pages of a pool, which has left free pages now: without those
+ * that it has allocated or freed while it ran a protected guest. pool is the number of the first
+ * page of the pool. That of a VM's pool is also in the mem_transition by which the host has donated
+ * it.
  */
 HYP_EVENT(hyp_pool,
 	HE_PROTO(u8 op, u8 order, u32 left, u64 pool),

@@ -281,6 +281,24 @@ static inline void hyptrace_guest_end(bool protected)
 	}
 }
 
+/**
+ * hyptrace_pool_change() - record that EL2 has allocated or freed pages of a pool
+ * @left:	free pages of the pool, as far as the host may know: without those that EL2
+ *		allocates or frees while it runs a protected guest, whose call may be the cause
+ * @op:		HYPTRACE_POOL_*
+ * @order:	2^@order pages
+ * @pool:	number of the pool's first page
+ *
+ * Context: the lock of the pool held, or the pool not in use yet.
+ */
+static __always_inline void hyptrace_pool_change(u32 *left, u8 op, u8 order, u64 pool)
+{
+	if (hyptrace_this_ring()->silent & HYPTRACE_SILENT_GUEST)
+		return;
+	*left += op == HYPTRACE_POOL_ALLOC ? -(1U << order) : 1U << order;
+	hyptrace(hyp_pool, op, order, *left, pool);
+}
+
 #ifdef __KVM_NVHE_HYPERVISOR__
 
 /**
@@ -438,9 +456,8 @@ static inline void hyptrace_pool_init(struct hyp_pool *pool)
  */
 static __always_inline void hyptrace_pool_alloc(struct hyp_pool *pool, u8 order)
 {
-	pool->nr_free -= 1U << order;
-	hyptrace(hyp_pool, HYPTRACE_POOL_ALLOC, order, pool->nr_free,
-		 hyp_phys_to_pfn(pool->range_start));
+	hyptrace_pool_change(&pool->nr_free, HYPTRACE_POOL_ALLOC, order,
+			     hyp_phys_to_pfn(pool->range_start));
 }
 
 /**
@@ -450,9 +467,8 @@ static __always_inline void hyptrace_pool_alloc(struct hyp_pool *pool, u8 order)
  */
 static __always_inline void hyptrace_pool_free(struct hyp_pool *pool, u8 order)
 {
-	pool->nr_free += 1U << order;
-	hyptrace(hyp_pool, HYPTRACE_POOL_FREE, order, pool->nr_free,
-		 hyp_phys_to_pfn(pool->range_start));
+	hyptrace_pool_change(&pool->nr_free, HYPTRACE_POOL_FREE, order,
+			     hyp_phys_to_pfn(pool->range_start));
 }
 
 #endif /* __KVM_NVHE_HYPERVISOR__ */
@@ -475,8 +491,18 @@ static inline void hyptrace_cpu_off(void)
  */
 static inline void hyptrace_cpu_on(void)
 {
-	hyptrace_ring_unpark(hyptrace_this_ring());
-	hyptrace_count_on(hyptrace_this_ring());
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	/*
+	 * This runs at each resume from deep idle. It takes no lock then, above all not count_lock,
+	 * for which the CPUs would wait for each other. Only this CPU parks its ring and sets @off,
+	 * so it cannot miss that it has. Other CPUs can only detach its parked ring: ring.c tests
+	 * again with the lock held.
+	 */
+	if (READ_ONCE(ring->state) == HYPTRACE_RING_PARKED)
+		hyptrace_ring_unpark(ring);
+	if (ring->counting.off)
+		hyptrace_count_on(ring);
 }
 
 #else

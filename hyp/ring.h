@@ -178,6 +178,7 @@ struct hyptrace_clock_copy {
  * @draft:	the filter that the host has begun to give
  * @started:	the event on this CPU that has started the recording, since RING_READY
  * @stopped:	the event on this CPU that has stopped it, or will
+ * @ended:	the number of ARM after which this CPU has ended the recording
  * @after_arm:	the number of ARM to which @nr_after belongs
  * @nr_after:	sub-buffers entered since a CPU has recorded the event that stops
  * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY, since RING_READY
@@ -239,6 +240,7 @@ struct hyptrace_ring {
 	struct hyptrace_filter_draft draft;
 	struct hyptrace_fired	started;
 	struct hyptrace_fired	stopped;
+	u64			ended;
 	u64			after_arm;
 	u32			nr_after;
 	u64			notified;

@@ -369,7 +369,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const struct hyptrace_ring_filter *filter = NULL, *first = NULL; \
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
 		u64 epoch, recorded, running;					\
-		bool counted, quick;						\
+		bool counted, quick, recent;					\
 										\
 		(void)duration;	/* only timed events use it */			\
 		(void)running;							\
@@ -377,13 +377,14 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			counter = read_counter(HYPTRACE_EVENT_##name);		\
 			quick = hyptrace_clock_read_copy(&(ring)->clock, counter, &now, &mult, \
 							 &epoch);		\
-			/* began_after(): 64 bits are enough */			\
+			recent = began_after(timed, begun, epoch);		\
+			/* if recent: 64 bits are enough */			\
 			duration = (counter - (begun)) * mult >> HYPTRACE_CLOCK_SHIFT; \
 			hyptrace_read_pair(&(ring)->last_time, &last, &pos);	\
 			hyptrace_read_pair((u64 *)&(ring)->end, &end, &commit);	\
 			delta = now - last;					\
 			if (likely(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & \
-				   quick & began_after(timed, begun, epoch))) {	\
+				   quick & recent)) {				\
 				hyptrace_unaligned_##name *__entry;		\
 										\
 				hyptrace_read_pair(&(ring)->recorded, &recorded, &running); \

@@ -102,7 +102,14 @@ static void start(void)
 		hyptrace_allow_events(~0ULL);
 }
 
-static void stop(u32 event)
+static void end_recording(struct hyptrace_ring *ring)
+{
+	hyptrace_assert_held(&trigger_lock);
+	hyptrace_allow_events(0);
+	ring->ended = last_arm;
+}
+
+static void stop(struct hyptrace_ring *ring, u32 event)
 {
 	hyptrace_assert_held(&trigger_lock);
 	WRITE_ONCE(hyptrace_armed, notifying);
@@ -110,7 +117,7 @@ static void stop(u32 event)
 		return;
 	WRITE_ONCE(hyptrace_stop_after, stop_after[event]);
 	if (!stop_after[event])
-		hyptrace_allow_events(0);
+		end_recording(ring);
 }
 
 static void publish(struct hyptrace_fired *to, const struct hyptrace_fired *fired)
@@ -125,6 +132,15 @@ static void publish(struct hyptrace_fired *to, const struct hyptrace_fired *fire
 	smp_store_release(&to->arm, fired->arm);
 }
 
+static void publish_notified(struct hyptrace_ring *ring)
+{
+	/*
+	 * (V) Order the commit of the event before notified. Pairs with (V) in
+	 * driver/core/look.c:hyptrace_meta_notified().
+	 */
+	smp_store_release(&ring->meta->notified, ring->notified);
+}
+
 /**
  * hyptrace_trigger_publish() - publish which events of a CPU have fired
  * @ring:	loaded, its lock held
@@ -134,7 +150,8 @@ void hyptrace_trigger_publish(struct hyptrace_ring *ring)
 	hyptrace_assert_held(&ring->lock);
 	publish(&ring->meta->started, &ring->started);
 	publish(&ring->meta->stopped, &ring->stopped);
-	WRITE_ONCE(ring->meta->notified, ring->notified);
+	publish_notified(ring);
+	WRITE_ONCE(ring->meta->ended, ring->ended);
 }
 
 /**
@@ -145,6 +162,7 @@ void hyptrace_trigger_forget(struct hyptrace_ring *ring)
 {
 	memset(&ring->started, 0, sizeof(ring->started));
 	memset(&ring->stopped, 0, sizeof(ring->stopped));
+	ring->ended = 0;
 	ring->after_arm = 0;
 	ring->notified = 0;
 	hyptrace_trigger_publish(ring);
@@ -163,7 +181,8 @@ void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 	hyptrace_lock(&ring->lock);
 	/* All CPUs may do this at any rate: they must not wait for each other. */
 	if (READ_ONCE(notifying) & bit) {
-		WRITE_ONCE(ring->meta->notified, ++ring->notified);
+		ring->notified++;
+		publish_notified(ring);
 		hyptrace_unlock(&ring->lock);
 		return;
 	}
@@ -176,7 +195,7 @@ void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 			start();
 			ring->started = fired;
 		} else {
-			stop(event);
+			stop(ring, event);
 			ring->stopped = fired;
 		}
 		hyptrace_trigger_publish(ring);
@@ -203,8 +222,10 @@ void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring)
 	/* It may have been armed again. */
 	if (hyptrace_stop_after) {
 		ring->nr_after++;
-		if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most)
-			hyptrace_allow_events(0);
+		if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most) {
+			end_recording(ring);
+			WRITE_ONCE(ring->meta->ended, ring->ended);
+		}
 	}
 	hyptrace_unlock(&trigger_lock);
 }

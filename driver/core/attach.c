@@ -106,11 +106,11 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 {
 	int err;
 
-	/* A load or a resize may hold the mutex for long. */
-	if (mutex_lock_killable(&remote->control))
-		return -EINTR;
+	err = hyptrace_remote_begin_change(remote);
+	if (err)
+		return err;
 	err = attach(remote, attachment, cpu);
-	mutex_unlock(&remote->control);
+	hyptrace_remote_end_change(remote);
 	return err;
 }
 
@@ -131,6 +131,7 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 {
 	struct hyptrace_remote *remote = attachment->remote;
 
+	mutex_lock(&remote->change);
 	scoped_guard(mutex, &remote->control) {
 		/* If NULL, hyptrace_remote_detach_all() has detached it already. */
 		if (remote->desc) {
@@ -139,6 +140,7 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 			hyptrace_remote_unload_unused(remote);
 		}
 	}
+	mutex_unlock(&remote->change);
 	hyptrace_remote_put(remote);
 }
 

@@ -4,12 +4,21 @@
  *
  * An allocation must not harm the rest of the system. It fails before it takes any page if
  * too little memory is available, and it never invokes the OOM killer.
+ *
+ * A user without privileges can have as much as the kernel's ring buffers of perf allow: an amount
+ * per CPU, and beyond it RLIMIT_MEMLOCK. Rings stay when the process exits. So, as for other memory
+ * that a driver pins for a user, they count for the user and not for the process.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/gfp.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/netlink.h>
+#include <linux/resource.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -18,8 +27,16 @@
 
 #define GFP_RING	(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN | __GFP_ACCOUNT)
 
+/* The sysctl kernel.perf_event_mlock_kb has the same default; no module can read it. */
+static unsigned int mlock_kb = 512 + PAGE_SIZE / SZ_1K;
+module_param(mlock_kb, uint, 0644);
+MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLIMIT_MEMLOCK");
+
 /* Rings leave 1/2^6 of all memory to the rest of the system. */
 #define RESERVE_SHIFT	6
+
+/* Of each ring: the writer's, and that of the mappings */
+#define META_PAGES	2
 
 /* A u32 numbers the data pages, and their array is one allocation of at most INT_MAX bytes. */
 #define MAX_PAGES	(INT_MAX / sizeof(struct page *))
@@ -51,6 +68,47 @@ static bool is_memory_available(unsigned int nr_pages, unsigned int nr_cpus)
 	return available > 0 && need <= available;
 }
 
+static unsigned long charged_pages(const struct hyptrace_ring_pages *ring)
+{
+	return ring->nr_pages + META_PAGES;
+}
+
+/* Charge the rings to the user of the current process, or return -EDQUOT. */
+static int charge(struct hyptrace_buffer *buf, struct netlink_ext_ack *extack)
+{
+	u64 bytes = (u64)mlock_kb * SZ_1K * num_online_cpus(), new;
+	u64 max = check_add_overflow(bytes, (u64)rlimit(RLIMIT_MEMLOCK), &bytes) ? U64_MAX : bytes;
+	struct user_struct *user = current_user();
+	long locked = atomic_long_read(&user->locked_vm);
+	unsigned int cpu;
+	u64 pages = 0;
+
+	if (capable(CAP_IPC_LOCK) || capable(CAP_SYS_ADMIN))
+		return 0;
+	for_each_cpu(cpu, buf->cpus)
+		pages += charged_pages(&buf->ring[cpu]);
+	do {
+		new = (locked + pages) << PAGE_SHIFT;
+		if (new > max) {
+			NL_SET_ERR_MSG_FMT(extack,
+					   "pinning %llu KB exceeds your limit of %llu KB (RLIMIT_MEMLOCK, mlock_kb)",
+					   new / SZ_1K, max / SZ_1K);
+			return -EDQUOT;
+		}
+	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &locked, locked + pages));
+	for_each_cpu(cpu, buf->cpus)
+		buf->ring[cpu].user = get_uid(user);
+	return 0;
+}
+
+static void uncharge(const struct hyptrace_ring_pages *ring)
+{
+	if (!ring->user)
+		return;
+	atomic_long_sub(charged_pages(ring), &ring->user->locked_vm);
+	free_uid(ring->user);
+}
+
 static void ring_free(struct hyptrace_ring_pages *ring)
 {
 	unsigned int i;
@@ -64,6 +122,7 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 	kvfree(ring->pages);
 	if (ring->meta)
 		__free_page(ring->meta);
+	uncharge(ring);
 	memset(ring, 0, sizeof(*ring));
 }
 
@@ -96,11 +155,10 @@ static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int 
 }
 
 /* After an error, the caller must free the pages that @ring already has. */
-static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, int node)
+static int ring_alloc(struct hyptrace_ring_pages *ring, int node)
 {
-	unsigned int i, got, order = MAX_ORDER_WANTED;
+	unsigned int nr_pages = ring->nr_pages, i, got, order = MAX_ORDER_WANTED;
 
-	ring->nr_pages = nr_pages;
 	ring->pages = kvcalloc(nr_pages, sizeof(*ring->pages), GFP_RING);
 	if (!ring->pages)
 		return -ENOMEM;
@@ -119,15 +177,9 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, unsigned int nr_pages, i
 	return 0;
 }
 
-/**
- * hyptrace_buffer_alloc - allocate rings for all possible CPUs
- * @buf:	out: everything but @discard
- * @nr_pages:	data pages per CPU, including the reader page
- *
- * Return: 0, -ENOMEM if too little memory is available, or -EINTR if the process is being
- * killed. After an error, nothing is allocated.
- */
-int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages)
+/* Allocate rings for all possible CPUs, or nothing after an error. */
+static int buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages,
+			struct netlink_ext_ack *extack)
 {
 	unsigned int cpu;
 	int err = -ENOMEM;
@@ -140,9 +192,14 @@ int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages)
 	if (!buf->ring)
 		goto err_free;
 
-	for_each_possible_cpu(cpu) {
-		cpumask_set_cpu(cpu, buf->cpus);
-		err = ring_alloc(&buf->ring[cpu], nr_pages, cpu_to_node(cpu));
+	cpumask_copy(buf->cpus, cpu_possible_mask);
+	for_each_cpu(cpu, buf->cpus)
+		buf->ring[cpu].nr_pages = nr_pages;
+	err = charge(buf, extack);
+	if (err)
+		goto err_free;
+	for_each_cpu(cpu, buf->cpus) {
+		err = ring_alloc(&buf->ring[cpu], cpu_to_node(cpu));
 		if (err)
 			goto err_free;
 	}
@@ -183,29 +240,64 @@ void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer
 	pr_err("hyptrace: remote \"%s\" kept its rings: their memory is lost, and it cannot be loaded again\n",
 	       remote->name);
 	remote->broken = true;
-	for_each_cpu(cpu, buf->cpus)
+	for_each_cpu(cpu, buf->cpus) {
 		kvfree(buf->ring[cpu].pages);
+		uncharge(&buf->ring[cpu]);
+	}
 	kfree(buf->ring);
 	buf->ring = NULL;
 	free_cpumask_var(buf->cpus);
 }
 
-/**
- * hyptrace_buffer_refused - free rings that the remote has not taken
- * @remote:	the remote
- * @buf:	the rings
- * @err:	why; after -ENOTRECOVERABLE the writer may still own some of the pages
- * @extack:	out: the reason; may be NULL
- */
-void hyptrace_buffer_refused(struct hyptrace_remote *remote, struct hyptrace_buffer *buf, int err,
-			     struct netlink_ext_ack *extack)
+/* After -ENOTRECOVERABLE the writer may own some of the pages. After other errors, all are free. */
+static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptrace_buffer *buf,
+			  unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),
+			  struct netlink_ext_ack *extack)
 {
+	int err = buffer_alloc(buf, nr_pages, extack);
+
+	if (err == -EDQUOT)
+		return err;
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "%s for %llu bytes for each of %u CPUs",
+				   err == -EINTR ? "killed while allocating" :
+						   "not enough free memory",
+				   (u64)nr_pages << PAGE_SHIFT, num_possible_cpus());
+		return err;
+	}
+	err = op(buf, desc->priv);
+	if (!err)
+		return 0;
 	if (err == -ENOMEM)
 		NL_SET_ERR_MSG(extack, "not enough free memory to give the rings to the remote");
 	else
 		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
+	if (err != -ENOTRECOVERABLE)
+		hyptrace_buffer_free(buf);
+	return err;
+}
+
+/**
+ * hyptrace_buffer_give - allocate rings for all possible CPUs, and give them to the writer
+ * @remote:	control mutex held; this releases it meanwhile
+ * @buf:	out: everything but @discard
+ * @nr_pages:	data pages per CPU, including the reader page
+ * @op:		load_trace_buffer or prepare_resize of the remote
+ * @extack:	out: the reason of an error; may be NULL
+ *
+ * Return: 0; -ENOMEM if too little memory is available, -EDQUOT if the user may not pin so much,
+ * -EINTR if the process is being killed, or the error of @op. After an error, nothing is allocated.
+ */
+int hyptrace_buffer_give(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
+			 unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),
+			 struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_unlock(&remote->control);
+	err = alloc_and_give(remote->desc, buf, nr_pages, op, extack);
+	mutex_lock(&remote->control);
 	if (err == -ENOTRECOVERABLE)
 		hyptrace_buffer_leak(remote, buf);
-	else
-		hyptrace_buffer_free(buf);
+	return err;
 }

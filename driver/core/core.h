@@ -9,6 +9,8 @@
  *
  * Locks, outermost first:
  *
+ *	remote->change		held during each change of the state, the settings, the events or
+ *				the attachments, however long it takes
  *	hyptrace_remotes_lock	the list of remotes, and their registration
  *	  remote->control	state, settings, enabled events, attachments and their holds
  *	    reader->lock	one CPU's ring: its reader page and counts
@@ -24,8 +26,7 @@
  *
  *	file->timer_lock	device: the latency, and the timer that it sets
  *
- *	holds_lock		count_hold.c: which socket holds what is counted; also taken
- *				inside remote->control
+ *	sockets_lock		socket.c: its lists; also taken inside remote->control
  *
  *	mmap_lock
  *	  reader->map_lock	the mappings of a ring, and its pages for mmap(); also taken
@@ -34,10 +35,16 @@
  * mmap() cannot take reader->lock, because remotes take other locks inside it. Only
  * file->lock is held during a copy from or to user space.
  *
- * Locks of the kernel: genetlink holds cb_lock during each request, outside all of these.
+ * A request that only reads takes control alone. So a change releases control while it allocates
+ * and frees memory, and while the writer takes rings or releases them: see release.c, resize.c and
+ * state.c. "Control mutex held" includes the change mutex for functions that change any of this.
+ *
+ * Locks of the kernel: genetlink holds cb_lock during each dump, outside all of these but change.
+ * Who waits for change may wait long, so no one does that in generic netlink: see
+ * netlink/request.c.
  * splice() holds the mutex of the pipe outside file->lock. The close of a netlink socket holds
- * the lock of its notifiers outside holds_lock. Callbacks of remotes take
- * cpus_read_lock() inside remote->control and reader->lock.
+ * cb_lock outside sockets_lock. Callbacks of remotes take cpus_read_lock() inside remote->control
+ * and reader->lock.
  *
  * Locks during callbacks of a remote:
  *
@@ -45,8 +52,11 @@
  *	reset, exchange_ring	remote->control and reader->lock
  *	write_selftest		remote->marking
  *	calls			none
- *	all others		remote->control; release.c may call unload_trace_buffer
- *				and finish_resize without it
+ *	load_trace_buffer, prepare_resize
+ *				remote->change
+ *	unload_trace_buffer, finish_resize
+ *				none, or remote->change
+ *	all others		remote->control
  *
  * No callback runs after hyptrace_remote_unregister() has returned.
  *
@@ -61,7 +71,8 @@
  *
  * start of an UNLOADED remote passes through LOADED, and so does unload of a TRACING one.
  * After stop, clear and close of a descriptor, the driver unloads rings that are unused: no
- * descriptor is attached, and the rings are empty or only attaching has loaded them.
+ * descriptor is attached, and the rings are empty or only attaching has loaded them. A user without
+ * CAP_SYS_ADMIN does not unload in this way what another one has loaded or started.
  */
 #ifndef __HYPTRACE_CORE_H
 #define __HYPTRACE_CORE_H
@@ -75,6 +86,7 @@
 #include <linux/netlink.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
 #include "remote.h"
@@ -264,7 +276,7 @@ struct hyptrace_filter {
  * @trigger:	what happens when it was recorded
  * @after:	with HYPTRACE_TRIGGER_STOP: after so many sub-buffers
  *
- * All 0 for an event that no request has enabled.
+ * All 0 for an event that neither a request nor a socket's hold has enabled.
  */
 struct hyptrace_event_options {
 	struct hyptrace_filter	*filter;
@@ -316,6 +328,7 @@ struct hyptrace_release {
  *
  * @node:	in the list of remotes. Protected by hyptrace_remotes_lock.
  *
+ * @change:	see above
  * @control:	protects all that follows. @state may be read without it.
  * @desc:	as registered; NULL after it was unregistered
  * @state:	see above
@@ -329,13 +342,16 @@ struct hyptrace_release {
  * @requested:	what event-set and start have switched on, and no request has switched off
  * @options:	by event id
  * @fired:	by enum hyptrace_trigger: what has fired since the triggers were armed
+ * @ended:	the recording has ended that an event stops
  * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load, as last announced
  * @counted:	bit per id of a counted event
  * @count_requested: bit per id of an event that count-set has switched on, and not off
  * @has_counters: the remote has counters, perhaps of events that are no longer counted
  * @keeps_counters: count-set has requested some of them: they stay until a reset
  * @count_breaks: by event id: how often its counters were reset or switched off by a request
- * @count_work:	ends the holds of closed sockets: see count_hold.c
+ * @holds:	list of struct hyptrace_socket_hold
+ * @holds_work:	ends the holds of closed sockets: see socket.c
+ * @owner:	the user who has loaded or started it; INVALID_UID while unloaded
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
@@ -357,6 +373,7 @@ struct hyptrace_remote {
 
 	struct list_head			node;
 
+	struct mutex				change;
 	struct mutex				control;
 	const struct hyptrace_remote_desc	*desc;
 	enum hyptrace_state			state;
@@ -369,13 +386,16 @@ struct hyptrace_remote {
 	struct hyptrace_wants			requested;
 	struct hyptrace_event_options		options[HYPTRACE_MAX_EVENT_ID];
 	struct hyptrace_firing			fired[HYPTRACE_NR_TRIGGERS];
+	bool					ended;
 	u64					notified;
 	u64					counted;
 	u64					count_requested;
 	bool					has_counters;
 	bool					keeps_counters;
 	u32					count_breaks[HYPTRACE_MAX_EVENT_ID];
-	struct work_struct			count_work;
+	struct list_head			holds;
+	struct work_struct			holds_work;
+	kuid_t					owner;
 	bool					loaded_by_attach;
 	struct hyptrace_buffer			buf;
 	unsigned int				nr_pages;
@@ -413,8 +433,8 @@ struct hyptrace_attachment {
  * @remote_removed:	a remote is being unregistered
  * @event_changed:	an event was enabled or disabled, its options have changed, or it is
  *			counted or no longer counted
- * @trigger_fired:	an event has started or stopped the recording, or events have fired a
- *			HYPTRACE_TRIGGER_NOTIFY
+ * @trigger_fired:	an event has started or stopped the recording, the recording has ended some
+ *			sub-buffers later, or events have fired a HYPTRACE_TRIGGER_NOTIFY
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost
@@ -449,6 +469,8 @@ extern struct mutex hyptrace_remotes_lock;
 int hyptrace_core_init(void);
 void hyptrace_core_exit(void);
 struct hyptrace_remote *hyptrace_remote_get(const char *name);
+int hyptrace_remote_begin_change(struct hyptrace_remote *remote);
+void hyptrace_remote_end_change(struct hyptrace_remote *remote);
 struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial);
 void hyptrace_remote_put(struct hyptrace_remote *remote);
 void hyptrace_remote_names(char *names, size_t size);
@@ -458,11 +480,12 @@ bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
 					       unsigned int cpu);
 
-/* state.c: the control mutex held */
+/* state.c: both mutexes held */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			 enum hyptrace_mode mode, struct netlink_ext_ack *extack);
 int hyptrace_remote_unload(struct hyptrace_remote *remote,
 			   struct netlink_ext_ack *extack);
+bool hyptrace_remote_is_own(const struct hyptrace_remote *remote);
 int hyptrace_remote_start(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack);
 int hyptrace_remote_stop(struct hyptrace_remote *remote,
@@ -477,7 +500,7 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
 int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 			       struct netlink_ext_ack *extack);
 
-/* resize.c: the control mutex held */
+/* resize.c: both mutexes held */
 int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 			   struct netlink_ext_ack *extack);
 
@@ -511,7 +534,7 @@ struct hyptrace_symbol {
 const char *hyptrace_symbols_of(const char *print_fmt, const char *field);
 const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol);
 
-/* event_set.c: the control mutex held */
+/* event_set.c: both mutexes held */
 int hyptrace_events_set(struct hyptrace_remote *remote,
 			const struct hyptrace_event_request *request,
 			struct netlink_ext_ack *extack);
@@ -546,11 +569,6 @@ void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int numb
 			 struct hyptrace_counter_name *name);
 int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
 			unsigned int number, struct hyptrace_event_counter *counter);
-
-/* count_hold.c: the control mutex held, but for hyptrace_counters_close() */
-int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct net *net, u32 port,
-			   u64 mask, bool on, struct netlink_ext_ack *extack);
-void hyptrace_counters_close(const struct net *net, u32 port);
 
 /* page.c: the control mutex held */
 int hyptrace_page_get_owner(const struct hyptrace_remote *remote, u64 pfn,

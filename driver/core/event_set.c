@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Requests to enable or disable events, and the options that they give to an event. Called by
- * state.c, remote.c and netlink/.
+ * state.c, remote.c, event_hold.c, socket.c and netlink/.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -83,7 +83,8 @@ static int apply_trigger(const struct hyptrace_remote_desc *desc,
 			 const struct hyptrace_event_options *from,
 			 const struct hyptrace_event_options *to)
 {
-	if (!to->trigger && !from->trigger)
+	/* To set it again would disarm it. */
+	if (to->trigger == from->trigger && to->after == from->after)
 		return 0;
 	return desc->ops->set_trigger(event->id, to->trigger, to->after, desc->priv);
 }
@@ -176,17 +177,28 @@ static void announce_options(const struct hyptrace_remote *remote, u64 mask,
 	}
 }
 
-/*
- * Exchange @options for those of the remote. Set the filter of an event before it is enabled,
- * and remove it after it is disabled: the writer never records what the filter rejects.
+/**
+ * hyptrace_events_exchange - replace the options of events, and the set of enabled events
+ * @remote:	control mutex held
+ * @mask:	bit per id of an event that gets other options
+ * @enabled:	bit per id of an event that is to be enabled
+ * @options:	by event id: the new options; out: those of before
+ * @is_release:	see hyptrace_triggers_update()
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: 0, or the error of the remote's callback. After an error, nothing has changed.
  */
-static int exchange_options(struct hyptrace_remote *remote, u64 mask, u64 enabled,
-			    struct hyptrace_event_options *options,
-			    struct netlink_ext_ack *extack)
+int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabled,
+			     struct hyptrace_event_options *options, bool is_release,
+			     struct netlink_ext_ack *extack)
 {
 	u64 before = remote->enabled;
 	int err;
 
+	/*
+	 * Set the filter of an event before it is enabled, and remove it after it is disabled: the
+	 * writer never records what the filter rejects.
+	 */
 	err = apply_all_options(remote, mask & enabled, remote->options, options, extack);
 	if (err)
 		goto err_recover;
@@ -198,7 +210,7 @@ static int exchange_options(struct hyptrace_remote *remote, u64 mask, u64 enable
 	err = apply_all_options(remote, mask & ~enabled, options, remote->options, extack);
 	if (err)
 		goto err_replace;
-	err = hyptrace_triggers_update(remote, mask, options, extack);
+	err = hyptrace_triggers_update(remote, mask, options, is_release, extack);
 	if (err)
 		goto err_restore;
 	announce_options(remote, mask & enabled & before, options);
@@ -216,14 +228,31 @@ err_recover:
 	return err;
 }
 
-static int set_events(struct hyptrace_remote *remote,
-		      const struct hyptrace_event_request *request,
-		      struct hyptrace_event_options *options, struct netlink_ext_ack *extack)
+/**
+ * hyptrace_events_change - enable or disable events
+ * @remote:	control mutex held
+ * @request:	which events, and how
+ * @options:	all 0; out: by event id, the options of before, for hyptrace_events_free_options()
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: as hyptrace_events_set().
+ */
+int hyptrace_events_change(struct hyptrace_remote *remote,
+			   const struct hyptrace_event_request *request,
+			   struct hyptrace_event_options *options, struct netlink_ext_ack *extack)
 {
 	u64 mask = request->events;
 	unsigned int i;
 	int err;
 
+	if (request->filter && !remote->desc->ops->set_filter) {
+		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no filters", remote->name);
+		return -EOPNOTSUPP;
+	}
+	if (request->trigger && !remote->desc->ops->set_trigger) {
+		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no triggers", remote->name);
+		return -EOPNOTSUPP;
+	}
 	for (i = 0; i < remote->nr_events; i++) {
 		const struct hyptrace_event *event = remote->events[i];
 
@@ -233,8 +262,8 @@ static int set_events(struct hyptrace_remote *remote,
 		if (err)
 			return err;
 	}
-	return exchange_options(remote, mask, request->enable ? remote->enabled | mask :
-				remote->enabled & ~mask, options, extack);
+	return hyptrace_events_exchange(remote, mask, request->enable ? remote->enabled | mask :
+					remote->enabled & ~mask, options, false, extack);
 }
 
 /**
@@ -243,8 +272,8 @@ static int set_events(struct hyptrace_remote *remote,
  * @request:	which events, and how
  * @extack:	names the event that failed; may be NULL
  *
- * The request overrides holds: a disabled event is no longer held, and an enabled one stays
- * enabled without a hold.
+ * The request overrides holds: no socket holds the events any more, nor does an attachment hold a
+ * disabled one, and an enabled one stays enabled without a hold.
  *
  * Return: 0; -EINVAL, -ENOENT or -EOPNOTSUPP if the request is not valid for one of the events;
  * -ENOMEM; or the error of the remote's callback. After an error, no event has changed.
@@ -256,23 +285,16 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 	struct hyptrace_event_options *options;
 	int err;
 
-	if (request->filter && !remote->desc->ops->set_filter) {
-		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no filters", remote->name);
-		return -EOPNOTSUPP;
-	}
-	if (request->trigger && !remote->desc->ops->set_trigger) {
-		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" has no triggers", remote->name);
-		return -EOPNOTSUPP;
-	}
 	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
 	if (!options)
 		return -ENOMEM;
-	err = set_events(remote, request, options, extack);
+	err = hyptrace_events_change(remote, request, options, extack);
 	hyptrace_events_free_options(options);
 	kfree(options);
 	if (err)
 		return err;
 
+	hyptrace_event_holds_override(remote, request->events);
 	if (request->enable) {
 		remote->requested.events |= request->events;
 	} else {

@@ -4,8 +4,9 @@
  * device/chardev.c, attach.c, event.c and state.c.
  *
  * An event is enabled if event-set of the netlink family has enabled it, or if an attachment
- * holds it. Tracing is on if start was sent, or if an attachment holds it. event-set and
- * stop override holds: no attachment holds any more what they have switched off.
+ * holds it, unless a socket holds another state of it (event_hold.c). Tracing is on if start was
+ * sent, or if an attachment holds it. event-set and stop override holds: no attachment holds any
+ * more what they have switched off.
  */
 #include <linux/bits.h>
 #include <linux/printk.h>
@@ -21,14 +22,20 @@ static bool has_events(const struct hyptrace_remote *remote, u64 events)
 	return !events;
 }
 
-static u64 wanted_events(const struct hyptrace_remote *remote)
+/**
+ * hyptrace_wanted_events - get the events that somebody wants enabled
+ * @remote:	control mutex held
+ *
+ * Return: bit per event id.
+ */
+u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
 {
 	const struct hyptrace_attachment *attachment;
 	u64 events = remote->requested.events;
 
 	list_for_each_entry(attachment, &remote->attached, node)
 		events |= attachment->held.events;
-	return events;
+	return hyptrace_event_holds_apply(remote, events);
 }
 
 static bool is_tracing_wanted(const struct hyptrace_remote *remote)
@@ -43,7 +50,7 @@ static bool is_tracing_wanted(const struct hyptrace_remote *remote)
 
 static int update_events(struct hyptrace_remote *remote)
 {
-	return hyptrace_events_replace(remote, wanted_events(remote), NULL);
+	return hyptrace_events_replace(remote, hyptrace_wanted_events(remote), NULL);
 }
 
 /*
@@ -97,11 +104,11 @@ int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
 	struct hyptrace_remote *remote = hyptrace_attachment_remote(attachment);
 	int err;
 
-	/* A load or a resize may hold the mutex for long. */
-	if (mutex_lock_killable(&remote->control))
-		return -EINTR;
+	err = hyptrace_remote_begin_change(remote);
+	if (err)
+		return err;
 	err = replace_hold(remote, attachment, held);
-	mutex_unlock(&remote->control);
+	hyptrace_remote_end_change(remote);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <linux/sizes.h>
 
 #include "core.h"
+#include "socket.h"
 #include "subbuf.h"
 
 /* The settings of a new remote. */
@@ -34,28 +35,29 @@ void hyptrace_wake_waiters(const struct hyptrace_remote *remote);
 /* remote.c */
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote);
 
-/* state.c: the control mutex held */
+/* state.c: both mutexes held */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote);
 void hyptrace_remote_retire(struct hyptrace_remote *remote);
 
-/* attach.c: the control mutex held */
+/* attach.c: both mutexes held */
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote);
 
-/* hold.c: the control mutex held */
+/* hold.c: both mutexes held */
 void hyptrace_hold_release(struct hyptrace_remote *remote);
 void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off);
+u64 hyptrace_wanted_events(const struct hyptrace_remote *remote);
 
 /* buffer.c */
 unsigned long hyptrace_buffer_nr_pages(u64 size);
-int hyptrace_buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages);
 void hyptrace_buffer_free(struct hyptrace_buffer *buf);
 void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf);
-void hyptrace_buffer_refused(struct hyptrace_remote *remote, struct hyptrace_buffer *buf, int err,
-			     struct netlink_ext_ack *extack);
+int hyptrace_buffer_give(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
+			 unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),
+			 struct netlink_ext_ack *extack);
 
-/* release.c: the control mutex held */
+/* release.c: both mutexes held */
 void hyptrace_release_init(struct hyptrace_remote *remote);
 int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
 			   int (*op)(struct hyptrace_buffer *buf, void *priv));
@@ -68,8 +70,14 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 			    struct netlink_ext_ack *extack);
 
-/* event_set.c */
+/* event_set.c: the control mutex held, except for the first one */
 void hyptrace_events_free_options(struct hyptrace_event_options *options);
+int hyptrace_events_change(struct hyptrace_remote *remote,
+			   const struct hyptrace_event_request *request,
+			   struct hyptrace_event_options *options, struct netlink_ext_ack *extack);
+int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabled,
+			     struct hyptrace_event_options *options, bool is_release,
+			     struct netlink_ext_ack *extack);
 
 /* filter.c */
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
@@ -83,7 +91,7 @@ void hyptrace_triggers_end(struct hyptrace_remote *remote);
 void hyptrace_triggers_forget(struct hyptrace_remote *remote);
 int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
-			     const struct hyptrace_event_options *before,
+			     const struct hyptrace_event_options *before, bool is_release,
 			     struct netlink_ext_ack *extack);
 void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 			       const struct hyptrace_event_options *tried);
@@ -95,12 +103,60 @@ int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack
 void hyptrace_count_free_unused(struct hyptrace_remote *remote);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 
-/* count_hold.c */
-void hyptrace_count_init(struct hyptrace_remote *remote);
+/* count_hold.c: the control mutex held */
 u64 hyptrace_count_held(const struct hyptrace_remote *remote);
 bool hyptrace_count_has_holds(const struct hyptrace_remote *remote);
 void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off);
-void hyptrace_count_remove_holds(struct hyptrace_remote *remote);
+
+/**
+ * struct hyptrace_socket_hold - what a socket holds of a remote
+ * @remote:	the remote
+ * @of_remote:	in its list
+ * @of_socket:	in the list of the socket, protected by sockets_lock
+ * @socket:	the socket; NULL after it was closed. Changes with sockets_lock held.
+ * @pid:	the process that has sent the first request
+ * @comm:	its name
+ *
+ * Protected by the control mutex:
+ * @events:	bit per id of an event whose state it holds
+ * @enabled:	those of @events that it holds enabled
+ * @before:	by event id: the options that @events had before, and that they get back
+ * @counted:	bit per id of an event that is counted
+ * @counts:	it has held such events, and not released them: a request may have switched off
+ *		all of them
+ */
+struct hyptrace_socket_hold {
+	struct hyptrace_remote		*remote;
+	struct list_head		of_remote;
+	struct list_head		of_socket;
+	struct hyptrace_socket		*socket;
+	pid_t				pid;
+	char				comm[TASK_COMM_LEN];
+	u64				events;
+	u64				enabled;
+	struct hyptrace_event_options	before[HYPTRACE_MAX_EVENT_ID];
+	u64				counted;
+	bool				counts;
+};
+
+/* socket.c: the control mutex held, except for the first one */
+void hyptrace_sockets_init(struct hyptrace_remote *remote);
+struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_remote *remote,
+						       const struct hyptrace_socket *socket);
+struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *remote,
+						      struct hyptrace_socket *socket,
+						      struct netlink_ext_ack *extack);
+void hyptrace_socket_put_hold(struct hyptrace_socket_hold *hold);
+void hyptrace_sockets_end_closed(struct hyptrace_remote *remote);
+void hyptrace_sockets_remove_holds(struct hyptrace_remote *remote);
+
+/* event_hold.c: the control mutex held */
+u64 hyptrace_event_holds_apply(const struct hyptrace_remote *remote, u64 enabled);
+void hyptrace_event_holds_override(struct hyptrace_remote *remote, u64 events);
+void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events);
+/* both mutexes held */
+int hyptrace_event_hold_end(struct hyptrace_remote *remote, struct hyptrace_socket_hold *hold,
+			    struct netlink_ext_ack *extack);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);
@@ -127,6 +183,9 @@ struct hyptrace_look {
 };
 
 /* look.c */
+struct hyptrace_meta;
+
+u64 hyptrace_meta_notified(const struct hyptrace_meta *meta);
 u64 hyptrace_reader_notified(struct hyptrace_reader *reader);
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
 

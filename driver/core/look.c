@@ -7,6 +7,7 @@
 #include <linux/spinlock.h>
 
 #include "internal.h"
+#include "../compat.h"
 #include "../../hyp/abi.h"
 
 static u32 committed_bytes(const struct hyptrace_ring_pages *ring, u32 id)
@@ -71,13 +72,28 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 {
 	struct hyptrace_look look;
 
-	guard(spinlock_bh)(&reader->look_lock);
+	guard(hyptrace_spinlock_bh)(&reader->look_lock);
 	if (!reader->ring)
 		return true;
 	if (reader->is_exchanging)
 		return false;
 	hyptrace_reader_look(reader, &look);
 	return is_reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, watermark);
+}
+
+/**
+ * hyptrace_meta_notified - get how many events have fired a HYPTRACE_TRIGGER_NOTIFY
+ * @meta:	the writer's, loaded
+ *
+ * Return: their number since the load. The next look at the ring finds these events.
+ */
+u64 hyptrace_meta_notified(const struct hyptrace_meta *meta)
+{
+	/*
+	 * (V) Order notified before the commit of its events. Pairs with (V) in
+	 * hyp/trigger.c:publish_notified().
+	 */
+	return smp_load_acquire(&meta->notified);
 }
 
 /**
@@ -88,11 +104,6 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
  */
 u64 hyptrace_reader_notified(struct hyptrace_reader *reader)
 {
-	const struct hyptrace_meta *meta;
-
-	guard(spinlock_bh)(&reader->look_lock);
-	if (!reader->ring)
-		return 0;
-	meta = page_address(reader->ring->meta);
-	return READ_ONCE(meta->notified);
+	guard(hyptrace_spinlock_bh)(&reader->look_lock);
+	return reader->ring ? hyptrace_meta_notified(page_address(reader->ring->meta)) : 0;
 }

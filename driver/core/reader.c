@@ -27,6 +27,7 @@
 #include <linux/string.h>
 
 #include "internal.h"
+#include "../compat.h"
 #include "../../hyp/abi.h"
 
 /*
@@ -108,7 +109,7 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 	guard(mutex)(&reader->map_lock);
 	reader->user_meta = user_meta;
 	reader_reset(reader);
-	scoped_guard(spinlock_bh, &reader->look_lock) {
+	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock) {
 		reader->ring = ring;
 		WRITE_ONCE(reader->id, ring->nr_pages - 1);
 	}
@@ -157,7 +158,7 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	scoped_guard(mutex, &reader->map_lock) {
 		hyptrace_user_meta_free(reader->user_meta);
 		reader->user_meta = NULL;
-		guard(spinlock_bh)(&reader->look_lock);
+		guard(hyptrace_spinlock_bh)(&reader->look_lock);
 		reader->ring = NULL;
 	}
 	reader_reset(reader);
@@ -179,10 +180,10 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 
 	guard(mutex)(&reader->lock);
 	/* The callback exchanges pages, so waiters must not look. resize.c wakes them later. */
-	scoped_guard(spinlock_bh, &reader->look_lock)
+	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock)
 		reader->is_exchanging = true;
 	err = desc->ops->exchange_ring(reader->cpu, old, reader->id, new, desc->priv);
-	scoped_guard(spinlock_bh, &reader->look_lock) {
+	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock) {
 		reader->is_exchanging = false;
 		if (!err) {
 			swap(*old, *new);
@@ -500,7 +501,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);
 	counts->filtered = READ_ONCE(meta->filtered);
-	counts->notified = READ_ONCE(meta->notified);
+	counts->notified = hyptrace_meta_notified(meta);
 	counts->read = reader->read;
 	lost = counts->overrun + counts->dropped;
 	read_or_lost = counts->read + lost;

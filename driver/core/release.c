@@ -37,7 +37,7 @@ void hyptrace_release_init(struct hyptrace_remote *remote)
 
 /**
  * hyptrace_release_rings - make the writer release rings, and free them
- * @remote:	control mutex held
+ * @remote:	control mutex held; this releases it meanwhile
  * @buf:	the rings, which must be unused; empty on return
  * @op:		unload_trace_buffer or finish_resize of the remote
  *
@@ -63,20 +63,27 @@ int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffe
 
 /**
  * hyptrace_release_wait - wait until no release is in progress
- * @remote:	control mutex held
+ * @remote:	control mutex held; this releases it meanwhile
  *
  * Return: 0, or -EINTR after a fatal signal.
  */
 int hyptrace_release_wait(struct hyptrace_remote *remote)
 {
-	return wait_for_completion_killable(&remote->release.done) ? -EINTR : 0;
+	int err;
+
+	mutex_unlock(&remote->control);
+	err = wait_for_completion_killable(&remote->release.done);
+	mutex_lock(&remote->control);
+	return err ? -EINTR : 0;
 }
 
 /**
  * hyptrace_release_finish - wait until no release is in progress, ignoring signals
- * @remote:	control mutex held
+ * @remote:	control mutex held; this releases it meanwhile
  */
 void hyptrace_release_finish(struct hyptrace_remote *remote)
 {
+	mutex_unlock(&remote->control);
 	wait_for_completion(&remote->release.done);
+	mutex_lock(&remote->control);
 }

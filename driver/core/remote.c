@@ -34,6 +34,7 @@ static void remote_release(struct kref *refs)
 	kfree(remote->events);
 	hyptrace_events_free_options(remote->options);
 	mutex_destroy(&remote->control);
+	mutex_destroy(&remote->change);
 	kfree(remote);
 }
 
@@ -74,6 +75,30 @@ struct hyptrace_remote *hyptrace_remote_get(const char *name)
 	if (remote)
 		kref_get(&remote->refs);
 	return remote;
+}
+
+/**
+ * hyptrace_remote_begin_change - lock both mutexes of a remote, to change it
+ * @remote:	none of its locks held
+ *
+ * Return: 0, or -EINTR after a fatal signal: another change may take long.
+ */
+int hyptrace_remote_begin_change(struct hyptrace_remote *remote)
+{
+	if (mutex_lock_killable(&remote->change))
+		return -EINTR;
+	mutex_lock(&remote->control);
+	return 0;
+}
+
+/**
+ * hyptrace_remote_end_change - undo hyptrace_remote_begin_change()
+ * @remote:	the remote
+ */
+void hyptrace_remote_end_change(struct hyptrace_remote *remote)
+{
+	mutex_unlock(&remote->control);
+	mutex_unlock(&remote->change);
 }
 
 /**
@@ -234,7 +259,7 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 		return -EINVAL;
 	}
 	if (ops->set_trigger && (!ops->set_filter || !ops->pause || !ops->arm ||
-				 !ops->get_fired)) {
+				 !ops->get_fired || !ops->has_ended)) {
 		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for triggers\n",
 		       desc->name);
 		return -EINVAL;
@@ -256,6 +281,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	if (!remote)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&remote->refs);
+	mutex_init(&remote->change);
 	mutex_init(&remote->control);
 	init_rwsem(&remote->marking);
 	INIT_LIST_HEAD(&remote->node);
@@ -263,9 +289,10 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
 	hyptrace_triggers_init(remote);
 	hyptrace_release_init(remote);
-	hyptrace_count_init(remote);
+	hyptrace_sockets_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
+	remote->owner = INVALID_UID;
 	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
 	remote->mode = HYPTRACE_DEFAULT_MODE;
 	remote->nr_events = desc->nr_events;
@@ -357,16 +384,18 @@ EXPORT_SYMBOL_GPL(hyptrace_remote_register);
  */
 void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 {
-	scoped_guard(mutex, &hyptrace_remotes_lock) {
+	/* Large rings take long: do not hold up the dumps of other remotes meanwhile. */
+	mutex_lock(&remote->change);
+	scoped_guard(mutex, &hyptrace_remotes_lock)
 		list_del(&remote->node);
-		scoped_guard(mutex, &remote->control)
-			hyptrace_remote_retire(remote);
-	}
+	scoped_guard(mutex, &remote->control)
+		hyptrace_remote_retire(remote);
+	mutex_unlock(&remote->change);
 	/* This waits for readers of the files: hold no lock here. */
 	hyptrace_debugfs_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	cancel_delayed_work_sync(&remote->trigger_work);
-	hyptrace_count_remove_holds(remote);
+	cancel_work_sync(&remote->holds_work);
 	hyptrace_remote_put(remote);
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);

@@ -159,12 +159,14 @@ typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
  * @tables:	for use by the remote: the pairs of pages of which it donated the second to the
  *		writer, linked by page_private()
  * @nr_pages:	number of @pages, including the reader page
+ * @user:	for use by core: the user to whom the pages are charged; may be NULL
  */
 struct hyptrace_ring_pages {
 	struct page	**pages;
 	struct page	*meta;
 	struct page	*tables;
 	unsigned int	nr_pages;
+	struct user_struct *user;
 };
 
 /**
@@ -207,7 +209,7 @@ struct hyptrace_swap {
  *		never frees them.
  * @unload_trace_buffer: take all pages back from the writer. Tracing is off. An error means
  *		that the writer has kept pages: core never frees them. A worker calls this,
- *		perhaps without the control mutex. Meanwhile core calls no other callback
+ *		perhaps without any mutex. Meanwhile core calls no other callback
  *		that uses the rings.
  * @enable_tracing: start or stop recording enabled events. After a stop returns, no CPU
  *		records events.
@@ -235,13 +237,16 @@ struct hyptrace_swap {
  * @set_trigger: set what happens when the event was recorded after its filter accepted it: enum
  *		hyptrace_trigger of hyp/abi.h. HYPTRACE_TRIGGER_NOTIFY is armed at once, the
  *		others not until @enable_tracing or @arm.
- *		Called in any state. Optional, together with @pause, @arm and @get_fired.
+ *		Called in any state. Optional, together with @pause, @arm, @get_fired and
+ *		@has_ended.
  * @pause:	let no CPU record events until @arm, while tracing. What fires in this moment is
  *		still what @get_fired gets. @arm follows even after an error.
  * @arm:	end the pause, and arm all triggers again. @enable_tracing arms them, too.
  * @get_fired:	get the event that has started or stopped the recording since the triggers were
  *		armed, and its CPU. -EAGAIN if there is none. Called while tracing, or right after
  *		that. It makes no hypercall.
+ * @has_ended:	whether the recording has ended that an event stops, which may be later. Called like
+ *		@get_fired.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled, or a trigger keeps it from being recorded.
  *		Called at any time while the remote is registered. Optional.
@@ -276,6 +281,7 @@ struct hyptrace_remote_ops {
 	int	(*arm)(void *priv);
 	int	(*get_fired)(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			     unsigned int *cpu, void *priv);
+	bool	(*has_ended)(void *priv);
 	int	(*write_selftest)(unsigned int cpu, u64 id, u32 count, void *priv);
 	int	(*get_page_owner)(u64 pfn, void *priv);
 	s64	(*time_visits)(unsigned int count, void *priv);

@@ -50,6 +50,9 @@ static int exchange_all(struct hyptrace_remote *remote, struct hyptrace_buffer *
 					   cpu, -err);
 			return err;
 		}
+		/* Let requests that wait for it run. */
+		mutex_unlock(&remote->control);
+		mutex_lock(&remote->control);
 	}
 	return 0;
 }
@@ -97,20 +100,9 @@ static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
 	struct hyptrace_buffer new = { .discard = remote->buf.discard };
 	int err;
 
-	err = hyptrace_buffer_alloc(&new, nr_pages);
-	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "%s for %u more sub-buffers for each of %u CPUs",
-				   err == -EINTR ? "killed while allocating" :
-						   "not enough free memory",
-				   nr_pages, num_possible_cpus());
+	err = hyptrace_buffer_give(remote, &new, nr_pages, desc->ops->prepare_resize, extack);
+	if (err)
 		return err;
-	}
-	err = desc->ops->prepare_resize(&new, desc->priv);
-	if (err) {
-		hyptrace_buffer_refused(remote, &new, err, extack);
-		return err;
-	}
-
 	err = exchange_all(remote, &new, extack);
 	remote->nr_pages = smallest_nr_pages(remote);
 	err = release_old(remote, &new, extack) ?: err;
@@ -131,8 +123,8 @@ static int resize_loaded(struct hyptrace_remote *remote, unsigned int nr_pages,
  * overwritten. During the resize, the old and the new rings are both allocated.
  *
  * Return: 0; as hyptrace_remote_check_size(); -EBUSY if a ring is mapped, -EOPNOTSUPP if
- * the remote cannot resize, -EIO if it has kept pages before, -ENOMEM, -EINTR, or the error
- * of a callback. After an error of a callback, the rings of some CPUs may have the new size:
+ * the remote cannot resize, -EIO if it has kept pages before, -ENOMEM, -EDQUOT, -EINTR, or the
+ * error of a callback. After an error of a callback, the rings of some CPUs may have the new size:
  * another resize, to the new or the old size, can give all rings that size, unless the writer
  * has kept pages: then it fails with -EIO. After any other error, nothing has changed.
  */

@@ -6,7 +6,9 @@
  * Each function checks everything before it acts. With each error it puts the reason in
  * @extack, which may be NULL.
  */
+#include <linux/capability.h>
 #include <linux/cleanup.h>
+#include <linux/cred.h>
 #include <linux/mm.h>
 
 #include "internal.h"
@@ -96,7 +98,6 @@ err_unload:
 /* Make the writer release the rings. After an error it may keep pages for good. */
 static int buffer_give_back(struct hyptrace_remote *remote)
 {
-	remote->nr_pages = 0;
 	return hyptrace_release_rings(remote, &remote->buf, remote->desc->ops->unload_trace_buffer);
 }
 
@@ -110,8 +111,8 @@ static int buffer_give_back(struct hyptrace_remote *remote)
  * If this succeeds, @size and @mode become the settings of the remote.
  *
  * Return: 0; -EBUSY if it is loaded, -EIO if it has kept pages of an earlier
- * load, -EINVAL, -ENOMEM and -E2BIG as hyptrace_remote_check_size(), -ENOMEM and -EINTR
- * as hyptrace_buffer_alloc(), or the error of the remote's callback.
+ * load, -EINVAL, -ENOMEM and -E2BIG as hyptrace_remote_check_size(), -ENOMEM, -EDQUOT and -EINTR
+ * as hyptrace_buffer_give(), or the error of the remote's callback.
  */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			 enum hyptrace_mode mode, struct netlink_ext_ack *extack)
@@ -138,22 +139,12 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	if (err)
 		return err;
 
-	nr_pages = hyptrace_buffer_nr_pages(size);
 	remote->buf.discard = mode == HYPTRACE_MODE_DISCARD;
-	err = hyptrace_buffer_alloc(&remote->buf, nr_pages);
-	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "%s for %llu bytes for each of %u CPUs",
-				   err == -EINTR ? "killed while allocating" :
-						   "not enough free memory",
-				   size, num_possible_cpus());
+	nr_pages = hyptrace_buffer_nr_pages(size);
+	err = hyptrace_buffer_give(remote, &remote->buf, nr_pages,
+				   remote->desc->ops->load_trace_buffer, extack);
+	if (err)
 		return err;
-	}
-	err = remote->desc->ops->load_trace_buffer(&remote->buf, remote->desc->priv);
-	if (err) {
-		hyptrace_buffer_refused(remote, &remote->buf, err, extack);
-		return err;
-	}
-	remote->nr_pages = nr_pages;
 	err = readers_load(remote);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "not enough free memory for the meta pages of the rings");
@@ -161,8 +152,10 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 		return err;
 	}
 
+	remote->nr_pages = nr_pages;
 	remote->size_requested = size;
 	remote->mode = mode;
+	remote->owner = current_euid();
 	remote->loaded_by_attach = false;
 	state_set(remote, HYPTRACE_STATE_LOADED);
 	hyptrace_announce_remote(remote);
@@ -172,14 +165,13 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 /* LOADED to UNLOADED. */
 static int loaded_to_unloaded(struct hyptrace_remote *remote)
 {
-	int err;
-
 	readers_unload(remote);
-	err = buffer_give_back(remote);
+	remote->nr_pages = 0;
 	hyptrace_triggers_forget(remote);
 	remote->notified = 0;
+	remote->owner = INVALID_UID;
 	state_set(remote, HYPTRACE_STATE_UNLOADED);
-	return err;
+	return buffer_give_back(remote);
 }
 
 /* TRACING to LOADED. */
@@ -198,12 +190,24 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 	return 0;
 }
 
+/**
+ * hyptrace_remote_is_own - whether the trace belongs to the user of the current process
+ * @remote:	control mutex held
+ *
+ * Return: true if the user has loaded or started it, or if the rings are not loaded.
+ */
+bool hyptrace_remote_is_own(const struct hyptrace_remote *remote)
+{
+	return !uid_valid(remote->owner) || uid_eq(remote->owner, current_euid());
+}
+
 /* Return whether this unloaded the rings. */
 static bool unload_unused(struct hyptrace_remote *remote)
 {
 	if (remote->state != HYPTRACE_STATE_LOADED || remote->nr_attached)
 		return false;
-	if (!remote->loaded_by_attach && !is_empty(remote))
+	if (!remote->loaded_by_attach &&
+	    (!is_empty(remote) || !(hyptrace_remote_is_own(remote) || capable(CAP_SYS_ADMIN))))
 		return false;
 	loaded_to_unloaded(remote);
 	return true;
@@ -348,6 +352,7 @@ int hyptrace_remote_start(struct hyptrace_remote *remote, struct netlink_ext_ack
 	if (err)
 		return err;
 	remote->requested.tracing = true;
+	remote->owner = current_euid();
 	remote->loaded_by_attach = false;
 	return 0;
 }
@@ -447,7 +452,7 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack)
 {
-	const struct hyptrace_event_request disable = { .events = remote->enabled };
+	const struct hyptrace_event_request disable = { .events = ~0ULL };
 	int err;
 
 	err = check_unattached(remote, extack);
@@ -481,9 +486,11 @@ void hyptrace_remote_retire(struct hyptrace_remote *remote)
 		pr_err("hyptrace: remote \"%s\" failed to stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
+	/* This releases the control mutex for some time: a request may count events meanwhile. */
+	hyptrace_release_finish(remote);
 	if (hyptrace_count_stop(remote, NULL))
 		pr_err("hyptrace: remote \"%s\" still counts events\n", remote->name);
-	hyptrace_release_finish(remote);
+	hyptrace_sockets_remove_holds(remote);
 	hyptrace_remote_detach_all(remote);
 	hyptrace_announce_remote_removed(remote);
 	/* Wait until nobody writes selftest events. */

@@ -47,11 +47,13 @@ bool hyptrace_triggers_armed(const struct hyptrace_remote *remote)
 		!has_fired(remote, HYPTRACE_TRIGGER_START));
 }
 
+/* Once the recording has ended, nothing fires until the triggers are armed again. */
 static void watch(struct hyptrace_remote *remote)
 {
-	if (hyptrace_triggers_armed(remote) ||
-	    (remote->state == HYPTRACE_STATE_TRACING &&
-	     has_trigger(remote, HYPTRACE_TRIGGER_NOTIFY)))
+	if (remote->state != HYPTRACE_STATE_TRACING || remote->ended)
+		return;
+	if (hyptrace_triggers_armed(remote) || has_fired(remote, HYPTRACE_TRIGGER_STOP) ||
+	    has_trigger(remote, HYPTRACE_TRIGGER_NOTIFY))
 		queue_delayed_work(hyptrace_wq, &remote->trigger_work,
 				   msecs_to_jiffies(PERIOD_MS));
 }
@@ -80,7 +82,22 @@ static bool look_at(struct hyptrace_remote *remote, enum hyptrace_trigger trigge
 	firing->event = find_event(remote, fired.event);
 	if (!firing->event)
 		return false;
+	if (trigger == HYPTRACE_TRIGGER_STOP)
+		remote->ended = desc->ops->has_ended(desc->priv);
 	hyptrace_announce_trigger(remote, trigger);
+	return true;
+}
+
+/* Return whether the recording has ended some sub-buffers after the event that stops it. */
+static bool look_at_end(struct hyptrace_remote *remote)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+
+	if (!has_fired(remote, HYPTRACE_TRIGGER_STOP) || remote->ended ||
+	    !desc->ops->has_ended(desc->priv))
+		return false;
+	remote->ended = true;
+	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_STOP);
 	return true;
 }
 
@@ -104,16 +121,17 @@ static void look_at_notified(struct hyptrace_remote *remote)
  */
 static void look(struct hyptrace_remote *remote)
 {
-	bool started, stopped;
+	bool started, stopped, ended;
 
 	if (!remote->desc->ops->get_fired)
 		return;
+	ended = look_at_end(remote);
 	started = look_at(remote, HYPTRACE_TRIGGER_START);
 	stopped = look_at(remote, HYPTRACE_TRIGGER_STOP);
 	/* Both may have fired meanwhile; afterwards nobody looks for the start any more. */
 	if (stopped)
 		started |= look_at(remote, HYPTRACE_TRIGGER_START);
-	if (started || stopped)
+	if (started || stopped || ended)
 		hyptrace_announce_remote(remote);
 }
 
@@ -137,8 +155,8 @@ static void trigger_work(struct work_struct *work)
 	guard(mutex)(&remote->control);
 	if (remote->state != HYPTRACE_STATE_TRACING)
 		return;
-	look_at_notified(remote);
 	look(remote);
+	look_at_notified(remote);
 	watch(remote);
 }
 
@@ -158,6 +176,7 @@ void hyptrace_triggers_init(struct hyptrace_remote *remote)
 void hyptrace_triggers_forget(struct hyptrace_remote *remote)
 {
 	memset(remote->fired, 0, sizeof(remote->fired));
+	remote->ended = false;
 }
 
 /**
@@ -178,6 +197,7 @@ void hyptrace_triggers_end(struct hyptrace_remote *remote)
 {
 	look_at_notified(remote);
 	look(remote);
+	remote->ended = has_fired(remote, HYPTRACE_TRIGGER_STOP);
 }
 
 /* Arm all triggers. What fires until then is announced before that. */
@@ -236,6 +256,8 @@ int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext
  * @remote:	control mutex held; it has the new options
  * @mask:	bit per id of an event whose options may have changed
  * @before:	by event id: its options before
+ * @is_release:	events get back the triggers that they had before a hold. If one has stopped the
+ *		recording meanwhile, it stays stopped.
  * @extack:	see state.c
  *
  * If triggers were only taken away, this does not start the recording again that one of them has
@@ -244,7 +266,7 @@ int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext
  * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
-			     const struct hyptrace_event_options *before,
+			     const struct hyptrace_event_options *before, bool is_release,
 			     struct netlink_ext_ack *extack)
 {
 	bool given = false, start_taken = false;
@@ -254,13 +276,16 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 		if (!(mask & BIT_ULL(id)))
 			continue;
 		if (needs_arm(remote->options[id].trigger))
-			given = true;
+			given |= !is_release || before[id].trigger != remote->options[id].trigger ||
+				 before[id].after != remote->options[id].after;
 		else if (before[id].trigger == HYPTRACE_TRIGGER_START)
 			start_taken = true;
 	}
 	if (remote->state != HYPTRACE_STATE_TRACING)
 		return 0;
-	if (given)
+	if (is_release)
+		look(remote);
+	if (given && !(is_release && has_fired(remote, HYPTRACE_TRIGGER_STOP)))
 		return arm_again(remote, extack);
 	watch(remote);
 	/* Without its trigger, the recording would wait for an event that starts it no more. */

@@ -83,7 +83,7 @@ static void timer_start(struct hyptrace_file *file)
 
 static void timer_arm(struct hyptrace_file *file)
 {
-	guard(spinlock_bh)(&file->timer_lock);
+	guard(hyptrace_spinlock_bh)(&file->timer_lock);
 	if (!hrtimer_is_queued(&file->timer))
 		timer_start(file);
 }
@@ -150,7 +150,7 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 	    wakeup->latency_us < HYPTRACE_LATENCY_MIN_US ||
 	    wakeup->latency_us > HYPTRACE_LATENCY_MAX_US)
 		return -EINVAL;
-	scoped_guard(spinlock_bh, &file->timer_lock) {
+	scoped_guard(hyptrace_spinlock_bh, &file->timer_lock) {
 		file->latency_us = wakeup->latency_us;
 		/* By the old latency the timer may expire too late. */
 		if (hrtimer_is_queued(&file->timer))

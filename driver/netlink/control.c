@@ -81,6 +81,7 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct hyptrace_remote *remote = info->user_ptr[0];
 	struct hyptrace_event_request request = {};
 	struct hyptrace_filter_request filter;
+	struct hyptrace_socket *socket;
 	int err;
 
 	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
@@ -103,8 +104,23 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = read_trigger(info, &request);
 	if (err)
 		return err;
-	err = hyptrace_events_set(remote, &request, info->extack);
+	if (!info->attrs[HYPTRACE_A_EVENT_HOLD]) {
+		err = hyptrace_events_set(remote, &request, info->extack);
+	} else {
+		socket = hyptrace_nl_get_socket(skb, info->extack);
+		err = socket ? hyptrace_events_hold(remote, socket, &request, info->extack) :
+			       -ENOMEM;
+	}
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
+}
+
+int hyptrace_nl_event_release_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct hyptrace_socket *socket = hyptrace_nl_get_socket(skb, info->extack);
+	int err = socket ? hyptrace_events_release(info->user_ptr[0], socket, info->extack) :
+			   -ENOMEM;
+
+	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }
 
 /* The size in the request, or else the present setting. */
@@ -324,10 +340,6 @@ int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_unlock(&remote->control);
 	err = write_marks(info, desc, cpu, value, count);
 	up_read(&remote->marking);
-	/* netlink_rcv_skb() sends no ack for -EINTR: the sender would wait for ever. */
-	if (err == -EINTR)
-		netlink_ack(skb, nlmsg_hdr(skb), err, info->extack);
-	/* hyptrace_nl_post_doit() unlocks it. */
 	mutex_lock(&remote->control);
 	return err;
 }

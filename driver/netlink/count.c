@@ -10,6 +10,7 @@
 int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct hyptrace_socket *socket;
 	u64 events;
 	bool on;
 	int err;
@@ -21,11 +22,13 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 	on = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);
-	if (info->attrs[HYPTRACE_A_EVENT_HOLD])
-		err = hyptrace_counters_hold(remote, genl_info_net(info), info->snd_portid,
-					     events, on, info->extack);
-	else
+	if (!info->attrs[HYPTRACE_A_EVENT_HOLD]) {
 		err = hyptrace_counters_set(remote, events, on, info->extack);
+	} else {
+		socket = hyptrace_nl_get_socket(skb, info->extack);
+		err = socket ? hyptrace_counters_hold(remote, socket, events, on, info->extack) :
+			       -ENOMEM;
+	}
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 

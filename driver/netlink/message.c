@@ -97,6 +97,7 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
 	    nla_put_string(skb, HYPTRACE_A_REMOTE_CLOCK, "boot") ||
 	    nla_put_u8(skb, HYPTRACE_A_REMOTE_PROTECTED, desc->protected) ||
 	    nla_put_u8(skb, HYPTRACE_A_REMOTE_ARMED, hyptrace_triggers_armed(remote)) ||
+	    nla_put_u8(skb, HYPTRACE_A_REMOTE_ENDED, remote->ended) ||
 	    hyptrace_fill_fired(skb, remote, HYPTRACE_TRIGGER_START) ||
 	    hyptrace_fill_fired(skb, remote, HYPTRACE_TRIGGER_STOP))
 		return -EMSGSIZE;
@@ -218,9 +219,11 @@ int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *rem
 int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			const struct hyptrace_event *event)
 {
+	pid_t holder = hyptrace_event_holder(remote, event);
 	unsigned int i;
 
 	if (nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
+	    (holder && nla_put_u32(skb, HYPTRACE_A_EVENT_HOLDER, holder)) ||
 	    nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
 	    nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
 	    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The netlink family that uapi/hyptrace.yaml specifies: its registration, the check of
- * the sender, and what all requests have in common. Called by main.c, query.c and
- * control.c; the tables are in netlink_gen.c.
- *
- * hyptrace_nl_pre_doit() looks up the remote of a request and locks its control mutex;
- * hyptrace_nl_post_doit() unlocks it.
+ * the sender, and what all requests have in common. Called by main.c and the other files of
+ * netlink/; the tables are in netlink_gen.c.
  */
 #include <linux/capability.h>
 #include <linux/security.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
 #include <net/genetlink.h>
 
 #include "netlink.h"
@@ -20,7 +19,14 @@
  */
 #define EVENTS_DUMP_BYTES	SZ_16K
 
-static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
+/**
+ * hyptrace_nl_check_sender - check that the sender of a request may trace
+ * @skb:	the request
+ * @extack:	of the request
+ *
+ * Return: 0 or -EPERM.
+ */
+int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
 		NL_SET_ERR_MSG(extack, "CAP_PERFMON or CAP_SYS_ADMIN is needed");
@@ -65,7 +71,14 @@ int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
 	return err;
 }
 
-static int refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *extack)
+/**
+ * hyptrace_nl_refuse_remote - refuse an unknown remote
+ * @attr:	its name
+ * @extack:	of the request
+ *
+ * Return: -ENODEV.
+ */
+int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	char names[NETLINK_MAX_FMTMSG_LEN], message[NETLINK_MAX_FMTMSG_LEN];
 
@@ -105,46 +118,6 @@ int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *
 	return -ENOENT;
 }
 
-/* Hook of all requests but dumps. */
-int hyptrace_nl_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
-			 struct genl_info *info)
-{
-	struct hyptrace_remote *remote;
-	int err;
-
-	err = check_sender(skb, info->extack);
-	if (err)
-		return err;
-	if (hyptrace_nl_is_missing(info, A_REMOTE, ops->cmd == HYPTRACE_CMD_REMOTE_GET ?
-				   "name" : "remote"))
-		return -EINVAL;
-	remote = hyptrace_remote_get(nla_data(info->attrs[A_REMOTE]));
-	if (!remote)
-		return refuse_remote(info->attrs[A_REMOTE], info->extack);
-
-	if (mutex_lock_killable(&remote->control)) {
-		hyptrace_remote_put(remote);
-		return -EINTR;
-	}
-	if (!remote->desc) {
-		mutex_unlock(&remote->control);
-		hyptrace_remote_put(remote);
-		return refuse_remote(info->attrs[A_REMOTE], info->extack);
-	}
-	info->user_ptr[0] = remote;
-	return 0;
-}
-
-/* Hook of all requests but dumps. */
-void hyptrace_nl_post_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
-			   struct genl_info *info)
-{
-	struct hyptrace_remote *remote = info->user_ptr[0];
-
-	mutex_unlock(&remote->control);
-	hyptrace_remote_put(remote);
-}
-
 /**
  * hyptrace_nl_dump_remote - get the remote to which a dump is limited
  * @cb:		the dump
@@ -165,7 +138,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	struct hyptrace_remote *remote;
 	int err;
 
-	err = check_sender(cb->skb, cb->extack);
+	err = hyptrace_nl_check_sender(cb->skb, cb->extack);
 	if (err)
 		return err;
 	/* The first part of a dump may have only a page, which may have no room for an event. */
@@ -181,7 +154,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 		return 0;
 	remote = hyptrace_remote_get(nla_data(name));
 	if (!remote)
-		return refuse_remote(name, cb->extack);
+		return hyptrace_nl_refuse_remote(name, cb->extack);
 	hyptrace_remote_put(remote);
 	return 0;
 }
@@ -201,19 +174,50 @@ static int bind(int group)
 	return 0;
 }
 
-/* A socket of any family of netlink was closed. */
-static int close_socket(struct notifier_block *block, unsigned long action, void *arg)
+/**
+ * hyptrace_nl_get_socket - get the private data of the socket that has sent a request
+ * @skb:	the request
+ * @extack:	of the request
+ *
+ * As genl_sk_priv_get(), which modules cannot call: generic netlink keeps the data by socket, and
+ * frees it after close_socket().
+ *
+ * Return: the data, which exists as long as the socket; NULL if there is no memory.
+ */
+struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	const struct netlink_notify *notify = arg;
+	struct xarray *sockets = hyptrace_nl_family.sock_privs;
+	unsigned long index = (unsigned long)NETLINK_CB(skb).sk;
+	struct hyptrace_socket *socket = xa_load(sockets, index), *other;
 
-	if (action == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC)
-		hyptrace_counters_close(notify->net, notify->portid);
-	return NOTIFY_DONE;
+	if (socket)
+		return socket;
+	socket = kzalloc(sizeof(*socket), GFP_KERNEL_ACCOUNT);
+	if (!socket)
+		goto err_memory;
+	hyptrace_socket_init(socket);
+	other = xa_cmpxchg(sockets, index, NULL, socket, GFP_KERNEL_ACCOUNT);
+	if (!other)
+		return socket;
+	/* Another thread has just sent a request, too. */
+	kfree(socket);
+	if (!xa_is_err(other))
+		return other;
+err_memory:
+	NL_SET_ERR_MSG(extack, "not enough free memory to hold the events");
+	return NULL;
 }
 
-static struct notifier_block close_notifier = { .notifier_call = close_socket };
+/* The last descriptor of a socket was closed, or the family is being unregistered. */
+static void close_socket(void *socket)
+{
+	hyptrace_socket_close(socket);
+}
 
-/* Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. */
+/*
+ * Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. notify.c checks it
+ * again, for the initial user namespace.
+ */
 static const struct genl_multicast_group groups[] = {
 	[HYPTRACE_NLGRP_NOTIFY] = {
 		.name	= HYPTRACE_MCGRP_NOTIFY,
@@ -230,16 +234,13 @@ int __init hyptrace_netlink_register(void)
 {
 	int err;
 
+	hyptrace_nl_family.sock_priv_size = sizeof(struct hyptrace_socket);
+	hyptrace_nl_family.sock_priv_destroy = close_socket;
 	hyptrace_nl_family.mcgrps = groups;
 	hyptrace_nl_family.n_mcgrps = ARRAY_SIZE(groups);
 	hyptrace_nl_family.bind = bind;
-	err = netlink_register_notifier(&close_notifier);
-	if (err)
-		return err;
 	err = genl_register_family(&hyptrace_nl_family);
-	if (err)
-		netlink_unregister_notifier(&close_notifier);
-	else
+	if (!err)
 		hyptrace_notify_init();
 	return err;
 }
@@ -251,6 +252,5 @@ void hyptrace_netlink_unregister(void)
 {
 	hyptrace_notify_exit();
 	genl_unregister_family(&hyptrace_nl_family);
-	netlink_unregister_notifier(&close_notifier);
 	cancel_delayed_work_sync(&watch_work);
 }

@@ -9,9 +9,10 @@
 #include <net/genetlink.h>
 
 #include "../core/core.h"
+#include "../core/socket.h"
 #include "netlink_gen.h"
 
-/* All attribute sets have the remote's name at this number, for hyptrace_nl_pre_doit(). */
+/* All attribute sets have the remote's name at this number, for request.c. */
 #define A_REMOTE	((int)HYPTRACE_A_CONTROL_REMOTE)
 static_assert((int)HYPTRACE_A_REMOTE_NAME == A_REMOTE);
 static_assert((int)HYPTRACE_A_CPU_REMOTE == A_REMOTE);
@@ -24,11 +25,15 @@ static_assert((int)HYPTRACE_A_VISIT_REMOTE == A_REMOTE);
 /* netlink.c */
 int hyptrace_netlink_register(void);
 void hyptrace_netlink_unregister(void);
+int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack);
 bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name);
 int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr);
+int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *extack);
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack);
 int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
+struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb,
+					       struct netlink_ext_ack *extack);
 
 /* control.c: called with the control mutex held */
 int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,

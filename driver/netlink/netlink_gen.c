@@ -63,13 +63,14 @@ static const struct nla_policy hyptrace_event_get_dump_nl_policy[HYPTRACE_A_EVEN
 };
 
 /* HYPTRACE_CMD_EVENT_SET - do */
-static const struct nla_policy hyptrace_event_set_nl_policy[HYPTRACE_A_EVENT_AFTER + 1] = {
+static const struct nla_policy hyptrace_event_set_nl_policy[HYPTRACE_A_EVENT_HOLD + 1] = {
 	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_EVENT_NAMES] = { .type = NLA_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
 	[HYPTRACE_A_EVENT_ENABLED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[HYPTRACE_A_EVENT_FILTER] = NLA_POLICY_NESTED(hyptrace_filter_nl_policy),
 	[HYPTRACE_A_EVENT_TRIGGER] = NLA_POLICY_MAX(NLA_U32, 3),
 	[HYPTRACE_A_EVENT_AFTER] = { .type = NLA_U32, },
+	[HYPTRACE_A_EVENT_HOLD] = { .type = NLA_FLAG, },
 };
 
 /* HYPTRACE_CMD_LOAD - do */
@@ -159,13 +160,17 @@ static const struct nla_policy hyptrace_visit_get_nl_policy[HYPTRACE_A_VISIT_COU
 	[HYPTRACE_A_VISIT_COUNT] = NLA_POLICY_RANGE(NLA_U32, 1, HYPTRACE_VISIT_COUNT_MAX),
 };
 
+/* HYPTRACE_CMD_EVENT_RELEASE - do */
+static const struct nla_policy hyptrace_event_release_nl_policy[HYPTRACE_A_EVENT_REMOTE + 1] = {
+	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
+};
+
 /* Ops table for hyptrace */
 static const struct genl_split_ops hyptrace_nl_ops[] = {
 	{
 		.cmd		= HYPTRACE_CMD_REMOTE_GET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_remote_get_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_remote_get_nl_policy,
 		.maxattr	= HYPTRACE_A_REMOTE_NAME,
 		.flags		= GENL_CMD_CAP_DO,
@@ -180,7 +185,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_CPU_GET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_cpu_get_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_cpu_get_do_nl_policy,
 		.maxattr	= HYPTRACE_A_CPU_ID,
 		.flags		= GENL_CMD_CAP_DO,
@@ -197,7 +201,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_EVENT_GET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_event_get_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_event_get_do_nl_policy,
 		.maxattr	= HYPTRACE_A_EVENT_NAME,
 		.flags		= GENL_CMD_CAP_DO,
@@ -214,16 +217,14 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_EVENT_SET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_event_set_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_event_set_nl_policy,
-		.maxattr	= HYPTRACE_A_EVENT_AFTER,
+		.maxattr	= HYPTRACE_A_EVENT_HOLD,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= HYPTRACE_CMD_LOAD,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_load_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_load_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_MODE,
 		.flags		= GENL_CMD_CAP_DO,
@@ -232,7 +233,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_UNLOAD,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_unload_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_unload_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_REMOTE,
 		.flags		= GENL_CMD_CAP_DO,
@@ -241,7 +241,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_START,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_start_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_start_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_REMOTE,
 		.flags		= GENL_CMD_CAP_DO,
@@ -250,7 +249,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_STOP,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_stop_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_stop_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_REMOTE,
 		.flags		= GENL_CMD_CAP_DO,
@@ -259,7 +257,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_CLEAR,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_clear_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_clear_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_CPU,
 		.flags		= GENL_CMD_CAP_DO,
@@ -268,7 +265,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_RESET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_reset_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_reset_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_REMOTE,
 		.flags		= GENL_CMD_CAP_DO,
@@ -277,7 +273,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_SET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_set_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_set_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_RATE,
 		.flags		= GENL_CMD_CAP_DO,
@@ -286,7 +281,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_MARK,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_mark_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_mark_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_COUNT,
 		.flags		= GENL_CMD_CAP_DO,
@@ -303,7 +297,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_COUNT_SET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_count_set_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_count_set_nl_policy,
 		.maxattr	= HYPTRACE_A_EVENT_HOLD,
 		.flags		= GENL_CMD_CAP_DO,
@@ -320,7 +313,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_COUNT_RESET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_count_reset_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_count_reset_nl_policy,
 		.maxattr	= HYPTRACE_A_CONTROL_CPU,
 		.flags		= GENL_CMD_CAP_DO,
@@ -329,7 +321,6 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_PAGE_GET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_page_get_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_page_get_nl_policy,
 		.maxattr	= HYPTRACE_A_PAGE_COUNT,
 		.flags		= GENL_CMD_CAP_DO,
@@ -338,9 +329,16 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.cmd		= HYPTRACE_CMD_VISIT_GET,
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_visit_get_doit,
-		.post_doit	= hyptrace_nl_post_doit,
 		.policy		= hyptrace_visit_get_nl_policy,
 		.maxattr	= HYPTRACE_A_VISIT_COUNT,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= HYPTRACE_CMD_EVENT_RELEASE,
+		.pre_doit	= hyptrace_nl_pre_doit,
+		.doit		= hyptrace_nl_event_release_doit,
+		.policy		= hyptrace_event_release_nl_policy,
+		.maxattr	= HYPTRACE_A_EVENT_REMOTE,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 };

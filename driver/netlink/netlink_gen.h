@@ -18,9 +18,6 @@ extern const struct nla_policy hyptrace_term_nl_policy[HYPTRACE_A_TERM_ON_FALSE 
 
 int hyptrace_nl_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 			 struct genl_info *info);
-void
-hyptrace_nl_post_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
-		      struct genl_info *info);
 int hyptrace_nl_dump_start(struct netlink_callback *cb);
 int hyptrace_nl_count_start(struct netlink_callback *cb);
 
@@ -50,6 +47,7 @@ int hyptrace_nl_count_get_dumpit(struct sk_buff *skb,
 int hyptrace_nl_count_reset_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_page_get_doit(struct sk_buff *skb, struct genl_info *info);
 int hyptrace_nl_visit_get_doit(struct sk_buff *skb, struct genl_info *info);
+int hyptrace_nl_event_release_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	HYPTRACE_NLGRP_NOTIFY,

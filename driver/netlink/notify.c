@@ -6,9 +6,16 @@
  *
  * If there is no memory for a notification, it is not sent. Listeners then get ENOBUFS,
  * as usual with netlink.
+ *
+ * Generic netlink lets root of another user namespace join the group in a network namespace of its
+ * own, and anybody join a number that no family has yet. So each notification is filtered: only a
+ * socket that was opened with CAP_SYS_ADMIN in the initial user namespace is a listener.
  */
+#include <linux/capability.h>
+#include <linux/net.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
+#include <net/sock.h>
 
 #include "netlink.h"
 
@@ -28,9 +35,37 @@ unsigned int hyptrace_notify_changes(void)
 	return atomic_read(&changes);
 }
 
+/* Netlink calls this for each socket of the group. Return whether to skip it. */
+static int skip_foreign(struct sock *sock, struct sk_buff *skb, void *found)
+{
+	const struct file *file = sock->sk_socket->file;
+	bool is_listener = file && file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+
+	if (!found)
+		return !is_listener;
+	*(bool *)found |= is_listener;
+	return true;
+}
+
+static void send_filtered(struct sk_buff *skb, void *found)
+{
+	genlmsg_multicast_netns_filtered(&hyptrace_nl_family, &init_net, skb, 0,
+					 HYPTRACE_NLGRP_NOTIFY, GFP_KERNEL, skip_foreign, found);
+}
+
+/* Foreign sockets do not count: so look at each, with a message that none of them gets. */
 static bool has_listeners(void)
 {
-	return genl_has_listeners(&hyptrace_nl_family, &init_net, HYPTRACE_NLGRP_NOTIFY);
+	struct sk_buff *skb;
+	bool found = false;
+
+	if (!genl_has_listeners(&hyptrace_nl_family, &init_net, HYPTRACE_NLGRP_NOTIFY))
+		return false;
+	skb = nlmsg_new(0, GFP_KERNEL);
+	if (!skb)
+		return true;
+	send_filtered(skb, &found);
+	return found;
 }
 
 static struct sk_buff *begin_message(u8 cmd, void **header)
@@ -68,7 +103,7 @@ static void send_message(struct sk_buff *skb, void *header, int err)
 		return;
 	}
 	genlmsg_end(skb, header);
-	genlmsg_multicast(&hyptrace_nl_family, skb, 0, HYPTRACE_NLGRP_NOTIFY, GFP_KERNEL);
+	send_filtered(skb, NULL);
 }
 
 static void notify_remote(const struct hyptrace_remote *remote)
@@ -120,6 +155,7 @@ static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_t
 		send_message(skb, header,
 			     nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name) ||
 			     (is_count ? hyptrace_fill_notified(skb, remote) :
+					 nla_put_u8(skb, HYPTRACE_A_REMOTE_ENDED, remote->ended) ||
 					 hyptrace_fill_fired(skb, remote, trigger)));
 }
 

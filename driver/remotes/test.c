@@ -116,6 +116,7 @@ static const struct hyptrace_remote_ops ops = {
 	.pause			= hyptrace_writer_pause,
 	.arm			= hyptrace_writer_arm,
 	.get_fired		= hyptrace_writer_get_fired,
+	.has_ended		= hyptrace_writer_has_ended,
 	.write_selftest		= hyptrace_writer_selftest,
 	.set_rate		= set_rate,
 };

@@ -43,7 +43,7 @@ struct hyptrace_writer_filter {
  * @arm:	number of the last ARM
  * @counted:	bit per counted event
  *
- * Changed with the remote's control mutex held, or by unload_trace_buffer:
+ * Changed with the remote's change mutex held, or by unload_trace_buffer:
  * @buf:	the rings, while loaded
  *
  * Protected by the remote's control mutex:
@@ -138,6 +138,7 @@ int hyptrace_writer_send_all_filters(struct hyptrace_writer *writer);
 int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
 int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			      unsigned int *cpu, void *priv);
+bool hyptrace_writer_has_ended(void *priv);
 void hyptrace_writer_clear_triggers(struct hyptrace_writer *writer);
 
 /* writer_count.c */

@@ -195,7 +195,7 @@ int hyptrace_writer_take_back(struct hyptrace_writer *writer,
  * @buf:	the rings
  * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
  *
- * Context: the remote's control mutex held; sleeps.
+ * Context: the remote's change mutex held; sleeps.
  * Return: 0; -ENOTRECOVERABLE if the writer failed and has kept some of the pages; or
  * another negative errno and the writer has none of them (-EINTR after a fatal signal).
  */

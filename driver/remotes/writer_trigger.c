@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The triggers of a writer: set them, and find out which of them has fired. writer.c arms them,
- * and writer_recover.c removes those of an earlier module. Other files call only set_trigger and
- * get_fired of struct hyptrace_remote_ops.
+ * and writer_recover.c removes those of an earlier module. Other files call only set_trigger,
+ * get_fired and has_ended of struct hyptrace_remote_ops.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -67,6 +67,28 @@ int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fir
 	return -EAGAIN;
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_get_fired);
+
+/**
+ * hyptrace_writer_has_ended() - has_ended of struct hyptrace_remote_ops
+ * @priv:	the writer
+ *
+ * Return: see there.
+ */
+bool hyptrace_writer_has_ended(void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	const struct hyptrace_meta *meta;
+	unsigned int i;
+
+	for_each_cpu(i, writer->buf->cpus) {
+		meta = page_address(writer->buf->ring[i].meta);
+		if (READ_ONCE(meta->ended) == writer->arm)
+			return true;
+	}
+
+	return false;
+}
+EXPORT_SYMBOL_GPL(hyptrace_writer_has_ended);
 
 /**
  * hyptrace_writer_clear_triggers() - remove the triggers that an earlier module has set

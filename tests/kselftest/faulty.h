@@ -26,6 +26,7 @@
 	FIXTURE_TEARDOWN(fixture)				\
 	{							\
 		nl_close(&self->nl);				\
+		set_parameter(PARAMETERS "stall", 0);		\
 		EXPECT_EQ(0, system("rmmod hyptrace_faulty"));	\
 	}							\
 	struct __faulty_semicolon

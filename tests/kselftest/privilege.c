@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <unistd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "privilege.h"
@@ -35,4 +36,17 @@ int become_nobody(void)
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		return -errno;
 	return 0;
+}
+
+/**
+ * become_nobody_with - become user nobody, and keep these capabilities
+ * @capabilities:	bits to keep
+ *
+ * Return: 0 or a negative errno.
+ */
+int become_nobody_with(uint64_t capabilities)
+{
+	int err = prctl(PR_SET_KEEPCAPS, 1) ? -errno : become_nobody();
+
+	return err ?: capabilities_keep(capabilities);
 }

@@ -17,5 +17,6 @@
 
 int capabilities_keep(uint64_t capabilities);
 int become_nobody(void);
+int become_nobody_with(uint64_t capabilities);
 
 #endif /* __PRIVILEGE_H */

@@ -9,6 +9,8 @@
 #ifndef __REMOTES_H
 #define __REMOTES_H
 
+#include <unistd.h>
+
 #include "control.h"
 
 /* Common to both fixtures below: the variant "hypervisor" and the teardown */
@@ -57,6 +59,12 @@
 		ASSERT_EQ(0, control_enable(&self->nl, variant->remote, "hyp_exit", true)); \
 	}							\
 	struct __remotes_semicolon
+
+/* A kernel in user mode cannot take a CPU offline: see declared_skips in tap.sh. */
+static inline bool has_hotplug(void)
+{
+	return !access("/sys/devices/system/cpu/cpu1/online", F_OK);
+}
 
 /* Expect that the rings are unloaded and that no descriptor is attached. */
 #define EXPECT_UNLOADED()						\

@@ -24,8 +24,9 @@ if ((!$#)); then
 		names+=("${program##*/}")
 	done
 	names+=(test_leak.sh)
-	# Run it last: it leaks the memory of the rings on purpose.
+	# Run these last: one leaks the memory of the rings on purpose, after the other nothing works any more.
 	[[ -n $HYPTRACE_REFUSED ]] || names+=(test_leftover.sh)
+	names+=(test_lockdown.sh)
 fi
 
 options=() modules=(hyptrace_test)

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A mark request that takes long: a signal ends it with an answer, and requests to other
- * generic netlink families do not have to wait for it.
+ * generic netlink families do not have to wait for it. Also several requests in one call.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
 #include <linux/genetlink.h>
 
 #include "kselftest_harness.h"
+#include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
 
@@ -105,6 +107,35 @@ TEST_F_TIMEOUT(marks, other_families_answer_during_a_long_request, PATIENCE_S)
 		close(fd);
 	}
 	EXPECT_GT(HYPTRACE_MARK_COUNT_MAX, end);
+}
+
+/* Requests of one call are run in their order, and each is answered once. */
+TEST_F(marks, requests_of_one_call_are_run_in_their_order)
+{
+	static const uint8_t cmds[] = { HYPTRACE_CMD_LOAD, HYPTRACE_CMD_START, HYPTRACE_CMD_STOP,
+					HYPTRACE_CMD_START, HYPTRACE_CMD_UNLOAD };
+	static char bytes[ARRAY_SIZE(cmds) * 64];
+	static struct nl_msg msg;
+	char answer[512];
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
+		nl_begin(&msg, &self->nl, cmds[i]);
+		nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, variant->remote);
+		msg.hdr.nlmsg_seq = 1000 + i;
+		msg.hdr.nlmsg_flags |= NLM_F_ACK;
+		memcpy(bytes + len, &msg, msg.hdr.nlmsg_len);
+		len += NLMSG_ALIGN(msg.hdr.nlmsg_len);
+	}
+	ASSERT_EQ(len, send(self->nl.fd, bytes, len, 0));
+	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
+		const struct nlmsghdr *hdr = (void *)answer;
+
+		ASSERT_LT(0, recv(self->nl.fd, answer, sizeof(answer), 0));
+		EXPECT_EQ(1000 + i, hdr->nlmsg_seq);
+		EXPECT_EQ(0, ((struct nlmsgerr *)NLMSG_DATA(hdr))->error);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which capabilities the netlink family needs.
+ * Which capabilities the netlink family needs, whose trace a user can change, and how much memory a
+ * user can pin.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "privilege.h"
@@ -106,6 +111,160 @@ TEST_F(refuse, nothing_with_cap_sys_admin)
 	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_UNLOAD, variant->remote));
 	EXPECT_EQ(0, control_snapshot(&own, &after));
 	EXPECT_EQ(0, nl_join(&own));
+}
+
+/* In a child: each request that changes a trace of user @owner is refused. Return 0 if so. */
+static int changes_are_refused(struct nl *nl, const char *remote, unsigned int owner)
+{
+	const struct operation *op;
+	uint32_t offsets[ATTRIBUTES_MAX];
+	char words[64];
+
+	snprintf(words, sizeof(words), "user %u has started this trace", owner);
+	for (op = operations; op < operations + ARRAY_SIZE(operations); op++) {
+		switch (op->cmd) {
+		case HYPTRACE_CMD_EVENT_SET:
+		case HYPTRACE_CMD_LOAD ... HYPTRACE_CMD_SET:
+			if (request(nl, op->cmd, op->dump, op->attrs, remote, offsets) != -EPERM ||
+			    !strstr(answer.message, words))
+				return 100 + op->cmd;
+			break;
+		case HYPTRACE_CMD_REMOTE_GET:
+		case HYPTRACE_CMD_CPU_GET:
+		case HYPTRACE_CMD_EVENT_GET:
+		case HYPTRACE_CMD_MARK:
+			if (request(nl, op->cmd, op->dump, op->attrs, remote, offsets))
+				return 100 + op->cmd;
+		}
+	}
+	return 0;
+}
+
+/* Run @run in a child that is user nobody with these capabilities. Return its exit code. */
+static int as_nobody(const char *remote, uint64_t capabilities,
+		     int (*run)(struct nl *nl, const char *remote))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		struct nl own;
+
+		_exit(become_nobody_with(capabilities) || nl_open(&own) ? 1 : run(&own, remote));
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int change_trace_of_root(struct nl *nl, const char *remote)
+{
+	return changes_are_refused(nl, remote, 0);
+}
+
+static int start(struct nl *nl, const char *remote)
+{
+	return control_ready(nl, remote, 8 * PAGE, HYPTRACE_MODE_OVERWRITE) != 0;
+}
+
+static int stop(struct nl *nl, const char *remote)
+{
+	return control(nl, HYPTRACE_CMD_STOP, remote) != 0;
+}
+
+/* Of several users with CAP_PERFMON, only the one who has started a trace can change it. */
+TEST_F(refuse, changes_of_the_trace_of_another_user)
+{
+	struct info info;
+
+	ASSERT_EQ(0, start(&self->nl, variant->remote));
+	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), change_trace_of_root));
+	ASSERT_EQ(0, control_info(&self->nl, variant->remote, &info));
+	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_SYS_ADMIN), stop));
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_SYS_ADMIN), start));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, variant->remote));
+
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), start));
+	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SETUID) |
+				       CAPABILITY(CAP_SETGID)));
+	EXPECT_EQ(0, changes_are_refused(&self->nl, variant->remote, NOBODY));
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), stop));
+}
+
+#define LIMITED	(8 << 20)
+
+/* The limit is that of perf, 512 KB and a page per CPU, and RLIMIT_MEMLOCK. */
+TEST_F(refuse, rings_that_exceed_the_limit_of_the_user)
+{
+	struct rlimit limit = { 0, 4 * LIMITED };
+	unsigned int i;
+	struct nl own;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
+	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_PERFMON)));
+	ASSERT_EQ(0, nl_open(&own));
+	EXPECT_EQ(-EDQUOT, control_load(&own, variant->remote, LIMITED, HYPTRACE_MODE_OVERWRITE));
+	/* Each load and resize gives back what it has pinned. */
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, control_load(&own, variant->remote, 128 << 10,
+					  HYPTRACE_MODE_OVERWRITE));
+		EXPECT_EQ(-EDQUOT, control_set_size(&own, variant->remote, LIMITED));
+		EXPECT_EQ(0, control_set_size(&own, variant->remote, 256 << 10));
+		EXPECT_EQ(0, control(&own, HYPTRACE_CMD_UNLOAD, variant->remote));
+	}
+	ASSERT_EQ(0, control_set_size(&own, variant->remote, LIMITED));
+	EXPECT_EQ(-EDQUOT, open_attached(variant->remote, 0, 0));
+	limit.rlim_cur = limit.rlim_max;
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
+	EXPECT_EQ(0, control_load(&own, variant->remote, LIMITED, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_RESET, variant->remote));
+}
+
+TEST_F(refuse, no_limit_with_cap_ipc_lock)
+{
+	static const struct rlimit none;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &none));
+	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_IPC_LOCK)));
+	EXPECT_EQ(0, control_load(&self->nl, variant->remote, LIMITED, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, variant->remote));
+}
+
+/* Return the number of notifications of the family that the socket has. */
+static unsigned int notifications(int fd, uint16_t family)
+{
+	static char message[8192];
+	unsigned int nr = 0;
+
+	while (recv(fd, message, sizeof(message), MSG_DONTWAIT) > 0)
+		nr += ((struct nlmsghdr *)message)->nlmsg_type == family;
+	return nr;
+}
+
+/* Without a family, anybody may join the number that its group will have. */
+TEST_F(refuse, notifications_of_a_group_that_was_joined_early)
+{
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK };
+	int fd, group;
+	struct nl own;
+
+	nl_close(&self->nl);
+	ASSERT_EQ(0, system("rmmod hyptrace_pkvm; rmmod hyptrace_test hyptrace"));
+	ASSERT_EQ(0, setegid(NOBODY));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	EXPECT_EQ(0, bind(fd, (const void *)&address, sizeof(address)));
+	for (group = 1; group < 64; group++)
+		setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_EQ(0, setegid(0));
+	ASSERT_EQ(0, system("modprobe hyptrace_test && { modprobe -q hyptrace_pkvm || :; }"));
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, nl_open(&own));
+	ASSERT_EQ(0, nl_join(&own));
+	EXPECT_EQ(0, start(&self->nl, variant->remote));
+	EXPECT_LT(0, notifications(own.fd, own.family));
+	EXPECT_EQ(0, notifications(fd, own.family));
 }
 
 TEST_HARNESS_MAIN

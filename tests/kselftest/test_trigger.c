@@ -54,6 +54,7 @@ struct fired {
 	uint32_t	cpu;
 	uint64_t	time;
 	char		event[64];
+	bool		ended;		/* the recording */
 };
 
 static void read_fired(const struct nlattr *nest, struct fired *fired)
@@ -81,6 +82,8 @@ static int get_fired(struct nl *nl, const char *remote, struct fired *fired)
 	hdr = nl_first(&answer);
 	attr = nl_attr(hdr, HYPTRACE_A_REMOTE_ARMED);
 	fired->armed = attr && *(const uint8_t *)nl_data(attr);
+	attr = nl_attr(hdr, HYPTRACE_A_REMOTE_ENDED);
+	fired->ended = attr && *(const uint8_t *)nl_data(attr);
 	for (attr = nl_attr(hdr, HYPTRACE_A_REMOTE_FIRED); attr;
 	     attr = nl_attr_next(hdr, attr, HYPTRACE_A_REMOTE_FIRED))
 		read_fired(attr, fired);
@@ -210,18 +213,31 @@ TEST_F(trigger, stops_within_its_bound)
 	}
 }
 
+#define EXPECT_ENDED(expected)							\
+	do {									\
+		struct fired __fired;						\
+										\
+		ASSERT_EQ(0, get_fired(&self->nl, variant->remote, &__fired));	\
+		EXPECT_EQ(expected, __fired.ended);				\
+	} while (0)
+
 /* Another CPU than that of the event moves on. */
 TEST_F(trigger, stops_when_the_first_cpu_has_moved_on)
 {
 	READY();
 	ENABLE(NONE, STOP, 2);
 	MARK(1, 0, 1);
+	EXPECT_FIRED(1, STOP, 1);
+	EXPECT_ENDED(false);
 	MARK_REFUSED(0, 0, 10 * PER_SUBBUF);
 	EXPECT_GE(3 * PER_SUBBUF + 1, WRITTEN(0));
 	EXPECT_LE(2 * PER_SUBBUF - 2, WRITTEN(0));
 	MARK_REFUSED(1, 0, 1);
 	EXPECT_EQ(1, WRITTEN(1));
 	EXPECT_FIRED(1, STOP, 1);
+	EXPECT_ENDED(true);
+	CONTROL(START);
+	EXPECT_ENDED(false);
 }
 
 TEST_F(trigger, start_arms_it_again)

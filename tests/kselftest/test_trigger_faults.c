@@ -11,6 +11,7 @@
 #include "page.h"
 
 #define SOON_MS		10000
+#define QUIET_MS	300	/* longer than the driver needs to look again */
 
 static struct nl_answer answer;
 static struct nl_msg msg;
@@ -121,6 +122,44 @@ TEST_F(faults, what_fires_in_a_pause_is_announced)
 	fired = nl_attr(hdr, HYPTRACE_A_REMOTE_FIRED);
 	ASSERT_NE(NULL, fired);
 	EXPECT_STREQ("hyp_exit", nl_str(nl_nested(fired, HYPTRACE_A_FIRED_EVENT)));
+	nl_close(&listener);
+}
+
+/* Whether the recording has ended, as the next notification of a trigger says; or an errno. */
+static int next_ended(struct nl *listener)
+{
+	const struct nlmsghdr *hdr;
+
+	do {
+		hdr = control_next_change(listener, SOON_MS);
+	} while (hdr && nl_cmd(hdr) != HYPTRACE_CMD_TRIGGER_NTF);
+	return hdr ? *(const uint8_t *)nl_data(nl_attr(hdr, HYPTRACE_A_REMOTE_ENDED)) : -ETIME;
+}
+
+/* The driver looks until the recording has ended, even if another trigger notifies. */
+TEST_F(faults, the_end_is_announced_and_ends_the_watch)
+{
+	struct nl listener;
+	int looks;
+
+	ASSERT_EQ(0, ENABLE("hyp_exit", NOTIFY));
+	ASSERT_EQ(0, ENABLE("hyp_enter", STOP));
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_join(&listener));
+	SET("goes_on", 1);
+	SET("fired_id", self->enter);
+	EXPECT_EQ(0, next_ended(&listener));
+	SET("goes_on", 0);
+	EXPECT_EQ(1, next_ended(&listener));
+	/* The look that has found the end may not have been counted yet. */
+	usleep(QUIET_MS * 1000);
+	looks = get_parameter(PARAMETERS "looks");
+	usleep(QUIET_MS * 1000);
+	EXPECT_EQ(looks, get_parameter(PARAMETERS "looks"));
+	/* START arms it again. */
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	SET("fired_id", self->enter);
+	EXPECT_EQ(1, next_ended(&listener));
 	nl_close(&listener);
 }
 

@@ -84,7 +84,10 @@ def functions_of(path, text):
             if tokens[end + 1:end + 2] == ["{"]:
                 last = closing(tokens, end + 1)
                 name = re.sub(r"\s", "", tokens[i - 1])
+                before = found.get(name)
                 found[name] = Function(path, name, tokens[i + 1:end], tokens[end + 2:last])
+                # Another definition may be for another configuration: the sum covers both.
+                found[name].text += before.text if before else []
                 i = last
             else:
                 i = end

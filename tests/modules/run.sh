@@ -68,7 +68,7 @@ build_tests()
 {
 	mkdir -p "$work/tests"
 	stock_inside "$work/tests" make -s -C /repo/tests/kselftest -j"$(nproc)" O=/out/build DESTDIR=/out/root \
-		KSELFTEST=/tree/tools/testing/selftests WITHOUT="test_count_hold test_counters test_firmware test_hypercalls test_memory test_pages test_page_storm test_ring_pages test_times test_visits outliers random_calls take_pages" CC=gcc install
+		KSELFTEST=/tree/tools/testing/selftests CC=gcc install
 }
 
 # initramfs VERSION FOLDER: make it from the root's, the modules, the test programs and the tests

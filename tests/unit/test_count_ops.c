@@ -321,6 +321,23 @@ static void cpu_on_again(void **state)
 	assert_int_equal(counted(), 1);
 }
 
+/* ... and it waits for no lock: another CPU holds both. */
+static void resume(void)
+{
+	hyptrace_lock(&env_rings[CPU].lock);
+	hyptrace_cpu_on();
+	hyptrace_unlock(&env_rings[CPU].lock);
+}
+
+static void cpu_on_again_while_locked(void **state)
+{
+	(void)state;
+	env_pages_hook = resume;
+	assert_int_equal(free_pair(), 1);
+	env_pages_hook = NULL;
+	assert_int_equal(give(2 * COUNT_PAIRS - 2, 2 * COUNT_PAIRS - 1), 0);
+}
+
 /* What the host writes to the published counters does not matter. */
 static void hostile_counters(void **state)
 {
@@ -360,6 +377,7 @@ int main(void)
 		WITH_PAGES(from_another_cpu),
 		WITH_PAGES(cpu_off),
 		WITH_PAGES(cpu_on_again),
+		WITH_PAGES(cpu_on_again_while_locked),
 		WITH_PAGES(hostile_counters),
 	};
 

@@ -397,6 +397,33 @@ static void each_event_in_an_own_call(void **state)
 	assert_int_equal(env_rings[CPU].silent, 0);
 }
 
+/* What a protected guest's own call makes EL2 allocate is not seen later either. */
+static void pool_of_a_protected_guest(void **state)
+{
+	struct hyptrace_entry_hyp_pool entry;
+	struct decoded events[DECODE_MAX];
+	u64 pool = BIT_ULL(HYPTRACE_EVENT_hyp_pool);
+	u32 left = 0, i;
+
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, pool, 0), 0);
+	hyptrace_pool_change(&left, HYPTRACE_POOL_FREE, 4, 1);
+	hyptrace_guest_begin(true);
+	hyptrace_pool_change(&left, HYPTRACE_POOL_ALLOC, 1, 1);
+	hyptrace_guest_end(true);
+	hyptrace_pool_change(&left, HYPTRACE_POOL_ALLOC, 0, 1);
+	/* What EL2 allocates while it runs another guest counts. */
+	hyptrace_guest_begin(false);
+	hyptrace_pool_change(&left, HYPTRACE_POOL_ALLOC, 2, 1);
+	hyptrace_guest_end(false);
+
+	assert_int_equal(decode_both(env_rings[CPU].page, events), 3);
+	for (i = 0; i < 3; i++) {
+		memcpy(&entry, env_rings[CPU].page->data + events[i].offset, sizeof(entry));
+		assert_int_equal(entry.left, ((u32[]){ 16, 15, 11 })[i]);
+	}
+}
+
 static u32 nr_changes;
 
 static void try_all_in_a_change(void)
@@ -481,6 +508,7 @@ int main(void)
 		WITH_RING(each_event),
 		WITH_RING(each_event_in_a_protected_guest),
 		WITH_RING(each_event_begun_before_a_protected_guest),
+		WITH_RING(pool_of_a_protected_guest),
 		WITH_RING(each_event_in_an_own_call),
 		WITH_RING(each_event_while_a_ring_is_loaded),
 		WITH_RING(a_ring_that_is_loaded_in_a_protected_guest),

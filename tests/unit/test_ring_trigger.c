@@ -43,6 +43,7 @@ static void stops_at_once(void **state)
 	assert_recording(false);
 	assert_none_fired_but(1);
 	assert_fired(stopped(1), ARM, HYPTRACE_EVENT_selftest, 5000);
+	assert_int_equal(env_ring_meta(&trigger_host[1])->ended, ARM);
 	assert_fired(started(1), 0, 0, 0);
 	/* The event itself is recorded. */
 	assert_int_equal(last_event(1, &time), HYPTRACE_EVENT_selftest);

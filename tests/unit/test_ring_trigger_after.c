@@ -17,6 +17,18 @@ static bool enter_next(u32 cpu)
 	return true;
 }
 
+/* Has a CPU published that it has ended the recording? */
+static bool has_ended(u64 number)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		if (env_ring_meta(&trigger_host[cpu])->ended == number)
+			return true;
+
+	return false;
+}
+
 static bool is_in_ring(u32 cpu, u32 event)
 {
 	struct hyptrace_ring *ring = &env_rings[cpu];
@@ -54,9 +66,12 @@ static void check_after(u32 after, u32 most, u32 writer, bool in_reader_page)
 		;
 	selftest_on(1, 7);
 	assert_recording(true);
-	for (i = 0; i < due; i++)
+	for (i = 0; i < due; i++) {
+		assert_false(has_ended(ARM));
 		assert_true(enter_next(writer));
+	}
 	assert_recording(false);
+	assert_true(has_ended(ARM));
 	assert_false(enter_next(writer));
 	assert_true(is_in_ring(1, HYPTRACE_EVENT_selftest));
 	assert_none_fired_but(1);
@@ -68,9 +83,11 @@ static void check_after(u32 after, u32 most, u32 writer, bool in_reader_page)
 	selftest_on(1, 7);
 	for (i = 0; i < due; i++) {
 		assert_recording(true);
+		assert_false(has_ended(ARM + 1));
 		assert_true(enter_next(writer));
 	}
 	assert_recording(false);
+	assert_true(has_ended(ARM + 1));
 	assert_int_equal(stopped(1)->arm, ARM + 1);
 	teardown_rings(NULL);
 }

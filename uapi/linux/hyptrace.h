@@ -256,6 +256,7 @@
  * -ENODATA	for observers: the rings are not loaded
  * -EISCONN	the descriptor is attached already
  * -ENOMEM	no memory for rings of the requested size
+ * -EDQUOT	such rings exceed the memory that the user may pin: see hyptrace(4)
  * -EINTR	the process was killed while it waited for another request
  * -EIO		the remote has kept the rings of an earlier load
  * -EFAULT	bad pointer; if the struct can be read but not written, the descriptor

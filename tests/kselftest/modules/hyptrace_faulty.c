@@ -6,9 +6,13 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
+#include <net/genetlink.h>
 
 #include "hyp_events.h"
 
@@ -60,9 +64,30 @@ static unsigned int arms;
 module_param(arms, uint, 0400);
 MODULE_PARM_DESC(arms, "how often arm() was called after pause()");
 
+static bool goes_on;
+module_param(goes_on, bool, 0600);
+MODULE_PARM_DESC(goes_on, "the recording has not ended that fired_id stops");
+
+static unsigned int looks;
+module_param(looks, uint, 0400);
+MODULE_PARM_DESC(looks, "how often get_fired() was called");
+
 static int tracing_error;
 module_param(tracing_error, int, 0600);
 MODULE_PARM_DESC(tracing_error, "the error that enable_tracing() returns");
+
+static bool stall;
+module_param(stall, bool, 0600);
+MODULE_PARM_DESC(stall, "callbacks that may take long wait until this is 0 or the process is killed");
+
+static bool stalls;
+module_param(stalls, bool, 0400);
+MODULE_PARM_DESC(stalls, "one of them waits");
+
+static unsigned int families;
+static int add_family(const char *value, const struct kernel_param *param);
+module_param_call(family, add_family, param_get_uint, &families, 0600);
+MODULE_PARM_DESC(family, "a write registers a generic netlink family; how often this was done");
 
 static int set_unregistered(const char *value, const struct kernel_param *param);
 module_param_call(unregister, set_unregistered, NULL, NULL, 0200);
@@ -77,10 +102,24 @@ static struct hyptrace_meta *meta_of(const struct hyptrace_ring_pages *ring)
 	return page_address(ring->meta);
 }
 
+/* A worker is not killed. */
+static int wait_while_stalled(void)
+{
+	while (READ_ONCE(stall) && !fatal_signal_pending(current)) {
+		WRITE_ONCE(stalls, true);
+		usleep_range(1000, 2000);
+	}
+	WRITE_ONCE(stalls, false);
+
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 static int load(struct hyptrace_buffer *buf, void *priv)
 {
 	unsigned int cpu;
 
+	if (wait_while_stalled())
+		return -EINTR;
 	for_each_cpu(cpu, buf->cpus) {
 		meta_of(&buf->ring[cpu])->state = HYPTRACE_RING_DETACHED;
 		meta_of(&buf->ring[cpu])->reader_id = buf->ring[cpu].nr_pages - 1;
@@ -91,7 +130,12 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 
 static int release_rings(struct hyptrace_buffer *buf, void *priv)
 {
-	return 0;
+	return wait_while_stalled();
+}
+
+static int write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
+{
+	return wait_while_stalled();
 }
 
 static int enable_tracing(bool enable, void *priv)
@@ -179,12 +223,18 @@ static int arm(void *priv)
 static int get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 		     unsigned int *cpu, void *priv)
 {
+	looks++;
 	if (trigger != HYPTRACE_TRIGGER_STOP || !fired_id)
 		return -EAGAIN;
 	fired->event = fired_id;
 	*cpu = 0;
 
 	return 0;
+}
+
+static bool has_ended(void *priv)
+{
+	return !goes_on;
 }
 
 #define OPS_WITHOUT_FILTERS				\
@@ -206,6 +256,8 @@ static const struct hyptrace_remote_ops ops = {
 	.pause			= pause,
 	.arm			= arm,
 	.get_fired		= get_fired,
+	.write_selftest		= write_selftest,
+	.has_ended		= has_ended,
 };
 
 /* For the other remotes */
@@ -224,9 +276,28 @@ static int set_unregistered(const char *value, const struct kernel_param *param)
 	return 0;
 }
 
+static struct genl_family test_family = { .name = "hyptrace_faulty", .module = THIS_MODULE };
+
+static void family_work(struct work_struct *work)
+{
+	if (!genl_register_family(&test_family) && !genl_unregister_family(&test_family))
+		families++;
+}
+
+static DECLARE_WORK(work, family_work);
+
+static int add_family(const char *value, const struct kernel_param *param)
+{
+	schedule_work(&work);
+
+	return 0;
+}
+
 static void faulty_exit(void)
 {
 	unsigned int i;
+
+	flush_work(&work);
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!IS_ERR_OR_NULL(remotes[i]))

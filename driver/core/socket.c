@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What netlink sockets hold of remotes: it ends when the socket is closed, in whatever way. Called
+ * by netlink/, count_hold.c, event_hold.c, remote.c and state.c.
+ *
+ * A socket may be closed while somebody has the control mutex for long. Closing it only marks its
+ * holds; work of the remote ends them.
+ */
+#include <linux/cleanup.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Protects the lists of sockets, and @socket of their holds. Taken inside remote->control. */
+static DEFINE_SPINLOCK(sockets_lock);
+
+/**
+ * hyptrace_socket_init - prepare a socket that holds nothing
+ * @socket:	the socket
+ */
+void hyptrace_socket_init(struct hyptrace_socket *socket)
+{
+	INIT_LIST_HEAD(&socket->holds);
+}
+
+/**
+ * hyptrace_socket_close - end the holds of a socket soon
+ * @socket:	the caller frees it
+ *
+ * Context: does not wait for requests.
+ */
+void hyptrace_socket_close(struct hyptrace_socket *socket)
+{
+	struct hyptrace_socket_hold *hold, *next;
+
+	guard(spinlock)(&sockets_lock);
+	list_for_each_entry_safe(hold, next, &socket->holds, of_socket) {
+		list_del_init(&hold->of_socket);
+		WRITE_ONCE(hold->socket, NULL);
+		queue_work(hyptrace_wq, &hold->remote->holds_work);
+	}
+}
+
+/**
+ * hyptrace_socket_find_hold - get what a socket holds of a remote
+ * @remote:	control mutex held
+ * @socket:	open
+ *
+ * Return: the hold, or NULL if there is none.
+ */
+struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_remote *remote,
+						       const struct hyptrace_socket *socket)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote) {
+		if (READ_ONCE(hold->socket) == socket)
+			return hold;
+	}
+	return NULL;
+}
+
+/**
+ * hyptrace_socket_get_hold - get what a socket holds of a remote, or make an empty hold
+ * @remote:	control mutex held
+ * @socket:	open
+ * @extack:	out: the reason if it fails; may be NULL
+ *
+ * The caller calls hyptrace_socket_put_hold() when it has changed it.
+ *
+ * Return: the hold, or NULL if there is no memory.
+ */
+struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *remote,
+						      struct hyptrace_socket *socket,
+						      struct netlink_ext_ack *extack)
+{
+	struct hyptrace_socket_hold *hold = hyptrace_socket_find_hold(remote, socket);
+
+	if (hold)
+		return hold;
+	hold = kzalloc(sizeof(*hold), GFP_KERNEL_ACCOUNT);
+	if (!hold) {
+		NL_SET_ERR_MSG(extack, "not enough free memory to hold the events");
+		return NULL;
+	}
+	hold->remote = remote;
+	hold->socket = socket;
+	hold->pid = task_tgid_nr(current);
+	get_task_comm(hold->comm, current->group_leader);
+	list_add_tail(&hold->of_remote, &remote->holds);
+	guard(spinlock)(&sockets_lock);
+	list_add(&hold->of_socket, &socket->holds);
+	return hold;
+}
+
+static void remove_hold(struct hyptrace_socket_hold *hold)
+{
+	list_del(&hold->of_remote);
+	scoped_guard(spinlock, &sockets_lock)
+		list_del(&hold->of_socket);
+	hyptrace_event_hold_forget(hold, ~0ULL);
+	kfree(hold);
+}
+
+/**
+ * hyptrace_socket_put_hold - remove a hold if it is empty
+ * @hold:	control mutex of its remote held
+ */
+void hyptrace_socket_put_hold(struct hyptrace_socket_hold *hold)
+{
+	if (!hold->counts && !hold->events)
+		remove_hold(hold);
+}
+
+/**
+ * hyptrace_sockets_end_closed - end the holds of sockets that were closed
+ * @remote:	both mutexes held, and not unregistered
+ */
+void hyptrace_sockets_end_closed(struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold, *next;
+	int err;
+
+	list_for_each_entry_safe(hold, next, &remote->holds, of_remote) {
+		if (READ_ONCE(hold->socket))
+			continue;
+		err = hyptrace_event_hold_end(remote, hold, NULL);
+		if (err)
+			pr_err("hyptrace: remote \"%s\" failed to restore events that process %d (%s) held (error %d): use \"hyptrace disable\"\n",
+			       remote->name, hold->pid, hold->comm, -err);
+		remove_hold(hold);
+	}
+	err = hyptrace_count_update(remote, NULL);
+	if (err)
+		pr_err("hyptrace: remote \"%s\" failed to switch off what was counted (error %d): use \"hyptrace count --off all\"\n",
+		       remote->name, -err);
+	hyptrace_count_free_unused(remote);
+}
+
+static void holds_work(struct work_struct *work)
+{
+	struct hyptrace_remote *remote = container_of(work, struct hyptrace_remote, holds_work);
+
+	guard(mutex)(&remote->change);
+	guard(mutex)(&remote->control);
+	if (remote->desc)
+		hyptrace_sockets_end_closed(remote);
+}
+
+/**
+ * hyptrace_sockets_init - prepare a new remote for holds
+ * @remote:	not registered yet
+ */
+void hyptrace_sockets_init(struct hyptrace_remote *remote)
+{
+	INIT_LIST_HEAD(&remote->holds);
+	INIT_WORK(&remote->holds_work, holds_work);
+}
+
+/**
+ * hyptrace_sockets_remove_holds - remove all holds of a remote that is being unregistered
+ * @remote:	control mutex held
+ *
+ * No socket can reach it any more. The caller cancels its work.
+ */
+void hyptrace_sockets_remove_holds(struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold, *next;
+
+	list_for_each_entry_safe(hold, next, &remote->holds, of_remote)
+		remove_hold(hold);
+}
