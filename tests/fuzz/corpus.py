@@ -4,6 +4,9 @@
 
 REAL is a file of tests/files/make_file, whose events are taken: make_file -n 60 -c 2 REAL. The files are small, since
 the fuzzer reads each of them many thousand times. They are compressed by zstd, and the fuzzer decompresses them.
+
+Not made here are recorded-*, which "hyptrace record --limit 110K" has written of a small guest on 7.3, with and without
+--host and -z, the parts those of a killed one; and trace-cmd-*, of trace-cmd 3.1.6, with an empty /proc/kallsyms.
 """
 
 import os

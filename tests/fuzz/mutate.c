@@ -218,6 +218,24 @@ static void change_text_number(struct fuzz_input *in)
 						    (unsigned long long)number(in)));
 }
 
+/* Change a size in a format, whose length stays the same: blanks replace the sign of the field. */
+static void change_format_size(struct fuzz_input *in)
+{
+	size_t at = text_place(in, "field:", 8000);
+	uint8_t *size = memmem(in->data + at, in->size - at, "\tsize:", 6), *end;
+	char text[24];
+	int len = snprintf(text, sizeof(text), "%u;", (unsigned int)number(in) & UINT16_MAX);
+
+	if (!size)
+		return;
+	size += 6;
+	end = memchr(size, '\n', in->size - (size - in->data));
+	if (!end || end - size < len)
+		return;
+	memset(size, ' ', end - size);
+	memcpy(size, text, len);
+}
+
 /* Change a time, a commit word or a record in sub-buffers of any size. */
 static void change_subbuf(struct fuzz_input *in, uint8_t *data, size_t size)
 {
@@ -333,6 +351,8 @@ void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size)
 			change_text(in);
 			break;
 		case 10:
+			change_format_size(in);
+			break;
 		case 11:
 			change_text_number(in);
 			break;

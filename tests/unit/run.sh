@@ -20,6 +20,7 @@ fi
 
 # A program that does not build, or that ends early, counts as one failed test, whatever it printed before.
 for test in "${tests[@]}"; do
+	start=$SECONDS
 	if ! make --no-print-directory -s O="$out" "$test"; then
 		echo "not ok - $test: does not build"
 		failed=$((failed + 1))
@@ -47,6 +48,7 @@ for test in "${tests[@]}"; do
 	fi
 	passed=$((passed + ok))
 	failed=$((failed + not_ok))
+	echo "# time: $((SECONDS - start)) $test"
 done
 
 if (($# == 0)); then

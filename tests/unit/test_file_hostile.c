@@ -245,18 +245,58 @@ static void damaged_without_text(void **state)
 /* Files as trace-cmd records them from a host, see tests/files/host_trace.py */
 static void damaged_host(void **state)
 {
-	static const char *const names[] = { "host-6.dat", "host-7.dat", "host-be32.dat" };
+	static const char *const names[] = {
+		"host-6.dat", "host-7.dat", "host-be32.dat", "host-7z.dat"
+	};
 	unsigned int i;
 	size_t size;
 	char *data;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		data = load(names[i], &size);
 		assert_true(use(data, size));
 		damage(data, size);
 		free(data);
 	}
+}
+
+/* An array that is larger than the record, which libtraceevent would print to its end */
+static void long_array(void **state)
+{
+	static const char field[] = "next_comm[16];\toffset:40;\tsize:";
+	static const char lie[] = "65535;       ";
+	size_t size;
+	char *data, *at;
+
+	(void)state;
+	data = load("host-6.dat", &size);
+	at = memmem(data, size, field, strlen(field));
+	assert_non_null(at);
+	memcpy(at + strlen(field), lie, strlen(lie));
+	assert_true(use(data, size));
+	free(data);
+}
+
+/* trace-cmd 3.1.6 says of each CPU that it has 4 bytes less. */
+static void short_sizes(void **state)
+{
+	struct hyptrace_file_counts counts;
+	struct hyptrace_file *file;
+	size_t size;
+	char *data;
+
+	(void)state;
+	data = load("host-7z.dat", &size);
+	write_memory(data, size);
+	file = hyptrace_file_open(path, &err);
+	assert_non_null(file);
+	read_all(file);
+	hyptrace_file_counts(file, &counts, sizeof(counts));
+	assert_int_equal(counts.delivered, 32);
+	assert_int_equal(counts.damaged, 0);
+	hyptrace_file_close(file);
+	free(data);
 }
 
 /* The sizes of a file that lies do not take memory. */
@@ -343,6 +383,7 @@ int main(void)
 		cmocka_unit_test(options_without_end), cmocka_unit_test(too_many_formats),
 		cmocka_unit_test(memory), cmocka_unit_test(cut_off), cmocka_unit_test(damaged),
 		cmocka_unit_test(damaged_without_text), cmocka_unit_test(damaged_host),
+		cmocka_unit_test(long_array), cmocka_unit_test(short_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -155,6 +157,17 @@ static void test_refuses_damage(void **state)
 	refuse();
 }
 
+/* The clock stands still: see tools.mk. */
+static struct timespec clock_time = { .tv_sec = 1 };
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	(void)clock;
+	*ts = clock_time;
+	return 0;
+}
+
 /* Sub-buffers that come one by one, as from a slow writer, become one. */
 static void slow_writer(unsigned int flags, unsigned int joined)
 {
@@ -193,6 +206,28 @@ static void test_slow_writer(void **state)
 	w = NULL;
 }
 
+/* What was read is compressed half a second later, though nothing new is there. */
+static void test_flushes_a_chunk(void **state)
+{
+	unsigned int waits;
+	int ends[2];
+
+	(void)state;
+	hyptrace_file_abandon(w);
+	w = begin("a.dat", HYPTRACE_FILE_ZSTD);
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], from, SUBBUF), SUBBUF);
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
+	clock_time.tv_nsec += 500 * 1000 * 1000;
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
+	/* the thread writes it */
+	for (waits = 0; hyptrace_file_size(w) == w->head_size && waits < 10000; waits++)
+		usleep(1000);
+	assert_true(hyptrace_file_size(w) > w->head_size);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -205,6 +240,7 @@ int main(void)
 		TEST(test_refuses_what_does_not_fit),
 		TEST(test_refuses_damage),
 		TEST(test_slow_writer),
+		TEST(test_flushes_a_chunk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

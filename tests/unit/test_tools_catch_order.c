@@ -102,6 +102,7 @@ static int next(void *arg, unsigned int cpu, uint64_t *ts, uint64_t *there)
 /* What another CPU recorded meanwhile, or its last event: the last CATCH_BEFORE of them */
 static void check_others(const struct caught *caught, const struct event *event, unsigned int cpu)
 {
+	const struct catch_events *of = &caught->others;
 	unsigned int end = 0, first, i, at = 0;
 
 	while (end < EVENTS && events[cpu][end].ts < event->ts)
@@ -109,11 +110,13 @@ static void check_others(const struct caught *caught, const struct event *event,
 	first = end > CATCH_BEFORE ? end - CATCH_BEFORE : 0;
 	while (first + 1 < end && events[cpu][first].ts < event->begin)
 		first++;
-	for (i = 0; i < caught->others.nr; i++) {
-		if (caught->others.events[i].cpu != cpu)
+	if (first < end && events[cpu][first].ts < event->begin)
+		of = &caught->earlier;
+	for (i = 0; i < of->nr; i++) {
+		if (of->events[i].cpu != cpu)
 			continue;
 		assert_true(first + at < end);
-		assert_int_equal(caught->others.events[i].record.ts, events[cpu][first + at].ts);
+		assert_int_equal(of->events[i].record.ts, events[cpu][first + at].ts);
 		at++;
 	}
 	assert_int_equal(first + at, end);

@@ -308,6 +308,37 @@ static void trigger_of_events(void **state)
 	hyptrace_event_options_free(options);
 }
 
+static void held_events(void **state)
+{
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
+	static const char *const one[] = { "call" };
+
+	(void)state;
+	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0);
+	assert_int_equal(hyptrace_hold_events(h, "r", one, 1, true, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_non_null(tb[HYPTRACE_A_EVENT_HOLD]);
+	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 1);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_TRIGGER]),
+			 HYPTRACE_TRIGGER_ACTION_NOTIFY);
+
+	assert_int_equal(hyptrace_hold_events(h, "r", one, 1, false, NULL, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_non_null(tb[HYPTRACE_A_EVENT_HOLD]);
+	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 0);
+
+	/* Requests that stay after the end have no hold. */
+	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_null(tb[HYPTRACE_A_EVENT_HOLD]);
+
+	assert_int_equal(hyptrace_release_events(h, "r", &err), 0);
+	sent(HYPTRACE_CMD_EVENT_RELEASE, tb, HYPTRACE_A_EVENT_MAX);
+	assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_REMOTE]), "r");
+	hyptrace_event_options_free(options);
+}
+
 /* The longest request: all names, eight terms, and the longest text. */
 static void longest_filter(void **state)
 {
@@ -423,8 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_a_remote), TEST(settings), TEST(one_cpu_or_all), TEST(event_list),
-		TEST(filter_of_events), TEST(trigger_of_events), TEST(longest_filter),
-		TEST(no_memory), TEST(state_names),
+		TEST(filter_of_events), TEST(trigger_of_events), TEST(held_events),
+		TEST(longest_filter), TEST(no_memory), TEST(state_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

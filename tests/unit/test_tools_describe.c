@@ -104,14 +104,18 @@ static void fired(void **state)
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
 	assert_true(remote->is_armed);
 	assert_int_equal(remote->nr_fired, 0);
+	/* an older driver does not say it, and nobody must wait for it */
+	assert_true(remote->has_ended);
 	hyptrace_free_remote(remote);
 
+	nla_put_u8(msg, HYPTRACE_A_REMOTE_ENDED, 0);
 	put_firing(msg, HYPTRACE_TRIGGER_ACTION_START, "first");
 	put_firing(msg, HYPTRACE_TRIGGER_ACTION_STOP, "second");
 	/* of a newer driver: there is no room for it */
 	put_firing(msg, 3, "third");
 	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
 	assert_int_equal(remote->nr_fired, 2);
+	assert_false(remote->has_ended);
 	assert_int_equal(remote->fired[0].action, HYPTRACE_TRIGGER_ACTION_START);
 	assert_string_equal(remote->fired[0].event, "first");
 	assert_int_equal(remote->fired[0].cpu, 11);
@@ -190,10 +194,12 @@ static void event(void **state)
 	nla_nest_end(msg, filter);
 	nla_put_u32(msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_STOP);
 	nla_put_u32(msg, HYPTRACE_A_EVENT_AFTER, 4);
+	nla_put_u32(msg, HYPTRACE_A_EVENT_HOLDER, 66);
 	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
 	assert_string_equal(event->filter, "other == 3");
 	assert_int_equal(event->trigger, HYPTRACE_TRIGGER_ACTION_STOP);
 	assert_int_equal(event->after, 4);
+	assert_int_equal(event->holder, 66);
 	assert_string_equal(event->remote, "test");
 	assert_string_equal(event->name, "hyp_enter");
 	assert_true(event->enabled);

@@ -61,7 +61,7 @@ static void guest_in_a_hypercall(void **state)
 		      "el2;guest_exit;DABT_LOW;opaque 30\n"
 		      "el2;guest_exit;DABT_LOW;opaque;guest_fixup WFx 10\n"
 		      "el2;hvc;eret_guest 10\n"
-		      "guest;VM 0x10;vCPU 2;DABT_LOW 925\n");
+		      "guest;VM 0x10;vCPU 2;DABT_LOW 890\n");
 }
 
 static void stays_with_losses(void **state)
@@ -77,8 +77,7 @@ static void stays_with_losses(void **state)
 	put_unknown(405, 0);
 	PUT(410, 0, hyp_exit, .reason = 6);
 	PUT(500, 0, hyp_enter, .reason = 1);
-	expect_export("el2;opaque 30\n"
-		      "el2;unknown 10\n");
+	expect_export("el2;unknown 10\n");
 }
 
 static void too_many_stacks(void **state)
@@ -94,9 +93,29 @@ static void too_many_stacks(void **state)
 	PUT(1000001, 0, host_hcall, .id = 9, .duration = 4);
 	text = end_export();
 	ASSERT_HAS(text, "guest;(other) 15\n");
-	ASSERT_HAS(text, "el2;(other) 4\n");
+	ASSERT_HAS(text, "el2;opaque 4\n");
 	ASSERT_HAS(text, "guest;VM 0x7;vCPU 0;DABT_LOW 33\n");
 	free(text);
+}
+
+static void guest_without_stays(void **state)
+{
+	(void)state;
+	/* only calls and exits: the call has the time of the guest, too */
+	begin_export(&export_collapsed, false);
+	PUT(1030, 1, guest_exit, .code = 2, .ec = 0x24, .handle = 16, .index = 2, .duration = 925);
+	PUT(1040, 1, host_hcall, .id = 9, .duration = 935);
+	PUT(1100, 1, host_hcall, .id = 9, .duration = 7);
+	expect_export("guest;VM 0x10;vCPU 2;DABT_LOW 925\n"
+		      "el2;opaque 17\n");
+	/* of the first call the hyp_enter is lost */
+	begin_export(&export_collapsed, false);
+	x_format->loss(&x, 1, 90, 3);
+	PUT(100, 1, host_hcall, .id = 9, .duration = 50);
+	PUT(110, 1, hyp_exit, .reason = 6);
+	PUT(200, 1, hyp_enter, .reason = 1);
+	PUT(210, 1, hyp_exit, .reason = 6);
+	expect_export("el2;hvc 10\n");
 }
 
 /* Chrome's JSON */
@@ -412,6 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nested_parts, describe),
 		cmocka_unit_test_setup(guest_in_a_hypercall, describe),
+		cmocka_unit_test_setup(guest_without_stays, describe),
 		cmocka_unit_test_setup(stays_with_losses, describe),
 		cmocka_unit_test_setup(too_many_stacks, describe),
 		cmocka_unit_test_setup(slices_that_are_missing, describe),

@@ -67,7 +67,6 @@ static void operators(void **state)
 	assert_false(matches("op >= 3"));
 	assert_true(matches("op & 0x6"));
 	assert_false(matches("op & 0xfd"));
-	assert_false(matches("op & 0"));
 }
 
 /* A field is compared with its own sign, whatever its width. */
@@ -138,6 +137,12 @@ static void times(void **state)
 	sample.duration = 2000000000;
 	assert_true(matches("duration == 2s"));
 	assert_true(matches("duration == 2000ms"));
+	sample.duration = 1204;
+	assert_true(matches("duration == 1.204us && duration == 1.204 us && op == 2"));
+	assert_true(matches("duration == 1.204000us && duration == 0.000001204s"));
+	assert_false(matches("duration > 1.204us"));
+	sample.duration = UINT64_MAX;
+	assert_true(matches("duration == 18446744073.709551615s"));
 }
 
 /* "&&" has a higher precedence than "||". */
@@ -146,10 +151,10 @@ static void precedence(void **state)
 	(void)state;
 	/* true || true && false */
 	assert_true(matches("op == 2 || op == 2 && op == 1"));
-	assert_false(matches("(op == 2 || op == 2) && op == 1"));
+	assert_false(matches("(op == 2 || op == 2) && ret == 1"));
 	/* false && true || true */
 	assert_true(matches("op == 1 && op == 2 || op == 2"));
-	assert_false(matches("op == 1 && (op == 2 || op == 2)"));
+	assert_false(matches("op == 1 && (op == 2 || ret == 2)"));
 	assert_true(matches("((op==2)&&((ret<0)))"));
 	assert_true(matches("\top\n==  2 && ( ret<0 ) "));
 }
@@ -360,8 +365,7 @@ static void out_of_range(void **state)
 					 values[j].text);
 				filters = hyptrace_filters_new(event_list(events, 3), 3, text, NULL,
 							       NULL);
-				assert_non_null(filters);
-				if (hyptrace_filters_match(filters, &rec) !=
+				if ((filters && hyptrace_filters_match(filters, &rec)) !=
 				    compare(fields[i].value, op, values[j].number))
 					fail_msg("\"%s\" is wrong", text);
 				hyptrace_filters_free(filters);
@@ -411,6 +415,11 @@ static void refused(const char *text, size_t where, const char *why)
 /* The message is of the event that comes nearest. */
 static void several_events_wrong(void **state)
 {
+	struct hyptrace_field arg = { .name = "arg1", .type = "u64", .offset = 8, .size = 8 };
+	const struct hyptrace_event hcall = {
+		.name = "host_hcall", .id = 1, .size = 16, .nr_fields = 1,
+		.fields = (struct hyptrace_field *[]){ &arg },
+	};
 	struct hyptrace_error err;
 
 	(void)state;
@@ -430,7 +439,11 @@ static void several_events_wrong(void **state)
 	refused("op < 70000 && cout == 1", 5, "the values of \"op\" are from 0 to 255");
 	refused("op & 0x10000", 5, "a mask of \"op\" has at most 8 bits");
 	/* the key of a sentence, which looks more like the field "op" */
+	/* what is printed before each event, but is no field of it */
+	refused("cpu == 0", 0, "no event has a field \"cpu\": choose CPUs with --cpu");
 	refused("vm == 1", 0, "no event has a field \"vm\"; did you mean \"handle\"?");
+	assert_null(hyptrace_filter_parse(&hcall, "pfn == 1", NULL, &err));
+	assert_string_equal(err.text, "the event \"host_hcall\" has no field \"pfn\"; the arguments of calls are \"arg1\" to \"arg4\", in the order of the sentence");
 	assert_null(hyptrace_filters_new(NULL, 0, "op == 1", NULL, &err));
 	assert_string_equal(err.text, "no event has a field \"op\"");
 }

@@ -32,6 +32,7 @@ static struct hyptrace_hypercall table[] = {
 	/* numbers of hypercalls have 16 bits */
 	CALL(0x10000, "beyond", true, true, 0, NULL),
 	CALL(9, "control\n", true, true, 0, NULL),
+	CALL(11, "__kvm_vcpu_run", true, true, 1, ARGS(ARG("host_vcpu", "u64"))),
 	CALL(10, "odd_arg", true, true, 1, ARGS(ARG("back\\slash", "u64"))),
 };
 
@@ -53,6 +54,15 @@ static void texts(void **state)
 	(void)state;
 	EXPECT("__pkvm_host_share_hyp(pfn=0x812f3) = -EPERM <1.204 us>", host_hcall, .id = 1,
 	       .arg1 = 0x812f3, .arg2 = 7, .ret = -1, .duration = 1204);
+	/* it returns why the guest has exited */
+	EXPECT("__kvm_vcpu_run(host_vcpu=0x7) = trap <1 ns>", host_hcall, .id = 11, .arg1 = 7,
+	       .ret = 2, .duration = 1);
+	EXPECT("__kvm_vcpu_run(host_vcpu=0x7) = irq <1 ns>", host_hcall, .id = 11, .arg1 = 7,
+	       .duration = 1);
+	EXPECT("__kvm_vcpu_run(host_vcpu=0x7) = 4 <1 ns>", host_hcall, .id = 11, .arg1 = 7,
+	       .ret = 4, .duration = 1);
+	EXPECT("__kvm_vcpu_run(host_vcpu=0x7) = -EPERM <1 ns>", host_hcall, .id = 11, .arg1 = 7,
+	       .ret = -1, .duration = 1);
 	/* it returns nothing */
 	EXPECT("__kvm_timer_set_cntvoff(cntvoff=0x7) <1 ns>", host_hcall, .id = 2, .arg1 = 7,
 	       .ret = 7, .duration = 1);

@@ -12,7 +12,7 @@
 #include "../../tools/lib/internal.h"
 
 static const char *const words[] = {
-	"list", "load", "unload", "start", "status", "stream", "DABT_LOW",
+	"list", "load", "unload", "start", "status", "stream", "DABT_LOW", "top", "-EIO",
 };
 
 static const char *nearest(const char *word, unsigned int nr)
@@ -46,6 +46,11 @@ static void nearest_words(void **state)
 	/* three letters are wrong */
 	assert_null(nearest("xyzeam", 7));
 	assert_string_equal(nearest("xyream", 7), "stream");
+	/* in a short word, two are too many; two that are swapped are one */
+	assert_null(nearest("foo", 9));
+	assert_null(nearest("-EFOO", 9));
+	assert_string_equal(nearest("tpo", 9), "top");
+	assert_string_equal(nearest("-EOI", 9), "-EIO");
 	assert_null(nearest("", 7));
 	assert_null(nearest("s", 7));
 	assert_null(nearest(long_word, 7));

@@ -50,7 +50,7 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c field.c names.c nearest.c)
+filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c filter_possible.c field.c names.c nearest.c)
 test_tools_filter-srcs := $(filter-srcs) $(tools)/lib/error.c fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)
@@ -61,12 +61,12 @@ test_tools_filter_any-srcs := $(test_tools_filter-srcs)
 test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
-test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c json_rows.c row.c row_text.c clock.c \
+test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c json_rows.c row.c row_calls.c row_text.c clock.c \
 	csv.c printer.c table.c table_cell.c columns.c text.c out.c die.c) $(sort $(tools-format-srcs) $(filter-srcs))
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
-strace-srcs := $(addprefix $(tools)/hyptrace/,strace_event.c lines_json.c json_rows.c row.c row_text.c csv.c printer.c \
+strace-srcs := $(addprefix $(tools)/hyptrace/,strace_event.c lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
 	table.c table_cell.c columns.c text.c out.c die.c) $(sort $(tools-format-srcs) $(filter-srcs))
 test_tools_strace-srcs := $(strace-srcs) $(addprefix $(tools)/hyptrace/,strace_nest.c strace_summary.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
@@ -121,8 +121,8 @@ test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(addprefix $(tools)/hyptrace/,export.c export_chrome.c export_chrome_event.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_calls.c export_ctf_event.c export_ctf_meta.c \
-	export_jsonl.c stacks.c csv.c json_rows.c lines_json.c row.c row_text.c printer.c table.c table_cell.c \
-	columns.c text.c out.c die.c) $(tools-format-srcs)
+	export_jsonl.c stacks.c csv.c json_rows.c lines_json.c row.c row_calls.c row_text.c printer.c table.c \
+	table_cell.c columns.c text.c out.c die.c) $(tools-format-srcs)
 test_tools_export-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_export-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
@@ -206,11 +206,11 @@ test_file_end-cflags := $(file-write-cflags)
 test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close)
 test_file_join-srcs := $(file-write-srcs)
 test_file_join-cflags := $(file-write-cflags)
-test_file_join-libs := $(file-write-libs)
+test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
 
 # Trace files made by hand, and the reader.
 file-read-srcs := $(addprefix $(tools)/lib/,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
-	file_meta_parse.c file_names.c file_next.c file_options.c file_part.c file_place.c file_read.c file_seek.c file_source.c file_swap.c \
+	file_meta_parse.c file_names.c file_next.c file_options.c file_other.c file_part.c file_place.c file_read.c file_seek.c file_source.c file_swap.c \
 	file_walk.c file_zstd.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
 test_file_read-srcs := file_image.c $(sort $(file-read-srcs))
 test_file_read-cflags := $(tools-cflags)

@@ -114,7 +114,7 @@ static int put_options(struct nl_msg *msg, const struct hyptrace_event_options *
 
 static int set_events(struct hyptrace *h, const char *remote, const char *const *names,
 		      unsigned int nr, bool enable, const struct hyptrace_event_options *options,
-		      struct hyptrace_error *err)
+		      bool hold, struct hyptrace_error *err)
 {
 	struct nl_msg *msg;
 	int put;
@@ -131,6 +131,8 @@ static int set_events(struct hyptrace *h, const char *remote, const char *const 
 	put = hyptrace_nl_put_events(msg, remote, names, nr, enable);
 	if (msg && !put && options)
 		put = put_options(msg, options);
+	if (msg && !put && hold)
+		put = nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD);
 	return hyptrace_nl_transact(h, msg, put, err);
 }
 
@@ -149,7 +151,7 @@ int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *c
 			   unsigned int nr, const struct hyptrace_event_options *options,
 			   struct hyptrace_error *err)
 {
-	return set_events(h, remote, names, nr, true, options, err);
+	return set_events(h, remote, names, nr, true, options, false, err);
 }
 
 /**
@@ -165,7 +167,7 @@ int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *c
 int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
 		       struct hyptrace_error *err)
 {
-	return set_events(h, remote, &name, 1, enable, NULL, err);
+	return set_events(h, remote, &name, 1, enable, NULL, false, err);
 }
 
 /**
@@ -182,5 +184,45 @@ int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name,
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
 			unsigned int nr, bool enable, struct hyptrace_error *err)
 {
-	return set_events(h, remote, names, nr, enable, NULL, err);
+	return set_events(h, remote, names, nr, enable, NULL, false, err);
+}
+
+/**
+ * hyptrace_hold_events - enable or disable events until they are released
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @enable:	true to enable them, false to disable them
+ * @options:	how to enable them; NULL for none
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * When the connection is closed, even because the process was killed, or after
+ * hyptrace_release_events(), the events get back the state that they had before. This connection
+ * may hold them again in another state. Any of the functions above overrides the hold.
+ *
+ * Return: 0 or a negative errno: -EBUSY if another connection holds one of them; on failure no
+ * event has changed.
+ */
+int hyptrace_hold_events(struct hyptrace *h, const char *remote, const char *const *names,
+			 unsigned int nr, bool enable, const struct hyptrace_event_options *options,
+			 struct hyptrace_error *err)
+{
+	return set_events(h, remote, names, nr, enable, options, true, err);
+}
+
+/**
+ * hyptrace_release_events - release all events that a connection holds
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0, also if it holds none, or a negative errno.
+ */
+int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
+{
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0);
+	int put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
+
+	return hyptrace_nl_transact(h, msg, put, err);
 }

@@ -132,6 +132,8 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
 	new->readers = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_READERS]);
 	new->is_protected = parse_bool(tb[HYPTRACE_A_REMOTE_PROTECTED]);
 	new->is_armed = parse_bool(tb[HYPTRACE_A_REMOTE_ARMED]);
+	/* older drivers do not say it */
+	new->has_ended = !tb[HYPTRACE_A_REMOTE_ENDED] || parse_bool(tb[HYPTRACE_A_REMOTE_ENDED]);
 	/* libnl returns 0 for an attribute that is absent or too short */
 	new->notified = nla_get_u64(tb[HYPTRACE_A_REMOTE_NOTIFIED]);
 
@@ -339,6 +341,7 @@ int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **
 	new->can_be_counted = tb[HYPTRACE_A_EVENT_COUNTED];
 	new->counted = parse_bool(tb[HYPTRACE_A_EVENT_COUNTED]);
 	new->count_breaks = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_COUNT_BREAKS]);
+	new->holder = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_HOLDER]);
 	new->size = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_SIZE]);
 	new->trigger = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_TRIGGER]);
 	new->after = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_AFTER]);

@@ -47,6 +47,9 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 		return hyptrace_error_set(err, errnum, "another process is reading it");
 	case ENOMEM:
 		return hyptrace_error_set(err, errnum, "no memory for rings of the size that is set");
+	case EDQUOT:
+		return hyptrace_error_set(err, errnum,
+			"rings of the size that is set exceed your limit (RLIMIT_MEMLOCK, mlock_kb): load smaller ones");
 	case ENODATA:
 		return hyptrace_error_set(err, errnum, "nothing is loaded");
 	case EPERM:

@@ -312,6 +312,9 @@ struct file_cursor {
 struct hyptrace_file *hyptrace_file_open_host(const char *path, struct hyptrace_error *err);
 
 /* file_cursor.c: read numbers and texts of the headers */
+/* Bytes that the process has read of all files */
+extern _Atomic uint64_t hyptrace_file_bytes;
+
 int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset);
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
 			  struct hyptrace_error *err);
@@ -332,6 +335,9 @@ void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, u
 void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c);
 void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
 			 uint64_t offset, uint64_t size);
+
+/* file_other.c: what is no trace file */
+int hyptrace_file_refuse(const struct hyptrace_file *f, struct hyptrace_error *err);
 
 /* file_options.c: options, and the sections of version 7 */
 void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,

@@ -16,6 +16,8 @@
 
 #include "file.h"
 
+_Atomic uint64_t hyptrace_file_bytes;
+
 /**
  * hyptrace_file_pread - read a part of a file
  * @fd:		the file
@@ -42,6 +44,7 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 			break;
 		done += n;
 	}
+	hyptrace_file_bytes += done;
 	return done;
 }
 

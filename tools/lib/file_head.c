@@ -23,7 +23,7 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 
 	hyptrace_cursor_get(c, magic, sizeof(magic));
 	if (c->ret || memcmp(magic, MAGIC, sizeof(magic))) {
-		c->ret = hyptrace_error_set(c->err, EBADMSG, "it is not a trace file");
+		c->ret = hyptrace_file_refuse(f, c->err);
 		return;
 	}
 	hyptrace_cursor_string(c, version, sizeof(version));

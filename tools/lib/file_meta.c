@@ -14,6 +14,10 @@
 #include "file_meta.h"
 #include "internal.h"
 
+/* Bytes of all notes, and of the line that fills up what they leave */
+#define NOTES_SIZE	4096
+#define ROOM		"room"
+
 static void put_string(FILE *f, const char *text)
 {
 	fputs(" \"", f);
@@ -49,6 +53,33 @@ static void put_info(FILE *f, const struct hyptrace_file_info *info)
 	put_text(f, "uname", info->uname);
 	fprintf(f, "begin %" PRIu64 "\n", info->begin);
 	fprintf(f, "offset %" PRId64 "\n", info->offset);
+}
+
+/* Return the bytes of the line of a note. */
+static size_t note_size(const char *text)
+{
+	const unsigned char *c;
+	size_t size = strlen("note \"\"\n");
+
+	for (c = (const unsigned char *)text; *c; c++)
+		size += *c == '"' || *c == '\\' ? 2 : *c < ' ' || *c == 0x7f ? 4 : 1;
+	return size;
+}
+
+/* Notes are added while the file is recorded: they have the same room from the beginning. */
+static void put_notes(FILE *f, const struct hyptrace_file_info *info)
+{
+	size_t left = NOTES_SIZE - strlen(ROOM "\n"), size;
+	unsigned int i;
+
+	for (i = 0; i < info->nr_notes; i++) {
+		size = note_size(info->notes[i]);
+		if (size > left)
+			continue;
+		left -= size;
+		put_text(f, "note", info->notes[i]);
+	}
+	fprintf(f, ROOM "%*s\n", (int)left, "");
 }
 
 static void put_field(FILE *f, const struct hyptrace_field *field)
@@ -106,6 +137,7 @@ static void put_meta(FILE *f, const struct hyptrace_file_meta *meta)
 
 	put_info(f, &meta->info);
 	fprintf(f, "complete %d\n", meta->complete ? 1 : meta->placed ? 2 : 0);
+	put_notes(f, &meta->info);
 	for (i = 0; i < meta->nr_cpus; i++)
 		put_cpu(f, "cpu", meta->cpus[i]);
 	for (i = 0; i < meta->nr_host_cpus; i++)
@@ -153,6 +185,9 @@ void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
 	free(meta->info.command);
 	free(meta->info.uname);
 	free(meta->info.compression);
+	for (i = 0; i < meta->info.nr_notes; i++)
+		free(meta->info.notes[i]);
+	free(meta->info.notes);
 	for (i = 0; i < meta->nr_cpus; i++)
 		free(meta->cpus[i]);
 	free(meta->cpus);

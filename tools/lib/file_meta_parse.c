@@ -392,6 +392,16 @@ static int get_remote(struct parser *p)
 	return p->meta->info.remote ? 0 : hyptrace_error_memory(p->err);
 }
 
+static int get_note(struct parser *p)
+{
+	struct hyptrace_file_info *info = &p->meta->info;
+
+	/* get_string() replaces the element */
+	if (!append(p, &info->notes, &info->nr_notes, 1))
+		return error_of(p);
+	return get_string(p, &info->notes[info->nr_notes - 1]);
+}
+
 static int get_line(struct parser *p)
 {
 	struct hyptrace_file_meta *meta = p->meta;
@@ -423,6 +433,8 @@ static int get_line(struct parser *p)
 		return get_string(p, &info->command);
 	if (is_keyword(p, "uname"))
 		return get_string(p, &info->uname);
+	if (is_keyword(p, "note"))
+		return get_note(p);
 	if (is_keyword(p, "begin"))
 		return get_number(p, UINT64_MAX, &info->begin);
 	if (is_keyword(p, "offset"))

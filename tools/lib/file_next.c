@@ -67,7 +67,6 @@ static inline uint64_t key_of(uint64_t ts)
  */
 static void add_unseen(struct hyptrace_file *f, struct file_source *src)
 {
-	const struct hyptrace_file_info *info = &f->meta.info;
 	struct hyptrace_record *rec = &src->event.record;
 	uint64_t lost;
 
@@ -77,9 +76,6 @@ static void add_unseen(struct hyptrace_file *f, struct file_source *src)
 	lost = hyptrace_file_source_unseen(f, src);
 	if (!lost)
 		return;
-	/* of a CPU without any sub-buffer, only the begin of the recording is known */
-	if (!rec->ts)
-		rec->ts = info->begin - info->offset;
 	if (rec->ts < f->from && !f->last)
 		rec->ts = f->from;
 	rec->lost += lost;
@@ -88,6 +84,7 @@ static void add_unseen(struct hyptrace_file *f, struct file_source *src)
 /* At its end, a source may have to report losses: deliver them like an event. */
 static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 {
+	const struct hyptrace_file_info *info = &f->meta.info;
 	struct hyptrace_record *rec = &src->event.record;
 	uint64_t ts = hyptrace_decoder_time(src->dec);
 
@@ -103,6 +100,9 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 	/* the time of the last sub-buffer, which has no events */
 	if (ts > rec->ts && ts <= f->to)
 		rec->ts = ts;
+	/* of a CPU without any sub-buffer, only the begin of the recording is known */
+	if (!rec->ts && info->offset)
+		rec->ts = info->begin - info->offset;
 	if (rec->ts < f->floor)
 		rec->lost = 0;
 	add_unseen(f, src);

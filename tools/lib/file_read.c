@@ -3,6 +3,7 @@
  * Open a trace file, say what it has, and choose what to read of it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,6 +114,20 @@ static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
+/* A recording that has not ended has another name. */
+static int missing(const char *path, struct hyptrace_error *err)
+{
+	char *part;
+
+	if (asprintf(&part, "%s.part", path) < 0)
+		return hyptrace_error_memory(err);
+	if (!access(part, F_OK))
+		hyptrace_error_set(err, ENOENT, "%s, but the recording has left \"%.200s\": read that",
+				   strerror(ENOENT), part);
+	free(part);
+	return -ENOENT;
+}
+
 static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_error *err)
 {
 	int ret;
@@ -122,7 +137,7 @@ static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_
 		return hyptrace_error_memory(err);
 	f->fd = hyptrace_file_open_fd(path, &f->size, err);
 	if (f->fd < 0)
-		return f->fd;
+		return f->fd == -ENOENT ? missing(path, err) : f->fd;
 	ret = hyptrace_file_read_headers(f, err);
 	if (!ret && f->is_host)
 		ret = become_host(f, err);

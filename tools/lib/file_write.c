@@ -445,6 +445,27 @@ void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, 
 }
 
 /**
+ * hyptrace_file_add_note - add a sentence that says why events are missing, although none was lost
+ * @w:		the writer
+ * @text:	the sentence. There is room for some: if it does not fit, the file does not have it.
+ *
+ * The file has it at once, also if the program is killed.
+ */
+void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text)
+{
+	struct hyptrace_file_info *info = &w->meta.info;
+	char **longer = reallocarray(info->notes, info->nr_notes + 1, sizeof(*longer));
+
+	if (!longer)
+		return;
+	info->notes = longer;
+	longer[info->nr_notes] = strdup(text);
+	info->nr_notes += !!longer[info->nr_notes];
+	/* if this fails, the end of the file does, too, and reports it */
+	hyptrace_file_write_head(w, NULL);
+}
+
+/**
  * hyptrace_file_unwritten - get the number of events that could not be written
  * @w:		the writer, after hyptrace_file_end_data()
  * @cpu:	their CPU

@@ -31,8 +31,11 @@
 /* Bytes that wait for the thread at most. They hide a disk that is slow for a while. */
 #define WAITING_MAX	(32 << 20)
 
-/* A chunk is compressed after this time, full or not, so that a crash loses no more. */
-#define CHUNK_SECONDS	1
+/*
+ * A chunk is compressed after this time, full or not, once the ring is empty: a crash loses what
+ * came since the recorder looked at the ring, twice a second, as without compression.
+ */
+#define CHUNK_MSEC	400
 
 #define CHUNK_HEADER	(2 * sizeof(uint32_t))
 
@@ -40,14 +43,14 @@
  * struct file_chunk - sub-buffers that are not compressed yet
  * @next:	the next chunk of a list
  * @part:	the part that it belongs to
- * @since:	when it got its first data, in seconds
+ * @since:	when its part took it to be filled, in ms
  * @size:	bytes of @data that are used
  * @data:	sub-buffers
  */
 struct file_chunk {
 	struct file_chunk	*next;
 	struct file_part	*part;
-	time_t			since;
+	uint64_t		since;
 	size_t			size;
 	char			data[];
 };
@@ -100,12 +103,12 @@ const char *hyptrace_file_zstd_version(void)
 	return ZSTD_versionString();
 }
 
-static time_t now(void)
+static uint64_t now(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec;
+	return ts.tv_sec * UINT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
 /* Compress a chunk and append it to its part. */
@@ -332,7 +335,7 @@ bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w)
 /* Give a part's chunk to the thread if it waits for long. */
 static void put_old_chunk(struct file_compressor *c, struct file_part *part)
 {
-	if (part->chunk && part->chunk->size && now() - part->chunk->since > CHUNK_SECONDS)
+	if (part->chunk && part->chunk->size && now() - part->chunk->since >= CHUNK_MSEC)
 		put_chunk(c, part);
 }
 
@@ -353,7 +356,6 @@ int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *p
 	size_t n;
 	int ret;
 
-	put_old_chunk(w->compressor, part);
 	while (size) {
 		ret = prepare(w->compressor, part, err);
 		if (ret) {
@@ -368,6 +370,7 @@ int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *p
 		data += n;
 		size -= n;
 	}
+	put_old_chunk(w->compressor, part);
 	return hyptrace_file_failed(w, err);
 }
 
@@ -396,7 +399,6 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 	ssize_t n;
 	int ret;
 
-	put_old_chunk(w->compressor, part);
 	ret = prepare(w->compressor, part, err);
 	if (ret)
 		return ret;
@@ -404,13 +406,13 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 	do {
 		n = read(fd, part->chunk->data + part->chunk->size, size);
 	} while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN)
-		return 0;
-	if (n < 0)
+	if (n < 0 && errno != EAGAIN)
 		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
-	if (n && !part->chunk->size)
-		part->chunk->since = now();
-	if (n && !(part->is_slow && join(w, part)))
+	if (n <= 0) {
+		put_old_chunk(w->compressor, part);
+		return 0;
+	}
+	if (!(part->is_slow && join(w, part)))
 		added(w, part, n);
 	return n;
 }

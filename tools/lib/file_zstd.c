@@ -59,8 +59,19 @@ struct head {
 	uint32_t	full;
 };
 
+/*
+ * Is the last chunk longer than the CPU's bytes by the size of the number of chunks? trace-cmd up
+ * to 3.1.6 does not count that number.
+ */
+static bool is_count_missing(const struct hyptrace_file *f, const struct file_data *data,
+			     uint64_t offset, uint32_t packed)
+{
+	return !f->is_ours && packed == data->size - offset - HEAD_SIZE + COUNT_SIZE &&
+	       f->size - data->offset - data->size >= COUNT_SIZE;
+}
+
 /* Read the header of a chunk. Return 1, 0 at the end, or a negative errno. */
-static int read_head(const struct hyptrace_file *f, const struct file_data *data,
+static int read_head(const struct hyptrace_file *f, struct file_data *data,
 		     uint64_t offset, struct head *head, struct hyptrace_error *err)
 {
 	char raw[HEAD_SIZE];
@@ -76,6 +87,8 @@ static int read_head(const struct hyptrace_file *f, const struct file_data *data
 	if (n == (int64_t)sizeof(raw)) {
 		head->packed = get_u32(f, raw);
 		head->full = get_u32(f, raw + sizeof(uint32_t));
+		if (is_count_missing(f, data, offset, head->packed))
+			data->size += COUNT_SIZE;
 	}
 	if (n < (int64_t)sizeof(raw) || head->packed > data->size - offset - HEAD_SIZE)
 		return hyptrace_error_set(err, EBADMSG, "the last %" PRIu64 " bytes are no whole chunk",

@@ -13,6 +13,12 @@
 #define VM_KEY		"vm"
 #define VM_FIELD	"handle"
 
+/* What is no field, but is printed before each event */
+#define CPU_KEY		"cpu"
+
+/* The first argument of calls, whose names are only in sentences */
+#define ARG_FIELD	"arg1"
+
 /**
  * struct hyptrace_filter - a filter of an event
  * @text:	its text
@@ -105,6 +111,17 @@ fail:
 	return NULL;
 }
 
+static bool has_field(const struct request *request, const char *name)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < request->nr; i++)
+		for (j = 0; j < request->events[i]->nr_fields; j++)
+			if (!strcmp(request->events[i]->fields[j]->name, name))
+				return true;
+	return false;
+}
+
 /* Store that no event has a field. */
 static void fail_field(const struct request *request, const struct filter_span *name)
 {
@@ -129,6 +146,12 @@ static void fail_field(const struct request *request, const struct filter_span *
 			 name->text);
 	if (near.found)
 		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near.found);
+	else if (name->len == strlen(CPU_KEY) && !memcmp(name->text, CPU_KEY, name->len))
+		hyptrace_error_set(err, EINVAL, "%s: choose CPUs with --cpu", why);
+	else if (request->nr == 1 && has_field(request, ARG_FIELD))
+		hyptrace_error_set(err, EINVAL,
+				   "%s; the arguments of calls are \"arg1\" to \"arg4\", in the order of the sentence",
+				   why);
 	else
 		hyptrace_error_set(err, EINVAL, "%s", why);
 }
@@ -204,6 +227,21 @@ static int check_same(const struct request *request, const struct filter_program
 	return 0;
 }
 
+/* Check that events can meet a filter. Return 0 or -EINVAL. */
+static int check_possible(const struct request *request, const struct filter_program *program,
+			  const struct hyptrace_filter *filter)
+{
+	unsigned int stuck;
+
+	if (hyptrace_filter_is_possible(filter->terms, filter->values, &stuck))
+		return 0;
+	*request->at = program->comparisons[stuck].field.text - request->text;
+	return hyptrace_error_set(request->err, EINVAL,
+				  "no event can meet this filter: %s", stuck ?
+				  "here, the conditions exclude each other" :
+				  "the condition is never true");
+}
+
 /**
  * hyptrace_filter_parse_all - parse a filter that fits each of several events
  * @events:	the events
@@ -244,6 +282,8 @@ struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *c
 			hyptrace_error_memory(err);
 			return NULL;
 		}
+		if (check_possible(&request, &program, filter))
+			goto fail;
 	}
 	return filter;
 
@@ -346,37 +386,15 @@ bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *pay
 	return next == HYPTRACE_FILTER_ACCEPT;
 }
 
-/* Can the event meet its filter? A comparison that cannot be made is false. */
-static bool can_match(const struct hyptrace_filter *filter)
-{
-	bool reached[HYPTRACE_FILTER_TERMS_MAX] = { true };
-	unsigned int i;
-
-	for (i = 0; i < filter->nr; i++) {
-		const struct hyptrace_filter_term *term = &filter->terms[i];
-
-		if (!reached[i])
-			continue;
-		/* nothing is negated: what is false does not accept the event */
-		if (term->on_false < filter->nr)
-			reached[term->on_false] = true;
-		if (!filter->values[i].field.size)
-			continue;
-		if (term->on_true == HYPTRACE_FILTER_ACCEPT)
-			return true;
-		reached[term->on_true] = true;
-	}
-	return false;
-}
-
 static int add_filter(struct hyptrace_filters *filters, const struct request *request,
 		      const struct hyptrace_event *event, const struct filter_program *program)
 {
 	struct hyptrace_filter *filter = make_filter(request, event, program);
+	unsigned int stuck;
 
 	if (!filter)
 		return -ENOMEM;
-	if (!can_match(filter)) {
+	if (!hyptrace_filter_is_possible(filter->terms, filter->values, &stuck)) {
 		hyptrace_filter_free(filter);
 		return 0;
 	}

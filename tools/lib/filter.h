@@ -84,6 +84,7 @@ struct filter_value {
  * @FILTER_FAULT_FIELD:	the event does not have the field
  * @FILTER_FAULT_RANGE:	the number is out of the field's range. The comparison can be made, but
  *			its result is the same for each event.
+ * @FILTER_FAULT_UNNAMED: the values of the field have no names
  * @FILTER_FAULT_VALUE:	the field cannot have the value
  * @FILTER_FAULT_NEAR:	the field does not have the value, but one with a similar name
  */
@@ -91,6 +92,7 @@ enum filter_fault {
 	FILTER_FAULT_NONE,
 	FILTER_FAULT_FIELD,
 	FILTER_FAULT_RANGE,
+	FILTER_FAULT_UNNAMED,
 	FILTER_FAULT_VALUE,
 	FILTER_FAULT_NEAR,
 };
@@ -104,5 +106,9 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 					  const struct hyptrace_event *event,
 					  struct filter_value *value, const char **at,
 					  struct hyptrace_error *err);
+
+/* filter_possible.c */
+bool hyptrace_filter_is_possible(const struct hyptrace_filter_term *terms,
+				 const struct filter_value *values, unsigned int *stuck);
 
 #endif /* HYPTRACE_FILTER_H */

@@ -156,33 +156,41 @@ static uint64_t unit_nsec(const struct filter_span *unit)
 	return 0;
 }
 
-/* Parse the unit of time after a number. */
-static int parse_unit(struct parser *p, struct filter_comparison *c)
+/*
+ * Parse the unit of time after a number, whose decimals are @decimals. There may be a blank before
+ * the unit, as in the output.
+ */
+static int parse_unit(struct parser *p, struct filter_comparison *c,
+		      const struct filter_span *decimals)
 {
-	struct filter_span unit = name_at(p->pos);
-	uint64_t nsec = unit_nsec(&unit);
+	const char *at = p->pos + (is_in_name(*p->pos) ? 0 : strspn(p->pos, BLANKS));
+	struct filter_span unit = name_at(at);
+	uint64_t nsec = unit_nsec(&unit), part = nsec, fraction = 0;
+	size_t i;
 
-	if (*p->pos == '.')
-		return fail(p, p->pos, "a number cannot have a fraction");
-	if (!unit.len) {
-		unit = name_at(p->pos + strspn(p->pos, BLANKS));
-		if (!unit_nsec(&unit))
-			return 0;
-		return fail_quoting(p, p->pos, "no blank is allowed before the unit \"%.*s\"",
-				    unit);
-	}
+	if (!nsec && is_in_name(*p->pos))
+		return fail_quoting(p, at, "unknown unit \"%.*s\": use ns, us, ms or s", unit);
+	if (!nsec && decimals->text)
+		return fail(p, decimals->text, "only a time with a unit can have a fraction");
 	if (!nsec)
-		return fail_quoting(p, p->pos, "unknown unit \"%.*s\": use ns, us, ms or s", unit);
-	if (c->number > UINT64_MAX / nsec)
+		return 0;
+	for (i = 0; i < decimals->len; i++) {
+		part /= 10;
+		if (!part && decimals->text[i + 1] != '0')
+			return fail(p, decimals->text, "a time consists of whole nanoseconds");
+		fraction += part * (decimals->text[i + 1] - '0');
+	}
+	if (c->number > (UINT64_MAX - fraction) / nsec)
 		return fail(p, c->value.text, "the time in nanoseconds exceeds 64 bits");
-	c->number *= nsec;
+	c->number = c->number * nsec + fraction;
 	c->has_unit = true;
-	p->pos += unit.len;
+	p->pos = at + unit.len;
 	return 0;
 }
 
 static int parse_number(struct parser *p, struct filter_comparison *c)
 {
+	struct filter_span decimals = {};
 	bool hex = p->pos[0] == '0' && (p->pos[1] == 'x' || p->pos[1] == 'X');
 	char *end;
 
@@ -194,7 +202,11 @@ static int parse_number(struct parser *p, struct filter_comparison *c)
 	if (errno)
 		return fail(p, c->value.text, "the number exceeds 64 bits");
 	p->pos = end;
-	return parse_unit(p, c);
+	if (*p->pos == '.' && !hex && isdigit((unsigned char)p->pos[1])) {
+		decimals = (struct filter_span){ p->pos, strspn(p->pos + 1, "0123456789") };
+		p->pos += 1 + decimals.len;
+	}
+	return parse_unit(p, c, &decimals);
 }
 
 static int parse_value(struct parser *p, struct filter_comparison *c)

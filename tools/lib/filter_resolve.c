@@ -156,18 +156,20 @@ static enum filter_fault fail_value(const struct filter_comparison *c,
 	char why[HYPTRACE_ERROR_TEXT];
 	unsigned int i;
 
+	if (!field->nr_symbols && !(field->is_signed && find_errno(&c->name))) {
+		hyptrace_error_set(err, EINVAL, "the values of \"%s\" have no names: use a number",
+				   field->name);
+		return FILTER_FAULT_UNNAMED;
+	}
 	hyptrace_nearest_begin(&near, c->name.text, c->name.len);
 	for (i = 0; i < field->nr_symbols; i++)
 		hyptrace_nearest_try(&near, field->symbols[i]->name);
 	if (field->nr_symbols)
 		snprintf(why, sizeof(why), "the field \"%s\" has no value \"%.*s\"", field->name,
 			 filter_quoted(&c->name), c->name.text);
-	else if (field->is_signed && find_errno(&c->name))
+	else
 		snprintf(why, sizeof(why), "the name of an errno has a minus: use \"-%.*s\"",
 			 filter_quoted(&c->name), c->name.text);
-	else
-		snprintf(why, sizeof(why), "the values of \"%s\" have no names: use a number",
-			 field->name);
 	return fail_name(err, why, &near);
 }
 

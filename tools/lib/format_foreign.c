@@ -110,14 +110,15 @@ static bool is_safe_format(const struct tep_event *event)
 	return true;
 }
 
-/* Are all fields of any length inside the record? */
+/* Are all fields inside the record? libtraceevent reads an array up to its declared size. */
 static bool is_whole(const struct hyptrace_event *event, const struct hyptrace_record *rec)
 {
 	unsigned int i;
 	uint32_t size;
 
 	for (i = 0; i < event->nr_fields; i++)
-		if (!hyptrace_field_bytes(event->fields[i], rec, &size))
+		if (!hyptrace_field_bytes(event->fields[i], rec, &size) ||
+		    event->fields[i]->size > rec->size - event->fields[i]->offset)
 			return false;
 	return rec->size <= RECORD_MAX;
 }

@@ -108,6 +108,7 @@ struct hyptrace_firing {
  * @nr_fired:	number of @fired
  * @notified:	events that have fired the trigger notify since the rings were loaded; only in a
  *		notification of that
+ * @has_ended:	the recording has ended that the last of @fired stops, maybe some sub-buffers later
  */
 struct hyptrace_remote {
 	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -127,6 +128,7 @@ struct hyptrace_remote {
 	struct hyptrace_firing fired[HYPTRACE_FIRED_MAX];
 	unsigned int	nr_fired;
 	uint64_t	notified;
+	bool		has_ended;
 };
 
 /**
@@ -213,6 +215,7 @@ struct hyptrace_field {
  * @counted:	the writer counts it, whether it is enabled or not
  * @count_breaks: how often its counters were reset or switched off on request. Absent in
  *		notifications
+ * @holder:	process that holds its state (hyptrace_hold_events()), or 0. Absent in notifications
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -229,6 +232,7 @@ struct hyptrace_event {
 	bool			can_be_counted;
 	bool			counted;
 	uint32_t		count_breaks;
+	uint32_t		holder;
 };
 
 /**
@@ -326,6 +330,10 @@ int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name,
 		       struct hyptrace_error *err);
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
 			unsigned int nr, bool enable, struct hyptrace_error *err);
+int hyptrace_hold_events(struct hyptrace *h, const char *remote, const char *const *names,
+			 unsigned int nr, bool enable, const struct hyptrace_event_options *options,
+			 struct hyptrace_error *err);
+int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
 
 /* count.c: count events at the writer */
 

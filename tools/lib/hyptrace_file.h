@@ -52,6 +52,8 @@ struct hyptrace_file_cpu {
  * @subbuf_size: bytes of a sub-buffer
  * @big_endian:	byte order of the sub-buffers
  * @is_complete: the recording was finished; false for the files that it leaves if it is killed
+ * @notes:	sentences that say why events are missing although none was lost
+ * @nr_notes:	number of @notes
  */
 struct hyptrace_file_info {
 	char		*remote;
@@ -66,6 +68,8 @@ struct hyptrace_file_info {
 	uint32_t	subbuf_size;
 	bool		big_endian;
 	bool		is_complete;
+	char		**notes;
+	unsigned int	nr_notes;
 };
 
 /* file_read.c and file_next.c: read a file */
@@ -129,6 +133,7 @@ void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes);
 uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w);
 void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, uint64_t events,
 			      uint64_t lost, uint64_t filtered);
+void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text);
 void hyptrace_file_end_data(struct hyptrace_file_writer *w);
 uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned int cpu);
 int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);

@@ -155,4 +155,7 @@ static inline struct hyptrace_field *hyptrace_event_field(const struct hyptrace_
 	return NULL;
 }
 
+/* file_other.c: what is no trace file */
+bool hyptrace_file_is_perfetto(int fd);
+
 #endif /* HYPTRACE_INTERNAL_H */

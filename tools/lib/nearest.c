@@ -7,8 +7,9 @@
 
 #include "internal.h"
 
-/* Suggest a word if at most so many letters are wrong. */
+/* Suggest a word if at most so many letters are wrong: 1 in words of up to NEAREST_SHORT. */
 #define NEAREST_MAX	2
+#define NEAREST_SHORT	4
 #define NEAREST_WORD	32
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
@@ -18,20 +19,24 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return min < c ? min : c;
 }
 
-/* Return the number of letters to insert, delete or replace (Levenshtein distance). */
+/* Return the number of letters to insert, delete, replace, or swap with the next one. */
 static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	unsigned int row[NEAREST_WORD + 1], i, j, corner, above;
+	unsigned int rows[3][NEAREST_WORD + 1], *row = rows[0], *above, *swap, i, j;
 
 	for (j = 0; j <= b_len; j++)
 		row[j] = j;
-	for (i = 0; i < a_len; i++) {
-		corner = row[0];
-		row[0] = i + 1;
-		for (j = 0; j < b_len; j++) {
-			above = row[j + 1];
-			row[j + 1] = min3(above + 1, row[j] + 1, corner + (a[i] != b[j]));
-			corner = above;
+	for (i = 1; i <= a_len; i++) {
+		row = rows[i % 3];
+		above = rows[(i + 2) % 3];
+		swap = rows[(i + 1) % 3];
+		row[0] = i;
+		for (j = 1; j <= b_len; j++) {
+			row[j] = min3(above[j] + 1, row[j - 1] + 1,
+				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    swap[j - 2] + 1 < row[j])
+				row[j] = swap[j - 2] + 1;
 		}
 	}
 	return row[b_len];
@@ -69,7 +74,7 @@ void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name)
 	if (wrong > 1 && near->len > 1 && near->len <= len &&
 	    !strncasecmp(near->word, name, near->len))
 		wrong = 1;
-	if (wrong < near->wrong && wrong < len) {
+	if (wrong < near->wrong && wrong < len && (wrong <= 1 || len > NEAREST_SHORT)) {
 		near->wrong = wrong;
 		near->found = name;
 	}

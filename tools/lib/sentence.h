@@ -111,6 +111,7 @@ sentence_find_symbol(const struct sentence_symbols *symbols, uint64_t value)
 
 struct sentence_call {
 	const struct hyptrace_hypercall	*call;	/* NULL: unknown */
+	bool				runs_guest;
 	struct sentence_arg		args[SENTENCE_ARGS];
 };
 

@@ -71,9 +71,20 @@ static bool returns(const struct sentence *s, const uint64_t *v)
 	return !found || !found->call->known_args || found->call->returns;
 }
 
+/* Why a guest has exited, as the field code of guest_exit names it */
+static const char *const exits[] = { "irq", "serror", "trap", "illegal" };
+
 static const char *name_of_hcall_result(const struct sentence *s, const uint64_t *v)
 {
-	return returns(s, v) ? hyptrace_errno_name(v[FIELD_RET]) : NULL;
+	const uint64_t ret = v[FIELD_RET];
+	const struct sentence_call *found;
+
+	if (!returns(s, v))
+		return NULL;
+	if (ret >= sizeof(exits) / sizeof(exits[0]))
+		return hyptrace_errno_name(ret);
+	found = hyptrace_sentence_find_call(s->names, v[FIELD_ID]);
+	return found && found->runs_guest ? exits[ret] : NULL;
 }
 
 static char *put_arg(char *to, const struct sentence_arg *arg, uint64_t value)

@@ -124,6 +124,7 @@ int hyptrace_sentence_set_calls(struct sentence_names *names,
 		if (call->id >= nr_ids || !is_call_plain(call))
 			continue;
 		table[call->id].call = call;
+		table[call->id].runs_guest = !strcmp(call->name, "__kvm_vcpu_run");
 		for (j = 0; j < call->nr_args && j < SENTENCE_ARGS; j++)
 			table[call->id].args[j] = describe_arg(call->args[j]);
 	}
