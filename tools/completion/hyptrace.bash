@@ -138,7 +138,7 @@ _hyptrace()
 		;;
 	-o)
 		# the argument is a file only of these verbs
-		[[ $verb != record && $verb != export && $verb != catch ]] || compopt -o default 2>/dev/null
+		[[ $verb != record && $verb != export && $verb != catch && $verb != strace ]] || compopt -o default 2>/dev/null
 		return
 		;;
 	-d | -n | --after | --delay | --duration | --from | --interval | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
@@ -146,7 +146,7 @@ _hyptrace()
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;
 		:* | help:*) words=$(_hyptrace_verbs) ;;
-		enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
+		list:* | enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
 		catch:*) words=$(_hyptrace_names id "${remote[@]}") ;;
 		count:*) words="all $(_hyptrace_names "$countable" "${remote[@]}")" ;;
 		report:* | dump:* | export:* | who:*)

@@ -10,7 +10,6 @@
 #include "catch_order.h"
 #include "child.h"
 #include "cmd.h"
-#include "event_filters.h"
 #include "lines.h"
 
 /**
@@ -101,7 +100,7 @@ struct catch_ring {
  * @event:	the event to catch
  * @filter:	the filter that it must meet, or NULL
  * @duration:	its field that says how long it took, in ns; or NULL
- * @filters:	the trigger that was set at EL2
+ * @is_overridden: somebody else has changed the event, which stays as it is now
  * @rings:	the rings
  * @nr_rings:	number of @rings
  * @order:	takes the events of the rings in the order of time
@@ -132,7 +131,7 @@ struct catcher {
 	const struct hyptrace_event	*event;
 	struct hyptrace_filter		*filter;
 	const struct hyptrace_field	*duration;
-	struct event_filters		filters;
+	bool				is_overridden;
 	struct catch_ring		*rings;
 	unsigned int			nr_rings;
 	struct catch_order		*order;

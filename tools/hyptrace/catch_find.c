@@ -81,6 +81,7 @@ void caught_free(struct caught *caught)
 		return;
 	free((void *)caught->event.record.data);
 	free_events(&caught->before);
+	free_events(&caught->earlier);
 	free_events(&caught->others);
 	free_events(&caught->after);
 	free(caught);
@@ -160,14 +161,24 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Add what a CPU has recorded since @begin, or else its last event. */
-static void add_other(struct catch_events *others, const struct history *cpu, uint64_t begin)
+static void add_other(struct caught *caught, const struct history *cpu, uint64_t begin)
 {
-	uint64_t i = oldest(cpu);
+	const struct hyptrace_stream_event *event;
+	uint64_t i;
 
-	while (i + 1 < cpu->nr && cpu->events[i % CATCH_BEFORE].record.ts < begin)
-		i++;
-	for (; i < cpu->nr; i++)
-		append(others, &cpu->events[i % CATCH_BEFORE]);
+	for (i = oldest(cpu); i < cpu->nr; i++) {
+		event = &cpu->events[i % CATCH_BEFORE];
+		if (event->record.ts >= begin)
+			append(&caught->others, event);
+		else if (i + 1 == cpu->nr)
+			append(&caught->earlier, event);
+	}
+}
+
+static void sort(struct catch_events *events)
+{
+	if (events->nr)
+		qsort(events->events, events->nr, sizeof(*events->events), compare_times);
 }
 
 static void found(struct catch_finder *finder, unsigned int index,
@@ -185,10 +196,9 @@ static void found(struct catch_finder *finder, unsigned int index,
 		append(&caught->before, &cpu->events[j % CATCH_BEFORE]);
 	for (i = 0; i < finder->nr_cpus; i++)
 		if (i != index)
-			add_other(&caught->others, &finder->cpus[i], begin);
-	if (caught->others.nr)
-		qsort(caught->others.events, caught->others.nr, sizeof(*caught->others.events),
-		      compare_times);
+			add_other(caught, &finder->cpus[i], begin);
+	sort(&caught->earlier);
+	sort(&caught->others);
 	*finder->last = caught;
 	finder->last = &caught->next;
 	finder->nr_waiting++;

@@ -32,8 +32,8 @@ struct catch_events {
  * @next:	the one that was found after it
  * @event:	the event
  * @before:	the last events of its CPU before it
- * @others:	what the other CPUs recorded while it lasted, in the order of time; of a CPU that
- *		recorded nothing meanwhile, its last event
+ * @earlier:	the last event of each other CPU that recorded nothing while it lasted
+ * @others:	what the other CPUs recorded while it lasted; both are in the order of time
  * @after:	the next events of its CPU
  * @age:	calls of catch_finder_age() since then
  */
@@ -41,6 +41,7 @@ struct caught {
 	struct caught			*next;
 	struct hyptrace_stream_event	event;
 	struct catch_events		before;
+	struct catch_events		earlier;
 	struct catch_events		others;
 	struct catch_events		after;
 	unsigned int			age;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Catch events: set the trigger at EL2, wait until the driver notifies that it has fired, and at
- * the end make all what it was.
+ * Catch events: set the trigger at EL2, and wait until the driver notifies that it has fired. At
+ * the end the kernel restores the event.
  *
  * The trigger stops nothing, so there is no time in which an event could not fire. EL2 counts the
  * firings of each CPU. What it has counted, and what was not in the ring any more, was missed.
@@ -15,6 +15,7 @@
 #include "../lib/internal.h"
 #include "catch.h"
 #include "clock.h"
+#include "event_hold.h"
 #include "filter.h"
 #include "signals.h"
 
@@ -259,7 +260,7 @@ static int run(struct catcher *c, int signal_fd)
 		waiting.has_fired = false;
 		if (!code && waiting.has_changed) {
 			/* somebody else's wish is what counts now */
-			event_filters_forget(&c->filters);
+			c->is_overridden = true;
 			return cmd_fail("cannot go on to catch \"%s\": somebody else has disabled it or changed its trigger",
 					c->event->name);
 		}
@@ -303,15 +304,14 @@ static int arm(struct catcher *c)
 	struct hyptrace_error err;
 	int code;
 
-	event_filters_begin(&c->filters, c->ctx->h, c->remote->name);
-	if (c->event->enabled && event_filters_disable(&c->filters, c->event, &err))
+	if (c->event->enabled && event_hold_disabled(c->ctx->h, c->event, &err))
 		return cmd_fail_verb("disable", c->event->name, &err);
 	code = catch_drain(c, true);
 	if (!code)
 		code = read_bases(c);
 	if (code)
 		return code;
-	if (event_filters_notify(&c->filters, c->event, c->filter, &err))
+	if (event_hold(c->ctx->h, c->event, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
 		return cmd_fail_verb("catch", c->event->name, &err);
 	c->is_armed = true;
 	/* what changed until now was changed here */
@@ -331,13 +331,13 @@ static int disarm(struct catcher *c)
 	struct hyptrace_error err;
 	int code;
 
-	/* if somebody else has changed the event, it stays as it is */
-	if (!c->filters.nr || !c->event->enabled)
-		event_filters_restore(&c->filters);
-	else if (event_filters_disable(&c->filters, c->event, &err) && err.errnum != ENODEV)
+	if (c->event->enabled && !c->is_overridden &&
+	    event_hold_disabled(c->ctx->h, c->event, &err) && err.errnum != ENODEV)
 		cmd_note("cannot disable \"%s\": %s", c->event->name, err.text);
+	if (!c->event->enabled)
+		event_release_all(c->ctx->h, c->remote->name);
 	code = look(c, true);
-	event_filters_restore(&c->filters);
+	event_release_all(c->ctx->h, c->remote->name);
 	catch_flush(c, true);
 	out_flush(&c->ctx->out);
 	return code;
@@ -367,9 +367,10 @@ static int catch_events(struct catcher *c, int signal_fd)
 	if (code)
 		return code;
 	c->finder = catch_finder_new(c->nr_rings, c->after);
-	code = catch_hold(c);
+	/* what EL2 needs for its counters is no event before the first one that is caught */
+	code = catch_begin_counting(c);
 	if (!code)
-		code = catch_begin_counting(c);
+		code = catch_hold(c);
 	if (!code)
 		code = arm(c);
 	if (!code)
@@ -387,7 +388,6 @@ static int catch_events(struct catcher *c, int signal_fd)
 		hyptrace_file_abandon(c->w);
 		c->w = NULL;
 	}
-	event_filters_restore(&c->filters);
 	end = catch_end_counting(c);
 	return code ? code : end;
 }

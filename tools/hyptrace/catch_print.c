@@ -35,6 +35,9 @@ static void print_text(struct catcher *c, const struct caught *caught)
 		out_spaces(out, 2);
 		lines_lost(&c->lines, cpu, caught->event.record.ts, caught->event.record.lost);
 	}
+	if (caught->earlier.nr)
+		out_puts(out, "last on other CPUs before it began:\n");
+	print_events(c, &caught->earlier);
 	if (caught->others.nr)
 		out_puts(out, "meanwhile on other CPUs:\n");
 	print_events(c, &caught->others);
@@ -76,6 +79,7 @@ static void print_json(struct catcher *c, const struct caught *caught)
 	print_object(c, "event", &caught->event);
 	catch_print_usual(c, &caught->event.record);
 	print_array(c, "before", &caught->before);
+	print_array(c, "earlier", &caught->earlier);
 	print_array(c, "meanwhile", &caught->others);
 	print_array(c, "after", &caught->after);
 	printer_end(p);

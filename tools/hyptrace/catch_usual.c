@@ -144,10 +144,28 @@ static void add_field(const struct catcher *c, const char *name, uint64_t value,
 	}
 }
 
+/* The event itself says nothing about others. Counters that others have reset may not have it. */
+static void leave_out(const struct catcher *c, const struct hyptrace_record *rec,
+		      struct usual *usual)
+{
+	unsigned int i = 0;
+	uint64_t time;
+
+	if (!usual->count || hyptrace_field_value(c->duration, rec, &time))
+		return;
+	while (i + 1 < usual->of->nr_buckets && hyptrace_counter_bucket(usual->of, i + 1) <= time)
+		i++;
+	if (usual->total < time || !usual->buckets[i])
+		return;
+	usual->count--;
+	usual->total -= time;
+	usual->buckets[i]--;
+}
+
 /*
- * Add up the counters of the events that are like this one. Their keys may be the values of more
- * than one field: of guest_exit they are the codes, but of traps, which all have the same code, the
- * classes. Return false if there are none.
+ * Add up the counters of the other events that are like this one. Their keys may be the values of
+ * more than one field: of guest_exit they are the codes, but of traps, which all have the same
+ * code, the classes. Return false if there are none.
  */
 static bool add_up(const struct catcher *c, const struct hyptrace_record *rec,
 		   struct usual *result)
@@ -161,6 +179,7 @@ static bool add_up(const struct catcher *c, const struct hyptrace_record *rec,
 			add_field(c, c->event->fields[i]->name, value, false, result);
 	for (i = 0; i < c->event->nr_fields && !result->count; i++)
 		add_field(c, c->event->fields[i]->name, 0, true, result);
+	leave_out(c, rec, result);
 	return result->count;
 }
 
@@ -291,4 +310,6 @@ void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
 		print_text(c, &usual);
 	else if (printer_is_json(c->ctx->p))
 		printer_none(c->ctx->p, "usual");
+	else
+		out_puts(&c->ctx->out, "usual time: not known, no other such event was counted\n");
 }

@@ -124,15 +124,21 @@ static void wait_for_end(const struct child *child)
  * @child:	the command; without one nothing happens
  *
  * If a signal has requested the end of the tracing, or does so meanwhile, the command gets
- * SIGTERM.
+ * SIGTERM. Otherwise the verb ended first, by a limit: unlike perf, let the command finish its
+ * work.
  */
 void child_stop(struct child *child)
 {
 	int status;
 	pid_t pid;
 
+	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
+
 	if (child->pid <= 0)
 		return;
+	if (child->go < 0 && !signals_stop && !poll(&end, 1, 0))
+		cmd_note("the tracing has ended; waiting for \"%s\", which still runs (Ctrl-C ends it)",
+			 child->argv[0]);
 	/* if it was not started, it ends now */
 	if (child->go >= 0)
 		close(child->go);

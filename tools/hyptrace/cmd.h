@@ -55,6 +55,9 @@ struct words {
 	unsigned int	nr;
 };
 
+/* The arguments of a verb that takes nothing but a command */
+#define ARGS_COMMAND	"[-- COMMAND...]"
+
 /* main.c */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
 void cmd_no_arguments(struct context *ctx, int argc, char **argv);

@@ -113,6 +113,7 @@ static void print_info(struct printer *p, const struct hyptrace_file *f)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(f);
 	char begin[64];
+	unsigned int i;
 	time_t sec = info->begin / NSEC_PER_SEC;
 	struct tm tm;
 
@@ -134,6 +135,17 @@ static void print_info(struct printer *p, const struct hyptrace_file *f)
 	print_text(p, "recorder", info->recorder);
 	print_text(p, "command", info->command);
 	print_text(p, "uname", info->uname);
+	if (printer_is_json(p))
+		printer_array(p, "notes");
+	for (i = 0; i < info->nr_notes; i++) {
+		if (printer_is_json(p))
+			printer_object(p, NULL);
+		printer_str(p, "note", info->notes[i]);
+		if (printer_is_json(p))
+			printer_end(p);
+	}
+	if (printer_is_json(p))
+		printer_end(p);
 }
 
 static void print_pieces(struct printer *p, const struct hyptrace_file *f)

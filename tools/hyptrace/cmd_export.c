@@ -11,8 +11,10 @@
 
 #include "export_output.h"
 #include "export_perfetto_host.h"
+#include "gaps.h"
 #include "lines.h"
 #include "moment.h"
+#include "progress.h"
 #include "signals.h"
 #include "text.h"
 
@@ -478,7 +480,7 @@ static int prepare_host(struct job *job)
 		return cmd_fail("\"%s\" has no events of the host: use --with, or another name than \"%s\"",
 				job->file, job->output.name);
 	if (!h->file)
-		return EXIT_DONE;
+		return job->output.tar ? export_tar_check(job->output.tar) : EXIT_DONE;
 	if (job->output.tar)
 		return cmd_fail("\"%s\" has events of the host: it needs no --with", job->file);
 	h->no_host = job->format != &export_perfetto;
@@ -498,7 +500,9 @@ static int export_to_output(struct job *job, struct hyptrace_file *file)
 	code = export_output_open(&job->output);
 	if (code)
 		return code;
+	progress_begin(file, !job->quiet && (strcmp(job->output.name, "-") || is_stdout_file()));
 	code = run_format(job, file);
+	progress_end();
 	if (!code)
 		code = export_output_finish(&job->output);
 	if (code) {
@@ -519,9 +523,8 @@ static int export_file(struct job *job, struct hyptrace_file *file)
 	x->info = hyptrace_file_info(file);
 	x->formats = hyptrace_file_formats(file);
 	x->events = hyptrace_file_events(file, &x->nr_events);
-	if (!x->info->is_complete && !job->quiet)
-		cmd_note("\"%s\": the recording was not finished; this is what was written",
-			 job->file);
+	if (!job->quiet)
+		gaps_note_file(file, job->file);
 	if (job->output.tar && (!x->info->clock || strcmp(x->info->clock, "boot")))
 		cmd_note("the clock of \"%s\" is not \"boot\": its times are not those of \"%s\"",
 			 job->file, job->output.tar);
@@ -567,5 +570,6 @@ int cmd_export(struct context *ctx, int argc, char **argv)
 		return fail_read(&job, &err);
 	code = export_file(&job, file);
 	hyptrace_file_close(file);
-	return code;
+	/* as if the signal had ended the program, which has removed the output */
+	return code && signals_stop ? 128 + signals_stop : code;
 }

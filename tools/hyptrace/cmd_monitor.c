@@ -210,14 +210,13 @@ static void print_notified(struct monitor *mon, const struct hyptrace_remote *re
 
 static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
 {
-	const struct hyptrace_firing *firing = &remote->fired[0];
 	struct printer *p = mon->ctx->p;
-	char *text = firing_text(firing);
+	char *text = firing_text(remote, 0);
 
 	begin_line(mon, STYLE_PLAIN, "trigger", "trigger %s: %s", remote->name, text);
 	free(text);
 	printer_str(p, "remote", remote->name);
-	firing_print_keys(p, firing);
+	firing_print_keys(p, remote, 0);
 	printer_end(p);
 }
 

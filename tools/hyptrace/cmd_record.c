@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "event_hold.h"
 #include "record.h"
 #include "signals.h"
 #include "text.h"
@@ -161,7 +162,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "[-- COMMAND...]",
+	.args_doc = ARGS_COMMAND,
 	.doc = "Write events to a file until a signal comes, or COMMAND has ended. \"hyptrace report\" and trace-cmd read the file. Events that are enabled are recorded, too. When the recording ends, the kernel undoes what it has enabled and started. With COMMAND, its exit code is returned.",
 };
 
@@ -326,8 +327,11 @@ static int run(struct record *r)
 		if (code || end || now < tick)
 			continue;
 		/* before the rings are read, so that the status line says how full they were */
-		if (record_count(r, RECORD_COUNT_LOOK))
+		if (record_count(r, RECORD_COUNT_LOOK)) {
+			record_hide_status(r);
+			gaps_watch(&r->gaps);
 			record_show_status(r);
+		}
 		code = drain_all(r, &end);
 		tick = now + TICK;
 	}
@@ -381,7 +385,8 @@ static int restore(struct record *r)
 {
 	const bool is_sized = r->is_sized;
 
-	event_filters_restore(&r->filters);
+	if (r->filter)
+		event_release_all(r->ctx->h, r->remote->name);
 	record_close_rings(r);
 	r->is_sized = false;
 	return is_sized ? set_size(r, r->remote->size_requested) : EXIT_DONE;
@@ -394,7 +399,7 @@ static int end(struct record *r, int code)
 	int back, last;
 
 	record_hide_status(r);
-	cmd_note_gaps(r->ctx, r->remote->name, NULL, 0);
+	gaps_look(&r->gaps);
 	record_release(r);
 	record_host_stop(r);
 	record_count(r, RECORD_COUNT_LOOK);
@@ -429,6 +434,8 @@ static int record_live(struct record *r)
 	if (!code)
 		code = record_host_start(r);
 	if (!code)
+		gaps_look(&r->gaps);
+	if (!code)
 		code = child_start(&r->child);
 	if (!code) {
 		r->begin = clock_now(CLOCK_MONOTONIC);
@@ -436,6 +443,7 @@ static int record_live(struct record *r)
 		code = end(r, run(r));
 	} else if (r->file.w) {
 		/* nothing was recorded */
+		gaps_set_file(&r->gaps, NULL);
 		hyptrace_file_abandon(r->file.w);
 		r->file.w = NULL;
 	}
@@ -482,6 +490,9 @@ static int record(struct record *r)
 	if (!code)
 		code = record_choose(r);
 	if (!code)
+		gaps_begin(&r->gaps, r->ctx, r->remote->name, &r->choice, r->events, r->nr_events);
+	r->gaps.own = r->filter;
+	if (!code)
 		code = r->snapshot ? record_snapshot(r) : record_sized(r);
 	if (r->snapshot && !code)
 		code = print_summary(r);
@@ -508,6 +519,7 @@ int cmd_record(struct context *ctx, int argc, char **argv)
 	code = record(&r);
 	if (r.epoll >= 0)
 		close(r.epoll);
+	gaps_end(&r.gaps);
 	event_choice_free(&r.choice);
 	hyptrace_free_events(r.events);
 	hyptrace_free_remote(remote);

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gaps.h"
 #include "host_events.h"
 #include "lines.h"
 #include "moment.h"
 #include "pager.h"
+#include "progress.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"
 
@@ -183,8 +185,8 @@ static void print_counts(const struct report *r)
 		cmd_note("\"%s\": %" PRIu64 " places are damaged", r->path, r->damaged);
 	if (r->lines.quiet && !counts.lost && !counts.lost_more)
 		return;
-	cmd_note("%" PRIu64 " event%s printed%s, %" PRIu64 "%s lost", counts.delivered,
-		 counts.delivered == 1 ? "" : "s",
+	cmd_note("%" PRIu64 " event%s %s%s, %" PRIu64 "%s lost", counts.delivered,
+		 counts.delivered == 1 ? "" : "s", out_printed(&r->ctx->out, "printed"),
 		 lines_filter_count(&r->lines, counts.filtered, filtered), counts.lost,
 		 counts.lost_more ? " or more" : "");
 }
@@ -226,10 +228,11 @@ static int report_events(struct report *r)
 	if (lines_begin(&r->lines, r->ctx, &remote, hyptrace_file_formats(r->file), &err))
 		return fail(r, &err);
 	code = configure(r);
-	if (!code)
-		code = run(r);
-	else
+	if (code)
 		return code;
+	progress_begin(r->file, !r->lines.quiet && is_stdout_file());
+	code = run(r);
+	progress_end();
 	pager_end(&r->ctx->out);
 	out_flush(&r->ctx->out);
 	print_counts(r);
@@ -252,9 +255,8 @@ int cmd_report(struct context *ctx, int argc, char **argv)
 	r.file = hyptrace_file_open(r.path, &err);
 	if (!r.file)
 		return fail(&r, &err);
-	if (!hyptrace_file_info(r.file)->is_complete && !r.lines.quiet)
-		cmd_note("\"%s\": the recording was not finished; this is what was written",
-			 r.path);
+	if (!r.lines.quiet)
+		gaps_note_file(r.file, r.path);
 	code = host_events_open(&r.host, r.file, r.path);
 	if (!r.no_pager && !code)
 		pager_begin(&ctx->out);

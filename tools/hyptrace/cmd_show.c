@@ -19,6 +19,7 @@
  * @before:	counters of the ring before @snap was taken
  * @edge:	losses that no record of @snap reports
  * @inner:	losses that its records have reported
+ * @has_ended:	@rec is the losses after the last event
  */
 struct source {
 	unsigned int			cpu;
@@ -28,6 +29,7 @@ struct source {
 	struct hyptrace_cpu		before;
 	struct edge_losses		edge;
 	uint64_t			inner;
+	bool				has_ended;
 };
 
 /**
@@ -38,7 +40,6 @@ struct source {
  * @last:	print only the last so many events; 0 for all
  * @skip:	older events that are still to be skipped
  * @printed:	events printed
- * @latest:	time of the last event
  * @filtered:	events after the skipped ones that were not chosen
  * @lost:	events lost
  * @lost_more:	more were lost, but their number is not known
@@ -52,7 +53,6 @@ struct show {
 	uint64_t			last;
 	uint64_t			skip;
 	uint64_t			printed;
-	uint64_t			latest;
 	uint64_t			filtered;
 	uint64_t			lost;
 	bool				lost_more;
@@ -210,7 +210,7 @@ static void print_lost(struct show *show, const struct source *src, uint64_t ts,
 
 static void emit(struct show *show, struct source *src)
 {
-	const bool met = is_met(show, &src->rec);
+	const bool met = src->rec.data && is_met(show, &src->rec);
 
 	if (show->skip) {
 		show->skip -= met;
@@ -218,47 +218,48 @@ static void emit(struct show *show, struct source *src)
 	}
 	print_lost(show, src, src->rec.ts, src->rec.lost);
 	if (!met) {
-		show->filtered++;
+		show->filtered += !!src->rec.data;
 		return;
 	}
 	lines_event(&show->lines, src->cpu, &src->rec);
 	show->printed++;
 }
 
-/* Get the next event of a source; return false if there is none. */
+/* Make the losses after the last event a record without data, at the time of that event. */
+static bool end_source(struct source *src)
+{
+	uint64_t lost = hyptrace_snapshot_lost(src->snap);
+
+	src->has_ended = true;
+	src->inner = edge_losses_add(src->inner, lost);
+	lost = edge_losses_add(lost, src->edge.begin);
+	src->rec.lost = edge_losses_add(lost, edge_losses_end(&src->edge, src->inner));
+	src->rec.data = NULL;
+	/* without events, the time of the losses is not known */
+	if (!src->rec.ts)
+		src->rec.ts = clock_now(CLOCK_BOOTTIME);
+	return src->rec.lost;
+}
+
+/* Get the next event of a source, or the losses after the last one; return false at the end. */
 static bool next_event(struct show *show, struct source *src)
 {
 	struct hyptrace_error err;
 	int ret;
+
+	if (src->has_ended)
+		return false;
 
 	while ((ret = hyptrace_snapshot_next(src->snap, &src->rec, &err)) < 0) {
 		out_flush(&show->ctx->out);
 		cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", src->cpu, err.text);
 	}
 	if (!ret)
-		return false;
+		return end_source(src);
 	src->inner = edge_losses_add(src->inner, src->rec.lost);
 	src->rec.lost = edge_losses_add(src->rec.lost, src->edge.begin);
 	src->edge.begin = 0;
-	show->latest = src->rec.ts > show->latest ? src->rec.ts : show->latest;
 	return true;
-}
-
-/* Print the losses after the last event of each CPU: they have the time of the last one of all. */
-static void print_last_losses(struct show *show)
-{
-	const uint64_t ts = show->latest ? show->latest : clock_now(CLOCK_BOOTTIME);
-	unsigned int i;
-
-	for (i = 0; i < show->nr; i++) {
-		struct source *src = &show->sources[i];
-		uint64_t lost = hyptrace_snapshot_lost(src->snap);
-
-		src->inner = edge_losses_add(src->inner, lost);
-		lost = edge_losses_add(lost, src->edge.begin);
-		lost = edge_losses_add(lost, edge_losses_end(&src->edge, src->inner));
-		print_lost(show, src, ts, lost);
-	}
 }
 
 static void print_all(struct show *show)
@@ -282,14 +283,13 @@ static void print_all(struct show *show)
 			hyptrace_merge_empty(merge, i, 0);
 	}
 	hyptrace_merge_free(merge);
-	if (!out->error)
-		print_last_losses(show);
 	out_flush(out);
 }
 
 static void print_counts(const struct show *show)
 {
 	const char *s = show->printed == 1 ? "" : "s";
+	const char *shown = out_printed(&show->ctx->out, "shown");
 	char filtered[FILTER_COUNT_SIZE];
 
 	/* not all of them were written */
@@ -297,11 +297,10 @@ static void print_counts(const struct show *show)
 		return;
 	lines_filter_count(&show->lines, show->filtered, filtered);
 	if (show->lost || show->lost_more)
-		cmd_note("%" PRIu64 " event%s shown%s, %" PRIu64 "%s lost",
-			 show->printed, s, filtered, show->lost,
-			 show->lost_more ? " or more" : "");
+		cmd_note("%" PRIu64 " event%s %s%s, %" PRIu64 "%s lost", show->printed, s, shown,
+			 filtered, show->lost, show->lost_more ? " or more" : "");
 	else if (!show->lines.quiet)
-		cmd_note("%" PRIu64 " event%s shown%s", show->printed, s, filtered);
+		cmd_note("%" PRIu64 " event%s %s%s", show->printed, s, shown, filtered);
 }
 
 static int show_cpus(struct show *show)

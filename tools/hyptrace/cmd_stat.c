@@ -165,7 +165,7 @@ static char *help(int key, const char *text, void *input)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "[-- COMMAND...]",
+	.args_doc = ARGS_COMMAND,
 	.doc = "Print the time of each CPU in the host, at EL2 and in guests, and a table of times. Without FILE, enable the events that this needs until COMMAND or the time has ended, or a signal comes. With COMMAND, its exit code is returned.",
 	.help_filter = help,
 };

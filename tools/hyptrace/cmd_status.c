@@ -209,11 +209,11 @@ static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
 	for (i = 0; i < remote->nr_fired; i++) {
 		if (printer_is_json(p)) {
 			printer_object(p, NULL);
-			firing_print_keys(p, &remote->fired[i]);
+			firing_print_keys(p, remote, i);
 			printer_end(p);
 			continue;
 		}
-		text = firing_text(&remote->fired[i]);
+		text = firing_text(remote, i);
 		printer_str(p, label, text);
 		free(text);
 		label = "";
@@ -348,6 +348,7 @@ int cmd_status(struct context *ctx, int argc, char **argv)
 	if (code)
 		return code;
 
+	columns_tell_apart(&columns, nr);
 	if (columns.nr_chosen)
 		printer_table(ctx->p, NULL, &columns);
 	else

@@ -4,9 +4,13 @@
  * calls.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "gaps.h"
 #include "strace_run.h"
 
 #define TRACE_HELP \
@@ -25,6 +29,7 @@ static const struct argp_option options[] = {
 	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
 	{ "pid", 'p', "VM", 0, PID_HELP, 0 },
 	{ "input", 'i', "FILE", 0, "Read the calls from a file that hyptrace has recorded", 0 },
+	{ "file", 'o', "FILE", 0, "Write the calls to FILE; COMMAND has the standard output", 0 },
 	{ 0 }
 };
 
@@ -32,8 +37,8 @@ static error_t parse_argument(struct strace *s, char *arg, struct argp_state *st
 {
 	/* argp has the place of the first argument after "--" */
 	if (!state->quoted || state->next <= state->quoted)
-		return cmd_usage("unexpected argument \"%s\": calls follow -e, and a command follows \"--\"",
-				 arg);
+		return cmd_usage("unexpected argument \"%s\": put \"--\" before a command (\"hyptrace strace -- %s\"), and -e before names of calls",
+				 arg, arg);
 	if (!s->child.argv)
 		s->child.argv = &state->argv[state->next - 1];
 	state->next = state->argc;
@@ -69,6 +74,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'i':
 		s->path = arg;
 		return *arg ? 0 : cmd_usage("the name of the file is empty");
+	case 'o':
+		s->output = arg;
+		return *arg ? 0 : cmd_usage("the name of the file is empty");
 	case ARGP_KEY_ARG:
 		return parse_argument(s, arg, state);
 	case ARGP_KEY_END:
@@ -91,7 +99,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = children,
-	.args_doc = "[-- COMMAND...]",
+	.args_doc = ARGS_COMMAND,
 	.doc = DOC,
 };
 
@@ -160,9 +168,8 @@ static int strace_file(struct strace *s)
 	file = hyptrace_file_open(s->path, &err);
 	if (!file)
 		return fail(s, &err);
-	if (!hyptrace_file_info(file)->is_complete && !s->lines.quiet)
-		cmd_note("\"%s\": the recording was not finished; this is what was written",
-			 s->path);
+	if (!s->lines.quiet)
+		gaps_note_file(file, s->path);
 	code = begin_file(s, file);
 	if (!code) {
 		code = run_file(s, file);
@@ -181,7 +188,7 @@ static int strace_command(struct strace *s)
 	int code;
 
 	/* the standard output has the calls */
-	s->child.no_stdout = true;
+	s->child.no_stdout = !s->output;
 	code = child_prepare(&s->child);
 	if (!code)
 		code = cmd_connect(s->ctx);
@@ -192,13 +199,33 @@ static int strace_command(struct strace *s)
 	return code ? code : s->child.code;
 }
 
+/* The file of --file takes the place of the standard output. Return an exit code. */
+static int open_output(struct strace *s)
+{
+	struct stat input, output;
+
+	if (!s->output)
+		return EXIT_DONE;
+	if (s->path && !stat(s->path, &input) && !stat(s->output, &output) &&
+	    input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+		return cmd_fail("cannot write to \"%s\": it is the file to read", s->output);
+	s->ctx->color = false;
+	s->ctx->out.fd = open(s->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (s->ctx->out.fd >= 0)
+		return EXIT_DONE;
+	s->ctx->out.fd = STDOUT_FILENO;
+	return cmd_fail("cannot write to \"%s\": %s", s->output, strerror(errno));
+}
+
 int cmd_strace(struct context *ctx, int argc, char **argv)
 {
 	struct strace s = { .ctx = ctx, .child.pidfd = -1 };
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &s);
-	code = s.path ? strace_file(&s) : strace_command(&s);
+	code = open_output(&s);
+	if (!code)
+		code = s.path ? strace_file(&s) : strace_command(&s);
 	strace_nest_free(s.nest);
 	strace_summary_free(&s.summary);
 	strace_choice_free(&s.choice);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gaps.h"
 #include "lines.h"
 #include "signals.h"
 #include "trigger.h"
@@ -16,6 +17,9 @@
 #define NSEC_PER_MSEC		UINT64_C(1000000)
 #define BOUND_MSEC_DEFAULT	10
 #define BOUND_MSEC_MAX		60000
+
+/* More events than a stream reads ahead of those that it delivers: 8192 of each CPU */
+#define READ_AHEAD		(UINT64_C(1) << 20)
 
 enum {
 	OPT_BOUND = 0x200,
@@ -48,6 +52,10 @@ static const struct argp_option options[] = {
  * @limit:	end after so many events; 0 for no limit
  * @bound:	how long an event may be held back to keep the order, in ns
  * @no_start:	do not start tracing
+ * @ended:	the end was requested
+ * @gaps:	why events are missing
+ * @is_changed:	the listener has heard that the remote or an event has changed
+ * @not_taken:	count_not_taken() at the beginning, or less after a clear
  * @lines:	prints the lines
  */
 struct stream {
@@ -60,6 +68,10 @@ struct stream {
 	uint64_t			limit;
 	uint64_t			bound;
 	bool				no_start;
+	bool				ended;
+	struct gaps			gaps;
+	bool				is_changed;
+	uint64_t			not_taken;
 	struct lines			lines;
 };
 
@@ -127,21 +139,67 @@ static uint32_t after_of(const struct stream *s, const char *name)
 	return after;
 }
 
-static int note_trigger(const struct hyptrace_notification *notification, void *arg)
+static int hear(const struct hyptrace_notification *notification, void *arg)
 {
 	const struct hyptrace_remote *remote = notification->remote;
-	const struct stream *s = arg;
+	struct stream *s = arg;
 
+	s->is_changed |= notification->type == HYPTRACE_NOTIFICATION_REMOTE ||
+			 notification->type == HYPTRACE_NOTIFICATION_EVENT;
 	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER || !remote->nr_fired ||
 	    strcmp(remote->name, s->remote->name))
 		return 0;
 	out_flush(&s->ctx->out);
-	firing_note(&remote->fired[0], after_of(s, remote->fired[0].event));
+	firing_note(remote, 0, after_of(s, remote->fired[0].event));
 	return 0;
 }
 
-/* Note what has started or stopped the recording: a stream must not just fall silent. */
-static void note_triggers(struct stream *s)
+/* Count what the rings have as read, but the stream has not taken. May wrap around. */
+static uint64_t count_not_taken(const struct stream *s)
+{
+	const struct context *ctx = s->ctx;
+	struct hyptrace_stream_counts counts;
+	struct hyptrace_cpu **cpus;
+	uint64_t nr_read = 0;
+	unsigned int nr, i;
+
+	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
+	if (hyptrace_get_cpus(ctx->h, s->remote->name, &cpus, &nr, NULL))
+		return s->not_taken;
+	for (i = 0; i < nr; i++)
+		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, cpus[i]->id))
+			nr_read += cpus[i]->read;
+	hyptrace_free_cpus(cpus);
+	return nr_read - counts.delivered - counts.filtered;
+}
+
+/* There are never fewer than at the beginning, unless a clear has set the counters to 0. */
+static void note_clear(struct stream *s)
+{
+	const uint64_t not_taken = count_not_taken(s);
+
+	if ((int64_t)(not_taken - s->not_taken) >= 0)
+		return;
+	/* what was read before the clear is still taken */
+	s->not_taken = not_taken - READ_AHEAD;
+	cmd_note("the rings were cleared: events that were not printed yet are missing");
+}
+
+/* Say what the stream cannot print: it must not just fall silent. */
+static void look(struct stream *s)
+{
+	if (s->lines.quiet)
+		return;
+	out_flush(&s->ctx->out);
+	if (s->no_start)
+		gaps_look_at_events(&s->gaps);
+	else
+		gaps_look(&s->gaps);
+	note_clear(s);
+}
+
+/* Take the notifications. */
+static void listen(struct stream *s)
 {
 	int ret;
 
@@ -149,8 +207,12 @@ static void note_triggers(struct stream *s)
 		return;
 	/* if some were lost, there may be more of them */
 	do {
-		ret = hyptrace_listener_read(s->listener, note_trigger, s, NULL);
+		ret = hyptrace_listener_read(s->listener, hear, s, NULL);
+		s->is_changed |= ret == -ENOBUFS;
 	} while (ret == -ENOBUFS);
+	if (s->is_changed && !s->ended)
+		look(s);
+	s->is_changed = false;
 }
 
 /* Wait until there may be events. Return false if nobody reads the output any more. */
@@ -171,7 +233,7 @@ static bool wait_for_events(struct stream *s, int signal_fd)
 	if (poll(fds, 4, -1) <= 0)
 		return true;
 	if (fds[3].revents)
-		note_triggers(s);
+		listen(s);
 	return !(fds[2].revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
@@ -193,8 +255,11 @@ static int run(struct stream *s, int signal_fd)
 		}
 		if (!ret && !wait_for_events(s, signal_fd))
 			return EXIT_DONE;
-		if (signals_stop)
+		if (signals_stop && !s->ended) {
+			look(s);
+			s->ended = true;
 			hyptrace_stream_end(s->stream);
+		}
 	}
 	return EXIT_DONE;
 }
@@ -210,8 +275,9 @@ static void print_counts(const struct stream *s)
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
 	if (s->lines.quiet && !counts.lost && !counts.lost_more)
 		return;
-	cmd_note("%" PRIu64 " event%s printed%s, %" PRIu64 " discarded, %" PRIu64 "%s lost",
+	cmd_note("%" PRIu64 " event%s %s%s, %" PRIu64 " discarded, %" PRIu64 "%s lost",
 		 counts.delivered, counts.delivered == 1 ? "" : "s",
+		 out_printed(&s->ctx->out, "printed"),
 		 lines_filter_count(&s->lines, counts.filtered, filtered), counts.discarded,
 		 counts.lost, counts.lost_more ? " or more" : "");
 }
@@ -227,6 +293,7 @@ static int hold_events(struct stream *s, struct hyptrace_event *const *events, u
 		code = cmd_choose_events("stream", events, nr, &s->words, &choice);
 	else if (!s->no_start)
 		cmd_choose_default("stream", s->remote->name, events, nr, s->lines.quiet, &choice);
+	gaps_begin(&s->gaps, s->ctx, s->remote->name, &choice, events, nr);
 	if (!code && hyptrace_stream_set_events(s->stream, choice.names, choice.nr, &err))
 		code = fail(s, &err);
 	event_choice_free(&choice);
@@ -282,10 +349,14 @@ static int stream_events(struct stream *s, int signal_fd)
 		return code;
 	if (!s->lines.quiet)
 		s->listener = hyptrace_listener_open(s->ctx->h, &err);
+	s->gaps.hears_triggers = s->listener;
 	if (hyptrace_stream_start(s->stream, &err))
 		return fail(s, &err);
+	s->not_taken = count_not_taken(s);
+	look(s);
 	code = run(s, signal_fd);
-	note_triggers(s);
+	s->ended = true;
+	listen(s);
 	hyptrace_stream_close(s->stream);
 	out_flush(&s->ctx->out);
 	print_counts(s);
@@ -323,6 +394,7 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 		calls = cmd_name_hypercalls(ctx, remote->name, hyptrace_stream_formats(s.stream));
 	code = s.stream ? stream_events(&s, signal_fd) : fail(&s, &err);
 	lines_end(&s.lines);
+	gaps_end(&s.gaps);
 	hyptrace_listener_close(s.listener);
 	hyptrace_stream_free(s.stream);
 	hyptrace_free_hypercalls(calls);

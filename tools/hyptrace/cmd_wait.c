@@ -32,6 +32,7 @@ static const struct argp_option options[] = {
  * @has_timeout: --timeout was given
  * @end:	when to give up, by CLOCK_MONOTONIC
  * @nr_printed:	how many of the events that have fired were printed
+ * @goes_on:	the recording goes on for some sub-buffers after the last of them
  */
 struct waiting {
 	struct context	*ctx;
@@ -40,6 +41,7 @@ struct waiting {
 	bool		has_timeout;
 	uint64_t	end;
 	unsigned int	nr_printed;
+	bool		goes_on;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -62,17 +64,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. If they have fired already since tracing was started, do not wait.",
+	.doc = "Wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. With --after, wait until the recording has ended, too. If all of that has happened already since tracing was started, do not wait.",
 };
 
-static void print_firing(struct waiting *waiting, const struct hyptrace_firing *firing)
+static void print_firing(struct waiting *waiting, const struct hyptrace_remote *remote,
+			 unsigned int which)
 {
-	char *text = firing_text(firing);
+	char *text = firing_text(remote, which);
 	struct printer *p = waiting->ctx->p;
 
 	printer_line(p, STYLE_PLAIN, "%s", text);
 	printer_str(p, "remote", waiting->name);
-	firing_print_keys(p, firing);
+	firing_print_keys(p, remote, which);
 	printer_end(p);
 	out_flush(&waiting->ctx->out);
 	free(text);
@@ -81,12 +84,15 @@ static void print_firing(struct waiting *waiting, const struct hyptrace_firing *
 /* Print what has fired since the last call. Return whether there is more to wait for. */
 static bool print_fired(struct waiting *waiting, const struct hyptrace_remote *remote)
 {
-	/* The triggers were armed again. */
+	/* The triggers were armed again, or the recording has ended: print the stop again. */
 	if (remote->nr_fired < waiting->nr_printed)
 		waiting->nr_printed = 0;
+	else if (waiting->goes_on && remote->has_ended)
+		waiting->nr_printed--;
 	for (; waiting->nr_printed < remote->nr_fired; waiting->nr_printed++)
-		print_firing(waiting, &remote->fired[waiting->nr_printed]);
-	return remote->is_armed;
+		print_firing(waiting, remote, waiting->nr_printed);
+	waiting->goes_on = waiting->nr_printed && firing_goes_on(remote, waiting->nr_printed - 1);
+	return remote->is_armed || waiting->goes_on;
 }
 
 static int ignore(const struct hyptrace_notification *notification, void *arg)
@@ -144,6 +150,9 @@ static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *l
 		was_armed = true;
 
 		ret = wait_for_change(waiting, listener, &err);
+		if (ret == -ETIME && waiting->goes_on)
+			return cmd_fail("the recording of \"%s\" has not ended within %u s",
+					waiting->name, (unsigned int)waiting->timeout);
 		if (ret == -ETIME && waiting->nr_printed)
 			return cmd_fail("not all triggers of \"%s\" have fired within %u s",
 					waiting->name, (unsigned int)waiting->timeout);

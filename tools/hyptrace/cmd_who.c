@@ -220,10 +220,20 @@ void who_note_losses(uint64_t lost, bool lost_more, uint64_t before, uint64_t re
 			 read);
 }
 
+/* Nothing is known about the page: it may be none. */
+static void note_address(const struct who *who)
+{
+	if (!who->is_address && who->number >= who->page_size)
+		cmd_note("0x%" PRIx64 " is taken as a page frame number: if it is an address, use --address",
+			 who->number);
+}
+
 static void note_gaps(const struct who *who)
 {
 	const struct page_history *history = &who->history;
 
+	if (who->path ? !history->nr : who->owner == HYPTRACE_OWNERSHIP_NO_MEMORY)
+		note_address(who);
 	who_note_losses(history->lost, history->lost_more, history->lost_before, who->rings.read);
 	if (!who->path && !who->rings.has_rings)
 		cmd_note("there is no history: the rings are not loaded (" WHO_ENABLE ")");
@@ -287,9 +297,13 @@ static int who_live(struct who *who, const struct hyptrace_remote *remote)
 	int code;
 
 	who->page_size = sysconf(_SC_PAGESIZE);
-	if (hyptrace_get_page_owners(who->ctx->h, remote->name, page_of(who), 1, &who->owner, &err))
-		return cmd_fail("cannot ask \"%s\" for the owner of page 0x%" PRIx64 ": %s",
+	if (hyptrace_get_page_owners(who->ctx->h, remote->name, page_of(who), 1, &who->owner,
+				     &err)) {
+		code = cmd_fail("cannot ask \"%s\" for the owner of page 0x%" PRIx64 ": %s",
 				remote->name, page_of(who), err.text);
+		note_address(who);
+		return code;
+	}
 	code = who_get_events(who->ctx, remote->name, &events);
 	if (code)
 		return code;

@@ -58,6 +58,20 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad, 
 }
 
 /**
+ * columns_tell_apart - choose the first column, too, if there are several remotes
+ * @columns:	the columns of the table, of which REMOTE is the first one
+ * @nr:		number of remotes
+ */
+void columns_tell_apart(struct columns *columns, unsigned int nr)
+{
+	if (nr < 2 || !columns->nr_chosen || is_chosen(columns, 0))
+		return;
+	memmove(&columns->chosen[1], columns->chosen, columns->nr_chosen * sizeof(unsigned int));
+	columns->chosen[0] = 0;
+	columns->nr_chosen++;
+}
+
+/**
  * columns_default - choose the columns that text has without --output
  * @columns:	the columns of the table; a choice stays
  */

@@ -11,6 +11,8 @@
 
 #define COLUMNS_MAX	16
 #define COLUMN_NONE	-1
+/* If the terminal is too narrow, columns are left out: those of the highest rank from 1 on first */
+#define COLUMN_RANK(rank)	((rank) << 8)
 
 enum column_flags {
 	COLUMN_NUMBER	= 1 << 0,	/* align it to the right */
@@ -47,6 +49,7 @@ struct columns {
 
 bool columns_parse(struct columns *columns, const char *list, const char **bad, size_t *len);
 bool columns_has(const struct columns *columns, const char *key);
+void columns_tell_apart(struct columns *columns, unsigned int nr);
 void columns_default(struct columns *columns);
 char *columns_names(const struct columns *columns, const char *before);
 char *columns_help(const struct columns *columns);

@@ -11,10 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/internal.h"
 #include "export.h"
 #include "export_chrome.h"
 #include "out.h"
 #include "text.h"
+
+#define NSEC_PER_USEC	1000
+/* Parts of a microsecond that its ninth digit counts */
+#define PARTS_PER_USEC	1000000000
+#define LAST_EIGHT	100000000
+/* Doubles have all integers up to this one */
+#define EXACT_INTEGER	(UINT64_C(1) << 53)
+
+/* Bytes of an object up to its name at most */
+#define HEAD_MAX	256
 
 /* Threads of the hypervisor from this number on have the calls that span several stays at EL2. */
 #define LONG_CALLS	(1U << 20)
@@ -24,7 +35,8 @@
  * @is_named:	its thread has a name: it has had events
  * @has_long:	its thread for long calls has a name
  * @is_open:	it is at EL2
- * @enter:	the hyp_enter with which that began; its data is a copy
+ * @enter:	the hyp_enter with which that began; its data is in @copy
+ * @copy:	memory of @room bytes
  * @last:	time of its last event
  */
 struct chrome_cpu {
@@ -32,37 +44,79 @@ struct chrome_cpu {
 	bool			has_long;
 	bool			is_open;
 	struct hyptrace_record	enter;
+	void			*copy;
+	uint32_t		room;
 	uint64_t		last;
 };
 
 /* The state of the export */
 struct chrome {
 	struct out		*out;
+	struct chrome_events	*events;
 	bool			any;
 	struct chrome_cpu	*cpus;		/* by their numbers */
 	unsigned int		nr_cpus;
 	void			*vcpus;		/* tree of the threads of vCPUs that have a name */
 };
 
-/* Begin an object of the list: its phase, process, thread and time. */
-static void begin_object(struct chrome *chrome, char phase, unsigned int pid, uint64_t tid,
-			 uint64_t ts)
+/* Write a time in microseconds. */
+static char *put_usec(char *to, uint64_t nsec)
 {
-	out_printf(chrome->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%" PRIu64 ",\"ts\":",
-		   chrome->any ? ",\n" : "", phase, pid, tid);
-	chrome_put_usec(chrome->out, ts);
-	chrome->any = true;
+	to = hyptrace_digits_decimal(to, nsec / NSEC_PER_USEC);
+	nsec %= NSEC_PER_USEC;
+	*to++ = '.';
+	*to++ = '0' + nsec / 100;
+	return hyptrace_digits_pair(to, nsec % 100);
 }
 
-static void end_object(struct chrome *chrome)
+/*
+ * Begin an object of the list: its phase, process, thread and time. Return the end of the text, in
+ * room for HEAD_MAX bytes.
+ */
+static char *begin_object(struct chrome *chrome, char phase, unsigned int pid, uint64_t tid,
+			  uint64_t ts)
 {
-	out_putc(chrome->out, '}');
+	char *to = stpcpy(out_room(chrome->out, HEAD_MAX), ",\n{\"ph\":\"");
+
+	*to++ = phase;
+	to = hyptrace_digits_decimal(stpcpy(to, "\",\"pid\":"), pid);
+	to = hyptrace_digits_decimal(stpcpy(to, ",\"tid\":"), tid);
+	return put_usec(stpcpy(to, ",\"ts\":"), ts);
 }
 
-static void put_name(struct chrome *chrome, const char *name)
+/* The time as readers have it: the double next to its microseconds */
+static double to_usec(uint64_t nsec)
 {
-	out_puts(chrome->out, ",\"name\":");
-	text_put_json(chrome->out, name);
+	char text[32];
+
+	if (nsec < EXACT_INTEGER)
+		return (double)nsec / NSEC_PER_USEC;
+	snprintf(text, sizeof(text), "%" PRIu64 "e-3", nsec);
+	return strtod(text, NULL);
+}
+
+/*
+ * Write how long a slice is. Readers add it to the begin, as doubles: slices that end together must
+ * have the same sum, or they do not nest. If it has not, more digits make it so.
+ */
+static char *put_duration(char *to, uint64_t begin, uint64_t duration)
+{
+	const double from = to_usec(begin), end = to_usec(begin + duration), length = end - from;
+	uint64_t parts;
+
+	if (from + to_usec(duration) == end)
+		return put_usec(to, duration);
+	if (length > 0 && length < EXACT_INTEGER / PARTS_PER_USEC) {
+		parts = length * PARTS_PER_USEC + 0.5;
+		/* the quotient of exact numbers is the double that readers have */
+		if (from + (double)parts / PARTS_PER_USEC == end) {
+			to = hyptrace_digits_decimal(to, parts / PARTS_PER_USEC);
+			*to++ = '.';
+			*to++ = '0' + parts / LAST_EIGHT % 10;
+			return hyptrace_digits_eight(to, parts % LAST_EIGHT);
+		}
+	}
+	return to + sprintf(to, "%.17g", length);
 }
 
 /* Give a process or a thread its name. */
@@ -115,72 +169,68 @@ static int compare_threads(const void *a, const void *b)
 }
 
 /* Name the thread of a vCPU, the first time. */
-static void name_vcpu(struct chrome *chrome, const struct chrome_event *event)
+static void name_vcpu(struct chrome *chrome, uint64_t vcpu, uint64_t handle, uint64_t index)
 {
 	uint64_t *thread;
 	char name[96];
 
-	if (tfind(&event->vcpu, &chrome->vcpus, compare_threads))
+	if (tfind(&vcpu, &chrome->vcpus, compare_threads))
 		return;
 	thread = malloc(sizeof(*thread));
 	if (!thread)
 		die_no_memory();
-	*thread = event->vcpu;
+	*thread = vcpu;
 	if (!tsearch(thread, &chrome->vcpus, compare_threads))
 		die_no_memory();
-	snprintf(name, sizeof(name), "VM 0x%" PRIx64 " vCPU %" PRIu64, event->handle, event->index);
-	name_track(chrome, "thread_name", CHROME_GUESTS, event->vcpu, name);
+	snprintf(name, sizeof(name), "VM 0x%" PRIx64 " vCPU %" PRIu64, handle, index);
+	name_track(chrome, "thread_name", CHROME_GUESTS, vcpu, name);
 }
 
 /* Put a slice. */
-static void put_complete(struct export *x, unsigned int pid, uint64_t tid, uint64_t duration,
-			 uint64_t begin, const struct chrome_event *event)
+static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
+			 uint64_t duration, const struct chrome_event *event,
+			 const struct hyptrace_record *rec)
 {
-	struct chrome *chrome = x->state;
+	char *to = begin_object(chrome, 'X', pid, tid, begin);
 
-	begin_object(chrome, 'X', pid, tid, begin);
-	out_puts(chrome->out, ",\"dur\":");
-	chrome_put_usec(chrome->out, duration);
-	put_name(chrome, event->name);
-	chrome_put_args(chrome->out, x->formats, event);
-	end_object(chrome);
+	out_put_to(chrome->out, put_duration(stpcpy(to, ",\"dur\":"), begin, duration));
+	chrome_put_details(chrome->events, event, rec, chrome->out);
 }
 
 /* Put the slice of a CPU that is at EL2, as one object: some viewers need the name at the end. */
-static void close_slice(struct export *x, struct chrome_cpu *cpu, uint64_t ts)
+static void close_slice(struct chrome *chrome, struct chrome_cpu *cpu, uint64_t ts)
 {
-	struct chrome *chrome = x->state;
-	struct chrome_event event;
+	const struct hyptrace_record *enter = &cpu->enter;
 
 	if (!cpu->is_open)
 		return;
-	chrome_event_init(&event, x->formats, &cpu->enter);
-	put_complete(x, CHROME_HYPERVISOR, cpu - chrome->cpus, ts - cpu->enter.ts, cpu->enter.ts,
-		     &event);
+	put_complete(chrome, CHROME_HYPERVISOR, cpu - chrome->cpus, enter->ts, ts - enter->ts,
+		     chrome_event_of(chrome->events, enter), enter);
 	cpu->is_open = false;
 }
 
-static void open_slice(struct export *x, struct chrome_cpu *cpu, const struct hyptrace_record *rec)
+static void open_slice(struct chrome *chrome, struct chrome_cpu *cpu,
+		       const struct hyptrace_record *rec)
 {
-	void *copy;
-
 	/* a hyp_exit is missing, though no loss was reported: slices must nest */
-	close_slice(x, cpu, rec->ts);
-	copy = realloc((void *)cpu->enter.data, rec->size);
-	if (!copy)
-		die_no_memory();
+	close_slice(chrome, cpu, rec->ts);
+	if (rec->size > cpu->room) {
+		cpu->room = rec->size;
+		cpu->copy = realloc(cpu->copy, cpu->room);
+		if (!cpu->copy)
+			die_no_memory();
+	}
 	cpu->enter = *rec;
-	cpu->enter.data = memcpy(copy, rec->data, rec->size);
+	cpu->enter.data = memcpy(cpu->copy, rec->data, rec->size);
 	cpu->is_open = true;
 }
 
 /* Find the thread of a call: that of its CPU if the call has begun during this stay at EL2. */
-static unsigned int thread_of_call(struct chrome *chrome, struct chrome_cpu *cpu,
-				   const struct chrome_event *event)
+static unsigned int thread_of_call(struct chrome *chrome, struct chrome_cpu *cpu, uint64_t begin)
 {
 	const unsigned int id = cpu - chrome->cpus;
 
-	if (cpu->is_open && event->rec->ts - event->duration >= cpu->enter.ts)
+	if (cpu->is_open && begin >= cpu->enter.ts)
 		return id;
 	if (!cpu->has_long)
 		name_cpu(chrome, id, ", long calls", LONG_CALLS + id);
@@ -189,69 +239,73 @@ static unsigned int thread_of_call(struct chrome *chrome, struct chrome_cpu *cpu
 }
 
 /* Put the slice of an event that has a duration. */
-static void put_slice(struct export *x, struct chrome_cpu *cpu, const struct chrome_event *event)
+static void put_slice(struct chrome *chrome, struct chrome_cpu *cpu,
+		      const struct chrome_event *event, const struct hyptrace_record *rec)
 {
-	const unsigned int pid = event->kind == CHROME_CALL ? CHROME_HYPERVISOR : CHROME_GUESTS;
-	struct chrome *chrome = x->state;
-	uint64_t tid = event->vcpu;
+	uint64_t duration = hyptrace_field_read(event->duration, rec->data), tid;
+	unsigned int pid = CHROME_GUESTS;
 
+	if (duration > rec->ts)
+		duration = rec->ts;
+	if (event->kind == CHROME_CALL) {
+		pid = CHROME_HYPERVISOR;
+		tid = thread_of_call(chrome, cpu, rec->ts - duration);
+	} else {
+		tid = hyptrace_field_read(event->vcpu, rec->data);
+	}
 	if (event->kind == CHROME_GUEST)
-		name_vcpu(chrome, event);
-	else if (event->kind == CHROME_CALL)
-		tid = thread_of_call(chrome, cpu, event);
-	put_complete(x, pid, tid, event->duration, event->rec->ts - event->duration, event);
+		name_vcpu(chrome, tid, hyptrace_field_read(event->handle, rec->data),
+			  hyptrace_field_read(event->index, rec->data));
+	put_complete(chrome, pid, tid, rec->ts - duration, duration, event, rec);
 }
 
-static void put_instant(struct export *x, const struct chrome_cpu *cpu,
-			const struct chrome_event *event)
+static void put_instant(struct chrome *chrome, const struct chrome_cpu *cpu,
+			const struct chrome_event *event, const struct hyptrace_record *rec)
 {
-	struct chrome *chrome = x->state;
+	char *to = begin_object(chrome, 'i', CHROME_HYPERVISOR, cpu - chrome->cpus, rec->ts);
 
-	begin_object(chrome, 'i', CHROME_HYPERVISOR, cpu - chrome->cpus, event->rec->ts);
-	out_puts(chrome->out, ",\"s\":\"t\"");
-	put_name(chrome, event->name);
-	chrome_put_args(chrome->out, x->formats, event);
-	end_object(chrome);
+	out_put_to(chrome->out, stpcpy(to, ",\"s\":\"t\""));
+	chrome_put_details(chrome->events, event, rec, chrome->out);
 }
 
 /* The free pages of a pool. */
-static void put_counter(struct chrome *chrome, const struct chrome_event *event)
+static void put_counter(struct chrome *chrome, const struct chrome_event *event,
+			const struct hyptrace_record *rec)
 {
-	char name[48];
+	char *to = begin_object(chrome, 'C', CHROME_HYPERVISOR, 0, rec->ts);
 
-	snprintf(name, sizeof(name), "pool 0x%" PRIx64, event->pool);
-	begin_object(chrome, 'C', CHROME_HYPERVISOR, 0, event->rec->ts);
-	put_name(chrome, name);
-	out_printf(chrome->out, ",\"args\":{\"free pages\":%" PRIu64 "}", event->left);
-	end_object(chrome);
+	to = stpcpy(to, ",\"name\":\"pool 0x");
+	to = hyptrace_digits_hex(to, hyptrace_field_read(event->pool, rec->data), 'a');
+	to = stpcpy(to, "\",\"args\":{\"free pages\":");
+	to = hyptrace_digits_decimal(to, hyptrace_field_read(event->left, rec->data));
+	out_put_to(chrome->out, stpcpy(to, "}}"));
 }
 
 static void put_event(struct export *x, unsigned int id, const struct hyptrace_record *rec)
 {
 	struct chrome *chrome = x->state;
 	struct chrome_cpu *cpu = cpu_of(chrome, id);
-	struct chrome_event event;
+	const struct chrome_event *event = chrome_event_of(chrome->events, rec);
 
-	chrome_event_init(&event, x->formats, rec);
 	cpu->last = rec->ts;
-	switch (event.kind) {
+	switch (event->kind) {
 	case CHROME_ENTER:
-		open_slice(x, cpu, rec);
+		open_slice(chrome, cpu, rec);
 		break;
 	case CHROME_EXIT:
-		close_slice(x, cpu, rec->ts);
+		close_slice(chrome, cpu, rec->ts);
 		break;
 	case CHROME_CALL:
 	case CHROME_GUEST:
 	case CHROME_FIXUP:
-		put_slice(x, cpu, &event);
+		put_slice(chrome, cpu, event, rec);
 		break;
 	case CHROME_POOL:
-		put_counter(chrome, &event);
-		put_instant(x, cpu, &event);
+		put_counter(chrome, event, rec);
+		put_instant(chrome, cpu, event, rec);
 		break;
 	case CHROME_INSTANT:
-		put_instant(x, cpu, &event);
+		put_instant(chrome, cpu, event, rec);
 		break;
 	}
 }
@@ -260,17 +314,15 @@ static void put_loss(struct export *x, unsigned int id, uint64_t ts, uint64_t lo
 {
 	struct chrome *chrome = x->state;
 	struct chrome_cpu *cpu = cpu_of(chrome, id);
+	char *to;
 
 	/* nobody knows when the CPU has left EL2 */
-	close_slice(x, cpu, cpu->last);
+	close_slice(chrome, cpu, cpu->last);
 	cpu->last = ts;
-	begin_object(chrome, 'i', CHROME_HYPERVISOR, id, ts);
-	out_puts(chrome->out, ",\"s\":\"t\",\"name\":\"LOST\",\"args\":{\"lost\":");
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		out_puts(chrome->out, "null}");
-	else
-		out_printf(chrome->out, "%" PRIu64 "}", lost);
-	end_object(chrome);
+	to = begin_object(chrome, 'i', CHROME_HYPERVISOR, id, ts);
+	to = stpcpy(to, ",\"s\":\"t\",\"name\":\"LOST\",\"args\":{\"lost\":");
+	to = lost == HYPTRACE_LOST_UNKNOWN ? stpcpy(to, "null") : hyptrace_digits_decimal(to, lost);
+	out_put_to(chrome->out, stpcpy(to, "}}"));
 }
 
 static int begin(struct export *x)
@@ -281,6 +333,7 @@ static int begin(struct export *x)
 		die_no_memory();
 	x->state = chrome;
 	chrome->out = x->out;
+	chrome->events = chrome_events_new(x->formats);
 	out_puts(chrome->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":");
 	text_put_json(chrome->out, x->info->clock ? x->info->clock : "unknown");
 	out_puts(chrome->out, "},\"traceEvents\":[\n");
@@ -297,10 +350,11 @@ static int end(struct export *x)
 	if (!chrome)
 		return EXIT_DONE;
 	for (i = 0; i < chrome->nr_cpus; i++) {
-		close_slice(x, &chrome->cpus[i], chrome->cpus[i].last);
-		free((void *)chrome->cpus[i].enter.data);
+		close_slice(chrome, &chrome->cpus[i], chrome->cpus[i].last);
+		free(chrome->cpus[i].copy);
 	}
 	out_puts(chrome->out, "\n]}\n");
+	chrome_events_free(chrome->events);
 	free(chrome->cpus);
 	tdestroy(chrome->vcpus, free);
 	free(chrome);

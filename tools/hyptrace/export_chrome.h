@@ -6,16 +6,13 @@
 #ifndef EXPORT_CHROME_H
 #define EXPORT_CHROME_H
 
-#include "../lib/hyptrace.h"
+#include "row.h"
 
 struct out;
 
 /* The processes */
 #define CHROME_HYPERVISOR	1
 #define CHROME_GUESTS		2
-
-/* Bytes of an event's name at most, its NUL included */
-#define CHROME_NAME_MAX		72
 
 enum chrome_kind {
 	CHROME_INSTANT,
@@ -29,10 +26,9 @@ enum chrome_kind {
 
 /**
  * struct chrome_event - what an event means
- * @rec:	the event
- * @type:	its description; NULL if it is unknown
  * @kind:	enum chrome_kind
- * @name:	its name on the timeline
+ * @has_text:	it has a sentence
+ * @row:	its name on the timeline, and the fields
  * @duration:	CALL, GUEST, FIXUP: how long it took, in ns
  * @vcpu:	GUEST, FIXUP: the thread of the vCPU
  * @handle:	GUEST: the VM
@@ -41,23 +37,23 @@ enum chrome_kind {
  * @left:	POOL: its free pages
  */
 struct chrome_event {
-	const struct hyptrace_record	*rec;
-	const struct hyptrace_event	*type;
 	enum chrome_kind		kind;
-	char				name[CHROME_NAME_MAX];
-	uint64_t			duration;
-	uint64_t			vcpu;
-	uint64_t			handle;
-	uint64_t			index;
-	uint64_t			pool;
-	uint64_t			left;
+	bool				has_text;
+	struct row			row;
+	const struct hyptrace_field	*duration;
+	const struct hyptrace_field	*vcpu;
+	const struct hyptrace_field	*handle;
+	const struct hyptrace_field	*index;
+	const struct hyptrace_field	*pool;
+	const struct hyptrace_field	*left;
 };
 
 /* export_chrome_event.c */
-void chrome_event_init(struct chrome_event *event, const struct hyptrace_formats *formats,
-		       const struct hyptrace_record *rec);
-void chrome_put_usec(struct out *out, uint64_t nsec);
-void chrome_put_args(struct out *out, struct hyptrace_formats *formats,
-		     const struct chrome_event *event);
+struct chrome_events *chrome_events_new(struct hyptrace_formats *formats);
+void chrome_events_free(struct chrome_events *events);
+const struct chrome_event *chrome_event_of(struct chrome_events *events,
+					   const struct hyptrace_record *rec);
+void chrome_put_details(struct chrome_events *events, const struct chrome_event *event,
+			const struct hyptrace_record *rec, struct out *out);
 
 #endif /* EXPORT_CHROME_H */

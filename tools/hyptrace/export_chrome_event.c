@@ -1,220 +1,228 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What events mean in Chrome's JSON, and their arguments. For export_chrome.c.
+ * What events mean in Chrome's JSON, their names and their arguments. For export_chrome.c.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/digits.h"
 #include "../lib/internal.h"
 #include "die.h"
 #include "export_chrome.h"
 #include "out.h"
-#include "text.h"
 
-#define NSEC_PER_USEC	1000
+#define NR_IDS		(UINT16_MAX + 1)
 
-/* Fields that are not arguments of a slice: the slice itself shows them */
-static bool is_shown(const char *name)
+/**
+ * struct chrome_events - the events, compiled when they are needed
+ * @formats:	their formats
+ * @calls:	the rows of hypercalls
+ * @unknown:	an event that is unknown
+ * @events:	the events by their ids
+ */
+struct chrome_events {
+	struct hyptrace_formats	*formats;
+	struct row_calls	calls;
+	struct chrome_event	unknown;
+	struct chrome_event	*events[NR_IDS];
+};
+
+/**
+ * chrome_events_new - prepare to export events
+ * @formats:	their formats; must stay valid
+ *
+ * Return: the events, for chrome_events_free().
+ */
+struct chrome_events *chrome_events_new(struct hyptrace_formats *formats)
 {
-	return !strcmp(name, "duration");
+	struct chrome_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		die_no_memory();
+	events->formats = formats;
+	return events;
 }
 
-/* Get the value of a field; return false if the event has none. */
-static bool get(const struct chrome_event *event, const char *name, uint64_t *value)
+/**
+ * chrome_events_free - free what is known about events
+ * @events:	the events
+ */
+void chrome_events_free(struct chrome_events *events)
 {
-	const struct hyptrace_field *field = hyptrace_event_field(event->type, name);
+	unsigned int i;
 
-	*value = 0;
-	return field && !hyptrace_field_value(field, event->rec, value);
+	for (i = 0; i < NR_IDS; i++) {
+		if (!events->events[i])
+			continue;
+		row_free(&events->events[i]->row);
+		free(events->events[i]);
+	}
+	row_calls_free(&events->calls);
+	free(events);
 }
 
-/* Take the name of a field's value as that of the event; return false if it has none. */
-static bool take_name(struct chrome_event *event, const struct hyptrace_formats *formats,
-		      const char *field_name)
+/* Find a number of an event; return NULL if it has none of this name. */
+static const struct hyptrace_field *find(const struct hyptrace_event *type, const char *name)
 {
-	const struct hyptrace_field *field = hyptrace_event_field(event->type, field_name);
-	const char *name;
+	const struct hyptrace_field *field = hyptrace_event_field(type, name);
 
-	name = field ? hyptrace_formats_name(formats, event->type, field, event->rec) : NULL;
-	if (name)
-		snprintf(event->name, sizeof(event->name), "%s", name);
-	return name;
+	return field && hyptrace_field_is_number(field, type->size) ? field : NULL;
 }
 
 /* Find the kind of an event by its fields: other remotes may have events with the same names. */
-static enum chrome_kind kind_of(struct chrome_event *event)
+static enum chrome_kind kind_of(const struct chrome_event *event, const struct hyptrace_event *type)
 {
-	const char *name = event->type->name;
-	uint64_t value;
-
-	if (!strcmp(name, "hyp_enter") && get(event, "reason", &value))
+	if (!strcmp(type->name, "hyp_enter") && find(type, "reason"))
 		return CHROME_ENTER;
-	if (!strcmp(name, "hyp_exit") && get(event, "reason", &value))
+	if (!strcmp(type->name, "hyp_exit") && find(type, "reason"))
 		return CHROME_EXIT;
-	if (get(event, "pool", &event->pool) && get(event, "left", &event->left))
+	if (event->pool && event->left)
 		return CHROME_POOL;
-	if (!get(event, "duration", &event->duration))
+	if (!event->duration)
 		return CHROME_INSTANT;
-	if (event->duration > event->rec->ts)
-		event->duration = event->rec->ts;
-	if (!get(event, "vcpu", &event->vcpu))
+	if (!event->vcpu)
 		return CHROME_CALL;
-	return get(event, "handle", &event->handle) && get(event, "index", &event->index) ?
-	       CHROME_GUEST : CHROME_FIXUP;
+	return event->handle && event->index ? CHROME_GUEST : CHROME_FIXUP;
 }
 
-static void name_event(struct chrome_event *event, const struct hyptrace_formats *formats)
+/* Add the name of the event: that of the first value that has one. */
+static void add_event_name(struct row *row, enum chrome_kind kind)
 {
-	static const char *const fields[] = {
+	static const char *const names[] = {
 		"reason", "id", "func", "func_id", "ec", "code", "op",
 	};
-	unsigned int i;
+	const struct hyptrace_field *fields[sizeof(names) / sizeof(names[0])];
+	unsigned int i, nr = 0;
 
-	/* its slice is inside that of the guest, which has the name of the exit */
-	if (event->kind == CHROME_FIXUP) {
-		snprintf(event->name, sizeof(event->name), "%s", event->type->name);
-		return;
+	row_add_text(row, ",\"name\":");
+	/* the slice of a fixup is inside that of the guest, which has the name of the exit */
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) && kind != CHROME_FIXUP; i++) {
+		fields[nr] = find(row->event, names[i]);
+		if (fields[nr] && row_has_names(row, fields[nr]))
+			nr++;
 	}
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (take_name(event, formats, fields[i]))
-			return;
-	snprintf(event->name, sizeof(event->name), "%s", event->type->name);
-}
-
-/**
- * chrome_event_init - find out what an event means
- * @event:	out: the event
- * @formats:	formats of the events
- * @rec:	the event
- */
-void chrome_event_init(struct chrome_event *event, const struct hyptrace_formats *formats,
-		       const struct hyptrace_record *rec)
-{
-	event->rec = rec;
-	event->type = hyptrace_formats_event(formats, rec);
-	event->kind = CHROME_INSTANT;
-	if (!event->type) {
-		strcpy(event->name, "unknown");
-		return;
+	for (i = 0; i < nr; i++) {
+		row_add_name(row, fields[i]);
+		row_skip_after(row, nr - i);
 	}
-	event->kind = kind_of(event);
-	if (event->kind != CHROME_EXIT)
-		name_event(event, formats);
+	row_add_string(row, row->event->name);
+	row_end_step(row);
 }
 
-/**
- * chrome_put_usec - print a time in microseconds
- * @out:	the output
- * @nsec:	the time in ns
- */
-void chrome_put_usec(struct out *out, uint64_t nsec)
+static void add_field(struct row *row, const struct hyptrace_field *field, const char *name,
+		      bool has_names)
 {
-	char *to = out_room(out, DIGITS_MAX + 4 + DIGITS_SLACK);
+	const bool is_number = hyptrace_field_is_number(field, row->event->size);
 
-	to = hyptrace_digits_decimal(to, nsec / NSEC_PER_USEC);
-	nsec %= NSEC_PER_USEC;
-	*to++ = '.';
-	*to++ = '0' + nsec / 100;
-	out_put_to(out, hyptrace_digits_pair(to, nsec % 100));
-}
-
-static void put_key(struct out *out, const char *name, bool *any)
-{
-	out_putc(out, *any ? ',' : '{');
-	text_put_json(out, name);
-	out_putc(out, ':');
-	*any = true;
-}
-
-/* Numbers that may not be exact as doubles are hexadecimal strings, as addresses are. */
-static void put_number(struct out *out, const struct hyptrace_field *field, uint64_t value)
-{
-	if (field->is_signed)
-		out_printf(out, "%" PRId64, (int64_t)value);
-	else if (field->size == sizeof(value))
-		out_printf(out, "\"0x%" PRIx64 "\"", value);
+	if (!is_number && !strstr(field->type, "char"))
+		return;
+	row_add_text(row, ",");
+	row_add_string(row, name);
+	row_add_text(row, ":");
+	if (has_names && row_has_names(row, field)) {
+		row_add_name(row, field);
+		row_skip_after(row, 1);
+	}
+	/* numbers that may not be exact as doubles are hexadecimal strings, as addresses are */
+	if (is_number && !field->is_signed && field->size == sizeof(uint64_t))
+		row_add_hex(row, field);
 	else
-		out_printf(out, "%" PRIu64, value);
+		row_add_value(row, field);
 }
 
-/* Print a field that is not a number, if it is a text. */
-static void put_text(struct out *out, const struct chrome_event *event,
-		     const struct hyptrace_field *field, bool *any)
+/* Compile what follows the times of an event. The arguments of a hypercall have its names. */
+static void compile_row(struct row *row, const struct hyptrace_formats *formats,
+			const struct hyptrace_event *type, enum chrome_kind kind,
+			const struct hyptrace_hypercall *call)
 {
-	uint32_t size;
-	const char *bytes = hyptrace_field_bytes(field, event->rec, &size);
-	char *text;
-
-	if (!bytes || !strstr(field->type, "char"))
-		return;
-	text = strndup(bytes, size);
-	if (!text)
-		die_no_memory();
-	put_key(out, field->name, any);
-	text_put_json(out, text);
-	free(text);
-}
-
-static void put_field(struct out *out, struct hyptrace_formats *formats,
-		      const struct chrome_event *event, const struct hyptrace_field *field,
-		      bool *any)
-{
-	const char *name;
-	uint64_t value;
-
-	if (hyptrace_field_value(field, event->rec, &value)) {
-		put_text(out, event, field, any);
-		return;
-	}
-	put_key(out, field->name, any);
-	name = hyptrace_formats_name(formats, event->type, field, event->rec);
-	if (name)
-		text_put_json(out, name);
-	else
-		put_number(out, field, value);
-}
-
-/**
- * chrome_put_args - print the arguments of an event
- * @out:	the output
- * @formats:	formats of the events
- * @event:	the event
- */
-void chrome_put_args(struct out *out, struct hyptrace_formats *formats,
-		     const struct chrome_event *event)
-{
-	const struct hyptrace_hypercall *call;
 	unsigned int i, nr_args = 0;
-	bool any = false;
-	size_t len;
 
-	if (!event->type)
-		return;
-	out_puts(out, ",\"args\":");
-	put_key(out, "event", &any);
-	text_put_json(out, event->type->name);
-	call = hyptrace_formats_hypercall(formats, event->type, event->rec);
-	for (i = 0; i < event->type->nr_fields; i++) {
-		const struct hyptrace_field *field = event->type->fields[i];
-		struct hyptrace_field arg = *field;
+	row_init(row, ROW_JSON, formats, type);
+	add_event_name(row, kind);
+	row_add_text(row, ",\"args\":{\"event\":");
+	row_add_string(row, type->name);
+	for (i = 0; i < type->nr_fields; i++) {
+		const struct hyptrace_field *field = type->fields[i];
 
-		if (is_shown(field->name))
+		/* the slice itself shows how long it is */
+		if (!strcmp(field->name, "duration"))
 			continue;
-		/* the arguments of a hypercall are in the fields from "arg1" on */
-		if (call && call->known_args && !strncmp(field->name, "arg", 3)) {
-			if (nr_args == call->nr_args)
-				continue;
-			arg.name = call->args[nr_args++]->name;
-			arg.nr_symbols = 0;
-		}
-		put_field(out, formats, event, arg.name == field->name ? field : &arg, &any);
+		/* the arguments are in the fields from "arg1" on */
+		if (!call || strncmp(field->name, "arg", 3))
+			add_field(row, field, field->name, true);
+		else if (nr_args < call->nr_args)
+			add_field(row, field, call->args[nr_args++]->name, false);
 	}
-	if (hyptrace_formats_has_sentence(formats, event->type)) {
-		put_key(out, "text", &any);
-		text_put_json(out, hyptrace_formats_text(formats, event->type, event->rec, &len));
+}
+
+static struct chrome_event *compile(struct chrome_events *events, const struct hyptrace_event *type)
+{
+	struct chrome_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		die_no_memory();
+	event->duration = find(type, "duration");
+	event->vcpu = find(type, "vcpu");
+	event->handle = find(type, "handle");
+	event->index = find(type, "index");
+	event->pool = find(type, "pool");
+	event->left = find(type, "left");
+	event->kind = kind_of(event, type);
+	event->has_text = hyptrace_formats_has_sentence(events->formats, type);
+	compile_row(&event->row, events->formats, type, event->kind, NULL);
+	return event;
+}
+
+/**
+ * chrome_event_of - find out what an event means
+ * @events:	the events
+ * @rec:	the event
+ *
+ * Return: what it means.
+ */
+const struct chrome_event *chrome_event_of(struct chrome_events *events,
+					   const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *type = hyptrace_formats_event(events->formats, rec);
+
+	if (!type)
+		return &events->unknown;
+	if (!events->events[type->id])
+		events->events[type->id] = compile(events, type);
+	return events->events[type->id];
+}
+
+static const struct row *row_of(struct chrome_events *events, const struct chrome_event *event,
+				const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *type = event->row.event;
+	const struct hyptrace_hypercall *call;
+	struct row *row;
+
+	call = hyptrace_formats_hypercall(events->formats, type, rec);
+	if (!call || !call->known_args)
+		return &event->row;
+	row = row_calls_get(&events->calls, type, call);
+	if (!row->steps)
+		compile_row(row, events->formats, type, event->kind, call);
+	return row;
+}
+
+/**
+ * chrome_put_details - print the name and the arguments of an event, and the end of its object
+ * @events:	the events
+ * @event:	what it means
+ * @rec:	the event
+ * @out:	the output
+ */
+void chrome_put_details(struct chrome_events *events, const struct chrome_event *event,
+			const struct hyptrace_record *rec, struct out *out)
+{
+	if (!event->row.steps) {
+		out_puts(out, ",\"name\":\"unknown\"}");
+		return;
 	}
-	out_putc(out, '}');
+	row_print(row_of(events, event, rec), rec, out);
+	if (event->has_text)
+		row_print_text(events->formats, event->row.event, rec, out);
+	out_put_to(out, stpcpy(out_room(out, sizeof("}}")), "}}"));
 }

@@ -6,7 +6,11 @@
  * Time at EL2 is that between hyp_enter and hyp_exit. Timed events in between are parts of it. One
  * that began before, such as the hypercall that runs a guest, counts from hyp_enter on: its start
  * is in "el2;hvc;eret_guest", the way into the guest. Time in guests has stacks of its own:
- * "guest;VM 0x1000;vCPU 0;DABT_LOW".
+ * "guest;VM 0x1000;vCPU 0;DABT_LOW". It is that from each hyp_exit to the next hyp_enter:
+ * guest_exit also has the time that EL2 took for the exit.
+ *
+ * In a file without hyp_enter, a timed event has its duration without the time in guests. Else one
+ * whose hyp_enter was lost does not count: nobody knows since when the CPU was at EL2.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,8 +21,10 @@
 #include "out.h"
 #include "stacks.h"
 
-/* Timed events between an entry and an exit; those that are more count as their own stacks */
+/* Timed events between an entry and an exit; of those that are more the visit has the time */
 #define PARTS_MAX	16
+/* Stays in guests that a CPU remembers one by one, to subtract them from a call */
+#define GUESTS_MAX	64
 /* Bytes of a stack, and of a frame */
 #define STACK_MAX	2048
 #define FRAME_MAX	72
@@ -35,6 +41,12 @@ struct part {
 	char		frame[FRAME_MAX];
 };
 
+/* A stay in a guest */
+struct guest_stay {
+	uint64_t	begin;
+	uint64_t	time;
+};
+
 /**
  * struct visit - what a CPU does at EL2
  * @cpu:	the CPU
@@ -42,8 +54,13 @@ struct part {
  * @begin:	since when
  * @reason:	why it has entered EL2
  * @class:	why it has left the guest; empty if it has not
+ * @left:	when it was left for a guest; 0 if it was not, or nobody knows
+ * @in_guest:	time in the guest since the last guest_exit
+ * @has_gap:	a part of that time is not known
  * @nr:		number of @parts
  * @parts:	the timed events, in the order of their ends
+ * @nr_guests:	number of @guests
+ * @guests:	the last stays in guests; the first one has all before it, too
  */
 struct visit {
 	unsigned int	cpu;
@@ -51,13 +68,27 @@ struct visit {
 	uint64_t	begin;
 	char		reason[FRAME_MAX];
 	char		class[FRAME_MAX];
+	uint64_t	left;
+	uint64_t	in_guest;
+	bool		has_gap;
 	unsigned int	nr;
 	struct part	parts[PARTS_MAX];
+	unsigned int	nr_guests;
+	struct guest_stay	guests[GUESTS_MAX];
 };
 
-/* The state of the export */
+/**
+ * struct collapsed - the state of the export
+ * @stacks:	the stacks
+ * @alone:	stacks of timed events without a hyp_enter before them
+ * @has_enters:	the file has hyp_enter: @alone does not count
+ * @visits:	one for each CPU
+ * @nr:		number of @visits
+ */
 struct collapsed {
 	struct stacks	*stacks;
+	struct stacks	*alone;
+	bool		has_enters;
 	struct visit	*visits;
 	unsigned int	nr;
 };
@@ -158,8 +189,11 @@ static void end_visit(const struct export *x, struct visit *visit,
 	if (visit->class[0])
 		len += snprintf(stack + len, sizeof(stack) - len, ";%s", visit->class);
 	/* what it has done is known only after the guest */
-	if (put_name(x, event, rec, "reason", to, sizeof(to)) && !strcmp(to, "eret_guest"))
+	visit->left = 0;
+	if (put_name(x, event, rec, "reason", to, sizeof(to)) && !strcmp(to, "eret_guest")) {
+		visit->left = rec->ts;
 		len += snprintf(stack + len, sizeof(stack) - len, ";%s", to);
+	}
 	for (i = 0; i < visit->nr; i++)
 		left[i] = visit->parts[i].end - visit->parts[i].begin;
 	left[visit->nr] = rec->ts - visit->begin;
@@ -180,12 +214,38 @@ static void end_visit(const struct export *x, struct visit *visit,
 static void begin_visit(const struct export *x, struct visit *visit,
 			const struct hyptrace_event *event, const struct hyptrace_record *rec)
 {
+	((struct collapsed *)x->state)->has_enters = true;
+	if (visit->left)
+		visit->in_guest += rec->ts - visit->left;
+	visit->left = 0;
 	visit->is_open = true;
 	visit->begin = rec->ts;
 	visit->nr = 0;
 	visit->class[0] = '\0';
 	if (!put_name(x, event, rec, "reason", visit->reason, FRAME_MAX))
 		strcpy(visit->reason, "unknown");
+}
+
+static void add_guest(struct visit *visit, uint64_t begin, uint64_t time)
+{
+	if (visit->nr_guests == GUESTS_MAX) {
+		visit->guests[0].time += visit->guests[1].time;
+		memmove(&visit->guests[1], &visit->guests[2],
+			(GUESTS_MAX - 2) * sizeof(visit->guests[0]));
+		visit->nr_guests--;
+	}
+	visit->guests[visit->nr_guests++] = (struct guest_stay){ begin, time };
+}
+
+/* The time in guests since the begin of a call */
+static uint64_t time_in_guests(const struct visit *visit, uint64_t begin)
+{
+	uint64_t time = 0;
+	unsigned int i;
+
+	for (i = visit->nr_guests; i && visit->guests[i - 1].begin >= begin; i--)
+		time += visit->guests[i - 1].time;
+	return time;
 }
 
 static void put_guest(const struct export *x, const struct hyptrace_event *event,
@@ -201,6 +261,13 @@ static void put_guest(const struct export *x, const struct hyptrace_event *event
 	get(event, rec, "index", &index);
 	snprintf(stack, sizeof(stack), "guest;VM 0x%" PRIx64 ";vCPU %" PRIu64 ";%s", handle, index,
 		 class);
+	add_guest(visit, rec->ts - duration, duration);
+	if (visit->in_guest && !visit->has_gap)
+		duration = visit->in_guest;
+	else if (visit->is_open)
+		duration -= duration < rec->ts - visit->begin ? duration : rec->ts - visit->begin;
+	visit->in_guest = 0;
+	visit->has_gap = false;
 	stacks_add(state->stacks, stack, duration);
 	strcpy(visit->class, class);
 }
@@ -210,17 +277,22 @@ static void put_part(const struct export *x, const struct hyptrace_event *event,
 {
 	struct collapsed *state = x->state;
 	struct part part = { .begin = rec->ts - duration, .end = rec->ts };
+	uint64_t in_guests;
 	char stack[STACK_MAX];
 
 	name_part(x, event, rec, part.frame);
-	if (visit->is_open && visit->nr < PARTS_MAX) {
+	if (visit->is_open && visit->nr == PARTS_MAX)
+		return;
+	if (visit->is_open) {
 		if (duration > rec->ts - visit->begin)
 			part.begin = visit->begin;
 		visit->parts[visit->nr++] = part;
 	} else {
-		/* nobody knows why the CPU is at EL2 */
+		in_guests = time_in_guests(visit, part.begin);
 		snprintf(stack, sizeof(stack), "el2;%s", part.frame);
-		stacks_add(state->stacks, stack, duration);
+		if (in_guests > duration)
+			in_guests = duration;
+		stacks_add(state->alone, stack, duration - in_guests);
 	}
 }
 
@@ -248,9 +320,13 @@ static void put_event(struct export *x, unsigned int cpu, const struct hyptrace_
 /* Nobody knows how long the CPU was at EL2. */
 static void put_loss(struct export *x, unsigned int cpu, uint64_t ts, uint64_t lost)
 {
+	struct visit *visit = visit_of(x->state, cpu);
+
 	(void)ts;
 	(void)lost;
-	visit_of(x->state, cpu)->is_open = false;
+	visit->is_open = false;
+	visit->left = 0;
+	visit->has_gap = true;
 }
 
 static int begin(struct export *x)
@@ -260,6 +336,7 @@ static int begin(struct export *x)
 	if (!state)
 		die_no_memory();
 	state->stacks = stacks_new();
+	state->alone = stacks_new();
 	x->state = state;
 	return EXIT_DONE;
 }
@@ -271,7 +348,10 @@ static int end(struct export *x)
 	if (!state)
 		return EXIT_DONE;
 	stacks_print(state->stacks, x->out);
+	if (!state->has_enters)
+		stacks_print(state->alone, x->out);
 	stacks_free(state->stacks);
+	stacks_free(state->alone);
 	free(state->visits);
 	free(state);
 	return EXIT_DONE;

@@ -124,8 +124,9 @@ void ctf_find_calls(struct ctf_event *ctf, const struct export *x)
 		    hyptrace_field_is_number(event->fields[i], event->size))
 			id = event->fields[i];
 	calls = hyptrace_file_hypercalls(x->file, &nr);
-	/* only a sentence knows the hypercalls */
-	if (!id || !nr || !hyptrace_formats_depends(x->formats, event, id))
+	/* only a sentence knows the hypercalls; a damaged file may have any size */
+	if (!id || !nr || event->size > UINT16_MAX ||
+	    !hyptrace_formats_depends(x->formats, event, id))
 		return;
 
 	find_args(ctf);

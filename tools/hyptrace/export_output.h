@@ -33,6 +33,7 @@ int export_output_finish(struct export_output *output);
 void export_output_abandon(struct export_output *output);
 
 /* export_tar.c */
+int export_tar_check(const char *name);
 int export_tar_begin(struct export_output *output);
 int export_tar_end(struct export_output *output);
 int export_open_unnamed(void);

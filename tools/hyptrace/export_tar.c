@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/internal.h"
 #include "export_output.h"
 #include "signals.h"
 
@@ -105,6 +106,24 @@ int export_open_unnamed(void)
 	if (f)
 		fclose(f);
 	return fd;
+}
+
+/**
+ * export_tar_check - can Perfetto read the file that goes into the TAR?
+ * @name:	the file
+ *
+ * Return: an exit code.
+ */
+int export_tar_check(const char *name)
+{
+	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const bool is_good = fd >= 0 && hyptrace_file_is_perfetto(fd);
+
+	if (fd < 0)
+		return cmd_fail("cannot read \"%s\": %s", name, strerror(errno));
+	close(fd);
+	return is_good ? EXIT_DONE :
+	       cmd_fail("\"%s\" is not a Perfetto trace: --with takes one of the host", name);
 }
 
 /**

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../lib/internal.h"
-#include "../lib/sentence.h"
 #include "die.h"
 #include "json_rows.h"
 #include "out.h"
@@ -18,9 +17,6 @@
 #define JSON_LINE_MAX		(32 << 10)
 /* Bytes before the fields at most: the CPU and the time */
 #define HEAD_MAX		128
-/* Bytes of a sentence as a string at most */
-#define TEXT_MAX		(SENTENCE_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE + DIGITS_SLACK)
-
 #define NR_IDS			(UINT16_MAX + 1)
 
 /**
@@ -39,24 +35,13 @@ struct json_event {
 	bool		is_large;
 };
 
-/* The arguments of a hypercall by their names */
-struct json_call {
-	const struct hyptrace_hypercall	*call;
-	const struct hyptrace_event	*event;
-	struct row			args;
-	struct json_call		*next;
-};
-
 /* A text of up to DIGITS_SLACK bytes with readable bytes behind it */
 #define SLACK(text)	(text "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
-
-/* Calls are found by the low bits of their ids */
-#define NR_CALL_LISTS	256
 
 struct json_rows {
 	struct hyptrace_formats	*formats;
 	struct stamp		stamp;
-	struct json_call	*calls[NR_CALL_LISTS];
+	struct row_calls	calls;	/* their arguments */
 	struct json_event	*events[NR_IDS];
 };
 
@@ -82,18 +67,11 @@ struct json_rows *json_rows_new(struct hyptrace_formats *formats)
  */
 void json_rows_free(struct json_rows *rows)
 {
-	struct json_call *call, *next;
 	unsigned int i;
 
 	if (!rows)
 		return;
-	for (i = 0; i < NR_CALL_LISTS; i++) {
-		for (call = rows->calls[i]; call; call = next) {
-			next = call->next;
-			row_free(&call->args);
-			free(call);
-		}
-	}
+	row_calls_free(&rows->calls);
 	for (i = 0; i < NR_IDS; i++) {
 		if (!rows->events[i])
 			continue;
@@ -165,66 +143,40 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 }
 
 /* The arguments are in the fields from "arg1" on. */
-static struct json_call *compile_call(struct json_rows *rows, const struct hyptrace_event *event,
-				      const struct hyptrace_hypercall *of)
+static void compile_call(struct row *args, const struct json_rows *rows,
+			 const struct hyptrace_event *event, const struct hyptrace_hypercall *of)
 {
-	struct json_call *call = calloc(1, sizeof(*call));
 	const char *before = ",\"args\":{";
 	unsigned int i, nr = 0;
 
-	if (!call)
-		die_no_memory();
-	call->call = of;
-	call->event = event;
-	row_init(&call->args, ROW_JSON, rows->formats, event);
+	row_init(args, ROW_JSON, rows->formats, event);
 	for (i = 0; i < event->nr_fields && nr < of->nr_args; i++) {
 		const struct hyptrace_field *field = event->fields[i];
 
-		if (strncmp(field->name, "arg", 3) || !is_number(&call->args, field))
+		if (strncmp(field->name, "arg", 3) || !is_number(args, field))
 			continue;
-		row_add_text(&call->args, before);
-		row_add_string(&call->args, of->args[nr++]->name);
-		row_add_text(&call->args, ":\"");
-		row_add_value(&call->args, field);
+		row_add_text(args, before);
+		row_add_string(args, of->args[nr++]->name);
+		row_add_text(args, ":\"");
+		row_add_value(args, field);
 		before = "\",";
 	}
-	row_add_text(&call->args, nr ? "\"}" : ",\"args\":{}");
-	return call;
-}
-
-static const struct row *args_of(struct json_rows *rows, const struct hyptrace_event *event,
-				 const struct hyptrace_hypercall *of)
-{
-	struct json_call **list = &rows->calls[of->id % NR_CALL_LISTS], *call;
-
-	for (call = *list; call; call = call->next)
-		if (call->call == of && call->event == event)
-			return &call->args;
-	call = compile_call(rows, event, of);
-	call->next = *list;
-	*list = call;
-	return &call->args;
+	row_add_text(args, nr ? "\"}" : ",\"args\":{}");
 }
 
 static void print_args(struct json_rows *rows, const struct hyptrace_event *event,
 		       const struct hyptrace_record *rec, struct out *out)
 {
 	const struct hyptrace_hypercall *call;
+	struct row *args;
 
 	call = hyptrace_formats_hypercall(rows->formats, event, rec);
-	if (call && call->known_args)
-		row_print(args_of(rows, event, call), rec, out);
-}
-
-static void print_text(struct json_rows *rows, const struct hyptrace_event *event,
-		       const struct hyptrace_record *rec, struct out *out)
-{
-	size_t len;
-	const char *text = hyptrace_formats_text(rows->formats, event, rec, &len);
-	char *to = out_room(out, TEXT_MAX);
-
-	to = hyptrace_digits_text(to, SLACK(",\"text\":"), 8);
-	out_put_to(out, row_put_string(ROW_JSON, to, text, len));
+	if (!call || !call->known_args)
+		return;
+	args = row_calls_get(&rows->calls, event, call);
+	if (!args->steps)
+		compile_call(args, rows, event, call);
+	row_print(args, rec, out);
 }
 
 static void print_line(struct json_rows *rows, const struct json_event *json, unsigned int cpu,
@@ -250,7 +202,7 @@ static void print_line(struct json_rows *rows, const struct json_event *json, un
 	out_put_to(out, to);
 	if (json->has_text) {
 		print_args(rows, json->fields.event, rec, out);
-		print_text(rows, json->fields.event, rec, out);
+		row_print_text(rows->formats, json->fields.event, rec, out);
 	}
 	to = out_room(out, 2);
 	*to++ = '}';

@@ -26,32 +26,36 @@ struct verb {
 
 static int cmd_help(struct context *ctx, int argc, char **argv);
 
+/* A row without a name is the title of a group. */
 static const struct verb verbs[] = {
-	{ "list",	cmd_list,	"List remotes and their events.", false },
+	{ .help = "Watch, as it happens:" },
+	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
+	{ "strace",	cmd_strace,	"Print hypercalls, firmware calls and guest exits.", true },
+	{ "stat",	cmd_stat,	"Print where the time goes, live or from a file.", true },
+	{ "top",	cmd_top,	"Show where the time goes, in place.", true },
+	{ "catch",	cmd_catch,	"Wait for events, and print what surrounds them.", true },
+	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
+	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
+	{ "who",	cmd_who,	"Print who owns a page, and how it got there.", false },
+	{ "wait",	cmd_wait,	"Wait until triggers have fired.", false },
+	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
+	{ .help = "Files; strace, stat and who read them, too:" },
+	{ "record",	cmd_record,	"Write events to a file, and consume them.", true },
+	{ "report",	cmd_report,	"Print the events of a file.", true },
+	{ "export",	cmd_export,	"Write the events of a file for another program.", true },
+	{ "dump",	cmd_dump,	"Print what a file says and how it is made.", true },
+	{ .help = "Control:" },
+{ "list",	cmd_list,	"List remotes and their events.", false },
+	{ "status",	cmd_status,	"Print states, sizes and counters.", true },
 	{ "enable",	cmd_enable,	"Enable events, with a filter or a trigger.", false },
 	{ "disable",	cmd_disable,	"Disable events, with their filters and triggers.", false },
 	{ "start",	cmd_start,	"Start tracing: record enabled events.", false },
 	{ "stop",	cmd_stop,	"Stop tracing; the events can still be read.", false },
 	{ "load",	cmd_load,	"Allocate the rings.", false },
-	{ "unload",	cmd_unload,	"Stop tracing and free the rings.", false },
-	{ "clear",	cmd_clear,	"Discard events and reset counters.", true },
-	{ "reset",	cmd_reset,	"Stop tracing, free the rings, restore defaults.", false },
 	{ "set",	cmd_set,	"Change the size, the mode or the rate.", false },
-	{ "status",	cmd_status,	"Print states, sizes and counters.", true },
-	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
-	{ "strace",	cmd_strace,	"Print hypercalls, firmware calls and guest exits.", true },
-	{ "catch",	cmd_catch,	"Wait for events, and print what surrounds them.", true },
-	{ "record",	cmd_record,	"Write events to a file, and consume them.", true },
-	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
-	{ "report",	cmd_report,	"Print the events of a file.", true },
-	{ "dump",	cmd_dump,	"Print what a file says and how it is made.", true },
-	{ "export",	cmd_export,	"Write the events of a file for another program.", true },
-	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
-	{ "stat",	cmd_stat,	"Print where the time goes, live or from a file.", true },
-	{ "top",	cmd_top,	"Show where the time goes, in place.", true },
-	{ "who",	cmd_who,	"Print who owns a page, and how it got there.", false },
-	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
-	{ "wait",	cmd_wait,	"Wait until triggers have fired.", false },
+	{ "clear",	cmd_clear,	"Discard events and reset counters.", true },
+	{ "unload",	cmd_unload,	"Stop tracing and free the rings.", false },
+	{ "reset",	cmd_reset,	"Stop tracing, free the rings, restore defaults.", false },
 	{ "mark",	cmd_mark,	"Write selftest events.", true },
 	{ "help",	cmd_help,	"Print help on all verbs or on one.", false },
 };
@@ -244,6 +248,7 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 		.help_filter = drop_remark,
 	};
 	struct verb_input inputs = { ctx, input };
+	unsigned int flags = ARGP_NO_HELP;
 
 	/* the outer parser prints these */
 	own.args_doc = NULL;
@@ -252,7 +257,10 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 	/* --cpu is hidden but still parsed, so that the error message can name it */
 	if (!ctx->verb->takes_cpus)
 		options[GLOBAL_CPU].flags = OPTION_HIDDEN;
-	if (argp_parse(&both, argc, argv, ARGP_NO_HELP, NULL, &inputs))
+	/* a command without "--": name it, and not the first of its options */
+	if (argp->args_doc && !strcmp(argp->args_doc, ARGS_COMMAND))
+		flags |= ARGP_IN_ORDER;
+	if (argp_parse(&both, argc, argv, flags, NULL, &inputs))
 		exit_usage(ctx->verb);
 }
 
@@ -314,7 +322,10 @@ static char *list_verbs(int key, const char *text, void *input)
 	f = text_open(&list, &len);
 	fputs("Verbs:\n", f);
 	for (i = 0; i < NR_VERBS; i++)
-		fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].help);
+		if (verbs[i].name)
+			fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].help);
+		else
+			fprintf(f, " %s\n", verbs[i].help);
 	fputs("\n\"" PROGRAM " help VERB\" prints the help on a verb.", f);
 	text_close(f);
 	return list;
@@ -345,6 +356,8 @@ static const struct verb *find_verb(const char *name)
 
 	hyptrace_nearest_begin(&near, name, strlen(name));
 	for (i = 0; i < NR_VERBS; i++) {
+		if (!verbs[i].name)
+			continue;
 		if (!strcmp(verbs[i].name, name))
 			return &verbs[i];
 		hyptrace_nearest_try(&near, verbs[i].name);

@@ -77,6 +77,20 @@ bool out_has_failed(const struct out *out)
 }
 
 /**
+ * out_printed - say what became of what was put into the buffer
+ * @out:	the buffer
+ * @word:	what to say if all was written
+ *
+ * What was in the buffer or in a pipe when its reader has closed that is not known to be read.
+ *
+ * Return: @word, or words for a summary in its place.
+ */
+const char *out_printed(const struct out *out, const char *word)
+{
+	return out->error ? "read until the output was closed" : word;
+}
+
+/**
  * out_write - append bytes
  * @out:	the buffer
  * @data:	the bytes

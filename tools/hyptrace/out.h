@@ -40,6 +40,7 @@ void out_write(struct out *out, const void *data, size_t len);
 void out_puts(struct out *out, const char *text);
 void out_spaces(struct out *out, size_t nr);
 bool out_has_failed(const struct out *out);
+const char *out_printed(const struct out *out, const char *word);
 void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline void out_putc(struct out *out, char c)

@@ -11,7 +11,7 @@
 #include "../lib/hyptrace_file.h"
 #include "child.h"
 #include "cmd.h"
-#include "event_filters.h"
+#include "gaps.h"
 #include "record_host.h"
 
 /**
@@ -117,7 +117,7 @@ struct record_file {
  * @events:	the events of the remote
  * @nr_events:	number of @events
  * @choice:	the events to hold enabled
- * @filters:	the filters that were set at EL2
+ * @gaps:	why events are missing
  * @rings:	the rings
  * @nr_rings:	number of @rings
  * @epoll:	waits for rings, signals and the command; -1 before the start
@@ -150,7 +150,7 @@ struct record {
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct event_choice		choice;
-	struct event_filters		filters;
+	struct gaps			gaps;
 	struct record_ring		*rings;
 	unsigned int			nr_rings;
 	int				epoll;

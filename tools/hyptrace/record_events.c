@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_hold.h"
 #include "filter.h"
 #include "record.h"
 
@@ -66,9 +67,8 @@ static int set_filter(struct record *r, const struct hyptrace_event **list, unsi
 		die_no_memory();
 	if (!filter)
 		return filter_fail(r->filter, at, &err);
-	event_filters_begin(&r->filters, r->ctx->h, r->remote->name);
 	for (i = 0; i < nr && !code; i++)
-		if (event_filters_set(&r->filters, list[i], filter, &err))
+		if (event_hold(r->ctx->h, list[i], filter, list[i]->trigger, list[i]->after, &err))
 			code = cmd_fail_verb("filter", list[i]->name, &err);
 	hyptrace_filter_free(filter);
 	return code;
@@ -78,7 +78,7 @@ static int set_filter(struct record *r, const struct hyptrace_event **list, unsi
  * record_set_filter - set the filter of --filter
  * @r:		the recording, after record_choose()
  *
- * Return: an exit code; the caller calls event_filters_restore() in any case.
+ * Return: an exit code.
  */
 int record_set_filter(struct record *r)
 {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/file_write.h"
 #include "record.h"
 
 /* Between the name of an older file and its age */
@@ -74,10 +75,12 @@ int record_begin_file(struct record *r)
 					    r->host.words.nr ? &r->host.file : NULL, &err);
 	if (!file->w)
 		return cmd_fail("cannot record to %s: %s", r->path, err.text);
+	gaps_set_file(&r->gaps, file->w);
 	if (!r->limit)
 		return EXIT_DONE;
 	size = hyptrace_file_size(file->w);
 	if (size + r->remote->subbuf_size > r->limit) {
+		gaps_set_file(&r->gaps, NULL);
 		hyptrace_file_abandon(file->w);
 		file->w = NULL;
 		return cmd_fail("the limit is too small: a file begins with %" PRIu64
@@ -190,7 +193,11 @@ static void *finish(void *arg)
 	if (ages)
 		hold_file_before(r);
 	file->ended_bytes = hyptrace_file_size(file->ended);
-	if (hyptrace_file_finish(file->ended, &file->err)) {
+	if (r->snapshot && hyptrace_file_failed(file->ended, &file->err)) {
+		/* nothing was consumed: the next snapshot has all events */
+		hyptrace_file_abandon(file->ended);
+		file->failed = true;
+	} else if (hyptrace_file_finish(file->ended, &file->err)) {
 		file->failed = true;
 	} else if (rename_ended(r)) {
 		snprintf(file->err.text, sizeof(file->err.text), "cannot rename %s to %s: %s",
@@ -238,6 +245,7 @@ static int end_current(struct record *r)
 	file->unwritten = calloc(r->nr_rings + r->host.file.nr_cpus, sizeof(*file->unwritten));
 	if (!file->unwritten)
 		die_no_memory();
+	gaps_set_file(&r->gaps, NULL);
 	file->w = NULL;
 	file->name = NULL;
 	return code;
@@ -254,6 +262,8 @@ int record_next_file(struct record *r)
 	struct record_file *file = &r->file;
 	int code;
 
+	record_hide_status(r);
+	gaps_look(&r->gaps);
 	record_count(r, RECORD_COUNT_NEXT);
 	record_host_count(r);
 	code = end_current(r);

@@ -219,6 +219,8 @@ static int save(struct record *r, struct hyptrace_cpu **cpus, unsigned int nr,
 		code = take(r, cpus[i], &snaps[i]);
 	if (!code)
 		code = record_begin_file(r);
+	if (!code)
+		gaps_look_at_events(&r->gaps);
 	for (i = 0; i < nr && !code; i++)
 		if (snaps[i].snap)
 			code = copy(r, cpus[i]->id, &snaps[i]);
@@ -250,6 +252,10 @@ int record_snapshot(struct record *r)
 		hyptrace_snapshot_free(snaps[i].snap);
 	free(snaps);
 	hyptrace_free_cpus(cpus);
+	if (code && r->file.w) {
+		hyptrace_file_abandon(r->file.w);
+		r->file.w = NULL;
+	}
 	end = record_end_file(r);
 	return code ? code : end;
 }

@@ -21,6 +21,8 @@
 /* Columns of a terminal that does not say how many it has */
 #define COLUMNS_DEFAULT	80
 
+#define UNKNOWN		"the number of events is not known"
+
 /* Back to the first column, and erase the line */
 #define ERASE		"\r\033[K"
 
@@ -169,6 +171,16 @@ void record_print_host_summary(const struct record *r)
 				 host->cpus[i].sum_lost);
 }
 
+static bool was_cleared(const struct record *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr_rings; i++)
+		if (r->rings[i].was_unknown)
+			return true;
+	return false;
+}
+
 /**
  * record_print_summary - say what was recorded, and which CPUs have lost events
  * @r:		the recording, which has ended
@@ -181,20 +193,18 @@ void record_print_summary(const struct record *r)
 	unsigned int i;
 
 	if (r->counts_failed) {
-		print_place(r, "the number of events is not known");
+		print_place(r, UNKNOWN);
 		return;
 	}
-	for (i = 0; i < r->nr_rings; i++)
-		is_complete &= !r->rings[i].was_unknown;
 	record_total(r, &total);
-	if (r->quiet && !total.lost && is_complete)
+	if (r->quiet && !total.lost && is_complete && !was_cleared(r))
 		return;
-	if (r->filter)
+	if (r->filter || total.filtered)
 		snprintf(filtered, sizeof(filtered), ", %" PRIu64 " filtered", total.filtered);
 	snprintf(counts, sizeof(counts), "%" PRIu64 " event%s recorded%s, %" PRIu64 "%s lost",
 		 total.events, total.events == 1 ? "" : "s", filtered, total.lost,
 		 is_complete ? "" : " or more");
-	print_place(r, counts);
+	print_place(r, was_cleared(r) ? UNKNOWN : counts);
 	for (i = 0; i < r->nr_rings; i++)
 		print_cpu(&r->rings[i]);
 	if (total.lost && !r->snapshot && !r->size && !r->has_failed)
@@ -238,18 +248,15 @@ void record_print_json(const struct record *r)
 	struct printer *p = r->ctx->p;
 	const struct record_ring *ring;
 	struct record_counts total;
-	bool is_known = !r->counts_failed;
 	unsigned int i;
 
-	for (i = 0; i < r->nr_rings; i++)
-		is_known &= !r->rings[i].was_unknown;
 	record_total(r, &total);
 	printer_object(p, NULL);
 	printer_str(p, "remote", r->remote->name);
 	printer_str(p, "file", r->path);
 	printer_uint(p, "files", r->file.nr + 1);
 	printer_uint(p, "bytes", r->file.bytes);
-	print_counts(p, &total, is_known, !has_lost_more(r));
+	print_counts(p, &total, !r->counts_failed && !was_cleared(r), !has_lost_more(r));
 	printer_array(p, "cpus");
 	for (i = 0; i < r->nr_rings; i++) {
 		ring = &r->rings[i];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../lib/internal.h"
+#include "../lib/sentence.h"
 #include "die.h"
 #include "out.h"
 #include "row.h"
@@ -15,6 +16,8 @@
 
 /* Bytes of a name at most that is not among the symbols of a field */
 #define ASKED_NAME_MAX		64
+/* Bytes of a sentence as a member of an object at most */
+#define TEXT_MAX		(SENTENCE_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE + DIGITS_SLACK)
 /* Bytes of a field that has no size of its own at most */
 #define ANY_SIZE_MAX	1024
 
@@ -107,6 +110,15 @@ static void next_step(struct row *row, size_t room)
 	row_make_text(&row->steps[row->nr].before, "", 0);
 }
 
+static void add_number(struct row *row, const struct hyptrace_field *field, enum row_kind kind)
+{
+	struct row_step *step = &row->steps[row->nr];
+
+	step->kind = kind;
+	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
+	next_step(row, 1 + DIGITS_MAX);
+}
+
 /* A field of the kernel may refer to bytes of any number: not more of them are printed. */
 static uint32_t max_bytes(const struct hyptrace_field *field)
 {
@@ -125,13 +137,21 @@ void row_add_value(struct row *row, const struct hyptrace_field *field)
 
 	step->field = field;
 	if (hyptrace_field_is_number(field, row->event->size)) {
-		step->kind = field->is_signed ? ROW_SIGNED : ROW_UNSIGNED;
-		step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
-		next_step(row, 1 + DIGITS_MAX);
+		add_number(row, field, field->is_signed ? ROW_SIGNED : ROW_UNSIGNED);
 		return;
 	}
 	step->kind = ROW_BYTES;
 	next_step(row, max_bytes(field) * (size_t)ROW_STRING_FACTOR + ROW_STRING_MORE);
+}
+
+/**
+ * row_add_hex - add the value of a field as a hexadecimal string: "0x1f"
+ * @row:	the row
+ * @field:	the field, an unsigned number of the event
+ */
+void row_add_hex(struct row *row, const struct hyptrace_field *field)
+{
+	add_number(row, field, ROW_HEX);
 }
 
 /**
@@ -166,6 +186,26 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
 	step->names = row_names_new(row->style, field);
 	next_step(row, step->names->longest);
+}
+
+/**
+ * row_skip_after - leave out the next steps if the value that was added last is written
+ * @row:	the row
+ * @nr:		number of steps: each is a value with the texts before it
+ */
+void row_skip_after(struct row *row, unsigned int nr)
+{
+	row->steps[row->nr - 1].skip = nr;
+}
+
+/**
+ * row_end_step - make the text that was added last a step of its own, for row_skip_after()
+ * @row:	the row
+ */
+void row_end_step(struct row *row)
+{
+	row->steps[row->nr].kind = ROW_NONE;
+	next_step(row, 0);
 }
 
 static inline char *put_text(const struct row_text *text, char *to)
@@ -234,8 +274,14 @@ static inline char *put_value(const struct row *row, const struct row_step *step
 			return hyptrace_digits_decimal(to, number);
 		*to++ = '-';
 		return hyptrace_digits_decimal(to, -(uint64_t)number);
+	case ROW_HEX:
+		memcpy(to, "\"0x", 3);
+		to = hyptrace_digits_hex(to + 3, hyptrace_place_unsigned(&step->place, data), 'a');
+		*to++ = '"';
+		return to;
 	case ROW_BYTES:
 		return put_bytes(row, step, rec, to);
+	case ROW_NONE:
 	case ROW_END:
 		return to;
 	default:
@@ -266,10 +312,13 @@ char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to
 	const char *data = payload_of(row, rec, &small);
 
 	for (;; step++) {
-		to = put_text(&step->before, to);
+		char *from = put_text(&step->before, to);
+
 		if (step->kind == ROW_END)
-			return to;
-		to = put_value(row, step, rec, data, to);
+			return from;
+		to = put_value(row, step, rec, data, from);
+		if (to != from)
+			step += step->skip;
 	}
 }
 
@@ -321,6 +370,8 @@ static noinline void print_slowly(const struct row *row, const struct hyptrace_r
 			die_no_memory();
 		end = put_value(row, step, rec, data, text);
 		out_write(out, text, end - text);
+		if (end != text)
+			step += step->skip;
 		free(text);
 	}
 }
@@ -337,4 +388,21 @@ void row_print(const struct row *row, const struct hyptrace_record *rec, struct 
 		print_slowly(row, rec, out);
 	else
 		out_put_to(out, row_put(row, rec, out_room(out, ROW_MAX)));
+}
+
+/**
+ * row_print_text - print the sentence of an event as the member "text" of an object of JSON
+ * @formats:	formats of the events
+ * @event:	the event
+ * @rec:	a record of it
+ * @out:	the output
+ */
+void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		    const struct hyptrace_record *rec, struct out *out)
+{
+	size_t len;
+	const char *text = hyptrace_formats_text(formats, event, rec, &len);
+	char *to = stpcpy(out_room(out, TEXT_MAX), ",\"text\":");
+
+	out_put_to(out, row_put_string(ROW_JSON, to, text, len));
 }

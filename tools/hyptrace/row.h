@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The values of an event as a row of text, compiled to steps: each is a text and the value
- * after it. For lines_json_fast.c and csv.c.
+ * after it.
  *
  *	row_add_text(row, "\"reason\":");
  *	row_add_value(row, event, reason);
@@ -35,9 +35,11 @@ enum row_kind {
 	ROW_END,	/* no value: the last step */
 	ROW_UNSIGNED,
 	ROW_SIGNED,
+	ROW_HEX,	/* an unsigned number as a hexadecimal string */
 	ROW_BYTES,	/* a field that is not a number */
 	ROW_NAME,	/* the name of a value, if it has one, as its symbols say */
 	ROW_ASK_NAME,	/* the same, as hyptrace_formats_name() says */
+	ROW_NONE,	/* no value: the step is only the text */
 };
 
 /* A text; DIGITS_SLACK bytes after it are readable */
@@ -70,13 +72,15 @@ struct row_names {
  * struct row_step - a text, and the value that follows it
  * @before:	the text
  * @kind:	enum row_kind
- * @place:	UNSIGNED, SIGNED, NAME: place of the field
+ * @skip:	number of steps to leave out after a value
+ * @place:	UNSIGNED, SIGNED, HEX, NAME: place of the field
  * @names:	NAME: its names
  * @field:	BYTES, ASK_NAME: the field
  */
 struct row_step {
 	struct row_text			before;
 	uint8_t				kind;
+	uint8_t				skip;
 	struct place			place;
 	struct row_names		*names;
 	const struct hyptrace_field	*field;
@@ -101,6 +105,13 @@ struct row {
 	struct row_step			*steps;
 };
 
+/* The rows of hypercalls, found by the low bits of their ids */
+#define ROW_CALL_LISTS	256
+
+struct row_calls {
+	struct row_call	*lists[ROW_CALL_LISTS];
+};
+
 /* row.c */
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
 	      const struct hyptrace_event *event);
@@ -109,10 +120,20 @@ void row_add_text(struct row *row, const char *text);
 void row_add_string(struct row *row, const char *text);
 void row_add_value(struct row *row, const struct hyptrace_field *field);
 void row_add_name(struct row *row, const struct hyptrace_field *field);
+void row_add_hex(struct row *row, const struct hyptrace_field *field);
 bool row_has_names(const struct row *row, const struct hyptrace_field *field);
+void row_skip_after(struct row *row, unsigned int nr);
+void row_end_step(struct row *row);
 char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to);
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to);
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);
+void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		    const struct hyptrace_record *rec, struct out *out);
+
+/* row_calls.c */
+struct row *row_calls_get(struct row_calls *calls, const struct hyptrace_event *event,
+			  const struct hyptrace_hypercall *of);
+void row_calls_free(struct row_calls *calls);
 
 /* row_text.c: texts in the styles */
 char *row_put_string(enum row_style style, char *to, const char *text, size_t len);

@@ -27,7 +27,8 @@ static void on_signal(int sig)
 
 	if (sig == SIGALRM || signals_stop)
 		signals_abandon = 1;
-	signals_stop = 1;
+	if (!signals_stop)
+		signals_stop = sig;
 	alarm(ABANDON_SECONDS);
 	/* an error is ignored: a full pipe wakes poll(), too */
 	(void)!write(wake[1], "", 1);

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* A signal has arrived: the verb must end. */
+/* The signal that has arrived, or 0: the verb must end. */
 extern volatile sig_atomic_t signals_stop;
 /* Another one has arrived, or a second has passed: give up output that blocks. */
 extern volatile sig_atomic_t signals_abandon;

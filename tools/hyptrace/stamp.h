@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Write times in nanoseconds. The first digits are cached, since many times in a row share them.
- * For json_rows.c, csv.c and export_chrome.c.
  */
 #ifndef STAMP_H
 #define STAMP_H

@@ -73,7 +73,6 @@ struct stat_kind {
  * @by_id:	by their ids
  * @nr:		number of @by_id
  * @events:	the description of each; NULL if the remote has none with all fields
- * @guest_exit:	the reason of hyp_enter for an exit of a guest
  * @eret_guest:	the reason of hyp_exit for an entry to a guest
  * @trap:	the code of guest_exit for a trap
  */
@@ -81,7 +80,6 @@ struct stat_kinds {
 	struct stat_kind		*by_id;
 	unsigned int			nr;
 	const struct hyptrace_event	*events[NR_STAT_EVENTS];
-	uint64_t			guest_exit;
 	uint64_t			eret_guest;
 	uint64_t			trap;
 };
@@ -93,7 +91,7 @@ struct stat_kinds {
  * @kinds:	the events
  * @vcpus:	the vCPUs of all CPUs; NULL if their exits and entries are not compared
  * @times:	where its time goes
- * @wall:	the time that has passed on it; only if the numbers are counters
+ * @in_guest:	the time in a guest since the last guest_exit
  * @is_inside:	the CPU is at EL2, and nothing was lost since it entered
  * @entered:	when it entered EL2
  * @reason:	why
@@ -115,7 +113,7 @@ struct stat_cpu {
 	const struct stat_kinds	*kinds;
 	struct stat_rows	*vcpus;
 	struct stat_times	times;
-	uint64_t		wall;
+	uint64_t		in_guest;
 	bool			is_inside;
 	uint64_t		entered;
 	uint64_t		reason;
@@ -143,7 +141,9 @@ struct stat_cpu {
  * @exact:	take the numbers from events even if EL2 has counters for them
  * @is_counted:	the numbers are counters: there are no events, and no percentiles
  * @visits_nsec: time of some visits of EL2 while nothing is recorded or counted; 0: unknown
+ * @visits_spread: how much this time varies
  * @event_psec:	what an event costs, in ps; 0: unknown
+ * @event_spread: how much this varies
  * @quiet:	print no notes; losses and errors are still printed
  * @sort:	the key by which the rows are sorted; see stat_sort.c
  * @from:	argument of --from
@@ -166,6 +166,7 @@ struct stat_cpu {
  * @has_buckets: take the buckets of counters, too
  * @slow:	keeps the slowest samples of a row; NULL if nobody wants them
  * @has_seen:	there were events of these kinds
+ * @is_outside:	the file has events, but none between --from and --to
  * @damaged:	places of the file that are damaged
  */
 struct stat {
@@ -178,7 +179,9 @@ struct stat {
 	bool			exact;
 	bool			is_counted;
 	uint64_t		visits_nsec;
+	uint64_t		visits_spread;
 	uint64_t		event_psec;
+	uint64_t		event_spread;
 	bool			quiet;
 	const char		*sort;
 	struct moment		from;
@@ -200,6 +203,7 @@ struct stat {
 	bool			has_buckets;
 	struct stat_slow	*slow;
 	bool			has_seen[NR_STAT_EVENTS];
+	bool			is_outside;
 	uint64_t		damaged;
 };
 
@@ -235,6 +239,7 @@ void stat_feed_run(struct stat_cpu *cpu, const struct hyptrace_stream_event *eve
 		   unsigned int nr);
 
 /* stat_cpus.c: the CPUs */
+bool stat_has_guest(const struct stat *stat);
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id);
 struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id);
 void stat_limits(struct stat *stat);
@@ -254,7 +259,7 @@ int stat_counters(struct stat *stat, const char *remote, int signal_fd);
 /* stat_cost.c: what an event costs */
 void stat_cost_prepare(struct stat *stat, const char *remote);
 void stat_cost_measure(struct stat *stat, const char *remote);
-uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu);
+uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread);
 
 /* stat_sort.c: the rows in their order */
 bool stat_sort_is_key(const char *key);

@@ -3,25 +3,36 @@
  * What it costs to record or to count an event, on this machine: how much longer the CPU then takes
  * to enter EL2 and to return.
  */
+#include <stdlib.h>
+
 #include "stat.h"
 
 #define VISITS			64
-#define ROUNDS			8
+#define ROUNDS			9
 #define PSEC_PER_NSEC		1000
 
-/* Return the shortest time of some rounds, in ns; 0 if the remote cannot say it. */
-static uint64_t time_visits(const struct stat *stat, const char *remote)
+static int compare(const void *a, const void *b)
 {
-	uint64_t nsec = 0, least = UINT64_MAX;
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * Return the median of some rounds, in ns; 0 if the remote cannot say it. Half of the rounds differ
+ * from it by @spread at most.
+ */
+static uint64_t time_visits(const struct stat *stat, const char *remote, uint64_t *spread)
+{
+	uint64_t nsec[ROUNDS] = {};
 	unsigned int i;
 
-	for (i = 0; i < ROUNDS; i++) {
-		if (hyptrace_time_visits(stat->ctx->h, remote, VISITS, &nsec, NULL))
+	for (i = 0; i < ROUNDS; i++)
+		if (hyptrace_time_visits(stat->ctx->h, remote, VISITS, &nsec[i], NULL))
 			return 0;
-		if (nsec < least)
-			least = nsec;
-	}
-	return least;
+	qsort(nsec, ROUNDS, sizeof(nsec[0]), compare);
+	*spread = (nsec[ROUNDS * 3 / 4] - nsec[ROUNDS / 4]) / 2;
+	return nsec[ROUNDS / 2];
 }
 
 /**
@@ -31,7 +42,7 @@ static uint64_t time_visits(const struct stat *stat, const char *remote)
  */
 void stat_cost_prepare(struct stat *stat, const char *remote)
 {
-	stat->visits_nsec = time_visits(stat, remote);
+	stat->visits_nsec = time_visits(stat, remote, &stat->visits_spread);
 }
 
 /**
@@ -43,24 +54,29 @@ void stat_cost_measure(struct stat *stat, const char *remote)
 {
 	/* hyp_enter and hyp_exit, and maybe host_hcall */
 	const unsigned int nr = stat_by_needs(stat->by, STAT_HCALL) ? 3 : 2;
-	uint64_t during = stat->visits_nsec ? time_visits(stat, remote) : 0;
+	uint64_t spread = 0;
+	uint64_t during = stat->visits_nsec ? time_visits(stat, remote, &spread) : 0;
 
-	if (during > stat->visits_nsec)
-		stat->event_psec = (during - stat->visits_nsec) * PSEC_PER_NSEC / (VISITS * nr);
+	if (during <= stat->visits_nsec)
+		return;
+	stat->event_psec = (during - stat->visits_nsec) * PSEC_PER_NSEC / (VISITS * nr);
+	stat->event_spread = (spread + stat->visits_spread) * PSEC_PER_NSEC / (VISITS * nr);
 }
 
 /**
  * stat_cost - compute what the events of a CPU have cost
  * @stat:	the verb
  * @cpu:	the CPU
+ * @spread:	out: how much more or less this may be, ns
  *
  * An event that was lost was recorded, too.
  *
  * Return: the time, in ns.
  */
-uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu)
+uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread)
 {
 	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;
 
+	*spread = nr * stat->event_spread / PSEC_PER_NSEC;
 	return nr * stat->event_psec / PSEC_PER_NSEC;
 }

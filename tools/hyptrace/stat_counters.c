@@ -105,8 +105,6 @@ static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *
 	/* of a visit, hyp_exit is counted as a time only */
 	if (!now->now)
 		cpu->counted += 2 * (now->count - (last ? last->count : 0));
-	if (last && now->now - last->now > cpu->wall)
-		cpu->wall = now->now - last->now;
 }
 
 /* The times of samples are only known as powers of two. */
@@ -145,19 +143,23 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *n
 		add_buckets(row, now, last);
 }
 
-/* The times of a CPU, and what is left: it was read some ns earlier or later, or was off. */
-static void end_times(struct stat_cpu *cpu)
+/*
+ * The counters were read shortly before the begin and after the end: this time is none of the
+ * interval. The host, which reads them, has it.
+ */
+static void trim_times(struct stat_times *times, uint64_t wall)
 {
-	uint64_t sum = 0;
+	static const enum stat_place places[] = { STAT_HOST, STAT_GUEST, STAT_EL2 };
+	uint64_t *ns = times->ns, sum = ns[STAT_HOST] + ns[STAT_GUEST] + ns[STAT_EL2];
+	uint64_t excess = sum > wall ? sum - wall : 0;
 	unsigned int i;
 
-	for (i = 0; i < NR_STAT_PLACES; i++)
-		sum += cpu->times.ns[i];
-	if (cpu->wall < sum)
-		cpu->wall = sum;
-	cpu->times.ns[STAT_UNKNOWN] = cpu->wall - sum;
-	cpu->times.begun = true;
-	cpu->times.since = cpu->wall;
+	for (i = 0; i < 3; i++) {
+		const uint64_t cut = excess < ns[places[i]] ? excess : ns[places[i]];
+
+		ns[places[i]] -= cut;
+		excess -= cut;
+	}
 }
 
 static void clear_cpus(struct stat *stat)
@@ -167,7 +169,6 @@ static void clear_cpus(struct stat *stat)
 	for (i = 0; i < stat->nr_cpus; i++) {
 		stat_rows_free(&stat->cpus[i]->rows);
 		stat->cpus[i]->times = (struct stat_times){};
-		stat->cpus[i]->wall = 0;
 		stat->cpus[i]->counted = 0;
 	}
 }
@@ -240,12 +241,13 @@ static int take_interval(struct counting *c)
 	struct stat *stat = c->stat;
 	unsigned int nr, i, next = 0;
 	bool was_reset = false;
-	int code = read_and_look(c, &counters, &nr);
+	int code;
 
-	if (code)
-		return code;
 	stat->begin = stat->end;
 	stat->end = clock_now(CLOCK_BOOTTIME);
+	code = read_and_look(c, &counters, &nr);
+	if (code)
+		return code;
 	clear_cpus(stat);
 	for (i = 0; i < nr; i++) {
 		struct stat_cpu *cpu;
@@ -264,7 +266,7 @@ static int take_interval(struct counting *c)
 	if (was_reset || next < c->nr_last || c->is_broken)
 		cmd_note("the counters were reset or switched off by somebody else: these numbers are incomplete");
 	for (i = 0; i < stat->nr_cpus; i++)
-		end_times(stat->cpus[i]);
+		trim_times(&stat->cpus[i]->times, stat->end - stat->begin);
 	hyptrace_free_counters(c->last);
 	c->last = counters;
 	c->nr_last = nr;
@@ -303,8 +305,10 @@ static int run(struct counting *c, int signal_fd)
 	const uint64_t begin = clock_now(CLOCK_BOOTTIME);
 	const uint64_t deadline = stat->duration ? begin + stat->duration : UINT64_MAX;
 	uint64_t next = begin, now;
-	int code;
+	int code = child_start(&stat->child);
 
+	if (code)
+		return code;
 	stat->end = begin;
 	do {
 		next = stat->interval ? next + stat->interval : deadline;
@@ -375,8 +379,6 @@ int stat_counters(struct stat *stat, const char *remote, int signal_fd)
 	stat->is_counted = true;
 	if (!code && !stat->quiet)
 		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");
-	if (!code)
-		code = child_start(&stat->child);
 	if (!code)
 		code = run(&c, signal_fd);
 	hyptrace_free_counters(c.last);

@@ -3,6 +3,7 @@
  * The CPUs of hyptrace stat.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "stat.h"
 
@@ -100,6 +101,17 @@ void stat_limits(struct stat *stat)
 }
 
 /**
+ * stat_has_guest - do events say how long guests have run?
+ * @stat:	the verb, after stat_limits()
+ *
+ * Return: false if only the field duration of guest_exit says it, with what EL2 did meanwhile.
+ */
+bool stat_has_guest(const struct stat *stat)
+{
+	return stat->has_seen[STAT_ENTER] && stat->has_seen[STAT_EXIT];
+}
+
+/**
  * stat_cut - begin to count again
  * @stat:	the verb
  * @at:		when; not before the last event
@@ -113,12 +125,15 @@ void stat_cut(struct stat *stat, uint64_t at)
 	for (i = 0; i < stat->nr_cpus; i++) {
 		struct stat_cpu *cpu = stat->cpus[i];
 
+		if (cpu->times.now == STAT_GUEST && at > cpu->times.since)
+			cpu->in_guest += at - cpu->times.since;
 		stat_times_cut(&cpu->times, at);
 		stat_rows_free(&cpu->rows);
 		cpu->events = 0;
 		cpu->lost = 0;
 		cpu->lost_more = false;
 		cpu->has_time = false;
+		memset(cpu->seen, 0, sizeof(cpu->seen));
 	}
 	/* their exits are those of rows that are freed */
 	for (j = 0; j < stat->vcpus.nr; j++)

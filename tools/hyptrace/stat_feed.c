@@ -59,7 +59,9 @@ static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_
 
 static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 {
-	stat_times_enter(&cpu->times, ts, reason == cpu->kinds->guest_exit);
+	if (cpu->times.now == STAT_GUEST && ts > cpu->times.since)
+		cpu->in_guest += ts - cpu->times.since;
+	stat_times_enter(&cpu->times, ts);
 	cpu->is_inside = true;
 	cpu->entered = ts;
 	cpu->reason = reason;
@@ -137,7 +139,9 @@ static void exit_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
 	key.minor = code == cpu->kinds->trap ? read_field(kind, FIELD_CLASS, rec->data) : 0;
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
-	row->guest += duration;
+	row->guest += cpu->in_guest;
+	row->run += duration;
+	cpu->in_guest = 0;
 	vcpu->exit = row;
 	vcpu->since = rec->ts;
 }
@@ -178,6 +182,7 @@ static __attribute__((noinline)) void lose(struct stat_cpu *cpu, uint64_t lost)
 	else
 		cpu->lost += lost;
 	cpu->is_inside = false;
+	cpu->in_guest = 0;
 	stat_times_lose(&cpu->times);
 	/* any vCPU may have entered its guest here */
 	for (i = 0; cpu->vcpus && i < cpu->vcpus->nr; i++)
@@ -254,11 +259,11 @@ static void keep_visit(struct stat_cpu *cpu, const struct hyptrace_record *rec)
  */
 void stat_feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
 {
-	see_time(cpu, rec->ts);
 	if (rec->lost)
 		lose(cpu, rec->lost);
 	if (!rec->data)
 		return;
+	see_time(cpu, rec->ts);
 	cpu->events++;
 	if (unlikely(cpu->slow))
 		keep_visit(cpu, rec);

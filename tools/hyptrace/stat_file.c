@@ -13,6 +13,9 @@
 #include <string.h>
 
 #include "../lib/file.h"
+#include "clock.h"
+#include "gaps.h"
+#include "progress.h"
 #include "stat.h"
 
 /* Events to take at once */
@@ -185,6 +188,24 @@ static int configure(struct stat *stat, struct hyptrace_file *file)
 	return EXIT_DONE;
 }
 
+/* If all events lie outside of --from and --to, say where they are. */
+static void note_outside(struct stat *stat, struct hyptrace_file *file)
+{
+	uint64_t first = 0, last = 0;
+	unsigned int i;
+
+	for (i = 0; i < stat->nr_cpus; i++)
+		if (stat->cpus[i]->events)
+			return;
+	hyptrace_file_set_times(file, 0, UINT64_MAX);
+	if (hyptrace_file_first_time(file, &first, NULL) ||
+	    hyptrace_file_last_time(file, &last, NULL))
+		return;
+	stat->is_outside = true;
+	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s", stat->path,
+		 (double)first / NSEC_PER_SEC, (double)last / NSEC_PER_SEC);
+}
+
 static int read_file(struct stat *stat, struct hyptrace_file *file)
 {
 	struct reading r = { .stat = stat, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -195,11 +216,15 @@ static int read_file(struct stat *stat, struct hyptrace_file *file)
 		return code;
 	r.from = file->from;
 	r.to = file->to;
+	progress_begin(file, !stat->quiet);
 	if (stat->by == STAT_BY_EXIT)
 		read_events(&r, file, NULL);
 	else if (stat->nr_cpus)
 		read_by_cpu(&r, file);
+	progress_end();
 	stat_limits(stat);
+	if (!r.code && (stat->from.kind || stat->to.kind))
+		note_outside(stat, file);
 	if (!r.code)
 		stat_print(stat);
 	return r.code;
@@ -222,9 +247,8 @@ int stat_file(struct stat *stat)
 	file = hyptrace_file_open(stat->path, &err);
 	if (!file)
 		return fail(stat, &err);
-	if (!hyptrace_file_info(file)->is_complete && !stat->quiet)
-		cmd_note("\"%s\": the recording was not finished; this is what was written",
-			 stat->path);
+	if (!stat->quiet)
+		gaps_note_file(file, stat->path);
 	events = hyptrace_file_events(file, &nr);
 	stat->formats = hyptrace_file_formats(file);
 	stat_kinds_init(&stat->kinds, events, nr);

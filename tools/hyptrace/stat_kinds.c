@@ -171,7 +171,6 @@ void stat_kinds_init(struct stat_kinds *kinds, struct hyptrace_event *const *eve
 		if (make_kind(kind, events[i]))
 			kinds->events[kind->event] = events[i];
 	}
-	kinds->guest_exit = value_of(kinds->events[STAT_ENTER], "reason", "guest_exit");
 	kinds->eret_guest = value_of(kinds->events[STAT_EXIT], "reason", "eret_guest");
 	kinds->trap = value_of(kinds->events[STAT_GUEST_EXIT], "code", "trap");
 }

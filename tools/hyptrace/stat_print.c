@@ -6,52 +6,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "stat.h"
 #include "text.h"
 #include "time_text.h"
 
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
 
-/* Two of them are in text only if they have a meaning: see print_table() */
+/* Some of them are in text only if they have a meaning: see print_table() */
 static const struct column columns_of_rows[] = {
-	{ "name",		"NAME",		0 },
+	{ "name",		"NAME",		COLUMN_TRUNC },
 	{ "cpu",		"CPU",		COLUMN_NUMBER },
 	{ "samples",		"SAMPLES",	COLUMN_NUMBER },
-	{ "samples_percent",	"SAMPLES%",	COLUMN_NUMBER },
+	{ "samples_percent",	"SAMPLES%",	COLUMN_NUMBER | COLUMN_RANK(10) },
+	{ "timed",		"TIMED",	COLUMN_NUMBER | COLUMN_RANK(6) },
 	{ "time_percent",	"TIME%",	COLUMN_NUMBER },
 	{ "total",		"TOTAL",	COLUMN_NUMBER },
-	{ "min",		"MIN",		COLUMN_NUMBER },
-	{ "max",		"MAX",		COLUMN_NUMBER },
+	{ "min",		"MIN",		COLUMN_NUMBER | COLUMN_RANK(7) },
+	{ "max",		"MAX",		COLUMN_NUMBER | COLUMN_RANK(1) },
 	{ "mean",		"MEAN",		COLUMN_NUMBER },
-	{ "deviation",		"+-",		COLUMN_NUMBER },
-	{ "p50",		"P50",		COLUMN_NUMBER },
-	{ "p90",		"P90",		COLUMN_NUMBER },
-	{ "p99",		"P99",		COLUMN_NUMBER },
-	{ "p99_9",		"P99.9",	COLUMN_NUMBER },
-	{ "timed",		"TIMED",	COLUMN_NUMBER | COLUMN_JSON },
-	{ "guest",		"GUEST",	COLUMN_NUMBER },
+	{ "deviation",		"+-",		COLUMN_NUMBER | COLUMN_RANK(9) },
+	{ "p50",		"P50",		COLUMN_NUMBER | COLUMN_RANK(4) },
+	{ "p90",		"P90",		COLUMN_NUMBER | COLUMN_RANK(5) },
+	{ "p99",		"P99",		COLUMN_NUMBER | COLUMN_RANK(3) },
+	{ "p99_9",		"P99.9",	COLUMN_NUMBER | COLUMN_RANK(8) },
+	{ "guest",		"GUEST",	COLUMN_NUMBER | COLUMN_RANK(2) },
+	{ "run",		"RUN",		COLUMN_NUMBER | COLUMN_RANK(2) },
 };
 
 #define COLUMN_OF_CPU	1
-#define COLUMN_OF_GUEST	(NR_COLUMNS(columns_of_rows) - 1)
+#define COLUMN_OF_TIMED	4
+#define COLUMN_OF_GUEST	(NR_COLUMNS(columns_of_rows) - 2)
+#define COLUMN_OF_RUN	(NR_COLUMNS(columns_of_rows) - 1)
 
 static const struct column columns_of_cpus[] = {
 	{ "cpu",		"CPU",		COLUMN_NUMBER },
-	{ "wall",		"WALL",		COLUMN_NUMBER },
-	{ "host",		"HOST",		COLUMN_NUMBER },
+	{ "wall",		"WALL",		COLUMN_NUMBER | COLUMN_RANK(2) },
+	{ "host",		"HOST",		COLUMN_NUMBER | COLUMN_RANK(5) },
 	{ "host_percent",	"HOST%",	COLUMN_NUMBER },
-	{ "el2",		"EL2",		COLUMN_NUMBER },
+	{ "el2",		"EL2",		COLUMN_NUMBER | COLUMN_RANK(1) },
 	{ "el2_percent",	"EL2%",		COLUMN_NUMBER },
-	{ "guest",		"GUEST",	COLUMN_NUMBER },
+	{ "guest",		"GUEST",	COLUMN_NUMBER | COLUMN_RANK(4) },
 	{ "guest_percent",	"GUEST%",	COLUMN_NUMBER },
 	{ "unknown",		"UNKNOWN",	COLUMN_NUMBER },
 	{ "events",		"EVENTS",	COLUMN_NUMBER },
 	{ "lost",		"LOST",		COLUMN_NUMBER },
-	{ "tracing",		"TRACING",	COLUMN_NUMBER },
-	{ "tracing_percent",	"TRACING%",	COLUMN_NUMBER },
+	{ "tracing",		"TRACING",	COLUMN_NUMBER | COLUMN_RANK(3) },
+	{ "tracing_spread",	"+-",		COLUMN_NUMBER | COLUMN_RANK(3) },
+	{ "tracing_percent",	"TRACING%",	COLUMN_NUMBER | COLUMN_RANK(6) },
 };
 
-#define COLUMN_OF_TRACING	(NR_COLUMNS(columns_of_cpus) - 2)
+#define COLUMN_OF_TRACING	(NR_COLUMNS(columns_of_cpus) - 3)
 
 static const unsigned int percentiles[] = { 500, 900, 990, 999 };
 static const char *const percentile_keys[] = { "p50", "p90", "p99", "p99_9" };
@@ -140,10 +145,14 @@ static void print_row(struct printer *p, const struct stat *stat, const struct s
 	print_percent(p, "samples_percent", row->samples, list->samples);
 	print_times(p, stat, &row->times, list);
 	printer_uint(p, "timed", row->times.count);
-	if (stat->by == STAT_BY_EXIT)
+	if (stat->by == STAT_BY_EXIT && stat_has_guest(stat))
 		time_print(p, "guest", row->guest);
 	else
 		printer_none(p, "guest");
+	if (stat->by == STAT_BY_EXIT)
+		time_print(p, "run", row->run);
+	else
+		printer_none(p, "run");
 }
 
 /* Print the powers of two from the smallest to the largest time of a row. */
@@ -206,10 +215,18 @@ static void print_table(struct printer *p, const struct stat *stat, const struct
 	memcpy(all, columns_of_rows, sizeof(all));
 	if (!stat->per_cpu)
 		all[COLUMN_OF_CPU].flags |= COLUMN_JSON;
-	if (stat->by != STAT_BY_EXIT)
+	for (i = 0; i < list->nr && list->rows[i]->samples == list->rows[i]->times.count; i++)
+		;
+	if (i == list->nr)
+		all[COLUMN_OF_TIMED].flags |= COLUMN_JSON;
+	/* with GUEST, RUN says little more */
+	if (stat->by != STAT_BY_EXIT || !stat_has_guest(stat))
 		all[COLUMN_OF_GUEST].flags |= COLUMN_JSON;
-	for (i = 0; i < NR_COLUMNS(all) && stat->is_counted; i++)
-		if (needs_samples(all[i].key))
+	if (stat->by != STAT_BY_EXIT || stat_has_guest(stat))
+		all[COLUMN_OF_RUN].flags |= COLUMN_JSON;
+	for (i = 0; i < NR_COLUMNS(all); i++)
+		if (stat->is_counted ? needs_samples(all[i].key) :
+		    i >= COLUMN_OF_TIMED && !stat_by_has_time(stat->by))
 			all[i].flags |= COLUMN_JSON;
 	printer_table(p, "rows", &columns);
 	for (i = 0; i < list->nr; i++) {
@@ -237,24 +254,28 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 static void print_cost(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu,
 		       uint64_t wall)
 {
-	const uint64_t cost = stat_cost(stat, cpu);
+	uint64_t cost, spread;
 
-	if (stat->event_psec && !cpu->lost_more) {
-		time_print(p, "tracing", cost);
-		print_percent(p, "tracing_percent", cost, wall);
-	} else if (stat->event_psec || printer_is_json(p)) {
+	if (!stat->event_psec && !printer_is_json(p))
+		return;
+	if (!stat->event_psec || cpu->lost_more) {
 		printer_none(p, "tracing");
+		printer_none(p, "tracing_spread");
 		printer_none(p, "tracing_percent");
+		return;
 	}
+	cost = stat_cost(stat, cpu, &spread);
+	time_print(p, "tracing", cost);
+	time_print(p, "tracing_spread", spread);
+	print_percent(p, "tracing_percent", cost, wall);
 }
 
 static void print_cpu(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu)
 {
-	const uint64_t begin = stat->is_counted ? 0 : stat->begin;
-	const uint64_t end = stat->is_counted ? cpu->wall : stat->end, wall = end - begin;
+	const uint64_t wall = stat->end - stat->begin;
 	uint64_t ns[NR_STAT_PLACES];
 
-	stat_times_sum(&cpu->times, begin, end, ns);
+	stat_times_sum(&cpu->times, stat->begin, stat->end, ns);
 	printer_uint(p, "cpu", cpu->id);
 	time_print(p, "wall", wall);
 	time_print(p, "host", ns[STAT_HOST]);
@@ -308,42 +329,46 @@ static void put_csv(struct out *out, const char *text)
 	out_putc(out, '"');
 }
 
+static void put_csv_number(struct out *out, bool is_known, uint64_t value)
+{
+	out_putc(out, ',');
+	if (is_known)
+		out_printf(out, "%" PRIu64, value);
+}
+
 static void print_csv(const struct stat *stat, const struct stat_list *list)
 {
+	const bool is_exit = stat->by == STAT_BY_EXIT;
 	struct out *out = &stat->ctx->out;
 	char name[STAT_NAME_SIZE];
 	unsigned int i, j;
 
-	out_puts(out, "name,cpu,samples,timed,total,min,max,mean,deviation,p50,p90,p99,p99_9,guest\n");
+	out_puts(out, "name,cpu,samples,timed,total,min,max,mean,deviation,p50,p90,p99,p99_9,guest,run,begin,end\n");
 	for (i = 0; i < list->nr; i++) {
 		const struct stat_row *row = list->rows[i];
 		const struct loglin *times = &row->times;
+		const bool has_samples = times->count && !stat->is_counted;
 
 		stat_name(stat, row->key, name);
 		put_csv(out, name);
+		put_csv_number(out, stat->per_cpu, row->cpu);
+		put_csv_number(out, true, row->samples);
+		put_csv_number(out, true, times->count);
+		put_csv_number(out, true, times->sum);
+		put_csv_number(out, has_samples, times->min);
+		put_csv_number(out, has_samples || times->max, times->max);
+		put_csv_number(out, times->count, times->count ? times->sum / times->count : 0);
 		out_putc(out, ',');
-		if (stat->per_cpu)
-			out_printf(out, "%u", row->cpu);
-		out_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->samples,
-			   times->count, times->sum);
-		if (times->count && stat->is_counted)
-			out_printf(out, ",%" PRIu64 ",%" PRIu64 ",", times->max,
-				   times->sum / times->count);
-		else if (times->count)
-			out_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f", times->min,
-				   times->max, times->sum / times->count, loglin_deviation(times));
-		else
-			out_puts(out, ",,,");
-		for (j = 0; j < NR_COLUMNS(percentiles); j++) {
-			out_putc(out, ',');
-			if (times->count && !stat->is_counted)
-				out_printf(out, "%" PRIu64,
-					   loglin_percentile(times, percentiles[j]));
-		}
-		if (stat->by == STAT_BY_EXIT)
-			out_printf(out, ",%" PRIu64 "\n", row->guest);
-		else
-			out_puts(out, ",\n");
+		if (has_samples)
+			out_printf(out, "%.3f", loglin_deviation(times));
+		for (j = 0; j < NR_COLUMNS(percentiles); j++)
+			put_csv_number(out, has_samples,
+				       has_samples ? loglin_percentile(times, percentiles[j]) : 0);
+		put_csv_number(out, is_exit && stat_has_guest(stat), row->guest);
+		put_csv_number(out, is_exit, row->run);
+		put_csv_number(out, true, stat->begin);
+		put_csv_number(out, true, stat->end);
+		out_putc(out, '\n');
 	}
 }
 
@@ -366,11 +391,13 @@ static void note_missing(const struct stat *stat)
 		fprintf(f, "%s%s", ftell(f) ? "," : "", stat_event_name(event));
 	}
 	text_close(f);
-	if (is_needed && stat->path)
+	if (stat->is_outside)
+		;
+	else if (is_needed && stat->path)
 		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"",
 			 stat->path, stat_by_name(stat->by), list);
 	else if (is_needed)
-		cmd_note("these events did not happen: %s", list);
+		cmd_note("none of these events was recorded: %s", list);
 	else if (*list && stat->path)
 		cmd_note("\"%s\" does not say where the time goes: use \"hyptrace record -e %s\", too",
 			 stat->path, list);
@@ -414,11 +441,18 @@ bool stat_print(struct stat *stat)
 			printer_str(p, "by", stat_by_name(stat->by));
 			printer_uint(p, "begin", stat->begin);
 			printer_uint(p, "wall", stat->end - stat->begin);
-			if (stat->event_psec)
+			if (stat->event_psec) {
 				printer_uint(p, "event_psec", stat->event_psec);
-			else
+				printer_uint(p, "event_psec_spread", stat->event_spread);
+			} else {
 				printer_none(p, "event_psec");
+				printer_none(p, "event_psec_spread");
+			}
 		}
+		if (stat->interval && !printer_is_json(p))
+			out_printf(&stat->ctx->out, "from %.6f to %.6f s:\n",
+				   (double)stat->begin / NSEC_PER_SEC,
+				   (double)stat->end / NSEC_PER_SEC);
 		print_cpus(p, stat);
 		if (!printer_is_json(p))
 			out_putc(&stat->ctx->out, '\n');

@@ -116,6 +116,7 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 
 		sum->samples += row->samples;
 		sum->guest += row->guest;
+		sum->run += row->run;
 		loglin_merge(&sum->times, &row->times);
 		if (row->buckets)
 			merge_buckets(sum, row->buckets);

@@ -38,7 +38,8 @@ struct stat_buckets {
  * @cpu:	the CPU; only if the rows are those of one CPU
  * @samples:	number of samples
  * @times:	the times of those samples that have one
- * @guest:	sum of times in guests, only of guest exits
+ * @guest:	sum of times in guests, only of guest exits; 0 without hyp_enter and hyp_exit
+ * @run:	sum of the field duration of guest_exit: @guest and what EL2 did meanwhile
  * @buckets:	the samples that EL2 has counted, if they were requested; else NULL
  * @since:	only in the list of vCPUs: the time of its last exit
  * @exit:	only there: the row of that exit; NULL after the next entry
@@ -49,6 +50,7 @@ struct stat_row {
 	uint64_t	samples;
 	struct loglin	times;
 	uint64_t	guest;
+	uint64_t	run;
 	struct stat_buckets	*buckets;
 	uint64_t	since;
 	struct stat_row	*exit;

@@ -35,7 +35,7 @@ static double mean(const struct stat_row *row)
 
 static double guest(const struct stat_row *row)
 {
-	return row->guest;
+	return row->guest ? row->guest : row->run;
 }
 
 static double p50(const struct stat_row *row)

@@ -32,6 +32,7 @@
  * @has_clock:	the events have the times of CLOCK_BOOTTIME
  * @ended:	the end was requested
  * @is_over:	the command has ended, or the verb has requested the end
+ * @has_begun:	the events from @begin on are counted
  * @begin:	when to begin to count
  * @next:	when the interval ends; UINT64_MAX without --interval
  * @deadline:	when to end; UINT64_MAX without --duration
@@ -46,6 +47,7 @@ struct live {
 	bool				has_clock;
 	bool				ended;
 	bool				is_over;
+	bool				has_begun;
 	uint64_t			begin;
 	uint64_t			next;
 	uint64_t			deadline;
@@ -70,11 +72,32 @@ static void take_input(struct live *live)
 		live->is_over = true;
 }
 
+/*
+ * Earlier events, such as the visits of stat_cost_measure(), only say where the CPUs are at the
+ * begin.
+ */
+static void begin_counting(struct live *live)
+{
+	struct stat *stat = live->stat;
+	const uint64_t end = stat->end;
+
+	if (live->has_begun)
+		return;
+	live->has_begun = true;
+	stat_cut(stat, live->begin);
+	if (end)
+		stat->end = end;
+	if (stat->slow)
+		stat->slow->nr = 0;
+}
+
 static void show_interval(struct live *live)
 {
 	struct stat *stat = live->stat;
-	uint64_t end = stat->end;
+	uint64_t end;
 
+	begin_counting(live);
+	end = stat->end;
 	if (!live->ended)
 		cmd_note_gaps(stat->ctx, live->remote->name, live->names, live->nr_names);
 	stat->end = live->has_clock ? live->next : 0;
@@ -91,8 +114,9 @@ static void show_interval(struct live *live)
 
 static void feed(struct live *live, const struct hyptrace_stream_event *event)
 {
-	/* the visits of stat_cost_measure() */
-	if (live->has_clock && event->record.ts < live->begin)
+	if (event->record.ts >= live->begin)
+		begin_counting(live);
+	else if (live->has_begun && live->has_clock)
 		return;
 	while (event->record.ts >= live->next)
 		show_interval(live);
@@ -175,7 +199,11 @@ static int run(struct live *live)
 	return EXIT_DONE;
 }
 
-static int add_cpus(struct stat *stat, const char *remote)
+/*
+ * Add the CPUs that are online. If nobody has traced before, each of them switches its ring on
+ * while it is in the host.
+ */
+static int add_cpus(struct stat *stat, const char *remote, bool in_host)
 {
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
@@ -186,7 +214,8 @@ static int add_cpus(struct stat *stat, const char *remote)
 		return code;
 	for (i = 0; i < nr; i++)
 		if (cpus[i]->online)
-			stat_add_cpu(stat, cpus[i]->id);
+			stat_add_cpu(stat, cpus[i]->id)->times.now = in_host ? STAT_HOST :
+									       STAT_UNKNOWN;
 	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
@@ -233,14 +262,17 @@ static int count_events(struct live *live)
 	live->begin = stat->begin;
 	live->next = stat->interval ? stat->begin + stat->interval : UINT64_MAX;
 	live->deadline = stat->duration ? stat->begin + stat->duration : UINT64_MAX;
-	if (!live->has_clock)
+	if (!live->has_clock) {
 		stat->begin = 0;
+		live->has_begun = true;
+	}
 	code = child_start(&stat->child);
 	if (!code)
 		code = run(live);
 	hyptrace_stream_close(live->stream);
 	if (code)
 		return code;
+	begin_counting(live);
 	stat_limits(stat);
 	if (stat->end > stat->begin || !stat->interval)
 		stat->show(stat);
@@ -279,7 +311,8 @@ int stat_stream(struct stat *stat, int signal_fd)
 		stat->formats = hyptrace_stream_formats(live.stream);
 		calls = cmd_name_hypercalls(stat->ctx, remote->name, stat->formats);
 		stat_kinds_init(&stat->kinds, events, nr);
-		code = add_cpus(stat, remote->name);
+		code = add_cpus(stat, remote->name, live.has_clock &&
+				remote->state != HYPTRACE_STATE_TRACING);
 		/* Others must not see the visits among their events. */
 		if (!code && remote->state != HYPTRACE_STATE_TRACING &&
 		    !counters_any_counted(events))

@@ -13,19 +13,15 @@
  * @end:	end of all times, not before the last event
  * @ns:		out: the time at each place, @end - @begin in all
  *
- * The first interval began at @begin and the last one ends at @end. Without an event, all is
- * unknown.
+ * The last interval ends at @end. The time before the first event is unknown.
  */
 void stat_times_sum(const struct stat_times *t, uint64_t begin, uint64_t end,
 		    uint64_t ns[NR_STAT_PLACES])
 {
 	memcpy(ns, t->ns, sizeof(t->ns));
-	if (!t->begun) {
-		ns[STAT_UNKNOWN] += end - begin;
-		return;
-	}
-	ns[t->before] += t->first - begin;
-	ns[t->now] += end - t->since;
+	if (t->now != STAT_UNKNOWN)
+		ns[t->now] += end - t->since;
+	ns[STAT_UNKNOWN] = end - begin - ns[STAT_HOST] - ns[STAT_EL2] - ns[STAT_GUEST];
 }
 
 /**
@@ -35,9 +31,6 @@ void stat_times_sum(const struct stat_times *t, uint64_t begin, uint64_t end,
  */
 void stat_times_cut(struct stat_times *t, uint64_t at)
 {
-	if (!t->begun)
-		return;
 	memset(t->ns, 0, sizeof(t->ns));
 	t->since = at;
-	t->first = at;
 }

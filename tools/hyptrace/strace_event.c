@@ -293,7 +293,7 @@ const char *strace_call_error(const struct strace_events *events, const struct s
 	name = hyptrace_formats_name(events->formats, event->event, event->fields[STRACE_RET],
 				     &rec);
 	if (!name || call->kind == STRACE_HCALL)
-		return name;
+		return (int64_t)value < 0 ? name : NULL;
 	if (!strncmp(name, FFA_PREFIX, strlen(FFA_PREFIX)))
 		return strncmp(name, FFA_ERROR, strlen(FFA_ERROR)) ? NULL : name;
 	return call->kind == STRACE_FFA || is_negative(call, value) ? name : NULL;

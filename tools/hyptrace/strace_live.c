@@ -3,8 +3,8 @@
  * hyptrace strace: trace a remote. For cmd_strace.c.
  *
  * The stream holds the events of the calls enabled and tracing on. What -e and -F allow becomes a
- * filter at EL2, so that other calls leave no events; the filters that the events had before are
- * restored at the end.
+ * filter at EL2, so that other calls leave no events; the kernel restores the filters that the
+ * events had before at the end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "event_hold.h"
 #include "signals.h"
 #include "strace_run.h"
 
@@ -35,7 +36,6 @@
  * @hypercalls:	its hypercalls, or NULL
  * @nr_hypercalls: number of @hypercalls
  * @stream:	its events as they happen
- * @filters:	the filters at EL2
  * @signal_fd:	readable after a signal
  * @ended:	the end was requested
  * @begin:	when the trace began; 0 if the events have no times of CLOCK_BOOTTIME
@@ -48,7 +48,6 @@ struct live {
 	struct hyptrace_hypercall	**hypercalls;
 	unsigned int			nr_hypercalls;
 	struct hyptrace_stream		*stream;
-	struct event_filters		filters;
 	int				signal_fd;
 	bool				ended;
 	uint64_t			begin;
@@ -121,7 +120,7 @@ static int set_filter(struct live *live, const struct hyptrace_event *event,
 	int code = EXIT_DONE;
 
 	if ((filter || event->filter) &&
-	    event_filters_set(&live->filters, event, filter, &err))
+	    event_hold(live->s->ctx->h, event, filter, event->trigger, event->after, &err))
 		code = cmd_fail_verb("filter", event->name, &err);
 	hyptrace_filter_free(filter);
 	return code;
@@ -140,7 +139,6 @@ static int hold_events(struct live *live)
 	unsigned int i, nr = 0;
 	int code = EXIT_DONE;
 
-	event_filters_begin(&live->filters, s->ctx->h, live->remote->name);
 	for (kind = 0; kind < NR_STRACE_KINDS && !code; kind++) {
 		if (!s->is_needed[kind])
 			continue;
@@ -209,7 +207,7 @@ static bool look(struct live *live, bool wait)
 		{ .fd = hyptrace_stream_fd(live->stream), .events = POLLIN },
 		{ .fd = live->signal_fd, .events = POLLIN },
 		/* an error or a hang-up: nobody reads the output any more */
-		{ .fd = STDOUT_FILENO },
+		{ .fd = s->ctx->out.fd },
 		/* poll() ignores a negative one */
 		{ .fd = s->child.pidfd, .events = POLLIN },
 	};
@@ -298,12 +296,10 @@ static int trace(struct live *live)
 		code = run(live);
 		hyptrace_stream_close(live->stream);
 		/* before the output, which may block */
-		event_filters_restore(&live->filters);
+		event_release_all(s->ctx->h, live->remote->name);
 		strace_finish(s);
 		print_counts(live);
 	}
-	hyptrace_stream_close(live->stream);
-	event_filters_restore(&live->filters);
 	return code;
 }
 

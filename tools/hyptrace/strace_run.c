@@ -177,6 +177,7 @@ void strace_print_counts(const struct strace *s, const char *discarded, uint64_t
 	if (s->lines.quiet && !lost && !lost_more)
 		return;
 	cmd_note("%" PRIu64 " call%s %s%s, %" PRIu64 "%s event%s lost", s->nr_printed,
-		 s->nr_printed == 1 ? "" : "s", s->summarize ? "counted" : "printed", discarded,
-		 lost, lost_more ? " or more" : "", lost == 1 && !lost_more ? "" : "s");
+		 s->nr_printed == 1 ? "" : "s",
+		 out_printed(&s->ctx->out, s->summarize ? "counted" : "printed"), discarded, lost,
+		 lost_more ? " or more" : "", lost == 1 && !lost_more ? "" : "s");
 }

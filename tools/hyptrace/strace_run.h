@@ -6,7 +6,6 @@
 #define STRACE_RUN_H
 
 #include "child.h"
-#include "event_filters.h"
 #include "lines.h"
 #include "strace_choice.h"
 #include "strace_nest.h"
@@ -20,6 +19,7 @@
  * struct strace - the settings and the state of the verb
  * @ctx:	the verb's context
  * @path:	argument of --input, or NULL
+ * @output:	argument of --file, or NULL
  * @filter:	argument of --filter, or NULL
  * @summarize:	print the summary, and no lines
  * @times:	print the time of each call
@@ -37,6 +37,7 @@
 struct strace {
 	struct context			*ctx;
 	const char			*path;
+	const char			*output;
 	const char			*filter;
 	bool				summarize;
 	bool				times;

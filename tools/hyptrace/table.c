@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libsmartcols.h>
 
@@ -129,6 +130,45 @@ const struct columns *table_columns(const struct table *table)
 	return &table->columns;
 }
 
+/* The width of a column, with the gap behind it; 0 if it is hidden */
+static size_t width_of(const struct table *table, unsigned int index)
+{
+	struct libscols_column *column = scols_table_get_column(table->scols, index);
+	size_t width = strlen(scols_cell_get_data(scols_column_get_header(column))), len, i;
+	struct libscols_line *line;
+
+	for (i = 0; i < scols_table_get_nlines(table->scols); i++) {
+		line = scols_table_get_line(table->scols, i);
+		len = strlen(scols_cell_get_data(scols_line_get_cell(line, index)));
+		width = len > width ? len : width;
+	}
+	return scols_column_is_hidden(column) ? 0 : width + strlen(GAP);
+}
+
+/* Hide columns that have a rank until the lines fit the terminal. */
+static void fit(struct table *table, size_t indent)
+{
+	const struct columns *columns = &table->columns;
+	struct libscols_column *column;
+	size_t width = indent;
+	unsigned int i, rank;
+
+	if (!isatty(STDOUT_FILENO) || !columns->nr)
+		return;
+	for (i = 0; i < columns->nr_chosen; i++)
+		width += width_of(table, i);
+	for (rank = COLUMNS_MAX; rank; rank--) {
+		for (i = 0; i < columns->nr_chosen; i++) {
+			if (columns->all[columns->chosen[i]].flags >> 8 != rank ||
+			    width - strlen(GAP) <= scols_table_get_termwidth(table->scols))
+				continue;
+			width -= width_of(table, i);
+			column = scols_table_get_column(table->scols, i);
+			scols_column_set_flags(column, SCOLS_FL_HIDDEN);
+		}
+	}
+}
+
 static void put_lines(struct out *out, unsigned int indent, const char *lines)
 {
 	while (*lines) {
@@ -164,6 +204,7 @@ void table_print(struct table *table, struct out *out, unsigned int indent, bool
 
 	if (!table)
 		return;
+	fit(table, indent);
 	if (scols_table_reduce_termwidth(table->scols, indent) ||
 	    scols_table_enable_colors(table->scols, color) ||
 	    scols_print_table_to_string(table->scols, &lines))

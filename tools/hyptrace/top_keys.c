@@ -22,8 +22,10 @@ static void group(struct top *top, enum stat_by by)
 /* Show the selected row, whose slowest samples need events. */
 static void begin_detail(struct top *top)
 {
-	if (!top->look.has_selected)
+	if (!top->look.has_selected) {
+		cmd_note("no row is selected: use Up and Down");
 		return;
+	}
 	stat_slow_free(&top->slow);
 	top->slow.key = top->look.selected;
 	top->last_by = top->by;

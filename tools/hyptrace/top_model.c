@@ -74,11 +74,9 @@ static void name_rows(struct top_model *model, const struct stat *stat, unsigned
 static void take_cpu(struct top_model *model, const struct stat *stat, unsigned int i)
 {
 	const struct stat_cpu *cpu = stat->cpus[i];
-	const uint64_t begin = stat->is_counted ? 0 : stat->begin;
-	const uint64_t end = stat->is_counted ? cpu->wall : stat->end;
 
 	model->cpus[i].id = cpu->id;
-	stat_times_sum(&cpu->times, begin, end, model->cpus[i].ns);
+	stat_times_sum(&cpu->times, stat->begin, stat->end, model->cpus[i].ns);
 	model->events += cpu->events;
 	model->lost += cpu->lost;
 	model->lost_more |= cpu->lost_more;

@@ -68,38 +68,58 @@ void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
 	printer_uint(p, "after", event->after);
 }
 
-/**
- * firing_text - describe an event that has started or stopped the recording
- * @firing:	the event
- *
- * Return: text for free().
- */
-char *firing_text(const struct hyptrace_firing *firing)
+static char *describe(const struct hyptrace_firing *firing, const char *more)
 {
 	char *text;
 
-	if (asprintf(&text, "%s on CPU %u at %" PRIu64 ".%06" PRIu64 ": %s", firing->event,
+	if (asprintf(&text, "%s on CPU %u at %" PRIu64 ".%06" PRIu64 ": %s%s", firing->event,
 		     firing->cpu, firing->time / NSEC_PER_SEC,
 		     firing->time % NSEC_PER_SEC / NSEC_PER_USEC,
-		     hyptrace_trigger_name(firing->action)) < 0)
+		     hyptrace_trigger_name(firing->action), more) < 0)
 		die_no_memory();
 	return text;
 }
 
 /**
+ * firing_goes_on - check whether the recording has still to end that an event stops
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
+ *
+ * Return: true if it will stop some sub-buffers later.
+ */
+bool firing_goes_on(const struct hyptrace_remote *remote, unsigned int which)
+{
+	return remote->fired[which].action == HYPTRACE_TRIGGER_ACTION_STOP && !remote->has_ended;
+}
+
+/**
+ * firing_text - describe an event that has started or stopped the recording
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
+ *
+ * Return: text for free().
+ */
+char *firing_text(const struct hyptrace_remote *remote, unsigned int which)
+{
+	return describe(&remote->fired[which],
+			firing_goes_on(remote, which) ? " (still recording)" : "");
+}
+
+/**
  * firing_note - note on standard error that an event has started or stopped the recording
- * @firing:	the event
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
  * @after:	with a stop: it happens after so many sub-buffers
  */
-void firing_note(const struct hyptrace_firing *firing, uint32_t after)
+void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after)
 {
-	const bool stops = firing->action == HYPTRACE_TRIGGER_ACTION_STOP;
-	char *text = firing_text(firing);
+	const struct hyptrace_firing *firing = &remote->fired[which];
+	char *text = describe(firing, "");
 
-	if (stops && after)
+	if (firing_goes_on(remote, which))
 		cmd_note("%s: the recording stops after %u sub-buffer%s (use \"hyptrace start\" to resume it)",
 			 text, after, after == 1 ? "" : "s");
-	else if (stops)
+	else if (firing->action == HYPTRACE_TRIGGER_ACTION_STOP)
 		cmd_note("%s: the recording has stopped (use \"hyptrace start\" to resume it)",
 			 text);
 	else
@@ -110,12 +130,17 @@ void firing_note(const struct hyptrace_firing *firing, uint32_t after)
 /**
  * firing_print_keys - print such an event into an object of JSON
  * @p:		the printer
- * @firing:	the event
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
  */
-void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing)
+void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
+		       unsigned int which)
 {
+	const struct hyptrace_firing *firing = &remote->fired[which];
+
 	printer_str(p, "trigger", hyptrace_trigger_name(firing->action));
 	printer_str(p, "event", firing->event);
 	printer_uint(p, "cpu", firing->cpu);
 	printer_u64(p, "ts", firing->time);
+	printer_bool(p, "ended", !firing_goes_on(remote, which));
 }

@@ -13,8 +13,10 @@
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event);
 char *trigger_text(const struct hyptrace_event *event);
 void trigger_print_keys(struct printer *p, const struct hyptrace_event *event);
-void firing_note(const struct hyptrace_firing *firing, uint32_t after);
-char *firing_text(const struct hyptrace_firing *firing);
-void firing_print_keys(struct printer *p, const struct hyptrace_firing *firing);
+void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after);
+bool firing_goes_on(const struct hyptrace_remote *remote, unsigned int which);
+char *firing_text(const struct hyptrace_remote *remote, unsigned int which);
+void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
+		       unsigned int which);
 
 #endif /* TRIGGER_H */
