@@ -38,12 +38,17 @@ catch_begin()
 	within "$patience" is_tracing
 }
 
-# catch_end [SIGNAL]
+# catch_end [SIGNAL [CODE]]
 catch_end()
 {
 	kill -"${1:-INT}" "$catch"
 	ended "$catch"
-	same "$code" 0 "exit code of catch"
+	same "$code" "${2:-0}" "exit code of catch"
+}
+
+settings_are()
+{
+	[[ $(settings) == "$1" ]]
 }
 
 # outliers_begin NUMBER LONG: prepare calls; the numbers of the long ones go to $log.
@@ -234,6 +239,9 @@ have_fired()
 	run -3 ht catch guest_exit -- sh -c 'exit 3'
 	run -0 --separate-stderr ht catch -j 'guest_exit && ec == HVC64' -- taskset -c 0 workload --cpu 0 --psci 20
 	same "$(jq -r .event.symbols.ec <<<"$output" | sort | uniq -c | xargs)" '20 HVC64'
+	# one event alone has no usual time
+	run -0 --separate-stderr ht catch -j 'guest_exit && ec == HVC64' -- taskset -c 0 workload --cpu 0 --psci 1
+	same "$(jq -c '[.usual, .event.symbols.ec]' <<<"$output")" '[null,"HVC64"]'
 	run -2 ht catch host_hcall -- /nonexistent
 	says 'cannot run "/nonexistent"'
 }
@@ -243,12 +251,14 @@ have_fired()
 	ht enable --stop --filter 'vcpu == 4711' guest_exit
 	before=$(settings)
 	for what in 'host_hcall && duration > 1s' 'guest_exit && duration > 3600s' hyp_printk; do
-		for signal in INT TERM; do
-			catch_begin "$what"
-			[[ $(settings) != "$before" ]]
-			catch_end "$signal"
-			same "$(settings)" "$before" "settings after $signal"
-		done
+		catch_begin "$what"
+		[[ $(settings) != "$before" ]]
+		catch_end TERM
+		same "$(settings)" "$before" "settings after SIGTERM"
+		# the kernel restores them
+		catch_begin "$what"
+		catch_end KILL 137
+		within "$patience" settings_are "$before"
 	done
 	# a closed pipe
 	mkfifo "$BATS_TEST_TMPDIR/pipe"

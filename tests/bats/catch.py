@@ -32,7 +32,10 @@ def check_caught(line, cpu):
     times = [int(one["ts"]) for one in before + [event]]
     if times != sorted(times) or any(one["cpu"] != cpu for one in before + [event]):
         sys.exit(f"order or CPU before {event}")
-    if any(one["cpu"] == cpu for one in line["meanwhile"]):
+    begin = int(event["ts"]) - int(event["fields"]["duration"])
+    if any(int(one["ts"]) < begin for one in line["meanwhile"]) or any(int(one["ts"]) >= begin for one in line["earlier"]):
+        sys.exit(f"not meanwhile, or not earlier: {line}")
+    if any(one["cpu"] == cpu for one in line["meanwhile"] + line["earlier"]):
         sys.exit(f"the same CPU meanwhile {event}")
     if not line["usual"] or line["usual"]["name"] != event["symbols"]["id"]:
         sys.exit(f"the usual time of {event}: {line['usual']}")

@@ -81,7 +81,7 @@ setup()
 		same "$(complete_line hyptrace "$verb" --cp | grep -c -- --cpu)" "$((taken > 0))" "$verb"
 		verbs+=" $verb"
 	done
-	[[ $verbs == *" list "*" stream "*" mark "* ]]
+	[[ $verbs == *" stream "*" list "*" mark "* ]]
 	same "$(complete_line hyptrace --cp)" --cpu=
 }
 

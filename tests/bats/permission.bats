@@ -1,8 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Permissions: CAP_PERFMON or CAP_SYS_ADMIN, and the mode of the device file.
+# Permissions: the table in hyptrace(4), and the mode of the device file.
 
 load ./helper
+
+teardown()
+{
+	chgrp 0 /dev/hyptrace
+	chmod 600 /dev/hyptrace
+	tidy
+}
 
 # as_nobody [--groups GROUP] COMMAND...: run it as nobody, with the options $caps of setpriv.
 as_nobody()
@@ -25,29 +32,58 @@ perfmon()
 	caps='--inh-caps +perfmon --ambient-caps +perfmon' as_nobody "$@"
 }
 
-@test "the user nobody is refused each verb, and nothing changes" {
-	for words in list status start stop load unload clear reset "set --size 4K" "enable hyp_enter" "disable all" \
-		"mark 1" "stream --count 1" "monitor --count 1"; do
-		# shellcheck disable=SC2086 # words
-		run -2 nobody hyptrace -r test $words
-		[[ $output =~ [Pp]ermi|CAP_PERFMON ]]
-	done
-	same "$(of '.state, .size_requested' | xargs)" "unloaded 1048576"
-	same "$(enabled)" ""
+# as WHO COMMAND...: run it as a column of the table in hyptrace(4) says. The device has the group 4242.
+as()
+{
+	local who=$1
+	shift
+	case $who in
+	none) nobody "$@" ;;
+	G) nobody --groups 4242 "$@" ;;
+	P) perfmon "$@" ;;
+	PG) perfmon --groups 4242 "$@" ;;
+	A) caps='--inh-caps +sys_admin --ambient-caps +sys_admin' as_nobody --groups 4242 "$@" ;;
+	N) unshare --user --map-root-user "$@" ;;
+	esac
 }
 
-@test "the refusal names the capability" {
-	run -2 nobody hyptrace list
-	says 'CAP_PERFMON'
+# verb_of FIRST-WORD: set $verb to a command of a row, and prepare what it needs.
+verb_of()
+{
+	ht reset
+	case $1 in
+	list) verb="status" ;;
+	stream) tracing_marks && ht mark 3 && verb="stream --count 1" ;;
+	start) verb="start" ;;
+	enable) verb="enable -F id>1 selftest" ;;
+	the) tracing_marks && verb="stop" ;;
+	load) verb="load --size 32M" ;;
+	monitor) verb="monitor --count 1" && { while ht enable selftest && ht disable selftest; do :; done & } ;;
+	*) false ;;
+	esac
 }
 
-@test "the user nobody with CAP_PERFMON can control a remote" {
-	run -0 perfmon hyptrace -r test enable selftest
-	same "$(enabled)" selftest
-	run -0 perfmon hyptrace -r test start
-	run -0 perfmon hyptrace -r test mark 3
-	run -0 perfmon hyptrace -r test status
-	says tracing
+# tests/kselftest/test_rights.c tries each request.
+@test "each verb needs what the table of hyptrace(4) says" {
+	local columns=(none G P PG A N) rows=0 row words cells i verb
+	chgrp 4242 /dev/hyptrace
+	chmod 640 /dev/hyptrace
+	while read -r row; do
+		words=${row%% Ta *}
+		IFS=' ' read -ra cells <<<"${row#"$words"}"
+		verb_of "${words%%[, ]*}"
+		for i in "${!columns[@]}"; do
+			# shellcheck disable=SC2086 # words
+			run as "${columns[i]}" hyptrace -r test $verb
+			same "$status ${cells[2 * i + 1]}" "$([[ $status == 2 ]] && echo "2 -" || echo "0 y")" \
+				"$words, ${columns[i]}: $output"
+			# It has changed the state.
+			((status)) || { tidy && verb_of "${words%%[, ]*}"; }
+		done
+		tidy
+		((++rows))
+	done < <(sed -n 's/^\.It \(.* Ta [-y] Ta -\)$/\1/p' /mnt/repo/tools/man/hyptrace.4)
+	same "$rows" 7
 }
 
 @test "reading also needs the permission of the device file" {
@@ -59,7 +95,6 @@ perfmon()
 	chmod 666 /dev/hyptrace
 	run -2 nobody hyptrace -r test stream --count 1
 	run -0 --separate-stderr perfmon hyptrace -r test stream --count 1
-	chmod 600 /dev/hyptrace
 	same "$(ids <<<"$output")" 3
 }
 
@@ -82,13 +117,5 @@ value()
 	says 'group 4242'
 	run -2 nobody --groups 4242 hyptrace -r test stream --count 1
 	run -0 --separate-stderr perfmon --groups 4242 hyptrace -r test stream --count 1
-	chgrp 0 /dev/hyptrace
-	chmod 600 /dev/hyptrace
 	same "$(ids <<<"$output")" 3
-}
-
-@test "root of a user namespace is refused" {
-	unshare --user --map-root-user true || skip "this kernel has no user namespaces"
-	run -2 unshare --user --map-root-user hyptrace -r test enable selftest
-	same "$(enabled)" ""
 }

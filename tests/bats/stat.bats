@@ -26,7 +26,8 @@ is_work()
 # adds_up FILE: the times of each CPU are the time that has passed.
 adds_up()
 {
-	jq -e '.wall > 0 and all(.cpus[]; .wall == .host + .el2 + .guest + .unknown)' "$1" >/dev/null ||
+	jq -e '.wall > 0 and .wall as $wall | all(.cpus[]; .wall == $wall and .wall == .host + .el2 + .guest + .unknown)' \
+		"$1" >/dev/null ||
 		{ jq -c '.wall, .cpus[]' "$1" && false; }
 }
 
@@ -46,7 +47,9 @@ adds_up()
 	same "$(jq '.rows | length' vcpu.json)" 1
 	[[ $(jq -r '.rows[0].name' vcpu.json) == "vcpu=$pid vm=0x"*.0 ]]
 	same "$(jq '[.rows[].samples] | add' exit.json)" "$(jq '.rows[0].samples' vcpu.json)"
-	same "$(jq '[.rows[].guest] | add' exit.json)" "$(jq '.rows[0].total' vcpu.json)"
+	same "$(jq '[.rows[].run] | add' exit.json)" "$(jq '.rows[0].total' vcpu.json)"
+	# the guest has exited at the end: both tables have the same time in it
+	same "$(jq '[.rows[].guest] | add' exit.json)" "$(jq '[.cpus[].guest] | add' exit.json)"
 	same "$(jq '.rows[0] | .samples, .total' vm.json)" "$(jq '.rows[0] | .samples, .total' vcpu.json)"
 	same "$(row hcall.json __kvm_vcpu_run samples)" "$(jq '.rows[0].samples' vcpu.json)" runs
 	# the samples are the events of the report
@@ -93,7 +96,15 @@ adds_up()
 	ht stat -j --per-cpu --by exit -- taskset -c "$cpu" workload --cpu "$cpu" --mmio 50 --psci 60 >exit.json
 	same "$(jq -c '[.rows[] | select(.name == "HVC64") | [.cpu, .samples]]' exit.json)" "[[$cpu,60]]"
 	run -0 hyptrace -r test stat --duration 100ms
-	says 'these events did not happen: hyp_enter,hyp_exit'
+	says 'none of these events was recorded: hyp_enter,hyp_exit'
+	# without hyp_enter and hyp_exit, nobody knows how long the guest was at work
+	ht record -q -e guest_enter,guest_exit -o t.dat -- "${work[@]}" >/dev/null
+	run -0 hyptrace stat -q -i t.dat --by exit
+	says ' RUN'
+	same "$(hyptrace stat -q -j -i t.dat --by exit | jq -c '[.rows[] | .guest, .run > 0] | unique')" '[null,true]'
+	# a CPU without events is in the host, as by counters
+	ht stat -q -j --by memory -C "$cpu" --duration 100ms >idle.json
+	jq -e '.cpus[0] | .unknown < .wall / 10 and .host > .wall / 2' idle.json
 }
 
 @test "rows by reason and hypercall are counted by EL2: no event, no ring, and counting ends as it was" {
@@ -121,6 +132,9 @@ adds_up()
 	jq -e '(.rows | length > 0) and all(.rows[]; .p99 != null)' p99.json
 	hyptrace stat --csv -q --interval 500ms --duration 1250ms >csv
 	same "$(grep -c ^name, csv)" 3
+	same "$(awk -F, '/^name/ { n++; for (i = 1; i <= NF; i++) if ($i == "max") max = i } !/^name/ && $max == "0"' csv)" ''
+	# the intervals follow one another
+	same "$(hyptrace stat -q --interval 100ms --duration 250ms | grep -cE '^from [0-9]+\.[0-9]{6} to [0-9]+\.[0-9]{6} s:$')" 3
 }
 
 @test "counters that somebody resets meanwhile give no wrong numbers, and stat says so" {
@@ -242,7 +256,7 @@ gap()
 	ht start
 	for verb in 'stat -q --by exit' 'strace -c' 'record -q -e all -o t.dat'; do
 		# shellcheck disable=SC2086 # words
-		gap 'a trigger has stopped the recording: later events are missing (use "hyptrace start" to resume it)' \
+		gap 'the trigger of "guest_exit" has stopped the recording: later events are missing (use "hyptrace start" to resume it)' \
 			$verb -- "${work[@]}"
 	done
 	# nothing is missing, and nothing is said
@@ -258,6 +272,7 @@ gap()
 	for file in counted.json exact.json; do
 		jq -e '.event_psec > 0 and (.cpus[0] | .tracing > 0 and .tracing < .el2 + .host)' "$file"
 	done
+	jq -e '.event_psec_spread >= 0 and all(.cpus[]; .tracing_spread >= 0)' exact.json
 	jq -e '.event_psec as $ps | all(.cpus[]; .tracing == (.events * $ps / 1000 | floor))' exact.json
 	hyptrace stat -q -j --exact --duration 10ms >idle.json
 	(($(row idle.json hvc samples) < 256))

@@ -297,6 +297,8 @@ teardown()
 	top_begin -d 500ms -k name --by hcall
 	is_counted "hyp_enter host_hcall" || is_counted "host_hcall hyp_enter"
 	within "$patience" shows __kvm_vcpu_run
+	key Enter
+	within "$patience" shows 'no row is selected: use Up and Down'
 	select_row __kvm_vcpu_run
 	key Enter
 	within "$patience" shows 'by hcall: __kvm_vcpu_run'

@@ -44,7 +44,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 
 @test "--help lists all verbs, and each verb has its own --help" {
 	run -0 hyptrace --help
-	for verb in $verbs; do
+	for verb in $verbs Watch Files Control; do
 		says "$verb"
 	done
 	for verb in $verbs; do
@@ -95,7 +95,6 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		[[ ${stderr_lines[0]} == "hyptrace: "* ]]
 		same "${#stderr_lines[@]}" 2 "lines of: $verb $rest"
 	done <<-END
-		list now
 		list -o
 		enable
 		disable --frobnicate
@@ -145,8 +144,11 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'no number given'
 	run -1 hyptrace stream --time=soon
 	says 'bad time "soon": use abs, rel, delta or wall'
-	run -1 hyptrace list -v -o id
-	says 'exclude each other'
+	for options in '-v -o id' '-v --names' '--names -o id'; do
+		# shellcheck disable=SC2086 # words
+		run -1 hyptrace list $options
+		says 'exclude each other'
+	done
 }
 
 @test "characters that a terminal may interpret are escaped in messages" {

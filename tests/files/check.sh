@@ -4,9 +4,13 @@
 
 # shellcheck disable=SC2154 # the script that sources this sets it
 bin=$here/build
-make -s -C "$here" O="$bin" >/dev/null || exit
 hyptrace=$bin/tools/hyptrace/hyptrace
-make -s -C "$here/../../tools" O="$bin/tools" "$hyptrace" >/dev/null || exit
+mkdir -p "$bin"
+# run.sh and recorded.sh can run at the same time
+(
+	flock 9
+	make -s -C "$here" O="$bin" && make -s -C "$here/../../tools" O="$bin/tools" "$hyptrace"
+) >/dev/null 9>"$bin/lock" || exit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0

@@ -7,6 +7,7 @@ usage: exports.py FOLDER
 exports.sh has filled the folder. Prints what was compared; exits with 1 after a difference.
 """
 import collections
+import decimal
 import csv
 import json
 import pathlib
@@ -209,10 +210,22 @@ def stays(events):
     yield from (last[cpu] - ts for cpu, ts in entered.items())
 
 
+def check_sums(objects, path):
+    """Slices that end together do so in doubles, too, as viewers add."""
+    with path.open() as file:
+        doubles = json.load(file)["traceEvents"]
+    ends = collections.defaultdict(set)
+    for item, double in zip(objects, doubles):
+        if item["ph"] == "X":
+            ends[item["ts"] + item["dur"]].add(double["ts"] + double["dur"])
+    same("ends of slices that differ as doubles", sum(len(each) > 1 for each in ends.values()), 0)
+
+
 def compare_chrome(events, path):
     """Each event is in Chrome's JSON, slices nest, and durations are the same."""
     with path.open() as file:
-        objects = json.load(file, parse_float=lambda text: int(text.replace(".", "")))["traceEvents"]
+        objects = json.load(file, parse_float=lambda text: round(decimal.Decimal(text) * 1000))["traceEvents"]
+    check_sums(objects, path)
     counts, durations, lost = collections.Counter(), collections.Counter(), 0
     threads = collections.defaultdict(list)
     for item in objects:
@@ -244,19 +257,26 @@ def compare_collapsed(events, path):
     for line in path.open():
         stack, time = line.rsplit(" ", 1)
         sums[stack.split(";")[0]] += int(time)
-    entered, at_el2, in_guests = {}, 0, 0
+    entered, left, stay, gaps, at_el2, in_guests = {}, {}, collections.Counter(), set(), 0, 0
     for event in events:
         if event.name == "lost":
             entered.pop(event.cpu, None)
+            left.pop(event.cpu, None)
+            gaps.add(event.cpu)
         elif event.name == "hyp_enter":
+            stay[event.cpu] += event.ts - left.pop(event.cpu, event.ts)
             entered[event.cpu] = event.ts
         elif event.name == "hyp_exit":
-            at_el2 += event.ts - entered.pop(event.cpu, event.ts)
+            at_el2 += event.ts - entered[event.cpu] if event.cpu in entered else 0
+            if entered.pop(event.cpu, None) and event.fields["reason"] == 7:
+                left[event.cpu] = event.ts
         elif event.name == "guest_exit":
-            in_guests += event.fields["duration"]
-        elif event.cpu not in entered:
-            # it began before a loss
-            at_el2 += event.fields.get("duration", 0)
+            known = stay.pop(event.cpu, 0) if event.cpu not in gaps else 0
+            stay.pop(event.cpu, None)
+            gaps.discard(event.cpu)
+            # else without what EL2 took for the exit
+            duration = event.fields["duration"]
+            in_guests += known or max(duration - (event.ts - entered.get(event.cpu, event.ts)), 0)
     same("time at EL2", sums["el2"], at_el2)
     same("time in guests", sums["guest"], in_guests)
 

@@ -15,8 +15,16 @@
  *	FAKE_CLEAR	clear the rings at this wait
  *	FAKE_GONE	unregister the remote at this wait
  *	FAKE_ENABLED	0: no event is enabled
+ *	FAKE_NOTIFY	so many milliseconds after the command has begun to listen, this counts as a
+ *			wait, the rings are cleared if FAKE_CLEAR says so, and the command is
+ *			notified of a change; without it, it may not listen
  *	FAKE_PACE	1: while events are held, each read lets the CPUs run, too; the host's
  *			buffers have no end until its tracing is off
+ *	FAKE_FILTER	text of the filter that hyp_exit has
+ *	FAKE_FILTERED	events of each CPU that it refuses during the first wait
+ *	FAKE_DISABLED	disable hyp_enter at this wait
+ *	FAKE_STOP	switch tracing off at this wait, and on again at the wait FAKE_START
+ *	FAKE_FIRED	the trigger of hyp_enter stops the recording at this wait
  *	FAKE_BUSY	process id of another consumer of CPU 1
  *	FAKE_LOG	file for what the command asks of the driver, a line each
  */
@@ -29,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "../../tools/lib/file_write.h"
@@ -105,6 +114,12 @@ void __wrap_hyptrace_close(struct hyptrace *h)
 	(void)h;
 }
 
+/* Has something happened that a variable says at which wait it happens? */
+static bool has_come(const char *name)
+{
+	return waits >= number(name, UINT64_MAX);
+}
+
 static int no_remote(struct hyptrace_error *err)
 {
 	return hyptrace_error_set(err, ENODEV, "no such remote");
@@ -123,7 +138,11 @@ int __wrap_hyptrace_get_remote(struct hyptrace *h, const char *name, struct hypt
 	strcpy(r->name, REMOTE);
 	r->description = strdup("rings on the host");
 	r->clock = strdup("boot");
-	r->state = HYPTRACE_STATE_TRACING;
+	r->state = has_come("FAKE_STOP") && !has_come("FAKE_START") ? HYPTRACE_STATE_LOADED :
+		   HYPTRACE_STATE_TRACING;
+	r->nr_fired = has_come("FAKE_FIRED");
+	r->fired[0].action = HYPTRACE_TRIGGER_ACTION_STOP;
+	strcpy(r->fired[0].event, "hyp_enter");
 	r->mode = number("FAKE_DISCARD", 0) ? HYPTRACE_MODE_DISCARD : HYPTRACE_MODE_OVERWRITE;
 	r->subbuf_size = RINGS_SUBBUF;
 	r->nr_subbufs = number("FAKE_PAGES", 64);
@@ -159,6 +178,7 @@ static struct hyptrace_cpu *new_cpu(unsigned int id)
 		cpu->dropped = counts.lost;
 	else
 		cpu->overrun = counts.lost;
+	cpu->filtered = waits ? number("FAKE_FILTERED", 0) : 0;
 	cpu->unread = counts.unread;
 	cpu->unreported = counts.unreported;
 	cpu->consumer = id == 1 ? number("FAKE_BUSY", 0) : 0;
@@ -205,8 +225,13 @@ int __wrap_hyptrace_get_events(struct hyptrace *h, const char *name,
 		return no_remote(err);
 	describe_remote(&copy);
 	hyptrace_free_hypercalls(copy.calls);
-	for (i = 0; i < copy.nr_events; i++)
+	for (i = 0; i < copy.nr_events; i++) {
 		copy.events[i]->enabled = number("FAKE_ENABLED", 1);
+		if (!strcmp(copy.events[i]->name, "hyp_enter") && has_come("FAKE_DISABLED"))
+			copy.events[i]->enabled = false;
+		if (!strcmp(copy.events[i]->name, "hyp_exit") && getenv("FAKE_FILTER"))
+			copy.events[i]->filter = strdup(getenv("FAKE_FILTER"));
+	}
 	*events = copy.events;
 	*nr = copy.nr_events;
 	return 0;
@@ -228,9 +253,10 @@ int __wrap_hyptrace_get_hypercalls(struct hyptrace *h, const char *name,
 	return 0;
 }
 
-int __wrap_hyptrace_enable_events(struct hyptrace *h, const char *name, const char *const *names,
-				  unsigned int nr, const struct hyptrace_event_options *options,
-				  struct hyptrace_error *err)
+int __wrap_hyptrace_hold_events(struct hyptrace *h, const char *name, const char *const *names,
+				unsigned int nr, bool enable,
+				const struct hyptrace_event_options *options,
+				struct hyptrace_error *err)
 {
 	unsigned int i;
 
@@ -239,17 +265,17 @@ int __wrap_hyptrace_enable_events(struct hyptrace *h, const char *name, const ch
 	(void)options;
 	(void)err;
 	for (i = 0; i < nr; i++)
-		note("enable %s", names[i]);
+		note("hold %s %s", names[i], enable ? "enabled" : "disabled");
 	return 0;
 }
 
-int __wrap_hyptrace_set_event(struct hyptrace *h, const char *name, const char *event, bool enable,
-			      struct hyptrace_error *err)
+int __wrap_hyptrace_release_events(struct hyptrace *h, const char *name,
+				   struct hyptrace_error *err)
 {
 	(void)h;
 	(void)name;
 	(void)err;
-	note("%s %s", enable ? "enable" : "disable", event);
+	note("release");
 	return 0;
 }
 
@@ -262,6 +288,68 @@ int __wrap_hyptrace_set(struct hyptrace *h, const char *name,
 	(void)err;
 	note("set");
 	return 0;
+}
+
+/* The command only has a pointer to a listener. */
+static int timer = -1;
+
+struct hyptrace_listener *__wrap_hyptrace_listener_open(struct hyptrace *h,
+							struct hyptrace_error *err)
+{
+	const uint64_t msec = number("FAKE_NOTIFY", 0);
+	const struct itimerspec when = {
+		.it_value = { msec / 1000, msec % 1000 * 1000000 },
+	};
+
+	(void)h;
+	if (!msec) {
+		hyptrace_error_set(err, EPERM, "permission denied");
+		return NULL;
+	}
+	timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	timerfd_settime(timer, 0, &when, NULL);
+	return (struct hyptrace_listener *)&timer;
+}
+
+void __wrap_hyptrace_listener_close(struct hyptrace_listener *listener)
+{
+	if (listener)
+		close(timer);
+}
+
+int __wrap_hyptrace_listener_fd(const struct hyptrace_listener *listener)
+{
+	return *(const int *)listener;
+}
+
+static void clear_if_due(void)
+{
+	unsigned int cpu;
+
+	if (waits == number("FAKE_CLEAR", 0))
+		for (cpu = 0; cpu < cpus; cpu++)
+			rings_clear(cpu);
+}
+
+ssize_t __real_read(int fd, void *to, size_t size);
+
+int __wrap_hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notification_fn fn,
+				  void *arg, struct hyptrace_error *err)
+{
+	struct hyptrace_remote *r;
+	uint64_t times;
+	int ret;
+
+	if (__real_read(*(int *)listener, &times, sizeof(times)) < 0 ||
+	    __wrap_hyptrace_get_remote(NULL, REMOTE, &r, err))
+		return 0;
+	waits++;
+	clear_if_due();
+	ret = fn(&(struct hyptrace_notification){
+			.type = HYPTRACE_NOTIFICATION_REMOTE, .remote = r,
+		 }, arg);
+	hyptrace_free_remote(r);
+	return ret;
 }
 
 static struct hyptrace_reader *new_reader(int cpu, struct hyptrace_error *err)
@@ -317,6 +405,15 @@ void __wrap_hyptrace_reader_close(struct hyptrace_reader *reader)
 	free(reader);
 }
 
+int __wrap_hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
+				   struct hyptrace_error *err)
+{
+	(void)reader;
+	(void)usec;
+	(void)err;
+	return 0;
+}
+
 int __wrap_hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec,
 				     uint32_t percent, struct hyptrace_error *err)
 {
@@ -369,8 +466,6 @@ static ssize_t take(int cpu, char *to, int pipe, size_t size)
 	return done ? (ssize_t)done : none(EAGAIN);
 }
 
-ssize_t __real_read(int fd, void *to, size_t size);
-
 ssize_t __wrap_read(int fd, void *to, size_t size)
 {
 	return ring_of(fd) < 0 ? __real_read(fd, to, size) : take(ring_of(fd), to, -1, size);
@@ -407,14 +502,10 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 
 static void act(void)
 {
-	unsigned int cpu;
-
 	usleep(number("FAKE_SLEEP", 0));
 	let_cpus_run(number("FAKE_STEP", 1000));
 	waits++;
-	if (waits == number("FAKE_CLEAR", 0))
-		for (cpu = 0; cpu < cpus; cpu++)
-			rings_clear(cpu);
+	clear_if_due();
 	if (waits == number("FAKE_GONE", 0))
 		gone = true;
 	if (waits == number("FAKE_WAITS", 0))

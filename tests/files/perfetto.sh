@@ -15,10 +15,11 @@ for file; do
 	"$hyptrace" export -q -f jsonl "$file" >"$tmp/a.jsonl"
 	python3 "$here/perfetto.py" "$tmp/a.txt" "$tmp/a.jsonl"
 
-	# a TAR of it and of another file, with and without a name
-	"$hyptrace" export -q --with="$tmp/a.jsonl" -o "$tmp/a.tar" "$file"
-	"$hyptrace" export -q --with="$tmp/a.jsonl" "$file" | cmp - "$tmp/a.tar"
-	[ "$(tar tf "$tmp/a.tar" | xargs)" = "hyptrace.pftrace a.jsonl" ]
+	cp "$tmp/a.pftrace" "$tmp/b.pftrace"
+	# a TAR of it and of another trace, with and without a name
+	"$hyptrace" export -q --with="$tmp/b.pftrace" -o "$tmp/a.tar" "$file"
+	"$hyptrace" export -q --with="$tmp/b.pftrace" "$file" | cmp - "$tmp/a.tar"
+	[ "$(tar tf "$tmp/a.tar" | xargs)" = "hyptrace.pftrace b.pftrace" ]
 	tar xOf "$tmp/a.tar" hyptrace.pftrace | cmp - "$tmp/a.pftrace"
-	tar xOf "$tmp/a.tar" a.jsonl | cmp - "$tmp/a.jsonl"
+	tar xOf "$tmp/a.tar" b.pftrace | cmp - "$tmp/b.pftrace"
 done

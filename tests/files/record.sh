@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Test "hyptrace record" on the host, with the driver of fake_driver.c: record.sh [FOLDER], which is where to build.
+# Test "hyptrace record", and what stream and show say, on the host, with the driver of fake_driver.c: record.sh [FOLDER], which is where to build.
 # trace-cmd reads the files, if it is there. Prints a line for each test; the last is "N passed, N failed".
 
 set -uo pipefail
@@ -146,6 +146,17 @@ test_exit_code_of_the_command()
 	[[ ! -e hyptrace.dat && ! -e hyptrace.dat.part ]]
 }
 
+test_command_that_runs_on()
+{
+	local option note='hyptrace: the tracing has ended; waiting for "sh", which still runs (Ctrl-C ends it)'
+	for option in --duration=10ms --limit=200K; do
+		record FAKE_SLEEP=1000 -- "$option" -- sh -c 'sleep 0.5; exit 3'
+		same "$code $(grep -cxF "$note" <<<"$said")" '3 1' "with $option" || return
+	done
+	record -- -- true
+	[[ $said != *waiting* ]] || return
+}
+
 test_signal_ends_the_command()
 {
 	record FAKE_WAITS=5 -- -q -- sleep 100
@@ -156,10 +167,7 @@ test_filter_is_put_back()
 {
 	record FAKE_WAITS=3 FAKE_LOG=log -- -e 'hyp_e*' -F 'reason == hvc'
 	same "$(paste -sd ' ' log)" \
-		"enable hyp_enter enable hyp_exit hold 2 events and tracing hold 0 events enable hyp_exit enable hyp_enter" log || return
-	rm log
-	record FAKE_WAITS=3 FAKE_LOG=log FAKE_ENABLED=0 -- -e 'hyp_e*' -F 'reason == hvc'
-	same "$(tail -n 2 log | paste -sd ' ')" "disable hyp_exit disable hyp_enter" log || return
+		"hold hyp_enter enabled hold hyp_exit enabled hold 2 events and tracing hold 0 events release" log || return
 	rm log
 	record FAKE_WAITS=3 FAKE_LOG=log FAKE_ENABLED=0 -- --size 1M -- ./none
 	same "$(paste -sd ' ' log)" "set hold 2 events and tracing set" log
@@ -232,7 +240,7 @@ test_command_beside_the_output()
 test_filter_and_size_are_put_back_before_the_end()
 {
 	FAKE_WAITS=3 FAKE_LOG=log FAKE_ENABLED=0 "$hyptrace" record -q -e 'hyp_e*' -F 'reason == hvc' --size 1M -o - 2>err | true
-	same "$(tail -n 3 log | paste -sd ' ')" "disable hyp_exit disable hyp_enter set" log
+	same "$(tail -n 3 log | paste -sd ' ')" "hold 0 events release set" log
 }
 
 test_remote_that_goes_away()
@@ -247,14 +255,14 @@ test_remote_that_goes_away()
 test_clear_is_noticed()
 {
 	record FAKE_WAITS=10 FAKE_CLEAR=9 FAKE_SLEEP=100000 --
-	same "$(counts)" "0 0" counts || return
+	[[ $said == *'hyptrace: the number of events is not known; '*' in hyptrace.dat'* ]] || return
 	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
 }
 
 test_early_clear_is_noticed()
 {
 	record FAKE_WAITS=4 FAKE_CLEAR=2 --
-	same "$(counts)" "0 0" counts || return
+	[[ $said == *'hyptrace: the number of events is not known; '*' in hyptrace.dat'* ]] || return
 	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
 }
 
@@ -364,15 +372,103 @@ on_disk()
 		cp hyptrace.dat* ..' - "$1" "$hyptrace" record "${arguments[@]}" 2>&1)
 }
 
-# What waits for the compression is written only at the end.
+# Nothing was consumed, so an incomplete file is of no use. What waits for the compression is written only at the end.
 test_snapshot_on_a_full_disk()
 {
-	local size arguments=(-z --snapshot)
+	local size arguments=(--snapshot)
 	for size in 100K 140K 180K; do
-		on_disk "$size" FAKE_BEFORE=40000 FAKE_CPUS=2 FAKE_PAGES=256 || return
-		[[ $said == *'No space left on device'*'code 2' ]] && continue
-		[[ $said == *' events could not be written to the file'*'code 2' ]] || return
-		agrees hyptrace.dat || return
+		[[ $size == 100K ]] || arguments=(-z --snapshot)
+		on_disk "$size" FAKE_BEFORE=40000 FAKE_CPUS=2 FAKE_PAGES=256
+		[[ $said == *'No space left on device'*'code 2'* && ! -e hyptrace.dat && ! -e hyptrace.dat.part ]] || return
+	done
+}
+
+# says NOTE: the recording has said it once, and "report" and "stat" say it of the file, but not with -q
+says()
+{
+	same "$(grep -cF "hyptrace: $1" <<<"$said")" 1 "said \"$1\"" || return
+	for verb in report "stat -i"; do
+		# shellcheck disable=SC2086 # words
+		"$hyptrace" $verb hyptrace.dat 2>&1 >/dev/null | grep -qF "hyptrace: \"hyptrace.dat\": ${1% (use *}" || return
+		# shellcheck disable=SC2086 # words
+		! "$hyptrace" $verb hyptrace.dat -q 2>&1 >/dev/null | grep -F "${1% (use *}" || return
+	done
+}
+
+# Why events are missing although none was lost
+test_gaps()
+{
+	local resume=' (use "hyptrace start" to resume it)'
+	record FAKE_WAITS=5 --
+	[[ $said != *missing* ]] || return
+	record FAKE_WAITS=5 FAKE_FILTER='reason == "x\y"' --
+	says "\"hyp_exit\" has the filter \"reason == \"x\\y\"\" at EL2: the other ones are missing" || return
+	"$hyptrace" dump -j hyptrace.dat | jq -e '.notes | length == 1' >/dev/null || return
+	record FAKE_WAITS=5 FAKE_FILTER='reason == 1' FAKE_FILTERED=7 --
+	[[ $said == *' recorded, 14 filtered, 0 lost; '* ]] || return
+	"$hyptrace" report hyptrace.dat 2>&1 | grep -q '"hyptrace.dat": filters at EL2 have kept 14 events from being recorded' || return
+	# not if others than the chosen ones have it
+	record FAKE_WAITS=5 FAKE_FILTER='reason == 1' -- -e hyp_enter
+	[[ $said != *missing* ]] || return
+	# its own is not said, but is in the file
+	record FAKE_WAITS=5 FAKE_FILTER='reason == 1' -- -e hyp_exit -F 'reason == 1'
+	[[ $said != *missing* ]] || return
+	"$hyptrace" report hyptrace.dat 2>&1 | grep -q 'has the filter "reason == 1" at EL2' || return
+	record FAKE_WAITS=5 FAKE_DISABLED=3 -- -z
+	says '"hyp_enter" was disabled: later ones are missing' || return
+	record FAKE_WAITS=5 FAKE_STOP=3 --
+	says "tracing was switched off: later events are missing$resume" || return
+	record FAKE_WAITS=20 FAKE_SLEEP=60000 FAKE_STOP=1 FAKE_START=12 --
+	says "tracing was switched off: later events are missing$resume" || return
+	record FAKE_WAITS=5 FAKE_FIRED=3 --
+	says "the trigger of \"hyp_enter\" has stopped the recording: later events are missing$resume" || return
+	# each file of a rotation has it
+	record FAKE_WAITS=20 FAKE_FILTER='reason == 1' -- --limit 300K --rotate 2
+	says '"hyp_exit" has the filter "reason == 1" at EL2: the other ones are missing' || return
+	"$hyptrace" report hyptrace.dat.1 2>&1 | grep -q 'has the filter' || return
+	# and so have a snapshot and what a killed recording leaves
+	record FAKE_BEFORE=5000 FAKE_FILTER='reason == 1' -- --snapshot
+	says '"hyp_exit" has the filter "reason == 1" at EL2: the other ones are missing' || return
+	{ FAKE_WAITS=1000 FAKE_SLEEP=1000 FAKE_FILTER='reason == 1' timeout -s KILL 0.3 "$hyptrace" record -o killed.dat; } >/dev/null 2>&1
+	"$hyptrace" report killed.dat.part 2>&1 | grep -q 'has the filter'
+}
+
+# stream [NAME=VALUE...]: stream for a second; set $said
+stream()
+{
+	said=$(env FAKE_BEFORE=20 "$@" timeout -s INT 1 "$hyptrace" stream 2>&1 >/dev/null)
+}
+
+test_stream_says_what_is_missing()
+{
+	stream FAKE_FILTER='reason == 1'
+	[[ $said == 'hyptrace: "hyp_exit" has the filter "reason == 1" at EL2: the other ones are missing
+hyptrace: '*' events printed, '* ]] || return
+	stream FAKE_NOTIFY=100 FAKE_STOP=1
+	[[ $said == 'hyptrace: tracing was switched off: later events are missing (use "hyptrace start" to resume it)
+hyptrace: '*' events printed, '* ]] || return
+	stream FAKE_NOTIFY=100 FAKE_CLEAR=1
+	[[ $said == 'hyptrace: the rings were cleared: events that were not printed yet are missing
+hyptrace: '*' events printed, '* ]] || return
+	stream FAKE_NOTIFY=100
+	[[ $said == 'hyptrace: '*' events printed, '* && $said != *missing* ]]
+}
+
+# Each loss after the last event of a CPU has the time and the place of that event, among the lines of other CPUs.
+test_show_orders_losses()
+{
+	FAKE_BEFORE=60000 FAKE_CPUS=3 FAKE_DISCARD=1 "$hyptrace" show -q --ns >lines 2>/dev/null
+	sort -s -k 2,2 lines | cmp - lines || return
+	same "$(awk '$3 == "LOST" && $2 == last[$1] { n++ } { last[$1] = $2 } END { print n + 0 }' lines)" 3 losses
+}
+
+test_a_closed_output_is_not_counted_as_printed()
+{
+	for verb in stream show; do
+		said=$(FAKE_BEFORE=20000 timeout -s INT 20 "$hyptrace" "$verb" 2>&1 >/dev/full | tail -n 1)
+		[[ $said == 'hyptrace: cannot write the output: No space left on device' ]] || return
+		said=$({ FAKE_BEFORE=20000 timeout -s INT 20 "$hyptrace" "$verb" | head -n 2 >/dev/null; } 2>&1)
+		[[ $said == *' events read until the output was closed, '* ]] || return
 	done
 }
 

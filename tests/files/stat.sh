@@ -27,7 +27,7 @@ rows()
 	by=$1
 	shift
 	"$hyptrace" stat -q -j -i "$file" --by "$by" "$@" 2>>"$tmp/notes" >"$tmp/$by.json"
-	jq -r '.rows[] | [.name, .cpu // "all", .samples, .timed, .total // 0, .min // 0, .max // 0, .guest // 0] | @tsv' \
+	jq -r '.rows[] | [.name, .cpu // "all", .samples, .timed, .total // 0, .min // 0, .max // 0, .guest // 0, .run // 0] | @tsv' \
 		"$tmp/$by.json"
 }
 
@@ -60,6 +60,8 @@ for file; do
 		rows = list(csv.DictReader(open(sys.argv[1])))
 		wanted = json.load(open(sys.argv[2]))["rows"]
 		keys = ["name", "samples", "timed", "total", "min", "max", "mean", "p50", "p90", "p99", "p99_9"]
+		times = json.load(open(sys.argv[2]))
+		assert all(int(r["begin"]) == times["begin"] and int(r["end"]) - int(r["begin"]) == times["wall"] for r in rows)
 		assert [[str(w[k]) for k in keys] for w in wanted] == [[r[k] for k in keys] for r in rows]
 	PYTHON
 	"$hyptrace" stat -q -j --hist -i "$file" --by exit 2>>"$tmp/notes" |

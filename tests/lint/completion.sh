@@ -11,7 +11,7 @@ fake_commands()
 	cat >"$work/bin/hyptrace" <<-'EOT'
 		#!/bin/sh
 		case " $* " in
-		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' '  enable   Enable events.' \
+		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' ' Watch it:' '  enable   Enable events.' \
 			'  count    Count events.' '' ;;
 		" help enable ") printf '%s\n' '      --mode=MODE      Choose' '  -r, --remote=REMOTE   Work on it' \
 			'  -F, --filter=FILTER  Only these' ;;

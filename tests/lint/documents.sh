@@ -33,6 +33,18 @@ check_verbs_documented()
 	return "$bad"
 }
 
+# The manual pages have lines of at most 78 columns, as man prints them in a terminal of 80: examples are folded.
+check_man_page_widths()
+{
+	local page bad=0
+	need mandoc
+	for page in tools/man/*.[1-8] tools/man/man3/*.3; do
+		mandoc -Tascii -O width=78 "$page" | sed 's/.\x08//g' |
+			awk -v page="$page" 'length > 78 { print page " is wider than 78 columns: " $0; bad = 1 } END { exit bad }' || bad=1
+	done
+	return "$bad"
+}
+
 # STATIC=1 makes the command one file that needs no shared library.
 check_static_command()
 {

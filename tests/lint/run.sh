@@ -251,6 +251,16 @@ check_includes()
 		includes '(driver|hyp|tools|tests)/' '' 'uapi/*.h'
 }
 
+# The driver builds on each 6.12.y: 6.12.0 has these guards, or driver/compat.h defines them.
+check_guards()
+{
+	local own list
+	own=$(sed -n 's/^DEFINE_[A-Z_]*GUARD[A-Z_01]*(\([a-z_]*\),.*/|\1/p' driver/compat.h | tr -d '\n')
+	mapfile -t list < <(those 'driver/*.[ch]')
+	! grep -noE 'guard\([a-z]\w*' "${list[@]}" |
+		grep -vE "\\((mutex|rwsem_read|rwsem_write|spinlock|spinlock_irq|spinlock_irqsave|rcu$own)\$"
+}
+
 # compiles ARGUMENT...: compile a call of hyptrace_printk() with these arguments
 compiles()
 {

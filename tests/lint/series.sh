@@ -73,6 +73,16 @@ check_hook_in_another_function()
 	[[ $(cat "$work/newer/arch/run.c") == "$before" && ! -e $work/newer/drivers/hyptrace ]] ||
 		{ echo "patch-tree.sh has changed the tree" && return 1; }
 
+	# A hunk that does not fit: the message names the hook, its file and its function.
+	sed -i 's/run_guest(/start_guest(/' "$work/newer/arch/run.c"
+	before=$(cat "$work/newer/arch/run.c")
+	! PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/newer" >"$work/out" 2>&1 ||
+		{ echo "patch-tree.sh has applied a patch that does not fit" && return 1; }
+	expect "*does not fit into finish_run in arch/run.c: hyptrace(hyp_exit, 1);*Nothing was changed*" "the hunk" \
+		<"$work/out" || return
+	[[ $(cat "$work/newer/arch/run.c") == "$before" && ! -e $work/newer/drivers/hyptrace ]] ||
+		{ echo "patch-tree.sh has changed the tree" && return 1; }
+
 	PATCH=$work/99.1.patch tests/vm/patch-tree.sh "$work/made-for" >"$work/out" 2>&1 || { cat "$work/out" && return 1; }
 	grep -q 'hyptrace(hyp_exit, 1);' "$work/made-for/arch/run.c" || { echo "patch-tree.sh has not applied the patch" && return 1; }
 }

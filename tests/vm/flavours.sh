@@ -34,7 +34,7 @@ run()
 	--cpu) HYPTRACE_CPU=$2 run "${@:3}" ;;
 	*.sh) "$vm/$1" ;;
 	'') "$vm/kernel.sh" && echo "1 passed, 0 failed" ;;
-	*) BOOTS="protected quarter" "$vm/suite.sh" "$@" ;;
+	*) BOOTS="protected bats-3" "$vm/suite.sh" "$@" ;;
 	esac
 }
 

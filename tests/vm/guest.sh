@@ -16,21 +16,21 @@ if [[ $(cat "$guest/stamp" 2>/dev/null) != "$SYSROOT" ]]; then
 	mkdir -p "$guest"
 	echo "$SYSROOT" >"$guest/stamp"
 fi
-mkdir -p "$guest/root/usr/local/bin"
+mkdir -p "$local_root/usr/local/bin"
 
 build()
 {
 	# shellcheck disable=SC2086 # CC has arguments
-	$CC -std=gnu11 -O2 -Wall -Wextra -Werror -o "$guest/root/usr/local/bin/workload" "$vm/workload.c"
-	make -s -C "$repo/tools" -j"$(nproc)" O="$guest/tools" DESTDIR="$guest/root" install
+	$CC -std=gnu11 -O2 -Wall -Wextra -Werror -o "$local_root/usr/local/bin/workload" "$vm/workload.c"
+	make -s -C "$repo/tools" -j"$(nproc)" O="$guest/tools" DESTDIR="$local_root" install
 }
 
 build_tests()
 {
 	# the linker warns of functions of the static libnl that hyptrace does not call
 	make -s -C "$repo/tools" -j"$(nproc)" O="$guest/static" STATIC=1 2>/dev/null
-	install -D -t "$guest/root/usr/local/libexec/static" "$guest/static/hyptrace/hyptrace"
-	make -s -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/kselftest" DESTDIR="$guest/root" \
+	install -D -t "$local_root/usr/local/libexec/static" "$guest/static/hyptrace/hyptrace"
+	make -s -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/kselftest-$kernel" DESTDIR="$local_root" \
 		KSELFTEST="$tree/tools/testing/selftests" install
 }
 

@@ -101,6 +101,36 @@ hooks_check()
 	return 1
 }
 
+# hooks_rejected PATCH: read what patch(1) says, and print the hooks of each hunk that failed, or its first line if it has
+# none. Lines of the list are in the order of the patch.
+hooks_rejected()
+{
+	local list=${1%.patch}.hooks
+	[[ -f $list ]] || list=/dev/null
+	awk '
+		function flush() {
+			if ((file, hunk) in failed)
+				printf "%s", said ? said : first
+			said = first = ""
+		}
+		function line(place,	text) {
+			text = substr($0, 2)
+			gsub(/^[ \t]+|[ \t]*\\?$/, "", text)
+			return "  does not fit " (place == "-" ? "" : "into " place " ") "in " file ": " text "\n"
+		}
+		FILENAME == "-" && $1 == "patching" { file = $3 }
+		FILENAME == "-" && /^Hunk #[0-9]+ FAILED/ { failed[file, substr($2, 2)] }
+		FILENAME == ARGV[2] && !/^#/ && NF { places[++nr] = $2 }
+		FILENAME != ARGV[3] { next }
+		/^(---|@@) / { flush() }
+		$1 == "+++" { file = substr($2, 3); hunk = 0 }
+		/^@@ / { hunk++ }
+		/^\+/ && $1 != "+++" && tolower($0) ~ /hyptrace/ { said = said line(++hook in places ? places[hook] : "-") }
+		/^[-+]/ && !/^(---|\+\+\+) / && !first { first = line("-") }
+		END { flush() }
+	' - "$list" "$1"
+}
+
 [[ ${BASH_SOURCE[0]} == "$0" ]] || return 0
 case ${1:-} in
 --list)

@@ -58,11 +58,28 @@ set_kernel()
 	flavour=${FLAVOUR:-}
 	unpatched=${HYPTRACE_UNPATCHED:-}
 	pristine=$cache/src/$kernel
+	# what the guest mounts as /usr/local; the kselftest programs depend on the kernel
+	local_root=$guest/root-$kernel
 	[[ -z $unpatched ]] || kernel=$kernel-unpatched
 	tree=$cache/src/$kernel
 	build=$cache/build/$kernel${flavour:+-$flavour}
 	# Each clone boots from a folder of its own, because another clone may build at the same time.
 	out=$cache/out/$kernel${flavour:+-$flavour}-$(hash_of "$repo")
+}
+
+# Succeed if this machine can run a kernel in user mode with several CPUs.
+has_um()
+{
+	[[ $(uname -m) == x86_64 ]]
+}
+
+# set_um: after set_kernel, set the folders of that kernel in user mode.
+set_um()
+{
+	build=$cache/build/$kernel-um
+	out=$cache/out/$kernel-um-$(hash_of "$repo")
+	local_root=$guest/root-um
+	kernel+=-um
 }
 
 # lock PART: allow only one run at a time to change this part of the cache. Scripts that the holder calls do not lock

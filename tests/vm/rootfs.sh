@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Make the guest's root file system from Debian packages for arm64, in the cache. A change of this file, of
-# packages.guest or of guest-boot makes a new one. rootfs.sh --path prints its path.
+# Make the guest's root file system from Debian packages, in the cache. A change of this file, of packages.guest or of
+# guest-boot makes a new one. rootfs.sh --path prints its path. With guest_machine=amd64 in the environment it is for a
+# kernel in user mode instead of for arm64.
 #
 # It is Debian 13 on any host: the tools need its kernel headers, those of 6.12, and its mirror also has the kernel
 # sources.
@@ -11,7 +12,8 @@
 
 suite=trixie
 hash=$(cat "${BASH_SOURCE[0]}" "$vm/packages.guest" "$vm/guest-boot" | sha256sum | cut -c 1-12)
-root=$cache/rootfs/$hash
+machine=${guest_machine:-arm64}
+root=$cache/rootfs/$hash-$machine
 
 make_root()
 {
@@ -20,7 +22,7 @@ make_root()
 	mirror=$(apt_mirror)
 	((EUID == 0)) || mode=unshare
 	# Unpack with tar, so that the files belong to the user.
-	mmdebstrap --mode=$mode --variant=extract --architectures=arm64 --include="$packages" "$suite" - \
+	mmdebstrap --mode=$mode --variant=extract --architectures="$machine" --include="$packages" "$suite" - \
 		"deb [signed-by=$keyring] $mirror $suite main" |
 		tar -x -C "$new" --exclude='./dev/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
 			--exclude='./usr/share/locale/*'

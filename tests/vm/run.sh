@@ -81,7 +81,7 @@ done
 [[ -z $share || -d $share ]] || die "--share $share: there is no such folder"
 if [[ -n $interactive ]]; then
 	[[ -t 0 && -t 1 ]] || die "--interactive needs a terminal; without one: ${0##*/} -- COMMAND"
-	(($#)) || set -- bash -l
+	(($#)) || set -- bash --rcfile /mnt/repo/tests/vm/welcome
 	timeout=0
 fi
 (($#)) || die "no command is given: see --help"
@@ -90,7 +90,7 @@ set_kernel "$series"
 root=${root:-$("$vm/rootfs.sh" --path)}
 [[ -f $out/Image ]] || die "there is no kernel ${out##*/} yet: run \"make kernel\" (with the same KERNEL, KSRC, FLAVOUR)"
 need qemu-system-aarch64
-mkdir -p "$guest/root/usr/local"
+mkdir -p "$local_root/usr/local"
 
 work=$(mktemp -d)
 qemu=
@@ -150,7 +150,7 @@ folder()
 folder root "$root" readonly=on
 folder modules "$out/lib/modules" readonly=on
 folder control "$work/control"
-folder guest "$guest/root/usr/local" readonly=on
+folder guest "$local_root/usr/local" readonly=on
 folder repo "$repo" readonly=on
 if [[ -n $share ]]; then
 	folder share "$(cd "$share" && pwd -P)"

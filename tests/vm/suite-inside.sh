@@ -7,7 +7,7 @@ passed=0 failed=0
 cd /mnt/repo/tests || exit
 for suite in "$@"; do
 	echo "== $suite"
-	last='' start=$SECONDS test=''
+	last='' test=''
 	[[ $suite != *:* ]] || test=${suite#*:}
 	while IFS= read -r line; do
 		printf '%s\n' "$line"
@@ -19,7 +19,6 @@ for suite in "$@"; do
 		echo "not ok # $suite could not run: its last line is not \"N passed, N failed\""
 		((failed++))
 	fi
-	echo "== $suite: $((SECONDS - start)) s"
 done
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

@@ -37,9 +37,9 @@ patched_files()
 {
 	local said
 	# All context lines of a hunk must match (-F 0), because the patch has only few.
-	said=$(patch -s -f -F 0 -p1 -d "$3" --no-backup-if-mismatch -r - <"$2" 2>&1) || {
-		printf '%s\n' "$said" >&2
-		die "${2#"$repo/"} does not apply to Linux $series in $1: hyptrace does not support that kernel yet." \
+	said=$(LC_ALL=C patch -f -F 0 -p1 -d "$3" --no-backup-if-mismatch -r - <"$2" 2>&1) || {
+		{ hooks_rejected "$2" <<<"$said" | grep . || printf '%s\n' "$said"; } >&2
+		die "${2#"$repo/"} does not apply to Linux $series in $1, see above: hyptrace does not support that kernel yet." \
 			"It has patches for $(series_list "$repo/hyp/linux/" .patch | xargs). Nothing was changed"
 	}
 	hooks_check "$2" "$3" || die "${2#"$repo/"} applies to Linux $series in $1, but the hooks above are not in the" \

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A KVM guest of some instructions whose exits are known. It makes given numbers of
- *
- * - PSCI calls, which the kernel answers
- * - floating-point instructions, each followed by a PSCI call
- * - reads of an ID register, which the kernel emulates
- * - WFI: it waits until the timer of this program interrupts the wait
- * - rounds of a loop, so that interrupts of the host come while it runs
- * - stores to a device that does not exist, which exit to user space
- *
- * For the tests and the demo.
+ * A KVM guest of some instructions whose exits are known: usage() has them. For the tests and
+ * the demo.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -260,12 +252,23 @@ static void vary(unsigned long exits)
 		asm volatile("");
 }
 
-static void __attribute__((noreturn)) usage(void)
+static void __attribute__((noreturn)) usage(FILE *f)
 {
-	/* Without a store the guest would never exit to user space. */
-	fputs("usage: workload [--cpu N] [--mmio N] [--psci N] [--fp N] [--sysreg N] [--wfi N] [--spin N] [--protected] [--vary]; at least one store\n",
-	      stderr);
-	exit(EXIT_FAILURE);
+	fputs("Usage: workload [OPTION...]\n"
+	      "Run a small KVM guest whose exits are known: it does, in this order,\n"
+	      "  --psci N     PSCI calls, which the host's kernel answers (1000)\n"
+	      "  --fp N       floating-point instructions, each followed by a PSCI call\n"
+	      "  --sysreg N   reads of an ID register, which the host's kernel emulates\n"
+	      "  --wfi N      WFI: it waits until a timer of this program interrupts the wait\n"
+	      "  --spin N     rounds of a loop, so that interrupts of the host come while it runs\n"
+	      "  --mmio N     stores to a device that does not exist, which exit to user space (1000)\n"
+	      "and the host\n"
+	      "  --cpu N      runs it on this CPU\n"
+	      "  --protected  makes a protected VM of it\n"
+	      "  --vary       spends a different time after each store\n"
+	      "--mmio must be at least 1: without a store the guest would never exit to user space.\n",
+	      f);
+	exit(f == stdout ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 static void parse(int argc, char **argv, struct work *work)
@@ -280,6 +283,7 @@ static void parse(int argc, char **argv, struct work *work)
 		{ "spin", required_argument, NULL, 'S' },
 		{ "protected", no_argument, NULL, 'P' },
 		{ "vary", no_argument, NULL, 'V' },
+		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
 	int option;
@@ -313,12 +317,14 @@ static void parse(int argc, char **argv, struct work *work)
 		case 'V':
 			work->vary = true;
 			break;
+		case 'h':
+			usage(stdout);
 		default:
-			usage();
+			usage(stderr);
 		}
 	}
 	if (optind < argc || !work->mmio)
-		usage();
+		usage(stderr);
 }
 
 int main(int argc, char **argv)

@@ -20,8 +20,15 @@ load ../helper
 
 @test "list -o of all remotes is one table" {
 	run -0 hyptrace list -o remote,event
-	same "$(grep -c selftest <<<"$output")" 2
+	same "$(grep -c selftest <<<"$output")" "${#remotes[@]}"
 	same "$(grep -c EVENT <<<"$output")" 1
+	# the remotes are told apart
+	first="REMOTE "
+	((${#remotes[@]} > 1)) || first=
+	run -0 hyptrace list -o event
+	same "$(xargs <<<"${lines[0]}")" "${first}EVENT"
+	run -0 hyptrace status -o cpu,state
+	same "$(xargs <<<"${lines[0]}")" "${first}CPU STATE"
 }
 
 @test "status -o prints one table with these columns" {
@@ -88,18 +95,19 @@ load ../helper
 
 pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 
-# widest: columns of the longest line of the tables in $output.
+# widest: columns of the longest line of the table in $output.
 widest()
 {
-	tr -d '\r' <<<"$output" | awk '/^    (NAME|reason|vcpu|id) / && length > n { n = length } END { print n + 0 }'
+	tr -d '\r' <<<"$output" | awk '/^  (EVENT|selftest) / && length > n { n = length } END { print n + 0 }'
 }
 
 @test "a table is cut to the width of the terminal, and nowhere else" {
 	grep -q devpts /proc/filesystems || skip "this kernel has no pseudo terminals"
 	mountpoint -q /dev/pts || mount -t devpts -o ptmxmode=666 devpts /dev/pts
 	[[ -e /dev/ptmx ]] || ln -s pts/ptmx /dev/ptmx
-	run -0 bash -c "COLUMNS=60 TERM=dumb python3 -c '$pty' hyptrace -r $REMOTE list -v </dev/null"
+	ht enable selftest -F 'id == 100000000001 || id == 100000000002 || id == 100000000003'
+	run -0 bash -c "COLUMNS=60 TERM=dumb python3 -c '$pty' hyptrace -r $REMOTE list </dev/null"
 	((0 < $(widest) && $(widest) <= 60))
-	run -0 bash -c "COLUMNS=60 hyptrace -r $REMOTE list -v"
+	run -0 bash -c "COLUMNS=60 hyptrace -r $REMOTE list"
 	(($(widest) > 80))
 }

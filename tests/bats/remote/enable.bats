@@ -44,6 +44,7 @@ all_events()
 }
 
 @test "enable changes one remote only" {
+	((${#remotes[@]} > 1)) || skip "there is one remote only"
 	other=$([[ $REMOTE == test ]] && echo hypervisor || echo test)
 	ht enable hyp_enter
 	same "$(enabled)" hyp_enter

@@ -9,6 +9,7 @@ setup()
 	fresh
 	cpu=$(last_cpu)
 	((cpu > 0)) || skip "there is one CPU only"
+	[[ -e /sys/devices/system/cpu/cpu$cpu/online ]] || skip "no CPU can go offline"
 }
 
 cpu_state()

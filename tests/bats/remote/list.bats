@@ -46,6 +46,30 @@ load ../helper
 		"eret_guest eret_host guest_exit host_abort hvc psci smc sys unknown"
 }
 
+@test "list -v says how many names there are, and --names prints them" {
+	run -0 ht list -v hyp_exit
+	[[ $output =~ reason[^$'\n']*[[:blank:]]9$'\n' && $output == *'{ 0, "smc" }, ...)'* && $output != *eret_guest* ]]
+	run -0 ht list --names hyp_exit -j
+	same "$(jq -c '.[0].events | map(.name, (.names | length), .names[0])' <<<"$output")" \
+		'["hyp_exit",9,{"field":"reason","value":"0","name":"smc"}]'
+	run -0 ht list --names hyp_exit
+	says eret_guest
+}
+
+@test "list EVENT prints these events only" {
+	same "$(ht list -j 'hyp_e*' selftest | jq -r '[.[0].events[].name] | join(" ")')" 'hyp_enter hyp_exit selftest'
+	same "$(ht list -o event hyp_exit | xargs)" 'EVENT hyp_exit'
+	run -2 ht list hyp_exti
+	says 'cannot list "hyp_exti": no such event; did you mean "hyp_exit"?'
+	same "$(ht list -vj selftest | jq -c '.[0].events | map(has("counted"))')" '[true]'
+}
+
+@test "list shows triggers" {
+	ht enable --stop selftest
+	run -0 ht list selftest
+	[[ $output =~ COUNTED.*TRIGGER ]] && [[ ${lines[-1]} =~ enabled.*stop ]]
+}
+
 @test "list -v prints formats that contain no C names" {
 	run -0 ht list -v
 	says '__print_symbolic('
@@ -53,7 +77,7 @@ load ../helper
 	[[ $output != *HYPTRACE_* ]]
 }
 
-@test "list without -r shows both remotes" {
+@test "list without -r shows all remotes" {
 	run -0 hyptrace -j list
-	same "$(jq -r 'map(.name) | sort | join(" ")' <<<"$output")" "hypervisor test"
+	same "$(jq -r '.[].name' <<<"$output" | sort)" "$(printf '%s\n' "${remotes[@]}" | sort)"
 }

@@ -79,9 +79,17 @@ is_armed()
 	ht start
 	run -0 ht status
 	says 'selftest: stop after 2 sub-buffers (armed)'
-	run -2 ht mark 0 --count "$(fill 20)" -C 0
-	(($(total written) <= $(fill 2) + 1 && $(total written) > $(fill 2) - 3))
+	ht mark 0 -C 0
 	within "$patience" has_fired 'stop selftest 0'
+	run -0 ht status
+	says 'stop (still recording)'
+	run -2 ht wait --timeout 0
+	says 'has not ended within 0 s'
+	run -2 ht mark 1 --count "$(fill 20)" -C 0
+	(($(total written) <= $(fill 2) + 2 && $(total written) > $(fill 2) - 3))
+	run -0 ht wait --timeout "$patience"
+	[[ $output == *": stop" ]]
+	same "$(of '.fired[0].ended')" true
 	# the event is still in the ring
 	same "$(ht show | ids | head -n 1)" 0
 }

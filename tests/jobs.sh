@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Run jobs, the longest first and one for each processor at a time, and count their tests. A job is a command whose last
+# line is "N passed, N failed". A line "# time: SECONDS NAME" of its output gives the time of one file of tests.
+#
+# If JOBS_FILE is set, jobs_run only adds the jobs to that file: check.sh runs the jobs of all suites together.
+# BOOTS="NAME..." runs only the jobs of these names. To be sourced.
+
+jobs=()
+
+# job SECONDS NAME COMMAND...: add a job. The order of the jobs depends on how long it takes on an idle machine.
+job()
+{
+	local command
+	[[ -z ${BOOTS:-} || " $BOOTS " == *" $2 "* ]] || return 0
+	printf -v command '%q ' "${@:3}"
+	jobs+=("$1 $2 $command")
+}
+
+# jobs_one FOLDER NAME COMMAND: run a job, and then print its output and add its row to the summary.
+jobs_one()
+{
+	local log=$1/log.$BASHPID start=$SECONDS code=0 good=0 bad=1 fd
+	eval "$3" >"$log" 2>&1 </dev/null || code=$?
+	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+		if ((code && bad == 0)); then
+			echo "not ok # $2: its tests passed, but it ended with $code" >>"$log"
+			bad=1
+		fi
+	else
+		echo "not ok # $2 could not run: it ended with $code, without the line \"N passed, N failed\"" >>"$log"
+	fi
+	exec {fd}>"$1/lock"
+	flock "$fd"
+	echo "=== $2"
+	cat "$log"
+	printf '%-20s %5d passed, %3d failed, %4d s\n' "$2" "$good" "$bad" $((SECONDS - start)) >>"$1/rows"
+	sed -n "s,^# time: \([0-9]*\) \(.*\),\1 \2 ($2),p" "$log" >>"$1/times"
+}
+
+# Run all jobs, print the slowest files and, as the last line, the sum of the tests. Fail if a test did.
+jobs_run()
+{
+	local work code=0 running=0 line name command sorted
+	if [[ -n ${JOBS_FILE:-} ]]; then
+		((!${#jobs[@]})) || printf '%s\n' "${jobs[@]}" >>"$JOBS_FILE"
+		return
+	elif ((!${#jobs[@]})); then
+		echo "0 passed, 0 failed"
+		return
+	fi
+	work=$(mktemp -d)
+	# each job in a process group of its own, so that a signal ends all of its processes
+	set -m
+	# shellcheck disable=SC2064 # the folder of now
+	trap "jobs_kill; rm -rf '$work'; exit 130" INT TERM
+	mapfile -t sorted < <(printf '%s\n' "${jobs[@]}" | sort -rn)
+	for line in "${sorted[@]}"; do
+		read -r _ name command <<<"$line"
+		((running < $(nproc))) || { wait -n || true; ((running--)); }
+		echo "=== $name begins"
+		jobs_one "$work" "$name" "$command" &
+		((++running))
+	done
+	wait
+	set +m
+	trap - INT TERM
+	echo
+	echo "the slowest files:"
+	sort -rn "$work/times" | head -n 10 | while read -r line name; do
+		printf '%6d s  %s\n' "$line" "$name"
+	done
+	echo
+	sort "$work/rows"
+	awk '{ passed += $2; failed += $4 } END { printf "%d passed, %d failed\n", passed, failed
+		exit failed || !passed }' "$work/rows" || code=1
+	rm -rf "$work"
+	return "$code"
+}
+
+jobs_kill()
+{
+	local pid
+	for pid in $(builtin jobs -p); do
+		kill -TERM -- "-$pid" 2>/dev/null
+	done
+}
