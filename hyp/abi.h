@@ -117,6 +117,9 @@
  * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off or counts no event: set
  *	the counters to 0. -ENODATA if pages are missing.
  * @HYPTRACE_OP_PAGE: (pfn) enum hyptrace_page_owner of the page. -EOPNOTSUPP without protection.
+ * @HYPTRACE_OP_VOID_HCALLS: (first, bits) which of the hypercalls with the numbers first to first +
+ *	63 return nothing. For these, and for invalid ones, a comparison of the field ret of
+ *	host_hcall is false. -EINVAL unless first is 0 or 64.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -144,6 +147,7 @@ enum hyptrace_op {
 	HYPTRACE_OP_COUNT,
 	HYPTRACE_OP_COUNT_RESET,
 	HYPTRACE_OP_PAGE,
+	HYPTRACE_OP_VOID_HCALLS,
 	HYPTRACE_NR_OPS
 };
 
@@ -196,6 +200,9 @@ enum hyptrace_page_owner {
 #define HYPTRACE_FILTER_REJECT		0xfe
 /* ... or record the event without firing its trigger */
 #define HYPTRACE_FILTER_RECORD		0xfd
+
+/* Hypercalls that HYPTRACE_OP_VOID_HCALLS can name; none with a greater number is void. */
+#define HYPTRACE_FILTER_HCALLS		128
 
 /* Where the first argument of HYPTRACE_OP_FILTER has what; the CPU is in the bits below. */
 #define HYPTRACE_FILTER_EVENT_SHIFT	32

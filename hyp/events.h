@@ -516,7 +516,8 @@ HYP_EVENT(tlbi,
 
 /*
  * EL2 has allocated or freed 2^order pages of a pool, which has left free pages now: without those
- * that it has allocated or freed while it ran a protected guest. pool is the number of the first
+ * that it has allocated or freed while it ran a protected guest. A page that was allocated then and
+ * is freed later counts, so left may exceed the pages of the pool. pool is the number of the first
  * page of the pool. That of a VM's pool is also in the mem_transition by which the host has donated
  * it.
  */

@@ -20,6 +20,9 @@ static const u16 payload_sizes[HYPTRACE_NR_EVENTS] = {
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
 
+/* Bit per number of a hypercall that returns nothing */
+u64 hyptrace_void_hcalls[HYPTRACE_FILTER_HCALLS / 64];
+
 /* Inverting this bit of two signed numbers gives two unsigned ones in the same order. */
 #define SIGN_BIT	BIT_ULL(63)
 
@@ -139,6 +142,12 @@ static void convert(const struct hyptrace_term *term, u32 event, u32 number,
 	range->mask <<= shift;
 }
 
+static bool is_result(const struct hyptrace_term *term, u32 event)
+{
+	return event == HYPTRACE_EVENT_host_hcall &&
+	       term->offset == offsetof(struct hyptrace_entry_host_hcall, ret);
+}
+
 /* Only the CPU itself uses these bits. On another CPU no event is selected now. */
 static void set_has_filter(struct hyptrace_ring *ring, u32 event, bool has_filter)
 {
@@ -154,6 +163,7 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
 		     const struct hyptrace_term *term)
 {
 	struct hyptrace_filter_draft *draft = &ring->draft;
+	struct hyptrace_filter_range *no_result;
 
 	if (!is_valid(term, event, number, nr_terms))
 		return -EINVAL;
@@ -163,9 +173,13 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
 
 	/* A CPU that speculates must not find a term of another event, which may be larger. */
 	if (!number)
-		memset(&draft->filter, 0, sizeof(draft->filter));
+		memset(draft, 0, sizeof(*draft));
 	number = array_index_nospec(number, HYPTRACE_FILTER_MAX_TERMS);
 	convert(term, event, number, &draft->filter.terms[number]);
+	no_result = &draft->no_result.terms[number];
+	*no_result = draft->filter.terms[number];
+	if (is_result(term, event))
+		no_result->inside = no_result->outside = distance(term->on_false, number);
 	draft->event = event;
 	draft->nr_terms = nr_terms;
 	draft->nr_given = number + 1;
@@ -173,6 +187,8 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
 		return 0;
 
 	ring->filters[array_index_nospec(event, HYPTRACE_NR_EVENTS)] = draft->filter;
+	if (event == HYPTRACE_EVENT_host_hcall)
+		ring->filters[HYPTRACE_FILTER_NO_RESULT] = draft->no_result;
 	set_has_filter(ring, event, true);
 
 	return 0;
@@ -212,6 +228,25 @@ int hyptrace_filter_set(struct hyptrace_ring *ring, u64 where, u64 what, u64 val
 	hyptrace_unlock(&ring->lock);
 
 	return ret;
+}
+
+/**
+ * hyptrace_filter_set_void() - set which hypercalls return nothing
+ * @first:	the hypercall of bit 0
+ * @bits:	bit per hypercall
+ *
+ * Return: 0; -EINVAL not the first of 64.
+ */
+int hyptrace_filter_set_void(u64 first, u64 bits)
+{
+	u64 word = first / 64;
+
+	if (first % 64 || first >= HYPTRACE_FILTER_HCALLS)
+		return -EINVAL;
+	word = array_index_nospec(word, HYPTRACE_FILTER_HCALLS / 64);
+	WRITE_ONCE(hyptrace_void_hcalls[word], bits);
+
+	return 0;
 }
 
 /**

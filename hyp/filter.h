@@ -43,12 +43,14 @@ struct hyptrace_ring_filter {
 /**
  * struct hyptrace_filter_draft - a filter whose last term the host has not given yet
  * @filter:	its terms so far
+ * @no_result:	of host_hcall: the same, with each comparison of ret false
  * @event:	its event
  * @nr_terms:	how many terms it will have
  * @nr_given:	how many it has
  */
 struct hyptrace_filter_draft {
 	struct hyptrace_ring_filter filter;
+	struct hyptrace_ring_filter no_result;
 	u32	event;
 	u32	nr_terms;
 	u32	nr_given;
@@ -103,7 +105,27 @@ static __always_inline u32 hyptrace_filter_decide(const struct hyptrace_ring_fil
 	}
 }
 
+/* No event has this number: in its place is the filter of hypercalls without a result. */
+#define HYPTRACE_FILTER_NO_RESULT	0
+
+extern u64 hyptrace_void_hcalls[HYPTRACE_FILTER_HCALLS / 64];
+
+/* Check whether the field ret is a result. */
+static __always_inline bool hyptrace_has_result(const struct hyptrace_entry_host_hcall *entry)
+{
+	u32 id = entry->id;
+
+	if (entry->invalid)
+		return false;
+	if (id >= HYPTRACE_FILTER_HCALLS)
+		return true;
+	id = array_index_nospec(id, HYPTRACE_FILTER_HCALLS);
+
+	return !(READ_ONCE(hyptrace_void_hcalls[id / 64]) & BIT_ULL(id % 64));
+}
+
 /* filter.c */
+int hyptrace_filter_set_void(u64 first, u64 bits);
 int hyptrace_filter_set(struct hyptrace_ring *ring, u64 where, u64 what, u64 value);
 void hyptrace_filter_clear_all(struct hyptrace_ring *ring);
 

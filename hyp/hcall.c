@@ -261,6 +261,8 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		return hyptrace_trigger_arm(arg1);
 	case HYPTRACE_OP_PAGE:
 		return hyptrace_page_owner(arg1);
+	case HYPTRACE_OP_VOID_HCALLS:
+		return hyptrace_filter_set_void(arg1, arg2);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

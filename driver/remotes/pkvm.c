@@ -125,6 +125,27 @@ static void set_events(void)
 	events[HYPTRACE_EVENT_hyp_printk - 1] = describe_printk;
 }
 
+/* Tell EL2 for which hypercalls the field ret has no result, as far as the module knows. */
+static int tell_void_hcalls(void)
+{
+	u64 bits[HYPTRACE_FILTER_HCALLS / BITS_PER_TYPE(u64)] = {};
+	unsigned int i;
+	s64 ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(hypercalls); i++) {
+		const struct hyptrace_hypercall *call = &hypercalls[i];
+
+		if (!call->raw && !call->returns && call->id < HYPTRACE_FILTER_HCALLS)
+			bits[call->id / BITS_PER_TYPE(u64)] |=
+				BIT_ULL(call->id % BITS_PER_TYPE(u64));
+	}
+	for (i = 0; i < ARRAY_SIZE(bits) && !ret; i++)
+		ret = hyptrace_writer_call(&writer, HYPTRACE_OP_VOID_HCALLS,
+					   i * BITS_PER_TYPE(u64), bits[i], 0);
+
+	return ret;
+}
+
 static int __init hyptrace_pkvm_init(void)
 {
 	const char *why_not;
@@ -159,6 +180,10 @@ static int __init hyptrace_pkvm_init(void)
 	if (ret)
 		goto err_release_el2;
 
+	ret = tell_void_hcalls();
+	if (ret)
+		goto err_stop_writer;
+
 	set_events();
 	desc.protected = el2->is_protected();
 	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
@@ -173,6 +198,7 @@ static int __init hyptrace_pkvm_init(void)
 
 err_exit_writer:
 	kfree(printk_print_fmt);
+err_stop_writer:
 	hyptrace_writer_exit(&writer);
 err_release_el2:
 	el2->release();

@@ -205,3 +205,27 @@ guests_end()
 	(($(total filtered) > 0))
 	counts_add_up
 }
+
+@test "a hypercall that returns nothing has no result, and meets no filter of results" {
+	local all with
+	ht enable host_hcall
+	ht start
+	taskset -c 0 workload --cpu 0 --mmio 20 --psci 20
+	ht stop
+	run -0 --separate-stderr ht show -j
+	all=$(jq -s length <<<"$output")
+	with=$(jq -s 'map(select(.fields.ret)) | length' <<<"$output")
+	# what a register has after such a call is an address of the kernel, a negative number
+	((with > 0 && all > with))
+	jq -s -e 'all(.[] | select(.fields.ret | not); .text | test("\\) (invalid )?<"))' <<<"$output"
+	same "$(ht show -q -F 'ret < 0 || ret >= 0' | wc -l)" "$with"
+	ht clear
+	ht enable -F 'ret < 0 || ret >= 0' host_hcall
+	ht start
+	taskset -c 0 workload --cpu 0 --mmio 20 --psci 20
+	ht stop
+	run -0 --separate-stderr ht show -j
+	jq -s -e 'all(.[]; .fields.ret)' <<<"$output"
+	(($(total filtered) > 0))
+	counts_add_up
+}

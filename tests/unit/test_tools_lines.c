@@ -312,7 +312,10 @@ static void begin_with_events(const char *option, bool as_json)
 	static struct hyptrace_hypercall opaque = {
 		.id = 3, .name = (char *)"opaque", .returns = true,
 	};
-	static struct hyptrace_hypercall *calls[] = { &share, &many, &opaque };
+	static struct hyptrace_hypercall nothing = {
+		.id = 4, .name = (char *)"nothing", .known_args = true,
+	};
+	static struct hyptrace_hypercall *calls[] = { &share, &many, &opaque, &nothing };
 	struct hyptrace_error err;
 
 	begin(option, "-q", as_json);
@@ -321,7 +324,7 @@ static void begin_with_events(const char *option, bool as_json)
 	describe(NULL);
 	begin_formats();
 	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
-	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, 3, NULL), 0);
+	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, 4, NULL), 0);
 }
 
 static void print(const char *name, const void *payload)
@@ -378,6 +381,64 @@ static void json_sentences(void **state)
 	PRINT(host_hcall, .id = 2, .arg1 = 1, .arg2 = 2, .arg3 = 3, .arg4 = 4, .duration = 1);
 	PRINT(host_hcall, .id = 3, .duration = 1);
 	assert_string_equal(end(), expected);
+}
+
+/* A hypercall that returns nothing, or that EL2 has refused, has no field "ret". */
+static void json_without_result(void **state)
+{
+	static const char expected[] =
+		JSON_HEAD "{\"invalid\":0,\"id\":4,\"arg1\":\"0\",\"arg2\":\"0\",\"arg3\":\"0\",\"arg4\":\"0\",\"duration\":\"1\"},"
+		"\"symbols\":{\"id\":\"nothing\"},\"args\":{},"
+		"\"text\":\"nothing() <1 ns>\"}\n"
+		JSON_HEAD "{\"invalid\":1,\"id\":9,\"arg1\":\"0\",\"arg2\":\"0\",\"arg3\":\"0\",\"arg4\":\"0\",\"duration\":\"1\"},"
+		"\"text\":\"0x9(0x0, 0x0, 0x0, 0x0) invalid <1 ns>\"}\n";
+
+	(void)state;
+	begin_with_events("--time=abs", true);
+	PRINT(host_hcall, .id = 4, .ret = -1, .duration = 1);
+	PRINT(host_hcall, .id = 9, .invalid = 1, .ret = -1, .duration = 1);
+	assert_string_equal(end(), expected);
+}
+
+/* Each comparison of the result is false for such a hypercall. */
+static void filter_of_results(void **state)
+{
+	static const struct {
+		const char	*text;
+		bool		returns, nothing, refused;
+	} cases[] = {
+		{ "ret < 0", true, false, false }, { "ret != 0", true, false, false },
+		{ "ret < 0 || ret >= 0", true, false, false },
+		{ "ret == -1 || invalid == 1", true, false, true },
+		{ "duration == 1", true, true, true },
+	};
+	const struct entry_host_hcall entries[] = {
+		{ .id = 1, .ret = -1, .duration = 1 }, { .id = 4, .ret = -1, .duration = 1 },
+		{ .id = 1, .ret = -1, .duration = 1, .invalid = 1 },
+	};
+	struct hyptrace_filters *filters;
+	struct hyptrace_record rec;
+	unsigned int i, k;
+	bool met[3];
+
+	(void)state;
+	begin_with_events("--time=abs", true);
+	for (i = 0; i < COUNT(cases); i++) {
+		filters = hyptrace_filters_new(event_list(events, NR_EVENTS), NR_EVENTS,
+					       cases[i].text, NULL, NULL);
+		assert_non_null(filters);
+		hyptrace_filters_set_formats(filters, formats);
+		for (k = 0; k < 3; k++) {
+			rec = record_of("host_hcall", &entries[k], event_of("host_hcall")->size);
+			met[k] = hyptrace_filters_match(filters, &rec);
+			free((void *)rec.data);
+		}
+		assert_int_equal(met[0], cases[i].returns);
+		assert_int_equal(met[1], cases[i].nothing);
+		assert_int_equal(met[2], cases[i].refused);
+		hyptrace_filters_free(filters);
+	}
+	end();
 }
 
 /* Raw JSON has the names of the print formats, as that of an event without a sentence. */
@@ -536,6 +597,8 @@ int main(void)
 		cmocka_unit_test(sentences),
 		cmocka_unit_test(raw),
 		cmocka_unit_test(json_sentences),
+		cmocka_unit_test(json_without_result),
+		cmocka_unit_test(filter_of_results),
 		cmocka_unit_test(json_raw),
 		cmocka_unit_test(json_rows_print_the_same),
 		cmocka_unit_test(json_of_odd_events),

@@ -50,8 +50,9 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-filter-srcs := $(addprefix $(tools)/lib/,filter.c filter_parse.c filter_resolve.c filter_possible.c field.c names.c nearest.c)
-test_tools_filter-srcs := $(filter-srcs) $(tools)/lib/error.c fail_alloc.c
+filter-srcs := $(sort $(tools-format-srcs) $(addprefix $(tools)/lib/,filter.c filter_match.c filter_parse.c \
+	filter_resolve.c filter_possible.c nearest.c))
+test_tools_filter-srcs := $(filter-srcs) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)
 test_tools_filter_text-srcs := $(test_tools_filter-srcs)
@@ -62,12 +63,12 @@ test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
 test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c json_rows.c row.c row_calls.c row_text.c clock.c \
-	csv.c printer.c table.c table_cell.c columns.c text.c out.c die.c) $(sort $(tools-format-srcs) $(filter-srcs))
+	csv.c printer.c table.c table_cell.c columns.c text.c out.c die.c) $(filter-srcs)
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
 strace-srcs := $(addprefix $(tools)/hyptrace/,strace_event.c lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
-	table.c table_cell.c columns.c text.c out.c die.c) $(sort $(tools-format-srcs) $(filter-srcs))
+	table.c table_cell.c columns.c text.c out.c die.c) $(filter-srcs)
 test_tools_strace-srcs := $(strace-srcs) $(addprefix $(tools)/hyptrace/,strace_nest.c strace_summary.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 test_tools_strace-libs := $(test_tools_lines-libs)
@@ -134,7 +135,7 @@ test_tools_perfetto-libs := $(tools-libs)
 test_tools_nearest-srcs := $(tools)/lib/nearest.c
 test_tools_nearest-cflags := $(tools-cflags)
 
-test_tools_control-srcs := $(netlink-srcs) $(filter-srcs) $(tools)/lib/control_event.c $(fake-netlink-srcs)
+test_tools_control-srcs := $(sort $(netlink-srcs) $(filter-srcs) $(tools)/lib/control_event.c $(fake-netlink-srcs))
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 

@@ -446,6 +446,8 @@ static int with_formats(struct catcher *c, int signal_fd)
 	formats = hyptrace_formats_new(c->events, c->nr_events, &err);
 	if (formats)
 		calls = cmd_name_hypercalls(c->ctx, c->remote->name, formats);
+	if (formats && c->filter)
+		hyptrace_filter_set_formats(c->filter, formats);
 	if (!formats || lines_begin(&c->lines, c->ctx, c->remote, formats, &err))
 		code = cmd_fail("cannot catch events of \"%s\": %s", c->remote->name, err.text);
 	else

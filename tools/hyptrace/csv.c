@@ -42,7 +42,8 @@ struct csv_column {
  * @commas:	the commas of a row that has no fields
  * @stamp:	the cached time
  * @nr_ids:	number of @rows
- * @rows:	the rows of events by their ids, compiled when events need them
+ * @rows:	the rows of events by their ids, compiled when events need them; at @nr_ids that of
+ *		a hypercall without a result
  */
 struct csv {
 	struct hyptrace_formats		*formats;
@@ -169,7 +170,7 @@ void csv_free(struct csv *csv)
 
 	if (!csv)
 		return;
-	for (i = 0; i < csv->nr_ids; i++) {
+	for (i = 0; i <= csv->nr_ids; i++) {
 		if (!csv->rows[i])
 			continue;
 		row_free(csv->rows[i]);
@@ -214,7 +215,9 @@ void csv_head(const struct csv *csv, struct out *out)
 	out_putc(out, '\n');
 }
 
-static struct row *compile(const struct csv *csv, const struct hyptrace_event *event)
+/* Compile the row of an event, with nothing in the column of the field @but, which may be NULL. */
+static struct row *compile(const struct csv *csv, const struct hyptrace_event *event,
+			   const struct hyptrace_field *but)
 {
 	struct row *row = malloc(sizeof(*row));
 	unsigned int i;
@@ -232,7 +235,7 @@ static struct row *compile(const struct csv *csv, const struct hyptrace_event *e
 		const struct hyptrace_field *field = hyptrace_event_field(event, column->name);
 
 		row_add_text(row, ",");
-		if (field)
+		if (field && field != but)
 			row_add_value(row, field);
 		if (!column->has_names)
 			continue;
@@ -242,6 +245,22 @@ static struct row *compile(const struct csv *csv, const struct hyptrace_event *e
 	}
 	row_add_text(row, "\n");
 	return row;
+}
+
+/* Return the row of an event, compiled. */
+static const struct row *row_of(struct csv *csv, const struct hyptrace_event *event,
+				const struct hyptrace_record *rec)
+{
+	const struct hyptrace_field *but = NULL;
+	unsigned int index = event->id;
+
+	if (!hyptrace_formats_has_result(csv->formats, event, rec)) {
+		but = hyptrace_formats_result(csv->formats, event);
+		index = csv->nr_ids;
+	}
+	if (__builtin_expect(!csv->rows[index], 0))
+		csv->rows[index] = compile(csv, event, but);
+	return csv->rows[index];
 }
 
 static inline char *put_head(struct csv *csv, char *to, unsigned int cpu, uint64_t ts)
@@ -263,18 +282,14 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(csv->formats, rec);
 	char *to = put_head(csv, out_room(out, HEAD_MAX + ROW_MAX), cpu, rec->ts);
-	struct row *row;
+	const struct row *row;
 
 	if (!event || event->id >= csv->nr_ids) {
 		out_put_to(out, to);
 		out_printf(out, ",%s,%s\n", event ? event->name : "unknown", csv->commas);
 		return;
 	}
-	row = csv->rows[event->id];
-	if (__builtin_expect(!row, 0)) {
-		row = compile(csv, event);
-		csv->rows[event->id] = row;
-	}
+	row = row_of(csv, event, rec);
 	if (row->room <= ROW_MAX) {
 		out_put_to(out, row_put(row, rec, to));
 	} else {

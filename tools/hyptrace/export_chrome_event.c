@@ -146,6 +146,8 @@ static void compile_row(struct row *row, const struct hyptrace_formats *formats,
 		/* the slice itself shows how long it is */
 		if (!strcmp(field->name, "duration"))
 			continue;
+		if (call && !call->returns && field == hyptrace_formats_result(formats, type))
+			continue;
 		/* the arguments are in the fields from "arg1" on */
 		if (!call || strncmp(field->name, "arg", 3))
 			add_field(row, field, field->name, true);

@@ -55,12 +55,13 @@ int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
  * @text:	the argument, or NULL
  * @events:	the events of the remote
  * @nr:		number of @events
+ * @formats:	their formats; must stay valid
  * @filters:	out: for hyptrace_filters_free(); NULL without a filter
  *
  * Return: an exit code.
  */
 int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
-		 struct hyptrace_filters **filters)
+		 const struct hyptrace_formats *formats, struct hyptrace_filters **filters)
 {
 	struct hyptrace_error err;
 	size_t at;
@@ -69,8 +70,10 @@ int filter_parse(const char *text, struct hyptrace_event *const *events, unsigne
 	if (!text)
 		return EXIT_DONE;
 	*filters = hyptrace_filters_new(events, nr, text, &at, &err);
-	if (*filters)
+	if (*filters) {
+		hyptrace_filters_set_formats(*filters, formats);
 		return EXIT_DONE;
+	}
 	if (err.errnum == ENOMEM)
 		die_no_memory();
 	return filter_fail(text, at, &err);

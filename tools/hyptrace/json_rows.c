@@ -22,6 +22,7 @@
 /**
  * struct json_event - how to print an event
  * @fields:	the line up to the fields
+ * @no_result:	the same for a hypercall without a result; its steps are NULL for other events
  * @names:	the names of the values: each step is a comma, the key and the name
  * @has_names:	@names is not empty
  * @has_text:	the event has a sentence
@@ -29,6 +30,7 @@
  */
 struct json_event {
 	struct row	fields;
+	struct row	no_result;
 	struct row	names;
 	bool		has_names;
 	bool		has_text;
@@ -76,6 +78,7 @@ void json_rows_free(struct json_rows *rows)
 		if (!rows->events[i])
 			continue;
 		row_free(&rows->events[i]->fields);
+		row_free(&rows->events[i]->no_result);
 		row_free(&rows->events[i]->names);
 		free(rows->events[i]);
 	}
@@ -105,30 +108,44 @@ static void add_field(struct row *row, const struct hyptrace_field *field, const
 	row_add_text(row, quote);
 }
 
+/* Compile the line up to the fields, without the field @but, which may be NULL. */
+static void compile_fields(struct row *row, const struct json_rows *rows,
+			   const struct hyptrace_event *event, const struct hyptrace_field *but)
+{
+	const char *before = "";
+	unsigned int i;
+
+	row_init(row, ROW_JSON, rows->formats, event);
+	row_add_text(row, "\",\"event\":");
+	row_add_string(row, event->name);
+	row_add_text(row, ",\"fields\":{");
+	for (i = 0; i < event->nr_fields; i++) {
+		if (event->fields[i] == but || !is_inside(row, event->fields[i]))
+			continue;
+		add_field(row, event->fields[i], before);
+		before = ",";
+	}
+	row_add_text(row, "}");
+}
+
 static struct json_event *compile(struct json_rows *rows, const struct hyptrace_event *event)
 {
+	const struct hyptrace_field *result = hyptrace_formats_result(rows->formats, event);
 	struct json_event *json = calloc(1, sizeof(*json));
-	struct row *fields, *names;
-	const char *before = "";
+	struct row *names;
 	unsigned int i;
 
 	if (!json)
 		die_no_memory();
-	fields = &json->fields;
+	compile_fields(&json->fields, rows, event, NULL);
+	if (result)
+		compile_fields(&json->no_result, rows, event, result);
 	names = &json->names;
-	row_init(fields, ROW_JSON, rows->formats, event);
 	row_init(names, ROW_JSON, rows->formats, event);
-	row_add_text(fields, "\",\"event\":");
-	row_add_string(fields, event->name);
-	row_add_text(fields, ",\"fields\":{");
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
 
-		if (!is_inside(fields, field))
-			continue;
-		add_field(fields, field, before);
-		before = ",";
-		if (!row_has_names(names, field))
+		if (!is_inside(names, field) || !row_has_names(names, field))
 			continue;
 		row_add_text(names, ",");
 		row_add_string(names, field->name);
@@ -136,9 +153,8 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 		row_add_name(names, field);
 		json->has_names = true;
 	}
-	row_add_text(fields, "}");
 	json->has_text = hyptrace_formats_has_sentence(rows->formats, event);
-	json->is_large = fields->room + names->room > JSON_LINE_MAX - HEAD_MAX;
+	json->is_large = json->fields.room + names->room > JSON_LINE_MAX - HEAD_MAX;
 	return json;
 }
 
@@ -183,12 +199,16 @@ static void print_line(struct json_rows *rows, const struct json_event *json, un
 		       const struct hyptrace_record *rec, struct out *out)
 {
 	char *to = out_room(out, JSON_LINE_MAX), *names;
+	const struct row *fields = &json->fields;
 
+	if (json->no_result.steps &&
+	    !hyptrace_formats_has_result(rows->formats, fields->event, rec))
+		fields = &json->no_result;
 	to = hyptrace_digits_text(to, SLACK("{\"cpu\":"), 7);
 	to = hyptrace_digits_decimal(to, cpu);
 	to = hyptrace_digits_text(to, SLACK(",\"ts\":\""), 7);
 	to = stamp_put(&rows->stamp, to, rec->ts);
-	to = row_put(&json->fields, rec, to);
+	to = row_put(fields, rec, to);
 	if (json->has_names) {
 		names = hyptrace_digits_text(to, SLACK(",\"symbols\":"), 11);
 		/* a brace takes the place of the first comma */

@@ -90,7 +90,7 @@ int lines_choose(struct lines *lines, const char *verb, struct hyptrace_event *c
 	if (lines->words.nr)
 		code = choose_events(lines, verb, events, nr);
 	if (!code)
-		code = filter_parse(lines->filter, events, nr, &lines->filters);
+		code = filter_parse(lines->filter, events, nr, lines->formats, &lines->filters);
 	if (!code && lines->csv) {
 		make_table(lines, lines->wanted, events, nr);
 		csv_head(lines->table, lines->out);

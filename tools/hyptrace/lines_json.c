@@ -134,6 +134,7 @@ void lines_event_keys(struct lines *lines, unsigned int cpu, const struct hyptra
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
 	struct printer *p = lines->p;
+	const struct hyptrace_field *result = NULL;
 	unsigned int i;
 	size_t len;
 
@@ -143,8 +144,11 @@ void lines_event_keys(struct lines *lines, unsigned int cpu, const struct hyptra
 	if (event) {
 		printer_str(p, "event", event->name);
 		printer_object(p, "fields");
+		if (!hyptrace_formats_has_result(lines->formats, event, rec))
+			result = hyptrace_formats_result(lines->formats, event);
 		for (i = 0; i < event->nr_fields; i++)
-			lines_field_json(p, event->fields[i], rec);
+			if (event->fields[i] != result)
+				lines_field_json(p, event->fields[i], rec);
 		printer_end(p);
 		print_symbols(lines, event, rec);
 		print_args(lines, event, rec);

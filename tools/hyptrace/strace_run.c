@@ -40,7 +40,7 @@ static int parse_filter(struct strace *s)
 	for (kind = 0; kind < NR_STRACE_KINDS; kind++)
 		if (s->is_needed[kind])
 			list[nr++] = (struct hyptrace_event *)s->events.kinds[kind].event;
-	return filter_parse(s->filter, list, nr, &s->filters);
+	return filter_parse(s->filter, list, nr, s->events.formats, &s->filters);
 }
 
 /**

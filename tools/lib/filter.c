@@ -19,34 +19,6 @@
 /* The first argument of calls, whose names are only in sentences */
 #define ARG_FIELD	"arg1"
 
-/**
- * struct hyptrace_filter - a filter of an event
- * @text:	its text
- * @id:		the event's id
- * @size:	bytes of the event's payload
- * @nr:		number of @terms and @values
- * @terms:	its comparisons
- * @values:	how to make them
- */
-struct hyptrace_filter {
-	char				*text;
-	uint16_t			id;
-	uint32_t			size;
-	unsigned int			nr;
-	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
-	struct filter_value		values[HYPTRACE_FILTER_TERMS_MAX];
-};
-
-/**
- * struct hyptrace_filters - the filters of the events of a remote
- * @nr:		number of @by_id
- * @by_id:	each event's filter; NULL for an event that never matches
- */
-struct hyptrace_filters {
-	unsigned int		nr;
-	struct hyptrace_filter	*by_id[];
-};
-
 /* What the caller has asked for. @one_of_many: the filter must also fit other events. */
 struct request {
 	const struct hyptrace_event *const	*events;
@@ -334,58 +306,6 @@ const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_fi
 	return index < filter->nr ? &filter->terms[index] : NULL;
 }
 
-static bool holds(const struct filter_value *value, const void *payload)
-{
-	const uint64_t is = hyptrace_field_read(&value->field, payload), than = value->value;
-	const bool less = value->field.is_signed ? (int64_t)is < (int64_t)than : is < than;
-
-	switch (value->op) {
-	case HYPTRACE_FILTER_OP_EQ:
-		return is == than;
-	case HYPTRACE_FILTER_OP_NE:
-		return is != than;
-	case HYPTRACE_FILTER_OP_LT:
-		return less;
-	case HYPTRACE_FILTER_OP_LE:
-		return less || is == than;
-	case HYPTRACE_FILTER_OP_GT:
-		return !less && is != than;
-	case HYPTRACE_FILTER_OP_GE:
-		return !less;
-	default:
-		return is & than;
-	}
-}
-
-/**
- * hyptrace_filter_match - check whether an event meets a filter
- * @filter:	the filter
- * @payload:	the event's payload, which starts with the event id
- * @size:	bytes of @payload
- *
- * Return: true if it does; false for another event, or if @payload is too short.
- */
-bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size)
-{
-	const struct hyptrace_filter_term *term;
-	const struct filter_value *value;
-	uint32_t next = 0;
-	uint16_t id;
-
-	if (size < sizeof(id) || size < filter->size)
-		return false;
-	memcpy(&id, payload, sizeof(id));
-	if (id != filter->id)
-		return false;
-	while (next < filter->nr) {
-		term = &filter->terms[next];
-		value = &filter->values[next];
-		next = value->field.size && holds(value, payload) ? term->on_true :
-								    term->on_false;
-	}
-	return next == HYPTRACE_FILTER_ACCEPT;
-}
-
 static int add_filter(struct hyptrace_filters *filters, const struct request *request,
 		      const struct hyptrace_event *event, const struct filter_program *program)
 {
@@ -485,23 +405,4 @@ void hyptrace_filters_free(struct hyptrace_filters *filters)
 	for (i = 0; i < filters->nr; i++)
 		hyptrace_filter_free(filters->by_id[i]);
 	free(filters);
-}
-
-/**
- * hyptrace_filters_match - check whether an event meets the filter of its kind
- * @filters:	the filters
- * @rec:	the event's record
- *
- * Return: true if it does; false for an unknown event.
- */
-bool hyptrace_filters_match(const struct hyptrace_filters *filters,
-			    const struct hyptrace_record *rec)
-{
-	uint16_t id;
-
-	if (rec->size < sizeof(id))
-		return false;
-	memcpy(&id, rec->data, sizeof(id));
-	return id < filters->nr && filters->by_id[id] &&
-	       hyptrace_filter_match(filters->by_id[id], rec->data, rec->size);
 }

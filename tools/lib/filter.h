@@ -79,6 +79,36 @@ struct filter_value {
 };
 
 /**
+ * struct hyptrace_filter - a filter of an event
+ * @text:	its text
+ * @id:		the event's id
+ * @size:	bytes of the event's payload
+ * @nr:		number of @terms and @values
+ * @terms:	its comparisons
+ * @values:	how to make them
+ * @formats:	formats that know which hypercalls return nothing, or NULL
+ */
+struct hyptrace_filter {
+	char				*text;
+	uint16_t			id;
+	uint32_t			size;
+	unsigned int			nr;
+	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
+	struct filter_value		values[HYPTRACE_FILTER_TERMS_MAX];
+	const struct hyptrace_formats	*formats;
+};
+
+/**
+ * struct hyptrace_filters - the filters of the events of a remote
+ * @nr:		number of @by_id
+ * @by_id:	each event's filter; NULL for an event that never matches
+ */
+struct hyptrace_filters {
+	unsigned int		nr;
+	struct hyptrace_filter	*by_id[];
+};
+
+/**
  * enum filter_fault - what is wrong with a comparison for an event; the last is the most useful
  * @FILTER_FAULT_NONE:	nothing
  * @FILTER_FAULT_FIELD:	the event does not have the field

@@ -564,3 +564,35 @@ const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrac
 
 	return sentence ? hyptrace_sentence_call(sentence, rec->data) : NULL;
 }
+
+/**
+ * hyptrace_formats_result - get the field that has a value only if a hypercall returns something
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ *
+ * Return: the field; NULL if the event is not that of a hypercall.
+ */
+const struct hyptrace_field *hyptrace_formats_result(const struct hyptrace_formats *fmts,
+						     const struct hyptrace_event *event)
+{
+	const struct sentence *sentence = fmts->by_id[event->id].sentence;
+
+	return sentence ? hyptrace_sentence_result_field(sentence) : NULL;
+}
+
+/**
+ * hyptrace_formats_has_result - is there a value in the field of hyptrace_formats_result()?
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @rec:	a record of @event
+ *
+ * Return: false if the hypercall was invalid or returns nothing; true for other events.
+ */
+bool hyptrace_formats_has_result(const struct hyptrace_formats *fmts,
+				 const struct hyptrace_event *event,
+				 const struct hyptrace_record *rec)
+{
+	const struct sentence *sentence = fmts->by_id[event->id].sentence;
+
+	return !sentence || hyptrace_sentence_has_result(sentence, rec->data);
+}

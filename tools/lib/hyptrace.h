@@ -560,6 +560,11 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
 const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
 							    const struct hyptrace_event *event,
 							    const struct hyptrace_record *rec);
+const struct hyptrace_field *hyptrace_formats_result(const struct hyptrace_formats *fmts,
+						     const struct hyptrace_event *event);
+bool hyptrace_formats_has_result(const struct hyptrace_formats *fmts,
+				 const struct hyptrace_event *event,
+				 const struct hyptrace_record *rec);
 int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, const char *after,
 			   struct hyptrace_error *err);
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
@@ -605,11 +610,15 @@ void hyptrace_filter_free(struct hyptrace_filter *filter);
 const char *hyptrace_filter_text(const struct hyptrace_filter *filter);
 const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
 							unsigned int index);
+void hyptrace_filter_set_formats(struct hyptrace_filter *filter,
+				 const struct hyptrace_formats *fmts);
 bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size);
 struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
 					      unsigned int nr, const char *text, size_t *at,
 					      struct hyptrace_error *err);
 void hyptrace_filters_free(struct hyptrace_filters *filters);
+void hyptrace_filters_set_formats(struct hyptrace_filters *filters,
+				  const struct hyptrace_formats *fmts);
 bool hyptrace_filters_match(const struct hyptrace_filters *filters,
 			    const struct hyptrace_record *rec);
 

@@ -284,6 +284,46 @@ const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptra
 }
 
 /**
+ * hyptrace_sentence_returns - does a hypercall return something?
+ * @s:		the sentence of an event of hypercalls
+ * @id:		number of the hypercall
+ *
+ * Return: false if it is known that it does not.
+ */
+bool hyptrace_sentence_returns(const struct sentence *s, uint64_t id)
+{
+	const struct sentence_call *found = hyptrace_sentence_find_call(s->names, id);
+
+	return !found || !found->call->known_args || found->call->returns;
+}
+
+/**
+ * hyptrace_sentence_result_field - get the field with the result of a hypercall
+ * @s:		the sentence of the event
+ *
+ * Return: the field; NULL if the event is not that of a hypercall.
+ */
+const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentence *s)
+{
+	/* only host_hcall has this field */
+	return s->fields[FIELD_ARG4] ? s->fields[FIELD_RET] : NULL;
+}
+
+/**
+ * hyptrace_sentence_has_result - is there a result in the field of hyptrace_sentence_result_field()?
+ * @s:		the sentence of the event
+ * @data:	the event's payload
+ *
+ * Return: false if the hypercall was invalid or returns nothing; true for other events.
+ */
+bool hyptrace_sentence_has_result(const struct sentence *s, const void *data)
+{
+	return !s->fields[FIELD_ARG4] ||
+	       (!hyptrace_field_read(s->fields[FIELD_INVALID], data) &&
+		hyptrace_sentence_returns(s, hyptrace_field_read(s->fields[FIELD_ID], data)));
+}
+
+/**
  * hyptrace_sentence_call - get the hypercall of an event
  * @s:		the sentence of the event
  * @data:	the event's payload

@@ -179,6 +179,9 @@ bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace
 bool hyptrace_sentence_names(const struct sentence *s, const struct hyptrace_field *field);
 const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptrace_field *field,
 				   const void *data);
+bool hyptrace_sentence_returns(const struct sentence *s, uint64_t id);
+const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentence *s);
+bool hyptrace_sentence_has_result(const struct sentence *s, const void *data);
 const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
 							const void *data);
 

@@ -64,11 +64,7 @@ static int64_t smc_number(uint64_t func, uint64_t ret)
 
 static bool returns(const struct sentence *s, const uint64_t *v)
 {
-	const struct sentence_call *found = hyptrace_sentence_find_call(s->names, v[FIELD_ID]);
-
-	if (v[FIELD_INVALID])
-		return false;
-	return !found || !found->call->known_args || found->call->returns;
+	return !v[FIELD_INVALID] && hyptrace_sentence_returns(s, v[FIELD_ID]);
 }
 
 /* Why a guest has exited, as the field code of guest_exit names it */
