@@ -353,7 +353,7 @@ struct hyptrace_release {
  * @holds_work:	ends the holds of closed sockets: see socket.c
  * @owner:	the user who has loaded or started it; INVALID_UID while unloaded
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
- * @buf:	the rings, while loaded
+ * @buf:	the rings, while loaded. load sets it with @change alone, before @state is LOADED
  * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
  *		failed half way, the smallest number of all CPUs.
  * @nr_attached: number of entries in @attached

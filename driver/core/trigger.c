@@ -192,12 +192,17 @@ void hyptrace_triggers_begin(struct hyptrace_remote *remote)
 /**
  * hyptrace_triggers_end - look for the last time: tracing has just been stopped
  * @remote:	control mutex held
+ *
+ * If an event had fired to stop the recording some sub-buffers later, it has ended now.
  */
 void hyptrace_triggers_end(struct hyptrace_remote *remote)
 {
 	look_at_notified(remote);
 	look(remote);
-	remote->ended = has_fired(remote, HYPTRACE_TRIGGER_STOP);
+	if (remote->ended || !has_fired(remote, HYPTRACE_TRIGGER_STOP))
+		return;
+	remote->ended = true;
+	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_STOP);
 }
 
 /* Arm all triggers. What fires until then is announced before that. */
