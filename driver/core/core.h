@@ -128,6 +128,7 @@
  *		ring when the read began
  * @read:	events delivered since the load or the last clear
  * @reported:	lost events reported with them
+ * @clears:	how often the ring was cleared
  * @loss_counted: events lost since the load or the last clear that were added to @loss_pending
  * @loss_pending: lost events that were not announced yet, also of before an unload or a clear
  *
@@ -158,6 +159,7 @@ struct hyptrace_reader {
 	u64					read_left;
 	u64					read;
 	u64					reported;
+	u64					clears;
 	u64					loss_counted;
 	u64					loss_pending;
 
@@ -182,6 +184,7 @@ struct hyptrace_watermark {
  * @dropped:	events dropped because the ring was full
  * @filtered:	events that happened while enabled, but that their filter rejected
  * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load
+ * @clears:	how often the ring was cleared
  * @unread:	events in the ring: @written - @read - @overrun - @dropped
  * @unreported:	lost events that were not yet reported to a consumer
  * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
@@ -195,6 +198,7 @@ struct hyptrace_counts {
 	u64			dropped;
 	u64			filtered;
 	u64			notified;
+	u64			clears;
 	u64			unread;
 	u64			unreported;
 	unsigned int		nr_subbufs;

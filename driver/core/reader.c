@@ -503,6 +503,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	counts->filtered = READ_ONCE(meta->filtered);
 	counts->notified = hyptrace_meta_notified(meta);
 	counts->read = reader->read;
+	counts->clears = reader->clears;
 	lost = counts->overrun + counts->dropped;
 	read_or_lost = counts->read + lost;
 	counts->unread = counts->written > read_or_lost ? counts->written - read_or_lost : 0;
@@ -562,8 +563,10 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 	reader_save_losses(reader);
 	hyptrace_user_meta_hide(reader);
 	err = desc->ops->reset(reader->cpu, desc->priv);
-	if (!err)
+	if (!err) {
 		reader_reset(reader);
+		reader->clears++;
+	}
 	hyptrace_user_meta_update(reader);
 	return err;
 }

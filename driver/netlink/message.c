@@ -141,7 +141,8 @@ int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_FILTERED, counts.filtered,
 			      HYPTRACE_A_CPU_PAD) ||
 	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_NOTIFIED, counts.notified,
-			      HYPTRACE_A_CPU_PAD))
+			      HYPTRACE_A_CPU_PAD) ||
+	    nla_put_u64_64bit(skb, HYPTRACE_A_CPU_CLEARS, counts.clears, HYPTRACE_A_CPU_PAD))
 		return -EMSGSIZE;
 	if (reader->consumer && nla_put_u32(skb, HYPTRACE_A_CPU_CONSUMER, reader->consumer))
 		return -EMSGSIZE;

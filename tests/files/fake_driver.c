@@ -61,7 +61,7 @@ static struct hyptrace_map_meta map_meta[RINGS_MAX];
 static unsigned int cpu_of[FD_MAX];
 static unsigned int ready_data[RINGS_MAX];
 static bool in_epoll[RINGS_MAX];
-static unsigned int cpus, waits;
+static unsigned int cpus, waits, clears;
 static uint64_t tried;
 static bool gone, held;
 
@@ -174,6 +174,7 @@ static struct hyptrace_cpu *new_cpu(unsigned int id)
 	cpu->nr_subbufs = map.nr;
 	cpu->used_subbufs = map.used;
 	cpu->read = counts.read;
+	cpu->clears = clears;
 	if (number("FAKE_DISCARD", 0))
 		cpu->dropped = counts.lost;
 	else
@@ -326,9 +327,11 @@ static void clear_if_due(void)
 {
 	unsigned int cpu;
 
-	if (waits == number("FAKE_CLEAR", 0))
-		for (cpu = 0; cpu < cpus; cpu++)
-			rings_clear(cpu);
+	if (waits != number("FAKE_CLEAR", 0))
+		return;
+	clears++;
+	for (cpu = 0; cpu < cpus; cpu++)
+		rings_clear(cpu);
 }
 
 ssize_t __real_read(int fd, void *to, size_t size);

@@ -266,6 +266,13 @@ test_early_clear_is_noticed()
 	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
 }
 
+# A clear before anything was recorded leaves the counters as they were.
+test_clear_of_nothing_is_noticed()
+{
+	record FAKE_WAITS=4 FAKE_CLEAR=1 FAKE_BEFORE=0 --
+	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
+}
+
 test_busy()
 {
 	record FAKE_BUSY=$$ -- -o busy.dat

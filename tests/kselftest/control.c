@@ -90,6 +90,7 @@ int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct count
 	counts->written = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_WRITTEN));
 	counts->filtered = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_FILTERED));
 	counts->notified = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_NOTIFIED));
+	counts->clears = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_CLEARS));
 	counts->read = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_READ));
 	counts->overrun = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_OVERRUN));
 	counts->dropped = nl_u64(nl_attr(hdr, HYPTRACE_A_CPU_DROPPED));

@@ -29,6 +29,7 @@ struct counts {
 	uint64_t	dropped;
 	uint64_t	filtered;
 	uint64_t	notified;
+	uint64_t	clears;
 	uint64_t	unread;
 	uint64_t	unreported;
 	uint32_t	consumer;	/* 0 if there is none */

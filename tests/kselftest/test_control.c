@@ -107,6 +107,7 @@ TEST_F(ctl, repeated_requests_succeed)
 TEST_F(ctl, stopped_rings_unload_when_empty_and_without_reader)
 {
 	static char buffer[PAGE_MAX];
+	struct counts before, after;
 	int fd;
 
 	/* Stopped rings with unread events stay loaded. */
@@ -123,10 +124,13 @@ TEST_F(ctl, stopped_rings_unload_when_empty_and_without_reader)
 
 	/* Clearing the last event unloads them, too. */
 	EXPECT_DONE(HYPTRACE_CMD_START);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &before));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
 	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 0));
 	EXPECT_STATE(HYPTRACE_STATE_LOADED);
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &after));
+	EXPECT_EQ(before.clears + 1, after.clears);
 	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 1));
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 }

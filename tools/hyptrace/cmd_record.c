@@ -293,7 +293,6 @@ static int handle(struct record *r, const struct epoll_event *ready, int nr, boo
 	for (cpu = 0; cpu < r->nr_rings && !code; cpu++) {
 		if (!r->rings[cpu].is_ready)
 			continue;
-		record_look(r, &r->rings[cpu]);
 		code = drain(r, &r->rings[cpu], end);
 	}
 	return code;

@@ -45,10 +45,9 @@ enum record_count {
  * @used:	part of its sub-buffers that held data when it was last looked at, in percent
  * @nr_subbufs:	number of its sub-buffers
  * @is_ready:	it holds data that is to be read now
- * @has_data:	the file has sub-buffers of it
  * @lost_more:	a snapshot has gaps of unknown size
- * @is_unknown:	the counts of the file are not known, since the ring was cleared
- * @was_unknown: the same of a file that has ended
+ * @clears:	how often it had been cleared when the file was begun
+ * @was_cleared: the counts of a file are not known, since the ring was cleared meanwhile
  */
 struct record_ring {
 	unsigned int		cpu;
@@ -59,10 +58,9 @@ struct record_ring {
 	unsigned int		used;
 	unsigned int		nr_subbufs;
 	bool			is_ready;
-	bool			has_data;
 	bool			lost_more;
-	bool			is_unknown;
-	bool			was_unknown;
+	uint64_t		clears;
+	bool			was_cleared;
 };
 
 /**
@@ -178,7 +176,6 @@ void record_close_rings(struct record *r);
 int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
 		 struct hyptrace_error *err);
 int64_t record_ring_size(const struct record *r, const struct record_ring *ring);
-void record_look(struct record *r, struct record_ring *ring);
 bool record_count(struct record *r, enum record_count how);
 void record_total(const struct record *r, struct record_counts *total);
 

@@ -139,7 +139,6 @@ int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
 
 	do {
 		n = hyptrace_file_splice(r->file.w, ring->cpu, fd, err);
-		ring->has_data |= n > 0;
 		if (n > 0)
 			*left -= n;
 	} while (n > 0 && *left > 0);
@@ -180,42 +179,6 @@ static struct record_counts counts_of(const struct hyptrace_cpu *cpu)
 	};
 }
 
-/* Has the ring been cleared? Its counters then begin again. */
-static bool has_restarted(const struct record_counts *now, const struct record_counts *before)
-{
-	return now->events < before->events || now->lost < before->lost ||
-	       now->filtered < before->filtered;
-}
-
-/*
- * Look at the counters before the ring is read: after a clear they are 0, since nobody else reads
- * the ring. So they are lower than before, or have not counted what the file has.
- */
-static void look(struct record_ring *ring, const struct record_counts *now)
-{
-	if (has_restarted(now, &ring->now) ||
-	    (ring->has_data && now->events == ring->base.events))
-		ring->is_unknown = true;
-	ring->now = *now;
-}
-
-/**
- * record_look - find out whether a ring was cleared since it was last read
- * @r:		the recording
- * @ring:	the ring, which is to be read now
- */
-void record_look(struct record *r, struct record_ring *ring)
-{
-	struct record_counts now;
-	struct hyptrace_cpu *cpu;
-
-	if (hyptrace_get_cpu(r->ctx->h, r->remote->name, ring->cpu, &cpu, NULL))
-		return;
-	now = counts_of(cpu);
-	hyptrace_free_cpu(cpu);
-	look(ring, &now);
-}
-
 /*
  * End the counts of a file, as if all of it could be written. @last: losses after the last event
  * belong to it.
@@ -224,11 +187,12 @@ static void end_counts(struct record *r, struct record_ring *ring, const struct 
 		       bool last)
 {
 	const struct record_counts now = counts_of(cpu), *base = &ring->base;
+	const bool is_cleared = cpu->clears != ring->clears;
 	struct record_counts file;
 
-	look(ring, &now);
+	ring->now = now;
 	/* the next file of a rotation could not be begun */
-	if (!ring->is_unknown && r->file.w) {
+	if (!is_cleared && r->file.w) {
 		file.events = now.events - base->events;
 		file.lost = now.lost - base->lost;
 		file.filtered = now.filtered - base->filtered;
@@ -240,9 +204,8 @@ static void end_counts(struct record *r, struct record_ring *ring, const struct 
 		ring->sum.lost += file.lost;
 		ring->sum.filtered += file.filtered;
 	}
-	ring->was_unknown |= ring->is_unknown;
-	ring->is_unknown = false;
-	ring->has_data = false;
+	ring->was_cleared |= is_cleared;
+	ring->clears = cpu->clears;
 	ring->base = now;
 }
 
@@ -273,8 +236,9 @@ bool record_count(struct record *r, enum record_count how)
 		if (how == RECORD_COUNT_BEGIN) {
 			ring->base = now;
 			ring->now = now;
+			ring->clears = cpus[i]->clears;
 		} else if (how == RECORD_COUNT_LOOK) {
-			look(ring, &now);
+			ring->now = now;
 		} else {
 			end_counts(r, ring, cpus[i], how == RECORD_COUNT_LAST);
 		}

@@ -129,7 +129,7 @@ static void print_place(const struct record *r, const char *counts)
 
 static void print_cpu(const struct record_ring *ring)
 {
-	if (ring->was_unknown)
+	if (ring->was_cleared)
 		cmd_note("CPU %u: the ring was cleared meanwhile: its counts are not known",
 			 ring->cpu);
 	else if (ring->sum.lost)
@@ -176,7 +176,7 @@ static bool was_cleared(const struct record *r)
 	unsigned int i;
 
 	for (i = 0; i < r->nr_rings; i++)
-		if (r->rings[i].was_unknown)
+		if (r->rings[i].was_cleared)
 			return true;
 	return false;
 }
@@ -262,7 +262,7 @@ void record_print_json(const struct record *r)
 		ring = &r->rings[i];
 		printer_object(p, NULL);
 		printer_uint(p, "cpu", ring->cpu);
-		print_counts(p, &ring->sum, !r->counts_failed && !ring->was_unknown,
+		print_counts(p, &ring->sum, !r->counts_failed && !ring->was_cleared,
 			     !ring->lost_more);
 		printer_end(p);
 	}

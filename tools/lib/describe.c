@@ -192,6 +192,7 @@ int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
 	new->consumer = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_CONSUMER]);
 	new->filtered = nla_get_u64(tb[HYPTRACE_A_CPU_FILTERED]);
 	new->notified = nla_get_u64(tb[HYPTRACE_A_CPU_NOTIFIED]);
+	new->clears = nla_get_u64(tb[HYPTRACE_A_CPU_CLEARS]);
 	*cpu = new;
 	return 0;
 }

@@ -149,6 +149,7 @@ struct hyptrace_remote {
  * @filtered:	events that occurred while enabled, but that their filter did not accept; they are
  *		not in @written
  * @notified:	events that have fired the trigger notify since the rings were loaded
+ * @clears:	how often the ring was cleared; the counters then begin again
  */
 struct hyptrace_cpu {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -166,6 +167,7 @@ struct hyptrace_cpu {
 	uint32_t	used_subbufs;
 	uint64_t	filtered;
 	uint64_t	notified;
+	uint64_t	clears;
 };
 
 /**
