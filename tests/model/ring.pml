@@ -31,7 +31,7 @@
  * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
  * models: driver/core/reader.c:reader_consume 6f598b76033cccdf8d2d1a5c0562b38b45206c19bb016dcf7bf86f380add21b3
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
- * models: driver/core/reader.c:hyptrace_reader_clear 9f649e2c359900b3edae1ab8b9b9f557a1313367642baf487c6e13d76ad9b2cb
+ * models: driver/core/reader.c:hyptrace_reader_clear bbce66612e8330a629f9ac0cc773f65633e8b6d9c08d873cbc6f72a4178c8886
  * models: driver/remotes/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
  * models: driver/remotes/writer.c:hyptrace_writer_reset 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
  */
