@@ -62,7 +62,7 @@ measure()
 		export KERNEL
 		say "instructions on Linux $KERNEL"
 		"$vm/kernel.sh"
-		"$vm/guest.sh"
+		HYPTRACE_LTO=1 "$vm/guest.sh"
 		mkdir -p "$work/share"
 		"$here/module.sh" "$work/share"
 		rows "$KERNEL" - "$here/disabled.sh"

@@ -5,7 +5,10 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 set_kernel ''
+# Make the root while the source of the kernel is fetched and unpacked. If that fails, the second call says why.
+"$vm/rootfs.sh" >/dev/null 2>&1 &
 "$vm/kernel.sh"
+wait
 "$vm/rootfs.sh"
 "$vm/guest.sh"
 say "booting Linux $series with protected KVM"
