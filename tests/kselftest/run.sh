@@ -6,6 +6,9 @@
 # Both remotes are tested. If HYPTRACE_REFUSED is set, only the remote "test" is: hyptrace_pkvm must then refuse to
 # load, and HYPTRACE_REFUSED is a regular expression for the reason that it prints.
 #
+# If HYPTRACE_EL2_ONLY is set, the tests of the remote "test" are left out: they do not depend on EL2, and a kernel in user
+# mode runs them faster.
+#
 # If HYPTRACE_UNPROTECTED is set, EL2 trusts the host: the tests that make random hypercalls are left out.
 
 set -uo pipefail
@@ -36,6 +39,7 @@ if [[ -n $HYPTRACE_REFUSED ]]; then
 	options=(-V hypervisor -V hypervisor_overwrite -V hypervisor_discard)
 else
 	modules+=(hyptrace_pkvm)
+	[[ -z ${HYPTRACE_EL2_ONLY:-} ]] || options=(-V test -V test_overwrite -V test_discard)
 fi
 
 for name in "${names[@]}"; do

@@ -30,9 +30,10 @@ mark_log()
 	log_mark=$(dmesg | wc -l)
 }
 
+# Print what the kernel has logged since then, without what it says of the first module, which is not signed.
 new_log()
 {
-	dmesg | tail -n "+$((log_mark + 1))"
+	dmesg | tail -n "+$((log_mark + 1))" | grep -v 'module verification failed'
 }
 
 pkvm_loads()

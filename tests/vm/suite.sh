@@ -43,9 +43,10 @@ if [[ -n ${QUICK:-} ]]; then
 fi
 # um/suite.sh runs the tests of the remote "test" in a kernel in user mode. What is left of them here is what such a kernel
 # cannot do, CPU hotplug, and what depends on the kernel series.
-remotes="test hypervisor"
+remotes="test hypervisor" el2_only=()
 if has_um && [[ -z $flavour ]]; then
 	remotes=hypervisor
+	el2_only=(HYPTRACE_EL2_ONLY=1)
 	boot 120 bats-test '' REMOTE=test -- bats:remote/hotplug.bats bats:remote/stream.bats bats:remote/recorded.bats -- \
 		--require-protected
 fi
@@ -59,8 +60,8 @@ boot 60 memory '' -- bats:memory/sizes.bats -- --mem 1536 --require-protected
 boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote/recorded.bats -- --require-protected
 boot 100 storm '' HYPTRACE_STORM_EVENTS=10000000 -- kselftest:test_storm -- --cpus 4 --require-protected
 # a CPU without VHE and without LSE atomics
-boot 400 cortex-a72 '' -- kselftest -- --cpu cortex-a72 --require-protected
-boot 300 nvhe '' HYPTRACE_UNPROTECTED=1 -- kselftest -- --mode nvhe
+boot 400 cortex-a72 '' "${el2_only[@]}" -- kselftest -- --cpu cortex-a72 --require-protected
+boot 300 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" -- kselftest -- --mode nvhe
 # The remote "test" is all that is left here.
 vhe=(kselftest)
 [[ $remotes != hypervisor ]] || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
