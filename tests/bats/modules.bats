@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Modules: not loaded, in use, removed and loaded again.
+# Modules: not loaded, in use, removed and loaded again. The kselftest test_leak.sh does that a hundred times.
 
 load ./helper
 
@@ -124,35 +124,4 @@ last_line()
 	kill "$monitor"
 	ended "$monitor"
 	same "$code" 0
-}
-
-@test "loading, tracing and removing the modules a hundred times leaks no ring" {
-	# Print the largest of several measurements: some memory is freed a little later.
-	memory()
-	{
-		for _ in {1..10}; do
-			sync
-			echo 3 >/proc/sys/vm/drop_caches
-			awk '/^MemFree/ { print $2 }' /proc/meminfo
-			sleep 0.1
-		done | sort -n | tail -n 1
-	}
-	for round in {1..100}; do
-		modprobe -a hyptrace_pkvm hyptrace_test
-		hyptrace -r hypervisor start
-		hyptrace -r test start
-		if ((round % 5 == 0)); then
-			hyptrace -r hypervisor enable all
-			hyptrace -r test enable all
-			hyptrace -r hypervisor mark "$round"
-			hyptrace -r test mark "$round"
-		fi
-		unload_all
-		((round != 10)) || first=$(memory)
-	done
-	last=$(memory)
-	echo "$first kB free after 10 rounds, $last after 100"
-	# Free memory varies by some MB. A leak of one CPU's ring in each round would be 90 MB. Kmemleak of the debug
-	# flavour finds smaller leaks.
-	((first - last < 16384))
 }

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # In the machine: run all tests, or those of the named files: run.sh [FILE.bats]... The tests in remote/ and memory/ run
 # once for each remote, or only for the one that REMOTE names. Those in memory/ need a larger machine and run only if
-# they are named. If HYPTRACE_REFUSED is set, there is no hypervisor to trace: only the remote "test" is tested. The last line is "N passed, N failed".
+# they are named. The last line is "N passed, N failed".
+#
+# If HYPTRACE_REFUSED is set, there is no hypervisor to trace: only the remote "test" is tested. If HYPTRACE_EL2_ONLY is
+# set, what needs no hypervisor is left out.
 #
 # BATS_SHARE=K/N runs only every Nth file, from the Kth on, so that N machines share the work.
 
@@ -12,10 +15,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 # shellcheck disable=SC2206 # words
 remotes=(${REMOTE:-test hypervisor})
 files=("$@")
+anywhere=(completion.bats usage.bats)
 ((${#files[@]})) || files=(*.bats remote/*.bats)
 if [[ -n ${HYPTRACE_REFUSED:-} ]]; then
 	remotes=(test)
-	(($#)) || files=(remote/*.bats)
+	(($#)) || files=("${anywhere[@]}" remote/*.bats)
+elif [[ -n ${HYPTRACE_EL2_ONLY:-} ]]; then
+	remotes=(hypervisor)
+	for number in "${!files[@]}"; do
+		[[ " ${anywhere[*]} " != *" ${files[number]} "* ]] || unset "files[number]"
+	done
+	files=("${files[@]}")
 fi
 if [[ -n ${BATS_SHARE:-} ]]; then
 	for number in "${!files[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Usage: verbs, options, help, unknown names.
+# Usage: verbs, options, help, unknown names. It needs no hypervisor.
 
 load ./helper
 
@@ -27,7 +27,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	[[ $output != *"did you mean"* ]]
 	run -1 hyptrace ''
 	says 'unknown verb ""'
-	same "$(enabled hypervisor)" ""
+	same "$(enabled "${remotes[-1]}")" ""
 }
 
 @test "an unknown option is a usage error" {
@@ -187,32 +187,10 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# shellcheck disable=SC2086 # words
 		run -2 timeout "$patience" hyptrace -r nonsense $words
 		says 'nonsense'
-		says hypervisor
+		says "${remotes[-1]}"
 	done
 	run -2 hyptrace -r '' status
 	run -2 hyptrace -r "$(printf 'x%.0s' {1..500})" status
-}
-
-@test "without -r a verb acts on the hypervisor" {
-	run -0 hyptrace enable hyp_exit
-	same "$(enabled hypervisor)" hyp_exit
-	same "$(enabled test)" ""
-	hyptrace start
-	same "$(hyptrace -r hypervisor -j status | jq -r '.[0].state')" tracing
-	same "$(hyptrace -r test -j status | jq -r '.[0].state')" unloaded
-}
-
-@test "without -r a verb acts on the only remote" {
-	modprobe -r hyptrace_pkvm
-	run -0 hyptrace enable hyp_exit
-	same "$(enabled test)" hyp_exit
-}
-
-@test "without -r status and list show all remotes" {
-	same "$(hyptrace -j status | jq -r 'map(.name) | sort | join(" ")')" "hypervisor test"
-	run -0 hyptrace status
-	says hypervisor
-	says test
 }
 
 @test "messages begin with the program's name" {

@@ -19,10 +19,10 @@ else
 	"$vm/guest.sh" --tests
 	# A kernel in user mode, of this series, runs the rest.
 	settings=() suites=(ynl kselftest)
-	! has_um || settings=(HYPTRACE_EL2_ONLY=1 REMOTE=hypervisor) suites=(kselftest)
+	! has_um || settings=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
 	job 250 newest env KERNEL="$series" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
-	job 550 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
-		bats:{host,stat,catch,who,remote/record,remote/recorded}.bats -- --require-protected
+	job 400 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' HYPTRACE_CALLS=100000 "${settings[@]}" -- \
+		bats:{host,stat,catch,who,remote/recorded}.bats -- --require-protected
 fi
 jobs_run

@@ -43,18 +43,17 @@ if [[ -n ${QUICK:-} ]]; then
 fi
 # um/suite.sh runs the tests of the remote "test" in a kernel in user mode. What is left of them here is what such a kernel
 # cannot do, CPU hotplug, and what depends on the kernel series.
-remotes="test hypervisor" el2_only=()
+el2_only=() anywhere=(ynl)
 if has_um && [[ -z $flavour ]]; then
-	remotes=hypervisor
-	el2_only=(HYPTRACE_EL2_ONLY=1)
+	el2_only=(HYPTRACE_EL2_ONLY=1) anywhere=()
 	boot 120 bats-test '' REMOTE=test -- bats:remote/hotplug.bats bats:remote/stream.bats bats:remote/recorded.bats -- \
 		--require-protected
 fi
 for share in 1 2 3; do
-	boot 400 "bats-$share" '' REMOTE="$remotes" BATS_SHARE="$share/3" -- bats -- --require-protected
+	boot 400 "bats-$share" '' "${el2_only[@]}" BATS_SHARE="$share/3" -- bats -- --require-protected
 done
 # Watch the readers of an idle ring longer than the default.
-boot 400 protected '' HYPTRACE_IDLE_S=10 -- ynl kselftest -- --require-protected
+boot 300 protected '' HYPTRACE_IDLE_S=4 -- "${anywhere[@]}" kselftest -- --require-protected
 boot 60 memory '' -- bats:memory/sizes.bats -- --mem 1536 --require-protected
 # 10 million events, from two CPUs
 boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote/recorded.bats -- --require-protected
@@ -64,7 +63,7 @@ boot 400 cortex-a72 '' "${el2_only[@]}" -- kselftest -- --cpu cortex-a72 --requi
 boot 300 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" -- kselftest -- --mode nvhe
 # The remote "test" is all that is left here.
 vhe=(kselftest)
-[[ $remotes != hypervisor ]] || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
+((!${#el2_only[@]})) || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
 boot 200 vhe VHE -- "${vhe[@]}" -- --mode vhe
 [[ -n $flavour || $chosen != *" kselftest "* ]] || job 60 clang env KERNEL="$series" "$vm/clang.sh"
 jobs_run
