@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	10
+#define HYPTRACE_ABI_VERSION	11
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()

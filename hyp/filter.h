@@ -105,7 +105,7 @@ static __always_inline u32 hyptrace_filter_decide(const struct hyptrace_ring_fil
 	}
 }
 
-/* No event has this number: in its place is the filter of hypercalls without a result. */
+/* No event has this number: the filter of hypercalls without a result takes its place. */
 #define HYPTRACE_FILTER_NO_RESULT	0
 
 extern u64 hyptrace_void_hcalls[HYPTRACE_FILTER_HCALLS / 64];

@@ -174,7 +174,7 @@ struct hyptrace_clock_copy {
  * @lock protects the fields that follow. Its CPU reads @has_filter without it, and while the ring
  * is attached, @filters, too.
  * @has_filter:	bit per event id: events with a filter
- * @filters:	by event id: the filter, if the event has one
+ * @filters:	by event id: the filter, if the event has one; and HYPTRACE_FILTER_NO_RESULT
  * @draft:	the filter that the host has begun to give
  * @started:	the event on this CPU that has started the recording, since RING_READY
  * @stopped:	the event on this CPU that has stopped it, or will

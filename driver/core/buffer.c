@@ -83,13 +83,13 @@ static int charge(struct hyptrace_buffer *buf, struct netlink_ext_ack *extack)
 	unsigned int cpu;
 	u64 pages = 0;
 
+	if (capable(CAP_IPC_LOCK) || capable(CAP_SYS_ADMIN))
+		return 0;
 	for_each_cpu(cpu, buf->cpus)
 		pages += charged_pages(&buf->ring[cpu]);
 	do {
 		new = (locked + pages) << PAGE_SHIFT;
 		if (new > max) {
-			if (capable(CAP_IPC_LOCK) || capable(CAP_SYS_ADMIN))
-				return 0;
 			NL_SET_ERR_MSG_FMT(extack,
 					   "pinning %llu KB exceeds your limit of %llu KB (RLIMIT_MEMLOCK, mlock_kb)",
 					   new / SZ_1K, max / SZ_1K);

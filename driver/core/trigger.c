@@ -193,7 +193,7 @@ void hyptrace_triggers_begin(struct hyptrace_remote *remote)
  * hyptrace_triggers_end - look for the last time: tracing has just been stopped
  * @remote:	control mutex held
  *
- * If an event had fired to stop the recording some sub-buffers later, it has ended now.
+ * A recording that was to end some sub-buffers after its trigger has now ended, too.
  */
 void hyptrace_triggers_end(struct hyptrace_remote *remote)
 {

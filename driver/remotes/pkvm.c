@@ -125,8 +125,8 @@ static void set_events(void)
 	events[HYPTRACE_EVENT_hyp_printk - 1] = describe_printk;
 }
 
-/* Tell EL2 for which hypercalls the field ret has no result, as far as the module knows. */
-static int tell_void_hcalls(void)
+/* Set for which hypercalls EL2 has no result in the field ret, as far as this module knows. */
+static int set_void_hcalls(void)
 {
 	u64 bits[HYPTRACE_FILTER_HCALLS / BITS_PER_TYPE(u64)] = {};
 	unsigned int i;
@@ -135,9 +135,14 @@ static int tell_void_hcalls(void)
 	for (i = 0; i < ARRAY_SIZE(hypercalls); i++) {
 		const struct hyptrace_hypercall *call = &hypercalls[i];
 
-		if (!call->raw && !call->returns && call->id < HYPTRACE_FILTER_HCALLS)
+		if (call->raw || call->returns)
+			continue;
+		if (call->id < HYPTRACE_FILTER_HCALLS)
 			bits[call->id / BITS_PER_TYPE(u64)] |=
 				BIT_ULL(call->id % BITS_PER_TYPE(u64));
+		else
+			pr_warn_once("EL2 takes the register of %s for its result: its number is above %u\n",
+				     call->name, HYPTRACE_FILTER_HCALLS - 1);
 	}
 	for (i = 0; i < ARRAY_SIZE(bits) && !ret; i++)
 		ret = hyptrace_writer_call(&writer, HYPTRACE_OP_VOID_HCALLS,
@@ -180,9 +185,12 @@ static int __init hyptrace_pkvm_init(void)
 	if (ret)
 		goto err_release_el2;
 
-	ret = tell_void_hcalls();
-	if (ret)
-		goto err_stop_writer;
+	ret = set_void_hcalls();
+	if (ret) {
+		pr_err("EL2 has refused the list of hypercalls without a result: %pe\n",
+		       ERR_PTR(ret));
+		goto err_exit_writer;
+	}
 
 	set_events();
 	desc.protected = el2->is_protected();
@@ -191,14 +199,14 @@ static int __init hyptrace_pkvm_init(void)
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
 		ret = PTR_ERR(remote);
-		goto err_exit_writer;
+		goto err_free_format;
 	}
 
 	return 0;
 
-err_exit_writer:
+err_free_format:
 	kfree(printk_print_fmt);
-err_stop_writer:
+err_exit_writer:
 	hyptrace_writer_exit(&writer);
 err_release_el2:
 	el2->release();

@@ -225,7 +225,7 @@ guests_end()
 	taskset -c 0 workload --cpu 0 --mmio 20 --psci 20
 	ht stop
 	run -0 --separate-stderr ht show -j
-	jq -s -e 'all(.[]; .fields.ret)' <<<"$output"
+	jq -s -e 'length > 0 and all(.[]; .fields.ret)' <<<"$output"
 	(($(total filtered) > 0))
 	counts_add_up
 }

@@ -105,7 +105,7 @@ def check_json(events, lines):
         if event["event"] == "host_hcall":
             error = "invalid" if fields["invalid"] else event.get("symbols", {}).get("ret")
             # __kvm_vcpu_run returns why the guest has exited
-            error = None if int(fields["ret"]) >= 0 and not fields["invalid"] else error
+            error = None if int(fields.get("ret", 0)) >= 0 and not fields["invalid"] else error
             if line["error"] != error:
                 fail("error", event, line)
 

@@ -45,7 +45,7 @@ install_kernel()
 
 build_programs()
 {
-	CFLAGS="-O2 -g" make -s -C "$repo/tools" -j"$(nproc)" O="$guest/um-tools" DESTDIR="$local_root" install
+	CFLAGS="${CFLAGS:--O2 -g}" make -s -C "$repo/tools" -j"$(nproc)" O="$guest/um-tools" DESTDIR="$local_root" install
 	make -s -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/um-kselftest" DESTDIR="$local_root" \
 		KSELFTEST="$tree/tools/testing/selftests" install
 }

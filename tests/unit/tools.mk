@@ -41,7 +41,7 @@ test_tools_extack-srcs := $(addprefix $(tools)/lib/,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(addprefix $(tools)/lib/,field.c format.c format_file.c print.c print_build.c digits.c names.c \
+tools-print-srcs := $(addprefix $(tools)/lib/,field.c format.c format_file.c format_names.c print.c print_build.c digits.c names.c \
 	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_symbols.c \
 	sentence_text.c format_foreign.c)
 tools-format-srcs := $(tools-print-srcs) $(addprefix $(tools)/lib/,describe.c error.c)

@@ -7,8 +7,11 @@
 set_kernel ''
 # Make the root while the source of the kernel is fetched and unpacked. If that fails, the second call says why.
 "$vm/rootfs.sh" >/dev/null 2>&1 &
+root=$!
+trap 'kill "$root" 2>/dev/null || true' EXIT
 "$vm/kernel.sh"
-wait
+wait "$root" || true
+trap - EXIT
 "$vm/rootfs.sh"
 "$vm/guest.sh"
 say "booting Linux $series with protected KVM"

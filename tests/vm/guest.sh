@@ -18,7 +18,7 @@ if [[ $(cat "$guest/stamp" 2>/dev/null) != "$SYSROOT" ]]; then
 	echo "$SYSROOT" >"$guest/stamp"
 fi
 mkdir -p "$local_root/usr/local/bin"
-[[ -n ${HYPTRACE_LTO:-} ]] || export CFLAGS="-O2 -g"
+[[ -n ${HYPTRACE_LTO:-} ]] || export CFLAGS="${CFLAGS:--O2 -g}"
 
 build()
 {

@@ -5,9 +5,24 @@
 
 passed=0 failed=0
 cd /mnt/repo/tests || exit
-# It keeps the emulator from hanging guests, and says whether it could.
-keys=/sys/module/hyptrace_keys/parameters/missed
+# check_keys: report whether the emulator executes the code of KVM's notifiers. Guests hang if it does not.
+check_keys()
+{
+	local missed
+	[[ -c /dev/kvm ]] || return
+	missed=$(</sys/module/hyptrace_keys/parameters/missed)
+	if [[ $missed == 0 ]]; then
+		echo "ok - KVM's notifiers of preemption are called on each CPU"
+		((++passed))
+	else
+		echo "not ok - KVM's notifiers of preemption are called on each CPU: ${missed:-unknown} calls were missed"
+		((++failed))
+	fi
+}
+
+# The module keeps the static key of these notifiers switched on.
 [[ ! -c /dev/kvm ]] || modprobe hyptrace_keys
+check_keys
 for suite in "$@"; do
 	echo "== $suite"
 	last='' test=''
@@ -23,15 +38,6 @@ for suite in "$@"; do
 		((failed++))
 	fi
 done
-if [[ -c /dev/kvm ]]; then
-	missed=$(<"$keys")
-	if [[ $missed == 0 ]]; then
-		echo "ok - KVM's notifiers of preemption are called on each CPU"
-		((++passed))
-	else
-		echo "not ok - KVM's notifiers of preemption are called on each CPU: ${missed:-unknown} calls were missed"
-		((++failed))
-	fi
-fi
+check_keys
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

@@ -66,4 +66,5 @@ vhe=(kselftest)
 ((!${#el2_only[@]})) || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
 boot 200 vhe VHE -- "${vhe[@]}" -- --mode vhe
 [[ -n $flavour || $chosen != *" kselftest "* ]] || job 60 clang env KERNEL="$series" "$vm/clang.sh"
+((${#jobs[@]})) || [[ -n ${BOOTS:-} ]] || die "no boot has the suite $*: run tests/um/suite.sh"
 jobs_run

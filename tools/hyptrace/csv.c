@@ -42,8 +42,8 @@ struct csv_column {
  * @commas:	the commas of a row that has no fields
  * @stamp:	the cached time
  * @nr_ids:	number of @rows
- * @rows:	the rows of events by their ids, compiled when events need them; at @nr_ids that of
- *		a hypercall without a result
+ * @rows:	the rows of events by their ids, compiled when events need them; from @nr_ids on
+ *		those of hypercalls without a result
  */
 struct csv {
 	struct hyptrace_formats		*formats;
@@ -138,7 +138,7 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 		for (j = 0; j < event->nr_fields; j++)
 			add_field(csv, event, event->fields[j]);
 	}
-	csv->rows = calloc(csv->nr_ids + 1, sizeof(struct row *));
+	csv->rows = calloc(2 * csv->nr_ids + 1, sizeof(struct row *));
 	if (!csv->rows)
 		die_no_memory();
 	make_commas(csv);
@@ -170,7 +170,7 @@ void csv_free(struct csv *csv)
 
 	if (!csv)
 		return;
-	for (i = 0; i <= csv->nr_ids; i++) {
+	for (i = 0; i < 2 * csv->nr_ids; i++) {
 		if (!csv->rows[i])
 			continue;
 		row_free(csv->rows[i]);
@@ -256,7 +256,7 @@ static const struct row *row_of(struct csv *csv, const struct hyptrace_event *ev
 
 	if (!hyptrace_formats_has_result(csv->formats, event, rec)) {
 		but = hyptrace_formats_result(csv->formats, event);
-		index = csv->nr_ids;
+		index += csv->nr_ids;
 	}
 	if (__builtin_expect(!csv->rows[index], 0))
 		csv->rows[index] = compile(csv, event, but);

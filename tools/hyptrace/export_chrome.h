@@ -29,6 +29,7 @@ enum chrome_kind {
  * @kind:	enum chrome_kind
  * @has_text:	it has a sentence
  * @row:	its name on the timeline, and the fields
+ * @no_result:	the same for a hypercall without a result
  * @duration:	CALL, GUEST, FIXUP: how long it took, in ns
  * @vcpu:	GUEST, FIXUP: the thread of the vCPU
  * @handle:	GUEST: the VM
@@ -40,6 +41,7 @@ struct chrome_event {
 	enum chrome_kind		kind;
 	bool				has_text;
 	struct row			row;
+	struct row			no_result;
 	const struct hyptrace_field	*duration;
 	const struct hyptrace_field	*vcpu;
 	const struct hyptrace_field	*handle;

@@ -15,13 +15,13 @@
 /**
  * struct chrome_events - the events, compiled when they are needed
  * @formats:	their formats
- * @calls:	the rows of hypercalls
+ * @calls:	the rows of hypercalls: without a result, and with one
  * @unknown:	an event that is unknown
  * @events:	the events by their ids
  */
 struct chrome_events {
 	struct hyptrace_formats	*formats;
-	struct row_calls	calls;
+	struct row_calls	calls[2];
 	struct chrome_event	unknown;
 	struct chrome_event	*events[NR_IDS];
 };
@@ -54,9 +54,11 @@ void chrome_events_free(struct chrome_events *events)
 		if (!events->events[i])
 			continue;
 		row_free(&events->events[i]->row);
+		row_free(&events->events[i]->no_result);
 		free(events->events[i]);
 	}
-	row_calls_free(&events->calls);
+	row_calls_free(&events->calls[false]);
+	row_calls_free(&events->calls[true]);
 	free(events);
 }
 
@@ -132,7 +134,7 @@ static void add_field(struct row *row, const struct hyptrace_field *field, const
 /* Compile what follows the times of an event. The arguments of a hypercall have its names. */
 static void compile_row(struct row *row, const struct hyptrace_formats *formats,
 			const struct hyptrace_event *type, enum chrome_kind kind,
-			const struct hyptrace_hypercall *call)
+			const struct hyptrace_hypercall *call, bool has_result)
 {
 	unsigned int i, nr_args = 0;
 
@@ -146,7 +148,7 @@ static void compile_row(struct row *row, const struct hyptrace_formats *formats,
 		/* the slice itself shows how long it is */
 		if (!strcmp(field->name, "duration"))
 			continue;
-		if (call && !call->returns && field == hyptrace_formats_result(formats, type))
+		if (!has_result && field == hyptrace_formats_result(formats, type))
 			continue;
 		/* the arguments are in the fields from "arg1" on */
 		if (!call || strncmp(field->name, "arg", 3))
@@ -170,7 +172,9 @@ static struct chrome_event *compile(struct chrome_events *events, const struct h
 	event->left = find(type, "left");
 	event->kind = kind_of(event, type);
 	event->has_text = hyptrace_formats_has_sentence(events->formats, type);
-	compile_row(&event->row, events->formats, type, event->kind, NULL);
+	compile_row(&event->row, events->formats, type, event->kind, NULL, true);
+	if (hyptrace_formats_result(events->formats, type))
+		compile_row(&event->no_result, events->formats, type, event->kind, NULL, false);
 	return event;
 }
 
@@ -197,15 +201,16 @@ static const struct row *row_of(struct chrome_events *events, const struct chrom
 				const struct hyptrace_record *rec)
 {
 	const struct hyptrace_event *type = event->row.event;
+	const bool has_result = hyptrace_formats_has_result(events->formats, type, rec);
 	const struct hyptrace_hypercall *call;
 	struct row *row;
 
 	call = hyptrace_formats_hypercall(events->formats, type, rec);
 	if (!call || !call->known_args)
-		return &event->row;
-	row = row_calls_get(&events->calls, type, call);
+		return has_result ? &event->row : &event->no_result;
+	row = row_calls_get(&events->calls[has_result], type, call);
 	if (!row->steps)
-		compile_row(row, events->formats, type, event->kind, call);
+		compile_row(row, events->formats, type, event->kind, call, has_result);
 	return row;
 }
 

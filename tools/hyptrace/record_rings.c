@@ -187,7 +187,9 @@ static void end_counts(struct record *r, struct record_ring *ring, const struct 
 		       bool last)
 {
 	const struct record_counts now = counts_of(cpu), *base = &ring->base;
-	const bool is_cleared = cpu->clears != ring->clears;
+	/* a driver that does not count the clears: the counters have begun again */
+	const bool is_cleared = cpu->clears != ring->clears || now.events < base->events ||
+				now.lost < base->lost || now.filtered < base->filtered;
 	struct record_counts file;
 
 	ring->now = now;

@@ -29,21 +29,21 @@ static bool holds(const struct filter_value *value, const void *payload)
 	}
 }
 
-/* The field that has no value in this event, although its kind of event has the field; else NULL */
-static const struct hyptrace_field *missing_result(const struct hyptrace_filter *filter,
-						   const void *payload, size_t size)
+/* Is the field the result of a hypercall that has none? */
+static bool lacks_value(const struct hyptrace_filter *filter, const struct hyptrace_field *field,
+			const void *payload, size_t size)
 {
 	const struct hyptrace_record rec = { .data = payload, .size = size };
 	const struct hyptrace_formats *fmts = filter->formats;
 	const struct hyptrace_event *event = fmts ? hyptrace_formats_event(fmts, &rec) : NULL;
+	const struct hyptrace_field *result = event ? hyptrace_formats_result(fmts, event) : NULL;
 
-	if (!event || hyptrace_formats_has_result(fmts, event, &rec))
-		return NULL;
-	return hyptrace_formats_result(fmts, event);
+	return result && result->offset == field->offset &&
+	       !hyptrace_formats_has_result(fmts, event, &rec);
 }
 
 /**
- * hyptrace_filter_set_formats - let a filter know which hypercalls return nothing
+ * hyptrace_filter_set_formats - set the formats that say which hypercalls return nothing
  * @filter:	the filter
  * @fmts:	the formats of the events; must stay valid
  *
@@ -66,7 +66,6 @@ void hyptrace_filter_set_formats(struct hyptrace_filter *filter,
 bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size)
 {
 	const struct hyptrace_filter_term *term;
-	const struct hyptrace_field *missing;
 	const struct filter_value *value;
 	uint32_t next = 0;
 	uint16_t id;
@@ -76,12 +75,11 @@ bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *pay
 	memcpy(&id, payload, sizeof(id));
 	if (id != filter->id)
 		return false;
-	missing = missing_result(filter, payload, size);
 	while (next < filter->nr) {
 		term = &filter->terms[next];
 		value = &filter->values[next];
-		if (value->field.size &&
-		    !(missing && value->field.offset == missing->offset) && holds(value, payload))
+		if (value->field.size && holds(value, payload) &&
+		    !lacks_value(filter, &value->field, payload, size))
 			next = term->on_true;
 		else
 			next = term->on_false;

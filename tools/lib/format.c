@@ -9,61 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event-parse.h>
-#include <trace-seq.h>
-
+#include "format.h"
 #include "format_foreign.h"
 #include "internal.h"
 #include "memo.h"
 #include "print.h"
-#include "sentence.h"
 
 /* Bytes of the event id, which starts each payload */
 #define ID_SIZE		sizeof(uint16_t)
 #define SYSTEM		"hyptrace"
-
-/**
- * struct format - how to print an event
- * @event:	the event
- * @tep_event:	its parsed print format
- * @sentence:	its sentence, or NULL
- * @lead:	text before the sentence in a line; NULL if a line has no room for both.
- *		DIGITS_SLACK bytes after it are readable
- * @lead_len:	its length
- */
-struct format {
-	const struct hyptrace_event	*event;
-	struct tep_event		*tep_event;
-	struct sentence			*sentence;
-	char				*lead;
-	size_t				lead_len;
-};
-
-/**
- * struct hyptrace_formats - how to print the events of a remote
- * @prints:	the steps of a line, or NULL, by the id of the event
- * @by_id:	how to print an event, by its id
- * @nr_ids:	number of @prints and of @by_id
- * @names:	names of values for all sentences
- * @is_foreign:	the kernel has described the events
- * @is_of_file:	a file has described the events: format_foreign.c prints them
- * @tep:	libtraceevent's state
- * @seq:	the last text that is not a sentence
- * @text:	the last sentence
- * @memo:	lines that were printed
- */
-struct hyptrace_formats {
-	struct print		**prints;
-	struct format		*by_id;
-	unsigned int		nr_ids;
-	struct sentence_names	names;
-	bool			is_foreign;
-	bool			is_of_file;
-	struct tep_handle	*tep;
-	struct trace_seq	seq;
-	char			text[SENTENCE_MAX];
-	struct memo		*memo;
-};
 
 static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event *event,
 		      struct hyptrace_error *err)
@@ -75,8 +29,9 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	if (!text)
 		return hyptrace_error_memory(err);
 
-	hyptrace_sentence_free(format->sentence);
-	format->sentence = hyptrace_sentence_new(event, &fmts->names);
+	hyptrace_sentence_free(format->meaning);
+	format->meaning = hyptrace_sentence_new(event, &fmts->names);
+	format->sentence = format->meaning;
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
 	format->event = event;
@@ -238,7 +193,7 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 	trace_seq_destroy(&fmts->seq);
 	for (i = 0; fmts->by_id && fmts->prints && i < fmts->nr_ids; i++) {
 		hyptrace_print_free(fmts->prints[i]);
-		hyptrace_sentence_free(fmts->by_id[i].sentence);
+		hyptrace_sentence_free(fmts->by_id[i].meaning);
 		free(fmts->by_id[i].lead);
 	}
 	free(fmts->by_id);
@@ -286,7 +241,6 @@ void hyptrace_formats_set_raw(struct hyptrace_formats *fmts)
 	unsigned int i;
 
 	for (i = 0; i < fmts->nr_ids; i++) {
-		hyptrace_sentence_free(fmts->by_id[i].sentence);
 		free(fmts->by_id[i].lead);
 		fmts->by_id[i].sentence = NULL;
 		fmts->by_id[i].lead = NULL;
@@ -489,110 +443,4 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 	trace_seq_terminate(s);
 	*len = s->len;
 	return s->buffer;
-}
-
-/**
- * hyptrace_formats_has_sentence - check whether an event is printed as a sentence
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- *
- * Return: true if it is; false if it is printed in its print format.
- */
-bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
-				   const struct hyptrace_event *event)
-{
-	return fmts->by_id[event->id].sentence;
-}
-
-/**
- * hyptrace_formats_name - get the name of a field's value
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @field:	the field, one of @event
- * @rec:	a record of @event
- *
- * Return: the name, such as "-EPERM" for a field ret; NULL if the value has none.
- */
-const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
-				  const struct hyptrace_event *event,
-				  const struct hyptrace_field *field,
-				  const struct hyptrace_record *rec)
-{
-	const struct sentence *sentence = fmts->by_id[event->id].sentence;
-	const char *name = NULL;
-	uint64_t value;
-
-	if (hyptrace_field_value(field, rec, &value))
-		return NULL;
-	if (sentence && !hyptrace_sentence_has_value(sentence, field, rec->data))
-		return NULL;
-	if (sentence)
-		name = hyptrace_sentence_name(sentence, field, rec->data);
-	return name ? name : hyptrace_symbol_name(field, value);
-}
-
-/**
- * hyptrace_formats_depends - does a field's name depend on more than its value?
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @field:	the field, one of @event
- *
- * Return: false if the symbols of the field have all names that hyptrace_formats_name() returns.
- */
-bool hyptrace_formats_depends(const struct hyptrace_formats *fmts,
-			      const struct hyptrace_event *event,
-			      const struct hyptrace_field *field)
-{
-	const struct sentence *sentence = fmts->by_id[event->id].sentence;
-
-	return sentence && hyptrace_sentence_names(sentence, field);
-}
-
-/**
- * hyptrace_formats_hypercall - get the hypercall that an event describes
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @rec:	a record of @event
- *
- * Return: the hypercall, one of hyptrace_formats_set_hypercalls(); else NULL.
- */
-const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
-							    const struct hyptrace_event *event,
-							    const struct hyptrace_record *rec)
-{
-	const struct sentence *sentence = fmts->by_id[event->id].sentence;
-
-	return sentence ? hyptrace_sentence_call(sentence, rec->data) : NULL;
-}
-
-/**
- * hyptrace_formats_result - get the field that has a value only if a hypercall returns something
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- *
- * Return: the field; NULL if the event is not that of a hypercall.
- */
-const struct hyptrace_field *hyptrace_formats_result(const struct hyptrace_formats *fmts,
-						     const struct hyptrace_event *event)
-{
-	const struct sentence *sentence = fmts->by_id[event->id].sentence;
-
-	return sentence ? hyptrace_sentence_result_field(sentence) : NULL;
-}
-
-/**
- * hyptrace_formats_has_result - is there a value in the field of hyptrace_formats_result()?
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @rec:	a record of @event
- *
- * Return: false if the hypercall was invalid or returns nothing; true for other events.
- */
-bool hyptrace_formats_has_result(const struct hyptrace_formats *fmts,
-				 const struct hyptrace_event *event,
-				 const struct hyptrace_record *rec)
-{
-	const struct sentence *sentence = fmts->by_id[event->id].sentence;
-
-	return !sentence || hyptrace_sentence_has_result(sentence, rec->data);
 }

@@ -40,6 +40,7 @@ static struct preempt_ops ops = {
 static long count_missed(void *unused)
 {
 	struct watch watch = {};
+	unsigned long switches;
 	long missed = 0;
 	int i;
 
@@ -48,8 +49,11 @@ static long count_missed(void *unused)
 	for (i = 0; i < NR_SLEEPS; i++) {
 		watch.nr_in = 0;
 		watch.nr_out = 0;
+		switches = current->nvcsw;
 		schedule_timeout_uninterruptible(1);
-		missed += !watch.nr_in + !watch.nr_out;
+		/* The timer may expire before this task is replaced. */
+		if (current->nvcsw != switches)
+			missed += !watch.nr_in + !watch.nr_out;
 	}
 	preempt_notifier_unregister(&watch.notifier);
 

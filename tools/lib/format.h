@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the events of a remote are printed. For format.c and format_names.c.
+ */
+#ifndef HYPTRACE_FORMAT_H
+#define HYPTRACE_FORMAT_H
+
+#include <event-parse.h>
+#include <trace-seq.h>
+
+#include "sentence.h"
+
+/**
+ * struct format - how to print an event
+ * @event:	the event
+ * @tep_event:	its parsed print format
+ * @meaning:	its sentence, or NULL
+ * @sentence:	the same if the event is printed as a sentence, else NULL
+ * @lead:	text before the sentence in a line; NULL if a line has no room for both.
+ *		DIGITS_SLACK bytes after it are readable
+ * @lead_len:	its length
+ */
+struct format {
+	const struct hyptrace_event	*event;
+	struct tep_event		*tep_event;
+	struct sentence			*meaning;
+	struct sentence			*sentence;
+	char				*lead;
+	size_t				lead_len;
+};
+
+/**
+ * struct hyptrace_formats - how to print the events of a remote
+ * @prints:	the steps of a line, or NULL, by the id of the event
+ * @by_id:	how to print an event, by its id
+ * @nr_ids:	number of @prints and of @by_id
+ * @names:	names of values for all sentences
+ * @is_foreign:	the kernel has described the events
+ * @is_of_file:	a file has described the events: format_foreign.c prints them
+ * @tep:	libtraceevent's state
+ * @seq:	the last text that is not a sentence
+ * @text:	the last sentence
+ * @memo:	lines that were printed
+ */
+struct hyptrace_formats {
+	struct print		**prints;
+	struct format		*by_id;
+	unsigned int		nr_ids;
+	struct sentence_names	names;
+	bool			is_foreign;
+	bool			is_of_file;
+	struct tep_handle	*tep;
+	struct trace_seq	seq;
+	char			text[SENTENCE_MAX];
+	struct memo		*memo;
+};
+
+#endif /* HYPTRACE_FORMAT_H */
