@@ -15,11 +15,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 # shellcheck disable=SC2206 # words
 remotes=(${REMOTE:-test hypervisor})
 files=("$@")
-anywhere=(completion.bats usage.bats)
+# how the command prints what any remote has
+anywhere=(completion.bats usage.bats remote/{columns,debugfs,list,monitor,output,state,time}.bats)
 ((${#files[@]})) || files=(*.bats remote/*.bats)
 if [[ -n ${HYPTRACE_REFUSED:-} ]]; then
 	remotes=(test)
-	(($#)) || files=("${anywhere[@]}" remote/*.bats)
+	(($#)) || files=(completion.bats usage.bats remote/*.bats)
 elif [[ -n ${HYPTRACE_EL2_ONLY:-} ]]; then
 	remotes=(hypervisor)
 	for number in "${!files[@]}"; do

@@ -19,7 +19,7 @@ else
 	"$vm/guest.sh" --tests
 	# A kernel in user mode, of this series, runs the rest.
 	settings=() suites=(ynl kselftest)
-	! has_um || settings=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
+	! has_um || [[ -n ${FULL:-} ]] || settings=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
 	job 250 newest env KERNEL="$series" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
 	job 400 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' HYPTRACE_CALLS=100000 "${settings[@]}" -- \

@@ -3,6 +3,8 @@
 # In the machine: run the named suites. SUITE:TEST runs one test of a suite. Each suite ends with the line
 # "N passed, N failed"; the last line of this script is their sum.
 
+# Under emulation, the static command starts in less than half the time.
+[[ ! -c /dev/kvm ]] || PATH=/usr/local/libexec/static:$PATH
 passed=0 failed=0
 cd /mnt/repo/tests || exit
 # check_keys: report whether the emulator executes the code of KVM's notifiers. Guests hang if it does not.

@@ -42,9 +42,9 @@ if [[ -n ${QUICK:-} ]]; then
 	exit
 fi
 # um/suite.sh runs the tests of the remote "test" in a kernel in user mode. What is left of them here is what such a kernel
-# cannot do, CPU hotplug, and what depends on the kernel series.
+# cannot do, CPU hotplug, and what depends on the kernel series. FULL=1 runs all of them here, too.
 el2_only=() anywhere=(ynl)
-if has_um && [[ -z $flavour ]]; then
+if has_um && [[ -z $flavour && -z ${FULL:-} ]]; then
 	el2_only=(HYPTRACE_EL2_ONLY=1) anywhere=()
 	boot 120 bats-test '' REMOTE=test -- bats:remote/hotplug.bats bats:remote/stream.bats bats:remote/recorded.bats -- \
 		--require-protected
