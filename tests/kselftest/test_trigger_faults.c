@@ -163,4 +163,20 @@ TEST_F(faults, the_end_is_announced_and_ends_the_watch)
 	nl_close(&listener);
 }
 
+/* A request to stop ends the recording, too. */
+TEST_F(faults, a_stop_before_the_end_is_the_end)
+{
+	struct nl listener;
+
+	ASSERT_EQ(0, ENABLE("hyp_enter", STOP));
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_join(&listener));
+	SET("goes_on", 1);
+	SET("fired_id", self->enter);
+	EXPECT_EQ(0, next_ended(&listener));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+	EXPECT_EQ(1, next_ended(&listener));
+	nl_close(&listener);
+}
+
 TEST_HARNESS_MAIN
