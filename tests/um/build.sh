@@ -45,8 +45,8 @@ install_kernel()
 
 build_programs()
 {
-	CFLAGS="${CFLAGS:--O2 -g}" make -s -C "$repo/tools" -j"$(nproc)" O="$guest/um-tools" DESTDIR="$local_root" install
-	make -s -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/um-kselftest" DESTDIR="$local_root" \
+	CFLAGS="${CFLAGS:--O2 -g}" make -s -C "$repo/tools" -j"$(nproc)" O="$guest/tools" DESTDIR="$local_root" install
+	make -s -C "$repo/tests/kselftest" -j"$(nproc)" O="$guest/kselftest" DESTDIR="$local_root" \
 		KSELFTEST="$tree/tools/testing/selftests" install
 }
 
@@ -60,4 +60,5 @@ lock tools
 export guest_machine=amd64
 "$vm/rootfs.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/cross-env.sh"
+guest_begin
 step "building the programs for Linux in user mode" build_programs

@@ -11,12 +11,7 @@ lock tools
 "$vm/rootfs.sh"
 . "$vm/cross-env.sh"
 
-# Build all again when the sysroot has changed.
-if [[ $(cat "$guest/stamp" 2>/dev/null) != "$SYSROOT" ]]; then
-	rm -rf "$guest"
-	mkdir -p "$guest"
-	echo "$SYSROOT" >"$guest/stamp"
-fi
+guest_begin
 mkdir -p "$local_root/usr/local/bin"
 [[ -n ${HYPTRACE_LTO:-} ]] || export CFLAGS="${CFLAGS:--O2 -g}"
 

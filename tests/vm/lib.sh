@@ -78,8 +78,19 @@ set_um()
 {
 	build=$cache/build/$kernel-um
 	out=$cache/out/$kernel-um-$(hash_of "$repo")
-	local_root=$guest/root-um
+	# another sysroot: see guest_begin
+	guest+=-um
+	local_root=$guest/root
 	kernel+=-um
+}
+
+# guest_begin: remove what was built for the guest with another sysroot than that of cross-env.sh.
+guest_begin()
+{
+	[[ $(cat "$guest/stamp" 2>/dev/null) != "$SYSROOT" ]] || return 0
+	rm -rf "$guest"
+	mkdir -p "$guest"
+	echo "$SYSROOT" >"$guest/stamp"
 }
 
 # lock PART: allow only one run at a time to change this part of the cache. Scripts that the holder calls do not lock
