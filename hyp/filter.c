@@ -178,8 +178,10 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
 	convert(term, event, number, &draft->filter.terms[number]);
 	no_result = &draft->no_result.terms[number];
 	*no_result = draft->filter.terms[number];
-	if (is_result(term, event))
-		no_result->inside = no_result->outside = distance(term->on_false, number);
+	if (is_result(term, event)) {
+		no_result->inside = distance(term->on_false, number);
+		no_result->outside = no_result->inside;
+	}
 	draft->event = event;
 	draft->nr_terms = nr_terms;
 	draft->nr_given = number + 1;

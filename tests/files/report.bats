@@ -391,10 +391,11 @@ EOF
 
 @test "stat counts a damaged place, and all other events" {
 	made -n 20000 -c 1
+	# a record that is longer than its sub-buffer
 	python3 - <<-'PYTHON'
 		data = bytearray(open("t.dat", "rb").read())
 		at = len(data) // 2 // 4096 * 4096 + 16
-		data[at:at + 4] = b"\xff\xff\xff\xff"
+		data[at:at + 8] = b"\0\0\0\0\xf0\xff\xff\xff"
 		open("t.dat", "wb").write(data)
 	PYTHON
 	run -2 --separate-stderr hyptrace stat -i t.dat

@@ -33,7 +33,7 @@ mark_log()
 # Print what the kernel has logged since then, without what it says of the first module, which is not signed.
 new_log()
 {
-	dmesg | tail -n "+$((log_mark + 1))" | grep -v 'module verification failed'
+	dmesg | tail -n "+$((log_mark + 1))" | sed '/module verification failed/d'
 }
 
 pkvm_loads()

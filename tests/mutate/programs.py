@@ -74,7 +74,7 @@ def list_programs(top):
     names = sorted(name[:-2] for name in os.listdir(os.path.join(top, UNIT)) if name.startswith("test_") and name.endswith(".c"))
     programs = []
     for name in names:
-        said = subprocess.run(["make", "--no-print-directory", "-n", "-B", "-C", os.path.join(top, UNIT), "O=build", name],
+        said = subprocess.run(["make", "--no-print-directory", "-C", os.path.join(top, UNIT), "O=build", f"command-{name}"],
                               check=True, capture_output=True, text=True).stdout
         command = [line for line in said.splitlines() if f" -o build/{name} " in line]
         if len(command) != 1:

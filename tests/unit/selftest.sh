@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tests/unit"
-cp "$here/Makefile" "$here/run.sh" "$work/tests/unit"
+cp "$here/Makefile" "$here/run.sh" "$here/compile.sh" "$work/tests/unit"
 bad=0
 
 # program NAME STATEMENT: write a program with two tests: "first" passes, "second" runs STATEMENT

@@ -400,47 +400,6 @@ static void json_without_result(void **state)
 	assert_string_equal(end(), expected);
 }
 
-/* Each comparison of the result is false for such a hypercall. */
-static void filter_of_results(void **state)
-{
-	static const struct {
-		const char	*text;
-		bool		returns, nothing, refused;
-	} cases[] = {
-		{ "ret < 0", true, false, false }, { "ret != 0", true, false, false },
-		{ "ret < 0 || ret >= 0", true, false, false },
-		{ "ret == -1 || invalid == 1", true, false, true },
-		{ "duration == 1", true, true, true },
-	};
-	const struct entry_host_hcall entries[] = {
-		{ .id = 1, .ret = -1, .duration = 1 }, { .id = 4, .ret = -1, .duration = 1 },
-		{ .id = 1, .ret = -1, .duration = 1, .invalid = 1 },
-	};
-	struct hyptrace_filters *filters;
-	struct hyptrace_record rec;
-	unsigned int i, k;
-	bool met[3];
-
-	(void)state;
-	begin_with_events("--time=abs", true);
-	for (i = 0; i < COUNT(cases); i++) {
-		filters = hyptrace_filters_new(event_list(events, NR_EVENTS), NR_EVENTS,
-					       cases[i].text, NULL, NULL);
-		assert_non_null(filters);
-		hyptrace_filters_set_formats(filters, formats);
-		for (k = 0; k < 3; k++) {
-			rec = record_of("host_hcall", &entries[k], event_of("host_hcall")->size);
-			met[k] = hyptrace_filters_match(filters, &rec);
-			free((void *)rec.data);
-		}
-		assert_int_equal(met[0], cases[i].returns);
-		assert_int_equal(met[1], cases[i].nothing);
-		assert_int_equal(met[2], cases[i].refused);
-		hyptrace_filters_free(filters);
-	}
-	end();
-}
-
 /* Raw JSON has the names of the print formats, as that of an event without a sentence. */
 static void json_raw(void **state)
 {
@@ -598,7 +557,6 @@ int main(void)
 		cmocka_unit_test(raw),
 		cmocka_unit_test(json_sentences),
 		cmocka_unit_test(json_without_result),
-		cmocka_unit_test(filter_of_results),
 		cmocka_unit_test(json_raw),
 		cmocka_unit_test(json_rows_print_the_same),
 		cmocka_unit_test(json_of_odd_events),

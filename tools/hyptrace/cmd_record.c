@@ -384,9 +384,10 @@ static int restore(struct record *r)
 {
 	const bool is_sized = r->is_sized;
 
-	if (r->filter)
+	if (r->is_filtered)
 		event_release_all(r->ctx->h, r->remote->name);
 	record_close_rings(r);
+	r->is_filtered = false;
 	r->is_sized = false;
 	return is_sized ? set_size(r, r->remote->size_requested) : EXIT_DONE;
 }

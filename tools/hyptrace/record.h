@@ -104,6 +104,7 @@ struct record_file {
  * @words:	arguments of --event
  * @filter:	argument of --filter, or NULL
  * @size:	bytes of each ring; 0 to leave it
+ * @is_filtered: events are held with the filter
  * @is_sized:	the rings have that size
  * @duration:	end after so many nanoseconds; 0 for no limit
  * @limit:	bytes of a file at most; 0 for no limit
@@ -137,6 +138,7 @@ struct record {
 	struct words			words;
 	const char			*filter;
 	uint64_t			size;
+	bool				is_filtered;
 	bool				is_sized;
 	uint64_t			duration;
 	uint64_t			limit;

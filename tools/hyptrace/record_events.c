@@ -67,6 +67,7 @@ static int set_filter(struct record *r, const struct hyptrace_event **list, unsi
 		die_no_memory();
 	if (!filter)
 		return filter_fail(r->filter, at, &err);
+	r->is_filtered = true;
 	for (i = 0; i < nr && !code; i++)
 		if (event_hold(r->ctx->h, list[i], filter, list[i]->trigger, list[i]->after, &err))
 			code = cmd_fail_verb("filter", list[i]->name, &err);

@@ -310,7 +310,7 @@ const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentenc
 }
 
 /**
- * hyptrace_sentence_has_result - is there a result in the field of hyptrace_sentence_result_field()?
+ * hyptrace_sentence_has_result - does hyptrace_sentence_result_field() have a result?
  * @s:		the sentence of the event
  * @data:	the event's payload
  *
