@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters of the command that compare the result of a hypercall: each comparison is false for a hypercall that returns
- * nothing, or that EL2 has refused. tests/unit/test_ring_filter_result.c tests the same at EL2.
+ * Filters of the command that compare the result of a hypercall: each comparison is false for a
+ * hypercall that returns nothing, or that EL2 has refused. test_ring_filter_result.c tests the same
+ * at EL2.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@ static struct hyptrace_hypercall calls[] = {
 	{ .id = 4, .name = (char *)"nothing", .known_args = true },
 	{ .id = 5, .name = (char *)"unknown" },
 };
+
 static struct hyptrace_hypercall *list[] = { &calls[0], &calls[1], &calls[2] };
 
 static const struct entry_host_hcall entries[] = {
