@@ -161,11 +161,6 @@ builds()
 	make -s -C "$work/copy/$1" -j"$(nproc)" CC="gcc -Wall -Wextra -Werror"
 }
 
-check_unit_tests_build()
-{
-	builds tests/unit
-}
-
 # The other programs of the benchmarks need a kernel or LTTng.
 check_benchmark_builds()
 {

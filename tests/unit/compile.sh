@@ -16,7 +16,9 @@ mkdir -p "$objects"
 for source in "${sources[@]}"; do
 	object=$objects/${source//\//_}.o
 	if [[ ! $object -nt $source || ! $object -nt $folder/headers ]]; then
-		"$@" -c -o "$object" "$source"
+		# another test may compile it at the same time
+		"$@" -c -o "$object.$$" "$source"
+		mv "$object.$$" "$object"
 	fi
 	echo "$object"
 done
