@@ -152,15 +152,6 @@ check_library_man_pages()
 	tests/man3.py --check "$kernel_tree"
 }
 
-# builds FOLDER: check that its makefile builds it without warnings
-builds()
-{
-	[[ -f $1/Makefile ]] || { echo "$1/Makefile is missing" && return 1; }
-	rsync -a --exclude=/.git --exclude='*.o' --exclude='*.a' "$repo/" "$work/copy/"
-	make -s -C "$work/copy/$1" clean >/dev/null 2>&1 || true
-	make -s -C "$work/copy/$1" -j"$(nproc)" CC="gcc -Wall -Wextra -Werror"
-}
-
 # The other programs of the benchmarks need a kernel or LTTng.
 check_benchmark_builds()
 {
