@@ -81,11 +81,14 @@ checkpatch_types()
 }
 
 # checkpatch_all CHECKPATCH FOLDER FILE...: print checkpatch's messages; true if there are none. checkpatch leaves
-# a file in its working folder. So it runs in FOLDER, which gets links to the sources.
+# a file in its working folder. So it runs in FOLDER, which gets links to the sources. The cache remembers files without
+# messages by their contents.
 checkpatch_all()
 {
-	local script=$1 folder=$2 file types said
+	local script=$1 folder=$2 good=$cache/checkpatch file types said version key keys=()
 	declare -A group=()	# "-" ignores nothing
+	mkdir -p "$good"
+	version=$(sha256sum <"$script")
 	shift 2
 	mkdir -p "$folder"
 	for file in driver hyp uapi tools tests; do
@@ -94,6 +97,9 @@ checkpatch_all()
 	for file in "$@"; do
 		types=$(checkpatch_types "$file")
 		types=${types:--}
+		key=$({ echo "$version $types $file" && cat "$file"; } | sha256sum | cut -c 1-40)
+		[[ ! -e $good/$key ]] || continue
+		keys+=("$good/$key")
 		group[$types]+=" $file"
 	done
 	said=$(for types in "${!group[@]}"; do
@@ -102,4 +108,5 @@ checkpatch_all()
 			--ignore "$types" -f ${group[$types]} </dev/null) || true
 	done)
 	[[ -z $said ]] || { sort <<<"$said" && return 1; }
+	((!${#keys[@]})) || touch "${keys[@]}"
 }
