@@ -371,10 +371,10 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	do {									\
 		const bool timed = duration_at;					\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
-		const struct hyptrace_ring_filter *filter = NULL;		\
+		const struct hyptrace_ring_filter *filter = NULL, *first = NULL; \
 		u64 counter = 0, now, mult, last, pos, end, commit, delta, duration = 0; \
 		u64 epoch, recorded, running;					\
-		bool counted = false, quick, recent;				\
+		bool counted, quick, recent;					\
 										\
 		(void)duration;	/* only timed events use it */			\
 		(void)running;							\
@@ -408,6 +408,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			if (timed || counted)					\
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
+			first = counted ? NULL : filter;			\
 		} else {							\
 			skip_event(ring, HYPTRACE_EVENT_##name);		\
 			break;							\
@@ -420,10 +421,12 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			running = (ring)->vcpu;					\
 			__VA_ARGS__						\
-			if (filter && lacks_result(HYPTRACE_EVENT_##name, __entry)) \
+			if (filter && lacks_result(HYPTRACE_EVENT_##name, __entry)) { \
 				filter = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT]; \
-			if (filter && !counted && (!timed || is_rate_valid(ring)) && \
-			    hyptrace_filter_rejects_at_once(filter, __entry)) {	\
+				first = first ? filter : NULL;			\
+			}							\
+			if (first && (!timed || is_rate_valid(ring)) &&		\
+			    hyptrace_filter_rejects_at_once(first, __entry)) {	\
 				count_filtered(ring);				\
 				break;						\
 			}							\
