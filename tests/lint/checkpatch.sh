@@ -85,6 +85,7 @@ checkpatch_types()
 # messages by their contents.
 checkpatch_all()
 {
+	# shellcheck disable=SC2154 # run.sh has the cache
 	local script=$1 folder=$2 good=$cache/checkpatch file types said version key keys=()
 	declare -A group=()	# "-" ignores nothing
 	mkdir -p "$good"
