@@ -22,7 +22,7 @@ suites=(
 	vm/modes.sh		# the machine in its other modes, and without the hooks
 )
 # how many seconds they take; a suite of the machine adds a job for each boot
-declare -A seconds=([unit]=150 [lint]=120 [modules]=300 [files]=120 [model]=100 [fuzz]=60)
+declare -A seconds=([unit]=280 [lint]=250 [modules]=300 [files]=150 [model]=200 [fuzz]=40)
 if (($#)); then
 	suites=("$@")
 elif [[ -n ${QUICK:-} ]]; then

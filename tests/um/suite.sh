@@ -13,9 +13,9 @@ if has_um; then
 	{
 		job "$1" "$2" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$2" "not found" "${@:3}" --
 	}
-	boot 200 um-kselftest HYPTRACE_IDLE_S=10 -- ynl kselftest
+	boot 90 um-kselftest HYPTRACE_IDLE_S=10 -- ynl kselftest
 	for share in 1 2; do
-		boot 200 "um-bats-$share" BATS_SHARE="$share/2" -- bats
+		boot 160 "um-bats-$share" BATS_SHARE="$share/2" -- bats
 	done
 else
 	say "no kernel in user mode on this machine: vm/suite.sh runs the remote \"test\""

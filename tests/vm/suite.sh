@@ -50,21 +50,21 @@ if has_um && [[ -z $flavour && -z ${FULL:-} ]]; then
 		--require-protected
 fi
 for share in 1 2 3; do
-	boot 400 "bats-$share" '' "${el2_only[@]}" BATS_SHARE="$share/3" -- bats -- --require-protected
+	boot 600 "bats-$share" '' "${el2_only[@]}" BATS_SHARE="$share/3" -- bats -- --require-protected
 done
 # Watch the readers of an idle ring longer than the default.
-boot 300 protected '' HYPTRACE_IDLE_S=4 -- "${anywhere[@]}" kselftest -- --require-protected
-boot 60 memory '' -- bats:memory/sizes.bats -- --mem 1536 --require-protected
+boot 280 protected '' HYPTRACE_IDLE_S=4 -- "${anywhere[@]}" kselftest -- --require-protected
+boot 100 memory '' -- bats:memory/sizes.bats -- --mem 1536 --require-protected
 # 10 million events, from two CPUs
 boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote/recorded.bats -- --require-protected
-boot 100 storm '' HYPTRACE_STORM_EVENTS=10000000 -- kselftest:test_storm -- --cpus 4 --require-protected
+boot 50 storm '' HYPTRACE_STORM_EVENTS=10000000 -- kselftest:test_storm -- --cpus 4 --require-protected
 # a CPU without VHE and without LSE atomics
-boot 400 cortex-a72 '' "${el2_only[@]}" -- kselftest -- --cpu cortex-a72 --require-protected
-boot 300 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" -- kselftest -- --mode nvhe
+boot 220 cortex-a72 '' "${el2_only[@]}" -- kselftest -- --cpu cortex-a72 --require-protected
+boot 160 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" -- kselftest -- --mode nvhe
 # The remote "test" is all that is left here.
 vhe=(kselftest)
 ((!${#el2_only[@]})) || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
-boot 200 vhe VHE -- "${vhe[@]}" -- --mode vhe
-[[ -n $flavour || $chosen != *" kselftest "* ]] || job 60 clang env KERNEL="$series" "$vm/clang.sh"
+boot 20 vhe VHE -- "${vhe[@]}" -- --mode vhe
+[[ -n $flavour || $chosen != *" kselftest "* ]] || job 40 clang env KERNEL="$series" "$vm/clang.sh"
 ((${#jobs[@]})) || [[ -n ${BOOTS:-} ]] || die "no boot has the suite $*: run tests/um/suite.sh"
 jobs_run
