@@ -8,7 +8,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 help:
 	@echo 'make demo                trace a real pKVM hypervisor under emulation'
 	@echo 'make check               run all tests; FULL=1 adds the kernels of all flavours, which takes hours'
-	@echo 'make check QUICK=1       the unit tests, the lint tests and one short run in the machine'
+	@echo 'make check QUICK=1       most unit and lint tests and one short run in the machine'
 	@echo 'make vm                  open a shell in the machine of the demo'
 	@echo 'make tools               build the library and the command; STATIC=1 makes the command one file'
 	@echo 'make modules [KDIR=]     build the modules out of tree (default: for the running kernel)'
