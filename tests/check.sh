@@ -29,6 +29,11 @@ elif [[ -n ${QUICK:-} ]]; then
 	suites=(unit/run.sh lint/run.sh vm/suite.sh)
 fi
 
+# What was compiled before, from any clone, is not compiled again.
+if [[ -d /usr/lib/ccache ]]; then
+	export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=${CCACHE_BASEDIR:-$(git rev-parse --show-toplevel)} CCACHE_NOHASHDIR=1
+fi
+
 # Build first: a build uses all processors.
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT

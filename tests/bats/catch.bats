@@ -3,14 +3,14 @@
 # catch on the hypervisor: outliers among many calls against the log of the program that makes them, what it prints and
 # saves, and what it leaves behind.
 #
-# HYPTRACE_CALLS: the number of calls among which the outliers are (1000000)
+# HYPTRACE_CALLS: the number of calls among which the outliers are (100000)
 
 load ./helper
 
 export REMOTE=hypervisor
 
 outliers=/usr/local/libexec/hyptrace-kselftest/outliers
-calls=${HYPTRACE_CALLS:-1000000}
+calls=${HYPTRACE_CALLS:-100000}
 
 # The number of pages that outliers invalidates with a long call is at least this.
 long='host_hcall && id == __kvm_tlb_flush_vmid_range && arg3 >= 1000'

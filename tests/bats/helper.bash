@@ -5,6 +5,23 @@
 
 bats_require_minimum_version 1.5.0
 
+# Before each command, bats takes down the stack, for the message if it fails: under emulation that takes longer than most
+# commands. Take it down where a command has failed instead.
+bats_setup=$(declare -f bats_setup_tracing)
+eval "${bats_setup/bats_setup_tracing/bats_setup_all}"
+bats_setup_tracing()
+{
+	bats_setup_all
+	trap - DEBUG
+}
+
+bats_error_trap()
+{
+	bats_check_status_from_trap
+	bats_capture_stack_trace
+	BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
+}
+
 # The remote to test. run.sh runs the tests of remote/ once for each remote.
 : "${REMOTE:=test}"
 

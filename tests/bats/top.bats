@@ -4,7 +4,7 @@
 
 load ./helper
 
-export REMOTE=hypervisor
+export REMOTE=hypervisor LANG=C.UTF-8
 
 tm()
 {

@@ -22,7 +22,7 @@ else
 	! has_um || [[ -n ${FULL:-} ]] || settings=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
 	job 180 newest env KERNEL="$series" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
-	job 480 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' HYPTRACE_CALLS=100000 "${settings[@]}" -- \
+	job 480 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
 		bats:{host,stat,catch,who,remote/recorded}.bats -- --require-protected
 fi
 jobs_run

@@ -3,8 +3,16 @@
 # In the machine: run the named suites. SUITE:TEST runs one test of a suite. Each suite ends with the line
 # "N passed, N failed"; the last line of this script is their sum.
 
-# Under emulation, the static command starts in less than half the time.
-[[ ! -c /dev/kvm ]] || PATH=/usr/local/libexec/static:$PATH
+# A program that opens no files of a locale starts faster.
+export LANG=C
+if [[ -c /dev/kvm ]]; then
+	# Under emulation, the static command starts in less than half the time.
+	PATH=/usr/local/libexec/static:$PATH
+	# Each open of a file of the host is a round trip. Move what tests start most to memory.
+	touch -c /usr/bin/{bash,cat,cut,diff,env,gawk,grep,head,jq,mkdir,mktemp,rm,sed,seq,sleep,sort,tail,timeout,tr,wc} \
+		/usr/lib/*/lib{acl,c,gmp,jq,m,mpfr,onig,pcre2-8,readline,selinux,sigsegv,tinfo}.so.? /usr/lib/*/ld-linux-* \
+		/etc/ld.so.cache /usr/libexec/bats-core/* /usr/lib/bats-core/*
+fi
 passed=0 failed=0
 cd /mnt/repo/tests || exit
 # check_keys: report whether the emulator executes the code of KVM's notifiers. Guests hang if it does not.

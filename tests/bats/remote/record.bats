@@ -295,9 +295,9 @@ none_enabled()
 	disk=$BATS_TEST_TMPDIR/disk err=$BATS_TEST_TMPDIR/err
 	mkdir "$disk"
 	for option in -q -z; do
-		mount -t tmpfs -o size=1M none "$disk"
-		tracing_marks --size 8M
-		ht mark 1 --count 400000 -C 0
+		mount -t tmpfs -o size=256K none "$disk"
+		tracing_marks --size 2M
+		ht mark 1 --count 100000 -C 0
 		code=0
 		ht record -o "$disk/a.dat" $option 2>"$err" || code=$?
 		same "$code" 2
@@ -353,7 +353,7 @@ unrest()
 	record_begin
 	unrest "$cpu" 3>&- &
 	restless=$!
-	for ((from = 1; from <= 10000; from += 1000)); do
+	for ((from = 1; from <= 5000; from += 1000)); do
 		ht mark "$from" --count 1000 -C 0
 		marks "$file.part" >"$BATS_TEST_TMPDIR/ids" 2>"$BATS_TEST_TMPDIR/notes"
 		numbered 1 "$(wc -l <"$BATS_TEST_TMPDIR/ids")" <"$BATS_TEST_TMPDIR/ids"
@@ -365,8 +365,8 @@ unrest()
 	ended "$restless"
 	same "$code" 0 "exit code of unrest"
 	record_end
-	marks "$file" | numbered 1 10000
-	same "$(counts)" "10000 0"
+	marks "$file" | numbered 1 5000
+	same "$(counts)" "5000 0"
 }
 
 @test "the module of a remote cannot be removed while its events are recorded" {
