@@ -188,7 +188,7 @@ has_enabled()
 work()
 {
 	# shellcheck disable=SC2016 # the inner shell has no variables
-	nice -n 19 bash -c 'while :; do workload --cpu 0 --mmio 300 --psci 200 --sysreg 100; done' >/dev/null 2>&1 3>&- &
+	nice -n 19 bash -c 'while :; do workload --cpu 0 --mmio 300 --psci 200 --sysreg 100; sleep 0.2; done' >/dev/null 2>&1 3>&- &
 }
 
 top_pid()

@@ -295,7 +295,7 @@ none_enabled()
 	disk=$BATS_TEST_TMPDIR/disk err=$BATS_TEST_TMPDIR/err
 	mkdir "$disk"
 	for option in -q -z; do
-		mount -t tmpfs -o size=256K none "$disk"
+		mount -t tmpfs -o size=512K none "$disk"
 		tracing_marks --size 2M
 		ht mark 1 --count 100000 -C 0
 		code=0
