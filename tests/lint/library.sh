@@ -50,7 +50,7 @@ check_installed_library()
 	local compiler source said bad=0
 	need clang
 	need g++
-	make -s -C tools -j"$(nproc)" O="$work/installed" prefix="$work/prefix" install >/dev/null || return
+	make -s -C tools -j"$(nproc)" O="$work/gcc" prefix="$work/prefix" install >/dev/null || return
 	export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig LD_LIBRARY_PATH=$work/prefix/lib
 	[[ $(pkg-config --modversion hyptrace) == "$("$work/prefix/bin/hyptrace" --version | sed 's/.* //')" ]] ||
 		{ echo "hyptrace.pc and the command have different versions" && bad=1; }

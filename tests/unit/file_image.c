@@ -77,8 +77,12 @@ static void commit(struct image *image, unsigned int cpu, uint64_t flags)
 /* Begin a sub-buffer. */
 void image_subbuf(struct image *image, unsigned int cpu, uint64_t ts)
 {
-	image->cpus[cpu].data = realloc(image->cpus[cpu].data,
-					image->cpus[cpu].size + image->subbuf);
+	const size_t nr = image->cpus[cpu].size / image->subbuf;
+
+	/* Room for twice as many: the sanitizer copies at each realloc(). */
+	if (!(nr & (nr - 1)))
+		image->cpus[cpu].data = realloc(image->cpus[cpu].data,
+						(nr ? 2 * nr : 1) * image->subbuf);
 	image->cpus[cpu].size += image->subbuf;
 	image->cpus[cpu].used = 0;
 	memset(last_subbuf(image, cpu), 0, image->subbuf);
