@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run jobs, the longest first and one for each processor at a time, and count their tests. A job is a command whose last
+# Run jobs, the longest first and three for two processors at a time, and count their tests. A job is a command whose last
 # line is "N passed, N failed". A line "# time: SECONDS NAME" of its output gives the time of one file of tests.
 #
 # If JOBS_FILE is set, jobs_run only adds the jobs to that file: check.sh runs the jobs of all suites together.
@@ -42,7 +42,7 @@ jobs_one()
 # Run all jobs, print the slowest files and, as the last line, the sum of the tests. Fail if a test did.
 jobs_run()
 {
-	local work code=0 running=0 line name command sorted
+	local work code=0 running=0 line name command sorted most=$((($(nproc) * 3 + 1) / 2))
 	if [[ -n ${JOBS_FILE:-} ]]; then
 		((!${#jobs[@]})) || printf '%s\n' "${jobs[@]}" >>"$JOBS_FILE"
 		return
@@ -58,7 +58,8 @@ jobs_run()
 	mapfile -t sorted < <(printf '%s\n' "${jobs[@]}" | sort -rn)
 	for line in "${sorted[@]}"; do
 		read -r _ name command <<<"$line"
-		((running < $(nproc))) || { wait -n || true; ((running--)); }
+		# a test that waits leaves its processor to others
+		((running < most)) || { wait -n || true; ((running--)); }
 		echo "=== $name begins"
 		jobs_one "$work" "$name" "$command" &
 		((++running))

@@ -44,6 +44,8 @@ fi
 # um/suite.sh runs the tests of the remote "test" in a kernel in user mode. What is left of them here is what such a kernel
 # cannot do, CPU hotplug, and what depends on the kernel series. FULL=1 runs all of them here, too.
 el2_only=() anywhere=(ynl)
+# The boot "protected" loads and unloads the modules more often.
+few=(ROUNDS=40)
 if has_um && [[ -z $flavour && -z ${FULL:-} ]]; then
 	el2_only=(HYPTRACE_EL2_ONLY=1) anywhere=()
 	boot 120 bats-test '' REMOTE=test -- bats:remote/hotplug.bats bats:remote/stream.bats bats:remote/recorded.bats -- \
@@ -62,8 +64,8 @@ boot 100 memory '' -- bats:memory/sizes.bats -- --mem 1536 --require-protected
 boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote/recorded.bats -- --require-protected
 boot 50 storm '' HYPTRACE_STORM_EVENTS=10000000 -- kselftest:test_storm -- --cpus 4 --require-protected
 # a CPU without VHE and without LSE atomics
-boot 220 cortex-a72 '' "${el2_only[@]}" -- kselftest -- --cpu cortex-a72 --require-protected
-boot 160 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" -- kselftest -- --mode nvhe
+boot 220 cortex-a72 '' "${el2_only[@]}" "${few[@]}" -- kselftest -- --cpu cortex-a72 --require-protected
+boot 160 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" "${few[@]}" -- kselftest -- --mode nvhe
 # The remote "test" is all that is left here.
 vhe=(kselftest)
 ((!${#el2_only[@]})) || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
