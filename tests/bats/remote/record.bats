@@ -295,7 +295,7 @@ none_enabled()
 	disk=$BATS_TEST_TMPDIR/disk err=$BATS_TEST_TMPDIR/err
 	mkdir "$disk"
 	for option in -q -z; do
-		mount -t tmpfs -o size=512K none "$disk"
+		mount -t tmpfs -o size=256K none "$disk"
 		tracing_marks --size 2M
 		ht mark 1 --count 100000 -C 0
 		code=0
@@ -303,7 +303,7 @@ none_enabled()
 		same "$code" 2
 		grep -q 'No space left on device: the recording ends' "$err"
 		[[ -e $disk/a.dat && ! -e $disk/a.dat.part ]]
-		(($(without_gaps "$disk/a.dat") > 10000))
+		(($(without_gaps "$disk/a.dat") > 5000))
 		umount "$disk"
 		ht reset
 	done
