@@ -18,7 +18,7 @@ else
 	"$vm/kernel.sh"
 	"$vm/guest.sh" --tests
 	# A kernel in user mode, of this series, runs the rest.
-	settings=(ROUNDS=40) suites=(ynl kselftest)
+	settings=(ROUNDS=70) suites=(ynl kselftest)
 	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
 	job 180 newest env KERNEL="$series" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected

@@ -45,7 +45,7 @@ fi
 # cannot do, CPU hotplug, and what depends on the kernel series. FULL=1 runs all of them here, too.
 el2_only=() anywhere=(ynl)
 # The boot "protected" loads and unloads the modules more often.
-few=(ROUNDS=40)
+few=(ROUNDS=70)
 if has_um && [[ -z $flavour && -z ${FULL:-} ]]; then
 	el2_only=(HYPTRACE_EL2_ONLY=1) anywhere=()
 	boot 120 bats-test '' REMOTE=test -- bats:remote/hotplug.bats bats:remote/stream.bats bats:remote/recorded.bats -- \
