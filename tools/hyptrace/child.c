@@ -74,6 +74,25 @@ int child_prepare(struct child *child)
 	return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errno));
 }
 
+/* Wait until the process has ended. A signal that comes meanwhile is sent to it, too. */
+static void wait_for_end(const struct child *child)
+{
+	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
+	sigset_t blocked, before;
+
+	/* no signal may come between the look at signals_stop and the wait: ppoll() lets it in */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGHUP);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	do {
+		if (signals_stop)
+			kill(child->pid, SIGTERM);
+	} while (ppoll(&end, 1, NULL, &before) < 0 && errno == EINTR);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /**
  * child_start - let the command run
  * @child:	the command; without one nothing happens
@@ -97,26 +116,9 @@ int child_start(struct child *child)
 	child->result = -1;
 	if (n != sizeof(errnum))
 		return EXIT_DONE;
+	/* child_stop() must not find it still at work */
+	wait_for_end(child);
 	return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errnum));
-}
-
-/* Wait until the process has ended. A signal that comes meanwhile is sent to it, too. */
-static void wait_for_end(const struct child *child)
-{
-	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
-	sigset_t blocked, before;
-
-	/* no signal may come between the look at signals_stop and the wait: ppoll() lets it in */
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGHUP);
-	sigprocmask(SIG_BLOCK, &blocked, &before);
-	do {
-		if (signals_stop)
-			kill(child->pid, SIGTERM);
-	} while (ppoll(&end, 1, NULL, &before) < 0 && errno == EINTR);
-	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /**
