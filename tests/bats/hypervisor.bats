@@ -229,3 +229,21 @@ guests_end()
 	(($(total filtered) > 0))
 	counts_add_up
 }
+
+@test "stream enables the events of -e, and refuses a filter that none of its events can meet" {
+	run -1 ht stream -F 'pfn == 1' host_hcall
+	says 'no field "pfn"'
+	run -1 ht stream -e host_hcall -F 'pfn == 1'
+	says 'no field "pfn"'
+	same "$(enabled)" ""
+	# another enabled event has it
+	ht enable mem_transition
+	stream_begin -F 'pfn == 1' host_hcall
+	stream_end
+	ht reset
+	stream_begin -e host_hcall,guest_exit
+	same "$(enabled)" "host_hcall guest_exit"
+	stream_end
+	grep -q 'no event is enabled: this stream enables .* until it ends' "$err"
+	same "$(enabled)" ""
+}

@@ -155,7 +155,7 @@ teardown()
 
 @test "lines are indented, and -T adds the times" {
 	run -0 --separate-stderr ht strace -T -- taskset -c 0 workload --cpu 0 --mmio 10
-	grep -qE '^\[000\] +[0-9]+\.[0-9]{6}:   guest_exit: vcpu=[0-9]+ vm=0x[0-9a-f]+\.0 trap DABT_LOW ipa=0x1000 .*in guest>$' <<<"$output"
+	grep -qE '^\[000\] +[0-9]+\.[0-9]{6}:   guest_exit: vcpu=[0-9]+ vm=0x[0-9a-f]+\.0 trap DABT_LOW ipa=0x1000 .*since entry>$' <<<"$output"
 	grep -qE '^\[000\] +[0-9]+\.[0-9]{6}: __kvm_vcpu_run\(.*\) = [a-z]+ <[0-9.]+ [mun]?s>$' <<<"$output"
 	run -0 --separate-stderr ht strace -- taskset -c 0 workload --cpu 0 --mmio 10
 	[[ $output == *'guest_exit: '* && $output != *' <'* ]]

@@ -78,6 +78,9 @@ report()
 	# the marks have an id without names, too
 	run -1 hyptrace report -F 'id == __kvm_nosuch' t.dat
 	[[ ${lines[0]} == 'hyptrace: wrong filter: the field "id" has no value "__kvm_nosuch"' ]]
+	# other events have this field
+	run -1 hyptrace report -e hyp_exit -F 'pfn == 1' t.dat
+	[[ ${lines[0]} == 'hyptrace: wrong filter: '*'no field "pfn"'* ]]
 	run hyptrace report -e hyp_entr t.dat
 	((status == 2))
 	[[ $output == *'did you mean "hyp_enter"?'* ]]

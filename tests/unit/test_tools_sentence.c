@@ -295,27 +295,27 @@ static void guests(void **state)
 static void guest_exits(void **state)
 {
 	(void)state;
-	EXPECT("vcpu=141 vm=0x1000.0 trap DABT_LOW ipa=0x9000018 pc=0x40080124 <83.210 us in guest>",
+	EXPECT("vcpu=141 vm=0x1000.0 trap DABT_LOW ipa=0x9000018 pc=0x40080124 <83.210 us since entry>",
 	       guest_exit, .vcpu = 141, .handle = 0x1000, .code = 2, .ec = 0x24,
 	       .esr = 0x93820046, .ipa = 0x9000018, .far = 0xffff000009000018, .pc = 0x40080124,
 	       .duration = 83210);
-	EXPECT("vcpu=141 vm=0x1000.1 trap WFx esr=0x7e000000 pc=0x40080128 <1 ns in guest>",
+	EXPECT("vcpu=141 vm=0x1000.1 trap WFx esr=0x7e000000 pc=0x40080128 <1 ns since entry>",
 	       guest_exit, .vcpu = 141, .handle = 0x1000, .index = 1, .code = 2, .ec = 1,
 	       .esr = 0x7e000000, .pc = 0x40080128, .duration = 1);
 	/* an interrupt has no class */
-	EXPECT("vcpu=141 vm=0x1000.0 irq pc=0x40080128 <4.000 ms in guest>", guest_exit,
+	EXPECT("vcpu=141 vm=0x1000.0 irq pc=0x40080128 <4.000 ms since entry>", guest_exit,
 	       .vcpu = 141, .handle = 0x1000, .pc = 0x40080128, .duration = 4000000);
 	/* an address of 0 is printed, too */
-	EXPECT("vcpu=141 vm=0x1000.0 trap IABT_LOW ipa=0x0 pc=0x0 <1 ns in guest>", guest_exit,
+	EXPECT("vcpu=141 vm=0x1000.0 trap IABT_LOW ipa=0x0 pc=0x0 <1 ns since entry>", guest_exit,
 	       .vcpu = 141, .handle = 0x1000, .code = 2, .ec = 0x20, .esr = 0x82000006,
 	       .duration = 1);
-	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 esr=0x5a000000 pc=0x0 <1 ns in guest>",
+	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 esr=0x5a000000 pc=0x0 <1 ns since entry>",
 	       guest_exit, .vcpu = 141, .handle = 0x1000, .code = 2, .ec = 0x16,
 	       .esr = 0x5a000000, .ipa = 1, .duration = 1);
 	/* a protected guest */
-	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 <1 ns in guest>", guest_exit, .vcpu = 141,
+	EXPECT("vcpu=141 vm=0x1000.0 trap HVC64 <1 ns since entry>", guest_exit, .vcpu = 141,
 	       .handle = 0x1000, .code = 2, .ec = 0x16, .duration = 1);
-	EXPECT("vcpu=141 vm=0x1000.0 0x9 <1 ns in guest>", guest_exit, .vcpu = 141,
+	EXPECT("vcpu=141 vm=0x1000.0 0x9 <1 ns since entry>", guest_exit, .vcpu = 141,
 	       .handle = 0x1000, .code = 9, .duration = 1);
 }
 

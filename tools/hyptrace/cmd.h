@@ -70,7 +70,8 @@ error_t cmd_add_words(struct words *words, char *list);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
 void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
-			unsigned int nr, bool quiet, struct event_choice *choice);
+			unsigned int nr, const struct words *only, bool quiet,
+			struct event_choice *choice);
 
 /* hypercalls.c: the names of hypercalls */
 struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,

@@ -282,6 +282,39 @@ static void print_counts(const struct stream *s)
 		 counts.lost, counts.lost_more ? " or more" : "");
 }
 
+static bool has_name(const struct event_choice *choice, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++)
+		if (!strcmp(choice->names[i], name))
+			return true;
+	return false;
+}
+
+/* One of the events that will be enabled must have the fields of --filter. */
+static int check_filter(const struct stream *s, const struct event_choice *choice,
+			struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct hyptrace_event **enabled = calloc(nr + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_filters *filters = NULL;
+	unsigned int nr_enabled = 0, i;
+	int code = EXIT_DONE;
+
+	if (!enabled)
+		die_no_memory();
+	for (i = 0; i < nr; i++)
+		if (events[i]->enabled || has_name(choice, events[i]->name))
+			enabled[nr_enabled++] = events[i];
+	/* if none is, somebody else may enable any later */
+	if (nr_enabled)
+		code = filter_parse(s->lines.filter, enabled, nr_enabled, s->lines.formats,
+				    &filters);
+	hyptrace_filters_free(filters);
+	free(enabled);
+	return code;
+}
+
 /* Choose the events that the stream holds enabled. */
 static int hold_events(struct stream *s, struct hyptrace_event *const *events, unsigned int nr)
 {
@@ -292,7 +325,10 @@ static int hold_events(struct stream *s, struct hyptrace_event *const *events, u
 	if (s->words.nr)
 		code = cmd_choose_events("stream", events, nr, &s->words, &choice);
 	else if (!s->no_start)
-		cmd_choose_default("stream", s->remote->name, events, nr, s->lines.quiet, &choice);
+		cmd_choose_default("stream", s->remote->name, events, nr, &s->lines.words,
+				   s->lines.quiet, &choice);
+	if (!code)
+		code = check_filter(s, &choice, events, nr);
 	gaps_begin(&s->gaps, s->ctx, s->remote->name, &choice, events, nr);
 	if (!code && hyptrace_stream_set_events(s->stream, choice.names, choice.nr, &err))
 		code = fail(s, &err);

@@ -110,11 +110,13 @@ static bool is_any_enabled(struct hyptrace_event *const *events, unsigned int nr
  * @remote:	name of the remote
  * @events:	all its events
  * @nr:		number of @events
+ * @only:	arguments that name those of which something is printed; none for all
  * @quiet:	do not tell it
  * @choice:	out: the events, perhaps none, for event_choice_free()
  */
 void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
-			unsigned int nr, bool quiet, struct event_choice *choice)
+			unsigned int nr, const struct words *only, bool quiet,
+			struct event_choice *choice)
 {
 	/* the remote "test" writes no other events by itself */
 	static const char *const test_words[] = { "selftest" };
@@ -122,13 +124,18 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 
 	if (is_any_enabled(events, nr))
 		return;
-	if (!strcmp(remote, TEST_REMOTE))
+	if (only->nr)
+		select_events(events, nr, only->words, only->nr, choice);
+	else if (!strcmp(remote, TEST_REMOTE))
 		select_events(events, nr, test_words, 1, choice);
 	else
 		select_events(events, nr, words, 2, choice);
 	if (quiet)
 		return;
-	if (choice->nr)
+	if (choice->nr > 2)
+		cmd_note("no event is enabled: this %s enables %u events until it ends", what,
+			 choice->nr);
+	else if (choice->nr)
 		cmd_note("no event is enabled: this %s enables %s%s%s until it ends", what,
 			 choice->names[0], choice->nr > 1 ? " and " : "",
 			 choice->nr > 1 ? choice->names[1] : "");

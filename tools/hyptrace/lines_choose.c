@@ -42,20 +42,40 @@ static int choose_events(struct lines *lines, const char *verb,
 	return code;
 }
 
-/* Make a table with the columns of the events that @wanted has, or of all. */
-static void make_table(struct lines *lines, const bool *wanted,
-		       struct hyptrace_event *const *events, unsigned int nr)
+/* Make the list of the events that @wanted has, or of all, for free(). */
+static struct hyptrace_event **list_wanted(const bool *wanted, struct hyptrace_event *const *events,
+					   unsigned int *nr)
 {
-	struct hyptrace_event **chosen = calloc(nr + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_event **chosen = calloc(*nr + 1, sizeof(struct hyptrace_event *));
 	unsigned int nr_chosen = 0, i;
 
 	if (!chosen)
 		die_no_memory();
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < *nr; i++)
 		if (!wanted || wanted[events[i]->id & (NR_IDS - 1)])
 			chosen[nr_chosen++] = events[i];
-	lines->table = csv_new(lines->formats, chosen, nr_chosen);
+	*nr = nr_chosen;
+	return chosen;
+}
+
+/* Make a table with the columns of the events that @wanted has, or of all. */
+static void make_table(struct lines *lines, const bool *wanted,
+		       struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct hyptrace_event **chosen = list_wanted(wanted, events, &nr);
+
+	lines->table = csv_new(lines->formats, chosen, nr);
 	free(chosen);
+}
+
+/* One of the events that are printed must have the fields of --filter. */
+static int parse_filter(struct lines *lines, struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct hyptrace_event **chosen = list_wanted(lines->wanted, events, &nr);
+	int code = filter_parse(lines->filter, chosen, nr, lines->formats, &lines->filters);
+
+	free(chosen);
+	return code;
 }
 
 /**
@@ -90,7 +110,7 @@ int lines_choose(struct lines *lines, const char *verb, struct hyptrace_event *c
 	if (lines->words.nr)
 		code = choose_events(lines, verb, events, nr);
 	if (!code)
-		code = filter_parse(lines->filter, events, nr, lines->formats, &lines->filters);
+		code = parse_filter(lines, events, nr);
 	if (!code && lines->csv) {
 		make_table(lines, lines->wanted, events, nr);
 		csv_head(lines->table, lines->out);

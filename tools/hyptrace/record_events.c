@@ -36,8 +36,8 @@ int record_choose(struct record *r)
 		return EXIT_DONE;
 	if (r->words.nr)
 		return cmd_choose_events("record", r->events, r->nr_events, &r->words, &r->choice);
-	cmd_choose_default("recording", r->remote->name, r->events, r->nr_events, r->quiet,
-			   &r->choice);
+	cmd_choose_default("recording", r->remote->name, r->events, r->nr_events, &r->words,
+			   r->quiet, &r->choice);
 	return EXIT_DONE;
 }
 

@@ -167,7 +167,7 @@ static int fail_unknown(const struct search *search)
 	if (search->near.found)
 		return cmd_fail("cannot trace \"%s\": no such call; did you mean \"%s\"?",
 				search->word, search->near.found);
-	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list -v\" prints them",
+	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
 			search->word);
 }
 

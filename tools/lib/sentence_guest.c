@@ -52,7 +52,7 @@ static char *put_guest_exit(const struct sentence *s, const uint64_t *v, char *t
 		to = hyptrace_sentence_key(to, " esr=", esr);
 	if (esr || v[FIELD_PC])
 		to = hyptrace_sentence_key(to, " pc=", v[FIELD_PC]);
-	return hyptrace_sentence_duration(to, v[FIELD_DURATION], " in guest>");
+	return hyptrace_sentence_duration(to, v[FIELD_DURATION], " since entry>");
 }
 
 static char *put_guest_fixup(const struct sentence *s, const uint64_t *v, char *to)
