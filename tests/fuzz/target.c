@@ -4,6 +4,7 @@
  * of the exports now and then. Reading must end, within a bound of work and of memory. For main.c
  * and for libFuzzer.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../tools/hyptrace/export.h"
-#include "../../tools/hyptrace/out.h"
+#include "../../tools/hyptrace/sink/export.h"
+#include "../../tools/hyptrace/output/die.h"
+#include "../../tools/hyptrace/output/out.h"
 #include "../../tools/lib/file.h"
 #include "fuzz.h"
 

@@ -34,6 +34,13 @@ check_tools_build()
 	return "$bad"
 }
 
+# The rooms of the command use each other as the list "arrows" says. No LTO: it hides who calls whom.
+check_rooms()
+{
+	make -s -C tools -j"$(nproc)" O="$work/rooms/tools" CFLAGS=-O0 || return
+	tests/lint/rooms.sh "$work/rooms" tests/lint/arrows tools/hyptrace tools/lib
+}
+
 # example SOURCE LANGUAGE COMPILER FLAG...: it builds against the installed library, with the flags of pkg-config.
 example()
 {

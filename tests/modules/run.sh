@@ -50,7 +50,8 @@ build()
 	result "hyptrace_test.ko depends on hyptrace.ko" needs_core "$2"
 	result "no warning with W=1" has_no_warning "$2/log"
 	[[ -f $2/hyptrace.ko ]] || return 0
-	result "the parts of the driver include and call only what the list \"arrows\" allows" "$here/rooms.sh" "$2"
+	result "the parts of the driver include and call only what the list \"arrows\" allows" "$repo/tests/lint/rooms.sh" "$2" \
+		"$here/arrows" driver hyp
 	build_test_modules "$1" "$2"
 }
 

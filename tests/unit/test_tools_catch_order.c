@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/catch_find.h"
-#include "../../tools/hyptrace/catch_order.h"
+#include "../../tools/hyptrace/view/catch/catch_find.h"
+#include "../../tools/hyptrace/view/catch/catch_order.h"
 
 #define CPUS		4
 #define EVENTS		4000

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/export_ctf.h"
+#include "../../tools/hyptrace/sink/ctf/export_ctf.h"
 #include "export_case.h"
 
 #define US	UINT64_C(1000)

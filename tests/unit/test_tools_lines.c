@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/json_rows.h"
-#include "../../tools/hyptrace/lines.h"
+#include "../../tools/hyptrace/sink/json_rows.h"
+#include "../../tools/hyptrace/sink/lines.h"
 #include "sentence_case.h"
 
 #define NSEC_PER_SEC	UINT64_C(1000000000)

@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/export.h"
+#include "../../tools/hyptrace/output/die.h"
+#include "../../tools/hyptrace/output/printer.h"
+#include "../../tools/hyptrace/sink/export.h"
 #include "perfetto_text.h"
 #include "sentence_case.h"
 

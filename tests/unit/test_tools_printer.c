@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/columns.h"
-#include "../../tools/hyptrace/out.h"
-#include "../../tools/hyptrace/printer.h"
+#include "../../tools/hyptrace/output/columns.h"
+#include "../../tools/hyptrace/output/out.h"
+#include "../../tools/hyptrace/output/printer.h"
 
 static struct out out;
 static char result[8192];

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/strace_nest.h"
-#include "../../tools/hyptrace/strace_summary.h"
+#include "../../tools/hyptrace/view/calls/strace_nest.h"
+#include "../../tools/hyptrace/view/calls/strace_summary.h"
 #include "sentence_case.h"
 
 #define BIT(kind)	(1U << STRACE_##kind)

@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/cmd.h"
-#include "../../tools/hyptrace/strace_choice.h"
+#include "../../tools/hyptrace/cli/cli.h"
+#include "../../tools/hyptrace/output/die.h"
+#include "../../tools/hyptrace/view/calls/strace_choice.h"
 #include "sentence_case.h"
 
 /* A table of hypercalls from 0 on, more than a filter has comparisons */

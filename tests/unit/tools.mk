@@ -3,7 +3,9 @@
 
 comma := ,
 tools := ../../tools
-tools-cflags := -I../../uapi -idirafter $(tools)/lib/compat \
+# command NAME...: the paths of these files of the command
+command = $(foreach name,$(1),$(wildcard $(addsuffix /$(name),$(addprefix $(tools)/hyptrace,/. /* /*/*))))
+tools-cflags := -I$(tools) -I$(tools)/hyptrace -I../../uapi -idirafter $(tools)/lib/compat \
 	$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 libtraceevent)
 tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
 
@@ -18,7 +20,7 @@ fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
 fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
 netlink-srcs := $(addprefix $(tools)/lib/,query.c describe.c netlink.c extack.c error.c control.c notify.c)
 
-test_tools_args-srcs := $(tools)/hyptrace/args.c $(tools)/hyptrace/die.c
+test_tools_args-srcs := $(call command,args.c) $(call command,die.c)
 test_tools_args-cflags := $(tools-cflags)
 
 test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c fail_alloc.c
@@ -65,29 +67,29 @@ test_tools_filter_result-libs := $(test_tools_filter-libs)
 test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
-test_tools_lines-srcs := $(addprefix $(tools)/hyptrace/,lines.c lines_json.c json_rows.c row.c row_calls.c row_text.c clock.c \
+test_tools_lines-srcs := $(call command,lines.c lines_json.c json_rows.c row.c row_calls.c row_text.c clock.c \
 	csv.c printer.c table.c table_cell.c columns.c text.c out.c die.c) $(filter-srcs)
 test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
-strace-srcs := $(addprefix $(tools)/hyptrace/,strace_event.c lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
+strace-srcs := $(call command,strace_event.c lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
 	table.c table_cell.c columns.c text.c out.c die.c) $(filter-srcs)
-test_tools_strace-srcs := $(strace-srcs) $(addprefix $(tools)/hyptrace/,strace_nest.c strace_summary.c)
+test_tools_strace-srcs := $(strace-srcs) $(call command,strace_nest.c strace_summary.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 test_tools_strace-libs := $(test_tools_lines-libs)
-test_tools_strace_choice-srcs := $(strace-srcs) $(tools)/hyptrace/strace_choice.c
+test_tools_strace_choice-srcs := $(strace-srcs) $(call command,strace_choice.c)
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
-test_tools_catch-srcs := $(addprefix $(tools)/hyptrace/,catch_find.c die.c)
+test_tools_catch-srcs := $(call command,catch_find.c die.c)
 test_tools_catch-cflags := $(tools-cflags)
-test_tools_catch_order-srcs := $(addprefix $(tools)/hyptrace/,catch_order.c catch_find.c die.c) $(tools)/lib/merge.c
+test_tools_catch_order-srcs := $(call command,catch_order.c catch_find.c die.c) $(tools)/lib/merge.c
 test_tools_catch_order-cflags := $(tools-cflags)
-test_tools_loglin-srcs := $(addprefix $(tools)/hyptrace/,loglin.c die.c)
+test_tools_loglin-srcs := $(call command,loglin.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
-test_tools_stat_times-srcs := $(addprefix $(tools)/hyptrace/,stat_times.c stat_rows.c loglin.c die.c)
+test_tools_stat_times-srcs := $(call command,stat_times.c stat_rows.c loglin.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
-test_tools_top-srcs := $(addprefix $(tools)/hyptrace/,top_screen.c top_spark.c top_columns.c top_detail.c time_text.c \
+test_tools_top-srcs := $(call command,top_screen.c top_spark.c top_columns.c top_detail.c time_text.c \
 	stat_rows.c loglin.c printer.c table.c table_cell.c columns.c text.c out.c die.c)
 test_tools_top-cflags := $(test_tools_lines-cflags)
 test_tools_top-libs := $(shell $(PKG_CONFIG) --libs smartcols)
@@ -102,10 +104,10 @@ test_tools_page-libs := $(tools-libs) $(fail-alloc)
 test_tools_visit-srcs := $(netlink-srcs) $(tools)/lib/visit.c $(fake-netlink-srcs)
 test_tools_visit-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_visit-libs := $(tools-libs) $(fail-alloc)
-test_tools_page_history-srcs := $(addprefix $(tools)/hyptrace/,page_history.c die.c) $(tools-format-srcs)
+test_tools_page_history-srcs := $(call command,page_history.c die.c) $(tools-format-srcs)
 test_tools_page_history-cflags := $(tools-cflags)
 test_tools_page_history-libs := $(tools-libs)
-test_tools_page_leaks-srcs := $(addprefix $(tools)/hyptrace/,page_leaks.c page_takes.c leak_vms.c leak_list.c die.c) \
+test_tools_page_leaks-srcs := $(call command,page_leaks.c page_takes.c leak_vms.c leak_list.c die.c) \
 	$(tools-format-srcs)
 test_tools_page_leaks-cflags := $(tools-cflags)
 test_tools_page_leaks-libs := $(tools-libs)
@@ -123,14 +125,14 @@ test_tools_hypercall-libs := $(test_tools_sentence-libs)
 test_tools_printk-srcs := $(tools-format-srcs)
 test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
-test_tools_export-srcs := $(addprefix $(tools)/hyptrace/,export.c export_chrome.c export_chrome_event.c \
+test_tools_export-srcs := $(call command,export.c export_chrome.c export_chrome_event.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_calls.c export_ctf_event.c export_ctf_meta.c \
 	export_jsonl.c stacks.c csv.c json_rows.c lines_json.c row.c row_calls.c row_text.c printer.c table.c \
 	table_cell.c columns.c text.c out.c die.c) $(tools-format-srcs)
 test_tools_export-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_export-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
-test_tools_perfetto-srcs := $(addprefix $(tools)/hyptrace/,export_perfetto.c export_perfetto_event.c \
+test_tools_perfetto-srcs := $(call command,export_perfetto.c export_perfetto_event.c \
 	export_perfetto_ftrace.c export_perfetto_guest.c export_perfetto_kind.c export_perfetto_memory.c \
 	export_perfetto_track.c out.c die.c) $(tools-format-srcs) perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
@@ -143,7 +145,7 @@ test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_counter-srcs := $(netlink-srcs) $(tools)/lib/count.c $(fake-netlink-srcs) \
-	$(addprefix $(tools)/hyptrace/,counters.c die.c)
+	$(call command,counters.c die.c)
 test_tools_counter-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_counter-libs := $(tools-libs) $(fail-alloc)
 
@@ -155,7 +157,7 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(addprefix $(tools)/hyptrace/,printer.c table.c table_cell.c columns.c text.c \
+test_tools_printer-srcs := $(call command,printer.c table.c table_cell.c columns.c text.c \
 	out.c die.c)
 test_tools_printer-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_printer-libs := $(shell $(PKG_CONFIG) --libs smartcols)

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parse numbers, sizes, CPU lists and event names of the command line.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hyptrace.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "args.h"
+
+/* Scan decimal digits, or 0x and hexadecimal digits; @end is set to what follows. */
+static bool scan_number(const char *s, uint64_t *value, const char **end)
+{
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+	char *stop;
+
+	/* strtoull() also accepts blanks and signs */
+	if (!isdigit((unsigned char)s[0]) || (hex && !isxdigit((unsigned char)s[2])))
+		return false;
+	errno = 0;
+	*value = strtoull(s, &stop, hex ? 16 : 10);
+	*end = stop;
+	return !errno;
+}
+
+/**
+ * parse_number - parse a number
+ * @s:		decimal, or hexadecimal after 0x
+ * @max:	the largest valid number
+ * @value:	out: the number
+ *
+ * Return: true if @s is valid.
+ */
+bool parse_number(const char *s, uint64_t max, uint64_t *value)
+{
+	const char *end;
+
+	return scan_number(s, value, &end) && !*end && *value <= max;
+}
+
+/**
+ * parse_size - parse a size
+ * @s:		a number of bytes; a K, M, G or T after it is a power of 1024
+ * @bytes:	out: the size
+ *
+ * Return: true if @s is valid and fits 64 bits.
+ */
+bool parse_size(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *end, *unit;
+	unsigned int shift;
+
+	if (!scan_number(s, bytes, &end))
+		return false;
+	if (!*end)
+		return true;
+
+	unit = strchr(units, toupper((unsigned char)*end));
+	if (!unit || end[1])
+		return false;
+	shift = 10 * (unit - units + 1);
+	if (*bytes > UINT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}
+
+/**
+ * parse_duration - parse a number of seconds, or of another unit that follows it
+ * @text:	the argument
+ * @nsec:	out: the time, ns
+ *
+ * Return: false if it is not valid, or 0.
+ */
+bool parse_duration(const char *text, uint64_t *nsec)
+{
+	static const struct {
+		const char	*name;
+		uint64_t	nsec;
+	} units[] = {
+		{ "", NSEC_PER_SEC },
+		{ "s", NSEC_PER_SEC },
+		{ "ms", NSEC_PER_MSEC },
+		{ "m", 60 * NSEC_PER_SEC },
+		{ "min", 60 * NSEC_PER_SEC },
+		{ "h", 3600 * NSEC_PER_SEC },
+	};
+	double value;
+	char *end;
+	size_t i;
+
+	/* no sign, no blank, no "inf" */
+	if (*text < '0' || *text > '9')
+		return false;
+	value = strtod(text, &end);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].name))
+			continue;
+		value *= units[i].nsec;
+		*nsec = value < 1e18 ? value : 0;
+		return *nsec;
+	}
+	return false;
+}
+
+/**
+ * parse_mode - parse a mode
+ * @s:		"overwrite" or "discard"
+ * @mode:	out: enum hyptrace_mode
+ *
+ * Return: true if @s is valid.
+ */
+bool parse_mode(const char *s, uint32_t *mode)
+{
+	if (!strcmp(s, "overwrite"))
+		*mode = HYPTRACE_MODE_OVERWRITE;
+	else if (!strcmp(s, "discard"))
+		*mode = HYPTRACE_MODE_DISCARD;
+	else
+		return false;
+	return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void sort_ids(struct cpu_list *list)
+{
+	unsigned int i, nr = 0;
+
+	qsort(list->ids, list->nr, sizeof(*list->ids), compare_ids);
+	for (i = 0; i < list->nr; i++)
+		if (!nr || list->ids[i] != list->ids[nr - 1])
+			list->ids[nr++] = list->ids[i];
+	list->nr = nr;
+}
+
+static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
+{
+	unsigned int *ids = reallocarray(list->ids, list->nr + (last - first + 1), sizeof(*ids));
+
+	if (!ids)
+		die_no_memory();
+	list->ids = ids;
+	for (; first <= last; first++)
+		ids[list->nr++] = first;
+}
+
+/**
+ * parse_cpu_list - parse a list of CPUs
+ * @s:		"0,2-3" or "all"
+ * @list:	out: the list, for cpu_list_free()
+ *
+ * Return: true if @s is valid.
+ */
+bool parse_cpu_list(const char *s, struct cpu_list *list)
+{
+	uint64_t first, last;
+
+	memset(list, 0, sizeof(*list));
+	if (!strcmp(s, "all")) {
+		list->all = true;
+		return true;
+	}
+
+	for (;;) {
+		if (!isdigit((unsigned char)*s) || !scan_number(s, &first, &s))
+			break;
+		last = first;
+		if (*s == '-' && !scan_number(s + 1, &last, &s))
+			break;
+		if (last < first || last >= CPU_LIMIT)
+			break;
+		add_ids(list, first, last);
+		/* drop duplicates now: "0-9,0-9,0-9..." must not grow without limit */
+		sort_ids(list);
+		if (!*s)
+			return true;
+		if (*s++ != ',')
+			break;
+	}
+	cpu_list_free(list);
+	return false;
+}
+
+/**
+ * cpu_list_has - is a CPU in a list?
+ * @list:	the list
+ * @cpu:	the CPU
+ *
+ * Return: true if it is.
+ */
+bool cpu_list_has(const struct cpu_list *list, unsigned int cpu)
+{
+	return list->all || (list->nr && bsearch(&cpu, list->ids, list->nr, sizeof(*list->ids),
+						 compare_ids));
+}
+
+/**
+ * cpu_list_free - free a list
+ * @list:	the list; empty afterwards
+ */
+void cpu_list_free(struct cpu_list *list)
+{
+	free(list->ids);
+	memset(list, 0, sizeof(*list));
+}
+
+static void add_name(const char **names, unsigned int *nr, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < *nr; i++)
+		if (!strcmp(names[i], name))
+			return;
+	names[(*nr)++] = name;
+}
+
+/**
+ * select_events - find the events that words name
+ * @events:	all events
+ * @nr_events:	number of @events
+ * @words:	names, globs or "all"
+ * @nr_words:	number of @words
+ * @choice:	out: the result, for event_choice_free(); its names point into @events
+ *		and @words
+ */
+void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
+		   const char *const *words, unsigned int nr_words, struct event_choice *choice)
+{
+	unsigned int i, j;
+
+	*choice = (struct event_choice){
+		.names = calloc(nr_events + 1, sizeof(*choice->names)),
+		.unknown = calloc(nr_words + 1, sizeof(*choice->unknown)),
+	};
+	if (!choice->names || !choice->unknown)
+		die_no_memory();
+
+	for (i = 0; i < nr_words; i++) {
+		bool all = !strcmp(words[i], "all"), found = false;
+
+		for (j = 0; j < nr_events; j++) {
+			if (!all && fnmatch(words[i], events[j]->name, 0))
+				continue;
+			add_name(choice->names, &choice->nr, events[j]->name);
+			found = true;
+		}
+		if (!found)
+			add_name(choice->unknown, &choice->nr_unknown, words[i]);
+	}
+}
+
+/**
+ * event_choice_free - free a choice
+ * @choice:	the choice; empty afterwards
+ */
+void event_choice_free(struct event_choice *choice)
+{
+	free(choice->names);
+	free(choice->unknown);
+	memset(choice, 0, sizeof(*choice));
+}

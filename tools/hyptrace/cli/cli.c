@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The command line: the options of all verbs, and the parser of a verb's own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/columns.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "args.h"
+#include "cli.h"
+
+enum {
+	OPT_COLOR = 0x100,
+};
+
+/* Index of --cpu, which is hidden for verbs that do not take it */
+#define GLOBAL_CPU	0
+
+static const struct argp_option global_options[] = {
+	{ "cpu",	'C',	"LIST",		0, "Only these CPUs, such as 0,2-3 or all", 0 },
+	{ "json",	'j',	NULL,		0, "Print JSON", 0 },
+	{ "pretty",	'p',	NULL,		0, "Print indented JSON", 0 },
+	{ "remote",	'r',	"REMOTE",	0, "Use this remote", 0 },
+	{ "color",	OPT_COLOR, "WHEN",	0, "Use colours: auto, always or never", 0 },
+	{ "help",	'h',	NULL,		0, "Print this help", 0 },
+	{ "version",	'V',	NULL,		0, "Print the version", 0 },
+	{ 0 }
+};
+
+#define NR_GLOBAL_OPTIONS	(sizeof(global_options) / sizeof(global_options[0]))
+
+/**
+ * cmd_color_auto - shall text have colours, if nobody says so?
+ *
+ * Return: true if the output is a terminal that shows them, and NO_COLOR is not set.
+ */
+bool cmd_color_auto(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+static void print_help(const struct context *ctx, struct argp_state *state)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", PROGRAM, ctx->verb ? " " : "",
+		 ctx->verb ? ctx->verb->name : "");
+	state->name = name;
+	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+}
+
+static error_t parse_global(int key, char *arg, struct argp_state *state)
+{
+	struct context *ctx = state->input;
+
+	switch (key) {
+	case 'h':
+		print_help(ctx, state);
+		return 0;
+	case 'V':
+		puts(PROGRAM " " HYPTRACE_VERSION);
+		exit(EXIT_DONE);
+	case 'p':
+		ctx->pretty = true;
+		ctx->json = true;
+		return 0;
+	case 'j':
+		ctx->json = true;
+		return 0;
+	case 'r':
+		ctx->remote = arg;
+		return 0;
+	case 'C':
+		cpu_list_free(&ctx->cpus);
+		if (!parse_cpu_list(arg, &ctx->cpus))
+			return cmd_usage("bad CPU list \"%s\": use a list such as 0,2-3 or all",
+					 arg);
+		ctx->have_cpus = true;
+		return 0;
+	case OPT_COLOR:
+		if (!strcmp(arg, "always"))
+			ctx->color = true;
+		else if (!strcmp(arg, "never"))
+			ctx->color = false;
+		else if (!strcmp(arg, "auto"))
+			ctx->color = cmd_color_auto();
+		else
+			return cmd_usage("bad choice \"%s\": use auto, always or never", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The options of all verbs. */
+const struct argp cmd_global_argp = {
+	.options = global_options,
+	.parser = parse_global,
+};
+
+struct verb_input {
+	struct context	*ctx;
+	void		*input;
+};
+
+/* Give each of the two parsers its own input. */
+static error_t parse_inputs(int key, char *arg, struct argp_state *state)
+{
+	struct verb_input *both = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = both->input;
+		state->child_inputs[1] = both->ctx;
+		/* argp must not add its own hint to errors */
+		state->err_stream = NULL;
+		return 0;
+	case ARGP_KEY_END:
+		if (both->ctx->have_cpus && !both->ctx->verb->takes_cpus)
+			return cmd_usage("the verb \"%s\" does not take --cpu",
+					 both->ctx->verb->name);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/**
+ * cmd_drop_remark - drop argp's remark that short options take the arguments of long ones
+ * @key:	as argp's help filter gets them
+ * @text:	the same
+ * @input:	the same
+ *
+ * Return: the text, or NULL.
+ */
+char *cmd_drop_remark(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
+}
+
+/**
+ * cmd_exit_usage - say where the help is, and exit
+ * @verb:	the verb, or NULL
+ */
+void cmd_exit_usage(const struct verb *verb)
+{
+	fprintf(stderr, "Try \"%s help%s%s\".\n", PROGRAM, verb ? " " : "",
+		verb ? verb->name : "");
+	exit(EXIT_USAGE);
+}
+
+/**
+ * cmd_usage - print what is wrong with the command line
+ * @fmt:	as for printf()
+ *
+ * Return: the error for the parser to return.
+ */
+error_t cmd_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cmd_vnote(fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/**
+ * cmd_parse_columns - parse the argument of --output
+ * @columns:	the columns of the table
+ * @list:	the argument
+ *
+ * Return: the error for the parser to return, 0 if the list is valid.
+ */
+error_t cmd_parse_columns(struct columns *columns, const char *list)
+{
+	const char *bad;
+	char *names;
+	size_t len;
+
+	if (columns_parse(columns, list, &bad, &len))
+		return 0;
+	names = columns_names(columns, "");
+	cmd_note("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
+	free(names);
+	return -EINVAL;
+}
+
+/**
+ * cmd_parse - parse the arguments of a verb
+ * @ctx:	receives the global options
+ * @argp:	the verb's own options and arguments
+ * @argc:	as given to the verb
+ * @argv:	as given to the verb
+ * @input:	input of the verb's parser
+ *
+ * The function exits if an argument is not valid.
+ */
+void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
+{
+	struct argp_option options[NR_GLOBAL_OPTIONS];
+	const struct argp global = { .options = options, .parser = parse_global };
+	struct argp own = *argp;
+	const struct argp_child children[] = {
+		{ &own, 0, NULL, 0 },
+		{ &global, 0, "Options of all verbs:", 1 },
+		{ 0 }
+	};
+	const struct argp both = {
+		.parser = parse_inputs,
+		.args_doc = argp->args_doc,
+		.doc = argp->doc ? argp->doc : ctx->verb->help,
+		.children = children,
+		.help_filter = cmd_drop_remark,
+	};
+	struct verb_input inputs = { ctx, input };
+	unsigned int flags = ARGP_NO_HELP;
+
+	/* the outer parser prints these */
+	own.args_doc = NULL;
+	own.doc = NULL;
+	memcpy(options, global_options, sizeof(options));
+	/* --cpu is hidden but still parsed, so that the error message can name it */
+	if (!ctx->verb->takes_cpus)
+		options[GLOBAL_CPU].flags = OPTION_HIDDEN;
+	/* a command without "--": name it, and not the first of its options */
+	if (argp->args_doc && !strcmp(argp->args_doc, ARGS_COMMAND))
+		flags |= ARGP_IN_ORDER;
+	if (argp_parse(&both, argc, argv, flags, NULL, &inputs))
+		cmd_exit_usage(ctx->verb);
+}
+
+static error_t parse_nothing(int key, char *arg, struct argp_state *state)
+{
+	(void)state;
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	return cmd_usage("unexpected argument \"%s\"", arg);
+}
+
+/**
+ * cmd_no_arguments - parse the arguments of a verb that takes only global options
+ * @ctx:	receives the global options
+ * @argc:	as given to the verb
+ * @argv:	as given to the verb
+ */
+void cmd_no_arguments(struct context *ctx, int argc, char **argv)
+{
+	const struct argp argp = { .parser = parse_nothing };
+
+	cmd_parse(ctx, &argp, argc, argv, NULL);
+}

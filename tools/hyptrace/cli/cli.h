@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line: the options of all verbs, and the parser of a verb's own.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "output/out.h"
+#include "args.h"
+
+#define PROGRAM	"hyptrace"
+
+struct columns;
+struct context;
+struct printer;
+
+/**
+ * struct verb - a verb
+ * @name:	its name; NULL for the title of a group
+ * @run:	its function, which returns an exit code
+ * @help:	what it does, in one sentence; or the title
+ * @takes_cpus:	it takes --cpu
+ */
+struct verb {
+	const char	*name;
+	int		(*run)(struct context *ctx, int argc, char **argv);
+	const char	*help;
+	bool		takes_cpus;
+};
+
+/**
+ * struct context - the global options and the resources of a verb
+ * @h:		the connection, opened by cmd_connect()
+ * @p:		the printer
+ * @out:	the output that the printer writes to
+ * @remote:	argument of --remote, or NULL
+ * @cpus:	argument of --cpu, if @have_cpus
+ * @have_cpus:	--cpu was given
+ * @verb:	the verb, once it is known
+ * @json:	print JSON
+ * @pretty:	print indented JSON
+ * @color:	print text with colours
+ */
+struct context {
+	struct hyptrace		*h;
+	struct printer		*p;
+	struct out		out;
+	const char		*remote;
+	struct cpu_list		cpus;
+	bool			have_cpus;
+	const struct verb	*verb;
+	bool			json;
+	bool			pretty;
+	bool			color;
+};
+
+/* The arguments of a verb that takes nothing but a command */
+#define ARGS_COMMAND	"[-- COMMAND...]"
+
+extern const struct argp cmd_global_argp;
+
+bool cmd_color_auto(void);
+char *cmd_drop_remark(int key, const char *text, void *input);
+void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
+void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
+void cmd_no_arguments(struct context *ctx, int argc, char **argv);
+error_t cmd_parse_columns(struct columns *columns, const char *list);
+error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* CLI_H */

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Notes and errors on stderr.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hyptrace.h"
+#include "die.h"
+#include "message.h"
+#include "text.h"
+
+/* Takes all notes in place of stderr while a verb uses the whole terminal */
+void (*cmd_note_to)(const char *text);
+
+/**
+ * cmd_vnote - print a note on stderr
+ * @fmt:	as for vprintf()
+ * @ap:		as for vprintf()
+ */
+void cmd_vnote(const char *fmt, va_list ap)
+{
+	char *text, *plain;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		die_no_memory();
+	/* names may hold control characters */
+	plain = text_copy_plain(text);
+	/* in one write: other processes may write there, too */
+	if (cmd_note_to)
+		cmd_note_to(plain);
+	else
+		fprintf(stderr, "hyptrace: %s\n", plain);
+	free(plain);
+	free(text);
+}
+
+/**
+ * cmd_note - print a note on stderr
+ * @fmt:	as for printf()
+ */
+void cmd_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cmd_vnote(fmt, ap);
+	va_end(ap);
+}
+
+/**
+ * cmd_fail - print an error on stderr
+ * @fmt:	as for printf()
+ *
+ * Return: EXIT_REFUSED.
+ */
+int cmd_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	cmd_vnote(fmt, ap);
+	va_end(ap);
+	return EXIT_REFUSED;
+}
+
+/* Return the length of the reason without a name at its end that is the subject. */
+static int reason_len(const char *reason, const char *subject)
+{
+	size_t len = strlen(reason), name = strlen(subject);
+
+	/* such as: no such event "foo" */
+	if (len > name + 3 && reason[len - 1] == '"' &&
+	    !memcmp(reason + len - 1 - name, subject, name) &&
+	    !memcmp(reason + len - name - 3, " \"", 2))
+		len -= name + 3;
+	return (int)len;
+}
+
+/**
+ * cmd_fail_verb - print why a verb failed
+ * @verb:	the verb
+ * @subject:	its object, unless @err names another
+ * @err:	the reason
+ *
+ * Return: EXIT_REFUSED.
+ */
+int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err)
+{
+	if (err->subject[0])
+		subject = err->subject;
+	return cmd_fail("cannot %s \"%s\": %.*s", verb, subject, reason_len(err->text, subject),
+			err->text);
+}

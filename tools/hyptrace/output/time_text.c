@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Times with their units, percents, and bars of histograms.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "columns.h"
+#include "printer.h"
+#include "time_text.h"
+
+/* Length of the longest bar of a histogram */
+#define BAR_WIDTH	40
+
+static const struct column columns_of_buckets[] = {
+	{ "from",	"FROM",		COLUMN_NUMBER },
+	{ "to",		"TO",		COLUMN_NUMBER },
+	{ "count",	"COUNT",	COLUMN_NUMBER },
+	{ "bar",	"",		0 },
+};
+
+/**
+ * time_text - write a time with a unit
+ * @to:		out: the text, such as "1.204 us"
+ * @nsec:	the time, ns
+ */
+void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
+{
+	static const struct {
+		uint64_t	nsec;
+		const char	*name;
+	} units[] = {
+		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (nsec < units[i].nsec)
+			continue;
+		snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 ".%03u %s", nsec / units[i].nsec,
+			 (unsigned int)(nsec % units[i].nsec / (units[i].nsec / 1000)),
+			 units[i].name);
+		return;
+	}
+	snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 " ns", nsec);
+}
+
+/**
+ * percent_text - write a part of a whole in percent, with two decimals
+ * @to:		out: the text, such as "12.50"
+ * @part:	the part
+ * @whole:	the whole, not 0
+ */
+void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole)
+{
+	snprintf(to, TIME_TEXT_SIZE, "%.2f", 100.0 * part / whole);
+}
+
+/**
+ * time_print - print a time: ns in JSON, with a unit in text
+ * @p:		the printer
+ * @key:	its key
+ * @nsec:	the time, ns
+ */
+void time_print(struct printer *p, const char *key, uint64_t nsec)
+{
+	char text[TIME_TEXT_SIZE];
+
+	if (printer_is_json(p)) {
+		printer_uint(p, key, nsec);
+		return;
+	}
+	time_text(text, nsec);
+	printer_str(p, key, text);
+}
+
+static void print_bucket(struct printer *p, const struct time_bucket *bucket, uint64_t most)
+{
+	char bar[BAR_WIDTH + 1];
+	size_t len = bucket->count * BAR_WIDTH / most;
+
+	printer_row(p);
+	time_print(p, "from", bucket->from);
+	if (bucket->to)
+		time_print(p, "to", bucket->to);
+	else
+		printer_none(p, "to");
+	printer_uint(p, "count", bucket->count);
+	if (!printer_is_json(p)) {
+		len = bucket->count && !len ? 1 : len;
+		memset(bar, '#', len);
+		bar[len] = '\0';
+		printer_str(p, "bar", bar);
+	}
+	printer_end(p);
+}
+
+/**
+ * time_print_histogram - print the buckets from the first to the last one that has a time
+ * @p:		the printer
+ * @buckets:	the buckets
+ * @nr:		number of @buckets
+ */
+void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr)
+{
+	static const struct columns columns = {
+		.all = columns_of_buckets,
+		.nr = sizeof(columns_of_buckets) / sizeof(columns_of_buckets[0]),
+	};
+	unsigned int i, first = 0, last = 0;
+	uint64_t most = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (!buckets[i].count)
+			continue;
+		if (!most)
+			first = i;
+		last = i;
+		if (buckets[i].count > most)
+			most = buckets[i].count;
+	}
+	printer_table(p, "histogram", &columns);
+	for (i = first; most && i <= last; i++)
+		print_bucket(p, &buckets[i], most);
+	printer_end(p);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The command that a verb runs while it traces. It is started before the tracing, but waits until
+ * events are recorded. For verbs that take a COMMAND.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "output/die.h"
+#include "output/message.h"
+#include "child.h"
+#include "signals.h"
+
+/* What a shell adds to the number of the signal that has ended a command */
+#define SIGNAL_BASE	128
+
+/* In the new process: wait, then run the command. */
+static __attribute__((noreturn)) void run_child(const struct child *child, int go,
+						int result)
+{
+	char **argv = child->argv;
+	int errnum;
+	char byte;
+
+	/* the command gets the signals that hyptrace ignores */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	if (read(go, &byte, 1) != 1)
+		_exit(EXIT_REFUSED);
+	if (child->no_stdout && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		close(STDOUT_FILENO);
+	execvp(argv[0], argv);
+	errnum = errno;
+	(void)!write(result, &errnum, sizeof(errnum));
+	_exit(EXIT_REFUSED);
+}
+
+/**
+ * child_prepare - start the process of the command, which waits
+ * @child:	the command
+ *
+ * Return: an exit code.
+ */
+int child_prepare(struct child *child)
+{
+	int go[2], result[2];
+
+	child->pidfd = -1;
+	child->go = -1;
+	child->result = -1;
+	if (!child->argv)
+		return EXIT_DONE;
+	if (pipe2(go, O_CLOEXEC) || pipe2(result, O_CLOEXEC))
+		return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errno));
+	child->pid = fork();
+	if (!child->pid) {
+		close(go[1]);
+		close(result[0]);
+		run_child(child, go[0], result[1]);
+	}
+	close(go[0]);
+	close(result[1]);
+	child->go = go[1];
+	child->result = result[0];
+	if (child->pid > 0)
+		child->pidfd = syscall(SYS_pidfd_open, child->pid, 0);
+	if (child->pidfd >= 0)
+		return EXIT_DONE;
+	return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errno));
+}
+
+/* Wait until the process has ended. A signal that comes meanwhile is sent to it, too. */
+static void wait_for_end(const struct child *child)
+{
+	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
+	sigset_t blocked, before;
+
+	/* no signal may come between the look at signals_stop and the wait: ppoll() lets it in */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGHUP);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	do {
+		if (signals_stop)
+			kill(child->pid, SIGTERM);
+	} while (ppoll(&end, 1, NULL, &before) < 0 && errno == EINTR);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/**
+ * child_start - let the command run
+ * @child:	the command; without one nothing happens
+ *
+ * Return: an exit code; EXIT_REFUSED if it cannot be run.
+ */
+int child_start(struct child *child)
+{
+	int errnum;
+	ssize_t n;
+
+	if (child->pid <= 0)
+		return EXIT_DONE;
+	(void)!write(child->go, "", 1);
+	close(child->go);
+	child->go = -1;
+	do {
+		n = read(child->result, &errnum, sizeof(errnum));
+	} while (n < 0 && errno == EINTR);
+	close(child->result);
+	child->result = -1;
+	if (n != sizeof(errnum))
+		return EXIT_DONE;
+	/* child_stop() must not find it still at work */
+	wait_for_end(child);
+	return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errnum));
+}
+
+/**
+ * child_stop - wait until the command has ended
+ * @child:	the command; without one nothing happens
+ *
+ * If a signal has requested the end of the tracing, or does so meanwhile, the command gets
+ * SIGTERM. Otherwise the verb ended first, by a limit: unlike perf, let the command finish its
+ * work.
+ */
+void child_stop(struct child *child)
+{
+	int status;
+	pid_t pid;
+
+	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
+
+	if (child->pid <= 0)
+		return;
+	if (child->go < 0 && !signals_stop && !poll(&end, 1, 0))
+		cmd_note("the tracing has ended; waiting for \"%s\", which still runs (Ctrl-C ends it)",
+			 child->argv[0]);
+	/* if it was not started, it ends now */
+	if (child->go >= 0)
+		close(child->go);
+	if (child->result >= 0)
+		close(child->result);
+	child->go = -1;
+	child->result = -1;
+	if (child->pidfd >= 0)
+		wait_for_end(child);
+	do {
+		pid = waitpid(child->pid, &status, 0);
+	} while (pid < 0 && errno == EINTR);
+	if (pid == child->pid)
+		child->code = WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) :
+			      WEXITSTATUS(status);
+	if (child->pidfd >= 0)
+		close(child->pidfd);
+	child->pidfd = -1;
+	child->pid = 0;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compare the counters of CPUs, add them up, and put them in order. For count,
+ * stat, top and catch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hyptrace.h"
+#include "output/die.h"
+#include "counters.h"
+
+static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptrace_event *event)
+{
+	struct counter_sum *sum;
+
+	sums->sums = reallocarray(sums->sums, sums->nr + 1, sizeof(*sums->sums));
+	if (!sums->sums)
+		die_no_memory();
+	sum = &sums->sums[sums->nr++];
+	*sum = (struct counter_sum){ .event = event };
+	return sum;
+}
+
+/**
+ * counters_any_counted - does EL2 count an event?
+ * @events:	all events of the remote, up to NULL
+ *
+ * Return: true if it counts any.
+ */
+bool counters_any_counted(struct hyptrace_event *const *events)
+{
+	while (*events && !(*events)->counted)
+		events++;
+	return *events;
+}
+
+/**
+ * counters_have_same_key - do two counters count the same, perhaps on different CPUs?
+ * @a:		a counter
+ * @b:		another one
+ *
+ * Return: true if event, field and value are the same.
+ */
+bool counters_have_same_key(const struct hyptrace_event_counter *a,
+			    const struct hyptrace_event_counter *b)
+{
+	return a->value == b->value && a->is_others == b->is_others &&
+	       a->nr_buckets == b->nr_buckets && !strcmp(a->event, b->event) &&
+	       !strcmp(a->field, b->field);
+}
+
+static struct counter_sum *find_sum(struct counter_sums *sums,
+				    const struct hyptrace_event_counter *counter)
+{
+	unsigned int i;
+
+	for (i = 0; i < sums->nr; i++)
+		if (sums->sums[i].all_cpus && counters_have_same_key(sums->sums[i].of, counter))
+			return &sums->sums[i];
+	return NULL;
+}
+
+static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
+					       const char *name)
+{
+	while (*events && strcmp((*events)->name, name))
+		events++;
+	return *events;
+}
+
+/**
+ * counter_sums_add - add a counter
+ * @sums:	the sums so far
+ * @events:	all events of the remote, up to NULL
+ * @counter:	the counter, which must stay valid as long as @sums
+ * @all_cpus:	add it to those of the other CPUs
+ *
+ * A counter of none of these events is ignored.
+ */
+void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
+		      const struct hyptrace_event_counter *counter, bool all_cpus)
+{
+	struct counter_sum *sum = all_cpus ? find_sum(sums, counter) : NULL;
+	const struct hyptrace_event *event;
+	unsigned int i;
+
+	if (!sum) {
+		event = find_event(events, counter->event);
+		if (!event)
+			return;
+		sum = new_sum(sums, event);
+		sum->of = counter;
+		sum->all_cpus = all_cpus;
+		sum->buckets = calloc(counter->nr_buckets + 1, sizeof(*sum->buckets));
+		if (!sum->buckets)
+			die_no_memory();
+	}
+	sum->count += counter->count;
+	sum->total += counter->total;
+	if (counter->longest > sum->longest)
+		sum->longest = counter->longest;
+	for (i = 0; i < counter->nr_buckets; i++)
+		sum->buckets[i] += counter->buckets[i];
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By event, then by CPU, then the most time first, or the most events. */
+static int compare_sums(const void *a, const void *b)
+{
+	const struct counter_sum *x = a, *y = b;
+	int order = compare(x->event->id, y->event->id);
+
+	if (!order && x->of && y->of && !x->all_cpus && !y->all_cpus)
+		order = compare(x->of->cpu, y->of->cpu);
+	if (!order)
+		order = compare(y->total, x->total);
+	if (!order)
+		order = compare(y->count, x->count);
+	if (!order && x->of && y->of)
+		order = compare(x->of->value, y->of->value);
+	return order;
+}
+
+/**
+ * counter_sums_add_unused - add the counted events that have not occurred so far
+ * @sums:	the sums of all CPUs
+ * @events:	all events of the remote, up to NULL
+ */
+void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events)
+{
+	unsigned int i, j, nr = sums->nr;
+
+	for (i = 0; events[i]; i++) {
+		for (j = 0; j < nr && sums->sums[j].event != events[i]; j++)
+			;
+		if (events[i]->counted && j == nr)
+			new_sum(sums, events[i])->all_cpus = true;
+	}
+}
+
+/**
+ * counter_sums_sort - sort the sums by event, CPU and time
+ * @sums:	the sums
+ */
+void counter_sums_sort(struct counter_sums *sums)
+{
+	if (sums->nr)
+		qsort(sums->sums, sums->nr, sizeof(*sums->sums), compare_sums);
+}
+
+/**
+ * counter_sums_free - free sums
+ * @sums:	the sums; empty afterwards
+ */
+void counter_sums_free(struct counter_sums *sums)
+{
+	while (sums->nr)
+		free(sums->sums[--sums->nr].buckets);
+	free(sums->sums);
+	sums->sums = NULL;
+}

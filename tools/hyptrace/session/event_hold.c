@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters and triggers that a verb sets at EL2 while it runs. The kernel undoes them at the end,
+ * even if the verb is killed.
+ */
+#include <errno.h>
+
+#include "lib/hyptrace.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "event_hold.h"
+
+/**
+ * event_hold - enable an event while the verb runs, or until event_release_all()
+ * @h:		the connection
+ * @event:	the event
+ * @filter:	which of them EL2 records; NULL: all
+ * @trigger:	enum hyptrace_trigger_action
+ * @after:	if it stops the recording: after so many sub-buffers
+ * @err:	the reason if it fails
+ *
+ * Return: 0 or a negative errno.
+ */
+int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
+	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
+	       struct hyptrace_error *err)
+{
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	const char *name = event->name;
+	int ret;
+
+	if (!options)
+		die_no_memory();
+	hyptrace_event_options_filter(options, filter);
+	hyptrace_event_options_trigger(options, trigger, after);
+	ret = hyptrace_hold_events(h, event->remote, &name, 1, true, options, err);
+	hyptrace_event_options_free(options);
+	return ret;
+}
+
+/**
+ * event_hold_disabled - disable an event while the verb runs, or until event_release_all()
+ * @h:		the connection
+ * @event:	the event
+ * @err:	the reason if it fails
+ *
+ * Return: 0 or a negative errno.
+ */
+int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
+			struct hyptrace_error *err)
+{
+	const char *name = event->name;
+
+	return hyptrace_hold_events(h, event->remote, &name, 1, false, NULL, err);
+}
+
+/**
+ * event_release_all - let the kernel restore the events that the verb has held
+ * @h:		the connection
+ * @remote:	name of the remote
+ */
+void event_release_all(struct hyptrace *h, const char *remote)
+{
+	struct hyptrace_error err;
+
+	/* if the remote is gone, its events are, too */
+	if (hyptrace_release_events(h, remote, &err) && err.errnum != ENODEV)
+		cmd_note("cannot restore the events of \"%s\": %s", remote, err.text);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find out why events are missing although none was lost, and say it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/text.h"
+#include "gaps.h"
+
+#define RESUME_HINT	" (use \"hyptrace start\" to resume it)"
+
+/* More notes of a file than this are not printed. */
+#define NOTES_MAX	20
+
+/**
+ * gaps_begin - prepare to look
+ * @gaps:	all 0
+ * @ctx:	the context, connected
+ * @remote:	name of the remote; must stay valid
+ * @choice:	the events that the verb needs; without any, those that are enabled
+ * @events:	the events of the remote as they were before the verb; must stay valid
+ * @nr:		number of @events
+ */
+void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
+		const struct event_choice *choice, struct hyptrace_event *const *events,
+		unsigned int nr)
+{
+	unsigned int i, j;
+
+	gaps->ctx = ctx;
+	gaps->remote = remote;
+	gaps->events = calloc(nr + 1, sizeof(*gaps->events));
+	if (!gaps->events)
+		die_no_memory();
+	for (i = 0; i < nr; i++) {
+		for (j = 0; j < choice->nr && strcmp(choice->names[j], events[i]->name); j++)
+			;
+		if (choice->nr ? j < choice->nr : events[i]->enabled)
+			gaps->events[gaps->nr_events++] = events[i]->name;
+	}
+}
+
+static void put_into_file(struct gaps *gaps, struct gap *gap)
+{
+	if (gaps->file && !gap->in_file)
+		hyptrace_file_add_note(gaps->file, gap->text);
+	gap->in_file = true;
+}
+
+/**
+ * gaps_set_file - write the sentences to another file from now on
+ * @gaps:	the gaps; those that the last look has found are in the new file at once
+ * @file:	the file, or NULL
+ */
+void gaps_set_file(struct gaps *gaps, struct hyptrace_file_writer *file)
+{
+	unsigned int i;
+
+	gaps->file = file;
+	for (i = 0; i < gaps->nr; i++) {
+		gaps->list[i].in_file = false;
+		if (gaps->list[i].is_now)
+			put_into_file(gaps, &gaps->list[i]);
+	}
+}
+
+/* Say it, unless the look before has found it, too. */
+static void found(struct gaps *gaps, const char *text, const char *hint, bool is_known)
+{
+	struct gap *gap;
+	unsigned int i;
+
+	for (i = 0; i < gaps->nr && strcmp(gaps->list[i].text, text); i++)
+		;
+	if (i == gaps->nr) {
+		gaps->list = reallocarray(gaps->list, ++gaps->nr, sizeof(*gaps->list));
+		if (!gaps->list)
+			die_no_memory();
+		gaps->list[i] = (struct gap){ .text = strdup(text) };
+		if (!gaps->list[i].text)
+			die_no_memory();
+	}
+	gap = &gaps->list[i];
+	gap->is_now = true;
+	if (!gap->was && !is_known)
+		cmd_note("%s%s", gap->text, hint);
+	put_into_file(gaps, gap);
+}
+
+static void look_at_state(struct gaps *gaps)
+{
+	char text[HYPTRACE_EVENT_NAME_MAX + 128];
+	struct hyptrace_remote *remote;
+	unsigned int i;
+
+	if (hyptrace_get_remote(gaps->ctx->h, gaps->remote, &remote, NULL))
+		return;
+	gaps->state = remote->state;
+	gaps->nr_fired = remote->nr_fired;
+	if (remote->state != HYPTRACE_STATE_TRACING)
+		found(gaps, "tracing was switched off: later events are missing", RESUME_HINT,
+		      false);
+	for (i = 0; i < remote->nr_fired && remote->state == HYPTRACE_STATE_TRACING; i++) {
+		if (remote->fired[i].action != HYPTRACE_TRIGGER_ACTION_STOP)
+			continue;
+		snprintf(text, sizeof(text),
+			 "the trigger of \"%s\" has stopped the recording: later events are missing",
+			 remote->fired[i].event);
+		found(gaps, text, RESUME_HINT, gaps->hears_triggers);
+	}
+	hyptrace_free_remote(remote);
+}
+
+/* Is the event recorded as @like is: disabled, too, or with the same filter? */
+static bool is_like(const struct hyptrace_event *event, const struct hyptrace_event *like)
+{
+	if (!event->enabled || !like->enabled)
+		return event->enabled == like->enabled;
+	return event->filter && like->filter && !strcmp(event->filter, like->filter);
+}
+
+/* Are some of these events missing? With the trigger notify, the filter keeps none back. */
+static bool has_gap(const struct hyptrace_event *event)
+{
+	return !event->enabled ||
+	       (event->filter && event->trigger != HYPTRACE_TRIGGER_ACTION_NOTIFY);
+}
+
+/* Say it of the first of @events and of those that are like it, which become NULL. */
+static void note_events(struct gaps *gaps, const struct hyptrace_event **events, unsigned int nr)
+{
+	const struct hyptrace_event *first = events[0];
+	unsigned int i, named = 0;
+	size_t len;
+	char *text;
+	FILE *f = text_open(&text, &len);
+
+	for (i = 0; i < nr; i++) {
+		if (!events[i] || !is_like(events[i], first))
+			continue;
+		fprintf(f, "%s\"%s\"", named++ ? ", " : "", events[i]->name);
+		events[i] = NULL;
+	}
+	if (!first->enabled)
+		fprintf(f, " %s disabled: later ones are missing", named == 1 ? "was" : "were");
+	else
+		fprintf(f, " %s the filter \"%s\" at EL2: the other ones are missing",
+			named == 1 ? "has" : "have", first->filter);
+	text_close(f);
+	found(gaps, text, "", first->enabled && gaps->own && !strcmp(first->filter, gaps->own));
+	free(text);
+}
+
+static void look_at_events(struct gaps *gaps)
+{
+	const struct hyptrace_event **with_gaps;
+	struct hyptrace_event **events;
+	unsigned int nr, i, j, nr_with = 0;
+
+	if (!gaps->nr_events ||
+	    hyptrace_get_events(gaps->ctx->h, gaps->remote, &events, &nr, NULL))
+		return;
+	with_gaps = calloc(nr + 1, sizeof(*with_gaps));
+	if (!with_gaps)
+		die_no_memory();
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < gaps->nr_events; j++)
+			if (!strcmp(events[i]->name, gaps->events[j]) && has_gap(events[i]))
+				with_gaps[nr_with++] = events[i];
+	for (i = 0; i < nr_with; i++)
+		if (with_gaps[i])
+			note_events(gaps, &with_gaps[i], nr_with - i);
+	free(with_gaps);
+	hyptrace_free_events(events);
+}
+
+static void begin_look(struct gaps *gaps)
+{
+	unsigned int i;
+
+	for (i = 0; i < gaps->nr; i++) {
+		gaps->list[i].was = gaps->list[i].is_now;
+		gaps->list[i].is_now = false;
+	}
+}
+
+/**
+ * gaps_look - look at the remote and at the events, and say what is new
+ * @gaps:	the gaps; the verb still holds tracing and the events
+ *
+ * If a request fails, the verb's next one fails, too, and says why.
+ */
+void gaps_look(struct gaps *gaps)
+{
+	begin_look(gaps);
+	look_at_state(gaps);
+	look_at_events(gaps);
+}
+
+/**
+ * gaps_look_at_events - look only at the events
+ * @gaps:	the gaps of a verb for which it does not matter whether tracing is on
+ */
+void gaps_look_at_events(struct gaps *gaps)
+{
+	begin_look(gaps);
+	look_at_events(gaps);
+}
+
+/**
+ * gaps_watch - look whether the recording was stopped or started, and if so, look at all
+ * @gaps:	the gaps
+ */
+void gaps_watch(struct gaps *gaps)
+{
+	struct hyptrace_remote *remote;
+	bool is_changed;
+
+	if (hyptrace_get_remote(gaps->ctx->h, gaps->remote, &remote, NULL))
+		return;
+	is_changed = remote->state != gaps->state || remote->nr_fired != gaps->nr_fired;
+	hyptrace_free_remote(remote);
+	if (is_changed)
+		gaps_look(gaps);
+}
+
+/**
+ * gaps_end - free what was found
+ * @gaps:	the gaps
+ */
+void gaps_end(struct gaps *gaps)
+{
+	unsigned int i;
+
+	for (i = 0; i < gaps->nr; i++)
+		free(gaps->list[i].text);
+	free(gaps->list);
+	free(gaps->events);
+}
+
+/**
+ * cmd_note_gaps - say why events of a verb are missing although none was lost
+ * @ctx:	the context, connected
+ * @name:	name of the remote, which the verb still holds tracing
+ * @events:	events of which the verb needs each one
+ * @nr:		number of @events; may be 0
+ */
+void cmd_note_gaps(struct context *ctx, const char *name, const char *const *events,
+		   unsigned int nr)
+{
+	struct gaps gaps = {
+		.ctx = ctx, .remote = name, .events = (const char **)events, .nr_events = nr,
+	};
+
+	gaps_look(&gaps);
+	gaps.events = NULL;
+	gaps_end(&gaps);
+}
+
+/**
+ * gaps_note_file - say why events are missing in a file although none was lost
+ * @file:	the file
+ * @path:	its name
+ */
+void gaps_note_file(const struct hyptrace_file *file, const char *path)
+{
+	const struct hyptrace_file_info *info = hyptrace_file_info(file);
+	const struct hyptrace_file_cpu *const *cpus;
+	uint64_t filtered = 0;
+	unsigned int nr, i;
+
+	if (!info->is_complete)
+		cmd_note("\"%s\": the recording was not finished; this is what was written", path);
+	for (i = 0; i < info->nr_notes && i < NOTES_MAX; i++)
+		cmd_note("\"%s\": %s", path, info->notes[i]);
+	cpus = hyptrace_file_cpus(file, &nr);
+	for (i = 0; i < nr; i++)
+		filtered += cpus[i]->filtered;
+	if (filtered)
+		cmd_note("\"%s\": filters at EL2 have kept %" PRIu64 " event%s from being recorded",
+			 path, filtered, filtered == 1 ? "" : "s");
+}

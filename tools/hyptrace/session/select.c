@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find the remotes and CPUs of a verb.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/printer.h"
+#include "output/text.h"
+#include "refusal.h"
+#include "select.h"
+
+/* The remote of a verb if there are several and --remote is not given */
+#define DEFAULT_REMOTE	"hypervisor"
+/* The module that registers it */
+#define HYPERVISOR_MODULE	"hyptrace_pkvm"
+
+/**
+ * cmd_make_printer - make the printer
+ * @ctx:	the context, with parsed arguments
+ */
+void cmd_make_printer(struct context *ctx)
+{
+	if (ctx->pretty)
+		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
+	else
+		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT,
+				     ctx->color);
+}
+
+/**
+ * cmd_connect - connect to the driver and make the printer
+ * @ctx:	the context, with parsed arguments
+ *
+ * Return: an exit code.
+ */
+int cmd_connect(struct context *ctx)
+{
+	struct hyptrace_error err;
+
+	cmd_make_printer(ctx);
+	ctx->h = hyptrace_open(&err);
+	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
+}
+
+static struct hyptrace_remote *find_remote(struct hyptrace_remote **remotes, unsigned int nr,
+					   const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(remotes[i]->name, name))
+			return remotes[i];
+	return NULL;
+}
+
+/* Print that there is no remote, and what to do about it. */
+static void note_no_remote(void)
+{
+	char text[512];
+
+	cmd_note("no remote is registered: load " HYPERVISOR_MODULE " (the hypervisor) or hyptrace_test");
+	if (refusal_read(HYPERVISOR_MODULE, text, sizeof(text)))
+		cmd_note("the last error of " HYPERVISOR_MODULE ": %s", text);
+	else
+		cmd_note("if " HYPERVISOR_MODULE " is refused, the kernel log says why: use \"dmesg\"");
+}
+
+/* Print why, and the list of remotes. */
+static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
+{
+	unsigned int i;
+	size_t len;
+	char *list;
+	FILE *f = text_open(&list, &len);
+
+	for (i = 0; i < nr; i++)
+		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);
+	text_close(f);
+	cmd_note("%s (registered: %s)", why, list);
+	free(list);
+	return EXIT_REFUSED;
+}
+
+/* Keep only @one in the list. */
+static void keep(struct hyptrace_remote **remotes, unsigned int *nr, struct hyptrace_remote *one)
+{
+	unsigned int i;
+
+	for (i = 0; i < *nr; i++)
+		if (remotes[i] != one)
+			hyptrace_free_remote(remotes[i]);
+	remotes[0] = one;
+	remotes[1] = NULL;
+	*nr = 1;
+}
+
+/**
+ * cmd_get_remotes - get the remotes that a verb works on
+ * @ctx:	the context, connected
+ * @all:	without --remote get all remotes, perhaps none, not the default one
+ * @remotes:	out: a list for hyptrace_free_remotes()
+ * @nr:		out: number of @remotes
+ *
+ * Return: an exit code.
+ */
+int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
+		    unsigned int *nr)
+{
+	struct hyptrace_remote *one;
+	struct hyptrace_error err;
+	char why[128];
+	int code;
+
+	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
+		return cmd_fail("cannot list the remotes: %s", err.text);
+	if (!*nr) {
+		note_no_remote();
+		hyptrace_free_remotes(*remotes);
+		*remotes = NULL;
+		return all && !ctx->remote ? EXIT_DONE : EXIT_REFUSED;
+	}
+
+	if (ctx->remote) {
+		one = find_remote(*remotes, *nr, ctx->remote);
+		snprintf(why, sizeof(why), "there is no remote \"%s\"", ctx->remote);
+	} else {
+		if (all)
+			return EXIT_DONE;
+		one = *nr == 1 ? **remotes : find_remote(*remotes, *nr, DEFAULT_REMOTE);
+		snprintf(why, sizeof(why), "several remotes are registered: choose one with --remote");
+	}
+
+	if (one) {
+		keep(*remotes, nr, one);
+		return EXIT_DONE;
+	}
+	code = fail_choice(why, *remotes, *nr);
+	hyptrace_free_remotes(*remotes);
+	*remotes = NULL;
+	*nr = 0;
+	return code;
+}
+
+/**
+ * cmd_get_remote - get the remote that a verb works on
+ * @ctx:	the context, connected
+ * @remote:	out: the remote, for hyptrace_free_remote()
+ *
+ * Return: an exit code.
+ */
+int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
+{
+	struct hyptrace_remote **remotes;
+	unsigned int nr;
+	int code = cmd_get_remotes(ctx, false, &remotes, &nr);
+
+	*remote = NULL;
+	if (code)
+		return code;
+	*remote = remotes[0];
+	remotes[0] = NULL;
+	hyptrace_free_remotes(remotes);
+	return EXIT_DONE;
+}
+
+/**
+ * cmd_get_cpus - get the CPUs that a verb works on
+ * @ctx:	the context, connected; without --cpu all CPUs are taken
+ * @remote:	name of their remote
+ * @cpus:	out: a list for hyptrace_free_cpus()
+ * @nr:		out: number of @cpus
+ *
+ * Return: an exit code; EXIT_REFUSED if --cpu names a CPU that the remote does not have.
+ */
+int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
+		 unsigned int *nr)
+{
+	struct hyptrace_error err;
+	unsigned int i, j, kept = 0;
+
+	if (hyptrace_get_cpus(ctx->h, remote, cpus, nr, &err))
+		return cmd_fail("cannot list the CPUs of \"%s\": %s", remote, err.text);
+	if (!ctx->have_cpus)
+		return EXIT_DONE;
+
+	for (i = 0; i < ctx->cpus.nr; i++) {
+		for (j = 0; j < *nr && (*cpus)[j]->id != ctx->cpus.ids[i]; j++)
+			;
+		if (j == *nr) {
+			hyptrace_free_cpus(*cpus);
+			*cpus = NULL;
+			*nr = 0;
+			return cmd_fail("\"%s\" has no CPU %u", remote, ctx->cpus.ids[i]);
+		}
+	}
+	for (i = 0; i < *nr; i++) {
+		if (cpu_list_has(&ctx->cpus, (*cpus)[i]->id))
+			(*cpus)[kept++] = (*cpus)[i];
+		else
+			hyptrace_free_cpu((*cpus)[i]);
+	}
+	(*cpus)[kept] = NULL;
+	*nr = kept;
+	return EXIT_DONE;
+}
+
+/**
+ * cmd_fail_ring - print why the ring of a CPU cannot be read
+ * @ctx:	the context, connected
+ * @remote:	name of the remote
+ * @cpu:	the CPU
+ * @err:	the reason
+ * @hint:	what to do if somebody else reads the ring
+ *
+ * Return: EXIT_REFUSED.
+ */
+int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
+		  const struct hyptrace_error *err, const char *hint)
+{
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
+	struct hyptrace_cpu *found;
+	uint32_t pid = 0;
+
+	if (err->errnum == EBUSY && !hyptrace_get_cpu(ctx->h, remote, cpu, &found, NULL)) {
+		pid = found->consumer;
+		hyptrace_free_cpu(found);
+	}
+	if (pid)
+		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it%s", cpu, remote,
+				hyptrace_process_name(pid, name), hint);
+	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, remote, err->text,
+			err->errnum == EBUSY ? hint : "");
+}

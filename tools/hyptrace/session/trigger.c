@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print triggers and what has fired.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/hyptrace.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/printer.h"
+#include "trigger.h"
+
+/**
+ * trigger_is_armed - check whether the trigger of an event can still fire
+ * @remote:	the remote of the event
+ * @event:	it has a trigger
+ *
+ * While a stop is armed, a start may have fired already: the remote is armed, the start is not.
+ *
+ * Return: true if it can.
+ */
+bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event)
+{
+	unsigned int i;
+
+	if (event->trigger == HYPTRACE_TRIGGER_ACTION_NOTIFY)
+		return remote->state == HYPTRACE_STATE_TRACING;
+	for (i = 0; i < remote->nr_fired; i++)
+		if (remote->fired[i].action == event->trigger)
+			return false;
+	return remote->is_armed;
+}
+
+/**
+ * trigger_text - describe the trigger of an event
+ * @event:	it has one
+ *
+ * Return: text for free(), such as "stop after 3 sub-buffers".
+ */
+char *trigger_text(const struct hyptrace_event *event)
+{
+	const char *name = hyptrace_trigger_name(event->trigger);
+	char *text;
+	int len;
+
+	if (event->after)
+		len = asprintf(&text, "%s after %u sub-buffer%s", name, event->after,
+			       event->after == 1 ? "" : "s");
+	else
+		len = asprintf(&text, "%s", name);
+	if (len < 0)
+		die_no_memory();
+	return text;
+}
+
+/**
+ * trigger_print_keys - print the trigger of an event into an object of JSON
+ * @p:		the printer
+ * @event:	the event
+ */
+void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
+{
+	if (event->trigger)
+		printer_str(p, "trigger", hyptrace_trigger_name(event->trigger));
+	else
+		printer_none(p, "trigger");
+	printer_uint(p, "after", event->after);
+}
+
+static char *describe(const struct hyptrace_firing *firing, const char *more)
+{
+	char *text;
+
+	if (asprintf(&text, "%s on CPU %u at %" PRIu64 ".%06" PRIu64 ": %s%s", firing->event,
+		     firing->cpu, firing->time / NSEC_PER_SEC,
+		     firing->time % NSEC_PER_SEC / NSEC_PER_USEC,
+		     hyptrace_trigger_name(firing->action), more) < 0)
+		die_no_memory();
+	return text;
+}
+
+/**
+ * firing_goes_on - check whether the recording has still to end that an event stops
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
+ *
+ * Return: true if it will stop some sub-buffers later.
+ */
+bool firing_goes_on(const struct hyptrace_remote *remote, unsigned int which)
+{
+	return remote->fired[which].action == HYPTRACE_TRIGGER_ACTION_STOP && !remote->has_ended;
+}
+
+/**
+ * firing_text - describe an event that has started or stopped the recording
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
+ *
+ * Return: text for free().
+ */
+char *firing_text(const struct hyptrace_remote *remote, unsigned int which)
+{
+	return describe(&remote->fired[which],
+			firing_goes_on(remote, which) ? " (still recording)" : "");
+}
+
+/**
+ * firing_note - note on standard error that an event has started or stopped the recording
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
+ * @after:	with a stop: it happens after so many sub-buffers
+ */
+void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after)
+{
+	const struct hyptrace_firing *firing = &remote->fired[which];
+	char *text = describe(firing, "");
+
+	if (firing_goes_on(remote, which))
+		cmd_note("%s: the recording stops after %u sub-buffer%s (use \"hyptrace start\" to resume it)",
+			 text, after, after == 1 ? "" : "s");
+	else if (firing->action == HYPTRACE_TRIGGER_ACTION_STOP)
+		cmd_note("%s: the recording has stopped (use \"hyptrace start\" to resume it)",
+			 text);
+	else
+		cmd_note("%s: the recording has started", text);
+	free(text);
+}
+
+/**
+ * firing_print_keys - print such an event into an object of JSON
+ * @p:		the printer
+ * @remote:	the remote
+ * @which:	index of the event in its list of those that have fired
+ */
+void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
+		       unsigned int which)
+{
+	const struct hyptrace_firing *firing = &remote->fired[which];
+
+	printer_str(p, "trigger", hyptrace_trigger_name(firing->action));
+	printer_str(p, "event", firing->event);
+	printer_uint(p, "cpu", firing->cpu);
+	printer_u64(p, "ts", firing->time);
+	printer_bool(p, "ended", !firing_goes_on(remote, which));
+}

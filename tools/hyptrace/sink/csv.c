@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of events as CSV, written by the steps of rows. For report and export.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "output/die.h"
+#include "output/out.h"
+#include "output/stamp.h"
+#include "csv.h"
+#include "row.h"
+
+/* Bytes of the time and the CPU at most */
+#define HEAD_MAX	(2 * DIGITS_MAX + 2 + DIGITS_SLACK)
+
+/**
+ * struct csv_column - a column for a field
+ * @name:	name of the field
+ * @has_names:	another column has the names of the values
+ * @is_text:	a value is not a number
+ * @is_signed:	a value may be negative
+ * @is_unsigned: a value may be greater than a signed number of @size
+ * @size:	bytes of the largest value
+ */
+struct csv_column {
+	const char	*name;
+	bool		has_names;
+	bool		is_text;
+	bool		is_signed;
+	bool		is_unsigned;
+	uint32_t	size;
+};
+
+/**
+ * struct csv - a table
+ * @formats:	formats of the events
+ * @event:	the event of the table; NULL if it is for all
+ * @nr:		number of @columns
+ * @columns:	the columns of fields
+ * @commas:	the commas of a row that has no fields
+ * @stamp:	the cached time
+ * @nr_ids:	number of @rows
+ * @rows:	the rows of events by their ids, compiled when events need them; from @nr_ids on
+ *		those of hypercalls without a result
+ */
+struct csv {
+	struct hyptrace_formats		*formats;
+	const struct hyptrace_event	*event;
+	unsigned int			nr;
+	struct csv_column		*columns;
+	char				*commas;
+	struct stamp			stamp;
+	unsigned int			nr_ids;
+	struct row			**rows;
+};
+
+static struct csv_column *find_column(const struct csv *csv, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < csv->nr; i++)
+		if (!strcmp(csv->columns[i].name, name))
+			return &csv->columns[i];
+	return NULL;
+}
+
+/* The formats know their own event of this id, and no copy of it. */
+static const struct hyptrace_event *own_event(const struct hyptrace_formats *formats,
+					      const struct hyptrace_event *event)
+{
+	const uint16_t id = event->id;
+	const struct hyptrace_record rec = { .data = &id, .size = event->size };
+	const struct hyptrace_event *own = hyptrace_formats_event(formats, &rec);
+
+	return own ? own : event;
+}
+
+static void add_field(struct csv *csv, const struct hyptrace_event *event,
+		      const struct hyptrace_field *field)
+{
+	struct csv_column *column = find_column(csv, field->name);
+	const struct row row = { .formats = csv->formats, .event = event };
+
+	if (!column) {
+		csv->columns = reallocarray(csv->columns, csv->nr + 1, sizeof(*csv->columns));
+		if (!csv->columns)
+			die_no_memory();
+		column = &csv->columns[csv->nr++];
+		memset(column, 0, sizeof(*column));
+		column->name = field->name;
+	}
+	column->has_names |= row_has_names(&row, field);
+	column->is_text |= !hyptrace_field_is_number(field, event->size);
+	column->is_signed |= field->is_signed;
+	column->is_unsigned |= !field->is_signed;
+	if (field->size > column->size)
+		column->size = field->size;
+}
+
+static void make_commas(struct csv *csv)
+{
+	size_t nr = csv->nr;
+	unsigned int i;
+
+	for (i = 0; i < csv->nr; i++)
+		nr += csv->columns[i].has_names;
+	csv->commas = malloc(nr + 1);
+	if (!csv->commas)
+		die_no_memory();
+	memset(csv->commas, ',', nr);
+	csv->commas[nr] = '\0';
+}
+
+/**
+ * csv_new - make a table of all events
+ * @formats:	formats of the events
+ * @events:	the events; must stay valid
+ * @nr:		number of @events
+ *
+ * Return: the table.
+ */
+struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
+		    unsigned int nr)
+{
+	struct csv *csv = calloc(1, sizeof(*csv));
+	const struct hyptrace_event *event;
+	unsigned int i, j;
+
+	if (!csv)
+		die_no_memory();
+	csv->formats = formats;
+	for (i = 0; i < nr; i++) {
+		event = own_event(formats, events[i]);
+		if (event->id >= csv->nr_ids && event->id <= UINT16_MAX)
+			csv->nr_ids = event->id + 1;
+		for (j = 0; j < event->nr_fields; j++)
+			add_field(csv, event, event->fields[j]);
+	}
+	csv->rows = calloc(2 * csv->nr_ids + 1, sizeof(struct row *));
+	if (!csv->rows)
+		die_no_memory();
+	make_commas(csv);
+	return csv;
+}
+
+/**
+ * csv_new_of - make a table of one event
+ * @formats:	formats of the events
+ * @event:	the event; must stay valid
+ *
+ * Return: the table, for rows of this event only.
+ */
+struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event)
+{
+	struct csv *csv = csv_new(formats, (struct hyptrace_event *const *)&event, 1);
+
+	csv->event = event;
+	return csv;
+}
+
+/**
+ * csv_free - free a table
+ * @csv:	the table, or NULL
+ */
+void csv_free(struct csv *csv)
+{
+	unsigned int i;
+
+	if (!csv)
+		return;
+	for (i = 0; i < 2 * csv->nr_ids; i++) {
+		if (!csv->rows[i])
+			continue;
+		row_free(csv->rows[i]);
+		free(csv->rows[i]);
+	}
+	free(csv->rows);
+	free(csv->columns);
+	free(csv->commas);
+	free(csv);
+}
+
+static void put_string(struct out *out, const char *text)
+{
+	size_t len = strlen(text);
+	char *string = malloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+
+	if (!string)
+		die_no_memory();
+	out_write(out, string, row_put_string(ROW_CSV, string, text, len) - string);
+	free(string);
+}
+
+/**
+ * csv_head - print the names of the columns
+ * @csv:	the table
+ * @out:	the output
+ */
+void csv_head(const struct csv *csv, struct out *out)
+{
+	unsigned int i;
+
+	out_puts(out, csv->event ? "ts,cpu" : "ts,cpu,event,lost");
+	for (i = 0; i < csv->nr; i++) {
+		out_putc(out, ',');
+		put_string(out, csv->columns[i].name);
+		if (!csv->columns[i].has_names)
+			continue;
+		out_putc(out, ',');
+		put_string(out, csv->columns[i].name);
+		out_puts(out, "_name");
+	}
+	out_putc(out, '\n');
+}
+
+/* Compile the row of an event, with nothing in the column of the field @but, which may be NULL. */
+static struct row *compile(const struct csv *csv, const struct hyptrace_event *event,
+			   const struct hyptrace_field *but)
+{
+	struct row *row = malloc(sizeof(*row));
+	unsigned int i;
+
+	if (!row)
+		die_no_memory();
+	row_init(row, ROW_CSV, csv->formats, event);
+	if (!csv->event) {
+		row_add_text(row, ",");
+		row_add_string(row, event->name);
+		row_add_text(row, ",");
+	}
+	for (i = 0; i < csv->nr; i++) {
+		const struct csv_column *column = &csv->columns[i];
+		const struct hyptrace_field *field = hyptrace_event_field(event, column->name);
+
+		row_add_text(row, ",");
+		if (field && field != but)
+			row_add_value(row, field);
+		if (!column->has_names)
+			continue;
+		row_add_text(row, ",");
+		if (field && row_has_names(row, field))
+			row_add_name(row, field);
+	}
+	row_add_text(row, "\n");
+	return row;
+}
+
+/* Return the row of an event, compiled. */
+static const struct row *row_of(struct csv *csv, const struct hyptrace_event *event,
+				const struct hyptrace_record *rec)
+{
+	const struct hyptrace_field *but = NULL;
+	unsigned int index = event->id;
+
+	if (!hyptrace_formats_has_result(csv->formats, event, rec)) {
+		but = hyptrace_formats_result(csv->formats, event);
+		index += csv->nr_ids;
+	}
+	if (__builtin_expect(!csv->rows[index], 0))
+		csv->rows[index] = compile(csv, event, but);
+	return csv->rows[index];
+}
+
+static inline char *put_head(struct csv *csv, char *to, unsigned int cpu, uint64_t ts)
+{
+	to = stamp_put(&csv->stamp, to, ts);
+	*to++ = ',';
+	return hyptrace_digits_decimal(to, cpu);
+}
+
+/**
+ * csv_event - print the row of an event
+ * @csv:	the table
+ * @cpu:	its CPU
+ * @rec:	the event
+ * @out:	the output
+ */
+void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *rec,
+	       struct out *out)
+{
+	const struct hyptrace_event *event = hyptrace_formats_event(csv->formats, rec);
+	char *to = put_head(csv, out_room(out, HEAD_MAX + ROW_MAX), cpu, rec->ts);
+	const struct row *row;
+
+	if (!event || event->id >= csv->nr_ids) {
+		out_put_to(out, to);
+		out_printf(out, ",%s,%s\n", event ? event->name : "unknown", csv->commas);
+		return;
+	}
+	row = row_of(csv, event, rec);
+	if (row->room <= ROW_MAX) {
+		out_put_to(out, row_put(row, rec, to));
+	} else {
+		out_put_to(out, to);
+		row_print(row, rec, out);
+	}
+}
+
+/**
+ * csv_lost - print the row of a loss
+ * @csv:	the table, of all events
+ * @cpu:	the CPU
+ * @ts:		the time
+ * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
+ * @out:	the output
+ */
+void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out)
+{
+	char *to = put_head(csv, out_room(out, HEAD_MAX + HEAD_MAX), cpu, ts);
+
+	*to++ = ',';
+	*to++ = ',';
+	if (lost != HYPTRACE_LOST_UNKNOWN)
+		to = hyptrace_digits_decimal(to, lost);
+	out_put_to(out, to);
+	out_puts(out, csv->commas);
+	out_putc(out, '\n');
+}
+
+static const char *sql_type(const struct csv_column *column)
+{
+	static const char *const types[][2] = {
+		{ "UTINYINT", "TINYINT" }, { "USMALLINT", "SMALLINT" },
+		{ "UINTEGER", "INTEGER" }, { "UBIGINT", "BIGINT" },
+	};
+	if (column->is_text)
+		return "VARCHAR";
+	if (column->is_signed && column->is_unsigned)
+		return column->size == sizeof(uint64_t) ? "HUGEINT" : "BIGINT";
+	return types[__builtin_ctz(column->size)][column->is_signed];
+}
+
+static void put_name(struct out *out, const char *name, const char *more)
+{
+	out_puts(out, ", \"");
+	for (; *name; name++) {
+		if (*name == '"')
+			out_putc(out, '"');
+		out_putc(out, *name);
+	}
+	out_printf(out, "%s\"", more);
+}
+
+/**
+ * csv_sql - print how to load a table into DuckDB
+ * @csv:	the table
+ * @table:	its name, a plain word
+ * @file:	the file with its rows
+ * @out:	the output
+ */
+void csv_sql(const struct csv *csv, const char *table, const char *file, struct out *out)
+{
+	unsigned int i;
+
+	out_printf(out, "CREATE TABLE \"%s\" (ts UBIGINT, cpu UINTEGER%s", table,
+		   csv->event ? "" : ", event VARCHAR, lost UBIGINT");
+	for (i = 0; i < csv->nr; i++) {
+		const struct csv_column *column = &csv->columns[i];
+
+		put_name(out, column->name, "");
+		out_printf(out, " %s", sql_type(column));
+		if (!column->has_names)
+			continue;
+		put_name(out, column->name, "_name");
+		out_puts(out, " VARCHAR");
+	}
+	out_printf(out, ");\nCOPY \"%s\" FROM '%s' (HEADER);\n", table, file);
+}

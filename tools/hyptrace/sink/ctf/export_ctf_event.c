@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Write the fields of an event in CTF. For export_ctf.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "output/die.h"
+#include "sink/export.h"
+#include "export_ctf.h"
+
+/**
+ * ctf_is_any - is a field of any length?
+ * @field:	the field
+ *
+ * Return: true if each record says anew how long it is.
+ */
+bool ctf_is_any(const struct hyptrace_field *field)
+{
+	return !field->size || strstr(field->type, "_loc ");
+}
+
+/**
+ * ctf_is_text - is a field that is not a number a text?
+ * @field:	the field
+ *
+ * Return: true if it is a text; false if it is just bytes.
+ */
+bool ctf_is_text(const struct hyptrace_field *field)
+{
+	return strstr(field->type, "char");
+}
+
+/* Is it a field of a fixed length, inside its event? */
+static bool is_inside(const struct hyptrace_event *event, const struct hyptrace_field *field)
+{
+	return !ctf_is_any(field) && field->offset <= event->size &&
+	       field->size <= event->size - field->offset;
+}
+
+/**
+ * ctf_is_written - is a field written as its bytes?
+ * @event:	the event
+ * @index:	of the field
+ *
+ * Fields that overlap, which a kernel does not have, could be much larger than the event: those are
+ * left out that would make it larger.
+ *
+ * Return: true if it is.
+ */
+bool ctf_is_written(const struct hyptrace_event *event, unsigned int index)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i <= index; i++)
+		if (is_inside(event, event->fields[i]))
+			sum += event->fields[i]->size;
+	return is_inside(event, event->fields[index]) && sum <= event->size;
+}
+
+/* Add a field to the bytes that are copied. */
+static void add_field(struct ctf_event *ctf, const struct hyptrace_field *field)
+{
+	struct ctf_run *run = ctf->nr_runs ? &ctf->runs[ctf->nr_runs - 1] : NULL;
+
+	if (run && run->offset + run->size == field->offset) {
+		run->size += field->size;
+	} else {
+		run = &ctf->runs[ctf->nr_runs++];
+		run->offset = field->offset;
+		run->size = field->size;
+	}
+	if (run->size <= PLACE_WORD)
+		run->place = hyptrace_place_of(run->offset, run->size, ctf->event->size);
+	ctf->room += field->size;
+}
+
+/**
+ * ctf_event_new - find out how to write an event
+ * @x:		the export
+ * @event:	the event; fields that are not inside its payload are not written
+ *
+ * Return: the description, for ctf_event_free().
+ */
+struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_event *event)
+{
+	struct ctf_event *ctf = calloc(1, sizeof(*ctf));
+	unsigned int i;
+
+	if (!ctf)
+		die_no_memory();
+	ctf->event = event;
+	ctf->runs = calloc(event->nr_fields + 1, sizeof(*ctf->runs));
+	ctf->named = calloc(event->nr_fields + 1, sizeof(*ctf->named));
+	ctf->any = calloc(event->nr_fields + 1, sizeof(*ctf->any));
+	if (!ctf->runs || !ctf->named || !ctf->any)
+		die_no_memory();
+	ctf_find_calls(ctf, x);
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = event->fields[i];
+
+		if (ctf_is_any(field))
+			ctf->any[ctf->nr_any++] = field;
+		if (!ctf_is_written(event, i))
+			continue;
+		add_field(ctf, field);
+		/* enumerations have the names of all other fields */
+		if (field != ctf->id && !field->nr_symbols &&
+		    hyptrace_formats_depends(x->formats, event, field))
+			ctf->named[ctf->nr_named++] = field;
+	}
+	/* a run of up to eight bytes is written as a whole word */
+	ctf->room += ctf->nr_args * sizeof(uint64_t) + ctf->nr_named * CTF_NAME_MAX + PLACE_WORD;
+	return ctf;
+}
+
+/**
+ * ctf_event_free - free the description of an event
+ * @ctf:	the description, or NULL
+ */
+void ctf_event_free(struct ctf_event *ctf)
+{
+	if (!ctf)
+		return;
+	free(ctf->runs);
+	free(ctf->calls);
+	free(ctf->args);
+	free(ctf->named);
+	free(ctf->any);
+	free(ctf);
+}
+
+static char *put_runs(const struct ctf_event *ctf, const char *data, char *to)
+{
+	const struct ctf_run *run = ctf->runs, *end = run + ctf->nr_runs;
+	uint64_t small = 0, word;
+
+	if (ctf->event->size < PLACE_WORD)
+		data = memcpy(&small, data, ctf->event->size);
+	for (; run < end; run++) {
+		if (run->size <= PLACE_WORD) {
+			word = hyptrace_place_unsigned(&run->place, data);
+			if (htole16(1) != 1)
+				word <<= run->place.right;
+			memcpy(to, &word, sizeof(word));
+		} else {
+			memcpy(to, data + run->offset, run->size);
+		}
+		to += run->size;
+	}
+	return to;
+}
+
+static unsigned int nr_args_of(const struct ctf_event *ctf, uint64_t id)
+{
+	unsigned int low = 0, high = ctf->nr_calls;
+
+	while (low < high) {
+		unsigned int middle = (low + high) / 2;
+
+		if (ctf->calls[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < ctf->nr_calls && ctf->calls[low].id == id ? ctf->calls[low].nr_args : 0;
+}
+
+static char *put_args(const struct ctf_event *ctf, const char *data, char *to)
+{
+	unsigned int i, nr = nr_args_of(ctf, hyptrace_field_read(ctf->id, data));
+
+	for (i = 0; i < nr; i++) {
+		memcpy(to, data + ctf->args[i]->offset, sizeof(uint64_t));
+		to += sizeof(uint64_t);
+	}
+	return to;
+}
+
+static char *put_names(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
+		       const struct hyptrace_record *rec, char *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctf->nr_named; i++) {
+		const char *name;
+		size_t len = 0;
+
+		name = hyptrace_formats_name(formats, ctf->event, ctf->named[i], rec);
+		if (name) {
+			len = strnlen(name, CTF_NAME_MAX - 1);
+			memcpy(to, name, len);
+		}
+		to[len] = '\0';
+		to += len + 1;
+	}
+	return to;
+}
+
+/* A text ends with a NUL, and the bytes of another field follow their number. */
+static char *put_any(const struct hyptrace_field *field, const struct hyptrace_record *rec,
+		     uint32_t *left, char *to)
+{
+	uint32_t size;
+	const char *bytes = hyptrace_field_bytes(field, rec, &size);
+
+	/* such fields do not overlap either */
+	if (!bytes || size > *left)
+		size = 0;
+	*left -= size;
+	if (ctf_is_text(field)) {
+		size = size ? strnlen(bytes, size) : 0;
+	} else {
+		memcpy(to, &size, sizeof(size));
+		to += sizeof(size);
+	}
+	if (size)
+		memcpy(to, bytes, size);
+	to += size;
+	if (ctf_is_text(field))
+		*to++ = '\0';
+	return to;
+}
+
+/**
+ * ctf_event_room - get how many bytes an event takes
+ * @ctf:	its description
+ * @rec:	the event
+ *
+ * Return: the number of bytes at most, without struct ctf_head.
+ */
+size_t ctf_event_room(const struct ctf_event *ctf, const struct hyptrace_record *rec)
+{
+	return ctf->room + (ctf->nr_any ? ctf->nr_any * sizeof(uint32_t) + rec->size : 0);
+}
+
+/**
+ * ctf_event_put - write an event, without struct ctf_head
+ * @ctf:	its description
+ * @formats:	formats of the events
+ * @rec:	the event
+ * @to:		destination, with as much room as ctf_event_room() says
+ *
+ * Return: the end of what was written.
+ */
+char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
+		    const struct hyptrace_record *rec, char *to)
+{
+	uint32_t left = rec->size;
+	unsigned int i;
+
+	to = put_runs(ctf, rec->data, to);
+	if (ctf->id)
+		to = put_args(ctf, rec->data, to);
+	if (ctf->nr_named)
+		to = put_names(ctf, formats, rec, to);
+	for (i = 0; i < ctf->nr_any; i++)
+		to = put_any(ctf->any[i], rec, &left, to);
+	return to;
+}

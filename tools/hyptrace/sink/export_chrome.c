@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Export as Chrome's JSON trace events, for chrome://tracing, speedscope and Perfetto. The process
+ * "pKVM Hypervisor" has a thread per CPU: what happens at EL2 is a slice from hyp_enter to
+ * hyp_exit, and timed events are slices inside. Slices of a thread must nest, so a call that runs
+ * a guest, which leaves EL2 and comes back, is on another thread. The process "Guests" has a
+ * thread per vCPU.
+ */
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "output/die.h"
+#include "output/out.h"
+#include "output/text.h"
+#include "export.h"
+#include "export_chrome.h"
+
+#define NSEC_PER_USEC	1000
+/* Parts of a microsecond that its ninth digit counts */
+#define PARTS_PER_USEC	1000000000
+#define LAST_EIGHT	100000000
+/* Doubles have all integers up to this one */
+#define EXACT_INTEGER	(UINT64_C(1) << 53)
+
+/* Bytes of an object up to its name at most */
+#define HEAD_MAX	256
+
+/* Threads of the hypervisor from this number on have the calls that span several stays at EL2. */
+#define LONG_CALLS	(1U << 20)
+
+/**
+ * struct chrome_cpu - a CPU
+ * @is_named:	its thread has a name: it has had events
+ * @has_long:	its thread for long calls has a name
+ * @is_open:	it is at EL2
+ * @enter:	the hyp_enter with which that began; its data is in @copy
+ * @copy:	memory of @room bytes
+ * @last:	time of its last event
+ */
+struct chrome_cpu {
+	bool			is_named;
+	bool			has_long;
+	bool			is_open;
+	struct hyptrace_record	enter;
+	void			*copy;
+	uint32_t		room;
+	uint64_t		last;
+};
+
+/* The state of the export */
+struct chrome {
+	struct out		*out;
+	struct chrome_events	*events;
+	bool			any;
+	struct chrome_cpu	*cpus;		/* by their numbers */
+	unsigned int		nr_cpus;
+	void			*vcpus;		/* tree of the threads of vCPUs that have a name */
+};
+
+/* Write a time in microseconds. */
+static char *put_usec(char *to, uint64_t nsec)
+{
+	to = hyptrace_digits_decimal(to, nsec / NSEC_PER_USEC);
+	nsec %= NSEC_PER_USEC;
+	*to++ = '.';
+	*to++ = '0' + nsec / 100;
+	return hyptrace_digits_pair(to, nsec % 100);
+}
+
+/*
+ * Begin an object of the list: its phase, process, thread and time. Return the end of the text, in
+ * room for HEAD_MAX bytes.
+ */
+static char *begin_object(struct chrome *chrome, char phase, unsigned int pid, uint64_t tid,
+			  uint64_t ts)
+{
+	char *to = stpcpy(out_room(chrome->out, HEAD_MAX), ",\n{\"ph\":\"");
+
+	*to++ = phase;
+	to = hyptrace_digits_decimal(stpcpy(to, "\",\"pid\":"), pid);
+	to = hyptrace_digits_decimal(stpcpy(to, ",\"tid\":"), tid);
+	return put_usec(stpcpy(to, ",\"ts\":"), ts);
+}
+
+/* The time as readers have it: the double next to its microseconds */
+static double to_usec(uint64_t nsec)
+{
+	char text[32];
+
+	if (nsec < EXACT_INTEGER)
+		return (double)nsec / NSEC_PER_USEC;
+	snprintf(text, sizeof(text), "%" PRIu64 "e-3", nsec);
+	return strtod(text, NULL);
+}
+
+/*
+ * Write how long a slice is. Readers add it to the begin, as doubles: slices that end together must
+ * have the same sum, or they do not nest. If it has not, more digits make it so.
+ */
+static char *put_duration(char *to, uint64_t begin, uint64_t duration)
+{
+	const double from = to_usec(begin), end = to_usec(begin + duration), length = end - from;
+	uint64_t parts;
+
+	if (from + to_usec(duration) == end)
+		return put_usec(to, duration);
+	if (length > 0 && length < EXACT_INTEGER / PARTS_PER_USEC) {
+		parts = length * PARTS_PER_USEC + 0.5;
+		/* the quotient of exact numbers is the double that readers have */
+		if (from + (double)parts / PARTS_PER_USEC == end) {
+			to = hyptrace_digits_decimal(to, parts / PARTS_PER_USEC);
+			*to++ = '.';
+			*to++ = '0' + parts / LAST_EIGHT % 10;
+			return hyptrace_digits_eight(to, parts % LAST_EIGHT);
+		}
+	}
+	return to + sprintf(to, "%.17g", length);
+}
+
+/* Give a process or a thread its name. */
+static void name_track(struct chrome *chrome, const char *what, unsigned int pid, uint64_t tid,
+		       const char *name)
+{
+	out_printf(chrome->out, "%s{\"ph\":\"M\",\"pid\":%u,\"tid\":%" PRIu64 ",\"name\":\"%s\",\"args\":{\"name\":",
+		   chrome->any ? ",\n" : "", pid, tid, what);
+	text_put_json(chrome->out, name);
+	out_puts(chrome->out, "}}");
+	chrome->any = true;
+}
+
+/* Name a thread of the hypervisor, and say where it is among the others. */
+static void name_cpu(struct chrome *chrome, unsigned int id, const char *kind, unsigned int tid)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), "CPU %u%s", id, kind);
+	name_track(chrome, "thread_name", CHROME_HYPERVISOR, tid, name);
+	out_printf(chrome->out,
+		   ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}",
+		   CHROME_HYPERVISOR, tid, 2 * id + (tid != id));
+}
+
+static struct chrome_cpu *cpu_of(struct chrome *chrome, unsigned int id)
+{
+	struct chrome_cpu *cpu;
+
+	if (id >= chrome->nr_cpus) {
+		chrome->cpus = reallocarray(chrome->cpus, id + 1, sizeof(*cpu));
+		if (!chrome->cpus)
+			die_no_memory();
+		memset(chrome->cpus + chrome->nr_cpus, 0,
+		       (id + 1 - chrome->nr_cpus) * sizeof(*cpu));
+		chrome->nr_cpus = id + 1;
+	}
+	cpu = &chrome->cpus[id];
+	if (!cpu->is_named)
+		name_cpu(chrome, id, "", id);
+	cpu->is_named = true;
+	return cpu;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Name the thread of a vCPU, the first time. */
+static void name_vcpu(struct chrome *chrome, uint64_t vcpu, uint64_t handle, uint64_t index)
+{
+	uint64_t *thread;
+	char name[96];
+
+	if (tfind(&vcpu, &chrome->vcpus, compare_threads))
+		return;
+	thread = malloc(sizeof(*thread));
+	if (!thread)
+		die_no_memory();
+	*thread = vcpu;
+	if (!tsearch(thread, &chrome->vcpus, compare_threads))
+		die_no_memory();
+	snprintf(name, sizeof(name), "VM 0x%" PRIx64 " vCPU %" PRIu64, handle, index);
+	name_track(chrome, "thread_name", CHROME_GUESTS, vcpu, name);
+}
+
+/* Put a slice. */
+static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
+			 uint64_t duration, const struct chrome_event *event,
+			 const struct hyptrace_record *rec)
+{
+	char *to = begin_object(chrome, 'X', pid, tid, begin);
+
+	out_put_to(chrome->out, put_duration(stpcpy(to, ",\"dur\":"), begin, duration));
+	chrome_put_details(chrome->events, event, rec, chrome->out);
+}
+
+/* Put the slice of a CPU that is at EL2, as one object: some viewers need the name at the end. */
+static void close_slice(struct chrome *chrome, struct chrome_cpu *cpu, uint64_t ts)
+{
+	const struct hyptrace_record *enter = &cpu->enter;
+
+	if (!cpu->is_open)
+		return;
+	put_complete(chrome, CHROME_HYPERVISOR, cpu - chrome->cpus, enter->ts, ts - enter->ts,
+		     chrome_event_of(chrome->events, enter), enter);
+	cpu->is_open = false;
+}
+
+static void open_slice(struct chrome *chrome, struct chrome_cpu *cpu,
+		       const struct hyptrace_record *rec)
+{
+	/* a hyp_exit is missing, though no loss was reported: slices must nest */
+	close_slice(chrome, cpu, rec->ts);
+	if (rec->size > cpu->room) {
+		cpu->room = rec->size;
+		cpu->copy = realloc(cpu->copy, cpu->room);
+		if (!cpu->copy)
+			die_no_memory();
+	}
+	cpu->enter = *rec;
+	cpu->enter.data = memcpy(cpu->copy, rec->data, rec->size);
+	cpu->is_open = true;
+}
+
+/* Find the thread of a call: that of its CPU if the call has begun during this stay at EL2. */
+static unsigned int thread_of_call(struct chrome *chrome, struct chrome_cpu *cpu, uint64_t begin)
+{
+	const unsigned int id = cpu - chrome->cpus;
+
+	if (cpu->is_open && begin >= cpu->enter.ts)
+		return id;
+	if (!cpu->has_long)
+		name_cpu(chrome, id, ", long calls", LONG_CALLS + id);
+	cpu->has_long = true;
+	return LONG_CALLS + id;
+}
+
+/* Put the slice of an event that has a duration. */
+static void put_slice(struct chrome *chrome, struct chrome_cpu *cpu,
+		      const struct chrome_event *event, const struct hyptrace_record *rec)
+{
+	uint64_t duration = hyptrace_field_read(event->duration, rec->data), tid;
+	unsigned int pid = CHROME_GUESTS;
+
+	if (duration > rec->ts)
+		duration = rec->ts;
+	if (event->kind == CHROME_CALL) {
+		pid = CHROME_HYPERVISOR;
+		tid = thread_of_call(chrome, cpu, rec->ts - duration);
+	} else {
+		tid = hyptrace_field_read(event->vcpu, rec->data);
+	}
+	if (event->kind == CHROME_GUEST)
+		name_vcpu(chrome, tid, hyptrace_field_read(event->handle, rec->data),
+			  hyptrace_field_read(event->index, rec->data));
+	put_complete(chrome, pid, tid, rec->ts - duration, duration, event, rec);
+}
+
+static void put_instant(struct chrome *chrome, const struct chrome_cpu *cpu,
+			const struct chrome_event *event, const struct hyptrace_record *rec)
+{
+	char *to = begin_object(chrome, 'i', CHROME_HYPERVISOR, cpu - chrome->cpus, rec->ts);
+
+	out_put_to(chrome->out, stpcpy(to, ",\"s\":\"t\""));
+	chrome_put_details(chrome->events, event, rec, chrome->out);
+}
+
+/* The free pages of a pool. */
+static void put_counter(struct chrome *chrome, const struct chrome_event *event,
+			const struct hyptrace_record *rec)
+{
+	char *to = begin_object(chrome, 'C', CHROME_HYPERVISOR, 0, rec->ts);
+
+	to = stpcpy(to, ",\"name\":\"pool 0x");
+	to = hyptrace_digits_hex(to, hyptrace_field_read(event->pool, rec->data), 'a');
+	to = stpcpy(to, "\",\"args\":{\"free pages\":");
+	to = hyptrace_digits_decimal(to, hyptrace_field_read(event->left, rec->data));
+	out_put_to(chrome->out, stpcpy(to, "}}"));
+}
+
+static void put_event(struct export *x, unsigned int id, const struct hyptrace_record *rec)
+{
+	struct chrome *chrome = x->state;
+	struct chrome_cpu *cpu = cpu_of(chrome, id);
+	const struct chrome_event *event = chrome_event_of(chrome->events, rec);
+
+	cpu->last = rec->ts;
+	switch (event->kind) {
+	case CHROME_ENTER:
+		open_slice(chrome, cpu, rec);
+		break;
+	case CHROME_EXIT:
+		close_slice(chrome, cpu, rec->ts);
+		break;
+	case CHROME_CALL:
+	case CHROME_GUEST:
+	case CHROME_FIXUP:
+		put_slice(chrome, cpu, event, rec);
+		break;
+	case CHROME_POOL:
+		put_counter(chrome, event, rec);
+		put_instant(chrome, cpu, event, rec);
+		break;
+	case CHROME_INSTANT:
+		put_instant(chrome, cpu, event, rec);
+		break;
+	}
+}
+
+static void put_loss(struct export *x, unsigned int id, uint64_t ts, uint64_t lost)
+{
+	struct chrome *chrome = x->state;
+	struct chrome_cpu *cpu = cpu_of(chrome, id);
+	char *to;
+
+	/* nobody knows when the CPU has left EL2 */
+	close_slice(chrome, cpu, cpu->last);
+	cpu->last = ts;
+	to = begin_object(chrome, 'i', CHROME_HYPERVISOR, id, ts);
+	to = stpcpy(to, ",\"s\":\"t\",\"name\":\"LOST\",\"args\":{\"lost\":");
+	to = lost == HYPTRACE_LOST_UNKNOWN ? stpcpy(to, "null") : hyptrace_digits_decimal(to, lost);
+	out_put_to(chrome->out, stpcpy(to, "}}"));
+}
+
+static int begin(struct export *x)
+{
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+
+	if (!chrome)
+		die_no_memory();
+	x->state = chrome;
+	chrome->out = x->out;
+	chrome->events = chrome_events_new(x->formats);
+	out_puts(chrome->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":");
+	text_put_json(chrome->out, x->info->clock ? x->info->clock : "unknown");
+	out_puts(chrome->out, "},\"traceEvents\":[\n");
+	name_track(chrome, "process_name", CHROME_HYPERVISOR, 0, "pKVM Hypervisor");
+	name_track(chrome, "process_name", CHROME_GUESTS, 0, "Guests");
+	return EXIT_DONE;
+}
+
+static int end(struct export *x)
+{
+	struct chrome *chrome = x->state;
+	unsigned int i;
+
+	if (!chrome)
+		return EXIT_DONE;
+	for (i = 0; i < chrome->nr_cpus; i++) {
+		close_slice(chrome, &chrome->cpus[i], chrome->cpus[i].last);
+		free(chrome->cpus[i].copy);
+	}
+	out_puts(chrome->out, "\n]}\n");
+	chrome_events_free(chrome->events);
+	free(chrome->cpus);
+	tdestroy(chrome->vcpus, free);
+	free(chrome);
+	return EXIT_DONE;
+}
+
+static const char *const endings[] = { ".json", NULL };
+
+const struct export_format export_chrome = {
+	.name = "chrome",
+	.endings = endings,
+	.help = "Chrome's JSON trace events",
+	.targets = EXPORT_TO_FILE,
+	.begin = begin,
+	.event = put_event,
+	.loss = put_loss,
+	.end = end,
+};

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where an export is written to: stdout, a file, or a folder. A file and a folder have a temporary
+ * name until they are complete. For cmd_export.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/die.h"
+#include "output/message.h"
+#include "output/out.h"
+#include "export_output.h"
+
+static char *temporary_name(const char *name)
+{
+	size_t len = strlen(name);
+	char *part;
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	if (asprintf(&part, "%.*s.XXXXXX", (int)len, name) < 0)
+		die_no_memory();
+	return part;
+}
+
+static int fail_create(const char *name)
+{
+	return cmd_fail("cannot create \"%s\": %s", name, strerror(errno));
+}
+
+static bool is_empty_folder(const char *name)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(name);
+	bool empty = dir;
+
+	while (dir && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			empty = false;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+static int open_folder(struct export_output *output)
+{
+	struct stat st;
+
+	if (!stat(output->name, &st) && !is_empty_folder(output->name))
+		return cmd_fail("cannot create the folder \"%s\": %s", output->name,
+				S_ISDIR(st.st_mode) ? "it is not empty" : strerror(EEXIST));
+	output->part = temporary_name(output->name);
+	/* like the recording, nobody else may read it: it tells addresses */
+	if (!mkdtemp(output->part)) {
+		fail_create(output->part);
+		free(output->part);
+		output->part = NULL;
+		return EXIT_REFUSED;
+	}
+	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return output->fd < 0 ? fail_create(output->part) : EXIT_DONE;
+}
+
+static int open_file(struct export_output *output)
+{
+	const char *name = output->name;
+	struct stat st;
+	int fd;
+
+	/* a device or a pipe is written as it is */
+	if (stat(name, &st) || S_ISREG(st.st_mode)) {
+		output->part = temporary_name(name);
+		name = output->part;
+		fd = mkostemp(output->part, O_CLOEXEC);
+	} else {
+		fd = open(name, O_RDWR | O_CLOEXEC);
+		/* such as a device that can only be written */
+		if (fd < 0)
+			fd = open(name, O_WRONLY | O_CLOEXEC);
+	}
+	if (fd < 0) {
+		fail_create(name);
+		free(output->part);
+		output->part = NULL;
+		return EXIT_REFUSED;
+	}
+	out_init(&output->out, fd);
+	return EXIT_DONE;
+}
+
+/**
+ * export_output_open - open the output of an export
+ * @output:	the output, with its name
+ *
+ * Return: an exit code.
+ */
+int export_output_open(struct export_output *output)
+{
+	output->fd = -1;
+	if (output->is_folder)
+		return open_folder(output);
+	if (strcmp(output->name, "-"))
+		return open_file(output);
+	out_init(&output->out, STDOUT_FILENO);
+	return EXIT_DONE;
+}
+
+static int close_file(struct export_output *output)
+{
+	struct out *out = &output->out;
+
+	out_flush(out);
+	if (out->fd != STDOUT_FILENO && close(out->fd) && !out->error)
+		out->error = errno;
+	out->fd = -1;
+	/* a pipe that is closed: its reader has seen enough */
+	if (!out->error || (out->error == EPIPE && !output->part))
+		return EXIT_DONE;
+	return cmd_fail("cannot write \"%s\": %s", output->name, strerror(out->error));
+}
+
+/**
+ * export_output_finish - write what is left, and give the output its name
+ * @output:	the output
+ *
+ * Return: an exit code. If it is not EXIT_DONE, call export_output_abandon().
+ */
+int export_output_finish(struct export_output *output)
+{
+	int code = output->is_folder ? EXIT_DONE : close_file(output);
+
+	if (code || !output->part)
+		return code;
+	if (rename(output->part, output->name))
+		return cmd_fail("cannot rename \"%s\" to \"%s\": %s", output->part, output->name,
+				strerror(errno));
+	if (output->is_folder)
+		close(output->fd);
+	free(output->part);
+	output->part = NULL;
+	return EXIT_DONE;
+}
+
+static void remove_folder(struct export_output *output)
+{
+	DIR *dir = fdopendir(output->fd);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(output->part);
+}
+
+/**
+ * export_output_abandon - remove an output that is not complete
+ * @output:	the output, after export_output_open() has succeeded
+ */
+void export_output_abandon(struct export_output *output)
+{
+	if (output->is_folder && output->fd >= 0)
+		remove_folder(output);
+	else if (output->part)
+		unlink(output->part);
+	if (!output->is_folder && output->out.fd > STDERR_FILENO)
+		close(output->out.fd);
+	free(output->part);
+	output->part = NULL;
+}

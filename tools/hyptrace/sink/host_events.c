@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events of the host that a file has beside those of the remote: open them, and find out which
+ * of them --event and --filter choose. For cmd_report.c and cmd_export.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/file.h"
+#include "cli/args.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/events.h"
+#include "host_events.h"
+
+/* Does a word name an event of the file? */
+static bool is_known(const struct hyptrace_file *file, const char *word)
+{
+	struct event_choice choice = {};
+	unsigned int nr;
+	struct hyptrace_event *const *events = hyptrace_file_events(file, &nr);
+	bool known;
+
+	select_events(events, nr, &word, 1, &choice);
+	known = !choice.nr_unknown;
+	event_choice_free(&choice);
+	return known;
+}
+
+/* Give each word of --event to the sides that know it, an unknown one to the remote. */
+static void share_words(struct host_events *h, struct lines *lines,
+			const struct hyptrace_file *file)
+{
+	const struct words all = lines->words;
+	unsigned int i;
+
+	lines->words = (struct words){};
+	for (i = 0; i < all.nr; i++) {
+		const bool of_host = is_known(h->file, all.words[i]);
+
+		if (of_host)
+			cmd_add_word(&h->lines.words, all.words[i]);
+		if (!of_host || is_known(file, all.words[i]))
+			cmd_add_word(&lines->words, all.words[i]);
+	}
+	h->no_remote |= all.nr && !lines->words.nr;
+	h->no_host |= all.nr && !h->lines.words.nr;
+	free(all.words);
+}
+
+static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
+{
+	unsigned int nr;
+	struct hyptrace_event *const *events = hyptrace_file_events(file, &nr);
+	struct hyptrace_error err;
+	struct hyptrace_filters *filters;
+	size_t at;
+
+	filters = hyptrace_filters_new(events, nr, text, &at, &err);
+	hyptrace_filters_free(filters);
+	return filters;
+}
+
+/* A filter that is wrong for one side cannot be met there. */
+static void share_filter(struct host_events *h, struct lines *lines,
+			 const struct hyptrace_file *file)
+{
+	if (!lines->filter)
+		return;
+	if (!is_valid_filter(h->file, lines->filter))
+		h->no_host = true;
+	else if (!is_valid_filter(file, lines->filter))
+		h->no_remote = true;
+	h->lines.filter = h->no_host ? NULL : lines->filter;
+	if (h->no_remote)
+		lines->filter = NULL;
+}
+
+/**
+ * host_events_open - open a file for its events of the host
+ * @h:		out: the events of the host, for host_events_close()
+ * @file:	the file
+ * @path:	its name
+ *
+ * Return: 0, also if it has none; or an exit code.
+ */
+int host_events_open(struct host_events *h, const struct hyptrace_file *file, const char *path)
+{
+	struct hyptrace_error err;
+
+	if (!file->meta.nr_host_cpus)
+		return EXIT_DONE;
+	h->file = hyptrace_file_open_host(path, &err);
+	if (!h->file)
+		return cmd_fail("cannot read %s: %s", path, err.text);
+	return EXIT_DONE;
+}
+
+/**
+ * host_events_choose - choose the CPUs, times and events that are chosen of the remote
+ * @h:		the events of the host, after host_events_share() and, to print, lines_begin()
+ * @verb:	the verb, for a message
+ * @file:	the file, with its CPUs and times
+ *
+ * Return: an exit code.
+ */
+int host_events_choose(struct host_events *h, const char *verb, const struct hyptrace_file *file)
+{
+	struct hyptrace_event *const *events;
+	unsigned int nr;
+	int code;
+
+	/* the host has not recorded a CPU that --cpu names */
+	if (file->chosen)
+		h->no_host |= !!hyptrace_file_set_cpus(h->file, file->chosen, file->nr_chosen,
+						       NULL);
+	hyptrace_file_set_times(h->file, file->from, file->to);
+	hyptrace_file_set_last(h->file, file->last);
+	events = hyptrace_file_events(h->file, &nr);
+	code = lines_choose(&h->lines, verb, events, nr);
+	if (!code && lines_has_choice(&h->lines))
+		hyptrace_file_set_filter(h->file, lines_accept_event, &h->lines);
+	return code;
+}
+
+/**
+ * host_events_close - close it
+ * @h:		the events of the host
+ */
+void host_events_close(struct host_events *h)
+{
+	lines_end(&h->lines);
+	hyptrace_file_close(h->file);
+}
+
+/**
+ * host_events_share - share --event and --filter between the remote and the host
+ * @h:		the events of the host, which may have none
+ * @lines:	the line printer of the remote, before lines_choose()
+ * @file:	the file
+ *
+ * A word or a filter that is not valid for one side chooses no event there.
+ */
+void host_events_share(struct host_events *h, struct lines *lines,
+		       const struct hyptrace_file *file)
+{
+	if (!h->file)
+		return;
+	h->no_host |= lines->csv;
+	share_words(h, lines, file);
+	share_filter(h, lines, file);
+}

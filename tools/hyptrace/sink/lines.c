@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the lines of events and of losses.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/digits.h"
+#include "lib/file.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/clock.h"
+#include "output/out.h"
+#include "output/printer.h"
+#include "output/text.h"
+#include "session/events.h"
+#include "csv.h"
+#include "json_rows.h"
+#include "lines.h"
+
+/* For functions that few events need: inlined, they would slow down all others. */
+#define noinline		__attribute__((noinline))
+/* For functions that each event needs: a call would save and restore many registers. */
+#define always_inline		__attribute__((always_inline))
+
+/* Events of a stream to print before the caller looks at its signals */
+#define EVENTS_AT_ONCE		1024
+/* Events that are decoded before the first of them is printed: they fit into the cache */
+#define RUN_EVENTS		128
+/* Events that are decoded one by one, before the next try to decode many */
+#define SLOW_EVENTS		16
+
+#define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
+/* Decimals of a second up to its ticks */
+#define TICK_DIGITS		4
+
+#define BOLD			"\033[1m"
+#define RED			"\033[31m"
+#define NO_STYLE		"\033[0m"
+#define AFTER_NAME		": "
+
+/* Columns of the CPU and of the seconds */
+#define CPU_WIDTH		3
+/* Length of "[000] " */
+#define CPU_LEN			6
+#define SEC_WIDTH		5
+/* Bytes of a local date and time at most */
+#define WALL_MAX		32
+
+enum {
+	OPT_CSV = 0x300,
+	OPT_NS,
+	OPT_RAW,
+	OPT_TIME,
+};
+
+#define TIME_HELP \
+	"Print the time as abs (seconds of the recorded clock, the default), rel (seconds " \
+	"since the first line), delta (seconds since the previous line) or wall (local date " \
+	"and time)"
+
+#define NS_HELP	"Print times with nanoseconds"
+
+#define QUIET_HELP \
+	"Print no notes; losses and errors are still printed"
+
+#define RAW_HELP \
+	"Print each event in its print format: fields and numbers instead of a sentence"
+
+#define CSV_HELP \
+	"Print comma-separated values: a row for each event, a column for each field"
+
+#define EVENT_HELP \
+	"Print only these events: names, globs or all, with commas between them; may be repeated"
+
+#define FILTER_HELP \
+	"Print only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
+
+static bool parse_time(const char *s, enum lines_time *time)
+{
+	static const char *const names[] = {
+		[LINES_TIME_ABS]	= "abs",
+		[LINES_TIME_REL]	= "rel",
+		[LINES_TIME_DELTA]	= "delta",
+		[LINES_TIME_WALL]	= "wall",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(s, names[i]))
+			continue;
+		*time = i;
+		return true;
+	}
+	return false;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct lines *lines = state->input;
+
+	switch (key) {
+	case 'q':
+		lines->quiet = true;
+		return 0;
+	case 'F':
+		lines->filter = arg;
+		return 0;
+	case 'e':
+		return cmd_add_words(&lines->words, arg);
+	case OPT_CSV:
+		lines->csv = true;
+		return 0;
+	case OPT_NS:
+		lines->nanoseconds = true;
+		return 0;
+	case OPT_RAW:
+		lines->raw = true;
+		return 0;
+	case OPT_TIME:
+		if (!parse_time(arg, &lines->time))
+			return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option options[] = {
+	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
+	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
+	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
+	{ "csv", OPT_CSV, NULL, 0, CSV_HELP, 0 },
+	{ "event", 'e', "EVENT", 0, EVENT_HELP, 0 },
+	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
+	{ "quiet", 'q', NULL, 0, QUIET_HELP, 0 },
+	{ 0 }
+};
+
+const struct argp lines_argp = {
+	.options = options,
+	.parser = parse,
+};
+
+static const struct argp_option time_options[] = {
+	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
+	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
+	{ "quiet", 'q', NULL, 0, QUIET_HELP, 0 },
+	{ 0 }
+};
+
+const struct argp lines_time_argp = {
+	.options = time_options,
+	.parser = parse,
+};
+
+static void make_cpus(struct lines *lines)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < LINES_CPUS; cpu++)
+		snprintf(lines->cpus[cpu], LINES_CPU_SIZE, "[%0*u] ", CPU_WIDTH, cpu);
+}
+
+static int invalid(struct hyptrace_error *err)
+{
+	err->errnum = EINVAL;
+	err->subject[0] = '\0';
+	return -EINVAL;
+}
+
+/**
+ * lines_begin - prepare to print
+ * @lines:	the line printer, with its settings
+ * @ctx:	the context, connected
+ * @remote:	the remote of the events
+ * @formats:	formats of its events
+ * @err:	the reason if it fails
+ *
+ * Return: 0 or a negative errno.
+ */
+int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_remote *remote,
+		struct hyptrace_formats *formats, struct hyptrace_error *err)
+{
+	if (lines->time == LINES_TIME_WALL) {
+		if (!lines->has_offset && strcmp(remote->clock, "boot")) {
+			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
+				 remote->clock);
+			return invalid(err);
+		}
+		lines->base = -(lines->has_offset ? (uint64_t)lines->offset : clock_offset());
+	}
+	lines->move_base = lines->time == LINES_TIME_REL || lines->time == LINES_TIME_DELTA;
+	lines->out = &ctx->out;
+	lines->p = ctx->p;
+	lines->json = printer_is_json(ctx->p);
+	lines->color = ctx->color;
+	lines->formats = formats;
+	lines->tasks = hyptrace_formats_has_tasks(formats) && !lines->is_host;
+	make_cpus(lines);
+	if (lines->json && !ctx->pretty && !lines->is_host)
+		lines->rows = json_rows_new(formats);
+	if (lines->raw)
+		hyptrace_formats_set_raw(formats);
+	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
+				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, err);
+}
+
+/**
+ * lines_resume - continue after lines that another line printer has printed
+ * @lines:	the line printer
+ * @first:	time of the first line
+ * @previous:	time of the last line
+ */
+void lines_resume(struct lines *lines, uint64_t first, uint64_t previous)
+{
+	if (lines->time != LINES_TIME_REL && lines->time != LINES_TIME_DELTA)
+		return;
+	lines->begun = true;
+	lines->move_base = lines->time == LINES_TIME_DELTA;
+	lines->base = lines->move_base ? previous : first;
+	lines->head.span = 0;
+}
+
+/**
+ * lines_end - free what lines_begin() and lines_choose() have made
+ * @lines:	the line printer
+ */
+void lines_end(struct lines *lines)
+{
+	json_rows_free(lines->rows);
+	lines->rows = NULL;
+	csv_free(lines->table);
+	lines->table = NULL;
+	hyptrace_filters_free(lines->filters);
+	lines->filters = NULL;
+	free(lines->wanted);
+	lines->wanted = NULL;
+	free(lines->words.words);
+}
+
+static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
+{
+	char *end = hyptrace_digits_decimal(to, value);
+	unsigned int len = end - to;
+
+	if (len >= width)
+		return end;
+	memmove(to + width - len, to, len);
+	memset(to, fill, width - len);
+	return to + width;
+}
+
+static char *put_cpu(char *to, unsigned int cpu)
+{
+	*to++ = '[';
+	to = put_wide(to, cpu, CPU_WIDTH, '0');
+	*to++ = ']';
+	*to++ = ' ';
+	return to;
+}
+
+static char *put_wall(char *to, time_t sec)
+{
+	struct tm tm;
+
+	localtime_r(&sec, &tm);
+	return to + strftime(to, WALL_MAX, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+/* Make the time up to the decimal point of the seconds. */
+static noinline void new_second(struct lines *lines, uint64_t ns)
+{
+	struct lines_head *head = &lines->head;
+	char *to = head->text;
+
+	head->second = ns - ns % NSEC_PER_SEC;
+	if (lines->time == LINES_TIME_WALL)
+		to = put_wall(to, ns / NSEC_PER_SEC);
+	else
+		to = put_wide(to, ns / NSEC_PER_SEC, SEC_WIDTH, ' ');
+	*to++ = '.';
+	head->len = to - head->text + TICK_DIGITS;
+}
+
+/* Make "  123.4567", which is cached: at a high rate many lines have it. */
+static noinline void new_tick(struct lines *lines, uint64_t ns)
+{
+	struct lines_head *head = &lines->head;
+	uint32_t tick;
+
+	if (!head->len || ns - head->second >= NSEC_PER_SEC)
+		new_second(lines, ns);
+	tick = (ns - head->second) / NSEC_PER_TICK;
+	head->tick = head->second + (uint64_t)tick * NSEC_PER_TICK;
+	hyptrace_digits_four(head->text + head->len - TICK_DIGITS, tick);
+}
+
+/* The time of a line is relative: change the base. Return the base of this line. */
+static noinline uint64_t move_base(struct lines *lines, uint64_t ts)
+{
+	uint64_t base = lines->begun ? lines->base : ts;
+
+	lines->begun = true;
+	lines->base = ts;
+	lines->move_base = lines->time == LINES_TIME_DELTA;
+	return base;
+}
+
+/* An event that comes too late for the order is before the base. */
+static noinline char *put_negative(const struct lines *lines, char *to, uint64_t ns)
+{
+	if (lines->nanoseconds)
+		return to + sprintf(to, "%*s%" PRIu64 ".%09" PRIu64 ": ", SEC_WIDTH - 1, "-",
+				    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
+	return to + sprintf(to, "%*s%" PRIu64 ".%06" PRIu64 ": ", SEC_WIDTH - 1, "-",
+			    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC);
+}
+
+static inline always_inline char *put_head(struct lines *lines, char *to, unsigned int cpu,
+					   uint64_t ts)
+{
+	struct lines_head *head = &lines->head;
+	uint32_t nsec;
+
+	if (__builtin_expect(cpu < LINES_CPUS, 1)) {
+		memcpy(to, lines->cpus[cpu], LINES_CPU_SIZE);
+		to += CPU_LEN;
+	} else {
+		to = put_cpu(to, cpu);
+	}
+	if (__builtin_expect(ts - head->tick >= head->span, 0)) {
+		uint64_t base = lines->move_base ? move_base(lines, ts) : lines->base;
+
+		if (ts < base && lines->time != LINES_TIME_WALL)
+			return put_negative(lines, to, base - ts);
+		new_tick(lines, ts - base);
+		/* from here on in the clock of the events */
+		head->tick += base;
+		/* the base of the next line is another one */
+		head->span = lines->move_base ? 0 : NSEC_PER_TICK;
+	}
+	nsec = ts - head->tick;
+	to = hyptrace_digits_text(to, head->text, head->len);
+	to = hyptrace_digits_pair(to, nsec / NSEC_PER_USEC);
+	if (lines->nanoseconds) {
+		*to++ = '0' + nsec / 100 % 10;
+		to = hyptrace_digits_pair(to, nsec % 100);
+	}
+	*to++ = ':';
+	*to++ = ' ';
+	return to;
+}
+
+/* Print an event that hyptrace_formats_line() cannot print. */
+static noinline void print_slowly(struct lines *lines, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
+	struct out *out = lines->out;
+	size_t len;
+
+	if (!event) {
+		out_printf(out, "unknown event %u of %u bytes\n", lines_record_id(rec), rec->size);
+		return;
+	}
+	out_puts(out, lines->color ? BOLD : "");
+	out_puts(out, event->name);
+	out_puts(out, lines->color ? NO_STYLE AFTER_NAME : AFTER_NAME);
+	text_put_plain(out, hyptrace_formats_text(lines->formats, event, rec, &len));
+	out_putc(out, '\n');
+}
+
+/**
+ * lines_put_head - print the CPU and the time before an event
+ * @lines:	the line printer
+ * @cpu:	the CPU
+ * @ts:		the time
+ */
+void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts)
+{
+	char *to = out_room(lines->out, LINES_HEAD_MAX + DIGITS_SLACK);
+
+	out_put_to(lines->out, put_head(lines, to, cpu, ts));
+	if (lines->is_host)
+		out_puts(lines->out, "host ");
+}
+
+static inline always_inline void print_text(struct lines *lines, struct out *out,
+					    unsigned int cpu, const struct hyptrace_record *rec)
+{
+	char *head = out_room(out, LINES_HEAD_MAX + HYPTRACE_LINE_MAX);
+	char *text = put_head(lines, head, cpu, rec->ts);
+	char *end = hyptrace_formats_line(lines->formats, rec, text);
+
+	if (end) {
+		*end++ = '\n';
+		out_put_to(out, end);
+	} else {
+		out_put_to(out, text);
+		print_slowly(lines, rec);
+	}
+}
+
+static noinline void print_with_task(struct lines *lines, unsigned int cpu,
+				     const struct hyptrace_record *rec)
+{
+	size_t len;
+	const char *task = hyptrace_formats_task(lines->formats, rec, &len);
+
+	if (task)
+		text_put_plain(lines->out, task);
+	print_text(lines, lines->out, cpu, rec);
+}
+
+/* Print an event of the host beside others: "host" and the task are after the time. */
+static noinline void print_of_host(struct lines *lines, unsigned int cpu,
+				   const struct hyptrace_record *rec)
+{
+	const char *task;
+	char *text, *end;
+	size_t len;
+
+	lines_put_head(lines, cpu, rec->ts);
+	task = hyptrace_formats_task(lines->formats, rec, &len);
+	for (; task && *task == ' '; task++)
+		;
+	if (task)
+		text_put_plain(lines->out, task);
+	text = out_room(lines->out, HYPTRACE_LINE_MAX);
+	end = hyptrace_formats_line(lines->formats, rec, text);
+	if (end) {
+		*end++ = '\n';
+		out_put_to(lines->out, end);
+	} else {
+		print_slowly(lines, rec);
+	}
+}
+
+/**
+ * lines_event - print an event
+ * @lines:	the line printer
+ * @cpu:	its CPU
+ * @rec:	the event
+ */
+void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	if (lines->json)
+		lines_event_json(lines, cpu, rec);
+	else if (lines->table)
+		csv_event(lines->table, cpu, rec, lines->out);
+	else if (lines->is_host)
+		print_of_host(lines, cpu, rec);
+	else if (lines->tasks)
+		print_with_task(lines, cpu, rec);
+	else
+		print_text(lines, lines->out, cpu, rec);
+}
+
+/**
+ * lines_lost - print that events were lost
+ * @lines:	the line printer
+ * @cpu:	the CPU
+ * @ts:		time of the event before which they were lost, or after which if none follows
+ * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
+ */
+void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost)
+{
+	struct out *out = lines->out;
+
+	if (lines->json) {
+		lines_lost_json(lines, cpu, ts, lost);
+		return;
+	}
+	if (lines->table) {
+		csv_lost(lines->table, cpu, ts, lost, out);
+		return;
+	}
+	out_puts(out, lines->color ? RED : "");
+	lines_put_head(lines, cpu, ts);
+	if (lost == HYPTRACE_LOST_UNKNOWN)
+		out_puts(out, "LOST events");
+	else
+		out_printf(out, "LOST %" PRIu64 " event%s", lost, lost == 1 ? "" : "s");
+	out_puts(out, lines->color ? NO_STYLE "\n" : "\n");
+}
+
+/* Print an event that is not plain text, or comes after a loss. */
+static noinline void print_any(struct lines *lines, const struct hyptrace_stream_event *event)
+{
+	const struct hyptrace_record *rec = &event->record;
+
+	if (rec->lost)
+		lines_lost(lines, event->cpu, rec->ts, rec->lost);
+	if (rec->data)
+		lines_event(lines, event->cpu, rec);
+}
+
+static bool is_plain_text(const struct lines *lines)
+{
+	return !lines->json && !lines->table && !lines->tasks && !lines->is_host;
+}
+
+/**
+ * lines_events - print events and losses
+ * @lines:	the line printer
+ * @events:	the events
+ * @nr:		number of @events
+ */
+void lines_events(struct lines *lines, const struct hyptrace_stream_event *events,
+		  unsigned int nr)
+{
+	const struct hyptrace_stream_event *event, *end = events + nr;
+	const bool is_text = is_plain_text(lines);
+	struct out *const out = lines->out;
+
+	for (event = events; event < end; event++) {
+		if (__builtin_expect(is_text && !event->record.lost, 1))
+			print_text(lines, out, event->cpu, &event->record);
+		else
+			print_any(lines, event);
+	}
+}
+
+/* For lines_stream() and lines_file(): the compiler knows @next in each of them. */
+static inline always_inline int print_next(struct lines *lines, void *from,
+					   int (*next)(void *from,
+						       const struct hyptrace_stream_event **event,
+						       struct hyptrace_error *err),
+					   unsigned int left, struct hyptrace_error *err)
+{
+	/* locals: the compiler would read the members again after each text that is written */
+	struct out *const out = lines->out;
+	const bool is_text = is_plain_text(lines);
+	const struct hyptrace_stream_event *event;
+	int ret;
+
+	do {
+		ret = next(from, &event, err);
+		if (ret <= 0)
+			break;
+		if (__builtin_expect(is_text && !event->record.lost, 1))
+			print_text(lines, out, event->cpu, &event->record);
+		else
+			print_any(lines, event);
+	} while (--left);
+	return ret;
+}
+
+static inline always_inline int stream_next(void *s, const struct hyptrace_stream_event **event,
+					    struct hyptrace_error *err)
+{
+	return hyptrace_stream_next(s, event, err);
+}
+
+static inline always_inline int file_next(void *file, const struct hyptrace_stream_event **event,
+					  struct hyptrace_error *err)
+{
+	return hyptrace_file_next(file, event, err);
+}
+
+/**
+ * lines_stream - print the next events of a stream, but not too many
+ * @lines:	the line printer
+ * @s:		the stream
+ * @err:	the reason if it fails
+ *
+ * Return: what hyptrace_stream_next() has returned last.
+ */
+int lines_stream(struct lines *lines, struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	return print_next(lines, s, stream_next, EVENTS_AT_ONCE, err);
+}
+
+/**
+ * lines_file - print the next events of a file, but not too many
+ * @lines:	the line printer
+ * @file:	the file
+ * @err:	the reason if it fails
+ *
+ * Return: what hyptrace_file_next() has returned last.
+ */
+int lines_file(struct lines *lines, struct hyptrace_file *file, struct hyptrace_error *err)
+{
+	struct hyptrace_stream_event events[RUN_EVENTS];
+	unsigned int nr, all = 0;
+
+	do {
+		nr = hyptrace_file_run(file, events, RUN_EVENTS);
+		lines_events(lines, events, nr);
+		all += nr;
+	} while (nr && all < EVENTS_AT_ONCE);
+	if (nr)
+		return 1;
+	return print_next(lines, file, file_next, all ? 1 : SLOW_EVENTS, err);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Export to Perfetto: the events of which Perfetto itself makes the tracks "pkVM Hypervisor CPU N".
+ * For export_perfetto.c.
+ *
+ * hyp_enter opens a slice, hyp_exit closes it, and the other events become its arguments. Viewers
+ * do not handle two entries in a row, so exits that are missing are added.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lib/internal.h"
+#include "output/die.h"
+#include "output/out.h"
+#include "export_perfetto.h"
+
+/* Trace, TracePacket and FtraceEventBundle */
+#define TRACE_PACKET		1
+#define FTRACE_EVENTS		1
+#define BUNDLE_CPU		1
+#define BUNDLE_EVENT		2
+#define BUNDLE_LOST_EVENTS	3
+
+/* FtraceEvent */
+#define EVENT_TIMESTAMP		1
+
+/* Bytes of a bundle without the last event, and of an event at most */
+#define BUNDLE_SIZE		(16 << 10)
+#define EVENT_MAX		128
+
+/* A field of a message: its number is its place in the list, from 1 on */
+#define FIELDS_MAX		7
+
+static const struct message {
+	unsigned int	number;
+	const char	*event;
+	const char	*fields[FIELDS_MAX];
+} messages[] = {
+	{ 578, "host_ffa_call",
+	  { "func_id", "res_a1", "res_a2", "res_a3", "res_a4", "handled", "err" } },
+	{ 582, "host_hcall", { "id", "invalid" } },
+	{ 583, "host_smc", { "id", "forwarded" } },
+	{ PERFETTO_HYP_EXIT, "hyp_exit", { NULL } },
+	{ 585, "iommu_idmap", { "from", "to", "prot" } },
+	{ 586, "psci_mem_protect", { "count", "was" } },
+	{ 587, "host_mem_abort", { "esr", "addr" } },
+	{ PERFETTO_HYP_ENTER, "hyp_enter", { NULL } },
+	{ 590, "vcpu_illegal_trap", { "esr" } },
+};
+
+static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
+					       const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i]->name, name) &&
+		    hyptrace_field_is_number(event->fields[i], event->size))
+			return event->fields[i];
+	return NULL;
+}
+
+/**
+ * perfetto_ftrace_find - find Perfetto's message of an event
+ * @event:	the event
+ * @fields:	out: the fields of the message, PERFETTO_FTRACE_FIELDS of them; NULL if it has fewer
+ *
+ * Return: the number of the message; 0 if there is none, or if the event does not have the fields.
+ */
+unsigned int perfetto_ftrace_find(const struct hyptrace_event *event,
+				  const struct hyptrace_field **fields)
+{
+	const struct message *message = messages;
+	unsigned int i;
+
+	static_assert(FIELDS_MAX == PERFETTO_FTRACE_FIELDS, "the array of the caller");
+	while (strcmp(message->event, event->name))
+		if (++message == messages + sizeof(messages) / sizeof(messages[0]))
+			return 0;
+	for (i = 0; i < FIELDS_MAX; i++) {
+		fields[i] = message->fields[i] ? find_field(event, message->fields[i]) : NULL;
+		if (message->fields[i] && !fields[i])
+			return 0;
+	}
+	return message->number;
+}
+
+/**
+ * perfetto_ftrace_flush - write the events of a CPU that are waiting
+ * @p:		the export
+ * @cpu:	the CPU
+ */
+void perfetto_ftrace_flush(struct perfetto *p, struct perfetto_cpu *cpu)
+{
+	uint8_t head[4 * PROTOBUF_VARINT_MAX], inner[4 * PROTOBUF_VARINT_MAX], *to, *end;
+
+	if (!cpu->len)
+		return;
+	to = protobuf_uint(inner, BUNDLE_CPU, cpu->id);
+	if (cpu->has_lost)
+		to = protobuf_uint(to, BUNDLE_LOST_EVENTS, 1);
+	cpu->has_lost = false;
+	/* the message in the packet, and its own start */
+	end = protobuf_varint(protobuf_tag(head, FTRACE_EVENTS, PROTOBUF_LEN),
+			      to - inner + cpu->len);
+	memmove(end, inner, to - inner);
+	end += to - inner;
+	to = protobuf_varint(protobuf_tag(inner, TRACE_PACKET, PROTOBUF_LEN),
+			     end - head + cpu->len);
+	out_write(p->out, inner, to - inner);
+	out_write(p->out, head, end - head);
+	out_write(p->out, cpu->bundle, cpu->len);
+	cpu->len = 0;
+}
+
+/* Begin an event: all that is before its message. Return where the message starts. */
+static inline uint8_t *begin_event(struct perfetto *p, struct perfetto_cpu *cpu, uint64_t ts,
+				   unsigned int message, uint8_t **start)
+{
+	uint8_t *to;
+
+	if (cpu->len >= BUNDLE_SIZE)
+		perfetto_ftrace_flush(p, cpu);
+	if (!cpu->bundle) {
+		cpu->bundle = malloc(BUNDLE_SIZE + EVENT_MAX);
+		if (!cpu->bundle)
+			die_no_memory();
+	}
+	*start = protobuf_open(cpu->bundle + cpu->len, BUNDLE_EVENT);
+	to = protobuf_uint(*start, EVENT_TIMESTAMP, ts);
+	return protobuf_open(to, message);
+}
+
+static inline void end_event(struct perfetto_cpu *cpu, uint8_t *start, uint8_t *message,
+			     uint8_t *end)
+{
+	cpu->len = protobuf_close(start, protobuf_close(message, end)) - cpu->bundle;
+}
+
+static void put_empty(struct perfetto *p, struct perfetto_cpu *cpu, uint64_t ts,
+		      unsigned int number)
+{
+	uint8_t *start, *message = begin_event(p, cpu, ts, number, &start);
+
+	end_event(cpu, start, message, message);
+}
+
+/**
+ * perfetto_ftrace_close - close the slice of a CPU that is in EL2, as of its last event
+ * @p:		the export
+ * @cpu:	the CPU
+ */
+void perfetto_ftrace_close(struct perfetto *p, struct perfetto_cpu *cpu)
+{
+	if (cpu->is_open)
+		put_empty(p, cpu, cpu->last, PERFETTO_HYP_EXIT);
+	cpu->is_open = false;
+}
+
+static void put_details(struct perfetto *p, struct perfetto_cpu *cpu, unsigned int number,
+			const struct hyptrace_field *const *fields,
+			const struct hyptrace_record *rec)
+{
+	uint8_t *start, *message = begin_event(p, cpu, rec->ts, number, &start), *to = message;
+	unsigned int i;
+
+	for (i = 0; i < FIELDS_MAX && fields[i]; i++) {
+		uint64_t value = hyptrace_field_read(fields[i], rec->data);
+
+		/* a field that is missing is read as 0 */
+		if (value)
+			to = protobuf_uint(to, i + 1, value);
+	}
+	end_event(cpu, start, message, to);
+}
+
+/**
+ * perfetto_ftrace_put - write an event
+ * @p:		the export
+ * @cpu:	its CPU
+ * @message:	the number of its message
+ * @fields:	fields of the message, from perfetto_ftrace_find()
+ * @rec:	the event
+ */
+void perfetto_ftrace_put(struct perfetto *p, struct perfetto_cpu *cpu, unsigned int message,
+			 const struct hyptrace_field *const *fields,
+			 const struct hyptrace_record *rec)
+{
+	if (message == PERFETTO_HYP_ENTER) {
+		perfetto_ftrace_close(p, cpu);
+		cpu->is_open = true;
+		put_empty(p, cpu, rec->ts, message);
+	} else if (cpu->is_open && message == PERFETTO_HYP_EXIT) {
+		cpu->is_open = false;
+		put_empty(p, cpu, rec->ts, message);
+	} else if (cpu->is_open) {
+		put_details(p, cpu, message, fields, rec);
+	}
+}

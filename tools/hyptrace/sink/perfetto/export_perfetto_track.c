@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Export to Perfetto: tracks, and the packets of their slices and instants. For
+ * export_perfetto*.c.
+ *
+ * Each track has a sequence of packets of its own. So its number and the full time are written
+ * once, and a packet has only the nanoseconds since the one before, and numbers instead of names.
+ * Packets do not have the flag that they need this state: a reader drops those that have it if
+ * packets before them were lost, but a file has all its packets.
+ */
+#include <stdlib.h>
+
+#include "output/die.h"
+#include "output/out.h"
+#include "export_perfetto.h"
+
+/* Trace */
+#define TRACE_PACKET		1
+
+/* TracePacket */
+#define CLOCK_SNAPSHOT		6
+#define TIMESTAMP		8
+#define SEQUENCE_ID		10
+#define TRACK_EVENT		11
+#define INTERNED_DATA		12
+#define SEQUENCE_FLAGS		13
+#define DEFAULTS		59
+#define TRACK_DESCRIPTOR	60
+#define FIRST_ON_SEQUENCE	87
+
+#define STATE_CLEARED		1	/* in SEQUENCE_FLAGS */
+
+/* ClockSnapshot, its message Clock, and numbers of clocks: from 64 on they are a sequence's own */
+#define CLOCKS			1
+#define PRIMARY_CLOCK		2
+#define CLOCK_ID		1
+#define CLOCK_TIMESTAMP		2
+#define CLOCK_IS_INCREMENTAL	3
+#define CLOCK_REAL		1
+#define CLOCK_BOOT		6
+#define CLOCK_SEQUENCE		64
+
+/* TracePacketDefaults */
+#define DEFAULT_CLOCK_ID	58
+#define DEFAULT_TRACK_EVENT	11
+
+/* TrackDescriptor */
+#define DESCRIPTOR_UUID		1
+#define DESCRIPTOR_NAME		2
+#define DESCRIPTOR_PARENT	5
+
+/* TrackEvent, and its message for the defaults */
+#define DEBUG_ANNOTATIONS	4
+#define TYPE			9
+#define NAME_IID		10
+#define TRACK_UUID		11
+#define NAME			23
+#define FLOW_IDS		47
+
+#define TYPE_SLICE_BEGIN	1
+#define TYPE_SLICE_END		2
+#define TYPE_INSTANT		3
+
+/* DebugAnnotation, and the messages in InternedData */
+#define ANNOTATION_NAME_IID	1
+#define INTERNED_IID		1
+#define INTERNED_TEXT		2
+
+/* Bytes of a name at most; what follows is cut off */
+#define NAME_MAX_BYTES		512
+
+/* Bytes of a packet at most: numbers with their tags, flows, and a text */
+#define PACKET_MAX \
+	(256 + PERFETTO_ARGS_MAX * 32 + PERFETTO_FLOWS_MAX * 16 + PERFETTO_TEXT_MAX + \
+	 NAME_MAX_BYTES)
+
+/* High bits of all numbers of tracks, so that they differ from those of other programs: "hyp" */
+#define UUID_PREFIX		(UINT64_C(0x687970) << 40)
+#define UUID_GROUP_SHIFT	36
+
+#define MIN_SLOTS		256
+
+/* Clocks start so long before the first event: slices can have begun before it, in ns. */
+#define BASE_BEFORE		UINT64_C(1000000000)
+
+static const char *const group_names[] = {
+	[PERFETTO_CALLS] = "Calls of EL2",
+	[PERFETTO_GUESTS] = "Guests",
+	[PERFETTO_MEMORY] = "Memory of EL2 and guests",
+	[PERFETTO_EVENTS] = "Events of EL2",
+	[PERFETTO_LOSSES] = "Lost events",
+};
+
+static uint32_t hash(const void *name, uint32_t nr_slots)
+{
+	return (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (nr_slots - 1);
+}
+
+static void grow_names(struct perfetto_names *names)
+{
+	uint32_t nr_slots = names->nr_slots ? 2 * names->nr_slots : MIN_SLOTS;
+	uint32_t i, slot;
+
+	free(names->slots);
+	names->slots = calloc(nr_slots, sizeof(*names->slots));
+	names->texts = reallocarray(names->texts, nr_slots, sizeof(*names->texts));
+	if (!names->slots || !names->texts)
+		die_no_memory();
+	names->nr_slots = nr_slots;
+	for (i = 0; i < names->nr; i++) {
+		slot = hash(names->texts[i], nr_slots);
+		while (names->slots[slot])
+			slot = (slot + 1) & (nr_slots - 1);
+		names->slots[slot] = i + 1;
+	}
+}
+
+/**
+ * perfetto_name - get the number of a name
+ * @p:		the export
+ * @name:	the name; must stay valid and at the same address, which identifies it
+ *
+ * Return: its number.
+ */
+perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
+{
+	struct perfetto_names *names = &p->names;
+	uint32_t slot;
+
+	if (2 * names->nr >= names->nr_slots)
+		grow_names(names);
+	slot = hash(name, names->nr_slots);
+	while (names->slots[slot]) {
+		if (names->texts[names->slots[slot] - 1] == name)
+			return names->slots[slot];
+		slot = (slot + 1) & (names->nr_slots - 1);
+	}
+	names->texts[names->nr++] = name;
+	names->slots[slot] = names->nr;
+	return names->nr;
+}
+
+/* Append a string as valid UTF-8: other characters than printable ASCII become "?". */
+static uint8_t *put_string(uint8_t *to, unsigned int field, const char *text, size_t max)
+{
+	size_t len = strnlen(text, max), i;
+
+	to = protobuf_varint(protobuf_tag(to, field, PROTOBUF_LEN), len);
+	for (i = 0; i < len; i++)
+		*to++ = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	return to;
+}
+
+static uint8_t *get_room(struct perfetto *p)
+{
+	return (uint8_t *)out_room(p->out, PACKET_MAX);
+}
+
+static void put_packet(struct perfetto *p, uint8_t *start, uint8_t *end)
+{
+	out_put_to(p->out, (char *)protobuf_close(start, end));
+}
+
+/**
+ * perfetto_uuid - make the number of a track
+ * @group:	its group
+ * @id:		0 for the group itself, else a number below 2^36
+ *
+ * Return: the number.
+ */
+uint64_t perfetto_uuid(enum perfetto_group group, uint64_t id)
+{
+	return UUID_PREFIX | (uint64_t)(group + 1) << UUID_GROUP_SHIFT | id;
+}
+
+/**
+ * perfetto_describe - name a track
+ * @p:		the export
+ * @uuid:	the track
+ * @parent:	the track below which it is; 0 for none
+ * @name:	its name
+ */
+void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+{
+	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *descriptor, *to;
+
+	descriptor = protobuf_open(start, TRACK_DESCRIPTOR);
+	to = protobuf_uint(descriptor, DESCRIPTOR_UUID, uuid);
+	to = put_string(to, DESCRIPTOR_NAME, name, NAME_MAX_BYTES);
+	if (parent)
+		to = protobuf_uint(to, DESCRIPTOR_PARENT, parent);
+	put_packet(p, start, protobuf_close(descriptor, to));
+}
+
+/**
+ * perfetto_group - get a group of tracks
+ * @p:		the export
+ * @group:	the group
+ *
+ * Return: its number, for the parent of perfetto_describe().
+ */
+uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group)
+{
+	const uint64_t uuid = perfetto_uuid(group, 0);
+
+	if (!(p->groups & 1U << group))
+		perfetto_describe(p, uuid, 0, group_names[group]);
+	p->groups |= 1U << group;
+	return uuid;
+}
+
+static uint8_t *put_clock(uint8_t *to, unsigned int id, uint64_t time)
+{
+	uint8_t *clock = protobuf_open(to, CLOCKS);
+
+	to = protobuf_uint(clock, CLOCK_ID, id);
+	to = protobuf_uint(to, CLOCK_TIMESTAMP, time);
+	if (id == CLOCK_SEQUENCE)
+		to = protobuf_uint(to, CLOCK_IS_INCREMENTAL, 1);
+	return protobuf_close(clock, to);
+}
+
+/**
+ * perfetto_begin - write the first packet: the clocks
+ * @p:		the export
+ * @time:	time of the first event
+ */
+void perfetto_begin(struct perfetto *p, uint64_t time)
+{
+	const struct hyptrace_file_info *info = p->x->info;
+	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *message, *to;
+
+	p->base = time > BASE_BEFORE ? time - BASE_BEFORE : 1;
+	message = protobuf_open(start, CLOCK_SNAPSHOT);
+	to = put_clock(message, CLOCK_BOOT, p->base);
+	if (info->offset)
+		to = put_clock(to, CLOCK_REAL, p->base + info->offset);
+	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
+	put_packet(p, start, protobuf_close(message, to));
+}
+
+/* Write the first packets of a sequence: its defaults, and the time from which its clock starts. */
+static void begin_sequence(struct perfetto *p, struct perfetto_track *track)
+{
+	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *message, *events, *to;
+
+	track->sequence = ++p->nr_sequences;
+	track->time = p->base;
+	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
+	to = protobuf_uint(to, SEQUENCE_FLAGS, STATE_CLEARED);
+	to = protobuf_uint(to, FIRST_ON_SEQUENCE, 1);
+	message = protobuf_open(to, DEFAULTS);
+	to = protobuf_uint(message, DEFAULT_CLOCK_ID, CLOCK_SEQUENCE);
+	events = protobuf_open(to, DEFAULT_TRACK_EVENT);
+	to = protobuf_close(events, protobuf_uint(events, TRACK_UUID, track->uuid));
+	put_packet(p, start, protobuf_close(message, to));
+
+	start = protobuf_open(get_room(p), TRACE_PACKET);
+	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
+	message = protobuf_open(to, CLOCK_SNAPSHOT);
+	to = put_clock(message, CLOCK_BOOT, p->base);
+	to = put_clock(to, CLOCK_SEQUENCE, p->base);
+	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
+	put_packet(p, start, protobuf_close(message, to));
+}
+
+static unsigned int known_bit(unsigned int table)
+{
+	return 1U << (table == PERFETTO_ARG_VALUES ? 0 : table);
+}
+
+static __attribute__((noinline)) void intern(struct perfetto *p, struct perfetto_track *track,
+					     unsigned int table, perfetto_name_t name)
+{
+	uint8_t *start, *data, *entry, *to;
+
+	if (name >= track->nr_known) {
+		track->known = realloc(track->known, p->names.nr_slots);
+		if (!track->known)
+			die_no_memory();
+		memset(track->known + track->nr_known, 0, p->names.nr_slots - track->nr_known);
+		track->nr_known = p->names.nr_slots;
+	}
+	if (track->known[name] & known_bit(table))
+		return;
+	track->known[name] |= known_bit(table);
+	start = protobuf_open(get_room(p), TRACE_PACKET);
+	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
+	data = protobuf_open(to, INTERNED_DATA);
+	entry = protobuf_open(data, table);
+	to = protobuf_uint(entry, INTERNED_IID, name);
+	to = put_string(to, INTERNED_TEXT, p->names.texts[name - 1], NAME_MAX_BYTES);
+	put_packet(p, start, protobuf_close(data, protobuf_close(entry, to)));
+}
+
+static inline void know(struct perfetto *p, struct perfetto_track *track, unsigned int table,
+			perfetto_name_t name)
+{
+	if (name >= track->nr_known || !(track->known[name] & known_bit(table)))
+		intern(p, track, table, name);
+}
+
+static inline uint8_t *put_arg(uint8_t *to, const struct perfetto_arg *arg, const char *text)
+{
+	uint8_t *start = protobuf_open(to, DEBUG_ANNOTATIONS);
+
+	to = protobuf_uint(start, ANNOTATION_NAME_IID, arg->name);
+	if (arg->type == PERFETTO_TEXT)
+		to = put_string(to, PERFETTO_TEXT, text, PERFETTO_TEXT_MAX);
+	else
+		to = protobuf_uint(to, arg->type, arg->value);
+	return protobuf_close(start, to);
+}
+
+/* Begin a packet of a track: all that is before the TrackEvent. Return the TrackEvent's start. */
+static inline uint8_t *begin_packet(struct perfetto *p, struct perfetto_track *track,
+				    uint64_t time, uint8_t **start)
+{
+	uint8_t *to;
+
+	*start = protobuf_open(get_room(p), TRACE_PACKET);
+	to = protobuf_uint(*start, TIMESTAMP, time - track->time);
+	track->time = time;
+	to = protobuf_uint(to, SEQUENCE_ID, track->sequence);
+	return protobuf_open(to, TRACK_EVENT);
+}
+
+static void put_begin(struct perfetto *p, struct perfetto_track *track,
+		      const struct perfetto_event *event)
+{
+	uint8_t *start, *message = begin_packet(p, track, event->begin, &start), *to;
+	unsigned int i;
+
+	to = protobuf_uint(message, TYPE, event->is_instant ? TYPE_INSTANT : TYPE_SLICE_BEGIN);
+	if (event->name)
+		to = protobuf_uint(to, NAME_IID, event->name);
+	else
+		to = put_string(to, NAME, event->text, NAME_MAX_BYTES);
+	for (i = 0; i < event->nr_args; i++)
+		to = put_arg(to, &event->args[i], event->text);
+	for (i = 0; i < event->nr_flows; i++)
+		to = protobuf_fixed64(to, FLOW_IDS, event->flows[i]);
+	put_packet(p, start, protobuf_close(message, to));
+}
+
+/**
+ * perfetto_put - write a slice or an instant
+ * @p:		the export
+ * @track:	its track
+ * @event:	the slice or the instant
+ */
+void perfetto_put(struct perfetto *p, struct perfetto_track *track,
+		  const struct perfetto_event *event)
+{
+	uint8_t *start, *message;
+	unsigned int i;
+
+	if (!track->sequence)
+		begin_sequence(p, track);
+	if (event->name)
+		know(p, track, PERFETTO_EVENT_NAMES, event->name);
+	for (i = 0; i < event->nr_args; i++) {
+		know(p, track, PERFETTO_ARG_NAMES, event->args[i].name);
+		if (event->args[i].type == PERFETTO_NAME)
+			know(p, track, PERFETTO_ARG_VALUES, event->args[i].value);
+	}
+	put_begin(p, track, event);
+	if (event->is_instant)
+		return;
+	message = begin_packet(p, track, event->end, &start);
+	put_packet(p, start,
+		   protobuf_close(message, protobuf_uint(message, TYPE, TYPE_SLICE_END)));
+	track->end = event->end;
+}
+
+/**
+ * perfetto_put_outer - write a slice that may contain those of perfetto_put_inner()
+ * @p:		the export
+ * @nest:	its track
+ * @event:	the slice; its begin is changed if it would not nest
+ */
+void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
+			struct perfetto_event *event)
+{
+	/* viewers sort by time and keep the order of packets with the same one: inner ones first */
+	if (nest->end > event->begin && nest->begin <= event->begin)
+		event->begin = nest->begin - 1;
+	nest->end = 0;
+	/* a duration is rounded: slices that follow each other must not overlap */
+	if (event->begin < nest->outer.end)
+		event->begin = nest->outer.end;
+	if (event->end < event->begin)
+		event->end = event->begin;
+	perfetto_put(p, &nest->outer, event);
+}
+
+/**
+ * perfetto_put_inner - write a slice or an instant that may be inside one of perfetto_put_outer()
+ * @p:		the export
+ * @nest:	its track
+ * @event:	the slice or instant; its begin is changed if it would not nest
+ */
+void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
+			struct perfetto_event *event)
+{
+	if (event->begin < nest->outer.end)
+		event->begin = nest->outer.end;
+	if (event->begin < nest->inner.end)
+		event->begin = nest->inner.end;
+	if (event->end < event->begin)
+		event->end = event->begin;
+	if (!nest->end)
+		nest->begin = event->begin;
+	nest->end = event->end;
+	perfetto_put(p, &nest->inner, event);
+}
+
+/**
+ * perfetto_free_tracks - free all tracks and names
+ * @p:		the export
+ */
+void perfetto_free_tracks(struct perfetto *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr_cpus; i++) {
+		struct perfetto_cpu *cpu = p->cpus[i];
+
+		if (!cpu)
+			continue;
+		free(cpu->calls.outer.known);
+		free(cpu->calls.inner.known);
+		free(cpu->events.known);
+		free(cpu->losses.known);
+		free(cpu->bundle);
+		free(cpu);
+	}
+	free(p->cpus);
+	perfetto_guest_free(p);
+	free(p->memory.known);
+	free(p->names.texts);
+	free(p->names.slots);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compile the values of an event to the steps of a row, and write rows. By hand, for speed:
+ * exports write many millions of rows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "lib/sentence.h"
+#include "output/die.h"
+#include "output/out.h"
+#include "row.h"
+
+#define noinline		__attribute__((noinline))
+
+/* Bytes of a name at most that is not among the symbols of a field */
+#define ASKED_NAME_MAX		64
+/* Bytes of a sentence as a member of an object at most */
+#define TEXT_MAX		(SENTENCE_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE + DIGITS_SLACK)
+/* Bytes of a field that has no size of its own at most */
+#define ANY_SIZE_MAX	1024
+
+/**
+ * row_init - begin a row
+ * @row:	the row
+ * @style:	how strings are written
+ * @formats:	formats of the events; must stay valid, as @event
+ * @event:	the event
+ */
+void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
+	      const struct hyptrace_event *event)
+{
+	memset(row, 0, sizeof(*row));
+	row->style = style;
+	row->formats = formats;
+	row->event = event;
+	row->steps = calloc(1, sizeof(*row->steps));
+	if (!row->steps)
+		die_no_memory();
+	row_make_text(&row->steps->before, "", 0);
+	row->room = DIGITS_SLACK;
+}
+
+/**
+ * row_free - free what a row has
+ * @row:	the row; may be all 0
+ */
+void row_free(struct row *row)
+{
+	unsigned int i;
+
+	for (i = 0; row->steps && i <= row->nr; i++) {
+		free(row->steps[i].before.text);
+		row_names_free(row->steps[i].names);
+	}
+	free(row->steps);
+	row->steps = NULL;
+}
+
+static void add(struct row *row, const char *text, size_t len)
+{
+	struct row_text *before = &row->steps[row->nr].before, old = *before;
+
+	before->text = calloc(1, old.len + len + DIGITS_SLACK);
+	if (!before->text)
+		die_no_memory();
+	memcpy(before->text, old.text, old.len);
+	memcpy(before->text + old.len, text, len);
+	before->len = old.len + len;
+	row->room += len;
+	free(old.text);
+}
+
+/**
+ * row_add_text - add a text
+ * @row:	the row
+ * @text:	the text
+ */
+void row_add_text(struct row *row, const char *text)
+{
+	add(row, text, strlen(text));
+}
+
+/**
+ * row_add_string - add a string with its quotes and escapes
+ * @row:	the row
+ * @text:	the string
+ */
+void row_add_string(struct row *row, const char *text)
+{
+	size_t len = strlen(text);
+	char *string = malloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+
+	if (!string)
+		die_no_memory();
+	add(row, string, row_put_string(row->style, string, text, len) - string);
+	free(string);
+}
+
+/* End the step that is being made: its value takes up to @room bytes. */
+static void next_step(struct row *row, size_t room)
+{
+	row->room += room;
+	row->nr++;
+	row->steps = reallocarray(row->steps, row->nr + 1, sizeof(*row->steps));
+	if (!row->steps)
+		die_no_memory();
+	memset(&row->steps[row->nr], 0, sizeof(*row->steps));
+	row_make_text(&row->steps[row->nr].before, "", 0);
+}
+
+static void add_number(struct row *row, const struct hyptrace_field *field, enum row_kind kind)
+{
+	struct row_step *step = &row->steps[row->nr];
+
+	step->kind = kind;
+	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
+	next_step(row, 1 + DIGITS_MAX);
+}
+
+/* A field of the kernel may refer to bytes of any number: not more of them are printed. */
+static uint32_t max_bytes(const struct hyptrace_field *field)
+{
+	return strstr(field->type, "_loc ") || !field->size ? ANY_SIZE_MAX : field->size;
+}
+
+/**
+ * row_add_value - add the value of a field
+ * @row:	the row
+ * @field:	the field, one of the event: a number in decimal, a char array as a string, any
+ *		other one as a string of hexadecimal bytes
+ */
+void row_add_value(struct row *row, const struct hyptrace_field *field)
+{
+	struct row_step *step = &row->steps[row->nr];
+
+	step->field = field;
+	if (hyptrace_field_is_number(field, row->event->size)) {
+		add_number(row, field, field->is_signed ? ROW_SIGNED : ROW_UNSIGNED);
+		return;
+	}
+	step->kind = ROW_BYTES;
+	next_step(row, max_bytes(field) * (size_t)ROW_STRING_FACTOR + ROW_STRING_MORE);
+}
+
+/**
+ * row_add_hex - add the value of a field as a hexadecimal string: "0x1f"
+ * @row:	the row
+ * @field:	the field, an unsigned number of the event
+ */
+void row_add_hex(struct row *row, const struct hyptrace_field *field)
+{
+	add_number(row, field, ROW_HEX);
+}
+
+/**
+ * row_has_names - can values of a field have names?
+ * @row:	the row
+ * @field:	the field, one of the event
+ *
+ * Return: true if they can.
+ */
+bool row_has_names(const struct row *row, const struct hyptrace_field *field)
+{
+	return hyptrace_field_is_number(field, row->event->size) &&
+	       (field->nr_symbols || hyptrace_formats_depends(row->formats, row->event, field));
+}
+
+/**
+ * row_add_name - add the name of a field's value, or nothing if it has none
+ * @row:	the row
+ * @field:	the field, one of the event, for which row_has_names() is true
+ */
+void row_add_name(struct row *row, const struct hyptrace_field *field)
+{
+	struct row_step *step = &row->steps[row->nr];
+
+	step->field = field;
+	if (hyptrace_formats_depends(row->formats, row->event, field)) {
+		step->kind = ROW_ASK_NAME;
+		next_step(row, ASKED_NAME_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE);
+		return;
+	}
+	step->kind = ROW_NAME;
+	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
+	step->names = row_names_new(row->style, field);
+	next_step(row, step->names->longest);
+}
+
+/**
+ * row_skip_after - leave out the next steps if the value that was added last is written
+ * @row:	the row
+ * @nr:		number of steps: each is a value with the texts before it
+ */
+void row_skip_after(struct row *row, unsigned int nr)
+{
+	row->steps[row->nr - 1].skip = nr;
+}
+
+/**
+ * row_end_step - make the text that was added last a step of its own, for row_skip_after()
+ * @row:	the row
+ */
+void row_end_step(struct row *row)
+{
+	row->steps[row->nr].kind = ROW_NONE;
+	next_step(row, 0);
+}
+
+static inline char *put_text(const struct row_text *text, char *to)
+{
+	return hyptrace_digits_text(to, text->text, text->len);
+}
+
+static noinline char *put_bytes(const struct row *row, const struct row_step *step,
+				const struct hyptrace_record *rec, char *to)
+{
+	const struct hyptrace_field *field = step->field;
+	uint32_t size, i;
+	const unsigned char *at = hyptrace_field_bytes(field, rec, &size);
+
+	if (!at)
+		size = 0;
+	if (size > max_bytes(field))
+		size = max_bytes(field);
+	if (strstr(field->type, "char"))
+		return row_put_string(row->style, to, (const char *)at,
+				      size ? strnlen((const char *)at, size) : 0);
+	if (row->style == ROW_JSON)
+		*to++ = '"';
+	for (i = 0; i < size; i++) {
+		*to++ = "0123456789abcdef"[at[i] >> 4];
+		*to++ = "0123456789abcdef"[at[i] & 0xf];
+	}
+	if (row->style == ROW_JSON)
+		*to++ = '"';
+	return to;
+}
+
+static noinline char *put_asked_name(const struct row *row, const struct row_step *step,
+				     const struct hyptrace_record *rec, char *to)
+{
+	const char *name = hyptrace_formats_name(row->formats, row->event, step->field, rec);
+
+	return name ? row_put_string(row->style, to, name, strnlen(name, ASKED_NAME_MAX)) : to;
+}
+
+/* Return the end of the name; @to if there is none. */
+static inline char *put_name(const struct row *row, const struct row_step *step,
+			     const struct hyptrace_record *rec, const char *data, char *to)
+{
+	const struct row_text *name;
+
+	if (step->kind == ROW_ASK_NAME)
+		return put_asked_name(row, step, rec, to);
+	name = row_names_find(step->names, step->field->is_signed ?
+			      (uint64_t)hyptrace_place_signed(&step->place, data) :
+			      hyptrace_place_unsigned(&step->place, data));
+	return name ? put_text(name, to) : to;
+}
+
+static inline char *put_value(const struct row *row, const struct row_step *step,
+			      const struct hyptrace_record *rec, const char *data, char *to)
+{
+	int64_t number;
+
+	switch (step->kind) {
+	case ROW_UNSIGNED:
+		return hyptrace_digits_decimal(to, hyptrace_place_unsigned(&step->place, data));
+	case ROW_SIGNED:
+		number = hyptrace_place_signed(&step->place, data);
+		if (number >= 0)
+			return hyptrace_digits_decimal(to, number);
+		*to++ = '-';
+		return hyptrace_digits_decimal(to, -(uint64_t)number);
+	case ROW_HEX:
+		memcpy(to, "\"0x", 3);
+		to = hyptrace_digits_hex(to + 3, hyptrace_place_unsigned(&step->place, data), 'a');
+		*to++ = '"';
+		return to;
+	case ROW_BYTES:
+		return put_bytes(row, step, rec, to);
+	case ROW_NONE:
+	case ROW_END:
+		return to;
+	default:
+		return put_name(row, step, rec, data, to);
+	}
+}
+
+/* Places read whole words: copy a payload that is shorter. */
+static inline const char *payload_of(const struct row *row, const struct hyptrace_record *rec,
+				     uint64_t *small)
+{
+	return row->event->size < PLACE_WORD ? memcpy(small, rec->data, row->event->size) :
+					       rec->data;
+}
+
+/**
+ * row_put - write a row
+ * @row:	the row
+ * @rec:	a record of its event
+ * @to:		destination, with room for the member room of @row
+ *
+ * Return: the end of the text.
+ */
+char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to)
+{
+	const struct row_step *step = row->steps;
+	uint64_t small = 0;
+	const char *data = payload_of(row, rec, &small);
+
+	for (;; step++) {
+		char *from = put_text(&step->before, to);
+
+		if (step->kind == ROW_END)
+			return from;
+		to = put_value(row, step, rec, data, from);
+		if (to != from)
+			step += step->skip;
+	}
+}
+
+/**
+ * row_put_names - write those steps of a row whose values have names
+ * @row:	the row, with only names
+ * @rec:	a record of its event
+ * @to:		destination, with room for the member room of @row
+ *
+ * Return: the end of the text; @to if no value has a name.
+ */
+char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to)
+{
+	const struct row_step *step = row->steps;
+	uint64_t small = 0;
+	const char *data = payload_of(row, rec, &small);
+
+	for (; step->kind != ROW_END; step++) {
+		char *from = put_text(&step->before, to), *end;
+
+		end = put_name(row, step, rec, data, from);
+		if (end != from)
+			to = end;
+	}
+	return to;
+}
+
+/* Print a row that may not have room in the buffer as a whole. */
+static noinline void print_slowly(const struct row *row, const struct hyptrace_record *rec,
+				  struct out *out)
+{
+	const struct row_step *step = row->steps;
+	uint64_t small = 0;
+	const char *data = payload_of(row, rec, &small);
+
+	for (;; step++) {
+		size_t room = ROW_STRING_FACTOR * (DIGITS_MAX + ASKED_NAME_MAX) + ROW_STRING_MORE;
+		char *text, *end;
+
+		out_write(out, step->before.text, step->before.len);
+		if (step->kind == ROW_END)
+			return;
+		if (step->kind == ROW_BYTES)
+			room += max_bytes(step->field) * (size_t)ROW_STRING_FACTOR;
+		if (step->kind == ROW_NAME)
+			room += step->names->longest;
+		text = malloc(room);
+		if (!text)
+			die_no_memory();
+		end = put_value(row, step, rec, data, text);
+		out_write(out, text, end - text);
+		if (end != text)
+			step += step->skip;
+		free(text);
+	}
+}
+
+/**
+ * row_print - print a row
+ * @row:	the row
+ * @rec:	a record of its event
+ * @out:	the output
+ */
+void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out)
+{
+	if (row->room > ROW_MAX)
+		print_slowly(row, rec, out);
+	else
+		out_put_to(out, row_put(row, rec, out_room(out, ROW_MAX)));
+}
+
+/**
+ * row_print_text - print the sentence of an event as the member "text" of an object of JSON
+ * @formats:	formats of the events
+ * @event:	the event
+ * @rec:	a record of it
+ * @out:	the output
+ */
+void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		    const struct hyptrace_record *rec, struct out *out)
+{
+	size_t len;
+	const char *text = hyptrace_formats_text(formats, event, rec, &len);
+	char *to = stpcpy(out_room(out, TEXT_MAX), ",\"text\":");
+
+	out_put_to(out, row_put_string(ROW_JSON, to, text, len));
+}

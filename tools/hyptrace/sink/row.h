@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The values of an event as a row of text, compiled to steps: each is a text and the value
+ * after it.
+ *
+ *	row_add_text(row, "\"reason\":");
+ *	row_add_value(row, event, reason);
+ *	row_add_text(row, ",\"name\":");
+ *	row_add_name(row, event, reason);
+ *	row_add_text(row, "}");			"reason":1,"name":"hvc"}
+ */
+#ifndef ROW_H
+#define ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/digits.h"
+#include "lib/hyptrace.h"
+#include "lib/place.h"
+
+struct out;
+
+/* Bytes that row_put() writes at most */
+#define ROW_MAX		(16 << 10)
+
+/* How a string is written: JSON or CSV */
+enum row_style {
+	ROW_JSON,
+	ROW_CSV,
+};
+
+enum row_kind {
+	ROW_END,	/* no value: the last step */
+	ROW_UNSIGNED,
+	ROW_SIGNED,
+	ROW_HEX,	/* an unsigned number as a hexadecimal string */
+	ROW_BYTES,	/* a field that is not a number */
+	ROW_NAME,	/* the name of a value, if it has one, as its symbols say */
+	ROW_ASK_NAME,	/* the same, as hyptrace_formats_name() says */
+	ROW_NONE,	/* no value: the step is only the text */
+};
+
+/* A text; DIGITS_SLACK bytes after it are readable */
+struct row_text {
+	char	*text;
+	size_t	len;
+};
+
+/* The name of a value, as a string of a style */
+struct row_name {
+	uint64_t	value;
+	struct row_text	text;
+};
+
+/**
+ * struct row_names - the names of a field's values
+ * @longest:	bytes of the longest one
+ * @nr_dense:	@nr if the values have no gaps, else 0
+ * @nr:		number of @names
+ * @names:	the names, sorted by value
+ */
+struct row_names {
+	size_t		longest;
+	unsigned int	nr_dense;
+	unsigned int	nr;
+	struct row_name	names[];
+};
+
+/**
+ * struct row_step - a text, and the value that follows it
+ * @before:	the text
+ * @kind:	enum row_kind
+ * @skip:	number of steps to leave out after a value
+ * @place:	UNSIGNED, SIGNED, HEX, NAME: place of the field
+ * @names:	NAME: its names
+ * @field:	BYTES, ASK_NAME: the field
+ */
+struct row_step {
+	struct row_text			before;
+	uint8_t				kind;
+	uint8_t				skip;
+	struct place			place;
+	struct row_names		*names;
+	const struct hyptrace_field	*field;
+};
+
+/**
+ * struct row - the steps of an event
+ * @style:	how strings are written
+ * @formats:	formats of the events
+ * @event:	the event
+ * @nr:		number of @steps; there is always room for the next one, which has the text
+ *		after the last value
+ * @room:	bytes that the row takes at most
+ * @steps:	the steps
+ */
+struct row {
+	enum row_style			style;
+	const struct hyptrace_formats	*formats;
+	const struct hyptrace_event	*event;
+	unsigned int			nr;
+	size_t				room;
+	struct row_step			*steps;
+};
+
+/* The rows of hypercalls, found by the low bits of their ids */
+#define ROW_CALL_LISTS	256
+
+struct row_calls {
+	struct row_call	*lists[ROW_CALL_LISTS];
+};
+
+/* row.c */
+void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
+	      const struct hyptrace_event *event);
+void row_free(struct row *row);
+void row_add_text(struct row *row, const char *text);
+void row_add_string(struct row *row, const char *text);
+void row_add_value(struct row *row, const struct hyptrace_field *field);
+void row_add_name(struct row *row, const struct hyptrace_field *field);
+void row_add_hex(struct row *row, const struct hyptrace_field *field);
+bool row_has_names(const struct row *row, const struct hyptrace_field *field);
+void row_skip_after(struct row *row, unsigned int nr);
+void row_end_step(struct row *row);
+char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to);
+char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to);
+void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);
+void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		    const struct hyptrace_record *rec, struct out *out);
+
+/* row_calls.c */
+struct row *row_calls_get(struct row_calls *calls, const struct hyptrace_event *event,
+			  const struct hyptrace_hypercall *of);
+void row_calls_free(struct row_calls *calls);
+
+/* row_text.c: texts in the styles */
+char *row_put_string(enum row_style style, char *to, const char *text, size_t len);
+void row_make_text(struct row_text *to, const char *text, size_t len);
+struct row_names *row_names_new(enum row_style style, const struct hyptrace_field *field);
+void row_names_free(struct row_names *names);
+const struct row_text *row_names_find(const struct row_names *names, uint64_t value);
+
+/* Bytes that row_put_string() writes for each byte of the text, and in addition */
+#define ROW_STRING_FACTOR	6
+#define ROW_STRING_MORE		(2 + DIGITS_SLACK)
+
+#endif /* ROW_H */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace start, stop, load, unload, clear, reset, set: control a remote.
+ */
+#include <stdlib.h>
+
+#include "lib/hyptrace.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/select.h"
+#include "verbs.h"
+
+enum {
+	OPT_SIZE = 0x200,
+	OPT_MODE,
+	OPT_RATE,
+};
+
+#define SIZE_HELP \
+	"Bytes of each CPU's ring, or units of 1024 with K, M, G or T"
+#define MODE_HELP \
+	"What a full ring drops: overwrite drops the oldest events, discard the newest"
+#define RATE_HELP \
+	"Selftest events per second and CPU, which the remote \"test\" writes; 0 for none"
+
+static const struct argp_option load_options[] = {
+	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
+	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
+	{ 0 }
+};
+
+static const struct argp_option set_options[] = {
+	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
+	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
+	{ "rate", OPT_RATE, "N", 0, RATE_HELP, 0 },
+	{ 0 }
+};
+
+/* The settings of load and set; any: one of them was given */
+struct changes {
+	struct hyptrace_settings	*settings;
+	bool				any;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct changes *changes = state->input;
+	uint64_t value = 0;
+	uint32_t mode = 0;
+
+	switch (key) {
+	case OPT_SIZE:
+		if (!parse_size(arg, &value))
+			return cmd_usage("bad size \"%s\": use a number of bytes, or one with K, M, G or T",
+					 arg);
+		hyptrace_settings_size(changes->settings, value);
+		changes->any = true;
+		return 0;
+	case OPT_MODE:
+		if (!parse_mode(arg, &mode))
+			return cmd_usage("bad mode \"%s\": use overwrite or discard", arg);
+		hyptrace_settings_mode(changes->settings, mode);
+		changes->any = true;
+		return 0;
+	case OPT_RATE:
+		if (!parse_number(arg, HYPTRACE_RATE_MAX, &value))
+			return cmd_usage("bad rate \"%s\": use a number of events per second up to %u",
+					 arg, HYPTRACE_RATE_MAX);
+		hyptrace_settings_rate(changes->settings, value);
+		changes->any = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return cmd_usage("unexpected argument \"%s\"", arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_set(int key, char *arg, struct argp_state *state)
+{
+	const struct changes *changes = state->input;
+
+	if (key == ARGP_KEY_END && !changes->any)
+		return cmd_usage("no setting given: use --size, --mode or --rate");
+	return parse(key, arg, state);
+}
+
+typedef int (*control_fn)(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
+typedef int (*settings_fn)(struct hyptrace *h, const char *remote,
+			   const struct hyptrace_settings *settings, struct hyptrace_error *err);
+
+static int open_remote(struct context *ctx, struct hyptrace_remote **remote)
+{
+	int code = cmd_connect(ctx);
+
+	return code ? code : cmd_get_remote(ctx, remote);
+}
+
+static int control(struct context *ctx, const char *verb, control_fn fn)
+{
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code = open_remote(ctx, &remote);
+
+	if (code)
+		return code;
+	if (fn(ctx->h, remote->name, &err))
+		code = cmd_fail_verb(verb, remote->name, &err);
+	hyptrace_free_remote(remote);
+	return code;
+}
+
+static int change(struct context *ctx, const char *verb, settings_fn fn, const struct argp *argp,
+		  int argc, char **argv)
+{
+	struct changes changes = { .settings = hyptrace_settings_new() };
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code;
+
+	if (!changes.settings)
+		die_no_memory();
+	cmd_parse(ctx, argp, argc, argv, &changes);
+	code = open_remote(ctx, &remote);
+	if (!code) {
+		if (fn(ctx->h, remote->name, changes.settings, &err))
+			code = cmd_fail_verb(verb, remote->name, &err);
+		hyptrace_free_remote(remote);
+	}
+	hyptrace_settings_free(changes.settings);
+	return code;
+}
+
+int cmd_start(struct context *ctx, int argc, char **argv)
+{
+	cmd_no_arguments(ctx, argc, argv);
+	return control(ctx, "start", hyptrace_start);
+}
+
+int cmd_stop(struct context *ctx, int argc, char **argv)
+{
+	cmd_no_arguments(ctx, argc, argv);
+	return control(ctx, "stop", hyptrace_stop);
+}
+
+int cmd_load(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = load_options,
+		.parser = parse,
+		.doc = "Allocate the rings. Omitted options keep their current value.",
+	};
+
+	return change(ctx, "load", hyptrace_load, &argp, argc, argv);
+}
+
+int cmd_unload(struct context *ctx, int argc, char **argv)
+{
+	cmd_no_arguments(ctx, argc, argv);
+	return control(ctx, "unload", hyptrace_unload);
+}
+
+int cmd_reset(struct context *ctx, int argc, char **argv)
+{
+	cmd_no_arguments(ctx, argc, argv);
+	return control(ctx, "reset", hyptrace_reset);
+}
+
+int cmd_set(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = set_options,
+		.parser = parse_set,
+		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
+	};
+
+	return change(ctx, "set", hyptrace_set, &argp, argc, argv);
+}
+
+static int clear_all(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
+{
+	return hyptrace_clear(h, remote, HYPTRACE_CPU_ALL, err);
+}
+
+static int clear_cpus(struct context *ctx, const char *remote)
+{
+	struct hyptrace_error err;
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(ctx, remote, &cpus, &nr);
+	for (i = 0; i < nr && !code; i++)
+		if (hyptrace_clear(ctx->h, remote, cpus[i]->id, &err))
+			code = cmd_fail("cannot clear CPU %u of \"%s\": %s", cpus[i]->id, remote,
+					err.text);
+	hyptrace_free_cpus(cpus);
+	return code;
+}
+
+int cmd_clear(struct context *ctx, int argc, char **argv)
+{
+	struct hyptrace_remote *remote;
+	int code;
+
+	cmd_no_arguments(ctx, argc, argv);
+	if (!ctx->have_cpus || ctx->cpus.all)
+		return control(ctx, "clear", clear_all);
+
+	code = open_remote(ctx, &remote);
+	if (code)
+		return code;
+	code = clear_cpus(ctx, remote->name);
+	hyptrace_free_remote(remote);
+	return code;
+}

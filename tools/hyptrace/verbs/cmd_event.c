@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace enable and disable: enable or disable events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hyptrace.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/events.h"
+#include "session/filter.h"
+#include "session/select.h"
+#include "verbs.h"
+
+/**
+ * struct request - the verb and its arguments
+ * @enable:	it is enable, not disable
+ * @words:	names and globs of events
+ * @filter:	argument of --filter, or NULL
+ * @trigger:	enum hyptrace_trigger_action, as --start or --stop says
+ * @after:	argument of --after, or 0
+ * @has_after:	--after was given
+ */
+struct request {
+	bool		enable;
+	struct words	words;
+	const char	*filter;
+	uint32_t	trigger;
+	uint64_t	after;
+	bool		has_after;
+};
+
+enum {
+	OPT_START = 0x200,
+	OPT_STOP,
+	OPT_AFTER,
+};
+
+#define FILTER_HELP \
+	"Record only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
+#define START_HELP \
+	"Record nothing else until one of the events is recorded"
+#define STOP_HELP \
+	"Stop the recording of all CPUs when one of the events is recorded"
+#define AFTER_HELP \
+	"With --stop: record on until a CPU has moved on to the next sub-buffer N times"
+
+static const struct argp_option enable_options[] = {
+	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
+	{ "start", OPT_START, NULL, 0, START_HELP, 0 },
+	{ "stop", OPT_STOP, NULL, 0, STOP_HELP, 0 },
+	{ "after", OPT_AFTER, "N", 0, AFTER_HELP, 0 },
+	{ 0 }
+};
+
+static error_t parse_trigger(struct request *request, uint32_t trigger)
+{
+	if (request->trigger && request->trigger != trigger)
+		return cmd_usage("--start and --stop exclude each other");
+	request->trigger = trigger;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	switch (key) {
+	case 'F':
+		request->filter = arg;
+		return 0;
+	case OPT_START:
+		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_START);
+	case OPT_STOP:
+		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_STOP);
+	case OPT_AFTER:
+		if (!parse_number(arg, UINT32_MAX, &request->after))
+			return cmd_usage("bad number \"%s\": use a number of sub-buffers up to %u",
+					 arg, UINT32_MAX);
+		request->has_after = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (request->has_after && request->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
+			return cmd_usage("--after needs --stop");
+		return 0;
+	case ARGP_KEY_ARG:
+		cmd_add_word(&request->words, arg);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
+					       const char *name)
+{
+	while (strcmp((*events)->name, name))
+		events++;
+	return *events;
+}
+
+/* Parse the filter for the chosen events. Return an exit code. */
+static int parse_filter(const char *text, struct hyptrace_event *const *events,
+			const struct event_choice *choice, struct hyptrace_filter **filter)
+{
+	const struct hyptrace_event **chosen = calloc(choice->nr, sizeof(*chosen));
+	struct hyptrace_error err;
+	unsigned int i;
+	size_t at;
+
+	if (!chosen)
+		die_no_memory();
+	for (i = 0; i < choice->nr; i++)
+		chosen[i] = find_event(events, choice->names[i]);
+	*filter = hyptrace_filter_parse_all(chosen, choice->nr, text, &at, &err);
+	free(chosen);
+	if (*filter)
+		return EXIT_DONE;
+	if (err.errnum == ENOMEM)
+		die_no_memory();
+	return filter_fail(text, at, &err);
+}
+
+static int enable(struct context *ctx, const char *remote, const struct request *request,
+		  const struct event_choice *choice, const struct hyptrace_filter *filter,
+		  struct hyptrace_error *err)
+{
+	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	int ret;
+
+	if (!options)
+		die_no_memory();
+	hyptrace_event_options_filter(options, filter);
+	hyptrace_event_options_trigger(options, request->trigger, request->after);
+	ret = hyptrace_enable_events(ctx->h, remote, choice->names, choice->nr, options, err);
+	hyptrace_event_options_free(options);
+	return ret;
+}
+
+static int set_chosen(struct context *ctx, const char *verb, const char *remote,
+		      const struct request *request, struct hyptrace_event *const *events,
+		      const struct event_choice *choice)
+{
+	struct hyptrace_filter *filter = NULL;
+	struct hyptrace_error err;
+	int code = EXIT_DONE, ret;
+
+	if (request->filter && choice->nr)
+		code = parse_filter(request->filter, events, choice, &filter);
+	if (code)
+		return code;
+	if (request->enable)
+		ret = enable(ctx, remote, request, choice, filter, &err);
+	else
+		ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, false, &err);
+	hyptrace_filter_free(filter);
+	if (!ret)
+		return EXIT_DONE;
+	return cmd_fail_verb(verb, choice->nr == 1 ? choice->names[0] : remote, &err);
+}
+
+static int set_events(struct context *ctx, const struct request *request)
+{
+	const char *verb = request->enable ? "enable" : "disable";
+	struct hyptrace_remote *remote;
+	struct hyptrace_event **events;
+	struct event_choice choice;
+	struct hyptrace_error err;
+	unsigned int nr_events;
+	int code;
+
+	code = cmd_get_remote(ctx, &remote);
+	if (code)
+		return code;
+	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr_events, &err)) {
+		code = cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
+		goto free_remote;
+	}
+
+	code = cmd_choose_events(verb, events, nr_events, &request->words, &choice);
+	if (!code)
+		code = set_chosen(ctx, verb, remote->name, request, events, &choice);
+	event_choice_free(&choice);
+	hyptrace_free_events(events);
+free_remote:
+	hyptrace_free_remote(remote);
+	return code;
+}
+
+static int run(struct context *ctx, const struct argp *argp, int argc, char **argv, bool enable)
+{
+	struct request request = { .enable = enable };
+	int code;
+
+	cmd_parse(ctx, argp, argc, argv, &request);
+	code = cmd_connect(ctx);
+	if (!code)
+		code = set_events(ctx, &request);
+	free(request.words.words);
+	return code;
+}
+
+int cmd_enable(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = enable_options,
+		.parser = parse,
+		.args_doc = "EVENT...",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
+	};
+
+	return run(ctx, &argp, argc, argv, true);
+}
+
+int cmd_disable(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse,
+		.args_doc = "EVENT...",
+		.doc = "Disable events, and remove their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
+	};
+
+	return run(ctx, &argp, argc, argv, false);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace mark: have the remote write selftest events.
+ */
+#include <inttypes.h>
+
+#include "lib/hyptrace.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/message.h"
+#include "session/select.h"
+#include "verbs.h"
+
+#define RANGE_HINT	"use a number from 0 to %" PRIu64
+
+static const struct argp_option options[] = {
+	{ "count", 'n', "COUNT", 0, "Write this many events, with the numbers N, N+1, ...", 0 },
+	{ 0 }
+};
+
+struct mark {
+	uint64_t	value;
+	uint32_t	count;
+	bool		has_value;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct mark *mark = state->input;
+	uint64_t count;
+
+	switch (key) {
+	case 'n':
+		if (!parse_number(arg, HYPTRACE_MARK_COUNT_MAX, &count) || !count)
+			return cmd_usage("bad count \"%s\": use a number from 1 to %u", arg,
+					 HYPTRACE_MARK_COUNT_MAX);
+		mark->count = count;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (mark->has_value)
+			return cmd_usage("unexpected argument \"%s\"", arg);
+		if (!parse_number(arg, UINT64_MAX, &mark->value))
+			return cmd_usage("bad number \"%s\": " RANGE_HINT, arg, UINT64_MAX);
+		mark->has_value = true;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		return cmd_usage("no number given: " RANGE_HINT, UINT64_MAX);
+	case ARGP_KEY_END:
+		/* the numbers must not wrap around to 0 */
+		if (mark->count - 1 > UINT64_MAX - mark->value)
+			return cmd_usage("number %" PRIu64 " is too large for a count of %u: "
+					 RANGE_HINT,
+					 mark->value, mark->count, UINT64_MAX - (mark->count - 1));
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "N",
+	.doc = "Write a selftest event that carries the number N, on the current CPU or on each CPU of --cpu.",
+};
+
+static int mark_cpus(struct context *ctx, const char *remote, const struct mark *mark)
+{
+	struct hyptrace_error err;
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(ctx, remote, &cpus, &nr);
+	for (i = 0; i < nr && !code; i++)
+		if (hyptrace_mark(ctx->h, remote, cpus[i]->id, mark->value, mark->count, &err))
+			code = cmd_fail("cannot mark CPU %u of \"%s\": %s", cpus[i]->id, remote,
+					err.text);
+	hyptrace_free_cpus(cpus);
+	return code;
+}
+
+int cmd_mark(struct context *ctx, int argc, char **argv)
+{
+	struct mark mark = { .count = 1 };
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code;
+
+	cmd_parse(ctx, &argp, argc, argv, &mark);
+	code = cmd_connect(ctx);
+	if (!code)
+		code = cmd_get_remote(ctx, &remote);
+	if (code)
+		return code;
+
+	if (ctx->have_cpus)
+		code = mark_cpus(ctx, remote->name, &mark);
+	else if (hyptrace_mark(ctx->h, remote->name, HYPTRACE_CPU_CURRENT, mark.value, mark.count,
+			       &err))
+		code = cmd_fail_verb("mark", remote->name, &err);
+	hyptrace_free_remote(remote);
+	return code;
+}

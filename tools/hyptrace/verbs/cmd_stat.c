@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace stat: where the time of CPUs goes, and times by reason, hypercall, exit, vCPU or VM.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/text.h"
+#include "session/select.h"
+#include "session/signals.h"
+#include "view/times/stat.h"
+
+enum {
+	OPT_BY = 0x200,
+	OPT_CSV,
+	OPT_DURATION,
+	OPT_EXACT,
+	OPT_FROM,
+	OPT_HIST,
+	OPT_INTERVAL,
+	OPT_PER_CPU,
+	OPT_TO,
+};
+
+#define BY_HELP \
+	"Print a row for each reason (the default), hcall, exit, vcpu, vm, cpu or memory"
+
+#define FROM_HELP \
+	"With a file, count no event before this time: seconds of the file's clock, \"+10ms\" (after the first event) or \"-1s\" (before the last one)"
+
+static const struct argp_option options[] = {
+	{ "input", 'i', "FILE", 0, "Take the numbers from a file, not from the machine", 0 },
+	{ "by", OPT_BY, "WHAT", 0, BY_HELP, 0 },
+	{ "per-cpu", OPT_PER_CPU, NULL, 0, "Print the rows of each CPU", 0 },
+	{ "key", 'k', "KEY", 0, "", 0 },
+	{ "exact", OPT_EXACT, NULL, 0,
+	  "Live, take the numbers from events even if EL2 can count", 0 },
+	{ "hist", OPT_HIST, NULL, 0, "Print a histogram of each row", 0 },
+	{ "csv", OPT_CSV, NULL, 0, "Print the rows as comma-separated values", 0 },
+	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
+	{ "to", OPT_TO, "TIME", 0, "Count no event after this time, likewise", 0 },
+	{ "duration", OPT_DURATION, "TIME", 0, "End after so many s, ms, m or h", 0 },
+	{ "interval", OPT_INTERVAL, "TIME", 0, "Print the numbers of each such time", 0 },
+	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
+	{ 0 }
+};
+
+static error_t unknown_key(const char *key)
+{
+	char *names = stat_sort_names();
+
+	cmd_note("unknown key \"%s\": use one of %s", key, names);
+	free(names);
+	return -EINVAL;
+}
+
+static error_t unknown_by(const char *arg)
+{
+	size_t len;
+	char *list;
+	FILE *f = text_open(&list, &len);
+	enum stat_by by;
+
+	for (by = 0; by < NR_STAT_BY; by++)
+		fprintf(f, "%s%s", by ? ", " : "", stat_by_name(by));
+	text_close(f);
+	cmd_note("cannot print rows by \"%s\": use one of %s", arg, list);
+	free(list);
+	return -EINVAL;
+}
+
+static error_t check(struct stat *stat)
+{
+	const bool is_live = stat->duration || stat->interval || stat->child.argv;
+
+	if (stat->path && is_live)
+		return cmd_usage("--input reads a file: it takes no --duration, no --interval and no command");
+	if (!stat->path && (stat->from.kind || stat->to.kind))
+		return cmd_usage("--from and --to choose times of a file: name it with --input");
+	if (stat->path && stat->ctx->remote)
+		return cmd_usage("--remote is for the machine: a file has the events of one remote");
+	if (stat->csv && (stat->ctx->json || stat->histogram))
+		return cmd_usage("--csv prints the rows only: use it without --json and --hist");
+	if (!stat->sort)
+		stat->sort = stat_by_has_time(stat->by) ? "time" : "samples";
+	stat->child.no_stdout = stat->csv || stat->ctx->json;
+	return 0;
+}
+
+static error_t parse_argument(struct stat *stat, char *arg, struct argp_state *state)
+{
+	/* argp has the place of the first argument after "--" */
+	if (!state->quoted || state->next <= state->quoted)
+		return cmd_usage("unexpected argument \"%s\": a file follows --input, and a command follows \"--\"",
+				 arg);
+	if (!stat->child.argv)
+		stat->child.argv = &state->argv[state->next - 1];
+	state->next = state->argc;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct stat *stat = state->input;
+
+	switch (key) {
+	case 'i':
+		stat->path = arg;
+		return *arg ? 0 : cmd_usage("the name of the file is empty");
+	case OPT_BY:
+		return stat_by_find(arg, &stat->by) ? 0 : unknown_by(arg);
+	case OPT_PER_CPU:
+		stat->per_cpu = true;
+		return 0;
+	case 'k':
+		stat->sort = arg;
+		return stat_sort_is_key(arg) ? 0 : unknown_key(arg);
+	case OPT_EXACT:
+		stat->exact = true;
+		return 0;
+	case OPT_HIST:
+		stat->histogram = true;
+		return 0;
+	case OPT_CSV:
+		stat->csv = true;
+		return 0;
+	case OPT_FROM:
+	case OPT_TO:
+		if (!moment_parse(arg, key == OPT_FROM ? &stat->from : &stat->to))
+			return cmd_usage("bad time \"%s\": use seconds, +TIME (after the first event) or -TIME (before the last one), such as 12.5, +10ms or -1s",
+					 arg);
+		return 0;
+	case OPT_DURATION:
+	case OPT_INTERVAL:
+		if (!parse_duration(arg, key == OPT_DURATION ? &stat->duration : &stat->interval))
+			return cmd_usage("bad time \"%s\": use a number and s, ms, m or h", arg);
+		return 0;
+	case 'q':
+		stat->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_argument(stat, arg, state);
+	case ARGP_KEY_END:
+		return check(stat);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static char *help(int key, const char *text, void *input)
+{
+	char *names, *line;
+	int len;
+
+	(void)input;
+	if (key != 'k')
+		return (char *)text;
+	names = stat_sort_names();
+	len = asprintf(&line, "Sort the rows by one of %s", names);
+	free(names);
+	if (len < 0)
+		die_no_memory();
+	return line;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = ARGS_COMMAND,
+	.doc = "Print the time of each CPU in the host, at EL2 and in guests, and a table of times. Without FILE, enable the events that this needs until COMMAND or the time has ended, or a signal comes. With COMMAND, its exit code is returned.",
+	.help_filter = help,
+};
+
+static int stat_live(struct stat *stat)
+{
+	int signal_fd = signals_catch(), code;
+
+	if (signal_fd < 0)
+		return cmd_fail("cannot catch signals: %s", strerror(errno));
+	code = child_prepare(&stat->child);
+	if (!code)
+		code = stat_stream(stat, signal_fd);
+	/* as perf: a signal also ends the command */
+	child_stop(&stat->child);
+	return code ? code : stat->child.code;
+}
+
+int cmd_stat(struct context *ctx, int argc, char **argv)
+{
+	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = stat_print };
+	int code;
+
+	cmd_parse(ctx, &argp, argc, argv, &stat);
+	if (!stat.path) {
+		code = cmd_connect(ctx);
+		return code ? code : stat_live(&stat);
+	}
+	cmd_make_printer(ctx);
+	return stat_file(&stat);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace status: print the state and the counters of remotes and CPUs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "cli/cli.h"
+#include "output/clock.h"
+#include "output/columns.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/printer.h"
+#include "output/text.h"
+#include "session/select.h"
+#include "session/trigger.h"
+#include "verbs.h"
+
+static const struct column cpu_columns[] = {
+	{ "remote",	"REMOTE",	COLUMN_EXTRA },
+	{ "cpu",	"CPU",		COLUMN_NUMBER },
+	{ "state",	"STATE",	COLUMN_TRUNC },
+	{ "online",	"ONLINE",	0 },
+	{ "written",	"WRITTEN",	COLUMN_NUMBER },
+	{ "read",	"READ",		COLUMN_NUMBER },
+	{ "lost",	"LOST",		COLUMN_NUMBER },
+	{ "filtered",	"FILTERED",	COLUMN_NUMBER },
+	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "used_subbufs", "USED",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "unread",	"UNREAD",	COLUMN_NUMBER },
+	{ "fill",	"FILL%",	COLUMN_NUMBER },
+	{ "consumer",	"CONSUMER",	COLUMN_NUMBER },
+};
+
+static const struct printer_label labels[] = {
+	{ "size_requested",	"requested" },
+	{ "size_allocated",	"allocated" },
+	{ "nr_subbufs",		"sub-buffers" },
+	{ "subbuf_size",	"sub-buffer size" },
+	{ 0 }
+};
+
+static void print_cpu(struct printer *p, const char *remote, const struct hyptrace_cpu *cpu)
+{
+	printer_row(p);
+	printer_str(p, "remote", remote);
+	printer_uint(p, "cpu", cpu->id);
+	printer_styled(p, "state",
+		       cpu->state == HYPTRACE_CPU_STATE_ATTACHED ? STYLE_GOOD : STYLE_PLAIN,
+		       hyptrace_cpu_state_name(cpu->state));
+	printer_bool(p, "online", cpu->online);
+	printer_uint(p, "written", cpu->written);
+	printer_uint(p, "read", cpu->read);
+	printer_uint(p, "lost", cpu->overrun + cpu->dropped);
+	printer_uint(p, "filtered", cpu->filtered);
+	printer_uint(p, "overrun", cpu->overrun);
+	printer_uint(p, "dropped", cpu->dropped);
+	printer_uint(p, "nr_subbufs", cpu->nr_subbufs);
+	printer_uint(p, "used_subbufs", cpu->used_subbufs);
+	printer_uint(p, "unread", cpu->unread);
+	if (cpu->nr_subbufs)
+		printer_uint(p, "fill", UINT64_C(100) * cpu->used_subbufs / cpu->nr_subbufs);
+	else
+		printer_none(p, "fill");
+	if (cpu->consumer)
+		printer_uint(p, "consumer", cpu->consumer);
+	else
+		printer_none(p, "consumer");
+	printer_end(p);
+}
+
+/* Describe what a process reads; the string is for free(). */
+static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, unsigned int nr)
+{
+	unsigned int i = 0, first, count = 0;
+	char name[HYPTRACE_PROCESS_NAME_SIZE], *text;
+	size_t len;
+	FILE *f = text_open(&text, &len);
+
+	for (i = 0; i < nr; i++)
+		count += cpus[i]->consumer == pid;
+	fprintf(f, "%s is reading CPU%s ", hyptrace_process_name(pid, name), count == 1 ? "" : "s");
+	for (i = 0, count = 0; i < nr; i++) {
+		if (cpus[i]->consumer != pid)
+			continue;
+		first = i;
+		while (i + 1 < nr && cpus[i + 1]->consumer == pid &&
+		       cpus[i + 1]->id == cpus[i]->id + 1)
+			i++;
+		fprintf(f, "%s%u", count++ ? "," : "", cpus[first]->id);
+		if (i > first)
+			fprintf(f, "-%u", cpus[i]->id);
+	}
+	text_close(f);
+	return text;
+}
+
+static bool is_first_of(struct hyptrace_cpu *const *cpus, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < index; i++)
+		if (cpus[i]->consumer == cpus[index]->consumer)
+			return false;
+	return cpus[index]->consumer;
+}
+
+/* Print in text which process reads which CPUs. */
+static void print_readers(struct printer *p, const struct hyptrace_remote *remote,
+			  struct hyptrace_cpu *const *cpus, unsigned int nr)
+{
+	const char *label = "readers";
+	char *text, observers[32];
+	unsigned int i;
+
+	if (printer_is_json(p)) {
+		printer_uint(p, label, remote->readers);
+		return;
+	}
+	for (i = 0; i < nr; i++) {
+		if (!is_first_of(cpus, i))
+			continue;
+		text = describe_reader(cpus[i]->consumer, cpus, nr);
+		printer_str(p, label, text);
+		free(text);
+		/* further readers are below the first */
+		label = "";
+	}
+	if (!*label)
+		return;
+	/* the driver does not tell which process an observer is */
+	snprintf(observers, sizeof(observers), "%u observer%s", remote->readers,
+		 remote->readers == 1 ? "" : "s");
+	printer_str(p, label, remote->readers ? observers : "none");
+}
+
+/* Print the filters of the events, in text one below the other. */
+static void print_filters(struct printer *p, struct hyptrace_event *const *events,
+			  unsigned int nr)
+{
+	const char *label = "filters";
+	unsigned int i;
+	char *text;
+
+	if (printer_is_json(p))
+		printer_object(p, label);
+	for (i = 0; i < nr; i++) {
+		if (!events[i]->filter)
+			continue;
+		if (printer_is_json(p)) {
+			printer_str(p, events[i]->name, events[i]->filter);
+			continue;
+		}
+		if (asprintf(&text, "%s: %s", events[i]->name, events[i]->filter) < 0)
+			die_no_memory();
+		printer_str(p, label, text);
+		free(text);
+		label = "";
+	}
+	if (printer_is_json(p))
+		printer_end(p);
+}
+
+/* Print the triggers of the events, in text one below the other. */
+static void print_triggers(struct printer *p, const struct hyptrace_remote *remote,
+			   struct hyptrace_event *const *events, unsigned int nr)
+{
+	const char *label = "triggers";
+	char *trigger, *text;
+	unsigned int i;
+	bool armed;
+
+	if (printer_is_json(p)) {
+		printer_bool(p, "armed", remote->is_armed);
+		printer_object(p, label);
+	}
+	for (i = 0; i < nr; i++) {
+		if (!events[i]->trigger)
+			continue;
+		armed = trigger_is_armed(remote, events[i]);
+		if (printer_is_json(p)) {
+			printer_object(p, events[i]->name);
+			trigger_print_keys(p, events[i]);
+			printer_bool(p, "armed", armed);
+			printer_end(p);
+			continue;
+		}
+		trigger = trigger_text(events[i]);
+		if (asprintf(&text, "%s: %s (%sarmed)", events[i]->name, trigger,
+			     armed ? "" : "not ") < 0)
+			die_no_memory();
+		printer_str(p, label, text);
+		free(text);
+		free(trigger);
+		label = "";
+	}
+	if (printer_is_json(p))
+		printer_end(p);
+}
+
+/* Print the events that have started and stopped the recording. */
+static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
+{
+	const char *label = "fired";
+	unsigned int i;
+	char *text;
+
+	if (printer_is_json(p))
+		printer_array(p, label);
+	for (i = 0; i < remote->nr_fired; i++) {
+		if (printer_is_json(p)) {
+			printer_object(p, NULL);
+			firing_print_keys(p, remote, i);
+			printer_end(p);
+			continue;
+		}
+		text = firing_text(remote, i);
+		printer_str(p, label, text);
+		free(text);
+		label = "";
+	}
+	if (printer_is_json(p))
+		printer_end(p);
+}
+
+/* Print how to convert time stamps to the time of day. */
+static void print_clock(struct printer *p, const char *name)
+{
+	uint64_t offset = clock_offset();
+	char text[40];
+
+	printer_str(p, "clock", name);
+	if (strcmp(name, "boot"))
+		return;
+	if (printer_is_json(p)) {
+		printer_s64(p, "clock_offset", offset);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64 " s", offset / NSEC_PER_SEC,
+		 offset % NSEC_PER_SEC / NSEC_PER_USEC);
+	printer_str(p, "clock_offset", text);
+}
+
+static void print_labels(struct printer *p, const struct hyptrace_remote *remote,
+			 struct hyptrace_cpu *const *cpus, unsigned int nr,
+			 struct hyptrace_event *const *events, unsigned int nr_events)
+{
+	printer_labels(p, labels);
+	printer_str(p, "description", remote->description);
+	printer_styled(p, "state",
+		       remote->state == HYPTRACE_STATE_TRACING ? STYLE_GOOD : STYLE_PLAIN,
+		       hyptrace_state_name(remote->state));
+	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
+	printer_size(p, "size_requested", remote->size_requested);
+	printer_size(p, "size_allocated", remote->size_allocated);
+	printer_uint(p, "nr_subbufs", remote->nr_subbufs);
+	printer_size(p, "subbuf_size", remote->subbuf_size);
+	print_clock(p, remote->clock);
+	print_readers(p, remote, cpus, nr);
+	printer_bool(p, "protected", remote->is_protected);
+	print_filters(p, events, nr_events);
+	print_triggers(p, remote, events, nr_events);
+	print_fired(p, remote);
+}
+
+/* Print everything about a remote, with the table of its CPUs. */
+static int print_object(struct context *ctx, const struct hyptrace_remote *remote,
+			const struct columns *columns, struct hyptrace_cpu *const *cpus,
+			unsigned int nr)
+{
+	struct hyptrace_event **events;
+	struct printer *p = ctx->p;
+	struct hyptrace_error err;
+	unsigned int nr_events, i;
+
+	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr_events, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
+	printer_object(p, NULL);
+	printer_heading(p, "name", remote->name);
+	print_labels(p, remote, cpus, nr, events, nr_events);
+	printer_table(p, "cpus", columns);
+	for (i = 0; i < nr; i++)
+		print_cpu(p, remote->name, cpus[i]);
+	printer_end(p);
+	printer_end(p);
+	hyptrace_free_events(events);
+	return EXIT_DONE;
+}
+
+static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
+			const struct columns *columns)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
+	if (code)
+		return code;
+
+	if (columns->nr_chosen) {
+		for (i = 0; i < nr; i++)
+			print_cpu(ctx->p, remote->name, cpus[i]);
+	} else {
+		code = print_object(ctx, remote, columns, cpus, nr);
+	}
+	hyptrace_free_cpus(cpus);
+	return code;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		return cmd_usage("unexpected argument \"%s\"", arg);
+	return key == 'o' ? cmd_parse_columns(state->input, arg) : ARGP_ERR_UNKNOWN;
+}
+
+static char *help(int key, const char *text, void *input)
+{
+	return key == 'o' ? columns_help(input) : (char *)text;
+}
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "COLUMNS", 0, "", 0 },
+	{ 0 }
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
+	.help_filter = help,
+};
+
+int cmd_status(struct context *ctx, int argc, char **argv)
+{
+	struct columns columns = {
+		.all = cpu_columns,
+		.nr = sizeof(cpu_columns) / sizeof(cpu_columns[0]),
+	};
+	struct hyptrace_remote **remotes;
+	unsigned int nr, i;
+	int code;
+
+	cmd_parse(ctx, &argp, argc, argv, &columns);
+	code = cmd_connect(ctx);
+	if (!code)
+		code = cmd_get_remotes(ctx, true, &remotes, &nr);
+	if (code)
+		return code;
+
+	columns_tell_apart(&columns, nr);
+	if (columns.nr_chosen)
+		printer_table(ctx->p, NULL, &columns);
+	else
+		printer_array(ctx->p, NULL);
+	if (!nr)
+		code = EXIT_REFUSED;
+	for (i = 0; i < nr && !code; i++)
+		code = print_remote(ctx, remotes[i], &columns);
+	printer_end(ctx->p);
+	hyptrace_free_remotes(remotes);
+	return code;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it. For
+ * cmd_strace.c.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/internal.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/text.h"
+#include "strace_choice.h"
+
+/* What strace also takes before the names */
+#define PREFIX		"trace="
+
+/* Name of the exit code that has a class */
+#define CODE_TRAP	"trap"
+
+static void add_word(struct strace_choice *choice, const char *text, bool is_negated)
+{
+	choice->words = reallocarray(choice->words, choice->nr + 1, sizeof(*choice->words));
+	if (!choice->words)
+		die_no_memory();
+	choice->words[choice->nr++] = (struct strace_word){ text, is_negated };
+	choice->has_names |= !is_negated;
+}
+
+/**
+ * strace_choice_add - add the argument of -e
+ * @choice:	the choice
+ * @list:	the argument, which is changed and must stay valid
+ *
+ * Return: false if it has no name.
+ */
+bool strace_choice_add(struct strace_choice *choice, char *list)
+{
+	const unsigned int before = choice->nr;
+	bool negates;
+	char *word;
+
+	if (!strncmp(list, PREFIX, strlen(PREFIX)))
+		list += strlen(PREFIX);
+	/* as strace: it negates the whole list */
+	negates = *list == '!';
+	for (word = strtok(list + negates, ","); word; word = strtok(NULL, ",")) {
+		if (*word == '!' && !word[1])
+			return false;
+		add_word(choice, word + (*word == '!'), negates || *word == '!');
+	}
+	return choice->nr > before;
+}
+
+/**
+ * strace_choice_free - free the words
+ * @choice:	the choice
+ */
+void strace_choice_free(struct strace_choice *choice)
+{
+	free(choice->words);
+}
+
+/**
+ * strace_choice_name - is a name chosen?
+ * @choice:	the choice
+ * @kind:	kind of the call
+ * @name:	its name
+ *
+ * The event guest_fixup is chosen only by its own name: it has the classes of guest_exit, which
+ * follows it.
+ *
+ * Return: true if the call is to be printed.
+ */
+bool strace_choice_name(const struct strace_choice *choice, enum strace_kind kind,
+			const char *name)
+{
+	const char *event = strace_kind_event(kind);
+	bool chosen = !choice->has_names && kind != STRACE_FIXUP;
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++) {
+		const struct strace_word *word = &choice->words[i];
+		bool by_event = !fnmatch(word->text, event, 0);
+
+		if (!by_event && fnmatch(word->text, name, 0))
+			continue;
+		if (word->is_negated)
+			return false;
+		if (by_event || kind != STRACE_FIXUP)
+			chosen = true;
+	}
+	return chosen;
+}
+
+/**
+ * strace_choice_accept - is a call chosen?
+ * @choice:	the choice
+ * @call:	the call
+ *
+ * Return: true if it is to be printed.
+ */
+bool strace_choice_accept(const struct strace_choice *choice, const struct strace_call *call)
+{
+	char number[STRACE_NUMBER_SIZE];
+
+	return strace_choice_name(choice, call->kind, strace_call_name(call, number));
+}
+
+typedef void (*name_fn)(uint64_t value, const char *name, bool is_code, void *arg);
+
+static void visit_symbols(const struct hyptrace_field *field, bool is_code, name_fn fn, void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; field && i < field->nr_symbols; i++)
+		if (!is_code || strcmp(field->symbols[i]->name, CODE_TRAP))
+			fn(field->symbols[i]->value, field->symbols[i]->name, is_code, arg);
+}
+
+/* Call a function with each known name of a kind of calls. */
+static void visit_names(const struct strace_events *events, enum strace_kind kind, name_fn fn,
+			void *arg)
+{
+	const struct strace_event *event = &events->kinds[kind];
+	unsigned int i;
+
+	if (!event->event)
+		return;
+	if (kind != STRACE_HCALL || !events->nr_hypercalls)
+		visit_symbols(event->fields[STRACE_KEY], false, fn, arg);
+	for (i = 0; kind == STRACE_HCALL && i < events->nr_hypercalls; i++)
+		fn(events->hypercalls[i]->id, events->hypercalls[i]->name, false, arg);
+	visit_symbols(event->fields[STRACE_CODE], true, fn, arg);
+}
+
+/* The search for a word */
+struct search {
+	const char		*word;
+	bool			found;
+	struct hyptrace_nearest	near;
+};
+
+static void try_name(uint64_t value, const char *name, bool is_code, void *arg)
+{
+	struct search *search = arg;
+
+	(void)value;
+	(void)is_code;
+	if (!fnmatch(search->word, name, 0))
+		search->found = true;
+	hyptrace_nearest_try(&search->near, name);
+}
+
+/* Is it a number, which a call without a name has in place of it? */
+static bool is_number(const char *word)
+{
+	return !strncmp(word, "0x", 2) && word[2];
+}
+
+static int fail_unknown(const struct search *search)
+{
+	if (strpbrk(search->word, "*?["))
+		return cmd_fail("cannot trace \"%s\": no call matches", search->word);
+	if (search->near.found)
+		return cmd_fail("cannot trace \"%s\": no such call; did you mean \"%s\"?",
+				search->word, search->near.found);
+	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
+			search->word);
+}
+
+/**
+ * strace_choice_check - check that each word names a call
+ * @choice:	the choice
+ * @events:	the events
+ *
+ * Return: an exit code; EXIT_REFUSED after a message.
+ */
+int strace_choice_check(const struct strace_choice *choice, const struct strace_events *events)
+{
+	enum strace_kind kind;
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++) {
+		struct search search = { .word = choice->words[i].text };
+
+		hyptrace_nearest_begin(&search.near, search.word, strlen(search.word));
+		for (kind = 0; kind < NR_STRACE_KINDS; kind++) {
+			if (events->kinds[kind].event)
+				try_name(0, strace_kind_event(kind), false, &search);
+			visit_names(events, kind, try_name, &search);
+		}
+		if (!search.found && !is_number(search.word))
+			return fail_unknown(&search);
+	}
+	return EXIT_DONE;
+}
+
+/* The known values of a kind of calls, as far as a filter at EL2 can compare them */
+struct values {
+	const struct strace_choice	*choice;
+	enum strace_kind		kind;
+	unsigned int			nr[2];		/* refused ones, chosen ones */
+	unsigned int			nr_codes[2];	/* those of them that are exit codes */
+	struct {
+		uint64_t	value;
+		bool		is_code;
+	} values[2][HYPTRACE_FILTER_TERMS_MAX];
+};
+
+static void add_value(uint64_t value, const char *name, bool is_code, void *arg)
+{
+	struct values *values = arg;
+	bool chosen = strace_choice_name(values->choice, values->kind, name);
+	unsigned int at = values->nr[chosen]++;
+
+	values->nr_codes[chosen] += is_code;
+	if (at < HYPTRACE_FILTER_TERMS_MAX) {
+		values->values[chosen][at].value = value;
+		values->values[chosen][at].is_code = is_code;
+	}
+}
+
+/* Are calls chosen whose number has no name? No word is the name of this one. */
+static bool accepts_unknown(const struct strace_choice *choice, enum strace_kind kind)
+{
+	return strace_choice_name(choice, kind, "0x");
+}
+
+static void list_values(const struct strace_choice *choice, const struct strace_events *events,
+			enum strace_kind kind, struct values *values)
+{
+	*values = (struct values){ .choice = choice, .kind = kind };
+	visit_names(events, kind, add_value, values);
+}
+
+/* May a word name a number? Then the choice is made by the command. */
+static bool has_numbers(const struct strace_choice *choice)
+{
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++)
+		if (choice->words[i].text[0] == '0')
+			return true;
+	return false;
+}
+
+/**
+ * strace_choice_kind - is any call of a kind chosen?
+ * @choice:	the choice
+ * @events:	the events
+ * @kind:	the kind
+ *
+ * Return: true if its event is needed.
+ */
+bool strace_choice_kind(const struct strace_choice *choice, const struct strace_events *events,
+			enum strace_kind kind)
+{
+	struct values values;
+
+	if (!events->kinds[kind].event)
+		return false;
+	list_values(choice, events, kind, &values);
+	return values.nr[true] || accepts_unknown(choice, kind) ||
+	       (has_numbers(choice) && kind != STRACE_FIXUP);
+}
+
+/* Write the comparisons of exit codes, or those of other values. */
+static void put_comparisons(FILE *f, const struct values *values, bool chosen, bool codes,
+			    const char *field)
+{
+	const char *operator = chosen ? "==" : "!=", *between = chosen ? " || " : " && ";
+	bool first = true;
+	unsigned int i;
+
+	for (i = 0; i < values->nr[chosen]; i++) {
+		if (values->values[chosen][i].is_code != codes)
+			continue;
+		fprintf(f, "%s%s %s %" PRIu64, first ? "" : between, field, operator,
+			values->values[chosen][i].value);
+		first = false;
+	}
+}
+
+/*
+ * Write the filter of an exit: the class has a meaning only if the code is that of a trap. Return
+ * false if it needs too many comparisons.
+ */
+static bool put_exit(FILE *f, const struct values *values, bool chosen,
+		     const struct strace_event *event)
+{
+	const struct hyptrace_field *code = event->fields[STRACE_CODE];
+	unsigned int i, classes = values->nr[chosen] - values->nr_codes[chosen];
+
+	for (i = 0; i < code->nr_symbols && strcmp(code->symbols[i]->name, CODE_TRAP); i++)
+		;
+	if (i == code->nr_symbols || values->nr[chosen] + !!classes > HYPTRACE_FILTER_TERMS_MAX)
+		return false;
+	put_comparisons(f, values, chosen, true, "code");
+	if (!classes)
+		return true;
+	fprintf(f, "%scode %s %" PRIu64 " %s (",
+		!values->nr_codes[chosen] ? "" : chosen ? " || " : " && (",
+		chosen ? "==" : "!=", code->symbols[i]->value, chosen ? "&&" : "||");
+	put_comparisons(f, values, chosen, false, event->fields[STRACE_KEY]->name);
+	fputs(!chosen && values->nr_codes[chosen] ? "))" : ")", f);
+	return true;
+}
+
+/**
+ * strace_choice_filter - make the filter with which EL2 records only chosen calls of a kind
+ * @choice:	the choice
+ * @events:	the events
+ * @kind:	a kind of which calls are chosen
+ *
+ * Return: the filter, for free(); NULL if all calls are chosen, or if the choice does not fit in
+ * a filter.
+ */
+char *strace_choice_filter(const struct strace_choice *choice, const struct strace_events *events,
+			   enum strace_kind kind)
+{
+	const struct strace_event *event = &events->kinds[kind];
+	/* name the calls to record if others have no name, else those not to record */
+	const bool chosen = !accepts_unknown(choice, kind);
+	struct values values;
+	bool fits;
+	char *text;
+	size_t len;
+	FILE *f;
+
+	list_values(choice, events, kind, &values);
+	if (has_numbers(choice) || !values.nr[chosen] ||
+	    values.nr[chosen] > HYPTRACE_FILTER_TERMS_MAX)
+		return NULL;
+	f = text_open(&text, &len);
+	fits = true;
+	if (event->fields[STRACE_CODE])
+		fits = put_exit(f, &values, chosen, event);
+	else
+		put_comparisons(f, &values, chosen, false, event->fields[STRACE_KEY]->name);
+	text_close(f);
+	if (fits)
+		return text;
+	free(text);
+	return NULL;
+}

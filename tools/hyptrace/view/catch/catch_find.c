@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Find certain events in a stream of events, with what happened before, meanwhile and after.
+ *
+ * The last events of each CPU are kept. An event that is found gets copies of those, and of the
+ * events that follow it. It is complete when enough have followed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/die.h"
+#include "catch_find.h"
+
+/**
+ * struct history - the last events of a CPU
+ * @events:	the events; the data of each is its own
+ * @rooms:	bytes that the data of each can have
+ * @nr:		events so far: number n is at n % CATCH_BEFORE
+ * @found:	events of the CPU that were found
+ */
+struct history {
+	struct hyptrace_stream_event	events[CATCH_BEFORE];
+	size_t				rooms[CATCH_BEFORE];
+	uint64_t			nr;
+	uint64_t			found;
+};
+
+/**
+ * struct catch_finder - finds events
+ * @nr_cpus:	number of CPUs
+ * @after:	number of events to collect after each one
+ * @nr_waiting: events that were found and not taken yet
+ * @first:	these events, in their order
+ * @last:	where the next one is added
+ * @cpus:	the CPUs
+ */
+struct catch_finder {
+	unsigned int	nr_cpus;
+	unsigned int	after;
+	unsigned int	nr_waiting;
+	struct caught	*first;
+	struct caught	**last;
+	struct history	cpus[];
+};
+
+/**
+ * catch_finder_new - make a finder
+ * @nr_cpus:	number of CPUs
+ * @after:	number of events to collect after each one
+ *
+ * Return: the finder.
+ */
+struct catch_finder *catch_finder_new(unsigned int nr_cpus, unsigned int after)
+{
+	struct catch_finder *finder;
+
+	finder = calloc(1, sizeof(*finder) + nr_cpus * sizeof(finder->cpus[0]));
+	if (!finder)
+		die_no_memory();
+	finder->nr_cpus = nr_cpus;
+	finder->after = after;
+	finder->last = &finder->first;
+	return finder;
+}
+
+static void free_events(struct catch_events *events)
+{
+	while (events->nr)
+		free((void *)events->events[--events->nr].record.data);
+	free(events->events);
+	events->events = NULL;
+}
+
+/**
+ * caught_free - free an event that was found
+ * @caught:	the event, or NULL
+ */
+void caught_free(struct caught *caught)
+{
+	if (!caught)
+		return;
+	free((void *)caught->event.record.data);
+	free_events(&caught->before);
+	free_events(&caught->earlier);
+	free_events(&caught->others);
+	free_events(&caught->after);
+	free(caught);
+}
+
+/**
+ * catch_finder_free - free a finder
+ * @finder:	the finder, or NULL
+ */
+void catch_finder_free(struct catch_finder *finder)
+{
+	struct caught *next;
+	unsigned int i, j;
+
+	if (!finder)
+		return;
+	for (; finder->first; finder->first = next) {
+		next = finder->first->next;
+		caught_free(finder->first);
+	}
+	for (i = 0; i < finder->nr_cpus; i++)
+		for (j = 0; j < CATCH_BEFORE; j++)
+			free((void *)finder->cpus[i].events[j].record.data);
+	free(finder);
+}
+
+/* Copy an event to memory of its own. */
+static void copy(struct hyptrace_stream_event *to, const struct hyptrace_stream_event *from)
+{
+	void *data = malloc(from->record.size + 1);
+
+	if (!data)
+		die_no_memory();
+	memcpy(data, from->record.data, from->record.size);
+	*to = *from;
+	to->record.data = data;
+}
+
+static void append(struct catch_events *events, const struct hyptrace_stream_event *event)
+{
+	events->events = reallocarray(events->events, events->nr + 1, sizeof(*events->events));
+	if (!events->events)
+		die_no_memory();
+	copy(&events->events[events->nr++], event);
+}
+
+static void remember(struct history *cpu, const struct hyptrace_stream_event *event)
+{
+	const unsigned int at = cpu->nr++ % CATCH_BEFORE;
+	struct hyptrace_stream_event *to = &cpu->events[at];
+	void *data = (void *)to->record.data;
+
+	if (event->record.size > cpu->rooms[at] || !data) {
+		free(data);
+		data = malloc(event->record.size + 1);
+		if (!data)
+			die_no_memory();
+		cpu->rooms[at] = event->record.size;
+	}
+	memcpy(data, event->record.data, event->record.size);
+	*to = *event;
+	to->record.data = data;
+}
+
+static uint64_t oldest(const struct history *cpu)
+{
+	return cpu->nr > CATCH_BEFORE ? cpu->nr - CATCH_BEFORE : 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct hyptrace_stream_event *x = a, *y = b;
+
+	if (x->record.ts != y->record.ts)
+		return x->record.ts < y->record.ts ? -1 : 1;
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+/* Add what a CPU has recorded since @begin, or else its last event. */
+static void add_other(struct caught *caught, const struct history *cpu, uint64_t begin)
+{
+	const struct hyptrace_stream_event *event;
+	uint64_t i;
+
+	for (i = oldest(cpu); i < cpu->nr; i++) {
+		event = &cpu->events[i % CATCH_BEFORE];
+		if (event->record.ts >= begin)
+			append(&caught->others, event);
+		else if (i + 1 == cpu->nr)
+			append(&caught->earlier, event);
+	}
+}
+
+static void sort(struct catch_events *events)
+{
+	if (events->nr)
+		qsort(events->events, events->nr, sizeof(*events->events), compare_times);
+}
+
+static void found(struct catch_finder *finder, unsigned int index,
+		  const struct hyptrace_stream_event *event, uint64_t begin)
+{
+	const struct history *cpu = &finder->cpus[index];
+	struct caught *caught = calloc(1, sizeof(*caught));
+	unsigned int i;
+	uint64_t j;
+
+	if (!caught)
+		die_no_memory();
+	copy(&caught->event, event);
+	for (j = oldest(cpu); j < cpu->nr; j++)
+		append(&caught->before, &cpu->events[j % CATCH_BEFORE]);
+	for (i = 0; i < finder->nr_cpus; i++)
+		if (i != index)
+			add_other(caught, &finder->cpus[i], begin);
+	sort(&caught->earlier);
+	sort(&caught->others);
+	*finder->last = caught;
+	finder->last = &caught->next;
+	finder->nr_waiting++;
+	finder->cpus[index].found++;
+}
+
+/**
+ * catch_finder_add - add the next event of a CPU
+ * @finder:	the finder
+ * @index:	index of the CPU
+ * @event:	the event
+ * @is_match:	it is one to find
+ * @begin:	when it began, if @is_match
+ *
+ * The events of all CPUs must be added in the order of time: see catch_order.h.
+ */
+void catch_finder_add(struct catch_finder *finder, unsigned int index,
+		      const struct hyptrace_stream_event *event, bool is_match, uint64_t begin)
+{
+	struct caught *caught;
+
+	for (caught = finder->first; caught; caught = caught->next)
+		if (caught->event.cpu == event->cpu && caught->after.nr < finder->after)
+			append(&caught->after, event);
+	if (is_match)
+		found(finder, index, event, begin);
+	remember(&finder->cpus[index], event);
+}
+
+/**
+ * catch_finder_age - let the time pass for events that are not complete
+ * @finder:	the finder
+ */
+void catch_finder_age(struct catch_finder *finder)
+{
+	struct caught *caught;
+
+	for (caught = finder->first; caught; caught = caught->next)
+		caught->age++;
+}
+
+/**
+ * catch_finder_waits - are there events that were found, but are not complete?
+ * @finder:	the finder
+ *
+ * Return: true if there are.
+ */
+bool catch_finder_waits(const struct catch_finder *finder)
+{
+	return finder->first;
+}
+
+/**
+ * catch_finder_next - take the next event that was found
+ * @finder:	the finder
+ * @all:	also if it is not complete
+ *
+ * Return: the event, for caught_free(); NULL if there is none.
+ */
+struct caught *catch_finder_next(struct catch_finder *finder, bool all)
+{
+	struct caught *caught = finder->first;
+
+	if (!caught ||
+	    (!all && caught->after.nr < finder->after && caught->age < CATCH_AGE_MAX &&
+	     finder->nr_waiting <= CATCH_WAITING_MAX))
+		return NULL;
+	finder->nr_waiting--;
+	finder->first = caught->next;
+	if (!finder->first)
+		finder->last = &finder->first;
+	caught->next = NULL;
+	return caught;
+}
+
+/**
+ * catch_finder_found - get how many events were found
+ * @finder:	the finder
+ * @index:	index of the CPU
+ *
+ * Return: their number.
+ */
+uint64_t catch_finder_found(const struct catch_finder *finder, unsigned int index)
+{
+	return finder->cpus[index].found;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Find certain events in a stream of events, with what happened before, meanwhile and after. For
+ * hyptrace catch.
+ */
+#ifndef CATCH_FIND_H
+#define CATCH_FIND_H
+
+#include "lib/hyptrace.h"
+
+/* Events that are kept of each CPU */
+#define CATCH_BEFORE	20
+
+/* After so many calls of catch_finder_age() an event is complete, whatever has followed it. */
+#define CATCH_AGE_MAX	10
+
+/* If more events wait for what follows, the first one is complete: this bounds the memory. */
+#define CATCH_WAITING_MAX	256
+
+/**
+ * struct catch_events - copies of events
+ * @events:	the events
+ * @nr:		number of @events
+ */
+struct catch_events {
+	struct hyptrace_stream_event	*events;
+	unsigned int			nr;
+};
+
+/**
+ * struct caught - an event that was found
+ * @next:	the one that was found after it
+ * @event:	the event
+ * @before:	the last events of its CPU before it
+ * @earlier:	the last event of each other CPU that recorded nothing while it lasted
+ * @others:	what the other CPUs recorded while it lasted; both are in the order of time
+ * @after:	the next events of its CPU
+ * @age:	calls of catch_finder_age() since then
+ */
+struct caught {
+	struct caught			*next;
+	struct hyptrace_stream_event	event;
+	struct catch_events		before;
+	struct catch_events		earlier;
+	struct catch_events		others;
+	struct catch_events		after;
+	unsigned int			age;
+};
+
+struct catch_finder;
+
+struct catch_finder *catch_finder_new(unsigned int nr_cpus, unsigned int after);
+void catch_finder_free(struct catch_finder *finder);
+void catch_finder_add(struct catch_finder *finder, unsigned int index,
+		      const struct hyptrace_stream_event *event, bool is_match, uint64_t begin);
+void catch_finder_age(struct catch_finder *finder);
+bool catch_finder_waits(const struct catch_finder *finder);
+struct caught *catch_finder_next(struct catch_finder *finder, bool all);
+uint64_t catch_finder_found(const struct catch_finder *finder, unsigned int index);
+void caught_free(struct caught *caught);
+
+#endif /* CATCH_FIND_H */

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files that hyptrace record writes. With --rotate it begins the next one when a file has
+ * reached its limit: a thread finishes that meanwhile, since copying and syncing take their time.
+ * So the two have different names at first.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/file_write.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "record.h"
+
+/* Between the name of an older file and its age */
+#define AGE	".%" PRIu64
+
+/**
+ * record_is_stream - is the output something that cannot be renamed?
+ * @r:		the recording
+ *
+ * Return: true if it is the standard output, a pipe or a device.
+ */
+bool record_is_stream(const struct record *r)
+{
+	struct stat st;
+
+	return !strcmp(r->path, "-") || (!stat(r->path, &st) && !S_ISREG(st.st_mode));
+}
+
+/**
+ * record_is_stdout - does the file go where the standard output goes?
+ * @r:		the recording
+ *
+ * Return: true if it does. A terminal and /dev/null can be used twice.
+ */
+bool record_is_stdout(const struct record *r)
+{
+	struct stat file, output;
+
+	if (!strcmp(r->path, "-"))
+		return true;
+	return !stat(r->path, &file) && !fstat(STDOUT_FILENO, &output) &&
+	       file.st_dev == output.st_dev && file.st_ino == output.st_ino &&
+	       !S_ISCHR(file.st_mode);
+}
+
+static char *name_of(const struct record *r)
+{
+	char *name;
+
+	if (asprintf(&name, r->file.nr % 2 ? "%s.next" : "%s", r->path) < 0)
+		die_no_memory();
+	return name;
+}
+
+/**
+ * record_begin_file - begin a file
+ * @r:		the recording
+ *
+ * Return: an exit code.
+ */
+int record_begin_file(struct record *r)
+{
+	struct record_file *file = &r->file;
+	struct hyptrace_error err;
+	uint64_t size;
+
+	file->name = name_of(r);
+	file->w = hyptrace_file_create_host(file->name, r->ctx->h, r->remote->name,
+					    r->compress ? HYPTRACE_FILE_ZSTD : 0, r->command,
+					    r->host.words.nr ? &r->host.file : NULL, &err);
+	if (!file->w)
+		return cmd_fail("cannot record to %s: %s", r->path, err.text);
+	gaps_set_file(&r->gaps, file->w);
+	if (!r->limit)
+		return EXIT_DONE;
+	size = hyptrace_file_size(file->w);
+	if (size + r->remote->subbuf_size > r->limit) {
+		gaps_set_file(&r->gaps, NULL);
+		hyptrace_file_abandon(file->w);
+		file->w = NULL;
+		return cmd_fail("the limit is too small: a file begins with %" PRIu64
+				" bytes that describe the events", size);
+	}
+	hyptrace_file_set_limit(file->w, r->limit);
+	return EXIT_DONE;
+}
+
+static char *aged(const struct record *r, uint64_t age)
+{
+	char *name;
+
+	if (asprintf(&name, "%s" AGE, r->path, age) < 0)
+		die_no_memory();
+	return name;
+}
+
+/* Give each older file the next age. The one before has the age 0, but the newest has no age. */
+static void age_files(const struct record *r)
+{
+	uint64_t age;
+
+	for (age = r->rotate - 1; age; age--) {
+		char *from = aged(r, age - 1), *to = aged(r, age);
+
+		rename(from, to);
+		free(from);
+		free(to);
+	}
+}
+
+/* Give the file before the age 0. It keeps its name, too, until the newest replaces it. */
+static void hold_file_before(const struct record *r)
+{
+	char *before = aged(r, 0);
+
+	/* the command was killed while it aged files */
+	if (!access(before, F_OK))
+		age_files(r);
+	if (link(r->path, before) && errno != ENOENT)
+		rename(r->path, before);
+	free(before);
+}
+
+/* The newest file could not be finished: all others stay what they were. */
+static void release_file_before(const struct record *r)
+{
+	char *before = aged(r, 0);
+
+	if (!access(r->path, F_OK))
+		unlink(before);
+	else
+		rename(before, r->path);
+	free(before);
+}
+
+static int rename_ended(const struct record *r)
+{
+	return strcmp(r->file.ended_name, r->path) ? rename(r->file.ended_name, r->path) : 0;
+}
+
+/* Write what waits, and count the events that the disk had no room for. */
+static void count_unwritten(struct record *r)
+{
+	struct record_file *file = &r->file;
+	uint64_t *unwritten = file->unwritten;
+	unsigned int i;
+
+	hyptrace_file_end_data(file->ended);
+	for (i = 0; i < r->nr_rings; i++)
+		*unwritten++ = hyptrace_file_unwritten(file->ended, r->rings[i].cpu);
+	for (i = 0; i < r->host.file.nr_cpus; i++)
+		*unwritten++ = hyptrace_file_host_unwritten(file->ended, r->host.file.cpus[i]);
+}
+
+/* Events that were counted are lost. Return their number. */
+static uint64_t lose(uint64_t *events, uint64_t *lost, uint64_t nr)
+{
+	/* not all are counted if the ring was cleared */
+	*events -= nr < *events ? nr : *events;
+	*lost += nr;
+	return nr;
+}
+
+/* Count as lost what the file before has not. */
+static void correct_counts(struct record *r)
+{
+	const uint64_t *unwritten = r->file.unwritten;
+	unsigned int i;
+
+	for (i = 0; unwritten && i < r->nr_rings; i++)
+		r->unwritten += lose(&r->rings[i].sum.events, &r->rings[i].sum.lost,
+				     *unwritten++);
+	for (i = 0; unwritten && i < r->host.file.nr_cpus; i++)
+		r->unwritten += lose(&r->host.cpus[i].sum_events, &r->host.cpus[i].sum_lost,
+				     *unwritten++);
+	free(r->file.unwritten);
+	r->file.unwritten = NULL;
+}
+
+static void *finish(void *arg)
+{
+	struct record *r = arg;
+	struct record_file *file = &r->file;
+	const bool ages = r->rotate > 1;
+	struct stat st;
+
+	count_unwritten(r);
+	if (ages)
+		hold_file_before(r);
+	file->ended_bytes = hyptrace_file_size(file->ended);
+	if (r->snapshot && hyptrace_file_failed(file->ended, &file->err)) {
+		/* nothing was consumed: the next snapshot has all events */
+		hyptrace_file_abandon(file->ended);
+		file->failed = true;
+	} else if (hyptrace_file_finish(file->ended, &file->err)) {
+		file->failed = true;
+	} else if (rename_ended(r)) {
+		snprintf(file->err.text, sizeof(file->err.text), "cannot rename %s to %s: %s",
+			 file->ended_name, r->path, strerror(errno));
+		file->failed = true;
+	} else if (!record_is_stream(r) && !stat(r->path, &st)) {
+		file->ended_bytes = st.st_size;
+	}
+	if (ages && file->failed)
+		release_file_before(r);
+	else if (ages)
+		age_files(r);
+	file->ended = NULL;
+	return NULL;
+}
+
+/* Wait until the file before is finished. Return an exit code. */
+static int wait_for_finisher(struct record *r)
+{
+	struct record_file *file = &r->file;
+
+	if (file->is_finishing)
+		pthread_join(file->finisher, NULL);
+	file->is_finishing = false;
+	correct_counts(r);
+	file->bytes += file->ended_bytes;
+	file->ended_bytes = 0;
+	free(file->ended_name);
+	file->ended_name = NULL;
+	if (!file->failed)
+		return EXIT_DONE;
+	file->failed = false;
+	file->has_failed = true;
+	return cmd_fail("%s", file->err.text);
+}
+
+/* The current file is the one before from now on. */
+static int end_current(struct record *r)
+{
+	struct record_file *file = &r->file;
+	int code = wait_for_finisher(r);
+
+	file->ended = file->w;
+	file->ended_name = file->name;
+	file->unwritten = calloc(r->nr_rings + r->host.file.nr_cpus, sizeof(*file->unwritten));
+	if (!file->unwritten)
+		die_no_memory();
+	gaps_set_file(&r->gaps, NULL);
+	file->w = NULL;
+	file->name = NULL;
+	return code;
+}
+
+/**
+ * record_next_file - end the file, and begin the next one
+ * @r:		the recording; the rings are not read meanwhile
+ *
+ * Return: an exit code.
+ */
+int record_next_file(struct record *r)
+{
+	struct record_file *file = &r->file;
+	int code;
+
+	record_hide_status(r);
+	gaps_look(&r->gaps);
+	record_count(r, RECORD_COUNT_NEXT);
+	record_host_count(r);
+	code = end_current(r);
+	file->nr++;
+	file->is_finishing = !pthread_create(&file->finisher, NULL, finish, r);
+	if (!file->is_finishing)
+		finish(r);
+	return code ? code : record_begin_file(r);
+}
+
+/**
+ * record_end_file - finish the last file
+ * @r:		the recording
+ *
+ * Return: an exit code.
+ */
+int record_end_file(struct record *r)
+{
+	int code = EXIT_DONE, last;
+
+	if (r->file.w) {
+		code = end_current(r);
+		finish(r);
+	}
+	last = wait_for_finisher(r);
+	free(r->file.name);
+	return code ? code : last;
+}

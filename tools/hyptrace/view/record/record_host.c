@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host's own tracing: an instance of tracefs that belongs to this recording. For cmd_record.c.
+ *
+ * The instance is removed by another process, the guard, however this one ends: it waits until
+ * this one closes a pipe.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tracefs.h>
+
+#include "cli/args.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/signals.h"
+#include "record.h"
+
+/* The clock of remotes that tracefs has, too */
+#define CLOCK		"boot"
+
+/* Sub-buffers to read at once; a pipe holds so many at least */
+#define AT_ONCE		16
+
+/* How often a CPU is read in a row at most: reading may itself make events, which never ends */
+#define BATCHES		64
+
+/* How often the guard tries to remove the instance: a reader may still have it open */
+#define REMOVE_TRIES	250
+#define REMOVE_PAUSE_USEC	20000
+
+/* Names to try for the instance */
+#define NAMES_MAX	100
+
+static int fail(const char *what)
+{
+	return cmd_fail("cannot record the host: %s: %s", what, strerror(errno));
+}
+
+static int write_file(struct record_host *host, const char *name, const char *text)
+{
+	if (tracefs_instance_file_write(host->instance, name, text) >= 0)
+		return EXIT_DONE;
+	return cmd_fail("cannot record the host: cannot write \"%s\" to %s of tracefs: %s", text,
+			name, strerror(errno));
+}
+
+static void run_guard(struct tracefs_instance *instance, int fd)
+{
+	bool is_removed = false;
+	unsigned int tries;
+	int other;
+	char c;
+
+	/* what ends the recording must not end the guard */
+	setsid();
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	for (other = sysconf(_SC_OPEN_MAX) > 4096 ? 4096 : sysconf(_SC_OPEN_MAX); other >= 0;
+	     other--)
+		if (other != fd)
+			close(other);
+	while (read(fd, &c, 1) < 0 && errno == EINTR)
+		;
+	for (tries = 0; tries < REMOVE_TRIES && !is_removed; tries++) {
+		if (tries)
+			usleep(REMOVE_PAUSE_USEC);
+		is_removed = !tracefs_instance_destroy(instance) || errno == ENOENT;
+	}
+	_exit(!is_removed);
+}
+
+/* Start the guard, which has none of the descriptors that are opened later. */
+static int start_guard(struct record_host *host)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return fail("cannot make a pipe");
+	host->guard = fork();
+	if (!host->guard) {
+		close(fds[1]);
+		run_guard(host->instance, fds[0]);
+	}
+	close(fds[0]);
+	if (host->guard > 0) {
+		host->guard_fd = fds[1];
+		return EXIT_DONE;
+	}
+	close(fds[1]);
+	host->guard = 0;
+	return fail("cannot start a process");
+}
+
+/* Wait until the guard has removed the instance. */
+static void end_guard(struct record_host *host)
+{
+	int status = 0;
+	char *path;
+
+	close(host->guard_fd);
+	while (waitpid(host->guard, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!status)
+		return;
+	path = tracefs_instance_get_dir(host->instance);
+	cmd_note("cannot remove the instance of tracefs: remove %s", path ? path : "it");
+	tracefs_put_tracing_file(path);
+}
+
+/* Make an instance that nobody else has, not even a recording that was killed. */
+static struct tracefs_instance *make_new(void)
+{
+	struct tracefs_instance *instance;
+	unsigned int i;
+	char name[48];
+
+	for (i = 0; i < NAMES_MAX; i++) {
+		snprintf(name, sizeof(name), i ? "hyptrace-%d-%u" : "hyptrace-%d", getpid(), i);
+		instance = tracefs_instance_create(name);
+		if (!instance || tracefs_instance_is_new(instance))
+			return instance;
+		tracefs_instance_free(instance);
+	}
+	errno = EEXIST;
+	return NULL;
+}
+
+static int make_instance(struct record_host *host)
+{
+	int code;
+
+	host->instance = make_new();
+	if (!host->instance)
+		return fail("cannot make an instance of tracefs");
+	code = start_guard(host);
+	if (!code)
+		return EXIT_DONE;
+	tracefs_instance_destroy(host->instance);
+	tracefs_instance_free(host->instance);
+	host->instance = NULL;
+	return code;
+}
+
+/* Sub-buffers of the host must have the size of those of the remote. */
+static int set_subbuf_size(struct record_host *host)
+{
+	static const char name[] = "buffer_subbuf_size_kb";
+	char kb[32];
+
+	snprintf(kb, sizeof(kb), "%u", host->subbuf_size >> 10);
+	if (tracefs_file_exists(host->instance, name))
+		return write_file(host, name, kb);
+	if (sysconf(_SC_PAGESIZE) == host->subbuf_size)
+		return EXIT_DONE;
+	return cmd_fail("cannot record the host: its sub-buffers have %ld bytes, those of the remote %u",
+			sysconf(_SC_PAGESIZE), host->subbuf_size);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const unsigned int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* List the CPUs that are to be recorded. */
+static int list_cpus(struct record *r)
+{
+	const struct cpu_list *chosen = r->ctx->have_cpus && !r->ctx->cpus.all ? &r->ctx->cpus :
+				       NULL;
+	struct hyptrace_file_host *file = &r->host.file;
+	char *path = tracefs_instance_get_file(r->host.instance, "per_cpu");
+	DIR *dir = path ? opendir(path) : NULL;
+	const struct dirent *entry;
+	unsigned int id;
+
+	while (dir && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "cpu%u", &id) != 1 ||
+		    (chosen && !cpu_list_has(chosen, id)))
+			continue;
+		file->cpus = reallocarray(file->cpus, file->nr_cpus + 1, sizeof(*file->cpus));
+		if (!file->cpus)
+			die_no_memory();
+		file->cpus[file->nr_cpus++] = id;
+	}
+	if (dir)
+		closedir(dir);
+	tracefs_put_tracing_file(path);
+	if (!file->nr_cpus)
+		return cmd_fail("cannot record the host: tracefs lists none of the CPUs");
+	qsort(file->cpus, file->nr_cpus, sizeof(*file->cpus), compare_ids);
+	return EXIT_DONE;
+}
+
+static char *cpu_file(unsigned int cpu, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "per_cpu/cpu%u/%s", cpu, name) < 0)
+		die_no_memory();
+	return path;
+}
+
+static int open_cpus(struct record_host *host)
+{
+	unsigned int i;
+	char *name;
+
+	host->cpus = calloc(host->file.nr_cpus, sizeof(*host->cpus));
+	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
+	if (!host->cpus || !host->subbufs)
+		die_no_memory();
+	for (i = 0; i < host->file.nr_cpus; i++)
+		host->cpus[i].fd = -1;
+	for (i = 0; i < host->file.nr_cpus; i++) {
+		name = cpu_file(host->file.cpus[i], "trace_pipe_raw");
+		host->cpus[i].fd = tracefs_instance_file_open(host->instance, name,
+							      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		free(name);
+		if (host->cpus[i].fd < 0)
+			return fail("cannot open the events of a CPU");
+	}
+	if (pipe2(host->pipe, O_CLOEXEC)) {
+		host->pipe[0] = -1;
+		host->pipe[1] = -1;
+		return fail("cannot make a pipe");
+	}
+	return EXIT_DONE;
+}
+
+static int enable_events(struct record_host *host)
+{
+	int code = EXIT_DONE;
+	unsigned int i;
+	char *name;
+
+	for (i = 0; i < host->file.nr_formats && !code; i++) {
+		if (asprintf(&name, "events/%s/enable", host->names[i]) < 0)
+			die_no_memory();
+		code = write_file(host, name, "1");
+		free(name);
+	}
+	return code;
+}
+
+static int check_tracefs(const struct record *r)
+{
+	tracefs_set_loglevel(TEP_LOG_NONE);
+	if (strcmp(r->remote->clock, CLOCK))
+		return cmd_fail("cannot record the host beside \"%s\": its clock is \"%s\", not \"%s\"",
+				r->remote->name, r->remote->clock, CLOCK);
+	if (!tracefs_tracing_dir())
+		return cmd_fail("cannot record the host: this kernel has no tracefs, or it cannot be mounted");
+	return EXIT_DONE;
+}
+
+/**
+ * record_host_begin - prepare to record the events that --host names
+ * @r:		the recording, with its remote
+ *
+ * Return: an exit code; the caller calls record_host_end() in any case.
+ */
+int record_host_begin(struct record *r)
+{
+	struct record_host *host = &r->host;
+	int code;
+
+	host->subbuf_size = r->remote->subbuf_size;
+	host->guard_fd = -1;
+	host->pipe[0] = -1;
+	host->pipe[1] = -1;
+	if (!host->words.nr)
+		return EXIT_DONE;
+	code = check_tracefs(r);
+	if (!code)
+		code = record_host_choose(host);
+	if (!code)
+		code = make_instance(host);
+	if (!code)
+		code = write_file(host, "tracing_on", "0");
+	if (!code)
+		code = write_file(host, "trace_clock", CLOCK);
+	if (!code)
+		code = set_subbuf_size(host);
+	if (!code)
+		code = record_host_read_formats(host);
+	if (!code)
+		code = list_cpus(r);
+	if (!code)
+		code = open_cpus(host);
+	return code ? code : enable_events(host);
+}
+
+/**
+ * record_host_start - start the host's tracing
+ * @r:		the recording
+ *
+ * Return: an exit code.
+ */
+int record_host_start(struct record *r)
+{
+	return r->host.instance ? write_file(&r->host, "tracing_on", "1") : EXIT_DONE;
+}
+
+/**
+ * record_host_stop - stop it
+ * @r:		the recording
+ */
+void record_host_stop(struct record *r)
+{
+	if (r->host.instance)
+		r->host.is_stopped = !write_file(&r->host, "tracing_on", "0");
+}
+
+/**
+ * record_host_end - remove the instance, and free all
+ * @r:		the recording
+ */
+void record_host_end(struct record *r)
+{
+	struct record_host *host = &r->host;
+	unsigned int i;
+
+	for (i = 0; host->cpus && i < host->file.nr_cpus; i++)
+		if (host->cpus[i].fd >= 0)
+			close(host->cpus[i].fd);
+	if (host->pipe[0] >= 0) {
+		close(host->pipe[0]);
+		close(host->pipe[1]);
+	}
+	if (host->guard)
+		end_guard(host);
+	if (host->instance)
+		tracefs_instance_free(host->instance);
+	for (i = 0; i < host->file.nr_formats; i++) {
+		free(host->file.formats[i].system);
+		free(host->file.formats[i].text);
+		free(host->names[i]);
+	}
+	free(host->file.formats);
+	free(host->file.cpus);
+	free(host->names);
+	free(host->cpus);
+	free(host->subbufs);
+	free(host->words.words);
+}
+
+/* Is there nothing to read? A CPU that was never online has no buffer. */
+static bool is_nothing(void)
+{
+	return errno == EAGAIN || errno == ENODEV;
+}
+
+/* Bytes of sub-buffers that the file has room for, at most those to read at once */
+static size_t room_for(struct record *r)
+{
+	size_t room = (size_t)AT_ONCE * r->host.subbuf_size;
+
+	while (room > r->host.subbuf_size && hyptrace_file_is_full(r->file.w, room))
+		room /= 2;
+	return hyptrace_file_is_full(r->file.w, room) ? 0 : room;
+}
+
+/* Read full sub-buffers. Return their bytes, 0 if there are none, or a negative errno. */
+static ssize_t read_full(struct record_host *host, int fd, size_t size)
+{
+	ssize_t got, n, done = 0;
+
+	do {
+		got = splice(fd, NULL, host->pipe[1], NULL, size, SPLICE_F_NONBLOCK);
+	} while (got < 0 && errno == EINTR);
+	if (got <= 0)
+		return got && !is_nothing() ? -errno : 0;
+	while (done < got) {
+		n = read(host->pipe[0], host->subbufs + done, got - done);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		done += n > 0 ? n : 0;
+	}
+	return got - got % host->subbuf_size;
+}
+
+/* Read a sub-buffer that may not be full. Return likewise. */
+static ssize_t read_partial(struct record_host *host, int fd)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, host->subbufs, host->subbuf_size);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return is_nothing() ? 0 : -errno;
+	return n == (ssize_t)host->subbuf_size ? n : 0;
+}
+
+/* May the CPU be read once more? Once tracing is off, until nothing is left. */
+static bool may_read(struct record_host *host)
+{
+	return host->is_stopped || (host->batches++ < BATCHES && !signals_stop);
+}
+
+static int drain_cpu(struct record *r, unsigned int i, bool partial, struct hyptrace_error *err)
+{
+	struct record_host *host = &r->host;
+	bool is_last = false;
+	ssize_t n, at;
+	size_t room;
+	int ret;
+
+	while (!is_last && may_read(host)) {
+		/* what was read must fit */
+		room = room_for(r);
+		if (!room)
+			return hyptrace_error_set(err, EOVERFLOW, "the file is full");
+		n = read_full(host, host->cpus[i].fd, room);
+		if (!n && partial) {
+			n = read_partial(host, host->cpus[i].fd);
+			is_last = !host->is_stopped;
+		}
+		if (n < 0)
+			return hyptrace_error_set(err, -n, "cannot read the events of CPU %u: %s",
+						  host->file.cpus[i], strerror(-n));
+		if (!n)
+			return hyptrace_file_write_host(r->file.w, host->file.cpus[i], NULL, 0,
+							err);
+		for (at = 0; at < n; at += host->subbuf_size)
+			host->cpus[i].events += record_host_renumber(host->subbufs + at,
+								     host->subbuf_size);
+		ret = hyptrace_file_write_host(r->file.w, host->file.cpus[i], host->subbufs, n,
+					       err);
+		if (ret)
+			return ret;
+	}
+	host->has_more |= !is_last;
+	return 0;
+}
+
+/**
+ * record_host_drain - move what the host has recorded to the file
+ * @r:		the recording
+ * @partial:	also sub-buffers that are not full
+ * @err:	the reason if it fails
+ *
+ * While the host records, this may leave some, and sets has_more. After -EOVERFLOW, the next call
+ * goes on where this one has ended.
+ *
+ * Return: 0 or a negative errno: -EOVERFLOW at the limit of the file.
+ */
+int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err)
+{
+	struct record_host *host = &r->host;
+	int ret;
+
+	if (!host->at)
+		host->has_more = false;
+	for (; host->instance && host->at < host->file.nr_cpus; host->at++) {
+		ret = drain_cpu(r, host->at, partial, err);
+		if (ret)
+			return ret;
+		host->batches = 0;
+	}
+	host->at = 0;
+	return 0;
+}
+
+/* Get a number of a CPU's statistics. */
+static uint64_t get_stat(const char *stats, const char *name)
+{
+	const char *at = stats ? strstr(stats, name) : NULL;
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Count the events of a CPU that were lost since the instance was made. */
+static uint64_t count_lost(struct record_host *host, unsigned int cpu)
+{
+	char *name = cpu_file(cpu, "stats");
+	char *stats = tracefs_instance_file_read(host->instance, name, NULL);
+	uint64_t lost;
+
+	lost = get_stat(stats, "\noverrun: ") + get_stat(stats, "\ncommit overrun: ") +
+	       get_stat(stats, "\ndropped events: ");
+	free(stats);
+	free(name);
+	return lost;
+}
+
+/**
+ * record_host_count - give the current file its counts, and the names of the host's tasks
+ * @r:		the recording; the file ends
+ */
+void record_host_count(struct record *r)
+{
+	struct record_host *host = &r->host;
+	struct record_host_cpu *cpu;
+	unsigned int i;
+	uint64_t lost;
+	char *tasks;
+
+	if (!host->instance || !r->file.w)
+		return;
+	for (i = 0; i < host->file.nr_cpus; i++) {
+		cpu = &host->cpus[i];
+		lost = count_lost(host, host->file.cpus[i]);
+		hyptrace_file_set_host_counts(r->file.w, host->file.cpus[i], cpu->events,
+					      lost - cpu->lost);
+		cpu->sum_events += cpu->events;
+		cpu->sum_lost += lost - cpu->lost;
+		cpu->events = 0;
+		cpu->lost = lost;
+	}
+	tasks = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
+	if (tasks)
+		hyptrace_file_set_host_tasks(r->file.w, tasks);
+	free(tasks);
+}

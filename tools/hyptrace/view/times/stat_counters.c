@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Take the numbers of hyptrace stat from the counters of EL2: nothing is recorded, so nothing is
+ * lost. They have no percentiles, and no rows by vCPU.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/counters.h"
+#include "session/signals.h"
+#include "stat.h"
+
+/**
+ * struct counting - the state while EL2 counts
+ * @stat:	the verb
+ * @remote:	the remote
+ * @names:	events that this verb holds: EL2 counts them until it ends
+ * @breaks:	how often others had reset these counters or switched them off, right before @last
+ *		was read
+ * @nr_names:	number of @names
+ * @is_held:	it holds them
+ * @is_broken:	others may have reset them or switched them off in the interval
+ * @last:	the counters at the begin of the interval
+ * @nr_last:	number of @last
+ */
+struct counting {
+	struct stat			*stat;
+	const char			*remote;
+	const char			*names[2];
+	uint32_t			breaks[2];
+	unsigned int			nr_names;
+	bool				is_held;
+	bool				is_broken;
+	struct hyptrace_event_counter	**last;
+	unsigned int			nr_last;
+};
+
+static int read_counters(const struct counting *c, struct hyptrace_event_counter ***counters,
+			 unsigned int *nr)
+{
+	struct hyptrace_error err;
+
+	if (hyptrace_get_counters(c->stat->ctx->h, c->remote, HYPTRACE_CPU_ALL, counters, nr, &err))
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote, err.text);
+	return EXIT_DONE;
+}
+
+/* Is a counter less than it was? The time of hyp_exit may also become less without a reset. */
+static bool is_less(const struct hyptrace_event_counter *now,
+		    const struct hyptrace_event_counter *last)
+{
+	return now->count < last->count || (!now->now && now->total < last->total);
+}
+
+/*
+ * Get what a counter was in the last interval. Both lists are in the same order and lack counters
+ * that are 0. A counter that has become less, or is missing now, was reset: then all that it has
+ * counted belongs to this interval.
+ */
+static const struct hyptrace_event_counter *
+take_last(const struct counting *c, unsigned int *next, const struct hyptrace_event_counter *now,
+	  bool *was_reset)
+{
+	const struct hyptrace_event_counter *last;
+	unsigned int i;
+
+	for (i = *next; i < c->nr_last && c->last[i]->cpu <= now->cpu; i++) {
+		last = c->last[i];
+		if (last->cpu != now->cpu || !counters_have_same_key(last, now))
+			continue;
+		*was_reset |= i > *next || is_less(now, last);
+		*next = i + 1;
+		return is_less(now, last) ? NULL : last;
+	}
+	return NULL;
+}
+
+/* The CPU of a counter: new if it came online since the begin. NULL: not chosen, or still off */
+static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_counter *now,
+				 const struct hyptrace_event_counter *last)
+{
+	struct stat_cpu *cpu = stat_find_cpu(stat, now->cpu);
+
+	if (cpu || (stat->ctx->have_cpus && !cpu_list_has(&stat->ctx->cpus, now->cpu)) ||
+	    (last && last->total == now->total))
+		return cpu;
+	return stat_add_cpu(stat, now->cpu);
+}
+
+/* Add what a counter has counted since the begin of the interval to the time of a place. */
+static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
+		     const struct hyptrace_event_counter *last)
+{
+	const uint64_t was = last ? last->total : 0;
+	/* A visit of EL2 is time outside until it ends: then the sum may become smaller. */
+	const uint64_t ns = now->total > was ? now->total - was : 0;
+	enum stat_place place = STAT_EL2;
+
+	/* hyp_exit: the firmware belongs to the host that calls it */
+	if (now->now)
+		place = now->value == cpu->kinds->eret_guest ? STAT_GUEST : STAT_HOST;
+	cpu->times.ns[place] += ns;
+	/* of a visit, hyp_exit is counted as a time only */
+	if (!now->now)
+		cpu->counted += 2 * (now->count - (last ? last->count : 0));
+}
+
+/* The times of samples are only known as powers of two. */
+static void add_buckets(struct stat_row *row, const struct hyptrace_event_counter *now,
+			const struct hyptrace_event_counter *last)
+{
+	unsigned int nr = now->nr_buckets < STAT_BUCKETS ? now->nr_buckets : STAT_BUCKETS, i;
+	uint64_t from[STAT_BUCKETS];
+	struct stat_buckets *buckets;
+
+	for (i = 0; i < nr; i++)
+		from[i] = hyptrace_counter_bucket(now, i);
+	buckets = stat_row_buckets(row, from, nr);
+	for (i = 0; i < buckets->nr && i < nr; i++)
+		buckets->count[i] += now->buckets[i] - (last ? last->buckets[i] : 0);
+}
+
+static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
+		    const struct hyptrace_event_counter *last)
+{
+	struct stat_key key = { .major = now->is_others ? STAT_OTHERS : now->value };
+	struct stat_row *row;
+
+	if (now->count == (last ? last->count : 0))
+		return;
+	if (cpu->by == STAT_BY_CPU)
+		key.major = cpu->id;
+	row = stat_rows_get(&cpu->rows, key);
+	row->samples += now->count - (last ? last->count : 0);
+	row->times.count = row->samples;
+	row->times.sum += now->total - (last ? last->total : 0);
+	/* Else the longest time may be older than the interval. */
+	if (now->longest > (last ? last->longest : 0) && now->longest > row->times.max)
+		row->times.max = now->longest;
+	if (cpu->has_buckets)
+		add_buckets(row, now, last);
+}
+
+/*
+ * The counters were read shortly before the begin and after the end: this time is none of the
+ * interval. The host, which reads them, has it.
+ */
+static void trim_times(struct stat_times *times, uint64_t wall)
+{
+	static const enum stat_place places[] = { STAT_HOST, STAT_GUEST, STAT_EL2 };
+	uint64_t *ns = times->ns, sum = ns[STAT_HOST] + ns[STAT_GUEST] + ns[STAT_EL2];
+	uint64_t excess = sum > wall ? sum - wall : 0;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		const uint64_t cut = excess < ns[places[i]] ? excess : ns[places[i]];
+
+		ns[places[i]] -= cut;
+		excess -= cut;
+	}
+}
+
+static void clear_cpus(struct stat *stat)
+{
+	unsigned int i;
+
+	for (i = 0; i < stat->nr_cpus; i++) {
+		stat_rows_free(&stat->cpus[i]->rows);
+		stat->cpus[i]->times = (struct stat_times){};
+		stat->cpus[i]->counted = 0;
+	}
+}
+
+static int hold(struct counting *c)
+{
+	struct hyptrace_error err;
+
+	if (hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names, true, &err))
+		return cmd_fail("cannot count the events of \"%s\": %s", c->remote, err.text);
+	c->is_held = true;
+	return EXIT_DONE;
+}
+
+static int release(const struct counting *c)
+{
+	struct hyptrace_error err;
+
+	if (c->is_held && hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names,
+						 false, &err))
+		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote,
+				err.text);
+	return EXIT_DONE;
+}
+
+/*
+ * Get how often others have reset the counters or switched them off. Return false if EL2 does not
+ * count, for example since the remote was registered again.
+ */
+static bool get_breaks(const struct counting *c, uint32_t *breaks)
+{
+	struct hyptrace_event *event;
+	bool counted = true;
+	unsigned int i;
+
+	for (i = 0; i < c->nr_names; i++) {
+		/* If this fails, so does the next request, with a message. */
+		if (hyptrace_get_event(c->stat->ctx->h, c->remote, c->names[i], &event, NULL))
+			return true;
+		counted &= event->counted;
+		breaks[i] = event->count_breaks;
+		hyptrace_free_event(event);
+	}
+	return counted;
+}
+
+/*
+ * Read the counters, and look whether they are broken: from before they were read the last time
+ * until after they are read now.
+ */
+static int read_and_look(struct counting *c, struct hyptrace_event_counter ***counters,
+			 unsigned int *nr)
+{
+	uint32_t before[2] = {}, after[2] = {};
+	int code;
+
+	get_breaks(c, before);
+	code = read_counters(c, counters, nr);
+	c->is_broken = !get_breaks(c, after) || memcmp(after, c->breaks, sizeof(after));
+	memcpy(c->breaks, before, sizeof(before));
+	return code;
+}
+
+/* Take what was counted since the last call. */
+static int take_interval(struct counting *c)
+{
+	const char *of_rows = c->stat->by == STAT_BY_HCALL ? "host_hcall" : "hyp_enter";
+	const struct hyptrace_event_counter *last;
+	struct hyptrace_event_counter **counters;
+	struct stat *stat = c->stat;
+	unsigned int nr, i, next = 0;
+	bool was_reset = false;
+	int code;
+
+	stat->begin = stat->end;
+	stat->end = clock_now(CLOCK_BOOTTIME);
+	code = read_and_look(c, &counters, &nr);
+	if (code)
+		return code;
+	clear_cpus(stat);
+	for (i = 0; i < nr; i++) {
+		struct stat_cpu *cpu;
+
+		last = take_last(c, &next, counters[i], &was_reset);
+		cpu = find_cpu(stat, counters[i], last);
+		if (!cpu)
+			continue;
+		if (counters[i]->now || !strcmp(counters[i]->event, "hyp_enter"))
+			add_time(cpu, counters[i], last);
+		if (!strcmp(counters[i]->event, of_rows))
+			add_row(cpu, counters[i], last);
+		if (!strcmp(counters[i]->event, "host_hcall"))
+			cpu->counted += counters[i]->count - (last ? last->count : 0);
+	}
+	if (was_reset || next < c->nr_last || c->is_broken)
+		cmd_note("the counters were reset or switched off by somebody else: these numbers are incomplete");
+	for (i = 0; i < stat->nr_cpus; i++)
+		trim_times(&stat->cpus[i]->times, stat->end - stat->begin);
+	hyptrace_free_counters(c->last);
+	c->last = counters;
+	c->nr_last = nr;
+	return EXIT_DONE;
+}
+
+/*
+ * Wait until a time, a signal, or a request of the end. Return false in the latter cases. The input
+ * is also taken if the time is over: it may take longer to show an interval than it lasts.
+ */
+static bool wait_until(struct stat *stat, int signal_fd, uint64_t until)
+{
+	struct pollfd fds[] = {
+		{ .fd = signal_fd, .events = POLLIN },
+		{ .fd = stat->child.pidfd, .events = POLLIN },
+		{ .fd = stat->input ? stat->input_fd : -1, .events = POLLIN },
+	};
+	uint64_t now = clock_now(CLOCK_BOOTTIME);
+	int msec;
+
+	do {
+		msec = now < until ? -1 : 0;
+		if (now < until && until < UINT64_MAX)
+			msec = (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+		if (poll(fds, 3, msec) > 0 &&
+		    (fds[1].revents || (fds[2].revents && !stat->input(stat))))
+			return false;
+		now = clock_now(CLOCK_BOOTTIME);
+	} while (now < until && !signals_stop);
+	return !signals_stop;
+}
+
+static int run(struct counting *c, int signal_fd)
+{
+	struct stat *stat = c->stat;
+	const uint64_t begin = clock_now(CLOCK_BOOTTIME);
+	const uint64_t deadline = stat->duration ? begin + stat->duration : UINT64_MAX;
+	uint64_t next = begin, now;
+	int code = child_start(&stat->child);
+
+	if (code)
+		return code;
+	stat->end = begin;
+	do {
+		next = stat->interval ? next + stat->interval : deadline;
+		/* one long interval, rather than several that have ended */
+		now = clock_now(CLOCK_BOOTTIME);
+		if (next < now)
+			next = now;
+		if (next > deadline)
+			next = deadline;
+		if (!wait_until(stat, signal_fd, next))
+			next = deadline;
+		code = take_interval(c);
+		if (code || !stat->show(stat) || next >= deadline)
+			return code;
+		/* what others have switched off */
+		code = c->is_broken ? hold(c) : EXIT_DONE;
+	} while (!code);
+	return code;
+}
+
+/* Have EL2 count what the verb needs, until it ends. */
+static int begin(struct counting *c)
+{
+	int code;
+
+	c->names[c->nr_names++] = "hyp_enter";
+	if (c->stat->by == STAT_BY_HCALL)
+		c->names[c->nr_names++] = "host_hcall";
+	code = hold(c);
+	if (code)
+		return code;
+	stat_cost_measure(c->stat, c->remote);
+	return read_and_look(c, &c->last, &c->nr_last);
+}
+
+/**
+ * stat_can_count - do the counters of EL2 have all numbers that are wanted?
+ * @stat:	the verb
+ * @events:	the events of the remote, up to NULL
+ *
+ * Return: true if they do.
+ */
+bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events)
+{
+	if (stat->exact || stat->histogram || stat->slow || stat_sort_needs_samples(stat->sort))
+		return false;
+	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU)
+		return false;
+	for (; *events; events++)
+		if (!strcmp((*events)->name, "hyp_enter"))
+			return (*events)->can_be_counted;
+	return false;
+}
+
+/**
+ * stat_counters - show the numbers of the machine, from now on, from the counters of EL2
+ * @stat:	the verb, with its CPUs, after stat_can_count()
+ * @remote:	the remote's name
+ * @signal_fd:	readable once a signal has come
+ *
+ * Return: an exit code.
+ */
+int stat_counters(struct stat *stat, const char *remote, int signal_fd)
+{
+	struct counting c = { .stat = stat, .remote = remote };
+	int code = begin(&c), ended;
+
+	stat->is_counted = true;
+	if (!code && !stat->quiet)
+		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");
+	if (!code)
+		code = run(&c, signal_fd);
+	hyptrace_free_counters(c.last);
+	ended = release(&c);
+	return code ? code : ended;
+}

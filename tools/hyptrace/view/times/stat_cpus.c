@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The CPUs of hyptrace stat.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/die.h"
+#include "stat.h"
+
+/* The place of a CPU among all of them, or where it belongs */
+static unsigned int place_of(const struct stat *stat, unsigned int id)
+{
+	unsigned int low = 0, high = stat->nr_cpus;
+
+	while (low < high) {
+		unsigned int middle = (low + high) / 2;
+
+		if (stat->cpus[middle]->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/**
+ * stat_find_cpu - find a CPU
+ * @stat:	the verb
+ * @id:		its number
+ *
+ * Return: the CPU; NULL if there is none.
+ */
+struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id)
+{
+	unsigned int place = place_of(stat, id);
+
+	if (place == stat->nr_cpus || stat->cpus[place]->id != id)
+		return NULL;
+	return stat->cpus[place];
+}
+
+/**
+ * stat_add_cpu - add a CPU, unless it is there
+ * @stat:	the verb
+ * @id:		its number
+ *
+ * Return: the CPU.
+ */
+struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
+{
+	struct stat_cpu *cpu = stat_find_cpu(stat, id);
+	unsigned int place, i;
+
+	if (cpu)
+		return cpu;
+	cpu = calloc(1, sizeof(*cpu));
+	stat->cpus = reallocarray(stat->cpus, stat->nr_cpus + 1, sizeof(*stat->cpus));
+	if (!cpu || !stat->cpus)
+		die_no_memory();
+	place = place_of(stat, id);
+	for (i = stat->nr_cpus++; i > place; i--)
+		stat->cpus[i] = stat->cpus[i - 1];
+	stat->cpus[place] = cpu;
+	cpu->id = id;
+	cpu->by = stat->by;
+	cpu->kinds = &stat->kinds;
+	cpu->has_buckets = stat->has_buckets;
+	cpu->slow = stat->slow;
+	if (stat->by == STAT_BY_EXIT)
+		cpu->vcpus = &stat->vcpus;
+	return cpu;
+}
+
+/**
+ * stat_limits - make all events lie between the begin and the end of the time
+ * @stat:	the verb
+ *
+ * If both are 0, the time is that from the first event of all CPUs to the last one.
+ */
+void stat_limits(struct stat *stat)
+{
+	const bool is_open = !stat->begin && !stat->end;
+	unsigned int i, event;
+
+	if (is_open)
+		stat->begin = UINT64_MAX;
+	for (i = 0; i < stat->nr_cpus; i++) {
+		const struct stat_cpu *cpu = stat->cpus[i];
+
+		for (event = 0; event < NR_STAT_EVENTS; event++)
+			stat->has_seen[event] |= cpu->seen[event];
+		if (!cpu->has_time)
+			continue;
+		if (cpu->first < stat->begin)
+			stat->begin = cpu->first;
+		if (cpu->last > stat->end)
+			stat->end = cpu->last;
+	}
+	if (stat->begin > stat->end)
+		stat->begin = stat->end;
+}
+
+/**
+ * stat_has_guest - do events say how long guests have run?
+ * @stat:	the verb, after stat_limits()
+ *
+ * Return: false if only the field duration of guest_exit says it, with what EL2 did meanwhile.
+ */
+bool stat_has_guest(const struct stat *stat)
+{
+	return stat->has_seen[STAT_ENTER] && stat->has_seen[STAT_EXIT];
+}
+
+/**
+ * stat_cut - begin to count again
+ * @stat:	the verb
+ * @at:		when; not before the last event
+ *
+ * A sample that has begun is counted when it ends.
+ */
+void stat_cut(struct stat *stat, uint64_t at)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < stat->nr_cpus; i++) {
+		struct stat_cpu *cpu = stat->cpus[i];
+
+		if (cpu->times.now == STAT_GUEST && at > cpu->times.since)
+			cpu->in_guest += at - cpu->times.since;
+		stat_times_cut(&cpu->times, at);
+		stat_rows_free(&cpu->rows);
+		cpu->events = 0;
+		cpu->lost = 0;
+		cpu->lost_more = false;
+		cpu->has_time = false;
+		memset(cpu->seen, 0, sizeof(cpu->seen));
+	}
+	/* their exits are those of rows that are freed */
+	for (j = 0; j < stat->vcpus.nr; j++)
+		stat->vcpus.rows[j]->exit = NULL;
+	stat->begin = at;
+	stat->end = at;
+}
+
+/**
+ * stat_free - free the CPUs and all their numbers
+ * @stat:	the verb
+ */
+void stat_free(struct stat *stat)
+{
+	unsigned int i;
+
+	for (i = 0; i < stat->nr_cpus; i++) {
+		stat_rows_free(&stat->cpus[i]->rows);
+		free(stat->cpus[i]);
+	}
+	free(stat->cpus);
+	stat->cpus = NULL;
+	stat->nr_cpus = 0;
+	stat_rows_free(&stat->vcpus);
+	stat_kinds_free(&stat->kinds);
+}

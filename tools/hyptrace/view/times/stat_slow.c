@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keep the slowest samples of a row, with the events that they are made of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/die.h"
+#include "output/text.h"
+#include "stat_slow.h"
+
+/* Bytes of an event that are kept: those that EL2 records are smaller */
+#define KEPT_SIZE	256
+
+/**
+ * struct kept - the last event of a CPU or a vCPU
+ * @owner:	stat_slow_cpu(), or the key of the vCPU
+ * @size:	bytes of @data
+ * @data:	the event
+ */
+struct kept {
+	struct stat_key	owner;
+	uint32_t	size;
+	char		data[KEPT_SIZE] __attribute__((aligned(8)));
+};
+
+/**
+ * stat_slow_events - list the events that say what happened in a visit of EL2
+ * @by:		what the rows are
+ * @events:	all events of the remote, up to NULL
+ * @names:	out: the names
+ *
+ * Return: number of @names; 0 if the events of the rows themselves have arguments.
+ */
+unsigned int stat_slow_events(enum stat_by by, struct hyptrace_event *const *events,
+			      const char *names[STAT_SLOW_EVENTS])
+{
+	static const char *const wanted[STAT_SLOW_EVENTS] = {
+		"host_hcall", "host_smc", "psci_call", "host_ffa_call", "host_mem_abort",
+		"guest_exit",
+	};
+	unsigned int i, nr = 0;
+
+	if (by != STAT_BY_REASON && by != STAT_BY_CPU)
+		return 0;
+	for (; *events; events++)
+		for (i = 0; i < STAT_SLOW_EVENTS; i++)
+			if (!strcmp((*events)->name, wanted[i]))
+				names[nr++] = wanted[i];
+	return nr;
+}
+
+static struct kept *find(const struct stat_slow *slow, struct stat_key owner)
+{
+	unsigned int i;
+
+	for (i = 0; i < slow->nr_kept; i++)
+		if (slow->kept[i].owner.major == owner.major &&
+		    slow->kept[i].owner.minor == owner.minor)
+			return &slow->kept[i];
+	return NULL;
+}
+
+/**
+ * stat_slow_keep - keep an event until the sample ends
+ * @cpu:	the CPU of the event, which has a struct stat_slow
+ * @owner:	who has caused it
+ * @rec:	the event; it replaces the one that @owner had
+ */
+void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
+		    const struct hyptrace_record *rec)
+{
+	struct stat_slow *slow = cpu->slow;
+	struct kept *kept = find(slow, owner);
+
+	if (rec->size > KEPT_SIZE)
+		return;
+	if (!kept) {
+		slow->kept = reallocarray(slow->kept, slow->nr_kept + 1, sizeof(*slow->kept));
+		if (!slow->kept)
+			die_no_memory();
+		kept = &slow->kept[slow->nr_kept++];
+		kept->owner = owner;
+	}
+	kept->size = rec->size;
+	memcpy(kept->data, rec->data, rec->size);
+}
+
+static void put_text(const struct stat_slow *slow, const struct hyptrace_record *rec, char *to)
+{
+	struct hyptrace_formats *formats = slow->stat->formats;
+	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
+	const char *text;
+	char *line, *plain;
+	size_t len;
+
+	*to = '\0';
+	if (!event)
+		return;
+	text = hyptrace_formats_text(formats, event, rec, &len);
+	if (asprintf(&line, "%s: %.*s", event->name, (int)len, text) < 0)
+		die_no_memory();
+	/* it may hold control characters */
+	plain = text_copy_plain(line);
+	snprintf(to, STAT_SLOW_TEXT, "%.*s", STAT_SLOW_TEXT - 1, plain);
+	free(plain);
+	free(line);
+}
+
+/**
+ * stat_slow_add - add a sample
+ * @cpu:	the CPU on which it ended, which has a struct stat_slow
+ * @key:	the key of its row
+ * @time:	how long it took, ns
+ * @rec:	its event, or NULL
+ */
+void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+		   const struct hyptrace_record *rec)
+{
+	struct stat_slow *slow = cpu->slow;
+	unsigned int place = slow->nr, i;
+
+	if (key.major != slow->key.major || key.minor != slow->key.minor)
+		return;
+	while (place && slow->samples[place - 1].time < time)
+		place--;
+	if (place == STAT_SLOW_SAMPLES)
+		return;
+	if (slow->nr < STAT_SLOW_SAMPLES)
+		slow->nr++;
+	for (i = slow->nr - 1; i > place; i--)
+		slow->samples[i] = slow->samples[i - 1];
+	slow->samples[place].time = time;
+	slow->samples[place].cpu = cpu->id;
+	slow->samples[place].text[0] = '\0';
+	if (rec)
+		put_text(slow, rec, slow->samples[place].text);
+}
+
+/**
+ * stat_slow_add_kept - add a sample with the last event of its owner
+ * @cpu:	the CPU on which it ended, which has a struct stat_slow
+ * @key:	the key of its row
+ * @time:	how long it took, ns
+ * @owner:	who has caused it
+ */
+void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+			struct stat_key owner)
+{
+	const struct kept *kept = find(cpu->slow, owner);
+	struct hyptrace_record rec = {};
+
+	if (kept) {
+		rec.size = kept->size;
+		rec.data = kept->data;
+	}
+	stat_slow_add(cpu, key, time, kept ? &rec : NULL);
+}
+
+/**
+ * stat_slow_free - forget the samples
+ * @slow:	the samples, which are then none
+ */
+void stat_slow_free(struct stat_slow *slow)
+{
+	free(slow->kept);
+	*slow = (struct stat_slow){};
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Show the screen of hyptrace top on the terminal, and read keys, by ncurses.
+ *
+ * The signals of the terminal are blocked and read from a descriptor, so that ncurses is never
+ * interrupted: with SIGTSTP the terminal becomes as it was before the program stops.
+ */
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "output/message.h"
+#include "top_terminal.h"
+
+/* After an Esc so long, ms, no other byte of a key can follow */
+#define ESCAPE_MSEC	50
+
+static struct {
+	SCREEN		*screen;
+	int		signals;
+	int		epoll;
+	sigset_t	before;
+} terminal = { .signals = -1, .epoll = -1 };
+
+/**
+ * top_terminal_has_utf8 - are characters shown in UTF-8?
+ *
+ * Return: true if the locale says so.
+ */
+bool top_terminal_has_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+/* Wait for keys and for signals on one descriptor. */
+static int open_input(void)
+{
+	struct epoll_event key = { .events = EPOLLIN, .data.fd = STDIN_FILENO };
+	struct epoll_event signal = { .events = EPOLLIN };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGCONT);
+	sigprocmask(SIG_BLOCK, &set, &terminal.before);
+	terminal.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	terminal.epoll = epoll_create1(EPOLL_CLOEXEC);
+	signal.data.fd = terminal.signals;
+	if (terminal.signals < 0 || terminal.epoll < 0 ||
+	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, STDIN_FILENO, &key) ||
+	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, terminal.signals, &signal))
+		return -errno;
+	return 0;
+}
+
+/**
+ * top_terminal_begin - use the whole terminal, until top_terminal_end()
+ *
+ * Return: a descriptor that is readable when top_terminal_key() has something; less than 0 with a
+ * message if the terminal cannot be used.
+ */
+int top_terminal_begin(void)
+{
+	const char *name = getenv("TERM");
+	int ret;
+
+	ret = open_input();
+	if (!ret)
+		terminal.screen = newterm(NULL, stdout, stdin);
+	if (!terminal.screen) {
+		top_terminal_end();
+		if (ret)
+			cmd_fail("cannot wait for keys: %s", strerror(-ret));
+		else
+			cmd_fail("cannot use the terminal: there is no description of \"%s\" (set TERM, or use -b)",
+				 name ? name : "");
+		return -1;
+	}
+	/* also if the memory is exhausted, which exits at once */
+	atexit(top_terminal_end);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(ESCAPE_MSEC);
+	curs_set(0);
+	return terminal.epoll;
+}
+
+/**
+ * top_terminal_end - make the terminal as it was
+ */
+void top_terminal_end(void)
+{
+	if (terminal.screen) {
+		endwin();
+		delscreen(terminal.screen);
+	}
+	if (terminal.signals >= 0)
+		close(terminal.signals);
+	if (terminal.epoll >= 0) {
+		close(terminal.epoll);
+		sigprocmask(SIG_SETMASK, &terminal.before, NULL);
+	}
+	terminal.screen = NULL;
+	terminal.signals = -1;
+	terminal.epoll = -1;
+}
+
+/**
+ * top_terminal_size - set the size of a screen to that of the terminal
+ * @screen:	the screen
+ */
+void top_terminal_size(struct top_screen *screen)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
+	    is_term_resized(size.ws_row, size.ws_col))
+		resizeterm(size.ws_row, size.ws_col);
+	screen->width = COLS;
+	screen->height = LINES;
+}
+
+/**
+ * top_terminal_show - show a screen
+ * @screen:	the screen
+ */
+void top_terminal_show(const struct top_screen *screen)
+{
+	static const attr_t attributes[] = {
+		[TOP_PLAIN] = A_NORMAL,
+		[TOP_TITLE] = A_BOLD,
+		[TOP_HEAD] = A_REVERSE,
+		[TOP_SELECTED] = A_REVERSE,
+		[TOP_LOSS] = A_BOLD,
+	};
+	unsigned int i;
+
+	erase();
+	for (i = 0; i < screen->nr; i++) {
+		attrset(attributes[screen->lines[i].style]);
+		/* an error is ignored: the cursor cannot stand behind the last column */
+		mvaddstr(i, 0, screen->lines[i].text);
+	}
+	attrset(A_NORMAL);
+	refresh();
+}
+
+/* Stop as without a handler, with the terminal as it was. */
+static void stop(void)
+{
+	sigset_t set;
+
+	endwin();
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	signal(SIGTSTP, SIG_DFL);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	/* stopped here; SIGCONT continues */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* Return true if the screen must be drawn again. */
+static bool take_signals(void)
+{
+	struct signalfd_siginfo info;
+	bool redraw = false;
+
+	while (read(terminal.signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGTSTP)
+			stop();
+		/* after SIGSTOP, the terminal has the modes of the shell */
+		if (info.ssi_signo == SIGCONT)
+			reset_prog_mode();
+		/* others may have written to the terminal meanwhile */
+		if (info.ssi_signo != SIGWINCH)
+			clearok(curscr, TRUE);
+		redraw = true;
+	}
+	return redraw;
+}
+
+static bool is_gone(void)
+{
+	struct epoll_event events[2];
+	int i, nr = epoll_wait(terminal.epoll, events, 2, 0);
+
+	for (i = 0; i < nr; i++)
+		if (events[i].data.fd == STDIN_FILENO &&
+		    events[i].events & (EPOLLHUP | EPOLLERR))
+			return true;
+	return false;
+}
+
+/**
+ * top_terminal_key - get what the user has done, without waiting
+ *
+ * Return: the next key; TOP_KEY_NONE if there is none.
+ */
+enum top_key top_terminal_key(void)
+{
+	if (take_signals())
+		return TOP_KEY_REDRAW;
+	if (is_gone())
+		return TOP_KEY_GONE;
+	switch (getch()) {
+	case ERR:
+		return TOP_KEY_NONE;
+	case KEY_RESIZE:
+		return TOP_KEY_REDRAW;
+	case '<':
+	case KEY_LEFT:
+		return TOP_KEY_LEFT;
+	case '>':
+	case KEY_RIGHT:
+		return TOP_KEY_RIGHT;
+	case 'k':
+	case KEY_UP:
+		return TOP_KEY_UP;
+	case 'j':
+	case KEY_DOWN:
+		return TOP_KEY_DOWN;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		return TOP_KEY_ENTER;
+	case '\033':
+	case KEY_BACKSPACE:
+	case '\b':
+	case 0x7f:
+		return TOP_KEY_BACK;
+	case 'g':
+		return TOP_KEY_GROUP;
+	case '1':
+		return TOP_KEY_PER_CPU;
+	case 'p':
+	case ' ':
+		return TOP_KEY_PAUSE;
+	case 'r':
+		return TOP_KEY_RESET;
+	case 'h':
+	case '?':
+		return TOP_KEY_HELP;
+	case 'q':
+		return TOP_KEY_QUIT;
+	}
+	return TOP_KEY_OTHER;
+}
