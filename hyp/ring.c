@@ -113,12 +113,12 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 	WRITE_ONCE(page->commit, 0);
 	/*
 	 * (H) Order commit = 0 before the new time stamp. Pairs with (H) in
-	 * tools/lib/snapshot.c:load().
+	 * tools/lib/ring/snapshot.c:load().
 	 */
 	smp_store_release(&page->time_stamp, ring->page_time);
 	/*
 	 * (H) Order the new time stamp before the records. Pairs with (H) in
-	 * tools/lib/snapshot.c:copy().
+	 * tools/lib/ring/snapshot.c:copy().
 	 */
 	smp_wmb();
 

@@ -490,7 +490,7 @@ static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring, u64
 	WRITE_ONCE(ring->recorded, recorded + 1);
 	/*
 	 * (A) Order the record before commit. Pairs with (A) in
-	 * driver/core/reader.c:reader_fill() and in tools/lib/snapshot.c:load().
+	 * driver/core/reader.c:reader_fill() and in tools/lib/ring/snapshot.c:load().
 	 */
 	smp_store_release(commit, (u64)(pos - (u8 *)(commit + 1)));
 }

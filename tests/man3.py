@@ -70,7 +70,7 @@ def overview(header):
 
 def kernel_doc(tree, name):
     """What kernel-doc says of a symbol, from its NAME on; a struct and a function may have the same name."""
-    files = [str(header) for header in HEADERS] + sorted(str(f) for f in HEADERS[0].parent.glob("*.c"))
+    files = [str(header) for header in HEADERS] + sorted(str(f) for f in HEADERS[0].parent.rglob("*.c"))
     said = subprocess.run([f"{tree}/scripts/kernel-doc", "-man", "-function", name, *files],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
     blocks = re.split(r"^\.TH .*\n", said, flags=re.M)[1:]

@@ -117,7 +117,7 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->reader.id, user_id(reader->ring, reader->id));
 	/*
 	 * (L) Order reader.id before reader.read: an observer must not apply the new read to
-	 * the previous reader page. Pairs with (L) in tools/lib/snapshot.c:try_to_take().
+	 * the previous reader page. Pairs with (L) in tools/lib/ring/snapshot.c:try_to_take().
 	 */
 	smp_store_release(&user->reader.read, reader->consumed);
 	WRITE_ONCE(user->reader.lost_events, reader->swap_lost);
@@ -129,12 +129,12 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	WRITE_ONCE(user->pages_touched, READ_ONCE(meta->nr_entered));
 	/*
 	 * (L) Order reader.id before next_lost, for the same reason. Pairs with (L) in
-	 * tools/lib/snapshot.c:trim().
+	 * tools/lib/ring/snapshot.c:trim().
 	 */
 	smp_store_release(&map->next_lost, reader->next_lost);
 	/*
 	 * (K) Order reader.read before begin: an observer must not apply an old read to the
-	 * new reader page. Pairs with (K) in tools/lib/snapshot.c:begin_of().
+	 * new reader page. Pairs with (K) in tools/lib/ring/snapshot.c:begin_of().
 	 */
 	smp_store_release(&map->begin, user_begin(reader));
 }

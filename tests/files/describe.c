@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "../../tools/lib/file_write.h"
+#include "../../tools/lib/file/write/file_write.h"
 #include "describe.h"
 #include "rings.h"
 

@@ -40,7 +40,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "../../tools/lib/file_write.h"
+#include "../../tools/lib/file/write/file_write.h"
 #include "describe.h"
 #include "rings.h"
 

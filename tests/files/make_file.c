@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../tools/lib/file_write.h"
+#include "../../tools/lib/file/write/file_write.h"
 #include "describe.h"
 #include "rings.h"
 

@@ -16,7 +16,7 @@
 #include "../../tools/hyptrace/sink/export.h"
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/out.h"
-#include "../../tools/lib/file.h"
+#include "../../tools/lib/file/read/file.h"
 #include "fuzz.h"
 
 /* A file has no more events, damaged places and losses than words. */

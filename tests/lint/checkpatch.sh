@@ -57,7 +57,7 @@ checkpatch_ignored=(
 	# gcc has no header with the hooks of its sanitizers. Types of zstd are not known as types.
 	'tests/fuzz/*|AVOID_EXTERNS,OPEN_ENDED_LINE,LINE_SPACING'
 	# These are the errnos of system calls, not of functions of the kernel.
-	'tools/lib/file_write*.c|ENOSYS'
+	'tools/lib/file/write/*.c|ENOSYS'
 	'tests/kselftest/*|MACRO_ARG_REUSE'
 	# No header declares the functions that the compiler calls by itself.
 	'tests/vm/big-endian-libgcc.c|AVOID_EXTERNS,MACRO_ARG_REUSE'

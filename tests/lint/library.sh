@@ -38,7 +38,8 @@ check_tools_build()
 check_rooms()
 {
 	make -s -C tools -j"$(nproc)" O="$work/rooms/tools" CFLAGS=-O0 || return
-	tests/lint/rooms.sh "$work/rooms" tests/lint/arrows tools/hyptrace tools/lib
+	tests/lint/rooms.sh "$work/rooms" tests/lint/arrows tools/hyptrace tools/lib &&
+		tests/lint/rooms.sh "$work/rooms" tests/lint/arrows-lib tools/lib
 }
 
 # example SOURCE LANGUAGE COMPILER FLAG...: it builds against the installed library, with the flags of pkg-config.

@@ -8,6 +8,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 built=$1 list=$(realpath "$2")
 shift 2
+# of which the rooms are told apart
+main=${1##*/}
 repo=$(realpath "$here/../..")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -20,6 +22,8 @@ room_of()
 	driver/compat.h) echo compat ;;
 	driver/*/*) echo "${1#driver/}" | cut -d/ -f1 ;;
 	hyp/*) echo hyp ;;
+	tools/lib/file/*/*) [[ $main == lib ]] && echo "${1#tools/lib/}" | cut -d/ -f1-2 || echo lib ;;
+	tools/lib/*/*) [[ $main == lib ]] && echo "${1#tools/lib/}" | cut -d/ -f1 || echo lib ;;
 	tools/lib/*) echo lib ;;
 	tools/hyptrace/view/*/*) echo "${1#tools/hyptrace/}" | cut -d/ -f1-2 ;;
 	tools/hyptrace/*/*) echo "${1#tools/hyptrace/}" | cut -d/ -f1 ;;
@@ -36,7 +40,7 @@ includes()
 	grep -rnoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+["<][^">]+' "$@" --include='*.[ch]' >"$work/lines"
 	while IFS=: read -r file _ header; do
 		header=${header##*[\"<]}
-		for folder in "$(dirname "$file")" . tools tools/hyptrace; do
+		for folder in "$(dirname "$file")" . tools tools/hyptrace tools/lib; do
 			path=$(realpath -m --relative-to="$repo" "$folder/$header")
 			[[ ! -f $path ]] || break
 		done

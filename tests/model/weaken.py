@@ -16,7 +16,7 @@ from accesses import Code, Mismatch, read
 from csource import without_comments
 from extract import translate
 
-FILES = re.compile(r"(hyp|driver/\w+)/(?!env)\w+\.[ch]|tools/lib/\w+\.[ch]")
+FILES = re.compile(r"(hyp|driver/\w+)/(?!env)\w+\.[ch]|tools/lib/[\w/]+\.[ch]")
 KNOWN = re.compile(r"\b(smp_load_acquire|smp_store_release|smp_mb|smp_rmb|smp_wmb|__atomic_\w+)\s*\(")
 OTHERS = re.compile(r"\b(smp_(?!call_function|processor_id)\w+|\w*atomic\w*_(?:acquire|release)|"
                     r"(?:dma|virt|io)_\w*mb|[rw]?mb|xchg\w*|cmpxchg\w*)\s*\(")

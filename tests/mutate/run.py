@@ -29,7 +29,7 @@ EQUIVALENTS = "tests/mutate/equivalent"
 # Folder: (globs of the files to mutate, percentage that must be killed)
 FOLDERS = {
     "hyp": (("hyp/*.c", "hyp/*.h"), 99),
-    "tools/lib": (("tools/lib/*.c", "tools/lib/*.h"), 95),
+    "tools/lib": (("tools/lib/**/*.c", "tools/lib/**/*.h"), 95),
 }
 # The environment of hyp/: the tests use their own.
 LEFT_OUT = {"hyp/env.h", "hyp/env_host.h"}
@@ -59,7 +59,7 @@ def read_equivalents():
 def list_mutants(only):
     found = []
     for globs, _ in FOLDERS.values():
-        for path in sorted({path for pattern in globs for path in glob.glob(pattern, root_dir=TOP)}):
+        for path in sorted({path for pattern in globs for path in glob.glob(pattern, root_dir=TOP, recursive=True)}):
             if path in LEFT_OUT or only and path not in only:
                 continue
             with open(os.path.join(TOP, path), encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # For the tests of the record codec: the writer, the driver's walk over records and the decoder of tools/lib.
 
-record-srcs := $(hyp-srcs) driver_walk.c ../../driver/core/subbuf.c ../../tools/lib/decode.c ../../tools/lib/error.c
+record-srcs := $(hyp-srcs) driver_walk.c ../../driver/core/subbuf.c ../../tools/lib/ring/decode.c ../../tools/lib/error.c
 # Expanded late (=), since tools.mk is included after this file.
 record-cflags = $(hyp-cflags) $(tools-cflags) -Ikernel -Wno-builtin-macro-redefined -U__BYTE_ORDER__
 

@@ -99,7 +99,7 @@ static void clear(u64 number)
 	require(!hyptrace_hcall(HYPTRACE_OP_RESET, WRITER_CPU, 0, 0));
 	/* Order the reset before @cleared. Pairs with the first acquire in take(). */
 	smp_store_release(&storm.cleared, number);
-	/* Order the reset before @begin. Pairs with the acquire in tools/lib/snapshot.c. */
+	/* Order the reset before @begin. Pairs with the acquire in tools/lib/ring/snapshot.c. */
 	smp_store_release(&storm.meta.begin,
 			  READ_ONCE(env_ring_meta(&storm.host)->begin));
 }
@@ -173,10 +173,10 @@ static bool swap_page(u64 *id)
 	WRITE_ONCE(storm.meta.buffer.reader.id, (u32)ret);
 	/*
 	 * Order the new reader's id before its @read. Pairs with the acquires in
-	 * tools/lib/snapshot.c.
+	 * tools/lib/ring/snapshot.c.
 	 */
 	smp_store_release(&storm.meta.buffer.reader.read, 0);
-	/* Order @read before @begin. Pairs with the acquires in tools/lib/snapshot.c. */
+	/* Order @read before @begin. Pairs with the acquires in tools/lib/ring/snapshot.c. */
 	smp_store_release(&storm.meta.begin,
 			  READ_ONCE(env_ring_data(&storm.host, ret)->time_stamp));
 	return true;

@@ -5,7 +5,9 @@ comma := ,
 tools := ../../tools
 # command NAME...: the paths of these files of the command
 command = $(foreach name,$(1),$(wildcard $(addsuffix /$(name),$(addprefix $(tools)/hyptrace,/. /* /*/*))))
-tools-cflags := -I$(tools) -I$(tools)/hyptrace -I../../uapi -idirafter $(tools)/lib/compat \
+# library NAME...: the same of the library
+library = $(foreach name,$(1),$(wildcard $(addsuffix /$(name),$(addprefix $(tools)/lib,/. /* /*/*))))
+tools-cflags := -I$(tools) -I$(tools)/hyptrace -I$(tools)/lib -I../../uapi -idirafter $(tools)/lib/compat \
 	$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 libtraceevent)
 tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
 
@@ -18,41 +20,41 @@ fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
 # A fake kernel that answers netlink requests, and a recorded conversation with a real one.
 fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
 fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
-netlink-srcs := $(addprefix $(tools)/lib/,query.c describe.c netlink.c extack.c error.c control.c notify.c)
+netlink-srcs := $(call library,query.c describe.c netlink.c extack.c error.c field.c control.c notify.c)
 
 test_tools_args-srcs := $(call command,args.c) $(call command,die.c)
 test_tools_args-cflags := $(tools-cflags)
 
-test_tools_decode-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c fail_alloc.c
+test_tools_decode-srcs := $(call library,decode.c error.c) fail_alloc.c
 test_tools_decode-cflags := $(tools-cflags)
 test_tools_decode-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_decode_any-srcs := $(tools)/lib/decode.c $(tools)/lib/error.c
+test_tools_decode_any-srcs := $(call library,decode.c error.c)
 test_tools_decode_any-cflags := $(tools-cflags)
 test_tools_decode_any-libs := $(tools-libs)
 
-test_tools_describe-srcs := $(tools)/lib/describe.c fail_alloc.c
+test_tools_describe-srcs := $(call library,describe.c field.c) fail_alloc.c
 test_tools_describe-cflags := $(tools-cflags)
 test_tools_describe-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_device-srcs := $(tools)/lib/device.c $(tools)/lib/error.c fail_alloc.c
+test_tools_device-srcs := $(call library,device.c error.c) fail_alloc.c
 test_tools_device-cflags := $(tools-cflags)
 test_tools_device-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf)
 
-test_tools_extack-srcs := $(addprefix $(tools)/lib/,extack.c describe.c error.c)
+test_tools_extack-srcs := $(call library,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(addprefix $(tools)/lib/,field.c format.c format_file.c format_names.c print.c print_build.c digits.c names.c \
+tools-print-srcs := $(call library,field.c format.c format_file.c format_names.c print.c print_build.c digits.c names.c \
 	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_symbols.c \
 	sentence_text.c format_foreign.c)
-tools-format-srcs := $(tools-print-srcs) $(addprefix $(tools)/lib/,describe.c error.c)
+tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
 
 test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-filter-srcs := $(sort $(tools-format-srcs) $(addprefix $(tools)/lib/,filter.c filter_match.c filter_parse.c \
+filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_match.c filter_parse.c \
 	filter_resolve.c filter_possible.c nearest.c))
 test_tools_filter-srcs := $(filter-srcs) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
@@ -82,7 +84,7 @@ test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
 test_tools_catch-srcs := $(call command,catch_find.c die.c)
 test_tools_catch-cflags := $(tools-cflags)
-test_tools_catch_order-srcs := $(call command,catch_order.c catch_find.c die.c) $(tools)/lib/merge.c
+test_tools_catch_order-srcs := $(call command,catch_order.c catch_find.c die.c) $(call library,merge.c)
 test_tools_catch_order-cflags := $(tools-cflags)
 test_tools_loglin-srcs := $(call command,loglin.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
@@ -94,14 +96,14 @@ test_tools_top-srcs := $(call command,top_screen.c top_spark.c top_columns.c top
 test_tools_top-cflags := $(test_tools_lines-cflags)
 test_tools_top-libs := $(shell $(PKG_CONFIG) --libs smartcols)
 
-test_tools_merge-srcs := $(tools)/lib/merge.c fail_alloc.c
+test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_page-srcs := $(netlink-srcs) $(tools)/lib/page.c $(fake-netlink-srcs)
+test_tools_page-srcs := $(netlink-srcs) $(call library,page.c) $(fake-netlink-srcs)
 test_tools_page-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_page-libs := $(tools-libs) $(fail-alloc)
-test_tools_visit-srcs := $(netlink-srcs) $(tools)/lib/visit.c $(fake-netlink-srcs)
+test_tools_visit-srcs := $(netlink-srcs) $(call library,visit.c) $(fake-netlink-srcs)
 test_tools_visit-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_visit-libs := $(tools-libs) $(fail-alloc)
 test_tools_page_history-srcs := $(call command,page_history.c die.c) $(tools-format-srcs)
@@ -137,14 +139,14 @@ test_tools_perfetto-srcs := $(call command,export_perfetto.c export_perfetto_eve
 	export_perfetto_track.c out.c die.c) $(tools-format-srcs) perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
 test_tools_perfetto-libs := $(tools-libs)
-test_tools_nearest-srcs := $(tools)/lib/nearest.c
+test_tools_nearest-srcs := $(call library,nearest.c)
 test_tools_nearest-cflags := $(tools-cflags)
 
-test_tools_control-srcs := $(sort $(netlink-srcs) $(filter-srcs) $(tools)/lib/control_event.c $(fake-netlink-srcs))
+test_tools_control-srcs := $(sort $(netlink-srcs) $(filter-srcs) $(call library,control_event.c) $(fake-netlink-srcs))
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_counter-srcs := $(netlink-srcs) $(tools)/lib/count.c $(fake-netlink-srcs) \
+test_tools_counter-srcs := $(netlink-srcs) $(call library,count.c) $(fake-netlink-srcs) \
 	$(call command,counters.c die.c)
 test_tools_counter-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_counter-libs := $(tools-libs) $(fail-alloc)
@@ -170,7 +172,7 @@ test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
-stream-srcs := $(addprefix $(tools)/lib/,stream.c stream_open.c stream_source.c stream_wait.c stream_count.c \
+stream-srcs := $(call library,stream.c stream_open.c stream_source.c stream_wait.c stream_count.c \
 	process.c device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
@@ -186,11 +188,11 @@ test_tools_stream_open-cflags = $(test_tools_stream-cflags)
 test_tools_stream_open-libs := $(test_tools_stream-libs)
 
 # The writer (from hyp.mk) and the snapshot code, both as they ship.
-snapshot-srcs := $(addprefix $(tools)/lib/,snapshot.c decode.c error.c)
-test_tools_snapshot-srcs := $(snapshot-srcs) $(tools)/lib/device.c
+snapshot-srcs := $(call library,snapshot.c decode.c error.c)
+test_tools_snapshot-srcs := $(snapshot-srcs) $(call library,device.c)
 test_tools_snapshot-cflags := $(tools-cflags)
 
-test_tools_snapshot_any-srcs := $(snapshot-srcs) $(tools)/lib/device.c fail_alloc.c
+test_tools_snapshot_any-srcs := $(snapshot-srcs) $(call library,device.c) fail_alloc.c
 test_tools_snapshot_any-cflags := $(tools-cflags)
 test_tools_snapshot_any-libs := $(tools-libs) $(fail-alloc)
 
@@ -200,7 +202,7 @@ test_ring_snapshot_tsan-srcs += $(snapshot-srcs)
 test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)
 
 # The file writer, on files of their own.
-file-write-srcs := $(addprefix $(tools)/lib/,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
+file-write-srcs := $(call library,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
 	file_write_zstd.c file_write_join.c file_meta.c decode.c query.c netlink.c extack.c) $(tools-format-srcs)
 file-write-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"' $(shell $(PKG_CONFIG) --cflags libzstd)
 file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
@@ -215,7 +217,7 @@ test_file_join-cflags := $(file-write-cflags)
 test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
 
 # Trace files made by hand, and the reader.
-file-read-srcs := $(addprefix $(tools)/lib/,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
+file-read-srcs := $(call library,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
 	file_meta_parse.c file_names.c file_next.c file_options.c file_other.c file_part.c file_place.c file_read.c file_seek.c file_source.c file_swap.c \
 	file_walk.c file_zstd.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
 test_file_read-srcs := file_image.c $(sort $(file-read-srcs))

@@ -124,7 +124,7 @@
  * Snapshots
  *	An observer copies the content of a ring from its mapping, while the writer
  *	writes and the consumer reads. The reference implementation is
- *	hyptrace_snapshot_take() in tools/lib/snapshot.c (libhyptrace). Below, meta is the
+ *	hyptrace_snapshot_take() in tools/lib/ring/snapshot.c (libhyptrace). Below, meta is the
  *	struct hyptrace_map_meta of the mapping, and reader is its buffer.reader. A driver
  *	whose meta_struct_len is smaller than this struct does not support snapshots.
  *

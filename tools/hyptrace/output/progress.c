@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/file.h"
+#include "lib/file/read/file.h"
 #include "progress.h"
 
 /* The first line comes after four of these times. */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/file.h"
+#include "lib/file/read/file.h"
 #include "cli/args.h"
 #include "output/die.h"
 #include "output/message.h"

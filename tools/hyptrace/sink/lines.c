@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/digits.h"
-#include "lib/file.h"
+#include "lib/file/read/file.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/clock.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/file.h"
+#include "lib/file/read/file.h"
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/out.h"

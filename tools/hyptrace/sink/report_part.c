@@ -2,7 +2,7 @@
 /*
  * Print a file in parts, each of which one thread reads itself. For report_team.c.
  *
- * That is faster than batches, and possible for the events of one CPU: lib/file_part.c.
+ * That is faster than batches, and possible for the events of one CPU: lib/file/read/file_part.c.
  */
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "lib/format_foreign.h"
+#include "lib/event/format_foreign.h"
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/out.h"

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "lib/file.h"
+#include "lib/file/read/file.h"
 #include "lines.h"
 
 /* Bytes of the lines of a piece; if there are more, they are written in parts */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/event/sentence.h"
 #include "lib/internal.h"
-#include "lib/sentence.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "row.h"

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "lib/digits.h"
+#include "lib/event/place.h"
 #include "lib/hyptrace.h"
-#include "lib/place.h"
 
 struct out;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The verbs: each is a function in a file of this folder, and a row of the table of main.c. It returns
- * an exit code.
+ * The verbs: each is a function in a file of this folder, and a row of the table of main.c. It
+ * returns an exit code.
  */
 #ifndef VERBS_H
 #define VERBS_H

@@ -9,8 +9,8 @@
 #ifndef EXPORT_CTF_H
 #define EXPORT_CTF_H
 
+#include "lib/event/place.h"
 #include "lib/hyptrace.h"
-#include "lib/place.h"
 
 #define CTF_MAGIC	0xc1fc1fc1U
 

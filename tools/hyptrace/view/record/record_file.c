@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/file_write.h"
+#include "lib/file/write/file_write.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "record.h"

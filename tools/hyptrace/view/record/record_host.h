@@ -6,7 +6,7 @@
 #ifndef RECORD_HOST_H
 #define RECORD_HOST_H
 
-#include "lib/file_write.h"
+#include "lib/file/write/file_write.h"
 #include "lib/hyptrace.h"
 #include "session/events.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/file.h"
+#include "lib/file/read/file.h"
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"

@@ -6,7 +6,7 @@
 #ifndef HYPTRACE_FILE_INTERNAL_H
 #define HYPTRACE_FILE_INTERNAL_H
 
-#include "file_meta.h"
+#include "file/file_meta.h"
 #include "internal.h"
 
 struct tep_handle;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_meta.h"
-#include "format_check.h"
+#include "event/format_check.h"
+#include "file/file_meta.h"
 #include "internal.h"
 
 /* Lists in a file have at most so many elements, and all lists together. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/format_foreign.h"
 #include "file.h"
-#include "format_foreign.h"
 
 /**
  * hyptrace_file_close - close a file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The numbers in a payload. For format.c, sentence.c and the filters.
+ * The numbers in a payload, and their names.
  */
 #include <errno.h>
 #include <string.h>
@@ -103,4 +103,21 @@ int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptra
 		return -EINVAL;
 	*value = hyptrace_field_read(field, rec->data);
 	return 0;
+}
+
+/**
+ * hyptrace_symbol_name - get the name of a field's value
+ * @field:	the field
+ * @value:	its value
+ *
+ * Return: the name, NULL if it has none.
+ */
+const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value)
+{
+	unsigned int i;
+
+	for (i = 0; i < field->nr_symbols; i++)
+		if (field->symbols[i]->value == value)
+			return field->symbols[i]->name;
+	return NULL;
 }

@@ -12,8 +12,8 @@
 
 #include <event-parse.h>
 
+#include "event/format_check.h"
 #include "file.h"
-#include "format_check.h"
 
 /*
  * Bytes of a format, of all formats and of another text at most. The formats of a kernel have some

@@ -455,23 +455,6 @@ int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hype
 }
 
 /**
- * hyptrace_symbol_name - get the name of a field's value
- * @field:	the field
- * @value:	its value
- *
- * Return: the name, NULL if it has none.
- */
-const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value)
-{
-	unsigned int i;
-
-	for (i = 0; i < field->nr_symbols; i++)
-		if (field->symbols[i]->value == value)
-			return field->symbols[i]->name;
-	return NULL;
-}
-
-/**
  * hyptrace_state_name - the name of a remote's state
  * @state:	enum hyptrace_state
  *

@@ -11,7 +11,7 @@
 #ifndef HYPTRACE_FILE_WRITE_H
 #define HYPTRACE_FILE_WRITE_H
 
-#include "file_meta.h"
+#include "file/file_meta.h"
 #include "internal.h"
 
 /* A part on a full disk gives up its room in blocks of so many bytes. */
