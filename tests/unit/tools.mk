@@ -177,7 +177,7 @@ stream-srcs := $(call library,stream.c stream_open.c stream_source.c stream_wait
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
 fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))
-test_tools_stream-srcs := $(stream-srcs) $(fake-netlink-srcs) fake_device.c
+test_tools_stream-srcs := $(sort $(stream-srcs) $(fake-netlink-srcs) fake_device.c)
 test_tools_stream-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_stream-libs := $(tools-libs) $(fail-alloc) $(fake-device)
 test_tools_stream_end-srcs := $(test_tools_stream-srcs)
