@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sums of times by stack, in a hash table: its size doubles when it is half full. For
- * export_collapsed.c.
+ * Sums of times by stack.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,10 +8,9 @@
 #include <string.h>
 
 #include "output/die.h"
+#include "output/map.h"
 #include "output/out.h"
 #include "stacks.h"
-
-#define SIZE_MIN	64
 
 /* Stacks at most, so that no file takes all memory: more than these are summed as "(other)" */
 #define STACKS_MAX	16384
@@ -20,53 +18,38 @@
 #define OTHER_MAX	80
 
 struct sum {
-	char		*stack;		/* NULL: unused */
-	uint64_t	hash;
+	char		*stack;
 	uint64_t	time;
+	struct sum	*next;		/* with the same hash */
 };
 
 struct stacks {
-	struct sum	*sums;
-	size_t		size;		/* a power of two */
+	struct map	sums;		/* by the hash of the stack */
 	size_t		nr;
 };
 
-static struct sum *new_sums(size_t size)
-{
-	struct sum *sums = calloc(size, sizeof(*sums));
-
-	if (!sums)
-		die_no_memory();
-	return sums;
-}
-
-/**
- * stacks_new - make an empty set of sums
- *
- * Return: the set.
- */
 struct stacks *stacks_new(void)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
 
 	if (!stacks)
 		die_no_memory();
-	stacks->sums = new_sums(SIZE_MIN);
-	stacks->size = SIZE_MIN;
 	return stacks;
 }
 
-/**
- * stacks_free - free a set of sums
- * @stacks:	the set
- */
 void stacks_free(struct stacks *stacks)
 {
-	size_t i;
+	struct map_entry *entry = NULL;
+	struct sum *sum, *next;
 
-	for (i = 0; i < stacks->size; i++)
-		free(stacks->sums[i].stack);
-	free(stacks->sums);
+	while ((entry = map_next(&stacks->sums, entry))) {
+		for (sum = entry->ptr; sum; sum = next) {
+			next = sum->next;
+			free(sum->stack);
+			free(sum);
+		}
+	}
+	map_free(&stacks->sums);
 	free(stacks);
 }
 
@@ -80,58 +63,45 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
-static struct sum *find(struct sum *sums, size_t size, const char *stack, uint64_t hash)
+static struct sum *find(const struct stacks *stacks, const char *stack)
 {
-	size_t at = hash & (size - 1);
+	const struct map_entry *entry = map_find(&stacks->sums, hash_of(stack), 0);
+	struct sum *sum = entry ? entry->ptr : NULL;
 
-	while (sums[at].stack && (sums[at].hash != hash || strcmp(sums[at].stack, stack)))
-		at = (at + 1) & (size - 1);
-	return &sums[at];
+	while (sum && strcmp(sum->stack, stack))
+		sum = sum->next;
+	return sum;
 }
 
-static void grow(struct stacks *stacks)
+static struct sum *add(struct stacks *stacks, const char *stack)
 {
-	struct sum *old = stacks->sums;
-	size_t i, size = 2 * stacks->size;
+	struct map_entry *entry = map_add(&stacks->sums, hash_of(stack), 0);
+	struct sum *sum = malloc(sizeof(*sum));
 
-	stacks->sums = new_sums(size);
-	for (i = 0; i < stacks->size; i++)
-		if (old[i].stack)
-			*find(stacks->sums, size, old[i].stack, old[i].hash) = old[i];
-	stacks->size = size;
-	free(old);
+	if (!sum)
+		die_no_memory();
+	*sum = (struct sum){ .stack = strdup(stack), .next = entry->ptr };
+	if (!sum->stack)
+		die_no_memory();
+	entry->ptr = sum;
+	stacks->nr++;
+	return sum;
 }
 
-/**
- * stacks_add - add a time to the sum of a stack
- * @stacks:	the set
- * @stack:	the stack
- * @time:	the time in ns
- *
- * If there are too many stacks, the time of a new one is added to "(other)" of its first frame.
- */
+/* If there are too many stacks, the time of a new one is added to "(other)" of its first frame. */
 void stacks_add(struct stacks *stacks, const char *stack, uint64_t time)
 {
-	uint64_t hash = hash_of(stack);
-	struct sum *sum = find(stacks->sums, stacks->size, stack, hash);
+	struct sum *sum = find(stacks, stack);
 	char other[OTHER_MAX];
 
-	if (!sum->stack && stacks->nr >= STACKS_MAX) {
+	if (!sum && stacks->nr >= STACKS_MAX) {
 		snprintf(other, sizeof(other), "%.*s;" OTHER, (int)strcspn(stack, ";"), stack);
 		stack = other;
-		hash = hash_of(stack);
-		sum = find(stacks->sums, stacks->size, stack, hash);
+		sum = find(stacks, stack);
 	}
-	if (!sum->stack) {
-		sum->stack = strdup(stack);
-		if (!sum->stack)
-			die_no_memory();
-		sum->hash = hash;
-		stacks->nr++;
-	}
+	if (!sum)
+		sum = add(stacks, stack);
 	sum->time += time;
-	if (2 * stacks->nr > stacks->size)
-		grow(stacks);
 }
 
 static int compare(const void *a, const void *b)
@@ -148,21 +118,19 @@ static void put_plain(struct out *out, const char *text)
 		out_putc(out, *text >= ' ' && *text <= '~' ? *text : '?');
 }
 
-/**
- * stacks_print - print a line per stack, sorted
- * @stacks:	the set
- * @out:	the output
- */
+/* A line per stack, sorted */
 void stacks_print(const struct stacks *stacks, struct out *out)
 {
-	const struct sum **sorted = calloc(stacks->nr + 1, sizeof(*sorted));
+	const struct sum **sorted = calloc(stacks->nr + 1, sizeof(*sorted)), *sum;
+	struct map_entry *entry = NULL;
 	size_t i, nr = 0;
 
 	if (!sorted)
 		die_no_memory();
-	for (i = 0; i < stacks->size; i++)
-		if (stacks->sums[i].stack && stacks->sums[i].time)
-			sorted[nr++] = &stacks->sums[i];
+	while ((entry = map_next(&stacks->sums, entry)))
+		for (sum = entry->ptr; sum; sum = sum->next)
+			if (sum->time)
+				sorted[nr++] = sum;
 	qsort(sorted, nr, sizeof(*sorted), compare);
 	for (i = 0; i < nr; i++) {
 		put_plain(out, sorted[i]->stack);

@@ -149,7 +149,6 @@ static int end(struct export *x)
 	}
 	perfetto_guest_describe(p);
 	perfetto_free_tracks(p);
-	perfetto_memory_free(p);
 	perfetto_free_kinds(p);
 	free(p);
 	return EXIT_DONE;

@@ -6,6 +6,7 @@
 #ifndef EXPORT_PERFETTO_H
 #define EXPORT_PERFETTO_H
 
+#include "output/map.h"
 #include "sink/export.h"
 #include "protobuf.h"
 
@@ -21,14 +22,14 @@ typedef uint32_t perfetto_name_t;
  * struct perfetto_names - names that packets refer to by their numbers
  * @texts:	the names; the first one has the number 1
  * @nr:		number of @texts
- * @slots:	hash table of numbers by the address of the name
- * @nr_slots:	number of @slots, a power of 2, or 0
+ * @size:	number of names that @texts has memory for
+ * @numbers:	numbers by the address of the name
  */
 struct perfetto_names {
 	const char	**texts;
 	uint32_t	nr;
-	uint32_t	*slots;
-	uint32_t	nr_slots;
+	uint32_t	size;
+	struct map	numbers;
 };
 
 /**
@@ -164,7 +165,6 @@ struct perfetto_cpu {
 };
 
 struct perfetto_kind;
-struct perfetto_pages;
 
 #define PERFETTO_VCPU_BUCKETS	4096
 
@@ -187,7 +187,9 @@ struct perfetto_pages;
  * @vcpus:	the virtual CPUs, in lists by their threads
  * @nr_vcpus:	number of virtual CPUs
  * @memory:	track of the memory transitions
- * @pages:	the pages that the host has given away
+ * @pages:	flows of the pages that the host has given away, by page (with 1 in bit 63 if it is
+ *		shared) and by the VM it is shared with
+ * @last_flow:	number of the last flow
  * @transitions: names of memory transitions, by op, from and to; empty before the first one
  */
 struct perfetto {
@@ -205,7 +207,8 @@ struct perfetto {
 	struct perfetto_vcpu	*vcpus[PERFETTO_VCPU_BUCKETS];
 	uint32_t		nr_vcpus;
 	struct perfetto_track	memory;
-	struct perfetto_pages	*pages;
+	struct map		pages;
+	uint64_t		last_flow;
 	char			transitions[4][4][4][PERFETTO_TRANSITION_SIZE];
 };
 
@@ -276,6 +279,5 @@ struct perfetto_transition {
 
 void perfetto_memory_flows(struct perfetto *p, const struct perfetto_transition *t,
 			   struct perfetto_event *event);
-void perfetto_memory_free(struct perfetto *p);
 
 #endif /* EXPORT_PERFETTO_H */

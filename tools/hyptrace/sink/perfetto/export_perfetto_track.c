@@ -78,7 +78,7 @@
 #define UUID_PREFIX		(UINT64_C(0x687970) << 40)
 #define UUID_GROUP_SHIFT	36
 
-#define MIN_SLOTS		256
+#define NAMES_MIN		128
 
 /* Clocks start so long before the first event: slices can have begun before it, in ns. */
 #define BASE_BEFORE		UINT64_C(1000000000)
@@ -91,52 +91,22 @@ static const char *const group_names[] = {
 	[PERFETTO_LOSSES] = "Lost events",
 };
 
-static uint32_t hash(const void *name, uint32_t nr_slots)
-{
-	return (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (nr_slots - 1);
-}
-
-static void grow_names(struct perfetto_names *names)
-{
-	uint32_t nr_slots = names->nr_slots ? 2 * names->nr_slots : MIN_SLOTS;
-	uint32_t i, slot;
-
-	free(names->slots);
-	names->slots = calloc(nr_slots, sizeof(*names->slots));
-	names->texts = reallocarray(names->texts, nr_slots, sizeof(*names->texts));
-	if (!names->slots || !names->texts)
-		die_no_memory();
-	names->nr_slots = nr_slots;
-	for (i = 0; i < names->nr; i++) {
-		slot = hash(names->texts[i], nr_slots);
-		while (names->slots[slot])
-			slot = (slot + 1) & (nr_slots - 1);
-		names->slots[slot] = i + 1;
-	}
-}
-
-/**
- * perfetto_name - get the number of a name
- * @p:		the export
- * @name:	the name; must stay valid and at the same address, which identifies it
- *
- * Return: its number.
- */
+/* The number of a name, which must stay at its address: that identifies it */
 perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
 {
 	struct perfetto_names *names = &p->names;
-	uint32_t slot;
+	struct map_entry *entry = map_add(&names->numbers, (uintptr_t)name, 0);
 
-	if (2 * names->nr >= names->nr_slots)
-		grow_names(names);
-	slot = hash(name, names->nr_slots);
-	while (names->slots[slot]) {
-		if (names->texts[names->slots[slot] - 1] == name)
-			return names->slots[slot];
-		slot = (slot + 1) & (names->nr_slots - 1);
+	if (entry->value)
+		return entry->value;
+	if (names->nr == names->size) {
+		names->size = names->size ? 2 * names->size : NAMES_MIN;
+		names->texts = reallocarray(names->texts, names->size, sizeof(*names->texts));
+		if (!names->texts)
+			die_no_memory();
 	}
 	names->texts[names->nr++] = name;
-	names->slots[slot] = names->nr;
+	entry->value = names->nr;
 	return names->nr;
 }
 
@@ -275,11 +245,12 @@ static __attribute__((noinline)) void intern(struct perfetto *p, struct perfetto
 	uint8_t *start, *data, *entry, *to;
 
 	if (name >= track->nr_known) {
-		track->known = realloc(track->known, p->names.nr_slots);
+		/* the names' numbers begin with 1 */
+		track->known = realloc(track->known, p->names.size + 1);
 		if (!track->known)
 			die_no_memory();
-		memset(track->known + track->nr_known, 0, p->names.nr_slots - track->nr_known);
-		track->nr_known = p->names.nr_slots;
+		memset(track->known + track->nr_known, 0, p->names.size + 1 - track->nr_known);
+		track->nr_known = p->names.size + 1;
 	}
 	if (track->known[name] & known_bit(table))
 		return;
@@ -439,5 +410,6 @@ void perfetto_free_tracks(struct perfetto *p)
 	perfetto_guest_free(p);
 	free(p->memory.known);
 	free(p->names.texts);
-	free(p->names.slots);
+	map_free(&p->names.numbers);
+	map_free(&p->pages);
 }
