@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Attachments to the rings of a remote: one consumer for each ring, and any number of
- * observers. Called by device/, and by state.c when a remote is unregistered.
+ * observers. Called by device/, and by register.c when a remote is unregistered.
  */
 #include <linux/cleanup.h>
 #include <linux/module.h>
@@ -142,6 +142,29 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 	}
 	mutex_unlock(&remote->change);
 	hyptrace_remote_put(remote);
+}
+
+/**
+ * hyptrace_remote_hold - replace the hold of an attachment
+ * @attachment:	of a consumer; the control mutex of its remote is not held
+ * @held:	what it holds from now on
+ *
+ * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
+ * -ENOENT if it lacks one of the events, or the error of a callback. After an error, nothing
+ * has changed.
+ */
+int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
+			 const struct hyptrace_wants *held)
+{
+	struct hyptrace_remote *remote = hyptrace_attachment_remote(attachment);
+	int err;
+
+	err = hyptrace_remote_begin_change(remote);
+	if (err)
+		return err;
+	err = hyptrace_hold_replace(remote, attachment, held);
+	hyptrace_remote_end_change(remote);
+	return err;
 }
 
 /**

@@ -354,7 +354,7 @@ struct hyptrace_release {
  * @keeps_counters: count-set has requested some of them: they stay until a reset
  * @count_breaks: by event id: how often its counters were reset or switched off by a request
  * @holds:	list of struct hyptrace_socket_hold
- * @holds_work:	ends the holds of closed sockets: see socket.c
+ * @holds_work:	ends the holds of closed sockets: see event_hold.c
  * @owner:	the user who has loaded or started it; INVALID_UID while unloaded
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded. load sets it with @change alone, before @state is LOADED
@@ -467,22 +467,26 @@ struct hyptrace_listener {
 void hyptrace_listener_add(const struct hyptrace_listener *listener);
 void hyptrace_listener_remove(const struct hyptrace_listener *listener);
 
+/* register.c */
+int hyptrace_core_init(void);
+void hyptrace_core_exit(void);
+
 /* remote.c */
 extern struct workqueue_struct *hyptrace_wq;
 extern struct mutex hyptrace_remotes_lock;
-int hyptrace_core_init(void);
-void hyptrace_core_exit(void);
 struct hyptrace_remote *hyptrace_remote_get(const char *name);
 int hyptrace_remote_begin_change(struct hyptrace_remote *remote);
 void hyptrace_remote_end_change(struct hyptrace_remote *remote);
 struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial);
 void hyptrace_remote_put(struct hyptrace_remote *remote);
 void hyptrace_remote_names(char *names, size_t size);
-void hyptrace_remotes_watch_losses(void);
-void hyptrace_remotes_forget_losses(void);
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
 					       unsigned int cpu);
+
+/* losses.c */
+void hyptrace_remotes_watch_losses(void);
+void hyptrace_remotes_forget_losses(void);
 
 /* state.c: both mutexes held */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
@@ -512,12 +516,10 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_attachment *attachment, int cpu);
 void hyptrace_remote_detach(struct hyptrace_attachment *attachment);
-struct hyptrace_remote *
-hyptrace_attachment_remote(const struct hyptrace_attachment *attachment);
-
-/* hold.c: the control mutex not held */
 int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held);
+struct hyptrace_remote *
+hyptrace_attachment_remote(const struct hyptrace_attachment *attachment);
 
 /* event.c */
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counting events: a remote counts them by the values of a field, without rings. Called by
- * netlink/, by count_hold.c, and by state.c at a reset and when a remote is unregistered.
+ * netlink/, by count_hold.c and event_hold.c, by state.c at a reset, and by register.c.
  *
  *	           count-set                  count-set, of the last event
  *	no counters ---------> events counted ----------> counters kept

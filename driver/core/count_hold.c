@@ -1,59 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Holds of counting: a remote counts events while the socket that has asked for it is open. Called
- * by netlink/, count.c and socket.c.
- *
- * An event is counted if count-set has switched it on, or if a socket holds it. If count-set
- * switches it off, no socket holds it any more.
+ * by netlink/.
  */
 #include "internal.h"
-
-/**
- * hyptrace_count_held - get the events that any socket holds
- * @remote:	control mutex held
- *
- * Return: a bit per event id.
- */
-u64 hyptrace_count_held(const struct hyptrace_remote *remote)
-{
-	struct hyptrace_socket_hold *hold;
-	u64 events = 0;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		events |= hold->counted;
-	return events;
-}
-
-/**
- * hyptrace_count_has_holds - whether a socket may still need the counters
- * @remote:	control mutex held
- *
- * Return: true if a socket has held events, and neither released them nor was closed. A request
- * may have switched them off.
- */
-bool hyptrace_count_has_holds(const struct hyptrace_remote *remote)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote) {
-		if (hold->counts)
-			return true;
-	}
-	return false;
-}
-
-/**
- * hyptrace_count_override_holds - let no socket hold these events any more
- * @remote:	control mutex held
- * @off:	bit per id of an event that a request has switched off
- */
-void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		hold->counted &= ~off;
-}
 
 /**
  * hyptrace_counters_hold - have a socket hold events, or release them

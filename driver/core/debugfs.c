@@ -2,7 +2,7 @@
 /*
  * /sys/kernel/debug/hyptrace/REMOTE/cpuN shows the state of a ring as the driver sees it.
  * REMOTE/calls shows how often the driver has called the writer. These files are for
- * debugging hyptrace itself, and are not an ABI. Called by remote.c.
+ * debugging hyptrace itself, and are not an ABI. Called by register.c.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>

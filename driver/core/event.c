@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events of a remote: check them at its registration, find them, enable them, and find the
- * names of values in their print formats. Called by remote.c, state.c, hold.c and netlink/.
+ * names of values in their print formats. Called by register.c, event_set.c, hold.c and netlink/.
  */
 #include <linux/bits.h>
 #include <linux/ctype.h>

@@ -2,97 +2,24 @@
 /*
  * Holds of the states of events: while a socket holds an event, the event is enabled or disabled as
  * the socket has requested, with its filter and trigger. At the end, the event gets back the state
- * that it had before. Called by netlink/, hold.c, event_set.c and socket.c.
+ * that it had before. Called by netlink/ and register.c. Also the end of the holds of a socket that
+ * was closed, of events and of counting.
  *
  * Only one socket can hold an event. A request without hold overrides it: no socket holds the
  * event any more, and it keeps the state that was requested.
  */
 #include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "internal.h"
-
-static const struct hyptrace_socket_hold *find_holder(const struct hyptrace_remote *remote,
-						      u64 events)
-{
-	const struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote) {
-		if (hold->events & events)
-			return hold;
-	}
-	return NULL;
-}
-
-/**
- * hyptrace_event_holder - get the process whose socket holds an event
- * @remote:	control mutex held
- * @event:	of the remote
- *
- * Return: the process, 0 if no socket holds the event.
- */
-pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
-			    const struct hyptrace_event *event)
-{
-	const struct hyptrace_socket_hold *hold = find_holder(remote, BIT_ULL(event->id));
-
-	return hold ? hold->pid : 0;
-}
-
-/**
- * hyptrace_event_holds_apply - apply the holds of sockets to a set of events
- * @remote:	control mutex held
- * @enabled:	bit per id of an event that is to be enabled without them
- *
- * Return: bit per id of an event that is to be enabled.
- */
-u64 hyptrace_event_holds_apply(const struct hyptrace_remote *remote, u64 enabled)
-{
-	const struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		enabled = (enabled & ~hold->events) | hold->enabled;
-	return enabled;
-}
-
-/**
- * hyptrace_event_hold_forget - hold events no more, and leave them as they are
- * @hold:	control mutex of its remote held
- * @events:	bit per event id
- */
-void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events)
-{
-	unsigned int id;
-
-	events &= hold->events;
-	hold->events &= ~events;
-	hold->enabled &= ~events;
-	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++) {
-		if (!(events & BIT_ULL(id)))
-			continue;
-		kfree(hold->before[id].filter);
-		hold->before[id] = (struct hyptrace_event_options){};
-	}
-}
-
-/**
- * hyptrace_event_holds_override - let no socket hold these events any more
- * @remote:	control mutex held
- * @events:	bit per id of an event whose state a request has set
- */
-void hyptrace_event_holds_override(struct hyptrace_remote *remote, u64 events)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		hyptrace_event_hold_forget(hold, events);
-}
 
 /* Refuse events that another socket holds. */
 static int check_holders(const struct hyptrace_remote *remote, u64 events,
 			 struct netlink_ext_ack *extack)
 {
-	const struct hyptrace_socket_hold *hold = find_holder(remote, events);
+	const struct hyptrace_socket_hold *hold = hyptrace_event_find_hold(remote, events);
 	unsigned int i;
 
 	for (i = 0; hold && i < remote->nr_events; i++) {
@@ -122,6 +49,71 @@ static void keep(struct hyptrace_socket_hold *hold, const struct hyptrace_event_
 		hold->enabled |= request->events;
 }
 
+/*
+ * Give all events back the state that they had before a hold. On success it holds no event any
+ * more. After an error of the remote's callback nothing has changed.
+ */
+static int end_hold(struct hyptrace_remote *remote, struct hyptrace_socket_hold *hold,
+		    struct netlink_ext_ack *extack)
+{
+	const u64 events = hold->events, enabled = hold->enabled;
+	int err;
+
+	if (!events)
+		return 0;
+	hold->events = 0;
+	hold->enabled = 0;
+	err = hyptrace_events_exchange(remote, events, hyptrace_wanted_events(remote),
+				       hold->before, true, extack);
+	hold->events = events;
+	hold->enabled = enabled;
+	if (!err)
+		hyptrace_event_hold_forget(hold, events);
+	return err;
+}
+
+/* End the holds of sockets that were closed. */
+static void end_closed(struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold, *next;
+	int err;
+
+	list_for_each_entry_safe(hold, next, &remote->holds, of_remote) {
+		if (READ_ONCE(hold->socket))
+			continue;
+		err = end_hold(remote, hold, NULL);
+		if (err)
+			pr_err("hyptrace: remote \"%s\" failed to restore events that process %d (%s) held (error %d): use \"hyptrace disable\"\n",
+			       remote->name, hold->pid, hold->comm, -err);
+		hyptrace_socket_remove_hold(hold);
+	}
+	err = hyptrace_count_update(remote, NULL);
+	if (err)
+		pr_err("hyptrace: remote \"%s\" failed to switch off what was counted (error %d): use \"hyptrace count --off all\"\n",
+		       remote->name, -err);
+	hyptrace_count_free_unused(remote);
+}
+
+static void holds_work(struct work_struct *work)
+{
+	struct hyptrace_remote *remote = container_of(work, struct hyptrace_remote, holds_work);
+
+	guard(mutex)(&remote->change);
+	guard(mutex)(&remote->control);
+	if (remote->desc)
+		end_closed(remote);
+}
+
+/**
+ * hyptrace_holds_init - prepare a new remote for holds
+ * @remote:	not registered yet
+ */
+void hyptrace_holds_init(struct hyptrace_remote *remote)
+{
+	INIT_LIST_HEAD(&remote->holds);
+	INIT_WORK(&remote->holds_work, holds_work);
+}
+
 /**
  * hyptrace_events_hold - set the state of events until a socket is closed or releases them
  * @remote:	both mutexes held
@@ -141,7 +133,7 @@ int hyptrace_events_hold(struct hyptrace_remote *remote, struct hyptrace_socket 
 	int err;
 
 	/* The process that has held an event may have just been killed. */
-	hyptrace_sockets_end_closed(remote);
+	end_closed(remote);
 	hold = hyptrace_socket_get_hold(remote, socket, extack);
 	if (!hold)
 		return -ENOMEM;
@@ -164,39 +156,12 @@ out_put:
 }
 
 /**
- * hyptrace_event_hold_end - give all events back the state that they had before a hold
- * @remote:	both mutexes held
- * @hold:	of the remote; on success it holds no event any more
- * @extack:	names the event that failed; may be NULL
- *
- * Return: 0, or the error of the remote's callback: then nothing has changed.
- */
-int hyptrace_event_hold_end(struct hyptrace_remote *remote, struct hyptrace_socket_hold *hold,
-			    struct netlink_ext_ack *extack)
-{
-	const u64 events = hold->events, enabled = hold->enabled;
-	int err;
-
-	if (!events)
-		return 0;
-	hold->events = 0;
-	hold->enabled = 0;
-	err = hyptrace_events_exchange(remote, events, hyptrace_wanted_events(remote),
-				       hold->before, true, extack);
-	hold->events = events;
-	hold->enabled = enabled;
-	if (!err)
-		hyptrace_event_hold_forget(hold, events);
-	return err;
-}
-
-/**
  * hyptrace_events_release - release all events that a socket holds
  * @remote:	both mutexes held
  * @socket:	open
  * @extack:	names the event that failed; may be NULL
  *
- * Return: as hyptrace_event_hold_end().
+ * Return: 0, or the error of the remote's callback: then nothing has changed.
  */
 int hyptrace_events_release(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
 			    struct netlink_ext_ack *extack)
@@ -206,7 +171,7 @@ int hyptrace_events_release(struct hyptrace_remote *remote, struct hyptrace_sock
 
 	if (!hold)
 		return 0;
-	err = hyptrace_event_hold_end(remote, hold, extack);
+	err = end_hold(remote, hold, extack);
 	hyptrace_socket_put_hold(hold);
 	return err;
 }

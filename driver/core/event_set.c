@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Requests to enable or disable events, and the options that they give to an event. Called by
- * state.c, remote.c, event_hold.c, socket.c and netlink/.
+ * state.c, event_hold.c and netlink/.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -9,18 +9,6 @@
 #include <linux/slab.h>
 
 #include "internal.h"
-
-/**
- * hyptrace_events_free_options - free what the options of all events point to
- * @options:	by event id
- */
-void hyptrace_events_free_options(struct hyptrace_event_options *options)
-{
-	unsigned int id;
-
-	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
-		kfree(options[id].filter);
-}
 
 /* Record also what the filter does not accept: it only chooses what fires the trigger. */
 static void record_rejected(struct hyptrace_filter *filter)

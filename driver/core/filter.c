@@ -113,3 +113,15 @@ struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *eve
 	memcpy(filter->text, request->text, size);
 	return filter;
 }
+
+/**
+ * hyptrace_events_free_options - free what the options of all events point to
+ * @options:	by event id
+ */
+void hyptrace_events_free_options(struct hyptrace_event_options *options)
+{
+	unsigned int id;
+
+	for (id = 0; id < HYPTRACE_MAX_EVENT_ID; id++)
+		kfree(options[id].filter);
+}

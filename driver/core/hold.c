@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Holds: a consumer keeps events enabled and tracing on while it is attached. Called by
- * device/chardev.c, attach.c, event.c and state.c.
- *
- * An event is enabled if event-set of the netlink family has enabled it, or if an attachment
- * holds it, unless a socket holds another state of it (event_hold.c). Tracing is on if start was
- * sent, or if an attachment holds it. event-set and stop override holds: no attachment holds any
- * more what they have switched off.
+ * attach.c. wants.c has what is wanted of the remote.
  */
 #include <linux/bits.h>
 #include <linux/printk.h>
@@ -22,32 +17,6 @@ static bool has_events(const struct hyptrace_remote *remote, u64 events)
 	return !events;
 }
 
-/**
- * hyptrace_wanted_events - get the events that somebody wants enabled
- * @remote:	control mutex held
- *
- * Return: bit per event id.
- */
-u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
-{
-	const struct hyptrace_attachment *attachment;
-	u64 events = remote->requested.events;
-
-	list_for_each_entry(attachment, &remote->attached, node)
-		events |= attachment->held.events;
-	return hyptrace_event_holds_apply(remote, events);
-}
-
-static bool is_tracing_wanted(const struct hyptrace_remote *remote)
-{
-	const struct hyptrace_attachment *attachment;
-	bool tracing = remote->requested.tracing;
-
-	list_for_each_entry(attachment, &remote->attached, node)
-		tracing |= attachment->held.tracing;
-	return tracing;
-}
-
 static int update_events(struct hyptrace_remote *remote)
 {
 	return hyptrace_events_replace(remote, hyptrace_wanted_events(remote), NULL);
@@ -61,7 +30,7 @@ static int update(struct hyptrace_remote *remote)
 {
 	int err;
 
-	if (!is_tracing_wanted(remote)) {
+	if (!hyptrace_wants_tracing(remote)) {
 		err = hyptrace_tracing_stop(remote, NULL);
 		return update_events(remote) ?: err;
 	}
@@ -69,8 +38,16 @@ static int update(struct hyptrace_remote *remote)
 	return err ?: hyptrace_tracing_start(remote, NULL);
 }
 
-static int replace_hold(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
-			const struct hyptrace_wants *held)
+/**
+ * hyptrace_hold_replace - replace the hold of an attachment
+ * @remote:	both mutexes held
+ * @attachment:	a consumer of it
+ * @held:	what it holds from now on
+ *
+ * Return: as hyptrace_remote_hold().
+ */
+int hyptrace_hold_replace(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
+			  const struct hyptrace_wants *held)
 {
 	const struct hyptrace_wants held_before = attachment->held;
 	int err;
@@ -90,29 +67,6 @@ static int replace_hold(struct hyptrace_remote *remote, struct hyptrace_attachme
 }
 
 /**
- * hyptrace_remote_hold - replace the hold of an attachment
- * @attachment:	of a consumer; the control mutex of its remote is not held
- * @held:	what it holds from now on
- *
- * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
- * -ENOENT if it lacks one of the events, or the error of a callback. After an error, nothing
- * has changed.
- */
-int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
-			 const struct hyptrace_wants *held)
-{
-	struct hyptrace_remote *remote = hyptrace_attachment_remote(attachment);
-	int err;
-
-	err = hyptrace_remote_begin_change(remote);
-	if (err)
-		return err;
-	err = replace_hold(remote, attachment, held);
-	hyptrace_remote_end_change(remote);
-	return err;
-}
-
-/**
  * hyptrace_hold_release - switch off what nobody wants any more
  * @remote:	control mutex held; an attachment was removed from its list
  */
@@ -125,17 +79,3 @@ void hyptrace_hold_release(struct hyptrace_remote *remote)
 		       remote->name, -err);
 }
 
-/**
- * hyptrace_hold_override - a request has switched off what attachments hold
- * @remote:	control mutex held
- * @off:	what is off
- */
-void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off)
-{
-	struct hyptrace_attachment *attachment;
-
-	list_for_each_entry(attachment, &remote->attached, node) {
-		attachment->held.events &= ~off->events;
-		attachment->held.tracing &= !off->tracing;
-	}
-}

@@ -32,22 +32,41 @@ void hyptrace_announce_loss(const struct hyptrace_remote *remote, unsigned int c
 			    u64 count, u64 total);
 void hyptrace_wake_waiters(const struct hyptrace_remote *remote);
 
-/* remote.c */
+/* remote.c: hyptrace_remotes_lock held */
+extern struct list_head hyptrace_remotes;
+struct hyptrace_remote *hyptrace_remote_find(const char *name);
+
+/* losses.c */
+void hyptrace_losses_init(struct hyptrace_remote *remote);
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote);
 
 /* state.c: both mutexes held */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote);
-void hyptrace_remote_retire(struct hyptrace_remote *remote);
+void hyptrace_remote_shut_down(struct hyptrace_remote *remote);
 
 /* attach.c: both mutexes held */
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote);
 
 /* hold.c: both mutexes held */
+int hyptrace_hold_replace(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
+			  const struct hyptrace_wants *held);
 void hyptrace_hold_release(struct hyptrace_remote *remote);
-void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off);
+
+/* wants.c: the control mutex held */
+struct hyptrace_socket_hold;
+
 u64 hyptrace_wanted_events(const struct hyptrace_remote *remote);
+bool hyptrace_wants_tracing(const struct hyptrace_remote *remote);
+void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off);
+const struct hyptrace_socket_hold *
+hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events);
+void hyptrace_event_holds_override(struct hyptrace_remote *remote, u64 events);
+void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events);
+u64 hyptrace_count_held(const struct hyptrace_remote *remote);
+bool hyptrace_count_has_holds(const struct hyptrace_remote *remote);
+void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off);
 
 /* buffer.c */
 unsigned long hyptrace_buffer_nr_pages(u64 size);
@@ -70,8 +89,7 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 			    struct netlink_ext_ack *extack);
 
-/* event_set.c: the control mutex held, except for the first one */
-void hyptrace_events_free_options(struct hyptrace_event_options *options);
+/* event_set.c: the control mutex held */
 int hyptrace_events_change(struct hyptrace_remote *remote,
 			   const struct hyptrace_event_request *request,
 			   struct hyptrace_event_options *options, struct netlink_ext_ack *extack);
@@ -83,6 +101,7 @@ int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabl
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
 						const struct hyptrace_filter_request *request,
 						struct netlink_ext_ack *extack);
+void hyptrace_events_free_options(struct hyptrace_event_options *options);
 
 /* trigger.c: the control mutex held, except for the first one */
 void hyptrace_triggers_init(struct hyptrace_remote *remote);
@@ -102,11 +121,6 @@ int hyptrace_count_check(const struct hyptrace_remote *remote, u64 mask,
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 void hyptrace_count_free_unused(struct hyptrace_remote *remote);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
-
-/* count_hold.c: the control mutex held */
-u64 hyptrace_count_held(const struct hyptrace_remote *remote);
-bool hyptrace_count_has_holds(const struct hyptrace_remote *remote);
-void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off);
 
 /**
  * struct hyptrace_socket_hold - what a socket holds of a remote
@@ -139,24 +153,18 @@ struct hyptrace_socket_hold {
 	bool				counts;
 };
 
-/* socket.c: the control mutex held, except for the first one */
-void hyptrace_sockets_init(struct hyptrace_remote *remote);
+/* socket.c: the control mutex held */
 struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_remote *remote,
 						       const struct hyptrace_socket *socket);
 struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *remote,
 						      struct hyptrace_socket *socket,
 						      struct netlink_ext_ack *extack);
 void hyptrace_socket_put_hold(struct hyptrace_socket_hold *hold);
-void hyptrace_sockets_end_closed(struct hyptrace_remote *remote);
+void hyptrace_socket_remove_hold(struct hyptrace_socket_hold *hold);
 void hyptrace_sockets_remove_holds(struct hyptrace_remote *remote);
 
-/* event_hold.c: the control mutex held */
-u64 hyptrace_event_holds_apply(const struct hyptrace_remote *remote, u64 enabled);
-void hyptrace_event_holds_override(struct hyptrace_remote *remote, u64 events);
-void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events);
-/* both mutexes held */
-int hyptrace_event_hold_end(struct hyptrace_remote *remote, struct hyptrace_socket_hold *hold,
-			    struct netlink_ext_ack *extack);
+/* event_hold.c */
+void hyptrace_holds_init(struct hyptrace_remote *remote);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);

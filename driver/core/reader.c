@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The driver's read side of a CPU's ring: the reader page, the swap, and exact counts.
- * Called by device/, netlink/message.c, state.c, resize.c, remote.c and debugfs.c.
+ * Called by device/, netlink/message.c and the other files of core.
  *
  * The writer may run on another CPU at the same time. This orders the two:
  *

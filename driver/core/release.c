@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Release of rings: the writer releases their memory to the host. Called by remote.c,
+ * Release of rings: the writer releases their memory to the host. Called by register.c,
  * state.c and resize.c.
  *
  * The release of large rings takes long, and must not stop half way. So a worker does it.

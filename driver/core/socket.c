@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What netlink sockets hold of remotes: it ends when the socket is closed, in whatever way. Called
- * by netlink/, count_hold.c, event_hold.c, remote.c and state.c.
+ * by netlink/, count_hold.c, event_hold.c and register.c.
  *
  * A socket may be closed while somebody has the control mutex for long. Closing it only marks its
- * holds; work of the remote ends them.
+ * holds; work of the remote ends them: see event_hold.c.
  */
 #include <linux/cleanup.h>
 #include <linux/sched.h>
@@ -94,7 +94,11 @@ struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *re
 	return hold;
 }
 
-static void remove_hold(struct hyptrace_socket_hold *hold)
+/**
+ * hyptrace_socket_remove_hold - remove a hold, and leave what it holds as it is
+ * @hold:	control mutex of its remote held; it is freed
+ */
+void hyptrace_socket_remove_hold(struct hyptrace_socket_hold *hold)
 {
 	list_del(&hold->of_remote);
 	scoped_guard(spinlock, &sockets_lock)
@@ -110,52 +114,7 @@ static void remove_hold(struct hyptrace_socket_hold *hold)
 void hyptrace_socket_put_hold(struct hyptrace_socket_hold *hold)
 {
 	if (!hold->counts && !hold->events)
-		remove_hold(hold);
-}
-
-/**
- * hyptrace_sockets_end_closed - end the holds of sockets that were closed
- * @remote:	both mutexes held, and not unregistered
- */
-void hyptrace_sockets_end_closed(struct hyptrace_remote *remote)
-{
-	struct hyptrace_socket_hold *hold, *next;
-	int err;
-
-	list_for_each_entry_safe(hold, next, &remote->holds, of_remote) {
-		if (READ_ONCE(hold->socket))
-			continue;
-		err = hyptrace_event_hold_end(remote, hold, NULL);
-		if (err)
-			pr_err("hyptrace: remote \"%s\" failed to restore events that process %d (%s) held (error %d): use \"hyptrace disable\"\n",
-			       remote->name, hold->pid, hold->comm, -err);
-		remove_hold(hold);
-	}
-	err = hyptrace_count_update(remote, NULL);
-	if (err)
-		pr_err("hyptrace: remote \"%s\" failed to switch off what was counted (error %d): use \"hyptrace count --off all\"\n",
-		       remote->name, -err);
-	hyptrace_count_free_unused(remote);
-}
-
-static void holds_work(struct work_struct *work)
-{
-	struct hyptrace_remote *remote = container_of(work, struct hyptrace_remote, holds_work);
-
-	guard(mutex)(&remote->change);
-	guard(mutex)(&remote->control);
-	if (remote->desc)
-		hyptrace_sockets_end_closed(remote);
-}
-
-/**
- * hyptrace_sockets_init - prepare a new remote for holds
- * @remote:	not registered yet
- */
-void hyptrace_sockets_init(struct hyptrace_remote *remote)
-{
-	INIT_LIST_HEAD(&remote->holds);
-	INIT_WORK(&remote->holds_work, holds_work);
+		hyptrace_socket_remove_hold(hold);
 }
 
 /**
@@ -169,5 +128,5 @@ void hyptrace_sockets_remove_holds(struct hyptrace_remote *remote)
 	struct hyptrace_socket_hold *hold, *next;
 
 	list_for_each_entry_safe(hold, next, &remote->holds, of_remote)
-		remove_hold(hold);
+		hyptrace_socket_remove_hold(hold);
 }

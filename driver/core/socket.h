@@ -31,7 +31,7 @@ int hyptrace_events_hold(struct hyptrace_remote *remote, struct hyptrace_socket 
 int hyptrace_events_release(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
 			    struct netlink_ext_ack *extack);
 
-/* event_hold.c: the control mutex held */
+/* wants.c: the control mutex held */
 pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
 			    const struct hyptrace_event *event);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Transitions between the states of a remote: core.h has the diagram. Called by netlink/,
- * attach.c, hold.c, remote.c and resize.c.
+ * attach.c, hold.c, register.c and resize.c.
  *
  * Each function checks everything before it acts. With each error it puts the reason in
  * @extack, which may be NULL.
@@ -477,23 +477,15 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 }
 
 /**
- * hyptrace_remote_retire - shut down a remote that is being unregistered
- * @remote:	control mutex held; on return it has no rings, attachments or callbacks
+ * hyptrace_remote_shut_down - any state to UNLOADED, when the remote is being unregistered
+ * @remote:	both mutexes held; on return the writer has no rings
  */
-void hyptrace_remote_retire(struct hyptrace_remote *remote)
+void hyptrace_remote_shut_down(struct hyptrace_remote *remote)
 {
 	if (remote->state == HYPTRACE_STATE_TRACING && tracing_to_loaded(remote, NULL))
 		pr_err("hyptrace: remote \"%s\" failed to stop\n", remote->name);
 	if (remote->state != HYPTRACE_STATE_UNLOADED)
 		loaded_to_unloaded(remote);
-	/* This releases the control mutex for some time: a request may count events meanwhile. */
+	/* This releases the control mutex for some time. */
 	hyptrace_release_finish(remote);
-	if (hyptrace_count_stop(remote, NULL))
-		pr_err("hyptrace: remote \"%s\" still counts events\n", remote->name);
-	hyptrace_sockets_remove_holds(remote);
-	hyptrace_remote_detach_all(remote);
-	hyptrace_announce_remote_removed(remote);
-	/* Wait until nobody writes selftest events. */
-	guard(rwsem_write)(&remote->marking);
-	remote->desc = NULL;
 }

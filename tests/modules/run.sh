@@ -52,6 +52,7 @@ build()
 	[[ -f $2/hyptrace.ko ]] || return 0
 	result "the parts of the driver include and call only what the list \"arrows\" allows" "$repo/tests/lint/rooms.sh" "$2" \
 		"$here/arrows" driver hyp
+	result "no files of the driver call each other in a circle" "$repo/tests/lint/circles.sh" "$2" driver hyp
 	build_test_modules "$1" "$2"
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Announcements of lost events: work of each remote looks for them while a listener wants them.
+ * Called by netlink/, state.c and register.c.
+ */
+#include <linux/cleanup.h>
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+/**
+ * hyptrace_remote_watch_losses - start to check for losses periodically
+ * @remote:	tracing has started, or a listener now wants losses
+ *
+ * The check repeats itself while tracing is on and a listener wants losses.
+ */
+void hyptrace_remote_watch_losses(struct hyptrace_remote *remote)
+{
+	if (hyptrace_losses_wanted())
+		queue_delayed_work(hyptrace_wq, &remote->loss_work,
+				   msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
+}
+
+/**
+ * hyptrace_remotes_watch_losses - check all remotes for losses: a listener now wants them
+ */
+void hyptrace_remotes_watch_losses(void)
+{
+	struct hyptrace_remote *remote;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &hyptrace_remotes, node)
+		hyptrace_remote_watch_losses(remote);
+}
+
+/**
+ * hyptrace_remotes_forget_losses - never announce the losses of all remotes up to now
+ *
+ * A listener is about to want losses. If it is the only one, it must not hear of those from before:
+ * nobody has listened then, perhaps for days. Does nothing if another listener wants them.
+ */
+void hyptrace_remotes_forget_losses(void)
+{
+	struct hyptrace_remote *remote;
+	u64 count, total;
+	unsigned int cpu;
+
+	if (hyptrace_losses_wanted())
+		return;
+	guard(mutex)(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &hyptrace_remotes, node) {
+		for_each_possible_cpu(cpu)
+			hyptrace_reader_losses(remote->readers[cpu], &count, &total);
+	}
+}
+
+/* Runs at most once per period, which limits the rate of the announcements. */
+static void loss_work(struct work_struct *work)
+{
+	struct hyptrace_remote *remote = container_of(to_delayed_work(work),
+						      struct hyptrace_remote, loss_work);
+	u64 count, total;
+	unsigned int cpu;
+
+	if (!hyptrace_losses_wanted())
+		return;
+	for_each_possible_cpu(cpu) {
+		if (hyptrace_reader_losses(remote->readers[cpu], &count, &total))
+			hyptrace_announce_loss(remote, cpu, count, total);
+	}
+	if (hyptrace_remote_is_tracing(remote))
+		hyptrace_remote_watch_losses(remote);
+}
+
+/**
+ * hyptrace_losses_init - prepare the work of a new remote
+ * @remote:	not registered yet; unregistering it cancels the work
+ */
+void hyptrace_losses_init(struct hyptrace_remote *remote)
+{
+	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Register remotes, and unregister them with all that they have. Called by modules that register
+ * a remote, and by main.c.
+ */
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+/* Protected by hyptrace_remotes_lock */
+static unsigned long last_serial;
+
+static bool is_valid_name(const char *name)
+{
+	static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+
+	return name && *name && strlen(name) <= HYPTRACE_NAME_MAX &&
+	       strspn(name, characters) == strlen(name);
+}
+
+static int desc_check(const struct hyptrace_remote_desc *desc)
+{
+	const struct hyptrace_remote_ops *ops = desc->ops;
+
+	if (!is_valid_name(desc->name)) {
+		pr_err("hyptrace: a remote needs a name of 1 to %u characters of [a-z0-9_-]\n",
+		       HYPTRACE_NAME_MAX);
+		return -EINVAL;
+	}
+	if (!ops || !ops->load_trace_buffer || !ops->unload_trace_buffer ||
+	    !ops->enable_tracing || !ops->swap_reader_page || !ops->sync ||
+	    !ops->reset || !ops->enable_event) {
+		pr_err("hyptrace: remote \"%s\" lacks a required callback\n", desc->name);
+		return -EINVAL;
+	}
+	if (!ops->exchange_ring != !ops->prepare_resize ||
+	    !ops->exchange_ring != !ops->finish_resize) {
+		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for resizing\n",
+		       desc->name);
+		return -EINVAL;
+	}
+	if (ops->set_trigger && (!ops->set_filter || !ops->pause || !ops->arm ||
+				 !ops->get_fired || !ops->has_ended)) {
+		pr_err("hyptrace: remote \"%s\" lacks one of the callbacks for triggers\n",
+		       desc->name);
+		return -EINVAL;
+	}
+	if (desc->nr_events >= HYPTRACE_MAX_EVENT_ID) {
+		pr_err("hyptrace: remote \"%s\" has %u events, at most %u are possible\n",
+		       desc->name, desc->nr_events, HYPTRACE_MAX_EVENT_ID - 1);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *desc)
+{
+	struct hyptrace_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL);
+	unsigned int cpu;
+	int err = -ENOMEM;
+
+	if (!remote)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&remote->refs);
+	mutex_init(&remote->change);
+	mutex_init(&remote->control);
+	init_rwsem(&remote->marking);
+	INIT_LIST_HEAD(&remote->node);
+	INIT_LIST_HEAD(&remote->attached);
+	hyptrace_losses_init(remote);
+	hyptrace_triggers_init(remote);
+	hyptrace_release_init(remote);
+	hyptrace_holds_init(remote);
+	strscpy(remote->name, desc->name, sizeof(remote->name));
+	remote->desc = desc;
+	remote->owner = INVALID_UID;
+	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
+	remote->mode = HYPTRACE_DEFAULT_MODE;
+	remote->nr_events = desc->nr_events;
+
+	remote->readers = kcalloc(nr_cpu_ids, sizeof(*remote->readers), GFP_KERNEL);
+	remote->events = kcalloc(desc->nr_events, sizeof(*remote->events), GFP_KERNEL);
+	if (!remote->readers || !remote->events)
+		goto err_put;
+	for_each_possible_cpu(cpu) {
+		err = hyptrace_reader_init(remote, cpu);
+		if (err)
+			goto err_put;
+	}
+	err = hyptrace_event_check(desc, remote->events);
+	if (err)
+		goto err_put;
+	return remote;
+
+err_put:
+	hyptrace_remote_put(remote);
+	return ERR_PTR(err);
+}
+
+static int remote_init(struct hyptrace_remote *remote)
+{
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	int err;
+
+	if (!desc->ops->init)
+		return 0;
+	guard(mutex)(&remote->control);
+	err = desc->ops->init(remote, desc->priv);
+	if (err)
+		pr_err("hyptrace: remote \"%s\" failed to initialize (error %d)\n",
+		       desc->name, -err);
+	return err;
+}
+
+/**
+ * hyptrace_remote_register - register a remote
+ * @desc:	valid, with everything that it points to, until the remote is unregistered
+ *
+ * Context: may sleep. Calls @desc->ops->init().
+ * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, and the log says why.
+ * -EEXIST: another remote has the same name, or two events have the same name or id.
+ * Otherwise -ENOMEM, or the error of init().
+ */
+struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
+{
+	struct hyptrace_remote *remote;
+	int err;
+
+	err = desc_check(desc);
+	if (err)
+		return ERR_PTR(err);
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	if (hyptrace_remote_find(desc->name)) {
+		pr_err("hyptrace: a remote \"%s\" is already registered\n", desc->name);
+		return ERR_PTR(-EEXIST);
+	}
+	remote = remote_alloc(desc);
+	if (IS_ERR(remote))
+		return remote;
+	err = remote_init(remote);
+	if (err) {
+		hyptrace_remote_put(remote);
+		return ERR_PTR(err);
+	}
+
+	remote->serial = ++last_serial;
+	list_add_tail(&remote->node, &hyptrace_remotes);
+	hyptrace_debugfs_add(remote);
+	scoped_guard(mutex, &remote->control)
+		hyptrace_announce_remote(remote);
+	return remote;
+}
+EXPORT_SYMBOL_GPL(hyptrace_remote_register);
+
+/* The control mutex is held. On return the remote has no rings, attachments or callbacks. */
+static void retire(struct hyptrace_remote *remote)
+{
+	hyptrace_remote_shut_down(remote);
+	/* Until now a request may have counted events. */
+	if (hyptrace_count_stop(remote, NULL))
+		pr_err("hyptrace: remote \"%s\" still counts events\n", remote->name);
+	hyptrace_sockets_remove_holds(remote);
+	hyptrace_remote_detach_all(remote);
+	hyptrace_announce_remote_removed(remote);
+	/* Wait until nobody writes selftest events. */
+	guard(rwsem_write)(&remote->marking);
+	remote->desc = NULL;
+}
+
+/**
+ * hyptrace_remote_unregister - undo hyptrace_remote_register()
+ * @remote:	the caller must not use it any more
+ *
+ * This stops tracing and unloads the rings. If descriptors are still attached, reading
+ * from them then fails with -ENODEV. A module that unregisters in its exit function finds
+ * none, because an attached descriptor pins @desc->owner.
+ *
+ * Context: may sleep. No callback runs after the return.
+ */
+void hyptrace_remote_unregister(struct hyptrace_remote *remote)
+{
+	/* Large rings take long: do not hold up the dumps of other remotes meanwhile. */
+	mutex_lock(&remote->change);
+	scoped_guard(mutex, &hyptrace_remotes_lock)
+		list_del(&remote->node);
+	scoped_guard(mutex, &remote->control)
+		retire(remote);
+	mutex_unlock(&remote->change);
+	/* This waits for readers of the files: hold no lock here. */
+	hyptrace_debugfs_remove(remote);
+	cancel_delayed_work_sync(&remote->loss_work);
+	cancel_delayed_work_sync(&remote->trigger_work);
+	cancel_work_sync(&remote->holds_work);
+	hyptrace_remote_put(remote);
+}
+EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);
+
+/**
+ * hyptrace_core_init - prepare core for remotes
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init hyptrace_core_init(void)
+{
+	hyptrace_wq = alloc_workqueue("hyptrace", WQ_UNBOUND, 0);
+	if (!hyptrace_wq)
+		return -ENOMEM;
+	hyptrace_debugfs_init();
+	return 0;
+}
+
+/**
+ * hyptrace_core_exit - undo hyptrace_core_init(); no remote must be registered
+ */
+void hyptrace_core_exit(void)
+{
+	hyptrace_debugfs_exit();
+	destroy_workqueue(hyptrace_wq);
+}
