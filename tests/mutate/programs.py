@@ -7,6 +7,7 @@ is tried again with the build options of tests/unit.
 
 import hashlib
 import os
+import pathlib
 import shlex
 import shutil
 import subprocess
@@ -71,7 +72,7 @@ class Program:
 
 
 def list_programs(top):
-    names = sorted(name[:-2] for name in os.listdir(os.path.join(top, UNIT)) if name.startswith("test_") and name.endswith(".c"))
+    names = sorted(path.stem for path in pathlib.Path(top, UNIT).glob("*/test_*.c"))
     programs = []
     for name in names:
         said = subprocess.run(["make", "--no-print-directory", "-C", os.path.join(top, UNIT), "O=build", f"command-{name}"],

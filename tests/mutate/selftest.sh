@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
-mkdir -p "$work"/{hyp,driver,uapi,tools/lib,tests/unit,tests/mutate}
+mkdir -p "$work"/{hyp,driver,uapi,tools/lib,tests/unit/some,tests/mutate}
 cp "$here/../unit/Makefile" "$work/tests/unit"
 echo 'test_small-srcs := ../../hyp/small.c' >"$work/tests/unit/small.mk"
 cat >"$work/hyp/small.c" <<'END'
@@ -33,7 +33,7 @@ END
 # test_calls STATEMENT...: write a unit test that runs the statements
 test_calls()
 {
-	cat >"$work/tests/unit/test_small.c" <<-END
+	cat >"$work/tests/unit/some/test_small.c" <<-END
 	#include <setjmp.h>
 	#include <stdarg.h>
 	#include <stddef.h>

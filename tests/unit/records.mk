@@ -3,7 +3,7 @@
 
 record-srcs := $(hyp-srcs) driver_walk.c ../../driver/core/subbuf.c ../../tools/lib/ring/decode.c ../../tools/lib/error.c
 # Expanded late (=), since tools.mk is included after this file.
-record-cflags = $(hyp-cflags) $(tools-cflags) -Ikernel -Wno-builtin-macro-redefined -U__BYTE_ORDER__
+record-cflags = $(hyp-cflags) $(tools-cflags) -Idriver/kernel -Wno-builtin-macro-redefined -U__BYTE_ORDER__
 
 test_record_little-srcs := $(record-srcs)
 test_record_little-cflags = $(record-cflags) -D__BYTE_ORDER__=__ORDER_LITTLE_ENDIAN__

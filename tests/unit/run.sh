@@ -14,7 +14,8 @@ failed=0
 if (($#)); then
 	tests=("$@")
 else
-	tests=(test_*.c)
+	tests=(*/test_*.c)
+	tests=("${tests[@]##*/}")
 	tests=("${tests[@]%.c}")
 	# QUICK=1 leaves out those that take longest
 	if [[ -n ${QUICK:-} ]]; then
@@ -59,7 +60,7 @@ for test in "${tests[@]}"; do
 done
 
 if (($# == 0)); then
-	for test in ./selftest.sh ./hypercalls.sh ../mutate/selftest.sh; do
+	for test in ./selftest.sh driver/hypercalls.sh ../mutate/selftest.sh; do
 		if said=$("$test" 2>&1); then
 			echo "ok - $test"
 			passed=$((passed + 1))

@@ -7,14 +7,14 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/tests/unit"
+mkdir -p "$work/tests/unit/some"
 cp "$here/Makefile" "$here/run.sh" "$here/compile.sh" "$work/tests/unit"
 bad=0
 
 # program NAME STATEMENT: write a program with two tests: "first" passes, "second" runs STATEMENT
 program()
 {
-	cat >"$work/tests/unit/test_$1.c" <<-EOF
+	cat >"$work/tests/unit/some/test_$1.c" <<-EOF
 	#include <setjmp.h>
 	#include <stdarg.h>
 	#include <stddef.h>

@@ -6,7 +6,7 @@
 
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-driver=$here/../../driver
+driver=$here/../../../driver
 cache=${HYPTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hyptrace}
 prefix=__KVM_HOST_SMCCC_FUNC_
 work=$(mktemp -d)
