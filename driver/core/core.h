@@ -491,17 +491,13 @@ void hyptrace_remotes_forget_losses(void);
 /* state.c: both mutexes held */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			 enum hyptrace_mode mode, struct netlink_ext_ack *extack);
-int hyptrace_remote_unload(struct hyptrace_remote *remote,
-			   struct netlink_ext_ack *extack);
+int hyptrace_remote_unload(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 bool hyptrace_remote_is_own(const struct hyptrace_remote *remote);
-int hyptrace_remote_start(struct hyptrace_remote *remote,
-			  struct netlink_ext_ack *extack);
-int hyptrace_remote_stop(struct hyptrace_remote *remote,
-			 struct netlink_ext_ack *extack);
+int hyptrace_remote_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+int hyptrace_remote_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			  struct netlink_ext_ack *extack);
-int hyptrace_remote_reset(struct hyptrace_remote *remote,
-			  struct netlink_ext_ack *extack);
+int hyptrace_remote_reset(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
 			     struct netlink_ext_ack *extack);
 void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode mode);

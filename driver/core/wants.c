@@ -101,8 +101,9 @@ hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events)
 pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
 			    const struct hyptrace_event *event)
 {
-	const struct hyptrace_socket_hold *hold = hyptrace_event_find_hold(remote, BIT_ULL(event->id));
+	const struct hyptrace_socket_hold *hold;
 
+	hold = hyptrace_event_find_hold(remote, BIT_ULL(event->id));
 	return hold ? hold->pid : 0;
 }
 
