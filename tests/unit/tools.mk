@@ -88,11 +88,11 @@ test_tools_catch_order-srcs := $(call command,catch_order.c catch_find.c die.c) 
 test_tools_catch_order-cflags := $(tools-cflags)
 test_tools_loglin-srcs := $(call command,loglin.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
-test_tools_stat_times-srcs := $(call command,stat_times.c stat_rows.c loglin.c die.c)
+test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
-test_tools_top-srcs := $(call command,top_screen.c top_spark.c top_columns.c top_detail.c time_text.c \
-	stat_rows.c loglin.c printer.c table.c table_cell.c columns.c text.c out.c die.c)
+test_tools_top-srcs := $(call command,top_screen.c top_spark.c top_detail.c time_text.c stat_columns.c \
+	stat_by.c stat_rows.c loglin.c map.c printer.c table.c table_cell.c columns.c text.c out.c die.c)
 test_tools_top-cflags := $(test_tools_lines-cflags)
 test_tools_top-libs := $(shell $(PKG_CONFIG) --libs smartcols)
 

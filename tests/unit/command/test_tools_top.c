@@ -25,27 +25,44 @@ static struct top_cpu cpus[2] = {
 static struct top_view view;
 
 /* Row i has i + 1 samples of i + 1 us each, which came in the last i + 1 seconds. */
+static void set_row(unsigned int i)
+{
+	const unsigned int nr = i + 1;
+	struct stat_row sum = {
+		.key = { .major = i }, .samples = 10 * nr,
+		.times = { .count = 10 * nr, .sum = 10000 * nr * nr, .max = 5000 - i },
+	};
+	struct stat_line *line = &rows[i].line;
+	unsigned int j;
+
+	rows[i] = (struct top_row){};
+	stat_line_set(line, &sum, true);
+	snprintf(line->name, sizeof(line->name), "row_%u", i);
+	stat_cell_set(line, COL_RATE, true, nr);
+	stat_cell_percent(line, COL_TIME, nr * nr, 14);
+	stat_cell_set(line, COL_MEAN, true, 1000 * nr);
+	for (j = 0; j < nr; j++)
+		rows[i].spark[TOP_SECONDS - 1 - j] = 8 - j % 8;
+}
+
 static int make_view(void **state)
 {
-	unsigned int i, j;
+	unsigned int i;
 
 	(void)state;
 	view = (struct top_view){
-		.remote = "test", .by = "reason", .is_counted = true, .has_time = true,
+		.source = "test", .by = STAT_BY_REASON, .is_counted = true,
 		.interval = 1000000000, .seconds = 12, .known = TOP_SECONDS,
 		.cpus = cpus, .nr_cpus = 2, .rows = rows, .nr_rows = 3,
 	};
-	for (i = 0; i < NR_ROWS; i++) {
-		rows[i] = (struct top_row){
-			.key = { .major = i }, .samples = 10 * (i + 1),
-			.total = 10000 * (i + 1) * (i + 1), .longest = 5000 - i,
-			.now = i + 1, .now_timed = i + 1, .now_total = 1000 * (i + 1) * (i + 1),
-		};
-		snprintf(rows[i].name, sizeof(rows[i].name), "row_%u", i);
-		for (j = 0; j < i + 1; j++)
-			rows[i].spark[TOP_SECONDS - 1 - j] = 8 - j % 8;
-	}
+	for (i = 0; i < NR_ROWS; i++)
+		set_row(i);
 	return 0;
+}
+
+static void sort(enum stat_column column)
+{
+	stat_lines_sort(view.rows, view.nr_rows, sizeof(*view.rows), column);
 }
 
 /* Columns of a text */
@@ -72,10 +89,10 @@ static void expect(const struct top_screen *screen, unsigned int line, const cha
 static void at_80x24(void **state)
 {
 	struct top_screen screen = { .width = 80, .height = 24 };
-	struct top_look look = { .sort = TOP_TIME };
+	struct top_look look = { .sort = COL_TIME };
 
 	(void)state;
-	top_sort(&view, look.sort);
+	sort(look.sort);
 	top_screen_rows(&screen, &view, &look);
 	assert_int_equal(screen.nr, 24);
 	expect(&screen, 0, "hyptrace top: test, by reason, sums of 12.0 s");
@@ -93,14 +110,14 @@ static void at_80x24(void **state)
 static void at_200x50(void **state)
 {
 	struct top_screen screen = { .width = 200, .height = 50, .has_utf8 = true };
-	struct top_look look = { .sort = TOP_NAME, .per_cpu = true, .paused = true };
+	struct top_look look = { .sort = COL_NAME, .per_cpu = true, .paused = true };
 
 	(void)state;
 	view.is_counted = false;
 	view.events = 1000;
 	view.lost = 7;
-	rows[2].p99 = 1500;
-	top_sort(&view, look.sort);
+	stat_cell_set(&rows[2].line, COL_P99, true, 1500);
+	sort(look.sort);
 	top_screen_rows(&screen, &view, &look);
 	assert_int_equal(screen.nr, 50);
 	expect(&screen, 0, "hyptrace top: test, by reason, sums of 12.0 s [PAUSED]");
@@ -125,7 +142,7 @@ static void any_size(void **state)
 {
 	static const struct stat_row sum = { .samples = 1 };
 	static struct stat_slow slow = { .nr = STAT_SLOW_SAMPLES };
-	struct top_look look = { .sort = TOP_TIME, .note = "a message that is longer than a line" };
+	struct top_look look = { .sort = COL_TIME, .note = "a message that is longer than a line" };
 	unsigned int width, height, what, i;
 
 	(void)state;
@@ -157,10 +174,10 @@ static void any_size(void **state)
 static void tiny(void **state)
 {
 	struct top_screen screen = { .width = 20, .height = 5 };
-	struct top_look look = { .sort = TOP_RATE };
+	struct top_look look = { .sort = COL_RATE };
 
 	(void)state;
-	top_sort(&view, look.sort);
+	sort(look.sort);
 	top_screen_rows(&screen, &view, &look);
 	assert_int_equal(screen.nr, 5);
 	expect(&screen, 0, "hyptrace top: test,");
@@ -177,15 +194,15 @@ static void tiny(void **state)
 /* The selected row is visible, wherever it is. */
 static void selected(void **state)
 {
-	struct top_look look = { .sort = TOP_RATE, .has_selected = true };
+	struct top_look look = { .sort = COL_RATE, .has_selected = true };
 	unsigned int i, line;
 
 	(void)state;
 	view.nr_rows = NR_ROWS;
-	top_sort(&view, look.sort);
+	sort(look.sort);
 	for (i = 0; i < NR_ROWS; i++) {
 		struct top_screen screen = { .width = 80, .height = 24 };
-		const char *name = view.rows[NR_ROWS - 1 - i].name;
+		const char *name = view.rows[NR_ROWS - 1 - i].line.name;
 		unsigned int found = 0;
 
 		look.selected.major = i;
@@ -203,28 +220,29 @@ static void selected(void **state)
 
 static void columns(void **state)
 {
-	enum top_column column = TOP_NAME, last;
+	enum stat_column column = COL_NAME, last;
 	unsigned int nr = 0;
 
 	(void)state;
 	/* without events there is no percentile, and only exits have a time in the guest */
 	do {
-		assert_true(column != TOP_P99 && column != TOP_GUEST);
+		assert_true(column != COL_P99 && column != COL_GUEST);
 		last = column;
 		column = top_column_next(&view, column, 1);
 		assert_int_equal(top_column_next(&view, column, -1), last);
 		nr++;
-	} while (column != TOP_NAME);
-	assert_int_equal(nr, NR_TOP_COLUMNS - 2);
-	view.has_time = false;
-	assert_int_equal(top_column_next(&view, TOP_RATE, 1), TOP_SAMPLES);
-	assert_true(top_column_find("total", &column));
-	assert_int_equal(column, TOP_TOTAL);
-	assert_false(top_column_find("totals", &column));
-	top_sort(&view, TOP_MAX);
-	assert_int_equal(view.rows[0].key.major, 0);
-	top_sort(&view, TOP_TOTAL);
-	assert_int_equal(view.rows[0].key.major, 2);
+	} while (column != COL_NAME);
+	/* all but the two */
+	assert_int_equal(nr, 7);
+	view.by = STAT_BY_MEMORY;
+	assert_int_equal(top_column_next(&view, COL_RATE, 1), COL_SAMPLES);
+	assert_true(stat_column_find(top_columns, "total", &column));
+	assert_int_equal(column, COL_TOTAL);
+	assert_false(stat_column_find(top_columns, "totals", &column));
+	sort(COL_MAX);
+	assert_int_equal(view.rows[0].line.key.major, 0);
+	sort(COL_TOTAL);
+	assert_int_equal(view.rows[0].line.key.major, 2);
 }
 
 static void spark(void **state)

@@ -20,11 +20,6 @@ static const struct column columns_of_buckets[] = {
 	{ "bar",	"",		0 },
 };
 
-/**
- * time_text - write a time with a unit
- * @to:		out: the text, such as "1.204 us"
- * @nsec:	the time, ns
- */
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
 {
 	static const struct {
@@ -46,23 +41,13 @@ void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
 	snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 " ns", nsec);
 }
 
-/**
- * percent_text - write a part of a whole in percent, with two decimals
- * @to:		out: the text, such as "12.50"
- * @part:	the part
- * @whole:	the whole, not 0
- */
+/* Write a part of a whole in percent, with two decimals. */
 void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole)
 {
 	snprintf(to, TIME_TEXT_SIZE, "%.2f", 100.0 * part / whole);
 }
 
-/**
- * time_print - print a time: ns in JSON, with a unit in text
- * @p:		the printer
- * @key:	its key
- * @nsec:	the time, ns
- */
+/* Print a time: ns in JSON, with a unit in text. */
 void time_print(struct printer *p, const char *key, uint64_t nsec)
 {
 	char text[TIME_TEXT_SIZE];
@@ -96,12 +81,7 @@ static void print_bucket(struct printer *p, const struct time_bucket *bucket, ui
 	printer_end(p);
 }
 
-/**
- * time_print_histogram - print the buckets from the first to the last one that has a time
- * @p:		the printer
- * @buckets:	the buckets
- * @nr:		number of @buckets
- */
+/* Print the buckets from the first to the last one that has a time. */
 void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr)
 {
 	static const struct columns columns = {

@@ -12,16 +12,11 @@
 /* Size of the text of a time, its NUL included */
 #define TIME_TEXT_SIZE	32
 
-/**
- * struct time_bucket - a bucket of a histogram
- * @from:	its smallest time, ns
- * @to:		the smallest time of the next one; 0 if there is none
- * @count:	number of times in it
- */
+/* A bucket of a histogram */
 struct time_bucket {
-	uint64_t	from;
-	uint64_t	to;
-	uint64_t	count;
+	uint64_t	from;	/* its smallest time, ns */
+	uint64_t	to;	/* the smallest time of the next one; 0 if there is none */
+	uint64_t	count;	/* number of times in it */
 };
 
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec);

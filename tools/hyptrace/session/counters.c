@@ -22,12 +22,6 @@ static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptr
 	return sum;
 }
 
-/**
- * counters_any_counted - does EL2 count an event?
- * @events:	all events of the remote, up to NULL
- *
- * Return: true if it counts any.
- */
 bool counters_any_counted(struct hyptrace_event *const *events)
 {
 	while (*events && !(*events)->counted)
@@ -35,13 +29,7 @@ bool counters_any_counted(struct hyptrace_event *const *events)
 	return *events;
 }
 
-/**
- * counters_have_same_key - do two counters count the same, perhaps on different CPUs?
- * @a:		a counter
- * @b:		another one
- *
- * Return: true if event, field and value are the same.
- */
+/* do two counters count the same, perhaps on different CPUs? */
 bool counters_have_same_key(const struct hyptrace_event_counter *a,
 			    const struct hyptrace_event_counter *b)
 {
@@ -69,15 +57,7 @@ static const struct hyptrace_event *find_event(struct hyptrace_event *const *eve
 	return *events;
 }
 
-/**
- * counter_sums_add - add a counter
- * @sums:	the sums so far
- * @events:	all events of the remote, up to NULL
- * @counter:	the counter, which must stay valid as long as @sums
- * @all_cpus:	add it to those of the other CPUs
- *
- * A counter of none of these events is ignored.
- */
+/* Add a counter. A counter of none of these events is ignored. */
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
 		      const struct hyptrace_event_counter *counter, bool all_cpus)
 {
@@ -126,11 +106,7 @@ static int compare_sums(const void *a, const void *b)
 	return order;
 }
 
-/**
- * counter_sums_add_unused - add the counted events that have not occurred so far
- * @sums:	the sums of all CPUs
- * @events:	all events of the remote, up to NULL
- */
+/* Add the counted events that have not occurred so far. */
 void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events)
 {
 	unsigned int i, j, nr = sums->nr;
@@ -143,20 +119,12 @@ void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *c
 	}
 }
 
-/**
- * counter_sums_sort - sort the sums by event, CPU and time
- * @sums:	the sums
- */
 void counter_sums_sort(struct counter_sums *sums)
 {
 	if (sums->nr)
 		qsort(sums->sums, sums->nr, sizeof(*sums->sums), compare_sums);
 }
 
-/**
- * counter_sums_free - free sums
- * @sums:	the sums; empty afterwards
- */
 void counter_sums_free(struct counter_sums *sums)
 {
 	while (sums->nr)

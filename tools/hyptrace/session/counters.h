@@ -11,31 +11,20 @@
 struct hyptrace_event_counter;
 struct hyptrace_event;
 
-/**
- * struct counter_sum - a counter of one CPU, or the sum of those of all CPUs
- * @event:	the event
- * @of:		one of the counters; NULL if the event was not counted so far
- * @all_cpus:	it is the sum of all CPUs
- * @count:	number of events
- * @total:	sum of the times, ns
- * @longest:	the longest time, ns
- * @buckets:	number of events by time: as many as @of has
- */
+/* A counter of one CPU, or the sum of those of all CPUs */
 struct counter_sum {
 	const struct hyptrace_event	*event;
+	/* one of the counters; NULL if the event was not counted so far */
 	const struct hyptrace_event_counter	*of;
-	bool				all_cpus;
+	bool				all_cpus;	/* it is the sum of all CPUs */
 	uint64_t			count;
-	uint64_t			total;
-	uint64_t			longest;
+	uint64_t			total;	/* sum of the times, ns */
+	uint64_t			longest;	/* the longest time, ns */
+	/* number of events by time: as many as of has */
 	uint64_t			*buckets;
 };
 
-/**
- * struct counter_sums - sums to print, in this order
- * @sums:	the sums
- * @nr:		number of @sums
- */
+/* Sums to print, in this order */
 struct counter_sums {
 	struct counter_sum	*sums;
 	unsigned int		nr;

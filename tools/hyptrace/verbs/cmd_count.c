@@ -41,22 +41,14 @@ static const struct column columns_of_counters[] = {
 
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
 
-/**
- * struct count - the arguments of the verb
- * @ctx:	the context
- * @words:	the events
- * @columns:	the columns of the table
- * @off:	no longer count the events
- * @reset:	set the counters to 0
- * @histogram:	print the histograms, too
- */
+/* The arguments of the verb */
 struct count {
 	const struct context	*ctx;
 	struct words		words;
-	struct columns		columns;
-	bool			off;
-	bool			reset;
-	bool			histogram;
+	struct columns		columns;	/* the columns of the table */
+	bool			off;	/* no longer count the events */
+	bool			reset;	/* set the counters to 0 */
+	bool			histogram;	/* print the histograms, too */
 };
 
 static const struct argp_option options[] = {

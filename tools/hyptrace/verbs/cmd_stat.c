@@ -8,12 +8,10 @@
 
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "output/die.h"
 #include "output/message.h"
-#include "output/text.h"
 #include "session/select.h"
 #include "session/signals.h"
-#include "view/times/stat.h"
+#include "view/times/stat_columns.h"
 
 enum {
 	OPT_BY = 0x200,
@@ -50,27 +48,21 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t unknown_key(const char *key)
-{
-	char *names = stat_sort_names();
+/* The columns that --key takes */
+static const enum stat_column keys[] = {
+	COL_SAMPLES, COL_TIME, COL_MIN, COL_MAX, COL_MEAN, COL_P50, COL_P90, COL_P99, COL_P99_9,
+	COL_GUEST, COL_NAME, NR_STAT_COLUMNS
+};
 
+static error_t parse_key(const char *key, enum stat_column *column)
+{
+	char *names;
+
+	if (stat_column_find(keys, key, column))
+		return 0;
+	names = stat_column_names(keys, "");
 	cmd_note("unknown key \"%s\": use one of %s", key, names);
 	free(names);
-	return -EINVAL;
-}
-
-static error_t unknown_by(const char *arg)
-{
-	size_t len;
-	char *list;
-	FILE *f = text_open(&list, &len);
-	enum stat_by by;
-
-	for (by = 0; by < NR_STAT_BY; by++)
-		fprintf(f, "%s%s", by ? ", " : "", stat_by_name(by));
-	text_close(f);
-	cmd_note("cannot print rows by \"%s\": use one of %s", arg, list);
-	free(list);
 	return -EINVAL;
 }
 
@@ -86,8 +78,8 @@ static error_t check(struct stat *stat)
 		return cmd_usage("--remote is for the machine: a file has the events of one remote");
 	if (stat->csv && (stat->ctx->json || stat->histogram))
 		return cmd_usage("--csv prints the rows only: use it without --json and --hist");
-	if (!stat->sort)
-		stat->sort = stat_by_has_time(stat->by) ? "time" : "samples";
+	if (stat->sort == NR_STAT_COLUMNS)
+		stat->sort = stat_by_has_time(stat->by) ? COL_TIME : COL_SAMPLES;
 	stat->child.no_stdout = stat->csv || stat->ctx->json;
 	return 0;
 }
@@ -113,13 +105,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		stat->path = arg;
 		return *arg ? 0 : cmd_usage("the name of the file is empty");
 	case OPT_BY:
-		return stat_by_find(arg, &stat->by) ? 0 : unknown_by(arg);
+		if (!stat_by_find(arg, &stat->by))
+			return cmd_usage("cannot print rows by \"%s\": use one of " STAT_BY_NAMES,
+					 arg);
+		return 0;
 	case OPT_PER_CPU:
 		stat->per_cpu = true;
 		return 0;
 	case 'k':
-		stat->sort = arg;
-		return stat_sort_is_key(arg) ? 0 : unknown_key(arg);
+		return parse_key(arg, &stat->sort);
 	case OPT_EXACT:
 		stat->exact = true;
 		return 0;
@@ -153,18 +147,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static char *help(int key, const char *text, void *input)
 {
-	char *names, *line;
-	int len;
-
 	(void)input;
-	if (key != 'k')
-		return (char *)text;
-	names = stat_sort_names();
-	len = asprintf(&line, "Sort the rows by one of %s", names);
-	free(names);
-	if (len < 0)
-		die_no_memory();
-	return line;
+	return key == 'k' ? stat_column_names(keys, "Sort the rows by one of ") : (char *)text;
 }
 
 static const struct argp argp = {
@@ -191,7 +175,8 @@ static int stat_live(struct stat *stat)
 
 int cmd_stat(struct context *ctx, int argc, char **argv)
 {
-	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = stat_print };
+	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = stat_print,
+			     .sort = NR_STAT_COLUMNS };
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &stat);

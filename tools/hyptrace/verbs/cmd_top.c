@@ -43,19 +43,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_BY:
-		if (!stat_by_find(arg, &top->by))
-			return cmd_usage("cannot show rows by \"%s\": use one of reason, hcall, exit, vcpu, vm, cpu, memory",
+		if (!stat_by_find(arg, &top->stat.by))
+			return cmd_usage("cannot show rows by \"%s\": use one of " STAT_BY_NAMES,
 					 arg);
 		return 0;
 	case 'd':
-		if (!parse_duration(arg, &top->interval))
+		if (!parse_duration(arg, &top->stat.interval))
 			return cmd_usage("bad time \"%s\": use a number and s, ms, m or h", arg);
-		if (top->interval < INTERVAL_MIN)
+		if (top->stat.interval < INTERVAL_MIN)
 			return cmd_usage("the time \"%s\" is too short: use at least 100ms", arg);
 		return 0;
 	case 'k':
 		top->has_sort = true;
-		if (!top_column_find(arg, &top->look.sort))
+		if (!stat_column_find(top_columns, arg, &top->look.sort))
 			return cmd_usage("unknown column \"%s\": use one of name, rate, time, mean, max, p99, samples, total, guest",
 					 arg);
 		return 0;
@@ -124,7 +124,7 @@ static void draw(struct top *top)
 	unsigned int i;
 
 	for (i = 0; i < top->view.nr_rows; i++)
-		if (!memcmp(&top->view.rows[i].key, &top->slow.key, sizeof(top->slow.key)))
+		if (stat_key_is(top->view.rows[i].line.key, top->slow.key))
 			row = &top->view.rows[i];
 	top->look.note = last_note;
 	top_terminal_size(&screen);
@@ -132,7 +132,7 @@ static void draw(struct top *top)
 		top_screen_help(&screen);
 	else if (top->is_detail)
 		top_screen_detail(&screen, &top->view, row,
-				  top_model_row(&top->model, top->slow.key), &top->slow,
+				  stat_rows_find(&top->model.sums, top->slow.key), &top->slow,
 				  last_note);
 	else
 		top_screen_rows(&screen, &top->view, &top->look);
@@ -140,13 +140,18 @@ static void draw(struct top *top)
 	top_screen_free(&screen);
 }
 
+static void sort(struct top *top)
+{
+	stat_lines_sort(top->view.rows, top->view.nr_rows, sizeof(*top->view.rows), top->look.sort);
+}
+
 /* Show what the model has now. */
 static void update(struct top *top)
 {
 	top_model_view(&top->model, &top->view);
-	if (!top_column_is_shown(&top->view, top->look.sort))
-		top->look.sort = TOP_RATE;
-	top_sort(&top->view, top->look.sort);
+	if (!stat_column_has(top->look.sort, top->stat.by, top->view.is_counted))
+		top->look.sort = COL_RATE;
+	sort(top);
 }
 
 /* An interval has ended. */
@@ -156,7 +161,7 @@ static bool show(struct stat *stat)
 
 	/* the begun interval, unless the user wants other rows */
 	if (top->next != TOP_STAY) {
-		if (top->next == TOP_OTHER_SOURCE && top->model.by == stat->by && !top->ctx->json)
+		if (top->next == TOP_OTHER_SOURCE && top->stat.by == stat->by && !top->ctx->json)
 			top_model_take(&top->model, stat);
 		return false;
 	}
@@ -195,7 +200,7 @@ static bool take_input(struct stat *stat)
 		if (!top->look.paused)
 			update(top);
 		else
-			top_sort(&top->view, top->look.sort);
+			sort(top);
 		draw(top);
 	}
 	return top->next == TOP_STAY;
@@ -204,21 +209,10 @@ static bool take_input(struct stat *stat)
 /* Take numbers until the user wants other ones or the end. Return an exit code. */
 static int run_source(struct top *top, int signal_fd, int input_fd)
 {
-	struct stat stat = {
-		.ctx = top->ctx,
-		.by = top->by,
-		.sort = "samples",
-		.interval = top->interval,
-		.quiet = !top->ctx->json,
-		.child.pidfd = -1,
-		.show = show,
-		.input = top->is_batch ? NULL : take_input,
-		.input_fd = input_fd,
-		.owner = top,
-		.has_buckets = true,
-		.slow = top->is_detail ? &top->slow : NULL,
-	};
+	struct stat stat = top->stat;
 
+	stat.slow = top->is_detail ? &top->slow : NULL;
+	stat.input_fd = input_fd;
 	top->slow.stat = &stat;
 	top->next = TOP_STAY;
 	top->has_worked = false;
@@ -264,22 +258,30 @@ static int run_on_terminal(struct top *top, int signal_fd)
 
 int cmd_top(struct context *ctx, int argc, char **argv)
 {
-	struct top top = { .ctx = ctx, .interval = INTERVAL_DEFAULT };
+	struct top top = {
+		.ctx = ctx,
+		.stat = {
+			.ctx = ctx, .sort = COL_SAMPLES, .interval = INTERVAL_DEFAULT,
+			.child.pidfd = -1, .show = show, .owner = &top, .has_buckets = true,
+		},
+	};
 	struct hyptrace_remote *remote;
 	int code, signal_fd;
 
 	cmd_parse(ctx, &argp, argc, argv, &top);
 	if (!top.has_sort)
-		top.look.sort = TOP_TIME;
+		top.look.sort = COL_TIME;
 	code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	top.model.remote = remote->name;
-	top.model.by = top.by;
-	top.view.by = stat_by_name(top.by);
-	top.view.remote = remote->name;
+	top.model.view.source = remote->name;
+	top.model.view.by = top.stat.by;
+	top.view.by = top.stat.by;
+	top.view.source = remote->name;
+	top.stat.quiet = !ctx->json;
+	top.stat.input = top.is_batch ? NULL : take_input;
 	top.has_utf8 = top_terminal_has_utf8();
 	signal_fd = signals_catch();
 	if (signal_fd < 0)

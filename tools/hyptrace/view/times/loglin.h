@@ -17,33 +17,37 @@
 /* The first block has the values below LOGLIN_BUCKETS, and each other one those of a power */
 #define LOGLIN_BLOCKS	(64 - LOGLIN_BITS + 1)
 
-/**
- * struct loglin - a histogram; all 0 is an empty one
- * @count:	number of values
- * @sum:	their sum
- * @min:	the smallest one, if there is any
- * @max:	the largest one
- * @squares:	sum of their squares
- * @blocks:	LOGLIN_BUCKETS buckets each, or NULL
- */
+/* A histogram; all 0 is an empty one */
 struct loglin {
 	uint64_t		count;
-	uint64_t		sum;
-	uint64_t		min;
-	uint64_t		max;
-	__uint128_t	squares;
-	uint64_t		*blocks[LOGLIN_BLOCKS];
+	uint64_t		sum;	/* their sum */
+	uint64_t		min;	/* the smallest one, if there is any */
+	uint64_t		max;	/* the largest one */
+	__uint128_t		squares;	/* sum of their squares */
+	uint64_t		*blocks[LOGLIN_BLOCKS];	/* LOGLIN_BUCKETS buckets each, or NULL */
 };
 
 void loglin_allocate(struct loglin *h, unsigned int block);
 void loglin_merge(struct loglin *to, const struct loglin *from);
 void loglin_free(struct loglin *h);
+/* The value that so many of 1000 values do not exceed; 0 without values */
 uint64_t loglin_percentile(const struct loglin *h, unsigned int permille);
+/* The standard deviation of a value; 0 with less than two */
 double loglin_deviation(const struct loglin *h);
+/* That of the mean, as a part of the mean; 0 if it is not known */
 double loglin_error(const struct loglin *h);
 uint64_t loglin_block_count(const struct loglin *h, unsigned int block);
-uint64_t loglin_block_from(unsigned int block);
+/*
+ * The number of values from @from on and below @to, which is 0 for no end. Each value is in one of
+ * several ranges that follow each other; within 1 % of a limit, it may be in the wrong one.
+ */
 uint64_t loglin_range_count(const struct loglin *h, uint64_t from, uint64_t to);
+
+/* The smallest value of a block, which is below LOGLIN_BLOCKS */
+static inline uint64_t loglin_block_from(unsigned int block)
+{
+	return block ? (uint64_t)LOGLIN_BUCKETS << (block - 1) : 0;
+}
 
 static inline unsigned int loglin_block(uint64_t value)
 {
@@ -51,11 +55,6 @@ static inline unsigned int loglin_block(uint64_t value)
 	return 64 - LOGLIN_BITS - __builtin_clzll(value | (LOGLIN_BUCKETS - 1));
 }
 
-/**
- * loglin_add - add a value
- * @h:		the histogram
- * @value:	the value
- */
 static inline void loglin_add(struct loglin *h, uint64_t value)
 {
 	unsigned int block = loglin_block(value);

@@ -29,6 +29,31 @@ enum stat_by {
 	NR_STAT_BY
 };
 
+/* Bytes of the name of a row, its NUL included */
+#define STAT_NAME_SIZE	256
+
+enum stat_column {
+	COL_NAME,
+	COL_CPU,
+	COL_SAMPLES,
+	COL_SAMPLES_PERCENT,
+	COL_TIMED,
+	COL_TIME,		/* the part of the times of all rows */
+	COL_TOTAL,
+	COL_MIN,
+	COL_MAX,
+	COL_MEAN,
+	COL_DEVIATION,
+	COL_P50,
+	COL_P90,
+	COL_P99,
+	COL_P99_9,
+	COL_GUEST,
+	COL_RUN,
+	COL_RATE,		/* only top: samples per second */
+	NR_STAT_COLUMNS
+};
+
 /* Events that stat takes numbers from */
 enum stat_event {
 	STAT_NONE,
@@ -46,181 +71,108 @@ enum stat_event {
 /* The row of all hypercalls that have no counter of their own */
 #define STAT_OTHERS	UINT64_MAX
 
-/**
- * struct stat_field - where a number is in a payload
- * @offset:	its offset
- * @size:	its bytes: 1, 2, 4 or 8
- */
+/* Where a number is in a payload */
 struct stat_field {
-	uint32_t	offset;
-	uint32_t	size;
+	uint32_t	offset;	/* its offset */
+	uint32_t	size;	/* its bytes: 1, 2, 4 or 8 */
 };
 
-/**
- * struct stat_kind - what stat takes from the events of an id
- * @event:	which event it is
- * @size:	bytes of its payload at least
- * @fields:	its fields, in the order of the table in stat_kinds.c
- */
+/* What stat takes from the events of an id */
 struct stat_kind {
-	enum stat_event		event;
-	uint32_t		size;
+	enum stat_event		event;	/* which event it is */
+	uint32_t		size;	/* bytes of its payload at least */
+	/* its fields, in the order of the table in stat_kinds.c */
 	struct stat_field	fields[STAT_FIELDS];
 };
 
-/**
- * struct stat_kinds - the events of a remote
- * @by_id:	by their ids
- * @nr:		number of @by_id
- * @events:	the description of each; NULL if the remote has none with all fields
- * @eret_guest:	the reason of hyp_exit for an entry to a guest
- * @trap:	the code of guest_exit for a trap
- */
+/* The events of a remote */
 struct stat_kinds {
-	struct stat_kind		*by_id;
+	struct stat_kind		*by_id;	/* by their ids */
 	unsigned int			nr;
+	/* the description of each; NULL if the remote has none with all fields */
 	const struct hyptrace_event	*events[NR_STAT_EVENTS];
+	/* the reason of hyp_exit for an entry to a guest */
 	uint64_t			eret_guest;
-	uint64_t			trap;
+	uint64_t			trap;	/* the code of guest_exit for a trap */
 };
 
-/**
- * struct stat_cpu - the numbers of a CPU
- * @id:		the CPU
- * @by:		what its rows are
- * @kinds:	the events
- * @vcpus:	the vCPUs of all CPUs; NULL if their exits and entries are not compared
- * @times:	where its time goes
- * @in_guest:	the time in a guest since the last guest_exit
- * @is_inside:	the CPU is at EL2, and nothing was lost since it entered
- * @entered:	when it entered EL2
- * @reason:	why
- * @rows:	its rows
- * @has_time:	@first and @last are known
- * @first:	time of the first event
- * @last:	time of the last event
- * @events:	number of events
- * @counted:	number of events that EL2 has counted and not recorded
- * @seen:	number of events of each kind
- * @lost:	number of lost events
- * @lost_more:	more were lost, and nobody knows how many
- * @has_buckets: take the buckets of counters, too
- * @slow:	keeps the slowest samples; NULL if nobody wants them
- */
 struct stat_cpu {
 	unsigned int		id;
-	enum stat_by		by;
+	enum stat_by		by;	/* what its rows are */
 	const struct stat_kinds	*kinds;
+	/* the vCPUs of all CPUs; NULL if their exits and entries are not compared */
 	struct stat_rows	*vcpus;
-	struct stat_times	times;
-	uint64_t		in_guest;
+	struct stat_times	times;	/* where its time goes */
+	uint64_t		in_guest;	/* the time in a guest since the last guest_exit */
+	/* the CPU is at EL2, and nothing was lost since it entered */
 	bool			is_inside;
-	uint64_t		entered;
-	uint64_t		reason;
-	struct stat_rows	rows;
-	bool			has_time;
-	uint64_t		first;
-	uint64_t		last;
+	uint64_t		entered;	/* when it entered EL2 */
+	uint64_t		reason;	/* why */
+	struct stat_rows	rows;	/* its rows */
+	bool			has_time;	/* first and last are known */
+	uint64_t		first;	/* time of the first event */
+	uint64_t		last;	/* time of the last event */
 	uint64_t		events;
+	/* number of events that EL2 has counted and not recorded */
 	uint64_t		counted;
-	uint64_t		seen[NR_STAT_EVENTS];
-	uint64_t		lost;
-	bool			lost_more;
-	bool			has_buckets;
-	struct stat_slow	*slow;
+	uint64_t		seen[NR_STAT_EVENTS];	/* number of events of each kind */
+	uint64_t		lost;	/* number of lost events */
+	bool			lost_more;	/* more were lost, and nobody knows how many */
+	bool			has_buckets;	/* take the buckets of counters, too */
+	struct stat_slow	*slow;	/* keeps the slowest samples; NULL if nobody wants them */
 };
 
-/**
- * struct stat - the settings and the numbers of the verb
- * @ctx:	the verb's context
- * @path:	the file; NULL if the numbers are taken now
- * @by:		what the rows are
- * @per_cpu:	rows of each CPU
- * @histogram:	print a histogram of each row
- * @csv:	print CSV
- * @exact:	take the numbers from events even if EL2 has counters for them
- * @is_counted:	the numbers are counters: there are no events, and no percentiles
- * @visits_nsec: time of some visits of EL2 while nothing is recorded or counted; 0: unknown
- * @visits_spread: how much this time varies
- * @event_psec:	what an event costs, in ps; 0: unknown
- * @event_spread: how much this varies
- * @quiet:	print no notes; losses and errors are still printed
- * @sort:	the key by which the rows are sorted; see stat_sort.c
- * @from:	argument of --from
- * @to:		argument of --to
- * @duration:	end after so many ns; 0 for no limit
- * @interval:	print the numbers of each so many ns; 0 for those of the whole time
- * @child:	the command to run
- * @show:	called with the numbers of each interval, or of the whole time; live, false requests
- *		the end
- * @input_fd:	live, @input is called when it is readable; unused without @input
- * @input:	takes what is to be read there; false requests the end. NULL for none
- * @owner:	for @show and @input
- * @kinds:	the events
- * @formats:	the names of their values
- * @cpus:	the CPUs in the order of their numbers; each stays where it is
- * @nr_cpus:	number of @cpus
- * @vcpus:	vCPUs and their last exits, if @by is STAT_BY_EXIT
- * @begin:	begin of the time that is counted
- * @end:	its end
- * @has_buckets: take the buckets of counters, too
- * @slow:	keeps the slowest samples of a row; NULL if nobody wants them
- * @has_seen:	there were events of these kinds
- * @is_outside:	the file has events, but none between --from and --to
- * @damaged:	places of the file that are damaged
- */
+/* The settings and the numbers of the verb */
 struct stat {
-	struct context		*ctx;
-	const char		*path;
-	enum stat_by		by;
-	bool			per_cpu;
-	bool			histogram;
-	bool			csv;
+	struct context		*ctx;	/* the verb's context */
+	const char		*path;	/* the file; NULL if the numbers are taken now */
+	enum stat_by		by;	/* what the rows are */
+	bool			per_cpu;	/* rows of each CPU */
+	bool			histogram;	/* print a histogram of each row */
+	bool			csv;	/* print CSV */
+	/* take the numbers from events even if EL2 has counters for them */
 	bool			exact;
+	/* the numbers are counters: there are no events, and no percentiles */
 	bool			is_counted;
+	/* time of some visits of EL2 while nothing is recorded or counted; 0: unknown */
 	uint64_t		visits_nsec;
-	uint64_t		visits_spread;
-	uint64_t		event_psec;
-	uint64_t		event_spread;
-	bool			quiet;
-	const char		*sort;
-	struct moment		from;
-	struct moment		to;
-	uint64_t		duration;
+	uint64_t		visits_spread;	/* how much this time varies */
+	uint64_t		event_psec;	/* what an event costs, in ps; 0: unknown */
+	uint64_t		event_spread;	/* how much this varies */
+	bool			quiet;	/* print no notes; losses and errors are still printed */
+	enum stat_column	sort;	/* see stat_columns.h */
+	struct moment		from;	/* argument of --from */
+	struct moment		to;	/* argument of --to */
+	uint64_t		duration;	/* end after so many ns; 0 for no limit */
+	/* print the numbers of each so many ns; 0 for those of the whole time */
 	uint64_t		interval;
-	struct child		child;
+	struct child		child;	/* the command to run */
+	/*
+	 * called with the numbers of each interval, or of the whole time; live, false requests the
+	 * end
+	 */
 	bool			(*show)(struct stat *stat);
+	/* live, input is called when it is readable; unused without input */
 	int			input_fd;
+	/* takes what is to be read there; false requests the end. NULL for none */
 	bool			(*input)(struct stat *stat);
-	void			*owner;
+	void			*owner;	/* for show and input */
 	struct stat_kinds	kinds;
-	struct hyptrace_formats	*formats;
+	struct hyptrace_formats	*formats;	/* the names of their values */
+	/* the CPUs in the order of their numbers; each stays where it is */
 	struct stat_cpu		**cpus;
 	unsigned int		nr_cpus;
-	struct stat_rows	vcpus;
-	uint64_t		begin;
-	uint64_t		end;
-	bool			has_buckets;
+	struct stat_rows	vcpus;	/* vCPUs and their last exits, if by is STAT_BY_EXIT */
+	uint64_t		begin;	/* begin of the time that is counted */
+	uint64_t		end;	/* its end */
+	bool			has_buckets;	/* take the buckets of counters, too */
+	/* keeps the slowest samples of a row; NULL if nobody wants them */
 	struct stat_slow	*slow;
+	/* there were events of these kinds */
 	bool			has_seen[NR_STAT_EVENTS];
+	/* the file has events, but none between --from and --to */
 	bool			is_outside;
-	uint64_t		damaged;
-};
-
-/**
- * struct stat_list - sorted rows
- * @rows:	the rows
- * @nr:		number of @rows
- * @samples:	sum of their samples
- * @time:	sum of their times
- * @sums:	the rows of all CPUs added up; unused with --per-cpu
- */
-struct stat_list {
-	const struct stat_row	**rows;
-	unsigned int		nr;
-	uint64_t		samples;
-	uint64_t		time;
-	struct stat_rows	sums;
+	uint64_t		damaged;	/* places of the file that are damaged */
 };
 
 /* stat_kinds.c: the events of a remote */
@@ -228,6 +180,9 @@ void stat_kinds_init(struct stat_kinds *kinds, struct hyptrace_event *const *eve
 		     unsigned int nr);
 void stat_kinds_free(struct stat_kinds *kinds);
 const char *stat_event_name(enum stat_event event);
+
+/* stat_by.c */
+#define STAT_BY_NAMES	"reason, hcall, exit, vcpu, vm, cpu, memory"
 const char *stat_by_name(enum stat_by by);
 bool stat_by_find(const char *name, enum stat_by *by);
 bool stat_by_needs(enum stat_by by, enum stat_event event);
@@ -261,18 +216,7 @@ void stat_cost_prepare(struct stat *stat, const char *remote);
 void stat_cost_measure(struct stat *stat, const char *remote);
 uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread);
 
-/* stat_sort.c: the rows in their order */
-bool stat_sort_is_key(const char *key);
-bool stat_sort_needs_samples(const char *key);
-char *stat_sort_names(void);
-void stat_list_init(struct stat_list *list, const struct stat *stat);
-void stat_list_free(struct stat_list *list);
-
-/* stat_name.c: what keys mean */
-
-/* Bytes of the name of a row at most, its NUL included */
-#define STAT_NAME_SIZE	256
-
+/* stat_name.c: the name of a row, whose key comes from an event */
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE]);
 
 /* stat_print.c: print the numbers */

@@ -35,21 +35,13 @@ static uint64_t time_visits(const struct stat *stat, const char *remote, uint64_
 	return nsec[ROUNDS / 2];
 }
 
-/**
- * stat_cost_prepare - measure visits of EL2 while no event is recorded or counted
- * @stat:	the verb
- * @remote:	the remote's name
- */
+/* Measure visits of EL2 while no event is recorded or counted. */
 void stat_cost_prepare(struct stat *stat, const char *remote)
 {
 	stat->visits_nsec = time_visits(stat, remote, &stat->visits_spread);
 }
 
-/**
- * stat_cost_measure - measure what an event costs, while those that the verb needs happen
- * @stat:	the verb. Without stat_cost_prepare(), the cost is unknown.
- * @remote:	the remote's name
- */
+/* Measure what an event costs, while those that the verb needs happen. */
 void stat_cost_measure(struct stat *stat, const char *remote)
 {
 	/* hyp_enter and hyp_exit, and maybe host_hcall */
@@ -63,16 +55,7 @@ void stat_cost_measure(struct stat *stat, const char *remote)
 	stat->event_spread = (spread + stat->visits_spread) * PSEC_PER_NSEC / (VISITS * nr);
 }
 
-/**
- * stat_cost - compute what the events of a CPU have cost
- * @stat:	the verb
- * @cpu:	the CPU
- * @spread:	out: how much more or less this may be, ns
- *
- * An event that was lost was recorded, too.
- *
- * Return: the time, in ns.
- */
+/* Compute what the events of a CPU have cost. An event that was lost was recorded, too. */
 uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread)
 {
 	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;

@@ -13,30 +13,24 @@
 #include "output/message.h"
 #include "session/counters.h"
 #include "session/signals.h"
-#include "stat.h"
+#include "stat_columns.h"
 
-/**
- * struct counting - the state while EL2 counts
- * @stat:	the verb
- * @remote:	the remote
- * @names:	events that this verb holds: EL2 counts them until it ends
- * @breaks:	how often others had reset these counters or switched them off, right before @last
- *		was read
- * @nr_names:	number of @names
- * @is_held:	it holds them
- * @is_broken:	others may have reset them or switched them off in the interval
- * @last:	the counters at the begin of the interval
- * @nr_last:	number of @last
- */
+/* The state while EL2 counts */
 struct counting {
 	struct stat			*stat;
 	const char			*remote;
+	/* events that this verb holds: EL2 counts them until it ends */
 	const char			*names[2];
+	/*
+	 * how often others had reset these counters or switched them off, right before last was
+	 * read
+	 */
 	uint32_t			breaks[2];
 	unsigned int			nr_names;
-	bool				is_held;
+	bool				is_held;	/* it holds them */
+	/* others may have reset them or switched them off in the interval */
 	bool				is_broken;
-	struct hyptrace_event_counter	**last;
+	struct hyptrace_event_counter	**last;	/* the counters at the begin of the interval */
 	unsigned int			nr_last;
 };
 
@@ -347,16 +341,11 @@ static int begin(struct counting *c)
 	return read_and_look(c, &c->last, &c->nr_last);
 }
 
-/**
- * stat_can_count - do the counters of EL2 have all numbers that are wanted?
- * @stat:	the verb
- * @events:	the events of the remote, up to NULL
- *
- * Return: true if they do.
- */
+/* do the counters of EL2 have all numbers that are wanted? */
 bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events)
 {
-	if (stat->exact || stat->histogram || stat->slow || stat_sort_needs_samples(stat->sort))
+	if (stat->exact || stat->histogram || stat->slow ||
+	    stat_columns[stat->sort].needs & NEEDS_SAMPLES)
 		return false;
 	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU)
 		return false;
@@ -366,14 +355,7 @@ bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *event
 	return false;
 }
 
-/**
- * stat_counters - show the numbers of the machine, from now on, from the counters of EL2
- * @stat:	the verb, with its CPUs, after stat_can_count()
- * @remote:	the remote's name
- * @signal_fd:	readable once a signal has come
- *
- * Return: an exit code.
- */
+/* Show the numbers of the machine, from now on, from the counters of EL2. */
 int stat_counters(struct stat *stat, const char *remote, int signal_fd)
 {
 	struct counting c = { .stat = stat, .remote = remote };

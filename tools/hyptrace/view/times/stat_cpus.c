@@ -24,13 +24,7 @@ static unsigned int place_of(const struct stat *stat, unsigned int id)
 	return low;
 }
 
-/**
- * stat_find_cpu - find a CPU
- * @stat:	the verb
- * @id:		its number
- *
- * Return: the CPU; NULL if there is none.
- */
+/* Find a CPU. Return the CPU; NULL if there is none. */
 struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id)
 {
 	unsigned int place = place_of(stat, id);
@@ -40,13 +34,6 @@ struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id)
 	return stat->cpus[place];
 }
 
-/**
- * stat_add_cpu - add a CPU, unless it is there
- * @stat:	the verb
- * @id:		its number
- *
- * Return: the CPU.
- */
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 {
 	struct stat_cpu *cpu = stat_find_cpu(stat, id);
@@ -72,11 +59,9 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	return cpu;
 }
 
-/**
- * stat_limits - make all events lie between the begin and the end of the time
- * @stat:	the verb
- *
- * If both are 0, the time is that from the first event of all CPUs to the last one.
+/*
+ * Make all events lie between the begin and the end of the time. If both are 0, the time is that
+ * from the first event of all CPUs to the last one.
  */
 void stat_limits(struct stat *stat)
 {
@@ -101,24 +86,12 @@ void stat_limits(struct stat *stat)
 		stat->begin = stat->end;
 }
 
-/**
- * stat_has_guest - do events say how long guests have run?
- * @stat:	the verb, after stat_limits()
- *
- * Return: false if only the field duration of guest_exit says it, with what EL2 did meanwhile.
- */
 bool stat_has_guest(const struct stat *stat)
 {
 	return stat->has_seen[STAT_ENTER] && stat->has_seen[STAT_EXIT];
 }
 
-/**
- * stat_cut - begin to count again
- * @stat:	the verb
- * @at:		when; not before the last event
- *
- * A sample that has begun is counted when it ends.
- */
+/* Begin to count again. A sample that has begun is counted when it ends. */
 void stat_cut(struct stat *stat, uint64_t at)
 {
 	unsigned int i, j;
@@ -143,10 +116,6 @@ void stat_cut(struct stat *stat, uint64_t at)
 	stat->end = at;
 }
 
-/**
- * stat_free - free the CPUs and all their numbers
- * @stat:	the verb
- */
 void stat_free(struct stat *stat)
 {
 	unsigned int i;

@@ -252,11 +252,7 @@ static void keep_visit(struct stat_cpu *cpu, const struct hyptrace_record *rec)
 		stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
 }
 
-/**
- * stat_feed - take the numbers from an event, or from a loss
- * @cpu:	its CPU
- * @rec:	the event
- */
+/* Take the numbers from an event, or from a loss. */
 void stat_feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
 {
 	if (rec->lost)
@@ -270,12 +266,7 @@ void stat_feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
 	feed(cpu, rec);
 }
 
-/**
- * stat_feed_run - take the numbers from several events of a CPU
- * @cpu:	the CPU
- * @events:	the events, before which nothing was lost
- * @nr:		number of @events
- */
+/* Take the numbers from several events of a CPU. */
 void stat_feed_run(struct stat_cpu *cpu, const struct hyptrace_stream_event *events,
 		   unsigned int nr)
 {

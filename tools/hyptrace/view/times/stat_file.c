@@ -29,22 +29,14 @@
 
 #define WORKERS_MAX	64
 
-/**
- * struct reading - what the threads share
- * @stat:	the verb
- * @from:	the first time that --from means
- * @to:		the last time, likewise
- * @lock:	protects what follows, and stdio
- * @next:	the CPU to read next
- * @code:	an exit code once reading has failed
- */
+/* What the threads share */
 struct reading {
 	struct stat		*stat;
-	uint64_t		from;
-	uint64_t		to;
-	pthread_mutex_t		lock;
-	unsigned int		next;
-	int			code;
+	uint64_t		from;	/* the first time that --from means */
+	uint64_t		to;	/* the last time, likewise */
+	pthread_mutex_t		lock;	/* protects what follows, and stdio */
+	unsigned int		next;	/* the CPU to read next */
+	int			code;	/* an exit code once reading has failed */
 };
 
 static int fail(const struct stat *stat, const struct hyptrace_error *err)
@@ -233,12 +225,6 @@ static int read_file(struct stat *stat, struct hyptrace_file *file)
 	return r.code;
 }
 
-/**
- * stat_file - print the numbers of a file
- * @stat:	the verb
- *
- * Return: an exit code.
- */
 int stat_file(struct stat *stat)
 {
 	struct hyptrace_event *const *events;

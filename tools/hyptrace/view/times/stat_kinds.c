@@ -23,82 +23,9 @@ static const struct {
 	[STAT_MEMORY]		= { "mem_transition", { "op", "from", "to" } },
 };
 
-#define BIT(event)	(1U << (event))
-#define BOTH		(BIT(STAT_ENTER) | BIT(STAT_EXIT))
-
-/* The events that the rows need, besides those that all need for the times of CPUs */
-static const struct {
-	const char	*name;
-	unsigned int	events;
-	bool		has_time;
-} rows[NR_STAT_BY] = {
-	[STAT_BY_REASON]	= { "reason", BOTH, true },
-	[STAT_BY_HCALL]		= { "hcall", BIT(STAT_HCALL), true },
-	[STAT_BY_EXIT]		= { "exit", BIT(STAT_GUEST_ENTER) | BIT(STAT_GUEST_EXIT), true },
-	[STAT_BY_VCPU]		= { "vcpu", BIT(STAT_GUEST_EXIT), true },
-	[STAT_BY_VM]		= { "vm", BIT(STAT_GUEST_EXIT), true },
-	[STAT_BY_CPU]		= { "cpu", BOTH, true },
-	[STAT_BY_MEMORY]	= { "memory", BIT(STAT_MEMORY), false },
-};
-
-/**
- * stat_event_name - get the name of an event
- * @event:	the event
- *
- * Return: its name.
- */
 const char *stat_event_name(enum stat_event event)
 {
 	return wanted[event].name;
-}
-
-/**
- * stat_by_name - get the argument of --by
- * @by:		what the rows are
- *
- * Return: the argument.
- */
-const char *stat_by_name(enum stat_by by)
-{
-	return rows[by].name;
-}
-
-/**
- * stat_by_find - parse the argument of --by
- * @name:	the argument
- * @by:		out: what the rows are
- *
- * Return: false if it is not valid.
- */
-bool stat_by_find(const char *name, enum stat_by *by)
-{
-	for (*by = 0; *by < NR_STAT_BY; ++*by)
-		if (!strcmp(name, rows[*by].name))
-			return true;
-	return false;
-}
-
-/**
- * stat_by_needs - does a kind of rows need an event?
- * @by:		what the rows are
- * @event:	the event
- *
- * Return: true if the rows are made of it.
- */
-bool stat_by_needs(enum stat_by by, enum stat_event event)
-{
-	return rows[by].events & BIT(event);
-}
-
-/**
- * stat_by_has_time - do the samples have times?
- * @by:		what the rows are
- *
- * Return: false if samples are only counted.
- */
-bool stat_by_has_time(enum stat_by by)
-{
-	return rows[by].has_time;
 }
 
 static enum stat_event find_event(const char *name)
@@ -146,12 +73,6 @@ static uint64_t value_of(const struct hyptrace_event *event, const char *field_n
 	return UINT64_MAX;
 }
 
-/**
- * stat_kinds_init - find the events
- * @kinds:	out: the events, for stat_kinds_free()
- * @events:	all events of the remote; must stay valid
- * @nr:		number of @events
- */
 void stat_kinds_init(struct stat_kinds *kinds, struct hyptrace_event *const *events,
 		     unsigned int nr)
 {
@@ -176,10 +97,6 @@ void stat_kinds_init(struct stat_kinds *kinds, struct hyptrace_event *const *eve
 	kinds->trap = value_of(kinds->events[STAT_GUEST_EXIT], "code", "trap");
 }
 
-/**
- * stat_kinds_free - free what stat_kinds_init() has made
- * @kinds:	the events
- */
 void stat_kinds_free(struct stat_kinds *kinds)
 {
 	free(kinds->by_id);

@@ -104,12 +104,6 @@ static void put_key(const struct stat *stat, struct stat_key key, FILE *f)
 	}
 }
 
-/**
- * stat_name - get the name of a row
- * @stat:	the verb
- * @key:	the key of the row, which comes from an event
- * @name:	out: the name
- */
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE])
 {
 	FILE *f = fmemopen(name, STAT_NAME_SIZE, "w");

@@ -7,41 +7,24 @@
 #include <string.h>
 
 #include "output/clock.h"
-#include "output/columns.h"
+#include "output/die.h"
 #include "output/message.h"
 #include "output/out.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "output/time_text.h"
-#include "stat.h"
+#include "stat_columns.h"
 
-#define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
+#define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* Some of them are in text only if they have a meaning: see print_table() */
-static const struct column columns_of_rows[] = {
-	{ "name",		"NAME",		COLUMN_TRUNC },
-	{ "cpu",		"CPU",		COLUMN_NUMBER },
-	{ "samples",		"SAMPLES",	COLUMN_NUMBER },
-	{ "samples_percent",	"SAMPLES%",	COLUMN_NUMBER | COLUMN_RANK(10) },
-	{ "timed",		"TIMED",	COLUMN_NUMBER | COLUMN_RANK(6) },
-	{ "time_percent",	"TIME%",	COLUMN_NUMBER },
-	{ "total",		"TOTAL",	COLUMN_NUMBER },
-	{ "min",		"MIN",		COLUMN_NUMBER | COLUMN_RANK(7) },
-	{ "max",		"MAX",		COLUMN_NUMBER | COLUMN_RANK(1) },
-	{ "mean",		"MEAN",		COLUMN_NUMBER },
-	{ "deviation",		"+-",		COLUMN_NUMBER | COLUMN_RANK(9) },
-	{ "p50",		"P50",		COLUMN_NUMBER | COLUMN_RANK(4) },
-	{ "p90",		"P90",		COLUMN_NUMBER | COLUMN_RANK(5) },
-	{ "p99",		"P99",		COLUMN_NUMBER | COLUMN_RANK(3) },
-	{ "p99_9",		"P99.9",	COLUMN_NUMBER | COLUMN_RANK(8) },
-	{ "guest",		"GUEST",	COLUMN_NUMBER | COLUMN_RANK(2) },
-	{ "run",		"RUN",		COLUMN_NUMBER | COLUMN_RANK(2) },
+/* The last columns are those of top. */
+#define NR_PRINTED	COL_RATE
+
+struct list {
+	struct stat_line	*lines;	/* sorted */
+	unsigned int		nr;
+	struct stat_rows	sums;	/* the rows of all CPUs; unused with --per-cpu */
+	bool			is_timed;	/* each sample has a time */
 };
-
-#define COLUMN_OF_CPU	1
-#define COLUMN_OF_TIMED	4
-#define COLUMN_OF_GUEST	(NR_COLUMNS(columns_of_rows) - 2)
-#define COLUMN_OF_RUN	(NR_COLUMNS(columns_of_rows) - 1)
 
 static const struct column columns_of_cpus[] = {
 	{ "cpu",		"CPU",		COLUMN_NUMBER },
@@ -60,12 +43,57 @@ static const struct column columns_of_cpus[] = {
 	{ "tracing_percent",	"TRACING%",	COLUMN_NUMBER | COLUMN_RANK(6) },
 };
 
-#define COLUMN_OF_TRACING	(NR_COLUMNS(columns_of_cpus) - 3)
+#define COLUMN_OF_TRACING	(NR(columns_of_cpus) - 3)
 
-static const unsigned int percentiles[] = { 500, 900, 990, 999 };
-static const char *const percentile_keys[] = { "p50", "p90", "p99", "p99_9" };
+static void add_lines(struct list *list, const struct stat *stat, const struct stat_rows *rows,
+		      const struct stat_cpu *cpu)
+{
+	const bool is_exit = stat->by == STAT_BY_EXIT;
+	unsigned int i;
 
-/* Print a part of a whole in percent, with two decimals. */
+	list->lines = reallocarray(list->lines, list->nr + rows->nr + 1, sizeof(*list->lines));
+	if (!list->lines)
+		die_no_memory();
+	for (i = 0; i < rows->nr; i++) {
+		struct stat_line *line = &list->lines[list->nr++];
+
+		*line = (struct stat_line){};
+		stat_line_set(line, rows->rows[i], stat->is_counted);
+		stat_name(stat, line->key, line->name);
+		stat_cell_set(line, COL_CPU, cpu, cpu ? cpu->id : 0);
+		line->cells[COL_GUEST].is_known = is_exit && stat_has_guest(stat);
+		line->cells[COL_RUN].is_known = is_exit;
+		list->is_timed &= line->row->samples == line->row->times.count;
+	}
+}
+
+static void list_init(struct list *list, const struct stat *stat)
+{
+	uint64_t samples = 0, time = 0;
+	unsigned int i;
+
+	*list = (struct list){ .is_timed = true };
+	for (i = 0; i < stat->nr_cpus; i++) {
+		if (stat->per_cpu)
+			add_lines(list, stat, &stat->cpus[i]->rows, stat->cpus[i]);
+		else
+			stat_rows_merge(&list->sums, &stat->cpus[i]->rows);
+	}
+	add_lines(list, stat, &list->sums, NULL);
+	for (i = 0; i < list->nr; i++) {
+		samples += list->lines[i].row->samples;
+		time += list->lines[i].row->times.sum;
+	}
+	for (i = 0; i < list->nr; i++) {
+		const struct stat_row *row = list->lines[i].row;
+
+		stat_cell_percent(&list->lines[i], COL_SAMPLES_PERCENT, row->samples, samples);
+		stat_cell_percent(&list->lines[i], COL_TIME, row->times.sum,
+				  row->times.count ? time : 0);
+	}
+	stat_lines_sort(list->lines, list->nr, sizeof(*list->lines), stat->sort);
+}
+
 static void print_percent(struct printer *p, const char *key, uint64_t part, uint64_t whole)
 {
 	char text[TIME_TEXT_SIZE];
@@ -78,170 +106,98 @@ static void print_percent(struct printer *p, const char *key, uint64_t part, uin
 	printer_number(p, key, text);
 }
 
-/* In text it is the deviation of the mean in percent, as in perf; in JSON that of the samples. */
-static void print_deviation(struct printer *p, const struct loglin *times)
+static void print_cell(struct printer *p, const struct stat_line *line, enum stat_column column)
 {
-	char text[32];
+	const struct stat_column_info *info = &stat_columns[column];
+	const struct stat_cell *cell = &line->cells[column];
+	char text[TIME_TEXT_SIZE];
 
-	if (printer_is_json(p)) {
-		snprintf(text, sizeof(text), "%.3f", loglin_deviation(times));
-		printer_number(p, "deviation", text);
+	if (!cell->is_known) {
+		printer_none(p, info->column.key);
+	} else if (!printer_is_json(p)) {
+		stat_cell_text(line, column, text);
+		printer_str(p, info->column.key, text);
+	} else if (info->kind == CELL_NUMBER || info->kind == CELL_TIME) {
+		printer_uint(p, info->column.key, cell->n);
 	} else {
-		snprintf(text, sizeof(text), "%.2f%%", 100 * loglin_error(times));
-		printer_str(p, "deviation", text);
+		snprintf(text, sizeof(text), info->kind == CELL_PERCENT ? "%.2f" : "%.3f", cell->x);
+		printer_number(p, info->column.key, text);
 	}
 }
 
-/* What counters have: the longest time only if it belongs to this interval */
-static void print_counted(struct printer *p, const struct loglin *times)
+static void print_line(struct printer *p, const struct stat_line *line)
 {
-	unsigned int i;
+	enum stat_column column;
 
-	printer_none(p, "min");
-	if (times->max)
-		time_print(p, "max", times->max);
-	else
-		printer_none(p, "max");
-	time_print(p, "mean", times->sum / times->count);
-	printer_none(p, "deviation");
-	for (i = 0; i < NR_COLUMNS(percentile_keys); i++)
-		printer_none(p, percentile_keys[i]);
-}
-
-static void print_times(struct printer *p, const struct stat *stat, const struct loglin *times,
-			const struct stat_list *list)
-{
-	static const char *const keys[] = { "time_percent", "total", "min", "max", "mean",
-					    "deviation", "p50", "p90", "p99", "p99_9" };
-	unsigned int i;
-
-	if (!times->count) {
-		for (i = 0; i < NR_COLUMNS(keys); i++)
-			printer_none(p, keys[i]);
-		return;
-	}
-	print_percent(p, "time_percent", times->sum, list->time);
-	time_print(p, "total", times->sum);
-	if (stat->is_counted) {
-		print_counted(p, times);
-		return;
-	}
-	time_print(p, "min", times->min);
-	time_print(p, "max", times->max);
-	time_print(p, "mean", times->sum / times->count);
-	print_deviation(p, times);
-	for (i = 0; i < NR_COLUMNS(percentiles); i++)
-		time_print(p, percentile_keys[i], loglin_percentile(times, percentiles[i]));
-}
-
-static void print_row(struct printer *p, const struct stat *stat, const struct stat_list *list,
-		      const struct stat_row *row)
-{
-	char name[STAT_NAME_SIZE];
-
-	stat_name(stat, row->key, name);
-	printer_styled(p, "name", STYLE_NAME, name);
-	if (stat->per_cpu)
-		printer_uint(p, "cpu", row->cpu);
-	else
-		printer_none(p, "cpu");
-	printer_uint(p, "samples", row->samples);
-	print_percent(p, "samples_percent", row->samples, list->samples);
-	print_times(p, stat, &row->times, list);
-	printer_uint(p, "timed", row->times.count);
-	if (stat->by == STAT_BY_EXIT && stat_has_guest(stat))
-		time_print(p, "guest", row->guest);
-	else
-		printer_none(p, "guest");
-	if (stat->by == STAT_BY_EXIT)
-		time_print(p, "run", row->run);
-	else
-		printer_none(p, "run");
-}
-
-/* Print the powers of two from the smallest to the largest time of a row. */
-static void print_buckets(struct printer *p, const struct loglin *times)
-{
-	struct time_bucket buckets[LOGLIN_BLOCKS] = {};
-	unsigned int i;
-
-	for (i = 0; i < LOGLIN_BLOCKS; i++) {
-		buckets[i].from = loglin_block_from(i);
-		if (i + 1 < LOGLIN_BLOCKS)
-			buckets[i].to = loglin_block_from(i + 1);
-		buckets[i].count = loglin_block_count(times, i);
-	}
-	time_print_histogram(p, buckets, LOGLIN_BLOCKS);
+	printer_styled(p, "name", STYLE_NAME, line->name);
+	for (column = COL_NAME + 1; column < NR_PRINTED; column++)
+		print_cell(p, line, column);
 }
 
 /* In JSON a row and its histogram are one object; in text the histograms follow the table. */
-static void print_histograms(struct printer *p, const struct stat *stat,
-			     const struct stat_list *list)
+static void print_histograms(struct printer *p, const struct stat *stat, const struct list *list)
 {
-	char name[STAT_NAME_SIZE], heading[STAT_NAME_SIZE + 16];
+	struct time_bucket buckets[STAT_BUCKETS];
+	char heading[STAT_NAME_SIZE + 16];
 	unsigned int i;
 
 	for (i = 0; i < list->nr; i++) {
-		const struct stat_row *row = list->rows[i];
+		const struct stat_line *line = &list->lines[i];
 
-		if (!row->times.count && !printer_is_json(p))
+		if (!line->row->times.count && !printer_is_json(p))
 			continue;
 		printer_object(p, NULL);
 		if (printer_is_json(p)) {
-			print_row(p, stat, list, row);
+			print_line(p, line);
 		} else {
-			stat_name(stat, row->key, name);
 			snprintf(heading, sizeof(heading), stat->per_cpu ? "%s, CPU %u" : "%s",
-				 name, row->cpu);
+				 line->name, (unsigned int)line->cells[COL_CPU].n);
 			printer_heading(p, "name", heading);
 		}
-		print_buckets(p, &row->times);
+		time_print_histogram(p, buckets, stat_row_histogram(line->row, buckets));
 		printer_end(p);
 	}
 }
 
-static bool needs_samples(const char *column)
+/* A column without a meaning is in JSON only. */
+static bool is_in_text(const struct stat *stat, const struct list *list, enum stat_column column)
 {
-	unsigned int i;
-
-	for (i = 0; i < NR_COLUMNS(percentile_keys); i++)
-		if (!strcmp(column, percentile_keys[i]))
-			return true;
-	return !strcmp(column, "min") || !strcmp(column, "deviation");
+	switch (column) {
+	case COL_CPU:
+		return stat->per_cpu;
+	case COL_TIMED:
+		return !list->is_timed && stat_by_has_time(stat->by);
+	case COL_GUEST:
+		return stat->by == STAT_BY_EXIT && stat_has_guest(stat);
+	case COL_RUN:
+		/* with GUEST, RUN says little more */
+		return stat->by == STAT_BY_EXIT && !stat_has_guest(stat);
+	default:
+		return stat_column_has(column, stat->by, stat->is_counted);
+	}
 }
 
-static void print_table(struct printer *p, const struct stat *stat, const struct stat_list *list)
+static void print_table(struct printer *p, const struct stat *stat, const struct list *list)
 {
-	struct column all[NR_COLUMNS(columns_of_rows)];
-	const struct columns columns = { .all = all, .nr = NR_COLUMNS(all) };
+	struct column all[NR_PRINTED];
+	const struct columns columns = { .all = all, .nr = NR_PRINTED };
 	unsigned int i;
 
-	memcpy(all, columns_of_rows, sizeof(all));
-	if (!stat->per_cpu)
-		all[COLUMN_OF_CPU].flags |= COLUMN_JSON;
-	for (i = 0; i < list->nr && list->rows[i]->samples == list->rows[i]->times.count; i++)
-		;
-	if (i == list->nr)
-		all[COLUMN_OF_TIMED].flags |= COLUMN_JSON;
-	/* with GUEST, RUN says little more */
-	if (stat->by != STAT_BY_EXIT || !stat_has_guest(stat))
-		all[COLUMN_OF_GUEST].flags |= COLUMN_JSON;
-	if (stat->by != STAT_BY_EXIT || stat_has_guest(stat))
-		all[COLUMN_OF_RUN].flags |= COLUMN_JSON;
-	for (i = 0; i < NR_COLUMNS(all); i++)
-		if (stat->is_counted ? needs_samples(all[i].key) :
-		    i >= COLUMN_OF_TIMED && !stat_by_has_time(stat->by))
+	for (i = 0; i < NR_PRINTED; i++) {
+		all[i] = stat_columns[i].column;
+		if (!is_in_text(stat, list, i))
 			all[i].flags |= COLUMN_JSON;
+	}
 	printer_table(p, "rows", &columns);
 	for (i = 0; i < list->nr; i++) {
 		printer_row(p);
-		print_row(p, stat, list, list->rows[i]);
+		print_line(p, &list->lines[i]);
 		printer_end(p);
 	}
 	printer_end(p);
 }
 
-static void print_rows(struct printer *p, const struct stat *stat, const struct stat_list *list)
+static void print_rows(struct printer *p, const struct stat *stat, const struct list *list)
 {
 	if (stat->histogram && printer_is_json(p)) {
 		printer_array(p, "rows");
@@ -302,7 +258,7 @@ static void print_cpu(struct printer *p, const struct stat *stat, const struct s
 static void print_cpus(struct printer *p, const struct stat *stat)
 {
 	/* A file does not say what its events have cost. */
-	const unsigned int nr = stat->event_psec ? NR_COLUMNS(columns_of_cpus) : COLUMN_OF_TRACING;
+	const unsigned int nr = stat->event_psec ? NR(columns_of_cpus) : COLUMN_OF_TRACING;
 	const struct columns columns = { .all = columns_of_cpus, .nr = nr };
 	unsigned int i;
 
@@ -321,7 +277,6 @@ static void print_cpus(struct printer *p, const struct stat *stat)
 	printer_end(p);
 }
 
-/* Print a text as a field of CSV. */
 static void put_csv(struct out *out, const char *text)
 {
 	out_putc(out, '"');
@@ -333,46 +288,33 @@ static void put_csv(struct out *out, const char *text)
 	out_putc(out, '"');
 }
 
-static void put_csv_number(struct out *out, bool is_known, uint64_t value)
+/* A value that is not known is empty, and no percentage is printed. */
+static void print_csv(const struct stat *stat, const struct list *list)
 {
-	out_putc(out, ',');
-	if (is_known)
-		out_printf(out, "%" PRIu64, value);
-}
-
-static void print_csv(const struct stat *stat, const struct stat_list *list)
-{
-	const bool is_exit = stat->by == STAT_BY_EXIT;
 	struct out *out = &stat->ctx->out;
-	char name[STAT_NAME_SIZE];
-	unsigned int i, j;
+	enum stat_column column;
+	unsigned int i;
 
-	out_puts(out, "name,cpu,samples,timed,total,min,max,mean,deviation,p50,p90,p99,p99_9,guest,run,begin,end\n");
+	for (column = 0; column < NR_PRINTED; column++)
+		if (stat_columns[column].kind != CELL_PERCENT)
+			out_printf(out, "%s,", stat_columns[column].column.key);
+	out_puts(out, "begin,end\n");
 	for (i = 0; i < list->nr; i++) {
-		const struct stat_row *row = list->rows[i];
-		const struct loglin *times = &row->times;
-		const bool has_samples = times->count && !stat->is_counted;
+		const struct stat_line *line = &list->lines[i];
 
-		stat_name(stat, row->key, name);
-		put_csv(out, name);
-		put_csv_number(out, stat->per_cpu, row->cpu);
-		put_csv_number(out, true, row->samples);
-		put_csv_number(out, true, times->count);
-		put_csv_number(out, true, times->sum);
-		put_csv_number(out, has_samples, times->min);
-		put_csv_number(out, has_samples || times->max, times->max);
-		put_csv_number(out, times->count, times->count ? times->sum / times->count : 0);
-		out_putc(out, ',');
-		if (has_samples)
-			out_printf(out, "%.3f", loglin_deviation(times));
-		for (j = 0; j < NR_COLUMNS(percentiles); j++)
-			put_csv_number(out, has_samples,
-				       has_samples ? loglin_percentile(times, percentiles[j]) : 0);
-		put_csv_number(out, is_exit && stat_has_guest(stat), row->guest);
-		put_csv_number(out, is_exit, row->run);
-		put_csv_number(out, true, stat->begin);
-		put_csv_number(out, true, stat->end);
-		out_putc(out, '\n');
+		put_csv(out, line->name);
+		for (column = COL_NAME + 1; column < NR_PRINTED; column++) {
+			const struct stat_cell *cell = &line->cells[column];
+
+			if (stat_columns[column].kind == CELL_PERCENT)
+				continue;
+			out_putc(out, ',');
+			if (cell->is_known && stat_columns[column].kind == CELL_DEVIATION)
+				out_printf(out, "%.3f", cell->x);
+			else if (cell->is_known)
+				out_printf(out, "%" PRIu64, cell->n);
+		}
+		out_printf(out, ",%" PRIu64 ",%" PRIu64 "\n", stat->begin, stat->end);
 	}
 }
 
@@ -425,18 +367,12 @@ static void note_counts(const struct stat *stat)
 		 lost, more ? " or more" : "");
 }
 
-/**
- * stat_print - print the numbers, between the begin and the end of their time
- * @stat:	the verb, after stat_limits()
- *
- * Return: false once the output takes no more.
- */
 bool stat_print(struct stat *stat)
 {
 	struct printer *p = stat->ctx->p;
-	struct stat_list list;
+	struct list list;
 
-	stat_list_init(&list, stat);
+	list_init(&list, stat);
 	if (stat->csv) {
 		print_csv(stat, &list);
 	} else {
@@ -463,7 +399,8 @@ bool stat_print(struct stat *stat)
 		print_rows(p, stat, &list);
 		printer_end(p);
 	}
-	stat_list_free(&list);
+	free(list.lines);
+	stat_rows_free(&list.sums);
 	out_flush(&stat->ctx->out);
 	/* nothing is recorded, so nothing can be missing or lost */
 	if (!stat->is_counted && !stat->quiet)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rows of hyptrace stat: a hash table by their keys.
+ * The rows of stat and top.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,78 +8,21 @@
 #include "output/die.h"
 #include "stat_rows.h"
 
-#define SLOTS_MIN	64
-/* A row is hashed by the high bits of a product with an odd number, which has random bits */
-#define HASH_FACTOR	UINT64_C(0x9e3779b97f4a7c15)
-
-/* The slot of a key, or the free slot that it can take */
-static uint32_t *slot_of(const struct stat_rows *rows, struct stat_key key)
+struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key)
 {
-	uint64_t hash = (key.major * HASH_FACTOR ^ key.minor) * HASH_FACTOR;
-	unsigned int i = (hash >> 32) & (rows->nr_slots - 1);
+	struct stat_row *row = calloc(1, sizeof(*row));
 
-	for (;; i = (i + 1) & (rows->nr_slots - 1)) {
-		const struct stat_row *row;
-
-		if (!rows->slots[i])
-			return &rows->slots[i];
-		row = rows->rows[rows->slots[i] - 1];
-		if (row->key.major == key.major && row->key.minor == key.minor)
-			return &rows->slots[i];
-	}
-}
-
-/* Make room: at most half of the slots are taken. */
-static void grow(struct stat_rows *rows)
-{
-	unsigned int i;
-
-	rows->nr_slots = rows->nr_slots ? 2 * rows->nr_slots : SLOTS_MIN;
-	free(rows->slots);
-	rows->slots = calloc(rows->nr_slots, sizeof(*rows->slots));
-	rows->rows = reallocarray(rows->rows, rows->nr_slots / 2, sizeof(*rows->rows));
-	if (!rows->slots || !rows->rows)
+	rows->rows = reallocarray(rows->rows, rows->nr + 1, sizeof(*rows->rows));
+	if (!row || !rows->rows)
 		die_no_memory();
-	for (i = 0; i < rows->nr; i++)
-		*slot_of(rows, rows->rows[i]->key) = i + 1;
-}
-
-/**
- * stat_rows_find - find the row of a key in the table, or make one
- * @rows:	the rows
- * @key:	the key
- *
- * Return: the row.
- */
-struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key)
-{
-	struct stat_row *row;
-	uint32_t *slot;
-
-	if (rows->nr * 2 >= rows->nr_slots)
-		grow(rows);
-	slot = slot_of(rows, key);
-	if (!*slot) {
-		row = calloc(1, sizeof(*row));
-		if (!row)
-			die_no_memory();
-		row->key = key;
-		rows->rows[rows->nr++] = row;
-		*slot = rows->nr;
-	}
-	row = rows->rows[*slot - 1];
-	rows->recent[stat_rows_recent(key)] = row;
+	row->key = key;
+	row->index = rows->nr;
+	rows->rows[rows->nr++] = row;
+	map_add(&rows->map, key.major, key.minor)->ptr = row;
 	return row;
 }
 
-/**
- * stat_row_buckets - get the buckets of a row
- * @row:	the row
- * @from:	the shortest time of each bucket, if the row has none so far
- * @nr:		number of @from, at most STAT_BUCKETS
- *
- * Return: the buckets, which belong to the row.
- */
+/* The buckets begin at @from only if the row has none so far. */
 struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from, unsigned int nr)
 {
 	if (row->buckets)
@@ -101,11 +44,6 @@ static void merge_buckets(struct stat_row *to, const struct stat_buckets *from)
 		sum->count[i] += from->count[i];
 }
 
-/**
- * stat_rows_merge - add the samples of rows to those of the same keys
- * @to:		the rows that get them
- * @from:	the other rows
- */
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 {
 	unsigned int i;
@@ -123,10 +61,28 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 	}
 }
 
-/**
- * stat_rows_free - free all rows
- * @rows:	the rows, which are then none
+/*
+ * What EL2 has counted is in its buckets. Samples of events are only in the times: they are added
+ * to the buckets of EL2.
  */
+unsigned int stat_row_histogram(const struct stat_row *row,
+				struct time_bucket buckets[STAT_BUCKETS])
+{
+	const struct stat_buckets *counted = row->buckets;
+	const unsigned int nr = counted ? counted->nr : LOGLIN_BLOCKS;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		buckets[i].from = counted ? counted->from[i] : loglin_block_from(i);
+	for (i = 0; i < nr; i++) {
+		buckets[i].to = i + 1 < nr ? buckets[i + 1].from : 0;
+		buckets[i].count = counted ? counted->count[i] +
+			loglin_range_count(&row->times, buckets[i].from, buckets[i].to) :
+			loglin_block_count(&row->times, i);
+	}
+	return nr;
+}
+
 void stat_rows_free(struct stat_rows *rows)
 {
 	unsigned int i;
@@ -137,6 +93,6 @@ void stat_rows_free(struct stat_rows *rows)
 		free(rows->rows[i]);
 	}
 	free(rows->rows);
-	free(rows->slots);
+	map_free(&rows->map);
 	*rows = (struct stat_rows){};
 }

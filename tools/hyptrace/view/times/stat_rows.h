@@ -1,104 +1,76 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rows of hyptrace stat by their keys. For stat_*.c.
+ * The rows of stat and top by their keys. All 0 are none.
  */
 #ifndef STAT_ROWS_H
 #define STAT_ROWS_H
 
+#include "output/map.h"
+#include "output/time_text.h"
 #include "loglin.h"
 
-/**
- * struct stat_key - what the samples of a row have in common; its meaning depends on --by
- * @major:	such as a reason, the number of a hypercall or a VM
- * @minor:	what distinguishes rows of the same @major, or 0
- */
+/* What the samples of a row have in common, such as a reason; its meaning depends on --by */
 struct stat_key {
 	uint64_t	major;
-	uint64_t	minor;
+	uint64_t	minor;	/* what distinguishes rows of the same major, or 0 */
 };
 
-/* Buckets that a counter has at most */
+/* Buckets that a counter has at most; a struct loglin has fewer */
 #define STAT_BUCKETS	64
 
-/**
- * struct stat_buckets - the samples of a row by their times, as EL2 has counted them
- * @nr:		number of buckets
- * @from:	the shortest time of each, ns
- * @count:	its samples
- */
+/* The samples of a row by their times, as EL2 has counted them */
 struct stat_buckets {
 	unsigned int	nr;
-	uint64_t	from[STAT_BUCKETS];
+	uint64_t	from[STAT_BUCKETS];	/* the shortest time of each, ns */
 	uint64_t	count[STAT_BUCKETS];
 };
 
-/**
- * struct stat_row - the samples of a key
- * @key:	the key
- * @cpu:	the CPU; only if the rows are those of one CPU
- * @samples:	number of samples
- * @times:	the times of those samples that have one
- * @guest:	sum of times in guests, only of guest exits; 0 without hyp_enter and hyp_exit
- * @run:	sum of the field duration of guest_exit: @guest and what EL2 did meanwhile
- * @buckets:	the samples that EL2 has counted, if they were requested; else NULL
- * @since:	only in the list of vCPUs: the time of its last exit
- * @exit:	only there: the row of that exit; NULL after the next entry
- */
 struct stat_row {
-	struct stat_key	key;
-	unsigned int	cpu;
-	uint64_t	samples;
-	struct loglin	times;
-	uint64_t	guest;
-	uint64_t	run;
-	struct stat_buckets	*buckets;
-	uint64_t	since;
-	struct stat_row	*exit;
+	struct stat_key		key;
+	unsigned int		index;	/* its place among the rows */
+	uint64_t		samples;
+	struct loglin		times;	/* of those samples that have one */
+	uint64_t		guest;	/* of guest exits: the times in guests; 0 if unknown */
+	uint64_t		run;	/* likewise: guest, and what EL2 did meanwhile */
+	struct stat_buckets	*buckets;	/* what EL2 has counted, if it was requested */
+	/* only in the list of vCPUs: the last exit, until the next entry, and its time */
+	struct stat_row		*exit;
+	uint64_t		since;
 };
 
-/* Rows that need no look into the hash table: a power of two */
-#define STAT_RECENT	16
-
-/**
- * struct stat_rows - the rows; all 0 are none
- * @rows:	the rows, in the order of their first samples; each stays where it is
- * @nr:		number of @rows
- * @slots:	a hash table: numbers of rows plus 1, or 0
- * @nr_slots:	number of @slots, a power of two
- * @recent:	rows that were asked for lately, by the low bits of their keys; or NULL
- */
 struct stat_rows {
-	struct stat_row	**rows;
+	struct stat_row	**rows;	/* in the order of their first samples; each stays where it is */
 	unsigned int	nr;
-	uint32_t	*slots;
-	unsigned int	nr_slots;
-	struct stat_row	*recent[STAT_RECENT];
+	struct map	map;
 };
 
-struct stat_row *stat_rows_find(struct stat_rows *rows, struct stat_key key);
+struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key);
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from);
 struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from, unsigned int nr);
+/* The samples by their times. Return the number of buckets. */
+unsigned int stat_row_histogram(const struct stat_row *row,
+				struct time_bucket buckets[STAT_BUCKETS]);
 void stat_rows_free(struct stat_rows *rows);
 
-static inline unsigned int stat_rows_recent(struct stat_key key)
+/* NULL if there is none */
+static inline struct stat_row *stat_rows_find(const struct stat_rows *rows, struct stat_key key)
 {
-	return (key.major ^ key.minor) & (STAT_RECENT - 1);
+	const struct map_entry *entry = map_find(&rows->map, key.major, key.minor);
+
+	return entry ? entry->ptr : NULL;
 }
 
-/**
- * stat_rows_get - get the row of a key
- * @rows:	the rows
- * @key:	the key
- *
- * Return: the row, which is new if the key is.
- */
+/* A new row if the key is new */
 static inline struct stat_row *stat_rows_get(struct stat_rows *rows, struct stat_key key)
 {
-	struct stat_row *row = rows->recent[stat_rows_recent(key)];
+	struct stat_row *row = stat_rows_find(rows, key);
 
-	if (row && row->key.major == key.major && row->key.minor == key.minor)
-		return row;
-	return stat_rows_find(rows, key);
+	return row ? row : stat_rows_add(rows, key);
+}
+
+static inline bool stat_key_is(struct stat_key a, struct stat_key b)
+{
+	return a.major == b.major && a.minor == b.minor;
 }
 
 #endif /* STAT_ROWS_H */

@@ -12,25 +12,16 @@
 /* Bytes of an event that are kept: those that EL2 records are smaller */
 #define KEPT_SIZE	256
 
-/**
- * struct kept - the last event of a CPU or a vCPU
- * @owner:	stat_slow_cpu(), or the key of the vCPU
- * @size:	bytes of @data
- * @data:	the event
- */
+/* The last event of a CPU or a vCPU */
 struct kept {
-	struct stat_key	owner;
-	uint32_t	size;
+	struct stat_key	owner;	/* stat_slow_cpu(), or the key of the vCPU */
+	uint32_t	size;	/* bytes of data */
 	char		data[KEPT_SIZE] __attribute__((aligned(8)));
 };
 
-/**
- * stat_slow_events - list the events that say what happened in a visit of EL2
- * @by:		what the rows are
- * @events:	all events of the remote, up to NULL
- * @names:	out: the names
- *
- * Return: number of @names; 0 if the events of the rows themselves have arguments.
+/*
+ * List the events that say what happened in a visit of EL2. Return number of names; 0 if the events
+ * of the rows themselves have arguments.
  */
 unsigned int stat_slow_events(enum stat_by by, struct hyptrace_event *const *events,
 			      const char *names[STAT_SLOW_EVENTS])
@@ -61,12 +52,6 @@ static struct kept *find(const struct stat_slow *slow, struct stat_key owner)
 	return NULL;
 }
 
-/**
- * stat_slow_keep - keep an event until the sample ends
- * @cpu:	the CPU of the event, which has a struct stat_slow
- * @owner:	who has caused it
- * @rec:	the event; it replaces the one that @owner had
- */
 void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
 		    const struct hyptrace_record *rec)
 {
@@ -107,13 +92,6 @@ static void put_text(const struct stat_slow *slow, const struct hyptrace_record 
 	free(line);
 }
 
-/**
- * stat_slow_add - add a sample
- * @cpu:	the CPU on which it ended, which has a struct stat_slow
- * @key:	the key of its row
- * @time:	how long it took, ns
- * @rec:	its event, or NULL
- */
 void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 		   const struct hyptrace_record *rec)
 {
@@ -137,13 +115,7 @@ void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 		put_text(slow, rec, slow->samples[place].text);
 }
 
-/**
- * stat_slow_add_kept - add a sample with the last event of its owner
- * @cpu:	the CPU on which it ended, which has a struct stat_slow
- * @key:	the key of its row
- * @time:	how long it took, ns
- * @owner:	who has caused it
- */
+/* Add a sample with the last event of its owner. */
 void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 			struct stat_key owner)
 {
@@ -157,10 +129,6 @@ void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time
 	stat_slow_add(cpu, key, time, kept ? &rec : NULL);
 }
 
-/**
- * stat_slow_free - forget the samples
- * @slow:	the samples, which are then none
- */
 void stat_slow_free(struct stat_slow *slow)
 {
 	free(slow->kept);

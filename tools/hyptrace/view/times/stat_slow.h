@@ -14,35 +14,21 @@
 /* Events that are enabled only for their arguments, at most */
 #define STAT_SLOW_EVENTS	6
 
-/**
- * struct stat_slow_sample - a sample
- * @time:	how long it took, ns
- * @cpu:	the CPU on which it ended
- * @text:	its event: the name and the arguments
- */
 struct stat_slow_sample {
-	uint64_t	time;
-	unsigned int	cpu;
-	char		text[STAT_SLOW_TEXT];
+	uint64_t	time;	/* how long it took, ns */
+	unsigned int	cpu;	/* the CPU on which it ended */
+	char		text[STAT_SLOW_TEXT];	/* its event: the name and the arguments */
 };
 
 struct kept;
 
-/**
- * struct stat_slow - the slowest samples of a row; all 0 but @stat and @key are none
- * @stat:	the verb whose events they are
- * @key:	the key of the row
- * @samples:	the samples, the slowest first
- * @nr:		number of @samples
- * @kept:	the last event of each CPU, or of each vCPU
- * @nr_kept:	number of @kept
- */
+/* The slowest samples of a row; all 0 but stat and key are none */
 struct stat_slow {
-	const struct stat	*stat;
-	struct stat_key		key;
-	struct stat_slow_sample	samples[STAT_SLOW_SAMPLES];
+	const struct stat	*stat;	/* the verb whose events they are */
+	struct stat_key		key;	/* the key of the row */
+	struct stat_slow_sample	samples[STAT_SLOW_SAMPLES];	/* the samples, the slowest first */
 	unsigned int		nr;
-	struct kept		*kept;
+	struct kept		*kept;	/* the last event of each CPU, or of each vCPU */
 	unsigned int		nr_kept;
 };
 
@@ -56,12 +42,6 @@ void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time
 			struct stat_key owner);
 void stat_slow_free(struct stat_slow *slow);
 
-/**
- * stat_slow_cpu - get the owner of the last event of a CPU
- * @cpu:	the CPU
- *
- * Return: a key that no vCPU has.
- */
 static inline struct stat_key stat_slow_cpu(const struct stat_cpu *cpu)
 {
 	struct stat_key key = { .major = UINT64_MAX, .minor = cpu->id };

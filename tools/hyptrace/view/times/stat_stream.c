@@ -26,35 +26,25 @@
 
 #define BUSY_HINT	" (stop it, or use \"hyptrace stat -i FILE\")"
 
-/**
- * struct live - the state while events are read
- * @stat:	the verb
- * @remote:	the remote
- * @stream:	its events
- * @names:	the events that are counted
- * @nr_names:	number of @names
- * @signal_fd:	readable once a signal has come
- * @has_clock:	the events have the times of CLOCK_BOOTTIME
- * @ended:	the end was requested
- * @is_over:	the command has ended, or the verb has requested the end
- * @has_begun:	the events from @begin on are counted
- * @begin:	when to begin to count
- * @next:	when the interval ends; UINT64_MAX without --interval
- * @deadline:	when to end; UINT64_MAX without --duration
- */
+/* The state while events are read */
 struct live {
 	struct stat			*stat;
 	const struct hyptrace_remote	*remote;
-	struct hyptrace_stream		*stream;
+	struct hyptrace_stream		*stream;	/* its events */
+	/* the events that are counted */
 	const char			*names[NR_STAT_EVENTS + STAT_SLOW_EVENTS];
 	unsigned int			nr_names;
-	int				signal_fd;
+	int				signal_fd;	/* readable once a signal has come */
+	/* the events have the times of CLOCK_BOOTTIME */
 	bool				has_clock;
-	bool				ended;
+	bool				ended;	/* the end was requested */
+	/* the command has ended, or the verb has requested the end */
 	bool				is_over;
-	bool				has_begun;
-	uint64_t			begin;
+	bool				has_begun;	/* the events from begin on are counted */
+	uint64_t			begin;	/* when to begin to count */
+	/* when the interval ends; UINT64_MAX without --interval */
 	uint64_t			next;
+	/* when to end; UINT64_MAX without --duration */
 	uint64_t			deadline;
 };
 
@@ -284,13 +274,7 @@ static int count_events(struct live *live)
 	return EXIT_DONE;
 }
 
-/**
- * stat_stream - show the numbers of the machine, from now on until the end is requested
- * @stat:	the verb
- * @signal_fd:	readable once a signal has come
- *
- * Return: an exit code.
- */
+/* Show the numbers of the machine, from now on until the end is requested. */
 int stat_stream(struct stat *stat, int signal_fd)
 {
 	struct live live = { .stat = stat, .signal_fd = signal_fd };

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum stat_place {
 	STAT_UNKNOWN,
@@ -19,21 +20,12 @@ enum stat_place {
 	NR_STAT_PLACES
 };
 
-/**
- * struct stat_times - the times of a CPU; all 0 is one whose place was never known
- * @ns:		the time at each place so far
- * @since:	when the current interval began
- * @now:	its place; STAT_UNKNOWN also if something was lost since then
- */
+/* The times of a CPU; all 0 is one whose place was never known */
 struct stat_times {
-	uint64_t	ns[NR_STAT_PLACES];
-	uint64_t	since;
-	enum stat_place	now;
+	uint64_t	ns[NR_STAT_PLACES];	/* the time at each place so far */
+	uint64_t	since;	/* when the current interval began */
+	enum stat_place	now;	/* its place; STAT_UNKNOWN also if something was lost since then */
 };
-
-void stat_times_sum(const struct stat_times *t, uint64_t begin, uint64_t end,
-		    uint64_t ns[NR_STAT_PLACES]);
-void stat_times_cut(struct stat_times *t, uint64_t at);
 
 /* End an interval at @was, or at an unknown place, and begin one at @now. */
 static inline void stat_times_change(struct stat_times *t, uint64_t ts, enum stat_place was,
@@ -46,35 +38,41 @@ static inline void stat_times_change(struct stat_times *t, uint64_t ts, enum sta
 	t->now = now;
 }
 
-/**
- * stat_times_enter - a CPU enters EL2
- * @t:		its times
- * @ts:		the time
- */
 static inline void stat_times_enter(struct stat_times *t, uint64_t ts)
 {
 	stat_times_change(t, ts, t->now == STAT_EL2 ? STAT_UNKNOWN : t->now, STAT_EL2);
 }
 
-/**
- * stat_times_exit - a CPU leaves EL2
- * @t:		its times
- * @ts:		the time
- * @to_guest:	it enters a guest; else the host
- */
 static inline void stat_times_exit(struct stat_times *t, uint64_t ts, bool to_guest)
 {
 	stat_times_change(t, ts, t->now == STAT_EL2 ? STAT_EL2 : STAT_UNKNOWN,
 			  to_guest ? STAT_GUEST : STAT_HOST);
 }
 
-/**
- * stat_times_lose - events were lost since the last one
- * @t:		the times of their CPU
- */
+/* Events were lost since the last one. */
 static inline void stat_times_lose(struct stat_times *t)
 {
 	t->now = STAT_UNKNOWN;
+}
+
+/*
+ * The time at each place from @begin, not after the first event, to @end, not before the last one:
+ * @end - @begin in all. The time before the first event is unknown.
+ */
+static inline void stat_times_sum(const struct stat_times *t, uint64_t begin, uint64_t end,
+				  uint64_t ns[NR_STAT_PLACES])
+{
+	memcpy(ns, t->ns, sizeof(t->ns));
+	if (t->now != STAT_UNKNOWN)
+		ns[t->now] += end - t->since;
+	ns[STAT_UNKNOWN] = end - begin - ns[STAT_HOST] - ns[STAT_EL2] - ns[STAT_GUEST];
+}
+
+/* Begin to count again at a time that is not before the last event. */
+static inline void stat_times_cut(struct stat_times *t, uint64_t at)
+{
+	memset(t->ns, 0, sizeof(t->ns));
+	t->since = at;
 }
 
 #endif /* STAT_TIMES_H */

@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of hyptrace top. For cmd_top.c and top_keys.c.
+ * The numbers and the state of hyptrace top.
  */
 #ifndef TOP_H
 #define TOP_H
 
-#include "top_model.h"
 #include "top_screen.h"
 #include "top_terminal.h"
+
+/* The last minute of a row */
+struct top_history {
+	char		name[STAT_NAME_SIZE];
+	uint64_t	last;	/* the second of the youngest value */
+	double		seconds[TOP_SECONDS];	/* by the second modulo TOP_SECONDS */
+};
+
+/* The numbers, which grow with each interval */
+struct top_model {
+	struct top_view		view;	/* of the last interval, without rows */
+	struct stat_rows	sums;	/* the rows since the begin of the sums */
+	struct stat_rows	now;	/* the rows of the last interval */
+	struct top_history	*history;	/* of each row of sums */
+	uint64_t		begin;	/* begin of the sums, ns */
+	uint64_t		first;	/* begin of the spark lines, ns */
+	uint64_t		end;	/* end of the last interval, ns */
+};
 
 enum top_next {
 	TOP_STAY,
@@ -15,46 +32,37 @@ enum top_next {
 	TOP_QUIT,
 };
 
-/**
- * struct top - the settings and the state of the verb
- * @ctx:	the verb's context
- * @by:		what the rows are
- * @interval:	length of an interval, ns
- * @count:	intervals until the end; 0 for no limit
- * @has_sort:	--key was given
- * @is_batch:	print blocks of text
- * @has_utf8:	characters are shown in UTF-8
- * @model:	the numbers
- * @view:	what is shown of them
- * @look:	how it is shown
- * @is_help:	the help is shown
- * @is_detail:	the row of @slow is shown alone
- * @slow:	its slowest samples
- * @next:	what the user wants
- * @has_worked:	the source has given the numbers of an interval
- * @last_by:	@by before the last choice of the user
- */
 struct top {
 	struct context		*ctx;
-	enum stat_by		by;
-	uint64_t		interval;
-	uint64_t		count;
-	bool			has_sort;
-	bool			is_batch;
+	struct stat		stat;	/* the options */
+	uint64_t		count;	/* intervals until the end; 0 for no limit */
+	bool			has_sort;	/* --key was given */
+	bool			is_batch;	/* print blocks of text */
 	bool			has_utf8;
 	struct top_model	model;
-	struct top_view		view;
+	struct top_view		view;	/* what is shown of the model */
 	struct top_look		look;
-	bool			is_help;
-	bool			is_detail;
+	bool			is_help;	/* the help is shown */
+	bool			is_detail;	/* the row of slow is shown alone */
 	struct stat_slow	slow;
-	enum top_next		next;
-	bool			has_worked;
-	enum stat_by		last_by;
+	enum top_next		next;	/* what the user wants */
+	bool			has_worked;	/* the source has given an interval */
+	enum stat_by		last_by;	/* before the last choice of the user */
 };
+
+/* top_model.c */
+void top_model_take(struct top_model *model, const struct stat *stat);
+/* @view refers to nothing of the model; for top_view_free() */
+void top_model_view(const struct top_model *model, struct top_view *view);
+void top_view_free(struct top_view *view);
+/* Begin the sums again; the last minute stays. */
+void top_model_reset(struct top_model *model);
+/* Forget all numbers; what the rows are, and the source, stay. */
+void top_model_free(struct top_model *model);
 
 /* top_keys.c */
 void top_take_key(struct top *top, enum top_key key);
+/* Show again what was shown before the last choice, which was refused. */
 void top_return(struct top *top);
 
 #endif /* TOP_H */

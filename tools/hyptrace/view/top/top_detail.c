@@ -45,32 +45,6 @@ static void add_histogram(struct top_screen *screen, const struct time_bucket *b
 	free(out);
 }
 
-/*
- * What EL2 has counted is in its buckets. Samples of events are only in the times: those of this
- * view, and those of the views of other rows.
- */
-static unsigned int fill_buckets(const struct stat_row *sum, struct time_bucket *buckets)
-{
-	unsigned int i, nr = LOGLIN_BLOCKS;
-
-	if (sum->buckets)
-		nr = sum->buckets->nr;
-	for (i = 0; i < nr; i++) {
-		if (sum->buckets) {
-			buckets[i].from = sum->buckets->from[i];
-			buckets[i].to = i + 1 < nr ? sum->buckets->from[i + 1] : 0;
-			buckets[i].count = sum->buckets->count[i] +
-					   loglin_range_count(&sum->times, buckets[i].from,
-							      buckets[i].to);
-		} else {
-			buckets[i].from = loglin_block_from(i);
-			buckets[i].to = i + 1 < nr ? loglin_block_from(i + 1) : 0;
-			buckets[i].count = loglin_block_count(&sum->times, i);
-		}
-	}
-	return nr;
-}
-
 static void add_slow(struct top_screen *screen, const struct stat_slow *slow)
 {
 	char time[TIME_TEXT_SIZE];
@@ -87,44 +61,31 @@ static void add_slow(struct top_screen *screen, const struct stat_slow *slow)
 		top_screen_add(screen, TOP_PLAIN, "none so far");
 }
 
-/**
- * top_screen_detail - render the view of a row
- * @screen:	the screen, which is empty
- * @view:	what is shown
- * @row:	the row; NULL if it is not known yet
- * @sum:	its samples since the begin of the sums, or NULL
- * @slow:	its slowest samples
- * @note:	the last message, or NULL
- */
 void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 		       const struct top_row *row, const struct stat_row *sum,
 		       const struct stat_slow *slow, const char *note)
 {
-	struct time_bucket buckets[LOGLIN_BLOCKS + STAT_BUCKETS];
+	struct time_bucket buckets[STAT_BUCKETS];
 	unsigned int slow_lines = slow->nr < SLOW_LINES ? slow->nr + 1 : SLOW_LINES;
 
-	top_screen_add(screen, TOP_TITLE, "hyptrace top: by %s: %s", view->by,
-		       row ? row->name : "");
+	top_screen_add(screen, TOP_TITLE, "hyptrace top: by %s: %s", stat_by_name(view->by),
+		       row ? row->line.name : "");
 	top_screen_add(screen, view->lost || view->lost_more ? TOP_LOSS : TOP_PLAIN,
 		       "Events are recorded for this view: %llu read, %llu%s lost.",
 		       (unsigned long long)view->events, (unsigned long long)view->lost,
 		       view->lost_more ? " or more" : "");
-	if (!view->has_time)
+	if (!stat_by_has_time(view->by))
 		top_screen_add(screen, TOP_PLAIN, "These samples have no times.");
 	top_screen_add(screen, TOP_HEAD, "%s", sum && sum->buckets ?
 		       "HISTOGRAM: counted by EL2, and from events while a row is shown" :
 		       "HISTOGRAM");
-	if (sum && view->has_time)
-		add_histogram(screen, buckets, fill_buckets(sum, buckets), slow_lines + 2);
+	if (sum && stat_by_has_time(view->by))
+		add_histogram(screen, buckets, stat_row_histogram(sum, buckets), slow_lines + 2);
 	top_screen_add(screen, TOP_HEAD, "SLOWEST SAMPLES since this view is shown");
 	add_slow(screen, slow);
 	top_screen_footer(screen, note, "Esc back  r reset  h help  q quit");
 }
 
-/**
- * top_screen_help - render the help
- * @screen:	the screen, which is empty
- */
 void top_screen_help(struct top_screen *screen)
 {
 	static const char *const lines[] = {

@@ -8,14 +8,14 @@
 /* Show other rows. */
 static void group(struct top *top, enum stat_by by)
 {
-	top->last_by = top->by;
-	top->by = by;
-	top->model.by = by;
+	top->last_by = top->stat.by;
+	top->stat.by = by;
+	top->model.view.by = by;
 	top_model_free(&top->model);
 	top->look.has_selected = false;
 	top->look.paused = false;
 	if (!top->has_sort)
-		top->look.sort = TOP_TIME;
+		top->look.sort = COL_TIME;
 	top_model_view(&top->model, &top->view);
 	top->next = TOP_OTHER_SOURCE;
 }
@@ -29,7 +29,7 @@ static void begin_detail(struct top *top)
 	}
 	stat_slow_free(&top->slow);
 	top->slow.key = top->look.selected;
-	top->last_by = top->by;
+	top->last_by = top->stat.by;
 	top->look.paused = false;
 	top->is_detail = true;
 	top->next = TOP_OTHER_SOURCE;
@@ -50,15 +50,14 @@ static void select_row(struct top *top, int step)
 	if (!view->nr_rows)
 		return;
 	for (i = 0; i < view->nr_rows && top->look.has_selected; i++)
-		if (view->rows[i].key.major == top->look.selected.major &&
-		    view->rows[i].key.minor == top->look.selected.minor)
+		if (stat_key_is(view->rows[i].line.key, top->look.selected))
 			break;
 	if (!top->look.has_selected || i == view->nr_rows)
 		i = 0;
 	else if ((step < 0 && i) || (step > 0 && i + 1 < view->nr_rows))
 		i += step;
 	top->look.has_selected = true;
-	top->look.selected = view->rows[i].key;
+	top->look.selected = view->rows[i].line.key;
 }
 
 static void reset(struct top *top)
@@ -87,7 +86,7 @@ static void take_key_of_rows(struct top *top, enum top_key key)
 		top->look.has_selected = false;
 		return;
 	case TOP_KEY_GROUP:
-		group(top, (top->by + 1) % NR_STAT_BY);
+		group(top, (top->stat.by + 1) % NR_STAT_BY);
 		return;
 	case TOP_KEY_PER_CPU:
 		top->look.per_cpu = !top->look.per_cpu;
@@ -100,11 +99,6 @@ static void take_key_of_rows(struct top *top, enum top_key key)
 	}
 }
 
-/**
- * top_take_key - do what a key says
- * @top:	the verb
- * @key:	the key
- */
 void top_take_key(struct top *top, enum top_key key)
 {
 	switch (key) {
@@ -130,14 +124,10 @@ void top_take_key(struct top *top, enum top_key key)
 		end_detail(top);
 }
 
-/**
- * top_return - show again what was shown before the last choice
- * @top:	the verb; the choice was refused
- */
 void top_return(struct top *top)
 {
 	top->is_detail = false;
-	if (top->by != top->last_by)
+	if (top->stat.by != top->last_by)
 		group(top, top->last_by);
 	top->next = TOP_OTHER_SOURCE;
 }

@@ -8,7 +8,7 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/text.h"
-#include "top_model.h"
+#include "top.h"
 
 /* The second of a time; an interval that ends some ms late still has as many as it should. */
 static uint64_t second_of(const struct top_model *model, uint64_t ns)
@@ -19,21 +19,16 @@ static uint64_t second_of(const struct top_model *model, uint64_t ns)
 /* Clear the seconds from the youngest value on, up to a later one. */
 static void move_to(struct top_history *history, uint64_t second)
 {
-	uint64_t i;
-
-	if (second <= history->last)
-		return;
-	if (second - history->last > TOP_SECONDS)
+	if (second > history->last + TOP_SECONDS)
 		history->last = second - TOP_SECONDS;
-	for (i = history->last + 1; i <= second; i++)
-		history->seconds[i % TOP_SECONDS] = 0;
-	history->last = second;
+	while (history->last < second)
+		history->seconds[++history->last % TOP_SECONDS] = 0;
 }
 
 /* The first second of the last interval, and how many seconds get its values: at least one */
 static uint64_t seconds_of(const struct top_model *model, uint64_t *nr)
 {
-	const uint64_t first = second_of(model, model->end - model->interval);
+	const uint64_t first = second_of(model, model->end - model->view.interval);
 	const uint64_t end = second_of(model, model->end);
 
 	*nr = end > first ? end - first : 1;
@@ -51,23 +46,22 @@ static void add_history(const struct top_model *model, struct top_history *histo
 	}
 }
 
-/* Each row of the sums has a history; make those of new rows. */
+/* Make the history of each row of the sums that has none. */
 static void name_rows(struct top_model *model, const struct stat *stat, unsigned int nr)
 {
 	char name[STAT_NAME_SIZE], *plain;
-	unsigned int i;
 
 	model->history = reallocarray(model->history, model->sums.nr + 1, sizeof(*model->history));
 	if (!model->history)
 		die_no_memory();
-	for (i = nr; i < model->sums.nr; i++) {
-		struct top_history *history = &model->history[i];
+	for (; nr < model->sums.nr; nr++) {
+		struct top_history *history = &model->history[nr];
 
-		*history = (struct top_history){ .key = model->sums.rows[i]->key };
-		stat_name(stat, history->key, name);
+		*history = (struct top_history){};
+		stat_name(stat, model->sums.rows[nr]->key, name);
 		/* it may hold control characters */
 		plain = text_copy_plain(name);
-		snprintf(history->name, sizeof(history->name), "%.*s", TOP_NAME_SIZE - 1, plain);
+		snprintf(history->name, sizeof(history->name), "%s", plain);
 		free(plain);
 	}
 }
@@ -75,23 +69,21 @@ static void name_rows(struct top_model *model, const struct stat *stat, unsigned
 static void take_cpu(struct top_model *model, const struct stat *stat, unsigned int i)
 {
 	const struct stat_cpu *cpu = stat->cpus[i];
+	struct top_view *view = &model->view;
 
-	model->cpus[i].id = cpu->id;
-	stat_times_sum(&cpu->times, stat->begin, stat->end, model->cpus[i].ns);
-	model->events += cpu->events;
-	model->lost += cpu->lost;
-	model->lost_more |= cpu->lost_more;
+	view->cpus[i].id = cpu->id;
+	stat_times_sum(&cpu->times, stat->begin, stat->end, view->cpus[i].ns);
+	view->events += cpu->events;
+	view->lost += cpu->lost;
+	view->lost_more |= cpu->lost_more;
 	stat_rows_merge(&model->now, &cpu->rows);
 }
 
-/**
- * top_model_take - add the numbers of an interval
- * @model:	the numbers so far
- * @stat:	the interval, whose rows are those of the model
- */
+/* Add the numbers of an interval, whose rows are those of the model. */
 void top_model_take(struct top_model *model, const struct stat *stat)
 {
 	const bool has_time = stat_by_has_time(stat->by);
+	struct top_view *view = &model->view;
 	unsigned int i, nr = model->sums.nr;
 
 	if (!model->begin)
@@ -99,12 +91,12 @@ void top_model_take(struct top_model *model, const struct stat *stat)
 	if (!model->first)
 		model->first = stat->begin;
 	model->end = stat->end;
-	model->interval = stat->end - stat->begin;
-	model->is_counted = stat->is_counted;
-	model->cpus = reallocarray(model->cpus, stat->nr_cpus + 1, sizeof(*model->cpus));
-	if (!model->cpus)
+	view->interval = stat->end - stat->begin;
+	view->is_counted = stat->is_counted;
+	view->cpus = reallocarray(view->cpus, stat->nr_cpus + 1, sizeof(*view->cpus));
+	if (!view->cpus)
 		die_no_memory();
-	model->nr_cpus = stat->nr_cpus;
+	view->nr_cpus = stat->nr_cpus;
 	stat_rows_free(&model->now);
 	for (i = 0; i < stat->nr_cpus; i++)
 		take_cpu(model, stat, i);
@@ -112,85 +104,59 @@ void top_model_take(struct top_model *model, const struct stat *stat)
 	name_rows(model, stat, nr);
 	for (i = 0; i < model->now.nr; i++) {
 		const struct stat_row *now = model->now.rows[i];
-		unsigned int j = 0;
 
-		while (model->history[j].key.major != now->key.major ||
-		       model->history[j].key.minor != now->key.minor)
-			j++;
-		add_history(model, &model->history[j], has_time ? now->times.sum : now->samples);
+		add_history(model, &model->history[stat_rows_find(&model->sums, now->key)->index],
+			    has_time ? now->times.sum : now->samples);
 	}
 }
 
-static void view_row(const struct top_model *model, unsigned int i, uint64_t youngest,
-		     struct top_row *row)
+/* The rate, the part of the time, the mean and the spark line are those of the last interval. */
+static void view_row(const struct top_model *model, const struct stat_row *sum, uint64_t youngest,
+		     uint64_t time, struct top_row *row)
 {
-	const struct stat_row *sum = model->sums.rows[i];
-	struct top_history history = model->history[i];
-	const struct stat_row *now = NULL;
-	unsigned int j;
+	const struct stat_row none = {}, *now = stat_rows_find(&model->now, sum->key) ?: &none;
+	struct top_history history = model->history[sum->index];
+	const uint64_t interval = model->view.interval;
+	struct stat_line *line = &row->line;
+	unsigned int i;
 
-	for (j = 0; j < model->now.nr && !now; j++)
-		if (!memcmp(&model->now.rows[j]->key, &sum->key, sizeof(sum->key)))
-			now = model->now.rows[j];
-	row->key = sum->key;
-	memcpy(row->name, history.name, sizeof(row->name));
-	row->samples = sum->samples;
-	row->total = sum->times.sum;
-	row->longest = sum->times.max;
 	/* of numbers that EL2 has counted there are no samples */
-	if (!model->is_counted && !sum->buckets && sum->times.count)
-		row->p99 = loglin_percentile(&sum->times, 990);
-	row->guest = sum->guest;
-	if (now) {
-		row->now = now->samples;
-		row->now_timed = now->times.count;
-		row->now_total = now->times.sum;
-	}
+	stat_line_set(line, sum, model->view.is_counted || sum->buckets);
+	line->row = NULL;
+	strcpy(line->name, history.name);
+	stat_cell_set(line, COL_RATE, true, 0);
+	line->cells[COL_RATE].x = interval ? (double)now->samples * NSEC_PER_SEC / interval : 0;
+	line->cells[COL_RATE].n = line->cells[COL_RATE].x + 0.5;
+	stat_cell_percent(line, COL_TIME, now->times.sum, now->times.sum ? time : 0);
+	stat_cell_set(line, COL_MEAN, now->times.count,
+		      now->times.count ? now->times.sum / now->times.count : 0);
 	move_to(&history, youngest);
 	for (i = 0; i < TOP_SECONDS; i++)
 		row->spark[i] = history.seconds[(history.last + 1 + i) % TOP_SECONDS];
 }
 
-/**
- * top_model_view - make what is shown
- * @model:	the numbers
- * @view:	out: what is shown, for top_view_free(); it refers to nothing of @model
- */
 void top_model_view(const struct top_model *model, struct top_view *view)
 {
-	uint64_t nr, youngest = seconds_of(model, &nr) + nr - 1;
+	uint64_t nr, youngest = seconds_of(model, &nr) + nr - 1, time = 0;
 	unsigned int i;
 
 	top_view_free(view);
-	*view = (struct top_view){
-		.remote = model->remote,
-		.by = stat_by_name(model->by),
-		.is_counted = model->is_counted,
-		.has_time = stat_by_has_time(model->by),
-		.is_exit = model->by == STAT_BY_EXIT,
-		.interval = model->interval,
-		.seconds = (double)(model->end - model->begin) / NSEC_PER_SEC,
-		.known = model->interval ? youngest + 1 : 0,
-		.events = model->events,
-		.lost = model->lost,
-		.lost_more = model->lost_more,
-		.nr_cpus = model->nr_cpus,
-		.nr_rows = model->sums.nr,
-	};
+	*view = model->view;
+	view->seconds = (double)(model->end - model->begin) / NSEC_PER_SEC;
+	view->known = view->interval ? youngest + 1 : 0;
+	view->nr_rows = model->sums.nr;
 	view->cpus = calloc(view->nr_cpus + 1, sizeof(*view->cpus));
 	view->rows = calloc(view->nr_rows + 1, sizeof(*view->rows));
 	if (!view->cpus || !view->rows)
 		die_no_memory();
 	if (view->nr_cpus)
-		memcpy(view->cpus, model->cpus, view->nr_cpus * sizeof(*view->cpus));
+		memcpy(view->cpus, model->view.cpus, view->nr_cpus * sizeof(*view->cpus));
+	for (i = 0; i < model->now.nr; i++)
+		time += model->now.rows[i]->times.sum;
 	for (i = 0; i < view->nr_rows; i++)
-		view_row(model, i, youngest, &view->rows[i]);
+		view_row(model, model->sums.rows[i], youngest, time, &view->rows[i]);
 }
 
-/**
- * top_view_free - free what is shown
- * @view:	what is shown, which is then nothing
- */
 void top_view_free(struct top_view *view)
 {
 	free(view->cpus);
@@ -198,27 +164,6 @@ void top_view_free(struct top_view *view)
 	*view = (struct top_view){};
 }
 
-/**
- * top_model_row - find a row of the sums
- * @model:	the numbers
- * @key:	its key
- *
- * Return: the row, valid until the sums are reset; NULL if there is none.
- */
-const struct stat_row *top_model_row(const struct top_model *model, struct stat_key key)
-{
-	unsigned int i;
-
-	for (i = 0; i < model->sums.nr; i++)
-		if (!memcmp(&model->sums.rows[i]->key, &key, sizeof(key)))
-			return model->sums.rows[i];
-	return NULL;
-}
-
-/**
- * top_model_reset - begin the sums again; the last minute stays
- * @model:	the numbers
- */
 void top_model_reset(struct top_model *model)
 {
 	unsigned int i;
@@ -228,26 +173,24 @@ void top_model_reset(struct top_model *model)
 
 		row->samples = 0;
 		row->guest = 0;
+		row->run = 0;
 		loglin_free(&row->times);
-		row->times = (struct loglin){};
 		if (row->buckets)
 			memset(row->buckets->count, 0, sizeof(row->buckets->count));
 	}
 	model->begin = model->end;
-	model->events = 0;
-	model->lost = 0;
-	model->lost_more = false;
+	model->view.events = 0;
+	model->view.lost = 0;
+	model->view.lost_more = false;
 }
 
-/**
- * top_model_free - forget all numbers
- * @model:	the numbers; @by and @remote stay
- */
 void top_model_free(struct top_model *model)
 {
+	const struct top_view view = { .source = model->view.source, .by = model->view.by };
+
 	stat_rows_free(&model->sums);
 	stat_rows_free(&model->now);
 	free(model->history);
-	free(model->cpus);
-	*model = (struct top_model){ .remote = model->remote, .by = model->by };
+	free(model->view.cpus);
+	*model = (struct top_model){ .view = view };
 }

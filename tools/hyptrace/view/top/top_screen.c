@@ -20,22 +20,40 @@
 /* Bytes of a line at most: in UTF-8, a bar has three */
 #define LINE_SIZE	1024
 
-/* The columns that a narrow screen keeps longest are first */
-static const enum top_column by_importance[] = {
-	TOP_RATE, TOP_TIME, TOP_MEAN, TOP_MAX, TOP_GUEST, TOP_TOTAL, TOP_P99, TOP_SAMPLES,
+const enum stat_column top_columns[] = {
+	COL_NAME, COL_RATE, COL_TIME, COL_MEAN, COL_MAX, COL_P99, COL_SAMPLES, COL_TOTAL, COL_GUEST,
+	NR_STAT_COLUMNS
 };
 
-/**
- * struct layout - the columns of a screen
- * @name:	width of the names
- * @has:	the columns that fit
- * @spark:	width of the spark lines; 0 for none
- */
-struct layout {
-	unsigned int	name;
-	bool		has[NR_TOP_COLUMNS];
-	unsigned int	spark;
+#define NR_COLUMNS	(sizeof(top_columns) / sizeof(top_columns[0]) - 1)
+
+/* The columns that a narrow screen keeps longest are first. */
+static const enum stat_column by_importance[] = {
+	COL_RATE, COL_TIME, COL_MEAN, COL_MAX, COL_GUEST, COL_TOTAL, COL_P99, COL_SAMPLES,
 };
+
+struct layout {
+	unsigned int	name;	/* width of the names */
+	bool		has[NR_STAT_COLUMNS];	/* the columns that fit */
+	unsigned int	spark;	/* width of the spark lines; 0 for none */
+};
+
+enum stat_column top_column_next(const struct top_view *view, enum stat_column column, int step)
+{
+	unsigned int i = 0;
+
+	while (top_columns[i] != column)
+		i++;
+	do {
+		i = (i + NR_COLUMNS + step) % NR_COLUMNS;
+	} while (!stat_column_has(top_columns[i], view->by, view->is_counted));
+	return top_columns[i];
+}
+
+static int width_of(enum stat_column column)
+{
+	return stat_columns[column].kind == CELL_PERCENT ? 6 : 10;
+}
 
 static bool is_full(const struct top_screen *screen)
 {
@@ -56,12 +74,6 @@ static void cut(const struct top_screen *screen, char *text)
 	*text = '\0';
 }
 
-/**
- * top_screen_add - add a line, unless the screen is full
- * @screen:	the screen
- * @style:	how the line looks
- * @fmt:	as for printf(); what is too long for the screen is cut
- */
 void top_screen_add(struct top_screen *screen, enum top_style style, const char *fmt, ...)
 {
 	char *text;
@@ -90,12 +102,6 @@ static unsigned int lines_left(const struct top_screen *screen)
 	return screen->nr + footer < screen->height ? screen->height - screen->nr - footer : 0;
 }
 
-/**
- * top_screen_footer - write the last line of the screen, if it is high enough
- * @screen:	the screen
- * @note:	a message; NULL for none
- * @keys:	what keys do; shown without a message
- */
 void top_screen_footer(struct top_screen *screen, const char *note, const char *keys)
 {
 	if (screen->height < FOOTER_HEIGHT)
@@ -165,7 +171,7 @@ static void make_layout(const struct top_screen *screen, const struct top_view *
 
 	*layout = (struct layout){ .name = NAME_WIDTH_MIN };
 	for (i = 0; i < view->nr_rows; i++) {
-		size_t len = strlen(view->rows[i].name);
+		size_t len = strlen(view->rows[i].line.name);
 
 		if (len > layout->name)
 			layout->name = len < NAME_WIDTH_MAX ? len : NAME_WIDTH_MAX;
@@ -173,16 +179,16 @@ static void make_layout(const struct top_screen *screen, const struct top_view *
 	if (width == TOP_UNLIMITED)
 		width = LINE_SIZE / 4;
 	used = layout->name;
-	for (i = 0; i < sizeof(by_importance) / sizeof(by_importance[0]); i++) {
-		enum top_column column = by_importance[i];
+	for (i = 0; i < NR_COLUMNS - 1; i++) {
+		enum stat_column column = by_importance[i];
 		/* the most important one is beside the name even if no spark line fits */
 		unsigned int rest = i ? 2 + SPARK_WIDTH_MIN : 0;
 
-		if (!top_column_is_shown(view, column) ||
-		    used + 1 + top_column_width(column) + rest > width)
+		if (!stat_column_has(column, view->by, view->is_counted) ||
+		    used + 1 + width_of(column) + rest > width)
 			continue;
 		layout->has[column] = true;
-		used += 1 + top_column_width(column);
+		used += 1 + width_of(column);
 	}
 	if (used + 2 + SPARK_WIDTH_MIN <= width)
 		layout->spark = width - used - 2;
@@ -191,18 +197,20 @@ static void make_layout(const struct top_screen *screen, const struct top_view *
 }
 
 static void add_head(struct top_screen *screen, const struct layout *layout,
-		     enum top_column sort)
+		     enum stat_column sort)
 {
-	char line[LINE_SIZE], head[TOP_CELL_SIZE], *to = line;
-	enum top_column column;
+	const char *const name = stat_columns[COL_NAME].column.head;
+	const enum stat_column *column = top_columns;
+	char line[LINE_SIZE], head[TIME_TEXT_SIZE], *to = line;
 
-	to += sprintf(to, "%-*s", (int)layout->name, sort == TOP_NAME ? "*NAME" : "NAME");
-	for (column = TOP_NAME + 1; column < NR_TOP_COLUMNS; column++) {
-		if (!layout->has[column])
+	to += sprintf(to, "%s%-*s", sort == COL_NAME ? "*" : "",
+		      (int)layout->name - (sort == COL_NAME), name);
+	while (*++column != NR_STAT_COLUMNS) {
+		if (!layout->has[*column])
 			continue;
-		snprintf(head, sizeof(head), "%s%s", column == sort ? "*" : "",
-			 top_column_head(column));
-		to += sprintf(to, " %*s", (int)top_column_width(column), head);
+		snprintf(head, sizeof(head), "%s%s", *column == sort ? "*" : "",
+			 stat_columns[*column].column.head);
+		to += sprintf(to, " %*s", width_of(*column), head);
 	}
 	if (layout->spark)
 		sprintf(to, "  %-*s", (int)layout->spark, "LAST MINUTE");
@@ -212,15 +220,15 @@ static void add_head(struct top_screen *screen, const struct layout *layout,
 static void add_row(struct top_screen *screen, const struct top_view *view,
 		    const struct layout *layout, const struct top_row *row, bool is_selected)
 {
-	char line[LINE_SIZE], cell[TOP_CELL_SIZE], *to = line;
-	enum top_column column;
+	const enum stat_column *column = top_columns;
+	char line[LINE_SIZE], cell[TIME_TEXT_SIZE], *to = line;
 
-	to += sprintf(to, "%-*.*s", (int)layout->name, (int)layout->name, row->name);
-	for (column = TOP_NAME + 1; column < NR_TOP_COLUMNS; column++) {
-		if (!layout->has[column])
+	to += sprintf(to, "%-*.*s", (int)layout->name, (int)layout->name, row->line.name);
+	while (*++column != NR_STAT_COLUMNS) {
+		if (!layout->has[*column])
 			continue;
-		top_column_cell(view, row, column, cell);
-		to += sprintf(to, " %*s", (int)top_column_width(column), cell);
+		stat_cell_text(&row->line, *column, cell);
+		to += sprintf(to, " %*s", width_of(*column), cell);
 	}
 	if (layout->spark) {
 		to = stpcpy(to, "  ");
@@ -231,8 +239,7 @@ static void add_row(struct top_screen *screen, const struct top_view *view,
 
 static bool is_selected(const struct top_look *look, const struct top_row *row)
 {
-	return look->has_selected && look->selected.major == row->key.major &&
-	       look->selected.minor == row->key.minor;
+	return look->has_selected && stat_key_is(look->selected, row->line.key);
 }
 
 /* The first row to show: the selected one must be visible. */
@@ -247,12 +254,6 @@ static unsigned int first_row(const struct top_view *view, const struct top_look
 	return 0;
 }
 
-/**
- * top_screen_rows - render the rows
- * @screen:	the screen, which is empty
- * @view:	what is shown; its rows are sorted
- * @look:	what the user has chosen
- */
 void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 		     const struct top_look *look)
 {
@@ -260,8 +261,9 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 	unsigned int i, left;
 
 	top_screen_add(screen, TOP_TITLE, "hyptrace top: %s%sby %s, sums of %.1f s%s",
-		       view->remote ? view->remote : "", view->remote ? ", " : "", view->by,
-		       view->seconds, look->paused ? " [PAUSED]" : "");
+		       view->source ? view->source : "", view->source ? ", " : "",
+		       stat_by_name(view->by), view->seconds,
+		       look->paused ? " [PAUSED]" : view->is_over ? " [END]" : "");
 	add_cpus(screen, view, look->per_cpu);
 	add_losses(screen, view);
 	make_layout(screen, view, &layout);
@@ -273,10 +275,6 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 			  "h help  q quit  < > sort  g group  p pause  r reset  Enter detail");
 }
 
-/**
- * top_screen_free - remove all lines
- * @screen:	the screen; its size stays
- */
 void top_screen_free(struct top_screen *screen)
 {
 	while (screen->nr)

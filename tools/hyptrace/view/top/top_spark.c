@@ -32,16 +32,6 @@ static double value_of(const struct top_row *row, unsigned int known, unsigned i
 	return nr ? sum / nr : -1;
 }
 
-/**
- * top_spark - write a spark line
- * @row:	the row
- * @known:	number of the youngest seconds that have a value
- * @width:	number of bars, at most TOP_SECONDS
- * @has_utf8:	use block elements; else characters of ASCII
- * @to:		out: the line; @width characters, each of up to three bytes, and NUL
- *
- * The largest bar of the row is the highest one. The youngest second is at the right.
- */
 void top_spark(const struct top_row *row, unsigned int known, unsigned int width, bool has_utf8,
 	       char *to)
 {

@@ -30,11 +30,6 @@ static struct {
 	sigset_t	before;
 } terminal = { .signals = -1, .epoll = -1 };
 
-/**
- * top_terminal_has_utf8 - are characters shown in UTF-8?
- *
- * Return: true if the locale says so.
- */
 bool top_terminal_has_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
@@ -63,11 +58,9 @@ static int open_input(void)
 	return 0;
 }
 
-/**
- * top_terminal_begin - use the whole terminal, until top_terminal_end()
- *
- * Return: a descriptor that is readable when top_terminal_key() has something; less than 0 with a
- * message if the terminal cannot be used.
+/*
+ * Use the whole terminal, until top_terminal_end(). Return a descriptor that is readable when
+ * top_terminal_key() has something; less than 0 with a message if the terminal cannot be used.
  */
 int top_terminal_begin(void)
 {
@@ -98,9 +91,6 @@ int top_terminal_begin(void)
 	return terminal.epoll;
 }
 
-/**
- * top_terminal_end - make the terminal as it was
- */
 void top_terminal_end(void)
 {
 	if (terminal.screen) {
@@ -118,10 +108,7 @@ void top_terminal_end(void)
 	terminal.epoll = -1;
 }
 
-/**
- * top_terminal_size - set the size of a screen to that of the terminal
- * @screen:	the screen
- */
+/* Set the size of a screen to that of the terminal. */
 void top_terminal_size(struct top_screen *screen)
 {
 	struct winsize size;
@@ -133,10 +120,6 @@ void top_terminal_size(struct top_screen *screen)
 	screen->height = LINES;
 }
 
-/**
- * top_terminal_show - show a screen
- * @screen:	the screen
- */
 void top_terminal_show(const struct top_screen *screen)
 {
 	static const attr_t attributes[] = {
@@ -205,10 +188,8 @@ static bool is_gone(void)
 	return false;
 }
 
-/**
- * top_terminal_key - get what the user has done, without waiting
- *
- * Return: the next key; TOP_KEY_NONE if there is none.
+/*
+ * Get what the user has done, without waiting. Return the next key; TOP_KEY_NONE if there is none.
  */
 enum top_key top_terminal_key(void)
 {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The columns of rows, their cells, and the order of rows by one of them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/die.h"
+#include "output/text.h"
+#include "stat_columns.h"
+
+#define NUMBER(rank)	(COLUMN_NUMBER | COLUMN_RANK(rank))
+
+const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
+	[COL_NAME]	= { { "name", "NAME", COLUMN_TRUNC }, "name", CELL_NUMBER, 0 },
+	[COL_CPU]	= { { "cpu", "CPU", NUMBER(0) }, NULL, CELL_NUMBER, 0 },
+	[COL_SAMPLES]	= { { "samples", "SAMPLES", NUMBER(0) }, "samples", CELL_NUMBER, 0 },
+	[COL_SAMPLES_PERCENT] = { { "samples_percent", "SAMPLES%", NUMBER(10) }, NULL,
+				  CELL_PERCENT, 0 },
+	[COL_TIMED]	= { { "timed", "TIMED", NUMBER(6) }, NULL, CELL_NUMBER, NEEDS_TIME },
+	[COL_TIME]	= { { "time_percent", "TIME%", NUMBER(0) }, "time", CELL_PERCENT,
+			    NEEDS_TIME },
+	[COL_TOTAL]	= { { "total", "TOTAL", NUMBER(0) }, "total", CELL_TIME, NEEDS_TIME },
+	[COL_MIN]	= { { "min", "MIN", NUMBER(7) }, "min", CELL_TIME,
+			    NEEDS_TIME | NEEDS_SAMPLES },
+	[COL_MAX]	= { { "max", "MAX", NUMBER(1) }, "max", CELL_TIME, NEEDS_TIME },
+	[COL_MEAN]	= { { "mean", "MEAN", NUMBER(0) }, "mean", CELL_TIME, NEEDS_TIME },
+	[COL_DEVIATION]	= { { "deviation", "+-", NUMBER(9) }, NULL, CELL_DEVIATION,
+			    NEEDS_TIME | NEEDS_SAMPLES },
+	[COL_P50]	= { { "p50", "P50", NUMBER(4) }, "p50", CELL_TIME,
+			    NEEDS_TIME | NEEDS_SAMPLES },
+	[COL_P90]	= { { "p90", "P90", NUMBER(5) }, "p90", CELL_TIME,
+			    NEEDS_TIME | NEEDS_SAMPLES },
+	[COL_P99]	= { { "p99", "P99", NUMBER(3) }, "p99", CELL_TIME,
+			    NEEDS_TIME | NEEDS_SAMPLES },
+	[COL_P99_9]	= { { "p99_9", "P99.9", NUMBER(8) }, "p99.9", CELL_TIME,
+			    NEEDS_TIME | NEEDS_SAMPLES },
+	[COL_GUEST]	= { { "guest", "GUEST", NUMBER(2) }, "guest", CELL_TIME, NEEDS_EXIT },
+	[COL_RUN]	= { { "run", "RUN", NUMBER(2) }, NULL, CELL_TIME, NEEDS_EXIT },
+	[COL_RATE]	= { { "rate", "SAMPLES/S", NUMBER(0) }, "rate", CELL_NUMBER, 0 },
+};
+
+bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column)
+{
+	while (*list != NR_STAT_COLUMNS && strcmp(key, stat_columns[*list].sort))
+		list++;
+	*column = *list;
+	return *list != NR_STAT_COLUMNS;
+}
+
+char *stat_column_names(const enum stat_column *list, const char *before)
+{
+	size_t len;
+	char *names;
+	FILE *f = text_open(&names, &len);
+
+	fputs(before, f);
+	for (; *list != NR_STAT_COLUMNS; list++)
+		fprintf(f, "%s%s", stat_columns[*list].sort,
+			list[1] != NR_STAT_COLUMNS ? ", " : "");
+	text_close(f);
+	return names;
+}
+
+bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted)
+{
+	const unsigned int needs = stat_columns[column].needs;
+
+	return !((needs & NEEDS_TIME && !stat_by_has_time(by)) ||
+		 (needs & NEEDS_SAMPLES && is_counted) ||
+		 (needs & NEEDS_EXIT && by != STAT_BY_EXIT));
+}
+
+void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_known, uint64_t n)
+{
+	line->cells[column] = (struct stat_cell){ .is_known = is_known, .n = n, .x = n };
+}
+
+void stat_cell_percent(struct stat_line *line, enum stat_column column, double part, double whole)
+{
+	line->cells[column] = (struct stat_cell){ .is_known = whole,
+						  .x = whole ? 100 * part / whole : 0 };
+}
+
+void stat_cell_text(const struct stat_line *line, enum stat_column column,
+		    char text[TIME_TEXT_SIZE])
+{
+	const struct stat_cell *cell = &line->cells[column];
+
+	if (!cell->is_known) {
+		strcpy(text, "-");
+		return;
+	}
+	switch (stat_columns[column].kind) {
+	case CELL_NUMBER:
+		snprintf(text, TIME_TEXT_SIZE, "%" PRIu64, cell->n);
+		return;
+	case CELL_TIME:
+		time_text(text, cell->n);
+		return;
+	case CELL_PERCENT:
+		snprintf(text, TIME_TEXT_SIZE, "%.2f", cell->x);
+		return;
+	case CELL_DEVIATION:
+		/* that of the mean, as in perf */
+		snprintf(text, TIME_TEXT_SIZE, "%.2f%%", 100 * line->error);
+		return;
+	}
+}
+
+void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_counted)
+{
+	static const unsigned int permille[] = { 500, 900, 990, 999 };
+	const struct loglin *times = &row->times;
+	const bool is_timed = times->count, has_samples = is_timed && !is_counted;
+	unsigned int i;
+
+	line->key = row->key;
+	line->row = row;
+	stat_cell_set(line, COL_SAMPLES, true, row->samples);
+	stat_cell_set(line, COL_TIMED, true, times->count);
+	stat_cell_set(line, COL_TOTAL, is_timed, times->sum);
+	stat_cell_set(line, COL_MIN, has_samples, times->min);
+	/* counters have it only if it belongs to this interval */
+	stat_cell_set(line, COL_MAX, has_samples || times->max, times->max);
+	stat_cell_set(line, COL_MEAN, is_timed, is_timed ? times->sum / times->count : 0);
+	if (is_timed)
+		line->cells[COL_MEAN].x = (double)times->sum / times->count;
+	line->error = has_samples ? loglin_error(times) : 0;
+	stat_cell_set(line, COL_DEVIATION, has_samples, 0);
+	if (has_samples)
+		line->cells[COL_DEVIATION].x = loglin_deviation(times);
+	for (i = 0; i < 4; i++)
+		stat_cell_set(line, COL_P50 + i, has_samples,
+			      has_samples ? loglin_percentile(times, permille[i]) : 0);
+	stat_cell_set(line, COL_RUN, true, row->run);
+	stat_cell_set(line, COL_GUEST, true, row->guest);
+	if (!row->guest)
+		line->cells[COL_GUEST].x = row->run;
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const enum stat_column column = *(enum stat_column *)arg;
+	const struct stat_line *x = a, *y = b;
+	const double left = x->cells[column].x, right = y->cells[column].x;
+	int names;
+
+	if (left != right)
+		return left < right ? 1 : -1;
+	names = strcmp(x->name, y->name);
+	return names ? names : (x->cells[COL_CPU].n > y->cells[COL_CPU].n) -
+			       (x->cells[COL_CPU].n < y->cells[COL_CPU].n);
+}
+
+void stat_lines_sort(void *lines, unsigned int nr, size_t size, enum stat_column column)
+{
+	if (nr)
+		qsort_r(lines, nr, size, compare, &column);
+}
