@@ -113,8 +113,65 @@ int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hy
 int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err);
 int hyptrace_file_next(struct hyptrace_file *file, const struct hyptrace_stream_event **event,
 		       struct hyptrace_error *err);
+int hyptrace_file_batch(struct hyptrace_file *file, const struct hyptrace_stream_event **events,
+			struct hyptrace_error *err);
 void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file_counts *counts,
 			  size_t size);
+
+/* file_run.c: read a file with several threads */
+
+/* Each CPU's events are in order, but not those of several CPUs. flush() is not called. */
+#define HYPTRACE_FILE_BY_CPU	1U
+/* The batches know the times of events before them. */
+#define HYPTRACE_FILE_TIMES	2U
+/* Only the caller's thread reads. */
+#define HYPTRACE_FILE_ALONE	4U
+
+/**
+ * struct hyptrace_file_batch - events in their order
+ * @events:	the events and losses
+ * @nr:		number of @events, at least 1
+ * @has_times:	this is not the first batch, and the times below are known
+ * @first:	time of the first event of all
+ * @previous:	time of the event before this batch
+ */
+struct hyptrace_file_batch {
+	const struct hyptrace_stream_event	*events;
+	unsigned int				nr;
+	bool					has_times;
+	uint64_t				first;
+	uint64_t				previous;
+};
+
+/**
+ * struct hyptrace_file_work - what threads do with the events of a file
+ * @flags:	HYPTRACE_FILE_BY_CPU, HYPTRACE_FILE_TIMES, HYPTRACE_FILE_ALONE
+ * @arg:	argument of begin() and damage()
+ * @begin:	makes the state of a thread, or returns NULL if there is no memory. @formats are
+ *		those of this thread. If this member is NULL, @arg is the state of all threads.
+ * @batch:	uses the next events, which are valid during the call. The threads call it at the
+ *		same time, each for its own state. Returns 0, or another number to end reading.
+ * @flush:	all that the state has used since its last flush() is the next in the order of the
+ *		file: write it. Only one thread at a time calls it. Returns as @batch. May be NULL.
+ * @damage:	something is damaged, after what was flushed; reading continues. Only one thread at
+ *		a time calls it.
+ * @end:	frees the state of a thread; may be NULL
+ *
+ * The caller's thread calls all @begin and @end.
+ */
+struct hyptrace_file_work {
+	unsigned int	flags;
+	void		*arg;
+	void		*(*begin)(struct hyptrace_formats *formats, void *arg);
+	int		(*batch)(void *state, const struct hyptrace_file_batch *batch);
+	int		(*flush)(void *state);
+	void		(*damage)(const struct hyptrace_error *err, void *arg);
+	void		(*end)(void *state);
+};
+
+int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_work *work,
+		      size_t size, struct hyptrace_error *err);
+int hyptrace_file_wait(const struct hyptrace_file_batch *batch);
 
 /* file_write.c: write a file */
 struct hyptrace_file_writer;

@@ -51,23 +51,6 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	return 1;
 }
 
-/* the same events */
-int hyptrace_file_next(struct hyptrace_file *file, const struct hyptrace_stream_event **event,
-		       struct hyptrace_error *err)
-{
-	(void)file;
-	return hyptrace_stream_next(NULL, event, err);
-}
-
-unsigned int hyptrace_file_run(struct hyptrace_file *file, struct hyptrace_stream_event *events,
-			       unsigned int max)
-{
-	(void)file;
-	(void)events;
-	(void)max;
-	return 0;
-}
-
 /* of events.c */
 error_t cmd_add_words(struct words *words, char *list)
 {

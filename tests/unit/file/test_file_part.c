@@ -10,7 +10,7 @@
 #define SUBBUF		1024
 #define SUBBUFS		40
 #define ROUNDS		300
-#define MAX		20000
+#define MAX		300000
 
 /* What a reader has returned, and the event */
 struct delivery {
@@ -31,13 +31,13 @@ static unsigned int below(unsigned int limit)
 }
 
 /* Make sub-buffers of a CPU: full, empty, with losses, damaged, and with any times. */
-static void make_cpu(struct image *image, unsigned int cpu)
+static void make_cpu(struct image *image, unsigned int cpu, unsigned int subbufs)
 {
 	const uint32_t bad = 0;
 	unsigned int i, nr;
 	uint64_t ts = 1000;
 
-	for (i = 0; i < SUBBUFS; i++) {
+	for (i = 0; i < subbufs; i++) {
 		ts += below(100);
 		if (!below(8))
 			ts -= 300;
@@ -64,13 +64,18 @@ static void make_cpu(struct image *image, unsigned int cpu)
 	image->has_counts = below(4);
 }
 
-static void make(struct image *image, bool swap, unsigned int nr_cpus)
+static void make_many(struct image *image, bool swap, unsigned int nr_cpus, unsigned int subbufs)
 {
 	unsigned int cpu;
 
 	image_init(image, IMAGE_VERSION_6, swap, SUBBUF, nr_cpus);
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		make_cpu(image, cpu);
+		make_cpu(image, cpu, subbufs);
+}
+
+static void make(struct image *image, bool swap, unsigned int nr_cpus)
+{
+	make_many(image, swap, nr_cpus, SUBBUFS);
 }
 
 /* Keep an event. A reader may get some of them at once. */
@@ -87,24 +92,23 @@ static void keep(struct delivery *to, int ret, const struct hyptrace_stream_even
 		memcpy(&to->number, (const char *)event->record.data + 8, sizeof(to->number));
 }
 
-/* @runs: get several events at once now and then. */
+/* @runs: get several events at once. */
 static unsigned int read_all(struct hyptrace_file *file, struct delivery *to, unsigned int nr,
 			     bool runs)
 {
 	struct hyptrace_stream_event events[7];
-	const struct hyptrace_stream_event *event;
-	unsigned int more, i;
-	int ret;
+	const struct hyptrace_stream_event *event = events;
+	int ret, i;
 
 	do {
-		more = runs && below(2) ? hyptrace_file_run(file, events, 1 + below(7)) : 0;
+		ret = runs ? hyptrace_file_fill(file, events, 1 + below(7), NULL) :
+			     hyptrace_file_next(file, &event, NULL);
 		assert_in_range(nr, 0, MAX - 10);
-		for (i = 0; i < more; i++)
-			keep(&to[nr++], 1, &events[i]);
-		ret = hyptrace_file_next(file, &event, NULL);
-		if (ret != -ENODATA)
-			keep(&to[nr++], ret, event);
-	} while (ret == 1 || ret == -EBADMSG);
+		for (i = 0; i < ret; i++)
+			keep(&to[nr++], 1, &event[i]);
+		if (ret == -EBADMSG)
+			keep(&to[nr++], ret, NULL);
+	} while (ret > 0 || ret == -EBADMSG);
 	assert_int_equal(ret, -ENODATA);
 	return nr;
 }
@@ -118,6 +122,8 @@ static unsigned int read_parts(struct hyptrace_file *file, uint64_t at, uint64_t
 
 	readers[0] = hyptrace_file_part_new(file, NULL);
 	readers[1] = hyptrace_file_part_new(file, NULL);
+	assert_int_equal(hyptrace_file_begin(readers[0], NULL), 0);
+	assert_int_equal(hyptrace_file_begin(readers[1], NULL), 0);
 	memset(&file->counts, 0, sizeof(file->counts));
 	while (at < end) {
 		struct hyptrace_file *part = readers[which++ % 2];
@@ -225,9 +231,184 @@ static void not_in_parts(void **state)
 	}
 }
 
+/* What threads have flushed, in its order. */
+struct flushed {
+	unsigned int	nr;
+};
+
+/* What a thread has used since its last flush. */
+struct used {
+	struct flushed	*to;
+	unsigned int	nr;
+	struct delivery	what[MAX];
+};
+
+static void *begin_use(struct hyptrace_formats *formats, void *to)
+{
+	struct used *used = calloc(1, sizeof(*used));
+
+	assert_non_null(formats);
+	used->to = to;
+	return used;
+}
+
+static int use(void *state, const struct hyptrace_file_batch *batch)
+{
+	struct used *used = state;
+	unsigned int i;
+
+	for (i = 0; i < batch->nr; i++)
+		keep(&used->what[used->nr++], 1, &batch->events[i]);
+	/* as if there was no more room */
+	if (batch->events[0].record.ts % 3 == 0) {
+		assert_int_equal(hyptrace_file_wait(batch), 0);
+		memcpy(parts + used->to->nr, used->what, used->nr * sizeof(*parts));
+		used->to->nr += used->nr;
+		used->nr = 0;
+	}
+	return 0;
+}
+
+static int flush(void *state)
+{
+	struct used *used = state;
+
+	memcpy(parts + used->to->nr, used->what, used->nr * sizeof(*parts));
+	used->to->nr += used->nr;
+	used->nr = 0;
+	return 0;
+}
+
+static void damage(const struct hyptrace_error *why, void *arg)
+{
+	struct flushed *to = arg;
+
+	assert_int_equal(why->errnum, EBADMSG);
+	keep(&parts[to->nr++], -EBADMSG, NULL);
+}
+
+/* Several threads flush what one of them reads. */
+static void threads(void **state)
+{
+	const struct hyptrace_file_work work = {
+		.begin = begin_use, .batch = use, .flush = flush, .damage = damage, .end = free,
+	};
+	unsigned int round, nr, i;
+
+	(void)state;
+	for (round = 0; round < 40; round++) {
+		struct hyptrace_file_work with = work;
+		struct hyptrace_file_counts one, all;
+		struct hyptrace_file *file;
+		struct flushed to = {};
+		struct image image;
+
+		seed = round;
+		make_many(&image, round % 2, 1 + round / 2 % IMAGE_CPUS, 2500);
+		file = open_image(&image);
+		if (round % 5 == 0)
+			hyptrace_file_set_filter(file, is_odd, NULL);
+		nr = read_all(file, whole, 0, false);
+		hyptrace_file_counts(file, &one, sizeof(one));
+		with.arg = &to;
+		with.flags = round % 3 ? 0 : HYPTRACE_FILE_TIMES;
+		assert_int_equal(hyptrace_file_run(file, &with, sizeof(with), &err), 0);
+		assert_int_equal(to.nr, nr);
+		for (i = 0; i < nr; i++)
+			if (memcmp(&whole[i], &parts[i], sizeof(*whole)))
+				fail_msg("round %u: delivery %u of %u differs", round, i, nr);
+		hyptrace_file_counts(file, &all, sizeof(all));
+		assert_memory_equal(&one, &all, sizeof(all));
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
+static int end_at_once(void *state, const struct hyptrace_file_batch *batch)
+{
+	(void)batch;
+	++*(unsigned int *)state;
+	return 1;
+}
+
+/* A thread can end reading; and each CPU's events have their order without flush(). */
+static void ended(void **state)
+{
+	unsigned int nr = 0;
+	struct hyptrace_file_work work = { .batch = end_at_once, .arg = &nr };
+	struct hyptrace_file *file;
+	struct image image;
+
+	(void)state;
+	make_many(&image, false, 1, 40);
+	file = open_image(&image);
+	assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 1);
+	assert_int_equal(nr, 1);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
+struct sums {
+	uint64_t	last[IMAGE_CPUS];
+	uint64_t	nr[IMAGE_CPUS];
+};
+
+static int sum(void *state, const struct hyptrace_file_batch *batch)
+{
+	const unsigned int cpu = batch->events[0].cpu;
+	struct sums *sums = state;
+	unsigned int i;
+
+	for (i = 0; i < batch->nr; i++) {
+		assert_int_equal(batch->events[i].cpu, cpu);
+		sums->nr[cpu]++;
+		sums->last[cpu] = batch->events[i].record.ts;
+	}
+	return 0;
+}
+
+static void by_cpu(void **state)
+{
+	struct sums sums;
+	const struct hyptrace_file_work work = {
+		.flags = HYPTRACE_FILE_BY_CPU, .batch = sum, .arg = &sums,
+	};
+	unsigned int kind, i;
+
+	(void)state;
+	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
+		struct hyptrace_file_counts one, all;
+		const unsigned int chosen[] = { 3, 1 };
+		struct hyptrace_file *file;
+		struct image image;
+
+		image_init(&image, kind, false, 4096, 4);
+		fill(&image, 1000, 5000);
+		file = open_image(&image);
+		read_all(file, whole, 0, true);
+		hyptrace_file_counts(file, &one, sizeof(one));
+		memset(&sums, 0, sizeof(sums));
+		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+		hyptrace_file_counts(file, &all, sizeof(all));
+		assert_memory_equal(&one, &all, sizeof(all));
+		for (i = 0; i < 4; i++)
+			assert_true(sums.nr[i]);
+		memset(&sums, 0, sizeof(sums));
+		assert_int_equal(hyptrace_file_set_cpus(file, chosen, 2, &err), 0);
+		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+		for (i = 0; i < 4; i++)
+			assert_int_equal(!!sums.nr[i], i % 2);
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads),
+		cmocka_unit_test(ended),
+		cmocka_unit_test(by_cpu),
 		cmocka_unit_test(same),
 		cmocka_unit_test(runs),
 		cmocka_unit_test(not_in_parts),

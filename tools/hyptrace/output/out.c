@@ -50,7 +50,7 @@ void out_flush(struct out *out)
 	size_t done = 0;
 
 	if (out->before && out->len)
-		out->before(out);
+		out->before(out->before_arg);
 	while (done < out->len && !out->error) {
 		ssize_t n = write(out->fd, out->buf + done, out->len - done);
 

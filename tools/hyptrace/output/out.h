@@ -16,7 +16,8 @@
  * @fd:		descriptor of the output
  * @error:	a positive errno once a write has failed; all further output is dropped
  * @abandon:	if set, a write that a signal interrupts is given up; may be NULL
- * @before:	called before a write, with the output; may be NULL
+ * @before:	called before a write; may be NULL
+ * @before_arg:	its argument
  * @len:	bytes in @buf
  * @size:	bytes that @buf can have
  * @buf:	the bytes: @own, or those of out_set_buffer()
@@ -26,7 +27,8 @@ struct out {
 	int				fd;
 	int				error;
 	const volatile sig_atomic_t	*abandon;
-	void				(*before)(struct out *out);
+	void				(*before)(void *arg);
+	void				*before_arg;
 	size_t				len;
 	size_t				size;
 	char				*buf;

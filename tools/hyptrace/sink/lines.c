@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/digits.h"
-#include "lib/file/read/file.h"
+#include "lib/internal.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/clock.h"
@@ -28,10 +28,6 @@
 
 /* Events of a stream to print before the caller looks at its signals */
 #define EVENTS_AT_ONCE		1024
-/* Events that are decoded before the first of them is printed: they fit into the cache */
-#define RUN_EVENTS		128
-/* Events that are decoded one by one, before the next try to decode many */
-#define SLOW_EVENTS		16
 
 #define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
 /* Decimals of a second up to its ticks */
@@ -554,12 +550,6 @@ static inline always_inline int stream_next(void *s, const struct hyptrace_strea
 	return hyptrace_stream_next(s, event, err);
 }
 
-static inline always_inline int file_next(void *file, const struct hyptrace_stream_event **event,
-					  struct hyptrace_error *err)
-{
-	return hyptrace_file_next(file, event, err);
-}
-
 /**
  * lines_stream - print the next events of a stream, but not too many
  * @lines:	the line printer
@@ -571,27 +561,4 @@ static inline always_inline int file_next(void *file, const struct hyptrace_stre
 int lines_stream(struct lines *lines, struct hyptrace_stream *s, struct hyptrace_error *err)
 {
 	return print_next(lines, s, stream_next, EVENTS_AT_ONCE, err);
-}
-
-/**
- * lines_file - print the next events of a file, but not too many
- * @lines:	the line printer
- * @file:	the file
- * @err:	the reason if it fails
- *
- * Return: what hyptrace_file_next() has returned last.
- */
-int lines_file(struct lines *lines, struct hyptrace_file *file, struct hyptrace_error *err)
-{
-	struct hyptrace_stream_event events[RUN_EVENTS];
-	unsigned int nr, all = 0;
-
-	do {
-		nr = hyptrace_file_run(file, events, RUN_EVENTS);
-		lines_events(lines, events, nr);
-		all += nr;
-	} while (nr && all < EVENTS_AT_ONCE);
-	if (nr)
-		return 1;
-	return print_next(lines, file, file_next, all ? 1 : SLOW_EVENTS, err);
 }

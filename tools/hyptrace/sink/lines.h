@@ -116,7 +116,6 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		  unsigned int nr);
 void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
 int lines_stream(struct lines *lines, struct hyptrace_stream *s, struct hyptrace_error *err);
-int lines_file(struct lines *lines, struct hyptrace_file *file, struct hyptrace_error *err);
 
 /* lines_choose.c: which events are printed */
 int lines_check(const struct lines *lines, const struct context *ctx);
@@ -133,8 +132,6 @@ const char *lines_filter_count(const struct lines *lines, uint64_t nr,
 			       char text[FILTER_COUNT_SIZE]);
 
 /* report_team.c: several threads for cmd_report.c */
-bool report_team_helps(const struct lines *lines, const struct context *ctx,
-		       const struct hyptrace_file *file);
 int report_team_run(struct lines *lines, struct context *ctx, struct hyptrace_file *file,
 		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
 		    struct hyptrace_error *err);

@@ -156,23 +156,10 @@ static int run(struct report *r)
 			return fail(r, &err);
 		return r->damaged ? EXIT_REFUSED : EXIT_DONE;
 	}
-	/* few events are printed before other threads run */
-	if (!r->last && report_team_helps(&r->lines, r->ctx, r->file)) {
-		out_flush(&r->ctx->out);
-		ret = report_team_run(&r->lines, r->ctx, r->file, note_damage, r, &err);
-		if (ret)
-			return fail(r, &err);
-		return r->damaged ? EXIT_REFUSED : EXIT_DONE;
-	}
-	while (!r->ctx->out.error) {
-		ret = lines_file(&r->lines, r->file, &err);
-		if (ret == -ENODATA)
-			break;
-		if (ret == -EBADMSG)
-			note_damage(&err, r);
-		else if (ret < 0)
-			return fail(r, &err);
-	}
+	out_flush(&r->ctx->out);
+	ret = report_team_run(&r->lines, r->ctx, r->file, note_damage, r, &err);
+	if (ret)
+		return fail(r, &err);
 	return r->damaged ? EXIT_REFUSED : EXIT_DONE;
 }
 

@@ -21,9 +21,6 @@
 #include "session/gaps.h"
 #include "stat.h"
 
-/* Events to take at once */
-#define RUN_EVENTS	256
-
 /* More damaged places than this are only counted. */
 #define NOTES_MAX	20
 
@@ -64,29 +61,35 @@ static void set_failed(struct reading *r, const struct hyptrace_error *err)
 	pthread_mutex_unlock(&r->lock);
 }
 
+static void feed(struct stat *stat, struct stat_cpu *one,
+		 const struct hyptrace_stream_event *event, unsigned int nr)
+{
+	const struct hyptrace_stream_event *const end = event + nr;
+
+	while (event < end) {
+		const struct hyptrace_stream_event *first = event;
+		struct stat_cpu *cpu = one ? one : stat_find_cpu(stat, first->cpu);
+
+		while (event < end && event->cpu == first->cpu && !event->record.lost)
+			event++;
+		if (event > first)
+			stat_feed_run(cpu, first, event - first);
+		else
+			stat_feed(cpu, &event++->record);
+	}
+}
+
 /* Read the events of the chosen CPUs. @one is the only one, or NULL if there are several. */
 static void read_events(struct reading *r, struct hyptrace_file *file, struct stat_cpu *one)
 {
-	struct hyptrace_stream_event events[RUN_EVENTS];
-	const struct hyptrace_stream_event *event;
-	struct stat_cpu *cpu = one;
+	const struct hyptrace_stream_event *events = NULL;
 	struct hyptrace_error err;
-	unsigned int nr;
 	int ret;
 
 	do {
-		nr = hyptrace_file_run(file, events, RUN_EVENTS);
-		if (nr && !one)
-			cpu = stat_find_cpu(r->stat, events[0].cpu);
-		stat_feed_run(cpu, events, nr);
-		/* it continues where a run has ended */
-		if (nr == RUN_EVENTS) {
-			ret = 1;
-			continue;
-		}
-		ret = hyptrace_file_next(file, &event, &err);
+		ret = hyptrace_file_batch(file, &events, &err);
 		if (ret > 0)
-			stat_feed(one ? one : stat_find_cpu(r->stat, event->cpu), &event->record);
+			feed(r->stat, one, events, ret);
 		else if (ret == -EBADMSG)
 			note_damage(r, &err);
 	} while (ret > 0 || ret == -EBADMSG);

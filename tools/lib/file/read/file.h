@@ -15,6 +15,10 @@ struct tep_handle;
 #define FILE_BUFFERS		(32U << 20)
 /* Bytes to read at once of a CPU, unless there are many CPUs or a sub-buffer is larger */
 #define FILE_READ_SIZE		(64U << 10)
+/* Events of a batch at most */
+#define FILE_BATCH_EVENTS	256
+/* Bytes of the payload of a short record at most; a longer one has a length word */
+#define FILE_SHORT_EVENT	112
 /* Bytes of a description and of a compressed section at most */
 #define FILE_META_MAX		(4U << 20)
 #define FILE_SECTION_MAX	(24U << 20)
@@ -199,6 +203,10 @@ struct file_player {
  * @skip:	events to skip after @floor
  * @begun:	the sources are open and in their places
  * @ended:	all events were delivered
+ * @keep:	buffers have payloads of the batch: use no other sub-buffers of them
+ * @late:	what ended the last batch, and is returned by the next one; else 0
+ * @late_err:	its reason
+ * @events:	the last batch of hyptrace_file_batch(), or NULL
  * @last:	deliver only the last so many events; 0 for all
  * @chosen:	numbers of the CPUs to deliver; NULL for all
  * @nr_chosen:	number of @chosen
@@ -249,6 +257,10 @@ struct hyptrace_file {
 	uint64_t			last;
 	bool				begun;
 	bool				ended;
+	bool				keep;
+	int				late;
+	struct hyptrace_error		late_err;
+	struct hyptrace_stream_event	*events;
 	unsigned int			*chosen;
 	unsigned int			nr_chosen;
 	char				*path;
@@ -400,8 +412,8 @@ int hyptrace_file_source_next(struct hyptrace_file *f, struct file_source *src,
 uint64_t hyptrace_file_source_unseen(struct hyptrace_file *f, struct file_source *src);
 
 /* file_next.c */
-unsigned int hyptrace_file_run(struct hyptrace_file *f, struct hyptrace_stream_event *events,
-			       unsigned int max);
+int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
+		       unsigned int max, struct hyptrace_error *err);
 
 /* file_seek.c: begin in the middle of a file */
 int hyptrace_file_seek(struct hyptrace_file *f, struct hyptrace_error *err);
@@ -464,6 +476,7 @@ int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void
 		       struct hyptrace_error *err);
 
 /* file_begin.c: open the sources */
+bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);
 void hyptrace_file_end(struct hyptrace_file *f);
 

@@ -8,7 +8,8 @@
 
 #include "file.h"
 
-static bool is_chosen(const struct hyptrace_file *f, unsigned int cpu)
+/* Are the events of a CPU read? */
+bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
 {
 	unsigned int i;
 
@@ -35,6 +36,7 @@ void hyptrace_file_end(struct hyptrace_file *f)
 	f->nr_sources = 0;
 	f->last_source = NULL;
 	f->begun = false;
+	f->late = 0;
 }
 
 /* Is there something to read of a CPU, or to say that it is missing or was lost? */
@@ -42,8 +44,10 @@ static bool is_read(const struct hyptrace_file *f, unsigned int index)
 {
 	const struct hyptrace_file_cpu *cpu = f->meta.cpus[index];
 
-	return (f->data[index].size || f->data[index].missing ||
-		(cpu->has_counts && cpu->lost)) && is_chosen(f, cpu->id);
+	/* other threads read the CPUs that are not chosen */
+	if (!hyptrace_file_is_chosen(f, cpu->id))
+		return false;
+	return f->data[index].size || f->data[index].missing || (cpu->has_counts && cpu->lost);
 }
 
 /* Return how many bytes a source can have in memory, 0 if that is too little. */

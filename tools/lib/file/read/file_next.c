@@ -8,6 +8,7 @@
  * That takes no branch that depends on the times, which the processor could not predict.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "file.h"
 
@@ -121,6 +122,9 @@ static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *k
 	} while (ret > 0 && rec->ts < f->floor);
 	if (ret < 0)
 		return ret;
+	/* to find the losses at the end, the buffer is read again */
+	if (!ret && f->keep)
+		return -EAGAIN;
 	*key = FILE_KEY_NONE;
 	if (ret ? rec->ts <= f->to : has_loss(f, src))
 		*key = key_of(rec->ts);
@@ -287,20 +291,9 @@ static uint64_t limit_of_run(const struct hyptrace_file *f)
 	return limit;
 }
 
-/**
- * hyptrace_file_run - get the next events at once, if that is simple
- * @f:		the file
- * @events:	out: the events
- * @max:	how many events at most
- *
- * They are events of one CPU, whose sub-buffer has them. Other CPUs, the next sub-buffer, losses
- * and errors are left to hyptrace_file_next().
- *
- * Return: the number of events, valid until the next call; 0 if hyptrace_file_next() must get the
- * next one.
- */
-unsigned int hyptrace_file_run(struct hyptrace_file *f, struct hyptrace_stream_event *events,
-			       unsigned int max)
+/* Get the next events of one CPU, as long as its sub-buffer has them and nothing is special. */
+static unsigned int fill_run(struct hyptrace_file *f, struct hyptrace_stream_event *events,
+			     unsigned int max)
 {
 	struct file_source *src = f->last_source;
 	unsigned int nr;
@@ -312,4 +305,54 @@ unsigned int hyptrace_file_run(struct hyptrace_file *f, struct hyptrace_stream_e
 		src->event.record = events[nr - 1].record;
 	f->counts.delivered += nr;
 	return nr;
+}
+
+/* As hyptrace_file_batch(), but with memory of the caller. Only the last event can be long. */
+int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
+		       unsigned int max, struct hyptrace_error *err)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_error *late = &f->late_err;
+	unsigned int nr = 0;
+	int ret = f->late;
+
+	while (!ret && nr < max) {
+		nr += fill_run(f, events + nr, max - nr);
+		if (nr == max)
+			break;
+		f->keep = nr;
+		ret = hyptrace_file_next(f, &event, late);
+		if (ret > 0) {
+			events[nr++] = *event;
+			ret = event->record.size > FILE_SHORT_EVENT ? -EAGAIN : 0;
+		}
+	}
+	f->keep = false;
+	f->late = nr && ret != -EAGAIN ? ret : 0;
+	if (nr)
+		return nr;
+	if (err)
+		*err = *late;
+	return ret;
+}
+
+/**
+ * hyptrace_file_batch - get the next events
+ * @f:		the file
+ * @events:	out: the events and losses, in order; valid until the next call
+ * @err:	the reason if it fails; may be NULL
+ *
+ * A caller that has begun with this function uses hyptrace_file_next() only after a rewind.
+ *
+ * Return: the number of events; else as hyptrace_file_next().
+ */
+int hyptrace_file_batch(struct hyptrace_file *f, const struct hyptrace_stream_event **events,
+			struct hyptrace_error *err)
+{
+	if (!f->events)
+		f->events = calloc(FILE_BATCH_EVENTS, sizeof(*f->events));
+	*events = f->events;
+	if (!f->events)
+		return hyptrace_error_memory(err);
+	return hyptrace_file_fill(f, f->events, FILE_BATCH_EVENTS, err);
 }

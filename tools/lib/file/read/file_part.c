@@ -60,10 +60,15 @@ struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
 	part->sources = NULL;
 	part->nr_sources = 0;
 	part->players = NULL;
-	if (!hyptrace_file_begin(part, err))
-		return part;
-	hyptrace_file_part_free(part);
-	return NULL;
+	part->events = NULL;
+	part->packed = NULL;
+	part->packed_size = 0;
+	part->chunk = NULL;
+	part->chunk_size = 0;
+	part->chunk_of = NULL;
+	part->last_source = NULL;
+	part->begun = false;
+	return part;
 }
 
 /**
@@ -75,6 +80,9 @@ void hyptrace_file_part_free(struct hyptrace_file *part)
 	if (!part)
 		return;
 	hyptrace_file_end(part);
+	free(part->events);
+	free(part->packed);
+	free(part->chunk);
 	free(part);
 }
 

@@ -37,6 +37,7 @@ void hyptrace_file_close(struct hyptrace_file *file)
 	free(file->chunk);
 	free(file->by_id);
 	free(file->chosen);
+	free(file->events);
 	hyptrace_file_meta_free(&file->meta);
 	if (file->fd >= 0)
 		close(file->fd);

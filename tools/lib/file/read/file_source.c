@@ -201,7 +201,7 @@ static int load(struct file_source *src, const char *subbuf, size_t size,
  * @src:	the CPU
  * @err:	the reason if it fails; may be NULL
  *
- * Return: 1, 0 at the end, or a negative errno.
+ * Return: 1, 0 at the end, or a negative errno: -EAGAIN if memory with payloads would be reused.
  */
 int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
 			      struct hyptrace_error *err)
@@ -212,6 +212,8 @@ int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
 
 	if (src->over)
 		return 0;
+	if (f->keep && (src->copy || src->pos == src->len))
+		return -EAGAIN;
 	if (src->pos == src->len) {
 		ret = refill(f, src, err);
 		if (ret <= 0)

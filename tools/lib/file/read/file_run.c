@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read a file with several threads. Each takes the next piece of the file, uses its events, and
+ * flushes them when those of the pieces before are flushed. So the result is that of one thread.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "event/format_foreign.h"
+#include "file.h"
+
+#define THREADS_MAX	4
+#define BY_CPU_MAX	64
+/* A file with fewer bytes of sub-buffers is read before all threads run, */
+#define BYTES_MIN	(2 << 20)
+/* and so are fewer events. */
+#define LAST_MIN	200000
+
+/* Bytes of a part: of several sub-buffers of usual size, and at least of one */
+#define PART_BYTES	((uint64_t)128 << 10)
+
+/* Events of a piece that is no part, and bytes of their payloads, at most */
+#define PIECE_EVENTS	4096
+#define PIECE_BYTES	(512 << 10)
+/* Events to add at once, of which only the last one can be long */
+#define ADD_EVENTS	512
+static_assert(ADD_EVENTS * FILE_SHORT_EVENT <= PIECE_BYTES / 4, "a piece has room for them");
+/* Bytes of a sub-buffer, and so of a long event, at most */
+#define SUBBUF_MAX	(PIECE_BYTES / 4)
+
+enum mode {
+	ALONE,		/* one thread, one piece */
+	BY_CPU,		/* a piece is a CPU, and pieces have no order */
+	IN_PARTS,	/* a piece is a part of the only CPU: see file_part.c */
+	IN_BATCHES,	/* a piece is events that one thread at a time merges and copies */
+};
+
+/* A piece in memory */
+struct copies {
+	int				ret;		/* what ends it */
+	struct hyptrace_error		err;
+	size_t				used;		/* bytes of @data */
+	struct hyptrace_stream_event	events[PIECE_EVENTS];
+	char				data[PIECE_BYTES] __attribute__((aligned(8)));
+};
+
+struct worker {
+	struct hyptrace_file_batch	batch;		/* first: see hyptrace_file_wait() */
+	struct team			*team;
+	pthread_t			thread;
+	struct hyptrace_formats		*formats;	/* NULL: those of the file */
+	void				*state;
+	struct hyptrace_file		*file;		/* what it reads itself */
+	struct copies			*copies;	/* or what was read for it */
+	uint64_t			number;		/* of its piece, from 0 on */
+	bool				stopped;	/* its events are not wanted any more */
+};
+
+struct team {
+	const struct hyptrace_file_work	*work;
+	struct hyptrace_file		*file;
+	enum mode			mode;
+	unsigned int			nr_threads;
+	struct worker			*workers[BY_CPU_MAX];
+	uint64_t			end;		/* of the last part */
+
+	pthread_mutex_t			reading;	/* protects @file and what follows */
+	uint64_t			next;		/* number of the next piece */
+	uint64_t			at;		/* where the next part begins */
+	bool				over;		/* there are no more pieces */
+	bool				has_times;	/* the two times are known */
+	uint64_t			first;
+	uint64_t			previous;
+
+	pthread_mutex_t			writing;	/* protects what follows */
+	pthread_cond_t			changed;	/* @turn has */
+	uint64_t			turn;		/* the piece that can be flushed */
+	struct file_rest		rest;		/* of the part before that */
+	int				ret;		/* why reading has ended early, or 0 */
+	struct hyptrace_error		err;
+};
+
+static bool is_ordered(const struct team *team)
+{
+	return team->mode != BY_CPU;
+}
+
+/* Wait until the pieces before that of a worker are flushed. */
+static void wait_turn(struct worker *w)
+{
+	struct team *team = w->team;
+
+	if (!is_ordered(team))
+		return;
+	pthread_mutex_lock(&team->writing);
+	while (team->turn != w->number)
+		pthread_cond_wait(&team->changed, &team->writing);
+	w->stopped |= !!team->ret;
+	pthread_mutex_unlock(&team->writing);
+}
+
+/**
+ * hyptrace_file_wait - wait until all before a batch was flushed
+ * @batch:	the batch; also in flush() after batch()
+ *
+ * For a state that has no more room: it can write what it has, as if flush() had been called.
+ *
+ * Return: 0, or -ECANCELED if reading has ended: write nothing.
+ */
+int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
+{
+	struct worker *w = (struct worker *)batch;
+
+	wait_turn(w);
+	return w->stopped ? -ECANCELED : 0;
+}
+
+/* End reading, with a negative errno and its reason, or with 1. */
+static void stop(struct worker *w, int ret, const struct hyptrace_error *err)
+{
+	struct team *team = w->team;
+
+	pthread_mutex_lock(&team->writing);
+	if (!team->ret && err)
+		team->err = *err;
+	if (!team->ret)
+		team->ret = ret;
+	pthread_mutex_unlock(&team->writing);
+	pthread_mutex_lock(&team->reading);
+	team->over = true;
+	pthread_mutex_unlock(&team->reading);
+	w->stopped = true;
+}
+
+static void flush(struct worker *w)
+{
+	wait_turn(w);
+	if (!w->stopped && is_ordered(w->team) && w->team->work->flush &&
+	    w->team->work->flush(w->state))
+		stop(w, 1, NULL);
+}
+
+/* Report what comes after the events so far. After -EBADMSG, reading can continue. */
+static void fail(struct worker *w, int ret, const struct hyptrace_error *err)
+{
+	const struct hyptrace_file_work *work = w->team->work;
+
+	flush(w);
+	if (w->stopped)
+		return;
+	if (ret != -EBADMSG) {
+		stop(w, ret, err);
+		return;
+	}
+	pthread_mutex_lock(&w->team->writing);
+	if (work->damage)
+		work->damage(err, work->arg);
+	pthread_mutex_unlock(&w->team->writing);
+}
+
+static void use(struct worker *w, const struct hyptrace_stream_event *events, unsigned int nr)
+{
+	w->batch.events = events;
+	w->batch.nr = nr;
+	if (!w->team->work->batch(w->state, &w->batch))
+		return;
+	flush(w);
+	if (!w->stopped)
+		stop(w, 1, NULL);
+}
+
+/* Read a piece to its end. */
+static void read_piece(struct worker *w)
+{
+	const struct hyptrace_stream_event *events;
+	struct hyptrace_file_batch *batch = &w->batch;
+	struct hyptrace_error err;
+	int ret;
+
+	do {
+		ret = hyptrace_file_batch(w->file, &events, &err);
+		if (ret > 0) {
+			use(w, events, ret);
+			if (!batch->has_times)
+				batch->first = events[0].record.ts;
+			batch->previous = events[ret - 1].record.ts;
+			batch->has_times = true;
+		} else if (ret != -ENODATA) {
+			fail(w, ret, &err);
+		}
+	} while (!w->stopped && (ret > 0 || ret == -EBADMSG));
+	flush(w);
+}
+
+/* A few words: the call of memcpy() would take longer. Records have whole words of 32 bits. */
+static inline void copy_payload(char *to, const char *from, unsigned int size)
+{
+	for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t)) {
+		memcpy(to, from, sizeof(uint64_t));
+		to += sizeof(uint64_t);
+		from += sizeof(uint64_t);
+	}
+	if (size)
+		memcpy(to, from, sizeof(uint32_t));
+}
+
+/* Add the next events to a piece. Return as hyptrace_file_batch(). */
+static int copy_events(struct worker *w)
+{
+	struct copies *c = w->copies;
+	const unsigned int room = PIECE_EVENTS - w->batch.nr;
+	struct hyptrace_stream_event *event = c->events + w->batch.nr;
+	int nr = hyptrace_file_fill(w->team->file, event, room < ADD_EVENTS ? room : ADD_EVENTS,
+				    &c->err), i;
+
+	for (i = 0; i < nr; i++, event++) {
+		struct hyptrace_record *rec = &event->record;
+
+		if (!rec->data)
+			continue;
+		copy_payload(c->data + c->used, rec->data, rec->size);
+		rec->data = c->data + c->used;
+		c->used += (rec->size + 7) & ~7U;
+	}
+	w->batch.nr += nr > 0 ? nr : 0;
+	return nr;
+}
+
+/* Copy the events of the next piece. */
+static void take_events(struct worker *w)
+{
+	struct team *team = w->team;
+	struct copies *c = w->copies;
+	struct hyptrace_file_batch *batch = &w->batch;
+
+	batch->has_times = team->has_times;
+	batch->first = team->first;
+	batch->previous = team->previous;
+	batch->nr = 0;
+	c->used = 0;
+	do {
+		c->ret = copy_events(w);
+	} while (c->ret > 0 && batch->nr < PIECE_EVENTS && c->used <= PIECE_BYTES / 4);
+	if (batch->nr) {
+		if (!team->has_times)
+			team->first = c->events[0].record.ts;
+		team->previous = c->events[batch->nr - 1].record.ts;
+		team->has_times = true;
+	}
+	team->over = c->ret <= 0 && c->ret != -EBADMSG;
+}
+
+static void use_events(struct worker *w)
+{
+	struct copies *c = w->copies;
+
+	if (w->batch.nr)
+		use(w, c->events, w->batch.nr);
+	flush(w);
+	if (c->ret < 0 && c->ret != -ENODATA)
+		fail(w, c->ret, &c->err);
+}
+
+/* Take the next CPU. Return false if there is none. */
+static bool take_cpu(struct worker *w)
+{
+	struct team *team = w->team;
+	struct hyptrace_file_cpu *const *cpus = team->file->meta.cpus;
+	const unsigned int nr = team->file->meta.nr_cpus;
+
+	while (team->at < nr && !hyptrace_file_is_chosen(team->file, cpus[team->at]->id))
+		team->at++;
+	w->number = team->at++;
+	team->over = w->number >= nr;
+	return !team->over;
+}
+
+static void read_cpu(struct worker *w)
+{
+	w->file->chosen = &w->team->file->meta.cpus[w->number]->id;
+	w->file->nr_chosen = 1;
+	w->batch.has_times = false;
+	hyptrace_file_rewind(w->file);
+	read_piece(w);
+}
+
+static void read_part(struct worker *w, uint64_t from, uint64_t to)
+{
+	if (!hyptrace_file_part_begin(w->file, from, to)) {
+		wait_turn(w);
+		hyptrace_file_part_continue(w->file, &w->team->rest);
+	}
+	read_piece(w);
+}
+
+/* Count what a worker has read, and pass the turn on. */
+static void end_piece(struct worker *w)
+{
+	struct team *team = w->team;
+
+	wait_turn(w);
+	pthread_mutex_lock(&team->writing);
+	if (team->mode == IN_PARTS)
+		hyptrace_file_part_end(w->file, &team->rest);
+	if (w->file != team->file)
+		hyptrace_file_part_count(team->file, w->file);
+	team->turn++;
+	pthread_cond_broadcast(&team->changed);
+	pthread_mutex_unlock(&team->writing);
+}
+
+/* Take and use the next piece. Return false if there is none. */
+static bool do_piece(struct worker *w)
+{
+	struct team *team = w->team;
+	uint64_t from = 0, to = 0;
+	bool over;
+
+	pthread_mutex_lock(&team->reading);
+	over = team->over;
+	if (!over)
+		w->number = team->next++;
+	if (!over && team->mode == IN_BATCHES)
+		take_events(w);
+	else if (!over && team->mode == BY_CPU)
+		over = !take_cpu(w);
+	else if (!over && team->mode == ALONE)
+		team->over = true;
+	if (!over && team->mode == IN_PARTS) {
+		const uint64_t subbuf = team->file->meta.info.subbuf_size;
+
+		from = team->at;
+		to = from + (subbuf < PART_BYTES ? PART_BYTES : subbuf);
+		team->at = to;
+		team->over = to >= team->end;
+		if (team->over)
+			to = UINT64_MAX;
+	}
+	pthread_mutex_unlock(&team->reading);
+	if (over)
+		return false;
+	if (team->mode == IN_BATCHES)
+		use_events(w);
+	else if (team->mode == BY_CPU)
+		read_cpu(w);
+	else if (team->mode == IN_PARTS)
+		read_part(w, from, to);
+	else
+		read_piece(w);
+	end_piece(w);
+	return true;
+}
+
+static void *do_pieces(void *arg)
+{
+	while (do_piece(arg))
+		;
+	return NULL;
+}
+
+/* Make formats as those of the file, which has a description. */
+static struct hyptrace_formats *copy_formats(const struct hyptrace_file *file)
+{
+	const struct hyptrace_file_meta *meta = &file->meta;
+	struct hyptrace_formats *formats;
+
+	formats = hyptrace_formats_new(meta->events, meta->nr_events, NULL);
+	if (!formats)
+		return NULL;
+	hyptrace_formats_distrust(formats);
+	if (!hyptrace_formats_set_hypercalls(formats, meta->calls, meta->nr_calls, NULL))
+		return formats;
+	hyptrace_formats_free(formats);
+	return NULL;
+}
+
+static void worker_free(struct worker *w)
+{
+	const struct team *team = w->team;
+
+	if (w->state && team->work->begin && team->work->end)
+		team->work->end(w->state);
+	hyptrace_formats_free(w->formats);
+	if (w->file != team->file)
+		hyptrace_file_part_free(w->file);
+	free(w->copies);
+	free(w);
+}
+
+static bool prepare(struct worker *w, bool is_first)
+{
+	const struct team *team = w->team;
+	struct hyptrace_formats *formats = team->file->formats;
+
+	if (!is_first && team->mode != BY_CPU) {
+		w->formats = copy_formats(team->file);
+		formats = w->formats;
+		if (!formats)
+			return false;
+	}
+	w->state = team->work->begin ? team->work->begin(formats, team->work->arg) :
+		   team->work->arg;
+	if (team->work->begin && !w->state)
+		return false;
+	w->file = team->file;
+	if (team->mode == IN_BATCHES)
+		w->copies = malloc(sizeof(*w->copies));
+	else if (team->mode != ALONE)
+		w->file = hyptrace_file_part_new(team->file, NULL);
+	if (!w->file || (team->mode == IN_BATCHES && !w->copies))
+		return false;
+	return team->mode != IN_PARTS || !hyptrace_file_begin(w->file, NULL);
+}
+
+static struct worker *worker_new(struct team *team, bool is_first)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->team = team;
+	if (prepare(w, is_first))
+		return w;
+	worker_free(w);
+	return NULL;
+}
+
+static unsigned int count_threads(unsigned int max)
+{
+	cpu_set_t set;
+	unsigned int nr;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	nr = CPU_COUNT(&set);
+	return nr < max ? nr : max;
+}
+
+static void choose_by_cpu(struct team *team)
+{
+	const unsigned int nr = team->file->chosen ? team->file->nr_chosen :
+						     team->file->meta.nr_cpus;
+
+	if (nr < 2)
+		return;
+	team->mode = BY_CPU;
+	team->nr_threads = count_threads(nr < BY_CPU_MAX ? nr : BY_CPU_MAX);
+}
+
+/* Choose how to read the file, with how many threads. */
+static int choose(struct team *team, struct hyptrace_error *err)
+{
+	const unsigned int flags = team->work->flags;
+	struct hyptrace_file *file = team->file;
+	uint64_t size = 0;
+	unsigned int i;
+	int ret = 0;
+
+	team->nr_threads = 1;
+	if (flags & HYPTRACE_FILE_BY_CPU && !file->last) {
+		choose_by_cpu(team);
+		return 0;
+	}
+	for (i = 0; i < file->meta.nr_cpus; i++)
+		size += file->data[i].size;
+	/* libtraceevent prints events without a description: its state is for one thread */
+	if (flags & HYPTRACE_FILE_ALONE || file->tep || size < BYTES_MIN ||
+	    (file->last && file->last < LAST_MIN) ||
+	    file->meta.info.subbuf_size > SUBBUF_MAX || count_threads(THREADS_MAX) < 2)
+		return 0;
+	team->mode = IN_BATCHES;
+	team->nr_threads = count_threads(THREADS_MAX);
+	if (!(flags & HYPTRACE_FILE_TIMES))
+		ret = hyptrace_file_parts(file, &team->at, &team->end, err);
+	if (ret > 0)
+		team->mode = IN_PARTS;
+	return ret < 0 ? ret : 0;
+}
+
+/* Start the other threads; fewer of them take longer. Then read, too. */
+static void read_all(struct team *team)
+{
+	unsigned int nr = 1, i;
+
+	for (; nr < team->nr_threads; nr++) {
+		team->workers[nr] = worker_new(team, false);
+		if (!team->workers[nr])
+			break;
+	}
+	for (i = 1; i < nr; i++) {
+		if (!pthread_create(&team->workers[i]->thread, NULL, do_pieces, team->workers[i]))
+			continue;
+		while (nr > i)
+			worker_free(team->workers[--nr]);
+	}
+	do_pieces(team->workers[0]);
+	for (i = 1; i < nr; i++) {
+		pthread_join(team->workers[i]->thread, NULL);
+		worker_free(team->workers[i]);
+	}
+	worker_free(team->workers[0]);
+}
+
+/**
+ * hyptrace_file_run - read all chosen events of a file, if possible with several threads
+ * @file:	the file; reading starts again. The threads call its filter at the same time.
+ * @wanted:	what to do with the events
+ * @size:	bytes of @wanted
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 0; 1 if batch() or flush() has ended it; or a negative errno.
+ */
+int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_work *wanted,
+		      size_t size, struct hyptrace_error *err)
+{
+	struct hyptrace_file_work work = {};
+	struct team team = {
+		.work = &work, .file = file,
+		.reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	int ret;
+
+	memcpy(&work, wanted, size < sizeof(work) ? size : sizeof(work));
+	hyptrace_file_rewind(file);
+	ret = choose(&team, err);
+	if (ret)
+		return ret;
+	team.workers[0] = worker_new(&team, true);
+	if (!team.workers[0])
+		return hyptrace_error_memory(err);
+	/* a thread that reads itself counts for the file */
+	if (team.mode != IN_BATCHES)
+		memset(&file->counts, 0, sizeof(file->counts));
+	read_all(&team);
+	if (team.ret < 0 && err)
+		*err = team.err;
+	return team.ret;
+}
