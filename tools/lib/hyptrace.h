@@ -676,6 +676,13 @@ struct hyptrace_stream_counts {
 /* Returns false for an event that is not to be delivered */
 typedef bool (*hyptrace_stream_filter_fn)(const struct hyptrace_stream_event *event, void *arg);
 
+/*
+ * Gets the sub-buffers that were read from the ring of a CPU at once, before their events are
+ * delivered. Returns 0, or a negative errno with the reason, which hyptrace_stream_next() returns.
+ */
+typedef int (*hyptrace_stream_tap_fn)(unsigned int cpu, const void *subbufs, size_t size,
+				      void *arg, struct hyptrace_error *err);
+
 struct hyptrace_stream;
 
 struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remote,
@@ -690,10 +697,11 @@ void hyptrace_stream_set_limit(struct hyptrace_stream *s, uint64_t events);
 void hyptrace_stream_set_start(struct hyptrace_stream *s, bool start);
 void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filter_fn filter,
 				void *arg);
+void hyptrace_stream_set_tap(struct hyptrace_stream *s, hyptrace_stream_tap_fn tap, void *arg);
 int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err);
 int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
 			 struct hyptrace_error *err);
-int hyptrace_stream_fd(const struct hyptrace_stream *s);
+int hyptrace_stream_fd(struct hyptrace_stream *s);
 void hyptrace_stream_end(struct hyptrace_stream *s);
 void hyptrace_stream_close(struct hyptrace_stream *s);
 void hyptrace_stream_counts(const struct hyptrace_stream *s,

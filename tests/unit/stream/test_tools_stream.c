@@ -273,7 +273,57 @@ static void damage(void **state)
 	end();
 }
 
-/* The same if its header is damaged: none of its events is delivered. */
+/* What the tap has got: of the last call, and in all */
+struct tapped {
+	unsigned int	cpu;
+	uint64_t	ts;
+	size_t		size;
+	int		ret;
+};
+
+static int tap(unsigned int cpu, const void *subbufs, size_t size, void *arg,
+	       struct hyptrace_error *why)
+{
+	struct tapped *tapped = arg;
+
+	tapped->cpu = cpu;
+	memcpy(&tapped->ts, subbufs, sizeof(tapped->ts));
+	tapped->size += size;
+	if (tapped->ret)
+		why->errnum = -tapped->ret;
+	return tapped->ret;
+}
+
+/* Sub-buffers are handed over before their events are delivered, and also those that are damaged. */
+static void taps(void **state)
+{
+	struct tapped tapped = { 0 };
+
+	(void)state;
+	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
+	hyptrace_stream_set_tap(stream, tap, &tapped);
+	start();
+	fill(1, 1000, 2, 1);
+	fake_damage(fill(1, 2000, 1, 3));
+	expect(1, 1001, 1);
+	assert_int_equal(tapped.cpu, 1);
+	assert_int_equal(tapped.ts, 1000);
+	assert_int_equal(tapped.size % FAKE_SUBBUF, 0);
+	expect(1, 1002, 2);
+	expect(1, 2001, 3);
+	assert_int_equal(next(), -EBADMSG);
+	assert_int_equal(next(), 0);
+	assert_int_equal(tapped.size, 2 * FAKE_SUBBUF);
+	/* it fails: the events are delivered all the same */
+	tapped.ret = -ENOSPC;
+	fill(1, 3000, 1, 4);
+	assert_int_equal(next(), -ENOSPC);
+	assert_int_equal(err.errnum, ENOSPC);
+	expect(1, 3001, 4);
+	end();
+}
+
+/* Likewise if the header of a sub-buffer is damaged: none of its events is delivered. */
 static void damaged_header(void **state)
 {
 	(void)state;
@@ -349,7 +399,7 @@ int main(void)
 		TEST(held_by_a_clock_ahead), TEST(held_in_a_run),
 		TEST(limit), TEST(limit_in_a_run),
 		TEST(limit_at_another_event), TEST(limit_before_loss), TEST(read_sizes),
-		TEST(filter), TEST(damage),
+		TEST(filter), TEST(taps), TEST(damage),
 		TEST(damaged_header), TEST(damage_elsewhere),
 	};
 

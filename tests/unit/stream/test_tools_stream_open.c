@@ -170,9 +170,15 @@ static void failures(void **state)
 	fake_device.bad_fd = 91;
 	refused(ENOMEM, "", "cannot wait for events: Cannot allocate memory");
 	fake_device.bad_fd = 0;
+	/* only a caller that waits has the rings watched */
 	fake_device.rings[2].epoll_errno = ENOSPC;
-	refused(ENOSPC, "", "cannot wait for events: No space left on device");
+	assert_int_equal(try_start(), 0);
+	assert_int_equal(next(), 0);
+	assert_true(hyptrace_stream_fd(stream) >= 0);
+	assert_int_equal(next(), -ENOSPC);
+	assert_string_equal(err.text, "cannot wait for events: No space left on device");
 	fake_device.rings[2].epoll_errno = 0;
+	renew();
 
 	assert_int_equal(try_start(), 0);
 	fake_device.rings[1].read_errno = EINTR;

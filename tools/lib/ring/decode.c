@@ -48,11 +48,7 @@ void hyptrace_decoder_free(struct hyptrace_decoder *dec)
 	free(dec);
 }
 
-/**
- * hyptrace_decoder_lose - add lost events, which the next record reports
- * @dec:	the decoder
- * @nr:		their number, or HYPTRACE_LOST_UNKNOWN
- */
+/* Add lost events, which the next record reports. */
 void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr)
 {
 	if (dec->lost > HYPTRACE_LOST_UNKNOWN - nr)
@@ -226,15 +222,9 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 	return ret;
 }
 
-/**
- * hyptrace_decoder_run - decode the next events as long as that is simple
- * @dec:	the decoder
- * @cpu:	the CPU of the events
- * @limit:	the time before which they must be
- * @events:	out: the events, valid as long as the sub-buffer
- * @max:	how many events at most
- *
- * Return: the number of events; 0 if hyptrace_decoder_next() must decode the next one.
+/*
+ * Decode the next events as long as that is simple. Return the number of events; 0 if
+ * hyptrace_decoder_next() must decode the next one.
  */
 unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec, unsigned int cpu,
 				  uint64_t limit, struct hyptrace_stream_event *events,
@@ -287,12 +277,6 @@ uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 	return lost;
 }
 
-/**
- * hyptrace_decoder_time - get the time at which the decoder is
- * @dec:	the decoder
- *
- * Return: the time of the last record, or of the sub-buffer before its first record.
- */
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec)
 {
 	return dec->ts;

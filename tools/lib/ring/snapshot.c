@@ -24,50 +24,28 @@
 /* How often a snapshot is tried while the writer overwrites all of it */
 #define TRIES		64
 
-/**
- * struct subbuf - a sub-buffer of the snapshot
- * @ts:		its time stamp
- * @events:	events in the copy, if they were counted
- * @id:		its id in the mapping
- * @size:	bytes of the copy, header included
- * @copy:	NULL if it was not copied
- */
+/* A sub-buffer of the snapshot */
 struct subbuf {
 	uint64_t	ts;
-	uint64_t	events;
-	uint32_t	id;
-	uint32_t	size;
-	char		*copy;
+	uint64_t	events;		/* in the copy, if they were counted */
+	uint32_t	id;		/* in the mapping */
+	uint32_t	size;		/* bytes of the copy, header included */
+	char		*copy;		/* NULL if it was not copied */
 };
 
-/**
- * struct hyptrace_snapshot - copies of sub-buffers
- * @dec:	decodes one copy after the other
- * @subbufs:	the sub-buffers, the oldest first
- * @nr:		number of @subbufs
- * @first:	index of the oldest that was copied
- * @next:	index of the next to decode
- * @begin:	begin of the meta page before the copying
- * @reader_ts:	time stamp of the sub-buffer that reader.id named then
- * @read:	reader.read then: consumed bytes of the reader's sub-buffer
- * @skip:	consumed bytes of the copy that is being decoded
- * @data:	data of the copy that is being decoded
- * @lost:	events lost before the next record
- * @events:	events in all copies, if they were counted
- */
 struct hyptrace_snapshot {
-	struct hyptrace_decoder	*dec;
-	struct subbuf		*subbufs;
+	struct hyptrace_decoder	*dec;		/* decodes one copy after the other */
+	struct subbuf		*subbufs;	/* the oldest first */
 	uint32_t		nr;
-	uint32_t		first;
-	uint32_t		next;
-	uint64_t		begin;
-	uint64_t		reader_ts;
-	uint32_t		read;
-	uint32_t		skip;
-	const char		*data;
-	uint64_t		lost;
-	uint64_t		events;
+	uint32_t		first;		/* index of the oldest that was copied */
+	uint32_t		next;		/* index of the next to decode */
+	uint64_t		begin;		/* of the meta page before the copying */
+	uint64_t		reader_ts;	/* time stamp of the sub-buffer that reader.id named then */
+	uint32_t		read;		/* reader.read then: consumed bytes of that sub-buffer */
+	uint32_t		skip;		/* consumed bytes of the copy that is being decoded */
+	const char		*data;		/* of that copy */
+	uint64_t		lost;		/* before the next record */
+	uint64_t		events;		/* in all copies, if they were counted */
 };
 
 static uint64_t load(const __u64 *at)

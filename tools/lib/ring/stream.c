@@ -3,6 +3,7 @@
  * Deliver the events of a stream: in the order of time, up to the limit or the end.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "stream.h"
 
@@ -159,6 +160,15 @@ static int wait_for_events(struct hyptrace_stream *s)
 	return 1;
 }
 
+/* The caller must wait. Return 0, or a negative errno if it would not wake up. */
+static int cannot_wait(const struct hyptrace_stream *s, struct hyptrace_error *err)
+{
+	if (!s->watch_errno)
+		return 0;
+	return hyptrace_error_set(err, s->watch_errno, "cannot wait for events: %s",
+				  strerror(s->watch_errno));
+}
+
 static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
 		       struct hyptrace_error *err)
 {
@@ -186,7 +196,7 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 				break;
 			case HYPTRACE_MERGE_WAIT:
 				if (wait_for_events(s))
-					return 0;
+					return cannot_wait(s, err);
 				break;
 			}
 		}

@@ -14,125 +14,74 @@
 /* All events that a descriptor can hold enabled */
 #define STREAM_HOLD_MAX	HYPTRACE_HOLD_EVENTS_MAX
 
-/**
- * struct stream_source - a CPU's ring
- * @event:	the next event, if @pending, or the one that was delivered last
- * @reader:	the ring's consumer
- * @dec:	decodes a sub-buffer of @buf
- * @buf:	sub-buffers as they were read
- * @size:	room in @buf
- * @len:	bytes in @buf
- * @pos:	where the next sub-buffer starts
- * @asked:	the time right before the last read
- * @unread:	events in the ring when the stream ended
- * @reported:	lost events that sub-buffers had reported when the stream began
- * @unreported:	those that none had reported then; at the end, those that the stream has to report
- * @pending:	there is a next event
- * @damaged:	a sub-buffer could not be decoded, and its other events are lost
- * @asleep:	tracing is off and the ring is empty
- * @over:	the ring must not be read any more
- * @draining:	the last read delivered something: one that fails with EAGAIN may be at the limit
- *		that the driver sets to a loop of reads, and the ring is perhaps not empty
- */
+/* A CPU's ring */
 struct stream_source {
-	struct hyptrace_stream_event	event;
+	struct hyptrace_stream_event	event;		/* the next one, if @pending, or the last one */
 	struct hyptrace_reader		*reader;
-	struct hyptrace_decoder		*dec;
-	char				*buf;
-	size_t				size;
-	size_t				len;
-	size_t				pos;
-	uint64_t			asked;
-	uint64_t			unread;
-	uint64_t			reported;
-	uint64_t			unreported;
-	bool				pending;
-	bool				damaged;
-	bool				asleep;
-	bool				over;
-	bool				draining;
+	struct hyptrace_decoder		*dec;		/* decodes a sub-buffer of @buf */
+	char				*buf;		/* sub-buffers as they were read */
+	size_t				size;		/* room in @buf */
+	size_t				len;		/* bytes in @buf */
+	size_t				pos;		/* where the next sub-buffer starts */
+	uint64_t			asked;		/* the time right before the last read */
+	uint64_t			unread;		/* events in the ring when the stream ended */
+	uint64_t			reported;	/* losses that sub-buffers had reported at the beginning */
+	uint64_t			unreported;	/* those that none had reported then; at the end, those
+							 * that the stream has to report
+							 */
+	bool				pending;	/* there is a next event */
+	bool				damaged;	/* events of a sub-buffer could not be decoded */
+	bool				asleep;		/* tracing is off and the ring is empty */
+	bool				over;		/* the ring must not be read any more */
+	bool				draining;	/* the last read delivered something: one that fails with
+							 * EAGAIN may be at the limit that the driver sets to a
+							 * loop of reads, and the ring is perhaps not empty
+							 */
 };
 
-/**
- * struct hyptrace_stream - the settings and the state of a stream
- * @fast:	the source of @run, if its next event can be delivered without more ado
- * @until:	the last time of the events of @run that need no merge step
- * @left:	events that are left up to the limit; wraps around if there is no limit
- * @run:	the source whose events are delivered now; NULL if a merge step is next
- * @decoded:	the next event of @run is decoded already
- * @h:		the connection
- * @remote:	the remote
- * @events:	its events
- * @nr_events:	number of @events
- * @formats:	their formats
- * @cpus:	the CPUs that were set; NULL for all that have a ring
- * @nr_cpus:	number of @cpus
- * @hold:	ids of the events to hold enabled
- * @nr_hold:	number of @hold
- * @limit:	end after so many events; 0 for no limit
- * @bound:	how long an event may be held back to keep the order, in ns
- * @filter:	decides which events are delivered; may be NULL
- * @filter_arg:	its argument
- * @start:	hold tracing on; else end when it is off and the rings are empty
- * @merge:	puts the events in order
- * @sources:	one per CPU
- * @nr_sources:	number of @sources
- * @rest:	sources whose rest is counted
- * @rest_begun:	hyptrace_stream_begin_rest() was called
- * @epoll:	descriptor for the caller, -1 before the start
- * @timer:	a timerfd of @epoll
- * @holding:	the first source holds events or tracing
- * @boot_clock:	the time stamps are of CLOCK_BOOTTIME
- * @waiting:	the caller was told to wait
- * @ending:	the end was requested
- * @finishing:	only the rest is to be counted
- * @closed:	detached from all rings
- * @end:	when the end was requested, in ns
- * @last:	at the end: time of the last event that was read
- * @filtered:	events that @filter has refused
- * @discarded:	events consumed, or unloaded with the rings, and not delivered
- * @lost:	events lost
- * @lost_more:	more were lost, but their number is not known
- */
 struct hyptrace_stream {
-	struct stream_source		*fast;
-	uint64_t			until;
-	uint64_t			left;
-	struct stream_source		*run;
-	bool				decoded;
+	struct stream_source		*fast;		/* @run, if its next event needs no more ado */
+	uint64_t			until;		/* time up to which events of @run need no merge step */
+	uint64_t			left;		/* events up to the limit; wraps around without one */
+	struct stream_source		*run;		/* delivers its events now; NULL: a merge step is next */
+	bool				decoded;	/* the next event of @run is decoded already */
 	struct hyptrace			*h;
 	struct hyptrace_remote		*remote;
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct hyptrace_formats		*formats;
-	unsigned int			*cpus;
+	unsigned int			*cpus;		/* that were set; NULL for all that have a ring */
 	unsigned int			nr_cpus;
-	uint16_t			hold[STREAM_HOLD_MAX];
+	uint16_t			hold[STREAM_HOLD_MAX];	/* ids of the events to hold enabled */
 	unsigned int			nr_hold;
-	uint64_t			limit;
-	uint64_t			bound;
-	hyptrace_stream_filter_fn	filter;
+	uint64_t			limit;		/* end after so many events; 0 for no limit */
+	uint64_t			bound;		/* an event may be held back so long for the order, ns */
+	hyptrace_stream_filter_fn	filter;		/* may be NULL */
 	void				*filter_arg;
-	bool				start;
+	hyptrace_stream_tap_fn		tap;		/* may be NULL */
+	void				*tap_arg;
+	bool				start;		/* hold tracing on; else end when it is off and all is read */
 	struct hyptrace_merge		*merge;
 	struct stream_source		*sources;
 	unsigned int			nr_sources;
-	unsigned int			rest;
+	unsigned int			rest;		/* sources whose rest is counted */
 	bool				rest_begun;
-	int				epoll;
-	int				timer;
-	bool				holding;
-	bool				boot_clock;
-	bool				waiting;
-	bool				ending;
-	bool				finishing;
-	bool				closed;
-	uint64_t			end;
-	uint64_t			last;
-	uint64_t			filtered;
-	uint64_t			discarded;
+	int				epoll;		/* for the caller, -1 before the start */
+	int				timer;		/* a timerfd of @epoll */
+	bool				watched;	/* the rings are in @epoll */
+	int				watch_errno;	/* why one of them is not, or 0 */
+	bool				holding;	/* the first source holds events or tracing */
+	bool				boot_clock;	/* the time stamps are of CLOCK_BOOTTIME */
+	bool				waiting;	/* the caller was told to wait */
+	bool				ending;		/* the end was requested */
+	bool				finishing;	/* only the rest is to be counted */
+	bool				closed;		/* detached from all rings */
+	uint64_t			end;		/* when the end was requested, ns */
+	uint64_t			last;		/* at the end: time of the last event that was read */
+	uint64_t			filtered;	/* events that @filter has refused */
+	uint64_t			discarded;	/* consumed, or unloaded with the rings, not delivered */
 	uint64_t			lost;
-	bool				lost_more;
+	bool				lost_more;	/* more were lost, whose number is not known */
 };
 
 /* stream_open.c */

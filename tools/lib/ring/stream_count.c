@@ -19,11 +19,6 @@ static struct stream_source *find_source(struct hyptrace_stream *s, unsigned int
 	return NULL;
 }
 
-/**
- * hyptrace_stream_count_lost - count losses
- * @s:		the stream
- * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
- */
 void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost)
 {
 	if (lost == HYPTRACE_LOST_UNKNOWN)
@@ -32,11 +27,7 @@ void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost)
 		s->lost += lost;
 }
 
-/**
- * hyptrace_stream_count_discard - count a source's next event, which will not be delivered
- * @s:		the stream
- * @src:	the source
- */
+/* Count a source's next event, which will not be delivered. */
 void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_source *src)
 {
 	src->pending = false;
@@ -59,13 +50,6 @@ static uint64_t count_pending(const struct stream_source *src, const struct hypt
 	return cpu->unreported;
 }
 
-/**
- * hyptrace_stream_count_begin - note the rings' counters
- * @s:		the stream, attached to its rings, before it reads them
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
 int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
 	struct stream_source *src;
@@ -88,11 +72,9 @@ int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error
 	return 0;
 }
 
-/**
- * hyptrace_stream_count_end - read the rings' counters
- * @s:		the stream, still attached to its rings, at its end
- *
- * Without them, which is if the remote was unregistered, no later losses are known.
+/*
+ * Read the rings' counters. Without them, which is if the remote was unregistered, no later losses
+ * are known.
  */
 void hyptrace_stream_count_end(struct hyptrace_stream *s)
 {
@@ -127,10 +109,6 @@ static uint64_t take_last_losses(struct stream_source *src)
 	return lost;
 }
 
-/**
- * hyptrace_stream_count_undelivered - count what was read but not delivered
- * @s:		the stream, still attached to its rings, at its end
- */
 void hyptrace_stream_count_undelivered(struct hyptrace_stream *s)
 {
 	struct stream_source *src;
@@ -154,13 +132,10 @@ void hyptrace_stream_count_undelivered(struct hyptrace_stream *s)
 		s->last = s->end;
 }
 
-/**
- * hyptrace_stream_count_rest - count the losses after the last event of a source
- * @s:		the stream, after hyptrace_stream_count_undelivered()
- * @src:	the source
- *
- * Return: true if events were lost after the last one; @src->event is then that loss. It has the
- * time of the last event of all sources: the losses are in the order of time, too.
+/*
+ * Count the losses after the last event of a source. Return true if events were lost after the last
+ * one; src->event is then that loss. It has the time of the last event of all sources: the losses
+ * are in the order of time, too.
  */
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src)
 {
@@ -190,11 +165,9 @@ static bool is_unloaded(struct hyptrace_stream *s)
 	return unloaded;
 }
 
-/**
- * hyptrace_stream_count_unloaded - if the rings are unloaded, add what was in them
- * @s:		the stream, detached from its rings
- *
- * If the rings stay loaded, the next consumer sees the rest.
+/*
+ * If the rings are unloaded, add what was in them. If the rings stay loaded, the next consumer sees
+ * the rest.
  */
 void hyptrace_stream_count_unloaded(struct hyptrace_stream *s)
 {

@@ -19,11 +19,6 @@
  */
 #define HELD_PART	4
 
-/**
- * hyptrace_stream_now - get the time
- *
- * Return: CLOCK_BOOTTIME in nanoseconds.
- */
 uint64_t hyptrace_stream_now(void)
 {
 	struct timespec ts;
@@ -204,6 +199,21 @@ void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filte
 	s->filter_arg = arg;
 }
 
+/**
+ * hyptrace_stream_set_tap - set a function that gets the sub-buffers as they were read
+ * @s:		the stream, not started
+ * @tap:	the function; it must not call the stream's functions
+ * @arg:	its argument
+ *
+ * It gets all that the stream consumes, also events that the filter refuses or that are discarded at
+ * the end: hyptrace_file_write() makes a file of it.
+ */
+void hyptrace_stream_set_tap(struct hyptrace_stream *s, hyptrace_stream_tap_fn tap, void *arg)
+{
+	s->tap = tap;
+	s->tap_arg = arg;
+}
+
 static int open_source(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
 {
 	int ret = hyptrace_source_open(s, cpu, err);
@@ -266,20 +276,6 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 	return ret;
 }
 
-/**
- * hyptrace_stream_fd - get a descriptor for poll() or epoll
- * @s:		the stream, started
- *
- * When hyptrace_stream_next() has returned 0, the descriptor becomes readable once there may
- * be an event. It must not be read.
- *
- * Return: the descriptor; it is closed when the stream has ended.
- */
-int hyptrace_stream_fd(const struct hyptrace_stream *s)
-{
-	return s->epoll;
-}
-
 /* On failure the kernel releases the hold when the stream detaches. */
 static void release_hold(struct hyptrace_stream *s)
 {
@@ -325,10 +321,6 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 	s->until = 0;
 }
 
-/**
- * hyptrace_stream_begin_rest - prepare to count what is not delivered
- * @s:		the stream, attached; a second call does nothing
- */
 void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 {
 	if (s->rest_begun)

@@ -53,10 +53,6 @@ static uint32_t latency(uint64_t bound)
 	return usec < LATENCY_USEC ? usec : LATENCY_USEC;
 }
 
-/**
- * hyptrace_source_close - detach from a ring
- * @src:	the source; only its counts stay valid
- */
 void hyptrace_source_close(struct stream_source *src)
 {
 	hyptrace_reader_close(src->reader);
@@ -67,14 +63,6 @@ void hyptrace_source_close(struct stream_source *src)
 	src->buf = NULL;
 }
 
-/**
- * hyptrace_source_open - become the consumer of a ring
- * @s:		the stream, with room for one more source
- * @cpu:	the CPU of the ring
- * @err:	the reason if it fails
- *
- * Return: 0 or a negative errno: -ENXIO if the CPU has no ring.
- */
 int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
 {
 	struct stream_source *src = &s->sources[s->nr_sources];
@@ -111,13 +99,9 @@ fail:
 	return ret;
 }
 
-/**
- * hyptrace_source_next - decode the next event of what was read
- * @src:	the source
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1; 0 if there is none; -EBADMSG if a sub-buffer is damaged. Its other events are
- * lost, and the next call continues with the next sub-buffer.
+/*
+ * Decode the next event of what was read. Return 1; 0 if there is none; -EBADMSG if a sub-buffer is
+ * damaged. Its other events are lost, and the next call continues with the next sub-buffer.
  */
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err)
 {
@@ -163,14 +147,9 @@ static bool is_at_limit(struct stream_source *src)
 	return at_limit;
 }
 
-/**
- * hyptrace_source_read - read the next sub-buffers of a ring
- * @s:		the stream
- * @src:	the source; all that it had read is decoded
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1; 0 if the ring is empty, and then @src->asleep says whether tracing is off; or
- * a negative errno.
+/*
+ * Read the next sub-buffers of a ring. Return 1; 0 if the ring is empty, and then src->asleep says
+ * whether tracing is off; or a negative errno.
  */
 int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 			 struct hyptrace_error *err)
@@ -195,5 +174,6 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 	src->draining = true;
 	src->len = n;
 	src->pos = 0;
-	return 1;
+	errnum = s->tap ? s->tap(src->event.cpu, src->buf, n, s->tap_arg, err) : 0;
+	return errnum ? errnum : 1;
 }

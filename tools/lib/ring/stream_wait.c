@@ -2,10 +2,10 @@
 /*
  * Wait for the events of a stream, through one descriptor. For stream.c.
  *
- * The descriptor is an epoll set of the rings and of a timer, all of them edge-triggered. An
- * event that is held back to keep the order stays in its ring, but its edge is taken, so the
- * descriptor is not readable because of it. The driver also wakes a ring's waiters when tracing
- * is started again.
+ * The descriptor is an epoll set of a timer and, once the caller has asked for it, of the rings, all
+ * of them edge-triggered. An event that is held back to keep the order stays in its ring, but its
+ * edge is taken, so the descriptor is not readable because of it. The driver also wakes a ring's
+ * waiters when tracing is started again.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,34 +31,40 @@ static int add(struct hyptrace_stream *s, int fd)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/**
- * hyptrace_stream_wait_open - make the descriptor
- * @s:		the stream, attached to its rings
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno; the caller calls hyptrace_stream_wait_close() in any case.
+/*
+ * Make the descriptor. Return 0 or a negative errno; the caller calls hyptrace_stream_wait_close()
+ * in any case.
  */
 int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
-	unsigned int i;
-
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->epoll < 0 || s->timer < 0 || add(s, s->timer))
-		goto fail;
-	for (i = 0; i < s->nr_sources; i++)
-		if (add(s, hyptrace_reader_fd(s->sources[i].reader)))
-			goto fail;
-	return 0;
-
-fail:
+	if (s->epoll >= 0 && s->timer >= 0 && !add(s, s->timer))
+		return 0;
 	return hyptrace_error_set(err, errno, "cannot wait for events: %s", strerror(errno));
 }
 
 /**
- * hyptrace_stream_wait_close - close the descriptor
- * @s:		the stream
+ * hyptrace_stream_fd - get a descriptor for poll() or epoll
+ * @s:		the stream, started
+ *
+ * When hyptrace_stream_next() has returned 0, the descriptor becomes readable once there may
+ * be an event. It must not be read. The driver looks for events in the rings from the first call on:
+ * a caller that looks at times of its own does not need that.
+ *
+ * Return: the descriptor; it is closed when the stream has ended.
  */
+int hyptrace_stream_fd(struct hyptrace_stream *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_sources && !s->watched && !s->watch_errno && s->epoll >= 0; i++)
+		if (add(s, hyptrace_reader_fd(s->sources[i].reader)))
+			s->watch_errno = errno;
+	s->watched = true;
+	return s->epoll;
+}
+
 void hyptrace_stream_wait_close(struct hyptrace_stream *s)
 {
 	if (s->timer >= 0)
@@ -78,10 +84,7 @@ static uint64_t wake_time(const struct hyptrace_stream *s)
 	return due < together ? together : due;
 }
 
-/**
- * hyptrace_stream_wait_begin - let the descriptor become readable when the next event is due
- * @s:		the stream, all of whose sources are pending or empty
- */
+/* Let the descriptor become readable when the next event is due. */
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 {
 	uint64_t at = wake_time(s);
@@ -96,10 +99,7 @@ void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 	s->waiting = true;
 }
 
-/**
- * hyptrace_stream_wait_end - take the edges, before the rings are read
- * @s:		the stream
- */
+/* Take the edges, before the rings are read. */
 void hyptrace_stream_wait_end(struct hyptrace_stream *s)
 {
 	struct epoll_event edges[MAX_EDGES];
