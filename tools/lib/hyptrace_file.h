@@ -179,18 +179,48 @@ struct hyptrace_file_writer;
 /* Compress the sub-buffers: a file of version 7 */
 #define HYPTRACE_FILE_ZSTD	1U
 
+/* With the number of a CPU: the events that the host itself has recorded on it, see below */
+#define HYPTRACE_FILE_OF_HOST	0x80000000U
+
+/**
+ * struct hyptrace_file_host - the host's own tracing, whose events a file has, too
+ * @cpus:	numbers of the CPUs, in their order
+ * @nr_cpus:	number of @cpus
+ * @systems:	systems of the events: those of a system follow each other
+ * @formats:	format files of the events, as tracefs has them, with the ids that the records have
+ *		in the file. They must differ from those of the remote.
+ * @nr_formats:	number of @systems and of @formats
+ *
+ * A program fills it in. Later versions may add members at its end.
+ */
+struct hyptrace_file_host {
+	const unsigned int	*cpus;
+	unsigned int		nr_cpus;
+	const char *const	*systems;
+	const char *const	*formats;
+	unsigned int		nr_formats;
+};
+
 struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptrace *h,
 						  const char *remote, unsigned int flags,
 						  const char *command, struct hyptrace_error *err);
+struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct hyptrace *h,
+						       const char *remote, unsigned int flags,
+						       const char *command,
+						       const struct hyptrace_file_host *host,
+						       size_t size, struct hyptrace_error *err);
 int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, int fd,
 			     struct hyptrace_error *err);
 int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const void *subbufs,
 			size_t size, struct hyptrace_error *err);
 void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes);
 uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w);
+bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size);
+int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err);
 void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, uint64_t events,
 			      uint64_t lost, uint64_t filtered);
 void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text);
+void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *tasks);
 void hyptrace_file_end_data(struct hyptrace_file_writer *w);
 uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned int cpu);
 int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);

@@ -294,7 +294,7 @@ static int tap(unsigned int cpu, const void *subbufs, size_t size, void *arg,
 	return tapped->ret;
 }
 
-/* Sub-buffers are handed over before their events are delivered, and also those that are damaged. */
+/* Sub-buffers are handed over before their events are delivered, also damaged ones. */
 static void taps(void **state)
 {
 	struct tapped tapped = { 0 };

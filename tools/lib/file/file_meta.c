@@ -149,13 +149,7 @@ static void put_meta(FILE *f, const struct hyptrace_file_meta *meta)
 	fputs("end\n", f);
 }
 
-/**
- * hyptrace_file_meta_text - write the text
- * @meta:	what it says
- * @len:	out: length of the text
- *
- * Return: the text, which the caller frees; NULL if there is no memory.
- */
+/* Write the text. Return the text, which the caller frees; NULL if there is no memory. */
 char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len)
 {
 	char *text = NULL;
@@ -171,10 +165,6 @@ char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len
 	return text;
 }
 
-/**
- * hyptrace_file_meta_free - free what it points to
- * @meta:	what a file says; may be all 0
- */
 void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
 {
 	unsigned int i;

@@ -14,31 +14,20 @@
 /* How the text begins */
 #define HYPTRACE_FILE_META_BEGIN	"hyptrace 1\n"
 
-/**
- * struct hyptrace_file_meta - what a file says
- * @info:	about itself
- * @cpus:	its CPUs: the text has only their counts
- * @nr_cpus:	number of @cpus
- * @events:	the events of the remote
- * @nr_events:	number of @events
- * @calls:	the hypercalls of the remote
- * @nr_calls:	number of @calls
- * @host_cpus:	the CPUs whose host events the file has, too; none without the host's tracing
- * @nr_host_cpus: number of @host_cpus
- * @complete:	the recording has ended, and all data is in the file
- * @placed:	not @complete, but the headers have the places of all data, which is being moved
- */
+/* What a file says */
 struct hyptrace_file_meta {
 	struct hyptrace_file_info	info;
-	struct hyptrace_file_cpu	**cpus;
+	struct hyptrace_file_cpu	**cpus;		/* the text has only their counts */
 	unsigned int			nr_cpus;
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct hyptrace_hypercall	**calls;
 	unsigned int			nr_calls;
-	struct hyptrace_file_cpu	**host_cpus;
+	struct hyptrace_file_cpu	**host_cpus;	/* whose host events the file has, too */
 	unsigned int			nr_host_cpus;
+	/* the recording has ended, and all data is in the file */
 	bool				complete;
+	/* not yet, but the headers have the places of all data */
 	bool				placed;
 };
 

@@ -40,9 +40,12 @@ struct hyptrace_snapshot {
 	uint32_t		first;		/* index of the oldest that was copied */
 	uint32_t		next;		/* index of the next to decode */
 	uint64_t		begin;		/* of the meta page before the copying */
-	uint64_t		reader_ts;	/* time stamp of the sub-buffer that reader.id named then */
-	uint32_t		read;		/* reader.read then: consumed bytes of that sub-buffer */
-	uint32_t		skip;		/* consumed bytes of the copy that is being decoded */
+	/* time stamp of the sub-buffer that reader.id named then */
+	uint64_t		reader_ts;
+	/* reader.read then: consumed bytes of that sub-buffer */
+	uint32_t		read;
+	/* consumed bytes of the copy that is being decoded */
+	uint32_t		skip;
 	const char		*data;		/* of that copy */
 	uint64_t		lost;		/* before the next record */
 	uint64_t		events;		/* in all copies, if they were counted */

@@ -16,7 +16,8 @@
 
 /* A CPU's ring */
 struct stream_source {
-	struct hyptrace_stream_event	event;		/* the next one, if @pending, or the last one */
+	/* the next one, if @pending, or the last one */
+	struct hyptrace_stream_event	event;
 	struct hyptrace_reader		*reader;
 	struct hyptrace_decoder		*dec;		/* decodes a sub-buffer of @buf */
 	char				*buf;		/* sub-buffers as they were read */
@@ -24,43 +25,56 @@ struct stream_source {
 	size_t				len;		/* bytes in @buf */
 	size_t				pos;		/* where the next sub-buffer starts */
 	uint64_t			asked;		/* the time right before the last read */
-	uint64_t			unread;		/* events in the ring when the stream ended */
-	uint64_t			reported;	/* losses that sub-buffers had reported at the beginning */
-	uint64_t			unreported;	/* those that none had reported then; at the end, those
-							 * that the stream has to report
-							 */
+	/* events in the ring when the stream ended */
+	uint64_t			unread;
+	/* losses that sub-buffers had reported at the beginning */
+	uint64_t			reported;
+	/* those that none had reported then; at the end, those that the stream has to report */
+	uint64_t			unreported;
 	bool				pending;	/* there is a next event */
-	bool				damaged;	/* events of a sub-buffer could not be decoded */
+	/* events of a sub-buffer could not be decoded */
+	bool				damaged;
 	bool				asleep;		/* tracing is off and the ring is empty */
 	bool				over;		/* the ring must not be read any more */
-	bool				draining;	/* the last read delivered something: one that fails with
-							 * EAGAIN may be at the limit that the driver sets to a
-							 * loop of reads, and the ring is perhaps not empty
-							 */
+	/*
+	 * the last read delivered something: one that fails with EAGAIN may be at the limit that
+	 * the driver sets to a loop of reads, and the ring is perhaps not empty
+	 */
+	bool				draining;
 };
 
 struct hyptrace_stream {
-	struct stream_source		*fast;		/* @run, if its next event needs no more ado */
-	uint64_t			until;		/* time up to which events of @run need no merge step */
-	uint64_t			left;		/* events up to the limit; wraps around without one */
-	struct stream_source		*run;		/* delivers its events now; NULL: a merge step is next */
-	bool				decoded;	/* the next event of @run is decoded already */
+	/* @run, if its next event needs no more ado */
+	struct stream_source		*fast;
+	/* time up to which events of @run need no merge step */
+	uint64_t			until;
+	/* events up to the limit; wraps around without one */
+	uint64_t			left;
+	/* delivers its events now; NULL: a merge step is next */
+	struct stream_source		*run;
+	/* the next event of @run is decoded already */
+	bool				decoded;
 	struct hyptrace			*h;
 	struct hyptrace_remote		*remote;
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct hyptrace_formats		*formats;
-	unsigned int			*cpus;		/* that were set; NULL for all that have a ring */
+	/* that were set; NULL for all that have a ring */
+	unsigned int			*cpus;
 	unsigned int			nr_cpus;
-	uint16_t			hold[STREAM_HOLD_MAX];	/* ids of the events to hold enabled */
+	/* ids of the events to hold enabled */
+	uint16_t			hold[STREAM_HOLD_MAX];
 	unsigned int			nr_hold;
-	uint64_t			limit;		/* end after so many events; 0 for no limit */
-	uint64_t			bound;		/* an event may be held back so long for the order, ns */
+	/* end after so many events; 0 for no limit */
+	uint64_t			limit;
+	/* an event may be held back so long for the order, ns */
+	uint64_t			bound;
 	hyptrace_stream_filter_fn	filter;		/* may be NULL */
 	void				*filter_arg;
 	hyptrace_stream_tap_fn		tap;		/* may be NULL */
 	void				*tap_arg;
-	bool				start;		/* hold tracing on; else end when it is off and all is read */
+	/* hold tracing on; else end when it is off and all is read */
+	bool				start;
 	struct hyptrace_merge		*merge;
 	struct stream_source		*sources;
 	unsigned int			nr_sources;
@@ -70,18 +84,22 @@ struct hyptrace_stream {
 	int				timer;		/* a timerfd of @epoll */
 	bool				watched;	/* the rings are in @epoll */
 	int				watch_errno;	/* why one of them is not, or 0 */
-	bool				holding;	/* the first source holds events or tracing */
+	/* the first source holds events or tracing */
+	bool				holding;
 	bool				boot_clock;	/* the time stamps are of CLOCK_BOOTTIME */
 	bool				waiting;	/* the caller was told to wait */
 	bool				ending;		/* the end was requested */
 	bool				finishing;	/* only the rest is to be counted */
 	bool				closed;		/* detached from all rings */
 	uint64_t			end;		/* when the end was requested, ns */
-	uint64_t			last;		/* at the end: time of the last event that was read */
+	/* at the end: time of the last event that was read */
+	uint64_t			last;
 	uint64_t			filtered;	/* events that @filter has refused */
-	uint64_t			discarded;	/* consumed, or unloaded with the rings, not delivered */
+	/* consumed, or unloaded with the rings, not delivered */
+	uint64_t			discarded;
 	uint64_t			lost;
-	bool				lost_more;	/* more were lost, whose number is not known */
+	/* more were lost, whose number is not known */
+	bool				lost_more;
 };
 
 /* stream_open.c */

@@ -205,8 +205,8 @@ void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filte
  * @tap:	the function; it must not call the stream's functions
  * @arg:	its argument
  *
- * It gets all that the stream consumes, also events that the filter refuses or that are discarded at
- * the end: hyptrace_file_write() makes a file of it.
+ * It gets all that the stream consumes, also events that the filter refuses or that are discarded
+ * at the end: hyptrace_file_write() makes a file of it.
  */
 void hyptrace_stream_set_tap(struct hyptrace_stream *s, hyptrace_stream_tap_fn tap, void *arg)
 {

@@ -2,10 +2,10 @@
 /*
  * Wait for the events of a stream, through one descriptor. For stream.c.
  *
- * The descriptor is an epoll set of a timer and, once the caller has asked for it, of the rings, all
- * of them edge-triggered. An event that is held back to keep the order stays in its ring, but its
- * edge is taken, so the descriptor is not readable because of it. The driver also wakes a ring's
- * waiters when tracing is started again.
+ * The descriptor is an epoll set of a timer and, once the caller has asked for it, of the rings,
+ * all of them edge-triggered. An event that is held back to keep the order stays in its ring, but
+ * its edge is taken, so the descriptor is not readable because of it. The driver also wakes a
+ * ring's waiters when tracing is started again.
  */
 #include <errno.h>
 #include <string.h>
@@ -49,8 +49,8 @@ int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *
  * @s:		the stream, started
  *
  * When hyptrace_stream_next() has returned 0, the descriptor becomes readable once there may
- * be an event. It must not be read. The driver looks for events in the rings from the first call on:
- * a caller that looks at times of its own does not need that.
+ * be an event. It must not be read. The driver looks for events in the rings from the first call
+ * on: a caller that looks at times of its own does not need that.
  *
  * Return: the descriptor; it is closed when the stream has ended.
  */

@@ -16,16 +16,11 @@
 #include "session/gaps.h"
 #include "record_host.h"
 
-/**
- * struct record_counts - what became of the events of a CPU or of all CPUs
- * @events:	events in the file
- * @lost:	events that were lost
- * @filtered:	events that the filter has refused
- */
+/* What became of the events of a CPU or of all CPUs */
 struct record_counts {
-	uint64_t	events;
+	uint64_t	events;		/* in the file */
 	uint64_t	lost;
-	uint64_t	filtered;
+	uint64_t	filtered;	/* refused by the filter */
 };
 
 /* What the counters of the rings are read for */
@@ -36,135 +31,76 @@ enum record_count {
 	RECORD_COUNT_LAST,	/* the last file ends */
 };
 
-/**
- * struct record_ring - the ring of a CPU
- * @cpu:	the CPU
- * @reader:	its consumer
- * @base:	the counters when the file was begun: events that were read, losses that were
- *		reported, events that were filtered
- * @now:	the same when they were last looked at
- * @sum:	the counts of the files that have ended
- * @used:	part of its sub-buffers that held data when it was last looked at, in percent
- * @nr_subbufs:	number of its sub-buffers
- * @is_ready:	it holds data that is to be read now
- * @lost_more:	a snapshot has gaps of unknown size
- * @clears:	how often it had been cleared when the file was begun
- * @was_cleared: the counts of a file are not known, since the ring was cleared meanwhile
- */
+/* The ring of a CPU. Counts of the driver: read, losses that were reported, filtered */
 struct record_ring {
 	unsigned int		cpu;
 	struct hyptrace_reader	*reader;
-	struct record_counts	base;
-	struct record_counts	now;
-	struct record_counts	sum;
-	unsigned int		used;
+	struct record_counts	base;		/* when the file was begun */
+	struct record_counts	now;		/* at the last look */
+	struct record_counts	sum;		/* of the files that have ended */
+	unsigned int		used;		/* % of sub-buffers with data at the last look */
 	unsigned int		nr_subbufs;
-	bool			is_ready;
-	bool			lost_more;
-	uint64_t		clears;
-	bool			was_cleared;
+	bool			is_ready;	/* it holds data that is to be read now */
+	bool			lost_more;	/* a snapshot has gaps of unknown size */
+	uint64_t		clears;		/* of the ring, when the file was begun */
+	bool			was_cleared;	/* meanwhile: the counts of a file are not known */
 };
 
-/**
- * struct record_file - the file that is being written, and the one before
- * @w:		the file
- * @name:	its name, which is not that of the user while the one before is not finished
- * @nr:		number of the file, from 0
- * @finisher:	the thread that finishes the one before, if it @is_finishing
- * @ended:	the file before
- * @ended_name:	its name
- * @is_finishing: a thread finishes the file before
- * @failed:	the file before could not be finished
- * @err:	why
- * @has_failed:	a file could not be finished
- * @bytes:	size of the files that have ended
- * @ended_bytes: size of the file before
- * @unwritten:	events that the file before has not, since the disk was full: of each ring,
- *		and then of each CPU of the host
- */
+/* The file that is being written, and the one before */
 struct record_file {
 	struct hyptrace_file_writer	*w;
+	/* not r->path until the one before is finished */
 	char				*name;
-	unsigned int			nr;
+	unsigned int			nr;		/* from 0 */
+	/* finishes the one before, if it @is_finishing */
 	pthread_t			finisher;
-	struct hyptrace_file_writer	*ended;
+	struct hyptrace_file_writer	*ended;		/* the file before */
 	char				*ended_name;
 	bool				is_finishing;
-	bool				failed;
-	struct hyptrace_error		err;
-	bool				has_failed;
-	uint64_t			bytes;
-	uint64_t			ended_bytes;
+	bool				failed;		/* the file before could not be finished */
+	struct hyptrace_error		err;		/* why */
+	bool				has_failed;	/* any file could not be finished */
+	uint64_t			bytes;		/* of the files that have ended */
+	uint64_t			ended_bytes;	/* of the file before */
+	/* events that it has not, since the disk was full: of each ring, then of each host's CPU */
 	uint64_t			*unwritten;
 };
 
-/**
- * struct record - the settings and the state of the verb
- * @ctx:	the verb's context
- * @remote:	the remote
- * @path:	name of the file; "-" for the standard output
- * @words:	arguments of --event
- * @filter:	argument of --filter, or NULL
- * @size:	bytes of each ring; 0 to leave it
- * @is_filtered: events are held with the filter
- * @is_sized:	the rings have that size
- * @duration:	end after so many nanoseconds; 0 for no limit
- * @limit:	bytes of a file at most; 0 for no limit
- * @rotate:	keep so many files; 0 to end at the limit
- * @compress:	compress the file
- * @quiet:	print no notes, and no summary without losses
- * @snapshot:	save what the rings hold, and consume nothing
- * @command:	the command line, for the file
- * @events:	the events of the remote
- * @nr_events:	number of @events
- * @choice:	the events to hold enabled
- * @gaps:	why events are missing
- * @rings:	the rings
- * @nr_rings:	number of @rings
- * @epoll:	waits for rings, signals and the command; -1 before the start
- * @begin:	when the recording began, by CLOCK_MONOTONIC in ns
- * @file:	the files
- * @child:	the command
- * @host:	the host's own tracing
- * @has_failed:	the file could not be written, so that events may be lost
- * @unwritten:	events that were read and could not be written
- * @counts_failed: the counters of the rings could not be read
- * @has_status:	a status line is on the terminal
- * @shown:	events in all when the status line was last written
- * @shown_at:	and the time
- */
+/* The settings and the state of the verb */
 struct record {
 	struct context			*ctx;
 	const struct hyptrace_remote	*remote;
-	const char			*path;
-	struct words			words;
-	const char			*filter;
-	uint64_t			size;
-	bool				is_filtered;
-	bool				is_sized;
-	uint64_t			duration;
-	uint64_t			limit;
+	const char			*path;		/* "-" for the standard output */
+	struct words			words;		/* of --event */
+	const char			*filter;	/* of --filter, or NULL */
+	uint64_t			size;		/* bytes of each ring; 0 to leave it */
+	bool				is_filtered;	/* events are held with the filter */
+	bool				is_sized;	/* the rings have that size */
+	uint64_t			duration;	/* ns; 0 for no limit */
+	uint64_t			limit;		/* bytes of a file; 0 for no limit */
+	/* keep so many files; 0 to end at the limit */
 	uint64_t			rotate;
 	bool				compress;
 	bool				quiet;
-	bool				snapshot;
-	char				*command;
+	bool				snapshot;	/* consume nothing */
+	char				*command;	/* the command line, for the file */
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
-	struct event_choice		choice;
+	struct event_choice		choice;		/* the events to hold enabled */
 	struct gaps			gaps;
 	struct record_ring		*rings;
 	unsigned int			nr_rings;
-	int				epoll;
-	uint64_t			begin;
+	int				epoll;		/* of rings, signals and the command */
+	uint64_t			begin;		/* CLOCK_MONOTONIC in ns */
 	struct record_file		file;
 	struct child			child;
 	struct record_host		host;
-	bool				has_failed;
+	bool				has_failed;	/* the file could not be written */
+	/* events that were read and could not be written */
 	uint64_t			unwritten;
-	bool				counts_failed;
-	bool				has_status;
-	uint64_t			shown;
+	bool				counts_failed;	/* the rings' counters could not be read */
+	bool				has_status;	/* a status line is on the terminal */
+	uint64_t			shown;		/* events in all when it was last written */
 	uint64_t			shown_at;
 };
 

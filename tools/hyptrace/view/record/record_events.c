@@ -23,12 +23,6 @@ static const struct hyptrace_event *find_event(const struct record *r, const cha
 	return NULL;
 }
 
-/**
- * record_choose - choose the events to hold enabled
- * @r:		the recording, with its remote
- *
- * Return: an exit code.
- */
 int record_choose(struct record *r)
 {
 	struct hyptrace_error err;
@@ -78,12 +72,6 @@ static int set_filter(struct record *r, const struct hyptrace_event **list, unsi
 	return code;
 }
 
-/**
- * record_set_filter - set the filter of --filter
- * @r:		the recording, after record_choose()
- *
- * Return: an exit code.
- */
 int record_set_filter(struct record *r)
 {
 	const struct hyptrace_event **list;

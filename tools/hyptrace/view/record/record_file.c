@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/file/write/file_write.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "record.h"
@@ -20,12 +19,7 @@
 /* Between the name of an older file and its age */
 #define AGE	".%" PRIu64
 
-/**
- * record_is_stream - is the output something that cannot be renamed?
- * @r:		the recording
- *
- * Return: true if it is the standard output, a pipe or a device.
- */
+/* is the output something that cannot be renamed? */
 bool record_is_stream(const struct record *r)
 {
 	struct stat st;
@@ -33,12 +27,7 @@ bool record_is_stream(const struct record *r)
 	return !strcmp(r->path, "-") || (!stat(r->path, &st) && !S_ISREG(st.st_mode));
 }
 
-/**
- * record_is_stdout - does the file go where the standard output goes?
- * @r:		the recording
- *
- * Return: true if it does. A terminal and /dev/null can be used twice.
- */
+/* does the file go where the standard output goes? */
 bool record_is_stdout(const struct record *r)
 {
 	struct stat file, output;
@@ -59,22 +48,23 @@ static char *name_of(const struct record *r)
 	return name;
 }
 
-/**
- * record_begin_file - begin a file
- * @r:		the recording
- *
- * Return: an exit code.
- */
 int record_begin_file(struct record *r)
 {
 	struct record_file *file = &r->file;
+	const struct hyptrace_file_host host = {
+		.cpus = r->host.ids,
+		.nr_cpus = r->host.nr_cpus,
+		.systems = (const char *const *)r->host.systems,
+		.formats = (const char *const *)r->host.formats,
+		.nr_formats = r->host.nr_events,
+	};
 	struct hyptrace_error err;
 	uint64_t size;
 
 	file->name = name_of(r);
 	file->w = hyptrace_file_create_host(file->name, r->ctx->h, r->remote->name,
 					    r->compress ? HYPTRACE_FILE_ZSTD : 0, r->command,
-					    r->host.words.nr ? &r->host.file : NULL, &err);
+					    r->host.words.nr ? &host : NULL, sizeof(host), &err);
 	if (!file->w)
 		return cmd_fail("cannot record to %s: %s", r->path, err.text);
 	gaps_set_file(&r->gaps, file->w);
@@ -155,8 +145,9 @@ static void count_unwritten(struct record *r)
 	hyptrace_file_end_data(file->ended);
 	for (i = 0; i < r->nr_rings; i++)
 		*unwritten++ = hyptrace_file_unwritten(file->ended, r->rings[i].cpu);
-	for (i = 0; i < r->host.file.nr_cpus; i++)
-		*unwritten++ = hyptrace_file_host_unwritten(file->ended, r->host.file.cpus[i]);
+	for (i = 0; i < r->host.nr_cpus; i++)
+		*unwritten++ = hyptrace_file_unwritten(file->ended,
+						       r->host.cpus[i].id | HYPTRACE_FILE_OF_HOST);
 }
 
 /* Events that were counted are lost. Return their number. */
@@ -177,7 +168,7 @@ static void correct_counts(struct record *r)
 	for (i = 0; unwritten && i < r->nr_rings; i++)
 		r->unwritten += lose(&r->rings[i].sum.events, &r->rings[i].sum.lost,
 				     *unwritten++);
-	for (i = 0; unwritten && i < r->host.file.nr_cpus; i++)
+	for (i = 0; unwritten && i < r->host.nr_cpus; i++)
 		r->unwritten += lose(&r->host.cpus[i].sum_events, &r->host.cpus[i].sum_lost,
 				     *unwritten++);
 	free(r->file.unwritten);
@@ -244,7 +235,7 @@ static int end_current(struct record *r)
 
 	file->ended = file->w;
 	file->ended_name = file->name;
-	file->unwritten = calloc(r->nr_rings + r->host.file.nr_cpus, sizeof(*file->unwritten));
+	file->unwritten = calloc(r->nr_rings + r->host.nr_cpus, sizeof(*file->unwritten));
 	if (!file->unwritten)
 		die_no_memory();
 	gaps_set_file(&r->gaps, NULL);
@@ -253,12 +244,6 @@ static int end_current(struct record *r)
 	return code;
 }
 
-/**
- * record_next_file - end the file, and begin the next one
- * @r:		the recording; the rings are not read meanwhile
- *
- * Return: an exit code.
- */
 int record_next_file(struct record *r)
 {
 	struct record_file *file = &r->file;
@@ -276,12 +261,6 @@ int record_next_file(struct record *r)
 	return code ? code : record_begin_file(r);
 }
 
-/**
- * record_end_file - finish the last file
- * @r:		the recording
- *
- * Return: an exit code.
- */
 int record_end_file(struct record *r)
 {
 	int code = EXIT_DONE, last;

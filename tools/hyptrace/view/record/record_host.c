@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,9 +169,9 @@ static int set_subbuf_size(struct record_host *host)
 
 static int compare_ids(const void *a, const void *b)
 {
-	const unsigned int *x = a, *y = b;
+	const struct record_host_cpu *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return (x->id > y->id) - (x->id < y->id);
 }
 
 /* List the CPUs that are to be recorded. */
@@ -178,8 +179,8 @@ static int list_cpus(struct record *r)
 {
 	const struct cpu_list *chosen = r->ctx->have_cpus && !r->ctx->cpus.all ? &r->ctx->cpus :
 				       NULL;
-	struct hyptrace_file_host *file = &r->host.file;
-	char *path = tracefs_instance_get_file(r->host.instance, "per_cpu");
+	struct record_host *host = &r->host;
+	char *path = tracefs_instance_get_file(host->instance, "per_cpu");
 	DIR *dir = path ? opendir(path) : NULL;
 	const struct dirent *entry;
 	unsigned int id;
@@ -188,17 +189,17 @@ static int list_cpus(struct record *r)
 		if (sscanf(entry->d_name, "cpu%u", &id) != 1 ||
 		    (chosen && !cpu_list_has(chosen, id)))
 			continue;
-		file->cpus = reallocarray(file->cpus, file->nr_cpus + 1, sizeof(*file->cpus));
-		if (!file->cpus)
+		host->cpus = reallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
+		if (!host->cpus)
 			die_no_memory();
-		file->cpus[file->nr_cpus++] = id;
+		host->cpus[host->nr_cpus++] = (struct record_host_cpu){ .id = id, .fd = -1 };
 	}
 	if (dir)
 		closedir(dir);
 	tracefs_put_tracing_file(path);
-	if (!file->nr_cpus)
+	if (!host->nr_cpus)
 		return cmd_fail("cannot record the host: tracefs lists none of the CPUs");
-	qsort(file->cpus, file->nr_cpus, sizeof(*file->cpus), compare_ids);
+	qsort(host->cpus, host->nr_cpus, sizeof(*host->cpus), compare_ids);
 	return EXIT_DONE;
 }
 
@@ -216,26 +217,23 @@ static int open_cpus(struct record_host *host)
 	unsigned int i;
 	char *name;
 
-	host->cpus = calloc(host->file.nr_cpus, sizeof(*host->cpus));
+	host->ids = calloc(host->nr_cpus, sizeof(*host->ids));
 	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
-	if (!host->cpus || !host->subbufs)
+	if (!host->ids || !host->subbufs)
 		die_no_memory();
-	for (i = 0; i < host->file.nr_cpus; i++)
-		host->cpus[i].fd = -1;
-	for (i = 0; i < host->file.nr_cpus; i++) {
-		name = cpu_file(host->file.cpus[i], "trace_pipe_raw");
+	for (i = 0; i < host->nr_cpus; i++) {
+		host->ids[i] = host->cpus[i].id;
+		name = cpu_file(host->cpus[i].id, "trace_pipe_raw");
 		host->cpus[i].fd = tracefs_instance_file_open(host->instance, name,
 							      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		free(name);
 		if (host->cpus[i].fd < 0)
 			return fail("cannot open the events of a CPU");
 	}
-	if (pipe2(host->pipe, O_CLOEXEC)) {
-		host->pipe[0] = -1;
-		host->pipe[1] = -1;
-		return fail("cannot make a pipe");
-	}
-	return EXIT_DONE;
+	if (!pipe2(host->pipe, O_CLOEXEC))
+		return EXIT_DONE;
+	host->pipe[0] = -1;
+	return fail("cannot make a pipe");
 }
 
 static int enable_events(struct record_host *host)
@@ -244,8 +242,8 @@ static int enable_events(struct record_host *host)
 	unsigned int i;
 	char *name;
 
-	for (i = 0; i < host->file.nr_formats && !code; i++) {
-		if (asprintf(&name, "events/%s/enable", host->names[i]) < 0)
+	for (i = 0; i < host->nr_events && !code; i++) {
+		if (asprintf(&name, "events/%s/%s/enable", host->systems[i], host->names[i]) < 0)
 			die_no_memory();
 		code = write_file(host, name, "1");
 		free(name);
@@ -264,11 +262,9 @@ static int check_tracefs(const struct record *r)
 	return EXIT_DONE;
 }
 
-/**
- * record_host_begin - prepare to record the events that --host names
- * @r:		the recording, with its remote
- *
- * Return: an exit code; the caller calls record_host_end() in any case.
+/*
+ * Prepare to record the events that --host names. Return an exit code; the caller calls
+ * record_host_end() in any case.
  */
 int record_host_begin(struct record *r)
 {
@@ -278,7 +274,6 @@ int record_host_begin(struct record *r)
 	host->subbuf_size = r->remote->subbuf_size;
 	host->guard_fd = -1;
 	host->pipe[0] = -1;
-	host->pipe[1] = -1;
 	if (!host->words.nr)
 		return EXIT_DONE;
 	code = check_tracefs(r);
@@ -301,37 +296,23 @@ int record_host_begin(struct record *r)
 	return code ? code : enable_events(host);
 }
 
-/**
- * record_host_start - start the host's tracing
- * @r:		the recording
- *
- * Return: an exit code.
- */
 int record_host_start(struct record *r)
 {
 	return r->host.instance ? write_file(&r->host, "tracing_on", "1") : EXIT_DONE;
 }
 
-/**
- * record_host_stop - stop it
- * @r:		the recording
- */
 void record_host_stop(struct record *r)
 {
 	if (r->host.instance)
 		r->host.is_stopped = !write_file(&r->host, "tracing_on", "0");
 }
 
-/**
- * record_host_end - remove the instance, and free all
- * @r:		the recording
- */
 void record_host_end(struct record *r)
 {
 	struct record_host *host = &r->host;
 	unsigned int i;
 
-	for (i = 0; host->cpus && i < host->file.nr_cpus; i++)
+	for (i = 0; i < host->nr_cpus; i++)
 		if (host->cpus[i].fd >= 0)
 			close(host->cpus[i].fd);
 	if (host->pipe[0] >= 0) {
@@ -342,14 +323,15 @@ void record_host_end(struct record *r)
 		end_guard(host);
 	if (host->instance)
 		tracefs_instance_free(host->instance);
-	for (i = 0; i < host->file.nr_formats; i++) {
-		free(host->file.formats[i].system);
-		free(host->file.formats[i].text);
+	for (i = 0; i < host->nr_events; i++) {
+		free(host->systems[i]);
 		free(host->names[i]);
+		free(host->formats[i]);
 	}
-	free(host->file.formats);
-	free(host->file.cpus);
+	free(host->systems);
 	free(host->names);
+	free(host->formats);
+	free(host->ids);
 	free(host->cpus);
 	free(host->subbufs);
 	free(host->words.words);
@@ -409,8 +391,21 @@ static bool may_read(struct record_host *host)
 	return host->is_stopped || (host->batches++ < BATCHES && !signals_stop);
 }
 
-static int drain_cpu(struct record *r, unsigned int i, bool partial, struct hyptrace_error *err)
+static int set_error(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 {
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	va_end(args);
+	err->errnum = errnum;
+	return -errnum;
+}
+
+static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial,
+		     struct hyptrace_error *err)
+{
+	const unsigned int id = cpu->id | HYPTRACE_FILE_OF_HOST;
 	struct record_host *host = &r->host;
 	bool is_last = false;
 	ssize_t n, at;
@@ -421,40 +416,28 @@ static int drain_cpu(struct record *r, unsigned int i, bool partial, struct hypt
 		/* what was read must fit */
 		room = room_for(r);
 		if (!room)
-			return hyptrace_error_set(err, EOVERFLOW, "the file is full");
-		n = read_full(host, host->cpus[i].fd, room);
+			return set_error(err, EOVERFLOW, "the file is full");
+		n = read_full(host, cpu->fd, room);
 		if (!n && partial) {
-			n = read_partial(host, host->cpus[i].fd);
+			n = read_partial(host, cpu->fd);
 			is_last = !host->is_stopped;
 		}
 		if (n < 0)
-			return hyptrace_error_set(err, -n, "cannot read the events of CPU %u: %s",
-						  host->file.cpus[i], strerror(-n));
-		if (!n)
-			return hyptrace_file_write_host(r->file.w, host->file.cpus[i], NULL, 0,
-							err);
+			return set_error(err, -n, "cannot read the events of CPU %u: %s", cpu->id,
+					 strerror(-n));
 		for (at = 0; at < n; at += host->subbuf_size)
-			host->cpus[i].events += record_host_renumber(host->subbufs + at,
-								     host->subbuf_size);
-		ret = hyptrace_file_write_host(r->file.w, host->file.cpus[i], host->subbufs, n,
-					       err);
-		if (ret)
+			cpu->events += record_host_renumber(host->subbufs + at, host->subbuf_size);
+		ret = hyptrace_file_write(r->file.w, id, host->subbufs, n, err);
+		if (ret || !n)
 			return ret;
 	}
 	host->has_more |= !is_last;
 	return 0;
 }
 
-/**
- * record_host_drain - move what the host has recorded to the file
- * @r:		the recording
- * @partial:	also sub-buffers that are not full
- * @err:	the reason if it fails
- *
- * While the host records, this may leave some, and sets has_more. After -EOVERFLOW, the next call
- * goes on where this one has ended.
- *
- * Return: 0 or a negative errno: -EOVERFLOW at the limit of the file.
+/*
+ * Move what the host has recorded to the file. While the host records, this may leave some, and
+ * sets has_more. After -EOVERFLOW, the next call goes on where this one has ended.
  */
 int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err)
 {
@@ -463,8 +446,8 @@ int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err
 
 	if (!host->at)
 		host->has_more = false;
-	for (; host->instance && host->at < host->file.nr_cpus; host->at++) {
-		ret = drain_cpu(r, host->at, partial, err);
+	for (; host->instance && host->at < host->nr_cpus; host->at++) {
+		ret = drain_cpu(r, &host->cpus[host->at], partial, err);
 		if (ret)
 			return ret;
 		host->batches = 0;
@@ -495,25 +478,20 @@ static uint64_t count_lost(struct record_host *host, unsigned int cpu)
 	return lost;
 }
 
-/**
- * record_host_count - give the current file its counts, and the names of the host's tasks
- * @r:		the recording; the file ends
- */
+/* Give the current file its counts, and the names of the host's tasks. */
 void record_host_count(struct record *r)
 {
 	struct record_host *host = &r->host;
 	struct record_host_cpu *cpu;
-	unsigned int i;
 	uint64_t lost;
 	char *tasks;
 
 	if (!host->instance || !r->file.w)
 		return;
-	for (i = 0; i < host->file.nr_cpus; i++) {
-		cpu = &host->cpus[i];
-		lost = count_lost(host, host->file.cpus[i]);
-		hyptrace_file_set_host_counts(r->file.w, host->file.cpus[i], cpu->events,
-					      lost - cpu->lost);
+	for (cpu = host->cpus; cpu < host->cpus + host->nr_cpus; cpu++) {
+		lost = count_lost(host, cpu->id);
+		hyptrace_file_set_counts(r->file.w, cpu->id | HYPTRACE_FILE_OF_HOST, cpu->events,
+					 lost - cpu->lost, 0);
 		cpu->sum_events += cpu->events;
 		cpu->sum_lost += lost - cpu->lost;
 		cpu->events = 0;

@@ -6,60 +6,45 @@
 #ifndef RECORD_HOST_H
 #define RECORD_HOST_H
 
-#include "lib/file/write/file_write.h"
-#include "lib/hyptrace.h"
+#include "lib/hyptrace_file.h"
 #include "session/events.h"
 
 struct record;
 struct tracefs_instance;
 
-/**
- * struct record_host_cpu - the host's events of a CPU
- * @fd:		its trace_pipe_raw
- * @events:	events of the current file
- * @lost:	losses since the instance was made, when the current file began
- * @sum_events:	events of the files that have ended
- * @sum_lost:	and what was lost meanwhile
- */
+/* The host's events of a CPU */
 struct record_host_cpu {
-	int		fd;
-	uint64_t	events;
+	unsigned int	id;
+	int		fd;		/* its trace_pipe_raw */
+	uint64_t	events;		/* of the current file */
+	/* since the instance was made, when the current file began */
 	uint64_t	lost;
-	uint64_t	sum_events;
+	uint64_t	sum_events;	/* of the files that have ended */
 	uint64_t	sum_lost;
 };
 
-/**
- * struct record_host - the host's tracing
- * @words:	arguments of --host, which name events of tracefs
- * @file:	its CPUs and the formats of its events, for the file
- * @names:	names of the events, as "kvm/kvm_exit", in the order of the formats
- * @cpus:	one for each of @file.cpus
- * @instance:	the instance of tracefs; NULL without one
- * @guard:	the process that removes the instance once @guard_fd is closed; 0 without one
- * @guard_fd:	-1 without a guard
- * @pipe:	carries sub-buffers
- * @subbufs:	sub-buffers that were read
- * @subbuf_size: bytes of a sub-buffer
- * @at:		the index of the CPU that is read next
- * @batches:	how often it was read in a row
- * @has_more:	a CPU was left with events, which are to be read soon
- * @is_stopped:	tracing is off: nothing is added any more
- */
 struct record_host {
+	/* of --host, which name events of tracefs */
 	struct words			words;
-	struct hyptrace_file_host	file;
-	char				**names;
 	struct record_host_cpu		*cpus;
-	struct tracefs_instance		*instance;
+	unsigned int			nr_cpus;
+	char				**systems;	/* of the events: "kvm" */
+	char				**names;	/* "kvm_exit" */
+	char				**formats;
+	unsigned int			nr_events;
+	unsigned int			*ids;		/* of @cpus, for the file */
+	struct tracefs_instance		*instance;	/* NULL without one */
+	/* removes it once @guard_fd is closed; 0 without one */
 	pid_t				guard;
 	int				guard_fd;
-	int				pipe[2];
-	char				*subbufs;
+	int				pipe[2];	/* carries sub-buffers */
+	char				*subbufs;	/* those that were read */
 	uint32_t			subbuf_size;
-	unsigned int			at;
-	unsigned int			batches;
+	unsigned int			at;		/* index of the CPU that is read next */
+	unsigned int			batches;	/* how often it was read in a row */
+	/* a CPU was left with events, to be read soon */
 	bool				has_more;
+	/* tracing is off: nothing is added any more */
 	bool				is_stopped;
 };
 

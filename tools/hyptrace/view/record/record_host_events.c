@@ -35,21 +35,27 @@ static bool is_named(const char *word, const char *system, const char *event)
 	return found;
 }
 
+static char *copy(const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		die_no_memory();
+	return copy;
+}
+
 static void add_event(struct record_host *host, const char *system, const char *event)
 {
-	struct hyptrace_file_host *file = &host->file;
-	const unsigned int nr = file->nr_formats;
+	const unsigned int nr = host->nr_events++;
 
-	file->formats = reallocarray(file->formats, nr + 1, sizeof(*file->formats));
+	host->systems = reallocarray(host->systems, nr + 1, sizeof(*host->systems));
 	host->names = reallocarray(host->names, nr + 1, sizeof(*host->names));
-	if (!file->formats || !host->names ||
-	    asprintf(&host->names[nr], "%s/%s", system, event) < 0)
+	host->formats = reallocarray(host->formats, nr + 1, sizeof(*host->formats));
+	if (!host->systems || !host->names || !host->formats)
 		die_no_memory();
-	file->formats[nr].system = strdup(system);
-	file->formats[nr].text = NULL;
-	if (!file->formats[nr].system)
-		die_no_memory();
-	file->nr_formats++;
+	host->systems[nr] = copy(system);
+	host->names[nr] = copy(event);
+	host->formats[nr] = NULL;
 }
 
 /* Add the events of a system that words name, and note which words have named one. */
@@ -104,12 +110,7 @@ static int fail_unknown(char **systems, const char *word)
 	return EXIT_REFUSED;
 }
 
-/**
- * record_host_choose - find the events that --host names
- * @host:	the host's tracing; out: the names of the events, and their systems
- *
- * Return: an exit code.
- */
+/* Find the events that --host names. Return an exit code. */
 int record_host_choose(struct record_host *host)
 {
 	char **systems = tracefs_event_systems(NULL), **system;
@@ -135,28 +136,20 @@ int record_host_choose(struct record_host *host)
 	return code;
 }
 
-/**
- * record_host_read_formats - read the formats of the events
- * @host:	the host's tracing, with its instance
- *
- * Return: an exit code.
- */
 int record_host_read_formats(struct record_host *host)
 {
-	char *name, *text;
+	char *text;
 	unsigned int i;
 
-	for (i = 0; i < host->file.nr_formats; i++) {
-		if (asprintf(&name, "events/%s/format", host->names[i]) < 0)
-			die_no_memory();
-		text = tracefs_instance_file_read(host->instance, name, NULL);
-		free(name);
+	for (i = 0; i < host->nr_events; i++) {
+		text = tracefs_event_file_read(host->instance, host->systems[i], host->names[i],
+					       "format", NULL);
 		if (text)
-			host->file.formats[i].text = record_host_renumber_format(text);
+			host->formats[i] = record_host_renumber_format(text);
 		free(text);
-		if (!host->file.formats[i].text)
-			return cmd_fail("cannot record the host: cannot read the format of \"%s\"",
-					host->names[i]);
+		if (!host->formats[i])
+			return cmd_fail("cannot record the host: cannot read the format of \"%s/%s\"",
+					host->systems[i], host->names[i]);
 	}
 	return EXIT_DONE;
 }

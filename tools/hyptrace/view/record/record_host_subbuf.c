@@ -46,13 +46,7 @@ static uint32_t parse_record(const uint8_t *data, uint32_t left, uint32_t *paylo
 	return sizeof(header) * (1 + type);
 }
 
-/**
- * record_host_renumber - give the events of a sub-buffer the ids that they have in the file
- * @subbuf:	the sub-buffer
- * @size:	its bytes
- *
- * Return: the number of events.
- */
+/* Give the events of a sub-buffer the ids that they have in the file. */
 uint64_t record_host_renumber(void *subbuf, uint32_t size)
 {
 	struct hyptrace_subbuf *s = subbuf;
@@ -77,11 +71,9 @@ uint64_t record_host_renumber(void *subbuf, uint32_t size)
 	return events;
 }
 
-/**
- * record_host_renumber_format - write the id that an event has in the file to its format
- * @format:	the format of tracefs
- *
- * Return: the format, which the caller frees; NULL if the format has no id, or a large one.
+/*
+ * Write the id that an event has in the file to its format. Return the format, which the caller
+ * frees; NULL if the format has no id, or a large one.
  */
 char *record_host_renumber_format(const char *format)
 {

@@ -48,11 +48,9 @@ static int add_ring(struct record *r, unsigned int cpu)
 	return EXIT_DONE;
 }
 
-/**
- * record_open_rings - become the consumer of the rings
- * @r:		the recording, with its epoll descriptor
- *
- * Return: an exit code; the caller calls record_close_rings() in any case.
+/*
+ * Become the consumer of the rings. Return an exit code; the caller calls record_close_rings() in
+ * any case.
  */
 int record_open_rings(struct record *r)
 {
@@ -74,12 +72,7 @@ int record_open_rings(struct record *r)
 	return code;
 }
 
-/**
- * record_hold - enable the chosen events, and start tracing
- * @r:		the recording, with its rings
- *
- * Return: an exit code.
- */
+/* Enable the chosen events, and start tracing. */
 int record_hold(struct record *r)
 {
 	uint16_t ids[HYPTRACE_HOLD_EVENTS_MAX];
@@ -98,20 +91,13 @@ int record_hold(struct record *r)
 	return cmd_fail("cannot record \"%s\": %s", r->remote->name, err.text);
 }
 
-/**
- * record_release - stop tracing and disable the events, unless others need them
- * @r:		the recording
- */
+/* Stop tracing and disable the events, unless others need them. */
 void record_release(struct record *r)
 {
 	/* if this fails, the kernel does it when the rings are closed */
 	hyptrace_reader_hold(r->rings[0].reader, NULL, 0, false, NULL);
 }
 
-/**
- * record_close_rings - detach from the rings
- * @r:		the recording
- */
 void record_close_rings(struct record *r)
 {
 	unsigned int i;
@@ -122,17 +108,9 @@ void record_close_rings(struct record *r)
 	}
 }
 
-/**
- * record_drain - move what a ring holds to the file
- * @r:		the recording
- * @ring:	the ring
- * @left:	bytes to move at most; out: less by those that were moved
- * @err:	the reason if it fails
- *
- * A CPU may record as fast as this reads, so that there is no end: the ring is then marked as
- * ready.
- *
- * Return: 0 or a negative errno: -EOVERFLOW at the limit of the file.
+/*
+ * Move what a ring holds to the file. A CPU may record as fast as this reads, so that there is no
+ * end: the ring is then marked as ready.
  */
 int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
 		 struct hyptrace_error *err)
@@ -149,13 +127,6 @@ int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
 	return n < 0 ? n : 0;
 }
 
-/**
- * record_ring_size - get what a ring holds at most
- * @r:		the recording
- * @ring:	the ring, after record_count()
- *
- * Return: the bytes.
- */
 int64_t record_ring_size(const struct record *r, const struct record_ring *ring)
 {
 	/* one may be read in two parts */
@@ -214,13 +185,6 @@ static void end_counts(struct record *r, struct record_ring *ring, const struct 
 	ring->base = now;
 }
 
-/**
- * record_count - read the counters of the rings
- * @r:		the recording, attached to its rings
- * @how:	what the counters are for
- *
- * Return: false if they cannot be read: the remote was unregistered.
- */
 bool record_count(struct record *r, enum record_count how)
 {
 	struct record_counts now;
@@ -257,11 +221,6 @@ static uint64_t since(uint64_t now, uint64_t base)
 	return now > base ? now - base : 0;
 }
 
-/**
- * record_total - add up the counts of all CPUs
- * @r:		the recording
- * @total:	out: the counts of all files, as of the last record_count()
- */
 void record_total(const struct record *r, struct record_counts *total)
 {
 	const struct record_ring *ring;

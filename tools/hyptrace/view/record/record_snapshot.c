@@ -24,28 +24,17 @@
 /* Bytes that a record takes at most, besides its payload: a time extend, a header, a length */
 #define OVERHEAD	(4 * WORD)
 
-/**
- * struct copier - puts records into sub-buffers
- * @r:		the recording
- * @cpu:	the CPU of the records
- * @subbuf:	the sub-buffer
- * @size:	its bytes
- * @used:	bytes of records in it
- * @lost:	lost events that it reports
- * @time:	time of its last record
- * @counts:	counts of the CPU
- * @lost_more:	more were lost, whose number is not known
- */
+/* Puts records into sub-buffers */
 struct copier {
 	struct record		*r;
-	unsigned int		cpu;
-	struct hyptrace_subbuf	*subbuf;
-	size_t			size;
-	size_t			used;
-	uint64_t		lost;
-	uint64_t		time;
-	struct record_counts	counts;
-	bool			lost_more;
+	unsigned int		cpu;	/* the CPU of the records */
+	struct hyptrace_subbuf	*subbuf;	/* the sub-buffer */
+	size_t			size;	/* its bytes */
+	size_t			used;	/* bytes of records in it */
+	uint64_t		lost;	/* lost events that it reports */
+	uint64_t		time;	/* time of its last record */
+	struct record_counts	counts;	/* counts of the CPU */
+	bool			lost_more;	/* more were lost, whose number is not known */
 };
 
 /* Bytes for records: behind them is room for the number of lost events. */
@@ -129,14 +118,10 @@ static int add(struct copier *c, const struct hyptrace_record *rec, struct hyptr
 	return 0;
 }
 
-/**
- * struct snapshot - the content of a ring
- * @snap:	a copy of it; NULL if the CPU has no ring
- * @edge:	losses that no record of @snap reports
- */
+/* The content of a ring */
 struct snapshot {
-	struct hyptrace_snapshot	*snap;
-	struct edge_losses		edge;
+	struct hyptrace_snapshot	*snap;	/* a copy of it; NULL if the CPU has no ring */
+	struct edge_losses		edge;	/* losses that no record of snap reports */
 };
 
 /* Write a snapshot to the file. Return an exit code. */
@@ -230,12 +215,6 @@ static int save(struct record *r, struct hyptrace_cpu **cpus, unsigned int nr,
 	return code;
 }
 
-/**
- * record_snapshot - save what the rings hold now
- * @r:		the recording
- *
- * Return: an exit code.
- */
 int record_snapshot(struct record *r)
 {
 	struct hyptrace_cpu **cpus;

@@ -45,14 +45,6 @@ static int terminal_columns(void)
 	return size.ws_col;
 }
 
-/**
- * record_bytes - write a size for people
- * @bytes:	the size
- * @text:	out: such as "3.2 MiB"
- * @size:	bytes of @text
- *
- * Return: @text.
- */
 const char *record_bytes(uint64_t bytes, char *text, size_t size)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
@@ -65,12 +57,7 @@ const char *record_bytes(uint64_t bytes, char *text, size_t size)
 	return text;
 }
 
-/**
- * record_show_status - write the status line
- * @r:		the recording, whose counts are new
- *
- * Nothing happens without a terminal.
- */
+/* Write the status line. Nothing happens without a terminal. */
 void record_show_status(struct record *r)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
@@ -98,10 +85,7 @@ void record_show_status(struct record *r)
 	r->has_status = true;
 }
 
-/**
- * record_hide_status - remove the status line, before other text
- * @r:		the recording
- */
+/* Remove the status line, before other text. */
 void record_hide_status(struct record *r)
 {
 	if (r->has_status)
@@ -145,17 +129,14 @@ static struct record_counts host_total(const struct record *r)
 	struct record_counts total = {};
 	unsigned int i;
 
-	for (i = 0; i < r->host.file.nr_cpus; i++) {
+	for (i = 0; i < r->host.nr_cpus; i++) {
 		total.events += r->host.cpus[i].sum_events;
 		total.lost += r->host.cpus[i].sum_lost;
 	}
 	return total;
 }
 
-/**
- * record_print_host_summary - say what was recorded of the host, and which CPUs have lost events
- * @r:		the recording, which has ended
- */
+/* Say what was recorded of the host, and which CPUs have lost events. */
 void record_print_host_summary(const struct record *r)
 {
 	const struct record_host *host = &r->host;
@@ -166,10 +147,10 @@ void record_print_host_summary(const struct record *r)
 		return;
 	cmd_note("%" PRIu64 " event%s of the host recorded, %" PRIu64 " lost", total.events,
 		 total.events == 1 ? "" : "s", total.lost);
-	for (i = 0; i < host->file.nr_cpus; i++)
+	for (i = 0; i < host->nr_cpus; i++)
 		if (host->cpus[i].sum_lost)
 			cmd_note("CPU %u: %" PRIu64 " events of the host recorded, %" PRIu64 " lost",
-				 host->file.cpus[i], host->cpus[i].sum_events,
+				 host->cpus[i].id, host->cpus[i].sum_events,
 				 host->cpus[i].sum_lost);
 }
 
@@ -183,10 +164,7 @@ static bool was_cleared(const struct record *r)
 	return false;
 }
 
-/**
- * record_print_summary - say what was recorded, and which CPUs have lost events
- * @r:		the recording, which has ended
- */
+/* Say what was recorded, and which CPUs have lost events. */
 void record_print_summary(const struct record *r)
 {
 	struct record_counts total;
@@ -239,12 +217,7 @@ static void print_host(struct printer *p, const struct record *r)
 	printer_end(p);
 }
 
-/**
- * record_print_json - print the summary as JSON
- * @r:		the recording, which has ended
- *
- * A number that is not known is null.
- */
+/* Print the summary as JSON. A number that is not known is null. */
 void record_print_json(const struct record *r)
 {
 	struct printer *p = r->ctx->p;

@@ -32,14 +32,14 @@ static bool add_host(struct hyptrace_file_writer *w)
 	struct hyptrace_file_meta *meta = &w->meta;
 	unsigned int i;
 
-	if (!w->host)
+	if (!w->has_host)
 		return true;
-	meta->host_cpus = calloc(w->host->nr_cpus + 1, sizeof(*meta->host_cpus));
-	for (i = 0; meta->host_cpus && i < w->host->nr_cpus; i++) {
+	meta->host_cpus = calloc(w->host.nr_cpus + 1, sizeof(*meta->host_cpus));
+	for (i = 0; meta->host_cpus && i < w->host.nr_cpus; i++) {
 		meta->host_cpus[i] = calloc(1, sizeof(**meta->host_cpus));
 		if (!meta->host_cpus[i])
 			return false;
-		meta->host_cpus[i]->id = w->host->cpus[i];
+		meta->host_cpus[i]->id = w->host.cpus[i];
 		meta->nr_host_cpus++;
 	}
 	return meta->host_cpus;
@@ -66,7 +66,7 @@ static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *m
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	free(info->compression);
 	info->compression = strdup(w->flags & HYPTRACE_FILE_ZSTD ? "zstd" : "none");
-	w->parts = calloc(w->meta.nr_cpus + (w->host ? w->host->nr_cpus : 0), sizeof(*w->parts));
+	w->parts = calloc(w->meta.nr_cpus + w->host.nr_cpus, sizeof(*w->parts));
 	if (!info->compression || !w->parts || !add_host(w))
 		return -ENOMEM;
 	qsort(w->meta.cpus, w->meta.nr_cpus, sizeof(*w->meta.cpus), compare_cpus);
@@ -158,12 +158,7 @@ static void make_reserve(struct hyptrace_file_writer *w)
 	}
 }
 
-/**
- * hyptrace_file_release_reserve - use the room on the disk that was kept for the end
- * @w:		the writer
- *
- * Return: true if there was any.
- */
+/* Use the room on the disk that was kept for the end. */
 bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w)
 {
 	if (w->reserve < 0)
@@ -173,15 +168,7 @@ bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w)
 	return true;
 }
 
-/**
- * hyptrace_file_fail - note that nothing more can be written
- * @w:		the writer
- * @err:	why
- *
- * Only the thread that writes the parts calls it.
- *
- * Return: the negative errno.
- */
+/* Note that nothing more can be written. Only the thread that writes the parts calls it. */
 int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err)
 {
 	if (!w->errnum) {
@@ -197,7 +184,7 @@ int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_err
  * @w:		the writer
  * @err:	why; may be NULL
  *
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno: then the file can only be finished or abandoned.
  */
 int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
@@ -209,16 +196,7 @@ int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_e
 	return -errnum;
 }
 
-/**
- * hyptrace_file_writer_new - begin to write a file
- * @path:	its name; "-" for the standard output
- * @meta:	what it says about the remote; empty afterwards in any case
- * @flags:	HYPTRACE_FILE_*
- * @host:	the host's tracing, which must stay valid until the file is finished; or NULL
- * @err:	the reason if it fails; may be NULL
- *
- * Return: the writer, or NULL.
- */
+/* Begin to write a file. Return the writer, or NULL. */
 struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 						      struct hyptrace_file_meta *meta,
 						      unsigned int flags,
@@ -242,7 +220,9 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 	w->pipe[1] = -1;
 	w->reserve = -1;
 	w->flags = flags;
-	w->host = host;
+	w->has_host = host;
+	if (host)
+		w->host = *host;
 	w->limit = UINT64_MAX;
 	w->join = hyptrace_decoder_new();
 	if (describe(w, meta) || !w->join) {
@@ -269,10 +249,6 @@ fail:
 	return NULL;
 }
 
-/**
- * hyptrace_file_writer_free - close all files of a writer, and free it
- * @w:		the writer, or NULL
- */
 void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 {
 	unsigned int i;
@@ -309,6 +285,8 @@ void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
  * @w:		the writer
  * @size:	bytes of the data
  *
+ * If the file is compressed, this may wait until it is known how large it is.
+ *
  * Return: true if the file would be larger than its limit.
  */
 bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size)
@@ -321,12 +299,14 @@ bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size)
 static struct file_part *find_part(const struct hyptrace_file_writer *w, unsigned int cpu,
 				   struct hyptrace_error *err)
 {
+	const unsigned int id = cpu & ~HYPTRACE_FILE_OF_HOST;
+	const bool is_host = id != cpu;
 	unsigned int i;
 
-	for (i = 0; i < w->meta.nr_cpus; i++)
-		if (w->parts[i].cpu->id == cpu)
+	for (i = 0; i < w->nr_parts; i++)
+		if (w->parts[i].cpu->id == id && w->parts[i].is_host == is_host)
 			return &w->parts[i];
-	hyptrace_error_set(err, ENXIO, "the remote has no CPU %u", cpu);
+	hyptrace_error_set(err, ENXIO, "the %s has no CPU %u", is_host ? "host" : "remote", id);
 	return NULL;
 }
 
@@ -335,7 +315,7 @@ static struct file_part *find_part(const struct hyptrace_file_writer *w, unsigne
  * @w:		the writer
  * @bytes:	its size at most. If it is compressed, it may be larger by 256 KiB.
  *
- * hyptrace_file_splice() keeps the limit.
+ * hyptrace_file_splice() and hyptrace_file_write() keep the limit.
  */
 void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes)
 {
@@ -397,11 +377,13 @@ int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, i
  * @w:		the writer
  * @cpu:	their CPU
  * @subbufs:	the sub-buffers, later than those written before
- * @size:	their bytes, a multiple of the remote's sub-buffer size
+ * @size:	their bytes, a multiple of the remote's sub-buffer size. With 0, those that wait for
+ *		their compression for long are compressed.
  * @err:	the reason if it fails; may be NULL
  *
- * Return: 0 or a negative errno. The data of a call that fails, because the disk is full, is kept
- * in memory and may still be in the finished file: hyptrace_file_unwritten() counts what is not.
+ * Return: 0 or a negative errno: -EOVERFLOW, and nothing is written, if the file would become
+ * larger than its limit. The data of a call that fails, because the disk is full, is kept in memory
+ * and may still be in the finished file: hyptrace_file_unwritten() counts what is not.
  */
 int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const void *subbufs,
 			size_t size, struct hyptrace_error *err)
@@ -413,11 +395,11 @@ int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const 
 	if (size % w->meta.info.subbuf_size)
 		return hyptrace_error_set(err, EINVAL, "%zu bytes are not whole sub-buffers of %u",
 					  size, w->meta.info.subbuf_size);
-	if (!size)
-		return 0;
+	if (size && hyptrace_file_is_full(w, size))
+		return hyptrace_error_set(err, EOVERFLOW, "the file has reached its limit");
 	if (w->compressor)
 		return hyptrace_file_zstd_write(w, part, subbufs, size, err);
-	return hyptrace_file_part_write(w, part, subbufs, size, err);
+	return size ? hyptrace_file_part_write(w, part, subbufs, size, err) : 0;
 }
 
 /**
@@ -463,6 +445,19 @@ void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text)
 	info->nr_notes += !!longer[info->nr_notes];
 	/* if this fails, the end of the file does, too, and reports it */
 	hyptrace_file_write_head(w, NULL);
+}
+
+/**
+ * hyptrace_file_set_host_tasks - set the names of the host's tasks
+ * @w:		the writer of a file that has the host's events
+ * @tasks:	lines with a process id and a name, as tracefs has them in saved_cmdlines
+ *
+ * Only what fits into the room that the head has for it is written, in whole lines.
+ */
+void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *tasks)
+{
+	free(w->host_tasks);
+	w->host_tasks = strdup(tasks);
 }
 
 /**

@@ -23,110 +23,57 @@
 struct file_chunk;
 struct file_compressor;
 
-/**
- * struct hyptrace_file_format - the format of an event of the host
- * @system:	the system of the event
- * @text:	its format file, with the id that the file's records have
- */
-struct hyptrace_file_format {
-	char	*system;
-	char	*text;
-};
-
-/**
- * struct hyptrace_file_host - the host's tracing, whose events a file has, too
- * @cpus:	numbers of the CPUs, in their order
- * @nr_cpus:	number of @cpus
- * @formats:	formats of the events: those of a system follow each other
- * @nr_formats:	number of @formats
- */
-struct hyptrace_file_host {
-	unsigned int			*cpus;
-	unsigned int			nr_cpus;
-	struct hyptrace_file_format	*formats;
-	unsigned int			nr_formats;
-};
-
-/**
- * struct file_part - the part of a CPU
- * @cpu:	the CPU, in the file's description
- * @is_host:	the part has events of the host
- * @fd:		descriptor; -1 as long as the part has no data
- * @path:	its name; NULL if it is the main file, or has no name
- * @begin:	where its data begins
- * @size:	bytes of its data
- * @left:	data that the disk had no room for
- * @left_size:	bytes of @left
- * @unwritten:	events that are not in the file because of that
- * @drained:	bytes that were read since the ring was empty
- * @is_slow:	fewer than HYPTRACE_FILE_SLOW sub-buffers were read before the ring was empty, and
- *		nothing since
- * @chunk:	sub-buffers that are not compressed yet; NULL if there are none
- */
+/* The part of a CPU */
 struct file_part {
-	struct hyptrace_file_cpu	*cpu;
-	bool				is_host;
-	int				fd;
-	char				*path;
-	uint64_t			begin;
-	uint64_t			size;
-	char				*left;
+	struct hyptrace_file_cpu	*cpu;		/* in the file's description */
+	bool				is_host;	/* the part has events of the host */
+	int				fd;		/* -1 as long as the part has no data */
+	char				*path;		/* NULL: the main file, or no name */
+	uint64_t			begin;		/* where its data begins */
+	uint64_t			size;		/* bytes of its data */
+	char				*left;		/* data that the disk had no room for */
 	size_t				left_size;
+	/* events that are not in the file because of that */
 	uint64_t			unwritten;
+	/* bytes that were read since the ring was empty */
 	uint64_t			drained;
+	/* these were fewer than HYPTRACE_FILE_SLOW sub-buffers, and nothing was read since */
 	bool				is_slow;
-	struct file_chunk		*chunk;
+	struct file_chunk		*chunk;		/* what is not compressed yet; or NULL */
 };
 
-/**
- * struct hyptrace_file_writer - a file that is being written
- * @meta:	what the file says
- * @parts:	one for each of @meta.cpus, in the same order, and then of @meta.host_cpus
- * @nr_parts:	number of @parts
- * @host:	the host's tracing; NULL without it
- * @host_tasks:	names of its tasks; NULL if they are not known
- * @path:	name of the finished file; NULL if it goes to @out
- * @part_path:	name of the main file; NULL if it has none
- * @fd:		the main file
- * @out:	where the finished file is written to; -1 if it has a name
- * @head_size:	bytes before the data in the main file
- * @flags:	HYPTRACE_FILE_*
- * @pipe:	carries sub-buffers from a ring to a part; -1 before the first
- * @pipe_size:	bytes that it holds
- * @reserve:	a file without a name that keeps room on the disk; -1 if there is none
- * @join:	decodes the sub-buffers that are joined
- * @limit:	bytes that the file may have; UINT64_MAX without a limit
- * @size:	bytes that it has so far. Several threads use it.
- * @data_ended:	hyptrace_file_end_data() was called
- * @data_ret:	0, or a negative errno if that has failed
- * @errnum:	why nothing more can be written; 0 as long as all is well. Several threads use it.
- * @err:	the same as text
- * @compressor:	the thread that compresses; NULL without compression
- * @chunk_size:	bytes of sub-buffers in a compressed chunk
- */
 struct hyptrace_file_writer {
 	struct hyptrace_file_meta	meta;
-	struct file_part		*parts;
+	struct file_part		*parts;		/* of @meta.cpus, then of @meta.host_cpus */
 	unsigned int			nr_parts;
-	const struct hyptrace_file_host	*host;
-	char				*host_tasks;
+	struct hyptrace_file_host	host;		/* if the file @has_host */
+	bool				has_host;
+	char				*host_tasks;	/* NULL if they are not known */
+	/* of the finished file; NULL if it goes to @out */
 	char				*path;
+	/* of the main file; NULL if it has no name */
 	char				*part_path;
-	int				fd;
+	int				fd;		/* the main file */
+	/* gets the finished file; -1 if that has a name */
 	int				out;
-	uint64_t			head_size;
-	unsigned int			flags;
+	uint64_t			head_size;	/* bytes before the data in the main file */
+	unsigned int			flags;		/* HYPTRACE_FILE_* */
+	/* from a ring to a part; -1 before the first use */
 	int				pipe[2];
 	size_t				pipe_size;
+	/* a file that keeps room on the disk; or -1 */
 	int				reserve;
 	struct hyptrace_decoder		*join;
+	/* bytes of the file; UINT64_MAX without a limit */
 	uint64_t			limit;
-	uint64_t			size;
-	bool				data_ended;
-	int				data_ret;
+	uint64_t			size;		/* bytes so far. Several threads use it. */
+	bool				data_ended;	/* hyptrace_file_end_data() was called */
+	int				data_ret;	/* and its negative errno */
+	/* why nothing more can be written, or 0. Several threads use it. */
 	int				errnum;
-	struct hyptrace_error		err;
-	struct file_compressor		*compressor;
+	struct hyptrace_error		err;		/* the same as text */
+	struct file_compressor		*compressor;	/* NULL without compression */
+	/* bytes of sub-buffers in a compressed chunk */
 	size_t				chunk_size;
 };
 
@@ -139,25 +86,6 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 void hyptrace_file_writer_free(struct hyptrace_file_writer *w);
 bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w);
 int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err);
-int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err);
-
-bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size);
-
-/* file_write_create.c: begin with what the driver says */
-struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct hyptrace *h,
-						       const char *remote, unsigned int flags,
-						       const char *command,
-						       const struct hyptrace_file_host *host,
-						       struct hyptrace_error *err);
-
-/* file_write_host.c: events of the host */
-int hyptrace_file_write_host(struct hyptrace_file_writer *w, unsigned int cpu,
-			     const void *subbufs, size_t size, struct hyptrace_error *err);
-void hyptrace_file_set_host_counts(struct hyptrace_file_writer *w, unsigned int cpu,
-				   uint64_t events, uint64_t lost);
-uint64_t hyptrace_file_host_unwritten(struct hyptrace_file_writer *w, unsigned int cpu);
-void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *tasks);
-
 /* file_write_head.c: what comes before the data */
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err);
 

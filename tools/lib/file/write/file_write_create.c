@@ -103,7 +103,7 @@ struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptr
 						  const char *remote, unsigned int flags,
 						  const char *command, struct hyptrace_error *err)
 {
-	return hyptrace_file_create_host(path, h, remote, flags, command, NULL, err);
+	return hyptrace_file_create_host(path, h, remote, flags, command, NULL, 0, err);
 }
 
 /**
@@ -113,8 +113,13 @@ struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptr
  * @remote:	name of the remote whose events the file will have
  * @flags:	0 or HYPTRACE_FILE_ZSTD
  * @command:	the command line, for the file to tell; may be NULL
- * @host:	the host's tracing, which must stay valid until the file is finished; or NULL
+ * @host:	the host's tracing; what it points to must stay valid until the file is finished. Or
+ *		NULL
+ * @size:	sizeof(*@host)
  * @err:	the reason if it fails; may be NULL
+ *
+ * hyptrace_file_write(), hyptrace_file_set_counts() and hyptrace_file_unwritten() are for the
+ * host's events of a CPU if its number is given with HYPTRACE_FILE_OF_HOST.
  *
  * Return: as hyptrace_file_create().
  */
@@ -122,9 +127,10 @@ struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct 
 						       const char *remote, unsigned int flags,
 						       const char *command,
 						       const struct hyptrace_file_host *host,
-						       struct hyptrace_error *err)
+						       size_t size, struct hyptrace_error *err)
 {
 	struct hyptrace_file_meta meta = {};
+	struct hyptrace_file_host all = {};
 
 	if (flags & ~HYPTRACE_FILE_ZSTD) {
 		hyptrace_error_set(err, EINVAL, "unknown flags 0x%x", flags);
@@ -137,5 +143,7 @@ struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct 
 	}
 	/* without them, numbers are printed */
 	hyptrace_get_hypercalls(h, remote, &meta.calls, &meta.nr_calls, NULL);
-	return hyptrace_file_writer_new(path, &meta, flags, host, err);
+	if (host)
+		memcpy(&all, host, size < sizeof(all) ? size : sizeof(all));
+	return hyptrace_file_writer_new(path, &meta, flags, host ? &all : NULL, err);
 }

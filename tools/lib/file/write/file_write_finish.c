@@ -55,13 +55,7 @@ static uint64_t count_events(const struct hyptrace_file_writer *w, const char *d
 	return events;
 }
 
-/**
- * hyptrace_file_add_unwritten - count the events of sub-buffers that the file will not have
- * @w:		the writer
- * @part:	their part
- * @data:	the sub-buffers
- * @size:	bytes of @data
- */
+/* Count the events of sub-buffers that the file will not have. */
 void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
 				 const char *data, size_t size)
 {
@@ -425,13 +419,7 @@ void hyptrace_file_end_data(struct hyptrace_file_writer *w)
 	w->data_ended = true;
 }
 
-/**
- * hyptrace_file_writer_finish - finish the file
- * @w:		the writer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno; the parts then stay.
- */
+/* Finish the file. Return 0 or a negative errno; the parts then stay. */
 int hyptrace_file_writer_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	int ret;

@@ -117,8 +117,7 @@ static unsigned int count_formats(const struct hyptrace_file_host *host, unsigne
 {
 	unsigned int i = first;
 
-	while (i < host->nr_formats &&
-	       !strcmp(host->formats[i].system, host->formats[first].system))
+	while (i < host->nr_formats && !strcmp(host->systems[i], host->systems[first]))
 		i++;
 	return i - first;
 }
@@ -127,7 +126,7 @@ static unsigned int count_systems(const struct hyptrace_file_host *host)
 {
 	unsigned int i, nr = 0;
 
-	for (i = 0; host && i < host->nr_formats; i += count_formats(host, i))
+	for (i = 0; i < host->nr_formats; i += count_formats(host, i))
 		nr++;
 	return nr;
 }
@@ -136,13 +135,13 @@ static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
 {
 	unsigned int i, end = 0;
 
-	for (i = 0; host && i < host->nr_formats; i++) {
+	for (i = 0; i < host->nr_formats; i++) {
 		if (i == end) {
 			end += count_formats(host, i);
-			put_string(f, host->formats[i].system);
+			put_string(f, host->systems[i]);
 			put_u32(f, end - i);
 		}
-		put_text(f, host->formats[i].text);
+		put_text(f, host->formats[i]);
 	}
 }
 
@@ -159,7 +158,7 @@ static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
 	char *text = hyptrace_format_file(event, NULL);
 	const char *fields = text ? strstr(text, "\n\n") : NULL;
 
-	if (fields && !w->host) {
+	if (fields && !w->has_host) {
 		put_u64(f, strlen(text) + 1 + strlen(pid));
 		fprintf(f, "%.*s\n%s%s", (int)(fields - text), text, pid, fields);
 	} else if (fields) {
@@ -174,13 +173,13 @@ static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
 {
 	unsigned int i;
 
-	put_u32(f, 1 + count_systems(w->host));
+	put_u32(f, 1 + count_systems(&w->host));
 	put_string(f, SYSTEM);
 	put_u32(f, w->meta.nr_events);
 	for (i = 0; i < w->meta.nr_events; i++)
 		if (!put_format(f, w, w->meta.events[i]))
 			return false;
-	put_host_formats(f, w->host);
+	put_host_formats(f, &w->host);
 	return true;
 }
 
@@ -203,7 +202,7 @@ static void put_tasks(FILE *f, const struct hyptrace_file_writer *w)
 	const char *tasks = w->host_tasks ? w->host_tasks : "";
 	size_t len = strlen(tasks), i;
 
-	if (!w->host) {
+	if (!w->has_host) {
 		put_event_names(f, w);
 		return;
 	}
@@ -319,13 +318,13 @@ static bool put_version_6(FILE *f, const struct hyptrace_file_writer *w, const c
 	put_u32(f, count_cpus(w));
 	put_string(f, "options  ");
 	put_common_options(f, w);
-	if (w->host)
+	if (w->has_host)
 		*offset = put_host_option(f);
 	put_u16(f, OPTION_DONE);
 	put_string(f, "flyrecord");
 	put_cpus(f, w, false, false);
 	fwrite(text, len, 1, f);
-	if (!w->host)
+	if (!w->has_host)
 		return done;
 	*to = ftell(f);
 	put_string(f, "flyrecord");
@@ -422,7 +421,7 @@ static bool put_options(FILE *f, const struct hyptrace_file_writer *w, const lon
 	put_option(to, OPTION_CPUCOUNT, &nr, sizeof(nr));
 	put_common_options(to, w);
 	put_buffer(to, w, false, w->head_size - SECTION_HEADER);
-	if (w->host)
+	if (w->has_host)
 		put_buffer(to, w, true, w->head_size - SECTION_HEADER);
 	put_option_u64(to, OPTION_DONE, 0);
 	return end_section(f, OPTION_DONE, to, &content, &len);
@@ -511,13 +510,6 @@ static void put_head(FILE *f, const struct hyptrace_file_writer *w, const char *
 		    data_size(w));
 }
 
-/**
- * hyptrace_file_write_head - write what comes before the data
- * @w:		the writer; the first call sets its @head_size
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	size_t len, all_len, done;

@@ -27,13 +27,9 @@ static bool last_time(struct hyptrace_decoder *dec, const struct hyptrace_subbuf
 	return !ret;
 }
 
-/**
- * hyptrace_file_join - append the records of a sub-buffer to the one before
- * @w:		the writer
- * @to:		the sub-buffer before
- * @from:	the sub-buffer
- *
- * Return: true; false if @from does not continue @to, or does not fit.
+/*
+ * Append the records of a sub-buffer to the one before. Return true; false if from does not
+ * continue to, or does not fit.
  */
 bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from)
 {

@@ -23,12 +23,7 @@
 #define PIPE_SIZE	(1 << 20)
 #define PIPE_SIZE_MIN	(64 << 10)
 
-/**
- * hyptrace_file_create_unnamed - make a file without a name
- * @folder:	the folder whose disk it uses
- *
- * Return: its descriptor; -1 with errno.
- */
+/* Make a file without a name. Return its descriptor; -1 with errno. */
 int hyptrace_file_create_unnamed(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
@@ -58,14 +53,9 @@ static int create_error(const char *path, int errnum, struct hyptrace_error *err
 				  path ? path : "a temporary file", strerror(errnum));
 }
 
-/**
- * hyptrace_file_part_create - make a part
- * @path:	its name; NULL for a file without a name
- * @err:	the reason if it fails; may be NULL
- *
- * The part is locked as long as it is open: that shows that its recording has not ended.
- *
- * Return: its descriptor or a negative errno.
+/*
+ * Make a part. The part is locked as long as it is open: that shows that its recording has not
+ * ended.
  */
 int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 {
@@ -97,12 +87,9 @@ int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 	return -EEXIST;
 }
 
-/**
- * hyptrace_file_part_path - make the name of a part that is not the main file
- * @w:		the writer, whose files have names
- * @part:	the part
- *
- * Return: the name, which the caller frees; NULL if there is no memory.
+/*
+ * Make the name of a part that is not the main file. Return the name, which the caller frees; NULL
+ * if there is no memory.
  */
 char *hyptrace_file_part_path(const struct hyptrace_file_writer *w, const struct file_part *part)
 {
@@ -162,15 +149,7 @@ static int keep(struct file_part *part, const void *data, size_t size)
 	return 0;
 }
 
-/**
- * hyptrace_file_pwrite - write all of it
- * @fd:		the file
- * @data:	the bytes
- * @size:	number of bytes
- * @offset:	where
- *
- * Return: the number of bytes written; less than @size with errno.
- */
+/* Write all of it. Return the number of bytes written; less than size with errno. */
 size_t hyptrace_file_pwrite(int fd, const void *data, size_t size, uint64_t offset)
 {
 	size_t done = 0;
@@ -188,15 +167,7 @@ size_t hyptrace_file_pwrite(int fd, const void *data, size_t size, uint64_t offs
 	return done;
 }
 
-/**
- * hyptrace_file_fallocate - allocate room on the disk, or give it up
- * @fd:		the file
- * @mode:	mode of fallocate()
- * @offset:	where
- * @size:	number of bytes
- *
- * Return: 0; -1 with errno, which is not EINTR.
- */
+/* Allocate room on the disk, or give it up. Return 0; -1 with errno, which is not EINTR. */
 int hyptrace_file_fallocate(int fd, int mode, uint64_t offset, uint64_t size)
 {
 	int ret;
@@ -207,12 +178,7 @@ int hyptrace_file_fallocate(int fd, int mode, uint64_t offset, uint64_t size)
 	return ret;
 }
 
-/**
- * hyptrace_file_sync - wait until the data of a file is on the disk
- * @fd:		the file
- *
- * Return: 0; -1 with errno, which is not EINTR.
- */
+/* Wait until the data of a file is on the disk. Return 0; -1 with errno, which is not EINTR. */
 int hyptrace_file_sync(int fd)
 {
 	int ret;
@@ -229,18 +195,9 @@ static void grow(struct hyptrace_file_writer *w, struct file_part *part, size_t 
 	__atomic_add_fetch(&w->size, size, __ATOMIC_RELAXED);
 }
 
-/**
- * hyptrace_file_part_write - append data to a part
- * @w:		the writer
- * @part:	the part
- * @data:	the data
- * @size:	bytes of @data
- * @err:	the reason if it fails; may be NULL
- *
- * Data that cannot be written is kept in @part, and all data after it. With compression that is
- * the whole of @data, since it is a chunk.
- *
- * Return: 0 or a negative errno.
+/*
+ * Append data to a part. Data that cannot be written is kept in part, and all data after it. With
+ * compression that is the whole of data, since it is a chunk.
  */
 int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *part,
 			     const void *data, size_t size, struct hyptrace_error *err)
@@ -341,14 +298,9 @@ static size_t room_for(const struct hyptrace_file_writer *w)
 	return room - room % w->meta.info.subbuf_size;
 }
 
-/**
- * hyptrace_file_part_splice - move sub-buffers from a ring to a part
- * @w:		the writer
- * @part:	the part
- * @fd:		the ring's consumer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: the number of bytes; 0 if the ring is empty; or a negative errno.
+/*
+ * Move sub-buffers from a ring to a part. Return the number of bytes; 0 if the ring is empty; or a
+ * negative errno.
  */
 int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				  struct hyptrace_error *err)
@@ -409,15 +361,7 @@ static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, ch
 	return hyptrace_file_part_write(w, part, subbuf, size, err);
 }
 
-/**
- * hyptrace_file_part_join - read a sub-buffer of a ring, and join it with the last one
- * @w:		the writer
- * @part:	the part, which has data
- * @fd:		the ring's consumer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: as hyptrace_file_part_splice().
- */
+/* Read a sub-buffer of a ring, and join it with the last one. */
 int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
 {

@@ -39,65 +39,41 @@
 
 #define CHUNK_HEADER	(2 * sizeof(uint32_t))
 
-/**
- * struct file_chunk - sub-buffers that are not compressed yet
- * @next:	the next chunk of a list
- * @part:	the part that it belongs to
- * @since:	when its part took it to be filled, in ms
- * @size:	bytes of @data that are used
- * @data:	sub-buffers
- */
+/* Sub-buffers that are not compressed yet */
 struct file_chunk {
 	struct file_chunk	*next;
 	struct file_part	*part;
-	uint64_t		since;
-	size_t			size;
+	uint64_t		since;	/* when its part took it to be filled, ms */
+	size_t			size;	/* used bytes of @data */
 	char			data[];
 };
 
-/**
- * struct file_compressor - the thread and what it shares with the reading thread
- * @w:		the writer
- * @thread:	the thread, once it @is_running
- * @is_running:	the thread was started
- * @lock:	protects all that follows but @filling, @zstd and @out
- * @work:	there are chunks, or the thread must end
- * @room:	a chunk is free, and fewer bytes are pending
- * @first:	chunks to compress, the oldest first
- * @last:	where the next one is appended
- * @free:	chunks to fill
- * @nr:		number of all chunks
- * @max:	the same at most
- * @pending:	bytes of sub-buffers that the thread has not compressed so far
- * @filling:	bytes of sub-buffers in the chunks of the parts, for the reading thread
- * @ending:	the thread must end when no chunk is left
- * @zstd:	state of the compression, for the thread
- * @out:	a compressed chunk after its header, for the thread
- */
+/* The thread and what it shares with the reading thread */
 struct file_compressor {
 	struct hyptrace_file_writer	*w;
-	pthread_t			thread;
+	pthread_t			thread;		/* once it @is_running */
 	bool				is_running;
+	/* protects what follows but @filling, @zstd, @out */
 	pthread_mutex_t			lock;
+	/* there are chunks, or the thread must end */
 	pthread_cond_t			work;
+	/* a chunk is free, and fewer bytes are pending */
 	pthread_cond_t			room;
-	struct file_chunk		*first;
-	struct file_chunk		**last;
-	struct file_chunk		*free;
-	unsigned int			nr;
-	unsigned int			max;
-	uint64_t			pending;
+	struct file_chunk		*first;		/* to compress, the oldest first */
+	struct file_chunk		**last;		/* where the next one is appended */
+	struct file_chunk		*free;		/* to fill */
+	unsigned int			nr;		/* of all chunks */
+	unsigned int			max;		/* the same at most */
+	uint64_t			pending;	/* bytes of sub-buffers to compress */
+	/* bytes in the chunks of the parts, for the reader */
 	uint64_t			filling;
+	/* the thread must end when no chunk is left */
 	bool				ending;
-	ZSTD_CCtx			*zstd;
+	ZSTD_CCtx			*zstd;		/* for the thread */
+	/* a chunk after its header, for the thread */
 	char				*out;
 };
 
-/**
- * hyptrace_file_zstd_version - get the version of the compression
- *
- * Return: the version of libzstd.
- */
 const char *hyptrace_file_zstd_version(void)
 {
 	return ZSTD_versionString();
@@ -191,12 +167,9 @@ static size_t choose_size(const struct hyptrace_file_writer *w)
 	return size > subbuf ? size - size % subbuf : subbuf;
 }
 
-/**
- * hyptrace_file_zstd_begin - begin to compress
- * @w:		the writer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno; the caller calls hyptrace_file_zstd_free() in any case.
+/*
+ * Begin to compress. Return 0 or a negative errno; the caller calls hyptrace_file_zstd_free() in
+ * any case.
  */
 int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
@@ -304,13 +277,9 @@ static void added(struct hyptrace_file_writer *w, struct file_part *part, size_t
 		put_chunk(w->compressor, part);
 }
 
-/**
- * hyptrace_file_zstd_is_full - has the file reached its limit?
- * @w:		the writer
- *
- * If what is not compressed yet may be too much, this waits until it is.
- *
- * Return: true if it has. The file may be larger than the limit by one chunk.
+/*
+ * has the file reached its limit? If what is not compressed yet may be too much, this waits until
+ * it is.
  */
 bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w)
 {
@@ -339,17 +308,6 @@ static void put_old_chunk(struct file_compressor *c, struct file_part *part)
 		put_chunk(c, part);
 }
 
-/**
- * hyptrace_file_zstd_write - append sub-buffers to a part
- * @w:		the writer
- * @part:	the part
- * @data:	sub-buffers
- * @size:	bytes of @data
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno, also if earlier data could not be written. Then this data, too, is
- * kept for the end, or its events are counted as unwritten.
- */
 int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *part,
 			     const char *data, size_t size, struct hyptrace_error *err)
 {
@@ -383,14 +341,9 @@ static bool join(struct hyptrace_file_writer *w, struct file_part *part)
 	return part->chunk->size && hyptrace_file_join(w, subbuf - size, subbuf);
 }
 
-/**
- * hyptrace_file_zstd_read - move sub-buffers from a ring to a part
- * @w:		the writer
- * @part:	the part
- * @fd:		the ring's consumer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: the number of bytes; 0 if the ring is empty; or a negative errno.
+/*
+ * Move sub-buffers from a ring to a part. Return the number of bytes; 0 if the ring is empty; or a
+ * negative errno.
  */
 int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
@@ -417,10 +370,6 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 	return n;
 }
 
-/**
- * hyptrace_file_zstd_end - compress the rest, and end the thread
- * @w:		the writer
- */
 void hyptrace_file_zstd_end(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
@@ -446,12 +395,7 @@ static void free_chunks(struct file_chunk *chunk)
 	}
 }
 
-/**
- * hyptrace_file_zstd_drop - end the thread without what waits for it
- * @w:		the writer, whose file is abandoned
- *
- * After that no part is made any more.
- */
+/* End the thread without what waits for it. After that no part is made any more. */
 void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
@@ -471,10 +415,7 @@ void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w)
 	free_chunks(rest);
 }
 
-/**
- * hyptrace_file_zstd_free - end the thread, and free what the compression uses
- * @w:		the writer
- */
+/* End the thread, and free what the compression uses. */
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
@@ -496,15 +437,9 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 	w->compressor = NULL;
 }
 
-/**
- * hyptrace_file_zstd_unpack - get the sub-buffers of the first of some chunks
- * @w:		the writer
- * @data:	chunks
- * @size:	bytes of @data
- * @used:	out: bytes of the chunk
- * @len:	out: bytes of the sub-buffers
- *
- * Return: the sub-buffers, which the caller frees; NULL if this is no chunk.
+/*
+ * Get the sub-buffers of the first of some chunks. Return the sub-buffers, which the caller frees;
+ * NULL if this is no chunk.
  */
 char *hyptrace_file_zstd_unpack(const struct hyptrace_file_writer *w, const char *data,
 				size_t size, size_t *used, size_t *len)
