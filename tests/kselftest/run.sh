@@ -54,7 +54,7 @@ for name in "${names[@]}"; do
 		# Without a hypervisor there is nothing to trace.
 		[[ -z $HYPTRACE_REFUSED ]] || continue
 		;;&
-	*.sh) tap "$name" bash "$here/$name" ;;
+	*.sh) tap "$name" bash "$here"/*/"$name" ;;
 	test_kernel_map)
 		# The kernel's own test: it knows one remote at a time. Leave out what hyptrace does not have:
 		# sub-buffers of 8 KB and the file "snapshot" of tracefs.

@@ -2,6 +2,45 @@
 /* Filters for the tests of hyp/: see filter_terms.h. */
 #include "filter_terms.h"
 
+struct env_ring filter_pages;
+
+int filter_start(void **state)
+{
+	(void)state;
+	env_start(2 * env_ring_pages(FILTER_PAGES));
+	env_ring_load(&filter_pages, FILTER_CPU, 0, FILTER_PAGES, 0);
+	env_cpu(FILTER_CPU);
+
+	return hyptrace_hcall(HYPTRACE_OP_ATTACH, FILTER_CPU, HYPTRACE_ALL_EVENTS, 0);
+}
+
+int filter_stop(void **state)
+{
+	(void)state;
+	env_cpu(FILTER_CPU);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, FILTER_CPU, 0, 0), 0);
+	env_ring_free(&filter_pages);
+	env_stop();
+
+	return 0;
+}
+
+struct filter_counts filter_before(void)
+{
+	const struct hyptrace_ring *ring = &env_rings[FILTER_CPU];
+
+	return (struct filter_counts) { ring->recorded, ring->filtered };
+}
+
+bool filter_passed(struct filter_counts before)
+{
+	const struct hyptrace_ring *ring = &env_rings[FILTER_CPU];
+
+	assert_int_equal(ring->recorded + ring->filtered, before.recorded + before.filtered + 1);
+
+	return ring->recorded > before.recorded;
+}
+
 s64 filter_give(u64 cpu, u32 event, u32 number, u32 nr_terms, const struct hyptrace_term *term)
 {
 	return hyptrace_hcall(HYPTRACE_OP_FILTER,

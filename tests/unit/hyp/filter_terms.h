@@ -20,6 +20,23 @@ struct filter_tree {
 	u32 nr_terms;
 };
 
+/* A ring of FILTER_CPU that records all events: each test begins and ends with these. */
+#define FILTER_CPU	1
+#define FILTER_PAGES	4
+
+extern struct env_ring filter_pages;
+
+int filter_start(void **state);
+int filter_stop(void **state);
+
+struct filter_counts {
+	u64 recorded, filtered;
+};
+
+struct filter_counts filter_before(void);
+/* Whether FILTER_CPU has recorded the one event since then; else it must have counted it. */
+bool filter_passed(struct filter_counts before);
+
 s64 filter_give(u64 cpu, u32 event, u32 number, u32 nr_terms, const struct hyptrace_term *term);
 s64 filter_set(u64 cpu, u32 event, const struct hyptrace_term *terms, u32 nr_terms);
 s64 filter_remove(u64 cpu, u32 event);

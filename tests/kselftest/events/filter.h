@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests that enable events with a filter. For the programs in this folder.
+ * Requests that enable events with a filter. For the kselftest programs.
  */
 #ifndef __FILTER_H
 #define __FILTER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For the scripts in this folder: run a command while a descriptor is attached.
+ * For the scripts of the kselftests: run a command while a descriptor is attached.
  *
  *	hold REMOTE COMMAND [ARGUMENT]...
  *

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "kselftest_harness.h"
-#include "../../hyp/abi.h"
+#include "../../../hyp/abi.h"
 #include "calls.h"
 #include "control.h"
 #include "counters.h"

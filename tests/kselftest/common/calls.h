@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "modules/hyptrace_calls.h"
+#include "../modules/hyptrace_calls.h"
 
 /* The module, loaded, and what it says */
 struct calls {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A decoder of sub-buffers apart from those of the driver and of the tools, so that the
- * tests find a mistake that these two share. For the programs in this folder.
+ * tests find a mistake that these two share. For the kselftest programs.
  */
 #ifndef __SUBBUF_H
 #define __SUBBUF_H

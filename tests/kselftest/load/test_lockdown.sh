@@ -5,7 +5,7 @@
 
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 
 # forbidden VERB...: succeed if hyptrace refuses it because of the lockdown
 forbidden()

@@ -5,7 +5,7 @@
 
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 
 rounds=${ROUNDS:-100}
 warm_up=10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Raw generic netlink without a library: a test chooses every byte of a message, and
- * so can send malformed ones. For the programs in this folder.
+ * so can send malformed ones. For the kselftest programs.
  */
 #ifndef __NL_H
 #define __NL_H

@@ -5,7 +5,7 @@
 
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 
 modprobe_said=$(mktemp)
 trap 'rm -f "$modprobe_said"' EXIT

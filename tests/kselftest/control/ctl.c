@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send one request of the netlink family. For the scripts in this folder, which must
+ * Send one request of the netlink family. For the scripts of the kselftests, which must
  * not depend on the hyptrace command: other tests test that.
  *
  *	ctl OP REMOTE [NAME=VALUE]...

@@ -4,7 +4,7 @@
 
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 
 protected=$(dmesg | grep -c 'Protected .* mode initialized')
 cpus=$(nproc --all)

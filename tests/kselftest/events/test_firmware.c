@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 
 #include "kselftest_harness.h"
-#include "../../hyp/abi.h"
+#include "../../../hyp/abi.h"
 #include "calls.h"
 #include "control.h"
 #include "events.h"
