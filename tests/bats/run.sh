@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: run all tests, or those of the named files: run.sh [FILE.bats]... The tests in remote/ and memory/ run
-# once for each remote, or only for the one that REMOTE names. Those in memory/ need a larger machine and run only if
-# they are named. The last line is "N passed, N failed".
+# In the machine: run all tests, or those of the named files: run.sh [[FOLDER/]FILE.bats]... watch/ has the verbs that show
+# what EL2 does, command/ has what the command does besides. The tests in remote/ and memory/ run once for each remote, or
+# only for the one that REMOTE names. Those in memory/ need a larger machine and run only if they are named. The last line
+# is "N passed, N failed".
 #
 # If HYPTRACE_REFUSED is set, there is no hypervisor to trace: only the remote "test" is tested. If HYPTRACE_EL2_ONLY is
 # set, what needs no hypervisor is left out.
@@ -14,14 +15,19 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 # shellcheck disable=SC2206 # words
 remotes=(${REMOTE:-test hypervisor})
-files=("$@")
+files=()
+for file; do
+	[[ $file == */* ]] || file=$(echo */"$file")
+	files+=("$file")
+done
 # what does not depend on who writes the rings, or what kselftests test on the hypervisor
-anywhere=(completion.bats usage.bats
+anywhere=(command/{completion,usage}.bats
 	remote/{clear,columns,debugfs,enable,filter,list,mark,monitor,output,show,size,state,time}.bats)
-((${#files[@]})) || files=(*.bats remote/*.bats)
+# in the order of their names, so that shares take about the same time
+((${#files[@]})) || mapfile -t files < <(printf '%s\n' {command,watch}/*.bats | sort -t / -k 2 && printf '%s\n' remote/*.bats)
 if [[ -n ${HYPTRACE_REFUSED:-} ]]; then
 	remotes=(test)
-	(($#)) || files=(completion.bats usage.bats remote/*.bats)
+	(($#)) || files=(command/{completion,usage}.bats remote/*.bats)
 elif [[ -n ${HYPTRACE_EL2_ONLY:-} ]]; then
 	remotes=(hypervisor)
 	for number in "${!files[@]}"; do

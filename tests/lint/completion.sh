@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of run.sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The completion of zsh and fish, and of bash where names from the kernel are offered; tests/bats/completion.bats tests
+# The completion of zsh and fish, and of bash where names from the kernel are offered; tests/bats/command/completion.bats tests
 # the rest. To be sourced by run.sh, which has $work.
 
 # A command with a verb that takes an option, and a sudo that needs no password.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The part of the demo that runs in the machine: it shows what stream, stat, strace and catch print about a small guest,
-# and checks it. README.md has this output; tests/bats/demo.bats compares them.
+# and checks it. README.md has this output; tests/bats/watch/demo.bats compares them.
 
 set -uo pipefail
 

@@ -23,6 +23,6 @@ else
 	job 180 newest env KERNEL="$series" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
 	job 480 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
-		bats:{host,stat,catch,who,remote/recorded}.bats -- --require-protected
+		bats:{watch/{host,stat,catch,who},remote/recorded}.bats -- --require-protected
 fi
 jobs_run

@@ -5,7 +5,7 @@
 #
 # HYPTRACE_CALLS: the number of calls among which the outliers are (100000)
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor
 

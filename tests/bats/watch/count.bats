@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # count: the counters at EL2, as the command shows them.
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor
 

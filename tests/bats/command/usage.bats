@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Usage: verbs, options, help, unknown names. It needs no hypervisor.
 
-load ./helper
+load ../helper
 
 verbs="list enable disable start stop load unload clear reset set status stream strace catch record show count stat top who monitor mark help"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Completion in bash: verbs, events, remotes, options. It needs no hypervisor: remotes.bats has what does.
 
-load ./helper
+load ../helper
 load ./complete
 
 setup()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # README.md shows what the demo prints.
 
-load ./helper
+load ../helper
 
 # form: the commands and titles of the demo's output, without numbers
 form()

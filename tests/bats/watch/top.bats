@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # top: its screens, its keys, and the terminal after each way out, in a pseudo-terminal of tmux.
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor LANG=C.UTF-8
 

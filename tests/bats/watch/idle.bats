@@ -3,7 +3,7 @@
 # hyptrace must not trace itself: the README's first example shows what the machine does, and no hypercall of hyptrace.
 # This holds on an idle and on a busy machine, also when the stream runs on the CPU that it reads.
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor
 

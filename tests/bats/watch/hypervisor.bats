@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the hypervisor does while a guest runs, as the command shows it.
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Permissions: the table in hyptrace(4), and the mode of the device file.
 
-load ./helper
+load ../helper
 
 teardown()
 {

@@ -3,7 +3,7 @@
 # record --host: the host's own tracing beside that of the hypervisor, of a guest that runs. A kernel without tracefs
 # refuses it.
 
-load helper
+load ../helper
 
 REMOTE=hypervisor
 tracefs=/sys/kernel/tracing

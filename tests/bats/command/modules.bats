@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Modules: not loaded, in use, removed and loaded again. The kselftest test_leak.sh does that a hundred times.
 
-load ./helper
+load ../helper
 
 unload_all()
 {

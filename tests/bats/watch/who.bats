@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # hyptrace who: the owner of a page, and its history.
 
-load ./helper
+load ../helper
 
 # Trace a VM while it lives, and until it is gone.
 record_a_vm()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The static command, which Android gets: it needs no other file but the device.
 
-load ./helper
+load ../helper
 
 # alone ARGUMENT...: run the static command in a root that has nothing else.
 alone()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Two remotes: which one a verb acts on, and what completion offers.
 
-load ./helper
+load ../helper
 load ./complete
 
 @test "without -r a verb acts on the hypervisor" {

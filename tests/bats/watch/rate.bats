@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # set --rate: the remote "test" writes events by itself. The hypervisor has no rate.
 
-load ./helper
+load ../helper
 
 @test "with a rate each CPU writes events by itself, numbered from 0" {
 	ht set --rate 1000

@@ -3,7 +3,7 @@
 # strace on the hypervisor: its lines against the log of random hypercalls and against the guest's own counts, and what
 # it leaves behind.
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # stat: what the guest does against what stat counts, from a file and live.
 
-load ./helper
+load ../helper
 
 export REMOTE=hypervisor
 
