@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Check the includes and calls between the parts ("rooms") of some sources against a list: rooms.sh FOLDER LIST SOURCE...
 # where FOLDER is where the sources were built. Prints what crosses, then the errors. Of sources that are not built there
-# (EL2's, and pkvm.c unless on arm64) it checks only the includes.
+# (EL2's, and pkvm.c unless on arm64) it checks only the includes. Rooms must not use each other in a circle, even if the
+# list allows it.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -75,6 +76,8 @@ calls()
 includes "$@" >"$work/found"
 calls "$@" >>"$work/found"
 sort -u -o "$work/found" "$work/found"
+awk '{ print $1, $2 }' "$work/found" | tsort >/dev/null 2>"$work/loops" ||
+	{ echo "rooms that use each other in a circle:" && sed 's/^tsort: -\?/ /' "$work/loops" && exit 1; }
 awk '{ key = $1 " -> " $2 " " $3; names[key] = names[key] " " $4 }
 	END { for (key in names) print key ":" names[key] }' "$work/found" | sort
 awk '

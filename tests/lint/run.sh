@@ -278,7 +278,7 @@ fi
 # Each function check_NAME is a check; the output shows NAME with blanks.
 mapfile -t checks < <(declare -F | sed -n 's/^declare -f check_//p')
 # what builds all tools takes longest
-slow=" tools_build installed_library abi benchmark_builds rooms "
+slow=" tools_build installed_library abi benchmark_builds rooms circles "
 if [[ -n ${QUICK:-} ]]; then
 	for check in "${!checks[@]}"; do
 		[[ $slow != *" ${checks[check]} "* ]] || unset "checks[check]"
