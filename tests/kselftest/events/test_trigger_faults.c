@@ -136,14 +136,13 @@ static int next_ended(struct nl *listener)
 	return hdr ? *(const uint8_t *)nl_data(nl_attr(hdr, HYPTRACE_A_REMOTE_ENDED)) : -ETIME;
 }
 
-/* Listen, and have hyp_enter stop the recording, which goes on. */
-static void fire_and_go_on(struct __test_metadata *_metadata, FIXTURE_DATA(faults) *self,
-			   struct nl *listener)
+/* Listen, and have the event stop the recording, which goes on. */
+static void fire_and_go_on(struct __test_metadata *_metadata, struct nl *listener, int id)
 {
 	ASSERT_EQ(0, nl_open(listener));
 	ASSERT_EQ(0, nl_join(listener));
 	SET("goes_on", 1);
-	SET("fired_id", self->enter);
+	SET("fired_id", id);
 	EXPECT_EQ(0, next_ended(listener));
 }
 
@@ -155,7 +154,7 @@ TEST_F(faults, the_end_is_announced_and_ends_the_watch)
 
 	ASSERT_EQ(0, ENABLE("hyp_exit", NOTIFY));
 	ASSERT_EQ(0, ENABLE("hyp_enter", STOP));
-	fire_and_go_on(_metadata, self, &listener);
+	fire_and_go_on(_metadata, &listener, self->enter);
 	SET("goes_on", 0);
 	EXPECT_EQ(1, next_ended(&listener));
 	/* The look that has found the end may not have been counted yet. */
@@ -176,7 +175,7 @@ TEST_F(faults, a_stop_before_the_end_is_the_end)
 	struct nl listener;
 
 	ASSERT_EQ(0, ENABLE("hyp_enter", STOP));
-	fire_and_go_on(_metadata, self, &listener);
+	fire_and_go_on(_metadata, &listener, self->enter);
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	EXPECT_EQ(1, next_ended(&listener));
 	nl_close(&listener);

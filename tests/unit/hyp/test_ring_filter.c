@@ -343,7 +343,8 @@ static void counters(void **state)
 	(void)state;
 	set_only_id(7);
 	assert_false(selftest_passes(1) || selftest_passes(2));
-	env_ring_load(&spare, CPU | HYPTRACE_SPARE_RING, env_ring_pages(FILTER_PAGES), FILTER_PAGES, 0);
+	env_ring_load(&spare, CPU | HYPTRACE_SPARE_RING, env_ring_pages(FILTER_PAGES),
+		      FILTER_PAGES, 0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_EXCHANGE, CPU, 0, 0), 0);
 	assert_int_equal(env_ring_meta(&spare)->filtered, 2);
 	assert_false(selftest_passes(3));
