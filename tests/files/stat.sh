@@ -64,6 +64,6 @@ for file; do
 		assert all(int(r["begin"]) == times["begin"] and int(r["end"]) - int(r["begin"]) == times["wall"] for r in rows)
 		assert [[str(w[k]) for k in keys] for w in wanted] == [[r[k] for k in keys] for r in rows]
 	PYTHON
-	"$hyptrace" stat -q -j --hist -i "$file" --by exit 2>>"$tmp/notes" |
+	"$hyptrace" stat -q -j --histogram -i "$file" --by exit 2>>"$tmp/notes" |
 		jq -e 'all(.rows[]; .timed == ([.histogram[].count] | add // 0))' >"$tmp/said"
 done

@@ -107,6 +107,8 @@ _hyptrace()
 		esac
 	done
 
+	# this one has no argument
+	[[ $verb:$prev != @(enable|disable):--count ]] || prev=
 	case $prev in
 	-r | --remote) words=$(_hyptrace_names description) ;;
 	-F | --filter)

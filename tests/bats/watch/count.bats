@@ -116,6 +116,10 @@ number()
 	ht count all
 	same "$(ht list -j | jq -r '[.[0].events[] | select(.counted) | .name] | sort | join(" ")')" \
 		"guest_exit host_hcall hyp_enter mem_transition"
+	ht disable --count all
+	ht enable --count 'h*' mem_transition guest_exit
+	run -1 hyptrace enable --count --stop hyp_enter
+	same "$(ht stat --counters --histogram -j | jq -c '[.[].event] | unique')" "$(ht count -j | jq -c '[.[].event] | unique')"
 	ht count --off 'h*'
 	same "$(ht list -j | jq -r '[.[0].events[] | select(.counted) | .name] | sort | join(" ")')" \
 		"guest_exit mem_transition"

@@ -13,6 +13,8 @@ int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr);
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote);
+int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
+		   struct hyptrace_event ***events);
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr);
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,

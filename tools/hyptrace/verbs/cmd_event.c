@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/message.h"
+#include "session/counters.h"
 #include "session/events.h"
 #include "session/filter.h"
 #include "session/select.h"
@@ -24,6 +25,7 @@
  * @trigger:	enum hyptrace_trigger_action, as --start or --stop says
  * @after:	argument of --after, or 0
  * @has_after:	--after was given
+ * @count:	have EL2 count the events
  */
 struct request {
 	bool		enable;
@@ -32,12 +34,14 @@ struct request {
 	uint32_t	trigger;
 	uint64_t	after;
 	bool		has_after;
+	bool		count;
 };
 
 enum {
 	OPT_START = 0x200,
 	OPT_STOP,
 	OPT_AFTER,
+	OPT_COUNT,
 };
 
 #define FILTER_HELP \
@@ -54,6 +58,12 @@ static const struct argp_option enable_options[] = {
 	{ "start", OPT_START, NULL, 0, START_HELP, 0 },
 	{ "stop", OPT_STOP, NULL, 0, STOP_HELP, 0 },
 	{ "after", OPT_AFTER, "N", 0, AFTER_HELP, 0 },
+	{ "count", OPT_COUNT, NULL, 0, "Have EL2 count the events, and do not record them", 0 },
+	{ 0 }
+};
+
+static const struct argp_option disable_options[] = {
+	{ "count", OPT_COUNT, NULL, 0, "Have EL2 count the events no longer", 0 },
 	{ 0 }
 };
 
@@ -83,7 +93,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 					 arg, UINT32_MAX);
 		request->has_after = true;
 		return 0;
+	case OPT_COUNT:
+		request->count = true;
+		return 0;
 	case ARGP_KEY_END:
+		if (request->count && (request->filter || request->trigger))
+			return cmd_usage("--count counts all events: use it without --filter, --start and --stop");
 		if (request->has_after && request->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
 			return cmd_usage("--after needs --stop");
 		return 0;
@@ -199,7 +214,9 @@ static int run(struct context *ctx, const struct argp *argp, int argc, char **ar
 
 	cmd_parse(ctx, argp, argc, argv, &request);
 	code = cmd_connect(ctx);
-	if (!code)
+	if (!code && request.count)
+		code = counters_switch(ctx, &request.words, enable);
+	else if (!code)
 		code = set_events(ctx, &request);
 	free(request.words.words);
 	return code;
@@ -220,6 +237,7 @@ int cmd_enable(struct context *ctx, int argc, char **argv)
 int cmd_disable(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
+		.options = disable_options,
 		.parser = parse,
 		.args_doc = "EVENT...",
 		.doc = "Disable events, and remove their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",

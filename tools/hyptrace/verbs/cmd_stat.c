@@ -15,6 +15,7 @@
 
 enum {
 	OPT_BY = 0x200,
+	OPT_COUNTERS,
 	OPT_CSV,
 	OPT_DURATION,
 	OPT_EXACT,
@@ -38,7 +39,9 @@ static const struct argp_option options[] = {
 	{ "key", 'k', "KEY", 0, "", 0 },
 	{ "exact", OPT_EXACT, NULL, 0,
 	  "Live, take the numbers from events even if EL2 can count", 0 },
-	{ "hist", OPT_HIST, NULL, 0, "Print a histogram of each row", 0 },
+	{ "counters", OPT_COUNTERS, NULL, 0,
+	  "Print the counters of EL2 as they are: see \"hyptrace enable --count\"", 0 },
+	{ "histogram", OPT_HIST, NULL, 0, "Print a histogram of each row", 0 },
 	{ "csv", OPT_CSV, NULL, 0, "Print the rows as comma-separated values", 0 },
 	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
 	{ "to", OPT_TO, "TIME", 0, "Count no event after this time, likewise", 0 },
@@ -70,6 +73,9 @@ static error_t check(struct stat *stat)
 {
 	const bool is_live = stat->duration || stat->interval || stat->child.argv;
 
+	if (stat->counters && (stat->path || is_live || stat->exact || stat->csv ||
+			       stat->per_cpu || stat->sort != NR_STAT_COLUMNS))
+		return cmd_usage("--counters prints what EL2 has counted so far: use it with --cpu, --histogram and --json only");
 	if (stat->path && is_live)
 		return cmd_usage("--input reads a file: it takes no --duration, no --interval and no command");
 	if (!stat->path && (stat->from.kind || stat->to.kind))
@@ -77,7 +83,7 @@ static error_t check(struct stat *stat)
 	if (stat->path && stat->ctx->remote)
 		return cmd_usage("--remote is for the machine: a file has the events of one remote");
 	if (stat->csv && (stat->ctx->json || stat->histogram))
-		return cmd_usage("--csv prints the rows only: use it without --json and --hist");
+		return cmd_usage("--csv prints the rows only: use it without --json and --histogram");
 	if (stat->sort == NR_STAT_COLUMNS)
 		stat->sort = stat_by_has_time(stat->by) ? COL_TIME : COL_SAMPLES;
 	stat->child.no_stdout = stat->csv || stat->ctx->json;
@@ -116,6 +122,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return parse_key(arg, &stat->sort);
 	case OPT_EXACT:
 		stat->exact = true;
+		return 0;
+	case OPT_COUNTERS:
+		stat->counters = true;
 		return 0;
 	case OPT_HIST:
 		stat->histogram = true;
@@ -177,13 +186,16 @@ int cmd_stat(struct context *ctx, int argc, char **argv)
 {
 	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = stat_print,
 			     .sort = NR_STAT_COLUMNS };
+	const struct columns columns = { .all = stat_raw_columns, .nr = stat_nr_raw_columns };
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &stat);
-	if (!stat.path) {
-		code = cmd_connect(ctx);
-		return code ? code : stat_live(&stat);
+	if (stat.path) {
+		cmd_make_printer(ctx);
+		return stat_file(&stat);
 	}
-	cmd_make_printer(ctx);
-	return stat_file(&stat);
+	code = cmd_connect(ctx);
+	if (code)
+		return code;
+	return stat.counters ? stat_raw(ctx, &columns, stat.histogram) : stat_live(&stat);
 }

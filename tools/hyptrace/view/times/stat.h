@@ -130,6 +130,7 @@ struct stat {
 	bool			per_cpu;	/* rows of each CPU */
 	bool			histogram;	/* print a histogram of each row */
 	bool			csv;	/* print CSV */
+	bool			counters;	/* print the counters of EL2 as they are */
 	/* take the numbers from events even if EL2 has counters for them */
 	bool			exact;
 	/* the numbers are counters: there are no events, and no percentiles */

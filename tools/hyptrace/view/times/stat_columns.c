@@ -11,35 +11,29 @@
 #include "output/text.h"
 #include "stat_columns.h"
 
-#define NUMBER(rank)	(COLUMN_NUMBER | COLUMN_RANK(rank))
+#define EACH	(NEEDS_TIME | NEEDS_SAMPLES)
 
 const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
-	[COL_NAME]	= { { "name", "NAME", COLUMN_TRUNC }, "name", CELL_NUMBER, 0 },
-	[COL_CPU]	= { { "cpu", "CPU", NUMBER(0) }, NULL, CELL_NUMBER, 0 },
-	[COL_SAMPLES]	= { { "samples", "SAMPLES", NUMBER(0) }, "samples", CELL_NUMBER, 0 },
-	[COL_SAMPLES_PERCENT] = { { "samples_percent", "SAMPLES%", NUMBER(10) }, NULL,
+	[COL_NAME]	= { COLUMN("name", "NAME", COLUMN_TRUNC), "name", CELL_NUMBER, 0 },
+	[COL_CPU]	= { COLUMN("cpu", "CPU", NUMBER(0)), NULL, CELL_NUMBER, 0 },
+	[COL_SAMPLES]	= { COLUMN("samples", "SAMPLES", NUMBER(0)), "samples", CELL_NUMBER, 0 },
+	[COL_SAMPLES_PERCENT] = { COLUMN("samples_percent", "SAMPLES%", NUMBER(10)), NULL,
 				  CELL_PERCENT, 0 },
-	[COL_TIMED]	= { { "timed", "TIMED", NUMBER(6) }, NULL, CELL_NUMBER, NEEDS_TIME },
-	[COL_TIME]	= { { "time_percent", "TIME%", NUMBER(0) }, "time", CELL_PERCENT,
+	[COL_TIMED]	= { COLUMN("timed", "TIMED", NUMBER(6)), NULL, CELL_NUMBER, NEEDS_TIME },
+	[COL_TIME]	= { COLUMN("time_percent", "TIME%", NUMBER(0)), "time", CELL_PERCENT,
 			    NEEDS_TIME },
-	[COL_TOTAL]	= { { "total", "TOTAL", NUMBER(0) }, "total", CELL_TIME, NEEDS_TIME },
-	[COL_MIN]	= { { "min", "MIN", NUMBER(7) }, "min", CELL_TIME,
-			    NEEDS_TIME | NEEDS_SAMPLES },
-	[COL_MAX]	= { { "max", "MAX", NUMBER(1) }, "max", CELL_TIME, NEEDS_TIME },
-	[COL_MEAN]	= { { "mean", "MEAN", NUMBER(0) }, "mean", CELL_TIME, NEEDS_TIME },
-	[COL_DEVIATION]	= { { "deviation", "+-", NUMBER(9) }, NULL, CELL_DEVIATION,
-			    NEEDS_TIME | NEEDS_SAMPLES },
-	[COL_P50]	= { { "p50", "P50", NUMBER(4) }, "p50", CELL_TIME,
-			    NEEDS_TIME | NEEDS_SAMPLES },
-	[COL_P90]	= { { "p90", "P90", NUMBER(5) }, "p90", CELL_TIME,
-			    NEEDS_TIME | NEEDS_SAMPLES },
-	[COL_P99]	= { { "p99", "P99", NUMBER(3) }, "p99", CELL_TIME,
-			    NEEDS_TIME | NEEDS_SAMPLES },
-	[COL_P99_9]	= { { "p99_9", "P99.9", NUMBER(8) }, "p99.9", CELL_TIME,
-			    NEEDS_TIME | NEEDS_SAMPLES },
-	[COL_GUEST]	= { { "guest", "GUEST", NUMBER(2) }, "guest", CELL_TIME, NEEDS_EXIT },
-	[COL_RUN]	= { { "run", "RUN", NUMBER(2) }, NULL, CELL_TIME, NEEDS_EXIT },
-	[COL_RATE]	= { { "rate", "SAMPLES/S", NUMBER(0) }, "rate", CELL_NUMBER, 0 },
+	[COL_TOTAL]	= { COLUMN("total", "TOTAL", NUMBER(0)), "total", CELL_TIME, NEEDS_TIME },
+	[COL_MIN]	= { COLUMN("min", "MIN", NUMBER(7)), "min", CELL_TIME, EACH },
+	[COL_MAX]	= { COLUMN("max", "MAX", NUMBER(1)), "max", CELL_TIME, NEEDS_TIME },
+	[COL_MEAN]	= { COLUMN("mean", "MEAN", NUMBER(0)), "mean", CELL_TIME, NEEDS_TIME },
+	[COL_DEVIATION]	= { COLUMN("deviation", "+-", NUMBER(9)), NULL, CELL_DEVIATION, EACH },
+	[COL_P50]	= { COLUMN("p50", "P50", NUMBER(4)), "p50", CELL_TIME, EACH },
+	[COL_P90]	= { COLUMN("p90", "P90", NUMBER(5)), "p90", CELL_TIME, EACH },
+	[COL_P99]	= { COLUMN("p99", "P99", NUMBER(3)), "p99", CELL_TIME, EACH },
+	[COL_P99_9]	= { COLUMN("p99_9", "P99.9", NUMBER(8)), "p99.9", CELL_TIME, EACH },
+	[COL_GUEST]	= { COLUMN("guest", "GUEST", NUMBER(2)), "guest", CELL_TIME, NEEDS_EXIT },
+	[COL_RUN]	= { COLUMN("run", "RUN", NUMBER(2)), NULL, CELL_TIME, NEEDS_EXIT },
+	[COL_RATE]	= { COLUMN("rate", "SAMPLES/S", NUMBER(0)), "rate", CELL_NUMBER, 0 },
 };
 
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column)

@@ -15,6 +15,9 @@ enum stat_needs {
 	NEEDS_EXIT	= 1 << 2,	/* rows by exit */
 };
 
+#define COLUMN(key_, head_, flags_) { .key = (key_), .head = (head_), .flags = (flags_) }
+#define NUMBER(rank)	(COLUMN_NUMBER | COLUMN_RANK(rank))
+
 enum stat_cell_kind {
 	CELL_NUMBER,
 	CELL_TIME,
@@ -62,5 +65,10 @@ void stat_cell_text(const struct stat_line *line, enum stat_column column,
 void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_counted);
 /* Sort elements of a size that begin with a struct stat_line: the largest first, or by name. */
 void stat_lines_sort(void *lines, unsigned int nr, size_t size, enum stat_column column);
+
+/* stat_raw.c: the counters of EL2 as they are, as a table or with their histograms */
+extern const struct column stat_raw_columns[];
+extern const unsigned int stat_nr_raw_columns;
+int stat_raw(struct context *ctx, const struct columns *columns, bool histogram);
 
 #endif /* STAT_COLUMNS_H */

@@ -27,20 +27,20 @@ struct list {
 };
 
 static const struct column columns_of_cpus[] = {
-	{ "cpu",		"CPU",		COLUMN_NUMBER },
-	{ "wall",		"WALL",		COLUMN_NUMBER | COLUMN_RANK(2) },
-	{ "host",		"HOST",		COLUMN_NUMBER | COLUMN_RANK(5) },
-	{ "host_percent",	"HOST%",	COLUMN_NUMBER },
-	{ "el2",		"EL2",		COLUMN_NUMBER | COLUMN_RANK(1) },
-	{ "el2_percent",	"EL2%",		COLUMN_NUMBER },
-	{ "guest",		"GUEST",	COLUMN_NUMBER | COLUMN_RANK(4) },
-	{ "guest_percent",	"GUEST%",	COLUMN_NUMBER },
-	{ "unknown",		"UNKNOWN",	COLUMN_NUMBER },
-	{ "events",		"EVENTS",	COLUMN_NUMBER },
-	{ "lost",		"LOST",		COLUMN_NUMBER },
-	{ "tracing",		"TRACING",	COLUMN_NUMBER | COLUMN_RANK(3) },
-	{ "tracing_spread",	"+-",		COLUMN_NUMBER | COLUMN_RANK(3) },
-	{ "tracing_percent",	"TRACING%",	COLUMN_NUMBER | COLUMN_RANK(6) },
+	COLUMN("cpu", "CPU", COLUMN_NUMBER),
+	COLUMN("wall", "WALL", NUMBER(2)),
+	COLUMN("host", "HOST", NUMBER(5)),
+	COLUMN("host_percent", "HOST%", COLUMN_NUMBER),
+	COLUMN("el2", "EL2", NUMBER(1)),
+	COLUMN("el2_percent", "EL2%", COLUMN_NUMBER),
+	COLUMN("guest", "GUEST", NUMBER(4)),
+	COLUMN("guest_percent", "GUEST%", COLUMN_NUMBER),
+	COLUMN("unknown", "UNKNOWN", COLUMN_NUMBER),
+	COLUMN("events", "EVENTS", COLUMN_NUMBER),
+	COLUMN("lost", "LOST", COLUMN_NUMBER),
+	COLUMN("tracing", "TRACING", NUMBER(3)),
+	COLUMN("tracing_spread", "+-", NUMBER(3)),
+	COLUMN("tracing_percent", "TRACING%", NUMBER(6)),
 };
 
 #define COLUMN_OF_TRACING	(NR(columns_of_cpus) - 3)

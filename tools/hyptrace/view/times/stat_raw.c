@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the counters of EL2 as they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/printer.h"
+#include "session/counters.h"
+#include "session/select.h"
+#include "stat_columns.h"
+
+const struct column stat_raw_columns[] = {
+	COLUMN("event", "EVENT", 0),
+	COLUMN("field", "FIELD", COLUMN_JSON),
+	COLUMN("value", "VALUE", COLUMN_NUMBER | COLUMN_JSON),
+	COLUMN("name", "KEY", 0),
+	COLUMN("cpu", "CPU", COLUMN_NUMBER),
+	COLUMN("count", "COUNT", COLUMN_NUMBER),
+	COLUMN("total", "TOTAL", COLUMN_NUMBER),
+	COLUMN("average", "AVERAGE", COLUMN_NUMBER),
+	COLUMN("longest", "LONGEST", COLUMN_NUMBER),
+	COLUMN("counted", "COUNTED", COLUMN_JSON),
+};
+
+const unsigned int stat_nr_raw_columns = sizeof(stat_raw_columns) / sizeof(stat_raw_columns[0]);
+
+static void print_times(struct printer *p, const struct counter_sum *sum)
+{
+	if (!sum->of || !sum->of->has_time) {
+		printer_none(p, "total");
+		printer_none(p, "average");
+		printer_none(p, "longest");
+		return;
+	}
+	time_print(p, "total", sum->total);
+	if (!sum->count) {
+		printer_none(p, "average");
+		printer_none(p, "longest");
+		return;
+	}
+	time_print(p, "average", sum->total / sum->count);
+	time_print(p, "longest", sum->longest);
+}
+
+/* Print the value that was counted: in text its name, or else the value itself. */
+static void print_key(struct printer *p, const struct hyptrace_event_counter *of)
+{
+	if (of && of->name)
+		printer_str(p, "name", of->name);
+	else if (!of || printer_is_json(p))
+		printer_none(p, "name");
+	else if (of->is_others)
+		printer_str(p, "name", "(other)");
+	else
+		printer_uint(p, "name", of->value);
+}
+
+static void print_cpu(struct printer *p, const struct counter_sum *sum)
+{
+	if (!sum->all_cpus)
+		printer_uint(p, "cpu", sum->of->cpu);
+	else if (printer_is_json(p))
+		printer_none(p, "cpu");
+	else
+		printer_str(p, "cpu", "all");
+}
+
+/* hyp_exit has a time only. */
+static void print_number(struct printer *p, const struct counter_sum *sum)
+{
+	if (sum->of && sum->of->now)
+		printer_none(p, "count");
+	else
+		printer_uint(p, "count", sum->count);
+}
+
+static void print_sum(struct printer *p, const struct counter_sum *sum)
+{
+	const struct hyptrace_event_counter *of = sum->of;
+
+	printer_styled(p, "event", STYLE_NAME, sum->event->name);
+	if (of)
+		printer_str(p, "field", of->field);
+	else
+		printer_none(p, "field");
+	if (of && !of->is_others)
+		printer_uint(p, "value", of->value);
+	else
+		printer_none(p, "value");
+	print_key(p, of);
+	print_cpu(p, sum);
+	print_number(p, sum);
+	print_times(p, sum);
+	printer_bool(p, "counted", sum->event->counted);
+}
+
+static void print_buckets(struct printer *p, const struct counter_sum *sum)
+{
+	const struct hyptrace_event_counter *of = sum->of;
+	struct time_bucket *buckets = calloc(of->nr_buckets + 1, sizeof(*buckets));
+	unsigned int i;
+
+	if (!buckets)
+		die_no_memory();
+	for (i = 0; i < of->nr_buckets; i++) {
+		buckets[i].from = hyptrace_counter_bucket(of, i);
+		if (i + 1 < of->nr_buckets)
+			buckets[i].to = hyptrace_counter_bucket(of, i + 1);
+		buckets[i].count = sum->buckets[i];
+	}
+	time_print_histogram(p, buckets, of->nr_buckets);
+	free(buckets);
+}
+
+static void print_histogram(struct printer *p, const struct counter_sum *sum)
+{
+	static const struct printer_label labels[] = { { "name", "key" }, { 0 } };
+
+	printer_object(p, NULL);
+	printer_labels(p, labels);
+	if (printer_is_json(p)) {
+		print_sum(p, sum);
+	} else {
+		printer_heading(p, "event", sum->event->name);
+		if (sum->of)
+			print_key(p, sum->of);
+		print_cpu(p, sum);
+		print_number(p, sum);
+		print_times(p, sum);
+	}
+	if (sum->of && sum->of->nr_buckets)
+		print_buckets(p, sum);
+	printer_end(p);
+}
+
+static void print_sums(struct context *ctx, const struct columns *columns, bool histogram,
+		       const struct counter_sums *sums)
+{
+	struct printer *p = ctx->p;
+	unsigned int i;
+
+	if (histogram)
+		printer_array(p, NULL);
+	else
+		printer_table(p, NULL, columns);
+	for (i = 0; i < sums->nr; i++) {
+		if (histogram) {
+			print_histogram(p, &sums->sums[i]);
+			continue;
+		}
+		printer_row(p);
+		print_sum(p, &sums->sums[i]);
+		printer_end(p);
+	}
+	printer_end(p);
+}
+
+static int get_sums(struct context *ctx, const char *remote, struct hyptrace_event *const *events,
+		    struct hyptrace_event_counter ***counters, struct counter_sums *sums)
+{
+	struct hyptrace_error err;
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	if (ctx->have_cpus) {
+		/* refuse CPUs that do not exist */
+		code = cmd_get_cpus(ctx, remote, &cpus, &nr);
+		if (code)
+			return code;
+		hyptrace_free_cpus(cpus);
+	}
+	if (hyptrace_get_counters(ctx->h, remote, HYPTRACE_CPU_ALL, counters, &nr, &err))
+		return cmd_fail("cannot get the counters: %s", err.text);
+	for (i = 0; i < nr; i++)
+		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, (*counters)[i]->cpu))
+			counter_sums_add(sums, events, (*counters)[i], !ctx->have_cpus);
+	if (!ctx->have_cpus)
+		counter_sums_add_unused(sums, events);
+	counter_sums_sort(sums);
+	return EXIT_DONE;
+}
+
+int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
+{
+	struct hyptrace_event_counter **counters = NULL;
+	struct counter_sums sums = {};
+	struct hyptrace_remote *remote;
+	struct hyptrace_event **events;
+	int code = cmd_get_events(ctx, &remote, &events);
+
+	if (code)
+		return code;
+	code = get_sums(ctx, remote->name, events, &counters, &sums);
+	if (!code) {
+		if (!sums.nr && counters_any_counted(events))
+			cmd_note("no counted event has occurred on these CPUs");
+		else if (!sums.nr)
+			cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
+		print_sums(ctx, columns, histogram, &sums);
+	}
+	counter_sums_free(&sums);
+	hyptrace_free_counters(counters);
+	hyptrace_free_events(events);
+	hyptrace_free_remote(remote);
+	return code;
+}
