@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Make the man pages of the library from its kernel-doc: man3.py [--check] KERNEL-TREE
 
-Each part of tools/lib/hyptrace.h and of hyptrace_file.h, from one comment that names a file to the next, becomes a
+Each part of tools/lib/hyptrace.h, hyptrace_file.h and hyptrace_model.h, from one comment that names a file to the next, becomes a
 page, or is added to one. The text is what the kernel tree's scripts/kernel-doc makes of each function and struct. With --check the pages that are committed are
 compared, and the exit code is 1 if one differs.
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = [REPO / "tools/lib/hyptrace.h", REPO / "tools/lib/hyptrace_file.h"]
+HEADERS = [REPO / "tools/lib" / name for name in ("hyptrace.h", "hyptrace_file.h", "hyptrace_model.h")]
 PAGES = REPO / "tools/man/man3"
 DATE = "2026-11-21"
 
@@ -38,12 +38,16 @@ PARTS = {
     "hyptrace_file.h": ("hyptrace_file", "read trace files"),
     "file_meta.c": ("hyptrace_file", None),
     "file_read.c": ("hyptrace_file", None),
+    "file_run.c": ("hyptrace_file", None),
     "file_write.c": ("hyptrace_file_writer", "write trace files"),
+    "hyptrace_model.h": ("hyptrace_model", "what the events of EL2 mean"),
+    "model.c": ("hyptrace_model", None),
+    "nest.c": ("hyptrace_nest", "how calls, visits of EL2 and runs of guests nest"),
 }
 
 PART = re.compile(r"^/\* (\w+\.c)\b", re.M)
 STRUCT = re.compile(r"^struct (hyptrace_\w+) \{", re.M)
-FUNCTION = re.compile(r"^\w[^;{}#]*?\b(hyptrace_\w+)\([^;]*\);", re.M | re.S)
+FUNCTION = re.compile(r"^\w[^;{}#]*?\b(hyptrace_\w+)\([^;{]*\)(?:;|\n\{)", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 

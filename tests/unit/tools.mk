@@ -49,6 +49,14 @@ tools-print-srcs := $(call library,field.c format.c format_file.c format_names.c
 	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_symbols.c \
 	sentence_text.c format_foreign.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
+tools-model-srcs := $(call library,model.c model_names.c nest.c)
+
+test_tools_model-srcs := $(tools-format-srcs) $(tools-model-srcs) fail_alloc.c
+test_tools_model-cflags := $(tools-cflags)
+test_tools_model-libs := $(tools-libs) $(fail-alloc)
+test_tools_nest-srcs := $(tools-format-srcs) $(tools-model-srcs)
+test_tools_nest-cflags := $(tools-cflags)
+test_tools_nest-libs := $(tools-libs)
 
 test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)

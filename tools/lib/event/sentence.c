@@ -343,3 +343,43 @@ const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s
 	found = hyptrace_sentence_find_call(s->names, id);
 	return found ? found->call : NULL;
 }
+
+/* What a call has returned; false if it returns nothing, or if that is not known */
+bool hyptrace_sentence_get_result(const struct sentence *s, const void *data, int64_t *result)
+{
+	const enum sentence_field field = s->fields[FIELD_RET] ? FIELD_RET : FIELD_ERR;
+	uint64_t values[NR_FIELDS];
+
+	if (!s->kind->result)
+		return false;
+	get_values(s, data, values);
+	*result = values[field];
+	return !s->kind->has_result || s->kind->has_result(s, values);
+}
+
+/* FF-A answers with another call: this one is an error. Its name has a suffix in some versions. */
+#define FFA_PREFIX	"FFA_"
+#define FFA_ERROR	"FFA_ERROR"
+
+/* The name of a call's error; NULL if it has succeeded, or if its error has no name */
+const char *hyptrace_sentence_error(const struct sentence *s, const void *data)
+{
+	uint64_t values[NR_FIELDS];
+	const char *name;
+
+	if (!s->kind->result)
+		return NULL;
+	get_values(s, data, values);
+	if (s->fields[FIELD_INVALID] && values[FIELD_INVALID])
+		return "invalid";
+	if (s->kind->has_result && !s->kind->has_result(s, values))
+		return NULL;
+	name = s->kind->result(s, values);
+	/* the exits of __kvm_vcpu_run() have names, too */
+	if (s->fields[FIELD_ARG4] && (int64_t)values[FIELD_RET] >= 0)
+		return NULL;
+	if (name && !strncmp(name, FFA_PREFIX, strlen(FFA_PREFIX)) &&
+	    strncmp(name, FFA_ERROR, strlen(FFA_ERROR)))
+		return NULL;
+	return name;
+}

@@ -159,12 +159,14 @@ struct sentence {
  * @put:	print the sentence of the values; return its end
  * @result:	get the name of the value of FIELD_RET or FIELD_ERR; NULL if it has none;
  *		may be NULL
+ * @has_result:	has the call a result, which is known? NULL: always
  */
 struct sentence_kind {
 	const char	*event;
 	uint64_t	fields;
 	char		*(*put)(const struct sentence *s, const uint64_t *values, char *to);
 	const char	*(*result)(const struct sentence *s, const uint64_t *values);
+	bool		(*has_result)(const struct sentence *s, const uint64_t *values);
 };
 
 /* sentence.c */
@@ -184,9 +186,14 @@ const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentenc
 bool hyptrace_sentence_has_result(const struct sentence *s, const void *data);
 const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
 							const void *data);
+bool hyptrace_sentence_get_result(const struct sentence *s, const void *data, int64_t *result);
+const char *hyptrace_sentence_error(const struct sentence *s, const void *data);
 
 /* sentence_symbols.c: names of values */
 struct sentence_symbols *hyptrace_sentence_symbols_new(const struct hyptrace_field *field);
+struct sentence_symbols *hyptrace_sentence_symbols_alloc(unsigned int nr);
+bool hyptrace_sentence_symbols_add(struct sentence_symbols *symbols, uint64_t value,
+				   const char *name);
 void hyptrace_sentence_symbols_free(struct sentence_symbols *symbols);
 
 /* sentence_names.c: names that depend on the remote */

@@ -160,6 +160,12 @@ static const char *name_of_smc_result(const struct sentence *s, const uint64_t *
 	return NULL;
 }
 
+static bool is_valid(const struct sentence *s, const uint64_t *v)
+{
+	(void)s;
+	return !v[FIELD_INVALID];
+}
+
 static char *put_host_smc(const struct sentence *s, const uint64_t *v, char *to)
 {
 	to = hyptrace_sentence_symbol(s, v, FIELD_ID, to);
@@ -204,15 +210,16 @@ static const char *name_of_psci_result(const struct sentence *s, const uint64_t 
 }
 
 /*
- * Is this a record of CPU_OFF, CPU_ON or SYSTEM_SUSPEND from before EL2 called the firmware?
- * Those that have succeeded are not recorded again, so the result is always 0.
+ * CPU_OFF, CPU_ON and SYSTEM_SUSPEND are recorded before EL2 calls the firmware. Those that have
+ * succeeded are not recorded again, so the result is always 0.
  */
-static bool is_before_call(const uint64_t *v)
+static bool is_after_call(const struct sentence *s, const uint64_t *v)
 {
 	uint64_t number = psci_number(v[FIELD_FUNC]);
 
-	return !v[FIELD_RET] && (number == PSCI_CPU_OFF || number == PSCI_CPU_ON ||
-				 number == PSCI_SYSTEM_SUSPEND);
+	(void)s;
+	return v[FIELD_RET] || (number != PSCI_CPU_OFF && number != PSCI_CPU_ON &&
+				number != PSCI_SYSTEM_SUSPEND);
 }
 
 static char *put_psci_arg(const struct sentence *s, const uint64_t *v, char *to)
@@ -237,7 +244,7 @@ static char *put_psci_call(const struct sentence *s, const uint64_t *v, char *to
 	*to++ = '(';
 	to = put_psci_arg(s, v, to);
 	*to++ = ')';
-	if (is_before_call(v))
+	if (!is_after_call(s, v))
 		return to;
 	to = hyptrace_sentence_result(s, v, smc_number(v[FIELD_FUNC], v[FIELD_RET]), to);
 	return hyptrace_sentence_duration(to, v[FIELD_DURATION], ">");
@@ -251,14 +258,20 @@ static const char *name_of_ffa_error(const struct sentence *s, const uint64_t *v
 	return hyptrace_ffa_error_name(v[FIELD_ERR]);
 }
 
+/* The result of a version is in x0, which the event does not have. */
+static bool has_ffa_error(const struct sentence *s, const uint64_t *v)
+{
+	(void)s;
+	return v[FIELD_HANDLED] && v[FIELD_FUNC_ID] != FFA_VERSION;
+}
+
 static char *put_host_ffa_call(const struct sentence *s, const uint64_t *v, char *to)
 {
 	to = hyptrace_sentence_symbol(s, v, FIELD_FUNC_ID, to);
 	if (!v[FIELD_HANDLED])
 		return hyptrace_sentence_text(to, " passed on");
 	to = hyptrace_sentence_text(to, " handled");
-	/* the version is in x0, which the event does not have */
-	if (v[FIELD_FUNC_ID] == FFA_VERSION)
+	if (!has_ffa_error(s, v))
 		return to;
 	to = hyptrace_sentence_result(s, v, v[FIELD_ERR], to);
 	if (v[FIELD_ERR])
@@ -298,25 +311,25 @@ const struct sentence_kind hyptrace_sentence_calls[] = {
 		"host_hcall",
 		NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
 		NEEDS(ARG4) | NEEDS(DURATION) | NEEDS(RET),
-		put_host_hcall, name_of_hcall_result,
+		put_host_hcall, name_of_hcall_result, returns,
 	}, {
 		"host_smc",
 		NEEDS(FORWARDED) | NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) |
 		NEEDS(ARG3) | NEEDS(DURATION) | NEEDS(RET),
-		put_host_smc, name_of_smc_result,
+		put_host_smc, name_of_smc_result, is_valid,
 	}, {
 		"psci_call",
 		NEEDS(FUNC) | NEEDS(ARG) | NEEDS(DURATION) | NEEDS(RET),
-		put_psci_call, name_of_psci_result,
+		put_psci_call, name_of_psci_result, is_after_call,
 	}, {
 		"host_ffa_call",
 		NEEDS(HANDLED) | NEEDS(ERR) | NEEDS(FUNC_ID) | NEEDS(RES_A1) | NEEDS(RES_A2) |
 		NEEDS(RES_A3) | NEEDS(RES_A4),
-		put_host_ffa_call, name_of_ffa_error,
+		put_host_ffa_call, name_of_ffa_error, has_ffa_error,
 	}, {
 		"host_mem_abort",
 		NEEDS(RET) | NEEDS(ESR) | NEEDS(ADDR) | NEEDS(DURATION),
-		put_host_mem_abort, hyptrace_sentence_errno,
+		put_host_mem_abort, hyptrace_sentence_errno, NULL,
 	},
 	{ 0 }
 };

@@ -131,27 +131,30 @@ static char *put_hyp_pool(const struct sentence *s, const uint64_t *v, char *to)
 #define NEEDS_VM	(NEEDS(VCPU) | NEEDS(HANDLE) | NEEDS(INDEX))
 
 const struct sentence_kind hyptrace_sentence_guests[] = {
-	{ "guest_enter", NEEDS_VM, put_guest_enter, NULL },
+	{ "guest_enter", NEEDS_VM, put_guest_enter, NULL, NULL },
 	{
 		"guest_exit",
 		NEEDS_VM | NEEDS(CODE) | NEEDS(EC) | NEEDS(DURATION) | NEEDS(ESR) | NEEDS(PC) |
 		NEEDS(IPA),
-		put_guest_exit, NULL,
+		put_guest_exit, NULL, NULL,
 	},
 	{
 		"guest_fixup", NEEDS(HANDLED) | NEEDS(EC) | NEEDS(VCPU) | NEEDS(DURATION),
-		put_guest_fixup, NULL,
+		put_guest_fixup, NULL, NULL,
 	},
-	{ "vcpu_load", NEEDS_VM, put_guest_enter, NULL },
-	{ "vcpu_put", NEEDS_VM, put_guest_enter, NULL },
-	{ "vcpu_illegal_trap", NEEDS(VCPU) | NEEDS(ESR), put_illegal_trap, NULL },
+	{ "vcpu_load", NEEDS_VM, put_guest_enter, NULL, NULL },
+	{ "vcpu_put", NEEDS_VM, put_guest_enter, NULL, NULL },
+	{ "vcpu_illegal_trap", NEEDS(VCPU) | NEEDS(ESR), put_illegal_trap, NULL, NULL },
 	{
 		"mem_transition",
 		NEEDS(OP) | NEEDS(FROM) | NEEDS(TO) | NEEDS(HANDLE) | NEEDS(RET) | NEEDS(PFN) |
 		NEEDS(NR) | NEEDS(GFN),
-		put_mem_transition, hyptrace_sentence_errno,
+		put_mem_transition, hyptrace_sentence_errno, NULL,
 	},
-	{ "tlbi", NEEDS(OP) | NEEDS(VMID) | NEEDS(IPA) | NEEDS(NR), put_tlbi, NULL },
-	{ "hyp_pool", NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT) | NEEDS(POOL), put_hyp_pool, NULL },
+	{ "tlbi", NEEDS(OP) | NEEDS(VMID) | NEEDS(IPA) | NEEDS(NR), put_tlbi, NULL, NULL },
+	{
+		"hyp_pool", NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT) | NEEDS(POOL),
+		put_hyp_pool, NULL, NULL,
+	},
 	{ 0 }
 };

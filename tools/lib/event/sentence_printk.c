@@ -149,5 +149,5 @@ static char *put_hyp_printk(const struct sentence *s, const uint64_t *v, char *t
 const struct sentence_kind hyptrace_sentence_printk = {
 	"hyp_printk",
 	NEEDS(FMT_ID) | NEEDS(A) | NEEDS(B) | NEEDS(C) | NEEDS(D),
-	put_hyp_printk, NULL,
+	put_hyp_printk, NULL, NULL,
 };

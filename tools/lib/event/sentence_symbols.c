@@ -19,8 +19,21 @@ static unsigned int bits_for(unsigned int nr)
 	return bits;
 }
 
+/* Make a table with room for @nr names. */
+struct sentence_symbols *hyptrace_sentence_symbols_alloc(unsigned int nr)
+{
+	unsigned int bits = bits_for(nr);
+	struct sentence_symbols *symbols;
+
+	symbols = calloc(1, sizeof(*symbols) + sizeof(symbols->table[0]) * (1UL << bits));
+	if (symbols)
+		symbols->bits = bits;
+	return symbols;
+}
+
 /* Return false if there is no memory. The first name of a value is used. */
-static bool add(struct sentence_symbols *symbols, uint64_t value, const char *name)
+bool hyptrace_sentence_symbols_add(struct sentence_symbols *symbols, uint64_t value,
+				   const char *name)
 {
 	struct sentence_symbol *symbol =
 		(struct sentence_symbol *)sentence_find_symbol(symbols, value);
@@ -47,15 +60,12 @@ static bool add(struct sentence_symbols *symbols, uint64_t value, const char *na
  */
 struct sentence_symbols *hyptrace_sentence_symbols_new(const struct hyptrace_field *field)
 {
-	unsigned int bits = bits_for(field->nr_symbols), i;
-	struct sentence_symbols *symbols;
+	struct sentence_symbols *symbols = hyptrace_sentence_symbols_alloc(field->nr_symbols);
+	unsigned int i;
 
-	symbols = calloc(1, sizeof(*symbols) + sizeof(symbols->table[0]) * (1UL << bits));
-	if (!symbols)
-		return NULL;
-	symbols->bits = bits;
-	for (i = 0; i < field->nr_symbols; i++) {
-		if (add(symbols, field->symbols[i]->value, field->symbols[i]->name))
+	for (i = 0; symbols && i < field->nr_symbols; i++) {
+		if (hyptrace_sentence_symbols_add(symbols, field->symbols[i]->value,
+						  field->symbols[i]->name))
 			continue;
 		hyptrace_sentence_symbols_free(symbols);
 		return NULL;

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How calls, visits of EL2 and runs of guests nest. The event of a call is recorded when it ends,
+ * and the call that it is in ends later. So spans wait in a queue until it is known that none that
+ * they are in can follow. They leave it in the order in which they have come.
+ *
+ * EL2 handles one thing at a time on a CPU. So a call is in a later one of the same CPU if it has
+ * ended after that one began, and if that kind of calls can have it inside. Times alone do not
+ * decide: a call may end in the same tick of the clock in which the next one begins.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hyptrace_model.h"
+#include "internal.h"
+
+/* Places in the queue at first; doubled when they are used up */
+#define PLACES_MIN	64
+
+/* No span: the numbers of spans begin with 1 */
+#define NONE		0
+
+#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
+
+struct place {
+	struct hyptrace_span	span;
+	uint64_t		before;		/* the span of the same CPU before it, or NONE */
+	uint64_t		parent;		/* the span that it is in, or NONE */
+	uint64_t		since;		/* when it has come */
+	bool			is_dropped;	/* its visit of EL2 is broken */
+	unsigned char		data[HYPTRACE_SPAN_PAYLOAD] __attribute__((aligned(8)));
+};
+
+struct nest_cpu {
+	uint64_t	last;		/* the last span, or NONE */
+	uint64_t	final;		/* nothing that follows has this one inside */
+	bool		is_open;	/* the CPU is at EL2: nothing was lost since hyp_enter */
+	uint64_t	first;		/* the last span before this visit, or NONE */
+	uint64_t	begin;		/* of this visit */
+	uint64_t	reason;
+	const char	*name;
+	const char	*guest_exit;	/* name of the exit in this visit, or NULL */
+	uint64_t	left;		/* when the CPU entered a guest, 0 if it has not */
+	uint64_t	in_guest;	/* time in the guest since its last exit */
+	bool		has_gap;	/* a part of that time is not known */
+};
+
+struct hyptrace_nest {
+	const struct hyptrace_model	*model;
+	uint32_t	kinds;
+	uint32_t	parents[HYPTRACE_NR_KINDS];	/* by kind: bits of those it can be in */
+	struct place	*places;	/* by number modulo @nr_places, a power of two */
+	uint64_t	nr_places;
+	uint64_t	head;		/* number of the first one */
+	uint64_t	tail;		/* number of the next one to come */
+	struct nest_cpu	*cpus;		/* by number */
+	unsigned int	nr_cpus;
+	bool		has_ended;
+};
+
+/**
+ * hyptrace_nest_new - begin to nest
+ * @model:	what events mean; must stay valid
+ * @kinds:	a HYPTRACE_KIND_BIT() for each kind that was recorded and that the caller wants:
+ *		HYPTRACE_CALL_KINDS for calls with runs of guests inside, HYPTRACE_VISIT_KINDS for
+ *		visits of EL2 with calls inside; or some of these
+ *
+ * With visits, a call that a guest has interrupted is in the visit in which it ends, and begins
+ * with that. The time before is that of the visits before. What is in no visit, since hyp_enter was
+ * not recorded or was lost, nests like calls.
+ *
+ * Return: the nest, for hyptrace_nest_free(); NULL if there is no memory.
+ */
+struct hyptrace_nest *hyptrace_nest_new(const struct hyptrace_model *model, uint32_t kinds)
+{
+	struct hyptrace_nest *nest = calloc(1, sizeof(*nest));
+
+	if (!nest)
+		return NULL;
+	nest->model = model;
+	nest->kinds = kinds;
+	nest->parents[HYPTRACE_KIND_PSCI] = kinds & BIT(SMC);
+	nest->parents[HYPTRACE_KIND_FFA] = kinds & BIT(SMC);
+	nest->parents[HYPTRACE_KIND_GUEST_EXIT] = kinds & BIT(HYPERCALL);
+	nest->parents[HYPTRACE_KIND_GUEST_FIXUP] = kinds & (BIT(HYPERCALL) | BIT(GUEST_EXIT));
+	nest->nr_places = PLACES_MIN;
+	nest->places = calloc(nest->nr_places, sizeof(*nest->places));
+	nest->head = NONE + 1;
+	nest->tail = nest->head;
+	if (nest->places)
+		return nest;
+	free(nest);
+	return NULL;
+}
+
+/**
+ * hyptrace_nest_free - free a nest
+ * @nest:	the nest, or NULL
+ */
+void hyptrace_nest_free(struct hyptrace_nest *nest)
+{
+	if (!nest)
+		return;
+	free(nest->places);
+	free(nest->cpus);
+	free(nest);
+}
+
+static struct place *place_of(const struct hyptrace_nest *nest, uint64_t number)
+{
+	return &nest->places[number & (nest->nr_places - 1)];
+}
+
+static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int cpu)
+{
+	struct nest_cpu *cpus;
+
+	if (cpu < nest->nr_cpus)
+		return &nest->cpus[cpu];
+	cpus = reallocarray(nest->cpus, (size_t)cpu + 1, sizeof(*cpus));
+	if (!cpus)
+		return NULL;
+	memset(cpus + nest->nr_cpus, 0, ((size_t)cpu + 1 - nest->nr_cpus) * sizeof(*cpus));
+	nest->cpus = cpus;
+	nest->nr_cpus = cpu + 1;
+	return &cpus[cpu];
+}
+
+static bool grow(struct hyptrace_nest *nest)
+{
+	const uint64_t nr = nest->nr_places;
+	struct place *old = nest->places;
+	uint64_t i;
+
+	nest->places = calloc(2 * nr, sizeof(*nest->places));
+	if (!nest->places) {
+		nest->places = old;
+		return false;
+	}
+	nest->nr_places = 2 * nr;
+	for (i = nest->head; i < nest->tail; i++)
+		*place_of(nest, i) = old[i & (nr - 1)];
+	free(old);
+	return true;
+}
+
+static struct place *append(struct hyptrace_nest *nest, uint64_t now)
+{
+	struct place *place;
+
+	if (nest->tail - nest->head == nest->nr_places && !grow(nest))
+		return NULL;
+	place = place_of(nest, nest->tail++);
+	memset(place, 0, offsetof(struct place, data));
+	place->since = now;
+	return place;
+}
+
+static uint64_t length_of(const struct hyptrace_span *span)
+{
+	return span->end - span->begin;
+}
+
+/* @outer, the next one to come, has the span of @place inside. */
+static void put_into(struct hyptrace_nest *nest, struct place *place, struct hyptrace_span *outer)
+{
+	const uint64_t length = length_of(&place->span);
+
+	place->span.depth++;
+	if (place->parent != NONE)
+		return;
+	place->parent = nest->tail;
+	outer->own -= length < outer->own ? length : outer->own;
+}
+
+/* Find the waiting spans that are in @span, which begins no later than those in a visit. */
+static void enclose(struct hyptrace_nest *nest, const struct nest_cpu *cpu,
+		    struct hyptrace_span *span)
+{
+	uint64_t number = cpu->last, stop = cpu->is_open ? cpu->first : cpu->final;
+
+	/* what EL2 does in a visit is not in the run of the guest before */
+	if (cpu->is_open && span->kind == HYPTRACE_KIND_GUEST_EXIT)
+		return;
+	while (number >= nest->head && number > stop) {
+		struct place *place = place_of(nest, number);
+		const struct hyptrace_span *inner = &place->span;
+
+		number = place->before;
+		if (!cpu->is_open) {
+			if (inner->end < span->begin)
+				break;
+			if (nest->parents[inner->kind] & HYPTRACE_KIND_BIT(span->kind))
+				put_into(nest, place, span);
+		} else if (inner->kind != HYPTRACE_KIND_GUEST_EXIT &&
+			   inner->begin >= span->begin) {
+			put_into(nest, place, span);
+		}
+	}
+}
+
+static int add_span(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptrace_span *span,
+		    uint64_t now)
+{
+	struct place *place;
+
+	/* before enclose(), which refers to the span by its number */
+	if (nest->tail - nest->head == nest->nr_places && !grow(nest))
+		return -ENOMEM;
+	enclose(nest, cpu, span);
+	place = append(nest, now);
+	place->span = *span;
+	place->before = cpu->last;
+	memcpy(place->data, span->record.data, span->record.size);
+	cpu->last = nest->tail - 1;
+	return 0;
+}
+
+/* Drop the spans of a visit that is broken. */
+static void drop_visit(struct hyptrace_nest *nest, struct nest_cpu *cpu)
+{
+	uint64_t number;
+
+	for (number = cpu->last; cpu->is_open && number >= nest->head && number > cpu->first;
+	     number = place_of(nest, number)->before)
+		if (place_of(nest, number)->span.kind != HYPTRACE_KIND_GUEST_EXIT)
+			place_of(nest, number)->is_dropped = true;
+	cpu->is_open = false;
+	cpu->final = cpu->last;
+}
+
+static void enter(struct hyptrace_nest *nest, struct nest_cpu *cpu,
+		  const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
+{
+	drop_visit(nest, cpu);
+	if (cpu->left)
+		cpu->in_guest += rec->ts - cpu->left;
+	cpu->left = 0;
+	cpu->is_open = true;
+	cpu->first = cpu->last;
+	cpu->begin = rec->ts;
+	cpu->reason = hyptrace_meaning_key(meaning, rec);
+	cpu->name = hyptrace_meaning_name(meaning, cpu->reason);
+	cpu->guest_exit = NULL;
+}
+
+static int leave(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptrace_span *span,
+		 uint64_t now)
+{
+	int ret;
+
+	if (!cpu->is_open)
+		return 0;
+	/* what it has done is known only after the guest */
+	if (span->key == span->meaning->into_guest) {
+		cpu->left = span->end;
+		span->guest_entry = span->name;
+	}
+	span->kind = HYPTRACE_KIND_ENTER;
+	span->begin = cpu->begin;
+	span->own = length_of(span);
+	span->key = cpu->reason;
+	span->name = cpu->name;
+	span->guest_exit = cpu->guest_exit;
+	ret = add_span(nest, cpu, span, now);
+	cpu->is_open = false;
+	cpu->final = cpu->last;
+	return ret;
+}
+
+/* How long a guest ran: EL2 has taken a part of the duration to handle the exit. */
+static void end_guest(struct nest_cpu *cpu, struct hyptrace_span *span)
+{
+	const uint64_t at_el2 = cpu->is_open ? span->end - cpu->begin : 0;
+
+	if (cpu->in_guest && !cpu->has_gap)
+		span->own = cpu->in_guest;
+	else
+		span->own -= at_el2 < span->own ? at_el2 : span->own;
+	cpu->in_guest = 0;
+	cpu->has_gap = false;
+	cpu->guest_exit = span->name ? span->name : "unknown";
+}
+
+static int add_call(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptrace_span *span,
+		    bool is_counted, uint64_t now)
+{
+	int ret = 0;
+
+	if (span->kind == HYPTRACE_KIND_GUEST_EXIT)
+		end_guest(cpu, span);
+	else if (cpu->is_open && span->begin < cpu->begin)
+		span->begin = cpu->begin;
+	if (span->kind != HYPTRACE_KIND_GUEST_EXIT)
+		span->own = length_of(span);
+	if (is_counted)
+		ret = add_span(nest, cpu, span, now);
+	/* nothing that was recorded before it can be in anything that is recorded after it */
+	if (!cpu->is_open && !nest->parents[span->kind])
+		cpu->final = cpu->last;
+	return ret;
+}
+
+static int add_loss(struct hyptrace_nest *nest, struct nest_cpu *cpu,
+		    const struct hyptrace_stream_event *event, uint64_t now)
+{
+	struct place *place = append(nest, now);
+
+	/* nobody knows how long the CPU was at EL2, or which guest it has entered */
+	if (cpu->is_open)
+		drop_visit(nest, cpu);
+	cpu->left = 0;
+	cpu->has_gap = true;
+	if (!place)
+		return -ENOMEM;
+	place->span.kind = HYPTRACE_KIND_LOSS;
+	place->span.cpu = event->cpu;
+	place->span.lost = event->record.lost;
+	place->span.record.ts = event->record.ts;
+	return 0;
+}
+
+/**
+ * hyptrace_nest_add - take an event
+ * @nest:	the nest
+ * @event:	the event, or a loss; later than those of its CPU that were added
+ * @is_counted:	the span leaves the nest, and counts for the depth; else the nest only learns that
+ *		no earlier call is in a later one
+ * @now:	the time, by a clock of the caller: see hyptrace_nest_next()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_event *event,
+		      bool is_counted, uint64_t now)
+{
+	const struct hyptrace_record *rec = &event->record;
+	struct nest_cpu *cpu = cpu_of(nest, event->cpu);
+	const struct hyptrace_meaning *meaning;
+	struct hyptrace_span span;
+	uint64_t duration;
+
+	if (!cpu)
+		return -ENOMEM;
+	if (rec->lost && add_loss(nest, cpu, event, now))
+		return -ENOMEM;
+	if (!rec->data)
+		return 0;
+	meaning = hyptrace_model_meaning(nest->model, rec);
+	if (!(nest->kinds & HYPTRACE_KIND_BIT(meaning->kind)) ||
+	    meaning->size > HYPTRACE_SPAN_PAYLOAD)
+		return 0;
+	if (meaning->kind == HYPTRACE_KIND_ENTER) {
+		enter(nest, cpu, meaning, rec);
+		return 0;
+	}
+	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
+	if (duration > rec->ts)
+		duration = rec->ts;
+	span = (struct hyptrace_span){
+		.kind = meaning->kind,
+		.cpu = event->cpu,
+		.begin = rec->ts - duration,
+		.end = rec->ts,
+		.own = duration,
+		.key = hyptrace_meaning_key(meaning, rec),
+		.meaning = meaning,
+		.record = *rec,
+	};
+	span.name = hyptrace_meaning_name(meaning, span.key);
+	/* a payload is rounded up */
+	if (span.record.size > HYPTRACE_SPAN_PAYLOAD)
+		span.record.size = HYPTRACE_SPAN_PAYLOAD;
+	if (meaning->kind == HYPTRACE_KIND_EXIT)
+		return leave(nest, cpu, &span, now);
+	return add_call(nest, cpu, &span, is_counted, now);
+}
+
+/* In how many calls is a call of a kind if all of them are recorded? */
+static unsigned int usual_depth(const struct hyptrace_nest *nest, enum hyptrace_kind kind)
+{
+	unsigned int depth = 0;
+
+	/* the outer kinds are before the inner ones in enum hyptrace_kind */
+	for (; nest->parents[kind]; depth++)
+		kind = (enum hyptrace_kind)(31 - __builtin_clz(nest->parents[kind]));
+	return depth;
+}
+
+/* Can the first span leave? One that has waited for long leaves without what it is in. */
+static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t until)
+{
+	const struct nest_cpu *cpu = &nest->cpus[place->span.cpu];
+	unsigned int usual;
+
+	if (place->span.kind == HYPTRACE_KIND_LOSS || nest->has_ended || cpu->final >= nest->head)
+		return true;
+	if ((!until || place->since > until) && nest->tail - nest->head < HYPTRACE_NEST_MAX)
+		return false;
+	if (cpu->is_open && place->span.kind != HYPTRACE_KIND_GUEST_EXIT) {
+		/* its time is that of the visit */
+		if (place->parent != NONE)
+			place_of(nest, place->parent)->span.own += length_of(&place->span);
+		place->is_dropped = true;
+	}
+	usual = usual_depth(nest, place->span.kind);
+	if (place->span.depth < usual && !cpu->is_open)
+		place->span.depth = usual;
+	return true;
+}
+
+/**
+ * hyptrace_nest_next - take the first span out of a nest
+ * @nest:	the nest
+ * @until:	also take one that has come until then, by the clock of the caller, though a call
+ *		that it is in may follow: it is as deep as calls of its kind usually are. 0 for none
+ *
+ * Spans leave in the order in which they have ended, so those inside of another one are before it.
+ *
+ * Return: the span, valid with its parents until the next one is added; NULL if the first one has
+ * to wait.
+ */
+const struct hyptrace_span *hyptrace_nest_next(struct hyptrace_nest *nest, uint64_t until)
+{
+	struct place *place, *outer;
+
+	do {
+		if (nest->head == nest->tail)
+			return NULL;
+		place = place_of(nest, nest->head);
+		if (!place->is_dropped && !can_leave(nest, place, until))
+			return NULL;
+		nest->head++;
+	} while (place->is_dropped);
+
+	if (place->span.kind != HYPTRACE_KIND_LOSS)
+		place->span.record.data = place->data;
+	for (outer = place; outer->parent != NONE; outer = place_of(nest, outer->parent))
+		outer->span.parent = &place_of(nest, outer->parent)->span;
+	return &place->span;
+}
+
+/**
+ * hyptrace_nest_end - say that no event follows
+ * @nest:	the nest
+ */
+void hyptrace_nest_end(struct hyptrace_nest *nest)
+{
+	unsigned int i;
+
+	for (i = 0; i < nest->nr_cpus; i++)
+		if (nest->cpus[i].is_open)
+			drop_visit(nest, &nest->cpus[i]);
+	nest->has_ended = true;
+}
+
+/**
+ * hyptrace_nest_waits - does a span wait?
+ * @nest:	the nest
+ * @since:	out: when the first one has come, by the clock of the caller
+ *
+ * Return: true if one waits.
+ */
+bool hyptrace_nest_waits(const struct hyptrace_nest *nest, uint64_t *since)
+{
+	if (nest->head == nest->tail)
+		return false;
+	*since = place_of(nest, nest->head)->since;
+	return true;
+}
+
+static size_t put_frame(char *text, size_t size, size_t at, const char *frame)
+{
+	const size_t len = strlen(frame);
+	size_t i;
+
+	/* a stack that is too long ends earlier */
+	if (at + 1 + len >= size)
+		return at;
+	text[at++] = ';';
+	/* what separates frames and lines */
+	for (i = 0; i < len; i++, at++)
+		text[at] = frame[i] == ';' || (unsigned char)frame[i] < ' ' ? ':' : frame[i];
+	text[at] = '\0';
+	return at;
+}
+
+static size_t put_frames(const struct hyptrace_span *span, char *text, size_t size, size_t at)
+{
+	const char *name = span->name;
+
+	if (span->parent)
+		at = put_frames(span->parent, text, size, at);
+	/* the run of a guest has a stack of its own */
+	if (span->kind == HYPTRACE_KIND_GUEST_EXIT)
+		return at;
+	if (!name)
+		name = span->kind == HYPTRACE_KIND_ENTER ? "unknown" : span->meaning->event->name;
+	at = put_frame(text, size, at, name);
+	if (span->guest_exit)
+		at = put_frame(text, size, at, span->guest_exit);
+	if (span->guest_entry)
+		at = put_frame(text, size, at, span->guest_entry);
+	return at;
+}
+
+/**
+ * hyptrace_span_stack - write the stack of a span, for flame graphs
+ * @span:	the span, from hyptrace_nest_next()
+ * @text:	out: the stack, such as "el2;hvc;__pkvm_host_share_hyp", or
+ *		"guest;VM 0x1000;vCPU 0;DABT_LOW" for the run of a guest; @span->own is its time
+ * @size:	bytes of @text
+ *
+ * Return: the length; 0 for a loss.
+ */
+size_t hyptrace_span_stack(const struct hyptrace_span *span, char *text, size_t size)
+{
+	char vm[24], vcpu[32];
+	size_t at;
+
+	if (span->kind == HYPTRACE_KIND_LOSS || size < sizeof("guest")) {
+		if (size)
+			*text = '\0';
+		return 0;
+	}
+	if (span->kind != HYPTRACE_KIND_GUEST_EXIT)
+		return put_frames(span, text, size, stpcpy(text, "el2") - text);
+	snprintf(vm, sizeof(vm), "VM 0x%llx", (unsigned long long)
+		 hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_VM, &span->record));
+	snprintf(vcpu, sizeof(vcpu), "vCPU %llu", (unsigned long long)
+		 hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_INDEX, &span->record));
+	at = put_frame(text, size, stpcpy(text, "guest") - text, vm);
+	at = put_frame(text, size, at, vcpu);
+	return put_frame(text, size, at, span->name ? span->name : "unknown");
+}
