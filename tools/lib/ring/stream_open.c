@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "stream.h"
 
@@ -18,14 +17,6 @@
  * noticing that and for printing.
  */
 #define HELD_PART	4
-
-uint64_t hyptrace_stream_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /**
  * hyptrace_stream_new - make a stream

@@ -343,15 +343,15 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 
 /* file_head.c: the headers of version 6, and the description */
 int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err);
-void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size);
-void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c);
-void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
-			 uint64_t offset, uint64_t size);
 
 /* file_other.c: what is no trace file */
 int hyptrace_file_refuse(const struct hyptrace_file *f, struct hyptrace_error *err);
 
-/* file_options.c: options, and the sections of version 7 */
+/* file_options.c: options, the sections of version 7, and what both versions have */
+void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size);
+void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c);
+void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
+			 uint64_t offset, uint64_t size);
 void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
 			  uint32_t size);
 void hyptrace_head_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options);
@@ -379,6 +379,8 @@ void hyptrace_file_set_printk(struct tep_handle *tep, char *text);
 void hyptrace_file_set_processes(struct tep_handle *tep, char *text);
 
 /* file_place.c: where the sub-buffers are */
+int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
+			    size_t size, uint64_t at);
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err);
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err);
 
@@ -388,8 +390,6 @@ uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
 void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char *to);
 
 /* file_data.c: the bytes of sub-buffers */
-int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
-			    size_t size, uint64_t at);
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own);
 int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
 		       struct hyptrace_error *err);

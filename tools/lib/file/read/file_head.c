@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,72 +39,6 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 	hyptrace_file_piece(f, 0, c->pos,
 			    "trace file, version %s, %s-endian, sub-buffers of %u bytes", version,
 			    order ? "big" : "little", f->meta.info.subbuf_size);
-}
-
-/**
- * hyptrace_head_subbuf_size - set the size of a sub-buffer
- * @f:		the file
- * @c:		the cursor, for an error
- * @size:	the size
- */
-void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
-{
-	if (size < FILE_SUBBUF_MIN || size > FILE_SUBBUF_MAX || size & (size - 1))
-		hyptrace_cursor_fail(c, "the size of a sub-buffer is wrong");
-	else
-		f->meta.info.subbuf_size = size;
-}
-
-/* Get the size of the commit word from the kernel's description of a page. */
-static void read_commit_size(struct hyptrace_file *f, const char *text)
-{
-	const char *at = strstr(text, " commit;");
-	unsigned int size;
-
-	f->long_size = sizeof(uint64_t);
-	at = at ? strstr(at, "size:") : NULL;
-	if (at && sscanf(at, "size:%u", &size) == 1 && size == sizeof(uint32_t))
-		f->long_size = size;
-}
-
-/* Read "NAME\0", a size, and so many bytes. The start of the bytes goes to @text. */
-static void read_named(struct hyptrace_file *f, struct file_cursor *c, const char *expected,
-		       char *text, size_t room)
-{
-	uint64_t from = c->pos, size, end;
-	char name[FILE_NAME_MAX];
-
-	hyptrace_cursor_string(c, name, sizeof(name));
-	if (!c->ret && strcmp(name, expected))
-		hyptrace_cursor_fail(c, "a header is missing");
-	size = hyptrace_cursor_u64(c);
-	end = c->pos + size;
-	if (size > c->end || end > c->end)
-		hyptrace_cursor_fail(c, "a size is larger than the file");
-	if (text) {
-		room = size < room ? size : room - 1;
-		hyptrace_cursor_get(c, text, room);
-		text[room] = '\0';
-	}
-	if (c->ret)
-		return;
-	c->pos = end;
-	hyptrace_file_piece(f, from, end - from, "%s", expected);
-}
-
-/**
- * hyptrace_head_page - read the kernel's description of a page and of an event
- * @f:		the file
- * @c:		the cursor
- */
-void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c)
-{
-	char text[1024];
-
-	c->what = "the format of a page";
-	read_named(f, c, "header_page", text, sizeof(text));
-	read_commit_size(f, text);
-	read_named(f, c, "header_event", NULL, 0);
 }
 
 static void end_section(struct hyptrace_file *f, const struct file_cursor *c,
@@ -176,37 +109,6 @@ static void read_options(struct hyptrace_file *f, struct file_cursor *c)
 		if (!c->ret)
 			hyptrace_file_piece(f, from, c->pos - from, "option %u", id);
 	}
-}
-
-/**
- * hyptrace_head_place - keep where the sub-buffers of a CPU are
- * @f:		the file
- * @c:		the cursor, for an error
- * @cpu:	the CPU, larger than that of the last call
- * @offset:	where they start
- * @size:	their bytes
- */
-void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
-			 uint64_t offset, uint64_t size)
-{
-	struct file_place *longer;
-
-	if (c->ret)
-		return;
-	if (cpu >= FILE_CPU_LIMIT || (f->nr_places && f->places[f->nr_places - 1].cpu >= cpu)) {
-		hyptrace_cursor_fail(c, "the number of a CPU is wrong");
-		return;
-	}
-	if (!(f->nr_places & (f->nr_places - 1))) {
-		longer = reallocarray(f->places, f->nr_places ? 2 * f->nr_places : 1,
-				      sizeof(*longer));
-		if (!longer) {
-			c->ret = hyptrace_error_memory(c->err);
-			return;
-		}
-		f->places = longer;
-	}
-	f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
 }
 
 static void read_table(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr)

@@ -142,3 +142,26 @@ int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 	}
 	return ret;
 }
+
+/*
+ * Read bytes of a CPU from @at on. Return how many were read, less than @size at the end; or a
+ * negative errno.
+ */
+int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
+			    size_t size, uint64_t at)
+{
+	uint64_t left = at < data->size ? data->size - at : 0, part;
+	int64_t n, rest;
+
+	if (size > left)
+		size = left;
+	if (at >= data->moved)
+		return hyptrace_file_pread(data->fd, to, size, data->offset + at);
+	part = data->moved - at < size ? data->moved - at : size;
+	n = hyptrace_file_pread(f->fd, to, part, data->to + at);
+	if (n < (int64_t)part || part == size)
+		return n;
+	rest = hyptrace_file_pread(data->fd, (char *)to + part, size - part,
+				   data->offset + data->moved);
+	return rest < 0 ? rest : n + rest;
+}

@@ -158,44 +158,6 @@ static void make_reserve(struct hyptrace_file_writer *w)
 	}
 }
 
-/* Use the room on the disk that was kept for the end. */
-bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w)
-{
-	if (w->reserve < 0)
-		return false;
-	close(w->reserve);
-	w->reserve = -1;
-	return true;
-}
-
-/* Note that nothing more can be written. Only the thread that writes the parts calls it. */
-int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err)
-{
-	if (!w->errnum) {
-		w->err = *err;
-		/* (A) Order the text before the errno. Pairs with (A) in hyptrace_file_failed(). */
-		__atomic_store_n(&w->errnum, err->errnum, __ATOMIC_RELEASE);
-	}
-	return -err->errnum;
-}
-
-/**
- * hyptrace_file_failed - can nothing more be written?
- * @w:		the writer
- * @err:	why; may be NULL
- *
- * Return: 0 or a negative errno: then the file can only be finished or abandoned.
- */
-int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
-{
-	/* (A) Order the errno before the text. Pairs with (A) in hyptrace_file_fail(). */
-	const int errnum = __atomic_load_n(&w->errnum, __ATOMIC_ACQUIRE);
-
-	if (errnum && err)
-		*err = w->err;
-	return -errnum;
-}
-
 /* Begin to write a file. Return the writer, or NULL. */
 struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 						      struct hyptrace_file_meta *meta,
@@ -320,17 +282,6 @@ static struct file_part *find_part(const struct hyptrace_file_writer *w, unsigne
 void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes)
 {
 	w->limit = bytes;
-}
-
-/**
- * hyptrace_file_size - get the size of the file so far
- * @w:		the writer
- *
- * Return: the bytes. Data that waits for its compression does not count.
- */
-uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w)
-{
-	return __atomic_load_n(&w->size, __ATOMIC_RELAXED);
 }
 
 /**

@@ -84,12 +84,16 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 						      const struct hyptrace_file_host *host,
 						      struct hyptrace_error *err);
 void hyptrace_file_writer_free(struct hyptrace_file_writer *w);
-bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w);
-int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err);
 /* file_write_head.c: what comes before the data */
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err);
 
 /* file_write_part.c: the parts */
+bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w);
+int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err);
+uint64_t hyptrace_file_count_events(const struct hyptrace_file_writer *w, const char *data,
+				    size_t size);
+void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
+				 const char *data, size_t size);
 int hyptrace_file_create_unnamed(const char *folder);
 int hyptrace_file_part_create(const char *path, struct hyptrace_error *err);
 char *hyptrace_file_part_path(const struct hyptrace_file_writer *w, const struct file_part *part);
@@ -121,8 +125,6 @@ char *hyptrace_file_zstd_unpack(const struct hyptrace_file_writer *w, const char
 				size_t size, size_t *used, size_t *len);
 
 /* file_write_finish.c: the end */
-void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
-				 const char *data, size_t size);
 int hyptrace_file_writer_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);
 
 #endif /* HYPTRACE_FILE_WRITE_H */

@@ -37,32 +37,6 @@ static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *
 				  w->path, strerror(errnum), w->part_path);
 }
 
-/* Count the events of sub-buffers that the disk had no room for. */
-static uint64_t count_events(const struct hyptrace_file_writer *w, const char *data, size_t size)
-{
-	const size_t subbuf = w->meta.info.subbuf_size;
-	struct hyptrace_decoder *dec = hyptrace_decoder_new();
-	struct hyptrace_record rec;
-	uint64_t events = 0;
-
-	for (; dec && size >= subbuf; data += subbuf, size -= subbuf) {
-		if (hyptrace_decoder_load(dec, data, subbuf, NULL))
-			continue;
-		while (hyptrace_decoder_next(dec, &rec, NULL) > 0)
-			events++;
-	}
-	hyptrace_decoder_free(dec);
-	return events;
-}
-
-/* Count the events of sub-buffers that the file will not have. */
-void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
-				 const char *data, size_t size)
-{
-	/* the reading thread calls it, and that which compresses */
-	__atomic_add_fetch(&part->unwritten, count_events(w, data, size), __ATOMIC_RELAXED);
-}
-
 /* Count the events of a chunk. Return its size; 0 if this is no chunk. */
 static size_t count_chunk(const struct hyptrace_file_writer *w, const char *data, size_t size,
 			  uint64_t *events)
@@ -71,7 +45,7 @@ static size_t count_chunk(const struct hyptrace_file_writer *w, const char *data
 	char *subbufs = hyptrace_file_zstd_unpack(w, data, size, &used, &len);
 
 	if (subbufs)
-		*events = count_events(w, subbufs, len);
+		*events = hyptrace_file_count_events(w, subbufs, len);
 	free(subbufs);
 	return used;
 }
@@ -97,7 +71,7 @@ static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *
 			kept = at + len;
 		} else {
 			part->unwritten += w->compressor ? events :
-					   count_events(w, data + at, len);
+					   hyptrace_file_count_events(w, data + at, len);
 		}
 		at += len;
 	}

@@ -23,6 +23,83 @@
 #define PIPE_SIZE	(1 << 20)
 #define PIPE_SIZE_MIN	(64 << 10)
 
+/* Use the room on the disk that was kept for the end. */
+bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w)
+{
+	if (w->reserve < 0)
+		return false;
+	close(w->reserve);
+	w->reserve = -1;
+	return true;
+}
+
+/* Note that nothing more can be written. Only the thread that writes the parts calls it. */
+int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err)
+{
+	if (!w->errnum) {
+		w->err = *err;
+		/* (A) Order the text before the errno. Pairs with (A) in hyptrace_file_failed(). */
+		__atomic_store_n(&w->errnum, err->errnum, __ATOMIC_RELEASE);
+	}
+	return -err->errnum;
+}
+
+/**
+ * hyptrace_file_failed - can nothing more be written?
+ * @w:		the writer
+ * @err:	why; may be NULL
+ *
+ * Return: 0 or a negative errno: then the file can only be finished or abandoned.
+ */
+int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	/* (A) Order the errno before the text. Pairs with (A) in hyptrace_file_fail(). */
+	const int errnum = __atomic_load_n(&w->errnum, __ATOMIC_ACQUIRE);
+
+	if (errnum && err)
+		*err = w->err;
+	return -errnum;
+}
+
+/**
+ * hyptrace_file_size - get the size of the file so far
+ * @w:		the writer
+ *
+ * Return: the bytes. Data that waits for its compression does not count.
+ */
+uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w)
+{
+	return __atomic_load_n(&w->size, __ATOMIC_RELAXED);
+}
+
+/* Count the events of sub-buffers that the disk had no room for. */
+uint64_t hyptrace_file_count_events(const struct hyptrace_file_writer *w, const char *data,
+				    size_t size)
+{
+	const size_t subbuf = w->meta.info.subbuf_size;
+	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_record rec;
+	uint64_t events = 0;
+
+	for (; dec && size >= subbuf; data += subbuf, size -= subbuf) {
+		if (hyptrace_decoder_load(dec, data, subbuf, NULL))
+			continue;
+		while (hyptrace_decoder_next(dec, &rec, NULL) > 0)
+			events++;
+	}
+	hyptrace_decoder_free(dec);
+	return events;
+}
+
+/* Count the events of sub-buffers that the file will not have. */
+void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
+				 const char *data, size_t size)
+{
+	/* the reading thread calls it, and that which compresses */
+	__atomic_add_fetch(&part->unwritten, hyptrace_file_count_events(w, data, size),
+			   __ATOMIC_RELAXED);
+}
+
 /* Make a file without a name. Return its descriptor; -1 with errno. */
 int hyptrace_file_create_unnamed(const char *folder)
 {
