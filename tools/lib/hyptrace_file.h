@@ -126,6 +126,11 @@ void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file
 #define HYPTRACE_FILE_TIMES	2U
 /* Only the caller's thread reads. */
 #define HYPTRACE_FILE_ALONE	4U
+/*
+ * A state has the events of one CPU. The CPUs take turns, in an order that does not depend on the
+ * threads: flush() is called for some thousand events of a CPU, then for those of the next one.
+ */
+#define HYPTRACE_FILE_TURNS	8U
 
 /**
  * struct hyptrace_file_batch - events in their order
@@ -145,7 +150,7 @@ struct hyptrace_file_batch {
 
 /**
  * struct hyptrace_file_work - what threads do with the events of a file
- * @flags:	HYPTRACE_FILE_BY_CPU, HYPTRACE_FILE_TIMES, HYPTRACE_FILE_ALONE
+ * @flags:	HYPTRACE_FILE_BY_CPU, HYPTRACE_FILE_TIMES, HYPTRACE_FILE_ALONE, HYPTRACE_FILE_TURNS
  * @arg:	argument of begin() and damage()
  * @begin:	makes the state of a thread, or returns NULL if there is no memory. @formats are
  *		those of this thread. If this member is NULL, @arg is the state of all threads.
@@ -157,7 +162,9 @@ struct hyptrace_file_batch {
  *		a time calls it.
  * @end:	frees the state of a thread; may be NULL
  *
- * The caller's thread calls all @begin and @end.
+ * The caller's thread calls all @begin and @end. But with HYPTRACE_FILE_TURNS, which needs them and
+ * @flush, any thread calls them: @begin before the first event of a CPU, and @end after the last
+ * one, as @flush in turn.
  */
 struct hyptrace_file_work {
 	unsigned int	flags;

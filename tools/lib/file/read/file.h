@@ -415,6 +415,18 @@ uint64_t hyptrace_file_source_unseen(struct hyptrace_file *f, struct file_source
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
 		       unsigned int max, struct hyptrace_error *err);
 
+/* file_run.c, file_turns.c: several threads */
+
+/* What a batch is part of, for hyptrace_file_wait() */
+struct file_batch {
+	struct hyptrace_file_batch	batch;
+	int				(*wait)(struct file_batch *batch);
+};
+
+struct hyptrace_formats *hyptrace_file_copy_formats(const struct hyptrace_file *file);
+int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_file_work *work,
+			     unsigned int nr_threads, struct hyptrace_error *err);
+
 /* file_seek.c: begin in the middle of a file */
 int hyptrace_file_seek(struct hyptrace_file *f, struct hyptrace_error *err);
 int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,

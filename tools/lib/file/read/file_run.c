@@ -48,7 +48,7 @@ struct copies {
 };
 
 struct worker {
-	struct hyptrace_file_batch	batch;		/* first: see hyptrace_file_wait() */
+	struct file_batch		batch;		/* first: see hyptrace_file_wait() */
 	struct team			*team;
 	pthread_t			thread;
 	struct hyptrace_formats		*formats;	/* NULL: those of the file */
@@ -102,6 +102,14 @@ static void wait_turn(struct worker *w)
 	pthread_mutex_unlock(&team->writing);
 }
 
+static int wait_for(struct file_batch *batch)
+{
+	struct worker *w = (struct worker *)batch;
+
+	wait_turn(w);
+	return w->stopped ? -ECANCELED : 0;
+}
+
 /**
  * hyptrace_file_wait - wait until all before a batch was flushed
  * @batch:	the batch; also in flush() after batch()
@@ -112,10 +120,9 @@ static void wait_turn(struct worker *w)
  */
 int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 {
-	struct worker *w = (struct worker *)batch;
+	struct file_batch *of = (struct file_batch *)batch;
 
-	wait_turn(w);
-	return w->stopped ? -ECANCELED : 0;
+	return of->wait(of);
 }
 
 /* End reading, with a negative errno and its reason, or with 1. */
@@ -163,9 +170,9 @@ static void fail(struct worker *w, int ret, const struct hyptrace_error *err)
 
 static void use(struct worker *w, const struct hyptrace_stream_event *events, unsigned int nr)
 {
-	w->batch.events = events;
-	w->batch.nr = nr;
-	if (!w->team->work->batch(w->state, &w->batch))
+	w->batch.batch.events = events;
+	w->batch.batch.nr = nr;
+	if (!w->team->work->batch(w->state, &w->batch.batch))
 		return;
 	flush(w);
 	if (!w->stopped)
@@ -176,7 +183,7 @@ static void use(struct worker *w, const struct hyptrace_stream_event *events, un
 static void read_piece(struct worker *w)
 {
 	const struct hyptrace_stream_event *events;
-	struct hyptrace_file_batch *batch = &w->batch;
+	struct hyptrace_file_batch *batch = &w->batch.batch;
 	struct hyptrace_error err;
 	int ret;
 
@@ -211,8 +218,8 @@ static inline void copy_payload(char *to, const char *from, unsigned int size)
 static int copy_events(struct worker *w)
 {
 	struct copies *c = w->copies;
-	const unsigned int room = PIECE_EVENTS - w->batch.nr;
-	struct hyptrace_stream_event *event = c->events + w->batch.nr;
+	const unsigned int room = PIECE_EVENTS - w->batch.batch.nr;
+	struct hyptrace_stream_event *event = c->events + w->batch.batch.nr;
 	int nr = hyptrace_file_fill(w->team->file, event, room < ADD_EVENTS ? room : ADD_EVENTS,
 				    &c->err), i;
 
@@ -225,7 +232,7 @@ static int copy_events(struct worker *w)
 		rec->data = c->data + c->used;
 		c->used += (rec->size + 7) & ~7U;
 	}
-	w->batch.nr += nr > 0 ? nr : 0;
+	w->batch.batch.nr += nr > 0 ? nr : 0;
 	return nr;
 }
 
@@ -234,7 +241,7 @@ static void take_events(struct worker *w)
 {
 	struct team *team = w->team;
 	struct copies *c = w->copies;
-	struct hyptrace_file_batch *batch = &w->batch;
+	struct hyptrace_file_batch *batch = &w->batch.batch;
 
 	batch->has_times = team->has_times;
 	batch->first = team->first;
@@ -257,8 +264,8 @@ static void use_events(struct worker *w)
 {
 	struct copies *c = w->copies;
 
-	if (w->batch.nr)
-		use(w, c->events, w->batch.nr);
+	if (w->batch.batch.nr)
+		use(w, c->events, w->batch.batch.nr);
 	flush(w);
 	if (c->ret < 0 && c->ret != -ENODATA)
 		fail(w, c->ret, &c->err);
@@ -282,7 +289,7 @@ static void read_cpu(struct worker *w)
 {
 	w->file->chosen = &w->team->file->meta.cpus[w->number]->id;
 	w->file->nr_chosen = 1;
-	w->batch.has_times = false;
+	w->batch.batch.has_times = false;
 	hyptrace_file_rewind(w->file);
 	read_piece(w);
 }
@@ -362,7 +369,7 @@ static void *do_pieces(void *arg)
 }
 
 /* Make formats as those of the file, which has a description. */
-static struct hyptrace_formats *copy_formats(const struct hyptrace_file *file)
+struct hyptrace_formats *hyptrace_file_copy_formats(const struct hyptrace_file *file)
 {
 	const struct hyptrace_file_meta *meta = &file->meta;
 	struct hyptrace_formats *formats;
@@ -396,7 +403,7 @@ static bool prepare(struct worker *w, bool is_first)
 	struct hyptrace_formats *formats = team->file->formats;
 
 	if (!is_first && team->mode != BY_CPU) {
-		w->formats = copy_formats(team->file);
+		w->formats = hyptrace_file_copy_formats(team->file);
 		formats = w->formats;
 		if (!formats)
 			return false;
@@ -422,6 +429,7 @@ static struct worker *worker_new(struct team *team, bool is_first)
 	if (!w)
 		return NULL;
 	w->team = team;
+	w->batch.wait = wait_for;
 	if (prepare(w, is_first))
 		return w;
 	worker_free(w);
@@ -450,13 +458,24 @@ static void choose_by_cpu(struct team *team)
 	team->nr_threads = count_threads(nr < BY_CPU_MAX ? nr : BY_CPU_MAX);
 }
 
+/* Is a file read faster by several threads? */
+static bool threads_help(const struct hyptrace_file *file)
+{
+	uint64_t size = 0;
+	unsigned int i;
+
+	for (i = 0; i < file->meta.nr_cpus; i++)
+		size += file->data[i].size;
+	/* libtraceevent prints events without a description: its state is for one thread */
+	return !file->tep && size >= BYTES_MIN && (!file->last || file->last >= LAST_MIN) &&
+	       count_threads(THREADS_MAX) > 1;
+}
+
 /* Choose how to read the file, with how many threads. */
 static int choose(struct team *team, struct hyptrace_error *err)
 {
 	const unsigned int flags = team->work->flags;
 	struct hyptrace_file *file = team->file;
-	uint64_t size = 0;
-	unsigned int i;
 	int ret = 0;
 
 	team->nr_threads = 1;
@@ -464,12 +483,8 @@ static int choose(struct team *team, struct hyptrace_error *err)
 		choose_by_cpu(team);
 		return 0;
 	}
-	for (i = 0; i < file->meta.nr_cpus; i++)
-		size += file->data[i].size;
-	/* libtraceevent prints events without a description: its state is for one thread */
-	if (flags & HYPTRACE_FILE_ALONE || file->tep || size < BYTES_MIN ||
-	    (file->last && file->last < LAST_MIN) ||
-	    file->meta.info.subbuf_size > SUBBUF_MAX || count_threads(THREADS_MAX) < 2)
+	if (flags & HYPTRACE_FILE_ALONE || !threads_help(file) ||
+	    file->meta.info.subbuf_size > SUBBUF_MAX)
 		return 0;
 	team->mode = IN_BATCHES;
 	team->nr_threads = count_threads(THREADS_MAX);
@@ -526,6 +541,9 @@ int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_wor
 
 	memcpy(&work, wanted, size < sizeof(work) ? size : sizeof(work));
 	hyptrace_file_rewind(file);
+	if (work.flags & HYPTRACE_FILE_TURNS)
+		return hyptrace_file_take_turns(file, &work, threads_help(file) ?
+						count_threads(THREADS_MAX) : 1, err);
 	ret = choose(&team, err);
 	if (ret)
 		return ret;
