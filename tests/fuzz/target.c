@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* of the other files of the command */
+volatile sig_atomic_t signals_stop;
+
 int cmd_fail(const char *fmt, ...)
 {
 	(void)fmt;
@@ -203,48 +206,42 @@ static void count_subbuf(const struct file_subbuf *subbuf, void *arg)
 	++*nr;
 }
 
-struct job {
-	struct export			x;
-	const struct export_format	*format;
-};
-
 static void export_event(void *arg, const struct hyptrace_stream_event *event)
 {
-	struct job *job = arg;
-
-	if (event->record.lost)
-		job->format->loss(&job->x, event->cpu, event->record.ts, event->record.lost);
-	if (event->record.data)
-		job->format->event(&job->x, event->cpu, &event->record);
+	export_put(arg, event, 1);
 }
 
 static void try_export(struct hyptrace_file *file, size_t size, unsigned int which)
 {
 	static struct out out;
-	struct job job = {
-		.format = exports[which],
-		.x = {
-			.file = file, .info = hyptrace_file_info(file), .folder_fd = -1,
-			.formats = hyptrace_file_formats(file), .name = "out",
-		},
+	struct export x = {
+		.info = hyptrace_file_info(file), .folder_fd = -1, .name = "out",
+		.formats = hyptrace_file_formats(file),
 	};
+	struct export_stream stream = { .x = &x, .format = exports[which] };
+	const struct hyptrace_file_cpu *const *cpus = hyptrace_file_cpus(file, &x.nr_cpus);
+	unsigned int *ids = calloc(x.nr_cpus + 1, sizeof(*ids)), i;
 
-	job.x.events = hyptrace_file_events(file, &job.x.nr_events);
-	job.x.cpus = hyptrace_file_cpus(file, &job.x.nr_cpus);
+	check(ids, "there is no memory");
+	for (i = 0; i < x.nr_cpus; i++)
+		ids[i] = cpus[i]->id;
+	x.cpus = ids;
+	x.events = hyptrace_file_events(file, &x.nr_events);
+	x.calls = hyptrace_file_hypercalls(file, &x.nr_calls);
 	/* the last one is a folder, as the format that can be nothing else */
-	if (which == COUNT(exports) - 1 || job.format == &export_ctf) {
-		job.x.folder = "out";
-	} else {
+	if (which != COUNT(exports) - 1 && stream.format != &export_ctf) {
 		out_init(&out, open("/dev/null", O_WRONLY | O_CLOEXEC));
-		job.x.out = &out;
+		x.out = &out;
 	}
-	if (!job.format->begin(&job.x))
-		read_all(file, size, export_event, &job);
-	job.format->end(&job.x);
-	if (job.x.out) {
+	if (!stream.format->begin(&x))
+		read_all(file, size, export_event, &stream);
+	export_end_parts(&stream);
+	stream.format->end(&x);
+	if (x.out) {
 		out_flush(&out);
 		close(out.fd);
 	}
+	free(ids);
 }
 
 static uint32_t hash(const uint8_t *data, size_t size)

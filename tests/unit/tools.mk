@@ -135,14 +135,14 @@ test_tools_hypercall-libs := $(test_tools_sentence-libs)
 test_tools_printk-srcs := $(tools-format-srcs)
 test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
-test_tools_export-srcs := $(call command,export.c export_chrome.c export_chrome_event.c \
+test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c export_chrome_event.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_calls.c export_ctf_event.c export_ctf_meta.c \
 	export_jsonl.c stacks.c map.c csv.c json_rows.c lines_json.c row.c row_calls.c row_text.c printer.c table.c \
 	table_cell.c columns.c text.c out.c die.c) $(tools-format-srcs)
 test_tools_export-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
 test_tools_export-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
 
-test_tools_perfetto-srcs := $(call command,export_perfetto.c export_perfetto_event.c \
+test_tools_perfetto-srcs := $(call command,export_parts.c export_perfetto.c export_perfetto_event.c \
 	export_perfetto_ftrace.c export_perfetto_guest.c export_perfetto_kind.c export_perfetto_memory.c \
 	export_perfetto_track.c map.c out.c die.c) $(tools-format-srcs) perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
@@ -226,7 +226,7 @@ test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
 
 # Trace files made by hand, and the reader.
 file-read-srcs := $(call library,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
-	file_meta_parse.c file_names.c file_next.c file_options.c file_other.c file_part.c file_place.c file_read.c file_run.c \
+	file_meta_parse.c file_names.c file_next.c file_options.c file_other.c file_part.c file_place.c file_read.c file_run.c file_turns.c \
 	file_seek.c file_source.c file_swap.c \
 	file_walk.c file_zstd.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
 test_file_read-srcs := file_image.c $(sort $(file-read-srcs))

@@ -70,7 +70,7 @@ static void stays_with_losses(void **state)
 	begin_export(&export_collapsed, false);
 	PUT(100, 0, hyp_exit, .reason = 6);
 	PUT(200, 0, hyp_enter, .reason = 1);
-	x_format->loss(&x, 0, 300, 5);
+	put_loss(0, 300, 5);
 	PUT(300, 0, host_hcall, .id = 9, .duration = 30);
 	PUT(310, 0, hyp_exit, .reason = 6);
 	PUT(400, 0, hyp_enter, .reason = 99);
@@ -110,7 +110,7 @@ static void guest_without_stays(void **state)
 		      "el2;opaque 17\n");
 	/* of the first call the hyp_enter is lost */
 	begin_export(&export_collapsed, false);
-	x_format->loss(&x, 1, 90, 3);
+	put_loss(1, 90, 3);
 	PUT(100, 1, host_hcall, .id = 9, .duration = 50);
 	PUT(110, 1, hyp_exit, .reason = 6);
 	PUT(200, 1, hyp_enter, .reason = 1);
@@ -138,11 +138,11 @@ static void slices_that_are_missing(void **state)
 	PUT(50 * US, 0, hyp_exit, .reason = 6);
 	PUT(100 * US, 0, hyp_enter, .reason = 1);
 	PUT(150 * US, 0, selftest, .id = 7);
-	x_format->loss(&x, 0, 200 * US, 5);
+	put_loss(0, 200 * US, 5);
 	PUT(300 * US, 0, hyp_exit, .reason = 6);
 	PUT(400 * US, 0, hyp_enter, .reason = 1);
 	PUT(500 * US, 0, hyp_enter, .reason = 2);
-	x_format->loss(&x, 1, 600 * US, HYPTRACE_LOST_UNKNOWN);
+	put_loss(1, 600 * US, HYPTRACE_LOST_UNKNOWN);
 	put_unknown(700 * US + 1, 0);
 	text = end_export();
 	assert_int_equal(count(text, "\"ph\":\"X\""), 3);
@@ -194,8 +194,8 @@ static void lines(void **state)
 	(void)state;
 	begin_export(&export_jsonl, false);
 	PUT(5, 0, selftest, .id = UINT64_MAX);
-	x_format->loss(&x, 1, 6, 17);
-	x_format->loss(&x, 1, 6, HYPTRACE_LOST_UNKNOWN);
+	put_loss(1, 6, 17);
+	put_loss(1, 6, HYPTRACE_LOST_UNKNOWN);
 	put_unknown(UINT64_MAX, 4095);
 	expect_export("{\"cpu\":0,\"ts\":\"5\",\"event\":\"selftest\",\"fields\":{\"id\":\"18446744073709551615\"}}\n"
 		      "{\"cpu\":1,\"ts\":\"6\",\"lost\":17}\n"
@@ -221,8 +221,8 @@ static void chosen_columns(void **state)
 	assert_int_equal(export_csv.begin(&x), EXIT_DONE);
 	PUT(5, 0, selftest, .id = 7);
 	PUT(123456789012, 1, hyp_pool, .op = 1, .order = 2, .left = 3, .pool = 4);
-	x_format->loss(&x, 1, 123456789013, 17);
-	x_format->loss(&x, 1, 123456789013, HYPTRACE_LOST_UNKNOWN);
+	put_loss(1, 123456789013, 17);
+	put_loss(1, 123456789013, HYPTRACE_LOST_UNKNOWN);
 	put_unknown(1, 2);
 	expect_export("ts,cpu,event,lost,id,op,op_name,order,left,pool\n"
 		      "5,0,selftest,,7,,,,,\n"
@@ -256,9 +256,9 @@ static void tables_with_odd_names(void **state)
 	begin_export(&export_csv, true);
 	put_at(5, 0, "lost", &(struct entry_selftest){ .id = 7 });
 	put_at(6, 1, "../pool", &(struct entry_hyp_pool){ .op = 1, .order = 2, .left = 3 });
-	x_format->loss(&x, 1, 7, 17);
+	put_loss(1, 7, 17);
 	put_unknown(8, 2);
-	assert_int_equal(x_format->end(&x), EXIT_DONE);
+	assert_int_equal(end_all(), EXIT_DONE);
 	expect_file("event-3.csv", "ts,cpu,id\n5,0,7\n");
 	expect_file("event-17.csv",
 		    "ts,cpu,op,op_name,\"or,\"\"der\",left,pool\n6,1,1,\"fr\"\"ee,\\x0a\",2,3,0\n");
@@ -278,21 +278,21 @@ static void table_that_exists(void **state)
 	close(openat(x.folder_fd, "selftest.csv", O_CREAT | O_WRONLY, 0600));
 	PUT(5, 0, selftest, .id = 7);
 	PUT(5, 0, hyp_enter, .reason = 1);
-	assert_int_equal(x_format->end(&x), EXIT_REFUSED);
+	assert_int_equal(end_all(), EXIT_REFUSED);
 	assert_string_equal(said, "cannot create \"out/selftest.csv\": File exists");
 	remove_folder();
 }
 
 /* CTF */
 
-struct stream {
+struct file_stream {
 	char	*data;
 	size_t	size;
 	size_t	at;
 };
 
 /* Expect the next packet: its times, its lost events, and its bytes; return its events. */
-static const char *expect_packet(struct stream *stream, uint64_t begin, uint64_t end,
+static const char *expect_packet(struct file_stream *stream, uint64_t begin, uint64_t end,
 				 uint64_t discarded, size_t bytes, uint64_t number)
 {
 	struct ctf_packet packet;
@@ -315,25 +315,25 @@ static void ctf_packets(void **state)
 {
 	const uint64_t far = UINT64_C(5) << 32;
 	const size_t mark = sizeof(struct ctf_head) + sizeof(uint64_t);
-	struct stream stream = {};
+	struct file_stream stream = {};
 	const char *data;
 	unsigned int i;
 
 	(void)state;
 	begin_export(&export_ctf, true);
-	x_format->loss(&x, 3, far, 17);
+	put_loss(3, far, 17);
 	PUT(far, 3, selftest, .id = 7);
 	/* it is before the last one */
 	PUT(far - 10, 3, selftest, .id = 8);
 	/* the low bits of the time are not enough */
 	PUT(2 * far, 3, selftest, .id = 9);
-	x_format->loss(&x, 3, 2 * far + 5, HYPTRACE_LOST_UNKNOWN);
+	put_loss(3, 2 * far + 5, HYPTRACE_LOST_UNKNOWN);
 	put_unknown(2 * far + 5, 3);
 	for (i = 0; i < 4096 / mark; i++)
 		PUT(3 * far + i, 3, selftest, .id = i);
 	PUT(5, 1, selftest, .id = 1);
-	x_format->loss(&x, 1, 5, 2);
-	assert_int_equal(x_format->end(&x), EXIT_DONE);
+	put_loss(1, 5, 2);
+	assert_int_equal(end_all(), EXIT_DONE);
 	assert_string_equal(said, "the number of lost events is not known in 1 place: each counts as 1 event");
 
 	stream.data = read_file("cpu3", &stream.size);
@@ -366,7 +366,7 @@ static void ctf_packets(void **state)
 
 static void ctf_hypercalls(void **state)
 {
-	struct stream stream = {};
+	struct file_stream stream = {};
 	const size_t fields = sizeof(struct ctf_head) + 1 + 4 + 6 * 8;
 	const char *data;
 	char *meta;
@@ -378,7 +378,7 @@ static void ctf_hypercalls(void **state)
 	PUT(5, 0, host_hcall, .id = 3, .arg1 = 10, .ret = -999999);
 	PUT(5, 0, host_hcall, .id = 9, .arg1 = 10);
 	PUT(5, 0, host_hcall, .id = 0xc4000000, .arg1 = 10);
-	assert_int_equal(x_format->end(&x), EXIT_DONE);
+	assert_int_equal(end_all(), EXIT_DONE);
 	stream.data = read_file("cpu0", &stream.size);
 	data = expect_packet(&stream, 5, 5, 0, 4 * fields + 16 + 7 + 1 + 1 + 1, 0);
 	assert_memory_equal(data + fields, "\12\0\0\0\0\0\0\0\13\0\0\0\0\0\0\0-EPERM", 16 + 7);
@@ -415,7 +415,7 @@ static void ctf_odd_descriptions(void **state)
 	info.offset = -1;
 	begin_export(&export_ctf, true);
 	PUT(5, 0, hyp_pool, .op = 1);
-	assert_int_equal(x_format->end(&x), EXIT_DONE);
+	assert_int_equal(end_all(), EXIT_DONE);
 	meta = read_file("metadata", &len);
 	ASSERT_HAS(meta, "enum : u8 {\n\t\t\t\"free\" = 1\n\t\t} _op;\n"
 		   "\t\tu8 _order;\n\t\tu32 _order_2;\n\t};\n");

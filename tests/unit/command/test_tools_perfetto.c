@@ -30,9 +30,30 @@ static struct hyptrace_hypercall table[] = {
 static struct hyptrace_hypercall *calls[] = { &table[0], &table[1] };
 static struct hyptrace_event *list[NR_EVENTS];
 static struct hyptrace_file_info info;
+static uint64_t first;
+static const unsigned int cpus[] = { 0, 1, 2, 3 };
 static struct export x;
+static struct export_stream stream = { .x = &x, .format = &export_perfetto };
+volatile sig_atomic_t signals_stop;
 static struct out out;
 static FILE *file;
+
+/* of the library */
+int hyptrace_file_run(struct hyptrace_file *from, const struct hyptrace_file_work *work,
+		      size_t size, struct hyptrace_error *err)
+{
+	(void)from;
+	(void)work;
+	(void)size;
+	(void)err;
+	return -1;
+}
+
+int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
+{
+	(void)batch;
+	return 0;
+}
 
 static int begin(void **state)
 {
@@ -42,16 +63,27 @@ static int begin(void **state)
 	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, COUNT(calls), NULL), 0);
 	for (i = 0; i < NR_EVENTS; i++)
 		list[i] = &events[i];
-	info.offset = 0;
 	file = tmpfile();
 	assert_non_null(file);
 	out_init(&out, fileno(file));
 	x = (struct export){
 		.info = &info, .formats = formats, .events = list, .nr_events = NR_EVENTS,
-		.out = &out,
+		.out = &out, .cpus = cpus, .nr_cpus = COUNT(cpus), .first = first,
 	};
 	assert_int_equal(export_perfetto.begin(&x), EXIT_DONE);
 	return 0;
+}
+
+static void put_record(unsigned int cpu, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_stream_event event = { .cpu = cpu, .record = *rec };
+
+	export_put(&stream, &event, 1);
+}
+
+static void lose(unsigned int cpu, uint64_t ts, uint64_t lost)
+{
+	put_record(cpu, &(struct hyptrace_record){ .ts = ts, .lost = lost });
 }
 
 static void put(unsigned int cpu, uint64_t ts, const char *event, const void *payload)
@@ -59,7 +91,7 @@ static void put(unsigned int cpu, uint64_t ts, const char *event, const void *pa
 	struct hyptrace_record rec = record_of(event, payload, event_of(event)->size);
 
 	rec.ts = ts;
-	export_perfetto.event(&x, cpu, &rec);
+	put_record(cpu, &rec);
 	free((void *)rec.data);
 }
 
@@ -73,6 +105,7 @@ static char *finish(void)
 	char *data, *text;
 	long size;
 
+	export_end_parts(&stream);
 	assert_int_equal(export_perfetto.end(&x), EXIT_DONE);
 	out_flush(&out);
 	assert_int_equal(out.error, 0);
@@ -174,13 +207,13 @@ static void missing_exits(void **state)
 	PUT(1, 1300, hyp_enter);
 	PUT(1, 1400, hyp_exit);
 	PUT(1, 1500, hyp_enter);
-	export_perfetto.loss(&x, 1, 1900, 12);
+	lose(1, 1900, 12);
 	PUT(1, 1900, hyp_exit);
-	export_perfetto.loss(&x, 1, 2000, HYPTRACE_LOST_UNKNOWN);
+	lose(1, 2000, HYPTRACE_LOST_UNKNOWN);
 	PUT(1, 2000, hyp_enter);
-	export_perfetto.loss(&x, 1, 2000, 1);
+	lose(1, 2000, 1);
 	/* before the first event of a CPU */
-	export_perfetto.loss(&x, 0, 2100, 3);
+	lose(0, 2100, 3);
 	expect("track Events of EL2\n"
 	       "track Events of EL2/Events CPU 1\n"
 	       "[Events CPU 1] 1200 I selftest id=7\n"
@@ -200,6 +233,7 @@ static void missing_exits(void **state)
 	       "CPU 1: 2000 hyp_enter\n"
 	       "CPU 1: 2000 hyp_exit\n"
 	       "[Losses CPU 1] 2000 I LOST 1 event lost=1\n"
+	       "track Lost events\n"
 	       "track Lost events/Losses CPU 0\n"
 	       "[Losses CPU 0] 2100 I LOST 3 events lost=3\n");
 }
@@ -216,7 +250,7 @@ static void guests(void **state)
 	/* the same thread runs another VM on another CPU, whose exit is lost */
 	PUT(1, 4000, guest_enter, .vcpu = 141, .handle = 0x1001);
 	PUT(1, 4100, vcpu_illegal_trap, .vcpu = 141, .esr = 0x62000000);
-	export_perfetto.loss(&x, 1, 5000, 1);
+	lose(1, 5000, 1);
 	/* a thread of which nothing is known, and a run that does not end */
 	PUT(1, 6000, guest_fixup, .vcpu = 7, .ec = 1, .duration = 10);
 	PUT(0, 7000, guest_enter, .vcpu = 141, .handle = 0x1000, .index = 1);
@@ -227,6 +261,14 @@ static void guests(void **state)
 	       "[vCPU 1 (thread 141)] 2000 E\n"
 	       "[vCPU 1 (thread 141)] 3000 B irq\n"
 	       "[vCPU 1 (thread 141)] 3100 E\n"
+	       "track Events of EL2\n"
+	       "track Events of EL2/Events CPU 0\n"
+	       "[Events CPU 0] 7500 I selftest id=1\n"
+	       "[vCPU 1 (thread 141)] 7000 B guest (exit not recorded)\n"
+	       "[vCPU 1 (thread 141)] 7500 E\n"
+	       "track Guests\n"
+	       "track Guests/VM 0x1000\n"
+	       "track VM 0x1000/vCPU 1 (thread 141)\n"
 	       "[vCPU 0 (thread 141)] 4100 I vcpu_illegal_trap esr=0x62000000\n"
 	       "[vCPU 0 (thread 141)] 4000 B guest (exit not recorded)\n"
 	       "[vCPU 0 (thread 141)] 4100 E\n"
@@ -236,17 +278,10 @@ static void guests(void **state)
 	       "[Losses CPU 1] 5000 E\n"
 	       "[vCPU (thread 7)] 5990 B WFx handled=0\n"
 	       "[vCPU (thread 7)] 6000 E\n"
-	       "track Events of EL2\n"
-	       "track Events of EL2/Events CPU 0\n"
-	       "[Events CPU 0] 7500 I selftest id=1\n"
-	       "[vCPU 1 (thread 141)] 7000 B guest (exit not recorded)\n"
-	       "[vCPU 1 (thread 141)] 7500 E\n"
 	       "track Guests\n"
-	       "track Guests/vCPU (thread 7)\n"
-	       "track Guests/VM 0x1000\n"
-	       "track VM 0x1000/vCPU 1 (thread 141)\n"
 	       "track Guests/VM 0x1001\n"
-	       "track VM 0x1001/vCPU 0 (thread 141)\n");
+	       "track VM 0x1001/vCPU 0 (thread 141)\n"
+	       "track Guests/vCPU (thread 7)\n");
 }
 
 static void transitions(void **state)
@@ -329,10 +364,10 @@ static void other_events(void **state)
 	PUT(2, 1000, hyp_printk, .fmt_id = 1, .a = 1, .b = 2, .c = 3, .d = 4);
 	PUT(2, 2000, tlbi, .op = 2, .vmid = 3, .ipa = 0x40000000, .nr = 512);
 	PUT(2, 3000, vcpu_load, .vcpu = 141, .handle = 0x1000, .index = 1);
-	export_perfetto.event(&x, 2, &rec);
+	put_record(2, &rec);
 	/* too short */
 	rec.size = 1;
-	export_perfetto.event(&x, 2, &rec);
+	put_record(2, &rec);
 	expect("track Events of EL2\n"
 	       "track Events of EL2/Events CPU 2\n"
 	       "[Events CPU 2] 1000 I hyp_printk fmt_id=%d %u %#x %08x a=1 b=2 c=3 d=4 text=\"1 2 0x3 00000004\"\n"
@@ -407,13 +442,19 @@ static void no_event(void **state)
 	expect("");
 }
 
+static int begin_late(void **state)
+{
+	info.offset = 500;
+	first = 3000000000;
+	return begin(state);
+}
+
 /* The wall clock is known; a packet has the time since the one before. */
 static void clocks(void **state)
 {
 	char *text;
 
 	(void)state;
-	info.offset = 500;
 	PUT(0, 3000000000, selftest, .id = 1);
 	PUT(0, 3000000007, selftest, .id = 1);
 	text = finish();
@@ -438,7 +479,7 @@ int main(void)
 		cmocka_unit_test_setup(wrong_durations, begin),
 		cmocka_unit_test_setup(many_names, begin),
 		cmocka_unit_test_setup(no_event, begin),
-		cmocka_unit_test_setup(clocks, begin),
+		cmocka_unit_test_setup(clocks, begin_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The formats of hyptrace export. A format is a struct export_format in an export_*.c file and
- * a line in the table of export.c; cmd_export.c reads the file and calls the format's functions.
+ * The formats of hyptrace export. A format is a struct export_format in a file of its own and a
+ * line in the table of export.c; cmd_export.c gets the events and gives them to the format.
  */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -13,75 +13,77 @@
 #define EXPORT_TO_FILE		1U	/* one file, or stdout */
 #define EXPORT_TO_FOLDER	2U	/* several files in a folder of their own */
 
-/**
- * struct export - an export, for the functions of its format
- * @file:	the file, for hyptrace_file_*() that do not read events
- * @info:	what it says about itself
- * @formats:	formats of its events, with the names of its hypercalls
- * @events:	its events: all of them, not only those that are exported
- * @nr_events:	number of @events
- * @wanted:	which ids of events are exported; NULL for all
- * @cpus:	the CPUs that are exported
- * @nr_cpus:	number of @cpus
- * @out:	output to one file; NULL if the output is a folder
- * @folder:	the folder, still under its temporary name; NULL if the output is one file
- * @folder_fd:	a descriptor of it, for openat()
- * @name:	name of the output, for messages
- * @state:	the format's own
+#define EXPORT_NR_IDS		(UINT16_MAX + 1)
+
+/*
+ * An export: what all its parts have in common. Between begin() and end(), only end_part() changes
+ * it.
  */
 struct export {
-	const struct hyptrace_file		*file;
 	const struct hyptrace_file_info		*info;
-	struct hyptrace_formats			*formats;
-	struct hyptrace_event *const		*events;
+	struct hyptrace_formats			*formats;	/* not for the parts */
+	struct hyptrace_event *const		*events;	/* all: see @wanted */
 	unsigned int				nr_events;
-	const bool				*wanted;
-	const struct hyptrace_file_cpu *const	*cpus;
+	struct hyptrace_hypercall *const	*calls;
+	unsigned int				nr_calls;
+	const bool				*wanted;	/* ids; NULL for all */
+	const unsigned int			*cpus;		/* that are exported */
 	unsigned int				nr_cpus;
-	struct out				*out;
-	const char				*folder;
+	uint64_t				first;		/* no event is before; or 0 */
+	struct out				*out;		/* NULL: a folder */
 	int					folder_fd;
-	const char				*name;
-	void					*state;
+	const char				*name;		/* of the output, for messages */
+	void					*state;		/* the format's own */
 };
 
-/**
- * struct export_format - a format
- * @name:	its name, for --format
- * @endings:	how the names of its files end, such as ".json"; ends with NULL
- * @help:	what it is for, in a few words: "Chrome's JSON trace events"
- * @targets:	EXPORT_TO_FILE, EXPORT_TO_FOLDER or both; a folder is meant if OUT ends with "/",
- *		is a folder, or if the format writes only folders
- * @is_binary:	must not be written to a terminal
- * @by_cpu:	call the functions for all events of the first CPU, then for those of the next
- *		one: that is faster than all events in the order of time
- * @begin:	before the first event: make @state, write a header; return an exit code, after
- *		a message (cmd_fail()) if it is not EXIT_DONE
- * @event:	an event. If it follows a loss, @loss is called before.
- * @loss:	@lost events, or HYPTRACE_LOST_UNKNOWN, were lost right before the time @ts, or
- *		after it if no event follows
- * @end:	after the last event, and also if begin() or a write has failed: write what is
- *		left, close files, free @state; return an exit code as begin() does
+/*
+ * A part of an export: the events of a CPU, or a piece of the order of time. One thread at a time
+ * uses it.
+ */
+struct export_part {
+	struct export		*x;
+	unsigned int		cpu;		/* whose events they are, if parts are by CPU */
+	unsigned int		index;		/* its place among the CPUs that are exported */
+	struct hyptrace_formats	*formats;
+	struct out		*out;		/* NULL if the output is a folder */
+	void			*state;		/* the format's own */
+};
+
+/*
+ * A format. begin() comes first; then begin_part(), events() any number of times, and end_part()
+ * for each part; at last end(), also if begin() or a write has failed. Only events() of several
+ * parts run at the same time. An exit code other than EXIT_DONE comes after a message (cmd_fail()).
  *
  * Errors of @out need no check and no message: cmd_export.c stops and reports them. die_no_memory()
  * may be called; the temporary output is then left behind.
  */
 struct export_format {
 	const char		*name;
-	const char *const	*endings;
-	const char		*help;
+	const char *const	*endings;	/* of the names of its files; ends with NULL */
+	const char		*help;		/* a few words: "Chrome's JSON trace events" */
+	/*
+	 * EXPORT_TO_FILE, EXPORT_TO_FOLDER or both; a folder is meant if OUT ends with "/", is a
+	 * folder, or if the format writes only folders
+	 */
 	unsigned int		targets;
-	bool			is_binary;
-	bool			by_cpu;
+	bool			is_binary;	/* not for a terminal */
+	bool			by_cpu;		/* a part has the events of a CPU */
 	int			(*begin)(struct export *x);
-	void			(*event)(struct export *x, unsigned int cpu,
-					 const struct hyptrace_record *rec);
-	void			(*loss)(struct export *x, unsigned int cpu, uint64_t ts,
-					uint64_t lost);
+	void			(*begin_part)(struct export_part *part);
+	/*
+	 * If the member lost of a record is not 0, events were lost right before it. If its data is
+	 * NULL, there is no event but only the loss.
+	 */
+	void			(*events)(struct export_part *part,
+					  const struct hyptrace_stream_event *events,
+					  unsigned int nr);
+	/* writes what is not in @out; may be NULL */
+	void			(*flush)(struct export_part *part);
+	void			(*end_part)(struct export_part *part);
 	int			(*end)(struct export *x);
 };
 
-/* export.c: the table of formats */
+/* export.c */
 extern const struct export_format *const export_formats[];
 
 const struct export_format *export_find_format(const char *name);
@@ -89,7 +91,24 @@ const struct export_format *export_guess_format(const char *out);
 int export_open(struct export *x, const char *name, struct out *out);
 int export_close(struct export *x, const char *name, struct out *out);
 
-/* export_*.c: the formats */
+/* export_parts.c */
+/* Events that come in order, such as those of a stream */
+struct export_stream {
+	struct export			*x;
+	const struct export_format	*format;
+	struct work			*works;		/* NULL at the beginning */
+};
+
+void export_put(struct export_stream *s, const struct hyptrace_stream_event *events,
+		unsigned int nr);
+int export_flush(struct export_stream *s);
+void export_end_parts(struct export_stream *s);
+int export_file(const struct export_format *format, struct export *x, struct hyptrace_file *file,
+		void (*damage)(const struct hyptrace_error *err, void *arg), void *arg,
+		struct hyptrace_error *err);
+void export_wait(const struct export_part *part);
+
+/* The formats */
 extern const struct export_format export_perfetto, export_csv, export_jsonl, export_ctf;
 extern const struct export_format export_chrome, export_collapsed;
 

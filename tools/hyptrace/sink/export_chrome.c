@@ -7,12 +7,12 @@
  * thread per vCPU.
  */
 #include <inttypes.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/internal.h"
 #include "output/die.h"
+#include "output/map.h"
 #include "output/out.h"
 #include "output/text.h"
 #include "export.h"
@@ -31,33 +31,17 @@
 /* Threads of the hypervisor from this number on have the calls that span several stays at EL2. */
 #define LONG_CALLS	(1U << 20)
 
-/**
- * struct chrome_cpu - a CPU
- * @is_named:	its thread has a name: it has had events
- * @has_long:	its thread for long calls has a name
- * @is_open:	it is at EL2
- * @enter:	the hyp_enter with which that began; its data is in @copy
- * @copy:	memory of @room bytes
- * @last:	time of its last event
- */
-struct chrome_cpu {
-	bool			is_named;
-	bool			has_long;
-	bool			is_open;
-	struct hyptrace_record	enter;
-	void			*copy;
-	uint32_t		room;
-	uint64_t		last;
-};
-
-/* The state of the export */
 struct chrome {
 	struct out		*out;
 	struct chrome_events	*events;
-	bool			any;
-	struct chrome_cpu	*cpus;		/* by their numbers */
-	unsigned int		nr_cpus;
-	void			*vcpus;		/* tree of the threads of vCPUs that have a name */
+	unsigned int		cpu;
+	bool			is_named;	/* the thread of the CPU: it has had events */
+	bool			has_long;	/* so has that of its long calls */
+	struct hyptrace_record	enter;		/* the CPU is at EL2 since then; or no data */
+	void			*copy;		/* data of @enter, in memory of @room bytes */
+	uint32_t		room;
+	uint64_t		last;		/* time of the last event */
+	struct map		vcpus;		/* whose threads have a name */
 };
 
 /* Write a time in microseconds. */
@@ -121,73 +105,38 @@ static char *put_duration(char *to, uint64_t begin, uint64_t duration)
 }
 
 /* Give a process or a thread its name. */
-static void name_track(struct chrome *chrome, const char *what, unsigned int pid, uint64_t tid,
+static void name_track(struct out *out, const char *what, unsigned int pid, uint64_t tid,
 		       const char *name)
 {
-	out_printf(chrome->out, "%s{\"ph\":\"M\",\"pid\":%u,\"tid\":%" PRIu64 ",\"name\":\"%s\",\"args\":{\"name\":",
-		   chrome->any ? ",\n" : "", pid, tid, what);
-	text_put_json(chrome->out, name);
-	out_puts(chrome->out, "}}");
-	chrome->any = true;
+	out_printf(out, ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%" PRIu64 ",\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}",
+		   pid, tid, what, name);
 }
 
 /* Name a thread of the hypervisor, and say where it is among the others. */
-static void name_cpu(struct chrome *chrome, unsigned int id, const char *kind, unsigned int tid)
+static void name_cpu(struct chrome *chrome, const char *kind, unsigned int tid)
 {
 	char name[48];
 
-	snprintf(name, sizeof(name), "CPU %u%s", id, kind);
-	name_track(chrome, "thread_name", CHROME_HYPERVISOR, tid, name);
+	snprintf(name, sizeof(name), "CPU %u%s", chrome->cpu, kind);
+	name_track(chrome->out, "thread_name", CHROME_HYPERVISOR, tid, name);
 	out_printf(chrome->out,
 		   ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}",
-		   CHROME_HYPERVISOR, tid, 2 * id + (tid != id));
-}
-
-static struct chrome_cpu *cpu_of(struct chrome *chrome, unsigned int id)
-{
-	struct chrome_cpu *cpu;
-
-	if (id >= chrome->nr_cpus) {
-		chrome->cpus = reallocarray(chrome->cpus, id + 1, sizeof(*cpu));
-		if (!chrome->cpus)
-			die_no_memory();
-		memset(chrome->cpus + chrome->nr_cpus, 0,
-		       (id + 1 - chrome->nr_cpus) * sizeof(*cpu));
-		chrome->nr_cpus = id + 1;
-	}
-	cpu = &chrome->cpus[id];
-	if (!cpu->is_named)
-		name_cpu(chrome, id, "", id);
-	cpu->is_named = true;
-	return cpu;
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
+		   CHROME_HYPERVISOR, tid, 2 * chrome->cpu + (tid != chrome->cpu));
 }
 
 /* Name the thread of a vCPU, the first time. */
 static void name_vcpu(struct chrome *chrome, uint64_t vcpu, uint64_t handle, uint64_t index)
 {
-	uint64_t *thread;
+	struct map_entry *entry = map_add(&chrome->vcpus, vcpu, 0);
 	char name[96];
 
-	if (tfind(&vcpu, &chrome->vcpus, compare_threads))
+	if (entry->value)
 		return;
-	thread = malloc(sizeof(*thread));
-	if (!thread)
-		die_no_memory();
-	*thread = vcpu;
-	if (!tsearch(thread, &chrome->vcpus, compare_threads))
-		die_no_memory();
+	entry->value = 1;
 	snprintf(name, sizeof(name), "VM 0x%" PRIx64 " vCPU %" PRIu64, handle, index);
-	name_track(chrome, "thread_name", CHROME_GUESTS, vcpu, name);
+	name_track(chrome->out, "thread_name", CHROME_GUESTS, vcpu, name);
 }
 
-/* Put a slice. */
 static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
 			 uint64_t duration, const struct chrome_event *event,
 			 const struct hyptrace_record *rec)
@@ -199,49 +148,45 @@ static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, 
 }
 
 /* Put the slice of a CPU that is at EL2, as one object: some viewers need the name at the end. */
-static void close_slice(struct chrome *chrome, struct chrome_cpu *cpu, uint64_t ts)
+static void close_slice(struct chrome *chrome, uint64_t ts)
 {
-	const struct hyptrace_record *enter = &cpu->enter;
+	const struct hyptrace_record *enter = &chrome->enter;
 
-	if (!cpu->is_open)
+	if (!enter->data)
 		return;
-	put_complete(chrome, CHROME_HYPERVISOR, cpu - chrome->cpus, enter->ts, ts - enter->ts,
+	put_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts, ts - enter->ts,
 		     chrome_event_of(chrome->events, enter), enter);
-	cpu->is_open = false;
+	chrome->enter.data = NULL;
 }
 
-static void open_slice(struct chrome *chrome, struct chrome_cpu *cpu,
-		       const struct hyptrace_record *rec)
+static void open_slice(struct chrome *chrome, const struct hyptrace_record *rec)
 {
 	/* a hyp_exit is missing, though no loss was reported: slices must nest */
-	close_slice(chrome, cpu, rec->ts);
-	if (rec->size > cpu->room) {
-		cpu->room = rec->size;
-		cpu->copy = realloc(cpu->copy, cpu->room);
-		if (!cpu->copy)
+	close_slice(chrome, rec->ts);
+	if (rec->size > chrome->room) {
+		chrome->room = rec->size;
+		chrome->copy = realloc(chrome->copy, chrome->room);
+		if (!chrome->copy)
 			die_no_memory();
 	}
-	cpu->enter = *rec;
-	cpu->enter.data = memcpy(cpu->copy, rec->data, rec->size);
-	cpu->is_open = true;
+	chrome->enter = *rec;
+	chrome->enter.data = memcpy(chrome->copy, rec->data, rec->size);
 }
 
 /* Find the thread of a call: that of its CPU if the call has begun during this stay at EL2. */
-static unsigned int thread_of_call(struct chrome *chrome, struct chrome_cpu *cpu, uint64_t begin)
+static unsigned int thread_of_call(struct chrome *chrome, uint64_t begin)
 {
-	const unsigned int id = cpu - chrome->cpus;
-
-	if (cpu->is_open && begin >= cpu->enter.ts)
-		return id;
-	if (!cpu->has_long)
-		name_cpu(chrome, id, ", long calls", LONG_CALLS + id);
-	cpu->has_long = true;
-	return LONG_CALLS + id;
+	if (chrome->enter.data && begin >= chrome->enter.ts)
+		return chrome->cpu;
+	if (!chrome->has_long)
+		name_cpu(chrome, ", long calls", LONG_CALLS + chrome->cpu);
+	chrome->has_long = true;
+	return LONG_CALLS + chrome->cpu;
 }
 
 /* Put the slice of an event that has a duration. */
-static void put_slice(struct chrome *chrome, struct chrome_cpu *cpu,
-		      const struct chrome_event *event, const struct hyptrace_record *rec)
+static void put_slice(struct chrome *chrome, const struct chrome_event *event,
+		      const struct hyptrace_record *rec)
 {
 	uint64_t duration = hyptrace_field_read(event->duration, rec->data), tid;
 	unsigned int pid = CHROME_GUESTS;
@@ -250,7 +195,7 @@ static void put_slice(struct chrome *chrome, struct chrome_cpu *cpu,
 		duration = rec->ts;
 	if (event->kind == CHROME_CALL) {
 		pid = CHROME_HYPERVISOR;
-		tid = thread_of_call(chrome, cpu, rec->ts - duration);
+		tid = thread_of_call(chrome, rec->ts - duration);
 	} else {
 		tid = hyptrace_field_read(event->vcpu, rec->data);
 	}
@@ -260,10 +205,10 @@ static void put_slice(struct chrome *chrome, struct chrome_cpu *cpu,
 	put_complete(chrome, pid, tid, rec->ts - duration, duration, event, rec);
 }
 
-static void put_instant(struct chrome *chrome, const struct chrome_cpu *cpu,
-			const struct chrome_event *event, const struct hyptrace_record *rec)
+static void put_instant(struct chrome *chrome, const struct chrome_event *event,
+			const struct hyptrace_record *rec)
 {
-	char *to = begin_object(chrome, 'i', CHROME_HYPERVISOR, cpu - chrome->cpus, rec->ts);
+	char *to = begin_object(chrome, 'i', CHROME_HYPERVISOR, chrome->cpu, rec->ts);
 
 	out_put_to(chrome->out, stpcpy(to, ",\"s\":\"t\""));
 	chrome_put_details(chrome->events, event, rec, chrome->out);
@@ -282,83 +227,101 @@ static void put_counter(struct chrome *chrome, const struct chrome_event *event,
 	out_put_to(chrome->out, stpcpy(to, "}}"));
 }
 
-static void put_event(struct export *x, unsigned int id, const struct hyptrace_record *rec)
+static void put_loss(struct chrome *chrome, uint64_t ts, uint64_t lost)
 {
-	struct chrome *chrome = x->state;
-	struct chrome_cpu *cpu = cpu_of(chrome, id);
-	const struct chrome_event *event = chrome_event_of(chrome->events, rec);
-
-	cpu->last = rec->ts;
-	switch (event->kind) {
-	case CHROME_ENTER:
-		open_slice(chrome, cpu, rec);
-		break;
-	case CHROME_EXIT:
-		close_slice(chrome, cpu, rec->ts);
-		break;
-	case CHROME_CALL:
-	case CHROME_GUEST:
-	case CHROME_FIXUP:
-		put_slice(chrome, cpu, event, rec);
-		break;
-	case CHROME_POOL:
-		put_counter(chrome, event, rec);
-		put_instant(chrome, cpu, event, rec);
-		break;
-	case CHROME_INSTANT:
-		put_instant(chrome, cpu, event, rec);
-		break;
-	}
-}
-
-static void put_loss(struct export *x, unsigned int id, uint64_t ts, uint64_t lost)
-{
-	struct chrome *chrome = x->state;
-	struct chrome_cpu *cpu = cpu_of(chrome, id);
 	char *to;
 
 	/* nobody knows when the CPU has left EL2 */
-	close_slice(chrome, cpu, cpu->last);
-	cpu->last = ts;
-	to = begin_object(chrome, 'i', CHROME_HYPERVISOR, id, ts);
+	close_slice(chrome, chrome->last);
+	to = begin_object(chrome, 'i', CHROME_HYPERVISOR, chrome->cpu, ts);
 	to = stpcpy(to, ",\"s\":\"t\",\"name\":\"LOST\",\"args\":{\"lost\":");
 	to = lost == HYPTRACE_LOST_UNKNOWN ? stpcpy(to, "null") : hyptrace_digits_decimal(to, lost);
 	out_put_to(chrome->out, stpcpy(to, "}}"));
 }
 
-static int begin(struct export *x)
+static void put_event(struct chrome *chrome, const struct hyptrace_record *rec)
+{
+	const struct chrome_event *event = chrome_event_of(chrome->events, rec);
+
+	switch (event->kind) {
+	case CHROME_ENTER:
+		open_slice(chrome, rec);
+		break;
+	case CHROME_EXIT:
+		close_slice(chrome, rec->ts);
+		break;
+	case CHROME_CALL:
+	case CHROME_GUEST:
+	case CHROME_FIXUP:
+		put_slice(chrome, event, rec);
+		break;
+	case CHROME_POOL:
+		put_counter(chrome, event, rec);
+		put_instant(chrome, event, rec);
+		break;
+	case CHROME_INSTANT:
+		put_instant(chrome, event, rec);
+		break;
+	}
+}
+
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	struct chrome *chrome = part->state;
+	const struct hyptrace_stream_event *event;
+
+	if (!chrome->is_named)
+		name_cpu(chrome, "", chrome->cpu);
+	chrome->is_named = true;
+	for (event = events; event < events + nr; event++) {
+		const struct hyptrace_record *rec = &event->record;
+
+		if (rec->lost)
+			put_loss(chrome, rec->ts, rec->lost);
+		if (rec->data)
+			put_event(chrome, rec);
+		chrome->last = rec->ts;
+	}
+}
+
+static void begin_part(struct export_part *part)
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
 
 	if (!chrome)
 		die_no_memory();
-	x->state = chrome;
-	chrome->out = x->out;
-	chrome->events = chrome_events_new(x->formats);
-	out_puts(chrome->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":");
-	text_put_json(chrome->out, x->info->clock ? x->info->clock : "unknown");
-	out_puts(chrome->out, "},\"traceEvents\":[\n");
-	name_track(chrome, "process_name", CHROME_HYPERVISOR, 0, "pKVM Hypervisor");
-	name_track(chrome, "process_name", CHROME_GUESTS, 0, "Guests");
+	part->state = chrome;
+	chrome->out = part->out;
+	chrome->cpu = part->cpu;
+	chrome->events = chrome_events_new(part->formats);
+}
+
+static void end_part(struct export_part *part)
+{
+	struct chrome *chrome = part->state;
+
+	close_slice(chrome, chrome->last);
+	chrome_events_free(chrome->events);
+	map_free(&chrome->vcpus);
+	free(chrome->copy);
+	free(chrome);
+}
+
+static int begin(struct export *x)
+{
+	out_puts(x->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":");
+	text_put_json(x->out, x->info->clock ? x->info->clock : "unknown");
+	/* the first object of the list has no comma before it */
+	out_printf(x->out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%u,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"pKVM Hypervisor\"}}",
+		   CHROME_HYPERVISOR);
+	name_track(x->out, "process_name", CHROME_GUESTS, 0, "Guests");
 	return EXIT_DONE;
 }
 
 static int end(struct export *x)
 {
-	struct chrome *chrome = x->state;
-	unsigned int i;
-
-	if (!chrome)
-		return EXIT_DONE;
-	for (i = 0; i < chrome->nr_cpus; i++) {
-		close_slice(chrome, &chrome->cpus[i], chrome->cpus[i].last);
-		free(chrome->cpus[i].copy);
-	}
-	out_puts(chrome->out, "\n]}\n");
-	chrome_events_free(chrome->events);
-	free(chrome->cpus);
-	tdestroy(chrome->vcpus, free);
-	free(chrome);
+	out_puts(x->out, "\n]}\n");
 	return EXIT_DONE;
 }
 
@@ -369,8 +332,10 @@ const struct export_format export_chrome = {
 	.endings = endings,
 	.help = "Chrome's JSON trace events",
 	.targets = EXPORT_TO_FILE,
+	.by_cpu = true,
 	.begin = begin,
-	.event = put_event,
-	.loss = put_loss,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
 	.end = end,
 };

@@ -22,7 +22,7 @@
 #include "export.h"
 #include "stacks.h"
 
-/* Timed events between an entry and an exit; of those that are more the visit has the time */
+/* Timed events between an entry and an exit: the time of more of them is that of the visit */
 #define PARTS_MAX	16
 /* Stays in guests that a CPU remembers one by one, to subtract them from a call */
 #define GUESTS_MAX	64
@@ -30,13 +30,8 @@
 #define STACK_MAX	2048
 #define FRAME_MAX	72
 
-/**
- * struct part - a timed event
- * @begin:	when it began
- * @end:	when it ended
- * @frame:	its name
- */
-struct part {
+/* A timed event */
+struct timed {
 	uint64_t	begin;
 	uint64_t	end;
 	char		frame[FRAME_MAX];
@@ -48,66 +43,31 @@ struct guest_stay {
 	uint64_t	time;
 };
 
-/**
- * struct visit - what a CPU does at EL2
- * @cpu:	the CPU
- * @is_open:	it is at EL2
- * @begin:	since when
- * @reason:	why it has entered EL2
- * @class:	why it has left the guest; empty if it has not
- * @left:	when it was left for a guest; 0 if it was not, or nobody knows
- * @in_guest:	time in the guest since the last guest_exit
- * @has_gap:	a part of that time is not known
- * @nr:		number of @parts
- * @parts:	the timed events, in the order of their ends
- * @nr_guests:	number of @guests
- * @guests:	the last stays in guests; the first one has all before it, too
- */
-struct visit {
-	unsigned int	cpu;
-	bool		is_open;
-	uint64_t	begin;
-	char		reason[FRAME_MAX];
-	char		class[FRAME_MAX];
-	uint64_t	left;
-	uint64_t	in_guest;
-	bool		has_gap;
-	unsigned int	nr;
-	struct part	parts[PARTS_MAX];
-	unsigned int	nr_guests;
-	struct guest_stay	guests[GUESTS_MAX];
-};
-
-/**
- * struct collapsed - the state of the export
- * @stacks:	the stacks
- * @alone:	stacks of timed events without a hyp_enter before them
- * @has_enters:	the file has hyp_enter: @alone does not count
- * @visits:	one for each CPU
- * @nr:		number of @visits
- */
+/* The stacks of a CPU */
 struct collapsed {
+	struct hyptrace_formats	*formats;
 	struct stacks	*stacks;
-	struct stacks	*alone;
+	struct stacks	*alone;			/* of timed events without a hyp_enter before */
 	bool		has_enters;
-	struct visit	*visits;
+	bool		is_open;		/* the CPU is at EL2 */
+	uint64_t	begin;			/* since when */
+	char		reason[FRAME_MAX];	/* why it has entered EL2 */
+	char		class[FRAME_MAX];	/* why it has left the guest; or empty */
+	uint64_t	left;			/* when it has entered a guest; 0: not known */
+	uint64_t	in_guest;		/* time in the guest since the last guest_exit */
+	bool		has_gap;		/* a part of that time is not known */
 	unsigned int	nr;
+	struct timed	parts[PARTS_MAX];	/* in the order of their ends */
+	unsigned int	nr_guests;
+	struct guest_stay	guests[GUESTS_MAX];	/* the first one has all before it, too */
 };
 
-static struct visit *visit_of(struct collapsed *state, unsigned int cpu)
-{
-	unsigned int i;
-
-	for (i = 0; i < state->nr; i++)
-		if (state->visits[i].cpu == cpu)
-			return &state->visits[i];
-	state->visits = reallocarray(state->visits, state->nr + 1, sizeof(*state->visits));
-	if (!state->visits)
-		die_no_memory();
-	memset(&state->visits[state->nr], 0, sizeof(*state->visits));
-	state->visits[state->nr].cpu = cpu;
-	return &state->visits[state->nr++];
-}
+/* The stacks of all CPUs */
+struct all_stacks {
+	struct stacks	*stacks;
+	struct stacks	*alone;			/* they count if there is no hyp_enter at all */
+	bool		has_enters;
+};
 
 /* Get the value of a field; return false if the event has none. */
 static bool get(const struct hyptrace_event *event, const struct hyptrace_record *rec,
@@ -120,12 +80,12 @@ static bool get(const struct hyptrace_event *event, const struct hyptrace_record
 }
 
 /* Write the name of a field's value as a frame; return false if it has none. */
-static bool put_name(const struct export *x, const struct hyptrace_event *event,
+static bool put_name(const struct collapsed *visit, const struct hyptrace_event *event,
 		     const struct hyptrace_record *rec, const char *field_name, char *frame,
 		     size_t size)
 {
 	const struct hyptrace_field *field = hyptrace_event_field(event, field_name);
-	const char *name = field ? hyptrace_formats_name(x->formats, event, field, rec) : NULL;
+	const char *name = field ? hyptrace_formats_name(visit->formats, event, field, rec) : NULL;
 
 	if (!name)
 		return false;
@@ -138,7 +98,7 @@ static bool put_name(const struct export *x, const struct hyptrace_event *event,
 }
 
 /* Name a timed event: by the first field whose value has a name, else by the event. */
-static void name_part(const struct export *x, const struct hyptrace_event *event,
+static void name_part(const struct collapsed *visit, const struct hyptrace_event *event,
 		      const struct hyptrace_record *rec, char *frame)
 {
 	static const char *const fields[] = { "id", "func", "func_id", "esr" };
@@ -146,18 +106,18 @@ static void name_part(const struct export *x, const struct hyptrace_event *event
 	size_t len;
 
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (put_name(x, event, rec, fields[i], frame, FRAME_MAX))
+		if (put_name(visit, event, rec, fields[i], frame, FRAME_MAX))
 			return;
 	len = snprintf(frame, FRAME_MAX, "%s", event->name);
 	if (hyptrace_event_field(event, "ec") && len + 1 < FRAME_MAX) {
 		frame[len] = ' ';
-		if (!put_name(x, event, rec, "ec", frame + len + 1, FRAME_MAX - len - 1))
+		if (!put_name(visit, event, rec, "ec", frame + len + 1, FRAME_MAX - len - 1))
 			frame[len] = '\0';
 	}
 }
 
 /* Return the part around a part: the first one that ended later, and began no later. */
-static unsigned int around(const struct visit *visit, unsigned int part)
+static unsigned int around(const struct collapsed *visit, unsigned int part)
 {
 	unsigned int i = part + 1;
 
@@ -167,7 +127,7 @@ static unsigned int around(const struct visit *visit, unsigned int part)
 }
 
 /* Write the frames of a part and of all around it, the outermost first. */
-static size_t put_frames(const struct visit *visit, unsigned int part, char *stack, size_t len)
+static size_t put_frames(const struct collapsed *visit, unsigned int part, char *stack, size_t len)
 {
 	unsigned int outer = around(visit, part);
 
@@ -177,10 +137,9 @@ static size_t put_frames(const struct visit *visit, unsigned int part, char *sta
 }
 
 /* Count the parts of a visit by their own times: without those of the parts inside. */
-static void end_visit(const struct export *x, struct visit *visit,
+static void end_visit(struct collapsed *visit,
 		      const struct hyptrace_event *event, const struct hyptrace_record *rec)
 {
-	struct collapsed *state = x->state;
 	uint64_t left[PARTS_MAX + 1];
 	char stack[STACK_MAX], to[FRAME_MAX];
 	unsigned int i, outer;
@@ -191,7 +150,7 @@ static void end_visit(const struct export *x, struct visit *visit,
 		len += snprintf(stack + len, sizeof(stack) - len, ";%s", visit->class);
 	/* what it has done is known only after the guest */
 	visit->left = 0;
-	if (put_name(x, event, rec, "reason", to, sizeof(to)) && !strcmp(to, "eret_guest")) {
+	if (put_name(visit, event, rec, "reason", to, sizeof(to)) && !strcmp(to, "eret_guest")) {
 		visit->left = rec->ts;
 		len += snprintf(stack + len, sizeof(stack) - len, ";%s", to);
 	}
@@ -204,18 +163,18 @@ static void end_visit(const struct export *x, struct visit *visit,
 		outer = around(visit, i);
 		left[outer] -= time < left[outer] ? time : left[outer];
 	}
-	stacks_add(state->stacks, stack, left[visit->nr]);
+	stacks_add(visit->stacks, stack, left[visit->nr]);
 	for (i = 0; i < visit->nr; i++) {
 		put_frames(visit, i, stack, len);
-		stacks_add(state->stacks, stack, left[i]);
+		stacks_add(visit->stacks, stack, left[i]);
 	}
 	visit->is_open = false;
 }
 
-static void begin_visit(const struct export *x, struct visit *visit,
+static void begin_visit(struct collapsed *visit,
 			const struct hyptrace_event *event, const struct hyptrace_record *rec)
 {
-	((struct collapsed *)x->state)->has_enters = true;
+	visit->has_enters = true;
 	if (visit->left)
 		visit->in_guest += rec->ts - visit->left;
 	visit->left = 0;
@@ -223,11 +182,11 @@ static void begin_visit(const struct export *x, struct visit *visit,
 	visit->begin = rec->ts;
 	visit->nr = 0;
 	visit->class[0] = '\0';
-	if (!put_name(x, event, rec, "reason", visit->reason, FRAME_MAX))
+	if (!put_name(visit, event, rec, "reason", visit->reason, FRAME_MAX))
 		strcpy(visit->reason, "unknown");
 }
 
-static void add_guest(struct visit *visit, uint64_t begin, uint64_t time)
+static void add_guest(struct collapsed *visit, uint64_t begin, uint64_t time)
 {
 	if (visit->nr_guests == GUESTS_MAX) {
 		visit->guests[0].time += visit->guests[1].time;
@@ -239,7 +198,7 @@ static void add_guest(struct visit *visit, uint64_t begin, uint64_t time)
 }
 
 /* The time in guests since the begin of a call */
-static uint64_t time_in_guests(const struct visit *visit, uint64_t begin)
+static uint64_t time_in_guests(const struct collapsed *visit, uint64_t begin)
 {
 	uint64_t time = 0;
 	unsigned int i;
@@ -249,15 +208,14 @@ static uint64_t time_in_guests(const struct visit *visit, uint64_t begin)
 	return time;
 }
 
-static void put_guest(const struct export *x, const struct hyptrace_event *event,
-		      const struct hyptrace_record *rec, struct visit *visit, uint64_t duration)
+static void put_guest(struct collapsed *visit, const struct hyptrace_event *event,
+		      const struct hyptrace_record *rec, uint64_t duration)
 {
-	struct collapsed *state = x->state;
 	char stack[STACK_MAX], class[FRAME_MAX] = "unknown";
 	uint64_t handle, index;
 
-	if (!put_name(x, event, rec, "ec", class, FRAME_MAX))
-		put_name(x, event, rec, "code", class, FRAME_MAX);
+	if (!put_name(visit, event, rec, "ec", class, FRAME_MAX))
+		put_name(visit, event, rec, "code", class, FRAME_MAX);
 	get(event, rec, "handle", &handle);
 	get(event, rec, "index", &index);
 	snprintf(stack, sizeof(stack), "guest;VM 0x%" PRIx64 ";vCPU %" PRIu64 ";%s", handle, index,
@@ -269,19 +227,18 @@ static void put_guest(const struct export *x, const struct hyptrace_event *event
 		duration -= duration < rec->ts - visit->begin ? duration : rec->ts - visit->begin;
 	visit->in_guest = 0;
 	visit->has_gap = false;
-	stacks_add(state->stacks, stack, duration);
+	stacks_add(visit->stacks, stack, duration);
 	strcpy(visit->class, class);
 }
 
-static void put_part(const struct export *x, const struct hyptrace_event *event,
-		     const struct hyptrace_record *rec, struct visit *visit, uint64_t duration)
+static void put_part(struct collapsed *visit, const struct hyptrace_event *event,
+		     const struct hyptrace_record *rec, uint64_t duration)
 {
-	struct collapsed *state = x->state;
-	struct part part = { .begin = rec->ts - duration, .end = rec->ts };
+	struct timed part = { .begin = rec->ts - duration, .end = rec->ts };
 	uint64_t in_guests;
 	char stack[STACK_MAX];
 
-	name_part(x, event, rec, part.frame);
+	name_part(visit, event, rec, part.frame);
 	if (visit->is_open && visit->nr == PARTS_MAX)
 		return;
 	if (visit->is_open) {
@@ -293,68 +250,91 @@ static void put_part(const struct export *x, const struct hyptrace_event *event,
 		snprintf(stack, sizeof(stack), "el2;%s", part.frame);
 		if (in_guests > duration)
 			in_guests = duration;
-		stacks_add(state->alone, stack, duration - in_guests);
+		stacks_add(visit->alone, stack, duration - in_guests);
 	}
 }
 
-static void put_event(struct export *x, unsigned int cpu, const struct hyptrace_record *rec)
+static void put_event(struct collapsed *visit, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event = hyptrace_formats_event(x->formats, rec);
-	struct visit *visit;
+	const struct hyptrace_event *event = hyptrace_formats_event(visit->formats, rec);
 	uint64_t duration;
 
 	if (!event)
 		return;
-	visit = visit_of(x->state, cpu);
 	if (!strcmp(event->name, "hyp_enter"))
-		begin_visit(x, visit, event, rec);
+		begin_visit(visit, event, rec);
 	else if (!strcmp(event->name, "hyp_exit") && visit->is_open)
-		end_visit(x, visit, event, rec);
+		end_visit(visit, event, rec);
 	else if (!get(event, rec, "duration", &duration) || duration > rec->ts)
 		return;
 	else if (hyptrace_event_field(event, "code"))
-		put_guest(x, event, rec, visit, duration);
+		put_guest(visit, event, rec, duration);
 	else
-		put_part(x, event, rec, visit, duration);
+		put_part(visit, event, rec, duration);
 }
 
-/* Nobody knows how long the CPU was at EL2. */
-static void put_loss(struct export *x, unsigned int cpu, uint64_t ts, uint64_t lost)
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
 {
-	struct visit *visit = visit_of(x->state, cpu);
+	struct collapsed *visit = part->state;
+	const struct hyptrace_stream_event *event;
 
-	(void)ts;
-	(void)lost;
-	visit->is_open = false;
-	visit->left = 0;
-	visit->has_gap = true;
+	for (event = events; event < events + nr; event++) {
+		/* nobody knows how long the CPU was at EL2 */
+		if (event->record.lost) {
+			visit->is_open = false;
+			visit->left = 0;
+			visit->has_gap = true;
+		}
+		if (event->record.data)
+			put_event(visit, &event->record);
+	}
+}
+
+static void begin_part(struct export_part *part)
+{
+	struct collapsed *visit = calloc(1, sizeof(*visit));
+
+	if (!visit)
+		die_no_memory();
+	visit->formats = part->formats;
+	visit->stacks = stacks_new();
+	visit->alone = stacks_new();
+	part->state = visit;
+}
+
+static void end_part(struct export_part *part)
+{
+	struct collapsed *visit = part->state;
+	struct all_stacks *all = part->x->state;
+
+	all->stacks = stacks_join(all->stacks, visit->stacks);
+	all->alone = stacks_join(all->alone, visit->alone);
+	all->has_enters |= visit->has_enters;
+	free(visit);
 }
 
 static int begin(struct export *x)
 {
-	struct collapsed *state = calloc(1, sizeof(*state));
+	struct all_stacks *all = calloc(1, sizeof(*all));
 
-	if (!state)
+	if (!all)
 		die_no_memory();
-	state->stacks = stacks_new();
-	state->alone = stacks_new();
-	x->state = state;
+	x->state = all;
 	return EXIT_DONE;
 }
 
 static int end(struct export *x)
 {
-	struct collapsed *state = x->state;
+	struct all_stacks *all = x->state;
 
-	if (!state)
-		return EXIT_DONE;
-	stacks_print(state->stacks, x->out);
-	if (!state->has_enters)
-		stacks_print(state->alone, x->out);
-	stacks_free(state->stacks);
-	stacks_free(state->alone);
-	free(state->visits);
-	free(state);
+	if (all->stacks)
+		stacks_print(all->stacks, x->out);
+	if (all->alone && !all->has_enters)
+		stacks_print(all->alone, x->out);
+	stacks_free(all->stacks);
+	stacks_free(all->alone);
+	free(all);
 	return EXIT_DONE;
 }
 
@@ -367,7 +347,8 @@ const struct export_format export_collapsed = {
 	.targets = EXPORT_TO_FILE,
 	.by_cpu = true,
 	.begin = begin,
-	.event = put_event,
-	.loss = put_loss,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
 	.end = end,
 };

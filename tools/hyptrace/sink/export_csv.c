@@ -17,54 +17,54 @@
 /* Bytes of a file's name at most, its NUL included */
 #define FILE_MAX	(HYPTRACE_EVENT_NAME_MAX + 32)
 
-#define NR_IDS		(UINT16_MAX + 1)
+/* Numbers of tables: ids of events, the losses, and the events that nobody knows */
+#define LOST		EXPORT_NR_IDS
+#define UNKNOWN		(EXPORT_NR_IDS + 1)
+#define NR_TABLES	(EXPORT_NR_IDS + 2)
 
-/* Tables that are not of an event */
-#define TABLE_LOST	"lost"
-#define TABLE_UNKNOWN	"unknown"
+#define LOST_NAME	"lost"
+#define UNKNOWN_NAME	"unknown"
 
-/**
- * struct table - a file of the folder
- * @csv:	the table of an event; else NULL
- * @name:	its name
- * @file:	name of the file
- * @is_open:	the file could be created
- * @out:	the file
- */
+/* A file of the folder */
 struct table {
-	struct csv	*csv;
+	struct csv	*csv;			/* NULL if the table is not of an event */
 	char		name[FILE_MAX];
 	char		file[FILE_MAX];
 	bool		is_open;
 	struct out	out;
 };
 
-/**
- * struct csv_export - the state of the export
- * @csv:	the one table; NULL if the output is a folder
- * @lost:	the losses; NULL if there is one table
- * @unknown:	the events that nobody knows, once there are any
- * @tables:	the events by their ids, likewise
- * @code:	exit code: a file could not be created or written
- */
-struct csv_export {
-	struct csv	*csv;
-	struct table	*lost;
-	struct table	*unknown;
-	struct table	*tables[NR_IDS];
-	int		code;
+struct tables {
+	struct table	*tables[NR_TABLES];
+	int		code;			/* a file could not be created or written */
 };
 
-static void keep_code(struct csv_export *state, int code)
+/* Rows of a table that a part has made */
+struct rows {
+	struct out	out;
+	struct csv	*csv;
+	unsigned int	number;
+	struct export_part	*part;
+	struct rows	*next;
+};
+
+/* The state of a part */
+struct csv_part {
+	struct csv	*csv;			/* the one table; or else */
+	struct rows	*rows[NR_TABLES];
+	struct rows	*first;			/* all of them */
+};
+
+static void keep_code(struct tables *all, int code)
 {
-	if (!state->code)
-		state->code = code;
+	if (!all->code)
+		all->code = code;
 }
 
 /* Make a file and its buffer; a file that cannot be created drops what is written to it. */
 static struct table *new_table(struct export *x, const char *name, const char *ending)
 {
-	struct csv_export *state = x->state;
+	struct tables *all = x->state;
 	struct table *table = malloc(sizeof(*table));
 	int code;
 
@@ -74,13 +74,13 @@ static struct table *new_table(struct export *x, const char *name, const char *e
 	snprintf(table->name, sizeof(table->name), "%s", name);
 	snprintf(table->file, sizeof(table->file), "%s%s", name, ending);
 	/* after the first failure, all that matters is its message */
-	code = state->code ? state->code : export_open(x, table->file, &table->out);
+	code = all->code ? all->code : export_open(x, table->file, &table->out);
 	table->is_open = !code;
 	if (code) {
 		out_init(&table->out, -1);
 		table->out.error = EBADF;
 	}
-	keep_code(state, code);
+	keep_code(all, code);
 	return table;
 }
 
@@ -102,26 +102,78 @@ static void name_table(const struct hyptrace_event *event, char name[FILE_MAX])
 	while (isalnum((unsigned char)*at) || *at == '_')
 		at++;
 	if (at != event->name && !*at &&
-	    strcmp(event->name, TABLE_LOST) && strcmp(event->name, TABLE_UNKNOWN))
+	    strcmp(event->name, LOST_NAME) && strcmp(event->name, UNKNOWN_NAME))
 		snprintf(name, FILE_MAX, "%s", event->name);
 	else
 		snprintf(name, FILE_MAX, "event-%u", event->id);
 }
 
-static struct table *new_event_table(struct export *x, const struct hyptrace_event *event)
+/* The table of a number; the first time, a file with the names of the columns. */
+static struct table *table_of(struct export *x, unsigned int number)
 {
-	char name[FILE_MAX];
-	struct table *table;
+	struct tables *all = x->state;
+	char name[FILE_MAX] = UNKNOWN_NAME;
+	struct table *table = all->tables[number];
+	unsigned int i = 0;
 
-	name_table(event, name);
+	if (table)
+		return table;
+	if (number == LOST)
+		strcpy(name, LOST_NAME);
+	while (number < EXPORT_NR_IDS && x->events[i]->id != number)
+		i++;
+	if (number < EXPORT_NR_IDS)
+		name_table(x->events[i], name);
 	table = new_table(x, name, ".csv");
-	table->csv = csv_new_of(x->formats, event);
-	csv_head(table->csv, &table->out);
+	all->tables[number] = table;
+	if (number < EXPORT_NR_IDS) {
+		table->csv = csv_new_of(x->formats, x->events[i]);
+		csv_head(table->csv, &table->out);
+	} else {
+		out_puts(&table->out, number == LOST ? "ts,cpu,lost\n" : "ts,cpu,id,size\n");
+	}
+	out_flush(&table->out);
 	return table;
 }
 
+static void open_table(void *arg)
+{
+	struct rows *rows = arg;
+	struct out *out = &rows->out;
+	const struct table *table;
+
+	export_wait(rows->part);
+	table = table_of(rows->part->x, rows->number);
+	out->fd = table->out.fd;
+	if (!out->error)
+		out->error = table->out.error;
+}
+
+static struct rows *rows_of(struct export_part *part, unsigned int number,
+			    const struct hyptrace_event *event)
+{
+	struct csv_part *state = part->state;
+	struct rows *rows = state->rows[number];
+
+	if (rows)
+		return rows;
+	rows = malloc(sizeof(*rows));
+	if (!rows)
+		die_no_memory();
+	out_init(&rows->out, -1);
+	rows->out.before = open_table;
+	rows->out.before_arg = rows;
+	rows->csv = event ? csv_new_of(part->formats, event) : NULL;
+	rows->number = number;
+	rows->part = part;
+	rows->next = state->first;
+	state->first = rows;
+	state->rows[number] = rows;
+	return rows;
+}
+
 /* Make the table of all events that are exported. */
-static struct csv *new_csv(const struct export *x)
+static struct csv *new_csv(const struct export *x, struct hyptrace_formats *formats)
 {
 	struct hyptrace_event **events = calloc(x->nr_events + 1, sizeof(struct hyptrace_event *));
 	unsigned int i, nr = 0;
@@ -130,80 +182,123 @@ static struct csv *new_csv(const struct export *x)
 	if (!events)
 		die_no_memory();
 	for (i = 0; i < x->nr_events; i++)
-		if (x->events[i]->id < NR_IDS && (!x->wanted || x->wanted[x->events[i]->id]))
+		if (x->events[i]->id < EXPORT_NR_IDS &&
+		    (!x->wanted || x->wanted[x->events[i]->id]))
 			events[nr++] = x->events[i];
-	csv = csv_new(x->formats, events, nr);
+	csv = csv_new(formats, events, nr);
 	free(events);
 	return csv;
 }
 
 static int begin(struct export *x)
 {
-	struct csv_export *state = calloc(1, sizeof(*state));
+	struct tables *all;
+	struct csv *csv;
+
+	if (x->out) {
+		csv = new_csv(x, x->formats);
+		csv_head(csv, x->out);
+		csv_free(csv);
+		return EXIT_DONE;
+	}
+	all = calloc(1, sizeof(*all));
+	if (!all)
+		die_no_memory();
+	x->state = all;
+	/* it is there even if it stays empty: queries need not look whether it is */
+	table_of(x, LOST);
+	return all->code;
+}
+
+static void begin_part(struct export_part *part)
+{
+	struct csv_part *state = calloc(1, sizeof(*state));
 
 	if (!state)
 		die_no_memory();
-	x->state = state;
-	if (!x->out) {
-		/* it is there even if it stays empty: queries need not look whether it is */
-		state->lost = new_table(x, TABLE_LOST, ".csv");
-		out_puts(&state->lost->out, "ts,cpu,lost\n");
-		return state->code;
-	}
-	state->csv = new_csv(x);
-	csv_head(state->csv, x->out);
-	return EXIT_DONE;
+	part->state = state;
+	if (part->out)
+		state->csv = new_csv(part->x, part->formats);
 }
 
-static void put_unknown(struct export *x, unsigned int cpu, const struct hyptrace_record *rec)
+static void put_unknown(struct export_part *part, unsigned int cpu,
+			const struct hyptrace_record *rec)
 {
-	struct csv_export *state = x->state;
 	uint16_t id = 0;
 
-	if (!state->unknown) {
-		state->unknown = new_table(x, TABLE_UNKNOWN, ".csv");
-		out_puts(&state->unknown->out, "ts,cpu,id,size\n");
-	}
 	if (rec->size >= sizeof(id))
 		memcpy(&id, rec->data, sizeof(id));
-	out_printf(&state->unknown->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu, id, rec->size);
+	out_printf(&rows_of(part, UNKNOWN, NULL)->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu, id,
+		   rec->size);
 }
 
-static void put_event(struct export *x, unsigned int cpu, const struct hyptrace_record *rec)
+static void put_row(struct export_part *part, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	struct csv_export *state = x->state;
-	const struct hyptrace_event *event;
-	struct table *table;
+	const struct hyptrace_event *event = hyptrace_formats_event(part->formats, rec);
+	struct rows *rows;
 
-	if (state->csv) {
-		csv_event(state->csv, cpu, rec, x->out);
-		return;
-	}
-	event = hyptrace_formats_event(x->formats, rec);
 	if (!event) {
-		put_unknown(x, cpu, rec);
+		put_unknown(part, cpu, rec);
 		return;
 	}
-	table = state->tables[event->id];
-	if (!table) {
-		table = new_event_table(x, event);
-		state->tables[event->id] = table;
-	}
-	csv_event(table->csv, cpu, rec, &table->out);
+	rows = rows_of(part, event->id, event);
+	csv_event(rows->csv, cpu, rec, &rows->out);
 }
 
-static void put_loss(struct export *x, unsigned int cpu, uint64_t ts, uint64_t lost)
+static void put_loss(struct export_part *part, unsigned int cpu, uint64_t ts, uint64_t lost)
 {
-	struct csv_export *state = x->state;
+	struct out *out = &rows_of(part, LOST, NULL)->out;
 
-	if (state->csv) {
-		csv_lost(state->csv, cpu, ts, lost, x->out);
-		return;
-	}
-	out_printf(&state->lost->out, "%" PRIu64 ",%u,", ts, cpu);
+	out_printf(out, "%" PRIu64 ",%u,", ts, cpu);
 	if (lost != HYPTRACE_LOST_UNKNOWN)
-		out_printf(&state->lost->out, "%" PRIu64, lost);
-	out_putc(&state->lost->out, '\n');
+		out_printf(out, "%" PRIu64, lost);
+	out_putc(out, '\n');
+}
+
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	const struct csv_part *state = part->state;
+	const struct hyptrace_stream_event *event;
+
+	for (event = events; event < events + nr; event++) {
+		const struct hyptrace_record *rec = &event->record;
+
+		if (rec->lost && state->csv)
+			csv_lost(state->csv, event->cpu, rec->ts, rec->lost, part->out);
+		else if (rec->lost)
+			put_loss(part, event->cpu, rec->ts, rec->lost);
+		if (rec->data && state->csv)
+			csv_event(state->csv, event->cpu, rec, part->out);
+		else if (rec->data)
+			put_row(part, event->cpu, rec);
+	}
+}
+
+static void flush(struct export_part *part)
+{
+	const struct csv_part *state = part->state;
+	struct rows *rows;
+
+	for (rows = state->first; rows; rows = rows->next)
+		out_flush(&rows->out);
+}
+
+static void end_part(struct export_part *part)
+{
+	struct csv_part *state = part->state;
+	struct tables *all = part->x->state;
+	struct rows *rows, *next;
+
+	for (rows = state->first; rows; rows = next) {
+		next = rows->next;
+		if (rows->out.error && all->tables[rows->number])
+			all->tables[rows->number]->out.error = rows->out.error;
+		csv_free(rows->csv);
+		free(rows);
+	}
+	csv_free(state->csv);
+	free(state);
 }
 
 static void load(struct out *out, const struct table *table, const char *columns)
@@ -216,37 +311,33 @@ static void load(struct out *out, const struct table *table, const char *columns
 /* Write load.sql, which has the types of all columns. */
 static void write_sql(struct export *x)
 {
-	struct csv_export *state = x->state;
+	const struct tables *all = x->state;
 	struct table *sql = new_table(x, "load", ".sql");
 	unsigned int i;
 
 	out_puts(&sql->out, "-- Load these tables into DuckDB, in this folder: duckdb trace.db <load.sql\n");
-	for (i = 0; i < NR_IDS; i++)
-		if (state->tables[i])
-			csv_sql(state->tables[i]->csv, state->tables[i]->name,
-				state->tables[i]->file, &sql->out);
-	load(&sql->out, state->lost, "ts UBIGINT, cpu UINTEGER, lost UBIGINT");
-	load(&sql->out, state->unknown, "ts UBIGINT, cpu UINTEGER, id USMALLINT, size UINTEGER");
+	for (i = 0; i < EXPORT_NR_IDS; i++)
+		if (all->tables[i])
+			csv_sql(all->tables[i]->csv, all->tables[i]->name, all->tables[i]->file,
+				&sql->out);
+	load(&sql->out, all->tables[LOST], "ts UBIGINT, cpu UINTEGER, lost UBIGINT");
+	load(&sql->out, all->tables[UNKNOWN], "ts UBIGINT, cpu UINTEGER, id USMALLINT, size UINTEGER");
 	free_table(x, sql);
 }
 
 static int end(struct export *x)
 {
-	struct csv_export *state = x->state;
+	struct tables *all = x->state;
 	unsigned int i;
 	int code;
 
-	if (!state)
+	if (!all)
 		return EXIT_DONE;
-	if (!x->out)
-		write_sql(x);
-	for (i = 0; i < NR_IDS; i++)
-		free_table(x, state->tables[i]);
-	free_table(x, state->lost);
-	free_table(x, state->unknown);
-	csv_free(state->csv);
-	code = state->code;
-	free(state);
+	write_sql(x);
+	for (i = 0; i < NR_TABLES; i++)
+		free_table(x, all->tables[i]);
+	code = all->code;
+	free(all);
 	return code;
 }
 
@@ -258,7 +349,9 @@ const struct export_format export_csv = {
 	.help = "tables for DuckDB and pandas: one, or one per event",
 	.targets = EXPORT_TO_FILE | EXPORT_TO_FOLDER,
 	.begin = begin,
-	.event = put_event,
-	.loss = put_loss,
+	.begin_part = begin_part,
+	.events = put_events,
+	.flush = flush,
+	.end_part = end_part,
 	.end = end,
 };

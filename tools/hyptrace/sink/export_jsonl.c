@@ -13,38 +13,45 @@
 
 static int begin(struct export *x)
 {
+	(void)x;
+	return EXIT_DONE;
+}
+
+static void begin_part(struct export_part *part)
+{
 	struct lines *lines = calloc(1, sizeof(*lines));
 
 	if (!lines)
 		die_no_memory();
-	lines->out = x->out;
-	lines->formats = x->formats;
-	lines->p = printer_new(x->out, PRINTER_JSON, false);
-	lines->rows = json_rows_new(x->formats);
-	x->state = lines;
-	return EXIT_DONE;
+	lines->out = part->out;
+	lines->formats = part->formats;
+	lines->p = printer_new(part->out, PRINTER_JSON, false);
+	lines->rows = json_rows_new(part->formats);
+	part->state = lines;
 }
 
-static void put_event(struct export *x, unsigned int cpu, const struct hyptrace_record *rec)
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
 {
-	lines_event_json(x->state, cpu, rec);
+	const struct hyptrace_stream_event *event;
+
+	for (event = events; event < events + nr; event++) {
+		const struct hyptrace_record *rec = &event->record;
+
+		if (rec->lost)
+			lines_lost_json(part->state, event->cpu, rec->ts, rec->lost);
+		if (rec->data)
+			lines_event_json(part->state, event->cpu, rec);
+	}
 }
 
-static void put_loss(struct export *x, unsigned int cpu, uint64_t ts, uint64_t lost)
+static void end_part(struct export_part *part)
 {
-	lines_lost_json(x->state, cpu, ts, lost);
-}
+	struct lines *lines = part->state;
 
-static int end(struct export *x)
-{
-	struct lines *lines = x->state;
-
-	if (!lines)
-		return EXIT_DONE;
 	json_rows_free(lines->rows);
 	printer_free(lines->p);
 	free(lines);
-	return EXIT_DONE;
 }
 
 static const char *const endings[] = { ".jsonl", ".ndjson", NULL };
@@ -55,7 +62,8 @@ const struct export_format export_jsonl = {
 	.help = "JSON Lines, as report -j prints EL2's events",
 	.targets = EXPORT_TO_FILE,
 	.begin = begin,
-	.event = put_event,
-	.loss = put_loss,
-	.end = end,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
+	.end = begin,
 };

@@ -42,6 +42,8 @@ void stacks_free(struct stacks *stacks)
 	struct map_entry *entry = NULL;
 	struct sum *sum, *next;
 
+	if (!stacks)
+		return;
 	while ((entry = map_next(&stacks->sums, entry))) {
 		for (sum = entry->ptr; sum; sum = next) {
 			next = sum->next;
@@ -102,6 +104,21 @@ void stacks_add(struct stacks *stacks, const char *stack, uint64_t time)
 	if (!sum)
 		sum = add(stacks, stack);
 	sum->time += time;
+}
+
+/* Add all sums of other stacks, which are freed; @to may be NULL. Return where they are now. */
+struct stacks *stacks_join(struct stacks *to, struct stacks *from)
+{
+	struct map_entry *entry = NULL;
+	const struct sum *sum;
+
+	if (!to)
+		return from;
+	while ((entry = map_next(&from->sums, entry)))
+		for (sum = entry->ptr; sum; sum = sum->next)
+			stacks_add(to, sum->stack, sum->time);
+	stacks_free(from);
+	return to;
 }
 
 static int compare(const void *a, const void *b)

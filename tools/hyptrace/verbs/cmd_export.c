@@ -21,10 +21,8 @@
 #include "session/signals.h"
 #include "sink/export_output.h"
 #include "sink/lines.h"
-#include "sink/perfetto/export_perfetto_host.h"
-
-/* Events between looks at the output */
-#define EVENTS_AT_ONCE	4096
+#include "sink/host_events.h"
+#include "sink/perfetto/export_perfetto.h"
 
 enum {
 	OPT_FROM = 0x400,
@@ -72,8 +70,8 @@ static const struct argp_option options[] = {
  * @need_tar:	the name of the output says that it is a TAR
  * @quiet:	print no notes
  * @is_damaged:	parts of the file could not be read
+ * @in:		the file
  * @x:		the export
- * @counts:	what became of the events
  */
 struct job {
 	struct context			*ctx;
@@ -87,8 +85,8 @@ struct job {
 	bool				need_tar;
 	bool				quiet;
 	bool				is_damaged;
+	struct hyptrace_file		*in;
 	struct export			x;
-	struct hyptrace_file_counts	counts;
 };
 
 static error_t unknown_format(const char *name)
@@ -241,14 +239,15 @@ static int fail_read(const struct job *job, const struct hyptrace_error *err)
 }
 
 /* Keep the CPUs that --cpu names. */
-static int choose_cpus(struct job *job, const struct hyptrace_file_cpu ***cpus)
+static int choose_cpus(struct job *job, unsigned int **cpus)
 {
 	const struct cpu_list *list = &job->ctx->cpus;
 	const bool all = !job->ctx->have_cpus || list->all;
 	const struct hyptrace_file_cpu *const *have;
 	unsigned int nr, i, j, kept = 0;
+	struct hyptrace_error err;
 
-	have = hyptrace_file_cpus(job->x.file, &nr);
+	have = hyptrace_file_cpus(job->in, &nr);
 	for (i = 0; !all && i < list->nr; i++) {
 		for (j = 0; j < nr && have[j]->id != list->ids[i]; j++)
 			;
@@ -260,20 +259,14 @@ static int choose_cpus(struct job *job, const struct hyptrace_file_cpu ***cpus)
 		die_no_memory();
 	for (i = 0; i < nr; i++)
 		if (all || cpu_list_has(list, have[i]->id))
-			(*cpus)[kept++] = have[i];
+			(*cpus)[kept++] = have[i]->id;
 	job->x.cpus = *cpus;
 	job->x.nr_cpus = kept;
+	if (kept && hyptrace_file_set_cpus(job->in, *cpus, kept, &err))
+		return fail_read(job, &err);
+	if (moment_set_times(job->in, &job->from, &job->to, &err))
+		return fail_read(job, &err);
 	return EXIT_DONE;
-}
-
-static void export_event(struct job *job, const struct hyptrace_stream_event *event)
-{
-	const struct hyptrace_record *rec = &event->record;
-
-	if (rec->lost)
-		job->format->loss(&job->x, event->cpu, rec->ts, rec->lost);
-	if (rec->data)
-		job->format->event(&job->x, event->cpu, rec);
 }
 
 /* The rest of the file can still be read. */
@@ -285,49 +278,10 @@ static void note_damage(const struct hyptrace_error *err, void *arg)
 	cmd_note("\"%s\": %s", job->file, err->text);
 }
 
-static int read_events(struct job *job, struct hyptrace_file *file)
-{
-	const struct hyptrace_stream_event *event;
-	struct hyptrace_error err;
-	unsigned int left = 0;
-	int ret;
-
-	for (;;) {
-		ret = hyptrace_file_next(file, &event, &err);
-		if (ret > 0)
-			export_event(job, event);
-		else if (ret == -EBADMSG)
-			note_damage(&err, job);
-		else
-			break;
-		if (signals_stop)
-			return cmd_fail("the export was interrupted");
-		if (left--)
-			continue;
-		left = EVENTS_AT_ONCE;
-		/* who closes the pipe has seen enough; another error is reported later */
-		if (job->x.out && job->x.out->error)
-			return EXIT_DONE;
-	}
-	return ret && ret != -ENODATA ? fail_read(job, &err) : EXIT_DONE;
-}
-
-/* After a signal, deliver the next event, whatever it is: read_events() then ends. */
+/* After a signal, deliver the next event, whatever it is: that ends reading. */
 static bool accept_event(const struct hyptrace_stream_event *event, void *lines)
 {
 	return signals_stop || lines_accept_event(event, lines);
-}
-
-static void add_counts(struct job *job, const struct hyptrace_file *file)
-{
-	struct hyptrace_file_counts counts;
-
-	hyptrace_file_counts(file, &counts, sizeof(counts));
-	job->counts.delivered += counts.delivered;
-	job->counts.filtered += counts.filtered;
-	job->counts.lost += counts.lost;
-	job->counts.lost_more |= counts.lost_more;
-	job->counts.damaged += counts.damaged;
 }
 
 /* Only events of the host were chosen. */
@@ -338,62 +292,30 @@ static bool accept_none(const struct hyptrace_stream_event *event, void *arg)
 	return false;
 }
 
-/* Export the events of some CPUs. */
-static int export_cpus(struct job *job, struct hyptrace_file *file, const unsigned int *ids,
-		       unsigned int nr)
+static int read_events(struct job *job, const struct export_format *format, struct export *x,
+		       struct hyptrace_file *file)
 {
 	struct hyptrace_error err;
-	int code;
+	int ret = export_file(format, x, file, note_damage, job, &err);
 
-	if (nr && hyptrace_file_set_cpus(file, ids, nr, &err))
-		return fail_read(job, &err);
-	if (moment_set_times(file, &job->from, &job->to, &err))
-		return fail_read(job, &err);
+	if (signals_stop)
+		return cmd_fail("the export was interrupted");
+	/* who closes the pipe has seen enough; another error is reported later */
+	return ret < 0 ? fail_read(job, &err) : EXIT_DONE;
+}
+
+static int export_remote(struct job *job)
+{
+	struct hyptrace_file *file = job->in;
+
 	if (job->host.no_remote)
 		hyptrace_file_set_filter(file, accept_none, NULL);
 	else if (lines_has_choice(&job->choice))
 		hyptrace_file_set_filter(file, accept_event, &job->choice);
-	code = read_events(job, file);
-	add_counts(job, file);
-	return code;
+	return read_events(job, job->format, &job->x, file);
 }
 
-static int export_cpu_by_cpu(struct job *job, const unsigned int *ids, unsigned int nr)
-{
-	struct hyptrace_error err;
-	int code = EXIT_DONE;
-	unsigned int i;
-
-	for (i = 0; i < nr && !code; i++) {
-		struct hyptrace_file *file = hyptrace_file_open(job->file, &err);
-
-		if (!file)
-			return fail_read(job, &err);
-		code = export_cpus(job, file, &ids[i], 1);
-		hyptrace_file_close(file);
-	}
-	return code;
-}
-
-static int export_all(struct job *job, struct hyptrace_file *file)
-{
-	struct export *x = &job->x;
-	unsigned int *ids = calloc(x->nr_cpus + 1, sizeof(*ids)), i;
-	int code;
-
-	if (!ids)
-		die_no_memory();
-	for (i = 0; i < x->nr_cpus; i++)
-		ids[i] = x->cpus[i]->id;
-	if (job->format->by_cpu)
-		code = export_cpu_by_cpu(job, ids, x->nr_cpus);
-	else
-		code = export_cpus(job, file, ids, x->nr_cpus);
-	free(ids);
-	return code;
-}
-
-static int run_format(struct job *job, struct hyptrace_file *file)
+static int run_format(struct job *job)
 {
 	struct export_output *output = &job->output;
 	struct export *x = &job->x;
@@ -402,7 +324,6 @@ static int run_format(struct job *job, struct hyptrace_file *file)
 	x->name = output->name;
 	x->folder_fd = -1;
 	if (output->is_folder) {
-		x->folder = output->part;
 		x->folder_fd = output->fd;
 	} else {
 		x->out = &output->out;
@@ -414,7 +335,7 @@ static int run_format(struct job *job, struct hyptrace_file *file)
 		return code;
 	code = job->format->begin(x);
 	if (!code)
-		code = export_all(job, file);
+		code = export_remote(job);
 	ended = job->format->end(x);
 	if (!code)
 		code = ended;
@@ -448,25 +369,38 @@ static bool replaces(const struct job *job, const char *input)
 	       !stat(job->output.name, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
-/* Export the host's events to a file that becomes a part of the TAR. */
+/* Export the host's events to a file without a name, which becomes a part of the TAR. */
 static int export_host(struct job *job)
 {
 	struct host_events *h = &job->host;
 	struct hyptrace_file_counts counts;
-	struct hyptrace_error err;
+	struct out *out;
+	struct export x;
 	int code;
 
 	if (!h->file || h->no_host)
 		return EXIT_DONE;
-	code = host_events_choose(h, "export", job->x.file);
+	code = host_events_choose(h, "export", job->in);
 	if (code || h->no_host)
 		return code;
+	out = malloc(sizeof(*out));
+	if (!out)
+		die_no_memory();
 	job->output.tar = "host.pftrace";
-	h->note = note_damage;
-	h->arg = job;
-	code = export_perfetto_host(h, &job->output.tar_fd, &err);
-	if (code < 0)
-		return fail_read(job, &err);
+	job->output.tar_fd = export_open_unnamed();
+	out_init(out, job->output.tar_fd);
+	x = job->x;
+	x.events = hyptrace_file_events(h->file, &x.nr_events);
+	x.formats = hyptrace_file_formats(h->file);
+	x.out = out;
+	code = export_perfetto_host.begin(&x);
+	if (!code)
+		code = read_events(job, &export_perfetto_host, &x, h->file);
+	export_perfetto_host.end(&x);
+	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
+		code = cmd_fail("cannot write a temporary file: %s",
+				strerror(out->error ? out->error : errno));
+	free(out);
 	hyptrace_file_counts(h->file, &counts, sizeof(counts));
 	if (!code)
 		note_counts(job, &counts, &h->lines, " of the host");
@@ -477,7 +411,7 @@ static int export_host(struct job *job)
 static int prepare_host(struct job *job)
 {
 	struct host_events *h = &job->host;
-	int code = host_events_open(h, job->x.file, job->file);
+	int code = host_events_open(h, job->in, job->file);
 
 	if (code)
 		return code;
@@ -492,12 +426,13 @@ static int prepare_host(struct job *job)
 	if (h->no_host && !job->quiet)
 		cmd_note("\"%s\": the format \"%s\" leaves out the events of the host",
 			 job->file, job->format->name);
-	host_events_share(h, &job->choice, job->x.file);
+	host_events_share(h, &job->choice, job->in);
 	return EXIT_DONE;
 }
 
 static int export_to_output(struct job *job, struct hyptrace_file *file)
 {
+	struct hyptrace_file_counts counts;
 	int code;
 
 	if (replaces(job, job->file) || replaces(job, job->output.tar))
@@ -506,7 +441,7 @@ static int export_to_output(struct job *job, struct hyptrace_file *file)
 	if (code)
 		return code;
 	progress_begin(file, !job->quiet && (strcmp(job->output.name, "-") || is_stdout_file()));
-	code = run_format(job, file);
+	code = run_format(job);
 	progress_end();
 	if (!code)
 		code = export_output_finish(&job->output);
@@ -514,20 +449,23 @@ static int export_to_output(struct job *job, struct hyptrace_file *file)
 		export_output_abandon(&job->output);
 		return code;
 	}
-	note_counts(job, &job->counts, &job->choice, "");
+	hyptrace_file_counts(file, &counts, sizeof(counts));
+	note_counts(job, &counts, &job->choice, "");
 	return job->is_damaged ? EXIT_REFUSED : EXIT_DONE;
 }
 
-static int export_file(struct job *job, struct hyptrace_file *file)
+static int export_chosen(struct job *job, struct hyptrace_file *file)
 {
-	const struct hyptrace_file_cpu **cpus = NULL;
+	unsigned int *cpus = NULL;
 	struct export *x = &job->x;
 	int code;
 
-	x->file = file;
+	job->in = file;
 	x->info = hyptrace_file_info(file);
 	x->formats = hyptrace_file_formats(file);
 	x->events = hyptrace_file_events(file, &x->nr_events);
+	x->calls = hyptrace_file_hypercalls(file, &x->nr_calls);
+	hyptrace_file_first_time(file, &x->first, NULL);
 	if (!job->quiet)
 		gaps_note_file(file, job->file);
 	if (job->output.tar && (!x->info->clock || strcmp(x->info->clock, "boot")))
@@ -573,7 +511,7 @@ int cmd_export(struct context *ctx, int argc, char **argv)
 	file = hyptrace_file_open(job.file, &err);
 	if (!file)
 		return fail_read(&job, &err);
-	code = export_file(&job, file);
+	code = export_chosen(&job, file);
 	hyptrace_file_close(file);
 	/* as if the signal had ended the program, which has removed the output */
 	return code && signals_stop ? 128 + signals_stop : code;

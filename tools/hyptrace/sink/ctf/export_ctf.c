@@ -17,8 +17,6 @@
 #include "sink/export.h"
 #include "export_ctf.h"
 
-#define NR_IDS		(UINT16_MAX + 1)
-
 /* Bytes of a packet at least, if there are as many events */
 #define PACKET_MIN	4096
 #define PACKET_MAX	(64 << 10)
@@ -28,123 +26,75 @@
 /* The low bits of a time tell it apart from others within this time */
 #define TIME_RANGE	(UINT64_C(1) << 32)
 
-/**
- * struct ctf - the state of the export
- * @by_id:	how to write an event, by its id
- * @events:	the same, in the order of the export's events
- * @nr_events:	number of @events
- * @unknown:	id of the events that nobody knows
- * @packet_size: a packet of so many bytes ends
- * @is_open:	a stream is open
- * @cpu:	its CPU
- * @name:	name of its file
- * @out:	the file
- * @packet:	the packet that is being made
- * @size:	bytes of @packet
- * @len:	its bytes so far; 0 if it is not begun
- * @begin:	when the packet begins
- * @last:	time of the last event of the stream
- * @nr_packets:	packets of the stream
- * @discarded:	lost events of the stream
- * @guessed:	losses whose number is not known
- * @code:	exit code: a file could not be created or written
- */
+/* How all events are written */
 struct ctf {
-	struct ctf_event	*by_id[NR_IDS];
-	struct ctf_event	**events;
-	unsigned int		nr_events;
-	uint16_t		unknown;
-	size_t			packet_size;
-	bool			is_open;
+	struct ctf_event	*by_id[EXPORT_NR_IDS];
+	struct ctf_event	**events;	/* the same, in the order of the export's events */
+	uint16_t		unknown;	/* id of the events that nobody knows */
+	size_t			packet_size;	/* a packet of so many bytes ends */
+	uint64_t		guessed;	/* losses whose number is not known */
+	int			code;		/* a file could not be created or written */
+};
+
+/* The stream of a CPU */
+struct ctf_stream {
+	const struct ctf	*ctf;
+	struct hyptrace_formats	*formats;
 	unsigned int		cpu;
 	char			name[NAME_SIZE];
-	struct out		out;
-	char			*packet;
-	size_t			size;
-	size_t			len;
-	uint64_t		begin;
-	uint64_t		last;
-	uint64_t		nr_packets;
-	uint64_t		discarded;
-	uint64_t		guessed;
 	int			code;
+	struct out		out;
+	char			*packet;	/* that is being made, in memory of @size bytes */
+	size_t			size;
+	size_t			len;		/* its bytes so far; 0 if it is not begun */
+	uint64_t		begin;		/* when it begins */
+	uint64_t		last;		/* time of the last event */
+	uint64_t		nr_packets;
+	uint64_t		discarded;	/* lost events */
+	uint64_t		guessed;
 };
 
 /* Make room for @size bytes after the packet's events. */
-static inline void make_room(struct ctf *ctf, size_t size)
+static inline void make_room(struct ctf_stream *stream, size_t size)
 {
-	if (__builtin_expect(ctf->size - ctf->len >= size, 1))
+	if (__builtin_expect(stream->size - stream->len >= size, 1))
 		return;
-	ctf->size = ctf->len + size + PACKET_MAX;
-	ctf->packet = realloc(ctf->packet, ctf->size);
-	if (!ctf->packet)
+	stream->size = stream->len + size + PACKET_MAX;
+	stream->packet = realloc(stream->packet, stream->size);
+	if (!stream->packet)
 		die_no_memory();
 }
 
-static void begin_packet(struct ctf *ctf, uint64_t ts)
+static void begin_packet(struct ctf_stream *stream, uint64_t ts)
 {
-	make_room(ctf, sizeof(struct ctf_packet));
-	ctf->begin = ts;
-	ctf->len = sizeof(struct ctf_packet);
+	make_room(stream, sizeof(struct ctf_packet));
+	stream->begin = ts;
+	stream->len = sizeof(struct ctf_packet);
 }
 
-static void end_packet(struct ctf *ctf, uint64_t ts)
+static void end_packet(struct ctf_stream *stream, uint64_t ts)
 {
 	const struct ctf_packet head = {
 		.magic = CTF_MAGIC,
-		.timestamp_begin = ctf->begin,
+		.timestamp_begin = stream->begin,
 		.timestamp_end = ts,
-		.content_size = ctf->len * 8,
-		.packet_size = ctf->len * 8,
-		.packet_seq_num = ctf->nr_packets++,
-		.events_discarded = ctf->discarded,
-		.cpu_id = ctf->cpu,
+		.content_size = stream->len * 8,
+		.packet_size = stream->len * 8,
+		.packet_seq_num = stream->nr_packets++,
+		.events_discarded = stream->discarded,
+		.cpu_id = stream->cpu,
 	};
 
-	memcpy(ctf->packet, &head, sizeof(head));
-	out_write(&ctf->out, ctf->packet, ctf->len);
-	ctf->len = 0;
+	memcpy(stream->packet, &head, sizeof(head));
+	out_write(&stream->out, stream->packet, stream->len);
+	stream->len = 0;
 }
 
 /* End the packet, if one is begun. */
-static void end_events(struct ctf *ctf)
+static void end_events(struct ctf_stream *stream)
 {
-	if (ctf->len)
-		end_packet(ctf, ctf->last);
-}
-
-static void close_stream(struct export *x)
-{
-	struct ctf *ctf = x->state;
-	int code;
-
-	if (!ctf->is_open)
-		return;
-	ctf->is_open = false;
-	end_events(ctf);
-	code = export_close(x, ctf->name, &ctf->out);
-	if (!ctf->code)
-		ctf->code = code;
-}
-
-/* Open the stream of a CPU if it is not open; return false if it cannot be created. */
-static bool open_stream(struct export *x, unsigned int cpu)
-{
-	struct ctf *ctf = x->state;
-
-	if (ctf->is_open && ctf->cpu == cpu)
-		return true;
-	close_stream(x);
-	if (ctf->code)
-		return false;
-	ctf->cpu = cpu;
-	ctf->last = 0;
-	ctf->nr_packets = 0;
-	ctf->discarded = 0;
-	snprintf(ctf->name, sizeof(ctf->name), "cpu%u", cpu);
-	ctf->code = export_open(x, ctf->name, &ctf->out);
-	ctf->is_open = !ctf->code;
-	return ctf->is_open;
+	if (stream->len)
+		end_packet(stream, stream->last);
 }
 
 /* Find an id that no event has. */
@@ -166,17 +116,18 @@ static int write_meta(struct export *x)
 {
 	static const char name[] = "metadata";
 	struct ctf *ctf = x->state;
+	struct out out;
 	size_t len;
 	char *text;
 	int code;
 
-	code = export_open(x, name, &ctf->out);
+	code = export_open(x, name, &out);
 	if (code)
 		return code;
 	text = ctf_meta_text(x, ctf->events, ctf->unknown, &len);
-	out_write(&ctf->out, text, len);
+	out_write(&out, text, len);
 	free(text);
-	return export_close(x, name, &ctf->out);
+	return export_close(x, name, &out);
 }
 
 static int begin(struct export *x)
@@ -198,107 +149,140 @@ static int begin(struct export *x)
 		die_no_memory();
 	for (i = 0; i < x->nr_events; i++) {
 		ctf->events[i] = ctf_event_new(x, x->events[i]);
-		ctf->nr_events++;
-		if (x->events[i]->id < NR_IDS)
+		if (x->events[i]->id < EXPORT_NR_IDS)
 			ctf->by_id[x->events[i]->id] = ctf->events[i];
 	}
 	return write_meta(x);
 }
 
 /* Begin an event that takes up to @room bytes after its head; return where these go. */
-static inline char *put_head(struct ctf *ctf, uint16_t id, uint64_t ts, size_t room)
+static inline char *put_head(struct ctf_stream *stream, uint16_t id, uint64_t ts, size_t room)
 {
 	struct ctf_head head = { .id = id };
 	char *to;
 
 	/* a damaged file may go back in time, but a stream must not */
-	if (ts < ctf->last)
-		ts = ctf->last;
+	if (ts < stream->last)
+		ts = stream->last;
 	head.timestamp = ts;
 	room += sizeof(head);
-	if (ctf->len + room > ctf->packet_size || ts - ctf->last >= TIME_RANGE)
-		end_events(ctf);
-	if (!ctf->len)
-		begin_packet(ctf, ts);
-	make_room(ctf, room);
-	ctf->last = ts;
-	to = ctf->packet + ctf->len;
+	if (stream->len + room > stream->ctf->packet_size || ts - stream->last >= TIME_RANGE)
+		end_events(stream);
+	if (!stream->len)
+		begin_packet(stream, ts);
+	make_room(stream, room);
+	stream->last = ts;
+	to = stream->packet + stream->len;
 	memcpy(to, &head, sizeof(head));
 	return to + sizeof(head);
 }
 
-static void put_unknown(struct ctf *ctf, const struct hyptrace_record *rec)
+static void put_unknown(struct ctf_stream *stream, const struct hyptrace_record *rec)
 {
 	struct ctf_unknown unknown = { .size = rec->size };
-	char *to = put_head(ctf, ctf->unknown, rec->ts, sizeof(unknown) + rec->size);
+	char *to = put_head(stream, stream->ctf->unknown, rec->ts, sizeof(unknown) + rec->size);
 
 	if (rec->size >= sizeof(unknown.id))
 		memcpy(&unknown.id, rec->data, sizeof(unknown.id));
 	memcpy(to, &unknown, sizeof(unknown));
 	memcpy(to + sizeof(unknown), rec->data, rec->size);
-	ctf->len = to + sizeof(unknown) + rec->size - ctf->packet;
+	stream->len = to + sizeof(unknown) + rec->size - stream->packet;
 }
 
-static void put_event(struct export *x, unsigned int cpu, const struct hyptrace_record *rec)
+static inline void put_event(struct ctf_stream *stream, const struct hyptrace_record *rec)
 {
-	struct ctf *ctf = x->state;
-	const struct hyptrace_event *event = hyptrace_formats_event(x->formats, rec);
-	const struct ctf_event *how;
+	const struct hyptrace_event *event = hyptrace_formats_event(stream->formats, rec);
+	const struct ctf_event *how = event ? stream->ctf->by_id[event->id] : NULL;
 	char *to;
 
-	if (!open_stream(x, cpu))
-		return;
-	how = event ? ctf->by_id[event->id] : NULL;
 	if (!how) {
-		put_unknown(ctf, rec);
+		put_unknown(stream, rec);
 		return;
 	}
-	to = put_head(ctf, event->id, rec->ts, ctf_event_room(how, rec));
-	ctf->len = ctf_event_put(how, x->formats, rec, to) - ctf->packet;
+	to = put_head(stream, event->id, rec->ts, ctf_event_room(how, rec));
+	stream->len = ctf_event_put(how, stream->formats, rec, to) - stream->packet;
 }
 
-static void put_loss(struct export *x, unsigned int cpu, uint64_t ts, uint64_t lost)
+static void put_loss(struct ctf_stream *stream, uint64_t ts, uint64_t lost)
 {
-	struct ctf *ctf = x->state;
-
-	if (!open_stream(x, cpu))
-		return;
 	/* readers cannot know how many events were lost before the first packet */
-	if (!ctf->nr_packets && !ctf->len) {
-		begin_packet(ctf, ts);
-		end_packet(ctf, ts);
-		ctf->last = ts;
+	if (!stream->nr_packets && !stream->len) {
+		begin_packet(stream, ts);
+		end_packet(stream, ts);
+		stream->last = ts;
 	}
-	if (ts < ctf->last)
-		ts = ctf->last;
+	if (ts < stream->last)
+		ts = stream->last;
 	if (lost == HYPTRACE_LOST_UNKNOWN) {
-		ctf->guessed++;
+		stream->guessed++;
 		lost = 1;
 	}
-	end_events(ctf);
-	ctf->discarded += lost;
-	begin_packet(ctf, ctf->last);
-	end_packet(ctf, ts);
-	ctf->last = ts;
+	end_events(stream);
+	stream->discarded += lost;
+	begin_packet(stream, stream->last);
+	end_packet(stream, ts);
+	stream->last = ts;
+}
+
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	struct ctf_stream *stream = part->state;
+	const struct hyptrace_stream_event *event;
+
+	/* a CPU without events has no stream */
+	if (!stream->name[0]) {
+		snprintf(stream->name, sizeof(stream->name), "cpu%u", stream->cpu);
+		stream->code = export_open(part->x, stream->name, &stream->out);
+	}
+	for (event = events; event < events + nr && !stream->code; event++) {
+		if (event->record.lost)
+			put_loss(stream, event->record.ts, event->record.lost);
+		if (event->record.data)
+			put_event(stream, &event->record);
+	}
+}
+
+static void begin_part(struct export_part *part)
+{
+	struct ctf_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		die_no_memory();
+	part->state = stream;
+	stream->ctf = part->x->state;
+	stream->formats = part->formats;
+	stream->cpu = part->cpu;
+}
+
+static void end_part(struct export_part *part)
+{
+	struct ctf_stream *stream = part->state;
+	struct ctf *ctf = part->x->state;
+
+	if (stream->name[0] && !stream->code) {
+		end_events(stream);
+		stream->code = export_close(part->x, stream->name, &stream->out);
+	}
+	if (!ctf->code)
+		ctf->code = stream->code;
+	ctf->guessed += stream->guessed;
+	free(stream->packet);
+	free(stream);
 }
 
 static int end(struct export *x)
 {
 	struct ctf *ctf = x->state;
 	unsigned int i;
-	int code;
+	int code = ctf->code;
 
-	if (!ctf)
-		return EXIT_DONE;
-	close_stream(x);
-	if (!ctf->code && ctf->guessed)
+	if (!code && ctf->guessed)
 		cmd_note("the number of lost events is not known in %" PRIu64 " place%s: each counts as 1 event",
 			 ctf->guessed, ctf->guessed == 1 ? "" : "s");
-	for (i = 0; i < ctf->nr_events; i++)
+	for (i = 0; i < x->nr_events; i++)
 		ctf_event_free(ctf->events[i]);
-	code = ctf->code;
 	free(ctf->events);
-	free(ctf->packet);
 	free(ctf);
 	return code;
 }
@@ -313,7 +297,8 @@ const struct export_format export_ctf = {
 	.is_binary = true,
 	.by_cpu = true,
 	.begin = begin,
-	.event = put_event,
-	.loss = put_loss,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
 	.end = end,
 };

@@ -115,29 +115,27 @@ static void find_args(struct ctf_event *ctf)
 void ctf_find_calls(struct ctf_event *ctf, const struct export *x)
 {
 	const struct hyptrace_event *event = ctf->event;
-	struct hyptrace_hypercall *const *calls;
 	const struct hyptrace_field *id = NULL;
-	unsigned int nr, i;
+	unsigned int i;
 	char *payload;
 
 	for (i = 0; i < event->nr_fields; i++)
 		if (!strcmp(event->fields[i]->name, "id") && !event->fields[i]->is_signed &&
 		    hyptrace_field_is_number(event->fields[i], event->size))
 			id = event->fields[i];
-	calls = hyptrace_file_hypercalls(x->file, &nr);
 	/* only a sentence knows the hypercalls; a damaged file may have any size */
-	if (!id || !nr || event->size > UINT16_MAX ||
+	if (!id || !x->nr_calls || event->size > UINT16_MAX ||
 	    !hyptrace_formats_depends(x->formats, event, id))
 		return;
 
 	find_args(ctf);
 	ctf->id = id;
-	ctf->calls = calloc(nr + id->nr_symbols + 1, sizeof(*ctf->calls));
+	ctf->calls = calloc(x->nr_calls + id->nr_symbols + 1, sizeof(*ctf->calls));
 	payload = calloc(1, event->size);
 	if (!ctf->calls || !payload)
 		die_no_memory();
-	for (i = 0; i < nr; i++)
-		add_call(ctf, x, payload, calls[i]->id);
+	for (i = 0; i < x->nr_calls; i++)
+		add_call(ctf, x, payload, x->calls[i]->id);
 	for (i = 0; i < id->nr_symbols; i++)
 		if (id->symbols[i]->value <= UINT32_MAX)
 			add_call(ctf, x, payload, id->symbols[i]->value);

@@ -1,121 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: the format, for cmd_export.c. Each event goes to the track that suits it;
- * all events but hyp_enter and hyp_exit are on one of hyptrace's own tracks.
+ * Export to Perfetto: the format. Each event goes to the track that suits it; all events but
+ * hyp_enter and hyp_exit are on one of hyptrace's own tracks.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "export_perfetto_kind.h"
+#include "export_perfetto.h"
 
 /* Bytes of the name of a track or of a loss */
 #define NAME_SIZE	64
 
-static struct perfetto_cpu *new_cpu(struct perfetto *p, unsigned int id)
+/* Describe a track of the CPU; call this once for each. Return its number. */
+uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix)
 {
-	struct perfetto_cpu *cpu = calloc(1, sizeof(*cpu));
-	unsigned int nr = p->nr_cpus;
-
-	if (id >= nr) {
-		nr = id + 1;
-		p->cpus = reallocarray(p->cpus, nr, sizeof(*p->cpus));
-	}
-	if (!cpu || !p->cpus)
-		die_no_memory();
-	memset(p->cpus + p->nr_cpus, 0, (nr - p->nr_cpus) * sizeof(*p->cpus));
-	p->nr_cpus = nr;
-	cpu->id = id;
-	p->cpus[id] = cpu;
-	return cpu;
-}
-
-static inline struct perfetto_cpu *get_cpu(struct perfetto *p, unsigned int id, uint64_t ts)
-{
-	struct perfetto_cpu *cpu = id < p->nr_cpus ? p->cpus[id] : NULL;
-
-	if (__builtin_expect(!!cpu, 1))
-		return cpu;
-	if (!p->base)
-		perfetto_begin(p, ts);
-	return new_cpu(p, id);
-}
-
-/**
- * perfetto_cpu_track - get the number of a CPU's track
- * @p:		the export
- * @cpu:	the CPU
- * @group:	the group of the track
- * @prefix:	the start of its name
- *
- * Return: the number. The track is described, so call this once for each track.
- */
-uint64_t perfetto_cpu_track(struct perfetto *p, const struct perfetto_cpu *cpu,
-			    enum perfetto_group group, const char *prefix)
-{
-	const uint64_t uuid = perfetto_uuid(group, cpu->id + 1);
+	const uint64_t uuid = perfetto_uuid(group, p->cpu + 1);
 	char name[NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s CPU %u", prefix, cpu->id);
+	snprintf(name, sizeof(name), "%s CPU %u", prefix, p->cpu);
 	perfetto_describe(p, uuid, perfetto_group(p, group), name);
 	return uuid;
 }
 
 static int begin(struct export *x)
 {
+	/* the memory transitions of each CPU, to be exported at the end */
+	x->state = calloc(x->nr_cpus + 1, sizeof(FILE *));
+	if (!x->state)
+		die_no_memory();
+	perfetto_put_clocks(x);
+	return EXIT_DONE;
+}
+
+static void begin_part(struct export_part *part)
+{
 	struct perfetto *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		die_no_memory();
-	p->x = x;
-	p->out = x->out;
-	x->state = p;
+	part->state = p;
+	p->x = part->x;
+	p->formats = part->formats;
+	p->out = part->out;
+	p->index = part->index;
+	p->cpu = part->cpu;
+	p->bundle.cpu = part->cpu;
 	perfetto_kinds(p);
-	return EXIT_DONE;
 }
 
-static struct perfetto_kind *find_kind(struct perfetto *p, const struct hyptrace_record *rec)
+static void put_loss(struct perfetto *p, uint64_t ts, uint64_t lost)
 {
-	struct perfetto_kind *kind;
-	uint16_t id;
-
-	if (rec->size < sizeof(id))
-		return p->unknown;
-	memcpy(&id, rec->data, sizeof(id));
-	kind = id < p->nr_kinds ? &p->kinds[id] : p->unknown;
-	return kind->event && rec->size >= kind->event->size ? kind : p->unknown;
-}
-
-static void put_event(struct export *x, unsigned int id, const struct hyptrace_record *rec)
-{
-	struct perfetto *p = x->state;
-	struct perfetto_cpu *cpu = get_cpu(p, id, rec->ts);
-	struct perfetto_kind *kind = find_kind(p, rec);
-
-	if (kind->message)
-		perfetto_ftrace_put(p, cpu, kind->message, kind->details, rec);
-	if (kind->put)
-		kind->put(p, cpu, kind, rec);
-	cpu->last = rec->ts;
-}
-
-static void put_loss(struct export *x, unsigned int id, uint64_t ts, uint64_t lost)
-{
-	struct perfetto *p = x->state;
-	struct perfetto_cpu *cpu = get_cpu(p, id, ts);
-	struct perfetto_event event = { .begin = cpu->last ? cpu->last : ts, .end = ts };
+	struct perfetto_event event = { .begin = p->last ? p->last : ts, .end = ts };
 	char text[NAME_SIZE];
 
 	/* whether the CPU has left EL2 and the guest meanwhile is not known */
-	perfetto_ftrace_close(p, cpu);
-	perfetto_ftrace_flush(p, cpu);
-	cpu->has_lost = true;
-	perfetto_guest_close(p, cpu);
-	cpu->calls.end = 0;
+	perfetto_ftrace_close(p);
+	perfetto_bundle_flush(&p->bundle, p->out);
+	p->bundle.has_lost = true;
+	perfetto_guest_close(p);
+	p->calls.end = 0;
 
-	if (event.begin < cpu->losses.end)
-		event.begin = cpu->losses.end;
+	if (event.begin < p->losses.end)
+		event.begin = p->losses.end;
 	if (event.end < event.begin)
 		event.end = event.begin;
 	event.is_instant = event.begin == event.end;
@@ -127,30 +74,74 @@ static void put_loss(struct export *x, unsigned int id, uint64_t ts, uint64_t lo
 	event.text = text;
 	if (lost != HYPTRACE_LOST_UNKNOWN)
 		perfetto_add_arg(&event, perfetto_name(p, "lost"), PERFETTO_UINT, lost);
-	if (!cpu->losses.uuid)
-		cpu->losses.uuid = perfetto_cpu_track(p, cpu, PERFETTO_LOSSES, "Losses");
-	perfetto_put(p, &cpu->losses, &event);
+	if (!p->losses.uuid)
+		p->losses.uuid = perfetto_cpu_track(p, PERFETTO_LOSSES, "Losses");
+	perfetto_put(p, &p->losses, &event);
+}
+
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	struct perfetto *p = part->state;
+	const struct hyptrace_stream_event *event;
+
+	for (event = events; event < events + nr; event++) {
+		const struct hyptrace_record *rec = &event->record;
+		const struct perfetto_kind *kind;
+
+		if (__builtin_expect(!!rec->lost, 0))
+			put_loss(p, rec->ts, rec->lost);
+		if (__builtin_expect(!rec->data, 0))
+			continue;
+		kind = perfetto_kind(p, rec);
+		if (kind->message)
+			perfetto_ftrace_put(p, kind, rec);
+		if (kind->put == perfetto_put_transition)
+			perfetto_memory_wait(p, rec);
+		else if (kind->put)
+			kind->put(p, kind, rec);
+		p->last = rec->ts;
+	}
+}
+
+static void free_track(struct perfetto_track *track)
+{
+	free(track->known);
+}
+
+static void end_part(struct export_part *part)
+{
+	struct perfetto *p = part->state;
+	FILE **waiting = p->x->state;
+
+	perfetto_ftrace_close(p);
+	perfetto_bundle_flush(&p->bundle, p->out);
+	perfetto_guest_end(p);
+	if (p->waiting)
+		waiting[p->index] = p->waiting;
+	free_track(&p->calls.outer);
+	free_track(&p->calls.inner);
+	free_track(&p->events);
+	free_track(&p->losses);
+	free_track(&p->memory);
+	free(p->bundle.events);
+	map_free(&p->pages);
+	map_free(&p->names.numbers);
+	free(p->names.texts);
+	perfetto_free_kinds(p);
+	free(p);
 }
 
 static int end(struct export *x)
 {
-	struct perfetto *p = x->state;
-	unsigned int i;
+	struct export_part part = {
+		.x = x, .index = x->nr_cpus, .formats = x->formats, .out = x->out,
+	};
 
-	/* no viewer opens a file of 0 bytes */
-	if (!p->base)
-		perfetto_begin(p, 0);
-	for (i = 0; i < p->nr_cpus; i++) {
-		if (!p->cpus[i])
-			continue;
-		perfetto_ftrace_close(p, p->cpus[i]);
-		perfetto_ftrace_flush(p, p->cpus[i]);
-		perfetto_guest_close(p, p->cpus[i]);
-	}
-	perfetto_guest_describe(p);
-	perfetto_free_tracks(p);
-	perfetto_free_kinds(p);
-	free(p);
+	begin_part(&part);
+	perfetto_memory_put(part.state, x->state, x->nr_cpus);
+	end_part(&part);
+	free(x->state);
 	return EXIT_DONE;
 }
 
@@ -162,8 +153,10 @@ const struct export_format export_perfetto = {
 	.help = "a timeline for ui.perfetto.dev",
 	.targets = EXPORT_TO_FILE,
 	.is_binary = true,
+	.by_cpu = true,
 	.begin = begin,
-	.event = put_event,
-	.loss = put_loss,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
 	.end = end,
 };

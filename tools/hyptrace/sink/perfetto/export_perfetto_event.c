@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "lib/internal.h"
-#include "export_perfetto_kind.h"
+#include "export_perfetto.h"
 
 /* Number of values of op, from and to */
 #define TRANSITION_VALUES	4
@@ -38,7 +38,7 @@ static const char *name_value(const struct perfetto *p, const struct perfetto_ki
 		return hyptrace_symbol_name(field->field, value);
 	/* 0 is success everywhere */
 	if (field->is_result && value)
-		return hyptrace_formats_name(p->x->formats, kind->event, field->field, rec);
+		return hyptrace_formats_name(p->formats, kind->event, field->field, rec);
 	return NULL;
 }
 
@@ -87,7 +87,7 @@ static void fill(struct perfetto *p, struct perfetto_event *event,
 	const char *name = NULL;
 	unsigned int i;
 
-	call = hyptrace_formats_hypercall(p->x->formats, kind->event, rec);
+	call = hyptrace_formats_hypercall(p->formats, kind->event, rec);
 	if (call) {
 		name = call->name;
 		field = kind->names[0];
@@ -95,7 +95,7 @@ static void fill(struct perfetto *p, struct perfetto_event *event,
 	for (i = 0; !name && i < sizeof(kind->names) / sizeof(kind->names[0]); i++) {
 		field = kind->names[i];
 		if (field)
-			name = hyptrace_formats_name(p->x->formats, kind->event, field, rec);
+			name = hyptrace_formats_name(p->formats, kind->event, field, rec);
 	}
 	event->name = perfetto_name(p, name ? name : kind->event->name);
 	add_args(p, event, kind, call, name ? field : NULL, rec);
@@ -115,40 +115,26 @@ static void begin_event(struct perfetto_event *event, uint64_t begin, uint64_t e
 	event->nr_args = 0;
 }
 
-static void describe_calls(struct perfetto *p, struct perfetto_cpu *cpu)
+static void describe_calls(struct perfetto *p)
 {
-	if (cpu->calls.outer.uuid)
+	if (p->calls.outer.uuid)
 		return;
-	cpu->calls.outer.uuid = perfetto_cpu_track(p, cpu, PERFETTO_CALLS, "Calls");
-	cpu->calls.inner.uuid = cpu->calls.outer.uuid;
+	p->calls.outer.uuid = perfetto_cpu_track(p, PERFETTO_CALLS, "Calls");
+	p->calls.inner.uuid = p->calls.outer.uuid;
 }
 
-/**
- * perfetto_put_call - export a call of the host
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record, from when the call ended
- */
-void perfetto_put_call(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_call(struct perfetto *p,
 		       const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
 	struct perfetto_event event;
 
 	begin_event(&event, begin_of(rec, get(kind, ROLE_DURATION, rec)), rec->ts, false);
 	fill(p, &event, kind, rec);
-	describe_calls(p, cpu);
-	perfetto_put_outer(p, &cpu->calls, &event);
+	describe_calls(p);
+	perfetto_put_outer(p, &p->calls, &event);
 }
 
-/**
- * perfetto_put_inner_call - export what EL2 has done during a call of the host
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record
- */
-void perfetto_put_inner_call(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_inner_call(struct perfetto *p,
 			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
 	/* without a time it is not over, or it takes none */
@@ -157,8 +143,8 @@ void perfetto_put_inner_call(struct perfetto *p, struct perfetto_cpu *cpu,
 
 	begin_event(&event, begin_of(rec, duration), rec->ts, !duration);
 	fill(p, &event, kind, rec);
-	describe_calls(p, cpu);
-	perfetto_put_inner(p, &cpu->calls, &event);
+	describe_calls(p);
+	perfetto_put_inner(p, &p->calls, &event);
 }
 
 static struct perfetto_vcpu *get_vcpu(struct perfetto *p, const struct perfetto_kind *kind,
@@ -168,27 +154,13 @@ static struct perfetto_vcpu *get_vcpu(struct perfetto *p, const struct perfetto_
 			     get(kind, ROLE_INDEX, rec));
 }
 
-/**
- * perfetto_put_guest_enter - export that a CPU enters a guest: its guest_exit makes the slice
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record
- */
-void perfetto_put_guest_enter(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_guest_enter(struct perfetto *p,
 			      const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
-	perfetto_guest_enter(p, cpu, get_vcpu(p, kind, rec), rec->ts);
+	perfetto_guest_enter(p, get_vcpu(p, kind, rec), rec->ts);
 }
 
-/**
- * perfetto_put_guest_exit - export the time in a guest, named by the class of its exit
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record
- */
-void perfetto_put_guest_exit(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_guest_exit(struct perfetto *p,
 			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
 	struct perfetto_vcpu *vcpu = get_vcpu(p, kind, rec);
@@ -197,20 +169,13 @@ void perfetto_put_guest_exit(struct perfetto *p, struct perfetto_cpu *cpu,
 	begin_event(&event, begin_of(rec, get(kind, ROLE_DURATION, rec)), rec->ts, false);
 	fill(p, &event, kind, rec);
 	perfetto_put_outer(p, &vcpu->nest, &event);
-	cpu->entered = NULL;
+	p->entered = NULL;
 }
 
-/**
- * perfetto_put_guest_trap - export what EL2 has handled while the guest ran
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record
- */
-void perfetto_put_guest_trap(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_guest_trap(struct perfetto *p,
 			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
-	struct perfetto_vcpu *vcpu = cpu->entered;
+	struct perfetto_vcpu *vcpu = p->entered;
 	const uint32_t pid = get(kind, ROLE_VCPU, rec);
 	const uint64_t duration = get(kind, ROLE_DURATION, rec);
 	struct perfetto_event event;
@@ -248,14 +213,7 @@ static void name_transition(struct perfetto *p, struct perfetto_event *event,
 	event->name = perfetto_name(p, name);
 }
 
-/**
- * perfetto_put_transition - export a memory transition
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record
- */
-void perfetto_put_transition(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_transition(struct perfetto *p,
 			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
 	const struct perfetto_transition transition = {
@@ -271,7 +229,7 @@ void perfetto_put_transition(struct perfetto *p, struct perfetto_cpu *cpu,
 	begin_event(&event, rec->ts, rec->ts, true);
 	fill(p, &event, kind, rec);
 	name_transition(p, &event, kind, &transition);
-	perfetto_add_arg(&event, perfetto_name(p, "cpu"), PERFETTO_UINT, cpu->id);
+	perfetto_add_arg(&event, perfetto_name(p, "cpu"), PERFETTO_UINT, p->cpu);
 	if (!get(kind, ROLE_RET, rec))
 		perfetto_memory_flows(p, &transition, &event);
 	if (!p->memory.uuid) {
@@ -281,25 +239,18 @@ void perfetto_put_transition(struct perfetto *p, struct perfetto_cpu *cpu,
 	perfetto_put(p, &p->memory, &event);
 }
 
-static void put_instant(struct perfetto *p, struct perfetto_cpu *cpu,
+static void put_instant(struct perfetto *p,
 			const struct perfetto_event *event)
 {
-	if (!cpu->events.uuid)
-		cpu->events.uuid = perfetto_cpu_track(p, cpu, PERFETTO_EVENTS, "Events");
-	perfetto_put(p, &cpu->events, event);
+	if (!p->events.uuid)
+		p->events.uuid = perfetto_cpu_track(p, PERFETTO_EVENTS, "Events");
+	perfetto_put(p, &p->events, event);
 }
 
-/**
- * perfetto_put_other - export an event as an instant with its fields
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	the event
- * @rec:	its record
- */
-void perfetto_put_other(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_other(struct perfetto *p,
 			const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
-	struct hyptrace_formats *formats = p->x->formats;
+	struct hyptrace_formats *formats = p->formats;
 	struct perfetto_event event;
 	size_t len;
 
@@ -309,17 +260,10 @@ void perfetto_put_other(struct perfetto *p, struct perfetto_cpu *cpu,
 		event.text = hyptrace_formats_text(formats, kind->event, rec, &len);
 		perfetto_add_arg(&event, perfetto_name(p, "text"), PERFETTO_TEXT, 0);
 	}
-	put_instant(p, cpu, &event);
+	put_instant(p, &event);
 }
 
-/**
- * perfetto_put_unknown - export an event that the file does not describe
- * @p:		the export
- * @cpu:	the CPU
- * @kind:	not used
- * @rec:	its record
- */
-void perfetto_put_unknown(struct perfetto *p, struct perfetto_cpu *cpu,
+void perfetto_put_unknown(struct perfetto *p,
 			  const struct perfetto_kind *kind, const struct hyptrace_record *rec)
 {
 	struct perfetto_event event;
@@ -332,5 +276,5 @@ void perfetto_put_unknown(struct perfetto *p, struct perfetto_cpu *cpu,
 		memcpy(&id, rec->data, sizeof(id));
 	perfetto_add_arg(&event, perfetto_name(p, "id"), PERFETTO_UINT, id);
 	perfetto_add_arg(&event, perfetto_name(p, "size"), PERFETTO_UINT, rec->size);
-	put_instant(p, cpu, &event);
+	put_instant(p, &event);
 }

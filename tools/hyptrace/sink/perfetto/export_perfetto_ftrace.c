@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Export to Perfetto: the events of which Perfetto itself makes the tracks "pkVM Hypervisor CPU N".
- * For export_perfetto.c.
  *
  * hyp_enter opens a slice, hyp_exit closes it, and the other events become its arguments. Viewers
  * do not handle two entries in a row, so exits that are missing are added.
@@ -24,8 +23,7 @@
 /* FtraceEvent */
 #define EVENT_TIMESTAMP		1
 
-/* Bytes of a bundle without the last event, and of an event at most */
-#define BUNDLE_SIZE		(16 << 10)
+/* Bytes of an event at most */
 #define EVENT_MAX		128
 
 /* A field of a message: its number is its place in the list, from 1 on */
@@ -60,12 +58,9 @@ static const struct hyptrace_field *find_field(const struct hyptrace_event *even
 	return NULL;
 }
 
-/**
- * perfetto_ftrace_find - find Perfetto's message of an event
- * @event:	the event
- * @fields:	out: the fields of the message, PERFETTO_FTRACE_FIELDS of them; NULL if it has fewer
- *
- * Return: the number of the message; 0 if there is none, or if the event does not have the fields.
+/*
+ * Find Perfetto's message of an event, and its PERFETTO_FTRACE_FIELDS fields, NULL if it has fewer.
+ * Return 0 if there is none, or if the event does not have the fields.
  */
 unsigned int perfetto_ftrace_find(const struct hyptrace_event *event,
 				  const struct hyptrace_field **fields)
@@ -85,115 +80,95 @@ unsigned int perfetto_ftrace_find(const struct hyptrace_event *event,
 	return message->number;
 }
 
-/**
- * perfetto_ftrace_flush - write the events of a CPU that are waiting
- * @p:		the export
- * @cpu:	the CPU
- */
-void perfetto_ftrace_flush(struct perfetto *p, struct perfetto_cpu *cpu)
+void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out)
 {
 	uint8_t head[4 * PROTOBUF_VARINT_MAX], inner[4 * PROTOBUF_VARINT_MAX], *to, *end;
 
-	if (!cpu->len)
+	if (!bundle->len)
 		return;
-	to = protobuf_uint(inner, BUNDLE_CPU, cpu->id);
-	if (cpu->has_lost)
+	to = protobuf_uint(inner, BUNDLE_CPU, bundle->cpu);
+	if (bundle->has_lost)
 		to = protobuf_uint(to, BUNDLE_LOST_EVENTS, 1);
-	cpu->has_lost = false;
+	bundle->has_lost = false;
 	/* the message in the packet, and its own start */
 	end = protobuf_varint(protobuf_tag(head, FTRACE_EVENTS, PROTOBUF_LEN),
-			      to - inner + cpu->len);
+			      to - inner + bundle->len);
 	memmove(end, inner, to - inner);
 	end += to - inner;
 	to = protobuf_varint(protobuf_tag(inner, TRACE_PACKET, PROTOBUF_LEN),
-			     end - head + cpu->len);
-	out_write(p->out, inner, to - inner);
-	out_write(p->out, head, end - head);
-	out_write(p->out, cpu->bundle, cpu->len);
-	cpu->len = 0;
+			     end - head + bundle->len);
+	out_write(out, inner, to - inner);
+	out_write(out, head, end - head);
+	out_write(out, bundle->events, bundle->len);
+	bundle->len = 0;
 }
 
 /* Begin an event: all that is before its message. Return where the message starts. */
-static inline uint8_t *begin_event(struct perfetto *p, struct perfetto_cpu *cpu, uint64_t ts,
-				   unsigned int message, uint8_t **start)
+static inline uint8_t *begin_event(struct perfetto *p, uint64_t ts, unsigned int message,
+				   uint8_t **start)
 {
+	struct perfetto_bundle *bundle = &p->bundle;
 	uint8_t *to;
 
-	if (cpu->len >= BUNDLE_SIZE)
-		perfetto_ftrace_flush(p, cpu);
-	if (!cpu->bundle) {
-		cpu->bundle = malloc(BUNDLE_SIZE + EVENT_MAX);
-		if (!cpu->bundle)
+	if (bundle->len >= PERFETTO_BUNDLE_SIZE)
+		perfetto_bundle_flush(bundle, p->out);
+	if (!bundle->events) {
+		bundle->events = malloc(PERFETTO_BUNDLE_SIZE + EVENT_MAX);
+		if (!bundle->events)
 			die_no_memory();
 	}
-	*start = protobuf_open(cpu->bundle + cpu->len, BUNDLE_EVENT);
+	*start = protobuf_open(bundle->events + bundle->len, BUNDLE_EVENT);
 	to = protobuf_uint(*start, EVENT_TIMESTAMP, ts);
 	return protobuf_open(to, message);
 }
 
-static inline void end_event(struct perfetto_cpu *cpu, uint8_t *start, uint8_t *message,
-			     uint8_t *end)
+static inline void end_event(struct perfetto *p, uint8_t *start, uint8_t *message, uint8_t *end)
 {
-	cpu->len = protobuf_close(start, protobuf_close(message, end)) - cpu->bundle;
+	p->bundle.len = protobuf_close(start, protobuf_close(message, end)) - p->bundle.events;
 }
 
-static void put_empty(struct perfetto *p, struct perfetto_cpu *cpu, uint64_t ts,
-		      unsigned int number)
+static void put_empty(struct perfetto *p, uint64_t ts, unsigned int number)
 {
-	uint8_t *start, *message = begin_event(p, cpu, ts, number, &start);
+	uint8_t *start, *message = begin_event(p, ts, number, &start);
 
-	end_event(cpu, start, message, message);
+	end_event(p, start, message, message);
 }
 
-/**
- * perfetto_ftrace_close - close the slice of a CPU that is in EL2, as of its last event
- * @p:		the export
- * @cpu:	the CPU
- */
-void perfetto_ftrace_close(struct perfetto *p, struct perfetto_cpu *cpu)
+/* Close the slice of a CPU that is in EL2, as of its last event. */
+void perfetto_ftrace_close(struct perfetto *p)
 {
-	if (cpu->is_open)
-		put_empty(p, cpu, cpu->last, PERFETTO_HYP_EXIT);
-	cpu->is_open = false;
+	if (p->is_open)
+		put_empty(p, p->last, PERFETTO_HYP_EXIT);
+	p->is_open = false;
 }
 
-static void put_details(struct perfetto *p, struct perfetto_cpu *cpu, unsigned int number,
-			const struct hyptrace_field *const *fields,
+static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
 			const struct hyptrace_record *rec)
 {
-	uint8_t *start, *message = begin_event(p, cpu, rec->ts, number, &start), *to = message;
+	uint8_t *start, *message = begin_event(p, rec->ts, kind->message, &start), *to = message;
 	unsigned int i;
 
-	for (i = 0; i < FIELDS_MAX && fields[i]; i++) {
-		uint64_t value = hyptrace_field_read(fields[i], rec->data);
+	for (i = 0; i < FIELDS_MAX && kind->details[i]; i++) {
+		uint64_t value = hyptrace_field_read(kind->details[i], rec->data);
 
 		/* a field that is missing is read as 0 */
 		if (value)
 			to = protobuf_uint(to, i + 1, value);
 	}
-	end_event(cpu, start, message, to);
+	end_event(p, start, message, to);
 }
 
-/**
- * perfetto_ftrace_put - write an event
- * @p:		the export
- * @cpu:	its CPU
- * @message:	the number of its message
- * @fields:	fields of the message, from perfetto_ftrace_find()
- * @rec:	the event
- */
-void perfetto_ftrace_put(struct perfetto *p, struct perfetto_cpu *cpu, unsigned int message,
-			 const struct hyptrace_field *const *fields,
+void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
 			 const struct hyptrace_record *rec)
 {
-	if (message == PERFETTO_HYP_ENTER) {
-		perfetto_ftrace_close(p, cpu);
-		cpu->is_open = true;
-		put_empty(p, cpu, rec->ts, message);
-	} else if (cpu->is_open && message == PERFETTO_HYP_EXIT) {
-		cpu->is_open = false;
-		put_empty(p, cpu, rec->ts, message);
-	} else if (cpu->is_open) {
-		put_details(p, cpu, message, fields, rec);
+	if (kind->message == PERFETTO_HYP_ENTER) {
+		perfetto_ftrace_close(p);
+		p->is_open = true;
+		put_empty(p, rec->ts, kind->message);
+	} else if (p->is_open && kind->message == PERFETTO_HYP_EXIT) {
+		p->is_open = false;
+		put_empty(p, rec->ts, kind->message);
+	} else if (p->is_open) {
+		put_details(p, kind, rec);
 	}
 }

@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: virtual CPUs, and the time in their guests. For export_perfetto.c.
+ * Export to Perfetto: virtual CPUs, and the time in their guests.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/die.h"
 #include "export_perfetto.h"
 
 /* More virtual CPUs than this share a track */
-#define VCPUS_MAX	65536
+#define VCPUS_MAX	16384
 
-/* Tracks of VMs have this and the handle, those of virtual CPUs smaller numbers. */
+/* Tracks of VMs have this and the handle, those of virtual CPUs the other one and 35 bits. */
 #define UUID_OF_VM	(UINT64_C(1) << 32)
+#define UUID_OF_VCPU	(UINT64_C(1) << 35)
 
 /* Bytes of the name of a track */
 #define NAME_SIZE	64
 
-static struct perfetto_vcpu **get_bucket(struct perfetto *p, uint32_t pid)
+/*
+ * A virtual CPU that was on several CPUs has the same number in all their parts. But a number of a
+ * part's own if its VM is not known yet: then viewers join tracks of the same name.
+ */
+static uint64_t uuid_of(const struct perfetto *p, const struct perfetto_vcpu *vcpu)
 {
-	return &p->vcpus[pid % PERFETTO_VCPU_BUCKETS];
+	const uint64_t minor = vcpu->is_known ? (uint64_t)vcpu->handle << 32 | vcpu->index :
+						~((uint64_t)p->nr_vcpus << 32 | p->index);
+	const uint64_t hash = (uint64_t)map_hash(vcpu->pid, minor) << 3 |
+			      (map_hash(minor, vcpu->pid) & 7);
+
+	return perfetto_uuid(PERFETTO_GUESTS, UUID_OF_VCPU | hash);
 }
 
-static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid)
+static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				      uint32_t handle, uint32_t index)
 {
 	struct perfetto_vcpu *vcpu = calloc(1, sizeof(*vcpu));
 
 	if (!vcpu)
 		die_no_memory();
 	vcpu->pid = pid;
-	vcpu->nest.outer.uuid = perfetto_uuid(PERFETTO_GUESTS, ++p->nr_vcpus);
+	vcpu->is_known = is_known;
+	vcpu->handle = handle;
+	vcpu->index = index;
+	vcpu->nest.outer.uuid = uuid_of(p, vcpu);
 	vcpu->nest.inner.uuid = vcpu->nest.outer.uuid;
+	p->nr_vcpus++;
 	return vcpu;
 }
 
@@ -44,37 +58,34 @@ static bool is_vcpu(const struct perfetto_vcpu *vcpu, uint32_t handle, uint32_t 
 static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
 				      uint32_t handle, uint32_t index)
 {
-	struct perfetto_vcpu **bucket = get_bucket(p, pid), **at = bucket, *vcpu;
+	struct map_entry *entry = map_find(&p->vcpus, pid, 0);
+	struct perfetto_vcpu *first = entry ? entry->ptr : NULL, **at = &first, *vcpu;
 
-	while ((vcpu = *at) && (vcpu->pid != pid || (is_known && !is_vcpu(vcpu, handle, index))))
+	while ((vcpu = *at) && is_known && !is_vcpu(vcpu, handle, index))
 		at = &vcpu->next;
-	if (vcpu)
+	if (vcpu) {
 		*at = vcpu->next;
-	else if (p->nr_vcpus < VCPUS_MAX)
-		vcpu = new_vcpu(p, pid);
-	else
-		return p->vcpus[0] ? p->vcpus[0] : (p->vcpus[0] = new_vcpu(p, pid));
-	vcpu->next = *bucket;
-	*bucket = vcpu;
+	} else if (p->nr_vcpus < VCPUS_MAX) {
+		vcpu = new_vcpu(p, pid, is_known, handle, index);
+	} else {
+		if (!p->other)
+			p->other = new_vcpu(p, pid, is_known, handle, index);
+		return p->other;
+	}
+	vcpu->next = first;
+	if (!entry)
+		entry = map_add(&p->vcpus, pid, 0);
+	entry->ptr = vcpu;
 	return vcpu;
 }
 
-/**
- * perfetto_vcpu - get a virtual CPU
- * @p:		the export
- * @pid:	its thread
- * @handle:	its VM
- * @index:	its number in the VM
- *
- * Return: the virtual CPU.
- */
 struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t handle,
 				    uint32_t index)
 {
-	struct perfetto_vcpu *vcpu = *get_bucket(p, pid);
+	const struct map_entry *entry = map_find(&p->vcpus, pid, 0);
+	struct perfetto_vcpu *vcpu = entry ? entry->ptr : NULL;
 
-	if (!vcpu || vcpu->pid != pid || !vcpu->is_known || vcpu->handle != handle ||
-	    vcpu->index != index)
+	if (!vcpu || !vcpu->is_known || vcpu->handle != handle || vcpu->index != index)
 		vcpu = get_vcpu(p, pid, true, handle, index);
 	if (!vcpu->is_known) {
 		vcpu->is_known = true;
@@ -84,50 +95,31 @@ struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t h
 	return vcpu;
 }
 
-/**
- * perfetto_vcpu_of_thread - get the virtual CPU that a thread has used last
- * @p:		the export
- * @pid:	the thread
- *
- * Return: the virtual CPU.
- */
+/* The virtual CPU that a thread has used last */
 struct perfetto_vcpu *perfetto_vcpu_of_thread(struct perfetto *p, uint32_t pid)
 {
 	return get_vcpu(p, pid, false, 0, 0);
 }
 
-/**
- * perfetto_guest_enter - a CPU enters a guest
- * @p:		the export
- * @cpu:	the CPU
- * @vcpu:	the virtual CPU
- * @ts:		the time
- */
-void perfetto_guest_enter(struct perfetto *p, struct perfetto_cpu *cpu,
-			  struct perfetto_vcpu *vcpu, uint64_t ts)
+void perfetto_guest_enter(struct perfetto *p, struct perfetto_vcpu *vcpu, uint64_t ts)
 {
-	perfetto_guest_close(p, cpu);
-	cpu->entered = vcpu;
-	cpu->entered_at = ts;
+	perfetto_guest_close(p);
+	p->entered = vcpu;
+	p->entered_at = ts;
 }
 
-/**
- * perfetto_guest_close - write the slice of a guest whose exit is missing, up to the CPU's last
- *			  event
- * @p:		the export
- * @cpu:	the CPU
- */
-void perfetto_guest_close(struct perfetto *p, struct perfetto_cpu *cpu)
+/* Write the slice of a guest whose exit is missing, up to the CPU's last event. */
+void perfetto_guest_close(struct perfetto *p)
 {
 	struct perfetto_event event = {
-		.begin = cpu->entered_at,
-		.end = cpu->last,
+		.begin = p->entered_at,
+		.end = p->last,
 		.text = "guest (exit not recorded)",
 	};
 
-	if (cpu->entered)
-		perfetto_put_outer(p, &cpu->entered->nest, &event);
-	cpu->entered = NULL;
+	if (p->entered)
+		perfetto_put_outer(p, &p->entered->nest, &event);
+	p->entered = NULL;
 }
 
 static void describe(struct perfetto *p, const struct perfetto_vcpu *vcpu)
@@ -149,38 +141,29 @@ static void describe(struct perfetto *p, const struct perfetto_vcpu *vcpu)
 	perfetto_describe(p, vcpu->nest.outer.uuid, vm, name);
 }
 
-/**
- * perfetto_guest_describe - name the tracks of the virtual CPUs, after the last event
- * @p:		the export
- *
- * Not before: an event that comes later can say to which VM a thread belongs.
- */
-void perfetto_guest_describe(struct perfetto *p)
+static void end_vcpu(struct perfetto *p, struct perfetto_vcpu *vcpu)
 {
-	const struct perfetto_vcpu *vcpu;
-	unsigned int i;
-
-	for (i = 0; i < PERFETTO_VCPU_BUCKETS; i++)
-		for (vcpu = p->vcpus[i]; vcpu; vcpu = vcpu->next)
-			if (vcpu->nest.outer.sequence || vcpu->nest.inner.sequence)
-				describe(p, vcpu);
+	if (vcpu->nest.outer.sequence || vcpu->nest.inner.sequence)
+		describe(p, vcpu);
+	free(vcpu->nest.outer.known);
+	free(vcpu->nest.inner.known);
+	free(vcpu);
 }
 
-/**
- * perfetto_guest_free - free the virtual CPUs
- * @p:		the export
- */
-void perfetto_guest_free(struct perfetto *p)
+/* Name the tracks, after the last event: a later one can say to which VM a thread belongs. */
+void perfetto_guest_end(struct perfetto *p)
 {
-	struct perfetto_vcpu *vcpu;
-	unsigned int i;
+	struct perfetto_vcpu *vcpu, *next;
+	struct map_entry *entry = NULL;
 
-	for (i = 0; i < PERFETTO_VCPU_BUCKETS; i++) {
-		while ((vcpu = p->vcpus[i])) {
-			p->vcpus[i] = vcpu->next;
-			free(vcpu->nest.outer.known);
-			free(vcpu->nest.inner.known);
-			free(vcpu);
+	perfetto_guest_close(p);
+	while ((entry = map_next(&p->vcpus, entry))) {
+		for (vcpu = entry->ptr; vcpu; vcpu = next) {
+			next = vcpu->next;
+			end_vcpu(p, vcpu);
 		}
 	}
+	if (p->other)
+		end_vcpu(p, p->other);
+	map_free(&p->vcpus);
 }

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: the events of the host, as a trace of their own. For cmd_export.c.
+ * Export to Perfetto: the events of the host, as a trace of their own.
  *
  * Perfetto has messages for many events of the kernel. Those that its timeline or its users need
  * most are written as such, all others as generic events with the names of their fields.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/internal.h"
 #include "output/die.h"
-#include "output/message.h"
-#include "output/out.h"
-#include "session/signals.h"
-#include "sink/export_output.h"
 #include "export_perfetto.h"
-#include "export_perfetto_host.h"
 
 /* FtraceEventBundle and FtraceEvent */
 #define BUNDLE_EVENT		2
@@ -33,17 +26,11 @@
 #define FIELD_INT		4
 #define FIELD_UINT		5
 
-/* Bytes of a bundle without the last event */
-#define BUNDLE_SIZE		(16 << 10)
 /* Bytes of a string at most, and of all that is in an event besides names and strings */
 #define STRING_MAX		512
 #define EVENT_HEAD		64
 #define FIELD_HEAD		32
 
-/* Events between looks at the signals */
-#define EVENTS_AT_ONCE		4096
-
-#define NR_IDS			(UINT16_MAX + 1)
 #define FIELDS_MAX		7
 #define PID_FIELD		"common_pid"
 #define COMMON			"common_"
@@ -73,38 +60,24 @@ static const struct host_message {
 	{ 401, "kvm_wfx_arm64", { "is_wfe", "vcpu_pc" } },
 };
 
-/**
- * struct host_kind - how an event is written
- * @event:	the event; NULL if the file has no such event
- * @pid:	its field common_pid; or NULL
- * @message:	its message, or NULL for a generic event
- * @fields:	the fields of the message; NULL for those that the event does not have
- * @room:	bytes of the event at most
- */
+/* How an event is written */
 struct host_kind {
-	const struct hyptrace_event	*event;
-	const struct hyptrace_field	*pid;
-	const struct host_message	*message;
-	const struct hyptrace_field	*fields[FIELDS_MAX];
-	size_t				room;
+	const struct hyptrace_event	*event;		/* NULL if the file has no such event */
+	const struct hyptrace_field	*pid;		/* its field common_pid; or NULL */
+	const struct host_message	*message;	/* NULL for a generic event */
+	const struct hyptrace_field	*fields[FIELDS_MAX];	/* NULL: it has no such field */
+	size_t				room;		/* bytes of the event at most */
 };
 
-/**
- * struct host_trace - the trace
- * @p:		what perfetto_ftrace_flush() needs
- * @out:	the output
- * @kinds:	NR_IDS kinds
- * @room:	bytes of the largest event
- * @cpus:	the CPUs
- * @nr_cpus:	number of @cpus
- */
 struct host_trace {
-	struct perfetto		p;
-	struct out		out;
-	struct host_kind	*kinds;
-	size_t			room;
-	struct perfetto_cpu	*cpus;
-	unsigned int		nr_cpus;
+	struct host_kind	*kinds;		/* by the ids of events */
+	size_t			room;		/* bytes of the largest event */
+};
+
+/* The events of a CPU */
+struct host_part {
+	const struct host_trace	*trace;
+	struct perfetto_bundle	bundle;
 };
 
 static const struct host_message *find_message(const struct hyptrace_event *event)
@@ -124,7 +97,7 @@ static void add_kind(struct host_trace *t, const struct hyptrace_event *event)
 	struct host_kind *kind;
 	unsigned int i;
 
-	if (event->id >= NR_IDS)
+	if (event->id >= EXPORT_NR_IDS)
 		return;
 	kind = &t->kinds[event->id];
 	kind->event = event;
@@ -202,27 +175,9 @@ static uint8_t *put_message(uint8_t *to, const struct host_kind *kind,
 	return to;
 }
 
-static struct perfetto_cpu *get_cpu(struct host_trace *t, unsigned int id)
+static void put_event(struct host_part *host, const struct hyptrace_record *rec, struct out *out)
 {
-	unsigned int i;
-
-	for (i = 0; i < t->nr_cpus; i++)
-		if (t->cpus[i].id == id)
-			return &t->cpus[i];
-	t->cpus = reallocarray(t->cpus, t->nr_cpus + 1, sizeof(*t->cpus));
-	if (!t->cpus)
-		die_no_memory();
-	memset(&t->cpus[t->nr_cpus], 0, sizeof(*t->cpus));
-	t->cpus[t->nr_cpus].id = id;
-	t->cpus[t->nr_cpus].bundle = malloc(BUNDLE_SIZE + t->room);
-	if (!t->cpus[t->nr_cpus].bundle)
-		die_no_memory();
-	return &t->cpus[t->nr_cpus++];
-}
-
-static void put_event(struct host_trace *t, struct perfetto_cpu *cpu,
-		      const struct hyptrace_record *rec)
-{
+	struct perfetto_bundle *bundle = &host->bundle;
 	const struct host_kind *kind;
 	uint8_t *start, *inner, *to;
 	uint64_t pid = 0;
@@ -231,12 +186,12 @@ static void put_event(struct host_trace *t, struct perfetto_cpu *cpu,
 	if (rec->size < sizeof(id))
 		return;
 	memcpy(&id, rec->data, sizeof(id));
-	kind = &t->kinds[id];
+	kind = &host->trace->kinds[id];
 	if (!kind->event)
 		return;
-	if (cpu->len >= BUNDLE_SIZE)
-		perfetto_ftrace_flush(&t->p, cpu);
-	start = protobuf_open(cpu->bundle + cpu->len, BUNDLE_EVENT);
+	if (bundle->len >= PERFETTO_BUNDLE_SIZE)
+		perfetto_bundle_flush(bundle, out);
+	start = protobuf_open(bundle->events + bundle->len, BUNDLE_EVENT);
 	to = protobuf_uint(start, EVENT_TIMESTAMP, rec->ts);
 	if (kind->pid)
 		hyptrace_field_value(kind->pid, rec, &pid);
@@ -244,80 +199,81 @@ static void put_event(struct host_trace *t, struct perfetto_cpu *cpu,
 	to = protobuf_uint(to, EVENT_PID, (uint32_t)pid);
 	inner = protobuf_open(to, kind->message ? kind->message->number : EVENT_GENERIC);
 	to = kind->message ? put_message(inner, kind, rec) : put_generic(inner, kind->event, rec);
-	cpu->len = protobuf_close(start, protobuf_close(inner, to)) - cpu->bundle;
+	bundle->len = protobuf_close(start, protobuf_close(inner, to)) - bundle->events;
 }
 
-static void put_loss(struct host_trace *t, struct perfetto_cpu *cpu)
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
 {
-	perfetto_ftrace_flush(&t->p, cpu);
-	cpu->has_lost = true;
-}
-
-/* Write all events. Return an exit code; or a negative errno with @err. */
-static int put_events(struct host_trace *t, struct host_events *h, struct hyptrace_error *err)
-{
+	struct host_part *host = part->state;
 	const struct hyptrace_stream_event *event;
-	unsigned int left = EVENTS_AT_ONCE;
-	int ret;
 
-	while (!t->out.error) {
-		ret = hyptrace_file_next(h->file, &event, err);
-		if (ret == -ENODATA)
-			return EXIT_DONE;
-		if (ret < 0 && ret != -EBADMSG)
-			return ret;
-		if (ret < 0)
-			h->note(err, h->arg);
-		/* a damaged sub-buffer comes as a loss, too */
-		if (ret > 0 && event->record.lost)
-			put_loss(t, get_cpu(t, event->cpu));
-		if (ret > 0 && event->record.data)
-			put_event(t, get_cpu(t, event->cpu), &event->record);
-		if (--left)
-			continue;
-		left = EVENTS_AT_ONCE;
-		if (signals_stop)
-			return cmd_fail("the export was interrupted");
+	for (event = events; event < events + nr; event++) {
+		if (event->record.lost) {
+			perfetto_bundle_flush(&host->bundle, part->out);
+			host->bundle.has_lost = true;
+		}
+		if (event->record.data)
+			put_event(host, &event->record, part->out);
 	}
+}
+
+static int begin(struct export *x)
+{
+	struct host_trace *trace = calloc(1, sizeof(*trace));
+	unsigned int i;
+
+	if (!trace)
+		die_no_memory();
+	x->state = trace;
+	trace->kinds = calloc(EXPORT_NR_IDS, sizeof(*trace->kinds));
+	if (!trace->kinds)
+		die_no_memory();
+	for (i = 0; i < x->nr_events; i++)
+		add_kind(trace, x->events[i]);
 	return EXIT_DONE;
 }
 
-/**
- * export_perfetto_host - write the events of the host to a file that has no name
- * @h:		the events of the host, with all that is chosen, and a note
- * @fd:		out: a descriptor of the file, at its beginning
- * @err:	the reason if it fails
- *
- * Return: an exit code; or a negative errno with @err.
- */
-int export_perfetto_host(struct host_events *h, int *fd, struct hyptrace_error *err)
+static void begin_part(struct export_part *part)
 {
-	struct host_trace t = {};
-	struct hyptrace_event *const *list;
-	unsigned int nr, i;
-	int code;
+	struct host_part *host = calloc(1, sizeof(*host));
 
-	*fd = export_open_unnamed();
-	if (*fd < 0)
-		return cmd_fail("cannot create a temporary file: %s", strerror(errno));
-	out_init(&t.out, *fd);
-	t.p.out = &t.out;
-	t.kinds = calloc(NR_IDS, sizeof(*t.kinds));
-	if (!t.kinds)
+	if (!host)
 		die_no_memory();
-	list = hyptrace_file_events(h->file, &nr);
-	for (i = 0; i < nr; i++)
-		add_kind(&t, list[i]);
-	code = put_events(&t, h, err);
-	for (i = 0; i < t.nr_cpus; i++) {
-		perfetto_ftrace_flush(&t.p, &t.cpus[i]);
-		free(t.cpus[i].bundle);
-	}
-	out_flush(&t.out);
-	free(t.cpus);
-	free(t.kinds);
-	if (!code && (t.out.error || lseek(*fd, 0, SEEK_SET) < 0))
-		code = cmd_fail("cannot write a temporary file: %s",
-				strerror(t.out.error ? t.out.error : errno));
-	return code;
+	part->state = host;
+	host->trace = part->x->state;
+	host->bundle.cpu = part->cpu;
+	host->bundle.events = malloc(PERFETTO_BUNDLE_SIZE + host->trace->room);
+	if (!host->bundle.events)
+		die_no_memory();
 }
+
+static void end_part(struct export_part *part)
+{
+	struct host_part *host = part->state;
+
+	perfetto_bundle_flush(&host->bundle, part->out);
+	free(host->bundle.events);
+	free(host);
+}
+
+static int end(struct export *x)
+{
+	struct host_trace *trace = x->state;
+
+	free(trace->kinds);
+	free(trace);
+	return EXIT_DONE;
+}
+
+const struct export_format export_perfetto_host = {
+	.name = "perfetto",
+	.targets = EXPORT_TO_FILE,
+	.is_binary = true,
+	.by_cpu = true,
+	.begin = begin,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
+	.end = end,
+};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: find out how each event is exported, once before the first one. For
- * export_perfetto.c.
+ * Export to Perfetto: find out how each event is exported.
  */
 #include <stdlib.h>
 
 #include "lib/internal.h"
 #include "output/die.h"
-#include "export_perfetto_kind.h"
+#include "export_perfetto.h"
 
 #define BIT(role)	(1U << ROLE_##role)
 #define VCPU_BITS	(BIT(VCPU) | BIT(HANDLE) | BIT(INDEX))
@@ -26,21 +25,13 @@ static const char *const role_names[] = {
 	[ROLE_VCPU] = "vcpu",
 };
 
-/**
- * struct style - how an event is exported if it has some fields
- * @event:	its name
- * @needs:	the fields: a bit for each enum perfetto_role
- * @hides:	those that are no arguments, since the track or the slice shows them
- * @names:	fields that give the name of the slice
- * @put:	as in struct perfetto_kind
- */
+/* How an event is exported if it has some fields */
 struct style {
 	const char	*event;
-	unsigned int	needs;
-	unsigned int	hides;
-	const char	*names[2];
-	void		(*put)(struct perfetto *p, struct perfetto_cpu *cpu,
-			       const struct perfetto_kind *kind,
+	unsigned int	needs;		/* the fields: a bit for each enum perfetto_role */
+	unsigned int	hides;		/* those that the track or the slice shows, no arguments */
+	const char	*names[2];	/* fields that give the name of the slice */
+	void		(*put)(struct perfetto *p, const struct perfetto_kind *kind,
 			       const struct hyptrace_record *rec);
 };
 
@@ -169,10 +160,7 @@ static void make_kind(struct perfetto_kind *kind, const struct hyptrace_event *e
 	}
 }
 
-/**
- * perfetto_kinds - find out how each event is exported
- * @p:		the export
- */
+/* Find out how each event is exported. */
 void perfetto_kinds(struct perfetto *p)
 {
 	const struct export *x = p->x;
@@ -191,10 +179,19 @@ void perfetto_kinds(struct perfetto *p)
 			make_kind(&p->kinds[x->events[i]->id], x->events[i]);
 }
 
-/**
- * perfetto_free_kinds - free what perfetto_kinds() has allocated
- * @p:		the export
- */
+const struct perfetto_kind *perfetto_kind(const struct perfetto *p,
+					  const struct hyptrace_record *rec)
+{
+	const struct perfetto_kind *kind;
+	uint16_t id;
+
+	if (rec->size < sizeof(id))
+		return p->unknown;
+	memcpy(&id, rec->data, sizeof(id));
+	kind = id < p->nr_kinds ? &p->kinds[id] : p->unknown;
+	return kind->event && rec->size >= kind->event->size ? kind : p->unknown;
+}
+
 void perfetto_free_kinds(struct perfetto *p)
 {
 	unsigned int i;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: tracks, and the packets of their slices and instants. For
- * export_perfetto*.c.
+ * Export to Perfetto: tracks, and the packets of their slices and instants.
  *
  * Each track has a sequence of packets of its own. So its number and the full time are written
  * once, and a packet has only the nanoseconds since the one before, and numbers instead of names.
@@ -131,25 +130,13 @@ static void put_packet(struct perfetto *p, uint8_t *start, uint8_t *end)
 	out_put_to(p->out, (char *)protobuf_close(start, end));
 }
 
-/**
- * perfetto_uuid - make the number of a track
- * @group:	its group
- * @id:		0 for the group itself, else a number below 2^36
- *
- * Return: the number.
- */
+/* The number of a track: @id is 0 for the group itself, else below 2^36. */
 uint64_t perfetto_uuid(enum perfetto_group group, uint64_t id)
 {
 	return UUID_PREFIX | (uint64_t)(group + 1) << UUID_GROUP_SHIFT | id;
 }
 
-/**
- * perfetto_describe - name a track
- * @p:		the export
- * @uuid:	the track
- * @parent:	the track below which it is; 0 for none
- * @name:	its name
- */
+/* Name a track; @parent is 0 if it is below no other one. */
 void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
 	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *descriptor, *to;
@@ -162,13 +149,7 @@ void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const
 	put_packet(p, start, protobuf_close(descriptor, to));
 }
 
-/**
- * perfetto_group - get a group of tracks
- * @p:		the export
- * @group:	the group
- *
- * Return: its number, for the parent of perfetto_describe().
- */
+/* The number of a group of tracks, which is described the first time */
 uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group)
 {
 	const uint64_t uuid = perfetto_uuid(group, 0);
@@ -190,23 +171,25 @@ static uint8_t *put_clock(uint8_t *to, unsigned int id, uint64_t time)
 	return protobuf_close(clock, to);
 }
 
-/**
- * perfetto_begin - write the first packet: the clocks
- * @p:		the export
- * @time:	time of the first event
- */
-void perfetto_begin(struct perfetto *p, uint64_t time)
+/* The time from which the clocks of all sequences start */
+static uint64_t base_of(const struct export *x)
 {
-	const struct hyptrace_file_info *info = p->x->info;
-	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *message, *to;
+	return x->first > BASE_BEFORE ? x->first - BASE_BEFORE : 1;
+}
 
-	p->base = time > BASE_BEFORE ? time - BASE_BEFORE : 1;
+/* Write the first packet of all. */
+void perfetto_put_clocks(const struct export *x)
+{
+	const uint64_t base = base_of(x);
+	uint8_t *start, *message, *to;
+
+	start = protobuf_open((uint8_t *)out_room(x->out, PACKET_MAX), TRACE_PACKET);
 	message = protobuf_open(start, CLOCK_SNAPSHOT);
-	to = put_clock(message, CLOCK_BOOT, p->base);
-	if (info->offset)
-		to = put_clock(to, CLOCK_REAL, p->base + info->offset);
+	to = put_clock(message, CLOCK_BOOT, base);
+	if (x->info->offset)
+		to = put_clock(to, CLOCK_REAL, base + x->info->offset);
 	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
-	put_packet(p, start, protobuf_close(message, to));
+	out_put_to(x->out, (char *)protobuf_close(start, protobuf_close(message, to)));
 }
 
 /* Write the first packets of a sequence: its defaults, and the time from which its clock starts. */
@@ -214,8 +197,9 @@ static void begin_sequence(struct perfetto *p, struct perfetto_track *track)
 {
 	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *message, *events, *to;
 
-	track->sequence = ++p->nr_sequences;
-	track->time = p->base;
+	/* no other part has this number */
+	track->sequence = p->nr_sequences++ * (p->x->nr_cpus + 1) + p->index + 1;
+	track->time = base_of(p->x);
 	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
 	to = protobuf_uint(to, SEQUENCE_FLAGS, STATE_CLEARED);
 	to = protobuf_uint(to, FIRST_ON_SEQUENCE, 1);
@@ -228,8 +212,8 @@ static void begin_sequence(struct perfetto *p, struct perfetto_track *track)
 	start = protobuf_open(get_room(p), TRACE_PACKET);
 	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
 	message = protobuf_open(to, CLOCK_SNAPSHOT);
-	to = put_clock(message, CLOCK_BOOT, p->base);
-	to = put_clock(to, CLOCK_SEQUENCE, p->base);
+	to = put_clock(message, CLOCK_BOOT, track->time);
+	to = put_clock(to, CLOCK_SEQUENCE, track->time);
 	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
 	put_packet(p, start, protobuf_close(message, to));
 }
@@ -314,12 +298,7 @@ static void put_begin(struct perfetto *p, struct perfetto_track *track,
 	put_packet(p, start, protobuf_close(message, to));
 }
 
-/**
- * perfetto_put - write a slice or an instant
- * @p:		the export
- * @track:	its track
- * @event:	the slice or the instant
- */
+/* Write a slice or an instant. */
 void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 		  const struct perfetto_event *event)
 {
@@ -344,11 +323,9 @@ void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 	track->end = event->end;
 }
 
-/**
- * perfetto_put_outer - write a slice that may contain those of perfetto_put_inner()
- * @p:		the export
- * @nest:	its track
- * @event:	the slice; its begin is changed if it would not nest
+/*
+ * Write a slice that may contain those of perfetto_put_inner(). Its begin is changed if it would
+ * not nest.
  */
 void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event)
@@ -365,12 +342,7 @@ void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 	perfetto_put(p, &nest->outer, event);
 }
 
-/**
- * perfetto_put_inner - write a slice or an instant that may be inside one of perfetto_put_outer()
- * @p:		the export
- * @nest:	its track
- * @event:	the slice or instant; its begin is changed if it would not nest
- */
+/* Write a slice or an instant that may be inside one of perfetto_put_outer(); likewise. */
 void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event)
 {
@@ -384,32 +356,4 @@ void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 		nest->begin = event->begin;
 	nest->end = event->end;
 	perfetto_put(p, &nest->inner, event);
-}
-
-/**
- * perfetto_free_tracks - free all tracks and names
- * @p:		the export
- */
-void perfetto_free_tracks(struct perfetto *p)
-{
-	unsigned int i;
-
-	for (i = 0; i < p->nr_cpus; i++) {
-		struct perfetto_cpu *cpu = p->cpus[i];
-
-		if (!cpu)
-			continue;
-		free(cpu->calls.outer.known);
-		free(cpu->calls.inner.known);
-		free(cpu->events.known);
-		free(cpu->losses.known);
-		free(cpu->bundle);
-		free(cpu);
-	}
-	free(p->cpus);
-	perfetto_guest_free(p);
-	free(p->memory.known);
-	free(p->names.texts);
-	map_free(&p->names.numbers);
-	map_free(&p->pages);
 }

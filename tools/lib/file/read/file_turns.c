@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +38,14 @@ struct turns {
 	unsigned int			nr_cpus;
 	struct slot			slots[SLOTS_MAX];
 	unsigned int			nr_slots;
-	pthread_mutex_t			lock;		/* protects what follows, and members of slots */
+	pthread_mutex_t			lock;		/* protects what follows, and the slots */
 	pthread_cond_t			changed;
 	unsigned int			at;		/* the slot whose piece is taken next */
 	uint64_t			next;		/* number of that piece */
 	uint64_t			turn;		/* number of the piece to flush next */
 	bool				flushing;	/* a thread does */
-	_Atomic int			ret;		/* why reading has ended early, or 0 */
 	struct hyptrace_error		err;
+	atomic_int			ret;		/* why reading has ended early, or 0 */
 };
 
 static int wait_turn(struct file_batch *batch)

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The parts of an export, each with a buffer: events that come one after the other, or those of a
+ * file, which several threads read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "output/die.h"
+#include "session/signals.h"
+#include "export.h"
+
+/* Bytes of what threads write at once; if there are more, they are written in turns, too */
+#define PIECE_MAX	(1 << 20)
+
+/* A part, and the buffer of its output */
+struct work {
+	struct export_part			part;
+	const struct export_format		*format;
+	const struct hyptrace_file_batch	*batch;
+	bool					is_begun;
+	struct work				*next;
+	struct out				out;
+	char					*buffer;
+};
+
+static void before_write(void *arg)
+{
+	const struct work *w = arg;
+
+	export_wait(&w->part);
+}
+
+/* Wait until this part may write to what it shares with others; flush() need not. */
+void export_wait(const struct export_part *part)
+{
+	struct work *w = (struct work *)part;
+
+	if (w->batch && hyptrace_file_wait(w->batch))
+		w->out.error = ECANCELED;
+}
+
+static struct work *work_new(const struct export_format *format, struct export *x,
+			     struct hyptrace_formats *formats)
+{
+	struct work *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		die_no_memory();
+	w->part.x = x;
+	w->part.formats = formats;
+	w->format = format;
+	if (!x->out)
+		return w;
+	/* what begin() has written comes first */
+	if (x->out->len)
+		out_flush(x->out);
+	w->part.out = &w->out;
+	out_init(&w->out, x->out->fd);
+	w->out.abandon = x->out->abandon;
+	return w;
+}
+
+/* A CPU without events has no part. */
+static void put(struct work *w, const struct hyptrace_stream_event *events, unsigned int nr)
+{
+	struct export *x = w->part.x;
+
+	if (!w->is_begun) {
+		w->part.cpu = events->cpu;
+		while (w->part.index < x->nr_cpus && x->cpus[w->part.index] != events->cpu)
+			w->part.index++;
+		w->format->begin_part(&w->part);
+	}
+	w->is_begun = true;
+	w->format->events(&w->part, events, nr);
+}
+
+static void flush(struct work *w)
+{
+	if (w->is_begun && w->format->flush)
+		w->format->flush(&w->part);
+	if (w->part.out)
+		out_flush(&w->out);
+}
+
+static void end_work(struct work *w)
+{
+	struct out *out = w->part.x->out;
+
+	w->batch = NULL;
+	flush(w);
+	if (w->is_begun)
+		w->format->end_part(&w->part);
+	if (out)
+		out_flush(&w->out);
+	if (out && !out->error && w->out.error != ECANCELED)
+		out->error = w->out.error;
+	free(w->buffer);
+	free(w);
+}
+
+/* Export events that come in order. */
+void export_put(struct export_stream *s, const struct hyptrace_stream_event *events,
+		unsigned int nr)
+{
+	const struct hyptrace_stream_event *end = events + nr;
+
+	for (; events < end; events += nr) {
+		struct work **w = &s->works;
+
+		nr = end - events;
+		if (s->format->by_cpu)
+			for (nr = 1; events + nr < end && events[nr].cpu == events->cpu; nr++)
+				;
+		while (*w && s->format->by_cpu && (*w)->part.cpu != events->cpu)
+			w = &(*w)->next;
+		if (!*w)
+			*w = work_new(s->format, s->x, s->x->formats);
+		put(*w, events, nr);
+	}
+}
+
+/* Write what is in the buffers. Return an errno once a write has failed. */
+int export_flush(struct export_stream *s)
+{
+	struct work *w;
+
+	for (w = s->works; w; w = w->next) {
+		flush(w);
+		if (w->out.error)
+			return w->out.error;
+	}
+	return 0;
+}
+
+/* End the parts. */
+void export_end_parts(struct export_stream *s)
+{
+	struct work *w, *next;
+
+	for (w = s->works; w; w = next) {
+		next = w->next;
+		end_work(w);
+	}
+	s->works = NULL;
+}
+
+/* For hyptrace_file_run() */
+struct reading {
+	const struct export_format	*format;
+	struct export			*x;
+	void				(*damage)(const struct hyptrace_error *err, void *arg);
+	void				*arg;
+};
+
+static void *begin_work(struct hyptrace_formats *formats, void *arg)
+{
+	const struct reading *r = arg;
+	struct work *w = work_new(r->format, r->x, formats);
+
+	if (!w->part.out)
+		return w;
+	w->buffer = malloc(PIECE_MAX);
+	if (!w->buffer)
+		die_no_memory();
+	out_set_buffer(&w->out, w->buffer, PIECE_MAX);
+	w->out.before = before_write;
+	w->out.before_arg = w;
+	return w;
+}
+
+static int put_batch(void *state, const struct hyptrace_file_batch *batch)
+{
+	struct work *w = state;
+
+	w->batch = batch;
+	put(w, batch->events, batch->nr);
+	return w->out.error || signals_stop;
+}
+
+static int flush_piece(void *state)
+{
+	struct work *w = state;
+
+	flush(w);
+	return w->out.error;
+}
+
+static void report_damage(const struct hyptrace_error *err, void *arg)
+{
+	const struct reading *r = arg;
+
+	r->damage(err, r->arg);
+}
+
+static void free_work(void *state)
+{
+	end_work(state);
+}
+
+/* Export the events of a file. Return as hyptrace_file_run(). */
+int export_file(const struct export_format *format, struct export *x, struct hyptrace_file *file,
+		void (*damage)(const struct hyptrace_error *err, void *arg), void *arg,
+		struct hyptrace_error *err)
+{
+	struct reading reading = { format, x, damage, arg };
+	const struct hyptrace_file_work work = {
+		.flags = format->by_cpu ? HYPTRACE_FILE_TURNS : 0,
+		.arg = &reading,
+		.begin = begin_work,
+		.batch = put_batch,
+		.flush = flush_piece,
+		.damage = report_damage,
+		.end = free_work,
+	};
+
+	return hyptrace_file_run(file, &work, sizeof(work), err);
+}
