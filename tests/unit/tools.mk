@@ -78,12 +78,12 @@ test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
 test_tools_lines-srcs := $(call command,lines.c lines_json.c json_rows.c row.c row_calls.c row_text.c clock.c \
-	csv.c printer.c table.c table_cell.c columns.c text.c out.c die.c) $(filter-srcs)
-test_tools_lines-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
-test_tools_lines-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
+	csv.c printer.c table.c columns.c text.c out.c die.c) $(filter-srcs)
+test_tools_lines-cflags := $(tools-cflags)
+test_tools_lines-libs := $(tools-libs)
 
 strace-srcs := $(call command,strace_event.c lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
-	table.c table_cell.c columns.c text.c out.c die.c) $(filter-srcs)
+	table.c columns.c text.c out.c die.c) $(filter-srcs)
 test_tools_strace-srcs := $(strace-srcs) $(call command,strace_nest.c strace_summary.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 test_tools_strace-libs := $(test_tools_lines-libs)
@@ -100,9 +100,9 @@ test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
 test_tools_top-srcs := $(call command,top_screen.c top_spark.c top_detail.c time_text.c stat_columns.c \
-	stat_by.c stat_rows.c loglin.c map.c printer.c table.c table_cell.c columns.c text.c out.c die.c)
+	stat_by.c stat_rows.c loglin.c map.c printer.c table.c columns.c text.c out.c die.c)
 test_tools_top-cflags := $(test_tools_lines-cflags)
-test_tools_top-libs := $(shell $(PKG_CONFIG) --libs smartcols)
+test_tools_top-libs :=
 
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
@@ -138,9 +138,9 @@ test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c export_chrome_event.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_calls.c export_ctf_event.c export_ctf_meta.c \
 	export_jsonl.c stacks.c map.c csv.c json_rows.c lines_json.c row.c row_calls.c row_text.c printer.c table.c \
-	table_cell.c columns.c text.c out.c die.c) $(tools-format-srcs)
-test_tools_export-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
-test_tools_export-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs smartcols)
+	columns.c text.c out.c die.c) $(tools-format-srcs)
+test_tools_export-cflags := $(tools-cflags)
+test_tools_export-libs := $(tools-libs)
 
 test_tools_perfetto-srcs := $(call command,export_parts.c export_perfetto.c export_perfetto_event.c \
 	export_perfetto_ftrace.c export_perfetto_guest.c export_perfetto_kind.c export_perfetto_memory.c \
@@ -167,13 +167,11 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(call command,printer.c table.c table_cell.c columns.c text.c \
+test_tools_printer-srcs := $(call command,printer.c table.c columns.c text.c \
 	out.c die.c)
-test_tools_printer-cflags := $(tools-cflags) $(shell $(PKG_CONFIG) --cflags smartcols)
-test_tools_printer-libs := $(shell $(PKG_CONFIG) --libs smartcols)
+test_tools_printer-cflags := $(tools-cflags)
+test_tools_printer-libs :=
 
-test_tools_printer_plain-srcs := $(subst table.c,table_plain.c,$(test_tools_printer-srcs))
-test_tools_printer_plain-cflags := $(tools-cflags)
 
 test_tools_query-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)

@@ -98,7 +98,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --last | --order-bound | --out | --output | --pid | --time | --timeout | --to | --trace | --with)
+		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --columns | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --last | --order-bound | --out | --pid | --time | --timeout | --to | --trace | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -134,16 +134,11 @@ _hyptrace()
 		;;
 	-f | --format) words=$(_hyptrace_formats) ;;
 	--host) words=$(find /sys/kernel/tracing/events -mindepth 1 -maxdepth 1 -type d -printf '%f ' 2>/dev/null) ;;
-	-i | --file | --input | --out | --with)
+	-i | -o | --file | --input | --out | --with)
 		compopt -o default 2>/dev/null
 		return
 		;;
-	-o)
-		# the argument is a file only of these verbs
-		[[ $verb != record && $verb != export && $verb != catch && $verb != strace ]] || compopt -o default 2>/dev/null
-		return
-		;;
-	-d | -n | --after | --delay | --duration | --from | --interval | --limit | --rotate | --rate | --count | --last | --order-bound | --output | --pid | --timeout | --to) return ;;
+	-d | -n | --after | --columns | --delay | --duration | --from | --interval | --limit | --rotate | --rate | --count | --last | --order-bound | --pid | --timeout | --to) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;

@@ -48,7 +48,7 @@ teardown()
 	run -0 --separate-stderr hyptrace list
 	same "$output" ""
 	[[ $stderr == *"no remote is registered: load hyptrace_pkvm (the hypervisor) or hyptrace_test"* ]]
-	for option in -j -p "-j -o event"; do
+	for option in -j --pretty "-j --columns event"; do
 		# shellcheck disable=SC2086 # words
 		run -0 --separate-stderr hyptrace list $option
 		same "$(jq -c . <<<"$output")" '[]' "list $option"

@@ -86,6 +86,17 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'unexpected argument "file"'
 }
 
+@test "a letter that has another meaning now is refused, and the message names the new option" {
+	for verb in list status count; do
+		run -1 hyptrace "$verb" -o cpu
+		says '-o and --output write to a file: use --columns=cpu'
+		run -1 hyptrace "$verb" --output=cpu
+		says 'use --columns=cpu'
+	done
+	run -1 hyptrace list -p
+	says '--pretty has no letter: -p is --pid of strace'
+}
+
 @test "an error of a verb says where its help is" {
 	while read -r verb rest; do
 		# shellcheck disable=SC2086 # words
@@ -95,7 +106,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		[[ ${stderr_lines[0]} == "hyptrace: "* ]]
 		same "${#stderr_lines[@]}" 2 "lines of: $verb $rest"
 	done <<-END
-		list -o
+		list --columns
 		enable
 		disable --frobnicate
 		start now
@@ -105,7 +116,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		clear now
 		reset now
 		set
-		status -o nothing
+		status --columns nothing
 		stream -n 0
 		catch
 		catch --count 0 host_hcall
@@ -118,11 +129,11 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		record --rotate 2
 		record --duration 0
 		show --time=never
-		count -o nothing
+		count --columns nothing
 		count --off
 		count --reset host_hcall
 		count --cpu 0 host_hcall
-		count --histogram -o count
+		count --histogram --columns count
 		count --histogram --reset
 		monitor now
 		mark

@@ -4,37 +4,37 @@
 
 load ../helper
 
-@test "list -o prints one table with these columns" {
+@test "list --columns prints one table with these columns" {
 	ht enable selftest
-	run -0 ht list -o state,EVENT,remote
+	run -0 ht list --columns state,EVENT,remote
 	same "$(xargs <<<"${lines[0]}")" "STATE EVENT REMOTE"
 	same "$(grep selftest <<<"$output" | xargs)" "enabled selftest $REMOTE"
 	same "$(grep -c "$REMOTE" <<<"$output")" "$(ht list -j | jq '.[0].events | length')"
-	run -0 ht list --output=event
+	run -0 ht list --columns=event
 	same "${lines[0]}" EVENT
 	same "${lines[*]:1:3}" "hyp_enter hyp_exit selftest"
 	same "$(tail -n +2 <<<"$output" | xargs)" "$(ht list -j | jq -r '[.[0].events[].name] | join(" ")')"
-	run -0 ht list -o size,id
+	run -0 ht list --columns size,id
 	same "${lines[0]}" "SIZE  ID"
 }
 
-@test "list -o of all remotes is one table" {
-	run -0 hyptrace list -o remote,event
+@test "list --columns of all remotes is one table" {
+	run -0 hyptrace list --columns remote,event
 	same "$(grep -c selftest <<<"$output")" "${#remotes[@]}"
 	same "$(grep -c EVENT <<<"$output")" 1
 	# the remotes are told apart
 	first="REMOTE "
 	((${#remotes[@]} > 1)) || first=
-	run -0 hyptrace list -o event
+	run -0 hyptrace list --columns event
 	same "$(xargs <<<"${lines[0]}")" "${first}EVENT"
-	run -0 hyptrace status -o cpu,state
+	run -0 hyptrace status --columns cpu,state
 	same "$(xargs <<<"${lines[0]}")" "${first}CPU STATE"
 }
 
-@test "status -o prints one table with these columns" {
+@test "status --columns prints one table with these columns" {
 	tracing_marks
 	ht mark 1 --count 5 -C 0
-	run -0 ht status -o cpu,written,unread,used,subbufs,fill% -C 0
+	run -0 ht status --columns cpu,written,unread,used,subbufs,fill% -C 0
 	same "${#lines[@]}" 2
 	same "$(xargs <<<"${lines[0]}")" "CPU WRITTEN UNREAD USED SUBBUFS FILL%"
 	read -r cpu written unread used subbufs fill <<<"${lines[1]}"
@@ -42,24 +42,24 @@ load ../helper
 	same "$subbufs" "$(of .nr_subbufs)"
 	((used > 0 && used <= subbufs))
 	same "$fill" $((100 * used / subbufs))
-	run -0 ht status -o remote,overrun,dropped
+	run -0 ht status --columns remote,overrun,dropped
 	same "${#lines[@]}" "$((1 + $(cpu_ids | wc -l)))"
 	same "$(xargs <<<"${lines[1]}")" "$REMOTE 0 0"
 }
 
-@test "-o chooses the keys of JSON" {
-	same "$(ht status -j -o lost,cpu -C 0)" '[{"cpu":0,"lost":0}]'
-	same "$(ht list -j -o event,state | jq -c 'map(keys) | unique')" '[["enabled","name"]]'
-	same "$(ht list -j -o remote | jq -r '.[].remote' | sort -u)" "$REMOTE"
+@test "--columns chooses the keys of JSON" {
+	same "$(ht status -j --columns lost,cpu -C 0)" '[{"cpu":0,"lost":0}]'
+	same "$(ht list -j --columns event,state | jq -c 'map(keys) | unique')" '[["enabled","name"]]'
+	same "$(ht list -j --columns remote | jq -r '.[].remote' | sort -u)" "$REMOTE"
 }
 
 @test "an unknown column is a usage error, and the message lists the known ones" {
 	for list in '' nothing 'cpu,' ',cpu' 'cpu lost'; do
-		run -1 ht status -o "$list"
+		run -1 ht status --columns "$list"
 		says 'unknown column'
 		says 'UNREAD'
 	done
-	run -1 ht list -o written
+	run -1 ht list --columns written
 	says 'unknown column "written": use some of REMOTE, EVENT'
 	run -1 ht stream -o cpu
 }

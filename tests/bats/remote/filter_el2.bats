@@ -44,7 +44,7 @@ filtering()
 	filtering ' id==7||id &  0x10 '
 	same "$(filter_of selftest)" ' id==7||id &  0x10 '
 	same "$(filter_of hyp_enter)" null
-	run -0 ht list -o event,state,filter
+	run -0 ht list --columns event,state,filter
 	same "$(grep selftest <<<"$output" | xargs)" 'selftest enabled id==7||id & 0x10'
 	run -0 ht list -v
 	says 'id==7||id &  0x10'
@@ -54,7 +54,7 @@ filtering()
 	says 'selftest:  id==7||id &  0x10'
 	says FILTERED
 	ht mark 0 --count 32 -C 0
-	run -0 ht status -o written,filtered -C 0
+	run -0 ht status --columns written,filtered -C 0
 	same "$(xargs <<<"${lines[1]}")" "17 15"
 }
 

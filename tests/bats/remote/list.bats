@@ -24,8 +24,8 @@ load ../helper
 	jq -e '.[0].events | map(.id) | (unique | length) == length and all(. > 0)' <<<"$output"
 }
 
-@test "list -p is the same document, indented" {
-	run -0 ht list -p
+@test "list --pretty is the same document, indented" {
+	run -0 ht list --pretty
 	((${#lines[@]} > 5))
 	same "$(jq -cS . <<<"$output")" "$(ht list -j | jq -cS .)"
 }
@@ -58,7 +58,7 @@ load ../helper
 
 @test "list EVENT prints these events only" {
 	same "$(ht list -j 'hyp_e*' selftest | jq -r '[.[0].events[].name] | join(" ")')" 'hyp_enter hyp_exit selftest'
-	same "$(ht list -o event hyp_exit | xargs)" 'EVENT hyp_exit'
+	same "$(ht list --columns event hyp_exit | xargs)" 'EVENT hyp_exit'
 	run -2 ht list hyp_exti
 	says 'cannot list "hyp_exti": no such event; did you mean "hyp_exit"?'
 	same "$(ht list -vj selftest | jq -c '.[0].events | map(has("counted"))')" '[true]'

@@ -117,7 +117,7 @@ last_counts()
 	ht set --size "$(pages 2)"
 	many=$(fill 100)
 	ht enable selftest
-	for options in "-C 0" "-C 0 -j" "-C 0 -p --ns"; do
+	for options in "-C 0" "-C 0 -j" "-C 0 --pretty --ns"; do
 		# shellcheck disable=SC2086 # words
 		stream_begin --count 3 $options
 		kill -STOP "$stream"

@@ -145,5 +145,5 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 }
 
 @test "list succeeds when the reader of its pipe has ended" {
-	run -0 bash -c "set -o pipefail; hyptrace -r $REMOTE list -v -p | true"
+	run -0 bash -c "set -o pipefail; hyptrace -r $REMOTE list -v --pretty | true"
 }

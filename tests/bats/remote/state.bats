@@ -163,7 +163,7 @@ load ../helper
 		says "$word"
 	done
 	# Leave out the offset of the clocks: it is measured again each time.
-	same "$(ht status -p | jq -cS '.[0] | del(.cpus, .clock_offset)')" \
+	same "$(ht status --pretty | jq -cS '.[0] | del(.cpus, .clock_offset)')" \
 		"$(ht status -j | jq -cS '.[0] | del(.cpus, .clock_offset)')"
 }
 

@@ -136,7 +136,7 @@ is_armed()
 	same "$(ht -j list | jq -r '[.[0].events[] | select(.trigger) | "\(.name) \(.trigger) \(.after)"] | join(", ")')" \
 		"hyp_enter start 0, selftest stop 1"
 	same "$(of '[.triggers[] | "\(.trigger) \(.after) \(.armed)"] | join(", ")')" "start 0 false, stop 1 false"
-	run -0 ht list -o event,trigger
+	run -0 ht list --columns event,trigger
 	grep -qE '^selftest +stop after 1 sub-buffer$' <<<"$output"
 	run -0 ht list -v
 	says 'stop after 1 sub-buffer'

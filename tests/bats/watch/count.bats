@@ -58,7 +58,7 @@ number()
 	same "$(number '.[] | select(.name == "HVC64").count')" 400
 	run -0 ht count -j --cpu "$cpu"
 	same "$(jq -c '.[] | select(.name == "HVC64") | [.cpu, .count]' <<<"$output")" "[$cpu,200]"
-	run -0 ht count -C all -o cpu,key,count
+	run -0 ht count -C all --columns cpu,key,count
 	same "$(grep -cE '^ *(0|'"$cpu"') +HVC64 +200$' <<<"$output")" 2
 	run -2 ht count --cpu 4711
 	says 'has no CPU 4711'

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -91,13 +92,13 @@ static void json_numbers(void **state)
 }
 
 static const struct column all_columns[] = {
-	{ "cpu",	"CPU",		COLUMN_NUMBER },
-	{ "remote",	"REMOTE",	COLUMN_EXTRA },
-	{ "state",	"STATE",	0 },
-	{ "symbols",	"SYMBOLS",	0 },
-	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
-	{ "read",	"READ",		COLUMN_NUMBER },
-	{ "long",	"LONG",		COLUMN_TRUNC },
+	{ "cpu",	"CPU",		COLUMN_NUMBER, NULL, NULL },
+	{ "remote",	"REMOTE",	COLUMN_EXTRA, NULL, NULL },
+	{ "state",	"STATE",	0, NULL, NULL },
+	{ "symbols",	"SYMBOLS",	0, NULL, NULL },
+	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON, NULL, NULL },
+	{ "read",	"READ",		COLUMN_NUMBER, NULL, NULL },
+	{ "long",	"LONG",		COLUMN_TRUNC, NULL, NULL },
 };
 
 static struct columns columns = {
@@ -236,6 +237,152 @@ static void chosen_columns(void **state)
 	columns.nr_chosen = 0;
 }
 
+static void csv_rows(void **state)
+{
+	(void)state;
+	assert_string_equal(table_of(PRINTER_CSV),
+			    "cpu,state,symbols,dropped,read,long\n"
+			    "0,attached,,7,123456,a\\x0a\\xc3\\xa4\n"
+			    "10,off,,,,\n");
+}
+
+static void csv_strings(void **state)
+{
+	struct printer *p = begin(PRINTER_CSV, false);
+
+	(void)state;
+	printer_table(p, NULL, &columns);
+	printer_end(p);
+	printer_table(p, NULL, &columns);
+	printer_row(p);
+	printer_bool(p, "cpu", true);
+	printer_str(p, "state", "a,b");
+	printer_str(p, "symbols", "say \"x\"");
+	printer_u64(p, "dropped", UINT64_MAX);
+	printer_size(p, "read", 65536);
+	printer_none(p, "long");
+	printer_end(p);
+	printer_end(p);
+	assert_string_equal(end(p), "cpu,state,symbols,dropped,read,long\n"
+			    "cpu,state,symbols,dropped,read,long\n"
+			    "true,\"a,b\",\"say \"\"x\"\"\",18446744073709551615,65536,\n");
+}
+
+/* Rows that columns print themselves */
+static void print_twice(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, 2 * *(const unsigned int *)row);
+}
+
+static void print_plain(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, *(const unsigned int *)row);
+}
+
+static double value_of(const void *row)
+{
+	return *(const unsigned int *)row / 10;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const unsigned int *const *x = a, *const *y = b;
+
+	return **x < **y ? -1 : **x > **y;
+}
+
+static void described_columns(void **state)
+{
+	static const struct column all[] = {
+		{ "n", "N", COLUMN_NUMBER, print_plain, value_of },
+		{ "twice", "TWICE", COLUMN_NUMBER, print_twice, NULL },
+		{ "only", "ONLY", COLUMN_CSV, print_plain, NULL },
+	};
+	static const struct columns table = { .all = all, .nr = 3 };
+	static const unsigned int numbers[] = { 19, 7, 11, 25 };
+	const void *rows[] = { &numbers[0], &numbers[1], &numbers[2], &numbers[3] };
+	static const enum printer_format formats[] = { PRINTER_TEXT, PRINTER_JSON, PRINTER_CSV };
+	static const char *const expected[] = {
+		" N  TWICE\n25     50\n11     22\n19     38\n 7     14\n",
+		"[{\"n\":25,\"twice\":50},{\"n\":11,\"twice\":22},{\"n\":19,\"twice\":38},"
+		"{\"n\":7,\"twice\":14}]\n",
+		"n,twice,only\n25,50,25\n11,22,11\n19,38,19\n7,14,7\n",
+	};
+	struct printer *p;
+	unsigned int i, j;
+
+	(void)state;
+	assert_ptr_equal(columns_find(&table, "Twice"), &all[1]);
+	assert_null(columns_find(&table, "thrice"));
+	columns_sort(&all[0], rows, 4, compare_rows);
+	for (i = 0; i < 3; i++) {
+		p = begin(formats[i], false);
+		printer_table(p, NULL, &table);
+		for (j = 0; j < 4; j++)
+			columns_print(&table, p, rows[j]);
+		printer_end(p);
+		assert_string_equal(end(p), expected[i]);
+	}
+	/* all values are equal: by name, which is their order as numbers */
+	columns_sort(&all[1], rows, 4, compare_rows);
+	assert_ptr_equal(rows[0], &numbers[1]);
+	assert_ptr_equal(rows[3], &numbers[3]);
+}
+
+/* A terminal of 30 columns as the standard output */
+static const char *table_on_terminal(const struct columns *of, const char *last)
+{
+	const struct winsize size = { .ws_col = 30, .ws_row = 10 };
+	int real = dup(STDOUT_FILENO), master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+	struct printer *p;
+
+	assert_true(master >= 0);
+	assert_int_equal(grantpt(master), 0);
+	assert_int_equal(unlockpt(master), 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	assert_true(slave >= 0);
+	assert_int_equal(ioctl(slave, TIOCSWINSZ, &size), 0);
+	fflush(stdout);
+	dup2(slave, STDOUT_FILENO);
+	p = begin(PRINTER_TEXT, true);
+	printer_table(p, NULL, of);
+	printer_row(p);
+	printer_styled(p, "name", STYLE_NAME, "a name");
+	printer_str(p, "long", "0123456789abcdef");
+	printer_uint(p, "more", 1234567);
+	printer_str(p, "last", last);
+	printer_end(p);
+	printer_end(p);
+	end(p);
+	dup2(real, STDOUT_FILENO);
+	close(real);
+	close(slave);
+	close(master);
+	return result;
+}
+
+static void terminal(void **state)
+{
+	static const struct column all[] = {
+		{ "name", "NAME", 0, NULL, NULL },
+		{ "long", "LONG", COLUMN_TRUNC, NULL, NULL },
+		{ "more", "MORE", COLUMN_NUMBER | COLUMN_RANK(1), NULL, NULL },
+		{ "last", "LAST", 0, NULL, NULL },
+	};
+	static const struct columns table = { .all = all, .nr = 4 };
+
+	(void)state;
+	assert_string_equal(table_on_terminal(&table, "abcd"),
+			    "NAME    LONG              LAST\n"
+			    "\033[1ma name\033[0m  0123456789abcdef  abcd\n");
+	assert_string_equal(table_on_terminal(&table, "abcdefghij"),
+			    "NAME    LONG        LAST\n"
+			    "\033[1ma name\033[0m  0123456789  abcdefghij\n");
+	assert_string_equal(table_on_terminal(&table, "abcdefghijklmnopqrstuvw"),
+			    "NAME    LONG  LAST\n"
+			    "\033[1ma name\033[0m  0123  abcdefghijklmnopqrstuvw\n");
+}
+
 static void unknown_columns(void **state)
 {
 	static const char *const lists[] = {
@@ -341,6 +488,10 @@ int main(void)
 		cmocka_unit_test(nesting_pretty),
 		cmocka_unit_test(nesting_text),
 		cmocka_unit_test(chosen_columns),
+		cmocka_unit_test(csv_rows),
+		cmocka_unit_test(csv_strings),
+		cmocka_unit_test(described_columns),
+		cmocka_unit_test(terminal),
 		cmocka_unit_test(unknown_columns),
 		cmocka_unit_test(streams),
 		cmocka_unit_test(full_device),

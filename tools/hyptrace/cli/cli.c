@@ -16,6 +16,8 @@
 
 enum {
 	OPT_COLOR = 0x100,
+	OPT_COLUMNS,
+	OPT_PRETTY,
 };
 
 /* Index of --cpu, which is hidden for verbs that do not take it */
@@ -24,7 +26,8 @@ enum {
 static const struct argp_option global_options[] = {
 	{ "cpu",	'C',	"LIST",		0, "Only these CPUs, such as 0,2-3 or all", 0 },
 	{ "json",	'j',	NULL,		0, "Print JSON", 0 },
-	{ "pretty",	'p',	NULL,		0, "Print indented JSON", 0 },
+	{ "pretty",	OPT_PRETTY, NULL,	0, "Print indented JSON", 0 },
+	{ NULL,		'p',	NULL,		OPTION_HIDDEN, NULL, 0 },
 	{ "remote",	'r',	"REMOTE",	0, "Use this remote", 0 },
 	{ "color",	OPT_COLOR, "WHEN",	0, "Use colours: auto, always or never", 0 },
 	{ "help",	'h',	NULL,		0, "Print this help", 0 },
@@ -69,6 +72,8 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 		puts(PROGRAM " " HYPTRACE_VERSION);
 		exit(EXIT_DONE);
 	case 'p':
+		return cmd_usage("--pretty has no letter: -p is --pid of strace");
+	case OPT_PRETTY:
 		ctx->pretty = true;
 		ctx->json = true;
 		return 0;
@@ -173,26 +178,44 @@ error_t cmd_usage(const char *fmt, ...)
 	return -EINVAL;
 }
 
-/**
- * cmd_parse_columns - parse the argument of --output
- * @columns:	the columns of the table
- * @list:	the argument
- *
- * Return: the error for the parser to return, 0 if the list is valid.
- */
-error_t cmd_parse_columns(struct columns *columns, const char *list)
+static error_t parse_columns(int key, char *arg, struct argp_state *state)
 {
 	const char *bad;
 	char *names;
 	size_t len;
 
-	if (columns_parse(columns, list, &bad, &len))
-		return 0;
-	names = columns_names(columns, "");
-	cmd_note("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
-	free(names);
-	return -EINVAL;
+	switch (key) {
+	case OPT_COLUMNS:
+		if (columns_parse(state->input, arg, &bad, &len))
+			return 0;
+		names = columns_names(state->input, "");
+		cmd_note("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
+		free(names);
+		return -EINVAL;
+	case 'o':
+		return cmd_usage("-o and --output write to a file: use --columns=%s", arg);
+	}
+	return ARGP_ERR_UNKNOWN;
 }
+
+static char *help_columns(int key, const char *text, void *input)
+{
+	if (key != OPT_COLUMNS)
+		return (char *)text;
+	return columns_names(input, "Print only a table with these columns, of ");
+}
+
+static const struct argp_option columns_options[] = {
+	{ "columns", OPT_COLUMNS, "COLUMNS", 0, "", 0 },
+	{ "output", 'o', "COLUMNS", OPTION_HIDDEN, NULL, 0 },
+	{ 0 }
+};
+
+const struct argp cmd_columns_argp = {
+	.options = columns_options,
+	.parser = parse_columns,
+	.help_filter = help_columns,
+};
 
 /**
  * cmd_parse - parse the arguments of a verb

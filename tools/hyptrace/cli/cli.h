@@ -13,7 +13,6 @@
 
 #define PROGRAM	"hyptrace"
 
-struct columns;
 struct context;
 struct printer;
 
@@ -61,13 +60,14 @@ struct context {
 #define ARGS_COMMAND	"[-- COMMAND...]"
 
 extern const struct argp cmd_global_argp;
+/* --columns: a child of the parser of each verb with a table; its input is struct columns */
+extern const struct argp cmd_columns_argp;
 
 bool cmd_color_auto(void);
 char *cmd_drop_remark(int key, const char *text, void *input);
 void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
 void cmd_no_arguments(struct context *ctx, int argc, char **argv);
-error_t cmd_parse_columns(struct columns *columns, const char *list);
 error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* CLI_H */

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The columns of a table, and those of them that --output selects.
+ * The columns of a table, and those of them that --columns selects.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "columns.h"
+#include "die.h"
+#include "printer.h"
 #include "text.h"
 
 static bool is_chosen(const struct columns *columns, unsigned int index)
@@ -34,15 +38,6 @@ static bool choose(struct columns *columns, const char *name, size_t len)
 	return false;
 }
 
-/**
- * columns_parse - parse a list of columns
- * @columns:	the columns of the table; the list replaces an earlier choice
- * @list:	names with commas between them, in any case
- * @bad:	out: the first unknown name, which is not terminated
- * @len:	out: its length
- *
- * Return: true if all names are known.
- */
 bool columns_parse(struct columns *columns, const char *list, const char **bad, size_t *len)
 {
 	columns->nr_chosen = 0;
@@ -57,11 +52,6 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad, 
 	}
 }
 
-/**
- * columns_tell_apart - choose the first column, too, if there are several remotes
- * @columns:	the columns of the table, of which REMOTE is the first one
- * @nr:		number of remotes
- */
 void columns_tell_apart(struct columns *columns, unsigned int nr)
 {
 	if (nr < 2 || !columns->nr_chosen || is_chosen(columns, 0))
@@ -71,28 +61,19 @@ void columns_tell_apart(struct columns *columns, unsigned int nr)
 	columns->nr_chosen++;
 }
 
-/**
- * columns_default - choose the columns that text has without --output
- * @columns:	the columns of the table; a choice stays
- */
-void columns_default(struct columns *columns)
+void columns_default(struct columns *columns, bool csv)
 {
+	const unsigned int hidden = COLUMN_EXTRA | (csv ? 0 : COLUMN_JSON | COLUMN_CSV);
 	unsigned int i;
 
 	if (columns->nr_chosen)
 		return;
 	for (i = 0; i < columns->nr; i++)
-		if (!(columns->all[i].flags & (COLUMN_JSON | COLUMN_EXTRA)))
+		if (!(columns->all[i].flags & hidden))
 			columns->chosen[columns->nr_chosen++] = i;
 }
 
-/**
- * columns_has - is a value printed in JSON?
- * @columns:	the columns of the table
- * @key:	the key of the value
- *
- * Return: true if it is.
- */
+/* Is a value printed in JSON? */
 bool columns_has(const struct columns *columns, const char *key)
 {
 	unsigned int i;
@@ -100,17 +81,10 @@ bool columns_has(const struct columns *columns, const char *key)
 	for (i = 0; i < columns->nr; i++)
 		if (!strcmp(columns->all[i].key, key))
 			return columns->nr_chosen ? is_chosen(columns, i) :
-						    !(columns->all[i].flags & COLUMN_EXTRA);
+			       !(columns->all[i].flags & (COLUMN_EXTRA | COLUMN_CSV));
 	return false;
 }
 
-/**
- * columns_names - list the names of all columns
- * @columns:	the columns of the table
- * @before:	text before the list
- *
- * Return: the text and the names, with commas between them, for free().
- */
 char *columns_names(const struct columns *columns, const char *before)
 {
 	unsigned int i;
@@ -125,13 +99,63 @@ char *columns_names(const struct columns *columns, const char *before)
 	return names;
 }
 
-/**
- * columns_help - describe the option --output
- * @columns:	the columns of the table
- *
- * Return: the text, for free().
- */
-char *columns_help(const struct columns *columns)
+void columns_print_values(const struct columns *columns, struct printer *p, const void *row)
 {
-	return columns_names(columns, "Print only a table with these columns, of ");
+	const struct column *column, *end = columns->all + columns->nr;
+
+	for (column = columns->all; column < end; column++)
+		if (printer_is_csv(p) || !(column->flags & COLUMN_CSV))
+			column->print(p, column->key, row);
+}
+
+void columns_print(const struct columns *columns, struct printer *p, const void *row)
+{
+	printer_row(p);
+	columns_print_values(columns, p, row);
+	printer_end(p);
+}
+
+const struct column *columns_find(const struct columns *columns, const char *name)
+{
+	const struct column *column, *end = columns->all + columns->nr;
+
+	for (column = columns->all; column < end; column++)
+		if (!strcmp(column->key, name) || !strcasecmp(column->head, name))
+			return column;
+	return NULL;
+}
+
+struct sorted {
+	const void	*row;
+	double		value;
+	int		(*compare_names)(const void *a, const void *b);
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return x->compare_names(&x->row, &y->row);
+}
+
+void columns_sort(const struct column *by, const void **rows, unsigned int nr,
+		  int (*compare_names)(const void *a, const void *b))
+{
+	struct sorted *sorted = calloc(nr + 1, sizeof(*sorted));
+	unsigned int i;
+
+	if (!sorted)
+		die_no_memory();
+	for (i = 0; i < nr; i++)
+		sorted[i] = (struct sorted){
+			.row = rows[i],
+			.value = by->value ? by->value(rows[i]) : 0,
+			.compare_names = compare_names,
+		};
+	qsort(sorted, nr, sizeof(*sorted), compare);
+	for (i = 0; i < nr; i++)
+		rows[i] = sorted[i].row;
+	free(sorted);
 }

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The columns of a table, and those of them that --output selects. For the printer, list
- * and status.
+ * The columns of a table, described once for text, JSON and CSV, and those of them that --columns
+ * selects.
+ *
+ *	static const struct column all[] = {
+ *		{ "cpu", "CPU", COLUMN_NUMBER, print_cpu, NULL },
+ *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost, value_of_lost },
+ *	};
+ *	struct columns columns = { .all = all, .nr = 2 };
+ *
+ *	printer_table(p, "cpus", &columns);
+ *	columns_print(&columns, p, row);	(for each row)
+ *	printer_end(p);
  */
 #ifndef COLUMNS_H
 #define COLUMNS_H
@@ -9,49 +19,55 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define COLUMNS_MAX	16
-#define COLUMN_NONE	-1
+struct printer;
+
+#define COLUMNS_MAX	20
 /* If the terminal is too narrow, columns are left out: those of the highest rank from 1 on first */
-#define COLUMN_RANK(rank)	((rank) << 8)
+#define COLUMN_RANK_SHIFT	8
+#define COLUMN_RANK(rank)	((rank) << COLUMN_RANK_SHIFT)
 
 enum column_flags {
 	COLUMN_NUMBER	= 1 << 0,	/* align it to the right */
 	COLUMN_TRUNC	= 1 << 1,	/* cut its text if the terminal is too narrow */
 	COLUMN_JSON	= 1 << 2,	/* in text, print it only if it is selected */
 	COLUMN_EXTRA	= 1 << 3,	/* print it only if it is selected */
+	COLUMN_CSV	= 1 << 4,	/* print it only in CSV, or if it is selected */
 };
 
-/**
- * struct column - a column of a table
- * @key:	its key in JSON
- * @head:	its name, which is its head in text
- * @flags:	enum column_flags
- */
 struct column {
-	const char	*key;
-	const char	*head;
-	unsigned int	flags;
+	const char	*key;		/* in JSON and CSV */
+	const char	*head;		/* in text; also its name for --columns */
+	unsigned int	flags;		/* enum column_flags, and COLUMN_RANK() */
+	/* print the value of a row: NULL if the verb prints its rows itself */
+	void		(*print)(struct printer *p, const char *key, const void *row);
+	/* what columns_sort() sorts by, the largest first: NULL for the order of names */
+	double		(*value)(const void *row);
 };
 
-/**
- * struct columns - the columns of a table
- * @all:	all columns
- * @nr:		number of @all
- * @chosen:	indexes of the columns that --output selects, in its order
- * @nr_chosen:	number of @chosen; 0 without --output
- */
 struct columns {
 	const struct column	*all;
 	unsigned int		nr;
-	unsigned int		chosen[COLUMNS_MAX];
-	unsigned int		nr_chosen;
+	unsigned int		chosen[COLUMNS_MAX];	/* indexes, in the order of --columns */
+	unsigned int		nr_chosen;		/* 0 without --columns */
 };
 
+/* If a name is unknown, @bad is set to the first one, which is not terminated. */
 bool columns_parse(struct columns *columns, const char *list, const char **bad, size_t *len);
 bool columns_has(const struct columns *columns, const char *key);
+/* Choose the first column, REMOTE, too, if there are several remotes. */
 void columns_tell_apart(struct columns *columns, unsigned int nr);
-void columns_default(struct columns *columns);
+void columns_default(struct columns *columns, bool csv);
+/* @before and the names of all columns, for free() */
 char *columns_names(const struct columns *columns, const char *before);
-char *columns_help(const struct columns *columns);
+
+/* Print a row of the table that is open. */
+void columns_print(const struct columns *columns, struct printer *p, const void *row);
+/* Print the values of a row into the object that is open. */
+void columns_print_values(const struct columns *columns, struct printer *p, const void *row);
+/* By key or name; NULL if there is none */
+const struct column *columns_find(const struct columns *columns, const char *name);
+/* Sort pointers to rows; @compare_names, as that of qsort(), decides between equal values. */
+void columns_sort(const struct column *by, const void **rows, unsigned int nr,
+		  int (*compare_names)(const void *a, const void *b));
 
 #endif /* COLUMNS_H */

@@ -96,15 +96,19 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
-/**
- * printer_is_json - does a printer print JSON?
- * @p:		the printer
- *
- * Return: true if it does.
- */
 bool printer_is_json(const struct printer *p)
 {
-	return p->format != PRINTER_TEXT;
+	return p->format == PRINTER_JSON || p->format == PRINTER_PRETTY;
+}
+
+bool printer_is_csv(const struct printer *p)
+{
+	return p->format == PRINTER_CSV;
+}
+
+bool printer_is_text(const struct printer *p)
+{
+	return p->format == PRINTER_TEXT;
 }
 
 static struct frame *top(struct printer *p)
@@ -219,7 +223,7 @@ static void text_end(struct printer *p)
 		flush_object(p, frame);
 		break;
 	case FRAME_TABLE:
-		if (frame->nr)
+		if (frame->nr || printer_is_csv(p))
 			table_print(frame->table, p->out, frame->indent, p->color);
 		else
 			table_free(frame->table);
@@ -306,7 +310,7 @@ void printer_table(struct printer *p, const char *key, const struct columns *col
 	frame->kind = FRAME_TABLE;
 	frame->columns = columns;
 	if (!printer_is_json(p))
-		frame->table = table_new(columns);
+		frame->table = table_new(columns, printer_is_csv(p));
 }
 
 /**
@@ -416,6 +420,9 @@ static void put_value(struct printer *p, const char *key, enum printer_style sty
 		add_label(frame, key, text, color_of(style));
 		break;
 	case FRAME_ROW:
+		/* CSV has the values of JSON, and nothing for none */
+		if (printer_is_csv(p) && json)
+			text = strcmp(json, "null") ? json : "";
 		table_cell(frame->table, key, text, color_of(style));
 		break;
 	case FRAME_CELL:
@@ -537,7 +544,7 @@ void printer_size(struct printer *p, const char *key, uint64_t bytes)
 	}
 	snprintf(text, sizeof(text), "%" PRIu64 "%.*s", n, unit ? 1 : 0, &units[unit]);
 	snprintf(number, sizeof(number), "%" PRIu64, bytes);
-	if (!printer_is_json(p))
+	if (printer_is_text(p))
 		put_value(p, key, STYLE_PLAIN, text, NULL);
 	else
 		put_value(p, key, STYLE_PLAIN, number, bytes <= JSON_INT_MAX ? number : NULL);

@@ -42,11 +42,14 @@ enum printer_format {
 	PRINTER_TEXT,
 	PRINTER_JSON,
 	PRINTER_PRETTY,
+	PRINTER_CSV,	/* only tables */
 };
 
 struct printer *printer_new(struct out *out, enum printer_format format, bool color);
 void printer_free(struct printer *p);
 bool printer_is_json(const struct printer *p);
+bool printer_is_csv(const struct printer *p);
+bool printer_is_text(const struct printer *p);
 
 void printer_object(struct printer *p, const char *key);
 void printer_array(struct printer *p, const char *key);

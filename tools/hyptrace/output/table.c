@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of text, and labels with values, by libsmartcols.
+ * Tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <libsmartcols.h>
 
 #include "columns.h"
 #include "die.h"
@@ -15,202 +13,239 @@
 #include "table.h"
 #include "text.h"
 
-#define GAP	"  "	/* between two columns */
+#define GAP		2		/* blanks between two columns */
+#define NO_COLOR	"\033[0m"
+#define DEFAULT_WIDTH	80
 
-/**
- * struct table - a table
- * @scols:	what libsmartcols has of it
- * @line:	its last row
- * @columns:	its columns; without them it has labels and values
- */
-struct table {
-	struct libscols_table	*scols;
-	struct libscols_line	*line;
-	struct columns		columns;
+struct cell {
+	char		*text;
+	const char	*color;
 };
 
-static struct table *new_table(void)
+struct table {
+	struct columns	columns;	/* without them it has labels and values */
+	struct cell	*cells;		/* row after row; the first row has the heads */
+	unsigned int	width;		/* number of columns */
+	unsigned int	nr_rows;
+	unsigned int	nr_slots;	/* rows that have memory */
+	bool		csv;
+	size_t		widths[COLUMNS_MAX];	/* in table_print(): of each column, 0 if hidden */
+};
+
+static struct cell *row_of(const struct table *table, unsigned int row)
+{
+	return table->cells + (size_t)row * table->width;
+}
+
+static unsigned int flags_of(const struct table *table, unsigned int index)
+{
+	const struct columns *columns = &table->columns;
+
+	return columns->nr ? columns->all[columns->chosen[index]].flags : 0;
+}
+
+static void set_cell(struct table *table, unsigned int index, char *text, const char *color)
+{
+	struct cell *cell = row_of(table, table->nr_rows - 1) + index;
+
+	free(cell->text);
+	*cell = (struct cell){ .text = text, .color = color };
+}
+
+static struct table *new_table(unsigned int width)
 {
 	struct table *table = calloc(1, sizeof(*table));
 
 	if (!table)
 		die_no_memory();
-	table->scols = scols_new_table();
-	/* cells are escaped before they get there */
-	if (!table->scols || scols_table_set_column_separator(table->scols, GAP) ||
-	    scols_table_enable_noencoding(table->scols, 1))
-		die_no_memory();
+	table->width = width;
 	return table;
 }
 
-static void new_column(struct table *table, const char *head, int flags)
+struct table *table_new(const struct columns *columns, bool csv)
 {
-	if (!scols_table_new_column(table->scols, head, 0, flags))
-		die_no_memory();
-}
-
-/**
- * table_new - make a table with heads
- * @columns:	its columns
- *
- * Return: the table, for table_print().
- */
-struct table *table_new(const struct columns *columns)
-{
-	struct table *table = new_table();
+	struct table *table = new_table(0);
 	unsigned int i;
 
 	table->columns = *columns;
-	columns_default(&table->columns);
-	for (i = 0; i < table->columns.nr_chosen; i++) {
+	table->csv = csv;
+	columns_default(&table->columns, csv);
+	table->width = table->columns.nr_chosen;
+	table_row(table);
+	for (i = 0; i < table->width; i++) {
 		const struct column *column = &columns->all[table->columns.chosen[i]];
 
-		new_column(table, column->head,
-			   (column->flags & COLUMN_NUMBER ? SCOLS_FL_RIGHT : 0) |
-			   (column->flags & COLUMN_TRUNC ? SCOLS_FL_TRUNC : 0));
+		set_cell(table, i, text_copy_plain(csv ? column->key : column->head), NULL);
 	}
 	return table;
 }
 
-/**
- * table_new_labels - make a table of labels and values, without heads
- *
- * Return: the table, for table_print().
- */
 struct table *table_new_labels(void)
 {
-	struct table *table = new_table();
-
-	scols_table_enable_noheadings(table->scols, 1);
-	/* a value that is too long continues on the next line of the terminal */
-	scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_NEVER);
-	new_column(table, "label", 0);
-	new_column(table, "value", 0);
-	return table;
+	return new_table(2);
 }
 
-/**
- * table_set_cell - set a cell of the last row by the number of its column
- * @table:	the table
- * @index:	the number, from 0
- * @value:	its text
- * @color:	escape sequence of its colour, or NULL
- */
-void table_set_cell(struct table *table, unsigned int index, const char *value, const char *color)
-{
-	struct libscols_cell *cell = scols_line_get_cell(table->line, index);
-	char *plain = text_copy_plain(value);
-
-	if (scols_cell_refer_data(cell, plain) || (color && scols_cell_set_color(cell, color)))
-		die_no_memory();
-}
-
-/**
- * table_row - begin a row
- * @table:	the table
- */
 void table_row(struct table *table)
 {
-	size_t i;
+	size_t size = sizeof(*table->cells) * table->width;
 
-	table->line = scols_table_new_line(table->scols, NULL);
-	if (!table->line)
-		die_no_memory();
-	for (i = 0; i < scols_table_get_ncols(table->scols); i++)
-		table_set_cell(table, i, "-", NULL);
-}
-
-/**
- * table_columns - get the columns of a table
- * @table:	the table
- *
- * Return: its columns, valid until the table is freed.
- */
-const struct columns *table_columns(const struct table *table)
-{
-	return &table->columns;
-}
-
-/* The width of a column, with the gap behind it; 0 if it is hidden */
-static size_t width_of(const struct table *table, unsigned int index)
-{
-	struct libscols_column *column = scols_table_get_column(table->scols, index);
-	size_t width = strlen(scols_cell_get_data(scols_column_get_header(column))), len, i;
-	struct libscols_line *line;
-
-	for (i = 0; i < scols_table_get_nlines(table->scols); i++) {
-		line = scols_table_get_line(table->scols, i);
-		len = strlen(scols_cell_get_data(scols_line_get_cell(line, index)));
-		width = len > width ? len : width;
+	if (table->nr_rows == table->nr_slots) {
+		table->nr_slots = 2 * table->nr_slots + 8;
+		table->cells = reallocarray(table->cells, table->nr_slots, size);
+		if (!table->cells)
+			die_no_memory();
 	}
-	return scols_column_is_hidden(column) ? 0 : width + strlen(GAP);
+	memset(row_of(table, table->nr_rows++), 0, size);
 }
 
-/* Hide columns that have a rank until the lines fit the terminal. */
-static void fit(struct table *table, size_t indent)
+void table_cell(struct table *table, const char *key, const char *value, const char *color)
 {
 	const struct columns *columns = &table->columns;
-	struct libscols_column *column;
-	size_t width = indent;
-	unsigned int i, rank;
+	unsigned int i;
 
-	if (!isatty(STDOUT_FILENO) || !columns->nr)
-		return;
 	for (i = 0; i < columns->nr_chosen; i++)
-		width += width_of(table, i);
-	for (rank = COLUMNS_MAX; rank; rank--) {
-		for (i = 0; i < columns->nr_chosen; i++) {
-			if (columns->all[columns->chosen[i]].flags >> 8 != rank ||
-			    width - strlen(GAP) <= scols_table_get_termwidth(table->scols))
-				continue;
-			width -= width_of(table, i);
-			column = scols_table_get_column(table->scols, i);
-			scols_column_set_flags(column, SCOLS_FL_HIDDEN);
-		}
-	}
+		if (!strcmp(columns->all[columns->chosen[i]].key, key))
+			set_cell(table, i, (table->csv ? text_copy_csv : text_copy_plain)(value),
+				 color);
 }
 
-static void put_lines(struct out *out, unsigned int indent, const char *lines)
+void table_label(struct table *table, const char *label, const char *value, const char *color)
 {
-	while (*lines) {
-		size_t len = strcspn(lines, "\n");
-
-		out_spaces(out, indent);
-		out_write(out, lines, len);
-		out_putc(out, '\n');
-		lines += len + (lines[len] == '\n');
-	}
+	table_row(table);
+	set_cell(table, 0, text_copy_plain(label), NULL);
+	set_cell(table, 1, text_copy_plain(value), color);
 }
 
-/**
- * table_free - free a table
- * @table:	the table
- */
 void table_free(struct table *table)
 {
-	scols_unref_table(table->scols);
+	unsigned int i;
+
+	for (i = 0; i < table->nr_rows * table->width; i++)
+		free(table->cells[i].text);
+	free(table->cells);
 	free(table);
 }
 
-/**
- * table_print - print and free a table
- * @table:	the table, or NULL
- * @out:	the output
- * @indent:	blanks before each line
- * @color:	print with colours
- */
+static const char *text_of(const struct table *table, unsigned int row, unsigned int index)
+{
+	const struct cell *cell = row_of(table, row) + index;
+
+	return cell->text ? cell->text : table->csv ? "" : "-";
+}
+
+static size_t terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int width = 0;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		width = size.ws_col;
+	if (!width && columns)
+		width = atoi(columns);
+	return width > 0 ? width : DEFAULT_WIDTH;
+}
+
+/* Hide columns that have a rank, then cut texts, until the lines fit the terminal. */
+static void fit(struct table *table, size_t indent)
+{
+	size_t *const widths = table->widths, max = terminal_width(), width = indent, least;
+	unsigned int i, rank;
+
+	for (i = 0; i < table->width; i++)
+		width += widths[i] + (i ? GAP : 0);
+	for (rank = COLUMNS_MAX; rank; rank--) {
+		for (i = 0; i < table->width; i++) {
+			if (flags_of(table, i) >> COLUMN_RANK_SHIFT != rank || width <= max)
+				continue;
+			width -= widths[i] + GAP;
+			widths[i] = 0;
+		}
+	}
+	for (i = 0; i < table->width && width > max; i++) {
+		if (!(flags_of(table, i) & COLUMN_TRUNC) || !widths[i])
+			continue;
+		least = strlen(text_of(table, 0, i));
+		if (widths[i] <= least)
+			continue;
+		least = width - max < widths[i] - least ? widths[i] - (width - max) : least;
+		width -= widths[i] - least;
+		widths[i] = least;
+	}
+}
+
+static void measure(struct table *table, size_t indent)
+{
+	unsigned int row, i;
+
+	for (i = 0; i < table->width; i++) {
+		for (row = 0; row < table->nr_rows; row++) {
+			size_t len = strlen(text_of(table, row, i));
+
+			table->widths[i] = len > table->widths[i] ? len : table->widths[i];
+		}
+	}
+	/* a value of a label that is too long continues on the next line of the terminal */
+	if (table->columns.nr && isatty(STDOUT_FILENO))
+		fit(table, indent);
+}
+
+static void put_row(const struct table *table, struct out *out, unsigned int row, bool color)
+{
+	size_t blanks = 0, len;
+	unsigned int i;
+
+	for (i = 0; i < table->width; i++) {
+		const char *text = text_of(table, row, i), *code = row_of(table, row)[i].color;
+		const bool is_number = flags_of(table, i) & COLUMN_NUMBER;
+
+		/* hidden, or without any text */
+		if (!table->widths[i])
+			continue;
+		len = strnlen(text, table->widths[i]);
+		blanks += is_number ? table->widths[i] - len : 0;
+		if (len) {
+			out_spaces(out, blanks);
+			blanks = 0;
+			out_puts(out, color && code ? code : "");
+			out_write(out, text, len);
+			out_puts(out, color && code ? NO_COLOR : "");
+		}
+		blanks += GAP + (is_number ? 0 : table->widths[i] - len);
+	}
+	out_putc(out, '\n');
+}
+
+static void put_csv(const struct table *table, struct out *out, unsigned int row)
+{
+	unsigned int i;
+
+	for (i = 0; i < table->width; i++) {
+		if (i)
+			out_putc(out, ',');
+		out_puts(out, text_of(table, row, i));
+	}
+	out_putc(out, '\n');
+}
+
 void table_print(struct table *table, struct out *out, unsigned int indent, bool color)
 {
-	char *lines = NULL;
+	unsigned int row;
 
 	if (!table)
 		return;
-	fit(table, indent);
-	if (scols_table_reduce_termwidth(table->scols, indent) ||
-	    scols_table_enable_colors(table->scols, color) ||
-	    scols_print_table_to_string(table->scols, &lines))
-		die_no_memory();
-	put_lines(out, indent, lines ? lines : "");
-	free(lines);
+	if (!table->csv)
+		measure(table, indent);
+	for (row = 0; row < table->nr_rows; row++) {
+		if (table->csv) {
+			put_csv(table, out, row);
+			continue;
+		}
+		/* heads alone are not a table */
+		if (table->columns.nr && table->nr_rows == 1)
+			break;
+		out_spaces(out, indent);
+		put_row(table, out, row, color);
+	}
 	table_free(table);
 }

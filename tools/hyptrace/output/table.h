@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables of text, and labels with values, by libsmartcols. For the printer.
+ * Tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
  */
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "out.h"
-#include "printer.h"
+#include <stdbool.h>
 
 struct columns;
+struct out;
 struct table;
 
-struct table *table_new(const struct columns *columns);
+/* As CSV the heads are the columns' keys, and a table without rows is printed, too. */
+struct table *table_new(const struct columns *columns, bool csv);
 struct table *table_new_labels(void);
 void table_row(struct table *table);
-const struct columns *table_columns(const struct table *table);
-void table_set_cell(struct table *table, unsigned int index, const char *value, const char *color);
-void table_free(struct table *table);
-void table_print(struct table *table, struct out *out, unsigned int indent, bool color);
-
-/* table_cell.c */
+/* Set a cell of the last row; nothing happens if the column is not printed. */
 void table_cell(struct table *table, const char *key, const char *value, const char *color);
 void table_label(struct table *table, const char *label, const char *value, const char *color);
+void table_free(struct table *table);
+/* Also frees the table, which may be NULL. */
+void table_print(struct table *table, struct out *out, unsigned int indent, bool color);
 
 #endif /* TABLE_H */

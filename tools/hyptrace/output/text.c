@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Escape strings: only printable ASCII is printed as it is.
+ * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
  */
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 
 /* Bytes of an escaped character in text, such as \x1b */
 #define PLAIN_MAX	4
+
+#define EACH(byte)	(UINT64_C(0x0101010101010101) * (byte))
+#define HIGH		EACH(0x80)
 
 static bool is_printable(char c)
 {
@@ -37,11 +41,6 @@ static char *put_plain(char *to, char c)
 	return to;
 }
 
-/**
- * text_put_plain - print a string as text for a terminal
- * @out:	the output
- * @s:		the string; bytes that are not printable ASCII become \xNN
- */
 void text_put_plain(struct out *out, const char *s)
 {
 	const char *end;
@@ -57,12 +56,6 @@ void text_put_plain(struct out *out, const char *s)
 	}
 }
 
-/**
- * text_copy_plain - escape a string as text for a terminal
- * @s:		the string; bytes that are not printable ASCII become \xNN
- *
- * Return: a copy for free().
- */
 char *text_copy_plain(const char *s)
 {
 	char *copy = malloc(PLAIN_MAX * strlen(s) + 1), *to = copy;
@@ -75,40 +68,107 @@ char *text_copy_plain(const char *s)
 	return copy;
 }
 
-/**
- * text_put_json - print a JSON string with its quotes
- * @out:	the output
- * @s:		the string; bytes that are not printable ASCII become \u00NN
- */
-void text_put_json(struct out *out, const char *s)
+/* Is one of eight bytes zero? The answer for a byte after a zero may be wrong. */
+static inline uint64_t has_zero(uint64_t word)
+{
+	return (word - EACH(1)) & ~word & HIGH;
+}
+
+/* May one of eight bytes need an escape in JSON? */
+static inline bool is_special(uint64_t word)
+{
+	uint64_t below = (word - EACH(' ')) & ~word;
+
+	return ((word | below) & HIGH) | has_zero(word ^ EACH('"')) | has_zero(word ^ EACH('\\')) |
+	       has_zero(word ^ EACH(0x7f));
+}
+
+static char *put_json_char(char *to, char c)
 {
 	static const char names[] = "btn\0fr";	/* letters of the codes 8 to 13 */
 
-	out_putc(out, '"');
-	for (; *s; s++) {
-		if (is_printable(*s)) {
-			if (*s == '"' || *s == '\\')
-				out_putc(out, '\\');
-			out_putc(out, *s);
-		} else if (*s >= '\b' && *s <= '\r' && names[*s - '\b']) {
-			out_putc(out, '\\');
-			out_putc(out, names[*s - '\b']);
-		} else {
-			out_puts(out, "\\u00");
-			out_putc(out, hex_digit((unsigned char)*s >> 4));
-			out_putc(out, hex_digit(*s));
-		}
+	if (is_printable(c)) {
+		if (c == '"' || c == '\\')
+			*to++ = '\\';
+		*to++ = c;
+		return to;
 	}
+	*to++ = '\\';
+	if (c >= '\b' && c <= '\r' && names[c - '\b']) {
+		*to++ = names[c - '\b'];
+		return to;
+	}
+	memcpy(to, "u00", 3);
+	to[3] = hex_digit((unsigned char)c >> 4);
+	to[4] = hex_digit(c);
+	return to + 5;
+}
+
+char *text_json(char *to, const char *text, size_t len)
+{
+	uint64_t word;
+
+	*to++ = '"';
+	while (len >= sizeof(word)) {
+		unsigned int i;
+
+		memcpy(&word, text, sizeof(word));
+		memcpy(to, &word, sizeof(word));
+		if (!is_special(word)) {
+			to += sizeof(word);
+		} else {
+			for (i = 0; i < sizeof(word); i++)
+				to = put_json_char(to, text[i]);
+		}
+		text += sizeof(word);
+		len -= sizeof(word);
+	}
+	while (len--)
+		to = put_json_char(to, *text++);
+	*to++ = '"';
+	return to;
+}
+
+void text_put_json(struct out *out, const char *s)
+{
+	out_putc(out, '"');
+	for (; *s; s++)
+		out_put_to(out, put_json_char(out_room(out, TEXT_FACTOR), *s));
 	out_putc(out, '"');
 }
 
-/**
- * text_open - open a string that grows
- * @text:	out: the string, for free(); valid after text_close()
- * @len:	out: its length
- *
- * Return: the stream that appends to it.
- */
+/* Bytes that are not printable ASCII become \xNN: readers of CSV refuse what is not UTF-8. */
+char *text_csv(char *to, const char *text, size_t len)
+{
+	char *from = to;
+	bool quote = false;
+
+	*to++ = '"';
+	for (; len--; text++) {
+		quote |= *text == '"' || *text == ',';
+		if (*text == '"')
+			*to++ = '"';
+		to = put_plain(to, *text);
+	}
+	if (quote) {
+		*to++ = '"';
+		return to;
+	}
+	memmove(from, from + 1, to - from - 1);
+	return to - 1;
+}
+
+char *text_copy_csv(const char *s)
+{
+	size_t len = strlen(s);
+	char *copy = malloc(len * TEXT_FACTOR + TEXT_MORE);
+
+	if (!copy)
+		die_no_memory();
+	*text_csv(copy, s, len) = '\0';
+	return copy;
+}
+
 FILE *text_open(char **text, size_t *len)
 {
 	FILE *f = open_memstream(text, len);
@@ -118,10 +178,6 @@ FILE *text_open(char **text, size_t *len)
 	return f;
 }
 
-/**
- * text_close - end a string that grows
- * @f:		its stream
- */
 void text_close(FILE *f)
 {
 	/* a write that failed has set the error flag; nothing but memory can be missing */

@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Escape strings for a terminal and for JSON. For the printer.
+ * Strings for a terminal, JSON and CSV.
  */
 #ifndef TEXT_H
 #define TEXT_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct out;
 
+/* Bytes that text_json() and text_csv() write for each byte of a string at most, and in addition */
+#define TEXT_FACTOR	6
+#define TEXT_MORE	16
+
+/* Bytes that are not printable ASCII become \xNN. */
 void text_put_plain(struct out *out, const char *s);
-void text_put_json(struct out *out, const char *s);
 char *text_copy_plain(const char *s);
+
+/* With quotes; bytes that are not printable ASCII become \u00NN. Returns the end. */
+char *text_json(char *to, const char *text, size_t len);
+void text_put_json(struct out *out, const char *s);
+
+/* With quotes if it needs them. Returns the end. */
+char *text_csv(char *to, const char *text, size_t len);
+char *text_copy_csv(const char *s);
+
+/* A string that grows, for free(); it is valid after text_close(). */
 FILE *text_open(char **text, size_t *len);
 void text_close(FILE *f);
 

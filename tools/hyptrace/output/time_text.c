@@ -14,10 +14,10 @@
 #define BAR_WIDTH	40
 
 static const struct column columns_of_buckets[] = {
-	{ "from",	"FROM",		COLUMN_NUMBER },
-	{ "to",		"TO",		COLUMN_NUMBER },
-	{ "count",	"COUNT",	COLUMN_NUMBER },
-	{ "bar",	"",		0 },
+	{ .key = "from", .head = "FROM", .flags = COLUMN_NUMBER },
+	{ .key = "to", .head = "TO", .flags = COLUMN_NUMBER },
+	{ .key = "count", .head = "COUNT", .flags = COLUMN_NUMBER },
+	{ .key = "bar", .head = "" },
 };
 
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
@@ -52,7 +52,7 @@ void time_print(struct printer *p, const char *key, uint64_t nsec)
 {
 	char text[TIME_TEXT_SIZE];
 
-	if (printer_is_json(p)) {
+	if (!printer_is_text(p)) {
 		printer_uint(p, key, nsec);
 		return;
 	}

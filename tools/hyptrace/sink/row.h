@@ -19,6 +19,7 @@
 #include "lib/digits.h"
 #include "lib/event/place.h"
 #include "lib/hyptrace.h"
+#include "output/text.h"
 
 struct out;
 
@@ -143,7 +144,7 @@ void row_names_free(struct row_names *names);
 const struct row_text *row_names_find(const struct row_names *names, uint64_t value);
 
 /* Bytes that row_put_string() writes for each byte of the text, and in addition */
-#define ROW_STRING_FACTOR	6
-#define ROW_STRING_MORE		(2 + DIGITS_SLACK)
+#define ROW_STRING_FACTOR	TEXT_FACTOR
+#define ROW_STRING_MORE		(TEXT_MORE + DIGITS_SLACK)
 
 #endif /* ROW_H */

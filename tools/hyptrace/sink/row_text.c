@@ -7,124 +7,12 @@
 #include <string.h>
 
 #include "output/die.h"
+#include "output/text.h"
 #include "row.h"
 
-#define EACH(byte)	(UINT64_C(0x0101010101010101) * (byte))
-#define HIGH		EACH(0x80)
-
-/* Is one of eight bytes zero? The answer for a byte after a zero may be wrong. */
-static inline uint64_t has_zero(uint64_t word)
-{
-	return (word - EACH(1)) & ~word & HIGH;
-}
-
-/* May one of eight bytes need an escape in JSON? */
-static inline bool is_special(uint64_t word)
-{
-	uint64_t below = (word - EACH(' ')) & ~word;
-
-	return ((word | below) & HIGH) | has_zero(word ^ EACH('"')) | has_zero(word ^ EACH('\\')) |
-	       has_zero(word ^ EACH(0x7f));
-}
-
-static char hex_digit(unsigned int value)
-{
-	return "0123456789abcdef"[value & 0xf];
-}
-
-static bool is_printable(char c)
-{
-	return c >= ' ' && c <= '~';
-}
-
-/* The same escapes as text_put_json() */
-static char *put_json_char(char *to, char c)
-{
-	static const char names[] = "btn\0fr";	/* letters of the codes 8 to 13 */
-
-	if (is_printable(c)) {
-		if (c == '"' || c == '\\')
-			*to++ = '\\';
-		*to++ = c;
-		return to;
-	}
-	*to++ = '\\';
-	if (c >= '\b' && c <= '\r' && names[c - '\b']) {
-		*to++ = names[c - '\b'];
-		return to;
-	}
-	memcpy(to, "u00", 3);
-	to[3] = hex_digit((unsigned char)c >> 4);
-	to[4] = hex_digit(c);
-	return to + 5;
-}
-
-static char *put_json(char *to, const char *text, size_t len)
-{
-	uint64_t word;
-
-	*to++ = '"';
-	while (len >= sizeof(word)) {
-		unsigned int i;
-
-		memcpy(&word, text, sizeof(word));
-		memcpy(to, &word, sizeof(word));
-		if (!is_special(word)) {
-			to += sizeof(word);
-		} else {
-			for (i = 0; i < sizeof(word); i++)
-				to = put_json_char(to, text[i]);
-		}
-		text += sizeof(word);
-		len -= sizeof(word);
-	}
-	while (len--)
-		to = put_json_char(to, *text++);
-	*to++ = '"';
-	return to;
-}
-
-/* Bytes that are not printable ASCII become \xNN: readers of CSV refuse what is not UTF-8. */
-static char *put_csv(char *to, const char *text, size_t len)
-{
-	char *from = to;
-	bool quote = false;
-
-	*to++ = '"';
-	for (; len--; text++) {
-		if (!is_printable(*text)) {
-			*to++ = '\\';
-			*to++ = 'x';
-			*to++ = hex_digit((unsigned char)*text >> 4);
-			*to++ = hex_digit(*text);
-			continue;
-		}
-		quote |= *text == '"' || *text == ',';
-		if (*text == '"')
-			*to++ = '"';
-		*to++ = *text;
-	}
-	if (quote) {
-		*to++ = '"';
-		return to;
-	}
-	memmove(from, from + 1, to - from - 1);
-	return to - 1;
-}
-
-/**
- * row_put_string - write a string with its quotes and escapes
- * @style:	how strings are written
- * @to:		destination, with room for ROW_STRING_FACTOR bytes for each byte of @text, and
- *		ROW_STRING_MORE
- * @text:	the string
- * @len:	its length
- *
- * Return: the end of the text.
- */
 char *row_put_string(enum row_style style, char *to, const char *text, size_t len)
 {
-	return style == ROW_JSON ? put_json(to, text, len) : put_csv(to, text, len);
+	return style == ROW_JSON ? text_json(to, text, len) : text_csv(to, text, len);
 }
 
 /**

@@ -37,7 +37,6 @@ static const struct argp_option options[] = {
 	{ "reset", OPT_RESET, NULL, 0,
 	  "Set the counters to 0, and free them if no event is counted", 0 },
 	{ "histogram", OPT_HISTOGRAM, NULL, 0, "Print how long the events have taken", 0 },
-	{ "output", 'o', "COLUMNS", 0, "", 0 },
 	{ 0 }
 };
 
@@ -50,9 +49,9 @@ static error_t check(const struct count *count)
 	if (count->reset && count->words.nr)
 		return cmd_usage("--reset takes no event: it resets all counters");
 	if (count->histogram && count->columns.nr_chosen)
-		return cmd_usage("--output and --histogram exclude each other");
+		return cmd_usage("--columns and --histogram exclude each other");
 	if (!prints && (count->histogram || count->columns.nr_chosen))
-		return cmd_usage("--output and --histogram need the verb \"count\" without an event");
+		return cmd_usage("--columns and --histogram need the verb \"count\" without an event");
 	if (count->words.nr && count->ctx->have_cpus)
 		return cmd_usage("--cpu chooses what to print or reset; events are counted on all CPUs");
 	return 0;
@@ -63,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct count *count = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &count->columns;
+		return 0;
 	case OPT_OFF:
 		count->off = true;
 		return 0;
@@ -72,8 +74,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_HISTOGRAM:
 		count->histogram = true;
 		return 0;
-	case 'o':
-		return cmd_parse_columns(&count->columns, arg);
 	case ARGP_KEY_ARG:
 		cmd_add_word(&count->words, arg);
 		return 0;
@@ -83,19 +83,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static char *help(int key, const char *text, void *input)
-{
-	struct count *count = input;
-
-	return key == 'o' ? columns_help(&count->columns) : (char *)text;
-}
+static const struct argp_child children[] = {
+	{ &cmd_columns_argp, 0, NULL, 0 },
+	{ 0 }
+};
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[EVENT...]",
 	.doc = "Have EL2 count events, without recording them; without EVENT print the counters. EVENT is a name, a glob such as \"host_*\", or all.",
-	.help_filter = help,
+	.children = children,
 };
 
 static int reset(struct context *ctx)

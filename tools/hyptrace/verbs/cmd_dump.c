@@ -46,28 +46,28 @@ struct dump {
 };
 
 static const struct column piece_columns[] = {
-	{ "offset",	"OFFSET",	COLUMN_NUMBER },
-	{ "size",	"SIZE",		COLUMN_NUMBER },
-	{ "part",	"PART",		0 },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER, NULL, NULL },
+	{ "part",	"PART",		0, NULL, NULL },
 };
 
 static const struct column cpu_columns[] = {
-	{ "cpu",	"CPU",		COLUMN_NUMBER },
-	{ "offset",	"OFFSET",	COLUMN_NUMBER },
-	{ "size",	"SIZE",		COLUMN_NUMBER },
-	{ "file",	"FILE",		0 },
-	{ "events",	"EVENTS",	COLUMN_NUMBER },
-	{ "lost",	"LOST",		COLUMN_NUMBER },
-	{ "filtered",	"FILTERED",	COLUMN_NUMBER },
-	{ "missing",	"MISSING",	COLUMN_NUMBER },
+	{ "cpu",	"CPU",		COLUMN_NUMBER, NULL, NULL },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER, NULL, NULL },
+	{ "file",	"FILE",		0, NULL, NULL },
+	{ "events",	"EVENTS",	COLUMN_NUMBER, NULL, NULL },
+	{ "lost",	"LOST",		COLUMN_NUMBER, NULL, NULL },
+	{ "filtered",	"FILTERED",	COLUMN_NUMBER, NULL, NULL },
+	{ "missing",	"MISSING",	COLUMN_NUMBER, NULL, NULL },
 };
 
 static const struct column event_columns[] = {
-	{ "system",	"SYSTEM",	0 },
-	{ "name",	"NAME",		0 },
-	{ "id",		"ID",		COLUMN_NUMBER },
-	{ "size",	"SIZE",		COLUMN_NUMBER },
-	{ "fields",	"FIELDS",	COLUMN_TRUNC },
+	{ "system",	"SYSTEM",	0, NULL, NULL },
+	{ "name",	"NAME",		0, NULL, NULL },
+	{ "id",		"ID",		COLUMN_NUMBER, NULL, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER, NULL, NULL },
+	{ "fields",	"FIELDS",	COLUMN_TRUNC, NULL, NULL },
 };
 
 static const struct argp_option options[] = {

@@ -18,48 +18,197 @@
 #include "session/trigger.h"
 #include "verbs.h"
 
-static const struct column event_columns[] = {
-	{ "remote",	"REMOTE",	COLUMN_EXTRA },
-	{ "name",	"EVENT",	0 },
-	{ "id",		"ID",		COLUMN_NUMBER },
-	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA },
-	{ "enabled",	"STATE",	0 },
-	{ "counted",	"COUNTED",	0 },
-	{ "trigger",	"TRIGGER",	0 },
-	{ "after",	"AFTER",	COLUMN_JSON | COLUMN_NUMBER },
-	{ "filter",	"FILTER",	COLUMN_TRUNC },
-	{ "holder",	"HOLDER",	COLUMN_JSON | COLUMN_NUMBER },
+/* A row of the table of events */
+struct event_row {
+	const char			*remote;
+	const struct hyptrace_event	*event;
 };
+
+static const struct hyptrace_event *event_of(const void *row)
+{
+	return ((const struct event_row *)row)->event;
+}
+
+static void print_remote_name(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct event_row *)row)->remote);
+}
+
+static void print_name(struct printer *p, const char *key, const void *row)
+{
+	printer_styled(p, key, STYLE_NAME, event_of(row)->name);
+}
+
+static void print_id(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, event_of(row)->id);
+}
+
+static void print_size(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, event_of(row)->size);
+}
+
+/* Text has a word in place of a boolean. */
+static void print_enabled(struct printer *p, const char *key, const void *row)
+{
+	const bool enabled = event_of(row)->enabled;
+
+	if (!printer_is_text(p))
+		printer_bool(p, "enabled", enabled);
+	else
+		printer_styled(p, key, enabled ? STYLE_GOOD : STYLE_PLAIN,
+			       enabled ? "enabled" : "disabled");
+}
+
+static void print_counted(struct printer *p, const char *key, const void *row)
+{
+	if (event_of(row)->can_be_counted)
+		printer_bool(p, key, event_of(row)->counted);
+	else
+		printer_none(p, key);
+}
+
+static void print_trigger(struct printer *p, const char *key, const void *row)
+{
+	const struct hyptrace_event *event = event_of(row);
+	char *text;
+
+	if (!event->trigger) {
+		printer_none(p, key);
+	} else if (printer_is_text(p)) {
+		text = trigger_text(event);
+		printer_str(p, key, text);
+		free(text);
+	} else {
+		printer_str(p, key, hyptrace_trigger_name(event->trigger));
+	}
+}
+
+static void print_after(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, event_of(row)->after);
+}
+
+static void print_filter(struct printer *p, const char *key, const void *row)
+{
+	if (event_of(row)->filter)
+		printer_str(p, key, event_of(row)->filter);
+	else
+		printer_none(p, key);
+}
+
+/* The process that has set filter and trigger for as long as it runs */
+static void print_holder(struct printer *p, const char *key, const void *row)
+{
+	if (event_of(row)->holder)
+		printer_uint(p, key, event_of(row)->holder);
+	else
+		printer_none(p, key);
+}
+
+static const struct column event_columns[] = {
+	{ "remote",	"REMOTE",	COLUMN_EXTRA,			print_remote_name, NULL },
+	{ "name",	"EVENT",	0,				print_name, NULL },
+	{ "id",		"ID",		COLUMN_NUMBER,			print_id, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA,	print_size, NULL },
+	{ "enabled",	"STATE",	0,				print_enabled, NULL },
+	{ "counted",	"COUNTED",	0,				print_counted, NULL },
+	{ "trigger",	"TRIGGER",	0,				print_trigger, NULL },
+	{ "after",	"AFTER",	COLUMN_JSON | COLUMN_NUMBER,	print_after, NULL },
+	{ "filter",	"FILTER",	COLUMN_TRUNC,			print_filter, NULL },
+	{ "holder",	"HOLDER",	COLUMN_JSON | COLUMN_NUMBER,	print_holder, NULL },
+};
+
+static void print_field_name(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct hyptrace_field *)row)->name);
+}
+
+static void print_field_type(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct hyptrace_field *)row)->type);
+}
+
+static void print_field_offset(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, ((const struct hyptrace_field *)row)->offset);
+}
+
+static void print_field_size(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, ((const struct hyptrace_field *)row)->size);
+}
+
+static void print_field_signed(struct printer *p, const char *key, const void *row)
+{
+	printer_bool(p, key, ((const struct hyptrace_field *)row)->is_signed);
+}
+
+static void print_field_symbols(struct printer *p, const char *key, const void *row)
+{
+	const struct hyptrace_field *field = row;
+	char value[24];
+	unsigned int i;
+
+	if (!field->nr_symbols)
+		return;
+	if (printer_is_text(p)) {
+		printer_uint(p, key, field->nr_symbols);
+		return;
+	}
+	printer_object(p, key);
+	for (i = 0; i < field->nr_symbols; i++) {
+		snprintf(value, sizeof(value), "%llu",
+			 (unsigned long long)field->symbols[i]->value);
+		printer_str(p, value, field->symbols[i]->name);
+	}
+	printer_end(p);
+}
 
 static const struct column field_columns[] = {
-	{ "name",	"NAME",		0 },
-	{ "type",	"TYPE",		0 },
-	{ "offset",	"OFFSET",	COLUMN_NUMBER },
-	{ "size",	"SIZE",		COLUMN_NUMBER },
-	{ "signed",	"SIGNED",	0 },
-	{ "symbols",	"NAMES",	0 },
+	{ "name",	"NAME",		0,		print_field_name, NULL },
+	{ "type",	"TYPE",		0,		print_field_type, NULL },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER,	print_field_offset, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER,	print_field_size, NULL },
+	{ "signed",	"SIGNED",	0,		print_field_signed, NULL },
+	{ "symbols",	"NAMES",	0,		print_field_symbols, NULL },
 };
 
+/* A row of list --names */
+struct name_row {
+	const char			*field;
+	const struct hyptrace_symbol	*symbol;
+};
+
+static void print_name_field(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct name_row *)row)->field);
+}
+
+static void print_name_value(struct printer *p, const char *key, const void *row)
+{
+	printer_u64(p, key, ((const struct name_row *)row)->symbol->value);
+}
+
+static void print_name_name(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct name_row *)row)->symbol->name);
+}
+
 static const struct column name_columns[] = {
-	{ "field",	"FIELD",	0 },
-	{ "value",	"VALUE",	COLUMN_NUMBER },
-	{ "name",	"NAME",		0 },
+	{ "field",	"FIELD",	0,		print_name_field, NULL },
+	{ "value",	"VALUE",	COLUMN_NUMBER,	print_name_value, NULL },
+	{ "name",	"NAME",		0,		print_name_name, NULL },
 };
 
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
 
-/**
- * struct list - the options of the verb
- * @columns:	the columns of the events
- * @verbose:	print the fields and the print format, too
- * @names:	print the names of values instead
- * @words:	the arguments, which name events; none for all
- */
 struct list {
-	struct columns	columns;
+	struct columns	columns;	/* of the events */
 	bool		verbose;
 	bool		names;
-	struct words	words;
+	struct words	words;		/* the arguments; none for all events */
 };
 
 enum {
@@ -67,7 +216,6 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "COLUMNS", 0, "", 0 },
 	{ "verbose", 'v', NULL, 0, "Also print the fields and the print format", 0 },
 	{ "names", OPT_NAMES, NULL, 0,
 	  "Print the names that values of fields have, such as those of hypercalls", 0 },
@@ -79,8 +227,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct list *list = state->input;
 
 	switch (key) {
-	case 'o':
-		return cmd_parse_columns(&list->columns, arg);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &list->columns;
+		return 0;
 	case 'v':
 		list->verbose = true;
 		return 0;
@@ -92,135 +241,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (list->verbose + list->names + !!list->columns.nr_chosen > 1)
-			return cmd_usage("--output, --verbose and --names exclude each other");
+			return cmd_usage("--columns, --verbose and --names exclude each other");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-static char *help(int key, const char *text, void *input)
-{
-	struct list *list = input;
-
-	return key == 'o' ? columns_help(&list->columns) : (char *)text;
-}
+static const struct argp_child children[] = {
+	{ &cmd_columns_argp, 0, NULL, 0 },
+	{ 0 }
+};
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[EVENT...]",
 	.doc = "List the remotes and their events, whether these are enabled and counted, and their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all.",
-	.help_filter = help,
+	.children = children,
 };
-
-static void print_symbols(struct printer *p, const struct hyptrace_field *field)
-{
-	char value[24];
-	unsigned int i;
-
-	if (!printer_is_json(p)) {
-		printer_uint(p, "symbols", field->nr_symbols);
-		return;
-	}
-	printer_object(p, "symbols");
-	for (i = 0; i < field->nr_symbols; i++) {
-		snprintf(value, sizeof(value), "%llu",
-			 (unsigned long long)field->symbols[i]->value);
-		printer_str(p, value, field->symbols[i]->name);
-	}
-	printer_end(p);
-}
-
-static void print_fields(struct printer *p, const struct hyptrace_event *event)
-{
-	const struct columns columns = { .all = field_columns, .nr = NR_COLUMNS(field_columns) };
-	unsigned int i;
-
-	printer_table(p, "fields", &columns);
-	for (i = 0; i < event->nr_fields; i++) {
-		const struct hyptrace_field *field = event->fields[i];
-
-		printer_row(p);
-		printer_str(p, "name", field->name);
-		printer_str(p, "type", field->type);
-		printer_uint(p, "offset", field->offset);
-		printer_uint(p, "size", field->size);
-		printer_bool(p, "signed", field->is_signed);
-		if (field->nr_symbols)
-			print_symbols(p, field);
-		printer_end(p);
-	}
-	printer_end(p);
-}
-
-static void print_enabled(struct printer *p, const char *key, const struct hyptrace_event *event)
-{
-	/* JSON has a boolean, text has a word */
-	if (printer_is_json(p))
-		printer_bool(p, key, event->enabled);
-	else
-		printer_styled(p, key, event->enabled ? STYLE_GOOD : STYLE_PLAIN,
-			       event->enabled ? "enabled" : "disabled");
-}
-
-static void print_counted(struct printer *p, const struct hyptrace_event *event)
-{
-	if (event->can_be_counted)
-		printer_bool(p, "counted", event->counted);
-	else
-		printer_none(p, "counted");
-}
-
-static void print_filter(struct printer *p, const struct hyptrace_event *event)
-{
-	if (event->filter)
-		printer_str(p, "filter", event->filter);
-	else
-		printer_none(p, "filter");
-}
-
-/* Print the process that has set filter and trigger for as long as it runs. */
-static void print_holder(struct printer *p, const struct hyptrace_event *event)
-{
-	if (event->holder)
-		printer_uint(p, "holder", event->holder);
-	else
-		printer_none(p, "holder");
-}
-
-static void print_trigger(struct printer *p, const struct hyptrace_event *event)
-{
-	char *text;
-
-	if (printer_is_json(p)) {
-		trigger_print_keys(p, event);
-		return;
-	}
-	if (!event->trigger) {
-		printer_none(p, "trigger");
-		return;
-	}
-	text = trigger_text(event);
-	printer_str(p, "trigger", text);
-	free(text);
-}
-
-static void print_row(struct printer *p, const char *remote, const struct hyptrace_event *event)
-{
-	printer_row(p);
-	printer_str(p, "remote", remote);
-	printer_styled(p, "name", STYLE_NAME, event->name);
-	printer_uint(p, "id", event->id);
-	printer_uint(p, "size", event->size);
-	print_enabled(p, "enabled", event);
-	print_counted(p, event);
-	print_trigger(p, event);
-	if (!printer_is_json(p))
-		printer_uint(p, "after", event->after);
-	print_filter(p, event);
-	print_holder(p, event);
-	printer_end(p);
-}
 
 /* Print a print format. Text has only the first of the names of each field. */
 static void print_format(struct printer *p, const char *fmt)
@@ -264,13 +302,9 @@ static void print_names(struct printer *p, const struct hyptrace_event *event)
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
 
-		for (j = 0; j < field->nr_symbols; j++) {
-			printer_row(p);
-			printer_str(p, "field", field->name);
-			printer_u64(p, "value", field->symbols[j]->value);
-			printer_str(p, "name", field->symbols[j]->name);
-			printer_end(p);
-		}
+		for (j = 0; j < field->nr_symbols; j++)
+			columns_print(&columns, p,
+				      &(struct name_row){ field->name, field->symbols[j] });
 	}
 	printer_end(p);
 	printer_end(p);
@@ -278,17 +312,26 @@ static void print_names(struct printer *p, const struct hyptrace_event *event)
 
 static void print_event(struct printer *p, const struct hyptrace_event *event)
 {
+	const struct columns columns = { .all = field_columns, .nr = NR_COLUMNS(field_columns) };
+	const struct event_row row = { .event = event };
+	unsigned int i;
+
 	printer_object(p, NULL);
 	printer_heading(p, "name", event->name);
-	printer_uint(p, "id", event->id);
-	print_enabled(p, printer_is_json(p) ? "enabled" : "state", event);
-	print_counted(p, event);
-	print_trigger(p, event);
-	print_filter(p, event);
-	print_holder(p, event);
-	printer_uint(p, "size", event->size);
+	print_id(p, "id", &row);
+	print_enabled(p, "state", &row);
+	print_counted(p, "counted", &row);
+	print_trigger(p, "trigger", &row);
+	if (printer_is_json(p))
+		print_after(p, "after", &row);
+	print_filter(p, "filter", &row);
+	print_holder(p, "holder", &row);
+	print_size(p, "size", &row);
 	print_format(p, event->print_fmt);
-	print_fields(p, event);
+	printer_table(p, "fields", &columns);
+	for (i = 0; i < event->nr_fields; i++)
+		columns_print(&columns, p, event->fields[i]);
+	printer_end(p);
 	printer_end(p);
 }
 
@@ -313,7 +356,7 @@ static void print_events(struct printer *p, const struct list *list, const char 
 		else if (list->names)
 			print_names(p, *events);
 		else
-			print_row(p, remote, *events);
+			columns_print(&list->columns, p, &(struct event_row){ remote, *events });
 	}
 }
 

@@ -19,24 +19,6 @@
 #include "session/trigger.h"
 #include "verbs.h"
 
-static const struct column cpu_columns[] = {
-	{ "remote",	"REMOTE",	COLUMN_EXTRA },
-	{ "cpu",	"CPU",		COLUMN_NUMBER },
-	{ "state",	"STATE",	COLUMN_TRUNC },
-	{ "online",	"ONLINE",	0 },
-	{ "written",	"WRITTEN",	COLUMN_NUMBER },
-	{ "read",	"READ",		COLUMN_NUMBER },
-	{ "lost",	"LOST",		COLUMN_NUMBER },
-	{ "filtered",	"FILTERED",	COLUMN_NUMBER },
-	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON },
-	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON },
-	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON },
-	{ "used_subbufs", "USED",	COLUMN_NUMBER | COLUMN_JSON },
-	{ "unread",	"UNREAD",	COLUMN_NUMBER },
-	{ "fill",	"FILL%",	COLUMN_NUMBER },
-	{ "consumer",	"CONSUMER",	COLUMN_NUMBER },
-};
-
 static const struct printer_label labels[] = {
 	{ "size_requested",	"requested" },
 	{ "size_allocated",	"allocated" },
@@ -45,34 +27,120 @@ static const struct printer_label labels[] = {
 	{ 0 }
 };
 
-static void print_cpu(struct printer *p, const char *remote, const struct hyptrace_cpu *cpu)
+/* A row of the table of CPUs */
+struct cpu_row {
+	const char			*remote;
+	const struct hyptrace_cpu	*cpu;
+};
+
+static const struct hyptrace_cpu *cpu_of(const void *row)
 {
-	printer_row(p);
-	printer_str(p, "remote", remote);
-	printer_uint(p, "cpu", cpu->id);
-	printer_styled(p, "state",
-		       cpu->state == HYPTRACE_CPU_STATE_ATTACHED ? STYLE_GOOD : STYLE_PLAIN,
-		       hyptrace_cpu_state_name(cpu->state));
-	printer_bool(p, "online", cpu->online);
-	printer_uint(p, "written", cpu->written);
-	printer_uint(p, "read", cpu->read);
-	printer_uint(p, "lost", cpu->overrun + cpu->dropped);
-	printer_uint(p, "filtered", cpu->filtered);
-	printer_uint(p, "overrun", cpu->overrun);
-	printer_uint(p, "dropped", cpu->dropped);
-	printer_uint(p, "nr_subbufs", cpu->nr_subbufs);
-	printer_uint(p, "used_subbufs", cpu->used_subbufs);
-	printer_uint(p, "unread", cpu->unread);
-	if (cpu->nr_subbufs)
-		printer_uint(p, "fill", UINT64_C(100) * cpu->used_subbufs / cpu->nr_subbufs);
-	else
-		printer_none(p, "fill");
-	if (cpu->consumer)
-		printer_uint(p, "consumer", cpu->consumer);
-	else
-		printer_none(p, "consumer");
-	printer_end(p);
+	return ((const struct cpu_row *)row)->cpu;
 }
+
+static void print_remote_name(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct cpu_row *)row)->remote);
+}
+
+static void print_id(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->id);
+}
+
+static void print_state(struct printer *p, const char *key, const void *row)
+{
+	const uint32_t state = cpu_of(row)->state;
+
+	printer_styled(p, key, state == HYPTRACE_CPU_STATE_ATTACHED ? STYLE_GOOD : STYLE_PLAIN,
+		       hyptrace_cpu_state_name(state));
+}
+
+static void print_online(struct printer *p, const char *key, const void *row)
+{
+	printer_bool(p, key, cpu_of(row)->online);
+}
+
+static void print_written(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->written);
+}
+
+static void print_read(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->read);
+}
+
+static void print_lost(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->overrun + cpu_of(row)->dropped);
+}
+
+static void print_filtered(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->filtered);
+}
+
+static void print_overrun(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->overrun);
+}
+
+static void print_dropped(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->dropped);
+}
+
+static void print_subbufs(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->nr_subbufs);
+}
+
+static void print_used(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->used_subbufs);
+}
+
+static void print_unread(struct printer *p, const char *key, const void *row)
+{
+	printer_uint(p, key, cpu_of(row)->unread);
+}
+
+static void print_fill(struct printer *p, const char *key, const void *row)
+{
+	const struct hyptrace_cpu *cpu = cpu_of(row);
+
+	if (cpu->nr_subbufs)
+		printer_uint(p, key, UINT64_C(100) * cpu->used_subbufs / cpu->nr_subbufs);
+	else
+		printer_none(p, key);
+}
+
+static void print_consumer(struct printer *p, const char *key, const void *row)
+{
+	if (cpu_of(row)->consumer)
+		printer_uint(p, key, cpu_of(row)->consumer);
+	else
+		printer_none(p, key);
+}
+
+static const struct column cpu_columns[] = {
+	{ "remote",	"REMOTE",	COLUMN_EXTRA,			print_remote_name, NULL },
+	{ "cpu",	"CPU",		COLUMN_NUMBER,			print_id, NULL },
+	{ "state",	"STATE",	COLUMN_TRUNC,			print_state, NULL },
+	{ "online",	"ONLINE",	0,				print_online, NULL },
+	{ "written",	"WRITTEN",	COLUMN_NUMBER,			print_written, NULL },
+	{ "read",	"READ",		COLUMN_NUMBER,			print_read, NULL },
+	{ "lost",	"LOST",		COLUMN_NUMBER,			print_lost, NULL },
+	{ "filtered",	"FILTERED",	COLUMN_NUMBER,			print_filtered, NULL },
+	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON,	print_overrun, NULL },
+	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON,	print_dropped, NULL },
+	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON,	print_subbufs, NULL },
+	{ "used_subbufs", "USED",	COLUMN_NUMBER | COLUMN_JSON,	print_used, NULL },
+	{ "unread",	"UNREAD",	COLUMN_NUMBER,			print_unread, NULL },
+	{ "fill",	"FILL%",	COLUMN_NUMBER,			print_fill, NULL },
+	{ "consumer",	"CONSUMER",	COLUMN_NUMBER,			print_consumer, NULL },
+};
 
 /* Describe what a process reads; the string is for free(). */
 static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, unsigned int nr)
@@ -285,7 +353,7 @@ static int print_object(struct context *ctx, const struct hyptrace_remote *remot
 	print_labels(p, remote, cpus, nr, events, nr_events);
 	printer_table(p, "cpus", columns);
 	for (i = 0; i < nr; i++)
-		print_cpu(p, remote->name, cpus[i]);
+		columns_print(columns, p, &(struct cpu_row){ remote->name, cpus[i] });
 	printer_end(p);
 	printer_end(p);
 	hyptrace_free_events(events);
@@ -305,7 +373,8 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 
 	if (columns->nr_chosen) {
 		for (i = 0; i < nr; i++)
-			print_cpu(ctx->p, remote->name, cpus[i]);
+			columns_print(columns, ctx->p,
+				      &(struct cpu_row){ remote->name, cpus[i] });
 	} else {
 		code = print_object(ctx, remote, columns, cpus, nr);
 	}
@@ -315,26 +384,21 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	if (key == ARGP_KEY_ARG)
-		return cmd_usage("unexpected argument \"%s\"", arg);
-	return key == 'o' ? cmd_parse_columns(state->input, arg) : ARGP_ERR_UNKNOWN;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = state->input;
+	return key == ARGP_KEY_ARG ? cmd_usage("unexpected argument \"%s\"", arg) :
+				     ARGP_ERR_UNKNOWN;
 }
 
-static char *help(int key, const char *text, void *input)
-{
-	return key == 'o' ? columns_help(input) : (char *)text;
-}
-
-static const struct argp_option options[] = {
-	{ "output", 'o', "COLUMNS", 0, "", 0 },
+static const struct argp_child children[] = {
+	{ &cmd_columns_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
 static const struct argp argp = {
-	.options = options,
 	.parser = parse,
 	.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
-	.help_filter = help,
+	.children = children,
 };
 
 int cmd_status(struct context *ctx, int argc, char **argv)

@@ -16,14 +16,14 @@
 #define NSEC_PER_SEC	UINT64_C(1000000000)
 
 static const struct column columns_of_summary[] = {
-	{ "percent",	"% TIME",	COLUMN_NUMBER },
-	{ "seconds",	"SECONDS",	COLUMN_NUMBER },
-	{ "usecs_call",	"USECS/CALL",	COLUMN_NUMBER },
-	{ "calls",	"CALLS",	COLUMN_NUMBER },
-	{ "errors",	"ERRORS",	COLUMN_NUMBER },
-	{ "kind",	"EVENT",	0 },
-	{ "name",	"NAME",		0 },
-	{ "total",	"TOTAL",	COLUMN_NUMBER | COLUMN_JSON },
+	{ "percent",	"% TIME",	COLUMN_NUMBER, NULL, NULL },
+	{ "seconds",	"SECONDS",	COLUMN_NUMBER, NULL, NULL },
+	{ "usecs_call",	"USECS/CALL",	COLUMN_NUMBER, NULL, NULL },
+	{ "calls",	"CALLS",	COLUMN_NUMBER, NULL, NULL },
+	{ "errors",	"ERRORS",	COLUMN_NUMBER, NULL, NULL },
+	{ "kind",	"EVENT",	0, NULL, NULL },
+	{ "name",	"NAME",		0, NULL, NULL },
+	{ "total",	"TOTAL",	COLUMN_NUMBER | COLUMN_JSON, NULL, NULL },
 };
 
 static bool is_of(const struct strace_sum *sum, const struct strace_call *call)
