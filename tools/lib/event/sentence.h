@@ -24,50 +24,37 @@
 /* Arguments that host_hcall has */
 #define SENTENCE_ARGS		4
 
-/* The fields of all known events; a field has the same meaning in each of them */
+/*
+ * The fields of all known events: FIELD(id, name, is_signed). A field has the same meaning in each
+ * of them.
+ */
+#define SENTENCE_FIELDS									\
+	FIELD(A, a, false) FIELD(B, b, false)						\
+	FIELD(C, c, false) FIELD(D, d, false)						\
+	FIELD(ADDR, addr, false) FIELD(ARG, arg, false)					\
+	FIELD(ARG1, arg1, false) FIELD(ARG2, arg2, false)				\
+	FIELD(ARG3, arg3, false) FIELD(ARG4, arg4, false)				\
+	FIELD(CODE, code, false) FIELD(DURATION, duration, false)			\
+	FIELD(EC, ec, false) FIELD(ERR, err, true)					\
+	FIELD(ESR, esr, false) FIELD(FMT_ID, fmt_id, false)				\
+	FIELD(FORWARDED, forwarded, false) FIELD(FROM, from, false)			\
+	FIELD(FUNC, func, false) FIELD(FUNC_ID, func_id, false)				\
+	FIELD(GFN, gfn, false) FIELD(HANDLE, handle, false)				\
+	FIELD(HANDLED, handled, false) FIELD(ID, id, false)				\
+	FIELD(INDEX, index, false) FIELD(INVALID, invalid, false)			\
+	FIELD(IPA, ipa, false) FIELD(LEFT, left, false)					\
+	FIELD(NR, nr, false) FIELD(OP, op, false)					\
+	FIELD(ORDER, order, false) FIELD(PC, pc, false)					\
+	FIELD(PFN, pfn, false) FIELD(POOL, pool, false)					\
+	FIELD(RES_A1, res_a1, false) FIELD(RES_A2, res_a2, false)			\
+	FIELD(RES_A3, res_a3, false) FIELD(RES_A4, res_a4, false)			\
+	FIELD(RET, ret, true) FIELD(TO, to, false)					\
+	FIELD(VCPU, vcpu, true) FIELD(VMID, vmid, false)
+
 enum sentence_field {
-	FIELD_A,
-	FIELD_B,
-	FIELD_C,
-	FIELD_D,
-	FIELD_ADDR,
-	FIELD_ARG,
-	FIELD_ARG1,
-	FIELD_ARG2,
-	FIELD_ARG3,
-	FIELD_ARG4,
-	FIELD_CODE,
-	FIELD_DURATION,
-	FIELD_EC,
-	FIELD_ERR,
-	FIELD_ESR,
-	FIELD_FMT_ID,
-	FIELD_FORWARDED,
-	FIELD_FROM,
-	FIELD_FUNC,
-	FIELD_FUNC_ID,
-	FIELD_GFN,
-	FIELD_HANDLE,
-	FIELD_HANDLED,
-	FIELD_ID,
-	FIELD_INDEX,
-	FIELD_INVALID,
-	FIELD_IPA,
-	FIELD_LEFT,
-	FIELD_NR,
-	FIELD_OP,
-	FIELD_ORDER,
-	FIELD_PC,
-	FIELD_PFN,
-	FIELD_POOL,
-	FIELD_RES_A1,
-	FIELD_RES_A2,
-	FIELD_RES_A3,
-	FIELD_RES_A4,
-	FIELD_RET,
-	FIELD_TO,
-	FIELD_VCPU,
-	FIELD_VMID,
+#define FIELD(id, name, is_signed)	FIELD_##id,
+	SENTENCE_FIELDS
+#undef FIELD
 	NR_FIELDS
 };
 
