@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/view/times/loglin.h"
+#include "view/times/loglin.h"
 
 #define VALUES	1000000
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <linux/hyptrace_netlink.h>
 
-#include "../../tools/hyptrace/view/pages/page_history.h"
+#include "view/pages/page_history.h"
 
 #define PFN	0x812f3ULL
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/view/times/stat_rows.h"
-#include "../../tools/hyptrace/view/times/stat_times.h"
+#include "view/times/stat_rows.h"
+#include "view/times/stat_times.h"
 
 #define BEGIN	1000
 #define END	2000

@@ -5,7 +5,7 @@
 #ifndef EVENT_LISTS_H
 #define EVENT_LISTS_H
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 
 #define LISTS_ROOM	8192
 

@@ -14,7 +14,7 @@
 
 #include <linux/genetlink.h>
 
-#include "../../uapi/linux/hyptrace_netlink.h"
+#include "../../../uapi/linux/hyptrace_netlink.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"
 

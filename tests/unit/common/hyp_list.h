@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -38,7 +38,7 @@ typedef int64_t s64;
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
 	HYP_EVENT(name, , HE_STRUCT(fields), , )
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk) HYP_EVENT(name, , HE_STRUCT(fields), , )
-#include "../../hyp/events.h"
+#include "../../../hyp/events.h"
 
 #undef he_field
 #undef HYP_EVENT
@@ -59,7 +59,7 @@ typedef int64_t s64;
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
 	HYP_FIELDS(entry_##name, fields)
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk) HYP_FIELDS(entry_##name, fields)
-#include "../../hyp/events.h"
+#include "../../../hyp/events.h"
 
 /**
  * struct hyp_event - an event of hyp/
@@ -85,7 +85,7 @@ struct hyp_event {
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
 	{ #name, sizeof(struct entry_##name), printk, entry_##name##_fields },
 static const struct hyp_event hyp_list[] = {
-#include "../../hyp/events.h"
+#include "../../../hyp/events.h"
 };
 
 #endif /* HYP_LIST_H */

@@ -16,8 +16,8 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../../tools/hyptrace/session/counters.h"
-#include "../../tools/lib/internal.h"
+#include "session/counters.h"
+#include "lib/internal.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"
 

@@ -14,7 +14,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include "../../tools/lib/internal.h"
+#include "lib/internal.h"
 
 /* A message under construction */
 struct message {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See driver_walk.h. */
-#include "../../driver/core/subbuf.h"
+#include "../../../driver/core/subbuf.h"
 
 #include "driver_walk.h"
 

@@ -6,7 +6,7 @@
  */
 #include "hyp_env.h"
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 
 #include "driver_walk.h"
 

@@ -5,7 +5,7 @@
 #ifndef FILTER_SAMPLE_H
 #define FILTER_SAMPLE_H
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 
 struct sample {
 	uint16_t	event;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace_model.h"
+#include "lib/hyptrace_model.h"
 #include "fail_alloc.h"
 #include "sentence_case.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/internal.h"
+#include "lib/internal.h"
 
 static const char *const words[] = {
 	"list", "load", "unload", "start", "status", "stream", "DABT_LOW", "top", "-EIO",

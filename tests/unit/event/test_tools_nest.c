@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace_model.h"
+#include "lib/hyptrace_model.h"
 #include "sentence_case.h"
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/digits.h"
+#include "lib/digits.h"
 #include "event_lists.h"
 #include "hyp_list.h"
 

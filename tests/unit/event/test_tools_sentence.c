@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/event/names.h"
+#include "lib/event/names.h"
 #include "fail_alloc.h"
 #include "sentence_case.h"
 

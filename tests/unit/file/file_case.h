@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace_file.h"
+#include "lib/hyptrace_file.h"
 #include "file_image.h"
 
 /* The number of an event: its time and CPU */

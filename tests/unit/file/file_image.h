@@ -6,7 +6,7 @@
 #ifndef FILE_IMAGE_H
 #define FILE_IMAGE_H
 
-#include "../../tools/lib/file/file_meta.h"
+#include "lib/file/file_meta.h"
 
 #define IMAGE_CPUS	4
 #define IMAGE_ID	3

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../tools/lib/file/write/file_write.h"
+#include "lib/file/write/file_write.h"
 
 #define SUBBUF	4096
 #define CPUS	3

@@ -3,8 +3,8 @@
  * Bounds of the reader and of the writer: work that is linear in the size of a file, many CPUs, and
  * a recording that is abandoned.
  */
-#include "../../tools/lib/file/read/file.h"
-#include "../../tools/lib/file/write/file_write.h"
+#include "lib/file/read/file.h"
+#include "lib/file/write/file_write.h"
 #include "file_case.h"
 
 #define SUBBUF		4096

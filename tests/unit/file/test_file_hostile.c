@@ -6,7 +6,7 @@
  */
 #include <sys/resource.h>
 
-#include "../../tools/lib/file/read/file.h"
+#include "lib/file/read/file.h"
 #include "file_case.h"
 
 #define ROUNDS		1500

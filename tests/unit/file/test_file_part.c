@@ -5,7 +5,7 @@
  * are delivered one by one.
  */
 #include "file_case.h"
-#include "../../tools/lib/file/read/file.h"
+#include "lib/file/read/file.h"
 
 #define SUBBUF		1024
 #define SUBBUFS		40

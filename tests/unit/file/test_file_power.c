@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace_file.h"
+#include "lib/hyptrace_file.h"
 #include "file_remote.h"
 
 #define PER_SUBBUF	40

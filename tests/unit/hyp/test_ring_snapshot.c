@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "hyp_env.h"
-#include "../../tools/lib/internal.h"
+#include "lib/internal.h"
 
 #define WRITER_CPU	1
 #define SNAPSHOTS	3000

@@ -12,8 +12,8 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../../uapi/linux/hyptrace.h"
-#include "../../uapi/linux/hyptrace_netlink.h"
+#include "../../../uapi/linux/hyptrace.h"
+#include "../../../uapi/linux/hyptrace_netlink.h"
 #include "fail_alloc.h"
 #include "fake_device.h"
 #include "fake_netlink.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/lib/internal.h"
+#include "lib/internal.h"
 
 #define PAGE	256
 #define NR	5

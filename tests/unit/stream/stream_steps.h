@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 #include "fake_device.h"
 #include "fake_netlink.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 #include "fail_alloc.h"
 #include "subbuf_page.h"
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/internal.h"
+#include "lib/internal.h"
 #include "fail_alloc.h"
 
 /* the smallest valid descriptor */

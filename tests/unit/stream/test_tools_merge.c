@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/lib/hyptrace.h"
+#include "lib/hyptrace.h"
 #include "fail_alloc.h"
 
 #define BOUND	10
