@@ -44,6 +44,8 @@ def name_of(event):
     if "code" in fields and symbols.get("code") != "trap":
         return symbols.get("code", hex(int(fields["code"])))
     key = CALLS[event["event"]]
+    if event["event"] == "guest_fixup" and key in symbols:
+        return f"guest_fixup {symbols[key]}"
     return symbols.get(key, hex(int(fields[key])))
 
 

@@ -82,9 +82,9 @@ test_tools_lines-srcs := $(call command,lines.c lines_json.c json_rows.c row.c r
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
 
-strace-srcs := $(call command,strace_event.c lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
-	table.c columns.c text.c out.c die.c) $(filter-srcs)
-test_tools_strace-srcs := $(strace-srcs) $(call command,strace_nest.c strace_summary.c)
+strace-srcs := $(call command,lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
+	table.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
+test_tools_strace-srcs := $(strace-srcs) $(call command,strace_summary.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 test_tools_strace-libs := $(test_tools_lines-libs)
 test_tools_strace_choice-srcs := $(strace-srcs) $(call command,strace_choice.c)

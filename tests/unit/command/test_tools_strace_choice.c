@@ -29,6 +29,9 @@ static struct hyptrace_hypercall table[] = {
 static struct hyptrace_hypercall *list[COUNT(table)];
 static struct strace_events calls;
 static struct strace_choice choice;
+
+#define KIND(kind)	HYPTRACE_KIND_##kind
+
 static char message[512];
 
 /* What the command would print */
@@ -49,8 +52,11 @@ static int begin(void **state)
 	describe_and_begin(state);
 	for (i = 0; i < COUNT(table); i++)
 		list[i] = &table[i];
-	strace_events_init(&calls, event_list(events, NR_EVENTS), NR_EVENTS, formats, list,
-			   COUNT(table));
+	calls = (struct strace_events){
+		.model = hyptrace_model_new(formats, NULL), .formats = formats, .hypercalls = list,
+		.nr_hypercalls = COUNT(table),
+	};
+	assert_non_null(calls.model);
 	return 0;
 }
 
@@ -79,10 +85,11 @@ static int end(void **state)
 	choose(NULL);
 	strace_choice_free(&choice);
 	choice = (struct strace_choice){};
+	hyptrace_model_free(calls.model);
 	return free_formats(state);
 }
 
-static bool has(enum strace_kind kind, const char *name)
+static bool has(enum hyptrace_kind kind, const char *name)
 {
 	return strace_choice_name(&choice, kind, name);
 }
@@ -91,40 +98,40 @@ static void words(void **state)
 {
 	(void)state;
 	/* by default all calls, but not the traps that an exit follows */
-	assert_true(has(STRACE_HCALL, "__kvm_vcpu_run"));
-	assert_true(has(STRACE_EXIT, "WFx"));
-	assert_false(has(STRACE_FIXUP, "WFx"));
+	assert_true(has(KIND(HYPERCALL), "__kvm_vcpu_run"));
+	assert_true(has(KIND(GUEST_EXIT), "WFx"));
+	assert_false(has(KIND(GUEST_FIXUP), "WFx"));
 
 	assert_true(choose("__pkvm_*,WFx", NULL));
-	assert_true(has(STRACE_HCALL, "__pkvm_a"));
-	assert_false(has(STRACE_HCALL, "__kvm_vcpu_run"));
-	assert_true(has(STRACE_EXIT, "WFx"));
-	assert_false(has(STRACE_EXIT, "irq"));
-	assert_false(has(STRACE_FIXUP, "WFx"));
+	assert_true(has(KIND(HYPERCALL), "__pkvm_a"));
+	assert_false(has(KIND(HYPERCALL), "__kvm_vcpu_run"));
+	assert_true(has(KIND(GUEST_EXIT), "WFx"));
+	assert_false(has(KIND(GUEST_EXIT), "irq"));
+	assert_false(has(KIND(GUEST_FIXUP), "WFx"));
 
 	assert_true(choose("guest_*", NULL));
-	assert_true(has(STRACE_EXIT, "irq"));
-	assert_true(has(STRACE_FIXUP, "WFx"));
-	assert_false(has(STRACE_SMC, "PSCI_VERSION"));
+	assert_true(has(KIND(GUEST_EXIT), "irq"));
+	assert_true(has(KIND(GUEST_FIXUP), "WFx"));
+	assert_false(has(KIND(SMC), "PSCI_VERSION"));
 
 	assert_true(choose("!__kvm_vcpu_run,irq", NULL));
-	assert_false(has(STRACE_HCALL, "__kvm_vcpu_run"));
-	assert_false(has(STRACE_EXIT, "irq"));
-	assert_true(has(STRACE_EXIT, "WFx"));
-	assert_false(has(STRACE_FIXUP, "WFx"));
+	assert_false(has(KIND(HYPERCALL), "__kvm_vcpu_run"));
+	assert_false(has(KIND(GUEST_EXIT), "irq"));
+	assert_true(has(KIND(GUEST_EXIT), "WFx"));
+	assert_false(has(KIND(GUEST_FIXUP), "WFx"));
 
 	assert_true(choose("trace=!host_hcall", NULL));
-	assert_false(has(STRACE_HCALL, "__pkvm_a"));
-	assert_true(has(STRACE_SMC, "PSCI_VERSION"));
+	assert_false(has(KIND(HYPERCALL), "__pkvm_a"));
+	assert_true(has(KIND(SMC), "PSCI_VERSION"));
 
 	/* what one argument excludes, another one does not choose */
 	assert_true(choose("trace=host_hcall", "!__pkvm_a", NULL));
-	assert_false(has(STRACE_HCALL, "__pkvm_a"));
-	assert_true(has(STRACE_HCALL, "__pkvm_b"));
-	assert_false(has(STRACE_SMC, "PSCI_VERSION"));
+	assert_false(has(KIND(HYPERCALL), "__pkvm_a"));
+	assert_true(has(KIND(HYPERCALL), "__pkvm_b"));
+	assert_false(has(KIND(SMC), "PSCI_VERSION"));
 	assert_true(choose("host_hcall,!__pkvm_a", NULL));
-	assert_false(has(STRACE_HCALL, "__pkvm_a"));
-	assert_true(has(STRACE_HCALL, "__pkvm_b"));
+	assert_false(has(KIND(HYPERCALL), "__pkvm_a"));
+	assert_true(has(KIND(HYPERCALL), "__pkvm_b"));
 
 	assert_false(choose("", NULL));
 	assert_false(choose(",", NULL));
@@ -157,25 +164,25 @@ static void unknown_words(void **state)
 static void kinds(void **state)
 {
 	(void)state;
-	assert_true(strace_choice_kind(&choice, &calls, STRACE_FFA));
-	assert_false(strace_choice_kind(&choice, &calls, STRACE_FIXUP));
+	assert_true(strace_choice_kind(&choice, &calls, KIND(FFA)));
+	assert_false(strace_choice_kind(&choice, &calls, KIND(GUEST_FIXUP)));
 	choose("PSCI_CPU_ON_64", NULL);
-	assert_true(strace_choice_kind(&choice, &calls, STRACE_PSCI));
-	assert_true(strace_choice_kind(&choice, &calls, STRACE_SMC));
-	assert_false(strace_choice_kind(&choice, &calls, STRACE_HCALL));
-	assert_false(strace_choice_kind(&choice, &calls, STRACE_EXIT));
+	assert_true(strace_choice_kind(&choice, &calls, KIND(PSCI)));
+	assert_true(strace_choice_kind(&choice, &calls, KIND(SMC)));
+	assert_false(strace_choice_kind(&choice, &calls, KIND(HYPERCALL)));
+	assert_false(strace_choice_kind(&choice, &calls, KIND(GUEST_EXIT)));
 	/* any kind may have a number without a name */
 	choose("0x1234", NULL);
-	assert_true(strace_choice_kind(&choice, &calls, STRACE_HCALL));
-	assert_true(strace_choice_kind(&choice, &calls, STRACE_EXIT));
-	assert_false(strace_choice_kind(&choice, &calls, STRACE_FIXUP));
+	assert_true(strace_choice_kind(&choice, &calls, KIND(HYPERCALL)));
+	assert_true(strace_choice_kind(&choice, &calls, KIND(GUEST_EXIT)));
+	assert_false(strace_choice_kind(&choice, &calls, KIND(GUEST_FIXUP)));
 	choose("!host_hcall,__pkvm_a", NULL);
-	assert_false(strace_choice_kind(&choice, &calls, STRACE_HCALL));
-	assert_true(strace_choice_kind(&choice, &calls, STRACE_EXIT));
+	assert_false(strace_choice_kind(&choice, &calls, KIND(HYPERCALL)));
+	assert_true(strace_choice_kind(&choice, &calls, KIND(GUEST_EXIT)));
 }
 
 /* The filter is the expected one, and EL2 would accept it. NULL: there is none. */
-static void expect_filter(enum strace_kind kind, const char *expected)
+static void expect_filter(enum hyptrace_kind kind, const char *expected)
 {
 	char *text = strace_choice_filter(&choice, &calls, kind);
 	struct hyptrace_filter *filter;
@@ -189,7 +196,8 @@ static void expect_filter(enum strace_kind kind, const char *expected)
 	}
 	assert_non_null(text);
 	assert_string_equal(text, expected);
-	filter = hyptrace_filter_parse(calls.kinds[kind].event, text, &at, &err);
+	filter = hyptrace_filter_parse(hyptrace_model_of_kind(calls.model, kind)->event, text,
+				       &at, &err);
 	if (!filter)
 		fail_msg("\"%s\" at %zu: %s", text, at, err.text);
 	hyptrace_filter_free(filter);
@@ -199,47 +207,47 @@ static void expect_filter(enum strace_kind kind, const char *expected)
 static void filters(void **state)
 {
 	(void)state;
-	expect_filter(STRACE_HCALL, NULL);
-	expect_filter(STRACE_EXIT, NULL);
+	expect_filter(KIND(HYPERCALL), NULL);
+	expect_filter(KIND(GUEST_EXIT), NULL);
 	choose("host_hcall", NULL);
-	expect_filter(STRACE_HCALL, NULL);
+	expect_filter(KIND(HYPERCALL), NULL);
 	choose("__pkvm_host_*", NULL);
-	expect_filter(STRACE_HCALL, "id == 1 || id == 2");
+	expect_filter(KIND(HYPERCALL), "id == 1 || id == 2");
 	choose("!__pkvm_host_*", NULL);
-	expect_filter(STRACE_HCALL, "id != 1 && id != 2");
-	expect_filter(STRACE_EXIT, NULL);
+	expect_filter(KIND(HYPERCALL), "id != 1 && id != 2");
+	expect_filter(KIND(GUEST_EXIT), NULL);
 	/* nine of them */
 	choose("__pkvm_*", NULL);
-	expect_filter(STRACE_HCALL, NULL);
+	expect_filter(KIND(HYPERCALL), NULL);
 	choose("__pkvm_[a-f],__pkvm_host*", NULL);
-	expect_filter(STRACE_HCALL, "id == 1 || id == 2 || id == 3 || id == 4 || id == 5 || id == 6 || id == 7 || id == 8");
+	expect_filter(KIND(HYPERCALL), "id == 1 || id == 2 || id == 3 || id == 4 || id == 5 || id == 6 || id == 7 || id == 8");
 	/* a number may have no name */
 	choose("__pkvm_a,0x77", NULL);
-	expect_filter(STRACE_HCALL, NULL);
+	expect_filter(KIND(HYPERCALL), NULL);
 	choose("PSCI_VERSION", NULL);
-	expect_filter(STRACE_PSCI, "func == 2214592512");
-	expect_filter(STRACE_SMC, "id == 2214592512");
+	expect_filter(KIND(PSCI), "func == 2214592512");
+	expect_filter(KIND(SMC), "id == 2214592512");
 }
 
 static void filters_of_exits(void **state)
 {
 	(void)state;
 	choose("irq", NULL);
-	expect_filter(STRACE_EXIT, "code == 0");
+	expect_filter(KIND(GUEST_EXIT), "code == 0");
 	choose("WFx,DABT_LOW", NULL);
-	expect_filter(STRACE_EXIT, "code == 2 && (ec == 1 || ec == 36)");
+	expect_filter(KIND(GUEST_EXIT), "code == 2 && (ec == 1 || ec == 36)");
 	choose("WFx,irq,serror", NULL);
-	expect_filter(STRACE_EXIT, "code == 0 || code == 1 || code == 2 && (ec == 1)");
+	expect_filter(KIND(GUEST_EXIT), "code == 0 || code == 1 || code == 2 && (ec == 1)");
 	choose("!WFx", NULL);
-	expect_filter(STRACE_EXIT, "code != 2 || (ec != 1)");
+	expect_filter(KIND(GUEST_EXIT), "code != 2 || (ec != 1)");
 	choose("!irq", NULL);
-	expect_filter(STRACE_EXIT, "code != 0");
+	expect_filter(KIND(GUEST_EXIT), "code != 0");
 	choose("!irq,WFx,DABT_LOW", NULL);
-	expect_filter(STRACE_EXIT, "code != 0 && (code != 2 || (ec != 1 && ec != 36))");
+	expect_filter(KIND(GUEST_EXIT), "code != 0 && (code != 2 || (ec != 1 && ec != 36))");
 	choose("guest_fixup", NULL);
-	expect_filter(STRACE_FIXUP, NULL);
+	expect_filter(KIND(GUEST_FIXUP), NULL);
 	choose("guest_fixup,!WFx", NULL);
-	expect_filter(STRACE_FIXUP, "ec != 1");
+	expect_filter(KIND(GUEST_FIXUP), "ec != 1");
 }
 
 int main(void)

@@ -145,8 +145,7 @@ static int begin_file(struct strace *s, struct hyptrace_file *file)
 	const struct hyptrace_remote remote = { .clock = info->clock ? info->clock : "" };
 	const struct cpu_list *list = &s->ctx->cpus;
 	struct hyptrace_hypercall *const *hypercalls;
-	struct hyptrace_event *const *events;
-	unsigned int nr, nr_hypercalls;
+	unsigned int nr_hypercalls;
 	struct hyptrace_error err;
 
 	s->lines.has_offset = info->offset;
@@ -156,10 +155,8 @@ static int begin_file(struct strace *s, struct hyptrace_file *file)
 	if (s->ctx->have_cpus && !list->all &&
 	    hyptrace_file_set_cpus(file, list->ids, list->nr, &err))
 		return fail(s, &err);
-	events = hyptrace_file_events(file, &nr);
 	hypercalls = hyptrace_file_hypercalls(file, &nr_hypercalls);
-	return strace_begin(s, s->path, events, nr, hyptrace_file_formats(file), hypercalls,
-			    nr_hypercalls);
+	return strace_begin(s, s->path, hyptrace_file_formats(file), hypercalls, nr_hypercalls);
 }
 
 static int strace_file(struct strace *s)
@@ -231,10 +228,7 @@ int cmd_strace(struct context *ctx, int argc, char **argv)
 	code = open_output(&s);
 	if (!code)
 		code = s.path ? strace_file(&s) : strace_command(&s);
-	strace_nest_free(s.nest);
-	strace_summary_free(&s.summary);
-	strace_choice_free(&s.choice);
-	strace_vms_free(&s.vms);
+	strace_free(&s);
 	hyptrace_filters_free(s.filters);
 	return code;
 }

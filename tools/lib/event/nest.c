@@ -63,9 +63,9 @@ struct hyptrace_nest {
 /**
  * hyptrace_nest_new - begin to nest
  * @model:	what events mean; must stay valid
- * @kinds:	a HYPTRACE_KIND_BIT() for each kind that was recorded and that the caller wants:
- *		HYPTRACE_CALL_KINDS for calls with runs of guests inside, HYPTRACE_VISIT_KINDS for
- *		visits of EL2 with calls inside; or some of these
+ * @kinds:	a HYPTRACE_KIND_BIT() for each kind of events that is recorded, so that other calls
+ *		can be inside: HYPTRACE_CALL_KINDS for calls with runs of guests inside,
+ *		HYPTRACE_VISIT_KINDS for visits of EL2 with calls inside; or some of these
  *
  * With visits, a call that a guest has interrupted is in the visit in which it ends, and begins
  * with that. The time before is that of the visits before. What is in no visit, since hyp_enter was
@@ -325,7 +325,8 @@ static int add_loss(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 /**
  * hyptrace_nest_add - take an event
  * @nest:	the nest
- * @event:	the event, or a loss; later than those of its CPU that were added
+ * @event:	the event, or a loss; later than those of its CPU that were added. Events of other
+ *		kinds are ignored
  * @is_counted:	the span leaves the nest, and counts for the depth; else the nest only learns that
  *		no earlier call is in a later one
  * @now:	the time, by a clock of the caller: see hyptrace_nest_next()
@@ -348,7 +349,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	if (!rec->data)
 		return 0;
 	meaning = hyptrace_model_meaning(nest->model, rec);
-	if (!(nest->kinds & HYPTRACE_KIND_BIT(meaning->kind)) ||
+	if (!((nest->kinds | HYPTRACE_CALL_KINDS) & HYPTRACE_KIND_BIT(meaning->kind)) ||
 	    meaning->size > HYPTRACE_SPAN_PAYLOAD)
 		return 0;
 	if (meaning->kind == HYPTRACE_KIND_ENTER) {

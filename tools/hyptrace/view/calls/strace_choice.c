@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it. For
- * cmd_strace.c.
+ * hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -18,9 +17,6 @@
 /* What strace also takes before the names */
 #define PREFIX		"trace="
 
-/* Name of the exit code that has a class */
-#define CODE_TRAP	"trap"
-
 static void add_word(struct strace_choice *choice, const char *text, bool is_negated)
 {
 	choice->words = reallocarray(choice->words, choice->nr + 1, sizeof(*choice->words));
@@ -30,13 +26,7 @@ static void add_word(struct strace_choice *choice, const char *text, bool is_neg
 	choice->has_names |= !is_negated;
 }
 
-/**
- * strace_choice_add - add the argument of -e
- * @choice:	the choice
- * @list:	the argument, which is changed and must stay valid
- *
- * Return: false if it has no name.
- */
+/* Add the argument @list of -e, which is changed and must stay valid; false if it has no name. */
 bool strace_choice_add(struct strace_choice *choice, char *list)
 {
 	const unsigned int before = choice->nr;
@@ -55,31 +45,20 @@ bool strace_choice_add(struct strace_choice *choice, char *list)
 	return choice->nr > before;
 }
 
-/**
- * strace_choice_free - free the words
- * @choice:	the choice
- */
 void strace_choice_free(struct strace_choice *choice)
 {
 	free(choice->words);
 }
 
-/**
- * strace_choice_name - is a name chosen?
- * @choice:	the choice
- * @kind:	kind of the call
- * @name:	its name
- *
- * The event guest_fixup is chosen only by its own name: it has the classes of guest_exit, which
- * follows it.
- *
- * Return: true if the call is to be printed.
+/*
+ * Is a name chosen? guest_fixup is chosen only by its own name: it has the classes of guest_exit,
+ * which follows it.
  */
-bool strace_choice_name(const struct strace_choice *choice, enum strace_kind kind,
+bool strace_choice_name(const struct strace_choice *choice, enum hyptrace_kind kind,
 			const char *name)
 {
-	const char *event = strace_kind_event(kind);
-	bool chosen = !choice->has_names && kind != STRACE_FIXUP;
+	const char *event = hyptrace_kind_event(kind);
+	bool chosen = !choice->has_names && kind != HYPTRACE_KIND_GUEST_FIXUP;
 	unsigned int i;
 
 	for (i = 0; i < choice->nr; i++) {
@@ -90,51 +69,55 @@ bool strace_choice_name(const struct strace_choice *choice, enum strace_kind kin
 			continue;
 		if (word->is_negated)
 			return false;
-		if (by_event || kind != STRACE_FIXUP)
+		if (by_event || kind != HYPTRACE_KIND_GUEST_FIXUP)
 			chosen = true;
 	}
 	return chosen;
 }
 
-/**
- * strace_choice_accept - is a call chosen?
- * @choice:	the choice
- * @call:	the call
- *
- * Return: true if it is to be printed.
- */
-bool strace_choice_accept(const struct strace_choice *choice, const struct strace_call *call)
+bool strace_choice_accept(const struct strace_choice *choice,
+			  const struct hyptrace_meaning *meaning, uint64_t key)
 {
 	char number[STRACE_NUMBER_SIZE];
+	const char *name;
 
-	return strace_choice_name(choice, call->kind, strace_call_name(call, number));
+	/* a fixup has the names of exits here */
+	if (meaning->kind == HYPTRACE_KIND_GUEST_FIXUP)
+		name = hyptrace_meaning_value_name(meaning, HYPTRACE_ROLE_CLASS, key);
+	else
+		name = hyptrace_meaning_name(meaning, key);
+	return strace_choice_name(choice, meaning->kind, strace_name(name, key, number));
 }
 
 typedef void (*name_fn)(uint64_t value, const char *name, bool is_code, void *arg);
 
-static void visit_symbols(const struct hyptrace_field *field, bool is_code, name_fn fn, void *arg)
+static void visit_symbols(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
+			  name_fn fn, void *arg)
 {
+	const struct hyptrace_field *field = meaning->places[role].field;
+	const bool is_code = role == HYPTRACE_ROLE_CODE;
 	unsigned int i;
 
 	for (i = 0; field && i < field->nr_symbols; i++)
-		if (!is_code || strcmp(field->symbols[i]->name, CODE_TRAP))
+		if (!is_code || field->symbols[i]->value != meaning->trap)
 			fn(field->symbols[i]->value, field->symbols[i]->name, is_code, arg);
 }
 
 /* Call a function with each known name of a kind of calls. */
-static void visit_names(const struct strace_events *events, enum strace_kind kind, name_fn fn,
+static void visit_names(const struct strace_events *events, enum hyptrace_kind kind, name_fn fn,
 			void *arg)
 {
-	const struct strace_event *event = &events->kinds[kind];
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(events->model, kind);
 	unsigned int i;
 
-	if (!event->event)
+	if (!meaning)
 		return;
-	if (kind != STRACE_HCALL || !events->nr_hypercalls)
-		visit_symbols(event->fields[STRACE_KEY], false, fn, arg);
-	for (i = 0; kind == STRACE_HCALL && i < events->nr_hypercalls; i++)
+	for (i = 0; kind == HYPTRACE_KIND_HYPERCALL && i < events->nr_hypercalls; i++)
 		fn(events->hypercalls[i]->id, events->hypercalls[i]->name, false, arg);
-	visit_symbols(event->fields[STRACE_CODE], true, fn, arg);
+	if (kind != HYPTRACE_KIND_HYPERCALL || !events->nr_hypercalls)
+		visit_symbols(meaning, HYPTRACE_ROLE_ID, fn, arg);
+	visit_symbols(meaning, HYPTRACE_ROLE_CLASS, fn, arg);
+	visit_symbols(meaning, HYPTRACE_ROLE_CODE, fn, arg);
 }
 
 /* The search for a word */
@@ -172,25 +155,19 @@ static int fail_unknown(const struct search *search)
 			search->word);
 }
 
-/**
- * strace_choice_check - check that each word names a call
- * @choice:	the choice
- * @events:	the events
- *
- * Return: an exit code; EXIT_REFUSED after a message.
- */
+/* Check that each word names a call. Return an exit code, after a message. */
 int strace_choice_check(const struct strace_choice *choice, const struct strace_events *events)
 {
-	enum strace_kind kind;
+	enum hyptrace_kind kind;
 	unsigned int i;
 
 	for (i = 0; i < choice->nr; i++) {
 		struct search search = { .word = choice->words[i].text };
 
 		hyptrace_nearest_begin(&search.near, search.word, strlen(search.word));
-		for (kind = 0; kind < NR_STRACE_KINDS; kind++) {
-			if (events->kinds[kind].event)
-				try_name(0, strace_kind_event(kind), false, &search);
+		for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
+			if (hyptrace_model_of_kind(events->model, kind))
+				try_name(0, hyptrace_kind_event(kind), false, &search);
 			visit_names(events, kind, try_name, &search);
 		}
 		if (!search.found && !is_number(search.word))
@@ -202,7 +179,7 @@ int strace_choice_check(const struct strace_choice *choice, const struct strace_
 /* The known values of a kind of calls, as far as a filter at EL2 can compare them */
 struct values {
 	const struct strace_choice	*choice;
-	enum strace_kind		kind;
+	enum hyptrace_kind		kind;
 	unsigned int			nr[2];		/* refused ones, chosen ones */
 	unsigned int			nr_codes[2];	/* those of them that are exit codes */
 	struct {
@@ -225,13 +202,13 @@ static void add_value(uint64_t value, const char *name, bool is_code, void *arg)
 }
 
 /* Are calls chosen whose number has no name? No word is the name of this one. */
-static bool accepts_unknown(const struct strace_choice *choice, enum strace_kind kind)
+static bool accepts_unknown(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
 	return strace_choice_name(choice, kind, "0x");
 }
 
 static void list_values(const struct strace_choice *choice, const struct strace_events *events,
-			enum strace_kind kind, struct values *values)
+			enum hyptrace_kind kind, struct values *values)
 {
 	*values = (struct values){ .choice = choice, .kind = kind };
 	visit_names(events, kind, add_value, values);
@@ -248,24 +225,16 @@ static bool has_numbers(const struct strace_choice *choice)
 	return false;
 }
 
-/**
- * strace_choice_kind - is any call of a kind chosen?
- * @choice:	the choice
- * @events:	the events
- * @kind:	the kind
- *
- * Return: true if its event is needed.
- */
 bool strace_choice_kind(const struct strace_choice *choice, const struct strace_events *events,
-			enum strace_kind kind)
+			enum hyptrace_kind kind)
 {
 	struct values values;
 
-	if (!events->kinds[kind].event)
+	if (!hyptrace_model_of_kind(events->model, kind))
 		return false;
 	list_values(choice, events, kind, &values);
 	return values.nr[true] || accepts_unknown(choice, kind) ||
-	       (has_numbers(choice) && kind != STRACE_FIXUP);
+	       (has_numbers(choice) && kind != HYPTRACE_KIND_GUEST_FIXUP);
 }
 
 /* Write the comparisons of exit codes, or those of other values. */
@@ -290,39 +259,32 @@ static void put_comparisons(FILE *f, const struct values *values, bool chosen, b
  * false if it needs too many comparisons.
  */
 static bool put_exit(FILE *f, const struct values *values, bool chosen,
-		     const struct strace_event *event)
+		     const struct hyptrace_meaning *meaning)
 {
-	const struct hyptrace_field *code = event->fields[STRACE_CODE];
-	unsigned int i, classes = values->nr[chosen] - values->nr_codes[chosen];
+	const unsigned int classes = values->nr[chosen] - values->nr_codes[chosen];
 
-	for (i = 0; i < code->nr_symbols && strcmp(code->symbols[i]->name, CODE_TRAP); i++)
-		;
-	if (i == code->nr_symbols || values->nr[chosen] + !!classes > HYPTRACE_FILTER_TERMS_MAX)
+	if (meaning->trap == UINT64_MAX ||
+	    values->nr[chosen] + !!classes > HYPTRACE_FILTER_TERMS_MAX)
 		return false;
 	put_comparisons(f, values, chosen, true, "code");
 	if (!classes)
 		return true;
 	fprintf(f, "%scode %s %" PRIu64 " %s (",
 		!values->nr_codes[chosen] ? "" : chosen ? " || " : " && (",
-		chosen ? "==" : "!=", code->symbols[i]->value, chosen ? "&&" : "||");
-	put_comparisons(f, values, chosen, false, event->fields[STRACE_KEY]->name);
+		chosen ? "==" : "!=", meaning->trap, chosen ? "&&" : "||");
+	put_comparisons(f, values, chosen, false, "ec");
 	fputs(!chosen && values->nr_codes[chosen] ? "))" : ")", f);
 	return true;
 }
 
-/**
- * strace_choice_filter - make the filter with which EL2 records only chosen calls of a kind
- * @choice:	the choice
- * @events:	the events
- * @kind:	a kind of which calls are chosen
- *
- * Return: the filter, for free(); NULL if all calls are chosen, or if the choice does not fit in
- * a filter.
+/*
+ * Make the filter with which EL2 records only chosen calls of a kind, for free(). NULL if all calls
+ * are chosen, or if the choice does not fit in a filter.
  */
 char *strace_choice_filter(const struct strace_choice *choice, const struct strace_events *events,
-			   enum strace_kind kind)
+			   enum hyptrace_kind kind)
 {
-	const struct strace_event *event = &events->kinds[kind];
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(events->model, kind);
 	/* name the calls to record if others have no name, else those not to record */
 	const bool chosen = !accepts_unknown(choice, kind);
 	struct values values;
@@ -337,10 +299,11 @@ char *strace_choice_filter(const struct strace_choice *choice, const struct stra
 		return NULL;
 	f = text_open(&text, &len);
 	fits = true;
-	if (event->fields[STRACE_CODE])
-		fits = put_exit(f, &values, chosen, event);
+	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_CODE))
+		fits = put_exit(f, &values, chosen, meaning);
 	else
-		put_comparisons(f, &values, chosen, false, event->fields[STRACE_KEY]->name);
+		put_comparisons(f, &values, chosen, false,
+				meaning->places[meaning->named_by].field->name);
 	text_close(f);
 	if (fits)
 		return text;

@@ -68,12 +68,28 @@ static int fail(const struct live *live, const struct hyptrace_error *err)
 	return cmd_fail("cannot trace \"%s\": %s", live->remote->name, err->text);
 }
 
-/* Does an event say which vCPU is on a CPU? */
+/* The events that say which vCPU is on a CPU */
+static const enum hyptrace_kind witnesses[] = {
+	HYPTRACE_KIND_VCPU_LOAD, HYPTRACE_KIND_VCPU_PUT, HYPTRACE_KIND_GUEST_EXIT,
+};
+
+#define NR_WITNESSES	(sizeof(witnesses) / sizeof(witnesses[0]))
+
+static const struct hyptrace_event *event_of(const struct strace *s, enum hyptrace_kind kind)
+{
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(s->events.model, kind);
+
+	return meaning ? meaning->event : NULL;
+}
+
 static bool is_witness(const struct strace *s, const struct hyptrace_event *event)
 {
-	return s->vms.nr && event && (event == s->events.load.event ||
-				      event == s->events.put.event ||
-				      event == s->events.kinds[STRACE_EXIT].event);
+	unsigned int i;
+
+	for (i = 0; i < NR_WITNESSES && s->vms.nr; i++)
+		if (event == event_of(s, witnesses[i]))
+			return true;
+	return false;
 }
 
 /* Parse a filter of two conditions, of which each may be NULL, or NULL if it does not fit. */
@@ -99,9 +115,9 @@ static struct hyptrace_filter *parse_both(const struct hyptrace_event *event, co
 }
 
 /* Make the filter at EL2 of an event. NULL: EL2 records all, and the command chooses. */
-static struct hyptrace_filter *make_filter(const struct strace *s, enum strace_kind kind)
+static struct hyptrace_filter *make_filter(const struct strace *s, enum hyptrace_kind kind)
 {
-	const struct hyptrace_event *event = s->events.kinds[kind].event;
+	const struct hyptrace_event *event = event_of(s, kind);
 	struct hyptrace_filter *filter;
 	char *choice;
 
@@ -136,26 +152,25 @@ static int set_filter(struct live *live, const struct hyptrace_event *event,
 static int hold_events(struct live *live)
 {
 	struct strace *s = live->s;
-	const struct hyptrace_event *witnesses[] = {
-		s->events.load.event, s->events.put.event, s->events.kinds[STRACE_EXIT].event,
-	};
-	const char *names[NR_STRACE_KINDS + 3];
+	const char *names[STRACE_LAST - STRACE_FIRST + 1 + NR_WITNESSES];
+	const struct hyptrace_event *event;
 	struct hyptrace_error err;
-	enum strace_kind kind;
+	enum hyptrace_kind kind;
 	unsigned int i, nr = 0;
 	int code = EXIT_DONE;
 
-	for (kind = 0; kind < NR_STRACE_KINDS && !code; kind++) {
-		if (!s->is_needed[kind])
+	for (kind = STRACE_FIRST; kind <= STRACE_LAST && !code; kind++) {
+		if (!(s->needed & HYPTRACE_KIND_BIT(kind)))
 			continue;
-		names[nr++] = s->events.kinds[kind].event->name;
-		code = set_filter(live, s->events.kinds[kind].event, make_filter(s, kind));
+		names[nr++] = event_of(s, kind)->name;
+		code = set_filter(live, event_of(s, kind), make_filter(s, kind));
 	}
-	for (i = 0; i < 3 && s->vms.nr && !code; i++) {
-		if (!witnesses[i] || (i == 2 && s->is_needed[STRACE_EXIT]))
+	for (i = 0; i < NR_WITNESSES && s->vms.nr && !code; i++) {
+		event = event_of(s, witnesses[i]);
+		if (!event || s->needed & HYPTRACE_KIND_BIT(witnesses[i]))
 			continue;
-		names[nr++] = witnesses[i]->name;
-		code = set_filter(live, witnesses[i], NULL);
+		names[nr++] = event->name;
+		code = set_filter(live, event, NULL);
 	}
 	if (!code && hyptrace_stream_set_events(live->stream, names, nr, &err))
 		code = fail(live, &err);
@@ -187,7 +202,7 @@ static int timeout_of(const struct strace *s, uint64_t now)
 {
 	uint64_t since;
 
-	if (strace_nest_waits(s->nest, &since))
+	if (hyptrace_nest_waits(s->nest, &since))
 		return (since + STRACE_HOLD_TIME - now) / NSEC_PER_MSEC + 1;
 	/* the processes of VMs may end without an event */
 	return s->vms.nr ? (int)(STRACE_HOLD_TIME / NSEC_PER_MSEC) : -1;
@@ -325,8 +340,7 @@ static int begin(struct live *live)
 						NULL);
 	if (lines_begin(&live->s->lines, ctx, live->remote, formats, &err))
 		return fail(live, &err);
-	code = strace_begin(live->s, name, live->list, live->nr, formats, live->hypercalls,
-			    live->nr_hypercalls);
+	code = strace_begin(live->s, name, formats, live->hypercalls, live->nr_hypercalls);
 	if (!code)
 		code = strace_vms_open(&live->s->vms);
 	return code ? code : set_cpus(live);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace: print a call as text or JSON. For cmd_strace.c.
+ * hyptrace strace: print a call as text or JSON.
  */
 #include <string.h>
 
@@ -28,17 +28,15 @@ static size_t without_time(const char *text, size_t len)
 	return last ? (size_t)(last - text) : len;
 }
 
-static void print_text(const struct strace_events *events, struct lines *lines,
-		       const struct strace_call *call, bool times)
+static void print_text(struct lines *lines, const struct hyptrace_span *call, bool times)
 {
-	const struct hyptrace_event *event = events->kinds[call->kind].event;
-	const struct hyptrace_record rec = strace_call_record(call);
+	const struct hyptrace_event *event = call->meaning->event;
 	const char *text;
 	size_t len;
 
-	lines_put_head(lines, call->cpu, call->ts);
+	lines_put_head(lines, call->cpu, call->end);
 	out_spaces(lines->out, (size_t)INDENT * call->depth);
-	text = hyptrace_formats_text(lines->formats, event, &rec, &len);
+	text = hyptrace_formats_text(lines->formats, event, &call->record, &len);
 	if (!hyptrace_formats_has_sentence(lines->formats, event)) {
 		out_puts(lines->out, event->name);
 		out_puts(lines->out, ": ");
@@ -47,7 +45,7 @@ static void print_text(const struct strace_events *events, struct lines *lines,
 		return;
 	}
 	/* the sentences of calls begin with their names */
-	if (call->kind == STRACE_EXIT || call->kind == STRACE_FIXUP) {
+	if (call->kind == HYPTRACE_KIND_GUEST_EXIT || call->kind == HYPTRACE_KIND_GUEST_FIXUP) {
 		out_puts(lines->out, event->name);
 		out_puts(lines->out, ": ");
 	}
@@ -58,103 +56,86 @@ static void print_text(const struct strace_events *events, struct lines *lines,
 }
 
 /* Is a field none of those that have a key of their own? */
-static bool is_argument(const struct strace_event *event, const struct hyptrace_field *field)
+static bool is_argument(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
 {
+	static const enum hyptrace_role others[] = {
+		HYPTRACE_ROLE_ID, HYPTRACE_ROLE_RESULT, HYPTRACE_ROLE_DURATION, HYPTRACE_ROLE_CODE,
+		HYPTRACE_ROLE_CLASS, HYPTRACE_ROLE_VCPU, HYPTRACE_ROLE_VM, HYPTRACE_ROLE_INDEX,
+		HYPTRACE_ROLE_INVALID,
+	};
 	unsigned int i;
 
-	for (i = 0; i < NR_STRACE_FIELDS; i++)
-		if (i != STRACE_HANDLED && event->fields[i] == field)
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (meaning->places[others[i]].field == field)
 			return false;
 	return true;
 }
 
-static void print_args(const struct strace_events *events, struct printer *p,
-		       const struct strace_call *call, const struct hyptrace_record *rec)
+static void print_args(struct printer *p, const struct hyptrace_span *call)
 {
-	const struct strace_event *event = &events->kinds[call->kind];
-	const struct hyptrace_event *of = event->event;
+	const struct hyptrace_meaning *meaning = call->meaning;
+	const struct hyptrace_event *event = meaning->event;
 	const struct hyptrace_hypercall *hypercall;
-	unsigned int i, nr = 0;
-	uint64_t value;
+	unsigned int i;
 
-	hypercall = hyptrace_formats_hypercall(events->formats, of, rec);
-	if (hypercall && !hypercall->known_args)
-		hypercall = NULL;
+	hypercall = hyptrace_meaning_hypercall(meaning, call->key);
 	printer_object(p, "args");
-	for (i = 0; i < of->nr_fields; i++) {
-		if (!is_argument(event, of->fields[i]))
-			continue;
-		if (!hypercall)
-			lines_field_json(p, of->fields[i], rec);
-		else if (nr < hypercall->nr_args && !strncmp(of->fields[i]->name, "arg", 3) &&
-			 !hyptrace_field_value(of->fields[i], rec, &value))
-			printer_u64(p, hypercall->args[nr++]->name, value);
-	}
+	for (i = 0; i < hyptrace_meaning_named_args(meaning, hypercall); i++)
+		printer_u64(p, hypercall->args[i]->name,
+			    hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ARG1 + i, &call->record));
+	for (i = 0; i < event->nr_fields && (!hypercall || !hypercall->known_args); i++)
+		if (is_argument(meaning, event->fields[i]))
+			lines_field_json(p, event->fields[i], &call->record);
 	printer_end(p);
 }
 
-static void print_number(struct printer *p, const struct strace_event *event,
-			 enum strace_field which, const struct hyptrace_record *rec)
+static void print_number(struct printer *p, const char *key, const struct hyptrace_span *call,
+			 enum hyptrace_role role)
 {
-	const char *const keys[NR_STRACE_FIELDS] = {
-		[STRACE_VCPU] = "vcpu",
-		[STRACE_VM] = "vm",
-		[STRACE_INDEX] = "index",
-	};
-	uint64_t value;
-
-	if (strace_field(event, which, rec, &value))
-		printer_int(p, keys[which], value);
+	if (hyptrace_meaning_has(call->meaning, role))
+		printer_int(p, key, hyptrace_meaning_value(call->meaning, role, &call->record));
 	else
-		printer_none(p, keys[which]);
+		printer_none(p, key);
 }
 
-static void print_json(const struct strace_events *events, struct printer *p,
-		       const struct strace_call *call)
+static void print_json(struct printer *p, const struct hyptrace_span *call)
 {
-	const struct strace_event *event = &events->kinds[call->kind];
-	const struct hyptrace_record rec = strace_call_record(call);
-	const char *error = strace_call_error(events, call);
+	const struct hyptrace_meaning *meaning = call->meaning;
+	const char *error = hyptrace_meaning_error(meaning, &call->record);
 	char number[STRACE_NUMBER_SIZE];
-	uint64_t value;
+	int64_t result;
 
 	printer_line(p, STYLE_PLAIN, "%s", "");
-	printer_u64(p, "time", call->ts);
+	printer_u64(p, "time", call->end);
 	printer_uint(p, "cpu", call->cpu);
-	printer_str(p, "kind", event->event->name);
-	printer_str(p, "name", strace_call_name(call, number));
-	print_args(events, p, call, &rec);
-	if (strace_call_result(events, call, &value))
-		printer_s64(p, "result", value);
+	printer_str(p, "kind", meaning->event->name);
+	printer_str(p, "name", strace_name(call->name, call->key, number));
+	print_args(p, call);
+	if (hyptrace_meaning_result(meaning, &call->record, &result))
+		printer_s64(p, "result", result);
 	else
 		printer_none(p, "result");
 	if (error)
 		printer_str(p, "error", error);
 	else
 		printer_none(p, "error");
-	if (event->fields[STRACE_DURATION])
-		printer_u64(p, "duration", call->duration);
+	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_DURATION))
+		printer_u64(p, "duration", hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION,
+								  &call->record));
 	else
 		printer_none(p, "duration");
 	printer_uint(p, "depth", call->depth);
-	print_number(p, event, STRACE_VCPU, &rec);
-	print_number(p, event, STRACE_VM, &rec);
-	print_number(p, event, STRACE_INDEX, &rec);
+	print_number(p, "vcpu", call, HYPTRACE_ROLE_VCPU);
+	print_number(p, "vm", call, HYPTRACE_ROLE_VM);
+	print_number(p, "index", call, HYPTRACE_ROLE_INDEX);
 	printer_end(p);
 }
 
-/**
- * strace_print - print a call
- * @events:	the events
- * @lines:	the line printer
- * @call:	the call
- * @times:	text has the duration
- */
-void strace_print(const struct strace_events *events, struct lines *lines,
-		  const struct strace_call *call, bool times)
+/* @times: text has the duration */
+void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times)
 {
 	if (lines->json)
-		print_json(events, lines->p, call);
+		print_json(lines->p, call);
 	else
-		print_text(events, lines, call, times);
+		print_text(lines, call, times);
 }

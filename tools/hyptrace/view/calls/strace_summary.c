@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace -c: the calls by name. For cmd_strace.c.
+ * hyptrace strace -c: the calls by name.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,22 +26,18 @@ static const struct column columns_of_summary[] = {
 	{ "total",	"TOTAL",	COLUMN_NUMBER | COLUMN_JSON, NULL, NULL },
 };
 
-static bool is_of(const struct strace_sum *sum, const struct strace_call *call)
+static bool is_of(const struct strace_sum *sum, const struct hyptrace_span *call)
 {
 	if (sum->kind != call->kind || !sum->name != !call->name)
 		return false;
-	return call->name ? !strcmp(sum->name, call->name) : sum->number == call->number;
+	return call->name ? !strcmp(sum->name, call->name) : sum->key == call->key;
 }
 
-/**
- * strace_summary_add - add a call
- * @summary:	the summary, at first all 0
- * @call:	the call; its name must stay valid
- * @has_failed:	it has returned an error
- */
-void strace_summary_add(struct strace_summary *summary, const struct strace_call *call,
+/* Add a call, whose name must stay valid, to a summary that is all 0 at first. */
+void strace_summary_add(struct strace_summary *summary, const struct hyptrace_span *call,
 			bool has_failed)
 {
+	const uint64_t duration = call->end - call->begin;
 	struct strace_sum *sum;
 	unsigned int i;
 
@@ -54,16 +50,16 @@ void strace_summary_add(struct strace_summary *summary, const struct strace_call
 		summary->sums[i] = (struct strace_sum){
 			.kind = call->kind,
 			.name = call->name,
-			.number = call->number,
+			.key = call->key,
 		};
 		summary->nr++;
 	}
 	sum = &summary->sums[i];
 	sum->calls++;
 	sum->errors += has_failed;
-	sum->total += call->duration;
+	sum->total += duration;
 	if (!call->depth)
-		summary->outer += call->duration;
+		summary->outer += duration;
 }
 
 static int compare(const void *a, const void *b)
@@ -79,12 +75,7 @@ static int compare(const void *a, const void *b)
 	return x->name && y->name ? strcmp(x->name, y->name) : 0;
 }
 
-/**
- * strace_summary_sort - put the names in the order in which they are printed
- * @summary:	the summary
- *
- * The name with the longest time is first.
- */
+/* Put the name with the longest time first. */
 void strace_summary_sort(struct strace_summary *summary)
 {
 	if (summary->nr)
@@ -124,11 +115,6 @@ static void print_json(struct printer *p, const struct strace_sum *sum, const ch
 	printer_u64(p, "total", sum->total);
 }
 
-/**
- * strace_summary_print - print the table
- * @summary:	the summary, which is sorted
- * @p:		the printer
- */
 void strace_summary_print(struct strace_summary *summary, struct printer *p)
 {
 	const struct columns columns = {
@@ -142,14 +128,13 @@ void strace_summary_print(struct strace_summary *summary, struct printer *p)
 	strace_summary_sort(summary);
 	printer_table(p, NULL, &columns);
 	for (sum = summary->sums; sum < summary->sums + summary->nr; sum++) {
-		const struct strace_call call = { .name = sum->name, .number = sum->number };
-		const char *name = strace_call_name(&call, number);
+		const char *name = strace_name(sum->name, sum->key, number);
 
 		printer_row(p);
 		if (printer_is_json(p))
-			print_json(p, sum, strace_kind_event(sum->kind), name);
+			print_json(p, sum, hyptrace_kind_event(sum->kind), name);
 		else
-			print_text(p, summary, sum, strace_kind_event(sum->kind), name);
+			print_text(p, summary, sum, hyptrace_kind_event(sum->kind), name);
 		printer_end(p);
 		total.calls += sum->calls;
 		total.errors += sum->errors;
@@ -162,10 +147,6 @@ void strace_summary_print(struct strace_summary *summary, struct printer *p)
 	printer_end(p);
 }
 
-/**
- * strace_summary_free - free the sums
- * @summary:	the summary
- */
 void strace_summary_free(struct strace_summary *summary)
 {
 	free(summary->sums);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace -p: which calls belong to a VM. For cmd_strace.c.
+ * hyptrace strace -p: which calls belong to a VM.
  *
  * An exit names the thread of its vCPU. A call of the host does not: it belongs to the VM if a vCPU
  * of the VM was loaded on its CPU, or has exited there, while it ran. vcpu_load, vcpu_put and
@@ -15,11 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/hyptrace.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "sink/lines.h"
 #include "strace_vm.h"
 
 /* Ids of threads are lower. */
@@ -28,39 +26,20 @@
 /* A thread of another process is looked up again after so many ns: its id may be used again. */
 #define FORGET_TIME	NSEC_PER_SEC
 
-/**
- * struct strace_vm_cpu - the vCPUs on a CPU
- * @is_loaded:	one is loaded
- * @is_chosen:	and is one of a chosen VM
- * @was_chosen:	a vCPU of a chosen VM was there
- * @last:	and when it was last seen
- */
 struct strace_vm_cpu {
-	bool		is_loaded;
-	bool		is_chosen;
-	bool		was_chosen;
-	uint64_t	last;
+	bool		is_loaded;	/* a vCPU is loaded, ... */
+	bool		is_chosen;	/* and is one of a chosen VM */
+	bool		was_chosen;	/* a vCPU of a chosen VM was there, ... */
+	uint64_t	last;		/* and was last seen then */
 };
 
-/**
- * struct strace_vm_thread - a thread that was looked up
- * @id:		its id
- * @is_of_process: it is one of a process that -p names
- * @is_of_vm:	it is that of a vCPU of a VM whose handle -p names
- */
 struct strace_vm_thread {
 	uint64_t	id;
-	bool		is_of_process;
-	bool		is_of_vm;
+	bool		is_of_process;	/* of a process that -p names */
+	bool		is_of_vm;	/* of a vCPU of a VM whose handle -p names */
 };
 
-/**
- * strace_vms_add - add an argument of -p
- * @vms:	the VMs
- * @arg:	the argument: a process, or the handle of a VM in hexadecimal
- *
- * Return: false if it is neither.
- */
+/* Add an argument of -p: a process, or the handle of a VM in hexadecimal; else return false. */
 bool strace_vms_add(struct strace_vms *vms, const char *arg)
 {
 	struct strace_vm_target target = { .pidfd = -1 };
@@ -111,12 +90,7 @@ static int list_threads(struct strace_vms *vms, uint64_t pid)
 	return 0;
 }
 
-/**
- * strace_vms_open - find the processes of the VMs
- * @vms:	the VMs
- *
- * Return: an exit code.
- */
+/* Find the processes of the VMs. Return an exit code. */
 int strace_vms_open(struct strace_vms *vms)
 {
 	unsigned int i;
@@ -135,12 +109,7 @@ int strace_vms_open(struct strace_vms *vms)
 	return EXIT_DONE;
 }
 
-/**
- * strace_vms_have_ended - have all processes of the VMs ended?
- * @vms:	the VMs
- *
- * Return: false if one lives, or if a VM was named by its handle.
- */
+/* Have all processes of the VMs ended? Not if a VM was named by its handle. */
 bool strace_vms_have_ended(const struct strace_vms *vms)
 {
 	unsigned int i;
@@ -222,39 +191,23 @@ static struct strace_vm_cpu *cpu_of(struct strace_vms *vms, unsigned int cpu)
 	return &vms->cpus[cpu];
 }
 
-static bool is_record_of(const struct strace_event *event, const struct hyptrace_record *rec)
+/* Learn from an event which vCPU is on a CPU, before strace_vms_accept() of the same event. */
+void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *meaning,
+		     unsigned int cpu, const struct hyptrace_record *rec)
 {
-	return event->event && event->event->id == lines_record_id(rec) &&
-	       rec->size >= event->event->size;
-}
-
-/**
- * strace_vms_note - learn from an event which vCPU is on a CPU
- * @vms:	the VMs
- * @events:	the events
- * @cpu:	the CPU
- * @rec:	the event, before strace_vms_accept() of the same event
- */
-void strace_vms_note(struct strace_vms *vms, const struct strace_events *events, unsigned int cpu,
-		     const struct hyptrace_record *rec)
-{
+	const uint64_t handle = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec);
+	const enum hyptrace_kind kind = meaning->kind;
 	struct strace_vm_cpu *on = cpu_of(vms, cpu);
-	const struct strace_event *event = &events->load;
-	uint64_t id, handle;
 	bool chosen;
 
-	if (is_record_of(&events->put, rec))
-		event = &events->put;
-	else if (is_record_of(&events->kinds[STRACE_EXIT], rec))
-		event = &events->kinds[STRACE_EXIT];
-	else if (!is_record_of(event, rec))
+	if ((kind != HYPTRACE_KIND_VCPU_LOAD && kind != HYPTRACE_KIND_VCPU_PUT &&
+	     kind != HYPTRACE_KIND_GUEST_EXIT) ||
+	    !hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
 		return;
-	if (!strace_field(event, STRACE_VCPU, rec, &id))
-		return;
-	strace_field(event, STRACE_VM, rec, &handle);
-	chosen = is_chosen(vms, id, handle, rec->ts);
+	chosen = is_chosen(vms, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec), handle,
+			   rec->ts);
 	/* without pKVM the handle is 0, and nothing says when the vCPU is put */
-	on->is_loaded = handle && event != &events->put;
+	on->is_loaded = handle && kind != HYPTRACE_KIND_VCPU_PUT;
 	on->is_chosen = on->is_loaded && chosen;
 	if (chosen) {
 		on->was_chosen = true;
@@ -262,45 +215,26 @@ void strace_vms_note(struct strace_vms *vms, const struct strace_events *events,
 	}
 }
 
-/**
- * strace_vms_accept - does a call belong to one of the VMs?
- * @vms:	the VMs
- * @events:	the events
- * @call:	the call
- *
- * Return: true if it does.
- */
-bool strace_vms_accept(struct strace_vms *vms, const struct strace_events *events,
-		       const struct strace_call *call)
+bool strace_vms_accept(struct strace_vms *vms, const struct hyptrace_meaning *meaning,
+		       unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_record rec = strace_call_record(call);
-	const struct strace_event *event = &events->kinds[call->kind];
-	const struct strace_vm_cpu *on = cpu_of(vms, call->cpu);
-	uint64_t id, handle;
+	const struct strace_vm_cpu *on = cpu_of(vms, cpu);
 
-	if (strace_field(event, STRACE_VCPU, &rec, &id)) {
-		strace_field(event, STRACE_VM, &rec, &handle);
-		return is_chosen(vms, id, handle, call->ts);
-	}
+	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
+		return is_chosen(vms, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec),
+				 hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec), rec->ts);
 	if (on->is_loaded && on->is_chosen)
 		return true;
-	return on->was_chosen && on->last >= call->ts - call->duration;
+	return on->was_chosen &&
+	       on->last >= rec->ts - hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
 }
 
-/**
- * strace_vms_lost - forget which vCPU is on a CPU, after a loss
- * @vms:	the VMs
- * @cpu:	the CPU
- */
+/* Forget which vCPU is on a CPU, after a loss. */
 void strace_vms_lost(struct strace_vms *vms, unsigned int cpu)
 {
 	*cpu_of(vms, cpu) = (struct strace_vm_cpu){};
 }
 
-/**
- * strace_vms_free - free what the functions above have made
- * @vms:	the VMs
- */
 void strace_vms_free(struct strace_vms *vms)
 {
 	unsigned int i;
