@@ -29,14 +29,6 @@ static bool scan_number(const char *s, uint64_t *value, const char **end)
 	return !errno;
 }
 
-/**
- * parse_number - parse a number
- * @s:		decimal, or hexadecimal after 0x
- * @max:	the largest valid number
- * @value:	out: the number
- *
- * Return: true if @s is valid.
- */
 bool parse_number(const char *s, uint64_t max, uint64_t *value)
 {
 	const char *end;
@@ -44,13 +36,6 @@ bool parse_number(const char *s, uint64_t max, uint64_t *value)
 	return scan_number(s, value, &end) && !*end && *value <= max;
 }
 
-/**
- * parse_size - parse a size
- * @s:		a number of bytes; a K, M, G or T after it is a power of 1024
- * @bytes:	out: the size
- *
- * Return: true if @s is valid and fits 64 bits.
- */
 bool parse_size(const char *s, uint64_t *bytes)
 {
 	static const char units[] = "KMGT";
@@ -72,13 +57,6 @@ bool parse_size(const char *s, uint64_t *bytes)
 	return true;
 }
 
-/**
- * parse_duration - parse a number of seconds, or of another unit that follows it
- * @text:	the argument
- * @nsec:	out: the time, ns
- *
- * Return: false if it is not valid, or 0.
- */
 bool parse_duration(const char *text, uint64_t *nsec)
 {
 	static const struct {
@@ -110,13 +88,6 @@ bool parse_duration(const char *text, uint64_t *nsec)
 	return false;
 }
 
-/**
- * parse_mode - parse a mode
- * @s:		"overwrite" or "discard"
- * @mode:	out: enum hyptrace_mode
- *
- * Return: true if @s is valid.
- */
 bool parse_mode(const char *s, uint32_t *mode)
 {
 	if (!strcmp(s, "overwrite"))
@@ -157,13 +128,6 @@ static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
 		ids[list->nr++] = first;
 }
 
-/**
- * parse_cpu_list - parse a list of CPUs
- * @s:		"0,2-3" or "all"
- * @list:	out: the list, for cpu_list_free()
- *
- * Return: true if @s is valid.
- */
 bool parse_cpu_list(const char *s, struct cpu_list *list)
 {
 	uint64_t first, last;
@@ -194,23 +158,12 @@ bool parse_cpu_list(const char *s, struct cpu_list *list)
 	return false;
 }
 
-/**
- * cpu_list_has - is a CPU in a list?
- * @list:	the list
- * @cpu:	the CPU
- *
- * Return: true if it is.
- */
 bool cpu_list_has(const struct cpu_list *list, unsigned int cpu)
 {
 	return list->all || (list->nr && bsearch(&cpu, list->ids, list->nr, sizeof(*list->ids),
 						 compare_ids));
 }
 
-/**
- * cpu_list_free - free a list
- * @list:	the list; empty afterwards
- */
 void cpu_list_free(struct cpu_list *list)
 {
 	free(list->ids);
@@ -227,15 +180,6 @@ static void add_name(const char **names, unsigned int *nr, const char *name)
 	names[(*nr)++] = name;
 }
 
-/**
- * select_events - find the events that words name
- * @events:	all events
- * @nr_events:	number of @events
- * @words:	names, globs or "all"
- * @nr_words:	number of @words
- * @choice:	out: the result, for event_choice_free(); its names point into @events
- *		and @words
- */
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice)
 {
@@ -262,10 +206,6 @@ void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 	}
 }
 
-/**
- * event_choice_free - free a choice
- * @choice:	the choice; empty afterwards
- */
 void event_choice_free(struct event_choice *choice)
 {
 	free(choice->names);

@@ -37,11 +37,7 @@ static const struct argp_option global_options[] = {
 
 #define NR_GLOBAL_OPTIONS	(sizeof(global_options) / sizeof(global_options[0]))
 
-/**
- * cmd_color_auto - shall text have colours, if nobody says so?
- *
- * Return: true if the output is a terminal that shows them, and NO_COLOR is not set.
- */
+/* The output is a terminal that shows colours, and NO_COLOR is not set. */
 bool cmd_color_auto(void)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -137,13 +133,8 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/**
- * cmd_drop_remark - drop argp's remark that short options take the arguments of long ones
- * @key:	as argp's help filter gets them
- * @text:	the same
- * @input:	the same
- *
- * Return: the text, or NULL.
+/*
+ * Drop argp's remark that short options take the arguments of long ones. Return the text, or NULL.
  */
 char *cmd_drop_remark(int key, const char *text, void *input)
 {
@@ -151,10 +142,6 @@ char *cmd_drop_remark(int key, const char *text, void *input)
 	return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
 }
 
-/**
- * cmd_exit_usage - say where the help is, and exit
- * @verb:	the verb, or NULL
- */
 void cmd_exit_usage(const struct verb *verb)
 {
 	fprintf(stderr, "Try \"%s help%s%s\".\n", PROGRAM, verb ? " " : "",
@@ -162,12 +149,7 @@ void cmd_exit_usage(const struct verb *verb)
 	exit(EXIT_USAGE);
 }
 
-/**
- * cmd_usage - print what is wrong with the command line
- * @fmt:	as for printf()
- *
- * Return: the error for the parser to return.
- */
+/* Print what is wrong with the command line; return the error for the parser to return. */
 error_t cmd_usage(const char *fmt, ...)
 {
 	va_list ap;
@@ -217,16 +199,7 @@ const struct argp cmd_columns_argp = {
 	.help_filter = help_columns,
 };
 
-/**
- * cmd_parse - parse the arguments of a verb
- * @ctx:	receives the global options
- * @argp:	the verb's own options and arguments
- * @argc:	as given to the verb
- * @argv:	as given to the verb
- * @input:	input of the verb's parser
- *
- * The function exits if an argument is not valid.
- */
+/* Parse the arguments of a verb, or exit if one is not valid. */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
 {
 	struct argp_option options[NR_GLOBAL_OPTIONS];
@@ -269,12 +242,6 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *state)
 	return cmd_usage("unexpected argument \"%s\"", arg);
 }
 
-/**
- * cmd_no_arguments - parse the arguments of a verb that takes only global options
- * @ctx:	receives the global options
- * @argc:	as given to the verb
- * @argv:	as given to the verb
- */
 void cmd_no_arguments(struct context *ctx, int argc, char **argv)
 {
 	const struct argp argp = { .parser = parse_nothing };

@@ -16,43 +16,24 @@
 struct context;
 struct printer;
 
-/**
- * struct verb - a verb
- * @name:	its name; NULL for the title of a group
- * @run:	its function, which returns an exit code
- * @help:	what it does, in one sentence; or the title
- * @takes_cpus:	it takes --cpu
- */
 struct verb {
-	const char	*name;
-	int		(*run)(struct context *ctx, int argc, char **argv);
-	const char	*help;
-	bool		takes_cpus;
+	const char	*name;	/* its name; NULL for the title of a group */
+	int		(*run)(struct context *ctx, int argc, char **argv);	/* exit code */
+	const char	*help;	/* what it does, in one sentence; or the title */
+	bool		takes_cpus;	/* --cpu */
 };
 
-/**
- * struct context - the global options and the resources of a verb
- * @h:		the connection, opened by cmd_connect()
- * @p:		the printer
- * @out:	the output that the printer writes to
- * @remote:	argument of --remote, or NULL
- * @cpus:	argument of --cpu, if @have_cpus
- * @have_cpus:	--cpu was given
- * @verb:	the verb, once it is known
- * @json:	print JSON
- * @pretty:	print indented JSON
- * @color:	print text with colours
- */
+/* The global options and the resources of a verb */
 struct context {
-	struct hyptrace		*h;
+	struct hyptrace		*h;	/* the connection, opened by cmd_connect() */
 	struct printer		*p;
-	struct out		out;
-	const char		*remote;
-	struct cpu_list		cpus;
+	struct out		out;	/* the output that the printer writes to */
+	const char		*remote;	/* --remote, or NULL */
+	struct cpu_list		cpus;	/* --cpu, if have_cpus */
 	bool			have_cpus;
 	const struct verb	*verb;
 	bool			json;
-	bool			pretty;
+	bool			pretty;	/* indented JSON */
 	bool			color;
 };
 

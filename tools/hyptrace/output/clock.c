@@ -6,12 +6,6 @@
 
 #include "clock.h"
 
-/**
- * clock_now - read a clock
- * @id:		the clock
- *
- * Return: its time in ns.
- */
 uint64_t clock_now(clockid_t id)
 {
 	struct timespec ts;
@@ -20,10 +14,9 @@ uint64_t clock_now(clockid_t id)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/**
- * clock_offset - compare CLOCK_REALTIME to CLOCK_BOOTTIME
- *
- * Return: the difference in ns; CLOCK_BOOTTIME plus this is CLOCK_REALTIME.
+/*
+ * Compare CLOCK_REALTIME to CLOCK_BOOTTIME. Return the difference in ns; CLOCK_BOOTTIME plus this
+ * is CLOCK_REALTIME.
  */
 uint64_t clock_offset(void)
 {
@@ -34,12 +27,6 @@ uint64_t clock_offset(void)
 	return real - before - (after - before) / 2;
 }
 
-/**
- * clock_time_of_day - write a local time of day
- * @ns:		the time of CLOCK_REALTIME in ns
- * @text:	out: the time of day with microseconds, such as 23:59:59.123456
- * @size:	bytes of @text
- */
 void clock_time_of_day(uint64_t ns, char *text, size_t size)
 {
 	time_t sec = ns / NSEC_PER_SEC;

@@ -7,9 +7,6 @@
 
 #include "die.h"
 
-/**
- * die_no_memory - print an error and exit
- */
 void die_no_memory(void)
 {
 	fputs("hyptrace: out of memory\n", stderr);

@@ -14,11 +14,6 @@
 /* Takes all notes in place of stderr while a verb uses the whole terminal */
 void (*cmd_note_to)(const char *text);
 
-/**
- * cmd_vnote - print a note on stderr
- * @fmt:	as for vprintf()
- * @ap:		as for vprintf()
- */
 void cmd_vnote(const char *fmt, va_list ap)
 {
 	char *text, *plain;
@@ -36,10 +31,6 @@ void cmd_vnote(const char *fmt, va_list ap)
 	free(text);
 }
 
-/**
- * cmd_note - print a note on stderr
- * @fmt:	as for printf()
- */
 void cmd_note(const char *fmt, ...)
 {
 	va_list ap;
@@ -49,12 +40,6 @@ void cmd_note(const char *fmt, ...)
 	va_end(ap);
 }
 
-/**
- * cmd_fail - print an error on stderr
- * @fmt:	as for printf()
- *
- * Return: EXIT_REFUSED.
- */
 int cmd_fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -78,14 +63,6 @@ static int reason_len(const char *reason, const char *subject)
 	return (int)len;
 }
 
-/**
- * cmd_fail_verb - print why a verb failed
- * @verb:	the verb
- * @subject:	its object, unless @err names another
- * @err:	the reason
- *
- * Return: EXIT_REFUSED.
- */
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err)
 {
 	if (err->subject[0])

@@ -13,11 +13,6 @@
 #include "die.h"
 #include "out.h"
 
-/**
- * out_init - initialize a buffer
- * @out:	the buffer
- * @fd:		descriptor of the output
- */
 void out_init(struct out *out, int fd)
 {
 	out->fd = fd;
@@ -29,22 +24,12 @@ void out_init(struct out *out, int fd)
 	out->buf = out->own;
 }
 
-/**
- * out_set_buffer - use a larger buffer
- * @out:	the output, whose buffer is empty
- * @buf:	memory that the caller frees after the last use of @out
- * @size:	its bytes, at least OUT_BUFFER
- */
 void out_set_buffer(struct out *out, char *buf, size_t size)
 {
 	out->buf = buf;
 	out->size = size;
 }
 
-/**
- * out_flush - write what is in the buffer
- * @out:	the buffer; empty afterwards in any case
- */
 void out_flush(struct out *out)
 {
 	size_t done = 0;
@@ -65,37 +50,21 @@ void out_flush(struct out *out)
 	out->len = 0;
 }
 
-/**
- * out_has_failed - is the output incomplete because of an error?
- * @out:	the buffer
- *
- * Return: true if a write has failed. A closed pipe is no failure: its reader has seen enough.
- */
+/* A closed pipe is no failure: its reader has seen enough. */
 bool out_has_failed(const struct out *out)
 {
 	return out->error && out->error != EPIPE;
 }
 
-/**
- * out_printed - say what became of what was put into the buffer
- * @out:	the buffer
- * @word:	what to say if all was written
- *
- * What was in the buffer or in a pipe when its reader has closed that is not known to be read.
- *
- * Return: @word, or words for a summary in its place.
+/*
+ * Say what became of what was put into the buffer. What was in the buffer or in a pipe when its
+ * reader has closed that is not known to be read.
  */
 const char *out_printed(const struct out *out, const char *word)
 {
 	return out->error ? "read until the output was closed" : word;
 }
 
-/**
- * out_write - append bytes
- * @out:	the buffer
- * @data:	the bytes
- * @len:	number of bytes
- */
 void out_write(struct out *out, const void *data, size_t len)
 {
 	const char *at = data;
@@ -113,32 +82,17 @@ void out_write(struct out *out, const void *data, size_t len)
 	}
 }
 
-/**
- * out_puts - append a string
- * @out:	the buffer
- * @text:	the string
- */
 void out_puts(struct out *out, const char *text)
 {
 	out_write(out, text, strlen(text));
 }
 
-/**
- * out_spaces - append blanks
- * @out:	the buffer
- * @nr:		number of blanks
- */
 void out_spaces(struct out *out, size_t nr)
 {
 	while (nr--)
 		out_putc(out, ' ');
 }
 
-/**
- * out_printf - append formatted text
- * @out:	the buffer
- * @fmt:	as for printf()
- */
 void out_printf(struct out *out, const char *fmt, ...)
 {
 	char *text;

@@ -11,28 +11,19 @@
 
 #define OUT_BUFFER	(64 << 10)
 
-/**
- * struct out - buffered output
- * @fd:		descriptor of the output
- * @error:	a positive errno once a write has failed; all further output is dropped
- * @abandon:	if set, a write that a signal interrupts is given up; may be NULL
- * @before:	called before a write; may be NULL
- * @before_arg:	its argument
- * @len:	bytes in @buf
- * @size:	bytes that @buf can have
- * @buf:	the bytes: @own, or those of out_set_buffer()
- * @own:	memory for @buf
- */
 struct out {
-	int				fd;
+	int				fd;	/* descriptor of the output */
+	/* a positive errno once a write has failed; all further output is dropped */
 	int				error;
+	/* if set, a write that a signal interrupts is given up; may be NULL */
 	const volatile sig_atomic_t	*abandon;
+	/* called before a write; may be NULL */
 	void				(*before)(void *arg);
-	void				*before_arg;
-	size_t				len;
-	size_t				size;
-	char				*buf;
-	char				own[OUT_BUFFER];
+	void				*before_arg;	/* its argument */
+	size_t				len;	/* bytes in buf */
+	size_t				size;	/* bytes that buf can have */
+	char				*buf;	/* the bytes: own, or those of out_set_buffer() */
+	char				own[OUT_BUFFER];	/* memory for buf */
 };
 
 void out_init(struct out *out, int fd);
@@ -52,12 +43,9 @@ static inline void out_putc(struct out *out, char c)
 	out->buf[out->len++] = c;
 }
 
-/**
- * out_room - get room in the buffer for the next bytes
- * @out:	the buffer
- * @size:	number of bytes at most, up to OUT_BUFFER
- *
- * Return: the room; the caller fills it and calls out_put_to().
+/*
+ * Get room in the buffer for the next bytes. Return the room; the caller fills it and calls
+ * out_put_to().
  */
 static inline char *out_room(struct out *out, size_t size)
 {
@@ -66,11 +54,7 @@ static inline char *out_room(struct out *out, size_t size)
 	return out->buf + out->len;
 }
 
-/**
- * out_put_to - append the bytes that the caller has put into out_room()
- * @out:	the buffer
- * @end:	end of these bytes
- */
+/* Append the bytes that the caller has put into out_room(). */
 static inline void out_put_to(struct out *out, const char *end)
 {
 	out->len = end - out->buf;

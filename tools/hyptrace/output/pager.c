@@ -49,13 +49,9 @@ static __attribute__((noreturn)) void become(const char *name, int fd)
 	_exit(NOT_FOUND);
 }
 
-/**
- * pager_begin - start a pager, if the standard output is a terminal
- * @out:	the output, which goes to the pager afterwards
- *
- * Without a pager the output goes to the terminal.
- *
- * Return: true if there is one.
+/*
+ * Start a pager, if the standard output is a terminal. Without a pager the output goes to the
+ * terminal.
  */
 bool pager_begin(struct out *out)
 {
@@ -84,10 +80,6 @@ bool pager_begin(struct out *out)
 	return true;
 }
 
-/**
- * pager_end - wait until the user has left the pager
- * @out:	the output
- */
 void pager_end(struct out *out)
 {
 	int status = 0;

@@ -33,30 +33,18 @@ enum frame_kind {
 	FRAME_LINE,
 };
 
-/**
- * struct frame - what was begun and not ended
- * @kind:	what it is
- * @nr:		number of values in it so far
- * @indent:	blanks before its lines of text
- * @columns:	TABLE, ROW: the columns
- * @labels:	OBJECT: names of its values in text
- * @table:	OBJECT: its labels and values; TABLE: its rows
- * @key:	CELL: its column
- * @text:	CELL: its text
- * @len:	CELL: length of @text
- * @cell:	CELL: appends to @text
- */
+/* What was begun and not ended */
 struct frame {
 	enum frame_kind			kind;
-	unsigned int			nr;
-	unsigned int			indent;
-	const struct columns		*columns;
-	const struct printer_label	*labels;
-	struct table			*table;
-	const char			*key;
-	char				*text;
-	size_t				len;
-	FILE				*cell;
+	unsigned int			nr;	/* number of values in it so far */
+	unsigned int			indent;	/* blanks before its lines of text */
+	const struct columns		*columns;	/* TABLE, ROW: the columns */
+	const struct printer_label	*labels;	/* OBJECT: names of its values in text */
+	struct table			*table;	/* OBJECT: its labels and values; TABLE: its rows */
+	const char			*key;	/* CELL: its column */
+	char				*text;	/* CELL: its text */
+	size_t				len;	/* CELL: length of text */
+	FILE				*cell;	/* CELL: appends to text */
 };
 
 struct printer {
@@ -67,14 +55,6 @@ struct printer {
 	struct frame		frames[MAX_DEPTH];
 };
 
-/**
- * printer_new - make a printer
- * @out:	the output
- * @format:	text or JSON
- * @color:	print text with colours
- *
- * Return: the printer.
- */
 struct printer *printer_new(struct out *out, enum printer_format format, bool color)
 {
 	struct printer *p = calloc(1, sizeof(*p));
@@ -87,10 +67,6 @@ struct printer *printer_new(struct out *out, enum printer_format format, bool co
 	return p;
 }
 
-/**
- * printer_free - free a printer
- * @p:		the printer, or NULL; everything that was begun must have been ended
- */
 void printer_free(struct printer *p)
 {
 	free(p);
@@ -238,11 +214,6 @@ static void text_end(struct printer *p)
 	}
 }
 
-/**
- * printer_object - begin an object
- * @p:		the printer
- * @key:	its key; NULL in an array or at the top
- */
 void printer_object(struct printer *p, const char *key)
 {
 	struct frame *outer = top(p), *frame;
@@ -266,22 +237,11 @@ void printer_object(struct printer *p, const char *key)
 	push(p, FRAME_OBJECT);
 }
 
-/**
- * printer_labels - name values of an object in text
- * @p:		the printer, in an object
- * @labels:	keys with labels, up to one without a key; any other value is labelled with
- *		its key, with blanks for underscores
- */
 void printer_labels(struct printer *p, const struct printer_label *labels)
 {
 	top(p)->labels = labels;
 }
 
-/**
- * printer_array - begin an array of objects; in text they follow one another
- * @p:		the printer
- * @key:	its key; NULL in an array or at the top
- */
 void printer_array(struct printer *p, const char *key)
 {
 	struct frame *outer = top(p);
@@ -295,12 +255,6 @@ void printer_array(struct printer *p, const char *key)
 	push(p, FRAME_ARRAY);
 }
 
-/**
- * printer_table - begin an array of rows
- * @p:		the printer
- * @key:	its key; NULL in an array or at the top
- * @columns:	its columns, which must stay valid until the end of the table
- */
 void printer_table(struct printer *p, const char *key, const struct columns *columns)
 {
 	struct frame *frame;
@@ -313,10 +267,6 @@ void printer_table(struct printer *p, const char *key, const struct columns *col
 		frame->table = table_new(columns, printer_is_csv(p));
 }
 
-/**
- * printer_row - begin an object of a table
- * @p:		the printer
- */
 void printer_row(struct printer *p)
 {
 	struct frame *table = top(p), *row;
@@ -333,12 +283,6 @@ void printer_row(struct printer *p)
 	row->table = table->table;
 }
 
-/**
- * printer_line - begin an object of a stream, which is one line
- * @p:		the printer
- * @style:	style of the text
- * @fmt:	the whole line of text; only JSON prints the values that follow
- */
 void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
 {
 	char *line;
@@ -362,10 +306,6 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 	push(p, FRAME_LINE);
 }
 
-/**
- * printer_end - end what was begun last
- * @p:		the printer
- */
 void printer_end(struct printer *p)
 {
 	enum frame_kind kind = top(p)->kind;
@@ -433,12 +373,6 @@ static void put_value(struct printer *p, const char *key, enum printer_style sty
 	}
 }
 
-/**
- * printer_heading - print the name of an object, before its other values
- * @p:		the printer
- * @key:	its key
- * @value:	the name, which is the heading in text
- */
 void printer_heading(struct printer *p, const char *key, const char *value)
 {
 	if (printer_is_json(p)) {
@@ -450,47 +384,22 @@ void printer_heading(struct printer *p, const char *key, const char *value)
 	out_putc(p->out, '\n');
 }
 
-/**
- * printer_str - print a string
- * @p:		the printer
- * @key:	its key
- * @value:	the string
- */
 void printer_str(struct printer *p, const char *key, const char *value)
 {
 	put_value(p, key, STYLE_PLAIN, value, NULL);
 }
 
-/**
- * printer_styled - print a string in a style
- * @p:		the printer
- * @key:	its key
- * @style:	its style in text
- * @value:	the string
- */
 void printer_styled(struct printer *p, const char *key, enum printer_style style,
 		    const char *value)
 {
 	put_value(p, key, style, value, NULL);
 }
 
-/**
- * printer_bool - print a boolean
- * @p:		the printer
- * @key:	its key
- * @value:	true or false in JSON, "yes" or "no" in text
- */
 void printer_bool(struct printer *p, const char *key, bool value)
 {
 	put_value(p, key, STYLE_PLAIN, value ? "yes" : "no", value ? "true" : "false");
 }
 
-/**
- * printer_uint - print a number that is usually small, such as a count
- * @p:		the printer
- * @key:	its key
- * @value:	the number; a string in JSON if it exceeds 2^53
- */
 void printer_uint(struct printer *p, const char *key, uint64_t value)
 {
 	char text[24];
@@ -499,12 +408,6 @@ void printer_uint(struct printer *p, const char *key, uint64_t value)
 	put_value(p, key, STYLE_PLAIN, text, value <= JSON_INT_MAX ? text : NULL);
 }
 
-/**
- * printer_int - print a signed number that is usually small
- * @p:		the printer
- * @key:	its key
- * @value:	the number; a string in JSON if it exceeds 2^53
- */
 void printer_int(struct printer *p, const char *key, int64_t value)
 {
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
@@ -514,23 +417,11 @@ void printer_int(struct printer *p, const char *key, int64_t value)
 	put_value(p, key, STYLE_PLAIN, text, size <= JSON_INT_MAX ? text : NULL);
 }
 
-/**
- * printer_number - print a number that is not an integer
- * @p:		the printer
- * @key:	its key
- * @text:	its decimal digits
- */
 void printer_number(struct printer *p, const char *key, const char *text)
 {
 	put_value(p, key, STYLE_PLAIN, text, text);
 }
 
-/**
- * printer_size - print a size
- * @p:		the printer
- * @key:	its key
- * @bytes:	the size; a number in JSON, with a unit in text
- */
 void printer_size(struct printer *p, const char *key, uint64_t bytes)
 {
 	static const char units[] = " KMGT";
@@ -550,12 +441,6 @@ void printer_size(struct printer *p, const char *key, uint64_t bytes)
 		put_value(p, key, STYLE_PLAIN, number, bytes <= JSON_INT_MAX ? number : NULL);
 }
 
-/**
- * printer_u64 - print a number that may need 64 bits
- * @p:		the printer
- * @key:	its key
- * @value:	the number; always a string in JSON
- */
 void printer_u64(struct printer *p, const char *key, uint64_t value)
 {
 	char text[24];
@@ -564,12 +449,6 @@ void printer_u64(struct printer *p, const char *key, uint64_t value)
 	put_value(p, key, STYLE_PLAIN, text, NULL);
 }
 
-/**
- * printer_s64 - print a signed number that may need 64 bits
- * @p:		the printer
- * @key:	its key
- * @value:	the number; always a string in JSON
- */
 void printer_s64(struct printer *p, const char *key, int64_t value)
 {
 	char text[24];
@@ -578,11 +457,6 @@ void printer_s64(struct printer *p, const char *key, int64_t value)
 	put_value(p, key, STYLE_PLAIN, text, NULL);
 }
 
-/**
- * printer_none - print that there is no value
- * @p:		the printer
- * @key:	its key; null in JSON, "-" in text
- */
 void printer_none(struct printer *p, const char *key)
 {
 	put_value(p, key, STYLE_PLAIN, "-", "null");

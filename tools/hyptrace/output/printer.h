@@ -53,24 +53,34 @@ bool printer_is_text(const struct printer *p);
 
 void printer_object(struct printer *p, const char *key);
 void printer_array(struct printer *p, const char *key);
+/* Labels of an object's values, up to one without a key; others are labelled with their keys. */
 void printer_labels(struct printer *p, const struct printer_label *labels);
+/* The columns must stay valid until the end of the table. */
 void printer_table(struct printer *p, const char *key, const struct columns *columns);
 void printer_row(struct printer *p);
+/* An object of a stream: text has the line, JSON the values that follow. */
 void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void printer_end(struct printer *p);
 
+/* The name of an object, before its other values: the heading in text */
 void printer_heading(struct printer *p, const char *key, const char *value);
 void printer_str(struct printer *p, const char *key, const char *value);
 void printer_styled(struct printer *p, const char *key, enum printer_style style,
 		    const char *value);
+/* true or false in JSON, "yes" or "no" in text */
 void printer_bool(struct printer *p, const char *key, bool value);
+/* Usually small: JSON readers use doubles, so a number that exceeds 2^53 is a string there. */
 void printer_uint(struct printer *p, const char *key, uint64_t value);
 void printer_int(struct printer *p, const char *key, int64_t value);
+/* The digits of a number that is not an integer */
 void printer_number(struct printer *p, const char *key, const char *text);
+/* Bytes in JSON, with a unit in text */
 void printer_size(struct printer *p, const char *key, uint64_t bytes);
+/* May need 64 bits: always strings in JSON */
 void printer_u64(struct printer *p, const char *key, uint64_t value);
 void printer_s64(struct printer *p, const char *key, int64_t value);
+/* null in JSON, "-" in text */
 void printer_none(struct printer *p, const char *key);
 
 #endif /* PRINTER_H */

@@ -56,11 +56,7 @@ static void *show(void *arg)
 	return arg;
 }
 
-/**
- * progress_begin - show the progress from now on, if stderr is a terminal
- * @file:	the file, from which all its events will be read
- * @wanted:	nothing happens if it is false
- */
+/* Show the progress from now on, if stderr is a terminal. */
 void progress_begin(const struct hyptrace_file *file, bool wanted)
 {
 	sigset_t all, old;
@@ -81,9 +77,6 @@ void progress_begin(const struct hyptrace_file *file, bool wanted)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/**
- * progress_end - clear the line, and show no more
- */
 void progress_end(void)
 {
 	if (!is_running)
@@ -96,11 +89,6 @@ void progress_end(void)
 	is_running = false;
 }
 
-/**
- * is_stdout_file - is the standard output a file?
- *
- * Return: false if it is a terminal, or a pipe to a program that may use the same terminal.
- */
 bool is_stdout_file(void)
 {
 	struct stat st;

@@ -12,26 +12,13 @@
 /* The last eight digits differ within this time */
 #define STAMP_TICK	UINT64_C(100000000)
 
-/**
- * struct stamp - the cached digits of a time; all 0 at first
- * @tick:	the time that begins with them, and goes on with eight zeros
- * @len:	length of @text; 0 if nothing is cached
- * @text:	the digits
- */
+/* The cached digits of a time; all 0 at first */
 struct stamp {
-	uint64_t	tick;
-	uint32_t	len;
+	uint64_t	tick;	/* the time that begins with them, and goes on with eight zeros */
+	uint32_t	len;	/* length of text; 0 if nothing is cached */
 	char		text[DIGITS_MAX + DIGITS_SLACK];
 };
 
-/**
- * stamp_put - write a time
- * @stamp:	the cached digits
- * @to:		destination, with room for DIGITS_MAX and DIGITS_SLACK bytes
- * @ts:		the time
- *
- * Return: the end of the text.
- */
 static inline char *stamp_put(struct stamp *stamp, char *to, uint64_t ts)
 {
 	if (__builtin_expect(ts - stamp->tick >= STAMP_TICK || !stamp->len, 0)) {

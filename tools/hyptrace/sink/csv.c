@@ -15,44 +15,27 @@
 /* Bytes of the time and the CPU at most */
 #define HEAD_MAX	(2 * DIGITS_MAX + 2 + DIGITS_SLACK)
 
-/**
- * struct csv_column - a column for a field
- * @name:	name of the field
- * @has_names:	another column has the names of the values
- * @is_text:	a value is not a number
- * @is_signed:	a value may be negative
- * @is_unsigned: a value may be greater than a signed number of @size
- * @size:	bytes of the largest value
- */
 struct csv_column {
-	const char	*name;
-	bool		has_names;
-	bool		is_text;
-	bool		is_signed;
-	bool		is_unsigned;
-	uint32_t	size;
+	const char	*name;	/* name of the field */
+	bool		has_names;	/* another column has the names of the values */
+	bool		is_text;	/* a value is not a number */
+	bool		is_signed;	/* a value may be negative */
+	bool		is_unsigned;	/* a value may be greater than a signed number of size */
+	uint32_t	size;	/* bytes of the largest value */
 };
 
-/**
- * struct csv - a table
- * @formats:	formats of the events
- * @event:	the event of the table; NULL if it is for all
- * @nr:		number of @columns
- * @columns:	the columns of fields
- * @commas:	the commas of a row that has no fields
- * @stamp:	the cached time
- * @nr_ids:	number of @rows
- * @rows:	the rows of events by their ids, compiled when events need them; from @nr_ids on
- *		those of hypercalls without a result
- */
 struct csv {
-	struct hyptrace_formats		*formats;
-	const struct hyptrace_event	*event;
+	struct hyptrace_formats		*formats;	/* formats of the events */
+	const struct hyptrace_event	*event;	/* the event of the table; NULL if it is for all */
 	unsigned int			nr;
-	struct csv_column		*columns;
-	char				*commas;
-	struct stamp			stamp;
+	struct csv_column		*columns;	/* the columns of fields */
+	char				*commas;	/* the commas of a row that has no fields */
+	struct stamp			stamp;	/* the cached time */
 	unsigned int			nr_ids;
+	/*
+	 * the rows of events by their ids, compiled when events need them; from nr_ids on those of
+	 * hypercalls without a result
+	 */
 	struct row			**rows;
 };
 
@@ -113,14 +96,6 @@ static void make_commas(struct csv *csv)
 	csv->commas[nr] = '\0';
 }
 
-/**
- * csv_new - make a table of all events
- * @formats:	formats of the events
- * @events:	the events; must stay valid
- * @nr:		number of @events
- *
- * Return: the table.
- */
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
 		    unsigned int nr)
 {
@@ -145,13 +120,6 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 	return csv;
 }
 
-/**
- * csv_new_of - make a table of one event
- * @formats:	formats of the events
- * @event:	the event; must stay valid
- *
- * Return: the table, for rows of this event only.
- */
 struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event)
 {
 	struct csv *csv = csv_new(formats, (struct hyptrace_event *const *)&event, 1);
@@ -160,10 +128,6 @@ struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_e
 	return csv;
 }
 
-/**
- * csv_free - free a table
- * @csv:	the table, or NULL
- */
 void csv_free(struct csv *csv)
 {
 	unsigned int i;
@@ -193,11 +157,6 @@ static void put_string(struct out *out, const char *text)
 	free(string);
 }
 
-/**
- * csv_head - print the names of the columns
- * @csv:	the table
- * @out:	the output
- */
 void csv_head(const struct csv *csv, struct out *out)
 {
 	unsigned int i;
@@ -270,13 +229,6 @@ static inline char *put_head(struct csv *csv, char *to, unsigned int cpu, uint64
 	return hyptrace_digits_decimal(to, cpu);
 }
 
-/**
- * csv_event - print the row of an event
- * @csv:	the table
- * @cpu:	its CPU
- * @rec:	the event
- * @out:	the output
- */
 void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *rec,
 	       struct out *out)
 {
@@ -298,14 +250,6 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 	}
 }
 
-/**
- * csv_lost - print the row of a loss
- * @csv:	the table, of all events
- * @cpu:	the CPU
- * @ts:		the time
- * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
- * @out:	the output
- */
 void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out)
 {
 	char *to = put_head(csv, out_room(out, HEAD_MAX + HEAD_MAX), cpu, ts);
@@ -343,13 +287,6 @@ static void put_name(struct out *out, const char *name, const char *more)
 	out_printf(out, "%s\"", more);
 }
 
-/**
- * csv_sql - print how to load a table into DuckDB
- * @csv:	the table
- * @table:	its name, a plain word
- * @file:	the file with its rows
- * @out:	the output
- */
 void csv_sql(const struct csv *csv, const char *table, const char *file, struct out *out)
 {
 	unsigned int i;

@@ -19,22 +19,16 @@
 #define HEAD_MAX		128
 #define NR_IDS			(UINT16_MAX + 1)
 
-/**
- * struct json_event - how to print an event
- * @fields:	the line up to the fields
- * @no_result:	the same for a hypercall without a result; its steps are NULL for other events
- * @names:	the names of the values: each step is a comma, the key and the name
- * @has_names:	@names is not empty
- * @has_text:	the event has a sentence
- * @is_large:	it must be printed by lines_json.c
- */
+/* How to print an event */
 struct json_event {
-	struct row	fields;
+	struct row	fields;	/* the line up to the fields */
+	/* the same for a hypercall without a result; its steps are NULL for other events */
 	struct row	no_result;
+	/* the names of the values: each step is a comma, the key and the name */
 	struct row	names;
-	bool		has_names;
-	bool		has_text;
-	bool		is_large;
+	bool		has_names;	/* names is not empty */
+	bool		has_text;	/* the event has a sentence */
+	bool		is_large;	/* it must be printed by lines_json.c */
 };
 
 /* A text of up to DIGITS_SLACK bytes with readable bytes behind it */
@@ -47,12 +41,6 @@ struct json_rows {
 	struct json_event	*events[NR_IDS];
 };
 
-/**
- * json_rows_new - prepare to print
- * @formats:	formats of the events
- *
- * Return: the rows, which are compiled when events need them.
- */
 struct json_rows *json_rows_new(struct hyptrace_formats *formats)
 {
 	struct json_rows *rows = calloc(1, sizeof(*rows));
@@ -63,10 +51,6 @@ struct json_rows *json_rows_new(struct hyptrace_formats *formats)
 	return rows;
 }
 
-/**
- * json_rows_free - free the rows
- * @rows:	the rows, or NULL
- */
 void json_rows_free(struct json_rows *rows)
 {
 	unsigned int i;
@@ -230,15 +214,6 @@ static void print_line(struct json_rows *rows, const struct json_event *json, un
 	out_put_to(out, to);
 }
 
-/**
- * json_rows_print - print the line of an event
- * @rows:	the rows
- * @cpu:	its CPU
- * @rec:	the event
- * @out:	the output
- *
- * Return: false if nothing was printed: the event is unknown, or its line is too long.
- */
 bool json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
 		     struct out *out)
 {

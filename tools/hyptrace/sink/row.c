@@ -21,13 +21,6 @@
 /* Bytes of a field that has no size of its own at most */
 #define ANY_SIZE_MAX	1024
 
-/**
- * row_init - begin a row
- * @row:	the row
- * @style:	how strings are written
- * @formats:	formats of the events; must stay valid, as @event
- * @event:	the event
- */
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
 	      const struct hyptrace_event *event)
 {
@@ -42,10 +35,6 @@ void row_init(struct row *row, enum row_style style, const struct hyptrace_forma
 	row->room = DIGITS_SLACK;
 }
 
-/**
- * row_free - free what a row has
- * @row:	the row; may be all 0
- */
 void row_free(struct row *row)
 {
 	unsigned int i;
@@ -72,21 +61,11 @@ static void add(struct row *row, const char *text, size_t len)
 	free(old.text);
 }
 
-/**
- * row_add_text - add a text
- * @row:	the row
- * @text:	the text
- */
 void row_add_text(struct row *row, const char *text)
 {
 	add(row, text, strlen(text));
 }
 
-/**
- * row_add_string - add a string with its quotes and escapes
- * @row:	the row
- * @text:	the string
- */
 void row_add_string(struct row *row, const char *text)
 {
 	size_t len = strlen(text);
@@ -125,12 +104,6 @@ static uint32_t max_bytes(const struct hyptrace_field *field)
 	return strstr(field->type, "_loc ") || !field->size ? ANY_SIZE_MAX : field->size;
 }
 
-/**
- * row_add_value - add the value of a field
- * @row:	the row
- * @field:	the field, one of the event: a number in decimal, a char array as a string, any
- *		other one as a string of hexadecimal bytes
- */
 void row_add_value(struct row *row, const struct hyptrace_field *field)
 {
 	struct row_step *step = &row->steps[row->nr];
@@ -144,34 +117,19 @@ void row_add_value(struct row *row, const struct hyptrace_field *field)
 	next_step(row, max_bytes(field) * (size_t)ROW_STRING_FACTOR + ROW_STRING_MORE);
 }
 
-/**
- * row_add_hex - add the value of a field as a hexadecimal string: "0x1f"
- * @row:	the row
- * @field:	the field, an unsigned number of the event
- */
+/* Add the value of a field as a hexadecimal string: "0x1f". */
 void row_add_hex(struct row *row, const struct hyptrace_field *field)
 {
 	add_number(row, field, ROW_HEX);
 }
 
-/**
- * row_has_names - can values of a field have names?
- * @row:	the row
- * @field:	the field, one of the event
- *
- * Return: true if they can.
- */
 bool row_has_names(const struct row *row, const struct hyptrace_field *field)
 {
 	return hyptrace_field_is_number(field, row->event->size) &&
 	       (field->nr_symbols || hyptrace_formats_depends(row->formats, row->event, field));
 }
 
-/**
- * row_add_name - add the name of a field's value, or nothing if it has none
- * @row:	the row
- * @field:	the field, one of the event, for which row_has_names() is true
- */
+/* Add the name of a field's value, or nothing if it has none. */
 void row_add_name(struct row *row, const struct hyptrace_field *field)
 {
 	struct row_step *step = &row->steps[row->nr];
@@ -188,20 +146,13 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	next_step(row, step->names->longest);
 }
 
-/**
- * row_skip_after - leave out the next steps if the value that was added last is written
- * @row:	the row
- * @nr:		number of steps: each is a value with the texts before it
- */
+/* Leave out the next steps if the value that was added last is written. */
 void row_skip_after(struct row *row, unsigned int nr)
 {
 	row->steps[row->nr - 1].skip = nr;
 }
 
-/**
- * row_end_step - make the text that was added last a step of its own, for row_skip_after()
- * @row:	the row
- */
+/* Make the text that was added last a step of its own, for row_skip_after(). */
 void row_end_step(struct row *row)
 {
 	row->steps[row->nr].kind = ROW_NONE;
@@ -297,14 +248,6 @@ static inline const char *payload_of(const struct row *row, const struct hyptrac
 					       rec->data;
 }
 
-/**
- * row_put - write a row
- * @row:	the row
- * @rec:	a record of its event
- * @to:		destination, with room for the member room of @row
- *
- * Return: the end of the text.
- */
 char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to)
 {
 	const struct row_step *step = row->steps;
@@ -322,13 +265,9 @@ char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to
 	}
 }
 
-/**
- * row_put_names - write those steps of a row whose values have names
- * @row:	the row, with only names
- * @rec:	a record of its event
- * @to:		destination, with room for the member room of @row
- *
- * Return: the end of the text; @to if no value has a name.
+/*
+ * Write those steps of a row whose values have names. Return the end of the text: @to if no value
+ * has a name.
  */
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to)
 {
@@ -376,12 +315,6 @@ static noinline void print_slowly(const struct row *row, const struct hyptrace_r
 	}
 }
 
-/**
- * row_print - print a row
- * @row:	the row
- * @rec:	a record of its event
- * @out:	the output
- */
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out)
 {
 	if (row->room > ROW_MAX)
@@ -390,13 +323,7 @@ void row_print(const struct row *row, const struct hyptrace_record *rec, struct 
 		out_put_to(out, row_put(row, rec, out_room(out, ROW_MAX)));
 }
 
-/**
- * row_print_text - print the sentence of an event as the member "text" of an object of JSON
- * @formats:	formats of the events
- * @event:	the event
- * @rec:	a record of it
- * @out:	the output
- */
+/* Print the sentence of an event as the member "text" of an object of JSON. */
 void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
 		    const struct hyptrace_record *rec, struct out *out)
 {

@@ -55,54 +55,36 @@ struct row_name {
 	struct row_text	text;
 };
 
-/**
- * struct row_names - the names of a field's values
- * @longest:	bytes of the longest one
- * @nr_dense:	@nr if the values have no gaps, else 0
- * @nr:		number of @names
- * @names:	the names, sorted by value
- */
+/* The names of a field's values */
 struct row_names {
-	size_t		longest;
-	unsigned int	nr_dense;
+	size_t		longest;	/* bytes of the longest one */
+	unsigned int	nr_dense;	/* nr if the values have no gaps, else 0 */
 	unsigned int	nr;
-	struct row_name	names[];
+	struct row_name	names[];	/* the names, sorted by value */
 };
 
-/**
- * struct row_step - a text, and the value that follows it
- * @before:	the text
- * @kind:	enum row_kind
- * @skip:	number of steps to leave out after a value
- * @place:	UNSIGNED, SIGNED, HEX, NAME: place of the field
- * @names:	NAME: its names
- * @field:	BYTES, ASK_NAME: the field
- */
+/* A text, and the value that follows it */
 struct row_step {
 	struct row_text			before;
-	uint8_t				kind;
-	uint8_t				skip;
+	uint8_t				kind;	/* enum row_kind */
+	uint8_t				skip;	/* number of steps to leave out after a value */
+	/* UNSIGNED, SIGNED, HEX, NAME: place of the field */
 	struct place			place;
-	struct row_names		*names;
-	const struct hyptrace_field	*field;
+	struct row_names		*names;	/* NAME: its names */
+	const struct hyptrace_field	*field;	/* BYTES, ASK_NAME: the field */
 };
 
-/**
- * struct row - the steps of an event
- * @style:	how strings are written
- * @formats:	formats of the events
- * @event:	the event
- * @nr:		number of @steps; there is always room for the next one, which has the text
- *		after the last value
- * @room:	bytes that the row takes at most
- * @steps:	the steps
- */
+/* The steps of an event */
 struct row {
-	enum row_style			style;
-	const struct hyptrace_formats	*formats;
+	enum row_style			style;	/* how strings are written */
+	const struct hyptrace_formats	*formats;	/* formats of the events */
 	const struct hyptrace_event	*event;
+	/*
+	 * number of steps; there is always room for the next one, which has the text after the last
+	 * value
+	 */
 	unsigned int			nr;
-	size_t				room;
+	size_t				room;	/* bytes that the row takes at most */
 	struct row_step			*steps;
 };
 

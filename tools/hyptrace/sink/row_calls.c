@@ -14,14 +14,6 @@ struct row_call {
 	struct row_call			*next;
 };
 
-/**
- * row_calls_get - get the row of a hypercall
- * @calls:	the rows
- * @event:	the event
- * @of:		the hypercall
- *
- * Return: the row. A new one has no steps: call row_init().
- */
 struct row *row_calls_get(struct row_calls *calls, const struct hyptrace_event *event,
 			  const struct hyptrace_hypercall *of)
 {
@@ -40,10 +32,6 @@ struct row *row_calls_get(struct row_calls *calls, const struct hyptrace_event *
 	return &call->row;
 }
 
-/**
- * row_calls_free - free all rows
- * @calls:	the rows
- */
 void row_calls_free(struct row_calls *calls)
 {
 	struct row_call *call, *next;

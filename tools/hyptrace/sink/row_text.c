@@ -15,12 +15,7 @@ char *row_put_string(enum row_style style, char *to, const char *text, size_t le
 	return style == ROW_JSON ? text_json(to, text, len) : text_csv(to, text, len);
 }
 
-/**
- * row_make_text - copy a text into memory with room behind it
- * @to:		out: the copy; its member text is for free()
- * @text:	the text
- * @len:	its length
- */
+/* Copy a text into memory with room behind it. */
 void row_make_text(struct row_text *to, const char *text, size_t len)
 {
 	to->text = calloc(1, len + DIGITS_SLACK);
@@ -50,13 +45,6 @@ static void make_name(struct row_name *name, enum row_style style,
 	free(text);
 }
 
-/**
- * row_names_new - make the strings of a field's names
- * @style:	how strings are written
- * @field:	the field
- *
- * Return: the strings.
- */
 struct row_names *row_names_new(enum row_style style, const struct hyptrace_field *field)
 {
 	struct row_names *names = calloc(1, sizeof(*names) +
@@ -82,10 +70,6 @@ struct row_names *row_names_new(enum row_style style, const struct hyptrace_fiel
 	return names;
 }
 
-/**
- * row_names_free - free the strings of a field's names
- * @names:	the strings, or NULL
- */
 void row_names_free(struct row_names *names)
 {
 	unsigned int i;
@@ -95,13 +79,7 @@ void row_names_free(struct row_names *names)
 	free(names);
 }
 
-/**
- * row_names_find - find the name of a value
- * @names:	the names
- * @value:	the value
- *
- * Return: the name as a string; NULL if it has none.
- */
+/* Find the name of a value. Return the name as a string; NULL if it has none. */
 const struct row_text *row_names_find(const struct row_names *names, uint64_t value)
 {
 	unsigned int low = 0, high = names->nr;

@@ -17,24 +17,16 @@
 #include "session/select.h"
 #include "verbs.h"
 
-/**
- * struct request - the verb and its arguments
- * @enable:	it is enable, not disable
- * @words:	names and globs of events
- * @filter:	argument of --filter, or NULL
- * @trigger:	enum hyptrace_trigger_action, as --start or --stop says
- * @after:	argument of --after, or 0
- * @has_after:	--after was given
- * @count:	have EL2 count the events
- */
+/* The verb and its arguments */
 struct request {
-	bool		enable;
-	struct words	words;
-	const char	*filter;
+	bool		enable;	/* it is enable, not disable */
+	struct words	words;	/* names and globs of events */
+	const char	*filter;	/* argument of --filter, or NULL */
+	/* enum hyptrace_trigger_action, as --start or --stop says */
 	uint32_t	trigger;
-	uint64_t	after;
-	bool		has_after;
-	bool		count;
+	uint64_t	after;	/* argument of --after, or 0 */
+	bool		has_after;	/* --after was given */
+	bool		count;	/* have EL2 count the events */
 };
 
 enum {
