@@ -9,7 +9,6 @@
 
 #include "columns.h"
 #include "die.h"
-#include "printer.h"
 #include "text.h"
 
 static bool is_chosen(const struct columns *columns, unsigned int index)
@@ -97,22 +96,6 @@ char *columns_names(const struct columns *columns, const char *before)
 		fprintf(f, "%s%s", i ? ", " : "", columns->all[i].head);
 	text_close(f);
 	return names;
-}
-
-void columns_print_values(const struct columns *columns, struct printer *p, const void *row)
-{
-	const struct column *column, *end = columns->all + columns->nr;
-
-	for (column = columns->all; column < end; column++)
-		if (printer_is_csv(p) || !(column->flags & COLUMN_CSV))
-			column->print(p, column->key, row);
-}
-
-void columns_print(const struct columns *columns, struct printer *p, const void *row)
-{
-	printer_row(p);
-	columns_print_values(columns, p, row);
-	printer_end(p);
 }
 
 const struct column *columns_find(const struct columns *columns, const char *name)

@@ -322,6 +322,8 @@ struct file_cursor {
 
 /* file_read.c: open a file for its events of the host */
 struct hyptrace_file *hyptrace_file_open_host(const char *path, struct hyptrace_error *err);
+struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *f,
+						    struct hyptrace_error *err);
 
 /* file_cursor.c: read numbers and texts of the headers */
 /* Bytes that the process has read of all files */
@@ -423,7 +425,6 @@ struct file_batch {
 	int				(*wait)(struct file_batch *batch);
 };
 
-struct hyptrace_formats *hyptrace_file_copy_formats(const struct hyptrace_file *file);
 int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_file_work *work,
 			     unsigned int nr_threads, struct hyptrace_error *err);
 

@@ -67,17 +67,31 @@ static int add_cpus(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
+/* Make formats of a file that has a description. */
+struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *f,
+						    struct hyptrace_error *err)
+{
+	const struct hyptrace_file_meta *meta = &f->meta;
+	struct hyptrace_formats *formats;
+
+	formats = hyptrace_formats_new(meta->events, meta->nr_events, err);
+	if (!formats)
+		return NULL;
+	hyptrace_formats_distrust(formats);
+	if (!hyptrace_formats_set_hypercalls(formats, meta->calls, meta->nr_calls, err))
+		return formats;
+	hyptrace_formats_free(formats);
+	return NULL;
+}
+
 static int make_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
-	struct hyptrace_file_meta *meta = &f->meta;
-
 	if (!f->is_ours)
 		return hyptrace_file_read_formats(f, err);
-	f->formats = hyptrace_formats_new(meta->events, meta->nr_events, err);
-	if (!f->formats)
-		return err->errnum ? -err->errnum : -ENOMEM;
-	hyptrace_formats_distrust(f->formats);
-	return hyptrace_formats_set_hypercalls(f->formats, meta->calls, meta->nr_calls, err);
+	f->formats = hyptrace_file_make_formats(f, err);
+	if (f->formats)
+		return 0;
+	return err->errnum ? -err->errnum : -ENOMEM;
 }
 
 static int by_offset(const void *a, const void *b)

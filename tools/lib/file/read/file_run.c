@@ -368,22 +368,6 @@ static void *do_pieces(void *arg)
 	return NULL;
 }
 
-/* Make formats as those of the file, which has a description. */
-struct hyptrace_formats *hyptrace_file_copy_formats(const struct hyptrace_file *file)
-{
-	const struct hyptrace_file_meta *meta = &file->meta;
-	struct hyptrace_formats *formats;
-
-	formats = hyptrace_formats_new(meta->events, meta->nr_events, NULL);
-	if (!formats)
-		return NULL;
-	hyptrace_formats_distrust(formats);
-	if (!hyptrace_formats_set_hypercalls(formats, meta->calls, meta->nr_calls, NULL))
-		return formats;
-	hyptrace_formats_free(formats);
-	return NULL;
-}
-
 static void worker_free(struct worker *w)
 {
 	const struct team *team = w->team;
@@ -403,7 +387,7 @@ static bool prepare(struct worker *w, bool is_first)
 	struct hyptrace_formats *formats = team->file->formats;
 
 	if (!is_first && team->mode != BY_CPU) {
-		w->formats = hyptrace_file_copy_formats(team->file);
+		w->formats = hyptrace_file_make_formats(team->file, NULL);
 		formats = w->formats;
 		if (!formats)
 			return false;

@@ -224,7 +224,7 @@ static int begin_slots(struct turns *t, struct hyptrace_error *err)
 		slot->file = hyptrace_file_part_new(t->file, err);
 		/* what libtraceevent has parsed cannot be copied: then there is one thread */
 		slot->formats = t->file->tep ? t->file->formats :
-					       hyptrace_file_copy_formats(t->file);
+					       hyptrace_file_make_formats(t->file, NULL);
 		if (!slot->file || !slot->formats)
 			return hyptrace_error_memory(err);
 	}
