@@ -71,13 +71,14 @@ peer_stream()
 }
 
 # record N: print what hyptrace record takes in all for a ring that holds N hyp_enter and N hyp_exit records, which it
-# writes to a new file
+# writes to a new file: to replace the last one would also free that
 record()
 {
 	hyptrace clear
 	hyptrace enable hyp_enter hyp_exit
 	echo "$1" >"$bench/refused"
 	hyptrace disable all
+	rm -f /tmp/recorded
 	"$inside" run hyptrace record -q -C 0 -e selftest -o /tmp/recorded --duration 1ms
 }
 
