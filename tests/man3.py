@@ -21,6 +21,7 @@ DATE = "2026-11-21"
 PARTS = {
     "hyptrace.h": ("hyptrace", "control hyptrace remotes and read their rings"),
     "version.c": ("hyptrace", None),
+    "nearest.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
     "control.c": ("hyptrace_control", "change remotes and events"),

@@ -63,6 +63,9 @@ struct hyptrace_error {
 /* version.c */
 const char *hyptrace_lib_version(void);
 
+/* nearest.c: what was probably meant */
+const char *hyptrace_nearest(const char *word, const char *best, const char *name);
+
 /* netlink.c: the connection to the driver */
 struct hyptrace;
 

@@ -79,3 +79,22 @@ void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name)
 		near->found = name;
 	}
 }
+
+/**
+ * hyptrace_nearest - find the word that the user probably meant
+ * @word:	the unknown word
+ * @best:	the nearest valid word so far; NULL if none is near
+ * @name:	another valid word
+ *
+ * Return: @name if it is nearer than @best, else @best.
+ */
+const char *hyptrace_nearest(const char *word, const char *best, const char *name)
+{
+	struct hyptrace_nearest near;
+
+	hyptrace_nearest_begin(&near, word, strlen(word));
+	if (best)
+		hyptrace_nearest_try(&near, best);
+	hyptrace_nearest_try(&near, name);
+	return near.found;
+}

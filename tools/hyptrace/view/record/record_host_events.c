@@ -10,7 +10,6 @@
 
 #include <tracefs.h>
 
-#include "lib/internal.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "record_host.h"
@@ -79,27 +78,30 @@ static void choose_of_system(struct record_host *host, const char *system, bool 
 	tracefs_list_free(events);
 }
 
+/* Is a word nearer than what was found in other systems, as "SYSTEM:EVENT"? */
+static bool is_nearer(const char *name, const char *meant, const char *word)
+{
+	const char *colon = meant ? strchr(meant, ':') : NULL, *best = colon ? colon + 1 : meant;
+
+	return hyptrace_nearest(name, best, word) != best;
+}
+
 /* Say that no event has a name, and which one or which system was probably meant. */
 static int fail_unknown(char **systems, const char *word)
 {
-	const char *colon = strchr(word, ':'), *name = colon ? colon + 1 : word;
+	const char *colon = strchr(word, ':'), *name = colon ? colon + 1 : word, *near;
 	char **system, **event, **events, *meant = NULL;
-	struct hyptrace_nearest near;
 
-	hyptrace_nearest_begin(&near, name, strlen(name));
 	for (system = systems; *system && !strpbrk(word, "*?["); system++) {
 		if (!strcmp(*system, TRACERS))
 			continue;
 		events = tracefs_system_events(NULL, *system);
-		near.found = NULL;
-		if (!colon)
-			hyptrace_nearest_try(&near, *system);
+		near = colon ? NULL : hyptrace_nearest(name, NULL, *system);
 		for (event = events; event && *event; event++)
-			hyptrace_nearest_try(&near, *event);
-		if (near.found) {
+			near = hyptrace_nearest(name, near, *event);
+		if (near && is_nearer(name, meant, near)) {
 			free(meant);
-			if (asprintf(&meant, near.found == *system ? "%s" : "%s:%s", *system,
-				     near.found) < 0)
+			if (asprintf(&meant, near == *system ? "%s" : "%s:%s", *system, near) < 0)
 				die_no_memory();
 		}
 		tracefs_list_free(events);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "session/edge_losses.h"
