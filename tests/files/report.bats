@@ -406,3 +406,25 @@ EOF
 	[[ $(hyptrace stat -q -j -i t.dat 2>/dev/null | jq '.cpus[0] | .events, .lost_more, .unknown > 0' | xargs) == \
 		"$(report 2>/dev/null | grep -vc LOST) true true" ]]
 }
+
+@test "catch -i finds the events that report prints with the same filter, and what surrounds them" {
+	made -n 20000 -c 3
+	hyptrace catch -j -i t.dat 'guest_exit && duration > 2us' --after 2 >caught 2>note
+	diff <(report -j -e guest_exit -F 'duration > 2us' | jq -c 'select(.event) | [.cpu, .ts, .fields]') \
+		<(jq -c '.event | [.cpu, .ts, .fields]' caught)
+	grep -qx "hyptrace: $(wc -l <caught) events caught, 0 lost in between" note
+	# of its CPU right before and after it, and of the others while it lasted
+	report -j | jq -c 'select(.event) | [.cpu, .ts]' >all
+	tail -n 20 caught | head -n 1 | jq -c '.event.cpu as $cpu | (.before + [.event] + .after)[] | [$cpu, .ts]' >around
+	cpu=$(head -n 1 around | cut -c2)
+	grep "^\[$cpu," all | grep -m 1 -F -A 22 -x "$(head -n 1 around)" | diff - around
+	jq -es 'all(.event as $e | .meanwhile | all(.cpu != $e.cpu and (.ts | tonumber) <= ($e.ts | tonumber)))' caught
+	# limits and times
+	[[ $(hyptrace catch -qj -i t.dat -n 3 guest_exit | wc -l) == 3 ]]
+	[[ $(hyptrace catch -qj -i t.dat --from +1ms --to +2ms guest_exit | wc -l) == $(report --from +1ms --to +2ms -e guest_exit | wc -l) ]]
+	[[ $(hyptrace catch -qj -i t.dat -C 1 guest_exit | jq '.event.cpu' | sort -u) == 1 ]]
+	run -2 hyptrace catch -i /nonexistent guest_exit
+	[[ $output == 'hyptrace: cannot read "/nonexistent": '* ]]
+	run -1 hyptrace catch -i t.dat -o x guest_exit
+	run -1 hyptrace catch --from 1 guest_exit
+}

@@ -117,6 +117,10 @@ teardown()
 	none '"missed":' "$out"
 	diff <(hyptrace report -qj -F 'id == __kvm_tlb_flush_vmid_range && duration > 100us' -e host_hcall "$file" |
 		jq -c 'select(.event) | [.cpu, .ts, .fields]') <(jq -c '.event | [.cpu, .ts, .fields]' "$out")
+	# the same afterwards, with the same surroundings
+	around='[.event.ts, [.before[].ts], [.earlier[] | .cpu, .ts], [.meanwhile[] | .cpu, .ts]]'
+	diff <(hyptrace catch -qj -i "$file" "host_hcall && id == __kvm_tlb_flush_vmid_range && duration > 100us" |
+		jq -c "$around") <(jq -c "$around" "$out")
 	# the long ones are among them, and not all calls are
 	diff <(sort "$log") <(jq -r '.event.fields | select(.arg3 != "1" and .arg3 != 1).arg4' "$out" | sort)
 	(($(wc -l <"$out") < 5000))

@@ -19,19 +19,34 @@
 
 enum {
 	OPT_AFTER = 0x200,
-	OPT_COUNT,
+	OPT_FROM,
+	OPT_TO,
 };
+
+#define FROM_HELP \
+	"With --input: begin at this time: 12.5 (of the clock), +10ms (after the first event) or -1s (before the last one)"
 
 #define EVENT_HELP \
 	"Enable these events, too: names, globs or all, with commas between them; may be repeated"
 
 static const struct argp_option options[] = {
 	{ "after", OPT_AFTER, "N", 0, "Print N events that its CPU records after it, too", 0 },
-	{ "count", OPT_COUNT, "N", 0, "End after N events", 0 },
+	{ "count", 'n', "N", 0, "End after N events", 0 },
 	{ "event", 'e', "EVENT", 0, EVENT_HELP, 0 },
 	{ "file", 'o', "FILE", 0, "Save what the rings hold around each event to FILE", 0 },
+	{ "input", 'i', "FILE", 0, "Find the events in a trace file", 0 },
+	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
+	{ "to", OPT_TO, "TIME", 0, "With --input: end at this time, likewise", 0 },
 	{ 0 }
 };
+
+static error_t parse_moment(const char *arg, struct moment *moment)
+{
+	if (moment_parse(arg, moment))
+		return 0;
+	return cmd_usage("bad time \"%s\": use seconds, +TIME (after the first event) or -TIME (before the last one), such as 12.5, +10ms or -1s",
+			 arg);
+}
 
 /* Parse "EVENT && FILTER": whoever evaluates the filter parses that. */
 static error_t parse_condition(struct catcher *c, const char *arg)
@@ -83,7 +98,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return cmd_usage("bad --after \"%s\": use a number of events up to %d", arg,
 					 AFTER_MAX);
 		return 0;
-	case OPT_COUNT:
+	case OPT_FROM:
+		return parse_moment(arg, &c->from);
+	case OPT_TO:
+		return parse_moment(arg, &c->to);
+	case 'i':
+		c->input = arg;
+		return *arg ? 0 : cmd_usage("the name of the file is empty");
+	case 'n':
 		if (!parse_number(arg, UINT64_MAX, &c->limit) || !c->limit)
 			return cmd_usage("bad count \"%s\": use a number from 1", arg);
 		return 0;
@@ -99,6 +121,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return parse_argument(c, arg, state);
 	case ARGP_KEY_END:
+		if (c->input && (c->path || c->words.nr || c->child.argv))
+			return cmd_usage("--input reads a file: it takes no --file, no --event and no command");
+		if (!c->input && (c->from.kind || c->to.kind))
+			return cmd_usage("--from and --to are for --input");
 		if (!c->what)
 			return cmd_usage("no event given: use a name, or a name and a condition, such as \"host_hcall && duration > 50us\"");
 		return 0;
@@ -112,7 +138,7 @@ static const struct argp_child children[] = {
 };
 
 #define DOC \
-	"Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. At the end all events are enabled and filtered as before. With COMMAND, its exit code is returned."
+	"Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With COMMAND, its exit code is returned."
 
 static const struct argp argp = {
 	.options = options,
@@ -148,6 +174,37 @@ static int count_command(int argc, char **argv)
 	return 0;
 }
 
+/* Catch them while they happen. Return an exit code. */
+static int run_live(struct catcher *c)
+{
+	int code;
+
+	/* the standard output has the events */
+	c->child.no_stdout = true;
+	code = child_prepare(&c->child);
+	if (!code)
+		code = cmd_connect(c->ctx);
+	if (!code)
+		code = catch_live(c);
+	/* a signal also ends the command */
+	child_stop(&c->child);
+	return code ? code : c->child.code;
+}
+
+static void free_catcher(struct catcher *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_cpus; i++)
+		hyptrace_decoder_free(c->cpus[i].dec);
+	free(c->cpus);
+	catch_finder_free(c->finder);
+	hyptrace_filter_free(c->filter);
+	free(c->words.words);
+	free(c->name);
+	free(c->command);
+}
+
 int cmd_catch(struct context *ctx, int argc, char **argv)
 {
 	struct catcher c = { .ctx = ctx, .child.pidfd = -1 };
@@ -156,17 +213,7 @@ int cmd_catch(struct context *ctx, int argc, char **argv)
 	c.command = join(argc - 1, argv + 1);
 	c.command_len = count_command(argc, argv);
 	cmd_parse(ctx, &argp, argc, argv, &c);
-	/* the standard output has the events */
-	c.child.no_stdout = true;
-	code = child_prepare(&c.child);
-	if (!code)
-		code = cmd_connect(ctx);
-	if (!code)
-		code = catch_live(&c);
-	/* a signal also ends the command */
-	child_stop(&c.child);
-	free(c.words.words);
-	free(c.name);
-	free(c.command);
-	return code ? code : c.child.code;
+	code = c.input ? catch_file(&c) : run_live(&c);
+	free_catcher(&c);
+	return code;
 }

@@ -1,146 +1,104 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hyptrace catch: what it catches, and the parts that it is made of. For cmd_catch.c and catch_*.c.
+ * hyptrace catch: what it catches, and the parts that it is made of.
  */
 #ifndef CATCH_H
 #define CATCH_H
 
 #include "lib/hyptrace_file.h"
 #include "cli/cli.h"
+#include "output/clock.h"
 #include "session/child.h"
 #include "session/events.h"
+#include "session/moment.h"
 #include "sink/lines.h"
 #include "catch_find.h"
-#include "catch_order.h"
 
-/**
- * struct catch_counting - the counters of EL2, for the usual time
- * @is_used:	EL2 counts the event
- * @breaks:	how often others had reset these counters or switched them off
- * @base:	the counters when this verb began, or after @breaks has changed; NULL if that was 0
- * @nr_base:	number of @base
- * @now:	the counters as they were last read
- * @nr_now:	number of @now
- */
+/* An event is taken when the other rings were found empty so much later, or have a later event. */
+#define CATCH_ORDER_NSEC	(10 * NSEC_PER_MSEC)
+
+/* The counters of EL2, for the usual time */
 struct catch_counting {
-	bool				is_used;
+	bool				is_used;	/* EL2 counts the event */
+	/* others have reset or switched it off so often */
 	uint32_t			breaks;
+	/* when this began, or after @breaks; NULL if 0 */
 	struct hyptrace_event_counter	**base;
 	unsigned int			nr_base;
-	struct hyptrace_event_counter	**now;
+	struct hyptrace_event_counter	**now;		/* as they were last read */
 	unsigned int			nr_now;
 };
 
-/**
- * struct catch_ring - the ring of a CPU
- * @cpu:	the CPU
- * @reader:	its consumer
- * @dec:	decodes its sub-buffers
- * @buf:	the sub-buffers that were read last
- * @size:	bytes of @buf
- * @len:	bytes in it
- * @pos:	those that were decoded
- * @read_at:	when they had been read
- * @is_damaged:	a sub-buffer was damaged: events are missing before the next one
- * @is_resumed:	the last look has not read the ring to its end
- * @rec:	the next event
- * @read:	events that were read
- * @lost:	events that were lost before those
- * @lost_more:	more were lost, whose number is not known
- * @base:	events that had fired the trigger when it was set
- * @missed:	events that have fired it since then, but were not in the ring any more
- * @notified:	events that had fired it at the last look
- * @asked:	events that had fired it at the look whose count is compared next
- * @asked_at:	when that was; 0 if the next look is the one
- * @asked_ahead: how far EL2's clock could be ahead then
- * @asked_found: events that were found, and are not later than these two together
- * @waits:	some of the events that have fired were neither caught nor missed yet
- */
-struct catch_ring {
-	unsigned int		cpu;
-	struct hyptrace_reader	*reader;
-	struct hyptrace_decoder	*dec;
-	char			*buf;
-	size_t			size;
-	size_t			len;
-	size_t			pos;
-	uint64_t		read_at;
-	bool			is_damaged;
-	bool			is_resumed;
-	struct hyptrace_record	rec;
-	uint64_t		read;
-	uint64_t		lost;
-	bool			lost_more;
-	uint64_t		base;
+/* A CPU */
+struct catch_cpu {
+	unsigned int		id;
+	struct hyptrace_decoder	*dec;		/* counts what the file gets */
+	uint64_t		saved;		/* events in the file */
+	uint64_t		lost;		/* before those */
+	bool			lost_more;	/* more were lost, whose number is not known */
+	uint64_t		read_at;	/* when its ring was last read */
+	uint64_t		base;		/* events that had fired when the trigger was set */
+	/* fired since then, but were not in the ring any more */
 	uint64_t		missed;
-	uint64_t		notified;
+	uint64_t		notified;	/* had fired at the last look */
+	/* had fired at the look whose count is compared next */
 	uint64_t		asked;
-	uint64_t		asked_at;
-	uint64_t		asked_ahead;
+	/* events that were found, and are not later than that */
 	uint64_t		asked_found;
+	/* some have fired that were neither caught nor missed */
 	bool			waits;
 };
 
-/**
- * struct catcher - the settings and the state of the verb
- * @ctx:	the verb's context
- * @lines:	prints the lines
- * @what:	argument: the event, and a filter
- * @name:	the name of the event
- * @text:	the filter in @what, or NULL
- * @words:	arguments of --event
- * @after:	print so many events after each one
- * @limit:	end after so many; 0 for no limit
- * @path:	name of the file, or NULL
- * @command:	the command line, for the file
- * @command_len: words of the command to run
- * @child:	the command to run
- * @remote:	the remote
- * @events:	its events
- * @nr_events:	number of @events
- * @event:	the event to catch
- * @filter:	the filter that it must meet, or NULL
- * @duration:	its field that says how long it took, in ns; or NULL
- * @is_overridden: somebody else has changed the event, which stays as it is now
- * @rings:	the rings
- * @nr_rings:	number of @rings
- * @order:	takes the events of the rings in the order of time
- * @counting:	the counters of EL2
- * @listener:	receives the notifications
- * @w:		the file
- * @finder:	finds the events
- * @is_armed:	the trigger is set
- * @nr_caught:	events that were printed
- * @nr_missed:	events that were missed
- */
+/* Up to when the events of all rings were taken. Times are CLOCK_BOOTTIME in ns. */
+struct catch_progress {
+	uint64_t	last;		/* time of the last event that was taken */
+	uint64_t	empty_at;	/* all rings were read to their end after this */
+	bool		is_empty;	/* the stream has no event at present */
+	/* EL2's clock is ahead by at most this, as far as events show */
+	uint64_t	ahead;
+	/* when the counts to compare were read; 0 if the next are those */
+	uint64_t	asked_at;
+	uint64_t	asked_ahead;	/* @ahead then */
+	/* all that was there at @asked_at was read; 0 if it was not */
+	uint64_t	read_at;
+};
+
+/* The settings and the state of the verb */
 struct catcher {
 	struct context			*ctx;
 	struct lines			lines;
-	const char			*what;
-	char				*name;
-	const char			*text;
-	struct words			words;
-	uint64_t			after;
-	uint64_t			limit;
-	const char			*path;
-	char				*command;
-	int				command_len;
+	const char			*what;		/* argument: the event, and a filter */
+	char				*name;		/* of the event */
+	const char			*text;		/* the filter in @what, or NULL */
+	struct words			words;		/* of --event */
+	uint64_t			after;		/* print so many events after each one */
+	uint64_t			limit;		/* end after so many; 0 for no limit */
+	const char			*input;		/* the file to read, or NULL */
+	struct moment			from;		/* of @input */
+	struct moment			to;
+	const char			*path;		/* the file to write, or NULL */
+	char				*command;	/* the command line, for the file */
+	int				command_len;	/* words of the command to run */
 	struct child			child;
 	struct hyptrace_remote		*remote;
-	struct hyptrace_event		**events;
+	struct hyptrace_event		*const *events;
 	unsigned int			nr_events;
-	const struct hyptrace_event	*event;
-	struct hyptrace_filter		*filter;
-	const struct hyptrace_field	*duration;
-	bool				is_overridden;
-	struct catch_ring		*rings;
-	unsigned int			nr_rings;
-	struct catch_order		*order;
+	const struct hyptrace_event	*event;		/* to catch */
+	struct hyptrace_filter		*filter;	/* that it must meet, or NULL */
+	const struct hyptrace_field	*duration;	/* its field with the time in ns; or NULL */
+	bool				is_overridden;	/* somebody else has changed the event */
+	struct catch_cpu		*cpus;
+	unsigned int			nr_cpus;
+	struct hyptrace_stream		*stream;
+	struct catch_progress		progress;
 	struct catch_counting		counting;
 	struct hyptrace_listener	*listener;
 	struct hyptrace_file_writer	*w;
 	struct catch_finder		*finder;
+	/* events that meet the condition are caught */
 	bool				is_armed;
+	/* all that has fired is taken, whatever --count says */
+	bool				is_ending;
 	uint64_t			nr_caught;
 	uint64_t			nr_missed;
 };
@@ -148,12 +106,21 @@ struct catcher {
 /* catch_live.c: set the trigger, wait, and make all what it was */
 int catch_live(struct catcher *c);
 
-/* catch_rings.c: read the rings */
-int catch_open_rings(struct catcher *c);
-void catch_close_rings(struct catcher *c);
-int catch_hold(struct catcher *c);
+/* catch_file.c: find them in a file */
+int catch_file(struct catcher *c);
+
+/* catch_take.c: which events are caught */
+int catch_choose(struct catcher *c);
+void catch_add_cpu(struct catcher *c, unsigned int id);
+void catch_take(struct catcher *c, const struct hyptrace_stream_event *event);
 void catch_flush(struct catcher *c, bool all);
-int catch_drain(struct catcher *c, bool all);
+bool catch_has_enough(const struct catcher *c);
+
+/* catch_stream.c: the rings */
+int catch_begin_stream(struct catcher *c);
+int catch_read(struct catcher *c);
+bool catch_is_past(const struct catcher *c);
+int catch_read_all(struct catcher *c);
 int catch_finish_file(struct catcher *c);
 
 /* catch_usual.c: how long such an event usually takes */

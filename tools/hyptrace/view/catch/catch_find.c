@@ -11,45 +11,25 @@
 #include "output/die.h"
 #include "catch_find.h"
 
-/**
- * struct history - the last events of a CPU
- * @events:	the events; the data of each is its own
- * @rooms:	bytes that the data of each can have
- * @nr:		events so far: number n is at n % CATCH_BEFORE
- * @found:	events of the CPU that were found
- */
+/* The last events of a CPU */
 struct history {
+	/* the events; the data of each is its own */
 	struct hyptrace_stream_event	events[CATCH_BEFORE];
+	/* bytes that the data of each can have */
 	size_t				rooms[CATCH_BEFORE];
-	uint64_t			nr;
-	uint64_t			found;
+	uint64_t			nr;	/* events so far: number n is at n % CATCH_BEFORE */
+	uint64_t			found;	/* events of the CPU that were found */
 };
 
-/**
- * struct catch_finder - finds events
- * @nr_cpus:	number of CPUs
- * @after:	number of events to collect after each one
- * @nr_waiting: events that were found and not taken yet
- * @first:	these events, in their order
- * @last:	where the next one is added
- * @cpus:	the CPUs
- */
 struct catch_finder {
 	unsigned int	nr_cpus;
-	unsigned int	after;
-	unsigned int	nr_waiting;
-	struct caught	*first;
-	struct caught	**last;
+	unsigned int	after;	/* number of events to collect after each one */
+	unsigned int	nr_waiting;	/* events that were found and not taken yet */
+	struct caught	*first;	/* these events, in their order */
+	struct caught	**last;	/* where the next one is added */
 	struct history	cpus[];
 };
 
-/**
- * catch_finder_new - make a finder
- * @nr_cpus:	number of CPUs
- * @after:	number of events to collect after each one
- *
- * Return: the finder.
- */
 struct catch_finder *catch_finder_new(unsigned int nr_cpus, unsigned int after)
 {
 	struct catch_finder *finder;
@@ -71,10 +51,6 @@ static void free_events(struct catch_events *events)
 	events->events = NULL;
 }
 
-/**
- * caught_free - free an event that was found
- * @caught:	the event, or NULL
- */
 void caught_free(struct caught *caught)
 {
 	if (!caught)
@@ -87,10 +63,6 @@ void caught_free(struct caught *caught)
 	free(caught);
 }
 
-/**
- * catch_finder_free - free a finder
- * @finder:	the finder, or NULL
- */
 void catch_finder_free(struct catch_finder *finder)
 {
 	struct caught *next;
@@ -205,15 +177,8 @@ static void found(struct catch_finder *finder, unsigned int index,
 	finder->cpus[index].found++;
 }
 
-/**
- * catch_finder_add - add the next event of a CPU
- * @finder:	the finder
- * @index:	index of the CPU
- * @event:	the event
- * @is_match:	it is one to find
- * @begin:	when it began, if @is_match
- *
- * The events of all CPUs must be added in the order of time: see catch_order.h.
+/*
+ * Add the next event of a CPU. The events of all CPUs must be added in the order of time.
  */
 void catch_finder_add(struct catch_finder *finder, unsigned int index,
 		      const struct hyptrace_stream_event *event, bool is_match, uint64_t begin)
@@ -228,10 +193,7 @@ void catch_finder_add(struct catch_finder *finder, unsigned int index,
 	remember(&finder->cpus[index], event);
 }
 
-/**
- * catch_finder_age - let the time pass for events that are not complete
- * @finder:	the finder
- */
+/* Let the time pass for events that are not complete. */
 void catch_finder_age(struct catch_finder *finder)
 {
 	struct caught *caught;
@@ -240,23 +202,14 @@ void catch_finder_age(struct catch_finder *finder)
 		caught->age++;
 }
 
-/**
- * catch_finder_waits - are there events that were found, but are not complete?
- * @finder:	the finder
- *
- * Return: true if there are.
- */
+/* are there events that were found, but are not complete? */
 bool catch_finder_waits(const struct catch_finder *finder)
 {
 	return finder->first;
 }
 
-/**
- * catch_finder_next - take the next event that was found
- * @finder:	the finder
- * @all:	also if it is not complete
- *
- * Return: the event, for caught_free(); NULL if there is none.
+/*
+ * Take the next event that was found. Return the event, for caught_free(); NULL if there is none.
  */
 struct caught *catch_finder_next(struct catch_finder *finder, bool all)
 {
@@ -274,13 +227,6 @@ struct caught *catch_finder_next(struct catch_finder *finder, bool all)
 	return caught;
 }
 
-/**
- * catch_finder_found - get how many events were found
- * @finder:	the finder
- * @index:	index of the CPU
- *
- * Return: their number.
- */
 uint64_t catch_finder_found(const struct catch_finder *finder, unsigned int index)
 {
 	return finder->cpus[index].found;

@@ -17,34 +17,22 @@
 /* If more events wait for what follows, the first one is complete: this bounds the memory. */
 #define CATCH_WAITING_MAX	256
 
-/**
- * struct catch_events - copies of events
- * @events:	the events
- * @nr:		number of @events
- */
 struct catch_events {
 	struct hyptrace_stream_event	*events;
 	unsigned int			nr;
 };
 
-/**
- * struct caught - an event that was found
- * @next:	the one that was found after it
- * @event:	the event
- * @before:	the last events of its CPU before it
- * @earlier:	the last event of each other CPU that recorded nothing while it lasted
- * @others:	what the other CPUs recorded while it lasted; both are in the order of time
- * @after:	the next events of its CPU
- * @age:	calls of catch_finder_age() since then
- */
+/* An event that was found */
 struct caught {
-	struct caught			*next;
+	struct caught			*next;	/* the one that was found after it */
 	struct hyptrace_stream_event	event;
-	struct catch_events		before;
+	struct catch_events		before;	/* the last events of its CPU before it */
+	/* the last event of each other CPU that recorded nothing while it lasted */
 	struct catch_events		earlier;
+	/* what the other CPUs recorded while it lasted; both are in the order of time */
 	struct catch_events		others;
-	struct catch_events		after;
-	unsigned int			age;
+	struct catch_events		after;	/* the next events of its CPU */
+	unsigned int			age;	/* calls of catch_finder_age() since then */
 };
 
 struct catch_finder;

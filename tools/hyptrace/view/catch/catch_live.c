@@ -12,14 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "session/event_hold.h"
-#include "session/events.h"
-#include "session/filter.h"
 #include "session/select.h"
 #include "session/signals.h"
 #include "catch.h"
@@ -30,18 +27,13 @@
 /* How long to wait for the events after one that was caught, before the rings are read again */
 #define AGE_MSEC	100
 
-/**
- * struct waiting - what notifications have said
- * @c:		the verb
- * @has_fired:	the trigger has fired
- * @has_changed: somebody else has changed the trigger, or disabled the event
- * @has_stopped: tracing was switched off
- */
+/* What notifications have said */
 struct waiting {
 	const struct catcher	*c;
-	bool			has_fired;
+	bool			has_fired;	/* the trigger has fired */
+	/* somebody else has changed the trigger, or disabled the event */
 	bool			has_changed;
-	bool			has_stopped;
+	bool			has_stopped;	/* tracing was switched off */
 };
 
 static bool is_trigger_set(const struct hyptrace_event *event)
@@ -111,56 +103,65 @@ static int read_notifications(struct waiting *waiting)
 }
 
 /* Count the events of a CPU that have fired, but were neither found nor missed so far. */
-static uint64_t count_open(const struct catch_ring *ring, uint64_t notified, uint64_t found)
+static uint64_t count_open(const struct catch_cpu *cpu, uint64_t notified, uint64_t found)
 {
-	const uint64_t known = ring->base + found + ring->missed;
+	const uint64_t known = cpu->base + found + cpu->missed;
 
 	return notified > known ? notified - known : 0;
 }
 
 /* All events of a CPU that had fired at a time were taken: print how many were not in its ring. */
-static void find_missed(struct catcher *c, struct catch_ring *ring, uint64_t notified,
-			uint64_t found)
+static void find_missed(struct catcher *c, struct catch_cpu *cpu, uint64_t notified, uint64_t found)
 {
-	const uint64_t missed = count_open(ring, notified, found);
+	const uint64_t missed = count_open(cpu, notified, found);
 
 	if (!missed)
 		return;
-	ring->missed += missed;
-	catch_print_missed(c, ring->cpu, missed);
+	cpu->missed += missed;
+	catch_print_missed(c, cpu->id, missed);
 }
 
 /* Compare what has fired until now, once all of that was taken. */
-static void ask_count(const struct catcher *c, unsigned int index, uint64_t now)
+static void ask_counts(struct catcher *c, uint64_t now)
 {
-	struct catch_ring *ring = &c->rings[index];
+	struct catch_progress *progress = &c->progress;
+	unsigned int i;
 
-	if (ring->asked_at)
+	if (progress->asked_at)
 		return;
-	ring->asked = ring->notified;
-	ring->asked_at = now;
-	ring->asked_ahead = catch_order_ahead(c->order);
-	ring->asked_found = catch_finder_found(c->finder, index);
+	for (i = 0; i < c->nr_cpus; i++) {
+		c->cpus[i].asked = c->cpus[i].notified;
+		c->cpus[i].asked_found = catch_finder_found(c->finder, i);
+	}
+	progress->asked_at = now;
+	progress->asked_ahead = progress->ahead;
+	progress->read_at = 0;
 }
 
 /*
- * Compare what has fired with what was found. While the CPU goes on to fire, newer events were
+ * Compare what has fired with what was found. While the CPUs go on to fire, newer events were
  * found, too, and must not stand for those that were missed. At the end nothing fires any more.
  */
-static void compare_counts(struct catcher *c, unsigned int index, bool at_end)
+static void compare_counts(struct catcher *c, bool at_end)
 {
-	struct catch_ring *ring = &c->rings[index];
-	const uint64_t found = catch_finder_found(c->finder, index);
+	const struct catch_progress *progress = &c->progress;
+	const bool is_past = catch_is_past(c);
+	struct catch_cpu *cpu = c->cpus;
+	unsigned int i;
+	uint64_t found;
 
-	if (ring->asked_at && catch_order_is_past(c->order, index, ring->asked_at)) {
+	for (i = 0; i < c->nr_cpus; i++, cpu++) {
+		found = catch_finder_found(c->finder, i);
 		/* if EL2's clock was further ahead than known, nobody knows which ones are newer */
-		find_missed(c, ring, ring->asked, catch_order_ahead(c->order) > ring->asked_ahead ?
-			    found : ring->asked_found);
-		ring->asked_at = 0;
+		if (is_past && !at_end)
+			find_missed(c, cpu, cpu->asked, progress->ahead > progress->asked_ahead ?
+				    found : cpu->asked_found);
+		if (at_end)
+			find_missed(c, cpu, cpu->notified, found);
+		cpu->waits = count_open(cpu, cpu->notified, found);
 	}
-	if (at_end)
-		find_missed(c, ring, ring->notified, found);
-	ring->waits = count_open(ring, ring->notified, found);
+	if (is_past)
+		c->progress.asked_at = 0;
 }
 
 /* Have events fired that were not taken yet, since they are too young? */
@@ -168,20 +169,27 @@ static bool any_waits(const struct catcher *c)
 {
 	unsigned int i;
 
-	for (i = 0; i < c->nr_rings; i++)
-		if (c->rings[i].waits)
+	for (i = 0; i < c->nr_cpus; i++)
+		if (c->cpus[i].waits)
 			return true;
-	return false;
+	return !c->progress.is_empty;
 }
 
-static struct hyptrace_cpu *find_cpu(struct hyptrace_cpu **cpus, unsigned int nr, unsigned int id)
+/* Read how many events have fired on each CPU. Return an exit code. */
+static int read_notified(struct catcher *c)
 {
-	unsigned int i;
+	struct hyptrace_cpu **cpus;
+	struct hyptrace_error err;
+	unsigned int nr, i, j;
 
-	for (i = 0; i < nr; i++)
-		if (cpus[i]->id == id)
-			return cpus[i];
-	return NULL;
+	if (hyptrace_get_cpus(c->ctx->h, c->remote->name, &cpus, &nr, &err))
+		return cmd_fail("cannot list the CPUs of \"%s\": %s", c->remote->name, err.text);
+	for (i = 0; i < c->nr_cpus; i++)
+		for (j = 0; j < nr; j++)
+			if (cpus[j]->id == c->cpus[i].id)
+				c->cpus[i].notified = cpus[j]->notified;
+	hyptrace_free_cpus(cpus);
+	return EXIT_DONE;
 }
 
 /*
@@ -191,33 +199,17 @@ static struct hyptrace_cpu *find_cpu(struct hyptrace_cpu **cpus, unsigned int nr
  */
 static int look(struct catcher *c, bool at_end)
 {
-	struct hyptrace_cpu **cpus, *cpu;
-	struct hyptrace_error err;
-	unsigned int nr, i;
-	uint64_t now;
-	int code;
+	int code = read_notified(c);
 
-	if (hyptrace_get_cpus(c->ctx->h, c->remote->name, &cpus, &nr, &err))
-		return cmd_fail("cannot list the CPUs of \"%s\": %s", c->remote->name, err.text);
-	now = clock_now(CLOCK_BOOTTIME);
-	for (i = 0; i < c->nr_rings; i++) {
-		cpu = find_cpu(cpus, nr, c->rings[i].cpu);
-		if (cpu)
-			c->rings[i].notified = cpu->notified;
-		ask_count(c, i, now);
-	}
-	hyptrace_free_cpus(cpus);
+	if (code)
+		return code;
+	ask_counts(c, clock_now(CLOCK_BOOTTIME));
 	catch_forget_counters(c);
-	code = catch_drain(c, at_end);
-	for (i = 0; i < c->nr_rings && !code; i++)
-		compare_counts(c, i, at_end);
+	code = at_end ? catch_read_all(c) : catch_read(c);
+	if (!code)
+		compare_counts(c, at_end);
 	out_flush(&c->ctx->out);
 	return code;
-}
-
-static bool has_enough(const struct catcher *c)
-{
-	return c->ctx->out.error || signals_stop || (c->limit && c->nr_caught >= c->limit);
 }
 
 /* Let the time pass for events that wait for those which follow. */
@@ -236,6 +228,8 @@ static void age(struct catcher *c, uint64_t *last)
 /* How long to wait for a notification, until the rings are read again: -1 for no limit */
 static int wait_msec(const struct catcher *c)
 {
+	if (!c->progress.is_empty)
+		return 0;
 	if (any_waits(c))
 		return CATCH_ORDER_NSEC / NSEC_PER_MSEC;
 	return catch_finder_waits(c->finder) ? AGE_MSEC : -1;
@@ -258,7 +252,7 @@ static int run(struct catcher *c, int signal_fd)
 
 	/* arm() has ignored what others have changed meanwhile. */
 	ask(&waiting);
-	while (!code && !has_enough(c)) {
+	while (!code && !catch_has_enough(c)) {
 		if (waiting.has_fired || any_waits(c) || catch_finder_waits(c->finder))
 			code = look(c, false);
 		age(c, &last_age);
@@ -272,7 +266,7 @@ static int run(struct catcher *c, int signal_fd)
 		if (!code && waiting.has_stopped)
 			return cmd_fail("cannot go on to catch \"%s\": tracing was switched off",
 					c->event->name);
-		if (code || has_enough(c))
+		if (code || catch_has_enough(c))
 			break;
 		/* if a signal interrupts it, no revents are set */
 		poll(fds, FDS, wait_msec(c));
@@ -283,23 +277,6 @@ static int run(struct catcher *c, int signal_fd)
 	return code;
 }
 
-static int read_bases(struct catcher *c)
-{
-	struct hyptrace_cpu **cpus, *cpu;
-	struct hyptrace_error err;
-	unsigned int nr, i;
-
-	if (hyptrace_get_cpus(c->ctx->h, c->remote->name, &cpus, &nr, &err))
-		return cmd_fail("cannot list the CPUs of \"%s\": %s", c->remote->name, err.text);
-	for (i = 0; i < c->nr_rings; i++) {
-		cpu = find_cpu(cpus, nr, c->rings[i].cpu);
-		if (cpu)
-			c->rings[i].base = cpu->notified;
-	}
-	hyptrace_free_cpus(cpus);
-	return EXIT_DONE;
-}
-
 /*
  * Set the trigger. Before that, take all events that could not fire: so each one that follows and
  * meets the condition has fired. Return an exit code.
@@ -307,15 +284,19 @@ static int read_bases(struct catcher *c)
 static int arm(struct catcher *c)
 {
 	struct hyptrace_error err;
+	unsigned int i;
 	int code;
 
 	if (c->event->enabled && event_hold_disabled(c->ctx->h, c->event, &err))
 		return cmd_fail_verb("disable", c->event->name, &err);
-	code = catch_drain(c, true);
+	code = catch_read_all(c);
+	c->progress.asked_at = 0;
 	if (!code)
-		code = read_bases(c);
+		code = read_notified(c);
 	if (code)
 		return code;
+	for (i = 0; i < c->nr_cpus; i++)
+		c->cpus[i].base = c->cpus[i].notified;
 	if (event_hold(c->ctx->h, c->event, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
 		return cmd_fail_verb("catch", c->event->name, &err);
 	c->is_armed = true;
@@ -341,6 +322,7 @@ static int disarm(struct catcher *c)
 		cmd_note("cannot disable \"%s\": %s", c->event->name, err.text);
 	if (!c->event->enabled)
 		event_release_all(c->ctx->h, c->remote->name);
+	c->is_ending = true;
 	code = look(c, true);
 	event_release_all(c->ctx->h, c->remote->name);
 	catch_flush(c, true);
@@ -366,16 +348,14 @@ static int catch_events(struct catcher *c, int signal_fd)
 	c->listener = hyptrace_listener_open(c->ctx->h, &err);
 	if (!c->listener)
 		return cmd_fail("cannot wait for events of \"%s\": %s", c->remote->name, err.text);
-	code = catch_open_rings(c);
-	if (!code)
-		code = begin_file(c);
+	code = begin_file(c);
 	if (code)
 		return code;
-	c->finder = catch_finder_new(c->nr_rings, c->after);
+	c->finder = catch_finder_new(c->nr_cpus, c->after);
 	/* what EL2 needs for its counters is no event before the first one that is caught */
 	code = catch_begin_counting(c);
 	if (!code)
-		code = catch_hold(c);
+		code = catch_begin_stream(c);
 	if (!code)
 		code = arm(c);
 	if (!code)
@@ -397,33 +377,6 @@ static int catch_events(struct catcher *c, int signal_fd)
 	return code ? code : end;
 }
 
-/* Find the event, and parse the filter. Return an exit code. */
-static int choose(struct catcher *c)
-{
-	const char *name = c->name;
-	const struct words words = { .words = &name, .nr = 1 };
-	struct event_choice choice = { };
-	struct hyptrace_error err;
-	unsigned int i;
-	size_t at;
-	int code;
-
-	code = cmd_choose_events("catch", c->events, c->nr_events, &words, &choice);
-	event_choice_free(&choice);
-	for (i = 0; i < c->nr_events && !code; i++)
-		if (!strcmp(c->events[i]->name, name))
-			c->event = c->events[i];
-	if (!code && !c->event)
-		return cmd_fail("cannot catch \"%s\": it is no single event (see \"hyptrace list\")",
-				name);
-	if (code || !c->text)
-		return code;
-	c->filter = hyptrace_filter_parse(c->event, c->text, &at, &err);
-	if (!c->filter && err.errnum == ENOMEM)
-		die_no_memory();
-	return c->filter ? EXIT_DONE : filter_fail(c->what, c->text - c->what + at, &err);
-}
-
 /* Can the remote catch events? Return an exit code. */
 static int check(const struct catcher *c)
 {
@@ -438,6 +391,22 @@ static int check(const struct catcher *c)
 		    remote->fired[i].action == HYPTRACE_TRIGGER_ACTION_STOP)
 			return cmd_fail("cannot catch events of \"%s\": a trigger has stopped the recording (use \"hyptrace start\" to resume it)",
 					remote->name);
+	return EXIT_DONE;
+}
+
+/* List the CPUs. Return an exit code. */
+static int list_cpus(struct catcher *c)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(c->ctx, c->remote->name, &cpus, &nr);
+	if (code)
+		return code;
+	for (i = 0; i < nr; i++)
+		catch_add_cpu(c, cpus[i]->id);
+	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
 
@@ -456,24 +425,21 @@ static int with_formats(struct catcher *c, int signal_fd)
 	if (!formats || lines_begin(&c->lines, c->ctx, c->remote, formats, &err))
 		code = cmd_fail("cannot catch events of \"%s\": %s", c->remote->name, err.text);
 	else
+		code = list_cpus(c);
+	if (!code)
 		code = catch_events(c, signal_fd);
-	catch_close_rings(c);
+	hyptrace_stream_free(c->stream);
 	hyptrace_listener_close(c->listener);
-	catch_finder_free(c->finder);
 	lines_end(&c->lines);
 	hyptrace_formats_free(formats);
 	hyptrace_free_hypercalls(calls);
 	return code;
 }
 
-/**
- * catch_live - catch events until the end is requested
- * @c:		the verb, connected, with a prepared command
- *
- * Return: an exit code.
- */
+/* Catch events until the end is requested. Return an exit code. */
 int catch_live(struct catcher *c)
 {
+	struct hyptrace_event **events = NULL;
 	struct hyptrace_error err;
 	int code, signal_fd;
 
@@ -481,13 +447,12 @@ int catch_live(struct catcher *c)
 	if (code)
 		return code;
 	code = check(c);
-	if (!code && hyptrace_get_events(c->ctx->h, c->remote->name, &c->events, &c->nr_events,
-					 &err))
+	if (!code && hyptrace_get_events(c->ctx->h, c->remote->name, &events, &c->nr_events, &err))
 		code = cmd_fail("cannot list the events of \"%s\": %s", c->remote->name, err.text);
+	c->events = events;
 	if (!code)
-		code = choose(c);
+		code = catch_choose(c);
 	if (!code) {
-		c->duration = hyptrace_event_field(c->event, "duration");
 		signal_fd = signals_catch();
 		c->ctx->out.abandon = &signals_abandon;
 		code = signal_fd < 0 ? cmd_fail("cannot catch signals: %s", strerror(errno)) :
@@ -495,8 +460,7 @@ int catch_live(struct catcher *c)
 	}
 	if (!code)
 		catch_print_summary(c);
-	hyptrace_filter_free(c->filter);
-	hyptrace_free_events(c->events);
+	hyptrace_free_events(events);
 	hyptrace_free_remote(c->remote);
 	return code;
 }

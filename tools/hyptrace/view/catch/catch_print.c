@@ -88,11 +88,7 @@ static void print_json(struct catcher *c, const struct caught *caught)
 	printer_end(p);
 }
 
-/**
- * catch_print - print an event that was caught, unless there are enough
- * @c:		the verb
- * @caught:	the event
- */
+/* Print an event that was caught, unless there are enough. */
 void catch_print(struct catcher *c, const struct caught *caught)
 {
 	if (c->limit && c->nr_caught == c->limit)
@@ -104,12 +100,6 @@ void catch_print(struct catcher *c, const struct caught *caught)
 		print_text(c, caught);
 }
 
-/**
- * catch_print_missed - print that events were missed
- * @c:		the verb
- * @cpu:	their CPU
- * @missed:	their number
- */
 void catch_print_missed(struct catcher *c, unsigned int cpu, uint64_t missed)
 {
 	struct printer *p = c->ctx->p;
@@ -123,10 +113,6 @@ void catch_print_missed(struct catcher *c, unsigned int cpu, uint64_t missed)
 	printer_end(p);
 }
 
-/**
- * catch_print_summary - print the last line
- * @c:		the verb
- */
 void catch_print_summary(const struct catcher *c)
 {
 	/* not all of them were written */

@@ -16,17 +16,12 @@
 #include "session/counters.h"
 #include "catch.h"
 
-/**
- * struct usual - what was counted of the events that are like the caught one
- * @of:		one of the counters
- * @count:	number of events
- * @total:	sum of their times, ns
- * @buckets:	number of events by time: as many as @of has
- */
+/* What was counted of the events that are like the caught one */
 struct usual {
-	const struct hyptrace_event_counter	*of;
+	const struct hyptrace_event_counter	*of;	/* one of the counters */
 	uint64_t				count;
-	uint64_t				total;
+	uint64_t				total;	/* sum of their times, ns */
+	/* number of events by time: as many as of has */
 	uint64_t				buckets[64];
 };
 
@@ -43,11 +38,9 @@ static int hold(const struct catcher *c, bool hold, struct hyptrace_error *err)
 				      (const char *[]){ c->event->name }, 1, hold, err);
 }
 
-/**
- * catch_begin_counting - have EL2 count the event until the verb ends
- * @c:		the verb, with its event
- *
- * Return: an exit code; the caller calls catch_end_counting() in any case.
+/*
+ * Have EL2 count the event until the verb ends. Return an exit code; the caller calls
+ * catch_end_counting() in any case.
  */
 int catch_begin_counting(struct catcher *c)
 {
@@ -66,12 +59,6 @@ int catch_begin_counting(struct catcher *c)
 	return EXIT_DONE;
 }
 
-/**
- * catch_end_counting - release the counters
- * @c:		the verb
- *
- * Return: an exit code.
- */
 int catch_end_counting(struct catcher *c)
 {
 	struct catch_counting *counting = &c->counting;
@@ -86,10 +73,7 @@ int catch_end_counting(struct catcher *c)
 	return code;
 }
 
-/**
- * catch_forget_counters - have the counters read again when they are needed next
- * @c:		the verb
- */
+/* Have the counters read again when they are needed next. */
 void catch_forget_counters(struct catcher *c)
 {
 	hyptrace_free_counters(c->counting.now);
@@ -288,12 +272,9 @@ static void renew(struct catcher *c)
 	hyptrace_free_event(event);
 }
 
-/**
- * catch_print_usual - print how long such an event usually takes, if that is known
- * @c:		the verb
- * @rec:	the event
- *
- * For JSON an object must have been begun.
+/*
+ * Print how long such an event usually takes, if that is known. For JSON an object must have been
+ * begun.
  */
 void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
 {
