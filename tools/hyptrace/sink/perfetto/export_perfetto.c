@@ -4,23 +4,90 @@
  * hyp_enter and hyp_exit are on one of hyptrace's own tracks.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/die.h"
 #include "export_perfetto.h"
 
-/* Bytes of the name of a track or of a loss */
-#define NAME_SIZE	64
+/* Bytes of the text of a loss */
+#define TEXT_SIZE	64
 
-/* Describe a track of the CPU; call this once for each. Return its number. */
-uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix)
+/* A transition that waits in a file; its payload follows */
+struct saved {
+	uint64_t	ts;
+	uint32_t	cpu;
+	uint32_t	size;
+};
+
+/* The next transition of a file; NULL at the end */
+static struct saved *load(FILE *f)
 {
-	const uint64_t uuid = perfetto_uuid(group, p->cpu + 1);
-	char name[NAME_SIZE];
+	struct saved head, *saved = NULL;
 
-	snprintf(name, sizeof(name), "%s CPU %u", prefix, p->cpu);
-	perfetto_describe(p, uuid, perfetto_group(p, group), name);
-	return uuid;
+	if (!fread(&head, sizeof(head), 1, f))
+		return NULL;
+	saved = malloc(sizeof(head) + head.size);
+	if (!saved)
+		die_no_memory();
+	*saved = head;
+	if (!fread(saved + 1, head.size, 1, f)) {
+		free(saved);
+		return NULL;
+	}
+	return saved;
+}
+
+/* Keep a transition until those of the other CPUs are known. */
+static void wait_for_others(struct perfetto *p, const struct hyptrace_record *rec)
+{
+	const struct saved saved = { rec->ts, p->cpu, rec->size };
+
+	if (!p->waiting)
+		p->waiting = tmpfile();
+	if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
+	    !fwrite(rec->data, rec->size, 1, p->waiting))
+		die_no_memory();
+}
+
+static void put(struct perfetto *p, const struct saved *saved)
+{
+	const struct hyptrace_record rec = {
+		.ts = saved->ts, .data = saved + 1, .size = saved->size,
+	};
+
+	p->cpu = saved->cpu;
+	perfetto_put_transition(p, perfetto_kind(p, &rec), &rec);
+}
+
+/* Export the transitions of all CPUs in the order of time, and close their files. */
+static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
+{
+	struct saved **next = calloc(nr + 1, sizeof(*next));
+	unsigned int i, first;
+
+	if (!next)
+		die_no_memory();
+	for (i = 0; i < nr; i++) {
+		if (!waiting[i])
+			continue;
+		rewind(waiting[i]);
+		next[i] = load(waiting[i]);
+	}
+	do {
+		for (i = 0, first = nr; i < nr; i++)
+			if (next[i] && (first == nr || next[i]->ts < next[first]->ts))
+				first = i;
+		if (first == nr)
+			break;
+		put(p, next[first]);
+		free(next[first]);
+		next[first] = load(waiting[first]);
+	} while (true);
+	for (i = 0; i < nr; i++)
+		if (waiting[i])
+			fclose(waiting[i]);
+	free(next);
 }
 
 static int begin(struct export *x)
@@ -52,7 +119,7 @@ static void begin_part(struct export_part *part)
 static void put_loss(struct perfetto *p, uint64_t ts, uint64_t lost)
 {
 	struct perfetto_event event = { .begin = p->last ? p->last : ts, .end = ts };
-	char text[NAME_SIZE];
+	char text[TEXT_SIZE];
 
 	/* whether the CPU has left EL2 and the guest meanwhile is not known */
 	perfetto_ftrace_close(p);
@@ -97,7 +164,7 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		if (kind->message)
 			perfetto_ftrace_put(p, kind, rec);
 		if (kind->put == perfetto_put_transition)
-			perfetto_memory_wait(p, rec);
+			wait_for_others(p, rec);
 		else if (kind->put)
 			kind->put(p, kind, rec);
 		p->last = rec->ts;
@@ -139,7 +206,7 @@ static int end(struct export *x)
 	};
 
 	begin_part(&part);
-	perfetto_memory_put(part.state, x->state, x->nr_cpus);
+	put_waiting(part.state, x->state, x->nr_cpus);
 	end_part(&part);
 	free(x->state);
 	return EXIT_DONE;

@@ -203,13 +203,11 @@ enum perfetto_group {
 	PERFETTO_LOSSES,
 };
 
-/* export_perfetto.c */
-uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix);
-
 /* export_perfetto_track.c: tracks and their packets */
 void perfetto_put_clocks(const struct export *x);
 perfetto_name_t perfetto_name(struct perfetto *p, const char *name);
 uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group);
+uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix);
 uint64_t perfetto_uuid(enum perfetto_group group, uint64_t id);
 void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name);
 void perfetto_put(struct perfetto *p, struct perfetto_track *track,
@@ -250,8 +248,6 @@ struct perfetto_transition {
 
 void perfetto_memory_flows(struct perfetto *p, const struct perfetto_transition *t,
 			   struct perfetto_event *event);
-void perfetto_memory_wait(struct perfetto *p, const struct hyptrace_record *rec);
-void perfetto_memory_put(struct perfetto *p, FILE **waiting, unsigned int nr);
 
 /* export_perfetto_kind.c */
 void perfetto_kinds(struct perfetto *p);

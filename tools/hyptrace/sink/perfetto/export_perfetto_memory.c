@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: memory transitions of all CPUs, and flows from the one that gives a page away
- * to the one that returns it.
+ * Export to Perfetto: flows from the memory transition that gives a page away to the one that
+ * returns it.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "output/die.h"
 #include "output/map.h"
 #include "export_perfetto.h"
 
@@ -71,81 +67,4 @@ void perfetto_memory_flows(struct perfetto *p, const struct perfetto_transition 
 		if (is_end)
 			map_remove(&p->pages, page);
 	}
-}
-
-/* A transition that waits in a file; its payload follows */
-struct saved {
-	uint64_t	ts;
-	uint32_t	cpu;
-	uint32_t	size;
-};
-
-/* The next transition of a file; NULL at the end */
-static struct saved *load(FILE *f)
-{
-	struct saved head, *saved = NULL;
-
-	if (!fread(&head, sizeof(head), 1, f))
-		return NULL;
-	saved = malloc(sizeof(head) + head.size);
-	if (!saved)
-		die_no_memory();
-	*saved = head;
-	if (!fread(saved + 1, head.size, 1, f)) {
-		free(saved);
-		return NULL;
-	}
-	return saved;
-}
-
-/* Keep a transition until those of the other CPUs are known. */
-void perfetto_memory_wait(struct perfetto *p, const struct hyptrace_record *rec)
-{
-	const struct saved saved = { rec->ts, p->cpu, rec->size };
-
-	if (!p->waiting)
-		p->waiting = tmpfile();
-	if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
-	    !fwrite(rec->data, rec->size, 1, p->waiting))
-		die_no_memory();
-}
-
-static void put(struct perfetto *p, const struct saved *saved)
-{
-	const struct hyptrace_record rec = {
-		.ts = saved->ts, .data = saved + 1, .size = saved->size,
-	};
-
-	p->cpu = saved->cpu;
-	perfetto_put_transition(p, perfetto_kind(p, &rec), &rec);
-}
-
-/* Export the transitions of all CPUs in the order of time, and close their files. */
-void perfetto_memory_put(struct perfetto *p, FILE **waiting, unsigned int nr)
-{
-	struct saved **next = calloc(nr + 1, sizeof(*next));
-	unsigned int i, first;
-
-	if (!next)
-		die_no_memory();
-	for (i = 0; i < nr; i++) {
-		if (!waiting[i])
-			continue;
-		rewind(waiting[i]);
-		next[i] = load(waiting[i]);
-	}
-	do {
-		for (i = 0, first = nr; i < nr; i++)
-			if (next[i] && (first == nr || next[i]->ts < next[first]->ts))
-				first = i;
-		if (first == nr)
-			break;
-		put(p, next[first]);
-		free(next[first]);
-		next[first] = load(waiting[first]);
-	} while (true);
-	for (i = 0; i < nr; i++)
-		if (waiting[i])
-			fclose(waiting[i]);
-	free(next);
 }

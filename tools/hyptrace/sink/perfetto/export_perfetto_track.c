@@ -7,6 +7,7 @@
  * Packets do not have the flag that they need this state: a reader drops those that have it if
  * packets before them were lost, but a file has all its packets.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/die.h"
@@ -157,6 +158,17 @@ uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group)
 	if (!(p->groups & 1U << group))
 		perfetto_describe(p, uuid, 0, group_names[group]);
 	p->groups |= 1U << group;
+	return uuid;
+}
+
+/* Describe a track of the CPU; call this once for each. Return its number. */
+uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix)
+{
+	const uint64_t uuid = perfetto_uuid(group, p->cpu + 1);
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s CPU %u", prefix, p->cpu);
+	perfetto_describe(p, uuid, perfetto_group(p, group), name);
 	return uuid;
 }
 
