@@ -222,7 +222,10 @@ static void try_export(struct hyptrace_file *file, size_t size, unsigned int whi
 	const struct hyptrace_file_cpu *const *cpus = hyptrace_file_cpus(file, &x.nr_cpus);
 	unsigned int *ids = calloc(x.nr_cpus + 1, sizeof(*ids)), i;
 
-	check(ids, "there is no memory");
+	struct hyptrace_model *model = hyptrace_model_new(x.formats, NULL);
+
+	check(ids && model, "there is no memory");
+	x.model = model;
 	for (i = 0; i < x.nr_cpus; i++)
 		ids[i] = cpus[i]->id;
 	x.cpus = ids;
@@ -242,6 +245,7 @@ static void try_export(struct hyptrace_file *file, size_t size, unsigned int whi
 		close(out.fd);
 	}
 	free(ids);
+	hyptrace_model_free(model);
 }
 
 static uint32_t hash(const uint8_t *data, size_t size)

@@ -102,8 +102,9 @@ static inline void begin_export(const struct export_format *format, bool to_fold
 	x = (struct export) {
 		.info = &info, .formats = formats, .events = event_list(events, NR_EVENTS),
 		.nr_events = NR_EVENTS, .name = "out", .calls = calls, .nr_calls = COUNT(calls),
-		.cpus = cpus, .nr_cpus = COUNT(cpus),
+		.cpus = cpus, .nr_cpus = COUNT(cpus), .model = hyptrace_model_new(formats, NULL),
 	};
+	assert_non_null(x.model);
 	stream = (struct export_stream) { .x = &x, .format = format };
 	said[0] = '\0';
 	if (to_folder) {
@@ -132,8 +133,12 @@ static inline char *read_all(int fd, size_t *len)
 
 static inline int end_all(void)
 {
+	int code;
+
 	export_end_parts(&stream);
-	return x_format->end(&x);
+	code = x_format->end(&x);
+	hyptrace_model_free((struct hyptrace_model *)x.model);
+	return code;
 }
 
 /* End an export to memory; return what was written, for free(). */

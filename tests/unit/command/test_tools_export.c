@@ -90,7 +90,7 @@ static void too_many_stacks(void **state)
 	for (i = 0; i < STACKS_MAX + 5; i++)
 		PUT(100 + i, 0, guest_exit, .code = 2, .ec = 0x24, .handle = i, .duration = 3);
 	PUT(1000000, 0, guest_exit, .code = 2, .ec = 0x24, .handle = 7, .duration = 30);
-	PUT(1000001, 0, host_hcall, .id = 9, .duration = 4);
+	PUT(1000010, 0, host_hcall, .id = 9, .duration = 4);
 	text = end_export();
 	ASSERT_HAS(text, "guest;(other) 15\n");
 	ASSERT_HAS(text, "el2;opaque 4\n");
@@ -216,6 +216,7 @@ static void chosen_columns(void **state)
 	/* begin again, now with the choice */
 	begin_formats();
 	x.formats = formats;
+	x.model = hyptrace_model_new(formats, NULL);
 	x.wanted = wanted;
 	out_init(&x_out, memfd_create("out", 0));
 	assert_int_equal(export_csv.begin(&x), EXIT_DONE);

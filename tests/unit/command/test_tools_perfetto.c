@@ -69,7 +69,9 @@ static int begin(void **state)
 	x = (struct export){
 		.info = &info, .formats = formats, .events = list, .nr_events = NR_EVENTS,
 		.out = &out, .cpus = cpus, .nr_cpus = COUNT(cpus), .first = first,
+		.model = hyptrace_model_new(formats, NULL),
 	};
+	assert_non_null(x.model);
 	assert_int_equal(export_perfetto.begin(&x), EXIT_DONE);
 	return 0;
 }
@@ -107,6 +109,7 @@ static char *finish(void)
 
 	export_end_parts(&stream);
 	assert_int_equal(export_perfetto.end(&x), EXIT_DONE);
+	hyptrace_model_free((struct hyptrace_model *)x.model);
 	out_flush(&out);
 	assert_int_equal(out.error, 0);
 	size = lseek(out.fd, 0, SEEK_END);

@@ -7,6 +7,7 @@
 #define EXPORT_H
 
 #include "lib/hyptrace_file.h"
+#include "lib/hyptrace_model.h"
 #include "output/out.h"
 
 /* Where a format can write to */
@@ -22,6 +23,7 @@
 struct export {
 	const struct hyptrace_file_info		*info;
 	struct hyptrace_formats			*formats;	/* not for the parts */
+	const struct hyptrace_model		*model;
 	struct hyptrace_event *const		*events;	/* all: see @wanted */
 	unsigned int				nr_events;
 	struct hyptrace_hypercall *const	*calls;

@@ -456,13 +456,19 @@ static int export_to_output(struct job *job, struct hyptrace_file *file)
 
 static int export_chosen(struct job *job, struct hyptrace_file *file)
 {
+	struct hyptrace_model *model;
 	unsigned int *cpus = NULL;
 	struct export *x = &job->x;
+	struct hyptrace_error err;
 	int code;
 
 	job->in = file;
 	x->info = hyptrace_file_info(file);
 	x->formats = hyptrace_file_formats(file);
+	model = hyptrace_model_new(x->formats, &err);
+	if (!model)
+		return fail_read(job, &err);
+	x->model = model;
 	x->events = hyptrace_file_events(file, &x->nr_events);
 	x->calls = hyptrace_file_hypercalls(file, &x->nr_calls);
 	hyptrace_file_first_time(file, &x->first, NULL);
@@ -485,6 +491,7 @@ static int export_chosen(struct job *job, struct hyptrace_file *file)
 		close(job->output.tar_fd);
 	host_events_close(&job->host);
 	lines_end(&job->choice);
+	hyptrace_model_free(model);
 	free(cpus);
 	return code;
 }
