@@ -4,8 +4,13 @@
  *
  * The signals of the terminal are blocked and read from a descriptor, so that ncurses is never
  * interrupted: with SIGTSTP the terminal becomes as it was before the program stops.
+ *
+ * ncurses is loaded here and not with the command: that would make each verb start 400,000
+ * instructions later.
  */
+#define NCURSES_NOMACROS
 #include <curses.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -17,14 +22,62 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "output/die.h"
 #include "output/message.h"
 #include "top_terminal.h"
 
 /* After an Esc so long, ms, no other byte of a key can follow */
 #define ESCAPE_MSEC	50
 
+#define QUOTED(number)	#number
+#define LIBRARY(major)	"libncursesw.so." QUOTED(major)
+
+/* The functions of ncurses, called as CALL(name)(...) */
+#define CALL(name)	((__typeof__(name) *)calls[CALL_##name].function)
+#ifdef STATIC
+#define ENTRY(name)	{ #name, (void *)(name) }
+#else
+#define ENTRY(name)	{ #name, NULL }
+#endif
+
+enum {
+	CALL_cbreak, CALL_clearok, CALL_curs_set, CALL_delscreen, CALL_endwin, CALL_getmaxx,
+	CALL_getmaxy, CALL_is_term_resized, CALL_keypad, CALL_mvwaddnstr, CALL_newterm,
+	CALL_newwin, CALL_nodelay, CALL_noecho, CALL_nonl, CALL_reset_prog_mode, CALL_resizeterm,
+	CALL_set_escdelay, CALL_wattrset, CALL_werase, CALL_wgetch, CALL_wrefresh,
+};
+
+/* In the order of the numbers */
+static struct {
+	const char	*name;
+	void		*function;
+} calls[] = {
+	ENTRY(cbreak), ENTRY(clearok), ENTRY(curs_set), ENTRY(delscreen), ENTRY(endwin),
+	ENTRY(getmaxx), ENTRY(getmaxy), ENTRY(is_term_resized), ENTRY(keypad), ENTRY(mvwaddnstr),
+	ENTRY(newterm), ENTRY(newwin), ENTRY(nodelay), ENTRY(noecho), ENTRY(nonl),
+	ENTRY(reset_prog_mode), ENTRY(resizeterm), ENTRY(set_escdelay), ENTRY(wattrset),
+	ENTRY(werase), ENTRY(wgetch), ENTRY(wrefresh),
+};
+
+/* Return why it fails, or NULL. */
+static const char *load_curses(void)
+{
+	void *library = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]) && !calls[i].function; i++) {
+		library = library ? library : dlopen(LIBRARY(NCURSES_VERSION_MAJOR), RTLD_NOW);
+		if (library)
+			calls[i].function = dlsym(library, calls[i].name);
+		if (!calls[i].function)
+			return dlerror();
+	}
+	return NULL;
+}
+
 static struct {
 	SCREEN		*screen;
+	WINDOW		*window;	/* the whole screen */
 	int		signals;
 	int		epoll;
 	sigset_t	before;
@@ -64,12 +117,16 @@ static int open_input(void)
  */
 int top_terminal_begin(void)
 {
-	const char *name = getenv("TERM");
+	const char *name = getenv("TERM"), *reason = load_curses();
 	int ret;
 
+	if (reason) {
+		cmd_fail("cannot use the terminal: %s (install ncurses, or use -b)", reason);
+		return -1;
+	}
 	ret = open_input();
 	if (!ret)
-		terminal.screen = newterm(NULL, stdout, stdin);
+		terminal.screen = CALL(newterm)(NULL, stdout, stdin);
 	if (!terminal.screen) {
 		top_terminal_end();
 		if (ret)
@@ -81,21 +138,24 @@ int top_terminal_begin(void)
 	}
 	/* also if the memory is exhausted, which exits at once */
 	atexit(top_terminal_end);
-	cbreak();
-	noecho();
-	nonl();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	set_escdelay(ESCAPE_MSEC);
-	curs_set(0);
+	terminal.window = CALL(newwin)(0, 0, 0, 0);
+	if (!terminal.window)
+		die_no_memory();
+	CALL(cbreak)();
+	CALL(noecho)();
+	CALL(nonl)();
+	CALL(keypad)(terminal.window, TRUE);
+	CALL(nodelay)(terminal.window, TRUE);
+	CALL(set_escdelay)(ESCAPE_MSEC);
+	CALL(curs_set)(0);
 	return terminal.epoll;
 }
 
 void top_terminal_end(void)
 {
 	if (terminal.screen) {
-		endwin();
-		delscreen(terminal.screen);
+		CALL(endwin)();
+		CALL(delscreen)(terminal.screen);
 	}
 	if (terminal.signals >= 0)
 		close(terminal.signals);
@@ -114,15 +174,15 @@ void top_terminal_size(struct top_screen *screen)
 	struct winsize size;
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
-	    is_term_resized(size.ws_row, size.ws_col))
-		resizeterm(size.ws_row, size.ws_col);
-	screen->width = COLS;
-	screen->height = LINES;
+	    CALL(is_term_resized)(size.ws_row, size.ws_col))
+		CALL(resizeterm)(size.ws_row, size.ws_col);
+	screen->width = CALL(getmaxx)(terminal.window);
+	screen->height = CALL(getmaxy)(terminal.window);
 }
 
 void top_terminal_show(const struct top_screen *screen)
 {
-	static const attr_t attributes[] = {
+	static const int attributes[] = {
 		[TOP_PLAIN] = A_NORMAL,
 		[TOP_TITLE] = A_BOLD,
 		[TOP_HEAD] = A_REVERSE,
@@ -131,14 +191,14 @@ void top_terminal_show(const struct top_screen *screen)
 	};
 	unsigned int i;
 
-	erase();
+	CALL(werase)(terminal.window);
 	for (i = 0; i < screen->nr; i++) {
-		attrset(attributes[screen->lines[i].style]);
+		CALL(wattrset)(terminal.window, attributes[screen->lines[i].style]);
 		/* an error is ignored: the cursor cannot stand behind the last column */
-		mvaddstr(i, 0, screen->lines[i].text);
+		CALL(mvwaddnstr)(terminal.window, i, 0, screen->lines[i].text, -1);
 	}
-	attrset(A_NORMAL);
-	refresh();
+	CALL(wattrset)(terminal.window, A_NORMAL);
+	CALL(wrefresh)(terminal.window);
 }
 
 /* Stop as without a handler, with the terminal as it was. */
@@ -146,7 +206,7 @@ static void stop(void)
 {
 	sigset_t set;
 
-	endwin();
+	CALL(endwin)();
 	sigemptyset(&set);
 	sigaddset(&set, SIGTSTP);
 	signal(SIGTSTP, SIG_DFL);
@@ -167,10 +227,10 @@ static bool take_signals(void)
 			stop();
 		/* after SIGSTOP, the terminal has the modes of the shell */
 		if (info.ssi_signo == SIGCONT)
-			reset_prog_mode();
+			CALL(reset_prog_mode)();
 		/* others may have written to the terminal meanwhile */
 		if (info.ssi_signo != SIGWINCH)
-			clearok(curscr, TRUE);
+			CALL(clearok)(terminal.window, TRUE);
 		redraw = true;
 	}
 	return redraw;
@@ -197,7 +257,7 @@ enum top_key top_terminal_key(void)
 		return TOP_KEY_REDRAW;
 	if (is_gone())
 		return TOP_KEY_GONE;
-	switch (getch()) {
+	switch (CALL(wgetch)(terminal.window)) {
 	case ERR:
 		return TOP_KEY_NONE;
 	case KEY_RESIZE:
