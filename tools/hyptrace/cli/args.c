@@ -14,6 +14,9 @@
 #include "output/die.h"
 #include "args.h"
 
+/* ns; longer times would overflow when they are added to a clock */
+#define DURATION_MAX	UINT64_C(1000000000000000000)
+
 /* Scan decimal digits, or 0x and hexadecimal digits; @end is set to what follows. */
 static bool scan_number(const char *s, uint64_t *value, const char **end)
 {
@@ -29,6 +32,7 @@ static bool scan_number(const char *s, uint64_t *value, const char **end)
 	return !errno;
 }
 
+/* Parse a number up to @max, decimal or, after 0x, hexadecimal. */
 bool parse_number(const char *s, uint64_t max, uint64_t *value)
 {
 	const char *end;
@@ -36,6 +40,7 @@ bool parse_number(const char *s, uint64_t max, uint64_t *value)
 	return scan_number(s, value, &end) && !*end && *value <= max;
 }
 
+/* Parse a number of bytes; a K, M, G or T after it is a power of 1024. */
 bool parse_size(const char *s, uint64_t *bytes)
 {
 	static const char units[] = "KMGT";
@@ -57,35 +62,44 @@ bool parse_size(const char *s, uint64_t *bytes)
 	return true;
 }
 
-bool parse_duration(const char *text, uint64_t *nsec)
+/* Parse a number with decimals and a unit. Without a unit it is seconds. */
+bool parse_time(const char *text, uint64_t *nsec)
 {
 	static const struct {
 		const char	*name;
 		uint64_t	nsec;
 	} units[] = {
-		{ "", NSEC_PER_SEC },
-		{ "s", NSEC_PER_SEC },
-		{ "ms", NSEC_PER_MSEC },
-		{ "m", 60 * NSEC_PER_SEC },
-		{ "min", 60 * NSEC_PER_SEC },
-		{ "h", 3600 * NSEC_PER_SEC },
+		{ "", NSEC_PER_SEC }, { "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC },
+		{ "us", NSEC_PER_USEC }, { "ns", 1 }, { "m", 60 * NSEC_PER_SEC },
+		{ "min", 60 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC },
 	};
-	double value;
-	char *end;
+	const char *digits = text + strspn(text, "0123456789");
+	const char *end = *digits == '.' ? digits + 1 + strspn(digits + 1, "0123456789") : digits;
+	uint64_t part;
 	size_t i;
 
-	/* no sign, no blank, no "inf" */
-	if (*text < '0' || *text > '9')
+	for (i = 0; i < sizeof(units) / sizeof(units[0]) && strcmp(end, units[i].name); i++)
+		;
+	if (i == sizeof(units) / sizeof(units[0]) || digits == text ||
+	    (*digits == '.' && end == digits + 1))
 		return false;
-	value = strtod(text, &end);
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name))
-			continue;
-		value *= units[i].nsec;
-		*nsec = value < 1e18 ? value : 0;
-		return *nsec;
-	}
-	return false;
+	*nsec = 0;
+	for (; text < digits; text++)
+		if (__builtin_mul_overflow(*nsec, 10, nsec) ||
+		    __builtin_add_overflow(*nsec, *text - '0', nsec))
+			return false;
+	if (__builtin_mul_overflow(*nsec, units[i].nsec, nsec))
+		return false;
+	for (text++, part = units[i].nsec / 10; text < end; text++, part /= 10)
+		if (__builtin_add_overflow(*nsec, (*text - '0') * part, nsec))
+			return false;
+	return true;
+}
+
+/* The same, but of a time that passes: it is not 0. */
+bool parse_duration(const char *text, uint64_t *nsec)
+{
+	return parse_time(text, nsec) && *nsec && *nsec < DURATION_MAX;
 }
 
 bool parse_mode(const char *s, uint32_t *mode)
@@ -128,6 +142,7 @@ static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
 		ids[list->nr++] = first;
 }
 
+/* Parse "0,2-3" or "all". The list is for cpu_list_free(). */
 bool parse_cpu_list(const char *s, struct cpu_list *list)
 {
 	uint64_t first, last;
@@ -180,6 +195,10 @@ static void add_name(const char **names, unsigned int *nr, const char *name)
 	names[(*nr)++] = name;
 }
 
+/*
+ * Find the events that words (names, globs or "all") name. The choice is for event_choice_free();
+ * its names point into @events and @words.
+ */
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice)
 {

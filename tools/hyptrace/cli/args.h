@@ -15,32 +15,28 @@ struct hyptrace_event;
 
 /* The CPUs that --cpu names */
 struct cpu_list {
-	bool		all;	/* all CPUs; ids is then empty */
-	unsigned int	*ids;	/* their numbers, ascending and each once */
+	bool		all;		/* @ids is then empty */
+	unsigned int	*ids;		/* ascending and each once */
 	unsigned int	nr;
 };
 
 /* The events that words name */
 struct event_choice {
-	const char	**names;	/* names of the matching events, each once */
+	const char	**names;	/* of the matching events, each once */
 	unsigned int	nr;
 	const char	**unknown;	/* words that match no event, each once */
 	unsigned int	nr_unknown;
 };
 
-/* Decimal, or hexadecimal after 0x */
 bool parse_number(const char *s, uint64_t max, uint64_t *value);
-/* Bytes; a K, M, G or T after the number is a power of 1024. */
 bool parse_size(const char *s, uint64_t *bytes);
-/* Seconds, or another unit that follows the number; 0 is not valid. */
+bool parse_time(const char *text, uint64_t *nsec);
 bool parse_duration(const char *text, uint64_t *nsec);
 bool parse_mode(const char *s, uint32_t *mode);
-/* Such as "0,2-3" or "all" */
 bool parse_cpu_list(const char *s, struct cpu_list *list);
 bool cpu_list_has(const struct cpu_list *list, unsigned int cpu);
 void cpu_list_free(struct cpu_list *list);
 
-/* The words are names, globs or "all"; the choice points into both arguments. */
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice);
 void event_choice_free(struct event_choice *choice);

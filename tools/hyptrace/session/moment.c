@@ -3,67 +3,11 @@
  * Parse a moment such as 12.5, +10ms or -1s, and choose the times of a file by two of them.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "lib/hyptrace_file.h"
 #include "cli/args.h"
 #include "moment.h"
 
-static const struct {
-	const char	*name;
-	uint64_t	ns;
-} units[] = {
-	{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	{ "m", UINT64_C(60000000000) }, { "h", UINT64_C(3600000000000) },
-};
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static const char *find_unit(const char *text, uint64_t *ns)
-{
-	unsigned int i;
-
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(text, units[i].name))
-			continue;
-		*ns = units[i].ns;
-		return text;
-	}
-	return NULL;
-}
-
-/* Parse a number with decimals and a unit. */
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	const char *digits = text + strspn(text, "0123456789");
-	const char *end = *digits == '.' ? digits + 1 + strspn(digits + 1, "0123456789") : digits;
-	uint64_t unit, part;
-
-	if (digits == text || (*digits == '.' && end == digits + 1) || !find_unit(end, &unit))
-		return false;
-	*ns = 0;
-	for (; is_digit(*text); text++)
-		if (__builtin_mul_overflow(*ns, 10, ns) ||
-		    __builtin_add_overflow(*ns, *text - '0', ns))
-			return false;
-	if (__builtin_mul_overflow(*ns, unit, ns))
-		return false;
-	for (text++, part = unit / 10; text < end; text++, part /= 10)
-		if (__builtin_add_overflow(*ns, (*text - '0') * part, ns))
-			return false;
-	return true;
-}
-
-/**
- * moment_parse - parse an argument of --from or --to
- * @text:	the argument
- * @moment:	out: the moment
- *
- * Return: false if it is not valid.
- */
 bool moment_parse(const char *text, struct moment *moment)
 {
 	moment->kind = MOMENT_ABSOLUTE;
@@ -92,15 +36,7 @@ static int resolve(struct hyptrace_file *file, const struct moment *moment, uint
 	return ret == -ENODATA ? 0 : ret;
 }
 
-/**
- * moment_set_times - choose the times of a file
- * @file:	the file, whose CPUs are chosen
- * @from:	the first moment
- * @to:		the last moment
- * @err:	the reason if it fails
- *
- * Return: 0 or a negative errno.
- */
+/* Choose the times of a file, whose CPUs are chosen. Return 0 or a negative errno. */
 int moment_set_times(struct hyptrace_file *file, const struct moment *from,
 		     const struct moment *to, struct hyptrace_error *err)
 {

@@ -18,11 +18,7 @@ enum moment_kind {
 	MOMENT_BEFORE_LAST,	/* before the last event */
 };
 
-/**
- * struct moment - a time that the user has given
- * @kind:	what @ns is relative to
- * @ns:		the time
- */
+/* A time that the user has given */
 struct moment {
 	enum moment_kind	kind;
 	uint64_t		ns;
