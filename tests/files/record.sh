@@ -455,7 +455,7 @@ hyptrace: '*' events printed, '* ]] || return
 	[[ $said == 'hyptrace: tracing was switched off: later events are missing (use "hyptrace start" to resume it)
 hyptrace: '*' events printed, '* ]] || return
 	stream FAKE_NOTIFY=100 FAKE_CLEAR=1
-	[[ $said == 'hyptrace: the rings were cleared: events that were not printed yet are missing
+	[[ $said == 'hyptrace: the rings were cleared: events that were not read yet are missing
 hyptrace: '*' events printed, '* ]] || return
 	stream FAKE_NOTIFY=100
 	[[ $said == 'hyptrace: '*' events printed, '* && $said != *missing* ]]

@@ -48,11 +48,11 @@ report()
 	awk '{ print $2 }' lines | sort -c -n
 }
 
-@test "report -C, --last, --from and --to choose lines" {
+@test "report -C, --count, --from and --to choose lines" {
 	made -n 20000 -c 3
 	report --ns >lines
 	grep -F '[001] ' lines | cmp - <(report --ns -C 1)
-	tail -n 50 lines | cmp - <(report --ns --last 50)
+	tail -n 50 lines | cmp - <(report --ns --count 50)
 	# in nanoseconds
 	awk '{ t = $2; gsub(/[.:]/, "", t); t += 0; if (!from) from = t } t >= from + 1000000 && t <= from + 2000000' lines >some
 	[[ -s some ]]

@@ -82,6 +82,9 @@ test_tools_lines-srcs := $(call command,lines.c lines_json.c json_rows.c row.c r
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
 
+test_tools_loop-srcs := $(call command,loop.c signals.c clock.c out.c die.c)
+test_tools_loop-cflags := $(tools-cflags)
+
 strace-srcs := $(call command,lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
 	table.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
 test_tools_strace-srcs := $(strace-srcs) $(call command,strace_summary.c)

@@ -704,6 +704,8 @@ void hyptrace_stream_set_tap(struct hyptrace_stream *s, hyptrace_stream_tap_fn t
 int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err);
 int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
 			 struct hyptrace_error *err);
+unsigned int hyptrace_stream_run(struct hyptrace_stream *s, struct hyptrace_stream_event *events,
+				 unsigned int max);
 int hyptrace_stream_fd(struct hyptrace_stream *s);
 void hyptrace_stream_end(struct hyptrace_stream *s);
 void hyptrace_stream_close(struct hyptrace_stream *s);

@@ -33,7 +33,7 @@ setup()
 
 @test "options are completed" {
 	complete_line hyptrace load --s | grep -qx -- '--size=\?'
-	same "$(complete_line hyptrace show --l)" --last=
+	same "$(complete_line hyptrace show --ra)" --raw
 	complete_line hyptrace list --j | grep -qx -- --json
 	complete_line hyptrace stream -- | grep -qx -- --count=
 	same "$(complete_line hyptrace start | xargs)" start
@@ -57,7 +57,7 @@ setup()
 	# without quotes, bash makes three words of it
 	same "$(complete_line hyptrace -r test show -F reason == gues)" guest_exit
 	# the filter is not the verb
-	same "$(complete_line hyptrace show -F 'reason == hvc' --la)" --last=
+	same "$(complete_line hyptrace show -F 'reason == hvc' --ra)" --raw
 }
 
 @test "--cpu is offered for the verbs that take it" {

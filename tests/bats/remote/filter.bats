@@ -48,12 +48,12 @@ points()
 	ht mark 1 --count 30 -C 0
 	run -0 --separate-stderr ht show -F 'id<4||id>28'
 	same "$(ids <<<"$output" | xargs)" "1 2 3 29 30"
-	same "$stderr" "hyptrace: 5 events shown, 25 filtered"
+	same "$stderr" "hyptrace: 5 events printed, 25 filtered, 0 lost"
 	run -0 --separate-stderr ht show -j -F 'id == 7'
 	same "$(jq -r .fields.id <<<"$output")" 7
 	run -0 --separate-stderr ht show -F 'id == 77'
 	same "$output" ""
-	same "$stderr" "hyptrace: 0 events shown, 30 filtered"
+	same "$stderr" "hyptrace: 0 events printed, 30 filtered, 0 lost"
 }
 
 @test "show -n prints the last events that meet the filter" {
@@ -61,13 +61,13 @@ points()
 	ht mark 1 --count 30 -C 0
 	run -0 --separate-stderr ht show -n 3 -F 'id & 8'
 	same "$(ids <<<"$output" | xargs)" "28 29 30"
-	same "$stderr" "hyptrace: 3 events shown, 0 filtered"
+	same "$stderr" "hyptrace: 3 events printed, 0 filtered, 0 lost"
 	run -0 --separate-stderr ht show -n 3 -F 'id < 12'
 	same "$(ids <<<"$output" | xargs)" "9 10 11"
-	same "$stderr" "hyptrace: 3 events shown, 19 filtered"
+	same "$stderr" "hyptrace: 3 events printed, 19 filtered, 0 lost"
 	run -0 --separate-stderr ht show -n 1000 -F 'id < 3'
 	same "$(ids <<<"$output" | xargs)" "1 2"
-	same "$stderr" "hyptrace: 2 events shown, 28 filtered"
+	same "$stderr" "hyptrace: 2 events printed, 28 filtered, 0 lost"
 }
 
 @test "of two filters the last counts" {

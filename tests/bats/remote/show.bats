@@ -38,7 +38,7 @@ without_gaps()
 	for _ in 1 2; do
 		show_to "$out" -C 0
 		ids <"$out" | numbered 1 1000
-		same "$(tail -n 1 "$out.err")" "hyptrace: 1000 events shown"
+		same "$(tail -n 1 "$out.err")" "hyptrace: 1000 events printed, 0 lost"
 		same "$(total read)" 0
 		same "$(total unread)" 1000
 		same "$(of .state)" tracing
@@ -62,13 +62,13 @@ without_gaps()
 	in_time_order "$out"
 	show_to "$out" --ns
 	same "$(cat "$out")" ""
-	same "$(cat "$out.err")" "hyptrace: 0 events shown"
+	same "$(cat "$out.err")" "hyptrace: 0 events printed, 0 lost"
 }
 
 @test "show of an unloaded remote is refused and does not load it" {
 	ht enable selftest
 	run -2 ht show
-	says "cannot show \"$REMOTE\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\""
+	says "cannot read \"$REMOTE\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\""
 	same "$(of .state)" unloaded
 }
 
@@ -160,7 +160,7 @@ without_gaps()
 		show_to "$out" -C "$cpu"
 		same "$(head -n 1 "$out")" "$(sed -n '2s/: selftest:.*//p' "$out"): LOST $lost events"
 		same "$(sed -n 2p "$out" | ids)" $((lost + 1))
-		same "$(tail -n 1 "$out.err")" "hyptrace: $(grep -c selftest "$out") events shown, $lost lost"
+		same "$(tail -n 1 "$out.err")" "hyptrace: $(grep -c selftest "$out") events printed, $lost lost"
 	done
 	show_to "$out"
 	in_time_order "$out"
@@ -195,31 +195,31 @@ without_gaps()
 	without_gaps "$out"
 	same "$(tail -n 1 "$out" | ids)" $((many + 10))
 	same "$(tail -n 1 "$out.err")" \
-		"hyptrace: $(total unread) events shown, $dropped lost"
+		"hyptrace: $(total unread) events printed, $dropped lost"
 	show_to "$out" -C 0 -j
 	jq -s -e --argjson n "$dropped" '[.[] | select(.lost) | del(.ts)] | . == [{ cpu: 0, lost: $n }]' "$out"
 	jq -s -e '[.[] | .ts | tonumber] | . == sort' "$out"
 }
 
-@test "--last N prints the last N events of all CPUs together" {
+@test "--count N prints the last N events of all CPUs together" {
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
-	show_to "$out" --last 5 -C 0
+	show_to "$out" --count 5 -C 0
 	ids <"$out" | numbered 996 1000
-	same "$(cat "$out.err")" "hyptrace: 5 events shown"
-	show_to "$out" --last 1
+	same "$(cat "$out.err")" "hyptrace: 5 events printed, 0 lost"
+	show_to "$out" --count 1
 	same "$(ids <"$out")" 1000
-	same "$(cat "$out.err")" "hyptrace: 1 event shown"
-	show_to "$out" --last 5000 -C 0
+	same "$(cat "$out.err")" "hyptrace: 1 event printed, 0 lost"
+	show_to "$out" --count 5000 -C 0
 	ids <"$out" | numbered 1 1000
 	show_to "$out" -n 2 -C 0
 	ids <"$out" | numbered 999 1000
 	ht mark 7 -C "$(last_cpu)"
-	show_to "$out" --last 3
+	show_to "$out" --count 3
 	same "$(ids <"$out" | xargs)" "999 1000 7"
-	run -1 ht show --last 0
-	run -1 ht show --last x
+	run -1 ht show --count 0
+	run -1 ht show --count x
 	says '"x"'
 }
 
@@ -239,7 +239,7 @@ without_gaps()
 	for option in "" -q "-q -j" "-j" "-q --time=wall" "--time=delta --ns"; do
 		# shellcheck disable=SC2086 # words
 		show_to "$out" $option
-		same "$(cat "$out.err")" "hyptrace: $(total unread) events shown, $dropped lost" "with $option"
+		same "$(cat "$out.err")" "hyptrace: $(total unread) events printed, $dropped lost" "with $option"
 	done
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lines of events and losses: their times, as text and as JSON; those of a stream.
+ * The lines of events and losses: their times, as text and as JSON; those of a batch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,40 +29,20 @@ error_t cmd_usage(const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* What the stream has: an event, a loss before the next one, a loss alone, and nothing more */
-static const uint16_t payload[4] = { 7 };
-static struct hyptrace_stream_event streamed[] = {
-	{ { .ts = 5000000001, .data = payload, .size = sizeof(payload) }, 0 },
-	{ { .ts = 6123456789, .lost = 17, .data = payload, .size = sizeof(payload) }, 1 },
-	{ { .ts = 6123556788, .lost = HYPTRACE_LOST_UNKNOWN }, 1 },
-};
-
-static unsigned int taken, available;
-static int at_end;
-
-int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
-			 struct hyptrace_error *err)
+/* of choice.c */
+struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *const *events,
+				    unsigned int *nr)
 {
-	(void)s;
-	(void)err;
-	if (taken == available)
-		return at_end;
-	*event = &streamed[taken++ % 3];
-	return 1;
-}
-
-/* of events.c */
-error_t cmd_add_words(struct words *words, char *list)
-{
-	(void)words;
-	(void)list;
-	return 0;
+	(void)wanted;
+	(void)events;
+	(void)nr;
+	return NULL;
 }
 
 static struct context ctx;
 static struct lines lines;
 static char boot[] = "boot", other[] = "counter";
-static struct hyptrace_remote remote = { .name = "test", .clock = boot };
+static const char *clock_name = boot;
 static char result[8192];
 
 static int begin(const char *option, const char *option2, bool json)
@@ -79,7 +59,7 @@ static int begin(const char *option, const char *option2, bool json)
 	ctx.p = printer_new(&ctx.out, json ? PRINTER_JSON : PRINTER_TEXT, false);
 	formats = hyptrace_formats_new(NULL, 0, NULL);
 	assert_non_null(formats);
-	return lines_begin(&lines, &ctx, &remote, formats, &err);
+	return lines_begin(&lines, &ctx, clock_name, formats, &err);
 }
 
 static const char *end(void)
@@ -129,8 +109,7 @@ static void absolute(void **state)
 		"[000]     6.000000: LOST 1 event\n";
 
 	(void)state;
-	assert_int_equal(begin("--time=abs", "-q", false), 0);
-	assert_true(lines.quiet);
+	assert_int_equal(begin("--time=abs", "--time=abs", false), 0);
 	some_lines();
 	assert_string_equal(end(), expected);
 }
@@ -162,7 +141,7 @@ static void since_previous(void **state)
 		"[000]     2.000000: LOST 1 event\n";
 
 	(void)state;
-	assert_int_equal(begin("--time=delta", "-q", false), 0);
+	assert_int_equal(begin("--time=delta", "--time=delta", false), 0);
 	some_lines();
 	assert_string_equal(end(), expected);
 }
@@ -184,7 +163,7 @@ static void wall_clock(void **state)
 	(void)state;
 	setenv("TZ", "ABC-3:30", 1);
 	tzset();
-	assert_int_equal(begin("--time=wall", "-q", false), 0);
+	assert_int_equal(begin("--time=wall", "--time=wall", false), 0);
 	/* a quarter of a millisecond off the edge of a digit: the two offsets differ a little */
 	event(0, noon - offset());
 	event(1, noon + 86400 * NSEC_PER_SEC - offset());
@@ -192,12 +171,12 @@ static void wall_clock(void **state)
 	assert_memory_equal(strchr(result, '\n') + 1, "[001] 2027-01-16 15:30:00.000", 29);
 	assert_non_null(strstr(result, ": " UNKNOWN));
 
-	remote.clock = other;
-	assert_int_equal(begin("--time=wall", "-q", false), -EINVAL);
+	clock_name = other;
+	assert_int_equal(begin("--time=wall", "--time=wall", false), -EINVAL);
 	end();
-	assert_int_equal(begin("--time=abs", "-q", false), 0);
+	assert_int_equal(begin("--time=abs", "--time=abs", false), 0);
 	end();
-	remote.clock = boot;
+	clock_name = boot;
 }
 
 static void json(void **state)
@@ -222,18 +201,22 @@ static void json(void **state)
 	}
 }
 
-/* Print a stream of @nr events that ends with @ret. Return what lines_stream() returns. */
-static int stream(unsigned int nr, int ret)
+/* Print a batch of three: two events with a loss between them, and a loss. */
+static void batch(void)
 {
-	struct hyptrace_error err;
+	static const uint16_t data[4] = { 7 };
+	const struct hyptrace_stream_event events[] = {
+		{ .record = { .ts = 5 * NSEC_PER_SEC + 1, .data = data, .size = sizeof(data) } },
+		{ .record = { .ts = 6 * NSEC_PER_SEC + 123456789, .lost = 17, .data = data,
+			      .size = sizeof(data) }, .cpu = 1 },
+		{ .record = { .ts = 6 * NSEC_PER_SEC + 123556788, .lost = HYPTRACE_LOST_UNKNOWN },
+		  .cpu = 1 },
+	};
 
-	taken = 0;
-	available = nr;
-	at_end = ret;
-	return lines_stream(&lines, NULL, &err);
+	lines_events(&lines, events, 3);
 }
 
-static void of_a_stream(void **state)
+static void of_a_batch(void **state)
 {
 	static const char text[] =
 		"[000]     5.000000: " UNKNOWN
@@ -247,22 +230,12 @@ static void of_a_stream(void **state)
 		"{\"cpu\":1,\"ts\":\"6123556788\",\"lost\":null}\n";
 
 	(void)state;
-	assert_int_equal(begin("--time=abs", "-q", false), 0);
-	assert_int_equal(stream(3, 0), 0);
+	assert_int_equal(begin("--time=abs", "--time=abs", false), 0);
+	batch();
 	assert_string_equal(end(), text);
-	assert_int_equal(begin("--time=abs", "-q", true), 0);
-	assert_int_equal(stream(3, -ENODATA), -ENODATA);
+	assert_int_equal(begin("--time=abs", "--time=abs", true), 0);
+	batch();
 	assert_string_equal(end(), objects);
-}
-
-/* A stream that always has events must not keep its caller from looking at signals. */
-static void endless_stream(void **state)
-{
-	(void)state;
-	assert_int_equal(begin("--time=abs", "-q", false), 0);
-	assert_int_equal(stream(UINT_MAX, 0), 1);
-	assert_int_equal(taken, 1024);
-	end();
 }
 
 static void bad_time(void **state)
@@ -301,12 +274,12 @@ static void begin_with_events(const char *option, bool as_json)
 	static struct hyptrace_hypercall *calls[] = { &share, &many, &opaque, &nothing };
 	struct hyptrace_error err;
 
-	begin(option, "-q", as_json);
+	begin(option, "--time=abs", as_json);
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	describe(NULL);
 	begin_formats();
-	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &ctx, clock_name, formats, &err), 0);
 	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, 4, NULL), 0);
 }
 
@@ -489,11 +462,11 @@ static void json_of_odd_events(void **state)
 
 	(void)state;
 	memset(long_name, 'x', sizeof(long_name) - 1);
-	begin("--time=abs", "-q", true);
+	begin("--time=abs", "--time=abs", true);
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	formats = hyptrace_formats_new(of, 2, NULL);
-	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &ctx, clock_name, formats, &err), 0);
 	for (i = 0; i < sizeof(values) * 2; i++) {
 		char data[16] = "\0\0\0\0a\",\n\xe9z\xab\xcd\xef";
 		const struct hyptrace_event *event = of[i % 2];
@@ -516,11 +489,11 @@ static void json_of_odd_events(void **state)
 		free((void *)rec.data);
 	}
 	end();
-	begin("--time=abs", "-q", true);
+	begin("--time=abs", "--time=abs", true);
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	formats = hyptrace_formats_new(of, 3, NULL);
-	assert_int_equal(lines_begin(&lines, &ctx, &remote, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &ctx, clock_name, formats, &err), 0);
 	lines_event(&lines, 0, &(struct hyptrace_record){ .data = "\3\0\7\1", .size = 4 });
 	assert_non_null(strstr(end(), "xxxxxxxx"));
 }
@@ -533,8 +506,7 @@ int main(void)
 		cmocka_unit_test(since_previous),
 		cmocka_unit_test(wall_clock),
 		cmocka_unit_test(json),
-		cmocka_unit_test(of_a_stream),
-		cmocka_unit_test(endless_stream),
+		cmocka_unit_test(of_a_batch),
 		cmocka_unit_test(bad_time),
 		cmocka_unit_test(sentences),
 		cmocka_unit_test(raw),

@@ -19,7 +19,7 @@
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_abandon;
 
-static int wake[2];
+static int wake[2] = { -1, -1 };
 
 static void on_signal(int sig)
 {
@@ -67,6 +67,12 @@ int signals_catch(void)
 		return -1;
 	if (set_handler(on_signal) || sigaction(SIGALRM, &action, NULL))
 		return -1;
+	return wake[0];
+}
+
+/* The descriptor of signals_catch(); -1 before it. */
+int signals_fd(void)
+{
 	return wake[0];
 }
 

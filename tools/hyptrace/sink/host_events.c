@@ -28,23 +28,23 @@ static bool is_known(const struct hyptrace_file *file, const char *word)
 }
 
 /* Give each word of --event to the sides that know it, an unknown one to the remote. */
-static void share_words(struct host_events *h, struct lines *lines,
+static void share_words(struct host_events *h, struct choice *choice,
 			const struct hyptrace_file *file)
 {
-	const struct words all = lines->words;
+	const struct words all = choice->words;
 	unsigned int i;
 
-	lines->words = (struct words){};
+	choice->words = (struct words){};
 	for (i = 0; i < all.nr; i++) {
 		const bool of_host = is_known(h->file, all.words[i]);
 
 		if (of_host)
-			cmd_add_word(&h->lines.words, all.words[i]);
+			cmd_add_word(&h->choice.words, all.words[i]);
 		if (!of_host || is_known(file, all.words[i]))
-			cmd_add_word(&lines->words, all.words[i]);
+			cmd_add_word(&choice->words, all.words[i]);
 	}
-	h->no_remote |= all.nr && !lines->words.nr;
-	h->no_host |= all.nr && !h->lines.words.nr;
+	h->no_remote |= all.nr && !choice->words.nr;
+	h->no_host |= all.nr && !h->choice.words.nr;
 	free(all.words);
 }
 
@@ -62,18 +62,18 @@ static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
 }
 
 /* A filter that is wrong for one side cannot be met there. */
-static void share_filter(struct host_events *h, struct lines *lines,
+static void share_filter(struct host_events *h, struct choice *choice,
 			 const struct hyptrace_file *file)
 {
-	if (!lines->filter)
+	if (!choice->filter)
 		return;
-	if (!is_valid_filter(h->file, lines->filter))
+	if (!is_valid_filter(h->file, choice->filter))
 		h->no_host = true;
-	else if (!is_valid_filter(file, lines->filter))
+	else if (!is_valid_filter(file, choice->filter))
 		h->no_remote = true;
-	h->lines.filter = h->no_host ? NULL : lines->filter;
+	h->choice.filter = h->no_host ? NULL : choice->filter;
 	if (h->no_remote)
-		lines->filter = NULL;
+		choice->filter = NULL;
 }
 
 /**
@@ -117,9 +117,9 @@ int host_events_choose(struct host_events *h, const char *verb, const struct hyp
 	hyptrace_file_set_times(h->file, file->from, file->to);
 	hyptrace_file_set_last(h->file, file->last);
 	events = hyptrace_file_events(h->file, &nr);
-	code = lines_choose(&h->lines, verb, events, nr);
-	if (!code && lines_has_choice(&h->lines))
-		hyptrace_file_set_filter(h->file, lines_accept_event, &h->lines);
+	code = choice_make(&h->choice, verb, events, nr, hyptrace_file_formats(h->file));
+	if (!code && choice_is_made(&h->choice))
+		hyptrace_file_set_filter(h->file, choice_accept_event, &h->choice);
 	return code;
 }
 
@@ -130,23 +130,23 @@ int host_events_choose(struct host_events *h, const char *verb, const struct hyp
 void host_events_close(struct host_events *h)
 {
 	lines_end(&h->lines);
+	choice_free(&h->choice);
 	hyptrace_file_close(h->file);
 }
 
 /**
  * host_events_share - share --event and --filter between the remote and the host
  * @h:		the events of the host, which may have none
- * @lines:	the line printer of the remote, before lines_choose()
+ * @choice:	the choice of the remote's events, before it is made
  * @file:	the file
  *
  * A word or a filter that is not valid for one side chooses no event there.
  */
-void host_events_share(struct host_events *h, struct lines *lines,
+void host_events_share(struct host_events *h, struct choice *choice,
 		       const struct hyptrace_file *file)
 {
 	if (!h->file)
 		return;
-	h->no_host |= lines->csv;
-	share_words(h, lines, file);
-	share_filter(h, lines, file);
+	share_words(h, choice, file);
+	share_filter(h, choice, file);
 }

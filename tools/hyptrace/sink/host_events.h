@@ -6,12 +6,14 @@
 #ifndef HOST_EVENTS_H
 #define HOST_EVENTS_H
 
+#include "session/session.h"
 #include "lines.h"
 
 /**
  * struct host_events - the events of the host
  * @file:	the file, opened for them; NULL if it has none
  * @lines:	their line printer
+ * @choice:	which of them are chosen
  * @no_remote:	print no event of the remote
  * @no_host:	print no event of the host
  * @printed:	events of both that were printed
@@ -24,6 +26,7 @@
 struct host_events {
 	struct hyptrace_file	*file;
 	struct lines		lines;
+	struct choice		choice;
 	bool			no_remote;
 	bool			no_host;
 	uint64_t		printed;
@@ -37,7 +40,7 @@ struct host_events {
 /* host_events.c */
 int host_events_open(struct host_events *h, const struct hyptrace_file *file, const char *path);
 void host_events_close(struct host_events *h);
-void host_events_share(struct host_events *h, struct lines *lines,
+void host_events_share(struct host_events *h, struct choice *choice,
 		       const struct hyptrace_file *file);
 int host_events_choose(struct host_events *h, const char *verb, const struct hyptrace_file *file);
 
@@ -47,6 +50,6 @@ int report_host_configure(struct host_events *h, const struct lines *lines, stru
 int report_host_run(struct host_events *h, struct lines *lines, struct hyptrace_file *file,
 		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
 		    struct hyptrace_error *err);
-void report_host_counts(const struct host_events *h, struct hyptrace_file_counts *counts);
+void report_host_counts(const struct host_events *h, struct session_counts *counts);
 
 #endif /* HOST_EVENTS_H */

@@ -16,7 +16,7 @@
 #include "output/out.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "csv.h"
 #include "json_rows.h"
 #include "lines.h"
@@ -25,9 +25,6 @@
 #define noinline		__attribute__((noinline))
 /* For functions that each event needs: a call would save and restore many registers. */
 #define always_inline		__attribute__((always_inline))
-
-/* Events of a stream to print before the caller looks at its signals */
-#define EVENTS_AT_ONCE		1024
 
 #define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
 /* Decimals of a second up to its ticks */
@@ -60,22 +57,13 @@ enum {
 
 #define NS_HELP	"Print times with nanoseconds"
 
-#define QUIET_HELP \
-	"Print no notes; losses and errors are still printed"
-
 #define RAW_HELP \
 	"Print each event in its print format: fields and numbers instead of a sentence"
 
 #define CSV_HELP \
 	"Print comma-separated values: a row for each event, a column for each field"
 
-#define EVENT_HELP \
-	"Print only these events: names, globs or all, with commas between them; may be repeated"
-
-#define FILTER_HELP \
-	"Print only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
-
-static bool parse_time(const char *s, enum lines_time *time)
+static bool find_time(const char *s, enum lines_time *time)
 {
 	static const char *const names[] = {
 		[LINES_TIME_ABS]	= "abs",
@@ -99,14 +87,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct lines *lines = state->input;
 
 	switch (key) {
-	case 'q':
-		lines->quiet = true;
-		return 0;
-	case 'F':
-		lines->filter = arg;
-		return 0;
-	case 'e':
-		return cmd_add_words(&lines->words, arg);
 	case OPT_CSV:
 		lines->csv = true;
 		return 0;
@@ -117,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		lines->raw = true;
 		return 0;
 	case OPT_TIME:
-		if (!parse_time(arg, &lines->time))
+		if (!find_time(arg, &lines->time))
 			return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
 		return 0;
 	}
@@ -129,9 +109,6 @@ static const struct argp_option options[] = {
 	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
 	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
 	{ "csv", OPT_CSV, NULL, 0, CSV_HELP, 0 },
-	{ "event", 'e', "EVENT", 0, EVENT_HELP, 0 },
-	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
-	{ "quiet", 'q', NULL, 0, QUIET_HELP, 0 },
 	{ 0 }
 };
 
@@ -143,7 +120,6 @@ const struct argp lines_argp = {
 static const struct argp_option time_options[] = {
 	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
 	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
-	{ "quiet", 'q', NULL, 0, QUIET_HELP, 0 },
 	{ 0 }
 };
 
@@ -167,23 +143,14 @@ static int invalid(struct hyptrace_error *err)
 	return -EINVAL;
 }
 
-/**
- * lines_begin - prepare to print
- * @lines:	the line printer, with its settings
- * @ctx:	the context, connected
- * @remote:	the remote of the events
- * @formats:	formats of its events
- * @err:	the reason if it fails
- *
- * Return: 0 or a negative errno.
- */
-int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_remote *remote,
+/* Prepare to print events whose times are those of a clock. Return 0 or a negative errno. */
+int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 		struct hyptrace_formats *formats, struct hyptrace_error *err)
 {
 	if (lines->time == LINES_TIME_WALL) {
-		if (!lines->has_offset && strcmp(remote->clock, "boot")) {
+		if (!lines->has_offset && strcmp(clock, "boot")) {
 			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
-				 remote->clock);
+				 clock);
 			return invalid(err);
 		}
 		lines->base = -(lines->has_offset ? (uint64_t)lines->offset : clock_offset());
@@ -204,12 +171,37 @@ int lines_begin(struct lines *lines, struct context *ctx, const struct hyptrace_
 				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, err);
 }
 
-/**
- * lines_resume - continue after lines that another line printer has printed
- * @lines:	the line printer
- * @first:	time of the first line
- * @previous:	time of the last line
+/*
+ * With --csv, print a column for each field of these events, or with @wanted of those of them that
+ * it has. The first of several line printers prints the head.
  */
+void lines_begin_table(struct lines *lines, const bool *wanted,
+		       struct hyptrace_event *const *events, unsigned int nr, bool head)
+{
+	struct hyptrace_event **chosen;
+
+	if (!lines->csv)
+		return;
+	lines->wanted = wanted;
+	chosen = choice_list(wanted, events, &nr);
+	lines->table = csv_new(lines->formats, chosen, nr);
+	free(chosen);
+	if (head)
+		csv_head(lines->table, lines->out);
+}
+
+/* Use the options of another line printer. */
+void lines_set_like(struct lines *lines, const struct lines *like)
+{
+	lines->time = like->time;
+	lines->raw = like->raw;
+	lines->csv = like->csv;
+	lines->nanoseconds = like->nanoseconds;
+	lines->has_offset = like->has_offset;
+	lines->offset = like->offset;
+}
+
+/* Continue after lines that another line printer has printed. */
 void lines_resume(struct lines *lines, uint64_t first, uint64_t previous)
 {
 	if (lines->time != LINES_TIME_REL && lines->time != LINES_TIME_DELTA)
@@ -220,21 +212,12 @@ void lines_resume(struct lines *lines, uint64_t first, uint64_t previous)
 	lines->head.span = 0;
 }
 
-/**
- * lines_end - free what lines_begin() and lines_choose() have made
- * @lines:	the line printer
- */
 void lines_end(struct lines *lines)
 {
 	json_rows_free(lines->rows);
 	lines->rows = NULL;
 	csv_free(lines->table);
 	lines->table = NULL;
-	hyptrace_filters_free(lines->filters);
-	lines->filters = NULL;
-	free(lines->wanted);
-	lines->wanted = NULL;
-	free(lines->words.words);
 }
 
 static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
@@ -368,12 +351,7 @@ static noinline void print_slowly(struct lines *lines, const struct hyptrace_rec
 	out_putc(out, '\n');
 }
 
-/**
- * lines_put_head - print the CPU and the time before an event
- * @lines:	the line printer
- * @cpu:	the CPU
- * @ts:		the time
- */
+/* Print the CPU and the time before an event. */
 void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts)
 {
 	char *to = out_room(lines->out, LINES_HEAD_MAX + DIGITS_SLACK);
@@ -434,12 +412,6 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 	}
 }
 
-/**
- * lines_event - print an event
- * @lines:	the line printer
- * @cpu:	its CPU
- * @rec:	the event
- */
 void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	if (lines->json)
@@ -454,13 +426,7 @@ void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_re
 		print_text(lines, lines->out, cpu, rec);
 }
 
-/**
- * lines_lost - print that events were lost
- * @lines:	the line printer
- * @cpu:	the CPU
- * @ts:		time of the event before which they were lost, or after which if none follows
- * @lost:	number of lost events, or HYPTRACE_LOST_UNKNOWN
- */
+/* Print that events were lost before that time or, if none follows, after it. */
 void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost)
 {
 	struct out *out = lines->out;
@@ -498,12 +464,7 @@ static bool is_plain_text(const struct lines *lines)
 	return !lines->json && !lines->table && !lines->tasks && !lines->is_host;
 }
 
-/**
- * lines_events - print events and losses
- * @lines:	the line printer
- * @events:	the events
- * @nr:		number of @events
- */
+/* Print events and losses. */
 void lines_events(struct lines *lines, const struct hyptrace_stream_event *events,
 		  unsigned int nr)
 {
@@ -517,48 +478,4 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		else
 			print_any(lines, event);
 	}
-}
-
-/* For lines_stream() and lines_file(): the compiler knows @next in each of them. */
-static inline always_inline int print_next(struct lines *lines, void *from,
-					   int (*next)(void *from,
-						       const struct hyptrace_stream_event **event,
-						       struct hyptrace_error *err),
-					   unsigned int left, struct hyptrace_error *err)
-{
-	/* locals: the compiler would read the members again after each text that is written */
-	struct out *const out = lines->out;
-	const bool is_text = is_plain_text(lines);
-	const struct hyptrace_stream_event *event;
-	int ret;
-
-	do {
-		ret = next(from, &event, err);
-		if (ret <= 0)
-			break;
-		if (__builtin_expect(is_text && !event->record.lost, 1))
-			print_text(lines, out, event->cpu, &event->record);
-		else
-			print_any(lines, event);
-	} while (--left);
-	return ret;
-}
-
-static inline always_inline int stream_next(void *s, const struct hyptrace_stream_event **event,
-					    struct hyptrace_error *err)
-{
-	return hyptrace_stream_next(s, event, err);
-}
-
-/**
- * lines_stream - print the next events of a stream, but not too many
- * @lines:	the line printer
- * @s:		the stream
- * @err:	the reason if it fails
- *
- * Return: what hyptrace_stream_next() has returned last.
- */
-int lines_stream(struct lines *lines, struct hyptrace_stream *s, struct hyptrace_error *err)
-{
-	return print_next(lines, s, stream_next, EVENTS_AT_ONCE, err);
 }

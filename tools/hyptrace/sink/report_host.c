@@ -45,18 +45,15 @@ struct side {
 int report_host_configure(struct host_events *h, const struct lines *lines, struct context *ctx,
 			  const struct hyptrace_file *file, struct hyptrace_error *err)
 {
-	const struct hyptrace_remote remote = { .clock = hyptrace_file_info(h->file)->clock };
 	int ret;
 
+	h->no_host |= lines->csv;
 	if (h->no_host)
 		return EXIT_DONE;
-	h->lines.time = lines->time;
-	h->lines.raw = lines->raw;
-	h->lines.nanoseconds = lines->nanoseconds;
-	h->lines.has_offset = lines->has_offset;
-	h->lines.offset = lines->offset;
+	lines_set_like(&h->lines, lines);
 	h->lines.is_host = true;
-	ret = lines_begin(&h->lines, ctx, &remote, hyptrace_file_formats(h->file), err);
+	ret = lines_begin(&h->lines, ctx, hyptrace_file_info(h->file)->clock,
+			  hyptrace_file_formats(h->file), err);
 	return ret ? ret : host_events_choose(h, "report", file);
 }
 
@@ -205,7 +202,7 @@ int report_host_run(struct host_events *h, struct lines *lines, struct hyptrace_
  * @counts:	the counts of the remote's events; out: those of the lines that are printed, and
  *		of the filtered events after the first of them
  */
-void report_host_counts(const struct host_events *h, struct hyptrace_file_counts *counts)
+void report_host_counts(const struct host_events *h, struct session_counts *counts)
 {
 	struct hyptrace_file_counts host;
 
@@ -216,5 +213,4 @@ void report_host_counts(const struct host_events *h, struct hyptrace_file_counts
 	counts->filtered += host.filtered - h->skipped;
 	counts->lost = h->lost;
 	counts->lost_more = h->lost_more;
-	counts->damaged += host.damaged;
 }

@@ -12,17 +12,15 @@
 #include "output/out.h"
 #include "output/printer.h"
 #include "session/select.h"
+#include "session/session.h"
 #include "lines.h"
 
 /* Bytes of the lines of a piece; if there are more, they are written in parts */
 #define PIECE_TEXT	(1 << 20)
 
 struct team {
+	struct session		*session;
 	struct lines		*lines;		/* of the caller, whose settings all have */
-	struct context		*ctx;
-	struct hyptrace_file	*file;
-	void			(*note)(const struct hyptrace_error *err, void *arg);
-	void			*arg;
 	bool			is_begun;	/* a thread uses the caller's line printer */
 	int			error;		/* an errno once a write has failed */
 };
@@ -49,18 +47,18 @@ static void before_write(void *arg)
 static void begin_lines(struct worker *w, struct hyptrace_formats *formats)
 {
 	const struct team *team = w->team;
-	const struct hyptrace_remote remote = { .clock = hyptrace_file_info(team->file)->clock };
+	const struct session *s = team->session;
 	struct context *ctx = &w->own_ctx;
 	struct hyptrace_error err;
-	unsigned int nr;
-	struct hyptrace_event *const *events = hyptrace_file_events(team->file, &nr);
 
-	ctx->json = team->ctx->json;
-	ctx->color = team->ctx->color;
-	out_init(&ctx->out, team->ctx->out.fd);
+	ctx->json = s->ctx->json;
+	ctx->color = s->ctx->color;
+	out_init(&ctx->out, s->ctx->out.fd);
 	cmd_make_printer(ctx);
-	if (lines_begin_as(&w->own_lines, team->lines, ctx, &remote, formats, events, nr, &err))
+	lines_set_like(&w->own_lines, team->lines);
+	if (lines_begin(&w->own_lines, ctx, s->clock, formats, &err))
 		die_no_memory();
+	lines_begin_table(&w->own_lines, team->lines->wanted, s->events, s->nr_events, false);
 	w->lines = &w->own_lines;
 	w->out = &ctx->out;
 }
@@ -73,7 +71,7 @@ static void *begin(struct hyptrace_formats *formats, void *arg)
 		die_no_memory();
 	w->team = arg;
 	w->lines = w->team->lines;
-	w->out = &w->team->ctx->out;
+	w->out = &w->team->session->ctx->out;
 	if (w->team->is_begun)
 		begin_lines(w, formats);
 	w->team->is_begun = true;
@@ -121,35 +119,26 @@ static void damage(const struct hyptrace_error *err, void *arg)
 {
 	struct team *team = arg;
 
-	team->note(err, team->arg);
+	session_note_damage(err, team->session);
 }
 
-/**
- * report_team_run - print the events of a file
- * @lines:	the line printer, after lines_choose()
- * @ctx:	the context, whose output is empty
- * @file:	the file, with all its settings
- * @note:	prints a note about a damaged place; the threads call it one by one
- * @arg:	its second argument
- * @err:	the reason if it fails
- *
- * Return: 0 or a negative errno. An error of the output is in that of @ctx.
+/*
+ * Print the events of the session's file. Return 0 or a negative errno. An error of the output is
+ * in that of its context.
  */
-int report_team_run(struct lines *lines, struct context *ctx, struct hyptrace_file *file,
-		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
-		    struct hyptrace_error *err)
+int report_team_run(struct session *s, struct lines *lines, struct hyptrace_error *err)
 {
-	struct team team = { .lines = lines, .ctx = ctx, .file = file, .note = note, .arg = arg };
+	struct team team = { .session = s, .lines = lines };
 	const struct hyptrace_file_work work = {
 		.begin = begin, .batch = print, .flush = flush, .damage = damage, .end = end,
 		.arg = &team,
 		/* the time of a line depends on that of another line */
 		.flags = (lines->time == LINES_TIME_REL || lines->time == LINES_TIME_DELTA ?
 			  HYPTRACE_FILE_TIMES : 0) |
-			 (ctx->pretty ? HYPTRACE_FILE_ALONE : 0),
+			 (s->ctx->pretty ? HYPTRACE_FILE_ALONE : 0),
 	};
-	int ret = hyptrace_file_run(file, &work, sizeof(work), err);
+	int ret = hyptrace_file_run(s->file, &work, sizeof(work), err);
 
-	ctx->out.error = team.error;
+	s->ctx->out.error = team.error;
 	return ret < 0 ? ret : 0;
 }

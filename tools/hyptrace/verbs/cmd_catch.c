@@ -37,6 +37,7 @@ static const struct argp_option options[] = {
 	{ "input", 'i', "FILE", 0, "Find the events in a trace file", 0 },
 	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
 	{ "to", OPT_TO, "TIME", 0, "With --input: end at this time, likewise", 0 },
+	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };
 
@@ -90,6 +91,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct catcher *c = state->input;
 
 	switch (key) {
+	case 'q':
+		c->lines.quiet = true;
+		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &c->lines;
 		return 0;

@@ -15,12 +15,12 @@
 #include "output/message.h"
 #include "output/progress.h"
 #include "output/text.h"
-#include "session/events.h"
+#include "session/choice.h"
+#include "session/filter.h"
 #include "session/gaps.h"
 #include "session/moment.h"
 #include "session/signals.h"
 #include "sink/export_output.h"
-#include "sink/lines.h"
 #include "sink/host_events.h"
 #include "sink/perfetto/export_perfetto.h"
 
@@ -80,7 +80,7 @@ struct job {
 	struct export_output		output;
 	struct moment			from;
 	struct moment			to;
-	struct lines			choice;
+	struct choice			choice;
 	struct host_events		host;
 	bool				need_tar;
 	bool				quiet;
@@ -279,9 +279,9 @@ static void note_damage(const struct hyptrace_error *err, void *arg)
 }
 
 /* After a signal, deliver the next event, whatever it is: that ends reading. */
-static bool accept_event(const struct hyptrace_stream_event *event, void *lines)
+static bool accept_event(const struct hyptrace_stream_event *event, void *choice)
 {
-	return signals_stop || lines_accept_event(event, lines);
+	return signals_stop || choice_accept_event(event, choice);
 }
 
 /* Only events of the host were chosen. */
@@ -310,7 +310,7 @@ static int export_remote(struct job *job)
 
 	if (job->host.no_remote)
 		hyptrace_file_set_filter(file, accept_none, NULL);
-	else if (lines_has_choice(&job->choice))
+	else if (choice_is_made(&job->choice))
 		hyptrace_file_set_filter(file, accept_event, &job->choice);
 	return read_events(job, job->format, &job->x, file);
 }
@@ -346,12 +346,12 @@ static int run_format(struct job *job)
 
 /* @what: " of the host", or nothing */
 static void note_counts(const struct job *job, const struct hyptrace_file_counts *counts,
-			const struct lines *choice, const char *what)
+			const struct choice *choice, const char *what)
 {
 	const char *s = counts->delivered == 1 ? "" : "s";
 	char filtered[FILTER_COUNT_SIZE];
 
-	lines_filter_count(choice, counts->filtered, filtered);
+	filter_count(choice_is_made(choice), counts->filtered, filtered);
 	if (counts->lost || counts->lost_more)
 		cmd_note("%" PRIu64 " event%s%s exported%s, %" PRIu64 "%s lost in between",
 			 counts->delivered, s, what, filtered, counts->lost,
@@ -403,7 +403,7 @@ static int export_host(struct job *job)
 	free(out);
 	hyptrace_file_counts(h->file, &counts, sizeof(counts));
 	if (!code)
-		note_counts(job, &counts, &h->lines, " of the host");
+		note_counts(job, &counts, &h->choice, " of the host");
 	return code;
 }
 
@@ -481,7 +481,8 @@ static int export_chosen(struct job *job, struct hyptrace_file *file)
 	if (!code)
 		code = prepare_host(job);
 	if (!code)
-		code = lines_choose(&job->choice, "export", x->events, x->nr_events);
+		code = choice_make(&job->choice, "export", x->events, x->nr_events,
+				   x->formats);
 	x->wanted = job->choice.wanted;
 	if (!code)
 		code = export_host(job);
@@ -490,8 +491,8 @@ static int export_chosen(struct job *job, struct hyptrace_file *file)
 	if (job->output.tar_fd >= 0)
 		close(job->output.tar_fd);
 	host_events_close(&job->host);
-	lines_end(&job->choice);
 	hyptrace_model_free(model);
+	choice_free(&job->choice);
 	free(cpus);
 	return code;
 }

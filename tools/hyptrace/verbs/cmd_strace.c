@@ -35,6 +35,7 @@ static const struct argp_option options[] = {
 	{ "pid", 'p', "VM", 0, PID_HELP, 0 },
 	{ "input", 'i', "FILE", 0, "Read the calls from a file that hyptrace has recorded", 0 },
 	{ "file", 'o', "FILE", 0, "Write the calls to FILE; COMMAND has the standard output", 0 },
+	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };
 
@@ -57,6 +58,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->lines;
+		return 0;
+	case 'q':
+		s->lines.quiet = true;
 		return 0;
 	case 'c':
 		s->summarize = true;
@@ -142,7 +146,6 @@ static int run_file(struct strace *s, struct hyptrace_file *file)
 static int begin_file(struct strace *s, struct hyptrace_file *file)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
-	const struct hyptrace_remote remote = { .clock = info->clock ? info->clock : "" };
 	const struct cpu_list *list = &s->ctx->cpus;
 	struct hyptrace_hypercall *const *hypercalls;
 	unsigned int nr_hypercalls;
@@ -150,7 +153,8 @@ static int begin_file(struct strace *s, struct hyptrace_file *file)
 
 	s->lines.has_offset = info->offset;
 	s->lines.offset = info->offset;
-	if (lines_begin(&s->lines, s->ctx, &remote, hyptrace_file_formats(file), &err))
+	if (lines_begin(&s->lines, s->ctx, info->clock ? info->clock : "",
+			hyptrace_file_formats(file), &err))
 		return fail(s, &err);
 	if (s->ctx->have_cpus && !list->all &&
 	    hyptrace_file_set_cpus(file, list->ids, list->nr, &err))

@@ -258,3 +258,38 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	}
 	return leave_fast_path(s, event, ret, err);
 }
+
+/**
+ * hyptrace_stream_run - get the next events at once, if that is simple
+ * @s:		the stream, started
+ * @events:	out: the events
+ * @max:	how many events at most
+ *
+ * They are events of one CPU, whose sub-buffer has them. Other CPUs, the next sub-buffer, losses,
+ * the limit and errors are left to hyptrace_stream_next().
+ *
+ * Return: the number of events, valid until the next call; 0 if hyptrace_stream_next() must get the
+ * next one.
+ */
+unsigned int hyptrace_stream_run(struct hyptrace_stream *s, struct hyptrace_stream_event *events,
+				 unsigned int max)
+{
+	struct stream_source *src = s->fast;
+	uint64_t before;
+	unsigned int nr;
+
+	if (!src)
+		return 0;
+	/*
+	 * the last event before the limit ends the stream: not here; without a limit, 0 is left at
+	 * first
+	 */
+	if (max > s->left - 1)
+		max = s->left - 1;
+	before = s->until < UINT64_MAX ? s->until + 1 : UINT64_MAX;
+	nr = hyptrace_decoder_run(src->dec, src->event.cpu, before, events, max);
+	if (nr)
+		src->event.record = events[nr - 1].record;
+	s->left -= nr;
+	return nr;
+}

@@ -338,7 +338,7 @@ static int begin(struct live *live)
 	if (!hyptrace_get_hypercalls(ctx->h, name, &live->hypercalls, &live->nr_hypercalls, NULL))
 		hyptrace_formats_set_hypercalls(formats, live->hypercalls, live->nr_hypercalls,
 						NULL);
-	if (lines_begin(&live->s->lines, ctx, live->remote, formats, &err))
+	if (lines_begin(&live->s->lines, ctx, live->remote->clock, formats, &err))
 		return fail(live, &err);
 	code = strace_begin(live->s, name, formats, live->hypercalls, live->nr_hypercalls);
 	if (!code)

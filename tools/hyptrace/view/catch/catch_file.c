@@ -21,7 +21,7 @@ static int fail(const struct catcher *c, const struct hyptrace_error *err)
 static int begin(struct catcher *c, struct hyptrace_file *file)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
-	const struct hyptrace_remote remote = { .clock = info->clock ? info->clock : "" };
+	const char *clock = info->clock ? info->clock : "";
 	const struct cpu_list *list = &c->ctx->cpus;
 	const struct hyptrace_file_cpu *const *cpus;
 	struct hyptrace_error err;
@@ -36,7 +36,7 @@ static int begin(struct catcher *c, struct hyptrace_file *file)
 		hyptrace_filter_set_formats(c->filter, hyptrace_file_formats(file));
 	c->lines.has_offset = info->offset;
 	c->lines.offset = info->offset;
-	if (lines_begin(&c->lines, c->ctx, &remote, hyptrace_file_formats(file), &err) ||
+	if (lines_begin(&c->lines, c->ctx, clock, hyptrace_file_formats(file), &err) ||
 	    (c->ctx->have_cpus && !list->all &&
 	     hyptrace_file_set_cpus(file, list->ids, list->nr, &err)) ||
 	    moment_set_times(file, &c->from, &c->to, &err))

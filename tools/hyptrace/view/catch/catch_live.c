@@ -422,7 +422,7 @@ static int with_formats(struct catcher *c, int signal_fd)
 		calls = cmd_name_hypercalls(c->ctx, c->remote->name, formats);
 	if (formats && c->filter)
 		hyptrace_filter_set_formats(c->filter, formats);
-	if (!formats || lines_begin(&c->lines, c->ctx, c->remote, formats, &err))
+	if (!formats || lines_begin(&c->lines, c->ctx, c->remote->clock, formats, &err))
 		code = cmd_fail("cannot catch events of \"%s\": %s", c->remote->name, err.text);
 	else
 		code = list_cpus(c);

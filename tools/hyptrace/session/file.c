@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events of a file.
+ */
+#include <errno.h>
+
+#include "cli/args.h"
+#include "output/die.h"
+#include "output/progress.h"
+#include "session.h"
+
+int session_open_file(struct session *s)
+{
+	const struct cpu_list *list = &s->ctx->cpus;
+	const struct hyptrace_file_info *info;
+	struct hyptrace_error err;
+
+	s->name = s->path;
+	s->file = hyptrace_file_open(s->path, &err);
+	if (!s->file)
+		return session_fail(s, &err);
+	if (!s->quiet)
+		gaps_note_file(s->file, s->path);
+	info = hyptrace_file_info(s->file);
+	s->clock = info->clock ? info->clock : "";
+	s->has_offset = info->offset;
+	s->offset = info->offset;
+	s->formats = hyptrace_file_formats(s->file);
+	s->events = hyptrace_file_events(s->file, &s->nr_events);
+	s->calls = hyptrace_file_hypercalls(s->file, &s->nr_calls);
+	if ((s->ctx->have_cpus && !list->all &&
+	     hyptrace_file_set_cpus(s->file, list->ids, list->nr, &err)) ||
+	    moment_set_times(s->file, &s->from, &s->to, &err))
+		return session_fail(s, &err);
+	hyptrace_file_set_last(s->file, s->count);
+	return EXIT_DONE;
+}
+
+/* Take the counts of the file, after its last event. */
+void session_count_file(struct session *s)
+{
+	struct hyptrace_file_counts counts;
+
+	hyptrace_file_counts(s->file, &counts, sizeof(counts));
+	s->counts.delivered = counts.delivered;
+	s->counts.filtered = counts.filtered;
+	s->counts.lost = counts.lost;
+	s->counts.lost_more = counts.lost_more;
+}
+
+int session_run_file(struct session *s)
+{
+	const struct hyptrace_stream_event *events;
+	struct hyptrace_error err;
+	int ret = 0;
+
+	progress_begin(s->file, !s->quiet && is_stdout_file());
+	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error) {
+		ret = hyptrace_file_batch(s->file, &events, &err);
+		if (ret > 0)
+			s->ops->batch(s, events, ret);
+		else if (ret == -EBADMSG)
+			session_note_damage(&err, s);
+	}
+	progress_end();
+	session_count_file(s);
+	if (ret < 0 && ret != -ENODATA && ret != -EBADMSG)
+		return session_fail(s, &err);
+	return s->counts.damaged ? EXIT_REFUSED : EXIT_DONE;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events of a live remote as they happen.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "select.h"
+#include "session.h"
+#include "signals.h"
+#include "trigger.h"
+
+/* Events to take before looking whether the session is to end */
+#define EVENTS_AT_ONCE	4096
+/* Events that are decoded before the first of them is used: they fit into the cache */
+#define RUN_EVENTS	128
+
+/* More events than a stream reads ahead of those that it delivers: 8192 of each CPU */
+#define READ_AHEAD	(UINT64_C(1) << 20)
+
+int session_open_stream(struct session *s)
+{
+	const struct cpu_list *list = &s->ctx->cpus;
+	struct hyptrace_cpu **cpus;
+	struct hyptrace_error err;
+	unsigned int nr;
+	int code;
+
+	if (signals_catch() < 0)
+		return cmd_fail("cannot catch signals: %s", strerror(errno));
+	s->ctx->out.abandon = &signals_abandon;
+	s->loop = (struct loop)LOOP(s->ctx, NULL, s);
+	s->stream = hyptrace_stream_new(s->ctx->h, s->name, &err);
+	if (!s->stream)
+		return session_fail(s, &err);
+	s->formats = hyptrace_stream_formats(s->stream);
+	/* this checks that the remote has the CPUs of --cpu */
+	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
+	if (code)
+		return code;
+	hyptrace_free_cpus(cpus);
+	/* without a list the library takes all CPUs that have a ring */
+	if (s->ctx->have_cpus && !list->all &&
+	    hyptrace_stream_set_cpus(s->stream, list->ids, list->nr, &err))
+		return session_fail(s, &err);
+	hyptrace_stream_set_limit(s->stream, s->count);
+	hyptrace_stream_set_bound(s->stream, s->bound);
+	hyptrace_stream_set_start(s->stream, !s->no_start);
+	return EXIT_DONE;
+}
+
+/*
+ * Hold these events enabled while the session runs; none: all that are enabled by others. Return an
+ * exit code.
+ */
+int session_hold(struct session *s, const struct event_choice *choice)
+{
+	struct hyptrace_error err;
+
+	gaps_begin(&s->gaps, s->ctx, s->name, choice, s->events, s->nr_events);
+	if (s->takes & SESSION_HOLDS_FILTERS)
+		s->gaps.nr_events = 0;
+	if (hyptrace_stream_set_events(s->stream, choice->names, choice->nr, &err))
+		return session_fail(s, &err);
+	return EXIT_DONE;
+}
+
+static uint32_t after_of(const struct session *s, const char *name)
+{
+	struct hyptrace_event *event;
+	uint32_t after;
+
+	/* another process may have given the event its trigger since the session began */
+	if (hyptrace_get_event(s->ctx->h, s->name, name, &event, NULL))
+		return 0;
+	after = event->after;
+	hyptrace_free_event(event);
+	return after;
+}
+
+static int hear(const struct hyptrace_notification *notification, void *arg)
+{
+	const struct hyptrace_remote *remote = notification->remote;
+	struct session *s = ((struct loop *)arg)->arg;
+
+	s->is_changed |= notification->type == HYPTRACE_NOTIFICATION_REMOTE ||
+			 notification->type == HYPTRACE_NOTIFICATION_EVENT;
+	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER || !remote->nr_fired ||
+	    strcmp(remote->name, s->name))
+		return 0;
+	out_flush(&s->ctx->out);
+	firing_note(remote, 0, after_of(s, remote->fired[0].event));
+	return 0;
+}
+
+/* Count what the rings have as read, but the stream has not taken. May wrap around. */
+static uint64_t count_not_taken(const struct session *s)
+{
+	const struct context *ctx = s->ctx;
+	struct hyptrace_stream_counts counts;
+	struct hyptrace_cpu **cpus;
+	uint64_t nr_read = 0;
+	unsigned int nr, i;
+
+	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
+	if (hyptrace_get_cpus(ctx->h, s->name, &cpus, &nr, NULL))
+		return s->not_taken;
+	for (i = 0; i < nr; i++)
+		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, cpus[i]->id))
+			nr_read += cpus[i]->read;
+	hyptrace_free_cpus(cpus);
+	return nr_read - counts.delivered - counts.filtered;
+}
+
+/* There are never fewer than at the beginning, unless a clear has set the counters to 0. */
+static void note_clear(struct session *s)
+{
+	const uint64_t not_taken = count_not_taken(s);
+
+	if ((int64_t)(not_taken - s->not_taken) >= 0)
+		return;
+	/* what was read before the clear is still taken */
+	s->not_taken = not_taken - READ_AHEAD;
+	cmd_note("the rings were cleared: events that were not read yet are missing");
+}
+
+/* Say why events are missing: the session must not just fall silent. */
+static void look(struct session *s)
+{
+	if (s->quiet)
+		return;
+	out_flush(&s->ctx->out);
+	if (s->no_start)
+		gaps_look_at_events(&s->gaps);
+	else
+		gaps_look(&s->gaps);
+	note_clear(s);
+}
+
+static int heard(struct loop *l, bool lost)
+{
+	struct session *s = l->arg;
+
+	if ((s->is_changed || lost) && !l->has_ended)
+		look(s);
+	s->is_changed = false;
+	return LOOP_WAIT;
+}
+
+static int take(struct loop *l)
+{
+	struct session *s = l->arg;
+	struct hyptrace_stream_event events[RUN_EVENTS];
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_error err;
+	unsigned int nr, all;
+	int ret = 1;
+
+	for (all = 0; all < EVENTS_AT_ONCE && ret > 0 && !l->ctx->out.error; all += nr) {
+		nr = hyptrace_stream_run(s->stream, events, RUN_EVENTS);
+		if (nr) {
+			s->ops->batch(s, events, nr);
+			continue;
+		}
+		ret = hyptrace_stream_next(s->stream, &event, &err);
+		if (ret > 0)
+			s->ops->batch(s, event, 1);
+		nr = 1;
+	}
+	if (ret == -ENODATA)
+		return EXIT_DONE;
+	if (ret == -EBADMSG)
+		session_note_damage(&err, s);
+	else if (ret < 0)
+		return session_fail(s, &err);
+	return ret ? LOOP_AGAIN : LOOP_WAIT;
+}
+
+static uint64_t tick(struct loop *l, uint64_t now)
+{
+	struct session *s = l->arg;
+
+	return s->ops->tick(s, now);
+}
+
+static void input(struct loop *l)
+{
+	struct session *s = l->arg;
+
+	s->ops->input(s);
+}
+
+/* Stop to record; what was recorded is still taken. */
+static bool stop(struct loop *l)
+{
+	struct session *s = l->arg;
+
+	look(s);
+	if (s->ops->stop)
+		s->ops->stop(s);
+	hyptrace_stream_end(s->stream);
+	return true;
+}
+
+static void get_counts(struct session *s)
+{
+	struct hyptrace_stream_counts counts;
+
+	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
+	s->counts.delivered = counts.delivered;
+	s->counts.filtered = counts.filtered;
+	s->counts.discarded = counts.discarded;
+	s->counts.lost = counts.lost;
+	s->counts.lost_more = counts.lost_more;
+}
+
+int session_run_stream(struct session *s)
+{
+	const struct loop_ops ops = {
+		.take = take, .hear = hear, .heard = heard, .stop = stop,
+		.tick = s->ops->tick ? tick : NULL, .input = s->ops->input ? input : NULL,
+	};
+	struct hyptrace_error err;
+	int code;
+
+	s->loop.ops = &ops;
+	s->loop.child = &s->child;
+	if (!s->quiet)
+		s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
+	s->gaps.hears_triggers = s->loop.listener;
+	if (hyptrace_stream_start(s->stream, &err))
+		return session_fail(s, &err);
+	s->loop.fd = hyptrace_stream_fd(s->stream);
+	s->not_taken = count_not_taken(s);
+	look(s);
+	code = s->ops->begin ? s->ops->begin(s) : EXIT_DONE;
+	if (!code)
+		code = child_start(&s->child);
+	s->loop.deadline = s->duration ? clock_now(CLOCK_MONOTONIC) + s->duration : UINT64_MAX;
+	if (!code)
+		code = loop_run(&s->loop);
+	s->loop.has_ended = true;
+	if (s->loop.listener)
+		loop_listen(&s->loop);
+	hyptrace_stream_close(s->stream);
+	get_counts(s);
+	return code;
+}

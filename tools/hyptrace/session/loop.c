@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wait loop of each verb that waits.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "loop.h"
+#include "signals.h"
+
+/* What the loop waits for */
+enum {
+	EVENTS,
+	SIGNAL,
+	OUTPUT,
+	NOTIFICATION,
+	CHILD,
+	INPUT,
+	NR_FDS
+};
+
+/* Take the notifications that have arrived. Return LOOP_WAIT or an exit code. */
+int loop_listen(struct loop *l)
+{
+	struct hyptrace_error err;
+	bool lost = false;
+	int ret;
+
+	/* after a loss there may be more of them */
+	while ((ret = hyptrace_listener_read(l->listener, l->ops->hear, l, &err)) == -ENOBUFS)
+		lost = true;
+	if (ret < 0)
+		return cmd_fail("cannot read the notifications: %s", err.text);
+	if (ret)
+		return EXIT_DONE;
+	return l->ops->heard ? l->ops->heard(l, lost) : LOOP_WAIT;
+}
+
+static int msec_until(uint64_t until, uint64_t now)
+{
+	if (until == UINT64_MAX)
+		return -1;
+	if (until <= now)
+		return 0;
+	until = (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return until < INT_MAX ? until : INT_MAX;
+}
+
+/* Wait until a time, or until something happens. Return LOOP_WAIT or an exit code. */
+static int wait_until(struct loop *l, uint64_t until)
+{
+	const bool ended = l->has_ended;
+	/* poll() ignores a negative one: once the end is requested, these stay readable */
+	struct pollfd fds[NR_FDS] = {
+		[EVENTS] = { .fd = l->fd, .events = POLLIN },
+		[SIGNAL] = { .fd = ended ? -1 : signals_fd(), .events = POLLIN },
+		/* an error or a hang-up: nobody reads the output any more */
+		[OUTPUT] = { .fd = l->ignores_output ? -1 : l->ctx->out.fd },
+		[NOTIFICATION] = { .fd = l->listener ? hyptrace_listener_fd(l->listener) : -1,
+				   .events = POLLIN },
+		[CHILD] = { .fd = l->child && !ended ? l->child->pidfd : -1, .events = POLLIN },
+		[INPUT] = { .fd = ended ? -1 : l->input_fd, .events = POLLIN },
+	};
+	int ret;
+
+	ret = poll(fds, NR_FDS, until ? msec_until(until, clock_now(CLOCK_MONOTONIC)) : 0);
+	if (ret < 0 && errno != EINTR)
+		return cmd_fail("cannot wait: %s", strerror(errno));
+	if (ret <= 0)
+		return LOOP_WAIT;
+	if (fds[OUTPUT].revents & (POLLERR | POLLHUP | POLLNVAL))
+		return EXIT_DONE;
+	if (fds[CHILD].revents)
+		l->is_over = true;
+	if (fds[INPUT].revents)
+		l->ops->input(l);
+	return fds[NOTIFICATION].revents ? loop_listen(l) : LOOP_WAIT;
+}
+
+/* Request the end if it is time. Return LOOP_WAIT or an exit code. */
+static int check_end(struct loop *l)
+{
+	if (l->has_ended)
+		return LOOP_WAIT;
+	if (!signals_stop && !l->is_over &&
+	    (l->deadline == UINT64_MAX || clock_now(CLOCK_MONOTONIC) < l->deadline))
+		return LOOP_WAIT;
+	l->has_ended = true;
+	return l->ops->stop && l->ops->stop(l) ? LOOP_WAIT : EXIT_DONE;
+}
+
+/* Wait, and take what there is, until the end. Return an exit code. */
+int loop_run(struct loop *l)
+{
+	uint64_t next = UINT64_MAX;
+	int ret = LOOP_AGAIN;
+
+	while (!signals_abandon) {
+		ret = l->ops->take ? l->ops->take(l) : LOOP_WAIT;
+		if (ret >= 0)
+			return ret;
+		if (l->ops->tick)
+			next = l->ops->tick(l, clock_now(CLOCK_MONOTONIC));
+		if (ret == LOOP_WAIT)
+			out_flush(&l->ctx->out);
+		if (l->ctx->out.error)
+			break;
+		if (next > l->deadline && !l->has_ended)
+			next = l->deadline;
+		if (l->is_over || signals_stop)
+			next = 0;
+		ret = wait_until(l, ret == LOOP_WAIT ? next : 0);
+		if (ret == LOOP_WAIT)
+			ret = check_end(l);
+		if (ret >= 0)
+			return ret;
+	}
+	return EXIT_DONE;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options of a session: the same words and meanings in each verb.
+ */
+#include <string.h>
+
+#include "cli/args.h"
+#include "output/clock.h"
+#include "session.h"
+
+#define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)
+#define BOUND_MAX	(60 * NSEC_PER_SEC)
+
+enum {
+	OPT_BOUND = 0x500,
+	OPT_DURATION,
+	OPT_FROM,
+	OPT_LAST,
+	OPT_NO_START,
+	OPT_TO,
+};
+
+#define EVENT_HELP \
+	"Choose these events: names, globs or all, with commas between them; may be repeated"
+
+#define FILTER_HELP \
+	"Choose events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
+
+#define FROM_HELP \
+	"Choose no event before this time: seconds of the file's clock, \"+10ms\" (after the first event) or \"-1s\" (before the last one)"
+
+#define TO_HELP \
+	"Choose no event after this time, likewise"
+
+#define NO_START_HELP \
+	"Do not start tracing; end when it is off and the rings are empty"
+
+#define BOUND_HELP \
+	"Wait for events of other CPUs for so long (10ms), which keeps all events in order"
+
+struct session_option {
+	unsigned int		takes;
+	struct argp_option	option;
+};
+
+static const struct session_option session_options[] = {
+	{ SESSION_EVENT, { "event", 'e', "EVENT", 0, EVENT_HELP, 0 } },
+	{ SESSION_FILTER, { "filter", 'F', "FILTER", 0, FILTER_HELP, 0 } },
+	{ SESSION_INPUT, { "input", 'i', "FILE", 0, "Read this file", 0 } },
+	{ SESSION_TIMES, { "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 } },
+	{ SESSION_TIMES, { "to", OPT_TO, "TIME", 0, TO_HELP, 0 } },
+	{ SESSION_FIRST, { "count", 'n', "N", 0, "End after N events", 0 } },
+	{ SESSION_LAST, { "count", 'n', "N", 0, "Choose only the last N events", 0 } },
+	{ SESSION_LAST, { "last", OPT_LAST, "N", OPTION_HIDDEN, NULL, 0 } },
+	{ SESSION_DURATION, { "duration", OPT_DURATION, "TIME", 0,
+			      "End after this time, such as 10s or 500ms", 0 } },
+	{ SESSION_BOUND, { "order-bound", OPT_BOUND, "TIME", 0, BOUND_HELP, 0 } },
+	{ SESSION_NO_START, { "no-start", OPT_NO_START, NULL, 0, NO_START_HELP, 0 } },
+	{ SESSION_QUIET, { "quiet", 'q', NULL, 0,
+			   "Print no notes; losses and errors are still printed", 0 } },
+};
+
+#define NR_OPTIONS	(sizeof(session_options) / sizeof(session_options[0]))
+
+static error_t parse_bound(struct session *s, const char *arg)
+{
+	const char last = *arg ? arg[strlen(arg) - 1] : '\0';
+
+	if (!parse_time(arg, &s->bound) || s->bound > BOUND_MAX)
+		return cmd_usage("bad time \"%s\": use a time up to 60s, such as 10ms", arg);
+	if (s->bound && last >= '0' && last <= '9')
+		return cmd_usage("--order-bound needs a unit: \"%sms\", not \"%s\"", arg, arg);
+	return 0;
+}
+
+static error_t parse_argument(struct session *s, char *arg, struct argp_state *state)
+{
+	/* argp has the place of the first argument after "--" */
+	if ((s->takes & SESSION_COMMAND) && state->quoted && state->next > state->quoted) {
+		if (!s->child.argv)
+			s->child.argv = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	}
+	if (s->takes & SESSION_WORDS)
+		return ARGP_ERR_UNKNOWN;
+	if (!(s->takes & SESSION_COMMAND))
+		return cmd_usage("unexpected argument \"%s\"", arg);
+	return cmd_usage("unexpected argument \"%s\": a command follows \"--\"%s%s", arg,
+			 s->takes & SESSION_INPUT ? ", a file --input" : "",
+			 s->takes & SESSION_EVENT ? ", events --event" : "");
+}
+
+static error_t check(const struct session *s)
+{
+	if (s->path && (s->duration || s->child.argv))
+		return cmd_usage("a file is read: that takes no --duration and no command");
+	if (!s->path && !(s->takes & SESSION_FILE) && (s->from.kind || s->to.kind))
+		return cmd_usage("--from and --to choose times of a file: name it with --input");
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct session *s = state->input;
+
+	switch (key) {
+	case 'q':
+		s->quiet = true;
+		return 0;
+	case 'e':
+		return cmd_add_words(&s->choice.words, arg);
+	case 'F':
+		s->choice.filter = arg;
+		return 0;
+	case 'i':
+		s->path = arg;
+		return *arg ? 0 : cmd_usage("the name of the file is empty");
+	case 'n':
+		if (!parse_number(arg, UINT64_MAX, &s->count) || !s->count)
+			return cmd_usage("bad count \"%s\": use a number from 1", arg);
+		return 0;
+	case OPT_LAST:
+		return cmd_usage("--last is --count now: use \"-n %s\"", arg);
+	case OPT_FROM:
+	case OPT_TO:
+		if (!moment_parse(arg, key == OPT_FROM ? &s->from : &s->to))
+			return cmd_usage("bad time \"%s\": use seconds, +TIME (after the first event) or -TIME (before the last one), such as 12.5, +10ms or -1s",
+					 arg);
+		return 0;
+	case OPT_DURATION:
+		if (!parse_duration(arg, &s->duration))
+			return cmd_usage("bad time \"%s\": use a number and us, ms, s, m or h",
+					 arg);
+		return 0;
+	case OPT_BOUND:
+		return parse_bound(s, arg);
+	case OPT_NO_START:
+		s->no_start = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_argument(s, arg, state);
+	case ARGP_KEY_END:
+		return check(s);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+struct inputs {
+	struct session	*session;
+	void		*verb;
+};
+
+static error_t parse_inputs(int key, char *arg, struct argp_state *state)
+{
+	const struct inputs *inputs = state->input;
+
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = inputs->session;
+	state->child_inputs[1] = inputs->verb;
+	return 0;
+}
+
+/*
+ * Parse the arguments of a verb: the options that @s->takes, and its own. Exit if one is not valid.
+ */
+void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input)
+{
+	struct argp_option options[NR_OPTIONS + 1] = {};
+	const struct argp own = { .options = options, .parser = parse };
+	struct argp verb = *argp;
+	const struct argp_child children[] = {
+		{ &own, 0, NULL, 0 },
+		{ &verb, 0, NULL, 0 },
+		{ 0 }
+	};
+	const struct argp both = {
+		.parser = parse_inputs, .children = children, .args_doc = argp->args_doc,
+		.doc = argp->doc,
+	};
+	struct inputs inputs = { s, input };
+	size_t i, nr = 0;
+
+	for (i = 0; i < NR_OPTIONS; i++)
+		if (s->takes & session_options[i].takes)
+			options[nr++] = session_options[i].option;
+	verb.args_doc = NULL;
+	verb.doc = NULL;
+	s->bound = BOUND_DEFAULT;
+	s->child.pidfd = -1;
+	cmd_parse(s->ctx, &both, argc, argv, &inputs);
+}

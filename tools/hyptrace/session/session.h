@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The session of a verb that shows or writes events: it opens what the options name (a file, the
+ * live remote, or what its rings hold), chooses events, merges those of all CPUs, and hands them
+ * over in batches.
+ *
+ * A verb calls session_parse(), session_open(), session_choose() if it takes -e or -F,
+ * session_hold() if it is live, session_run() and session_close().
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <argp.h>
+
+#include "lib/hyptrace_file.h"
+#include "cli/cli.h"
+#include "child.h"
+#include "choice.h"
+#include "gaps.h"
+#include "loop.h"
+#include "moment.h"
+
+/* The options of a verb, and where its events are */
+enum session_takes {
+	SESSION_QUIET		= 1 << 0,	/* -q */
+	SESSION_EVENT		= 1 << 1,	/* -e */
+	SESSION_FILTER		= 1 << 2,	/* -F */
+	SESSION_INPUT		= 1 << 3,	/* -i FILE */
+	SESSION_TIMES		= 1 << 4,	/* --from and --to, with a file */
+	SESSION_FIRST		= 1 << 5,	/* -n: end after so many events */
+	SESSION_LAST		= 1 << 6,	/* -n: only the last events */
+	SESSION_DURATION	= 1 << 7,	/* --duration, without a file */
+	SESSION_COMMAND		= 1 << 8,	/* -- COMMAND, without a file */
+	SESSION_BOUND		= 1 << 9,	/* --order-bound */
+	SESSION_NO_START	= 1 << 10,	/* --no-start */
+	SESSION_WORDS		= 1 << 11,	/* the verb takes arguments of its own */
+	SESSION_FILE		= 1 << 12,	/* there is always a file */
+	SESSION_SNAPSHOT	= 1 << 13,	/* without a file: what the rings hold */
+	SESSION_NO_RINGS	= 1 << 14,	/* it is no error that the rings are not loaded */
+	/* the verb sets the filters at EL2 itself: they are no gaps */
+	SESSION_HOLDS_FILTERS	= 1 << 15,
+};
+
+/* What became of the events */
+struct session_counts {
+	uint64_t	delivered;
+	uint64_t	filtered;
+	uint64_t	discarded;	/* only of a live remote */
+	uint64_t	lost;
+	bool		lost_more;	/* more, whose number is not known */
+	uint64_t	damaged;	/* places that could not be read */
+};
+
+struct session;
+struct session_ring;
+
+/* Only batch() is needed. */
+struct session_ops {
+	/*
+	 * The next events. Events were lost before one whose record.lost is not 0; a record without
+	 * data is only a loss. The payloads are valid until batch() returns.
+	 */
+	void (*batch)(struct session *s, const struct hyptrace_stream_event *events,
+		      unsigned int nr);
+	/* live: tracing has begun, and the command follows; returns an exit code */
+	int (*begin)(struct session *s);
+	/* live: as in struct loop_ops */
+	uint64_t (*tick)(struct session *s, uint64_t now);
+	void (*input)(struct session *s);
+	/* live: the end was requested: later events do not come */
+	void (*stop)(struct session *s);
+};
+
+struct session {
+	struct context			*ctx;
+	unsigned int			takes;		/* enum session_takes */
+	const struct session_ops	*ops;
+	void				*arg;		/* of the verb */
+
+	/* the options; a verb may set them before session_parse() */
+	const char			*path;		/* the file; NULL: live */
+	bool				quiet;
+	bool				no_start;
+	struct choice			choice;
+	struct moment			from;
+	struct moment			to;
+	uint64_t			count;		/* 0: all */
+	uint64_t			duration;	/* 0: for ever */
+	uint64_t			bound;
+	struct child			child;
+
+	/* from session_open() on */
+	const char			*name;		/* of the remote or of the file */
+	struct hyptrace_remote		*remote;	/* NULL with a file */
+	const char			*clock;
+	bool				has_offset;
+	int64_t				offset;		/* CLOCK_REALTIME minus the clock */
+	struct hyptrace_formats		*formats;
+	struct hyptrace_event		*const *events;
+	unsigned int			nr_events;
+	struct hyptrace_hypercall	*const *calls;
+	unsigned int			nr_calls;
+	struct hyptrace_file		*file;
+	struct hyptrace_stream		*stream;
+
+	/* of a snapshot, after session_run() */
+	bool				has_rings;
+	uint64_t			consumed;	/* events that a consumer has taken */
+	/* events that filters at EL2 have not accepted */
+	uint64_t			refused;
+
+	struct session_counts		counts;
+
+	/* of the session itself */
+	struct hyptrace_event		**own_events;
+	struct hyptrace_hypercall	**own_calls;
+	struct session_ring		*rings;
+	unsigned int			nr_rings;
+	struct gaps			gaps;
+	/* the remote or an event, by notifications */
+	bool				is_changed;
+	/* read from the rings, but not by the stream */
+	uint64_t			not_taken;
+	struct loop			loop;
+};
+
+/* options.c */
+void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input);
+
+/* session.c */
+int session_open(struct session *s);
+int session_choose(struct session *s);
+int session_run(struct session *s);
+void session_note_counts(const struct session *s, const char *what, uint64_t nr,
+			 const char *printed);
+int session_close(struct session *s, int code);
+int session_fail(const struct session *s, const struct hyptrace_error *err);
+void session_note_damage(const struct hyptrace_error *err, void *s);
+
+/* live.c */
+int session_hold(struct session *s, const struct event_choice *choice);
+int session_open_stream(struct session *s);
+int session_run_stream(struct session *s);
+
+/* snapshot.c */
+int session_run_snapshot(struct session *s);
+
+/* file.c */
+int session_open_file(struct session *s);
+int session_run_file(struct session *s);
+void session_count_file(struct session *s);
+
+#endif /* SESSION_H */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the rings of a remote hold, in the order of time and without consuming it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "edge_losses.h"
+#include "select.h"
+#include "session.h"
+
+/* The ring of a CPU */
+struct session_ring {
+	unsigned int			cpu;
+	struct hyptrace_reader		*reader;
+	struct hyptrace_snapshot	*snap;
+	struct hyptrace_stream_event	event;		/* the next one of @snap */
+	struct hyptrace_cpu		before;		/* counters before @snap was taken */
+	struct edge_losses		edge;		/* losses that no record of @snap reports */
+	uint64_t			inner;		/* losses that its records have reported */
+	/* @event is the losses after the last one */
+	bool				has_ended;
+};
+
+static int open_ring(struct session *s, const struct hyptrace_cpu *cpu)
+{
+	struct session_ring *ring = &s->rings[s->nr_rings];
+	struct hyptrace_error err;
+
+	ring->reader = hyptrace_reader_open_snapshot(s->name, cpu->id, &err);
+	if (ring->reader) {
+		ring->cpu = cpu->id;
+		ring->before = *cpu;
+		s->nr_rings++;
+		return EXIT_DONE;
+	}
+	if (err.errnum == ENODATA)
+		return s->takes & SESSION_NO_RINGS ? EXIT_DONE :
+		       cmd_fail("cannot read \"%s\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\"",
+				s->name);
+	/* "all" means all CPUs that have a ring */
+	if (err.errnum == ENXIO && !(s->ctx->have_cpus && !s->ctx->cpus.all))
+		return EXIT_DONE;
+	return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->name, err.text);
+}
+
+static int open_rings(struct session *s)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
+
+	if (code)
+		return code;
+	s->rings = calloc(nr + 1, sizeof(*s->rings));
+	if (!s->rings)
+		die_no_memory();
+	for (i = 0; i < nr && !code; i++)
+		code = open_ring(s, cpus[i]);
+	hyptrace_free_cpus(cpus);
+	s->has_rings = s->nr_rings;
+	if (!code && !s->nr_rings && !(s->takes & SESSION_NO_RINGS))
+		return cmd_fail("cannot read \"%s\": no CPU has a ring", s->name);
+	return code;
+}
+
+/* Count the chosen events. */
+static uint64_t count_chosen(struct session *s, const struct session_ring *ring)
+{
+	struct hyptrace_stream_event event = { .cpu = ring->cpu };
+	uint64_t nr = 0;
+	int ret;
+
+	while ((ret = hyptrace_snapshot_next(ring->snap, &event.record, NULL)))
+		nr += ret > 0 && choice_accept_event(&event, &s->choice);
+	hyptrace_snapshot_rewind(ring->snap);
+	return nr;
+}
+
+/* Find out what was lost before and after the events of the snapshots. */
+static void find_edge_losses(struct session *s)
+{
+	struct hyptrace_cpu *after;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_rings; i++) {
+		struct session_ring *ring = &s->rings[i];
+
+		if (hyptrace_get_cpu(s->ctx->h, s->name, ring->cpu, &after, NULL))
+			continue;
+		edge_losses_find(&ring->edge, &ring->before, after);
+		s->consumed += after->read;
+		s->refused += after->filtered;
+		hyptrace_free_cpu(after);
+		/* what is before the last events is not wanted, be it lost or not */
+		if (s->count)
+			ring->edge.begin = 0;
+	}
+}
+
+/*
+ * Take all snapshots before the first event is used, so that they are from about the same time.
+ * Return an exit code; @skip: so many events are before the last ones.
+ */
+static int take_snapshots(struct session *s, uint64_t *skip)
+{
+	/*
+	 * How many of the last events are chosen is not known yet, nor how many events were dropped
+	 * between others.
+	 */
+	const bool choice = choice_is_made(&s->choice) ||
+			    s->remote->mode == HYPTRACE_MODE_DISCARD;
+	const uint64_t last = choice ? 0 : s->count;
+	struct hyptrace_error err;
+	uint64_t events = 0;
+	unsigned int i;
+
+	*skip = 0;
+	for (i = 0; i < s->nr_rings; i++) {
+		struct session_ring *ring = &s->rings[i];
+
+		ring->snap = hyptrace_snapshot_take(ring->reader, s->remote->mode, last, &err);
+		if (!ring->snap)
+			return cmd_fail("cannot read CPU %u of \"%s\": %s%s", ring->cpu, s->name,
+					err.text, err.errnum == ENOMEM && !choice &&
+					(s->takes & SESSION_LAST) ? " (use --count)" : "");
+	}
+	for (i = 0; i < s->nr_rings && s->count; i++)
+		events += choice ? count_chosen(s, &s->rings[i]) :
+				   hyptrace_snapshot_events(s->rings[i].snap);
+	if (s->count && events > s->count)
+		*skip = events - s->count;
+	find_edge_losses(s);
+	return EXIT_DONE;
+}
+
+/* Make the losses after the last event a record without data, at the time of that event. */
+static bool end_ring(struct session_ring *ring)
+{
+	struct hyptrace_record *rec = &ring->event.record;
+	uint64_t lost = hyptrace_snapshot_lost(ring->snap);
+
+	ring->has_ended = true;
+	ring->inner = edge_losses_add(ring->inner, lost);
+	lost = edge_losses_add(lost, ring->edge.begin);
+	rec->lost = edge_losses_add(lost, edge_losses_end(&ring->edge, ring->inner));
+	rec->data = NULL;
+	rec->size = 0;
+	/* without events, the time of the losses is not known */
+	if (!rec->ts)
+		rec->ts = clock_now(CLOCK_BOOTTIME);
+	return rec->lost;
+}
+
+/* Get the next event of a ring, or the losses after the last one; return false at the end. */
+static bool next_event(struct session *s, struct session_ring *ring)
+{
+	struct hyptrace_record *rec = &ring->event.record;
+	struct hyptrace_error err;
+	int ret;
+
+	if (ring->has_ended)
+		return false;
+	ring->event.cpu = ring->cpu;
+	while ((ret = hyptrace_snapshot_next(ring->snap, rec, &err)) < 0) {
+		char text[HYPTRACE_ERROR_TEXT];
+
+		memcpy(text, err.text, sizeof(text));
+		snprintf(err.text, sizeof(err.text), "CPU %u: %.300s", ring->cpu, text);
+		session_note_damage(&err, s);
+	}
+	if (!ret)
+		return end_ring(ring);
+	ring->inner = edge_losses_add(ring->inner, rec->lost);
+	rec->lost = edge_losses_add(rec->lost, ring->edge.begin);
+	ring->edge.begin = 0;
+	return true;
+}
+
+static void deliver(struct session *s, struct hyptrace_stream_event *event, uint64_t *skip)
+{
+	struct hyptrace_record *rec = &event->record;
+	const bool is_chosen = rec->data && choice_accept_event(event, &s->choice);
+
+	if (*skip) {
+		*skip -= is_chosen;
+		return;
+	}
+	if (rec->lost == HYPTRACE_LOST_UNKNOWN)
+		s->counts.lost_more = true;
+	else
+		s->counts.lost += rec->lost;
+	s->counts.delivered += is_chosen;
+	s->counts.filtered += rec->data && !is_chosen;
+	if (!is_chosen) {
+		rec->data = NULL;
+		rec->size = 0;
+	}
+	if (is_chosen || rec->lost)
+		s->ops->batch(s, event, 1);
+}
+
+static void merge(struct session *s, uint64_t skip)
+{
+	struct hyptrace_merge *merge = hyptrace_merge_new(s->nr_rings, 0);
+	enum hyptrace_merge_step step;
+	unsigned int i;
+
+	if (!merge)
+		die_no_memory();
+	hyptrace_merge_finish(merge);
+	while (!s->ctx->out.error &&
+	       (step = hyptrace_merge_step(merge, &i)) != HYPTRACE_MERGE_WAIT) {
+		struct session_ring *ring = &s->rings[i];
+
+		if (step == HYPTRACE_MERGE_EMIT)
+			deliver(s, &ring->event, &skip);
+		else if (next_event(s, ring))
+			hyptrace_merge_pending(merge, i, ring->event.record.ts,
+					       ring->event.record.ts);
+		else
+			hyptrace_merge_empty(merge, i, 0);
+	}
+	hyptrace_merge_free(merge);
+}
+
+int session_run_snapshot(struct session *s)
+{
+	uint64_t skip = 0;
+	unsigned int i;
+	int code;
+
+	code = open_rings(s);
+	if (!code)
+		code = take_snapshots(s, &skip);
+	/* detach before printing: an observer keeps others from unloading or resizing */
+	for (i = 0; i < s->nr_rings; i++)
+		hyptrace_reader_close(s->rings[i].reader);
+	if (!code && s->nr_rings)
+		merge(s, skip);
+	for (i = 0; i < s->nr_rings; i++)
+		hyptrace_snapshot_free(s->rings[i].snap);
+	free(s->rings);
+	s->rings = NULL;
+	s->nr_rings = 0;
+	return code;
+}

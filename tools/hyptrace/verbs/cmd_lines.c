@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace stream, show and report: print events as they happen, what the rings hold, or the events
+ * of a file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "output/pager.h"
+#include "output/progress.h"
+#include "session/events.h"
+#include "session/filter.h"
+#include "session/session.h"
+#include "sink/host_events.h"
+#include "sink/lines.h"
+#include "verbs.h"
+
+#define FILE_DEFAULT	"hyptrace.dat"
+
+enum {
+	OPT_NO_PAGER = 0x200,
+};
+
+struct printing {
+	struct session		session;
+	struct lines		lines;
+	struct words		words;		/* stream: the events to enable */
+	bool			no_pager;
+	struct host_events	host;		/* report: those beside the events of the remote */
+};
+
+static const struct argp_child children[] = {
+	{ &lines_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct printing *p = state->input;
+	const unsigned int takes = p->session.takes;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->lines;
+		return 0;
+	case OPT_NO_PAGER:
+		p->no_pager = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if ((takes & SESSION_FILE) && p->session.path)
+			return cmd_usage("unexpected argument \"%s\"", arg);
+		if (takes & SESSION_FILE)
+			p->session.path = arg;
+		else
+			cmd_add_word(&p->words, arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void print(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
+{
+	struct printing *p = s->arg;
+
+	lines_events(&p->lines, events, nr);
+}
+
+static const struct session_ops ops = {
+	.batch = print,
+};
+
+static void init(struct printing *p, struct context *ctx, unsigned int takes)
+{
+	p->session.ctx = ctx;
+	p->session.takes = takes | SESSION_QUIET | SESSION_EVENT | SESSION_FILTER;
+	p->session.ops = &ops;
+	p->session.arg = p;
+}
+
+/* --json may come after the verb's own options. */
+static void parse_arguments(struct printing *p, const struct argp *argp, int argc, char **argv)
+{
+	session_parse(&p->session, argp, argc, argv, p);
+	if (p->lines.csv && p->session.ctx->json) {
+		cmd_note("--csv and --json exclude each other");
+		exit(EXIT_USAGE);
+	}
+}
+
+/* Prepare to print the chosen events of an open session. Return an exit code. */
+static int begin(struct printing *p)
+{
+	struct session *s = &p->session;
+	struct hyptrace_error err;
+	int code;
+
+	p->lines.has_offset = s->has_offset;
+	p->lines.offset = s->offset;
+	if (lines_begin(&p->lines, s->ctx, s->clock, s->formats, &err))
+		return session_fail(s, &err);
+	host_events_share(&p->host, &s->choice, s->file);
+	code = session_choose(s);
+	if (!code)
+		lines_begin_table(&p->lines, s->choice.wanted, s->events, s->nr_events, true);
+	return code;
+}
+
+static int end(struct printing *p, int code)
+{
+	lines_end(&p->lines);
+	host_events_close(&p->host);
+	free(p->words.words);
+	return session_close(&p->session, code);
+}
+
+static bool has_name(const struct event_choice *choice, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++)
+		if (!strcmp(choice->names[i], name))
+			return true;
+	return false;
+}
+
+/* One of the events that will be enabled must have the fields of --filter. */
+static int check_filter(const struct session *s, const struct event_choice *choice)
+{
+	struct hyptrace_event **enabled = calloc(s->nr_events + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_filters *filters = NULL;
+	unsigned int nr_enabled = 0, i;
+	int code = EXIT_DONE;
+
+	if (!enabled)
+		die_no_memory();
+	for (i = 0; i < s->nr_events; i++)
+		if (s->events[i]->enabled || has_name(choice, s->events[i]->name))
+			enabled[nr_enabled++] = s->events[i];
+	/* if none is, somebody else may enable any later */
+	if (nr_enabled)
+		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filters);
+	hyptrace_filters_free(filters);
+	free(enabled);
+	return code;
+}
+
+/*
+ * Hold the events enabled that the arguments name or, if none is enabled, those of -e or the
+ * default ones.
+ */
+static int hold_events(struct printing *p)
+{
+	struct session *s = &p->session;
+	struct event_choice choice = {};
+	int code = EXIT_DONE;
+
+	if (p->words.nr)
+		code = cmd_choose_events("stream", s->events, s->nr_events, &p->words, &choice);
+	else if (!s->no_start)
+		cmd_choose_default("stream", s->name, s->events, s->nr_events, &s->choice.words,
+				   s->quiet, &choice);
+	if (!code)
+		code = check_filter(s, &choice);
+	if (!code)
+		code = session_hold(s, &choice);
+	event_choice_free(&choice);
+	return code;
+}
+
+int cmd_stream(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse,
+		.children = children,
+		.args_doc = "[EVENT...] [-- COMMAND...]",
+		.doc = "Print events as they happen, until a signal comes, or COMMAND has ended. EVENT is a name, a glob such as \"hyp_*\", or all: the stream enables these events and starts tracing. When it ends, the kernel undoes both. Other events that are enabled are printed, too. COMMAND writes to the standard error, and its exit code is returned.",
+	};
+	static struct printing p;
+	int code;
+
+	init(&p, ctx, SESSION_FIRST | SESSION_BOUND | SESSION_NO_START | SESSION_DURATION |
+	     SESSION_COMMAND | SESSION_WORDS);
+	p.session.child.no_stdout = true;
+	parse_arguments(&p, &argp, argc, argv);
+	code = session_open(&p.session);
+	if (!code)
+		code = begin(&p);
+	if (!code)
+		code = hold_events(&p);
+	if (!code) {
+		code = session_run(&p.session);
+		out_flush(&ctx->out);
+		session_note_counts(&p.session, "event", p.session.counts.delivered, "printed");
+	}
+	return end(&p, code);
+}
+
+int cmd_show(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse,
+		.children = children,
+		.doc = "Print the events in the rings in the order of time, without consuming them. Tracing and other readers are not affected.",
+	};
+	static struct printing p;
+	int code;
+
+	init(&p, ctx, SESSION_LAST | SESSION_SNAPSHOT);
+	parse_arguments(&p, &argp, argc, argv);
+	code = session_open(&p.session);
+	if (!code)
+		code = begin(&p);
+	if (!code)
+		code = session_run(&p.session);
+	out_flush(&ctx->out);
+	if (!code)
+		session_note_counts(&p.session, "event", p.session.counts.delivered, "printed");
+	return end(&p, code);
+}
+
+/*
+ * Print the events of the file, those of the host among them, or in several threads. Return an exit
+ * code.
+ */
+static int print_file(struct printing *p)
+{
+	struct session *s = &p->session;
+	struct hyptrace_error err;
+	int ret;
+
+	progress_begin(s->file, !s->quiet && is_stdout_file());
+	out_flush(&s->ctx->out);
+	if (p->host.file)
+		ret = report_host_run(&p->host, &p->lines, s->file, session_note_damage, s, &err);
+	else
+		ret = report_team_run(s, &p->lines, &err);
+	progress_end();
+	session_count_file(s);
+	report_host_counts(&p->host, &s->counts);
+	if (ret)
+		return session_fail(s, &err);
+	return s->counts.damaged ? EXIT_REFUSED : EXIT_DONE;
+}
+
+/* Prepare to print the events of the open file, and start the pager. Return an exit code. */
+static int begin_report(struct printing *p)
+{
+	struct session *s = &p->session;
+	struct hyptrace_error err;
+	int code = host_events_open(&p->host, s->file, s->path);
+
+	if (!p->no_pager && !code)
+		pager_begin(&s->ctx->out);
+	if (!code)
+		code = begin(p);
+	if (!code && p->host.file)
+		code = report_host_configure(&p->host, &p->lines, s->ctx, s->file, &err);
+	return code < 0 ? session_fail(s, &err) : code;
+}
+
+int cmd_report(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "no-pager", OPT_NO_PAGER, NULL, 0, "Print to the terminal, without a pager", 0 },
+		{ 0 }
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.args_doc = "[FILE]",
+		.doc = "Print the events of a trace file in the order of time. FILE is "
+		       FILE_DEFAULT " if it is not given. A file that trace-cmd has recorded is printed, too, and the file of a recording that was killed.",
+	};
+	static struct printing p;
+	struct session *s = &p.session;
+	int code;
+
+	init(&p, ctx, SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST |
+	     SESSION_WORDS);
+	parse_arguments(&p, &argp, argc, argv);
+	if (!s->path)
+		s->path = FILE_DEFAULT;
+	code = session_open(s);
+	if (!code)
+		code = begin_report(&p);
+	if (!code) {
+		code = print_file(&p);
+		pager_end(&ctx->out);
+		out_flush(&ctx->out);
+		session_note_counts(s, "event", s->counts.delivered, "printed");
+	}
+	pager_end(&ctx->out);
+	return end(&p, code);
+}
