@@ -40,13 +40,6 @@ static __attribute__((noinline)) char *put_rest(char *to, uint64_t value)
 	return put_decimal(to, decimal_word(value % EIGHT_DIGITS), 0);
 }
 
-/**
- * hyptrace_digits_long - write a number of any length in decimal
- * @to:		destination
- * @value:	the number, not 0
- *
- * Return: the end of the text.
- */
 char *hyptrace_digits_long(char *to, uint64_t value)
 {
 	uint64_t word;
@@ -57,13 +50,6 @@ char *hyptrace_digits_long(char *to, uint64_t value)
 	return put_decimal(to, word, __builtin_ctzll(word) / 8);
 }
 
-/**
- * hyptrace_digits_eight - write eight digits
- * @to:		destination
- * @value:	less than 100000000
- *
- * Return: the end of the text.
- */
 char *hyptrace_digits_eight(char *to, uint32_t value)
 {
 	return put_decimal(to, decimal_word(value), 0);
@@ -92,14 +78,6 @@ static inline uint32_t hex_four(uint32_t value, char ten)
 	return x + ones * '0' + ((x + ones * 6) >> 4 & ones) * (uint32_t)(ten - '0' - 10);
 }
 
-/**
- * hyptrace_digits_hex - write a number in hexadecimal
- * @to:		destination
- * @value:	the number
- * @ten:	'a' or 'A'
- *
- * Return: the end of the text.
- */
 char *hyptrace_digits_hex(char *to, uint64_t value, char ten)
 {
 	unsigned int digits = (64 - __builtin_clzll(value | 1) + 3) / 4;

@@ -30,14 +30,6 @@ char *hyptrace_digits_long(char *to, uint64_t value);
 char *hyptrace_digits_eight(char *to, uint32_t value);
 char *hyptrace_digits_hex(char *to, uint64_t value, char ten);
 
-/**
- * hyptrace_digits_text - write a text
- * @to:		destination
- * @text:	the text; DIGITS_SLACK bytes after it must be readable
- * @len:	its length
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_digits_text(char *to, const char *text, size_t len)
 {
 	memcpy(to, text, DIGITS_SLACK);
@@ -46,26 +38,12 @@ static inline char *hyptrace_digits_text(char *to, const char *text, size_t len)
 	return to + len;
 }
 
-/**
- * hyptrace_digits_pair - write two digits
- * @to:		destination
- * @value:	less than 100
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_digits_pair(char *to, uint32_t value)
 {
 	memcpy(to, hyptrace_digits_pairs + 2 * value, 2);
 	return to + 2;
 }
 
-/**
- * hyptrace_digits_four - write four digits
- * @to:		destination
- * @value:	less than 10000
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_digits_four(char *to, uint32_t value)
 {
 	return hyptrace_digits_pair(hyptrace_digits_pair(to, value / 100), value % 100);
@@ -80,13 +58,6 @@ static inline char *hyptrace_digits_two(char *to, uint32_t value)
 	return to + 1;
 }
 
-/**
- * hyptrace_digits_decimal - write a number in decimal
- * @to:		destination
- * @value:	the number
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_digits_decimal(char *to, uint64_t value)
 {
 	return value < 100 ? hyptrace_digits_two(to, value) : hyptrace_digits_long(to, value);

@@ -8,14 +8,6 @@
 
 #include "internal.h"
 
-/**
- * hyptrace_error_set - store the reason for a failure
- * @err:	filled in; may be NULL
- * @errnum:	a positive errno
- * @fmt:	the reason, lower case and without a full stop
- *
- * Return: -@errnum.
- */
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 {
 	va_list ap;
@@ -31,22 +23,11 @@ int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, 
 	return -errnum;
 }
 
-/**
- * hyptrace_error_memory - store that there is no memory
- * @err:	filled in; may be NULL
- *
- * Return: -ENOMEM.
- */
 int hyptrace_error_memory(struct hyptrace_error *err)
 {
 	return hyptrace_error_set(err, ENOMEM, "out of memory");
 }
 
-/**
- * hyptrace_error_subject - store what has failed
- * @err:	an error that is set; may be NULL
- * @fmt:	its subject, such as a name
- */
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 {
 	va_list ap;

@@ -24,18 +24,12 @@ void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 
 /* nearest.c: also for the command */
 
-/**
- * struct hyptrace_nearest - a search for the word that the user probably meant
- * @word:	the unknown word
- * @len:	its length
- * @wrong:	letters of it that are wrong, compared with @found
- * @found:	the nearest valid word so far, NULL if none is near
- */
+/* A search for the word that the user probably meant */
 struct hyptrace_nearest {
 	const char	*word;
 	size_t		len;
-	unsigned int	wrong;
-	const char	*found;
+	unsigned int	wrong;	/* letters of it that are wrong, compared with found */
+	const char	*found;	/* the nearest valid word so far, NULL if none is near */
 };
 
 void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, size_t len);
@@ -43,20 +37,14 @@ void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name);
 
 /* extack.c: why the kernel refused a request */
 
-/**
- * struct hyptrace_extack - the kernel's answer to a request
- * @errnum:	a positive errno, 0 if the request succeeded
- * @msg:	the kernel's message inside the answer, NULL if there is none
- * @msg_len:	its length without a NUL
- * @offset:	from the start of the request to the attribute at fault; 0 if none
- * @miss_type:	type of the missing attribute; 0 if none
- */
+/* The kernel's answer to a request */
 struct hyptrace_extack {
-	int		errnum;
-	const char	*msg;
-	size_t		msg_len;
+	int		errnum;	/* a positive errno, 0 if the request succeeded */
+	const char	*msg;	/* the kernel's message inside the answer, NULL if there is none */
+	size_t		msg_len;	/* its length without a NUL */
+	/* from the start of the request to the attribute at fault; 0 if none */
 	uint32_t	offset;
-	uint32_t	miss_type;
+	uint32_t	miss_type;	/* type of the missing attribute; 0 if none */
 };
 
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
@@ -137,13 +125,7 @@ struct hyptrace_reader {
 	size_t				data_size;
 };
 
-/**
- * hyptrace_event_field - find a field of an event
- * @event:	the event
- * @name:	the name of the field, or NULL
- *
- * Return: the field; NULL if the event has none of that name.
- */
+/* Find a field of an event. Return the field; NULL if the event has none of that name. */
 static inline struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
 							  const char *name)
 {

@@ -60,11 +60,12 @@ static struct hyptrace_field fields[] = {
 	FIELD(transition, to, false, owner_list, 4), FIELD(transition, handle, false, NULL, 0),
 	FIELD(transition, ret, true, NULL, 0), FIELD(transition, pfn, false, NULL, 0),
 	FIELD(transition, nr, false, NULL, 0), FIELD(call, duration, false, NULL, 0),
+	FIELD(call, id, false, NULL, 0),
 };
 
 static struct hyptrace_field *field_list[] = {
 	&fields[0], &fields[1], &fields[2], &fields[3], &fields[4], &fields[5], &fields[6],
-	&fields[7],
+	&fields[7], &fields[8],
 };
 
 static struct hyptrace_event transition_event = {
@@ -73,7 +74,7 @@ static struct hyptrace_event transition_event = {
 };
 
 static struct hyptrace_event call_event = {
-	.name = "host_hcall", .id = 2, .fields = &field_list[7], .nr_fields = 1,
+	.name = "host_hcall", .id = 2, .fields = &field_list[7], .nr_fields = 2,
 	.print_fmt = (char *)"\"took=%u\", REC->duration", .size = sizeof(struct call),
 };
 
@@ -87,7 +88,7 @@ static int setup(void **state)
 
 	(void)state;
 	formats = hyptrace_formats_new(events, 2, &err);
-	page_history_init(&history, PFN, formats, events, 2);
+	page_history_init(&history, PFN, formats);
 	return formats ? 0 : -1;
 }
 
@@ -264,7 +265,10 @@ static void other_events(void **state)
 	(void)state;
 	add(0, 1, 0, other, sizeof(other));
 	assert_int_equal(history.nr, 0);
-	page_history_init(&history, PFN, formats, events, 0);
+	hyptrace_model_free(history.model);
+	hyptrace_formats_free(formats);
+	formats = hyptrace_formats_new(events, 0, NULL);
+	page_history_init(&history, PFN, formats);
 	change(0, 1, SHARE, HOST, HYP, 0);
 	end_call(0, 2, 2);
 	assert_int_equal(history.nr, 0);

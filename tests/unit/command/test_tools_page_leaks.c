@@ -107,7 +107,7 @@ static int setup(void **state)
 		field_list[i] = &fields[i];
 	formats = hyptrace_formats_new(events, 2, &err);
 	now = 1000;
-	return formats && page_leaks_init(&leaks, MAX, formats, events, 2) ? 0 : -1;
+	return formats && page_leaks_init(&leaks, MAX, formats) ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -496,15 +496,20 @@ static void failed_call(void **state)
 /* Without the events, or without names of hypercalls, there is no answer. */
 static void impossible(void **state)
 {
+	struct hyptrace_formats *one;
 	struct page_leaks none;
+	unsigned int i;
 
 	(void)state;
-	assert_false(page_leaks_init(&none, MAX, formats, events, 1));
-	page_leaks_free(&none);
-	assert_false(page_leaks_init(&none, MAX, formats, events + 1, 1));
-	page_leaks_free(&none);
+	for (i = 0; i < 2; i++) {
+		one = hyptrace_formats_new(events + i, 1, NULL);
+		assert_non_null(one);
+		assert_false(page_leaks_init(&none, MAX, one));
+		page_leaks_free(&none);
+		hyptrace_formats_free(one);
+	}
 	fields[9].nr_symbols = 3;
-	assert_false(page_leaks_init(&none, MAX, formats, events, 2));
+	assert_false(page_leaks_init(&none, MAX, formats));
 	page_leaks_free(&none);
 	fields[9].nr_symbols = NR_SYMBOLS - 8;
 }
@@ -534,7 +539,7 @@ static void many_wait(void **state)
 
 	(void)state;
 	page_leaks_free(&leaks);
-	assert_true(page_leaks_init(&leaks, nr, formats, events, 2));
+	assert_true(page_leaks_init(&leaks, nr, formats));
 	for (i = 0; i < nr; i++)
 		change(i % 3, DONATE, HOST, HYP, PFN + i, 1, 0, 0);
 	assert_int_equal(leaks.takes.nr, nr);

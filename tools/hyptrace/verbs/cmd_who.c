@@ -239,7 +239,7 @@ static int who_live(struct who *who, const struct hyptrace_remote *remote)
 	code = who_get_events(who->ctx, remote->name, &events);
 	if (code)
 		return code;
-	page_history_init(&who->history, page_of(who), events.formats, events.events, events.nr);
+	page_history_init(&who->history, page_of(who), events.formats);
 	code = snapshots_read(who->ctx, remote, add_record, &who->history, &who->rings);
 	if (!code)
 		print_all(who);
@@ -271,10 +271,8 @@ static int add_file(struct who *who, struct hyptrace_file *file, struct hyptrace
 
 static int who_file(struct who *who)
 {
-	struct hyptrace_event *const *events;
 	struct hyptrace_file *file;
 	struct hyptrace_error err;
-	unsigned int nr;
 	int code = EXIT_DONE;
 
 	cmd_make_printer(who->ctx);
@@ -283,8 +281,7 @@ static int who_file(struct who *who)
 		return cmd_fail("cannot read \"%s\": %s", who->path, err.text);
 	/* A sub-buffer is a page. */
 	who->page_size = hyptrace_file_info(file)->subbuf_size;
-	events = hyptrace_file_events(file, &nr);
-	page_history_init(&who->history, page_of(who), hyptrace_file_formats(file), events, nr);
+	page_history_init(&who->history, page_of(who), hyptrace_file_formats(file));
 	if (!who->history.transition)
 		code = cmd_fail("cannot read \"%s\": it has no event mem_transition, so it is not of a hypervisor",
 				who->path);

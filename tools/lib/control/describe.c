@@ -13,23 +13,14 @@
 
 #include "internal.h"
 
-/**
- * hyptrace_parse_name - copy a name
- * @to:		destination; unchanged if the attribute is absent
- * @size:	its bytes
- * @attr:	the attribute, or NULL
- */
 void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr)
 {
 	if (attr)
 		nla_strlcpy(to, attr, size);
 }
 
-/**
- * hyptrace_parse_u32 - get a number
- * @attr:	the attribute, or NULL
- *
- * Return: the number; 0 for an absent or short attribute, as nla_get_u64() of libnl.
+/*
+ * Get a number. Return the number; 0 for an absent or short attribute, as nla_get_u64() of libnl.
  */
 uint32_t hyptrace_parse_u32(const struct nlattr *attr)
 {
@@ -100,13 +91,6 @@ static int parse_fired(const struct nlmsghdr *answer, struct hyptrace_remote *re
 	return 0;
 }
 
-/**
- * hyptrace_parse_remote - parse a message of remote-get
- * @answer:	the message
- * @remote:	out: the remote, for hyptrace_free_remote(); NULL on failure
- *
- * Return: 0, -ENOMEM or -EBADMSG.
- */
 int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote **remote)
 {
 	struct nlattr *tb[HYPTRACE_A_REMOTE_MAX + 1];
@@ -158,13 +142,6 @@ void hyptrace_free_cpu(struct hyptrace_cpu *cpu)
 	free(cpu);
 }
 
-/**
- * hyptrace_parse_cpu - parse a message of cpu-get
- * @answer:	the message
- * @cpu:	out: the CPU, for hyptrace_free_cpu(); NULL on failure
- *
- * Return: 0, -ENOMEM or -EBADMSG.
- */
 int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
 {
 	struct nlattr *tb[HYPTRACE_A_CPU_MAX + 1];
@@ -315,13 +292,6 @@ static int parse_filter(struct nlattr *nest, struct hyptrace_event *event)
 	return parse_string(&event->filter, tb[HYPTRACE_A_FILTER_TEXT]);
 }
 
-/**
- * hyptrace_parse_event - parse a message of event-get
- * @answer:	the message
- * @event:	out: the event, for hyptrace_free_event(); NULL on failure
- *
- * Return: 0, -ENOMEM or -EBADMSG.
- */
 int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **event)
 {
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
@@ -365,10 +335,6 @@ static void free_arg(struct hyptrace_hypercall_arg *arg)
 	free(arg);
 }
 
-/**
- * hyptrace_free_hypercall - free a hypercall
- * @call:	the hypercall, or NULL
- */
 void hyptrace_free_hypercall(struct hyptrace_hypercall *call)
 {
 	unsigned int i;
@@ -420,13 +386,6 @@ static int parse_args(const struct nlmsghdr *answer, struct hyptrace_hypercall *
 	return 0;
 }
 
-/**
- * hyptrace_parse_hypercall - parse a message of hypercall-get
- * @answer:	the message
- * @call:	out: the hypercall, for hyptrace_free_hypercall(); NULL on failure
- *
- * Return: 0, -ENOMEM or -EBADMSG.
- */
 int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hypercall **call)
 {
 	struct nlattr *tb[HYPTRACE_A_HYPERCALL_MAX + 1];

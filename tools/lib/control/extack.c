@@ -57,14 +57,6 @@ static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 	return NLMSG_HDRLEN + sizeof(e->error) + NLMSG_ALIGN(e->msg.nlmsg_len);
 }
 
-/**
- * hyptrace_extack_parse - parse the kernel's answer
- * @answer:	a message of type NLMSG_ERROR or NLMSG_DONE
- * @len:	readable bytes at @answer
- * @ext:	filled in; points into @answer
- *
- * Return: 0, or -EBADMSG if @answer is not such a message.
- */
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext)
 {
 	struct nlattr *attr;
@@ -144,12 +136,6 @@ static bool attr_is_string(int cmd, unsigned int type)
 	}
 }
 
-/**
- * hyptrace_extack_error - store the reason of the kernel's answer
- * @ext:	the answer; its errnum is not 0
- * @request:	the request
- * @err:	filled in: the kernel's message, and the name at fault; may be NULL
- */
 void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
 			   struct hyptrace_error *err)
 {

@@ -160,13 +160,8 @@ void hyptrace_close(struct hyptrace *h)
 	free(h);
 }
 
-/**
- * hyptrace_nl_msg - make a request
- * @h:		the connection
- * @cmd:	HYPTRACE_CMD_*
- * @flags:	0 or NLM_F_DUMP
- *
- * Return: the message, for the caller to fill and to pass to hyptrace_nl_send();
+/*
+ * Make a request. Return the message, for the caller to fill and to pass to hyptrace_nl_send();
  * NULL if there is no memory.
  */
 struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags)
@@ -202,18 +197,6 @@ static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
 				  nl_geterror(ret));
 }
 
-/**
- * hyptrace_nl_send - send a request and receive the answer
- * @h:		the connection
- * @msg:	the request; freed in any case
- * @fn:		called for each message of the answer; an error that it returns is the
- *		result. When a dump restarts, it is called with NULL and must drop what it
- *		has collected. NULL if no answer is expected.
- * @arg:	for @fn
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
 int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
 		     struct hyptrace_error *err)
 {
@@ -240,16 +223,7 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 	return ret;
 }
 
-/**
- * hyptrace_nl_put_events - put what event-set and count-set have in common
- * @msg:	the message; NULL: do nothing
- * @remote:	the remote's name
- * @names:	names of events
- * @nr:		number of @names
- * @on:		whether to enable or count them, or to cease to
- *
- * Return: 0, or an error of libnl for hyptrace_nl_transact().
- */
+/* Put what event-set and count-set have in common. */
 int hyptrace_nl_put_events(struct nl_msg *msg, const char *remote, const char *const *names,
 			   unsigned int nr, bool on)
 {
@@ -264,15 +238,7 @@ int hyptrace_nl_put_events(struct nl_msg *msg, const char *remote, const char *c
 	return put ?: nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, on);
 }
 
-/**
- * hyptrace_nl_transact - send a request that has no answer but an acknowledgment
- * @h:		the connection
- * @msg:	the request, which is freed; NULL if there was no memory
- * @put:	what adding the attributes to @msg has returned: 0 if it is complete
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
+/* Send a request that has no answer but an acknowledgment. */
 int hyptrace_nl_transact(struct hyptrace *h, struct nl_msg *msg, int put,
 			 struct hyptrace_error *err)
 {
@@ -282,11 +248,9 @@ int hyptrace_nl_transact(struct hyptrace *h, struct nl_msg *msg, int put,
 	return hyptrace_error_memory(err);
 }
 
-/**
- * hyptrace_nl_group - get the multicast group of the notifications
- * @h:		the connection
- *
- * Return: the group's number; a negative number if there is no such group.
+/*
+ * Get the multicast group of the notifications. Return the group's number; a negative number if
+ * there is no such group.
  */
 int hyptrace_nl_group(struct hyptrace *h)
 {

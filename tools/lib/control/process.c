@@ -7,13 +7,6 @@
 
 #include "internal.h"
 
-/**
- * hyptrace_process_name - describe a process
- * @pid:	its process id
- * @name:	out: the description
- *
- * Return: @name, such as: process 66 (hyptrace). The name is missing if it cannot be read.
- */
 const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE])
 {
 	char path[32], comm[32];

@@ -10,18 +10,12 @@
 
 #include "internal.h"
 
-/**
- * struct kind - what is asked for
- * @cmd:	HYPTRACE_CMD_*_GET
- * @remote:	attribute of the remote's name
- * @parse:	makes an item from a message
- * @free:	frees an item
- */
 struct kind {
-	int	cmd;
-	int	remote;
+	int	cmd;	/* HYPTRACE_CMD_*_GET */
+	int	remote;	/* attribute of the remote's name */
+	/* makes an item from a message */
 	int	(*parse)(const struct nlmsghdr *answer, void **item);
-	void	(*free)(void *item);
+	void	(*free)(void *item);	/* frees an item */
 };
 
 /* A growing list, which ends with NULL */

@@ -7,13 +7,6 @@
 
 #include "internal.h"
 
-/**
- * hyptrace_field_read - read a number from a payload
- * @field:	the field, of 1, 2, 4 or 8 bytes
- * @data:	the payload, which contains the field
- *
- * Return: the value, sign-extended if the field is signed.
- */
 uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data)
 {
 	union {
@@ -36,13 +29,6 @@ uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *dat
 	}
 }
 
-/**
- * hyptrace_field_is_number - can hyptrace_field_read() read a field?
- * @field:	the field
- * @size:	bytes of the payload
- *
- * Return: true if the field is a number inside the payload.
- */
 bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
 {
 	if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8)
@@ -55,14 +41,9 @@ bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
 #define DATA_LOC	"__data_loc "
 #define REL_LOC		"__rel_loc "
 
-/**
- * hyptrace_field_bytes - get the bytes of a field that is not a number
- * @field:	the field
- * @rec:	a record of its event
- * @size:	out: number of bytes
- *
- * Return: the bytes: those of an array, or those that a field of the kernel refers to. NULL if they
- * are not inside the record.
+/*
+ * Get the bytes of a field that is not a number. Return the bytes: those of an array, or those that
+ * a field of the kernel refers to. NULL if they are not inside the record.
  */
 const void *hyptrace_field_bytes(const struct hyptrace_field *field,
 				 const struct hyptrace_record *rec, uint32_t *size)

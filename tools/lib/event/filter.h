@@ -16,13 +16,9 @@
 /* The field whose values are times in nanoseconds */
 #define FILTER_DURATION		"duration"
 
-/**
- * struct filter_span - a part of a filter's text
- * @text:	its start
- * @len:	its length
- */
+/* A part of a filter's text */
 struct filter_span {
-	const char	*text;
+	const char	*text;	/* its start */
 	size_t		len;
 };
 
@@ -32,49 +28,35 @@ static inline int filter_quoted(const struct filter_span *span)
 	return span->len < FILTER_QUOTED_MAX ? (int)span->len : FILTER_QUOTED_MAX;
 }
 
-/**
- * struct filter_comparison - a comparison as it was written
- * @field:	the name of the field
- * @value:	the value, with its sign and unit
- * @name:	the value without its sign, if it is a name; else empty
- * @number:	the value without its sign, if it is a number
- * @negative:	the value has a minus
- * @has_unit:	the value has a unit of time
- * @op:		enum hyptrace_filter_op
- * @on_true:	where to continue, as in struct hyptrace_filter_term
- * @on_false:	where to continue, as in struct hyptrace_filter_term
- */
+/* A comparison as it was written */
 struct filter_comparison {
-	struct filter_span	field;
-	struct filter_span	value;
+	struct filter_span	field;	/* the name of the field */
+	struct filter_span	value;	/* the value, with its sign and unit */
+	/* the value without its sign, if it is a name; else empty */
 	struct filter_span	name;
-	uint64_t		number;
-	bool			negative;
-	bool			has_unit;
-	uint32_t		op;
+	uint64_t		number;	/* the value without its sign, if it is a number */
+	bool			negative;	/* the value has a minus */
+	bool			has_unit;	/* the value has a unit of time */
+	uint32_t		op;	/* enum hyptrace_filter_op */
+	/* where to continue, as in struct hyptrace_filter_term */
 	uint32_t		on_true;
+	/* where to continue, as in struct hyptrace_filter_term */
 	uint32_t		on_false;
 };
 
-/**
- * struct filter_program - the comparisons of a filter; the first is evaluated first
- * @comparisons: the comparisons, in the order of the text
- * @nr:		number of @comparisons, at least 1
- */
+/* The comparisons of a filter; the first is evaluated first */
 struct filter_program {
+	/* the comparisons, in the order of the text */
 	struct filter_comparison	comparisons[HYPTRACE_FILTER_TERMS_MAX];
-	unsigned int			nr;
+	unsigned int			nr;	/* number of comparisons, at least 1 */
 };
 
-/**
- * struct filter_value - how to compare a field of a payload
- * @field:	where the field is, and its sign; its size is 0 if the comparison is always false
- * @op:		enum hyptrace_filter_op
- * @value:	the value to compare with, extended to 64 bits as the field
- */
+/* How to compare a field of a payload */
 struct filter_value {
+	/* where the field is, and its sign; its size is 0 if the comparison is always false */
 	struct hyptrace_field	field;
-	uint32_t		op;
+	uint32_t		op;	/* enum hyptrace_filter_op */
+	/* the value to compare with, extended to 64 bits as the field */
 	uint64_t		value;
 };
 
@@ -108,16 +90,7 @@ struct hyptrace_filters {
 	struct hyptrace_filter	*by_id[];
 };
 
-/**
- * enum filter_fault - what is wrong with a comparison for an event; the last is the most useful
- * @FILTER_FAULT_NONE:	nothing
- * @FILTER_FAULT_FIELD:	the event does not have the field
- * @FILTER_FAULT_RANGE:	the number is out of the field's range. The comparison can be made, but
- *			its result is the same for each event.
- * @FILTER_FAULT_UNNAMED: the values of the field have no names
- * @FILTER_FAULT_VALUE:	the field cannot have the value
- * @FILTER_FAULT_NEAR:	the field does not have the value, but one with a similar name
- */
+/* What is wrong with a comparison for an event; the last is the most useful. */
 enum filter_fault {
 	FILTER_FAULT_NONE,
 	FILTER_FAULT_FIELD,

@@ -339,15 +339,6 @@ static int parse_any(struct parser *p)
 	return ret;
 }
 
-/**
- * hyptrace_filter_compile - parse the text of a filter
- * @program:	out: the comparisons; it points into @text
- * @text:	the text
- * @at:		out: on failure the offset of what is wrong
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or -EINVAL.
- */
 int hyptrace_filter_compile(struct filter_program *program, const char *text, size_t *at,
 			    struct hyptrace_error *err)
 {

@@ -93,14 +93,7 @@ static bool reaches_end(const struct hyptrace_filter_term *terms,
 	return reaches_end(terms, values, terms[next].on_false, set, stuck);
 }
 
-/**
- * hyptrace_filter_is_possible - find out whether an event can meet a filter
- * @terms:	its comparisons
- * @values:	how they are made
- * @stuck:	out: if none can, the comparison up to which the conditions can be met, or 0
- *
- * Return: false if no event can.
- */
+/* Find out whether an event can meet a filter. */
 bool hyptrace_filter_is_possible(const struct hyptrace_filter_term *terms,
 				 const struct filter_value *values, unsigned int *stuck)
 {

@@ -200,16 +200,6 @@ static enum filter_fault resolve_value(const struct filter_comparison *c,
 	return fail_value(c, field, err);
 }
 
-/**
- * hyptrace_filter_resolve - resolve a comparison for an event
- * @comparison:	the comparison
- * @event:	the event
- * @value:	out: how to make the comparison
- * @at:		out: on failure the place in the text of what is wrong
- * @err:	the reason if it fails; not set if the event does not have the field
- *
- * Return: what is wrong with it, or FILTER_FAULT_NONE.
- */
 enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *comparison,
 					  const struct hyptrace_event *event,
 					  struct filter_value *value, const char **at,

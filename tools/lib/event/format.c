@@ -98,16 +98,7 @@ fail:
 	return NULL;
 }
 
-/**
- * hyptrace_formats_new_foreign - prepare to print events that the kernel has described
- * @tep:	libtraceevent's state, which has their formats; it is freed with the formats, and
- *		also if there is no memory
- * @events:	the events; must stay valid while the formats are used
- * @nr:		number of @events
- * @err:	the reason if it fails; may be NULL
- *
- * Return: the formats, or NULL.
- */
+/* Prepare to print events that the kernel has described. Return the formats, or NULL. */
 struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 						      struct hyptrace_event *const *events,
 						      unsigned int nr, struct hyptrace_error *err)
@@ -141,25 +132,14 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 	return fmts;
 }
 
-/**
- * hyptrace_formats_has_tasks - may hyptrace_formats_task() know tasks?
- * @fmts:	the formats
- *
- * Return: true if the kernel has described the events.
- */
 bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts)
 {
 	return fmts->is_foreign;
 }
 
-/**
- * hyptrace_formats_task - print the task that was interrupted or that has called
- * @fmts:	the formats
- * @rec:	a record
- * @len:	out: length of the text
- *
- * Return: the text, such as "            bash-1234  ", valid until the next call; NULL if the
- * event does not say it.
+/*
+ * Print the task that was interrupted or that has called. Return the text, such as "
+ * bash-1234  ", valid until the next call; NULL if the event does not say it.
  */
 const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
 				  const struct hyptrace_record *rec, size_t *len)
@@ -204,10 +184,7 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 	free(fmts);
 }
 
-/**
- * hyptrace_formats_distrust - let libtraceevent print only what has passed a check
- * @fmts:	the formats, of events that a file has described
- */
+/* Let libtraceevent print only what has passed a check. */
 void hyptrace_formats_distrust(struct hyptrace_formats *fmts)
 {
 	fmts->is_of_file = true;

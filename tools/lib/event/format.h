@@ -10,21 +10,17 @@
 
 #include "sentence.h"
 
-/**
- * struct format - how to print an event
- * @event:	the event
- * @tep_event:	its parsed print format
- * @meaning:	its sentence, or NULL
- * @sentence:	the same if the event is printed as a sentence, else NULL
- * @lead:	text before the sentence in a line; NULL if a line has no room for both.
- *		DIGITS_SLACK bytes after it are readable
- * @lead_len:	its length
- */
+/* How to print an event */
 struct format {
 	const struct hyptrace_event	*event;
-	struct tep_event		*tep_event;
-	struct sentence			*meaning;
+	struct tep_event		*tep_event;	/* its parsed print format */
+	struct sentence			*meaning;	/* its sentence, or NULL */
+	/* the same if the event is printed as a sentence, else NULL */
 	struct sentence			*sentence;
+	/*
+	 * text before the sentence in a line; NULL if a line has no room for both. DIGITS_SLACK
+	 * bytes after it are readable
+	 */
 	char				*lead;
 	size_t				lead_len;
 };

@@ -22,22 +22,14 @@
 #define FIELDS_MAX	256
 #define REFERENCES_MAX	1024
 
-/**
- * struct check - a print format that is checked
- * @at:		what follows
- * @fields:	the text that declares the fields
- * @fields_end:	its end
- * @level:	calls within calls
- * @operators:	operators so far
- * @references:	names of fields so far
- */
+/* A print format that is checked */
 struct check {
-	const char	*at;
-	const char	*fields;
-	const char	*fields_end;
-	unsigned int	level;
-	unsigned int	operators;
-	unsigned int	references;
+	const char	*at;	/* what follows */
+	const char	*fields;	/* the text that declares the fields */
+	const char	*fields_end;	/* its end */
+	unsigned int	level;	/* calls within calls */
+	unsigned int	operators;	/* operators so far */
+	unsigned int	references;	/* names of fields so far */
 };
 
 static bool check_expression(struct check *c);
@@ -382,12 +374,7 @@ static bool check_field(struct check *c)
 	return !take(c, "signed:") || (take_number(c) && take(c, ";"));
 }
 
-/**
- * hyptrace_format_check - can libtraceevent parse the format of an event?
- * @text:	the text of a tracefs format file
- *
- * Return: what can be parsed.
- */
+/* Can libtraceevent parse the format of an event? */
 enum format_check hyptrace_format_check(const char *text)
 {
 	struct check c = { .at = text };

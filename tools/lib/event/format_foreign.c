@@ -123,16 +123,6 @@ static bool is_whole(const struct hyptrace_event *event, const struct hyptrace_r
 	return rec->size <= RECORD_MAX;
 }
 
-/**
- * hyptrace_foreign_print - print an event
- * @tep:	libtraceevent's state
- * @s:		destination
- * @tep_event:	the event's format; may be NULL
- * @event:	the event
- * @rec:	its record
- *
- * Return: false if the caller must print the fields instead.
- */
 bool hyptrace_foreign_print(struct tep_handle *tep, struct trace_seq *s,
 			    struct tep_event *tep_event, const struct hyptrace_event *event,
 			    const struct hyptrace_record *rec)
@@ -157,15 +147,6 @@ bool hyptrace_foreign_print(struct tep_handle *tep, struct trace_seq *s,
 	return true;
 }
 
-/**
- * hyptrace_foreign_task - print the task of an event
- * @tep:	libtraceevent's state, with the names of processes
- * @s:		destination
- * @event:	the event
- * @rec:	its record
- *
- * Return: false if it is not known.
- */
 bool hyptrace_foreign_task(struct tep_handle *tep, struct trace_seq *s,
 			   const struct hyptrace_event *event, const struct hyptrace_record *rec)
 {

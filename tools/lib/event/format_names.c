@@ -44,14 +44,7 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
 	return name ? name : hyptrace_symbol_name(field, value);
 }
 
-/**
- * hyptrace_formats_depends - does a field's name depend on more than its value?
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @field:	the field, one of @event
- *
- * Return: false if the symbols of the field have all names that hyptrace_formats_name() returns.
- */
+/* Does a field's name depend on more than its value? */
 bool hyptrace_formats_depends(const struct hyptrace_formats *fmts,
 			      const struct hyptrace_event *event,
 			      const struct hyptrace_field *field)

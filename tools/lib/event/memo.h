@@ -18,19 +18,12 @@
 #define MEMO_TEXT		64
 #define MEMO_BITS		8
 
-/**
- * struct memo_line - a line, without the CPU and the time
- * @first:	first eight bytes of the payload
- * @last:	its last eight bytes
- * @size:	its bytes; 0 if there is no line
- * @len:	bytes of @text
- * @text:	the line
- */
+/* A line, without the CPU and the time */
 struct memo_line {
-	uint64_t	first;
-	uint64_t	last;
-	uint32_t	size;
-	uint32_t	len;
+	uint64_t	first;	/* first eight bytes of the payload */
+	uint64_t	last;	/* its last eight bytes */
+	uint32_t	size;	/* its bytes; 0 if there is no line */
+	uint32_t	len;	/* bytes of text */
 	char		text[MEMO_TEXT];
 };
 

@@ -80,12 +80,7 @@ static const char *name_of(const char *const *names, uint64_t nr, uint64_t index
 	return index < nr ? names[index] : NULL;
 }
 
-/**
- * hyptrace_errno_name - get the name of an error
- * @value:	a negative errno
- *
- * Return: the name with a minus, such as "-EPERM"; NULL if it has none.
- */
+/* Get the name of an error. Return the name with a minus, such as "-EPERM"; NULL if it has none. */
 const char *hyptrace_errno_name(int64_t value)
 {
 	uint64_t number = -(uint64_t)value;
@@ -95,33 +90,21 @@ const char *hyptrace_errno_name(int64_t value)
 	return name_of(kernel_errnos, COUNT(kernel_errnos), number - KERNEL_ERRNO);
 }
 
-/**
- * hyptrace_psci_error_name - get the name of an error of PSCI
- * @value:	the error, which is negative
- *
- * Return: the name, such as "DENIED"; NULL if it has none.
- */
+/* Get the name of an error of PSCI. Return the name, such as "DENIED"; NULL if it has none. */
 const char *hyptrace_psci_error_name(int64_t value)
 {
 	return name_of(psci_errors, COUNT(psci_errors), -(uint64_t)value);
 }
 
-/**
- * hyptrace_ffa_error_name - get the name of an error of FF-A
- * @value:	the error, which is negative
- *
- * Return: the name, such as "DENIED"; NULL if it has none.
- */
+/* Get the name of an error of FF-A. Return the name, such as "DENIED"; NULL if it has none. */
 const char *hyptrace_ffa_error_name(int64_t value)
 {
 	return name_of(ffa_errors, COUNT(ffa_errors), -(uint64_t)value);
 }
 
-/**
- * hyptrace_smccc_error_name - get the name of an error of the SMC calling convention
- * @value:	the error, which is negative
- *
- * Return: the name, such as "NOT_SUPPORTED"; NULL if it has none.
+/*
+ * Get the name of an error of the SMC calling convention. Return the name, such as "NOT_SUPPORTED";
+ * NULL if it has none.
  */
 const char *hyptrace_smccc_error_name(int64_t value)
 {
@@ -162,11 +145,9 @@ static const struct faults faults[] = {
 	{ 0x35, 0x35, NO_LEVEL, "unsupported exclusive access" },
 };
 
-/**
- * hyptrace_fault_status - explain the fault status code of an abort
- * @code:	bits 5 to 0 of ESR_EL2
- *
- * Return: its name and level; a name of NULL if the architecture does not define the code.
+/*
+ * Explain the fault status code of an abort. Return its name and level; a name of NULL if the
+ * architecture does not define the code.
  */
 struct fault_status hyptrace_fault_status(unsigned int code)
 {

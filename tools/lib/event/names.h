@@ -8,14 +8,10 @@
 
 #include <stdint.h>
 
-/**
- * struct fault_status - the meaning of a fault status code of ESR_EL2
- * @name:	what has failed
- * @level:	level of the page table, or NO_LEVEL
- */
+/* The meaning of a fault status code of ESR_EL2 */
 struct fault_status {
-	const char	*name;
-	int8_t		level;
+	const char	*name;	/* what has failed */
+	int8_t		level;	/* level of the page table, or NO_LEVEL */
 };
 
 #define NO_LEVEL	INT8_MIN

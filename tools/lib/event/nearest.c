@@ -42,12 +42,7 @@ static unsigned int distance(const char *a, size_t a_len, const char *b, size_t 
 	return row[b_len];
 }
 
-/**
- * hyptrace_nearest_begin - begin to look for the word that the user probably meant
- * @near:	filled in
- * @word:	the unknown word; must stay valid during the search
- * @len:	its length
- */
+/* Begin to look for the word that the user probably meant. */
 void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, size_t len)
 {
 	*near = (struct hyptrace_nearest){
@@ -57,11 +52,6 @@ void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, siz
 	};
 }
 
-/**
- * hyptrace_nearest_try - compare a valid word
- * @near:	the search; its member found is set to @name if no earlier word is as near
- * @name:	the valid word
- */
 void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name)
 {
 	size_t len = strlen(name);

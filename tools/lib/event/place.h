@@ -16,26 +16,13 @@
 /* Bytes of a payload that hyptrace_place_*() read: copy shorter payloads to such a room */
 #define PLACE_WORD	sizeof(uint64_t)
 
-/**
- * struct place - where a number is in a payload
- * @offset:	of the eight bytes that are read
- * @left:	bits to shift them to the left, ...
- * @right:	... and then back to the right
- */
+/* Where a number is in a payload */
 struct place {
-	uint32_t	offset;
-	uint8_t		left;
-	uint8_t		right;
+	uint32_t	offset;	/* of the eight bytes that are read */
+	uint8_t		left;	/* bits to shift them to the left, ... */
+	uint8_t		right;	/* ... and then back to the right */
 };
 
-/**
- * hyptrace_place_of - find a number
- * @offset:	where it is in the payload
- * @size:	its bytes: 1, 2, 4 or 8
- * @payload:	bytes of the payload, which contains it
- *
- * Return: its place.
- */
 static inline struct place hyptrace_place_of(uint32_t offset, uint32_t size, uint32_t payload)
 {
 	uint32_t last = payload > PLACE_WORD ? payload - PLACE_WORD : 0, before;
@@ -56,25 +43,11 @@ static inline uint64_t hyptrace_place_word(const struct place *place, const char
 	return word << place->left;
 }
 
-/**
- * hyptrace_place_signed - read a signed number
- * @place:	its place
- * @data:	the payload, of at least PLACE_WORD bytes
- *
- * Return: the number.
- */
 static inline int64_t hyptrace_place_signed(const struct place *place, const char *data)
 {
 	return (int64_t)hyptrace_place_word(place, data) >> place->right;
 }
 
-/**
- * hyptrace_place_unsigned - read an unsigned number
- * @place:	its place
- * @data:	the payload, of at least PLACE_WORD bytes
- *
- * Return: the number.
- */
 static inline uint64_t hyptrace_place_unsigned(const struct place *place, const char *data)
 {
 	return hyptrace_place_word(place, data) >> place->right;

@@ -134,14 +134,6 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
 	return put_rarely(step, to, value);
 }
 
-/**
- * hyptrace_print_run - print an event
- * @print:	its format
- * @data:	its payload
- * @to:		destination, with room for HYPTRACE_LINE_MAX bytes
- *
- * Return: the end of the text, which has no NUL.
- */
 char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 {
 	const struct step *step = print->steps;
@@ -156,10 +148,6 @@ char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 	return to;
 }
 
-/**
- * hyptrace_print_free - free the steps
- * @print:	the steps, or NULL
- */
 void hyptrace_print_free(struct print *print)
 {
 	if (!print)

@@ -34,54 +34,30 @@ struct name {
 	struct span	span;
 };
 
-/**
- * struct step - a text, and the value that follows it
- * @span:	the text
- * @kind:	enum step_kind
- * @last:	this is the last step
- * @place:	of the field in the payload
- * @mask:	bits of the field that are printed
- * @names:	SYMBOL, FLAGS: names of the values or flags
- * @nr_names:	number of @names; those of SYMBOL ascend by value
- * @first:	SYMBOL: value of the first name
- * @nr_dense:	SYMBOL: @nr_names if the values have no gaps, else 0
- * @delim:	FLAGS: text between two names
- * @width:	NUMBER: minimum of columns
- * @fill:	NUMBER: padding character
- * @ten:	NUMBER: character of the digit ten; 0 for decimal
- * @is_signed:	NUMBER: it may be negative
- * @alternate:	NUMBER: prefix it with 0x or 0X
- */
+/* A text, and the value that follows it */
 struct step {
 	struct span	span;
-	uint8_t		kind;
-	bool		last;
-	struct place	place;
-	uint64_t	mask;
-	struct name	*names;
-	uint32_t	nr_names;
-	uint32_t	nr_dense;
-	uint64_t	first;
-	struct span	delim;
-	uint8_t		width;
-	char		fill;
-	char		ten;
-	bool		is_signed;
-	bool		alternate;
+	uint8_t		kind;	/* enum step_kind */
+	bool		last;	/* this is the last step */
+	struct place	place;	/* of the field in the payload */
+	uint64_t	mask;	/* bits of the field that are printed */
+	struct name	*names;	/* SYMBOL, FLAGS: names of the values or flags */
+	uint32_t	nr_names;	/* number of names; those of SYMBOL ascend by value */
+	uint32_t	nr_dense;	/* SYMBOL: nr_names if the values have no gaps, else 0 */
+	uint64_t	first;	/* SYMBOL: value of the first name */
+	struct span	delim;	/* FLAGS: text between two names */
+	uint8_t		width;	/* NUMBER: minimum of columns */
+	char		fill;	/* NUMBER: padding character */
+	char		ten;	/* NUMBER: character of the digit ten; 0 for decimal */
+	bool		is_signed;	/* NUMBER: it may be negative */
+	bool		alternate;	/* NUMBER: prefix it with 0x or 0X */
 };
 
-/**
- * struct print - a print format
- * @size:	bytes of the payload
- * @pool:	memory of the texts
- * @names:	memory of the names
- * @steps:	at least one
- */
 struct print {
 	uint32_t	size;
-	char		*pool;
-	struct name	*names;
-	struct step	steps[];
+	char		*pool;	/* memory of the texts */
+	struct name	*names;	/* memory of the names */
+	struct step	steps[];	/* at least one */
 };
 
 /* print_build.c */

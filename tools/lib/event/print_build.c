@@ -286,14 +286,9 @@ static unsigned int count(const char *text, char c)
 	return nr;
 }
 
-/**
- * hyptrace_print_new - compile a print format to steps
- * @event:	the event, parsed by libtraceevent
- * @size:	bytes of its payload
- * @lead:	text to print first; at most a few words
- *
- * Return: the steps; NULL if only libtraceevent can print the format, or if there is no
- * memory.
+/*
+ * Compile a print format to steps. Return the steps; NULL if only libtraceevent can print the
+ * format, or if there is no memory.
  */
 struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead)
 {

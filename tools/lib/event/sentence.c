@@ -59,12 +59,9 @@ static const struct hyptrace_field *find_field(const struct hyptrace_event *even
 	return NULL;
 }
 
-/**
- * hyptrace_sentence_find_classes - find a field whose values are exception classes
- * @events:	the events of a remote
- * @nr:		number of @events
- *
- * Return: the field, whose symbols name the classes; NULL if there is none.
+/*
+ * Find a field whose values are exception classes. Return the field, whose symbols name the
+ * classes; NULL if there is none.
  */
 const struct hyptrace_field *
 hyptrace_sentence_find_classes(struct hyptrace_event *const *events, unsigned int nr)
@@ -98,10 +95,6 @@ static bool add_field(struct sentence *s, const struct hyptrace_event *event,
 	return s->symbols[which];
 }
 
-/**
- * hyptrace_sentence_free - free a sentence
- * @s:		the sentence, or NULL
- */
 void hyptrace_sentence_free(struct sentence *s)
 {
 	unsigned int i;
@@ -111,13 +104,9 @@ void hyptrace_sentence_free(struct sentence *s)
 	free(s);
 }
 
-/**
- * hyptrace_sentence_new - find the sentence of an event
- * @event:	the event; must stay valid
- * @names:	names of values; must stay valid
- *
- * Return: the sentence, for hyptrace_sentence_free(); NULL if the event has none, or if there is
- * no memory.
+/*
+ * Find the sentence of an event. Return the sentence, for hyptrace_sentence_free(); NULL if the
+ * event has none, or if there is no memory.
  */
 struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
 				       const struct sentence_names *names)
@@ -158,14 +147,6 @@ static inline void get_values(const struct sentence *s, const void *data, uint64
 		values[place->field] = hyptrace_place_signed(&place->place, data);
 }
 
-/**
- * hyptrace_sentence_put - print an event as a sentence
- * @s:		its sentence
- * @data:	its payload
- * @to:		destination, with room for SENTENCE_MAX bytes
- *
- * Return: the end of the text, which has no NUL.
- */
 char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to)
 {
 	uint64_t values[NR_FIELDS];
@@ -174,14 +155,6 @@ char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to
 	return s->kind->put(s, values, to);
 }
 
-/**
- * hyptrace_sentence_has_value - has EL2 recorded a value of a field?
- * @s:		the sentence of the event
- * @field:	the field
- * @data:	the event's payload
- *
- * Return: false if its 0 only means that there is no value.
- */
 bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace_field *field,
 				 const void *data)
 {
@@ -198,13 +171,7 @@ static bool is_result(const struct sentence *s, const struct hyptrace_field *fie
 	       (field == s->fields[FIELD_RET] || field == s->fields[FIELD_ERR]);
 }
 
-/**
- * hyptrace_sentence_names - does a field's name depend on more than its value?
- * @s:		the sentence of the event
- * @field:	the field, one of the event
- *
- * Return: false if the symbols of the field have all names of its values.
- */
+/* Does a field's name depend on more than its value? */
 bool hyptrace_sentence_names(const struct sentence *s, const struct hyptrace_field *field)
 {
 	return field == s->fields[FIELD_ESR] || is_result(s, field) ||
@@ -218,14 +185,7 @@ static uint64_t class_in(const struct hyptrace_field *field, const void *data)
 	return sentence_esr_class(hyptrace_field_read(field, data));
 }
 
-/**
- * hyptrace_sentence_name - get the name of a field's value that only a sentence knows
- * @s:		the sentence of the event
- * @field:	the field
- * @data:	the event's payload
- *
- * Return: the name, or NULL.
- */
+/* Get the name of a field's value that only a sentence knows. Return the name, or NULL. */
 const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptrace_field *field,
 				   const void *data)
 {
@@ -244,13 +204,6 @@ const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptra
 	return s->kind->result(s, values);
 }
 
-/**
- * hyptrace_sentence_returns - does a hypercall return something?
- * @s:		the sentence of an event of hypercalls
- * @id:		number of the hypercall
- *
- * Return: false if it is known that it does not.
- */
 bool hyptrace_sentence_returns(const struct sentence *s, uint64_t id)
 {
 	const struct sentence_call *found = hyptrace_sentence_find_call(s->names, id);
@@ -258,11 +211,9 @@ bool hyptrace_sentence_returns(const struct sentence *s, uint64_t id)
 	return !found || !found->call->known_args || found->call->returns;
 }
 
-/**
- * hyptrace_sentence_result_field - get the field with the result of a hypercall
- * @s:		the sentence of the event
- *
- * Return: the field; NULL if the event is not that of a hypercall.
+/*
+ * Get the field with the result of a hypercall. Return the field; NULL if the event is not that of
+ * a hypercall.
  */
 const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentence *s)
 {
@@ -270,12 +221,9 @@ const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentenc
 	return s->fields[FIELD_ARG4] ? s->fields[FIELD_RET] : NULL;
 }
 
-/**
- * hyptrace_sentence_has_result - does hyptrace_sentence_result_field() have a result?
- * @s:		the sentence of the event
- * @data:	the event's payload
- *
- * Return: false if the hypercall was invalid or returns nothing; true for other events.
+/*
+ * Does hyptrace_sentence_result_field() have a result? Return false if the hypercall was invalid or
+ * returns nothing; true for other events.
  */
 bool hyptrace_sentence_has_result(const struct sentence *s, const void *data)
 {
@@ -284,12 +232,9 @@ bool hyptrace_sentence_has_result(const struct sentence *s, const void *data)
 		hyptrace_sentence_returns(s, hyptrace_field_read(s->fields[FIELD_ID], data)));
 }
 
-/**
- * hyptrace_sentence_call - get the hypercall of an event
- * @s:		the sentence of the event
- * @data:	the event's payload
- *
- * Return: the hypercall; NULL if the event is not that of a hypercall, or if it is unknown.
+/*
+ * Get the hypercall of an event. Return the hypercall; NULL if the event is not that of a
+ * hypercall, or if it is unknown.
  */
 const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
 							const void *data)

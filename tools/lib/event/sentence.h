@@ -76,13 +76,10 @@ struct sentence_symbol {
 	size_t		len;
 };
 
-/**
- * struct sentence_symbols - the names of a field's values
- * @bits:	@table has 1 << @bits places
- * @table:	a value is at the place of its hash, or at one of the next
- */
+/* The names of a field's values */
 struct sentence_symbols {
-	unsigned int		bits;
+	unsigned int		bits;	/* table has 1 << bits places */
+	/* a value is at the place of its hash, or at one of the next */
 	struct sentence_symbol	table[];
 };
 
@@ -102,57 +99,40 @@ struct sentence_call {
 	struct sentence_arg		args[SENTENCE_ARGS];
 };
 
-/**
- * struct sentence_names - names of values, for all events of a remote
- * @classes:	the exception classes; NULL if they have no names
- * @calls:	the hypercalls by their ids
- * @nr_calls:	number of @calls
- */
+/* Names of values, for all events of a remote */
 struct sentence_names {
+	/* the exception classes; NULL if they have no names */
 	struct sentence_symbols		*classes;
-	struct sentence_call		*calls;
+	struct sentence_call		*calls;	/* the hypercalls by their ids */
 	unsigned int			nr_calls;
 };
 
-/**
- * struct sentence - the sentence of an event
- * @kind:	what differs between the events
- * @names:	names of values
- * @fields:	the fields that it needs, by enum sentence_field; NULL for all others
- * @symbols:	the names of their values; NULL if they have none
- * @nr_places:	number of @places
- * @nr_unsigned: so many of them are those of unsigned fields, which are first
- * @places:	where the fields are in the payload
- * @size:	bytes of the payload
- */
 struct sentence {
 	const struct sentence_kind	*kind;
 	const struct sentence_names	*names;
+	/* the fields that it needs, by enum sentence_field; NULL for all others */
 	const struct hyptrace_field	*fields[NR_FIELDS];
+	/* the names of their values; NULL if they have none */
 	struct sentence_symbols		*symbols[NR_FIELDS];
 	unsigned int			nr_places;
+	/* so many of them are those of unsigned fields, which are first */
 	unsigned int			nr_unsigned;
 	struct sentence_place {
 		struct place		place;
 		uint8_t			field;
-	} places[NR_FIELDS];
+	} places[NR_FIELDS];	/* where the fields are in the payload */
 	uint32_t			size;
 };
 
-/**
- * struct sentence_kind - an event that has a sentence
- * @event:	its name
- * @fields:	the fields that it needs: a bit for each enum sentence_field
- * @put:	print the sentence of the values; return its end
- * @result:	get the name of the value of FIELD_RET or FIELD_ERR; NULL if it has none;
- *		may be NULL
- * @has_result:	has the call a result, which is known? NULL: always
- */
+/* An event that has a sentence */
 struct sentence_kind {
 	const char	*event;
-	uint64_t	fields;
+	uint64_t	fields;	/* the fields that it needs: a bit for each enum sentence_field */
+	/* print the sentence of the values; return its end */
 	char		*(*put)(const struct sentence *s, const uint64_t *values, char *to);
+	/* get the name of the value of FIELD_RET or FIELD_ERR; NULL if it has none; may be NULL */
 	const char	*(*result)(const struct sentence *s, const uint64_t *values);
+	/* has the call a result, which is known? NULL: always */
 	bool		(*has_result)(const struct sentence *s, const uint64_t *values);
 };
 
@@ -192,13 +172,6 @@ const struct sentence_call *hyptrace_sentence_find_call(const struct sentence_na
 							uint64_t id);
 const char *hyptrace_sentence_class(const struct sentence_names *names, uint64_t class);
 
-/**
- * hyptrace_sentence_text - print a text
- * @to:		destination
- * @text:	the text; the compiler knows the length of a literal
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_sentence_text(char *to, const char *text)
 {
 	size_t len = strlen(text);
@@ -207,13 +180,6 @@ static inline char *hyptrace_sentence_text(char *to, const char *text)
 	return to + len;
 }
 
-/**
- * hyptrace_sentence_hex - print a number in hexadecimal
- * @to:		destination
- * @value:	the number
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_sentence_hex(char *to, uint64_t value)
 {
 	*to++ = '0';
@@ -221,26 +187,11 @@ static inline char *hyptrace_sentence_hex(char *to, uint64_t value)
 	return hyptrace_digits_hex(to, value, 'a');
 }
 
-/**
- * hyptrace_sentence_key - print a key and a number in hexadecimal
- * @to:		destination
- * @key:	the key, such as " pfn="
- * @value:	the number
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_sentence_key(char *to, const char *key, uint64_t value)
 {
 	return hyptrace_sentence_hex(hyptrace_sentence_text(to, key), value);
 }
 
-/**
- * hyptrace_sentence_signed - print a number in decimal
- * @to:		destination
- * @value:	the number
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_sentence_signed(char *to, int64_t value)
 {
 	if (value >= 0)
@@ -258,14 +209,6 @@ char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values,
 			       char *to);
 char *hyptrace_sentence_time(char *to, uint64_t nsec);
 
-/**
- * hyptrace_sentence_duration - print a duration as " <1.204 us>"
- * @to:		destination
- * @nsec:	the duration
- * @after:	text after it, such as ">"
- *
- * Return: the end of the text.
- */
 static inline char *hyptrace_sentence_duration(char *to, uint64_t nsec, const char *after)
 {
 	return hyptrace_sentence_text(hyptrace_sentence_time(to, nsec), after);

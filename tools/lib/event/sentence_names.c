@@ -62,12 +62,6 @@ static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *fro
 	return arg;
 }
 
-/**
- * hyptrace_sentence_is_plain - may a text be part of a sentence?
- * @text:	the text
- *
- * Return: true if all its characters are printable ASCII, and not a backslash.
- */
 bool hyptrace_sentence_is_plain(const char *text)
 {
 	for (; *text; text++)
@@ -76,12 +70,6 @@ bool hyptrace_sentence_is_plain(const char *text)
 	return true;
 }
 
-/**
- * hyptrace_sentence_is_name - may a text be a name in a sentence?
- * @text:	the text
- *
- * Return: true if it is plain and not too long.
- */
 bool hyptrace_sentence_is_name(const char *text)
 {
 	return strlen(text) <= SENTENCE_NAME_MAX && hyptrace_sentence_is_plain(text);
@@ -97,14 +85,7 @@ static bool is_call_plain(const struct hyptrace_hypercall *call)
 	return hyptrace_sentence_is_name(call->name);
 }
 
-/**
- * hyptrace_sentence_set_calls - set the hypercalls
- * @names:	out: the names
- * @calls:	the hypercalls; must stay valid while the names are used
- * @nr:		number of @calls
- *
- * Return: 0 or -ENOMEM; then nothing has changed.
- */
+/* Set the hypercalls. Return 0 or -ENOMEM; then nothing has changed. */
 int hyptrace_sentence_set_calls(struct sentence_names *names,
 				struct hyptrace_hypercall *const *calls, unsigned int nr)
 {
@@ -134,26 +115,14 @@ int hyptrace_sentence_set_calls(struct sentence_names *names,
 	return 0;
 }
 
-/**
- * hyptrace_sentence_find_call - find a hypercall
- * @names:	the names
- * @id:		its number
- *
- * Return: the hypercall, or NULL.
- */
+/* Find a hypercall. Return the hypercall, or NULL. */
 const struct sentence_call *hyptrace_sentence_find_call(const struct sentence_names *names,
 							uint64_t id)
 {
 	return id < names->nr_calls && names->calls[id].call ? &names->calls[id] : NULL;
 }
 
-/**
- * hyptrace_sentence_class - get the name of an exception class
- * @names:	the names
- * @class:	the class
- *
- * Return: the name, or NULL.
- */
+/* Get the name of an exception class. Return the name, or NULL. */
 const char *hyptrace_sentence_class(const struct sentence_names *names, uint64_t class)
 {
 	return names->classes ? sentence_find_symbol(names->classes, class)->text : NULL;

@@ -52,12 +52,7 @@ bool hyptrace_sentence_symbols_add(struct sentence_symbols *symbols, uint64_t va
 	return true;
 }
 
-/**
- * hyptrace_sentence_symbols_new - make a table of names
- * @field:	the field whose values have names
- *
- * Return: the table, or NULL if there is no memory.
- */
+/* Make a table of names. Return the table, or NULL if there is no memory. */
 struct sentence_symbols *hyptrace_sentence_symbols_new(const struct hyptrace_field *field)
 {
 	struct sentence_symbols *symbols = hyptrace_sentence_symbols_alloc(field->nr_symbols);
@@ -73,10 +68,6 @@ struct sentence_symbols *hyptrace_sentence_symbols_new(const struct hyptrace_fie
 	return symbols;
 }
 
-/**
- * hyptrace_sentence_symbols_free - free a table of names
- * @symbols:	the table, or NULL
- */
 void hyptrace_sentence_symbols_free(struct sentence_symbols *symbols)
 {
 	unsigned long i;

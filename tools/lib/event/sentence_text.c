@@ -10,28 +10,11 @@
 #define NSEC_PER_MSEC	1000000
 #define NSEC_PER_SEC	1000000000
 
-/**
- * hyptrace_sentence_value - print the name of a value
- * @to:		destination
- * @name:	the name; NULL if it has none
- * @value:	the value, to print it instead
- *
- * Return: the end of the text.
- */
 char *hyptrace_sentence_value(char *to, const char *name, uint64_t value)
 {
 	return name ? hyptrace_sentence_text(to, name) : hyptrace_sentence_hex(to, value);
 }
 
-/**
- * hyptrace_sentence_symbol - print the value of a field by its name
- * @s:		the sentence
- * @values:	its values
- * @field:	the field
- * @to:		destination
- *
- * Return: the end of the text.
- */
 char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 			       enum sentence_field field, char *to)
 {
@@ -43,28 +26,13 @@ char *hyptrace_sentence_symbol(const struct sentence *s, const uint64_t *values,
 	return hyptrace_sentence_hex(to, values[field]);
 }
 
-/**
- * hyptrace_sentence_errno - get the name of an errno, for struct sentence_kind
- * @s:		the sentence
- * @values:	its values
- *
- * Return: the name, or NULL.
- */
+/* Get the name of an errno, for struct sentence_kind. Return the name, or NULL. */
 const char *hyptrace_sentence_errno(const struct sentence *s, const uint64_t *values)
 {
 	(void)s;
 	return hyptrace_errno_name(values[FIELD_RET]);
 }
 
-/**
- * hyptrace_sentence_result - print what a call has returned
- * @s:		the sentence
- * @values:	its values
- * @value:	the result, to print it if it has no name
- * @to:		destination
- *
- * Return: the end of the text.
- */
 char *hyptrace_sentence_result(const struct sentence *s, const uint64_t *values, int64_t value,
 			       char *to)
 {
@@ -87,14 +55,7 @@ static inline char *put_parts(char *to, uint64_t whole, uint32_t part)
 	return hyptrace_digits_pair(to, part % 100);
 }
 
-/**
- * hyptrace_sentence_time - print a time as " <1.204 us", for hyptrace_sentence_duration()
- * @to:		destination
- * @nsec:	the time; its last digits are cut off, so that no value is rounded up to the
- *		next unit
- *
- * Return: the end of the text.
- */
+/* Print a time as " <1.204 us", for hyptrace_sentence_duration(). */
 char *hyptrace_sentence_time(char *to, uint64_t nsec)
 {
 	to = hyptrace_sentence_text(to, " <");

@@ -36,12 +36,9 @@ static int compare(const void *a, const void *b)
 	return x->take->order < y->take->order ? -1 : x->take->order > y->take->order;
 }
 
-/**
- * page_leaks_list - list the pages that have not come back after the teardown of their VM
- * @leaks:	the replay, which must remain valid as long as the list
- * @counts:	out: the number of such pages, which is that of the list, and of others
- *
- * Return: the list, one page in each entry, in the order of their numbers; to be freed.
+/*
+ * List the pages that have not come back after the teardown of their VM. Return the list, one page
+ * in each entry, in the order of their numbers; to be freed.
  */
 struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_counts *counts)
 {
@@ -71,13 +68,7 @@ static int compare_takes(const void *a, const void *b)
 	return x->pfn < y->pfn ? -1 : x->pfn > y->pfn;
 }
 
-/**
- * page_leaks_merge - merge neighbouring pages that were taken at once
- * @list:	the pages; afterwards ranges of pages, in the order in which they were taken
- * @nr:		number of entries
- *
- * Return: the number of ranges.
- */
+/* Merge neighbouring pages that were taken at once. */
 uint64_t page_leaks_merge(struct page_leak *list, uint64_t nr)
 {
 	uint64_t i, nr_ranges = 0;

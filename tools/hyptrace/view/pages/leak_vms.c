@@ -48,30 +48,18 @@ static enum role role_named(const char *name)
 	return ROLE_NONE;
 }
 
-/**
- * leak_vm_knows_teardown - can the replay see when a VM is gone?
- * @leaks:	the replay
- *
- * Return: true if the events have a name for the hypercall.
- */
 bool leak_vm_knows_teardown(const struct page_leaks *leaks)
 {
-	const struct hyptrace_field *id = leaks->call_fields[LEAK_CALL_ID];
+	const struct hyptrace_field *id = leaks->call->places[HYPTRACE_ROLE_ID].field;
 	unsigned int i;
 
-	for (i = 0; id && i < id->nr_symbols; i++)
+	for (i = 0; i < id->nr_symbols; i++)
 		if (role_named(id->symbols[i]->name) == ROLE_TEARDOWN)
 			return true;
 	return false;
 }
 
-/**
- * leak_vm_find - find a VM that is not gone
- * @leaks:	the replay
- * @handle:	its handle
- *
- * Return: the VM or NULL.
- */
+/* Find a VM that is not gone. Return the VM or NULL. */
 struct leak_vm *leak_vm_find(const struct page_leaks *leaks, uint32_t handle)
 {
 	struct leak_vm *vm;
@@ -81,13 +69,7 @@ struct leak_vm *leak_vm_find(const struct page_leaks *leaks, uint32_t handle)
 	return vm;
 }
 
-/**
- * leak_vm_get - find a VM that is not gone, or add it
- * @leaks:	the replay
- * @handle:	its handle
- *
- * Return: the VM, or NULL if there are too many.
- */
+/* Find a VM that is not gone, or add it. Return the VM, or NULL if there are too many. */
 struct leak_vm *leak_vm_get(struct page_leaks *leaks, uint32_t handle)
 {
 	struct leak_vm *vm = leak_vm_find(leaks, handle);
@@ -107,10 +89,7 @@ struct leak_vm *leak_vm_get(struct page_leaks *leaks, uint32_t handle)
 	return vm;
 }
 
-/**
- * leak_vm_put - free a VM that is gone, unless pages of it are missing
- * @vm:		the VM
- */
+/* Free a VM that is gone, unless pages of it are missing. */
 void leak_vm_put(struct leak_vm *vm)
 {
 	if (vm->state == LEAK_VM_IS_GONE && !vm->takes)
@@ -175,26 +154,18 @@ static struct leak_vm *run(struct page_leaks *leaks, uint32_t handle)
 	return vm;
 }
 
-/**
- * leak_vm_call - follow a hypercall
- * @leaks:	the replay
- * @rec:	its event
- * @vm:		out: the VM that has taken the pages of the hypercall, or NULL if it does not say
- *
- * Return: false if the hypercall takes pages, but not for VMs.
- */
 bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec, struct leak_vm **vm)
 {
-	const uint64_t id = leak_call_value(leaks, LEAK_CALL_ID, rec);
-	const int64_t ret = leak_call_value(leaks, LEAK_CALL_RET, rec);
-	const uint32_t arg = leak_call_value(leaks, LEAK_CALL_ARG, rec);
+	const struct hyptrace_meaning *call = leaks->call;
+	const uint32_t arg = hyptrace_meaning_value(call, HYPTRACE_ROLE_ARG1, rec);
+	const int64_t ret = hyptrace_meaning_value(call, HYPTRACE_ROLE_RESULT, rec);
 	enum role role;
 
 	*vm = NULL;
-	role = role_named(hyptrace_symbol_name(leaks->call_fields[LEAK_CALL_ID], id));
+	role = role_named(hyptrace_meaning_name(call, hyptrace_meaning_key(call, rec)));
 	if (role == ROLE_FOREIGN)
 		return false;
-	if (leak_call_value(leaks, LEAK_CALL_INVALID, rec))
+	if (hyptrace_meaning_value(call, HYPTRACE_ROLE_INVALID, rec))
 		return true;
 	if (role == ROLE_UNRESERVE)
 		unreserve(leaks, arg);

@@ -8,39 +8,23 @@
 
 #include <linux/hyptrace_netlink.h>
 
-#include "lib/internal.h"
 #include "output/die.h"
 #include "page_history.h"
 
 /* The event's time and the hypercall's begin are rounded down to ns, each by itself. */
 #define ROUNDING_NSEC	1
 
-/**
- * page_history_init - begin a history without changes
- * @history:	the history
- * @pfn:	the page
- * @formats:	formats of the events; must remain valid
- * @events:	the events; must remain valid
- * @nr:		number of @events
- */
-void page_history_init(struct page_history *history, uint64_t pfn, struct hyptrace_formats *formats,
-		       struct hyptrace_event *const *events, unsigned int nr)
+/* Begin a history without changes. @formats must remain valid. */
+void page_history_init(struct page_history *history, uint64_t pfn, struct hyptrace_formats *formats)
 {
-	unsigned int i;
-
-	*history = (struct page_history){ .pfn = pfn, .formats = formats };
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(events[i]->name, "mem_transition"))
-			history->transition = events[i];
-		if (!strcmp(events[i]->name, "host_hcall"))
-			history->call = events[i];
-	}
+	*history = (struct page_history){
+		.pfn = pfn, .formats = formats, .model = hyptrace_model_new(formats, NULL),
+	};
+	if (!history->model)
+		die_no_memory();
+	history->transition = hyptrace_model_of_kind(history->model, HYPTRACE_KIND_TRANSITION);
 }
 
-/**
- * page_history_free - free the changes
- * @history:	the history
- */
 void page_history_free(struct page_history *history)
 {
 	unsigned int i;
@@ -50,35 +34,20 @@ void page_history_free(struct page_history *history)
 	free(history->changes);
 	history->changes = NULL;
 	history->nr = 0;
+	hyptrace_model_free(history->model);
+	history->model = NULL;
 }
 
-/* Get a value; 0 if the event has no such field. */
-static uint64_t value_of(const struct hyptrace_event *event, const char *name,
-			 const struct hyptrace_record *rec)
-{
-	const struct hyptrace_field *field = hyptrace_event_field(event, name);
-	uint64_t value;
-
-	return field && !hyptrace_field_value(field, rec, &value) ? value : 0;
-}
-
-static const char *name_of(const struct hyptrace_event *event, const char *name,
+static const char *name_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
 			   const struct hyptrace_record *rec)
 {
-	const struct hyptrace_field *field = hyptrace_event_field(event, name);
-	const char *text = field ? hyptrace_symbol_name(field, value_of(event, name, rec)) : NULL;
+	const uint64_t value = hyptrace_meaning_value(meaning, role, rec);
+	const char *text = hyptrace_meaning_value_name(meaning, role, value);
 
 	return text ? text : "?";
 }
 
-/**
- * page_change_text - get the text of an event
- * @formats:	formats of the events
- * @event:	the event
- * @rec:	its record
- *
- * Return: the text, to be freed.
- */
+/* Get the text of an event, to be freed. */
 char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
 		       const struct hyptrace_record *rec)
 {
@@ -91,36 +60,25 @@ char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_e
 	return copy;
 }
 
-/**
- * page_change_init - make a change from an event
- * @change:	the change, to be freed by page_change_free(); it has no hypercall yet
- * @formats:	formats of the events
- * @event:	the event mem_transition
- * @cpu:	the event's CPU
- * @rec:	its record
- */
+/* Make a change from a transition; it has no hypercall yet. */
 void page_change_init(struct page_change *change, struct hyptrace_formats *formats,
-		      const struct hyptrace_event *event, unsigned int cpu,
+		      const struct hyptrace_meaning *meaning, unsigned int cpu,
 		      const struct hyptrace_record *rec)
 {
 	*change = (struct page_change){
 		.ts = rec->ts,
 		.cpu = cpu,
-		.op = name_of(event, "op", rec),
-		.from = name_of(event, "from", rec),
-		.to = name_of(event, "to", rec),
-		.pfn = value_of(event, "pfn", rec),
-		.nr = value_of(event, "nr", rec),
-		.handle = value_of(event, "handle", rec),
-		.ret = (int64_t)value_of(event, "ret", rec),
-		.text = page_change_text(formats, event, rec),
+		.op = name_of(meaning, HYPTRACE_ROLE_OP, rec),
+		.from = name_of(meaning, HYPTRACE_ROLE_FROM, rec),
+		.to = name_of(meaning, HYPTRACE_ROLE_TO, rec),
+		.pfn = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_PAGE, rec),
+		.nr = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_COUNT, rec),
+		.handle = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec),
+		.ret = (int64_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_RESULT, rec),
+		.text = page_change_text(formats, meaning->event, rec),
 	};
 }
 
-/**
- * page_change_free - free the texts of a change
- * @change:	the change
- */
 void page_change_free(struct page_change *change)
 {
 	free(change->text);
@@ -128,19 +86,19 @@ void page_change_free(struct page_change *change)
 }
 
 static void add_change(struct page_history *history, unsigned int cpu,
-		       const struct hyptrace_record *rec)
+		       const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event = history->transition;
-	uint64_t pfn = value_of(event, "pfn", rec), nr = value_of(event, "nr", rec);
+	const uint64_t pfn = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_PAGE, rec);
 	struct page_change *changes;
 
-	if (history->pfn < pfn || history->pfn - pfn >= nr)
+	if (history->pfn < pfn ||
+	    history->pfn - pfn >= hyptrace_meaning_value(meaning, HYPTRACE_ROLE_COUNT, rec))
 		return;
 	changes = reallocarray(history->changes, history->nr + 1, sizeof(*changes));
 	if (!changes)
 		die_no_memory();
 	history->changes = changes;
-	page_change_init(&changes[history->nr], history->formats, event, cpu, rec);
+	page_change_init(&changes[history->nr], history->formats, meaning, cpu, rec);
 	changes[history->nr].order = history->nr;
 	changes[history->nr].waits = true;
 	history->nr++;
@@ -149,9 +107,10 @@ static void add_change(struct page_history *history, unsigned int cpu,
 
 /* A hypercall has ended on a CPU: it made the changes since its begin, but none before. */
 static void add_call(struct page_history *history, unsigned int cpu,
-		     const struct hyptrace_record *rec)
+		     const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
 {
-	uint64_t begin = rec->ts - value_of(history->call, "duration", rec);
+	const uint64_t begin = rec->ts - hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION,
+								rec);
 	unsigned int i;
 
 	for (i = 0; i < history->nr && history->nr_waiting; i++) {
@@ -162,38 +121,27 @@ static void add_call(struct page_history *history, unsigned int cpu,
 		change->waits = false;
 		history->nr_waiting--;
 		if (change->ts + ROUNDING_NSEC >= begin && change->ts <= rec->ts)
-			change->call = page_change_text(history->formats, history->call,
-							rec);
+			change->call = page_change_text(history->formats, meaning->event, rec);
 	}
 }
 
-/**
- * page_history_add - add an event to the history, if it is about the page
- * @history:	the history
- * @cpu:	the event's CPU. The events of each CPU must be added in the order of time
- * @rec:	the event; data is NULL if it is only a loss
- */
+/* Add an event, or a loss. The events of each CPU must be added in the order of time. */
 void page_history_add(struct page_history *history, unsigned int cpu,
 		      const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event;
+	const struct hyptrace_meaning *meaning;
 
 	page_history_lost(history, rec->ts, rec->lost);
-	event = rec->data ? hyptrace_formats_event(history->formats, rec) : NULL;
-	if (!event)
+	if (!rec->data)
 		return;
-	if (event == history->transition)
-		add_change(history, cpu, rec);
-	else if (event == history->call && history->nr_waiting)
-		add_call(history, cpu, rec);
+	meaning = hyptrace_model_meaning(history->model, rec);
+	if (meaning->kind == HYPTRACE_KIND_TRANSITION)
+		add_change(history, cpu, meaning, rec);
+	else if (meaning->kind == HYPTRACE_KIND_HYPERCALL && history->nr_waiting)
+		add_call(history, cpu, meaning, rec);
 }
 
-/**
- * page_history_lost - note that events were lost
- * @history:	the history
- * @ts:		the time before which they were lost
- * @lost:	their number, or HYPTRACE_LOST_UNKNOWN; nothing is noted if it is 0
- */
+/* Note that @lost events were lost before a time, unless @lost is 0. */
 void page_history_lost(struct page_history *history, uint64_t ts, uint64_t lost)
 {
 	if (!lost)
@@ -215,10 +163,6 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/**
- * page_history_sort - sort the changes of all CPUs by their time
- * @history:	the history
- */
 void page_history_sort(struct page_history *history)
 {
 	if (history->nr)
@@ -243,14 +187,10 @@ static uint32_t shared_with(const char *name)
 	return HYPTRACE_OWNERSHIP_HOST_SHARED_FFA;
 }
 
-/**
- * page_history_owner - find the owner of the page after all changes
- * @history:	the history, sorted
- * @owner:	out: enum hyptrace_ownership
- *
- * Several guests may share a page. The host owns it alone when as many have lost it.
- *
- * Return: true, or false if there is no successful change.
+/*
+ * Find the owner of the page after all changes, which are sorted: enum hyptrace_ownership. Several
+ * guests may share a page. The host owns it alone when as many have lost it. Return false if there
+ * is no successful change.
  */
 bool page_history_owner(const struct page_history *history, uint32_t *owner)
 {

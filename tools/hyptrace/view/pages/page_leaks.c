@@ -15,20 +15,11 @@
 
 #include <linux/hyptrace_netlink.h>
 
-#include "lib/internal.h"
 #include "output/die.h"
 #include "page_leaks.h"
 
 /* The event's time and the hypercall's begin are rounded down to ns, each by itself. */
 #define ROUNDING_NSEC	1
-
-static const char *const field_names[NR_LEAK_FIELDS] = {
-	"op", "from", "to", "handle", "ret", "pfn", "nr", "gfn",
-};
-
-static const char *const call_field_names[NR_LEAK_CALL_FIELDS] = {
-	"id", "invalid", "arg1", "duration", "ret",
-};
 
 /* A take waits no more for its hypercall. */
 static void end_wait(struct page_leaks *leaks, struct page_take *take, enum take_cause cause)
@@ -59,41 +50,23 @@ static void free_take(struct page_take *take, void *arg)
 	free(take);
 }
 
-/**
- * page_leaks_init - begin with no pages and no VMs
- * @leaks:	the replay
- * @max_pages:	remember no more pages than this at a time
- * @formats:	formats of the events; must remain valid
- * @events:	the events; must remain valid
- * @nr:		number of @events
- *
- * Return: false if the replay cannot work: an event is missing, or the hypercalls have no names.
- * page_leaks_free() must be called in any case.
+/*
+ * Begin with no pages and no VMs, to remember @max_pages at a time. Return false if the replay
+ * cannot work: an event is missing, or hypercalls have no names. page_leaks_free() in any case.
  */
-bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats,
-		     struct hyptrace_event *const *events, unsigned int nr)
+bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats)
 {
-	unsigned int i;
-
-	*leaks = (struct page_leaks){ .formats = formats };
+	*leaks = (struct page_leaks){
+		.formats = formats, .model = hyptrace_model_new(formats, NULL),
+	};
+	if (!leaks->model)
+		die_no_memory();
 	page_takes_init(&leaks->takes, max_pages, free_take, leaks);
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(events[i]->name, "mem_transition"))
-			leaks->transition = events[i];
-		if (!strcmp(events[i]->name, "host_hcall"))
-			leaks->call = events[i];
-	}
-	for (i = 0; leaks->transition && i < NR_LEAK_FIELDS; i++)
-		leaks->fields[i] = hyptrace_event_field(leaks->transition, field_names[i]);
-	for (i = 0; leaks->call && i < NR_LEAK_CALL_FIELDS; i++)
-		leaks->call_fields[i] = hyptrace_event_field(leaks->call, call_field_names[i]);
+	leaks->transition = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_TRANSITION);
+	leaks->call = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_HYPERCALL);
 	return leaks->transition && leaks->call && leak_vm_knows_teardown(leaks);
 }
 
-/**
- * page_leaks_free - free the pages and the VMs
- * @leaks:	the replay
- */
 void page_leaks_free(struct page_leaks *leaks)
 {
 	struct leak_vm *vm;
@@ -104,37 +77,23 @@ void page_leaks_free(struct page_leaks *leaks)
 		leaks->vms = vm->next;
 		free(vm);
 	}
+	hyptrace_model_free(leaks->model);
 }
 
-/* Get a value; 0 if the event has no such field. */
-static uint64_t value_of(const struct hyptrace_field *field, const struct hyptrace_record *rec)
-{
-	uint64_t value;
-
-	return field && !hyptrace_field_value(field, rec, &value) ? value : 0;
-}
-
-static bool is_named(const struct page_leaks *leaks, enum leak_field which,
+static bool is_named(const struct page_leaks *leaks, enum hyptrace_role role,
 		     const struct hyptrace_record *rec, const char *name)
 {
-	const struct hyptrace_field *field = leaks->fields[which];
-	const char *found = field ? hyptrace_symbol_name(field, value_of(field, rec)) : NULL;
+	const uint64_t value = hyptrace_meaning_value(leaks->transition, role, rec);
+	const char *found = hyptrace_meaning_value_name(leaks->transition, role, value);
 
 	return found && !strcmp(found, name);
 }
 
-/**
- * leak_call_value - get a value of a hypercall's event
- * @leaks:	the replay
- * @field:	which one
- * @rec:	the event
- *
- * Return: the value; 0 if the event has no such field.
- */
-uint64_t leak_call_value(const struct page_leaks *leaks, enum leak_call_field field,
+/* A value of a transition */
+static uint64_t value_of(const struct page_leaks *leaks, enum hyptrace_role role,
 			 const struct hyptrace_record *rec)
 {
-	return value_of(leaks->call_fields[field], rec);
+	return hyptrace_meaning_value(leaks->transition, role, rec);
 }
 
 static void *copy_of(const struct hyptrace_record *rec)
@@ -172,8 +131,8 @@ static void set_vm(struct page_take *take, struct leak_vm *vm)
 static void take_pages(struct page_leaks *leaks, unsigned int cpu,
 		       const struct hyptrace_record *rec, uint8_t owner, struct leak_vm *vm)
 {
-	const uint64_t pfn = value_of(leaks->fields[LEAK_PFN], rec);
-	const uint64_t nr = value_of(leaks->fields[LEAK_NR], rec);
+	const uint64_t pfn = value_of(leaks, HYPTRACE_ROLE_PAGE, rec);
+	const uint64_t nr = value_of(leaks, HYPTRACE_ROLE_COUNT, rec);
 	struct page_take **waiting = waiting_of(leaks, cpu);
 	struct page_take *take = calloc(1, sizeof(*take));
 
@@ -185,7 +144,7 @@ static void take_pages(struct page_leaks *leaks, unsigned int cpu,
 		.order = leaks->order++,
 		.cpu = cpu,
 		.owner = owner,
-		.shift = value_of(leaks->fields[LEAK_GFN], rec) - pfn,
+		.shift = value_of(leaks, HYPTRACE_ROLE_GUEST_PAGE, rec) - pfn,
 		.event = copy_of(rec),
 		.event_size = rec->size,
 	};
@@ -201,69 +160,70 @@ static void take_pages(struct page_leaks *leaks, unsigned int cpu,
 /* The host shares pages: it owns them, and has not shared them with EL2 before. */
 static void share(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const uint64_t pfn = value_of(leaks->fields[LEAK_PFN], rec);
-	const uint64_t nr = value_of(leaks->fields[LEAK_NR], rec);
+	const uint64_t pfn = value_of(leaks, HYPTRACE_ROLE_PAGE, rec);
+	const uint64_t nr = value_of(leaks, HYPTRACE_ROLE_COUNT, rec);
 	struct leak_vm *vm = NULL;
-	bool with_guest = is_named(leaks, LEAK_TO, rec, "guest");
+	bool with_guest = is_named(leaks, HYPTRACE_ROLE_TO, rec, "guest");
 
-	if (!with_guest && !is_named(leaks, LEAK_TO, rec, "hyp"))
+	if (!with_guest && !is_named(leaks, HYPTRACE_ROLE_TO, rec, "hyp"))
 		return;
 	/* If events were lost, older takes of these pages may still be there. */
 	page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_HYP);
 	page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_GUEST);
 	page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP);
 	if (with_guest)
-		vm = leak_vm_get(leaks, value_of(leaks->fields[LEAK_HANDLE], rec));
+		vm = leak_vm_get(leaks, value_of(leaks, HYPTRACE_ROLE_VM, rec));
 	take_pages(leaks, cpu, rec, with_guest ? HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST :
 		   HYPTRACE_OWNERSHIP_HOST_SHARED_HYP, vm);
 }
 
 static void unshare(struct page_leaks *leaks, const struct hyptrace_record *rec)
 {
-	const uint64_t pfn = value_of(leaks->fields[LEAK_PFN], rec);
-	const uint64_t nr = value_of(leaks->fields[LEAK_NR], rec);
+	const uint64_t pfn = value_of(leaks, HYPTRACE_ROLE_PAGE, rec);
+	const uint64_t nr = value_of(leaks, HYPTRACE_ROLE_COUNT, rec);
 	struct leak_vm *vm;
 
-	if (is_named(leaks, LEAK_TO, rec, "hyp"))
+	if (is_named(leaks, HYPTRACE_ROLE_TO, rec, "hyp"))
 		page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP);
-	if (!is_named(leaks, LEAK_TO, rec, "guest"))
+	if (!is_named(leaks, HYPTRACE_ROLE_TO, rec, "guest"))
 		return;
-	vm = leak_vm_find(leaks, value_of(leaks->fields[LEAK_HANDLE], rec));
+	vm = leak_vm_find(leaks, value_of(leaks, HYPTRACE_ROLE_VM, rec));
 	if (vm)
 		page_takes_drop_shared(&leaks->takes, pfn, nr, vm,
-				       value_of(leaks->fields[LEAK_GFN], rec) - pfn);
+				       value_of(leaks, HYPTRACE_ROLE_GUEST_PAGE, rec) - pfn);
 }
 
 /* Pages change their owner: nobody shares them before and afterwards. */
 static void donate(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	page_takes_drop(&leaks->takes, value_of(leaks->fields[LEAK_PFN], rec),
-			value_of(leaks->fields[LEAK_NR], rec), PAGE_TAKES_ALL);
-	if (is_named(leaks, LEAK_TO, rec, "hyp"))
+	page_takes_drop(&leaks->takes, value_of(leaks, HYPTRACE_ROLE_PAGE, rec),
+			value_of(leaks, HYPTRACE_ROLE_COUNT, rec), PAGE_TAKES_ALL);
+	if (is_named(leaks, HYPTRACE_ROLE_TO, rec, "hyp"))
 		take_pages(leaks, cpu, rec, HYPTRACE_OWNERSHIP_HYP, NULL);
-	else if (is_named(leaks, LEAK_TO, rec, "guest"))
+	else if (is_named(leaks, HYPTRACE_ROLE_TO, rec, "guest"))
 		take_pages(leaks, cpu, rec, HYPTRACE_OWNERSHIP_GUEST,
-			   leak_vm_get(leaks, value_of(leaks->fields[LEAK_HANDLE], rec)));
+			   leak_vm_get(leaks, value_of(leaks, HYPTRACE_ROLE_VM, rec)));
 }
 
 static void change(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	leaks->transitions++;
-	if (value_of(leaks->fields[LEAK_RET], rec))
+	if (value_of(leaks, HYPTRACE_ROLE_RESULT, rec))
 		return;
-	if (is_named(leaks, LEAK_OP, rec, "share"))
+	if (is_named(leaks, HYPTRACE_ROLE_OP, rec, "share"))
 		share(leaks, cpu, rec);
-	else if (is_named(leaks, LEAK_OP, rec, "unshare"))
+	else if (is_named(leaks, HYPTRACE_ROLE_OP, rec, "unshare"))
 		unshare(leaks, rec);
-	else if (is_named(leaks, LEAK_OP, rec, "donate") ||
-		 is_named(leaks, LEAK_OP, rec, "reclaim"))
+	else if (is_named(leaks, HYPTRACE_ROLE_OP, rec, "donate") ||
+		 is_named(leaks, HYPTRACE_ROLE_OP, rec, "reclaim"))
 		donate(leaks, cpu, rec);
 }
 
 /* A hypercall has ended: it has made the transitions of the CPU since its begin. */
 static void end_call(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const uint64_t begin = rec->ts - leak_call_value(leaks, LEAK_CALL_DURATION, rec);
+	const uint64_t begin = rec->ts - hyptrace_meaning_value(leaks->call, HYPTRACE_ROLE_DURATION,
+								rec);
 	struct page_take **waiting = waiting_of(leaks, cpu), *take;
 	struct leak_vm *vm;
 	bool for_vms;
@@ -304,24 +264,17 @@ static void note_loss(struct page_leaks *leaks, unsigned int cpu, uint64_t ts, u
 		end_wait(leaks, take, TAKE_LOST);
 }
 
-/**
- * page_leaks_add - replay an event
- * @leaks:	the replay
- * @cpu:	the event's CPU
- * @rec:	the event; data is NULL if it is only a loss
- *
- * The events must be added in the order of time.
- */
+/* Replay an event or a loss. They must come in the order of time. */
 void page_leaks_add(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event;
+	const struct hyptrace_meaning *meaning;
 
 	note_loss(leaks, cpu, rec->ts, rec->lost);
-	event = rec->data ? hyptrace_formats_event(leaks->formats, rec) : NULL;
-	if (!event)
+	if (!rec->data)
 		return;
-	if (event == leaks->transition)
+	meaning = hyptrace_model_meaning(leaks->model, rec);
+	if (meaning == leaks->transition)
 		change(leaks, cpu, rec);
-	else if (event == leaks->call)
+	else if (meaning == leaks->call)
 		end_call(leaks, cpu, rec);
 }

@@ -6,7 +6,7 @@
 #ifndef PAGE_LEAKS_H
 #define PAGE_LEAKS_H
 
-#include "lib/hyptrace.h"
+#include "lib/hyptrace_model.h"
 #include "page_takes.h"
 
 /* Pages to remember at most: 4 GiB of memory. In the worst case this takes some 350 MB. */
@@ -21,107 +21,55 @@ enum leak_vm_state {
 	LEAK_VM_IS_GONE,
 };
 
-/**
- * struct leak_vm - a VM
- * @next:	the next one that is not gone
- * @handle:	its handle at EL2, which a later VM may have again
- * @state:	enum leak_vm_state
- * @has_run:	EL2 has more of it than a reserved handle
- * @gone:	time at which the teardown was over
- * @takes:	takes of its pages
- */
 struct leak_vm {
-	struct leak_vm		*next;
-	uint32_t		handle;
+	struct leak_vm		*next;		/* the next one that is not gone */
+	uint32_t		handle;		/* at EL2; a later VM may have it again */
 	enum leak_vm_state	state;
-	bool			has_run;
-	uint64_t		gone;
-	size_t			takes;
+	bool			has_run;	/* EL2 has more of it than a reserved handle */
+	uint64_t		gone;		/* time at which the teardown was over */
+	size_t			takes;		/* of its pages */
 };
 
-/**
- * struct page_leak - neighbouring pages that were taken at once and are missing
- * @pfn:	the first page
- * @nr:		number of pages
- * @take:	how they were taken
- */
+/* Neighbouring pages that were taken at once and are missing */
 struct page_leak {
 	uint64_t		pfn;
 	uint64_t		nr;
 	const struct page_take	*take;
 };
 
-/* Fields of mem_transition, and the values of the first three */
-enum leak_field { LEAK_OP, LEAK_FROM, LEAK_TO, LEAK_HANDLE, LEAK_RET, LEAK_PFN, LEAK_NR, LEAK_GFN,
-		  NR_LEAK_FIELDS };
-
-/* Fields of host_hcall */
-enum leak_call_field { LEAK_CALL_ID, LEAK_CALL_INVALID, LEAK_CALL_ARG, LEAK_CALL_DURATION,
-		       LEAK_CALL_RET, NR_LEAK_CALL_FIELDS };
-
-/**
- * struct page_leaks - the replay of a history
- * @formats:	formats of the events
- * @transition:	the event mem_transition, or NULL
- * @call:	the event host_hcall, or NULL
- * @fields:	fields of @transition
- * @call_fields: fields of @call
- * @takes:	the pages that have not come back
- * @vms:	the VMs that are not gone
- * @nr_vms:	number of @vms
- * @waiting:	takes of each CPU that wait for their hypercall
- * @nr_cpus:	number of @waiting
- * @order:	number of takes
- * @transitions: mem_transition events, also those that have failed
- * @calls:	host_hcall events
- * @last_gone:	time at which the teardown of the last VM was over
- * @nr_gone:	number of teardowns that are over
- * @lost:	events lost, of any kind
- * @lost_more:	more were lost, but their number is not known
- * @lost_before: time of the last event before which events were lost
- * @too_many:	pages taken that there was no room for
- * @too_many_vms: VMs that there was no room for
- */
 struct page_leaks {
 	struct hyptrace_formats		*formats;
-	const struct hyptrace_event	*transition;
-	const struct hyptrace_event	*call;
-	const struct hyptrace_field	*fields[NR_LEAK_FIELDS];
-	const struct hyptrace_field	*call_fields[NR_LEAK_CALL_FIELDS];
-	struct page_takes		takes;
-	struct leak_vm			*vms;
+	struct hyptrace_model		*model;
+	const struct hyptrace_meaning	*transition;	/* or NULL */
+	const struct hyptrace_meaning	*call;		/* or NULL */
+	struct page_takes		takes;		/* the pages that have not come back */
+	struct leak_vm			*vms;		/* that are not gone */
 	unsigned int			nr_vms;
-	struct page_take		**waiting;
+	struct page_take		**waiting;	/* takes of each CPU without a hypercall */
 	unsigned int			nr_cpus;
-	uint64_t			order;
-	uint64_t			transitions;
+	uint64_t			order;		/* number of takes */
+	uint64_t			transitions;	/* also those that have failed */
 	uint64_t			calls;
-	uint64_t			last_gone;
-	uint64_t			nr_gone;
-	uint64_t			lost;
-	bool				lost_more;
-	uint64_t			lost_before;
-	uint64_t			too_many;
+	uint64_t			last_gone;	/* when the last teardown was over */
+	uint64_t			nr_gone;	/* teardowns that are over */
+	uint64_t			lost;		/* events of any kind */
+	bool				lost_more;	/* nobody knows how many more */
+	uint64_t			lost_before;	/* time of the last loss */
+	uint64_t			too_many;	/* pages that there was no room for */
 	uint64_t			too_many_vms;
 };
 
-/**
- * struct leak_counts - what became of the pages that have not come back
- * @leaked:	their VM is gone
- * @pending:	their VM is being torn down
- * @undecided:	it is not known which VM has taken them, and one still lives
- * @unknown:	the hypercall that has taken them was lost
- */
+/* What became of the pages that have not come back */
 struct leak_counts {
-	uint64_t	leaked;
-	uint64_t	pending;
-	uint64_t	undecided;
-	uint64_t	unknown;
+	uint64_t	leaked;		/* their VM is gone */
+	uint64_t	pending;	/* their VM is being torn down */
+	uint64_t	undecided;	/* nobody knows which VM has them, and one still lives */
+	uint64_t	unknown;	/* the hypercall that has taken them was lost */
 };
 
 /* page_leaks.c: the replay */
-bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats,
-		     struct hyptrace_event *const *events, unsigned int nr);
+bool page_leaks_init(struct page_leaks *leaks, size_t max_pages,
+		     struct hyptrace_formats *formats);
 void page_leaks_free(struct page_leaks *leaks);
 void page_leaks_add(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec);
 
@@ -136,7 +84,5 @@ bool leak_vm_knows_teardown(const struct page_leaks *leaks);
 bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec,
 		  struct leak_vm **vm);
 void leak_vm_put(struct leak_vm *vm);
-uint64_t leak_call_value(const struct page_leaks *leaks, enum leak_call_field field,
-			 const struct hyptrace_record *rec);
 
 #endif /* PAGE_LEAKS_H */

@@ -11,13 +11,6 @@
 
 #define FIRST_BUCKETS	1024
 
-/**
- * page_takes_init - begin with no page
- * @takes:	the table
- * @max:	add no more pages than this
- * @free_take:	frees a take whose last page has come back
- * @arg:	the argument of @free_take
- */
 void page_takes_init(struct page_takes *takes, size_t max, page_take_free_fn free_take, void *arg)
 {
 	*takes = (struct page_takes){
@@ -46,10 +39,6 @@ static void drop(struct page_takes *takes, struct taken_page **at)
 	takes->nr--;
 }
 
-/**
- * page_takes_free - free all pages and their takes
- * @takes:	the table
- */
 void page_takes_free(struct page_takes *takes)
 {
 	size_t i;
@@ -84,15 +73,6 @@ static void grow(struct page_takes *takes)
 	*takes = larger;
 }
 
-/**
- * page_takes_add - add pages
- * @takes:	the table
- * @pfn:	the first page
- * @nr:		number of pages
- * @take:	how they were taken. If its member pages is 0 afterwards, the caller must free it.
- *
- * Return: the number of pages that the table has no room for, and that were not added.
- */
 uint64_t page_takes_add(struct page_takes *takes, uint64_t pfn, uint64_t nr, struct page_take *take)
 {
 	for (; nr && takes->nr < takes->max; pfn++, nr--) {
@@ -126,13 +106,6 @@ static void drop_in_bucket(struct page_takes *takes, struct taken_page **at, uin
 	}
 }
 
-/**
- * page_takes_drop - remove pages that have come back
- * @takes:	the table
- * @pfn:	the first page
- * @nr:		number of pages
- * @owner:	remove only takes to this enum hyptrace_ownership, or PAGE_TAKES_ALL
- */
 void page_takes_drop(struct page_takes *takes, uint64_t pfn, uint64_t nr, uint8_t owner)
 {
 	size_t i;
@@ -166,16 +139,9 @@ static struct taken_page **find_shared(const struct page_takes *takes, uint64_t 
 	return found;
 }
 
-/**
- * page_takes_drop_shared - remove pages that a guest has lost
- * @takes:	the table
- * @pfn:	the first page
- * @nr:		number of pages
- * @vm:		the guest's VM
- * @shift:	number of a page in the guest minus its number
- *
- * Several guests can share a page, and one guest can have it in several places: one take of each
- * page is removed.
+/*
+ * Remove pages that a guest has lost. Several guests can share a page, and one guest can have it in
+ * several places: one take of each page is removed.
  */
 void page_takes_drop_shared(struct page_takes *takes, uint64_t pfn, uint64_t nr,
 			    const struct leak_vm *vm, uint64_t shift)

@@ -20,73 +20,44 @@ enum take_cause {
 	TAKE_LOST,	/* its event may be among those that were lost */
 };
 
-/**
- * struct page_take - an event by which the host gave pages away, or shared them
- * @pages:	pages of it that are in the table
- * @next:	the next take of the CPU that waits for its hypercall
- * @prev:	the one before, or NULL if this one is the first
- * @ts:		when
- * @order:	how many takes there were before
- * @cpu:	on which CPU
- * @owner:	enum hyptrace_ownership of the pages since then
- * @cause:	enum take_cause
- * @vm:		the VM that took them, or NULL
- * @shift:	number of a page in the guest minus its number
- * @event:	the payload of the event
- * @event_size:	bytes of @event
- * @call:	the payload of the hypercall's event, or NULL
- * @call_size:	bytes of @call
- * @call_ts:	time of the hypercall's event
- */
+/* An event by which the host gave pages away, or shared them */
 struct page_take {
-	size_t			pages;
-	struct page_take	*next;
-	struct page_take	*prev;
-	uint64_t		ts;
-	uint64_t		order;
-	unsigned int		cpu;
-	uint8_t			owner;
-	uint8_t			cause;
-	struct leak_vm		*vm;
-	uint64_t		shift;
-	void			*event;
-	unsigned int		event_size;
-	void			*call;
-	unsigned int		call_size;
-	uint64_t		call_ts;
+	size_t			pages;	/* pages of it that are in the table */
+	struct page_take	*next;	/* the next take of the CPU that waits for its hypercall */
+	struct page_take	*prev;	/* the one before, or NULL if this one is the first */
+	uint64_t		ts;	/* when */
+	uint64_t		order;	/* how many takes there were before */
+	unsigned int		cpu;	/* on which CPU */
+	uint8_t			owner;	/* enum hyptrace_ownership of the pages since then */
+	uint8_t			cause;	/* enum take_cause */
+	struct leak_vm		*vm;	/* the VM that took them, or NULL */
+	uint64_t		shift;	/* number of a page in the guest minus its number */
+	void			*event;	/* the payload of the event */
+	unsigned int		event_size;	/* bytes of event */
+	void			*call;	/* the payload of the hypercall's event, or NULL */
+	unsigned int		call_size;	/* bytes of call */
+	uint64_t		call_ts;	/* time of the hypercall's event */
 };
 
-/**
- * struct taken_page - a page that has not come back
- * @next:	the next one in the bucket
- * @pfn:	its number
- * @take:	how it was taken
- */
+/* A page that has not come back */
 struct taken_page {
-	struct taken_page	*next;
-	uint64_t		pfn;
-	struct page_take	*take;
+	struct taken_page	*next;	/* the next one in the bucket */
+	uint64_t		pfn;	/* its number */
+	struct page_take	*take;	/* how it was taken */
 };
 
 /* Called when the last page of a take has come back; frees the take. */
 typedef void (*page_take_free_fn)(struct page_take *take, void *arg);
 
-/**
- * struct page_takes - all pages that have not come back, by a hash of their numbers
- * @buckets:	lists of pages
- * @nr_buckets:	number of @buckets, a power of two
- * @nr:		number of pages; a page that several guests share counts as often
- * @max:	no more pages than this are added
- * @free_take:	frees a take
- * @arg:	its argument
- */
+/* All pages that have not come back, by a hash of their numbers */
 struct page_takes {
-	struct taken_page	**buckets;
-	size_t			nr_buckets;
+	struct taken_page	**buckets;	/* lists of pages */
+	size_t			nr_buckets;	/* number of buckets, a power of two */
+	/* number of pages; a page that several guests share counts as often */
 	size_t			nr;
-	size_t			max;
-	page_take_free_fn	free_take;
-	void			*arg;
+	size_t			max;	/* no more pages than this are added */
+	page_take_free_fn	free_take;	/* frees a take */
+	void			*arg;	/* its argument */
 };
 
 /* Any owner */

@@ -5,7 +5,7 @@
 #ifndef WHO_H
 #define WHO_H
 
-#include "lib/hyptrace.h"
+#include "lib/hyptrace_model.h"
 #include "cli/cli.h"
 #include "output/printer.h"
 #include "session/snapshots.h"
@@ -14,18 +14,13 @@
 /* Both events are needed. */
 #define WHO_ENABLE	"use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\""
 
-/**
- * struct who_events - the events of a remote, and how they are printed
- * @events:	the events
- * @nr:		number of @events
- * @formats:	their formats, with the names of hypercalls
- * @calls:	these names, or NULL
- */
+/* The events of a remote, and how they are printed */
 struct who_events {
 	struct hyptrace_event		**events;
 	unsigned int			nr;
+	/* their formats, with the names of hypercalls */
 	struct hyptrace_formats		*formats;
-	struct hyptrace_hypercall	**calls;
+	struct hyptrace_hypercall	**calls;	/* these names, or NULL */
 };
 
 /* who_events.c */

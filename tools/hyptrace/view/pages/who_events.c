@@ -10,14 +10,7 @@
 #include "session/select.h"
 #include "who.h"
 
-/**
- * who_get_events - get the events of a remote, and how they are printed
- * @ctx:	the verb's context, connected
- * @remote:	the remote's name
- * @events:	out: the events, for who_free_events(), if the exit code is EXIT_DONE
- *
- * Return: an exit code.
- */
+/* Get the events of a remote, and how they are printed. */
 int who_get_events(struct context *ctx, const char *remote, struct who_events *events)
 {
 	struct hyptrace_error err;
@@ -33,10 +26,6 @@ int who_get_events(struct context *ctx, const char *remote, struct who_events *e
 	return EXIT_DONE;
 }
 
-/**
- * who_free_events - free what who_get_events() has got
- * @events:	the events
- */
 void who_free_events(struct who_events *events)
 {
 	hyptrace_formats_free(events->formats);
@@ -44,11 +33,7 @@ void who_free_events(struct who_events *events)
 	hyptrace_free_events(events->events);
 }
 
-/**
- * who_add_change - add a change to the JSON object that is being printed
- * @p:		the printer
- * @change:	the change
- */
+/* Add a change to the JSON object that is being printed. */
 void who_add_change(struct printer *p, const struct page_change *change)
 {
 	printer_uint(p, "cpu", change->cpu);
@@ -67,13 +52,6 @@ void who_add_change(struct printer *p, const struct page_change *change)
 		printer_none(p, "call");
 }
 
-/**
- * who_note_losses - say that events are missing, if any are
- * @lost:	events lost
- * @lost_more:	more were lost, but their number is not known
- * @before:	time of the last event before which events were lost
- * @read:	events that a consumer has taken from the rings
- */
 void who_note_losses(uint64_t lost, bool lost_more, uint64_t before, uint64_t read)
 {
 	if (lost || lost_more)

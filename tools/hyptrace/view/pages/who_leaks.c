@@ -21,30 +21,19 @@
 /* A time in seconds, for printf(), which gets it as two numbers */
 #define TIME_FMT	"%" PRIu64 ".%09" PRIu64
 
-/**
- * struct who_leaks - the state of the verb
- * @ctx:	the verb's context
- * @remote:	the remote, or NULL
- * @path:	name of the file, or NULL
- * @rings:	what is known about the rings
- * @leaks:	the replay
- * @list:	the leaks
- * @nr:		number of @list
- * @counts:	number of pages
- * @back:	pages that have come back since the history was read
- * @incomplete:	events are missing
- */
+/* The state of the verb */
 struct who_leaks {
-	struct context			*ctx;
-	const struct hyptrace_remote	*remote;
-	const char			*path;
-	struct snapshots		rings;
+	struct context			*ctx;	/* the verb's context */
+	const struct hyptrace_remote	*remote;	/* the remote, or NULL */
+	const char			*path;	/* name of the file, or NULL */
+	struct snapshots		rings;	/* what is known about the rings */
 	struct page_leaks		leaks;
 	struct page_leak		*list;
 	uint64_t			nr;
 	struct leak_counts		counts;
+	/* pages that have come back since the history was read */
 	uint64_t			back;
-	bool				incomplete;
+	bool				incomplete;	/* events are missing */
 };
 
 static void add_record(void *arg, unsigned int cpu, const struct hyptrace_record *rec)
@@ -147,7 +136,7 @@ static void print_leak(struct who_leaks *who, const struct page_leak *leak)
 			 &(struct hyptrace_record){ .ts = take->ts, .data = take->event,
 						    .size = take->event_size });
 	if (take->call)
-		change.call = page_change_text(who->leaks.formats, who->leaks.call,
+		change.call = page_change_text(who->leaks.formats, who->leaks.call->event,
 					       &(struct hyptrace_record){ .ts = take->call_ts,
 						       .data = take->call,
 						       .size = take->call_size });
@@ -258,18 +247,19 @@ static void note_filtered(struct who_leaks *who, uint64_t filtered)
 static int check_rings(struct who_leaks *who)
 {
 	const struct page_leaks *leaks = &who->leaks;
+	const struct hyptrace_event *transition = leaks->transition->event;
+	const struct hyptrace_event *call = leaks->call->event;
 	const char *name = who->remote->name;
 
 	if (!who->rings.has_rings)
 		return cmd_fail("cannot look for leaks: the rings of \"%s\" are not loaded (%s)",
 				name, WHO_ENABLE);
-	if ((!leaks->transition->enabled && !leaks->transitions) ||
-	    (!leaks->call->enabled && !leaks->calls))
+	if ((!transition->enabled && !leaks->transitions) || (!call->enabled && !leaks->calls))
 		return cmd_fail("cannot look for leaks: the event \"%s\" is not enabled (%s)",
-				!leaks->transition->enabled && !leaks->transitions ?
-				leaks->transition->name : leaks->call->name, WHO_ENABLE);
-	note_event(who, leaks->transition);
-	note_event(who, leaks->call);
+				!transition->enabled && !leaks->transitions ? transition->name :
+				call->name, WHO_ENABLE);
+	note_event(who, transition);
+	note_event(who, call);
 	note_filtered(who, who->rings.filtered);
 	if (who->remote->state != HYPTRACE_STATE_TRACING) {
 		who->incomplete = true;
@@ -295,13 +285,6 @@ static int look_into_rings(struct who_leaks *who)
 	return code;
 }
 
-/**
- * who_leaks_live - look for leaks in what the rings hold
- * @ctx:	the verb's context, connected
- * @remote:	the remote
- *
- * Return: an exit code.
- */
 int who_leaks_live(struct context *ctx, const struct hyptrace_remote *remote)
 {
 	struct who_leaks who = { .ctx = ctx, .remote = remote };
@@ -316,8 +299,7 @@ int who_leaks_live(struct context *ctx, const struct hyptrace_remote *remote)
 	code = who_get_events(ctx, remote->name, &events);
 	if (code)
 		return code;
-	if (page_leaks_init(&who.leaks, PAGE_LEAKS_MAX_PAGES, events.formats, events.events,
-			    events.nr))
+	if (page_leaks_init(&who.leaks, PAGE_LEAKS_MAX_PAGES, events.formats))
 		code = look_into_rings(&who);
 	else
 		code = cmd_fail("cannot look for leaks: the hypercalls of \"%s\" have no names",
@@ -377,29 +359,18 @@ static int look_into_file(struct who_leaks *who, struct hyptrace_file *file)
 	return code;
 }
 
-/**
- * who_leaks_file - look for leaks in a file
- * @ctx:	the verb's context
- * @path:	name of the file
- *
- * Return: an exit code.
- */
 int who_leaks_file(struct context *ctx, const char *path)
 {
 	struct who_leaks who = { .ctx = ctx, .path = path };
-	struct hyptrace_event *const *events;
 	struct hyptrace_file *file;
 	struct hyptrace_error err;
-	unsigned int nr;
 	int code;
 
 	cmd_make_printer(ctx);
 	file = hyptrace_file_open(path, &err);
 	if (!file)
 		return cmd_fail("cannot read \"%s\": %s", path, err.text);
-	events = hyptrace_file_events(file, &nr);
-	if (page_leaks_init(&who.leaks, PAGE_LEAKS_MAX_PAGES, hyptrace_file_formats(file), events,
-			    nr))
+	if (page_leaks_init(&who.leaks, PAGE_LEAKS_MAX_PAGES, hyptrace_file_formats(file)))
 		code = look_into_file(&who, file);
 	else
 		code = cmd_fail("cannot look for leaks in \"%s\": it has no events mem_transition and host_hcall with the names of hypercalls",
