@@ -653,10 +653,12 @@ void hyptrace_merge_finish(struct hyptrace_merge *merge);
  * @record:	the event. Its member lost is the number of events that the CPU has lost right
  *		before it. If its member data is NULL, it is only a loss.
  * @cpu:	the CPU
+ * @is_host:	of a file: the host has recorded it, not the remote
  */
 struct hyptrace_stream_event {
 	struct hyptrace_record	record;
 	unsigned int		cpu;
+	bool			is_host;
 };
 
 /**

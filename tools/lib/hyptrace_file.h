@@ -27,6 +27,8 @@ extern "C" {
  * @lost:	events that were lost during the recording
  * @filtered:	events that a filter at EL2 has refused meanwhile
  * @has_counts:	the three counts are known
+ * @missing:	more bytes of sub-buffers that the file promises, but does not have
+ * @own_file:	its sub-buffers are in a file of its own: the recording has not ended
  */
 struct hyptrace_file_cpu {
 	unsigned int	id;
@@ -36,6 +38,8 @@ struct hyptrace_file_cpu {
 	uint64_t	lost;
 	uint64_t	filtered;
 	bool		has_counts;
+	uint64_t	missing;
+	bool		own_file;
 };
 
 /**
@@ -91,7 +95,12 @@ struct hyptrace_file_counts {
 	uint64_t	damaged;
 };
 
+/* Whose events are read: those of the remote, and those that the host has recorded meanwhile */
+#define HYPTRACE_SIDE_REMOTE	1U
+#define HYPTRACE_SIDE_HOST	2U
+
 struct hyptrace_file *hyptrace_file_open(const char *path, struct hyptrace_error *err);
+struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hyptrace_error *err);
 void hyptrace_file_close(struct hyptrace_file *file);
 const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *file);
 const struct hyptrace_file_cpu *const *hyptrace_file_cpus(const struct hyptrace_file *file,
@@ -106,6 +115,7 @@ int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus,
 			   struct hyptrace_error *err);
 void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t to);
 void hyptrace_file_set_last(struct hyptrace_file *file, uint64_t events);
+void hyptrace_file_set_sides(struct hyptrace_file *file, unsigned int sides);
 void hyptrace_file_set_filter(struct hyptrace_file *file, hyptrace_stream_filter_fn filter,
 			      void *arg);
 void hyptrace_file_rewind(struct hyptrace_file *file);
@@ -118,9 +128,57 @@ int hyptrace_file_batch(struct hyptrace_file *file, const struct hyptrace_stream
 void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file_counts *counts,
 			  size_t size);
 
+void hyptrace_file_progress(const struct hyptrace_file *file, uint64_t *bytes, uint64_t *all);
+
+/* file_walk.c: how a file is made */
+
+/**
+ * struct hyptrace_file_piece - a part of a file
+ * @offset:	where it is
+ * @size:	its bytes
+ * @text:	what it is
+ */
+struct hyptrace_file_piece {
+	uint64_t	offset;
+	uint64_t	size;
+	char		*text;
+};
+
+/**
+ * struct hyptrace_file_subbuf - a sub-buffer
+ * @cpu:	its CPU
+ * @own_file:	it is in the CPU's own file
+ * @offset:	where it is, or the compressed chunk that has it
+ * @ts:		its time
+ * @used:	bytes of its records
+ * @events:	their number
+ * @lost:	events that were lost before it, or HYPTRACE_LOST_UNKNOWN
+ * @damage:	why not all of it can be decoded; NULL if it can
+ */
+struct hyptrace_file_subbuf {
+	unsigned int	cpu;
+	bool		own_file;
+	uint64_t	offset;
+	uint64_t	ts;
+	uint32_t	used;
+	uint64_t	events;
+	uint64_t	lost;
+	const char	*damage;
+};
+
+typedef void (*hyptrace_file_subbuf_fn)(const struct hyptrace_file_subbuf *subbuf, void *arg);
+
+const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptrace_file *file,
+							      unsigned int *nr);
+int hyptrace_file_walk(struct hyptrace_file *file, hyptrace_file_subbuf_fn fn, void *arg,
+		       struct hyptrace_error *err);
+
+/* file_other.c: files of other programs */
+bool hyptrace_file_is_perfetto(int fd);
+
 /* file_run.c: read a file with several threads */
 
-/* Each CPU's events are in order, but not those of several CPUs. flush() is not called. */
+/* Each CPU's events are in order, but not those of several CPUs; of one side. No flush(). */
 #define HYPTRACE_FILE_BY_CPU	1U
 /* The batches know the times of events before them. */
 #define HYPTRACE_FILE_TIMES	2U

@@ -102,9 +102,9 @@ const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_
 
 /* decode.c */
 void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
-unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec, unsigned int cpu,
-				  uint64_t limit, struct hyptrace_stream_event *events,
-				  unsigned int max);
+unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
+				  const struct hyptrace_stream_event *like, uint64_t limit,
+				  struct hyptrace_stream_event *events, unsigned int max);
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
 /**
@@ -136,8 +136,5 @@ static inline struct hyptrace_field *hyptrace_event_field(const struct hyptrace_
 			return event->fields[i];
 	return NULL;
 }
-
-/* file_other.c: what is no trace file */
-bool hyptrace_file_is_perfetto(int fd);
 
 #endif /* HYPTRACE_INTERNAL_H */

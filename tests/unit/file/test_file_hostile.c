@@ -29,7 +29,7 @@ static uint32_t random_below(uint32_t limit)
 	return (seed >> 8) % limit;
 }
 
-static void count_subbuf(const struct file_subbuf *subbuf, void *arg)
+static void count_subbuf(const struct hyptrace_file_subbuf *subbuf, void *arg)
 {
 	unsigned int *nr = arg;
 

@@ -5,13 +5,12 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/file/read/file.h"
+#include "lib/hyptrace_file.h"
 #include "progress.h"
 
 /* The first line comes after four of these times. */
@@ -23,13 +22,15 @@ static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static bool is_running, is_ending;
-static uint64_t total, start;
+static const struct hyptrace_file *of;
+static uint64_t start;
 
 static void print_line(void)
 {
-	const uint64_t bytes = atomic_load(&hyptrace_file_bytes) - start;
+	uint64_t bytes, total;
 
-	/* headers and places where reading starts are read more than once */
+	hyptrace_file_progress(of, &bytes, &total);
+	bytes -= start;
 	dprintf(STDERR_FILENO, "\rhyptrace: %u %% read\r",
 		bytes < total ? (unsigned int)(100.0 * bytes / total) : 99);
 }
@@ -60,15 +61,12 @@ static void *show(void *arg)
 void progress_begin(const struct hyptrace_file *file, bool wanted)
 {
 	sigset_t all, old;
-	unsigned int i;
+	uint64_t total;
 
 	if (!wanted || !isatty(STDERR_FILENO))
 		return;
-	total = file->size;
-	for (i = 0; i < file->meta.nr_cpus; i++)
-		if (file->data[i].own_fd)
-			total += file->data[i].size;
-	start = atomic_load(&hyptrace_file_bytes);
+	of = file;
+	hyptrace_file_progress(file, &start, &total);
 	is_ending = false;
 	/* signals must interrupt the writes of the other thread */
 	sigfillset(&all);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace_file.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "output/out.h"

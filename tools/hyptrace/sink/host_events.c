@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/file/read/file.h"
+#include "lib/hyptrace_file.h"
 #include "cli/args.h"
 #include "output/die.h"
 #include "output/message.h"
@@ -76,46 +76,23 @@ static void share_filter(struct host_events *h, struct choice *choice,
 		choice->filter = NULL;
 }
 
-/**
- * host_events_open - open a file for its events of the host
- * @h:		out: the events of the host, for host_events_close()
- * @file:	the file
- * @path:	its name
- *
- * Return: 0, also if it has none; or an exit code.
- */
-int host_events_open(struct host_events *h, const struct hyptrace_file *file, const char *path)
+/* Return 0, also if the file has no events of the host; or an exit code. */
+int host_events_open(struct host_events *h, struct hyptrace_file *file, const char *path)
 {
 	struct hyptrace_error err;
 
-	if (!file->meta.nr_host_cpus)
-		return EXIT_DONE;
-	h->file = hyptrace_file_open_host(path, &err);
-	if (!h->file)
-		return cmd_fail("cannot read %s: %s", path, err.text);
-	return EXIT_DONE;
+	h->file = hyptrace_file_host(file, &err);
+	return h->file || err.errnum == ENODATA ? EXIT_DONE :
+	       cmd_fail("cannot read \"%s\": %s", path, err.text);
 }
 
-/**
- * host_events_choose - choose the CPUs, times and events that are chosen of the remote
- * @h:		the events of the host, after host_events_share() and, to print, lines_begin()
- * @verb:	the verb, for a message
- * @file:	the file, with its CPUs and times
- *
- * Return: an exit code.
- */
-int host_events_choose(struct host_events *h, const char *verb, const struct hyptrace_file *file)
+/* Find out which events are chosen; their CPUs and times are those of the file. */
+int host_events_choose(struct host_events *h, const char *verb)
 {
 	struct hyptrace_event *const *events;
 	unsigned int nr;
 	int code;
 
-	/* the host has not recorded a CPU that --cpu names */
-	if (file->chosen)
-		h->no_host |= !!hyptrace_file_set_cpus(h->file, file->chosen, file->nr_chosen,
-						       NULL);
-	hyptrace_file_set_times(h->file, file->from, file->to);
-	hyptrace_file_set_last(h->file, file->last);
 	events = hyptrace_file_events(h->file, &nr);
 	code = choice_make(&h->choice, verb, events, nr, hyptrace_file_formats(h->file));
 	if (!code && choice_is_made(&h->choice))
@@ -123,15 +100,10 @@ int host_events_choose(struct host_events *h, const char *verb, const struct hyp
 	return code;
 }
 
-/**
- * host_events_close - close it
- * @h:		the events of the host
- */
 void host_events_close(struct host_events *h)
 {
 	lines_end(&h->lines);
 	choice_free(&h->choice);
-	hyptrace_file_close(h->file);
 }
 
 /**

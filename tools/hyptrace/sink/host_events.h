@@ -38,15 +38,15 @@ struct host_events {
 };
 
 /* host_events.c */
-int host_events_open(struct host_events *h, const struct hyptrace_file *file, const char *path);
+int host_events_open(struct host_events *h, struct hyptrace_file *file, const char *path);
 void host_events_close(struct host_events *h);
 void host_events_share(struct host_events *h, struct choice *choice,
 		       const struct hyptrace_file *file);
-int host_events_choose(struct host_events *h, const char *verb, const struct hyptrace_file *file);
+int host_events_choose(struct host_events *h, const char *verb);
 
 /* report_host.c: print them, for cmd_report.c */
 int report_host_configure(struct host_events *h, const struct lines *lines, struct context *ctx,
-			  const struct hyptrace_file *file, struct hyptrace_error *err);
+			  struct hyptrace_error *err);
 int report_host_run(struct host_events *h, struct lines *lines, struct hyptrace_file *file,
 		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
 		    struct hyptrace_error *err);

@@ -37,13 +37,12 @@ struct side {
  * @h:		the events of the host, after host_events_share()
  * @lines:	the line printer of the remote, after lines_choose()
  * @ctx:	the context
- * @file:	the file, with its CPUs and times
  * @err:	the reason if it fails
  *
  * Return: an exit code; or a negative errno with @err.
  */
 int report_host_configure(struct host_events *h, const struct lines *lines, struct context *ctx,
-			  const struct hyptrace_file *file, struct hyptrace_error *err)
+			  struct hyptrace_error *err)
 {
 	int ret;
 
@@ -54,7 +53,7 @@ int report_host_configure(struct host_events *h, const struct lines *lines, stru
 	h->lines.is_host = true;
 	ret = lines_begin(&h->lines, ctx, hyptrace_file_info(h->file)->clock,
 			  hyptrace_file_formats(h->file), err);
-	return ret ? ret : host_events_choose(h, "report", file);
+	return ret ? ret : host_events_choose(h, "report");
 }
 
 static int advance(struct host_events *h, struct side *side, struct hyptrace_error *err)

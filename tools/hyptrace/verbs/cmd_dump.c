@@ -2,12 +2,13 @@
 /*
  * hyptrace dump: print what a file says, and how it is made.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/file/read/file.h"
+#include "lib/hyptrace_file.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/clock.h"
@@ -158,14 +159,16 @@ static void print_info(struct printer *p, const struct hyptrace_file *f)
 static void print_pieces(struct printer *p, const struct hyptrace_file *f)
 {
 	const struct columns columns = { .all = piece_columns, .nr = NR_COLUMNS(piece_columns) };
-	unsigned int i;
+	const struct hyptrace_file_piece *const *pieces;
+	unsigned int nr, i;
 
+	pieces = hyptrace_file_pieces(f, &nr);
 	printer_table(p, "parts", &columns);
-	for (i = 0; i < f->nr_pieces; i++) {
+	for (i = 0; i < nr; i++) {
 		printer_row(p);
-		printer_uint(p, "offset", f->pieces[i].offset);
-		printer_uint(p, "size", f->pieces[i].size);
-		printer_str(p, "part", f->pieces[i].text);
+		printer_uint(p, "offset", pieces[i]->offset);
+		printer_uint(p, "size", pieces[i]->size);
+		printer_str(p, "part", pieces[i]->text);
 		printer_end(p);
 	}
 	printer_end(p);
@@ -182,21 +185,23 @@ static void print_count(struct printer *p, const char *key, bool known, uint64_t
 static void print_cpus(struct printer *p, const char *key, const struct hyptrace_file *f)
 {
 	const struct columns columns = { .all = cpu_columns, .nr = NR_COLUMNS(cpu_columns) };
-	unsigned int i;
+	const struct hyptrace_file_cpu *const *cpus;
+	unsigned int nr, i;
 
+	cpus = hyptrace_file_cpus(f, &nr);
 	printer_table(p, key, &columns);
-	for (i = 0; i < f->meta.nr_cpus; i++) {
-		const struct hyptrace_file_cpu *cpu = f->meta.cpus[i];
+	for (i = 0; i < nr; i++) {
+		const struct hyptrace_file_cpu *cpu = cpus[i];
 
 		printer_row(p);
 		printer_uint(p, "cpu", cpu->id);
 		printer_uint(p, "offset", cpu->offset);
 		printer_uint(p, "size", cpu->size);
-		printer_str(p, "file", f->data[i].own_fd ? "its own" : "main");
+		printer_str(p, "file", cpu->own_file ? "its own" : "main");
 		print_count(p, "events", cpu->has_counts, cpu->events);
 		print_count(p, "lost", cpu->has_counts, cpu->lost);
 		print_count(p, "filtered", cpu->has_counts, cpu->filtered);
-		printer_uint(p, "missing", f->data[i].missing);
+		printer_uint(p, "missing", cpu->missing);
 		printer_end(p);
 	}
 	printer_end(p);
@@ -205,13 +210,15 @@ static void print_cpus(struct printer *p, const char *key, const struct hyptrace
 static void print_events(struct printer *p, const char *key, const struct hyptrace_file *f)
 {
 	const struct columns columns = { .all = event_columns, .nr = NR_COLUMNS(event_columns) };
-	unsigned int i, j;
+	struct hyptrace_event *const *events;
+	unsigned int nr, i, j;
 	char *fields;
 	size_t len;
 
+	events = hyptrace_file_events(f, &nr);
 	printer_table(p, key, &columns);
-	for (i = 0; i < f->meta.nr_events; i++) {
-		const struct hyptrace_event *event = f->meta.events[i];
+	for (i = 0; i < nr; i++) {
+		const struct hyptrace_event *event = events[i];
 		FILE *to = open_memstream(&fields, &len);
 
 		if (!to)
@@ -231,7 +238,7 @@ static void print_events(struct printer *p, const char *key, const struct hyptra
 	printer_end(p);
 }
 
-static void print_subbuf(const struct file_subbuf *s, void *arg)
+static void print_subbuf(const struct hyptrace_file_subbuf *s, void *arg)
 {
 	struct dump *d = arg;
 	struct printer *p = d->ctx->p;
@@ -243,14 +250,14 @@ static void print_subbuf(const struct file_subbuf *s, void *arg)
 		     "[%03u] %s%12" PRIu64 "%s %5" PRIu64 ".%09" PRIu64 ": %5" PRIu32
 		     " bytes, %4" PRIu64 " events, %s lost%s%s",
 		     s->cpu, d->is_host ? "host " : "", s->offset,
-		     s->own ? " of its own file" : "", s->ts / NSEC_PER_SEC,
+		     s->own_file ? " of its own file" : "", s->ts / NSEC_PER_SEC,
 		     (uint64_t)(s->ts % NSEC_PER_SEC), s->used, s->events, lost,
 		     s->damage ? ": " : "", s->damage ? s->damage : "");
 	printer_uint(p, "cpu", s->cpu);
 	if (d->is_host)
 		printer_bool(p, "host", true);
 	printer_u64(p, "offset", s->offset);
-	printer_bool(p, "own_file", s->own);
+	printer_bool(p, "own_file", s->own_file);
 	printer_u64(p, "ts", s->ts);
 	printer_uint(p, "used", s->used);
 	printer_uint(p, "events", s->events);
@@ -285,17 +292,19 @@ static int dump_subbufs(struct dump *d)
 /* Say from where on bytes are missing of a file that was cut, or damaged in part. */
 static void note_missing(struct dump *d, const struct hyptrace_file *f)
 {
-	unsigned int i;
+	const struct hyptrace_file_cpu *const *cpus;
+	unsigned int nr, i;
 
-	for (i = 0; i < f->meta.nr_cpus; i++) {
-		const struct file_data *data = &f->data[i];
+	cpus = hyptrace_file_cpus(f, &nr);
+	for (i = 0; i < nr; i++) {
+		const struct hyptrace_file_cpu *cpu = cpus[i];
 
-		if (!data->missing)
+		if (!cpu->missing)
 			continue;
 		cmd_note("\"%s\": CPU %u%s, offset %" PRIu64 "%s: the file ends here: %" PRIu64
-			 " bytes are missing", d->path, f->meta.cpus[i]->id,
-			 f == d->host ? " of the host" : "", data->offset + data->size,
-			 data->own_fd ? " of its own file" : "", data->missing);
+			 " bytes are missing", d->path, cpu->id,
+			 f == d->host ? " of the host" : "", cpu->offset + cpu->size,
+			 cpu->own_file ? " of its own file" : "", cpu->missing);
 		d->damaged = true;
 	}
 }
@@ -331,11 +340,9 @@ int cmd_dump(struct context *ctx, int argc, char **argv)
 	d.file = hyptrace_file_open(d.path, &err);
 	if (!d.file)
 		return fail(&d, &err);
-	if (d.file->meta.nr_host_cpus) {
-		d.host = hyptrace_file_open_host(d.path, &err);
-		if (!d.host)
-			code = fail(&d, &err);
-	}
+	d.host = hyptrace_file_host(d.file, &err);
+	if (!d.host && err.errnum != ENODATA)
+		code = fail(&d, &err);
 	if (d.subbufs && !code)
 		code = dump_subbufs(&d);
 	else if (!code)
@@ -347,7 +354,6 @@ int cmd_dump(struct context *ctx, int argc, char **argv)
 			note_missing(&d, d.host);
 		code = d.damaged ? EXIT_REFUSED : EXIT_DONE;
 	}
-	hyptrace_file_close(d.host);
 	hyptrace_file_close(d.file);
 	return code;
 }

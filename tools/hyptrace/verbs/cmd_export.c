@@ -380,7 +380,7 @@ static int export_host(struct job *job)
 
 	if (!h->file || h->no_host)
 		return EXIT_DONE;
-	code = host_events_choose(h, "export", job->in);
+	code = host_events_choose(h, "export");
 	if (code || h->no_host)
 		return code;
 	out = malloc(sizeof(*out));

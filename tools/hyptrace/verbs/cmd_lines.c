@@ -258,7 +258,7 @@ static int begin_report(struct printing *p)
 	if (!code)
 		code = begin(p);
 	if (!code && p->host.file)
-		code = report_host_configure(&p->host, &p->lines, s->ctx, s->file, &err);
+		code = report_host_configure(&p->host, &p->lines, s->ctx, &err);
 	return code < 0 ? session_fail(s, &err) : code;
 }
 

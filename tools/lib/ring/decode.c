@@ -226,12 +226,14 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
  * Decode the next events as long as that is simple. Return the number of events; 0 if
  * hyptrace_decoder_next() must decode the next one.
  */
-unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec, unsigned int cpu,
-				  uint64_t limit, struct hyptrace_stream_event *events,
-				  unsigned int max)
+unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
+				  const struct hyptrace_stream_event *like, uint64_t limit,
+				  struct hyptrace_stream_event *events, unsigned int max)
 {
 	const uint32_t size = dec->size;
 	const char *const data = dec->data;
+	const unsigned int cpu = like->cpu;
+	const bool is_host = like->is_host;
 	uint32_t at = dec->next;
 	uint64_t ts = dec->ts;
 	unsigned int nr = 0;
@@ -254,6 +256,7 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec, unsigned int cpu
 		rec->data = data + at + WORD;
 		rec->size = type * WORD;
 		events[nr].cpu = cpu;
+		events[nr].is_host = is_host;
 		at += WORD + rec->size;
 	}
 	dec->next = at;

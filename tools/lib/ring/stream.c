@@ -287,7 +287,7 @@ unsigned int hyptrace_stream_run(struct hyptrace_stream *s, struct hyptrace_stre
 	if (max > s->left - 1)
 		max = s->left - 1;
 	before = s->until < UINT64_MAX ? s->until + 1 : UINT64_MAX;
-	nr = hyptrace_decoder_run(src->dec, src->event.cpu, before, events, max);
+	nr = hyptrace_decoder_run(src->dec, &src->event, before, events, max);
 	if (nr)
 		src->event.record = events[nr - 1].record;
 	s->left -= nr;

@@ -6,7 +6,10 @@
 #ifndef HYPTRACE_FILE_INTERNAL_H
 #define HYPTRACE_FILE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "file/file_meta.h"
+#include "hyptrace_file.h"
 #include "internal.h"
 
 struct tep_handle;
@@ -41,18 +44,6 @@ struct tep_handle;
 
 /* The key of a source that has no more events; those of all others are below it */
 #define FILE_KEY_NONE		(UINT64_MAX - 1)
-
-/**
- * struct file_piece - a part of a file, for the command
- * @offset:	where it is
- * @size:	its bytes
- * @text:	what it is
- */
-struct file_piece {
-	uint64_t	offset;
-	uint64_t	size;
-	char		*text;
-};
 
 /* Headers with the formats of events, and what libtraceevent needs to print them */
 enum file_section_kind {
@@ -138,6 +129,7 @@ struct file_data {
  * struct file_source - a CPU whose events are read
  * @event:	its next event, or the one that was delivered last
  * @dec:	decodes a sub-buffer of @buf
+ * @file:	the file, or the reader of its events of the host
  * @cpu:	what the file says about the CPU
  * @data:	its sub-buffers
  * @buf:	sub-buffers that were read
@@ -160,6 +152,7 @@ struct file_data {
 struct file_source {
 	struct hyptrace_stream_event	event;
 	struct hyptrace_decoder		*dec;
+	struct hyptrace_file		*file;
 	struct hyptrace_file_cpu	*cpu;
 	struct file_data		*data;
 	char				*buf;
@@ -210,6 +203,10 @@ struct file_player {
  * @last:	deliver only the last so many events; 0 for all
  * @chosen:	numbers of the CPUs to deliver; NULL for all
  * @nr_chosen:	number of @chosen
+ * @host:	the same file for its events of the host, or NULL
+ * @sides:	HYPTRACE_SIDE_REMOTE and HYPTRACE_SIDE_HOST: whose events are read
+ * @bytes_read:	bytes of sub-buffers that were read, with those of @host and of parts
+ * @own_bytes:	what @bytes_read points to, unless another reader has it
  * @path:	name of the file
  * @fd:		the file
  * @size:	its bytes
@@ -263,6 +260,10 @@ struct hyptrace_file {
 	struct hyptrace_stream_event	*events;
 	unsigned int			*chosen;
 	unsigned int			nr_chosen;
+	struct hyptrace_file		*host;
+	unsigned int			sides;
+	atomic_ullong			*bytes_read;
+	atomic_ullong			own_bytes;
 	char				*path;
 	int				fd;
 	uint64_t			size;
@@ -288,7 +289,7 @@ struct hyptrace_file {
 	uint64_t			chunk_here;
 	uint64_t			header_end;
 	struct file_section		sections[NR_FILE_SECTIONS];
-	struct file_piece		*pieces;
+	struct hyptrace_file_piece	**pieces;
 	unsigned int			nr_pieces;
 	struct hyptrace_formats		*formats;
 	struct tep_handle		*tep;
@@ -320,15 +321,11 @@ struct file_cursor {
 	char			buf[4096];
 };
 
-/* file_read.c: open a file for its events of the host */
-struct hyptrace_file *hyptrace_file_open_host(const char *path, struct hyptrace_error *err);
+/* file_read.c: formats of the events */
 struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *f,
 						    struct hyptrace_error *err);
 
 /* file_cursor.c: read numbers and texts of the headers */
-/* Bytes that the process has read of all files */
-extern _Atomic uint64_t hyptrace_file_bytes;
-
 int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset);
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
 			  struct hyptrace_error *err);
@@ -402,16 +399,13 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_source_close(struct file_source *src);
-int hyptrace_file_source_fail(struct hyptrace_file *f, struct file_source *src, int ret,
-			      struct hyptrace_error *err);
+int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to);
-int64_t hyptrace_file_source_read(struct hyptrace_file *f, struct file_source *src, uint64_t at,
-				  size_t size, struct hyptrace_error *err);
-int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
-			      struct hyptrace_error *err);
-int hyptrace_file_source_next(struct hyptrace_file *f, struct file_source *src,
-			      struct hyptrace_error *err);
-uint64_t hyptrace_file_source_unseen(struct hyptrace_file *f, struct file_source *src);
+int64_t hyptrace_file_source_read(struct file_source *src, uint64_t at, size_t size,
+				  struct hyptrace_error *err);
+int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err);
+int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err);
+uint64_t hyptrace_file_source_unseen(struct file_source *src);
 
 /* file_next.c */
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
@@ -458,35 +452,6 @@ bool hyptrace_file_part_begin(struct hyptrace_file *part, uint64_t from, uint64_
 void hyptrace_file_part_end(struct hyptrace_file *part, struct file_rest *rest);
 void hyptrace_file_part_continue(struct hyptrace_file *part, const struct file_rest *rest);
 void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
-
-/* file_walk.c: the sub-buffers one by one, for the command */
-
-/**
- * struct file_subbuf - a sub-buffer
- * @cpu:	its CPU
- * @own:	it is in the CPU's own file
- * @offset:	where it is, or the compressed chunk that has it
- * @ts:		its time
- * @used:	bytes of its records
- * @events:	their number
- * @lost:	events that were lost before it, or HYPTRACE_LOST_UNKNOWN
- * @damage:	why not all of it can be decoded; NULL if it can
- */
-struct file_subbuf {
-	unsigned int	cpu;
-	bool		own;
-	uint64_t	offset;
-	uint64_t	ts;
-	uint32_t	used;
-	uint64_t	events;
-	uint64_t	lost;
-	const char	*damage;
-};
-
-typedef void (*hyptrace_file_subbuf_fn)(const struct file_subbuf *subbuf, void *arg);
-
-int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void *arg,
-		       struct hyptrace_error *err);
 
 /* file_begin.c: open the sources */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);

@@ -39,15 +39,17 @@ void hyptrace_file_end(struct hyptrace_file *f)
 	f->late = 0;
 }
 
-/* Is there something to read of a CPU, or to say that it is missing or was lost? */
-static bool is_read(const struct hyptrace_file *f, unsigned int index)
+/* Is there something to read of a CPU of one side, or to say that it is missing or was lost? */
+static bool is_read(const struct hyptrace_file *f, const struct hyptrace_file *side,
+		    unsigned int index)
 {
-	const struct hyptrace_file_cpu *cpu = f->meta.cpus[index];
+	const struct hyptrace_file_cpu *cpu = side->meta.cpus[index];
+	const struct file_data *data = &side->data[index];
 
 	/* other threads read the CPUs that are not chosen */
 	if (!hyptrace_file_is_chosen(f, cpu->id))
 		return false;
-	return f->data[index].size || f->data[index].missing || (cpu->has_counts && cpu->lost);
+	return data->size || cpu->missing || (cpu->has_counts && cpu->lost);
 }
 
 /* Return how many bytes a source can have in memory, 0 if that is too little. */
@@ -69,27 +71,50 @@ static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 	return room - room % subbuf;
 }
 
-static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
+static unsigned int count_side(const struct hyptrace_file *f, const struct hyptrace_file *side)
 {
 	unsigned int nr = 0, i;
-	size_t room;
+
+	for (i = 0; side && i < side->meta.nr_cpus; i++)
+		nr += is_read(f, side, i);
+	return nr;
+}
+
+/* @nr: sources of both sides */
+static int open_side(struct hyptrace_file *f, struct hyptrace_file *side, unsigned int nr,
+		     struct hyptrace_error *err)
+{
+	size_t room = room_of(side, nr);
+	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < f->meta.nr_cpus; i++)
-		nr += is_read(f, i);
-	room = room_of(f, nr);
 	if (!room)
 		return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
 					  nr);
+	for (i = 0; i < side->meta.nr_cpus && !ret; i++) {
+		if (!is_read(f, side, i))
+			continue;
+		f->sources[f->nr_sources].index = f->nr_sources;
+		ret = hyptrace_file_source_open(side, &f->sources[f->nr_sources++], i, room, err);
+	}
+	return ret;
+}
+
+/* The host's sources come second, also of equal times: what they cause comes first. */
+static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	struct hyptrace_file *remote = f->sides & HYPTRACE_SIDE_REMOTE ? f : NULL;
+	struct hyptrace_file *host = f->sides & HYPTRACE_SIDE_HOST ? f->host : NULL;
+	unsigned int nr = count_side(f, remote) + count_side(f, host);
+	int ret = 0;
+
 	f->sources = calloc(nr ? nr : 1, sizeof(*f->sources));
 	if (!f->sources)
 		return hyptrace_error_memory(err);
-	for (i = 0; i < f->meta.nr_cpus && !ret; i++) {
-		if (!is_read(f, i))
-			continue;
-		f->sources[f->nr_sources].index = f->nr_sources;
-		ret = hyptrace_file_source_open(f, &f->sources[f->nr_sources++], i, room, err);
-	}
+	if (remote)
+		ret = open_side(f, remote, nr, err);
+	if (host && !ret)
+		ret = open_side(f, host, nr, err);
 	return ret;
 }
 
@@ -126,6 +151,8 @@ int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 	if (!ret)
 		ret = hyptrace_file_seek(f, err);
 	memset(&f->counts, 0, sizeof(f->counts));
+	if (f->host)
+		f->host->counts.damaged = 0;
 	f->nr_primed = 0;
 	f->ended = false;
 	f->begun = !ret;

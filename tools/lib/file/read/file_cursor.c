@@ -16,8 +16,6 @@
 
 #include "file.h"
 
-_Atomic uint64_t hyptrace_file_bytes;
-
 /**
  * hyptrace_file_pread - read a part of a file
  * @fd:		the file
@@ -44,7 +42,6 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 			break;
 		done += n;
 	}
-	hyptrace_file_bytes += done;
 	return done;
 }
 
@@ -256,7 +253,7 @@ void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...)
 {
-	struct file_piece *longer, *piece;
+	struct hyptrace_file_piece **longer, *piece;
 	va_list ap;
 
 	if (f->nr_pieces == FILE_PIECES_MAX)
@@ -268,11 +265,15 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 			return;
 		f->pieces = longer;
 	}
-	piece = &f->pieces[f->nr_pieces];
+	piece = malloc(sizeof(*piece));
+	if (!piece)
+		return;
 	piece->offset = offset;
 	piece->size = size;
 	va_start(ap, fmt);
 	if (vasprintf(&piece->text, fmt, ap) >= 0)
-		f->nr_pieces++;
+		f->pieces[f->nr_pieces++] = piece;
+	else
+		free(piece);
 	va_end(ap);
 }

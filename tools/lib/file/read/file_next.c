@@ -74,7 +74,7 @@ static void add_unseen(struct hyptrace_file *f, struct file_source *src)
 	/* the number gets a line of its own */
 	if (rec->lost == HYPTRACE_LOST_UNKNOWN || f->to != UINT64_MAX)
 		return;
-	lost = hyptrace_file_source_unseen(f, src);
+	lost = hyptrace_file_source_unseen(src);
 	if (!lost)
 		return;
 	if (rec->ts < f->from && !f->last)
@@ -85,7 +85,7 @@ static void add_unseen(struct hyptrace_file *f, struct file_source *src)
 /* At its end, a source may have to report losses: deliver them like an event. */
 static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 {
-	const struct hyptrace_file_info *info = &f->meta.info;
+	const struct hyptrace_file_info *info = &src->file->meta.info;
 	struct hyptrace_record *rec = &src->event.record;
 	uint64_t ts = hyptrace_decoder_time(src->dec);
 
@@ -118,7 +118,7 @@ static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *k
 	int ret;
 
 	do {
-		ret = hyptrace_file_source_next(f, src, err);
+		ret = hyptrace_file_source_next(src, err);
 	} while (ret > 0 && rec->ts < f->floor);
 	if (ret < 0)
 		return ret;
@@ -237,7 +237,7 @@ static noinline int next_after(struct hyptrace_file *f, const struct hyptrace_st
 	struct file_source *src = f->last_source;
 
 	if (ret < 0)
-		return hyptrace_file_source_fail(f, src, ret, err);
+		return hyptrace_file_source_fail(src, ret, err);
 	if (!ret)
 		return next_slowly(f, event, err);
 	src->over = true;
@@ -300,11 +300,18 @@ static unsigned int fill_run(struct hyptrace_file *f, struct hyptrace_stream_eve
 
 	if (!src || f->filter || f->skip)
 		return 0;
-	nr = hyptrace_decoder_run(src->dec, src->event.cpu, limit_of_run(f), events, max);
+	nr = hyptrace_decoder_run(src->dec, &src->event, limit_of_run(f), events, max);
 	if (nr)
 		src->event.record = events[nr - 1].record;
 	f->counts.delivered += nr;
 	return nr;
+}
+
+static void set_keep(struct hyptrace_file *f, bool keep)
+{
+	f->keep = keep;
+	if (f->host)
+		f->host->keep = keep;
 }
 
 /* As hyptrace_file_batch(), but with memory of the caller. Only the last event can be long. */
@@ -320,14 +327,14 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 		nr += fill_run(f, events + nr, max - nr);
 		if (nr == max)
 			break;
-		f->keep = nr;
+		set_keep(f, nr);
 		ret = hyptrace_file_next(f, &event, late);
 		if (ret > 0) {
 			events[nr++] = *event;
 			ret = event->record.size > FILE_SHORT_EVENT ? -EAGAIN : 0;
 		}
 	}
-	f->keep = false;
+	set_keep(f, false);
 	f->late = nr && ret != -EAGAIN ? ret : 0;
 	if (nr)
 		return nr;

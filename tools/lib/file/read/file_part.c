@@ -27,7 +27,7 @@ int hyptrace_file_parts(struct hyptrace_file *f, uint64_t *from, uint64_t *to,
 	int ret;
 
 	/* at an end that is not that of the file, the readers of later parts would not stop */
-	if (f->compressed || f->last || f->to != UINT64_MAX)
+	if (f->compressed || f->last || f->sides != HYPTRACE_SIDE_REMOTE || f->to != UINT64_MAX)
 		return 0;
 	ret = hyptrace_file_begin(f, err);
 	if (ret || f->nr_sources != 1)
@@ -57,6 +57,7 @@ struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
 		return NULL;
 	}
 	*part = *f;
+	part->host = NULL;
 	part->sources = NULL;
 	part->nr_sources = 0;
 	part->players = NULL;
@@ -95,7 +96,7 @@ static bool look_back(struct hyptrace_file *part, struct file_source *src, uint6
 	hyptrace_file_source_seek(src, from - part->meta.info.subbuf_size);
 	src->end = from;
 	do {
-		ret = hyptrace_file_source_next(part, src, NULL);
+		ret = hyptrace_file_source_next(src, NULL);
 		found |= ret > 0;
 	} while (ret && !src->over);
 	return found;

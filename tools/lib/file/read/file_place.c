@@ -139,29 +139,34 @@ int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 			ret = place_part(f, data, cpu->id, f->meta.placed ? place : &none, err);
 		cpu->offset = data->offset;
 		cpu->size = data->size;
+		cpu->missing = data->missing;
+		cpu->own_file = data->own_fd;
 	}
 	return ret;
 }
 
-/*
- * Read bytes of a CPU from @at on. Return how many were read, less than @size at the end; or a
- * negative errno.
- */
+/* Return the bytes that were read, less than @size at the end; or a negative errno. */
 int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
 			    size_t size, uint64_t at)
 {
-	uint64_t left = at < data->size ? data->size - at : 0, part;
-	int64_t n, rest;
+	uint64_t left = at < data->size ? data->size - at : 0, part = 0;
+	int64_t n = 0, rest;
 
 	if (size > left)
 		size = left;
-	if (at >= data->moved)
-		return hyptrace_file_pread(data->fd, to, size, data->offset + at);
-	part = data->moved - at < size ? data->moved - at : size;
-	n = hyptrace_file_pread(f->fd, to, part, data->to + at);
-	if (n < (int64_t)part || part == size)
-		return n;
-	rest = hyptrace_file_pread(data->fd, (char *)to + part, size - part,
-				   data->offset + data->moved);
-	return rest < 0 ? rest : n + rest;
+	if (at < data->moved) {
+		part = data->moved - at < size ? data->moved - at : size;
+		n = hyptrace_file_pread(f->fd, to, part, data->to + at);
+		if (n < 0)
+			return n;
+	}
+	if (n == (int64_t)part && part < size) {
+		rest = hyptrace_file_pread(data->fd, (char *)to + part, size - part,
+					   data->offset + at + part);
+		if (rest < 0)
+			return rest;
+		n += rest;
+	}
+	*f->bytes_read += n;
+	return n;
 }

@@ -29,8 +29,11 @@ void hyptrace_file_close(struct hyptrace_file *file)
 		free(file->data[i].chunks);
 	}
 	free(file->data);
-	for (i = 0; i < file->nr_pieces; i++)
-		free(file->pieces[i].text);
+	hyptrace_file_close(file->host);
+	for (i = 0; i < file->nr_pieces; i++) {
+		free(file->pieces[i]->text);
+		free(file->pieces[i]);
+	}
 	free(file->pieces);
 	free(file->places);
 	free(file->packed);
@@ -96,7 +99,8 @@ static int make_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct file_piece *x = a, *y = b;
+	const struct hyptrace_file_piece *x = *(struct hyptrace_file_piece *const *)a;
+	const struct hyptrace_file_piece *y = *(struct hyptrace_file_piece *const *)b;
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
@@ -184,6 +188,8 @@ static struct hyptrace_file *open_as(const char *path, bool host, struct hyptrac
 	}
 	f->fd = -1;
 	f->to = UINT64_MAX;
+	f->sides = HYPTRACE_SIDE_REMOTE;
+	f->bytes_read = &f->own_bytes;
 	f->is_host = host;
 	if (!open_file(f, path, err ? err : &own))
 		return f;
@@ -206,19 +212,58 @@ struct hyptrace_file *hyptrace_file_open(const char *path, struct hyptrace_error
 	return open_as(path, false, err);
 }
 
+static int copy_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
+		     struct hyptrace_error *err)
+{
+	unsigned int *copy = calloc(nr ? nr : 1, sizeof(*copy));
+
+	if (!copy)
+		return hyptrace_error_memory(err);
+	memcpy(copy, cpus, nr * sizeof(*copy));
+	free(file->chosen);
+	file->chosen = copy;
+	file->nr_chosen = nr;
+	hyptrace_file_rewind(file);
+	return 0;
+}
+
+/* What is chosen of a file is chosen of its events of the host, too. */
+static int share_choice(struct hyptrace_file *file, struct hyptrace_error *err)
+{
+	struct hyptrace_file *host = file->host;
+
+	if (!host)
+		return 0;
+	host->from = file->from;
+	host->to = file->to;
+	host->last = file->last;
+	hyptrace_file_rewind(host);
+	return file->chosen ? copy_cpus(host, file->chosen, file->nr_chosen, err) : 0;
+}
+
 /**
- * hyptrace_file_open_host - open a trace file for the events of the host that it has, too
- * @path:	its name
+ * hyptrace_file_host - get the events of the host that a file has, too
+ * @file:	the file
  * @err:	the reason if it fails; may be NULL
  *
- * The file is read as one that trace-cmd has recorded.
+ * They can be read alone, as those of a file that trace-cmd has recorded, of the CPUs and times
+ * that are chosen of @file; or with hyptrace_file_set_sides() together with those of the remote.
  *
- * Return: the file, for hyptrace_file_close(), or NULL. The errno is ENODATA if hyptrace has not
- * recorded events of the host.
+ * Return: their reader, which belongs to @file; NULL with the errno ENODATA if there are none, or
+ * with another one.
  */
-struct hyptrace_file *hyptrace_file_open_host(const char *path, struct hyptrace_error *err)
+struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hyptrace_error *err)
 {
-	return open_as(path, true, err);
+	if (!file->host && !file->meta.nr_host_cpus) {
+		hyptrace_error_set(err, ENODATA, "it has no events of the host");
+		return NULL;
+	}
+	if (!file->host)
+		file->host = open_as(file->path, true, err);
+	if (!file->host || share_choice(file, err))
+		return NULL;
+	file->host->bytes_read = file->bytes_read;
+	return file->host;
 }
 
 /**
@@ -297,7 +342,7 @@ struct hyptrace_formats *hyptrace_file_formats(const struct hyptrace_file *file)
 int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
 			   struct hyptrace_error *err)
 {
-	unsigned int *copy, i, j;
+	unsigned int i, j;
 
 	for (i = 0; i < nr; i++) {
 		for (j = 0; j < file->meta.nr_cpus && file->meta.cpus[j]->id != cpus[i]; j++)
@@ -305,15 +350,9 @@ int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus,
 		if (j == file->meta.nr_cpus)
 			return hyptrace_error_set(err, ENXIO, "it has no CPU %u", cpus[i]);
 	}
-	copy = calloc(nr ? nr : 1, sizeof(*copy));
-	if (!copy)
-		return hyptrace_error_memory(err);
-	memcpy(copy, cpus, nr * sizeof(*copy));
-	free(file->chosen);
-	file->chosen = copy;
-	file->nr_chosen = nr;
-	hyptrace_file_rewind(file);
-	return 0;
+	if (copy_cpus(file, cpus, nr, err))
+		return -ENOMEM;
+	return share_choice(file, err);
 }
 
 /**
@@ -327,6 +366,7 @@ void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t
 	file->from = from;
 	file->to = to;
 	hyptrace_file_rewind(file);
+	share_choice(file, NULL);
 }
 
 /**
@@ -337,6 +377,20 @@ void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t
 void hyptrace_file_set_last(struct hyptrace_file *file, uint64_t events)
 {
 	file->last = events;
+	hyptrace_file_rewind(file);
+	share_choice(file, NULL);
+}
+
+/**
+ * hyptrace_file_set_sides - choose whose events to read
+ * @file:	the file; reading starts again
+ * @sides:	HYPTRACE_SIDE_REMOTE, HYPTRACE_SIDE_HOST after hyptrace_file_host(), both or 0
+ *
+ * The chosen CPUs are those of both sides.
+ */
+void hyptrace_file_set_sides(struct hyptrace_file *file, unsigned int sides)
+{
+	file->sides = sides;
 	hyptrace_file_rewind(file);
 }
 
@@ -421,4 +475,26 @@ void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file
 
 	memset(counts, 0, size);
 	memcpy(counts, &file->counts, known);
+	if (file->host && file->sides & HYPTRACE_SIDE_HOST && known == sizeof(file->counts))
+		counts->damaged += file->host->counts.damaged;
+}
+
+/**
+ * hyptrace_file_progress - get how much of a file was read; any thread may call it
+ * @file:	the file
+ * @bytes:	out: bytes of sub-buffers that were read
+ * @all:	out: all of them, of both sides
+ *
+ * Places where reading starts are read more than once.
+ */
+void hyptrace_file_progress(const struct hyptrace_file *file, uint64_t *bytes, uint64_t *all)
+{
+	unsigned int i;
+
+	*bytes = *file->bytes_read;
+	*all = 0;
+	for (i = 0; i < file->meta.nr_cpus; i++)
+		*all += file->meta.cpus[i]->size;
+	for (i = 0; file->host && i < file->host->meta.nr_cpus; i++)
+		*all += file->host->meta.cpus[i]->size;
 }

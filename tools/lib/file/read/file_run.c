@@ -194,7 +194,7 @@ static void read_piece(struct worker *w)
 			if (!batch->has_times)
 				batch->first = events[0].record.ts;
 			batch->previous = events[ret - 1].record.ts;
-			batch->has_times = true;
+			batch->has_times = w->team->mode == ALONE;
 		} else if (ret != -ENODATA) {
 			fail(w, ret, &err);
 		}
@@ -463,6 +463,9 @@ static int choose(struct team *team, struct hyptrace_error *err)
 	int ret = 0;
 
 	team->nr_threads = 1;
+	/* libtraceevent prints the host's events: its state is for one thread */
+	if (file->sides & HYPTRACE_SIDE_HOST)
+		return 0;
 	if (flags & HYPTRACE_FILE_BY_CPU && !file->last) {
 		choose_by_cpu(team);
 		return 0;

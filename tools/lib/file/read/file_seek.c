@@ -14,9 +14,9 @@
 #define EVENTS_PER_SUBBUF	256
 
 /* Get the number of sub-buffers of a CPU. */
-static int count_subbufs(struct hyptrace_file *f, struct file_source *src, uint64_t *nr,
-			 struct hyptrace_error *err)
+static int count_subbufs(struct file_source *src, uint64_t *nr, struct hyptrace_error *err)
 {
+	struct hyptrace_file *f = src->file;
 	uint64_t size = 0;
 	int ret = hyptrace_data_size(f, src->data, &size, err);
 
@@ -25,16 +25,16 @@ static int count_subbufs(struct hyptrace_file *f, struct file_source *src, uint6
 }
 
 /* Get the time at which a sub-buffer begins. */
-static int time_of(struct hyptrace_file *f, struct file_source *src, uint64_t subbuf,
-		   uint64_t *ts, struct hyptrace_error *err)
+static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
+		   struct hyptrace_error *err)
 {
-	const uint32_t size = f->meta.info.subbuf_size;
-	int64_t n = hyptrace_file_source_read(f, src, subbuf * size, size, err);
+	const uint32_t size = src->file->meta.info.subbuf_size;
+	int64_t n = hyptrace_file_source_read(src, subbuf * size, size, err);
 
 	if (n < size)
 		return n < 0 ? n : hyptrace_error_set(err, EBADMSG, "the file has become shorter");
 	memcpy(ts, src->buf, sizeof(*ts));
-	*ts = hyptrace_file_swap_time(f, *ts);
+	*ts = hyptrace_file_swap_time(src->file, *ts);
 	return 0;
 }
 
@@ -42,8 +42,8 @@ static int time_of(struct hyptrace_file *f, struct file_source *src, uint64_t su
  * Find the first of @nr sub-buffers that begins at @ts or later; @nr if there is none. It is from
  * @low to @high: these differ only if a sub-buffer on the way there is damaged.
  */
-static int find_time(struct hyptrace_file *f, struct file_source *src, uint64_t ts,
-		     uint64_t nr, uint64_t *low, uint64_t *high, struct hyptrace_error *err)
+static int find_time(struct file_source *src, uint64_t ts, uint64_t nr, uint64_t *low,
+		     uint64_t *high, struct hyptrace_error *err)
 {
 	uint64_t begin = 0, middle;
 	int ret = 0;
@@ -52,7 +52,7 @@ static int find_time(struct hyptrace_file *f, struct file_source *src, uint64_t 
 	*high = nr;
 	while (*low < *high && !ret) {
 		middle = *low + (*high - *low) / 2;
-		ret = time_of(f, src, middle, &begin, err);
+		ret = time_of(src, middle, &begin, err);
 		if (!ret && begin < ts)
 			*low = middle + 1;
 		else if (!ret)
@@ -72,22 +72,22 @@ static int find_range(struct hyptrace_file *f, struct file_source *src, uint64_t
 	/* the whole file needs no number of sub-buffers */
 	if (!f->from && !f->last)
 		return 0;
-	ret = count_subbufs(f, src, &nr, err);
+	ret = count_subbufs(src, &nr, err);
 	*end = nr;
 	if (!ret && f->last && f->to < UINT64_MAX)
-		ret = find_time(f, src, f->to + 1, nr, &low, end, err);
+		ret = find_time(src, f->to + 1, nr, &low, end, err);
 	if (ret || !f->from)
 		return ret;
-	ret = find_time(f, src, f->from, *end, &low, &high, err);
+	ret = find_time(src, f->from, *end, &low, &high, err);
 	/* the one before it has events of that time, too */
 	if (!ret && low)
 		src->first = low - 1;
 	return ret;
 }
 
-static void start_at(struct hyptrace_file *f, struct file_source *src)
+static void start_at(struct file_source *src)
 {
-	hyptrace_file_source_seek(src, src->first * f->meta.info.subbuf_size);
+	hyptrace_file_source_seek(src, src->first * src->file->meta.info.subbuf_size);
 }
 
 /* Count the events of a CPU that would be delivered. */
@@ -98,7 +98,7 @@ static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
 	int ret;
 
 	do {
-		ret = hyptrace_file_source_next(f, src, NULL);
+		ret = hyptrace_file_source_next(src, NULL);
 		if (ret > 0 && rec->ts > f->to)
 			break;
 		nr += ret > 0 && rec->ts >= f->floor &&
@@ -111,14 +111,14 @@ static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
  * Find a sub-buffer whose time can be read, from @src->first back to @begin. The steps grow: there
  * may be many damaged ones. Return 1; 0 if there is none; or a negative errno.
  */
-static int find_whole(struct hyptrace_file *f, struct file_source *src, uint64_t begin,
-		      uint64_t *ts, struct hyptrace_error *err)
+static int find_whole(struct file_source *src, uint64_t begin, uint64_t *ts,
+		      struct hyptrace_error *err)
 {
 	uint64_t step;
 	int ret;
 
 	for (step = 1;; step *= 2) {
-		ret = time_of(f, src, src->first, ts, err);
+		ret = time_of(src, src->first, ts, err);
 		if (ret != -EBADMSG)
 			return ret ? ret : 1;
 		if (src->first == begin)
@@ -149,7 +149,7 @@ static int place(struct hyptrace_file *f, uint64_t *back, struct hyptrace_error 
 			continue;
 		begin = src->first;
 		src->first = end - *back;
-		ret = find_whole(f, src, begin, &ts, err);
+		ret = find_whole(src, begin, &ts, err);
 		if (ret < 0)
 			return ret;
 		if (end - src->first > most)
@@ -177,7 +177,7 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 		if (whole < 0)
 			return whole;
 		for (i = 0, nr = 0; i < f->nr_sources; i++) {
-			start_at(f, &f->sources[i]);
+			start_at(&f->sources[i]);
 			nr += count_events(f, &f->sources[i]);
 		}
 		back = back < UINT64_MAX / 2 ? 2 * back : back;
@@ -206,7 +206,7 @@ int hyptrace_file_seek(struct hyptrace_file *f, struct hyptrace_error *err)
 	for (i = 0; i < f->nr_sources && !f->last && !ret; i++)
 		ret = find_range(f, &f->sources[i], &end, err);
 	for (i = 0; i < f->nr_sources && !ret; i++)
-		start_at(f, &f->sources[i]);
+		start_at(&f->sources[i]);
 	return ret;
 }
 
@@ -214,14 +214,14 @@ int hyptrace_file_seek(struct hyptrace_file *f, struct hyptrace_error *err)
  * Read the events from a sub-buffer on: only the first one, or all up to the last one. Some
  * sub-buffers may have no event, or be damaged. Return 1 if there is one, 0, or a negative errno.
  */
-static int read_edge(struct hyptrace_file *f, struct file_source *src, uint64_t subbuf, bool last,
-		     uint64_t *ts, struct hyptrace_error *err)
+static int read_edge(struct file_source *src, uint64_t subbuf, bool last, uint64_t *ts,
+		     struct hyptrace_error *err)
 {
 	int found = 0, ret;
 
-	hyptrace_file_source_seek(src, subbuf * f->meta.info.subbuf_size);
+	hyptrace_file_source_seek(src, subbuf * src->file->meta.info.subbuf_size);
 	do {
-		ret = hyptrace_file_source_next(f, src, err);
+		ret = hyptrace_file_source_next(src, err);
 		if (ret > 0) {
 			*ts = src->event.record.ts;
 			found = 1;
@@ -234,14 +234,13 @@ static int read_edge(struct hyptrace_file *f, struct file_source *src, uint64_t 
  * Find the time of the last event of a CPU: look at twice as many sub-buffers until they have one.
  * Return 1, 0, or a negative errno.
  */
-static int find_last(struct hyptrace_file *f, struct file_source *src, uint64_t *ts,
-		     struct hyptrace_error *err)
+static int find_last(struct file_source *src, uint64_t *ts, struct hyptrace_error *err)
 {
 	uint64_t nr, back;
-	int ret = count_subbufs(f, src, &nr, err);
+	int ret = count_subbufs(src, &nr, err);
 
 	for (back = 1; !ret && back / 2 < nr; back *= 2)
-		ret = read_edge(f, src, back < nr ? nr - back : 0, true, ts, err);
+		ret = read_edge(src, back < nr ? nr - back : 0, true, ts, err);
 	return ret;
 }
 
@@ -263,8 +262,8 @@ int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
 	int ret;
 
 	for (i = 0; i < f->nr_sources; i++) {
-		ret = last ? find_last(f, &f->sources[i], &of_cpu, err) :
-			     read_edge(f, &f->sources[i], 0, false, &of_cpu, err);
+		ret = last ? find_last(&f->sources[i], &of_cpu, err) :
+			     read_edge(&f->sources[i], 0, false, &of_cpu, err);
 		if (ret < 0)
 			return ret;
 		if (ret && (!found || (last ? of_cpu > *ts : of_cpu < *ts)))

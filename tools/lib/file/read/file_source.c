@@ -22,9 +22,11 @@
 int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 			      unsigned int index, size_t room, struct hyptrace_error *err)
 {
+	src->file = f;
 	src->cpu = f->meta.cpus[index];
 	src->data = &f->data[index];
 	src->event.cpu = src->cpu->id;
+	src->event.is_host = f->is_host;
 	src->end = UINT64_MAX;
 	src->max = room;
 	/* a chunk may have more, but most files have small ones */
@@ -96,9 +98,9 @@ static int blame(const struct file_source *src, uint64_t at, int ret, struct hyp
  *
  * Return: @ret.
  */
-int hyptrace_file_source_fail(struct hyptrace_file *f, struct file_source *src, int ret,
-			      struct hyptrace_error *err)
+int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err)
 {
+	struct hyptrace_file *f = src->file;
 	uint64_t at = src->next - src->len + src->pos - f->meta.info.subbuf_size;
 
 	src->damaged = true;
@@ -133,9 +135,10 @@ static int grow(struct file_source *src, size_t size, struct hyptrace_error *err
  *
  * Return: as hyptrace_data_read().
  */
-int64_t hyptrace_file_source_read(struct hyptrace_file *f, struct file_source *src, uint64_t at,
-				  size_t size, struct hyptrace_error *err)
+int64_t hyptrace_file_source_read(struct file_source *src, uint64_t at, size_t size,
+				  struct hyptrace_error *err)
 {
+	struct hyptrace_file *f = src->file;
 	int64_t n;
 	int ret;
 
@@ -153,13 +156,13 @@ int64_t hyptrace_file_source_read(struct hyptrace_file *f, struct file_source *s
 }
 
 /* Read the next sub-buffers. Return 1, 0 at the end, or a negative errno. */
-static int refill(struct hyptrace_file *f, struct file_source *src, struct hyptrace_error *err)
+static int refill(struct file_source *src, struct hyptrace_error *err)
 {
 	uint64_t left = src->end - src->next;
 	int64_t n = 0;
 
 	if (left)
-		n = hyptrace_file_source_read(f, src, src->next,
+		n = hyptrace_file_source_read(src, src->next,
 					      left < src->size ? left : src->size, err);
 	if (n > 0) {
 		src->next += n;
@@ -175,7 +178,7 @@ static int refill(struct hyptrace_file *f, struct file_source *src, struct hyptr
 		src->next = src->data->at.from;
 	if (n == -EBADMSG) {
 		src->damaged = true;
-		f->counts.damaged++;
+		src->file->counts.damaged++;
 	}
 	return n;
 }
@@ -203,9 +206,9 @@ static int load(struct file_source *src, const char *subbuf, size_t size,
  *
  * Return: 1, 0 at the end, or a negative errno: -EAGAIN if memory with payloads would be reused.
  */
-int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
-			      struct hyptrace_error *err)
+int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err)
 {
+	const struct hyptrace_file *f = src->file;
 	const char *subbuf;
 	size_t size = f->meta.info.subbuf_size;
 	int ret;
@@ -215,7 +218,7 @@ int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
 	if (f->keep && (src->copy || src->pos == src->len))
 		return -EAGAIN;
 	if (src->pos == src->len) {
-		ret = refill(f, src, err);
+		ret = refill(src, err);
 		if (ret <= 0)
 			return ret;
 	}
@@ -228,7 +231,7 @@ int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
 		size += sizeof(uint64_t) - f->long_size;
 	}
 	ret = load(src, subbuf, size, err);
-	return ret ? hyptrace_file_source_fail(f, src, ret, err) : 1;
+	return ret ? hyptrace_file_source_fail(src, ret, err) : 1;
 }
 
 /**
@@ -240,18 +243,17 @@ int hyptrace_file_source_load(struct hyptrace_file *f, struct file_source *src,
  * Return: 1; 0 at the end, and again after that; a negative errno: -EBADMSG if a sub-buffer is
  * damaged. Its other events are lost, and the next call continues with the next sub-buffer.
  */
-int hyptrace_file_source_next(struct hyptrace_file *f, struct file_source *src,
-			      struct hyptrace_error *err)
+int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err)
 {
 	int ret;
 
 	for (;;) {
 		ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
 		if (ret < 0)
-			return hyptrace_file_source_fail(f, src, ret, err);
+			return hyptrace_file_source_fail(src, ret, err);
 		if (ret)
 			break;
-		ret = hyptrace_file_source_load(f, src, err);
+		ret = hyptrace_file_source_load(src, err);
 		if (ret <= 0)
 			return ret;
 	}
@@ -272,8 +274,9 @@ int hyptrace_file_source_next(struct hyptrace_file *f, struct file_source *src,
  *
  * Return: their number, and 0 when it is called again.
  */
-uint64_t hyptrace_file_source_unseen(struct hyptrace_file *f, struct file_source *src)
+uint64_t hyptrace_file_source_unseen(struct file_source *src)
 {
+	struct hyptrace_file *f = src->file;
 	const uint64_t sum = src->cpu->has_counts ? src->cpu->lost : 0;
 	const uint64_t damaged = f->counts.damaged, start = src->start;
 	uint64_t counted = src->before + src->counted;
@@ -283,7 +286,7 @@ uint64_t hyptrace_file_source_unseen(struct hyptrace_file *f, struct file_source
 	/* look at the sub-buffers before the first one that was read, too */
 	hyptrace_file_source_seek(src, 0);
 	while (src->next - src->len + src->pos < start && !src->over)
-		hyptrace_file_source_load(f, src, NULL);
+		hyptrace_file_source_load(src, NULL);
 	counted += src->counted;
 	f->counts.damaged = damaged;
 	/* their events are not delivered again */

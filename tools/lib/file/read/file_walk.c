@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sub-buffers of a trace file one by one. For the command, which prints the structure.
+ * How a trace file is made: its parts, and its sub-buffers one by one.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,15 +9,30 @@
 
 #include "file.h"
 
+/**
+ * hyptrace_file_pieces - get the parts of a file
+ * @file:	the file
+ * @nr:		out: their number
+ *
+ * Return: the parts, in the order of their places; very many are not all known. Valid as long as
+ * the file is open.
+ */
+const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptrace_file *file,
+							      unsigned int *nr)
+{
+	*nr = file->nr_pieces;
+	return (const struct hyptrace_file_piece *const *)file->pieces;
+}
+
 /* Describe the sub-buffer that was loaded. */
 static void describe(const struct hyptrace_file *f, struct file_source *src,
-		     struct file_subbuf *subbuf)
+		     struct hyptrace_file_subbuf *subbuf)
 {
 	const uint32_t size = f->meta.info.subbuf_size;
 	uint64_t at = src->next - src->len + src->pos - size, commit;
 	const char *data = src->copy ? src->copy : src->buf + src->pos - size;
 
-	subbuf->offset = hyptrace_data_where(src->data, at, &subbuf->own);
+	subbuf->offset = hyptrace_data_where(src->data, at, &subbuf->own_file);
 	memcpy(&subbuf->ts, data, sizeof(subbuf->ts));
 	memcpy(&commit, data + sizeof(subbuf->ts), sizeof(commit));
 	subbuf->used = commit & HYPTRACE_COMMIT_MASK;
@@ -27,7 +42,7 @@ static void describe(const struct hyptrace_file *f, struct file_source *src,
 static int walk_source(struct hyptrace_file *f, struct file_source *src,
 		       hyptrace_file_subbuf_fn fn, void *arg, struct hyptrace_error *err)
 {
-	struct file_subbuf subbuf;
+	struct hyptrace_file_subbuf subbuf;
 	struct hyptrace_record rec;
 	uint64_t at, nr;
 	int ret;
@@ -35,7 +50,7 @@ static int walk_source(struct hyptrace_file *f, struct file_source *src,
 	do {
 		at = src->next - src->len + src->pos;
 		nr = src->nr_loaded;
-		ret = hyptrace_file_source_load(f, src, err);
+		ret = hyptrace_file_source_load(src, err);
 		if (!ret || (ret < 0 && ret != -EBADMSG))
 			break;
 		memset(&subbuf, 0, sizeof(subbuf));
@@ -44,7 +59,7 @@ static int walk_source(struct hyptrace_file *f, struct file_source *src,
 		if (src->nr_loaded > nr)
 			describe(f, src, &subbuf);
 		else
-			subbuf.offset = hyptrace_data_where(src->data, at, &subbuf.own);
+			subbuf.offset = hyptrace_data_where(src->data, at, &subbuf.own_file);
 		if (ret > 0) {
 			subbuf.lost = hyptrace_decoder_lost(src->dec);
 			while ((ret = hyptrace_decoder_next(src->dec, &rec, err)) > 0)
