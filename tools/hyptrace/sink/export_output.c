@@ -54,17 +54,18 @@ static int open_folder(struct export_output *output)
 
 	if (!stat(output->name, &st) && !is_empty_folder(output->name))
 		return cmd_fail("cannot create the folder \"%s\": %s", output->name,
-				S_ISDIR(st.st_mode) ? "it is not empty" : strerror(EEXIST));
+				S_ISDIR(st.st_mode) ? "it is not empty (remove it, or name another one)" :
+				"a file has this name (remove it, or name another one)");
 	output->part = temporary_name(output->name);
 	/* like the recording, nobody else may read it: it tells addresses */
 	if (!mkdtemp(output->part)) {
-		fail_create(output->part);
+		fail_create(output->name);
 		free(output->part);
 		output->part = NULL;
 		return EXIT_REFUSED;
 	}
 	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return output->fd < 0 ? fail_create(output->part) : EXIT_DONE;
+	return output->fd < 0 ? fail_create(output->name) : EXIT_DONE;
 }
 
 static int open_file(struct export_output *output)
@@ -85,7 +86,7 @@ static int open_file(struct export_output *output)
 			fd = open(name, O_WRONLY | O_CLOEXEC);
 	}
 	if (fd < 0) {
-		fail_create(name);
+		fail_create(output->name);
 		free(output->part);
 		output->part = NULL;
 		return EXIT_REFUSED;
@@ -138,8 +139,7 @@ int export_output_finish(struct export_output *output)
 	if (code || !output->part)
 		return code;
 	if (rename(output->part, output->name))
-		return cmd_fail("cannot rename \"%s\" to \"%s\": %s", output->part, output->name,
-				strerror(errno));
+		return fail_create(output->name);
 	if (output->is_folder)
 		close(output->fd);
 	free(output->part);

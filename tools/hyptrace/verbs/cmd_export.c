@@ -46,6 +46,7 @@ enum {
 	"Export only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
 
 static const struct argp_option options[] = {
+	{ "input", 'i', "FILE", 0, "Read this file, as without the option", 0 },
 	{ "format", 'f', "FORMAT", 0, FORMAT_HELP, 0 },
 	{ "out", 'o', "OUT", 0, "Write to this file or folder, or to stdout (-, the default)", 0 },
 	{ "with", OPT_WITH, "HOST", 0, WITH_HELP, 0 },
@@ -190,6 +191,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'q':
 		job->quiet = true;
 		return 0;
+	case 'i':
 	case ARGP_KEY_ARG:
 		if (job->file)
 			return cmd_usage("unexpected argument \"%s\"", arg);
