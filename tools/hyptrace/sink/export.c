@@ -24,12 +24,6 @@ const struct export_format *const export_formats[] = {
 	NULL
 };
 
-/**
- * export_find_format - find a format
- * @name:	its name
- *
- * Return: the format, or NULL.
- */
 const struct export_format *export_find_format(const char *name)
 {
 	const struct export_format *const *format;
@@ -47,13 +41,7 @@ static bool ends_with(const char *name, const char *ending)
 	return len > end && !strcmp(name + len - end, ending);
 }
 
-/**
- * export_guess_format - find the format of an output
- * @out:	name of the output
- *
- * Return: the format whose files have such names; NULL if there is none. A name that ends with
- * "/" has no format.
- */
+/* The format whose files have such names; NULL if there is none, or if the name ends with "/" */
 const struct export_format *export_guess_format(const char *out)
 {
 	const struct export_format *const *format;
@@ -66,14 +54,6 @@ const struct export_format *export_guess_format(const char *out)
 	return NULL;
 }
 
-/**
- * export_open - make a file in the folder of an export
- * @x:		the export
- * @name:	name of the file
- * @out:	out: its buffer
- *
- * Return: an exit code.
- */
 int export_open(struct export *x, const char *name, struct out *out)
 {
 	const int fd = openat(x->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -84,14 +64,7 @@ int export_open(struct export *x, const char *name, struct out *out)
 	return EXIT_DONE;
 }
 
-/**
- * export_close - write what is left for a file, and close it
- * @x:		the export
- * @name:	name of the file
- * @out:	its buffer, from export_open()
- *
- * Return: an exit code; EXIT_REFUSED if this or an earlier write has failed.
- */
+/* Write what is left for a file, and close it. */
 int export_close(struct export *x, const char *name, struct out *out)
 {
 	out_flush(out);

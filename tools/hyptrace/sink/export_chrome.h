@@ -24,30 +24,19 @@ enum chrome_kind {
 	CHROME_POOL,		/* hyp_pool, which has a counter */
 };
 
-/**
- * struct chrome_event - what an event means
- * @kind:	enum chrome_kind
- * @has_text:	it has a sentence
- * @row:	its name on the timeline, and the fields
- * @no_result:	the same for a hypercall without a result
- * @duration:	CALL, GUEST, FIXUP: how long it took, in ns
- * @vcpu:	GUEST, FIXUP: the thread of the vCPU
- * @handle:	GUEST: the VM
- * @index:	GUEST: number of the vCPU in the VM
- * @pool:	POOL: the pool
- * @left:	POOL: its free pages
- */
 struct chrome_event {
 	enum chrome_kind		kind;
-	bool				has_text;
-	struct row			row;
+	bool				has_text;	/* a sentence */
+	struct row			row;	/* its name on the timeline, and the fields */
+	/* the same for a hypercall without a result */
 	struct row			no_result;
+	/* CALL, GUEST, FIXUP: how long it took, in ns */
 	const struct hyptrace_field	*duration;
-	const struct hyptrace_field	*vcpu;
-	const struct hyptrace_field	*handle;
-	const struct hyptrace_field	*index;
-	const struct hyptrace_field	*pool;
-	const struct hyptrace_field	*left;
+	const struct hyptrace_field	*vcpu;	/* GUEST, FIXUP: the thread of the vCPU */
+	const struct hyptrace_field	*handle;	/* GUEST: the VM */
+	const struct hyptrace_field	*index;	/* GUEST: number of the vCPU in the VM */
+	const struct hyptrace_field	*pool;	/* POOL: the pool */
+	const struct hyptrace_field	*left;	/* POOL: its free pages */
 };
 
 /* export_chrome_event.c */

@@ -8,30 +8,18 @@
 #include "lib/internal.h"
 #include "output/die.h"
 #include "output/out.h"
+#include "export.h"
 #include "export_chrome.h"
 
-#define NR_IDS		(UINT16_MAX + 1)
-
-/**
- * struct chrome_events - the events, compiled when they are needed
- * @formats:	their formats
- * @calls:	the rows of hypercalls: without a result, and with one
- * @unknown:	an event that is unknown
- * @events:	the events by their ids
- */
+/* The events, compiled when they are needed */
 struct chrome_events {
 	struct hyptrace_formats	*formats;
+	/* the rows of hypercalls: without a result, and with one */
 	struct row_calls	calls[2];
 	struct chrome_event	unknown;
-	struct chrome_event	*events[NR_IDS];
+	struct chrome_event	*events[EXPORT_NR_IDS];	/* the events by their ids */
 };
 
-/**
- * chrome_events_new - prepare to export events
- * @formats:	their formats; must stay valid
- *
- * Return: the events, for chrome_events_free().
- */
 struct chrome_events *chrome_events_new(struct hyptrace_formats *formats)
 {
 	struct chrome_events *events = calloc(1, sizeof(*events));
@@ -42,15 +30,11 @@ struct chrome_events *chrome_events_new(struct hyptrace_formats *formats)
 	return events;
 }
 
-/**
- * chrome_events_free - free what is known about events
- * @events:	the events
- */
 void chrome_events_free(struct chrome_events *events)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_IDS; i++) {
+	for (i = 0; i < EXPORT_NR_IDS; i++) {
 		if (!events->events[i])
 			continue;
 		row_free(&events->events[i]->row);
@@ -178,13 +162,6 @@ static struct chrome_event *compile(struct chrome_events *events, const struct h
 	return event;
 }
 
-/**
- * chrome_event_of - find out what an event means
- * @events:	the events
- * @rec:	the event
- *
- * Return: what it means.
- */
 const struct chrome_event *chrome_event_of(struct chrome_events *events,
 					   const struct hyptrace_record *rec)
 {
@@ -214,13 +191,7 @@ static const struct row *row_of(struct chrome_events *events, const struct chrom
 	return row;
 }
 
-/**
- * chrome_put_details - print the name and the arguments of an event, and the end of its object
- * @events:	the events
- * @event:	what it means
- * @rec:	the event
- * @out:	the output
- */
+/* Print the name and the arguments of an event, and the end of its object. */
 void chrome_put_details(struct chrome_events *events, const struct chrome_event *event,
 			const struct hyptrace_record *rec, struct out *out)
 {

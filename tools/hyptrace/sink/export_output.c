@@ -53,9 +53,9 @@ static int open_folder(struct export_output *output)
 	struct stat st;
 
 	if (!stat(output->name, &st) && !is_empty_folder(output->name))
-		return cmd_fail("cannot create the folder \"%s\": %s", output->name,
-				S_ISDIR(st.st_mode) ? "it is not empty (remove it, or name another one)" :
-				"a file has this name (remove it, or name another one)");
+		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
+				output->name, S_ISDIR(st.st_mode) ? "it is not empty" :
+				"a file has this name");
 	output->part = temporary_name(output->name);
 	/* like the recording, nobody else may read it: it tells addresses */
 	if (!mkdtemp(output->part)) {
@@ -95,12 +95,6 @@ static int open_file(struct export_output *output)
 	return EXIT_DONE;
 }
 
-/**
- * export_output_open - open the output of an export
- * @output:	the output, with its name
- *
- * Return: an exit code.
- */
 int export_output_open(struct export_output *output)
 {
 	output->fd = -1;
@@ -126,12 +120,7 @@ static int close_file(struct export_output *output)
 	return cmd_fail("cannot write \"%s\": %s", output->name, strerror(out->error));
 }
 
-/**
- * export_output_finish - write what is left, and give the output its name
- * @output:	the output
- *
- * Return: an exit code. If it is not EXIT_DONE, call export_output_abandon().
- */
+/* Write what is left, and give the output its name. */
 int export_output_finish(struct export_output *output)
 {
 	int code = output->is_folder ? EXIT_DONE : close_file(output);
@@ -159,10 +148,6 @@ static void remove_folder(struct export_output *output)
 	rmdir(output->part);
 }
 
-/**
- * export_output_abandon - remove an output that is not complete
- * @output:	the output, after export_output_open() has succeeded
- */
 void export_output_abandon(struct export_output *output)
 {
 	if (output->is_folder && output->fd >= 0)

@@ -7,23 +7,15 @@
 
 #include "export.h"
 
-/**
- * struct export_output - the output of an export
- * @name:	its name; "-" is stdout
- * @is_folder:	it is a folder
- * @tar:	write a TAR of it and of this file, or NULL
- * @tar_fd:	descriptor of that file; -1 to open it by its name
- * @part:	its temporary name until it is complete; NULL if it has none
- * @out:	the buffer of a file
- * @fd:		descriptor of the folder, or of the file that a TAR for stdout is copied from; or -1
- */
+/* The output of an export */
 struct export_output {
-	const char	*name;
-	bool		is_folder;
-	const char	*tar;
-	int		tar_fd;
-	char		*part;
-	struct out	out;
+	const char	*name;	/* its name; "-" is stdout */
+	bool		is_folder;	/* it is a folder */
+	const char	*tar;	/* write a TAR of it and of this file, or NULL */
+	int		tar_fd;	/* descriptor of that file; -1 to open it by its name */
+	char		*part;	/* its temporary name until it is complete; NULL if it has none */
+	struct out	out;	/* the buffer of a file */
+	/* descriptor of the folder, or of the file that a TAR for stdout is copied from; or -1 */
 	int		fd;
 };
 

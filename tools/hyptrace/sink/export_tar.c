@@ -96,11 +96,7 @@ static void pad(struct out *out, uint64_t size)
 	out_write(out, zeros, -size % TAR_BLOCK);
 }
 
-/**
- * export_open_unnamed - open a file that has no name
- *
- * Return: its descriptor; -1 with errno.
- */
+/* Open a file that has no name. Return its descriptor; -1 with errno. */
 int export_open_unnamed(void)
 {
 	FILE *f = tmpfile();
@@ -111,12 +107,7 @@ int export_open_unnamed(void)
 	return fd;
 }
 
-/**
- * export_tar_check - can Perfetto read the file that goes into the TAR?
- * @name:	the file
- *
- * Return: an exit code.
- */
+/* Can Perfetto read the file that goes into the TAR? Return an exit code. */
 int export_tar_check(const char *name)
 {
 	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -129,12 +120,6 @@ int export_tar_check(const char *name)
 	       cmd_fail("\"%s\" is not a Perfetto trace: --with takes one of the host", name);
 }
 
-/**
- * export_tar_begin - begin a TAR: the export follows
- * @output:	the output, a file that is open
- *
- * Return: an exit code.
- */
 int export_tar_begin(struct export_output *output)
 {
 	struct tar_header header;
@@ -224,12 +209,6 @@ static void copy_out(struct export_output *output)
 	close(fd);
 }
 
-/**
- * export_tar_end - add the other file, and end the TAR
- * @output:	the output, after the export
- *
- * Return: an exit code. Errors of the output are for export_output_finish().
- */
 int export_tar_end(struct export_output *output)
 {
 	struct out *out = &output->out;

@@ -58,22 +58,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/**
- * struct job - the options and the state of the verb
- * @ctx:	the verb's context
- * @file:	name of the file
- * @format:	the format
- * @output:	the output
- * @from:	argument of --from
- * @to:		argument of --to
- * @choice:	the events that are exported; nothing else of it is used
- * @host:	the host's events of the file
- * @need_tar:	the name of the output says that it is a TAR
- * @quiet:	print no notes
- * @is_damaged:	parts of the file could not be read
- * @in:		the file
- * @x:		the export
- */
+/* The options and the state of the verb */
 struct job {
 	struct context			*ctx;
 	const char			*file;
@@ -81,11 +66,11 @@ struct job {
 	struct export_output		output;
 	struct moment			from;
 	struct moment			to;
-	struct choice			choice;
-	struct host_events		host;
-	bool				need_tar;
+	struct choice			choice;		/* the events that are exported */
+	struct host_events		host;		/* the host's events of the file */
+	bool				need_tar;	/* the name of the output says so */
 	bool				quiet;
-	bool				is_damaged;
+	bool				is_damaged;	/* parts of the file could not be read */
 	struct hyptrace_file		*in;
 	struct export			x;
 };

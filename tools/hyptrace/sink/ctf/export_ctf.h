@@ -42,64 +42,46 @@ struct ctf_unknown {
 	uint32_t	size;
 } __attribute__((packed));
 
-/**
- * struct ctf_run - bytes that are copied from the payload
- * @offset:	where they are in the payload
- * @size:	number of bytes
- * @place:	where they are, if there are up to eight
- */
+/* Bytes that are copied from the payload */
 struct ctf_run {
-	uint32_t	offset;
+	uint32_t	offset;	/* where they are in the payload */
 	uint32_t	size;
-	struct place	place;
+	struct place	place;	/* where they are, if there are up to eight */
 };
 
-/**
- * struct ctf_call - a hypercall
- * @id:		its number
- * @name:	its name, which is an identifier, and that of no other one
- * @nr_args:	number of arguments that are written
- * @call:	the hypercall; NULL if only its name is known
- */
 struct ctf_call {
 	uint32_t				id;
+	/* its name, which is an identifier, and that of no other one */
 	const char				*name;
+	/* number of arguments that are written */
 	unsigned int				nr_args;
+	/* the hypercall; NULL if only its name is known */
 	const struct hyptrace_hypercall		*call;
 };
 
-/**
- * struct ctf_event - how to write an event: its fields without gaps; then the arguments of its
- * hypercall; then the names that depend on more than a value, as strings; then the fields of any
- * length
- * @event:	the event
- * @room:	bytes that it takes at most, without struct ctf_head and the fields of any length
- * @nr_runs:	number of @runs
- * @runs:	the fields
- * @id:		the field with the number of the hypercall; NULL if the event has none
- * @calls:	the hypercalls, sorted by number
- * @nr_calls:	number of @calls
- * @nr_args:	number of @args
- * @args:	the fields with their arguments
- * @nr_named:	number of @named
- * @named:	the fields whose names are written
- * @nr_any:	number of @any
- * @any:	the fields of any length, which the kernel's events have: texts as strings, others
- *		as a number of bytes and the bytes
+/*
+ * How to write an event: its fields without gaps; then the arguments of its hypercall; then the
+ * names that depend on more than a value, as strings; then the fields of any length
  */
 struct ctf_event {
 	const struct hyptrace_event	*event;
+	/* bytes that it takes at most, without struct ctf_head and the fields of any length */
 	size_t				room;
 	unsigned int			nr_runs;
 	struct ctf_run			*runs;
+	/* the field with the number of the hypercall; NULL if the event has none */
 	const struct hyptrace_field	*id;
-	struct ctf_call			*calls;
+	struct ctf_call			*calls;	/* the hypercalls, sorted by number */
 	unsigned int			nr_calls;
 	unsigned int			nr_args;
-	const struct hyptrace_field	**args;
+	const struct hyptrace_field	**args;	/* the fields with their arguments */
 	unsigned int			nr_named;
-	const struct hyptrace_field	**named;
+	const struct hyptrace_field	**named;	/* the fields whose names are written */
 	unsigned int			nr_any;
+	/*
+	 * the fields of any length, which the kernel's events have: texts as strings, others as a
+	 * number of bytes and the bytes
+	 */
 	const struct hyptrace_field	**any;
 };
 

@@ -107,11 +107,7 @@ static void find_args(struct ctf_event *ctf)
 			ctf->args[ctf->nr_args++] = event->fields[i];
 }
 
-/**
- * ctf_find_calls - find the hypercalls of an event, if it is that of hypercalls
- * @ctf:	the event; its members id, calls and args are set
- * @x:		the export
- */
+/* Find the hypercalls of an event, if it is that of hypercalls. */
 void ctf_find_calls(struct ctf_event *ctf, const struct export *x)
 {
 	const struct hyptrace_event *event = ctf->event;

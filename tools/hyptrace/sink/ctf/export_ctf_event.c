@@ -10,23 +10,12 @@
 #include "sink/export.h"
 #include "export_ctf.h"
 
-/**
- * ctf_is_any - is a field of any length?
- * @field:	the field
- *
- * Return: true if each record says anew how long it is.
- */
 bool ctf_is_any(const struct hyptrace_field *field)
 {
 	return !field->size || strstr(field->type, "_loc ");
 }
 
-/**
- * ctf_is_text - is a field that is not a number a text?
- * @field:	the field
- *
- * Return: true if it is a text; false if it is just bytes.
- */
+/* Is a field that is not a number a text? Else it is just bytes. */
 bool ctf_is_text(const struct hyptrace_field *field)
 {
 	return strstr(field->type, "char");
@@ -39,15 +28,9 @@ static bool is_inside(const struct hyptrace_event *event, const struct hyptrace_
 	       field->size <= event->size - field->offset;
 }
 
-/**
- * ctf_is_written - is a field written as its bytes?
- * @event:	the event
- * @index:	of the field
- *
- * Fields that overlap, which a kernel does not have, could be much larger than the event: those are
- * left out that would make it larger.
- *
- * Return: true if it is.
+/*
+ * Is a field written as its bytes? Fields that overlap, which a kernel does not have, could be much
+ * larger than the event: those are left out that would make it larger.
  */
 bool ctf_is_written(const struct hyptrace_event *event, unsigned int index)
 {
@@ -77,13 +60,6 @@ static void add_field(struct ctf_event *ctf, const struct hyptrace_field *field)
 	ctf->room += field->size;
 }
 
-/**
- * ctf_event_new - find out how to write an event
- * @x:		the export
- * @event:	the event; fields that are not inside its payload are not written
- *
- * Return: the description, for ctf_event_free().
- */
 struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_event *event)
 {
 	struct ctf_event *ctf = calloc(1, sizeof(*ctf));
@@ -116,10 +92,6 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 	return ctf;
 }
 
-/**
- * ctf_event_free - free the description of an event
- * @ctf:	the description, or NULL
- */
 void ctf_event_free(struct ctf_event *ctf)
 {
 	if (!ctf)
@@ -224,27 +196,11 @@ static char *put_any(const struct hyptrace_field *field, const struct hyptrace_r
 	return to;
 }
 
-/**
- * ctf_event_room - get how many bytes an event takes
- * @ctf:	its description
- * @rec:	the event
- *
- * Return: the number of bytes at most, without struct ctf_head.
- */
 size_t ctf_event_room(const struct ctf_event *ctf, const struct hyptrace_record *rec)
 {
 	return ctf->room + (ctf->nr_any ? ctf->nr_any * sizeof(uint32_t) + rec->size : 0);
 }
 
-/**
- * ctf_event_put - write an event, without struct ctf_head
- * @ctf:	its description
- * @formats:	formats of the events
- * @rec:	the event
- * @to:		destination, with as much room as ctf_event_room() says
- *
- * Return: the end of what was written.
- */
 char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
 		    const struct hyptrace_record *rec, char *to)
 {

@@ -358,15 +358,6 @@ static void put_event(FILE *f, const struct ctf_event *ctf)
 	fputs("\t};\n};\n", f);
 }
 
-/**
- * ctf_meta_text - write the metadata
- * @x:		the export
- * @events:	how its events are written
- * @unknown:	id of the events that nobody knows
- * @len:	out: length of the text
- *
- * Return: the text, for free().
- */
 char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uint16_t unknown,
 		    size_t *len)
 {

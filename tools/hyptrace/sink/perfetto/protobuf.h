@@ -59,26 +59,12 @@ static inline uint8_t *protobuf_bytes(uint8_t *to, unsigned int field, const voi
 	return to + len;
 }
 
-/**
- * protobuf_open - begin a message inside another one
- * @to:		end of the buffer
- * @field:	its field number
- *
- * Return: the start of the message, for protobuf_close().
- */
 static inline uint8_t *protobuf_open(uint8_t *to, unsigned int field)
 {
 	/* most messages are short: one byte for the length */
 	return protobuf_tag(to, field, PROTOBUF_LEN) + 1;
 }
 
-/**
- * protobuf_close - end a message inside another one
- * @start:	its start, from protobuf_open()
- * @end:	its end; there must be room for PROTOBUF_VARINT_MAX more bytes
- *
- * Return: the new end: a message of 128 or more bytes is moved.
- */
 static inline uint8_t *protobuf_close(uint8_t *start, uint8_t *end)
 {
 	const size_t len = end - start;
