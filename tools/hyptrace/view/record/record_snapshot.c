@@ -11,8 +11,8 @@
 
 #include "output/die.h"
 #include "output/message.h"
-#include "session/edge_losses.h"
 #include "session/select.h"
+#include "session/snapshots.h"
 #include "record.h"
 
 /* A delta that needs no record of its own */
@@ -23,17 +23,24 @@
 /* Bytes that a record takes at most, besides its payload: a time extend, a header, a length */
 #define OVERHEAD	(4 * WORD)
 
-/* Puts records into sub-buffers */
+/* Puts the records of a CPU into sub-buffers */
 struct copier {
 	struct record		*r;
-	unsigned int		cpu;	/* the CPU of the records */
-	struct hyptrace_subbuf	*subbuf;	/* the sub-buffer */
-	size_t			size;	/* its bytes */
-	size_t			used;	/* bytes of records in it */
-	uint64_t		lost;	/* lost events that it reports */
-	uint64_t		time;	/* time of its last record */
-	struct record_counts	counts;	/* counts of the CPU */
+	unsigned int		cpu;
+	struct hyptrace_subbuf	*subbuf;
+	size_t			size;		/* of @subbuf */
+	size_t			used;		/* bytes of records in it */
+	uint64_t		lost;		/* events that it reports as lost */
+	uint64_t		time;		/* of its last record */
+	struct record_counts	counts;
 	bool			lost_more;	/* more were lost, whose number is not known */
+};
+
+struct saving {
+	struct record		*r;
+	struct copier		*copiers;	/* of the CPUs */
+	unsigned int		nr;
+	int			code;		/* exit code of what has failed */
 };
 
 /* Bytes for records: behind them is room for the number of lost events. */
@@ -117,126 +124,99 @@ static int add(struct copier *c, const struct hyptrace_record *rec, struct hyptr
 	return 0;
 }
 
-/* The content of a ring */
-struct snapshot {
-	struct hyptrace_snapshot	*snap;	/* a copy of it; NULL if the CPU has no ring */
-	struct edge_losses		edge;	/* losses that no record of snap reports */
-};
-
-/* Write a snapshot to the file. Return an exit code. */
-static int copy(struct record *r, unsigned int cpu, const struct snapshot *from)
+/* Begin the file when all rings were copied. */
+static void begin_file(struct saving *saving)
 {
-	struct hyptrace_snapshot *snap = from->snap;
-	struct copier c = { .r = r, .cpu = cpu, .size = r->remote->subbuf_size };
-	struct record_ring *ring = &r->rings[r->nr_rings++];
-	uint64_t begin = from->edge.begin, inner = 0, lost;
-	struct hyptrace_record rec;
-	struct hyptrace_error err;
-	int ret;
+	struct record *r = saving->r;
 
-	c.subbuf = malloc(c.size);
-	if (!c.subbuf)
-		die_no_memory();
-	do {
-		ret = hyptrace_snapshot_next(snap, &rec, &err);
-		if (ret > 0) {
-			inner = edge_losses_add(inner, rec.lost);
-			rec.lost = edge_losses_add(rec.lost, begin);
-			begin = 0;
-			ret = add(&c, &rec, &err);
-			if (ret)
-				break;
-			ret = 1;
-		} else if (ret == -EBADMSG) {
-			cmd_note("CPU %u: %s: the rest of the sub-buffer is skipped", cpu,
-				 err.text);
-			ret = 1;
-		}
-	} while (ret > 0);
-	if (!ret)
-		ret = flush(&c, &err);
-	free(c.subbuf);
-	lost = hyptrace_snapshot_lost(snap);
-	count_lost(&c, lost);
-	count_lost(&c, begin);
-	count_lost(&c, edge_losses_end(&from->edge, edge_losses_add(inner, lost)));
-	ring->cpu = cpu;
-	ring->sum = c.counts;
-	ring->lost_more = c.lost_more;
-	if (!c.lost_more)
-		hyptrace_file_set_counts(r->file.w, cpu, c.counts.events, c.counts.lost, 0);
-	return ret ? cmd_fail("%s", err.text) : EXIT_DONE;
-}
-
-/* Take a snapshot of a ring. Return an exit code. */
-static int take(struct record *r, const struct hyptrace_cpu *before, struct snapshot *to)
-{
-	const unsigned int cpu = before->id;
-	struct hyptrace_reader *reader;
-	struct hyptrace_cpu *after;
-	struct hyptrace_error err;
-
-	reader = hyptrace_reader_open_snapshot(r->remote->name, cpu, &err);
-	if (reader) {
-		to->snap = hyptrace_snapshot_take(reader, r->remote->mode, 0, &err);
-		if (to->snap && !hyptrace_get_cpu(r->ctx->h, r->remote->name, cpu, &after, NULL)) {
-			edge_losses_find(&to->edge, before, after);
-			hyptrace_free_cpu(after);
-		}
-		hyptrace_reader_close(reader);
-		if (to->snap)
-			return EXIT_DONE;
-	} else if (err.errnum == ENODATA) {
-		return cmd_fail("cannot record \"%s\": the rings are not loaded, so they hold nothing",
-				r->remote->name);
-	} else if (err.errnum == ENXIO && !(r->ctx->have_cpus && !r->ctx->cpus.all)) {
-		return EXIT_DONE;
-	}
-	return cmd_fail("cannot record CPU %u of \"%s\": %s", cpu, r->remote->name, err.text);
-}
-
-static int save(struct record *r, struct hyptrace_cpu **cpus, unsigned int nr,
-		struct snapshot *snaps)
-{
-	unsigned int i;
-	int code = EXIT_DONE;
-
-	/* take all snapshots first, so that they are from about the same time */
-	for (i = 0; i < nr && !code; i++)
-		code = take(r, cpus[i], &snaps[i]);
-	if (!code)
-		code = record_begin_file(r);
-	if (!code)
+	if (r->file.w || saving->code)
+		return;
+	saving->code = record_begin_file(r);
+	if (!saving->code)
 		gaps_look_at_events(&r->gaps);
-	for (i = 0; i < nr && !code; i++)
-		if (snaps[i].snap)
-			code = copy(r, cpus[i]->id, &snaps[i]);
-	return code;
 }
 
+static void take(void *arg, unsigned int cpu, const struct hyptrace_record *rec)
+{
+	struct saving *saving = arg;
+	struct hyptrace_error err;
+	struct copier *c;
+
+	begin_file(saving);
+	for (c = saving->copiers; c < saving->copiers + saving->nr && !saving->code; c++) {
+		if (c->cpu != cpu)
+			continue;
+		if (!rec->data)
+			count_lost(c, rec->lost);
+		else if (add(c, rec, &err))
+			saving->code = cmd_fail("%s", err.text);
+	}
+}
+
+/* Write what is left of a CPU, and its counts. */
+static void end_cpu(struct saving *saving, struct copier *c)
+{
+	struct record_ring *ring = &saving->r->rings[saving->r->nr_rings++];
+	struct hyptrace_error err;
+
+	if (!saving->code && flush(c, &err))
+		saving->code = cmd_fail("%s", err.text);
+	ring->cpu = c->cpu;
+	ring->sum = c->counts;
+	ring->lost_more = c->lost_more;
+	if (!c->lost_more && saving->r->file.w)
+		hyptrace_file_set_counts(saving->r->file.w, c->cpu, c->counts.events,
+					 c->counts.lost, 0);
+	free(c->subbuf);
+}
+
+static void save(struct saving *saving)
+{
+	struct record *r = saving->r;
+	struct snapshots found;
+	unsigned int i;
+
+	i = snapshots_read(r->ctx, r->remote, take, saving, &found);
+	saving->code = saving->code ? saving->code : (int)i;
+	if (!saving->code && !found.has_rings)
+		saving->code = cmd_fail("cannot record \"%s\": the rings are not loaded, so they hold nothing",
+					r->remote->name);
+	begin_file(saving);
+	for (i = 0; i < saving->nr; i++)
+		end_cpu(saving, &saving->copiers[i]);
+}
+
+/* Save what the rings hold now. Return an exit code. */
 int record_snapshot(struct record *r)
 {
+	struct saving saving = { .r = r };
 	struct hyptrace_cpu **cpus;
-	struct snapshot *snaps;
 	unsigned int nr, i;
 	int code, end;
 
 	code = cmd_get_cpus(r->ctx, r->remote->name, &cpus, &nr);
 	if (code)
 		return code;
-	snaps = calloc(nr + 1, sizeof(*snaps));
+	saving.copiers = calloc(nr + 1, sizeof(*saving.copiers));
 	r->rings = calloc(nr + 1, sizeof(*r->rings));
-	if (!snaps || !r->rings)
+	if (!saving.copiers || !r->rings)
 		die_no_memory();
-	code = save(r, cpus, nr, snaps);
-	for (i = 0; i < nr; i++)
-		hyptrace_snapshot_free(snaps[i].snap);
-	free(snaps);
+	for (i = 0; i < nr; i++) {
+		saving.copiers[i] = (struct copier){
+			.r = r, .cpu = cpus[i]->id, .size = r->remote->subbuf_size,
+			.subbuf = malloc(r->remote->subbuf_size),
+		};
+		if (!saving.copiers[i].subbuf)
+			die_no_memory();
+	}
+	saving.nr = nr;
 	hyptrace_free_cpus(cpus);
-	if (code && r->file.w) {
+	save(&saving);
+	free(saving.copiers);
+	if (saving.code && r->file.w) {
 		hyptrace_file_abandon(r->file.w);
 		r->file.w = NULL;
 	}
 	end = record_end_file(r);
-	return code ? code : end;
+	return saving.code ? saving.code : end;
 }
