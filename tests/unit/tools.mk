@@ -78,7 +78,7 @@ test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
 test_tools_lines-srcs := $(call command,lines.c lines_json.c json_rows.c row.c row_calls.c row_text.c clock.c \
-	csv.c printer.c table.c columns.c text.c out.c die.c) $(filter-srcs)
+	csv.c printer.c table.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
 

@@ -26,7 +26,8 @@ static void begin_part(struct export_part *part)
 	lines->out = part->out;
 	lines->formats = part->formats;
 	lines->p = printer_new(part->out, PRINTER_JSON, false);
-	lines->rows = json_rows_new(part->formats);
+	lines->model = (struct hyptrace_model *)part->x->model;
+	lines->rows = json_rows_new(part->formats, part->x->model);
 	part->state = lines;
 }
 

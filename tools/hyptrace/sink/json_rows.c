@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hyptrace_model.h"
 #include "lib/internal.h"
 #include "output/die.h"
 #include "output/out.h"
@@ -36,18 +37,21 @@ struct json_event {
 
 struct json_rows {
 	struct hyptrace_formats	*formats;
+	const struct hyptrace_model *model;
 	struct stamp		stamp;
 	struct row_calls	calls;	/* their arguments */
 	struct json_event	*events[NR_IDS];
 };
 
-struct json_rows *json_rows_new(struct hyptrace_formats *formats)
+struct json_rows *json_rows_new(struct hyptrace_formats *formats,
+				const struct hyptrace_model *model)
 {
 	struct json_rows *rows = calloc(1, sizeof(*rows));
 
 	if (!rows)
 		die_no_memory();
 	rows->formats = formats;
+	rows->model = model;
 	return rows;
 }
 
@@ -142,24 +146,19 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 	return json;
 }
 
-/* The arguments are in the fields from "arg1" on. */
 static void compile_call(struct row *args, const struct json_rows *rows,
 			 const struct hyptrace_event *event, const struct hyptrace_hypercall *of)
 {
-	const char *before = ",\"args\":{";
-	unsigned int i, nr = 0;
+	const struct hyptrace_meaning *meaning = rows->model->by_id[event->id];
+	const unsigned int nr = hyptrace_meaning_named_args(meaning, of);
+	unsigned int i;
 
 	row_init(args, ROW_JSON, rows->formats, event);
-	for (i = 0; i < event->nr_fields && nr < of->nr_args; i++) {
-		const struct hyptrace_field *field = event->fields[i];
-
-		if (strncmp(field->name, "arg", 3) || !is_number(args, field))
-			continue;
-		row_add_text(args, before);
-		row_add_string(args, of->args[nr++]->name);
+	for (i = 0; i < nr; i++) {
+		row_add_text(args, i ? "\"," : ",\"args\":{");
+		row_add_string(args, of->args[i]->name);
 		row_add_text(args, ":\"");
-		row_add_value(args, field);
-		before = "\",";
+		row_add_value(args, meaning->places[HYPTRACE_ROLE_ARG1 + i].field);
 	}
 	row_add_text(args, nr ? "\"}" : ",\"args\":{}");
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/digits.h"
+#include "lib/hyptrace_model.h"
 #include "lib/internal.h"
 #include "cli/args.h"
 #include "cli/cli.h"
@@ -163,8 +164,13 @@ int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 	lines->formats = formats;
 	lines->tasks = hyptrace_formats_has_tasks(formats) && !lines->is_host;
 	make_cpus(lines);
-	if (lines->json && !ctx->pretty && !lines->is_host)
-		lines->rows = json_rows_new(formats);
+	if (lines->json && !lines->is_host) {
+		lines->model = hyptrace_model_new(formats, err);
+		if (!lines->model)
+			return -ENOMEM;
+		if (!ctx->pretty)
+			lines->rows = json_rows_new(formats, lines->model);
+	}
 	if (lines->raw)
 		hyptrace_formats_set_raw(formats);
 	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
@@ -216,6 +222,8 @@ void lines_end(struct lines *lines)
 {
 	json_rows_free(lines->rows);
 	lines->rows = NULL;
+	hyptrace_model_free(lines->model);
+	lines->model = NULL;
 	csv_free(lines->table);
 	lines->table = NULL;
 }

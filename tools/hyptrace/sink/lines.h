@@ -54,6 +54,7 @@ struct lines {
 	uint64_t		base;
 	struct lines_head	head;		/* of the last line */
 	char			cpus[LINES_CPUS][LINES_CPU_SIZE];
+	struct hyptrace_model	*model;		/* JSON of EL2's events; else NULL */
 	struct json_rows	*rows;		/* JSON that is not indented; else NULL */
 	struct csv		*table;		/* CSV; else NULL */
 	const bool		*wanted;	/* of lines_begin_table() */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hyptrace_model.h"
 #include "lib/internal.h"
 #include "output/printer.h"
 #include "output/text.h"
@@ -82,25 +83,22 @@ static void print_symbols(const struct lines *lines, const struct hyptrace_event
 		printer_end(p);
 }
 
-/* Print the arguments of a hypercall by their names. They are in the fields from "arg1" on. */
+/* Print the arguments of a hypercall by their names. */
 static void print_args(const struct lines *lines, const struct hyptrace_event *event,
 		       const struct hyptrace_record *rec)
 {
 	const struct hyptrace_hypercall *call;
-	unsigned int i, nr = 0;
+	const struct hyptrace_meaning *meaning;
+	unsigned int i;
 
 	call = hyptrace_formats_hypercall(lines->formats, event, rec);
-	if (!call || !call->known_args)
+	if (!call || !call->known_args || !lines->model)
 		return;
+	meaning = lines->model->by_id[event->id];
 	printer_object(lines->p, "args");
-	for (i = 0; i < event->nr_fields && nr < call->nr_args; i++) {
-		uint64_t value;
-
-		if (strncmp(event->fields[i]->name, "arg", 3) ||
-		    hyptrace_field_value(event->fields[i], rec, &value))
-			continue;
-		printer_u64(lines->p, call->args[nr++]->name, value);
-	}
+	for (i = 0; i < hyptrace_meaning_named_args(meaning, call); i++)
+		printer_u64(lines->p, call->args[i]->name,
+			    hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ARG1 + i, rec));
 	printer_end(lines->p);
 }
 
