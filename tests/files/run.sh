@@ -67,6 +67,9 @@ for option in "" -z -k "-k -z"; do
 	check "cut at 200 places${option:+, $option}" "$here/cut.py" "$hyptrace" "$path" 200
 done
 
+"$bin/make_file" -n 20000 -c 2 "$work/whole.dat" >/dev/null || exit
+check "the same words of the same damage" "$here/damage.sh" "$hyptrace" "$work/whole.dat"
+
 "$here/record.sh" "$bin" >"$work/record" 2>&1
 grep -vE '^[0-9]+ passed, ' "$work/record"
 if [[ $(tail -n 1 "$work/record") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
