@@ -4,11 +4,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/hyptrace.h"
 #include "cli/args.h"
@@ -17,6 +15,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/printer.h"
+#include "session/loop.h"
 #include "session/select.h"
 #include "session/signals.h"
 #include "session/trigger.h"
@@ -311,7 +310,7 @@ static int print_change(struct monitor *mon, const struct hyptrace_remote *remot
 
 static int print_notification(const struct hyptrace_notification *notification, void *arg)
 {
-	struct monitor *mon = arg;
+	struct monitor *mon = ((struct loop *)arg)->arg;
 
 	if (!is_meant(mon, remote_of(notification)))
 		return 0;
@@ -389,52 +388,25 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 	return ret;
 }
 
-/* Print what has arrived. Return 0, 1 if there are enough lines, or a negative errno. */
-static int print_news(struct monitor *mon, struct hyptrace_listener *listener,
-		      struct hyptrace_error *err)
+/* First the notifications that arrived before a loss were printed. */
+static int after_news(struct loop *l, bool lost)
 {
-	bool lost = false;
-	int ret;
-
-	/* first print the notifications that arrived before the loss */
-	while ((ret = hyptrace_listener_read(listener, print_notification, mon, err)) == -ENOBUFS)
-		lost = true;
-	return ret || !lost ? ret : print_state(mon, err);
-}
-
-static int watch(struct monitor *mon, struct hyptrace_listener *listener, int signal_fd)
-{
-	struct pollfd fds[] = {
-		{ .fd = hyptrace_listener_fd(listener), .events = POLLIN },
-		{ .fd = signal_fd, .events = POLLIN },
-		/* an error or a hang-up: the reader of the output is gone */
-		{ .fd = STDOUT_FILENO },
-	};
 	struct hyptrace_error err;
-	int ret;
+	int ret = lost ? print_state(l->arg, &err) : 0;
 
-	while (!signals_stop && !mon->ctx->out.error) {
-		ret = print_news(mon, listener, &err);
-		if (ret < 0)
-			return cmd_fail("cannot monitor: %s", err.text);
-		out_flush(&mon->ctx->out);
-		if (ret || mon->ctx->out.error)
-			break;
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
-			return cmd_fail("cannot wait: %s", strerror(errno));
-		if (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL))
-			break;
-	}
-	return EXIT_DONE;
+	if (ret < 0)
+		return cmd_fail("cannot monitor: %s", err.text);
+	return ret ? EXIT_DONE : LOOP_WAIT;
 }
 
 int cmd_monitor(struct context *ctx, int argc, char **argv)
 {
+	static const struct loop_ops ops = { .hear = print_notification, .heard = after_news };
 	struct monitor mon = { .ctx = ctx };
+	struct loop loop = LOOP(ctx, &ops, &mon);
 	struct hyptrace_remote *remote = NULL;
-	struct hyptrace_listener *listener;
 	struct hyptrace_error err;
-	int code, fd;
+	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &mon);
 	code = cmd_connect(ctx);
@@ -444,15 +416,14 @@ int cmd_monitor(struct context *ctx, int argc, char **argv)
 		return code;
 	hyptrace_free_remote(remote);
 
-	fd = signals_catch();
-	if (fd < 0)
+	if (signals_catch() < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
-	listener = hyptrace_listener_open(ctx->h, &err);
-	if (!listener)
+	loop.listener = hyptrace_listener_open(ctx->h, &err);
+	if (!loop.listener)
 		return cmd_fail("cannot monitor: %s", err.text);
-	code = watch(&mon, listener, fd);
-	hyptrace_listener_close(listener);
+	code = loop_run(&loop);
+	hyptrace_listener_close(loop.listener);
 	free(mon.known);
 	return code;
 }

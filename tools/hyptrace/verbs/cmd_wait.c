@@ -2,9 +2,6 @@
 /*
  * hyptrace wait: wait until a trigger has started or stopped the recording.
  */
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +12,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/printer.h"
+#include "session/loop.h"
 #include "session/select.h"
 #include "session/trigger.h"
 #include "verbs.h"
@@ -23,32 +21,21 @@ enum {
 	OPT_TIMEOUT = 0x200,
 };
 
-#define MSEC_PER_SEC	1000
-#define TIMEOUT_MAX	(INT_MAX / MSEC_PER_SEC)
-
 static const struct argp_option options[] = {
-	{ "timeout", OPT_TIMEOUT, "S", 0, "Give up after S seconds, with exit code 2", 0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "Give up after this time, such as 2s or 500ms, with exit code 2", 0 },
 	{ 0 }
 };
 
-/**
- * struct waiting - the options and the state of the verb
- * @ctx:	the verb's context
- * @name:	the remote
- * @timeout:	seconds, if @has_timeout
- * @has_timeout: --timeout was given
- * @end:	when to give up, by CLOCK_MONOTONIC
- * @nr_printed:	how many of the events that have fired were printed
- * @goes_on:	the recording goes on for some sub-buffers after the last of them
- */
 struct waiting {
 	struct context	*ctx;
-	const char	*name;
-	uint64_t	timeout;
-	bool		has_timeout;
-	uint64_t	end;
-	unsigned int	nr_printed;
-	bool		goes_on;
+	const char	*name;		/* of the remote */
+	const char	*timeout;	/* argument of --timeout, or NULL */
+	uint64_t	nsec;		/* what it means */
+	unsigned int	nr_printed;	/* events that have fired and were printed */
+	bool		goes_on;	/* the recording goes on for some sub-buffers after the last one */
+	bool		was_armed;
+	bool		is_late;	/* the time is over */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -57,10 +44,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_TIMEOUT:
-		if (!parse_number(arg, TIMEOUT_MAX, &waiting->timeout))
-			return cmd_usage("bad timeout \"%s\": use a number of seconds up to %u",
-					 arg, TIMEOUT_MAX);
-		waiting->has_timeout = true;
+		waiting->timeout = arg;
+		if (!parse_time(arg, &waiting->nsec) || waiting->nsec > INT64_MAX)
+			return cmd_usage("bad timeout \"%s\": use a time such as 2s or 500ms",
+					 arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);
@@ -109,67 +96,77 @@ static int ignore(const struct hyptrace_notification *notification, void *arg)
 	return 0;
 }
 
-/* Wait for a notification. Return 0, or -ETIME, or another negative errno. */
-static int wait_for_change(struct waiting *waiting, struct hyptrace_listener *listener,
-			   struct hyptrace_error *err)
-{
-	struct pollfd fd = { .fd = hyptrace_listener_fd(listener), .events = POLLIN };
-	int timeout = -1, ret;
-	uint64_t now;
-
-	if (waiting->has_timeout) {
-		now = clock_now(CLOCK_MONOTONIC);
-		if (now >= waiting->end)
-			return -ETIME;
-		timeout = (waiting->end - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	}
-	if (poll(&fd, 1, timeout) < 0)
-		return -errno;
-	/* If some were lost, there may be more of them. */
-	do {
-		ret = hyptrace_listener_read(listener, ignore, NULL, err);
-	} while (ret == -ENOBUFS);
-	return ret;
-}
-
-static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *listener)
+/* Print what has fired. Return an exit code, or LOOP_WAIT if more will fire. */
+static int look(struct waiting *waiting)
 {
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
-	bool again, was_armed = false;
-	int ret;
+	bool again;
 
-	for (;;) {
-		if (hyptrace_get_remote(waiting->ctx->h, waiting->name, &remote, &err))
-			return cmd_fail("cannot wait for \"%s\": %s", waiting->name, err.text);
-		/* While tracing is off, what has fired may be of triggers that are gone. */
-		again = (was_armed || remote->state == HYPTRACE_STATE_TRACING) &&
-			print_fired(waiting, remote);
-		hyptrace_free_remote(remote);
-		if (!again && waiting->nr_printed)
-			return EXIT_DONE;
-		if (!again && was_armed)
-			return cmd_fail("cannot wait for \"%s\": tracing or its triggers were switched off",
-					waiting->name);
-		if (!again)
-			return cmd_fail("cannot wait for \"%s\": no trigger is armed (use \"hyptrace enable EVENT --stop\" or \"--start\", then \"hyptrace start\")",
-					waiting->name);
-		was_armed = true;
-
-		ret = wait_for_change(waiting, listener, &err);
-		if (ret == -ETIME && waiting->goes_on)
-			return cmd_fail("the recording of \"%s\" has not ended within %u s",
-					waiting->name, (unsigned int)waiting->timeout);
-		if (ret == -ETIME && waiting->nr_printed)
-			return cmd_fail("not all triggers of \"%s\" have fired within %u s",
-					waiting->name, (unsigned int)waiting->timeout);
-		if (ret == -ETIME)
-			return cmd_fail("no trigger of \"%s\" has fired within %u s", waiting->name,
-					(unsigned int)waiting->timeout);
-		if (ret)
-			return cmd_fail("cannot wait for \"%s\": %s", waiting->name,
-					strerror(-ret));
+	if (hyptrace_get_remote(waiting->ctx->h, waiting->name, &remote, &err))
+		return cmd_fail("cannot wait for \"%s\": %s", waiting->name, err.text);
+	/* While tracing is off, what has fired may be of triggers that are gone. */
+	again = (waiting->was_armed || remote->state == HYPTRACE_STATE_TRACING) &&
+		print_fired(waiting, remote);
+	hyptrace_free_remote(remote);
+	if (again) {
+		waiting->was_armed = true;
+		return LOOP_WAIT;
 	}
+	if (waiting->nr_printed)
+		return EXIT_DONE;
+	if (waiting->was_armed)
+		return cmd_fail("cannot wait for \"%s\": tracing or its triggers were switched off",
+				waiting->name);
+	return cmd_fail("cannot wait for \"%s\": no trigger is armed (use \"hyptrace enable EVENT --stop\" or \"--start\", then \"hyptrace start\")",
+			waiting->name);
+}
+
+static int look_again(struct loop *l, bool lost)
+{
+	(void)lost;
+	return look(l->arg);
+}
+
+static bool give_up(struct loop *l)
+{
+	struct waiting *waiting = l->arg;
+
+	waiting->is_late = true;
+	return false;
+}
+
+static int fail_late(const struct waiting *waiting)
+{
+	const char *arg = waiting->timeout, last = arg[strlen(arg) - 1];
+	const char *unit = last >= '0' && last <= '9' ? " s" : "";
+
+	if (waiting->goes_on)
+		return cmd_fail("the recording of \"%s\" has not ended within %s%s",
+				waiting->name, arg, unit);
+	if (waiting->nr_printed)
+		return cmd_fail("not all triggers of \"%s\" have fired within %s%s",
+				waiting->name, arg, unit);
+	return cmd_fail("no trigger of \"%s\" has fired within %s%s", waiting->name, arg, unit);
+}
+
+static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *listener,
+			    uint64_t begin)
+{
+	static const struct loop_ops ops = {
+		.hear = ignore, .heard = look_again, .stop = give_up,
+	};
+	struct loop l = LOOP(waiting->ctx, &ops, waiting);
+	int code = look(waiting);
+
+	if (code != LOOP_WAIT)
+		return code;
+	l.listener = listener;
+	l.ignores_output = true;
+	if (waiting->timeout)
+		l.deadline = begin + waiting->nsec;
+	code = loop_run(&l);
+	return waiting->is_late ? fail_late(waiting) : code;
 }
 
 int cmd_wait(struct context *ctx, int argc, char **argv)
@@ -178,10 +175,11 @@ int cmd_wait(struct context *ctx, int argc, char **argv)
 	struct hyptrace_listener *listener;
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
+	uint64_t begin;
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &waiting);
-	waiting.end = clock_now(CLOCK_MONOTONIC) + waiting.timeout * NSEC_PER_SEC;
+	begin = clock_now(CLOCK_MONOTONIC);
 	code = cmd_connect(ctx);
 	if (!code)
 		code = cmd_get_remote(ctx, &remote);
@@ -192,7 +190,7 @@ int cmd_wait(struct context *ctx, int argc, char **argv)
 	/* Listen first: what fires after the first look is notified. */
 	listener = hyptrace_listener_open(ctx->h, &err);
 	if (listener)
-		code = wait_until_fired(&waiting, listener);
+		code = wait_until_fired(&waiting, listener, begin);
 	else
 		code = cmd_fail("cannot wait for \"%s\": %s", remote->name, err.text);
 	hyptrace_listener_close(listener);
