@@ -33,7 +33,8 @@ struct waiting {
 	const char	*timeout;	/* argument of --timeout, or NULL */
 	uint64_t	nsec;		/* what it means */
 	unsigned int	nr_printed;	/* events that have fired and were printed */
-	bool		goes_on;	/* the recording goes on for some sub-buffers after the last one */
+	/* the recording goes on for some sub-buffers after the last one */
+	bool		goes_on;
 	bool		was_armed;
 	bool		is_late;	/* the time is over */
 };

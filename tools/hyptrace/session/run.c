@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open what the options name, choose events, and run the session of a verb.
+ */
+#include "output/die.h"
+#include "output/message.h"
+#include "output/pager.h"
+#include "select.h"
+#include "session.h"
+
+static int open_remote(struct session *s)
+{
+	struct hyptrace_error err;
+	int code;
+
+	code = cmd_connect(s->ctx);
+	if (!code)
+		code = cmd_get_remote(s->ctx, &s->remote);
+	if (code)
+		return code;
+	s->name = s->remote->name;
+	s->clock = s->remote->clock ? s->remote->clock : "";
+	if (hyptrace_get_events(s->ctx->h, s->name, &s->own_events, &s->nr_events, &err))
+		return cmd_fail("cannot list the events of \"%s\": %s", s->name, err.text);
+	s->events = s->own_events;
+	if (s->takes & SESSION_SNAPSHOT) {
+		s->formats = hyptrace_formats_new(s->own_events, s->nr_events, &err);
+		if (!s->formats)
+			code = session_fail(s, &err);
+	} else {
+		code = session_open_stream(s);
+	}
+	/* without the names of hypercalls, numbers are printed: that is no error */
+	if (code || hyptrace_get_hypercalls(s->ctx->h, s->name, &s->own_calls, &s->nr_calls, NULL))
+		return code;
+	s->calls = s->own_calls;
+	hyptrace_formats_set_hypercalls(s->formats, s->calls, s->nr_calls, NULL);
+	return EXIT_DONE;
+}
+
+/*
+ * Open the file or the remote. Return an exit code; session_close() is for the caller in any case.
+ */
+int session_open(struct session *s)
+{
+	int code;
+
+	if (s->path) {
+		cmd_make_printer(s->ctx);
+		return session_open_file(s);
+	}
+	code = child_prepare(&s->child);
+	return code ? code : open_remote(s);
+}
+
+/* When the pager has ended, accept all events: the next write then ends the session. */
+static bool accept_event(const struct hyptrace_stream_event *event, void *choice)
+{
+	return pager_has_ended || choice_accept_event(event, choice);
+}
+
+/* Choose the events of -e and -F. Return an exit code. */
+int session_choose(struct session *s)
+{
+	int code = choice_make(&s->choice, s->ctx->verb->name, s->events, s->nr_events,
+			       s->formats);
+
+	if (code || !choice_is_made(&s->choice))
+		return code;
+	if (s->file)
+		hyptrace_file_set_filter(s->file, accept_event, &s->choice);
+	else if (s->stream)
+		hyptrace_stream_set_filter(s->stream, choice_accept_event, &s->choice);
+	return EXIT_DONE;
+}
+
+/* Hand over all events, until the end. Return an exit code. */
+int session_run(struct session *s)
+{
+	if (s->file)
+		return session_run_file(s);
+	return s->stream ? session_run_stream(s) : session_run_snapshot(s);
+}
+
+/*
+ * Free all, and wait until the command has ended. Return @code or, if that is EXIT_DONE, the
+ * command's exit code.
+ */
+int session_close(struct session *s, int code)
+{
+	gaps_end(&s->gaps);
+	choice_free(&s->choice);
+	hyptrace_listener_close(s->loop.listener);
+	if (s->stream)
+		hyptrace_stream_free(s->stream);
+	else if (!s->file)
+		hyptrace_formats_free(s->formats);
+	hyptrace_file_close(s->file);
+	hyptrace_free_hypercalls(s->own_calls);
+	hyptrace_free_events(s->own_events);
+	hyptrace_free_remote(s->remote);
+	/* a signal also ends the command */
+	child_stop(&s->child);
+	return code ? code : s->child.code;
+}
