@@ -55,16 +55,11 @@ enum file_section_kind {
 	NR_FILE_SECTIONS
 };
 
-/**
- * struct file_section - where such a header is
- * @offset:	where its content starts
- * @size:	bytes of its content in the file; 0 if it is missing
- * @compressed:	its content is compressed
- */
+/* Where such a header is */
 struct file_section {
-	uint64_t	offset;
-	uint64_t	size;
-	bool		compressed;
+	uint64_t	offset;	/* where its content starts */
+	uint64_t	size;	/* bytes of its content in the file; 0 if it is missing */
+	bool		compressed;	/* its content is compressed */
 };
 
 /* Where a compressed chunk is */
@@ -73,104 +68,67 @@ struct file_chunk {
 	uint64_t	from;		/* of its first byte among those of the sub-buffers */
 };
 
-/**
- * struct file_place - where the headers say that the sub-buffers of a CPU are
- * @cpu:	the CPU
- * @offset:	where they start in the file
- * @size:	bytes that they take
- */
+/* Where the headers say that the sub-buffers of a CPU are */
 struct file_place {
 	uint32_t	cpu;
-	uint64_t	offset;
-	uint64_t	size;
+	uint64_t	offset;	/* where they start in the file */
+	uint64_t	size;	/* bytes that they take */
 };
 
-/**
- * struct file_data - the sub-buffers of a CPU
- * @fd:		the file that has them
- * @own_fd:	@fd is that of a part of an unfinished recording
- * @offset:	where they start in it
- * @size:	bytes that they take
- * @moved:	so many of them were moved from @fd to the file itself already
- * @to:		where they start there
- * @missing:	more bytes that the headers promise, but that are not in the file
- * @compressed:	they are compressed, in chunks
- * @counted:	all chunks are known
- * @length:	bytes of all sub-buffers, if they are compressed and @counted
- * @chunks:	where some of the compressed chunks are
- * @nr_chunks:	number of @chunks
- * @passed:	chunks whose headers were read so far
- * @stride:	so many chunks are from one of @chunks to the next
- * @at:		the chunk to read next; all 0 before the first
- * @here:	where the chunk is that was read last
- * @needed:	bytes of the sub-buffers of the chunk that did not fit
- */
+/* The sub-buffers of a CPU */
 struct file_data {
-	int			fd;
-	bool			own_fd;
-	uint64_t		offset;
-	uint64_t		size;
+	int			fd;	/* the file that has them */
+	bool			own_fd;	/* fd is that of a part of an unfinished recording */
+	uint64_t		offset;	/* where they start in it */
+	uint64_t		size;	/* bytes that they take */
+	/* so many of them were moved from fd to the file itself already */
 	uint64_t		moved;
-	uint64_t		to;
+	uint64_t		to;	/* where they start there */
+	/* more bytes that the headers promise, but that are not in the file */
 	uint64_t		missing;
-	bool			compressed;
-	bool			counted;
+	bool			compressed;	/* they are compressed, in chunks */
+	bool			counted;	/* all chunks are known */
+	/* bytes of all sub-buffers, if they are compressed and counted */
 	uint64_t		length;
-	struct file_chunk	*chunks;
+	struct file_chunk	*chunks;	/* where some of the compressed chunks are */
 	unsigned int		nr_chunks;
-	uint64_t		passed;
-	unsigned int		stride;
-	struct file_chunk	at;
-	uint64_t		here;
-	size_t			needed;
+	uint64_t		passed;	/* chunks whose headers were read so far */
+	unsigned int		stride;	/* so many chunks are from one of chunks to the next */
+	struct file_chunk	at;	/* the chunk to read next; all 0 before the first */
+	uint64_t		here;	/* where the chunk is that was read last */
+	size_t			needed;	/* bytes of the sub-buffers of the chunk that did not fit */
 };
 
-/**
- * struct file_source - a CPU whose events are read
- * @event:	its next event, or the one that was delivered last
- * @dec:	decodes a sub-buffer of @buf
- * @file:	the file, or the reader of its events of the host
- * @cpu:	what the file says about the CPU
- * @data:	its sub-buffers
- * @buf:	sub-buffers that were read
- * @copy:	a sub-buffer that was converted; NULL if that is never necessary
- * @size:	room in @buf
- * @max:	the same at most
- * @len:	bytes in @buf
- * @pos:	where the next sub-buffer starts in @buf
- * @nr_loaded:	sub-buffers that were taken of @buf
- * @next:	which byte of @data to read next
- * @first:	sub-buffer to begin with
- * @end:	a reader of a part stops before this byte of @data; else UINT64_MAX
- * @start:	byte of @data from which on sub-buffers were taken
- * @counted:	losses that these sub-buffers report
- * @before:	losses that no sub-buffer need report again: those of the parts before, or all
- * @index:	of this source among those of the file
- * @damaged:	a sub-buffer could not be decoded, and its other events are lost
- * @over:	there are no more events
- */
+/* A CPU whose events are read */
 struct file_source {
+	/* its next event, or the one that was delivered last */
 	struct hyptrace_stream_event	event;
-	struct hyptrace_decoder		*dec;
+	struct hyptrace_decoder		*dec;	/* decodes a sub-buffer of buf */
+	/* the file, or the reader of its events of the host */
 	struct hyptrace_file		*file;
-	struct hyptrace_file_cpu	*cpu;
-	struct file_data		*data;
-	char				*buf;
+	struct hyptrace_file_cpu	*cpu;	/* what the file says about the CPU */
+	struct file_data		*data;	/* its sub-buffers */
+	char				*buf;	/* sub-buffers that were read */
+	/* a sub-buffer that was converted; NULL if that is never necessary */
 	char				*copy;
-	size_t				size;
-	size_t				max;
-	size_t				len;
-	size_t				pos;
-	uint64_t			nr_loaded;
-	uint64_t			next;
-	uint64_t			first;
+	size_t				size;	/* room in buf */
+	size_t				max;	/* the same at most */
+	size_t				len;	/* bytes in buf */
+	size_t				pos;	/* where the next sub-buffer starts in buf */
+	uint64_t			nr_loaded;	/* sub-buffers that were taken of buf */
+	uint64_t			next;	/* which byte of data to read next */
+	uint64_t			first;	/* sub-buffer to begin with */
+	/* a reader of a part stops before this byte of data; else UINT64_MAX */
 	uint64_t			end;
+	/* byte of data from which on sub-buffers were taken */
 	uint64_t			start;
-	uint64_t			counted;
+	uint64_t			counted;	/* losses that these sub-buffers report */
+	/* losses that no sub-buffer need report again: those of the parts before, or all */
 	uint64_t			before;
-	unsigned int			index;
+	unsigned int			index;	/* of this source among those of the file */
+	/* a sub-buffer could not be decoded, and its other events are lost */
 	bool				damaged;
-	bool				over;
+	bool				over;	/* there are no more events */
 };
 
 /* A source, and the time of its next event or FILE_KEY_NONE */
@@ -179,146 +137,101 @@ struct file_player {
 	uint32_t	source;
 };
 
-/**
- * struct hyptrace_file - a trace file that is read
- * @last_source: the source that has delivered the last event; NULL before that
- * @sources:	the chosen CPUs, in the order of their numbers
- * @nr_sources:	number of @sources
- * @nr_leaves:	the same, rounded up to a power of two
- * @nr_primed:	sources whose first event is known
- * @players:	a tree: see file_next.c
- * @to:		the last time to deliver
- * @counts:	what became of the events
- * @filter:	decides which events are delivered; may be NULL
- * @filter_arg:	its argument
- * @from:	the first time to deliver
- * @floor:	the same, or that of the last events
- * @skip:	events to skip after @floor
- * @begun:	the sources are open and in their places
- * @ended:	all events were delivered
- * @keep:	buffers have payloads of the batch: use no other sub-buffers of them
- * @late:	what ended the last batch, and is returned by the next one; else 0
- * @late_err:	its reason
- * @events:	the last batch of hyptrace_file_batch(), or NULL
- * @last:	deliver only the last so many events; 0 for all
- * @chosen:	numbers of the CPUs to deliver; NULL for all
- * @nr_chosen:	number of @chosen
- * @host:	the same file for its events of the host, or NULL
- * @sides:	HYPTRACE_SIDE_REMOTE and HYPTRACE_SIDE_HOST: whose events are read
- * @bytes_read:	bytes of sub-buffers that were read, with those of @host and of parts
- * @own_bytes:	what @bytes_read points to, unless another reader has it
- * @path:	name of the file
- * @fd:		the file
- * @size:	its bytes
- * @swap:	its byte order is not that of this machine
- * @long_size:	bytes of a commit word
- * @has_page:	version 7: the format of a page is known
- * @user_long_size: bytes of a long in the traced programs
- * @meta:	what the file says
- * @by_id:	the events by their ids; only if @swap
- * @data:	the sub-buffers of each CPU of @meta
- * @places:	where the headers say that the sub-buffers are
- * @nr_places:	number of @places
- * @instance:	version 6: where the table of another trace buffer is; 0 if there is none
- * @nr_skipped:	trace buffers with events that are not read
- * @compressed:	the sub-buffers are compressed
- * @is_ours:	the file has a description, and the events are those of the remote
- * @is_host:	the events are those of the host, beside which the file has those of a remote
- * @packed:	memory for a compressed chunk
- * @packed_size: its bytes
- * @chunk:	a chunk that no source has room for; the sources take parts of it
- * @chunk_size:	its bytes
- * @chunk_of:	the CPU whose chunk it is; NULL if there is none
- * @chunk_here:	where it is, among the compressed bytes of the CPU
- * @header_end:	where the headers end, of version 6, or the description
- * @sections:	where the formats are
- * @pieces:	the structure
- * @nr_pieces:	number of @pieces
- * @formats:	formats of the events
- * @tep:	libtraceevent's state, if the file has no description; owned by @formats
- */
+/* A trace file that is read */
 struct hyptrace_file {
+	/* the source that has delivered the last event; NULL before that */
 	struct file_source		*last_source;
+	/* the chosen CPUs, in the order of their numbers */
 	struct file_source		*sources;
 	unsigned int			nr_sources;
-	unsigned int			nr_leaves;
-	unsigned int			nr_primed;
-	struct file_player		*players;
-	uint64_t			to;
-	struct hyptrace_file_counts	counts;
+	unsigned int			nr_leaves;	/* the same, rounded up to a power of two */
+	unsigned int			nr_primed;	/* sources whose first event is known */
+	struct file_player		*players;	/* a tree: see file_next.c */
+	uint64_t			to;	/* the last time to deliver */
+	struct hyptrace_file_counts	counts;	/* what became of the events */
+	/* decides which events are delivered; may be NULL */
 	hyptrace_stream_filter_fn	filter;
-	void				*filter_arg;
-	uint64_t			from;
-	uint64_t			floor;
-	uint64_t			skip;
+	void				*filter_arg;	/* its argument */
+	uint64_t			from;	/* the first time to deliver */
+	uint64_t			floor;	/* the same, or that of the last events */
+	uint64_t			skip;	/* events to skip after floor */
+	/* deliver only the last so many events; 0 for all */
 	uint64_t			last;
-	bool				begun;
-	bool				ended;
+	bool				begun;	/* the sources are open and in their places */
+	bool				ended;	/* all events were delivered */
+	/* buffers have payloads of the batch: use no other sub-buffers of them */
 	bool				keep;
+	/* what ended the last batch, and is returned by the next one; else 0 */
 	int				late;
-	struct hyptrace_error		late_err;
+	struct hyptrace_error		late_err;	/* its reason */
+	/* the last batch of hyptrace_file_batch(), or NULL */
 	struct hyptrace_stream_event	*events;
+	/* numbers of the CPUs to deliver; NULL for all */
 	unsigned int			*chosen;
 	unsigned int			nr_chosen;
+	/* the same file for its events of the host, or NULL */
 	struct hyptrace_file		*host;
+	/* HYPTRACE_SIDE_REMOTE and HYPTRACE_SIDE_HOST: whose events are read */
 	unsigned int			sides;
+	/* bytes of sub-buffers that were read, with those of host and of parts */
 	atomic_ullong			*bytes_read;
+	/* what bytes_read points to, unless another reader has it */
 	atomic_ullong			own_bytes;
-	char				*path;
+	char				*path;	/* name of the file */
 	int				fd;
-	uint64_t			size;
-	bool				swap;
-	unsigned int			long_size;
+	uint64_t			size;	/* its bytes */
+	bool				swap;	/* its byte order is not that of this machine */
+	unsigned int			long_size;	/* bytes of a commit word */
+	/* version 7: the format of a page is known */
 	bool				has_page;
-	unsigned int			user_long_size;
-	struct hyptrace_file_meta	meta;
-	const struct hyptrace_event	**by_id;
-	struct file_data		*data;
+	unsigned int			user_long_size;	/* bytes of a long in the traced programs */
+	struct hyptrace_file_meta	meta;	/* what the file says */
+	const struct hyptrace_event	**by_id;	/* the events by their ids; only if swap */
+	struct file_data		*data;	/* the sub-buffers of each CPU of meta */
+	/* where the headers say that the sub-buffers are */
 	struct file_place		*places;
 	unsigned int			nr_places;
+	/* version 6: where the table of another trace buffer is; 0 if there is none */
 	uint64_t			instance;
+	/* trace buffers with events that are not read */
 	unsigned int			nr_skipped;
-	bool				compressed;
+	bool				compressed;	/* the sub-buffers are compressed */
+	/* the file has a description, and the events are those of the remote */
 	bool				is_ours;
+	/* the events are those of the host, beside which the file has those of a remote */
 	bool				is_host;
-	char				*packed;
-	size_t				packed_size;
+	char				*packed;	/* memory for a compressed chunk */
+	size_t				packed_size;	/* its bytes */
+	/* a chunk that no source has room for; the sources take parts of it */
 	char				*chunk;
-	size_t				chunk_size;
+	size_t				chunk_size;	/* its bytes */
+	/* the CPU whose chunk it is; NULL if there is none */
 	const struct file_data		*chunk_of;
+	/* where it is, among the compressed bytes of the CPU */
 	uint64_t			chunk_here;
+	/* where the headers end, of version 6, or the description */
 	uint64_t			header_end;
-	struct file_section		sections[NR_FILE_SECTIONS];
+	struct file_section		sections[NR_FILE_SECTIONS];	/* where the formats are */
 	struct hyptrace_file_piece	**pieces;
 	unsigned int			nr_pieces;
-	struct hyptrace_formats		*formats;
+	struct hyptrace_formats		*formats;	/* formats of the events */
+	/* libtraceevent's state, if the file has no description; owned by formats */
 	struct tep_handle		*tep;
 };
 
-/**
- * struct file_cursor - a position in the headers
- * @f:		the file
- * @mem:	a content that was decompressed; NULL to read the file
- * @pos:	offset of the next byte, in the file or in @mem
- * @end:	where the file, the section or @mem ends
- * @what:	what is read, for an error
- * @err:	the first error
- * @ret:	0, or a negative errno: all that is read after an error is 0
- * @buf_pos:	offset of @buf in the file
- * @buf_len:	bytes in @buf
- * @buf:	what was read
- */
+/* A position in the headers */
 struct file_cursor {
 	struct hyptrace_file	*f;
-	char			*mem;
-	uint64_t		pos;
-	uint64_t		end;
-	const char		*what;
-	struct hyptrace_error	*err;
+	char			*mem;	/* a content that was decompressed; NULL to read the file */
+	uint64_t		pos;	/* offset of the next byte, in the file or in mem */
+	uint64_t		end;	/* where the file, the section or mem ends */
+	const char		*what;	/* what is read, for an error */
+	struct hyptrace_error	*err;	/* the first error */
+	/* 0, or a negative errno: all that is read after an error is 0 */
 	int			ret;
-	uint64_t		buf_pos;
-	size_t			buf_len;
-	char			buf[4096];
+	uint64_t		buf_pos;	/* offset of buf in the file */
+	size_t			buf_len;	/* bytes in buf */
+	char			buf[4096];	/* what was read */
 };
 
 /* file_read.c: formats of the events */
@@ -429,18 +342,12 @@ int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
 
 /* file_part.c: readers of parts, for the threads of the command */
 
-/**
- * struct file_rest - what the parts so far leave to the next part
- * @ts:		time of their last event
- * @lost:	lost events that no event has reported
- * @counted:	losses that sub-buffers of the parts report
- * @damaged:	the last sub-buffer is damaged
- */
+/* What the parts so far leave to the next part */
 struct file_rest {
-	uint64_t	ts;
-	uint64_t	lost;
-	uint64_t	counted;
-	bool		damaged;
+	uint64_t	ts;	/* time of their last event */
+	uint64_t	lost;	/* lost events that no event has reported */
+	uint64_t	counted;	/* losses that sub-buffers of the parts report */
+	bool		damaged;	/* the last sub-buffer is damaged */
 };
 
 int hyptrace_file_parts(struct hyptrace_file *f, uint64_t *from, uint64_t *to,

@@ -19,10 +19,6 @@ bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
 	return !f->chosen;
 }
 
-/**
- * hyptrace_file_end - close all sources
- * @f:		the file
- */
 void hyptrace_file_end(struct hyptrace_file *f)
 {
 	unsigned int i;
@@ -133,13 +129,7 @@ static int make_tree(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
-/**
- * hyptrace_file_begin - open the chosen CPUs and find where to begin
- * @f:		the file
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
+/* Open the chosen CPUs and find where to begin. */
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	int ret;

@@ -16,14 +16,9 @@
 
 #include "file.h"
 
-/**
- * hyptrace_file_pread - read a part of a file
- * @fd:		the file
- * @to:		destination
- * @size:	its bytes
- * @offset:	where to read
- *
- * Return: the bytes that were read, less than @size at the end of the file; or a negative errno.
+/*
+ * Read a part of a file. Return the bytes that were read, less than size at the end of the file; or
+ * a negative errno.
  */
 int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 {
@@ -45,13 +40,6 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 	return done;
 }
 
-/**
- * hyptrace_cursor_init - begin to read headers
- * @c:		the cursor
- * @f:		the file
- * @pos:	where to begin
- * @err:	filled in if something fails; not NULL
- */
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
 			  struct hyptrace_error *err)
 {
@@ -66,13 +54,6 @@ void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64
 	c->buf_len = 0;
 }
 
-/**
- * hyptrace_cursor_fail - store an error
- * @c:		the cursor
- * @why:	the reason, after "at offset N of the file: "
- *
- * Return: the first error, a negative errno.
- */
 int hyptrace_cursor_fail(struct file_cursor *c, const char *why)
 {
 	if (!c->ret)
@@ -120,12 +101,6 @@ static size_t take(struct file_cursor *c, const char **from, uint64_t size)
 	return part < size ? part : size;
 }
 
-/**
- * hyptrace_cursor_get - read bytes
- * @c:		the cursor
- * @to:		destination; all 0 after an error
- * @size:	number of bytes
- */
 void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size)
 {
 	const char *from;
@@ -142,11 +117,6 @@ void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size)
 	}
 }
 
-/**
- * hyptrace_cursor_skip - skip bytes
- * @c:		the cursor
- * @size:	number of bytes
- */
 void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
 {
 	if (c->ret)
@@ -157,12 +127,6 @@ void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
 		c->pos += size;
 }
 
-/**
- * hyptrace_cursor_u16 - read a number
- * @c:		the cursor
- *
- * Return: the number.
- */
 uint16_t hyptrace_cursor_u16(struct file_cursor *c)
 {
 	uint16_t value;
@@ -171,12 +135,6 @@ uint16_t hyptrace_cursor_u16(struct file_cursor *c)
 	return c->f->swap ? bswap_16(value) : value;
 }
 
-/**
- * hyptrace_cursor_u32 - read a number
- * @c:		the cursor
- *
- * Return: the number.
- */
 uint32_t hyptrace_cursor_u32(struct file_cursor *c)
 {
 	uint32_t value;
@@ -185,12 +143,6 @@ uint32_t hyptrace_cursor_u32(struct file_cursor *c)
 	return c->f->swap ? bswap_32(value) : value;
 }
 
-/**
- * hyptrace_cursor_u64 - read a number
- * @c:		the cursor
- *
- * Return: the number.
- */
 uint64_t hyptrace_cursor_u64(struct file_cursor *c)
 {
 	uint64_t value;
@@ -199,15 +151,7 @@ uint64_t hyptrace_cursor_u64(struct file_cursor *c)
 	return c->f->swap ? bswap_64(value) : value;
 }
 
-/**
- * hyptrace_cursor_count - read how many things follow
- * @c:		the cursor
- * @left:	how many there can be at most; reduced by the number
- *
- * Holes of a sparse file take no disk, but might have very many.
- *
- * Return: the number.
- */
+/* Read how many things follow. Holes of a sparse file take no disk, but might have very many. */
 uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left)
 {
 	uint32_t nr = hyptrace_cursor_u32(c);
@@ -221,12 +165,6 @@ uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left)
 	return nr;
 }
 
-/**
- * hyptrace_cursor_string - read a text up to its NUL
- * @c:		the cursor
- * @to:		destination
- * @size:	its bytes; a longer text is an error
- */
 void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
 {
 	size_t len = 0;
@@ -241,14 +179,9 @@ void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
 		to[0] = '\0';
 }
 
-/**
- * hyptrace_file_piece - keep a part of the structure for the command
- * @f:		the file
- * @offset:	where it is
- * @size:	its bytes
- * @fmt:	what it is, as for printf()
- *
- * Without memory, or after very many of them, the part is forgotten.
+/*
+ * Keep a part of the structure for the command. Without memory, or after very many of them, the
+ * part is forgotten.
  */
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...)

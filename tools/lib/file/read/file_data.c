@@ -8,14 +8,7 @@
 
 #include "file.h"
 
-/**
- * hyptrace_data_where - get where a byte of a CPU's sub-buffers is in the file
- * @data:	the sub-buffers
- * @at:		the byte
- * @own:	out: it is in the CPU's own file
- *
- * Return: its offset, or that of the compressed chunk that has it.
- */
+/* Get where a byte of a CPU's sub-buffers is in the file. */
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own)
 {
 	if (data->compressed)
@@ -24,15 +17,7 @@ uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *ow
 	return at < data->moved ? data->to + at : data->offset + at;
 }
 
-/**
- * hyptrace_data_size - get how many bytes the sub-buffers of a CPU have
- * @f:		the file
- * @data:	the CPU's sub-buffers
- * @size:	out: their bytes, a multiple of a sub-buffer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
+/* Get how many bytes the sub-buffers of a CPU have. */
 int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
 		       struct hyptrace_error *err)
 {
@@ -42,17 +27,9 @@ int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, ui
 	return 0;
 }
 
-/**
- * hyptrace_data_read - read sub-buffers of a CPU
- * @f:		the file
- * @data:	the CPU's sub-buffers
- * @at:		the byte to begin with, a multiple of a sub-buffer
- * @to:		destination
- * @room:	its bytes, at least those of a sub-buffer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: the bytes that were read, a multiple of a sub-buffer; 0 at the end; a negative errno:
- * -EBADMSG if there is something that is no whole sub-buffer.
+/*
+ * Read sub-buffers of a CPU. Return the bytes that were read, a multiple of a sub-buffer; 0 at the
+ * end; a negative errno: -EBADMSG if there is something that is no whole sub-buffer.
  */
 int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 			   char *to, size_t room, struct hyptrace_error *err)

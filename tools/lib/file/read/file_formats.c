@@ -307,13 +307,7 @@ static bool add_events(struct hyptrace_file *f)
 	return true;
 }
 
-/**
- * hyptrace_file_read_formats - find the events of a file that has no description
- * @f:		the file, with its headers
- * @err:	the reason if it fails; not NULL
- *
- * Return: 0 or a negative errno.
- */
+/* Find the events of a file that has no description. */
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	const enum tep_endian order = htole16(1) == 1 ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN;

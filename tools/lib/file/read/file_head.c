@@ -248,13 +248,6 @@ static void read_meta(struct hyptrace_file *f, struct file_cursor *c)
 	free(text);
 }
 
-/**
- * hyptrace_file_read_headers - read the headers
- * @f:		the file, with its descriptor and its size
- * @err:	the reason if it fails; not NULL
- *
- * Return: 0 or a negative errno.
- */
 int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	struct file_cursor c;

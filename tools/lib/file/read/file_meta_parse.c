@@ -23,28 +23,17 @@
 /* An event whose print format is not well formed has this one: its fields are printed. */
 #define NO_FORMAT	"0"
 
-/**
- * struct parser - a text that is parsed
- * @at:		what follows in the line
- * @end:	end of the line
- * @next:	the next line
- * @last:	end of the text
- * @line:	number of the line, from 1 on
- * @nr:		elements of all lists so far
- * @field_bytes: bytes of the fields of the last event
- * @meta:	where the values go
- * @err:	the reason if it fails
- */
+/* A text that is parsed */
 struct parser {
-	const char			*at;
-	const char			*end;
-	const char			*next;
-	const char			*last;
-	unsigned int			line;
-	unsigned int			nr;
-	uint64_t			field_bytes;
-	struct hyptrace_file_meta	*meta;
-	struct hyptrace_error		*err;
+	const char			*at;	/* what follows in the line */
+	const char			*end;	/* end of the line */
+	const char			*next;	/* the next line */
+	const char			*last;	/* end of the text */
+	unsigned int			line;	/* number of the line, from 1 on */
+	unsigned int			nr;	/* elements of all lists so far */
+	uint64_t			field_bytes;	/* bytes of the fields of the last event */
+	struct hyptrace_file_meta	*meta;	/* where the values go */
+	struct hyptrace_error		*err;	/* the reason if it fails */
 };
 
 static int fail(const struct parser *p, const char *what)
@@ -470,15 +459,6 @@ static int check_events(const struct hyptrace_file_meta *meta, struct hyptrace_e
 	return 0;
 }
 
-/**
- * hyptrace_file_meta_parse - parse the text
- * @text:	the text, from HYPTRACE_FILE_META_BEGIN to the line "end"
- * @len:	its length
- * @meta:	out: what it says, for hyptrace_file_meta_free() in any case. It must be all 0.
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0, -EBADMSG or -ENOMEM.
- */
 int hyptrace_file_meta_parse(const char *text, size_t len, struct hyptrace_file_meta *meta,
 			     struct hyptrace_error *err)
 {

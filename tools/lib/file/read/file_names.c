@@ -24,14 +24,10 @@
 /* A shorter format has no line end that libtraceevent could cut off. */
 #define PRINTK_MIN	4
 
-/**
- * struct budget - what can still be given to libtraceevent
- * @names:	number of names
- * @bytes:	bytes of them
- */
+/* What can still be given to libtraceevent */
 struct budget {
 	unsigned int	names;
-	size_t		bytes;
+	size_t		bytes;	/* bytes of them */
 };
 
 /* Take a name from the budget, and another one that may be NULL. Return false if it is too long. */
@@ -57,11 +53,6 @@ static char *next_line(char **text)
 	return line;
 }
 
-/**
- * hyptrace_file_set_functions - set the names of the kernel's functions
- * @tep:	libtraceevent's state
- * @text:	of /proc/kallsyms; is changed
- */
 void hyptrace_file_set_functions(struct tep_handle *tep, char *text)
 {
 	char *line, *name, *module, *end;
@@ -86,11 +77,6 @@ void hyptrace_file_set_functions(struct tep_handle *tep, char *text)
 	}
 }
 
-/**
- * hyptrace_file_set_printk - set the formats of trace_printk()
- * @tep:	libtraceevent's state
- * @text:	of printk_formats; is changed
- */
 void hyptrace_file_set_printk(struct tep_handle *tep, char *text)
 {
 	unsigned long long address;
@@ -114,11 +100,6 @@ void hyptrace_file_set_printk(struct tep_handle *tep, char *text)
 	}
 }
 
-/**
- * hyptrace_file_set_processes - set the names of processes
- * @tep:	libtraceevent's state
- * @text:	of saved_cmdlines; is changed
- */
 void hyptrace_file_set_processes(struct tep_handle *tep, char *text)
 {
 	struct budget left = { NAMES_MAX, TEXT_MAX };

@@ -214,13 +214,6 @@ static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, u
 		hyptrace_cursor_fail(c, "an option is too short");
 }
 
-/**
- * hyptrace_head_option - read an option
- * @f:		the file
- * @c:		the cursor, after the option's number and size
- * @id:		its number
- * @size:	its bytes
- */
 void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
 			  uint32_t size)
 {
@@ -254,12 +247,7 @@ void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16
 		c->pos = end;
 }
 
-/**
- * hyptrace_head_compression - read what version 7 has after the size of a sub-buffer
- * @f:		the file
- * @c:		the cursor
- * @options:	out: where the first options are
- */
+/* Read what version 7 has after the size of a sub-buffer. */
 void hyptrace_head_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options)
 {
 	char name[FILE_NAME_MAX], version[FILE_NAME_MAX];
@@ -309,14 +297,6 @@ static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 	c->end = full;
 }
 
-/**
- * hyptrace_section_open - begin to read the content of a section
- * @f:		the file
- * @c:		out: the cursor, for hyptrace_section_close() in any case
- * @section:	where the content is
- * @what:	what it is
- * @err:	filled in if something fails; not NULL
- */
 void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   const struct file_section *section, const char *what,
 			   struct hyptrace_error *err)
@@ -331,10 +311,6 @@ void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 		inflate(f, c);
 }
 
-/**
- * hyptrace_section_close - free what a cursor has decompressed
- * @c:		the cursor
- */
 void hyptrace_section_close(struct file_cursor *c)
 {
 	free(c->mem);
@@ -440,12 +416,7 @@ static uint64_t read_options(struct hyptrace_file *f, struct file_cursor *c, uin
 	return 0;
 }
 
-/**
- * hyptrace_head_sections - read the options of version 7, and where its sections are
- * @f:		the file
- * @c:		the cursor, for an error
- * @options:	where the first options are
- */
+/* Read the options of version 7, and where its sections are. */
 void hyptrace_head_sections(struct hyptrace_file *f, struct file_cursor *c, uint64_t options)
 {
 	const char *what = "options";

@@ -11,15 +11,6 @@
 
 #include "file.h"
 
-/**
- * hyptrace_file_parts - can a file be read in parts?
- * @f:		the file, with all its settings; reading starts again
- * @from:	out: the byte among the CPU's sub-buffers where the first part begins
- * @to:		out: the byte where the last part ends
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1 if it can, 0 if not, or a negative errno.
- */
 int hyptrace_file_parts(struct hyptrace_file *f, uint64_t *from, uint64_t *to,
 			struct hyptrace_error *err)
 {
@@ -38,14 +29,9 @@ int hyptrace_file_parts(struct hyptrace_file *f, uint64_t *from, uint64_t *to,
 	return *from < *to;
 }
 
-/**
- * hyptrace_file_part_new - make a reader of parts
- * @f:		the file, for which hyptrace_file_parts() has returned 1; must stay open, and keep
- *		its settings
- * @err:	the reason if it fails; may be NULL
- *
- * Return: the reader, for hyptrace_file_next() and hyptrace_file_part_free(); NULL if there is no
- * memory.
+/*
+ * Make a reader of parts. Return the reader, for hyptrace_file_next() and
+ * hyptrace_file_part_free(); NULL if there is no memory.
  */
 struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
 					     struct hyptrace_error *err)
@@ -72,10 +58,6 @@ struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
 	return part;
 }
 
-/**
- * hyptrace_file_part_free - free a reader of parts
- * @part:	the reader, or NULL
- */
 void hyptrace_file_part_free(struct hyptrace_file *part)
 {
 	if (!part)
@@ -102,16 +84,9 @@ static bool look_back(struct hyptrace_file *part, struct file_source *src, uint6
 	return found;
 }
 
-/**
- * hyptrace_file_part_begin - begin to read a part
- * @part:	the reader
- * @from:	the byte where it begins, as all of them a multiple of a sub-buffer
- * @to:		the byte where it ends; UINT64_MAX for the end of the file
- *
- * The sub-buffers before the part may have losses for its first event to report, and the losses of
- * all parts are counted for the last one.
- *
- * Return: false if hyptrace_file_part_continue() must be called for that.
+/*
+ * Begin to read a part. The sub-buffers before the part may have losses for its first event to
+ * report, and the losses of all parts are counted for the last one.
  */
 bool hyptrace_file_part_begin(struct hyptrace_file *part, uint64_t from, uint64_t to)
 {
@@ -134,11 +109,7 @@ bool hyptrace_file_part_begin(struct hyptrace_file *part, uint64_t from, uint64_
 	return found && to != UINT64_MAX;
 }
 
-/**
- * hyptrace_file_part_end - get what the next part must know of the parts so far
- * @part:	the reader, which has delivered all events
- * @rest:	in: what it must know of the parts before, all 0 for the first part; out: that
- */
+/* Get what the next part must know of the parts so far. */
 void hyptrace_file_part_end(struct hyptrace_file *part, struct file_rest *rest)
 {
 	struct file_source *src = &part->sources[0];
@@ -149,11 +120,6 @@ void hyptrace_file_part_end(struct hyptrace_file *part, struct file_rest *rest)
 	rest->damaged = src->damaged;
 }
 
-/**
- * hyptrace_file_part_continue - continue after the parts so far
- * @part:	the reader, after hyptrace_file_part_begin()
- * @rest:	what hyptrace_file_part_end() has told about the part before
- */
 void hyptrace_file_part_continue(struct hyptrace_file *part, const struct file_rest *rest)
 {
 	struct file_source *src = &part->sources[0];
@@ -166,11 +132,7 @@ void hyptrace_file_part_continue(struct hyptrace_file *part, const struct file_r
 	hyptrace_decoder_lose(src->dec, rest->lost);
 }
 
-/**
- * hyptrace_file_part_count - add what a reader of a part has counted to the counts of the file
- * @f:		the file
- * @part:	the reader
- */
+/* Add what a reader of a part has counted to the counts of the file. */
 void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part)
 {
 	f->counts.delivered += part->counts.delivered;

@@ -13,14 +13,6 @@
 
 #include "file.h"
 
-/**
- * hyptrace_file_open_fd - open a regular file
- * @path:	its name
- * @size:	out: its bytes
- * @err:	the reason if it fails; may be NULL
- *
- * Return: a descriptor or a negative errno.
- */
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err)
 {
 	struct stat st;
@@ -100,13 +92,6 @@ static void place_first(struct hyptrace_file *f, struct file_data *data, uint64_
 	place_here(f, data, from, f->size > from ? f->size - from : 0);
 }
 
-/**
- * hyptrace_file_place - find the sub-buffers of each CPU
- * @f:		the file, with its headers and CPUs
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	const struct file_place none = {};

@@ -186,13 +186,7 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
-/**
- * hyptrace_file_seek - place all sources where the chosen events begin
- * @f:		the file, whose sources are open
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno.
- */
+/* Place all sources where the chosen events begin. */
 int hyptrace_file_seek(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	unsigned int i;
@@ -244,14 +238,9 @@ static int find_last(struct file_source *src, uint64_t *ts, struct hyptrace_erro
 	return ret;
 }
 
-/**
- * hyptrace_file_edge - find the time of the first or the last event of the chosen CPUs
- * @f:		the file, whose sources are open
- * @last:	the last event
- * @ts:		out: the time
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0; -ENODATA if there is no event; or another negative errno.
+/*
+ * Find the time of the first or the last event of the chosen CPUs. Return 0; -ENODATA if there is
+ * no event; or another negative errno.
  */
 int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
 		       struct hyptrace_error *err)

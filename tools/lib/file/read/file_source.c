@@ -9,15 +9,9 @@
 
 #include "file.h"
 
-/**
- * hyptrace_file_source_open - prepare to read the events of a CPU
- * @f:		the file
- * @src:	the source, all 0
- * @index:	index of the CPU in the file
- * @room:	bytes in memory at most, a multiple of a sub-buffer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or -ENOMEM; hyptrace_file_source_close() in any case.
+/*
+ * Prepare to read the events of a CPU. Return 0 or -ENOMEM; hyptrace_file_source_close() in any
+ * case.
  */
 int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 			      unsigned int index, size_t room, struct hyptrace_error *err)
@@ -42,10 +36,6 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 	return 0;
 }
 
-/**
- * hyptrace_file_source_close - free what a source has
- * @src:	the source
- */
 void hyptrace_file_source_close(struct file_source *src)
 {
 	hyptrace_decoder_free(src->dec);
@@ -53,11 +43,6 @@ void hyptrace_file_source_close(struct file_source *src)
 	free(src->copy);
 }
 
-/**
- * hyptrace_file_source_seek - continue with another sub-buffer
- * @src:	the source
- * @to:		its byte among the CPU's sub-buffers
- */
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to)
 {
 	char nothing[HYPTRACE_SUBBUF_HEADER] = {};
@@ -89,15 +74,6 @@ static int blame(const struct file_source *src, uint64_t at, int ret, struct hyp
 				  where, own ? " of its own file" : "", why.text);
 }
 
-/**
- * hyptrace_file_source_fail - count a sub-buffer that is damaged
- * @f:		the file
- * @src:	the CPU, whose decoder has failed
- * @ret:	a negative errno
- * @err:	the reason, to which the place is added; may be NULL
- *
- * Return: @ret.
- */
 int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err)
 {
 	struct hyptrace_file *f = src->file;
@@ -125,16 +101,6 @@ static int grow(struct file_source *src, size_t size, struct hyptrace_error *err
 	return 0;
 }
 
-/**
- * hyptrace_file_source_read - read sub-buffers of a CPU to its buffer
- * @f:		the file
- * @src:	the CPU
- * @at:		the byte to begin with, a multiple of a sub-buffer
- * @size:	how many bytes to read at most; a compressed chunk is read to its end
- * @err:	the reason if it fails; may be NULL
- *
- * Return: as hyptrace_data_read().
- */
 int64_t hyptrace_file_source_read(struct file_source *src, uint64_t at, size_t size,
 				  struct hyptrace_error *err)
 {
@@ -198,14 +164,7 @@ static int load(struct file_source *src, const char *subbuf, size_t size,
 	return ret;
 }
 
-/**
- * hyptrace_file_source_load - load the next sub-buffer into the decoder
- * @f:		the file
- * @src:	the CPU
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1, 0 at the end, or a negative errno: -EAGAIN if memory with payloads would be reused.
- */
+/* Load the next sub-buffer into the decoder. */
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err)
 {
 	const struct hyptrace_file *f = src->file;
@@ -234,14 +193,10 @@ int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *er
 	return ret ? hyptrace_file_source_fail(src, ret, err) : 1;
 }
 
-/**
- * hyptrace_file_source_next - decode the next event of a CPU
- * @f:		the file
- * @src:	the CPU
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1; 0 at the end, and again after that; a negative errno: -EBADMSG if a sub-buffer is
- * damaged. Its other events are lost, and the next call continues with the next sub-buffer.
+/*
+ * Decode the next event of a CPU. Return 1; 0 at the end, and again after that; a negative errno:
+ * -EBADMSG if a sub-buffer is damaged. Its other events are lost, and the next call continues with
+ * the next sub-buffer.
  */
 int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err)
 {
@@ -264,15 +219,9 @@ int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *er
 	return 1;
 }
 
-/**
- * hyptrace_file_source_unseen - count the losses that no sub-buffer of a CPU reports
- * @f:		the file
- * @src:	the CPU, all of whose events were read; it cannot be read on without a seek
- *
- * No sub-buffer follows the last event, or it could not be written: only the description has
- * these losses, in its sum.
- *
- * Return: their number, and 0 when it is called again.
+/*
+ * Count the losses that no sub-buffer of a CPU reports. No sub-buffer follows the last event, or it
+ * could not be written: only the description has these losses, in its sum.
  */
 uint64_t hyptrace_file_source_unseen(struct file_source *src)
 {

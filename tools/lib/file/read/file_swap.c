@@ -14,13 +14,6 @@
 
 #define WORD	sizeof(uint32_t)
 
-/**
- * hyptrace_file_swap_init - prepare to convert payloads
- * @f:		the file, with its events
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or -ENOMEM.
- */
 int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	unsigned int i;
@@ -44,13 +37,6 @@ static uint32_t get_u32(const struct hyptrace_file *f, const char *at)
 	return f->swap ? bswap_32(value) : value;
 }
 
-/**
- * hyptrace_file_swap_time - convert a number of 64 bits
- * @f:		the file
- * @value:	as the file has it
- *
- * Return: the number.
- */
 uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t value)
 {
 	return f->swap ? bswap_64(value) : value;
@@ -171,12 +157,6 @@ static void swap_records(const struct hyptrace_file *f, char *data, uint32_t siz
 	}
 }
 
-/**
- * hyptrace_file_swap - convert a sub-buffer
- * @f:		the file; its sub-buffers are not those of this machine
- * @subbuf:	the sub-buffer
- * @to:		destination, with sizeof(uint64_t) more bytes than a sub-buffer
- */
 void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char *to)
 {
 	const uint32_t head = sizeof(uint64_t) + f->long_size;

@@ -22,15 +22,6 @@
 #define CHUNKS_MAX	(256U << 10)
 #define CHUNKS_MIN	16
 
-/**
- * hyptrace_file_inflate - decompress
- * @to:		destination
- * @room:	its bytes
- * @from:	a frame of zstd
- * @size:	its bytes
- *
- * Return: the number of bytes, or -EBADMSG.
- */
 int64_t hyptrace_file_inflate(void *to, size_t room, const void *from, size_t size)
 {
 	size_t n = ZSTD_decompress(to, room, from, size);
@@ -177,16 +168,9 @@ static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uin
 	}
 }
 
-/**
- * hyptrace_data_index - get how many bytes the sub-buffers of a CPU have
- * @f:		the file
- * @data:	the CPU's sub-buffers, which are compressed
- * @size:	out: their bytes
- * @err:	the reason if it fails; may be NULL
- *
- * A chunk that is not whole, and what follows, does not count.
- *
- * Return: 0 or a negative errno.
+/*
+ * Get how many bytes the sub-buffers of a CPU have. A chunk that is not whole, and what follows,
+ * does not count.
  */
 int hyptrace_data_index(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
 			struct hyptrace_error *err)
@@ -237,17 +221,9 @@ static int64_t inflate(struct hyptrace_file *f, const struct file_data *data,
 	return head->full;
 }
 
-/**
- * hyptrace_data_inflate - decompress sub-buffers of a CPU
- * @f:		the file
- * @data:	the CPU's sub-buffers, which are compressed
- * @at:		the byte to begin with, a multiple of a sub-buffer
- * @to:		destination
- * @room:	its bytes
- * @err:	the reason if it fails; may be NULL
- *
- * Return: as hyptrace_data_read(); -ENOBUFS if @data->needed bytes are necessary. If a chunk is
- * damaged, @data->at is that after it.
+/*
+ * Decompress sub-buffers of a CPU. Return as hyptrace_data_read(); -ENOBUFS if data->needed bytes
+ * are necessary. If a chunk is damaged, data->at is that after it.
  */
 int64_t hyptrace_data_inflate(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 			      char *to, size_t room, struct hyptrace_error *err)
@@ -273,19 +249,10 @@ int64_t hyptrace_data_inflate(struct hyptrace_file *f, struct file_data *data, u
 	return n - skip;
 }
 
-/**
- * hyptrace_data_inflate_part - decompress sub-buffers of a CPU that has little room
- * @f:		the file
- * @data:	the CPU's sub-buffers, which are compressed
- * @at:		the byte to begin with, a multiple of a sub-buffer
- * @to:		destination
- * @room:	its bytes, less than those of the chunk
- * @err:	the reason if it fails; may be NULL
- *
- * The CPUs share the memory for a whole chunk: it is decompressed again for each part of it that
- * a CPU takes, if another CPU has used the memory since.
- *
- * Return: as hyptrace_data_inflate().
+/*
+ * Decompress sub-buffers of a CPU that has little room. The CPUs share the memory for a whole
+ * chunk: it is decompressed again for each part of it that a CPU takes, if another CPU has used the
+ * memory since.
  */
 int64_t hyptrace_data_inflate_part(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 				   char *to, size_t room, struct hyptrace_error *err)
