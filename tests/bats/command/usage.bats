@@ -71,7 +71,11 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -1 hyptrace top -b --by nothing
 	says 'cannot show rows by "nothing": use one of reason, hcall, exit, vcpu, vm, cpu, memory'
 	run -1 hyptrace top -b -d 1ms
-	says 'the time "1ms" is too short: use at least 100ms'
+	says 'the interval is too short: use at least 100ms'
+	run -1 hyptrace top -b --delay 2s
+	says '--delay is --interval now: use "-d 2s"'
+	run -1 hyptrace top -b --from 1
+	says 'name it with --input'
 	run -1 hyptrace top -b -d soon
 	says 'bad time "soon"'
 	run -1 hyptrace top -b -k colour

@@ -21,7 +21,6 @@ enum {
 	OPT_EXACT,
 	OPT_FROM,
 	OPT_HIST,
-	OPT_INTERVAL,
 	OPT_PER_CPU,
 	OPT_TO,
 };
@@ -46,7 +45,8 @@ static const struct argp_option options[] = {
 	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
 	{ "to", OPT_TO, "TIME", 0, "Count no event after this time, likewise", 0 },
 	{ "duration", OPT_DURATION, "TIME", 0, "End after so many s, ms, m or h", 0 },
-	{ "interval", OPT_INTERVAL, "TIME", 0, "Print the numbers of each such time", 0 },
+	{ "interval", 'd', "TIME", 0, "Print the numbers of each such time", 0 },
+	{ "count", 'n', "COUNT", 0, "End after so many intervals", 0 },
 	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };
@@ -71,13 +71,15 @@ static error_t parse_key(const char *key, enum stat_column *column)
 
 static error_t check(struct stat *stat)
 {
-	const bool is_live = stat->duration || stat->interval || stat->child.argv;
+	const bool is_live = stat->duration || stat->child.argv;
 
-	if (stat->counters && (stat->path || is_live || stat->exact || stat->csv ||
-			       stat->per_cpu || stat->sort != NR_STAT_COLUMNS))
+	if (stat->counters && (stat->path || is_live || stat->interval || stat->exact ||
+			       stat->csv || stat->per_cpu || stat->sort != NR_STAT_COLUMNS))
 		return cmd_usage("--counters prints what EL2 has counted so far: use it with --cpu, --histogram and --json only");
 	if (stat->path && is_live)
-		return cmd_usage("--input reads a file: it takes no --duration, no --interval and no command");
+		return cmd_usage("--input reads a file: it takes no --duration and no command");
+	if (stat->count && !stat->interval)
+		return cmd_usage("--count ends after so many intervals: use it with --interval");
 	if (!stat->path && (stat->from.kind || stat->to.kind))
 		return cmd_usage("--from and --to choose times of a file: name it with --input");
 	if (stat->path && stat->ctx->remote)
@@ -138,8 +140,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return cmd_usage("bad time \"%s\": use seconds, +TIME (after the first event) or -TIME (before the last one), such as 12.5, +10ms or -1s",
 					 arg);
 		return 0;
+	case 'n':
+		if (!parse_number(arg, UINT64_MAX, &stat->count) || !stat->count)
+			return cmd_usage("bad --count \"%s\": use 1 or more", arg);
+		return 0;
 	case OPT_DURATION:
-	case OPT_INTERVAL:
+	case 'd':
 		if (!parse_duration(arg, key == OPT_DURATION ? &stat->duration : &stat->interval))
 			return cmd_usage("bad time \"%s\": use a number and s, ms, m or h", arg);
 		return 0;
@@ -168,23 +174,31 @@ static const struct argp argp = {
 	.help_filter = help,
 };
 
-static int stat_live(struct stat *stat)
+static int run_live(struct stat *stat)
 {
-	int signal_fd = signals_catch(), code;
+	int code;
 
-	if (signal_fd < 0)
+	if (signals_catch() < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	code = child_prepare(&stat->child);
 	if (!code)
-		code = stat_stream(stat, signal_fd);
+		code = stat_live(stat);
 	/* as perf: a signal also ends the command */
 	child_stop(&stat->child);
 	return code ? code : stat->child.code;
 }
 
+/* Print the numbers, unless there were enough intervals. */
+static bool show(struct stat *stat)
+{
+	if (stat->is_over)
+		return false;
+	return stat_print(stat) && (!stat->count || --stat->count);
+}
+
 int cmd_stat(struct context *ctx, int argc, char **argv)
 {
-	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = stat_print,
+	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = show,
 			     .sort = NR_STAT_COLUMNS };
 	const struct columns columns = { .all = stat_raw_columns, .nr = stat_nr_raw_columns };
 	int code;
@@ -197,5 +211,5 @@ int cmd_stat(struct context *ctx, int argc, char **argv)
 	code = cmd_connect(ctx);
 	if (code)
 		return code;
-	return stat.counters ? stat_raw(ctx, &columns, stat.histogram) : stat_live(&stat);
+	return stat.counters ? stat_raw(ctx, &columns, stat.histogram) : run_live(&stat);
 }

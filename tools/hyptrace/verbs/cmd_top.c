@@ -13,6 +13,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/out.h"
+#include "session/loop.h"
 #include "session/select.h"
 #include "session/signals.h"
 #include "view/top/top.h"
@@ -22,20 +23,46 @@
 
 enum {
 	OPT_BY = 0x200,
+	OPT_DELAY,
+	OPT_FROM,
+	OPT_TO,
 };
 
 #define BY_HELP \
 	"Show a row for each reason (the default), hcall, exit, vcpu, vm, cpu or memory"
 
 static const struct argp_option options[] = {
+	{ "input", 'i', "FILE", 0, "Replay a file, not the machine", 0 },
 	{ "by", OPT_BY, "WHAT", 0, BY_HELP, 0 },
-	{ "delay", 'd', "TIME", 0, "Show the numbers of each such time (1s); at least 100ms", 0 },
+	{ "interval", 'd', "TIME", 0,
+	  "Show the numbers of each such time (1s); live, at least 100ms", 0 },
+	{ "delay", OPT_DELAY, "TIME", OPTION_HIDDEN, NULL, 0 },
+	{ "from", OPT_FROM, "TIME", 0, "Begin at this time of the file, as in report", 0 },
+	{ "to", OPT_TO, "TIME", 0, "End at this time, likewise", 0 },
 	{ "key", 'k', "COLUMN", 0,
 	  "Sort by name, rate, time, mean, max, p99, samples, total or guest", 0 },
 	{ "batch", 'b', NULL, 0, "Print blocks of text, and read no keys", 0 },
 	{ "count", 'n', "COUNT", 0, "End after so many intervals", 0 },
 	{ 0 }
 };
+
+static error_t check(struct top *top)
+{
+	const struct stat *stat = &top->stat;
+
+	if (stat->path && top->ctx->remote)
+		return cmd_usage("--remote is for the machine: a file has the events of one remote");
+	if (!stat->path && (stat->from.kind || stat->to.kind))
+		return cmd_usage("--from and --to choose times of a file: name it with --input");
+	if (!stat->interval || (!stat->path && stat->interval < INTERVAL_MIN))
+		return cmd_usage("the interval is too short: use at least 100ms");
+	if (top->ctx->json && top->has_sort)
+		return cmd_usage("--key sorts the rows of the screen and of --batch: use it without --json");
+	top->is_batch |= top->ctx->json;
+	if (!top->is_batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+		return cmd_usage("top needs a terminal: use -b to print blocks of text");
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -50,8 +77,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'd':
 		if (!parse_duration(arg, &top->stat.interval))
 			return cmd_usage("bad time \"%s\": use a number and s, ms, m or h", arg);
-		if (top->stat.interval < INTERVAL_MIN)
-			return cmd_usage("the time \"%s\" is too short: use at least 100ms", arg);
+		return 0;
+	case OPT_DELAY:
+		return cmd_usage("--delay is --interval now: use \"-d %s\"", arg);
+	case 'i':
+		top->stat.path = arg;
+		return *arg ? 0 : cmd_usage("the name of the file is empty");
+	case OPT_FROM:
+	case OPT_TO:
+		if (!moment_parse(arg, key == OPT_FROM ? &top->stat.from : &top->stat.to))
+			return cmd_usage("bad time \"%s\": use seconds, +TIME or -TIME, such as 12.5, +10ms or -1s",
+					 arg);
 		return 0;
 	case 'k':
 		top->has_sort = true;
@@ -69,12 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);
 	case ARGP_KEY_END:
-		if (top->ctx->json && top->has_sort)
-			return cmd_usage("--key sorts the rows of the screen and of --batch: use it without --json");
-		top->is_batch |= top->ctx->json;
-		if (!top->is_batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-			return cmd_usage("top needs a terminal: use -b to print blocks of text");
-		return 0;
+		return check(top);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -82,7 +113,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall and cpu EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed.",
+	.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall and cpu EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed. With FILE, a recording is replayed as fast as it was made.",
 };
 
 /* The last note of the sources, while they cannot be printed */
@@ -154,10 +185,51 @@ static void update(struct top *top)
 	sort(top);
 }
 
+static void take_input(struct stat *stat);
+
+static void replay_input(struct loop *l)
+{
+	struct top *top = l->arg;
+	const bool was_paused = top->look.paused;
+
+	take_input(&top->stat);
+	l->is_over = top->next != TOP_STAY || (was_paused && !top->look.paused);
+}
+
+/* Of a file, wait until the next interval has passed; at its end, until the user does something. */
+static void wait_for_replay(struct top *top)
+{
+	static const struct loop_ops ops = { .input = replay_input };
+
+	do {
+		struct loop loop = LOOP(top->ctx, &ops, top);
+
+		loop.input_fd = top->stat.input_fd;
+		if (!top->look.paused && !top->model.view.is_over)
+			loop.deadline = clock_now(CLOCK_MONOTONIC) + top->stat.interval;
+		loop_run(&loop);
+	} while ((top->look.paused || top->model.view.is_over) && top->next == TOP_STAY &&
+		 !signals_stop);
+}
+
+/* Of a file that is read again, take what was shown before, but do not show it. */
+static bool is_known(struct top *top, const struct stat *stat)
+{
+	if (!top->ctx->json && top->model.end < stat->end)
+		top_model_take(&top->model, stat);
+	if (top->shown && stat->end <= top->shown)
+		return true;
+	top->shown = stat->end;
+	return false;
+}
+
 /* An interval has ended. */
 static bool show(struct stat *stat)
 {
 	struct top *top = stat->owner;
+
+	if (stat->path && is_known(top, stat))
+		return true;
 
 	/* the begun interval, unless the user wants other rows */
 	if (top->next != TOP_STAY) {
@@ -169,7 +241,8 @@ static bool show(struct stat *stat)
 	if (top->ctx->json) {
 		stat_print(stat);
 	} else {
-		top_model_take(&top->model, stat);
+		if (!stat->path)
+			top_model_take(&top->model, stat);
 		if (!top->look.paused)
 			update(top);
 		if (top->is_batch)
@@ -177,13 +250,15 @@ static bool show(struct stat *stat)
 		else
 			draw(top);
 	}
+	if (stat->path && !top->is_batch)
+		wait_for_replay(top);
 	if (top->count && !--top->count)
 		top->next = TOP_QUIT;
 	return top->next == TOP_STAY && !top->ctx->out.error;
 }
 
 /* Take the keys. */
-static bool take_input(struct stat *stat)
+static void take_input(struct stat *stat)
 {
 	struct top *top = stat->owner;
 	enum top_key key;
@@ -203,32 +278,43 @@ static bool take_input(struct stat *stat)
 			sort(top);
 		draw(top);
 	}
-	return top->next == TOP_STAY;
+	stat->is_over |= top->next != TOP_STAY;
 }
 
 /* Take numbers until the user wants other ones or the end. Return an exit code. */
-static int run_source(struct top *top, int signal_fd, int input_fd)
+static int run_source(struct top *top, int input_fd)
 {
-	struct stat stat = top->stat;
+	struct stat stat;
+	int code;
 
-	stat.slow = top->is_detail ? &top->slow : NULL;
-	stat.input_fd = input_fd;
+	top->stat.slow = top->is_detail ? &top->slow : NULL;
+	top->stat.is_over = false;
+	top->stat.input_fd = input_fd;
+	stat = top->stat;
 	top->slow.stat = &stat;
 	top->next = TOP_STAY;
 	top->has_worked = false;
+	top->model.view.is_over = false;
 	if (!top->is_batch)
 		draw(top);
-	return stat_stream(&stat, signal_fd);
+	code = stat.path ? stat_file(&stat) : stat_live(&stat);
+	if (!stat.path || code || top->is_batch || top->next != TOP_STAY || signals_stop)
+		return code;
+	top->model.view.is_over = true;
+	update(top);
+	draw(top);
+	wait_for_replay(top);
+	return code;
 }
 
 /* If a choice of the user is refused, such as a busy ring, show what was shown before. */
-static int run(struct top *top, int signal_fd, int input_fd)
+static int run(struct top *top, int input_fd)
 {
 	bool can_return = false;
 	int code;
 
 	do {
-		code = run_source(top, signal_fd, input_fd);
+		code = run_source(top, input_fd);
 		if (code && !top->has_worked && can_return) {
 			top_return(top);
 			can_return = false;
@@ -240,14 +326,14 @@ static int run(struct top *top, int signal_fd, int input_fd)
 	return code;
 }
 
-static int run_on_terminal(struct top *top, int signal_fd)
+static int run_on_terminal(struct top *top)
 {
 	int input_fd = top_terminal_begin(), code;
 
 	if (input_fd < 0)
 		return EXIT_REFUSED;
 	cmd_note_to = keep_note;
-	code = run(top, signal_fd, input_fd);
+	code = run(top, input_fd);
 	cmd_note_to = NULL;
 	top_terminal_end();
 	if (code && last_note)
@@ -265,31 +351,31 @@ int cmd_top(struct context *ctx, int argc, char **argv)
 			.child.pidfd = -1, .show = show, .owner = &top, .has_buckets = true,
 		},
 	};
-	struct hyptrace_remote *remote;
-	int code, signal_fd;
+	struct hyptrace_remote *remote = NULL;
+	int code = EXIT_DONE;
 
 	cmd_parse(ctx, &argp, argc, argv, &top);
 	if (!top.has_sort)
 		top.look.sort = COL_TIME;
-	code = cmd_connect(ctx);
-	if (!code)
-		code = cmd_get_remote(ctx, &remote);
+	if (top.stat.path)
+		cmd_make_printer(ctx);
+	else
+		code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	top.model.view.source = remote->name;
+	top.model.view.source = remote ? remote->name : top.stat.path;
 	top.model.view.by = top.stat.by;
 	top.view.by = top.stat.by;
-	top.view.source = remote->name;
+	top.view.source = top.model.view.source;
 	top.stat.quiet = !ctx->json;
 	top.stat.input = top.is_batch ? NULL : take_input;
 	top.has_utf8 = top_terminal_has_utf8();
-	signal_fd = signals_catch();
-	if (signal_fd < 0)
+	if (signals_catch() < 0)
 		code = cmd_fail("cannot catch signals: %s", strerror(errno));
 	else if (top.is_batch)
-		code = run(&top, signal_fd, -1);
+		code = run(&top, -1);
 	else
-		code = run_on_terminal(&top, signal_fd);
+		code = run_on_terminal(&top);
 	stat_slow_free(&top.slow);
 	top_view_free(&top.view);
 	top_model_free(&top.model);

@@ -2,13 +2,14 @@
 /*
  * hyptrace stat: what is counted, and the parts that it is made of. For cmd_stat.c and stat_*.c.
  *
- * A source of numbers (stat_file.c, stat_stream.c, stat_counters.c) fills the struct stat_cpu of
- * each CPU; the other files do not know where the numbers come from.
+ * A source of numbers (stat_file.c, stat_live.c, stat_counters.c) fills the struct stat_cpu of each
+ * CPU; the other files do not know where the numbers come from.
  */
 #ifndef STAT_H
 #define STAT_H
 
 #include "lib/hyptrace_file.h"
+#include "lib/hyptrace_model.h"
 #include "cli/cli.h"
 #include "session/child.h"
 #include "session/moment.h"
@@ -54,173 +55,123 @@ enum stat_column {
 	NR_STAT_COLUMNS
 };
 
-/* Events that stat takes numbers from */
-enum stat_event {
-	STAT_NONE,
-	STAT_ENTER,		/* hyp_enter */
-	STAT_EXIT,		/* hyp_exit */
-	STAT_HCALL,		/* host_hcall */
-	STAT_GUEST_ENTER,
-	STAT_GUEST_EXIT,
-	STAT_MEMORY,		/* mem_transition */
-	NR_STAT_EVENTS
-};
-
-#define STAT_FIELDS	6
-
 /* The row of all hypercalls that have no counter of their own */
 #define STAT_OTHERS	UINT64_MAX
 
-/* Where a number is in a payload */
-struct stat_field {
-	uint32_t	offset;	/* its offset */
-	uint32_t	size;	/* its bytes: 1, 2, 4 or 8 */
-};
-
-/* What stat takes from the events of an id */
-struct stat_kind {
-	enum stat_event		event;	/* which event it is */
-	uint32_t		size;	/* bytes of its payload at least */
-	/* its fields, in the order of the table in stat_kinds.c */
-	struct stat_field	fields[STAT_FIELDS];
-};
-
-/* The events of a remote */
-struct stat_kinds {
-	struct stat_kind		*by_id;	/* by their ids */
-	unsigned int			nr;
-	/* the description of each; NULL if the remote has none with all fields */
-	const struct hyptrace_event	*events[NR_STAT_EVENTS];
-	/* the reason of hyp_exit for an entry to a guest */
-	uint64_t			eret_guest;
-	uint64_t			trap;	/* the code of guest_exit for a trap */
-};
-
 struct stat_cpu {
-	unsigned int		id;
-	enum stat_by		by;	/* what its rows are */
-	const struct stat_kinds	*kinds;
-	/* the vCPUs of all CPUs; NULL if their exits and entries are not compared */
-	struct stat_rows	*vcpus;
-	struct stat_times	times;	/* where its time goes */
-	uint64_t		in_guest;	/* the time in a guest since the last guest_exit */
-	/* the CPU is at EL2, and nothing was lost since it entered */
-	bool			is_inside;
-	uint64_t		entered;	/* when it entered EL2 */
-	uint64_t		reason;	/* why */
-	struct stat_rows	rows;	/* its rows */
-	bool			has_time;	/* first and last are known */
-	uint64_t		first;	/* time of the first event */
-	uint64_t		last;	/* time of the last event */
-	uint64_t		events;
-	/* number of events that EL2 has counted and not recorded */
-	uint64_t		counted;
-	uint64_t		seen[NR_STAT_EVENTS];	/* number of events of each kind */
-	uint64_t		lost;	/* number of lost events */
-	bool			lost_more;	/* more were lost, and nobody knows how many */
-	bool			has_buckets;	/* take the buckets of counters, too */
-	struct stat_slow	*slow;	/* keeps the slowest samples; NULL if nobody wants them */
+	unsigned int			id;
+	enum stat_by			by;
+	const struct hyptrace_model	*model;
+	struct stat_rows		*vcpus;	/* of all CPUs; NULL if their exits do not matter */
+	struct stat_times		times;
+	uint64_t			in_guest;	/* time since the last guest_exit */
+	uint64_t			entered;	/* if it is at EL2: since when, and why */
+	uint64_t			reason;
+	struct stat_rows		rows;
+	uint64_t			events;
+	uint64_t			first;	/* time of the first of them */
+	uint64_t			last;
+	uint64_t			counted;	/* events that EL2 has not recorded */
+	uint64_t			seen[HYPTRACE_NR_KINDS];	/* number of events */
+	uint64_t			lost;
+	bool				lost_more;	/* and nobody knows how many */
+	bool				has_buckets;	/* take the buckets of counters, too */
+	struct stat_slow		*slow;	/* or NULL */
 };
 
 /* The settings and the numbers of the verb */
 struct stat {
-	struct context		*ctx;	/* the verb's context */
+	struct context		*ctx;
 	const char		*path;	/* the file; NULL if the numbers are taken now */
-	enum stat_by		by;	/* what the rows are */
+	enum stat_by		by;
 	bool			per_cpu;	/* rows of each CPU */
-	bool			histogram;	/* print a histogram of each row */
-	bool			csv;	/* print CSV */
+	bool			histogram;
+	bool			csv;
 	bool			counters;	/* print the counters of EL2 as they are */
-	/* take the numbers from events even if EL2 has counters for them */
-	bool			exact;
-	/* the numbers are counters: there are no events, and no percentiles */
-	bool			is_counted;
-	/* time of some visits of EL2 while nothing is recorded or counted; 0: unknown */
+	bool			exact;	/* use events even if EL2 has counters */
+	bool			is_counted;	/* there are no events, and no percentiles */
+	/* time of some visits of EL2 while nothing is recorded or counted, in ns; 0: unknown */
 	uint64_t		visits_nsec;
-	uint64_t		visits_spread;	/* how much this time varies */
+	uint64_t		visits_spread;	/* how much this varies */
 	uint64_t		event_psec;	/* what an event costs, in ps; 0: unknown */
-	uint64_t		event_spread;	/* how much this varies */
-	bool			quiet;	/* print no notes; losses and errors are still printed */
-	enum stat_column	sort;	/* see stat_columns.h */
-	struct moment		from;	/* argument of --from */
-	struct moment		to;	/* argument of --to */
+	uint64_t		event_spread;
+	bool			quiet;	/* print no notes but losses and errors */
+	enum stat_column	sort;
+	struct moment		from;
+	struct moment		to;
 	uint64_t		duration;	/* end after so many ns; 0 for no limit */
-	/* print the numbers of each so many ns; 0 for those of the whole time */
-	uint64_t		interval;
-	struct child		child;	/* the command to run */
-	/*
-	 * called with the numbers of each interval, or of the whole time; live, false requests the
-	 * end
-	 */
+	uint64_t		interval;	/* ns; 0: the numbers of the whole time */
+	struct child		child;
+	/* called with the numbers of each interval, or of the whole time; false ends the verb */
 	bool			(*show)(struct stat *stat);
-	/* live, input is called when it is readable; unused without input */
-	int			input_fd;
-	/* takes what is to be read there; false requests the end. NULL for none */
-	bool			(*input)(struct stat *stat);
-	void			*owner;	/* for show and input */
-	struct stat_kinds	kinds;
-	struct hyptrace_formats	*formats;	/* the names of their values */
-	/* the CPUs in the order of their numbers; each stays where it is */
-	struct stat_cpu		**cpus;
+	int			input_fd;	/* @input is called when it is readable */
+	void			(*input)(struct stat *stat);	/* may set is_over; or NULL */
+	void			*owner;	/* for these two */
+	bool			is_over;	/* the end was requested */
+	struct hyptrace_model	*model;
+	struct hyptrace_formats	*formats;
+	struct stat_cpu		**cpus;	/* by their numbers; each stays where it is */
 	unsigned int		nr_cpus;
-	struct stat_rows	vcpus;	/* vCPUs and their last exits, if by is STAT_BY_EXIT */
-	uint64_t		begin;	/* begin of the time that is counted */
-	uint64_t		end;	/* its end */
-	bool			has_buckets;	/* take the buckets of counters, too */
-	/* keeps the slowest samples of a row; NULL if nobody wants them */
+	struct map		by_id;	/* the same */
+	struct stat_rows	vcpus;	/* and their last exits, if rows are by exit */
+	uint64_t		begin;	/* of the time that is counted */
+	uint64_t		end;
+	bool			has_clock;	/* begin and end are known before the events are */
+	uint64_t		next;	/* end of the interval; UINT64_MAX without intervals */
+	uint64_t		count;	/* end after so many intervals; 0: no limit */
+	bool			has_buckets;
 	struct stat_slow	*slow;
-	/* there were events of these kinds */
-	bool			has_seen[NR_STAT_EVENTS];
-	/* the file has events, but none between --from and --to */
-	bool			is_outside;
-	uint64_t		damaged;	/* places of the file that are damaged */
+	bool			has_seen[HYPTRACE_NR_KINDS];
+	bool			is_outside;	/* no event lies between --from and --to */
+	uint64_t		damaged;	/* places of the file */
 };
-
-/* stat_kinds.c: the events of a remote */
-void stat_kinds_init(struct stat_kinds *kinds, struct hyptrace_event *const *events,
-		     unsigned int nr);
-void stat_kinds_free(struct stat_kinds *kinds);
-const char *stat_event_name(enum stat_event event);
 
 /* stat_by.c */
 #define STAT_BY_NAMES	"reason, hcall, exit, vcpu, vm, cpu, memory"
+
 const char *stat_by_name(enum stat_by by);
 bool stat_by_find(const char *name, enum stat_by *by);
-bool stat_by_needs(enum stat_by by, enum stat_event event);
+bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind);
 bool stat_by_has_time(enum stat_by by);
+/* The name of a row, whose key comes from an event */
+void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE]);
 
-/* stat_feed.c: take the numbers from events */
-void stat_feed(struct stat_cpu *cpu, const struct hyptrace_record *rec);
-void stat_feed_run(struct stat_cpu *cpu, const struct hyptrace_stream_event *events,
-		   unsigned int nr);
+/* stat_feed.c: take the numbers from events and losses; new CPUs are added */
+void stat_feed(struct stat *stat, const struct hyptrace_stream_event *events, unsigned int nr);
 
 /* stat_cpus.c: the CPUs */
+/* Do events say how long guests have run? Else only the field duration of guest_exit does. */
 bool stat_has_guest(const struct stat *stat);
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id);
-struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id);
 void stat_limits(struct stat *stat);
 void stat_cut(struct stat *stat, uint64_t at);
+/* The interval has ended: show it, and begin the next one. */
+void stat_show_interval(struct stat *stat);
 void stat_free(struct stat *stat);
+
+static inline struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id)
+{
+	const struct map_entry *entry = map_find(&stat->by_id, id, 0);
+
+	return entry ? entry->ptr : NULL;
+}
 
 /* stat_file.c: from a file */
 int stat_file(struct stat *stat);
 
-/* stat_stream.c: from the events as they happen */
-int stat_stream(struct stat *stat, int signal_fd);
+/* stat_live.c: from now on, from the counters of EL2 if they have all numbers, else from events */
+int stat_live(struct stat *stat);
 
 /* stat_counters.c: from the counters of EL2 */
 bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events);
-int stat_counters(struct stat *stat, const char *remote, int signal_fd);
+int stat_counters(struct stat *stat, const char *remote);
 
 /* stat_cost.c: what an event costs */
 void stat_cost_prepare(struct stat *stat, const char *remote);
 void stat_cost_measure(struct stat *stat, const char *remote);
 uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread);
 
-/* stat_name.c: the name of a row, whose key comes from an event */
-void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE]);
-
-/* stat_print.c: print the numbers */
+/* stat_print.c: print the numbers; false once the output takes no more */
 bool stat_print(struct stat *stat);
 
 #endif /* STAT_H */

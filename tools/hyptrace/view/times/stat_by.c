@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the rows of stat and top can be.
+ * What the rows of stat and top can be, and their names.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stat.h"
 
-#define BIT(event)	(1U << (event))
-#define BOTH		(BIT(STAT_ENTER) | BIT(STAT_EXIT))
+#define BIT(kind)	(1U << HYPTRACE_KIND_##kind)
 
 /* The events that the rows need, besides those that all need for the times of CPUs */
 static const struct {
@@ -15,13 +16,13 @@ static const struct {
 	unsigned int	events;
 	bool		has_time;
 } rows[NR_STAT_BY] = {
-	[STAT_BY_REASON]	= { "reason", BOTH, true },
-	[STAT_BY_HCALL]		= { "hcall", BIT(STAT_HCALL), true },
-	[STAT_BY_EXIT]		= { "exit", BIT(STAT_GUEST_ENTER) | BIT(STAT_GUEST_EXIT), true },
-	[STAT_BY_VCPU]		= { "vcpu", BIT(STAT_GUEST_EXIT), true },
-	[STAT_BY_VM]		= { "vm", BIT(STAT_GUEST_EXIT), true },
-	[STAT_BY_CPU]		= { "cpu", BOTH, true },
-	[STAT_BY_MEMORY]	= { "memory", BIT(STAT_MEMORY), false },
+	[STAT_BY_REASON]	= { "reason", BIT(ENTER) | BIT(EXIT), true },
+	[STAT_BY_HCALL]		= { "hcall", BIT(HYPERCALL), true },
+	[STAT_BY_EXIT]		= { "exit", BIT(GUEST_ENTER) | BIT(GUEST_EXIT), true },
+	[STAT_BY_VCPU]		= { "vcpu", BIT(GUEST_EXIT), true },
+	[STAT_BY_VM]		= { "vm", BIT(GUEST_EXIT), true },
+	[STAT_BY_CPU]		= { "cpu", BIT(ENTER) | BIT(EXIT), true },
+	[STAT_BY_MEMORY]	= { "memory", BIT(TRANSITION), false },
 };
 
 const char *stat_by_name(enum stat_by by)
@@ -37,9 +38,9 @@ bool stat_by_find(const char *name, enum stat_by *by)
 	return false;
 }
 
-bool stat_by_needs(enum stat_by by, enum stat_event event)
+bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind)
 {
-	return rows[by].events & BIT(event);
+	return rows[by].events & 1U << kind;
 }
 
 bool stat_by_has_time(enum stat_by by)

@@ -45,7 +45,7 @@ void stat_cost_prepare(struct stat *stat, const char *remote)
 void stat_cost_measure(struct stat *stat, const char *remote)
 {
 	/* hyp_enter and hyp_exit, and maybe host_hcall */
-	const unsigned int nr = stat_by_needs(stat->by, STAT_HCALL) ? 3 : 2;
+	const unsigned int nr = stat_by_needs(stat->by, HYPTRACE_KIND_HYPERCALL) ? 3 : 2;
 	uint64_t spread = 0;
 	uint64_t during = stat->visits_nsec ? time_visits(stat, remote, &spread) : 0;
 

@@ -3,7 +3,6 @@
  * Take the numbers of hyptrace stat from the counters of EL2: nothing is recorded, so nothing is
  * lost. They have no percentiles, and no rows by vCPU.
  */
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "session/counters.h"
-#include "session/signals.h"
+#include "session/loop.h"
 #include "stat_columns.h"
 
 /* The state while EL2 counts */
@@ -21,10 +20,7 @@ struct counting {
 	const char			*remote;
 	/* events that this verb holds: EL2 counts them until it ends */
 	const char			*names[2];
-	/*
-	 * how often others had reset these counters or switched them off, right before last was
-	 * read
-	 */
+	/* how often others had reset them or switched them off, right before last was read */
 	uint32_t			breaks[2];
 	unsigned int			nr_names;
 	bool				is_held;	/* it holds them */
@@ -32,6 +28,9 @@ struct counting {
 	bool				is_broken;
 	struct hyptrace_event_counter	**last;	/* the counters at the begin of the interval */
 	unsigned int			nr_last;
+	uint64_t			end;	/* by --duration; or 0 */
+	bool				has_ended;	/* the user wants no more intervals */
+	int				code;
 };
 
 static int read_counters(const struct counting *c, struct hyptrace_event_counter ***counters,
@@ -86,6 +85,13 @@ static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_
 	return stat_add_cpu(stat, now->cpu);
 }
 
+static uint64_t into_guest(const struct hyptrace_model *model)
+{
+	const struct hyptrace_meaning *exit = hyptrace_model_of_kind(model, HYPTRACE_KIND_EXIT);
+
+	return exit ? exit->into_guest : UINT64_MAX;
+}
+
 /* Add what a counter has counted since the begin of the interval to the time of a place. */
 static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
 		     const struct hyptrace_event_counter *last)
@@ -97,7 +103,7 @@ static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *
 
 	/* hyp_exit: the firmware belongs to the host that calls it */
 	if (now->now)
-		place = now->value == cpu->kinds->eret_guest ? STAT_GUEST : STAT_HOST;
+		place = now->value == into_guest(cpu->model) ? STAT_GUEST : STAT_HOST;
 	cpu->times.ns[place] += ns;
 	/* of a visit, hyp_exit is counted as a time only */
 	if (!now->now)
@@ -109,7 +115,7 @@ static void add_buckets(struct stat_row *row, const struct hyptrace_event_counte
 			const struct hyptrace_event_counter *last)
 {
 	unsigned int nr = now->nr_buckets < STAT_BUCKETS ? now->nr_buckets : STAT_BUCKETS, i;
-	uint64_t from[STAT_BUCKETS];
+	uint64_t from[STAT_BUCKETS] = {};
 	struct stat_buckets *buckets;
 
 	for (i = 0; i < nr; i++)
@@ -270,60 +276,70 @@ static int take_interval(struct counting *c)
 	return EXIT_DONE;
 }
 
-/*
- * Wait until a time, a signal, or a request of the end. Return false in the latter cases. The input
- * is also taken if the time is over: it may take longer to show an interval than it lasts.
- */
-static bool wait_until(struct stat *stat, int signal_fd, uint64_t until)
+static void show_interval(struct loop *l)
 {
-	struct pollfd fds[] = {
-		{ .fd = signal_fd, .events = POLLIN },
-		{ .fd = stat->child.pidfd, .events = POLLIN },
-		{ .fd = stat->input ? stat->input_fd : -1, .events = POLLIN },
-	};
-	uint64_t now = clock_now(CLOCK_BOOTTIME);
-	int msec;
+	struct counting *c = l->arg;
 
-	do {
-		msec = now < until ? -1 : 0;
-		if (now < until && until < UINT64_MAX)
-			msec = (until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-		if (poll(fds, 3, msec) > 0 &&
-		    (fds[1].revents || (fds[2].revents && !stat->input(stat))))
-			return false;
-		now = clock_now(CLOCK_BOOTTIME);
-	} while (now < until && !signals_stop);
-	return !signals_stop;
+	c->code = take_interval(c);
+	if (!c->code && !c->stat->show(c->stat))
+		c->has_ended = true;
+	/* what others have switched off */
+	if (!c->code && c->is_broken && !c->has_ended)
+		c->code = hold(c);
+	l->is_over |= c->code || c->has_ended;
 }
 
-static int run(struct counting *c, int signal_fd)
+static uint64_t tick(struct loop *l, uint64_t now)
 {
+	struct counting *c = l->arg;
 	struct stat *stat = c->stat;
-	const uint64_t begin = clock_now(CLOCK_BOOTTIME);
-	const uint64_t deadline = stat->duration ? begin + stat->duration : UINT64_MAX;
-	uint64_t next = begin, now;
+	uint64_t time = clock_now(CLOCK_BOOTTIME);
+
+	if (stat->next <= time && !l->is_over) {
+		show_interval(l);
+		time = clock_now(CLOCK_BOOTTIME);
+		stat->next += stat->interval;
+		/* one long interval, rather than several that have ended */
+		if (stat->next < time)
+			stat->next = time;
+		/* the last one ends with the loop */
+		if (c->end && stat->next >= c->end)
+			stat->next = UINT64_MAX;
+	}
+	return stat->next < UINT64_MAX ? now + stat->next - time : UINT64_MAX;
+}
+
+static void input(struct loop *l)
+{
+	struct stat *stat = ((struct counting *)l->arg)->stat;
+
+	stat->input(stat);
+	l->is_over |= stat->is_over;
+}
+
+static int run(struct counting *c)
+{
+	static const struct loop_ops ops = { .tick = tick, .input = input };
+	struct stat *stat = c->stat;
+	struct loop loop = LOOP(stat->ctx, &ops, c);
 	int code = child_start(&stat->child);
 
 	if (code)
 		return code;
-	stat->end = begin;
-	do {
-		next = stat->interval ? next + stat->interval : deadline;
-		/* one long interval, rather than several that have ended */
-		now = clock_now(CLOCK_BOOTTIME);
-		if (next < now)
-			next = now;
-		if (next > deadline)
-			next = deadline;
-		if (!wait_until(stat, signal_fd, next))
-			next = deadline;
-		code = take_interval(c);
-		if (code || !stat->show(stat) || next >= deadline)
-			return code;
-		/* what others have switched off */
-		code = c->is_broken ? hold(c) : EXIT_DONE;
-	} while (!code);
-	return code;
+	stat->end = clock_now(CLOCK_BOOTTIME);
+	stat->next = stat->interval ? stat->end + stat->interval : UINT64_MAX;
+	loop.input_fd = stat->input ? stat->input_fd : -1;
+	loop.child = &stat->child;
+	if (stat->duration) {
+		c->end = stat->end + stat->duration;
+		loop.deadline = clock_now(CLOCK_MONOTONIC) + stat->duration;
+	}
+	if (c->end && stat->next >= c->end)
+		stat->next = UINT64_MAX;
+	code = loop_run(&loop);
+	if (!code && !c->code && !c->has_ended)
+		show_interval(&loop);
+	return code ? code : c->code;
 }
 
 /* Have EL2 count what the verb needs, until it ends. */
@@ -341,7 +357,7 @@ static int begin(struct counting *c)
 	return read_and_look(c, &c->last, &c->nr_last);
 }
 
-/* do the counters of EL2 have all numbers that are wanted? */
+/* Do the counters of EL2 have all numbers that are wanted? */
 bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events)
 {
 	if (stat->exact || stat->histogram || stat->slow ||
@@ -355,8 +371,8 @@ bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *event
 	return false;
 }
 
-/* Show the numbers of the machine, from now on, from the counters of EL2. */
-int stat_counters(struct stat *stat, const char *remote, int signal_fd)
+/* After stat_can_count() */
+int stat_counters(struct stat *stat, const char *remote)
 {
 	struct counting c = { .stat = stat, .remote = remote };
 	int code = begin(&c), ended;
@@ -365,7 +381,7 @@ int stat_counters(struct stat *stat, const char *remote, int signal_fd)
 	if (!code && !stat->quiet)
 		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");
 	if (!code)
-		code = run(&c, signal_fd);
+		code = run(&c);
 	hyptrace_free_counters(c.last);
 	ended = release(&c);
 	return code ? code : ended;

@@ -8,36 +8,11 @@
 #include "output/die.h"
 #include "stat.h"
 
-/* The place of a CPU among all of them, or where it belongs */
-static unsigned int place_of(const struct stat *stat, unsigned int id)
-{
-	unsigned int low = 0, high = stat->nr_cpus;
-
-	while (low < high) {
-		unsigned int middle = (low + high) / 2;
-
-		if (stat->cpus[middle]->id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Find a CPU. Return the CPU; NULL if there is none. */
-struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id)
-{
-	unsigned int place = place_of(stat, id);
-
-	if (place == stat->nr_cpus || stat->cpus[place]->id != id)
-		return NULL;
-	return stat->cpus[place];
-}
-
+/* Unless it is there */
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 {
 	struct stat_cpu *cpu = stat_find_cpu(stat, id);
-	unsigned int place, i;
+	unsigned int place;
 
 	if (cpu)
 		return cpu;
@@ -45,13 +20,13 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	stat->cpus = reallocarray(stat->cpus, stat->nr_cpus + 1, sizeof(*stat->cpus));
 	if (!cpu || !stat->cpus)
 		die_no_memory();
-	place = place_of(stat, id);
-	for (i = stat->nr_cpus++; i > place; i--)
-		stat->cpus[i] = stat->cpus[i - 1];
+	for (place = stat->nr_cpus++; place && stat->cpus[place - 1]->id > id; place--)
+		stat->cpus[place] = stat->cpus[place - 1];
 	stat->cpus[place] = cpu;
+	map_add(&stat->by_id, id, 0)->ptr = cpu;
 	cpu->id = id;
 	cpu->by = stat->by;
-	cpu->kinds = &stat->kinds;
+	cpu->model = stat->model;
 	cpu->has_buckets = stat->has_buckets;
 	cpu->slow = stat->slow;
 	if (stat->by == STAT_BY_EXIT)
@@ -66,16 +41,16 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 void stat_limits(struct stat *stat)
 {
 	const bool is_open = !stat->begin && !stat->end;
-	unsigned int i, event;
+	unsigned int i, kind;
 
 	if (is_open)
 		stat->begin = UINT64_MAX;
 	for (i = 0; i < stat->nr_cpus; i++) {
 		const struct stat_cpu *cpu = stat->cpus[i];
 
-		for (event = 0; event < NR_STAT_EVENTS; event++)
-			stat->has_seen[event] |= cpu->seen[event];
-		if (!cpu->has_time)
+		for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++)
+			stat->has_seen[kind] |= cpu->seen[kind];
+		if (!cpu->events)
 			continue;
 		if (cpu->first < stat->begin)
 			stat->begin = cpu->first;
@@ -88,7 +63,7 @@ void stat_limits(struct stat *stat)
 
 bool stat_has_guest(const struct stat *stat)
 {
-	return stat->has_seen[STAT_ENTER] && stat->has_seen[STAT_EXIT];
+	return stat->has_seen[HYPTRACE_KIND_ENTER] && stat->has_seen[HYPTRACE_KIND_EXIT];
 }
 
 /* Begin to count again. A sample that has begun is counted when it ends. */
@@ -106,7 +81,6 @@ void stat_cut(struct stat *stat, uint64_t at)
 		cpu->events = 0;
 		cpu->lost = 0;
 		cpu->lost_more = false;
-		cpu->has_time = false;
 		memset(cpu->seen, 0, sizeof(cpu->seen));
 	}
 	/* their exits are those of rows that are freed */
@@ -114,6 +88,20 @@ void stat_cut(struct stat *stat, uint64_t at)
 		stat->vcpus.rows[j]->exit = NULL;
 	stat->begin = at;
 	stat->end = at;
+}
+
+void stat_show_interval(struct stat *stat)
+{
+	const uint64_t end = stat->end;
+
+	stat->end = stat->has_clock ? stat->next : 0;
+	stat_limits(stat);
+	stat->is_over |= !stat->show(stat);
+	stat_cut(stat, stat->end);
+	stat->next += stat->interval;
+	/* after the end, the last events may still belong to several intervals */
+	if (end > stat->end)
+		stat->end = end;
 }
 
 void stat_free(struct stat *stat)
@@ -128,5 +116,7 @@ void stat_free(struct stat *stat)
 	stat->cpus = NULL;
 	stat->nr_cpus = 0;
 	stat_rows_free(&stat->vcpus);
-	stat_kinds_free(&stat->kinds);
+	map_free(&stat->by_id);
+	hyptrace_model_free(stat->model);
+	stat->model = NULL;
 }

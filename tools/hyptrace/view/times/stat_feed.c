@@ -3,51 +3,10 @@
  * Take the numbers of hyptrace stat from events. A file may have billions of them, so a field is
  * read at its offset, and nothing is looked up by name.
  */
-#include <string.h>
-
 #include "stat.h"
 #include "stat_slow.h"
 
 #define unlikely(condition)	__builtin_expect(!!(condition), 0)
-
-/* Places of the fields in struct stat_kind: see the table in stat_kinds.c */
-enum {
-	FIELD_REASON = 0,
-	FIELD_HCALL_DURATION = 0,
-	FIELD_HCALL_ID,
-	FIELD_HANDLE = 0,
-	FIELD_INDEX,
-	FIELD_VCPU,
-	FIELD_GUEST_DURATION,
-	FIELD_CODE,
-	FIELD_CLASS,
-	FIELD_OP = 0,
-	FIELD_FROM,
-	FIELD_TO,
-};
-
-static inline uint64_t read_field(const struct stat_kind *kind, unsigned int field,
-				  const void *data)
-{
-	const char *from = (const char *)data + kind->fields[field].offset;
-	uint64_t value64;
-	uint32_t value32;
-	uint16_t value16;
-
-	switch (kind->fields[field].size) {
-	case sizeof(uint8_t):
-		return (uint8_t)*from;
-	case sizeof(value16):
-		memcpy(&value16, from, sizeof(value16));
-		return value16;
-	case sizeof(value32):
-		memcpy(&value32, from, sizeof(value32));
-		return value32;
-	default:
-		memcpy(&value64, from, sizeof(value64));
-		return value64;
-	}
-}
 
 static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_t time)
 {
@@ -57,54 +16,61 @@ static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_
 	loglin_add(&row->times, time);
 }
 
+/* As hyptrace_meaning_value(), whose branches cost more than the rest: EL2 has a byte there. */
+static inline uint64_t reason_of(const struct hyptrace_meaning *meaning,
+				 const struct hyptrace_record *rec)
+{
+	const struct hyptrace_place *place = &meaning->places[HYPTRACE_ROLE_REASON];
+
+	if (__builtin_expect(place->size == sizeof(uint8_t), 1))
+		return ((const uint8_t *)rec->data)[place->offset];
+	return hyptrace_meaning_value(meaning, HYPTRACE_ROLE_REASON, rec);
+}
+
 static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 {
 	if (cpu->times.now == STAT_GUEST && ts > cpu->times.since)
 		cpu->in_guest += ts - cpu->times.since;
 	stat_times_enter(&cpu->times, ts);
-	cpu->is_inside = true;
 	cpu->entered = ts;
 	cpu->reason = reason;
 }
 
-static inline void leave(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
+static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest)
 {
-	struct stat_key key = { .major = cpu->reason };
+	struct stat_key key = { .major = cpu->by == STAT_BY_CPU ? cpu->id : cpu->reason };
+	const bool was_inside = cpu->times.now == STAT_EL2;
 	uint64_t time = ts > cpu->entered ? ts - cpu->entered : 0;
 
-	stat_times_exit(&cpu->times, ts, reason == cpu->kinds->eret_guest);
-	if (!cpu->is_inside)
-		return;
-	cpu->is_inside = false;
-	if (cpu->by == STAT_BY_CPU)
-		key.major = cpu->id;
-	else if (cpu->by != STAT_BY_REASON)
+	stat_times_exit(&cpu->times, ts, to_guest);
+	if (!was_inside || (cpu->by != STAT_BY_REASON && cpu->by != STAT_BY_CPU))
 		return;
 	add_sample(cpu, key, time);
 	if (unlikely(cpu->slow))
 		stat_slow_add_kept(cpu, key, time, stat_slow_cpu(cpu));
 }
 
-static struct stat_key vcpu_of(const struct stat_kind *kind, const void *data)
+static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
+				      const struct hyptrace_record *rec)
 {
 	struct stat_key key = {
-		.major = read_field(kind, FIELD_HANDLE, data) << 32 |
-			 (uint32_t)read_field(kind, FIELD_INDEX, data),
-		.minor = read_field(kind, FIELD_VCPU, data),
+		.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec) << 32 |
+			 (uint32_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INDEX, rec),
+		.minor = (uint32_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec),
 	};
 
 	return key;
 }
 
 /* A vCPU enters its guest: the time since its last exit is that of the exit. */
-static void enter_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
+static void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 			const struct hyptrace_record *rec)
 {
 	struct stat_row *vcpu;
 
 	if (!cpu->vcpus)
 		return;
-	vcpu = stat_rows_get(cpu->vcpus, vcpu_of(kind, rec->data));
+	vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec));
 	if (vcpu->exit && rec->ts >= vcpu->since) {
 		loglin_add(&vcpu->exit->times, rec->ts - vcpu->since);
 		if (unlikely(cpu->slow))
@@ -113,30 +79,34 @@ static void enter_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
 	vcpu->exit = NULL;
 }
 
-static void exit_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
+static void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 		       const struct hyptrace_record *rec)
 {
-	uint64_t duration = read_field(kind, FIELD_GUEST_DURATION, rec->data);
-	uint64_t code = read_field(kind, FIELD_CODE, rec->data);
-	struct stat_key key = vcpu_of(kind, rec->data);
 	struct stat_row *vcpu, *row;
+	struct stat_key key;
+	uint64_t duration;
 
+	if (!cpu->vcpus && cpu->by != STAT_BY_VM && cpu->by != STAT_BY_VCPU)
+		return;
+	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
+	key = vcpu_of(meaning, rec);
 	if (cpu->by == STAT_BY_VM) {
 		key.major >>= 32;
 		key.minor = 0;
 	}
-	if (cpu->by == STAT_BY_VM || cpu->by == STAT_BY_VCPU) {
+	if (!cpu->vcpus) {
 		add_sample(cpu, key, duration);
 		if (unlikely(cpu->slow))
 			stat_slow_add(cpu, key, duration, rec);
-	}
-	if (cpu->by != STAT_BY_EXIT || !cpu->vcpus)
 		return;
+	}
 	vcpu = stat_rows_get(cpu->vcpus, key);
 	if (unlikely(cpu->slow))
 		stat_slow_keep(cpu, key, rec);
-	key.major = code;
-	key.minor = code == cpu->kinds->trap ? read_field(kind, FIELD_CLASS, rec->data) : 0;
+	key.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_CODE, rec);
+	key.minor = 0;
+	if (key.major == meaning->trap)
+		key.minor = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_CLASS, rec);
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
 	row->guest += cpu->in_guest;
@@ -146,27 +116,24 @@ static void exit_guest(struct stat_cpu *cpu, const struct stat_kind *kind,
 	vcpu->since = rec->ts;
 }
 
-static void move_memory(struct stat_cpu *cpu, const struct stat_kind *kind, const void *data)
+static void move_memory(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
+			const struct hyptrace_record *rec)
 {
 	struct stat_key key = {
-		.major = read_field(kind, FIELD_OP, data),
-		.minor = read_field(kind, FIELD_FROM, data) << 32 |
-			 (uint32_t)read_field(kind, FIELD_TO, data),
+		.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_OP, rec),
+		.minor = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_FROM, rec) << 32 |
+			 (uint32_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_TO, rec),
 	};
 
-	if (cpu->by == STAT_BY_MEMORY)
-		stat_rows_get(&cpu->rows, key)->samples++;
+	stat_rows_get(&cpu->rows, key)->samples++;
 }
 
-static void call(struct stat_cpu *cpu, const struct stat_kind *kind,
+static void call(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 		 const struct hyptrace_record *rec)
 {
-	struct stat_key key = { .major = read_field(kind, FIELD_HCALL_ID, rec->data) };
-	uint64_t duration;
+	struct stat_key key = { .major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec) };
+	uint64_t duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
 
-	if (cpu->by != STAT_BY_HCALL)
-		return;
-	duration = read_field(kind, FIELD_HCALL_DURATION, rec->data);
 	add_sample(cpu, key, duration);
 	if (unlikely(cpu->slow))
 		stat_slow_add(cpu, key, duration, rec);
@@ -181,7 +148,6 @@ static __attribute__((noinline)) void lose(struct stat_cpu *cpu, uint64_t lost)
 		cpu->lost_more = true;
 	else
 		cpu->lost += lost;
-	cpu->is_inside = false;
 	cpu->in_guest = 0;
 	stat_times_lose(&cpu->times);
 	/* any vCPU may have entered its guest here */
@@ -189,94 +155,88 @@ static __attribute__((noinline)) void lose(struct stat_cpu *cpu, uint64_t lost)
 		cpu->vcpus->rows[i]->exit = NULL;
 }
 
-static inline void feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
+static inline __attribute__((always_inline))
+void take(struct stat_cpu *cpu, const struct hyptrace_model *model,
+	  const struct hyptrace_record *rec, bool has_slow)
 {
-	const struct stat_kinds *kinds = cpu->kinds;
-	const struct stat_kind *kind;
-	uint16_t id;
+	const struct hyptrace_meaning *meaning = hyptrace_model_meaning(model, rec);
 
-	if (rec->size < sizeof(id))
+	cpu->seen[meaning->kind]++;
+	/* the event that says most of a visit of EL2 is the last one before hyp_exit */
+	if (has_slow && (cpu->by == STAT_BY_REASON || cpu->by == STAT_BY_CPU) &&
+	    meaning->kind != HYPTRACE_KIND_EXIT && meaning->kind != HYPTRACE_KIND_GUEST_ENTER)
+		stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
+	/* most events are these two */
+	if (meaning->kind == HYPTRACE_KIND_ENTER) {
+		enter(cpu, rec->ts, reason_of(meaning, rec));
 		return;
-	memcpy(&id, rec->data, sizeof(id));
-	if (id >= kinds->nr)
+	}
+	if (meaning->kind == HYPTRACE_KIND_EXIT) {
+		leave(cpu, rec->ts, reason_of(meaning, rec) == meaning->into_guest);
 		return;
-	kind = &kinds->by_id[id];
-	if (rec->size < kind->size)
+	}
+	switch (meaning->kind) {
+	case HYPTRACE_KIND_HYPERCALL:
+		if (cpu->by == STAT_BY_HCALL)
+			call(cpu, meaning, rec);
 		return;
-	cpu->seen[kind->event]++;
-	switch (kind->event) {
-	case STAT_ENTER:
-		enter(cpu, rec->ts, read_field(kind, FIELD_REASON, rec->data));
-		break;
-	case STAT_EXIT:
-		leave(cpu, rec->ts, read_field(kind, FIELD_REASON, rec->data));
-		break;
-	case STAT_HCALL:
-		call(cpu, kind, rec);
-		break;
-	case STAT_GUEST_ENTER:
-		enter_guest(cpu, kind, rec);
-		break;
-	case STAT_GUEST_EXIT:
-		exit_guest(cpu, kind, rec);
-		break;
-	case STAT_MEMORY:
-		move_memory(cpu, kind, rec->data);
-		break;
+	case HYPTRACE_KIND_GUEST_ENTER:
+		enter_guest(cpu, meaning, rec);
+		return;
+	case HYPTRACE_KIND_GUEST_EXIT:
+		exit_guest(cpu, meaning, rec);
+		return;
+	case HYPTRACE_KIND_TRANSITION:
+		if (cpu->by == STAT_BY_MEMORY)
+			move_memory(cpu, meaning, rec);
+		return;
 	default:
-		break;
+		return;
 	}
 }
 
-static inline void see_time(struct stat_cpu *cpu, uint64_t ts)
+/* Take the events of a CPU up to one of another CPU, which is returned, or the end. */
+static inline __attribute__((always_inline))
+const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
+					     const struct hyptrace_stream_event *event,
+					     const struct hyptrace_stream_event *end,
+					     bool has_slow)
 {
-	if (!cpu->has_time)
-		cpu->first = ts;
-	cpu->has_time = true;
-	cpu->last = ts;
-}
+	const struct hyptrace_model *const model = cpu->model;
+	const unsigned int id = cpu->id;
+	uint64_t nr = 0, last = cpu->last;
 
-/* Keep the event that says most of a visit of EL2: the last one before hyp_exit. */
-static void keep_visit(struct stat_cpu *cpu, const struct hyptrace_record *rec)
-{
-	const struct stat_kinds *kinds = cpu->kinds;
-	enum stat_event event = STAT_NONE;
-	uint16_t id;
+	for (; event < end && event->cpu == id; event++) {
+		const struct hyptrace_record *rec = &event->record;
 
-	if ((cpu->by != STAT_BY_REASON && cpu->by != STAT_BY_CPU) || rec->size < sizeof(id))
-		return;
-	memcpy(&id, rec->data, sizeof(id));
-	if (id < kinds->nr)
-		event = kinds->by_id[id].event;
-	if (event != STAT_EXIT && event != STAT_GUEST_ENTER)
-		stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
-}
-
-/* Take the numbers from an event, or from a loss. */
-void stat_feed(struct stat_cpu *cpu, const struct hyptrace_record *rec)
-{
-	if (rec->lost)
-		lose(cpu, rec->lost);
-	if (!rec->data)
-		return;
-	see_time(cpu, rec->ts);
-	cpu->events++;
-	if (unlikely(cpu->slow))
-		keep_visit(cpu, rec);
-	feed(cpu, rec);
-}
-
-/* Take the numbers from several events of a CPU. */
-void stat_feed_run(struct stat_cpu *cpu, const struct hyptrace_stream_event *events,
-		   unsigned int nr)
-{
-	unsigned int i;
-
-	if (!nr)
-		return;
-	see_time(cpu, events[0].record.ts);
-	cpu->last = events[nr - 1].record.ts;
+		if (unlikely(rec->lost)) {
+			lose(cpu, rec->lost);
+			if (!rec->data)
+				continue;
+		}
+		if (unlikely(!nr) && !cpu->events)
+			cpu->first = rec->ts;
+		nr++;
+		last = rec->ts;
+		take(cpu, model, rec, has_slow);
+	}
 	cpu->events += nr;
-	for (i = 0; i < nr; i++)
-		feed(cpu, &events[i].record);
+	cpu->last = last;
+	return event;
+}
+
+void stat_feed(struct stat *stat, const struct hyptrace_stream_event *events, unsigned int nr)
+{
+	const struct hyptrace_stream_event *const end = events + nr;
+
+	while (events < end) {
+		struct stat_cpu *cpu = stat_find_cpu(stat, events->cpu);
+
+		if (!cpu)
+			cpu = stat_add_cpu(stat, events->cpu);
+		if (cpu->slow)
+			events = feed_cpu(cpu, events, end, true);
+		else
+			events = feed_cpu(cpu, events, end, false);
+	}
 }

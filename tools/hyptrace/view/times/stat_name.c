@@ -1,116 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The names of the rows of hyptrace stat, as the events have them.
+ * The names of the rows of stat and top, as the events have them.
  */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "lib/internal.h"
-#include "output/die.h"
 #include "stat.h"
 
-/* Write a number to a field of a payload. */
-static void put_field(const struct hyptrace_field *field, uint64_t value, void *data)
+/* Append the name of a value; without a name, the value after @other. */
+static void add_value(const struct stat *stat, enum hyptrace_kind kind, enum hyptrace_role role,
+		      uint64_t value, const char *other, char *name)
 {
-	uint32_t value32 = value;
-	uint16_t value16 = value;
-	uint8_t value8 = value;
-	const void *from = field->size == sizeof(value8) ? (void *)&value8 :
-			   field->size == sizeof(value16) ? (void *)&value16 :
-			   field->size == sizeof(value32) ? (void *)&value32 : (void *)&value;
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
+	const char *text = meaning ? hyptrace_meaning_value_name(meaning, role, value) : NULL;
+	const size_t len = strlen(name);
 
-	memcpy((char *)data + field->offset, from, field->size);
-}
-
-/*
- * Write the name of a field's value; without a name, the value after @other. The formats name the
- * values of records: make one that is 0 elsewhere, but whose code is that of a trap, since only a
- * trap has a class.
- */
-static void put_value(const struct stat *stat, enum stat_event which, const char *field_name,
-		      uint64_t value, const char *other, FILE *f)
-{
-	const struct hyptrace_event *event = stat->kinds.events[which];
-	const struct hyptrace_field *field = hyptrace_event_field(event, field_name);
-	const struct hyptrace_field *code = hyptrace_event_field(event, "code");
-	struct hyptrace_record rec = { .size = event->size };
-	uint16_t id = event->id;
-	const char *name;
-	char *data = calloc(1, event->size + sizeof(id));
-
-	if (!data)
-		die_no_memory();
-	memcpy(data, &id, sizeof(id));
-	if (code)
-		put_field(code, stat->kinds.trap, data);
-	put_field(field, value, data);
-	rec.data = data;
-	name = hyptrace_formats_name(stat->formats, event, field, &rec);
-	if (name)
-		fputs(name, f);
+	if (text)
+		snprintf(name + len, STAT_NAME_SIZE - len, "%s", text);
 	else
-		fprintf(f, "%s %" PRIu64, other, value);
-	free(data);
+		snprintf(name + len, STAT_NAME_SIZE - len, "%s %" PRIu64, other, value);
 }
 
-static void put_exit(const struct stat *stat, struct stat_key key, FILE *f)
+static void add_text(const char *text, char *name)
 {
-	if (key.major == stat->kinds.trap)
-		put_value(stat, STAT_GUEST_EXIT, "ec", key.minor, "class", f);
+	const size_t len = strlen(name);
+
+	snprintf(name + len, STAT_NAME_SIZE - len, "%s", text);
+}
+
+static void name_memory(const struct stat *stat, struct stat_key key, char *name)
+{
+	const enum hyptrace_kind kind = HYPTRACE_KIND_TRANSITION;
+
+	add_value(stat, kind, HYPTRACE_ROLE_OP, key.major, "operation", name);
+	add_text(" ", name);
+	add_value(stat, kind, HYPTRACE_ROLE_FROM, key.minor >> 32, "owner", name);
+	add_text(" -> ", name);
+	add_value(stat, kind, HYPTRACE_ROLE_TO, (uint32_t)key.minor, "owner", name);
+}
+
+static void name_exit(const struct stat *stat, struct stat_key key, char *name)
+{
+	const enum hyptrace_kind kind = HYPTRACE_KIND_GUEST_EXIT;
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
+
+	if (meaning && key.major == meaning->trap)
+		add_value(stat, kind, HYPTRACE_ROLE_CLASS, key.minor, "class", name);
 	else
-		put_value(stat, STAT_GUEST_EXIT, "code", key.major, "code", f);
-}
-
-static void put_memory(const struct stat *stat, struct stat_key key, FILE *f)
-{
-	put_value(stat, STAT_MEMORY, "op", key.major, "operation", f);
-	fputc(' ', f);
-	put_value(stat, STAT_MEMORY, "from", key.minor >> 32, "owner", f);
-	fputs(" -> ", f);
-	put_value(stat, STAT_MEMORY, "to", (uint32_t)key.minor, "owner", f);
-}
-
-static void put_key(const struct stat *stat, struct stat_key key, FILE *f)
-{
-	switch (stat->by) {
-	case STAT_BY_REASON:
-		put_value(stat, STAT_ENTER, "reason", key.major, "reason", f);
-		return;
-	case STAT_BY_HCALL:
-		if (key.major == STAT_OTHERS)
-			fputs("(other)", f);
-		else
-			put_value(stat, STAT_HCALL, "id", key.major, "hypercall", f);
-		return;
-	case STAT_BY_EXIT:
-		put_exit(stat, key, f);
-		return;
-	case STAT_BY_VCPU:
-		fprintf(f, "vcpu=%" PRIu64 " vm=0x%" PRIx64 ".%u", key.minor, key.major >> 32,
-			(unsigned int)key.major);
-		return;
-	case STAT_BY_VM:
-		fprintf(f, "vm=0x%" PRIx64, key.major);
-		return;
-	case STAT_BY_CPU:
-		fprintf(f, "CPU %" PRIu64, key.major);
-		return;
-	case STAT_BY_MEMORY:
-		put_memory(stat, key, f);
-		return;
-	case NR_STAT_BY:
-		return;
-	}
+		add_value(stat, kind, HYPTRACE_ROLE_CODE, key.major, "code", name);
 }
 
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE])
 {
-	FILE *f = fmemopen(name, STAT_NAME_SIZE, "w");
-
-	if (!f)
-		die_no_memory();
-	put_key(stat, key, f);
-	fclose(f);
-	name[STAT_NAME_SIZE - 1] = '\0';
+	*name = '\0';
+	switch (stat->by) {
+	case STAT_BY_REASON:
+		add_value(stat, HYPTRACE_KIND_ENTER, HYPTRACE_ROLE_REASON, key.major, "reason",
+			  name);
+		return;
+	case STAT_BY_HCALL:
+		if (key.major == STAT_OTHERS)
+			add_text("(other)", name);
+		else
+			add_value(stat, HYPTRACE_KIND_HYPERCALL, HYPTRACE_ROLE_ID, key.major,
+				  "hypercall", name);
+		return;
+	case STAT_BY_EXIT:
+		name_exit(stat, key, name);
+		return;
+	case STAT_BY_VCPU:
+		snprintf(name, STAT_NAME_SIZE, "vcpu=%" PRIu64 " vm=0x%" PRIx64 ".%u", key.minor,
+			 key.major >> 32, (unsigned int)key.major);
+		return;
+	case STAT_BY_VM:
+		snprintf(name, STAT_NAME_SIZE, "vm=0x%" PRIx64, key.major);
+		return;
+	case STAT_BY_CPU:
+		snprintf(name, STAT_NAME_SIZE, "CPU %" PRIu64, key.major);
+		return;
+	case STAT_BY_MEMORY:
+		name_memory(stat, key, name);
+		return;
+	case NR_STAT_BY:
+		return;
+	}
 }

@@ -321,20 +321,20 @@ static void print_csv(const struct stat *stat, const struct list *list)
 /* Say which events are missing to answer the question. */
 static void note_missing(const struct stat *stat)
 {
-	enum stat_event event;
+	enum hyptrace_kind kind;
 	bool is_needed = false;
 	size_t len;
 	char *list;
 	FILE *f = text_open(&list, &len);
 
-	for (event = STAT_NONE + 1; event < NR_STAT_EVENTS; event++) {
-		bool needed = stat_by_needs(stat->by, event);
+	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
+		bool needed = stat_by_needs(stat->by, kind);
 
-		if (stat->has_seen[event] ||
-		    (!needed && event != STAT_ENTER && event != STAT_EXIT))
+		if (stat->has_seen[kind] ||
+		    (!needed && kind != HYPTRACE_KIND_ENTER && kind != HYPTRACE_KIND_EXIT))
 			continue;
 		is_needed |= needed;
-		fprintf(f, "%s%s", ftell(f) ? "," : "", stat_event_name(event));
+		fprintf(f, "%s%s", ftell(f) ? "," : "", hyptrace_kind_event(kind));
 	}
 	text_close(f);
 	if (stat->is_outside)

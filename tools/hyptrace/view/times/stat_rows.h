@@ -38,10 +38,14 @@ struct stat_row {
 	uint64_t		since;
 };
 
+/* Keys below this, such as reasons, need no hash. */
+#define STAT_SMALL_KEYS	64
+
 struct stat_rows {
 	struct stat_row	**rows;	/* in the order of their first samples; each stays where it is */
 	unsigned int	nr;
 	struct map	map;
+	struct stat_row	*small[STAT_SMALL_KEYS];
 };
 
 struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key);
@@ -55,8 +59,11 @@ void stat_rows_free(struct stat_rows *rows);
 /* NULL if there is none */
 static inline struct stat_row *stat_rows_find(const struct stat_rows *rows, struct stat_key key)
 {
-	const struct map_entry *entry = map_find(&rows->map, key.major, key.minor);
+	const struct map_entry *entry;
 
+	if (!key.minor && key.major < STAT_SMALL_KEYS)
+		return rows->small[key.major];
+	entry = map_find(&rows->map, key.major, key.minor);
 	return entry ? entry->ptr : NULL;
 }
 

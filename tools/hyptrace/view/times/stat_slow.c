@@ -19,26 +19,12 @@ struct kept {
 	char		data[KEPT_SIZE] __attribute__((aligned(8)));
 };
 
-/*
- * List the events that say what happened in a visit of EL2. Return number of names; 0 if the events
- * of the rows themselves have arguments.
- */
-unsigned int stat_slow_events(enum stat_by by, struct hyptrace_event *const *events,
-			      const char *names[STAT_SLOW_EVENTS])
+/* The events that say what happened in a visit of EL2; those of other rows have arguments. */
+bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind)
 {
-	static const char *const wanted[STAT_SLOW_EVENTS] = {
-		"host_hcall", "host_smc", "psci_call", "host_ffa_call", "host_mem_abort",
-		"guest_exit",
-	};
-	unsigned int i, nr = 0;
-
-	if (by != STAT_BY_REASON && by != STAT_BY_CPU)
-		return 0;
-	for (; *events; events++)
-		for (i = 0; i < STAT_SLOW_EVENTS; i++)
-			if (!strcmp((*events)->name, wanted[i]))
-				names[nr++] = wanted[i];
-	return nr;
+	return (by == STAT_BY_REASON || by == STAT_BY_CPU) &&
+	       HYPTRACE_CALL_KINDS & HYPTRACE_KIND_BIT(kind) &&
+	       kind != HYPTRACE_KIND_GUEST_FIXUP;
 }
 
 static struct kept *find(const struct stat_slow *slow, struct stat_key owner)
@@ -46,8 +32,7 @@ static struct kept *find(const struct stat_slow *slow, struct stat_key owner)
 	unsigned int i;
 
 	for (i = 0; i < slow->nr_kept; i++)
-		if (slow->kept[i].owner.major == owner.major &&
-		    slow->kept[i].owner.minor == owner.minor)
+		if (stat_key_is(slow->kept[i].owner, owner))
 			return &slow->kept[i];
 	return NULL;
 }
@@ -98,7 +83,7 @@ void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 	struct stat_slow *slow = cpu->slow;
 	unsigned int place = slow->nr, i;
 
-	if (key.major != slow->key.major || key.minor != slow->key.minor)
+	if (!stat_key_is(key, slow->key))
 		return;
 	while (place && slow->samples[place - 1].time < time)
 		place--;

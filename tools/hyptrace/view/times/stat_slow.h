@@ -11,8 +11,6 @@
 #define STAT_SLOW_SAMPLES	16
 /* Bytes of the text of an event, its NUL included */
 #define STAT_SLOW_TEXT		200
-/* Events that are enabled only for their arguments, at most */
-#define STAT_SLOW_EVENTS	6
 
 struct stat_slow_sample {
 	uint64_t	time;	/* how long it took, ns */
@@ -32,8 +30,7 @@ struct stat_slow {
 	unsigned int		nr_kept;
 };
 
-unsigned int stat_slow_events(enum stat_by by, struct hyptrace_event *const *events,
-			      const char *names[STAT_SLOW_EVENTS]);
+bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind);
 void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
 		    const struct hyptrace_record *rec);
 void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,

@@ -47,6 +47,7 @@ struct top {
 	struct stat_slow	slow;
 	enum top_next		next;	/* what the user wants */
 	bool			has_worked;	/* the source has given an interval */
+	uint64_t		shown;	/* of a file: the end of the last interval that was shown */
 	enum stat_by		last_by;	/* before the last choice of the user */
 };
 

@@ -71,7 +71,8 @@ void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 	top_screen_add(screen, TOP_TITLE, "hyptrace top: by %s: %s", stat_by_name(view->by),
 		       row ? row->line.name : "");
 	top_screen_add(screen, view->lost || view->lost_more ? TOP_LOSS : TOP_PLAIN,
-		       "Events are recorded for this view: %llu read, %llu%s lost.",
+		       "%s%llu read, %llu%s lost.",
+		       view->is_file ? "Events: " : "Events are recorded for this view: ",
 		       (unsigned long long)view->events, (unsigned long long)view->lost,
 		       view->lost_more ? " or more" : "");
 	if (!stat_by_has_time(view->by))

@@ -29,7 +29,8 @@ struct top_view {
 	const char	*source;	/* the remote or the file; NULL for none */
 	enum stat_by	by;
 	bool		is_counted;	/* by EL2: there are no events */
-	bool		is_over;	/* a file has ended */
+	bool		is_file;	/* a file is replayed */
+	bool		is_over;	/* it has ended */
 	uint64_t	interval;	/* the length of the last interval, ns; 0 before its end */
 	double		seconds;	/* time since the begin of the sums */
 	unsigned int	known;	/* seconds of the spark lines that have a value */
