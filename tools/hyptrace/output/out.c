@@ -22,6 +22,21 @@ void out_init(struct out *out, int fd)
 	out->len = 0;
 	out->size = sizeof(out->own);
 	out->buf = out->own;
+	out->grows = false;
+}
+
+void out_init_memory(struct out *out)
+{
+	out_init(out, -1);
+	out->grows = true;
+	out->buf = malloc(out->size);
+	if (!out->buf)
+		die_no_memory();
+}
+
+void out_free(struct out *out)
+{
+	free(out->buf);
 }
 
 void out_set_buffer(struct out *out, char *buf, size_t size)
@@ -34,6 +49,13 @@ void out_flush(struct out *out)
 {
 	size_t done = 0;
 
+	if (out->grows) {
+		out->size *= 2;
+		out->buf = realloc(out->buf, out->size);
+		if (!out->buf)
+			die_no_memory();
+		return;
+	}
 	if (out->before && out->len)
 		out->before(out->before_arg);
 	while (done < out->len && !out->error) {

@@ -23,10 +23,14 @@ struct out {
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
 	char				*buf;	/* the bytes: own, or those of out_set_buffer() */
+	bool				grows;	/* in place of being written */
 	char				own[OUT_BUFFER];	/* memory for buf */
 };
 
 void out_init(struct out *out, int fd);
+/* Keep all output in memory that grows; out_free() frees it. */
+void out_init_memory(struct out *out);
+void out_free(struct out *out);
 void out_set_buffer(struct out *out, char *buf, size_t size);
 void out_flush(struct out *out);
 void out_write(struct out *out, const void *data, size_t len);

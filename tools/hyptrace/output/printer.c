@@ -19,7 +19,7 @@
 #include "text.h"
 
 #define MAX_DEPTH	8
-#define INDENT		2
+#define INDENT		TEXT_INDENT
 
 /* JSON readers use doubles, in which larger numbers are not exact. */
 #define JSON_INT_MAX	(UINT64_C(1) << 53)
@@ -460,4 +460,13 @@ void printer_s64(struct printer *p, const char *key, int64_t value)
 void printer_none(struct printer *p, const char *key)
 {
 	put_value(p, key, STYLE_PLAIN, "-", "null");
+}
+
+void printer_json(struct printer *p, const char *key, const char *json, size_t len)
+{
+	json_key(p, key);
+	if (p->format == PRINTER_PRETTY)
+		text_indent_json(p->out, json, len, p->depth);
+	else
+		out_write(p->out, json, len);
 }

@@ -19,6 +19,7 @@
 #define PRINTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct columns;
@@ -82,5 +83,7 @@ void printer_u64(struct printer *p, const char *key, uint64_t value);
 void printer_s64(struct printer *p, const char *key, int64_t value);
 /* null in JSON, "-" in text */
 void printer_none(struct printer *p, const char *key);
+/* A value that is JSON already, without blanks; only for printers of JSON */
+void printer_json(struct printer *p, const char *key, const char *json, size_t len);
 
 #endif /* PRINTER_H */

@@ -137,6 +137,41 @@ void text_put_json(struct out *out, const char *s)
 	out_putc(out, '"');
 }
 
+static void new_line(struct out *out, unsigned int depth)
+{
+	out_putc(out, '\n');
+	out_spaces(out, depth * TEXT_INDENT);
+}
+
+void text_indent_json(struct out *out, const char *json, size_t len, unsigned int depth)
+{
+	const char *end = json + len;
+	bool in_string = false;
+
+	for (; json < end; json++) {
+		const bool opens = *json == '{' || *json == '[';
+		const bool closes = *json == '}' || *json == ']';
+
+		if (in_string && *json == '\\')
+			out_putc(out, *json++);
+		else if (*json == '"')
+			in_string = !in_string;
+		else if (!in_string && closes && json[-1] != '{' && json[-1] != '[')
+			new_line(out, --depth);
+		else if (!in_string && closes)
+			depth--;
+		out_putc(out, *json);
+		if (in_string)
+			continue;
+		if (opens && ++depth && json[1] != '}' && json[1] != ']')
+			new_line(out, depth);
+		else if (*json == ',')
+			new_line(out, depth);
+		else if (*json == ':')
+			out_putc(out, ' ');
+	}
+}
+
 /* Bytes that are not printable ASCII become \xNN: readers of CSV refuse what is not UTF-8. */
 char *text_csv(char *to, const char *text, size_t len)
 {

@@ -14,6 +14,9 @@ struct out;
 #define TEXT_FACTOR	6
 #define TEXT_MORE	16
 
+/* Blanks before each level of JSON, and of objects in text */
+#define TEXT_INDENT	2
+
 /* Bytes that are not printable ASCII become \xNN. */
 void text_put_plain(struct out *out, const char *s);
 char *text_copy_plain(const char *s);
@@ -21,6 +24,8 @@ char *text_copy_plain(const char *s);
 /* With quotes; bytes that are not printable ASCII become \u00NN. Returns the end. */
 char *text_json(char *to, const char *text, size_t len);
 void text_put_json(struct out *out, const char *s);
+/* Print JSON without blanks with them, in lines that are indented from the second one on. */
+void text_indent_json(struct out *out, const char *json, size_t len, unsigned int depth);
 
 /* With quotes if it needs them. Returns the end. */
 char *text_csv(char *to, const char *text, size_t len);

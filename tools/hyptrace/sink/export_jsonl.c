@@ -2,14 +2,9 @@
 /*
  * Export as JSON Lines: the lines that report -j prints, see hyptrace-json(7).
  */
-#include <stdlib.h>
-
 #include "output/die.h"
-#include "output/out.h"
-#include "output/printer.h"
 #include "export.h"
 #include "json_rows.h"
-#include "lines.h"
 
 static int begin(struct export *x)
 {
@@ -19,16 +14,7 @@ static int begin(struct export *x)
 
 static void begin_part(struct export_part *part)
 {
-	struct lines *lines = calloc(1, sizeof(*lines));
-
-	if (!lines)
-		die_no_memory();
-	lines->out = part->out;
-	lines->formats = part->formats;
-	lines->p = printer_new(part->out, PRINTER_JSON, false);
-	lines->model = (struct hyptrace_model *)part->x->model;
-	lines->rows = json_rows_new(part->formats, part->x->model);
-	part->state = lines;
+	part->state = json_rows_new(part->formats, part->x->model, 0);
 }
 
 static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
@@ -40,19 +26,15 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		const struct hyptrace_record *rec = &event->record;
 
 		if (rec->lost)
-			lines_lost_json(part->state, event->cpu, rec->ts, rec->lost);
+			json_rows_lost(part->state, event->cpu, rec->ts, rec->lost, part->out);
 		if (rec->data)
-			lines_event_json(part->state, event->cpu, rec);
+			json_rows_print(part->state, event->cpu, rec, part->out);
 	}
 }
 
 static void end_part(struct export_part *part)
 {
-	struct lines *lines = part->state;
-
-	json_rows_free(lines->rows);
-	printer_free(lines->p);
-	free(lines);
+	json_rows_free(part->state);
 }
 
 static const char *const endings[] = { ".jsonl", ".ndjson", NULL };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lines of events as JSON, written by the steps of rows. lines_json.c has the printer for
- * the events that this cannot print, for losses, and for indented JSON.
+ * The lines of events and of losses as JSON, written by the steps of rows.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +11,13 @@
 #include "output/die.h"
 #include "output/out.h"
 #include "output/stamp.h"
+#include "output/text.h"
 #include "json_rows.h"
 #include "row.h"
 
-/* Bytes of an event's line at most: larger ones are printed by lines_json.c */
+#define noinline		__attribute__((noinline))
+
+/* Bytes of the line of an event that has room in the buffer as a whole */
 #define JSON_LINE_MAX		(32 << 10)
 /* Bytes before the fields at most: the CPU and the time */
 #define HEAD_MAX		128
@@ -29,7 +32,7 @@ struct json_event {
 	struct row	names;
 	bool		has_names;	/* names is not empty */
 	bool		has_text;	/* the event has a sentence */
-	bool		is_large;	/* it must be printed by lines_json.c */
+	bool		is_large;	/* more than JSON_LINE_MAX */
 };
 
 /* A text of up to DIGITS_SLACK bytes with readable bytes behind it */
@@ -38,13 +41,16 @@ struct json_event {
 struct json_rows {
 	struct hyptrace_formats	*formats;
 	const struct hyptrace_model *model;
+	unsigned int		flags;
+	bool			has_memory;
+	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
 	struct row_calls	calls;	/* their arguments */
 	struct json_event	*events[NR_IDS];
 };
 
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
-				const struct hyptrace_model *model)
+				const struct hyptrace_model *model, unsigned int flags)
 {
 	struct json_rows *rows = calloc(1, sizeof(*rows));
 
@@ -52,6 +58,7 @@ struct json_rows *json_rows_new(struct hyptrace_formats *formats,
 		die_no_memory();
 	rows->formats = formats;
 	rows->model = model;
+	rows->flags = flags;
 	return rows;
 }
 
@@ -61,6 +68,8 @@ void json_rows_free(struct json_rows *rows)
 
 	if (!rows)
 		return;
+	if (rows->has_memory)
+		out_free(&rows->memory);
 	row_calls_free(&rows->calls);
 	for (i = 0; i < NR_IDS; i++) {
 		if (!rows->events[i])
@@ -104,7 +113,8 @@ static void compile_fields(struct row *row, const struct json_rows *rows,
 	unsigned int i;
 
 	row_init(row, ROW_JSON, rows->formats, event);
-	row_add_text(row, "\",\"event\":");
+	row_add_text(row, rows->flags & JSON_ROWS_HOST ? "\",\"host\":true,\"event\":" :
+							"\",\"event\":");
 	row_add_string(row, event->name);
 	row_add_text(row, ",\"fields\":{");
 	for (i = 0; i < event->nr_fields; i++) {
@@ -170,7 +180,7 @@ static void print_args(struct json_rows *rows, const struct hyptrace_event *even
 	struct row *args;
 
 	call = hyptrace_formats_hypercall(rows->formats, event, rec);
-	if (!call || !call->known_args)
+	if (!call || !call->known_args || !rows->model)
 		return;
 	args = row_calls_get(&rows->calls, event, call);
 	if (!args->steps)
@@ -178,19 +188,41 @@ static void print_args(struct json_rows *rows, const struct hyptrace_event *even
 	row_print(args, rec, out);
 }
 
-static void print_line(struct json_rows *rows, const struct json_event *json, unsigned int cpu,
-		       const struct hyptrace_record *rec, struct out *out)
+static inline char *put_start(struct json_rows *rows, char *to, unsigned int cpu, uint64_t ts)
 {
-	char *to = out_room(out, JSON_LINE_MAX), *names;
-	const struct row *fields = &json->fields;
-
-	if (json->no_result.steps &&
-	    !hyptrace_formats_has_result(rows->formats, fields->event, rec))
-		fields = &json->no_result;
 	to = hyptrace_digits_text(to, SLACK("{\"cpu\":"), 7);
 	to = hyptrace_digits_decimal(to, cpu);
 	to = hyptrace_digits_text(to, SLACK(",\"ts\":\""), 7);
-	to = stamp_put(&rows->stamp, to, rec->ts);
+	return stamp_put(&rows->stamp, to, ts);
+}
+
+/* Print an event up to the names of its values, if the buffer may have no room for them. */
+static noinline void print_large(struct json_rows *rows, const struct json_event *json,
+				 const struct row *fields, unsigned int cpu,
+				 const struct hyptrace_record *rec, struct out *out)
+{
+	char *names = malloc(json->names.room), *end;
+
+	if (!names)
+		die_no_memory();
+	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
+	row_print(fields, rec, out);
+	end = row_put_names(&json->names, rec, names);
+	if (end != names) {
+		out_puts(out, ",\"symbols\":{");
+		out_write(out, names + 1, end - names - 1);
+		out_putc(out, '}');
+	}
+	free(names);
+}
+
+/* The same for any other event */
+static inline void print_small(struct json_rows *rows, const struct json_event *json,
+			       const struct row *fields, unsigned int cpu,
+			       const struct hyptrace_record *rec, struct out *out)
+{
+	char *to = put_start(rows, out_room(out, JSON_LINE_MAX), cpu, rec->ts), *names;
+
 	to = row_put(fields, rec, to);
 	if (json->has_names) {
 		names = hyptrace_digits_text(to, SLACK(",\"symbols\":"), 11);
@@ -203,31 +235,112 @@ static void print_line(struct json_rows *rows, const struct json_event *json, un
 			*to++ = '}';
 	}
 	out_put_to(out, to);
-	if (json->has_text) {
-		print_args(rows, json->fields.event, rec, out);
-		row_print_text(rows->formats, json->fields.event, rec, out);
+}
+
+static noinline void print_unknown(struct json_rows *rows, unsigned int cpu,
+				   const struct hyptrace_record *rec, struct out *out)
+{
+	uint16_t id = 0;
+
+	if (rec->size >= sizeof(id))
+		memcpy(&id, rec->data, sizeof(id));
+	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
+	out_printf(out, "\",%s\"event\":null,\"id\":%u,\"size\":%u",
+		   rows->flags & JSON_ROWS_HOST ? "\"host\":true," : "", id, rec->size);
+}
+
+/* Print an event without the brace at its end. */
+static inline void print_event(struct json_rows *rows, unsigned int cpu,
+			       const struct hyptrace_record *rec, struct out *out)
+{
+	const struct hyptrace_event *event = hyptrace_formats_event(rows->formats, rec);
+	const struct row *fields;
+	struct json_event *json;
+
+	if (!event) {
+		print_unknown(rows, cpu, rec, out);
+		return;
 	}
+	json = rows->events[event->id];
+	if (__builtin_expect(!json, 0)) {
+		json = compile(rows, event);
+		rows->events[event->id] = json;
+	}
+	fields = json->no_result.steps && !hyptrace_formats_has_result(rows->formats, event, rec) ?
+		 &json->no_result : &json->fields;
+	if (json->is_large)
+		print_large(rows, json, fields, cpu, rec, out);
+	else
+		print_small(rows, json, fields, cpu, rec, out);
+	if (json->has_text) {
+		print_args(rows, event, rec, out);
+		row_print_text(rows->formats, event, rec, out);
+	}
+}
+
+static struct out *clear_memory(struct json_rows *rows)
+{
+	if (!rows->has_memory)
+		out_init_memory(&rows->memory);
+	rows->has_memory = true;
+	rows->memory.len = 0;
+	return &rows->memory;
+}
+
+static void indent(const struct json_rows *rows, struct out *out)
+{
+	text_indent_json(out, rows->memory.buf, rows->memory.len, 0);
+	out_putc(out, '\n');
+}
+
+void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
+		     struct out *out)
+{
+	char *to;
+
+	if (rows->flags & JSON_ROWS_PRETTY) {
+		print_event(rows, cpu, rec, clear_memory(rows));
+		out_putc(&rows->memory, '}');
+		indent(rows, out);
+		return;
+	}
+	print_event(rows, cpu, rec, out);
 	to = out_room(out, 2);
 	*to++ = '}';
 	*to++ = '\n';
 	out_put_to(out, to);
 }
 
-bool json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
-		     struct out *out)
+static void put_lost(struct out *out, uint64_t lost)
 {
-	const struct hyptrace_event *event = hyptrace_formats_event(rows->formats, rec);
-	struct json_event *json;
+	if (lost == HYPTRACE_LOST_UNKNOWN)
+		out_puts(out, "\"lost\":null}");
+	else
+		out_printf(out, "\"lost\":%" PRIu64 "}", lost);
+}
 
-	if (!event)
-		return false;
-	json = rows->events[event->id];
-	if (__builtin_expect(!json, 0)) {
-		json = compile(rows, event);
-		rows->events[event->id] = json;
-	}
-	if (json->is_large)
-		return false;
-	print_line(rows, json, cpu, rec, out);
-	return true;
+void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint64_t lost,
+		    struct out *out)
+{
+	struct out *to = rows->flags & JSON_ROWS_PRETTY ? clear_memory(rows) : out;
+
+	out_put_to(to, put_start(rows, out_room(to, HEAD_MAX), cpu, ts));
+	out_puts(to, rows->flags & JSON_ROWS_HOST ? "\",\"host\":true," : "\",");
+	put_lost(to, lost);
+	if (to == out)
+		out_putc(out, '\n');
+	else
+		indent(rows, out);
+}
+
+const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
+			     const struct hyptrace_record *rec, size_t *len)
+{
+	struct out *out = clear_memory(rows);
+
+	print_event(rows, cpu, rec, out);
+	out_putc(out, ',');
+	put_lost(out, rec->lost);
+	*len = out->len;
+	return out->buf;
 }

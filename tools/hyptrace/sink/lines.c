@@ -168,9 +168,11 @@ int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 		lines->model = hyptrace_model_new(formats, err);
 		if (!lines->model)
 			return -ENOMEM;
-		if (!ctx->pretty)
-			lines->rows = json_rows_new(formats, lines->model);
 	}
+	if (lines->json)
+		lines->rows = json_rows_new(formats, lines->model,
+					    (ctx->pretty ? JSON_ROWS_PRETTY : 0) |
+					    (lines->is_host ? JSON_ROWS_HOST : 0));
 	if (lines->raw)
 		hyptrace_formats_set_raw(formats);
 	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
@@ -423,7 +425,7 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	if (lines->json)
-		lines_event_json(lines, cpu, rec);
+		json_rows_print(lines->rows, cpu, rec, lines->out);
 	else if (lines->table)
 		csv_event(lines->table, cpu, rec, lines->out);
 	else if (lines->is_host)
@@ -440,7 +442,7 @@ void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t los
 	struct out *out = lines->out;
 
 	if (lines->json) {
-		lines_lost_json(lines, cpu, ts, lost);
+		json_rows_lost(lines->rows, cpu, ts, lost, out);
 		return;
 	}
 	if (lines->table) {

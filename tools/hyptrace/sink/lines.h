@@ -55,7 +55,7 @@ struct lines {
 	struct lines_head	head;		/* of the last line */
 	char			cpus[LINES_CPUS][LINES_CPU_SIZE];
 	struct hyptrace_model	*model;		/* JSON of EL2's events; else NULL */
-	struct json_rows	*rows;		/* JSON that is not indented; else NULL */
+	struct json_rows	*rows;		/* JSON; else NULL */
 	struct csv		*table;		/* CSV; else NULL */
 	const bool		*wanted;	/* of lines_begin_table() */
 	/* a line begins with the task that has recorded the event */
@@ -91,10 +91,7 @@ int report_team_run(struct session *s, struct lines *lines, struct hyptrace_erro
 
 /* lines_json.c: for lines.c and the verbs with JSON of their own */
 unsigned int lines_record_id(const struct hyptrace_record *rec);
-void lines_event_keys(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
-void lines_event_json(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec);
 void lines_field_json(struct printer *p, const struct hyptrace_field *field,
 		      const struct hyptrace_record *rec);
-void lines_lost_json(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
 
 #endif /* LINES_H */

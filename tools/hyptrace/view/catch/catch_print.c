@@ -7,6 +7,7 @@
 #include "output/message.h"
 #include "output/out.h"
 #include "output/printer.h"
+#include "sink/json_rows.h"
 #include "catch.h"
 
 static void print_events(struct catcher *c, const struct catch_events *events)
@@ -52,15 +53,10 @@ static void print_text(struct catcher *c, const struct caught *caught)
 static void print_object(struct catcher *c, const char *key,
 			 const struct hyptrace_stream_event *event)
 {
-	struct printer *p = c->ctx->p;
+	size_t len;
+	const char *object = json_rows_object(c->lines.rows, event->cpu, &event->record, &len);
 
-	printer_object(p, key);
-	lines_event_keys(&c->lines, event->cpu, &event->record);
-	if (event->record.lost == HYPTRACE_LOST_UNKNOWN)
-		printer_none(p, "lost");
-	else
-		printer_uint(p, "lost", event->record.lost);
-	printer_end(p);
+	printer_json(c->ctx->p, key, object, len);
 }
 
 static void print_array(struct catcher *c, const char *key, const struct catch_events *events)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An event as JSON by the printer, value by value, as hyptrace-json(7) says.
+ */
+#ifndef JSON_CASE_H
+#define JSON_CASE_H
+
+#include <string.h>
+
+#include "../../tools/hyptrace/output/printer.h"
+#include "../../tools/hyptrace/sink/lines.h"
+
+static void print_symbols(struct printer *p, struct hyptrace_formats *formats,
+			  const struct hyptrace_event *event, const struct hyptrace_record *rec)
+{
+	bool begun = false;
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++) {
+		const char *name = hyptrace_formats_name(formats, event, event->fields[i], rec);
+
+		if (!name)
+			continue;
+		if (!begun)
+			printer_object(p, "symbols");
+		begun = true;
+		printer_str(p, event->fields[i]->name, name);
+	}
+	if (begun)
+		printer_end(p);
+}
+
+static void print_args(struct printer *p, struct hyptrace_formats *formats,
+		       const struct hyptrace_event *event, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_hypercall *call;
+	unsigned int i, nr = 0;
+	uint64_t value;
+
+	call = hyptrace_formats_hypercall(formats, event, rec);
+	if (!call || !call->known_args)
+		return;
+	printer_object(p, "args");
+	for (i = 0; i < event->nr_fields && nr < call->nr_args; i++)
+		if (!strncmp(event->fields[i]->name, "arg", 3) &&
+		    !hyptrace_field_value(event->fields[i], rec, &value))
+			printer_u64(p, call->args[nr++]->name, value);
+	printer_end(p);
+}
+
+static void print_slowly(struct printer *p, struct hyptrace_formats *formats,
+			 const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
+	const struct hyptrace_field *result = NULL;
+	unsigned int i;
+	size_t len;
+
+	printer_line(p, STYLE_PLAIN, "%s", "");
+	printer_uint(p, "cpu", 3);
+	printer_u64(p, "ts", rec->ts);
+	if (!event) {
+		printer_none(p, "event");
+		printer_uint(p, "id", lines_record_id(rec));
+		printer_uint(p, "size", rec->size);
+		printer_end(p);
+		return;
+	}
+	printer_str(p, "event", event->name);
+	printer_object(p, "fields");
+	if (!hyptrace_formats_has_result(formats, event, rec))
+		result = hyptrace_formats_result(formats, event);
+	for (i = 0; i < event->nr_fields; i++)
+		if (event->fields[i] != result)
+			lines_field_json(p, event->fields[i], rec);
+	printer_end(p);
+	print_symbols(p, formats, event, rec);
+	print_args(p, formats, event, rec);
+	if (hyptrace_formats_has_sentence(formats, event))
+		printer_str(p, "text", hyptrace_formats_text(formats, event, rec, &len));
+	printer_end(p);
+}
+
+#endif /* JSON_CASE_H */
