@@ -62,7 +62,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	done
 	same "$(hyptrace -h)" "$(hyptrace --help)"
 	same "$(hyptrace help enable | head -n 1)" 'Usage: hyptrace enable [OPTION...] EVENT...'
-	same "$(hyptrace help stream | head -n 1)" 'Usage: hyptrace stream [OPTION...] [EVENT...]'
+	same "$(hyptrace help stream | head -n 1)" 'Usage: hyptrace stream [OPTION...] [EVENT...] [-- COMMAND...]'
 }
 
 @test "top needs a terminal or -b, and checks its options" {
@@ -159,7 +159,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'no number given'
 	run -1 hyptrace stream --time=soon
 	says 'bad time "soon": use abs, rel, delta or wall'
-	for options in '-v -o id' '-v --names' '--names -o id'; do
+	for options in '-v --columns id' '-v --names' '--names --columns id'; do
 		# shellcheck disable=SC2086 # words
 		run -1 hyptrace list $options
 		says 'exclude each other'

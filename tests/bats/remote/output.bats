@@ -97,7 +97,7 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 }
 
 @test "a full disk is reported as an error" {
-	for verb in list status "list -j" "status -p" --help "list --help" --version; do
+	for verb in list status "list -j" "status --pretty" --help "list --help" --version; do
 		run -2 bash -c "hyptrace -r $REMOTE $verb >/dev/full"
 		says 'cannot write the output: No space left on device'
 	done

@@ -94,7 +94,7 @@ without_times()
 }
 
 @test "JSON has the time of a loss in ns, whatever the options" {
-	for options in "-j" "-j -q" "-p" "-j --time=rel" "-j --time=delta --ns" "-q -j --time=wall"; do
+	for options in "-j" "-j -q" "--pretty" "-j --time=rel" "-j --time=delta --ns" "-q -j --time=wall"; do
 		ht reset
 		lossy
 		unread=$(total unread)
