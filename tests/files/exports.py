@@ -264,6 +264,7 @@ def compare_collapsed(events, path):
         stack, time = line.rsplit(" ", 1)
         sums[stack.split(";")[0]] += int(time)
     entered, left, stay, gaps, at_el2, in_guests = {}, {}, collections.Counter(), set(), 0, 0
+    fixups = collections.defaultdict(list)
     for event in events:
         if event.name == "lost":
             entered.pop(event.cpu, None)
@@ -276,13 +277,17 @@ def compare_collapsed(events, path):
             at_el2 += event.ts - entered[event.cpu] if event.cpu in entered else 0
             if entered.pop(event.cpu, None) and event.fields["reason"] == 7:
                 left[event.cpu] = event.ts
+        elif event.name == "guest_fixup" and event.cpu not in entered:
+            fixups[event.cpu].append(event)
         elif event.name == "guest_exit":
             known = stay.pop(event.cpu, 0) if event.cpu not in gaps else 0
             stay.pop(event.cpu, None)
             gaps.discard(event.cpu)
-            # else without what EL2 took for the exit
+            # else without what EL2 took for the exit, and for fixups whose hyp_enter was lost
             duration = event.fields["duration"]
-            in_guests += known or max(duration - (event.ts - entered.get(event.cpu, event.ts)), 0)
+            fixed = sum(e.fields["duration"] for e in fixups.pop(event.cpu, []) if e.ts >= event.ts - duration)
+            at_exit = event.ts - entered.get(event.cpu, event.ts)
+            in_guests += known or max(duration - at_exit - (fixed if event.cpu not in entered else 0), 0)
     same("time at EL2", sums["el2"], at_el2)
     same("time in guests", sums["guest"], in_guests)
 
