@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
@@ -118,20 +118,19 @@ static const struct argp main_argp = {
 
 static const struct verb *find_verb(const char *name)
 {
-	struct hyptrace_nearest near;
+	const char *near = NULL;
 	size_t i;
 
-	hyptrace_nearest_begin(&near, name, strlen(name));
 	for (i = 0; i < NR_VERBS; i++) {
 		if (!verbs[i].name)
 			continue;
 		if (!strcmp(verbs[i].name, name))
 			return &verbs[i];
-		hyptrace_nearest_try(&near, verbs[i].name);
+		near = hyptrace_nearest(name, near, verbs[i].name);
 	}
 
-	if (near.found)
-		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near.found);
+	if (near)
+		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
 	else
 		cmd_note("unknown verb \"%s\"", name);
 	cmd_exit_usage(NULL);

@@ -41,12 +41,7 @@ static __attribute__((noreturn)) void run_child(const struct child *child, int g
 	_exit(EXIT_REFUSED);
 }
 
-/**
- * child_prepare - start the process of the command, which waits
- * @child:	the command
- *
- * Return: an exit code.
- */
+/* Start the process of the command, which waits. */
 int child_prepare(struct child *child)
 {
 	int go[2], result[2];
@@ -94,12 +89,7 @@ static void wait_for_end(const struct child *child)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/**
- * child_start - let the command run
- * @child:	the command; without one nothing happens
- *
- * Return: an exit code; EXIT_REFUSED if it cannot be run.
- */
+/* Let the command run. Return an exit code; EXIT_REFUSED if it cannot be run. */
 int child_start(struct child *child)
 {
 	int errnum;
@@ -122,13 +112,10 @@ int child_start(struct child *child)
 	return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errnum));
 }
 
-/**
- * child_stop - wait until the command has ended
- * @child:	the command; without one nothing happens
- *
- * If a signal has requested the end of the tracing, or does so meanwhile, the command gets
- * SIGTERM. Otherwise the verb ended first, by a limit: unlike perf, let the command finish its
- * work.
+/*
+ * Wait until the command has ended. If a signal has requested the end of the tracing, or does so
+ * meanwhile, the command gets SIGTERM. Otherwise the verb ended first, by a limit: unlike perf, let
+ * the command finish its work.
  */
 void child_stop(struct child *child)
 {

@@ -8,24 +8,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/**
- * struct child - the command to run while events are traced
- * @argv:	the command; NULL without one
- * @no_stdout:	the standard output is for the verb, so the command writes to the standard error
- * @pid:	its process; 0 if it was not started
- * @pidfd:	readable once it has ended; -1 without a process
- * @go:		closing it without a byte ends the process; a byte lets it run the command
- * @result:	an errno comes out if the command cannot be run
- * @code:	its exit code, or 128 plus the number of its signal
- */
+/* The command to run while events are traced */
 struct child {
-	char	**argv;
+	char	**argv;	/* the command; NULL without one */
+	/* the standard output is for the verb, so the command writes to the standard error */
 	bool	no_stdout;
-	pid_t	pid;
-	int	pidfd;
+	pid_t	pid;	/* its process; 0 if it was not started */
+	int	pidfd;	/* readable once it has ended; -1 without a process */
+	/* closing it without a byte ends the process; a byte lets it run the command */
 	int	go;
-	int	result;
-	int	code;
+	int	result;	/* an errno comes out if the command cannot be run */
+	int	code;	/* its exit code, or 128 plus the number of its signal */
 };
 
 int child_prepare(struct child *child);

@@ -1,14 +1,176 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events that -e and -F choose.
+ * The events that words of the command line and -F choose.
  */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/args.h"
+#include "cli/cli.h"
 #include "output/die.h"
+#include "output/message.h"
+#include "output/text.h"
 #include "choice.h"
-#include "filter.h"
+
+/* The remote whose only events are marks */
+#define TEST_REMOTE	"test"
+/* Blanks before a wrong filter, and before the caret */
+#define INDENT	2
+
+void cmd_add_word(struct words *words, const char *arg)
+{
+	words->words = reallocarray(words->words, words->nr + 1, sizeof(*words->words));
+	if (!words->words)
+		die_no_memory();
+	words->words[words->nr++] = arg;
+}
+
+/* Append the words of a list with commas, which is changed and must stay valid. */
+error_t cmd_add_words(struct words *words, char *list)
+{
+	char *word = strtok(list, ",");
+
+	if (!word)
+		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
+	for (; word; word = strtok(NULL, ","))
+		cmd_add_word(words, word);
+	return 0;
+}
+
+static int fail_unknown(const char *verb, const char *word, struct hyptrace_event *const *events,
+			unsigned int nr)
+{
+	const char *near = NULL;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		near = hyptrace_nearest(word, near, events[i]->name);
+	if (strpbrk(word, "*?["))
+		return cmd_fail("cannot %s \"%s\": no event matches", verb, word);
+	if (near)
+		return cmd_fail("cannot %s \"%s\": no such event; did you mean \"%s\"?", verb,
+				word, near);
+	return cmd_fail("cannot %s \"%s\": no such event", verb, word);
+}
+
+static int fail_several(const char *verb, const struct event_choice *choice)
+{
+	unsigned int i;
+	size_t len;
+	char *list;
+	FILE *f = text_open(&list, &len);
+
+	for (i = 0; i < choice->nr_unknown; i++)
+		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
+	text_close(f);
+	cmd_note("cannot %s %s: no such events", verb, list);
+	free(list);
+	return EXIT_REFUSED;
+}
+
+/* Find the events that arguments name. Return an exit code. */
+int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
+		      const struct words *words, struct event_choice *choice)
+{
+	select_events(events, nr, words->words, words->nr, choice);
+	if (choice->nr_unknown == 1)
+		return fail_unknown(verb, choice->unknown[0], events, nr);
+	return choice->nr_unknown ? fail_several(verb, choice) : EXIT_DONE;
+}
+
+/*
+ * If no event is enabled, choose those of @only, or what is most useful, and note that @what
+ * ("stream") enables them until it ends.
+ */
+void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
+			unsigned int nr, const struct words *only, bool quiet,
+			struct event_choice *choice)
+{
+	/* the remote "test" writes no other events by itself */
+	static const char *const test_words[] = { "selftest" };
+	static const char *const words[] = { "hyp_enter", "hyp_exit" };
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (events[i]->enabled)
+			return;
+	if (only->nr)
+		select_events(events, nr, only->words, only->nr, choice);
+	else if (!strcmp(remote, TEST_REMOTE))
+		select_events(events, nr, test_words, 1, choice);
+	else
+		select_events(events, nr, words, 2, choice);
+	if (quiet)
+		return;
+	if (choice->nr > 2)
+		cmd_note("no event is enabled: this %s enables %u events until it ends", what,
+			 choice->nr);
+	else if (choice->nr)
+		cmd_note("no event is enabled: this %s enables %s%s%s until it ends", what,
+			 choice->names[0], choice->nr > 1 ? " and " : "",
+			 choice->nr > 1 ? choice->names[1] : "");
+	else
+		cmd_note("no event is enabled: use \"hyptrace enable\"");
+}
+
+/* Return the columns that the first @at characters of a text take when they are escaped. */
+static int columns_before(const char *text, size_t at)
+{
+	char *part = strndup(text, at), *plain;
+	int width;
+
+	if (!part)
+		die_no_memory();
+	plain = text_copy_plain(part);
+	width = strlen(plain);
+	free(plain);
+	free(part);
+	return width;
+}
+
+/* Print what is wrong in a filter: the reason, the filter, and a caret below it. */
+int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
+{
+	char *plain = text_copy_plain(text), *why = text_copy_plain(err->text);
+
+	/* in one write: other processes may write there, too */
+	fprintf(stderr, "hyptrace: wrong filter: %s\n%*s%s\n%*s^\n", why, INDENT, "", plain,
+		INDENT + columns_before(text, at), "");
+	free(plain);
+	free(why);
+	return EXIT_USAGE;
+}
+
+int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
+		 const struct hyptrace_formats *formats, struct hyptrace_filters **filters)
+{
+	struct hyptrace_error err;
+	size_t at;
+
+	*filters = NULL;
+	if (!text)
+		return EXIT_DONE;
+	*filters = hyptrace_filters_new(events, nr, text, &at, &err);
+	if (*filters) {
+		hyptrace_filters_set_formats(*filters, formats);
+		return EXIT_DONE;
+	}
+	if (err.errnum == ENOMEM)
+		die_no_memory();
+	return filter_fail(text, at, &err);
+}
+
+/* Make the part of the last line that counts them, with a comma; empty if all are printed. */
+const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE])
+{
+	text[0] = '\0';
+	if (filters)
+		snprintf(text, FILTER_COUNT_SIZE, ", %" PRIu64 " filtered", nr);
+	return text;
+}
 
 /* Find the events of -e. Return an exit code. */
 static int choose_events(struct choice *choice, const char *verb,

@@ -7,8 +7,8 @@
 
 #include "output/die.h"
 #include "output/message.h"
+#include "choice.h"
 #include "counters.h"
-#include "events.h"
 #include "select.h"
 
 /* Fail if a word names an event that cannot be counted. A glob leaves out such events. */

@@ -12,14 +12,10 @@
 
 #include "edge_losses.h"
 
-/**
- * edge_losses_find - find out where a ring has lost events that no consumer has learnt of
- * @edge:	filled in
- * @before:	the counters of the ring before the snapshot was taken
- * @after:	and afterwards
- *
- * Overwritten events are missing before the first one of the snapshot, dropped ones after the last
- * one and before others. If there are both, nobody knows how many are missing in which place.
+/*
+ * Find out where a ring has lost events that no consumer has learnt of. Overwritten events are
+ * missing before the first one of the snapshot, dropped ones after the last one and before others.
+ * If there are both, nobody knows how many are missing in which place.
  */
 void edge_losses_find(struct edge_losses *edge, const struct hyptrace_cpu *before,
 		      const struct hyptrace_cpu *after)
@@ -38,25 +34,11 @@ void edge_losses_find(struct edge_losses *edge, const struct hyptrace_cpu *befor
 		edge->begin = HYPTRACE_LOST_UNKNOWN;
 }
 
-/**
- * edge_losses_add - add losses
- * @lost:	their number, or HYPTRACE_LOST_UNKNOWN
- * @more:	likewise
- *
- * Return: the sum, or HYPTRACE_LOST_UNKNOWN.
- */
 uint64_t edge_losses_add(uint64_t lost, uint64_t more)
 {
 	return lost > HYPTRACE_LOST_UNKNOWN - more ? HYPTRACE_LOST_UNKNOWN : lost + more;
 }
 
-/**
- * edge_losses_end - count the losses after the last event
- * @edge:	the losses
- * @inner:	those that records of the snapshot report
- *
- * Return: the number, or HYPTRACE_LOST_UNKNOWN.
- */
 uint64_t edge_losses_end(const struct edge_losses *edge, uint64_t inner)
 {
 	if (edge->others == HYPTRACE_LOST_UNKNOWN)

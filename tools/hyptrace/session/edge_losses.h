@@ -9,13 +9,10 @@
 
 #include "lib/hyptrace.h"
 
-/**
- * struct edge_losses - losses that no record of a snapshot reports
- * @begin:	events lost before the first one, or HYPTRACE_LOST_UNKNOWN
- * @others:	events lost before any other one, and after the last one, or HYPTRACE_LOST_UNKNOWN
- */
+/* Losses that no record of a snapshot reports */
 struct edge_losses {
-	uint64_t	begin;
+	uint64_t	begin;	/* events lost before the first one, or HYPTRACE_LOST_UNKNOWN */
+	/* events lost before any other one, and after the last one, or HYPTRACE_LOST_UNKNOWN */
 	uint64_t	others;
 };
 

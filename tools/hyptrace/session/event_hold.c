@@ -10,17 +10,7 @@
 #include "output/message.h"
 #include "event_hold.h"
 
-/**
- * event_hold - enable an event while the verb runs, or until event_release_all()
- * @h:		the connection
- * @event:	the event
- * @filter:	which of them EL2 records; NULL: all
- * @trigger:	enum hyptrace_trigger_action
- * @after:	if it stops the recording: after so many sub-buffers
- * @err:	the reason if it fails
- *
- * Return: 0 or a negative errno.
- */
+/* Enable an event while the verb runs, or until event_release_all(). */
 int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
 	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
 	       struct hyptrace_error *err)
@@ -38,14 +28,7 @@ int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
 	return ret;
 }
 
-/**
- * event_hold_disabled - disable an event while the verb runs, or until event_release_all()
- * @h:		the connection
- * @event:	the event
- * @err:	the reason if it fails
- *
- * Return: 0 or a negative errno.
- */
+/* Disable an event while the verb runs, or until event_release_all(). */
 int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
 			struct hyptrace_error *err)
 {
@@ -54,11 +37,7 @@ int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
 	return hyptrace_hold_events(h, event->remote, &name, 1, false, NULL, err);
 }
 
-/**
- * event_release_all - let the kernel restore the events that the verb has held
- * @h:		the connection
- * @remote:	name of the remote
- */
+/* Let the kernel restore the events that the verb has held. */
 void event_release_all(struct hyptrace *h, const char *remote)
 {
 	struct hyptrace_error err;

@@ -18,14 +18,9 @@
 /* More notes of a file than this are not printed. */
 #define NOTES_MAX	20
 
-/**
- * gaps_begin - prepare to look
- * @gaps:	all 0
- * @ctx:	the context, connected
- * @remote:	name of the remote; must stay valid
- * @choice:	the events that the verb needs; without any, those that are enabled
- * @events:	the events of the remote as they were before the verb; must stay valid
- * @nr:		number of @events
+/*
+ * @choice: the events that the verb needs; without any, those that are enabled; @events: as they
+ * were before the verb. Both the events and the name must stay valid.
  */
 void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 		const struct event_choice *choice, struct hyptrace_event *const *events,
@@ -53,11 +48,7 @@ static void put_into_file(struct gaps *gaps, struct gap *gap)
 	gap->in_file = true;
 }
 
-/**
- * gaps_set_file - write the sentences to another file from now on
- * @gaps:	the gaps; those that the last look has found are in the new file at once
- * @file:	the file, or NULL
- */
+/* Write the sentences to another file from now on, and those of the last look at once. */
 void gaps_set_file(struct gaps *gaps, struct hyptrace_file_writer *file)
 {
 	unsigned int i;
@@ -190,11 +181,9 @@ static void begin_look(struct gaps *gaps)
 	}
 }
 
-/**
- * gaps_look - look at the remote and at the events, and say what is new
- * @gaps:	the gaps; the verb still holds tracing and the events
- *
- * If a request fails, the verb's next one fails, too, and says why.
+/*
+ * Look at the remote and at the events, and say what is new. If a request fails, the verb's next
+ * one fails, too, and says why.
  */
 void gaps_look(struct gaps *gaps)
 {
@@ -203,20 +192,13 @@ void gaps_look(struct gaps *gaps)
 	look_at_events(gaps);
 }
 
-/**
- * gaps_look_at_events - look only at the events
- * @gaps:	the gaps of a verb for which it does not matter whether tracing is on
- */
 void gaps_look_at_events(struct gaps *gaps)
 {
 	begin_look(gaps);
 	look_at_events(gaps);
 }
 
-/**
- * gaps_watch - look whether the recording was stopped or started, and if so, look at all
- * @gaps:	the gaps
- */
+/* Look whether the recording was stopped or started, and if so, look at all. */
 void gaps_watch(struct gaps *gaps)
 {
 	struct hyptrace_remote *remote;
@@ -230,10 +212,6 @@ void gaps_watch(struct gaps *gaps)
 		gaps_look(gaps);
 }
 
-/**
- * gaps_end - free what was found
- * @gaps:	the gaps
- */
 void gaps_end(struct gaps *gaps)
 {
 	unsigned int i;
@@ -244,13 +222,7 @@ void gaps_end(struct gaps *gaps)
 	free(gaps->events);
 }
 
-/**
- * cmd_note_gaps - say why events of a verb are missing although none was lost
- * @ctx:	the context, connected
- * @name:	name of the remote, which the verb still holds tracing
- * @events:	events of which the verb needs each one
- * @nr:		number of @events; may be 0
- */
+/* Say why events of a verb are missing although none was lost. */
 void cmd_note_gaps(struct context *ctx, const char *name, const char *const *events,
 		   unsigned int nr)
 {
@@ -263,11 +235,7 @@ void cmd_note_gaps(struct context *ctx, const char *name, const char *const *eve
 	gaps_end(&gaps);
 }
 
-/**
- * gaps_note_file - say why events are missing in a file although none was lost
- * @file:	the file
- * @path:	its name
- */
+/* Say why events are missing in a file although none was lost. */
 void gaps_note_file(const struct hyptrace_file *file, const char *path)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);

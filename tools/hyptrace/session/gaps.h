@@ -10,44 +10,27 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 
-/**
- * struct gap - a sentence
- * @text:	the sentence
- * @is_now:	the last look has found it
- * @was:	so had the look before
- * @in_file:	the file has it
- */
 struct gap {
 	char	*text;
-	bool	is_now;
-	bool	was;
-	bool	in_file;
+	bool	is_now;	/* the last look has found it */
+	bool	was;	/* so had the look before */
+	bool	in_file;	/* the file has it */
 };
 
-/**
- * struct gaps - what a verb has found so far
- * @ctx:	the context, connected
- * @remote:	name of the remote
- * @own:	filter that the verb has set itself: only the file has it; or NULL
- * @hears_triggers: the verb says itself which trigger has stopped the recording
- * @file:	gets the sentences, too; or NULL
- * @events:	names of the events of which the verb needs each one
- * @nr_events:	number of @events
- * @state:	state of the remote at the last look
- * @nr_fired:	triggers that had fired then
- * @list:	the sentences
- * @nr:		number of @list
- */
+/* What a verb has found so far */
 struct gaps {
-	struct context			*ctx;
-	const char			*remote;
+	struct context			*ctx;	/* the context, connected */
+	const char			*remote;	/* name of the remote */
+	/* filter that the verb has set itself: only the file has it; or NULL */
 	const char			*own;
+	/* the verb says itself which trigger has stopped the recording */
 	bool				hears_triggers;
-	struct hyptrace_file_writer	*file;
+	struct hyptrace_file_writer	*file;	/* gets the sentences, too; or NULL */
+	/* names of the events of which the verb needs each one */
 	const char			**events;
 	unsigned int			nr_events;
-	uint32_t			state;
-	unsigned int			nr_fired;
+	uint32_t			state;	/* state of the remote at the last look */
+	unsigned int			nr_fired;	/* triggers that had fired then */
 	struct gap			*list;
 	unsigned int			nr;
 };

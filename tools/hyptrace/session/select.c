@@ -3,9 +3,11 @@
  * Find the remotes and CPUs of a verb.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/internal.h"
 #include "cli/args.h"
@@ -14,7 +16,6 @@
 #include "output/message.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "refusal.h"
 #include "select.h"
 
 /* The remote of a verb if there are several and --remote is not given */
@@ -22,10 +23,12 @@
 /* The module that registers it */
 #define HYPERVISOR_MODULE	"hyptrace_pkvm"
 
-/**
- * cmd_make_printer - make the printer
- * @ctx:	the context, with parsed arguments
- */
+#define KERNEL_LOG	"/dev/kmsg"
+/* Bytes of a record at most, as the kernel has it */
+#define RECORD_MAX	8192
+#define LEVEL_MASK	7
+#define LEVEL_ERROR	3
+
 void cmd_make_printer(struct context *ctx)
 {
 	if (ctx->pretty)
@@ -35,12 +38,7 @@ void cmd_make_printer(struct context *ctx)
 				     ctx->color);
 }
 
-/**
- * cmd_connect - connect to the driver and make the printer
- * @ctx:	the context, with parsed arguments
- *
- * Return: an exit code.
- */
+/* Connect to the driver and make the printer. */
 int cmd_connect(struct context *ctx)
 {
 	struct hyptrace_error err;
@@ -61,13 +59,54 @@ static struct hyptrace_remote *find_remote(struct hyptrace_remote **remotes, uns
 	return NULL;
 }
 
+/* Return the message in a record if it is an error of the module, else NULL. */
+static char *error_of(char *record, const char *module)
+{
+	/* level,sequence,time,flags;module: message */
+	unsigned long level = strtoul(record, NULL, 10) & LEVEL_MASK;
+	char *message = strchr(record, ';');
+	size_t len = strlen(module);
+
+	if (!message || level > LEVEL_ERROR)
+		return NULL;
+	message++;
+	if (strncmp(message, module, len) || strncmp(message + len, ": ", 2))
+		return NULL;
+	message[strcspn(message, "\n")] = '\0';
+	return message + len + 2;
+}
+
+/* Find why a module could not be loaded: its last error in the kernel log. */
+static bool read_refusal(const char *module, char *text, size_t size)
+{
+	char record[RECORD_MAX + 1], *message;
+	bool found = false;
+	ssize_t len;
+	int fd;
+
+	fd = open(KERNEL_LOG, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	/* each read gets one record; EPIPE means that older ones were overwritten */
+	while ((len = read(fd, record, RECORD_MAX)) > 0 || (len < 0 && errno == EPIPE)) {
+		record[len > 0 ? len : 0] = '\0';
+		message = error_of(record, module);
+		if (message) {
+			snprintf(text, size, "%s", message);
+			found = true;
+		}
+	}
+	close(fd);
+	return found;
+}
+
 /* Print that there is no remote, and what to do about it. */
 static void note_no_remote(void)
 {
 	char text[512];
 
 	cmd_note("no remote is registered: load " HYPERVISOR_MODULE " (the hypervisor) or hyptrace_test");
-	if (refusal_read(HYPERVISOR_MODULE, text, sizeof(text)))
+	if (read_refusal(HYPERVISOR_MODULE, text, sizeof(text)))
 		cmd_note("the last error of " HYPERVISOR_MODULE ": %s", text);
 	else
 		cmd_note("if " HYPERVISOR_MODULE " is refused, the kernel log says why: use \"dmesg\"");
@@ -102,15 +141,6 @@ static void keep(struct hyptrace_remote **remotes, unsigned int *nr, struct hypt
 	*nr = 1;
 }
 
-/**
- * cmd_get_remotes - get the remotes that a verb works on
- * @ctx:	the context, connected
- * @all:	without --remote get all remotes, perhaps none, not the default one
- * @remotes:	out: a list for hyptrace_free_remotes()
- * @nr:		out: number of @remotes
- *
- * Return: an exit code.
- */
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr)
 {
@@ -149,13 +179,6 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 	return code;
 }
 
-/**
- * cmd_get_remote - get the remote that a verb works on
- * @ctx:	the context, connected
- * @remote:	out: the remote, for hyptrace_free_remote()
- *
- * Return: an exit code.
- */
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 {
 	struct hyptrace_remote **remotes;
@@ -171,14 +194,9 @@ int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 	return EXIT_DONE;
 }
 
-/**
- * cmd_get_cpus - get the CPUs that a verb works on
- * @ctx:	the context, connected; without --cpu all CPUs are taken
- * @remote:	name of their remote
- * @cpus:	out: a list for hyptrace_free_cpus()
- * @nr:		out: number of @cpus
- *
- * Return: an exit code; EXIT_REFUSED if --cpu names a CPU that the remote does not have.
+/*
+ * Get the CPUs that a verb works on. Return an exit code; EXIT_REFUSED if --cpu names a CPU that
+ * the remote does not have.
  */
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr)
@@ -212,16 +230,7 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 	return EXIT_DONE;
 }
 
-/**
- * cmd_fail_ring - print why the ring of a CPU cannot be read
- * @ctx:	the context, connected
- * @remote:	name of the remote
- * @cpu:	the CPU
- * @err:	the reason
- * @hint:	what to do if somebody else reads the ring
- *
- * Return: EXIT_REFUSED.
- */
+/* Print why the ring of a CPU cannot be read. */
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint)
 {
@@ -253,4 +262,20 @@ int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
 	code = cmd_fail("cannot list the events of \"%s\": %s", (*remote)->name, err.text);
 	hyptrace_free_remote(*remote);
 	return code;
+}
+
+/*
+ * Print hypercalls with their names. Without the names, numbers are printed: that is no error.
+ * Return what hyptrace_free_hypercalls() frees after the last event; may be NULL.
+ */
+struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,
+						struct hyptrace_formats *formats)
+{
+	struct hyptrace_hypercall **calls;
+	unsigned int nr;
+
+	if (hyptrace_get_hypercalls(ctx->h, remote, &calls, &nr, NULL))
+		return NULL;
+	hyptrace_formats_set_hypercalls(formats, calls, nr, NULL);
+	return calls;
 }

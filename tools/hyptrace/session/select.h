@@ -19,8 +19,6 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 		 unsigned int *nr);
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint);
-
-/* hypercalls.c: the names of hypercalls */
 struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,
 						struct hyptrace_formats *formats);
 

@@ -54,10 +54,9 @@ static int set_handler(void (*handler)(int sig))
 	return 0;
 }
 
-/**
- * signals_catch - start to catch signals
- *
- * Return: a descriptor that is readable once a signal has arrived; -1 with errno.
+/*
+ * Start to catch signals. Return a descriptor that is readable once a signal has arrived; -1 with
+ * errno.
  */
 int signals_catch(void)
 {
@@ -76,10 +75,7 @@ int signals_fd(void)
 	return wake[0];
 }
 
-/**
- * signals_end_program - choose what the user's signals do, after signals_catch()
- * @end:	true: they end the program at once; false: they request its end
- */
+/* Choose what the user's signals do, after signals_catch(). */
 void signals_end_program(bool end)
 {
 	set_handler(end ? SIG_DFL : on_signal);

@@ -13,14 +13,9 @@
 #include "output/printer.h"
 #include "trigger.h"
 
-/**
- * trigger_is_armed - check whether the trigger of an event can still fire
- * @remote:	the remote of the event
- * @event:	it has a trigger
- *
- * While a stop is armed, a start may have fired already: the remote is armed, the start is not.
- *
- * Return: true if it can.
+/*
+ * Check whether the trigger of an event can still fire. While a stop is armed, a start may have
+ * fired already: the remote is armed, the start is not.
  */
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event)
 {
@@ -34,12 +29,6 @@ bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrac
 	return remote->is_armed;
 }
 
-/**
- * trigger_text - describe the trigger of an event
- * @event:	it has one
- *
- * Return: text for free(), such as "stop after 3 sub-buffers".
- */
 char *trigger_text(const struct hyptrace_event *event)
 {
 	const char *name = hyptrace_trigger_name(event->trigger);
@@ -56,11 +45,7 @@ char *trigger_text(const struct hyptrace_event *event)
 	return text;
 }
 
-/**
- * trigger_print_keys - print the trigger of an event into an object of JSON
- * @p:		the printer
- * @event:	the event
- */
+/* Print the trigger of an event into an object of JSON. */
 void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
 {
 	if (event->trigger)
@@ -82,37 +67,20 @@ static char *describe(const struct hyptrace_firing *firing, const char *more)
 	return text;
 }
 
-/**
- * firing_goes_on - check whether the recording has still to end that an event stops
- * @remote:	the remote
- * @which:	index of the event in its list of those that have fired
- *
- * Return: true if it will stop some sub-buffers later.
- */
+/* Check whether the recording has still to end that an event stops. */
 bool firing_goes_on(const struct hyptrace_remote *remote, unsigned int which)
 {
 	return remote->fired[which].action == HYPTRACE_TRIGGER_ACTION_STOP && !remote->has_ended;
 }
 
-/**
- * firing_text - describe an event that has started or stopped the recording
- * @remote:	the remote
- * @which:	index of the event in its list of those that have fired
- *
- * Return: text for free().
- */
+/* Describe an event that has started or stopped the recording. */
 char *firing_text(const struct hyptrace_remote *remote, unsigned int which)
 {
 	return describe(&remote->fired[which],
 			firing_goes_on(remote, which) ? " (still recording)" : "");
 }
 
-/**
- * firing_note - note on standard error that an event has started or stopped the recording
- * @remote:	the remote
- * @which:	index of the event in its list of those that have fired
- * @after:	with a stop: it happens after so many sub-buffers
- */
+/* Note on standard error that an event has started or stopped the recording. */
 void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after)
 {
 	const struct hyptrace_firing *firing = &remote->fired[which];
@@ -129,12 +97,7 @@ void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint3
 	free(text);
 }
 
-/**
- * firing_print_keys - print such an event into an object of JSON
- * @p:		the printer
- * @remote:	the remote
- * @which:	index of the event in its list of those that have fired
- */
+/* Print such an event into an object of JSON. */
 void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
 		       unsigned int which)
 {

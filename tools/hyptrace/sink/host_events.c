@@ -10,7 +10,7 @@
 #include "cli/args.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "host_events.h"
 
 /* Does a word name an event of the file? */
@@ -106,13 +106,9 @@ void host_events_close(struct host_events *h)
 	choice_free(&h->choice);
 }
 
-/**
- * host_events_share - share --event and --filter between the remote and the host
- * @h:		the events of the host, which may have none
- * @choice:	the choice of the remote's events, before it is made
- * @file:	the file
- *
- * A word or a filter that is not valid for one side chooses no event there.
+/*
+ * Share --event and --filter between the remote and the host. A word or a filter that is not valid
+ * for one side chooses no event there.
  */
 void host_events_share(struct host_events *h, struct choice *choice,
 		       const struct hyptrace_file *file)

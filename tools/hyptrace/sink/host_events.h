@@ -9,32 +9,21 @@
 #include "session/session.h"
 #include "lines.h"
 
-/**
- * struct host_events - the events of the host
- * @file:	the file, opened for them; NULL if it has none
- * @lines:	their line printer
- * @choice:	which of them are chosen
- * @no_remote:	print no event of the remote
- * @no_host:	print no event of the host
- * @printed:	events of both that were printed
- * @lost:	losses of both that were printed
- * @lost_more:	also one of unknown size
- * @skipped:	filtered events of both before the first one that was printed
- * @note:	prints a note about a damaged place; or NULL
- * @arg:	its second argument
- */
+/* The events of the host */
 struct host_events {
-	struct hyptrace_file	*file;
-	struct lines		lines;
-	struct choice		choice;
-	bool			no_remote;
-	bool			no_host;
-	uint64_t		printed;
-	uint64_t		lost;
-	bool			lost_more;
+	struct hyptrace_file	*file;	/* the file, opened for them; NULL if it has none */
+	struct lines		lines;	/* their line printer */
+	struct choice		choice;	/* which of them are chosen */
+	bool			no_remote;	/* print no event of the remote */
+	bool			no_host;	/* print no event of the host */
+	uint64_t		printed;	/* events of both that were printed */
+	uint64_t		lost;	/* losses of both that were printed */
+	bool			lost_more;	/* also one of unknown size */
+	/* filtered events of both before the first one that was printed */
 	uint64_t		skipped;
+	/* prints a note about a damaged place; or NULL */
 	void			(*note)(const struct hyptrace_error *err, void *arg);
-	void			*arg;
+	void			*arg;	/* its second argument */
 };
 
 /* host_events.c */

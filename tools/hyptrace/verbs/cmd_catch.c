@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/text.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "session/select.h"
 #include "view/catch/catch.h"
 

@@ -11,9 +11,8 @@
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/message.h"
+#include "session/choice.h"
 #include "session/counters.h"
-#include "session/events.h"
-#include "session/filter.h"
 #include "session/select.h"
 #include "verbs.h"
 

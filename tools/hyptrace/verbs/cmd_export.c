@@ -16,7 +16,6 @@
 #include "output/progress.h"
 #include "output/text.h"
 #include "session/choice.h"
-#include "session/filter.h"
 #include "session/gaps.h"
 #include "session/moment.h"
 #include "session/signals.h"

@@ -12,8 +12,6 @@
 #include "output/message.h"
 #include "output/pager.h"
 #include "output/progress.h"
-#include "session/events.h"
-#include "session/filter.h"
 #include "session/session.h"
 #include "sink/host_events.h"
 #include "sink/lines.h"

@@ -13,7 +13,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/printer.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "session/select.h"
 #include "session/trigger.h"
 #include "verbs.h"

@@ -29,37 +29,22 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/**
- * struct known - a remote as it was last printed
- * @name:	its name
- * @state:	its state
- * @mode:	its mode
- * @requested:	requested bytes per CPU
- * @allocated:	allocated bytes per CPU
- * @readers:	attached descriptors
- */
+/* A remote as it was last printed */
 struct known {
-	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
-	uint32_t	state;
-	uint32_t	mode;
-	uint64_t	requested;
-	uint64_t	allocated;
-	uint32_t	readers;
+	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];	/* its name */
+	uint32_t	state;	/* its state */
+	uint32_t	mode;	/* its mode */
+	uint64_t	requested;	/* requested bytes per CPU */
+	uint64_t	allocated;	/* allocated bytes per CPU */
+	uint32_t	readers;	/* attached descriptors */
 };
 
-/**
- * struct monitor - the options and the state of the verb
- * @ctx:	the verb's context
- * @count:	end after so many lines; 0 for no limit
- * @seen:	lines printed
- * @known:	the remotes that were printed
- * @nr_known:	number of @known
- */
+/* The options and the state of the verb */
 struct monitor {
-	struct context	*ctx;
-	uint64_t	count;
-	uint64_t	seen;
-	struct known	*known;
+	struct context	*ctx;	/* the verb's context */
+	uint64_t	count;	/* end after so many lines; 0 for no limit */
+	uint64_t	seen;	/* lines printed */
+	struct known	*known;	/* the remotes that were printed */
 	unsigned int	nr_known;
 };
 

@@ -17,33 +17,22 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/printer.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "session/select.h"
 #include "view/pages/who.h"
 
-/**
- * struct who - the options and the state of the verb
- * @ctx:	the verb's context
- * @words:	the arguments
- * @number:	the page that was given
- * @is_address:	it is an address
- * @path:	name of the file; NULL: ask the hypervisor and look into the rings
- * @page_size:	bytes of a page
- * @owner:	the hypervisor's answer
- * @leaks:	look for pages that were not given back
- * @rings:	what is known about the rings
- * @history:	the history
- */
+/* The options and the state of the verb */
 struct who {
-	struct context		*ctx;
+	struct context		*ctx;	/* the verb's context */
 	struct words		words;
-	uint64_t		number;
-	bool			is_address;
+	uint64_t		number;	/* the page that was given */
+	bool			is_address;	/* it is an address */
+	/* name of the file; NULL: ask the hypervisor and look into the rings */
 	const char		*path;
-	uint64_t		page_size;
-	uint8_t			owner;
-	bool			leaks;
-	struct snapshots	rings;
+	uint64_t		page_size;	/* bytes of a page */
+	uint8_t			owner;	/* the hypervisor's answer */
+	bool			leaks;	/* look for pages that were not given back */
+	struct snapshots	rings;	/* what is known about the rings */
 	struct page_history	history;
 };
 

@@ -8,7 +8,7 @@
 #include "cli/args.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "session/filter.h"
+#include "session/choice.h"
 #include "strace_run.h"
 
 /* Parse --filter: a field that none of the calls has is an error. */

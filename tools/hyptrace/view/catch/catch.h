@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "session/child.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "session/moment.h"
 #include "sink/lines.h"
 #include "catch_find.h"

@@ -11,7 +11,7 @@
 #include "cli/args.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "session/select.h"
 #include "catch.h"
 

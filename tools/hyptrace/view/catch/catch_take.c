@@ -9,8 +9,7 @@
 #include "cli/args.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "session/events.h"
-#include "session/filter.h"
+#include "session/choice.h"
 #include "session/signals.h"
 #include "catch.h"
 

@@ -12,7 +12,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "session/child.h"
-#include "session/events.h"
+#include "session/choice.h"
 #include "session/gaps.h"
 #include "record_host.h"
 

@@ -8,9 +8,8 @@
 
 #include "output/die.h"
 #include "output/message.h"
+#include "session/choice.h"
 #include "session/event_hold.h"
-#include "session/events.h"
-#include "session/filter.h"
 #include "record.h"
 
 static const struct hyptrace_event *find_event(const struct record *r, const char *name)

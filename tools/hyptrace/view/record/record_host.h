@@ -7,7 +7,7 @@
 #define RECORD_HOST_H
 
 #include "lib/hyptrace_file.h"
-#include "session/events.h"
+#include "session/choice.h"
 
 struct record;
 struct tracefs_instance;
