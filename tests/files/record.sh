@@ -461,6 +461,13 @@ hyptrace: '*' events printed, '* ]] || return
 	[[ $said == 'hyptrace: '*' events printed, '* && $said != *missing* ]]
 }
 
+test_stream_takes_events_and_a_command()
+{
+	code=0
+	said=$(FAKE_BEFORE=20 timeout -s INT 20 "$hyptrace" stream -q hyp_enter hyp_exit -- sh -c 'exit 7' 2>&1 >/dev/null) || code=$?
+	same "$code $said" '7 ' "code"
+}
+
 # Each loss after the last event of a CPU has the time and the place of that event, among the lines of other CPUs.
 test_show_orders_losses()
 {

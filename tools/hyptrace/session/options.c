@@ -75,10 +75,9 @@ static error_t parse_bound(struct session *s, const char *arg)
 
 static error_t parse_argument(struct session *s, char *arg, struct argp_state *state)
 {
-	/* argp has the place of the first argument after "--" */
-	if ((s->takes & SESSION_COMMAND) && state->quoted && state->next > state->quoted) {
-		if (!s->child.argv)
-			s->child.argv = &state->argv[state->next - 1];
+	/* argp has moved the arguments before "--" behind it */
+	if ((s->takes & SESSION_COMMAND) && state->next > state->argc - s->command_words) {
+		s->child.argv = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;
 	}
@@ -182,6 +181,7 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	};
 	struct inputs inputs = { s, input };
 	size_t i, nr = 0;
+	int n;
 
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (s->takes & session_options[i].takes)
@@ -190,5 +190,8 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	verb.doc = NULL;
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;
+	for (n = 1; n < argc && strcmp(argv[n], "--"); n++)
+		;
+	s->command_words = n < argc ? argc - n - 1 : 0;
 	cmd_parse(s->ctx, &both, argc, argv, &inputs);
 }

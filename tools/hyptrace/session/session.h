@@ -112,6 +112,7 @@ struct session {
 	struct session_counts		counts;
 
 	/* of the session itself */
+	int				command_words;	/* after "--" */
 	struct hyptrace_event		**own_events;
 	struct hyptrace_hypercall	**own_calls;
 	struct session_ring		*rings;
