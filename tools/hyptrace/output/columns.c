@@ -62,7 +62,7 @@ void columns_tell_apart(struct columns *columns, unsigned int nr)
 
 void columns_default(struct columns *columns, bool csv)
 {
-	const unsigned int hidden = COLUMN_EXTRA | (csv ? 0 : COLUMN_JSON | COLUMN_CSV);
+	const unsigned int hidden = COLUMN_EXTRA | (csv ? COLUMN_TEXT : COLUMN_JSON | COLUMN_CSV);
 	unsigned int i;
 
 	if (columns->nr_chosen)
@@ -80,7 +80,7 @@ bool columns_has(const struct columns *columns, const char *key)
 	for (i = 0; i < columns->nr; i++)
 		if (!strcmp(columns->all[i].key, key))
 			return columns->nr_chosen ? is_chosen(columns, i) :
-			       !(columns->all[i].flags & (COLUMN_EXTRA | COLUMN_CSV));
+			       !(columns->all[i].flags & (COLUMN_EXTRA | COLUMN_CSV | COLUMN_TEXT));
 	return false;
 }
 

@@ -32,6 +32,7 @@ enum column_flags {
 	COLUMN_JSON	= 1 << 2,	/* in text, print it only if it is selected */
 	COLUMN_EXTRA	= 1 << 3,	/* print it only if it is selected */
 	COLUMN_CSV	= 1 << 4,	/* print it only in CSV, or if it is selected */
+	COLUMN_TEXT	= 1 << 5,	/* print it only in text, or if it is selected */
 };
 
 struct column {

@@ -32,7 +32,8 @@ int session_open_file(struct session *s)
 	     hyptrace_file_set_cpus(s->file, list->ids, list->nr, &err)) ||
 	    moment_set_times(s->file, &s->from, &s->to, &err))
 		return session_fail(s, &err);
-	hyptrace_file_set_last(s->file, s->count);
+	if (s->takes & SESSION_LAST)
+		hyptrace_file_set_last(s->file, s->count);
 	return EXIT_DONE;
 }
 

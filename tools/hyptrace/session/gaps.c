@@ -117,10 +117,11 @@ static bool is_like(const struct hyptrace_event *event, const struct hyptrace_ev
 }
 
 /* Are some of these events missing? With the trigger notify, the filter keeps none back. */
-static bool has_gap(const struct hyptrace_event *event)
+static bool has_gap(const struct gaps *gaps, const struct hyptrace_event *event)
 {
 	return !event->enabled ||
-	       (event->filter && event->trigger != HYPTRACE_TRIGGER_ACTION_NOTIFY);
+	       (event->filter && !gaps->owns_filters &&
+		event->trigger != HYPTRACE_TRIGGER_ACTION_NOTIFY);
 }
 
 /* Say it of the first of @events and of those that are like it, which become NULL. */
@@ -162,7 +163,8 @@ static void look_at_events(struct gaps *gaps)
 		die_no_memory();
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < gaps->nr_events; j++)
-			if (!strcmp(events[i]->name, gaps->events[j]) && has_gap(events[i]))
+			if (!strcmp(events[i]->name, gaps->events[j]) &&
+			    has_gap(gaps, events[i]))
 				with_gaps[nr_with++] = events[i];
 	for (i = 0; i < nr_with; i++)
 		if (with_gaps[i])

@@ -23,6 +23,8 @@ struct gaps {
 	const char			*remote;	/* name of the remote */
 	/* filter that the verb has set itself: only the file has it; or NULL */
 	const char			*own;
+	/* the verb has set all filters of its events */
+	bool				owns_filters;
 	/* the verb says itself which trigger has stopped the recording */
 	bool				hears_triggers;
 	struct hyptrace_file_writer	*file;	/* gets the sentences, too; or NULL */

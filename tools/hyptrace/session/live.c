@@ -49,7 +49,8 @@ int session_open_stream(struct session *s)
 	if (s->ctx->have_cpus && !list->all &&
 	    hyptrace_stream_set_cpus(s->stream, list->ids, list->nr, &err))
 		return session_fail(s, &err);
-	hyptrace_stream_set_limit(s->stream, s->count);
+	if (s->takes & SESSION_FIRST)
+		hyptrace_stream_set_limit(s->stream, s->count);
 	hyptrace_stream_set_bound(s->stream, s->bound);
 	hyptrace_stream_set_start(s->stream, !s->no_start);
 	return EXIT_DONE;
@@ -64,8 +65,7 @@ int session_hold(struct session *s, const struct event_choice *choice)
 	struct hyptrace_error err;
 
 	gaps_begin(&s->gaps, s->ctx, s->name, choice, s->events, s->nr_events);
-	if (s->takes & SESSION_HOLDS_FILTERS)
-		s->gaps.nr_events = 0;
+	s->gaps.owns_filters = s->takes & SESSION_HOLDS_FILTERS;
 	if (hyptrace_stream_set_events(s->stream, choice->names, choice->nr, &err))
 		return session_fail(s, &err);
 	return EXIT_DONE;

@@ -38,6 +38,9 @@ enum {
 #define BOUND_HELP \
 	"Wait for events of other CPUs for so long (10ms), which keeps all events in order"
 
+#define COUNT_HELP \
+	"End after N of these; of a file, choose only the last N"
+
 struct session_option {
 	unsigned int		takes;
 	struct argp_option	option;
@@ -51,6 +54,7 @@ static const struct session_option session_options[] = {
 	{ SESSION_TIMES, { "to", OPT_TO, "TIME", 0, TO_HELP, 0 } },
 	{ SESSION_FIRST, { "count", 'n', "N", 0, "End after N events", 0 } },
 	{ SESSION_LAST, { "count", 'n', "N", 0, "Choose only the last N events", 0 } },
+	{ SESSION_COUNT, { "count", 'n', "N", 0, COUNT_HELP, 0 } },
 	{ SESSION_LAST, { "last", OPT_LAST, "N", OPTION_HIDDEN, NULL, 0 } },
 	{ SESSION_DURATION, { "duration", OPT_DURATION, "TIME", 0,
 			      "End after this time, such as 10s or 500ms", 0 } },

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/die.h"
 #include "output/message.h"
@@ -47,6 +48,7 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 {
 	const struct session_counts *counts = &s->counts;
 	char filtered[FILTER_COUNT_SIZE], discarded[FILTER_COUNT_SIZE] = "";
+	const char *lost = "";
 
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
@@ -58,8 +60,12 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	if (s->stream)
 		snprintf(discarded, sizeof(discarded), ", %" PRIu64 " discarded",
 			 counts->discarded);
-	cmd_note("%" PRIu64 " %s%s %s%s%s, %" PRIu64 "%s lost", nr, what, nr == 1 ? "" : "s",
+	/* what is lost are events, whatever is printed */
+	if (strcmp(what, "event"))
+		lost = counts->lost == 1 && !counts->lost_more ? " event" : " events";
+	cmd_note("%" PRIu64 " %s%s %s%s%s, %" PRIu64 "%s%s lost", nr, what, nr == 1 ? "" : "s",
 		 out_printed(&s->ctx->out, printed),
-		 filter_count(choice_is_made(&s->choice), counts->filtered, filtered), discarded,
-		 counts->lost, counts->lost_more ? " or more" : "");
+		 filter_count(choice_is_made(&s->choice) || counts->filtered, counts->filtered,
+			      filtered), discarded,
+		 counts->lost, counts->lost_more ? " or more" : "", lost);
 }

@@ -39,6 +39,7 @@ enum session_takes {
 	SESSION_NO_RINGS	= 1 << 14,	/* it is no error that the rings are not loaded */
 	/* the verb sets the filters at EL2 itself: they are no gaps */
 	SESSION_HOLDS_FILTERS	= 1 << 15,
+	SESSION_COUNT		= 1 << 16,	/* -n: for the verb, in place of the other two */
 };
 
 /* What became of the events */
