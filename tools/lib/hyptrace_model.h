@@ -250,63 +250,6 @@ static inline uint64_t hyptrace_meaning_key(const struct hyptrace_meaning *meani
 #define HYPTRACE_KEY_TRANSITION(op, from, to) \
 	((uint64_t)(op) << 48 | (uint64_t)(uint16_t)(from) << 32 | (uint32_t)(to))
 
-/* where a CPU is */
-
-enum hyptrace_where {
-	HYPTRACE_AT_UNKNOWN,	/* before the first event, or events were lost */
-	HYPTRACE_AT_HOST,
-	HYPTRACE_AT_EL2,
-	HYPTRACE_AT_GUEST,
-};
-
-/**
- * struct hyptrace_stay - where a CPU is; all 0 is unknown
- * @where:	enum hyptrace_where
- * @since:	when it came there
- * @reason:	why it has entered EL2 the last time
- */
-struct hyptrace_stay {
-	enum hyptrace_where	where;
-	uint64_t		since;
-	uint64_t		reason;
-};
-
-/**
- * hyptrace_stay_step - take an event of a CPU
- * @stay:	where the CPU is
- * @meaning:	what the event means
- * @rec:	the event's record
- *
- * Return: true if the event is hyp_enter or hyp_exit, so @stay has changed.
- */
-static inline bool hyptrace_stay_step(struct hyptrace_stay *stay,
-				      const struct hyptrace_meaning *meaning,
-				      const struct hyptrace_record *rec)
-{
-	uint64_t reason;
-
-	if (meaning->kind != HYPTRACE_KIND_ENTER && meaning->kind != HYPTRACE_KIND_EXIT)
-		return false;
-	reason = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_REASON, rec);
-	stay->since = rec->ts;
-	if (meaning->kind == HYPTRACE_KIND_ENTER) {
-		stay->where = HYPTRACE_AT_EL2;
-		stay->reason = reason;
-	} else {
-		stay->where = reason == meaning->into_guest ? HYPTRACE_AT_GUEST : HYPTRACE_AT_HOST;
-	}
-	return true;
-}
-
-/**
- * hyptrace_stay_lose - note that events of a CPU were lost
- * @stay:	where the CPU was
- */
-static inline void hyptrace_stay_lose(struct hyptrace_stay *stay)
-{
-	stay->where = HYPTRACE_AT_UNKNOWN;
-}
-
 /* nest.c: how calls, visits of EL2 and runs of guests nest */
 
 /* Events with a larger payload are no spans. */

@@ -287,34 +287,6 @@ static void results(void **state)
 	EXPECT_RESULT(false, NULL, NULL, guest_exit, .code = 2, .ec = 0x24);
 }
 
-static void stays(void **state)
-{
-	struct hyptrace_stay stay = {};
-	struct hyptrace_record rec;
-	const struct hyptrace_meaning *meaning;
-
-	(void)state;
-#define STEP(at, event, ...) do {						\
-	meaning = kind_of(#event, &(struct entry_##event){ __VA_ARGS__ }, &rec); \
-	rec.ts = at;								\
-	hyptrace_stay_step(&stay, meaning, &rec);				\
-	free((void *)rec.data);							\
-} while (0)
-	assert_int_equal(stay.where, HYPTRACE_AT_UNKNOWN);
-	STEP(10, hyp_enter, .reason = 5);
-	assert_int_equal(stay.where, HYPTRACE_AT_EL2);
-	assert_int_equal(stay.reason, 5);
-	STEP(15, host_hcall, .id = 1);
-	assert_int_equal(stay.since, 10);
-	STEP(20, hyp_exit, .reason = 7);
-	assert_int_equal(stay.where, HYPTRACE_AT_GUEST);
-	assert_int_equal(stay.since, 20);
-	STEP(30, hyp_exit, .reason = 6);
-	assert_int_equal(stay.where, HYPTRACE_AT_HOST);
-	hyptrace_stay_lose(&stay);
-	assert_int_equal(stay.where, HYPTRACE_AT_UNKNOWN);
-}
-
 static void hostile_descriptions(void **state)
 {
 	struct hyptrace_field *op, *to;
@@ -368,7 +340,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_of_values, begin, end),
 		cmocka_unit_test_setup_teardown(arguments, begin, end),
 		cmocka_unit_test_setup_teardown(results, begin, end),
-		cmocka_unit_test_setup_teardown(stays, begin, end),
 		cmocka_unit_test(hostile_descriptions),
 		cmocka_unit_test_setup_teardown(no_memory, begin, end),
 	};

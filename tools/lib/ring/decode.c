@@ -230,38 +230,37 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 				  const struct hyptrace_stream_event *like, uint64_t limit,
 				  struct hyptrace_stream_event *events, unsigned int max)
 {
-	const uint32_t size = dec->size;
-	const char *const data = dec->data;
+	const char *at = dec->data + dec->next, *const end = dec->data + dec->size;
+	struct hyptrace_stream_event *event = events, *const last = events + max;
 	const unsigned int cpu = like->cpu;
 	const bool is_host = like->is_host;
-	uint32_t at = dec->next;
-	uint64_t ts = dec->ts;
-	unsigned int nr = 0;
+	uint64_t ts = dec->ts, next_ts;
 
 	if (dec->lost)
 		return 0;
-	for (; nr < max && at + WORD < size; nr++) {
-		struct hyptrace_record *rec = &events[nr].record;
+	/* all sizes are multiples of a word */
+	for (; event < last && at < end; event++) {
+		const char *data = at + WORD, *next;
 		uint32_t head, type;
 
-		memcpy(&head, data + at, sizeof(head));
+		memcpy(&head, at, sizeof(head));
 		type = hyptrace_record_type_len(head);
-		if (!is_short(type) || type * WORD > size - at - WORD)
+		next = data + type * WORD;
+		next_ts = ts + hyptrace_record_delta(head);
+		if (!is_short(type) || next > end || next_ts >= limit)
 			break;
-		if (ts + hyptrace_record_delta(head) >= limit)
-			break;
-		ts += hyptrace_record_delta(head);
-		rec->ts = ts;
-		rec->lost = 0;
-		rec->data = data + at + WORD;
-		rec->size = type * WORD;
-		events[nr].cpu = cpu;
-		events[nr].is_host = is_host;
-		at += WORD + rec->size;
+		event->record.ts = next_ts;
+		event->record.lost = 0;
+		event->record.data = data;
+		event->record.size = next - data;
+		event->cpu = cpu;
+		event->is_host = is_host;
+		ts = next_ts;
+		at = next;
 	}
-	dec->next = at;
+	dec->next = at - dec->data;
 	dec->ts = ts;
-	return nr;
+	return event - events;
 }
 
 /**

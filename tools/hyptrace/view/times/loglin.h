@@ -49,16 +49,23 @@ static inline uint64_t loglin_block_from(unsigned int block)
 	return block ? (uint64_t)LOGLIN_BUCKETS << (block - 1) : 0;
 }
 
+/* By how many bits the values of a block are shifted: the first two have a bucket for each value */
+static inline unsigned int loglin_shift(uint64_t value)
+{
+	return 63 - LOGLIN_BITS - __builtin_clzll(value | (2 * LOGLIN_BUCKETS - 1));
+}
+
 static inline unsigned int loglin_block(uint64_t value)
 {
-	/* 0 for the values below LOGLIN_BUCKETS */
-	return 64 - LOGLIN_BITS - __builtin_clzll(value | (LOGLIN_BUCKETS - 1));
+	const unsigned int shift = loglin_shift(value);
+
+	return shift + (value >> shift) / LOGLIN_BUCKETS;
 }
 
 static inline void loglin_add(struct loglin *h, uint64_t value)
 {
-	unsigned int block = loglin_block(value);
-	unsigned int bucket = value >> (block ? block - 1 : 0) & (LOGLIN_BUCKETS - 1);
+	const unsigned int block = loglin_block(value);
+	const unsigned int bucket = (value >> loglin_shift(value)) % LOGLIN_BUCKETS;
 
 	if (__builtin_expect(!h->blocks[block], 0))
 		loglin_allocate(h, block);

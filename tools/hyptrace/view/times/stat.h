@@ -72,7 +72,7 @@ struct stat_cpu {
 	uint64_t			first;	/* time of the first of them */
 	uint64_t			last;
 	uint64_t			counted;	/* events that EL2 has not recorded */
-	uint64_t			seen[HYPTRACE_NR_KINDS];	/* number of events */
+	uint32_t			seen;	/* kinds of its events, as HYPTRACE_KIND_BIT() */
 	uint64_t			lost;
 	bool				lost_more;	/* and nobody knows how many */
 	bool				has_buckets;	/* take the buckets of counters, too */
@@ -121,7 +121,7 @@ struct stat {
 	uint64_t		count;	/* end after so many intervals; 0: no limit */
 	bool			has_buckets;
 	struct stat_slow	*slow;
-	bool			has_seen[HYPTRACE_NR_KINDS];
+	uint32_t		seen;	/* as in struct stat_cpu */
 	bool			is_outside;	/* no event lies between --from and --to */
 	uint64_t		damaged;	/* places of the file */
 };
@@ -133,6 +133,8 @@ const char *stat_by_name(enum stat_by by);
 bool stat_by_find(const char *name, enum stat_by *by);
 bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind);
 bool stat_by_has_time(enum stat_by by);
+/* The kind of the events that are samples; HYPTRACE_KIND_UNKNOWN if visits of EL2 are */
+enum hyptrace_kind stat_by_kind(enum stat_by by);
 /* The name of a row, whose key comes from an event */
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE]);
 

@@ -3,7 +3,6 @@
  * The CPUs of hyptrace stat.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "stat.h"
@@ -41,15 +40,14 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 void stat_limits(struct stat *stat)
 {
 	const bool is_open = !stat->begin && !stat->end;
-	unsigned int i, kind;
+	unsigned int i;
 
 	if (is_open)
 		stat->begin = UINT64_MAX;
 	for (i = 0; i < stat->nr_cpus; i++) {
 		const struct stat_cpu *cpu = stat->cpus[i];
 
-		for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++)
-			stat->has_seen[kind] |= cpu->seen[kind];
+		stat->seen |= cpu->seen;
 		if (!cpu->events)
 			continue;
 		if (cpu->first < stat->begin)
@@ -63,7 +61,8 @@ void stat_limits(struct stat *stat)
 
 bool stat_has_guest(const struct stat *stat)
 {
-	return stat->has_seen[HYPTRACE_KIND_ENTER] && stat->has_seen[HYPTRACE_KIND_EXIT];
+	return stat->seen & HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER) &&
+	       stat->seen & HYPTRACE_KIND_BIT(HYPTRACE_KIND_EXIT);
 }
 
 /* Begin to count again. A sample that has begun is counted when it ends. */
@@ -81,7 +80,7 @@ void stat_cut(struct stat *stat, uint64_t at)
 		cpu->events = 0;
 		cpu->lost = 0;
 		cpu->lost_more = false;
-		memset(cpu->seen, 0, sizeof(cpu->seen));
+		cpu->seen = 0;
 	}
 	/* their exits are those of rows that are freed */
 	for (j = 0; j < stat->vcpus.nr; j++)

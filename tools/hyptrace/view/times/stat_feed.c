@@ -29,7 +29,7 @@ static inline uint64_t reason_of(const struct hyptrace_meaning *meaning,
 
 static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 {
-	if (cpu->times.now == STAT_GUEST && ts > cpu->times.since)
+	if (cpu->vcpus && cpu->times.now == STAT_GUEST && ts > cpu->times.since)
 		cpu->in_guest += ts - cpu->times.since;
 	stat_times_enter(&cpu->times, ts);
 	cpu->entered = ts;
@@ -66,11 +66,8 @@ static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 static void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 			const struct hyptrace_record *rec)
 {
-	struct stat_row *vcpu;
+	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec));
 
-	if (!cpu->vcpus)
-		return;
-	vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec));
 	if (vcpu->exit && rec->ts >= vcpu->since) {
 		loglin_add(&vcpu->exit->times, rec->ts - vcpu->since);
 		if (unlikely(cpu->slow))
@@ -82,58 +79,46 @@ static void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *mea
 static void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 		       const struct hyptrace_record *rec)
 {
-	struct stat_row *vcpu, *row;
-	struct stat_key key;
-	uint64_t duration;
+	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec)), *row;
+	struct stat_key key = { .major = hyptrace_meaning_key(meaning, rec) };
 
-	if (!cpu->vcpus && cpu->by != STAT_BY_VM && cpu->by != STAT_BY_VCPU)
-		return;
-	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
-	key = vcpu_of(meaning, rec);
-	if (cpu->by == STAT_BY_VM) {
-		key.major >>= 32;
-		key.minor = 0;
-	}
-	if (!cpu->vcpus) {
-		add_sample(cpu, key, duration);
-		if (unlikely(cpu->slow))
-			stat_slow_add(cpu, key, duration, rec);
-		return;
-	}
-	vcpu = stat_rows_get(cpu->vcpus, key);
 	if (unlikely(cpu->slow))
-		stat_slow_keep(cpu, key, rec);
-	key.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_CODE, rec);
-	key.minor = 0;
-	if (key.major == meaning->trap)
-		key.minor = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_CLASS, rec);
+		stat_slow_keep(cpu, vcpu->key, rec);
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
 	row->guest += cpu->in_guest;
-	row->run += duration;
+	row->run += hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
 	cpu->in_guest = 0;
 	vcpu->exit = row;
 	vcpu->since = rec->ts;
 }
 
-static void move_memory(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
-			const struct hyptrace_record *rec)
+/* Take an event that is a sample of a row. */
+static void add_row(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
+		    const struct hyptrace_record *rec)
 {
-	struct stat_key key = {
-		.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_OP, rec),
-		.minor = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_FROM, rec) << 32 |
-			 (uint32_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_TO, rec),
-	};
+	struct stat_key key = {};
+	uint64_t duration;
 
-	stat_rows_get(&cpu->rows, key)->samples++;
-}
-
-static void call(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
-		 const struct hyptrace_record *rec)
-{
-	struct stat_key key = { .major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec) };
-	uint64_t duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
-
+	switch (cpu->by) {
+	case STAT_BY_EXIT:
+		exit_guest(cpu, meaning, rec);
+		return;
+	case STAT_BY_MEMORY:
+		key.major = hyptrace_meaning_key(meaning, rec);
+		stat_rows_get(&cpu->rows, key)->samples++;
+		return;
+	case STAT_BY_VCPU:
+		key = vcpu_of(meaning, rec);
+		break;
+	case STAT_BY_VM:
+		key.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec);
+		break;
+	default:
+		key.major = hyptrace_meaning_key(meaning, rec);
+		break;
+	}
+	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
 	add_sample(cpu, key, duration);
 	if (unlikely(cpu->slow))
 		stat_slow_add(cpu, key, duration, rec);
@@ -155,44 +140,22 @@ static __attribute__((noinline)) void lose(struct stat_cpu *cpu, uint64_t lost)
 		cpu->vcpus->rows[i]->exit = NULL;
 }
 
-static inline __attribute__((always_inline))
-void take(struct stat_cpu *cpu, const struct hyptrace_model *model,
-	  const struct hyptrace_record *rec, bool has_slow)
+/* Count the events of a CPU, of which @gone are only losses. */
+static void count(struct stat_cpu *cpu, const struct hyptrace_stream_event *begin,
+		  const struct hyptrace_stream_event *end, unsigned int gone)
 {
-	const struct hyptrace_meaning *meaning = hyptrace_model_meaning(model, rec);
+	const unsigned int nr = end - begin;
 
-	cpu->seen[meaning->kind]++;
-	/* the event that says most of a visit of EL2 is the last one before hyp_exit */
-	if (has_slow && (cpu->by == STAT_BY_REASON || cpu->by == STAT_BY_CPU) &&
-	    meaning->kind != HYPTRACE_KIND_EXIT && meaning->kind != HYPTRACE_KIND_GUEST_ENTER)
-		stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
-	/* most events are these two */
-	if (meaning->kind == HYPTRACE_KIND_ENTER) {
-		enter(cpu, rec->ts, reason_of(meaning, rec));
+	if (nr == gone)
 		return;
-	}
-	if (meaning->kind == HYPTRACE_KIND_EXIT) {
-		leave(cpu, rec->ts, reason_of(meaning, rec) == meaning->into_guest);
-		return;
-	}
-	switch (meaning->kind) {
-	case HYPTRACE_KIND_HYPERCALL:
-		if (cpu->by == STAT_BY_HCALL)
-			call(cpu, meaning, rec);
-		return;
-	case HYPTRACE_KIND_GUEST_ENTER:
-		enter_guest(cpu, meaning, rec);
-		return;
-	case HYPTRACE_KIND_GUEST_EXIT:
-		exit_guest(cpu, meaning, rec);
-		return;
-	case HYPTRACE_KIND_TRANSITION:
-		if (cpu->by == STAT_BY_MEMORY)
-			move_memory(cpu, meaning, rec);
-		return;
-	default:
-		return;
-	}
+	while (!begin->record.data)
+		begin++;
+	while (!end[-1].record.data)
+		end--;
+	if (!cpu->events)
+		cpu->first = begin->record.ts;
+	cpu->last = end[-1].record.ts;
+	cpu->events += nr - gone;
 }
 
 /* Take the events of a CPU up to one of another CPU, which is returned, or the end. */
@@ -203,25 +166,41 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 					     bool has_slow)
 {
 	const struct hyptrace_model *const model = cpu->model;
+	const struct hyptrace_stream_event *const begin = event;
+	const enum hyptrace_kind kind_of_rows = stat_by_kind(cpu->by);
 	const unsigned int id = cpu->id;
-	uint64_t nr = 0, last = cpu->last;
+	unsigned int gone = 0;
+	uint32_t seen = 0;
 
 	for (; event < end && event->cpu == id; event++) {
 		const struct hyptrace_record *rec = &event->record;
+		const struct hyptrace_meaning *meaning;
 
 		if (unlikely(rec->lost)) {
 			lose(cpu, rec->lost);
+			gone += !rec->data;
 			if (!rec->data)
 				continue;
 		}
-		if (unlikely(!nr) && !cpu->events)
-			cpu->first = rec->ts;
-		nr++;
-		last = rec->ts;
-		take(cpu, model, rec, has_slow);
+		meaning = hyptrace_model_meaning(model, rec);
+		seen |= HYPTRACE_KIND_BIT(meaning->kind);
+		/* the event that says most of a visit of EL2 is the last one before hyp_exit */
+		if (has_slow && (cpu->by == STAT_BY_REASON || cpu->by == STAT_BY_CPU) &&
+		    meaning->kind != HYPTRACE_KIND_EXIT &&
+		    meaning->kind != HYPTRACE_KIND_GUEST_ENTER)
+			stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
+		/* most events are these two */
+		if (meaning->kind == HYPTRACE_KIND_ENTER)
+			enter(cpu, rec->ts, reason_of(meaning, rec));
+		else if (meaning->kind == HYPTRACE_KIND_EXIT)
+			leave(cpu, rec->ts, reason_of(meaning, rec) == meaning->into_guest);
+		else if (meaning->kind == kind_of_rows)
+			add_row(cpu, meaning, rec);
+		else if (meaning->kind == HYPTRACE_KIND_GUEST_ENTER && cpu->vcpus)
+			enter_guest(cpu, meaning, rec);
 	}
-	cpu->events += nr;
-	cpu->last = last;
+	cpu->seen |= seen;
+	count(cpu, begin, event, gone);
 	return event;
 }
 

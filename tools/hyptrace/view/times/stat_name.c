@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The names of the rows of stat and top, as the events have them.
+ * What the rows of stat and top can be, and their names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,66 +8,88 @@
 
 #include "stat.h"
 
-/* Append the name of a value; without a name, the value after @other. */
-static void add_value(const struct stat *stat, enum hyptrace_kind kind, enum hyptrace_role role,
-		      uint64_t value, const char *other, char *name)
+#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
+
+static const struct {
+	const char		*name;
+	/* the events that the rows need, besides those that all need for the times of CPUs */
+	uint32_t		events;
+	bool			has_time;
+	enum hyptrace_kind	kind;	/* of the samples; UNKNOWN: visits of EL2 */
+} rows[NR_STAT_BY] = {
+	[STAT_BY_REASON] = { "reason", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN },
+	[STAT_BY_HCALL] = { "hcall", BIT(HYPERCALL), true, HYPTRACE_KIND_HYPERCALL },
+	[STAT_BY_EXIT] = { "exit", BIT(GUEST_ENTER) | BIT(GUEST_EXIT), true,
+			   HYPTRACE_KIND_GUEST_EXIT },
+	[STAT_BY_VCPU] = { "vcpu", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT },
+	[STAT_BY_VM] = { "vm", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT },
+	[STAT_BY_CPU] = { "cpu", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN },
+	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION },
+};
+
+const char *stat_by_name(enum stat_by by)
 {
-	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
+	return rows[by].name;
+}
+
+bool stat_by_find(const char *name, enum stat_by *by)
+{
+	for (*by = 0; *by < NR_STAT_BY; ++*by)
+		if (!strcmp(name, rows[*by].name))
+			return true;
+	return false;
+}
+
+bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind)
+{
+	return rows[by].events & HYPTRACE_KIND_BIT(kind);
+}
+
+bool stat_by_has_time(enum stat_by by)
+{
+	return rows[by].has_time;
+}
+
+enum hyptrace_kind stat_by_kind(enum stat_by by)
+{
+	return rows[by].kind;
+}
+
+/* Append a text and the name of a value of an event; without a name, the value after @other. */
+static void add_value(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
+		      uint64_t value, const char *before, const char *other, char *name)
+{
 	const char *text = meaning ? hyptrace_meaning_value_name(meaning, role, value) : NULL;
 	const size_t len = strlen(name);
 
 	if (text)
-		snprintf(name + len, STAT_NAME_SIZE - len, "%s", text);
+		snprintf(name + len, STAT_NAME_SIZE - len, "%s%s", before, text);
 	else
-		snprintf(name + len, STAT_NAME_SIZE - len, "%s %" PRIu64, other, value);
-}
-
-static void add_text(const char *text, char *name)
-{
-	const size_t len = strlen(name);
-
-	snprintf(name + len, STAT_NAME_SIZE - len, "%s", text);
-}
-
-static void name_memory(const struct stat *stat, struct stat_key key, char *name)
-{
-	const enum hyptrace_kind kind = HYPTRACE_KIND_TRANSITION;
-
-	add_value(stat, kind, HYPTRACE_ROLE_OP, key.major, "operation", name);
-	add_text(" ", name);
-	add_value(stat, kind, HYPTRACE_ROLE_FROM, key.minor >> 32, "owner", name);
-	add_text(" -> ", name);
-	add_value(stat, kind, HYPTRACE_ROLE_TO, (uint32_t)key.minor, "owner", name);
-}
-
-static void name_exit(const struct stat *stat, struct stat_key key, char *name)
-{
-	const enum hyptrace_kind kind = HYPTRACE_KIND_GUEST_EXIT;
-	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
-
-	if (meaning && key.major == meaning->trap)
-		add_value(stat, kind, HYPTRACE_ROLE_CLASS, key.minor, "class", name);
-	else
-		add_value(stat, kind, HYPTRACE_ROLE_CODE, key.major, "code", name);
+		snprintf(name + len, STAT_NAME_SIZE - len, "%s%s %" PRIu64, before, other, value);
 }
 
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE])
 {
+	const enum hyptrace_kind kind = rows[stat->by].kind ?: HYPTRACE_KIND_ENTER;
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
+
 	*name = '\0';
 	switch (stat->by) {
 	case STAT_BY_REASON:
-		add_value(stat, HYPTRACE_KIND_ENTER, HYPTRACE_ROLE_REASON, key.major, "reason",
-			  name);
+		add_value(meaning, HYPTRACE_ROLE_REASON, key.major, "", "reason", name);
 		return;
 	case STAT_BY_HCALL:
 		if (key.major == STAT_OTHERS)
-			add_text("(other)", name);
+			strcpy(name, "(other)");
 		else
-			add_value(stat, HYPTRACE_KIND_HYPERCALL, HYPTRACE_ROLE_ID, key.major,
-				  "hypercall", name);
+			add_value(meaning, HYPTRACE_ROLE_ID, key.major, "", "hypercall", name);
 		return;
 	case STAT_BY_EXIT:
-		name_exit(stat, key, name);
+		if (key.major & HYPTRACE_KEY_TRAP)
+			add_value(meaning, HYPTRACE_ROLE_CLASS, (uint32_t)key.major, "", "class",
+				  name);
+		else
+			add_value(meaning, HYPTRACE_ROLE_CODE, key.major, "", "code", name);
 		return;
 	case STAT_BY_VCPU:
 		snprintf(name, STAT_NAME_SIZE, "vcpu=%" PRIu64 " vm=0x%" PRIx64 ".%u", key.minor,
@@ -80,7 +102,10 @@ void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME
 		snprintf(name, STAT_NAME_SIZE, "CPU %" PRIu64, key.major);
 		return;
 	case STAT_BY_MEMORY:
-		name_memory(stat, key, name);
+		add_value(meaning, HYPTRACE_ROLE_OP, key.major >> 48, "", "operation", name);
+		add_value(meaning, HYPTRACE_ROLE_FROM, (uint16_t)(key.major >> 32), " ", "owner",
+			  name);
+		add_value(meaning, HYPTRACE_ROLE_TO, (uint32_t)key.major, " -> ", "owner", name);
 		return;
 	case NR_STAT_BY:
 		return;

@@ -330,7 +330,7 @@ static void note_missing(const struct stat *stat)
 	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
 		bool needed = stat_by_needs(stat->by, kind);
 
-		if (stat->has_seen[kind] ||
+		if (stat->seen & HYPTRACE_KIND_BIT(kind) ||
 		    (!needed && kind != HYPTRACE_KIND_ENTER && kind != HYPTRACE_KIND_EXIT))
 			continue;
 		is_needed |= needed;
