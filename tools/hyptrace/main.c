@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hyptrace command: the table of verbs, and the exit.
+ * The hyptrace command: find and run a verb.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,45 +17,9 @@
 #include "output/message.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "verbs/verbs.h"
 
-static int cmd_help(struct context *ctx, int argc, char **argv);
-
-/* A row without a name is the title of a group. */
-static const struct verb verbs[] = {
-	{ .help = "Watch, as it happens:" },
-	{ "stream",	cmd_stream,	"Print events as they happen, and consume them.", true },
-	{ "strace",	cmd_strace,	"Print hypercalls, firmware calls and guest exits.", true },
-	{ "stat",	cmd_stat,	"Print where the time goes, live or from a file.", true },
-	{ "top",	cmd_top,	"Show where the time goes, in place.", true },
-	{ "catch",	cmd_catch,	"Wait for events, and print what surrounds them.", true },
-	{ "count",	cmd_count,	"Count events at EL2, and print the counters.", true },
-	{ "show",	cmd_show,	"Print what is in the rings without consuming it.", true },
-	{ "who",	cmd_who,	"Print who owns a page, and how it got there.", false },
-	{ "wait",	cmd_wait,	"Wait until triggers have fired.", false },
-	{ "monitor",	cmd_monitor,	"Print changes of state as they happen.", false },
-	{ .help = "Files; strace, stat and who read them, too:" },
-	{ "record",	cmd_record,	"Write events to a file, and consume them.", true },
-	{ "report",	cmd_report,	"Print the events of a file.", true },
-	{ "export",	cmd_export,	"Write the events of a file for another program.", true },
-	{ "dump",	cmd_dump,	"Print what a file says and how it is made.", true },
-	{ .help = "Control:" },
-	{ "list",	cmd_list,	"List remotes and their events.", false },
-	{ "status",	cmd_status,	"Print states, sizes and counters.", true },
-	{ "enable",	cmd_enable,	"Enable events, with a filter or a trigger.", false },
-	{ "disable",	cmd_disable,	"Disable events, with their filters and triggers.", false },
-	{ "start",	cmd_start,	"Start tracing: record enabled events.", false },
-	{ "stop",	cmd_stop,	"Stop tracing; the events can still be read.", false },
-	{ "load",	cmd_load,	"Allocate the rings.", false },
-	{ "set",	cmd_set,	"Change the size, the mode or the rate.", false },
-	{ "clear",	cmd_clear,	"Discard events and reset counters.", true },
-	{ "unload",	cmd_unload,	"Stop tracing and free the rings.", false },
-	{ "reset",	cmd_reset,	"Stop tracing, free the rings, restore defaults.", false },
-	{ "mark",	cmd_mark,	"Write selftest events.", true },
-	{ "help",	cmd_help,	"Print help on all verbs or on one.", false },
-};
-
-#define NR_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
+/* The linker puts the verbs of all files together. */
+extern const struct verb __start_all_verbs[], __stop_all_verbs[];
 
 struct main_input {
 	struct context	*ctx;
@@ -85,7 +49,14 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 
 static char *list_verbs(int key, const char *text, void *input)
 {
-	size_t len, i;
+	static const char *const titles[] = {
+		[VERB_CONTROL / VERBS_OF_GROUP]	= "Control:",
+		[VERB_WATCH / VERBS_OF_GROUP]	= "Watch, as it happens:",
+		[VERB_FILES / VERBS_OF_GROUP]	= "Files; strace, stat and who read them, too:",
+	};
+	const struct verb *verb;
+	unsigned int group, i;
+	size_t len;
 	char *list;
 	FILE *f;
 
@@ -93,11 +64,13 @@ static char *list_verbs(int key, const char *text, void *input)
 		return cmd_drop_remark(key, text, input);
 	f = text_open(&list, &len);
 	fputs("Verbs:\n", f);
-	for (i = 0; i < NR_VERBS; i++)
-		if (verbs[i].name)
-			fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-		else
-			fprintf(f, " %s\n", verbs[i].help);
+	for (group = 0; group < sizeof(titles) / sizeof(titles[0]); group++) {
+		fprintf(f, " %s\n", titles[group]);
+		for (i = group * VERBS_OF_GROUP; i < (group + 1) * VERBS_OF_GROUP; i++)
+			for (verb = __start_all_verbs; verb < __stop_all_verbs; verb++)
+				if (verb->place == i)
+					fprintf(f, "  %-10s %s\n", verb->name, verb->help);
+	}
 	fputs("\n\"" PROGRAM " help VERB\" prints the help on a verb.", f);
 	text_close(f);
 	return list;
@@ -118,17 +91,14 @@ static const struct argp main_argp = {
 
 static const struct verb *find_verb(const char *name)
 {
+	const struct verb *verb;
 	const char *near = NULL;
-	size_t i;
 
-	for (i = 0; i < NR_VERBS; i++) {
-		if (!verbs[i].name)
-			continue;
-		if (!strcmp(verbs[i].name, name))
-			return &verbs[i];
-		near = hyptrace_nearest(name, near, verbs[i].name);
+	for (verb = __start_all_verbs; verb < __stop_all_verbs; verb++) {
+		if (!strcmp(verb->name, name))
+			return verb;
+		near = hyptrace_nearest(name, near, verb->name);
 	}
-
 	if (near)
 		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
 	else
@@ -177,6 +147,10 @@ static int cmd_help(struct context *ctx, int argc, char **argv)
 	parse_main_arguments(&input, 2, help);
 	return EXIT_DONE;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "help", cmd_help, "Print help on all verbs or on one.", VERB_CONTROL + 13, false },
+};
 
 /* argp prints help through stdio: report it if that cannot be written. */
 static void close_stdout(void)

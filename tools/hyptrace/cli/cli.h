@@ -16,12 +16,30 @@
 struct context;
 struct printer;
 
+/* The groups of verbs in the help */
+#define VERBS_OF_GROUP	100
+#define VERB_CONTROL	0
+#define VERB_WATCH	VERBS_OF_GROUP
+#define VERB_FILES	(2 * VERBS_OF_GROUP)
+
 struct verb {
-	const char	*name;	/* its name; NULL for the title of a group */
+	const char	*name;
 	int		(*run)(struct context *ctx, int argc, char **argv);	/* exit code */
-	const char	*help;	/* what it does, in one sentence; or the title */
+	const char	*help;		/* what it does, in one sentence */
+	unsigned int	place;		/* in the help: group, and place in it */
 	bool		takes_cpus;	/* --cpu */
 };
+
+/*
+ * Each file with verbs has a table of them:
+ *
+ *	static const struct verb verbs[] VERBS = {
+ *		{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true },
+ *	};
+ *
+ * The linker puts the tables together, so their alignment must leave no gaps.
+ */
+#define VERBS	__attribute__((used, section("all_verbs"), aligned(sizeof(void *))))
 
 /* The global options and the resources of a verb */
 struct context {

@@ -209,7 +209,7 @@ static void free_catcher(struct catcher *c)
 	free(c->command);
 }
 
-int cmd_catch(struct context *ctx, int argc, char **argv)
+static int cmd_catch(struct context *ctx, int argc, char **argv)
 {
 	struct catcher c = { .ctx = ctx, .child.pidfd = -1 };
 	int code;
@@ -221,3 +221,8 @@ int cmd_catch(struct context *ctx, int argc, char **argv)
 	free_catcher(&c);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "catch", cmd_catch, "Wait for events, and print what surrounds them.",
+	  VERB_WATCH + 5, true },
+};

@@ -10,7 +10,6 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "session/select.h"
-#include "verbs.h"
 
 enum {
 	OPT_SIZE = 0x200,
@@ -132,19 +131,19 @@ static int change(struct context *ctx, const char *verb, settings_fn fn, const s
 	return code;
 }
 
-int cmd_start(struct context *ctx, int argc, char **argv)
+static int cmd_start(struct context *ctx, int argc, char **argv)
 {
 	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "start", hyptrace_start);
 }
 
-int cmd_stop(struct context *ctx, int argc, char **argv)
+static int cmd_stop(struct context *ctx, int argc, char **argv)
 {
 	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "stop", hyptrace_stop);
 }
 
-int cmd_load(struct context *ctx, int argc, char **argv)
+static int cmd_load(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = load_options,
@@ -155,19 +154,19 @@ int cmd_load(struct context *ctx, int argc, char **argv)
 	return change(ctx, "load", hyptrace_load, &argp, argc, argv);
 }
 
-int cmd_unload(struct context *ctx, int argc, char **argv)
+static int cmd_unload(struct context *ctx, int argc, char **argv)
 {
 	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "unload", hyptrace_unload);
 }
 
-int cmd_reset(struct context *ctx, int argc, char **argv)
+static int cmd_reset(struct context *ctx, int argc, char **argv)
 {
 	cmd_no_arguments(ctx, argc, argv);
 	return control(ctx, "reset", hyptrace_reset);
 }
 
-int cmd_set(struct context *ctx, int argc, char **argv)
+static int cmd_set(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = set_options,
@@ -199,7 +198,7 @@ static int clear_cpus(struct context *ctx, const char *remote)
 	return code;
 }
 
-int cmd_clear(struct context *ctx, int argc, char **argv)
+static int cmd_clear(struct context *ctx, int argc, char **argv)
 {
 	struct hyptrace_remote *remote;
 	int code;
@@ -215,3 +214,15 @@ int cmd_clear(struct context *ctx, int argc, char **argv)
 	hyptrace_free_remote(remote);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "start", cmd_start, "Start tracing: record enabled events.", VERB_CONTROL + 5, false },
+	{ "stop", cmd_stop, "Stop tracing; the events can still be read.",
+	  VERB_CONTROL + 6, false },
+	{ "load", cmd_load, "Allocate the rings.", VERB_CONTROL + 7, false },
+	{ "unload", cmd_unload, "Stop tracing and free the rings.", VERB_CONTROL + 10, false },
+	{ "reset", cmd_reset, "Stop tracing, free the rings, restore defaults.",
+	  VERB_CONTROL + 11, false },
+	{ "set", cmd_set, "Change the size, the mode or the rate.", VERB_CONTROL + 8, false },
+	{ "clear", cmd_clear, "Discard events and reset counters.", VERB_CONTROL + 9, true },
+};

@@ -14,7 +14,6 @@
 #include "session/counters.h"
 #include "session/select.h"
 #include "view/times/stat_columns.h"
-#include "verbs.h"
 
 enum {
 	OPT_OFF = 0x200,
@@ -123,7 +122,7 @@ free_remote:
 	return code;
 }
 
-int cmd_count(struct context *ctx, int argc, char **argv)
+static int cmd_count(struct context *ctx, int argc, char **argv)
 {
 	struct count count = {
 		.ctx = ctx,
@@ -142,3 +141,8 @@ int cmd_count(struct context *ctx, int argc, char **argv)
 	free(count.words.words);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "count", cmd_count, "Count events at EL2, and print the counters.",
+	  VERB_WATCH + 6, true },
+};

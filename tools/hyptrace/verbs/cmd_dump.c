@@ -17,7 +17,6 @@
 #include "output/message.h"
 #include "output/printer.h"
 #include "session/select.h"
-#include "verbs.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"
 #define NR_COLUMNS(all)	(sizeof(all) / sizeof((all)[0]))
@@ -327,7 +326,7 @@ static void dump_file(struct dump *d)
 	printer_end(p);
 }
 
-int cmd_dump(struct context *ctx, int argc, char **argv)
+static int cmd_dump(struct context *ctx, int argc, char **argv)
 {
 	struct dump d = { .ctx = ctx };
 	struct hyptrace_error err;
@@ -357,3 +356,7 @@ int cmd_dump(struct context *ctx, int argc, char **argv)
 	hyptrace_file_close(d.file);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "dump", cmd_dump, "Print what a file says and how it is made.", VERB_FILES + 4, true },
+};

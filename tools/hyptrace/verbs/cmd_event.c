@@ -14,7 +14,6 @@
 #include "session/choice.h"
 #include "session/counters.h"
 #include "session/select.h"
-#include "verbs.h"
 
 /* The verb and its arguments */
 struct request {
@@ -213,7 +212,7 @@ static int run(struct context *ctx, const struct argp *argp, int argc, char **ar
 	return code;
 }
 
-int cmd_enable(struct context *ctx, int argc, char **argv)
+static int cmd_enable(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = enable_options,
@@ -225,7 +224,7 @@ int cmd_enable(struct context *ctx, int argc, char **argv)
 	return run(ctx, &argp, argc, argv, true);
 }
 
-int cmd_disable(struct context *ctx, int argc, char **argv)
+static int cmd_disable(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = disable_options,
@@ -236,3 +235,10 @@ int cmd_disable(struct context *ctx, int argc, char **argv)
 
 	return run(ctx, &argp, argc, argv, false);
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "enable", cmd_enable, "Enable events, with a filter or a trigger.",
+	  VERB_CONTROL + 3, false },
+	{ "disable", cmd_disable, "Disable events, with their filters and triggers.",
+	  VERB_CONTROL + 4, false },
+};

@@ -483,7 +483,7 @@ static int export_chosen(struct job *job, struct hyptrace_file *file)
 	return code;
 }
 
-int cmd_export(struct context *ctx, int argc, char **argv)
+static int cmd_export(struct context *ctx, int argc, char **argv)
 {
 	static struct job job;
 	struct hyptrace_error err;
@@ -510,3 +510,8 @@ int cmd_export(struct context *ctx, int argc, char **argv)
 	/* as if the signal had ended the program, which has removed the output */
 	return code && signals_stop ? 128 + signals_stop : code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "export", cmd_export, "Write the events of a file for another program.",
+	  VERB_FILES + 3, true },
+};

@@ -15,7 +15,6 @@
 #include "session/session.h"
 #include "sink/host_events.h"
 #include "sink/lines.h"
-#include "verbs.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"
 
@@ -169,7 +168,7 @@ static int hold_events(struct printing *p)
 	return code;
 }
 
-int cmd_stream(struct context *ctx, int argc, char **argv)
+static int cmd_stream(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse,
@@ -197,7 +196,7 @@ int cmd_stream(struct context *ctx, int argc, char **argv)
 	return end(&p, code);
 }
 
-int cmd_show(struct context *ctx, int argc, char **argv)
+static int cmd_show(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse,
@@ -260,7 +259,7 @@ static int begin_report(struct printing *p)
 	return code < 0 ? session_fail(s, &err) : code;
 }
 
-int cmd_report(struct context *ctx, int argc, char **argv)
+static int cmd_report(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "no-pager", OPT_NO_PAGER, NULL, 0, "Print to the terminal, without a pager", 0 },
@@ -295,3 +294,11 @@ int cmd_report(struct context *ctx, int argc, char **argv)
 	pager_end(&ctx->out);
 	return end(&p, code);
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "stream", cmd_stream, "Print events as they happen, and consume them.",
+	  VERB_WATCH + 1, true },
+	{ "show", cmd_show, "Print what is in the rings without consuming it.",
+	  VERB_WATCH + 7, true },
+	{ "report", cmd_report, "Print the events of a file.", VERB_FILES + 2, true },
+};

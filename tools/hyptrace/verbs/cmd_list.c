@@ -16,7 +16,6 @@
 #include "session/choice.h"
 #include "session/select.h"
 #include "session/trigger.h"
-#include "verbs.h"
 
 /* A row of the table of events */
 struct event_row {
@@ -434,7 +433,7 @@ static int list_remotes(struct context *ctx, const struct list *list,
 	return code;
 }
 
-int cmd_list(struct context *ctx, int argc, char **argv)
+static int cmd_list(struct context *ctx, int argc, char **argv)
 {
 	struct list list = {
 		.columns = { .all = event_columns, .nr = NR_COLUMNS(event_columns) },
@@ -455,3 +454,7 @@ int cmd_list(struct context *ctx, int argc, char **argv)
 	free(list.words.words);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "list", cmd_list, "List remotes and their events.", VERB_CONTROL + 1, false },
+};

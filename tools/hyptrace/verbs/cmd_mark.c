@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "output/message.h"
 #include "session/select.h"
-#include "verbs.h"
 
 #define RANGE_HINT	"use a number from 0 to %" PRIu64
 
@@ -79,7 +78,7 @@ static int mark_cpus(struct context *ctx, const char *remote, const struct mark 
 	return code;
 }
 
-int cmd_mark(struct context *ctx, int argc, char **argv)
+static int cmd_mark(struct context *ctx, int argc, char **argv)
 {
 	struct mark mark = { .count = 1 };
 	struct hyptrace_remote *remote;
@@ -101,3 +100,7 @@ int cmd_mark(struct context *ctx, int argc, char **argv)
 	hyptrace_free_remote(remote);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true },
+};

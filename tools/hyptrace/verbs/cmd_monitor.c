@@ -19,7 +19,6 @@
 #include "session/select.h"
 #include "session/signals.h"
 #include "session/trigger.h"
-#include "verbs.h"
 
 /* Bytes of "23:59:59.999999" and its NUL */
 #define TIME_MAX	16
@@ -384,7 +383,7 @@ static int after_news(struct loop *l, bool lost)
 	return ret ? EXIT_DONE : LOOP_WAIT;
 }
 
-int cmd_monitor(struct context *ctx, int argc, char **argv)
+static int cmd_monitor(struct context *ctx, int argc, char **argv)
 {
 	static const struct loop_ops ops = { .hear = print_notification, .heard = after_news };
 	struct monitor mon = { .ctx = ctx };
@@ -412,3 +411,8 @@ int cmd_monitor(struct context *ctx, int argc, char **argv)
 	free(mon.known);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "monitor", cmd_monitor, "Print changes of state as they happen.",
+	  VERB_WATCH + 10, false },
+};

@@ -507,7 +507,7 @@ static int record(struct record *r)
 	return code ? code : r->child.code;
 }
 
-int cmd_record(struct context *ctx, int argc, char **argv)
+static int cmd_record(struct context *ctx, int argc, char **argv)
 {
 	struct record r = { .ctx = ctx, .path = FILE_DEFAULT, .epoll = -1, .child.pidfd = -1 };
 	char *command = join(argc - 1, argv + 1);
@@ -534,3 +534,8 @@ int cmd_record(struct context *ctx, int argc, char **argv)
 	free(command);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "record", cmd_record, "Write events to a file, and consume them.",
+	  VERB_FILES + 1, true },
+};

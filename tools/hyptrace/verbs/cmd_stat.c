@@ -196,7 +196,7 @@ static bool show(struct stat *stat)
 	return stat_print(stat) && (!stat->count || --stat->count);
 }
 
-int cmd_stat(struct context *ctx, int argc, char **argv)
+static int cmd_stat(struct context *ctx, int argc, char **argv)
 {
 	struct stat stat = { .ctx = ctx, .child.pidfd = -1, .show = show,
 			     .sort = NR_STAT_COLUMNS };
@@ -213,3 +213,8 @@ int cmd_stat(struct context *ctx, int argc, char **argv)
 		return code;
 	return stat.counters ? stat_raw(ctx, &columns, stat.histogram) : run_live(&stat);
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "stat", cmd_stat, "Print where the time goes, live or from a file.",
+	  VERB_WATCH + 3, true },
+};

@@ -17,7 +17,6 @@
 #include "output/text.h"
 #include "session/select.h"
 #include "session/trigger.h"
-#include "verbs.h"
 
 static const struct printer_label labels[] = {
 	{ "size_requested",	"requested" },
@@ -401,7 +400,7 @@ static const struct argp argp = {
 	.children = children,
 };
 
-int cmd_status(struct context *ctx, int argc, char **argv)
+static int cmd_status(struct context *ctx, int argc, char **argv)
 {
 	struct columns columns = {
 		.all = cpu_columns,
@@ -431,3 +430,7 @@ int cmd_status(struct context *ctx, int argc, char **argv)
 	hyptrace_free_remotes(remotes);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "status", cmd_status, "Print states, sizes and counters.", VERB_CONTROL + 2, true },
+};

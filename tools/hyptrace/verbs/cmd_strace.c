@@ -223,7 +223,7 @@ static int open_output(struct strace *s)
 	return cmd_fail("cannot write to \"%s\": %s", s->output, strerror(errno));
 }
 
-int cmd_strace(struct context *ctx, int argc, char **argv)
+static int cmd_strace(struct context *ctx, int argc, char **argv)
 {
 	struct strace s = { .ctx = ctx, .child.pidfd = -1 };
 	int code;
@@ -236,3 +236,8 @@ int cmd_strace(struct context *ctx, int argc, char **argv)
 	hyptrace_filters_free(s.filters);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "strace", cmd_strace, "Print hypercalls, firmware calls and guest exits.",
+	  VERB_WATCH + 2, true },
+};

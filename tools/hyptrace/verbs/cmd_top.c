@@ -342,7 +342,7 @@ static int run_on_terminal(struct top *top)
 	return code;
 }
 
-int cmd_top(struct context *ctx, int argc, char **argv)
+static int cmd_top(struct context *ctx, int argc, char **argv)
 {
 	struct top top = {
 		.ctx = ctx,
@@ -382,3 +382,7 @@ int cmd_top(struct context *ctx, int argc, char **argv)
 	hyptrace_free_remote(remote);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "top", cmd_top, "Show where the time goes, in place.", VERB_WATCH + 4, true },
+};

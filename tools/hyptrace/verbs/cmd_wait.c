@@ -15,7 +15,6 @@
 #include "session/loop.h"
 #include "session/select.h"
 #include "session/trigger.h"
-#include "verbs.h"
 
 enum {
 	OPT_TIMEOUT = 0x200,
@@ -170,7 +169,7 @@ static int wait_until_fired(struct waiting *waiting, struct hyptrace_listener *l
 	return waiting->is_late ? fail_late(waiting) : code;
 }
 
-int cmd_wait(struct context *ctx, int argc, char **argv)
+static int cmd_wait(struct context *ctx, int argc, char **argv)
 {
 	struct waiting waiting = { .ctx = ctx };
 	struct hyptrace_listener *listener;
@@ -198,3 +197,7 @@ int cmd_wait(struct context *ctx, int argc, char **argv)
 	hyptrace_free_remote(remote);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "wait", cmd_wait, "Wait until triggers have fired.", VERB_WATCH + 9, false },
+};

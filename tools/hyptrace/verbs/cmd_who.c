@@ -283,7 +283,7 @@ static int who_file(struct who *who)
 	return code;
 }
 
-int cmd_who(struct context *ctx, int argc, char **argv)
+static int cmd_who(struct context *ctx, int argc, char **argv)
 {
 	struct who who = { .ctx = ctx };
 	struct hyptrace_remote *remote;
@@ -304,3 +304,7 @@ int cmd_who(struct context *ctx, int argc, char **argv)
 	hyptrace_free_remote(remote);
 	return code;
 }
+
+static const struct verb verbs[] VERBS = {
+	{ "who", cmd_who, "Print who owns a page, and how it got there.", VERB_WATCH + 8, false },
+};
