@@ -24,6 +24,7 @@ PARTS = {
     "nearest.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
+    "process.c": ("hyptrace_remote", None),
     "control.c": ("hyptrace_control", "change remotes and events"),
     "count.c": ("hyptrace_counter", "count events at the writer"),
     "page.c": ("hyptrace_page", "ask who owns pages"),

@@ -42,6 +42,19 @@ check_rooms()
 		tests/lint/rooms.sh "$work/rooms" tests/lint/arrows-lib tools/lib
 }
 
+# The command needs nothing of the library but what every program has: the exported functions. Its private headers are
+# not among the folders that the command is built with.
+check_border()
+{
+	local objects
+	make -s -C tools -j"$(nproc)" O="$work/rooms/tools" CFLAGS=-O0 || return
+	mapfile -t objects < <(find "$work/rooms/tools/hyptrace" -name '*.o')
+	# shellcheck disable=SC2046 # they are several words
+	gcc -o "$work/bordered" "${objects[@]}" "$work/rooms/tools/lib/libhyptrace.so.0" \
+		$(pkg-config --libs libtracefs 2>/dev/null) -ldl || return
+	LD_LIBRARY_PATH="$work/rooms/tools/lib" "$work/bordered" --version >/dev/null
+}
+
 # No files call each other in a circle, but those in the list "circles".
 check_circles()
 {

@@ -81,7 +81,10 @@ awk '{ print $1, $2 }' "$work/found" | tsort >/dev/null 2>"$work/loops" ||
 awk '{ key = $1 " -> " $2 " " $3; names[key] = names[key] " " $4 }
 	END { for (key in names) print key ":" names[key] }' "$work/found" | sort
 awk '
-	FNR == NR { found[$1 " " $2 " " $3 " " $4] = any[$1 " " $2 " " $3 " *"] = 1; next }
+	FNR == NR {
+		found[$1 " " $2 " " $3 " " $4] = any[$1 " " $2 " " $3 " *"] = any["* " $2 " " $3 " " $4] = 1
+		next
+	}
 	/^#/ || !NF { next }
 	{
 		for (i = 4; i <= NF; i++) {
@@ -96,7 +99,8 @@ awk '
 	END {
 		for (arrow in found) {
 			split(arrow, words, " ")
-			if (!(arrow in allowed) && !((words[1] " " words[2] " " words[3] " *") in allowed)) {
+			if (!(arrow in allowed) && !((words[1] " " words[2] " " words[3] " *") in allowed) &&
+			    !(("* " words[2] " " words[3] " " words[4]) in allowed)) {
 				print "not allowed by arrows: " arrow
 				bad = 1
 			}

@@ -45,7 +45,7 @@ test_tools_extack-srcs := $(call library,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(call library,field.c format.c format_file.c format_names.c print.c print_build.c digits.c names.c \
+tools-print-srcs := $(call library,field.c format.c format_file.c format_names.c print.c print_build.c names.c \
 	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_symbols.c \
 	sentence_text.c format_foreign.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)

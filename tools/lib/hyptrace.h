@@ -293,10 +293,19 @@ void hyptrace_free_events(struct hyptrace_event **events);
 void hyptrace_free_event(struct hyptrace_event *event);
 void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls);
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
+const struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
+						  const char *name);
 const char *hyptrace_state_name(uint32_t state);
 const char *hyptrace_mode_name(uint32_t mode);
 const char *hyptrace_trigger_name(uint32_t trigger);
 const char *hyptrace_cpu_state_name(uint32_t state);
+
+/* process.c: who reads a ring */
+
+/* Bytes of "process 4194304 (hyptrace)" at most, its NUL included */
+#define HYPTRACE_PROCESS_NAME_SIZE	64
+
+const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
 
 /* control.c and control_event.c: change remotes and events */
 struct hyptrace_settings;
@@ -562,6 +571,12 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
 				  const struct hyptrace_event *event,
 				  const struct hyptrace_field *field,
 				  const struct hyptrace_record *rec);
+bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event,
+				   const struct hyptrace_field *field);
+bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts);
+const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
+				  const struct hyptrace_record *rec, size_t *len);
 const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
 							    const struct hyptrace_event *event,
 							    const struct hyptrace_record *rec);
@@ -574,6 +589,10 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 			   struct hyptrace_error *err);
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
 			    char *to);
+bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size);
+uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data);
+const void *hyptrace_field_bytes(const struct hyptrace_field *field,
+				 const struct hyptrace_record *rec, uint32_t *size);
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 			 uint64_t *value);
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);

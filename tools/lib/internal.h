@@ -22,18 +22,8 @@ int hyptrace_error_memory(struct hyptrace_error *err);
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* nearest.c: also for the command */
-
-/* A search for the word that the user probably meant */
-struct hyptrace_nearest {
-	const char	*word;
-	size_t		len;
-	unsigned int	wrong;	/* letters of it that are wrong, compared with found */
-	const char	*found;	/* the nearest valid word so far, NULL if none is near */
-};
-
-void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, size_t len);
-void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name);
+/* nearest.c: hyptrace_nearest() of a word of @len bytes */
+const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, const char *name);
 
 /* extack.c: why the kernel refused a request */
 
@@ -74,31 +64,10 @@ void hyptrace_free_hypercall(struct hyptrace_hypercall *call);
 void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
 uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 
-/* field.c: numbers in payloads */
-uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data);
-bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size);
-const void *hyptrace_field_bytes(const struct hyptrace_field *field,
-				 const struct hyptrace_record *rec, uint32_t *size);
-
-/* format.c: also for the command */
-bool hyptrace_formats_depends(const struct hyptrace_formats *fmts,
-			      const struct hyptrace_event *event,
-			      const struct hyptrace_field *field);
-
 /* format.c: events that the kernel has described */
 struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 						      struct hyptrace_event *const *events,
 						      unsigned int nr, struct hyptrace_error *err);
-bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts);
-const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
-				  const struct hyptrace_record *rec, size_t *len);
-
-/* process.c: also for the command */
-
-/* Bytes of "process 4194304 (hyptrace)" at most, its NUL included */
-#define HYPTRACE_PROCESS_NAME_SIZE	64
-
-const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
 
 /* decode.c */
 void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
@@ -124,17 +93,5 @@ struct hyptrace_reader {
 	const void			*data;
 	size_t				data_size;
 };
-
-/* Find a field of an event. Return the field; NULL if the event has none of that name. */
-static inline struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
-							  const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; name && i < event->nr_fields; i++)
-		if (!strcmp(event->fields[i]->name, name))
-			return event->fields[i];
-	return NULL;
-}
 
 #endif /* HYPTRACE_INTERNAL_H */

@@ -17,13 +17,12 @@ static const char *const words[] = {
 
 static const char *nearest(const char *word, unsigned int nr)
 {
-	struct hyptrace_nearest near;
+	const char *near = NULL;
 	unsigned int i;
 
-	hyptrace_nearest_begin(&near, word, strlen(word));
 	for (i = 0; i < nr; i++)
-		hyptrace_nearest_try(&near, words[i]);
-	return near.found;
+		near = hyptrace_nearest(word, near, words[i]);
+	return near;
 }
 
 static void nearest_words(void **state)
@@ -60,39 +59,28 @@ static void nearest_words(void **state)
 /* The word may be a part of a text. */
 static void part_of_a_text(void **state)
 {
-	struct hyptrace_nearest near;
-
 	(void)state;
-	hyptrace_nearest_begin(&near, "strem == 1", 5);
-	hyptrace_nearest_try(&near, "stream");
-	assert_string_equal(near.found, "stream");
-	assert_int_equal(near.wrong, 1);
+	assert_string_equal(hyptrace_nearest_of("strem == 1", 5, NULL, "stream"), "stream");
+	/* one letter is wrong, two are */
+	assert_string_equal(hyptrace_nearest_of("strem == 1", 5, "xtream", "stream"), "stream");
 }
 
 /* A word of which no letter is right is not near. */
 static void short_words(void **state)
 {
-	struct hyptrace_nearest near;
-
 	(void)state;
-	hyptrace_nearest_begin(&near, "xy", 2);
-	hyptrace_nearest_try(&near, "ec");
-	assert_null(near.found);
-	hyptrace_nearest_try(&near, "ey");
-	assert_string_equal(near.found, "ey");
+	assert_null(hyptrace_nearest("xy", NULL, "ec"));
+	assert_string_equal(hyptrace_nearest("xy", NULL, "ey"), "ey");
 }
 
 /* A valid word that is too long is never near. */
 static void long_words(void **state)
 {
-	struct hyptrace_nearest near;
-
 	(void)state;
-	hyptrace_nearest_begin(&near, "FFA_NOTIFICATION", 16);
-	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY_64");
-	assert_null(near.found);
-	hyptrace_nearest_try(&near, "FFA_NOTIFICATION_BITMAP_DESTROY_");
-	assert_non_null(near.found);
+	assert_null(hyptrace_nearest("FFA_NOTIFICATION", NULL,
+				     "FFA_NOTIFICATION_BITMAP_DESTROY_64"));
+	assert_non_null(hyptrace_nearest("FFA_NOTIFICATION", NULL,
+					 "FFA_NOTIFICATION_BITMAP_DESTROY_"));
 }
 
 int main(void)

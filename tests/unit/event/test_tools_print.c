@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "lib/digits.h"
+#include "common/digits.h"
 #include "event_lists.h"
 #include "hyp_list.h"
 

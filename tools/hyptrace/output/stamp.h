@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "lib/digits.h"
+#include "common/digits.h"
 
 /* The last eight digits differ within this time */
 #define STAMP_TICK	UINT64_C(100000000)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"

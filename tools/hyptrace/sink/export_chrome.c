@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/map.h"
 #include "output/out.h"

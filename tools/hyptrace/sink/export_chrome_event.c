@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "export.h"

@@ -21,9 +21,7 @@ struct host_events {
 	bool			lost_more;	/* also one of unknown size */
 	/* filtered events of both before the first one that was printed */
 	uint64_t		skipped;
-	/* prints a note about a damaged place; or NULL */
-	void			(*note)(const struct hyptrace_error *err, void *arg);
-	void			*arg;	/* its second argument */
+	struct session		*session;	/* what prints notes about damaged places */
 };
 
 /* host_events.c */
@@ -36,8 +34,7 @@ int host_events_choose(struct host_events *h, const char *verb);
 /* report_host.c: print them, for cmd_report.c */
 int report_host_configure(struct host_events *h, const struct lines *lines, struct context *ctx,
 			  struct hyptrace_error *err);
-int report_host_run(struct host_events *h, struct lines *lines, struct hyptrace_file *file,
-		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
+int report_host_run(struct host_events *h, struct lines *lines, struct session *s,
 		    struct hyptrace_error *err);
 void report_host_counts(const struct host_events *h, struct session_counts *counts);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lib/hyptrace_model.h"
-#include "lib/internal.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "output/stamp.h"

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/digits.h"
+#include "common/digits.h"
 #include "lib/hyptrace_model.h"
-#include "lib/internal.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/clock.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/printer.h"
 #include "output/text.h"
 #include "lines.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/file/read/file.h"
+#include "lib/hyptrace_file.h"
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/out.h"
@@ -62,8 +62,8 @@ static int advance(struct host_events *h, struct side *side, struct hyptrace_err
 
 	do {
 		ret = hyptrace_file_next(side->file, &side->next, err);
-		if (ret == -EBADMSG && h->note)
-			h->note(err, h->arg);
+		if (ret == -EBADMSG)
+			session_note_damage(err, h->session);
 	} while (ret == -EBADMSG);
 	if (ret > 0)
 		return 0;
@@ -170,28 +170,24 @@ static int count_too_many(struct host_events *h, struct side *sides, uint64_t la
  * report_host_run - print the events of both
  * @h:		the events of the host
  * @lines:	the line printer of the remote
- * @file:	the file
- * @note:	prints a note about a damaged place
- * @arg:	its second argument
+ * @s:		the session of the file
  * @err:	the reason if it fails
  *
  * Return: 0 or a negative errno.
  */
-int report_host_run(struct host_events *h, struct lines *lines, struct hyptrace_file *file,
-		    void (*note)(const struct hyptrace_error *err, void *arg), void *arg,
+int report_host_run(struct host_events *h, struct lines *lines, struct session *s,
 		    struct hyptrace_error *err)
 {
 	struct side sides[NR_SIDES] = {
-		[REMOTE] = { .lines = lines, .file = h->no_remote ? NULL : file },
+		[REMOTE] = { .lines = lines, .file = h->no_remote ? NULL : s->file },
 		[HOST] = { .lines = &h->lines, .file = h->no_host ? NULL : h->file },
 	};
 	uint64_t skip = 0;
 	int ret = 0;
 
-	if (file->last)
-		ret = count_too_many(h, sides, file->last, &skip, err);
-	h->note = note;
-	h->arg = arg;
+	if (s->count)
+		ret = count_too_many(h, sides, s->count, &skip, err);
+	h->session = s;
 	return ret ? ret : print(h, sides, skip, lines->out, err);
 }
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/event/sentence.h"
-#include "lib/internal.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "row.h"
@@ -16,8 +14,6 @@
 
 /* Bytes of a name at most that is not among the symbols of a field */
 #define ASKED_NAME_MAX		64
-/* Bytes of a sentence as a member of an object at most */
-#define TEXT_MAX		(SENTENCE_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE + DIGITS_SLACK)
 /* Bytes of a field that has no size of its own at most */
 #define ANY_SIZE_MAX	1024
 
@@ -126,7 +122,8 @@ void row_add_hex(struct row *row, const struct hyptrace_field *field)
 bool row_has_names(const struct row *row, const struct hyptrace_field *field)
 {
 	return hyptrace_field_is_number(field, row->event->size) &&
-	       (field->nr_symbols || hyptrace_formats_depends(row->formats, row->event, field));
+	       (field->nr_symbols ||
+		hyptrace_formats_name_depends(row->formats, row->event, field));
 }
 
 /* Add the name of a field's value, or nothing if it has none. */
@@ -135,7 +132,7 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	struct row_step *step = &row->steps[row->nr];
 
 	step->field = field;
-	if (hyptrace_formats_depends(row->formats, row->event, field)) {
+	if (hyptrace_formats_name_depends(row->formats, row->event, field)) {
 		step->kind = ROW_ASK_NAME;
 		next_step(row, ASKED_NAME_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE);
 		return;
@@ -329,7 +326,8 @@ void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_even
 {
 	size_t len;
 	const char *text = hyptrace_formats_text(formats, event, rec, &len);
-	char *to = stpcpy(out_room(out, TEXT_MAX), ",\"text\":");
+	static const char key[] = ",\"text\":";
+	char *to = out_room(out, strlen(key) + len * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
-	out_put_to(out, row_put_string(ROW_JSON, to, text, len));
+	out_put_to(out, row_put_string(ROW_JSON, stpcpy(to, key), text, len));
 }

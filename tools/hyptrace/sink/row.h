@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/digits.h"
-#include "lib/event/place.h"
+#include "common/digits.h"
+#include "common/place.h"
 #include "lib/hyptrace.h"
 #include "output/text.h"
 

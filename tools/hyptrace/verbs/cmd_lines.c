@@ -232,7 +232,7 @@ static int print_file(struct printing *p)
 	progress_begin(s->file, !s->quiet && is_stdout_file());
 	out_flush(&s->ctx->out);
 	if (p->host.file)
-		ret = report_host_run(&p->host, &p->lines, s->file, session_note_damage, s, &err);
+		ret = report_host_run(&p->host, &p->lines, s, &err);
 	else
 		ret = report_team_run(s, &p->lines, &err);
 	progress_end();

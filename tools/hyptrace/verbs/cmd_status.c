@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "output/columns.h"

@@ -7,6 +7,13 @@
 
 #include "internal.h"
 
+/**
+ * hyptrace_process_name - name a process, such as the consumer of a ring
+ * @pid:	its process id
+ * @name:	out: the name
+ *
+ * Return: @name, such as "process 66 (hyptrace)".
+ */
 const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE])
 {
 	char path[32], comm[32];

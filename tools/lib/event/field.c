@@ -7,6 +7,13 @@
 
 #include "internal.h"
 
+/**
+ * hyptrace_field_read - read a field that is known to be a number
+ * @field:	the field; hyptrace_field_is_number() says yes
+ * @data:	the payload of a record that is not shorter than the event
+ *
+ * Return: the value, sign-extended if the field is signed.
+ */
 uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data)
 {
 	union {
@@ -29,6 +36,13 @@ uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *dat
 	}
 }
 
+/**
+ * hyptrace_field_is_number - check whether a field is a number
+ * @field:	the field
+ * @size:	bytes of the payload
+ *
+ * Return: true if it is a number of 1, 2, 4 or 8 bytes inside the payload.
+ */
 bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
 {
 	if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8)
@@ -41,9 +55,14 @@ bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
 #define DATA_LOC	"__data_loc "
 #define REL_LOC		"__rel_loc "
 
-/*
- * Get the bytes of a field that is not a number. Return the bytes: those of an array, or those that
- * a field of the kernel refers to. NULL if they are not inside the record.
+/**
+ * hyptrace_field_bytes - get the bytes of a field that is not a number
+ * @field:	the field
+ * @rec:	a record of its event
+ * @size:	out: number of bytes
+ *
+ * Return: the bytes of an array, or those that a field of the kernel refers to; NULL if they are
+ * not inside the record.
  */
 const void *hyptrace_field_bytes(const struct hyptrace_field *field,
 				 const struct hyptrace_record *rec, uint32_t *size)
@@ -84,6 +103,24 @@ int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptra
 		return -EINVAL;
 	*value = hyptrace_field_read(field, rec->data);
 	return 0;
+}
+
+/**
+ * hyptrace_event_field - find a field of an event
+ * @event:	the event
+ * @name:	name of the field, or NULL
+ *
+ * Return: the field; NULL if the event has none of that name.
+ */
+const struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
+						  const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; name && i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i]->name, name))
+			return event->fields[i];
+	return NULL;
 }
 
 /**

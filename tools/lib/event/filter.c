@@ -98,26 +98,26 @@ static bool has_field(const struct request *request, const char *name)
 static void fail_field(const struct request *request, const struct filter_span *name)
 {
 	struct hyptrace_error *err = request->err;
-	struct hyptrace_nearest near;
+	struct filter_span word = *name;
 	char why[HYPTRACE_ERROR_TEXT];
+	const char *near = NULL;
 	unsigned int i, j;
 
 	/* the name of another field may look more like the key */
 	if (name->len == strlen(VM_KEY) && !memcmp(name->text, VM_KEY, name->len))
-		hyptrace_nearest_begin(&near, VM_FIELD, strlen(VM_FIELD));
-	else
-		hyptrace_nearest_begin(&near, name->text, name->len);
+		word = (struct filter_span){ VM_FIELD, strlen(VM_FIELD) };
 	for (i = 0; i < request->nr; i++)
 		for (j = 0; j < request->events[i]->nr_fields; j++)
-			hyptrace_nearest_try(&near, request->events[i]->fields[j]->name);
+			near = hyptrace_nearest_of(word.text, word.len, near,
+						   request->events[i]->fields[j]->name);
 	if (request->nr == 1)
 		snprintf(why, sizeof(why), "the event \"%s\" has no field \"%.*s\"",
 			 request->events[0]->name, filter_quoted(name), name->text);
 	else
 		snprintf(why, sizeof(why), "no event has a field \"%.*s\"", filter_quoted(name),
 			 name->text);
-	if (near.found)
-		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near.found);
+	if (near)
+		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
 	else if (name->len == strlen(CPU_KEY) && !memcmp(name->text, CPU_KEY, name->len))
 		hyptrace_error_set(err, EINVAL, "%s: choose CPUs with --cpu", why);
 	else if (request->nr == 1 && has_field(request, ARG_FIELD))

@@ -21,13 +21,13 @@ static bool is_named(const char *name, const struct filter_span *span)
 
 /* Store an error, with a suggestion if there is one. */
 static enum filter_fault fail_name(struct hyptrace_error *err, const char *why,
-				   const struct hyptrace_nearest *near)
+				   const char *near)
 {
-	if (!near->found) {
+	if (!near) {
 		hyptrace_error_set(err, EINVAL, "%s", why);
 		return FILTER_FAULT_VALUE;
 	}
-	hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near->found);
+	hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
 	return FILTER_FAULT_NEAR;
 }
 
@@ -132,27 +132,25 @@ static uint64_t find_errno(const struct filter_span *span)
 
 static enum filter_fault fail_errno(const struct filter_comparison *c, struct hyptrace_error *err)
 {
-	struct hyptrace_nearest near;
+	const char *near = NULL, *name;
 	char why[HYPTRACE_ERROR_TEXT];
-	const char *name;
 	int64_t number;
 
-	hyptrace_nearest_begin(&near, c->value.text, c->value.len);
 	for (number = 1; number <= ERRNO_MAX; number++) {
 		name = hyptrace_errno_name(-number);
 		if (name)
-			hyptrace_nearest_try(&near, name);
+			near = hyptrace_nearest_of(c->value.text, c->value.len, near, name);
 	}
 	snprintf(why, sizeof(why), "there is no errno \"%.*s\"", filter_quoted(&c->name),
 		 c->name.text);
-	return fail_name(err, why, &near);
+	return fail_name(err, why, near);
 }
 
 /* Store why a field does not have the value of a name. */
 static enum filter_fault fail_value(const struct filter_comparison *c,
 				    const struct hyptrace_field *field, struct hyptrace_error *err)
 {
-	struct hyptrace_nearest near;
+	const char *near = NULL;
 	char why[HYPTRACE_ERROR_TEXT];
 	unsigned int i;
 
@@ -161,16 +159,16 @@ static enum filter_fault fail_value(const struct filter_comparison *c,
 				   field->name);
 		return FILTER_FAULT_UNNAMED;
 	}
-	hyptrace_nearest_begin(&near, c->name.text, c->name.len);
 	for (i = 0; i < field->nr_symbols; i++)
-		hyptrace_nearest_try(&near, field->symbols[i]->name);
+		near = hyptrace_nearest_of(c->name.text, c->name.len, near,
+					   field->symbols[i]->name);
 	if (field->nr_symbols)
 		snprintf(why, sizeof(why), "the field \"%s\" has no value \"%.*s\"", field->name,
 			 filter_quoted(&c->name), c->name.text);
 	else
 		snprintf(why, sizeof(why), "the name of an errno has a minus: use \"-%.*s\"",
 			 filter_quoted(&c->name), c->name.text);
-	return fail_name(err, why, &near);
+	return fail_name(err, why, near);
 }
 
 static enum filter_fault resolve_value(const struct filter_comparison *c,

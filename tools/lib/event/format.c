@@ -132,14 +132,25 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 	return fmts;
 }
 
+/**
+ * hyptrace_formats_has_tasks - check whether hyptrace_formats_task() knows tasks
+ * @fmts:	the formats
+ *
+ * Return: true if the kernel of the host has described the events.
+ */
 bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts)
 {
 	return fmts->is_foreign;
 }
 
-/*
- * Print the task that was interrupted or that has called. Return the text, such as "
- * bash-1234  ", valid until the next call; NULL if the event does not say it.
+/**
+ * hyptrace_formats_task - print the task that was interrupted, or that has called
+ * @fmts:	the formats
+ * @rec:	a record of an event of the host
+ * @len:	out: length of the text
+ *
+ * Return: the text, such as "     bash-1234  ", valid until the next call; NULL if the event does
+ * not say it.
  */
 const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
 				  const struct hyptrace_record *rec, size_t *len)

@@ -44,10 +44,18 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
 	return name ? name : hyptrace_symbol_name(field, value);
 }
 
-/* Does a field's name depend on more than its value? */
-bool hyptrace_formats_depends(const struct hyptrace_formats *fmts,
-			      const struct hyptrace_event *event,
-			      const struct hyptrace_field *field)
+/**
+ * hyptrace_formats_name_depends - check whether the name of a value depends on the whole event
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ *
+ * Return: true if hyptrace_formats_name() may give a value another name than
+ * hyptrace_symbol_name().
+ */
+bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event,
+				   const struct hyptrace_field *field)
 {
 	const struct sentence *sentence = fmts->by_id[event->id].sentence;
 

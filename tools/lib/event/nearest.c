@@ -42,32 +42,26 @@ static unsigned int distance(const char *a, size_t a_len, const char *b, size_t 
 	return row[b_len];
 }
 
-/* Begin to look for the word that the user probably meant. */
-void hyptrace_nearest_begin(struct hyptrace_nearest *near, const char *word, size_t len)
-{
-	*near = (struct hyptrace_nearest){
-		.word = word,
-		.len = len,
-		.wrong = NEAREST_MAX + 1,
-	};
-}
-
-void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name)
+/* Return the number of wrong letters; more than NEAREST_MAX if the name is not near. */
+static unsigned int count_wrong(const char *word, size_t word_len, const char *name)
 {
 	size_t len = strlen(name);
 	unsigned int wrong;
 
-	if (near->len > NEAREST_WORD || len > NEAREST_WORD)
-		return;
-	wrong = distance(near->word, near->len, name, len);
+	if (word_len > NEAREST_WORD || len > NEAREST_WORD)
+		return NEAREST_MAX + 1;
+	wrong = distance(word, word_len, name, len);
 	/* the beginning of a word is near, whatever its length, and so is another case */
-	if (wrong > 1 && near->len > 1 && near->len <= len &&
-	    !strncasecmp(near->word, name, near->len))
+	if (wrong > 1 && word_len > 1 && word_len <= len && !strncasecmp(word, name, word_len))
 		wrong = 1;
-	if (wrong < near->wrong && wrong < len && (wrong <= 1 || len > NEAREST_SHORT)) {
-		near->wrong = wrong;
-		near->found = name;
-	}
+	return wrong < len && (wrong <= 1 || len > NEAREST_SHORT) ? wrong : NEAREST_MAX + 1;
+}
+
+const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, const char *name)
+{
+	unsigned int wrong = best ? count_wrong(word, len, best) : NEAREST_MAX + 1;
+
+	return count_wrong(word, len, name) < wrong ? name : best;
 }
 
 /**
@@ -80,11 +74,5 @@ void hyptrace_nearest_try(struct hyptrace_nearest *near, const char *name)
  */
 const char *hyptrace_nearest(const char *word, const char *best, const char *name)
 {
-	struct hyptrace_nearest near;
-
-	hyptrace_nearest_begin(&near, word, strlen(word));
-	if (best)
-		hyptrace_nearest_try(&near, best);
-	hyptrace_nearest_try(&near, name);
-	return near.found;
+	return hyptrace_nearest_of(word, strlen(word), best, name);
 }

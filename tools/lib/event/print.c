@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digits.h"
+#include "common/digits.h"
 #include "internal.h"
 #include "print.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "place.h"
+#include "common/place.h"
 
 struct tep_event;
 

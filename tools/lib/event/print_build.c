@@ -13,7 +13,7 @@
 
 #include <event-parse.h>
 
-#include "digits.h"
+#include "common/digits.h"
 #include "internal.h"
 #include "print.h"
 

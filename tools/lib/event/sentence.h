@@ -10,9 +10,9 @@
 
 #include <assert.h>
 
-#include "digits.h"
+#include "common/digits.h"
+#include "common/place.h"
 #include "internal.h"
-#include "place.h"
 
 /* Bytes of a sentence at most; names of more than SENTENCE_NAME_MAX bytes are not used */
 #define SENTENCE_MAX		1024

@@ -9,7 +9,7 @@
 #ifndef EXPORT_CTF_H
 #define EXPORT_CTF_H
 
-#include "lib/event/place.h"
+#include "common/place.h"
 #include "lib/hyptrace.h"
 
 #define CTF_MAGIC	0xc1fc1fc1U

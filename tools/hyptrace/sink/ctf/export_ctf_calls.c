@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_ctf.h"
@@ -121,7 +121,7 @@ void ctf_find_calls(struct ctf_event *ctf, const struct export *x)
 			id = event->fields[i];
 	/* only a sentence knows the hypercalls; a damaged file may have any size */
 	if (!id || !x->nr_calls || event->size > UINT16_MAX ||
-	    !hyptrace_formats_depends(x->formats, event, id))
+	    !hyptrace_formats_name_depends(x->formats, event, id))
 		return;
 
 	find_args(ctf);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_ctf.h"
@@ -84,7 +84,7 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 		add_field(ctf, field);
 		/* enumerations have the names of all other fields */
 		if (field != ctf->id && !field->nr_symbols &&
-		    hyptrace_formats_depends(x->formats, event, field))
+		    hyptrace_formats_name_depends(x->formats, event, field))
 			ctf->named[ctf->nr_named++] = field;
 	}
 	/* a run of up to eight bytes is written as a whole word */

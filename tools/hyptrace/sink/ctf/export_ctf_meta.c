@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/text.h"
 #include "sink/export.h"
 #include "export_ctf.h"

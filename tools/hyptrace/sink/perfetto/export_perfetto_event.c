@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "export_perfetto.h"
 
 /* Number of values of op, from and to */

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "export_perfetto.h"

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "export_perfetto.h"
 

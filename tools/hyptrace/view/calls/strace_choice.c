@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "output/text.h"
@@ -122,9 +122,9 @@ static void visit_names(const struct strace_events *events, enum hyptrace_kind k
 
 /* The search for a word */
 struct search {
-	const char		*word;
-	bool			found;
-	struct hyptrace_nearest	near;
+	const char	*word;
+	const char	*near;	/* the nearest name, or NULL */
+	bool		found;
 };
 
 static void try_name(uint64_t value, const char *name, bool is_code, void *arg)
@@ -135,7 +135,7 @@ static void try_name(uint64_t value, const char *name, bool is_code, void *arg)
 	(void)is_code;
 	if (!fnmatch(search->word, name, 0))
 		search->found = true;
-	hyptrace_nearest_try(&search->near, name);
+	search->near = hyptrace_nearest(search->word, search->near, name);
 }
 
 /* Is it a number, which a call without a name has in place of it? */
@@ -148,9 +148,9 @@ static int fail_unknown(const struct search *search)
 {
 	if (strpbrk(search->word, "*?["))
 		return cmd_fail("cannot trace \"%s\": no call matches", search->word);
-	if (search->near.found)
+	if (search->near)
 		return cmd_fail("cannot trace \"%s\": no such call; did you mean \"%s\"?",
-				search->word, search->near.found);
+				search->word, search->near);
 	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
 			search->word);
 }
@@ -164,7 +164,6 @@ int strace_choice_check(const struct strace_choice *choice, const struct strace_
 	for (i = 0; i < choice->nr; i++) {
 		struct search search = { .word = choice->words[i].text };
 
-		hyptrace_nearest_begin(&search.near, search.word, strlen(search.word));
 		for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
 			if (hyptrace_model_of_kind(events->model, kind))
 				try_name(0, hyptrace_kind_event(kind), false, &search);

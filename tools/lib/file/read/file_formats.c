@@ -245,7 +245,7 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 	if (arg->type != TEP_PRINT_SYMBOL || !arg->symbol.field ||
 	    arg->symbol.field->type != TEP_PRINT_FIELD)
 		return true;
-	field = hyptrace_event_field(event, arg->symbol.field->field.name);
+	field = (struct hyptrace_field *)hyptrace_event_field(event, arg->symbol.field->field.name);
 	if (!field || field->symbols)
 		return true;
 	for (from = arg->symbol.symbols; from; from = from->next)
