@@ -87,8 +87,9 @@ is_armed()
 	says 'has not ended within 0 s'
 	run -2 ht mark 1 --count "$(fill 20)" -C 0
 	(($(total written) <= $(fill 2) + 2 && $(total written) > $(fill 2) - 3))
-	run -0 ht wait --timeout "$patience"
+	run -0 ht monitor --until-fired --timeout "$patience"
 	[[ $output == *": stop" ]]
+	same "$output" "$(ht wait)"
 	same "$(of '.fired[0].ended')" true
 	# the event is still in the ring
 	same "$(ht show | ids | head -n 1)" 0
@@ -261,5 +262,9 @@ is_armed()
 	run -1 ht wait --timeout x
 	says 'bad timeout "x"'
 	run -1 ht wait selftest
+	run -1 ht monitor --timeout 1s
+	says '--timeout needs --until-fired'
+	run -1 ht monitor --until-fired --count 1
+	says '--count and --until-fired exclude each other'
 	same "$(enabled)" ''
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace monitor: print changes of state as they happen.
+ * hyptrace monitor: print changes of state as they happen, or wait until triggers have fired.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,28 +23,50 @@
 /* Bytes of "23:59:59.999999" and its NUL */
 #define TIME_MAX	16
 
+enum {
+	OPT_FIRED = 0x200,
+	OPT_TIMEOUT,
+};
+
+/* wait takes only the last one */
 static const struct argp_option options[] = {
 	{ "count", 'n', "N", 0, "End after N lines", 0 },
+	{ "until-fired", OPT_FIRED, NULL, 0,
+	  "Print only triggers that fire, and end when all have that can", 0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "Give up after this time, such as 2s or 500ms, with exit code 2", 0 },
 	{ 0 }
 };
 
+#define WAIT_OPTIONS	(&options[2])
+
 /* A remote as it was last printed */
 struct known {
-	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];	/* its name */
-	uint32_t	state;	/* its state */
-	uint32_t	mode;	/* its mode */
-	uint64_t	requested;	/* requested bytes per CPU */
-	uint64_t	allocated;	/* allocated bytes per CPU */
+	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
+	uint32_t	state;
+	uint32_t	mode;
+	uint64_t	requested;	/* bytes per CPU */
+	uint64_t	allocated;
 	uint32_t	readers;	/* attached descriptors */
 };
 
 /* The options and the state of the verb */
 struct monitor {
-	struct context	*ctx;	/* the verb's context */
-	uint64_t	count;	/* end after so many lines; 0 for no limit */
-	uint64_t	seen;	/* lines printed */
-	struct known	*known;	/* the remotes that were printed */
+	struct context	*ctx;
+	uint64_t	count;		/* end after so many lines; 0 for no limit */
+	uint64_t	seen;		/* lines printed */
+	struct known	*known;		/* the remotes that were printed */
 	unsigned int	nr_known;
+
+	bool		until_fired;
+	const char	*timeout;	/* argument of --timeout, or NULL */
+	uint64_t	nsec;		/* what it means */
+	const char	*name;		/* of the remote that has the triggers */
+	unsigned int	nr_fired;	/* events that have fired and were printed */
+	/* the recording goes on for some sub-buffers after the last one */
+	bool		goes_on;
+	bool		was_armed;
+	bool		is_late;	/* the time is over */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -56,25 +78,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_number(arg, UINT64_MAX, &mon->count) || !mon->count)
 			return cmd_usage("bad count \"%s\": use a number from 1", arg);
 		return 0;
+	case OPT_FIRED:
+		mon->until_fired = true;
+		return 0;
+	case OPT_TIMEOUT:
+		mon->timeout = arg;
+		if (!parse_time(arg, &mon->nsec) || mon->nsec > INT64_MAX)
+			return cmd_usage("bad timeout \"%s\": use a time such as 2s or 500ms",
+					 arg);
+		return 0;
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);
+	case ARGP_KEY_END:
+		if (mon->until_fired && mon->count)
+			return cmd_usage("--count and --until-fired exclude each other");
+		if (mon->timeout && !mon->until_fired)
+			return cmd_usage("--timeout needs --until-fired");
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.doc = "Print a line for each change of a remote, an event or a reader, for each loss, and for each trigger that fires, until a signal comes.",
-};
-
-/* Begin a line: the time, then @fmt in text and @change in JSON. */
+/* Begin a line: the time, the remote and @fmt in text; the time, @change and the remote in JSON. */
 static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon,
-							     enum printer_style style,
 							     const char *change,
+							     const char *remote,
 							     const char *fmt, ...)
 {
-	uint64_t now = clock_now(CLOCK_REALTIME);
+	const bool is_removed = !strcmp(change, "removed"), is_loss = !strcmp(change, "loss");
 	struct printer *p = mon->ctx->p;
 	char time[TIME_MAX], *text;
 	va_list ap;
@@ -85,10 +116,12 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 	va_end(ap);
 	if (len < 0)
 		die_no_memory();
-	clock_time_of_day(now, time, sizeof(time));
-	printer_line(p, style, "%s %s", time, text);
+	clock_time_of_day(clock_now(CLOCK_REALTIME), time, sizeof(time));
+	printer_line(p, is_loss ? STYLE_BAD : STYLE_PLAIN, "%s %s %s: %s", time,
+		     is_removed ? "remote" : change, remote, text);
 	printer_str(p, "time", time);
 	printer_str(p, "change", change);
+	printer_str(p, "remote", remote);
 	free(text);
 }
 
@@ -146,12 +179,11 @@ static void print_remote(struct monitor *mon, const struct hyptrace_remote *remo
 {
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_PLAIN, "remote",
-		   "remote %s: %s, mode %s, %" PRIu64 " bytes requested, %" PRIu64 " bytes allocated, %u reader%s",
-		   remote->name, hyptrace_state_name(remote->state),
-		   hyptrace_mode_name(remote->mode), remote->size_requested,
-		   remote->size_allocated, remote->readers, remote->readers == 1 ? "" : "s");
-	printer_str(p, "remote", remote->name);
+	begin_line(mon, "remote", remote->name,
+		   "%s, mode %s, %" PRIu64 " bytes requested, %" PRIu64 " bytes allocated, %u reader%s",
+		   hyptrace_state_name(remote->state), hyptrace_mode_name(remote->mode),
+		   remote->size_requested, remote->size_allocated, remote->readers,
+		   remote->readers == 1 ? "" : "s");
 	printer_str(p, "state", hyptrace_state_name(remote->state));
 	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
 	printer_size(p, "size_requested", remote->size_requested);
@@ -165,12 +197,11 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	char *trigger = event->trigger ? trigger_text(event) : NULL;
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_PLAIN, "event", "event %s: %s %s%s%s%s%s%s", event->remote,
-		   event->name, event->enabled ? "enabled" : "disabled",
+	begin_line(mon, "event", event->remote, "%s %s%s%s%s%s%s", event->name,
+		   event->enabled ? "enabled" : "disabled",
 		   event->filter ? ", filter " : "", event->filter ?: "",
 		   trigger ? ", trigger: " : "", trigger ?: "", event->counted ? ", counted" : "");
 	free(trigger);
-	printer_str(p, "remote", event->remote);
 	printer_str(p, "event", event->name);
 	printer_uint(p, "id", event->id);
 	printer_bool(p, "enabled", event->enabled);
@@ -189,10 +220,9 @@ static void print_notified(struct monitor *mon, const struct hyptrace_remote *re
 	const char *name = hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NOTIFY);
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_PLAIN, "trigger",
-		   "trigger %s: %s, fired %" PRIu64 " time%s since the rings were loaded",
-		   remote->name, name, remote->notified, remote->notified == 1 ? "" : "s");
-	printer_str(p, "remote", remote->name);
+	begin_line(mon, "trigger", remote->name,
+		   "%s, fired %" PRIu64 " time%s since the rings were loaded", name,
+		   remote->notified, remote->notified == 1 ? "" : "s");
 	printer_str(p, "trigger", name);
 	printer_u64(p, "notified", remote->notified);
 	printer_end(p);
@@ -200,14 +230,12 @@ static void print_notified(struct monitor *mon, const struct hyptrace_remote *re
 
 static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
 {
-	struct printer *p = mon->ctx->p;
 	char *text = firing_text(remote, 0);
 
-	begin_line(mon, STYLE_PLAIN, "trigger", "trigger %s: %s", remote->name, text);
+	begin_line(mon, "trigger", remote->name, "%s", text);
 	free(text);
-	printer_str(p, "remote", remote->name);
-	firing_print_keys(p, remote, 0);
-	printer_end(p);
+	firing_print_keys(mon->ctx->p, remote, 0);
+	printer_end(mon->ctx->p);
 }
 
 static void print_reader(struct monitor *mon, const struct hyptrace_reader_notification *reader)
@@ -219,9 +247,7 @@ static void print_reader(struct monitor *mon, const struct hyptrace_reader_notif
 
 	if (reader->cpu != HYPTRACE_CPU_ALL)
 		snprintf(cpus, sizeof(cpus), "CPU %d", reader->cpu);
-	begin_line(mon, STYLE_PLAIN, "reader", "reader %s: %s, process %u %s", reader->remote,
-		   cpus, reader->pid, change);
-	printer_str(p, "remote", reader->remote);
+	begin_line(mon, "reader", reader->remote, "%s, process %u %s", cpus, reader->pid, change);
 	if (reader->cpu == HYPTRACE_CPU_ALL)
 		printer_none(p, "cpu");
 	else
@@ -235,28 +261,12 @@ static void print_loss(struct monitor *mon, const struct hyptrace_loss_notificat
 {
 	struct printer *p = mon->ctx->p;
 
-	begin_line(mon, STYLE_BAD, "loss",
-		   "loss %s: CPU %u, %" PRIu64 " event%s, %" PRIu64 " in total", loss->remote,
+	begin_line(mon, "loss", loss->remote, "CPU %u, %" PRIu64 " event%s, %" PRIu64 " in total",
 		   loss->cpu, loss->count, loss->count == 1 ? "" : "s", loss->total);
-	printer_str(p, "remote", loss->remote);
 	printer_uint(p, "cpu", loss->cpu);
 	printer_uint(p, "count", loss->count);
 	printer_uint(p, "total", loss->total);
 	printer_end(p);
-}
-
-static void print_removed(struct monitor *mon, const struct hyptrace_remote *remote)
-{
-	begin_line(mon, STYLE_PLAIN, "removed", "remote %s: removed", remote->name);
-	printer_str(mon->ctx->p, "remote", remote->name);
-	printer_end(mon->ctx->p);
-}
-
-static void print_overflow(struct monitor *mon)
-{
-	begin_line(mon, STYLE_BAD, "overflow",
-		   "notifications were lost because hyptrace read too slowly; the current state follows:");
-	printer_end(mon->ctx->p);
 }
 
 static const char *remote_of(const struct hyptrace_notification *notification)
@@ -296,7 +306,8 @@ static int print_notification(const struct hyptrace_notification *notification, 
 {
 	struct monitor *mon = ((struct loop *)arg)->arg;
 
-	if (!is_meant(mon, remote_of(notification)))
+	/* after each of them until_fired() looks at the remote */
+	if (mon->until_fired || !is_meant(mon, remote_of(notification)))
 		return 0;
 
 	switch (notification->type) {
@@ -304,7 +315,8 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		return print_change(mon, notification->remote);
 	case HYPTRACE_NOTIFICATION_REMOTE_GONE:
 		forget(mon, notification->remote->name);
-		print_removed(mon, notification->remote);
+		begin_line(mon, "removed", notification->remote->name, "removed");
+		printer_end(mon->ctx->p);
 		break;
 	case HYPTRACE_NOTIFICATION_EVENT:
 		print_event(mon, notification->event);
@@ -351,10 +363,17 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 static int print_state(struct monitor *mon, struct hyptrace_error *err)
 {
 	struct hyptrace_remote **remotes;
+	struct printer *p = mon->ctx->p;
+	char time[TIME_MAX];
 	unsigned int nr, i;
 	int ret;
 
-	print_overflow(mon);
+	clock_time_of_day(clock_now(CLOCK_REALTIME), time, sizeof(time));
+	printer_line(p, STYLE_BAD, "%s notifications were lost because hyptrace read too slowly; the current state follows:",
+		     time);
+	printer_str(p, "time", time);
+	printer_str(p, "change", "overflow");
+	printer_end(p);
 	forget(mon, NULL);
 	if (seen(mon))
 		return 1;
@@ -372,47 +391,173 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 	return ret;
 }
 
+static void print_firing(struct monitor *mon, const struct hyptrace_remote *remote,
+			 unsigned int which)
+{
+	char *text = firing_text(remote, which);
+	struct printer *p = mon->ctx->p;
+
+	printer_line(p, STYLE_PLAIN, "%s", text);
+	printer_str(p, "remote", mon->name);
+	firing_print_keys(p, remote, which);
+	printer_end(p);
+	out_flush(&mon->ctx->out);
+	free(text);
+}
+
+/* Print what has fired since the last call. Return whether there is more to wait for. */
+static bool print_fired(struct monitor *mon, const struct hyptrace_remote *remote)
+{
+	/* The triggers were armed again, or the recording has ended: print the stop again. */
+	if (remote->nr_fired < mon->nr_fired)
+		mon->nr_fired = 0;
+	else if (mon->goes_on && remote->has_ended)
+		mon->nr_fired--;
+	for (; mon->nr_fired < remote->nr_fired; mon->nr_fired++)
+		print_firing(mon, remote, mon->nr_fired);
+	mon->goes_on = mon->nr_fired && firing_goes_on(remote, mon->nr_fired - 1);
+	return remote->is_armed || mon->goes_on;
+}
+
+/* Print what has fired. Return an exit code, or LOOP_WAIT if more will fire. */
+static int look_at_fired(struct monitor *mon)
+{
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	bool again;
+
+	if (hyptrace_get_remote(mon->ctx->h, mon->name, &remote, &err))
+		return cmd_fail("cannot wait for \"%s\": %s", mon->name, err.text);
+	/* While tracing is off, what has fired may be of triggers that are gone. */
+	again = (mon->was_armed || remote->state == HYPTRACE_STATE_TRACING) &&
+		print_fired(mon, remote);
+	hyptrace_free_remote(remote);
+	if (again) {
+		mon->was_armed = true;
+		return LOOP_WAIT;
+	}
+	if (mon->nr_fired)
+		return EXIT_DONE;
+	if (mon->was_armed)
+		return cmd_fail("cannot wait for \"%s\": tracing or its triggers were switched off",
+				mon->name);
+	return cmd_fail("cannot wait for \"%s\": no trigger is armed (use \"hyptrace enable EVENT --stop\" or \"--start\", then \"hyptrace start\")",
+			mon->name);
+}
+
+static int fail_late(const struct monitor *mon)
+{
+	const char *arg = mon->timeout, last = arg[strlen(arg) - 1];
+	const char *unit = last >= '0' && last <= '9' ? " s" : "";
+
+	if (mon->goes_on)
+		return cmd_fail("the recording of \"%s\" has not ended within %s%s",
+				mon->name, arg, unit);
+	if (mon->nr_fired)
+		return cmd_fail("not all triggers of \"%s\" have fired within %s%s",
+				mon->name, arg, unit);
+	return cmd_fail("no trigger of \"%s\" has fired within %s%s", mon->name, arg, unit);
+}
+
 /* First the notifications that arrived before a loss were printed. */
 static int after_news(struct loop *l, bool lost)
 {
+	struct monitor *mon = l->arg;
 	struct hyptrace_error err;
-	int ret = lost ? print_state(l->arg, &err) : 0;
+	int ret;
 
+	if (mon->until_fired)
+		return look_at_fired(mon);
+	ret = lost ? print_state(mon, &err) : 0;
 	if (ret < 0)
 		return cmd_fail("cannot monitor: %s", err.text);
 	return ret ? EXIT_DONE : LOOP_WAIT;
 }
 
-static int cmd_monitor(struct context *ctx, int argc, char **argv)
+static bool stop(struct loop *l)
 {
-	static const struct loop_ops ops = { .hear = print_notification, .heard = after_news };
-	struct monitor mon = { .ctx = ctx };
-	struct loop loop = LOOP(ctx, &ops, &mon);
-	struct hyptrace_remote *remote = NULL;
-	struct hyptrace_error err;
-	int code;
+	struct monitor *mon = l->arg;
 
-	cmd_parse(ctx, &argp, argc, argv, &mon);
-	code = cmd_connect(ctx);
-	if (!code && ctx->remote)
+	mon->is_late = true;
+	return false;
+}
+
+static int wait_until_fired(struct monitor *mon, struct loop *loop, uint64_t begin)
+{
+	int code = look_at_fired(mon);
+
+	if (code != LOOP_WAIT)
+		return code;
+	loop->ignores_output = true;
+	if (mon->timeout)
+		loop->deadline = begin + mon->nsec;
+	code = loop_run(loop);
+	return mon->is_late ? fail_late(mon) : code;
+}
+
+static int run(struct monitor *mon)
+{
+	static const struct loop_ops ops = {
+		.hear = print_notification, .heard = after_news, .stop = stop,
+	};
+	const uint64_t begin = clock_now(CLOCK_MONOTONIC);
+	struct loop loop = LOOP(mon->ctx, &ops, mon);
+	struct hyptrace_remote *remote = NULL;
+	struct context *ctx = mon->ctx;
+	struct hyptrace_error err;
+	int code = cmd_connect(ctx);
+
+	if (!code && (ctx->remote || mon->until_fired))
 		code = cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	hyptrace_free_remote(remote);
-
-	if (signals_catch() < 0)
+	/* a signal ends the waiting at once: no trigger has fired */
+	if (!mon->until_fired && signals_catch() < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	ctx->out.abandon = &signals_abandon;
+	/* Listen before the first look: what fires after it is notified. */
 	loop.listener = hyptrace_listener_open(ctx->h, &err);
-	if (!loop.listener)
-		return cmd_fail("cannot monitor: %s", err.text);
-	code = loop_run(&loop);
+	mon->name = remote ? remote->name : NULL;
+	if (!loop.listener && mon->until_fired)
+		code = cmd_fail("cannot wait for \"%s\": %s", mon->name, err.text);
+	else if (!loop.listener)
+		code = cmd_fail("cannot monitor: %s", err.text);
+	else
+		code = mon->until_fired ? wait_until_fired(mon, &loop, begin) : loop_run(&loop);
 	hyptrace_listener_close(loop.listener);
-	free(mon.known);
+	hyptrace_free_remote(remote);
+	free(mon->known);
 	return code;
 }
 
+static int cmd_monitor(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Print a line for each change of a remote, an event or a reader, for each loss, and for each trigger that fires, until a signal comes. With --until-fired, wait for triggers as \"hyptrace wait\".",
+	};
+	struct monitor mon = { .ctx = ctx };
+
+	cmd_parse(ctx, &argp, argc, argv, &mon);
+	return run(&mon);
+}
+
+static int cmd_wait(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = WAIT_OPTIONS,
+		.parser = parse,
+		.doc = "Short for \"hyptrace monitor --until-fired\": wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. With --after, wait until the recording has ended, too. If all of that has happened already since tracing was started, do not wait.",
+	};
+	struct monitor mon = { .ctx = ctx, .until_fired = true };
+
+	cmd_parse(ctx, &argp, argc, argv, &mon);
+	return run(&mon);
+}
+
 static const struct verb verbs[] VERBS = {
+	{ "wait", cmd_wait, "Wait until triggers have fired.", VERB_WATCH + 9, false },
 	{ "monitor", cmd_monitor, "Print changes of state as they happen.",
 	  VERB_WATCH + 10, false },
 };
