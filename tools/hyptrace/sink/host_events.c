@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The events of the host that a file has beside those of the remote: open them, and find out which
- * of them --event and --filter choose. For cmd_report.c and cmd_export.c.
+ * of them --event and --filter choose. For report and export.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -98,12 +98,6 @@ int host_events_choose(struct host_events *h, const char *verb)
 	if (!code && choice_is_made(&h->choice))
 		hyptrace_file_set_filter(h->file, choice_accept_event, &h->choice);
 	return code;
-}
-
-void host_events_close(struct host_events *h)
-{
-	lines_end(&h->lines);
-	choice_free(&h->choice);
 }
 
 /*

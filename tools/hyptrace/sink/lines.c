@@ -470,7 +470,21 @@ static noinline void print_any(struct lines *lines, const struct hyptrace_stream
 
 static bool is_plain_text(const struct lines *lines)
 {
-	return !lines->json && !lines->table && !lines->tasks && !lines->is_host;
+	return !lines->json && !lines->table && !lines->tasks && !lines->is_host && !lines->host;
+}
+
+/* Print events of both sides, whose times are relative to lines of the other one, too. */
+static noinline void print_sides(struct lines *lines, const struct hyptrace_stream_event *event)
+{
+	struct lines *side = event->is_host ? lines->host : lines;
+	const uint64_t ts = event->record.ts;
+
+	if (lines->begun || lines->host->begun)
+		lines_resume(side, lines->first, lines->previous);
+	else
+		lines->first = ts;
+	lines->previous = ts;
+	print_any(side, event);
 }
 
 /* Print events and losses. */
@@ -484,6 +498,8 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 	for (event = events; event < end; event++) {
 		if (__builtin_expect(is_text && !event->record.lost, 1))
 			print_text(lines, out, event->cpu, &event->record);
+		else if (lines->host)
+			print_sides(lines, event);
 		else
 			print_any(lines, event);
 	}

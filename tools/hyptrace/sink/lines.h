@@ -60,6 +60,11 @@ struct lines {
 	const bool		*wanted;	/* of lines_begin_table() */
 	/* a line begins with the task that has recorded the event */
 	bool			tasks;
+	/* the line printer of events of the host among them; or NULL */
+	struct lines		*host;
+	/* with @host: times of the first line and of the previous one */
+	uint64_t		first;
+	uint64_t		previous;
 	/* for the verb to set */
 	/* the events are those of the host, beside others */
 	bool			is_host;

@@ -476,7 +476,7 @@ static int export_chosen(struct job *job, struct hyptrace_file *file)
 		code = export_to_output(job, file);
 	if (job->output.tar_fd >= 0)
 		close(job->output.tar_fd);
-	host_events_close(&job->host);
+	choice_free(&job->host.choice);
 	hyptrace_model_free(model);
 	choice_free(&job->choice);
 	free(cpus);

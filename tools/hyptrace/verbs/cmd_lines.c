@@ -28,6 +28,7 @@ struct printing {
 	struct words		words;		/* stream: the events to enable */
 	bool			no_pager;
 	struct host_events	host;		/* report: those beside the events of the remote */
+	struct lines		host_lines;
 };
 
 static const struct argp_child children[] = {
@@ -109,7 +110,8 @@ static int begin(struct printing *p)
 static int end(struct printing *p, int code)
 {
 	lines_end(&p->lines);
-	host_events_close(&p->host);
+	lines_end(&p->host_lines);
+	choice_free(&p->host.choice);
 	free(p->words.words);
 	return session_close(&p->session, code);
 }
@@ -219,10 +221,7 @@ static int cmd_show(struct context *ctx, int argc, char **argv)
 	return end(&p, code);
 }
 
-/*
- * Print the events of the file, those of the host among them, or in several threads. Return an exit
- * code.
- */
+/* Print the events of the file. Return an exit code. */
 static int print_file(struct printing *p)
 {
 	struct session *s = &p->session;
@@ -231,32 +230,58 @@ static int print_file(struct printing *p)
 
 	progress_begin(s->file, !s->quiet && is_stdout_file());
 	out_flush(&s->ctx->out);
-	if (p->host.file)
-		ret = report_host_run(&p->host, &p->lines, s, &err);
-	else
-		ret = report_team_run(s, &p->lines, &err);
+	ret = report_team_run(s, &p->lines, &err);
 	progress_end();
 	session_count_file(s);
-	report_host_counts(&p->host, &s->counts);
 	if (ret)
 		return session_fail(s, &err);
 	return s->counts.damaged ? EXIT_REFUSED : EXIT_DONE;
+}
+
+/* When the pager has ended, accept all events: the next write then ends the session. */
+static bool accept_event(const struct hyptrace_stream_event *event, void *arg)
+{
+	struct printing *p = arg;
+
+	return pager_has_ended ||
+	       choice_accept_event(event, event->is_host ? &p->host.choice : &p->session.choice);
+}
+
+/* Print the chosen events of the host, too. CSV has no columns for them. */
+static int begin_host(struct printing *p)
+{
+	struct host_events *h = &p->host;
+	struct session *s = &p->session;
+	struct hyptrace_error err;
+	int code = EXIT_DONE;
+
+	h->no_host |= p->lines.csv;
+	if (!h->no_host) {
+		lines_set_like(&p->host_lines, &p->lines);
+		p->host_lines.is_host = true;
+		p->lines.host = &p->host_lines;
+		if (lines_begin(&p->host_lines, s->ctx, hyptrace_file_info(h->file)->clock,
+				hyptrace_file_formats(h->file), &err))
+			return session_fail(s, &err);
+		code = host_events_choose(h, s->ctx->verb->name);
+	}
+	hyptrace_file_set_sides(s->file, (h->no_remote ? 0 : HYPTRACE_SIDE_REMOTE) |
+					 (h->no_host ? 0 : HYPTRACE_SIDE_HOST));
+	hyptrace_file_set_filter(s->file, accept_event, p);
+	return code;
 }
 
 /* Prepare to print the events of the open file, and start the pager. Return an exit code. */
 static int begin_report(struct printing *p)
 {
 	struct session *s = &p->session;
-	struct hyptrace_error err;
 	int code = host_events_open(&p->host, s->file, s->path);
 
 	if (!p->no_pager && !code)
 		pager_begin(&s->ctx->out);
 	if (!code)
 		code = begin(p);
-	if (!code && p->host.file)
-		code = report_host_configure(&p->host, &p->lines, s->ctx, &err);
-	return code < 0 ? session_fail(s, &err) : code;
+	return !code && p->host.file ? begin_host(p) : code;
 }
 
 static int cmd_report(struct context *ctx, int argc, char **argv)
