@@ -12,8 +12,9 @@ cd "$work" || exit
 failed=0
 
 # The verbs, with "FILE" for the file; those after "data:" read all sub-buffers
-headers=("report -q FILE" "report -q -n 1 FILE" "dump FILE" "dump --subbufs FILE")
-data=("report -q FILE" "export -q -f jsonl -o - FILE" "export -q -f perfetto -o - FILE" "stat -q -i FILE" "strace -q -i FILE")
+headers=("report -q -n 1 FILE")
+data=("report -q FILE" "export -q -f jsonl -o - FILE" "export -q -f perfetto -o - FILE" "stat -q -i FILE" "strace -q -i FILE"
+	"dump FILE" "dump -i FILE" "dump --subbufs FILE")
 
 # same KIND VERB...: all verbs say what the first one says of the file, and exit with 2
 same()
@@ -58,7 +59,10 @@ head -c $((offset + (size - offset) * 3 / 4 + 1000)) "$good" >cut.dat
 head -c $((offset + 5000)) "$good" >cut-early.dat
 put commit $((offset + 3 * 4096 + 8)) "$ones"
 put record $((offset + 3 * 4096 + 16)) '\0\0\0\0\0\0\0\0'
-for kind in cut cut-early commit record; do
+# 584 years, of a sub-buffer before another one and of the last one
+put time $((offset + 3 * 4096)) "$ones"
+put time-last $((size - 4096)) "$ones"
+for kind in cut cut-early commit record time time-last; do
 	same "$kind" "${data[@]}"
 done
 exit "$failed"

@@ -74,6 +74,7 @@ void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
 unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 				  const struct hyptrace_stream_event *like, uint64_t limit,
 				  struct hyptrace_stream_event *events, unsigned int max);
+void hyptrace_decoder_limit(struct hyptrace_decoder *dec, uint64_t latest);
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
 /**

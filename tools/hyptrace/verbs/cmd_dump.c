@@ -14,9 +14,8 @@
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
-#include "session/select.h"
+#include "session/session.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"
 #define NR_COLUMNS(all)	(sizeof(all) / sizeof((all)[0]))
@@ -25,24 +24,11 @@ enum {
 	OPT_SUBBUFS = 0x200,
 };
 
-/**
- * struct dump - the settings and the state of the verb
- * @ctx:	the verb's context
- * @path:	name of the file
- * @file:	the file
- * @host:	the same for its events of the host; NULL if it has none
- * @is_host:	print sub-buffers of the host
- * @subbufs:	print each sub-buffer
- * @damaged:	something is damaged
- */
 struct dump {
-	struct context		*ctx;
-	const char		*path;
-	struct hyptrace_file	*file;
-	struct hyptrace_file	*host;
-	bool			is_host;
-	bool			subbufs;
-	bool			damaged;
+	struct session		session;
+	struct hyptrace_file	*host;		/* the host's events in the same file; or NULL */
+	bool			is_host;	/* print sub-buffers of the host */
+	bool			subbufs;	/* print each sub-buffer */
 };
 
 static const struct column piece_columns[] = {
@@ -89,9 +75,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		d->subbufs = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (d->path)
+		if (d->session.path)
 			return cmd_usage("unexpected argument \"%s\"", arg);
-		d->path = arg;
+		d->session.path = arg;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -99,7 +85,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 #define DOC \
 	"Print what a trace file says about itself, its events and its CPUs, and where its parts " \
-	"are. FILE is " FILE_DEFAULT " if it is not given."
+	"are, and look for damage. FILE is " FILE_DEFAULT " if it is not given."
 
 static const struct argp argp = {
 	.options = options,
@@ -116,9 +102,20 @@ static void print_text(struct printer *p, const char *key, const char *text)
 		printer_none(p, key);
 }
 
-static void print_info(struct printer *p, const struct hyptrace_file *f)
+static bool has_all(const struct hyptrace_file *f)
 {
-	const struct hyptrace_file_info *info = hyptrace_file_info(f);
+	const struct hyptrace_file_cpu *const *cpus;
+	unsigned int nr, i;
+
+	cpus = hyptrace_file_cpus(f, &nr);
+	for (i = 0; i < nr && !cpus[i]->missing; i++)
+		;
+	return i == nr;
+}
+
+static void print_info(struct printer *p, const struct dump *d)
+{
+	const struct hyptrace_file_info *info = hyptrace_file_info(d->session.file);
 	char begin[64];
 	unsigned int i;
 	time_t sec = info->begin / NSEC_PER_SEC;
@@ -128,7 +125,8 @@ static void print_info(struct printer *p, const struct hyptrace_file *f)
 	print_text(p, "compression", info->compression);
 	printer_str(p, "byte_order", info->big_endian ? "big-endian" : "little-endian");
 	printer_uint(p, "subbuf_size", info->subbuf_size);
-	printer_bool(p, "complete", info->is_complete);
+	printer_bool(p, "complete", info->is_complete && has_all(d->session.file) &&
+		     (!d->host || has_all(d->host)));
 	print_text(p, "remote", info->remote);
 	print_text(p, "clock", info->clock);
 	if (printer_is_json(p)) {
@@ -237,10 +235,9 @@ static void print_events(struct printer *p, const char *key, const struct hyptra
 	printer_end(p);
 }
 
-static void print_subbuf(const struct hyptrace_file_subbuf *s, void *arg)
+static void print_subbuf(struct dump *d, const struct hyptrace_file_subbuf *s)
 {
-	struct dump *d = arg;
-	struct printer *p = d->ctx->p;
+	struct printer *p = d->session.ctx->p;
 	char lost[32] = "?";
 
 	if (s->lost != HYPTRACE_LOST_UNKNOWN)
@@ -263,62 +260,50 @@ static void print_subbuf(const struct hyptrace_file_subbuf *s, void *arg)
 	print_count(p, "lost", s->lost != HYPTRACE_LOST_UNKNOWN, s->lost);
 	print_text(p, "damage", s->damage);
 	printer_end(p);
-	d->damaged |= !!s->damage;
 }
 
-static int fail(const struct dump *d, const struct hyptrace_error *err)
+static void look_at_subbuf(const struct hyptrace_file_subbuf *subbuf, void *arg)
 {
-	return cmd_fail("cannot read \"%s\": %s", d->path, err->text);
-}
-
-static int dump_subbufs(struct dump *d)
-{
-	const struct cpu_list *list = &d->ctx->cpus;
-	const bool choose = d->ctx->have_cpus && !list->all;
+	struct dump *d = arg;
 	struct hyptrace_error err;
 
-	if ((choose && hyptrace_file_set_cpus(d->file, list->ids, list->nr, &err)) ||
-	    hyptrace_file_walk(d->file, print_subbuf, d, &err))
-		return fail(d, &err);
+	if (d->subbufs)
+		print_subbuf(d, subbuf);
+	if (!subbuf->damage)
+		return;
+	snprintf(err.text, sizeof(err.text), "%s", subbuf->damage);
+	session_note_damage(&err, &d->session);
+}
+
+/* Look at all sub-buffers. Return an exit code. */
+static int dump_subbufs(struct dump *d)
+{
+	const struct cpu_list *list = &d->session.ctx->cpus;
+	const bool choose = d->session.ctx->have_cpus && !list->all;
+	struct hyptrace_error err;
+
+	if (hyptrace_file_walk(d->session.file, look_at_subbuf, d, &err))
+		return session_fail(&d->session, &err);
 	d->is_host = true;
 	/* the host may not have recorded a CPU of the list */
 	if (d->host && (!choose || !hyptrace_file_set_cpus(d->host, list->ids, list->nr, NULL)) &&
-	    hyptrace_file_walk(d->host, print_subbuf, d, &err))
-		return fail(d, &err);
-	return d->damaged ? EXIT_REFUSED : EXIT_DONE;
-}
-
-/* Say from where on bytes are missing of a file that was cut, or damaged in part. */
-static void note_missing(struct dump *d, const struct hyptrace_file *f)
-{
-	const struct hyptrace_file_cpu *const *cpus;
-	unsigned int nr, i;
-
-	cpus = hyptrace_file_cpus(f, &nr);
-	for (i = 0; i < nr; i++) {
-		const struct hyptrace_file_cpu *cpu = cpus[i];
-
-		if (!cpu->missing)
-			continue;
-		cmd_note("\"%s\": CPU %u%s, offset %" PRIu64 "%s: the file ends here: %" PRIu64
-			 " bytes are missing", d->path, cpu->id,
-			 f == d->host ? " of the host" : "", cpu->offset + cpu->size,
-			 cpu->own_file ? " of its own file" : "", cpu->missing);
-		d->damaged = true;
-	}
+	    hyptrace_file_walk(d->host, look_at_subbuf, d, &err))
+		return session_fail(&d->session, &err);
+	session_note_counts(&d->session, "sub-buffer", 0, "");
+	return d->session.counts.damaged ? EXIT_REFUSED : EXIT_DONE;
 }
 
 static void dump_file(struct dump *d)
 {
-	struct printer *p = d->ctx->p;
+	struct printer *p = d->session.ctx->p;
 
 	printer_object(p, NULL);
 	printer_labels(p, labels);
-	printer_heading(p, "file", d->path);
-	print_info(p, d->file);
-	print_pieces(p, d->file);
-	print_cpus(p, "cpus", d->file);
-	print_events(p, "events", d->file);
+	printer_heading(p, "file", d->session.path);
+	print_info(p, d);
+	print_pieces(p, d->session.file);
+	print_cpus(p, "cpus", d->session.file);
+	print_events(p, "events", d->session.file);
 	if (d->host) {
 		print_cpus(p, "host_cpus", d->host);
 		print_events(p, "host_events", d->host);
@@ -328,33 +313,28 @@ static void dump_file(struct dump *d)
 
 static int cmd_dump(struct context *ctx, int argc, char **argv)
 {
-	struct dump d = { .ctx = ctx };
+	struct dump d = {
+		.session = { .ctx = ctx, .takes = SESSION_INPUT | SESSION_WORDS | SESSION_FILE,
+			     .quiet = true },
+	};
+	struct session *s = &d.session;
 	struct hyptrace_error err;
-	int code = EXIT_DONE;
+	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &d);
-	if (!d.path)
-		d.path = FILE_DEFAULT;
-	cmd_make_printer(ctx);
-	d.file = hyptrace_file_open(d.path, &err);
-	if (!d.file)
-		return fail(&d, &err);
-	d.host = hyptrace_file_host(d.file, &err);
-	if (!d.host && err.errnum != ENODATA)
-		code = fail(&d, &err);
-	if (d.subbufs && !code)
-		code = dump_subbufs(&d);
-	else if (!code)
-		dump_file(&d);
-	if (!d.subbufs && !code) {
-		out_flush(&ctx->out);
-		note_missing(&d, d.file);
-		if (d.host)
-			note_missing(&d, d.host);
-		code = d.damaged ? EXIT_REFUSED : EXIT_DONE;
+	session_parse(s, &argp, argc, argv, &d);
+	if (!s->path)
+		s->path = FILE_DEFAULT;
+	code = session_open(s);
+	if (!code) {
+		d.host = hyptrace_file_host(s->file, &err);
+		if (!d.host && err.errnum != ENODATA)
+			code = session_fail(s, &err);
 	}
-	hyptrace_file_close(d.file);
-	return code;
+	if (!code && !d.subbufs)
+		dump_file(&d);
+	if (!code)
+		code = dump_subbufs(&d);
+	return session_close(s, code);
 }
 
 static const struct verb verbs[] VERBS = {

@@ -27,6 +27,7 @@ struct hyptrace_decoder {
 	uint32_t	next;		/* where the next record starts */
 	uint64_t	ts;		/* time of the previous record */
 	uint64_t	lost;		/* lost events that no record has reported */
+	uint64_t	latest;		/* a later time is damage */
 };
 
 /**
@@ -36,7 +37,11 @@ struct hyptrace_decoder {
  */
 struct hyptrace_decoder *hyptrace_decoder_new(void)
 {
-	return calloc(1, sizeof(struct hyptrace_decoder));
+	struct hyptrace_decoder *dec = calloc(1, sizeof(*dec));
+
+	if (dec)
+		dec->latest = UINT64_MAX;
+	return dec;
 }
 
 /**
@@ -69,7 +74,7 @@ void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr)
 int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
 			  struct hyptrace_error *err)
 {
-	uint64_t commit, stored;
+	uint64_t commit, stored, ts;
 	size_t room, used;
 
 	dec->size = 0;
@@ -79,13 +84,18 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 		return hyptrace_error_set(err, EBADMSG, "a sub-buffer of %zu bytes", size);
 	room = size - HYPTRACE_SUBBUF_HEADER;
 
-	memcpy(&dec->ts, subbuf, sizeof(dec->ts));
-	memcpy(&commit, (const char *)subbuf + sizeof(dec->ts), sizeof(commit));
+	memcpy(&ts, subbuf, sizeof(ts));
+	memcpy(&commit, (const char *)subbuf + sizeof(ts), sizeof(commit));
+	if (ts <= dec->latest)
+		dec->ts = ts;
 	used = commit & HYPTRACE_COMMIT_MASK;
 	if ((commit & ~(uint64_t)COMMIT_BITS) || used > room || used % WORD)
 		return hyptrace_error_set(err, EBADMSG,
 					  "a sub-buffer with the commit word 0x%llx",
 					  (unsigned long long)commit);
+	if (ts > dec->latest)
+		return hyptrace_error_set(err, EBADMSG, "a sub-buffer with the time %llu ns, which is too late",
+					  (unsigned long long)ts);
 
 	dec->data = (const char *)subbuf + HYPTRACE_SUBBUF_HEADER;
 	dec->size = used;
@@ -130,6 +140,7 @@ static uint64_t absolute_time(uint64_t before, uint64_t time)
 static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head, uint32_t *len)
 {
 	uint32_t room = dec->size - at - WORD, word;
+	uint64_t ts = dec->ts;
 
 	if (room < WORD)
 		return false;
@@ -137,15 +148,19 @@ static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head
 	*len = WORD;
 	switch (hyptrace_record_type_len(head)) {
 	case HYPTRACE_TYPE_TIME_EXTEND:
-		dec->ts += hyptrace_record_long_time(head, word);
-		return true;
+		ts += hyptrace_record_long_time(head, word);
+		break;
 	case HYPTRACE_TYPE_TIME_ABSOLUTE:
-		dec->ts = absolute_time(dec->ts, hyptrace_record_long_time(head, word));
-		return true;
+		ts = absolute_time(ts, hyptrace_record_long_time(head, word));
+		break;
+	default:
+		ts += hyptrace_record_delta(head);
+		*len = word;
 	}
-	dec->ts += hyptrace_record_delta(head);
-	*len = word;
-	return word >= WORD && word <= room && word % WORD == 0;
+	if (ts > dec->latest)
+		return false;
+	dec->ts = ts;
+	return *len >= WORD && *len <= room && *len % WORD == 0;
 }
 
 /* Fill in an event whose payload starts at @from. The next record starts at @to. */
@@ -277,6 +292,12 @@ uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 
 	dec->lost = 0;
 	return lost;
+}
+
+/* Sub-buffers with a later time are damaged. */
+void hyptrace_decoder_limit(struct hyptrace_decoder *dec, uint64_t latest)
+{
+	dec->latest = latest;
 }
 
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec)

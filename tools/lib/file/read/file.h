@@ -154,7 +154,7 @@ struct hyptrace_file {
 	void				*filter_arg;	/* its argument */
 	uint64_t			from;	/* the first time to deliver */
 	uint64_t			floor;	/* the same, or that of the last events */
-	uint64_t			skip;	/* events to skip after floor */
+	uint64_t			skip;	/* after floor, this event is the first one; or 0 */
 	/* deliver only the last so many events; 0 for all */
 	uint64_t			last;
 	bool				begun;	/* the sources are open and in their places */
@@ -293,6 +293,7 @@ void hyptrace_file_set_processes(struct tep_handle *tep, char *text);
 /* file_place.c: where the sub-buffers are */
 int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
 			    size_t size, uint64_t at);
+int hyptrace_data_cut(const struct file_data *data, struct hyptrace_error *err);
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err);
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err);
 

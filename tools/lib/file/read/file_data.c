@@ -42,9 +42,8 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 		return 0;
 	if (data->compressed)
 		return hyptrace_data_inflate(f, data, at, to, room, err);
-	if (!left && data->missing)
-		return hyptrace_error_set(err, EBADMSG, "the file ends here: %" PRIu64 " bytes are missing",
-					  data->missing);
+	if (left < subbuf && data->missing)
+		return hyptrace_data_cut(data, err);
 	if (!left)
 		return 0;
 	if (left > room)

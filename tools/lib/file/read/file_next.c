@@ -161,10 +161,10 @@ static bool is_delivered(struct hyptrace_file *f, struct hyptrace_stream_event *
 {
 	struct hyptrace_record *rec = &event->record;
 
-	if (f->skip) {
-		f->skip -= rec->data && (!f->filter || f->filter(event, f->filter_arg));
+	/* what is refused between the events that are skipped does not count either */
+	if (f->skip && (!rec->data || (f->filter && !f->filter(event, f->filter_arg)) ||
+			--f->skip))
 		return false;
-	}
 	if (rec->lost)
 		count_lost(f, rec->lost);
 	if (rec->data && (!f->filter || f->filter(event, f->filter_arg))) {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,4 +155,10 @@ int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_dat
 	}
 	*f->bytes_read += n;
 	return n;
+}
+
+int hyptrace_data_cut(const struct file_data *data, struct hyptrace_error *err)
+{
+	return hyptrace_error_set(err, EBADMSG, "the file was cut: %" PRIu64 " bytes are missing",
+				  data->missing);
 }

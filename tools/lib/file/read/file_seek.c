@@ -182,7 +182,7 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 		}
 		back = back < UINT64_MAX / 2 ? 2 * back : back;
 	} while (nr < f->last && !whole);
-	f->skip = nr > f->last ? nr - f->last : 0;
+	f->skip = nr >= f->last ? nr - f->last + 1 : 0;
 	return 0;
 }
 

@@ -9,6 +9,10 @@
 
 #include "file.h"
 
+/* ns */
+#define MINUTE	(UINT64_C(60) * 1000000000)
+#define YEAR	(365 * 24 * 60 * MINUTE)
+
 /*
  * Prepare to read the events of a CPU. Return 0 or -ENOMEM; hyptrace_file_source_close() in any
  * case.
@@ -149,6 +153,37 @@ static int refill(struct file_source *src, struct hyptrace_error *err)
 	return n;
 }
 
+/* Get the time at which the sub-buffer after the next one begins; 0 if it is not known. */
+static uint64_t time_after(const struct file_source *src)
+{
+	const struct hyptrace_file *f = src->file;
+	uint64_t at = src->pos + f->meta.info.subbuf_size, time = 0;
+
+	if (at < src->len)
+		memcpy(&time, src->buf + at, sizeof(time));
+	else if (src->data->compressed ||
+		 hyptrace_data_pread(f, src->data, &time, sizeof(time), src->next) < 8)
+		return 0;
+	return hyptrace_file_swap_time(f, time);
+}
+
+/*
+ * Find the latest time that the next sub-buffer can have: if it is damaged, it can have one that is
+ * hundreds of years later. The sub-buffer after it is not earlier, unless that is damaged.
+ */
+static uint64_t find_latest(const struct file_source *src)
+{
+	const struct hyptrace_file_info *info = &src->file->meta.info;
+	uint64_t time, after = time_after(src), latest = UINT64_MAX;
+
+	memcpy(&time, src->buf + src->pos, sizeof(time));
+	if (after)
+		latest = after + (after < hyptrace_file_swap_time(src->file, time) ? YEAR : MINUTE);
+	else if (info->offset)
+		latest = info->begin - info->offset + YEAR;
+	return latest > after ? latest : UINT64_MAX;
+}
+
 /* Load a sub-buffer into the decoder, and count the losses that it reports. */
 static int load(struct file_source *src, const char *subbuf, size_t size,
 		struct hyptrace_error *err)
@@ -181,6 +216,7 @@ int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *er
 		if (ret <= 0)
 			return ret;
 	}
+	hyptrace_decoder_limit(src->dec, find_latest(src));
 	subbuf = src->buf + src->pos;
 	src->pos += size;
 	src->nr_loaded++;

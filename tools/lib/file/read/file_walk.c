@@ -64,6 +64,8 @@ static int walk_source(struct hyptrace_file *f, struct file_source *src,
 			subbuf.lost = hyptrace_decoder_lost(src->dec);
 			while ((ret = hyptrace_decoder_next(src->dec, &rec, err)) > 0)
 				subbuf.events++;
+			if (ret < 0)
+				hyptrace_file_source_fail(src, ret, err);
 		}
 		subbuf.damage = ret < 0 ? err->text : NULL;
 		fn(&subbuf, arg);

@@ -70,18 +70,19 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 
 	if (n < 0)
 		return hyptrace_error_set(err, -n, "%s", strerror(-n));
-	if (!n && !data->missing)
-		return 0;
 	if (!n)
-		return hyptrace_error_set(err, EBADMSG, "the file ends here: %" PRIu64 " bytes are missing",
-					  data->missing);
+		return data->missing ? hyptrace_data_cut(data, err) : 0;
 	if (n == (int64_t)sizeof(raw)) {
 		head->packed = get_u32(f, raw);
 		head->full = get_u32(f, raw + sizeof(uint32_t));
 		if (is_count_missing(f, data, offset, head->packed))
 			data->size += COUNT_SIZE;
 	}
-	if (n < (int64_t)sizeof(raw) || head->packed > data->size - offset - HEAD_SIZE)
+	if (n == (int64_t)sizeof(raw) && head->packed <= data->size - offset - HEAD_SIZE)
+		;
+	else if (data->missing)
+		return hyptrace_data_cut(data, err);
+	else
 		return hyptrace_error_set(err, EBADMSG, "the last %" PRIu64 " bytes are no whole chunk",
 					  data->size - offset);
 	if (!head->full || head->full % f->meta.info.subbuf_size || head->full > chunk_max(f) ||
