@@ -415,7 +415,7 @@ EOF
 	hyptrace catch -j -i t.dat 'guest_exit && duration > 2us' --after 2 >caught 2>note
 	diff <(report -j -e guest_exit -F 'duration > 2us' | jq -c 'select(.event) | [.cpu, .ts, .fields]') \
 		<(jq -c '.event | [.cpu, .ts, .fields]' caught)
-	grep -qx "hyptrace: $(wc -l <caught) events caught, 0 lost in between" note
+	grep -qx "hyptrace: $(wc -l <caught) events caught, 0 lost" note
 	# of its CPU right before and after it, and of the others while it lasted
 	report -j | jq -c 'select(.event) | [.cpu, .ts]' >all
 	tail -n 20 caught | head -n 1 | jq -c '.event.cpu as $cpu | (.before + [.event] + .after)[] | [$cpu, .ts]' >around
@@ -426,6 +426,11 @@ EOF
 	[[ $(hyptrace catch -qj -i t.dat -n 3 guest_exit | wc -l) == 3 ]]
 	[[ $(hyptrace catch -qj -i t.dat --from +1ms --to +2ms guest_exit | wc -l) == $(report --from +1ms --to +2ms -e guest_exit | wc -l) ]]
 	[[ $(hyptrace catch -qj -i t.dat -C 1 guest_exit | jq '.event.cpu' | sort -u) == 1 ]]
+	# what is around them is chosen, and all of them are caught as before
+	hyptrace catch -j -i t.dat -e hyp_enter,hyp_exit -F 'reason == eret_host' 'guest_exit && duration > 2us' >chosen 2>note
+	diff <(jq -c '.event | [.cpu, .ts, .fields]' chosen) <(jq -c '.event | [.cpu, .ts, .fields]' caught)
+	grep -qxE "hyptrace: $(wc -l <caught) events caught, [1-9][0-9]* filtered, 0 lost" note
+	[[ $(jq -r '(.before + .meanwhile)[] | .event, .symbols.reason // empty' chosen | sort -u | xargs) == 'eret_host guest_exit hyp_exit' ]]
 	run -2 hyptrace catch -i /nonexistent guest_exit
 	[[ $output == 'hyptrace: cannot read "/nonexistent": '* ]]
 	run -1 hyptrace catch -i t.dat -o x guest_exit

@@ -96,13 +96,12 @@ test_tools_strace_choice-libs := $(test_tools_lines-libs)
 test_tools_catch-srcs := $(call command,catch_find.c die.c)
 test_tools_catch-cflags := $(tools-cflags)
 # the other functions are not called
-test_tools_catch_read-srcs := $(call command,catch_stream.c die.c) $(call library,decode.c error.c)
+test_tools_catch_read-srcs := $(call command,catch_stream.c die.c)
 test_tools_catch_read-cflags := $(tools-cflags)
 test_tools_catch_read-libs := \
 	$(patsubst %,-Wl$(comma)--wrap=%,clock_now poll hyptrace_stream_next catch_take catch_has_enough) \
-	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_choose_events event_choice_free hyptrace_get_cpu \
-	hyptrace_free_cpu $(addprefix hyptrace_file_,finish set_counts write) \
-	$(addprefix hyptrace_stream_,new start $(addprefix set_,bound cpus events tap)))
+	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,catch_add_cpu cmd_get_cpus hyptrace_file_write \
+	hyptrace_free_cpus ring_counts_of session_hold session_start $(addprefix hyptrace_stream_set_,bound tap))
 test_tools_loglin-srcs := $(call command,loglin.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
 test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)

@@ -246,6 +246,12 @@ have_fired()
 	# one event alone has no usual time
 	run -0 --separate-stderr ht catch -j 'guest_exit && ec == HVC64' -- taskset -c 0 workload --cpu 0 --psci 1
 	same "$(jq -c '[.usual, .event.symbols.ec]' <<<"$output")" '[null,"HVC64"]'
+	# -e chooses what is around them
+	run -0 --separate-stderr ht catch -j -e guest_enter 'guest_exit && ec == HVC64' -- taskset -c 0 workload --cpu 0 --psci 20
+	same "$(jq -r .event.symbols.ec <<<"$output" | sort | uniq -c | xargs)" '20 HVC64'
+	same "$(jq -r '(.before + .earlier + .meanwhile)[].event' <<<"$output" | sort -u | xargs)" 'guest_enter guest_exit'
+	run -0 ht catch --duration 100ms hyp_printk
+	says 'hyptrace: 0 events caught, 0 missed'
 	run -2 ht catch host_hcall -- /nonexistent
 	says 'cannot run "/nonexistent"'
 }

@@ -32,25 +32,26 @@ static struct {
 static unsigned int nr_steps, at, nr_taken;
 static bool is_endless;
 
-static struct hyptrace_remote remote;
 static struct catch_cpu cpu;
-static struct context ctx;
 static struct catcher c;
 
-int cmd_fail(const char *fmt, ...)
+int session_fail(const struct session *s, const struct hyptrace_error *err)
 {
-	(void)fmt;
+	assert_ptr_equal(s, &c.session);
+	assert_int_equal(err->errnum, ENODEV);
 	return EXIT_REFUSED;
 }
 
-void cmd_note(const char *fmt, ...)
+void session_note_damage(const struct hyptrace_error *err, void *s)
 {
-	(void)fmt;
+	assert_ptr_equal(s, &c.session);
+	assert_int_equal(err->errnum, EBADMSG);
 }
 
-void out_flush(struct out *out)
+struct catch_cpu *catch_find_cpu(struct catcher *catcher, unsigned int id)
 {
-	(void)out;
+	assert_int_equal(id, 0);
+	return catcher->cpus;
 }
 
 uint64_t __wrap_clock_now(clockid_t id)
@@ -118,9 +119,8 @@ static void begin(const char *clock, uint64_t ahead)
 	at = 0;
 	nr_taken = 0;
 	is_endless = false;
-	remote.clock = (char *)clock;
 	cpu = (struct catch_cpu){ 0 };
-	c = (struct catcher){ .ctx = &ctx, .remote = &remote, .cpus = &cpu, .nr_cpus = 1 };
+	c = (struct catcher){ .session.clock = clock, .cpus = &cpu, .nr_cpus = 1 };
 	c.progress.ahead = ahead;
 	c.progress.asked_at = now;
 }
@@ -215,7 +215,7 @@ static void endless(void **state)
 	assert_true(catch_is_past(&c));
 	assert_int_equal(catch_read_all(&c), 0);
 	/* without a clock it cannot be known */
-	remote.clock = (char *)"counter";
+	c.session.clock = "counter";
 	assert_int_equal(catch_read_all(&c), 0);
 	assert_false(catch_is_past(&c));
 }

@@ -56,7 +56,7 @@ int session_run_file(struct session *s)
 	int ret = 0;
 
 	progress_begin(s->file, !s->quiet && is_stdout_file());
-	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error) {
+	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error && !s->loop.is_over) {
 		ret = hyptrace_file_batch(s->file, &events, &err);
 		if (ret > 0)
 			s->ops->batch(s, events, ret);

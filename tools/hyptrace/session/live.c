@@ -131,7 +131,7 @@ static void note_clear(struct session *s)
 }
 
 /* Say why events are missing: the session must not just fall silent. */
-static void look(struct session *s)
+void session_look(struct session *s)
 {
 	if (s->quiet)
 		return;
@@ -148,7 +148,7 @@ static int heard(struct loop *l, bool lost)
 	struct session *s = l->arg;
 
 	if ((s->is_changed || lost) && !l->has_ended)
-		look(s);
+		session_look(s);
 	s->is_changed = false;
 	return LOOP_WAIT;
 }
@@ -201,7 +201,7 @@ static bool stop(struct loop *l)
 {
 	struct session *s = l->arg;
 
-	look(s);
+	session_look(s);
 	if (s->ops->stop)
 		s->ops->stop(s);
 	hyptrace_stream_end(s->stream);
@@ -220,6 +220,17 @@ static void get_counts(struct session *s)
 	s->counts.lost_more = counts.lost_more;
 }
 
+/* Start tracing, and to read the rings. Return an exit code. */
+int session_start(struct session *s)
+{
+	struct hyptrace_error err;
+
+	if (hyptrace_stream_start(s->stream, &err))
+		return session_fail(s, &err);
+	s->not_taken = count_not_taken(s);
+	return EXIT_DONE;
+}
+
 int session_run_stream(struct session *s)
 {
 	const struct loop_ops ops = {
@@ -234,11 +245,11 @@ int session_run_stream(struct session *s)
 	if (!s->quiet)
 		s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
 	s->gaps.hears_triggers = s->loop.listener;
-	if (hyptrace_stream_start(s->stream, &err))
-		return session_fail(s, &err);
+	code = session_start(s);
+	if (code)
+		return code;
 	s->loop.fd = hyptrace_stream_fd(s->stream);
-	s->not_taken = count_not_taken(s);
-	look(s);
+	session_look(s);
 	code = s->ops->begin ? s->ops->begin(s) : EXIT_DONE;
 	if (!code)
 		code = child_start(&s->child);

@@ -6,6 +6,7 @@
 
 #include "cli/args.h"
 #include "output/clock.h"
+#include "output/text.h"
 #include "session.h"
 
 #define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)
@@ -166,6 +167,22 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* Put the words together before any of them is changed, and count those after "--". */
+static void note_words(struct session *s, int argc, char **argv)
+{
+	size_t len;
+	FILE *f = text_open(&s->command_line, &len);
+	int i;
+
+	fprintf(f, PROGRAM " %s", s->ctx->verb->name);
+	for (i = 1; i < argc; i++) {
+		fprintf(f, " %s", argv[i]);
+		if (!s->command_words && !strcmp(argv[i], "--"))
+			s->command_words = argc - i - 1;
+	}
+	text_close(f);
+}
+
 /*
  * Parse the arguments of a verb: the options that @s->takes, and its own. Exit if one is not valid.
  */
@@ -185,7 +202,6 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	};
 	struct inputs inputs = { s, input };
 	size_t i, nr = 0;
-	int n;
 
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (s->takes & session_options[i].takes)
@@ -194,8 +210,6 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	verb.doc = NULL;
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;
-	for (n = 1; n < argc && strcmp(argv[n], "--"); n++)
-		;
-	s->command_words = n < argc ? argc - n - 1 : 0;
+	note_words(s, argc, argv);
 	cmd_parse(s->ctx, &both, argc, argv, &inputs);
 }

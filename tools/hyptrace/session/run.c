@@ -2,6 +2,8 @@
 /*
  * Open what the options name, choose events, and run the session of a verb.
  */
+#include <stdlib.h>
+
 #include "output/die.h"
 #include "output/message.h"
 #include "output/pager.h"
@@ -101,5 +103,6 @@ int session_close(struct session *s, int code)
 	hyptrace_free_remote(s->remote);
 	/* a signal also ends the command */
 	child_stop(&s->child);
+	free(s->command_line);
 	return code ? code : s->child.code;
 }

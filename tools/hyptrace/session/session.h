@@ -5,7 +5,8 @@
  * over in batches.
  *
  * A verb calls session_parse(), session_open(), session_choose() if it takes -e or -F,
- * session_hold() if it is live, session_run() and session_close().
+ * session_hold() if it is live, session_run() and session_close(). One that does not read each
+ * event as it happens calls session_start(), session_look() and loop_run(), not session_run().
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -59,7 +60,8 @@ struct session_ring;
 struct session_ops {
 	/*
 	 * The next events. Events were lost before one whose record.lost is not 0; a record without
-	 * data is only a loss. The payloads are valid until batch() returns.
+	 * data is only a loss. The payloads are valid until batch() returns. To end the session,
+	 * set loop.is_over.
 	 */
 	void (*batch)(struct session *s, const struct hyptrace_stream_event *events,
 		      unsigned int nr);
@@ -89,6 +91,7 @@ struct session {
 	uint64_t			duration;	/* 0: for ever */
 	uint64_t			bound;
 	struct child			child;
+	char				*command_line;	/* as it was given */
 
 	/* from session_open() on */
 	const char			*name;		/* of the remote or of the file */
@@ -144,6 +147,8 @@ void session_note_damage(const struct hyptrace_error *err, void *s);
 /* live.c */
 int session_hold(struct session *s, const struct event_choice *choice);
 int session_open_stream(struct session *s);
+int session_start(struct session *s);
+void session_look(struct session *s);
 int session_run_stream(struct session *s);
 
 /* snapshot.c */

@@ -7,10 +7,7 @@
  * firings of each CPU. What it has counted, and what was not in the ring any more, was missed.
  */
 #include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/args.h"
 #include "output/clock.h"
@@ -18,88 +15,65 @@
 #include "output/message.h"
 #include "session/event_hold.h"
 #include "session/select.h"
-#include "session/signals.h"
 #include "catch.h"
 
-/* Descriptors to wait for */
-#define FDS		4
-
 /* How long to wait for the events after one that was caught, before the rings are read again */
-#define AGE_MSEC	100
-
-/* What notifications have said */
-struct waiting {
-	const struct catcher	*c;
-	bool			has_fired;	/* the trigger has fired */
-	/* somebody else has changed the trigger, or disabled the event */
-	bool			has_changed;
-	bool			has_stopped;	/* tracing was switched off */
-};
+#define AGE_NSEC	(100 * NSEC_PER_MSEC)
 
 static bool is_trigger_set(const struct hyptrace_event *event)
 {
 	return event->enabled && event->trigger == HYPTRACE_TRIGGER_ACTION_NOTIFY;
 }
 
-static int see(const struct hyptrace_notification *notification, void *arg)
+static int hear(const struct hyptrace_notification *notification, void *arg)
 {
 	const struct hyptrace_remote *remote = notification->remote;
 	const struct hyptrace_event *event = notification->event;
-	struct waiting *waiting = arg;
-	const struct catcher *c = waiting->c;
+	struct catcher *c = ((struct loop *)arg)->arg;
 
-	if (event && !strcmp(event->remote, c->remote->name) && event->id == c->event->id)
-		waiting->has_changed |= !is_trigger_set(event);
-	if (!remote || strcmp(remote->name, c->remote->name))
+	c->session.is_changed |= notification->type != HYPTRACE_NOTIFICATION_TRIGGER;
+	if (event && !strcmp(event->remote, c->session.name) && event->id == c->event->id)
+		c->has_changed |= !is_trigger_set(event);
+	if (!remote || strcmp(remote->name, c->session.name))
 		return 0;
 	if (notification->type == HYPTRACE_NOTIFICATION_TRIGGER)
-		waiting->has_fired = true;
+		c->has_fired = true;
 	else
-		waiting->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
-					remote->state != HYPTRACE_STATE_TRACING;
-	return 0;
-}
-
-static int ignore(const struct hyptrace_notification *notification, void *arg)
-{
-	(void)notification;
-	(void)arg;
+		c->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
+				  remote->state != HYPTRACE_STATE_TRACING;
 	return 0;
 }
 
 /* Notifications were lost or ignored: ask for what they would have said. */
-static void ask(struct waiting *waiting)
+static void ask(struct catcher *c)
 {
-	const struct catcher *c = waiting->c;
+	struct hyptrace *h = c->session.ctx->h;
 	struct hyptrace_remote *remote;
 	struct hyptrace_event *event;
 
-	waiting->has_fired = true;
-	if (hyptrace_get_remote(c->ctx->h, c->remote->name, &remote, NULL)) {
-		waiting->has_stopped = true;
+	c->has_fired = true;
+	if (hyptrace_get_remote(h, c->session.name, &remote, NULL)) {
+		c->has_stopped = true;
 		return;
 	}
-	waiting->has_stopped |= remote->state != HYPTRACE_STATE_TRACING;
+	c->has_stopped |= remote->state != HYPTRACE_STATE_TRACING;
 	hyptrace_free_remote(remote);
-	if (hyptrace_get_event(c->ctx->h, c->remote->name, c->event->name, &event, NULL))
+	if (hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
 		return;
-	waiting->has_changed |= !is_trigger_set(event);
+	c->has_changed |= !is_trigger_set(event);
 	hyptrace_free_event(event);
 }
 
-static int read_notifications(struct waiting *waiting)
+static int heard(struct loop *l, bool lost)
 {
-	struct hyptrace_error err;
-	bool were_lost = false;
-	int ret;
+	struct catcher *c = l->arg;
 
-	do {
-		ret = hyptrace_listener_read(waiting->c->listener, see, waiting, &err);
-		were_lost |= ret == -ENOBUFS;
-	} while (ret == -ENOBUFS);
-	if (were_lost)
-		ask(waiting);
-	return ret ? cmd_fail("cannot wait for events: %s", err.text) : EXIT_DONE;
+	if (lost)
+		ask(c);
+	if ((c->session.is_changed || lost) && !c->has_stopped && !c->has_changed)
+		session_look(&c->session);
+	c->session.is_changed = false;
+	return LOOP_WAIT;
 }
 
 /* Count the events of a CPU that have fired, but were neither found nor missed so far. */
@@ -178,16 +152,19 @@ static bool any_waits(const struct catcher *c)
 /* Read how many events have fired on each CPU. Return an exit code. */
 static int read_notified(struct catcher *c)
 {
+	const struct session *s = &c->session;
 	struct hyptrace_cpu **cpus;
-	struct hyptrace_error err;
-	unsigned int nr, i, j;
+	struct catch_cpu *cpu;
+	unsigned int nr, i;
+	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 
-	if (hyptrace_get_cpus(c->ctx->h, c->remote->name, &cpus, &nr, &err))
-		return cmd_fail("cannot list the CPUs of \"%s\": %s", c->remote->name, err.text);
-	for (i = 0; i < c->nr_cpus; i++)
-		for (j = 0; j < nr; j++)
-			if (cpus[j]->id == c->cpus[i].id)
-				c->cpus[i].notified = cpus[j]->notified;
+	if (code)
+		return code;
+	for (i = 0; i < nr; i++) {
+		cpu = catch_find_cpu(c, cpus[i]->id);
+		if (cpu)
+			cpu->notified = cpus[i]->notified;
+	}
 	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
@@ -208,73 +185,43 @@ static int look(struct catcher *c, bool at_end)
 	code = at_end ? catch_read_all(c) : catch_read(c);
 	if (!code)
 		compare_counts(c, at_end);
-	out_flush(&c->ctx->out);
 	return code;
+}
+
+/* Take and print what has fired. Return as a loop's take(). */
+static int take(struct loop *l)
+{
+	struct catcher *c = l->arg;
+	int code = EXIT_DONE;
+
+	if (c->has_fired || any_waits(c) || catch_finder_waits(c->finder))
+		code = look(c, false);
+	c->has_fired = false;
+	if (!code && c->has_changed)
+		return cmd_fail("cannot go on to catch \"%s\": somebody else has disabled it or changed its trigger",
+				c->event->name);
+	if (!code && c->has_stopped)
+		return cmd_fail("cannot go on to catch \"%s\": tracing was switched off",
+				c->event->name);
+	if (code || catch_has_enough(c))
+		return code;
+	return c->progress.is_empty ? LOOP_WAIT : LOOP_AGAIN;
 }
 
 /* Let the time pass for events that wait for those which follow. */
-static void age(struct catcher *c, uint64_t *last)
+static uint64_t tick(struct loop *l, uint64_t now)
 {
-	const uint64_t now = clock_now(CLOCK_MONOTONIC);
+	struct catcher *c = l->arg;
 
-	if (now - *last < AGE_MSEC * NSEC_PER_MSEC)
-		return;
-	*last = now;
-	catch_finder_age(c->finder);
-	catch_flush(c, false);
-	out_flush(&c->ctx->out);
-}
-
-/* How long to wait for a notification, until the rings are read again: -1 for no limit */
-static int wait_msec(const struct catcher *c)
-{
-	if (!c->progress.is_empty)
-		return 0;
-	if (any_waits(c))
-		return CATCH_ORDER_NSEC / NSEC_PER_MSEC;
-	return catch_finder_waits(c->finder) ? AGE_MSEC : -1;
-}
-
-/* Wait for notifications, and print what they are about, until the end. Return an exit code. */
-static int run(struct catcher *c, int signal_fd)
-{
-	struct waiting waiting = { .c = c };
-	uint64_t last_age = clock_now(CLOCK_MONOTONIC);
-	struct pollfd fds[FDS] = {
-		{ .fd = hyptrace_listener_fd(c->listener), .events = POLLIN },
-		{ .fd = signal_fd, .events = POLLIN },
-		/* an error or a hang-up: nobody reads the output any more */
-		{ .fd = STDOUT_FILENO },
-		/* poll() ignores a negative one */
-		{ .fd = c->child.pidfd, .events = POLLIN },
-	};
-	int code = EXIT_DONE;
-
-	/* arm() has ignored what others have changed meanwhile. */
-	ask(&waiting);
-	while (!code && !catch_has_enough(c)) {
-		if (waiting.has_fired || any_waits(c) || catch_finder_waits(c->finder))
-			code = look(c, false);
-		age(c, &last_age);
-		waiting.has_fired = false;
-		if (!code && waiting.has_changed) {
-			/* somebody else's wish is what counts now */
-			c->is_overridden = true;
-			return cmd_fail("cannot go on to catch \"%s\": somebody else has disabled it or changed its trigger",
-					c->event->name);
-		}
-		if (!code && waiting.has_stopped)
-			return cmd_fail("cannot go on to catch \"%s\": tracing was switched off",
-					c->event->name);
-		if (code || catch_has_enough(c))
-			break;
-		/* if a signal interrupts it, no revents are set */
-		poll(fds, FDS, wait_msec(c));
-		if (fds[3].revents || fds[2].revents & (POLLERR | POLLHUP | POLLNVAL))
-			break;
-		code = read_notifications(&waiting);
+	if (now - c->aged_at >= AGE_NSEC) {
+		c->aged_at = now;
+		catch_finder_age(c->finder);
+		catch_flush(c, false);
+		l->is_over |= catch_has_enough(c);
 	}
-	return code;
+	if (any_waits(c))
+		return now + CATCH_ORDER_NSEC;
+	return catch_finder_waits(c->finder) ? now + AGE_NSEC : UINT64_MAX;
 }
 
 /*
@@ -283,11 +230,12 @@ static int run(struct catcher *c, int signal_fd)
  */
 static int arm(struct catcher *c)
 {
+	struct hyptrace *h = c->session.ctx->h;
 	struct hyptrace_error err;
 	unsigned int i;
 	int code;
 
-	if (c->event->enabled && event_hold_disabled(c->ctx->h, c->event, &err))
+	if (c->event->enabled && event_hold_disabled(h, c->event, &err))
 		return cmd_fail_verb("disable", c->event->name, &err);
 	code = catch_read_all(c);
 	c->progress.asked_at = 0;
@@ -297,90 +245,65 @@ static int arm(struct catcher *c)
 		return code;
 	for (i = 0; i < c->nr_cpus; i++)
 		c->cpus[i].base = c->cpus[i].notified;
-	if (event_hold(c->ctx->h, c->event, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
+	if (event_hold(h, c->event, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
 		return cmd_fail_verb("catch", c->event->name, &err);
 	c->is_armed = true;
-	/* what changed until now was changed here */
-	while (hyptrace_listener_read(c->listener, ignore, NULL, NULL) == -ENOBUFS)
-		;
-	return EXIT_DONE;
+	/* what changed until now was changed here, but others may have changed something, too */
+	code = loop_listen(&c->session.loop);
+	c->has_changed = false;
+	c->has_stopped = false;
+	ask(c);
+	return code < 0 ? EXIT_DONE : code;
 }
 
 /*
  * Take what has fired at last, and make the event what it was. Return an exit code.
  *
  * If it was enabled, it is recorded without firing again at the end. Such events would be found,
- * too, and stand for those that were missed. So it is disabled until the counts were compared.
+ * too, and stand for those that were missed. So it is disabled until the counts were compared. If
+ * somebody else has changed the event, that is what counts.
  */
 static int disarm(struct catcher *c)
 {
+	struct hyptrace *h = c->session.ctx->h;
 	struct hyptrace_error err;
 	int code;
 
-	if (c->event->enabled && !c->is_overridden &&
-	    event_hold_disabled(c->ctx->h, c->event, &err) && err.errnum != ENODEV)
+	if (c->event->enabled && !c->has_changed && event_hold_disabled(h, c->event, &err) &&
+	    err.errnum != ENODEV)
 		cmd_note("cannot disable \"%s\": %s", c->event->name, err.text);
 	if (!c->event->enabled)
-		event_release_all(c->ctx->h, c->remote->name);
+		event_release_all(h, c->session.name);
 	c->is_ending = true;
 	code = look(c, true);
-	event_release_all(c->ctx->h, c->remote->name);
+	event_release_all(h, c->session.name);
 	catch_flush(c, true);
-	out_flush(&c->ctx->out);
+	out_flush(&c->session.ctx->out);
 	return code;
 }
 
-static int begin_file(struct catcher *c)
+/* Finish the file, if there is one, while the rings are still attached. Return an exit code. */
+static int finish_file(struct catcher *c)
 {
+	const struct session *s = &c->session;
 	struct hyptrace_error err;
+	struct hyptrace_cpu *now;
+	struct catch_cpu *cpu;
 
-	if (!c->path)
-		return EXIT_DONE;
-	c->w = hyptrace_file_create(c->path, c->ctx->h, c->remote->name, 0, c->command, &err);
-	return c->w ? EXIT_DONE : cmd_fail("cannot write to %s: %s", c->path, err.text);
-}
-
-static int catch_events(struct catcher *c, int signal_fd)
-{
-	struct hyptrace_error err;
-	int code, end;
-
-	c->listener = hyptrace_listener_open(c->ctx->h, &err);
-	if (!c->listener)
-		return cmd_fail("cannot wait for events of \"%s\": %s", c->remote->name, err.text);
-	code = begin_file(c);
-	if (code)
-		return code;
-	c->finder = catch_finder_new(c->nr_cpus, c->after);
-	/* what EL2 needs for its counters is no event before the first one that is caught */
-	code = catch_begin_counting(c);
-	if (!code)
-		code = catch_begin_stream(c);
-	if (!code)
-		code = arm(c);
-	if (!code)
-		code = child_start(&c->child);
-	if (!code) {
-		if (!c->lines.quiet)
-			cmd_note("waiting for \"%s\" (end with Ctrl-C)", c->what);
-		code = run(c, signal_fd);
-		end = disarm(c);
-		code = code ? code : end;
-		end = catch_finish_file(c);
-		code = code ? code : end;
-	} else if (c->w) {
-		/* nothing was caught */
-		hyptrace_file_abandon(c->w);
-		c->w = NULL;
+	for (cpu = c->cpus; c->w && cpu < c->cpus + c->nr_cpus; cpu++) {
+		if (hyptrace_get_cpu(s->ctx->h, s->name, cpu->id, &now, NULL))
+			continue;
+		ring_counts_end(&cpu->counts, now, true, c->w);
+		hyptrace_free_cpu(now);
 	}
-	end = catch_end_counting(c);
-	return code ? code : end;
+	if (c->w && hyptrace_file_finish(c->w, &err))
+		return cmd_fail("cannot finish %s: %s", c->path, err.text);
+	return EXIT_DONE;
 }
 
 /* Can the remote catch events? Return an exit code. */
-static int check(const struct catcher *c)
+static int check(const struct hyptrace_remote *remote)
 {
-	const struct hyptrace_remote *remote = c->remote;
 	unsigned int i;
 
 	if (remote->mode == HYPTRACE_MODE_DISCARD)
@@ -394,73 +317,64 @@ static int check(const struct catcher *c)
 	return EXIT_DONE;
 }
 
-/* List the CPUs. Return an exit code. */
-static int list_cpus(struct catcher *c)
+static int open_file(struct catcher *c)
 {
-	struct hyptrace_cpu **cpus;
-	unsigned int nr, i;
-	int code;
-
-	code = cmd_get_cpus(c->ctx, c->remote->name, &cpus, &nr);
-	if (code)
-		return code;
-	for (i = 0; i < nr; i++)
-		catch_add_cpu(c, cpus[i]->id);
-	hyptrace_free_cpus(cpus);
-	return EXIT_DONE;
-}
-
-static int with_formats(struct catcher *c, int signal_fd)
-{
-	struct hyptrace_hypercall **calls = NULL;
-	struct hyptrace_formats *formats;
+	const struct session *s = &c->session;
 	struct hyptrace_error err;
-	int code;
 
-	formats = hyptrace_formats_new(c->events, c->nr_events, &err);
-	if (formats)
-		calls = cmd_name_hypercalls(c->ctx, c->remote->name, formats);
-	if (formats && c->filter)
-		hyptrace_filter_set_formats(c->filter, formats);
-	if (!formats || lines_begin(&c->lines, c->ctx, c->remote->clock, formats, &err))
-		code = cmd_fail("cannot catch events of \"%s\": %s", c->remote->name, err.text);
-	else
-		code = list_cpus(c);
-	if (!code)
-		code = catch_events(c, signal_fd);
-	hyptrace_stream_free(c->stream);
-	hyptrace_listener_close(c->listener);
-	lines_end(&c->lines);
-	hyptrace_formats_free(formats);
-	hyptrace_free_hypercalls(calls);
-	return code;
+	if (!c->path)
+		return EXIT_DONE;
+	c->w = hyptrace_file_create(c->path, s->ctx->h, s->name, 0, s->command_line, &err);
+	return c->w ? EXIT_DONE : cmd_fail("cannot write to %s: %s", c->path, err.text);
 }
 
 /* Catch events until the end is requested. Return an exit code. */
 int catch_live(struct catcher *c)
 {
-	struct hyptrace_event **events = NULL;
+	static const struct loop_ops ops = {
+		.take = take, .tick = tick, .hear = hear, .heard = heard,
+	};
+	struct session *s = &c->session;
+	struct loop *l = &s->loop;
 	struct hyptrace_error err;
-	int code, signal_fd;
+	int code = check(s->remote), end;
 
-	code = cmd_get_remote(c->ctx, &c->remote);
 	if (code)
 		return code;
-	code = check(c);
-	if (!code && hyptrace_get_events(c->ctx->h, c->remote->name, &events, &c->nr_events, &err))
-		code = cmd_fail("cannot list the events of \"%s\": %s", c->remote->name, err.text);
-	c->events = events;
+	l->ops = &ops;
+	l->arg = c;
+	l->child = &s->child;
+	l->listener = hyptrace_listener_open(s->ctx->h, &err);
+	if (!l->listener)
+		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
+	code = open_file(c);
+	if (code)
+		return code;
+	/* what EL2 needs for its counters is no event before the first one that is caught */
+	code = catch_begin_counting(c);
 	if (!code)
-		code = catch_choose(c);
+		code = catch_begin_stream(c);
+	c->finder = catch_finder_new(c->nr_cpus, c->after);
+	if (!code)
+		code = arm(c);
+	if (!code)
+		code = child_start(&s->child);
 	if (!code) {
-		signal_fd = signals_catch();
-		c->ctx->out.abandon = &signals_abandon;
-		code = signal_fd < 0 ? cmd_fail("cannot catch signals: %s", strerror(errno)) :
-				       with_formats(c, signal_fd);
+		session_look(s);
+		if (!s->quiet)
+			cmd_note("waiting for \"%s\" (end with Ctrl-C)", c->what);
+		c->aged_at = clock_now(CLOCK_MONOTONIC);
+		if (s->duration)
+			l->deadline = c->aged_at + s->duration;
+		code = loop_run(l);
+		end = disarm(c);
+		code = code ? code : end;
+		end = finish_file(c);
+		code = code ? code : end;
+	} else if (c->w) {
+		/* nothing was caught */
+		hyptrace_file_abandon(c->w);
 	}
-	if (!code)
-		catch_print_summary(c);
-	hyptrace_free_events(events);
-	hyptrace_free_remote(c->remote);
-	return code;
+	end = catch_end_counting(c);
+	return code ? code : end;
 }

@@ -5,17 +5,12 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
-#include "session/choice.h"
 #include "session/select.h"
 #include "catch.h"
-
-#define BUSY_HINT	" (stop it, or use another --cpu)"
 
 /* A stream holds an event back for a quarter of its bound. */
 #define BOUND		(4 * CATCH_ORDER_NSEC)
@@ -44,106 +39,40 @@ static bool is_noisy(const char *name)
 	return false;
 }
 
-static bool is_named(const struct event_choice *choice, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < choice->nr; i++)
-		if (!strcmp(choice->names[i], name))
-			return true;
-	return false;
-}
-
-static bool is_any_enabled(const struct catcher *c)
-{
-	unsigned int i;
-
-	for (i = 0; i < c->nr_events; i++)
-		if (c->events[i]->enabled)
-			return true;
-	return false;
-}
-
-static int fail(const struct catcher *c, const struct hyptrace_error *err)
-{
-	if (!*err->subject)
-		return cmd_fail("cannot catch events of \"%s\": %s", c->remote->name, err->text);
-	return cmd_fail("cannot read %s: %s%s", err->subject, err->text,
-			err->errnum == EBUSY ? BUSY_HINT : "");
-}
-
-/* Hold the events enabled that show what surrounds the caught one. */
+/* Hold the events enabled that show what surrounds the caught one, which the trigger enables. */
 static int hold(struct catcher *c)
 {
-	const bool by_default = !c->words.nr && !is_any_enabled(c);
+	struct session *s = &c->session;
+	const bool *wanted = s->choice.wanted;
 	const char *names[HYPTRACE_HOLD_EVENTS_MAX];
-	struct event_choice choice = { };
-	struct hyptrace_error err;
-	unsigned int i, nr = 0;
-	int code;
+	struct event_choice choice = { .names = names };
+	bool by_default = !wanted;
+	unsigned int i;
 
-	code = cmd_choose_events("catch", c->events, c->nr_events, &c->words, &choice);
-	for (i = 0; i < c->nr_events && nr < HYPTRACE_HOLD_EVENTS_MAX; i++) {
-		const struct hyptrace_event *event = c->events[i];
+	for (i = 0; i < s->nr_events; i++)
+		by_default &= !s->events[i]->enabled;
+	for (i = 0; i < s->nr_events && choice.nr < HYPTRACE_HOLD_EVENTS_MAX; i++) {
+		const struct hyptrace_event *event = s->events[i];
 
-		/* the trigger enables that one */
 		if (event == c->event)
 			continue;
-		if (event->enabled || is_named(&choice, event->name) ||
-		    (by_default && !is_noisy(event->name)))
-			names[nr++] = event->name;
+		if (wanted ? wanted[event->id & (CHOICE_IDS - 1)] :
+		    by_default ? !is_noisy(event->name) : event->enabled)
+			names[choice.nr++] = event->name;
 	}
-	event_choice_free(&choice);
-	if (!code && hyptrace_stream_set_events(c->stream, names, nr, &err))
-		code = fail(c, &err);
-	return code;
-}
-
-/* Count the events that the file gets. */
-static void count(const struct catcher *c, struct catch_cpu *cpu, const char *subbufs, size_t size)
-{
-	const size_t subbuf = c->remote->subbuf_size;
-	struct hyptrace_record rec;
-	int ret;
-
-	for (; size >= subbuf; subbufs += subbuf, size -= subbuf) {
-		ret = hyptrace_decoder_load(cpu->dec, subbufs, subbuf, NULL);
-		while (!ret && (ret = hyptrace_decoder_next(cpu->dec, &rec, NULL)) > 0) {
-			ret = 0;
-			cpu->saved++;
-			if (rec.lost == HYPTRACE_LOST_UNKNOWN)
-				cpu->lost_more = true;
-			else
-				cpu->lost += rec.lost;
-		}
-		cpu->lost_more |= ret < 0;
-	}
+	return session_hold(s, &choice);
 }
 
 static int tap(unsigned int id, const void *subbufs, size_t size, void *arg,
 	       struct hyptrace_error *err)
 {
 	struct catcher *c = arg;
-	struct catch_cpu *cpu;
+	struct catch_cpu *cpu = catch_find_cpu(c, id);
 
-	for (cpu = c->cpus; cpu < c->cpus + c->nr_cpus && cpu->id != id; cpu++)
-		;
-	if (cpu == c->cpus + c->nr_cpus)
+	if (!cpu)
 		return 0;
 	cpu->read_at = clock_now(CLOCK_BOOTTIME);
-	if (!c->w)
-		return 0;
-	count(c, cpu, subbufs, size);
-	return hyptrace_file_write(c->w, id, subbufs, size, err);
-}
-
-static int set_cpus(struct catcher *c, struct hyptrace_error *err)
-{
-	const struct context *ctx = c->ctx;
-
-	if (!ctx->have_cpus || ctx->cpus.all)
-		return 0;
-	return hyptrace_stream_set_cpus(c->stream, ctx->cpus.ids, ctx->cpus.nr, err);
+	return c->w ? hyptrace_file_write(c->w, id, subbufs, size, err) : 0;
 }
 
 /*
@@ -152,42 +81,43 @@ static int set_cpus(struct catcher *c, struct hyptrace_error *err)
  */
 int catch_begin_stream(struct catcher *c)
 {
-	struct hyptrace_error err;
-	unsigned int i;
-	int code;
+	struct session *s = &c->session;
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code = hold(c);
 
-	c->progress.ahead = AHEAD_NSEC;
-	for (i = 0; i < c->nr_cpus && c->path; i++) {
-		c->cpus[i].dec = hyptrace_decoder_new();
-		if (!c->cpus[i].dec)
-			die_no_memory();
-	}
-	c->stream = hyptrace_stream_new(c->ctx->h, c->remote->name, &err);
-	if (!c->stream || set_cpus(c, &err))
-		return fail(c, &err);
-	code = hold(c);
 	if (code)
 		return code;
-	hyptrace_stream_set_bound(c->stream, BOUND);
-	hyptrace_stream_set_tap(c->stream, tap, c);
-	return hyptrace_stream_start(c->stream, &err) ? fail(c, &err) : EXIT_DONE;
+	c->progress.ahead = AHEAD_NSEC;
+	hyptrace_stream_set_bound(s->stream, BOUND);
+	hyptrace_stream_set_tap(s->stream, tap, c);
+	code = session_start(s);
+	/* nobody else reads the rings from now on */
+	if (!code)
+		code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
+	if (code)
+		return code;
+	for (i = 0; i < nr; i++)
+		catch_add_cpu(c, &(struct catch_cpu){
+			.id = cpus[i]->id, .counts = ring_counts_of(cpus[i]) });
+	hyptrace_free_cpus(cpus);
+	return EXIT_DONE;
 }
 
 static bool has_clock(const struct catcher *c)
 {
-	return c->remote->clock && !strcmp(c->remote->clock, "boot");
+	return !strcmp(c->session.clock, "boot");
 }
 
 /* How far is EL2's clock ahead of ours? An event cannot be later than when it was read. */
 static void learn_clock(struct catcher *c, const struct hyptrace_stream_event *event)
 {
+	const struct catch_cpu *cpu = catch_find_cpu(c, event->cpu);
 	const uint64_t ts = event->record.ts;
-	const struct catch_cpu *cpu;
 
 	c->progress.last = ts;
-	for (cpu = c->cpus; cpu < c->cpus + c->nr_cpus && has_clock(c); cpu++)
-		if (cpu->id == event->cpu && ts > cpu->read_at + c->progress.ahead)
-			c->progress.ahead = ts - cpu->read_at;
+	if (cpu && has_clock(c) && ts > cpu->read_at + c->progress.ahead)
+		c->progress.ahead = ts - cpu->read_at;
 }
 
 /*
@@ -207,7 +137,7 @@ int catch_read(struct catcher *c)
 
 	progress->is_empty = false;
 	for (;;) {
-		ret = hyptrace_stream_next(c->stream, &event, &err);
+		ret = hyptrace_stream_next(c->session.stream, &event, &err);
 		if (ret > 0) {
 			learn_clock(c, event);
 			catch_take(c, event);
@@ -216,11 +146,9 @@ int catch_read(struct catcher *c)
 			if (++nr % AT_ONCE == 0 && clock_now(CLOCK_BOOTTIME) > end)
 				return EXIT_DONE;
 		} else if (ret == -EBADMSG) {
-			out_flush(&c->ctx->out);
-			cmd_note("%s: the rest of the sub-buffer is skipped", err.text);
+			session_note_damage(&err, &c->session);
 		} else if (ret < 0) {
-			return cmd_fail("cannot go on to catch events: %s%s%s", err.subject,
-					*err.subject ? ": " : "", err.text);
+			return session_fail(&c->session, &err);
 		} else if (!all_asked) {
 			/* the next call looks at all rings: some were read before @begin */
 			all_asked = true;
@@ -266,29 +194,4 @@ int catch_read_all(struct catcher *c)
 			poll(NULL, 0, CATCH_ORDER_NSEC / NSEC_PER_MSEC + 2);
 	}
 	return code;
-}
-
-/* Finish the file, if there is one, while the rings are still attached. Return an exit code. */
-int catch_finish_file(struct catcher *c)
-{
-	struct hyptrace_error err;
-	struct hyptrace_cpu *now;
-	struct catch_cpu *cpu;
-	int ret;
-
-	if (!c->w)
-		return EXIT_DONE;
-	for (cpu = c->cpus; cpu < c->cpus + c->nr_cpus; cpu++) {
-		/* what was lost after the last event */
-		if (hyptrace_get_cpu(c->ctx->h, c->remote->name, cpu->id, &now, NULL))
-			continue;
-		if (!now->unread)
-			cpu->lost += now->unreported;
-		hyptrace_free_cpu(now);
-		if (!cpu->lost_more)
-			hyptrace_file_set_counts(c->w, cpu->id, cpu->saved, cpu->lost, 0);
-	}
-	ret = hyptrace_file_finish(c->w, &err);
-	c->w = NULL;
-	return ret ? cmd_fail("cannot finish %s: %s", c->path, err.text) : EXIT_DONE;
 }

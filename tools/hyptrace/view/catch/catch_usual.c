@@ -4,37 +4,24 @@
  * they are.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "output/die.h"
 #include "output/message.h"
-#include "output/out.h"
 #include "output/printer.h"
 #include "output/time_text.h"
-#include "session/counters.h"
 #include "catch.h"
-
-/* What was counted of the events that are like the caught one */
-struct usual {
-	const struct hyptrace_event_counter	*of;	/* one of the counters */
-	uint64_t				count;
-	uint64_t				total;	/* sum of their times, ns */
-	/* number of events by time: as many as of has */
-	uint64_t				buckets[64];
-};
 
 static int read_counters(const struct catcher *c, struct hyptrace_event_counter ***counters,
 			 unsigned int *nr, struct hyptrace_error *err)
 {
-	return hyptrace_get_counters(c->ctx->h, c->remote->name, HYPTRACE_CPU_ALL, counters, nr,
-				     err);
+	return hyptrace_get_counters(c->session.ctx->h, c->session.name, HYPTRACE_CPU_ALL,
+				     counters, nr, err);
 }
 
 static int hold(const struct catcher *c, bool hold, struct hyptrace_error *err)
 {
-	return hyptrace_hold_counting(c->ctx->h, c->remote->name,
+	return hyptrace_hold_counting(c->session.ctx->h, c->session.name,
 				      (const char *[]){ c->event->name }, 1, hold, err);
 }
 
@@ -55,38 +42,35 @@ int catch_begin_counting(struct catcher *c)
 	counting->breaks = c->event->count_breaks;
 	/* If EL2 counts it already, what was counted before says what is usual, too. */
 	if (!c->event->counted && read_counters(c, &counting->base, &counting->nr_base, &err))
-		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote->name, err.text);
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->session.name,
+				err.text);
 	return EXIT_DONE;
-}
-
-int catch_end_counting(struct catcher *c)
-{
-	struct catch_counting *counting = &c->counting;
-	struct hyptrace_error err;
-	int code = EXIT_DONE;
-
-	if (counting->is_used && hold(c, false, &err))
-		code = cmd_fail("cannot stop counting \"%s\": %s", c->event->name, err.text);
-	hyptrace_free_counters(counting->base);
-	hyptrace_free_counters(counting->now);
-	memset(counting, 0, sizeof(*counting));
-	return code;
 }
 
 /* Have the counters read again when they are needed next. */
 void catch_forget_counters(struct catcher *c)
 {
+	counter_sums_free(&c->counting.sums);
 	hyptrace_free_counters(c->counting.now);
 	c->counting.now = NULL;
-	c->counting.nr_now = 0;
 }
 
-static bool is_same(const struct hyptrace_event_counter *a, const struct hyptrace_event_counter *b)
+int catch_end_counting(struct catcher *c)
 {
-	return a->cpu == b->cpu && counters_have_same_key(a, b);
+	struct hyptrace_error err;
+	int code = EXIT_DONE;
+
+	if (c->counting.is_used && hold(c, false, &err))
+		code = cmd_fail("cannot stop counting \"%s\": %s", c->event->name, err.text);
+	catch_forget_counters(c);
+	hyptrace_free_counters(c->counting.base);
+	return code;
 }
 
-/* Find what a counter had when the verb began, or when others had changed the counters. */
+/*
+ * Find what a counter had when the verb began, or when others had changed the counters. After a
+ * reset, what was before does not matter.
+ */
 static const struct hyptrace_event_counter *find_base(const struct catch_counting *counting,
 						      const struct hyptrace_event_counter *now)
 {
@@ -95,84 +79,131 @@ static const struct hyptrace_event_counter *find_base(const struct catch_countin
 	for (i = 0; i < counting->nr_base; i++) {
 		const struct hyptrace_event_counter *base = counting->base[i];
 
-		/* after a reset, what was before does not matter */
-		if (is_same(base, now) && base->count <= now->count)
-			return base;
+		if (base->cpu == now->cpu && counters_have_same_key(base, now))
+			return base->count <= now->count ? base : NULL;
 	}
 	return NULL;
 }
 
-static void add(struct usual *usual, const struct hyptrace_event_counter *now,
-		const struct hyptrace_event_counter *base)
+static void subtract(struct hyptrace_event_counter *now, const struct hyptrace_event_counter *base)
 {
-	const unsigned int most = sizeof(usual->buckets) / sizeof(usual->buckets[0]);
 	unsigned int i;
 
-	usual->of = now;
-	usual->count += now->count - (base ? base->count : 0);
-	usual->total += now->total - (base ? base->total : 0);
-	for (i = 0; i < now->nr_buckets && i < most; i++)
-		usual->buckets[i] += now->buckets[i] - (base ? base->buckets[i] : 0);
-}
-
-/* Add up the counters of a field of the event that are like this one, on all CPUs. */
-static void add_field(const struct catcher *c, const char *name, uint64_t value, bool others,
-		      struct usual *sum)
-{
-	const struct catch_counting *counting = &c->counting;
-	unsigned int i;
-
-	for (i = 0; i < counting->nr_now; i++) {
-		const struct hyptrace_event_counter *now = counting->now[i];
-
-		if (!strcmp(now->event, c->event->name) && now->has_time && now->count &&
-		    !strcmp(now->field, name) && now->is_others == others &&
-		    (others || now->value == value))
-			add(sum, now, find_base(counting, now));
-	}
-}
-
-/* The event itself says nothing about others. Counters that others have reset may not have it. */
-static void leave_out(const struct catcher *c, const struct hyptrace_record *rec,
-		      struct usual *usual)
-{
-	unsigned int i = 0;
-	uint64_t time;
-
-	if (!usual->count || hyptrace_field_value(c->duration, rec, &time))
-		return;
-	while (i + 1 < usual->of->nr_buckets && hyptrace_counter_bucket(usual->of, i + 1) <= time)
-		i++;
-	if (usual->total < time || !usual->buckets[i])
-		return;
-	usual->count--;
-	usual->total -= time;
-	usual->buckets[i]--;
+	now->count -= base->count;
+	now->total -= base->total;
+	for (i = 0; i < now->nr_buckets; i++)
+		now->buckets[i] -= base->buckets[i];
 }
 
 /*
- * Add up the counters of the other events that are like this one. Their keys may be the values of
- * more than one field: of guest_exit they are the codes, but of traps, which all have the same
- * code, the classes. Return false if there are none.
+ * Without a base, all that is counted counts. Else begin with what the counters have now. One that
+ * has less than its base was reset: what it has was counted since then.
  */
-static bool add_up(const struct catcher *c, const struct hyptrace_record *rec,
-		   struct usual *result)
+static int renew_base(struct catcher *c, struct hyptrace_error *err)
 {
+	struct catch_counting *counting = &c->counting;
+	struct hyptrace_event_counter **now;
+	unsigned int nr, i;
+	int ret;
+
+	if (!counting->base)
+		return 0;
+	ret = read_counters(c, &now, &nr, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++)
+		if (!find_base(counting, now[i]))
+			subtract(now[i], now[i]);
+	hyptrace_free_counters(counting->base);
+	counting->base = now;
+	counting->nr_base = nr;
+	return 0;
+}
+
+/* If others have reset the counters or switched them off, count again. */
+static void renew(struct catcher *c)
+{
+	const struct session *s = &c->session;
+	struct hyptrace_event *event;
+	struct hyptrace_error err;
+
+	if (hyptrace_get_event(s->ctx->h, s->name, c->event->name, &event, NULL))
+		return;
+	if (event->count_breaks != c->counting.breaks) {
+		c->counting.breaks = event->count_breaks;
+		if (hold(c, true, &err) || renew_base(c, &err))
+			cmd_note("cannot go on to count \"%s\": %s: its usual time is not up to date",
+				 c->event->name, err.text);
+	}
+	hyptrace_free_event(event);
+}
+
+/* Add up what was counted on all CPUs. */
+static void read_sums(struct catcher *c)
+{
+	struct hyptrace_event *const events[] = { (struct hyptrace_event *)c->event, NULL };
+	struct catch_counting *counting = &c->counting;
+	const struct hyptrace_event_counter *base;
+	unsigned int nr, i;
+
+	renew(c);
+	if (read_counters(c, &counting->now, &nr, NULL))
+		return;
+	for (i = 0; i < nr; i++) {
+		base = find_base(counting, counting->now[i]);
+		if (base)
+			subtract(counting->now[i], base);
+		if (counting->now[i]->has_time && counting->now[i]->count)
+			counter_sums_add(&counting->sums, events, counting->now[i], true);
+	}
+}
+
+static struct counter_sum *find_sum(const struct counter_sums *sums, const char *field,
+				    const uint64_t *value)
+{
+	struct counter_sum *sum;
+
+	for (sum = sums->sums; sum < sums->sums + sums->nr; sum++)
+		if (!strcmp(sum->of->field, field) &&
+		    (value ? !sum->of->is_others && sum->of->value == *value : sum->of->is_others))
+			return sum;
+	return NULL;
+}
+
+/*
+ * Find the sum of the events that are like this one. Their keys may be the values of more than one
+ * field: of guest_exit they are the codes, but of traps, which all have the same code, the classes.
+ */
+static struct counter_sum *find_usual(const struct catcher *c, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_event *event = c->event;
+	struct counter_sum *sum = NULL;
 	uint64_t value;
 	unsigned int i;
 
-	*result = (struct usual){ };
-	for (i = 0; i < c->event->nr_fields && !result->count; i++)
-		if (!hyptrace_field_value(c->event->fields[i], rec, &value))
-			add_field(c, c->event->fields[i]->name, value, false, result);
-	for (i = 0; i < c->event->nr_fields && !result->count; i++)
-		add_field(c, c->event->fields[i]->name, 0, true, result);
-	leave_out(c, rec, result);
-	return result->count;
+	for (i = 0; i < event->nr_fields && !sum; i++)
+		if (!hyptrace_field_value(event->fields[i], rec, &value))
+			sum = find_sum(&c->counting.sums, event->fields[i]->name, &value);
+	for (i = 0; i < event->nr_fields && !sum; i++)
+		sum = find_sum(&c->counting.sums, event->fields[i]->name, NULL);
+	return sum;
+}
+
+/*
+ * The event itself says nothing about others: find its place in the sum. Counters that others have
+ * reset may not have it: return NULL.
+ */
+static uint64_t *find_own(const struct counter_sum *sum, uint64_t time)
+{
+	unsigned int i = 0;
+
+	while (i + 1 < sum->of->nr_buckets && hyptrace_counter_bucket(sum->of, i + 1) <= time)
+		i++;
+	return sum->total >= time && sum->buckets[i] ? &sum->buckets[i] : NULL;
 }
 
 /* The time that half of the events stay below, ns; 0 if it is not known */
-static uint64_t median_bound(const struct usual *usual)
+static uint64_t median_bound(const struct counter_sum *usual)
 {
 	uint64_t sum = 0;
 	unsigned int i;
@@ -185,27 +216,23 @@ static uint64_t median_bound(const struct usual *usual)
 	return 0;
 }
 
-static void print_text(const struct catcher *c, const struct usual *usual)
+static void print_text(struct out *out, const struct counter_sum *usual)
 {
 	char average[TIME_TEXT_SIZE], half[TIME_TEXT_SIZE];
 	const uint64_t median = median_bound(usual);
-	struct out *out = &c->ctx->out;
 
 	time_text(average, usual->total / usual->count);
 	time_text(half, median);
-	out_puts(out, "usual time");
-	if (usual->of->name)
-		out_printf(out, " of %s", usual->of->name);
-	out_printf(out, ": %s on average", average);
+	out_printf(out, "usual time%s%s: %s on average", usual->of->name ? " of " : "",
+		   usual->of->name ? usual->of->name : "", average);
 	if (median)
 		out_printf(out, ", half of them less than %s", half);
 	out_printf(out, ", %" PRIu64 " event%s\n", usual->count, usual->count == 1 ? "" : "s");
 }
 
-static void print_json(const struct catcher *c, const struct usual *usual)
+static void print_json(struct printer *p, const struct counter_sum *usual)
 {
 	const uint64_t median = median_bound(usual);
-	struct printer *p = c->ctx->p;
 
 	printer_object(p, "usual");
 	printer_str(p, "field", usual->of->field);
@@ -223,78 +250,38 @@ static void print_json(const struct catcher *c, const struct usual *usual)
 }
 
 /*
- * Without a base, all that is counted counts. Else begin with what the counters have now. One that
- * has less than its base was reset: what it has was counted since then.
- */
-static int renew_base(struct catcher *c, struct hyptrace_error *err)
-{
-	struct catch_counting *counting = &c->counting;
-	struct hyptrace_event_counter **now;
-	unsigned int nr, i, j;
-	int ret;
-
-	if (!counting->base)
-		return 0;
-	ret = read_counters(c, &now, &nr, err);
-	if (ret)
-		return ret;
-	for (i = 0; i < nr; i++) {
-		for (j = 0; j < counting->nr_base && !is_same(counting->base[j], now[i]); j++)
-			;
-		if (j == counting->nr_base || counting->base[j]->count <= now[i]->count)
-			continue;
-		now[i]->count = 0;
-		now[i]->total = 0;
-		for (j = 0; j < now[i]->nr_buckets; j++)
-			now[i]->buckets[j] = 0;
-	}
-	hyptrace_free_counters(counting->base);
-	counting->base = now;
-	counting->nr_base = nr;
-	return 0;
-}
-
-/* If others have reset the counters or switched them off, count again. */
-static void renew(struct catcher *c)
-{
-	struct catch_counting *counting = &c->counting;
-	struct hyptrace_event *event;
-	struct hyptrace_error err;
-
-	if (hyptrace_get_event(c->ctx->h, c->remote->name, c->event->name, &event, NULL))
-		return;
-	if (event->count_breaks != counting->breaks) {
-		counting->breaks = event->count_breaks;
-		if (hold(c, true, &err) || renew_base(c, &err))
-			cmd_note("cannot go on to count \"%s\": %s: its usual time is not up to date",
-				 c->event->name, err.text);
-	}
-	hyptrace_free_event(event);
-}
-
-/*
  * Print how long such an event usually takes, if that is known. For JSON an object must have been
  * begun.
  */
 void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
 {
-	struct catch_counting *counting = &c->counting;
-	struct usual usual;
-	bool is_known;
+	struct context *ctx = c->session.ctx;
+	struct counter_sum *usual;
+	uint64_t time, *own = NULL;
 
-	if (!counting->is_used)
+	if (!c->counting.is_used)
 		return;
-	if (!counting->now) {
-		renew(c);
-		read_counters(c, &counting->now, &counting->nr_now, NULL);
+	if (!c->counting.now)
+		read_sums(c);
+	usual = find_usual(c, rec);
+	if (usual && !hyptrace_field_value(c->duration, rec, &time))
+		own = find_own(usual, time);
+	if (own) {
+		--*own;
+		usual->count--;
+		usual->total -= time;
 	}
-	is_known = add_up(c, rec, &usual);
-	if (is_known && printer_is_json(c->ctx->p))
-		print_json(c, &usual);
-	else if (is_known)
-		print_text(c, &usual);
-	else if (printer_is_json(c->ctx->p))
-		printer_none(c->ctx->p, "usual");
+	if (usual && usual->count && ctx->json)
+		print_json(ctx->p, usual);
+	else if (usual && usual->count)
+		print_text(&ctx->out, usual);
+	else if (ctx->json)
+		printer_none(ctx->p, "usual");
 	else
-		out_puts(&c->ctx->out, "usual time: not known, no other such event was counted\n");
+		out_puts(&ctx->out, "usual time: not known, no other such event was counted\n");
+	if (own) {
+		++*own;
+		usual->count++;
+		usual->total += time;
+	}
 }
