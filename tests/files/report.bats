@@ -358,6 +358,57 @@ EOF
 	((status == 2))
 }
 
+@test "strace -i: --from, --to, -n and -C mean what they mean in report, and the last line says what was left out" {
+	made -n 20000 -c 2
+	hyptrace strace -qj -i t.dat >all
+	first=$(hyptrace report -q -j t.dat | head -n 1 | jq -r .ts)
+	# of these times, and as report chooses them
+	hyptrace strace -qj -i t.dat --from +20ms --to +30ms >some
+	[[ -s some ]]
+	cmp <(jq -c '[.time, .name, .result]' some) <(jq -c "select((.time | tonumber) as \$t | \$t >= $first + 20000000 and
+		\$t <= $first + 30000000) | [.time, .name, .result]" all)
+	for options in '' '-p 0x1001' '-T -e *,guest_fixup' '-C 1 -F duration>50us'; do
+		# shellcheck disable=SC2086 # words
+		(set -f && hyptrace strace -q -i t.dat $options >lines && hyptrace strace -q -i t.dat $options -n 7 >last)
+		cmp last <(tail -n 7 lines)
+	done
+	(($(hyptrace strace -qcj -i t.dat -n 50 | jq 'map(.calls) | add') == 50))
+	# losses before the last calls are not printed
+	made -n 20000 -c 2 -p 8 -l 20
+	hyptrace strace -q -i t.dat -n 30 >last
+	[[ $(head -n 1 last) != *LOST* && $(grep -vc LOST last) == 30 ]]
+	made -n 20000 -c 2
+	calls=$(wc -l <all) some=$(grep -c '"kind":"host_hcall"' all)
+	hyptrace strace -i t.dat -e host_hcall 2>&1 >/dev/null | grep -qx "hyptrace: $some calls printed, $((calls - some)) filtered, 0 events lost"
+	hyptrace strace -c -i t.dat 2>&1 >/dev/null | grep -qx "hyptrace: $calls calls counted, 0 events lost"
+	for options in '--duration 1s' '--from 1s --to x' '-n 0'; do
+		# shellcheck disable=SC2086 # words
+		run -1 hyptrace strace -i t.dat $options
+	done
+	run -1 hyptrace strace --from 1
+	[[ $output == *'name it with --input'* ]]
+}
+
+@test "strace -p says that no call of the VM is in the file" {
+	made -n 5000 -c 2
+	run -0 hyptrace strace -q -i t.dat -p 99999 -p 700
+	[[ $(grep 'has no call' <<<"$output") == 'hyptrace: "t.dat" has no call of the thread 99999: use that of a vCPU, as in "vcpu=7", or the handle of a VM' ]]
+	run -0 hyptrace strace -q -i t.dat -p 0xabc
+	[[ $output == 'hyptrace: "t.dat" has no call of the VM 0xabc: none of its vCPUs has run' ]]
+	# it is there, but it has made no such call
+	run -0 hyptrace strace -q -i t.dat -p 700 -F 'ret == 4711'
+	[[ -z $output ]]
+}
+
+@test "strace -c --csv has the sums of --json" {
+	made -n 5000 -c 2
+	hyptrace strace -qc --csv -i t.dat >csv
+	[[ $(head -n 1 csv) == calls,errors,kind,name,total ]]
+	cmp <(tail -n +2 csv) <(hyptrace strace -qcj -i t.dat | jq -r '.[] | [.calls, .errors, .kind, .name, .total] | @csv' | tr -d '"')
+	run -1 hyptrace strace --csv -i t.dat
+	run -1 hyptrace strace -c -j --csv -i t.dat
+}
+
 @test "stat prints the times of CPUs and a row of each reason" {
 	made -n 20000 -c 3
 	hyptrace stat -i t.dat >text 2>note

@@ -85,12 +85,11 @@ test_tools_lines-libs := $(tools-libs)
 test_tools_loop-srcs := $(call command,loop.c signals.c clock.c out.c die.c)
 test_tools_loop-cflags := $(tools-cflags)
 
-strace-srcs := $(call command,lines_json.c json_rows.c row.c row_calls.c row_text.c csv.c printer.c \
-	table.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
-test_tools_strace-srcs := $(strace-srcs) $(call command,strace_summary.c)
+test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
-test_tools_strace-libs := $(test_tools_lines-libs)
-test_tools_strace_choice-srcs := $(strace-srcs) $(call command,strace_choice.c)
+# the other functions are not called
+test_tools_strace-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_usage choice_list)
+test_tools_strace_choice-srcs := $(filter-srcs) $(tools-model-srcs) $(call command,strace_choice.c text.c out.c die.c)
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
 test_tools_catch-srcs := $(call command,catch_find.c die.c)

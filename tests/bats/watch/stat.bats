@@ -254,11 +254,14 @@ gap()
 	done
 	ht enable --stop guest_exit
 	ht start
-	for verb in 'stat -q --by exit' 'strace -c' 'record -q -e all -o t.dat'; do
+	gap 'guest_exit on CPU 0 at [0-9.]*: the recording has stopped (use "hyptrace start" to resume it)' \
+		strace -c -- "${work[@]}"
+	for verb in 'stat -q --by exit' 'record -q -e all -o t.dat'; do
 		# shellcheck disable=SC2086 # words
 		gap 'the trigger of "guest_exit" has stopped the recording: later events are missing (use "hyptrace start" to resume it)' \
 			$verb -- "${work[@]}"
 	done
+	gap '"guest_exit" was disabled: later ones are missing' strace -c -- hyptrace -r "$REMOTE" disable guest_exit
 	# nothing is missing, and nothing is said
 	ht reset
 	hyptrace -r "$REMOTE" stat -q --by exit -- "${work[@]}" >/dev/null 2>note

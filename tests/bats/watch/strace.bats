@@ -189,6 +189,18 @@ teardown()
 	says 'no event has a field "pfn"'
 }
 
+@test "-n ends after so many calls, --duration after so long" {
+	run -0 --separate-stderr ht strace -j -n 20 -- taskset -c 0 workload --cpu 0 --mmio 300
+	same "$(wc -l <<<"$output")" 20
+	[[ $stderr == *'20 calls printed, '* ]]
+	run -0 --separate-stderr ht strace -c --csv -e guest_exit --duration 300ms
+	[[ $output == 'calls,errors,kind,name,total'* ]]
+	run -1 ht strace -i t.dat --duration 1s
+	# none of its threads runs a vCPU
+	run -0 ht strace -p $$ --duration 100ms
+	says "\"hypervisor\" has no call of the process $$: it has run no vCPU"
+}
+
 @test "events, filters and tracing are as before after each end" {
 	ht enable -F 'id == __kvm_vcpu_run' host_hcall
 	ht enable --stop --filter 'vcpu == 4711' guest_exit

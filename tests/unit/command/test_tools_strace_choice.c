@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/cli/cli.h"
-#include "../../tools/hyptrace/output/die.h"
-#include "../../tools/hyptrace/view/calls/strace_choice.h"
+#include "output/die.h"
+#include "view/calls/strace.h"
 #include "sentence_case.h"
 
 /* A table of hypercalls from 0 on, more than a filter has comparisons */
@@ -27,8 +26,10 @@ static struct hyptrace_hypercall table[] = {
 };
 
 static struct hyptrace_hypercall *list[COUNT(table)];
-static struct strace_events calls;
+static struct hyptrace_model *model;
 static struct strace_choice choice;
+/* What strace_choice_begin() has returned */
+static int checked;
 
 #define KIND(kind)	HYPTRACE_KIND_##kind
 
@@ -43,21 +44,6 @@ int cmd_fail(const char *fmt, ...)
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	return EXIT_REFUSED;
-}
-
-static int begin(void **state)
-{
-	unsigned int i;
-
-	describe_and_begin(state);
-	for (i = 0; i < COUNT(table); i++)
-		list[i] = &table[i];
-	calls = (struct strace_events){
-		.model = hyptrace_model_new(formats, NULL), .formats = formats, .hypercalls = list,
-		.nr_hypercalls = COUNT(table),
-	};
-	assert_non_null(calls.model);
-	return 0;
 }
 
 /* Choose by some arguments of -e, which end with NULL. */
@@ -77,15 +63,28 @@ static bool choose(const char *first, ...)
 		ok &= strace_choice_add(&choice, texts[i++]);
 	}
 	va_end(ap);
+	checked = strace_choice_begin(&choice, model, list, COUNT(table));
 	return ok;
+}
+
+static int begin(void **state)
+{
+	unsigned int i;
+
+	describe_and_begin(state);
+	for (i = 0; i < COUNT(table); i++)
+		list[i] = &table[i];
+	model = hyptrace_model_new(formats, NULL);
+	assert_non_null(model);
+	choose(NULL);
+	return 0;
 }
 
 static int end(void **state)
 {
-	choose(NULL);
 	strace_choice_free(&choice);
 	choice = (struct strace_choice){};
-	hyptrace_model_free(calls.model);
+	hyptrace_model_free(model);
 	return free_formats(state);
 }
 
@@ -144,47 +143,47 @@ static void unknown_words(void **state)
 {
 	(void)state;
 	choose("__pkvm_host_share_hyp,WFx,PSCI_*,psci_call,!irq,0x1234", NULL);
-	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_DONE);
+	assert_int_equal(checked, EXIT_DONE);
 	choose("irq,__pkvm_host_share_hip", NULL);
-	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_int_equal(checked, EXIT_REFUSED);
 	assert_string_equal(message, "cannot trace \"__pkvm_host_share_hip\": no such call; did you mean \"__pkvm_host_share_hyp\"?");
 	choose("!wfx", NULL);
-	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_int_equal(checked, EXIT_REFUSED);
 	assert_string_equal(message, "cannot trace \"wfx\": no such call; did you mean \"WFx\"?");
 	choose("nothing*", NULL);
-	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_int_equal(checked, EXIT_REFUSED);
 	assert_string_equal(message, "cannot trace \"nothing*\": no call matches");
 	choose("hyp_enter", NULL);
-	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_int_equal(checked, EXIT_REFUSED);
 	/* it is not the class of an exit that is chosen by it */
 	choose("trap", NULL);
-	assert_int_equal(strace_choice_check(&choice, &calls), EXIT_REFUSED);
+	assert_int_equal(checked, EXIT_REFUSED);
 }
 
 static void kinds(void **state)
 {
 	(void)state;
-	assert_true(strace_choice_kind(&choice, &calls, KIND(FFA)));
-	assert_false(strace_choice_kind(&choice, &calls, KIND(GUEST_FIXUP)));
+	assert_true(strace_choice_kind(&choice, KIND(FFA)));
+	assert_false(strace_choice_kind(&choice, KIND(GUEST_FIXUP)));
 	choose("PSCI_CPU_ON_64", NULL);
-	assert_true(strace_choice_kind(&choice, &calls, KIND(PSCI)));
-	assert_true(strace_choice_kind(&choice, &calls, KIND(SMC)));
-	assert_false(strace_choice_kind(&choice, &calls, KIND(HYPERCALL)));
-	assert_false(strace_choice_kind(&choice, &calls, KIND(GUEST_EXIT)));
+	assert_true(strace_choice_kind(&choice, KIND(PSCI)));
+	assert_true(strace_choice_kind(&choice, KIND(SMC)));
+	assert_false(strace_choice_kind(&choice, KIND(HYPERCALL)));
+	assert_false(strace_choice_kind(&choice, KIND(GUEST_EXIT)));
 	/* any kind may have a number without a name */
 	choose("0x1234", NULL);
-	assert_true(strace_choice_kind(&choice, &calls, KIND(HYPERCALL)));
-	assert_true(strace_choice_kind(&choice, &calls, KIND(GUEST_EXIT)));
-	assert_false(strace_choice_kind(&choice, &calls, KIND(GUEST_FIXUP)));
+	assert_true(strace_choice_kind(&choice, KIND(HYPERCALL)));
+	assert_true(strace_choice_kind(&choice, KIND(GUEST_EXIT)));
+	assert_false(strace_choice_kind(&choice, KIND(GUEST_FIXUP)));
 	choose("!host_hcall,__pkvm_a", NULL);
-	assert_false(strace_choice_kind(&choice, &calls, KIND(HYPERCALL)));
-	assert_true(strace_choice_kind(&choice, &calls, KIND(GUEST_EXIT)));
+	assert_false(strace_choice_kind(&choice, KIND(HYPERCALL)));
+	assert_true(strace_choice_kind(&choice, KIND(GUEST_EXIT)));
 }
 
 /* The filter is the expected one, and EL2 would accept it. NULL: there is none. */
 static void expect_filter(enum hyptrace_kind kind, const char *expected)
 {
-	char *text = strace_choice_filter(&choice, &calls, kind);
+	char *text = strace_choice_filter(&choice, kind);
 	struct hyptrace_filter *filter;
 	struct hyptrace_error err;
 	size_t at;
@@ -196,7 +195,7 @@ static void expect_filter(enum hyptrace_kind kind, const char *expected)
 	}
 	assert_non_null(text);
 	assert_string_equal(text, expected);
-	filter = hyptrace_filter_parse(hyptrace_model_of_kind(calls.model, kind)->event, text,
+	filter = hyptrace_filter_parse(hyptrace_model_of_kind(model, kind)->event, text,
 				       &at, &err);
 	if (!filter)
 		fail_msg("\"%s\" at %zu: %s", text, at, err.text);

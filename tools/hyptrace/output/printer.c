@@ -386,7 +386,10 @@ void printer_heading(struct printer *p, const char *key, const char *value)
 
 void printer_str(struct printer *p, const char *key, const char *value)
 {
-	put_value(p, key, STYLE_PLAIN, value, NULL);
+	if (value)
+		put_value(p, key, STYLE_PLAIN, value, NULL);
+	else
+		printer_none(p, key);
 }
 
 void printer_styled(struct printer *p, const char *key, enum printer_style style,

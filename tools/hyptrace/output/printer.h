@@ -66,6 +66,7 @@ void printer_end(struct printer *p);
 
 /* The name of an object, before its other values: the heading in text */
 void printer_heading(struct printer *p, const char *key, const char *value);
+/* NULL is none */
 void printer_str(struct printer *p, const char *key, const char *value);
 void printer_styled(struct printer *p, const char *key, enum printer_style style,
 		    const char *value);

@@ -3,28 +3,16 @@
  * hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it.
  */
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "output/text.h"
-#include "strace_choice.h"
+#include "strace.h"
 
 /* What strace also takes before the names */
 #define PREFIX		"trace="
-
-static void add_word(struct strace_choice *choice, const char *text, bool is_negated)
-{
-	choice->words = reallocarray(choice->words, choice->nr + 1, sizeof(*choice->words));
-	if (!choice->words)
-		die_no_memory();
-	choice->words[choice->nr++] = (struct strace_word){ text, is_negated };
-	choice->has_names |= !is_negated;
-}
 
 /* Add the argument @list of -e, which is changed and must stay valid; false if it has no name. */
 bool strace_choice_add(struct strace_choice *choice, char *list)
@@ -38,9 +26,15 @@ bool strace_choice_add(struct strace_choice *choice, char *list)
 	/* as strace: it negates the whole list */
 	negates = *list == '!';
 	for (word = strtok(list + negates, ","); word; word = strtok(NULL, ",")) {
-		if (*word == '!' && !word[1])
+		const bool has_mark = *word == '!', is_negated = negates || has_mark;
+
+		if (has_mark && !word[1])
 			return false;
-		add_word(choice, word + (*word == '!'), negates || *word == '!');
+		choice->words = reallocarray(choice->words, choice->nr + 1, sizeof(*choice->words));
+		if (!choice->words)
+			die_no_memory();
+		choice->words[choice->nr++] = (struct strace_word){ word + has_mark, is_negated };
+		choice->has_names |= !is_negated;
 	}
 	return choice->nr > before;
 }
@@ -48,6 +42,84 @@ bool strace_choice_add(struct strace_choice *choice, char *list)
 void strace_choice_free(struct strace_choice *choice)
 {
 	free(choice->words);
+	free(choice->known);
+}
+
+static void add_known(struct strace_choice *choice, enum hyptrace_kind kind, bool is_code,
+		      uint64_t value, const char *name)
+{
+	choice->known = reallocarray(choice->known, choice->nr_known + 1, sizeof(*choice->known));
+	if (!choice->known)
+		die_no_memory();
+	choice->known[choice->nr_known++] = (struct strace_known){ kind, is_code, value, name };
+}
+
+static void add_symbols(struct strace_choice *choice, enum hyptrace_kind kind,
+			enum hyptrace_role role)
+{
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(choice->model, kind);
+	const struct hyptrace_field *field = meaning->places[role].field;
+	const bool is_code = role == HYPTRACE_ROLE_CODE;
+	unsigned int i;
+
+	for (i = 0; field && i < field->nr_symbols; i++)
+		if (!is_code || field->symbols[i]->value != meaning->trap)
+			add_known(choice, kind, is_code, field->symbols[i]->value,
+				  field->symbols[i]->name);
+}
+
+static bool try_name(const char *word, const char *name, const char **near)
+{
+	*near = hyptrace_nearest(word, *near, name);
+	return !fnmatch(word, name, 0);
+}
+
+/* A word must name a call, or be a number, which a call without a name has in place of it. */
+static int check_word(const struct strace_choice *choice, const char *word)
+{
+	bool found = !strncmp(word, "0x", 2) && word[2];
+	const char *near = NULL;
+	enum hyptrace_kind kind;
+	unsigned int i;
+
+	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++)
+		if (hyptrace_model_of_kind(choice->model, kind))
+			found |= try_name(word, hyptrace_kind_event(kind), &near);
+	for (i = 0; i < choice->nr_known; i++)
+		found |= try_name(word, choice->known[i].name, &near);
+	if (found)
+		return EXIT_DONE;
+	if (strpbrk(word, "*?["))
+		return cmd_fail("cannot trace \"%s\": no call matches", word);
+	if (near)
+		return cmd_fail("cannot trace \"%s\": no such call; did you mean \"%s\"?", word,
+				near);
+	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
+			word);
+}
+
+/* Find the names of calls, and check that each word is one. Return an exit code. */
+int strace_choice_begin(struct strace_choice *choice, const struct hyptrace_model *model,
+			struct hyptrace_hypercall *const *calls, unsigned int nr)
+{
+	enum hyptrace_kind kind;
+	int code = EXIT_DONE;
+	unsigned int i;
+
+	choice->model = model;
+	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
+		if (!hyptrace_model_of_kind(model, kind))
+			continue;
+		if (kind != HYPTRACE_KIND_HYPERCALL || !nr)
+			add_symbols(choice, kind, HYPTRACE_ROLE_ID);
+		for (i = 0; kind == HYPTRACE_KIND_HYPERCALL && i < nr; i++)
+			add_known(choice, kind, false, calls[i]->id, calls[i]->name);
+		add_symbols(choice, kind, HYPTRACE_ROLE_CLASS);
+		add_symbols(choice, kind, HYPTRACE_ROLE_CODE);
+	}
+	for (i = 0; i < choice->nr && !code; i++)
+		code = check_word(choice, choice->words[i].text);
+	return code;
 }
 
 /*
@@ -89,128 +161,10 @@ bool strace_choice_accept(const struct strace_choice *choice,
 	return strace_choice_name(choice, meaning->kind, strace_name(name, key, number));
 }
 
-typedef void (*name_fn)(uint64_t value, const char *name, bool is_code, void *arg);
-
-static void visit_symbols(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
-			  name_fn fn, void *arg)
-{
-	const struct hyptrace_field *field = meaning->places[role].field;
-	const bool is_code = role == HYPTRACE_ROLE_CODE;
-	unsigned int i;
-
-	for (i = 0; field && i < field->nr_symbols; i++)
-		if (!is_code || field->symbols[i]->value != meaning->trap)
-			fn(field->symbols[i]->value, field->symbols[i]->name, is_code, arg);
-}
-
-/* Call a function with each known name of a kind of calls. */
-static void visit_names(const struct strace_events *events, enum hyptrace_kind kind, name_fn fn,
-			void *arg)
-{
-	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(events->model, kind);
-	unsigned int i;
-
-	if (!meaning)
-		return;
-	for (i = 0; kind == HYPTRACE_KIND_HYPERCALL && i < events->nr_hypercalls; i++)
-		fn(events->hypercalls[i]->id, events->hypercalls[i]->name, false, arg);
-	if (kind != HYPTRACE_KIND_HYPERCALL || !events->nr_hypercalls)
-		visit_symbols(meaning, HYPTRACE_ROLE_ID, fn, arg);
-	visit_symbols(meaning, HYPTRACE_ROLE_CLASS, fn, arg);
-	visit_symbols(meaning, HYPTRACE_ROLE_CODE, fn, arg);
-}
-
-/* The search for a word */
-struct search {
-	const char	*word;
-	const char	*near;	/* the nearest name, or NULL */
-	bool		found;
-};
-
-static void try_name(uint64_t value, const char *name, bool is_code, void *arg)
-{
-	struct search *search = arg;
-
-	(void)value;
-	(void)is_code;
-	if (!fnmatch(search->word, name, 0))
-		search->found = true;
-	search->near = hyptrace_nearest(search->word, search->near, name);
-}
-
-/* Is it a number, which a call without a name has in place of it? */
-static bool is_number(const char *word)
-{
-	return !strncmp(word, "0x", 2) && word[2];
-}
-
-static int fail_unknown(const struct search *search)
-{
-	if (strpbrk(search->word, "*?["))
-		return cmd_fail("cannot trace \"%s\": no call matches", search->word);
-	if (search->near)
-		return cmd_fail("cannot trace \"%s\": no such call; did you mean \"%s\"?",
-				search->word, search->near);
-	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
-			search->word);
-}
-
-/* Check that each word names a call. Return an exit code, after a message. */
-int strace_choice_check(const struct strace_choice *choice, const struct strace_events *events)
-{
-	enum hyptrace_kind kind;
-	unsigned int i;
-
-	for (i = 0; i < choice->nr; i++) {
-		struct search search = { .word = choice->words[i].text };
-
-		for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
-			if (hyptrace_model_of_kind(events->model, kind))
-				try_name(0, hyptrace_kind_event(kind), false, &search);
-			visit_names(events, kind, try_name, &search);
-		}
-		if (!search.found && !is_number(search.word))
-			return fail_unknown(&search);
-	}
-	return EXIT_DONE;
-}
-
-/* The known values of a kind of calls, as far as a filter at EL2 can compare them */
-struct values {
-	const struct strace_choice	*choice;
-	enum hyptrace_kind		kind;
-	unsigned int			nr[2];		/* refused ones, chosen ones */
-	unsigned int			nr_codes[2];	/* those of them that are exit codes */
-	struct {
-		uint64_t	value;
-		bool		is_code;
-	} values[2][HYPTRACE_FILTER_TERMS_MAX];
-};
-
-static void add_value(uint64_t value, const char *name, bool is_code, void *arg)
-{
-	struct values *values = arg;
-	bool chosen = strace_choice_name(values->choice, values->kind, name);
-	unsigned int at = values->nr[chosen]++;
-
-	values->nr_codes[chosen] += is_code;
-	if (at < HYPTRACE_FILTER_TERMS_MAX) {
-		values->values[chosen][at].value = value;
-		values->values[chosen][at].is_code = is_code;
-	}
-}
-
 /* Are calls chosen whose number has no name? No word is the name of this one. */
 static bool accepts_unknown(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
 	return strace_choice_name(choice, kind, "0x");
-}
-
-static void list_values(const struct strace_choice *choice, const struct strace_events *events,
-			enum hyptrace_kind kind, struct values *values)
-{
-	*values = (struct values){ .choice = choice, .kind = kind };
-	visit_names(events, kind, add_value, values);
 }
 
 /* May a word name a number? Then the choice is made by the command. */
@@ -224,87 +178,74 @@ static bool has_numbers(const struct strace_choice *choice)
 	return false;
 }
 
-bool strace_choice_kind(const struct strace_choice *choice, const struct strace_events *events,
-			enum hyptrace_kind kind)
+/* Can calls of a kind be chosen? */
+bool strace_choice_kind(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
-	struct values values;
-
-	if (!hyptrace_model_of_kind(events->model, kind))
-		return false;
-	list_values(choice, events, kind, &values);
-	return values.nr[true] || accepts_unknown(choice, kind) ||
-	       (has_numbers(choice) && kind != HYPTRACE_KIND_GUEST_FIXUP);
-}
-
-/* Write the comparisons of exit codes, or those of other values. */
-static void put_comparisons(FILE *f, const struct values *values, bool chosen, bool codes,
-			    const char *field)
-{
-	const char *operator = chosen ? "==" : "!=", *between = chosen ? " || " : " && ";
-	bool first = true;
+	bool found = accepts_unknown(choice, kind) ||
+		     (has_numbers(choice) && kind != HYPTRACE_KIND_GUEST_FIXUP);
 	unsigned int i;
 
-	for (i = 0; i < values->nr[chosen]; i++) {
-		if (values->values[chosen][i].is_code != codes)
-			continue;
-		fprintf(f, "%s%s %s %" PRIu64, first ? "" : between, field, operator,
-			values->values[chosen][i].value);
-		first = false;
-	}
+	for (i = 0; i < choice->nr_known && !found; i++)
+		found = choice->known[i].kind == kind &&
+			strace_choice_name(choice, kind, choice->known[i].name);
+	return found && hyptrace_model_of_kind(choice->model, kind);
 }
 
-/*
- * Write the filter of an exit: the class has a meaning only if the code is that of a trap. Return
- * false if it needs too many comparisons.
- */
-static bool put_exit(FILE *f, const struct values *values, bool chosen,
-		     const struct hyptrace_meaning *meaning)
+/* Make the comparisons of exit codes, or of other values, that are chosen, or not. For free(). */
+static char *join(const struct strace_choice *choice, enum hyptrace_kind kind, bool chosen,
+		  bool codes, const char *field, unsigned int *nr)
 {
-	const unsigned int classes = values->nr[chosen] - values->nr_codes[chosen];
+	unsigned int i;
+	size_t len;
+	char *text;
+	FILE *f = text_open(&text, &len);
 
-	if (meaning->trap == UINT64_MAX ||
-	    values->nr[chosen] + !!classes > HYPTRACE_FILTER_TERMS_MAX)
-		return false;
-	put_comparisons(f, values, chosen, true, "code");
-	if (!classes)
-		return true;
-	fprintf(f, "%scode %s %" PRIu64 " %s (",
-		!values->nr_codes[chosen] ? "" : chosen ? " || " : " && (",
-		chosen ? "==" : "!=", meaning->trap, chosen ? "&&" : "||");
-	put_comparisons(f, values, chosen, false, "ec");
-	fputs(!chosen && values->nr_codes[chosen] ? "))" : ")", f);
-	return true;
+	*nr = 0;
+	for (i = 0; i < choice->nr_known; i++) {
+		const struct strace_known *known = &choice->known[i];
+
+		if (known->kind == kind && known->is_code == codes &&
+		    strace_choice_name(choice, kind, known->name) == chosen)
+			fprintf(f, "%s%s %s %" PRIu64,
+				!(*nr)++ ? "" : chosen ? " || " : " && ", field,
+				chosen ? "==" : "!=", known->value);
+	}
+	text_close(f);
+	return text;
 }
 
 /*
  * Make the filter with which EL2 records only chosen calls of a kind, for free(). NULL if all calls
  * are chosen, or if the choice does not fit in a filter.
  */
-char *strace_choice_filter(const struct strace_choice *choice, const struct strace_events *events,
-			   enum hyptrace_kind kind)
+char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
-	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(events->model, kind);
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(choice->model, kind);
+	const bool is_exit = hyptrace_meaning_has(meaning, HYPTRACE_ROLE_CODE);
 	/* name the calls to record if others have no name, else those not to record */
 	const bool chosen = !accepts_unknown(choice, kind);
-	struct values values;
-	bool fits;
-	char *text;
+	unsigned int nr_codes, nr;
+	char *codes = join(choice, kind, chosen, true, "code", &nr_codes), *values, *text;
+	const char *between = "";
 	size_t len;
-	FILE *f;
+	FILE *f = text_open(&text, &len);
 
-	list_values(choice, events, kind, &values);
-	if (has_numbers(choice) || !values.nr[chosen] ||
-	    values.nr[chosen] > HYPTRACE_FILTER_TERMS_MAX)
-		return NULL;
-	f = text_open(&text, &len);
-	fits = true;
-	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_CODE))
-		fits = put_exit(f, &values, chosen, meaning);
+	values = join(choice, kind, chosen, false,
+		      is_exit ? "ec" : meaning->places[meaning->named_by].field->name, &nr);
+	if (nr_codes && nr)
+		between = chosen ? " || " : " && (";
+	fprintf(f, "%s%s", codes, between);
+	/* the class of an exit has a meaning only if the code is that of a trap */
+	if (is_exit && nr)
+		fprintf(f, "code %s %" PRIu64 " %s (%s)%s", chosen ? "==" : "!=", meaning->trap,
+			chosen ? "&&" : "||", values, nr_codes && !chosen ? ")" : "");
 	else
-		put_comparisons(f, &values, chosen, false,
-				meaning->places[meaning->named_by].field->name);
+		fputs(values, f);
 	text_close(f);
-	if (fits)
+	free(codes);
+	free(values);
+	if (nr_codes + nr && nr_codes + nr + (is_exit && nr) <= HYPTRACE_FILTER_TERMS_MAX &&
+	    !has_numbers(choice) && (!is_exit || meaning->trap != UINT64_MAX))
 		return text;
 	free(text);
 	return NULL;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace: print a call as text or JSON.
+ * hyptrace strace: print a call as text or JSON, or with -c a table of all.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "output/out.h"
-#include "output/printer.h"
+#include "output/clock.h"
+#include "output/columns.h"
+#include "output/die.h"
 #include "output/text.h"
-#include "sink/lines.h"
 #include "strace.h"
 
 /* What a call is indented by, for each call that it is in */
@@ -31,27 +32,23 @@ static size_t without_time(const char *text, size_t len)
 static void print_text(struct lines *lines, const struct hyptrace_span *call, bool times)
 {
 	const struct hyptrace_event *event = call->meaning->event;
+	const bool is_sentence = hyptrace_formats_has_sentence(lines->formats, event);
 	const char *text;
 	size_t len;
 
 	lines_put_head(lines, call->cpu, call->end);
 	out_spaces(lines->out, (size_t)INDENT * call->depth);
 	text = hyptrace_formats_text(lines->formats, event, &call->record, &len);
-	if (!hyptrace_formats_has_sentence(lines->formats, event)) {
+	/* the sentences of other calls begin with their names */
+	if (!is_sentence || call->kind == HYPTRACE_KIND_GUEST_EXIT ||
+	    call->kind == HYPTRACE_KIND_GUEST_FIXUP) {
 		out_puts(lines->out, event->name);
 		out_puts(lines->out, ": ");
+	}
+	if (!is_sentence)
 		text_put_plain(lines->out, text);
-		out_putc(lines->out, '\n');
-		return;
-	}
-	/* the sentences of calls begin with their names */
-	if (call->kind == HYPTRACE_KIND_GUEST_EXIT || call->kind == HYPTRACE_KIND_GUEST_FIXUP) {
-		out_puts(lines->out, event->name);
-		out_puts(lines->out, ": ");
-	}
-	if (!times)
-		len = without_time(text, len);
-	out_write(lines->out, text, len);
+	else
+		out_write(lines->out, text, times ? len : without_time(text, len));
 	out_putc(lines->out, '\n');
 }
 
@@ -92,16 +89,19 @@ static void print_args(struct printer *p, const struct hyptrace_span *call)
 static void print_number(struct printer *p, const char *key, const struct hyptrace_span *call,
 			 enum hyptrace_role role)
 {
-	if (hyptrace_meaning_has(call->meaning, role))
-		printer_int(p, key, hyptrace_meaning_value(call->meaning, role, &call->record));
-	else
+	const int64_t value = hyptrace_meaning_value(call->meaning, role, &call->record);
+
+	if (!hyptrace_meaning_has(call->meaning, role))
 		printer_none(p, key);
+	else if (role == HYPTRACE_ROLE_DURATION)
+		printer_u64(p, key, value);
+	else
+		printer_int(p, key, value);
 }
 
 static void print_json(struct printer *p, const struct hyptrace_span *call)
 {
 	const struct hyptrace_meaning *meaning = call->meaning;
-	const char *error = hyptrace_meaning_error(meaning, &call->record);
 	char number[STRACE_NUMBER_SIZE];
 	int64_t result;
 
@@ -115,15 +115,8 @@ static void print_json(struct printer *p, const struct hyptrace_span *call)
 		printer_s64(p, "result", result);
 	else
 		printer_none(p, "result");
-	if (error)
-		printer_str(p, "error", error);
-	else
-		printer_none(p, "error");
-	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_DURATION))
-		printer_u64(p, "duration", hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION,
-								  &call->record));
-	else
-		printer_none(p, "duration");
+	printer_str(p, "error", hyptrace_meaning_error(meaning, &call->record));
+	print_number(p, "duration", call, HYPTRACE_ROLE_DURATION);
 	printer_uint(p, "depth", call->depth);
 	print_number(p, "vcpu", call, HYPTRACE_ROLE_VCPU);
 	print_number(p, "vm", call, HYPTRACE_ROLE_VM);
@@ -131,11 +124,123 @@ static void print_json(struct printer *p, const struct hyptrace_span *call)
 	printer_end(p);
 }
 
-/* @times: text has the duration */
 void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times)
 {
 	if (lines->json)
 		print_json(lines->p, call);
 	else
 		print_text(lines, call, times);
+}
+
+static const struct column all_columns[] = {
+	{ .key = "percent", .head = "% TIME", .flags = COLUMN_NUMBER | COLUMN_TEXT },
+	{ .key = "seconds", .head = "SECONDS", .flags = COLUMN_NUMBER | COLUMN_TEXT },
+	{ .key = "usecs_call", .head = "USECS/CALL", .flags = COLUMN_NUMBER | COLUMN_TEXT },
+	{ .key = "calls", .head = "CALLS", .flags = COLUMN_NUMBER },
+	{ .key = "errors", .head = "ERRORS", .flags = COLUMN_NUMBER },
+	{ .key = "kind", .head = "EVENT" },
+	{ .key = "name", .head = "NAME" },
+	{ .key = "total", .head = "TOTAL", .flags = COLUMN_NUMBER | COLUMN_JSON },
+};
+
+static bool is_of(const struct strace_sum *sum, const struct hyptrace_span *call)
+{
+	if (sum->kind != call->kind || !sum->name != !call->name)
+		return false;
+	return call->name ? !strcmp(sum->name, call->name) : sum->key == call->key;
+}
+
+/* Add a call, whose name must stay valid. */
+void strace_summary_add(struct strace_summary *summary, const struct hyptrace_span *call,
+			bool has_failed)
+{
+	const uint64_t duration = call->end - call->begin;
+	struct strace_sum *sum;
+	unsigned int i;
+
+	for (i = 0; i < summary->nr && !is_of(&summary->sums[i], call); i++)
+		;
+	if (i == summary->nr) {
+		summary->sums = reallocarray(summary->sums, i + 1, sizeof(*summary->sums));
+		if (!summary->sums)
+			die_no_memory();
+		summary->sums[summary->nr++] = (struct strace_sum){
+			.kind = call->kind, .name = call->name, .key = call->key,
+		};
+	}
+	sum = &summary->sums[i];
+	sum->calls++;
+	sum->errors += has_failed;
+	sum->total += duration;
+	if (!call->depth)
+		summary->outer += duration;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct strace_sum *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->name && y->name ? strcmp(x->name, y->name) : 0;
+}
+
+/* Put the name with the longest time first. */
+void strace_summary_sort(struct strace_summary *summary)
+{
+	if (summary->nr)
+		qsort(summary->sums, summary->nr, sizeof(*summary->sums), compare);
+}
+
+/* The printer takes what the columns of its format are. */
+static void print_row(struct printer *p, const struct strace_sum *sum, uint64_t outer,
+		      const char *kind, const char *name)
+{
+	char text[32];
+
+	printer_row(p);
+	printer_str(p, "kind", kind);
+	printer_str(p, "name", name);
+	snprintf(text, sizeof(text), "%.2f", outer ? 100.0 * sum->total / outer : 0.0);
+	printer_number(p, "percent", text);
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, sum->total / NSEC_PER_SEC,
+		 sum->total % NSEC_PER_SEC / NSEC_PER_USEC);
+	printer_number(p, "seconds", text);
+	snprintf(text, sizeof(text), "%.3f",
+		 sum->calls ? (double)sum->total / sum->calls / NSEC_PER_USEC : 0.0);
+	printer_number(p, "usecs_call", text);
+	printer_uint(p, "calls", sum->calls);
+	if (sum->errors || !printer_is_text(p))
+		printer_uint(p, "errors", sum->errors);
+	else
+		printer_none(p, "errors");
+	printer_u64(p, "total", sum->total);
+	printer_end(p);
+}
+
+/* Sort the names, and print them; in text also the sum of all. */
+void strace_summary_print(struct strace_summary *summary, struct printer *p)
+{
+	const struct columns columns = {
+		.all = all_columns, .nr = sizeof(all_columns) / sizeof(all_columns[0]),
+	};
+	struct strace_sum all = { .total = summary->outer };
+	char number[STRACE_NUMBER_SIZE];
+	const struct strace_sum *sum;
+
+	strace_summary_sort(summary);
+	printer_table(p, NULL, &columns);
+	for (sum = summary->sums; sum < summary->sums + summary->nr; sum++) {
+		print_row(p, sum, summary->outer, hyptrace_kind_event(sum->kind),
+			  strace_name(sum->name, sum->key, number));
+		all.calls += sum->calls;
+		all.errors += sum->errors;
+	}
+	if (printer_is_text(p))
+		print_row(p, &all, summary->outer, "", "total");
+	printer_end(p);
 }

@@ -1,158 +1,319 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hyptrace strace: which events are calls to print, and in which order.
+ *
+ * Live, the session holds the events of the calls enabled. What -e and -F allow becomes a filter at
+ * EL2, so that other calls leave no events; the kernel restores the filters that the events had
+ * before at the end.
  */
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/args.h"
+#include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "session/choice.h"
-#include "strace_run.h"
+#include "session/event_hold.h"
+#include "strace.h"
 
-/* Parse --filter: a field that none of the calls has is an error. */
-static int parse_filter(struct strace *s)
+#define BIT(kind)	HYPTRACE_KIND_BIT(kind)
+
+/* The hypercall that runs a guest: the exits of the guest are inside it */
+#define RUN_CALL	"__kvm_vcpu_run"
+
+/* The events that say which vCPU is on a CPU */
+#define WITNESSES	(BIT(HYPTRACE_KIND_VCPU_LOAD) | BIT(HYPTRACE_KIND_VCPU_PUT) | \
+			 BIT(HYPTRACE_KIND_GUEST_EXIT))
+
+/* Live, a call waits for the calls that it is in so many ns at most. */
+#define HOLD_TIME	(NSEC_PER_SEC / 10)
+
+static const struct hyptrace_event *event_of(const struct strace *s, enum hyptrace_kind kind)
 {
-	struct hyptrace_event *list[STRACE_LAST - STRACE_FIRST + 1];
-	enum hyptrace_kind kind;
-	unsigned int nr = 0;
+	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(s->model, kind);
 
-	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++)
-		if (s->needed & HYPTRACE_KIND_BIT(kind))
-			list[nr++] = (struct hyptrace_event *)
-				     hyptrace_model_of_kind(s->events.model, kind)->event;
-	return filter_parse(s->filter, list, nr, s->events.formats, &s->filters);
+	return meaning ? meaning->event : NULL;
 }
 
-/* Prepare to print the calls of @of, after lines_begin(). Hypercalls may be NULL. */
-int strace_begin(struct strace *s, const char *of, struct hyptrace_formats *formats,
-		 struct hyptrace_hypercall *const *hypercalls, unsigned int nr_hypercalls)
+/* Find the kinds of calls to print. Return an exit code. */
+static int choose_kinds(struct strace *s)
 {
+	struct hyptrace_event *list[STRACE_LAST - STRACE_FIRST + 1];
+	struct session *session = &s->session;
+	enum hyptrace_kind kind = STRACE_FIRST;
+	unsigned int nr = 0;
+	int code;
+
+	while (kind <= STRACE_LAST && !event_of(s, kind))
+		kind++;
+	if (kind > STRACE_LAST)
+		return cmd_fail("cannot trace \"%s\": it has no events of calls, such as host_hcall",
+				session->name);
+	code = strace_choice_begin(&s->choice, s->model, session->calls, session->nr_calls);
+	if (code)
+		return code;
+	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
+		if (!strace_choice_kind(&s->choice, kind))
+			continue;
+		s->needed |= BIT(kind);
+		list[nr++] = (struct hyptrace_event *)event_of(s, kind);
+	}
+	if (!nr)
+		return cmd_fail("cannot trace \"%s\": --trace excludes all calls", session->name);
+	/* a field that none of these has is an error */
+	return filter_parse(session->choice.filter, list, nr, session->formats,
+			    &session->choice.filters);
+}
+
+/* Parse a filter of two conditions, of which each may be NULL, or NULL if it does not fit. */
+static struct hyptrace_filter *parse_both(const struct hyptrace_event *event, const char *one,
+					  const char *other)
+{
+	struct hyptrace_filter *filter;
+	char *text;
+	size_t at;
+
+	if (!one && !other)
+		return NULL;
+	if (asprintf(&text, one && other ? "(%s) && (%s)" : "%s%s", one ? one : "",
+		     other ? other : "") < 0)
+		die_no_memory();
+	filter = hyptrace_filter_parse(event, text, &at, NULL);
+	free(text);
+	return filter;
+}
+
+/* Make the filter at EL2 of an event. NULL: EL2 records all, and the command chooses. */
+static struct hyptrace_filter *make_filter(const struct strace *s, enum hyptrace_kind kind)
+{
+	const struct hyptrace_event *event = event_of(s, kind);
+	const char *condition = s->session.choice.filter;
+	struct hyptrace_filter *filter;
+	char *choice;
+
+	choice = strace_choice_filter(&s->choice, kind);
+	filter = parse_both(event, choice, condition);
+	/* together they may have too many comparisons, or the event has not all of the fields */
+	if (!filter)
+		filter = parse_both(event, choice, NULL);
+	if (!filter)
+		filter = parse_both(event, NULL, condition);
+	free(choice);
+	return filter;
+}
+
+/* Choose the events to hold enabled, and set their filters at EL2. Return an exit code. */
+static int hold(struct strace *s)
+{
+	const char *names[HYPTRACE_NR_KINDS];
+	struct event_choice choice = { .names = names };
+	struct hyptrace_filter *filter;
+	struct hyptrace_error err;
 	enum hyptrace_kind kind;
-	bool is_any = false;
+
+	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
+		const struct hyptrace_event *event = event_of(s, kind);
+		const bool is_witness = s->vms.nr && WITNESSES & BIT(kind);
+		int ret = 0;
+
+		if (!event || !(is_witness || s->needed & BIT(kind)))
+			continue;
+		names[choice.nr++] = event->name;
+		filter = is_witness ? NULL : make_filter(s, kind);
+		if (filter || event->filter)
+			ret = event_hold(s->session.ctx->h, event, filter, event->trigger,
+					 event->after, &err);
+		hyptrace_filter_free(filter);
+		if (ret)
+			return cmd_fail_verb("filter", event->name, &err);
+	}
+	return session_hold(&s->session, &choice);
+}
+
+/* Prepare to print the calls of an open session. Return an exit code. */
+int strace_begin(struct strace *s)
+{
+	struct session *session = &s->session;
+	struct hyptrace_error err;
 	uint32_t outer;
 	int code;
 
-	s->events = (struct strace_events){
-		.model = hyptrace_model_new(formats, NULL),
-		.formats = formats,
-		.hypercalls = hypercalls,
-		.nr_hypercalls = hypercalls ? nr_hypercalls : 0,
-	};
-	if (!s->events.model)
+	s->lines.has_offset = session->has_offset;
+	s->lines.offset = session->offset;
+	if (lines_begin(&s->lines, session->ctx, session->clock, session->formats, &err))
+		return session_fail(session, &err);
+	s->model = hyptrace_model_new(session->formats, NULL);
+	if (!s->model)
 		die_no_memory();
-	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++)
-		is_any |= !!hyptrace_model_of_kind(s->events.model, kind);
-	if (!is_any)
-		return cmd_fail("cannot trace \"%s\": it has no events of calls, such as host_hcall",
-				of);
-	code = strace_choice_check(&s->choice, &s->events);
-	if (code)
-		return code;
-	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++)
-		if (strace_choice_kind(&s->choice, &s->events, kind))
-			s->needed |= HYPTRACE_KIND_BIT(kind);
-	if (!s->needed)
-		return cmd_fail("cannot trace \"%s\": --trace excludes all calls", of);
-	code = parse_filter(s);
+	code = choose_kinds(s);
+	if (!code && !session->path)
+		code = strace_vms_open(&s->vms);
 	if (code)
 		return code;
 	outer = s->needed;
 	/* of the hypercalls only one runs a guest */
-	if (!strace_choice_name(&s->choice, HYPTRACE_KIND_HYPERCALL, STRACE_RUN_CALL))
-		outer &= ~HYPTRACE_KIND_BIT(HYPTRACE_KIND_HYPERCALL);
-	s->nest = hyptrace_nest_new(s->events.model, outer);
+	if (!strace_choice_name(&s->choice, HYPTRACE_KIND_HYPERCALL, RUN_CALL))
+		outer &= ~BIT(HYPTRACE_KIND_HYPERCALL);
+	s->nest = hyptrace_nest_new(s->model, outer);
 	if (!s->nest)
 		die_no_memory();
-	return EXIT_DONE;
-}
-
-void strace_free(struct strace *s)
-{
-	hyptrace_nest_free(s->nest);
-	hyptrace_model_free(s->events.model);
-	strace_summary_free(&s->summary);
-	strace_choice_free(&s->choice);
-	strace_vms_free(&s->vms);
+	return session->stream ? hold(s) : EXIT_DONE;
 }
 
 static bool is_shown(struct strace *s, const struct hyptrace_meaning *meaning,
 		     const struct hyptrace_stream_event *event)
 {
 	const struct hyptrace_record *rec = &event->record;
+	const struct hyptrace_filters *filters = s->session.choice.filters;
 
 	if (!strace_choice_accept(&s->choice, meaning, hyptrace_meaning_key(meaning, rec)))
 		return false;
-	if (s->filters && !hyptrace_filters_match(s->filters, rec))
+	if (filters && !hyptrace_filters_match(filters, rec))
 		return false;
 	return !s->vms.nr || strace_vms_accept(&s->vms, meaning, event->cpu, rec);
 }
 
-/* Take an event or a loss; @now is for strace_flush(). */
-void strace_event(struct strace *s, const struct hyptrace_stream_event *event, uint64_t now)
+static void take(struct strace *s, const struct hyptrace_stream_event *event)
 {
-	const struct hyptrace_meaning *meaning = s->events.model->unknown;
+	const struct hyptrace_meaning *meaning = s->model->unknown;
 	const struct hyptrace_record *rec = &event->record;
 	struct hyptrace_stream_event call = *event;
 	bool shown = false;
 
-	if (rec->lost)
-		strace_vms_lost(&s->vms, event->cpu);
 	if (rec->data)
-		meaning = hyptrace_model_meaning(s->events.model, rec);
+		meaning = hyptrace_model_meaning(s->model, rec);
 	if (s->vms.nr)
 		strace_vms_note(&s->vms, meaning, event->cpu, rec);
-	if (s->needed & HYPTRACE_KIND_BIT(meaning->kind))
+	if (s->needed & BIT(meaning->kind))
 		shown = is_shown(s, meaning, event);
 	else
 		call.record.data = NULL;
-	if ((rec->lost || call.record.data) && hyptrace_nest_add(s->nest, &call, shown, now))
+	/* traps are calls only if they are named */
+	if (!shown && meaning->kind >= STRACE_FIRST && meaning->kind <= STRACE_LAST)
+		s->nr_filtered += call.record.data || meaning->kind != HYPTRACE_KIND_GUEST_FIXUP;
+	if ((rec->lost || call.record.data) && hyptrace_nest_add(s->nest, &call, shown, s->now))
 		die_no_memory();
+	s->nr_waiting += shown;
 }
 
-/* Print the calls that need not wait, and those that have come until @until. */
-void strace_flush(struct strace *s, uint64_t until)
+/* Live, there are enough calls. */
+static bool has_enough(const struct strace *s)
 {
+	return s->session.stream && s->session.count && s->nr_printed >= s->session.count;
+}
+
+static void show(struct strace *s, const struct hyptrace_span *call)
+{
+	if (call->kind == HYPTRACE_KIND_LOSS) {
+		/* the summary has no place for it: the last line counts it */
+		if (!s->summarize)
+			lines_lost(&s->lines, call->cpu, call->record.ts, call->lost);
+		return;
+	}
+	s->nr_printed++;
+	if (s->summarize)
+		strace_summary_add(&s->summary, call,
+				   hyptrace_meaning_error(call->meaning, &call->record));
+	else
+		strace_print(&s->lines, call, s->times);
+	s->session.loop.is_over |= has_enough(s);
+}
+
+/*
+ * Print the calls that need not wait, and those that have come until @until. With --count, the last
+ * calls of a file wait until its end.
+ */
+static void flush(struct strace *s, uint64_t until)
+{
+	const uint64_t last = s->session.file ? s->session.count : 0;
 	const struct hyptrace_span *call;
 
-	while (!s->ctx->out.error && (call = hyptrace_nest_next(s->nest, until))) {
-		if (call->kind == HYPTRACE_KIND_LOSS) {
-			/* the summary has no place for it: the last line counts it */
-			if (!s->summarize)
-				lines_lost(&s->lines, call->cpu, call->record.ts, call->lost);
-			continue;
-		}
-		s->nr_printed++;
-		if (s->summarize)
-			strace_summary_add(&s->summary, call,
-					   hyptrace_meaning_error(call->meaning, &call->record));
-		else
-			strace_print(&s->lines, call, s->times);
+	while (!s->session.ctx->out.error && !has_enough(s) &&
+	       (!last || until || s->nr_waiting > last) &&
+	       (call = hyptrace_nest_next(s->nest, until))) {
+		const bool is_loss = call->kind == HYPTRACE_KIND_LOSS;
+		/* nor are losses wanted that come before the first call that is printed */
+		const bool drops = last && (s->nr_waiting > last ||
+					    (is_loss && s->has_dropped && !s->nr_printed));
+
+		s->nr_waiting -= !is_loss;
+		s->has_dropped |= drops;
+		if (!drops)
+			show(s, call);
 	}
 }
 
-/* Print what still waits, and the summary: no event follows. */
-void strace_finish(struct strace *s)
+static void batch(struct session *session, const struct hyptrace_stream_event *events,
+		  unsigned int nr)
 {
-	hyptrace_nest_end(s->nest);
-	strace_flush(s, 0);
-	if (s->summarize)
-		strace_summary_print(&s->summary, s->ctx->p);
-	out_flush(&s->ctx->out);
+	struct strace *s = session->arg;
+	unsigned int i;
+
+	for (i = 0; i < nr && !has_enough(s); i++) {
+		if (events[i].record.ts < s->begin)
+			continue;
+		take(s, &events[i]);
+		flush(s, 0);
+	}
 }
 
-/* Print the last line; @discarded counts the events that were, with a comma before it. */
-void strace_print_counts(const struct strace *s, const char *discarded, uint64_t lost,
-			 bool lost_more)
+static int begin(struct session *session)
 {
-	/* not all of them were written */
-	if (out_has_failed(&s->ctx->out))
-		return;
-	if (s->lines.quiet && !lost && !lost_more)
-		return;
-	cmd_note("%" PRIu64 " call%s %s%s, %" PRIu64 "%s event%s lost", s->nr_printed,
-		 s->nr_printed == 1 ? "" : "s",
-		 out_printed(&s->ctx->out, s->summarize ? "counted" : "printed"), discarded, lost,
-		 lost_more ? " or more" : "", lost == 1 && !lost_more ? "" : "s");
+	struct strace *s = session->arg;
+
+	if (!strcmp(session->clock, "boot"))
+		s->begin = clock_now(CLOCK_BOOTTIME);
+	s->now = clock_now(CLOCK_MONOTONIC);
+	return EXIT_DONE;
+}
+
+static uint64_t tick(struct session *session, uint64_t now)
+{
+	struct strace *s = session->arg;
+	uint64_t since;
+
+	s->now = now;
+	if (now > HOLD_TIME)
+		flush(s, now - HOLD_TIME);
+	if (strace_vms_have_ended(&s->vms))
+		session->loop.is_over = true;
+	if (hyptrace_nest_waits(s->nest, &since))
+		return since + HOLD_TIME;
+	/* the processes of VMs may end without an event */
+	return s->vms.nr ? now + HOLD_TIME : UINT64_MAX;
+}
+
+const struct session_ops strace_ops = { .batch = batch, .begin = begin, .tick = tick };
+
+/* Print what still waits, the summary, and the last line: no event follows. */
+void strace_finish(struct strace *s)
+{
+	struct session *session = &s->session;
+	struct context *ctx = session->ctx;
+
+	/* before the output, which may block */
+	if (session->stream)
+		event_release_all(ctx->h, session->name);
+	hyptrace_nest_end(s->nest);
+	flush(s, UINT64_MAX);
+	if (s->csv) {
+		printer_free(ctx->p);
+		ctx->p = printer_new(&ctx->out, PRINTER_CSV, false);
+	}
+	if (s->summarize)
+		strace_summary_print(&s->summary, ctx->p);
+	out_flush(&ctx->out);
+	strace_vms_end(&s->vms, session->name);
+	session->counts.filtered = s->nr_filtered;
+	session_note_counts(session, "call", s->nr_printed, s->summarize ? "counted" : "printed");
+}
+
+void strace_free(struct strace *s)
+{
+	lines_end(&s->lines);
+	hyptrace_nest_free(s->nest);
+	hyptrace_model_free(s->model);
+	free(s->summary.sums);
+	strace_choice_free(&s->choice);
+	strace_vms_free(&s->vms);
 }

@@ -6,10 +6,9 @@
  * of the VM was loaded on its CPU, or has exited there, while it ran. vcpu_load, vcpu_put and
  * guest_exit say so.
  */
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,31 +17,31 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "strace_vm.h"
+#include "strace.h"
 
 /* Ids of threads are lower. */
 #define THREAD_MAX	INT32_MAX
 
 /* A thread of another process is looked up again after so many ns: its id may be used again. */
-#define FORGET_TIME	NSEC_PER_SEC
+#define LOOKUP_TIME	NSEC_PER_SEC
 
-struct strace_vm_cpu {
-	bool		is_loaded;	/* a vCPU is loaded, ... */
-	bool		is_chosen;	/* and is one of a chosen VM */
-	bool		was_chosen;	/* a vCPU of a chosen VM was there, ... */
-	uint64_t	last;		/* and was last seen then */
+/* The vCPU on a CPU */
+struct on_cpu {
+	bool		is_chosen;	/* it is loaded, and one of a chosen VM */
+	uint64_t	last;		/* when one of a chosen VM was last seen there; or 0 */
 };
 
-struct strace_vm_thread {
-	uint64_t	id;
-	bool		is_of_process;	/* of a process that -p names */
-	bool		is_of_vm;	/* of a vCPU of a VM whose handle -p names */
+struct thread {
+	struct strace_vm_target	*process;	/* whose thread it is, or NULL */
+	struct strace_vm_target	*vm;		/* whose vCPU it runs, or NULL */
+	uint64_t		looked_up;	/* when, by the events' clock; or 0 */
 };
 
 /* Add an argument of -p: a process, or the handle of a VM in hexadecimal; else return false. */
 bool strace_vms_add(struct strace_vms *vms, const char *arg)
 {
 	struct strace_vm_target target = { .pidfd = -1 };
+	unsigned int i;
 	char *end;
 
 	if (*arg < '0' || *arg > '9')
@@ -53,6 +52,10 @@ bool strace_vms_add(struct strace_vms *vms, const char *arg)
 	if (errno || *end || !target.value || target.value > (target.is_handle ? UINT32_MAX :
 							      THREAD_MAX))
 		return false;
+	for (i = 0; i < vms->nr; i++)
+		if (vms->targets[i].is_handle == target.is_handle &&
+		    vms->targets[i].value == target.value)
+			return true;
 	vms->targets = reallocarray(vms->targets, vms->nr + 1, sizeof(*vms->targets));
 	if (!vms->targets)
 		die_no_memory();
@@ -60,34 +63,36 @@ bool strace_vms_add(struct strace_vms *vms, const char *arg)
 	return true;
 }
 
-static struct strace_vm_thread *remember(struct strace_vms *vms, uint64_t id, bool is_of_process)
+static void *get(struct map *map, uint64_t key, size_t size)
 {
-	struct strace_vm_thread *thread;
+	struct map_entry *entry = map_add(map, key, 0);
 
-	vms->threads = reallocarray(vms->threads, vms->nr_threads + 1, sizeof(*vms->threads));
-	if (!vms->threads)
+	if (!entry->value)
+		entry->ptr = calloc(1, size);
+	if (!entry->ptr)
 		die_no_memory();
-	thread = &vms->threads[vms->nr_threads++];
-	*thread = (struct strace_vm_thread){ .id = id, .is_of_process = is_of_process };
-	return thread;
+	return entry->ptr;
+}
+
+static struct thread *get_thread(struct strace_vms *vms, uint64_t id)
+{
+	return get(&vms->threads, id, sizeof(struct thread));
 }
 
 /* Remember the threads that a process has: they may end before their last events are read. */
-static int list_threads(struct strace_vms *vms, uint64_t pid)
+static void list_threads(struct strace_vms *vms, struct strace_vm_target *target)
 {
-	char path[64];
-	struct dirent *entry;
-	DIR *dir;
+	char pattern[64];
+	glob_t found;
+	size_t i;
 
-	snprintf(path, sizeof(path), "/proc/%llu/task", (unsigned long long)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	for (entry = readdir(dir); entry; entry = readdir(dir))
-		if (entry->d_name[0] != '.')
-			remember(vms, strtoull(entry->d_name, NULL, 10), true);
-	closedir(dir);
-	return 0;
+	snprintf(pattern, sizeof(pattern), "/proc/%" PRIu64 "/task/*", target->value);
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (i = 0; i < found.gl_pathc; i++)
+		get_thread(vms, strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10))->process =
+			target;
+	globfree(&found);
 }
 
 /* Find the processes of the VMs. Return an exit code. */
@@ -102,9 +107,10 @@ int strace_vms_open(struct strace_vms *vms)
 		if (target->is_handle)
 			continue;
 		target->pidfd = syscall(SYS_pidfd_open, (pid_t)target->value, 0);
-		if (target->pidfd < 0 || list_threads(vms, target->value))
-			return cmd_fail("there is no process %llu: -p takes the process that runs the VM, or the handle of the VM, such as 0x1000",
-					(unsigned long long)target->value);
+		if (target->pidfd < 0)
+			return cmd_fail("there is no process %" PRIu64 ": -p takes the process that runs the VM, or the handle of the VM, such as 0x1000",
+					target->value);
+		list_threads(vms, target);
 	}
 	return EXIT_DONE;
 }
@@ -127,68 +133,40 @@ static bool is_thread_of(const struct strace_vm_target *target, uint64_t id, boo
 {
 	char path[64];
 
+	if (target->is_handle)
+		return false;
 	if (!is_live)
 		return target->value == id;
-	snprintf(path, sizeof(path), "/proc/%llu/task/%llu", (unsigned long long)target->value,
-		 (unsigned long long)id);
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64, target->value, id);
 	return !access(path, F_OK);
-}
-
-/* Forget the threads that are not chosen. */
-static void forget_others(struct strace_vms *vms, uint64_t ts)
-{
-	unsigned int i, nr = 0;
-
-	if (ts - vms->forgotten < FORGET_TIME)
-		return;
-	vms->forgotten = ts;
-	for (i = 0; i < vms->nr_threads; i++)
-		if (vms->threads[i].is_of_process || vms->threads[i].is_of_vm)
-			vms->threads[nr++] = vms->threads[i];
-	vms->nr_threads = nr;
-}
-
-static struct strace_vm_thread *find_thread(struct strace_vms *vms, uint64_t id)
-{
-	bool is_of_process = false;
-	unsigned int i;
-
-	for (i = 0; i < vms->nr_threads; i++)
-		if (vms->threads[i].id == id)
-			return &vms->threads[i];
-	for (i = 0; i < vms->nr; i++)
-		if (!vms->targets[i].is_handle &&
-		    is_thread_of(&vms->targets[i], id, vms->is_live))
-			is_of_process = true;
-	return remember(vms, id, is_of_process);
 }
 
 /* Is a thread that of a vCPU of a chosen VM? @handle is 0 if the event does not say it. */
 static bool is_chosen(struct strace_vms *vms, uint64_t id, uint64_t handle, uint64_t ts)
 {
-	struct strace_vm_thread *thread;
+	struct thread *thread = get_thread(vms, id);
+	const bool looks_up = !thread->process &&
+			      (!thread->looked_up ||
+			       (vms->is_live && ts - thread->looked_up >= LOOKUP_TIME));
 	unsigned int i;
 
-	forget_others(vms, ts);
-	thread = find_thread(vms, id);
+	if (looks_up)
+		thread->looked_up = ts;
 	if (handle)
-		thread->is_of_vm = false;
-	for (i = 0; i < vms->nr && handle; i++)
-		if (vms->targets[i].is_handle && vms->targets[i].value == handle)
-			thread->is_of_vm = true;
-	return thread->is_of_process || thread->is_of_vm;
-}
+		thread->vm = NULL;
+	for (i = 0; i < vms->nr; i++) {
+		struct strace_vm_target *target = &vms->targets[i];
 
-static struct strace_vm_cpu *cpu_of(struct strace_vms *vms, unsigned int cpu)
-{
-	if (cpu < vms->nr_cpus)
-		return &vms->cpus[cpu];
-	vms->cpus = reallocarray(vms->cpus, cpu + 1, sizeof(*vms->cpus));
-	if (!vms->cpus)
-		die_no_memory();
-	memset(vms->cpus + vms->nr_cpus, 0, (cpu + 1 - vms->nr_cpus) * sizeof(*vms->cpus));
-	vms->nr_cpus = cpu + 1;
-	return &vms->cpus[cpu];
+		if (looks_up && is_thread_of(target, id, vms->is_live))
+			thread->process = target;
+		if (handle && target->is_handle && target->value == handle)
+			thread->vm = target;
+	}
+	if (thread->process)
+		thread->process->was_seen = true;
+	if (thread->vm)
+		thread->vm->was_seen = true;
+	return thread->process || thread->vm;
 }
 
 /* Learn from an event which vCPU is on a CPU, before strace_vms_accept() of the same event. */
@@ -197,9 +175,11 @@ void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *mean
 {
 	const uint64_t handle = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec);
 	const enum hyptrace_kind kind = meaning->kind;
-	struct strace_vm_cpu *on = cpu_of(vms, cpu);
+	struct on_cpu *on = get(&vms->cpus, cpu, sizeof(*on));
 	bool chosen;
 
+	if (rec->lost)
+		*on = (struct on_cpu){};
 	if ((kind != HYPTRACE_KIND_VCPU_LOAD && kind != HYPTRACE_KIND_VCPU_PUT &&
 	     kind != HYPTRACE_KIND_GUEST_EXIT) ||
 	    !hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
@@ -207,32 +187,51 @@ void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *mean
 	chosen = is_chosen(vms, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec), handle,
 			   rec->ts);
 	/* without pKVM the handle is 0, and nothing says when the vCPU is put */
-	on->is_loaded = handle && kind != HYPTRACE_KIND_VCPU_PUT;
-	on->is_chosen = on->is_loaded && chosen;
-	if (chosen) {
-		on->was_chosen = true;
+	on->is_chosen = chosen && handle && kind != HYPTRACE_KIND_VCPU_PUT;
+	if (chosen)
 		on->last = rec->ts;
-	}
 }
 
 bool strace_vms_accept(struct strace_vms *vms, const struct hyptrace_meaning *meaning,
 		       unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const struct strace_vm_cpu *on = cpu_of(vms, cpu);
+	const struct on_cpu *on = get(&vms->cpus, cpu, sizeof(*on));
 
 	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
 		return is_chosen(vms, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec),
 				 hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec), rec->ts);
-	if (on->is_loaded && on->is_chosen)
+	if (on->is_chosen)
 		return true;
-	return on->was_chosen &&
+	return on->last &&
 	       on->last >= rec->ts - hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
 }
 
-/* Forget which vCPU is on a CPU, after a loss. */
-void strace_vms_lost(struct strace_vms *vms, unsigned int cpu)
+/* Say which VMs have no vCPU among the events of @of. */
+void strace_vms_end(const struct strace_vms *vms, const char *of)
 {
-	*cpu_of(vms, cpu) = (struct strace_vm_cpu){};
+	unsigned int i;
+
+	for (i = 0; i < vms->nr; i++) {
+		const struct strace_vm_target *target = &vms->targets[i];
+
+		if (target->was_seen)
+			continue;
+		cmd_note(target->is_handle ?
+			 "\"%s\" has no call of the VM 0x%" PRIx64 ": none of its vCPUs has run" :
+			 vms->is_live ?
+			 "\"%s\" has no call of the process %" PRIu64 ": it has run no vCPU" :
+			 "\"%s\" has no call of the thread %" PRIu64 ": use that of a vCPU, as in \"vcpu=7\", or the handle of a VM",
+			 of, target->value);
+	}
+}
+
+static void free_all(struct map *map)
+{
+	struct map_entry *entry = NULL;
+
+	while ((entry = map_next(map, entry)))
+		free(entry->ptr);
+	map_free(map);
 }
 
 void strace_vms_free(struct strace_vms *vms)
@@ -242,7 +241,7 @@ void strace_vms_free(struct strace_vms *vms)
 	for (i = 0; i < vms->nr; i++)
 		if (vms->targets[i].pidfd >= 0)
 			close(vms->targets[i].pidfd);
+	free_all(&vms->threads);
+	free_all(&vms->cpus);
 	free(vms->targets);
-	free(vms->cpus);
-	free(vms->threads);
 }
