@@ -114,6 +114,10 @@ filtering()
 	refused 'hyptrace: wrong filter: the event "hyp_enter" has no field "id"' \
 		'  id == 1' \
 		'  ^'
+	run -1 --separate-stderr ht enable hyp_enter selftest hyp_exit -F 'id == 1'
+	refused 'hyptrace: wrong filter: the events "hyp_enter", "hyp_exit" have no field "id"' \
+		'  id == 1' \
+		'  ^'
 	run -1 --separate-stderr ht enable hyp_enter mem_transition -F 'reason == share'
 	[[ $stderr == *'event "hyp_enter": the field "reason" has no value "share"'* ]]
 	run -1 --separate-stderr ht enable mem_transition hyp_pool -F 'op == share'

@@ -306,6 +306,23 @@ static void limits(void **state)
 	hyptrace_filter_free(filter);
 }
 
+/* The message names the events that lack a field, the first of them if there are many. */
+static void lacking_events(void **state)
+{
+	static struct hyptrace_event other = { .name = "other", .id = 8, .size = 8 };
+	const struct hyptrace_event *const events[] = {
+		&other, &sample_event, &other, &other, &other, &other, &other,
+	};
+	struct hyptrace_error err;
+	size_t at;
+
+	(void)state;
+	assert_null(hyptrace_filter_parse_all(events, 3, "pfn == 1", &at, &err));
+	assert_string_equal(err.text, "the events \"other\", \"other\" have no field \"pfn\"");
+	assert_null(hyptrace_filter_parse_all(events, 7, "pfn == 1", &at, &err));
+	assert_string_equal(err.text, "the events \"other\", \"other\", \"other\", \"other\" and 2 others have no field \"pfn\"");
+}
+
 /* Any beginning of a filter, with any character after it, is parsed or refused with a place. */
 static void beginnings(void **state)
 {
@@ -340,6 +357,7 @@ int main(void)
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(names),
+		cmocka_unit_test(lacking_events),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(beginnings),
 	};

@@ -72,9 +72,10 @@ static error_t parse_bound(struct session *s, const char *arg)
 	const char last = *arg ? arg[strlen(arg) - 1] : '\0';
 
 	if (!parse_time(arg, &s->bound) || s->bound > BOUND_MAX)
-		return cmd_usage("bad time \"%s\": use a time up to 60s, such as 10ms", arg);
+		return cmd_usage("bad time \"%s\": use a number and ns, us, ms or s, up to 60s",
+				 arg);
 	if (s->bound && last >= '0' && last <= '9')
-		return cmd_usage("--order-bound needs a unit: \"%sms\", not \"%s\"", arg, arg);
+		return cmd_usage("--order-bound \"%s\" has no unit: add ns, us, ms or s", arg);
 	return 0;
 }
 

@@ -84,7 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TIMEOUT:
 		mon->timeout = arg;
 		if (!parse_time(arg, &mon->nsec) || mon->nsec > INT64_MAX)
-			return cmd_usage("bad timeout \"%s\": use a time such as 2s or 500ms",
+			return cmd_usage("bad timeout \"%s\": use a number and ms, s, m or h",
 					 arg);
 		return 0;
 	case ARGP_KEY_ARG:

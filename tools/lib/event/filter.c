@@ -19,11 +19,16 @@
 /* The first argument of calls, whose names are only in sentences */
 #define ARG_FIELD	"arg1"
 
-/* What the caller has asked for. @one_of_many: the filter must also fit other events. */
+/* Events that a message names at most */
+#define NAMED_MAX	4
+
+/* What the caller has asked for */
 struct request {
 	const struct hyptrace_event *const	*events;
 	unsigned int				nr;
-	bool					one_of_many;
+	/* the filter must fit each of these, of which @events is one; or NULL */
+	const struct hyptrace_event *const	*all;
+	unsigned int				nr_all;
 	const char				*text;
 	size_t					*at;
 	struct hyptrace_error			*err;
@@ -83,15 +88,35 @@ fail:
 	return NULL;
 }
 
-static bool has_field(const struct request *request, const char *name)
+static bool has_field(const struct hyptrace_event *event, const char *name, size_t len)
 {
-	unsigned int i, j;
+	unsigned int i;
 
-	for (i = 0; i < request->nr; i++)
-		for (j = 0; j < request->events[i]->nr_fields; j++)
-			if (!strcmp(request->events[i]->fields[j]->name, name))
-				return true;
+	for (i = 0; i < event->nr_fields; i++)
+		if (strlen(event->fields[i]->name) == len &&
+		    !memcmp(event->fields[i]->name, name, len))
+			return true;
 	return false;
+}
+
+/* Name the events that lack a field: the first ones, if the filter must fit several. */
+static void say_lacking(const struct request *request, const struct filter_span *name,
+			char text[HYPTRACE_ERROR_TEXT])
+{
+	const struct hyptrace_event *const *all = request->all ? request->all : request->events;
+	const unsigned int nr_all = request->all ? request->nr_all : 1;
+	unsigned int i, nr = 0;
+	char names[NAMED_MAX * (HYPTRACE_EVENT_NAME_MAX + 4) + 24] = "", *to = names;
+
+	for (i = 0; i < nr_all; i++) {
+		if (has_field(all[i], name->text, name->len) || nr++ >= NAMED_MAX)
+			continue;
+		to += sprintf(to, "%s\"%s\"", nr > 1 ? ", " : "", all[i]->name);
+	}
+	if (nr > NAMED_MAX)
+		sprintf(to, " and %u others", nr - NAMED_MAX);
+	snprintf(text, HYPTRACE_ERROR_TEXT, "the event%s %s ha%s no field \"%.*s\"",
+		 nr == 1 ? "" : "s", names, nr == 1 ? "s" : "ve", filter_quoted(name), name->text);
 }
 
 /* Store that no event has a field. */
@@ -111,8 +136,7 @@ static void fail_field(const struct request *request, const struct filter_span *
 			near = hyptrace_nearest_of(word.text, word.len, near,
 						   request->events[i]->fields[j]->name);
 	if (request->nr == 1)
-		snprintf(why, sizeof(why), "the event \"%s\" has no field \"%.*s\"",
-			 request->events[0]->name, filter_quoted(name), name->text);
+		say_lacking(request, name, why);
 	else
 		snprintf(why, sizeof(why), "no event has a field \"%.*s\"", filter_quoted(name),
 			 name->text);
@@ -120,7 +144,8 @@ static void fail_field(const struct request *request, const struct filter_span *
 		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
 	else if (name->len == strlen(CPU_KEY) && !memcmp(name->text, CPU_KEY, name->len))
 		hyptrace_error_set(err, EINVAL, "%s: choose CPUs with --cpu", why);
-	else if (request->nr == 1 && has_field(request, ARG_FIELD))
+	else if (request->nr == 1 &&
+		 has_field(request->events[0], ARG_FIELD, strlen(ARG_FIELD)))
 		hyptrace_error_set(err, EINVAL,
 				   "%s; the arguments of calls are \"arg1\" to \"arg4\", in the order of the sentence",
 				   why);
@@ -145,7 +170,7 @@ static int check_comparison(const struct request *request, const struct filter_c
 			continue;
 		worst = fault;
 		worst_at = at;
-		if (request->one_of_many)
+		if (request->all)
 			hyptrace_error_set(request->err, EINVAL, "event \"%s\": %s",
 					   request->events[i]->name, err.text);
 		else
@@ -233,7 +258,8 @@ struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *c
 	size_t offset;
 	struct request request = {
 		.nr = 1,
-		.one_of_many = nr > 1,
+		.all = nr > 1 ? events : NULL,
+		.nr_all = nr,
 		.text = text,
 		.at = at ? at : &offset,
 		.err = err,
