@@ -119,7 +119,7 @@ test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 test_tools_page-srcs := $(netlink-srcs) $(call library,page.c) $(fake-netlink-srcs)
 test_tools_page-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_page-libs := $(tools-libs) $(fail-alloc)
-test_tools_visit-srcs := $(netlink-srcs) $(call library,visit.c) $(fake-netlink-srcs)
+test_tools_visit-srcs := $(netlink-srcs) $(call library,visit.c page.c) $(fake-netlink-srcs)
 test_tools_visit-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_visit-libs := $(tools-libs) $(fail-alloc)
 test_tools_page_history-srcs := $(call command,page_history.c die.c) $(tools-format-srcs) $(tools-model-srcs)
@@ -162,7 +162,7 @@ test_tools_control-srcs := $(sort $(netlink-srcs) $(filter-srcs) $(call library,
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_counter-srcs := $(netlink-srcs) $(call library,count.c) $(fake-netlink-srcs) \
+test_tools_counter-srcs := $(sort $(netlink-srcs) $(filter-srcs)) $(call library,count.c control_event.c) $(fake-netlink-srcs) \
 	$(call command,counters.c die.c)
 test_tools_counter-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_counter-libs := $(tools-libs) $(fail-alloc)

@@ -12,8 +12,6 @@
 
 struct nlmsghdr;
 struct tep_handle;
-struct nlattr;
-struct nl_msg;
 
 /* error.c */
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
@@ -40,29 +38,6 @@ struct hyptrace_extack {
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
 void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
 			   struct hyptrace_error *err);
-
-/* netlink.c: requests and their answers */
-
-/* Called for each message of an answer, and with NULL when a dump restarts */
-typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
-
-struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags);
-int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
-		     struct hyptrace_error *err);
-int hyptrace_nl_put_events(struct nl_msg *msg, const char *remote, const char *const *names,
-			   unsigned int nr, bool on);
-int hyptrace_nl_transact(struct hyptrace *h, struct nl_msg *msg, int put,
-			 struct hyptrace_error *err);
-int hyptrace_nl_group(struct hyptrace *h);
-
-/* describe.c: parse messages */
-int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote **remote);
-int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu);
-int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **event);
-int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hypercall **call);
-void hyptrace_free_hypercall(struct hyptrace_hypercall *call);
-void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr);
-uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 
 /* format.c: events that the kernel has described */
 struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,

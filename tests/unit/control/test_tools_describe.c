@@ -14,7 +14,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "lib/internal.h"
+#include "lib/control/message.h"
 #include "fail_alloc.h"
 
 static struct nl_msg *message(int cmd)
@@ -23,6 +23,14 @@ static struct nl_msg *message(int cmd)
 
 	genlmsg_put(msg, 0, 0, NLMSG_MIN_TYPE, 0, 0, cmd, 1);
 	return msg;
+}
+
+static int parse(const struct nl_type *type, struct nl_msg *msg, void *item)
+{
+	int ret;
+
+	*(void **)item = hyptrace_nl_new(type, nlmsg_hdr(msg), &ret);
+	return ret;
 }
 
 static void remote(void **state)
@@ -38,7 +46,7 @@ static void remote(void **state)
 	nla_put_u8(msg, HYPTRACE_A_REMOTE_PROTECTED, 1);
 	/* an attribute of a newer kernel, unknown here */
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_MAX + 9, 1);
-	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(parse(&hyptrace_remote_type, msg, &remote), 0);
 	assert_string_equal(remote->name, "hypervisor");
 	assert_string_equal(remote->description, "pKVM");
 	assert_string_equal(remote->clock, "");
@@ -67,7 +75,7 @@ static void whole_remote(void **state)
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_CPUS, 7);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_EVENTS, 8);
 	nla_put_u32(msg, HYPTRACE_A_REMOTE_READERS, 9);
-	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(parse(&hyptrace_remote_type, msg, &remote), 0);
 	assert_string_equal(remote->clock, "boot");
 	assert_int_equal(remote->state, 1);
 	assert_int_equal(remote->mode, 2);
@@ -101,7 +109,7 @@ static void fired(void **state)
 
 	(void)state;
 	nla_put_u8(msg, HYPTRACE_A_REMOTE_ARMED, 1);
-	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(parse(&hyptrace_remote_type, msg, &remote), 0);
 	assert_true(remote->is_armed);
 	assert_int_equal(remote->nr_fired, 0);
 	/* an older driver does not say it, and nobody must wait for it */
@@ -113,7 +121,7 @@ static void fired(void **state)
 	put_firing(msg, HYPTRACE_TRIGGER_ACTION_STOP, "second");
 	/* of a newer driver: there is no room for it */
 	put_firing(msg, 3, "third");
-	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(parse(&hyptrace_remote_type, msg, &remote), 0);
 	assert_int_equal(remote->nr_fired, 2);
 	assert_false(remote->has_ended);
 	assert_int_equal(remote->fired[0].action, HYPTRACE_TRIGGER_ACTION_START);
@@ -127,7 +135,7 @@ static void fired(void **state)
 
 	msg = message(HYPTRACE_CMD_REMOTE_GET);
 	nla_put(msg, HYPTRACE_A_REMOTE_FIRED, sizeof(broken), broken);
-	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(parse(&hyptrace_remote_type, msg, &remote), 0);
 	assert_int_equal(remote->nr_fired, 1);
 	assert_string_equal(remote->fired[0].event, "");
 	assert_false(remote->is_armed);
@@ -147,7 +155,7 @@ static void odd_attributes(void **state)
 	nla_put(msg, HYPTRACE_A_REMOTE_STATE, 1, "\1");
 	nla_put(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, 3, "\1\1\1");
 	nla_put(msg, HYPTRACE_A_REMOTE_CLOCK, 0, NULL);
-	assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(msg), &remote), 0);
+	assert_int_equal(parse(&hyptrace_remote_type, msg, &remote), 0);
 	assert_int_equal(strlen(remote->name), HYPTRACE_REMOTE_NAME_MAX);
 	assert_int_equal(remote->state, 0);
 	assert_int_equal(remote->size_allocated, 0);
@@ -195,7 +203,7 @@ static void event(void **state)
 	nla_put_u32(msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_STOP);
 	nla_put_u32(msg, HYPTRACE_A_EVENT_AFTER, 4);
 	nla_put_u32(msg, HYPTRACE_A_EVENT_HOLDER, 66);
-	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
+	assert_int_equal(parse(&hyptrace_event_type, msg, &event), 0);
 	assert_string_equal(event->filter, "other == 3");
 	assert_int_equal(event->trigger, HYPTRACE_TRIGGER_ACTION_STOP);
 	assert_int_equal(event->after, 4);
@@ -226,7 +234,7 @@ static void broken_event(void **state)
 	(void)state;
 	put_field(msg, "good", 2, 1);
 	nla_put(msg, HYPTRACE_A_EVENT_FIELD, sizeof(broken), broken);
-	assert_int_equal(hyptrace_parse_event(nlmsg_hdr(msg), &event), 0);
+	assert_int_equal(parse(&hyptrace_event_type, msg, &event), 0);
 	assert_int_equal(event->nr_fields, 2);
 	assert_string_equal(event->fields[0]->name, "good");
 	assert_string_equal(event->fields[1]->name, "");
@@ -256,7 +264,7 @@ static void hypercall(void **state)
 	nla_put_flag(msg, HYPTRACE_A_HYPERCALL_RETURNS);
 	put_arg(msg, "u64", "pfn");
 	put_arg(msg, "struct kvm *", "kvm");
-	assert_int_equal(hyptrace_parse_hypercall(nlmsg_hdr(msg), &call), 0);
+	assert_int_equal(parse(&hyptrace_hypercall_type, msg, &call), 0);
 	assert_string_equal(call->remote, "hypervisor");
 	assert_string_equal(call->name, "__pkvm_share");
 	assert_int_equal(call->id, 7);
@@ -267,17 +275,17 @@ static void hypercall(void **state)
 	assert_string_equal(call->args[0]->name, "pfn");
 	assert_string_equal(call->args[1]->type, "struct kvm *");
 	assert_string_equal(call->args[1]->name, "kvm");
-	hyptrace_free_hypercall(call);
+	hyptrace_nl_free(&hyptrace_hypercall_type, call);
 	nlmsg_free(msg);
 
 	msg = message(HYPTRACE_CMD_HYPERCALL_GET);
 	nla_put_flag(msg, HYPTRACE_A_HYPERCALL_RAW);
-	assert_int_equal(hyptrace_parse_hypercall(nlmsg_hdr(msg), &call), 0);
+	assert_int_equal(parse(&hyptrace_hypercall_type, msg, &call), 0);
 	assert_string_equal(call->name, "");
 	assert_false(call->returns);
 	assert_false(call->known_args);
 	assert_int_equal(call->nr_args, 0);
-	hyptrace_free_hypercall(call);
+	hyptrace_nl_free(&hyptrace_hypercall_type, call);
 	nlmsg_free(msg);
 }
 
@@ -291,11 +299,11 @@ static void broken_hypercall(void **state)
 	(void)state;
 	put_arg(msg, "u64", "pfn");
 	nla_put(msg, HYPTRACE_A_HYPERCALL_ARGS, sizeof(broken), broken);
-	assert_int_equal(hyptrace_parse_hypercall(nlmsg_hdr(msg), &call), 0);
+	assert_int_equal(parse(&hyptrace_hypercall_type, msg, &call), 0);
 	assert_int_equal(call->nr_args, 2);
 	assert_string_equal(call->args[0]->name, "pfn");
 	assert_string_equal(call->args[1]->name, "");
-	hyptrace_free_hypercall(call);
+	hyptrace_nl_free(&hyptrace_hypercall_type, call);
 	nlmsg_free(msg);
 }
 
@@ -318,18 +326,18 @@ static void no_memory(void **state)
 	/* the remote, the description, the clock */
 	for (nth = 1; nth <= 3; nth++) {
 		fail_alloc(nth);
-		assert_int_equal(hyptrace_parse_remote(nlmsg_hdr(one), &remote), -ENOMEM);
+		assert_int_equal(parse(&hyptrace_remote_type, one, &remote), -ENOMEM);
 		assert_true(fail_alloc_end());
 		assert_null(remote);
 	}
 	fail_alloc(1);
-	assert_int_equal(hyptrace_parse_cpu(nlmsg_hdr(two), &cpu), -ENOMEM);
+	assert_int_equal(parse(&hyptrace_cpu_type, two, &cpu), -ENOMEM);
 	assert_true(fail_alloc_end());
 	assert_null(cpu);
 	put_field(three, "reason", 2, 1);
 	for (nth = 1; failed; nth++) {
 		fail_alloc(nth);
-		ret = hyptrace_parse_event(nlmsg_hdr(three), &event);
+		ret = parse(&hyptrace_event_type, three, &event);
 		failed = fail_alloc_end();
 		assert_int_equal(ret, failed ? -ENOMEM : 0);
 		assert_int_equal(!event, failed);
@@ -339,14 +347,14 @@ static void no_memory(void **state)
 	put_arg(four, "u64", "pfn");
 	for (failed = true, nth = 1; failed; nth++) {
 		fail_alloc(nth);
-		ret = hyptrace_parse_hypercall(nlmsg_hdr(four), &call);
+		ret = parse(&hyptrace_hypercall_type, four, &call);
 		failed = fail_alloc_end();
 		assert_int_equal(ret, failed ? -ENOMEM : 0);
 		assert_int_equal(!call, failed);
 	}
 	/* the hypercall and its name, the list, the argument with its name and type */
 	assert_int_equal(nth - 2, 2 + 1 + 3);
-	hyptrace_free_hypercall(call);
+	hyptrace_nl_free(&hyptrace_hypercall_type, call);
 	nlmsg_free(four);
 	nlmsg_free(three);
 	nlmsg_free(two);
@@ -359,7 +367,7 @@ static void free_nothing(void **state)
 	hyptrace_free_remote(NULL);
 	hyptrace_free_cpu(NULL);
 	hyptrace_free_event(NULL);
-	hyptrace_free_hypercall(NULL);
+	hyptrace_nl_free(&hyptrace_hypercall_type, NULL);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include "lib/internal.h"
+#include "lib/control/message.h"
 
 /* A message under construction */
 struct message {

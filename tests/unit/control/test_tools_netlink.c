@@ -16,7 +16,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "lib/internal.h"
+#include "lib/control/message.h"
 #include "conversation.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"

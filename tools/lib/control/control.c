@@ -5,21 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <netlink/attr.h>
-#include <netlink/genl/genl.h>
-#include <netlink/msg.h>
+#include "message.h"
 
-#include "internal.h"
-
-/**
- * struct hyptrace_settings - settings of a remote; those that are not set are not changed
- * @size:	bytes per CPU, if @has_size
- * @mode:	enum hyptrace_mode, if @has_mode
- * @rate:	selftest events per second and CPU, if @has_rate
- * @has_size:	@size is set
- * @has_mode:	@mode is set
- * @has_rate:	@rate is set
- */
+/* Those that are not set are not changed. */
 struct hyptrace_settings {
 	uint64_t	size;
 	uint32_t	mode;
@@ -81,30 +69,9 @@ void hyptrace_settings_rate(struct hyptrace_settings *settings, uint32_t rate)
 	settings->has_rate = true;
 }
 
-/* Make a request; return NULL if there is no memory. */
 static struct nl_msg *request(struct hyptrace *h, int cmd, const char *remote)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, cmd, 0);
-
-	if (!msg || !nla_put_string(msg, HYPTRACE_A_CONTROL_REMOTE, remote))
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
-}
-
-static int put_settings(struct nl_msg *msg, const struct hyptrace_settings *settings)
-{
-	int put = 0;
-
-	if (!msg || !settings)
-		return 0;
-	if (settings->has_size)
-		put = nla_put_u64(msg, HYPTRACE_A_CONTROL_SIZE, settings->size);
-	if (!put && settings->has_mode)
-		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_MODE, settings->mode);
-	if (!put && settings->has_rate)
-		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_RATE, settings->rate);
-	return put;
+	return hyptrace_nl_msg(h, cmd, 0, HYPTRACE_A_CONTROL_REMOTE, remote);
 }
 
 static int control(struct hyptrace *h, int cmd, const char *remote,
@@ -112,7 +79,13 @@ static int control(struct hyptrace *h, int cmd, const char *remote,
 {
 	struct nl_msg *msg = request(h, cmd, remote);
 
-	return hyptrace_nl_transact(h, msg, put_settings(msg, settings), err);
+	if (settings && settings->has_size)
+		hyptrace_nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, settings->size);
+	if (settings && settings->has_mode)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_MODE, settings->mode);
+	if (settings && settings->has_rate)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_RATE, settings->rate);
+	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }
 
 /**
@@ -216,11 +189,10 @@ int hyptrace_set(struct hyptrace *h, const char *remote, const struct hyptrace_s
 int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptrace_error *err)
 {
 	struct nl_msg *msg = request(h, HYPTRACE_CMD_CLEAR, remote);
-	int put = 0;
 
-	if (msg && cpu != HYPTRACE_CPU_ALL)
-		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
-	return hyptrace_nl_transact(h, msg, put, err);
+	if (cpu != HYPTRACE_CPU_ALL)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }
 
 /**
@@ -238,13 +210,10 @@ int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t valu
 		  struct hyptrace_error *err)
 {
 	struct nl_msg *msg = request(h, HYPTRACE_CMD_MARK, remote);
-	int put = 0;
 
-	if (msg && cpu != HYPTRACE_CPU_CURRENT)
-		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
-	if (msg && !put)
-		put = nla_put_u64(msg, HYPTRACE_A_CONTROL_VALUE, value);
-	if (msg && !put)
-		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_COUNT, count);
-	return hyptrace_nl_transact(h, msg, put, err);
+	if (cpu != HYPTRACE_CPU_CURRENT)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	hyptrace_nl_put_u64(&msg, HYPTRACE_A_CONTROL_VALUE, value);
+	hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_COUNT, count);
+	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control requests that enable and disable events.
+ * Control requests that enable and disable events, or that have the writer count them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +9,8 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
-#include "internal.h"
+#include "message.h"
 
-/**
- * struct hyptrace_event_options - how to enable events
- * @filter:	which of them to record, or NULL
- * @trigger:	what happens when one of them was recorded
- * @after:	after how many sub-buffers
- */
 struct hyptrace_event_options {
 	const struct hyptrace_filter	*filter;
 	uint32_t			trigger;
@@ -99,41 +93,35 @@ static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
 	return 0;
 }
 
-static int put_options(struct nl_msg *msg, const struct hyptrace_event_options *options)
-{
-	int put = 0;
-
-	if (options->filter)
-		put = put_filter(msg, options->filter);
-	if (!put && options->trigger)
-		put = nla_put_u32(msg, HYPTRACE_A_EVENT_TRIGGER, options->trigger);
-	if (!put && options->after)
-		put = nla_put_u32(msg, HYPTRACE_A_EVENT_AFTER, options->after);
-	return put;
-}
-
-static int set_events(struct hyptrace *h, const char *remote, const char *const *names,
-		      unsigned int nr, bool enable, const struct hyptrace_event_options *options,
+static int set_events(struct hyptrace *h, int cmd, const char *remote, const char *const *names,
+		      unsigned int nr, bool on, const struct hyptrace_event_options *options,
 		      bool hold, struct hyptrace_error *err)
 {
+	const struct hyptrace_filter *filter = options ? options->filter : NULL;
 	struct nl_msg *msg;
-	int put;
+	unsigned int i;
 
 	if (nr > HYPTRACE_EVENT_LIST_MAX)
 		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
 					  HYPTRACE_EVENT_LIST_MAX);
-	if (options && options->filter &&
-	    strlen(hyptrace_filter_text(options->filter)) > HYPTRACE_FILTER_TEXT_MAX)
+	if (filter && strlen(hyptrace_filter_text(filter)) > HYPTRACE_FILTER_TEXT_MAX)
 		return hyptrace_error_set(err, E2BIG, "a filter has at most %u characters",
 					  HYPTRACE_FILTER_TEXT_MAX);
 
-	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_SET, 0);
-	put = hyptrace_nl_put_events(msg, remote, names, nr, enable);
-	if (msg && !put && options)
-		put = put_options(msg, options);
-	if (msg && !put && hold)
-		put = nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD);
-	return hyptrace_nl_transact(h, msg, put, err);
+	msg = hyptrace_nl_msg(h, cmd, 0, HYPTRACE_A_EVENT_REMOTE, remote);
+	for (i = 0; i < nr; i++)
+		hyptrace_nl_put_string(&msg, HYPTRACE_A_EVENT_NAMES, names[i]);
+	if (msg)
+		hyptrace_nl_check(&msg, nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, on));
+	if (msg && filter)
+		hyptrace_nl_check(&msg, put_filter(msg, filter));
+	if (options && options->trigger)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, options->trigger);
+	if (options && options->after)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_EVENT_AFTER, options->after);
+	if (msg && hold)
+		hyptrace_nl_check(&msg, nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD));
+	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }
 
 /**
@@ -151,7 +139,7 @@ int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *c
 			   unsigned int nr, const struct hyptrace_event_options *options,
 			   struct hyptrace_error *err)
 {
-	return set_events(h, remote, names, nr, true, options, false, err);
+	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, true, options, false, err);
 }
 
 /**
@@ -167,7 +155,7 @@ int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *c
 int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
 		       struct hyptrace_error *err)
 {
-	return set_events(h, remote, &name, 1, enable, NULL, false, err);
+	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, &name, 1, enable, NULL, false, err);
 }
 
 /**
@@ -184,7 +172,7 @@ int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name,
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
 			unsigned int nr, bool enable, struct hyptrace_error *err)
 {
-	return set_events(h, remote, names, nr, enable, NULL, false, err);
+	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable, NULL, false, err);
 }
 
 /**
@@ -208,7 +196,7 @@ int hyptrace_hold_events(struct hyptrace *h, const char *remote, const char *con
 			 unsigned int nr, bool enable, const struct hyptrace_event_options *options,
 			 struct hyptrace_error *err)
 {
-	return set_events(h, remote, names, nr, enable, options, true, err);
+	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable, options, true, err);
 }
 
 /**
@@ -221,8 +209,50 @@ int hyptrace_hold_events(struct hyptrace *h, const char *remote, const char *con
  */
 int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0);
-	int put = msg ? nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote) : 0;
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0,
+					     HYPTRACE_A_EVENT_REMOTE, remote);
 
-	return hyptrace_nl_transact(h, msg, put, err);
+	return hyptrace_nl_send(h, msg, NULL, NULL, err);
+}
+
+/**
+ * hyptrace_count_events - have the writer count events, or cease to
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @count:	true to count them, false to cease
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * Counting needs no rings and no tracing. The counters keep their values.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
+ * nothing has changed.
+ */
+int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
+			  unsigned int nr, bool count, struct hyptrace_error *err)
+{
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count, NULL, false, err);
+}
+
+/**
+ * hyptrace_hold_counting - have the writer count events until the connection is closed
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @hold:	true to hold them, false to release them
+ * @err:	the reason if it fails, its subject the name at fault; may be NULL
+ *
+ * The writer counts an event while any connection holds it, or after hyptrace_count_events(). If
+ * the process ends in any way, so does the hold. hyptrace_count_events() with false as @count
+ * overrides it.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
+ * nothing has changed.
+ */
+int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, bool hold, struct hyptrace_error *err)
+{
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, hold, NULL, true, err);
 }

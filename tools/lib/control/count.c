@@ -1,83 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Have the writer count events, and get the counters.
+ * Get and reset the writer's counters of events. control_event.c has it count.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <netlink/attr.h>
-#include <netlink/genl/genl.h>
-#include <netlink/msg.h>
+#include <linux/netlink.h>
 
-#include "internal.h"
+#include "message.h"
 
 #define NSEC_PER_SEC	UINT64_C(1000000000)
-
-/* A growing list, which ends with NULL */
-struct list {
-	struct hyptrace_event_counter	**counters;
-	unsigned int		nr;
-};
-
-static int set_events(struct hyptrace *h, const char *remote, const char *const *names,
-		      unsigned int nr, bool count, bool hold, struct hyptrace_error *err)
-{
-	struct nl_msg *msg;
-	int put;
-
-	if (nr > HYPTRACE_EVENT_LIST_MAX)
-		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
-					  HYPTRACE_EVENT_LIST_MAX);
-
-	msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_SET, 0);
-	put = hyptrace_nl_put_events(msg, remote, names, nr, count);
-	if (msg && !put && hold)
-		put = nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD);
-	return hyptrace_nl_transact(h, msg, put, err);
-}
-
-/**
- * hyptrace_count_events - have the writer count events, or cease to
- * @h:		the connection
- * @remote:	name of their remote
- * @names:	their exact names, each once
- * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @count:	true to count them, false to cease
- * @err:	the reason if it fails, its subject the name at fault; may be NULL
- *
- * Counting needs no rings and no tracing. The counters keep their values.
- *
- * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
- * nothing has changed.
- */
-int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
-			  unsigned int nr, bool count, struct hyptrace_error *err)
-{
-	return set_events(h, remote, names, nr, count, false, err);
-}
-
-/**
- * hyptrace_hold_counting - have the writer count events until the connection is closed
- * @h:		the connection
- * @remote:	name of their remote
- * @names:	their exact names, each once
- * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @hold:	true to hold them, false to release them
- * @err:	the reason if it fails, its subject the name at fault; may be NULL
- *
- * The writer counts an event while any connection holds it, or after hyptrace_count_events(). If
- * the process ends in any way, so does the hold. hyptrace_count_events() with false as @count
- * overrides it.
- *
- * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
- * nothing has changed.
- */
-int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *const *names,
-			   unsigned int nr, bool hold, struct hyptrace_error *err)
-{
-	return set_events(h, remote, names, nr, hold, true, err);
-}
 
 /**
  * hyptrace_reset_counters - set counters to 0
@@ -92,27 +23,12 @@ int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *c
 int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
 			    struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_RESET, 0);
-	int put = msg ? nla_put_string(msg, HYPTRACE_A_CONTROL_REMOTE, remote) : 0;
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_RESET, 0,
+					     HYPTRACE_A_CONTROL_REMOTE, remote);
 
-	if (msg && !put && cpu != HYPTRACE_CPU_ALL)
-		put = nla_put_u32(msg, HYPTRACE_A_CONTROL_CPU, cpu);
-	return hyptrace_nl_transact(h, msg, put, err);
-}
-
-static void free_counter(struct hyptrace_event_counter *counter)
-{
-	free(counter->field);
-	free(counter->name);
-	free(counter->buckets);
-	free(counter);
-}
-
-static void clear(struct list *list)
-{
-	while (list->nr)
-		free_counter(list->counters[--list->nr]);
-	list->counters[0] = NULL;
+	if (cpu != HYPTRACE_CPU_ALL)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
+	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }
 
 /**
@@ -121,88 +37,15 @@ static void clear(struct list *list)
  */
 void hyptrace_free_counters(struct hyptrace_event_counter **counters)
 {
-	unsigned int i;
-
-	for (i = 0; counters && counters[i]; i++)
-		free_counter(counters[i]);
-	free(counters);
-}
-
-static int parse_times(struct nlattr **tb, struct hyptrace_event_counter *counter)
-{
-	struct nlattr *buckets = tb[HYPTRACE_A_COUNTER_BUCKETS];
-
-	counter->has_time = tb[HYPTRACE_A_COUNTER_TOTAL];
-	counter->total = nla_get_u64(tb[HYPTRACE_A_COUNTER_TOTAL]);
-	counter->longest = nla_get_u64(tb[HYPTRACE_A_COUNTER_LONGEST]);
-	counter->frequency = nla_get_u64(tb[HYPTRACE_A_COUNTER_FREQUENCY]);
-	counter->now = nla_get_u64(tb[HYPTRACE_A_COUNTER_NOW]);
-	if (!buckets)
-		return 0;
-	counter->nr_buckets = nla_len(buckets) / sizeof(*counter->buckets);
-	/* shifts by the number of a bucket must be possible */
-	if (counter->nr_buckets > 64)
-		return -EBADMSG;
-	counter->buckets = calloc(counter->nr_buckets + 1, sizeof(*counter->buckets));
-	if (!counter->buckets)
-		return -ENOMEM;
-	memcpy(counter->buckets, nla_data(buckets),
-	       counter->nr_buckets * sizeof(*counter->buckets));
-	return 0;
-}
-
-static int parse_counter(const struct nlmsghdr *answer, struct hyptrace_event_counter *counter)
-{
-	struct nlattr *tb[HYPTRACE_A_COUNTER_MAX + 1], *field;
-
-	if (genlmsg_parse((struct nlmsghdr *)answer, 0, tb, HYPTRACE_A_COUNTER_MAX, NULL) < 0)
-		return -EBADMSG;
-
-	hyptrace_parse_name(counter->remote, sizeof(counter->remote),
-			    tb[HYPTRACE_A_COUNTER_REMOTE]);
-	hyptrace_parse_name(counter->event, sizeof(counter->event), tb[HYPTRACE_A_COUNTER_EVENT]);
-	counter->cpu = hyptrace_parse_u32(tb[HYPTRACE_A_COUNTER_CPU]);
-	counter->value = nla_get_u64(tb[HYPTRACE_A_COUNTER_VALUE]);
-	counter->is_others = !tb[HYPTRACE_A_COUNTER_VALUE];
-	counter->count = nla_get_u64(tb[HYPTRACE_A_COUNTER_COUNT]);
-	field = tb[HYPTRACE_A_COUNTER_FIELD];
-	counter->field = field ? strndup(nla_data(field), nla_len(field)) : strdup("");
-	return counter->field ? parse_times(tb, counter) : -ENOMEM;
-}
-
-static int add_counter(const struct nlmsghdr *answer, void *arg)
-{
-	struct list *list = arg;
-	struct hyptrace_event_counter **counters;
-
-	if (!answer) {
-		clear(list);
-		return 0;
-	}
-
-	counters = reallocarray(list->counters, list->nr + 2, sizeof(*counters));
-	if (!counters)
-		return -ENOMEM;
-	list->counters = counters;
-	counters[list->nr] = calloc(1, sizeof(**counters));
-	if (!counters[list->nr])
-		return -ENOMEM;
-	counters[++list->nr] = NULL;
-	return parse_counter(answer, counters[list->nr - 1]);
+	hyptrace_nl_free_all(&hyptrace_counter_type, counters);
 }
 
 static const struct hyptrace_field *find_field(struct hyptrace_event *const *events,
 					       const struct hyptrace_event_counter *counter)
 {
-	unsigned int i, j;
-
-	for (i = 0; events[i]; i++) {
-		if (strcmp(events[i]->name, counter->event))
-			continue;
-		for (j = 0; j < events[i]->nr_fields; j++)
-			if (!strcmp(events[i]->fields[j]->name, counter->field))
-				return events[i]->fields[j];
-	}
+	for (; *events; events++)
+		if (!strcmp((*events)->name, counter->event))
+			return hyptrace_event_field(*events, counter->field);
 	return NULL;
 }
 
@@ -250,28 +93,21 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
 			  struct hyptrace_event_counter ***counters, unsigned int *nr,
 			  struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_GET, NLM_F_DUMP);
-	struct list list = { .counters = calloc(1, sizeof(*list.counters)) };
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_GET, NLM_F_DUMP,
+					     HYPTRACE_A_COUNTER_REMOTE, remote);
 	int ret;
 
+	if (cpu != HYPTRACE_CPU_ALL)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_COUNTER_CPU, cpu);
+	ret = hyptrace_nl_get_all(h, &hyptrace_counter_type, msg, counters, nr, err);
+	if (!ret && *nr)
+		ret = name_values(h, remote, *counters, *nr, err);
+	if (!ret)
+		return 0;
+	hyptrace_free_counters(*counters);
 	*counters = NULL;
 	*nr = 0;
-	if (!msg || !list.counters || nla_put_string(msg, HYPTRACE_A_COUNTER_REMOTE, remote) ||
-	    (cpu != HYPTRACE_CPU_ALL && nla_put_u32(msg, HYPTRACE_A_COUNTER_CPU, cpu))) {
-		nlmsg_free(msg);
-		free(list.counters);
-		return hyptrace_error_memory(err);
-	}
-	ret = hyptrace_nl_send(h, msg, add_counter, &list, err);
-	if (!ret && list.nr)
-		ret = name_values(h, remote, list.counters, list.nr, err);
-	if (ret) {
-		hyptrace_free_counters(list.counters);
-		return ret;
-	}
-	*counters = list.counters;
-	*nr = list.nr;
-	return 0;
+	return ret;
 }
 
 /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the driver's descriptions of remotes, CPUs, events and hypercalls. For query.c and
- * notify.c.
+ * Parse the driver's messages: tables say which attribute becomes which member of a struct.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,27 +10,199 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "internal.h"
+#include "message.h"
 
-void hyptrace_parse_name(char *to, size_t size, const struct nlattr *attr)
-{
-	if (attr)
-		nla_strlcpy(to, attr, size);
-}
+/* More than any set of attributes has */
+#define ATTR_MAX	63
 
-/*
- * Get a number. Return the number; 0 for an absent or short attribute, as nla_get_u64() of libnl.
- */
+#define NR(all)		(sizeof(all) / sizeof((all)[0]))
+
+static const struct nl_member firing_members[] = {
+	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_ACTION, hyptrace_firing, action),
+	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_CPU, hyptrace_firing, cpu),
+	NL_MEMBER(NL_U64, HYPTRACE_A_FIRED_TIME, hyptrace_firing, time),
+	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_FIRED_EVENT, hyptrace_firing, event),
+};
+
+static const struct nl_type firing_type = {
+	sizeof(struct hyptrace_firing), firing_members, NR(firing_members),
+};
+
+static const struct nl_member remote_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_REMOTE_NAME, hyptrace_remote, name),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_REMOTE_DESCRIPTION, hyptrace_remote, description),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_REMOTE_CLOCK, hyptrace_remote, clock),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_STATE, hyptrace_remote, state),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_MODE, hyptrace_remote, mode),
+	NL_MEMBER(NL_U64, HYPTRACE_A_REMOTE_SIZE_REQUESTED, hyptrace_remote, size_requested),
+	NL_MEMBER(NL_U64, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, hyptrace_remote, size_allocated),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_SUBBUF_SIZE, hyptrace_remote, subbuf_size),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_NR_SUBBUFS, hyptrace_remote, nr_subbufs),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_NR_CPUS, hyptrace_remote, nr_cpus),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_NR_EVENTS, hyptrace_remote, nr_events),
+	NL_MEMBER(NL_U32, HYPTRACE_A_REMOTE_READERS, hyptrace_remote, readers),
+	NL_MEMBER(NL_BOOL, HYPTRACE_A_REMOTE_PROTECTED, hyptrace_remote, is_protected),
+	NL_MEMBER(NL_BOOL, HYPTRACE_A_REMOTE_ARMED, hyptrace_remote, is_armed),
+	/* older drivers do not say it */
+	NL_MEMBER(NL_TRUE, HYPTRACE_A_REMOTE_ENDED, hyptrace_remote, has_ended),
+	NL_MEMBER(NL_U64, HYPTRACE_A_REMOTE_NOTIFIED, hyptrace_remote, notified),
+	{ NL_FIRED, HYPTRACE_A_REMOTE_FIRED, offsetof(struct hyptrace_remote, fired),
+	  offsetof(struct hyptrace_remote, nr_fired), &firing_type },
+};
+
+const struct nl_type hyptrace_remote_type = {
+	sizeof(struct hyptrace_remote), remote_members, NR(remote_members),
+};
+
+static const struct nl_member cpu_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_CPU_REMOTE, hyptrace_cpu, remote),
+	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_ID, hyptrace_cpu, id),
+	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_STATE, hyptrace_cpu, state),
+	NL_MEMBER(NL_BOOL, HYPTRACE_A_CPU_ONLINE, hyptrace_cpu, online),
+	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_NR_SUBBUFS, hyptrace_cpu, nr_subbufs),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_UNREPORTED, hyptrace_cpu, unreported),
+	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_USED_SUBBUFS, hyptrace_cpu, used_subbufs),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_WRITTEN, hyptrace_cpu, written),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_READ, hyptrace_cpu, read),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_OVERRUN, hyptrace_cpu, overrun),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_DROPPED, hyptrace_cpu, dropped),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_UNREAD, hyptrace_cpu, unread),
+	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_CONSUMER, hyptrace_cpu, consumer),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_FILTERED, hyptrace_cpu, filtered),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_NOTIFIED, hyptrace_cpu, notified),
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_CLEARS, hyptrace_cpu, clears),
+};
+
+const struct nl_type hyptrace_cpu_type = {
+	sizeof(struct hyptrace_cpu), cpu_members, NR(cpu_members),
+};
+
+static const struct nl_member symbol_members[] = {
+	NL_MEMBER(NL_U64, HYPTRACE_A_SYMBOL_VALUE, hyptrace_symbol, value),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_SYMBOL_NAME, hyptrace_symbol, name),
+};
+
+static const struct nl_type symbol_type = {
+	sizeof(struct hyptrace_symbol), symbol_members, NR(symbol_members),
+};
+
+static const struct nl_member field_members[] = {
+	NL_MEMBER(NL_U32, HYPTRACE_A_FIELD_OFFSET, hyptrace_field, offset),
+	NL_MEMBER(NL_U32, HYPTRACE_A_FIELD_SIZE, hyptrace_field, size),
+	NL_MEMBER(NL_BOOL, HYPTRACE_A_FIELD_SIGNED, hyptrace_field, is_signed),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_FIELD_NAME, hyptrace_field, name),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_FIELD_TYPE, hyptrace_field, type),
+	{ NL_LIST, HYPTRACE_A_FIELD_SYMBOL, offsetof(struct hyptrace_field, symbols),
+	  offsetof(struct hyptrace_field, nr_symbols), &symbol_type },
+};
+
+static const struct nl_type field_type = {
+	sizeof(struct hyptrace_field), field_members, NR(field_members),
+};
+
+static const struct nl_member filter_members[] = {
+	NL_MEMBER(NL_STRING, HYPTRACE_A_FILTER_TEXT, hyptrace_event, filter),
+};
+
+/* The members of an event that are in a nest */
+static const struct nl_type filter_type = {
+	sizeof(struct hyptrace_event), filter_members, NR(filter_members),
+};
+
+static const struct nl_member event_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_EVENT_REMOTE, hyptrace_event, remote),
+	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_EVENT_NAME, hyptrace_event, name),
+	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_ID, hyptrace_event, id),
+	NL_MEMBER(NL_BOOL, HYPTRACE_A_EVENT_ENABLED, hyptrace_event, enabled),
+	NL_MEMBER(NL_PRESENT, HYPTRACE_A_EVENT_COUNTED, hyptrace_event, can_be_counted),
+	NL_MEMBER(NL_BOOL, HYPTRACE_A_EVENT_COUNTED, hyptrace_event, counted),
+	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_COUNT_BREAKS, hyptrace_event, count_breaks),
+	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_HOLDER, hyptrace_event, holder),
+	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_SIZE, hyptrace_event, size),
+	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_TRIGGER, hyptrace_event, trigger),
+	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_AFTER, hyptrace_event, after),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_EVENT_PRINT_FMT, hyptrace_event, print_fmt),
+	{ .kind = NL_NEST, .attr = HYPTRACE_A_EVENT_FILTER, .type = &filter_type },
+	{ NL_LIST, HYPTRACE_A_EVENT_FIELD, offsetof(struct hyptrace_event, fields),
+	  offsetof(struct hyptrace_event, nr_fields), &field_type },
+};
+
+const struct nl_type hyptrace_event_type = {
+	sizeof(struct hyptrace_event), event_members, NR(event_members),
+};
+
+static const struct nl_member arg_members[] = {
+	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_NAME, hyptrace_hypercall_arg, name),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_TYPE, hyptrace_hypercall_arg, type),
+};
+
+static const struct nl_type arg_type = {
+	sizeof(struct hyptrace_hypercall_arg), arg_members, NR(arg_members),
+};
+
+static const struct nl_member hypercall_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_HYPERCALL_REMOTE, hyptrace_hypercall, remote),
+	NL_MEMBER(NL_U32, HYPTRACE_A_HYPERCALL_ID, hyptrace_hypercall, id),
+	NL_MEMBER(NL_PRESENT, HYPTRACE_A_HYPERCALL_RETURNS, hyptrace_hypercall, returns),
+	NL_MEMBER(NL_ABSENT, HYPTRACE_A_HYPERCALL_RAW, hyptrace_hypercall, known_args),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_NAME, hyptrace_hypercall, name),
+	{ NL_LIST, HYPTRACE_A_HYPERCALL_ARGS, offsetof(struct hyptrace_hypercall, args),
+	  offsetof(struct hyptrace_hypercall, nr_args), &arg_type },
+};
+
+const struct nl_type hyptrace_hypercall_type = {
+	sizeof(struct hyptrace_hypercall), hypercall_members, NR(hypercall_members),
+};
+
+static const struct nl_member counter_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_COUNTER_REMOTE, hyptrace_event_counter, remote),
+	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_COUNTER_EVENT, hyptrace_event_counter, event),
+	NL_MEMBER(NL_U32, HYPTRACE_A_COUNTER_CPU, hyptrace_event_counter, cpu),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_VALUE, hyptrace_event_counter, value),
+	NL_MEMBER(NL_ABSENT, HYPTRACE_A_COUNTER_VALUE, hyptrace_event_counter, is_others),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_COUNT, hyptrace_event_counter, count),
+	NL_MEMBER(NL_STRING, HYPTRACE_A_COUNTER_FIELD, hyptrace_event_counter, field),
+	NL_MEMBER(NL_PRESENT, HYPTRACE_A_COUNTER_TOTAL, hyptrace_event_counter, has_time),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_TOTAL, hyptrace_event_counter, total),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_LONGEST, hyptrace_event_counter, longest),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_FREQUENCY, hyptrace_event_counter, frequency),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_NOW, hyptrace_event_counter, now),
+	{ NL_BUCKETS, HYPTRACE_A_COUNTER_BUCKETS, offsetof(struct hyptrace_event_counter, buckets),
+	  offsetof(struct hyptrace_event_counter, nr_buckets), NULL },
+	/* made of the value */
+	NL_MEMBER(NL_OWN, 0, hyptrace_event_counter, name),
+};
+
+const struct nl_type hyptrace_counter_type = {
+	sizeof(struct hyptrace_event_counter), counter_members, NR(counter_members),
+};
+
+static const struct nl_member reader_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_READER_REMOTE, hyptrace_reader_notification, remote),
+	NL_MEMBER(NL_CPU, HYPTRACE_A_READER_CPU, hyptrace_reader_notification, cpu),
+	NL_MEMBER(NL_U32, HYPTRACE_A_READER_CHANGE, hyptrace_reader_notification, change),
+	NL_MEMBER(NL_U32, HYPTRACE_A_READER_PID, hyptrace_reader_notification, pid),
+};
+
+const struct nl_type hyptrace_reader_type = {
+	sizeof(struct hyptrace_reader_notification), reader_members, NR(reader_members),
+};
+
+static const struct nl_member loss_members[] = {
+	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_LOSS_REMOTE, hyptrace_loss_notification, remote),
+	NL_MEMBER(NL_U32, HYPTRACE_A_LOSS_CPU, hyptrace_loss_notification, cpu),
+	NL_MEMBER(NL_U64, HYPTRACE_A_LOSS_COUNT, hyptrace_loss_notification, count),
+	NL_MEMBER(NL_U64, HYPTRACE_A_LOSS_TOTAL, hyptrace_loss_notification, total),
+};
+
+const struct nl_type hyptrace_loss_type = {
+	sizeof(struct hyptrace_loss_notification), loss_members, NR(loss_members),
+};
+
+/* A number that is absent or too short is 0, as nla_get_u64() of libnl has it. */
 uint32_t hyptrace_parse_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= (int)sizeof(uint32_t) ? nla_get_u32(attr) : 0;
-}
-
-/* Copy a string, which the caller frees; an absent attribute gives an empty string. */
-static int parse_string(char **to, const struct nlattr *attr)
-{
-	*to = attr ? strndup(nla_data(attr), nla_len(attr)) : strdup("");
-	return *to ? 0 : -ENOMEM;
 }
 
 static bool parse_bool(const struct nlattr *attr)
@@ -39,9 +210,172 @@ static bool parse_bool(const struct nlattr *attr)
 	return attr && nla_len(attr) >= 1 && nla_get_u8(attr);
 }
 
-static int parse_attrs(const struct nlmsghdr *answer, struct nlattr **tb, int max)
+static int parse_attrs(const struct nl_type *type, const struct nlattr *first, int len, void *to);
+
+/* Add an element, unless an array has no room: there are more than this library knows of. */
+static int add_element(const struct nl_member *member, const struct nlattr *nest, void *to)
 {
-	return genlmsg_parse((struct nlmsghdr *)answer, 0, tb, max, NULL) < 0 ? -EBADMSG : 0;
+	unsigned int *nr = (void *)((char *)to + member->nr);
+	void **at = (void *)((char *)to + member->offset), **longer, *element;
+
+	if (member->kind == NL_FIRED) {
+		if (*nr == HYPTRACE_FIRED_MAX)
+			return 0;
+		element = (char *)at + *nr * member->type->size;
+	} else {
+		longer = reallocarray(*at, *nr + 1, sizeof(*longer));
+		if (!longer)
+			return -ENOMEM;
+		*at = longer;
+		element = calloc(1, member->type->size);
+		if (!element)
+			return -ENOMEM;
+		longer[*nr] = element;
+	}
+	(*nr)++;
+	return parse_attrs(member->type, nla_data(nest), nla_len(nest), element);
+}
+
+static int add_elements(const struct nl_member *member, const struct nlattr *first, int len,
+			void *to)
+{
+	struct nlattr *attr;
+	int rem, ret = 0;
+
+	nla_for_each_attr(attr, (struct nlattr *)first, len, rem)
+		if (!ret && nla_type(attr) == member->attr)
+			ret = add_element(member, attr, to);
+	return ret;
+}
+
+static int parse_buckets(const struct nl_member *member, const struct nlattr *attr, void *to)
+{
+	uint64_t **buckets = (void *)((char *)to + member->offset);
+	unsigned int *nr = (void *)((char *)to + member->nr);
+
+	if (!attr)
+		return 0;
+	*nr = nla_len(attr) / sizeof(**buckets);
+	/* shifts by the number of a bucket must be possible */
+	if (*nr > 64)
+		return -EBADMSG;
+	*buckets = calloc(*nr + 1, sizeof(**buckets));
+	if (!*buckets)
+		return -ENOMEM;
+	memcpy(*buckets, nla_data(attr), *nr * sizeof(**buckets));
+	return 0;
+}
+
+static int parse_member(const struct nl_member *member, const struct nlattr *attr, void *to)
+{
+	void *at = (char *)to + member->offset;
+
+	switch (member->kind) {
+	case NL_U32:
+		*(uint32_t *)at = hyptrace_parse_u32(attr);
+		return 0;
+	case NL_U64:
+		*(uint64_t *)at = nla_get_u64(attr);
+		return 0;
+	case NL_CPU:
+		*(int *)at = attr ? (int)hyptrace_parse_u32(attr) : HYPTRACE_CPU_ALL;
+		return 0;
+	case NL_BOOL:
+		*(bool *)at = parse_bool(attr);
+		return 0;
+	case NL_TRUE:
+		*(bool *)at = !attr || parse_bool(attr);
+		return 0;
+	case NL_PRESENT:
+	case NL_ABSENT:
+		*(bool *)at = !attr == (member->kind == NL_ABSENT);
+		return 0;
+	case NL_REMOTE_NAME:
+		if (attr)
+			nla_strlcpy(at, attr, HYPTRACE_REMOTE_NAME_MAX + 1);
+		return 0;
+	case NL_EVENT_NAME:
+		if (attr)
+			nla_strlcpy(at, attr, HYPTRACE_EVENT_NAME_MAX + 1);
+		return 0;
+	case NL_STRING:
+		*(char **)at = attr ? strndup(nla_data(attr), nla_len(attr)) : strdup("");
+		return *(char **)at ? 0 : -ENOMEM;
+	case NL_BUCKETS:
+		return parse_buckets(member, attr, to);
+	case NL_NEST:
+		return attr ? parse_attrs(member->type, nla_data(attr), nla_len(attr), to) : 0;
+	}
+	return 0;
+}
+
+static int parse_attrs(const struct nl_type *type, const struct nlattr *first, int len, void *to)
+{
+	struct nlattr *tb[ATTR_MAX + 1];
+	unsigned int i;
+	int ret = 0;
+
+	if (nla_parse(tb, ATTR_MAX, (struct nlattr *)first, len, NULL) < 0)
+		return -EBADMSG;
+	for (i = 0; i < type->nr && !ret; i++) {
+		const struct nl_member *member = &type->members[i];
+
+		if (member->kind == NL_LIST || member->kind == NL_FIRED)
+			ret = add_elements(member, first, len, to);
+		else
+			ret = parse_member(member, tb[member->attr], to);
+	}
+	return ret;
+}
+
+/* Parse a message to a struct, which is all 0. Call hyptrace_nl_clear() also after a failure. */
+int hyptrace_nl_parse(const struct nl_type *type, const struct nlmsghdr *answer, void *to)
+{
+	struct genlmsghdr *genl;
+
+	if (!genlmsg_valid_hdr((struct nlmsghdr *)answer, 0))
+		return -EBADMSG;
+	genl = genlmsg_hdr((struct nlmsghdr *)answer);
+	return parse_attrs(type, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), to);
+}
+
+/* Free what a struct has. */
+void hyptrace_nl_clear(const struct nl_type *type, void *item)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < type->nr; i++) {
+		const struct nl_member *member = &type->members[i];
+		void **at = (void *)((char *)item + member->offset), **list;
+
+		if (member->kind == NL_NEST)
+			hyptrace_nl_clear(member->type, item);
+		list = member->kind == NL_LIST ? *at : NULL;
+		for (j = 0; list && j < *(unsigned int *)((char *)item + member->nr); j++)
+			hyptrace_nl_free(member->type, list[j]);
+		if (member->kind == NL_LIST || member->kind == NL_STRING ||
+		    member->kind == NL_OWN || member->kind == NL_BUCKETS)
+			free(*at);
+	}
+}
+
+void hyptrace_nl_free(const struct nl_type *type, void *item)
+{
+	if (item)
+		hyptrace_nl_clear(type, item);
+	free(item);
+}
+
+/* Make a struct of a message. Return NULL, with a negative errno in @ret, if it fails. */
+void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret)
+{
+	void *item = calloc(1, type->size);
+
+	*ret = item ? hyptrace_nl_parse(type, answer, item) : -ENOMEM;
+	if (!*ret)
+		return item;
+	hyptrace_nl_free(type, item);
+	return NULL;
 }
 
 /**
@@ -50,87 +384,7 @@ static int parse_attrs(const struct nlmsghdr *answer, struct nlattr **tb, int ma
  */
 void hyptrace_free_remote(struct hyptrace_remote *remote)
 {
-	if (!remote)
-		return;
-	free(remote->description);
-	free(remote->clock);
-	free(remote);
-}
-
-/* Add an event that has fired, unless there are more than this library knows of. */
-static int parse_firing(struct nlattr *nest, struct hyptrace_remote *remote)
-{
-	struct hyptrace_firing *firing = &remote->fired[remote->nr_fired];
-	struct nlattr *tb[HYPTRACE_A_FIRED_MAX + 1];
-
-	if (remote->nr_fired == HYPTRACE_FIRED_MAX)
-		return 0;
-	if (nla_parse_nested(tb, HYPTRACE_A_FIRED_MAX, nest, NULL) < 0)
-		return -EBADMSG;
-	firing->action = hyptrace_parse_u32(tb[HYPTRACE_A_FIRED_ACTION]);
-	firing->cpu = hyptrace_parse_u32(tb[HYPTRACE_A_FIRED_CPU]);
-	firing->time = nla_get_u64(tb[HYPTRACE_A_FIRED_TIME]);
-	hyptrace_parse_name(firing->event, sizeof(firing->event), tb[HYPTRACE_A_FIRED_EVENT]);
-	remote->nr_fired++;
-	return 0;
-}
-
-static int parse_fired(const struct nlmsghdr *answer, struct hyptrace_remote *remote)
-{
-	struct genlmsghdr *genl = genlmsg_hdr((struct nlmsghdr *)answer);
-	struct nlattr *attr;
-	int rem, ret;
-
-	nla_for_each_attr(attr, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), rem) {
-		if (nla_type(attr) != HYPTRACE_A_REMOTE_FIRED)
-			continue;
-		ret = parse_firing(attr, remote);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote **remote)
-{
-	struct nlattr *tb[HYPTRACE_A_REMOTE_MAX + 1];
-	struct hyptrace_remote *new;
-	int ret;
-
-	*remote = NULL;
-	if (parse_attrs(answer, tb, HYPTRACE_A_REMOTE_MAX))
-		return -EBADMSG;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-
-	hyptrace_parse_name(new->name, sizeof(new->name), tb[HYPTRACE_A_REMOTE_NAME]);
-	new->state = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_STATE]);
-	new->mode = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_MODE]);
-	new->size_requested = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_REQUESTED]);
-	new->size_allocated = nla_get_u64(tb[HYPTRACE_A_REMOTE_SIZE_ALLOCATED]);
-	new->subbuf_size = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_SUBBUF_SIZE]);
-	new->nr_subbufs = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_NR_SUBBUFS]);
-	new->nr_cpus = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_NR_CPUS]);
-	new->nr_events = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_NR_EVENTS]);
-	new->readers = hyptrace_parse_u32(tb[HYPTRACE_A_REMOTE_READERS]);
-	new->is_protected = parse_bool(tb[HYPTRACE_A_REMOTE_PROTECTED]);
-	new->is_armed = parse_bool(tb[HYPTRACE_A_REMOTE_ARMED]);
-	/* older drivers do not say it */
-	new->has_ended = !tb[HYPTRACE_A_REMOTE_ENDED] || parse_bool(tb[HYPTRACE_A_REMOTE_ENDED]);
-	/* libnl returns 0 for an attribute that is absent or too short */
-	new->notified = nla_get_u64(tb[HYPTRACE_A_REMOTE_NOTIFIED]);
-
-	ret = parse_string(&new->description, tb[HYPTRACE_A_REMOTE_DESCRIPTION]);
-	if (!ret)
-		ret = parse_string(&new->clock, tb[HYPTRACE_A_REMOTE_CLOCK]);
-	if (!ret)
-		ret = parse_fired(answer, new);
-	if (ret)
-		hyptrace_free_remote(new);
-	else
-		*remote = new;
-	return ret;
+	hyptrace_nl_free(&hyptrace_remote_type, remote);
 }
 
 /**
@@ -139,57 +393,7 @@ int hyptrace_parse_remote(const struct nlmsghdr *answer, struct hyptrace_remote 
  */
 void hyptrace_free_cpu(struct hyptrace_cpu *cpu)
 {
-	free(cpu);
-}
-
-int hyptrace_parse_cpu(const struct nlmsghdr *answer, struct hyptrace_cpu **cpu)
-{
-	struct nlattr *tb[HYPTRACE_A_CPU_MAX + 1];
-	struct hyptrace_cpu *new;
-
-	*cpu = NULL;
-	if (parse_attrs(answer, tb, HYPTRACE_A_CPU_MAX))
-		return -EBADMSG;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-
-	hyptrace_parse_name(new->remote, sizeof(new->remote), tb[HYPTRACE_A_CPU_REMOTE]);
-	new->id = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_ID]);
-	new->state = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_STATE]);
-	new->online = parse_bool(tb[HYPTRACE_A_CPU_ONLINE]);
-	new->nr_subbufs = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_NR_SUBBUFS]);
-	new->unreported = nla_get_u64(tb[HYPTRACE_A_CPU_UNREPORTED]);
-	new->used_subbufs = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_USED_SUBBUFS]);
-	new->written = nla_get_u64(tb[HYPTRACE_A_CPU_WRITTEN]);
-	new->read = nla_get_u64(tb[HYPTRACE_A_CPU_READ]);
-	new->overrun = nla_get_u64(tb[HYPTRACE_A_CPU_OVERRUN]);
-	new->dropped = nla_get_u64(tb[HYPTRACE_A_CPU_DROPPED]);
-	new->unread = nla_get_u64(tb[HYPTRACE_A_CPU_UNREAD]);
-	new->consumer = hyptrace_parse_u32(tb[HYPTRACE_A_CPU_CONSUMER]);
-	new->filtered = nla_get_u64(tb[HYPTRACE_A_CPU_FILTERED]);
-	new->notified = nla_get_u64(tb[HYPTRACE_A_CPU_NOTIFIED]);
-	new->clears = nla_get_u64(tb[HYPTRACE_A_CPU_CLEARS]);
-	*cpu = new;
-	return 0;
-}
-
-static void free_symbol(struct hyptrace_symbol *symbol)
-{
-	free(symbol->name);
-	free(symbol);
-}
-
-static void free_field(struct hyptrace_field *field)
-{
-	unsigned int i;
-
-	for (i = 0; i < field->nr_symbols; i++)
-		free_symbol(field->symbols[i]);
-	free(field->symbols);
-	free(field->name);
-	free(field->type);
-	free(field);
+	hyptrace_nl_free(&hyptrace_cpu_type, cpu);
 }
 
 /**
@@ -198,219 +402,12 @@ static void free_field(struct hyptrace_field *field)
  */
 void hyptrace_free_event(struct hyptrace_event *event)
 {
-	unsigned int i;
-
-	if (!event)
-		return;
-	for (i = 0; i < event->nr_fields; i++)
-		free_field(event->fields[i]);
-	free(event->fields);
-	free(event->print_fmt);
-	free(event->filter);
-	free(event);
+	hyptrace_nl_free(&hyptrace_event_type, event);
 }
 
-static int parse_symbol(struct nlattr *nest, struct hyptrace_field *field)
+static const char *name_of(uint32_t value, const char *const *names, unsigned int nr)
 {
-	struct nlattr *tb[HYPTRACE_A_SYMBOL_MAX + 1];
-	struct hyptrace_symbol **symbols, *symbol;
-
-	if (nla_parse_nested(tb, HYPTRACE_A_SYMBOL_MAX, nest, NULL) < 0)
-		return -EBADMSG;
-
-	symbols = reallocarray(field->symbols, field->nr_symbols + 1, sizeof(*symbols));
-	if (!symbols)
-		return -ENOMEM;
-	field->symbols = symbols;
-	symbol = calloc(1, sizeof(*symbol));
-	if (!symbol)
-		return -ENOMEM;
-	symbols[field->nr_symbols++] = symbol;
-	symbol->value = nla_get_u64(tb[HYPTRACE_A_SYMBOL_VALUE]);
-	return parse_string(&symbol->name, tb[HYPTRACE_A_SYMBOL_NAME]);
-}
-
-static int parse_field(struct nlattr *nest, struct hyptrace_event *event)
-{
-	struct nlattr *tb[HYPTRACE_A_FIELD_MAX + 1], *attr;
-	struct hyptrace_field **fields, *field;
-	int rem, ret;
-
-	if (nla_parse_nested(tb, HYPTRACE_A_FIELD_MAX, nest, NULL) < 0)
-		return -EBADMSG;
-
-	fields = reallocarray(event->fields, event->nr_fields + 1, sizeof(*fields));
-	if (!fields)
-		return -ENOMEM;
-	event->fields = fields;
-	field = calloc(1, sizeof(*field));
-	if (!field)
-		return -ENOMEM;
-	fields[event->nr_fields++] = field;
-
-	field->offset = hyptrace_parse_u32(tb[HYPTRACE_A_FIELD_OFFSET]);
-	field->size = hyptrace_parse_u32(tb[HYPTRACE_A_FIELD_SIZE]);
-	field->is_signed = parse_bool(tb[HYPTRACE_A_FIELD_SIGNED]);
-	if (parse_string(&field->name, tb[HYPTRACE_A_FIELD_NAME]) ||
-	    parse_string(&field->type, tb[HYPTRACE_A_FIELD_TYPE]))
-		return -ENOMEM;
-
-	nla_for_each_nested(attr, nest, rem) {
-		if (nla_type(attr) != HYPTRACE_A_FIELD_SYMBOL)
-			continue;
-		ret = parse_symbol(attr, field);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int parse_fields(const struct nlmsghdr *answer, struct hyptrace_event *event)
-{
-	struct genlmsghdr *genl = genlmsg_hdr((struct nlmsghdr *)answer);
-	struct nlattr *attr;
-	int rem, ret;
-
-	nla_for_each_attr(attr, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), rem) {
-		if (nla_type(attr) != HYPTRACE_A_EVENT_FIELD)
-			continue;
-		ret = parse_field(attr, event);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int parse_filter(struct nlattr *nest, struct hyptrace_event *event)
-{
-	struct nlattr *tb[HYPTRACE_A_FILTER_MAX + 1];
-
-	if (!nest)
-		return 0;
-	if (nla_parse_nested(tb, HYPTRACE_A_FILTER_MAX, nest, NULL) < 0)
-		return -EBADMSG;
-	return parse_string(&event->filter, tb[HYPTRACE_A_FILTER_TEXT]);
-}
-
-int hyptrace_parse_event(const struct nlmsghdr *answer, struct hyptrace_event **event)
-{
-	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
-	struct hyptrace_event *new;
-	int ret;
-
-	*event = NULL;
-	if (parse_attrs(answer, tb, HYPTRACE_A_EVENT_MAX))
-		return -EBADMSG;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-
-	hyptrace_parse_name(new->remote, sizeof(new->remote), tb[HYPTRACE_A_EVENT_REMOTE]);
-	hyptrace_parse_name(new->name, sizeof(new->name), tb[HYPTRACE_A_EVENT_NAME]);
-	new->id = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_ID]);
-	new->enabled = parse_bool(tb[HYPTRACE_A_EVENT_ENABLED]);
-	new->can_be_counted = tb[HYPTRACE_A_EVENT_COUNTED];
-	new->counted = parse_bool(tb[HYPTRACE_A_EVENT_COUNTED]);
-	new->count_breaks = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_COUNT_BREAKS]);
-	new->holder = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_HOLDER]);
-	new->size = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_SIZE]);
-	new->trigger = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_TRIGGER]);
-	new->after = hyptrace_parse_u32(tb[HYPTRACE_A_EVENT_AFTER]);
-	ret = parse_string(&new->print_fmt, tb[HYPTRACE_A_EVENT_PRINT_FMT]);
-	if (!ret)
-		ret = parse_filter(tb[HYPTRACE_A_EVENT_FILTER], new);
-	if (!ret)
-		ret = parse_fields(answer, new);
-	if (ret)
-		hyptrace_free_event(new);
-	else
-		*event = new;
-	return ret;
-}
-
-static void free_arg(struct hyptrace_hypercall_arg *arg)
-{
-	free(arg->name);
-	free(arg->type);
-	free(arg);
-}
-
-void hyptrace_free_hypercall(struct hyptrace_hypercall *call)
-{
-	unsigned int i;
-
-	if (!call)
-		return;
-	for (i = 0; i < call->nr_args; i++)
-		free_arg(call->args[i]);
-	free(call->args);
-	free(call->name);
-	free(call);
-}
-
-static int parse_arg(struct nlattr *nest, struct hyptrace_hypercall *call)
-{
-	struct nlattr *tb[HYPTRACE_A_HYPERCALL_ARG_MAX + 1];
-	struct hyptrace_hypercall_arg **args, *arg;
-
-	if (nla_parse_nested(tb, HYPTRACE_A_HYPERCALL_ARG_MAX, nest, NULL) < 0)
-		return -EBADMSG;
-
-	args = reallocarray(call->args, call->nr_args + 1, sizeof(*args));
-	if (!args)
-		return -ENOMEM;
-	call->args = args;
-	arg = calloc(1, sizeof(*arg));
-	if (!arg)
-		return -ENOMEM;
-	args[call->nr_args++] = arg;
-	if (parse_string(&arg->name, tb[HYPTRACE_A_HYPERCALL_ARG_NAME]) ||
-	    parse_string(&arg->type, tb[HYPTRACE_A_HYPERCALL_ARG_TYPE]))
-		return -ENOMEM;
-	return 0;
-}
-
-static int parse_args(const struct nlmsghdr *answer, struct hyptrace_hypercall *call)
-{
-	struct genlmsghdr *genl = genlmsg_hdr((struct nlmsghdr *)answer);
-	struct nlattr *attr;
-	int rem, ret;
-
-	nla_for_each_attr(attr, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), rem) {
-		if (nla_type(attr) != HYPTRACE_A_HYPERCALL_ARGS)
-			continue;
-		ret = parse_arg(attr, call);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hypercall **call)
-{
-	struct nlattr *tb[HYPTRACE_A_HYPERCALL_MAX + 1];
-	struct hyptrace_hypercall *new;
-	int ret;
-
-	*call = NULL;
-	if (parse_attrs(answer, tb, HYPTRACE_A_HYPERCALL_MAX))
-		return -EBADMSG;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-
-	hyptrace_parse_name(new->remote, sizeof(new->remote), tb[HYPTRACE_A_HYPERCALL_REMOTE]);
-	new->id = hyptrace_parse_u32(tb[HYPTRACE_A_HYPERCALL_ID]);
-	new->returns = tb[HYPTRACE_A_HYPERCALL_RETURNS];
-	new->known_args = !tb[HYPTRACE_A_HYPERCALL_RAW];
-	ret = parse_string(&new->name, tb[HYPTRACE_A_HYPERCALL_NAME]);
-	if (!ret)
-		ret = parse_args(answer, new);
-	if (ret)
-		hyptrace_free_hypercall(new);
-	else
-		*call = new;
-	return ret;
+	return value < nr ? names[value] : "unknown";
 }
 
 /**
@@ -421,15 +418,13 @@ int hyptrace_parse_hypercall(const struct nlmsghdr *answer, struct hyptrace_hype
  */
 const char *hyptrace_state_name(uint32_t state)
 {
-	switch (state) {
-	case HYPTRACE_STATE_UNLOADED:
-		return "unloaded";
-	case HYPTRACE_STATE_LOADED:
-		return "loaded";
-	case HYPTRACE_STATE_TRACING:
-		return "tracing";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[HYPTRACE_STATE_UNLOADED] = "unloaded",
+		[HYPTRACE_STATE_LOADED] = "loaded",
+		[HYPTRACE_STATE_TRACING] = "tracing",
+	};
+
+	return name_of(state, names, NR(names));
 }
 
 /**
@@ -440,13 +435,12 @@ const char *hyptrace_state_name(uint32_t state)
  */
 const char *hyptrace_mode_name(uint32_t mode)
 {
-	switch (mode) {
-	case HYPTRACE_MODE_OVERWRITE:
-		return "overwrite";
-	case HYPTRACE_MODE_DISCARD:
-		return "discard";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[HYPTRACE_MODE_OVERWRITE] = "overwrite",
+		[HYPTRACE_MODE_DISCARD] = "discard",
+	};
+
+	return name_of(mode, names, NR(names));
 }
 
 /**
@@ -457,17 +451,14 @@ const char *hyptrace_mode_name(uint32_t mode)
  */
 const char *hyptrace_trigger_name(uint32_t trigger)
 {
-	switch (trigger) {
-	case HYPTRACE_TRIGGER_ACTION_NONE:
-		return "none";
-	case HYPTRACE_TRIGGER_ACTION_START:
-		return "start";
-	case HYPTRACE_TRIGGER_ACTION_STOP:
-		return "stop";
-	case HYPTRACE_TRIGGER_ACTION_NOTIFY:
-		return "notify";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[HYPTRACE_TRIGGER_ACTION_NONE] = "none",
+		[HYPTRACE_TRIGGER_ACTION_START] = "start",
+		[HYPTRACE_TRIGGER_ACTION_STOP] = "stop",
+		[HYPTRACE_TRIGGER_ACTION_NOTIFY] = "notify",
+	};
+
+	return name_of(trigger, names, NR(names));
 }
 
 /**
@@ -478,13 +469,11 @@ const char *hyptrace_trigger_name(uint32_t trigger)
  */
 const char *hyptrace_cpu_state_name(uint32_t state)
 {
-	switch (state) {
-	case HYPTRACE_CPU_STATE_DETACHED:
-		return "detached";
-	case HYPTRACE_CPU_STATE_ATTACHED:
-		return "attached";
-	case HYPTRACE_CPU_STATE_PARKED:
-		return "parked";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[HYPTRACE_CPU_STATE_DETACHED] = "detached",
+		[HYPTRACE_CPU_STATE_ATTACHED] = "attached",
+		[HYPTRACE_CPU_STATE_PARKED] = "parked",
+	};
+
+	return name_of(state, names, NR(names));
 }

@@ -12,7 +12,7 @@
 #include <linux/netlink.h>
 #include <netlink/attr.h>
 
-#include "internal.h"
+#include "message.h"
 
 #ifndef NLMSGERR_ATTR_MISS_TYPE
 #define NLMSGERR_ATTR_MISS_TYPE	5

@@ -13,7 +13,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 
-#include "internal.h"
+#include "message.h"
 
 /* How often a dump is tried while changes interrupt it */
 #define DUMP_TRIES	8
@@ -160,11 +160,9 @@ void hyptrace_close(struct hyptrace *h)
 	free(h);
 }
 
-/*
- * Make a request. Return the message, for the caller to fill and to pass to hyptrace_nl_send();
- * NULL if there is no memory.
- */
-struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags)
+/* Make a request about a remote, or about all of them if that is NULL. */
+struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, int attr,
+			       const char *remote)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
 
@@ -173,7 +171,33 @@ struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags)
 		nlmsg_free(msg);
 		return NULL;
 	}
+	if (remote)
+		hyptrace_nl_put_string(&msg, attr, remote);
 	return msg;
+}
+
+/* @ret: what has put something into the message */
+void hyptrace_nl_check(struct nl_msg **msg, int ret)
+{
+	if (!ret)
+		return;
+	nlmsg_free(*msg);
+	*msg = NULL;
+}
+
+void hyptrace_nl_put_string(struct nl_msg **msg, int attr, const char *text)
+{
+	hyptrace_nl_check(msg, *msg ? nla_put_string(*msg, attr, text) : 0);
+}
+
+void hyptrace_nl_put_u32(struct nl_msg **msg, int attr, uint32_t value)
+{
+	hyptrace_nl_check(msg, *msg ? nla_put_u32(*msg, attr, value) : 0);
+}
+
+void hyptrace_nl_put_u64(struct nl_msg **msg, int attr, uint64_t value)
+{
+	hyptrace_nl_check(msg, *msg ? nla_put_u64(*msg, attr, value) : 0);
 }
 
 static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
@@ -202,6 +226,8 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 {
 	int tries, ret = 0;
 
+	if (!msg)
+		return hyptrace_error_memory(err);
 	for (tries = 0; tries < DUMP_TRIES; tries++) {
 		struct call call = {
 			.fn = fn,
@@ -223,35 +249,7 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 	return ret;
 }
 
-/* Put what event-set and count-set have in common. */
-int hyptrace_nl_put_events(struct nl_msg *msg, const char *remote, const char *const *names,
-			   unsigned int nr, bool on)
-{
-	unsigned int i;
-	int put;
-
-	if (!msg)
-		return 0;
-	put = nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, remote);
-	for (i = 0; !put && i < nr; i++)
-		put = nla_put_string(msg, HYPTRACE_A_EVENT_NAMES, names[i]);
-	return put ?: nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, on);
-}
-
-/* Send a request that has no answer but an acknowledgment. */
-int hyptrace_nl_transact(struct hyptrace *h, struct nl_msg *msg, int put,
-			 struct hyptrace_error *err)
-{
-	if (msg && !put)
-		return hyptrace_nl_send(h, msg, NULL, NULL, err);
-	nlmsg_free(msg);
-	return hyptrace_error_memory(err);
-}
-
-/*
- * Get the multicast group of the notifications. Return the group's number; a negative number if
- * there is no such group.
- */
+/* Return the number of the notifications' multicast group, negative if there is none. */
 int hyptrace_nl_group(struct hyptrace *h)
 {
 	return genl_ctrl_resolve_grp(h->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);

@@ -14,7 +14,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "internal.h"
+#include "message.h"
 
 /* Room for a burst of notifications in the kernel, and for one message here. */
 #define SOCKET_BUFFER	(1 << 20)
@@ -93,96 +93,52 @@ int hyptrace_listener_fd(const struct hyptrace_listener *listener)
 	return listener->fd;
 }
 
-static int deliver_remote(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
-			  hyptrace_notification_fn fn, void *arg)
-{
-	struct hyptrace_remote *remote;
-	int ret;
-
-	if (hyptrace_parse_remote(nlh, &remote))
-		return 0;
-	notification->remote = remote;
-	ret = fn(notification, arg);
-	hyptrace_free_remote(remote);
-	return ret;
-}
-
-static int deliver_event(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
-			 hyptrace_notification_fn fn, void *arg)
-{
-	struct hyptrace_event *event;
-	int ret;
-
-	if (hyptrace_parse_event(nlh, &event))
-		return 0;
-	notification->event = event;
-	ret = fn(notification, arg);
-	hyptrace_free_event(event);
-	return ret;
-}
-
-static int deliver_reader(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
-			  hyptrace_notification_fn fn, void *arg)
-{
-	struct hyptrace_reader_notification reader = { .cpu = HYPTRACE_CPU_ALL };
-	struct nlattr *tb[HYPTRACE_A_READER_MAX + 1];
-
-	if (genlmsg_parse(nlh, 0, tb, HYPTRACE_A_READER_MAX, NULL) < 0)
-		return 0;
-	hyptrace_parse_name(reader.remote, sizeof(reader.remote), tb[HYPTRACE_A_READER_REMOTE]);
-	if (tb[HYPTRACE_A_READER_CPU])
-		reader.cpu = hyptrace_parse_u32(tb[HYPTRACE_A_READER_CPU]);
-	reader.change = hyptrace_parse_u32(tb[HYPTRACE_A_READER_CHANGE]);
-	reader.pid = hyptrace_parse_u32(tb[HYPTRACE_A_READER_PID]);
-	notification->reader = &reader;
-	return fn(notification, arg);
-}
-
-static int deliver_loss(struct nlmsghdr *nlh, struct hyptrace_notification *notification,
-			hyptrace_notification_fn fn, void *arg)
-{
-	struct hyptrace_loss_notification loss = {};
-	struct nlattr *tb[HYPTRACE_A_LOSS_MAX + 1];
-
-	if (genlmsg_parse(nlh, 0, tb, HYPTRACE_A_LOSS_MAX, NULL) < 0)
-		return 0;
-	hyptrace_parse_name(loss.remote, sizeof(loss.remote), tb[HYPTRACE_A_LOSS_REMOTE]);
-	loss.cpu = hyptrace_parse_u32(tb[HYPTRACE_A_LOSS_CPU]);
-	/* libnl returns 0 for an attribute that is absent or too short */
-	loss.count = nla_get_u64(tb[HYPTRACE_A_LOSS_COUNT]);
-	loss.total = nla_get_u64(tb[HYPTRACE_A_LOSS_TOTAL]);
-	notification->loss = &loss;
-	return fn(notification, arg);
-}
+static const struct {
+	uint8_t			cmd;
+	uint8_t			type;	/* enum hyptrace_notification_type */
+	const struct nl_type	*parse;
+} messages[] = {
+	{ HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_NOTIFICATION_REMOTE, &hyptrace_remote_type },
+	{ HYPTRACE_CMD_REMOTE_DEL_NTF, HYPTRACE_NOTIFICATION_REMOTE_GONE, &hyptrace_remote_type },
+	{ HYPTRACE_CMD_TRIGGER_NTF, HYPTRACE_NOTIFICATION_TRIGGER, &hyptrace_remote_type },
+	{ HYPTRACE_CMD_EVENT_NTF, HYPTRACE_NOTIFICATION_EVENT, &hyptrace_event_type },
+	{ HYPTRACE_CMD_READER_NTF, HYPTRACE_NOTIFICATION_READER, &hyptrace_reader_type },
+	{ HYPTRACE_CMD_LOSS_NTF, HYPTRACE_NOTIFICATION_LOSS, &hyptrace_loss_type },
+};
 
 /* Deliver a message; skip one that cannot be parsed, or with an unknown command. */
 static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
 {
+	union {
+		struct hyptrace_remote			remote;
+		struct hyptrace_event			event;
+		struct hyptrace_reader_notification	reader;
+		struct hyptrace_loss_notification	loss;
+	} of = {};
 	struct hyptrace_notification notification = {};
+	const struct nl_type *type;
+	unsigned int i = 0;
+	int ret = 0;
 
 	if (!genlmsg_valid_hdr(nlh, 0))
 		return 0;
-	switch (genlmsg_hdr(nlh)->cmd) {
-	case HYPTRACE_CMD_REMOTE_NTF:
-		notification.type = HYPTRACE_NOTIFICATION_REMOTE;
-		return deliver_remote(nlh, &notification, fn, arg);
-	case HYPTRACE_CMD_REMOTE_DEL_NTF:
-		notification.type = HYPTRACE_NOTIFICATION_REMOTE_GONE;
-		return deliver_remote(nlh, &notification, fn, arg);
-	case HYPTRACE_CMD_EVENT_NTF:
-		notification.type = HYPTRACE_NOTIFICATION_EVENT;
-		return deliver_event(nlh, &notification, fn, arg);
-	case HYPTRACE_CMD_READER_NTF:
-		notification.type = HYPTRACE_NOTIFICATION_READER;
-		return deliver_reader(nlh, &notification, fn, arg);
-	case HYPTRACE_CMD_LOSS_NTF:
-		notification.type = HYPTRACE_NOTIFICATION_LOSS;
-		return deliver_loss(nlh, &notification, fn, arg);
-	case HYPTRACE_CMD_TRIGGER_NTF:
-		notification.type = HYPTRACE_NOTIFICATION_TRIGGER;
-		return deliver_remote(nlh, &notification, fn, arg);
-	}
-	return 0;
+	while (messages[i].cmd != genlmsg_hdr(nlh)->cmd)
+		if (++i == sizeof(messages) / sizeof(messages[0]))
+			return 0;
+	type = messages[i].parse;
+	notification.type = messages[i].type;
+	if (type == &hyptrace_remote_type)
+		notification.remote = &of.remote;
+	else if (type == &hyptrace_event_type)
+		notification.event = &of.event;
+	else if (type == &hyptrace_reader_type)
+		notification.reader = &of.reader;
+	else
+		notification.loss = &of.loss;
+	if (!hyptrace_nl_parse(type, nlh, &of))
+		ret = fn(&notification, arg);
+	hyptrace_nl_clear(type, &of);
+	return ret;
 }
 
 /**

@@ -9,30 +9,42 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "internal.h"
+#include "message.h"
 
-/* Where the answer goes */
+/* The attribute that the driver answers with, and where it goes */
 struct answer {
-	unsigned int	nr;
-	uint8_t		*owners;
-	bool		has_owners;
+	int		attr;
+	void		*to;
+	int		size;
+	bool		found;
 };
 
-static int parse_page(const struct nlmsghdr *msg, void *arg)
+static int parse_answer(const struct nlmsghdr *msg, void *arg)
 {
-	struct nlattr *tb[HYPTRACE_A_PAGE_MAX + 1], *owners;
 	struct answer *answer = arg;
+	struct nlattr *attr = NULL;
 
 	if (!msg)
 		return 0;
-	if (genlmsg_parse((struct nlmsghdr *)msg, 0, tb, HYPTRACE_A_PAGE_MAX, NULL) < 0)
+	if (genlmsg_valid_hdr((struct nlmsghdr *)msg, 0))
+		attr = nlmsg_find_attr((struct nlmsghdr *)msg, GENL_HDRLEN, answer->attr);
+	if (!attr || nla_len(attr) != answer->size)
 		return -EBADMSG;
-	owners = tb[HYPTRACE_A_PAGE_OWNERS];
-	if (!owners || nla_len(owners) != (int)answer->nr)
-		return -EBADMSG;
-	memcpy(answer->owners, nla_data(owners), answer->nr);
-	answer->has_owners = true;
+	memcpy(answer->to, nla_data(attr), answer->size);
+	answer->found = true;
 	return 0;
+}
+
+/* Ask for an attribute of exactly @size bytes. */
+int hyptrace_nl_ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int size,
+		    struct hyptrace_error *err)
+{
+	struct answer answer = { .attr = attr, .to = to, .size = size };
+	int ret = hyptrace_nl_send(h, msg, parse_answer, &answer, err);
+
+	if (!ret && !answer.found)
+		return hyptrace_error_set(err, EBADMSG, "the driver has not answered");
+	return ret;
 }
 
 /**
@@ -52,20 +64,12 @@ static int parse_page(const struct nlmsghdr *msg, void *arg)
 int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
 			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err)
 {
-	struct answer answer = { .nr = nr, .owners = owners };
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_PAGE_GET, 0);
-	int ret;
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_PAGE_GET, 0, HYPTRACE_A_PAGE_REMOTE,
+					     remote);
 
-	if (!msg || nla_put_string(msg, HYPTRACE_A_PAGE_REMOTE, remote) ||
-	    nla_put_u64(msg, HYPTRACE_A_PAGE_PFN, pfn) ||
-	    nla_put_u32(msg, HYPTRACE_A_PAGE_COUNT, nr)) {
-		nlmsg_free(msg);
-		return hyptrace_error_memory(err);
-	}
-	ret = hyptrace_nl_send(h, msg, parse_page, &answer, err);
-	if (!ret && !answer.has_owners)
-		return hyptrace_error_set(err, EBADMSG, "the driver has not answered");
-	return ret;
+	hyptrace_nl_put_u64(&msg, HYPTRACE_A_PAGE_PFN, pfn);
+	hyptrace_nl_put_u32(&msg, HYPTRACE_A_PAGE_COUNT, nr);
+	return hyptrace_nl_ask(h, msg, HYPTRACE_A_PAGE_OWNERS, owners, nr, err);
 }
 
 /**

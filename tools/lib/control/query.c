@@ -5,113 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <netlink/attr.h>
 #include <netlink/msg.h>
 
-#include "internal.h"
-
-struct kind {
-	int	cmd;	/* HYPTRACE_CMD_*_GET */
-	int	remote;	/* attribute of the remote's name */
-	/* makes an item from a message */
-	int	(*parse)(const struct nlmsghdr *answer, void **item);
-	void	(*free)(void *item);	/* frees an item */
-};
+#include "message.h"
 
 /* A growing list, which ends with NULL */
 struct list {
-	const struct kind	*kind;
+	const struct nl_type	*type;
 	void			**items;
 	unsigned int		nr;
 };
-
-static int parse_remote(const struct nlmsghdr *answer, void **item)
-{
-	struct hyptrace_remote *remote;
-	int ret = hyptrace_parse_remote(answer, &remote);
-
-	*item = remote;
-	return ret;
-}
-
-static void free_remote(void *item)
-{
-	hyptrace_free_remote(item);
-}
-
-static int parse_cpu(const struct nlmsghdr *answer, void **item)
-{
-	struct hyptrace_cpu *cpu;
-	int ret = hyptrace_parse_cpu(answer, &cpu);
-
-	*item = cpu;
-	return ret;
-}
-
-static void free_cpu(void *item)
-{
-	hyptrace_free_cpu(item);
-}
-
-static int parse_event(const struct nlmsghdr *answer, void **item)
-{
-	struct hyptrace_event *event;
-	int ret = hyptrace_parse_event(answer, &event);
-
-	*item = event;
-	return ret;
-}
-
-static void free_event(void *item)
-{
-	hyptrace_free_event(item);
-}
-
-static int parse_hypercall(const struct nlmsghdr *answer, void **item)
-{
-	struct hyptrace_hypercall *call;
-	int ret = hyptrace_parse_hypercall(answer, &call);
-
-	*item = call;
-	return ret;
-}
-
-static void free_hypercall(void *item)
-{
-	hyptrace_free_hypercall(item);
-}
-
-static const struct kind remotes_kind = {
-	HYPTRACE_CMD_REMOTE_GET, HYPTRACE_A_REMOTE_NAME, parse_remote, free_remote,
-};
-
-static const struct kind cpus_kind = {
-	HYPTRACE_CMD_CPU_GET, HYPTRACE_A_CPU_REMOTE, parse_cpu, free_cpu,
-};
-
-static const struct kind events_kind = {
-	HYPTRACE_CMD_EVENT_GET, HYPTRACE_A_EVENT_REMOTE, parse_event, free_event,
-};
-
-static const struct kind hypercalls_kind = {
-	HYPTRACE_CMD_HYPERCALL_GET, HYPTRACE_A_HYPERCALL_REMOTE, parse_hypercall, free_hypercall,
-};
-
-static void clear(void **items, const struct kind *kind)
-{
-	unsigned int i;
-
-	for (i = 0; items[i]; i++)
-		kind->free(items[i]);
-	items[0] = NULL;
-}
-
-static void free_list(void **items, const struct kind *kind)
-{
-	if (items)
-		clear(items, kind);
-	free(items);
-}
 
 static int add_item(const struct nlmsghdr *answer, void *arg)
 {
@@ -120,8 +23,9 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 	int ret;
 
 	if (!answer) {
-		clear(list->items, list->kind);
-		list->nr = 0;
+		while (list->nr)
+			hyptrace_nl_free(list->type, list->items[--list->nr]);
+		list->items[0] = NULL;
 		return 0;
 	}
 
@@ -129,65 +33,58 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 	if (!items)
 		return -ENOMEM;
 	list->items = items;
-	ret = list->kind->parse(answer, &items[list->nr]);
+	items[list->nr] = hyptrace_nl_new(list->type, answer, &ret);
 	if (!ret)
 		items[++list->nr] = NULL;
 	return ret;
 }
 
-/* Make a request; return NULL if there is no memory. */
-static struct nl_msg *request(struct hyptrace *h, const struct kind *kind, int flags,
-			      const char *remote)
+void hyptrace_nl_free_all(const struct nl_type *type, void *items)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, kind->cmd, flags);
+	void **item;
 
-	if (!msg || !remote || !nla_put_string(msg, kind->remote, remote))
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
+	for (item = items; item && *item; item++)
+		hyptrace_nl_free(type, *item);
+	free(items);
 }
 
-/* Send a request, which may be NULL, and collect its answer. */
-static int get_all(struct hyptrace *h, const struct kind *kind, struct nl_msg *msg,
-		   void ***items, unsigned int *nr, struct hyptrace_error *err)
+/* Send a request, and collect its answer; @items points to the list. */
+int hyptrace_nl_get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg,
+			void *items, unsigned int *nr, struct hyptrace_error *err)
 {
-	struct list list = { .kind = kind, .items = calloc(1, sizeof(*list.items)) };
+	struct list list = { .type = type, .items = calloc(1, sizeof(*list.items)) };
 	int ret;
 
-	*items = NULL;
-	*nr = 0;
-	if (!msg || !list.items) {
+	if (!list.items) {
 		nlmsg_free(msg);
-		free(list.items);
-		return hyptrace_error_memory(err);
+		msg = NULL;
 	}
 	ret = hyptrace_nl_send(h, msg, add_item, &list, err);
 	if (ret) {
-		free_list(list.items, kind);
-		return ret;
+		hyptrace_nl_free_all(type, list.items);
+		list.items = NULL;
+		list.nr = 0;
 	}
-	*items = list.items;
+	*(void **)items = list.items;
 	*nr = list.nr;
-	return 0;
+	return ret;
 }
 
-static int get_one(struct hyptrace *h, const struct kind *kind, struct nl_msg *msg, void **item,
+static int get_one(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg, void *item,
 		   struct hyptrace_error *err)
 {
 	unsigned int nr;
 	void **items;
-	int ret = get_all(h, kind, msg, &items, &nr, err);
+	int ret = hyptrace_nl_get_all(h, type, msg, &items, &nr, err);
 
-	*item = NULL;
-	if (ret)
-		return ret;
-	if (nr == 1) {
-		*item = items[0];
+	*(void **)item = NULL;
+	if (!ret && nr == 1) {
+		*(void **)item = items[0];
 		items[0] = NULL;
-	} else {
+	} else if (!ret) {
 		ret = hyptrace_error_set(err, EBADMSG, "the kernel's answer makes no sense");
 	}
-	free_list(items, kind);
+	hyptrace_nl_free_all(type, items);
 	return ret;
 }
 
@@ -203,12 +100,9 @@ static int get_one(struct hyptrace *h, const struct kind *kind, struct nl_msg *m
 int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 			 unsigned int *nr, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = request(h, &remotes_kind, NLM_F_DUMP, NULL);
-	void **items;
-	int ret = get_all(h, &remotes_kind, msg, &items, nr, err);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, NLM_F_DUMP, 0, NULL);
 
-	*remotes = (struct hyptrace_remote **)items;
-	return ret;
+	return hyptrace_nl_get_all(h, &hyptrace_remote_type, msg, remotes, nr, err);
 }
 
 /**
@@ -223,11 +117,10 @@ int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_remote **remote,
 			struct hyptrace_error *err)
 {
-	void *item;
-	int ret = get_one(h, &remotes_kind, request(h, &remotes_kind, 0, name), &item, err);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, 0,
+					     HYPTRACE_A_REMOTE_NAME, name);
 
-	*remote = item;
-	return ret;
+	return get_one(h, &hyptrace_remote_type, msg, remote, err);
 }
 
 /**
@@ -243,12 +136,10 @@ int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_re
 int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cpu ***cpus,
 		      unsigned int *nr, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = request(h, &cpus_kind, NLM_F_DUMP, remote);
-	void **items;
-	int ret = get_all(h, &cpus_kind, msg, &items, nr, err);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_CPU_GET, NLM_F_DUMP,
+					     HYPTRACE_A_CPU_REMOTE, remote);
 
-	*cpus = (struct hyptrace_cpu **)items;
-	return ret;
+	return hyptrace_nl_get_all(h, &hyptrace_cpu_type, msg, cpus, nr, err);
 }
 
 /**
@@ -264,17 +155,11 @@ int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cp
 int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
 		     struct hyptrace_cpu **cpu, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = request(h, &cpus_kind, 0, remote);
-	void *item;
-	int ret;
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_CPU_GET, 0, HYPTRACE_A_CPU_REMOTE,
+					     remote);
 
-	if (msg && nla_put_u32(msg, HYPTRACE_A_CPU_ID, id)) {
-		nlmsg_free(msg);
-		msg = NULL;
-	}
-	ret = get_one(h, &cpus_kind, msg, &item, err);
-	*cpu = item;
-	return ret;
+	hyptrace_nl_put_u32(&msg, HYPTRACE_A_CPU_ID, id);
+	return get_one(h, &hyptrace_cpu_type, msg, cpu, err);
 }
 
 /**
@@ -290,12 +175,10 @@ int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
 int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_event ***events,
 			unsigned int *nr, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = request(h, &events_kind, NLM_F_DUMP, remote);
-	void **items;
-	int ret = get_all(h, &events_kind, msg, &items, nr, err);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_GET, NLM_F_DUMP,
+					     HYPTRACE_A_EVENT_REMOTE, remote);
 
-	*events = (struct hyptrace_event **)items;
-	return ret;
+	return hyptrace_nl_get_all(h, &hyptrace_event_type, msg, events, nr, err);
 }
 
 /**
@@ -311,17 +194,11 @@ int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_
 int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
 		       struct hyptrace_event **event, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = request(h, &events_kind, 0, remote);
-	void *item;
-	int ret;
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_GET, 0,
+					     HYPTRACE_A_EVENT_REMOTE, remote);
 
-	if (msg && nla_put_string(msg, HYPTRACE_A_EVENT_NAME, name)) {
-		nlmsg_free(msg);
-		msg = NULL;
-	}
-	ret = get_one(h, &events_kind, msg, &item, err);
-	*event = item;
-	return ret;
+	hyptrace_nl_put_string(&msg, HYPTRACE_A_EVENT_NAME, name);
+	return get_one(h, &hyptrace_event_type, msg, event, err);
 }
 
 /**
@@ -339,11 +216,10 @@ int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
 			    struct hyptrace_hypercall ***calls, unsigned int *nr,
 			    struct hyptrace_error *err)
 {
-	struct nl_msg *msg = request(h, &hypercalls_kind, NLM_F_DUMP, remote);
-	void **items;
-	int ret = get_all(h, &hypercalls_kind, msg, &items, nr, err);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_HYPERCALL_GET, NLM_F_DUMP,
+					     HYPTRACE_A_HYPERCALL_REMOTE, remote);
+	int ret = hyptrace_nl_get_all(h, &hyptrace_hypercall_type, msg, calls, nr, err);
 
-	*calls = (struct hyptrace_hypercall **)items;
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
@@ -353,7 +229,7 @@ int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
  */
 void hyptrace_free_remotes(struct hyptrace_remote **remotes)
 {
-	free_list((void **)remotes, &remotes_kind);
+	hyptrace_nl_free_all(&hyptrace_remote_type, remotes);
 }
 
 /**
@@ -362,7 +238,7 @@ void hyptrace_free_remotes(struct hyptrace_remote **remotes)
  */
 void hyptrace_free_cpus(struct hyptrace_cpu **cpus)
 {
-	free_list((void **)cpus, &cpus_kind);
+	hyptrace_nl_free_all(&hyptrace_cpu_type, cpus);
 }
 
 /**
@@ -371,7 +247,7 @@ void hyptrace_free_cpus(struct hyptrace_cpu **cpus)
  */
 void hyptrace_free_events(struct hyptrace_event **events)
 {
-	free_list((void **)events, &events_kind);
+	hyptrace_nl_free_all(&hyptrace_event_type, events);
 }
 
 /**
@@ -380,5 +256,5 @@ void hyptrace_free_events(struct hyptrace_event **events)
  */
 void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls)
 {
-	free_list((void **)calls, &hypercalls_kind);
+	hyptrace_nl_free_all(&hyptrace_hypercall_type, calls);
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages of the netlink family "hyptrace": requests, and how their answers become structs. For
+ * the files of this room.
+ */
+#ifndef HYPTRACE_MESSAGE_H
+#define HYPTRACE_MESSAGE_H
+
+#include <stddef.h>
+
+#include "internal.h"
+
+struct nl_msg;
+struct nlattr;
+
+/* What an attribute becomes. Without it, all but NL_TRUE, NL_ABSENT and NL_CPU are 0. */
+enum nl_kind {
+	NL_U32,
+	NL_U64,
+	NL_CPU,		/* an int, HYPTRACE_CPU_ALL without it */
+	NL_BOOL,
+	NL_TRUE,	/* a bool, true without it */
+	NL_PRESENT,	/* a bool: does the message have it? */
+	NL_ABSENT,
+	NL_REMOTE_NAME,	/* an array of characters */
+	NL_EVENT_NAME,
+	NL_STRING,	/* for free(); "" without it */
+	NL_OWN,		/* no attribute, for free() */
+	NL_BUCKETS,	/* a pointer to numbers of 64 bits */
+	NL_LIST,	/* pointers to structs, each of one such attribute */
+	NL_FIRED,	/* an array of HYPTRACE_FIRED_MAX such structs */
+	NL_NEST,	/* other members of the same struct */
+};
+
+struct nl_type;
+
+struct nl_member {
+	uint8_t			kind;		/* enum nl_kind */
+	uint8_t			attr;
+	uint16_t		offset;
+	uint16_t		nr;		/* offset of the number of elements */
+	const struct nl_type	*type;		/* of an element */
+};
+
+struct nl_type {
+	size_t			size;
+	const struct nl_member	*members;
+	unsigned int		nr;
+};
+
+#define NL_MEMBER(kind, attr, of, member) { kind, attr, offsetof(struct of, member), 0, NULL }
+
+/* describe.c */
+extern const struct nl_type hyptrace_remote_type;
+extern const struct nl_type hyptrace_cpu_type;
+extern const struct nl_type hyptrace_event_type;
+extern const struct nl_type hyptrace_hypercall_type;
+extern const struct nl_type hyptrace_counter_type;
+extern const struct nl_type hyptrace_reader_type;
+extern const struct nl_type hyptrace_loss_type;
+
+uint32_t hyptrace_parse_u32(const struct nlattr *attr);
+int hyptrace_nl_parse(const struct nl_type *type, const struct nlmsghdr *answer, void *to);
+void hyptrace_nl_clear(const struct nl_type *type, void *item);
+void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret);
+void hyptrace_nl_free(const struct nl_type *type, void *item);
+
+/* netlink.c: requests. Without memory a message becomes NULL, and hyptrace_nl_send() says so. */
+
+/* Called for each message of an answer, and with NULL when a dump restarts */
+typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
+
+struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, int attr,
+			       const char *remote);
+void hyptrace_nl_check(struct nl_msg **msg, int ret);
+void hyptrace_nl_put_u32(struct nl_msg **msg, int attr, uint32_t value);
+void hyptrace_nl_put_u64(struct nl_msg **msg, int attr, uint64_t value);
+void hyptrace_nl_put_string(struct nl_msg **msg, int attr, const char *text);
+int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
+		     struct hyptrace_error *err);
+int hyptrace_nl_group(struct hyptrace *h);
+
+/* page.c */
+int hyptrace_nl_ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int size,
+		    struct hyptrace_error *err);
+
+/* query.c */
+int hyptrace_nl_get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg,
+			void *items, unsigned int *nr, struct hyptrace_error *err);
+void hyptrace_nl_free_all(const struct nl_type *type, void *items);
+
+#endif /* HYPTRACE_MESSAGE_H */
