@@ -35,15 +35,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t check(const struct strace *s)
-{
-	if (s->csv && !s->summarize)
-		return cmd_usage("--csv prints the table of calls: use it with -c");
-	if (s->csv && s->session.ctx->json)
-		return cmd_usage("--csv and --json exclude each other");
-	return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct strace *s = state->input;
@@ -77,7 +68,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return cmd_usage("unexpected argument \"%s\": put \"--\" before a command (\"hyptrace strace -- %s\"), and -e before names of calls",
 				 arg, arg);
 	case ARGP_KEY_END:
-		return check(s);
+		if (s->csv && (!s->summarize || s->session.ctx->json))
+			return cmd_usage("--csv prints the table of calls: use it with -c and without --json");
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }

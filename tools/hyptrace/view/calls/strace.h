@@ -17,6 +17,11 @@
 #define STRACE_FIRST	HYPTRACE_KIND_HYPERCALL
 #define STRACE_LAST	HYPTRACE_KIND_GUEST_FIXUP
 
+/* Bits of the events that say which vCPU is on a CPU */
+#define STRACE_WITNESSES \
+	(HYPTRACE_KIND_BIT(HYPTRACE_KIND_VCPU_LOAD) | HYPTRACE_KIND_BIT(HYPTRACE_KIND_VCPU_PUT) | \
+	 HYPTRACE_KIND_BIT(HYPTRACE_KIND_GUEST_EXIT))
+
 /* Bytes of a call's name at most, if its number has none */
 #define STRACE_NUMBER_SIZE	24
 

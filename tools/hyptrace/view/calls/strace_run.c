@@ -21,10 +21,6 @@
 /* The hypercall that runs a guest: the exits of the guest are inside it */
 #define RUN_CALL	"__kvm_vcpu_run"
 
-/* The events that say which vCPU is on a CPU */
-#define WITNESSES	(BIT(HYPTRACE_KIND_VCPU_LOAD) | BIT(HYPTRACE_KIND_VCPU_PUT) | \
-			 BIT(HYPTRACE_KIND_GUEST_EXIT))
-
 /* Live, a call waits for the calls that it is in so many ns at most. */
 #define HOLD_TIME	(NSEC_PER_SEC / 10)
 
@@ -113,7 +109,7 @@ static int hold(struct strace *s)
 
 	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
 		const struct hyptrace_event *event = event_of(s, kind);
-		const bool is_witness = s->vms.nr && WITNESSES & BIT(kind);
+		const bool is_witness = s->vms.nr && STRACE_WITNESSES & BIT(kind);
 		int ret = 0;
 
 		if (!event || !(is_witness || s->needed & BIT(kind)))

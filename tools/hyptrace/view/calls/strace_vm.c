@@ -74,24 +74,23 @@ static void *get(struct map *map, uint64_t key, size_t size)
 	return entry->ptr;
 }
 
-static struct thread *get_thread(struct strace_vms *vms, uint64_t id)
-{
-	return get(&vms->threads, id, sizeof(struct thread));
-}
-
 /* Remember the threads that a process has: they may end before their last events are read. */
 static void list_threads(struct strace_vms *vms, struct strace_vm_target *target)
 {
+	struct thread *thread;
 	char pattern[64];
 	glob_t found;
+	uint64_t id;
 	size_t i;
 
 	snprintf(pattern, sizeof(pattern), "/proc/%" PRIu64 "/task/*", target->value);
 	if (glob(pattern, 0, NULL, &found))
 		return;
-	for (i = 0; i < found.gl_pathc; i++)
-		get_thread(vms, strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10))->process =
-			target;
+	for (i = 0; i < found.gl_pathc; i++) {
+		id = strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10);
+		thread = get(&vms->threads, id, sizeof(*thread));
+		thread->process = target;
+	}
 	globfree(&found);
 }
 
@@ -144,7 +143,7 @@ static bool is_thread_of(const struct strace_vm_target *target, uint64_t id, boo
 /* Is a thread that of a vCPU of a chosen VM? @handle is 0 if the event does not say it. */
 static bool is_chosen(struct strace_vms *vms, uint64_t id, uint64_t handle, uint64_t ts)
 {
-	struct thread *thread = get_thread(vms, id);
+	struct thread *thread = get(&vms->threads, id, sizeof(*thread));
 	const bool looks_up = !thread->process &&
 			      (!thread->looked_up ||
 			       (vms->is_live && ts - thread->looked_up >= LOOKUP_TIME));
@@ -180,8 +179,7 @@ void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *mean
 
 	if (rec->lost)
 		*on = (struct on_cpu){};
-	if ((kind != HYPTRACE_KIND_VCPU_LOAD && kind != HYPTRACE_KIND_VCPU_PUT &&
-	     kind != HYPTRACE_KIND_GUEST_EXIT) ||
+	if (!(STRACE_WITNESSES & HYPTRACE_KIND_BIT(kind)) ||
 	    !hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
 		return;
 	chosen = is_chosen(vms, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec), handle,
