@@ -48,10 +48,7 @@ char *trigger_text(const struct hyptrace_event *event)
 /* Print the trigger of an event into an object of JSON. */
 void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
 {
-	if (event->trigger)
-		printer_str(p, "trigger", hyptrace_trigger_name(event->trigger));
-	else
-		printer_none(p, "trigger");
+	printer_str(p, "trigger", event->trigger ? hyptrace_trigger_name(event->trigger) : NULL);
 	printer_uint(p, "after", event->after);
 }
 

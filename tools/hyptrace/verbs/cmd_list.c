@@ -91,10 +91,7 @@ static void print_after(struct printer *p, const char *key, const void *row)
 
 static void print_filter(struct printer *p, const char *key, const void *row)
 {
-	if (event_of(row)->filter)
-		printer_str(p, key, event_of(row)->filter);
-	else
-		printer_none(p, key);
+	printer_str(p, key, event_of(row)->filter);
 }
 
 /* The process that has set filter and trigger for as long as it runs */

@@ -205,10 +205,7 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	printer_str(p, "event", event->name);
 	printer_uint(p, "id", event->id);
 	printer_bool(p, "enabled", event->enabled);
-	if (event->filter)
-		printer_str(p, "filter", event->filter);
-	else
-		printer_none(p, "filter");
+	printer_str(p, "filter", event->filter);
 	trigger_print_keys(p, event);
 	printer_bool(p, "counted", event->counted);
 	printer_end(p);

@@ -236,10 +236,7 @@ static void print_json(struct printer *p, const struct counter_sum *usual)
 
 	printer_object(p, "usual");
 	printer_str(p, "field", usual->of->field);
-	if (usual->of->name)
-		printer_str(p, "name", usual->of->name);
-	else
-		printer_none(p, "name");
+	printer_str(p, "name", usual->of->name);
 	printer_uint(p, "count", usual->count);
 	printer_uint(p, "average", usual->total / usual->count);
 	if (median)
