@@ -14,7 +14,8 @@ failed=0
 # The verbs, with "FILE" for the file; those after "data:" read all sub-buffers
 headers=("report -q -n 1 FILE")
 data=("report -q FILE" "export -q -f jsonl -o - FILE" "export -q -f perfetto -o - FILE" "stat -q -i FILE" "strace -q -i FILE"
-	"dump FILE" "dump -i FILE" "dump --subbufs FILE")
+	"dump FILE" "dump -i FILE" "dump --subbufs FILE" "page -q 0x80100 FILE" "leaks -q FILE" "who -q -i FILE 0x80100"
+	"who -q --leaks -i FILE" "catch -q -i FILE hyp_exit" "top -b -i FILE")
 
 # same KIND VERB...: all verbs say what the first one says of the file, and exit with 2
 same()
@@ -30,6 +31,22 @@ same()
 		: "${first:=$said}"
 		[[ $code == 2 && $said == "$first" && $said == 'hyptrace: '*"\"$kind.dat\": "* ]] && continue
 		echo "$kind: $verb: code $code: \"$said\" is not \"$first\""
+		failed=1
+	done
+}
+
+# fine KIND VERB...: no verb says anything of the file, or refuses it
+fine()
+{
+	local kind=$1 verb code said
+	shift
+	for verb; do
+		# shellcheck disable=SC2086 # a verb has several words
+		said=$("$hyptrace" ${verb/FILE/$kind.dat} 2>&1 >/dev/null)
+		code=$?
+		said=$(grep -F "\"$kind.dat\"" <<<"$said")
+		[[ $code != 2 && -z $said ]] && continue
+		echo "$kind: $verb: code $code: \"$said\""
 		failed=1
 	done
 }
@@ -51,9 +68,15 @@ head -c 300 "$good" >cut-header.dat
 echo "no trace file" >other.dat
 mkdir folder.dat
 put header 30 "$ones"
-for kind in cut-header empty other folder missing header; do
+# the description begins with "hyptrace 1", and its next line has a text; a file of trace-cmd has none
+description=$("$hyptrace" dump "$good" | sed -n 's/^ *\([0-9]*\) .*description of the remote.*/\1/p')
+put version $((description + 9)) 9
+put quote $((description + 20)) ' '
+put undescribed "$description" x
+for kind in cut-header empty other folder missing header version quote; do
 	same "$kind" "${headers[@]}" "${data[@]}"
 done
+fine undescribed "${headers[@]}" "${data[@]}"
 
 head -c $((offset + (size - offset) * 3 / 4 + 1000)) "$good" >cut.dat
 head -c $((offset + 5000)) "$good" >cut-early.dat

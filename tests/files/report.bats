@@ -151,14 +151,59 @@ report()
 	[[ $(hyptrace stat -i t.dat --from 5000 2>&1 >/dev/null) == *'has no event at these times, but from 1000.0'* ]]
 }
 
-@test "who says what it takes a number as, if it knows nothing about the page" {
+@test "page says what it takes a number as, if it knows nothing about the page" {
 	made -n 20000
 	pfn=$(report -e mem_transition | sed -n '1s/.*pfn=\(0x[0-9a-f]*\).*/\1/p')
-	run -0 hyptrace who "${pfn}000" t.dat
+	run -0 hyptrace page -q "${pfn}000" t.dat
 	[[ $output == *"${pfn}000 is taken as a page frame number: if it is an address, use --address" ]]
-	run -0 hyptrace who --address "${pfn}000" t.dat
-	[[ $output == *"mem_transition"* || $output == *"pfn=$pfn"* || $output == *"$pfn"* ]]
+	run -0 hyptrace page --address "${pfn}000" t.dat
+	[[ $output == *"pfn=$pfn"* ]]
 	[[ $output != *'--address'* ]]
+	run -0 hyptrace who -a "${pfn}000" -i t.dat
+	[[ $output == *"pfn=$pfn"* ]]
+}
+
+@test "page and leaks take a file by its place or with -i, once" {
+	made -n 20000
+	hyptrace page -q 0x80100 t.dat >page
+	hyptrace who -q 0x80100 t.dat | cmp page -
+	hyptrace who -q -i t.dat 0x80100 | cmp page -
+	run -3 hyptrace leaks -q t.dat
+	same=$output
+	for words in "leaks -i t.dat" "who --leaks t.dat" "who -l -i t.dat" "who t.dat --leaks"; do
+		# shellcheck disable=SC2086 # they are several words
+		run -3 hyptrace $words -q
+		[[ $output == "$same" ]]
+	done
+	for words in "page 1 t.dat t.dat" "page 1 -i t.dat t.dat" "page 1 live t.dat" "leaks -i t.dat live" "leaks t.dat 1"; do
+		# shellcheck disable=SC2086 # they are several words
+		run -1 hyptrace $words
+		[[ ${lines[0]} == 'hyptrace: unexpected argument "'* ]]
+	done
+	run -1 hyptrace who --leaks -C 0 t.dat
+	[[ ${lines[0]} == 'hyptrace: --cpu cannot be combined with --leaks, which looks at all events' ]]
+	run -1 hyptrace leaks -C 0 t.dat
+	[[ ${lines[0]} == 'hyptrace: the verb "leaks" does not take --cpu' ]]
+	run -1 hyptrace who --leaks -n 1 t.dat
+	[[ ${lines[0]} == 'hyptrace: --count cannot be combined with --leaks, which looks at all events' ]]
+	run -1 hyptrace page 1 --from +1ms
+	[[ ${lines[0]} == 'hyptrace: --from and --to choose times of a file: name it with --input' ]]
+	run -1 hyptrace page 1 --csv -j t.dat
+	[[ ${lines[0]} == 'hyptrace: --csv and --json exclude each other' ]]
+}
+
+@test "page -C and -n choose changes" {
+	made -n 20000 -c 2
+	pfn=$(report -e mem_transition | sed -n 's/.*\(pfn=0x[0-9a-f]*\).*/\1/p' | sort | uniq -c | sort -n | sed -n '$s/.*=//p')
+	hyptrace page -q "$pfn" t.dat | tail -n +2 >lines
+	(($(wc -l <lines) > 2))
+	for cpu in 0 1; do
+		grep -F "[00$cpu] " lines | cmp - <(hyptrace page -q -C "$cpu" "$pfn" t.dat | tail -n +2)
+	done
+	tail -n 2 lines | cmp - <(hyptrace page -q -n 2 "$pfn" t.dat | tail -n +2)
+	run hyptrace page -C 7 "$pfn" t.dat
+	((status == 2))
+	[[ $output == 'hyptrace: cannot read "t.dat": it has no CPU 7' ]]
 }
 
 @test "strace -o writes the lines to a file, but not over the file that it reads" {

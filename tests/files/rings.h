@@ -59,13 +59,16 @@ void rings_count(unsigned int cpu, struct ring_counts *counts);
 /* scenario.c: what a hypervisor does */
 
 /* The hypercalls: number, name, whether it returns a value, arguments */
+#define SCENARIO_TEARDOWN	21
+
 #define SCENARIO_CALLS(CALL)						\
 	CALL(4, "__pkvm_host_share_hyp", true, "u64", "pfn")		\
 	CALL(5, "__pkvm_host_unshare_hyp", true, "u64", "pfn")		\
 	CALL(7, "__kvm_adjust_pc", false, "struct kvm_vcpu *", "vcpu")	\
 	CALL(8, "__kvm_vcpu_run", true, "struct kvm_vcpu *", "host_vcpu") \
 	CALL(12, "__pkvm_host_map_guest", true, "u64", "pfn")		\
-	CALL(17, "__kvm_timer_set_cntvoff", false, "u64", "cntvoff")
+	CALL(17, "__kvm_timer_set_cntvoff", false, "u64", "cntvoff")	\
+	CALL(SCENARIO_TEARDOWN, "__pkvm_teardown_vm", true, "pkvm_handle_t", "handle")
 
 void scenario_step(unsigned int cpu, uint64_t limit);
 void scenario_only(bool marks);

@@ -52,6 +52,7 @@ for name in "${!files[@]}"; do
 	check "$name: stat" "$here/stat.sh" "$hyptrace" "$path"
 	[[ $name != unfinished ]] || continue
 	check "$name: strace" "$here/strace.py" "$hyptrace" "$path"
+	check "$name: pages" "$here/pages.py" "$hyptrace" "$path"
 	check "$name: exports" "$here/exports.sh" "$hyptrace" "$path"
 	check "$name: Perfetto" "$here/perfetto.sh" "$hyptrace" "$path"
 	[[ $name != empty ]] || continue

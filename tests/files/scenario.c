@@ -92,6 +92,8 @@ static void make_hypercall(void)
 	u64 regs[5] = { 0, PAGES + below(512), below(1 << 20), below(16), 1 };
 	u32 number = numbers[below(sizeof(numbers) / sizeof(numbers[0]))];
 
+	if (number == SCENARIO_TEARDOWN)
+		regs[1] = HANDLE + this_cpu;
 	enter(HYPTRACE_REASON_HVC);
 	hyptrace_begin(host_hcall, number, regs);
 	pass(800);

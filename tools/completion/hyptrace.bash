@@ -146,7 +146,7 @@ _hyptrace()
 		list:* | enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
 		catch:*) words=$(_hyptrace_names id "${remote[@]}") ;;
 		count:*) words="all $(_hyptrace_names "$countable" "${remote[@]}")" ;;
-		report:* | dump:* | export:* | who:*)
+		report:* | dump:* | export:* | page:* | leaks:* | who:*)
 			compopt -o default 2>/dev/null
 			return
 			;;

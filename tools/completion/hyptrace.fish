@@ -128,7 +128,7 @@ complete -c hyptrace -f
 complete -c hyptrace -n 'not __hyptrace_verb; or __hyptrace_verb_is help' -a '(__hyptrace_verbs)'
 complete -c hyptrace -n '__hyptrace_verb_is list enable disable stream' -a 'all (__hyptrace_names id)'
 complete -c hyptrace -n '__hyptrace_verb_is catch' -a '(__hyptrace_names id)'
-complete -c hyptrace -n '__hyptrace_verb_is report dump export who' -F
+complete -c hyptrace -n '__hyptrace_verb_is report dump export page leaks who' -F
 # what follows the name of an event that can be counted
 set -g __hyptrace_countable 'id"[^}]*"counted":[a-z]*e,'
 complete -c hyptrace -n '__hyptrace_verb_is count' -a 'all (__hyptrace_names $__hyptrace_countable)'

@@ -52,7 +52,7 @@ static char *list_verbs(int key, const char *text, void *input)
 	static const char *const titles[] = {
 		[VERB_CONTROL / VERBS_OF_GROUP]	= "Control:",
 		[VERB_WATCH / VERBS_OF_GROUP]	= "Watch, as it happens:",
-		[VERB_FILES / VERBS_OF_GROUP]	= "Files; strace, stat and who read them, too:",
+		[VERB_FILES / VERBS_OF_GROUP]	= "Files; strace, stat, top, catch, page and leaks read them, too:",
 	};
 	const struct verb *verb;
 	unsigned int group, i;

@@ -14,7 +14,7 @@ setup()
 
 @test "verbs are completed" {
 	same "$(complete_line hyptrace st | xargs)" "start stat status stop strace stream"
-	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|record|report|dump|export|count|wait|monitor|mark|help|stat|strace|who)$')" 25
+	same "$(complete_line hyptrace '' | grep -cE '^(list|enable|disable|start|stop|load|unload|clear|reset|set|status|stream|show|record|report|dump|export|count|wait|monitor|mark|help|stat|strace|page|leaks|who)$')" 27
 	same "$(complete_line hyptrace -r test en)" enable
 	same "$(complete_line hyptrace help stre)" stream
 }

@@ -4,7 +4,7 @@
 
 load ../helper
 
-verbs="list enable disable start stop load unload clear reset set status stream strace catch record show count stat top who monitor mark help"
+verbs="list enable disable start stop load unload clear reset set status stream strace catch record show count stat top page leaks who monitor mark help"
 
 @test "a missing verb is a usage error" {
 	run -1 hyptrace
@@ -142,6 +142,10 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		monitor now
 		mark
 		mark 1 2
+		page
+		page 1 live now
+		leaks live now
+		leaks -i
 		who
 		who hyp
 		who --leaks live now

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# hyptrace who: the owner of a page, and its history.
+# hyptrace page and leaks, and who, their short name: the owner of a page, its history, and pages that were not given back.
 
 load ../helper
 
@@ -115,6 +115,15 @@ touched()
 	[[ -s live ]]
 	cmp live file
 	hyptrace who "$page" live -j 2>/dev/null | tail -n +2 | cmp - file
+	hyptrace page "$page" -j 2>/dev/null | tail -n +2 | cmp - file
+	hyptrace page "$page" -j -i who.dat | tail -n +2 | cmp - file
+	hyptrace page "$page" -n 1 -j 2>/dev/null | tail -n +2 | cmp - <(tail -n 1 file)
+	for cpu in 0 1; do
+		hyptrace page "$page" -C "$cpu" -j 2>/dev/null | tail -n +2 | cmp - <(grep "\"cpu\":$cpu," file || true)
+	done
+	hyptrace page "$page" --csv 2>/dev/null | tail -n +2 | cmp - <(hyptrace page "$page" --csv who.dat 2>/dev/null | tail -n +2)
+	same "$(hyptrace page "$page" --csv 2>/dev/null | wc -l)" "$(($(wc -l <file) + 1))"
+	hyptrace page "$page" 2>&1 >/dev/null | grep -q "$(wc -l <file) changes\{0,1\} printed, 0 events lost"
 	run -0 hyptrace who "$page" "$BATS_TEST_TMPDIR/who.dat"
 	says 'the host owns it alone'
 	says ' by __pkvm_'
@@ -138,6 +147,10 @@ touched()
 }
 
 @test "who --leaks: bad usage" {
+	run -1 hyptrace who --leaks -C 0
+	says '--cpu cannot be combined with --leaks'
+	run -1 hyptrace leaks -C 0
+	says 'the verb "leaks" does not take --cpu'
 	run -1 hyptrace who --leaks -a
 	says '--address cannot be combined with --leaks'
 	run -1 hyptrace who --leaks live more
@@ -162,12 +175,15 @@ touched()
 	hyptrace enable -F 'id != 3' host_hcall
 	run -0 hyptrace who --leaks
 	says 'no leak found, but the history is incomplete'
-	says 'the event "host_hcall" has a filter (use "hyptrace enable host_hcall")'
+	says '"host_hcall" has the filter "id != 3" at EL2: the other ones are missing'
+	says 'the history may be incomplete (use "hyptrace enable mem_transition host_hcall"'
+	run -0 hyptrace leaks -q
+	same "$output" 'no leak found, but the history is incomplete'
 	# stopped, empty rings are unloaded
 	workload --mmio 10 >/dev/null
 	hyptrace stop
 	run -0 hyptrace who --leaks
-	says 'the recording is stopped (use "hyptrace start")'
+	says 'tracing was switched off: later events are missing (use "hyptrace start" to resume it)'
 }
 
 @test "guests that are gone leave no leak" {
@@ -184,6 +200,8 @@ touched()
 	says 'no leak: '
 	hyptrace record --snapshot -o "$BATS_TEST_TMPDIR/who.dat"
 	same "$(hyptrace who --leaks "$BATS_TEST_TMPDIR/who.dat")" "$output"
+	same "$(hyptrace leaks -i "$BATS_TEST_TMPDIR/who.dat")" "$output"
+	same "$(hyptrace leaks)" "$output"
 }
 
 @test "pages that are not given back are named with the hypercall that took them, and no others" {
@@ -205,6 +223,8 @@ touched()
 	done
 	hyptrace record --snapshot -o "$BATS_TEST_TMPDIR/who.dat"
 	same "$(hyptrace who --leaks "$BATS_TEST_TMPDIR/who.dat" || true)" "$output" "of the file"
+	same "$(hyptrace leaks --csv || true)" "$(hyptrace leaks --csv "$BATS_TEST_TMPDIR/who.dat" || true)" "CSV of the file"
+	same "$(hyptrace leaks --csv | wc -l)" 3
 	run -3 --separate-stderr hyptrace who --leaks -j "$BATS_TEST_TMPDIR/who.dat"
 	same "$(jq -s -c '[.[0].pages, .[0].complete, .[1].pages, .[1].owner, .[1].vm, .[1].op]' <<<"$output")" \
 		'["2",true,"1","host-shared-hyp",null,"share"]'

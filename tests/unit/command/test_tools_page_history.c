@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The history of a page: its changes, the hypercalls that made them, losses, and the owner that
- * they imply.
+ * The history of a page: its changes, the hypercalls that made them, and the owner that they imply.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,16 +145,15 @@ static void calls_of_changes(void **state)
 	change(0, 100, SHARE, HOST, HYP, 0);
 	end_call(1, 110, 50);		/* another CPU */
 	end_call(0, 120, 30);
-	change(0, 200, SHARE, HOST, HYP, -1);
-	end_call(0, 210, 5);		/* began after the change */
-	end_call(0, 220, 50);		/* not the next one */
 	change(1, 150, UNSHARE, HOST, HYP, 0);
 	change(1, 151, SHARE, HOST, HYP, 0);
 	end_call(1, 160, 10);		/* made both; its begin is that of the first one */
+	change(0, 200, SHARE, HOST, HYP, -1);
+	end_call(0, 210, 5);		/* began after the change */
+	end_call(0, 220, 50);		/* not the next one */
 	change(0, 300, UNSHARE, HOST, HYP, 0);
 	end_call(0, 310, 9);		/* 1 ns later, by rounding */
 	change(0, 400, SHARE, HOST, HYP, 0);
-	page_history_sort(&history);
 	assert_int_equal(history.nr, 6);
 	check_call(0, "took=30");
 	check_call(1, "took=10");
@@ -182,21 +180,6 @@ static void changes_of_several_pages(void **state)
 	change_pages(0, 6, DONATE, HOST, HYP, 0, UINT64_MAX, 2 * PFN);
 	assert_int_equal(history.nr, 2);
 	assert_int_equal(history.changes[0].nr, 5);
-}
-
-/* At the same time the order is that of the events. */
-static void sorted_by_time(void **state)
-{
-	(void)state;
-	change(1, 30, SHARE, HOST, HYP, 0);
-	change(0, 10, SHARE, HOST, HYP, 0);
-	change(0, 30, UNSHARE, HOST, HYP, 0);
-	change(0, 30, DONATE, HOST, HYP, 0);
-	page_history_sort(&history);
-	assert_int_equal(history.changes[0].ts, 10);
-	assert_string_equal(history.changes[1].op, "share");
-	assert_string_equal(history.changes[2].op, "unshare");
-	assert_string_equal(history.changes[3].op, "donate");
 }
 
 static void owners_implied(void **state)
@@ -242,21 +225,6 @@ static void owners_implied(void **state)
 	assert_int_equal(history.changes[10].handle, 0x1000);
 }
 
-static void losses(void **state)
-{
-	(void)state;
-	add(0, 50, 3, NULL, 0);
-	page_history_lost(&history, 40, 4);
-	page_history_lost(&history, 99, 0);
-	assert_int_equal(history.lost, 7);
-	assert_false(history.lost_more);
-	assert_int_equal(history.lost_before, 50);
-	add(0, 60, HYPTRACE_LOST_UNKNOWN, NULL, 0);
-	assert_int_equal(history.lost, 7);
-	assert_true(history.lost_more);
-	assert_int_equal(history.lost_before, 60);
-}
-
 /* Events that the formats do not have, and a file without them */
 static void other_events(void **state)
 {
@@ -279,9 +247,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(calls_of_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_of_several_pages, setup, teardown),
-		cmocka_unit_test_setup_teardown(sorted_by_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(owners_implied, setup, teardown),
-		cmocka_unit_test_setup_teardown(losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_events, setup, teardown),
 	};
 

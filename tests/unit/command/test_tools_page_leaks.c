@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The replay of who --leaks: each way in which a page goes and comes back, the VM it belongs to,
+ * The replay of leaks: each way in which a page goes and comes back, the VM it belongs to,
  * teardowns, hypercalls, losses, and bounds.
  */
 #include <setjmp.h>
@@ -189,8 +189,8 @@ static void check_leak(uint64_t i, uint64_t pfn, uint64_t nr, uint32_t owner, en
 	assert_int_equal(list[i].pfn, pfn);
 	assert_int_equal(list[i].nr, nr);
 	assert_int_equal(list[i].take->owner, owner);
-	assert_non_null(list[i].take->call);
-	assert_int_equal(((const struct call *)list[i].take->call)->id, id);
+	assert_non_null(list[i].take->call.data);
+	assert_int_equal(((const struct call *)list[i].take->call.data)->id, id);
 }
 
 static void nothing_is_leaked(void **state)
@@ -204,7 +204,7 @@ static void nothing_is_leaked(void **state)
 	change(0, UNSHARE, HOST, HYP, PFN, 1, 0, 0);
 	check_pages(0);
 	assert_int_equal(leaks.nr_gone, 1);
-	assert_int_equal(leaks.takes.nr, 0);
+	assert_int_equal(leaks.pages.nr, 0);
 	assert_int_equal(leaks.nr_vms, 0);
 	/* shared after the teardown: of a VM that is about to come */
 	share_hyp(PFN);
@@ -267,7 +267,7 @@ static void not_taken(void **state)
 	call(0, SHARE_HYP, PFN, 0);
 	call(0, TEARDOWN, VM, 0);
 	check_pages(0);
-	assert_int_equal(leaks.takes.nr, 0);
+	assert_int_equal(leaks.pages.nr, 0);
 	assert_int_equal(leaks.transitions, 2);
 	assert_int_equal(leaks.calls, 3);
 }
@@ -417,7 +417,7 @@ static void causes(void **state)
 	call(0, TEARDOWN, VM, 0);
 	check_pages(1);
 	check_leak(0, PFN + 3, 1, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP, SHARE_HYP);
-	assert_int_equal(((const struct call *)list[0].take->call)->arg1, 4);
+	assert_int_equal(((const struct call *)list[0].take->call.data)->arg1, 4);
 	assert_int_equal(counts.unknown, 0);
 }
 
@@ -433,11 +433,8 @@ static void losses(void **state)
 	call(0, TEARDOWN, VM, 0);
 	check_pages(1);
 	assert_int_equal(list[0].pfn, PFN + 2);
-	assert_null(list[0].take->call);
+	assert_null(list[0].take->call.data);
 	assert_int_equal(counts.unknown, 2);
-	assert_int_equal(leaks.lost, 3);
-	assert_true(leaks.lost_more);
-	assert_int_equal(leaks.lost_before, 1030);
 }
 
 /* The way back of a page is lost: a later share shows that it was back. */
@@ -466,13 +463,13 @@ static void bounds(void **state)
 	assert_int_equal(leaks.too_many, 2);
 	/* no room for any */
 	change(0, DONATE, HOST, HYP, UINT64_MAX, UINT64_MAX, 0, 0);
-	assert_int_equal(leaks.takes.nr, MAX);
+	assert_int_equal(leaks.pages.nr, MAX);
 	call(0, TEARDOWN, VM, 0);
 	check_pages(MAX);
 	assert_int_equal(nr_ranges, 2);
 	change(0, UNSHARE, HOST, GUEST, 0, UINT64_MAX, VM, 0);
 	change(0, DONATE, HYP, HOST, 0, UINT64_MAX, 0, 0);
-	assert_int_equal(leaks.takes.nr, 0);
+	assert_int_equal(leaks.pages.nr, 0);
 	for (i = 1; i <= PAGE_LEAKS_MAX_VMS; i++)
 		call(0, INIT_VM, 0, i);
 	assert_int_equal(leaks.too_many_vms, 0);
@@ -487,7 +484,7 @@ static void failed_call(void **state)
 	change(0, DONATE, HOST, HYP, PFN, 2, 0, 0);
 	change(0, DONATE, HYP, HOST, PFN, 2, 0, 0);
 	call(0, INIT_VCPU, VM, -ENOENT);
-	assert_int_equal(leaks.takes.nr, 0);
+	assert_int_equal(leaks.pages.nr, 0);
 	assert_int_equal(leaks.nr_vms, 0);
 	call(0, TEARDOWN, VM, -ENOENT);
 	check_pages(0);
@@ -542,7 +539,7 @@ static void many_wait(void **state)
 	assert_true(page_leaks_init(&leaks, nr, formats));
 	for (i = 0; i < nr; i++)
 		change(i % 3, DONATE, HOST, HYP, PFN + i, 1, 0, 0);
-	assert_int_equal(leaks.takes.nr, nr);
+	assert_int_equal(leaks.pages.nr, nr);
 	/* the oldest half, and then others here and there: nr and step have no common divisor */
 	for (i = 0; i < nr / 2; i++)
 		change(0, DONATE, HYP, HOST, PFN + i, 1, 0, 0);
@@ -555,7 +552,7 @@ static void many_wait(void **state)
 	check_pages(0);
 	for (i = 0; i < 3; i++)
 		left += count_left(nr, step, i);
-	assert_int_equal(leaks.takes.nr, left);
+	assert_int_equal(leaks.pages.nr, left);
 	assert_int_equal(counts.unknown, count_left(nr, step, 2));
 	assert_null(leaks.waiting[0]);
 	assert_null(leaks.waiting[1]);

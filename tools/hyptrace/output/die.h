@@ -9,7 +9,7 @@ enum exit_code {
 	EXIT_DONE	= 0,
 	EXIT_USAGE	= 1,
 	EXIT_REFUSED	= 2,	/* by the kernel or the system */
-	EXIT_FOUND	= 3,	/* who --leaks has found leaks */
+	EXIT_FOUND	= 3,	/* leaks has found some */
 };
 
 void die_no_memory(void) __attribute__((noreturn));

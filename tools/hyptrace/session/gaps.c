@@ -79,7 +79,7 @@ static void found(struct gaps *gaps, const char *text, const char *hint, bool is
 	}
 	gap = &gaps->list[i];
 	gap->is_now = true;
-	if (!gap->was && !is_known)
+	if (!gap->was && !is_known && !gaps->is_quiet)
 		cmd_note("%s%s", gap->text, hint);
 	put_into_file(gaps, gap);
 }
@@ -237,22 +237,35 @@ void cmd_note_gaps(struct context *ctx, const char *name, const char *const *eve
 	gaps_end(&gaps);
 }
 
+/* Count the events of a file that filters at EL2 have not accepted. */
+uint64_t gaps_count_filtered(const struct hyptrace_file *file)
+{
+	const struct hyptrace_file_cpu *const *cpus;
+	uint64_t filtered = 0;
+	unsigned int nr, i;
+
+	cpus = hyptrace_file_cpus(file, &nr);
+	for (i = 0; i < nr; i++)
+		filtered += cpus[i]->filtered;
+	return filtered;
+}
+
+void gaps_note_filtered(const char *name, uint64_t nr)
+{
+	if (nr)
+		cmd_note("\"%s\": filters at EL2 have kept %" PRIu64 " event%s from being recorded",
+			 name, nr, nr == 1 ? "" : "s");
+}
+
 /* Say why events are missing in a file although none was lost. */
 void gaps_note_file(const struct hyptrace_file *file, const char *path)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
-	const struct hyptrace_file_cpu *const *cpus;
-	uint64_t filtered = 0;
-	unsigned int nr, i;
+	unsigned int i;
 
 	if (!info->is_complete)
 		cmd_note("\"%s\": the recording was not finished; this is what was written", path);
 	for (i = 0; i < info->nr_notes && i < NOTES_MAX; i++)
 		cmd_note("\"%s\": %s", path, info->notes[i]);
-	cpus = hyptrace_file_cpus(file, &nr);
-	for (i = 0; i < nr; i++)
-		filtered += cpus[i]->filtered;
-	if (filtered)
-		cmd_note("\"%s\": filters at EL2 have kept %" PRIu64 " event%s from being recorded",
-			 path, filtered, filtered == 1 ? "" : "s");
+	gaps_note_filtered(path, gaps_count_filtered(file));
 }

@@ -27,6 +27,7 @@ struct gaps {
 	bool				owns_filters;
 	/* the verb says itself which trigger has stopped the recording */
 	bool				hears_triggers;
+	bool				is_quiet;	/* find them, but say nothing */
 	struct hyptrace_file_writer	*file;	/* gets the sentences, too; or NULL */
 	/* names of the events of which the verb needs each one */
 	const char			**events;
@@ -45,6 +46,8 @@ void gaps_look(struct gaps *gaps);
 void gaps_look_at_events(struct gaps *gaps);
 void gaps_watch(struct gaps *gaps);
 void gaps_end(struct gaps *gaps);
+uint64_t gaps_count_filtered(const struct hyptrace_file *file);
+void gaps_note_filtered(const char *name, uint64_t nr);
 void gaps_note_file(const struct hyptrace_file *file, const char *path);
 void cmd_note_gaps(struct context *ctx, const char *name, const char *const *events,
 		   unsigned int nr);

@@ -107,11 +107,11 @@ struct session {
 	struct hyptrace_file		*file;
 	struct hyptrace_stream		*stream;
 
+	/* events that filters at EL2 have not accepted, of a file or of a snapshot */
+	uint64_t			refused;
 	/* of a snapshot, after session_run() */
 	bool				has_rings;
 	uint64_t			consumed;	/* events that a consumer has taken */
-	/* events that filters at EL2 have not accepted */
-	uint64_t			refused;
 
 	struct session_counts		counts;
 

@@ -69,13 +69,15 @@ struct leak_vm *leak_vm_find(const struct page_leaks *leaks, uint32_t handle)
 	return vm;
 }
 
-/* Find a VM that is not gone, or add it. Return the VM, or NULL if there are too many. */
+/* Find a VM that EL2 has, or add it. Return the VM, or NULL if there are too many. */
 struct leak_vm *leak_vm_get(struct page_leaks *leaks, uint32_t handle)
 {
 	struct leak_vm *vm = leak_vm_find(leaks, handle);
 
-	if (vm)
+	if (vm) {
+		vm->has_run = true;
 		return vm;
+	}
 	if (leaks->nr_vms == PAGE_LEAKS_MAX_VMS) {
 		leaks->too_many_vms++;
 		return NULL;
@@ -144,16 +146,6 @@ static struct leak_vm *begin(struct page_leaks *leaks, uint32_t handle, uint64_t
 	return vm;
 }
 
-/* EL2 has a VM with this handle. */
-static struct leak_vm *run(struct page_leaks *leaks, uint32_t handle)
-{
-	struct leak_vm *vm = leak_vm_get(leaks, handle);
-
-	if (vm)
-		vm->has_run = true;
-	return vm;
-}
-
 bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec, struct leak_vm **vm)
 {
 	const struct hyptrace_meaning *call = leaks->call;
@@ -174,10 +166,10 @@ bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec, s
 	else if (role == ROLE_INIT && ret > 0)
 		*vm = begin(leaks, ret, rec->ts, true);
 	else if (role == ROLE_INIT_VCPU && !ret)
-		*vm = run(leaks, arg);
+		*vm = leak_vm_get(leaks, arg);
 	else if (role == ROLE_TEARDOWN && !ret)
 		tear_down(leaks, arg, rec->ts);
-	else if (role == ROLE_BEGIN_TEARDOWN && !ret && run(leaks, arg))
+	else if (role == ROLE_BEGIN_TEARDOWN && !ret && leak_vm_get(leaks, arg))
 		leak_vm_find(leaks, arg)->state = LEAK_VM_IS_TORN_DOWN;
 	return true;
 }

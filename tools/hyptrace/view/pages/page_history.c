@@ -47,7 +47,6 @@ static const char *name_of(const struct hyptrace_meaning *meaning, enum hyptrace
 	return text ? text : "?";
 }
 
-/* Get the text of an event, to be freed. */
 char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
 		       const struct hyptrace_record *rec)
 {
@@ -60,10 +59,8 @@ char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_e
 	return copy;
 }
 
-/* Make a change from a transition; it has no hypercall yet. */
-void page_change_init(struct page_change *change, struct hyptrace_formats *formats,
-		      const struct hyptrace_meaning *meaning, unsigned int cpu,
-		      const struct hyptrace_record *rec)
+void page_change_read(struct page_change *change, const struct hyptrace_meaning *meaning,
+		      unsigned int cpu, const struct hyptrace_record *rec)
 {
 	*change = (struct page_change){
 		.ts = rec->ts,
@@ -74,8 +71,8 @@ void page_change_init(struct page_change *change, struct hyptrace_formats *forma
 		.pfn = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_PAGE, rec),
 		.nr = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_COUNT, rec),
 		.handle = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec),
+		.gfn = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_GUEST_PAGE, rec),
 		.ret = (int64_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_RESULT, rec),
-		.text = page_change_text(formats, meaning->event, rec),
 	};
 }
 
@@ -88,50 +85,51 @@ void page_change_free(struct page_change *change)
 static void add_change(struct page_history *history, unsigned int cpu,
 		       const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
 {
-	const uint64_t pfn = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_PAGE, rec);
-	struct page_change *changes;
+	struct page_change change;
 
-	if (history->pfn < pfn ||
-	    history->pfn - pfn >= hyptrace_meaning_value(meaning, HYPTRACE_ROLE_COUNT, rec))
+	page_change_read(&change, meaning, cpu, rec);
+	if (history->pfn < change.pfn || history->pfn - change.pfn >= change.nr)
 		return;
-	changes = reallocarray(history->changes, history->nr + 1, sizeof(*changes));
-	if (!changes)
+	change.text = page_change_text(history->formats, meaning->event, rec);
+	change.waits = true;
+	history->changes = reallocarray(history->changes, history->nr + 1, sizeof(change));
+	if (!history->changes)
 		die_no_memory();
-	history->changes = changes;
-	page_change_init(&changes[history->nr], history->formats, meaning, cpu, rec);
-	changes[history->nr].order = history->nr;
-	changes[history->nr].waits = true;
-	history->nr++;
+	history->changes[history->nr++] = change;
 	history->nr_waiting++;
+}
+
+bool page_call_made(const struct hyptrace_meaning *meaning, const struct hyptrace_record *call,
+		    uint64_t ts)
+{
+	const uint64_t begin = call->ts - hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION,
+								 call);
+
+	return ts + ROUNDING_NSEC >= begin && ts <= call->ts;
 }
 
 /* A hypercall has ended on a CPU: it made the changes since its begin, but none before. */
 static void add_call(struct page_history *history, unsigned int cpu,
 		     const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
 {
-	const uint64_t begin = rec->ts - hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION,
-								rec);
-	unsigned int i;
+	struct page_change *change = history->changes, *end = change + history->nr;
 
-	for (i = 0; i < history->nr && history->nr_waiting; i++) {
-		struct page_change *change = &history->changes[i];
-
+	for (; change < end && history->nr_waiting; change++) {
 		if (!change->waits || change->cpu != cpu)
 			continue;
 		change->waits = false;
 		history->nr_waiting--;
-		if (change->ts + ROUNDING_NSEC >= begin && change->ts <= rec->ts)
+		if (page_call_made(meaning, rec, change->ts))
 			change->call = page_change_text(history->formats, meaning->event, rec);
 	}
 }
 
-/* Add an event, or a loss. The events of each CPU must be added in the order of time. */
+/* Add an event. They must come in the order of time. */
 void page_history_add(struct page_history *history, unsigned int cpu,
 		      const struct hyptrace_record *rec)
 {
 	const struct hyptrace_meaning *meaning;
 
-	page_history_lost(history, rec->ts, rec->lost);
 	if (!rec->data)
 		return;
 	meaning = hyptrace_model_meaning(history->model, rec);
@@ -141,56 +139,28 @@ void page_history_add(struct page_history *history, unsigned int cpu,
 		add_call(history, cpu, meaning, rec);
 }
 
-/* Note that @lost events were lost before a time, unless @lost is 0. */
-void page_history_lost(struct page_history *history, uint64_t ts, uint64_t lost)
+uint32_t page_change_owner(const struct page_change *change)
 {
-	if (!lost)
-		return;
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		history->lost_more = true;
-	else
-		history->lost += lost;
-	if (ts > history->lost_before)
-		history->lost_before = ts;
-}
+	static const struct {
+		const char	*name;
+		uint32_t	owner, sharer;
+	} names[] = {
+		{ "hyp", HYPTRACE_OWNERSHIP_HYP, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP },
+		{ "guest", HYPTRACE_OWNERSHIP_GUEST, HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST },
+		{ "ffa", HYPTRACE_OWNERSHIP_HOST, HYPTRACE_OWNERSHIP_HOST_SHARED_FFA },
+	};
+	size_t i;
 
-static int compare(const void *a, const void *b)
-{
-	const struct page_change *x = a, *y = b;
-
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-void page_history_sort(struct page_history *history)
-{
-	if (history->nr)
-		qsort(history->changes, history->nr, sizeof(*history->changes), compare);
-}
-
-static uint32_t owner_named(const char *name)
-{
-	if (!strcmp(name, "hyp"))
-		return HYPTRACE_OWNERSHIP_HYP;
-	if (!strcmp(name, "guest"))
-		return HYPTRACE_OWNERSHIP_GUEST;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(change->to, names[i].name))
+			return strstr(change->op, "share") ? names[i].sharer : names[i].owner;
 	return HYPTRACE_OWNERSHIP_HOST;
 }
 
-static uint32_t shared_with(const char *name)
-{
-	if (!strcmp(name, "hyp"))
-		return HYPTRACE_OWNERSHIP_HOST_SHARED_HYP;
-	if (!strcmp(name, "guest"))
-		return HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST;
-	return HYPTRACE_OWNERSHIP_HOST_SHARED_FFA;
-}
-
 /*
- * Find the owner of the page after all changes, which are sorted: enum hyptrace_ownership. Several
- * guests may share a page. The host owns it alone when as many have lost it. Return false if there
- * is no successful change.
+ * Find the owner of the page after all changes: enum hyptrace_ownership. Several guests may share a
+ * page. The host owns it alone when as many have lost it. Return false if there is no successful
+ * change.
  */
 bool page_history_owner(const struct page_history *history, uint32_t *owner)
 {
@@ -203,18 +173,15 @@ bool page_history_owner(const struct page_history *history, uint32_t *owner)
 		if (change->ret)
 			continue;
 		known = true;
+		*owner = page_change_owner(change);
 		if (!strcmp(change->op, "share")) {
-			*owner = shared_with(change->to);
 			sharers++;
-		} else if (!strcmp(change->op, "unshare")) {
+		} else if (strcmp(change->op, "unshare")) {
+			sharers = 0;
+		} else {
 			sharers -= sharers > 0;
 			if (!sharers)
 				*owner = HYPTRACE_OWNERSHIP_HOST;
-			else
-				*owner = shared_with(change->to);
-		} else {
-			*owner = owner_named(change->to);
-			sharers = 0;
 		}
 	}
 	return known;

@@ -10,16 +10,19 @@
  *
  * A transition that no hypercall has made is hyptrace's own, whose hypercalls leave no events.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <linux/hyptrace_netlink.h>
 
 #include "output/die.h"
+#include "page_history.h"
 #include "page_leaks.h"
 
-/* The event's time and the hypercall's begin are rounded down to ns, each by itself. */
-#define ROUNDING_NSEC	1
+/* Sets of owners */
+#define OWNER(owner)	(1U << HYPTRACE_OWNERSHIP_##owner)
+#define ALL		UINT_MAX
 
 /* A take waits no more for its hypercall. */
 static void end_wait(struct page_leaks *leaks, struct page_take *take, enum take_cause cause)
@@ -35,19 +38,97 @@ static void end_wait(struct page_leaks *leaks, struct page_take *take, enum take
 	take->cause = cause;
 }
 
-static void free_take(struct page_take *take, void *arg)
+static void free_take(struct page_leaks *leaks, struct page_take *take)
 {
-	struct page_leaks *leaks = arg;
-
 	if (take->cause == TAKE_WAITS)
 		end_wait(leaks, take, TAKE_NONE);
 	if (take->vm) {
 		take->vm->takes--;
 		leak_vm_put(take->vm);
 	}
-	free(take->event);
-	free(take->call);
+	free((void *)take->event.data);
+	free((void *)take->call.data);
 	free(take);
+}
+
+/* A take of a page is over. The last take of the page gets its place. */
+static void drop(struct page_leaks *leaks, uint64_t pfn, uint64_t minor)
+{
+	struct map_entry *entry = map_find(&leaks->pages, pfn, minor), *last = entry, *next;
+	struct page_take *take = entry->ptr;
+
+	while ((next = map_find(&leaks->pages, pfn, last->minor + 1)))
+		last = next;
+	entry->ptr = last->ptr;
+	map_remove(&leaks->pages, last);
+	if (!--take->pages)
+		free_take(leaks, take);
+}
+
+static void drop_page(struct page_leaks *leaks, uint64_t pfn, unsigned int owners)
+{
+	const struct map_entry *entry;
+	uint64_t minor = 0;
+
+	while ((entry = map_find(&leaks->pages, pfn, minor))) {
+		const struct page_take *take = entry->ptr;
+
+		if (owners & 1U << take->owner)
+			drop(leaks, pfn, minor);
+		else
+			minor++;
+	}
+}
+
+/* The takes of these pages are over that have made one of these the owner. */
+static void drop_pages(struct page_leaks *leaks, const struct page_change *change,
+		       unsigned int owners)
+{
+	struct map_entry *entry = NULL;
+	uint64_t i, nr;
+
+	if (change->nr <= leaks->pages.nr_slots) {
+		for (i = 0; i < change->nr; i++)
+			drop_page(leaks, change->pfn + i, owners);
+		return;
+	}
+	/* Look at the slots: there are fewer. This may miss pages that move to slots before. */
+	do {
+		nr = leaks->pages.nr;
+		while ((entry = map_next(&leaks->pages, entry)))
+			if (entry->key >= change->pfn && entry->key - change->pfn < change->nr)
+				drop_page(leaks, entry->key, owners);
+	} while (leaks->pages.nr < nr);
+}
+
+/* A guest has lost a page: one take of it is over, that of its place in the guest if possible. */
+static void unshare_page(struct page_leaks *leaks, uint64_t pfn, const struct leak_vm *vm,
+			 uint64_t shift)
+{
+	uint64_t minor, found = UINT64_MAX;
+	const struct map_entry *entry;
+
+	for (minor = 0; (entry = map_find(&leaks->pages, pfn, minor)); minor++) {
+		const struct page_take *take = entry->ptr;
+
+		if (take->vm != vm || take->owner != HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST)
+			continue;
+		found = minor;
+		if (take->shift == shift)
+			break;
+	}
+	if (found != UINT64_MAX)
+		drop(leaks, pfn, found);
+}
+
+static void unshare(struct page_leaks *leaks, const struct page_change *change)
+{
+	const struct leak_vm *vm = leak_vm_find(leaks, change->handle);
+	uint64_t i;
+
+	/* A damaged event may have any number of pages. */
+	for (i = 0; vm && i < change->nr && i < leaks->max_pages && leaks->pages.nr; i++)
+		unshare_page(leaks, change->pfn + i, vm, change->gfn - change->pfn);
 }
 
 /*
@@ -57,11 +138,10 @@ static void free_take(struct page_take *take, void *arg)
 bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats)
 {
 	*leaks = (struct page_leaks){
-		.formats = formats, .model = hyptrace_model_new(formats, NULL),
+		.model = hyptrace_model_new(formats, NULL), .max_pages = max_pages,
 	};
 	if (!leaks->model)
 		die_no_memory();
-	page_takes_init(&leaks->takes, max_pages, free_take, leaks);
 	leaks->transition = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_TRANSITION);
 	leaks->call = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_HYPERCALL);
 	return leaks->transition && leaks->call && leak_vm_knows_teardown(leaks);
@@ -69,9 +149,16 @@ bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace
 
 void page_leaks_free(struct page_leaks *leaks)
 {
+	struct map_entry *entry = NULL;
 	struct leak_vm *vm;
 
-	page_takes_free(&leaks->takes);
+	while ((entry = map_next(&leaks->pages, entry))) {
+		struct page_take *take = entry->ptr;
+
+		if (!--take->pages)
+			free_take(leaks, take);
+	}
+	map_free(&leaks->pages);
 	free(leaks->waiting);
 	while ((vm = leaks->vms)) {
 		leaks->vms = vm->next;
@@ -80,29 +167,15 @@ void page_leaks_free(struct page_leaks *leaks)
 	hyptrace_model_free(leaks->model);
 }
 
-static bool is_named(const struct page_leaks *leaks, enum hyptrace_role role,
-		     const struct hyptrace_record *rec, const char *name)
+static struct hyptrace_record copy_of(const struct hyptrace_record *rec)
 {
-	const uint64_t value = hyptrace_meaning_value(leaks->transition, role, rec);
-	const char *found = hyptrace_meaning_value_name(leaks->transition, role, value);
+	struct hyptrace_record copy = *rec;
+	void *data = malloc(rec->size);
 
-	return found && !strcmp(found, name);
-}
-
-/* A value of a transition */
-static uint64_t value_of(const struct page_leaks *leaks, enum hyptrace_role role,
-			 const struct hyptrace_record *rec)
-{
-	return hyptrace_meaning_value(leaks->transition, role, rec);
-}
-
-static void *copy_of(const struct hyptrace_record *rec)
-{
-	void *copy = malloc(rec->size);
-
-	if (!copy)
+	if (!data)
 		die_no_memory();
-	return memcpy(copy, rec->data, rec->size);
+	copy.data = memcpy(data, rec->data, rec->size);
+	return copy;
 }
 
 /* Get the list of the takes of a CPU that wait for their hypercall. */
@@ -128,102 +201,76 @@ static void set_vm(struct page_take *take, struct leak_vm *vm)
 }
 
 /* Pages go to an owner, or are shared with it. */
-static void take_pages(struct page_leaks *leaks, unsigned int cpu,
-		       const struct hyptrace_record *rec, uint8_t owner, struct leak_vm *vm)
+static void take_pages(struct page_leaks *leaks, const struct page_change *change,
+		       const struct hyptrace_record *rec)
 {
-	const uint64_t pfn = value_of(leaks, HYPTRACE_ROLE_PAGE, rec);
-	const uint64_t nr = value_of(leaks, HYPTRACE_ROLE_COUNT, rec);
-	struct page_take **waiting = waiting_of(leaks, cpu);
+	struct page_take **waiting = waiting_of(leaks, change->cpu);
 	struct page_take *take = calloc(1, sizeof(*take));
+	uint64_t i, minor;
 
 	if (!take)
 		die_no_memory();
 	*take = (struct page_take){
 		.next = *waiting,
-		.ts = rec->ts,
 		.order = leaks->order++,
-		.cpu = cpu,
-		.owner = owner,
-		.shift = value_of(leaks, HYPTRACE_ROLE_GUEST_PAGE, rec) - pfn,
+		.cpu = change->cpu,
+		.owner = page_change_owner(change),
+		.shift = change->gfn - change->pfn,
 		.event = copy_of(rec),
-		.event_size = rec->size,
 	};
-	set_vm(take, vm);
+	if (!strcmp(change->to, "guest"))
+		set_vm(take, leak_vm_get(leaks, change->handle));
 	if (take->next)
 		take->next->prev = take;
 	*waiting = take;
-	leaks->too_many += page_takes_add(&leaks->takes, pfn, nr, take);
+	for (i = 0; i < change->nr && leaks->pages.nr < leaks->max_pages; i++) {
+		for (minor = 0; map_find(&leaks->pages, change->pfn + i, minor); minor++)
+			;
+		map_add(&leaks->pages, change->pfn + i, minor)->ptr = take;
+		take->pages++;
+	}
+	leaks->too_many += change->nr - i;
 	if (!take->pages)
-		free_take(take, leaks);
+		free_take(leaks, take);
 }
 
-/* The host shares pages: it owns them, and has not shared them with EL2 before. */
-static void share(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
+static void add_change(struct page_leaks *leaks, unsigned int cpu,
+		       const struct hyptrace_record *rec)
 {
-	const uint64_t pfn = value_of(leaks, HYPTRACE_ROLE_PAGE, rec);
-	const uint64_t nr = value_of(leaks, HYPTRACE_ROLE_COUNT, rec);
-	struct leak_vm *vm = NULL;
-	bool with_guest = is_named(leaks, HYPTRACE_ROLE_TO, rec, "guest");
+	struct page_change change;
+	bool to_hyp, to_guest;
 
-	if (!with_guest && !is_named(leaks, HYPTRACE_ROLE_TO, rec, "hyp"))
-		return;
-	/* If events were lost, older takes of these pages may still be there. */
-	page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_HYP);
-	page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_GUEST);
-	page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP);
-	if (with_guest)
-		vm = leak_vm_get(leaks, value_of(leaks, HYPTRACE_ROLE_VM, rec));
-	take_pages(leaks, cpu, rec, with_guest ? HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST :
-		   HYPTRACE_OWNERSHIP_HOST_SHARED_HYP, vm);
-}
-
-static void unshare(struct page_leaks *leaks, const struct hyptrace_record *rec)
-{
-	const uint64_t pfn = value_of(leaks, HYPTRACE_ROLE_PAGE, rec);
-	const uint64_t nr = value_of(leaks, HYPTRACE_ROLE_COUNT, rec);
-	struct leak_vm *vm;
-
-	if (is_named(leaks, HYPTRACE_ROLE_TO, rec, "hyp"))
-		page_takes_drop(&leaks->takes, pfn, nr, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP);
-	if (!is_named(leaks, HYPTRACE_ROLE_TO, rec, "guest"))
-		return;
-	vm = leak_vm_find(leaks, value_of(leaks, HYPTRACE_ROLE_VM, rec));
-	if (vm)
-		page_takes_drop_shared(&leaks->takes, pfn, nr, vm,
-				       value_of(leaks, HYPTRACE_ROLE_GUEST_PAGE, rec) - pfn);
-}
-
-/* Pages change their owner: nobody shares them before and afterwards. */
-static void donate(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
-{
-	page_takes_drop(&leaks->takes, value_of(leaks, HYPTRACE_ROLE_PAGE, rec),
-			value_of(leaks, HYPTRACE_ROLE_COUNT, rec), PAGE_TAKES_ALL);
-	if (is_named(leaks, HYPTRACE_ROLE_TO, rec, "hyp"))
-		take_pages(leaks, cpu, rec, HYPTRACE_OWNERSHIP_HYP, NULL);
-	else if (is_named(leaks, HYPTRACE_ROLE_TO, rec, "guest"))
-		take_pages(leaks, cpu, rec, HYPTRACE_OWNERSHIP_GUEST,
-			   leak_vm_get(leaks, value_of(leaks, HYPTRACE_ROLE_VM, rec)));
-}
-
-static void change(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
-{
 	leaks->transitions++;
-	if (value_of(leaks, HYPTRACE_ROLE_RESULT, rec))
+	page_change_read(&change, leaks->transition, cpu, rec);
+	if (change.ret)
 		return;
-	if (is_named(leaks, HYPTRACE_ROLE_OP, rec, "share"))
-		share(leaks, cpu, rec);
-	else if (is_named(leaks, HYPTRACE_ROLE_OP, rec, "unshare"))
-		unshare(leaks, rec);
-	else if (is_named(leaks, HYPTRACE_ROLE_OP, rec, "donate") ||
-		 is_named(leaks, HYPTRACE_ROLE_OP, rec, "reclaim"))
-		donate(leaks, cpu, rec);
+	to_hyp = !strcmp(change.to, "hyp");
+	to_guest = !strcmp(change.to, "guest");
+	if (!strcmp(change.op, "unshare")) {
+		if (to_hyp)
+			drop_pages(leaks, &change, OWNER(HOST_SHARED_HYP));
+		else if (to_guest)
+			unshare(leaks, &change);
+		return;
+	}
+	if (!strcmp(change.op, "donate") || !strcmp(change.op, "reclaim"))
+		/* nobody shares the pages before and afterwards */
+		drop_pages(leaks, &change, ALL);
+	else if (!strcmp(change.op, "share") && (to_hyp || to_guest))
+		/*
+		 * The host owns the pages, and has not shared them with EL2 before. If events were
+		 * lost, older takes of them may still be there.
+		 */
+		drop_pages(leaks, &change, ALL & ~OWNER(HOST_SHARED_GUEST));
+	else
+		return;
+	if (to_hyp || to_guest)
+		take_pages(leaks, &change, rec);
 }
 
 /* A hypercall has ended: it has made the transitions of the CPU since its begin. */
 static void end_call(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const uint64_t begin = rec->ts - hyptrace_meaning_value(leaks->call, HYPTRACE_ROLE_DURATION,
-								rec);
 	struct page_take **waiting = waiting_of(leaks, cpu), *take;
 	struct leak_vm *vm;
 	bool for_vms;
@@ -232,49 +279,99 @@ static void end_call(struct page_leaks *leaks, unsigned int cpu, const struct hy
 	for_vms = leak_vm_call(leaks, rec, &vm);
 	/* A hypercall that shares a page with a guest also takes pages for the guest's tables. */
 	for (take = *waiting; take && !vm; take = take->next)
-		if (take->ts + ROUNDING_NSEC >= begin)
+		if (page_call_made(leaks->call, rec, take->event.ts))
 			vm = take->vm;
 	while ((take = *waiting)) {
 		end_wait(leaks, take, TAKE_NONE);
-		if (!for_vms || take->ts + ROUNDING_NSEC < begin || take->ts > rec->ts)
+		if (!for_vms || !page_call_made(leaks->call, rec, take->event.ts))
 			continue;
 		take->cause = TAKE_KNOWN;
 		take->call = copy_of(rec);
-		take->call_size = rec->size;
-		take->call_ts = rec->ts;
 		if (!take->vm)
 			set_vm(take, vm);
 	}
-}
-
-static void note_loss(struct page_leaks *leaks, unsigned int cpu, uint64_t ts, uint64_t lost)
-{
-	struct page_take **waiting, *take;
-
-	if (!lost)
-		return;
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		leaks->lost_more = true;
-	else
-		leaks->lost += lost;
-	if (ts > leaks->lost_before)
-		leaks->lost_before = ts;
-	waiting = waiting_of(leaks, cpu);
-	while ((take = *waiting))
-		end_wait(leaks, take, TAKE_LOST);
 }
 
 /* Replay an event or a loss. They must come in the order of time. */
 void page_leaks_add(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	const struct hyptrace_meaning *meaning;
+	struct page_take *take;
 
-	note_loss(leaks, cpu, rec->ts, rec->lost);
+	while (rec->lost && (take = *waiting_of(leaks, cpu)))
+		end_wait(leaks, take, TAKE_LOST);
 	if (!rec->data)
 		return;
 	meaning = hyptrace_model_meaning(leaks->model, rec);
 	if (meaning == leaks->transition)
-		change(leaks, cpu, rec);
+		add_change(leaks, cpu, rec);
 	else if (meaning == leaks->call)
 		end_call(leaks, cpu, rec);
+}
+
+/* Count a page that has not come back. Return whether it is a leak. */
+static bool judge(const struct page_leaks *leaks, const struct page_take *take,
+		  struct leak_counts *counts)
+{
+	if (take->vm) {
+		counts->pending += take->vm->state == LEAK_VM_IS_TORN_DOWN;
+		return take->vm->state == LEAK_VM_IS_GONE;
+	}
+	/* At the end of the history a take waits if its hypercall still runs, or if it has none. */
+	if (take->cause == TAKE_NONE || take->cause == TAKE_WAITS ||
+	    leaks->last_gone <= take->event.ts)
+		return false;
+	if (take->cause == TAKE_LOST)
+		counts->unknown++;
+	else if (leaks->vms)
+		counts->undecided++;
+	else
+		return true;
+	return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct page_leak *x = a, *y = b;
+
+	if (x->take->order != y->take->order)
+		return x->take->order < y->take->order ? -1 : 1;
+	return x->pfn < y->pfn ? -1 : x->pfn > y->pfn;
+}
+
+/*
+ * List the pages that have not come back after the teardown of their VM, for free(): one page in
+ * each entry, those that were taken at once in the order of their numbers.
+ */
+struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_counts *counts)
+{
+	struct page_leak *list = calloc((size_t)leaks->pages.nr + 1, sizeof(*list));
+	struct map_entry *entry = NULL;
+
+	if (!list)
+		die_no_memory();
+	*counts = (struct leak_counts){ 0 };
+	while ((entry = map_next(&leaks->pages, entry)))
+		if (judge(leaks, entry->ptr, counts))
+			list[counts->leaked++] = (struct page_leak){
+				.pfn = entry->key, .nr = 1, .take = entry->ptr,
+			};
+	qsort(list, counts->leaked, sizeof(*list), compare);
+	return list;
+}
+
+/* Merge neighbouring pages that were taken at once. */
+uint64_t page_leaks_merge(struct page_leak *list, uint64_t nr)
+{
+	uint64_t i, nr_ranges = 0;
+
+	for (i = 0; i < nr; i++) {
+		struct page_leak *last = nr_ranges ? &list[nr_ranges - 1] : NULL;
+
+		if (last && last->take == list[i].take && last->pfn + last->nr == list[i].pfn)
+			last->nr += list[i].nr;
+		else
+			list[nr_ranges++] = list[i];
+	}
+	return nr_ranges;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The pages that VMs have taken and that have not come back after their teardown, from
- * mem_transition and host_hcall events. For who.
+ * mem_transition and host_hcall events. For leaks.
  */
 #ifndef PAGE_LEAKS_H
 #define PAGE_LEAKS_H
 
 #include "lib/hyptrace_model.h"
-#include "page_takes.h"
+#include "output/map.h"
 
 /* Pages to remember at most: 4 GiB of memory. In the worst case this takes some 350 MB. */
 #define PAGE_LEAKS_MAX_PAGES	(1U << 20)
@@ -30,6 +30,29 @@ struct leak_vm {
 	size_t			takes;		/* of its pages */
 };
 
+/* Which hypercall took pages */
+enum take_cause {
+	TAKE_WAITS,	/* its event, the next one of the CPU, may still be added */
+	TAKE_KNOWN,	/* it is in the take */
+	TAKE_NONE,	/* hyptrace itself, or another hypercall that is not about VMs */
+	TAKE_LOST,	/* its event may be among those that were lost */
+};
+
+/* An event by which the host gave pages away, or shared them */
+struct page_take {
+	size_t			pages;	/* pages of it that have not come back */
+	struct page_take	*next;	/* the next take of the CPU that waits for its hypercall */
+	struct page_take	*prev;	/* the one before, or NULL if this one is the first */
+	uint64_t		order;	/* how many takes there were before */
+	unsigned int		cpu;
+	uint8_t			owner;	/* enum hyptrace_ownership of the pages since then */
+	uint8_t			cause;	/* enum take_cause */
+	struct leak_vm		*vm;	/* the VM that took them, or NULL */
+	uint64_t		shift;	/* number of a page in the guest minus its number */
+	struct hyptrace_record	event;	/* a copy */
+	struct hyptrace_record	call;	/* a copy of the hypercall's; without data: none */
+};
+
 /* Neighbouring pages that were taken at once and are missing */
 struct page_leak {
 	uint64_t		pfn;
@@ -38,11 +61,15 @@ struct page_leak {
 };
 
 struct page_leaks {
-	struct hyptrace_formats		*formats;
 	struct hyptrace_model		*model;
 	const struct hyptrace_meaning	*transition;	/* or NULL */
 	const struct hyptrace_meaning	*call;		/* or NULL */
-	struct page_takes		takes;		/* the pages that have not come back */
+	/*
+	 * The takes of all pages that have not come back. Those of one page, which several guests
+	 * may share, have the minor keys 0, 1 and so on.
+	 */
+	struct map			pages;
+	size_t				max_pages;
 	struct leak_vm			*vms;		/* that are not gone */
 	unsigned int			nr_vms;
 	struct page_take		**waiting;	/* takes of each CPU without a hypercall */
@@ -52,9 +79,6 @@ struct page_leaks {
 	uint64_t			calls;
 	uint64_t			last_gone;	/* when the last teardown was over */
 	uint64_t			nr_gone;	/* teardowns that are over */
-	uint64_t			lost;		/* events of any kind */
-	bool				lost_more;	/* nobody knows how many more */
-	uint64_t			lost_before;	/* time of the last loss */
 	uint64_t			too_many;	/* pages that there was no room for */
 	uint64_t			too_many_vms;
 };
@@ -67,13 +91,11 @@ struct leak_counts {
 	uint64_t	unknown;	/* the hypercall that has taken them was lost */
 };
 
-/* page_leaks.c: the replay */
+/* page_leaks.c: the replay, and what is a leak */
 bool page_leaks_init(struct page_leaks *leaks, size_t max_pages,
 		     struct hyptrace_formats *formats);
 void page_leaks_free(struct page_leaks *leaks);
 void page_leaks_add(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec);
-
-/* leak_list.c: what is a leak */
 struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_counts *counts);
 uint64_t page_leaks_merge(struct page_leak *list, uint64_t nr);
 

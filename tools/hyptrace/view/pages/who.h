@@ -1,36 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the two halves of who share: cmd_who.c and who_leaks.c.
+ * The verbs page and leaks, and what their views share.
  */
 #ifndef WHO_H
 #define WHO_H
 
-#include "lib/hyptrace_model.h"
-#include "cli/cli.h"
+#include "output/columns.h"
 #include "output/printer.h"
-#include "session/snapshots.h"
+#include "session/session.h"
 #include "page_history.h"
+#include "page_leaks.h"
 
 /* Both events are needed. */
 #define WHO_ENABLE	"use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\""
 
-/* The events of a remote, and how they are printed */
-struct who_events {
-	struct hyptrace_event		**events;
-	unsigned int			nr;
-	/* their formats, with the names of hypercalls */
-	struct hyptrace_formats		*formats;
-	struct hyptrace_hypercall	**calls;	/* these names, or NULL */
+struct who {
+	struct session		session;	/* its argument is this struct */
+	/* the options */
+	bool			is_leaks;
+	bool			has_page;
+	uint64_t		page;
+	bool			is_address;
+	bool			is_live;	/* "live" in place of a file */
+	bool			csv;
+	uint64_t		last;		/* print only so many changes; 0: all */
+
+	uint64_t		lost_before;	/* time of the last loss */
+	/* of page */
+	uint8_t			owner;		/* the hypervisor's answer */
+	struct page_history	history;
+	/* of leaks */
+	struct page_leaks	leaks;
+	struct page_leak	*list;
+	uint64_t		nr;
+	struct leak_counts	counts;
+	/* pages that have come back since the history was read */
+	uint64_t		back;
+	bool			incomplete;	/* events are missing */
 };
 
-/* who_events.c */
-int who_get_events(struct context *ctx, const char *remote, struct who_events *events);
-void who_free_events(struct who_events *events);
-void who_add_change(struct printer *p, const struct page_change *change);
-void who_note_losses(uint64_t lost, bool lost_more, uint64_t before, uint64_t read);
+/* A change of a page, or the leak that it has made */
+struct who_row {
+	const struct page_change	*change;
+	/* for leaks only */
+	uint64_t			page, pages;	/* the first one, and their number */
+	const char			*owner;
+	const struct leak_vm		*vm;	/* or NULL */
+	uint64_t			gone;	/* when the VM was gone, or the last one */
+};
 
-/* who_leaks.c */
-int who_leaks_live(struct context *ctx, const struct hyptrace_remote *remote);
-int who_leaks_file(struct context *ctx, const char *path);
+/* page_view.c, leaks_view.c: return an exit code */
+int page_run(struct who *who);
+int leaks_run(struct who *who);
+
+/* who_rows.c */
+void who_begin_rows(const struct who *who);
+void who_put_row(const struct who *who, const struct who_row *row);
+void who_end_rows(const struct who *who);
+void who_note_losses(const struct who *who);
 
 #endif /* WHO_H */

@@ -69,7 +69,7 @@ struct record_file {
 /* The settings and the state of the verb */
 struct record {
 	struct context			*ctx;
-	const struct hyptrace_remote	*remote;
+	struct hyptrace_remote	*remote;
 	const char			*path;		/* "-" for the standard output */
 	struct words			words;		/* of --event */
 	const char			*filter;	/* of --filter, or NULL */

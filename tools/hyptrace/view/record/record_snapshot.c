@@ -12,7 +12,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "session/select.h"
-#include "session/snapshots.h"
+#include "session/session.h"
 #include "record.h"
 
 /* A delta that needs no record of its own */
@@ -136,9 +136,8 @@ static void begin_file(struct saving *saving)
 		gaps_look_at_events(&r->gaps);
 }
 
-static void take(void *arg, unsigned int cpu, const struct hyptrace_record *rec)
+static void take(struct saving *saving, unsigned int cpu, const struct hyptrace_record *rec)
 {
-	struct saving *saving = arg;
 	struct hyptrace_error err;
 	struct copier *c;
 
@@ -151,6 +150,15 @@ static void take(void *arg, unsigned int cpu, const struct hyptrace_record *rec)
 		else if (add(c, rec, &err))
 			saving->code = cmd_fail("%s", err.text);
 	}
+}
+
+static void take_all(struct session *s, const struct hyptrace_stream_event *events,
+		     unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		take(s->arg, events[i].cpu, &events[i].record);
 }
 
 /* Write what is left of a CPU, and its counts. */
@@ -172,15 +180,19 @@ static void end_cpu(struct saving *saving, struct copier *c)
 
 static void save(struct saving *saving)
 {
+	static const struct session_ops ops = { .batch = take_all };
 	struct record *r = saving->r;
-	struct snapshots found;
+	struct session s = {
+		.ctx = r->ctx, .name = r->remote->name, .remote = r->remote, .ops = &ops,
+		.arg = saving, .takes = SESSION_SNAPSHOT | SESSION_NO_RINGS,
+	};
+	int code = session_run_snapshot(&s);
 	unsigned int i;
 
-	i = snapshots_read(r->ctx, r->remote, take, saving, &found);
-	saving->code = saving->code ? saving->code : (int)i;
-	if (!saving->code && !found.has_rings)
+	saving->code = saving->code ? saving->code : code;
+	if (!saving->code && !s.has_rings)
 		saving->code = cmd_fail("cannot record \"%s\": the rings are not loaded, so they hold nothing",
-					r->remote->name);
+					s.name);
 	begin_file(saving);
 	for (i = 0; i < saving->nr; i++)
 		end_cpu(saving, &saving->copiers[i]);
