@@ -45,11 +45,10 @@ test_tools_extack-srcs := $(call library,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(call library,field.c format.c format_file.c format_names.c print.c print_build.c names.c \
-	sentence.c sentence_calls.c sentence_guest.c sentence_names.c sentence_printk.c sentence_symbols.c \
-	sentence_text.c format_foreign.c)
+tools-print-srcs := $(call library,field.c format.c format_file.c format_foreign.c model.c model_names.c names.c \
+	print.c print_build.c sentence.c sentence_names.c sentence_printk.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
-tools-model-srcs := $(call library,model.c model_names.c nest.c)
+tools-model-srcs := $(call library,nest.c)
 
 test_tools_model-srcs := $(tools-format-srcs) $(tools-model-srcs) fail_alloc.c
 test_tools_model-cflags := $(tools-cflags)

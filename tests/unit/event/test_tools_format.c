@@ -342,8 +342,11 @@ static void no_memory(void **state)
 			assert_string_equal(err.text, "out of memory");
 		}
 	}
-	/* allocations: object, parser, two tables, lines, and per event a stream that is closed */
-	assert_int_equal(nth - 2, 5 + 3 * 2);
+	/*
+	 * allocations: object, parser, two tables, lines, and per event its meaning and a stream
+	 * that is closed
+	 */
+	assert_int_equal(nth - 2, 5 + 3 * 3);
 
 	for (failed = true, nth = 1; failed; nth++) {
 		fail_alloc(nth);

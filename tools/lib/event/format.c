@@ -29,9 +29,13 @@ static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event
 	if (!text)
 		return hyptrace_error_memory(err);
 
-	hyptrace_sentence_free(format->meaning);
-	format->meaning = hyptrace_sentence_new(event, &fmts->names);
-	format->sentence = format->meaning;
+	hyptrace_meaning_free(format->meaning);
+	format->meaning = hyptrace_meaning_new(event, &fmts->names, true);
+	if (!format->meaning) {
+		free(text);
+		return hyptrace_error_memory(err);
+	}
+	format->sentence = format->meaning->sentence ? format->meaning : NULL;
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
 	format->event = event;
@@ -67,7 +71,6 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 					      unsigned int nr, struct hyptrace_error *err)
 {
 	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
-	const struct hyptrace_field *classes;
 	unsigned int i;
 
 	if (!fmts)
@@ -82,10 +85,12 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 
 	if (!make_lists(fmts, events, nr))
 		goto no_memory;
-	classes = hyptrace_sentence_find_classes(events, nr);
-	fmts->names.classes = classes ? hyptrace_sentence_symbols_new(classes) : NULL;
-	if (classes && !fmts->names.classes)
-		goto no_memory;
+	fmts->names.class_field = hyptrace_find_classes(events, nr);
+	if (fmts->names.class_field) {
+		fmts->names.classes = hyptrace_symbols_new(fmts->names.class_field);
+		if (!fmts->names.classes)
+			goto no_memory;
+	}
 	for (i = 0; i < nr; i++)
 		if (events[i]->id < fmts->nr_ids && add_format(fmts, events[i], err))
 			goto fail;
@@ -184,14 +189,14 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 	trace_seq_destroy(&fmts->seq);
 	for (i = 0; fmts->by_id && fmts->prints && i < fmts->nr_ids; i++) {
 		hyptrace_print_free(fmts->prints[i]);
-		hyptrace_sentence_free(fmts->by_id[i].meaning);
+		hyptrace_meaning_free(fmts->by_id[i].meaning);
 		free(fmts->by_id[i].lead);
 	}
 	free(fmts->by_id);
 	free(fmts->prints);
 	free(fmts->memo);
 	free(fmts->names.calls);
-	hyptrace_sentence_symbols_free(fmts->names.classes);
+	hyptrace_symbols_free(fmts->names.classes);
 	free(fmts);
 }
 
@@ -215,7 +220,7 @@ int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
 				    struct hyptrace_error *err)
 {
 	memset(fmts->memo, 0, sizeof(*fmts->memo));
-	if (hyptrace_sentence_set_calls(&fmts->names, calls, nr))
+	if (hyptrace_names_set_calls(&fmts->names, calls, nr))
 		return hyptrace_error_memory(err);
 	return 0;
 }
@@ -282,6 +287,14 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 	return 0;
 }
 
+static inline char *print_sentence(const struct meaning *meaning, const void *data, char *to)
+{
+	uint64_t values[HYPTRACE_NR_ROLES];
+
+	hyptrace_meaning_values(meaning, data, values);
+	return meaning->sentence->put(meaning, values, to);
+}
+
 /* Not inlined: it would slow down the events that have steps. */
 static __attribute__((noinline)) char *put_sentence(const struct hyptrace_formats *fmts,
 						    const struct hyptrace_record *rec, char *to)
@@ -296,7 +309,7 @@ static __attribute__((noinline)) char *put_sentence(const struct hyptrace_format
 	if (!format->lead || rec->size < format->event->size)
 		return NULL;
 	to = hyptrace_digits_text(to, format->lead, format->lead_len);
-	return hyptrace_sentence_put(format->sentence, rec->data, to);
+	return print_sentence(format->sentence, rec->data, to);
 }
 
 static inline char *make_line(const struct hyptrace_formats *fmts,
@@ -405,11 +418,11 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 				  const struct hyptrace_record *rec, size_t *len)
 {
 	struct tep_event *tep_event = fmts->by_id[event->id].tep_event;
-	const struct sentence *sentence = fmts->by_id[event->id].sentence;
+	const struct meaning *sentence = fmts->by_id[event->id].sentence;
 	struct trace_seq *s = &fmts->seq;
 
 	if (sentence) {
-		*len = hyptrace_sentence_put(sentence, rec->data, fmts->text) - fmts->text;
+		*len = print_sentence(sentence, rec->data, fmts->text) - fmts->text;
 		fmts->text[*len] = '\0';
 		return fmts->text;
 	}
@@ -431,4 +444,123 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 	trace_seq_terminate(s);
 	*len = s->len;
 	return s->buffer;
+}
+
+/**
+ * hyptrace_formats_has_sentence - check whether an event is printed as a sentence
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ *
+ * Return: true if it is; false if it is printed in its print format.
+ */
+bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event)
+{
+	return fmts->by_id[event->id].sentence;
+}
+
+/**
+ * hyptrace_formats_name_depends - check whether the name of a value depends on the whole event
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ *
+ * Return: true if hyptrace_formats_name() may give a value another name than
+ * hyptrace_symbol_name().
+ */
+bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event,
+				   const struct hyptrace_field *field)
+{
+	const struct meaning *sentence = fmts->by_id[event->id].sentence;
+
+	return sentence && hyptrace_meaning_depends(sentence, field);
+}
+
+/**
+ * hyptrace_formats_name - get the name of a field's value
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ * @rec:	a record of @event
+ *
+ * Return: the name, such as "-EPERM" for a field ret; NULL if the value has none.
+ */
+const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
+				  const struct hyptrace_event *event,
+				  const struct hyptrace_field *field,
+				  const struct hyptrace_record *rec)
+{
+	const struct meaning *sentence = fmts->by_id[event->id].sentence;
+	uint64_t value;
+
+	if (hyptrace_field_value(field, rec, &value))
+		return NULL;
+	return sentence ? hyptrace_meaning_field_name(sentence, field, value, rec) :
+			  hyptrace_symbol_name(field, value);
+}
+
+/* The meaning of an event of hypercalls with a sentence; else NULL */
+static const struct hyptrace_meaning *hypercall_of(const struct hyptrace_formats *fmts,
+						   const struct hyptrace_event *event)
+{
+	const struct meaning *meaning = fmts->by_id[event->id].meaning;
+
+	return meaning && meaning->sentence && meaning->public.kind == HYPTRACE_KIND_HYPERCALL ?
+	       &meaning->public : NULL;
+}
+
+/**
+ * hyptrace_formats_hypercall - get the hypercall that an event describes
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @rec:	a record of @event
+ *
+ * Return: the hypercall, one of hyptrace_formats_set_hypercalls(); else NULL.
+ */
+const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
+							    const struct hyptrace_event *event,
+							    const struct hyptrace_record *rec)
+{
+	const struct hyptrace_meaning *meaning = hypercall_of(fmts, event);
+
+	if (!meaning || !fmts->by_id[event->id].sentence)
+		return NULL;
+	return hyptrace_meaning_hypercall(meaning,
+					  hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec));
+}
+
+/**
+ * hyptrace_formats_result - get the field that has a value only if a hypercall returns something
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ *
+ * Return: the field; NULL if the event is not that of a hypercall.
+ */
+const struct hyptrace_field *hyptrace_formats_result(const struct hyptrace_formats *fmts,
+						     const struct hyptrace_event *event)
+{
+	const struct hyptrace_meaning *meaning = hypercall_of(fmts, event);
+
+	return meaning ? meaning->places[HYPTRACE_ROLE_RESULT].field : NULL;
+}
+
+/**
+ * hyptrace_formats_has_result - is there a value in the field of hyptrace_formats_result()?
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @rec:	a record of @event
+ *
+ * Return: false if the hypercall was invalid or returns nothing; true for other events.
+ */
+bool hyptrace_formats_has_result(const struct hyptrace_formats *fmts,
+				 const struct hyptrace_event *event,
+				 const struct hyptrace_record *rec)
+{
+	const struct hyptrace_meaning *meaning = hypercall_of(fmts, event);
+
+	return !meaning ||
+	       (!hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec) &&
+		hyptrace_meaning_returns(fmts->by_id[event->id].meaning,
+					 hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec)));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the events of a remote are printed. For format.c and format_names.c.
+ * How the events of a remote are printed. For format.c and model.c.
  */
 #ifndef HYPTRACE_FORMAT_H
 #define HYPTRACE_FORMAT_H
@@ -8,15 +8,15 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
-#include "sentence.h"
+#include "meaning.h"
 
 /* How to print an event */
 struct format {
 	const struct hyptrace_event	*event;
 	struct tep_event		*tep_event;	/* its parsed print format */
-	struct sentence			*meaning;	/* its sentence, or NULL */
+	struct meaning			*meaning;	/* NULL if a file has described the event */
 	/* the same if the event is printed as a sentence, else NULL */
-	struct sentence			*sentence;
+	const struct meaning		*sentence;
 	/*
 	 * text before the sentence in a line; NULL if a line has no room for both. DIGITS_SLACK
 	 * bytes after it are readable

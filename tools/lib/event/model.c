@@ -1,54 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What events mean: their kinds, and where the fields are that have a role. model_names.c has the
- * names.
+ * names, sentence.c the sentences.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format.h"
-#include "model.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
-#define BIT(role)	(1U << HYPTRACE_ROLE_##role)
-#define BITS_VCPU	(BIT(VCPU) | BIT(VM) | BIT(INDEX))
+#define NEEDS_VM	(NEEDS(VCPU) | NEEDS(VM) | NEEDS(INDEX))
 
 static const struct {
 	const char	*event;
-	unsigned int	needs;		/* a bit for each role */
+	uint64_t	needs;		/* a bit for each role */
 	unsigned int	named_by;
 } kinds[HYPTRACE_NR_KINDS] = {
-	[HYPTRACE_KIND_ENTER] = { "hyp_enter", BIT(REASON), HYPTRACE_ROLE_REASON },
-	[HYPTRACE_KIND_EXIT] = { "hyp_exit", BIT(REASON), HYPTRACE_ROLE_REASON },
-	[HYPTRACE_KIND_HYPERCALL] = { "host_hcall", BIT(ID), HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_SMC] = { "host_smc", BIT(ID), HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_PSCI] = { "psci_call", BIT(ID), HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_FFA] = { "host_ffa_call", BIT(ID), HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_GUEST_EXIT] = { "guest_exit", BIT(CLASS), HYPTRACE_NR_ROLES },
-	[HYPTRACE_KIND_GUEST_FIXUP] = { "guest_fixup", BIT(CLASS), HYPTRACE_ROLE_CLASS },
-	[HYPTRACE_KIND_MEM_ABORT] = { "host_mem_abort", BIT(ESR), HYPTRACE_NR_ROLES },
-	[HYPTRACE_KIND_GUEST_ENTER] = { "guest_enter", BITS_VCPU, HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_ILLEGAL_TRAP] = { "vcpu_illegal_trap", BIT(ESR), HYPTRACE_NR_ROLES },
-	[HYPTRACE_KIND_VCPU_LOAD] = { "vcpu_load", BIT(VCPU), HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_VCPU_PUT] = { "vcpu_put", BIT(VCPU), HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_TRANSITION] = { "mem_transition", BIT(OP) | BIT(FROM) | BIT(TO),
+	[HYPTRACE_KIND_ENTER] = { "hyp_enter", NEEDS(REASON), HYPTRACE_ROLE_REASON },
+	[HYPTRACE_KIND_EXIT] = { "hyp_exit", NEEDS(REASON), HYPTRACE_ROLE_REASON },
+	[HYPTRACE_KIND_HYPERCALL] = { "host_hcall", NEEDS(ID), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_SMC] = { "host_smc", NEEDS(ID), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_PSCI] = { "psci_call", NEEDS(ID), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_FFA] = { "host_ffa_call", NEEDS(ID), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_GUEST_EXIT] = { "guest_exit", NEEDS(CLASS), HYPTRACE_NR_ROLES },
+	[HYPTRACE_KIND_GUEST_FIXUP] = { "guest_fixup", NEEDS(CLASS), HYPTRACE_ROLE_CLASS },
+	[HYPTRACE_KIND_MEM_ABORT] = { "host_mem_abort", NEEDS(ESR), HYPTRACE_NR_ROLES },
+	[HYPTRACE_KIND_GUEST_ENTER] = { "guest_enter", NEEDS_VM, HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_ILLEGAL_TRAP] = { "vcpu_illegal_trap", NEEDS(ESR), HYPTRACE_NR_ROLES },
+	[HYPTRACE_KIND_VCPU_LOAD] = { "vcpu_load", NEEDS(VCPU), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_VCPU_PUT] = { "vcpu_put", NEEDS(VCPU), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_TRANSITION] = { "mem_transition", NEEDS(OP) | NEEDS(FROM) | NEEDS(TO),
 				       HYPTRACE_NR_ROLES },
-	[HYPTRACE_KIND_TLBI] = { "tlbi", BIT(OP), HYPTRACE_ROLE_OP },
-	[HYPTRACE_KIND_POOL] = { "hyp_pool", BIT(OP) | BIT(POOL) | BIT(LEFT), HYPTRACE_ROLE_OP },
+	[HYPTRACE_KIND_TLBI] = { "tlbi", NEEDS(OP), HYPTRACE_ROLE_OP },
+	[HYPTRACE_KIND_POOL] = { "hyp_pool", NEEDS(OP) | NEEDS(POOL) | NEEDS(LEFT),
+				 HYPTRACE_ROLE_OP },
 	[HYPTRACE_KIND_PRINTK] = { "hyp_printk", 0, HYPTRACE_ROLE_ID },
-	[HYPTRACE_KIND_MARK] = { "selftest", BIT(ID), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_MARK] = { "selftest", NEEDS(ID), HYPTRACE_ROLE_ID },
 };
 
 static const struct {
 	const char		*field;
 	enum hyptrace_role	role;
 } roles[] = {
+	{ "a", HYPTRACE_ROLE_NUMBER1 },		{ "b", HYPTRACE_ROLE_NUMBER2 },
+	{ "c", HYPTRACE_ROLE_NUMBER3 },		{ "d", HYPTRACE_ROLE_NUMBER4 },
 	{ "addr", HYPTRACE_ROLE_ADDRESS },	{ "arg", HYPTRACE_ROLE_ARG1 },
 	{ "arg1", HYPTRACE_ROLE_ARG1 },		{ "arg2", HYPTRACE_ROLE_ARG2 },
 	{ "arg3", HYPTRACE_ROLE_ARG3 },		{ "arg4", HYPTRACE_ROLE_ARG4 },
 	{ "code", HYPTRACE_ROLE_CODE },		{ "duration", HYPTRACE_ROLE_DURATION },
 	{ "ec", HYPTRACE_ROLE_CLASS },		{ "err", HYPTRACE_ROLE_RESULT },
-	{ "esr", HYPTRACE_ROLE_ESR },		{ "forwarded", HYPTRACE_ROLE_FORWARDED },
+	{ "esr", HYPTRACE_ROLE_ESR },		{ "fmt_id", HYPTRACE_ROLE_FORMAT },
+	{ "forwarded", HYPTRACE_ROLE_FORWARDED }, { "order", HYPTRACE_ROLE_ORDER },
+	{ "res_a1", HYPTRACE_ROLE_RETURNED1 },	{ "res_a2", HYPTRACE_ROLE_RETURNED2 },
+	{ "res_a3", HYPTRACE_ROLE_RETURNED3 },	{ "res_a4", HYPTRACE_ROLE_RETURNED4 },
 	{ "from", HYPTRACE_ROLE_FROM },		{ "func", HYPTRACE_ROLE_ID },
 	{ "func_id", HYPTRACE_ROLE_ID },	{ "gfn", HYPTRACE_ROLE_GUEST_PAGE },
 	{ "handle", HYPTRACE_ROLE_VM },		{ "handled", HYPTRACE_ROLE_HANDLED },
@@ -59,6 +63,7 @@ static const struct {
 	{ "pfn", HYPTRACE_ROLE_PAGE },		{ "pool", HYPTRACE_ROLE_POOL },
 	{ "reason", HYPTRACE_ROLE_REASON },	{ "ret", HYPTRACE_ROLE_RESULT },
 	{ "to", HYPTRACE_ROLE_TO },		{ "vcpu", HYPTRACE_ROLE_VCPU },
+	{ "vmid", HYPTRACE_ROLE_VMID },
 };
 
 static enum hyptrace_kind find_kind(const struct hyptrace_meaning *meaning)
@@ -72,7 +77,7 @@ static enum hyptrace_kind find_kind(const struct hyptrace_meaning *meaning)
 	if (kind == HYPTRACE_NR_KINDS)
 		return HYPTRACE_KIND_OTHER;
 	for (role = 0; role < HYPTRACE_NR_ROLES; role++)
-		if (kinds[kind].needs & 1U << role && !meaning->places[role].size)
+		if (kinds[kind].needs >> role & 1 && !meaning->places[role].size)
 			return HYPTRACE_KIND_OTHER;
 	return kind;
 }
@@ -116,19 +121,99 @@ static uint64_t value_named(const struct hyptrace_meaning *meaning, enum hyptrac
 	return UINT64_MAX;
 }
 
-static struct meaning *new_meaning(const struct hyptrace_formats *fmts,
-				   const struct format *format)
+/* Is a field a number with the sign of its role, and are the names of its values usable? */
+static bool is_usable(const struct hyptrace_field *field, enum hyptrace_role role, uint32_t size)
+{
+	const bool is_signed = role == HYPTRACE_ROLE_RESULT || role == HYPTRACE_ROLE_VCPU;
+	unsigned int i;
+
+	if (!field || field->is_signed != is_signed || !hyptrace_field_is_number(field, size))
+		return false;
+	/* sentence_printk.c checks a format when it prints it: one does not spoil the others */
+	for (i = 0; role != HYPTRACE_ROLE_FORMAT && i < field->nr_symbols; i++)
+		if (!hyptrace_is_name(field->symbols[i]->name))
+			return false;
+	return true;
+}
+
+/*
+ * Find a field whose values are exception classes. Return the field, whose symbols name the
+ * classes; NULL if there is none.
+ */
+const struct hyptrace_field *hyptrace_find_classes(struct hyptrace_event *const *events,
+						   unsigned int nr)
+{
+	const struct hyptrace_field *field;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		field = hyptrace_event_field(events[i], "ec");
+		if (is_usable(field, HYPTRACE_ROLE_CLASS, events[i]->size))
+			return field;
+	}
+	return NULL;
+}
+
+/* Keep where a field of the sentence is, and the names of its values. */
+static bool add_field(struct meaning *own, const struct hyptrace_field *field,
+		      enum hyptrace_role role)
+{
+	struct sentence_place *place = &own->places[own->nr_places++];
+	struct sentence_place *at = &own->places[own->nr_unsigned];
+
+	/* the unsigned fields are first */
+	if (!field->is_signed) {
+		*place = *at;
+		place = at;
+		own->nr_unsigned++;
+	}
+	place->place = hyptrace_place_of(field->offset, field->size, own->public.size);
+	place->role = role;
+	if (field->nr_symbols)
+		own->symbols[role] = hyptrace_symbols_new(field);
+	return !field->nr_symbols || own->symbols[role];
+}
+
+/* Give the event its sentence if it has all fields that it needs. */
+static bool add_sentence(struct meaning *own)
+{
+	const struct sentence_kind *sentence = &hyptrace_sentences[own->public.kind];
+	unsigned int role;
+
+	for (role = 0; role < HYPTRACE_NR_ROLES; role++)
+		if (sentence->needs >> role & 1 &&
+		    !is_usable(own->public.places[role].field, role, own->public.size))
+			return true;
+	for (role = 0; role < HYPTRACE_NR_ROLES; role++)
+		if (sentence->needs >> role & 1 &&
+		    !add_field(own, own->public.places[role].field, role))
+			return false;
+	own->sentence = sentence->put ? sentence : NULL;
+	return true;
+}
+
+void hyptrace_meaning_free(struct meaning *own)
+{
+	unsigned int i;
+
+	for (i = 0; own && i < HYPTRACE_NR_ROLES; i++)
+		hyptrace_symbols_free(own->symbols[i]);
+	free(own);
+}
+
+/* Find out what an event means, but for its names. Return NULL if there is no memory. */
+struct meaning *hyptrace_meaning_new(const struct hyptrace_event *event,
+				     const struct sentence_names *values, bool has_sentence)
 {
 	struct meaning *own = calloc(1, sizeof(*own));
 	struct hyptrace_meaning *meaning;
 
 	if (!own)
 		return NULL;
-	own->values = &fmts->names;
-	own->sentence = format->meaning;
+	own->values = values;
 	meaning = &own->public;
-	meaning->event = format->event;
-	meaning->size = format->event->size;
+	meaning->event = event;
+	meaning->size = event->size;
 	find_places(meaning);
 	meaning->kind = find_kind(meaning);
 	meaning->named_by = kinds[meaning->kind].named_by;
@@ -138,10 +223,30 @@ static struct meaning *new_meaning(const struct hyptrace_formats *fmts,
 		meaning->into_guest = value_named(meaning, HYPTRACE_ROLE_REASON, "eret_guest");
 	if (meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
 		meaning->trap = value_named(meaning, HYPTRACE_ROLE_CODE, "trap");
-	if (hyptrace_meaning_make_names(own))
+	if (!has_sentence || add_sentence(own))
 		return own;
-	free(own);
+	hyptrace_meaning_free(own);
 	return NULL;
+}
+
+/* The meaning of an event of a model, whose sentence is that of the formats */
+static struct meaning *new_meaning(const struct hyptrace_formats *fmts,
+				   const struct format *format)
+{
+	struct meaning *own;
+
+	if (!format->meaning) {
+		own = hyptrace_meaning_new(format->event, &fmts->names, false);
+	} else {
+		own = malloc(sizeof(*own));
+		if (own)
+			*own = *format->meaning;
+	}
+	if (own && !hyptrace_meaning_make_names(own)) {
+		free(own);
+		return NULL;
+	}
+	return own;
 }
 
 struct model {
@@ -202,7 +307,7 @@ void hyptrace_model_free(struct hyptrace_model *model)
 	for (i = 0; own && i < model->nr; i++) {
 		if (own->by_id[i] == &own->unknown)
 			continue;
-		hyptrace_sentence_symbols_free(own->by_id[i]->names);
+		hyptrace_symbols_free(own->by_id[i]->names);
 		free(own->by_id[i]);
 	}
 	free(own);

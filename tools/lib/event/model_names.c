@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "meaning.h"
 
 /* Bytes of an event's name at most */
 #define NAME_SIZE	(3 * SENTENCE_NAME_MAX + 16)
@@ -30,60 +30,29 @@ static unsigned int nr_symbols(const struct hyptrace_field *field)
 	return field ? field->nr_symbols : 0;
 }
 
-/* "tlbi vmid_ipa": the value alone does not say what has happened. */
-static bool add_after_event(struct meaning *meaning, uint64_t key, const char *value)
+/* The kinds whose values alone do not say what has happened: "tlbi vmid_ipa" */
+#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
+#define AFTER_EVENT	(BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL) | BIT(MEM_ABORT) | \
+			 BIT(ILLEGAL_TRAP))
+
+/* Add names for the values of a field, with @bit in their keys. */
+static bool add_names(struct meaning *meaning, const struct hyptrace_field *field, uint64_t bit)
 {
+	const bool after_event = AFTER_EVENT & HYPTRACE_KIND_BIT(meaning->public.kind);
 	char name[NAME_SIZE];
-
-	snprintf(name, sizeof(name), "%s %s", meaning->public.event->name, value);
-	return hyptrace_sentence_symbols_add(meaning->names, key, name);
-}
-
-static bool name_by_field(struct meaning *meaning, enum hyptrace_role role)
-{
-	const struct hyptrace_field *field = field_of(meaning, role);
 	unsigned int i;
 
-	meaning->names = hyptrace_sentence_symbols_alloc(nr_symbols(field));
-	for (i = 0; meaning->names && i < nr_symbols(field); i++)
-		if (!add_after_event(meaning, field->symbols[i]->value, field->symbols[i]->name))
-			return false;
-	return meaning->names;
-}
+	for (i = 0; i < nr_symbols(field); i++) {
+		const struct hyptrace_symbol *symbol = field->symbols[i];
 
-static bool name_by_class(struct meaning *meaning)
-{
-	const struct sentence_symbols *classes = meaning->values->classes;
-	const unsigned long nr = classes ? 1UL << classes->bits : 0;
-	unsigned long i;
-
-	meaning->names = hyptrace_sentence_symbols_alloc(nr);
-	for (i = 0; meaning->names && i < nr; i++)
-		if (classes->table[i].text &&
-		    !add_after_event(meaning, classes->table[i].value, classes->table[i].text))
+		if (after_event)
+			snprintf(name, sizeof(name), "%s %s", meaning->public.event->name,
+				 symbol->name);
+		if (!hyptrace_symbols_add(meaning->names, bit | symbol->value,
+					  after_event ? name : symbol->name))
 			return false;
-	return meaning->names;
-}
-
-/* A trap is named by its class, any other exit by its code. */
-static bool name_exits(struct meaning *meaning)
-{
-	const struct hyptrace_field *code = field_of(meaning, HYPTRACE_ROLE_CODE);
-	const struct hyptrace_field *class = field_of(meaning, HYPTRACE_ROLE_CLASS);
-	unsigned int i;
-
-	meaning->names = hyptrace_sentence_symbols_alloc(nr_symbols(code) + nr_symbols(class));
-	for (i = 0; meaning->names && i < nr_symbols(code); i++)
-		if (code->symbols[i]->value != meaning->public.trap &&
-		    !hyptrace_sentence_symbols_add(meaning->names, code->symbols[i]->value,
-						   code->symbols[i]->name))
-			return false;
-	for (i = 0; meaning->names && i < nr_symbols(class); i++)
-		if (!hyptrace_sentence_symbols_add(meaning->names,
-						   HYPTRACE_KEY_TRAP | class->symbols[i]->value,
-						   class->symbols[i]->name))
-			return false;
-	return meaning->names;
+	}
+	return true;
 }
 
 /* "donate host -> hyp" */
@@ -102,63 +71,58 @@ static bool name_transitions(struct meaning *meaning)
 	for (i = 0; i < 3; i++)
 		if (fields[i]->nr_symbols > TRANSITION_VALUES)
 			nr = 0;
-	meaning->names = hyptrace_sentence_symbols_alloc(nr);
+	meaning->names = hyptrace_symbols_alloc(nr);
 	for (i = 0; meaning->names && i < nr; i++) {
 		op = fields[0]->symbols[i % nr_op];
 		from = fields[1]->symbols[i / nr_op % nr_from];
 		to = fields[2]->symbols[i / nr_op / nr_from];
 		snprintf(name, sizeof(name), "%s %s -> %s", op->name, from->name, to->name);
-		if (!hyptrace_sentence_symbols_add(meaning->names,
-						   HYPTRACE_KEY_TRANSITION(op->value, from->value,
-									   to->value), name))
+		if (!hyptrace_symbols_add(meaning->names,
+					  HYPTRACE_KEY_TRANSITION(op->value, from->value,
+								  to->value), name))
 			return false;
 	}
 	return meaning->names;
 }
 
-static bool name_by_value(struct meaning *meaning, enum hyptrace_role role)
-{
-	meaning->names = hyptrace_sentence_symbols_new(field_of(meaning, role));
-	return meaning->names;
-}
-
 bool hyptrace_meaning_make_names(struct meaning *meaning)
 {
+	const struct hyptrace_field *by = NULL, *code = NULL;
 	bool has_memory;
 
 	switch (meaning->public.kind) {
+	case HYPTRACE_KIND_GUEST_FIXUP:
+	case HYPTRACE_KIND_TLBI:
+	case HYPTRACE_KIND_POOL:
 	case HYPTRACE_KIND_ENTER:
 	case HYPTRACE_KIND_EXIT:
-		has_memory = name_by_value(meaning, HYPTRACE_ROLE_REASON);
-		break;
 	case HYPTRACE_KIND_HYPERCALL:
 	case HYPTRACE_KIND_SMC:
 	case HYPTRACE_KIND_PSCI:
 	case HYPTRACE_KIND_FFA:
-		has_memory = name_by_value(meaning, HYPTRACE_ROLE_ID);
-		break;
-	case HYPTRACE_KIND_GUEST_EXIT:
-		has_memory = name_exits(meaning);
-		break;
-	case HYPTRACE_KIND_GUEST_FIXUP:
-		has_memory = name_by_field(meaning, HYPTRACE_ROLE_CLASS);
-		break;
-	case HYPTRACE_KIND_TLBI:
-	case HYPTRACE_KIND_POOL:
-		has_memory = name_by_field(meaning, HYPTRACE_ROLE_OP);
+		by = field_of(meaning, meaning->public.named_by);
 		break;
 	case HYPTRACE_KIND_MEM_ABORT:
 	case HYPTRACE_KIND_ILLEGAL_TRAP:
-		has_memory = name_by_class(meaning);
+		by = meaning->values->class_field;
+		break;
+	case HYPTRACE_KIND_GUEST_EXIT:
+		/* a trap is named by its class, any other exit by its code */
+		code = field_of(meaning, HYPTRACE_ROLE_CODE);
+		by = field_of(meaning, HYPTRACE_ROLE_CLASS);
 		break;
 	case HYPTRACE_KIND_TRANSITION:
 		has_memory = name_transitions(meaning);
-		break;
+		goto out;
 	default:
 		return true;
 	}
+	meaning->names = hyptrace_symbols_alloc(nr_symbols(by) + nr_symbols(code));
+	has_memory = meaning->names && add_names(meaning, code, 0) &&
+		     add_names(meaning, by, code ? HYPTRACE_KEY_TRAP : 0);
+out:
 	if (!has_memory)
-		hyptrace_sentence_symbols_free(meaning->names);
+		hyptrace_symbols_free(meaning->names);
 	return has_memory;
 }
 
@@ -188,7 +152,7 @@ uint64_t hyptrace_meaning_compound_key(const struct hyptrace_meaning *meaning,
 									HYPTRACE_ROLE_TO,
 									rec));
 	default:
-		return sentence_esr_class(hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ESR, rec));
+		return esr_class(hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ESR, rec));
 	}
 }
 
@@ -227,8 +191,8 @@ const char *hyptrace_meaning_value_name(const struct hyptrace_meaning *meaning,
 	const struct hyptrace_hypercall *call;
 
 	if (role == HYPTRACE_ROLE_ESR)
-		return value ? hyptrace_sentence_class(own(meaning)->values,
-						       sentence_esr_class(value)) : NULL;
+		return value ? hyptrace_class_name(own(meaning)->values,
+						       esr_class(value)) : NULL;
 	if (role == HYPTRACE_ROLE_ID) {
 		call = hyptrace_meaning_hypercall(meaning, value);
 		if (call)
@@ -253,7 +217,7 @@ const struct hyptrace_hypercall *hyptrace_meaning_hypercall(const struct hyptrac
 
 	if (meaning->kind != HYPTRACE_KIND_HYPERCALL)
 		return NULL;
-	found = hyptrace_sentence_find_call(own(meaning)->values, id);
+	found = hyptrace_find_call(own(meaning)->values, id);
 	return found ? found->call : NULL;
 }
 
@@ -273,6 +237,14 @@ unsigned int hyptrace_meaning_named_args(const struct hyptrace_meaning *meaning,
 	return call->nr_args < meaning->nr_args ? call->nr_args : meaning->nr_args;
 }
 
+/* Can a hypercall return something? */
+bool hyptrace_meaning_returns(const struct meaning *meaning, uint64_t id)
+{
+	const struct sentence_call *found = hyptrace_find_call(meaning->values, id);
+
+	return !found || !found->call->known_args || found->call->returns;
+}
+
 /**
  * hyptrace_meaning_result - get what a call has returned
  * @meaning:	what the event means
@@ -285,11 +257,18 @@ unsigned int hyptrace_meaning_named_args(const struct hyptrace_meaning *meaning,
 bool hyptrace_meaning_result(const struct hyptrace_meaning *meaning,
 			     const struct hyptrace_record *rec, int64_t *result)
 {
-	if (own(meaning)->sentence)
-		return hyptrace_sentence_get_result(own(meaning)->sentence, rec->data, result);
+	const struct sentence_kind *sentence = own(meaning)->sentence;
+	uint64_t values[HYPTRACE_NR_ROLES];
+
 	*result = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_RESULT, rec);
-	return hyptrace_meaning_has(meaning, HYPTRACE_ROLE_RESULT) &&
-	       !hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec);
+	if (!hyptrace_meaning_has(meaning, HYPTRACE_ROLE_RESULT))
+		return false;
+	if (!sentence)
+		return !hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec);
+	if (!sentence->has_result)
+		return sentence->result;
+	hyptrace_meaning_values(own(meaning), rec->data, values);
+	return sentence->has_result(own(meaning), values);
 }
 
 /**
@@ -302,11 +281,18 @@ bool hyptrace_meaning_result(const struct hyptrace_meaning *meaning,
 const char *hyptrace_meaning_result_name(const struct hyptrace_meaning *meaning,
 					 const struct hyptrace_record *rec)
 {
-	const struct hyptrace_field *field = meaning->places[HYPTRACE_ROLE_RESULT].field;
+	const struct sentence_kind *sentence = own(meaning)->sentence;
+	uint64_t values[HYPTRACE_NR_ROLES];
 
-	return own(meaning)->sentence && field ?
-	       hyptrace_sentence_name(own(meaning)->sentence, field, rec->data) : NULL;
+	if (!sentence || !sentence->result)
+		return NULL;
+	hyptrace_meaning_values(own(meaning), rec->data, values);
+	return sentence->result(own(meaning), values);
 }
+
+/* FF-A answers with another call: this one is an error. Its name has a suffix in some versions. */
+#define FFA_PREFIX	"FFA_"
+#define FFA_ERROR	"FFA_ERROR"
 
 /**
  * hyptrace_meaning_error - get the error of a call
@@ -319,7 +305,52 @@ const char *hyptrace_meaning_result_name(const struct hyptrace_meaning *meaning,
 const char *hyptrace_meaning_error(const struct hyptrace_meaning *meaning,
 				   const struct hyptrace_record *rec)
 {
-	if (own(meaning)->sentence)
-		return hyptrace_sentence_error(own(meaning)->sentence, rec->data);
-	return hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec) ? "invalid" : NULL;
+	const char *name;
+	int64_t result;
+
+	if (hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec))
+		return "invalid";
+	if (!hyptrace_meaning_result(meaning, rec, &result))
+		return NULL;
+	/* the exits of __kvm_vcpu_run() have names, too */
+	if (meaning->kind == HYPTRACE_KIND_HYPERCALL && result >= 0)
+		return NULL;
+	name = hyptrace_meaning_result_name(meaning, rec);
+	if (name && !strncmp(name, FFA_PREFIX, strlen(FFA_PREFIX)) &&
+	    strncmp(name, FFA_ERROR, strlen(FFA_ERROR)))
+		return NULL;
+	return name;
+}
+
+/* Does the name of a field's value depend on more than the value? */
+bool hyptrace_meaning_depends(const struct meaning *meaning, const struct hyptrace_field *field)
+{
+	const struct hyptrace_place *places = meaning->public.places;
+
+	return field == places[HYPTRACE_ROLE_ESR].field ||
+	       (field == places[HYPTRACE_ROLE_RESULT].field && meaning->sentence->result) ||
+	       (field == places[HYPTRACE_ROLE_CLASS].field && places[HYPTRACE_ROLE_CODE].size) ||
+	       (field == places[HYPTRACE_ROLE_ID].field &&
+		meaning->public.kind == HYPTRACE_KIND_HYPERCALL);
+}
+
+/* Get the name of a field's value in an event that has a sentence. Return the name, or NULL. */
+const char *hyptrace_meaning_field_name(const struct meaning *meaning,
+					const struct hyptrace_field *field, uint64_t value,
+					const struct hyptrace_record *rec)
+{
+	const struct hyptrace_meaning *public = &meaning->public;
+	const struct hyptrace_place *places = public->places;
+	const char *name = NULL;
+
+	if (field == places[HYPTRACE_ROLE_ESR].field)
+		return hyptrace_meaning_value_name(public, HYPTRACE_ROLE_ESR, value);
+	if (field == places[HYPTRACE_ROLE_ID].field)
+		return hyptrace_meaning_value_name(public, HYPTRACE_ROLE_ID, value);
+	if (field == places[HYPTRACE_ROLE_CLASS].field && places[HYPTRACE_ROLE_CODE].size &&
+	    hyptrace_meaning_value(public, HYPTRACE_ROLE_CODE, rec) != EXIT_TRAP)
+		return NULL;
+	if (field == places[HYPTRACE_ROLE_RESULT].field)
+		name = hyptrace_meaning_result_name(public, rec);
+	return name ? name : hyptrace_symbol_name(field, value);
 }

@@ -1,291 +1,574 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the sentence of an event, and print it. For format.c.
+ * The sentences of events, and their parts: names, numbers, results, durations. For model.c and
+ * format.c.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "meaning.h"
+#include "names.h"
 
-#include "sentence.h"
+/* The exception classes of the aborts of a lower exception level */
+#define CLASS_INSTRUCTION_ABORT	0x20
+#define CLASS_DATA_ABORT	0x24
 
-static const struct {
-	const char	*name;
-	bool		is_signed;
-} known_fields[NR_FIELDS] = {
-#define FIELD(id, name, is_signed)	[FIELD_##id] = { #name, is_signed },
-	SENTENCE_FIELDS
-#undef FIELD
+/* Results without a name are decimal from -RESULT_MAX to this, else hexadecimal. */
+#define RESULT_MAX	4095
+
+#define NSEC_PER_USEC	1000
+#define NSEC_PER_MSEC	1000000
+#define NSEC_PER_SEC	1000000000
+
+static inline char *put_signed(char *to, int64_t value)
+{
+	if (value >= 0)
+		return hyptrace_digits_decimal(to, value);
+	*to++ = '-';
+	return hyptrace_digits_decimal(to, -(uint64_t)value);
+}
+
+static char *put_value(char *to, const char *name, uint64_t value)
+{
+	return name ? put_text(to, name) : put_hex(to, value);
+}
+
+static char *put_symbol(const struct meaning *s, const uint64_t *v, enum hyptrace_role role,
+			char *to)
+{
+	const struct sentence_symbol *symbol;
+
+	symbol = s->symbols[role] ? sentence_find_symbol(s->symbols[role], v[role]) : NULL;
+	if (symbol && symbol->text)
+		return hyptrace_digits_text(to, symbol->text, symbol->len);
+	return put_hex(to, v[role]);
+}
+
+static const char *name_of_errno(const struct meaning *s, const uint64_t *v)
+{
+	(void)s;
+	return hyptrace_errno_name(V(RESULT));
+}
+
+static char *put_result(const struct meaning *s, const uint64_t *v, int64_t value, char *to)
+{
+	const char *name = s->sentence->result(s, v);
+
+	to = put_text(to, " = ");
+	if (name)
+		return put_text(to, name);
+	return value < -RESULT_MAX || value > RESULT_MAX ? put_hex(to, value) :
+							  put_signed(to, value);
+}
+
+/* "1.204 us" */
+static char *put_thousandths(char *to, uint64_t value, const char *unit)
+{
+	const uint32_t part = value % 1000;
+
+	to = hyptrace_digits_decimal(to, value / 1000);
+	*to++ = '.';
+	*to++ = '0' + part / 100;
+	return put_text(hyptrace_digits_pair(to, part % 100), unit);
+}
+
+static char *put_time(char *to, uint64_t nsec)
+{
+	to = put_text(to, " <");
+	if (nsec < NSEC_PER_USEC)
+		return put_text(hyptrace_digits_decimal(to, nsec), " ns");
+	if (nsec < NSEC_PER_MSEC)
+		return put_thousandths(to, nsec, " us");
+	if (nsec < NSEC_PER_SEC)
+		return put_thousandths(to, nsec / NSEC_PER_USEC, " ms");
+	return put_thousandths(to, nsec / NSEC_PER_MSEC, " s");
+}
+
+/* " <1.204 us>" */
+static inline char *put_duration(char *to, uint64_t nsec, const char *after)
+{
+	return put_text(put_time(to, nsec), after);
+}
+
+/* Function ids of the SMC calling convention */
+#define SMC_64			0x40000000
+#define SMC_OWNER		0x3f000000
+#define SMC_OWNER_ARCH		0
+
+/* PSCI and FF-A: first and last function id without SMC_64 */
+#define PSCI_FIRST		0x84000000
+#define PSCI_LAST		0x8400001f
+#define FFA_FIRST		0x84000060
+#define FFA_LAST		0x840000ff
+#define FFA_VERSION		0x84000063
+
+#define NOT_SUPPORTED		(-1)
+
+/* PSCI functions, from PSCI_FIRST on */
+#define PSCI_CPU_OFF		0x02
+#define PSCI_CPU_ON		0x03
+#define PSCI_FEATURES		0x0a
+#define PSCI_SYSTEM_SUSPEND	0x0e
+
+/* ESR_EL2 of an abort */
+#define ESR_FAULT_STATUS	0x3f
+#define ESR_WRITE		(1 << 6)
+
+static uint64_t psci_number(uint64_t func)
+{
+	return (func & ~(uint64_t)SMC_64) - PSCI_FIRST;
+}
+
+static bool is_psci(uint64_t func)
+{
+	return psci_number(func) <= PSCI_LAST - PSCI_FIRST;
+}
+
+static bool is_ffa(uint64_t func)
+{
+	func &= ~(uint64_t)SMC_64;
+	return func >= FFA_FIRST && func <= FFA_LAST;
+}
+
+/* A function of 32 bits sets only the low half of its result. */
+static int64_t smc_result(uint64_t func, uint64_t ret)
+{
+	return func & SMC_64 ? (int64_t)ret : (int32_t)ret;
+}
+
+/* The result to print: a number of 32 bits is negative only if it may be an error. */
+static int64_t smc_number(uint64_t func, uint64_t ret)
+{
+	int64_t value = smc_result(func, ret);
+
+	return func & SMC_64 || value >= -RESULT_MAX ? value : (uint32_t)ret;
+}
+
+static const char *name_of_id(const struct meaning *s, uint64_t id)
+{
+	return hyptrace_symbol_name(s->public.places[HYPTRACE_ROLE_ID].field, id);
+}
+
+/* host_hcall */
+
+static bool returns(const struct meaning *s, const uint64_t *v)
+{
+	return !V(INVALID) && hyptrace_meaning_returns(s, V(ID));
+}
+
+/* Why a guest has exited, as the field code of guest_exit names it */
+static const char *const exits[] = { "irq", "serror", "trap", "illegal" };
+
+static const char *name_of_hcall_result(const struct meaning *s, const uint64_t *v)
+{
+	const uint64_t ret = V(RESULT);
+	const struct sentence_call *found;
+
+	if (!returns(s, v))
+		return NULL;
+	if (ret >= sizeof(exits) / sizeof(exits[0]))
+		return hyptrace_errno_name(ret);
+	found = hyptrace_find_call(s->values, V(ID));
+	return found && found->runs_guest ? exits[ret] : NULL;
+}
+
+static char *put_arg(char *to, const struct sentence_arg *arg, uint64_t value)
+{
+	unsigned int unused = 64 - arg->bits;
+
+	/* any number but 0 is true */
+	if (arg->bits == 1)
+		value = !!value;
+	value <<= unused;
+	if (!arg->is_count)
+		return put_hex(to, value >> unused);
+	if (arg->is_signed)
+		return put_signed(to, (int64_t)value >> unused);
+	return hyptrace_digits_decimal(to, value >> unused);
+}
+
+/* Print up to @nr arguments without names. */
+static char *put_raw_args(char *to, const uint64_t *args, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		to = put_key(to, i ? ", " : "", args[i]);
+	return to;
+}
+
+static char *put_args(char *to, const struct sentence_call *found, const uint64_t *args)
+{
+	const struct hyptrace_hypercall *call = found->call;
+	unsigned int i;
+
+	for (i = 0; i < call->nr_args && i < SENTENCE_ARGS; i++) {
+		to = put_text(to, i ? ", " : "");
+		to = put_text(to, call->args[i]->name);
+		*to++ = '=';
+		to = put_arg(to, &found->args[i], args[i]);
+	}
+	return to;
+}
+
+static char *put_host_hcall(const struct meaning *s, const uint64_t *v, char *to)
+{
+	const struct sentence_call *found = hyptrace_find_call(s->values, V(ID));
+
+	if (found)
+		to = put_text(to, found->call->name);
+	else
+		to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
+	*to++ = '(';
+	if (found && found->call->known_args)
+		to = put_args(to, found, &V(ARG1));
+	else
+		to = put_raw_args(to, &V(ARG1), SENTENCE_ARGS);
+	*to++ = ')';
+	if (V(INVALID))
+		to = put_text(to, " invalid");
+	else if (returns(s, v))
+		to = put_result(s, v, V(RESULT), to);
+	return put_duration(to, V(DURATION), ">");
+}
+
+/* host_smc */
+
+static const char *name_of_smc_result(const struct meaning *s, const uint64_t *v)
+{
+	uint64_t func = V(ID);
+	int64_t ret = smc_result(func, V(RESULT));
+
+	if (is_psci(func))
+		return hyptrace_psci_error_name(ret);
+	/* FF-A answers with another call */
+	if (is_ffa(func) && ret != NOT_SUPPORTED)
+		return name_of_id(s, (uint32_t)ret);
+	if (ret == NOT_SUPPORTED || (func & SMC_OWNER) == SMC_OWNER_ARCH)
+		return hyptrace_smccc_error_name(ret);
+	return NULL;
+}
+
+static bool is_valid(const struct meaning *s, const uint64_t *v)
+{
+	(void)s;
+	return !V(INVALID);
+}
+
+static char *put_host_smc(const struct meaning *s, const uint64_t *v, char *to)
+{
+	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
+	*to++ = '(';
+	to = put_raw_args(to, &V(ARG1), 3);
+	*to++ = ')';
+	if (V(INVALID))
+		to = put_text(to, " invalid");
+	else
+		to = put_result(s, v, smc_number(V(ID), V(RESULT)), to);
+	if (V(FORWARDED))
+		to = put_text(to, " forwarded");
+	return put_duration(to, V(DURATION), ">");
+}
+
+/* psci_call */
+
+/* Names of the first argument, by function from PSCI_FIRST on; NULL: it has none */
+static const char *const psci_args[] = {
+	[0x01] = "state",	/* CPU_SUSPEND */
+	[PSCI_CPU_ON] = "mpidr",
+	[0x04] = "mpidr",	/* AFFINITY_INFO */
+	[0x05] = "mpidr",	/* MIGRATE */
+	[PSCI_FEATURES] = "func",
+	[0x0c] = "entry",	/* CPU_DEFAULT_SUSPEND */
+	[0x0d] = "mpidr",	/* NODE_HW_STATE */
+	[PSCI_SYSTEM_SUSPEND] = "entry",
+	[0x0f] = "mode",	/* SET_SUSPEND_MODE */
+	[0x10] = "mpidr",	/* STAT_RESIDENCY */
+	[0x11] = "mpidr",	/* STAT_COUNT */
+	[0x12] = "type",	/* SYSTEM_RESET2 */
+	[0x13] = "enable",	/* MEM_PROTECT */
+	[0x14] = "base",	/* MEM_PROTECT_CHECK_RANGE */
+	[0x15] = "type",	/* SYSTEM_OFF2 */
 };
 
-static const struct sentence_kind *find_kind(const char *event)
+static const char *name_of_psci_result(const struct meaning *s, const uint64_t *v)
 {
-	const struct sentence_kind *kind = &hyptrace_sentence_printk;
-
-	if (!strcmp(kind->event, event))
-		return kind;
-	for (kind = hyptrace_sentence_calls; kind->event; kind++)
-		if (!strcmp(kind->event, event))
-			return kind;
-	for (kind = hyptrace_sentence_guests; kind->event; kind++)
-		if (!strcmp(kind->event, event))
-			return kind;
-	return NULL;
-}
-
-/* Is the field a number inside the payload, with the right sign and usable names? */
-static bool is_usable(const struct hyptrace_event *event, const struct hyptrace_field *field,
-		      enum sentence_field which)
-{
-	unsigned int i;
-
-	if (field->is_signed != known_fields[which].is_signed ||
-	    !hyptrace_field_is_number(field, event->size))
-		return false;
-	/* sentence_printk.c checks a format when it prints it: one does not spoil the others */
-	for (i = 0; which != FIELD_FMT_ID && i < field->nr_symbols; i++)
-		if (!hyptrace_sentence_is_name(field->symbols[i]->name))
-			return false;
-	return true;
-}
-
-static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
-					       enum sentence_field which)
-{
-	unsigned int i;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (!strcmp(event->fields[i]->name, known_fields[which].name) &&
-		    is_usable(event, event->fields[i], which))
-			return event->fields[i];
-	return NULL;
+	(void)s;
+	return hyptrace_psci_error_name(smc_result(V(ID), V(RESULT)));
 }
 
 /*
- * Find a field whose values are exception classes. Return the field, whose symbols name the
- * classes; NULL if there is none.
+ * CPU_OFF, CPU_ON and SYSTEM_SUSPEND are recorded before EL2 calls the firmware. Those that have
+ * succeeded are not recorded again, so the result is always 0.
  */
-const struct hyptrace_field *
-hyptrace_sentence_find_classes(struct hyptrace_event *const *events, unsigned int nr)
+static bool is_after_call(const struct meaning *s, const uint64_t *v)
 {
-	const struct hyptrace_field *field = NULL;
-	unsigned int i;
+	uint64_t number = psci_number(V(ID));
 
-	for (i = 0; i < nr && !field; i++)
-		field = find_field(events[i], FIELD_EC);
-	return field;
+	(void)s;
+	return V(RESULT) || (number != PSCI_CPU_OFF && number != PSCI_CPU_ON &&
+				number != PSCI_SYSTEM_SUSPEND);
 }
 
-/* Keep where a field is, and the names of its values. Return false if there is no memory. */
-static bool add_field(struct sentence *s, const struct hyptrace_event *event,
-		      enum sentence_field which)
+static char *put_psci_arg(const struct meaning *s, const uint64_t *v, char *to)
 {
-	const struct hyptrace_field *field = s->fields[which];
-	struct sentence_place *place = &s->places[s->nr_places++], *at = &s->places[s->nr_unsigned];
+	uint64_t number = psci_number(V(ID)), arg = V(ARG1);
+	const char *name = "arg";
 
-	/* the unsigned fields are first */
-	if (!field->is_signed) {
-		*place = *at;
-		place = at;
-		s->nr_unsigned++;
+	if (number < sizeof(psci_args) / sizeof(psci_args[0]))
+		name = psci_args[number];
+	if (!name)
+		return to;
+	to = put_text(to, name);
+	*to++ = '=';
+	if (number != PSCI_FEATURES)
+		return put_hex(to, arg);
+	return put_value(to, name_of_id(s, arg), arg);
+}
+
+static char *put_psci_call(const struct meaning *s, const uint64_t *v, char *to)
+{
+	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
+	*to++ = '(';
+	to = put_psci_arg(s, v, to);
+	*to++ = ')';
+	if (!is_after_call(s, v))
+		return to;
+	to = put_result(s, v, smc_number(V(ID), V(RESULT)), to);
+	return put_duration(to, V(DURATION), ">");
+}
+
+/* host_ffa_call */
+
+static const char *name_of_ffa_error(const struct meaning *s, const uint64_t *v)
+{
+	(void)s;
+	return hyptrace_ffa_error_name(V(RESULT));
+}
+
+/* The result of a version is in x0, which the event does not have. */
+static bool has_ffa_error(const struct meaning *s, const uint64_t *v)
+{
+	(void)s;
+	return V(HANDLED) && V(ID) != FFA_VERSION;
+}
+
+static char *put_host_ffa_call(const struct meaning *s, const uint64_t *v, char *to)
+{
+	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
+	if (!V(HANDLED))
+		return put_text(to, " passed on");
+	to = put_text(to, " handled");
+	if (!has_ffa_error(s, v))
+		return to;
+	to = put_result(s, v, V(RESULT), to);
+	if (V(RESULT))
+		return to;
+	to = put_text(to, " (");
+	to = put_raw_args(to, &V(RETURNED1), 4);
+	*to++ = ')';
+	return to;
+}
+
+/* host_mem_abort */
+
+static char *put_host_mem_abort(const struct meaning *s, const uint64_t *v, char *to)
+{
+	uint64_t esr = V(ESR), class = esr_class(esr);
+	struct fault_status fault = hyptrace_fault_status(esr & ESR_FAULT_STATUS);
+
+	to = put_value(to, hyptrace_class_name(s->values, class), class);
+	if (class == CLASS_DATA_ABORT)
+		to = put_text(to, esr & ESR_WRITE ? " write" : " read");
+	*to++ = ' ';
+	if (fault.name)
+		to = put_text(to, fault.name);
+	else
+		to = put_key(to, "fault ", esr & ESR_FAULT_STATUS);
+	if (fault.level != NO_LEVEL) {
+		to = put_text(to, " level ");
+		to = put_signed(to, fault.level);
 	}
-	place->place = hyptrace_place_of(field->offset, field->size, event->size);
-	place->field = which;
-	if (!field->nr_symbols)
-		return true;
-	s->symbols[which] = hyptrace_sentence_symbols_new(field);
-	return s->symbols[which];
+	to = put_key(to, " addr=", V(ADDRESS));
+	to = put_result(s, v, V(RESULT), to);
+	return put_duration(to, V(DURATION), ">");
 }
 
-void hyptrace_sentence_free(struct sentence *s)
-{
-	unsigned int i;
+/* Operation of tlbi on the entries of all VMIDs */
+#define TLBI_VM_CONTEXT	5
 
-	for (i = 0; s && i < NR_FIELDS; i++)
-		hyptrace_sentence_symbols_free(s->symbols[i]);
-	free(s);
+/* "vcpu=141" */
+static char *put_vcpu(const uint64_t *v, char *to)
+{
+	return put_signed(put_text(to, "vcpu="), V(VCPU));
 }
 
-/*
- * Find the sentence of an event. Return the sentence, for hyptrace_sentence_free(); NULL if the
- * event has none, or if there is no memory.
- */
-struct sentence *hyptrace_sentence_new(const struct hyptrace_event *event,
-				       const struct sentence_names *names)
+/* "vcpu=141 vm=0x1000.0" */
+static char *put_vm(const uint64_t *v, char *to)
 {
-	const struct sentence_kind *kind = find_kind(event->name);
-	struct sentence *s;
-	unsigned int i;
+	to = put_key(put_vcpu(v, to), " vm=", V(VM));
+	*to++ = '.';
+	return hyptrace_digits_decimal(to, V(INDEX));
+}
 
-	s = kind ? calloc(1, sizeof(*s)) : NULL;
-	if (!s)
-		return NULL;
-	s->kind = kind;
-	s->names = names;
-	s->size = event->size;
-	for (i = 0; i < NR_FIELDS; i++) {
-		if (!(kind->fields & UINT64_C(1) << i))
-			continue;
-		s->fields[i] = find_field(event, i);
-		if (!s->fields[i] || !add_field(s, event, i)) {
-			hyptrace_sentence_free(s);
-			return NULL;
-		}
+static char *put_guest_enter(const struct meaning *s, const uint64_t *v, char *to)
+{
+	(void)s;
+	return put_vm(v, to);
+}
+
+static bool is_abort(uint64_t esr)
+{
+	uint64_t class = esr_class(esr);
+
+	return class == CLASS_INSTRUCTION_ABORT || class == CLASS_DATA_ABORT;
+}
+
+static char *put_guest_exit(const struct meaning *s, const uint64_t *v, char *to)
+{
+	uint64_t esr = V(ESR);
+
+	to = put_vm(v, to);
+	*to++ = ' ';
+	to = put_symbol(s, v, HYPTRACE_ROLE_CODE, to);
+	if (V(CODE) == EXIT_TRAP) {
+		*to++ = ' ';
+		to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, to);
 	}
-	return s;
+	/* esr is 0 after an interrupt, and both are 0 if the guest is protected */
+	if (is_abort(esr))
+		to = put_key(to, " ipa=", V(IPA));
+	else if (esr)
+		to = put_key(to, " esr=", esr);
+	if (esr || V(PC))
+		to = put_key(to, " pc=", V(PC));
+	return put_duration(to, V(DURATION), " since entry>");
 }
 
-static inline void get_values(const struct sentence *s, const void *data, uint64_t *values)
+static char *put_guest_fixup(const struct meaning *s, const uint64_t *v, char *to)
 {
-	const struct sentence_place *place = s->places, *end = place + s->nr_unsigned;
-	uint64_t small = 0;
-
-	/* eight bytes are read for each field */
-	if (s->size < sizeof(small))
-		data = memcpy(&small, data, s->size);
-	for (; place < end; place++)
-		values[place->field] = hyptrace_place_unsigned(&place->place, data);
-	for (end = s->places + s->nr_places; place < end; place++)
-		values[place->field] = hyptrace_place_signed(&place->place, data);
+	to = put_vcpu(v, to);
+	*to++ = ' ';
+	to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, to);
+	to = put_text(to, V(HANDLED) ? " handled" : " passed on");
+	return put_duration(to, V(DURATION), ">");
 }
 
-char *hyptrace_sentence_put(const struct sentence *s, const void *data, char *to)
+static char *put_illegal_trap(const struct meaning *s, const uint64_t *v, char *to)
 {
-	uint64_t values[NR_FIELDS];
+	uint64_t esr = V(ESR), class = esr_class(esr);
 
-	get_values(s, data, values);
-	return s->kind->put(s, values, to);
+	to = put_vcpu(v, to);
+	*to++ = ' ';
+	to = put_value(to, hyptrace_class_name(s->values, class), class);
+	return put_key(to, " esr=", esr);
 }
 
-bool hyptrace_sentence_has_value(const struct sentence *s, const struct hyptrace_field *field,
-				 const void *data)
+/* " +512" */
+static char *put_nr(const uint64_t *v, char *to)
 {
-	if (field == s->fields[FIELD_ESR])
-		return hyptrace_field_read(field, data);
-	if (field == s->fields[FIELD_EC] && s->fields[FIELD_CODE])
-		return hyptrace_field_read(s->fields[FIELD_CODE], data) == EXIT_TRAP;
-	return true;
+	return hyptrace_digits_decimal(put_text(to, " +"), V(COUNT));
 }
 
-static bool is_result(const struct sentence *s, const struct hyptrace_field *field)
+static char *put_mem_transition(const struct meaning *s, const uint64_t *v, char *to)
 {
-	return s->kind->result &&
-	       (field == s->fields[FIELD_RET] || field == s->fields[FIELD_ERR]);
-}
+	/* the handles of VMs are not 0 */
+	const bool has_vm = V(VM);
+	/* before EL2 has translated a page of a guest, the pfn is 0 */
+	const bool has_pfn = V(PAGE) || !V(RESULT) || !has_vm;
 
-/* Does a field's name depend on more than its value? */
-bool hyptrace_sentence_names(const struct sentence *s, const struct hyptrace_field *field)
-{
-	return field == s->fields[FIELD_ESR] || is_result(s, field) ||
-	       (field == s->fields[FIELD_EC] && s->fields[FIELD_CODE]) ||
-	       (field == s->fields[FIELD_ID] && s->fields[FIELD_ARG4]);
-}
-
-/* The exception class in a field of ESR_EL2 */
-static uint64_t class_in(const struct hyptrace_field *field, const void *data)
-{
-	return sentence_esr_class(hyptrace_field_read(field, data));
-}
-
-/* Get the name of a field's value that only a sentence knows. Return the name, or NULL. */
-const char *hyptrace_sentence_name(const struct sentence *s, const struct hyptrace_field *field,
-				   const void *data)
-{
-	const struct hyptrace_hypercall *call;
-	uint64_t values[NR_FIELDS];
-
-	if (field == s->fields[FIELD_ESR])
-		return hyptrace_sentence_class(s->names, class_in(field, data));
-	if (field == s->fields[FIELD_ID]) {
-		call = hyptrace_sentence_call(s, data);
-		return call ? call->name : NULL;
+	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
+	*to++ = ' ';
+	to = put_symbol(s, v, HYPTRACE_ROLE_FROM, to);
+	to = put_text(to, " -> ");
+	to = put_symbol(s, v, HYPTRACE_ROLE_TO, to);
+	if (has_pfn) {
+		to = put_key(to, " pfn=", V(PAGE));
+		to = put_nr(v, to);
 	}
-	if (!is_result(s, field))
-		return NULL;
-	get_values(s, data, values);
-	return s->kind->result(s, values);
+	if (has_vm) {
+		to = put_key(to, " vm=", V(VM));
+		to = put_key(to, " gfn=", V(GUEST_PAGE));
+	}
+	if (!has_pfn)
+		to = put_nr(v, to);
+	return put_result(s, v, V(RESULT), to);
 }
 
-bool hyptrace_sentence_returns(const struct sentence *s, uint64_t id)
+static char *put_tlbi(const struct meaning *s, const uint64_t *v, char *to)
 {
-	const struct sentence_call *found = hyptrace_sentence_find_call(s->names, id);
-
-	return !found || !found->call->known_args || found->call->returns;
+	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
+	if (V(OP) == TLBI_VM_CONTEXT)
+		return to;
+	to = put_text(to, " vmid=");
+	to = hyptrace_digits_decimal(to, V(VMID));
+	/* the operation is for all addresses */
+	if (!V(COUNT))
+		return to;
+	return put_nr(v, put_key(to, " ipa=", V(IPA)));
 }
 
-/*
- * Get the field with the result of a hypercall. Return the field; NULL if the event is not that of
- * a hypercall.
- */
-const struct hyptrace_field *hyptrace_sentence_result_field(const struct sentence *s)
+static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
 {
-	/* only host_hcall has this field */
-	return s->fields[FIELD_ARG4] ? s->fields[FIELD_RET] : NULL;
+	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
+	to = put_text(to, " order=");
+	to = hyptrace_digits_decimal(to, V(ORDER));
+	to = put_text(to, " left=");
+	to = hyptrace_digits_decimal(to, V(LEFT));
+	return put_key(to, " pool=", V(POOL));
 }
 
-/*
- * Does hyptrace_sentence_result_field() have a result? Return false if the hypercall was invalid or
- * returns nothing; true for other events.
- */
-bool hyptrace_sentence_has_result(const struct sentence *s, const void *data)
-{
-	return !s->fields[FIELD_ARG4] ||
-	       (!hyptrace_field_read(s->fields[FIELD_INVALID], data) &&
-		hyptrace_sentence_returns(s, hyptrace_field_read(s->fields[FIELD_ID], data)));
-}
+#define NEEDS_VM	(NEEDS(VCPU) | NEEDS(VM) | NEEDS(INDEX))
 
-/*
- * Get the hypercall of an event. Return the hypercall; NULL if the event is not that of a
- * hypercall, or if it is unknown.
- */
-const struct hyptrace_hypercall *hyptrace_sentence_call(const struct sentence *s,
-							const void *data)
-{
-	const struct sentence_call *found;
-	uint64_t id;
-
-	/* only host_hcall has this field */
-	if (!s->fields[FIELD_ARG4])
-		return NULL;
-	id = hyptrace_field_read(s->fields[FIELD_ID], data);
-	found = hyptrace_sentence_find_call(s->names, id);
-	return found ? found->call : NULL;
-}
-
-/* What a call has returned; false if it returns nothing, or if that is not known */
-bool hyptrace_sentence_get_result(const struct sentence *s, const void *data, int64_t *result)
-{
-	const enum sentence_field field = s->fields[FIELD_RET] ? FIELD_RET : FIELD_ERR;
-	uint64_t values[NR_FIELDS];
-
-	if (!s->kind->result)
-		return false;
-	get_values(s, data, values);
-	*result = values[field];
-	return !s->kind->has_result || s->kind->has_result(s, values);
-}
-
-/* FF-A answers with another call: this one is an error. Its name has a suffix in some versions. */
-#define FFA_PREFIX	"FFA_"
-#define FFA_ERROR	"FFA_ERROR"
-
-/* The name of a call's error; NULL if it has succeeded, or if its error has no name */
-const char *hyptrace_sentence_error(const struct sentence *s, const void *data)
-{
-	uint64_t values[NR_FIELDS];
-	const char *name;
-
-	if (!s->kind->result)
-		return NULL;
-	get_values(s, data, values);
-	if (s->fields[FIELD_INVALID] && values[FIELD_INVALID])
-		return "invalid";
-	if (s->kind->has_result && !s->kind->has_result(s, values))
-		return NULL;
-	name = s->kind->result(s, values);
-	/* the exits of __kvm_vcpu_run() have names, too */
-	if (s->fields[FIELD_ARG4] && (int64_t)values[FIELD_RET] >= 0)
-		return NULL;
-	if (name && !strncmp(name, FFA_PREFIX, strlen(FFA_PREFIX)) &&
-	    strncmp(name, FFA_ERROR, strlen(FFA_ERROR)))
-		return NULL;
-	return name;
-}
+const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
+	[HYPTRACE_KIND_HYPERCALL] = {
+		NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
+		NEEDS(ARG4) | NEEDS(DURATION) | NEEDS(RESULT),
+		put_host_hcall, name_of_hcall_result, returns,
+	},
+	[HYPTRACE_KIND_SMC] = {
+		NEEDS(FORWARDED) | NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) |
+		NEEDS(ARG3) | NEEDS(DURATION) | NEEDS(RESULT),
+		put_host_smc, name_of_smc_result, is_valid,
+	},
+	[HYPTRACE_KIND_PSCI] = {
+		NEEDS(ID) | NEEDS(ARG1) | NEEDS(DURATION) | NEEDS(RESULT),
+		put_psci_call, name_of_psci_result, is_after_call,
+	},
+	[HYPTRACE_KIND_FFA] = {
+		NEEDS(HANDLED) | NEEDS(RESULT) | NEEDS(ID) | NEEDS(RETURNED1) | NEEDS(RETURNED2) |
+		NEEDS(RETURNED3) | NEEDS(RETURNED4),
+		put_host_ffa_call, name_of_ffa_error, has_ffa_error,
+	},
+	[HYPTRACE_KIND_MEM_ABORT] = {
+		NEEDS(RESULT) | NEEDS(ESR) | NEEDS(ADDRESS) | NEEDS(DURATION),
+		put_host_mem_abort, name_of_errno, NULL,
+	},
+	[HYPTRACE_KIND_GUEST_ENTER] = { NEEDS_VM, put_guest_enter, NULL, NULL },
+	[HYPTRACE_KIND_VCPU_LOAD] = { NEEDS_VM, put_guest_enter, NULL, NULL },
+	[HYPTRACE_KIND_VCPU_PUT] = { NEEDS_VM, put_guest_enter, NULL, NULL },
+	[HYPTRACE_KIND_GUEST_EXIT] = {
+		NEEDS_VM | NEEDS(CODE) | NEEDS(CLASS) | NEEDS(DURATION) | NEEDS(ESR) | NEEDS(PC) |
+		NEEDS(IPA),
+		put_guest_exit, NULL, NULL,
+	},
+	[HYPTRACE_KIND_GUEST_FIXUP] = {
+		NEEDS(HANDLED) | NEEDS(CLASS) | NEEDS(VCPU) | NEEDS(DURATION),
+		put_guest_fixup, NULL, NULL,
+	},
+	[HYPTRACE_KIND_ILLEGAL_TRAP] = {
+		NEEDS(VCPU) | NEEDS(ESR), put_illegal_trap, NULL, NULL,
+	},
+	[HYPTRACE_KIND_TRANSITION] = {
+		NEEDS(OP) | NEEDS(FROM) | NEEDS(TO) | NEEDS(VM) | NEEDS(RESULT) | NEEDS(PAGE) |
+		NEEDS(COUNT) | NEEDS(GUEST_PAGE),
+		put_mem_transition, name_of_errno, NULL,
+	},
+	[HYPTRACE_KIND_TLBI] = {
+		NEEDS(OP) | NEEDS(VMID) | NEEDS(IPA) | NEEDS(COUNT), put_tlbi, NULL, NULL,
+	},
+	[HYPTRACE_KIND_POOL] = {
+		NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT) | NEEDS(POOL), put_hyp_pool, NULL, NULL,
+	},
+	[HYPTRACE_KIND_PRINTK] = {
+		NEEDS(FORMAT) | NEEDS(NUMBER1) | NEEDS(NUMBER2) | NEEDS(NUMBER3) | NEEDS(NUMBER4),
+		hyptrace_put_printk, NULL, NULL,
+	},
+};

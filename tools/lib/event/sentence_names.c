@@ -1,15 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that depend on the remote: hypercalls with their arguments, and exception classes. For
- * format.c and sentence*.c.
+ * Names that depend on the remote: those of a field's values, in a table by a hash; hypercalls
+ * with their arguments, and exception classes.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sentence.h"
+#include "meaning.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* The table has at least so many places for a name: most lookups look at one place. */
+#define SPARE	2
+
+static unsigned int bits_for(unsigned int nr)
+{
+	unsigned int bits = 1;
+
+	while (1U << bits < nr * SPARE)
+		bits++;
+	return bits;
+}
+
+/* Make a table with room for @nr names. */
+struct sentence_symbols *hyptrace_symbols_alloc(unsigned int nr)
+{
+	unsigned int bits = bits_for(nr);
+	struct sentence_symbols *symbols;
+
+	symbols = calloc(1, sizeof(*symbols) + sizeof(symbols->table[0]) * (1UL << bits));
+	if (symbols)
+		symbols->bits = bits;
+	return symbols;
+}
+
+/* Return false if there is no memory. The first name of a value is used. */
+bool hyptrace_symbols_add(struct sentence_symbols *symbols, uint64_t value, const char *name)
+{
+	struct sentence_symbol *symbol =
+		(struct sentence_symbol *)sentence_find_symbol(symbols, value);
+	size_t len = strlen(name);
+	char *text;
+
+	if (symbol->text)
+		return true;
+	text = calloc(1, len + DIGITS_SLACK);
+	if (!text)
+		return false;
+	memcpy(text, name, len);
+	symbol->value = value;
+	symbol->text = text;
+	symbol->len = len;
+	return true;
+}
+
+/* Make a table of names. Return the table, or NULL if there is no memory. */
+struct sentence_symbols *hyptrace_symbols_new(const struct hyptrace_field *field)
+{
+	struct sentence_symbols *symbols = hyptrace_symbols_alloc(field->nr_symbols);
+	unsigned int i;
+
+	for (i = 0; symbols && i < field->nr_symbols; i++) {
+		if (hyptrace_symbols_add(symbols, field->symbols[i]->value,
+					 field->symbols[i]->name))
+			continue;
+		hyptrace_symbols_free(symbols);
+		return NULL;
+	}
+	return symbols;
+}
+
+void hyptrace_symbols_free(struct sentence_symbols *symbols)
+{
+	unsigned long i;
+
+	for (i = 0; symbols && i < 1UL << symbols->bits; i++)
+		free((char *)symbols->table[i].text);
+	free(symbols);
+}
 
 /* Number of a hypercall: the low 16 bits of the function id */
 #define CALL_ID_MAX	UINT16_MAX
@@ -62,7 +131,7 @@ static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *fro
 	return arg;
 }
 
-bool hyptrace_sentence_is_plain(const char *text)
+bool hyptrace_is_plain(const char *text)
 {
 	for (; *text; text++)
 		if (*text < ' ' || *text > '~' || *text == '\\')
@@ -70,9 +139,9 @@ bool hyptrace_sentence_is_plain(const char *text)
 	return true;
 }
 
-bool hyptrace_sentence_is_name(const char *text)
+bool hyptrace_is_name(const char *text)
 {
-	return strlen(text) <= SENTENCE_NAME_MAX && hyptrace_sentence_is_plain(text);
+	return strlen(text) <= SENTENCE_NAME_MAX && hyptrace_is_plain(text);
 }
 
 static bool is_call_plain(const struct hyptrace_hypercall *call)
@@ -80,14 +149,14 @@ static bool is_call_plain(const struct hyptrace_hypercall *call)
 	unsigned int i;
 
 	for (i = 0; i < call->nr_args; i++)
-		if (!hyptrace_sentence_is_name(call->args[i]->name))
+		if (!hyptrace_is_name(call->args[i]->name))
 			return false;
-	return hyptrace_sentence_is_name(call->name);
+	return hyptrace_is_name(call->name);
 }
 
 /* Set the hypercalls. Return 0 or -ENOMEM; then nothing has changed. */
-int hyptrace_sentence_set_calls(struct sentence_names *names,
-				struct hyptrace_hypercall *const *calls, unsigned int nr)
+int hyptrace_names_set_calls(struct sentence_names *names,
+			     struct hyptrace_hypercall *const *calls, unsigned int nr)
 {
 	struct sentence_call *table;
 	unsigned int i, j, nr_ids = 0;
@@ -116,14 +185,13 @@ int hyptrace_sentence_set_calls(struct sentence_names *names,
 }
 
 /* Find a hypercall. Return the hypercall, or NULL. */
-const struct sentence_call *hyptrace_sentence_find_call(const struct sentence_names *names,
-							uint64_t id)
+const struct sentence_call *hyptrace_find_call(const struct sentence_names *names, uint64_t id)
 {
 	return id < names->nr_calls && names->calls[id].call ? &names->calls[id] : NULL;
 }
 
 /* Get the name of an exception class. Return the name, or NULL. */
-const char *hyptrace_sentence_class(const struct sentence_names *names, uint64_t class)
+const char *hyptrace_class_name(const struct sentence_names *names, uint64_t class)
 {
 	return names->classes ? sentence_find_symbol(names->classes, class)->text : NULL;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sentence.h"
+#include "meaning.h"
 
 /* Numbers that an event has */
 #define NUMBERS		4
@@ -100,7 +100,7 @@ static char *put_rest(char *to, const uint64_t *numbers, unsigned int nr)
 	if (nr < NUMBERS)
 		*to++ = ':';
 	for (; nr < NUMBERS; nr++)
-		to = hyptrace_sentence_key(to, " ", numbers[nr]);
+		to = put_key(to, " ", numbers[nr]);
 	return to;
 }
 
@@ -135,19 +135,13 @@ static char *put_format(char *to, char *end, const char *format, const uint64_t 
 	return known && !*format ? to : put_rest(to, numbers, nr);
 }
 
-static char *put_hyp_printk(const struct sentence *s, const uint64_t *v, char *to)
+char *hyptrace_put_printk(const struct meaning *s, const uint64_t *v, char *to)
 {
-	const struct sentence_symbols *formats = s->symbols[FIELD_FMT_ID];
-	const char *format = formats ? sentence_find_symbol(formats, v[FIELD_FMT_ID])->text : NULL;
+	const struct sentence_symbols *formats = s->symbols[HYPTRACE_ROLE_FORMAT];
+	const char *format = formats ? sentence_find_symbol(formats, V(FORMAT))->text : NULL;
 	char *end = to + SENTENCE_MAX - NUMBER_MAX - REST_MAX;
 
-	if (format && hyptrace_sentence_is_plain(format))
-		return put_format(to, end, format, &v[FIELD_A]);
-	return put_rest(hyptrace_sentence_key(to, "format ", v[FIELD_FMT_ID]), &v[FIELD_A], 0);
+	if (format && hyptrace_is_plain(format))
+		return put_format(to, end, format, &V(NUMBER1));
+	return put_rest(put_key(to, "format ", V(FORMAT)), &V(NUMBER1), 0);
 }
-
-const struct sentence_kind hyptrace_sentence_printk = {
-	"hyp_printk",
-	NEEDS(FMT_ID) | NEEDS(A) | NEEDS(B) | NEEDS(C) | NEEDS(D),
-	put_hyp_printk, NULL, NULL,
-};
