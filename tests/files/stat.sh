@@ -54,7 +54,7 @@ for file; do
 	same "$file" times
 
 	# the intervals have all samples, and top replays the same ones
-	"$hyptrace" stat -q -j -i "$file" --by hcall -k samples --interval 10ms >"$tmp/intervals" 2>>"$tmp/notes"
+	"$hyptrace" stat -q -j -i "$file" --by hcall --interval 10ms >"$tmp/intervals" 2>>"$tmp/notes"
 	[ "$(jq -s '[.[].rows[].samples] | add // 0' "$tmp/intervals")" = "$(jq '[.rows[].samples] | add // 0' "$tmp/hcall.json")" ]
 	jq -s -e '[.[:-1], .[1:]] | transpose | all(.[]; .[0].begin + .[0].wall == .[1].begin)' "$tmp/intervals" >"$tmp/said"
 	"$hyptrace" top -j -i "$file" --by hcall -d 10ms 2>>"$tmp/notes" | cmp - "$tmp/intervals"

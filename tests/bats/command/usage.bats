@@ -69,7 +69,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -1 hyptrace top </dev/null
 	says 'top needs a terminal: use -b to print blocks of text'
 	run -1 hyptrace top -b --by nothing
-	says 'cannot show rows by "nothing": use one of reason, hcall, exit, vcpu, vm, cpu, memory'
+	says 'cannot print rows by "nothing": use one of reason, hcall, exit, vcpu, vm, cpu, memory'
 	run -1 hyptrace top -b -d 1ms
 	says 'the interval is too short: use at least 100ms'
 	run -1 hyptrace top -b --delay 2s
@@ -79,13 +79,13 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -1 hyptrace top -b -d soon
 	says 'bad time "soon"'
 	run -1 hyptrace top -b -k colour
-	says 'unknown column "colour"'
-	run -1 hyptrace top -j -k mean
-	says 'use it without --json'
-	run -1 hyptrace top -k time -bj
-	says 'use it without --json'
+	says 'unknown key "colour"'
 	run -1 hyptrace top -b -n 0
-	says 'bad --count "0"'
+	says 'bad count "0"'
+	run -1 hyptrace top -b -i x --duration 1s
+	says 'a file is read: that takes no --duration and no command'
+	run -1 hyptrace -r test top -b -i x
+	says '--remote is for the machine'
 	run -1 hyptrace top -b file
 	says 'unexpected argument "file"'
 }

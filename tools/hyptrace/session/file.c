@@ -8,6 +8,7 @@
 #include "output/die.h"
 #include "output/progress.h"
 #include "session.h"
+#include "signals.h"
 
 int session_open_file(struct session *s)
 {
@@ -50,14 +51,36 @@ void session_count_file(struct session *s)
 	s->counts.lost_more = counts.lost_more;
 }
 
+static int take(void *arg, const struct hyptrace_file_batch *batch)
+{
+	struct session *s = arg;
+
+	s->ops->batch(s, batch->events, batch->nr);
+	return 0;
+}
+
+/* Read it with the threads of the library. Return as hyptrace_file_batch() at the end. */
+static int run_threads(struct session *s, struct hyptrace_error *err)
+{
+	const struct hyptrace_file_work work = {
+		.flags = s->file_flags, .arg = s, .batch = take, .damage = session_note_damage,
+	};
+	int ret = hyptrace_file_run(s->file, &work, sizeof(work), err);
+
+	return ret ? ret : -ENODATA;
+}
+
 int session_run_file(struct session *s)
 {
 	const struct hyptrace_stream_event *events;
 	struct hyptrace_error err;
 	int ret = 0;
 
-	progress_begin(s->file, !s->quiet && is_stdout_file());
-	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error && !s->loop.is_over) {
+	progress_begin(s->file, !s->quiet && (s->file_flags || is_stdout_file()));
+	if (s->file_flags)
+		ret = run_threads(s, &err);
+	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error && !signals_stop &&
+	       !s->loop.is_over) {
 		ret = hyptrace_file_batch(s->file, &events, &err);
 		if (ret > 0)
 			s->ops->batch(s, events, ret);
@@ -68,5 +91,5 @@ int session_run_file(struct session *s)
 	session_count_file(s);
 	if (ret < 0 && ret != -ENODATA && ret != -EBADMSG)
 		return session_fail(s, &err);
-	return s->counts.damaged ? EXIT_REFUSED : EXIT_DONE;
+	return EXIT_DONE;
 }

@@ -91,7 +91,7 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 
 	s->is_changed |= notification->type == HYPTRACE_NOTIFICATION_REMOTE ||
 			 notification->type == HYPTRACE_NOTIFICATION_EVENT;
-	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER || !remote->nr_fired ||
+	if (s->quiet || notification->type != HYPTRACE_NOTIFICATION_TRIGGER || !remote->nr_fired ||
 	    strcmp(remote->name, s->name))
 		return 0;
 	out_flush(&s->ctx->out);
@@ -133,7 +133,7 @@ static void note_clear(struct session *s)
 /* Say why events are missing: the session must not just fall silent. */
 void session_look(struct session *s)
 {
-	if (s->quiet)
+	if (s->quiet && !(s->takes & SESSION_GAPS))
 		return;
 	out_flush(&s->ctx->out);
 	if (s->no_start)
@@ -242,9 +242,9 @@ int session_run_stream(struct session *s)
 
 	s->loop.ops = &ops;
 	s->loop.child = &s->child;
-	if (!s->quiet)
+	if (!s->quiet || s->takes & SESSION_GAPS)
 		s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
-	s->gaps.hears_triggers = s->loop.listener;
+	s->gaps.hears_triggers = s->loop.listener && !s->quiet;
 	code = session_start(s);
 	if (code)
 		return code;

@@ -56,6 +56,7 @@ static const struct session_option session_options[] = {
 	{ SESSION_FIRST, { "count", 'n', "N", 0, "End after N events", 0 } },
 	{ SESSION_LAST, { "count", 'n', "N", 0, "Choose only the last N events", 0 } },
 	{ SESSION_COUNT, { "count", 'n', "N", 0, COUNT_HELP, 0 } },
+	{ SESSION_INTERVALS, { "count", 'n', "N", 0, "End after N intervals", 0 } },
 	{ SESSION_LAST, { "last", OPT_LAST, "N", OPTION_HIDDEN, NULL, 0 } },
 	{ SESSION_DURATION, { "duration", OPT_DURATION, "TIME", 0,
 			      "End after this time, such as 10s or 500ms", 0 } },
@@ -100,6 +101,8 @@ static error_t check(const struct session *s)
 {
 	if (s->path && (s->duration || s->child.argv))
 		return cmd_usage("a file is read: that takes no --duration and no command");
+	if (s->path && s->ctx->remote && !(s->takes & SESSION_FILE))
+		return cmd_usage("--remote is for the machine: a file has the events of one remote");
 	if (!s->path && !(s->takes & SESSION_FILE) && (s->from.kind || s->to.kind))
 		return cmd_usage("--from and --to choose times of a file: name it with --input");
 	return 0;

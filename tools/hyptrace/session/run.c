@@ -85,11 +85,13 @@ int session_run(struct session *s)
 }
 
 /*
- * Free all, and wait until the command has ended. Return @code or, if that is EXIT_DONE, the
- * command's exit code.
+ * Free all, and wait until the command has ended. Return @code or, if that is EXIT_DONE,
+ * EXIT_REFUSED of a damaged file, or the command's exit code.
  */
 int session_close(struct session *s, int code)
 {
+	if (!code && s->file && s->counts.damaged)
+		code = EXIT_REFUSED;
 	gaps_end(&s->gaps);
 	choice_free(&s->choice);
 	hyptrace_listener_close(s->loop.listener);

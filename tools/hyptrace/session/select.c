@@ -29,8 +29,11 @@
 #define LEVEL_MASK	7
 #define LEVEL_ERROR	3
 
+/* Unless there is one */
 void cmd_make_printer(struct context *ctx)
 {
+	if (ctx->p)
+		return;
 	if (ctx->pretty)
 		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
 	else
@@ -38,13 +41,14 @@ void cmd_make_printer(struct context *ctx)
 				     ctx->color);
 }
 
-/* Connect to the driver and make the printer. */
+/* Connect to the driver and make the printer, once. */
 int cmd_connect(struct context *ctx)
 {
 	struct hyptrace_error err;
 
 	cmd_make_printer(ctx);
-	ctx->h = hyptrace_open(&err);
+	if (!ctx->h)
+		ctx->h = hyptrace_open(&err);
 	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
 }
 

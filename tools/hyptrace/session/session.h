@@ -41,6 +41,8 @@ enum session_takes {
 	/* the verb sets the filters at EL2 itself: they are no gaps */
 	SESSION_HOLDS_FILTERS	= 1 << 15,
 	SESSION_COUNT		= 1 << 16,	/* -n: for the verb, in place of the other two */
+	SESSION_INTERVALS	= 1 << 17,	/* -n: for the verb: its intervals */
+	SESSION_GAPS		= 1 << 18,	/* also with -q, say why events are missing */
 };
 
 /* What became of the events */
@@ -92,6 +94,8 @@ struct session {
 	uint64_t			bound;
 	struct child			child;
 	char				*command_line;	/* as it was given */
+	/* not 0: of hyptrace_file_run(), whose threads then call batch() at the same time */
+	unsigned int			file_flags;
 
 	/* from session_open() on */
 	const char			*name;		/* of the remote or of the file */

@@ -55,13 +55,15 @@ static int set_handler(void (*handler)(int sig))
 }
 
 /*
- * Start to catch signals. Return a descriptor that is readable once a signal has arrived; -1 with
- * errno.
+ * Catch signals from now on. Return a descriptor that is readable once a signal has arrived; -1
+ * with errno.
  */
 int signals_catch(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 
+	if (wake[0] >= 0)
+		return wake[0];
 	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
 		return -1;
 	if (set_handler(on_signal) || sigaction(SIGALRM, &action, NULL))

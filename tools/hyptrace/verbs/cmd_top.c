@@ -21,44 +21,21 @@
 #define INTERVAL_DEFAULT	NSEC_PER_SEC
 #define INTERVAL_MIN		(100 * NSEC_PER_MSEC)
 
-enum {
-	OPT_BY = 0x200,
-	OPT_DELAY,
-	OPT_FROM,
-	OPT_TO,
-};
-
-#define BY_HELP \
-	"Show a row for each reason (the default), hcall, exit, vcpu, vm, cpu or memory"
-
 static const struct argp_option options[] = {
-	{ "input", 'i', "FILE", 0, "Replay a file, not the machine", 0 },
-	{ "by", OPT_BY, "WHAT", 0, BY_HELP, 0 },
-	{ "interval", 'd', "TIME", 0,
-	  "Show the numbers of each such time (1s); live, at least 100ms", 0 },
-	{ "delay", OPT_DELAY, "TIME", OPTION_HIDDEN, NULL, 0 },
-	{ "from", OPT_FROM, "TIME", 0, "Begin at this time of the file, as in report", 0 },
-	{ "to", OPT_TO, "TIME", 0, "End at this time, likewise", 0 },
-	{ "key", 'k', "COLUMN", 0,
-	  "Sort by name, rate, time, mean, max, p99, samples, total or guest", 0 },
 	{ "batch", 'b', NULL, 0, "Print blocks of text, and read no keys", 0 },
-	{ "count", 'n', "COUNT", 0, "End after so many intervals", 0 },
 	{ 0 }
 };
 
 static error_t check(struct top *top)
 {
-	const struct stat *stat = &top->stat;
+	struct stat *stat = &top->stat;
+	const struct session *s = &stat->session;
 
-	if (stat->path && top->ctx->remote)
-		return cmd_usage("--remote is for the machine: a file has the events of one remote");
-	if (!stat->path && (stat->from.kind || stat->to.kind))
-		return cmd_usage("--from and --to choose times of a file: name it with --input");
-	if (!stat->interval || (!stat->path && stat->interval < INTERVAL_MIN))
+	if (!s->path && stat->interval < INTERVAL_MIN)
 		return cmd_usage("the interval is too short: use at least 100ms");
-	if (top->ctx->json && top->has_sort)
-		return cmd_usage("--key sorts the rows of the screen and of --batch: use it without --json");
-	top->is_batch |= top->ctx->json;
+	top->is_batch |= s->ctx->json;
+	if (!top->is_batch && s->child.argv)
+		return cmd_usage("a command would write to the screen: use --batch");
 	if (!top->is_batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		return cmd_usage("top needs a terminal: use -b to print blocks of text");
 	return 0;
@@ -68,52 +45,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
 
+	(void)arg;
 	switch (key) {
-	case OPT_BY:
-		if (!stat_by_find(arg, &top->stat.by))
-			return cmd_usage("cannot show rows by \"%s\": use one of " STAT_BY_NAMES,
-					 arg);
-		return 0;
-	case 'd':
-		if (!parse_duration(arg, &top->stat.interval))
-			return cmd_usage("bad time \"%s\": use a number and s, ms, m or h", arg);
-		return 0;
-	case OPT_DELAY:
-		return cmd_usage("--delay is --interval now: use \"-d %s\"", arg);
-	case 'i':
-		top->stat.path = arg;
-		return *arg ? 0 : cmd_usage("the name of the file is empty");
-	case OPT_FROM:
-	case OPT_TO:
-		if (!moment_parse(arg, key == OPT_FROM ? &top->stat.from : &top->stat.to))
-			return cmd_usage("bad time \"%s\": use seconds, +TIME or -TIME, such as 12.5, +10ms or -1s",
-					 arg);
-		return 0;
-	case 'k':
-		top->has_sort = true;
-		if (!stat_column_find(top_columns, arg, &top->look.sort))
-			return cmd_usage("unknown column \"%s\": use one of name, rate, time, mean, max, p99, samples, total, guest",
-					 arg);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &top->stat;
 		return 0;
 	case 'b':
 		top->is_batch = true;
 		return 0;
-	case 'n':
-		if (!parse_number(arg, UINT64_MAX, &top->count) || !top->count)
-			return cmd_usage("bad --count \"%s\": use 1 or more", arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		return cmd_usage("unexpected argument \"%s\"", arg);
 	case ARGP_KEY_END:
 		return check(top);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {
+	{ &stat_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
+	.args_doc = ARGS_COMMAND,
 	.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall and cpu EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed. With FILE, a recording is replayed as fast as it was made.",
+	.children = children,
 };
 
 /* The last note of the sources, while they cannot be printed */
@@ -135,7 +91,7 @@ static void forget_note(void)
 static void print_block(struct top *top)
 {
 	struct top_screen screen = { .has_utf8 = top->has_utf8 };
-	struct out *out = &top->ctx->out;
+	struct out *out = &top->stat.session.ctx->out;
 	unsigned int i;
 
 	top_screen_rows(&screen, &top->view, &top->look);
@@ -180,8 +136,8 @@ static void sort(struct top *top)
 static void update(struct top *top)
 {
 	top_model_view(&top->model, &top->view);
-	if (!stat_column_has(top->look.sort, top->stat.by, top->view.is_counted))
-		top->look.sort = COL_RATE;
+	top->look.sort = stat_column_has(top->sort, top->stat.by, top->view.is_counted) ?
+			 top->sort : COL_RATE;
 	sort(top);
 }
 
@@ -202,7 +158,7 @@ static void wait_for_replay(struct top *top)
 	static const struct loop_ops ops = { .input = replay_input };
 
 	do {
-		struct loop loop = LOOP(top->ctx, &ops, top);
+		struct loop loop = LOOP(top->stat.session.ctx, &ops, top);
 
 		loop.input_fd = top->stat.input_fd;
 		if (!top->look.paused && !top->model.view.is_over)
@@ -215,7 +171,7 @@ static void wait_for_replay(struct top *top)
 /* Of a file that is read again, take what was shown before, but do not show it. */
 static bool is_known(struct top *top, const struct stat *stat)
 {
-	if (!top->ctx->json && top->model.end < stat->end)
+	if (!stat->session.ctx->json && top->model.end < stat->end)
 		top_model_take(&top->model, stat);
 	if (top->shown && stat->end <= top->shown)
 		return true;
@@ -228,20 +184,21 @@ static bool show(struct stat *stat)
 {
 	struct top *top = stat->owner;
 
-	if (stat->path && is_known(top, stat))
+	if (stat->session.path && is_known(top, stat))
 		return true;
 
 	/* the begun interval, unless the user wants other rows */
 	if (top->next != TOP_STAY) {
-		if (top->next == TOP_OTHER_SOURCE && top->stat.by == stat->by && !top->ctx->json)
+		if (top->next == TOP_OTHER_SOURCE && top->stat.by == stat->by &&
+		    !stat->session.ctx->json)
 			top_model_take(&top->model, stat);
 		return false;
 	}
 	top->has_worked = true;
-	if (top->ctx->json) {
+	if (stat->session.ctx->json) {
 		stat_print(stat);
 	} else {
-		if (!stat->path)
+		if (!stat->session.path)
 			top_model_take(&top->model, stat);
 		if (!top->look.paused)
 			update(top);
@@ -250,11 +207,11 @@ static bool show(struct stat *stat)
 		else
 			draw(top);
 	}
-	if (stat->path && !top->is_batch)
+	if (stat->session.path && !top->is_batch)
 		wait_for_replay(top);
-	if (top->count && !--top->count)
+	if (top->stat.session.count && !--top->stat.session.count)
 		top->next = TOP_QUIT;
-	return top->next == TOP_STAY && !top->ctx->out.error;
+	return top->next == TOP_STAY && !stat->session.ctx->out.error;
 }
 
 /* Take the keys. */
@@ -282,23 +239,30 @@ static void take_input(struct stat *stat)
 }
 
 /* Take numbers until the user wants other ones or the end. Return an exit code. */
-static int run_source(struct top *top, int input_fd)
+static int run_source(struct top *top)
 {
+	const struct words *words = &top->stat.session.choice.words;
+	const uint64_t now = clock_now(CLOCK_MONOTONIC);
 	struct stat stat;
+	unsigned int i;
 	int code;
 
 	top->stat.slow = top->is_detail ? &top->slow : NULL;
-	top->stat.is_over = false;
-	top->stat.input_fd = input_fd;
 	stat = top->stat;
+	/* the session of a source frees its own words */
+	stat.session.choice.words = (struct words){};
+	for (i = 0; i < words->nr; i++)
+		cmd_add_word(&stat.session.choice.words, words->words[i]);
+	if (top->end)
+		stat.session.duration = top->end > now ? top->end - now : 1;
 	top->slow.stat = &stat;
 	top->next = TOP_STAY;
 	top->has_worked = false;
 	top->model.view.is_over = false;
 	if (!top->is_batch)
 		draw(top);
-	code = stat.path ? stat_file(&stat) : stat_live(&stat);
-	if (!stat.path || code || top->is_batch || top->next != TOP_STAY || signals_stop)
+	code = stat_run(&stat);
+	if (!stat.session.path || code || top->is_batch || top->next != TOP_STAY || signals_stop)
 		return code;
 	top->model.view.is_over = true;
 	update(top);
@@ -308,13 +272,13 @@ static int run_source(struct top *top, int input_fd)
 }
 
 /* If a choice of the user is refused, such as a busy ring, show what was shown before. */
-static int run(struct top *top, int input_fd)
+static int run(struct top *top)
 {
 	bool can_return = false;
 	int code;
 
 	do {
-		code = run_source(top, input_fd);
+		code = run_source(top);
 		if (code && !top->has_worked && can_return) {
 			top_return(top);
 			can_return = false;
@@ -328,12 +292,13 @@ static int run(struct top *top, int input_fd)
 
 static int run_on_terminal(struct top *top)
 {
-	int input_fd = top_terminal_begin(), code;
+	int code;
 
-	if (input_fd < 0)
+	top->stat.input_fd = top_terminal_begin();
+	if (top->stat.input_fd < 0)
 		return EXIT_REFUSED;
 	cmd_note_to = keep_note;
-	code = run(top, input_fd);
+	code = run(top);
 	cmd_note_to = NULL;
 	top_terminal_end();
 	if (code && last_note)
@@ -345,40 +310,49 @@ static int run_on_terminal(struct top *top)
 static int cmd_top(struct context *ctx, int argc, char **argv)
 {
 	struct top top = {
-		.ctx = ctx,
 		.stat = {
-			.ctx = ctx, .sort = COL_SAMPLES, .interval = INTERVAL_DEFAULT,
-			.child.pidfd = -1, .show = show, .owner = &top, .has_buckets = true,
+			.session = {
+				.ctx = ctx,
+				.takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER |
+					 SESSION_TIMES | SESSION_DURATION | SESSION_INTERVALS |
+					 SESSION_COMMAND | SESSION_GAPS,
+			},
+			.sort = NR_STAT_COLUMNS, .keys = top_columns, .interval = INTERVAL_DEFAULT,
+			.show = show, .owner = &top, .has_buckets = true,
 		},
 	};
+	struct session *s = &top.stat.session;
 	struct hyptrace_remote *remote = NULL;
 	int code = EXIT_DONE;
 
-	cmd_parse(ctx, &argp, argc, argv, &top);
-	if (!top.has_sort)
-		top.look.sort = COL_TIME;
-	if (top.stat.path)
-		cmd_make_printer(ctx);
-	else
+	session_parse(s, &argp, argc, argv, &top);
+	if (!s->path)
 		code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
-	top.model.view.source = remote ? remote->name : top.stat.path;
+	top.model.view.source = remote ? remote->name : s->path;
 	top.model.view.by = top.stat.by;
 	top.view.by = top.stat.by;
 	top.view.source = top.model.view.source;
-	top.stat.quiet = !ctx->json;
+	top.sort = top.stat.sort == NR_STAT_COLUMNS ? COL_TIME : top.stat.sort;
+	top.look.sort = top.sort;
+	/* on the screen, percentiles are not worth that events are recorded */
+	if (!ctx->json)
+		top.stat.sort = COL_SAMPLES;
+	s->quiet = !ctx->json;
+	s->child.no_stdout = true;
+	if (s->duration)
+		top.end = clock_now(CLOCK_MONOTONIC) + s->duration;
 	top.stat.input = top.is_batch ? NULL : take_input;
 	top.has_utf8 = top_terminal_has_utf8();
 	if (signals_catch() < 0)
 		code = cmd_fail("cannot catch signals: %s", strerror(errno));
-	else if (top.is_batch)
-		code = run(&top, -1);
 	else
-		code = run_on_terminal(&top);
+		code = top.is_batch ? run(&top) : run_on_terminal(&top);
 	stat_slow_free(&top.slow);
 	top_view_free(&top.view);
 	top_model_free(&top.model);
+	choice_free(&s->choice);
 	hyptrace_free_remote(remote);
 	return code;
 }

@@ -2,17 +2,15 @@
 /*
  * hyptrace stat: what is counted, and the parts that it is made of. For cmd_stat.c and stat_*.c.
  *
- * A source of numbers (stat_file.c, stat_live.c, stat_counters.c) fills the struct stat_cpu of each
- * CPU; the other files do not know where the numbers come from.
+ * A source of numbers (stat_source.c, stat_counters.c) fills the struct stat_cpu of each CPU; the
+ * other files do not know where the numbers come from.
  */
 #ifndef STAT_H
 #define STAT_H
 
 #include "lib/hyptrace_file.h"
 #include "lib/hyptrace_model.h"
-#include "cli/cli.h"
-#include "session/child.h"
-#include "session/moment.h"
+#include "session/session.h"
 #include "stat_rows.h"
 #include "stat_times.h"
 
@@ -81,35 +79,32 @@ struct stat_cpu {
 
 /* The settings and the numbers of the verb */
 struct stat {
-	struct context		*ctx;
-	const char		*path;	/* the file; NULL if the numbers are taken now */
+	struct session		session;	/* its count is that of intervals */
 	enum stat_by		by;
 	bool			per_cpu;	/* rows of each CPU */
 	bool			histogram;
 	bool			csv;
 	bool			counters;	/* print the counters of EL2 as they are */
 	bool			exact;	/* use events even if EL2 has counters */
+	bool			has_buckets;	/* take the buckets of counters, too */
+	enum stat_column	sort;	/* NR_STAT_COLUMNS: the default */
+	const enum stat_column	*keys;	/* what can be sorted by: see stat_column_find() */
+	uint64_t		interval;	/* ns; 0: the numbers of the whole time */
+	/* called with the numbers of each interval, or of the whole time; false ends the verb */
+	bool			(*show)(struct stat *stat);
+	int			input_fd;	/* @input is called when it is readable */
+	void			(*input)(struct stat *stat);	/* may set is_over; or NULL */
+	void			*owner;	/* for these two */
+	struct stat_slow	*slow;
+
+	bool			is_over;	/* the end was requested */
 	bool			is_counted;	/* there are no events, and no percentiles */
 	/* time of some visits of EL2 while nothing is recorded or counted, in ns; 0: unknown */
 	uint64_t		visits_nsec;
 	uint64_t		visits_spread;	/* how much this varies */
 	uint64_t		event_psec;	/* what an event costs, in ps; 0: unknown */
 	uint64_t		event_spread;
-	bool			quiet;	/* print no notes but losses and errors */
-	enum stat_column	sort;
-	struct moment		from;
-	struct moment		to;
-	uint64_t		duration;	/* end after so many ns; 0 for no limit */
-	uint64_t		interval;	/* ns; 0: the numbers of the whole time */
-	struct child		child;
-	/* called with the numbers of each interval, or of the whole time; false ends the verb */
-	bool			(*show)(struct stat *stat);
-	int			input_fd;	/* @input is called when it is readable */
-	void			(*input)(struct stat *stat);	/* may set is_over; or NULL */
-	void			*owner;	/* for these two */
-	bool			is_over;	/* the end was requested */
 	struct hyptrace_model	*model;
-	struct hyptrace_formats	*formats;
 	struct stat_cpu		**cpus;	/* by their numbers; each stays where it is */
 	unsigned int		nr_cpus;
 	struct map		by_id;	/* the same */
@@ -117,16 +112,14 @@ struct stat {
 	uint64_t		begin;	/* of the time that is counted */
 	uint64_t		end;
 	bool			has_clock;	/* begin and end are known before the events are */
+	bool			has_begun;	/* the events from @from on are counted */
+	uint64_t		from;
 	uint64_t		next;	/* end of the interval; UINT64_MAX without intervals */
-	uint64_t		count;	/* end after so many intervals; 0: no limit */
-	bool			has_buckets;
-	struct stat_slow	*slow;
 	uint32_t		seen;	/* as in struct stat_cpu */
 	bool			is_outside;	/* no event lies between --from and --to */
-	uint64_t		damaged;	/* places of the file */
 };
 
-/* stat_by.c */
+/* stat_name.c */
 #define STAT_BY_NAMES	"reason, hcall, exit, vcpu, vm, cpu, memory"
 
 const char *stat_by_name(enum stat_by by);
@@ -147,8 +140,6 @@ bool stat_has_guest(const struct stat *stat);
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id);
 void stat_limits(struct stat *stat);
 void stat_cut(struct stat *stat, uint64_t at);
-/* The interval has ended: show it, and begin the next one. */
-void stat_show_interval(struct stat *stat);
 void stat_free(struct stat *stat);
 
 static inline struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned int id)
@@ -158,19 +149,19 @@ static inline struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned i
 	return entry ? entry->ptr : NULL;
 }
 
-/* stat_file.c: from a file */
-int stat_file(struct stat *stat);
+/* stat_source.c: take the numbers from a file, or from now on; returns an exit code */
+int stat_run(struct stat *stat);
 
-/* stat_live.c: from now on, from the counters of EL2 if they have all numbers, else from events */
-int stat_live(struct stat *stat);
+/* stat_counters.c: from the counters of EL2, if they have all numbers */
+bool stat_can_count(const struct stat *stat);
+int stat_counters(struct stat *stat);
 
-/* stat_counters.c: from the counters of EL2 */
-bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events);
-int stat_counters(struct stat *stat, const char *remote);
+/* stat_options.c: for a struct stat */
+extern const struct argp stat_argp;
 
 /* stat_cost.c: what an event costs */
-void stat_cost_prepare(struct stat *stat, const char *remote);
-void stat_cost_measure(struct stat *stat, const char *remote);
+void stat_cost_prepare(struct stat *stat);
+void stat_cost_measure(struct stat *stat);
 uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread);
 
 /* stat_print.c: print the numbers; false once the output takes no more */

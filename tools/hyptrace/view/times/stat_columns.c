@@ -36,6 +36,11 @@ const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
 	[COL_RATE]	= { COLUMN("rate", "SAMPLES/S", NUMBER(0)), "rate", CELL_NUMBER, 0 },
 };
 
+const enum stat_column stat_keys[] = {
+	COL_SAMPLES, COL_TIME, COL_TOTAL, COL_MIN, COL_MAX, COL_MEAN, COL_P50, COL_P90, COL_P99,
+	COL_P99_9, COL_GUEST, COL_NAME, NR_STAT_COLUMNS
+};
+
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column)
 {
 	while (*list != NR_STAT_COLUMNS && strcmp(key, stat_columns[*list].sort))

@@ -49,6 +49,9 @@ struct stat_line {
 	struct stat_cell	cells[NR_STAT_COLUMNS];
 };
 
+/* The columns that rows of stat can be sorted by */
+extern const enum stat_column stat_keys[];
+
 /* Find a column of a list, which NR_STAT_COLUMNS ends, by the argument of --key. */
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column);
 /* A text and the names of the columns of a list, for free() */

@@ -22,13 +22,14 @@ static int compare(const void *a, const void *b)
  * Return the median of some rounds, in ns; 0 if the remote cannot say it. Half of the rounds differ
  * from it by @spread at most.
  */
-static uint64_t time_visits(const struct stat *stat, const char *remote, uint64_t *spread)
+static uint64_t time_visits(const struct stat *stat, uint64_t *spread)
 {
 	uint64_t nsec[ROUNDS] = {};
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++)
-		if (hyptrace_time_visits(stat->ctx->h, remote, VISITS, &nsec[i], NULL))
+		if (hyptrace_time_visits(stat->session.ctx->h, stat->session.name, VISITS,
+					 &nsec[i], NULL))
 			return 0;
 	qsort(nsec, ROUNDS, sizeof(nsec[0]), compare);
 	*spread = (nsec[ROUNDS * 3 / 4] - nsec[ROUNDS / 4]) / 2;
@@ -36,18 +37,18 @@ static uint64_t time_visits(const struct stat *stat, const char *remote, uint64_
 }
 
 /* Measure visits of EL2 while no event is recorded or counted. */
-void stat_cost_prepare(struct stat *stat, const char *remote)
+void stat_cost_prepare(struct stat *stat)
 {
-	stat->visits_nsec = time_visits(stat, remote, &stat->visits_spread);
+	stat->visits_nsec = time_visits(stat, &stat->visits_spread);
 }
 
 /* Measure what an event costs, while those that the verb needs happen. */
-void stat_cost_measure(struct stat *stat, const char *remote)
+void stat_cost_measure(struct stat *stat)
 {
 	/* hyp_enter and hyp_exit, and maybe host_hcall */
 	const unsigned int nr = stat_by_needs(stat->by, HYPTRACE_KIND_HYPERCALL) ? 3 : 2;
 	uint64_t spread = 0;
-	uint64_t during = stat->visits_nsec ? time_visits(stat, remote, &spread) : 0;
+	uint64_t during = stat->visits_nsec ? time_visits(stat, &spread) : 0;
 
 	if (during <= stat->visits_nsec)
 		return;

@@ -11,13 +11,12 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "session/counters.h"
-#include "session/loop.h"
 #include "stat_columns.h"
 
 /* The state while EL2 counts */
 struct counting {
 	struct stat			*stat;
-	const char			*remote;
+	const struct session		*session;
 	/* events that this verb holds: EL2 counts them until it ends */
 	const char			*names[2];
 	/* how often others had reset them or switched them off, right before last was read */
@@ -38,8 +37,8 @@ static int read_counters(const struct counting *c, struct hyptrace_event_counter
 {
 	struct hyptrace_error err;
 
-	if (hyptrace_get_counters(c->stat->ctx->h, c->remote, HYPTRACE_CPU_ALL, counters, nr, &err))
-		return cmd_fail("cannot get the counters of \"%s\": %s", c->remote, err.text);
+	if (hyptrace_get_counters(c->session->ctx->h, c->session->name, HYPTRACE_CPU_ALL, counters, nr, &err))
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->session->name, err.text);
 	return EXIT_DONE;
 }
 
@@ -79,7 +78,8 @@ static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_
 {
 	struct stat_cpu *cpu = stat_find_cpu(stat, now->cpu);
 
-	if (cpu || (stat->ctx->have_cpus && !cpu_list_has(&stat->ctx->cpus, now->cpu)) ||
+	if (cpu || (stat->session.ctx->have_cpus &&
+		     !cpu_list_has(&stat->session.ctx->cpus, now->cpu)) ||
 	    (last && last->total == now->total))
 		return cpu;
 	return stat_add_cpu(stat, now->cpu);
@@ -180,8 +180,8 @@ static int hold(struct counting *c)
 {
 	struct hyptrace_error err;
 
-	if (hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names, true, &err))
-		return cmd_fail("cannot count the events of \"%s\": %s", c->remote, err.text);
+	if (hyptrace_hold_counting(c->session->ctx->h, c->session->name, c->names, c->nr_names, true, &err))
+		return cmd_fail("cannot count the events of \"%s\": %s", c->session->name, err.text);
 	c->is_held = true;
 	return EXIT_DONE;
 }
@@ -190,9 +190,9 @@ static int release(const struct counting *c)
 {
 	struct hyptrace_error err;
 
-	if (c->is_held && hyptrace_hold_counting(c->stat->ctx->h, c->remote, c->names, c->nr_names,
+	if (c->is_held && hyptrace_hold_counting(c->session->ctx->h, c->session->name, c->names, c->nr_names,
 						 false, &err))
-		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->remote,
+		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->session->name,
 				err.text);
 	return EXIT_DONE;
 }
@@ -209,7 +209,7 @@ static bool get_breaks(const struct counting *c, uint32_t *breaks)
 
 	for (i = 0; i < c->nr_names; i++) {
 		/* If this fails, so does the next request, with a message. */
-		if (hyptrace_get_event(c->stat->ctx->h, c->remote, c->names[i], &event, NULL))
+		if (hyptrace_get_event(c->session->ctx->h, c->session->name, c->names[i], &event, NULL))
 			return true;
 		counted &= event->counted;
 		breaks[i] = event->count_breaks;
@@ -321,24 +321,26 @@ static int run(struct counting *c)
 {
 	static const struct loop_ops ops = { .tick = tick, .input = input };
 	struct stat *stat = c->stat;
-	struct loop loop = LOOP(stat->ctx, &ops, c);
-	int code = child_start(&stat->child);
+	struct session *s = &stat->session;
+	int code = child_start(&s->child);
 
 	if (code)
 		return code;
 	stat->end = clock_now(CLOCK_BOOTTIME);
-	stat->next = stat->interval ? stat->end + stat->interval : UINT64_MAX;
-	loop.input_fd = stat->input ? stat->input_fd : -1;
-	loop.child = &stat->child;
-	if (stat->duration) {
-		c->end = stat->end + stat->duration;
-		loop.deadline = clock_now(CLOCK_MONOTONIC) + stat->duration;
+	if (stat->interval)
+		stat->next = stat->end + stat->interval;
+	s->loop.ops = &ops;
+	s->loop.arg = c;
+	s->loop.child = &s->child;
+	if (s->duration) {
+		c->end = stat->end + s->duration;
+		s->loop.deadline = clock_now(CLOCK_MONOTONIC) + s->duration;
 	}
 	if (c->end && stat->next >= c->end)
 		stat->next = UINT64_MAX;
-	code = loop_run(&loop);
+	code = loop_run(&s->loop);
 	if (!code && !c->code && !c->has_ended)
-		show_interval(&loop);
+		show_interval(&s->loop);
 	return code ? code : c->code;
 }
 
@@ -353,32 +355,32 @@ static int begin(struct counting *c)
 	code = hold(c);
 	if (code)
 		return code;
-	stat_cost_measure(c->stat, c->remote);
+	stat_cost_measure(c->stat);
 	return read_and_look(c, &c->last, &c->nr_last);
 }
 
 /* Do the counters of EL2 have all numbers that are wanted? */
-bool stat_can_count(const struct stat *stat, struct hyptrace_event *const *events)
+bool stat_can_count(const struct stat *stat)
 {
-	if (stat->exact || stat->histogram || stat->slow ||
+	const struct hyptrace_meaning *enter = hyptrace_model_of_kind(stat->model,
+								      HYPTRACE_KIND_ENTER);
+
+	if (stat->exact || stat->histogram || stat->slow || choice_is_made(&stat->session.choice) ||
 	    stat_columns[stat->sort].needs & NEEDS_SAMPLES)
 		return false;
 	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU)
 		return false;
-	for (; *events; events++)
-		if (!strcmp((*events)->name, "hyp_enter"))
-			return (*events)->can_be_counted;
-	return false;
+	return enter && enter->event->can_be_counted;
 }
 
 /* After stat_can_count() */
-int stat_counters(struct stat *stat, const char *remote)
+int stat_counters(struct stat *stat)
 {
-	struct counting c = { .stat = stat, .remote = remote };
+	struct counting c = { .stat = stat, .session = &stat->session };
 	int code = begin(&c), ended;
 
 	stat->is_counted = true;
-	if (!code && !stat->quiet)
+	if (!code && !stat->session.quiet)
 		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");
 	if (!code)
 		code = run(&c);

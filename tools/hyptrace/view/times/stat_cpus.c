@@ -89,20 +89,6 @@ void stat_cut(struct stat *stat, uint64_t at)
 	stat->end = at;
 }
 
-void stat_show_interval(struct stat *stat)
-{
-	const uint64_t end = stat->end;
-
-	stat->end = stat->has_clock ? stat->next : 0;
-	stat_limits(stat);
-	stat->is_over |= !stat->show(stat);
-	stat_cut(stat, stat->end);
-	stat->next += stat->interval;
-	/* after the end, the last events may still belong to several intervals */
-	if (end > stat->end)
-		stat->end = end;
-}
-
 void stat_free(struct stat *stat)
 {
 	unsigned int i;

@@ -291,7 +291,7 @@ static void put_csv(struct out *out, const char *text)
 /* A value that is not known is empty, and no percentage is printed. */
 static void print_csv(const struct stat *stat, const struct list *list)
 {
-	struct out *out = &stat->ctx->out;
+	struct out *out = &stat->session.ctx->out;
 	enum stat_column column;
 	unsigned int i;
 
@@ -339,14 +339,14 @@ static void note_missing(const struct stat *stat)
 	text_close(f);
 	if (stat->is_outside)
 		;
-	else if (is_needed && stat->path)
+	else if (is_needed && stat->session.path)
 		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"",
-			 stat->path, stat_by_name(stat->by), list);
+			 stat->session.path, stat_by_name(stat->by), list);
 	else if (is_needed)
 		cmd_note("none of these events was recorded: %s", list);
-	else if (*list && stat->path)
+	else if (*list && stat->session.path)
 		cmd_note("\"%s\" does not say where the time goes: use \"hyptrace record -e %s\", too",
-			 stat->path, list);
+			 stat->session.path, list);
 	free(list);
 }
 
@@ -361,7 +361,7 @@ static void note_counts(const struct stat *stat)
 		lost += stat->cpus[i]->lost;
 		more |= stat->cpus[i]->lost_more;
 	}
-	if (stat->quiet && !lost && !more)
+	if (stat->session.quiet && !lost && !more)
 		return;
 	cmd_note("%" PRIu64 " event%s read, %" PRIu64 "%s lost", events, events == 1 ? "" : "s",
 		 lost, more ? " or more" : "");
@@ -369,7 +369,7 @@ static void note_counts(const struct stat *stat)
 
 bool stat_print(struct stat *stat)
 {
-	struct printer *p = stat->ctx->p;
+	struct printer *p = stat->session.ctx->p;
 	struct list list;
 
 	list_init(&list, stat);
@@ -390,22 +390,22 @@ bool stat_print(struct stat *stat)
 			}
 		}
 		if (stat->interval && !printer_is_json(p))
-			out_printf(&stat->ctx->out, "from %.6f to %.6f s:\n",
+			out_printf(&stat->session.ctx->out, "from %.6f to %.6f s:\n",
 				   (double)stat->begin / NSEC_PER_SEC,
 				   (double)stat->end / NSEC_PER_SEC);
 		print_cpus(p, stat);
 		if (!printer_is_json(p))
-			out_putc(&stat->ctx->out, '\n');
+			out_putc(&stat->session.ctx->out, '\n');
 		print_rows(p, stat, &list);
 		printer_end(p);
 	}
 	free(list.lines);
 	stat_rows_free(&list.sums);
-	out_flush(&stat->ctx->out);
+	out_flush(&stat->session.ctx->out);
 	/* nothing is recorded, so nothing can be missing or lost */
-	if (!stat->is_counted && !stat->quiet)
+	if (!stat->is_counted && !stat->session.quiet && !choice_is_made(&stat->session.choice))
 		note_missing(stat);
-	if (!stat->is_counted)
+	if (!stat->is_counted && stat->interval)
 		note_counts(stat);
-	return !stat->ctx->out.error;
+	return !stat->session.ctx->out.error;
 }

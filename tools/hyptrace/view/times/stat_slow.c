@@ -58,7 +58,7 @@ void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
 
 static void put_text(const struct stat_slow *slow, const struct hyptrace_record *rec, char *to)
 {
-	struct hyptrace_formats *formats = slow->stat->formats;
+	struct hyptrace_formats *formats = slow->stat->session.formats;
 	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
 	const char *text;
 	char *line, *plain;

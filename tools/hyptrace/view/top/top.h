@@ -33,10 +33,9 @@ enum top_next {
 };
 
 struct top {
-	struct context		*ctx;
 	struct stat		stat;	/* the options */
-	uint64_t		count;	/* intervals until the end; 0 for no limit */
-	bool			has_sort;	/* --key was given */
+	uint64_t		end;	/* of --duration, by CLOCK_MONOTONIC; or 0 */
+	enum stat_column	sort;	/* the user's choice */
 	bool			is_batch;	/* print blocks of text */
 	bool			has_utf8;
 	struct top_model	model;

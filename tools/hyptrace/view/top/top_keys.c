@@ -14,8 +14,7 @@ static void group(struct top *top, enum stat_by by)
 	top_model_free(&top->model);
 	top->look.has_selected = false;
 	top->look.paused = false;
-	if (!top->has_sort)
-		top->look.sort = COL_TIME;
+	top->look.sort = top->sort;
 	top_model_view(&top->model, &top->view);
 	top->next = TOP_OTHER_SOURCE;
 }
@@ -71,9 +70,9 @@ static void take_key_of_rows(struct top *top, enum top_key key)
 	switch (key) {
 	case TOP_KEY_LEFT:
 	case TOP_KEY_RIGHT:
-		top->has_sort = true;
 		top->look.sort = top_column_next(&top->view, top->look.sort,
 						 key == TOP_KEY_LEFT ? -1 : 1);
+		top->sort = top->look.sort;
 		return;
 	case TOP_KEY_UP:
 	case TOP_KEY_DOWN:

@@ -93,7 +93,7 @@ void top_model_take(struct top_model *model, const struct stat *stat)
 	model->end = stat->end;
 	view->interval = stat->end - stat->begin;
 	view->is_counted = stat->is_counted;
-	view->is_file = stat->path;
+	view->is_file = stat->session.path;
 	view->cpus = reallocarray(view->cpus, stat->nr_cpus + 1, sizeof(*view->cpus));
 	if (!view->cpus)
 		die_no_memory();

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Take the numbers of stat and top: from a file; or live from the counters of EL2 or from events,
+ * which are then held enabled and read.
+ *
+ * Several threads read the events of a file, of a CPU each. The order of events of several CPUs
+ * matters only for intervals, and for the times between exits and entries of vCPUs, since these
+ * move between CPUs: then one thread reads all events in the order of time.
+ */
+#include <string.h>
+
+#include "cli/args.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/counters.h"
+#include "session/select.h"
+#include "session/signals.h"
+#include "stat.h"
+#include "stat_slow.h"
+
+/* An interval is printed so long after its end: then all its events were read */
+#define LATENESS	(30 * NSEC_PER_MSEC)
+
+/* The interval has ended: show it, and begin the next one. */
+static void show_interval(struct stat *stat)
+{
+	const uint64_t end = stat->end;
+
+	stat->end = stat->has_clock ? stat->next : 0;
+	stat_limits(stat);
+	stat->is_over |= !stat->show(stat);
+	stat_cut(stat, stat->end);
+	stat->next += stat->interval;
+	/* after the end, the last events may still belong to several intervals */
+	if (end > stat->end)
+		stat->end = end;
+}
+
+/*
+ * Begin to count. Earlier events, such as the visits of stat_cost_measure(), only say where the
+ * CPUs are.
+ */
+static void begin_counting(struct stat *stat)
+{
+	const uint64_t end = stat->end;
+
+	if (stat->has_begun)
+		return;
+	stat->has_begun = true;
+	stat_cut(stat, stat->from);
+	if (end)
+		stat->end = end;
+	if (stat->slow)
+		stat->slow->nr = 0;
+}
+
+/* Show what ends before this event. Return false if it belongs to no interval. */
+static bool begin_event(struct stat *stat, const struct hyptrace_record *rec)
+{
+	if (stat->has_begun && rec->ts < stat->from)
+		return false;
+	if (!stat->has_begun && stat->session.file && rec->data) {
+		stat->has_begun = true;
+		stat->begin = rec->ts;
+		stat->next = rec->ts + stat->interval;
+	} else if (rec->ts >= stat->from && !stat->session.file) {
+		begin_counting(stat);
+	}
+	while (rec->data && rec->ts >= stat->next && !stat->is_over && !signals_stop)
+		show_interval(stat);
+	return !stat->is_over || stat->session.stream;
+}
+
+static void take(struct session *s, const struct hyptrace_stream_event *event, unsigned int nr)
+{
+	const struct hyptrace_stream_event *const end = event + nr, *first = event;
+	struct stat *stat = s->arg;
+
+	for (; event < end; event++) {
+		const uint64_t ts = event->record.ts;
+
+		if (stat->has_begun && ts >= stat->from && ts < stat->next)
+			continue;
+		stat_feed(stat, first, event - first);
+		first = event;
+		first += !begin_event(stat, &event->record);
+	}
+	stat_feed(stat, first, end - first);
+	s->loop.is_over |= stat->is_over;
+}
+
+/* Of a file without intervals; by several threads */
+static void take_all(struct session *s, const struct hyptrace_stream_event *events,
+		     unsigned int nr)
+{
+	stat_feed(s->arg, events, nr);
+}
+
+/* Show the intervals whose events were all read. */
+static uint64_t tick(struct session *s, uint64_t now)
+{
+	const uint64_t time = clock_now(CLOCK_BOOTTIME);
+	struct stat *stat = s->arg;
+
+	/* events that are held back to keep the order of CPUs */
+	if (s->loop.has_ended)
+		return now + s->bound;
+	if (stat->next == UINT64_MAX)
+		return UINT64_MAX;
+	while (time >= LATENESS && time - LATENESS >= stat->next) {
+		begin_counting(stat);
+		show_interval(stat);
+	}
+	s->loop.is_over |= stat->is_over;
+	return now + stat->next + LATENESS - time;
+}
+
+static void input(struct session *s)
+{
+	struct stat *stat = s->arg;
+
+	stat->input(stat);
+	s->loop.is_over |= stat->is_over;
+}
+
+static void stop(struct session *s)
+{
+	struct stat *stat = s->arg;
+
+	if (stat->has_clock)
+		stat->end = clock_now(CLOCK_BOOTTIME);
+}
+
+static int begin(struct session *s)
+{
+	struct stat *stat = s->arg;
+	uint64_t now;
+
+	stat_cost_measure(stat);
+	now = clock_now(CLOCK_BOOTTIME);
+	stat->has_begun = !stat->has_clock;
+	stat->from = stat->has_clock ? now : 0;
+	stat->begin = stat->from;
+	stat->next = stat->interval ? now + stat->interval : UINT64_MAX;
+	return EXIT_DONE;
+}
+
+/*
+ * Add the CPUs that are online. If nobody has traced before, each of them switches its ring on
+ * while it is in the host.
+ */
+static int add_online(struct stat *stat, bool in_host)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int code;
+
+	code = cmd_get_cpus(stat->session.ctx, stat->session.name, &cpus, &nr);
+	if (code)
+		return code;
+	for (i = 0; i < nr; i++)
+		if (cpus[i]->online)
+			stat_add_cpu(stat, cpus[i]->id)->times.now = in_host ? STAT_HOST :
+									       STAT_UNKNOWN;
+	hyptrace_free_cpus(cpus);
+	return EXIT_DONE;
+}
+
+/* Hold the events that are needed and chosen. Return an exit code. */
+static int hold(struct stat *stat)
+{
+	const char *names[HYPTRACE_NR_KINDS];
+	struct event_choice choice = { .names = names };
+	struct session *s = &stat->session;
+	enum hyptrace_kind kind;
+
+	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
+		const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
+
+		if (stat_by_needs(stat->by, kind) || kind == HYPTRACE_KIND_ENTER ||
+		    kind == HYPTRACE_KIND_EXIT) {
+			if (!meaning)
+				return cmd_fail("the remote \"%s\" has no event %s", s->name,
+						hyptrace_kind_event(kind));
+		} else if (!meaning || !stat->slow || !stat_slow_needs(stat->by, kind)) {
+			continue;
+		}
+		if (!s->choice.wanted || s->choice.wanted[meaning->event->id])
+			names[choice.nr++] = hyptrace_kind_event(kind);
+	}
+	if (!choice.nr)
+		return cmd_fail("none of the events of -e is needed for --by=%s",
+				stat_by_name(stat->by));
+	return session_hold(s, &choice);
+}
+
+static int run_live(struct stat *stat)
+{
+	struct session *s = &stat->session;
+	const bool is_traced = s->remote->state == HYPTRACE_STATE_TRACING;
+	int code;
+
+	stat->has_clock = !strcmp(s->clock, "boot");
+	s->loop.input_fd = stat->input ? stat->input_fd : -1;
+	code = add_online(stat, stat->has_clock && !is_traced);
+	/* Others must not see the visits among their events. */
+	if (!code && !is_traced && !counters_any_counted(s->events))
+		stat_cost_prepare(stat);
+	if (!code && stat_can_count(stat))
+		return stat_counters(stat);
+	if (!code)
+		code = hold(stat);
+	if (!code)
+		code = session_run(s);
+	if (code)
+		return code;
+	begin_counting(stat);
+	stat_limits(stat);
+	if (stat->end > stat->begin || !stat->interval)
+		stat->show(stat);
+	return EXIT_DONE;
+}
+
+/* If all events lie outside of --from and --to, say where they are. */
+static void note_outside(struct stat *stat)
+{
+	struct hyptrace_file *file = stat->session.file;
+	uint64_t first = 0, last = 0;
+
+	hyptrace_file_set_times(file, 0, UINT64_MAX);
+	if (hyptrace_file_first_time(file, &first, NULL) ||
+	    hyptrace_file_last_time(file, &last, NULL))
+		return;
+	stat->is_outside = true;
+	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s",
+		 stat->session.name, (double)first / NSEC_PER_SEC, (double)last / NSEC_PER_SEC);
+}
+
+static int run_file(struct stat *stat)
+{
+	struct session *s = &stat->session;
+	const struct cpu_list *list = &s->ctx->cpus;
+	const struct hyptrace_file_cpu *const *cpus;
+	unsigned int nr, i;
+	int code;
+
+	stat->has_clock = true;
+	cpus = hyptrace_file_cpus(s->file, &nr);
+	for (i = 0; i < nr; i++)
+		if (!s->ctx->have_cpus || cpu_list_has(list, cpus[i]->id))
+			stat_add_cpu(stat, cpus[i]->id);
+	if (!stat->interval)
+		s->file_flags = stat->by == STAT_BY_EXIT ? HYPTRACE_FILE_ALONE :
+							   HYPTRACE_FILE_BY_CPU;
+	code = session_run(s);
+	if (code || stat->is_over || signals_stop)
+		return code;
+	stat_limits(stat);
+	if ((s->from.kind || s->to.kind) && !s->counts.delivered)
+		note_outside(stat);
+	/* the last interval is shorter */
+	stat->show(stat);
+	return EXIT_DONE;
+}
+
+/* Take the numbers, and show them. Return an exit code. */
+int stat_run(struct stat *stat)
+{
+	static const struct session_ops of_all = { .batch = take_all };
+	const struct session_ops of_time = {
+		.batch = take, .begin = begin, .tick = tick, .stop = stop,
+		.input = stat->input ? input : NULL,
+	};
+	struct session *s = &stat->session;
+	struct hyptrace_error err;
+	uint64_t events = 0;
+	unsigned int i;
+	int code;
+
+	if (stat->sort == NR_STAT_COLUMNS)
+		stat->sort = stat_by_has_time(stat->by) ? COL_TIME : COL_SAMPLES;
+	s->arg = stat;
+	s->ops = s->path && !stat->interval ? &of_all : &of_time;
+	stat->next = UINT64_MAX;
+	code = session_open(s);
+	if (!code)
+		code = session_choose(s);
+	if (!code) {
+		stat->model = hyptrace_model_new(s->formats, &err);
+		if (!stat->model)
+			die_no_memory();
+		code = s->file ? run_file(stat) : run_live(stat);
+	}
+	for (i = 0; i < stat->nr_cpus; i++)
+		events += stat->cpus[i]->events;
+	/* on a screen, the numbers are there */
+	if (!code && !stat->is_counted && !stat->input)
+		session_note_counts(s, "event", stat->interval ? s->counts.delivered : events,
+				    "read");
+	stat_free(stat);
+	return session_close(s, code);
+}
