@@ -16,7 +16,7 @@
 /* The state while EL2 counts */
 struct counting {
 	struct stat			*stat;
-	const struct session		*session;
+	struct session			*s;		/* of @stat */
 	/* events that this verb holds: EL2 counts them until it ends */
 	const char			*names[2];
 	/* how often others had reset them or switched them off, right before last was read */
@@ -31,16 +31,6 @@ struct counting {
 	bool				has_ended;	/* the user wants no more intervals */
 	int				code;
 };
-
-static int read_counters(const struct counting *c, struct hyptrace_event_counter ***counters,
-			 unsigned int *nr)
-{
-	struct hyptrace_error err;
-
-	if (hyptrace_get_counters(c->session->ctx->h, c->session->name, HYPTRACE_CPU_ALL, counters, nr, &err))
-		return cmd_fail("cannot get the counters of \"%s\": %s", c->session->name, err.text);
-	return EXIT_DONE;
-}
 
 /* Is a counter less than it was? The time of hyp_exit may also become less without a reset. */
 static bool is_less(const struct hyptrace_event_counter *now,
@@ -77,9 +67,9 @@ static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_
 				 const struct hyptrace_event_counter *last)
 {
 	struct stat_cpu *cpu = stat_find_cpu(stat, now->cpu);
+	const struct context *ctx = stat->session.ctx;
 
-	if (cpu || (stat->session.ctx->have_cpus &&
-		     !cpu_list_has(&stat->session.ctx->cpus, now->cpu)) ||
+	if (cpu || (ctx->have_cpus && !cpu_list_has(&ctx->cpus, now->cpu)) ||
 	    (last && last->total == now->total))
 		return cpu;
 	return stat_add_cpu(stat, now->cpu);
@@ -176,24 +166,14 @@ static void clear_cpus(struct stat *stat)
 	}
 }
 
-static int hold(struct counting *c)
+static int hold(struct counting *c, bool on)
 {
 	struct hyptrace_error err;
 
-	if (hyptrace_hold_counting(c->session->ctx->h, c->session->name, c->names, c->nr_names, true, &err))
-		return cmd_fail("cannot count the events of \"%s\": %s", c->session->name, err.text);
-	c->is_held = true;
-	return EXIT_DONE;
-}
-
-static int release(const struct counting *c)
-{
-	struct hyptrace_error err;
-
-	if (c->is_held && hyptrace_hold_counting(c->session->ctx->h, c->session->name, c->names, c->nr_names,
-						 false, &err))
-		return cmd_fail("cannot stop counting the events of \"%s\": %s", c->session->name,
-				err.text);
+	if (hyptrace_hold_counting(c->s->ctx->h, c->s->name, c->names, c->nr_names, on, &err))
+		return cmd_fail("cannot %s the events of \"%s\": %s",
+				on ? "count" : "stop counting", c->s->name, err.text);
+	c->is_held = on;
 	return EXIT_DONE;
 }
 
@@ -209,7 +189,7 @@ static bool get_breaks(const struct counting *c, uint32_t *breaks)
 
 	for (i = 0; i < c->nr_names; i++) {
 		/* If this fails, so does the next request, with a message. */
-		if (hyptrace_get_event(c->session->ctx->h, c->session->name, c->names[i], &event, NULL))
+		if (hyptrace_get_event(c->s->ctx->h, c->s->name, c->names[i], &event, NULL))
 			return true;
 		counted &= event->counted;
 		breaks[i] = event->count_breaks;
@@ -226,10 +206,12 @@ static int read_and_look(struct counting *c, struct hyptrace_event_counter ***co
 			 unsigned int *nr)
 {
 	uint32_t before[2] = {}, after[2] = {};
-	int code;
+	struct hyptrace_error err;
+	int code = EXIT_DONE;
 
 	get_breaks(c, before);
-	code = read_counters(c, counters, nr);
+	if (hyptrace_get_counters(c->s->ctx->h, c->s->name, HYPTRACE_CPU_ALL, counters, nr, &err))
+		code = cmd_fail("cannot get the counters of \"%s\": %s", c->s->name, err.text);
 	c->is_broken = !get_breaks(c, after) || memcmp(after, c->breaks, sizeof(after));
 	memcpy(c->breaks, before, sizeof(before));
 	return code;
@@ -285,7 +267,7 @@ static void show_interval(struct loop *l)
 		c->has_ended = true;
 	/* what others have switched off */
 	if (!c->code && c->is_broken && !c->has_ended)
-		c->code = hold(c);
+		c->code = hold(c, true);
 	l->is_over |= c->code || c->has_ended;
 }
 
@@ -352,7 +334,7 @@ static int begin(struct counting *c)
 	c->names[c->nr_names++] = "hyp_enter";
 	if (c->stat->by == STAT_BY_HCALL)
 		c->names[c->nr_names++] = "host_hcall";
-	code = hold(c);
+	code = hold(c, true);
 	if (code)
 		return code;
 	stat_cost_measure(c->stat);
@@ -376,7 +358,7 @@ bool stat_can_count(const struct stat *stat)
 /* After stat_can_count() */
 int stat_counters(struct stat *stat)
 {
-	struct counting c = { .stat = stat, .session = &stat->session };
+	struct counting c = { .stat = stat, .s = &stat->session };
 	int code = begin(&c), ended;
 
 	stat->is_counted = true;
@@ -385,6 +367,6 @@ int stat_counters(struct stat *stat)
 	if (!code)
 		code = run(&c);
 	hyptrace_free_counters(c.last);
-	ended = release(&c);
+	ended = c.is_held ? hold(&c, false) : EXIT_DONE;
 	return code ? code : ended;
 }
