@@ -49,6 +49,8 @@ enum stat_column {
 	COL_P99_9,
 	COL_GUEST,
 	COL_RUN,
+	COL_BEGIN,		/* of the time that is counted; only in CSV */
+	COL_END,
 	COL_RATE,		/* only top: samples per second */
 	NR_STAT_COLUMNS
 };

@@ -13,33 +13,65 @@
 
 #define EACH	(NEEDS_TIME | NEEDS_SAMPLES)
 
+static void print_cell(struct printer *p, const char *key, const void *row);
+
+#define CELL(key_, head_, flags_) \
+	{ .key = (key_), .head = (head_), .flags = (flags_), .print = print_cell }
+
 const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
-	[COL_NAME]	= { COLUMN("name", "NAME", COLUMN_TRUNC), "name", CELL_NUMBER, 0 },
-	[COL_CPU]	= { COLUMN("cpu", "CPU", NUMBER(0)), NULL, CELL_NUMBER, 0 },
-	[COL_SAMPLES]	= { COLUMN("samples", "SAMPLES", NUMBER(0)), "samples", CELL_NUMBER, 0 },
-	[COL_SAMPLES_PERCENT] = { COLUMN("samples_percent", "SAMPLES%", NUMBER(10)), NULL,
+	[COL_NAME]	= { CELL("name", "NAME", COLUMN_TRUNC), "name", CELL_NUMBER, 0 },
+	[COL_CPU]	= { CELL("cpu", "CPU", NUMBER(0)), NULL, CELL_NUMBER, 0 },
+	[COL_SAMPLES]	= { CELL("samples", "SAMPLES", NUMBER(0)), "samples", CELL_NUMBER, 0 },
+	[COL_SAMPLES_PERCENT] = { CELL("samples_percent", "SAMPLES%", NUMBER(10)), NULL,
 				  CELL_PERCENT, 0 },
-	[COL_TIMED]	= { COLUMN("timed", "TIMED", NUMBER(6)), NULL, CELL_NUMBER, NEEDS_TIME },
-	[COL_TIME]	= { COLUMN("time_percent", "TIME%", NUMBER(0)), "time", CELL_PERCENT,
+	[COL_TIMED]	= { CELL("timed", "TIMED", NUMBER(6)), NULL, CELL_NUMBER, NEEDS_TIME },
+	[COL_TIME]	= { CELL("time_percent", "TIME%", NUMBER(0)), "time", CELL_PERCENT,
 			    NEEDS_TIME },
-	[COL_TOTAL]	= { COLUMN("total", "TOTAL", NUMBER(0)), "total", CELL_TIME, NEEDS_TIME },
-	[COL_MIN]	= { COLUMN("min", "MIN", NUMBER(7)), "min", CELL_TIME, EACH },
-	[COL_MAX]	= { COLUMN("max", "MAX", NUMBER(1)), "max", CELL_TIME, NEEDS_TIME },
-	[COL_MEAN]	= { COLUMN("mean", "MEAN", NUMBER(0)), "mean", CELL_TIME, NEEDS_TIME },
-	[COL_DEVIATION]	= { COLUMN("deviation", "+-", NUMBER(9)), NULL, CELL_DEVIATION, EACH },
-	[COL_P50]	= { COLUMN("p50", "P50", NUMBER(4)), "p50", CELL_TIME, EACH },
-	[COL_P90]	= { COLUMN("p90", "P90", NUMBER(5)), "p90", CELL_TIME, EACH },
-	[COL_P99]	= { COLUMN("p99", "P99", NUMBER(3)), "p99", CELL_TIME, EACH },
-	[COL_P99_9]	= { COLUMN("p99_9", "P99.9", NUMBER(8)), "p99.9", CELL_TIME, EACH },
-	[COL_GUEST]	= { COLUMN("guest", "GUEST", NUMBER(2)), "guest", CELL_TIME, NEEDS_EXIT },
-	[COL_RUN]	= { COLUMN("run", "RUN", NUMBER(2)), NULL, CELL_TIME, NEEDS_EXIT },
-	[COL_RATE]	= { COLUMN("rate", "SAMPLES/S", NUMBER(0)), "rate", CELL_NUMBER, 0 },
+	[COL_TOTAL]	= { CELL("total", "TOTAL", NUMBER(0)), "total", CELL_TIME, NEEDS_TIME },
+	[COL_MIN]	= { CELL("min", "MIN", NUMBER(7)), "min", CELL_TIME, EACH },
+	[COL_MAX]	= { CELL("max", "MAX", NUMBER(1)), "max", CELL_TIME, NEEDS_TIME },
+	[COL_MEAN]	= { CELL("mean", "MEAN", NUMBER(0)), "mean", CELL_TIME, NEEDS_TIME },
+	[COL_DEVIATION]	= { CELL("deviation", "+-", NUMBER(9)), NULL, CELL_DEVIATION, EACH },
+	[COL_P50]	= { CELL("p50", "P50", NUMBER(4)), "p50", CELL_TIME, EACH },
+	[COL_P90]	= { CELL("p90", "P90", NUMBER(5)), "p90", CELL_TIME, EACH },
+	[COL_P99]	= { CELL("p99", "P99", NUMBER(3)), "p99", CELL_TIME, EACH },
+	[COL_P99_9]	= { CELL("p99_9", "P99.9", NUMBER(8)), "p99.9", CELL_TIME, EACH },
+	[COL_GUEST]	= { CELL("guest", "GUEST", NUMBER(2)), "guest", CELL_TIME, NEEDS_EXIT },
+	[COL_RUN]	= { CELL("run", "RUN", NUMBER(2)), NULL, CELL_TIME, NEEDS_EXIT },
+	[COL_BEGIN]	= { CELL("begin", "BEGIN", COLUMN_CSV), NULL, CELL_NUMBER, 0 },
+	[COL_END]	= { CELL("end", "END", COLUMN_CSV), NULL, CELL_NUMBER, 0 },
+	[COL_RATE]	= { CELL("rate", "SAMPLES/S", NUMBER(0)), "rate", CELL_NUMBER, 0 },
 };
 
 const enum stat_column stat_keys[] = {
 	COL_SAMPLES, COL_TIME, COL_TOTAL, COL_MIN, COL_MAX, COL_MEAN, COL_P50, COL_P90, COL_P99,
 	COL_P99_9, COL_GUEST, COL_NAME, NR_STAT_COLUMNS
 };
+
+static void print_cell(struct printer *p, const char *key, const void *row)
+{
+	const struct stat_column_info *info = stat_columns;
+	const struct stat_line *line = row;
+	const struct stat_cell *cell;
+	char text[TIME_TEXT_SIZE];
+
+	while (strcmp(info->column.key, key))
+		info++;
+	cell = &line->cells[info - stat_columns];
+	if (info == &stat_columns[COL_NAME]) {
+		printer_styled(p, key, STYLE_NAME, line->name);
+	} else if (!cell->is_known) {
+		printer_none(p, key);
+	} else if (printer_is_text(p)) {
+		stat_cell_text(line, info - stat_columns, text);
+		printer_str(p, key, text);
+	} else if (info->kind == CELL_NUMBER || info->kind == CELL_TIME) {
+		printer_uint(p, key, cell->n);
+	} else {
+		snprintf(text, sizeof(text), info->kind == CELL_PERCENT ? "%.2f" : "%.3f", cell->x);
+		printer_number(p, key, text);
+	}
+}
 
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column)
 {

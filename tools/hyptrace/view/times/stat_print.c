@@ -38,6 +38,7 @@ static const struct column columns_of_cpus[] = {
 	COLUMN("unknown", "UNKNOWN", COLUMN_NUMBER),
 	COLUMN("events", "EVENTS", COLUMN_NUMBER),
 	COLUMN("lost", "LOST", COLUMN_NUMBER),
+	COLUMN("lost_more", "LOST_MORE", COLUMN_JSON),
 	COLUMN("tracing", "TRACING", NUMBER(3)),
 	COLUMN("tracing_spread", "+-", NUMBER(3)),
 	COLUMN("tracing_percent", "TRACING%", NUMBER(6)),
@@ -61,6 +62,9 @@ static void add_lines(struct list *list, const struct stat *stat, const struct s
 		stat_line_set(line, rows->rows[i], stat->is_counted);
 		stat_name(stat, line->key, line->name);
 		stat_cell_set(line, COL_CPU, cpu, cpu ? cpu->id : 0);
+		stat_cell_set(line, COL_BEGIN, true, stat->begin);
+		stat_cell_set(line, COL_END, true, stat->end);
+		line->cells[COL_RATE].x = line->row->samples;
 		line->cells[COL_GUEST].is_known = is_exit && stat_has_guest(stat);
 		line->cells[COL_RUN].is_known = is_exit;
 		list->is_timed &= line->row->samples == line->row->times.count;
@@ -106,59 +110,6 @@ static void print_percent(struct printer *p, const char *key, uint64_t part, uin
 	printer_number(p, key, text);
 }
 
-static void print_cell(struct printer *p, const struct stat_line *line, enum stat_column column)
-{
-	const struct stat_column_info *info = &stat_columns[column];
-	const struct stat_cell *cell = &line->cells[column];
-	char text[TIME_TEXT_SIZE];
-
-	if (!cell->is_known) {
-		printer_none(p, info->column.key);
-	} else if (!printer_is_json(p)) {
-		stat_cell_text(line, column, text);
-		printer_str(p, info->column.key, text);
-	} else if (info->kind == CELL_NUMBER || info->kind == CELL_TIME) {
-		printer_uint(p, info->column.key, cell->n);
-	} else {
-		snprintf(text, sizeof(text), info->kind == CELL_PERCENT ? "%.2f" : "%.3f", cell->x);
-		printer_number(p, info->column.key, text);
-	}
-}
-
-static void print_line(struct printer *p, const struct stat_line *line)
-{
-	enum stat_column column;
-
-	printer_styled(p, "name", STYLE_NAME, line->name);
-	for (column = COL_NAME + 1; column < NR_PRINTED; column++)
-		print_cell(p, line, column);
-}
-
-/* In JSON a row and its histogram are one object; in text the histograms follow the table. */
-static void print_histograms(struct printer *p, const struct stat *stat, const struct list *list)
-{
-	struct time_bucket buckets[STAT_BUCKETS];
-	char heading[STAT_NAME_SIZE + 16];
-	unsigned int i;
-
-	for (i = 0; i < list->nr; i++) {
-		const struct stat_line *line = &list->lines[i];
-
-		if (!line->row->times.count && !printer_is_json(p))
-			continue;
-		printer_object(p, NULL);
-		if (printer_is_json(p)) {
-			print_line(p, line);
-		} else {
-			snprintf(heading, sizeof(heading), stat->per_cpu ? "%s, CPU %u" : "%s",
-				 line->name, (unsigned int)line->cells[COL_CPU].n);
-			printer_heading(p, "name", heading);
-		}
-		time_print_histogram(p, buckets, stat_row_histogram(line->row, buckets));
-		printer_end(p);
-	}
-}
-
 /* A column without a meaning is in JSON only. */
 static bool is_in_text(const struct stat *stat, const struct list *list, enum stat_column column)
 {
@@ -177,47 +128,55 @@ static bool is_in_text(const struct stat *stat, const struct list *list, enum st
 	}
 }
 
-static void print_table(struct printer *p, const struct stat *stat, const struct list *list)
+static void print_histogram(struct printer *p, const struct stat_line *line)
+{
+	struct time_bucket buckets[STAT_BUCKETS];
+
+	time_print_histogram(p, buckets, stat_row_histogram(line->row, buckets));
+}
+
+/* In JSON a row and its histogram are one object; in text the histograms follow the table. */
+static void print_rows(struct printer *p, const struct stat *stat, const struct list *list)
 {
 	struct column all[NR_PRINTED];
 	const struct columns columns = { .all = all, .nr = NR_PRINTED };
-	unsigned int i;
+	char heading[STAT_NAME_SIZE + 16];
+	const struct stat_line *line;
 
-	for (i = 0; i < NR_PRINTED; i++) {
+	for (unsigned int i = 0; i < NR_PRINTED; i++) {
 		all[i] = stat_columns[i].column;
 		if (!is_in_text(stat, list, i))
 			all[i].flags |= COLUMN_JSON;
 	}
 	printer_table(p, "rows", &columns);
-	for (i = 0; i < list->nr; i++) {
+	for (line = list->lines; line < list->lines + list->nr; line++) {
 		printer_row(p);
-		print_line(p, &list->lines[i]);
+		columns_print_values(&columns, p, line);
+		if (stat->histogram && printer_is_json(p))
+			print_histogram(p, line);
 		printer_end(p);
 	}
 	printer_end(p);
-}
-
-static void print_rows(struct printer *p, const struct stat *stat, const struct list *list)
-{
-	if (stat->histogram && printer_is_json(p)) {
-		printer_array(p, "rows");
-		print_histograms(p, stat, list);
-		printer_end(p);
+	if (!stat->histogram || printer_is_json(p))
 		return;
+	for (line = list->lines; line < list->lines + list->nr; line++) {
+		if (!line->row->times.count)
+			continue;
+		printer_object(p, NULL);
+		snprintf(heading, sizeof(heading), stat->per_cpu ? "%s, CPU %u" : "%s", line->name,
+			 (unsigned int)line->cells[COL_CPU].n);
+		printer_heading(p, "name", heading);
+		print_histogram(p, line);
+		printer_end(p);
 	}
-	print_table(p, stat, list);
-	if (stat->histogram)
-		print_histograms(p, stat, list);
 }
 
-/* Print the time that it took to record or to count the events. It is a part of the other times. */
+/* The time that it took to record or to count the events. It is a part of the other times. */
 static void print_cost(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu,
 		       uint64_t wall)
 {
 	uint64_t cost, spread;
 
-	if (!stat->event_psec && !printer_is_json(p))
-		return;
 	if (!stat->event_psec || cpu->lost_more) {
 		printer_none(p, "tracing");
 		printer_none(p, "tracing_spread");
@@ -236,6 +195,7 @@ static void print_cpu(struct printer *p, const struct stat *stat, const struct s
 	uint64_t ns[NR_STAT_PLACES];
 
 	stat_times_sum(&cpu->times, stat->begin, stat->end, ns);
+	printer_row(p);
 	printer_uint(p, "cpu", cpu->id);
 	time_print(p, "wall", wall);
 	time_print(p, "host", ns[STAT_HOST]);
@@ -250,72 +210,25 @@ static void print_cpu(struct printer *p, const struct stat *stat, const struct s
 		printer_str(p, "lost", "some");
 	else
 		printer_uint(p, "lost", cpu->lost);
-	if (printer_is_json(p))
-		printer_bool(p, "lost_more", cpu->lost_more);
+	printer_bool(p, "lost_more", cpu->lost_more);
 	print_cost(p, stat, cpu, wall);
+	printer_end(p);
 }
 
 static void print_cpus(struct printer *p, const struct stat *stat)
 {
 	/* A file does not say what its events have cost. */
-	const unsigned int nr = stat->event_psec ? NR(columns_of_cpus) : COLUMN_OF_TRACING;
-	const struct columns columns = { .all = columns_of_cpus, .nr = nr };
+	const bool has_cost = stat->event_psec || printer_is_json(p);
+	const struct columns columns = {
+		.all = columns_of_cpus,
+		.nr = has_cost ? NR(columns_of_cpus) : COLUMN_OF_TRACING,
+	};
 	unsigned int i;
 
-	if (printer_is_json(p))
-		printer_array(p, "cpus");
-	else
-		printer_table(p, "cpus", &columns);
-	for (i = 0; i < stat->nr_cpus; i++) {
-		if (printer_is_json(p))
-			printer_object(p, NULL);
-		else
-			printer_row(p);
+	printer_table(p, "cpus", &columns);
+	for (i = 0; i < stat->nr_cpus; i++)
 		print_cpu(p, stat, stat->cpus[i]);
-		printer_end(p);
-	}
 	printer_end(p);
-}
-
-static void put_csv(struct out *out, const char *text)
-{
-	out_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			out_putc(out, '"');
-		out_putc(out, *text);
-	}
-	out_putc(out, '"');
-}
-
-/* A value that is not known is empty, and no percentage is printed. */
-static void print_csv(const struct stat *stat, const struct list *list)
-{
-	struct out *out = &stat->session.ctx->out;
-	enum stat_column column;
-	unsigned int i;
-
-	for (column = 0; column < NR_PRINTED; column++)
-		if (stat_columns[column].kind != CELL_PERCENT)
-			out_printf(out, "%s,", stat_columns[column].column.key);
-	out_puts(out, "begin,end\n");
-	for (i = 0; i < list->nr; i++) {
-		const struct stat_line *line = &list->lines[i];
-
-		put_csv(out, line->name);
-		for (column = COL_NAME + 1; column < NR_PRINTED; column++) {
-			const struct stat_cell *cell = &line->cells[column];
-
-			if (stat_columns[column].kind == CELL_PERCENT)
-				continue;
-			out_putc(out, ',');
-			if (cell->is_known && stat_columns[column].kind == CELL_DEVIATION)
-				out_printf(out, "%.3f", cell->x);
-			else if (cell->is_known)
-				out_printf(out, "%" PRIu64, cell->n);
-		}
-		out_printf(out, ",%" PRIu64 ",%" PRIu64 "\n", stat->begin, stat->end);
-	}
 }
 
 /* Say which events are missing to answer the question. */
@@ -367,45 +280,46 @@ static void note_counts(const struct stat *stat)
 		 lost, more ? " or more" : "");
 }
 
+static void print_head(struct printer *p, const struct stat *stat)
+{
+	printer_str(p, "by", stat_by_name(stat->by));
+	printer_uint(p, "begin", stat->begin);
+	printer_uint(p, "wall", stat->end - stat->begin);
+	if (stat->event_psec) {
+		printer_uint(p, "event_psec", stat->event_psec);
+		printer_uint(p, "event_psec_spread", stat->event_spread);
+	} else {
+		printer_none(p, "event_psec");
+		printer_none(p, "event_psec_spread");
+	}
+}
+
 bool stat_print(struct stat *stat)
 {
+	struct out *out = &stat->session.ctx->out;
 	struct printer *p = stat->session.ctx->p;
 	struct list list;
 
 	list_init(&list, stat);
-	if (stat->csv) {
-		print_csv(stat, &list);
-	} else {
-		printer_object(p, NULL);
-		if (printer_is_json(p)) {
-			printer_str(p, "by", stat_by_name(stat->by));
-			printer_uint(p, "begin", stat->begin);
-			printer_uint(p, "wall", stat->end - stat->begin);
-			if (stat->event_psec) {
-				printer_uint(p, "event_psec", stat->event_psec);
-				printer_uint(p, "event_psec_spread", stat->event_spread);
-			} else {
-				printer_none(p, "event_psec");
-				printer_none(p, "event_psec_spread");
-			}
-		}
-		if (stat->interval && !printer_is_json(p))
-			out_printf(&stat->session.ctx->out, "from %.6f to %.6f s:\n",
-				   (double)stat->begin / NSEC_PER_SEC,
-				   (double)stat->end / NSEC_PER_SEC);
+	printer_object(p, NULL);
+	if (printer_is_json(p))
+		print_head(p, stat);
+	if (stat->interval && printer_is_text(p))
+		out_printf(out, "from %.6f to %.6f s:\n", (double)stat->begin / NSEC_PER_SEC,
+			   (double)stat->end / NSEC_PER_SEC);
+	if (!printer_is_csv(p))
 		print_cpus(p, stat);
-		if (!printer_is_json(p))
-			out_putc(&stat->session.ctx->out, '\n');
-		print_rows(p, stat, &list);
-		printer_end(p);
-	}
+	if (printer_is_text(p))
+		out_putc(out, '\n');
+	print_rows(p, stat, &list);
+	printer_end(p);
 	free(list.lines);
 	stat_rows_free(&list.sums);
-	out_flush(&stat->session.ctx->out);
+	out_flush(out);
 	/* nothing is recorded, so nothing can be missing or lost */
 	if (!stat->is_counted && !stat->session.quiet && !choice_is_made(&stat->session.choice))
 		note_missing(stat);
 	if (!stat->is_counted && stat->interval)
 		note_counts(stat);
-	return !stat->session.ctx->out.error;
+	return !out->error;
 }
