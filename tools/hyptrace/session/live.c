@@ -71,6 +71,60 @@ int session_hold(struct session *s, const struct event_choice *choice)
 	return EXIT_DONE;
 }
 
+static bool has_name(const struct event_choice *choice, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < choice->nr; i++)
+		if (!strcmp(choice->names[i], name))
+			return true;
+	return false;
+}
+
+/* One of the events that will be enabled must have the fields of -F. */
+static int check_filter(const struct session *s, const struct event_choice *choice)
+{
+	struct hyptrace_event **enabled = calloc(s->nr_events + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_filters *filters = NULL;
+	unsigned int nr_enabled = 0, i;
+	int code = EXIT_DONE;
+
+	if (!enabled)
+		die_no_memory();
+	for (i = 0; i < s->nr_events; i++)
+		if (s->events[i]->enabled || has_name(choice, s->events[i]->name))
+			enabled[nr_enabled++] = s->events[i];
+	/* if none is, somebody else may enable any later */
+	if (nr_enabled && s->choice.filter)
+		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filters);
+	hyptrace_filters_free(filters);
+	free(enabled);
+	return code;
+}
+
+/*
+ * Hold the events enabled that @words name or, if there are none and no event is enabled, those of
+ * -e or the default ones. Return an exit code.
+ */
+int session_hold_chosen(struct session *s, const struct words *words)
+{
+	const char *verb = s->ctx->verb->name;
+	struct event_choice choice = {};
+	int code = EXIT_DONE;
+
+	if (words && words->nr)
+		code = cmd_choose_events(verb, s->events, s->nr_events, words, &choice);
+	else if (!s->no_start)
+		cmd_choose_default(verb, s->name, s->events, s->nr_events, &s->choice.words,
+				   s->quiet, &choice);
+	if (!code)
+		code = check_filter(s, &choice);
+	if (!code)
+		code = session_hold(s, &choice);
+	event_choice_free(&choice);
+	return code;
+}
+
 static uint32_t after_of(const struct session *s, const char *name)
 {
 	struct hyptrace_event *event;

@@ -9,6 +9,7 @@
 #include "output/pager.h"
 #include "select.h"
 #include "session.h"
+#include "signals.h"
 
 static int open_remote(struct session *s)
 {
@@ -55,10 +56,10 @@ int session_open(struct session *s)
 	return code ? code : open_remote(s);
 }
 
-/* When the pager has ended, accept all events: the next write then ends the session. */
+/* When the pager has ended, or after a signal, accept all events: the next one ends the session. */
 static bool accept_event(const struct hyptrace_stream_event *event, void *choice)
 {
-	return pager_has_ended || choice_accept_event(event, choice);
+	return pager_has_ended || signals_stop || choice_accept_event(event, choice);
 }
 
 /* Choose the events of -e and -F. Return an exit code. */

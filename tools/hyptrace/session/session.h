@@ -28,7 +28,7 @@ enum session_takes {
 	SESSION_FILTER		= 1 << 2,	/* -F */
 	SESSION_INPUT		= 1 << 3,	/* -i FILE */
 	SESSION_TIMES		= 1 << 4,	/* --from and --to, with a file */
-	SESSION_FIRST		= 1 << 5,	/* -n: end after so many events */
+	SESSION_FIRST		= 1 << 5,	/* -n: end after so many events, also of a file */
 	SESSION_LAST		= 1 << 6,	/* -n: only the last events */
 	SESSION_DURATION	= 1 << 7,	/* --duration, without a file */
 	SESSION_COMMAND		= 1 << 8,	/* -- COMMAND, without a file */
@@ -150,6 +150,7 @@ void session_note_damage(const struct hyptrace_error *err, void *s);
 
 /* live.c */
 int session_hold(struct session *s, const struct event_choice *choice);
+int session_hold_chosen(struct session *s, const struct words *words);
 int session_open_stream(struct session *s);
 int session_start(struct session *s);
 void session_look(struct session *s);

@@ -116,60 +116,6 @@ static int end(struct printing *p, int code)
 	return session_close(&p->session, code);
 }
 
-static bool has_name(const struct event_choice *choice, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < choice->nr; i++)
-		if (!strcmp(choice->names[i], name))
-			return true;
-	return false;
-}
-
-/* One of the events that will be enabled must have the fields of --filter. */
-static int check_filter(const struct session *s, const struct event_choice *choice)
-{
-	struct hyptrace_event **enabled = calloc(s->nr_events + 1, sizeof(struct hyptrace_event *));
-	struct hyptrace_filters *filters = NULL;
-	unsigned int nr_enabled = 0, i;
-	int code = EXIT_DONE;
-
-	if (!enabled)
-		die_no_memory();
-	for (i = 0; i < s->nr_events; i++)
-		if (s->events[i]->enabled || has_name(choice, s->events[i]->name))
-			enabled[nr_enabled++] = s->events[i];
-	/* if none is, somebody else may enable any later */
-	if (nr_enabled)
-		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filters);
-	hyptrace_filters_free(filters);
-	free(enabled);
-	return code;
-}
-
-/*
- * Hold the events enabled that the arguments name or, if none is enabled, those of -e or the
- * default ones.
- */
-static int hold_events(struct printing *p)
-{
-	struct session *s = &p->session;
-	struct event_choice choice = {};
-	int code = EXIT_DONE;
-
-	if (p->words.nr)
-		code = cmd_choose_events("stream", s->events, s->nr_events, &p->words, &choice);
-	else if (!s->no_start)
-		cmd_choose_default("stream", s->name, s->events, s->nr_events, &s->choice.words,
-				   s->quiet, &choice);
-	if (!code)
-		code = check_filter(s, &choice);
-	if (!code)
-		code = session_hold(s, &choice);
-	event_choice_free(&choice);
-	return code;
-}
-
 static int cmd_stream(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -189,7 +135,7 @@ static int cmd_stream(struct context *ctx, int argc, char **argv)
 	if (!code)
 		code = begin(&p);
 	if (!code)
-		code = hold_events(&p);
+		code = session_hold_chosen(&p.session, &p.words);
 	if (!code) {
 		code = session_run(&p.session);
 		out_flush(&ctx->out);
@@ -233,9 +179,7 @@ static int print_file(struct printing *p)
 	ret = report_team_run(s, &p->lines, &err);
 	progress_end();
 	session_count_file(s);
-	if (ret)
-		return session_fail(s, &err);
-	return s->counts.damaged ? EXIT_REFUSED : EXIT_DONE;
+	return ret ? session_fail(s, &err) : EXIT_DONE;
 }
 
 /* When the pager has ended, accept all events: the next write then ends the session. */
