@@ -1,77 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace export: write the events of a file in the format of another program.
+ * hyptrace export: write the events of a file, or of a live remote, in the format of another
+ * program.
  */
 #include <errno.h>
-#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cli/args.h"
 #include "cli/cli.h"
+#include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
 #include "output/progress.h"
 #include "output/text.h"
-#include "session/choice.h"
-#include "session/gaps.h"
-#include "session/moment.h"
+#include "session/select.h"
+#include "session/session.h"
 #include "session/signals.h"
 #include "sink/export_output.h"
 #include "sink/host_events.h"
 #include "sink/perfetto/export_perfetto.h"
 
-enum {
-	OPT_FROM = 0x400,
-	OPT_TO,
-	OPT_WITH,
-};
+#define OPT_WITH	0x200
 
 #define FORMAT_HELP \
 	"Write this format; without the option, the name of OUT says which"
 
 #define WITH_HELP \
-	"Write a TAR of the Perfetto export and of this trace of the host, which Perfetto opens as one"
-
-#define FROM_HELP \
-	"Export no event before this time: seconds of the file's clock, \"+10ms\" (after the first event) or \"-1s\" (before the last one)"
-
-#define EVENT_HELP \
-	"Export only these events: names, globs or all, with commas between them; may be repeated"
-
-#define FILTER_HELP \
-	"Export only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
+	"Write a TAR of the Perfetto export of a file and of this trace of the host, which Perfetto opens as one"
 
 static const struct argp_option options[] = {
-	{ "input", 'i', "FILE", 0, "Read this file, as without the option", 0 },
 	{ "format", 'f', "FORMAT", 0, FORMAT_HELP, 0 },
 	{ "out", 'o', "OUT", 0, "Write to this file or folder, or to stdout (-, the default)", 0 },
 	{ "with", OPT_WITH, "HOST", 0, WITH_HELP, 0 },
-	{ "event", 'e', "EVENT", 0, EVENT_HELP, 0 },
-	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
-	{ "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 },
-	{ "to", OPT_TO, "TIME", 0, "Export no event after this time, likewise", 0 },
-	{ "quiet", 'q', NULL, 0, "Print no notes; losses and errors are still printed", 0 },
 	{ 0 }
 };
 
-/* The options and the state of the verb */
 struct job {
-	struct context			*ctx;
-	const char			*file;
+	struct session			session;
 	const struct export_format	*format;
 	struct export_output		output;
-	struct moment			from;
-	struct moment			to;
-	struct choice			choice;		/* the events that are exported */
-	struct host_events		host;		/* the host's events of the file */
 	bool				need_tar;	/* the name of the output says so */
-	bool				quiet;
-	bool				is_damaged;	/* parts of the file could not be read */
-	struct hyptrace_file		*in;
+	struct host_events		host;		/* the host's events of the file */
+	struct hyptrace_file_info	info;		/* of a live remote */
 	struct export			x;
+	struct export_stream		stream;		/* its format is set once it has begun */
+	int				code;		/* why the format could not begin */
 };
 
 static error_t unknown_format(const char *name)
@@ -119,6 +96,7 @@ static error_t choose_format(struct job *job)
 {
 	struct export_output *output = &job->output;
 	const bool folder = is_folder(output->name);
+	const char *path = job->session.path;
 
 	job->need_tar = !job->format && is_tar(output->name);
 	if (!job->format && (output->tar || job->need_tar))
@@ -132,6 +110,8 @@ static error_t choose_format(struct job *job)
 				 output->name);
 	if (output->tar && job->format != &export_perfetto)
 		return cmd_usage("--with is for the format \"%s\"", export_perfetto.name);
+	if (!path && (output->tar || job->need_tar))
+		return cmd_usage("a TAR has a trace of the host: use \"hyptrace record --host\" first, and name the file");
 
 	output->is_folder = folder || job->format->targets == EXPORT_TO_FOLDER;
 	if (output->is_folder && !(job->format->targets & EXPORT_TO_FOLDER))
@@ -144,6 +124,7 @@ static error_t choose_format(struct job *job)
 	    isatty(STDOUT_FILENO))
 		return cmd_usage("the format \"%s\" is not for a terminal: use --out",
 				 job->format->name);
+	job->session.child.no_stdout = !strcmp(output->name, "-");
 	return 0;
 }
 
@@ -161,28 +142,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WITH:
 		job->output.tar = arg;
 		return 0;
-	case 'e':
-		return cmd_add_words(&job->choice.words, arg);
-	case 'F':
-		job->choice.filter = arg;
-		return 0;
-	case OPT_FROM:
-	case OPT_TO:
-		if (!moment_parse(arg, key == OPT_FROM ? &job->from : &job->to))
-			return cmd_usage("bad time \"%s\": use seconds, +TIME (after the first event) or -TIME (before the last one), such as 12.5, +10ms or -1s",
-					 arg);
-		return 0;
-	case 'q':
-		job->quiet = true;
-		return 0;
-	case 'i':
 	case ARGP_KEY_ARG:
-		if (job->file)
+		if (job->session.path)
 			return cmd_usage("unexpected argument \"%s\"", arg);
-		job->file = arg;
+		job->session.path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		return job->file ? choose_format(job) : cmd_usage("a file is missing");
+		return choose_format(job);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -214,60 +180,97 @@ static char *list_formats(int key, const char *text, void *input)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "FILE",
-	.doc = "Write the events of FILE, which \"hyptrace record\" has made, in the format of another program.",
+	.args_doc = "[FILE]\n[-- COMMAND...]",
+	.doc = "Write the events of FILE, which \"hyptrace record\" has made, in the format of another program. Without FILE, write events as they happen, until a signal comes, or COMMAND has ended: if none is enabled, the export enables those of --event until its end.",
 	.help_filter = list_formats,
 };
 
-static int fail_read(const struct job *job, const struct hyptrace_error *err)
+/* The CPUs whose events can come */
+static int list_cpus(struct job *job)
 {
-	return cmd_fail("cannot read \"%s\": %s", job->file, err->text);
-}
+	struct session *s = &job->session;
+	const struct hyptrace_file_cpu *const *of_file = NULL;
+	struct hyptrace_cpu **of_remote = NULL;
+	unsigned int nr, i, id, *cpus;
+	int code = EXIT_DONE;
 
-/* Keep the CPUs that --cpu names. */
-static int choose_cpus(struct job *job, unsigned int **cpus)
-{
-	const struct cpu_list *list = &job->ctx->cpus;
-	const bool all = !job->ctx->have_cpus || list->all;
-	const struct hyptrace_file_cpu *const *have;
-	unsigned int nr, i, j, kept = 0;
-	struct hyptrace_error err;
-
-	have = hyptrace_file_cpus(job->in, &nr);
-	for (i = 0; !all && i < list->nr; i++) {
-		for (j = 0; j < nr && have[j]->id != list->ids[i]; j++)
-			;
-		if (j == nr)
-			return cmd_fail("\"%s\" has no CPU %u", job->file, list->ids[i]);
-	}
-	*cpus = calloc(nr + 1, sizeof(**cpus));
-	if (!*cpus)
+	if (s->file)
+		of_file = hyptrace_file_cpus(s->file, &nr);
+	else
+		code = cmd_get_cpus(s->ctx, s->name, &of_remote, &nr);
+	if (code)
+		return code;
+	cpus = calloc(nr + 1, sizeof(*cpus));
+	if (!cpus)
 		die_no_memory();
-	for (i = 0; i < nr; i++)
-		if (all || cpu_list_has(list, have[i]->id))
-			(*cpus)[kept++] = have[i]->id;
-	job->x.cpus = *cpus;
-	job->x.nr_cpus = kept;
-	if (kept && hyptrace_file_set_cpus(job->in, *cpus, kept, &err))
-		return fail_read(job, &err);
-	if (moment_set_times(job->in, &job->from, &job->to, &err))
-		return fail_read(job, &err);
+	for (i = 0; i < nr; i++) {
+		id = of_file ? of_file[i]->id : of_remote[i]->id;
+		if (!s->ctx->have_cpus || s->ctx->cpus.all || cpu_list_has(&s->ctx->cpus, id))
+			cpus[job->x.nr_cpus++] = id;
+	}
+	job->x.cpus = cpus;
+	hyptrace_free_cpus(of_remote);
 	return EXIT_DONE;
 }
 
-/* The rest of the file can still be read. */
-static void note_damage(const struct hyptrace_error *err, void *arg)
+/* Say about a live remote what a file says about itself. */
+static void make_info(struct job *job)
 {
-	struct job *job = arg;
+	struct session *s = &job->session;
+	static struct utsname u;
+	static char text[sizeof(u)];
 
-	job->is_damaged = true;
-	cmd_note("\"%s\": %s", job->file, err->text);
+	uname(&u);
+	snprintf(text, sizeof(text), "%s %s %s %s %s", u.sysname, u.nodename, u.release, u.version,
+		 u.machine);
+	job->info = (struct hyptrace_file_info){
+		.remote = s->remote->name,
+		.clock = s->remote->clock,
+		.recorder = (char *)PROGRAM " " HYPTRACE_VERSION,
+		.uname = text,
+		.offset = strcmp(s->clock, "boot") ? 0 : clock_offset(),
+		.subbuf_size = s->remote->subbuf_size,
+	};
 }
 
-/* After a signal, deliver the next event, whatever it is: that ends reading. */
-static bool accept_event(const struct hyptrace_stream_event *event, void *choice)
+/* The formats know their own events, and no copies of them. */
+static void list_events(struct export *x, const struct session *s)
 {
-	return signals_stop || choice_accept_event(event, choice);
+	struct hyptrace_event **events = calloc(s->nr_events + 1, sizeof(*events));
+	unsigned int i;
+
+	if (!events)
+		die_no_memory();
+	for (i = 0; i < s->nr_events; i++)
+		if (s->events[i]->id < x->model->nr && x->model->by_id[s->events[i]->id]->event)
+			events[x->nr_events++] =
+				(struct hyptrace_event *)x->model->by_id[s->events[i]->id]->event;
+	x->events = events;
+}
+
+/* What all formats need to know. Return an exit code. */
+static int prepare(struct job *job)
+{
+	struct session *s = &job->session;
+	struct hyptrace_error err;
+	struct export *x = &job->x;
+
+	if (!s->file)
+		make_info(job);
+	else
+		hyptrace_file_first_time(s->file, &x->first, NULL);
+	x->info = s->file ? hyptrace_file_info(s->file) : &job->info;
+	x->formats = s->formats;
+	x->calls = s->calls;
+	x->nr_calls = s->nr_calls;
+	x->model = hyptrace_model_new(s->formats, &err);
+	if (!x->model)
+		return session_fail(s, &err);
+	list_events(x, s);
+	if (job->output.tar && (!x->info->clock || strcmp(x->info->clock, "boot")))
+		cmd_note("the clock of \"%s\" is not \"boot\": its times are not those of \"%s\"",
+			 s->path, job->output.tar);
+	return list_cpus(job);
 }
 
 /* Only events of the host were chosen. */
@@ -282,68 +285,89 @@ static int read_events(struct job *job, const struct export_format *format, stru
 		       struct hyptrace_file *file)
 {
 	struct hyptrace_error err;
-	int ret = export_file(format, x, file, note_damage, job, &err);
+	int ret = export_file(format, x, file, session_note_damage, &job->session, &err);
 
-	if (signals_stop)
-		return cmd_fail("the export was interrupted");
 	/* who closes the pipe has seen enough; another error is reported later */
-	return ret < 0 ? fail_read(job, &err) : EXIT_DONE;
+	return ret < 0 && !signals_stop ? session_fail(&job->session, &err) : EXIT_DONE;
 }
 
-static int export_remote(struct job *job)
+/* Begin the format, before the first event. */
+static void begin_format(struct job *job)
 {
-	struct hyptrace_file *file = job->in;
+	job->stream = (struct export_stream){ .x = &job->x, .format = job->format };
+	job->code = job->format->begin(&job->x);
+	job->session.loop.is_over |= job->code;
+}
 
-	if (job->host.no_remote)
-		hyptrace_file_set_filter(file, accept_none, NULL);
-	else if (choice_is_made(&job->choice))
-		hyptrace_file_set_filter(file, accept_event, &job->choice);
-	return read_events(job, job->format, &job->x, file);
+static void put_batch(struct session *s, const struct hyptrace_stream_event *events,
+		      unsigned int nr)
+{
+	struct job *job = s->arg;
+
+	if (!job->x.first)
+		job->x.first = events->record.ts;
+	if (!job->stream.format)
+		begin_format(job);
+	if (!job->code)
+		export_put(&job->stream, events, nr);
+}
+
+/* Write what there is so far; once a write has failed, end. */
+static uint64_t write_events(struct session *s, uint64_t now)
+{
+	struct job *job = s->arg;
+
+	(void)now;
+	s->loop.is_over |= !!export_flush(&job->stream);
+	return UINT64_MAX;
+}
+
+static const struct session_ops ops = {
+	.batch = put_batch,
+	.tick = write_events,
+};
+
+/* Several threads read a file. But one reads events that are live, or counted. */
+static int export_events(struct job *job)
+{
+	struct session *s = &job->session;
+	int code;
+
+	if (s->file && job->host.no_remote)
+		hyptrace_file_set_filter(s->file, accept_none, NULL);
+	if (!s->file || s->count) {
+		code = session_run(s);
+	} else {
+		begin_format(job);
+		code = job->code ? job->code : read_events(job, job->format, &job->x, s->file);
+		session_count_file(s);
+	}
+	if (s->file && signals_stop)
+		return cmd_fail("the export was interrupted");
+	return code;
 }
 
 static int run_format(struct job *job)
 {
 	struct export_output *output = &job->output;
 	struct export *x = &job->x;
-	int code = EXIT_DONE, ended;
+	int code, ended;
 
 	x->name = output->name;
-	x->folder_fd = -1;
-	if (output->is_folder) {
-		x->folder_fd = output->fd;
-	} else {
-		x->out = &output->out;
-		x->out->abandon = &signals_abandon;
-	}
-	if (output->tar)
-		code = export_tar_begin(output);
+	x->folder_fd = output->fd;
+	x->out = output->is_folder ? NULL : &output->out;
+	output->out.abandon = &signals_abandon;
+	code = output->tar ? export_tar_begin(output) : EXIT_DONE;
 	if (code)
 		return code;
-	code = job->format->begin(x);
-	if (!code)
-		code = export_remote(job);
+	code = export_events(job);
+	if (!job->stream.format)
+		begin_format(job);
+	export_end_parts(&job->stream);
 	ended = job->format->end(x);
 	if (!code)
-		code = ended;
-	if (output->tar && !code)
-		code = export_tar_end(output);
-	return code;
-}
-
-/* @what: " of the host", or nothing */
-static void note_counts(const struct job *job, const struct hyptrace_file_counts *counts,
-			const struct choice *choice, const char *what)
-{
-	const char *s = counts->delivered == 1 ? "" : "s";
-	char filtered[FILTER_COUNT_SIZE];
-
-	filter_count(choice_is_made(choice), counts->filtered, filtered);
-	if (counts->lost || counts->lost_more)
-		cmd_note("%" PRIu64 " event%s%s exported%s, %" PRIu64 "%s lost in between",
-			 counts->delivered, s, what, filtered, counts->lost,
-			 counts->lost_more ? " or more" : "");
-	else if (!job->quiet)
-		cmd_note("%" PRIu64 " event%s%s exported%s", counts->delivered, s, what, filtered);
+		code = job->code ? job->code : ended;
+	return output->tar && !code ? export_tar_end(output) : code;
 }
 
 /* The output takes the place of an older file of its name: that must not be what is read. */
@@ -355,11 +379,21 @@ static bool replaces(const struct job *job, const char *input)
 	       !stat(job->output.name, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
+static void note_host(const struct job *job)
+{
+	struct session host = {
+		.ctx = job->session.ctx, .quiet = job->session.quiet, .file = job->host.file,
+		.choice = job->host.choice,
+	};
+
+	session_count_file(&host);
+	session_note_counts(&host, "event", host.counts.delivered, "of the host exported");
+}
+
 /* Export the host's events to a file without a name, which becomes a part of the TAR. */
 static int export_host(struct job *job)
 {
 	struct host_events *h = &job->host;
-	struct hyptrace_file_counts counts;
 	struct out *out;
 	struct export x;
 	int code;
@@ -383,13 +417,14 @@ static int export_host(struct job *job)
 	if (!code)
 		code = read_events(job, &export_perfetto_host, &x, h->file);
 	export_perfetto_host.end(&x);
+	if (!code && signals_stop)
+		code = cmd_fail("the export was interrupted");
 	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
 		code = cmd_fail("cannot write a temporary file: %s",
 				strerror(out->error ? out->error : errno));
 	free(out);
-	hyptrace_file_counts(h->file, &counts, sizeof(counts));
 	if (!code)
-		note_counts(job, &counts, &h->choice, " of the host");
+		note_host(job);
 	return code;
 }
 
@@ -397,36 +432,40 @@ static int export_host(struct job *job)
 static int prepare_host(struct job *job)
 {
 	struct host_events *h = &job->host;
-	int code = host_events_open(h, job->in, job->file);
+	struct session *s = &job->session;
+	int code = s->file ? host_events_open(h, s->file, s->path) : EXIT_DONE;
 
 	if (code)
 		return code;
 	if (job->need_tar && !h->file && !job->output.tar)
 		return cmd_fail("\"%s\" has no events of the host: use --with, or another name than \"%s\"",
-				job->file, job->output.name);
+				s->path, job->output.name);
 	if (!h->file)
 		return job->output.tar ? export_tar_check(job->output.tar) : EXIT_DONE;
 	if (job->output.tar)
-		return cmd_fail("\"%s\" has events of the host: it needs no --with", job->file);
+		return cmd_fail("\"%s\" has events of the host: it needs no --with", s->path);
 	h->no_host = job->format != &export_perfetto;
-	if (h->no_host && !job->quiet)
-		cmd_note("\"%s\": the format \"%s\" leaves out the events of the host",
-			 job->file, job->format->name);
-	host_events_share(h, &job->choice, job->in);
+	if (h->no_host && !s->quiet)
+		cmd_note("\"%s\": the format \"%s\" leaves out the events of the host", s->path,
+			 job->format->name);
+	host_events_share(h, &s->choice, s->file);
 	return EXIT_DONE;
 }
 
-static int export_to_output(struct job *job, struct hyptrace_file *file)
+static int export_to_output(struct job *job)
 {
-	struct hyptrace_file_counts counts;
+	struct session *s = &job->session;
+	const bool is_stdout = !strcmp(job->output.name, "-");
 	int code;
 
-	if (replaces(job, job->file) || replaces(job, job->output.tar))
+	if (replaces(job, s->path) || replaces(job, job->output.tar))
 		return cmd_fail("\"%s\" is read: give the output another name", job->output.name);
 	code = export_output_open(&job->output);
 	if (code)
 		return code;
-	progress_begin(file, !job->quiet && (strcmp(job->output.name, "-") || is_stdout_file()));
+	s->loop.ignores_output = !is_stdout;
+	if (s->file && !s->count)
+		progress_begin(s->file, !s->quiet && (!is_stdout || is_stdout_file()));
 	code = run_format(job);
 	progress_end();
 	if (!code)
@@ -435,83 +474,67 @@ static int export_to_output(struct job *job, struct hyptrace_file *file)
 		export_output_abandon(&job->output);
 		return code;
 	}
-	hyptrace_file_counts(file, &counts, sizeof(counts));
-	note_counts(job, &counts, &job->choice, "");
-	return job->is_damaged ? EXIT_REFUSED : EXIT_DONE;
+	/* for its words only: the export has its own buffer */
+	s->ctx->out.error = job->output.out.error;
+	session_note_counts(s, "event", s->counts.delivered, "exported");
+	s->ctx->out.error = 0;
+	return EXIT_DONE;
 }
 
-static int export_chosen(struct job *job, struct hyptrace_file *file)
+static int export_session(struct job *job)
 {
-	struct hyptrace_model *model;
-	unsigned int *cpus = NULL;
-	struct export *x = &job->x;
-	struct hyptrace_error err;
-	int code;
+	struct session *s = &job->session;
+	int code = session_open(s);
 
-	job->in = file;
-	x->info = hyptrace_file_info(file);
-	x->formats = hyptrace_file_formats(file);
-	model = hyptrace_model_new(x->formats, &err);
-	if (!model)
-		return fail_read(job, &err);
-	x->model = model;
-	x->events = hyptrace_file_events(file, &x->nr_events);
-	x->calls = hyptrace_file_hypercalls(file, &x->nr_calls);
-	hyptrace_file_first_time(file, &x->first, NULL);
-	if (!job->quiet)
-		gaps_note_file(file, job->file);
-	if (job->output.tar && (!x->info->clock || strcmp(x->info->clock, "boot")))
-		cmd_note("the clock of \"%s\" is not \"boot\": its times are not those of \"%s\"",
-			 job->file, job->output.tar);
-	code = choose_cpus(job, &cpus);
+	if (!code)
+		code = prepare(job);
 	if (!code)
 		code = prepare_host(job);
 	if (!code)
-		code = choice_make(&job->choice, "export", x->events, x->nr_events,
-				   x->formats);
-	x->wanted = job->choice.wanted;
+		code = session_choose(s);
+	if (!code && !s->file)
+		code = session_hold_chosen(s, NULL);
+	job->x.wanted = s->choice.wanted;
 	if (!code)
 		code = export_host(job);
 	if (!code)
-		code = export_to_output(job, file);
+		code = export_to_output(job);
 	if (job->output.tar_fd >= 0)
 		close(job->output.tar_fd);
 	choice_free(&job->host.choice);
-	hyptrace_model_free(model);
-	choice_free(&job->choice);
-	free(cpus);
-	return code;
+	hyptrace_model_free((struct hyptrace_model *)job->x.model);
+	free((struct hyptrace_event **)job->x.events);
+	free((unsigned int *)job->x.cpus);
+	return session_close(s, code);
 }
 
 static int cmd_export(struct context *ctx, int argc, char **argv)
 {
-	static struct job job;
-	struct hyptrace_error err;
-	struct hyptrace_file *file;
+	static struct job job = { .output = { .name = "-", .tar_fd = -1 } };
+	struct session *s = &job.session;
 	int code;
 
-	job.ctx = ctx;
-	job.output.name = "-";
-	job.output.tar_fd = -1;
-	cmd_parse(ctx, &argp, argc, argv, &job);
+	s->ctx = ctx;
+	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
+		   SESSION_FIRST | SESSION_DURATION | SESSION_COMMAND | SESSION_BOUND |
+		   SESSION_NO_START | SESSION_WORDS;
+	s->ops = &ops;
+	s->arg = &job;
+	session_parse(s, &argp, argc, argv, &job);
 	if (ctx->json) {
 		cmd_note("--json is not an option of export: use --format=jsonl");
 		return EXIT_USAGE;
 	}
-	if (signals_catch() < 0)
+	if (s->path && signals_catch() < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	/* a limit of the file size is an error of write() */
 	signal(SIGXFSZ, SIG_IGN);
-	file = hyptrace_file_open(job.file, &err);
-	if (!file)
-		return fail_read(&job, &err);
-	code = export_chosen(&job, file);
-	hyptrace_file_close(file);
+	code = export_session(&job);
 	/* as if the signal had ended the program, which has removed the output */
-	return code && signals_stop ? 128 + signals_stop : code;
+	return code && signals_stop && s->path ? 128 + signals_stop : code;
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "export", cmd_export, "Write the events of a file for another program.",
+	{ "export", cmd_export, "Write events for another program: those of a file, or as they happen.",
 	  VERB_FILES + 3, true },
 };
