@@ -17,8 +17,13 @@ BOOT, SEQUENCE = 6, 64
 CLEARED = 1
 CALLS = {"host_hcall", "host_smc", "host_mem_abort"}
 GUEST = {"guest_fixup", "vcpu_illegal_trap"}
-OWN = CALLS | GUEST | {"hyp_enter", "hyp_exit", "guest_enter", "guest_exit", "psci_call", "host_ffa_call",
-                       "mem_transition"}
+# the symbols that name an event, and what is before them
+NAMED = {
+    "host_hcall": [("id", "")], "host_smc": [("id", "")], "psci_call": [("func", "")], "host_ffa_call": [("func_id", "")],
+    "guest_exit": [("ec", ""), ("code", "")], "guest_fixup": [("ec", "guest_fixup ")],
+    "host_mem_abort": [("esr", "host_mem_abort ")], "vcpu_illegal_trap": [("esr", "vcpu_illegal_trap ")],
+    "tlbi": [("op", "tlbi ")], "hyp_pool": [("op", "hyp_pool ")],
+}
 errors = 0
 
 
@@ -276,9 +281,11 @@ def name_of(event):
     kind, symbols = event["event"], event.get("symbols", {})
     if kind == "mem_transition":
         return f"{symbols['op']} {symbols['from']} -> {symbols['to']}"
-    if kind not in OWN or kind == "vcpu_illegal_trap":
-        return kind
-    return next((symbols[key] for key in ("id", "func", "func_id", "ec", "code") if key in symbols), kind)
+    # what an event is named by is not enough for some: "tlbi vmid"
+    for key, prefix in NAMED.get(kind, []):
+        if key in symbols:
+            return prefix + symbols[key]
+    return kind
 
 
 def check_event(event, found):

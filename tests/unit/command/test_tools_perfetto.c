@@ -190,7 +190,7 @@ static void firmware(void **state)
 	       "[Calls CPU 0] 2010 E\n"
 	       "[Calls CPU 0] 3000 I PSCI_CPU_ON_64 arg=0x1 ret=0\n"
 	       "[Calls CPU 0] 3500 I FFA_VERSION handled=1 err=NOT_SUPPORTED\n"
-	       "[Calls CPU 0] 3900 B host_mem_abort ret=-EPERM esr=0x92000047 addr=0x1000\n"
+	       "[Calls CPU 0] 3900 B host_mem_abort DABT_LOW ret=-EPERM esr=0x92000047 addr=0x1000\n"
 	       "[Calls CPU 0] 4000 E\n"
 	       "CPU 0: 1000 hyp_enter\n"
 	       "CPU 0: 1500 host_smc 1=0x80000000 2=0x1\n"
@@ -258,7 +258,7 @@ static void guests(void **state)
 	PUT(1, 6000, guest_fixup, .vcpu = 7, .ec = 1, .duration = 10);
 	PUT(0, 7000, guest_enter, .vcpu = 141, .handle = 0x1000, .index = 1);
 	PUT(0, 7500, selftest, .id = 1);
-	expect("[vCPU 1 (thread 141)] 950 B SYS64 handled=1\n"
+	expect("[vCPU 1 (thread 141)] 950 B guest_fixup SYS64 handled=1\n"
 	       "[vCPU 1 (thread 141)] 1000 E\n"
 	       "[vCPU 1 (thread 141)] 500 B DABT_LOW code=trap esr=0x93000046 pc=0x40080124 ipa=0x9000018\n"
 	       "[vCPU 1 (thread 141)] 2000 E\n"
@@ -272,14 +272,14 @@ static void guests(void **state)
 	       "track Guests\n"
 	       "track Guests/VM 0x1000\n"
 	       "track VM 0x1000/vCPU 1 (thread 141)\n"
-	       "[vCPU 0 (thread 141)] 4100 I vcpu_illegal_trap esr=0x62000000\n"
+	       "[vCPU 0 (thread 141)] 4100 I vcpu_illegal_trap SYS64 esr=0x62000000\n"
 	       "[vCPU 0 (thread 141)] 4000 B guest (exit not recorded)\n"
 	       "[vCPU 0 (thread 141)] 4100 E\n"
 	       "track Lost events\n"
 	       "track Lost events/Losses CPU 1\n"
 	       "[Losses CPU 1] 4100 B LOST 1 event lost=1\n"
 	       "[Losses CPU 1] 5000 E\n"
-	       "[vCPU (thread 7)] 5990 B WFx handled=0\n"
+	       "[vCPU (thread 7)] 5990 B guest_fixup WFx handled=0\n"
 	       "[vCPU (thread 7)] 6000 E\n"
 	       "track Guests\n"
 	       "track Guests/VM 0x1001\n"
@@ -315,7 +315,7 @@ static void transitions(void **state)
 	       "[Memory of EL2 and guests] 2000 I share host -> guest handle=0x1 ret=0 pfn=0x20 nr=1 cpu=0 flow=2\n"
 	       "[Memory of EL2 and guests] 2100 I share host -> guest handle=0x2 ret=0 pfn=0x20 nr=1 cpu=0 flow=3\n"
 	       "[Memory of EL2 and guests] 2200 I unshare host -> guest handle=0x1 ret=0 pfn=0x20 nr=1 cpu=0 flow=2\n"
-	       "[Memory of EL2 and guests] 2300 I mem_transition ret=0 pfn=0x20 nr=18446744073709551615 op=9 from=0 to=7 cpu=0\n");
+	       "[Memory of EL2 and guests] 2300 I mem_transition op=9 from=host to=7 ret=0 pfn=0x20 nr=18446744073709551615 cpu=0\n");
 }
 
 #define MODEL_PAGES	400
@@ -374,7 +374,7 @@ static void other_events(void **state)
 	expect("track Events of EL2\n"
 	       "track Events of EL2/Events CPU 2\n"
 	       "[Events CPU 2] 1000 I hyp_printk fmt_id=%d %u %#x %08x a=1 b=2 c=3 d=4 text=\"1 2 0x3 00000004\"\n"
-	       "[Events CPU 2] 2000 I tlbi op=vmid_range vmid=3 ipa=0x40000000 nr=512\n"
+	       "[Events CPU 2] 2000 I tlbi vmid_range vmid=3 ipa=0x40000000 nr=512\n"
 	       "[Events CPU 2] 3000 I vcpu_load index=1 vcpu=141 handle=0x1000\n"
 	       "[Events CPU 2] 9000 I unknown event id=65535 size=4\n"
 	       "[Events CPU 2] 9000 I unknown event id=0 size=1\n");

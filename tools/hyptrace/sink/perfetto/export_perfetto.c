@@ -6,89 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/die.h"
 #include "export_perfetto.h"
 
 /* Bytes of the text of a loss */
 #define TEXT_SIZE	64
-
-/* A transition that waits in a file; its payload follows */
-struct saved {
-	uint64_t	ts;
-	uint32_t	cpu;
-	uint32_t	size;
-};
-
-/* The next transition of a file; NULL at the end */
-static struct saved *load(FILE *f)
-{
-	struct saved head, *saved = NULL;
-
-	if (!fread(&head, sizeof(head), 1, f))
-		return NULL;
-	saved = malloc(sizeof(head) + head.size);
-	if (!saved)
-		die_no_memory();
-	*saved = head;
-	if (!fread(saved + 1, head.size, 1, f)) {
-		free(saved);
-		return NULL;
-	}
-	return saved;
-}
-
-/* Keep a transition until those of the other CPUs are known. */
-static void wait_for_others(struct perfetto *p, const struct hyptrace_record *rec)
-{
-	const struct saved saved = { rec->ts, p->cpu, rec->size };
-
-	if (!p->waiting)
-		p->waiting = tmpfile();
-	if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
-	    !fwrite(rec->data, rec->size, 1, p->waiting))
-		die_no_memory();
-}
-
-static void put(struct perfetto *p, const struct saved *saved)
-{
-	const struct hyptrace_record rec = {
-		.ts = saved->ts, .data = saved + 1, .size = saved->size,
-	};
-
-	p->cpu = saved->cpu;
-	perfetto_put_transition(p, perfetto_kind(p, &rec), &rec);
-}
-
-/* Export the transitions of all CPUs in the order of time, and close their files. */
-static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
-{
-	struct saved **next = calloc(nr + 1, sizeof(*next));
-	unsigned int i, first;
-
-	if (!next)
-		die_no_memory();
-	for (i = 0; i < nr; i++) {
-		if (!waiting[i])
-			continue;
-		rewind(waiting[i]);
-		next[i] = load(waiting[i]);
-	}
-	do {
-		for (i = 0, first = nr; i < nr; i++)
-			if (next[i] && (first == nr || next[i]->ts < next[first]->ts))
-				first = i;
-		if (first == nr)
-			break;
-		put(p, next[first]);
-		free(next[first]);
-		next[first] = load(waiting[first]);
-	} while (true);
-	for (i = 0; i < nr; i++)
-		if (waiting[i])
-			fclose(waiting[i]);
-	free(next);
-}
 
 static int begin(struct export *x)
 {
@@ -151,20 +75,27 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 {
 	struct perfetto *p = part->state;
 	const struct hyptrace_stream_event *event;
+	struct hyptrace_record short_rec;
+	char room[PLACE_WORD] = {};
 
 	for (event = events; event < events + nr; event++) {
 		const struct hyptrace_record *rec = &event->record;
-		const struct perfetto_kind *kind;
+		struct perfetto_kind *kind;
 
 		if (__builtin_expect(!!rec->lost, 0))
 			put_loss(p, rec->ts, rec->lost);
 		if (__builtin_expect(!rec->data, 0))
 			continue;
+		if (__builtin_expect(rec->size < sizeof(room), 0)) {
+			short_rec = *rec;
+			short_rec.data = memcpy(room, rec->data, rec->size);
+			rec = &short_rec;
+		}
 		kind = perfetto_kind(p, rec);
 		if (kind->message)
 			perfetto_ftrace_put(p, kind, rec);
-		if (kind->put == perfetto_put_transition)
-			wait_for_others(p, rec);
+		if (kind->waits)
+			perfetto_memory_wait(p, rec);
 		else if (kind->put)
 			kind->put(p, kind, rec);
 		p->last = rec->ts;
@@ -206,7 +137,7 @@ static int end(struct export *x)
 	};
 
 	begin_part(&part);
-	put_waiting(part.state, x->state, x->nr_cpus);
+	perfetto_memory_put(part.state, x->state, x->nr_cpus);
 	end_part(&part);
 	free(x->state);
 	return EXIT_DONE;

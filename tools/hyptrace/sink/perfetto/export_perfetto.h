@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "common/place.h"
 #include "output/map.h"
 #include "sink/export.h"
 #include "protobuf.h"
@@ -109,52 +110,43 @@ struct perfetto_bundle {
 	size_t		len;
 };
 
-/* Fields that have a meaning for the export, beside being arguments */
-enum perfetto_role {
-	ROLE_DURATION,
-	ROLE_FROM,
-	ROLE_HANDLE,
-	ROLE_INDEX,
-	ROLE_INVALID,
-	ROLE_NR,
-	ROLE_OP,
-	ROLE_PFN,
-	ROLE_RET,
-	ROLE_TO,
-	ROLE_VCPU,
-	NR_ROLES
+/* Where a number is in payloads */
+struct perfetto_place {
+	struct place	place;
+	bool		is_signed;
 };
 
-/* A field that is an argument */
-struct perfetto_field {
-	const struct hyptrace_field	*field;
-	perfetto_name_t			name;		/* 0 before its first use */
-	enum perfetto_arg_type		type;		/* of its numbers */
-	unsigned int			arg;		/* 1 for the first one of a call; or 0 */
-	bool				is_optional;	/* left out if it is 0 */
-	bool				is_result;	/* its names depend on the event */
-};
+/* @rec has PLACE_WORD bytes at least. */
+static inline uint64_t perfetto_value(const struct perfetto_place *at,
+				      const struct hyptrace_record *rec)
+{
+	return at->is_signed ? (uint64_t)hyptrace_place_signed(&at->place, rec->data) :
+			       hyptrace_place_unsigned(&at->place, rec->data);
+}
 
 #define PERFETTO_FTRACE_FIELDS	7
 
 struct perfetto;
+struct perfetto_field;
+struct perfetto_plan;
 
 /* How to export an event */
 struct perfetto_kind {
-	const struct hyptrace_event	*event;		/* NULL if there is none with this id */
+	const struct hyptrace_meaning	*meaning;	/* NULL if no event has this id */
 	unsigned int			message;	/* on Perfetto's own track; or 0 */
-	const struct hyptrace_field	*details[PERFETTO_FTRACE_FIELDS];
+	struct perfetto_place		details[PERFETTO_FTRACE_FIELDS];
+	unsigned int			nr_details;
 	/* puts it on a track of hyptrace; NULL for none */
-	void				(*put)(struct perfetto *p, const struct perfetto_kind *kind,
+	void				(*put)(struct perfetto *p, struct perfetto_kind *kind,
 					       const struct hyptrace_record *rec);
-	const struct hyptrace_field	*names[2];	/* their values can name its slices */
-	const struct hyptrace_field	*roles[NR_ROLES];
-	struct perfetto_field		*fields;	/* the arguments */
+	bool				waits;		/* for other CPUs: a memory transition */
+	uint32_t			hides;		/* roles that are no arguments */
+	struct perfetto_field		*fields;	/* those that can be arguments */
 	unsigned int			nr_fields;
+	struct map			plans;		/* by what names the event */
+	struct perfetto_plan		*plain;		/* of an event without a name */
+	struct perfetto_plan		*last;
 };
-
-/* Bytes of a name such as "donate host -> guest" */
-#define PERFETTO_TRANSITION_SIZE	64
 
 /*
  * The export of a CPU's events. Those of memory transitions, which belong to all CPUs, wait in a
@@ -171,7 +163,7 @@ struct perfetto {
 	struct perfetto_names	names;
 	struct perfetto_kind	*kinds;		/* by the ids of events */
 	unsigned int		nr_kinds;
-	struct perfetto_kind	*unknown;	/* an event that is not described */
+	struct perfetto_kind	unknown;	/* an event that is not described */
 
 	uint64_t		last;		/* time of the last event; 0 before the first one */
 	bool			is_open;	/* in EL2: its hyp_exit has not been exported */
@@ -190,8 +182,6 @@ struct perfetto {
 	struct perfetto_track	memory;
 	struct map		pages;		/* given away by the host: their flows */
 	uint64_t		last_flow;
-	/* names by op, from and to; empty before the first one */
-	char			transitions[4][4][4][PERFETTO_TRANSITION_SIZE];
 };
 
 /* Groups of tracks */
@@ -224,8 +214,7 @@ void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 /* Bytes of a bundle without the last event */
 #define PERFETTO_BUNDLE_SIZE	(16 << 10)
 
-unsigned int perfetto_ftrace_find(const struct hyptrace_event *event,
-				  const struct hyptrace_field **fields);
+void perfetto_ftrace_find(struct perfetto_kind *kind, const struct hyptrace_event *event);
 void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
 			 const struct hyptrace_record *rec);
 void perfetto_ftrace_close(struct perfetto *p);
@@ -239,39 +228,18 @@ void perfetto_guest_enter(struct perfetto *p, struct perfetto_vcpu *vcpu, uint64
 void perfetto_guest_close(struct perfetto *p);
 void perfetto_guest_end(struct perfetto *p);
 
-/* export_perfetto_memory.c: who has which page */
-struct perfetto_transition {
-	uint64_t	op, from, to;	/* as their names in the event: 0 to 3 if they are valid */
-	uint64_t	handle;		/* the VM */
-	uint64_t	pfn, nr;	/* its pages */
-};
-
-void perfetto_memory_flows(struct perfetto *p, const struct perfetto_transition *t,
-			   struct perfetto_event *event);
-
-/* export_perfetto_kind.c */
+/* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_kinds(struct perfetto *p);
 void perfetto_free_kinds(struct perfetto *p);
-const struct perfetto_kind *perfetto_kind(const struct perfetto *p,
-					  const struct hyptrace_record *rec);
+struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec);
+void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,
+			  bool is_instant);
+void perfetto_fill(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
+		   const struct hyptrace_record *rec);
 
-/* export_perfetto_event.c: the functions for the member put of a kind */
-void perfetto_put_call(struct perfetto *p, const struct perfetto_kind *kind,
-		       const struct hyptrace_record *rec);
-void perfetto_put_inner_call(struct perfetto *p, const struct perfetto_kind *kind,
-			     const struct hyptrace_record *rec);
-void perfetto_put_guest_enter(struct perfetto *p, const struct perfetto_kind *kind,
-			      const struct hyptrace_record *rec);
-void perfetto_put_guest_exit(struct perfetto *p, const struct perfetto_kind *kind,
-			     const struct hyptrace_record *rec);
-void perfetto_put_guest_trap(struct perfetto *p, const struct perfetto_kind *kind,
-			     const struct hyptrace_record *rec);
-void perfetto_put_transition(struct perfetto *p, const struct perfetto_kind *kind,
-			     const struct hyptrace_record *rec);
-void perfetto_put_other(struct perfetto *p, const struct perfetto_kind *kind,
-			const struct hyptrace_record *rec);
-void perfetto_put_unknown(struct perfetto *p, const struct perfetto_kind *kind,
-			  const struct hyptrace_record *rec);
+/* export_perfetto_memory.c: memory transitions */
+void perfetto_memory_wait(struct perfetto *p, const struct hyptrace_record *rec);
+void perfetto_memory_put(struct perfetto *p, FILE **waiting, unsigned int nr);
 
 /* export_perfetto_host.c: the events of the host, as a trace of their own */
 extern const struct export_format export_perfetto_host;

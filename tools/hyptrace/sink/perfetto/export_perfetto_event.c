@@ -1,109 +1,130 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: the slices and instants of events on hyptrace's own tracks. For
- * export_perfetto_kind.c, whose table says which function exports which event.
+ * Export to Perfetto: what an event is on hyptrace's own tracks: a slice or an instant, its name
+ * and its arguments.
  */
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "lib/hyptrace.h"
+#include "output/die.h"
 #include "export_perfetto.h"
 
-/* Number of values of op, from and to */
-#define TRANSITION_VALUES	4
+#define BIT(role)	(1U << HYPTRACE_ROLE_##role)
+#define VCPU_BITS	(BIT(VCPU) | BIT(VM) | BIT(INDEX))
 
-/* A duration is rounded, and a damaged file can have any. */
-static uint64_t begin_of(const struct hyptrace_record *rec, uint64_t duration)
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* Fields whose numbers are addresses, pages or registers; all that begin with "arg", too */
+static const char *const hex_fields[] = {
+	"addr", "esr", "far", "gfn", "handle", "ipa", "pc", "pfn",
+	"pool", "res_a1", "res_a2", "res_a3", "res_a4",
+};
+
+/* Fields that say nothing if they are 0 */
+static const char *const optional_fields[] = {
+	"ec", "err", "esr", "far", "forwarded", "gfn", "handle", "invalid", "ipa", "pc", "res_a1",
+	"res_a2", "res_a3", "res_a4",
+};
+
+static bool is_one_of(const char *name, const char *const *names, size_t nr)
 {
-	return duration < rec->ts ? rec->ts - duration : 0;
+	while (nr--)
+		if (!strcmp(name, names[nr]))
+			return true;
+	return false;
 }
 
-static uint64_t get(const struct perfetto_kind *kind, enum perfetto_role role,
-		    const struct hyptrace_record *rec)
+/* A field that can be an argument */
+struct perfetto_field {
+	const struct hyptrace_field	*field;
+	struct perfetto_place		place;
+	enum perfetto_arg_type		type;		/* of its numbers */
+	uint32_t			role;		/* a bit; or 0 */
+	unsigned int			arg;		/* 1 for the first one of a call; or 0 */
+	bool				is_optional;	/* left out if it is 0 */
+};
+
+struct argument {
+	const struct perfetto_field	*from;
+	const char			*text;
+	perfetto_name_t			name;		/* its number; 0 before its first use */
+};
+
+/* How to write events of the same name */
+struct perfetto_plan {
+	uint64_t	key;
+	perfetto_name_t	name;
+	unsigned int	nr;
+	struct argument	args[];
+};
+
+/* The roles of the fields that give an event its name */
+static uint32_t naming_roles(const struct hyptrace_meaning *meaning, uint64_t key)
 {
-	return kind->roles[role] ? hyptrace_field_read(kind->roles[role], rec->data) : 0;
+	if (meaning->kind == HYPTRACE_KIND_TRANSITION)
+		return BIT(OP) | BIT(FROM) | BIT(TO);
+	if (meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
+		return key & HYPTRACE_KEY_TRAP ? BIT(CLASS) : BIT(CODE);
+	return meaning->named_by < HYPTRACE_NR_ROLES ? 1U << meaning->named_by : 0;
 }
 
-/* Has the event a result? That of a hypercall which returns nothing is only a register. */
-static bool has_result(const struct perfetto_kind *kind, const struct hyptrace_hypercall *call,
-		       const struct hyptrace_record *rec)
+static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_kind *kind,
+				      uint64_t key, const char *name)
 {
-	return !get(kind, ROLE_INVALID, rec) && (!call || !call->known_args || call->returns);
-}
-
-static const char *name_value(const struct perfetto *p, const struct perfetto_kind *kind,
-			      const struct perfetto_field *field, uint64_t value,
-			      const struct hyptrace_record *rec)
-{
-	if (field->field->nr_symbols)
-		return hyptrace_symbol_name(field->field, value);
-	/* 0 is success everywhere */
-	if (field->is_result && value)
-		return hyptrace_formats_name(p->formats, kind->event, field->field, rec);
-	return NULL;
-}
-
-/* Add the arguments of an event, except the field that is its name. */
-static void add_args(struct perfetto *p, struct perfetto_event *event,
-		     const struct perfetto_kind *kind, const struct hyptrace_hypercall *call,
-		     const struct hyptrace_field *name, const struct hyptrace_record *rec)
-{
+	const struct hyptrace_meaning *meaning = kind->meaning;
+	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, key);
 	const bool known_args = call && call->known_args;
-	const bool result = has_result(kind, call, rec);
+	/* after a hypercall that returns nothing, the register has any value */
+	const uint32_t hidden = kind->hides | (name ? naming_roles(meaning, key) : 0) |
+				(known_args && !call->returns ? BIT(RESULT) : 0);
+	struct perfetto_plan *plan;
 	unsigned int i;
 
+	plan = calloc(1, sizeof(*plan) + kind->nr_fields * sizeof(plan->args[0]));
+	if (!plan)
+		die_no_memory();
+	plan->key = key;
+	plan->name = perfetto_name(p, name ? name : meaning->event->name);
 	for (i = 0; i < kind->nr_fields; i++) {
-		struct perfetto_field *field = &kind->fields[i];
-		const uint64_t value = hyptrace_field_read(field->field, rec->data);
-		const char *text;
-		perfetto_name_t key;
+		const struct perfetto_field *field = &kind->fields[i];
 
-		if (field->field == name || (field->is_optional && !value) ||
-		    (field->is_result && !result))
+		if (field->role & hidden || (known_args && field->arg > call->nr_args))
 			continue;
-		if (field->arg && known_args) {
-			if (field->arg > call->nr_args)
-				continue;
-			key = perfetto_name(p, call->args[field->arg - 1]->name);
-		} else {
-			/* only now: small numbers are for the names that are used */
-			if (!field->name)
-				field->name = perfetto_name(p, field->field->name);
-			key = field->name;
-		}
-		text = name_value(p, kind, field, value, rec);
-		if (text)
-			perfetto_add_arg(event, key, PERFETTO_NAME, perfetto_name(p, text));
-		else
-			perfetto_add_arg(event, key, field->type, value);
+		plan->args[plan->nr].from = field;
+		plan->args[plan->nr++].text = known_args && field->arg ?
+					      call->args[field->arg - 1]->name :
+					      field->field->name;
 	}
+	return plan;
 }
 
-/* Name an event by the value of a field, if that has a name, and add its arguments. */
-static void fill(struct perfetto *p, struct perfetto_event *event,
-		 const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static struct perfetto_plan *find_plan(struct perfetto *p, struct perfetto_kind *kind,
+				       const struct hyptrace_record *rec)
 {
-	const struct hyptrace_hypercall *call;
-	const struct hyptrace_field *field = NULL;
-	const char *name = NULL;
-	unsigned int i;
+	const uint64_t key = hyptrace_meaning_key(kind->meaning, rec);
+	const struct map_entry *entry;
+	const char *name;
 
-	call = hyptrace_formats_hypercall(p->formats, kind->event, rec);
-	if (call) {
-		name = call->name;
-		field = kind->names[0];
+	if (kind->last && kind->last->key == key)
+		return kind->last;
+	entry = map_find(&kind->plans, key, 0);
+	if (!entry) {
+		name = hyptrace_meaning_name(kind->meaning, key);
+		if (!name && !kind->plain)
+			kind->plain = new_plan(p, kind, key, NULL);
+		if (!name)
+			return kind->plain;
+		kind->last = new_plan(p, kind, key, name);
+		map_add(&kind->plans, key, 0)->ptr = kind->last;
+		return kind->last;
 	}
-	for (i = 0; !name && i < sizeof(kind->names) / sizeof(kind->names[0]); i++) {
-		field = kind->names[i];
-		if (field)
-			name = hyptrace_formats_name(p->formats, kind->event, field, rec);
-	}
-	event->name = perfetto_name(p, name ? name : kind->event->name);
-	add_args(p, event, kind, call, name ? field : NULL, rec);
+	kind->last = entry->ptr;
+	return kind->last;
 }
 
 /* Begin an event; without arguments, which are filled in later. */
-static void begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,
-			bool is_instant)
+void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,
+			  bool is_instant)
 {
 	/* the arrays are large: they are not cleared */
 	event->begin = begin;
@@ -115,6 +136,63 @@ static void begin_event(struct perfetto_event *event, uint64_t begin, uint64_t e
 	event->nr_args = 0;
 }
 
+static void add_arg(struct perfetto *p, struct perfetto_event *event,
+		    const struct hyptrace_meaning *meaning, struct argument *arg,
+		    const struct hyptrace_record *rec)
+{
+	const struct perfetto_field *from = arg->from;
+	const uint64_t value = perfetto_value(&from->place, rec);
+	const char *text = NULL;
+
+	if (!value && from->is_optional)
+		return;
+	if (from->role == BIT(RESULT) &&
+	    hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec))
+		return;
+	if (from->field->nr_symbols)
+		text = hyptrace_symbol_name(from->field, value);
+	else if (from->role == BIT(RESULT) && value)
+		/* 0 is success everywhere */
+		text = hyptrace_meaning_result_name(meaning, rec);
+	/* only now: small numbers are for the names that are used */
+	if (!arg->name)
+		arg->name = perfetto_name(p, arg->text);
+	if (text)
+		perfetto_add_arg(event, arg->name, PERFETTO_NAME, perfetto_name(p, text));
+	else
+		perfetto_add_arg(event, arg->name, from->type, value);
+}
+
+/* Give an event its name and its arguments. */
+void perfetto_fill(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
+		   const struct hyptrace_record *rec)
+{
+	struct perfetto_plan *plan = find_plan(p, kind, rec);
+	unsigned int i;
+
+	event->name = plan->name;
+	for (i = 0; i < plan->nr; i++)
+		add_arg(p, event, kind->meaning, &plan->args[i], rec);
+}
+
+static inline uint64_t get(const struct perfetto_kind *kind, enum hyptrace_role role,
+			   const struct hyptrace_record *rec)
+{
+	return hyptrace_meaning_value(kind->meaning, role, rec);
+}
+
+/* Begin the slice of an event, or its instant, and fill it. */
+static void begin(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
+		  const struct hyptrace_record *rec, bool is_instant)
+{
+	const uint64_t duration = get(kind, HYPTRACE_ROLE_DURATION, rec);
+
+	/* a duration is rounded, and a damaged file can have any */
+	perfetto_begin_event(event, duration < rec->ts ? rec->ts - duration : 0, rec->ts,
+			     is_instant);
+	perfetto_fill(p, event, kind, rec);
+}
+
 static void describe_calls(struct perfetto *p)
 {
 	if (p->calls.outer.uuid)
@@ -123,26 +201,23 @@ static void describe_calls(struct perfetto *p)
 	p->calls.inner.uuid = p->calls.outer.uuid;
 }
 
-void perfetto_put_call(struct perfetto *p,
-		       const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_call(struct perfetto *p, struct perfetto_kind *kind,
+		     const struct hyptrace_record *rec)
 {
 	struct perfetto_event event;
 
-	begin_event(&event, begin_of(rec, get(kind, ROLE_DURATION, rec)), rec->ts, false);
-	fill(p, &event, kind, rec);
+	begin(p, &event, kind, rec, false);
 	describe_calls(p);
 	perfetto_put_outer(p, &p->calls, &event);
 }
 
-void perfetto_put_inner_call(struct perfetto *p,
-			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_inner_call(struct perfetto *p, struct perfetto_kind *kind,
+			   const struct hyptrace_record *rec)
 {
-	/* without a time it is not over, or it takes none */
-	const uint64_t duration = get(kind, ROLE_DURATION, rec);
 	struct perfetto_event event;
 
-	begin_event(&event, begin_of(rec, duration), rec->ts, !duration);
-	fill(p, &event, kind, rec);
+	/* without a time it is not over, or it takes none */
+	begin(p, &event, kind, rec, !get(kind, HYPTRACE_ROLE_DURATION, rec));
 	describe_calls(p);
 	perfetto_put_inner(p, &p->calls, &event);
 }
@@ -150,131 +225,198 @@ void perfetto_put_inner_call(struct perfetto *p,
 static struct perfetto_vcpu *get_vcpu(struct perfetto *p, const struct perfetto_kind *kind,
 				      const struct hyptrace_record *rec)
 {
-	return perfetto_vcpu(p, get(kind, ROLE_VCPU, rec), get(kind, ROLE_HANDLE, rec),
-			     get(kind, ROLE_INDEX, rec));
+	return perfetto_vcpu(p, get(kind, HYPTRACE_ROLE_VCPU, rec),
+			     get(kind, HYPTRACE_ROLE_VM, rec),
+			     get(kind, HYPTRACE_ROLE_INDEX, rec));
 }
 
-void perfetto_put_guest_enter(struct perfetto *p,
-			      const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_guest_enter(struct perfetto *p, struct perfetto_kind *kind,
+			    const struct hyptrace_record *rec)
 {
 	perfetto_guest_enter(p, get_vcpu(p, kind, rec), rec->ts);
 }
 
-void perfetto_put_guest_exit(struct perfetto *p,
-			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_guest_exit(struct perfetto *p, struct perfetto_kind *kind,
+			   const struct hyptrace_record *rec)
 {
 	struct perfetto_vcpu *vcpu = get_vcpu(p, kind, rec);
 	struct perfetto_event event;
 
-	begin_event(&event, begin_of(rec, get(kind, ROLE_DURATION, rec)), rec->ts, false);
-	fill(p, &event, kind, rec);
+	begin(p, &event, kind, rec, false);
 	perfetto_put_outer(p, &vcpu->nest, &event);
 	p->entered = NULL;
 }
 
-void perfetto_put_guest_trap(struct perfetto *p,
-			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_guest_trap(struct perfetto *p, struct perfetto_kind *kind,
+			   const struct hyptrace_record *rec)
 {
 	struct perfetto_vcpu *vcpu = p->entered;
-	const uint32_t pid = get(kind, ROLE_VCPU, rec);
-	const uint64_t duration = get(kind, ROLE_DURATION, rec);
+	const uint32_t pid = get(kind, HYPTRACE_ROLE_VCPU, rec);
 	struct perfetto_event event;
 
 	if (!vcpu || vcpu->pid != pid)
 		vcpu = perfetto_vcpu_of_thread(p, pid);
-	begin_event(&event, begin_of(rec, duration), rec->ts, !kind->roles[ROLE_DURATION]);
-	fill(p, &event, kind, rec);
+	begin(p, &event, kind, rec, !hyptrace_meaning_has(kind->meaning, HYPTRACE_ROLE_DURATION));
 	perfetto_put_inner(p, &vcpu->nest, &event);
 }
 
-/* "donate host -> hyp" */
-static void name_transition(struct perfetto *p, struct perfetto_event *event,
-			    const struct perfetto_kind *kind, const struct perfetto_transition *t)
-{
-	const char *op, *from, *to;
-	char *name;
-
-	if (t->op >= TRANSITION_VALUES || t->from >= TRANSITION_VALUES ||
-	    t->to >= TRANSITION_VALUES) {
-		event->name = perfetto_name(p, kind->event->name);
-		perfetto_add_arg(event, perfetto_name(p, "op"), PERFETTO_UINT, t->op);
-		perfetto_add_arg(event, perfetto_name(p, "from"), PERFETTO_UINT, t->from);
-		perfetto_add_arg(event, perfetto_name(p, "to"), PERFETTO_UINT, t->to);
-		return;
-	}
-	name = p->transitions[t->op][t->from][t->to];
-	if (!*name) {
-		op = hyptrace_symbol_name(kind->roles[ROLE_OP], t->op);
-		from = hyptrace_symbol_name(kind->roles[ROLE_FROM], t->from);
-		to = hyptrace_symbol_name(kind->roles[ROLE_TO], t->to);
-		snprintf(name, PERFETTO_TRANSITION_SIZE, "%s %s -> %s", op ? op : "?",
-			 from ? from : "?", to ? to : "?");
-	}
-	event->name = perfetto_name(p, name);
-}
-
-void perfetto_put_transition(struct perfetto *p,
-			     const struct perfetto_kind *kind, const struct hyptrace_record *rec)
-{
-	const struct perfetto_transition transition = {
-		.op = get(kind, ROLE_OP, rec),
-		.from = get(kind, ROLE_FROM, rec),
-		.to = get(kind, ROLE_TO, rec),
-		.handle = get(kind, ROLE_HANDLE, rec),
-		.pfn = get(kind, ROLE_PFN, rec),
-		.nr = get(kind, ROLE_NR, rec),
-	};
-	struct perfetto_event event;
-
-	begin_event(&event, rec->ts, rec->ts, true);
-	fill(p, &event, kind, rec);
-	name_transition(p, &event, kind, &transition);
-	perfetto_add_arg(&event, perfetto_name(p, "cpu"), PERFETTO_UINT, p->cpu);
-	if (!get(kind, ROLE_RET, rec))
-		perfetto_memory_flows(p, &transition, &event);
-	if (!p->memory.uuid) {
-		p->memory.uuid = perfetto_uuid(PERFETTO_MEMORY, 0);
-		perfetto_group(p, PERFETTO_MEMORY);
-	}
-	perfetto_put(p, &p->memory, &event);
-}
-
-static void put_instant(struct perfetto *p,
-			const struct perfetto_event *event)
+static void put_instant(struct perfetto *p, const struct perfetto_event *event)
 {
 	if (!p->events.uuid)
 		p->events.uuid = perfetto_cpu_track(p, PERFETTO_EVENTS, "Events");
 	perfetto_put(p, &p->events, event);
 }
 
-void perfetto_put_other(struct perfetto *p,
-			const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_other(struct perfetto *p, struct perfetto_kind *kind,
+		      const struct hyptrace_record *rec)
 {
-	struct hyptrace_formats *formats = p->formats;
 	struct perfetto_event event;
 	size_t len;
 
-	begin_event(&event, rec->ts, rec->ts, true);
-	fill(p, &event, kind, rec);
-	if (!strcmp(kind->event->name, "hyp_printk")) {
-		event.text = hyptrace_formats_text(formats, kind->event, rec, &len);
+	perfetto_begin_event(&event, rec->ts, rec->ts, true);
+	perfetto_fill(p, &event, kind, rec);
+	if (kind->meaning->kind == HYPTRACE_KIND_PRINTK) {
+		event.text = hyptrace_formats_text(p->formats, kind->meaning->event, rec, &len);
 		perfetto_add_arg(&event, perfetto_name(p, "text"), PERFETTO_TEXT, 0);
 	}
 	put_instant(p, &event);
 }
 
-void perfetto_put_unknown(struct perfetto *p,
-			  const struct perfetto_kind *kind, const struct hyptrace_record *rec)
+static void put_unknown(struct perfetto *p, struct perfetto_kind *kind,
+			const struct hyptrace_record *rec)
 {
 	struct perfetto_event event;
 	uint16_t id = 0;
 
 	(void)kind;
-	begin_event(&event, rec->ts, rec->ts, true);
+	perfetto_begin_event(&event, rec->ts, rec->ts, true);
 	event.name = perfetto_name(p, "unknown event");
 	if (rec->size >= sizeof(id))
 		memcpy(&id, rec->data, sizeof(id));
 	perfetto_add_arg(&event, perfetto_name(p, "id"), PERFETTO_UINT, id);
 	perfetto_add_arg(&event, perfetto_name(p, "size"), PERFETTO_UINT, rec->size);
 	put_instant(p, &event);
+}
+
+/* How events of a kind are exported if they have some fields; all others are instants */
+static const struct style {
+	void		(*put)(struct perfetto *p, struct perfetto_kind *kind,
+			       const struct hyptrace_record *rec);
+	uint32_t	needs;		/* roles of the fields */
+	uint32_t	hides;		/* those that the track or the slice shows: no arguments */
+} styles[HYPTRACE_NR_KINDS] = {
+	[HYPTRACE_KIND_HYPERCALL] = { put_call, BIT(DURATION), BIT(DURATION) },
+	[HYPTRACE_KIND_SMC] = { put_call, BIT(DURATION), BIT(DURATION) },
+	[HYPTRACE_KIND_MEM_ABORT] = { put_call, BIT(DURATION), BIT(DURATION) },
+	[HYPTRACE_KIND_PSCI] = { put_inner_call, BIT(DURATION), BIT(DURATION) },
+	[HYPTRACE_KIND_FFA] = { put_inner_call, 0, 0 },
+	[HYPTRACE_KIND_GUEST_ENTER] = { put_guest_enter, VCPU_BITS, VCPU_BITS },
+	[HYPTRACE_KIND_GUEST_EXIT] = { put_guest_exit, VCPU_BITS | BIT(DURATION),
+				       VCPU_BITS | BIT(DURATION) },
+	[HYPTRACE_KIND_GUEST_FIXUP] = { put_guest_trap, BIT(VCPU) | BIT(DURATION),
+					BIT(VCPU) | BIT(DURATION) },
+	[HYPTRACE_KIND_ILLEGAL_TRAP] = { put_guest_trap, BIT(VCPU), BIT(VCPU) },
+	[HYPTRACE_KIND_TRANSITION] = { put_other, BIT(VM) | BIT(PAGE) | BIT(COUNT) | BIT(RESULT),
+				       0 },
+};
+
+static uint32_t role_of(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
+{
+	unsigned int role;
+
+	for (role = 0; role < HYPTRACE_NR_ROLES; role++)
+		if (meaning->places[role].field == field)
+			return 1U << role;
+	return 0;
+}
+
+static void add_field(struct perfetto_kind *kind, const struct hyptrace_field *from,
+		      unsigned int *args)
+{
+	struct perfetto_field *field = &kind->fields[kind->nr_fields++];
+	const bool is_arg = !strncmp(from->name, "arg", 3);
+
+	field->field = from;
+	field->place.place = hyptrace_place_of(from->offset, from->size,
+					       kind->meaning->event->size);
+	field->place.is_signed = from->is_signed;
+	field->role = role_of(kind->meaning, from);
+	field->type = from->is_signed ? PERFETTO_INT : PERFETTO_UINT;
+	if (is_arg || is_one_of(from->name, hex_fields, COUNT(hex_fields)) ||
+	    (kind->meaning->kind != HYPTRACE_KIND_OTHER &&
+	     kind->meaning->kind != HYPTRACE_KIND_MARK && field->role & (BIT(ID) | BIT(CLASS))))
+		field->type = PERFETTO_HEX;
+	field->arg = is_arg ? ++*args : 0;
+	field->is_optional = is_one_of(from->name, optional_fields, COUNT(optional_fields));
+}
+
+static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning *meaning)
+{
+	const struct hyptrace_event *event = meaning->event;
+	const struct style *style = &styles[meaning->kind];
+	unsigned int i, args = 0;
+	uint32_t roles = 0;
+
+	kind->meaning = meaning;
+	perfetto_ftrace_find(kind, event);
+	for (i = 0; i < HYPTRACE_NR_ROLES; i++)
+		roles |= (uint32_t)hyptrace_meaning_has(meaning, i) << i;
+	kind->put = put_other;
+	if (style->put && (roles & style->needs) == style->needs) {
+		kind->put = style->put;
+		kind->hides = style->hides;
+		kind->waits = meaning->kind == HYPTRACE_KIND_TRANSITION;
+	}
+	/* they are slices of Perfetto's own track */
+	if (kind->message == PERFETTO_HYP_ENTER || kind->message == PERFETTO_HYP_EXIT)
+		kind->put = NULL;
+	kind->fields = calloc(event->nr_fields + 1, sizeof(*kind->fields));
+	if (!kind->fields)
+		die_no_memory();
+	for (i = 0; i < event->nr_fields; i++)
+		if (hyptrace_field_is_number(event->fields[i], event->size))
+			add_field(kind, event->fields[i], &args);
+}
+
+/* Find out how each event is exported. */
+void perfetto_kinds(struct perfetto *p)
+{
+	const struct hyptrace_model *model = p->x->model;
+	unsigned int i;
+
+	p->nr_kinds = model->nr;
+	p->kinds = calloc(p->nr_kinds + 1, sizeof(*p->kinds));
+	if (!p->kinds)
+		die_no_memory();
+	p->unknown.put = put_unknown;
+	for (i = 0; i < p->nr_kinds; i++)
+		if (model->by_id[i]->event)
+			make_kind(&p->kinds[i], model->by_id[i]);
+}
+
+struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec)
+{
+	struct perfetto_kind *kind;
+	uint16_t id;
+
+	if (rec->size < sizeof(id))
+		return &p->unknown;
+	memcpy(&id, rec->data, sizeof(id));
+	kind = id < p->nr_kinds ? &p->kinds[id] : &p->unknown;
+	return kind->meaning && rec->size >= kind->meaning->size ? kind : &p->unknown;
+}
+
+void perfetto_free_kinds(struct perfetto *p)
+{
+	struct map_entry *entry = NULL;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_kinds; i++) {
+		while ((entry = map_next(&p->kinds[i].plans, entry)))
+			free(entry->ptr);
+		map_free(&p->kinds[i].plans);
+		free(p->kinds[i].plain);
+		free(p->kinds[i].fields);
+	}
+	free(p->kinds);
 }

@@ -5,10 +5,8 @@
  * hyp_enter opens a slice, hyp_exit closes it, and the other events become its arguments. Viewers
  * do not handle two entries in a row, so exits that are missing are added.
  */
-#include <assert.h>
 #include <stdlib.h>
 
-#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "export_perfetto.h"
@@ -26,13 +24,10 @@
 /* Bytes of an event at most */
 #define EVENT_MAX		128
 
-/* A field of a message: its number is its place in the list, from 1 on */
-#define FIELDS_MAX		7
-
 static const struct message {
 	unsigned int	number;
 	const char	*event;
-	const char	*fields[FIELDS_MAX];
+	const char	*fields[PERFETTO_FTRACE_FIELDS];	/* their numbers are 1, 2, ... */
 } messages[] = {
 	{ 578, "host_ffa_call",
 	  { "func_id", "res_a1", "res_a2", "res_a3", "res_a4", "handled", "err" } },
@@ -46,38 +41,25 @@ static const struct message {
 	{ 590, "vcpu_illegal_trap", { "esr" } },
 };
 
-static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
-					       const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (!strcmp(event->fields[i]->name, name) &&
-		    hyptrace_field_is_number(event->fields[i], event->size))
-			return event->fields[i];
-	return NULL;
-}
-
-/*
- * Find Perfetto's message of an event, and its PERFETTO_FTRACE_FIELDS fields, NULL if it has fewer.
- * Return 0 if there is none, or if the event does not have the fields.
- */
-unsigned int perfetto_ftrace_find(const struct hyptrace_event *event,
-				  const struct hyptrace_field **fields)
+/* Find Perfetto's message of an event, if it has all fields of the message. */
+void perfetto_ftrace_find(struct perfetto_kind *kind, const struct hyptrace_event *event)
 {
 	const struct message *message = messages;
+	const struct hyptrace_field *field;
 	unsigned int i;
 
-	static_assert(FIELDS_MAX == PERFETTO_FTRACE_FIELDS, "the array of the caller");
 	while (strcmp(message->event, event->name))
 		if (++message == messages + sizeof(messages) / sizeof(messages[0]))
-			return 0;
-	for (i = 0; i < FIELDS_MAX; i++) {
-		fields[i] = message->fields[i] ? find_field(event, message->fields[i]) : NULL;
-		if (message->fields[i] && !fields[i])
-			return 0;
+			return;
+	for (i = 0; i < PERFETTO_FTRACE_FIELDS && message->fields[i]; i++) {
+		field = hyptrace_event_field(event, message->fields[i]);
+		if (!field || !hyptrace_field_is_number(field, event->size))
+			return;
+		kind->details[i].place = hyptrace_place_of(field->offset, field->size, event->size);
+		kind->details[i].is_signed = field->is_signed;
 	}
-	return message->number;
+	kind->nr_details = i;
+	kind->message = message->number;
 }
 
 void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out)
@@ -148,8 +130,8 @@ static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
 	uint8_t *start, *message = begin_event(p, rec->ts, kind->message, &start), *to = message;
 	unsigned int i;
 
-	for (i = 0; i < FIELDS_MAX && kind->details[i]; i++) {
-		uint64_t value = hyptrace_field_read(kind->details[i], rec->data);
+	for (i = 0; i < kind->nr_details; i++) {
+		const uint64_t value = perfetto_value(&kind->details[i], rec);
 
 		/* a field that is missing is read as 0 */
 		if (value)

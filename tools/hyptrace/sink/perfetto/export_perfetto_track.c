@@ -95,9 +95,9 @@ static const char *const group_names[] = {
 perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
 {
 	struct perfetto_names *names = &p->names;
-	struct map_entry *entry = map_add(&names->numbers, (uintptr_t)name, 0);
+	struct map_entry *entry = map_find(&names->numbers, (uintptr_t)name, 0);
 
-	if (entry->value)
+	if (entry)
 		return entry->value;
 	if (names->nr == names->size) {
 		names->size = names->size ? 2 * names->size : NAMES_MIN;
@@ -106,7 +106,7 @@ perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
 			die_no_memory();
 	}
 	names->texts[names->nr++] = name;
-	entry->value = names->nr;
+	map_add(&names->numbers, (uintptr_t)name, 0)->value = names->nr;
 	return names->nr;
 }
 
