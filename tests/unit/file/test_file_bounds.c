@@ -89,10 +89,8 @@ static void test_parts_of_chunks(void **state)
 	assert_int_equal(nr, 2000);
 	hyptrace_file_rewind(file);
 	assert_int_equal(hyptrace_file_begin(file, &err), 0);
-	for (i = 0; i < file->nr_sources; i++) {
+	for (i = 0; i < file->nr_sources; i++)
 		file->sources[i].size = 1024;
-		file->sources[i].max = 1024;
-	}
 	assert_int_equal(read_numbers(file, parts, 2000), nr);
 	assert_non_null(file->chunk);
 	assert_memory_equal(all, parts, nr * sizeof(*all));

@@ -16,6 +16,10 @@ struct tep_handle;
 
 /* Bytes that the sub-buffers of all CPUs take in memory at most */
 #define FILE_BUFFERS		(32U << 20)
+/* The same, unless there are very many CPUs: a recorder makes smaller chunks of more CPUs */
+#define FILE_BUFFERS_USUAL	(16U << 20)
+/* Bytes behind a payload that may be read, too */
+#define FILE_SLACK		32
 /* Bytes to read at once of a CPU, unless there are many CPUs or a sub-buffer is larger */
 #define FILE_READ_SIZE		(64U << 10)
 /* Events of a batch at most */
@@ -96,7 +100,6 @@ struct file_data {
 	unsigned int		stride;	/* so many chunks are from one of chunks to the next */
 	struct file_chunk	at;	/* the chunk to read next; all 0 before the first */
 	uint64_t		here;	/* where the chunk is that was read last */
-	size_t			needed;	/* bytes of the sub-buffers of the chunk that did not fit */
 };
 
 /* A CPU whose events are read */
@@ -112,7 +115,6 @@ struct file_source {
 	/* a sub-buffer that was converted; NULL if that is never necessary */
 	char				*copy;
 	size_t				size;	/* room in buf */
-	size_t				max;	/* the same at most */
 	size_t				len;	/* bytes in buf */
 	size_t				pos;	/* where the next sub-buffer starts in buf */
 	uint64_t			nr_loaded;	/* sub-buffers that were taken of buf */
@@ -249,6 +251,7 @@ uint16_t hyptrace_cursor_u16(struct file_cursor *c);
 uint32_t hyptrace_cursor_u32(struct file_cursor *c);
 uint64_t hyptrace_cursor_u64(struct file_cursor *c);
 uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left);
+void hyptrace_cursor_skip_formats(struct file_cursor *c, uint32_t nr);
 void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size);
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -258,6 +261,8 @@ int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *e
 
 /* file_other.c: what is no trace file */
 int hyptrace_file_refuse(const struct hyptrace_file *f, struct hyptrace_error *err);
+
+extern const char *const hyptrace_section_names[NR_FILE_SECTIONS];
 
 /* file_options.c: options, the sections of version 7, and what both versions have */
 void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size);
@@ -273,22 +278,8 @@ void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   struct hyptrace_error *err);
 void hyptrace_section_close(struct file_cursor *c);
 
-/* file_zstd.c: compressed sections and chunks */
-int hyptrace_data_index(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
-			struct hyptrace_error *err);
-int64_t hyptrace_data_inflate(struct hyptrace_file *f, struct file_data *data, uint64_t at,
-			      char *to, size_t room, struct hyptrace_error *err);
-int64_t hyptrace_data_inflate_part(struct hyptrace_file *f, struct file_data *data, uint64_t at,
-				   char *to, size_t room, struct hyptrace_error *err);
-int64_t hyptrace_file_inflate(void *to, size_t room, const void *from, size_t size);
-
 /* file_formats.c: the formats of a file that has no description */
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err);
-
-/* file_names.c: the names in such a file */
-void hyptrace_file_set_functions(struct tep_handle *tep, char *text);
-void hyptrace_file_set_printk(struct tep_handle *tep, char *text);
-void hyptrace_file_set_processes(struct tep_handle *tep, char *text);
 
 /* file_place.c: where the sub-buffers are */
 int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
@@ -304,6 +295,7 @@ void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char 
 
 /* file_data.c: the bytes of sub-buffers */
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own);
+size_t hyptrace_data_chunk_max(const struct hyptrace_file *f);
 int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
 		       struct hyptrace_error *err);
 int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
@@ -315,8 +307,6 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 void hyptrace_file_source_close(struct file_source *src);
 int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to);
-int64_t hyptrace_file_source_read(struct file_source *src, uint64_t at, size_t size,
-				  struct hyptrace_error *err);
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err);
 int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err);
 uint64_t hyptrace_file_source_unseen(struct file_source *src);
@@ -335,11 +325,6 @@ struct file_batch {
 
 int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_file_work *work,
 			     unsigned int nr_threads, struct hyptrace_error *err);
-
-/* file_seek.c: begin in the middle of a file */
-int hyptrace_file_seek(struct hyptrace_file *f, struct hyptrace_error *err);
-int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
-		       struct hyptrace_error *err);
 
 /* file_part.c: readers of parts, for the threads of the command */
 
@@ -364,6 +349,8 @@ void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_fil
 /* file_begin.c: open the sources */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);
+int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
+		       struct hyptrace_error *err);
 void hyptrace_file_end(struct hyptrace_file *f);
 
 #endif /* HYPTRACE_FILE_INTERNAL_H */

@@ -1,12 +1,268 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open the chosen CPUs of a trace file, and say what is to be read of them. For file_next.c.
+ * Open the chosen CPUs of a trace file, and find where to begin: at a time, or with the last events.
+ *
+ * A sub-buffer begins with its time, so a binary search finds a time. What is read does not
+ * depend on the size of the file.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "file.h"
+
+/* A sub-buffer of usual size has about so many events. */
+#define EVENTS_PER_SUBBUF	256
+
+/* Get the number of sub-buffers of a CPU. */
+static int count_subbufs(struct file_source *src, uint64_t *nr, struct hyptrace_error *err)
+{
+	struct hyptrace_file *f = src->file;
+	uint64_t size = 0;
+	int ret = hyptrace_data_size(f, src->data, &size, err);
+
+	*nr = size / f->meta.info.subbuf_size;
+	return ret;
+}
+
+/* Get the time at which a sub-buffer begins. */
+static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
+		   struct hyptrace_error *err)
+{
+	const uint32_t size = src->file->meta.info.subbuf_size;
+	int64_t n = hyptrace_data_read(src->file, src->data, subbuf * size, src->buf,
+				       src->data->compressed ? src->size : size, err);
+
+	if (n < size)
+		return n < 0 ? n : hyptrace_error_set(err, EBADMSG, "the file has become shorter");
+	memcpy(ts, src->buf, sizeof(*ts));
+	*ts = hyptrace_file_swap_time(src->file, *ts);
+	return 0;
+}
+
+/*
+ * Find the first of @nr sub-buffers that begins at @ts or later; @nr if there is none. It is from
+ * @low to @high: these differ only if a sub-buffer on the way there is damaged.
+ */
+static int find_time(struct file_source *src, uint64_t ts, uint64_t nr, uint64_t *low,
+		     uint64_t *high, struct hyptrace_error *err)
+{
+	uint64_t begin = 0, middle;
+	int ret = 0;
+
+	*low = 0;
+	*high = nr;
+	while (*low < *high && !ret) {
+		middle = *low + (*high - *low) / 2;
+		ret = time_of(src, middle, &begin, err);
+		if (!ret && begin < ts)
+			*low = middle + 1;
+		else if (!ret)
+			*high = middle;
+	}
+	return ret == -EBADMSG ? 0 : ret;
+}
+
+/* Find the sub-buffers of a CPU that can have events of the chosen times: [@first, @end). */
+static int find_range(struct hyptrace_file *f, struct file_source *src, uint64_t *end,
+		      struct hyptrace_error *err)
+{
+	uint64_t nr, low, high;
+	int ret = 0;
+
+	src->first = 0;
+	/* the whole file needs no number of sub-buffers */
+	if (!f->from && !f->last)
+		return 0;
+	ret = count_subbufs(src, &nr, err);
+	*end = nr;
+	if (!ret && f->last && f->to < UINT64_MAX)
+		ret = find_time(src, f->to + 1, nr, &low, end, err);
+	if (ret || !f->from)
+		return ret;
+	ret = find_time(src, f->from, *end, &low, &high, err);
+	/* the one before it has events of that time, too */
+	if (!ret && low)
+		src->first = low - 1;
+	return ret;
+}
+
+static void start_at(struct file_source *src)
+{
+	hyptrace_file_source_seek(src, src->first * src->file->meta.info.subbuf_size);
+}
+
+/* Count the events of a CPU that would be delivered. */
+static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
+{
+	const struct hyptrace_record *rec = &src->event.record;
+	uint64_t nr = 0;
+	int ret;
+
+	do {
+		ret = hyptrace_file_source_next(src, NULL);
+		if (ret > 0 && rec->ts > f->to)
+			break;
+		nr += ret > 0 && rec->ts >= f->floor &&
+		      (!f->filter || f->filter(&src->event, f->filter_arg));
+	} while (ret && !(ret < 0 && src->over));
+	return nr;
+}
+
+/*
+ * Find a sub-buffer whose time can be read, from @src->first back to @begin. The steps grow: there
+ * may be many damaged ones. Return 1; 0 if there is none; or a negative errno.
+ */
+static int find_whole(struct file_source *src, uint64_t begin, uint64_t *ts,
+		      struct hyptrace_error *err)
+{
+	uint64_t step;
+	int ret;
+
+	for (step = 1;; step *= 2) {
+		ret = time_of(src, src->first, ts, err);
+		if (ret != -EBADMSG)
+			return ret ? ret : 1;
+		if (src->first == begin)
+			return 0;
+		src->first = src->first - begin > step ? src->first - step : begin;
+	}
+}
+
+/*
+ * Place each source about @back sub-buffers before its end, and set @back to how far that is. Set
+ * @floor to the time from which on they have all events. Return 1 if that is the beginning, 0 if
+ * not, or a negative errno.
+ */
+static int place(struct hyptrace_file *f, uint64_t *back, struct hyptrace_error *err)
+{
+	uint64_t begin, end, ts = 0, most = *back;
+	unsigned int i;
+	int whole = 1, ret;
+
+	f->floor = f->from;
+	for (i = 0; i < f->nr_sources; i++) {
+		struct file_source *src = &f->sources[i];
+
+		ret = find_range(f, src, &end, err);
+		if (ret)
+			return ret;
+		if (end - src->first <= *back)
+			continue;
+		begin = src->first;
+		src->first = end - *back;
+		ret = find_whole(src, begin, &ts, err);
+		if (ret < 0)
+			return ret;
+		if (end - src->first > most)
+			most = end - src->first;
+		if (!ret)
+			continue;
+		if (ts > f->floor)
+			f->floor = ts;
+		whole = 0;
+	}
+	*back = most;
+	return whole;
+}
+
+/* Find the last events: look at twice as many sub-buffers until they have enough of them. */
+static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	uint64_t back = f->last / EVENTS_PER_SUBBUF / (f->nr_sources ? f->nr_sources : 1) + 1;
+	unsigned int i;
+	uint64_t nr;
+	int whole;
+
+	do {
+		whole = place(f, &back, err);
+		if (whole < 0)
+			return whole;
+		for (i = 0, nr = 0; i < f->nr_sources; i++) {
+			start_at(&f->sources[i]);
+			nr += count_events(f, &f->sources[i]);
+		}
+		back = back < UINT64_MAX / 2 ? 2 * back : back;
+	} while (nr < f->last && !whole);
+	f->skip = nr >= f->last ? nr - f->last + 1 : 0;
+	return 0;
+}
+
+/* Place all sources where the chosen events begin. */
+static int seek(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	unsigned int i;
+	uint64_t end;
+	int ret = 0;
+
+	f->floor = f->from;
+	f->skip = 0;
+	if (f->last)
+		ret = seek_last(f, err);
+	for (i = 0; i < f->nr_sources && !f->last && !ret; i++)
+		ret = find_range(f, &f->sources[i], &end, err);
+	for (i = 0; i < f->nr_sources && !ret; i++)
+		start_at(&f->sources[i]);
+	return ret;
+}
+
+/*
+ * Read the events from a sub-buffer on: only the first one, or all up to the last one. Some
+ * sub-buffers may have no event, or be damaged. Return 1 if there is one, 0, or a negative errno.
+ */
+static int read_edge(struct file_source *src, uint64_t subbuf, bool last, uint64_t *ts,
+		     struct hyptrace_error *err)
+{
+	int found = 0, ret;
+
+	hyptrace_file_source_seek(src, subbuf * src->file->meta.info.subbuf_size);
+	do {
+		ret = hyptrace_file_source_next(src, err);
+		if (ret > 0) {
+			*ts = src->event.record.ts;
+			found = 1;
+		}
+	} while (ret > 0 ? last : ret && !src->over);
+	return ret < 0 && ret != -EBADMSG ? ret : found;
+}
+
+/*
+ * Find the time of the last event of a CPU: look at twice as many sub-buffers until they have one.
+ * Return 1, 0, or a negative errno.
+ */
+static int find_last(struct file_source *src, uint64_t *ts, struct hyptrace_error *err)
+{
+	uint64_t nr, back;
+	int ret = count_subbufs(src, &nr, err);
+
+	for (back = 1; !ret && back / 2 < nr; back *= 2)
+		ret = read_edge(src, back < nr ? nr - back : 0, true, ts, err);
+	return ret;
+}
+
+/*
+ * Find the time of the first or the last event of the chosen CPUs. Return 0; -ENODATA if there is
+ * no event; or another negative errno.
+ */
+int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
+		       struct hyptrace_error *err)
+{
+	bool found = false;
+	unsigned int i;
+	uint64_t of_cpu = 0;
+	int ret;
+
+	for (i = 0; i < f->nr_sources; i++) {
+		ret = last ? find_last(&f->sources[i], &of_cpu, err) :
+			     read_edge(&f->sources[i], 0, false, &of_cpu, err);
+		if (ret < 0)
+			return ret;
+		if (ret && (!found || (last ? of_cpu > *ts : of_cpu < *ts)))
+			*ts = of_cpu;
+		found |= ret;
+	}
+	return found ? 0 : hyptrace_error_set(err, ENODATA, "it has no events");
+}
 
 /* Are the events of a CPU read? */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
@@ -53,16 +309,18 @@ static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 {
 	const uint32_t subbuf = f->meta.info.subbuf_size;
 	const bool is_copied = f->swap || f->long_size != sizeof(uint64_t);
+	/* memory that is not used is not allocated */
+	const size_t most = f->compressed ? hyptrace_data_chunk_max(f) : FILE_READ_SIZE;
 	size_t room = FILE_BUFFERS / (nr ? nr : 1);
 
 	/* a source converts a sub-buffer to memory of its own */
 	if (is_copied && nr > 1)
 		room = room > subbuf ? room - subbuf : 0;
-
-	/* a compressed chunk has any size; memory that is not used is not allocated */
-	if (room > FILE_READ_SIZE && !f->compressed)
-		room = FILE_READ_SIZE;
-	if (room < subbuf && FILE_READ_SIZE < subbuf && nr == 1)
+	if (room > FILE_BUFFERS_USUAL / (nr ? nr : 1))
+		room = FILE_BUFFERS_USUAL / (nr ? nr : 1);
+	if (room > most)
+		room = most;
+	if (room < subbuf && FILE_BUFFERS / (nr ? nr : 1) / (is_copied ? 2 : 1) >= subbuf)
 		room = subbuf;
 	return room - room % subbuf;
 }
@@ -139,7 +397,7 @@ int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 	if (!ret)
 		ret = make_tree(f, err);
 	if (!ret)
-		ret = hyptrace_file_seek(f, err);
+		ret = seek(f, err);
 	memset(&f->counts, 0, sizeof(f->counts));
 	if (f->host)
 		f->host->counts.damaged = 0;

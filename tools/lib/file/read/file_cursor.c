@@ -165,6 +165,13 @@ uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left)
 	return nr;
 }
 
+/* Skip @nr formats of events, each after its size. */
+void hyptrace_cursor_skip_formats(struct file_cursor *c, uint32_t nr)
+{
+	for (; nr && !c->ret; nr--)
+		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
+}
+
 void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
 {
 	size_t len = 0;

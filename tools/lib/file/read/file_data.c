@@ -1,12 +1,262 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bytes of a CPU's sub-buffers, wherever they are in a trace file. For file_source.c.
+ * The bytes of a CPU's sub-buffers, compressed or not. For file_source.c.
+ *
+ * The compressed sub-buffers of a CPU, of version 7, are a u32 with the number of chunks, which is 0 before a recording has
+ * ended, and the chunks: a u32 with the compressed bytes, a u32 with the bytes of the
+ * sub-buffers, and a frame of zstd. A chunk does not need the chunks before it. To find one, the
+ * headers of those before it are read; where some of them are is remembered.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "file.h"
+
+#define COUNT_SIZE	sizeof(uint32_t)
+#define HEAD_SIZE	(2 * sizeof(uint32_t))
+
+/* Chunks of all CPUs whose places are remembered at most, and of a CPU at least */
+#define CHUNKS_MAX	(256U << 10)
+#define CHUNKS_MIN	16
+
+static uint32_t get_u32(const struct hyptrace_file *f, const char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return f->swap ? __builtin_bswap32(value) : value;
+}
+
+/* Bytes of the sub-buffers of a chunk at most */
+size_t hyptrace_data_chunk_max(const struct hyptrace_file *f)
+{
+	size_t max = (size_t)FILE_CHUNK_SUBBUFS * f->meta.info.subbuf_size;
+
+	return max > FILE_CHUNK_MAX ? max : FILE_CHUNK_MAX;
+}
+
+/* What the header of a chunk says */
+struct head {
+	uint32_t	packed;
+	uint32_t	full;
+};
+
+/*
+ * Is the last chunk longer than the CPU's bytes by the size of the number of chunks? trace-cmd up
+ * to 3.1.6 does not count that number.
+ */
+static bool is_count_missing(const struct hyptrace_file *f, const struct file_data *data,
+			     uint64_t offset, uint32_t packed)
+{
+	return !f->is_ours && packed == data->size - offset - HEAD_SIZE + COUNT_SIZE &&
+	       f->size - data->offset - data->size >= COUNT_SIZE;
+}
+
+/* Read the header of a chunk. Return 1, 0 at the end, or a negative errno. */
+static int read_head(const struct hyptrace_file *f, struct file_data *data,
+		     uint64_t offset, struct head *head, struct hyptrace_error *err)
+{
+	char raw[HEAD_SIZE];
+	bool is_whole;
+	int64_t n = hyptrace_data_pread(f, data, raw, sizeof(raw), offset);
+
+	if (n < 0)
+		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+	if (!n)
+		return data->missing ? hyptrace_data_cut(data, err) : 0;
+	if (n == (int64_t)sizeof(raw)) {
+		head->packed = get_u32(f, raw);
+		head->full = get_u32(f, raw + sizeof(uint32_t));
+		if (is_count_missing(f, data, offset, head->packed))
+			data->size += COUNT_SIZE;
+	}
+	is_whole = n == (int64_t)sizeof(raw) && head->packed <= data->size - offset - HEAD_SIZE;
+	if (!is_whole && data->missing)
+		return hyptrace_data_cut(data, err);
+	if (!is_whole)
+		return hyptrace_error_set(err, EBADMSG, "the last %" PRIu64 " bytes are no whole chunk",
+					  data->size - offset);
+	if (!head->full || head->full % f->meta.info.subbuf_size ||
+	    head->full > hyptrace_data_chunk_max(f) ||
+	    head->packed > ZSTD_compressBound(head->full))
+		return hyptrace_error_set(err, EBADMSG, "a compressed chunk has no whole sub-buffers");
+	return 1;
+}
+
+/* Remember where a chunk is. If there are many of them, remember only each second, and so on. */
+static void remember(const struct hyptrace_file *f, struct file_data *data,
+		     const struct file_chunk *chunk)
+{
+	unsigned int max = CHUNKS_MAX / f->meta.nr_cpus, i;
+
+	if (max < CHUNKS_MIN)
+		max = CHUNKS_MIN;
+	if (data->nr_chunks && data->chunks[data->nr_chunks - 1].offset >= chunk->offset)
+		return;
+	if (data->passed++ % data->stride)
+		return;
+	if (data->nr_chunks == max) {
+		for (i = 0; i < max; i += 2)
+			data->chunks[i / 2] = data->chunks[i];
+		data->nr_chunks = (max + 1) / 2;
+		data->stride *= 2;
+		if ((data->passed - 1) % data->stride)
+			return;
+	}
+	if (!(data->nr_chunks & (data->nr_chunks - 1))) {
+		unsigned int room = data->nr_chunks ? 2 * data->nr_chunks : 1;
+		struct file_chunk *longer = reallocarray(data->chunks, room, sizeof(*longer));
+
+		/* without memory, finding a chunk takes longer */
+		if (!longer)
+			return;
+		data->chunks = longer;
+	}
+	data->chunks[data->nr_chunks++] = *chunk;
+}
+
+/* Go to the last remembered chunk that is not after a byte, unless the next one is nearer. */
+static void go_back(struct file_data *data, uint64_t at)
+{
+	unsigned int low = 0, high = data->nr_chunks;
+
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+
+		if (data->chunks[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && (data->at.from > at || data->at.from < data->chunks[low - 1].from))
+		data->at = data->chunks[low - 1];
+	if (!low && data->at.from > at)
+		data->at = (struct file_chunk){ .offset = 0 };
+	if (!data->at.offset)
+		data->at.offset = COUNT_SIZE;
+	if (!data->stride)
+		data->stride = 1;
+}
+
+/*
+ * Find the chunk that has a byte of a CPU; @data->at is set to it. Return 1, 0 at the end, or a
+ * negative errno.
+ */
+static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uint64_t at,
+		      struct head *head, struct hyptrace_error *err)
+{
+	int ret;
+
+	go_back(data, at);
+	for (;;) {
+		data->here = data->at.offset;
+		ret = read_head(f, data, data->at.offset, head, err);
+		if (ret <= 0)
+			return ret;
+		remember(f, data, &data->at);
+		if (at - data->at.from < head->full)
+			return 1;
+		data->at.offset += HEAD_SIZE + head->packed;
+		data->at.from += head->full;
+	}
+}
+
+/*
+ * Get how many bytes the sub-buffers of a CPU have. A chunk that is not whole, and what follows,
+ * does not count.
+ */
+static int index_chunks(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
+			struct hyptrace_error *err)
+{
+	struct head head;
+	int ret = 0;
+
+	if (!data->counted)
+		ret = find_chunk(f, data, UINT64_MAX, &head, err);
+	if (ret && ret != -EBADMSG)
+		return ret;
+	if (!data->counted)
+		data->length = data->at.from;
+	data->counted = true;
+	*size = data->length;
+	return 0;
+}
+
+/* Make @room of @size bytes larger if necessary. Return false if there is no memory. */
+static bool make_room(char **room, size_t *size, size_t needed)
+{
+	char *larger;
+
+	if (needed <= *size)
+		return true;
+	larger = realloc(*room, needed);
+	if (!larger)
+		return false;
+	*room = larger;
+	*size = needed;
+	return true;
+}
+
+static int64_t inflate(struct hyptrace_file *f, const struct file_data *data,
+		       const struct head *head, char *to, struct hyptrace_error *err)
+{
+	int64_t n;
+
+	if (!make_room(&f->packed, &f->packed_size, head->packed))
+		return hyptrace_error_memory(err);
+	n = hyptrace_data_pread(f, data, f->packed, head->packed, data->here + HEAD_SIZE);
+	if (n < 0)
+		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+	if (n < head->packed ||
+	    ZSTD_decompress(to, head->full, f->packed, head->packed) != head->full)
+		return hyptrace_error_set(err, EBADMSG, "a chunk of %" PRIu32 " bytes cannot be decompressed: its events are lost",
+					  head->packed);
+	return head->full;
+}
+
+/*
+ * Decompress sub-buffers of a CPU, to @to if it has room for a whole chunk. Else the CPUs share the
+ * memory for one: it is decompressed again for each part of it that a CPU takes, if another CPU has
+ * used the memory since. If a chunk is damaged, data->at is that after it.
+ */
+static int64_t inflate_chunk(struct hyptrace_file *f, struct file_data *data, uint64_t at,
+			     char *to, size_t room, struct hyptrace_error *err)
+{
+	struct head head;
+	uint64_t skip;
+	int64_t n;
+	int ret = find_chunk(f, data, at, &head, err);
+
+	if (ret <= 0)
+		return ret;
+	skip = at - data->at.from;
+	data->at.offset += HEAD_SIZE + head.packed;
+	data->at.from += head.full;
+	if (head.full <= room) {
+		n = inflate(f, data, &head, to, err);
+		if (n > 0)
+			memmove(to, to + skip, n - skip);
+		return n > 0 ? n - (int64_t)skip : n;
+	}
+	if (f->chunk_of != data || f->chunk_here != data->here) {
+		f->chunk_of = NULL;
+		if (!make_room(&f->chunk, &f->chunk_size, head.full))
+			return hyptrace_error_memory(err);
+		n = inflate(f, data, &head, f->chunk, err);
+		if (n < 0)
+			return n;
+		f->chunk_of = data;
+		f->chunk_here = data->here;
+	}
+	n = room - room % f->meta.info.subbuf_size;
+	if (n > head.full - (int64_t)skip)
+		n = head.full - skip;
+	memcpy(to, f->chunk + skip, n);
+	return n;
+}
 
 /* Get where a byte of a CPU's sub-buffers is in the file. */
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own)
@@ -22,7 +272,7 @@ int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, ui
 		       struct hyptrace_error *err)
 {
 	if (data->compressed)
-		return hyptrace_data_index(f, data, size, err);
+		return index_chunks(f, data, size, err);
 	*size = data->size - data->size % f->meta.info.subbuf_size;
 	return 0;
 }
@@ -41,7 +291,7 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 	if (!data->size && !data->missing)
 		return 0;
 	if (data->compressed)
-		return hyptrace_data_inflate(f, data, at, to, room, err);
+		return inflate_chunk(f, data, at, to, room, err);
 	if (left < subbuf && data->missing)
 		return hyptrace_data_cut(data, err);
 	if (!left)

@@ -29,6 +29,18 @@
 /* The system of all events of remotes */
 #define REMOTES		"hyptrace"
 
+/*
+ * libtraceevent takes up to 200 bytes for a name. A kernel has some 100,000 functions; names beyond
+ * these limits are ignored.
+ */
+#define FUNCTIONS_MAX	(160U << 10)
+#define NAMES_MAX	(32U << 10)
+#define NAME_MAX_BYTES	512
+/* Bytes of all names of a kind at most */
+#define NAMES_TEXT_MAX	(8U << 20)
+/* A shorter format has no line end that libtraceevent could cut off. */
+#define PRINTK_MIN	4
+
 /* Read @size bytes as a text, for free(). */
 static char *read_text(struct file_cursor *c, uint64_t size, uint64_t max)
 {
@@ -88,12 +100,6 @@ static void read_system(struct hyptrace_file *f, struct file_cursor *c, const ch
 	}
 }
 
-static void skip_system(struct file_cursor *c, uint32_t nr)
-{
-	for (; nr && !c->ret; nr--)
-		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
-}
-
 static void read_systems(struct hyptrace_file *f, struct file_cursor *c)
 {
 	uint32_t most = FILE_COUNT_MAX, formats = FILE_COUNT_MAX, systems, nr;
@@ -105,19 +111,108 @@ static void read_systems(struct hyptrace_file *f, struct file_cursor *c)
 		nr = hyptrace_cursor_count(c, &formats);
 		/* beside the host's events, the file has those of a remote */
 		if (f->is_host && !strcmp(name, REMOTES))
-			skip_system(c, nr);
+			hyptrace_cursor_skip_formats(c, nr);
 		else
 			read_system(f, c, name, nr, &left);
 	}
 }
 
-static const char *const names[NR_FILE_SECTIONS] = {
-	[FILE_SECTION_FTRACE]	= "formats of ftrace",
-	[FILE_SECTION_EVENTS]	= "formats of events",
-	[FILE_SECTION_KALLSYMS]	= "names of the kernel's functions",
-	[FILE_SECTION_PRINTK]	= "formats of trace_printk()",
-	[FILE_SECTION_CMDLINES]	= "names of processes",
+/*
+ * The names of functions and processes, and formats of trace_printk(), by hand: the parsers of
+ * libtraceevent trust these texts, which may be damaged.
+ */
+
+/* What can still be given to libtraceevent */
+struct budget {
+	unsigned int	names;
+	size_t		bytes;	/* bytes of them */
 };
+
+/* Take a name from the budget, and another one that may be NULL. Return false if it is too long. */
+static bool spend(struct budget *left, const char *name, const char *other)
+{
+	size_t len = strlen(name) + (other ? strlen(other) : 0);
+
+	if (!left->names || len > NAME_MAX_BYTES || len > left->bytes)
+		return false;
+	left->names--;
+	left->bytes -= len;
+	return true;
+}
+
+/* Split a text into lines; return the next one, or NULL. */
+static char *next_line(char **text)
+{
+	char *line;
+
+	do {
+		line = strsep(text, "\n");
+	} while (line && !*line);
+	return line;
+}
+
+static void set_functions(struct tep_handle *tep, char *text)
+{
+	char *line, *name, *module, *end;
+	unsigned long long address;
+	struct budget left = { FUNCTIONS_MAX, NAMES_TEXT_MAX };
+
+	while ((line = next_line(&text))) {
+		address = strtoull(line, &end, 16);
+		/* "ffff800080010000 T name [module]" */
+		if (end == line || end[0] != ' ' || !isalpha((unsigned char)end[1]) ||
+		    end[2] != ' ')
+			continue;
+		name = end + 3;
+		name += strspn(name, " \t");
+		end = name + strcspn(name, " \t");
+		module = *end ? end + strspn(end, " \t[") : NULL;
+		*end = '\0';
+		if (module)
+			module[strcspn(module, "]")] = '\0';
+		if (*name && spend(&left, name, module))
+			tep_register_function(tep, name, address, module);
+	}
+}
+
+static void set_printk(struct tep_handle *tep, char *text)
+{
+	unsigned long long address;
+	struct budget left = { NAMES_MAX, NAMES_TEXT_MAX };
+	char *line, *end;
+	size_t len;
+
+	while ((line = next_line(&text))) {
+		address = strtoull(line, &end, 16);
+		/* 0xffff800081000000 : "format\n" */
+		if (end == line || strncmp(end, " : ", 3))
+			continue;
+		end += 3;
+		if (*end == '"')
+			end++;
+		len = strlen(end);
+		if (len && end[len - 1] == '"')
+			end[--len] = '\0';
+		if (len >= PRINTK_MIN && spend(&left, end, NULL))
+			tep_register_print_string(tep, end, address);
+	}
+}
+
+static void set_processes(struct tep_handle *tep, char *text)
+{
+	struct budget left = { NAMES_MAX, NAMES_TEXT_MAX };
+	char *line, *end;
+	long pid;
+
+	while ((line = next_line(&text))) {
+		pid = strtol(line, &end, 10);
+		/* "1234 bash" */
+		if (end == line || *end != ' ' || pid < 0 || pid > INT32_MAX ||
+		    !spend(&left, end + 1, NULL))
+			continue;
+		tep_register_comm(tep, end + 1, pid);
+	}
+}
 
 static void read_content(struct hyptrace_file *f, struct file_cursor *c,
 			 enum file_section_kind kind)
@@ -137,11 +232,11 @@ static void read_content(struct hyptrace_file *f, struct file_cursor *c,
 	text = read_text(c, kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
 							    hyptrace_cursor_u32(c), TEXT_MAX);
 	if (text && kind == FILE_SECTION_KALLSYMS)
-		hyptrace_file_set_functions(f->tep, text);
+		set_functions(f->tep, text);
 	else if (text && kind == FILE_SECTION_PRINTK)
-		hyptrace_file_set_printk(f->tep, text);
+		set_printk(f->tep, text);
 	else if (text)
-		hyptrace_file_set_processes(f->tep, text);
+		set_processes(f->tep, text);
 	free(text);
 }
 
@@ -153,7 +248,7 @@ static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
 
 	if (!f->sections[kind].size)
 		return 0;
-	hyptrace_section_open(f, &c, &f->sections[kind], names[kind], err);
+	hyptrace_section_open(f, &c, &f->sections[kind], hyptrace_section_names[kind], err);
 	if (!c.ret)
 		read_content(f, &c, kind);
 	hyptrace_section_close(&c);

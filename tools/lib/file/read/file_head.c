@@ -41,54 +41,36 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 			    order ? "big" : "little", f->meta.info.subbuf_size);
 }
 
-static void end_section(struct hyptrace_file *f, const struct file_cursor *c,
-			enum file_section_kind kind, uint64_t from, const char *text)
+static void skip_section(struct hyptrace_file *f, struct file_cursor *c,
+			 enum file_section_kind kind)
 {
+	uint32_t most = FILE_COUNT_MAX, left = FILE_COUNT_MAX, systems;
+	char name[FILE_NAME_MAX];
+	uint64_t from = c->pos;
+
+	c->what = hyptrace_section_names[kind];
+	switch (kind) {
+	case FILE_SECTION_FTRACE:
+		hyptrace_cursor_skip_formats(c, hyptrace_cursor_count(c, &left));
+		break;
+	case FILE_SECTION_EVENTS:
+		for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
+			hyptrace_cursor_string(c, name, sizeof(name));
+			hyptrace_cursor_skip_formats(c, hyptrace_cursor_count(c, &left));
+		}
+		break;
+	case FILE_SECTION_CMDLINES:
+		/* only their size has 64 bits */
+		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
+		break;
+	default:
+		hyptrace_cursor_skip(c, hyptrace_cursor_u32(c));
+	}
 	if (c->ret)
 		return;
 	f->sections[kind].offset = from;
 	f->sections[kind].size = c->pos - from;
-	hyptrace_file_piece(f, from, c->pos - from, "%s", text);
-}
-
-static void skip_ftrace(struct hyptrace_file *f, struct file_cursor *c)
-{
-	uint32_t left = FILE_COUNT_MAX, nr;
-	uint64_t from = c->pos;
-
-	c->what = "formats of ftrace";
-	for (nr = hyptrace_cursor_count(c, &left); nr && !c->ret; nr--)
-		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
-	end_section(f, c, FILE_SECTION_FTRACE, from, c->what);
-}
-
-static void skip_events(struct hyptrace_file *f, struct file_cursor *c)
-{
-	uint32_t most = FILE_COUNT_MAX, left = FILE_COUNT_MAX, systems, nr;
-	uint64_t from = c->pos;
-	char name[FILE_NAME_MAX];
-
-	c->what = "formats of events";
-	for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
-		hyptrace_cursor_string(c, name, sizeof(name));
-		for (nr = hyptrace_cursor_count(c, &left); nr && !c->ret; nr--)
-			hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
-	}
-	end_section(f, c, FILE_SECTION_EVENTS, from, c->what);
-}
-
-static void skip_sized(struct hyptrace_file *f, struct file_cursor *c,
-		       enum file_section_kind kind, const char *what)
-{
-	uint64_t from = c->pos;
-
-	c->what = what;
-	/* only the size of the command lines has 64 bits */
-	if (kind == FILE_SECTION_CMDLINES)
-		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
-	else
-		hyptrace_cursor_skip(c, hyptrace_cursor_u32(c));
-	end_section(f, c, kind, from, what);
+	hyptrace_file_piece(f, from, c->pos - from, "%s", c->what);
 }
 
 /* Read the options of version 6, up to the one of number 0. */
@@ -166,16 +148,13 @@ static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 /* Read the headers of version 6, up to the table of the CPUs. */
 static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 {
+	enum file_section_kind kind;
 	char tag[TAG_SIZE];
 	uint32_t nr_cpus;
 
 	hyptrace_head_page(f, c);
-	skip_ftrace(f, c);
-	skip_events(f, c);
-	skip_sized(f, c, FILE_SECTION_KALLSYMS, "names of the kernel's functions");
-	skip_sized(f, c, FILE_SECTION_PRINTK, "formats of trace_printk()");
-	skip_sized(f, c, FILE_SECTION_CMDLINES, "names of processes");
-
+	for (kind = 0; kind < NR_FILE_SECTIONS; kind++)
+		skip_section(f, c, kind);
 	c->what = "the number of CPUs";
 	nr_cpus = hyptrace_cursor_u32(c);
 	if (nr_cpus > FILE_CPU_LIMIT)

@@ -244,15 +244,10 @@ static int get_cpu(struct parser *p, struct hyptrace_file_cpu ***cpus, unsigned 
 
 	if (!cpu)
 		return error_of(p);
-	ret = get_u32(p, &cpu->id);
-	if (!ret)
-		ret = get_bool(p, &cpu->has_counts);
-	if (!ret)
-		ret = get_number(p, UINT64_MAX, &cpu->events);
-	if (!ret)
-		ret = get_number(p, UINT64_MAX, &cpu->lost);
-	if (!ret)
-		ret = get_number(p, UINT64_MAX, &cpu->filtered);
+	ret = get_u32(p, &cpu->id) ?: get_bool(p, &cpu->has_counts) ?:
+	      get_number(p, UINT64_MAX, &cpu->events) ?:
+	      get_number(p, UINT64_MAX, &cpu->lost) ?:
+	      get_number(p, UINT64_MAX, &cpu->filtered);
 	if (!ret && *nr > 1 && (*cpus)[*nr - 2]->id >= cpu->id)
 		ret = fail(p, "the CPUs are not in order");
 	return ret;
@@ -269,15 +264,11 @@ static int get_event(struct parser *p)
 	p->field_bytes = 0;
 	if (meta->info.remote)
 		snprintf(event->remote, sizeof(event->remote), "%s", meta->info.remote);
-	ret = get_u32(p, &event->id);
+	ret = get_u32(p, &event->id) ?: get_u32(p, &event->size) ?:
+	      get_fixed_name(p, event->name, sizeof(event->name)) ?:
+	      get_string(p, &event->print_fmt);
 	if (!ret && event->id > UINT16_MAX)
 		ret = fail(p, "an event's number is too large");
-	if (!ret)
-		ret = get_u32(p, &event->size);
-	if (!ret)
-		ret = get_fixed_name(p, event->name, sizeof(event->name));
-	if (!ret)
-		ret = get_string(p, &event->print_fmt);
 	if (!ret && strlen(event->print_fmt) > PRINT_FMT_MAX)
 		ret = fail(p, "a print format is too long");
 	if (!ret && event->size < sizeof(uint16_t))
@@ -297,15 +288,9 @@ static int get_field(struct parser *p)
 	field = append(p, &event->fields, &event->nr_fields, sizeof(*field));
 	if (!field)
 		return error_of(p);
-	ret = get_u32(p, &field->offset);
-	if (!ret)
-		ret = get_u32(p, &field->size);
-	if (!ret)
-		ret = get_bool(p, &field->is_signed);
-	if (!ret)
-		ret = get_name(p, &field->type, " *[]");
-	if (!ret)
-		ret = get_name(p, &field->name, "");
+	ret = get_u32(p, &field->offset) ?: get_u32(p, &field->size) ?:
+	      get_bool(p, &field->is_signed) ?: get_name(p, &field->type, " *[]") ?:
+	      get_name(p, &field->name, "");
 	if (!ret && (field->offset > event->size || field->size > event->size - field->offset))
 		ret = fail(p, "a field is not inside its event");
 	/* fields do not overlap, so each byte of an event is copied and printed once */
@@ -321,7 +306,6 @@ static int get_symbol(struct parser *p)
 	struct hyptrace_event *event = meta->nr_events ? meta->events[meta->nr_events - 1] : NULL;
 	struct hyptrace_field *field;
 	struct hyptrace_symbol *symbol;
-	int ret;
 
 	if (!event || !event->nr_fields)
 		return fail(p, "the name of a value has no field");
@@ -329,8 +313,7 @@ static int get_symbol(struct parser *p)
 	symbol = append(p, &field->symbols, &field->nr_symbols, sizeof(*symbol));
 	if (!symbol)
 		return error_of(p);
-	ret = get_number(p, UINT64_MAX, &symbol->value);
-	return ret ? ret : get_string(p, &symbol->name);
+	return get_number(p, UINT64_MAX, &symbol->value) ?: get_string(p, &symbol->name);
 }
 
 static int get_hypercall(struct parser *p)
@@ -343,14 +326,9 @@ static int get_hypercall(struct parser *p)
 		return error_of(p);
 	if (meta->info.remote)
 		snprintf(call->remote, sizeof(call->remote), "%s", meta->info.remote);
-	ret = get_u32(p, &call->id);
-	if (!ret && call->id >= LIST_MAX)
-		ret = fail(p, "a hypercall's number is too large");
-	if (!ret)
-		ret = get_bool(p, &call->known_args);
-	if (!ret)
-		ret = get_bool(p, &call->returns);
-	return ret ? ret : get_name(p, &call->name, "-.:");
+	ret = get_u32(p, &call->id) ?: get_bool(p, &call->known_args) ?:
+	      get_bool(p, &call->returns) ?: get_name(p, &call->name, "-.:");
+	return ret || call->id < LIST_MAX ? ret : fail(p, "a hypercall's number is too large");
 }
 
 static int get_arg(struct parser *p)
@@ -358,27 +336,22 @@ static int get_arg(struct parser *p)
 	struct hyptrace_file_meta *meta = p->meta;
 	struct hyptrace_hypercall *call = meta->nr_calls ? meta->calls[meta->nr_calls - 1] : NULL;
 	struct hyptrace_hypercall_arg *arg;
-	int ret;
 
 	if (!call)
 		return fail(p, "an argument has no hypercall");
 	arg = append(p, &call->args, &call->nr_args, sizeof(*arg));
 	if (!arg)
 		return error_of(p);
-	ret = get_name(p, &arg->type, " *[]()");
-	return ret ? ret : get_name(p, &arg->name, "");
+	return get_name(p, &arg->type, " *[]()") ?: get_name(p, &arg->name, "");
 }
 
 static int get_remote(struct parser *p)
 {
-	char name[HYPTRACE_REMOTE_NAME_MAX + 1];
-	int ret = get_fixed_name(p, name, sizeof(name));
+	char **name = &p->meta->info.remote;
+	int ret = get_name(p, name, "-.:");
 
-	if (ret)
-		return ret;
-	free(p->meta->info.remote);
-	p->meta->info.remote = strdup(name);
-	return p->meta->info.remote ? 0 : hyptrace_error_memory(p->err);
+	return ret || strlen(*name) <= HYPTRACE_REMOTE_NAME_MAX ? ret :
+	       fail(p, "a name is too long");
 }
 
 static int get_note(struct parser *p)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "file.h"
 
@@ -19,16 +20,20 @@ enum {
 	OPTION_UNAME		= 5,
 	OPTION_RECORDER		= 9,
 	OPTION_HEADER_INFO	= 16,
-	OPTION_FTRACE		= 17,
-	OPTION_EVENTS		= 18,
-	OPTION_KALLSYMS		= 19,
-	OPTION_PRINTK		= 20,
-	OPTION_CMDLINES		= 21,
+	OPTION_SECTIONS		= 17,	/* and those of the other enum file_section_kind */
 };
 
 #define FLAG_COMPRESSED		1
 /* Bytes of a text in an option at most */
 #define TEXT_MAX		4096
+
+const char *const hyptrace_section_names[NR_FILE_SECTIONS] = {
+	[FILE_SECTION_FTRACE]	= "formats of ftrace",
+	[FILE_SECTION_EVENTS]	= "formats of events",
+	[FILE_SECTION_KALLSYMS]	= "names of the kernel's functions",
+	[FILE_SECTION_PRINTK]	= "formats of trace_printk()",
+	[FILE_SECTION_CMDLINES]	= "names of processes",
+};
 
 /* Set the size of a sub-buffer. */
 void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
@@ -284,7 +289,7 @@ static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 		c->ret = hyptrace_error_memory(c->err);
 	} else {
 		hyptrace_cursor_get(c, from, size);
-		if (!c->ret && hyptrace_file_inflate(to, full, from, size) != full)
+		if (!c->ret && ZSTD_decompress(to, full, from, size) != full)
 			hyptrace_cursor_fail(c, "it cannot be decompressed");
 	}
 	free(from);
@@ -342,18 +347,6 @@ static void find_section(struct hyptrace_file *f, uint64_t offset, uint16_t expe
 				    section->compressed ? ", compressed" : "");
 }
 
-static const struct {
-	uint16_t		id;
-	enum file_section_kind	kind;
-	const char		*what;
-} known_sections[] = {
-	{ OPTION_FTRACE, FILE_SECTION_FTRACE, "formats of ftrace" },
-	{ OPTION_EVENTS, FILE_SECTION_EVENTS, "formats of events" },
-	{ OPTION_KALLSYMS, FILE_SECTION_KALLSYMS, "names of the kernel's functions" },
-	{ OPTION_PRINTK, FILE_SECTION_PRINTK, "formats of trace_printk()" },
-	{ OPTION_CMDLINES, FILE_SECTION_CMDLINES, "names of processes" },
-};
-
 static void read_header_info(struct hyptrace_file *f, struct file_cursor *c, uint64_t offset)
 {
 	const char *what = "the format of a page";
@@ -376,20 +369,18 @@ static void read_header_info(struct hyptrace_file *f, struct file_cursor *c, uin
 static bool read_pointer(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
 			 uint32_t size)
 {
+	const unsigned int kind = id - OPTION_SECTIONS;
 	struct file_cursor at = *c;
 	uint64_t offset;
-	unsigned int i;
 
-	if (size < sizeof(offset) || id < OPTION_HEADER_INFO || id > OPTION_CMDLINES)
+	if (size < sizeof(offset) || (id != OPTION_HEADER_INFO && kind >= NR_FILE_SECTIONS))
 		return false;
 	offset = hyptrace_cursor_u64(&at);
 	c->ret = at.ret;
 	if (id == OPTION_HEADER_INFO)
 		read_header_info(f, c, offset);
-	for (i = 0; i < sizeof(known_sections) / sizeof(known_sections[0]); i++)
-		if (known_sections[i].id == id)
-			find_section(f, offset, id, known_sections[i].what,
-				     &f->sections[known_sections[i].kind], c);
+	else
+		find_section(f, offset, id, hyptrace_section_names[kind], &f->sections[kind], c);
 	hyptrace_cursor_skip(c, size);
 	return true;
 }

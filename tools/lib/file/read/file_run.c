@@ -44,7 +44,7 @@ struct copies {
 	struct hyptrace_error		err;
 	size_t				used;		/* bytes of @data */
 	struct hyptrace_stream_event	events[PIECE_EVENTS];
-	char				data[PIECE_BYTES] __attribute__((aligned(8)));
+	char				data[PIECE_BYTES + FILE_SLACK] __attribute__((aligned(8)));
 };
 
 struct worker {
@@ -202,16 +202,15 @@ static void read_piece(struct worker *w)
 	flush(w);
 }
 
-/* A few words: the call of memcpy() would take longer. Records have whole words of 32 bits. */
-static inline void copy_payload(char *to, const char *from, unsigned int size)
+/* Both have FILE_SLACK bytes behind: one step copies nearly each payload. */
+static inline void copy_payload(char *to, const char *from, int size)
 {
-	for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t)) {
-		memcpy(to, from, sizeof(uint64_t));
-		to += sizeof(uint64_t);
-		from += sizeof(uint64_t);
-	}
-	if (size)
-		memcpy(to, from, sizeof(uint32_t));
+	do {
+		memcpy(to, from, FILE_SLACK);
+		to += FILE_SLACK;
+		from += FILE_SLACK;
+		size -= FILE_SLACK;
+	} while (size > 0);
 }
 
 /* Add the next events to a piece. Return as hyptrace_file_batch(). */

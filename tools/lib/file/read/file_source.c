@@ -26,14 +26,11 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 	src->event.cpu = src->cpu->id;
 	src->event.is_host = f->is_host;
 	src->end = UINT64_MAX;
-	src->max = room;
-	/* a chunk may have more, but most files have small ones */
-	src->size = room < FILE_READ_SIZE || room == f->meta.info.subbuf_size ? room :
-		    FILE_READ_SIZE - FILE_READ_SIZE % f->meta.info.subbuf_size;
+	src->size = room;
 	src->dec = hyptrace_decoder_new();
-	src->buf = malloc(src->size);
+	src->buf = malloc(src->size + FILE_SLACK);
 	if (f->swap || f->long_size != sizeof(uint64_t))
-		src->copy = malloc(f->meta.info.subbuf_size + sizeof(uint64_t));
+		src->copy = malloc(f->meta.info.subbuf_size + sizeof(uint64_t) + FILE_SLACK);
 	if (!src->dec || !src->buf ||
 	    (!src->copy && (f->swap || f->long_size != sizeof(uint64_t))))
 		return hyptrace_error_memory(err);
@@ -88,43 +85,6 @@ int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_
 	return blame(src, at, ret, err);
 }
 
-/* Make room for a compressed chunk, or for as much of it as this source may have. */
-static int grow(struct file_source *src, size_t size, struct hyptrace_error *err)
-{
-	char *larger;
-
-	if (size > src->max)
-		size = src->max;
-	if (size <= src->size)
-		return 0;
-	larger = realloc(src->buf, size);
-	if (!larger)
-		return hyptrace_error_memory(err);
-	src->buf = larger;
-	src->size = size;
-	return 0;
-}
-
-int64_t hyptrace_file_source_read(struct file_source *src, uint64_t at, size_t size,
-				  struct hyptrace_error *err)
-{
-	struct hyptrace_file *f = src->file;
-	int64_t n;
-	int ret;
-
-	if (!src->data->compressed)
-		return hyptrace_data_read(f, src->data, at, src->buf, size, err);
-	n = hyptrace_data_read(f, src->data, at, src->buf, src->size, err);
-	if (n != -ENOBUFS)
-		return n;
-	ret = grow(src, src->data->needed, err);
-	if (ret)
-		return ret;
-	if (src->data->needed <= src->size)
-		return hyptrace_data_read(f, src->data, at, src->buf, src->size, err);
-	return hyptrace_data_inflate_part(f, src->data, at, src->buf, src->size, err);
-}
-
 /* Read the next sub-buffers. Return 1, 0 at the end, or a negative errno. */
 static int refill(struct file_source *src, struct hyptrace_error *err)
 {
@@ -132,8 +92,8 @@ static int refill(struct file_source *src, struct hyptrace_error *err)
 	int64_t n = 0;
 
 	if (left)
-		n = hyptrace_file_source_read(src, src->next,
-					      left < src->size ? left : src->size, err);
+		n = hyptrace_data_read(src->file, src->data, src->next, src->buf,
+				       left < src->size ? left : src->size, err);
 	if (n > 0) {
 		src->next += n;
 		src->len = n;
