@@ -81,7 +81,7 @@ struct file_place {
 
 /* The sub-buffers of a CPU */
 struct file_data {
-	int			fd;	/* the file that has them */
+	int			fd;
 	bool			own_fd;	/* fd is that of a part of an unfinished recording */
 	uint64_t		offset;	/* where they start in it */
 	uint64_t		size;	/* bytes that they take */
@@ -114,8 +114,8 @@ struct file_source {
 	char				*buf;	/* sub-buffers that were read */
 	/* a sub-buffer that was converted; NULL if that is never necessary */
 	char				*copy;
-	size_t				size;	/* room in buf */
-	size_t				len;	/* bytes in buf */
+	size_t				size;
+	size_t				len;
 	size_t				pos;	/* where the next sub-buffer starts in buf */
 	uint64_t			nr_loaded;	/* sub-buffers that were taken of buf */
 	uint64_t			next;	/* which byte of data to read next */
@@ -127,7 +127,6 @@ struct file_source {
 	uint64_t			counted;	/* losses that these sub-buffers report */
 	/* losses that no sub-buffer need report again: those of the parts before, or all */
 	uint64_t			before;
-	unsigned int			index;	/* of this source among those of the file */
 	/* a sub-buffer could not be decoded, and its other events are lost */
 	bool				damaged;
 	bool				over;	/* there are no more events */
@@ -150,10 +149,10 @@ struct hyptrace_file {
 	unsigned int			nr_primed;	/* sources whose first event is known */
 	struct file_player		*players;	/* a tree: see file_next.c */
 	uint64_t			to;	/* the last time to deliver */
-	struct hyptrace_file_counts	counts;	/* what became of the events */
+	struct hyptrace_file_counts	counts;
 	/* decides which events are delivered; may be NULL */
 	hyptrace_stream_filter_fn	filter;
-	void				*filter_arg;	/* its argument */
+	void				*filter_arg;
 	uint64_t			from;	/* the first time to deliver */
 	uint64_t			floor;	/* the same, or that of the last events */
 	uint64_t			skip;	/* after floor, this event is the first one; or 0 */
@@ -165,7 +164,7 @@ struct hyptrace_file {
 	bool				keep;
 	/* what ended the last batch, and is returned by the next one; else 0 */
 	int				late;
-	struct hyptrace_error		late_err;	/* its reason */
+	struct hyptrace_error		late_err;
 	/* the last batch of hyptrace_file_batch(), or NULL */
 	struct hyptrace_stream_event	*events;
 	/* numbers of the CPUs to deliver; NULL for all */
@@ -179,15 +178,14 @@ struct hyptrace_file {
 	atomic_ullong			*bytes_read;
 	/* what bytes_read points to, unless another reader has it */
 	atomic_ullong			own_bytes;
-	char				*path;	/* name of the file */
+	char				*path;
 	int				fd;
-	uint64_t			size;	/* its bytes */
+	uint64_t			size;
 	bool				swap;	/* its byte order is not that of this machine */
 	unsigned int			long_size;	/* bytes of a commit word */
 	/* version 7: the format of a page is known */
 	bool				has_page;
-	unsigned int			user_long_size;	/* bytes of a long in the traced programs */
-	struct hyptrace_file_meta	meta;	/* what the file says */
+	struct hyptrace_file_meta	meta;
 	const struct hyptrace_event	**by_id;	/* the events by their ids; only if swap */
 	struct file_data		*data;	/* the sub-buffers of each CPU of meta */
 	/* where the headers say that the sub-buffers are */
@@ -195,18 +193,16 @@ struct hyptrace_file {
 	unsigned int			nr_places;
 	/* version 6: where the table of another trace buffer is; 0 if there is none */
 	uint64_t			instance;
-	/* trace buffers with events that are not read */
-	unsigned int			nr_skipped;
 	bool				compressed;	/* the sub-buffers are compressed */
 	/* the file has a description, and the events are those of the remote */
 	bool				is_ours;
 	/* the events are those of the host, beside which the file has those of a remote */
 	bool				is_host;
-	char				*packed;	/* memory for a compressed chunk */
-	size_t				packed_size;	/* its bytes */
+	char				*packed;
+	size_t				packed_size;
 	/* a chunk that no source has room for; the sources take parts of it */
 	char				*chunk;
-	size_t				chunk_size;	/* its bytes */
+	size_t				chunk_size;
 	/* the CPU whose chunk it is; NULL if there is none */
 	const struct file_data		*chunk_of;
 	/* where it is, among the compressed bytes of the CPU */
@@ -216,7 +212,7 @@ struct hyptrace_file {
 	struct file_section		sections[NR_FILE_SECTIONS];	/* where the formats are */
 	struct hyptrace_file_piece	**pieces;
 	unsigned int			nr_pieces;
-	struct hyptrace_formats		*formats;	/* formats of the events */
+	struct hyptrace_formats		*formats;
 	/* libtraceevent's state, if the file has no description; owned by formats */
 	struct tep_handle		*tep;
 };
@@ -232,7 +228,7 @@ struct file_cursor {
 	/* 0, or a negative errno: all that is read after an error is 0 */
 	int			ret;
 	uint64_t		buf_pos;	/* offset of buf in the file */
-	size_t			buf_len;	/* bytes in buf */
+	size_t			buf_len;
 	char			buf[4096];	/* what was read */
 };
 
@@ -269,6 +265,7 @@ void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, u
 void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c);
 void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
 			 uint64_t offset, uint64_t size);
+bool hyptrace_head_has_data(const struct hyptrace_file *f);
 void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
 			  uint32_t size);
 void hyptrace_head_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options);

@@ -348,7 +348,6 @@ static int open_side(struct hyptrace_file *f, struct hyptrace_file *side, unsign
 	for (i = 0; i < side->meta.nr_cpus && !ret; i++) {
 		if (!is_read(f, side, i))
 			continue;
-		f->sources[f->nr_sources].index = f->nr_sources;
 		ret = hyptrace_file_source_open(side, &f->sources[f->nr_sources++], i, room, err);
 	}
 	return ret;

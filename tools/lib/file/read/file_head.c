@@ -17,7 +17,7 @@
 static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 {
 	char magic[sizeof(MAGIC) - 1], version[VERSION_MAX];
-	uint8_t order = 0, long_size = 0;
+	uint8_t order = 0, long_size;
 	uint32_t page;
 
 	hyptrace_cursor_get(c, magic, sizeof(magic));
@@ -33,7 +33,6 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 	hyptrace_cursor_get(c, &long_size, 1);
 	f->meta.info.big_endian = order;
 	f->swap = order != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	f->user_long_size = long_size;
 	page = hyptrace_cursor_u32(c);
 	hyptrace_head_subbuf_size(f, c, page);
 	hyptrace_file_piece(f, 0, c->pos,
@@ -108,16 +107,6 @@ static void read_table(struct hyptrace_file *f, struct file_cursor *c, uint32_t 
 		hyptrace_file_piece(f, from, c->pos - from, "%s: %" PRIu32, c->what, nr);
 }
 
-static bool has_data(const struct hyptrace_file *f)
-{
-	unsigned int i;
-
-	for (i = 0; i < f->nr_places; i++)
-		if (f->places[i].size)
-			return true;
-	return false;
-}
-
 static void read_data_tag(struct file_cursor *c)
 {
 	char tag[TAG_SIZE];
@@ -136,10 +125,9 @@ static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 {
 	const uint32_t nr_cpus = f->nr_places;
 
-	if (!f->instance || c->ret || (f->is_ours ? !f->is_host : has_data(f)))
+	if (!f->instance || c->ret || (f->is_ours ? !f->is_host : hyptrace_head_has_data(f)))
 		return;
 	c->pos = f->instance;
-	f->nr_skipped--;
 	f->nr_places = 0;
 	read_data_tag(c);
 	read_table(f, c, nr_cpus);

@@ -116,6 +116,16 @@ void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_
 	f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
 }
 
+bool hyptrace_head_has_data(const struct hyptrace_file *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr_places; i++)
+		if (f->places[i].size)
+			return true;
+	return false;
+}
+
 /* Read the text of an option, if the description has not said it. */
 static void read_text(struct file_cursor *c, uint32_t size, char **to)
 {
@@ -196,23 +206,17 @@ static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, u
 {
 	uint64_t end = c->pos + size, offset = hyptrace_cursor_u64(c);
 	char name[FILE_NAME_MAX];
-	unsigned int i;
 
 	hyptrace_cursor_string(c, name, sizeof(name));
 	if (f->meta.info.version == 6) {
 		if (!f->instance)
 			f->instance = offset;
-		f->nr_skipped++;
 		return;
 	}
 	if (f->is_ours && f->is_host != !strcmp(name, HYPTRACE_FILE_HOST))
 		return;
-	for (i = 0; i < f->nr_places; i++) {
-		if (f->places[i].size) {
-			f->nr_skipped++;
-			return;
-		}
-	}
+	if (hyptrace_head_has_data(f))
+		return;
 	f->nr_places = 0;
 	read_buffer(f, c, is_compressed(f, c, offset));
 	if (!c->ret && c->pos > end)
