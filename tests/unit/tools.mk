@@ -185,7 +185,7 @@ test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
-stream-srcs := $(call library,stream.c stream_open.c stream_source.c stream_wait.c stream_count.c \
+stream-srcs := $(call library,stream.c stream_open.c stream_source.c stream_count.c \
 	process.c device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
@@ -216,7 +216,7 @@ test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)
 
 # The file writer, on files of their own.
 file-write-srcs := $(call library,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
-	file_write_zstd.c file_write_join.c file_meta.c decode.c query.c netlink.c extack.c) $(tools-format-srcs)
+	file_write_zstd.c file_meta.c decode.c query.c netlink.c extack.c) $(tools-format-srcs)
 file-write-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"' $(shell $(PKG_CONFIG) --cflags libzstd)
 file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
 test_file_write-srcs := $(file-write-srcs) fail_alloc.c

@@ -16,8 +16,7 @@
 
 /* A CPU's ring */
 struct stream_source {
-	/* the next one, if @pending, or the last one */
-	struct hyptrace_stream_event	event;
+	struct hyptrace_stream_event	event;	/* the next one, if @pending, or the last one */
 	struct hyptrace_reader		*reader;
 	struct hyptrace_decoder		*dec;		/* decodes a sub-buffer of @buf */
 	char				*buf;		/* sub-buffers as they were read */
@@ -25,8 +24,7 @@ struct stream_source {
 	size_t				len;		/* bytes in @buf */
 	size_t				pos;		/* where the next sub-buffer starts */
 	uint64_t			asked;		/* the time right before the last read */
-	/* events in the ring when the stream ended */
-	uint64_t			unread;
+	uint64_t			unread;	/* events in the ring when the stream ended */
 	/* losses that sub-buffers had reported at the beginning */
 	uint64_t			reported;
 	/* those that none had reported then; at the end, those that the stream has to report */
@@ -44,8 +42,7 @@ struct stream_source {
 };
 
 struct hyptrace_stream {
-	/* @run, if its next event needs no more ado */
-	struct stream_source		*fast;
+	struct stream_source		*fast;	/* @run, if its next event needs no more ado */
 	/* time up to which events of @run need no merge step */
 	uint64_t			until;
 	/* events up to the limit; wraps around without one */
@@ -59,14 +56,12 @@ struct hyptrace_stream {
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct hyptrace_formats		*formats;
-	/* that were set; NULL for all that have a ring */
-	unsigned int			*cpus;
+	unsigned int			*cpus;	/* that were set; NULL for all that have a ring */
 	unsigned int			nr_cpus;
 	/* ids of the events to hold enabled */
 	uint16_t			hold[STREAM_HOLD_MAX];
 	unsigned int			nr_hold;
-	/* end after so many events; 0 for no limit */
-	uint64_t			limit;
+	uint64_t			limit;	/* end after so many events; 0 for no limit */
 	/* an event may be held back so long for the order, ns */
 	uint64_t			bound;
 	hyptrace_stream_filter_fn	filter;		/* may be NULL */
@@ -112,8 +107,6 @@ void hyptrace_source_close(struct stream_source *src);
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err);
 int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 			 struct hyptrace_error *err);
-
-/* stream_wait.c: wait for events */
 int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err);
 void hyptrace_stream_wait_close(struct hyptrace_stream *s);
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s);

@@ -49,13 +49,11 @@ struct hyptrace_file_writer {
 	struct hyptrace_file_host	host;		/* if the file @has_host */
 	bool				has_host;
 	char				*host_tasks;	/* NULL if they are not known */
-	/* of the finished file; NULL if it goes to @out */
-	char				*path;
+	char				*path;	/* of the finished file; NULL if it goes to @out */
 	/* of the main file; NULL if it has no name */
 	char				*part_path;
 	int				fd;		/* the main file */
-	/* gets the finished file; -1 if that has a name */
-	int				out;
+	int				out;	/* gets the finished file; -1 if that has a name */
 	uint64_t			head_size;	/* bytes before the data in the main file */
 	unsigned int			flags;		/* HYPTRACE_FILE_* */
 	/* from a ring to a part; -1 before the first use */
@@ -64,8 +62,7 @@ struct hyptrace_file_writer {
 	/* a file that keeps room on the disk; or -1 */
 	int				reserve;
 	struct hyptrace_decoder		*join;
-	/* bytes of the file; UINT64_MAX without a limit */
-	uint64_t			limit;
+	uint64_t			limit;	/* bytes of the file; UINT64_MAX without a limit */
 	uint64_t			size;		/* bytes so far. Several threads use it. */
 	bool				data_ended;	/* hyptrace_file_end_data() was called */
 	int				data_ret;	/* and its negative errno */
@@ -103,12 +100,11 @@ int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_pa
 				  struct hyptrace_error *err);
 int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err);
+bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from);
+int64_t hyptrace_file_read_ring(int fd, void *to, size_t size, struct hyptrace_error *err);
 size_t hyptrace_file_pwrite(int fd, const void *data, size_t size, uint64_t offset);
 int hyptrace_file_fallocate(int fd, int mode, uint64_t offset, uint64_t size);
 int hyptrace_file_sync(int fd);
-
-/* file_write_join.c: sub-buffers that were read before they were full */
-bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from);
 
 /* file_write_zstd.c: compression */
 const char *hyptrace_file_zstd_version(void);

@@ -408,6 +408,52 @@ int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_pa
 	return ret ? ret : size;
 }
 
+/* Find the time of the last record. Return false if the sub-buffer cannot be decoded. */
+static bool last_time(struct hyptrace_decoder *dec, const struct hyptrace_subbuf *subbuf,
+		      size_t size, uint64_t *time)
+{
+	struct hyptrace_record rec;
+	int ret = hyptrace_decoder_load(dec, subbuf, size, NULL);
+
+	while (!ret && (ret = hyptrace_decoder_next(dec, &rec, NULL)) > 0) {
+		*time = rec.ts;
+		ret = 0;
+	}
+	/* nobody asks for them */
+	hyptrace_decoder_lost(dec);
+	return !ret;
+}
+
+/*
+ * Append the records of a sub-buffer to the one before: a slow writer fills its sub-buffer in many
+ * steps, and a file must not have one for each of them. The driver delivers what the writer has
+ * added as a sub-buffer of its own, whose time stamp is the time of the record before it. So its
+ * records can be appended as they are. Return false if @from does not continue @to, or does not fit.
+ */
+bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from)
+{
+	const size_t size = w->meta.info.subbuf_size;
+	const struct hyptrace_subbuf *next = from;
+	struct hyptrace_subbuf *subbuf = to;
+	uint64_t used = subbuf->commit & HYPTRACE_COMMIT_MASK;
+	uint64_t more = next->commit & HYPTRACE_COMMIT_MASK, time = subbuf->time_stamp, lost = 0;
+	bool stored = subbuf->commit & HYPTRACE_COMMIT_STORED;
+	size_t room = size - sizeof(*subbuf) - (stored ? sizeof(lost) : 0);
+
+	if (next->commit & HYPTRACE_COMMIT_MISSED || used + more > room || !used || !more)
+		return false;
+	if (!last_time(w->join, subbuf, size, &time) || time != next->time_stamp)
+		return false;
+	/* the number of lost events is behind the data */
+	if (stored)
+		memcpy(&lost, subbuf->data + used, sizeof(lost));
+	memcpy(subbuf->data + used, next->data, more);
+	if (stored)
+		memcpy(subbuf->data + used + more, &lost, sizeof(lost));
+	subbuf->commit += more;
+	return true;
+}
+
 /*
  * Append a sub-buffer to the part, or its records to the last sub-buffer of the part. Behind the
  * sub-buffer is room for two more.
@@ -438,26 +484,32 @@ static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, ch
 	return hyptrace_file_part_write(w, part, subbuf, size, err);
 }
 
+/* Return as read(); 0 if the ring is empty, or a negative errno. */
+int64_t hyptrace_file_read_ring(int fd, void *to, size_t size, struct hyptrace_error *err)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, to, size);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno != EAGAIN)
+		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
+	return n < 0 ? 0 : n;
+}
+
 /* Read a sub-buffer of a ring, and join it with the last one. */
 int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
 {
 	const size_t size = w->meta.info.subbuf_size;
 	char *subbufs = malloc(3 * size);
-	ssize_t n;
+	int64_t n;
 	int ret;
 
 	if (!subbufs)
 		return hyptrace_error_memory(err);
-	do {
-		n = read(fd, subbufs, size);
-	} while (n < 0 && errno == EINTR);
-	if (n == (ssize_t)size)
-		ret = add_subbuf(w, part, subbufs, err);
-	else if (n < 0 && errno != EAGAIN)
-		ret = hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
-	else
-		ret = 0;
+	n = hyptrace_file_read_ring(fd, subbufs, size, err);
+	ret = n > 0 ? add_subbuf(w, part, subbufs, err) : 0;
 	free(subbufs);
-	return ret ? ret : n > 0 ? n : 0;
+	return ret ? ret : n;
 }

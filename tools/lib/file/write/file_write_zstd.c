@@ -278,7 +278,7 @@ static void added(struct hyptrace_file_writer *w, struct file_part *part, size_t
 }
 
 /*
- * has the file reached its limit? If what is not compressed yet may be too much, this waits until
+ * Has the file reached its limit? If what is not compressed yet may be too much, this waits until
  * it is.
  */
 bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w)
@@ -349,40 +349,21 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 				struct hyptrace_error *err)
 {
 	size_t size;
-	ssize_t n;
+	int64_t n;
 	int ret;
 
 	ret = prepare(w->compressor, part, err);
 	if (ret)
 		return ret;
 	size = part->is_slow ? w->meta.info.subbuf_size : room_in(w, part->chunk);
-	do {
-		n = read(fd, part->chunk->data + part->chunk->size, size);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0 && errno != EAGAIN)
-		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
-	if (n <= 0) {
+	n = hyptrace_file_read_ring(fd, part->chunk->data + part->chunk->size, size, err);
+	if (!n)
 		put_old_chunk(w->compressor, part);
-		return 0;
-	}
+	if (n <= 0)
+		return n;
 	if (!(part->is_slow && join(w, part)))
 		added(w, part, n);
 	return n;
-}
-
-void hyptrace_file_zstd_end(struct hyptrace_file_writer *w)
-{
-	struct file_compressor *c = w->compressor;
-
-	if (!c || !c->is_running)
-		return;
-	put_chunks(w);
-	pthread_mutex_lock(&c->lock);
-	c->ending = true;
-	pthread_cond_signal(&c->work);
-	pthread_mutex_unlock(&c->lock);
-	pthread_join(c->thread, NULL);
-	c->is_running = false;
 }
 
 static void free_chunks(struct file_chunk *chunk)
@@ -395,24 +376,38 @@ static void free_chunks(struct file_chunk *chunk)
 	}
 }
 
-/* End the thread without what waits for it. After that no part is made any more. */
-void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w)
+static void end(struct hyptrace_file_writer *w, bool drop)
 {
 	struct file_compressor *c = w->compressor;
-	struct file_chunk *rest;
+	struct file_chunk *rest = NULL;
 
 	if (!c || !c->is_running)
 		return;
+	if (!drop)
+		put_chunks(w);
 	pthread_mutex_lock(&c->lock);
-	rest = c->first;
-	c->first = NULL;
-	c->last = &c->first;
+	if (drop) {
+		rest = c->first;
+		c->first = NULL;
+		c->last = &c->first;
+	}
 	c->ending = true;
 	pthread_cond_signal(&c->work);
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
 	c->is_running = false;
 	free_chunks(rest);
+}
+
+void hyptrace_file_zstd_end(struct hyptrace_file_writer *w)
+{
+	end(w, false);
+}
+
+/* End the thread without what waits for it. After that no part is made any more. */
+void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w)
+{
+	end(w, true);
 }
 
 /* End the thread, and free what the compression uses. */
