@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open the chosen CPUs of a trace file, and find where to begin: at a time, or with the last events.
+ * Open the chosen CPUs of a trace file, and find where to begin: at a time, or with the last
+ * events.
  *
  * A sub-buffer begins with its time, so a binary search finds a time. What is read does not
  * depend on the size of the file.
