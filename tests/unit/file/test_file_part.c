@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readers of parts: together they deliver what one reader of the whole file delivers, whatever is
- * lost or damaged and wherever the parts begin. And several events at once: they are those that
- * are delivered one by one.
+ * Threads that read a file: together they deliver what one reader delivers, whatever is lost or
+ * damaged. And several events at once: they are those that are delivered one by one.
  */
 #include "file_case.h"
 #include "lib/file/read/file.h"
@@ -113,69 +112,10 @@ static unsigned int read_all(struct hyptrace_file *file, struct delivery *to, un
 	return nr;
 }
 
-/* Read the file in parts. Return the number of deliveries. */
-static unsigned int read_parts(struct hyptrace_file *file, uint64_t at, uint64_t end)
-{
-	struct hyptrace_file *readers[2];
-	struct file_rest rest = {};
-	unsigned int nr = 0, which = 0;
-
-	readers[0] = hyptrace_file_part_new(file, NULL);
-	readers[1] = hyptrace_file_part_new(file, NULL);
-	assert_int_equal(hyptrace_file_begin(readers[0], NULL), 0);
-	assert_int_equal(hyptrace_file_begin(readers[1], NULL), 0);
-	memset(&file->counts, 0, sizeof(file->counts));
-	while (at < end) {
-		struct hyptrace_file *part = readers[which++ % 2];
-		uint64_t to = at + SUBBUF * (1 + below(4));
-
-		if (!hyptrace_file_part_begin(part, at, to < end ? to : UINT64_MAX))
-			hyptrace_file_part_continue(part, &rest);
-		nr = read_all(part, parts, nr, true);
-		hyptrace_file_part_end(part, &rest);
-		hyptrace_file_part_count(file, part);
-		at = to;
-	}
-	hyptrace_file_part_free(readers[0]);
-	hyptrace_file_part_free(readers[1]);
-	return nr;
-}
-
 static bool is_odd(const struct hyptrace_stream_event *event, void *arg)
 {
 	(void)arg;
 	return event->record.ts % 2;
-}
-
-static void same(void **state)
-{
-	unsigned int round, nr, i;
-
-	(void)state;
-	for (round = 0; round < ROUNDS; round++) {
-		struct hyptrace_file_counts counts;
-		struct hyptrace_file *file;
-		struct image image;
-		uint64_t from, to;
-
-		seed = round;
-		make(&image, round % 2, 1);
-		file = open_image(&image);
-		if (!below(3))
-			hyptrace_file_set_times(file, 1000 + below(400), UINT64_MAX);
-		if (!below(3))
-			hyptrace_file_set_filter(file, is_odd, NULL);
-		nr = read_all(file, whole, 0, false);
-		hyptrace_file_counts(file, &counts, sizeof(counts));
-		assert_int_equal(hyptrace_file_parts(file, &from, &to, NULL), 1);
-		assert_int_equal(read_parts(file, from, to), nr);
-		for (i = 0; i < nr; i++)
-			if (memcmp(&whole[i], &parts[i], sizeof(*whole)))
-				fail_msg("round %u: delivery %u of %u differs", round, i, nr);
-		assert_memory_equal(&file->counts, &counts, sizeof(counts));
-		hyptrace_file_close(file);
-		image_free(&image);
-	}
 }
 
 /* Several events at once are those that are next. */
@@ -199,33 +139,6 @@ static void runs(void **state)
 		for (i = 0; i < nr; i++)
 			if (memcmp(&whole[i], &parts[i], sizeof(*whole)))
 				fail_msg("round %u: delivery %u of %u differs", round, i, nr);
-		hyptrace_file_close(file);
-		image_free(&image);
-	}
-}
-
-/* The events of several CPUs, the last events, and those up to a time are not read in parts. */
-static void not_in_parts(void **state)
-{
-	const unsigned int cpu = 1;
-	struct hyptrace_file *file;
-	struct image image;
-	uint64_t from, to;
-	unsigned int kind;
-
-	(void)state;
-	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
-		image_init(&image, kind, false, 4096, 2);
-		fill(&image, 1000, 5000);
-		file = open_image(&image);
-		assert_int_equal(hyptrace_file_parts(file, &from, &to, &err), 0);
-		assert_int_equal(hyptrace_file_set_cpus(file, &cpu, 1, &err), 0);
-		assert_int_equal(hyptrace_file_parts(file, &from, &to, &err), kind != IMAGE_ZSTD);
-		hyptrace_file_set_last(file, 10);
-		assert_int_equal(hyptrace_file_parts(file, &from, &to, &err), 0);
-		hyptrace_file_set_last(file, 0);
-		hyptrace_file_set_times(file, 0, 6000);
-		assert_int_equal(hyptrace_file_parts(file, &from, &to, &err), 0);
 		hyptrace_file_close(file);
 		image_free(&image);
 	}
@@ -296,7 +209,7 @@ static void threads(void **state)
 	unsigned int round, nr, i;
 
 	(void)state;
-	for (round = 0; round < 40; round++) {
+	for (round = 0; round < 60; round++) {
 		struct hyptrace_file_work with = work;
 		struct hyptrace_file_counts one, all;
 		struct hyptrace_file *file;
@@ -308,6 +221,9 @@ static void threads(void **state)
 		file = open_image(&image);
 		if (round % 5 == 0)
 			hyptrace_file_set_filter(file, is_odd, NULL);
+		if (round % 4 == 1)
+			hyptrace_file_set_times(file, 1000 + below(40000), round % 8 == 1 ?
+						UINT64_MAX : 60000);
 		nr = read_all(file, whole, 0, false);
 		hyptrace_file_counts(file, &one, sizeof(one));
 		with.arg = &to;
@@ -409,9 +325,7 @@ int main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(ended),
 		cmocka_unit_test(by_cpu),
-		cmocka_unit_test(same),
 		cmocka_unit_test(runs),
-		cmocka_unit_test(not_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

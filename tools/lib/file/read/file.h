@@ -120,12 +120,10 @@ struct file_source {
 	uint64_t			nr_loaded;	/* sub-buffers that were taken of buf */
 	uint64_t			next;	/* which byte of data to read next */
 	uint64_t			first;	/* sub-buffer to begin with */
-	/* a reader of a part stops before this byte of data; else UINT64_MAX */
-	uint64_t			end;
 	/* byte of data from which on sub-buffers were taken */
 	uint64_t			start;
 	uint64_t			counted;	/* losses that these sub-buffers report */
-	/* losses that no sub-buffer need report again: those of the parts before, or all */
+	/* losses that no sub-buffer need report again */
 	uint64_t			before;
 	/* a sub-buffer could not be decoded, and its other events are lost */
 	bool				damaged;
@@ -162,6 +160,7 @@ struct hyptrace_file {
 	bool				ended;	/* all events were delivered */
 	/* buffers have payloads of the batch: use no other sub-buffers of them */
 	bool				keep;
+	bool				emptied;	/* so the last batch has ended */
 	/* what ended the last batch, and is returned by the next one; else 0 */
 	int				late;
 	struct hyptrace_error		late_err;
@@ -323,29 +322,13 @@ struct file_batch {
 int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_file_work *work,
 			     unsigned int nr_threads, struct hyptrace_error *err);
 
-/* file_part.c: readers of parts, for the threads of the command */
-
-/* What the parts so far leave to the next part */
-struct file_rest {
-	uint64_t	ts;	/* time of their last event */
-	uint64_t	lost;	/* lost events that no event has reported */
-	uint64_t	counted;	/* losses that sub-buffers of the parts report */
-	bool		damaged;	/* the last sub-buffer is damaged */
-};
-
-int hyptrace_file_parts(struct hyptrace_file *f, uint64_t *from, uint64_t *to,
-			struct hyptrace_error *err);
-struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
-					     struct hyptrace_error *err);
-void hyptrace_file_part_free(struct hyptrace_file *part);
-bool hyptrace_file_part_begin(struct hyptrace_file *part, uint64_t from, uint64_t to);
-void hyptrace_file_part_end(struct hyptrace_file *part, struct file_rest *rest);
-void hyptrace_file_part_continue(struct hyptrace_file *part, const struct file_rest *rest);
-void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
-
 /* file_begin.c: open the sources */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);
+struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
+					     struct hyptrace_error *err);
+void hyptrace_file_part_free(struct hyptrace_file *part);
+void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
 int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
 		       struct hyptrace_error *err);
 void hyptrace_file_end(struct hyptrace_file *f);

@@ -406,3 +406,50 @@ int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 	f->begun = !ret;
 	return ret;
 }
+
+/* Make a reader for a thread: it shares what the file says, and has sources of its own. */
+struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
+					     struct hyptrace_error *err)
+{
+	struct hyptrace_file *part = malloc(sizeof(*part));
+
+	if (!part) {
+		hyptrace_error_memory(err);
+		return NULL;
+	}
+	*part = *f;
+	part->host = NULL;
+	part->sources = NULL;
+	part->nr_sources = 0;
+	part->players = NULL;
+	part->events = NULL;
+	part->packed = NULL;
+	part->packed_size = 0;
+	part->chunk = NULL;
+	part->chunk_size = 0;
+	part->chunk_of = NULL;
+	part->last_source = NULL;
+	part->begun = false;
+	return part;
+}
+
+void hyptrace_file_part_free(struct hyptrace_file *part)
+{
+	if (!part)
+		return;
+	hyptrace_file_end(part);
+	free(part->events);
+	free(part->packed);
+	free(part->chunk);
+	free(part);
+}
+
+/* Add what a reader of a part has counted to the counts of the file. */
+void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part)
+{
+	f->counts.delivered += part->counts.delivered;
+	f->counts.filtered += part->counts.filtered;
+	f->counts.lost += part->counts.lost;
+	f->counts.lost_more |= part->counts.lost_more;
+	f->counts.damaged += part->counts.damaged;
+}

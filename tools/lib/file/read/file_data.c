@@ -2,10 +2,10 @@
 /*
  * The bytes of a CPU's sub-buffers, compressed or not. For file_source.c.
  *
- * The compressed sub-buffers of a CPU, of version 7, are a u32 with the number of chunks, which is 0
- * before a recording has ended, and the chunks: a u32 with the compressed bytes, a u32 with the
- * bytes of the sub-buffers, and a frame of zstd. A chunk does not need the chunks before it. To find
- * one, the headers of those before it are read; where some of them are is remembered.
+ * The compressed sub-buffers of a CPU, of version 7, are a u32 with the number of chunks, which is
+ * 0 before a recording has ended, and the chunks: a u32 with the compressed bytes, a u32 with the
+ * bytes of the sub-buffers, and a frame of zstd. A chunk does not need the chunks before it. To
+ * find one, the headers of those before it are read; where some of them are is remembered.
  */
 #include <errno.h>
 #include <inttypes.h>

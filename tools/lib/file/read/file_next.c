@@ -89,9 +89,6 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 	struct hyptrace_record *rec = &src->event.record;
 	uint64_t ts = hyptrace_decoder_time(src->dec);
 
-	/* the next part reports them */
-	if (src->end != UINT64_MAX)
-		return false;
 	rec->lost = hyptrace_decoder_lost(src->dec);
 	if (src->damaged)
 		rec->lost = HYPTRACE_LOST_UNKNOWN;
@@ -323,6 +320,7 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 	unsigned int nr = 0;
 	int ret = f->late;
 
+	f->emptied = false;
 	while (!ret && nr < max) {
 		nr += fill_run(f, events + nr, max - nr);
 		if (nr == max)

@@ -19,23 +19,25 @@
 /* and so are fewer events. */
 #define LAST_MIN	200000
 
-/* Bytes of a part: of several sub-buffers of usual size, and at least of one */
-#define PART_BYTES	((uint64_t)128 << 10)
-
-/* Events of a piece that is no part, and bytes of their payloads, at most */
+/* Events of a piece, and bytes of their payloads, at most */
 #define PIECE_EVENTS	4096
-#define PIECE_BYTES	(512 << 10)
+#define PIECE_BYTES	(640 << 10)
 /* Events to add at once, of which only the last one can be long */
 #define ADD_EVENTS	512
 static_assert(ADD_EVENTS * FILE_SHORT_EVENT <= PIECE_BYTES / 4, "a piece has room for them");
 /* Bytes of a sub-buffer, and so of a long event, at most */
-#define SUBBUF_MAX	(PIECE_BYTES / 4)
+#define SUBBUF_MAX	(PIECE_BYTES / 5)
+static_assert(PIECE_EVENTS * FILE_SHORT_EVENT + SUBBUF_MAX <= PIECE_BYTES, "also of one CPU");
 
 enum mode {
 	ALONE,		/* one thread, one piece */
 	BY_CPU,		/* a piece is a CPU, and pieces have no order */
-	IN_PARTS,	/* a piece is a part of the only CPU: see file_part.c */
-	IN_BATCHES,	/* a piece is events that one thread at a time merges and copies */
+	/*
+	 * A piece is events that one thread at a time merges and copies. But those of the only CPU,
+	 * if they are all of a buffer, are used where they are: the thread gives its own buffer for
+	 * the next ones.
+	 */
+	IN_BATCHES,
 };
 
 /* A piece in memory */
@@ -55,6 +57,7 @@ struct worker {
 	void				*state;
 	struct hyptrace_file		*file;		/* what it reads itself */
 	struct copies			*copies;	/* or what was read for it */
+	char				*buf;		/* to exchange; or NULL */
 	uint64_t			number;		/* of its piece, from 0 on */
 	bool				stopped;	/* its events are not wanted any more */
 };
@@ -65,11 +68,11 @@ struct team {
 	enum mode			mode;
 	unsigned int			nr_threads;
 	struct worker			*workers[BY_CPU_MAX];
-	uint64_t			end;		/* of the last part */
+	bool				one_cpu;	/* whose buffers are exchanged */
 
 	pthread_mutex_t			reading;	/* protects @file and what follows */
 	uint64_t			next;		/* number of the next piece */
-	uint64_t			at;		/* where the next part begins */
+	unsigned int			at;		/* index of the next CPU */
 	bool				over;		/* there are no more pieces */
 	bool				has_times;	/* the two times are known */
 	uint64_t			first;
@@ -78,7 +81,6 @@ struct team {
 	pthread_mutex_t			writing;	/* protects what follows */
 	pthread_cond_t			changed;	/* @turn has */
 	uint64_t			turn;		/* the piece that can be flushed */
-	struct file_rest		rest;		/* of the part before that */
 	int				ret;		/* why reading has ended early, or 0 */
 	struct hyptrace_error		err;
 };
@@ -214,14 +216,23 @@ static inline void copy_payload(char *to, const char *from, int size)
 }
 
 /* Add the next events to a piece. Return as hyptrace_file_batch(). */
-static int copy_events(struct worker *w)
+static int add_events(struct worker *w)
 {
+	struct hyptrace_file *file = w->team->file;
 	struct copies *c = w->copies;
 	const unsigned int room = PIECE_EVENTS - w->batch.batch.nr;
 	struct hyptrace_stream_event *event = c->events + w->batch.batch.nr;
-	int nr = hyptrace_file_fill(w->team->file, event, room < ADD_EVENTS ? room : ADD_EVENTS,
+	int nr = hyptrace_file_fill(file, event, w->buf || room < ADD_EVENTS ? room : ADD_EVENTS,
 				    &c->err), i;
 
+	w->batch.batch.nr += nr > 0 ? nr : 0;
+	if (w->buf && nr > 0 && file->emptied) {
+		char *used = file->sources[0].buf;
+
+		file->sources[0].buf = w->buf;
+		w->buf = used;
+		return nr;
+	}
 	for (i = 0; i < nr; i++, event++) {
 		struct hyptrace_record *rec = &event->record;
 
@@ -231,11 +242,10 @@ static int copy_events(struct worker *w)
 		rec->data = c->data + c->used;
 		c->used += (rec->size + 7) & ~7U;
 	}
-	w->batch.batch.nr += nr > 0 ? nr : 0;
 	return nr;
 }
 
-/* Copy the events of the next piece. */
+/* Read the events of the next piece. */
 static void take_events(struct worker *w)
 {
 	struct team *team = w->team;
@@ -248,8 +258,8 @@ static void take_events(struct worker *w)
 	batch->nr = 0;
 	c->used = 0;
 	do {
-		c->ret = copy_events(w);
-	} while (c->ret > 0 && batch->nr < PIECE_EVENTS && c->used <= PIECE_BYTES / 4);
+		c->ret = add_events(w);
+	} while (c->ret > 0 && !w->buf && batch->nr < PIECE_EVENTS && c->used <= PIECE_BYTES / 4);
 	if (batch->nr) {
 		if (!team->has_times)
 			team->first = c->events[0].record.ts;
@@ -293,15 +303,6 @@ static void read_cpu(struct worker *w)
 	read_piece(w);
 }
 
-static void read_part(struct worker *w, uint64_t from, uint64_t to)
-{
-	if (!hyptrace_file_part_begin(w->file, from, to)) {
-		wait_turn(w);
-		hyptrace_file_part_continue(w->file, &w->team->rest);
-	}
-	read_piece(w);
-}
-
 /* Count what a worker has read, and pass the turn on. */
 static void end_piece(struct worker *w)
 {
@@ -309,8 +310,6 @@ static void end_piece(struct worker *w)
 
 	wait_turn(w);
 	pthread_mutex_lock(&team->writing);
-	if (team->mode == IN_PARTS)
-		hyptrace_file_part_end(w->file, &team->rest);
 	if (w->file != team->file)
 		hyptrace_file_part_count(team->file, w->file);
 	team->turn++;
@@ -322,7 +321,6 @@ static void end_piece(struct worker *w)
 static bool do_piece(struct worker *w)
 {
 	struct team *team = w->team;
-	uint64_t from = 0, to = 0;
 	bool over;
 
 	pthread_mutex_lock(&team->reading);
@@ -335,16 +333,6 @@ static bool do_piece(struct worker *w)
 		over = !take_cpu(w);
 	else if (!over && team->mode == ALONE)
 		team->over = true;
-	if (!over && team->mode == IN_PARTS) {
-		const uint64_t subbuf = team->file->meta.info.subbuf_size;
-
-		from = team->at;
-		to = from + (subbuf < PART_BYTES ? PART_BYTES : subbuf);
-		team->at = to;
-		team->over = to >= team->end;
-		if (team->over)
-			to = UINT64_MAX;
-	}
 	pthread_mutex_unlock(&team->reading);
 	if (over)
 		return false;
@@ -352,8 +340,6 @@ static bool do_piece(struct worker *w)
 		use_events(w);
 	else if (team->mode == BY_CPU)
 		read_cpu(w);
-	else if (team->mode == IN_PARTS)
-		read_part(w, from, to);
 	else
 		read_piece(w);
 	end_piece(w);
@@ -377,6 +363,7 @@ static void worker_free(struct worker *w)
 	if (w->file != team->file)
 		hyptrace_file_part_free(w->file);
 	free(w->copies);
+	free(w->buf);
 	free(w);
 }
 
@@ -400,9 +387,9 @@ static bool prepare(struct worker *w, bool is_first)
 		w->copies = malloc(sizeof(*w->copies));
 	else if (team->mode != ALONE)
 		w->file = hyptrace_file_part_new(team->file, NULL);
-	if (!w->file || (team->mode == IN_BATCHES && !w->copies))
-		return false;
-	return team->mode != IN_PARTS || !hyptrace_file_begin(w->file, NULL);
+	if (team->one_cpu)
+		w->buf = malloc(team->file->sources[0].size + FILE_SLACK);
+	return w->file && (team->mode != IN_BATCHES || w->copies) && (!team->one_cpu || w->buf);
 }
 
 static struct worker *worker_new(struct team *team, bool is_first)
@@ -459,7 +446,7 @@ static int choose(struct team *team, struct hyptrace_error *err)
 {
 	const unsigned int flags = team->work->flags;
 	struct hyptrace_file *file = team->file;
-	int ret = 0;
+	int ret;
 
 	team->nr_threads = 1;
 	/* libtraceevent prints the host's events: its state is for one thread */
@@ -474,11 +461,9 @@ static int choose(struct team *team, struct hyptrace_error *err)
 		return 0;
 	team->mode = IN_BATCHES;
 	team->nr_threads = count_threads(THREADS_MAX);
-	if (!(flags & HYPTRACE_FILE_TIMES))
-		ret = hyptrace_file_parts(file, &team->at, &team->end, err);
-	if (ret > 0)
-		team->mode = IN_PARTS;
-	return ret < 0 ? ret : 0;
+	ret = hyptrace_file_begin(file, err);
+	team->one_cpu = !ret && file->nr_sources == 1 && !file->sources[0].copy;
+	return ret;
 }
 
 /* Start the other threads; fewer of them take longer. Then read, too. */

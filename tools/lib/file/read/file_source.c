@@ -25,7 +25,6 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 	src->data = &f->data[index];
 	src->event.cpu = src->cpu->id;
 	src->event.is_host = f->is_host;
-	src->end = UINT64_MAX;
 	src->size = room;
 	src->dec = hyptrace_decoder_new();
 	src->buf = malloc(src->size + FILE_SLACK);
@@ -88,12 +87,8 @@ int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_
 /* Read the next sub-buffers. Return 1, 0 at the end, or a negative errno. */
 static int refill(struct file_source *src, struct hyptrace_error *err)
 {
-	uint64_t left = src->end - src->next;
-	int64_t n = 0;
+	int64_t n = hyptrace_data_read(src->file, src->data, src->next, src->buf, src->size, err);
 
-	if (left)
-		n = hyptrace_data_read(src->file, src->data, src->next, src->buf,
-				       left < src->size ? left : src->size, err);
 	if (n > 0) {
 		src->next += n;
 		src->len = n;
@@ -162,15 +157,17 @@ static int load(struct file_source *src, const char *subbuf, size_t size,
 /* Load the next sub-buffer into the decoder. */
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err)
 {
-	const struct hyptrace_file *f = src->file;
+	struct hyptrace_file *f = src->file;
 	const char *subbuf;
 	size_t size = f->meta.info.subbuf_size;
 	int ret;
 
 	if (src->over)
 		return 0;
-	if (f->keep && (src->copy || src->pos == src->len))
+	if (f->keep && (src->copy || src->pos == src->len)) {
+		f->emptied = true;
 		return -EAGAIN;
+	}
 	if (src->pos == src->len) {
 		ret = refill(src, err);
 		if (ret <= 0)

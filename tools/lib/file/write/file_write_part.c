@@ -428,7 +428,7 @@ static bool last_time(struct hyptrace_decoder *dec, const struct hyptrace_subbuf
  * Append the records of a sub-buffer to the one before: a slow writer fills its sub-buffer in many
  * steps, and a file must not have one for each of them. The driver delivers what the writer has
  * added as a sub-buffer of its own, whose time stamp is the time of the record before it. So its
- * records can be appended as they are. Return false if @from does not continue @to, or does not fit.
+ * records can be appended as they are. Return false if @from does not continue @to or fit.
  */
 bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from)
 {
