@@ -46,7 +46,7 @@ test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
 tools-print-srcs := $(call library,field.c format.c format_file.c format_foreign.c model.c model_names.c names.c \
-	print.c print_build.c sentence.c sentence_names.c sentence_printk.c)
+	print.c sentence.c sentence_names.c sentence_printk.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
 tools-model-srcs := $(call library,nest.c)
 

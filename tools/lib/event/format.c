@@ -3,7 +3,7 @@
  * Print an event as text: as a sentence if it has one (sentence.c), else in its print format.
  *
  * libtraceevent prints that: it parses the event's description as a tracefs format file.
- * print_build.c compiles the parsed format for fast printing.
+ * print.c compiles the parsed format for fast printing.
  */
 #include <stdio.h>
 #include <stdlib.h>

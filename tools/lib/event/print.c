@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print an event by the steps of its format. For format.c. By hand, for speed: libtraceevent
- * interprets the format anew for each event.
+ * Compile print formats to short lists of steps, each a text and the value after it, and print
+ * events by them. For format.c.
  *
- * The steps of most events are inlined into hyptrace_print_run(). Rare ones are not, to
- * keep it small and fast.
+ * By hand, for speed: libtraceevent can print any format, but interprets it anew for each event.
+ * This file takes the format that libtraceevent has parsed, and supports what the formats of EL2
+ * use: %d, %u, %x and __print_symbolic(). libtraceevent itself prints all other formats.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <event-parse.h>
 
 #include "common/digits.h"
 #include "internal.h"
@@ -15,49 +19,250 @@
 
 #define noinline __attribute__((noinline))
 
+/* Characters of a number: the sign or 0x, and the digits */
+#define NUMBER_MAX	(2 + DIGITS_MAX)
+
+/* A struct print that is being built */
+struct builder {
+	struct tep_event	*event;
+	struct print		*print;
+	struct step		*step;
+	char			*pool;		/* where to store the next text */
+	struct name		*name;		/* where to store the next name */
+	uint32_t		room;		/* bytes of the printed text at most */
+};
+
+/* Only printable ASCII, and no backslash: this file does not interpret escapes. */
+static bool is_plain(const char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (text[i] < ' ' || text[i] > '~' || text[i] == '\\')
+			return false;
+	return true;
+}
+
+static void add_text(struct builder *b, struct span *span, const char *text, size_t len)
+{
+	if (!span->len)
+		span->text = b->pool;
+	memcpy(b->pool, text, len);
+	b->pool += len;
+	span->len += len;
+}
+
+static bool add_name(struct builder *b, const struct tep_print_flag_sym *sym)
+{
+	struct name name = {}, *at = b->name;
+	char *end;
+
+	/* anything but a plain number is a name, which libtraceevent may know */
+	if (!isdigit((unsigned char)sym->value[0]) || !is_plain(sym->str, strlen(sym->str)))
+		return false;
+	name.value = strtoull(sym->value, &end, 0);
+	if (end[strspn(end, "uUlL")] || name.value > INT64_MAX)
+		return false;
+	add_text(b, &name.span, sym->str, strlen(sym->str));
+
+	while (at > b->step->names && at[-1].value > name.value)
+		at--;
+	/* if a value has two names, use the first */
+	if (at > b->step->names && at[-1].value == name.value)
+		return true;
+	memmove(at + 1, at, (b->name - at) * sizeof(*at));
+	*at = name;
+	b->name++;
+	b->step->nr_names++;
+	return true;
+}
+
+static bool add_names(struct builder *b, const struct tep_print_flag_sym *sym)
+{
+	struct step *step = b->step;
+	uint32_t longest = NUMBER_MAX, i;
+	const struct name *names = b->name;
+
+	for (step->names = b->name; sym; sym = sym->next)
+		if (!add_name(b, sym))
+			return false;
+	if (step->nr_names)
+		step->first = names->value;
+	if (step->nr_names && names[step->nr_names - 1].value - names->value == step->nr_names - 1)
+		step->nr_dense = step->nr_names;
+
+	for (i = 0; i < step->nr_names; i++)
+		if (names[i].span.len > longest)
+			longest = names[i].span.len;
+	b->room += longest;
+	return true;
+}
+
+/*
+ * Add the field to print, of at most @bytes. A field of exactly @bytes has the sign of
+ * the conversion, a smaller one its own.
+ */
+static bool add_field(struct builder *b, const struct tep_print_arg *arg, uint32_t bytes,
+		      bool is_signed)
+{
+	const struct tep_format_field *field;
+	uint32_t size, payload = b->print->size;
+
+	if (!arg || arg->type != TEP_PRINT_FIELD)
+		return false;
+	field = tep_find_any_field(b->event, arg->field.name);
+	if (!field ||
+	    field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC))
+		return false;
+	size = field->size;
+	if ((size != 1 && size != 2 && size != 4 && size != 8) || size > bytes || size > payload ||
+	    (uint32_t)field->offset > payload - size)
+		return false;
+
+	b->step->place = hyptrace_place_of(field->offset, size, payload);
+	if (size < bytes)
+		is_signed = field->flags & TEP_FIELD_IS_SIGNED;
+	b->step->mask &= is_signed ? UINT64_MAX : UINT64_MAX >> b->step->place.right;
+	return true;
+}
+
+static bool add_number(struct builder *b, char conversion, bool is_long,
+		       const struct tep_print_arg *arg)
+{
+	const bool is_signed = conversion == 'd' || conversion == 'i';
+	struct step *step = b->step;
+
+	step->kind = is_signed ? STEP_SIGNED : STEP_UNSIGNED;
+	if (conversion == 'x')
+		step->kind = STEP_HEX;
+	step->mask = is_long || is_signed ? UINT64_MAX : UINT32_MAX;
+	b->room += NUMBER_MAX;
+	return add_field(b, arg, is_long ? sizeof(uint64_t) : sizeof(uint32_t), is_signed);
+}
+
+static bool add_symbolic(struct builder *b, const struct tep_print_arg *arg)
+{
+	b->step->kind = STEP_SYMBOL;
+	b->step->mask = UINT64_MAX;
+	return arg && arg->type == TEP_PRINT_SYMBOL &&
+	       add_field(b, arg->symbol.field, sizeof(uint64_t), false) &&
+	       add_names(b, arg->symbol.symbols);
+}
+
+/* Add the conversion that starts after its %. Return its end, NULL if it is not supported. */
+static const char *add_conversion(struct builder *b, const char *at,
+				  const struct tep_print_arg *arg)
+{
+	const bool is_long = *at == 'l';
+
+	at += strspn(at, "l");
+	if (*at == 's' && !is_long)
+		return add_symbolic(b, arg) ? at + 1 : NULL;
+	if (*at && strchr("diux", *at))
+		return add_number(b, *at, is_long, arg) ? at + 1 : NULL;
+	return NULL;
+}
+
+static bool add_format(struct builder *b, const char *format, const struct tep_print_arg *arg)
+{
+	while (*format) {
+		size_t len = strcspn(format, "%");
+
+		/* "%%" prints one %: the second is text */
+		if (!len && format[1] == '%') {
+			format++;
+			len = 1;
+		}
+		if (len) {
+			if (!is_plain(format, len))
+				return false;
+			add_text(b, &b->step->span, format, len);
+			b->room += len;
+			format += len;
+			continue;
+		}
+		format = add_conversion(b, format + 1, arg);
+		if (!format)
+			return false;
+		arg = arg->next;
+		b->step->last = !*format;
+		b->step++;
+		b->step->span.text = b->pool;
+	}
+	/* the text after the last value, or a format without values */
+	b->step->kind = STEP_TEXT;
+	b->step->last = true;
+	return true;
+}
+
+/* Allocate memory for the texts and names; the sizes are upper limits. */
+static bool allocate(struct print *print, const struct tep_print_fmt *fmt, const char *lead)
+{
+	const struct tep_print_flag_sym *sym;
+	const struct tep_print_arg *arg;
+	size_t pool = strlen(lead) + strlen(fmt->format) + DIGITS_SLACK, names = 0;
+
+	for (arg = fmt->args; arg; arg = arg->next)
+		for (sym = arg->type == TEP_PRINT_SYMBOL ? arg->symbol.symbols : NULL; sym;
+		     sym = sym->next, names++)
+			pool += strlen(sym->str);
+	print->pool = calloc(1, pool);
+	print->names = calloc(names + 1, sizeof(*print->names));
+	return print->pool && print->names;
+}
+
+static unsigned int count(const char *text, char c)
+{
+	unsigned int nr = 0;
+
+	for (; *text; text++)
+		nr += *text == c;
+	return nr;
+}
+
+void hyptrace_print_free(struct print *print)
+{
+	if (!print)
+		return;
+	free(print->names);
+	free(print->pool);
+	free(print);
+}
+
+/*
+ * Compile a print format to steps. Return the steps; NULL if only libtraceevent can print the
+ * format, or if there is no memory.
+ */
+struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead)
+{
+	const struct tep_print_fmt *fmt = &event->print_fmt;
+	struct builder b = { .event = event, .room = strlen(lead) + DIGITS_SLACK };
+	struct print *print;
+
+	if (!fmt->format || event->flags & TEP_EVENT_FL_FAILED)
+		return NULL;
+	print = calloc(1, sizeof(*print) + (count(fmt->format, '%') + 1) * sizeof(struct step));
+	if (!print)
+		return NULL;
+	print->size = size;
+	if (!allocate(print, fmt, lead))
+		goto fail;
+
+	b.print = print;
+	b.step = print->steps;
+	b.pool = print->pool;
+	b.name = print->names;
+	add_text(&b, &b.step->span, lead, strlen(lead));
+	if (add_format(&b, fmt->format, fmt->args) && b.room <= HYPTRACE_LINE_MAX)
+		return print;
+fail:
+	hyptrace_print_free(print);
+	return NULL;
+}
+
 static inline char *put_span(const struct span *span, char *to)
 {
 	return hyptrace_digits_text(to, span->text, span->len);
-}
-
-/* Pad the text from @from to @to on the left, up to @width columns. */
-static char *widen(char *from, char *to, ptrdiff_t width, char fill)
-{
-	ptrdiff_t len = to - from;
-
-	if (len >= width)
-		return to;
-	memmove(from + width - len, from, len);
-	memset(from, fill, width - len);
-	return from + width;
-}
-
-static char *put_number(const struct step *step, char *to, uint64_t value)
-{
-	char *from = to, *digits;
-
-	if (step->is_signed && (int64_t)value < 0) {
-		*to++ = '-';
-		value = -value;
-	} else if (step->alternate && value) {
-		*to++ = '0';
-		*to++ = step->ten + ('x' - 'a');
-	}
-	digits = to;
-	if (step->ten)
-		to = hyptrace_digits_hex(to, value, step->ten);
-	else
-		to = hyptrace_digits_decimal(to, value);
-	if (step->fill == '0')
-		return widen(digits, to, step->width - (digits - from), '0');
-	return widen(from, to, step->width, step->fill);
-}
-
-static char *put_unnamed(char *to, uint64_t value)
-{
-	*to++ = '0';
-	*to++ = 'x';
-	return hyptrace_digits_hex(to, value, 'a');
 }
 
 static noinline char *put_symbol(const struct step *step, char *to, uint64_t value)
@@ -74,40 +279,9 @@ static noinline char *put_symbol(const struct step *step, char *to, uint64_t val
 	}
 	if (low < step->nr_names && step->names[low].value == value)
 		return put_span(&step->names[low].span, to);
-	return put_unnamed(to, value);
-}
-
-static char *put_flags(const struct step *step, char *to, uint64_t value)
-{
-	const struct name *name = step->names, *end = name + step->nr_names;
-	bool any = false;
-
-	for (; name < end; name++) {
-		if ((value & name->value) != name->value)
-			continue;
-		if (any)
-			to = put_span(&step->delim, to);
-		to = put_span(&name->span, to);
-		value &= ~name->value;
-		any = true;
-	}
-	if (!value)
-		return to;
-	if (any)
-		to = put_span(&step->delim, to);
-	return put_unnamed(to, value);
-}
-
-static noinline char *put_rarely(const struct step *step, char *to, uint64_t value)
-{
-	switch (step->kind) {
-	case STEP_FLAGS:
-		return put_flags(step, to, value);
-	case STEP_NUMBER:
-		return put_number(step, to, value);
-	default:
-		return to;
-	}
+	*to++ = '0';
+	*to++ = 'x';
+	return hyptrace_digits_hex(to, value, 'a');
 }
 
 static inline uint64_t value_of(const struct step *step, const char *data)
@@ -131,9 +305,10 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
 		}
 		return hyptrace_digits_decimal(to, value);
 	}
-	return put_rarely(step, to, value);
+	return step->kind == STEP_HEX ? hyptrace_digits_hex(to, value, 'a') : to;
 }
 
+/* The steps are inlined. Names that need a search are not, to keep it small and fast. */
 char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 {
 	const struct step *step = print->steps;
@@ -146,13 +321,4 @@ char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 		to = put_value(step, to, value_of(step, data));
 	} while (!step++->last);
 	return to;
-}
-
-void hyptrace_print_free(struct print *print)
-{
-	if (!print)
-		return;
-	free(print->names);
-	free(print->pool);
-	free(print);
 }

@@ -17,8 +17,7 @@ enum step_kind {
 	STEP_SYMBOL,
 	STEP_UNSIGNED,	/* decimal, not padded */
 	STEP_SIGNED,
-	STEP_NUMBER,	/* any other number */
-	STEP_FLAGS,
+	STEP_HEX,
 	STEP_TEXT,	/* no value */
 };
 
@@ -28,7 +27,7 @@ struct span {
 	size_t		len;
 };
 
-/* The name of a value, or of a flag */
+/* The name of a value */
 struct name {
 	uint64_t	value;
 	struct span	span;
@@ -41,16 +40,10 @@ struct step {
 	bool		last;	/* this is the last step */
 	struct place	place;	/* of the field in the payload */
 	uint64_t	mask;	/* bits of the field that are printed */
-	struct name	*names;	/* SYMBOL, FLAGS: names of the values or flags */
-	uint32_t	nr_names;	/* number of names; those of SYMBOL ascend by value */
+	struct name	*names;	/* SYMBOL: names of the values, which ascend */
+	uint32_t	nr_names;	/* number of names */
 	uint32_t	nr_dense;	/* SYMBOL: nr_names if the values have no gaps, else 0 */
 	uint64_t	first;	/* SYMBOL: value of the first name */
-	struct span	delim;	/* FLAGS: text between two names */
-	uint8_t		width;	/* NUMBER: minimum of columns */
-	char		fill;	/* NUMBER: padding character */
-	char		ten;	/* NUMBER: character of the digit ten; 0 for decimal */
-	bool		is_signed;	/* NUMBER: it may be negative */
-	bool		alternate;	/* NUMBER: prefix it with 0x or 0X */
 };
 
 struct print {
@@ -60,10 +53,7 @@ struct print {
 	struct step	steps[];	/* at least one */
 };
 
-/* print_build.c */
 struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead);
-
-/* print.c */
 void hyptrace_print_free(struct print *print);
 char *hyptrace_print_run(const struct print *print, const void *data, char *to);
 
