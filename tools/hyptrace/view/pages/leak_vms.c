@@ -124,15 +124,6 @@ static void tear_down(struct page_leaks *leaks, uint32_t handle, uint64_t ts)
 	remove_vm(leaks, vm);
 }
 
-/* A reserved handle that was not used is given back: there was no VM. */
-static void unreserve(struct page_leaks *leaks, uint32_t handle)
-{
-	struct leak_vm *vm = leak_vm_find(leaks, handle);
-
-	if (vm && !vm->has_run)
-		remove_vm(leaks, vm);
-}
-
 /* EL2 has given a handle to a new VM. If another one has it, the end of that one was lost. */
 static struct leak_vm *begin(struct page_leaks *leaks, uint32_t handle, uint64_t ts, bool has_run)
 {
@@ -151,6 +142,7 @@ bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec, s
 	const struct hyptrace_meaning *call = leaks->call;
 	const uint32_t arg = hyptrace_meaning_value(call, HYPTRACE_ROLE_ARG1, rec);
 	const int64_t ret = hyptrace_meaning_value(call, HYPTRACE_ROLE_RESULT, rec);
+	struct leak_vm *old;
 	enum role role;
 
 	*vm = NULL;
@@ -159,8 +151,10 @@ bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec, s
 		return false;
 	if (hyptrace_meaning_value(call, HYPTRACE_ROLE_INVALID, rec))
 		return true;
-	if (role == ROLE_UNRESERVE)
-		unreserve(leaks, arg);
+	old = leak_vm_find(leaks, arg);
+	/* a handle that was not used is given back: there was no VM */
+	if (role == ROLE_UNRESERVE && old && !old->has_run)
+		remove_vm(leaks, old);
 	else if (role == ROLE_RESERVE && ret > 0)
 		begin(leaks, ret, rec->ts, false);
 	else if (role == ROLE_INIT && ret > 0)

@@ -32,10 +32,7 @@ void page_history_free(struct page_history *history)
 	for (i = 0; i < history->nr; i++)
 		page_change_free(&history->changes[i]);
 	free(history->changes);
-	history->changes = NULL;
-	history->nr = 0;
 	hyptrace_model_free(history->model);
-	history->model = NULL;
 }
 
 static const char *name_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,

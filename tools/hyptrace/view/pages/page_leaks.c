@@ -186,9 +186,8 @@ static struct page_take **waiting_of(struct page_leaks *leaks, unsigned int cpu)
 					      sizeof(*leaks->waiting));
 		if (!leaks->waiting)
 			die_no_memory();
-		memset(leaks->waiting + leaks->nr_cpus, 0,
-		       ((size_t)cpu + 1 - leaks->nr_cpus) * sizeof(*leaks->waiting));
-		leaks->nr_cpus = cpu + 1;
+		while (leaks->nr_cpus <= cpu)
+			leaks->waiting[leaks->nr_cpus++] = NULL;
 	}
 	return &leaks->waiting[cpu];
 }

@@ -33,15 +33,12 @@ static const char *phrase(uint32_t owner)
 }
 
 /* Print the answer of the hypervisor, or what the file implies. */
-static void print_owner(const struct who *who)
+static void print_owner(const struct who *who, bool is_implied, uint32_t implied)
 {
 	const struct page_history *history = &who->history;
 	const struct session *s = &who->session;
 	struct printer *p = s->ctx->p;
-	bool is_implied;
-	uint32_t implied;
 
-	is_implied = page_history_owner(history, &implied);
 	if (s->path)
 		printer_line(p, STYLE_NAME, "page 0x%" PRIx64 " at the end of \"%s\": %s",
 			     history->pfn, s->name,
@@ -62,15 +59,6 @@ static void print_owner(const struct who *who)
 	printer_u64(p, "lost", s->counts.lost);
 	printer_bool(p, "lost_more", s->counts.lost_more || s->counts.damaged);
 	printer_end(p);
-}
-
-static void note_owner(const struct who *who)
-{
-	uint32_t implied;
-
-	if (page_history_owner(&who->history, &implied) && implied != who->owner)
-		cmd_note("the changes imply another owner (%s): some are missing, or the owner has changed meanwhile",
-			 hyptrace_ownership_name(implied));
 }
 
 static void print_changes(struct who *who, unsigned int first)
@@ -107,12 +95,15 @@ static void print_all(struct who *who, uint64_t page_size)
 	const unsigned int nr = who->history.nr;
 	const unsigned int first = who->last && who->last < nr ? nr - who->last : 0;
 	const struct session *s = &who->session;
+	uint32_t implied = 0;
+	const bool is_implied = page_history_owner(&who->history, &implied);
 
 	if (!who->csv)
-		print_owner(who);
+		print_owner(who, is_implied, implied);
 	print_changes(who, first);
-	if (!s->path)
-		note_owner(who);
+	if (!s->path && is_implied && implied != who->owner)
+		cmd_note("the changes imply another owner (%s): some are missing, or the owner has changed meanwhile",
+			 hyptrace_ownership_name(implied));
 	if (s->path ? !nr : who->owner == HYPTRACE_OWNERSHIP_NO_MEMORY)
 		note_address(who, page_size);
 	who_note_losses(who);
