@@ -62,6 +62,16 @@ static void put_u64(FILE *f, uint64_t value)
 	fwrite(&value, sizeof(value), 1, f);
 }
 
+/* What was written as 0 at @at is known now. */
+static void put_u64_at(FILE *f, long at, uint64_t value)
+{
+	const long end = ftell(f);
+
+	fseek(f, at, SEEK_SET);
+	put_u64(f, value);
+	fseek(f, end, SEEK_SET);
+}
+
 /* A string with its NUL */
 static void put_string(FILE *f, const char *text)
 {
@@ -289,23 +299,11 @@ static void put_cpus(FILE *f, const struct hyptrace_file_writer *w, bool host, b
 	}
 }
 
-/* Version 6: the option names the trace buffer of the host. Return where it has the offset. */
-static long put_host_option(FILE *f)
-{
-	long offset;
-
-	put_u16(f, OPTION_BUFFER);
-	put_u32(f, sizeof(uint64_t) + sizeof(HYPTRACE_FILE_HOST));
-	offset = ftell(f);
-	put_u64(f, 0);
-	put_string(f, HYPTRACE_FILE_HOST);
-	return offset;
-}
-
-/* @to is set to where the table of the host's CPUs is, and @offset to where that is written. */
+/* Return false if there is no memory. */
 static bool put_version_6(FILE *f, const struct hyptrace_file_writer *w, const char *text,
-			  size_t len, long *offset, uint64_t *to)
+			  size_t len)
 {
+	long offset = 0;
 	bool done;
 
 	put_magic(f, w);
@@ -318,15 +316,21 @@ static bool put_version_6(FILE *f, const struct hyptrace_file_writer *w, const c
 	put_u32(f, count_cpus(w));
 	put_string(f, "options  ");
 	put_common_options(f, w);
-	if (w->has_host)
-		*offset = put_host_option(f);
+	if (w->has_host) {
+		/* the trace buffer of the host, with the offset of its table */
+		put_u16(f, OPTION_BUFFER);
+		put_u32(f, sizeof(uint64_t) + sizeof(HYPTRACE_FILE_HOST));
+		offset = ftell(f);
+		put_u64(f, 0);
+		put_string(f, HYPTRACE_FILE_HOST);
+	}
 	put_u16(f, OPTION_DONE);
 	put_string(f, "flyrecord");
 	put_cpus(f, w, false, false);
 	fwrite(text, len, 1, f);
 	if (!w->has_host)
 		return done;
-	*to = ftell(f);
+	put_u64_at(f, offset, ftell(f));
 	put_string(f, "flyrecord");
 	put_cpus(f, w, true, false);
 	return done;
@@ -340,37 +344,29 @@ static void put_section(FILE *f, uint16_t id, uint16_t flags, uint64_t size)
 	put_u64(f, size);
 }
 
-/* Write a section with the content of @from, and close that. */
-static bool end_section(FILE *f, uint16_t id, FILE *from, char **content, const size_t *len)
+static void end_section(FILE *f, long begin)
 {
-	const bool done = !fclose(from);
+	const long content = begin + SECTION_HEADER;
 
-	if (done) {
-		put_section(f, id, 0, *len);
-		fwrite(*content, *len, 1, f);
-	}
-	free(*content);
-	return done;
+	put_u64_at(f, content - sizeof(uint64_t), ftell(f) - content);
 }
 
 static bool put_meta_section(FILE *f, const struct hyptrace_file_writer *w, unsigned int id)
 {
-	char *content = NULL;
+	const long begin = ftell(f);
 	bool done = true;
-	size_t len;
-	FILE *to = open_memstream(&content, &len);
 
-	if (!to)
-		return false;
+	put_section(f, id, 0, 0);
 	if (id == OPTION_HEADER_INFO)
-		put_header_info(to, w);
+		put_header_info(f, w);
 	else if (id == OPTION_EVENT_FORMATS)
-		done = put_formats(to, w);
+		done = put_formats(f, w);
 	else if (id == OPTION_CMDLINES)
-		put_tasks(to, w);
+		put_tasks(f, w);
 	else
-		put_u32(to, 0);
-	return end_section(f, id, to, &content, &len) && done;
+		put_u32(f, 0);
+	end_section(f, begin);
+	return done;
 }
 
 static uint64_t data_size(const struct hyptrace_file_writer *w)
@@ -406,55 +402,62 @@ static void put_buffer(FILE *f, const struct hyptrace_file_writer *w, bool host,
 }
 
 /* The options, which point to the sections that begin at @at */
-static bool put_options(FILE *f, const struct hyptrace_file_writer *w, const long *at)
+static void put_options(FILE *f, const struct hyptrace_file_writer *w, const long *at)
 {
 	const uint32_t nr = count_cpus(w);
-	char *content = NULL;
+	const long begin = ftell(f);
 	unsigned int id;
-	size_t len;
-	FILE *to = open_memstream(&content, &len);
 
-	if (!to)
-		return false;
+	put_section(f, OPTION_DONE, 0, 0);
 	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES; id++)
-		put_option_u64(to, id, at[id]);
-	put_option(to, OPTION_CPUCOUNT, &nr, sizeof(nr));
-	put_common_options(to, w);
-	put_buffer(to, w, false, w->head_size - SECTION_HEADER);
+		put_option_u64(f, id, at[id]);
+	put_option(f, OPTION_CPUCOUNT, &nr, sizeof(nr));
+	put_common_options(f, w);
+	put_buffer(f, w, false, w->head_size - SECTION_HEADER);
 	if (w->has_host)
-		put_buffer(to, w, true, w->head_size - SECTION_HEADER);
-	put_option_u64(to, OPTION_DONE, 0);
-	return end_section(f, OPTION_DONE, to, &content, &len);
+		put_buffer(f, w, true, w->head_size - SECTION_HEADER);
+	put_option_u64(f, OPTION_DONE, 0);
+	end_section(f, begin);
 }
 
 static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const char *text,
-			  size_t len, long *offset, uint64_t *options)
+			  size_t len)
 {
-	long at[OPTION_CMDLINES + 1];
+	long at[OPTION_CMDLINES + 1], offset;
 	unsigned int id;
 	bool done = true;
 
 	put_magic(f, w);
 	put_string(f, w->meta.info.compression);
 	put_string(f, hyptrace_file_zstd_version());
-	*offset = ftell(f);
+	offset = ftell(f);
 	put_u64(f, 0);
 	fwrite(text, len, 1, f);
-	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES && done; id++) {
+	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES; id++) {
 		at[id] = ftell(f);
-		done = put_meta_section(f, w, id);
+		done &= put_meta_section(f, w, id);
 	}
-	*options = ftell(f);
-	return done && put_options(f, w, at);
+	put_u64_at(f, offset, ftell(f));
+	put_options(f, w, at);
+	return done;
 }
 
-/* Make what comes before the data, without a section of the data. */
+/* In version 7 the header of the section of the data is right before the data. */
+static void put_end(FILE *f, const struct hyptrace_file_writer *w)
+{
+	long zeros = w->head_size - SECTION_HEADER - ftell(f);
+
+	while (zeros-- > 0)
+		fputc(0, f);
+	put_section(f, OPTION_BUFFER, w->flags & HYPTRACE_FILE_ZSTD ? SECTION_COMPRESSED : 0,
+		    data_size(w));
+}
+
+/* Make what comes before the data; NULL if there is no memory. */
 static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 {
 	char *head = NULL, *text;
-	uint64_t options = 0;
 	size_t text_len;
-	long offset = 0;
 	bool done;
 	FILE *f;
 
@@ -465,71 +468,36 @@ static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 		return NULL;
 	}
 	if (w->meta.info.version == 6)
-		done = put_version_6(f, w, text, text_len, &offset, &options);
+		done = put_version_6(f, w, text, text_len);
 	else
-		done = put_version_7(f, w, text, text_len, &offset, &options);
+		done = put_version_7(f, w, text, text_len);
+	put_end(f, w);
 	free(text);
-	if (!fclose(f) && done) {
-		/* only now it is known where the options are, or the table of the host */
-		if (options)
-			memcpy(head + offset, &options, sizeof(options));
+	done &= !ferror(f);
+	if (!fclose(f) && done)
 		return head;
-	}
 	free(head);
 	return NULL;
 }
 
-static uint64_t round_up(uint64_t size, uint32_t unit)
-{
-	return (size + unit - 1) / unit * unit;
-}
-
-/* Decide how many bytes come before the data. */
-static bool set_head_size(struct hyptrace_file_writer *w)
-{
-	size_t len;
-	char *head = make_head(w, &len);
-
-	if (!head)
-		return false;
-	free(head);
-	w->head_size = round_up(len + SECTION_HEADER, w->meta.info.subbuf_size);
-	w->meta.cpus[0]->offset = w->head_size;
-	return true;
-}
-
-/* In version 7 the header of the section of the data is right before the data. */
-static void put_head(FILE *f, const struct hyptrace_file_writer *w, const char *head, size_t len)
-{
-	size_t zeros = w->head_size - SECTION_HEADER - len;
-
-	fwrite(head, len, 1, f);
-	while (zeros--)
-		fputc(0, f);
-	put_section(f, OPTION_BUFFER, w->flags & HYPTRACE_FILE_ZSTD ? SECTION_COMPRESSED : 0,
-		    data_size(w));
-}
-
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
-	size_t len, all_len, done;
-	char *head, *all = NULL;
-	FILE *f;
+	const uint32_t subbuf = w->meta.info.subbuf_size;
+	size_t len, done;
+	char *head = make_head(w, &len);
 
-	if (!w->head_size && !set_head_size(w))
-		return hyptrace_error_memory(err);
-	head = make_head(w, &len);
-	f = head ? open_memstream(&all, &all_len) : NULL;
-	if (f)
-		put_head(f, w, head, len);
-	free(head);
-	if (!f || fclose(f)) {
-		free(all);
-		return hyptrace_error_memory(err);
+	/* only now it is known how many bytes come before the data */
+	if (head && !w->head_size) {
+		w->head_size = (len + subbuf - 1) / subbuf * subbuf;
+		w->meta.cpus[0]->offset = w->head_size;
+		free(head);
+		head = make_head(w, &len);
 	}
-	done = hyptrace_file_pwrite(w->fd, all, all_len, 0);
-	free(all);
-	if (done < all_len)
+	if (!head)
+		return hyptrace_error_memory(err);
+	done = hyptrace_file_pwrite(w->fd, head, len, 0);
+	free(head);
+	if (done < len)
 		return hyptrace_error_set(err, errno, "%s", strerror(errno));
 	return 0;
 }
