@@ -47,7 +47,6 @@ struct hyptrace_snapshot {
 	/* consumed bytes of the copy that is being decoded */
 	uint32_t		skip;
 	const char		*data;		/* of that copy */
-	uint64_t		lost;		/* before the next record */
 	uint64_t		events;		/* in all copies, if they were counted */
 };
 
@@ -188,14 +187,6 @@ static uint64_t gap_of(const struct subbuf *sb)
 	    gap.length != HYPTRACE_GAP_LENGTH)
 		return 0;
 	return gap.lost;
-}
-
-static void add_lost(struct hyptrace_snapshot *snap, uint64_t lost)
-{
-	if (lost > HYPTRACE_LOST_UNKNOWN - snap->lost)
-		snap->lost = HYPTRACE_LOST_UNKNOWN;
-	else
-		snap->lost += lost;
 }
 
 /* Start to decode a copy. */
@@ -423,13 +414,11 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 		if (ret)
 			break;
 		if (snap->skip < sizeof(struct hyptrace_gap))
-			add_lost(snap, gap_of(sb));
+			hyptrace_decoder_lose(snap->dec, gap_of(sb));
 		ret = next_record(snap, rec, err);
 	}
 	if (ret < 0)
-		snap->lost = HYPTRACE_LOST_UNKNOWN;
-	if (ret > 0)
-		rec->lost = hyptrace_snapshot_lost(snap);
+		hyptrace_decoder_lose(snap->dec, HYPTRACE_LOST_UNKNOWN);
 	return ret;
 }
 
@@ -442,7 +431,6 @@ void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap)
 	/* forget what the last copies have reported */
 	hyptrace_decoder_lost(snap->dec);
 	snap->next = snap->first;
-	snap->lost = 0;
 }
 
 /**
@@ -453,10 +441,7 @@ void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap)
  */
 uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap)
 {
-	uint64_t lost = snap->lost;
-
-	snap->lost = 0;
-	return lost;
+	return hyptrace_decoder_lost(snap->dec);
 }
 
 /**

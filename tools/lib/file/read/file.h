@@ -247,6 +247,7 @@ uint32_t hyptrace_cursor_u32(struct file_cursor *c);
 uint64_t hyptrace_cursor_u64(struct file_cursor *c);
 uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left);
 void hyptrace_cursor_skip_formats(struct file_cursor *c, uint32_t nr);
+char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max);
 void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size);
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -186,6 +186,25 @@ void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
 		to[0] = '\0';
 }
 
+/* Read @size bytes as a text, for free(). */
+char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max)
+{
+	char *text;
+
+	if (size > max || c->pos > c->end || size > c->end - c->pos) {
+		hyptrace_cursor_fail(c, "a text is too long");
+		return NULL;
+	}
+	text = malloc(size + 1);
+	if (!text) {
+		c->ret = hyptrace_error_memory(c->err);
+		return NULL;
+	}
+	hyptrace_cursor_get(c, text, size);
+	text[size] = '\0';
+	return text;
+}
+
 /*
  * Keep a part of the structure for the command. Without memory, or after very many of them, the
  * part is forgotten.

@@ -41,25 +41,6 @@
 /* A shorter format has no line end that libtraceevent could cut off. */
 #define PRINTK_MIN	4
 
-/* Read @size bytes as a text, for free(). */
-static char *read_text(struct file_cursor *c, uint64_t size, uint64_t max)
-{
-	char *text;
-
-	if (size > max || size > c->end - c->pos) {
-		hyptrace_cursor_fail(c, "a text is too long");
-		return NULL;
-	}
-	text = malloc(size + 1);
-	if (!text) {
-		c->ret = hyptrace_error_memory(c->err);
-		return NULL;
-	}
-	hyptrace_cursor_get(c, text, size);
-	text[size] = '\0';
-	return text;
-}
-
 /* Give a format to libtraceevent, but not what it might crash on. */
 static void add_format(struct tep_handle *tep, char *text, const char *system)
 {
@@ -93,7 +74,7 @@ static void read_system(struct hyptrace_file *f, struct file_cursor *c, const ch
 			continue;
 		}
 		*left -= size;
-		text = read_text(c, size, FORMAT_MAX);
+		text = hyptrace_cursor_text(c, size, FORMAT_MAX);
 		if (text && !c->ret && tep_get_events_count(f->tep) < EVENTS_MAX)
 			add_format(f->tep, text, system);
 		free(text);
@@ -229,8 +210,8 @@ static void read_content(struct hyptrace_file *f, struct file_cursor *c,
 		read_systems(f, c);
 		return;
 	}
-	text = read_text(c, kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
-							    hyptrace_cursor_u32(c), TEXT_MAX);
+	text = hyptrace_cursor_text(c, kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
+				    hyptrace_cursor_u32(c), TEXT_MAX);
 	if (text && kind == FILE_SECTION_KALLSYMS)
 		set_functions(f->tep, text);
 	else if (text && kind == FILE_SECTION_PRINTK)

@@ -129,21 +129,13 @@ bool hyptrace_head_has_data(const struct hyptrace_file *f)
 /* Read the text of an option, if the description has not said it. */
 static void read_text(struct file_cursor *c, uint32_t size, char **to)
 {
-	char *text;
-
 	if (size > TEXT_MAX || *to) {
 		hyptrace_cursor_skip(c, size);
 		return;
 	}
-	text = malloc(size + 1);
-	if (!text) {
-		c->ret = hyptrace_error_memory(c->err);
-		return;
-	}
-	hyptrace_cursor_get(c, text, size);
-	text[size] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	*to = text;
+	*to = hyptrace_cursor_text(c, size, TEXT_MAX);
+	if (*to)
+		(*to)[strcspn(*to, "\n")] = '\0';
 }
 
 /* The kernel lists its clocks; the one in brackets is used. */

@@ -42,28 +42,16 @@ uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t value)
 	return f->swap ? bswap_64(value) : value;
 }
 
+/* Only what has the size of a number is one. */
 static void swap_number(char *at, uint32_t size)
 {
-	uint64_t u64;
-	uint32_t u32;
-	uint16_t u16;
+	uint32_t i;
 
-	switch (size) {
-	case sizeof(u16):
-		memcpy(&u16, at, sizeof(u16));
-		u16 = bswap_16(u16);
-		memcpy(at, &u16, sizeof(u16));
-		break;
-	case sizeof(u32):
-		memcpy(&u32, at, sizeof(u32));
-		u32 = bswap_32(u32);
-		memcpy(at, &u32, sizeof(u32));
-		break;
-	case sizeof(u64):
-		memcpy(&u64, at, sizeof(u64));
-		u64 = bswap_64(u64);
-		memcpy(at, &u64, sizeof(u64));
-		break;
+	for (i = 0; i < size / 2 && (size == 2 || size == 4 || size == 8); i++) {
+		char byte = at[i];
+
+		at[i] = at[size - 1 - i];
+		at[size - 1 - i] = byte;
 	}
 }
 
