@@ -31,6 +31,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,9 +62,11 @@ static struct hyptrace_map_meta map_meta[RINGS_MAX];
 static unsigned int cpu_of[FD_MAX];
 static unsigned int ready_data[RINGS_MAX];
 static bool in_epoll[RINGS_MAX];
+/* of a recording: always readable, so that each wait ends at once */
+static int rings_epoll = -1;
 static unsigned int cpus, waits, clears;
 static uint64_t tried;
-static bool gone, held;
+static bool gone, held, is_recording;
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -422,8 +425,8 @@ int __wrap_hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t us
 {
 	(void)reader;
 	(void)usec;
-	(void)percent;
 	(void)err;
+	is_recording |= percent;
 	return 0;
 }
 
@@ -500,6 +503,8 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 		return __real_epoll_ctl(epoll, op, fd, event);
 	in_epoll[cpu] = true;
 	ready_data[cpu] = event->data.u32;
+	if (is_recording)
+		rings_epoll = epoll;
 	return 0;
 }
 
@@ -533,4 +538,21 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int timeou
 				.events = EPOLLIN, .data.u32 = ready_data[cpu],
 			};
 	return nr;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t nr, int timeout);
+
+int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout)
+{
+	nfds_t i;
+	int ret;
+
+	for (i = 0; i < nr && (rings_epoll < 0 || fds[i].fd != rings_epoll); i++)
+		;
+	ret = __real_poll(fds, nr, i < nr ? 0 : timeout);
+	if (i == nr || ret < 0)
+		return ret;
+	ret += !fds[i].revents;
+	fds[i].revents |= POLLIN;
+	return ret;
 }

@@ -36,6 +36,8 @@ int session_open_stream(struct session *s)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	s->ctx->out.abandon = &signals_abandon;
 	s->loop = (struct loop)LOOP(s->ctx, NULL, s);
+	if (s->takes & SESSION_OWN_RINGS)
+		return EXIT_DONE;
 	s->stream = hyptrace_stream_new(s->ctx->h, s->name, &err);
 	if (!s->stream)
 		return session_fail(s, &err);

@@ -18,6 +18,13 @@ struct ring_counts ring_counts_of(const struct hyptrace_cpu *cpu)
 	};
 }
 
+void ring_counts_add(struct ring_counts *sum, const struct ring_counts *counts)
+{
+	sum->events += counts->events;
+	sum->lost += counts->lost;
+	sum->filtered += counts->filtered;
+}
+
 /*
  * A file ends: make @counts, which are from its begin, its own, and write them to it. @last: losses
  * after the last event, which no sub-buffer has reported, belong to it. Return false if the ring
@@ -33,6 +40,9 @@ bool ring_counts_end(struct ring_counts *counts, const struct hyptrace_cpu *cpu,
 	if (now.clears != base.clears || now.events < base.events || now.lost < base.lost ||
 	    now.filtered < base.filtered)
 		return false;
+	/* the next file of a rotation could not be begun */
+	if (!w)
+		return true;
 	counts->events = now.events - base.events;
 	counts->lost = now.lost - base.lost + (last && !cpu->unread ? cpu->unreported : 0);
 	counts->filtered = now.filtered - base.filtered;

@@ -18,6 +18,7 @@ struct ring_counts {
 };
 
 struct ring_counts ring_counts_of(const struct hyptrace_cpu *cpu);
+void ring_counts_add(struct ring_counts *sum, const struct ring_counts *counts);
 bool ring_counts_end(struct ring_counts *counts, const struct hyptrace_cpu *cpu, bool last,
 		     struct hyptrace_file_writer *w);
 

@@ -34,7 +34,8 @@ static int open_remote(struct session *s)
 		code = session_open_stream(s);
 	}
 	/* without the names of hypercalls, numbers are printed: that is no error */
-	if (code || hyptrace_get_hypercalls(s->ctx->h, s->name, &s->own_calls, &s->nr_calls, NULL))
+	if (code || !s->formats ||
+	    hyptrace_get_hypercalls(s->ctx->h, s->name, &s->own_calls, &s->nr_calls, NULL))
 		return code;
 	s->calls = s->own_calls;
 	hyptrace_formats_set_hypercalls(s->formats, s->calls, s->nr_calls, NULL);

@@ -43,6 +43,7 @@ enum session_takes {
 	SESSION_COUNT		= 1 << 16,	/* -n: for the verb, in place of the other two */
 	SESSION_INTERVALS	= 1 << 17,	/* -n: for the verb: its intervals */
 	SESSION_GAPS		= 1 << 18,	/* also with -q, say why events are missing */
+	SESSION_OWN_RINGS	= 1 << 19,	/* the verb itself reads the rings */
 };
 
 /* What became of the events */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hyptrace record: its settings, and the parts that it is made of. For cmd_record.c and the files
- * record_*.c.
+ * hyptrace record: its settings, and the parts that it is made of.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -9,19 +8,10 @@
 #include <pthread.h>
 
 #include "lib/hyptrace_file.h"
-#include "cli/args.h"
-#include "cli/cli.h"
-#include "session/child.h"
-#include "session/choice.h"
-#include "session/gaps.h"
-#include "record_host.h"
+#include "session/ring_counts.h"
+#include "session/session.h"
 
-/* What became of the events of a CPU or of all CPUs */
-struct record_counts {
-	uint64_t	events;		/* in the file */
-	uint64_t	lost;
-	uint64_t	filtered;	/* refused by the filter */
-};
+struct tracefs_instance;
 
 /* What the counters of the rings are read for */
 enum record_count {
@@ -31,19 +21,18 @@ enum record_count {
 	RECORD_COUNT_LAST,	/* the last file ends */
 };
 
-/* The ring of a CPU. Counts of the driver: read, losses that were reported, filtered */
+/* The ring of a CPU */
 struct record_ring {
 	unsigned int		cpu;
 	struct hyptrace_reader	*reader;
-	struct record_counts	base;		/* when the file was begun */
-	struct record_counts	now;		/* at the last look */
-	struct record_counts	sum;		/* of the files that have ended */
+	struct ring_counts	base;		/* when the file was begun */
+	struct ring_counts	now;		/* at the last look */
+	struct ring_counts	sum;		/* of the files that have ended */
 	unsigned int		used;		/* % of sub-buffers with data at the last look */
 	unsigned int		nr_subbufs;
 	bool			is_ready;	/* it holds data that is to be read now */
 	bool			lost_more;	/* a snapshot has gaps of unknown size */
-	uint64_t		clears;		/* of the ring, when the file was begun */
-	bool			was_cleared;	/* meanwhile: the counts of a file are not known */
+	bool			was_cleared;	/* the counts of a file are not known */
 };
 
 /* The file that is being written, and the one before */
@@ -66,34 +55,64 @@ struct record_file {
 	uint64_t			*unwritten;
 };
 
+/* The host's events of a CPU */
+struct record_host_cpu {
+	unsigned int		id;
+	int			fd;		/* its trace_pipe_raw */
+	uint64_t		events;		/* of the current file */
+	/* since the instance was made, when the current file began */
+	uint64_t		lost;
+	struct ring_counts	sum;		/* of the files that have ended */
+};
+
+/* The host's own tracing, which --host records, too */
+struct record_host {
+	struct words			words;		/* of --host: events of tracefs */
+	struct record_host_cpu		*cpus;
+	unsigned int			nr_cpus;
+	char				**systems;	/* of the events: "kvm" */
+	char				**names;	/* "kvm_exit" */
+	char				**formats;
+	unsigned int			nr_events;
+	unsigned int			*ids;		/* of @cpus, for the file */
+	struct tracefs_instance		*instance;	/* NULL without one */
+	/* removes it once @guard_fd is closed; 0 without one */
+	pid_t				guard;
+	int				guard_fd;
+	int				pipe[2];	/* carries sub-buffers */
+	char				*subbufs;	/* those that were read */
+	struct kbuffer			*kbuf;		/* decodes them */
+	uint32_t			subbuf_size;
+	unsigned int			at;		/* index of the CPU that is read next */
+	unsigned int			batches;	/* how often it was read in a row */
+	/* a CPU was left with events, to be read soon */
+	bool				has_more;
+	/* tracing is off: nothing is added any more */
+	bool				is_stopped;
+};
+
 /* The settings and the state of the verb */
 struct record {
-	struct context			*ctx;
-	struct hyptrace_remote	*remote;
+	struct session			session;
 	const char			*path;		/* "-" for the standard output */
-	struct words			words;		/* of --event */
-	const char			*filter;	/* of --filter, or NULL */
 	uint64_t			size;		/* bytes of each ring; 0 to leave it */
 	bool				is_filtered;	/* events are held with the filter */
 	bool				is_sized;	/* the rings have that size */
-	uint64_t			duration;	/* ns; 0 for no limit */
 	uint64_t			limit;		/* bytes of a file; 0 for no limit */
 	/* keep so many files; 0 to end at the limit */
 	uint64_t			rotate;
 	bool				compress;
-	bool				quiet;
 	bool				snapshot;	/* consume nothing */
-	char				*command;	/* the command line, for the file */
-	struct hyptrace_event		**events;
-	unsigned int			nr_events;
-	struct event_choice		choice;		/* the events to hold enabled */
-	struct gaps			gaps;
+	const struct hyptrace_event	**chosen;	/* the events to hold enabled */
+	unsigned int			nr_chosen;
 	struct record_ring		*rings;
 	unsigned int			nr_rings;
-	int				epoll;		/* of rings, signals and the command */
+	int				epoll;		/* of the rings */
 	uint64_t			begin;		/* CLOCK_MONOTONIC in ns */
+	/* when all rings, and the host's CPUs, are read next */
+	uint64_t			next;
+	uint64_t			next_of_host;
 	struct record_file		file;
-	struct child			child;
 	struct record_host		host;
 	bool				has_failed;	/* the file could not be written */
 	/* events that were read and could not be written */
@@ -104,20 +123,22 @@ struct record {
 	uint64_t			shown_at;
 };
 
-/* record_events.c: the events to record, and their filter */
+/* record_live.c: record what happens */
+int record_live(struct record *r);
+
+/* record_snapshot.c: save what the rings hold */
+int record_snapshot(struct record *r);
+
+/* record_rings.c: the rings, and the events in them */
 int record_choose(struct record *r);
 int record_set_filter(struct record *r);
-
-/* record_rings.c: the rings */
 int record_open_rings(struct record *r);
 int record_hold(struct record *r);
-void record_release(struct record *r);
 void record_close_rings(struct record *r);
 int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
 		 struct hyptrace_error *err);
-int64_t record_ring_size(const struct record *r, const struct record_ring *ring);
 bool record_count(struct record *r, enum record_count how);
-void record_total(const struct record *r, struct record_counts *total);
+struct ring_counts record_total(const struct record *r);
 
 /* record_file.c: the files */
 bool record_is_stream(const struct record *r);
@@ -125,16 +146,25 @@ bool record_is_stdout(const struct record *r);
 int record_begin_file(struct record *r);
 int record_next_file(struct record *r);
 int record_end_file(struct record *r);
+void record_abandon_file(struct record *r);
 
 /* record_status.c: the status line and the summary */
 void record_show_status(struct record *r);
 void record_hide_status(struct record *r);
-void record_print_summary(const struct record *r);
-void record_print_host_summary(const struct record *r);
-void record_print_json(const struct record *r);
-const char *record_bytes(uint64_t bytes, char *text, size_t size);
+int record_print_summary(const struct record *r);
 
-/* record_snapshot.c: save what the rings hold */
-int record_snapshot(struct record *r);
+/* record_host.c: absent without libtracefs; record_host_begin() makes host.instance */
+#define ABSENT	__attribute__((weak))
+ABSENT int record_host_begin(struct record *r);
+ABSENT int record_host_start(struct record *r);
+ABSENT void record_host_stop(struct record *r);
+ABSENT void record_host_end(struct record *r);
+ABSENT int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err);
+ABSENT void record_host_count(struct record *r);
+
+/* record_host_events.c: the events, and their ids in the file */
+int record_host_choose(struct record_host *host);
+int record_host_read_formats(struct record_host *host);
+uint64_t record_host_renumber(struct record_host *host, void *subbuf);
 
 #endif /* RECORD_H */

@@ -48,9 +48,17 @@ static char *name_of(const struct record *r)
 	return name;
 }
 
+void record_abandon_file(struct record *r)
+{
+	gaps_set_file(&r->session.gaps, NULL);
+	hyptrace_file_abandon(r->file.w);
+	r->file.w = NULL;
+}
+
 int record_begin_file(struct record *r)
 {
 	struct record_file *file = &r->file;
+	struct session *s = &r->session;
 	const struct hyptrace_file_host host = {
 		.cpus = r->host.ids,
 		.nr_cpus = r->host.nr_cpus,
@@ -62,19 +70,17 @@ int record_begin_file(struct record *r)
 	uint64_t size;
 
 	file->name = name_of(r);
-	file->w = hyptrace_file_create_host(file->name, r->ctx->h, r->remote->name,
-					    r->compress ? HYPTRACE_FILE_ZSTD : 0, r->command,
+	file->w = hyptrace_file_create_host(file->name, s->ctx->h, s->name,
+					    r->compress ? HYPTRACE_FILE_ZSTD : 0, s->command_line,
 					    r->host.words.nr ? &host : NULL, sizeof(host), &err);
 	if (!file->w)
 		return cmd_fail("cannot record to %s: %s", r->path, err.text);
-	gaps_set_file(&r->gaps, file->w);
+	gaps_set_file(&s->gaps, file->w);
 	if (!r->limit)
 		return EXIT_DONE;
 	size = hyptrace_file_size(file->w);
-	if (size + r->remote->subbuf_size > r->limit) {
-		gaps_set_file(&r->gaps, NULL);
-		hyptrace_file_abandon(file->w);
-		file->w = NULL;
+	if (size + s->remote->subbuf_size > r->limit) {
+		record_abandon_file(r);
 		return cmd_fail("the limit is too small: a file begins with %" PRIu64
 				" bytes that describe the events", size);
 	}
@@ -151,11 +157,11 @@ static void count_unwritten(struct record *r)
 }
 
 /* Events that were counted are lost. Return their number. */
-static uint64_t lose(uint64_t *events, uint64_t *lost, uint64_t nr)
+static uint64_t lose(struct ring_counts *counts, uint64_t nr)
 {
 	/* not all are counted if the ring was cleared */
-	*events -= nr < *events ? nr : *events;
-	*lost += nr;
+	counts->events -= nr < counts->events ? nr : counts->events;
+	counts->lost += nr;
 	return nr;
 }
 
@@ -166,11 +172,9 @@ static void correct_counts(struct record *r)
 	unsigned int i;
 
 	for (i = 0; unwritten && i < r->nr_rings; i++)
-		r->unwritten += lose(&r->rings[i].sum.events, &r->rings[i].sum.lost,
-				     *unwritten++);
+		r->unwritten += lose(&r->rings[i].sum, *unwritten++);
 	for (i = 0; unwritten && i < r->host.nr_cpus; i++)
-		r->unwritten += lose(&r->host.cpus[i].sum_events, &r->host.cpus[i].sum_lost,
-				     *unwritten++);
+		r->unwritten += lose(&r->host.cpus[i].sum, *unwritten++);
 	free(r->file.unwritten);
 	r->file.unwritten = NULL;
 }
@@ -238,7 +242,7 @@ static int end_current(struct record *r)
 	file->unwritten = calloc(r->nr_rings + r->host.nr_cpus, sizeof(*file->unwritten));
 	if (!file->unwritten)
 		die_no_memory();
-	gaps_set_file(&r->gaps, NULL);
+	gaps_set_file(&r->session.gaps, NULL);
 	file->w = NULL;
 	file->name = NULL;
 	return code;
@@ -250,9 +254,10 @@ int record_next_file(struct record *r)
 	int code;
 
 	record_hide_status(r);
-	gaps_look(&r->gaps);
+	gaps_look(&r->session.gaps);
 	record_count(r, RECORD_COUNT_NEXT);
-	record_host_count(r);
+	if (r->host.instance)
+		record_host_count(r);
 	code = end_current(r);
 	file->nr++;
 	file->is_finishing = !pthread_create(&file->finisher, NULL, finish, r);

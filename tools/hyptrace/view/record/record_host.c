@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's own tracing: an instance of tracefs that belongs to this recording. For cmd_record.c.
+ * The host's own tracing: an instance of tracefs that belongs to this recording.
  *
  * The instance is removed by another process, the guard, however this one ends: it waits until
  * this one closes a pipe.
@@ -10,13 +10,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <traceevent/kbuffer.h>
 #include <tracefs.h>
 
 #include "cli/args.h"
@@ -119,37 +119,30 @@ static void end_guard(struct record_host *host)
 }
 
 /* Make an instance that nobody else has, not even a recording that was killed. */
-static struct tracefs_instance *make_new(void)
+static int make_instance(struct record_host *host)
 {
 	struct tracefs_instance *instance;
 	unsigned int i;
 	char name[48];
+	int code;
 
+	errno = EEXIST;
 	for (i = 0; i < NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), i ? "hyptrace-%d-%u" : "hyptrace-%d", getpid(), i);
 		instance = tracefs_instance_create(name);
-		if (!instance || tracefs_instance_is_new(instance))
-			return instance;
+		if (!instance)
+			break;
+		if (tracefs_instance_is_new(instance)) {
+			host->instance = instance;
+			code = start_guard(host);
+			if (code)
+				tracefs_instance_destroy(instance);
+			return code;
+		}
 		tracefs_instance_free(instance);
+		errno = EEXIST;
 	}
-	errno = EEXIST;
-	return NULL;
-}
-
-static int make_instance(struct record_host *host)
-{
-	int code;
-
-	host->instance = make_new();
-	if (!host->instance)
-		return fail("cannot make an instance of tracefs");
-	code = start_guard(host);
-	if (!code)
-		return EXIT_DONE;
-	tracefs_instance_destroy(host->instance);
-	tracefs_instance_free(host->instance);
-	host->instance = NULL;
-	return code;
+	return fail("cannot make an instance of tracefs");
 }
 
 /* Sub-buffers of the host must have the size of those of the remote. */
@@ -167,42 +160,6 @@ static int set_subbuf_size(struct record_host *host)
 			sysconf(_SC_PAGESIZE), host->subbuf_size);
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct record_host_cpu *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-/* List the CPUs that are to be recorded. */
-static int list_cpus(struct record *r)
-{
-	const struct cpu_list *chosen = r->ctx->have_cpus && !r->ctx->cpus.all ? &r->ctx->cpus :
-				       NULL;
-	struct record_host *host = &r->host;
-	char *path = tracefs_instance_get_file(host->instance, "per_cpu");
-	DIR *dir = path ? opendir(path) : NULL;
-	const struct dirent *entry;
-	unsigned int id;
-
-	while (dir && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "cpu%u", &id) != 1 ||
-		    (chosen && !cpu_list_has(chosen, id)))
-			continue;
-		host->cpus = reallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
-		if (!host->cpus)
-			die_no_memory();
-		host->cpus[host->nr_cpus++] = (struct record_host_cpu){ .id = id, .fd = -1 };
-	}
-	if (dir)
-		closedir(dir);
-	tracefs_put_tracing_file(path);
-	if (!host->nr_cpus)
-		return cmd_fail("cannot record the host: tracefs lists none of the CPUs");
-	qsort(host->cpus, host->nr_cpus, sizeof(*host->cpus), compare_ids);
-	return EXIT_DONE;
-}
-
 static char *cpu_file(unsigned int cpu, const char *name)
 {
 	char *path;
@@ -212,24 +169,53 @@ static char *cpu_file(unsigned int cpu, const char *name)
 	return path;
 }
 
-static int open_cpus(struct record_host *host)
+static int open_cpu(struct record_host *host, unsigned int id)
 {
-	unsigned int i;
-	char *name;
+	char *name = cpu_file(id, "trace_pipe_raw");
+	int fd = tracefs_instance_file_open(host->instance, name,
+					    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	host->ids = calloc(host->nr_cpus, sizeof(*host->ids));
-	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
-	if (!host->ids || !host->subbufs)
+	free(name);
+	host->cpus = reallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
+	host->ids = reallocarray(host->ids, host->nr_cpus + 1, sizeof(*host->ids));
+	if (!host->cpus || !host->ids)
 		die_no_memory();
-	for (i = 0; i < host->nr_cpus; i++) {
-		host->ids[i] = host->cpus[i].id;
-		name = cpu_file(host->cpus[i].id, "trace_pipe_raw");
-		host->cpus[i].fd = tracefs_instance_file_open(host->instance, name,
-							      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		free(name);
-		if (host->cpus[i].fd < 0)
-			return fail("cannot open the events of a CPU");
+	host->ids[host->nr_cpus] = id;
+	host->cpus[host->nr_cpus++] = (struct record_host_cpu){ .id = id, .fd = fd };
+	return fd < 0 ? fail("cannot open the events of a CPU") : EXIT_DONE;
+}
+
+/* Open the CPUs that are to be recorded. Return an exit code. */
+static int open_cpus(struct record *r)
+{
+	const struct context *ctx = r->session.ctx;
+	struct record_host *host = &r->host;
+	char *path = tracefs_instance_get_file(host->instance, "per_cpu");
+	struct dirent **cpus = NULL;
+	int nr, i, code = EXIT_DONE;
+	unsigned int id;
+
+	nr = path ? scandir(path, &cpus, NULL, versionsort) : 0;
+	for (i = 0; i < nr; i++) {
+		if (!code && sscanf(cpus[i]->d_name, "cpu%u", &id) == 1 &&
+		    (!ctx->have_cpus || ctx->cpus.all || cpu_list_has(&ctx->cpus, id)))
+			code = open_cpu(host, id);
+		free(cpus[i]);
 	}
+	free(cpus);
+	tracefs_put_tracing_file(path);
+	if (!code && !host->nr_cpus)
+		code = cmd_fail("cannot record the host: tracefs lists none of the CPUs");
+	return code;
+}
+
+/* Prepare to read sub-buffers. Return an exit code. */
+static int open_pipe(struct record_host *host)
+{
+	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
+	host->kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
+	if (!host->subbufs || !host->kbuf)
+		die_no_memory();
 	if (!pipe2(host->pipe, O_CLOEXEC))
 		return EXIT_DONE;
 	host->pipe[0] = -1;
@@ -238,25 +224,22 @@ static int open_cpus(struct record_host *host)
 
 static int enable_events(struct record_host *host)
 {
-	int code = EXIT_DONE;
 	unsigned int i;
-	char *name;
 
-	for (i = 0; i < host->nr_events && !code; i++) {
-		if (asprintf(&name, "events/%s/%s/enable", host->systems[i], host->names[i]) < 0)
-			die_no_memory();
-		code = write_file(host, name, "1");
-		free(name);
-	}
-	return code;
+	for (i = 0; i < host->nr_events; i++)
+		if (tracefs_event_file_write(host->instance, host->systems[i], host->names[i],
+					     "enable", "1") < 0)
+			return cmd_fail("cannot record the host: cannot enable \"%s:%s\": %s",
+					host->systems[i], host->names[i], strerror(errno));
+	return EXIT_DONE;
 }
 
 static int check_tracefs(const struct record *r)
 {
 	tracefs_set_loglevel(TEP_LOG_NONE);
-	if (strcmp(r->remote->clock, CLOCK))
+	if (strcmp(r->session.clock, CLOCK))
 		return cmd_fail("cannot record the host beside \"%s\": its clock is \"%s\", not \"%s\"",
-				r->remote->name, r->remote->clock, CLOCK);
+				r->session.name, r->session.clock, CLOCK);
 	if (!tracefs_tracing_dir())
 		return cmd_fail("cannot record the host: this kernel has no tracefs, or it cannot be mounted");
 	return EXIT_DONE;
@@ -271,11 +254,9 @@ int record_host_begin(struct record *r)
 	struct record_host *host = &r->host;
 	int code;
 
-	host->subbuf_size = r->remote->subbuf_size;
+	host->subbuf_size = r->session.remote->subbuf_size;
 	host->guard_fd = -1;
 	host->pipe[0] = -1;
-	if (!host->words.nr)
-		return EXIT_DONE;
 	code = check_tracefs(r);
 	if (!code)
 		code = record_host_choose(host);
@@ -290,21 +271,20 @@ int record_host_begin(struct record *r)
 	if (!code)
 		code = record_host_read_formats(host);
 	if (!code)
-		code = list_cpus(r);
+		code = open_cpus(r);
 	if (!code)
-		code = open_cpus(host);
+		code = open_pipe(host);
 	return code ? code : enable_events(host);
 }
 
 int record_host_start(struct record *r)
 {
-	return r->host.instance ? write_file(&r->host, "tracing_on", "1") : EXIT_DONE;
+	return write_file(&r->host, "tracing_on", "1");
 }
 
 void record_host_stop(struct record *r)
 {
-	if (r->host.instance)
-		r->host.is_stopped = !write_file(&r->host, "tracing_on", "0");
+	r->host.is_stopped = !write_file(&r->host, "tracing_on", "0");
 }
 
 void record_host_end(struct record *r)
@@ -315,7 +295,8 @@ void record_host_end(struct record *r)
 	for (i = 0; i < host->nr_cpus; i++)
 		if (host->cpus[i].fd >= 0)
 			close(host->cpus[i].fd);
-	if (host->pipe[0] >= 0) {
+	/* nothing was begun without --host */
+	if (host->kbuf && host->pipe[0] >= 0) {
 		close(host->pipe[0]);
 		close(host->pipe[1]);
 	}
@@ -334,7 +315,7 @@ void record_host_end(struct record *r)
 	free(host->ids);
 	free(host->cpus);
 	free(host->subbufs);
-	free(host->words.words);
+	kbuffer_free(host->kbuf);
 }
 
 /* Is there nothing to read? A CPU that was never online has no buffer. */
@@ -391,17 +372,6 @@ static bool may_read(struct record_host *host)
 	return host->is_stopped || (host->batches++ < BATCHES && !signals_stop);
 }
 
-static int set_error(struct hyptrace_error *err, int errnum, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, args);
-	va_end(args);
-	err->errnum = errnum;
-	return -errnum;
-}
-
 static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial,
 		     struct hyptrace_error *err)
 {
@@ -415,18 +385,22 @@ static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial
 	while (!is_last && may_read(host)) {
 		/* what was read must fit */
 		room = room_for(r);
+		err->errnum = EOVERFLOW;
 		if (!room)
-			return set_error(err, EOVERFLOW, "the file is full");
+			return -EOVERFLOW;
 		n = read_full(host, cpu->fd, room);
 		if (!n && partial) {
 			n = read_partial(host, cpu->fd);
 			is_last = !host->is_stopped;
 		}
-		if (n < 0)
-			return set_error(err, -n, "cannot read the events of CPU %u: %s", cpu->id,
-					 strerror(-n));
+		if (n < 0) {
+			err->errnum = -n;
+			snprintf(err->text, sizeof(err->text),
+				 "cannot read the events of CPU %u: %s", cpu->id, strerror(-n));
+			return n;
+		}
 		for (at = 0; at < n; at += host->subbuf_size)
-			cpu->events += record_host_renumber(host->subbufs + at, host->subbuf_size);
+			cpu->events += record_host_renumber(host, host->subbufs + at);
 		ret = hyptrace_file_write(r->file.w, id, host->subbufs, n, err);
 		if (ret || !n)
 			return ret;
@@ -446,7 +420,7 @@ int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err
 
 	if (!host->at)
 		host->has_more = false;
-	for (; host->instance && host->at < host->nr_cpus; host->at++) {
+	for (; host->at < host->nr_cpus; host->at++) {
 		ret = drain_cpu(r, &host->cpus[host->at], partial, err);
 		if (ret)
 			return ret;
@@ -486,14 +460,14 @@ void record_host_count(struct record *r)
 	uint64_t lost;
 	char *tasks;
 
-	if (!host->instance || !r->file.w)
+	if (!r->file.w)
 		return;
 	for (cpu = host->cpus; cpu < host->cpus + host->nr_cpus; cpu++) {
 		lost = count_lost(host, cpu->id);
 		hyptrace_file_set_counts(r->file.w, cpu->id | HYPTRACE_FILE_OF_HOST, cpu->events,
 					 lost - cpu->lost, 0);
-		cpu->sum_events += cpu->events;
-		cpu->sum_lost += lost - cpu->lost;
+		cpu->sum.events += cpu->events;
+		cpu->sum.lost += lost - cpu->lost;
 		cpu->events = 0;
 		cpu->lost = lost;
 	}

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The events of the host that hyptrace record --host names, as trace-cmd takes them:
- * "kvm:kvm_exit", "kvm" (a system) or "kvm_exit" (in any system), with globs. For record_host.c.
+ * "kvm:kvm_exit", "kvm" (a system) or "kvm_exit" (in any system), with globs.
+ *
+ * In a trace file, an id stands for one event. The ids of the kernel and those of a remote both
+ * begin with small numbers, so those of the kernel are moved up.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <traceevent/kbuffer.h>
 #include <tracefs.h>
 
 #include "output/die.h"
 #include "output/message.h"
-#include "record_host.h"
+#include "record.h"
+
+/* All ids of remotes are lower. */
+#define ID_OFFSET	16384
 
 /* Its events are those of tracers: they cannot be enabled. */
 #define TRACERS		"ftrace"
@@ -34,15 +43,6 @@ static bool is_named(const char *word, const char *system, const char *event)
 	return found;
 }
 
-static char *copy(const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		die_no_memory();
-	return copy;
-}
-
 static void add_event(struct record_host *host, const char *system, const char *event)
 {
 	const unsigned int nr = host->nr_events++;
@@ -52,9 +52,11 @@ static void add_event(struct record_host *host, const char *system, const char *
 	host->formats = reallocarray(host->formats, nr + 1, sizeof(*host->formats));
 	if (!host->systems || !host->names || !host->formats)
 		die_no_memory();
-	host->systems[nr] = copy(system);
-	host->names[nr] = copy(event);
+	host->systems[nr] = strdup(system);
+	host->names[nr] = strdup(event);
 	host->formats[nr] = NULL;
+	if (!host->systems[nr] || !host->names[nr])
+		die_no_memory();
 }
 
 /* Add the events of a system that words name, and note which words have named one. */
@@ -138,6 +140,29 @@ int record_host_choose(struct record_host *host)
 	return code;
 }
 
+/*
+ * Write the id that an event has in the file to its format. Return the format, which the caller
+ * frees; NULL if the format has no id, or a large one.
+ */
+static char *renumber_format(const char *format)
+{
+	static const char begin[] = "\nID: ";
+	const char *at = strstr(format, begin);
+	unsigned long id;
+	char *end, *text;
+
+	if (!at || !isdigit((unsigned char)at[strlen(begin)]))
+		return NULL;
+	at += strlen(begin);
+	id = strtoul(at, &end, 10);
+	if (id > UINT16_MAX - ID_OFFSET)
+		return NULL;
+	if (asprintf(&text, "%.*s%lu%s", (int)(at - format), format, id + ID_OFFSET, end) < 0)
+		die_no_memory();
+	return text;
+}
+
+/* Read the formats of the chosen events. Return an exit code. */
 int record_host_read_formats(struct record_host *host)
 {
 	char *text;
@@ -147,11 +172,30 @@ int record_host_read_formats(struct record_host *host)
 		text = tracefs_event_file_read(host->instance, host->systems[i], host->names[i],
 					       "format", NULL);
 		if (text)
-			host->formats[i] = record_host_renumber_format(text);
+			host->formats[i] = renumber_format(text);
 		free(text);
 		if (!host->formats[i])
 			return cmd_fail("cannot record the host: cannot read the format of \"%s/%s\"",
 					host->systems[i], host->names[i]);
 	}
 	return EXIT_DONE;
+}
+
+/* Give the events of a sub-buffer the ids that they have in the file. Return their number. */
+uint64_t record_host_renumber(struct record_host *host, void *subbuf)
+{
+	unsigned long long ts;
+	uint64_t events = 0;
+	uint16_t id;
+	void *data;
+
+	kbuffer_load_subbuffer(host->kbuf, subbuf);
+	for (data = kbuffer_read_event(host->kbuf, &ts); data;
+	     data = kbuffer_next_event(host->kbuf, &ts)) {
+		memcpy(&id, data, sizeof(id));
+		id += ID_OFFSET;
+		memcpy(data, &id, sizeof(id));
+		events++;
+	}
+	return events;
 }

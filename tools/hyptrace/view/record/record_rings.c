@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rings that hyptrace record reads, and their counters.
- *
- * The recording is the only consumer of its rings. So the events in a file are exactly those that
- * the ring's counter "read" counts while the file is written. The losses are those that its
- * sub-buffers report. Later ones, which no sub-buffer reports in time, are added at the end.
+ * The rings that hyptrace record reads, the events that it has in them, and their counters.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +10,7 @@
 
 #include "output/die.h"
 #include "output/message.h"
+#include "session/event_hold.h"
 #include "session/select.h"
 #include "record.h"
 
@@ -26,23 +23,79 @@
 
 #define BUSY_HINT	" (stop it, or use \"hyptrace record --snapshot\")"
 
+/* Choose the events to hold enabled. Return an exit code. */
+int record_choose(struct record *r)
+{
+	struct session *s = &r->session;
+	struct event_choice choice = {};
+	unsigned int i, j;
+	int code = EXIT_DONE;
+
+	if (s->choice.words.nr)
+		code = cmd_choose_events("record", s->events, s->nr_events, &s->choice.words,
+					 &choice);
+	else if (!r->snapshot)
+		cmd_choose_default("recording", s->name, s->events, s->nr_events,
+				   &s->choice.words, s->quiet, &choice);
+	r->chosen = calloc(s->nr_events + 1, sizeof(*r->chosen));
+	if (!r->chosen)
+		die_no_memory();
+	for (i = 0; i < choice.nr; i++)
+		for (j = 0; j < s->nr_events; j++)
+			if (!strcmp(s->events[j]->name, choice.names[i]))
+				r->chosen[r->nr_chosen++] = s->events[j];
+	gaps_begin(&s->gaps, s->ctx, s->name, &choice, s->events, s->nr_events);
+	s->gaps.own = s->choice.filter;
+	event_choice_free(&choice);
+	return code;
+}
+
+/* Set the filter of the chosen events at EL2, or of all that are enabled. Return an exit code. */
+int record_set_filter(struct record *r)
+{
+	const struct session *s = &r->session;
+	const struct hyptrace_event **events = r->chosen;
+	struct hyptrace_filter *filter;
+	struct hyptrace_error err;
+	unsigned int nr = r->nr_chosen, i;
+	int code = EXIT_DONE;
+	size_t at;
+
+	if (!s->choice.filter)
+		return EXIT_DONE;
+	for (i = 0; i < s->nr_events && !r->nr_chosen; i++)
+		if (s->events[i]->enabled)
+			events[nr++] = s->events[i];
+	filter = hyptrace_filter_parse_all(events, nr, s->choice.filter, &at, &err);
+	if (!filter && err.errnum == ENOMEM)
+		die_no_memory();
+	if (!filter)
+		return filter_fail(s->choice.filter, at, &err);
+	r->is_filtered = true;
+	for (i = 0; i < nr && !code; i++)
+		if (event_hold(s->ctx->h, events[i], filter, events[i]->trigger, events[i]->after,
+			       &err))
+			code = cmd_fail_verb("filter", events[i]->name, &err);
+	hyptrace_filter_free(filter);
+	return code;
+}
+
 static int add_ring(struct record *r, unsigned int cpu)
 {
+	const struct session *s = &r->session;
 	struct record_ring *ring = &r->rings[r->nr_rings];
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = r->nr_rings };
 	struct hyptrace_error err;
 
-	ring->reader = hyptrace_reader_open(r->remote->name, cpu, O_NONBLOCK, &err);
-	if (!ring->reader) {
-		/* without a list, the CPUs that have a ring are meant */
-		if (err.errnum == ENXIO && !(r->ctx->have_cpus && !r->ctx->cpus.all))
-			return EXIT_DONE;
-		return cmd_fail_ring(r->ctx, r->remote->name, cpu, &err, BUSY_HINT);
-	}
+	ring->reader = hyptrace_reader_open(s->name, cpu, O_NONBLOCK, &err);
+	/* without a list, the CPUs that have a ring are meant */
+	if (!ring->reader && err.errnum == ENXIO && !(s->ctx->have_cpus && !s->ctx->cpus.all))
+		return EXIT_DONE;
 	ring->cpu = cpu;
-	r->nr_rings++;
-	if (hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err))
-		return cmd_fail_ring(r->ctx, r->remote->name, cpu, &err, BUSY_HINT);
+	r->nr_rings += ring->reader != NULL;
+	if (!ring->reader ||
+	    hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err))
+		return cmd_fail_ring(s->ctx, s->name, cpu, &err, BUSY_HINT);
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, hyptrace_reader_fd(ring->reader), &event))
 		return cmd_fail("cannot wait for events: %s", strerror(errno));
 	return EXIT_DONE;
@@ -54,11 +107,12 @@ static int add_ring(struct record *r, unsigned int cpu)
  */
 int record_open_rings(struct record *r)
 {
+	const struct session *s = &r->session;
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code;
 
-	code = cmd_get_cpus(r->ctx, r->remote->name, &cpus, &nr);
+	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 	if (code)
 		return code;
 	r->rings = calloc(nr + 1, sizeof(*r->rings));
@@ -68,34 +122,26 @@ int record_open_rings(struct record *r)
 		code = add_ring(r, cpus[i]->id);
 	hyptrace_free_cpus(cpus);
 	if (!code && !r->nr_rings)
-		code = cmd_fail("cannot record \"%s\": no CPU has a ring", r->remote->name);
+		code = cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
 	return code;
 }
 
-/* Enable the chosen events, and start tracing. */
+/* Enable the chosen events, and start tracing. Return an exit code. */
 int record_hold(struct record *r)
 {
+	const struct session *s = &r->session;
 	uint16_t ids[HYPTRACE_HOLD_EVENTS_MAX];
 	struct hyptrace_error err;
-	unsigned int i, j, nr = 0;
+	unsigned int i;
 
-	if (r->choice.nr > HYPTRACE_HOLD_EVENTS_MAX)
+	if (r->nr_chosen > HYPTRACE_HOLD_EVENTS_MAX)
 		return cmd_fail("cannot record \"%s\": %u events were chosen, and the driver takes %u at most",
-				r->remote->name, r->choice.nr, HYPTRACE_HOLD_EVENTS_MAX);
-	for (i = 0; i < r->choice.nr; i++)
-		for (j = 0; j < r->nr_events; j++)
-			if (!strcmp(r->events[j]->name, r->choice.names[i]))
-				ids[nr++] = r->events[j]->id;
-	if (!hyptrace_reader_hold(r->rings[0].reader, ids, nr, true, &err))
+				s->name, r->nr_chosen, HYPTRACE_HOLD_EVENTS_MAX);
+	for (i = 0; i < r->nr_chosen; i++)
+		ids[i] = r->chosen[i]->id;
+	if (!hyptrace_reader_hold(r->rings[0].reader, ids, r->nr_chosen, true, &err))
 		return EXIT_DONE;
-	return cmd_fail("cannot record \"%s\": %s", r->remote->name, err.text);
-}
-
-/* Stop tracing and disable the events, unless others need them. */
-void record_release(struct record *r)
-{
-	/* if this fails, the kernel does it when the rings are closed */
-	hyptrace_reader_hold(r->rings[0].reader, NULL, 0, false, NULL);
+	return cmd_fail("cannot record \"%s\": %s", s->name, err.text);
 }
 
 void record_close_rings(struct record *r)
@@ -127,111 +173,60 @@ int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
 	return n < 0 ? n : 0;
 }
 
-int64_t record_ring_size(const struct record *r, const struct record_ring *ring)
-{
-	/* one may be read in two parts */
-	return (ring->nr_subbufs + 1LL) * r->remote->subbuf_size;
-}
-
-static struct record_ring *find_ring(struct record *r, unsigned int cpu)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->nr_rings; i++)
-		if (r->rings[i].cpu == cpu)
-			return &r->rings[i];
-	return NULL;
-}
-
-/* The counts of a ring since it was loaded or cleared, as the sub-buffers report them */
-static struct record_counts counts_of(const struct hyptrace_cpu *cpu)
-{
-	return (struct record_counts){
-		.events = cpu->read,
-		.lost = cpu->overrun + cpu->dropped - cpu->unreported,
-		.filtered = cpu->filtered,
-	};
-}
-
-/*
- * End the counts of a file, as if all of it could be written. @last: losses after the last event
- * belong to it.
- */
+/* The counts of a file end, as if all of it could be written. */
 static void end_counts(struct record *r, struct record_ring *ring, const struct hyptrace_cpu *cpu,
 		       bool last)
 {
-	const struct record_counts now = counts_of(cpu), *base = &ring->base;
-	/* a driver that does not count the clears: the counters have begun again */
-	const bool is_cleared = cpu->clears != ring->clears || now.events < base->events ||
-				now.lost < base->lost || now.filtered < base->filtered;
-	struct record_counts file;
+	struct ring_counts file = ring->base;
 
-	ring->now = now;
-	/* the next file of a rotation could not be begun */
-	if (!is_cleared && r->file.w) {
-		file.events = now.events - base->events;
-		file.lost = now.lost - base->lost;
-		file.filtered = now.filtered - base->filtered;
-		if (last && !cpu->unread)
-			file.lost += cpu->unreported;
-		hyptrace_file_set_counts(r->file.w, ring->cpu, file.events, file.lost,
-					 file.filtered);
-		ring->sum.events += file.events;
-		ring->sum.lost += file.lost;
-		ring->sum.filtered += file.filtered;
-	}
-	ring->was_cleared |= is_cleared;
-	ring->clears = cpu->clears;
-	ring->base = now;
+	ring->was_cleared |= !ring_counts_end(&file, cpu, last, r->file.w);
+	ring_counts_add(&ring->sum, &file);
+	ring->base = ring->now;
 }
 
+/* Read the counters of all rings. Return false if that fails. */
 bool record_count(struct record *r, enum record_count how)
 {
-	struct record_counts now;
+	const struct session *s = &r->session;
 	struct record_ring *ring;
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 
-	if (hyptrace_get_cpus(r->ctx->h, r->remote->name, &cpus, &nr, NULL))
+	if (hyptrace_get_cpus(s->ctx->h, s->name, &cpus, &nr, NULL))
 		return false;
 	for (i = 0; i < nr; i++) {
-		ring = find_ring(r, cpus[i]->id);
-		if (!ring)
+		for (ring = r->rings; ring < r->rings + r->nr_rings && ring->cpu != cpus[i]->id;)
+			ring++;
+		if (ring == r->rings + r->nr_rings)
 			continue;
 		ring->used = cpus[i]->nr_subbufs ?
 			     100 * cpus[i]->used_subbufs / cpus[i]->nr_subbufs : 0;
 		ring->nr_subbufs = cpus[i]->nr_subbufs;
-		now = counts_of(cpus[i]);
-		if (how == RECORD_COUNT_BEGIN) {
-			ring->base = now;
-			ring->now = now;
-			ring->clears = cpus[i]->clears;
-		} else if (how == RECORD_COUNT_LOOK) {
-			ring->now = now;
-		} else {
+		ring->now = ring_counts_of(cpus[i]);
+		if (how == RECORD_COUNT_BEGIN)
+			ring->base = ring->now;
+		else if (how != RECORD_COUNT_LOOK)
 			end_counts(r, ring, cpus[i], how == RECORD_COUNT_LAST);
-		}
 	}
 	hyptrace_free_cpus(cpus);
 	return true;
 }
 
-static uint64_t since(uint64_t now, uint64_t base)
-{
-	return now > base ? now - base : 0;
-}
-
-void record_total(const struct record *r, struct record_counts *total)
+/* Add up the counts of all rings and files so far. */
+struct ring_counts record_total(const struct record *r)
 {
 	const struct record_ring *ring;
-	unsigned int i;
+	struct ring_counts total = {};
 
-	memset(total, 0, sizeof(*total));
-	for (i = 0; i < r->nr_rings; i++) {
-		ring = &r->rings[i];
-		total->events += ring->sum.events + since(ring->now.events, ring->base.events);
-		total->lost += ring->sum.lost + since(ring->now.lost, ring->base.lost);
-		total->filtered += ring->sum.filtered +
-				   since(ring->now.filtered, ring->base.filtered);
+	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
+		ring_counts_add(&total, &ring->sum);
+		/* there are less after a clear */
+		if (ring->now.events > ring->base.events)
+			total.events += ring->now.events - ring->base.events;
+		if (ring->now.lost > ring->base.lost)
+			total.lost += ring->now.lost - ring->base.lost;
+		if (ring->now.filtered > ring->base.filtered)
+			total.filtered += ring->now.filtered - ring->base.filtered;
 	}
+	return total;
 }

@@ -5,14 +5,13 @@
  * A copy of a ring may begin and end within a sub-buffer, and may have gaps. So its records are
  * put into new sub-buffers, which report each gap as the driver does.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/die.h"
 #include "output/message.h"
 #include "session/select.h"
-#include "session/session.h"
+#include "session/signals.h"
 #include "record.h"
 
 /* A delta that needs no record of its own */
@@ -25,49 +24,39 @@
 
 /* Puts the records of a CPU into sub-buffers */
 struct copier {
-	struct record		*r;
-	unsigned int		cpu;
+	struct record_ring	*ring;		/* its counts */
 	struct hyptrace_subbuf	*subbuf;
-	size_t			size;		/* of @subbuf */
 	size_t			used;		/* bytes of records in it */
 	uint64_t		lost;		/* events that it reports as lost */
 	uint64_t		time;		/* of its last record */
-	struct record_counts	counts;
-	bool			lost_more;	/* more were lost, whose number is not known */
 };
 
 struct saving {
 	struct record		*r;
-	struct copier		*copiers;	/* of the CPUs */
-	unsigned int		nr;
+	struct copier		*copiers;	/* of the rings */
 	int			code;		/* exit code of what has failed */
 };
 
-/* Bytes for records: behind them is room for the number of lost events. */
-static size_t room_for_records(const struct copier *c)
-{
-	return c->size - sizeof(*c->subbuf) - sizeof(uint64_t);
-}
-
 /* Write the sub-buffer to the file. */
-static int flush(struct copier *c, struct hyptrace_error *err)
+static void flush(struct saving *saving, struct copier *c)
 {
+	const size_t size = saving->r->session.remote->subbuf_size;
 	struct hyptrace_subbuf *subbuf = c->subbuf;
+	struct hyptrace_error err;
 
-	if (!c->used)
-		return 0;
-	memset(subbuf->data + c->used, 0, c->size - sizeof(*subbuf) - c->used);
+	if (!c->used || saving->code)
+		return;
+	memset(subbuf->data + c->used, 0, size - sizeof(*subbuf) - c->used);
 	subbuf->commit = c->used;
-	if (c->lost) {
+	if (c->lost)
 		subbuf->commit |= HYPTRACE_COMMIT_MISSED;
-		if (c->lost != HYPTRACE_LOST_UNKNOWN) {
-			subbuf->commit |= HYPTRACE_COMMIT_STORED;
-			memcpy(subbuf->data + c->used, &c->lost, sizeof(c->lost));
-		}
+	if (c->lost && c->lost != HYPTRACE_LOST_UNKNOWN) {
+		subbuf->commit |= HYPTRACE_COMMIT_STORED;
+		memcpy(subbuf->data + c->used, &c->lost, sizeof(c->lost));
 	}
 	c->used = 0;
-	c->lost = 0;
-	return hyptrace_file_write(c->r->file.w, c->cpu, subbuf, c->size, err);
+	if (hyptrace_file_write(saving->r->file.w, c->ring->cpu, subbuf, size, &err))
+		saving->code = cmd_fail("%s", err.text);
 }
 
 static void put_word(struct copier *c, uint32_t word)
@@ -97,31 +86,27 @@ static void put_record(struct copier *c, const struct hyptrace_record *rec)
 	c->time = rec->ts;
 }
 
-static void count_lost(struct copier *c, uint64_t lost)
+static void add(struct saving *saving, struct copier *c, const struct hyptrace_record *rec)
 {
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		c->lost_more = true;
+	/* behind the records is room for the number of lost events */
+	const size_t room = saving->r->session.remote->subbuf_size - sizeof(*c->subbuf) -
+			    sizeof(uint64_t);
+
+	if (rec->lost == HYPTRACE_LOST_UNKNOWN)
+		c->ring->lost_more = true;
 	else
-		c->counts.lost += lost;
-}
-
-static int add(struct copier *c, const struct hyptrace_record *rec, struct hyptrace_error *err)
-{
-	int ret = 0;
-
-	if (c->used && (rec->lost || c->used + OVERHEAD + rec->size > room_for_records(c)))
-		ret = flush(c, err);
-	if (ret)
-		return ret;
+		c->ring->sum.lost += rec->lost;
+	if (!rec->data)
+		return;
+	if (rec->lost || c->used + OVERHEAD + rec->size > room)
+		flush(saving, c);
 	if (!c->used) {
 		c->subbuf->time_stamp = rec->ts;
 		c->time = rec->ts;
 		c->lost = rec->lost;
 	}
 	put_record(c, rec);
-	c->counts.events++;
-	count_lost(c, rec->lost);
-	return 0;
+	c->ring->sum.events++;
 }
 
 /* Begin the file when all rings were copied. */
@@ -133,80 +118,54 @@ static void begin_file(struct saving *saving)
 		return;
 	saving->code = record_begin_file(r);
 	if (!saving->code)
-		gaps_look_at_events(&r->gaps);
+		gaps_look_at_events(&r->session.gaps);
 }
 
-static void take(struct saving *saving, unsigned int cpu, const struct hyptrace_record *rec)
+static void take(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
 {
-	struct hyptrace_error err;
+	struct saving *saving = s->arg;
 	struct copier *c;
-
-	begin_file(saving);
-	for (c = saving->copiers; c < saving->copiers + saving->nr && !saving->code; c++) {
-		if (c->cpu != cpu)
-			continue;
-		if (!rec->data)
-			count_lost(c, rec->lost);
-		else if (add(c, rec, &err))
-			saving->code = cmd_fail("%s", err.text);
-	}
-}
-
-static void take_all(struct session *s, const struct hyptrace_stream_event *events,
-		     unsigned int nr)
-{
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		take(s->arg, events[i].cpu, &events[i].record);
-}
-
-/* Write what is left of a CPU, and its counts. */
-static void end_cpu(struct saving *saving, struct copier *c)
-{
-	struct record_ring *ring = &saving->r->rings[saving->r->nr_rings++];
-	struct hyptrace_error err;
-
-	if (!saving->code && flush(c, &err))
-		saving->code = cmd_fail("%s", err.text);
-	ring->cpu = c->cpu;
-	ring->sum = c->counts;
-	ring->lost_more = c->lost_more;
-	if (!c->lost_more && saving->r->file.w)
-		hyptrace_file_set_counts(saving->r->file.w, c->cpu, c->counts.events,
-					 c->counts.lost, 0);
-	free(c->subbuf);
+	begin_file(saving);
+	for (i = 0; i < nr && !saving->code; i++) {
+		for (c = saving->copiers; c->ring->cpu != events[i].cpu; c++)
+			;
+		add(saving, c, &events[i].record);
+	}
 }
 
 static void save(struct saving *saving)
 {
-	static const struct session_ops ops = { .batch = take_all };
+	static const struct session_ops ops = { .batch = take };
 	struct record *r = saving->r;
-	struct session s = {
-		.ctx = r->ctx, .name = r->remote->name, .remote = r->remote, .ops = &ops,
-		.arg = saving, .takes = SESSION_SNAPSHOT | SESSION_NO_RINGS,
-	};
-	int code = session_run_snapshot(&s);
-	unsigned int i;
+	struct copier *c;
 
-	saving->code = saving->code ? saving->code : code;
-	if (!saving->code && !s.has_rings)
-		saving->code = cmd_fail("cannot record \"%s\": the rings are not loaded, so they hold nothing",
-					s.name);
+	r->session.ops = &ops;
+	r->session.arg = saving;
+	saving->code = session_run(&r->session) ?: saving->code;
 	begin_file(saving);
-	for (i = 0; i < saving->nr; i++)
-		end_cpu(saving, &saving->copiers[i]);
+	for (c = saving->copiers; c < saving->copiers + r->nr_rings; c++) {
+		flush(saving, c);
+		if (!c->ring->lost_more && !saving->code)
+			hyptrace_file_set_counts(r->file.w, c->ring->cpu, c->ring->sum.events,
+						 c->ring->sum.lost, 0);
+		free(c->subbuf);
+	}
 }
 
 /* Save what the rings hold now. Return an exit code. */
 int record_snapshot(struct record *r)
 {
+	const struct session *s = &r->session;
 	struct saving saving = { .r = r };
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code, end;
 
-	code = cmd_get_cpus(r->ctx, r->remote->name, &cpus, &nr);
+	/* a signal does not keep the file from being finished */
+	signals_catch();
+	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 	if (code)
 		return code;
 	saving.copiers = calloc(nr + 1, sizeof(*saving.copiers));
@@ -214,21 +173,20 @@ int record_snapshot(struct record *r)
 	if (!saving.copiers || !r->rings)
 		die_no_memory();
 	for (i = 0; i < nr; i++) {
-		saving.copiers[i] = (struct copier){
-			.r = r, .cpu = cpus[i]->id, .size = r->remote->subbuf_size,
-			.subbuf = malloc(r->remote->subbuf_size),
-		};
+		r->rings[i].cpu = cpus[i]->id;
+		saving.copiers[i].ring = &r->rings[i];
+		saving.copiers[i].subbuf = malloc(s->remote->subbuf_size);
 		if (!saving.copiers[i].subbuf)
 			die_no_memory();
 	}
-	saving.nr = nr;
+	r->nr_rings = nr;
 	hyptrace_free_cpus(cpus);
 	save(&saving);
 	free(saving.copiers);
-	if (saving.code && r->file.w) {
-		hyptrace_file_abandon(r->file.w);
-		r->file.w = NULL;
-	}
+	if (saving.code && r->file.w)
+		record_abandon_file(r);
 	end = record_end_file(r);
+	if (!saving.code && !end)
+		end = record_print_summary(r);
 	return saving.code ? saving.code : end;
 }

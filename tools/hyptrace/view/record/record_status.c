@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "output/clock.h"
+#include "output/die.h"
 #include "output/message.h"
 #include "output/printer.h"
 #include "record.h"
@@ -45,7 +46,7 @@ static int terminal_columns(void)
 	return size.ws_col;
 }
 
-const char *record_bytes(uint64_t bytes, char *text, size_t size)
+static const char *size_text(uint64_t bytes, char text[BYTES_SIZE])
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
 	double value = bytes / 1024.0;
@@ -53,7 +54,7 @@ const char *record_bytes(uint64_t bytes, char *text, size_t size)
 
 	for (i = 0; value >= 1024 && i + 1 < sizeof(units) / sizeof(units[0]); i++)
 		value /= 1024;
-	snprintf(text, size, "%.1f %s", value, units[i]);
+	snprintf(text, BYTES_SIZE, "%.1f %s", value, units[i]);
 	return text;
 }
 
@@ -61,14 +62,13 @@ const char *record_bytes(uint64_t bytes, char *text, size_t size)
 void record_show_status(struct record *r)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
-	struct record_counts total;
+	struct ring_counts total = record_total(r);
 	char bytes[BYTES_SIZE], line[LINE_SIZE];
 	unsigned int i, used = 0;
 	double rate = 0;
 
-	if (r->quiet || !has_terminal())
+	if (r->session.quiet || !has_terminal())
 		return;
-	record_total(r, &total);
 	for (i = 0; i < r->nr_rings; i++)
 		if (r->rings[i].used > used)
 			used = r->rings[i].used;
@@ -79,7 +79,7 @@ void record_show_status(struct record *r)
 	snprintf(line, sizeof(line),
 		 "%.1f s, %" PRIu64 " events, %.0f/s, %s, %" PRIu64 " lost, buffer %u %% full",
 		 (double)(now - r->begin) / NSEC_PER_SEC, total.events, rate,
-		 record_bytes(r->file.bytes + hyptrace_file_size(r->file.w), bytes, sizeof(bytes)),
+		 size_text(r->file.bytes + hyptrace_file_size(r->file.w), bytes),
 		 total.lost, used);
 	fprintf(stderr, ERASE "%.*s", terminal_columns() - 1, line);
 	r->has_status = true;
@@ -93,101 +93,85 @@ void record_hide_status(struct record *r)
 	r->has_status = false;
 }
 
-static bool has_lost_more(const struct record *r)
+/* What is known of the counts of all rings */
+struct knowledge {
+	bool	was_cleared;	/* there are none */
+	bool	lost_more;	/* and a number of lost events that is not known */
+};
+
+static struct knowledge look(const struct record *r)
 {
+	struct knowledge known = { .lost_more = r->file.has_failed };
 	unsigned int i;
 
-	for (i = 0; i < r->nr_rings; i++)
-		if (r->rings[i].lost_more)
-			return true;
-	return r->file.has_failed;
-}
-
-/* Say where the file is, and how large. */
-static void print_place(const struct record *r, const char *counts)
-{
-	char bytes[BYTES_SIZE];
-
-	cmd_note("%s; %s in %s%s", counts, record_bytes(r->file.bytes, bytes, sizeof(bytes)),
-		 r->file.nr ? "all; the last file is " : "",
-		 strcmp(r->path, "-") ? r->path : "the output");
-}
-
-static void print_cpu(const struct record_ring *ring)
-{
-	if (ring->was_cleared)
-		cmd_note("CPU %u: the ring was cleared meanwhile: its counts are not known",
-			 ring->cpu);
-	else if (ring->sum.lost)
-		cmd_note("CPU %u: %" PRIu64 " events recorded, %" PRIu64 " lost", ring->cpu,
-			 ring->sum.events, ring->sum.lost);
+	for (i = 0; i < r->nr_rings; i++) {
+		known.was_cleared |= r->rings[i].was_cleared;
+		known.lost_more |= r->rings[i].lost_more;
+	}
+	return known;
 }
 
 /* Add up the counts of the host's events. */
-static struct record_counts host_total(const struct record *r)
+static struct ring_counts host_total(const struct record *r)
 {
-	struct record_counts total = {};
+	struct ring_counts total = {};
 	unsigned int i;
 
-	for (i = 0; i < r->host.nr_cpus; i++) {
-		total.events += r->host.cpus[i].sum_events;
-		total.lost += r->host.cpus[i].sum_lost;
-	}
+	for (i = 0; i < r->host.nr_cpus; i++)
+		ring_counts_add(&total, &r->host.cpus[i].sum);
 	return total;
 }
 
+/* Say which CPU has lost events. @what: of the host? */
+static void print_losses(unsigned int cpu, const struct ring_counts *sum, const char *what)
+{
+	if (sum->lost)
+		cmd_note("CPU %u: %" PRIu64 " events%s recorded, %" PRIu64 " lost", cpu,
+			 sum->events, what, sum->lost);
+}
+
 /* Say what was recorded of the host, and which CPUs have lost events. */
-void record_print_host_summary(const struct record *r)
+static void print_host_text(const struct record *r)
 {
 	const struct record_host *host = &r->host;
-	const struct record_counts total = host_total(r);
+	const struct ring_counts total = host_total(r);
 	unsigned int i;
 
-	if (!host->words.nr || (r->quiet && !total.lost))
+	if (!host->words.nr || (r->session.quiet && !total.lost))
 		return;
 	cmd_note("%" PRIu64 " event%s of the host recorded, %" PRIu64 " lost", total.events,
 		 total.events == 1 ? "" : "s", total.lost);
 	for (i = 0; i < host->nr_cpus; i++)
-		if (host->cpus[i].sum_lost)
-			cmd_note("CPU %u: %" PRIu64 " events of the host recorded, %" PRIu64 " lost",
-				 host->cpus[i].id, host->cpus[i].sum_events,
-				 host->cpus[i].sum_lost);
-}
-
-static bool was_cleared(const struct record *r)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->nr_rings; i++)
-		if (r->rings[i].was_cleared)
-			return true;
-	return false;
+		print_losses(host->cpus[i].id, &host->cpus[i].sum, " of the host");
 }
 
 /* Say what was recorded, and which CPUs have lost events. */
-void record_print_summary(const struct record *r)
+static void print_text(const struct record *r)
 {
-	struct record_counts total;
-	char counts[128], filtered[32] = "";
-	bool is_complete = !r->counts_failed && !has_lost_more(r);
+	const struct ring_counts total = record_total(r);
+	const struct knowledge known = look(r);
+	char counts[128], filtered[FILTER_COUNT_SIZE], bytes[BYTES_SIZE];
 	unsigned int i;
 
-	if (r->counts_failed) {
-		print_place(r, UNKNOWN);
+	if (r->session.quiet && !r->counts_failed && !total.lost && !known.lost_more &&
+	    !known.was_cleared)
 		return;
-	}
-	record_total(r, &total);
-	if (r->quiet && !total.lost && is_complete && !was_cleared(r))
-		return;
-	if (r->filter || total.filtered)
-		snprintf(filtered, sizeof(filtered), ", %" PRIu64 " filtered", total.filtered);
 	snprintf(counts, sizeof(counts), "%" PRIu64 " event%s recorded%s, %" PRIu64 "%s lost",
-		 total.events, total.events == 1 ? "" : "s", filtered, total.lost,
-		 is_complete ? "" : " or more");
-	print_place(r, was_cleared(r) ? UNKNOWN : counts);
-	for (i = 0; i < r->nr_rings; i++)
-		print_cpu(&r->rings[i]);
-	if (total.lost && !r->snapshot && !r->size && !r->has_failed)
+		 total.events, total.events == 1 ? "" : "s",
+		 filter_count(r->session.choice.filter || total.filtered, total.filtered, filtered),
+		 total.lost, known.lost_more ? " or more" : "");
+	cmd_note("%s; %s in %s%s", r->counts_failed || known.was_cleared ? UNKNOWN : counts,
+		 size_text(r->file.bytes, bytes),
+		 r->file.nr ? "all; the last file is " : "",
+		 strcmp(r->path, "-") ? r->path : "the output");
+	for (i = 0; i < r->nr_rings && !r->counts_failed; i++) {
+		if (r->rings[i].was_cleared)
+			cmd_note("CPU %u: the ring was cleared meanwhile: its counts are not known",
+				 r->rings[i].cpu);
+		else
+			print_losses(r->rings[i].cpu, &r->rings[i].sum, "");
+	}
+	if (total.lost && !r->counts_failed && !r->snapshot && !r->size && !r->has_failed)
 		cmd_note("larger rings lose less: use --size");
 }
 
@@ -199,7 +183,7 @@ static void print_count(struct printer *p, const char *key, bool is_known, uint6
 		printer_none(p, key);
 }
 
-static void print_counts(struct printer *p, const struct record_counts *counts, bool is_known,
+static void print_counts(struct printer *p, const struct ring_counts *counts, bool is_known,
 			 bool is_loss_known)
 {
 	print_count(p, "events", is_known, counts->events);
@@ -207,34 +191,22 @@ static void print_counts(struct printer *p, const struct record_counts *counts, 
 	print_count(p, "filtered", is_known, counts->filtered);
 }
 
-static void print_host(struct printer *p, const struct record *r)
-{
-	const struct record_counts total = host_total(r);
-
-	printer_object(p, "host");
-	printer_uint(p, "events", total.events);
-	printer_uint(p, "lost", total.lost);
-	printer_end(p);
-}
-
 /* Print the summary as JSON. A number that is not known is null. */
-void record_print_json(const struct record *r)
+static void print_json(const struct record *r)
 {
-	struct printer *p = r->ctx->p;
+	const struct ring_counts total = record_total(r), of_host = host_total(r);
+	const struct knowledge known = look(r);
+	struct printer *p = r->session.ctx->p;
 	const struct record_ring *ring;
-	struct record_counts total;
-	unsigned int i;
 
-	record_total(r, &total);
 	printer_object(p, NULL);
-	printer_str(p, "remote", r->remote->name);
+	printer_str(p, "remote", r->session.name);
 	printer_str(p, "file", r->path);
 	printer_uint(p, "files", r->file.nr + 1);
 	printer_uint(p, "bytes", r->file.bytes);
-	print_counts(p, &total, !r->counts_failed && !was_cleared(r), !has_lost_more(r));
+	print_counts(p, &total, !r->counts_failed && !known.was_cleared, !known.lost_more);
 	printer_array(p, "cpus");
-	for (i = 0; i < r->nr_rings; i++) {
-		ring = &r->rings[i];
+	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
 		printer_object(p, NULL);
 		printer_uint(p, "cpu", ring->cpu);
 		print_counts(p, &ring->sum, !r->counts_failed && !ring->was_cleared,
@@ -242,7 +214,23 @@ void record_print_json(const struct record *r)
 		printer_end(p);
 	}
 	printer_end(p);
-	if (r->host.words.nr)
-		print_host(p, r);
+	if (r->host.words.nr) {
+		printer_object(p, "host");
+		printer_uint(p, "events", of_host.events);
+		printer_uint(p, "lost", of_host.lost);
+		printer_end(p);
+	}
 	printer_end(p);
+}
+
+/* Say what was recorded. Return an exit code. */
+int record_print_summary(const struct record *r)
+{
+	print_text(r);
+	print_host_text(r);
+	if (r->session.ctx->json)
+		print_json(r);
+	if (!r->unwritten || r->has_failed)
+		return EXIT_DONE;
+	return cmd_fail("%" PRIu64 " events could not be written to the file", r->unwritten);
 }

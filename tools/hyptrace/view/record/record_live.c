@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Record what happens: move what the rings hold to the file, until the end is requested.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/message.h"
+#include "session/event_hold.h"
+#include "session/signals.h"
+#include "record.h"
+
+/* All rings are read this often, however little they hold: a crash loses no more than that. */
+#define TICK		(NSEC_PER_SEC / 2)
+
+/* The buffers of the host's tracing are read so often: no poll() says that they fill up. */
+#define HOST_TICK	(NSEC_PER_SEC / 20)
+
+/* Events to take from epoll at once */
+#define READY_MAX	64
+
+/*
+ * Say why the recording ends before it was asked to, of a ring or, if that is NULL, of the host.
+ * Return an exit code.
+ */
+static int fail_drain(struct record *r, const struct record_ring *ring,
+		      const struct hyptrace_error *err)
+{
+	record_hide_status(r);
+	r->has_failed = true;
+	if (err->errnum == ENODEV)
+		return cmd_fail("the remote \"%s\" was unregistered: the recording ends",
+				r->session.name);
+	if (err->errnum == ENOSPC || err->errnum == EDQUOT)
+		return cmd_fail("%s: the recording ends", err->text);
+	if (!ring)
+		return cmd_fail("the host: %s: the recording ends", err->text);
+	return cmd_fail("CPU %u: %s: the recording ends", ring->cpu, err->text);
+}
+
+/*
+ * A drain has ended early: at the limit begin the next file, if there is one. Return LOOP_WAIT to go
+ * on, or an exit code.
+ */
+static int go_on(struct record *r, const struct record_ring *ring, const struct hyptrace_error *err)
+{
+	int code;
+
+	if (err->errnum != EOVERFLOW)
+		return fail_drain(r, ring, err);
+	code = r->rotate ? record_next_file(r) : EXIT_DONE;
+	return code || !r->rotate ? code : LOOP_WAIT;
+}
+
+/* Move what a ring holds to the file, but not for ever what comes meanwhile. Return likewise. */
+static int drain(struct record *r, struct record_ring *ring)
+{
+	/* a sub-buffer may be read in two parts */
+	int64_t left = (ring->nr_subbufs + 1LL) * r->session.remote->subbuf_size;
+	struct hyptrace_error err;
+	int ret = LOOP_WAIT;
+
+	while (ret == LOOP_WAIT && record_drain(r, ring, &left, &err))
+		ret = go_on(r, ring, &err);
+	return ret;
+}
+
+/* The same for what the host has recorded; @partial: also for sub-buffers that are not full. */
+static int drain_host(struct record *r, bool partial)
+{
+	struct hyptrace_error err;
+	int ret = LOOP_WAIT;
+
+	while (ret == LOOP_WAIT && r->host.instance && record_host_drain(r, partial, &err))
+		ret = go_on(r, NULL, &err);
+	return ret;
+}
+
+static int drain_all(struct record *r)
+{
+	int ret = LOOP_WAIT;
+	unsigned int i;
+
+	for (i = 0; i < r->nr_rings && ret == LOOP_WAIT; i++)
+		ret = drain(r, &r->rings[i]);
+	return ret == LOOP_WAIT ? drain_host(r, true) : ret;
+}
+
+static int take(struct loop *l)
+{
+	struct epoll_event ready[READY_MAX];
+	struct record *r = l->arg;
+	int i, ret = LOOP_WAIT, nr = epoll_wait(r->epoll, ready, READY_MAX, 0);
+	struct record_ring *ring;
+	uint64_t now;
+
+	for (i = 0; i < nr; i++)
+		r->rings[ready[i].data.u32].is_ready = true;
+	for (ring = r->rings; ring < r->rings + r->nr_rings && ret == LOOP_WAIT; ring++)
+		if (ring->is_ready)
+			ret = drain(r, ring);
+	now = clock_now(CLOCK_MONOTONIC);
+	if (ret == LOOP_WAIT && now >= r->next_of_host) {
+		ret = drain_host(r, false);
+		r->next_of_host = r->host.has_more ? now : now + HOST_TICK;
+	}
+	if (ret == LOOP_WAIT && now >= r->next) {
+		/* before the rings are read, so that the status line says how full they were */
+		if (record_count(r, RECORD_COUNT_LOOK)) {
+			record_hide_status(r);
+			gaps_watch(&r->session.gaps);
+			record_show_status(r);
+		}
+		ret = drain_all(r);
+		r->next = now + TICK;
+	}
+	/* epoll does not tell again of data that was left */
+	for (ring = r->rings; ring < r->rings + r->nr_rings && ret == LOOP_WAIT; ring++)
+		if (ring->is_ready)
+			ret = LOOP_AGAIN;
+	return ret;
+}
+
+static uint64_t tick(struct loop *l, uint64_t now)
+{
+	const struct record *r = l->arg;
+
+	(void)now;
+	return r->next < r->next_of_host ? r->next : r->next_of_host;
+}
+
+/* Record until the end is requested. Return an exit code. */
+static int run(struct record *r)
+{
+	static const struct loop_ops ops = { .take = take, .tick = tick };
+	struct session *s = &r->session;
+	struct loop *l = &s->loop;
+
+	l->ops = &ops;
+	l->arg = r;
+	l->fd = r->epoll;
+	l->child = &s->child;
+	/* the file may be the output: a write says what is wrong with it */
+	l->ignores_output = true;
+	r->begin = clock_now(CLOCK_MONOTONIC);
+	r->shown_at = r->begin;
+	r->next = r->begin + TICK;
+	r->next_of_host = r->host.instance ? r->begin + HOST_TICK : UINT64_MAX;
+	if (s->duration)
+		l->deadline = r->begin + s->duration;
+	return loop_run(l);
+}
+
+/*
+ * Finish the file. From now on only the user's signals interrupt calls. If a pipe blocks, the next
+ * one ends the program; a file is finished in any case. Return an exit code.
+ */
+static int end_file(struct record *r)
+{
+	int code;
+
+	signal(SIGALRM, SIG_IGN);
+	signals_end_program(record_is_stream(r));
+	code = record_end_file(r);
+	/* the command may still run: a signal ends it, too */
+	signals_end_program(false);
+	return code;
+}
+
+static int set_size(struct record *r, uint64_t bytes)
+{
+	struct hyptrace_settings *settings = hyptrace_settings_new();
+	const struct session *s = &r->session;
+	struct hyptrace_error err;
+	int ret;
+
+	if (!settings)
+		die_no_memory();
+	hyptrace_settings_size(settings, bytes);
+	ret = hyptrace_set(s->ctx->h, s->name, settings, &err);
+	hyptrace_settings_free(settings);
+	return ret ? cmd_fail_verb("resize", s->name, &err) : EXIT_DONE;
+}
+
+/* Make filters and rings what they were, unless that was done. Return an exit code. */
+static int restore(struct record *r)
+{
+	const bool is_sized = r->is_sized;
+
+	if (r->is_filtered)
+		event_release_all(r->session.ctx->h, r->session.name);
+	record_close_rings(r);
+	r->is_filtered = false;
+	r->is_sized = false;
+	return is_sized ? set_size(r, r->session.remote->size_requested) : EXIT_DONE;
+}
+
+/* Take what the rings hold after the end, and finish the file. Return an exit code. */
+static int end(struct record *r, int code)
+{
+	int back, last;
+
+	record_hide_status(r);
+	gaps_look(&r->session.gaps);
+	/* if this fails, the kernel does it when the rings are closed */
+	hyptrace_reader_hold(r->rings[0].reader, NULL, 0, false, NULL);
+	if (r->host.instance)
+		record_host_stop(r);
+	record_count(r, RECORD_COUNT_LOOK);
+	if (!code) {
+		last = drain_all(r);
+		code = last == LOOP_WAIT ? EXIT_DONE : last;
+	}
+	r->counts_failed = !record_count(r, RECORD_COUNT_LAST);
+	if (r->host.instance)
+		record_host_count(r);
+	/* before the file is finished: a signal may end that */
+	back = restore(r);
+	last = end_file(r);
+	if (!last)
+		last = record_print_summary(r);
+	code = code ? code : last;
+	return code ? code : back;
+}
+
+/* Prepare all that the recording needs, and start it. Return an exit code. */
+static int begin(struct record *r)
+{
+	struct session *s = &r->session;
+	int code = EXIT_DONE;
+
+	if (r->size) {
+		code = set_size(r, r->size);
+		r->is_sized = !code;
+	}
+	if (!code && r->host.words.nr)
+		code = record_host_begin ? record_host_begin(r) :
+		       cmd_fail("cannot record the host: this hyptrace was built without libtracefs");
+	if (!code)
+		code = record_open_rings(r);
+	if (!code)
+		code = record_begin_file(r);
+	if (!code && !record_count(r, RECORD_COUNT_BEGIN))
+		code = cmd_fail("cannot read the counters of \"%s\"", s->name);
+	if (!code)
+		code = record_set_filter(r);
+	if (!code)
+		code = record_hold(r);
+	if (!code && r->host.instance)
+		code = record_host_start(r);
+	if (!code)
+		gaps_look(&s->gaps);
+	return code ? code : child_start(&s->child);
+}
+
+/* Return an exit code. */
+int record_live(struct record *r)
+{
+	int code, back;
+
+	/* a write beyond the limit of the process fails instead */
+	signal(SIGXFSZ, SIG_IGN);
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0)
+		return cmd_fail("cannot wait for events: %s", strerror(errno));
+	code = begin(r);
+	if (!code)
+		code = end(r, run(r));
+	else if (r->file.w)
+		/* nothing was recorded */
+		record_abandon_file(r);
+	back = restore(r);
+	if (record_host_end)
+		record_host_end(r);
+	return code ? code : back;
+}
