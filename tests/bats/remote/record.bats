@@ -411,7 +411,7 @@ unrest()
 
 @test "usage errors of record" {
 	run -1 ht record selftest
-	says 'unexpected argument "selftest": events follow --event, and a command follows "--"'
+	says 'unexpected argument "selftest": a command follows "--", events --event'
 	for list in '' ',' ',,'; do
 		run -1 ht record -e "$list"
 		says 'no event given'

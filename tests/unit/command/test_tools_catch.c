@@ -66,16 +66,16 @@ static void few_before(void **state)
 
 	caught = catch_finder_next(finder, false);
 	assert_is(&caught->event, 1, 10);
-	assert_int_equal(caught->before.nr, 0);
-	assert_int_equal(caught->others.nr, 0);
-	assert_int_equal(caught->after.nr, 0);
+	assert_int_equal(caught->around[AROUND_BEFORE].nr, 0);
+	assert_int_equal(caught->around[AROUND_OTHERS].nr, 0);
+	assert_int_equal(caught->around[AROUND_AFTER].nr, 0);
 	caught_free(caught);
 	/* The one that was found before is an event like the others. */
 	caught = catch_finder_next(finder, false);
 	assert_is(&caught->event, 1, 13);
-	assert_int_equal(caught->before.nr, 3);
-	assert_is(&caught->before.events[0], 1, 10);
-	assert_is(&caught->before.events[2], 1, 12);
+	assert_int_equal(caught->around[AROUND_BEFORE].nr, 3);
+	assert_is(&caught->around[AROUND_BEFORE].events[0], 1, 10);
+	assert_is(&caught->around[AROUND_BEFORE].events[2], 1, 12);
 	caught_free(caught);
 	assert_null(catch_finder_next(finder, true));
 	assert_false(catch_finder_waits(finder));
@@ -99,11 +99,11 @@ static void many_before(void **state)
 		find(finder, number % 2, number, number);
 		caught = catch_finder_next(finder, false);
 		assert_is(&caught->event, number % 2, number);
-		assert_int_equal(caught->before.nr, number / 2 < CATCH_BEFORE ?
+		assert_int_equal(caught->around[AROUND_BEFORE].nr, number / 2 < CATCH_BEFORE ?
 				 number / 2 : CATCH_BEFORE);
-		for (i = 0; i < caught->before.nr; i++)
-			assert_is(&caught->before.events[i], number % 2,
-				  number - 2 * (caught->before.nr - i));
+		for (i = 0; i < caught->around[AROUND_BEFORE].nr; i++)
+			assert_is(&caught->around[AROUND_BEFORE].events[i], number % 2,
+				  number - 2 * (caught->around[AROUND_BEFORE].nr - i));
 		caught_free(caught);
 	}
 	catch_finder_free(finder);
@@ -127,9 +127,9 @@ static void sizes(void **state)
 		catch_finder_add(finder, 0, &event, i == 2 * CATCH_BEFORE - 1, 0);
 	}
 	caught = catch_finder_next(finder, false);
-	assert_int_equal(caught->before.nr, CATCH_BEFORE);
-	for (i = 0; i < caught->before.nr; i++) {
-		const struct hyptrace_record *rec = &caught->before.events[i].record;
+	assert_int_equal(caught->around[AROUND_BEFORE].nr, CATCH_BEFORE);
+	for (i = 0; i < caught->around[AROUND_BEFORE].nr; i++) {
+		const struct hyptrace_record *rec = &caught->around[AROUND_BEFORE].events[i].record;
 		const unsigned int number = CATCH_BEFORE - 1 + i;
 
 		memset(data, number, sizeof(data));
@@ -155,12 +155,12 @@ static void others(void **state)
 	add(finder, 0, 30);
 	find(finder, 1, 40, 20);
 	caught = catch_finder_next(finder, false);
-	assert_int_equal(caught->others.nr, 2);
-	assert_is(&caught->others.events[0], 0, 20);
-	assert_is(&caught->others.events[1], 0, 30);
+	assert_int_equal(caught->around[AROUND_OTHERS].nr, 2);
+	assert_is(&caught->around[AROUND_OTHERS].events[0], 0, 20);
+	assert_is(&caught->around[AROUND_OTHERS].events[1], 0, 30);
 	/* this one is older */
-	assert_int_equal(caught->earlier.nr, 1);
-	assert_is(&caught->earlier.events[0], 2, 5);
+	assert_int_equal(caught->around[AROUND_EARLIER].nr, 1);
+	assert_is(&caught->around[AROUND_EARLIER].events[0], 2, 5);
 	caught_free(caught);
 
 	add(finder, 2, 50);
@@ -168,20 +168,20 @@ static void others(void **state)
 	add(finder, 2, 52);
 	find(finder, 1, 60, 49);
 	caught = catch_finder_next(finder, false);
-	assert_int_equal(caught->others.nr, 3);
-	assert_is(&caught->others.events[0], 2, 50);
-	assert_is(&caught->others.events[1], 0, 51);
-	assert_is(&caught->others.events[2], 2, 52);
-	assert_int_equal(caught->before.nr, 1);
-	assert_is(&caught->before.events[0], 1, 40);
+	assert_int_equal(caught->around[AROUND_OTHERS].nr, 3);
+	assert_is(&caught->around[AROUND_OTHERS].events[0], 2, 50);
+	assert_is(&caught->around[AROUND_OTHERS].events[1], 0, 51);
+	assert_is(&caught->around[AROUND_OTHERS].events[2], 2, 52);
+	assert_int_equal(caught->around[AROUND_BEFORE].nr, 1);
+	assert_is(&caught->around[AROUND_BEFORE].events[0], 1, 40);
 	caught_free(caught);
 
 	find(finder, 1, 70, 65);
 	caught = catch_finder_next(finder, false);
-	assert_int_equal(caught->others.nr, 0);
-	assert_int_equal(caught->earlier.nr, 2);
-	assert_is(&caught->earlier.events[0], 0, 51);
-	assert_is(&caught->earlier.events[1], 2, 52);
+	assert_int_equal(caught->around[AROUND_OTHERS].nr, 0);
+	assert_int_equal(caught->around[AROUND_EARLIER].nr, 2);
+	assert_is(&caught->around[AROUND_EARLIER].events[0], 0, 51);
+	assert_is(&caught->around[AROUND_EARLIER].events[1], 2, 52);
 	caught_free(caught);
 	catch_finder_free(finder);
 }
@@ -205,22 +205,22 @@ static void after(void **state)
 	add(finder, 1, 17);
 	caught = catch_finder_next(finder, false);
 	assert_is(&caught->event, 1, 10);
-	assert_int_equal(caught->after.nr, 2);
-	assert_is(&caught->after.events[0], 1, 16);
-	assert_is(&caught->after.events[1], 1, 17);
+	assert_int_equal(caught->around[AROUND_AFTER].nr, 2);
+	assert_is(&caught->around[AROUND_AFTER].events[0], 1, 16);
+	assert_is(&caught->around[AROUND_AFTER].events[1], 1, 17);
 	caught_free(caught);
 	caught = catch_finder_next(finder, false);
 	assert_is(&caught->event, 0, 12);
-	assert_int_equal(caught->after.nr, 2);
-	assert_is(&caught->after.events[0], 0, 13);
-	assert_is(&caught->after.events[1], 0, 14);
+	assert_int_equal(caught->around[AROUND_AFTER].nr, 2);
+	assert_is(&caught->around[AROUND_AFTER].events[0], 0, 13);
+	assert_is(&caught->around[AROUND_AFTER].events[1], 0, 14);
 	caught_free(caught);
 	assert_null(catch_finder_next(finder, false));
 	assert_true(catch_finder_waits(finder));
 	/* At the end it waits no more. */
 	caught = catch_finder_next(finder, true);
 	assert_is(&caught->event, 1, 16);
-	assert_int_equal(caught->after.nr, 1);
+	assert_int_equal(caught->around[AROUND_AFTER].nr, 1);
 	caught_free(caught);
 	assert_false(catch_finder_waits(finder));
 	catch_finder_free(finder);
@@ -241,7 +241,7 @@ static void waits_no_longer(void **state)
 	find(finder, 0, 11, 11);
 	caught = catch_finder_next(finder, false);
 	assert_is(&caught->event, 1, 10);
-	assert_int_equal(caught->after.nr, 0);
+	assert_int_equal(caught->around[AROUND_AFTER].nr, 0);
 	caught_free(caught);
 	assert_null(catch_finder_next(finder, false));
 	/* What is left is freed. */

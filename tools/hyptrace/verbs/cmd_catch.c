@@ -3,13 +3,11 @@
  * hyptrace catch: wait for certain events, or find them in a file, and print each of them with what
  * surrounds it.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "view/catch/catch.h"
 
 /* Events after each one at most */
@@ -126,20 +124,6 @@ static int find_in_file(struct catcher *c)
 	return code;
 }
 
-/* Catch them while they happen. Return an exit code. */
-static int run_live(struct catcher *c)
-{
-	int code = catch_live(c);
-
-	/* not all of them were written */
-	if (code || out_has_failed(&c->session.ctx->out) || (c->session.quiet && !c->nr_missed))
-		return code;
-	cmd_note("%" PRIu64 " event%s caught, %" PRIu64 " missed%s", c->nr_caught,
-		 c->nr_caught == 1 ? "" : "s", c->nr_missed,
-		 c->nr_missed ? " (use larger rings: \"hyptrace set --size\")" : "");
-	return code;
-}
-
 /* Prepare to print the events of the open session. Return an exit code. */
 static int begin(struct catcher *c)
 {
@@ -177,7 +161,7 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	if (!code)
 		code = begin(&c);
 	if (!code)
-		code = s->file ? find_in_file(&c) : run_live(&c);
+		code = s->file ? find_in_file(&c) : catch_live(&c);
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);
 	hyptrace_filter_free(c.filter);

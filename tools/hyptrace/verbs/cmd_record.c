@@ -23,14 +23,8 @@ enum {
 	OPT_SNAPSHOT,
 };
 
-#define FILE_HELP \
-	"Write to FILE (" FILE_DEFAULT "); - is the standard output"
-
 #define SIZE_HELP \
 	"Use rings of this size, in bytes, or units of 1024 with K, M, G or T"
-
-#define SNAPSHOT_HELP \
-	"Save what the rings hold now, and consume nothing"
 
 #define HOST_HELP \
 	"Record these events of the host's own tracing, too: \"kvm:kvm_exit\", a system such as kvm, or a glob, with commas between them; may be repeated"
@@ -39,13 +33,13 @@ enum {
 	"At the limit, begin the next file, and keep N: FILE, FILE.1 and so on, the newest first"
 
 static const struct argp_option options[] = {
-	{ "file", 'o', "FILE", 0, FILE_HELP, 0 },
+	{ "file", 'o', "FILE", 0, "Write to FILE (" FILE_DEFAULT "); - is standard output", 0 },
 	{ "host", OPT_HOST, "EVENT", 0, HOST_HELP, 0 },
 	{ "size", OPT_SIZE, "BYTES", 0, SIZE_HELP, 0 },
 	{ "limit", OPT_LIMIT, "BYTES", 0, "End when the file has so many bytes", 0 },
 	{ "rotate", OPT_ROTATE, "N", 0, ROTATE_HELP, 0 },
 	{ "compress", 'z', NULL, 0, "Compress the file by zstd", 0 },
-	{ "snapshot", OPT_SNAPSHOT, NULL, 0, SNAPSHOT_HELP, 0 },
+	{ "snapshot", OPT_SNAPSHOT, NULL, 0, "Save what the rings hold, and consume nothing", 0 },
 	{ 0 }
 };
 

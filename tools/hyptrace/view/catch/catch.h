@@ -104,7 +104,6 @@ struct catch_cpu *catch_find_cpu(struct catcher *c, unsigned int id);
 void catch_take(struct catcher *c, const struct hyptrace_stream_event *event);
 void catch_flush(struct catcher *c, bool all);
 bool catch_has_enough(const struct catcher *c);
-void catch_print_missed(struct catcher *c, unsigned int cpu, uint64_t missed);
 
 /* catch_stream.c: the rings */
 int catch_begin_stream(struct catcher *c);

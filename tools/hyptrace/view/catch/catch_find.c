@@ -15,8 +15,6 @@
 struct history {
 	/* the events; the data of each is its own */
 	struct hyptrace_stream_event	events[CATCH_BEFORE];
-	/* bytes that the data of each can have */
-	size_t				rooms[CATCH_BEFORE];
 	uint64_t			nr;	/* events so far: number n is at n % CATCH_BEFORE */
 	uint64_t			found;	/* events of the CPU that were found */
 };
@@ -53,13 +51,13 @@ static void free_events(struct catch_events *events)
 
 void caught_free(struct caught *caught)
 {
+	unsigned int i;
+
 	if (!caught)
 		return;
 	free((void *)caught->event.record.data);
-	free_events(&caught->before);
-	free_events(&caught->earlier);
-	free_events(&caught->others);
-	free_events(&caught->after);
+	for (i = 0; i < NR_AROUND; i++)
+		free_events(&caught->around[i]);
 	free(caught);
 }
 
@@ -80,10 +78,10 @@ void catch_finder_free(struct catch_finder *finder)
 	free(finder);
 }
 
-/* Copy an event to memory of its own. */
+/* Copy an event to memory of its own, which that of the event before becomes. */
 static void copy(struct hyptrace_stream_event *to, const struct hyptrace_stream_event *from)
 {
-	void *data = malloc(from->record.size + 1);
+	void *data = realloc((void *)to->record.data, from->record.size + 1);
 
 	if (!data)
 		die_no_memory();
@@ -97,25 +95,8 @@ static void append(struct catch_events *events, const struct hyptrace_stream_eve
 	events->events = reallocarray(events->events, events->nr + 1, sizeof(*events->events));
 	if (!events->events)
 		die_no_memory();
+	events->events[events->nr] = (struct hyptrace_stream_event){};
 	copy(&events->events[events->nr++], event);
-}
-
-static void remember(struct history *cpu, const struct hyptrace_stream_event *event)
-{
-	const unsigned int at = cpu->nr++ % CATCH_BEFORE;
-	struct hyptrace_stream_event *to = &cpu->events[at];
-	void *data = (void *)to->record.data;
-
-	if (event->record.size > cpu->rooms[at] || !data) {
-		free(data);
-		data = malloc(event->record.size + 1);
-		if (!data)
-			die_no_memory();
-		cpu->rooms[at] = event->record.size;
-	}
-	memcpy(data, event->record.data, event->record.size);
-	*to = *event;
-	to->record.data = data;
 }
 
 static uint64_t oldest(const struct history *cpu)
@@ -141,16 +122,10 @@ static void add_other(struct caught *caught, const struct history *cpu, uint64_t
 	for (i = oldest(cpu); i < cpu->nr; i++) {
 		event = &cpu->events[i % CATCH_BEFORE];
 		if (event->record.ts >= begin)
-			append(&caught->others, event);
+			append(&caught->around[AROUND_OTHERS], event);
 		else if (i + 1 == cpu->nr)
-			append(&caught->earlier, event);
+			append(&caught->around[AROUND_EARLIER], event);
 	}
-}
-
-static void sort(struct catch_events *events)
-{
-	if (events->nr)
-		qsort(events->events, events->nr, sizeof(*events->events), compare_times);
 }
 
 static void found(struct catch_finder *finder, unsigned int index,
@@ -165,12 +140,14 @@ static void found(struct catch_finder *finder, unsigned int index,
 		die_no_memory();
 	copy(&caught->event, event);
 	for (j = oldest(cpu); j < cpu->nr; j++)
-		append(&caught->before, &cpu->events[j % CATCH_BEFORE]);
+		append(&caught->around[AROUND_BEFORE], &cpu->events[j % CATCH_BEFORE]);
 	for (i = 0; i < finder->nr_cpus; i++)
 		if (i != index)
 			add_other(caught, &finder->cpus[i], begin);
-	sort(&caught->earlier);
-	sort(&caught->others);
+	for (i = AROUND_EARLIER; i <= AROUND_OTHERS; i++)
+		if (caught->around[i].nr)
+			qsort(caught->around[i].events, caught->around[i].nr, sizeof(*event),
+			      compare_times);
 	*finder->last = caught;
 	finder->last = &caught->next;
 	finder->nr_waiting++;
@@ -183,14 +160,18 @@ static void found(struct catch_finder *finder, unsigned int index,
 void catch_finder_add(struct catch_finder *finder, unsigned int index,
 		      const struct hyptrace_stream_event *event, bool is_match, uint64_t begin)
 {
+	struct history *cpu = &finder->cpus[index];
+	struct catch_events *after;
 	struct caught *caught;
 
-	for (caught = finder->first; caught; caught = caught->next)
-		if (caught->event.cpu == event->cpu && caught->after.nr < finder->after)
-			append(&caught->after, event);
+	for (caught = finder->first; caught; caught = caught->next) {
+		after = &caught->around[AROUND_AFTER];
+		if (caught->event.cpu == event->cpu && after->nr < finder->after)
+			append(after, event);
+	}
 	if (is_match)
 		found(finder, index, event, begin);
-	remember(&finder->cpus[index], event);
+	copy(&cpu->events[cpu->nr++ % CATCH_BEFORE], event);
 }
 
 /* Let the time pass for events that are not complete. */
@@ -216,8 +197,8 @@ struct caught *catch_finder_next(struct catch_finder *finder, bool all)
 	struct caught *caught = finder->first;
 
 	if (!caught ||
-	    (!all && caught->after.nr < finder->after && caught->age < CATCH_AGE_MAX &&
-	     finder->nr_waiting <= CATCH_WAITING_MAX))
+	    (!all && caught->around[AROUND_AFTER].nr < finder->after &&
+	     caught->age < CATCH_AGE_MAX && finder->nr_waiting <= CATCH_WAITING_MAX))
 		return NULL;
 	finder->nr_waiting--;
 	finder->first = caught->next;

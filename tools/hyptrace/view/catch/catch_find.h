@@ -22,16 +22,20 @@ struct catch_events {
 	unsigned int			nr;
 };
 
+/* The events around one, each list in the order of time */
+enum {
+	AROUND_BEFORE,	/* the last events of its CPU before it */
+	AROUND_EARLIER,	/* the last event of each other CPU that recorded nothing while it lasted */
+	AROUND_OTHERS,	/* what the other CPUs recorded while it lasted */
+	AROUND_AFTER,	/* the next events of its CPU */
+	NR_AROUND
+};
+
 /* An event that was found */
 struct caught {
 	struct caught			*next;	/* the one that was found after it */
 	struct hyptrace_stream_event	event;
-	struct catch_events		before;	/* the last events of its CPU before it */
-	/* the last event of each other CPU that recorded nothing while it lasted */
-	struct catch_events		earlier;
-	/* what the other CPUs recorded while it lasted; both are in the order of time */
-	struct catch_events		others;
-	struct catch_events		after;	/* the next events of its CPU */
+	struct catch_events		around[NR_AROUND];
 	unsigned int			age;	/* calls of catch_finder_age() since then */
 };
 

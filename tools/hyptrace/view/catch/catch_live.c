@@ -7,12 +7,14 @@
  * firings of each CPU. What it has counted, and what was not in the ring any more, was missed.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
+#include "output/printer.h"
 #include "session/event_hold.h"
 #include "session/select.h"
 #include "catch.h"
@@ -88,11 +90,18 @@ static uint64_t count_open(const struct catch_cpu *cpu, uint64_t notified, uint6
 static void find_missed(struct catcher *c, struct catch_cpu *cpu, uint64_t notified, uint64_t found)
 {
 	const uint64_t missed = count_open(cpu, notified, found);
+	struct printer *p = c->session.ctx->p;
 
 	if (!missed)
 		return;
 	cpu->missed += missed;
-	catch_print_missed(c, cpu->id, missed);
+	c->nr_missed += missed;
+	printer_line(p, STYLE_BAD,
+		     "MISSED %" PRIu64 " event%s on CPU %u: overwritten before %s could be read",
+		     missed, missed == 1 ? "" : "s", cpu->id, missed == 1 ? "it" : "they");
+	printer_uint(p, "cpu", cpu->id);
+	printer_uint(p, "missed", missed);
+	printer_end(p);
 }
 
 /* Compare what has fired until now, once all of that was taken. */
@@ -317,15 +326,14 @@ static int check(const struct hyptrace_remote *remote)
 	return EXIT_DONE;
 }
 
-static int open_file(struct catcher *c)
+/* Say what was caught, unless not all of it was written. */
+static void note_counts(const struct catcher *c)
 {
-	const struct session *s = &c->session;
-	struct hyptrace_error err;
-
-	if (!c->path)
-		return EXIT_DONE;
-	c->w = hyptrace_file_create(c->path, s->ctx->h, s->name, 0, s->command_line, &err);
-	return c->w ? EXIT_DONE : cmd_fail("cannot write to %s: %s", c->path, err.text);
+	if (out_has_failed(&c->session.ctx->out) || (c->session.quiet && !c->nr_missed))
+		return;
+	cmd_note("%" PRIu64 " event%s caught, %" PRIu64 " missed%s", c->nr_caught,
+		 c->nr_caught == 1 ? "" : "s", c->nr_missed,
+		 c->nr_missed ? " (use larger rings: \"hyptrace set --size\")" : "");
 }
 
 /* Catch events until the end is requested. Return an exit code. */
@@ -347,9 +355,11 @@ int catch_live(struct catcher *c)
 	l->listener = hyptrace_listener_open(s->ctx->h, &err);
 	if (!l->listener)
 		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
-	code = open_file(c);
-	if (code)
-		return code;
+	if (c->path) {
+		c->w = hyptrace_file_create(c->path, s->ctx->h, s->name, 0, s->command_line, &err);
+		if (!c->w)
+			return cmd_fail("cannot write to %s: %s", c->path, err.text);
+	}
 	/* what EL2 needs for its counters is no event before the first one that is caught */
 	code = catch_begin_counting(c);
 	if (!code)
@@ -376,5 +386,7 @@ int catch_live(struct catcher *c)
 		hyptrace_file_abandon(c->w);
 	}
 	end = catch_end_counting(c);
+	if (!code && !end)
+		note_counts(c);
 	return code ? code : end;
 }

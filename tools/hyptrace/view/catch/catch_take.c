@@ -34,8 +34,7 @@ static bool accept(const struct hyptrace_stream_event *event, void *arg)
 /* Find the event to catch, and parse its filter. Return an exit code. */
 static int find_event(struct catcher *c)
 {
-	const char *name = c->name;
-	const struct words words = { .words = &name, .nr = 1 };
+	const struct words words = { .words = (const char *[]){ c->name }, .nr = 1 };
 	const struct session *s = &c->session;
 	struct event_choice choice = {};
 	struct hyptrace_error err;
@@ -45,17 +44,17 @@ static int find_event(struct catcher *c)
 
 	code = cmd_choose_events("catch", s->events, s->nr_events, &words, &choice);
 	event_choice_free(&choice);
-	for (i = 0; i < s->nr_events && !code; i++)
-		if (!strcmp(s->events[i]->name, name))
-			c->event = s->events[i];
-	if (!code && !c->event)
-		return cmd_fail("cannot catch \"%s\": it is no single event (see \"hyptrace list\")",
-				name);
-	for (i = 0; !code && i < c->event->nr_fields; i++)
-		if (!strcmp(c->event->fields[i]->name, "duration"))
-			c->duration = c->event->fields[i];
-	if (code || !c->text)
+	if (code)
 		return code;
+	for (i = 0; i < s->nr_events; i++)
+		if (!strcmp(s->events[i]->name, c->name))
+			c->event = s->events[i];
+	if (!c->event)
+		return cmd_fail("cannot catch \"%s\": it is no single event (see \"hyptrace list\")",
+				c->name);
+	c->duration = hyptrace_event_field(c->event, "duration");
+	if (!c->text)
+		return EXIT_DONE;
 	c->filter = hyptrace_filter_parse(c->event, c->text, &at, &err);
 	if (!c->filter && err.errnum == ENOMEM)
 		die_no_memory();
@@ -133,6 +132,17 @@ void catch_take(struct catcher *c, const struct hyptrace_stream_event *next)
 	catch_flush(c, false);
 }
 
+/* What is around an event, in JSON and in text */
+static const struct {
+	const char	*key;
+	const char	*title;
+} parts[NR_AROUND] = {
+	[AROUND_BEFORE]	 = { "before", "before" },
+	[AROUND_EARLIER] = { "earlier", "last on other CPUs before it began" },
+	[AROUND_OTHERS]	 = { "meanwhile", "meanwhile on other CPUs" },
+	[AROUND_AFTER]	 = { "after", "after" },
+};
+
 static void print_lost(struct catcher *c, const struct hyptrace_stream_event *event)
 {
 	if (!event->record.lost)
@@ -156,23 +166,21 @@ static void print_text(struct catcher *c, const struct caught *caught)
 {
 	const unsigned int cpu = caught->event.cpu;
 	struct out *out = &c->session.ctx->out;
+	unsigned int i;
 
 	out_printf(out, "%scaught %" PRIu64 ":\n", c->nr_caught > 1 ? "\n" : "", c->nr_caught);
 	lines_event(&c->lines, cpu, &caught->event.record);
 	catch_print_usual(c, &caught->event.record);
-	if (caught->before.nr || caught->event.record.lost)
-		out_printf(out, "before on CPU %u:\n", cpu);
-	print_events(c, &caught->before);
-	print_lost(c, &caught->event);
-	if (caught->earlier.nr)
-		out_puts(out, "last on other CPUs before it began:\n");
-	print_events(c, &caught->earlier);
-	if (caught->others.nr)
-		out_puts(out, "meanwhile on other CPUs:\n");
-	print_events(c, &caught->others);
-	if (caught->after.nr)
-		out_printf(out, "after on CPU %u:\n", cpu);
-	print_events(c, &caught->after);
+	for (i = 0; i < NR_AROUND; i++) {
+		const bool is_own = i == AROUND_BEFORE || i == AROUND_AFTER;
+		const bool has_lost = i == AROUND_BEFORE && caught->event.record.lost;
+
+		if (caught->around[i].nr || has_lost)
+			out_printf(out, is_own ? "%s on CPU %u:\n" : "%s:\n", parts[i].title, cpu);
+		print_events(c, &caught->around[i]);
+		if (has_lost)
+			print_lost(c, &caught->event);
+	}
 }
 
 static void print_object(struct catcher *c, const char *key,
@@ -184,28 +192,21 @@ static void print_object(struct catcher *c, const char *key,
 	printer_json(c->session.ctx->p, key, object, len);
 }
 
-static void print_array(struct catcher *c, const char *key, const struct catch_events *events)
-{
-	unsigned int i;
-
-	printer_array(c->session.ctx->p, key);
-	for (i = 0; i < events->nr; i++)
-		print_object(c, NULL, &events->events[i]);
-	printer_end(c->session.ctx->p);
-}
-
 static void print_json(struct catcher *c, const struct caught *caught)
 {
 	struct printer *p = c->session.ctx->p;
+	unsigned int i, j;
 
 	printer_line(p, STYLE_PLAIN, "%s", "");
 	printer_uint(p, "caught", c->nr_caught);
 	print_object(c, "event", &caught->event);
 	catch_print_usual(c, &caught->event.record);
-	print_array(c, "before", &caught->before);
-	print_array(c, "earlier", &caught->earlier);
-	print_array(c, "meanwhile", &caught->others);
-	print_array(c, "after", &caught->after);
+	for (i = 0; i < NR_AROUND; i++) {
+		printer_array(p, parts[i].key);
+		for (j = 0; j < caught->around[i].nr; j++)
+			print_object(c, NULL, &caught->around[i].events[j]);
+		printer_end(p);
+	}
 	printer_end(p);
 }
 
@@ -227,17 +228,4 @@ void catch_flush(struct catcher *c, bool all)
 		}
 		caught_free(caught);
 	}
-}
-
-void catch_print_missed(struct catcher *c, unsigned int cpu, uint64_t missed)
-{
-	struct printer *p = c->session.ctx->p;
-
-	c->nr_missed += missed;
-	printer_line(p, STYLE_BAD,
-		     "MISSED %" PRIu64 " event%s on CPU %u: overwritten before %s could be read",
-		     missed, missed == 1 ? "" : "s", cpu, missed == 1 ? "it" : "they");
-	printer_uint(p, "cpu", cpu);
-	printer_uint(p, "missed", missed);
-	printer_end(p);
 }

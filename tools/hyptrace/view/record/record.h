@@ -33,6 +33,8 @@ struct record_ring {
 	bool			is_ready;	/* it holds data that is to be read now */
 	bool			lost_more;	/* a snapshot has gaps of unknown size */
 	bool			was_cleared;	/* the counts of a file are not known */
+	/* events that the file before has not, since the disk was full */
+	uint64_t		unwritten;
 };
 
 /* The file that is being written, and the one before */
@@ -51,8 +53,6 @@ struct record_file {
 	bool				has_failed;	/* any file could not be finished */
 	uint64_t			bytes;		/* of the files that have ended */
 	uint64_t			ended_bytes;	/* of the file before */
-	/* events that it has not, since the disk was full: of each ring, then of each host's CPU */
-	uint64_t			*unwritten;
 };
 
 /* The host's events of a CPU */
@@ -63,6 +63,7 @@ struct record_host_cpu {
 	/* since the instance was made, when the current file began */
 	uint64_t		lost;
 	struct ring_counts	sum;		/* of the files that have ended */
+	uint64_t		unwritten;	/* as of a ring */
 };
 
 /* The host's own tracing, which --host records, too */
@@ -135,8 +136,6 @@ int record_set_filter(struct record *r);
 int record_open_rings(struct record *r);
 int record_hold(struct record *r);
 void record_close_rings(struct record *r);
-int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
-		 struct hyptrace_error *err);
 bool record_count(struct record *r, enum record_count how);
 struct ring_counts record_total(const struct record *r);
 
@@ -156,8 +155,7 @@ int record_print_summary(const struct record *r);
 /* record_host.c: absent without libtracefs; record_host_begin() makes host.instance */
 #define ABSENT	__attribute__((weak))
 ABSENT int record_host_begin(struct record *r);
-ABSENT int record_host_start(struct record *r);
-ABSENT void record_host_stop(struct record *r);
+ABSENT int record_host_switch(struct record *r, bool on);
 ABSENT void record_host_end(struct record *r);
 ABSENT int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err);
 ABSENT void record_host_count(struct record *r);

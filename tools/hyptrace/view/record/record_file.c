@@ -16,9 +16,6 @@
 #include "output/message.h"
 #include "record.h"
 
-/* Between the name of an older file and its age */
-#define AGE	".%" PRIu64
-
 /* is the output something that cannot be renamed? */
 bool record_is_stream(const struct record *r)
 {
@@ -37,15 +34,6 @@ bool record_is_stdout(const struct record *r)
 	return !stat(r->path, &file) && !fstat(STDOUT_FILENO, &output) &&
 	       file.st_dev == output.st_dev && file.st_ino == output.st_ino &&
 	       !S_ISCHR(file.st_mode);
-}
-
-static char *name_of(const struct record *r)
-{
-	char *name;
-
-	if (asprintf(&name, r->file.nr % 2 ? "%s.next" : "%s", r->path) < 0)
-		die_no_memory();
-	return name;
 }
 
 void record_abandon_file(struct record *r)
@@ -69,7 +57,8 @@ int record_begin_file(struct record *r)
 	struct hyptrace_error err;
 	uint64_t size;
 
-	file->name = name_of(r);
+	if (asprintf(&file->name, file->nr % 2 ? "%s.next" : "%s", r->path) < 0)
+		die_no_memory();
 	file->w = hyptrace_file_create_host(file->name, s->ctx->h, s->name,
 					    r->compress ? HYPTRACE_FILE_ZSTD : 0, s->command_line,
 					    r->host.words.nr ? &host : NULL, sizeof(host), &err);
@@ -92,7 +81,7 @@ static char *aged(const struct record *r, uint64_t age)
 {
 	char *name;
 
-	if (asprintf(&name, "%s" AGE, r->path, age) < 0)
+	if (asprintf(&name, "%s.%" PRIu64, r->path, age) < 0)
 		die_no_memory();
 	return name;
 }
@@ -136,47 +125,28 @@ static void release_file_before(const struct record *r)
 	free(before);
 }
 
-static int rename_ended(const struct record *r)
-{
-	return strcmp(r->file.ended_name, r->path) ? rename(r->file.ended_name, r->path) : 0;
-}
-
 /* Write what waits, and count the events that the disk had no room for. */
 static void count_unwritten(struct record *r)
 {
-	struct record_file *file = &r->file;
-	uint64_t *unwritten = file->unwritten;
-	unsigned int i;
+	struct hyptrace_file_writer *w = r->file.ended;
+	struct record_host_cpu *cpu;
+	struct record_ring *ring;
 
-	hyptrace_file_end_data(file->ended);
-	for (i = 0; i < r->nr_rings; i++)
-		*unwritten++ = hyptrace_file_unwritten(file->ended, r->rings[i].cpu);
-	for (i = 0; i < r->host.nr_cpus; i++)
-		*unwritten++ = hyptrace_file_unwritten(file->ended,
-						       r->host.cpus[i].id | HYPTRACE_FILE_OF_HOST);
+	hyptrace_file_end_data(w);
+	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++)
+		ring->unwritten = hyptrace_file_unwritten(w, ring->cpu);
+	for (cpu = r->host.cpus; cpu < r->host.cpus + r->host.nr_cpus; cpu++)
+		cpu->unwritten = hyptrace_file_unwritten(w, cpu->id | HYPTRACE_FILE_OF_HOST);
 }
 
-/* Events that were counted are lost. Return their number. */
-static uint64_t lose(struct ring_counts *counts, uint64_t nr)
+/* Events that were counted are lost. */
+static void lose(struct record *r, struct ring_counts *counts, uint64_t *unwritten)
 {
 	/* not all are counted if the ring was cleared */
-	counts->events -= nr < counts->events ? nr : counts->events;
-	counts->lost += nr;
-	return nr;
-}
-
-/* Count as lost what the file before has not. */
-static void correct_counts(struct record *r)
-{
-	const uint64_t *unwritten = r->file.unwritten;
-	unsigned int i;
-
-	for (i = 0; unwritten && i < r->nr_rings; i++)
-		r->unwritten += lose(&r->rings[i].sum, *unwritten++);
-	for (i = 0; unwritten && i < r->host.nr_cpus; i++)
-		r->unwritten += lose(&r->host.cpus[i].sum, *unwritten++);
-	free(r->file.unwritten);
-	r->file.unwritten = NULL;
+	counts->events -= *unwritten < counts->events ? *unwritten : counts->events;
+	counts->lost += *unwritten;
+	r->unwritten += *unwritten;
+	*unwritten = 0;
 }
 
 static void *finish(void *arg)
@@ -196,7 +166,7 @@ static void *finish(void *arg)
 		file->failed = true;
 	} else if (hyptrace_file_finish(file->ended, &file->err)) {
 		file->failed = true;
-	} else if (rename_ended(r)) {
+	} else if (strcmp(file->ended_name, r->path) && rename(file->ended_name, r->path)) {
 		snprintf(file->err.text, sizeof(file->err.text), "cannot rename %s to %s: %s",
 			 file->ended_name, r->path, strerror(errno));
 		file->failed = true;
@@ -215,11 +185,15 @@ static void *finish(void *arg)
 static int wait_for_finisher(struct record *r)
 {
 	struct record_file *file = &r->file;
+	unsigned int i;
 
 	if (file->is_finishing)
 		pthread_join(file->finisher, NULL);
 	file->is_finishing = false;
-	correct_counts(r);
+	for (i = 0; i < r->nr_rings; i++)
+		lose(r, &r->rings[i].sum, &r->rings[i].unwritten);
+	for (i = 0; i < r->host.nr_cpus; i++)
+		lose(r, &r->host.cpus[i].sum, &r->host.cpus[i].unwritten);
 	file->bytes += file->ended_bytes;
 	file->ended_bytes = 0;
 	free(file->ended_name);
@@ -239,9 +213,6 @@ static int end_current(struct record *r)
 
 	file->ended = file->w;
 	file->ended_name = file->name;
-	file->unwritten = calloc(r->nr_rings + r->host.nr_cpus, sizeof(*file->unwritten));
-	if (!file->unwritten)
-		die_no_memory();
 	gaps_set_file(&r->session.gaps, NULL);
 	file->w = NULL;
 	file->name = NULL;

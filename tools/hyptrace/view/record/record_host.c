@@ -209,19 +209,6 @@ static int open_cpus(struct record *r)
 	return code;
 }
 
-/* Prepare to read sub-buffers. Return an exit code. */
-static int open_pipe(struct record_host *host)
-{
-	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
-	host->kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
-	if (!host->subbufs || !host->kbuf)
-		die_no_memory();
-	if (!pipe2(host->pipe, O_CLOEXEC))
-		return EXIT_DONE;
-	host->pipe[0] = -1;
-	return fail("cannot make a pipe");
-}
-
 static int enable_events(struct record_host *host)
 {
 	unsigned int i;
@@ -272,19 +259,25 @@ int record_host_begin(struct record *r)
 		code = record_host_read_formats(host);
 	if (!code)
 		code = open_cpus(r);
-	if (!code)
-		code = open_pipe(host);
-	return code ? code : enable_events(host);
+	if (code)
+		return code;
+	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
+	host->kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
+	if (!host->subbufs || !host->kbuf)
+		die_no_memory();
+	if (!pipe2(host->pipe, O_CLOEXEC))
+		return enable_events(host);
+	host->pipe[0] = -1;
+	return fail("cannot make a pipe");
 }
 
-int record_host_start(struct record *r)
+/* Start or stop the host's tracing. Return an exit code. */
+int record_host_switch(struct record *r, bool on)
 {
-	return write_file(&r->host, "tracing_on", "1");
-}
+	int code = write_file(&r->host, "tracing_on", on ? "1" : "0");
 
-void record_host_stop(struct record *r)
-{
-	r->host.is_stopped = !write_file(&r->host, "tracing_on", "0");
+	r->host.is_stopped = !on && !code;
+	return code;
 }
 
 void record_host_end(struct record *r)
@@ -337,30 +330,22 @@ static size_t room_for(struct record *r)
 /* Read full sub-buffers. Return their bytes, 0 if there are none, or a negative errno. */
 static ssize_t read_full(struct record_host *host, int fd, size_t size)
 {
-	ssize_t got, n, done = 0;
+	ssize_t n;
 
-	do {
-		got = splice(fd, NULL, host->pipe[1], NULL, size, SPLICE_F_NONBLOCK);
-	} while (got < 0 && errno == EINTR);
-	if (got <= 0)
-		return got && !is_nothing() ? -errno : 0;
-	while (done < got) {
-		n = read(host->pipe[0], host->subbufs + done, got - done);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		done += n > 0 ? n : 0;
-	}
-	return got - got % host->subbuf_size;
+	n = TEMP_FAILURE_RETRY(splice(fd, NULL, host->pipe[1], NULL, size, SPLICE_F_NONBLOCK));
+	/* all of it is in the pipe */
+	if (n > 0)
+		n = TEMP_FAILURE_RETRY(read(host->pipe[0], host->subbufs, n));
+	if (n < 0)
+		return is_nothing() ? 0 : -errno;
+	return n - n % host->subbuf_size;
 }
 
 /* Read a sub-buffer that may not be full. Return likewise. */
 static ssize_t read_partial(struct record_host *host, int fd)
 {
-	ssize_t n;
+	ssize_t n = TEMP_FAILURE_RETRY(read(fd, host->subbufs, host->subbuf_size));
 
-	do {
-		n = read(fd, host->subbufs, host->subbuf_size);
-	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return is_nothing() ? 0 : -errno;
 	return n == (ssize_t)host->subbuf_size ? n : 0;

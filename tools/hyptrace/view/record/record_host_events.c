@@ -59,84 +59,81 @@ static void add_event(struct record_host *host, const char *system, const char *
 		die_no_memory();
 }
 
-/* Add the events of a system that words name, and note which words have named one. */
-static void choose_of_system(struct record_host *host, const char *system, bool *used)
+/* List all events of tracefs. Return an exit code. */
+static int list_events(struct record_host *host)
 {
-	char **events = tracefs_system_events(NULL, system), **event;
-	bool named;
-	unsigned int i;
+	char **systems = tracefs_event_systems(NULL), **system, **events, **event;
 
-	for (event = events; event && *event; event++) {
-		named = false;
-		for (i = 0; i < host->words.nr; i++) {
-			if (!is_named(host->words.words[i], system, *event))
-				continue;
-			used[i] = true;
-			named = true;
-		}
-		if (named)
-			add_event(host, system, *event);
+	if (!systems && errno == ENOENT)
+		return cmd_fail("cannot record the host: this kernel has no tracefs, or it is not mounted");
+	if (!systems)
+		return cmd_fail("cannot record the host: cannot read the events of tracefs: %s",
+				strerror(errno));
+	for (system = systems; *system; system++) {
+		events = strcmp(*system, TRACERS) ? tracefs_system_events(NULL, *system) : NULL;
+		for (event = events; event && *event; event++)
+			add_event(host, *system, *event);
+		tracefs_list_free(events);
 	}
-	tracefs_list_free(events);
-}
-
-/* Is a word nearer than what was found in other systems, as "SYSTEM:EVENT"? */
-static bool is_nearer(const char *name, const char *meant, const char *word)
-{
-	const char *colon = meant ? strchr(meant, ':') : NULL, *best = colon ? colon + 1 : meant;
-
-	return hyptrace_nearest(name, best, word) != best;
+	tracefs_list_free(systems);
+	return EXIT_DONE;
 }
 
 /* Say that no event has a name, and which one or which system was probably meant. */
-static int fail_unknown(char **systems, const char *word)
+static int fail_unknown(const struct record_host *host, const char *word)
 {
-	const char *colon = strchr(word, ':'), *name = colon ? colon + 1 : word, *near;
-	char **system, **event, **events, *meant = NULL;
+	const char *colon = strchr(word, ':'), *name = colon ? colon + 1 : word;
+	const char *best = NULL, *system = NULL, *near;
+	unsigned int i;
 
-	for (system = systems; *system && !strpbrk(word, "*?["); system++) {
-		if (!strcmp(*system, TRACERS))
-			continue;
-		events = tracefs_system_events(NULL, *system);
-		near = colon ? NULL : hyptrace_nearest(name, NULL, *system);
-		for (event = events; event && *event; event++)
-			near = hyptrace_nearest(name, near, *event);
-		if (near && is_nearer(name, meant, near)) {
-			free(meant);
-			if (asprintf(&meant, near == *system ? "%s" : "%s:%s", *system, near) < 0)
-				die_no_memory();
-		}
-		tracefs_list_free(events);
+	for (i = 0; i < host->nr_events && !strpbrk(word, "*?["); i++) {
+		near = colon ? best : hyptrace_nearest(name, best, host->systems[i]);
+		if (near != best)
+			system = NULL;
+		best = hyptrace_nearest(name, near, host->names[i]);
+		if (best != near)
+			system = host->systems[i];
 	}
-	cmd_fail("cannot record the host: tracefs has no event \"%s\"%s%s%s", word,
-		 meant ? "; did you mean \"" : "", meant ? meant : "", meant ? "\"?" : "");
-	free(meant);
-	return EXIT_REFUSED;
+	if (!best)
+		return cmd_fail("cannot record the host: tracefs has no event \"%s\"", word);
+	return cmd_fail("cannot record the host: tracefs has no event \"%s\"; did you mean \"%s%s%s\"?",
+			word, system ?: "", system ? ":" : "", best);
 }
 
 /* Find the events that --host names. Return an exit code. */
 int record_host_choose(struct record_host *host)
 {
-	char **systems = tracefs_event_systems(NULL), **system;
-	bool *used = calloc(host->words.nr + 1, sizeof(*used));
-	int code = EXIT_DONE;
-	unsigned int i;
+	const struct words *words = &host->words;
+	int code = list_events(host);
+	unsigned int i, j, nr = 0;
+	bool *named;
 
-	if (!used)
+	named = calloc(host->nr_events + 1, sizeof(*named));
+	if (!named)
 		die_no_memory();
-	for (system = systems; system && *system; system++)
-		if (strcmp(*system, TRACERS))
-			choose_of_system(host, *system, used);
-	if (!systems)
-		code = cmd_fail("cannot record the host: %s%s", errno == ENOENT ?
-				"this kernel has no tracefs, or it is not mounted" :
-				"cannot read the events of tracefs: ",
-				errno == ENOENT ? "" : strerror(errno));
-	for (i = 0; i < host->words.nr && !code; i++)
-		if (!used[i])
-			code = fail_unknown(systems, host->words.words[i]);
-	tracefs_list_free(systems);
-	free(used);
+	for (i = 0; i < words->nr && !code; i++) {
+		bool found = false;
+
+		for (j = 0; j < host->nr_events; j++) {
+			if (!is_named(words->words[i], host->systems[j], host->names[j]))
+				continue;
+			named[j] = true;
+			found = true;
+		}
+		if (!found)
+			code = fail_unknown(host, words->words[i]);
+	}
+	for (j = 0; j < host->nr_events; j++) {
+		if (!named[j]) {
+			free(host->systems[j]);
+			free(host->names[j]);
+			continue;
+		}
+		host->systems[nr] = host->systems[j];
+		host->names[nr++] = host->names[j];
+	}
+	host->nr_events = nr;
+	free(named);
 	return code;
 }
 

@@ -44,8 +44,8 @@ static int fail_drain(struct record *r, const struct record_ring *ring,
 }
 
 /*
- * A drain has ended early: at the limit begin the next file, if there is one. Return LOOP_WAIT to go
- * on, or an exit code.
+ * A drain has ended early: at the limit begin the next file, if there is one. Return LOOP_WAIT to
+ * go on, or an exit code.
  */
 static int go_on(struct record *r, const struct record_ring *ring, const struct hyptrace_error *err)
 {
@@ -57,16 +57,27 @@ static int go_on(struct record *r, const struct record_ring *ring, const struct 
 	return code || !r->rotate ? code : LOOP_WAIT;
 }
 
-/* Move what a ring holds to the file, but not for ever what comes meanwhile. Return likewise. */
+/*
+ * Move what a ring holds to the file. A CPU may record as fast as this reads, so that there is no
+ * end: the ring is then marked as ready. Return likewise.
+ */
 static int drain(struct record *r, struct record_ring *ring)
 {
 	/* a sub-buffer may be read in two parts */
 	int64_t left = (ring->nr_subbufs + 1LL) * r->session.remote->subbuf_size;
+	const int fd = hyptrace_reader_fd(ring->reader);
 	struct hyptrace_error err;
 	int ret = LOOP_WAIT;
+	int64_t n = 1;
 
-	while (ret == LOOP_WAIT && record_drain(r, ring, &left, &err))
-		ret = go_on(r, ring, &err);
+	while (n && left > 0 && ret == LOOP_WAIT) {
+		n = hyptrace_file_splice(r->file.w, ring->cpu, fd, &err);
+		if (n < 0)
+			ret = go_on(r, ring, &err);
+		else
+			left -= n;
+	}
+	ring->is_ready = n > 0;
 	return ret;
 }
 
@@ -210,7 +221,7 @@ static int end(struct record *r, int code)
 	/* if this fails, the kernel does it when the rings are closed */
 	hyptrace_reader_hold(r->rings[0].reader, NULL, 0, false, NULL);
 	if (r->host.instance)
-		record_host_stop(r);
+		record_host_switch(r, false);
 	record_count(r, RECORD_COUNT_LOOK);
 	if (!code) {
 		last = drain_all(r);
@@ -252,7 +263,7 @@ static int begin(struct record *r)
 	if (!code)
 		code = record_hold(r);
 	if (!code && r->host.instance)
-		code = record_host_start(r);
+		code = record_host_switch(r, true);
 	if (!code)
 		gaps_look(&s->gaps);
 	return code ? code : child_start(&s->child);

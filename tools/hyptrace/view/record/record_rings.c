@@ -92,7 +92,7 @@ static int add_ring(struct record *r, unsigned int cpu)
 	if (!ring->reader && err.errnum == ENXIO && !(s->ctx->have_cpus && !s->ctx->cpus.all))
 		return EXIT_DONE;
 	ring->cpu = cpu;
-	r->nr_rings += ring->reader != NULL;
+	r->nr_rings += !!ring->reader;
 	if (!ring->reader ||
 	    hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err))
 		return cmd_fail_ring(s->ctx, s->name, cpu, &err, BUSY_HINT);
@@ -152,25 +152,6 @@ void record_close_rings(struct record *r)
 		hyptrace_reader_close(r->rings[i].reader);
 		r->rings[i].reader = NULL;
 	}
-}
-
-/*
- * Move what a ring holds to the file. A CPU may record as fast as this reads, so that there is no
- * end: the ring is then marked as ready.
- */
-int record_drain(struct record *r, struct record_ring *ring, int64_t *left,
-		 struct hyptrace_error *err)
-{
-	const int fd = hyptrace_reader_fd(ring->reader);
-	int64_t n;
-
-	do {
-		n = hyptrace_file_splice(r->file.w, ring->cpu, fd, err);
-		if (n > 0)
-			*left -= n;
-	} while (n > 0 && *left > 0);
-	ring->is_ready = n > 0;
-	return n < 0 ? n : 0;
 }
 
 /* The counts of a file end, as if all of it could be written. */
