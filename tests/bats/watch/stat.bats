@@ -254,7 +254,7 @@ gap()
 	done
 	ht enable --stop guest_exit
 	ht start
-	gap 'guest_exit on CPU 0 at [0-9.]*: the recording has stopped (use "hyptrace start" to resume it)' \
+	gap 'guest_exit on CPU 0 at [0-9.]*: stop: the recording has stopped (use "hyptrace start" to resume it)' \
 		strace -c -- "${work[@]}"
 	for verb in 'stat -q --by exit' 'record -q -e all -o t.dat'; do
 		# shellcheck disable=SC2086 # words
