@@ -114,7 +114,7 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 		.ctx = ctx,
 		.takes = SESSION_QUIET | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
 			 SESSION_COUNT | SESSION_DURATION | SESSION_COMMAND | SESSION_BOUND |
-			 SESSION_WORDS | SESSION_HOLDS_FILTERS,
+			 SESSION_WORDS | SESSION_HOLDS_FILTERS | SESSION_GAPS,
 		.ops = &strace_ops,
 		.arg = &s,
 	};
