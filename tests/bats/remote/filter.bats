@@ -29,6 +29,18 @@ points()
 	same "$stderr" "hyptrace: 3 events printed, 15 filtered, 82 discarded, 0 lost"
 }
 
+@test "EL2 itself filters the events that only the stream enables" {
+	stream_begin -F 'id == 3 || id == 30' selftest
+	same "$(ht -j list | jq -r '.[0].events[] | select(.name == "selftest").filter')" 'id == 3 || id == 30'
+	ht mark 1 --count 40 -C 0
+	within "$patience" has_lines 2 "$out"
+	same "$(total filtered)" 38
+	stream_end
+	same "$(ids <"$out" | xargs)" "3 30"
+	same "$(<"$err")" "hyptrace: 2 events printed, 38 filtered, 0 discarded, 0 lost"
+	same "$(enabled)" ""
+}
+
 @test "a filter hides no loss" {
 	tracing_marks --size "$(pages 2)"
 	many=$(fill 15)

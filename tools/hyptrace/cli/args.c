@@ -225,6 +225,15 @@ void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 	}
 }
 
+bool event_choice_has(const struct event_choice *choice, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < choice->nr && strcmp(choice->names[i], name); i++)
+		;
+	return i < choice->nr;
+}
+
 void event_choice_free(struct event_choice *choice)
 {
 	free(choice->names);

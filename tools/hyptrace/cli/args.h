@@ -39,6 +39,7 @@ void cpu_list_free(struct cpu_list *list);
 
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice);
+bool event_choice_has(const struct event_choice *choice, const char *name);
 void event_choice_free(struct event_choice *choice);
 
 #endif /* ARGS_H */

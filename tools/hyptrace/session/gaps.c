@@ -26,19 +26,16 @@ void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 		const struct event_choice *choice, struct hyptrace_event *const *events,
 		unsigned int nr)
 {
-	unsigned int i, j;
+	unsigned int i;
 
 	gaps->ctx = ctx;
 	gaps->remote = remote;
 	gaps->events = calloc(nr + 1, sizeof(*gaps->events));
 	if (!gaps->events)
 		die_no_memory();
-	for (i = 0; i < nr; i++) {
-		for (j = 0; j < choice->nr && strcmp(choice->names[j], events[i]->name); j++)
-			;
-		if (choice->nr ? j < choice->nr : events[i]->enabled)
+	for (i = 0; i < nr; i++)
+		if (choice->nr ? event_choice_has(choice, events[i]->name) : events[i]->enabled)
 			gaps->events[gaps->nr_events++] = events[i]->name;
-	}
 }
 
 static void put_into_file(struct gaps *gaps, struct gap *gap)

@@ -11,6 +11,7 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
+#include "event_hold.h"
 #include "select.h"
 #include "session.h"
 #include "signals.h"
@@ -58,6 +59,43 @@ int session_open_stream(struct session *s)
 	return EXIT_DONE;
 }
 
+/* Count what filters at EL2 have not accepted so far. */
+static uint64_t count_refused(const struct session *s)
+{
+	const struct context *ctx = s->ctx;
+	struct hyptrace_cpu **cpus;
+	uint64_t refused = 0;
+	unsigned int nr, i;
+
+	if (hyptrace_get_cpus(ctx->h, s->name, &cpus, &nr, NULL))
+		return 0;
+	for (i = 0; i < nr; i++)
+		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, cpus[i]->id))
+			refused += cpus[i]->filtered;
+	hyptrace_free_cpus(cpus);
+	return refused;
+}
+
+/*
+ * Of the events that only this session enables, EL2 itself chooses those of -F. If EL2 cannot, or
+ * somebody else has enabled the event, the session chooses.
+ */
+static void hold_filters(struct session *s, const struct event_choice *choice)
+{
+	struct hyptrace_filter *filter;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_events; i++) {
+		if (s->events[i]->enabled || !event_choice_has(choice, s->events[i]->name))
+			continue;
+		filter = hyptrace_filter_parse(s->events[i], s->choice.filter, NULL, NULL);
+		if (filter && !event_hold(s->ctx->h, s->events[i], filter, 0, 0, NULL))
+			s->gaps.own = s->choice.filter;
+		hyptrace_filter_free(filter);
+	}
+	s->refused_before = count_refused(s);
+}
+
 /*
  * Hold these events enabled while the session runs; none: all that are enabled by others. Return an
  * exit code.
@@ -70,6 +108,8 @@ int session_hold(struct session *s, const struct event_choice *choice)
 	s->gaps.owns_filters = s->takes & SESSION_HOLDS_FILTERS;
 	if (hyptrace_stream_set_events(s->stream, choice->names, choice->nr, &err))
 		return session_fail(s, &err);
+	if (s->choice.filter && !s->gaps.owns_filters)
+		hold_filters(s, choice);
 	return EXIT_DONE;
 }
 
@@ -267,6 +307,7 @@ static bool stop(struct loop *l)
 static void get_counts(struct session *s)
 {
 	struct hyptrace_stream_counts counts;
+	uint64_t refused;
 
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
 	s->counts.delivered = counts.delivered;
@@ -274,6 +315,12 @@ static void get_counts(struct session *s)
 	s->counts.discarded = counts.discarded;
 	s->counts.lost = counts.lost;
 	s->counts.lost_more = counts.lost_more;
+	if (!s->gaps.own)
+		return;
+	refused = count_refused(s);
+	/* a clear sets the counters to 0 */
+	s->refused = refused < s->refused_before ? refused : refused - s->refused_before;
+	s->counts.filtered += s->refused;
 }
 
 /* Start tracing, and to read the rings. Return an exit code. */

@@ -129,6 +129,7 @@ struct session {
 	struct gaps			gaps;
 	/* the remote or an event, by notifications */
 	bool				is_changed;
+	uint64_t			refused_before;
 	/* read from the rings, but not by the stream */
 	uint64_t			not_taken;
 	struct loop			loop;

@@ -331,21 +331,11 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
-static bool is_chosen(const struct event_choice *choice, const struct hyptrace_event *event)
-{
-	unsigned int i;
-
-	for (i = 0; i < choice->nr; i++)
-		if (!strcmp(choice->names[i], event->name))
-			return true;
-	return false;
-}
-
 static void print_events(struct printer *p, const struct list *list, const char *remote,
 			 struct hyptrace_event *const *events, const struct event_choice *choice)
 {
 	for (; *events; events++) {
-		if (list->words.nr && !is_chosen(choice, *events))
+		if (list->words.nr && !event_choice_has(choice, (*events)->name))
 			continue;
 		if (list->verbose)
 			print_event(p, *events);
