@@ -4,7 +4,7 @@
  * selects.
  *
  *	static const struct column all[] = {
- *		{ "cpu", "CPU", COLUMN_NUMBER, print_cpu, NULL },
+ *		{ "cpu", "CPU", COLUMN_NUMBER | COLUMN_OF(struct cpu, id), NULL, NULL },
  *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost, value_of_lost },
  *	};
  *	struct columns columns = { .all = all, .nr = 2 };
@@ -18,13 +18,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct printer;
 
 #define COLUMNS_MAX	20
 /* If the terminal is too narrow, columns are left out: those of the highest rank from 1 on first */
 #define COLUMN_RANK_SHIFT	8
+#define COLUMN_RANK_MASK	(0x1f << COLUMN_RANK_SHIFT)
 #define COLUMN_RANK(rank)	((rank) << COLUMN_RANK_SHIFT)
+
+/* The value is a member of the row, in place of print() */
+#define COLUMN_OF(row, member) \
+	(_Generic(&((row *)0)->member, bool *: COLUMN_BOOL, uint32_t *: COLUMN_U32, \
+		  uint64_t *: COLUMN_U64, char **: COLUMN_STRING, default: COLUMN_CHARS) | \
+	 (unsigned int)offsetof(row, member) << COLUMN_OFFSET_SHIFT)
+#define COLUMN_OFFSET_SHIFT	16
+#define COLUMN_TYPES		(7 << 13)
 
 enum column_flags {
 	COLUMN_NUMBER	= 1 << 0,	/* align it to the right */
@@ -33,13 +43,20 @@ enum column_flags {
 	COLUMN_EXTRA	= 1 << 3,	/* print it only if it is selected */
 	COLUMN_CSV	= 1 << 4,	/* print it only in CSV, or if it is selected */
 	COLUMN_TEXT	= 1 << 5,	/* print it only in text, or if it is selected */
+	COLUMN_NOT_0	= 1 << 6,	/* a number: 0 is none */
+	/* of COLUMN_OF(): the type of the member */
+	COLUMN_BOOL	= 1 << 13,
+	COLUMN_U32	= 2 << 13,
+	COLUMN_U64	= 3 << 13,
+	COLUMN_STRING	= 4 << 13,	/* NULL is none */
+	COLUMN_CHARS	= 5 << 13,
 };
 
 struct column {
 	const char	*key;		/* in JSON and CSV */
 	const char	*head;		/* in text; also its name for --columns */
-	unsigned int	flags;		/* enum column_flags, and COLUMN_RANK() */
-	/* print the value of a row: NULL if the verb prints its rows itself */
+	unsigned int	flags;		/* enum column_flags, COLUMN_RANK(), COLUMN_OF() */
+	/* print the value of a row: NULL with COLUMN_OF(), or if the verb prints its rows itself */
 	void		(*print)(struct printer *p, const char *key, const void *row);
 	/* what columns_sort() sorts by, the largest first: NULL for the order of names */
 	double		(*value)(const void *row);
@@ -63,7 +80,8 @@ char *columns_names(const struct columns *columns, const char *before);
 
 /* Print a row of the table that is open. */
 void columns_print(const struct columns *columns, struct printer *p, const void *row);
-/* Print the values of a row into the object that is open. */
+/* Print a value of a row, or all of them, into the object that is open. */
+void column_print(const struct column *column, struct printer *p, const void *row);
 void columns_print_values(const struct columns *columns, struct printer *p, const void *row);
 /* By key or name; NULL if there is none */
 const struct column *columns_find(const struct columns *columns, const char *name);

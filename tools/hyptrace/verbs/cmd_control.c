@@ -3,6 +3,7 @@
  * hyptrace start, stop, load, unload, clear, reset, set: control a remote.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/hyptrace.h"
 #include "cli/args.h"
@@ -24,18 +25,15 @@ enum {
 #define RATE_HELP \
 	"Selftest events per second and CPU, which the remote \"test\" writes; 0 for none"
 
-static const struct argp_option load_options[] = {
+static const struct argp_option options[] = {
+	{ "rate", OPT_RATE, "N", 0, RATE_HELP, 0 },
 	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
 	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
 	{ 0 }
 };
 
-static const struct argp_option set_options[] = {
-	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
-	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
-	{ "rate", OPT_RATE, "N", 0, RATE_HELP, 0 },
-	{ 0 }
-};
+/* All but the first one, --rate */
+#define LOAD_OPTIONS	(&options[1])
 
 /* The settings of load and set; any: one of them was given */
 struct changes {
@@ -85,7 +83,6 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 	return parse(key, arg, state);
 }
 
-typedef int (*control_fn)(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
 typedef int (*settings_fn)(struct hyptrace *h, const char *remote,
 			   const struct hyptrace_settings *settings, struct hyptrace_error *err);
 
@@ -94,87 +91,6 @@ static int open_remote(struct context *ctx, struct hyptrace_remote **remote)
 	int code = cmd_connect(ctx);
 
 	return code ? code : cmd_get_remote(ctx, remote);
-}
-
-static int control(struct context *ctx, const char *verb, control_fn fn)
-{
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	int code = open_remote(ctx, &remote);
-
-	if (code)
-		return code;
-	if (fn(ctx->h, remote->name, &err))
-		code = cmd_fail_verb(verb, remote->name, &err);
-	hyptrace_free_remote(remote);
-	return code;
-}
-
-static int change(struct context *ctx, const char *verb, settings_fn fn, const struct argp *argp,
-		  int argc, char **argv)
-{
-	struct changes changes = { .settings = hyptrace_settings_new() };
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	int code;
-
-	if (!changes.settings)
-		die_no_memory();
-	cmd_parse(ctx, argp, argc, argv, &changes);
-	code = open_remote(ctx, &remote);
-	if (!code) {
-		if (fn(ctx->h, remote->name, changes.settings, &err))
-			code = cmd_fail_verb(verb, remote->name, &err);
-		hyptrace_free_remote(remote);
-	}
-	hyptrace_settings_free(changes.settings);
-	return code;
-}
-
-static int cmd_start(struct context *ctx, int argc, char **argv)
-{
-	cmd_no_arguments(ctx, argc, argv);
-	return control(ctx, "start", hyptrace_start);
-}
-
-static int cmd_stop(struct context *ctx, int argc, char **argv)
-{
-	cmd_no_arguments(ctx, argc, argv);
-	return control(ctx, "stop", hyptrace_stop);
-}
-
-static int cmd_load(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
-		.options = load_options,
-		.parser = parse,
-		.doc = "Allocate the rings. Omitted options keep their current value.",
-	};
-
-	return change(ctx, "load", hyptrace_load, &argp, argc, argv);
-}
-
-static int cmd_unload(struct context *ctx, int argc, char **argv)
-{
-	cmd_no_arguments(ctx, argc, argv);
-	return control(ctx, "unload", hyptrace_unload);
-}
-
-static int cmd_reset(struct context *ctx, int argc, char **argv)
-{
-	cmd_no_arguments(ctx, argc, argv);
-	return control(ctx, "reset", hyptrace_reset);
-}
-
-static int cmd_set(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
-		.options = set_options,
-		.parser = parse_set,
-		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
-	};
-
-	return change(ctx, "set", hyptrace_set, &argp, argc, argv);
 }
 
 static int clear_all(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
@@ -198,31 +114,87 @@ static int clear_cpus(struct context *ctx, const char *remote)
 	return code;
 }
 
-static int cmd_clear(struct context *ctx, int argc, char **argv)
+/* start, stop, unload, reset, clear: requests without settings */
+static int cmd_control(struct context *ctx, int argc, char **argv)
 {
+	static const struct {
+		const char	*verb;
+		int		(*fn)(struct hyptrace *h, const char *remote,
+				      struct hyptrace_error *err);
+	} requests[] = {
+		{ "start", hyptrace_start }, { "stop", hyptrace_stop },
+		{ "unload", hyptrace_unload }, { "reset", hyptrace_reset }, { "clear", clear_all },
+	}, *request = requests;
 	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
 	int code;
 
 	cmd_no_arguments(ctx, argc, argv);
-	if (!ctx->have_cpus || ctx->cpus.all)
-		return control(ctx, "clear", clear_all);
-
+	while (strcmp(request->verb, ctx->verb->name))
+		request++;
 	code = open_remote(ctx, &remote);
 	if (code)
 		return code;
-	code = clear_cpus(ctx, remote->name);
+	/* only clear takes --cpu */
+	if (ctx->have_cpus && !ctx->cpus.all)
+		code = clear_cpus(ctx, remote->name);
+	else if (request->fn(ctx->h, remote->name, &err))
+		code = cmd_fail_verb(request->verb, remote->name, &err);
 	hyptrace_free_remote(remote);
 	return code;
 }
 
+static int change(struct context *ctx, settings_fn fn, const struct argp *argp, int argc,
+		  char **argv)
+{
+	struct changes changes = { .settings = hyptrace_settings_new() };
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code;
+
+	if (!changes.settings)
+		die_no_memory();
+	cmd_parse(ctx, argp, argc, argv, &changes);
+	code = open_remote(ctx, &remote);
+	if (!code) {
+		if (fn(ctx->h, remote->name, changes.settings, &err))
+			code = cmd_fail_verb(ctx->verb->name, remote->name, &err);
+		hyptrace_free_remote(remote);
+	}
+	hyptrace_settings_free(changes.settings);
+	return code;
+}
+
+static int cmd_load(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = LOAD_OPTIONS,
+		.parser = parse,
+		.doc = "Allocate the rings. Omitted options keep their current value.",
+	};
+
+	return change(ctx, hyptrace_load, &argp, argc, argv);
+}
+
+static int cmd_set(struct context *ctx, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_set,
+		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
+	};
+
+	return change(ctx, hyptrace_set, &argp, argc, argv);
+}
+
 static const struct verb verbs[] VERBS = {
-	{ "start", cmd_start, "Start tracing: record enabled events.", VERB_CONTROL + 5, false },
-	{ "stop", cmd_stop, "Stop tracing; the events can still be read.",
+	{ "start", cmd_control, "Start tracing: record enabled events.", VERB_CONTROL + 5, false },
+	{ "stop", cmd_control, "Stop tracing; the events can still be read.",
 	  VERB_CONTROL + 6, false },
 	{ "load", cmd_load, "Allocate the rings.", VERB_CONTROL + 7, false },
-	{ "unload", cmd_unload, "Stop tracing and free the rings.", VERB_CONTROL + 10, false },
-	{ "reset", cmd_reset, "Stop tracing, free the rings, restore defaults.",
+	{ "unload", cmd_control, "Stop tracing and free the rings.", VERB_CONTROL + 10, false },
+	{ "reset", cmd_control, "Stop tracing, free the rings, restore defaults.",
 	  VERB_CONTROL + 11, false },
 	{ "set", cmd_set, "Change the size, the mode or the rate.", VERB_CONTROL + 8, false },
-	{ "clear", cmd_clear, "Discard events and reset counters.", VERB_CONTROL + 9, true },
+	{ "clear", cmd_control, "Discard events and reset counters.", VERB_CONTROL + 9, true },
 };

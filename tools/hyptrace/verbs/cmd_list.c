@@ -17,41 +17,15 @@
 #include "session/select.h"
 #include "session/trigger.h"
 
-/* A row of the table of events */
-struct event_row {
-	const char			*remote;
-	const struct hyptrace_event	*event;
-};
-
-static const struct hyptrace_event *event_of(const void *row)
-{
-	return ((const struct event_row *)row)->event;
-}
-
-static void print_remote_name(struct printer *p, const char *key, const void *row)
-{
-	printer_str(p, key, ((const struct event_row *)row)->remote);
-}
-
 static void print_name(struct printer *p, const char *key, const void *row)
 {
-	printer_styled(p, key, STYLE_NAME, event_of(row)->name);
-}
-
-static void print_id(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, event_of(row)->id);
-}
-
-static void print_size(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, event_of(row)->size);
+	printer_styled(p, key, STYLE_NAME, ((const struct hyptrace_event *)row)->name);
 }
 
 /* Text has a word in place of a boolean. */
 static void print_enabled(struct printer *p, const char *key, const void *row)
 {
-	const bool enabled = event_of(row)->enabled;
+	const bool enabled = ((const struct hyptrace_event *)row)->enabled;
 
 	if (!printer_is_text(p))
 		printer_bool(p, "enabled", enabled);
@@ -62,15 +36,17 @@ static void print_enabled(struct printer *p, const char *key, const void *row)
 
 static void print_counted(struct printer *p, const char *key, const void *row)
 {
-	if (event_of(row)->can_be_counted)
-		printer_bool(p, key, event_of(row)->counted);
+	const struct hyptrace_event *event = row;
+
+	if (event->can_be_counted)
+		printer_bool(p, key, event->counted);
 	else
 		printer_none(p, key);
 }
 
 static void print_trigger(struct printer *p, const char *key, const void *row)
 {
-	const struct hyptrace_event *event = event_of(row);
+	const struct hyptrace_event *event = row;
 	char *text;
 
 	if (!event->trigger) {
@@ -84,62 +60,22 @@ static void print_trigger(struct printer *p, const char *key, const void *row)
 	}
 }
 
-static void print_after(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, event_of(row)->after);
-}
+#define EVENT(member)	COLUMN_OF(struct hyptrace_event, member)
 
-static void print_filter(struct printer *p, const char *key, const void *row)
-{
-	printer_str(p, key, event_of(row)->filter);
-}
-
-/* The process that has set filter and trigger for as long as it runs */
-static void print_holder(struct printer *p, const char *key, const void *row)
-{
-	if (event_of(row)->holder)
-		printer_uint(p, key, event_of(row)->holder);
-	else
-		printer_none(p, key);
-}
-
+/* HOLDER is the process that has set filter and trigger for as long as it runs. */
 static const struct column event_columns[] = {
-	{ "remote",	"REMOTE",	COLUMN_EXTRA,			print_remote_name, NULL },
-	{ "name",	"EVENT",	0,				print_name, NULL },
-	{ "id",		"ID",		COLUMN_NUMBER,			print_id, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER | COLUMN_EXTRA,	print_size, NULL },
-	{ "enabled",	"STATE",	0,				print_enabled, NULL },
-	{ "counted",	"COUNTED",	0,				print_counted, NULL },
-	{ "trigger",	"TRIGGER",	0,				print_trigger, NULL },
-	{ "after",	"AFTER",	COLUMN_JSON | COLUMN_NUMBER,	print_after, NULL },
-	{ "filter",	"FILTER",	COLUMN_TRUNC,			print_filter, NULL },
-	{ "holder",	"HOLDER",	COLUMN_JSON | COLUMN_NUMBER,	print_holder, NULL },
+	{ "remote", "REMOTE", COLUMN_EXTRA | EVENT(remote), NULL, NULL },
+	{ "name", "EVENT", 0, print_name, NULL },
+	{ "id", "ID", COLUMN_NUMBER | EVENT(id), NULL, NULL },
+	{ "size", "SIZE", COLUMN_NUMBER | COLUMN_EXTRA | EVENT(size), NULL, NULL },
+	{ "enabled", "STATE", 0, print_enabled, NULL },
+	{ "counted", "COUNTED", 0, print_counted, NULL },
+	{ "trigger", "TRIGGER", 0, print_trigger, NULL },
+	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(after), NULL, NULL },
+	{ "filter", "FILTER", COLUMN_TRUNC | EVENT(filter), NULL, NULL },
+	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(holder), NULL,
+	  NULL },
 };
-
-static void print_field_name(struct printer *p, const char *key, const void *row)
-{
-	printer_str(p, key, ((const struct hyptrace_field *)row)->name);
-}
-
-static void print_field_type(struct printer *p, const char *key, const void *row)
-{
-	printer_str(p, key, ((const struct hyptrace_field *)row)->type);
-}
-
-static void print_field_offset(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, ((const struct hyptrace_field *)row)->offset);
-}
-
-static void print_field_size(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, ((const struct hyptrace_field *)row)->size);
-}
-
-static void print_field_signed(struct printer *p, const char *key, const void *row)
-{
-	printer_bool(p, key, ((const struct hyptrace_field *)row)->is_signed);
-}
 
 static void print_field_symbols(struct printer *p, const char *key, const void *row)
 {
@@ -162,40 +98,26 @@ static void print_field_symbols(struct printer *p, const char *key, const void *
 	printer_end(p);
 }
 
+#define FIELD(member)	COLUMN_OF(struct hyptrace_field, member)
+
 static const struct column field_columns[] = {
-	{ "name",	"NAME",		0,		print_field_name, NULL },
-	{ "type",	"TYPE",		0,		print_field_type, NULL },
-	{ "offset",	"OFFSET",	COLUMN_NUMBER,	print_field_offset, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER,	print_field_size, NULL },
-	{ "signed",	"SIGNED",	0,		print_field_signed, NULL },
-	{ "symbols",	"NAMES",	0,		print_field_symbols, NULL },
+	{ "name", "NAME", FIELD(name), NULL, NULL },
+	{ "type", "TYPE", FIELD(type), NULL, NULL },
+	{ "offset", "OFFSET", COLUMN_NUMBER | FIELD(offset), NULL, NULL },
+	{ "size", "SIZE", COLUMN_NUMBER | FIELD(size), NULL, NULL },
+	{ "signed", "SIGNED", FIELD(is_signed), NULL, NULL },
+	{ "symbols", "NAMES", 0, print_field_symbols, NULL },
 };
 
-/* A row of list --names */
-struct name_row {
-	const char			*field;
-	const struct hyptrace_symbol	*symbol;
-};
-
-static void print_name_field(struct printer *p, const char *key, const void *row)
+static void print_value(struct printer *p, const char *key, const void *row)
 {
-	printer_str(p, key, ((const struct name_row *)row)->field);
-}
-
-static void print_name_value(struct printer *p, const char *key, const void *row)
-{
-	printer_u64(p, key, ((const struct name_row *)row)->symbol->value);
-}
-
-static void print_name_name(struct printer *p, const char *key, const void *row)
-{
-	printer_str(p, key, ((const struct name_row *)row)->symbol->name);
+	printer_u64(p, key, ((const struct hyptrace_symbol *)row)->value);
 }
 
 static const struct column name_columns[] = {
-	{ "field",	"FIELD",	0,		print_name_field, NULL },
-	{ "value",	"VALUE",	COLUMN_NUMBER,	print_name_value, NULL },
-	{ "name",	"NAME",		0,		print_name_name, NULL },
+	{ "field", "FIELD", 0, NULL, NULL },
+	{ "value", "VALUE", COLUMN_NUMBER, print_value, NULL },
+	{ "name", "NAME", COLUMN_OF(struct hyptrace_symbol, name), NULL, NULL },
 };
 
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
@@ -298,9 +220,12 @@ static void print_names(struct printer *p, const struct hyptrace_event *event)
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
 
-		for (j = 0; j < field->nr_symbols; j++)
-			columns_print(&columns, p,
-				      &(struct name_row){ field->name, field->symbols[j] });
+		for (j = 0; j < field->nr_symbols; j++) {
+			printer_row(p);
+			printer_str(p, "field", field->name);
+			columns_print_values(&columns, p, field->symbols[j]);
+			printer_end(p);
+		}
 	}
 	printer_end(p);
 	printer_end(p);
@@ -308,21 +233,21 @@ static void print_names(struct printer *p, const struct hyptrace_event *event)
 
 static void print_event(struct printer *p, const struct hyptrace_event *event)
 {
+	static const struct printer_label labels[] = { { "enabled", "state" }, { 0 } };
+	static const char *const keys[] = {
+		"id", "enabled", "counted", "trigger", "after", "filter", "holder", "size",
+	};
 	const struct columns columns = { .all = field_columns, .nr = NR_COLUMNS(field_columns) };
-	const struct event_row row = { .event = event };
+	const struct columns all = { .all = event_columns, .nr = NR_COLUMNS(event_columns) };
 	unsigned int i;
 
 	printer_object(p, NULL);
+	printer_labels(p, labels);
 	printer_heading(p, "name", event->name);
-	print_id(p, "id", &row);
-	print_enabled(p, "state", &row);
-	print_counted(p, "counted", &row);
-	print_trigger(p, "trigger", &row);
-	if (printer_is_json(p))
-		print_after(p, "after", &row);
-	print_filter(p, "filter", &row);
-	print_holder(p, "holder", &row);
-	print_size(p, "size", &row);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		/* in text, the trigger says it */
+		if (printer_is_json(p) || strcmp(keys[i], "after"))
+			column_print(columns_find(&all, keys[i]), p, event);
 	print_format(p, event->print_fmt);
 	printer_table(p, "fields", &columns);
 	for (i = 0; i < event->nr_fields; i++)
@@ -331,7 +256,7 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
-static void print_events(struct printer *p, const struct list *list, const char *remote,
+static void print_events(struct printer *p, const struct list *list,
 			 struct hyptrace_event *const *events, const struct event_choice *choice)
 {
 	for (; *events; events++) {
@@ -342,7 +267,7 @@ static void print_events(struct printer *p, const struct list *list, const char 
 		else if (list->names)
 			print_names(p, *events);
 		else
-			columns_print(&list->columns, p, &(struct event_row){ remote, *events });
+			columns_print(&list->columns, p, *events);
 	}
 }
 
@@ -351,7 +276,7 @@ static void print_remote(struct printer *p, const struct list *list,
 			 struct hyptrace_event *const *events, const struct event_choice *choice)
 {
 	if (list->columns.nr_chosen) {
-		print_events(p, list, remote->name, events, choice);
+		print_events(p, list, events, choice);
 		return;
 	}
 	printer_object(p, NULL);
@@ -361,7 +286,7 @@ static void print_remote(struct printer *p, const struct list *list,
 		printer_array(p, "events");
 	else
 		printer_table(p, "events", &list->columns);
-	print_events(p, list, remote->name, events, choice);
+	print_events(p, list, events, choice);
 	printer_end(p);
 	printer_end(p);
 }

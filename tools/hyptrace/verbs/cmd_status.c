@@ -26,88 +26,24 @@ static const struct printer_label labels[] = {
 	{ 0 }
 };
 
-/* A row of the table of CPUs */
-struct cpu_row {
-	const char			*remote;
-	const struct hyptrace_cpu	*cpu;
-};
-
-static const struct hyptrace_cpu *cpu_of(const void *row)
-{
-	return ((const struct cpu_row *)row)->cpu;
-}
-
-static void print_remote_name(struct printer *p, const char *key, const void *row)
-{
-	printer_str(p, key, ((const struct cpu_row *)row)->remote);
-}
-
-static void print_id(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->id);
-}
-
 static void print_state(struct printer *p, const char *key, const void *row)
 {
-	const uint32_t state = cpu_of(row)->state;
+	const uint32_t state = ((const struct hyptrace_cpu *)row)->state;
 
 	printer_styled(p, key, state == HYPTRACE_CPU_STATE_ATTACHED ? STYLE_GOOD : STYLE_PLAIN,
 		       hyptrace_cpu_state_name(state));
 }
 
-static void print_online(struct printer *p, const char *key, const void *row)
-{
-	printer_bool(p, key, cpu_of(row)->online);
-}
-
-static void print_written(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->written);
-}
-
-static void print_read(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->read);
-}
-
 static void print_lost(struct printer *p, const char *key, const void *row)
 {
-	printer_uint(p, key, cpu_of(row)->overrun + cpu_of(row)->dropped);
-}
+	const struct hyptrace_cpu *cpu = row;
 
-static void print_filtered(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->filtered);
-}
-
-static void print_overrun(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->overrun);
-}
-
-static void print_dropped(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->dropped);
-}
-
-static void print_subbufs(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->nr_subbufs);
-}
-
-static void print_used(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->used_subbufs);
-}
-
-static void print_unread(struct printer *p, const char *key, const void *row)
-{
-	printer_uint(p, key, cpu_of(row)->unread);
+	printer_uint(p, key, cpu->overrun + cpu->dropped);
 }
 
 static void print_fill(struct printer *p, const char *key, const void *row)
 {
-	const struct hyptrace_cpu *cpu = cpu_of(row);
+	const struct hyptrace_cpu *cpu = row;
 
 	if (cpu->nr_subbufs)
 		printer_uint(p, key, UINT64_C(100) * cpu->used_subbufs / cpu->nr_subbufs);
@@ -115,30 +51,24 @@ static void print_fill(struct printer *p, const char *key, const void *row)
 		printer_none(p, key);
 }
 
-static void print_consumer(struct printer *p, const char *key, const void *row)
-{
-	if (cpu_of(row)->consumer)
-		printer_uint(p, key, cpu_of(row)->consumer);
-	else
-		printer_none(p, key);
-}
+#define CPU(member)	COLUMN_OF(struct hyptrace_cpu, member)
 
 static const struct column cpu_columns[] = {
-	{ "remote",	"REMOTE",	COLUMN_EXTRA,			print_remote_name, NULL },
-	{ "cpu",	"CPU",		COLUMN_NUMBER,			print_id, NULL },
-	{ "state",	"STATE",	COLUMN_TRUNC,			print_state, NULL },
-	{ "online",	"ONLINE",	0,				print_online, NULL },
-	{ "written",	"WRITTEN",	COLUMN_NUMBER,			print_written, NULL },
-	{ "read",	"READ",		COLUMN_NUMBER,			print_read, NULL },
-	{ "lost",	"LOST",		COLUMN_NUMBER,			print_lost, NULL },
-	{ "filtered",	"FILTERED",	COLUMN_NUMBER,			print_filtered, NULL },
-	{ "overrun",	"OVERRUN",	COLUMN_NUMBER | COLUMN_JSON,	print_overrun, NULL },
-	{ "dropped",	"DROPPED",	COLUMN_NUMBER | COLUMN_JSON,	print_dropped, NULL },
-	{ "nr_subbufs",	"SUBBUFS",	COLUMN_NUMBER | COLUMN_JSON,	print_subbufs, NULL },
-	{ "used_subbufs", "USED",	COLUMN_NUMBER | COLUMN_JSON,	print_used, NULL },
-	{ "unread",	"UNREAD",	COLUMN_NUMBER,			print_unread, NULL },
-	{ "fill",	"FILL%",	COLUMN_NUMBER,			print_fill, NULL },
-	{ "consumer",	"CONSUMER",	COLUMN_NUMBER,			print_consumer, NULL },
+	{ "remote", "REMOTE", COLUMN_EXTRA | CPU(remote), NULL, NULL },
+	{ "cpu", "CPU", COLUMN_NUMBER | CPU(id), NULL, NULL },
+	{ "state", "STATE", COLUMN_TRUNC, print_state, NULL },
+	{ "online", "ONLINE", CPU(online), NULL, NULL },
+	{ "written", "WRITTEN", COLUMN_NUMBER | CPU(written), NULL, NULL },
+	{ "read", "READ", COLUMN_NUMBER | CPU(read), NULL, NULL },
+	{ "lost", "LOST", COLUMN_NUMBER, print_lost, NULL },
+	{ "filtered", "FILTERED", COLUMN_NUMBER | CPU(filtered), NULL, NULL },
+	{ "overrun", "OVERRUN", COLUMN_NUMBER | COLUMN_JSON | CPU(overrun), NULL, NULL },
+	{ "dropped", "DROPPED", COLUMN_NUMBER | COLUMN_JSON | CPU(dropped), NULL, NULL },
+	{ "nr_subbufs", "SUBBUFS", COLUMN_NUMBER | COLUMN_JSON | CPU(nr_subbufs), NULL, NULL },
+	{ "used_subbufs", "USED", COLUMN_NUMBER | COLUMN_JSON | CPU(used_subbufs), NULL, NULL },
+	{ "unread", "UNREAD", COLUMN_NUMBER | CPU(unread), NULL, NULL },
+	{ "fill", "FILL%", COLUMN_NUMBER, print_fill, NULL },
+	{ "consumer", "CONSUMER", COLUMN_NUMBER | COLUMN_NOT_0 | CPU(consumer), NULL, NULL },
 };
 
 /* Describe what a process reads; the string is for free(). */
@@ -352,7 +282,7 @@ static int print_object(struct context *ctx, const struct hyptrace_remote *remot
 	print_labels(p, remote, cpus, nr, events, nr_events);
 	printer_table(p, "cpus", columns);
 	for (i = 0; i < nr; i++)
-		columns_print(columns, p, &(struct cpu_row){ remote->name, cpus[i] });
+		columns_print(columns, p, cpus[i]);
 	printer_end(p);
 	printer_end(p);
 	hyptrace_free_events(events);
@@ -372,8 +302,7 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 
 	if (columns->nr_chosen) {
 		for (i = 0; i < nr; i++)
-			columns_print(columns, ctx->p,
-				      &(struct cpu_row){ remote->name, cpus[i] });
+			columns_print(columns, ctx->p, cpus[i]);
 	} else {
 		code = print_object(ctx, remote, columns, cpus, nr);
 	}
