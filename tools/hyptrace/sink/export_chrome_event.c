@@ -7,6 +7,7 @@
 
 #include "lib/hyptrace.h"
 #include "output/die.h"
+#include "output/map.h"
 #include "output/out.h"
 #include "export.h"
 #include "export_chrome.h"
@@ -15,7 +16,7 @@
 struct chrome_events {
 	struct hyptrace_formats	*formats;
 	/* the rows of hypercalls: without a result, and with one */
-	struct row_calls	calls[2];
+	struct map		calls[2];
 	struct chrome_event	unknown;
 	struct chrome_event	*events[EXPORT_NR_IDS];	/* the events by their ids */
 };

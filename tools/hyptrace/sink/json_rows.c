@@ -8,6 +8,7 @@
 
 #include "lib/hyptrace_model.h"
 #include "output/die.h"
+#include "output/map.h"
 #include "output/out.h"
 #include "output/stamp.h"
 #include "output/text.h"
@@ -44,7 +45,7 @@ struct json_rows {
 	bool			has_memory;
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
-	struct row_calls	calls;	/* their arguments */
+	struct map		calls;	/* their arguments */
 	struct json_event	*events[NR_IDS];
 };
 

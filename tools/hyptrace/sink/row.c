@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/die.h"
+#include "output/map.h"
 #include "output/out.h"
 #include "row.h"
 
@@ -16,6 +17,95 @@
 #define ASKED_NAME_MAX		64
 /* Bytes of a field that has no size of its own at most */
 #define ANY_SIZE_MAX	1024
+
+char *row_put_string(enum row_style style, char *to, const char *text, size_t len)
+{
+	return style == ROW_JSON ? text_json(to, text, len) : text_csv(to, text, len);
+}
+
+/* Copy a text into memory with room behind it. */
+static void make_text(struct row_text *to, const char *text, size_t len)
+{
+	to->text = calloc(1, len + DIGITS_SLACK);
+	if (!to->text)
+		die_no_memory();
+	memcpy(to->text, text, len);
+	to->len = len;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct row_name *x = a, *y = b;
+
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static void make_name(struct row_name *name, enum row_style style,
+		      const struct hyptrace_symbol *symbol)
+{
+	size_t len = strlen(symbol->name);
+	char *text = malloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+
+	if (!text)
+		die_no_memory();
+	name->value = symbol->value;
+	make_text(&name->text, text, row_put_string(style, text, symbol->name, len) - text);
+	free(text);
+}
+
+static struct row_names *names_new(enum row_style style, const struct hyptrace_field *field)
+{
+	struct row_names *names = calloc(1, sizeof(*names) +
+					 field->nr_symbols * sizeof(names->names[0]));
+	unsigned int i;
+
+	if (!names)
+		die_no_memory();
+	for (i = 0; i < field->nr_symbols; i++) {
+		const struct hyptrace_symbol *symbol = field->symbols[i];
+
+		/* if a value has two names, the first one counts */
+		if (hyptrace_symbol_name(field, symbol->value) != symbol->name)
+			continue;
+		make_name(&names->names[names->nr], style, symbol);
+		if (names->names[names->nr].text.len > names->longest)
+			names->longest = names->names[names->nr].text.len;
+		names->nr++;
+	}
+	qsort(names->names, names->nr, sizeof(names->names[0]), compare);
+	if (names->nr && names->names[names->nr - 1].value - names->names[0].value == names->nr - 1)
+		names->nr_dense = names->nr;
+	return names;
+}
+
+static void names_free(struct row_names *names)
+{
+	unsigned int i;
+
+	for (i = 0; names && i < names->nr; i++)
+		free(names->names[i].text.text);
+	free(names);
+}
+
+/* Find the name of a value. Return the name as a string; NULL if it has none. */
+static const struct row_text *names_find(const struct row_names *names, uint64_t value)
+{
+	unsigned int low = 0, high = names->nr;
+
+	if (names->nr_dense) {
+		value -= names->names[0].value;
+		return value < names->nr_dense ? &names->names[value].text : NULL;
+	}
+	while (low < high) {
+		unsigned int middle = (low + high) / 2;
+
+		if (names->names[middle].value < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < names->nr && names->names[low].value == value ? &names->names[low].text : NULL;
+}
 
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
 	      const struct hyptrace_event *event)
@@ -27,7 +117,7 @@ void row_init(struct row *row, enum row_style style, const struct hyptrace_forma
 	row->steps = calloc(1, sizeof(*row->steps));
 	if (!row->steps)
 		die_no_memory();
-	row_make_text(&row->steps->before, "", 0);
+	make_text(&row->steps->before, "", 0);
 	row->room = DIGITS_SLACK;
 }
 
@@ -37,7 +127,7 @@ void row_free(struct row *row)
 
 	for (i = 0; row->steps && i <= row->nr; i++) {
 		free(row->steps[i].before.text);
-		row_names_free(row->steps[i].names);
+		names_free(row->steps[i].names);
 	}
 	free(row->steps);
 	row->steps = NULL;
@@ -82,7 +172,7 @@ static void next_step(struct row *row, size_t room)
 	if (!row->steps)
 		die_no_memory();
 	memset(&row->steps[row->nr], 0, sizeof(*row->steps));
-	row_make_text(&row->steps[row->nr].before, "", 0);
+	make_text(&row->steps[row->nr].before, "", 0);
 }
 
 static void add_number(struct row *row, const struct hyptrace_field *field, enum row_kind kind)
@@ -139,7 +229,7 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	}
 	step->kind = ROW_NAME;
 	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
-	step->names = row_names_new(row->style, field);
+	step->names = names_new(row->style, field);
 	next_step(row, step->names->longest);
 }
 
@@ -202,7 +292,7 @@ static inline char *put_name(const struct row *row, const struct row_step *step,
 
 	if (step->kind == ROW_ASK_NAME)
 		return put_asked_name(row, step, rec, to);
-	name = row_names_find(step->names, step->field->is_signed ?
+	name = names_find(step->names, step->field->is_signed ?
 			      (uint64_t)hyptrace_place_signed(&step->place, data) :
 			      hyptrace_place_unsigned(&step->place, data));
 	return name ? put_text(name, to) : to;
@@ -330,4 +420,26 @@ void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_even
 	char *to = out_room(out, strlen(key) + len * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
 	out_put_to(out, row_put_string(ROW_JSON, stpcpy(to, key), text, len));
+}
+
+/* The row of a hypercall's event; the caller compiles it if it has no steps yet. */
+struct row *row_calls_get(struct map *calls, const struct hyptrace_event *event,
+			  const struct hyptrace_hypercall *of)
+{
+	struct map_entry *entry = map_add(calls, of->id, event->id);
+
+	if (!entry->ptr)
+		entry->ptr = calloc(1, sizeof(struct row));
+	if (!entry->ptr)
+		die_no_memory();
+	return entry->ptr;
+}
+
+void row_calls_free(struct map *calls)
+{
+	struct map_entry *entry;
+
+	for (entry = NULL; (entry = map_next(calls, entry)); free(entry->ptr))
+		row_free(entry->ptr);
+	map_free(calls);
 }

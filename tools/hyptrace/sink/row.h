@@ -21,6 +21,7 @@
 #include "lib/hyptrace.h"
 #include "output/text.h"
 
+struct map;
 struct out;
 
 /* Bytes that row_put() writes at most */
@@ -88,14 +89,6 @@ struct row {
 	struct row_step			*steps;
 };
 
-/* The rows of hypercalls, found by the low bits of their ids */
-#define ROW_CALL_LISTS	256
-
-struct row_calls {
-	struct row_call	*lists[ROW_CALL_LISTS];
-};
-
-/* row.c */
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
 	      const struct hyptrace_event *event);
 void row_free(struct row *row);
@@ -112,18 +105,12 @@ char *row_put_names(const struct row *row, const struct hyptrace_record *rec, ch
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);
 void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
 		    const struct hyptrace_record *rec, struct out *out);
-
-/* row_calls.c */
-struct row *row_calls_get(struct row_calls *calls, const struct hyptrace_event *event,
-			  const struct hyptrace_hypercall *of);
-void row_calls_free(struct row_calls *calls);
-
-/* row_text.c: texts in the styles */
 char *row_put_string(enum row_style style, char *to, const char *text, size_t len);
-void row_make_text(struct row_text *to, const char *text, size_t len);
-struct row_names *row_names_new(enum row_style style, const struct hyptrace_field *field);
-void row_names_free(struct row_names *names);
-const struct row_text *row_names_find(const struct row_names *names, uint64_t value);
+
+/* The rows of hypercalls, each of which names its arguments */
+struct row *row_calls_get(struct map *calls, const struct hyptrace_event *event,
+			  const struct hyptrace_hypercall *of);
+void row_calls_free(struct map *calls);
 
 /* Bytes that row_put_string() writes for each byte of the text, and in addition */
 #define ROW_STRING_FACTOR	TEXT_FACTOR
