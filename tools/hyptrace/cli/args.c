@@ -133,10 +133,8 @@ static void sort_ids(struct cpu_list *list)
 
 static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
 {
-	unsigned int *ids = reallocarray(list->ids, list->nr + (last - first + 1), sizeof(*ids));
+	unsigned int *ids = xreallocarray(list->ids, list->nr + (last - first + 1), sizeof(*ids));
 
-	if (!ids)
-		die_no_memory();
 	list->ids = ids;
 	for (; first <= last; first++)
 		ids[list->nr++] = first;
@@ -205,11 +203,9 @@ void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 	unsigned int i, j;
 
 	*choice = (struct event_choice){
-		.names = calloc(nr_events + 1, sizeof(*choice->names)),
-		.unknown = calloc(nr_words + 1, sizeof(*choice->unknown)),
+		.names = xcalloc(nr_events + 1, sizeof(*choice->names)),
+		.unknown = xcalloc(nr_words + 1, sizeof(*choice->unknown)),
 	};
-	if (!choice->names || !choice->unknown)
-		die_no_memory();
 
 	for (i = 0; i < nr_words; i++) {
 		bool all = !strcmp(words[i], "all"), found = false;

@@ -126,11 +126,9 @@ static int compare(const void *a, const void *b)
 void columns_sort(const struct column *by, const void **rows, unsigned int nr,
 		  int (*compare_names)(const void *a, const void *b))
 {
-	struct sorted *sorted = calloc(nr + 1, sizeof(*sorted));
+	struct sorted *sorted = xcalloc(nr + 1, sizeof(*sorted));
 	unsigned int i;
 
-	if (!sorted)
-		die_no_memory();
 	for (i = 0; i < nr; i++)
 		sorted[i] = (struct sorted){
 			.row = rows[i],

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exit codes of the command. For all its files.
+ * Exit codes of the command, and memory that is there, or the command exits. For all its files.
  */
 #ifndef DIE_H
 #define DIE_H
+
+#include <stdarg.h>
+#include <stddef.h>
 
 enum exit_code {
 	EXIT_DONE	= 0,
@@ -13,5 +16,13 @@ enum exit_code {
 };
 
 void die_no_memory(void) __attribute__((noreturn));
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t nr, size_t size);
+void *xreallocarray(void *memory, size_t nr, size_t size);
+char *xstrdup(const char *text);
+char *xstrndup(const char *text, size_t max);
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* DIE_H */

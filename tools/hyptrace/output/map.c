@@ -22,9 +22,7 @@ static void grow(struct map *map)
 	struct map larger = { .nr_slots = map->nr_slots ? 2 * map->nr_slots : SLOTS_MIN };
 	struct map_entry *entry = NULL;
 
-	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
-	if (!larger.slots)
-		die_no_memory();
+	larger.slots = xcalloc(larger.nr_slots, sizeof(*larger.slots));
 	larger.nr = map->nr;
 	while ((entry = map_next(map, entry)))
 		*map_slot(&larger, entry->key, entry->minor) = *entry;

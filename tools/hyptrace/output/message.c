@@ -16,12 +16,9 @@ void (*cmd_note_to)(const char *text);
 
 void cmd_vnote(const char *fmt, va_list ap)
 {
-	char *text, *plain;
-
-	if (vasprintf(&text, fmt, ap) < 0)
-		die_no_memory();
 	/* names may hold control characters */
-	plain = text_copy_plain(text);
+	char *text = xvasprintf(fmt, ap), *plain = text_copy_plain(text);
+
 	/* in one write: other processes may write there, too */
 	if (cmd_note_to)
 		cmd_note_to(plain);

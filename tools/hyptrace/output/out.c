@@ -29,9 +29,7 @@ void out_init_memory(struct out *out)
 {
 	out_init(out, -1);
 	out->grows = true;
-	out->buf = malloc(out->size);
-	if (!out->buf)
-		die_no_memory();
+	out->buf = xmalloc(out->size);
 }
 
 void out_free(struct out *out)
@@ -51,9 +49,7 @@ void out_flush(struct out *out)
 
 	if (out->grows) {
 		out->size *= 2;
-		out->buf = realloc(out->buf, out->size);
-		if (!out->buf)
-			die_no_memory();
+		out->buf = xreallocarray(out->buf, out->size, 1);
 		return;
 	}
 	if (out->before && out->len)
@@ -119,13 +115,10 @@ void out_printf(struct out *out, const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
-	int len;
 
 	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (len < 0)
-		die_no_memory();
-	out_write(out, text, len);
+	out_puts(out, text);
 	free(text);
 }

@@ -57,10 +57,8 @@ struct printer {
 
 struct printer *printer_new(struct out *out, enum printer_format format, bool color)
 {
-	struct printer *p = calloc(1, sizeof(*p));
+	struct printer *p = xcalloc(1, sizeof(*p));
 
-	if (!p)
-		die_no_memory();
 	p->out = out;
 	p->format = format;
 	p->color = color;
@@ -287,7 +285,6 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 {
 	char *line;
 	va_list ap;
-	int len;
 
 	if (printer_is_json(p)) {
 		out_putc(p->out, '{');
@@ -296,10 +293,8 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 	}
 
 	va_start(ap, fmt);
-	len = vasprintf(&line, fmt, ap);
+	line = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (len < 0)
-		die_no_memory();
 	put_styled(p, style, line);
 	out_putc(p->out, '\n');
 	free(line);

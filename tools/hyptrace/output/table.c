@@ -54,10 +54,8 @@ static void set_cell(struct table *table, unsigned int index, char *text, const 
 
 static struct table *new_table(unsigned int width)
 {
-	struct table *table = calloc(1, sizeof(*table));
+	struct table *table = xcalloc(1, sizeof(*table));
 
-	if (!table)
-		die_no_memory();
 	table->width = width;
 	return table;
 }
@@ -91,9 +89,7 @@ void table_row(struct table *table)
 
 	if (table->nr_rows == table->nr_slots) {
 		table->nr_slots = 2 * table->nr_slots + 8;
-		table->cells = reallocarray(table->cells, table->nr_slots, size);
-		if (!table->cells)
-			die_no_memory();
+		table->cells = xreallocarray(table->cells, table->nr_slots, size);
 	}
 	memset(row_of(table, table->nr_rows++), 0, size);
 }

@@ -58,10 +58,8 @@ void text_put_plain(struct out *out, const char *s)
 
 char *text_copy_plain(const char *s)
 {
-	char *copy = malloc(PLAIN_MAX * strlen(s) + 1), *to = copy;
+	char *copy = xmalloc(PLAIN_MAX * strlen(s) + 1), *to = copy;
 
-	if (!copy)
-		die_no_memory();
 	for (; *s; s++)
 		to = put_plain(to, *s);
 	*to = '\0';
@@ -196,10 +194,8 @@ char *text_csv(char *to, const char *text, size_t len)
 char *text_copy_csv(const char *s)
 {
 	size_t len = strlen(s);
-	char *copy = malloc(len * TEXT_FACTOR + TEXT_MORE);
+	char *copy = xmalloc(len * TEXT_FACTOR + TEXT_MORE);
 
-	if (!copy)
-		die_no_memory();
 	*text_csv(copy, s, len) = '\0';
 	return copy;
 }

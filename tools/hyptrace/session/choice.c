@@ -22,9 +22,7 @@
 
 void cmd_add_word(struct words *words, const char *arg)
 {
-	words->words = reallocarray(words->words, words->nr + 1, sizeof(*words->words));
-	if (!words->words)
-		die_no_memory();
+	words->words = xreallocarray(words->words, words->nr + 1, sizeof(*words->words));
 	words->words[words->nr++] = arg;
 }
 
@@ -119,11 +117,9 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 /* Return the columns that the first @at characters of a text take when they are escaped. */
 static int columns_before(const char *text, size_t at)
 {
-	char *part = strndup(text, at), *plain;
+	char *part = xstrndup(text, at), *plain;
 	int width;
 
-	if (!part)
-		die_no_memory();
 	plain = text_copy_plain(part);
 	width = strlen(plain);
 	free(plain);
@@ -182,9 +178,7 @@ static int choose_events(struct choice *choice, const char *verb,
 
 	code = cmd_choose_events(verb, events, nr, &choice->words, &found);
 	if (!code) {
-		choice->wanted = calloc(CHOICE_IDS, sizeof(*choice->wanted));
-		if (!choice->wanted)
-			die_no_memory();
+		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
 	}
 	for (i = 0; i < found.nr && !code; i++)
 		for (j = 0; j < nr; j++)
@@ -198,11 +192,9 @@ static int choose_events(struct choice *choice, const char *verb,
 struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *const *events,
 				    unsigned int *nr)
 {
-	struct hyptrace_event **chosen = calloc(*nr + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_event **chosen = xcalloc(*nr + 1, sizeof(struct hyptrace_event *));
 	unsigned int nr_chosen = 0, i;
 
-	if (!chosen)
-		die_no_memory();
 	for (i = 0; i < *nr; i++)
 		if (!wanted || wanted[events[i]->id & (CHOICE_IDS - 1)])
 			chosen[nr_chosen++] = events[i];

@@ -14,9 +14,7 @@ static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptr
 {
 	struct counter_sum *sum;
 
-	sums->sums = reallocarray(sums->sums, sums->nr + 1, sizeof(*sums->sums));
-	if (!sums->sums)
-		die_no_memory();
+	sums->sums = xreallocarray(sums->sums, sums->nr + 1, sizeof(*sums->sums));
 	sum = &sums->sums[sums->nr++];
 	*sum = (struct counter_sum){ .event = event };
 	return sum;
@@ -72,9 +70,7 @@ void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *e
 		sum = new_sum(sums, event);
 		sum->of = counter;
 		sum->all_cpus = all_cpus;
-		sum->buckets = calloc(counter->nr_buckets + 1, sizeof(*sum->buckets));
-		if (!sum->buckets)
-			die_no_memory();
+		sum->buckets = xcalloc(counter->nr_buckets + 1, sizeof(*sum->buckets));
 	}
 	sum->count += counter->count;
 	sum->total += counter->total;

@@ -41,9 +41,7 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 		return code;
 	for (i = 0; events[i]; i++)
 		;
-	countable = calloc(i + 1, sizeof(*countable));
-	if (!countable)
-		die_no_memory();
+	countable = xcalloc(i + 1, sizeof(*countable));
 	for (i = 0; events[i]; i++)
 		if (events[i]->can_be_counted)
 			countable[nr++] = events[i];

@@ -30,9 +30,7 @@ void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 
 	gaps->ctx = ctx;
 	gaps->remote = remote;
-	gaps->events = calloc(nr + 1, sizeof(*gaps->events));
-	if (!gaps->events)
-		die_no_memory();
+	gaps->events = xcalloc(nr + 1, sizeof(*gaps->events));
 	for (i = 0; i < nr; i++)
 		if (choice->nr ? event_choice_has(choice, events[i]->name) : events[i]->enabled)
 			gaps->events[gaps->nr_events++] = events[i]->name;
@@ -67,12 +65,8 @@ static void found(struct gaps *gaps, const char *text, const char *hint, bool is
 	for (i = 0; i < gaps->nr && strcmp(gaps->list[i].text, text); i++)
 		;
 	if (i == gaps->nr) {
-		gaps->list = reallocarray(gaps->list, ++gaps->nr, sizeof(*gaps->list));
-		if (!gaps->list)
-			die_no_memory();
-		gaps->list[i] = (struct gap){ .text = strdup(text) };
-		if (!gaps->list[i].text)
-			die_no_memory();
+		gaps->list = xreallocarray(gaps->list, ++gaps->nr, sizeof(*gaps->list));
+		gaps->list[i] = (struct gap){ .text = xstrdup(text) };
 	}
 	gap = &gaps->list[i];
 	gap->is_now = true;
@@ -155,9 +149,7 @@ static void look_at_events(struct gaps *gaps)
 	if (!gaps->nr_events ||
 	    hyptrace_get_events(gaps->ctx->h, gaps->remote, &events, &nr, NULL))
 		return;
-	with_gaps = calloc(nr + 1, sizeof(*with_gaps));
-	if (!with_gaps)
-		die_no_memory();
+	with_gaps = xcalloc(nr + 1, sizeof(*with_gaps));
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < gaps->nr_events; j++)
 			if (!strcmp(events[i]->name, gaps->events[j]) &&

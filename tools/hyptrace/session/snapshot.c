@@ -57,9 +57,7 @@ static int open_rings(struct session *s)
 
 	if (code)
 		return code;
-	s->rings = calloc(nr + 1, sizeof(*s->rings));
-	if (!s->rings)
-		die_no_memory();
+	s->rings = xcalloc(nr + 1, sizeof(*s->rings));
 	for (i = 0; i < nr && !code; i++)
 		code = open_ring(s, cpus[i]);
 	hyptrace_free_cpus(cpus);

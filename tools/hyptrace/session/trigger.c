@@ -32,17 +32,9 @@ bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrac
 char *trigger_text(const struct hyptrace_event *event)
 {
 	const char *name = hyptrace_trigger_name(event->trigger);
-	char *text;
-	int len;
 
-	if (event->after)
-		len = asprintf(&text, "%s after %u sub-buffer%s", name, event->after,
-			       event->after == 1 ? "" : "s");
-	else
-		len = asprintf(&text, "%s", name);
-	if (len < 0)
-		die_no_memory();
-	return text;
+	return event->after ? xasprintf("%s after %u sub-buffer%s", name, event->after,
+					event->after == 1 ? "" : "s") : xstrdup(name);
 }
 
 /* Print the trigger of an event into an object of JSON. */
@@ -54,14 +46,10 @@ void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
 
 static char *describe(const struct hyptrace_firing *firing, const char *more)
 {
-	char *text;
-
-	if (asprintf(&text, "%s on CPU %u at %" PRIu64 ".%06" PRIu64 ": %s%s", firing->event,
-		     firing->cpu, firing->time / NSEC_PER_SEC,
-		     firing->time % NSEC_PER_SEC / NSEC_PER_USEC,
-		     hyptrace_trigger_name(firing->action), more) < 0)
-		die_no_memory();
-	return text;
+	return xasprintf("%s on CPU %u at %" PRIu64 ".%06" PRIu64 ": %s%s", firing->event,
+			 firing->cpu, firing->time / NSEC_PER_SEC,
+			 firing->time % NSEC_PER_SEC / NSEC_PER_USEC,
+			 hyptrace_trigger_name(firing->action), more);
 }
 
 /* Check whether the recording has still to end that an event stops. */

@@ -67,9 +67,7 @@ static void add_field(struct csv *csv, const struct hyptrace_event *event,
 	const struct row row = { .formats = csv->formats, .event = event };
 
 	if (!column) {
-		csv->columns = reallocarray(csv->columns, csv->nr + 1, sizeof(*csv->columns));
-		if (!csv->columns)
-			die_no_memory();
+		csv->columns = xreallocarray(csv->columns, csv->nr + 1, sizeof(*csv->columns));
 		column = &csv->columns[csv->nr++];
 		memset(column, 0, sizeof(*column));
 		column->name = field->name;
@@ -89,9 +87,7 @@ static void make_commas(struct csv *csv)
 
 	for (i = 0; i < csv->nr; i++)
 		nr += csv->columns[i].has_names;
-	csv->commas = malloc(nr + 1);
-	if (!csv->commas)
-		die_no_memory();
+	csv->commas = xmalloc(nr + 1);
 	memset(csv->commas, ',', nr);
 	csv->commas[nr] = '\0';
 }
@@ -99,12 +95,10 @@ static void make_commas(struct csv *csv)
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
 		    unsigned int nr)
 {
-	struct csv *csv = calloc(1, sizeof(*csv));
+	struct csv *csv = xcalloc(1, sizeof(*csv));
 	const struct hyptrace_event *event;
 	unsigned int i, j;
 
-	if (!csv)
-		die_no_memory();
 	csv->formats = formats;
 	for (i = 0; i < nr; i++) {
 		event = own_event(formats, events[i]);
@@ -113,9 +107,7 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 		for (j = 0; j < event->nr_fields; j++)
 			add_field(csv, event, event->fields[j]);
 	}
-	csv->rows = calloc(2 * csv->nr_ids + 1, sizeof(struct row *));
-	if (!csv->rows)
-		die_no_memory();
+	csv->rows = xcalloc(2 * csv->nr_ids + 1, sizeof(struct row *));
 	make_commas(csv);
 	return csv;
 }
@@ -149,10 +141,8 @@ void csv_free(struct csv *csv)
 static void put_string(struct out *out, const char *text)
 {
 	size_t len = strlen(text);
-	char *string = malloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	char *string = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
-	if (!string)
-		die_no_memory();
 	out_write(out, string, row_put_string(ROW_CSV, string, text, len) - string);
 	free(string);
 }
@@ -178,11 +168,9 @@ void csv_head(const struct csv *csv, struct out *out)
 static struct row *compile(const struct csv *csv, const struct hyptrace_event *event,
 			   const struct hyptrace_field *but)
 {
-	struct row *row = malloc(sizeof(*row));
+	struct row *row = xmalloc(sizeof(*row));
 	unsigned int i;
 
-	if (!row)
-		die_no_memory();
 	row_init(row, ROW_CSV, csv->formats, event);
 	if (!csv->event) {
 		row_add_text(row, ",");

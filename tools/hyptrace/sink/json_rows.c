@@ -52,10 +52,8 @@ struct json_rows {
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
 				const struct hyptrace_model *model, unsigned int flags)
 {
-	struct json_rows *rows = calloc(1, sizeof(*rows));
+	struct json_rows *rows = xcalloc(1, sizeof(*rows));
 
-	if (!rows)
-		die_no_memory();
 	rows->formats = formats;
 	rows->model = model;
 	rows->flags = flags;
@@ -129,12 +127,10 @@ static void compile_fields(struct row *row, const struct json_rows *rows,
 static struct json_event *compile(struct json_rows *rows, const struct hyptrace_event *event)
 {
 	const struct hyptrace_field *result = hyptrace_formats_result(rows->formats, event);
-	struct json_event *json = calloc(1, sizeof(*json));
+	struct json_event *json = xcalloc(1, sizeof(*json));
 	struct row *names;
 	unsigned int i;
 
-	if (!json)
-		die_no_memory();
 	compile_fields(&json->fields, rows, event, NULL);
 	if (result)
 		compile_fields(&json->no_result, rows, event, result);
@@ -201,10 +197,8 @@ static noinline void print_large(struct json_rows *rows, const struct json_event
 				 const struct row *fields, unsigned int cpu,
 				 const struct hyptrace_record *rec, struct out *out)
 {
-	char *names = malloc(json->names.room), *end;
+	char *names = xmalloc(json->names.room), *end;
 
-	if (!names)
-		die_no_memory();
 	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
 	row_print(fields, rec, out);
 	end = row_put_names(&json->names, rec, names);

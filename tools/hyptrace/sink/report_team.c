@@ -65,10 +65,8 @@ static void begin_lines(struct worker *w, struct hyptrace_formats *formats)
 
 static void *begin(struct hyptrace_formats *formats, void *arg)
 {
-	struct worker *w = calloc(1, sizeof(*w));
+	struct worker *w = xcalloc(1, sizeof(*w));
 
-	if (!w)
-		die_no_memory();
 	w->team = arg;
 	w->lines = w->team->lines;
 	w->out = &w->team->session->ctx->out;

@@ -26,9 +26,7 @@ char *row_put_string(enum row_style style, char *to, const char *text, size_t le
 /* Copy a text into memory with room behind it. */
 static void make_text(struct row_text *to, const char *text, size_t len)
 {
-	to->text = calloc(1, len + DIGITS_SLACK);
-	if (!to->text)
-		die_no_memory();
+	to->text = xcalloc(1, len + DIGITS_SLACK);
 	memcpy(to->text, text, len);
 	to->len = len;
 }
@@ -44,10 +42,8 @@ static void make_name(struct row_name *name, enum row_style style,
 		      const struct hyptrace_symbol *symbol)
 {
 	size_t len = strlen(symbol->name);
-	char *text = malloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	char *text = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
-	if (!text)
-		die_no_memory();
 	name->value = symbol->value;
 	make_text(&name->text, text, row_put_string(style, text, symbol->name, len) - text);
 	free(text);
@@ -55,12 +51,10 @@ static void make_name(struct row_name *name, enum row_style style,
 
 static struct row_names *names_new(enum row_style style, const struct hyptrace_field *field)
 {
-	struct row_names *names = calloc(1, sizeof(*names) +
-					 field->nr_symbols * sizeof(names->names[0]));
+	struct row_names *names = xcalloc(1, sizeof(*names) +
+					  field->nr_symbols * sizeof(names->names[0]));
 	unsigned int i;
 
-	if (!names)
-		die_no_memory();
 	for (i = 0; i < field->nr_symbols; i++) {
 		const struct hyptrace_symbol *symbol = field->symbols[i];
 
@@ -114,9 +108,7 @@ void row_init(struct row *row, enum row_style style, const struct hyptrace_forma
 	row->style = style;
 	row->formats = formats;
 	row->event = event;
-	row->steps = calloc(1, sizeof(*row->steps));
-	if (!row->steps)
-		die_no_memory();
+	row->steps = xcalloc(1, sizeof(*row->steps));
 	make_text(&row->steps->before, "", 0);
 	row->room = DIGITS_SLACK;
 }
@@ -137,9 +129,7 @@ static void add(struct row *row, const char *text, size_t len)
 {
 	struct row_text *before = &row->steps[row->nr].before, old = *before;
 
-	before->text = calloc(1, old.len + len + DIGITS_SLACK);
-	if (!before->text)
-		die_no_memory();
+	before->text = xcalloc(1, old.len + len + DIGITS_SLACK);
 	memcpy(before->text, old.text, old.len);
 	memcpy(before->text + old.len, text, len);
 	before->len = old.len + len;
@@ -155,10 +145,8 @@ void row_add_text(struct row *row, const char *text)
 void row_add_string(struct row *row, const char *text)
 {
 	size_t len = strlen(text);
-	char *string = malloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	char *string = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
-	if (!string)
-		die_no_memory();
 	add(row, string, row_put_string(row->style, string, text, len) - string);
 	free(string);
 }
@@ -168,9 +156,7 @@ static void next_step(struct row *row, size_t room)
 {
 	row->room += room;
 	row->nr++;
-	row->steps = reallocarray(row->steps, row->nr + 1, sizeof(*row->steps));
-	if (!row->steps)
-		die_no_memory();
+	row->steps = xreallocarray(row->steps, row->nr + 1, sizeof(*row->steps));
 	memset(&row->steps[row->nr], 0, sizeof(*row->steps));
 	make_text(&row->steps[row->nr].before, "", 0);
 }
@@ -391,9 +377,7 @@ static noinline void print_slowly(const struct row *row, const struct hyptrace_r
 			room += max_bytes(step->field) * (size_t)ROW_STRING_FACTOR;
 		if (step->kind == ROW_NAME)
 			room += step->names->longest;
-		text = malloc(room);
-		if (!text)
-			die_no_memory();
+		text = xmalloc(room);
 		end = put_value(row, step, rec, data, text);
 		out_write(out, text, end - text);
 		if (end != text)
@@ -429,9 +413,7 @@ struct row *row_calls_get(struct map *calls, const struct hyptrace_event *event,
 	struct map_entry *entry = map_add(calls, of->id, event->id);
 
 	if (!entry->ptr)
-		entry->ptr = calloc(1, sizeof(struct row));
-	if (!entry->ptr)
-		die_no_memory();
+		entry->ptr = xcalloc(1, sizeof(struct row));
 	return entry->ptr;
 }
 

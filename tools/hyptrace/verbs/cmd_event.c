@@ -113,13 +113,11 @@ static const struct hyptrace_event *find_event(struct hyptrace_event *const *eve
 static int parse_filter(const char *text, struct hyptrace_event *const *events,
 			const struct event_choice *choice, struct hyptrace_filter **filter)
 {
-	const struct hyptrace_event **chosen = calloc(choice->nr, sizeof(*chosen));
+	const struct hyptrace_event **chosen = xcalloc(choice->nr, sizeof(*chosen));
 	struct hyptrace_error err;
 	unsigned int i;
 	size_t at;
 
-	if (!chosen)
-		die_no_memory();
 	for (i = 0; i < choice->nr; i++)
 		chosen[i] = find_event(events, choice->names[i]);
 	*filter = hyptrace_filter_parse_all(chosen, choice->nr, text, &at, &err);

@@ -181,11 +181,9 @@ static const struct argp argp = {
 /* Print a print format. Text has only the first of the names of each field. */
 static void print_format(struct printer *p, const char *fmt)
 {
-	char *text = strdup(fmt), *to = text;
+	char *text = xstrdup(fmt), *to = text;
 	const char *next;
 
-	if (!text)
-		die_no_memory();
 	while (*fmt && !printer_is_json(p)) {
 		*to++ = *fmt++;
 		next = fmt + strspn(fmt, ", ");
@@ -301,9 +299,7 @@ static int choose(const struct list *list, struct hyptrace_event **const *events
 
 	for (i = 0; i < nr; i++) {
 		for (j = 0; events[i][j]; j++) {
-			all = reallocarray(all, nr_all + 1, sizeof(*all));
-			if (!all)
-				die_no_memory();
+			all = xreallocarray(all, nr_all + 1, sizeof(*all));
 			all[nr_all++] = events[i][j];
 		}
 	}
@@ -315,14 +311,12 @@ static int choose(const struct list *list, struct hyptrace_event **const *events
 static int list_remotes(struct context *ctx, const struct list *list,
 			struct hyptrace_remote *const *remotes, unsigned int nr)
 {
-	struct hyptrace_event ***events = calloc(nr + 1, sizeof(*events));
+	struct hyptrace_event ***events = xcalloc(nr + 1, sizeof(*events));
 	struct event_choice choice = {};
 	struct hyptrace_error err;
 	unsigned int i, nr_events;
 	int code = EXIT_DONE;
 
-	if (!events)
-		die_no_memory();
 	for (i = 0; i < nr && !code; i++)
 		if (hyptrace_get_events(ctx->h, remotes[i]->name, &events[i], &nr_events, &err))
 			code = cmd_fail("cannot list the events of \"%s\": %s", remotes[i]->name,

@@ -109,13 +109,10 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 	struct printer *p = mon->ctx->p;
 	char time[TIME_MAX], *text;
 	va_list ap;
-	int len;
 
 	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (len < 0)
-		die_no_memory();
 	clock_time_of_day(clock_now(CLOCK_REALTIME), time, sizeof(time));
 	printer_line(p, is_loss ? STYLE_BAD : STYLE_PLAIN, "%s %s %s: %s", time,
 		     is_removed ? "remote" : change, remote, text);
@@ -162,9 +159,7 @@ static bool is_printed(struct monitor *mon, const struct hyptrace_remote *remote
 
 	snprintf(now.name, sizeof(now.name), "%s", remote->name);
 	if (!known) {
-		mon->known = reallocarray(mon->known, mon->nr_known + 1, sizeof(*mon->known));
-		if (!mon->known)
-			die_no_memory();
+		mon->known = xreallocarray(mon->known, mon->nr_known + 1, sizeof(*mon->known));
 		known = &mon->known[mon->nr_known++];
 	} else if (known->state == now.state && known->mode == now.mode &&
 		   known->requested == now.requested && known->allocated == now.allocated &&

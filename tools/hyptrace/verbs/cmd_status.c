@@ -71,6 +71,14 @@ static const struct column cpu_columns[] = {
 	{ "consumer", "CONSUMER", COLUMN_NUMBER | COLUMN_NOT_0 | CPU(consumer), NULL, NULL },
 };
 
+/* Print one of several texts, which is freed: only the first one has a label. */
+static void print_below(struct printer *p, const char **label, char *text)
+{
+	printer_str(p, *label, text);
+	free(text);
+	*label = "";
+}
+
 /* Describe what a process reads; the string is for free(). */
 static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
@@ -112,7 +120,7 @@ static void print_readers(struct printer *p, const struct hyptrace_remote *remot
 			  struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
 	const char *label = "readers";
-	char *text, observers[32];
+	char observers[32];
 	unsigned int i;
 
 	if (printer_is_json(p)) {
@@ -122,11 +130,7 @@ static void print_readers(struct printer *p, const struct hyptrace_remote *remot
 	for (i = 0; i < nr; i++) {
 		if (!is_first_of(cpus, i))
 			continue;
-		text = describe_reader(cpus[i]->consumer, cpus, nr);
-		printer_str(p, label, text);
-		free(text);
-		/* further readers are below the first */
-		label = "";
+		print_below(p, &label, describe_reader(cpus[i]->consumer, cpus, nr));
 	}
 	if (!*label)
 		return;
@@ -142,7 +146,6 @@ static void print_filters(struct printer *p, struct hyptrace_event *const *event
 {
 	const char *label = "filters";
 	unsigned int i;
-	char *text;
 
 	if (printer_is_json(p))
 		printer_object(p, label);
@@ -153,11 +156,7 @@ static void print_filters(struct printer *p, struct hyptrace_event *const *event
 			printer_str(p, events[i]->name, events[i]->filter);
 			continue;
 		}
-		if (asprintf(&text, "%s: %s", events[i]->name, events[i]->filter) < 0)
-			die_no_memory();
-		printer_str(p, label, text);
-		free(text);
-		label = "";
+		print_below(p, &label, xasprintf("%s: %s", events[i]->name, events[i]->filter));
 	}
 	if (printer_is_json(p))
 		printer_end(p);
@@ -168,8 +167,8 @@ static void print_triggers(struct printer *p, const struct hyptrace_remote *remo
 			   struct hyptrace_event *const *events, unsigned int nr)
 {
 	const char *label = "triggers";
-	char *trigger, *text;
 	unsigned int i;
+	char *trigger;
 	bool armed;
 
 	if (printer_is_json(p)) {
@@ -188,13 +187,9 @@ static void print_triggers(struct printer *p, const struct hyptrace_remote *remo
 			continue;
 		}
 		trigger = trigger_text(events[i]);
-		if (asprintf(&text, "%s: %s (%sarmed)", events[i]->name, trigger,
-			     armed ? "" : "not ") < 0)
-			die_no_memory();
-		printer_str(p, label, text);
-		free(text);
+		print_below(p, &label, xasprintf("%s: %s (%sarmed)", events[i]->name, trigger,
+						 armed ? "" : "not "));
 		free(trigger);
-		label = "";
 	}
 	if (printer_is_json(p))
 		printer_end(p);
@@ -205,7 +200,6 @@ static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
 {
 	const char *label = "fired";
 	unsigned int i;
-	char *text;
 
 	if (printer_is_json(p))
 		printer_array(p, label);
@@ -216,10 +210,7 @@ static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
 			printer_end(p);
 			continue;
 		}
-		text = firing_text(remote, i);
-		printer_str(p, label, text);
-		free(text);
-		label = "";
+		print_below(p, &label, firing_text(remote, i));
 	}
 	if (printer_is_json(p))
 		printer_end(p);
