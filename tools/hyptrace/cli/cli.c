@@ -109,9 +109,10 @@ const struct argp cmd_global_argp = {
 struct verb_input {
 	struct context	*ctx;
 	void		*input;
+	void		*more;
 };
 
-/* Give each of the two parsers its own input. */
+/* Give each of the parsers its own input. */
 static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 {
 	struct verb_input *both = state->input;
@@ -119,8 +120,9 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = both->input;
-		state->child_inputs[1] = both->ctx;
+		state->child_inputs[0] = both->more;
+		state->child_inputs[1] = both->input;
+		state->child_inputs[2] = both->ctx;
 		/* argp must not add its own hint to errors */
 		state->err_stream = NULL;
 		return 0;
@@ -199,13 +201,22 @@ const struct argp cmd_columns_argp = {
 	.help_filter = help_columns,
 };
 
-/* Parse the arguments of a verb, or exit if one is not valid. */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
+{
+	static const struct argp none;
+
+	cmd_parse_more(ctx, argp, argc, argv, input, &none, NULL);
+}
+
+/* Parse the arguments of a verb, after @more has taken its own, or exit if one is not valid. */
+void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char **argv,
+		    void *input, const struct argp *more, void *more_input)
 {
 	struct argp_option options[NR_GLOBAL_OPTIONS];
 	const struct argp global = { .options = options, .parser = parse_global };
 	struct argp own = *argp;
 	const struct argp_child children[] = {
+		{ more, 0, NULL, 0 },
 		{ &own, 0, NULL, 0 },
 		{ &global, 0, "Options of all verbs:", 1 },
 		{ 0 }
@@ -217,7 +228,7 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 		.children = children,
 		.help_filter = cmd_drop_remark,
 	};
-	struct verb_input inputs = { ctx, input };
+	struct verb_input inputs = { ctx, input, more_input };
 	unsigned int flags = ARGP_NO_HELP;
 
 	/* the outer parser prints these */

@@ -154,23 +154,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-struct inputs {
-	struct session	*session;
-	void		*verb;
-};
-
-static error_t parse_inputs(int key, char *arg, struct argp_state *state)
-{
-	const struct inputs *inputs = state->input;
-
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = inputs->session;
-	state->child_inputs[1] = inputs->verb;
-	return 0;
-}
-
 /* Put the words together before any of them is changed, and count those after "--". */
 static void note_words(struct session *s, int argc, char **argv)
 {
@@ -194,26 +177,13 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 {
 	struct argp_option options[NR_OPTIONS + 1] = {};
 	const struct argp own = { .options = options, .parser = parse };
-	struct argp verb = *argp;
-	const struct argp_child children[] = {
-		{ &own, 0, NULL, 0 },
-		{ &verb, 0, NULL, 0 },
-		{ 0 }
-	};
-	const struct argp both = {
-		.parser = parse_inputs, .children = children, .args_doc = argp->args_doc,
-		.doc = argp->doc,
-	};
-	struct inputs inputs = { s, input };
 	size_t i, nr = 0;
 
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (s->takes & session_options[i].takes)
 			options[nr++] = session_options[i].option;
-	verb.args_doc = NULL;
-	verb.doc = NULL;
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;
 	note_words(s, argc, argv);
-	cmd_parse(s->ctx, &both, argc, argv, &inputs);
+	cmd_parse_more(s->ctx, argp, argc, argv, input, &own, s);
 }
