@@ -169,28 +169,23 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 
 static int set_events(struct context *ctx, const struct request *request)
 {
-	const char *verb = request->enable ? "enable" : "disable";
+	const char *verb = ctx->verb->name;
+	struct event_choice choice = {};
 	struct hyptrace_remote *remote;
 	struct hyptrace_event **events;
-	struct event_choice choice;
-	struct hyptrace_error err;
-	unsigned int nr_events;
+	unsigned int nr = 0;
 	int code;
 
-	code = cmd_get_remote(ctx, &remote);
+	code = cmd_get_events(ctx, &remote, &events);
 	if (code)
 		return code;
-	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr_events, &err)) {
-		code = cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
-		goto free_remote;
-	}
-
-	code = cmd_choose_events(verb, events, nr_events, &request->words, &choice);
+	while (events[nr])
+		nr++;
+	code = cmd_choose_events(verb, events, nr, &request->words, &choice);
 	if (!code)
 		code = set_chosen(ctx, verb, remote->name, request, events, &choice);
 	event_choice_free(&choice);
 	hyptrace_free_events(events);
-free_remote:
 	hyptrace_free_remote(remote);
 	return code;
 }
