@@ -4,7 +4,7 @@
  * selects.
  *
  *	static const struct column all[] = {
- *		{ "cpu", "CPU", COLUMN_NUMBER | COLUMN_OF(struct cpu, id), NULL, NULL },
+ *		{ "cpu", "CPU", COLUMN_OF(COLUMN_U32, struct cpu, id), NULL, NULL },
  *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost, value_of_lost },
  *	};
  *	struct columns columns = { .all = all, .nr = 2 };
@@ -28,11 +28,9 @@ struct printer;
 #define COLUMN_RANK_MASK	(0x1f << COLUMN_RANK_SHIFT)
 #define COLUMN_RANK(rank)	((rank) << COLUMN_RANK_SHIFT)
 
-/* The value is a member of the row, in place of print() */
-#define COLUMN_OF(row, member) \
-	(_Generic(&((row *)0)->member, bool *: COLUMN_BOOL, uint32_t *: COLUMN_U32, \
-		  uint64_t *: COLUMN_U64, char **: COLUMN_STRING, default: COLUMN_CHARS) | \
-	 (unsigned int)offsetof(row, member) << COLUMN_OFFSET_SHIFT)
+/* The value is a member of the row, of a type such as COLUMN_U32, in place of print() */
+#define COLUMN_OF(type, row, member) \
+	((type) | (unsigned int)offsetof(row, member) << COLUMN_OFFSET_SHIFT)
 #define COLUMN_OFFSET_SHIFT	16
 #define COLUMN_TYPES		(7 << 13)
 

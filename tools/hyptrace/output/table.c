@@ -152,7 +152,8 @@ static void fit(struct table *table, size_t indent)
 		width += widths[i] + (i ? GAP : 0);
 	for (rank = COLUMNS_MAX; rank; rank--) {
 		for (i = 0; i < table->width; i++) {
-			if ((flags_of(table, i) & COLUMN_RANK_MASK) != COLUMN_RANK(rank) || width <= max)
+			if ((flags_of(table, i) & COLUMN_RANK_MASK) != COLUMN_RANK(rank) ||
+			    width <= max)
 				continue;
 			width -= widths[i] + GAP;
 			widths[i] = 0;

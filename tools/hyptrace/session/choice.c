@@ -177,9 +177,8 @@ static int choose_events(struct choice *choice, const char *verb,
 	int code;
 
 	code = cmd_choose_events(verb, events, nr, &choice->words, &found);
-	if (!code) {
+	if (!code)
 		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
-	}
 	for (i = 0; i < found.nr && !code; i++)
 		for (j = 0; j < nr; j++)
 			if (!strcmp(events[j]->name, found.names[i]))

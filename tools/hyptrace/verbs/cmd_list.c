@@ -60,20 +60,20 @@ static void print_trigger(struct printer *p, const char *key, const void *row)
 	}
 }
 
-#define EVENT(member)	COLUMN_OF(struct hyptrace_event, member)
+#define EVENT(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_event, member)
 
 /* HOLDER is the process that has set filter and trigger for as long as it runs. */
 static const struct column event_columns[] = {
-	{ "remote", "REMOTE", COLUMN_EXTRA | EVENT(remote), NULL, NULL },
+	{ "remote", "REMOTE", COLUMN_EXTRA | EVENT(CHARS, remote), NULL, NULL },
 	{ "name", "EVENT", 0, print_name, NULL },
-	{ "id", "ID", COLUMN_NUMBER | EVENT(id), NULL, NULL },
-	{ "size", "SIZE", COLUMN_NUMBER | COLUMN_EXTRA | EVENT(size), NULL, NULL },
+	{ "id", "ID", COLUMN_NUMBER | EVENT(U32, id), NULL, NULL },
+	{ "size", "SIZE", COLUMN_NUMBER | COLUMN_EXTRA | EVENT(U32, size), NULL, NULL },
 	{ "enabled", "STATE", 0, print_enabled, NULL },
 	{ "counted", "COUNTED", 0, print_counted, NULL },
 	{ "trigger", "TRIGGER", 0, print_trigger, NULL },
-	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(after), NULL, NULL },
-	{ "filter", "FILTER", COLUMN_TRUNC | EVENT(filter), NULL, NULL },
-	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(holder), NULL,
+	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(U32, after), NULL, NULL },
+	{ "filter", "FILTER", COLUMN_TRUNC | EVENT(STRING, filter), NULL, NULL },
+	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(U32, holder), NULL,
 	  NULL },
 };
 
@@ -98,14 +98,14 @@ static void print_field_symbols(struct printer *p, const char *key, const void *
 	printer_end(p);
 }
 
-#define FIELD(member)	COLUMN_OF(struct hyptrace_field, member)
+#define FIELD(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_field, member)
 
 static const struct column field_columns[] = {
-	{ "name", "NAME", FIELD(name), NULL, NULL },
-	{ "type", "TYPE", FIELD(type), NULL, NULL },
-	{ "offset", "OFFSET", COLUMN_NUMBER | FIELD(offset), NULL, NULL },
-	{ "size", "SIZE", COLUMN_NUMBER | FIELD(size), NULL, NULL },
-	{ "signed", "SIGNED", FIELD(is_signed), NULL, NULL },
+	{ "name", "NAME", FIELD(STRING, name), NULL, NULL },
+	{ "type", "TYPE", FIELD(STRING, type), NULL, NULL },
+	{ "offset", "OFFSET", COLUMN_NUMBER | FIELD(U32, offset), NULL, NULL },
+	{ "size", "SIZE", COLUMN_NUMBER | FIELD(U32, size), NULL, NULL },
+	{ "signed", "SIGNED", FIELD(BOOL, is_signed), NULL, NULL },
 	{ "symbols", "NAMES", 0, print_field_symbols, NULL },
 };
 
@@ -117,7 +117,7 @@ static void print_value(struct printer *p, const char *key, const void *row)
 static const struct column name_columns[] = {
 	{ "field", "FIELD", 0, NULL, NULL },
 	{ "value", "VALUE", COLUMN_NUMBER, print_value, NULL },
-	{ "name", "NAME", COLUMN_OF(struct hyptrace_symbol, name), NULL, NULL },
+	{ "name", "NAME", COLUMN_OF(COLUMN_STRING, struct hyptrace_symbol, name), NULL, NULL },
 };
 
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
