@@ -11,14 +11,6 @@ static void print_uint(const struct column *column, struct printer *p, uint64_t 
 		printer_uint(p, column->key, value);
 }
 
-static void print_text(const struct column *column, struct printer *p, const char *text)
-{
-	if (text)
-		printer_str(p, column->key, text);
-	else
-		printer_none(p, column->key);
-}
-
 void column_print(const struct column *column, struct printer *p, const void *row)
 {
 	const void *at = (const char *)row + (column->flags >> COLUMN_OFFSET_SHIFT);
@@ -38,10 +30,10 @@ void column_print(const struct column *column, struct printer *p, const void *ro
 		print_uint(column, p, *(const uint64_t *)at);
 		break;
 	case COLUMN_STRING:
-		print_text(column, p, *(const char *const *)at);
+		printer_str(p, column->key, *(const char *const *)at);
 		break;
 	case COLUMN_CHARS:
-		print_text(column, p, at);
+		printer_str(p, column->key, at);
 		break;
 	}
 }
