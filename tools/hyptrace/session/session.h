@@ -160,6 +160,7 @@ int session_run_stream(struct session *s);
 
 /* snapshot.c */
 int session_run_snapshot(struct session *s);
+uint64_t session_add_lost(uint64_t lost, uint64_t more);
 
 /* file.c */
 int session_open_file(struct session *s);

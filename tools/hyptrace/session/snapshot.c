@@ -10,9 +10,21 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "edge_losses.h"
 #include "select.h"
 #include "session.h"
+
+/*
+ * Losses that no record of a snapshot reports: those before the first and after the last event. The
+ * ring does not hold them: a consumer learns the former from the swap, and the latter from the
+ * sub-buffer that follows. The counters of the ring have both, up to what a consumer has learnt:
+ * unreported. While events are lost, the counters do not tell how many were lost at the time of the
+ * snapshot.
+ */
+struct edge_losses {
+	uint64_t	begin;	/* events lost before the first one, or HYPTRACE_LOST_UNKNOWN */
+	/* events lost before any other one, and after the last one, or HYPTRACE_LOST_UNKNOWN */
+	uint64_t	others;
+};
 
 /* The ring of a CPU */
 struct session_ring {
@@ -26,6 +38,43 @@ struct session_ring {
 	/* @event is the losses after the last one */
 	bool				has_ended;
 };
+
+/*
+ * Find out where a ring has lost events that no consumer has learnt of, by its counters before and
+ * after the snapshot was taken. Overwritten events are missing before the first one of the
+ * snapshot, dropped ones after the last one and before others. If there are both, nobody knows how
+ * many are missing in which place.
+ */
+static void find_edges(struct edge_losses *edge, const struct hyptrace_cpu *before,
+		       const struct hyptrace_cpu *after)
+{
+	const bool exact = before->overrun == after->overrun &&
+			   before->dropped == after->dropped &&
+			   before->unreported == after->unreported;
+	const uint64_t lost = exact ? after->unreported : HYPTRACE_LOST_UNKNOWN;
+
+	*edge = (struct edge_losses){ 0 };
+	if (!after->overrun)
+		edge->others = lost;
+	else if (!after->dropped || !lost)
+		edge->begin = lost;
+	else
+		edge->begin = HYPTRACE_LOST_UNKNOWN;
+}
+
+/* Add losses, whose number may be HYPTRACE_LOST_UNKNOWN. */
+uint64_t session_add_lost(uint64_t lost, uint64_t more)
+{
+	return lost > HYPTRACE_LOST_UNKNOWN - more ? HYPTRACE_LOST_UNKNOWN : lost + more;
+}
+
+/* Count the losses after the last event; records of the snapshot have reported @inner. */
+static uint64_t losses_at_end(const struct edge_losses *edge, uint64_t inner)
+{
+	if (edge->others == HYPTRACE_LOST_UNKNOWN)
+		return HYPTRACE_LOST_UNKNOWN;
+	return edge->others > inner ? edge->others - inner : 0;
+}
 
 static int open_ring(struct session *s, const struct hyptrace_cpu *cpu)
 {
@@ -91,7 +140,7 @@ static void find_edge_losses(struct session *s)
 
 		if (hyptrace_get_cpu(s->ctx->h, s->name, ring->cpu, &after, NULL))
 			continue;
-		edge_losses_find(&ring->edge, &ring->before, after);
+		find_edges(&ring->edge, &ring->before, after);
 		s->consumed += after->read;
 		s->refused += after->filtered;
 		hyptrace_free_cpu(after);
@@ -144,9 +193,9 @@ static bool end_ring(struct session_ring *ring)
 	uint64_t lost = hyptrace_snapshot_lost(ring->snap);
 
 	ring->has_ended = true;
-	ring->inner = edge_losses_add(ring->inner, lost);
-	lost = edge_losses_add(lost, ring->edge.begin);
-	rec->lost = edge_losses_add(lost, edge_losses_end(&ring->edge, ring->inner));
+	ring->inner = session_add_lost(ring->inner, lost);
+	lost = session_add_lost(lost, ring->edge.begin);
+	rec->lost = session_add_lost(lost, losses_at_end(&ring->edge, ring->inner));
 	rec->data = NULL;
 	rec->size = 0;
 	/* without events, the time of the losses is not known */
@@ -174,8 +223,8 @@ static bool next_event(struct session *s, struct session_ring *ring)
 	}
 	if (!ret)
 		return end_ring(ring);
-	ring->inner = edge_losses_add(ring->inner, rec->lost);
-	rec->lost = edge_losses_add(rec->lost, ring->edge.begin);
+	ring->inner = session_add_lost(ring->inner, rec->lost);
+	rec->lost = session_add_lost(rec->lost, ring->edge.begin);
 	ring->edge.begin = 0;
 	return true;
 }

@@ -11,7 +11,6 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/printer.h"
-#include "session/edge_losses.h"
 #include "session/signals.h"
 #include "sink/json_rows.h"
 #include "catch.h"
@@ -117,7 +116,7 @@ void catch_take(struct catcher *c, const struct hyptrace_stream_event *next)
 
 	if (!cpu)
 		return;
-	cpu->lost = edge_losses_add(cpu->lost, rec->lost);
+	cpu->lost = session_add_lost(cpu->lost, rec->lost);
 	/* events were only lost, or not chosen */
 	if (!rec->data)
 		return;
