@@ -107,36 +107,3 @@ const struct column *columns_find(const struct columns *columns, const char *nam
 			return column;
 	return NULL;
 }
-
-struct sorted {
-	const void	*row;
-	double		value;
-	int		(*compare_names)(const void *a, const void *b);
-};
-
-static int compare(const void *a, const void *b)
-{
-	const struct sorted *x = a, *y = b;
-
-	if (x->value != y->value)
-		return x->value < y->value ? 1 : -1;
-	return x->compare_names(&x->row, &y->row);
-}
-
-void columns_sort(const struct column *by, const void **rows, unsigned int nr,
-		  int (*compare_names)(const void *a, const void *b))
-{
-	struct sorted *sorted = xcalloc(nr + 1, sizeof(*sorted));
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		sorted[i] = (struct sorted){
-			.row = rows[i],
-			.value = by->value ? by->value(rows[i]) : 0,
-			.compare_names = compare_names,
-		};
-	qsort(sorted, nr, sizeof(*sorted), compare);
-	for (i = 0; i < nr; i++)
-		rows[i] = sorted[i].row;
-	free(sorted);
-}

@@ -4,8 +4,8 @@
  * selects.
  *
  *	static const struct column all[] = {
- *		{ "cpu", "CPU", COLUMN_OF(COLUMN_U32, struct cpu, id), NULL, NULL },
- *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost, value_of_lost },
+ *		{ "cpu", "CPU", COLUMN_OF(COLUMN_U32, struct cpu, id), NULL },
+ *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost },
  *	};
  *	struct columns columns = { .all = all, .nr = 2 };
  *
@@ -56,8 +56,6 @@ struct column {
 	unsigned int	flags;		/* enum column_flags, COLUMN_RANK(), COLUMN_OF() */
 	/* print the value of a row: NULL with COLUMN_OF(), or if the verb prints its rows itself */
 	void		(*print)(struct printer *p, const char *key, const void *row);
-	/* what columns_sort() sorts by, the largest first: NULL for the order of names */
-	double		(*value)(const void *row);
 };
 
 struct columns {
@@ -83,8 +81,5 @@ void column_print(const struct column *column, struct printer *p, const void *ro
 void columns_print_values(const struct columns *columns, struct printer *p, const void *row);
 /* By key or name; NULL if there is none */
 const struct column *columns_find(const struct columns *columns, const char *name);
-/* Sort pointers to rows; @compare_names, as that of qsort(), decides between equal values. */
-void columns_sort(const struct column *by, const void **rows, unsigned int nr,
-		  int (*compare_names)(const void *a, const void *b));
 
 #endif /* COLUMNS_H */

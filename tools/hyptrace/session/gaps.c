@@ -213,19 +213,6 @@ void gaps_end(struct gaps *gaps)
 	free(gaps->events);
 }
 
-/* Say why events of a verb are missing although none was lost. */
-void cmd_note_gaps(struct context *ctx, const char *name, const char *const *events,
-		   unsigned int nr)
-{
-	struct gaps gaps = {
-		.ctx = ctx, .remote = name, .events = (const char **)events, .nr_events = nr,
-	};
-
-	gaps_look(&gaps);
-	gaps.events = NULL;
-	gaps_end(&gaps);
-}
-
 /* Count the events of a file that filters at EL2 have not accepted. */
 uint64_t gaps_count_filtered(const struct hyptrace_file *file)
 {

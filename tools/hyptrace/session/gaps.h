@@ -49,7 +49,5 @@ void gaps_end(struct gaps *gaps);
 uint64_t gaps_count_filtered(const struct hyptrace_file *file);
 void gaps_note_filtered(const char *name, uint64_t nr);
 void gaps_note_file(const struct hyptrace_file *file, const char *path);
-void cmd_note_gaps(struct context *ctx, const char *name, const char *const *events,
-		   unsigned int nr);
 
 #endif /* GAPS_H */

@@ -267,19 +267,3 @@ int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
 	hyptrace_free_remote(*remote);
 	return code;
 }
-
-/*
- * Print hypercalls with their names. Without the names, numbers are printed: that is no error.
- * Return what hyptrace_free_hypercalls() frees after the last event; may be NULL.
- */
-struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,
-						struct hyptrace_formats *formats)
-{
-	struct hyptrace_hypercall **calls;
-	unsigned int nr;
-
-	if (hyptrace_get_hypercalls(ctx->h, remote, &calls, &nr, NULL))
-		return NULL;
-	hyptrace_formats_set_hypercalls(formats, calls, nr, NULL);
-	return calls;
-}

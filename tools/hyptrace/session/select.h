@@ -19,7 +19,5 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 		 unsigned int *nr);
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint);
-struct hyptrace_hypercall **cmd_name_hypercalls(struct context *ctx, const char *remote,
-						struct hyptrace_formats *formats);
 
 #endif /* SELECT_H */

@@ -32,28 +32,28 @@ struct dump {
 };
 
 static const struct column piece_columns[] = {
-	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER, NULL, NULL },
-	{ "part",	"PART",		0, NULL, NULL },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER, NULL },
+	{ "part",	"PART",		0, NULL },
 };
 
 static const struct column cpu_columns[] = {
-	{ "cpu",	"CPU",		COLUMN_NUMBER, NULL, NULL },
-	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER, NULL, NULL },
-	{ "file",	"FILE",		0, NULL, NULL },
-	{ "events",	"EVENTS",	COLUMN_NUMBER, NULL, NULL },
-	{ "lost",	"LOST",		COLUMN_NUMBER, NULL, NULL },
-	{ "filtered",	"FILTERED",	COLUMN_NUMBER, NULL, NULL },
-	{ "missing",	"MISSING",	COLUMN_NUMBER, NULL, NULL },
+	{ "cpu",	"CPU",		COLUMN_NUMBER, NULL },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER, NULL },
+	{ "file",	"FILE",		0, NULL },
+	{ "events",	"EVENTS",	COLUMN_NUMBER, NULL },
+	{ "lost",	"LOST",		COLUMN_NUMBER, NULL },
+	{ "filtered",	"FILTERED",	COLUMN_NUMBER, NULL },
+	{ "missing",	"MISSING",	COLUMN_NUMBER, NULL },
 };
 
 static const struct column event_columns[] = {
-	{ "system",	"SYSTEM",	0, NULL, NULL },
-	{ "name",	"NAME",		0, NULL, NULL },
-	{ "id",		"ID",		COLUMN_NUMBER, NULL, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER, NULL, NULL },
-	{ "fields",	"FIELDS",	COLUMN_TRUNC, NULL, NULL },
+	{ "system",	"SYSTEM",	0, NULL },
+	{ "name",	"NAME",		0, NULL },
+	{ "id",		"ID",		COLUMN_NUMBER, NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER, NULL },
+	{ "fields",	"FIELDS",	COLUMN_TRUNC, NULL },
 };
 
 static const struct argp_option options[] = {

@@ -64,17 +64,16 @@ static void print_trigger(struct printer *p, const char *key, const void *row)
 
 /* HOLDER is the process that has set filter and trigger for as long as it runs. */
 static const struct column event_columns[] = {
-	{ "remote", "REMOTE", COLUMN_EXTRA | EVENT(CHARS, remote), NULL, NULL },
-	{ "name", "EVENT", 0, print_name, NULL },
-	{ "id", "ID", COLUMN_NUMBER | EVENT(U32, id), NULL, NULL },
-	{ "size", "SIZE", COLUMN_NUMBER | COLUMN_EXTRA | EVENT(U32, size), NULL, NULL },
-	{ "enabled", "STATE", 0, print_enabled, NULL },
-	{ "counted", "COUNTED", 0, print_counted, NULL },
-	{ "trigger", "TRIGGER", 0, print_trigger, NULL },
-	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(U32, after), NULL, NULL },
-	{ "filter", "FILTER", COLUMN_TRUNC | EVENT(STRING, filter), NULL, NULL },
-	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(U32, holder), NULL,
-	  NULL },
+	{ "remote", "REMOTE", COLUMN_EXTRA | EVENT(CHARS, remote), NULL },
+	{ "name", "EVENT", 0, print_name },
+	{ "id", "ID", COLUMN_NUMBER | EVENT(U32, id), NULL },
+	{ "size", "SIZE", COLUMN_NUMBER | COLUMN_EXTRA | EVENT(U32, size), NULL },
+	{ "enabled", "STATE", 0, print_enabled },
+	{ "counted", "COUNTED", 0, print_counted },
+	{ "trigger", "TRIGGER", 0, print_trigger },
+	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(U32, after), NULL },
+	{ "filter", "FILTER", COLUMN_TRUNC | EVENT(STRING, filter), NULL },
+	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(U32, holder), NULL },
 };
 
 static void print_field_symbols(struct printer *p, const char *key, const void *row)
@@ -101,12 +100,12 @@ static void print_field_symbols(struct printer *p, const char *key, const void *
 #define FIELD(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_field, member)
 
 static const struct column field_columns[] = {
-	{ "name", "NAME", FIELD(STRING, name), NULL, NULL },
-	{ "type", "TYPE", FIELD(STRING, type), NULL, NULL },
-	{ "offset", "OFFSET", COLUMN_NUMBER | FIELD(U32, offset), NULL, NULL },
-	{ "size", "SIZE", COLUMN_NUMBER | FIELD(U32, size), NULL, NULL },
-	{ "signed", "SIGNED", FIELD(BOOL, is_signed), NULL, NULL },
-	{ "symbols", "NAMES", 0, print_field_symbols, NULL },
+	{ "name", "NAME", FIELD(STRING, name), NULL },
+	{ "type", "TYPE", FIELD(STRING, type), NULL },
+	{ "offset", "OFFSET", COLUMN_NUMBER | FIELD(U32, offset), NULL },
+	{ "size", "SIZE", COLUMN_NUMBER | FIELD(U32, size), NULL },
+	{ "signed", "SIGNED", FIELD(BOOL, is_signed), NULL },
+	{ "symbols", "NAMES", 0, print_field_symbols },
 };
 
 static void print_value(struct printer *p, const char *key, const void *row)
@@ -115,9 +114,9 @@ static void print_value(struct printer *p, const char *key, const void *row)
 }
 
 static const struct column name_columns[] = {
-	{ "field", "FIELD", 0, NULL, NULL },
-	{ "value", "VALUE", COLUMN_NUMBER, print_value, NULL },
-	{ "name", "NAME", COLUMN_OF(COLUMN_STRING, struct hyptrace_symbol, name), NULL, NULL },
+	{ "field", "FIELD", 0, NULL },
+	{ "value", "VALUE", COLUMN_NUMBER, print_value },
+	{ "name", "NAME", COLUMN_OF(COLUMN_STRING, struct hyptrace_symbol, name), NULL },
 };
 
 #define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))

@@ -54,22 +54,21 @@ static void print_fill(struct printer *p, const char *key, const void *row)
 #define CPU(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_cpu, member)
 
 static const struct column cpu_columns[] = {
-	{ "remote", "REMOTE", COLUMN_EXTRA | CPU(CHARS, remote), NULL, NULL },
-	{ "cpu", "CPU", COLUMN_NUMBER | CPU(U32, id), NULL, NULL },
-	{ "state", "STATE", COLUMN_TRUNC, print_state, NULL },
-	{ "online", "ONLINE", CPU(BOOL, online), NULL, NULL },
-	{ "written", "WRITTEN", COLUMN_NUMBER | CPU(U64, written), NULL, NULL },
-	{ "read", "READ", COLUMN_NUMBER | CPU(U64, read), NULL, NULL },
-	{ "lost", "LOST", COLUMN_NUMBER, print_lost, NULL },
-	{ "filtered", "FILTERED", COLUMN_NUMBER | CPU(U64, filtered), NULL, NULL },
-	{ "overrun", "OVERRUN", COLUMN_NUMBER | COLUMN_JSON | CPU(U64, overrun), NULL, NULL },
-	{ "dropped", "DROPPED", COLUMN_NUMBER | COLUMN_JSON | CPU(U64, dropped), NULL, NULL },
-	{ "nr_subbufs", "SUBBUFS", COLUMN_NUMBER | COLUMN_JSON | CPU(U32, nr_subbufs), NULL, NULL },
-	{ "used_subbufs", "USED", COLUMN_NUMBER | COLUMN_JSON | CPU(U32, used_subbufs), NULL,
-	  NULL },
-	{ "unread", "UNREAD", COLUMN_NUMBER | CPU(U64, unread), NULL, NULL },
-	{ "fill", "FILL%", COLUMN_NUMBER, print_fill, NULL },
-	{ "consumer", "CONSUMER", COLUMN_NUMBER | COLUMN_NOT_0 | CPU(U32, consumer), NULL, NULL },
+	{ "remote", "REMOTE", COLUMN_EXTRA | CPU(CHARS, remote), NULL },
+	{ "cpu", "CPU", COLUMN_NUMBER | CPU(U32, id), NULL },
+	{ "state", "STATE", COLUMN_TRUNC, print_state },
+	{ "online", "ONLINE", CPU(BOOL, online), NULL },
+	{ "written", "WRITTEN", COLUMN_NUMBER | CPU(U64, written), NULL },
+	{ "read", "READ", COLUMN_NUMBER | CPU(U64, read), NULL },
+	{ "lost", "LOST", COLUMN_NUMBER, print_lost },
+	{ "filtered", "FILTERED", COLUMN_NUMBER | CPU(U64, filtered), NULL },
+	{ "overrun", "OVERRUN", COLUMN_NUMBER | COLUMN_JSON | CPU(U64, overrun), NULL },
+	{ "dropped", "DROPPED", COLUMN_NUMBER | COLUMN_JSON | CPU(U64, dropped), NULL },
+	{ "nr_subbufs", "SUBBUFS", COLUMN_NUMBER | COLUMN_JSON | CPU(U32, nr_subbufs), NULL },
+	{ "used_subbufs", "USED", COLUMN_NUMBER | COLUMN_JSON | CPU(U32, used_subbufs), NULL },
+	{ "unread", "UNREAD", COLUMN_NUMBER | CPU(U64, unread), NULL },
+	{ "fill", "FILL%", COLUMN_NUMBER, print_fill },
+	{ "consumer", "CONSUMER", COLUMN_NUMBER | COLUMN_NOT_0 | CPU(U32, consumer), NULL },
 };
 
 /* Print one of several texts, which is freed: only the first one has a label. */
