@@ -113,28 +113,16 @@ int session_hold(struct session *s, const struct event_choice *choice)
 	return EXIT_DONE;
 }
 
-static bool has_name(const struct event_choice *choice, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < choice->nr; i++)
-		if (!strcmp(choice->names[i], name))
-			return true;
-	return false;
-}
-
 /* One of the events that will be enabled must have the fields of -F. */
 static int check_filter(const struct session *s, const struct event_choice *choice)
 {
-	struct hyptrace_event **enabled = calloc(s->nr_events + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(struct hyptrace_event *));
 	struct hyptrace_filters *filters = NULL;
 	unsigned int nr_enabled = 0, i;
 	int code = EXIT_DONE;
 
-	if (!enabled)
-		die_no_memory();
 	for (i = 0; i < s->nr_events; i++)
-		if (s->events[i]->enabled || has_name(choice, s->events[i]->name))
+		if (s->events[i]->enabled || event_choice_has(choice, s->events[i]->name))
 			enabled[nr_enabled++] = s->events[i];
 	/* if none is, somebody else may enable any later */
 	if (nr_enabled && s->choice.filter)

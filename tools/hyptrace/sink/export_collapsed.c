@@ -59,10 +59,8 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 
 static void begin_part(struct export_part *part)
 {
-	struct collapsed *state = calloc(1, sizeof(*state));
+	struct collapsed *state = xcalloc(1, sizeof(*state));
 
-	if (!state)
-		die_no_memory();
 	state->nest = hyptrace_nest_new(part->x->model, HYPTRACE_VISIT_KINDS);
 	if (!state->nest)
 		die_no_memory();
@@ -86,9 +84,7 @@ static void end_part(struct export_part *part)
 
 static int begin(struct export *x)
 {
-	x->state = calloc(1, sizeof(struct collapsed));
-	if (!x->state)
-		die_no_memory();
+	x->state = xcalloc(1, sizeof(struct collapsed));
 	return EXIT_DONE;
 }
 
