@@ -10,6 +10,38 @@
 #include "session.h"
 #include "signals.h"
 
+static int resolve(struct hyptrace_file *file, const struct moment *moment, uint64_t *ns,
+		   struct hyptrace_error *err)
+{
+	uint64_t edge = 0;
+	int ret = 0;
+
+	if (moment->kind == MOMENT_AFTER_FIRST)
+		ret = hyptrace_file_first_time(file, &edge, err);
+	else if (moment->kind == MOMENT_BEFORE_LAST)
+		ret = hyptrace_file_last_time(file, &edge, err);
+	if (moment->kind == MOMENT_BEFORE_LAST)
+		*ns = edge > moment->ns ? edge - moment->ns : 0;
+	else if (moment->kind != MOMENT_NONE && __builtin_add_overflow(edge, moment->ns, ns))
+		*ns = UINT64_MAX;
+	/* of a file without events all times are the same */
+	return ret == -ENODATA ? 0 : ret;
+}
+
+/* Choose the times of a file, whose CPUs are chosen. Return 0 or a negative errno. */
+static int set_times(struct hyptrace_file *file, const struct moment *from,
+		     const struct moment *to, struct hyptrace_error *err)
+{
+	uint64_t first = 0, last = UINT64_MAX;
+	int ret = resolve(file, from, &first, err);
+
+	if (!ret)
+		ret = resolve(file, to, &last, err);
+	if (!ret)
+		hyptrace_file_set_times(file, first, last);
+	return ret;
+}
+
 int session_open_file(struct session *s)
 {
 	const struct cpu_list *list = &s->ctx->cpus;
@@ -32,7 +64,7 @@ int session_open_file(struct session *s)
 	s->calls = hyptrace_file_hypercalls(s->file, &s->nr_calls);
 	if ((s->ctx->have_cpus && !list->all &&
 	     hyptrace_file_set_cpus(s->file, list->ids, list->nr, &err)) ||
-	    moment_set_times(s->file, &s->from, &s->to, &err))
+	    set_times(s->file, &s->from, &s->to, &err))
 		return session_fail(s, &err);
 	if (s->takes & SESSION_LAST)
 		hyptrace_file_set_last(s->file, s->count);

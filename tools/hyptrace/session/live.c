@@ -116,7 +116,7 @@ int session_hold(struct session *s, const struct event_choice *choice)
 /* One of the events that will be enabled must have the fields of -F. */
 static int check_filter(const struct session *s, const struct event_choice *choice)
 {
-	struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(*enabled));
 	struct hyptrace_filters *filters = NULL;
 	unsigned int nr_enabled = 0, i;
 	int code = EXIT_DONE;

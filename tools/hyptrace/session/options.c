@@ -80,6 +80,17 @@ static error_t parse_bound(struct session *s, const char *arg)
 	return 0;
 }
 
+/* Parse a moment such as 12.5, +10ms or -1s. */
+static bool parse_moment(const char *text, struct moment *moment)
+{
+	moment->kind = MOMENT_ABSOLUTE;
+	if (*text == '+')
+		moment->kind = MOMENT_AFTER_FIRST;
+	else if (*text == '-')
+		moment->kind = MOMENT_BEFORE_LAST;
+	return parse_time(text + (moment->kind != MOMENT_ABSOLUTE), &moment->ns);
+}
+
 static error_t parse_argument(struct session *s, char *arg, struct argp_state *state)
 {
 	/* argp has moved the arguments before "--" behind it */
@@ -132,7 +143,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return cmd_usage("--last is --count now: use \"-n %s\"", arg);
 	case OPT_FROM:
 	case OPT_TO:
-		if (!moment_parse(arg, key == OPT_FROM ? &s->from : &s->to))
+		if (!parse_moment(arg, key == OPT_FROM ? &s->from : &s->to))
 			return cmd_usage("bad time \"%s\": use seconds, +TIME (after the first event) or -TIME (before the last one), such as 12.5, +10ms or -1s",
 					 arg);
 		return 0;

@@ -19,7 +19,6 @@
 #include "choice.h"
 #include "gaps.h"
 #include "loop.h"
-#include "moment.h"
 
 /* The options of a verb, and where its events are */
 enum session_takes {
@@ -44,6 +43,19 @@ enum session_takes {
 	SESSION_INTERVALS	= 1 << 17,	/* -n: for the verb: its intervals */
 	SESSION_GAPS		= 1 << 18,	/* also with -q, say why events are missing */
 	SESSION_OWN_RINGS	= 1 << 19,	/* the verb itself reads the rings */
+};
+
+/* An argument of --from or --to */
+enum moment_kind {
+	MOMENT_NONE,		/* not given */
+	MOMENT_ABSOLUTE,	/* of the file's clock */
+	MOMENT_AFTER_FIRST,	/* after the first event */
+	MOMENT_BEFORE_LAST,	/* before the last event */
+};
+
+struct moment {
+	enum moment_kind	kind;
+	uint64_t		ns;
 };
 
 /* What became of the events */

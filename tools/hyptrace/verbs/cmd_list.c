@@ -73,7 +73,8 @@ static const struct column event_columns[] = {
 	{ "trigger", "TRIGGER", 0, print_trigger },
 	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(U32, after), NULL },
 	{ "filter", "FILTER", COLUMN_TRUNC | EVENT(STRING, filter), NULL },
-	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(U32, holder), NULL },
+	{ "holder", "HOLDER", COLUMN_JSON | COLUMN_NUMBER | COLUMN_NOT_0 | EVENT(U32, holder),
+	  NULL },
 };
 
 static void print_field_symbols(struct printer *p, const char *key, const void *row)
