@@ -109,8 +109,6 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 					  const struct hyptrace_event *event,
 					  struct filter_value *value, const char **at,
 					  struct hyptrace_error *err);
-
-/* filter_possible.c */
 bool hyptrace_filter_is_possible(const struct hyptrace_filter_term *terms,
 				 const struct filter_value *values, unsigned int *stuck);
 

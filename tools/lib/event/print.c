@@ -13,11 +13,8 @@
 
 #include <event-parse.h>
 
-#include "common/digits.h"
-#include "internal.h"
+#include "meaning.h"
 #include "print.h"
-
-#define noinline __attribute__((noinline))
 
 /* Characters of a number: the sign or 0x, and the digits */
 #define NUMBER_MAX	(2 + DIGITS_MAX)
@@ -28,7 +25,6 @@ struct builder {
 	struct print		*print;
 	struct step		*step;
 	char			*pool;		/* where to store the next text */
-	struct name		*name;		/* where to store the next name */
 	uint32_t		room;		/* bytes of the printed text at most */
 };
 
@@ -52,48 +48,31 @@ static void add_text(struct builder *b, struct span *span, const char *text, siz
 	span->len += len;
 }
 
-static bool add_name(struct builder *b, const struct tep_print_flag_sym *sym)
+static bool add_names(struct builder *b, const struct tep_print_flag_sym *from)
 {
-	struct name name = {}, *at = b->name;
+	const struct tep_print_flag_sym *sym;
+	size_t longest = NUMBER_MAX, len;
+	unsigned int nr = 0;
+	uint64_t value;
 	char *end;
 
-	/* anything but a plain number is a name, which libtraceevent may know */
-	if (!isdigit((unsigned char)sym->value[0]) || !is_plain(sym->str, strlen(sym->str)))
+	for (sym = from; sym; sym = sym->next)
+		nr++;
+	b->step->names = hyptrace_symbols_alloc(nr);
+	if (!b->step->names)
 		return false;
-	name.value = strtoull(sym->value, &end, 0);
-	if (end[strspn(end, "uUlL")] || name.value > INT64_MAX)
-		return false;
-	add_text(b, &name.span, sym->str, strlen(sym->str));
-
-	while (at > b->step->names && at[-1].value > name.value)
-		at--;
-	/* if a value has two names, use the first */
-	if (at > b->step->names && at[-1].value == name.value)
-		return true;
-	memmove(at + 1, at, (b->name - at) * sizeof(*at));
-	*at = name;
-	b->name++;
-	b->step->nr_names++;
-	return true;
-}
-
-static bool add_names(struct builder *b, const struct tep_print_flag_sym *sym)
-{
-	struct step *step = b->step;
-	uint32_t longest = NUMBER_MAX, i;
-	const struct name *names = b->name;
-
-	for (step->names = b->name; sym; sym = sym->next)
-		if (!add_name(b, sym))
+	for (sym = from; sym; sym = sym->next) {
+		/* anything but a plain number is a name, which libtraceevent may know */
+		len = strlen(sym->str);
+		if (!isdigit((unsigned char)sym->value[0]) || !is_plain(sym->str, len))
 			return false;
-	if (step->nr_names)
-		step->first = names->value;
-	if (step->nr_names && names[step->nr_names - 1].value - names->value == step->nr_names - 1)
-		step->nr_dense = step->nr_names;
-
-	for (i = 0; i < step->nr_names; i++)
-		if (names[i].span.len > longest)
-			longest = names[i].span.len;
+		value = strtoull(sym->value, &end, 0);
+		if (end[strspn(end, "uUlL")] || value > INT64_MAX ||
+		    !hyptrace_symbols_add(b->step->names, value, sym->str))
+			return false;
+		if (len > longest)
+			longest = len;
+	}
 	b->room += longest;
 	return true;
 }
@@ -195,22 +174,6 @@ static bool add_format(struct builder *b, const char *format, const struct tep_p
 	return true;
 }
 
-/* Allocate memory for the texts and names; the sizes are upper limits. */
-static bool allocate(struct print *print, const struct tep_print_fmt *fmt, const char *lead)
-{
-	const struct tep_print_flag_sym *sym;
-	const struct tep_print_arg *arg;
-	size_t pool = strlen(lead) + strlen(fmt->format) + DIGITS_SLACK, names = 0;
-
-	for (arg = fmt->args; arg; arg = arg->next)
-		for (sym = arg->type == TEP_PRINT_SYMBOL ? arg->symbol.symbols : NULL; sym;
-		     sym = sym->next, names++)
-			pool += strlen(sym->str);
-	print->pool = calloc(1, pool);
-	print->names = calloc(names + 1, sizeof(*print->names));
-	return print->pool && print->names;
-}
-
 static unsigned int count(const char *text, char c)
 {
 	unsigned int nr = 0;
@@ -222,9 +185,12 @@ static unsigned int count(const char *text, char c)
 
 void hyptrace_print_free(struct print *print)
 {
+	unsigned int i;
+
 	if (!print)
 		return;
-	free(print->names);
+	for (i = 0; i < print->nr; i++)
+		hyptrace_symbols_free(print->steps[i].names);
 	free(print->pool);
 	free(print);
 }
@@ -238,20 +204,23 @@ struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const c
 	const struct tep_print_fmt *fmt = &event->print_fmt;
 	struct builder b = { .event = event, .room = strlen(lead) + DIGITS_SLACK };
 	struct print *print;
+	unsigned int nr;
 
 	if (!fmt->format || event->flags & TEP_EVENT_FL_FAILED)
 		return NULL;
-	print = calloc(1, sizeof(*print) + (count(fmt->format, '%') + 1) * sizeof(struct step));
+	nr = count(fmt->format, '%') + 1;
+	print = calloc(1, sizeof(*print) + nr * sizeof(struct step));
 	if (!print)
 		return NULL;
 	print->size = size;
-	if (!allocate(print, fmt, lead))
+	print->nr = nr;
+	print->pool = calloc(1, strlen(lead) + strlen(fmt->format) + DIGITS_SLACK);
+	if (!print->pool)
 		goto fail;
 
 	b.print = print;
 	b.step = print->steps;
 	b.pool = print->pool;
-	b.name = print->names;
 	add_text(&b, &b.step->span, lead, strlen(lead));
 	if (add_format(&b, fmt->format, fmt->args) && b.room <= HYPTRACE_LINE_MAX)
 		return print;
@@ -265,25 +234,6 @@ static inline char *put_span(const struct span *span, char *to)
 	return hyptrace_digits_text(to, span->text, span->len);
 }
 
-static noinline char *put_symbol(const struct step *step, char *to, uint64_t value)
-{
-	uint32_t low = 0, high = step->nr_names;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (step->names[middle].value < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < step->nr_names && step->names[low].value == value)
-		return put_span(&step->names[low].span, to);
-	*to++ = '0';
-	*to++ = 'x';
-	return hyptrace_digits_hex(to, value, 'a');
-}
-
 static inline uint64_t value_of(const struct step *step, const char *data)
 {
 	return hyptrace_place_signed(&step->place, data) & step->mask;
@@ -292,11 +242,10 @@ static inline uint64_t value_of(const struct step *step, const char *data)
 static inline char *put_value(const struct step *step, char *to, uint64_t value)
 {
 	if (step->kind == STEP_SYMBOL) {
-		uint64_t index = value - step->first;
+		const struct sentence_symbol *symbol = sentence_find_symbol(step->names, value);
 
-		if (index < step->nr_dense)
-			return put_span(&step->names[index].span, to);
-		return put_symbol(step, to, value);
+		return symbol->text ? hyptrace_digits_text(to, symbol->text, symbol->len) :
+				      put_hex(to, value);
 	}
 	if (step->kind <= STEP_SIGNED) {
 		if (step->kind == STEP_SIGNED && (int64_t)value < 0) {
@@ -308,7 +257,6 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
 	return step->kind == STEP_HEX ? hyptrace_digits_hex(to, value, 'a') : to;
 }
 
-/* The steps are inlined. Names that need a search are not, to keep it small and fast. */
 char *hyptrace_print_run(const struct print *print, const void *data, char *to)
 {
 	const struct step *step = print->steps;

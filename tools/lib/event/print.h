@@ -27,12 +27,6 @@ struct span {
 	size_t		len;
 };
 
-/* The name of a value */
-struct name {
-	uint64_t	value;
-	struct span	span;
-};
-
 /* A text, and the value that follows it */
 struct step {
 	struct span	span;
@@ -40,16 +34,13 @@ struct step {
 	bool		last;	/* this is the last step */
 	struct place	place;	/* of the field in the payload */
 	uint64_t	mask;	/* bits of the field that are printed */
-	struct name	*names;	/* SYMBOL: names of the values, which ascend */
-	uint32_t	nr_names;	/* number of names */
-	uint32_t	nr_dense;	/* SYMBOL: nr_names if the values have no gaps, else 0 */
-	uint64_t	first;	/* SYMBOL: value of the first name */
+	struct sentence_symbols	*names;	/* SYMBOL: names of the values */
 };
 
 struct print {
 	uint32_t	size;
+	unsigned int	nr;	/* of steps */
 	char		*pool;	/* memory of the texts */
-	struct name	*names;	/* memory of the names */
 	struct step	steps[];	/* at least one */
 };
 
