@@ -52,21 +52,13 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 void hyptrace_decoder_limit(struct hyptrace_decoder *dec, uint64_t latest);
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
-/**
- * struct hyptrace_reader - an open and attached /dev/hyptrace
- * @fd:		the descriptor
- * @subbuf_size: bytes of a sub-buffer
- * @meta:	the mapped meta page, NULL before hyptrace_reader_map()
- * @meta_size:	bytes mapped at @meta
- * @data:	the mapped sub-buffers
- * @data_size:	bytes mapped at @data
- */
+/* An open and attached /dev/hyptrace */
 struct hyptrace_reader {
 	int				fd;
 	uint32_t			subbuf_size;
-	const struct trace_buffer_meta	*meta;
+	const struct trace_buffer_meta	*meta;	/* NULL before hyptrace_reader_map() */
 	size_t				meta_size;
-	const void			*data;
+	const void			*data;	/* the mapped sub-buffers */
 	size_t				data_size;
 };
 

@@ -63,13 +63,7 @@ static const char *end_of_main(const char *path)
 	return dot;
 }
 
-/**
- * hyptrace_file_refuse - say what a file is instead of a trace file
- * @f:		the file
- * @err:	out: the reason
- *
- * Return: -EBADMSG.
- */
+/* Say what a file is instead of a trace file. Return -EBADMSG. */
 int hyptrace_file_refuse(const struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	const char *end = end_of_main(f->path), *what = NULL;

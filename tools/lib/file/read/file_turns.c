@@ -23,7 +23,7 @@ struct slot {
 	struct hyptrace_formats		*formats;
 	struct hyptrace_file		*file;
 	void				*state;		/* of the CPU; NULL before it */
-	unsigned int			cpu;		/* its place in the list */
+	unsigned int			*cpu;		/* its number */
 	uint64_t			number;		/* of its piece */
 	bool				busy;		/* a thread has taken the piece, */
 	bool				done;		/* has used its events, */
@@ -34,8 +34,7 @@ struct slot {
 struct turns {
 	const struct hyptrace_file_work	*work;
 	struct hyptrace_file		*file;
-	unsigned int			*cpus;
-	unsigned int			nr_cpus;
+	unsigned int			next_cpu;	/* index of the next CPU to take */
 	struct slot			slots[SLOTS_MAX];
 	unsigned int			nr_slots;
 	pthread_mutex_t			lock;		/* protects what follows, and the slots */
@@ -73,11 +72,24 @@ static void stop(struct turns *t, int ret, const struct hyptrace_error *err)
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* Only one thread at a time flushes, and so takes CPUs. */
+static void take_cpu(struct slot *slot)
+{
+	const struct hyptrace_file *f = slot->turns->file;
+	unsigned int *at = &slot->turns->next_cpu;
+
+	while (*at < f->meta.nr_cpus && !hyptrace_file_is_chosen(f, f->meta.cpus[*at]->id))
+		(*at)++;
+	slot->over = *at == f->meta.nr_cpus;
+	if (!slot->over)
+		slot->cpu = &f->meta.cpus[(*at)++]->id;
+}
+
 static bool begin_cpu(struct slot *slot)
 {
 	struct turns *t = slot->turns;
 
-	slot->file->chosen = &t->cpus[slot->cpu];
+	slot->file->chosen = slot->cpu;
 	slot->file->nr_chosen = 1;
 	hyptrace_file_rewind(slot->file);
 	slot->at_end = false;
@@ -126,8 +138,7 @@ static void flush(struct slot *slot)
 	t->work->end(slot->state);
 	slot->state = NULL;
 	hyptrace_file_part_count(t->file, slot->file);
-	slot->cpu += t->nr_slots;
-	slot->over = slot->cpu >= t->nr_cpus;
+	take_cpu(slot);
 }
 
 static struct slot *find_turn(struct turns *t)
@@ -213,14 +224,15 @@ static void *do_pieces(void *arg)
 
 static int begin_slots(struct turns *t, struct hyptrace_error *err)
 {
-	unsigned int i;
-
-	for (i = 0; i < t->nr_slots; i++) {
-		struct slot *slot = &t->slots[i];
+	while (t->nr_slots < SLOTS_MAX) {
+		struct slot *slot = &t->slots[t->nr_slots];
 
 		slot->batch.wait = wait_turn;
 		slot->turns = t;
-		slot->cpu = i;
+		take_cpu(slot);
+		if (slot->over)
+			break;
+		t->nr_slots++;
 		slot->file = hyptrace_file_part_new(t->file, err);
 		/* what libtraceevent has parsed cannot be copied: then there is one thread */
 		slot->formats = t->file->tep ? t->file->formats :
@@ -246,21 +258,6 @@ static void end_slots(struct turns *t)
 	}
 }
 
-static int list_cpus(struct turns *t, struct hyptrace_error *err)
-{
-	const struct hyptrace_file_meta *meta = &t->file->meta;
-	unsigned int i;
-
-	t->cpus = calloc(meta->nr_cpus + 1, sizeof(*t->cpus));
-	if (!t->cpus)
-		return hyptrace_error_memory(err);
-	for (i = 0; i < meta->nr_cpus; i++)
-		if (hyptrace_file_is_chosen(t->file, meta->cpus[i]->id))
-			t->cpus[t->nr_cpus++] = meta->cpus[i]->id;
-	t->nr_slots = t->nr_cpus < SLOTS_MAX ? t->nr_cpus : SLOTS_MAX;
-	return 0;
-}
-
 /* hyptrace_file_run() with HYPTRACE_FILE_TURNS, begin(), flush() and end() */
 int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_file_work *work,
 			     unsigned int nr_threads, struct hyptrace_error *err)
@@ -271,10 +268,8 @@ int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_f
 	};
 	pthread_t threads[SLOTS_MAX];
 	unsigned int nr = 0;
-	int ret = list_cpus(&t, err);
+	int ret = begin_slots(&t, err);
 
-	if (!ret)
-		ret = begin_slots(&t, err);
 	if (!ret) {
 		memset(&file->counts, 0, sizeof(file->counts));
 		/* fewer threads take longer */
@@ -287,7 +282,6 @@ int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_f
 		ret = t.ret;
 	}
 	end_slots(&t);
-	free(t.cpus);
 	if (t.ret < 0 && err)
 		*err = t.err;
 	return ret;
