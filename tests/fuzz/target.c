@@ -198,7 +198,7 @@ static bool is_seldom(const struct hyptrace_stream_event *event, void *arg)
 	return event->record.ts % 8 == 0;
 }
 
-static void count_subbuf(const struct file_subbuf *subbuf, void *arg)
+static void count_subbuf(const struct hyptrace_file_subbuf *subbuf, void *arg)
 {
 	size_t *nr = arg;
 
