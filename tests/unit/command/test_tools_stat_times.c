@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "view/times/stat_rows.h"
-#include "view/times/stat_times.h"
 
 #define BEGIN	1000
 #define END	2000

@@ -13,7 +13,7 @@
 #include "session/choice.h"
 #include "session/counters.h"
 #include "session/select.h"
-#include "view/times/stat_columns.h"
+#include "view/times/stat.h"
 
 enum {
 	OPT_OFF = 0x200,

@@ -4,7 +4,7 @@
  */
 #include "output/printer.h"
 #include "session/select.h"
-#include "view/times/stat_columns.h"
+#include "view/times/stat.h"
 
 enum {
 	OPT_COUNTERS = 0x200,

@@ -10,9 +10,10 @@
 
 #include "lib/hyptrace_file.h"
 #include "lib/hyptrace_model.h"
+#include "output/columns.h"
+#include "output/time_text.h"
 #include "session/session.h"
 #include "stat_rows.h"
-#include "stat_times.h"
 
 struct stat_slow;
 
@@ -136,7 +137,7 @@ void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME
 /* stat_feed.c: take the numbers from events and losses; new CPUs are added */
 void stat_feed(struct stat *stat, const struct hyptrace_stream_event *events, unsigned int nr);
 
-/* stat_cpus.c: the CPUs */
+/* the CPUs */
 /* Do events say how long guests have run? Else only the field duration of guest_exit does. */
 bool stat_has_guest(const struct stat *stat);
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id);
@@ -168,5 +169,113 @@ uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t
 
 /* stat_print.c: print the numbers; false once the output takes no more */
 bool stat_print(struct stat *stat);
+
+/* stat_columns.c: how each column of rows is named, computed, sorted and printed */
+
+enum stat_needs {
+	NEEDS_TIME	= 1 << 0,	/* samples have times */
+	NEEDS_SAMPLES	= 1 << 1,	/* the time of each sample; counters do not have it */
+	NEEDS_EXIT	= 1 << 2,	/* rows by exit */
+};
+
+#define COLUMN(key_, head_, flags_) { .key = (key_), .head = (head_), .flags = (flags_) }
+#define NUMBER(rank)	(COLUMN_NUMBER | COLUMN_RANK(rank))
+
+enum stat_cell_kind {
+	CELL_NUMBER,
+	CELL_TIME,
+	CELL_PERCENT,
+	CELL_DEVIATION,
+};
+
+struct stat_column_info {
+	struct column		column;	/* for the printer */
+	const char		*sort;	/* its name in --key; NULL if rows cannot be sorted by it */
+	enum stat_cell_kind	kind;
+	unsigned int		needs;	/* enum stat_needs */
+};
+
+extern const struct stat_column_info stat_columns[NR_STAT_COLUMNS];
+
+struct stat_cell {
+	bool		is_known;
+	uint64_t	n;
+	double		x;	/* the value to sort by; of a percentage or a deviation the value */
+};
+
+/* A row as it is printed */
+struct stat_line {
+	struct stat_key		key;
+	const struct stat_row	*row;	/* valid while its samples are kept */
+	char			name[STAT_NAME_SIZE];
+	double			error;	/* standard deviation of the mean, as a part of it */
+	struct stat_cell	cells[NR_STAT_COLUMNS];
+};
+
+/* The columns that rows of stat can be sorted by */
+extern const enum stat_column stat_keys[];
+
+/* Find a column of a list, which NR_STAT_COLUMNS ends, by the argument of --key. */
+bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column);
+/* A text and the names of the columns of a list, for free() */
+char *stat_column_names(const enum stat_column *list, const char *before);
+bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted);
+
+void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_known, uint64_t n);
+void stat_cell_percent(struct stat_line *line, enum stat_column column, double part, double whole);
+/* "-" if it is not known */
+void stat_cell_text(const struct stat_line *line, enum stat_column column,
+		    char text[TIME_TEXT_SIZE]);
+
+/* All cells but the name, the CPU and the percentages */
+void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_counted);
+/* Sort elements of a size that begin with a struct stat_line: the largest first, or by name. */
+void stat_lines_sort(void *lines, unsigned int nr, size_t size, enum stat_column column);
+
+/* stat_raw.c: the counters of EL2 as they are, as a table or with their histograms */
+extern const struct column stat_raw_columns[];
+extern const unsigned int stat_nr_raw_columns;
+int stat_raw(struct context *ctx, const struct columns *columns, bool histogram);
+
+/* stat_slow.c: the slowest samples of a row, with the events that they are made of */
+
+/* Samples that are kept */
+#define STAT_SLOW_SAMPLES	16
+/* Bytes of the text of an event, its NUL included */
+#define STAT_SLOW_TEXT		200
+
+struct stat_slow_sample {
+	uint64_t	time;	/* how long it took, ns */
+	unsigned int	cpu;	/* the CPU on which it ended */
+	char		text[STAT_SLOW_TEXT];	/* its event: the name and the arguments */
+};
+
+struct kept;
+
+/* The slowest samples of a row; all 0 but stat and key are none */
+struct stat_slow {
+	const struct stat	*stat;	/* the verb whose events they are */
+	struct stat_key		key;	/* the key of the row */
+	struct stat_slow_sample	samples[STAT_SLOW_SAMPLES];	/* the samples, the slowest first */
+	unsigned int		nr;
+	struct kept		*kept;	/* the last event of each CPU, or of each vCPU */
+	unsigned int		nr_kept;
+};
+
+bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind);
+void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
+		    const struct hyptrace_record *rec);
+void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+		   const struct hyptrace_record *rec);
+void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+			struct stat_key owner);
+void stat_slow_free(struct stat_slow *slow);
+
+static inline struct stat_key stat_slow_cpu(const struct stat_cpu *cpu)
+{
+	struct stat_key key = { .major = UINT64_MAX, .minor = cpu->id };
+
+	return key;
+}
 
 #endif /* STAT_H */

@@ -9,7 +9,7 @@
 
 #include "output/die.h"
 #include "output/text.h"
-#include "stat_columns.h"
+#include "stat.h"
 
 #define EACH	(NEEDS_TIME | NEEDS_SAMPLES)
 

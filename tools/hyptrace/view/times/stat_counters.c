@@ -11,7 +11,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "session/counters.h"
-#include "stat_columns.h"
+#include "stat.h"
 
 /* The state while EL2 counts */
 struct counting {

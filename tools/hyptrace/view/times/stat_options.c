@@ -7,7 +7,7 @@
 
 #include "cli/args.h"
 #include "output/message.h"
-#include "stat_columns.h"
+#include "stat.h"
 
 enum {
 	OPT_BY = 0x400,

@@ -12,7 +12,7 @@
 #include "output/out.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "stat_columns.h"
+#include "stat.h"
 
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 

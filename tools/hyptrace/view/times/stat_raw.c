@@ -11,7 +11,7 @@
 #include "output/printer.h"
 #include "session/counters.h"
 #include "session/select.h"
-#include "stat_columns.h"
+#include "stat.h"
 
 const struct column stat_raw_columns[] = {
 	COLUMN("event", "EVENT", 0),

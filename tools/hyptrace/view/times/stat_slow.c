@@ -7,7 +7,7 @@
 
 #include "output/die.h"
 #include "output/text.h"
-#include "stat_slow.h"
+#include "stat.h"
 
 /* Bytes of an event that are kept: those that EL2 records are smaller */
 #define KEPT_SIZE	256

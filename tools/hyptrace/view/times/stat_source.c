@@ -17,7 +17,6 @@
 #include "session/select.h"
 #include "session/signals.h"
 #include "stat.h"
-#include "stat_slow.h"
 
 /* An interval is printed so long after its end: then all its events were read */
 #define LATENESS	(30 * NSEC_PER_MSEC)

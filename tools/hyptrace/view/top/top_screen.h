@@ -6,8 +6,7 @@
 #ifndef TOP_SCREEN_H
 #define TOP_SCREEN_H
 
-#include "view/times/stat_columns.h"
-#include "view/times/stat_slow.h"
+#include "view/times/stat.h"
 
 /* Spark lines have a value for each second of the last minute */
 #define TOP_SECONDS	60
@@ -94,7 +93,7 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 void top_screen_free(struct top_screen *screen);
 
 /*
- * top_spark.c: write a spark line of up to TOP_SECONDS bars, each of up to three bytes. @known is
+ * Write a spark line of up to TOP_SECONDS bars, each of up to three bytes. @known is
  * the number of the youngest seconds that have a value. The largest bar is the highest one.
  */
 void top_spark(const struct top_row *row, unsigned int known, unsigned int width, bool has_utf8,

@@ -24,7 +24,7 @@
 
 #include "output/die.h"
 #include "output/message.h"
-#include "top_terminal.h"
+#include "top.h"
 
 /* After an Esc so long, ms, no other byte of a key can follow */
 #define ESCAPE_MSEC	50
