@@ -31,7 +31,7 @@ static struct hyptrace_hypercall *calls[] = { &table[0], &table[1] };
 static struct hyptrace_event *list[NR_EVENTS];
 static struct hyptrace_file_info info;
 static uint64_t first;
-static const unsigned int cpus[] = { 0, 1, 2, 3 };
+#define NR_CPUS	4
 static struct export x;
 static struct export_stream stream = { .x = &x, .format = &export_perfetto };
 volatile sig_atomic_t signals_stop;
@@ -68,7 +68,7 @@ static int begin(void **state)
 	out_init(&out, fileno(file));
 	x = (struct export){
 		.info = &info, .formats = formats, .events = list, .nr_events = NR_EVENTS,
-		.out = &out, .cpus = cpus, .nr_cpus = COUNT(cpus), .first = first,
+		.out = &out, .nr_cpus = NR_CPUS, .first = first,
 		.model = hyptrace_model_new(formats, NULL),
 	};
 	assert_non_null(x.model);

@@ -29,8 +29,7 @@ struct export {
 	struct hyptrace_hypercall *const	*calls;
 	unsigned int				nr_calls;
 	const bool				*wanted;	/* ids; NULL for all */
-	const unsigned int			*cpus;		/* that are exported */
-	unsigned int				nr_cpus;
+	unsigned int				nr_cpus;	/* all numbers of CPUs are below */
 	uint64_t				first;		/* no event is before; or 0 */
 	struct out				*out;		/* NULL: a folder */
 	int					folder_fd;
@@ -45,7 +44,6 @@ struct export {
 struct export_part {
 	struct export		*x;
 	unsigned int		cpu;		/* whose events they are, if parts are by CPU */
-	unsigned int		index;		/* its place among the CPUs that are exported */
 	struct hyptrace_formats	*formats;
 	struct out		*out;		/* NULL if the output is a folder */
 	void			*state;		/* the format's own */

@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
+#include "common/digits.h"
 #include "output/die.h"
 #include "output/map.h"
 #include "output/out.h"
-#include "output/text.h"
 #include "export.h"
-#include "export_chrome.h"
+#include "row.h"
+
+/* The processes */
+#define CHROME_HYPERVISOR	1
+#define CHROME_GUESTS		2
 
 #define NSEC_PER_USEC	1000
 /* Parts of a microsecond that its ninth digit counts */
@@ -31,9 +34,37 @@
 /* Threads of the hypervisor from this number on have the calls that span several stays at EL2. */
 #define LONG_CALLS	(1U << 20)
 
+enum chrome_kind {
+	CHROME_INSTANT,
+	CHROME_ENTER,		/* hyp_enter */
+	CHROME_EXIT,		/* hyp_exit */
+	CHROME_CALL,		/* has a duration, on the CPU */
+	CHROME_GUEST,		/* has a duration, on the vCPU: guest_exit */
+	CHROME_FIXUP,		/* likewise, but does not name the VM: guest_fixup */
+	CHROME_POOL,		/* hyp_pool, which has a counter */
+};
+
+/* How to write events of the same name: without a result, and with one */
+struct chrome_row {
+	uint64_t	key;
+	struct row	rows[2];
+};
+
+struct chrome_event {
+	enum chrome_kind		kind;
+	const struct hyptrace_meaning	*meaning;	/* NULL before its first use */
+	bool				has_text;	/* a sentence */
+	struct map			rows;		/* by what names the event */
+	struct chrome_row		*plain;		/* of an event without a name */
+	struct chrome_row		*last;
+};
+
 struct chrome {
+	const struct hyptrace_model	*model;
+	struct hyptrace_formats	*formats;
+	struct chrome_event	*events;	/* by their ids */
+	struct chrome_event	unknown;
 	struct out		*out;
-	struct chrome_events	*events;
 	unsigned int		cpu;
 	bool			is_named;	/* the thread of the CPU: it has had events */
 	bool			has_long;	/* so has that of its long calls */
@@ -43,6 +74,150 @@ struct chrome {
 	uint64_t		last;		/* time of the last event */
 	struct map		vcpus;		/* whose threads have a name */
 };
+
+static enum chrome_kind kind_of(const struct hyptrace_meaning *meaning)
+{
+	if (meaning->kind == HYPTRACE_KIND_ENTER)
+		return CHROME_ENTER;
+	if (meaning->kind == HYPTRACE_KIND_EXIT)
+		return CHROME_EXIT;
+	if (meaning->kind == HYPTRACE_KIND_POOL)
+		return CHROME_POOL;
+	if (!hyptrace_meaning_has(meaning, HYPTRACE_ROLE_DURATION))
+		return CHROME_INSTANT;
+	if (!hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
+		return CHROME_CALL;
+	return hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VM) &&
+	       hyptrace_meaning_has(meaning, HYPTRACE_ROLE_INDEX) ? CHROME_GUEST : CHROME_FIXUP;
+}
+
+static void add_field(struct row *row, const struct hyptrace_field *field, const char *name,
+		      bool has_names)
+{
+	const bool is_number = hyptrace_field_is_number(field, row->event->size);
+
+	if (!is_number && !strstr(field->type, "char"))
+		return;
+	row_add_text(row, ",");
+	row_add_string(row, name);
+	row_add_text(row, ":");
+	if (has_names && row_has_names(row, field)) {
+		row_add_name(row, field);
+		row_skip_after(row, 1);
+	}
+	/* numbers that may not be exact as doubles are hexadecimal strings, as addresses are */
+	if (is_number && !field->is_signed && field->size == sizeof(uint64_t))
+		row_add_hex(row, field);
+	else
+		row_add_value(row, field);
+}
+
+/* Compile what follows the times of an event. The arguments of a hypercall have its names. */
+static void compile_row(struct row *row, const struct hyptrace_formats *formats,
+			const struct hyptrace_meaning *meaning, const char *name,
+			const struct hyptrace_hypercall *call, bool has_result)
+{
+	const struct hyptrace_event *type = meaning->event;
+	const struct hyptrace_field *field;
+	unsigned int i, nr_args = 0;
+
+	row_init(row, ROW_JSON, formats, type);
+	row_add_text(row, ",\"name\":");
+	row_add_string(row, name);
+	row_add_text(row, ",\"args\":{\"event\":");
+	row_add_string(row, type->name);
+	for (i = 0; i < type->nr_fields; i++) {
+		field = type->fields[i];
+		/* the slice itself shows how long it is */
+		if (field == meaning->places[HYPTRACE_ROLE_DURATION].field ||
+		    (field == meaning->places[HYPTRACE_ROLE_RESULT].field && !has_result))
+			continue;
+		if (!call || !call->known_args || strncmp(field->name, "arg", 3))
+			add_field(row, field, field->name, true);
+		else if (nr_args < call->nr_args)
+			add_field(row, field, call->args[nr_args++]->name, false);
+	}
+}
+
+static struct chrome_row *new_row(const struct chrome *chrome,
+				  const struct chrome_event *event, uint64_t key, const char *name)
+{
+	const struct hyptrace_meaning *meaning = event->meaning;
+	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, key);
+	struct chrome_row *row = calloc(1, sizeof(*row));
+	unsigned int i;
+
+	if (!row)
+		die_no_memory();
+	row->key = key;
+	/* only a hypercall may have no result */
+	for (i = meaning->kind != HYPTRACE_KIND_HYPERCALL; i < 2; i++)
+		compile_row(&row->rows[i], chrome->formats, meaning,
+			    name ? name : meaning->event->name, call, i);
+	return row;
+}
+
+static const struct chrome_row *find_row(const struct chrome *chrome,
+					 struct chrome_event *event,
+					 const struct hyptrace_record *rec)
+{
+	const uint64_t key = hyptrace_meaning_key(event->meaning, rec);
+	const struct map_entry *entry;
+	const char *name;
+
+	if (event->last && event->last->key == key)
+		return event->last;
+	entry = map_find(&event->rows, key, 0);
+	if (entry) {
+		event->last = entry->ptr;
+		return event->last;
+	}
+	name = hyptrace_meaning_name(event->meaning, key);
+	if (name) {
+		event->last = new_row(chrome, event, key, name);
+		map_add(&event->rows, key, 0)->ptr = event->last;
+		return event->last;
+	}
+	if (!event->plain)
+		event->plain = new_row(chrome, event, key, NULL);
+	return event->plain;
+}
+
+static struct chrome_event *event_of(struct chrome *chrome, const struct hyptrace_record *rec)
+{
+	const struct hyptrace_meaning *meaning = hyptrace_model_meaning(chrome->model, rec);
+	struct chrome_event *event;
+
+	if (!meaning->event)
+		return &chrome->unknown;
+	event = &chrome->events[meaning->event->id];
+	if (!event->meaning) {
+		event->meaning = meaning;
+		event->kind = kind_of(meaning);
+		event->has_text = hyptrace_formats_has_sentence(chrome->formats, meaning->event);
+	}
+	return event;
+}
+
+/* Print the name and the arguments of an event, and the end of its object. */
+static void put_details(struct chrome *chrome, struct chrome_event *event,
+			const struct hyptrace_record *rec)
+{
+	const struct hyptrace_meaning *meaning = event->meaning;
+	struct out *out = chrome->out;
+	bool has_result;
+
+	if (!meaning) {
+		out_puts(out, ",\"name\":\"unknown\"}");
+		return;
+	}
+	has_result = meaning->kind != HYPTRACE_KIND_HYPERCALL ||
+		     hyptrace_formats_has_result(chrome->formats, meaning->event, rec);
+	row_print(&find_row(chrome, event, rec)->rows[has_result], rec, out);
+	if (event->has_text)
+		row_print_text(chrome->formats, meaning->event, rec, out);
+	out_put_to(out, stpcpy(out_room(out, sizeof("}}")), "}}"));
+}
 
 /* Write a time in microseconds. */
 static char *put_usec(char *to, uint64_t nsec)
@@ -138,13 +313,13 @@ static void name_vcpu(struct chrome *chrome, uint64_t vcpu, uint64_t handle, uin
 }
 
 static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
-			 uint64_t duration, const struct chrome_event *event,
+			 uint64_t duration, struct chrome_event *event,
 			 const struct hyptrace_record *rec)
 {
 	char *to = begin_object(chrome, 'X', pid, tid, begin);
 
 	out_put_to(chrome->out, put_duration(stpcpy(to, ",\"dur\":"), begin, duration));
-	chrome_put_details(chrome->events, event, rec, chrome->out);
+	put_details(chrome, event, rec);
 }
 
 /* Put the slice of a CPU that is at EL2, as one object: some viewers need the name at the end. */
@@ -155,7 +330,7 @@ static void close_slice(struct chrome *chrome, uint64_t ts)
 	if (!enter->data)
 		return;
 	put_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts, ts - enter->ts,
-		     chrome_event_of(chrome->events, enter), enter);
+		     event_of(chrome, enter), enter);
 	chrome->enter.data = NULL;
 }
 
@@ -184,11 +359,17 @@ static unsigned int thread_of_call(struct chrome *chrome, uint64_t begin)
 	return LONG_CALLS + chrome->cpu;
 }
 
+static uint64_t value_of(const struct chrome_event *event, enum hyptrace_role role,
+			 const struct hyptrace_record *rec)
+{
+	return hyptrace_meaning_value(event->meaning, role, rec);
+}
+
 /* Put the slice of an event that has a duration. */
-static void put_slice(struct chrome *chrome, const struct chrome_event *event,
+static void put_slice(struct chrome *chrome, struct chrome_event *event,
 		      const struct hyptrace_record *rec)
 {
-	uint64_t duration = hyptrace_field_read(event->duration, rec->data), tid;
+	uint64_t duration = value_of(event, HYPTRACE_ROLE_DURATION, rec), tid;
 	unsigned int pid = CHROME_GUESTS;
 
 	if (duration > rec->ts)
@@ -197,33 +378,33 @@ static void put_slice(struct chrome *chrome, const struct chrome_event *event,
 		pid = CHROME_HYPERVISOR;
 		tid = thread_of_call(chrome, rec->ts - duration);
 	} else {
-		tid = hyptrace_field_read(event->vcpu, rec->data);
+		tid = value_of(event, HYPTRACE_ROLE_VCPU, rec);
 	}
 	if (event->kind == CHROME_GUEST)
-		name_vcpu(chrome, tid, hyptrace_field_read(event->handle, rec->data),
-			  hyptrace_field_read(event->index, rec->data));
+		name_vcpu(chrome, tid, value_of(event, HYPTRACE_ROLE_VM, rec),
+			  value_of(event, HYPTRACE_ROLE_INDEX, rec));
 	put_complete(chrome, pid, tid, rec->ts - duration, duration, event, rec);
 }
 
-static void put_instant(struct chrome *chrome, const struct chrome_event *event,
+static void put_instant(struct chrome *chrome, struct chrome_event *event,
 			const struct hyptrace_record *rec)
 {
 	char *to = begin_object(chrome, 'i', CHROME_HYPERVISOR, chrome->cpu, rec->ts);
 
 	out_put_to(chrome->out, stpcpy(to, ",\"s\":\"t\""));
-	chrome_put_details(chrome->events, event, rec, chrome->out);
+	put_details(chrome, event, rec);
 }
 
 /* The free pages of a pool. */
-static void put_counter(struct chrome *chrome, const struct chrome_event *event,
+static void put_counter(struct chrome *chrome, struct chrome_event *event,
 			const struct hyptrace_record *rec)
 {
 	char *to = begin_object(chrome, 'C', CHROME_HYPERVISOR, 0, rec->ts);
 
 	to = stpcpy(to, ",\"name\":\"pool 0x");
-	to = hyptrace_digits_hex(to, hyptrace_field_read(event->pool, rec->data), 'a');
+	to = hyptrace_digits_hex(to, value_of(event, HYPTRACE_ROLE_POOL, rec), 'a');
 	to = stpcpy(to, "\",\"args\":{\"free pages\":");
-	to = hyptrace_digits_decimal(to, hyptrace_field_read(event->left, rec->data));
+	to = hyptrace_digits_decimal(to, value_of(event, HYPTRACE_ROLE_LEFT, rec));
 	out_put_to(chrome->out, stpcpy(to, "}}"));
 }
 
@@ -241,7 +422,7 @@ static void put_loss(struct chrome *chrome, uint64_t ts, uint64_t lost)
 
 static void put_event(struct chrome *chrome, const struct hyptrace_record *rec)
 {
-	const struct chrome_event *event = chrome_event_of(chrome->events, rec);
+	struct chrome_event *event = event_of(chrome, rec);
 
 	switch (event->kind) {
 	case CHROME_ENTER:
@@ -294,15 +475,36 @@ static void begin_part(struct export_part *part)
 	part->state = chrome;
 	chrome->out = part->out;
 	chrome->cpu = part->cpu;
-	chrome->events = chrome_events_new(part->formats);
+	chrome->model = part->x->model;
+	chrome->formats = part->formats;
+	chrome->events = calloc(chrome->model->nr + 1, sizeof(*chrome->events));
+	if (!chrome->events)
+		die_no_memory();
+}
+
+static void free_row(struct chrome_row *row)
+{
+	if (!row)
+		return;
+	row_free(&row->rows[false]);
+	row_free(&row->rows[true]);
+	free(row);
 }
 
 static void end_part(struct export_part *part)
 {
 	struct chrome *chrome = part->state;
+	struct map_entry *entry = NULL;
+	unsigned int i;
 
 	close_slice(chrome, chrome->last);
-	chrome_events_free(chrome->events);
+	for (i = 0; i < chrome->model->nr; i++) {
+		while ((entry = map_next(&chrome->events[i].rows, entry)))
+			free_row(entry->ptr);
+		map_free(&chrome->events[i].rows);
+		free_row(chrome->events[i].plain);
+	}
+	free(chrome->events);
 	map_free(&chrome->vcpus);
 	free(chrome->copy);
 	free(chrome);

@@ -39,12 +39,14 @@ struct tables {
 	int		code;			/* a file could not be created or written */
 };
 
+/* Bytes of rows that a part keeps at most: one of them can be longer */
+#define ROWS_MAX	(256 << 10)
+
 /* Rows of a table that a part has made */
 struct rows {
 	struct out	out;
 	struct csv	*csv;
 	unsigned int	number;
-	struct export_part	*part;
 	struct rows	*next;
 };
 
@@ -136,17 +138,21 @@ static struct table *table_of(struct export *x, unsigned int number)
 	return table;
 }
 
-static void open_table(void *arg)
+/* Append the rows to the file of their table; no other part may do so meanwhile. */
+static void write_rows(struct export *x, struct rows *rows)
 {
-	struct rows *rows = arg;
-	struct out *out = &rows->out;
-	const struct table *table;
+	if (rows->out.len)
+		out_write(&table_of(x, rows->number)->out, rows->out.buf, rows->out.len);
+	rows->out.len = 0;
+}
 
-	export_wait(rows->part);
-	table = table_of(rows->part->x, rows->number);
-	out->fd = table->out.fd;
-	if (!out->error)
-		out->error = table->out.error;
+/* Too many rows to keep: write them early. */
+static void check_room(struct export_part *part, struct rows *rows)
+{
+	if (__builtin_expect(rows->out.len <= ROWS_MAX, 1))
+		return;
+	export_wait(part);
+	write_rows(part->x, rows);
 }
 
 static struct rows *rows_of(struct export_part *part, unsigned int number,
@@ -160,12 +166,9 @@ static struct rows *rows_of(struct export_part *part, unsigned int number,
 	rows = malloc(sizeof(*rows));
 	if (!rows)
 		die_no_memory();
-	out_init(&rows->out, -1);
-	rows->out.before = open_table;
-	rows->out.before_arg = rows;
+	out_init_memory(&rows->out);
 	rows->csv = event ? csv_new_of(part->formats, event) : NULL;
 	rows->number = number;
-	rows->part = part;
 	rows->next = state->first;
 	state->first = rows;
 	state->rows[number] = rows;
@@ -243,6 +246,7 @@ static void put_row(struct export_part *part, unsigned int cpu, const struct hyp
 	}
 	rows = rows_of(part, event->id, event);
 	csv_event(rows->csv, cpu, rec, &rows->out);
+	check_room(part, rows);
 }
 
 static void put_loss(struct export_part *part, unsigned int cpu, uint64_t ts, uint64_t lost)
@@ -281,19 +285,17 @@ static void flush(struct export_part *part)
 	struct rows *rows;
 
 	for (rows = state->first; rows; rows = rows->next)
-		out_flush(&rows->out);
+		write_rows(part->x, rows);
 }
 
 static void end_part(struct export_part *part)
 {
 	struct csv_part *state = part->state;
-	struct tables *all = part->x->state;
 	struct rows *rows, *next;
 
 	for (rows = state->first; rows; rows = next) {
 		next = rows->next;
-		if (rows->out.error && all->tables[rows->number])
-			all->tables[rows->number]->out.error = rows->out.error;
+		out_free(&rows->out);
 		csv_free(rows->csv);
 		free(rows);
 	}

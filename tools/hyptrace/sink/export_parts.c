@@ -64,12 +64,8 @@ static struct work *work_new(const struct export_format *format, struct export *
 /* A CPU without events has no part. */
 static void put(struct work *w, const struct hyptrace_stream_event *events, unsigned int nr)
 {
-	struct export *x = w->part.x;
-
 	if (!w->is_begun) {
 		w->part.cpu = events->cpu;
-		while (w->part.index < x->nr_cpus && x->cpus[w->part.index] != events->cpu)
-			w->part.index++;
 		w->format->begin_part(&w->part);
 	}
 	w->is_begun = true;

@@ -185,32 +185,27 @@ static const struct argp argp = {
 	.help_filter = list_formats,
 };
 
-/* The CPUs whose events can come */
-static int list_cpus(struct job *job)
+/* Find out which numbers CPUs have. Return an exit code. */
+static int count_cpus(struct job *job)
 {
 	struct session *s = &job->session;
 	const struct hyptrace_file_cpu *const *of_file = NULL;
 	struct hyptrace_cpu **of_remote = NULL;
-	unsigned int nr, i, id, *cpus;
+	unsigned int nr, i;
 	int code = EXIT_DONE;
 
 	if (s->file)
 		of_file = hyptrace_file_cpus(s->file, &nr);
 	else
 		code = cmd_get_cpus(s->ctx, s->name, &of_remote, &nr);
-	if (code)
-		return code;
-	cpus = calloc(nr + 1, sizeof(*cpus));
-	if (!cpus)
-		die_no_memory();
-	for (i = 0; i < nr; i++) {
-		id = of_file ? of_file[i]->id : of_remote[i]->id;
-		if (!s->ctx->have_cpus || s->ctx->cpus.all || cpu_list_has(&s->ctx->cpus, id))
-			cpus[job->x.nr_cpus++] = id;
+	for (i = 0; !code && i < nr; i++) {
+		const unsigned int id = of_file ? of_file[i]->id : of_remote[i]->id;
+
+		if (id >= job->x.nr_cpus)
+			job->x.nr_cpus = id + 1;
 	}
-	job->x.cpus = cpus;
 	hyptrace_free_cpus(of_remote);
-	return EXIT_DONE;
+	return code;
 }
 
 /* Say about a live remote what a file says about itself. */
@@ -270,7 +265,7 @@ static int prepare(struct job *job)
 	if (job->output.tar && (!x->info->clock || strcmp(x->info->clock, "boot")))
 		cmd_note("the clock of \"%s\" is not \"boot\": its times are not those of \"%s\"",
 			 s->path, job->output.tar);
-	return list_cpus(job);
+	return count_cpus(job);
 }
 
 /* Only events of the host were chosen. */
@@ -504,7 +499,6 @@ static int export_session(struct job *job)
 	choice_free(&job->host.choice);
 	hyptrace_model_free((struct hyptrace_model *)job->x.model);
 	free((struct hyptrace_event **)job->x.events);
-	free((unsigned int *)job->x.cpus);
 	return session_close(s, code);
 }
 

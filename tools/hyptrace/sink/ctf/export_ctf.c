@@ -39,6 +39,7 @@ struct ctf {
 /* The stream of a CPU */
 struct ctf_stream {
 	const struct ctf	*ctf;
+	const struct hyptrace_model	*model;
 	struct hyptrace_formats	*formats;
 	unsigned int		cpu;
 	char			name[NAME_SIZE];
@@ -191,7 +192,7 @@ static void put_unknown(struct ctf_stream *stream, const struct hyptrace_record 
 
 static inline void put_event(struct ctf_stream *stream, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event = hyptrace_formats_event(stream->formats, rec);
+	const struct hyptrace_event *event = hyptrace_model_meaning(stream->model, rec)->event;
 	const struct ctf_event *how = event ? stream->ctf->by_id[event->id] : NULL;
 	char *to;
 
@@ -251,6 +252,7 @@ static void begin_part(struct export_part *part)
 		die_no_memory();
 	part->state = stream;
 	stream->ctf = part->x->state;
+	stream->model = part->x->model;
 	stream->formats = part->formats;
 	stream->cpu = part->cpu;
 }

@@ -10,12 +10,14 @@
 #define EXPORT_CTF_H
 
 #include "common/place.h"
-#include "lib/hyptrace.h"
+#include "lib/hyptrace_model.h"
 
 #define CTF_MAGIC	0xc1fc1fc1U
 
 /* Bytes of a name in an event at most, its NUL included */
 #define CTF_NAME_MAX	65
+
+#define CTF_ARGS_MAX	(HYPTRACE_NR_ROLES - HYPTRACE_ROLE_ARG1)
 
 /* What a packet begins with */
 struct ctf_packet {
@@ -74,7 +76,7 @@ struct ctf_event {
 	struct ctf_call			*calls;	/* the hypercalls, sorted by number */
 	unsigned int			nr_calls;
 	unsigned int			nr_args;
-	const struct hyptrace_field	**args;	/* the fields with their arguments */
+	const struct hyptrace_field	*args[CTF_ARGS_MAX];	/* with their arguments */
 	unsigned int			nr_named;
 	const struct hyptrace_field	**named;	/* the fields whose names are written */
 	unsigned int			nr_any;
@@ -96,9 +98,6 @@ bool ctf_is_text(const struct hyptrace_field *field);
 size_t ctf_event_room(const struct ctf_event *ctf, const struct hyptrace_record *rec);
 char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
 		    const struct hyptrace_record *rec, char *to);
-
-/* export_ctf_calls.c: for export_ctf_event.c */
-void ctf_find_calls(struct ctf_event *ctf, const struct export *x);
 
 /* export_ctf_meta.c */
 char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uint16_t unknown,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the fields of an event in CTF. For export_ctf.c.
+ * Write the fields of an event in CTF.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,98 @@ static void add_field(struct ctf_event *ctf, const struct hyptrace_field *field)
 	ctf->room += field->size;
 }
 
+/* Words that are no identifiers in TSDL */
+static const char *const keywords[] = {
+	"align", "callsite", "char", "clock", "const", "double", "enum", "env", "event", "float",
+	"floating_point", "int", "integer", "long", "short", "signed", "stream", "string",
+	"struct", "trace", "typealias", "typedef", "unsigned", "unknown", "variant", "void",
+	"_Bool", "_Complex", "_Imaginary",
+};
+
+static bool is_identifier(const char *name)
+{
+	const char *at;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (!strcmp(name, keywords[i]))
+			return false;
+	for (at = name; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '_')
+			return false;
+	return at != name && !isdigit((unsigned char)name[0]);
+}
+
+static bool is_taken(const struct ctf_event *ctf, uint32_t id, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctf->nr_calls; i++)
+		if (ctf->calls[i].id == id || !strcmp(ctf->calls[i].name, name))
+			return true;
+	return false;
+}
+
+/* Add the hypercall of a number, if it has a name, and if an option can have its name. */
+static void add_call(struct ctf_event *ctf, const struct hyptrace_meaning *meaning, uint32_t id)
+{
+	struct ctf_call *call = &ctf->calls[ctf->nr_calls];
+
+	call->id = id;
+	call->call = hyptrace_meaning_hypercall(meaning, id);
+	call->name = hyptrace_meaning_name(meaning, id);
+	if (!call->name || !is_identifier(call->name) || is_taken(ctf, id, call->name))
+		return;
+	call->nr_args = hyptrace_meaning_named_args(meaning, call->call);
+	if (call->nr_args > ctf->nr_args)
+		call->nr_args = ctf->nr_args;
+	ctf->nr_calls++;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ctf_call *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/*
+ * Find the hypercalls of an event, if it is that of hypercalls: a variant, whose options are the
+ * names of the hypercalls, and have their arguments.
+ */
+static void find_calls(struct ctf_event *ctf, const struct export *x)
+{
+	const struct hyptrace_event *event = ctf->event;
+	const struct hyptrace_meaning *meaning;
+	const struct hyptrace_field *id, *arg;
+	unsigned int i;
+
+	if (event->id >= x->model->nr)
+		return;
+	meaning = x->model->by_id[event->id];
+	id = meaning->places[HYPTRACE_ROLE_ID].field;
+	/* a damaged file may have any size */
+	if (meaning->kind != HYPTRACE_KIND_HYPERCALL || id->is_signed || !x->nr_calls ||
+	    event->size > UINT16_MAX)
+		return;
+	for (i = 0; i < meaning->nr_args; i++) {
+		arg = meaning->places[HYPTRACE_ROLE_ARG1 + i].field;
+		if (arg->size != sizeof(uint64_t))
+			break;
+		ctf->args[ctf->nr_args++] = arg;
+	}
+	ctf->id = id;
+	ctf->calls = calloc(x->nr_calls + id->nr_symbols + 1, sizeof(*ctf->calls));
+	if (!ctf->calls)
+		die_no_memory();
+	for (i = 0; i < x->nr_calls; i++)
+		add_call(ctf, meaning, x->calls[i]->id);
+	for (i = 0; i < id->nr_symbols; i++)
+		if (id->symbols[i]->value <= UINT32_MAX)
+			add_call(ctf, meaning, id->symbols[i]->value);
+	qsort(ctf->calls, ctf->nr_calls, sizeof(*ctf->calls), compare);
+}
+
 struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_event *event)
 {
 	struct ctf_event *ctf = calloc(1, sizeof(*ctf));
@@ -73,7 +166,7 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 	ctf->any = calloc(event->nr_fields + 1, sizeof(*ctf->any));
 	if (!ctf->runs || !ctf->named || !ctf->any)
 		die_no_memory();
-	ctf_find_calls(ctf, x);
+	find_calls(ctf, x);
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
 
@@ -98,7 +191,6 @@ void ctf_event_free(struct ctf_event *ctf)
 		return;
 	free(ctf->runs);
 	free(ctf->calls);
-	free(ctf->args);
 	free(ctf->named);
 	free(ctf->any);
 	free(ctf);

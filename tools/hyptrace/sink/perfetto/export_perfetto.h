@@ -140,7 +140,7 @@ struct perfetto_kind {
 	void				(*put)(struct perfetto *p, struct perfetto_kind *kind,
 					       const struct hyptrace_record *rec);
 	bool				waits;		/* for other CPUs: a memory transition */
-	uint32_t			hides;		/* roles that are no arguments */
+	uint64_t			hides;		/* roles that are no arguments */
 	struct perfetto_field		*fields;	/* those that can be arguments */
 	unsigned int			nr_fields;
 	struct map			plans;		/* by what names the event */
@@ -157,7 +157,7 @@ struct perfetto {
 	struct hyptrace_formats	*formats;
 	struct out		*out;
 	unsigned int		cpu;
-	unsigned int		index;		/* of this part */
+	unsigned int		index;		/* of this part: its CPU, or the number of CPUs */
 	uint32_t		nr_sequences;
 	uint32_t		groups;		/* bits: they are described */
 	struct perfetto_names	names;
@@ -236,10 +236,6 @@ void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t
 			  bool is_instant);
 void perfetto_fill(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
 		   const struct hyptrace_record *rec);
-
-/* export_perfetto_memory.c: memory transitions */
-void perfetto_memory_wait(struct perfetto *p, const struct hyptrace_record *rec);
-void perfetto_memory_put(struct perfetto *p, FILE **waiting, unsigned int nr);
 
 /* export_perfetto_host.c: the events of the host, as a trace of their own */
 extern const struct export_format export_perfetto_host;

@@ -9,7 +9,7 @@
 #include "output/die.h"
 #include "export_perfetto.h"
 
-#define BIT(role)	(1U << HYPTRACE_ROLE_##role)
+#define BIT(role)	(UINT64_C(1) << HYPTRACE_ROLE_##role)
 #define VCPU_BITS	(BIT(VCPU) | BIT(VM) | BIT(INDEX))
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
@@ -39,7 +39,7 @@ struct perfetto_field {
 	const struct hyptrace_field	*field;
 	struct perfetto_place		place;
 	enum perfetto_arg_type		type;		/* of its numbers */
-	uint32_t			role;		/* a bit; or 0 */
+	uint64_t			role;		/* a bit; or 0 */
 	unsigned int			arg;		/* 1 for the first one of a call; or 0 */
 	bool				is_optional;	/* left out if it is 0 */
 };
@@ -59,13 +59,13 @@ struct perfetto_plan {
 };
 
 /* The roles of the fields that give an event its name */
-static uint32_t naming_roles(const struct hyptrace_meaning *meaning, uint64_t key)
+static uint64_t naming_roles(const struct hyptrace_meaning *meaning, uint64_t key)
 {
 	if (meaning->kind == HYPTRACE_KIND_TRANSITION)
 		return BIT(OP) | BIT(FROM) | BIT(TO);
 	if (meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
 		return key & HYPTRACE_KEY_TRAP ? BIT(CLASS) : BIT(CODE);
-	return meaning->named_by < HYPTRACE_NR_ROLES ? 1U << meaning->named_by : 0;
+	return meaning->named_by < HYPTRACE_NR_ROLES ? UINT64_C(1) << meaning->named_by : 0;
 }
 
 static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_kind *kind,
@@ -75,7 +75,7 @@ static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_
 	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, key);
 	const bool known_args = call && call->known_args;
 	/* after a hypercall that returns nothing, the register has any value */
-	const uint32_t hidden = kind->hides | (name ? naming_roles(meaning, key) : 0) |
+	const uint64_t hidden = kind->hides | (name ? naming_roles(meaning, key) : 0) |
 				(known_args && !call->returns ? BIT(RESULT) : 0);
 	struct perfetto_plan *plan;
 	unsigned int i;
@@ -302,8 +302,8 @@ static void put_unknown(struct perfetto *p, struct perfetto_kind *kind,
 static const struct style {
 	void		(*put)(struct perfetto *p, struct perfetto_kind *kind,
 			       const struct hyptrace_record *rec);
-	uint32_t	needs;		/* roles of the fields */
-	uint32_t	hides;		/* those that the track or the slice shows: no arguments */
+	uint64_t	needs;		/* roles of the fields */
+	uint64_t	hides;		/* those that the track or the slice shows: no arguments */
 } styles[HYPTRACE_NR_KINDS] = {
 	[HYPTRACE_KIND_HYPERCALL] = { put_call, BIT(DURATION), BIT(DURATION) },
 	[HYPTRACE_KIND_SMC] = { put_call, BIT(DURATION), BIT(DURATION) },
@@ -320,13 +320,13 @@ static const struct style {
 				       0 },
 };
 
-static uint32_t role_of(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
+static uint64_t role_of(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
 {
 	unsigned int role;
 
 	for (role = 0; role < HYPTRACE_NR_ROLES; role++)
 		if (meaning->places[role].field == field)
-			return 1U << role;
+			return UINT64_C(1) << role;
 	return 0;
 }
 
@@ -355,12 +355,12 @@ static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning 
 	const struct hyptrace_event *event = meaning->event;
 	const struct style *style = &styles[meaning->kind];
 	unsigned int i, args = 0;
-	uint32_t roles = 0;
+	uint64_t roles = 0;
 
 	kind->meaning = meaning;
 	perfetto_ftrace_find(kind, event);
 	for (i = 0; i < HYPTRACE_NR_ROLES; i++)
-		roles |= (uint32_t)hyptrace_meaning_has(meaning, i) << i;
+		roles |= (uint64_t)hyptrace_meaning_has(meaning, i) << i;
 	kind->put = put_other;
 	if (style->put && (roles & style->needs) == style->needs) {
 		kind->put = style->put;
