@@ -195,9 +195,8 @@ static int print_all(struct who *who)
 	/* the first line has the number of pages */
 	s->quiet = true;
 	session_note_counts(s, "range", who->nr, "printed");
-	if (s->counts.damaged)
-		return EXIT_REFUSED;
-	return who->nr ? EXIT_FOUND : EXIT_DONE;
+	/* session_close() refuses a damaged file */
+	return who->nr && !(s->file && s->counts.damaged) ? EXIT_FOUND : EXIT_DONE;
 }
 
 /* Is there a history at all, and is it whole? Return an exit code. */
@@ -247,7 +246,7 @@ static int look(struct who *who)
 	struct session *s = &who->session;
 	int code = session_run(s);
 
-	if (!code || s->counts.damaged)
+	if (!code)
 		code = s->path ? check_file(who) : check_rings(who);
 	if (code)
 		return code;

@@ -135,7 +135,7 @@ int page_run(struct who *who)
 	else
 		code = cmd_fail("cannot read \"%s\": it has no event mem_transition, so it is not of a hypervisor",
 				s->name);
-	if (!code || s->counts.damaged)
+	if (!code)
 		print_all(who, page_size);
 	page_history_free(&who->history);
 	return code;
