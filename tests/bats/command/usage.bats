@@ -55,7 +55,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 		# the line that says what the verb does
 		[[ ${lines[1]} == [A-Z]* ]]
 		case $verb in
-		catch | clear | count | mark | record | show | stat | status | strace | stream | top) says '--cpu' ;;
+		catch | clear | count | mark | page | record | show | stat | status | strace | stream | top | who) says '--cpu' ;;
 		*) [[ $output != *--cpu* ]] ;;
 		esac
 		same "$(hyptrace "$verb" -h)" "$output" "-h of $verb"
