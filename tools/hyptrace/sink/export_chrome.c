@@ -144,11 +144,9 @@ static struct chrome_row *new_row(const struct chrome *chrome,
 {
 	const struct hyptrace_meaning *meaning = event->meaning;
 	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, key);
-	struct chrome_row *row = calloc(1, sizeof(*row));
+	struct chrome_row *row = xcalloc(1, sizeof(*row));
 	unsigned int i;
 
-	if (!row)
-		die_no_memory();
 	row->key = key;
 	/* only a hypercall may have no result */
 	for (i = meaning->kind != HYPTRACE_KIND_HYPERCALL; i < 2; i++)
@@ -468,18 +466,14 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 
 static void begin_part(struct export_part *part)
 {
-	struct chrome *chrome = calloc(1, sizeof(*chrome));
+	struct chrome *chrome = xcalloc(1, sizeof(*chrome));
 
-	if (!chrome)
-		die_no_memory();
 	part->state = chrome;
 	chrome->out = part->out;
 	chrome->cpu = part->cpu;
 	chrome->model = part->x->model;
 	chrome->formats = part->formats;
-	chrome->events = calloc(chrome->model->nr + 1, sizeof(*chrome->events));
-	if (!chrome->events)
-		die_no_memory();
+	chrome->events = xcalloc(chrome->model->nr + 1, sizeof(*chrome->events));
 }
 
 static void free_row(struct chrome_row *row)

@@ -37,10 +37,8 @@ struct stacks {
 
 static struct stacks *stacks_new(void)
 {
-	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	struct stacks *stacks = xcalloc(1, sizeof(*stacks));
 
-	if (!stacks)
-		die_no_memory();
 	return stacks;
 }
 
@@ -85,13 +83,9 @@ static struct sum *find(const struct stacks *stacks, const char *stack)
 static struct sum *add(struct stacks *stacks, const char *stack)
 {
 	struct map_entry *entry = map_add(&stacks->sums, hash_of(stack), 0);
-	struct sum *sum = malloc(sizeof(*sum));
+	struct sum *sum = xmalloc(sizeof(*sum));
 
-	if (!sum)
-		die_no_memory();
-	*sum = (struct sum){ .stack = strdup(stack), .next = entry->ptr };
-	if (!sum->stack)
-		die_no_memory();
+	*sum = (struct sum){ .stack = xstrdup(stack), .next = entry->ptr };
 	entry->ptr = sum;
 	stacks->nr++;
 	return sum;
@@ -145,12 +139,10 @@ static void put_plain(struct out *out, const char *text)
 /* A line per stack, sorted */
 static void stacks_print(const struct stacks *stacks, struct out *out)
 {
-	const struct sum **sorted = calloc(stacks->nr + 1, sizeof(*sorted)), *sum;
+	const struct sum **sorted = xcalloc(stacks->nr + 1, sizeof(*sorted)), *sum;
 	struct map_entry *entry = NULL;
 	size_t i, nr = 0;
 
-	if (!sorted)
-		die_no_memory();
 	while ((entry = map_next(&stacks->sums, entry)))
 		for (sum = entry->ptr; sum; sum = sum->next)
 			if (sum->time)

@@ -67,11 +67,9 @@ static void keep_code(struct tables *all, int code)
 static struct table *new_table(struct export *x, const char *name, const char *ending)
 {
 	struct tables *all = x->state;
-	struct table *table = malloc(sizeof(*table));
+	struct table *table = xmalloc(sizeof(*table));
 	int code;
 
-	if (!table)
-		die_no_memory();
 	table->csv = NULL;
 	snprintf(table->name, sizeof(table->name), "%s", name);
 	snprintf(table->file, sizeof(table->file), "%s%s", name, ending);
@@ -163,9 +161,7 @@ static struct rows *rows_of(struct export_part *part, unsigned int number,
 
 	if (rows)
 		return rows;
-	rows = malloc(sizeof(*rows));
-	if (!rows)
-		die_no_memory();
+	rows = xmalloc(sizeof(*rows));
 	out_init_memory(&rows->out);
 	rows->csv = event ? csv_new_of(part->formats, event) : NULL;
 	rows->number = number;
@@ -178,12 +174,10 @@ static struct rows *rows_of(struct export_part *part, unsigned int number,
 /* Make the table of all events that are exported. */
 static struct csv *new_csv(const struct export *x, struct hyptrace_formats *formats)
 {
-	struct hyptrace_event **events = calloc(x->nr_events + 1, sizeof(struct hyptrace_event *));
+	struct hyptrace_event **events = xcalloc(x->nr_events + 1, sizeof(struct hyptrace_event *));
 	unsigned int i, nr = 0;
 	struct csv *csv;
 
-	if (!events)
-		die_no_memory();
 	for (i = 0; i < x->nr_events; i++)
 		if (x->events[i]->id < EXPORT_NR_IDS &&
 		    (!x->wanted || x->wanted[x->events[i]->id]))
@@ -204,9 +198,7 @@ static int begin(struct export *x)
 		csv_free(csv);
 		return EXIT_DONE;
 	}
-	all = calloc(1, sizeof(*all));
-	if (!all)
-		die_no_memory();
+	all = xcalloc(1, sizeof(*all));
 	x->state = all;
 	/* it is there even if it stays empty: queries need not look whether it is */
 	table_of(x, LOST);
@@ -215,10 +207,8 @@ static int begin(struct export *x)
 
 static void begin_part(struct export_part *part)
 {
-	struct csv_part *state = calloc(1, sizeof(*state));
+	struct csv_part *state = xcalloc(1, sizeof(*state));
 
-	if (!state)
-		die_no_memory();
 	part->state = state;
 	if (part->out)
 		state->csv = new_csv(part->x, part->formats);

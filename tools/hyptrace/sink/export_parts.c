@@ -43,10 +43,8 @@ void export_wait(const struct export_part *part)
 static struct work *work_new(const struct export_format *format, struct export *x,
 			     struct hyptrace_formats *formats)
 {
-	struct work *w = calloc(1, sizeof(*w));
+	struct work *w = xcalloc(1, sizeof(*w));
 
-	if (!w)
-		die_no_memory();
 	w->part.x = x;
 	w->part.formats = formats;
 	w->format = format;
@@ -157,9 +155,7 @@ static void *begin_work(struct hyptrace_formats *formats, void *arg)
 
 	if (!w->part.out)
 		return w;
-	w->buffer = malloc(PIECE_MAX);
-	if (!w->buffer)
-		die_no_memory();
+	w->buffer = xmalloc(PIECE_MAX);
 	out_set_buffer(&w->out, w->buffer, PIECE_MAX);
 	w->out.before = before_write;
 	w->out.before_arg = w;

@@ -231,11 +231,9 @@ static void make_info(struct job *job)
 /* The formats know their own events, and no copies of them. */
 static void list_events(struct export *x, const struct session *s)
 {
-	struct hyptrace_event **events = calloc(s->nr_events + 1, sizeof(*events));
+	struct hyptrace_event **events = xcalloc(s->nr_events + 1, sizeof(*events));
 	unsigned int i;
 
-	if (!events)
-		die_no_memory();
 	for (i = 0; i < s->nr_events; i++)
 		if (s->events[i]->id < x->model->nr && x->model->by_id[s->events[i]->id]->event)
 			events[x->nr_events++] =
@@ -398,9 +396,7 @@ static int export_host(struct job *job)
 	code = host_events_choose(h, "export");
 	if (code || h->no_host)
 		return code;
-	out = malloc(sizeof(*out));
-	if (!out)
-		die_no_memory();
+	out = xmalloc(sizeof(*out));
 	job->output.tar = "host.pftrace";
 	job->output.tar_fd = export_open_unnamed();
 	out_init(out, job->output.tar_fd);

@@ -133,11 +133,9 @@ static int write_meta(struct export *x)
 
 static int begin(struct export *x)
 {
-	struct ctf *ctf = calloc(1, sizeof(*ctf));
+	struct ctf *ctf = xcalloc(1, sizeof(*ctf));
 	unsigned int i;
 
-	if (!ctf)
-		die_no_memory();
 	x->state = ctf;
 	ctf->unknown = find_id(x);
 	ctf->packet_size = x->info->subbuf_size;
@@ -145,9 +143,7 @@ static int begin(struct export *x)
 		ctf->packet_size = PACKET_MIN;
 	if (ctf->packet_size > PACKET_MAX)
 		ctf->packet_size = PACKET_MAX;
-	ctf->events = calloc(x->nr_events + 1, sizeof(struct ctf_event *));
-	if (!ctf->events)
-		die_no_memory();
+	ctf->events = xcalloc(x->nr_events + 1, sizeof(struct ctf_event *));
 	for (i = 0; i < x->nr_events; i++) {
 		ctf->events[i] = ctf_event_new(x, x->events[i]);
 		if (x->events[i]->id < EXPORT_NR_IDS)
@@ -246,10 +242,8 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 
 static void begin_part(struct export_part *part)
 {
-	struct ctf_stream *stream = calloc(1, sizeof(*stream));
+	struct ctf_stream *stream = xcalloc(1, sizeof(*stream));
 
-	if (!stream)
-		die_no_memory();
 	part->state = stream;
 	stream->ctf = part->x->state;
 	stream->model = part->x->model;

@@ -142,9 +142,7 @@ static void find_calls(struct ctf_event *ctf, const struct export *x)
 		ctf->args[ctf->nr_args++] = arg;
 	}
 	ctf->id = id;
-	ctf->calls = calloc(x->nr_calls + id->nr_symbols + 1, sizeof(*ctf->calls));
-	if (!ctf->calls)
-		die_no_memory();
+	ctf->calls = xcalloc(x->nr_calls + id->nr_symbols + 1, sizeof(*ctf->calls));
 	for (i = 0; i < x->nr_calls; i++)
 		add_call(ctf, meaning, x->calls[i]->id);
 	for (i = 0; i < id->nr_symbols; i++)
@@ -155,17 +153,13 @@ static void find_calls(struct ctf_event *ctf, const struct export *x)
 
 struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_event *event)
 {
-	struct ctf_event *ctf = calloc(1, sizeof(*ctf));
+	struct ctf_event *ctf = xcalloc(1, sizeof(*ctf));
 	unsigned int i;
 
-	if (!ctf)
-		die_no_memory();
 	ctf->event = event;
-	ctf->runs = calloc(event->nr_fields + 1, sizeof(*ctf->runs));
-	ctf->named = calloc(event->nr_fields + 1, sizeof(*ctf->named));
-	ctf->any = calloc(event->nr_fields + 1, sizeof(*ctf->any));
-	if (!ctf->runs || !ctf->named || !ctf->any)
-		die_no_memory();
+	ctf->runs = xcalloc(event->nr_fields + 1, sizeof(*ctf->runs));
+	ctf->named = xcalloc(event->nr_fields + 1, sizeof(*ctf->named));
+	ctf->any = xcalloc(event->nr_fields + 1, sizeof(*ctf->any));
 	find_calls(ctf, x);
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];

@@ -115,9 +115,7 @@ static struct saved *load(FILE *f)
 
 	if (!fread(&head, sizeof(head), 1, f))
 		return NULL;
-	saved = malloc(sizeof(head) + head.size);
-	if (!saved)
-		die_no_memory();
+	saved = xmalloc(sizeof(head) + head.size);
 	*saved = head;
 	if (!fread(saved + 1, head.size, 1, f)) {
 		free(saved);
@@ -141,12 +139,10 @@ static void wait_for_others(struct perfetto *p, const struct hyptrace_record *re
 /* Export the transitions of all CPUs in the order of time, and close their files. */
 static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 {
-	struct saved **next = calloc(nr + 1, sizeof(*next));
+	struct saved **next = xcalloc(nr + 1, sizeof(*next));
 	struct hyptrace_record rec = {};
 	unsigned int i, first;
 
-	if (!next)
-		die_no_memory();
 	for (i = 0; i < nr; i++) {
 		if (!waiting[i])
 			continue;
@@ -176,19 +172,15 @@ static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 static int begin(struct export *x)
 {
 	/* the memory transitions of each CPU, to be exported at the end */
-	x->state = calloc(x->nr_cpus + 1, sizeof(FILE *));
-	if (!x->state)
-		die_no_memory();
+	x->state = xcalloc(x->nr_cpus + 1, sizeof(FILE *));
 	perfetto_put_clocks(x);
 	return EXIT_DONE;
 }
 
 static void begin_part(struct export_part *part)
 {
-	struct perfetto *p = calloc(1, sizeof(*p));
+	struct perfetto *p = xcalloc(1, sizeof(*p));
 
-	if (!p)
-		die_no_memory();
 	part->state = p;
 	p->x = part->x;
 	p->formats = part->formats;

@@ -80,9 +80,7 @@ static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_
 	struct perfetto_plan *plan;
 	unsigned int i;
 
-	plan = calloc(1, sizeof(*plan) + kind->nr_fields * sizeof(plan->args[0]));
-	if (!plan)
-		die_no_memory();
+	plan = xcalloc(1, sizeof(*plan) + kind->nr_fields * sizeof(plan->args[0]));
 	plan->key = key;
 	plan->name = perfetto_name(p, name ? name : meaning->event->name);
 	for (i = 0; i < kind->nr_fields; i++) {
@@ -370,9 +368,7 @@ static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning 
 	/* they are slices of Perfetto's own track */
 	if (kind->message == PERFETTO_HYP_ENTER || kind->message == PERFETTO_HYP_EXIT)
 		kind->put = NULL;
-	kind->fields = calloc(event->nr_fields + 1, sizeof(*kind->fields));
-	if (!kind->fields)
-		die_no_memory();
+	kind->fields = xcalloc(event->nr_fields + 1, sizeof(*kind->fields));
 	for (i = 0; i < event->nr_fields; i++)
 		if (hyptrace_field_is_number(event->fields[i], event->size))
 			add_field(kind, event->fields[i], &args);
@@ -385,9 +381,7 @@ void perfetto_kinds(struct perfetto *p)
 	unsigned int i;
 
 	p->nr_kinds = model->nr;
-	p->kinds = calloc(p->nr_kinds + 1, sizeof(*p->kinds));
-	if (!p->kinds)
-		die_no_memory();
+	p->kinds = xcalloc(p->nr_kinds + 1, sizeof(*p->kinds));
 	p->unknown.put = put_unknown;
 	for (i = 0; i < p->nr_kinds; i++)
 		if (model->by_id[i]->event)

@@ -94,11 +94,8 @@ static inline uint8_t *begin_event(struct perfetto *p, uint64_t ts, unsigned int
 
 	if (bundle->len >= PERFETTO_BUNDLE_SIZE)
 		perfetto_bundle_flush(bundle, p->out);
-	if (!bundle->events) {
-		bundle->events = malloc(PERFETTO_BUNDLE_SIZE + EVENT_MAX);
-		if (!bundle->events)
-			die_no_memory();
-	}
+	if (!bundle->events)
+		bundle->events = xmalloc(PERFETTO_BUNDLE_SIZE + EVENT_MAX);
 	*start = protobuf_open(bundle->events + bundle->len, BUNDLE_EVENT);
 	to = protobuf_uint(*start, EVENT_TIMESTAMP, ts);
 	return protobuf_open(to, message);

@@ -35,10 +35,8 @@ static uint64_t uuid_of(const struct perfetto *p, const struct perfetto_vcpu *vc
 static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
 				      uint32_t handle, uint32_t index)
 {
-	struct perfetto_vcpu *vcpu = calloc(1, sizeof(*vcpu));
+	struct perfetto_vcpu *vcpu = xcalloc(1, sizeof(*vcpu));
 
-	if (!vcpu)
-		die_no_memory();
 	vcpu->pid = pid;
 	vcpu->is_known = is_known;
 	vcpu->handle = handle;

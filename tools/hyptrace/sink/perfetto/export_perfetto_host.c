@@ -220,15 +220,11 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 
 static int begin(struct export *x)
 {
-	struct host_trace *trace = calloc(1, sizeof(*trace));
+	struct host_trace *trace = xcalloc(1, sizeof(*trace));
 	unsigned int i;
 
-	if (!trace)
-		die_no_memory();
 	x->state = trace;
-	trace->kinds = calloc(EXPORT_NR_IDS, sizeof(*trace->kinds));
-	if (!trace->kinds)
-		die_no_memory();
+	trace->kinds = xcalloc(EXPORT_NR_IDS, sizeof(*trace->kinds));
 	for (i = 0; i < x->nr_events; i++)
 		add_kind(trace, x->events[i]);
 	return EXIT_DONE;
@@ -236,16 +232,12 @@ static int begin(struct export *x)
 
 static void begin_part(struct export_part *part)
 {
-	struct host_part *host = calloc(1, sizeof(*host));
+	struct host_part *host = xcalloc(1, sizeof(*host));
 
-	if (!host)
-		die_no_memory();
 	part->state = host;
 	host->trace = part->x->state;
 	host->bundle.cpu = part->cpu;
-	host->bundle.events = malloc(PERFETTO_BUNDLE_SIZE + host->trace->room);
-	if (!host->bundle.events)
-		die_no_memory();
+	host->bundle.events = xmalloc(PERFETTO_BUNDLE_SIZE + host->trace->room);
 }
 
 static void end_part(struct export_part *part)

@@ -101,9 +101,7 @@ perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
 		return entry->value;
 	if (names->nr == names->size) {
 		names->size = names->size ? 2 * names->size : NAMES_MIN;
-		names->texts = reallocarray(names->texts, names->size, sizeof(*names->texts));
-		if (!names->texts)
-			die_no_memory();
+		names->texts = xreallocarray(names->texts, names->size, sizeof(*names->texts));
 	}
 	names->texts[names->nr++] = name;
 	map_add(&names->numbers, (uintptr_t)name, 0)->value = names->nr;
