@@ -35,9 +35,7 @@ static error_t parse_condition(struct catcher *c, const char *arg)
 		return cmd_usage("unexpected argument \"%s\": quote the condition, and put \"--\" before a command",
 				 arg);
 	c->what = arg;
-	c->name = strndup(begin, strspn(begin, letters));
-	if (!c->name)
-		die_no_memory();
+	c->name = xstrndup(begin, strspn(begin, letters));
 	rest = begin + strlen(c->name);
 	rest += strspn(rest, blanks);
 	if (*c->name && !*rest)

@@ -32,9 +32,7 @@ struct catch_finder *catch_finder_new(unsigned int nr_cpus, unsigned int after)
 {
 	struct catch_finder *finder;
 
-	finder = calloc(1, sizeof(*finder) + nr_cpus * sizeof(finder->cpus[0]));
-	if (!finder)
-		die_no_memory();
+	finder = xcalloc(1, sizeof(*finder) + nr_cpus * sizeof(finder->cpus[0]));
 	finder->nr_cpus = nr_cpus;
 	finder->after = after;
 	finder->last = &finder->first;
@@ -81,10 +79,8 @@ void catch_finder_free(struct catch_finder *finder)
 /* Copy an event to memory of its own, which that of the event before becomes. */
 static void copy(struct hyptrace_stream_event *to, const struct hyptrace_stream_event *from)
 {
-	void *data = realloc((void *)to->record.data, from->record.size + 1);
+	void *data = xreallocarray((void *)to->record.data, from->record.size + 1, 1);
 
-	if (!data)
-		die_no_memory();
 	memcpy(data, from->record.data, from->record.size);
 	*to = *from;
 	to->record.data = data;
@@ -92,9 +88,7 @@ static void copy(struct hyptrace_stream_event *to, const struct hyptrace_stream_
 
 static void append(struct catch_events *events, const struct hyptrace_stream_event *event)
 {
-	events->events = reallocarray(events->events, events->nr + 1, sizeof(*events->events));
-	if (!events->events)
-		die_no_memory();
+	events->events = xreallocarray(events->events, events->nr + 1, sizeof(*events->events));
 	events->events[events->nr] = (struct hyptrace_stream_event){};
 	copy(&events->events[events->nr++], event);
 }
@@ -132,12 +126,10 @@ static void found(struct catch_finder *finder, unsigned int index,
 		  const struct hyptrace_stream_event *event, uint64_t begin)
 {
 	const struct history *cpu = &finder->cpus[index];
-	struct caught *caught = calloc(1, sizeof(*caught));
+	struct caught *caught = xcalloc(1, sizeof(*caught));
 	unsigned int i;
 	uint64_t j;
 
-	if (!caught)
-		die_no_memory();
 	copy(&caught->event, event);
 	for (j = oldest(cpu); j < cpu->nr; j++)
 		append(&caught->around[AROUND_BEFORE], &cpu->events[j % CATCH_BEFORE]);

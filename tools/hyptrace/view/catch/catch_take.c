@@ -82,9 +82,7 @@ int catch_choose(struct catcher *c)
 
 void catch_add_cpu(struct catcher *c, const struct catch_cpu *cpu)
 {
-	c->cpus = reallocarray(c->cpus, c->nr_cpus + 1, sizeof(*c->cpus));
-	if (!c->cpus)
-		die_no_memory();
+	c->cpus = xreallocarray(c->cpus, c->nr_cpus + 1, sizeof(*c->cpus));
 	c->cpus[c->nr_cpus++] = *cpu;
 }
 

@@ -57,8 +57,7 @@ int record_begin_file(struct record *r)
 	struct hyptrace_error err;
 	uint64_t size;
 
-	if (asprintf(&file->name, file->nr % 2 ? "%s.next" : "%s", r->path) < 0)
-		die_no_memory();
+	file->name = xasprintf(file->nr % 2 ? "%s.next" : "%s", r->path);
 	file->w = hyptrace_file_create_host(file->name, s->ctx->h, s->name,
 					    r->compress ? HYPTRACE_FILE_ZSTD : 0, s->command_line,
 					    r->host.words.nr ? &host : NULL, sizeof(host), &err);
@@ -79,11 +78,7 @@ int record_begin_file(struct record *r)
 
 static char *aged(const struct record *r, uint64_t age)
 {
-	char *name;
-
-	if (asprintf(&name, "%s.%" PRIu64, r->path, age) < 0)
-		die_no_memory();
-	return name;
+	return xasprintf("%s.%" PRIu64, r->path, age);
 }
 
 /* Give each older file the next age. The one before has the age 0, but the newest has no age. */

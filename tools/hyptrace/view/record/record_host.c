@@ -162,11 +162,7 @@ static int set_subbuf_size(struct record_host *host)
 
 static char *cpu_file(unsigned int cpu, const char *name)
 {
-	char *path;
-
-	if (asprintf(&path, "per_cpu/cpu%u/%s", cpu, name) < 0)
-		die_no_memory();
-	return path;
+	return xasprintf("per_cpu/cpu%u/%s", cpu, name);
 }
 
 static int open_cpu(struct record_host *host, unsigned int id)
@@ -176,10 +172,8 @@ static int open_cpu(struct record_host *host, unsigned int id)
 					    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	free(name);
-	host->cpus = reallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
-	host->ids = reallocarray(host->ids, host->nr_cpus + 1, sizeof(*host->ids));
-	if (!host->cpus || !host->ids)
-		die_no_memory();
+	host->cpus = xreallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
+	host->ids = xreallocarray(host->ids, host->nr_cpus + 1, sizeof(*host->ids));
 	host->ids[host->nr_cpus] = id;
 	host->cpus[host->nr_cpus++] = (struct record_host_cpu){ .id = id, .fd = fd };
 	return fd < 0 ? fail("cannot open the events of a CPU") : EXIT_DONE;
@@ -261,9 +255,9 @@ int record_host_begin(struct record *r)
 		code = open_cpus(r);
 	if (code)
 		return code;
-	host->subbufs = malloc((size_t)AT_ONCE * host->subbuf_size);
+	host->subbufs = xmalloc((size_t)AT_ONCE * host->subbuf_size);
 	host->kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
-	if (!host->subbufs || !host->kbuf)
+	if (!host->kbuf)
 		die_no_memory();
 	if (!pipe2(host->pipe, O_CLOEXEC))
 		return enable_events(host);

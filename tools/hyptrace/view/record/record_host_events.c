@@ -35,9 +35,7 @@ static bool is_named(const char *word, const char *system, const char *event)
 
 	if (!colon)
 		return !fnmatch(word, system, 0) || !fnmatch(word, event, 0);
-	pattern = strndup(word, colon - word);
-	if (!pattern)
-		die_no_memory();
+	pattern = xstrndup(word, colon - word);
 	found = !fnmatch(pattern, system, 0) && !fnmatch(colon + 1, event, 0);
 	free(pattern);
 	return found;
@@ -47,16 +45,12 @@ static void add_event(struct record_host *host, const char *system, const char *
 {
 	const unsigned int nr = host->nr_events++;
 
-	host->systems = reallocarray(host->systems, nr + 1, sizeof(*host->systems));
-	host->names = reallocarray(host->names, nr + 1, sizeof(*host->names));
-	host->formats = reallocarray(host->formats, nr + 1, sizeof(*host->formats));
-	if (!host->systems || !host->names || !host->formats)
-		die_no_memory();
-	host->systems[nr] = strdup(system);
-	host->names[nr] = strdup(event);
+	host->systems = xreallocarray(host->systems, nr + 1, sizeof(*host->systems));
+	host->names = xreallocarray(host->names, nr + 1, sizeof(*host->names));
+	host->formats = xreallocarray(host->formats, nr + 1, sizeof(*host->formats));
+	host->systems[nr] = xstrdup(system);
+	host->names[nr] = xstrdup(event);
 	host->formats[nr] = NULL;
-	if (!host->systems[nr] || !host->names[nr])
-		die_no_memory();
 }
 
 /* List all events of tracefs. Return an exit code. */
@@ -106,11 +100,8 @@ int record_host_choose(struct record_host *host)
 	const struct words *words = &host->words;
 	int code = list_events(host);
 	unsigned int i, j, nr = 0;
-	bool *named;
+	bool *named = xcalloc(host->nr_events + 1, sizeof(*named));
 
-	named = calloc(host->nr_events + 1, sizeof(*named));
-	if (!named)
-		die_no_memory();
 	for (i = 0; i < words->nr && !code; i++) {
 		bool found = false;
 
@@ -146,7 +137,7 @@ static char *renumber_format(const char *format)
 	static const char begin[] = "\nID: ";
 	const char *at = strstr(format, begin);
 	unsigned long id;
-	char *end, *text;
+	char *end;
 
 	if (!at || !isdigit((unsigned char)at[strlen(begin)]))
 		return NULL;
@@ -154,9 +145,7 @@ static char *renumber_format(const char *format)
 	id = strtoul(at, &end, 10);
 	if (id > UINT16_MAX - ID_OFFSET)
 		return NULL;
-	if (asprintf(&text, "%.*s%lu%s", (int)(at - format), format, id + ID_OFFSET, end) < 0)
-		die_no_memory();
-	return text;
+	return xasprintf("%.*s%lu%s", (int)(at - format), format, id + ID_OFFSET, end);
 }
 
 /* Read the formats of the chosen events. Return an exit code. */

@@ -37,9 +37,7 @@ int record_choose(struct record *r)
 	else if (!r->snapshot)
 		cmd_choose_default("recording", s->name, s->events, s->nr_events,
 				   &s->choice.words, s->quiet, &choice);
-	r->chosen = calloc(s->nr_events + 1, sizeof(*r->chosen));
-	if (!r->chosen)
-		die_no_memory();
+	r->chosen = xcalloc(s->nr_events + 1, sizeof(*r->chosen));
 	for (i = 0; i < choice.nr; i++)
 		for (j = 0; j < s->nr_events; j++)
 			if (!strcmp(s->events[j]->name, choice.names[i]))
@@ -115,9 +113,7 @@ int record_open_rings(struct record *r)
 	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 	if (code)
 		return code;
-	r->rings = calloc(nr + 1, sizeof(*r->rings));
-	if (!r->rings)
-		die_no_memory();
+	r->rings = xcalloc(nr + 1, sizeof(*r->rings));
 	for (i = 0; i < nr && !code; i++)
 		code = add_ring(r, cpus[i]->id);
 	hyptrace_free_cpus(cpus);

@@ -168,16 +168,12 @@ int record_snapshot(struct record *r)
 	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 	if (code)
 		return code;
-	saving.copiers = calloc(nr + 1, sizeof(*saving.copiers));
-	r->rings = calloc(nr + 1, sizeof(*r->rings));
-	if (!saving.copiers || !r->rings)
-		die_no_memory();
+	saving.copiers = xcalloc(nr + 1, sizeof(*saving.copiers));
+	r->rings = xcalloc(nr + 1, sizeof(*r->rings));
 	for (i = 0; i < nr; i++) {
 		r->rings[i].cpu = cpus[i]->id;
 		saving.copiers[i].ring = &r->rings[i];
-		saving.copiers[i].subbuf = malloc(s->remote->subbuf_size);
-		if (!saving.copiers[i].subbuf)
-			die_no_memory();
+		saving.copiers[i].subbuf = xmalloc(s->remote->subbuf_size);
 	}
 	r->nr_rings = nr;
 	hyptrace_free_cpus(cpus);
