@@ -60,33 +60,24 @@ struct filter_value {
 	uint64_t		value;
 };
 
-/**
- * struct hyptrace_filter - a filter of an event
- * @text:	its text
- * @id:		the event's id
- * @size:	bytes of the event's payload
- * @nr:		number of @terms and @values
- * @terms:	its comparisons
- * @values:	how to make them
- * @formats:	formats that know which hypercalls return nothing, or NULL
- */
+/* A filter of an event */
 struct hyptrace_filter {
-	char				*text;
-	uint16_t			id;
-	uint32_t			size;
-	unsigned int			nr;
+	char				*text;	/* its text */
+	uint16_t			id;	/* the event's id */
+	uint32_t			size;	/* bytes of the event's payload */
+	unsigned int			nr;	/* number of terms and values */
+	/* its comparisons */
 	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
+	/* how to make them */
 	struct filter_value		values[HYPTRACE_FILTER_TERMS_MAX];
+	/* formats that know which hypercalls return nothing, or NULL */
 	const struct hyptrace_formats	*formats;
 };
 
-/**
- * struct hyptrace_filters - the filters of the events of a remote
- * @nr:		number of @by_id
- * @by_id:	each event's filter; NULL for an event that never matches
- */
+/* The filters of the events of a remote */
 struct hyptrace_filters {
-	unsigned int		nr;
+	unsigned int		nr;	/* number of by_id */
+	/* each event's filter; NULL for an event that never matches */
 	struct hyptrace_filter	*by_id[];
 };
 

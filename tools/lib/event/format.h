@@ -25,30 +25,20 @@ struct format {
 	size_t				lead_len;
 };
 
-/**
- * struct hyptrace_formats - how to print the events of a remote
- * @prints:	the steps of a line, or NULL, by the id of the event
- * @by_id:	how to print an event, by its id
- * @nr_ids:	number of @prints and of @by_id
- * @names:	names of values for all sentences
- * @is_foreign:	the kernel has described the events
- * @is_of_file:	a file has described the events: format_foreign.c prints them
- * @tep:	libtraceevent's state
- * @seq:	the last text that is not a sentence
- * @text:	the last sentence
- * @memo:	lines that were printed
- */
+/* How to print the events of a remote */
 struct hyptrace_formats {
+	/* the steps of a line, or NULL, by the id of the event */
 	struct print		**prints;
-	struct format		*by_id;
-	unsigned int		nr_ids;
-	struct sentence_names	names;
-	bool			is_foreign;
+	struct format		*by_id;	/* how to print an event, by its id */
+	unsigned int		nr_ids;	/* number of prints and of by_id */
+	struct sentence_names	names;	/* names of values for all sentences */
+	bool			is_foreign;	/* the kernel has described the events */
+	/* a file has described the events: format_foreign.c prints them */
 	bool			is_of_file;
-	struct tep_handle	*tep;
-	struct trace_seq	seq;
-	char			text[SENTENCE_MAX];
-	struct memo		*memo;
+	struct tep_handle	*tep;	/* libtraceevent's state */
+	struct trace_seq	seq;	/* the last text that is not a sentence */
+	char			text[SENTENCE_MAX];	/* the last sentence */
+	struct memo		*memo;	/* lines that were printed */
 };
 
 #endif /* HYPTRACE_FORMAT_H */

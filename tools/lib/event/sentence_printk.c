@@ -19,22 +19,14 @@
 /* Bytes of all numbers in hexadecimal at most, as put_rest() prints them */
 #define REST_MAX	(1 + NUMBERS * 19)
 
-/**
- * struct conversion - a conversion of a format, such as "%#10.8llx"
- * @flags:	characters of FLAGS
- * @nr_flags:	number of these
- * @width:	minimum of characters
- * @precision:	minimum of digits; negative if the format has none
- * @bits:	bits of the number
- * @type:	its last character
- */
+/* A conversion of a format, such as "%#10.8llx" */
 struct conversion {
-	const char	*flags;
-	int		nr_flags;
-	int		width;
-	int		precision;
-	unsigned int	bits;
-	char		type;
+	const char	*flags;	/* characters of FLAGS */
+	int		nr_flags;	/* number of these */
+	int		width;	/* minimum of characters */
+	int		precision;	/* minimum of digits; negative if the format has none */
+	unsigned int	bits;	/* bits of the number */
+	char		type;	/* its last character */
 };
 
 /* Parse a decimal number up to WIDTH_MAX, or none, which is 0. Return its end; NULL if larger. */
