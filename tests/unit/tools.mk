@@ -105,7 +105,7 @@ test_tools_loglin-cflags := $(tools-cflags)
 test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
-test_tools_top-srcs := $(call command,top_screen.c top_detail.c time_text.c stat_columns.c \
+test_tools_top-srcs := $(call command,top_screen.c time_text.c stat_columns.c \
 	stat_name.c stat_rows.c loglin.c map.c printer.c table.c columns.c text.c out.c die.c) \
 	$(sort $(tools-format-srcs) $(tools-model-srcs))
 test_tools_top-cflags := $(test_tools_lines-cflags)

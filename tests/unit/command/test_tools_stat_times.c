@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "view/times/stat_rows.h"
+#include "view/times/stat.h"
 
 #define BEGIN	1000
 #define END	2000

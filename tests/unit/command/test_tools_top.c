@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "view/top/top_screen.h"
+#include "view/top/top.h"
 
 #define NR_ROWS	40
 

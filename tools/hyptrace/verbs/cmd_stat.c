@@ -39,6 +39,15 @@ static error_t check(struct stat *stat)
 	return 0;
 }
 
+static bool *flag_of(struct stat *stat, int key)
+{
+	bool *const flags[] = {
+		&stat->counters, &stat->csv, &stat->exact, &stat->histogram, &stat->per_cpu,
+	};
+
+	return flags[key - OPT_COUNTERS];
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct stat *stat = state->input;
@@ -48,20 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = stat;
 		return 0;
-	case OPT_PER_CPU:
-		stat->per_cpu = true;
-		return 0;
-	case OPT_EXACT:
-		stat->exact = true;
-		return 0;
-	case OPT_COUNTERS:
-		stat->counters = true;
-		return 0;
-	case OPT_HIST:
-		stat->histogram = true;
-		return 0;
-	case OPT_CSV:
-		stat->csv = true;
+	case OPT_COUNTERS ... OPT_PER_CPU:
+		*flag_of(stat, key) = true;
 		return 0;
 	case ARGP_KEY_END:
 		return check(stat);

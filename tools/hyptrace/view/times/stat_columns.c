@@ -99,7 +99,7 @@ bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted)
 {
 	const unsigned int needs = stat_columns[column].needs;
 
-	return !((needs & NEEDS_TIME && !stat_by_has_time(by)) ||
+	return !((needs & NEEDS_TIME && !stat_by[by].has_time) ||
 		 (needs & NEEDS_SAMPLES && is_counted) ||
 		 (needs & NEEDS_EXIT && by != STAT_BY_EXIT));
 }

@@ -169,7 +169,7 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 {
 	const struct hyptrace_model *const model = cpu->model;
 	const struct hyptrace_stream_event *const begin = event;
-	const enum hyptrace_kind kind_of_rows = stat_by_kind(cpu->by);
+	const enum hyptrace_kind kind_of_rows = stat_by[cpu->by].kind;
 	const unsigned int id = cpu->id;
 	unsigned int gone = 0;
 	uint32_t seen = 0;

@@ -10,13 +10,7 @@
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
 
-static const struct {
-	const char		*name;
-	/* the events that the rows need, besides those that all need for the times of CPUs */
-	uint32_t		events;
-	bool			has_time;
-	enum hyptrace_kind	kind;	/* of the samples; UNKNOWN: visits of EL2 */
-} rows[NR_STAT_BY] = {
+const struct stat_rows_info stat_by[NR_STAT_BY] = {
 	[STAT_BY_REASON] = { "reason", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN },
 	[STAT_BY_HCALL] = { "hcall", BIT(HYPERCALL), true, HYPTRACE_KIND_HYPERCALL },
 	[STAT_BY_EXIT] = { "exit", BIT(GUEST_ENTER) | BIT(GUEST_EXIT), true,
@@ -27,32 +21,12 @@ static const struct {
 	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION },
 };
 
-const char *stat_by_name(enum stat_by by)
-{
-	return rows[by].name;
-}
-
 bool stat_by_find(const char *name, enum stat_by *by)
 {
 	for (*by = 0; *by < NR_STAT_BY; ++*by)
-		if (!strcmp(name, rows[*by].name))
+		if (!strcmp(name, stat_by[*by].name))
 			return true;
 	return false;
-}
-
-bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind)
-{
-	return rows[by].events & HYPTRACE_KIND_BIT(kind);
-}
-
-bool stat_by_has_time(enum stat_by by)
-{
-	return rows[by].has_time;
-}
-
-enum hyptrace_kind stat_by_kind(enum stat_by by)
-{
-	return rows[by].kind;
 }
 
 /* Append a text and the name of a value of an event; without a name, the value after @other. */
@@ -70,7 +44,7 @@ static void add_value(const struct hyptrace_meaning *meaning, enum hyptrace_role
 
 void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME_SIZE])
 {
-	const enum hyptrace_kind kind = rows[stat->by].kind ?: HYPTRACE_KIND_ENTER;
+	const enum hyptrace_kind kind = stat_by[stat->by].kind ?: HYPTRACE_KIND_ENTER;
 	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(stat->model, kind);
 
 	*name = '\0';

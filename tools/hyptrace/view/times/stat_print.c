@@ -117,7 +117,7 @@ static bool is_in_text(const struct stat *stat, const struct list *list, enum st
 	case COL_CPU:
 		return stat->per_cpu;
 	case COL_TIMED:
-		return !list->is_timed && stat_by_has_time(stat->by);
+		return !list->is_timed && stat_by[stat->by].has_time;
 	case COL_GUEST:
 		return stat->by == STAT_BY_EXIT && stat_has_guest(stat);
 	case COL_RUN:
@@ -254,7 +254,7 @@ static void note_missing(const struct stat *stat)
 		;
 	else if (is_needed && stat->session.path)
 		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"",
-			 stat->session.path, stat_by_name(stat->by), list);
+			 stat->session.path, stat_by[stat->by].name, list);
 	else if (is_needed)
 		cmd_note("none of these events was recorded: %s", list);
 	else if (*list && stat->session.path)
@@ -282,7 +282,7 @@ static void note_counts(const struct stat *stat)
 
 static void print_head(struct printer *p, const struct stat *stat)
 {
-	printer_str(p, "by", stat_by_name(stat->by));
+	printer_str(p, "by", stat_by[stat->by].name);
 	printer_uint(p, "begin", stat->begin);
 	printer_uint(p, "wall", stat->end - stat->begin);
 	if (stat->event_psec) {

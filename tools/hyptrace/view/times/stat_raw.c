@@ -28,54 +28,41 @@ const struct column stat_raw_columns[] = {
 
 const unsigned int stat_nr_raw_columns = sizeof(stat_raw_columns) / sizeof(stat_raw_columns[0]);
 
-static void print_times(struct printer *p, const struct counter_sum *sum)
+static void print_time(struct printer *p, const char *key, bool is_known, uint64_t time)
 {
-	if (!sum->of || !sum->of->has_time) {
-		printer_none(p, "total");
-		printer_none(p, "average");
-		printer_none(p, "longest");
-		return;
-	}
-	time_print(p, "total", sum->total);
-	if (!sum->count) {
-		printer_none(p, "average");
-		printer_none(p, "longest");
-		return;
-	}
-	time_print(p, "average", sum->total / sum->count);
-	time_print(p, "longest", sum->longest);
+	if (is_known)
+		time_print(p, key, time);
+	else
+		printer_none(p, key);
 }
 
-/* Print the value that was counted: in text its name, or else the value itself. */
+/* The value that was counted is in text its name, or else the value itself. */
 static void print_key(struct printer *p, const struct hyptrace_event_counter *of)
 {
-	if (of && of->name)
-		printer_str(p, "name", of->name);
-	else if (!of || printer_is_json(p))
-		printer_none(p, "name");
+	if (!of || of->name || printer_is_json(p))
+		printer_str(p, "name", of ? of->name : NULL);
 	else if (of->is_others)
 		printer_str(p, "name", "(other)");
 	else
 		printer_uint(p, "name", of->value);
 }
 
-static void print_cpu(struct printer *p, const struct counter_sum *sum)
+static void print_numbers(struct printer *p, const struct counter_sum *sum)
 {
+	const bool has_time = sum->of && sum->of->has_time;
+
 	if (!sum->all_cpus)
 		printer_uint(p, "cpu", sum->of->cpu);
-	else if (printer_is_json(p))
-		printer_none(p, "cpu");
 	else
-		printer_str(p, "cpu", "all");
-}
-
-/* hyp_exit has a time only. */
-static void print_number(struct printer *p, const struct counter_sum *sum)
-{
+		printer_str(p, "cpu", printer_is_json(p) ? NULL : "all");
+	/* hyp_exit has a time only */
 	if (sum->of && sum->of->now)
 		printer_none(p, "count");
 	else
 		printer_uint(p, "count", sum->count);
+	print_time(p, "total", has_time, sum->total);
+	print_time(p, "average", has_time && sum->count, sum->total / (sum->count ?: 1));
+	print_time(p, "longest", has_time && sum->count, sum->longest);
 }
 
 static void print_sum(struct printer *p, const struct counter_sum *sum)
@@ -83,18 +70,13 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 	const struct hyptrace_event_counter *of = sum->of;
 
 	printer_styled(p, "event", STYLE_NAME, sum->event->name);
-	if (of)
-		printer_str(p, "field", of->field);
-	else
-		printer_none(p, "field");
+	printer_str(p, "field", of ? of->field : NULL);
 	if (of && !of->is_others)
 		printer_uint(p, "value", of->value);
 	else
 		printer_none(p, "value");
 	print_key(p, of);
-	print_cpu(p, sum);
-	print_number(p, sum);
-	print_times(p, sum);
+	print_numbers(p, sum);
 	printer_bool(p, "counted", sum->event->counted);
 }
 
@@ -128,9 +110,7 @@ static void print_histogram(struct printer *p, const struct counter_sum *sum)
 		printer_heading(p, "event", sum->event->name);
 		if (sum->of)
 			print_key(p, sum->of);
-		print_cpu(p, sum);
-		print_number(p, sum);
-		print_times(p, sum);
+		print_numbers(p, sum);
 	}
 	if (sum->of && sum->of->nr_buckets)
 		print_buckets(p, sum);

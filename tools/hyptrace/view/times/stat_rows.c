@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "stat_rows.h"
+#include "stat.h"
 
 struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key)
 {

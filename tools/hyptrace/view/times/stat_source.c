@@ -190,7 +190,7 @@ static int hold(struct stat *stat)
 	}
 	if (!choice.nr)
 		return cmd_fail("none of the events of -e is needed for --by=%s",
-				stat_by_name(stat->by));
+				stat_by[stat->by].name);
 	return session_hold(s, &choice);
 }
 
@@ -278,7 +278,7 @@ int stat_run(struct stat *stat)
 	int code;
 
 	if (stat->sort == NR_STAT_COLUMNS)
-		stat->sort = stat_by_has_time(stat->by) ? COL_TIME : COL_SAMPLES;
+		stat->sort = stat_by[stat->by].has_time ? COL_TIME : COL_SAMPLES;
 	s->arg = stat;
 	s->ops = s->path && !stat->interval ? &of_all : &of_time;
 	stat->next = UINT64_MAX;

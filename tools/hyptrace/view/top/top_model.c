@@ -82,7 +82,7 @@ static void take_cpu(struct top_model *model, const struct stat *stat, unsigned 
 /* Add the numbers of an interval, whose rows are those of the model. */
 void top_model_take(struct top_model *model, const struct stat *stat)
 {
-	const bool has_time = stat_by_has_time(stat->by);
+	const bool has_time = stat_by[stat->by].has_time;
 	struct top_view *view = &model->view;
 	unsigned int i, nr = model->sums.nr;
 

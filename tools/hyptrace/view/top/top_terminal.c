@@ -33,30 +33,28 @@
 #define LIBRARY(major)	"libncursesw.so." QUOTED(major)
 
 /* The functions of ncurses, called as CALL(name)(...) */
+#define CALLS(X) \
+	X(cbreak) X(clearok) X(curs_set) X(delscreen) X(endwin) X(getmaxx) X(getmaxy) \
+	X(is_term_resized) X(keypad) X(mvwaddnstr) X(newterm) X(newwin) X(nodelay) X(noecho) \
+	X(nonl) X(reset_prog_mode) X(resizeterm) X(set_escdelay) X(wattrset) X(werase) X(wgetch) \
+	X(wrefresh)
 #define CALL(name)	((__typeof__(name) *)calls[CALL_##name].function)
+#define INDEX(name)	CALL_##name,
 #ifdef STATIC
-#define ENTRY(name)	{ #name, (void *)(name) }
+#define ENTRY(name)	{ #name, (void *)(name) },
 #else
-#define ENTRY(name)	{ #name, NULL }
+#define ENTRY(name)	{ #name, NULL },
 #endif
 
 enum {
-	CALL_cbreak, CALL_clearok, CALL_curs_set, CALL_delscreen, CALL_endwin, CALL_getmaxx,
-	CALL_getmaxy, CALL_is_term_resized, CALL_keypad, CALL_mvwaddnstr, CALL_newterm,
-	CALL_newwin, CALL_nodelay, CALL_noecho, CALL_nonl, CALL_reset_prog_mode, CALL_resizeterm,
-	CALL_set_escdelay, CALL_wattrset, CALL_werase, CALL_wgetch, CALL_wrefresh,
+	CALLS(INDEX)
 };
 
-/* In the order of the numbers */
 static struct {
 	const char	*name;
 	void		*function;
 } calls[] = {
-	ENTRY(cbreak), ENTRY(clearok), ENTRY(curs_set), ENTRY(delscreen), ENTRY(endwin),
-	ENTRY(getmaxx), ENTRY(getmaxy), ENTRY(is_term_resized), ENTRY(keypad), ENTRY(mvwaddnstr),
-	ENTRY(newterm), ENTRY(newwin), ENTRY(nodelay), ENTRY(noecho), ENTRY(nonl),
-	ENTRY(reset_prog_mode), ENTRY(resizeterm), ENTRY(set_escdelay), ENTRY(wattrset),
-	ENTRY(werase), ENTRY(wgetch), ENTRY(wrefresh),
+	CALLS(ENTRY)
 };
 
 /* Return why it fails, or NULL. */
@@ -253,50 +251,32 @@ static bool is_gone(void)
  */
 enum top_key top_terminal_key(void)
 {
+	static const struct {
+		int		code;
+		enum top_key	key;
+	} keys[] = {
+		{ ERR, TOP_KEY_NONE }, { KEY_RESIZE, TOP_KEY_REDRAW },
+		{ '<', TOP_KEY_LEFT }, { KEY_LEFT, TOP_KEY_LEFT },
+		{ '>', TOP_KEY_RIGHT }, { KEY_RIGHT, TOP_KEY_RIGHT },
+		{ 'k', TOP_KEY_UP }, { KEY_UP, TOP_KEY_UP },
+		{ 'j', TOP_KEY_DOWN }, { KEY_DOWN, TOP_KEY_DOWN },
+		{ '\r', TOP_KEY_ENTER }, { '\n', TOP_KEY_ENTER }, { KEY_ENTER, TOP_KEY_ENTER },
+		{ '\033', TOP_KEY_BACK }, { KEY_BACKSPACE, TOP_KEY_BACK },
+		{ '\b', TOP_KEY_BACK }, { 0x7f, TOP_KEY_BACK },
+		{ 'g', TOP_KEY_GROUP }, { '1', TOP_KEY_PER_CPU },
+		{ 'p', TOP_KEY_PAUSE }, { ' ', TOP_KEY_PAUSE }, { 'r', TOP_KEY_RESET },
+		{ 'h', TOP_KEY_HELP }, { '?', TOP_KEY_HELP }, { 'q', TOP_KEY_QUIT },
+	};
+	size_t i;
+	int code;
+
 	if (take_signals())
 		return TOP_KEY_REDRAW;
 	if (is_gone())
 		return TOP_KEY_GONE;
-	switch (CALL(wgetch)(terminal.window)) {
-	case ERR:
-		return TOP_KEY_NONE;
-	case KEY_RESIZE:
-		return TOP_KEY_REDRAW;
-	case '<':
-	case KEY_LEFT:
-		return TOP_KEY_LEFT;
-	case '>':
-	case KEY_RIGHT:
-		return TOP_KEY_RIGHT;
-	case 'k':
-	case KEY_UP:
-		return TOP_KEY_UP;
-	case 'j':
-	case KEY_DOWN:
-		return TOP_KEY_DOWN;
-	case '\r':
-	case '\n':
-	case KEY_ENTER:
-		return TOP_KEY_ENTER;
-	case '\033':
-	case KEY_BACKSPACE:
-	case '\b':
-	case 0x7f:
-		return TOP_KEY_BACK;
-	case 'g':
-		return TOP_KEY_GROUP;
-	case '1':
-		return TOP_KEY_PER_CPU;
-	case 'p':
-	case ' ':
-		return TOP_KEY_PAUSE;
-	case 'r':
-		return TOP_KEY_RESET;
-	case 'h':
-	case '?':
-		return TOP_KEY_HELP;
-	case 'q':
-		return TOP_KEY_QUIT;
-	}
+	code = CALL(wgetch)(terminal.window);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].code == code)
+			return keys[i].key;
 	return TOP_KEY_OTHER;
 }
