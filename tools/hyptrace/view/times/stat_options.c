@@ -35,15 +35,6 @@ static error_t parse_key(struct stat *stat, const char *key)
 	return -EINVAL;
 }
 
-static error_t check(struct stat *stat)
-{
-	const struct session *s = &stat->session;
-
-	if (s->count && !stat->interval)
-		return cmd_usage("--count ends after so many intervals: use it with --interval");
-	return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct stat *stat = state->input;
@@ -64,7 +55,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'k':
 		return parse_key(stat, arg);
 	case ARGP_KEY_END:
-		return check(stat);
+		if (stat->session.count && !stat->interval)
+			return cmd_usage("--count ends after so many intervals: use it with --interval");
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }

@@ -34,12 +34,6 @@ static void begin_detail(struct top *top)
 	top->next = TOP_OTHER_SOURCE;
 }
 
-static void end_detail(struct top *top)
-{
-	top->is_detail = false;
-	top->next = TOP_OTHER_SOURCE;
-}
-
 /* Select the row above or below; without a selected row, the first one. */
 static void select_row(struct top *top, int step)
 {
@@ -57,12 +51,6 @@ static void select_row(struct top *top, int step)
 		i += step;
 	top->look.has_selected = true;
 	top->look.selected = view->rows[i].line.key;
-}
-
-static void reset(struct top *top)
-{
-	top_model_reset(&top->model);
-	top->slow.nr = 0;
 }
 
 static void take_key_of_rows(struct top *top, enum top_key key)
@@ -111,16 +99,19 @@ void top_take_key(struct top *top, enum top_key key)
 	default:
 		break;
 	}
-	if (top->is_help)
+	if (top->is_help) {
 		top->is_help = false;
-	else if (key == TOP_KEY_HELP)
+	} else if (key == TOP_KEY_HELP) {
 		top->is_help = true;
-	else if (key == TOP_KEY_RESET)
-		reset(top);
-	else if (!top->is_detail)
+	} else if (key == TOP_KEY_RESET) {
+		top_model_reset(&top->model);
+		top->slow.nr = 0;
+	} else if (!top->is_detail) {
 		take_key_of_rows(top, key);
-	else if (key == TOP_KEY_BACK)
-		end_detail(top);
+	} else if (key == TOP_KEY_BACK) {
+		top->is_detail = false;
+		top->next = TOP_OTHER_SOURCE;
+	}
 }
 
 void top_return(struct top *top)
