@@ -212,7 +212,11 @@ static void print_row(struct printer *p, const struct strace_sum *sum, uint64_t 
 	printer_number(p, "seconds", text);
 	snprintf(text, sizeof(text), "%.3f",
 		 sum->calls ? (double)sum->total / sum->calls / NSEC_PER_USEC : 0.0);
-	printer_number(p, "usecs_call", text);
+	/* the total has the time of nested calls once, but each of them as a call */
+	if (*kind)
+		printer_number(p, "usecs_call", text);
+	else
+		printer_none(p, "usecs_call");
 	printer_uint(p, "calls", sum->calls);
 	if (sum->errors || !printer_is_text(p))
 		printer_uint(p, "errors", sum->errors);
