@@ -33,28 +33,30 @@
 #define LIBRARY(major)	"libncursesw.so." QUOTED(major)
 
 /* The functions of ncurses, called as CALL(name)(...) */
-#define CALLS(X) \
-	X(cbreak) X(clearok) X(curs_set) X(delscreen) X(endwin) X(getmaxx) X(getmaxy) \
-	X(is_term_resized) X(keypad) X(mvwaddnstr) X(newterm) X(newwin) X(nodelay) X(noecho) \
-	X(nonl) X(reset_prog_mode) X(resizeterm) X(set_escdelay) X(wattrset) X(werase) X(wgetch) \
-	X(wrefresh)
 #define CALL(name)	((__typeof__(name) *)calls[CALL_##name].function)
-#define INDEX(name)	CALL_##name,
 #ifdef STATIC
-#define ENTRY(name)	{ #name, (void *)(name) },
+#define ENTRY(name)	{ #name, (void *)(name) }
 #else
-#define ENTRY(name)	{ #name, NULL },
+#define ENTRY(name)	{ #name, NULL }
 #endif
 
 enum {
-	CALLS(INDEX)
+	CALL_cbreak, CALL_clearok, CALL_curs_set, CALL_delscreen, CALL_endwin, CALL_getmaxx,
+	CALL_getmaxy, CALL_is_term_resized, CALL_keypad, CALL_mvwaddnstr, CALL_newterm,
+	CALL_newwin, CALL_nodelay, CALL_noecho, CALL_nonl, CALL_reset_prog_mode, CALL_resizeterm,
+	CALL_set_escdelay, CALL_wattrset, CALL_werase, CALL_wgetch, CALL_wrefresh,
 };
 
+/* In the order of the numbers */
 static struct {
 	const char	*name;
 	void		*function;
 } calls[] = {
-	CALLS(ENTRY)
+	ENTRY(cbreak), ENTRY(clearok), ENTRY(curs_set), ENTRY(delscreen), ENTRY(endwin),
+	ENTRY(getmaxx), ENTRY(getmaxy), ENTRY(is_term_resized), ENTRY(keypad), ENTRY(mvwaddnstr),
+	ENTRY(newterm), ENTRY(newwin), ENTRY(nodelay), ENTRY(noecho), ENTRY(nonl),
+	ENTRY(reset_prog_mode), ENTRY(resizeterm), ENTRY(set_escdelay), ENTRY(wattrset),
+	ENTRY(werase), ENTRY(wgetch), ENTRY(wrefresh),
 };
 
 /* Return why it fails, or NULL. */
