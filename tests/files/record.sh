@@ -486,6 +486,35 @@ test_a_closed_output_is_not_counted_as_printed()
 	done
 }
 
+# Each live verb says the same of what others have left behind, or do meanwhile. hyp_enter and hyp_exit are no events of
+# strace.
+test_each_live_verb_says_the_same()
+{
+	local state verb expected wrong=0
+	declare -A says=(
+		[FAKE_FILTER=reason == 1]='"hyp_exit" has the filter "reason == 1" at EL2: the other ones are missing'
+		[FAKE_DISABLED=1]='"hyp_enter" was disabled: later ones are missing'
+		[FAKE_STOP=1]='tracing was switched off: later events are missing (use "hyptrace start" to resume it)'
+		[FAKE_CLEAR=1]='the rings were cleared: events that were not read yet are missing'
+		[FAKE_FILTER=reason == 1 strace]=
+		[FAKE_DISABLED=1 strace]=
+		[FAKE_CLEAR=1 record]='the number of events is not known; '
+		[FAKE_PAGES=64]=
+	)
+	for state in "FAKE_FILTER=reason == 1" FAKE_DISABLED=1 FAKE_STOP=1 FAKE_CLEAR=1 FAKE_PAGES=64; do
+		for verb in stream stat 'top -b -d 300ms' strace record 'export -f jsonl'; do
+			# shellcheck disable=SC2086 # options
+			said=$(env FAKE_BEFORE=20 FAKE_NOTIFY=100 "$state" timeout -s INT 1 "$hyptrace" $verb 2>&1 >/dev/null |
+				sed -n 's/^hyptrace: //p' | grep -E '^(".*" (has|was)|tracing|the (rings|number|trigger))' | head -n 1)
+			expected=${says[$state ${verb%% *}]-${says[$state]}}
+			[[ $said == "$expected"* && (-n $expected || -z $said) ]] && continue
+			echo "# $state, $verb: \"$said\""
+			wrong=1
+		done
+	done
+	return "$wrong"
+}
+
 . "$here/record_host.sh"
 
 mapfile -t tests < <(declare -F | sed -n 's/^declare -f test_//p')
