@@ -66,7 +66,7 @@ setup()
 		same "$(complete_line hyptrace "$verb" --cp | grep -c -- --cpu)" "$((taken > 0))" "$verb"
 		verbs+=" $verb"
 	done
-	[[ $verbs == *" stream "*" list "*" mark "* ]]
+	[[ $verbs == *" list "*" mark "*" stream "* ]]
 	same "$(complete_line hyptrace --cp)" --cpu=
 }
 
