@@ -496,10 +496,10 @@ test_each_live_verb_says_the_same()
 		[FAKE_DISABLED=1]='"hyp_enter" was disabled: later ones are missing'
 		[FAKE_STOP=1]='tracing was switched off: later events are missing (use "hyptrace start" to resume it)'
 		[FAKE_CLEAR=1]='the rings were cleared: events that were not read yet are missing'
-		[FAKE_FILTER=reason == 1 strace]=
-		[FAKE_DISABLED=1 strace]=
+		[FAKE_FILTER=reason == 1 strace]=''
+		[FAKE_DISABLED=1 strace]=''
 		[FAKE_CLEAR=1 record]='the number of events is not known; '
-		[FAKE_PAGES=64]=
+		[FAKE_PAGES=64]=''
 	)
 	for state in "FAKE_FILTER=reason == 1" FAKE_DISABLED=1 FAKE_STOP=1 FAKE_CLEAR=1 FAKE_PAGES=64; do
 		for verb in stream stat 'top -b -d 300ms' strace record 'export -f jsonl'; do

@@ -165,9 +165,9 @@ report()
 
 @test "page and leaks take a file by its place or with -i, once" {
 	made -n 20000
-	hyptrace page -q 0x80100 t.dat >page
-	hyptrace who -q 0x80100 t.dat | cmp page -
-	hyptrace who -q -i t.dat 0x80100 | cmp page -
+	hyptrace page -q 0x80100 t.dat >history
+	hyptrace who -q 0x80100 t.dat | cmp history -
+	hyptrace who -q -i t.dat 0x80100 | cmp history -
 	run -3 hyptrace leaks -q t.dat
 	same=$output
 	for words in "leaks -i t.dat" "who --leaks t.dat" "who -l -i t.dat" "who t.dat --leaks"; do

@@ -78,7 +78,7 @@ state()
 		trace-cmd report -t hyptrace.dat 2>/dev/null |
 			sed -nE 's/^.*\[([0-9]+)\] +([^ ]+ +)?([0-9]+\.[0-9]+): ((kvm|sched|vgic|timer|trap)_[a-z_0-9]+): .*/\1 \3 \4/p' | sort >theirs
 		same "$(grep -cE ' (kvm|sched)_' theirs)" "$(grep -cE ' (kvm|sched)_' ours)"
-		ht export -q -o both.tar hyptrace.dat
+		hyptrace export -q -o both.tar hyptrace.dat
 		same "$(tar tf both.tar | xargs)" "hyptrace.pftrace host.pftrace"
 	done
 }
