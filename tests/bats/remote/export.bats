@@ -71,7 +71,7 @@ marked()
 		run -2 ht $verb -e no_such_event --duration 1s
 		says no_such_event
 		# shellcheck disable=SC2086 # words
-		run -2 ht $verb -F 'no_such_field > 1' --duration 1s
+		run -1 ht $verb -F 'no_such_field > 1' --duration 1s
 		says no_such_field
 	done
 }

@@ -249,8 +249,9 @@ static int run_source(struct top *top)
 
 	top->stat.slow = top->is_detail ? &top->slow : NULL;
 	stat = top->stat;
-	/* the session of a source frees its own words */
+	/* the session of a source frees its own words, and has no use for the command line */
 	stat.session.choice.words = (struct words){};
+	stat.session.command_line = NULL;
 	for (i = 0; i < words->nr; i++)
 		cmd_add_word(&stat.session.choice.words, words->words[i]);
 	if (top->end)
@@ -353,6 +354,7 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 	top_view_free(&top.view);
 	top_model_free(&top.model);
 	choice_free(&s->choice);
+	free(s->command_line);
 	hyptrace_free_remote(remote);
 	return code;
 }
