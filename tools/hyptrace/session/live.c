@@ -280,6 +280,15 @@ static void input(struct loop *l)
 	s->ops->input(s);
 }
 
+/* When the stream ends, the rings may be unloaded, and then their counters are gone. */
+static void get_refused(struct session *s)
+{
+	const uint64_t refused = count_refused(s);
+
+	/* a clear sets the counters to 0 */
+	s->refused = refused < s->refused_before ? refused : refused - s->refused_before;
+}
+
 /* Stop to record; what was recorded is still taken. */
 static bool stop(struct loop *l)
 {
@@ -288,6 +297,8 @@ static bool stop(struct loop *l)
 	session_look(s);
 	if (s->ops->stop)
 		s->ops->stop(s);
+	if (s->gaps.own)
+		get_refused(s);
 	hyptrace_stream_end(s->stream);
 	return true;
 }
@@ -295,7 +306,6 @@ static bool stop(struct loop *l)
 static void get_counts(struct session *s)
 {
 	struct hyptrace_stream_counts counts;
-	uint64_t refused;
 
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
 	s->counts.delivered = counts.delivered;
@@ -303,11 +313,6 @@ static void get_counts(struct session *s)
 	s->counts.discarded = counts.discarded;
 	s->counts.lost = counts.lost;
 	s->counts.lost_more = counts.lost_more;
-	if (!s->gaps.own)
-		return;
-	refused = count_refused(s);
-	/* a clear sets the counters to 0 */
-	s->refused = refused < s->refused_before ? refused : refused - s->refused_before;
 	s->counts.filtered += s->refused;
 }
 
@@ -347,6 +352,8 @@ int session_run_stream(struct session *s)
 	s->loop.deadline = s->duration ? clock_now(CLOCK_MONOTONIC) + s->duration : UINT64_MAX;
 	if (!code)
 		code = loop_run(&s->loop);
+	if (s->gaps.own && !s->loop.has_ended)
+		get_refused(s);
 	s->loop.has_ended = true;
 	if (s->loop.listener)
 		loop_listen(&s->loop);
