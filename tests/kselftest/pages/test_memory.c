@@ -169,7 +169,11 @@ TEST_F(memory, pages_that_are_donated_and_accessed)
 		if (self->events[i].type == &self->types[ABORT])
 			aborts += event_field(&self->events[i], "addr") == address;
 	}
-	EXPECT_EQ(is_before_linux_7(), aborts);
+	/*
+	 * Since Linux 7 the host survives that it reads by words beyond the end of a string, at the
+	 * end of the page before; that is an abort of its own.
+	 */
+	EXPECT_LE(is_before_linux_7(), aborts);
 }
 
 /*
