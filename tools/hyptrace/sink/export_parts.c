@@ -75,7 +75,7 @@ static void flush(struct work *w)
 	if (w->is_begun && w->format->flush)
 		w->format->flush(&w->part);
 	if (w->part.out)
-		out_flush(&w->out);
+		out_flush(w->part.out);
 }
 
 static void end_work(struct work *w)
@@ -111,6 +111,8 @@ void export_put(struct export_stream *s, const struct hyptrace_stream_event *eve
 			w = &(*w)->next;
 		if (!*w)
 			*w = work_new(s->format, s->x, s->x->formats);
+		/* one thread writes: a buffer of each CPU would be flushed amid another's object */
+		(*w)->part.out = s->x->out;
 		put(*w, events, nr);
 	}
 }
@@ -122,8 +124,8 @@ int export_flush(struct export_stream *s)
 
 	for (w = s->works; w; w = w->next) {
 		flush(w);
-		if (w->out.error)
-			return w->out.error;
+		if (w->part.out && w->part.out->error)
+			return w->part.out->error;
 	}
 	return 0;
 }

@@ -260,6 +260,7 @@ static int run_source(struct top *top)
 	top->next = TOP_STAY;
 	top->has_worked = false;
 	top->model.view.is_over = false;
+	stat.is_over = false;
 	if (!top->is_batch)
 		draw(top);
 	code = stat_run(&stat);
