@@ -506,6 +506,56 @@ EOF
 		"$(report 2>/dev/null | grep -vc LOST) true true" ]]
 }
 
+@test "a damaged time far away does not end endless intervals, in stat and in top" {
+	made -n 2000 -c 1
+	# the time of the last sub-buffer
+	offset=$(hyptrace dump --subbufs t.dat | awk 'END { sub("\\[000\\] *", ""); print $1 }')
+	for far in 9000000000000000 4611686018427387903; do
+		python3 - "$offset" "$far" <<-'PYTHON'
+			import struct, sys
+			with open("t.dat", "r+b") as file:
+			    file.seek(int(sys.argv[1]))
+			    file.write(struct.pack("<Q", int(sys.argv[2])))
+		PYTHON
+		timeout 60 "$hyptrace" stat -q -j -d 1ms -i t.dat >lines || [[ $? == 2 ]]
+		(($(wc -l <lines) < 3000))
+		# no time is missing
+		jq -s -e '[range(1; length) as $i | .[$i].begin == .[$i - 1].begin + .[$i - 1].wall] | all' lines
+		[[ $(jq -s '[.[].cpus[].events] | add' lines) == $(report 2>/dev/null | grep -vc LOST) ]]
+		timeout 60 "$hyptrace" top -b -d 1ms -i t.dat >blocks 2>/dev/null || [[ $? == 2 ]]
+		grep -q '^hyptrace top: ' blocks
+	done
+}
+
+# top_shows TEXT: wait until the screen of top has it.
+top_shows()
+{
+	timeout 20 bash -c 'until tmux -L "$1" capture-pane -p -t top | grep -qF -- "$2"; do sleep 0.1; done' - \
+		"$socket" "$1" || { tmux -L "$socket" capture-pane -p -t top; false; }
+}
+
+@test "top -i shows other rows, twice, and those of the end as before" {
+	made -n 20000 -c 2
+	socket=hyptrace-$$
+	LC_ALL=C.UTF-8 tmux -L "$socket" -f /dev/null new-session -d -s top -x 120 -y 30 \
+		"'$hyptrace' top -i '$PWD/t.dat' -d 100ms; echo code=\$?; sleep 60" 3>&-
+	top_shows 'by reason, '
+	for by in hcall exit vcpu; do
+		tmux -L "$socket" send-keys -t top g
+		top_shows "by $by, "
+		top_shows 'events read, 0 lost'
+	done
+	top_shows '[END]'
+	for by in vm cpu; do
+		tmux -L "$socket" send-keys -t top g
+		top_shows "by $by, "
+		top_shows '[END]'
+	done
+	tmux -L "$socket" send-keys -t top q
+	top_shows code=0
+	tmux -L "$socket" kill-server
+}
+
 @test "catch -i finds the events that report prints with the same filter, and what surrounds them" {
 	made -n 20000 -c 3
 	hyptrace catch -j -i t.dat 'guest_exit && duration > 2us' --after 2 >caught 2>note

@@ -249,6 +249,22 @@ static void filters_of_exits(void **state)
 	expect_filter(KIND(GUEST_FIXUP), "ec != 1");
 }
 
+static void filters_of_exits_without_code(void **state)
+{
+	end(state);
+	model = NULL;
+	describe(state);
+	field_of("guest_exit", "code")->name = "other";
+	event_of("guest_exit")->print_fmt = (char *)"\"\"";
+	begin_formats();
+	model = hyptrace_model_new(formats, NULL);
+	assert_non_null(model);
+	choose("WFx", NULL);
+	assert_int_equal(checked, EXIT_DONE);
+	assert_true(strace_choice_kind(&choice, KIND(GUEST_EXIT)));
+	expect_filter(KIND(GUEST_EXIT), NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +273,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kinds, begin, end),
 		cmocka_unit_test_setup_teardown(filters, begin, end),
 		cmocka_unit_test_setup_teardown(filters_of_exits, begin, end),
+		cmocka_unit_test_setup_teardown(filters_of_exits_without_code, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

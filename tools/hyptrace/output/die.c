@@ -15,7 +15,7 @@ void die_no_memory(void)
 	exit(EXIT_REFUSED);
 }
 
-static void *or_die(void *memory)
+void *or_die(void *memory)
 {
 	if (!memory)
 		die_no_memory();

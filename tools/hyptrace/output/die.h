@@ -17,6 +17,8 @@ enum exit_code {
 
 void die_no_memory(void) __attribute__((noreturn));
 
+/* @memory, unless it is NULL */
+void *or_die(void *memory);
 void *xmalloc(size_t size);
 void *xcalloc(size_t nr, size_t size);
 void *xreallocarray(void *memory, size_t nr, size_t size);

@@ -147,13 +147,11 @@ static int cmd_control(struct context *ctx, int argc, char **argv)
 static int change(struct context *ctx, settings_fn fn, const struct argp *argp, int argc,
 		  char **argv)
 {
-	struct changes changes = { .settings = hyptrace_settings_new() };
+	struct changes changes = { .settings = or_die(hyptrace_settings_new()) };
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code;
 
-	if (!changes.settings)
-		die_no_memory();
 	cmd_parse(ctx, argp, argc, argv, &changes);
 	code = open_remote(ctx, &remote);
 	if (!code) {

@@ -15,6 +15,7 @@
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/printer.h"
+#include "output/text.h"
 #include "session/session.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"
@@ -216,13 +217,11 @@ static void print_events(struct printer *p, const char *key, const struct hyptra
 	printer_table(p, key, &columns);
 	for (i = 0; i < nr; i++) {
 		const struct hyptrace_event *event = events[i];
-		FILE *to = open_memstream(&fields, &len);
+		FILE *to = text_open(&fields, &len);
 
-		if (!to)
-			die_no_memory();
 		for (j = 0; j < event->nr_fields; j++)
 			fprintf(to, "%s%s", j ? " " : "", event->fields[j]->name);
-		fclose(to);
+		text_close(to);
 		printer_row(p);
 		printer_str(p, "system", event->remote);
 		printer_str(p, "name", event->name);

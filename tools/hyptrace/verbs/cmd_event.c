@@ -133,11 +133,9 @@ static int enable(struct context *ctx, const char *remote, const struct request 
 		  const struct event_choice *choice, const struct hyptrace_filter *filter,
 		  struct hyptrace_error *err)
 {
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct hyptrace_event_options *options = or_die(hyptrace_event_options_new());
 	int ret;
 
-	if (!options)
-		die_no_memory();
 	hyptrace_event_options_filter(options, filter);
 	hyptrace_event_options_trigger(options, request->trigger, request->after);
 	ret = hyptrace_enable_events(ctx->h, remote, choice->names, choice->nr, options, err);

@@ -30,9 +30,8 @@ bool strace_choice_add(struct strace_choice *choice, char *list)
 
 		if (has_mark && !word[1])
 			return false;
-		choice->words = reallocarray(choice->words, choice->nr + 1, sizeof(*choice->words));
-		if (!choice->words)
-			die_no_memory();
+		choice->words = xreallocarray(choice->words, choice->nr + 1,
+					      sizeof(*choice->words));
 		choice->words[choice->nr++] = (struct strace_word){ word + has_mark, is_negated };
 		choice->has_names |= !is_negated;
 	}
@@ -48,9 +47,7 @@ void strace_choice_free(struct strace_choice *choice)
 static void add_known(struct strace_choice *choice, enum hyptrace_kind kind, bool is_code,
 		      uint64_t value, const char *name)
 {
-	choice->known = reallocarray(choice->known, choice->nr_known + 1, sizeof(*choice->known));
-	if (!choice->known)
-		die_no_memory();
+	choice->known = xreallocarray(choice->known, choice->nr_known + 1, sizeof(*choice->known));
 	choice->known[choice->nr_known++] = (struct strace_known){ kind, is_code, value, name };
 }
 
@@ -222,16 +219,23 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 {
 	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(choice->model, kind);
 	const bool is_exit = hyptrace_meaning_has(meaning, HYPTRACE_ROLE_CODE);
+	const unsigned int by = is_exit ? HYPTRACE_ROLE_CLASS : meaning->named_by;
+	const struct hyptrace_field *field = by < HYPTRACE_NR_ROLES ? meaning->places[by].field :
+								      NULL;
 	/* name the calls to record if others have no name, else those not to record */
 	const bool chosen = !accepts_unknown(choice, kind);
 	unsigned int nr_codes, nr;
-	char *codes = join(choice, kind, chosen, true, "code", &nr_codes), *values, *text;
+	char *codes, *values, *text;
 	const char *between = "";
 	size_t len;
-	FILE *f = text_open(&text, &len);
+	FILE *f;
 
-	values = join(choice, kind, chosen, false,
-		      is_exit ? "ec" : meaning->places[meaning->named_by].field->name, &nr);
+	/* an exit may have a class and no code */
+	if (!field)
+		return NULL;
+	codes = join(choice, kind, chosen, true, "code", &nr_codes);
+	values = join(choice, kind, chosen, false, field->name, &nr);
+	f = text_open(&text, &len);
 	if (nr_codes && nr)
 		between = chosen ? " || " : " && (";
 	fprintf(f, "%s%s", codes, between);

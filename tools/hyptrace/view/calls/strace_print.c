@@ -161,9 +161,7 @@ void strace_summary_add(struct strace_summary *summary, const struct hyptrace_sp
 	for (i = 0; i < summary->nr && !is_of(&summary->sums[i], call); i++)
 		;
 	if (i == summary->nr) {
-		summary->sums = reallocarray(summary->sums, i + 1, sizeof(*summary->sums));
-		if (!summary->sums)
-			die_no_memory();
+		summary->sums = xreallocarray(summary->sums, i + 1, sizeof(*summary->sums));
 		summary->sums[summary->nr++] = (struct strace_sum){
 			.kind = call->kind, .name = call->name, .key = call->key,
 		};

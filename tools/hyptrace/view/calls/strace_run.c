@@ -71,9 +71,7 @@ static struct hyptrace_filter *parse_both(const struct hyptrace_event *event, co
 
 	if (!one && !other)
 		return NULL;
-	if (asprintf(&text, one && other ? "(%s) && (%s)" : "%s%s", one ? one : "",
-		     other ? other : "") < 0)
-		die_no_memory();
+	text = xasprintf(one && other ? "(%s) && (%s)" : "%s%s", one ?: "", other ?: "");
 	filter = hyptrace_filter_parse(event, text, &at, NULL);
 	free(text);
 	return filter;
@@ -138,9 +136,7 @@ int strace_begin(struct strace *s)
 	s->lines.offset = session->offset;
 	if (lines_begin(&s->lines, session->ctx, session->clock, session->formats, &err))
 		return session_fail(session, &err);
-	s->model = hyptrace_model_new(session->formats, NULL);
-	if (!s->model)
-		die_no_memory();
+	s->model = or_die(hyptrace_model_new(session->formats, NULL));
 	code = choose_kinds(s);
 	if (!code && !session->path)
 		code = strace_vms_open(&s->vms);
@@ -150,9 +146,7 @@ int strace_begin(struct strace *s)
 	/* of the hypercalls only one runs a guest */
 	if (!strace_choice_name(&s->choice, HYPTRACE_KIND_HYPERCALL, RUN_CALL))
 		outer &= ~BIT(HYPTRACE_KIND_HYPERCALL);
-	s->nest = hyptrace_nest_new(s->model, outer);
-	if (!s->nest)
-		die_no_memory();
+	s->nest = or_die(hyptrace_nest_new(s->model, outer));
 	return session->stream ? hold(s) : EXIT_DONE;
 }
 

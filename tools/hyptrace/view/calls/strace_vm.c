@@ -56,9 +56,7 @@ bool strace_vms_add(struct strace_vms *vms, const char *arg)
 		if (vms->targets[i].is_handle == target.is_handle &&
 		    vms->targets[i].value == target.value)
 			return true;
-	vms->targets = reallocarray(vms->targets, vms->nr + 1, sizeof(*vms->targets));
-	if (!vms->targets)
-		die_no_memory();
+	vms->targets = xreallocarray(vms->targets, vms->nr + 1, sizeof(*vms->targets));
 	vms->targets[vms->nr++] = target;
 	return true;
 }
@@ -68,9 +66,7 @@ static void *get(struct map *map, uint64_t key, size_t size)
 	struct map_entry *entry = map_add(map, key, 0);
 
 	if (!entry->value)
-		entry->ptr = calloc(1, size);
-	if (!entry->ptr)
-		die_no_memory();
+		entry->ptr = xcalloc(1, size);
 	return entry->ptr;
 }
 

@@ -82,9 +82,7 @@ struct leak_vm *leak_vm_get(struct page_leaks *leaks, uint32_t handle)
 		leaks->too_many_vms++;
 		return NULL;
 	}
-	vm = calloc(1, sizeof(*vm));
-	if (!vm)
-		die_no_memory();
+	vm = xcalloc(1, sizeof(*vm));
 	*vm = (struct leak_vm){ .next = leaks->vms, .handle = handle, .has_run = true };
 	leaks->vms = vm;
 	leaks->nr_vms++;

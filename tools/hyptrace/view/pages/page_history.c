@@ -18,10 +18,8 @@
 void page_history_init(struct page_history *history, uint64_t pfn, struct hyptrace_formats *formats)
 {
 	*history = (struct page_history){
-		.pfn = pfn, .formats = formats, .model = hyptrace_model_new(formats, NULL),
+		.pfn = pfn, .formats = formats, .model = or_die(hyptrace_model_new(formats, NULL)),
 	};
-	if (!history->model)
-		die_no_memory();
 	history->transition = hyptrace_model_of_kind(history->model, HYPTRACE_KIND_TRANSITION);
 }
 
@@ -49,11 +47,8 @@ char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_e
 {
 	size_t len;
 	const char *text = hyptrace_formats_text(formats, event, rec, &len);
-	char *copy = strndup(text ? text : "", text ? len : 0);
 
-	if (!copy)
-		die_no_memory();
-	return copy;
+	return xstrndup(text ?: "", text ? len : 0);
 }
 
 void page_change_read(struct page_change *change, const struct hyptrace_meaning *meaning,
@@ -89,9 +84,7 @@ static void add_change(struct page_history *history, unsigned int cpu,
 		return;
 	change.text = page_change_text(history->formats, meaning->event, rec);
 	change.waits = true;
-	history->changes = reallocarray(history->changes, history->nr + 1, sizeof(change));
-	if (!history->changes)
-		die_no_memory();
+	history->changes = xreallocarray(history->changes, history->nr + 1, sizeof(change));
 	history->changes[history->nr++] = change;
 	history->nr_waiting++;
 }

@@ -138,10 +138,8 @@ static void unshare(struct page_leaks *leaks, const struct page_change *change)
 bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats)
 {
 	*leaks = (struct page_leaks){
-		.model = hyptrace_model_new(formats, NULL), .max_pages = max_pages,
+		.model = or_die(hyptrace_model_new(formats, NULL)), .max_pages = max_pages,
 	};
-	if (!leaks->model)
-		die_no_memory();
 	leaks->transition = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_TRANSITION);
 	leaks->call = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_HYPERCALL);
 	return leaks->transition && leaks->call && leak_vm_knows_teardown(leaks);
@@ -170,10 +168,8 @@ void page_leaks_free(struct page_leaks *leaks)
 static struct hyptrace_record copy_of(const struct hyptrace_record *rec)
 {
 	struct hyptrace_record copy = *rec;
-	void *data = malloc(rec->size);
+	void *data = xmalloc(rec->size);
 
-	if (!data)
-		die_no_memory();
 	copy.data = memcpy(data, rec->data, rec->size);
 	return copy;
 }
@@ -182,10 +178,8 @@ static struct hyptrace_record copy_of(const struct hyptrace_record *rec)
 static struct page_take **waiting_of(struct page_leaks *leaks, unsigned int cpu)
 {
 	if (cpu >= leaks->nr_cpus) {
-		leaks->waiting = reallocarray(leaks->waiting, (size_t)cpu + 1,
-					      sizeof(*leaks->waiting));
-		if (!leaks->waiting)
-			die_no_memory();
+		leaks->waiting = xreallocarray(leaks->waiting, (size_t)cpu + 1,
+					       sizeof(*leaks->waiting));
 		while (leaks->nr_cpus <= cpu)
 			leaks->waiting[leaks->nr_cpus++] = NULL;
 	}
@@ -204,11 +198,9 @@ static void take_pages(struct page_leaks *leaks, const struct page_change *chang
 		       const struct hyptrace_record *rec)
 {
 	struct page_take **waiting = waiting_of(leaks, change->cpu);
-	struct page_take *take = calloc(1, sizeof(*take));
+	struct page_take *take = xcalloc(1, sizeof(*take));
 	uint64_t i, minor;
 
-	if (!take)
-		die_no_memory();
 	*take = (struct page_take){
 		.next = *waiting,
 		.order = leaks->order++,
@@ -344,11 +336,9 @@ static int compare(const void *a, const void *b)
  */
 struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_counts *counts)
 {
-	struct page_leak *list = calloc((size_t)leaks->pages.nr + 1, sizeof(*list));
+	struct page_leak *list = xcalloc((size_t)leaks->pages.nr + 1, sizeof(*list));
 	struct map_entry *entry = NULL;
 
-	if (!list)
-		die_no_memory();
 	*counts = (struct leak_counts){ 0 };
 	while ((entry = map_next(&leaks->pages, entry)))
 		if (judge(leaks, entry->ptr, counts))

@@ -256,9 +256,8 @@ int record_host_begin(struct record *r)
 	if (code)
 		return code;
 	host->subbufs = xmalloc((size_t)AT_ONCE * host->subbuf_size);
-	host->kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
-	if (!host->kbuf)
-		die_no_memory();
+	host->kbuf = or_die(kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST,
+					  KBUFFER_ENDIAN_SAME_AS_HOST));
 	if (!pipe2(host->pipe, O_CLOEXEC))
 		return enable_events(host);
 	host->pipe[0] = -1;

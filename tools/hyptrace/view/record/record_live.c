@@ -185,13 +185,11 @@ static int end_file(struct record *r)
 
 static int set_size(struct record *r, uint64_t bytes)
 {
-	struct hyptrace_settings *settings = hyptrace_settings_new();
+	struct hyptrace_settings *settings = or_die(hyptrace_settings_new());
 	const struct session *s = &r->session;
 	struct hyptrace_error err;
 	int ret;
 
-	if (!settings)
-		die_no_memory();
 	hyptrace_settings_size(settings, bytes);
 	ret = hyptrace_set(s->ctx->h, s->name, settings, &err);
 	hyptrace_settings_free(settings);

@@ -9,9 +9,7 @@
 
 void loglin_allocate(struct loglin *h, unsigned int block)
 {
-	h->blocks[block] = calloc(LOGLIN_BUCKETS, sizeof(*h->blocks[block]));
-	if (!h->blocks[block])
-		die_no_memory();
+	h->blocks[block] = xcalloc(LOGLIN_BUCKETS, sizeof(*h->blocks[block]));
 }
 
 void loglin_merge(struct loglin *to, const struct loglin *from)

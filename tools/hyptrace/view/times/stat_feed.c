@@ -230,10 +230,8 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 
 	if (cpu)
 		return cpu;
-	cpu = calloc(1, sizeof(*cpu));
-	stat->cpus = reallocarray(stat->cpus, stat->nr_cpus + 1, sizeof(*stat->cpus));
-	if (!cpu || !stat->cpus)
-		die_no_memory();
+	cpu = xcalloc(1, sizeof(*cpu));
+	stat->cpus = xreallocarray(stat->cpus, stat->nr_cpus + 1, sizeof(*stat->cpus));
 	for (place = stat->nr_cpus++; place && stat->cpus[place - 1]->id > id; place--)
 		stat->cpus[place] = stat->cpus[place - 1];
 	stat->cpus[place] = cpu;

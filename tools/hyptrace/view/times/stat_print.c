@@ -52,9 +52,7 @@ static void add_lines(struct list *list, const struct stat *stat, const struct s
 	const bool is_exit = stat->by == STAT_BY_EXIT;
 	unsigned int i;
 
-	list->lines = reallocarray(list->lines, list->nr + rows->nr + 1, sizeof(*list->lines));
-	if (!list->lines)
-		die_no_memory();
+	list->lines = xreallocarray(list->lines, list->nr + rows->nr + 1, sizeof(*list->lines));
 	for (i = 0; i < rows->nr; i++) {
 		struct stat_line *line = &list->lines[list->nr++];
 

@@ -83,11 +83,9 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 static void print_buckets(struct printer *p, const struct counter_sum *sum)
 {
 	const struct hyptrace_event_counter *of = sum->of;
-	struct time_bucket *buckets = calloc(of->nr_buckets + 1, sizeof(*buckets));
+	struct time_bucket *buckets = xcalloc(of->nr_buckets + 1, sizeof(*buckets));
 	unsigned int i;
 
-	if (!buckets)
-		die_no_memory();
 	for (i = 0; i < of->nr_buckets; i++) {
 		buckets[i].from = hyptrace_counter_bucket(of, i);
 		if (i + 1 < of->nr_buckets)

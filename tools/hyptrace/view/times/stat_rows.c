@@ -10,11 +10,9 @@
 
 struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key)
 {
-	struct stat_row *row = calloc(1, sizeof(*row));
+	struct stat_row *row = xcalloc(1, sizeof(*row));
 
-	rows->rows = reallocarray(rows->rows, rows->nr + 1, sizeof(*rows->rows));
-	if (!row || !rows->rows)
-		die_no_memory();
+	rows->rows = xreallocarray(rows->rows, rows->nr + 1, sizeof(*rows->rows));
 	row->key = key;
 	row->index = rows->nr;
 	rows->rows[rows->nr++] = row;
@@ -30,9 +28,7 @@ struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from
 {
 	if (row->buckets)
 		return row->buckets;
-	row->buckets = calloc(1, sizeof(*row->buckets));
-	if (!row->buckets)
-		die_no_memory();
+	row->buckets = xcalloc(1, sizeof(*row->buckets));
 	row->buckets->nr = nr;
 	memcpy(row->buckets->from, from, nr * sizeof(*from));
 	return row->buckets;

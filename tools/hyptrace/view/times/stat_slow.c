@@ -46,9 +46,7 @@ void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
 	if (rec->size > KEPT_SIZE)
 		return;
 	if (!kept) {
-		slow->kept = reallocarray(slow->kept, slow->nr_kept + 1, sizeof(*slow->kept));
-		if (!slow->kept)
-			die_no_memory();
+		slow->kept = xreallocarray(slow->kept, slow->nr_kept + 1, sizeof(*slow->kept));
 		kept = &slow->kept[slow->nr_kept++];
 		kept->owner = owner;
 	}
@@ -68,8 +66,7 @@ static void put_text(const struct stat_slow *slow, const struct hyptrace_record 
 	if (!event)
 		return;
 	text = hyptrace_formats_text(formats, event, rec, &len);
-	if (asprintf(&line, "%s: %.*s", event->name, (int)len, text) < 0)
-		die_no_memory();
+	line = xasprintf("%s: %.*s", event->name, (int)len, text);
 	/* it may hold control characters */
 	plain = text_copy_plain(line);
 	snprintf(to, STAT_SLOW_TEXT, "%.*s", STAT_SLOW_TEXT - 1, plain);

@@ -21,6 +21,15 @@
 /* An interval is printed so long after its end: then all its events were read */
 #define LATENESS	(30 * NSEC_PER_MSEC)
 
+/* If more intervals than this pass without an event, they are one: a wrong time may be far away */
+#define QUIET_MAX	1000
+
+/* UINT64_MAX stands for all later times. */
+static uint64_t time_after(uint64_t ts, uint64_t interval)
+{
+	return ts < UINT64_MAX - interval ? ts + interval : UINT64_MAX;
+}
+
 /* The interval has ended: show it, and begin the next one. */
 static void show_interval(struct stat *stat)
 {
@@ -30,10 +39,20 @@ static void show_interval(struct stat *stat)
 	stat_limits(stat);
 	stat->is_over |= !stat->show(stat);
 	stat_cut(stat, stat->end);
-	stat->next += stat->interval;
+	stat->next = time_after(stat->next, stat->interval);
 	/* after the end, the last events may still belong to several intervals */
 	if (end > stat->end)
 		stat->end = end;
+}
+
+/* Show the intervals that end at this time or before it. */
+static void show_until(struct stat *stat, uint64_t ts)
+{
+	while (ts >= stat->next && stat->next < UINT64_MAX && !stat->is_over && !signals_stop) {
+		show_interval(stat);
+		if (ts > stat->next && (ts - stat->next) / stat->interval > QUIET_MAX)
+			stat->next = ts - (ts - stat->next) % stat->interval;
+	}
 }
 
 /*
@@ -62,12 +81,12 @@ static bool begin_event(struct stat *stat, const struct hyptrace_record *rec)
 	if (!stat->has_begun && stat->session.file && rec->data) {
 		stat->has_begun = true;
 		stat->begin = rec->ts;
-		stat->next = rec->ts + stat->interval;
+		stat->next = time_after(rec->ts, stat->interval);
 	} else if (rec->ts >= stat->from && !stat->session.file) {
 		begin_counting(stat);
 	}
-	while (rec->data && rec->ts >= stat->next && !stat->is_over && !signals_stop)
-		show_interval(stat);
+	if (rec->data)
+		show_until(stat, rec->ts);
 	return !stat->is_over || stat->session.stream;
 }
 
@@ -107,9 +126,9 @@ static uint64_t tick(struct session *s, uint64_t now)
 		return now + s->bound;
 	if (stat->next == UINT64_MAX)
 		return UINT64_MAX;
-	while (time >= LATENESS && time - LATENESS >= stat->next) {
+	if (time >= LATENESS && time - LATENESS >= stat->next) {
 		begin_counting(stat);
-		show_interval(stat);
+		show_until(stat, time - LATENESS);
 	}
 	s->loop.is_over |= stat->is_over;
 	return now + stat->next + LATENESS - time;
@@ -272,7 +291,6 @@ int stat_run(struct stat *stat)
 		.input = stat->input ? input : NULL,
 	};
 	struct session *s = &stat->session;
-	struct hyptrace_error err;
 	uint64_t events = 0;
 	unsigned int i;
 	int code;
@@ -286,9 +304,7 @@ int stat_run(struct stat *stat)
 	if (!code)
 		code = session_choose(s);
 	if (!code) {
-		stat->model = hyptrace_model_new(s->formats, &err);
-		if (!stat->model)
-			die_no_memory();
+		stat->model = or_die(hyptrace_model_new(s->formats, NULL));
 		code = s->file ? run_file(stat) : run_live(stat);
 	}
 	for (i = 0; i < stat->nr_cpus; i++)

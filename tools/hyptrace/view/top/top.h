@@ -100,7 +100,7 @@ void top_screen_free(struct top_screen *screen);
 void top_spark(const struct top_row *row, unsigned int known, unsigned int width, bool has_utf8,
 	       char *to);
 
-/* top_detail.c: @row and @sum are NULL if they are not known yet; @sum is that of all samples. */
+/* @row and @sum are NULL if they are not known yet; @sum is that of all samples. */
 void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 		       const struct top_row *row, const struct stat_row *sum,
 		       const struct stat_slow *slow, const char *note);

@@ -40,7 +40,7 @@ static void add_history(const struct top_model *model, struct top_history *histo
 {
 	uint64_t i, nr, first = seconds_of(model, &nr);
 
-	for (i = first; i < first + nr; i++) {
+	for (i = nr > TOP_SECONDS ? first + nr - TOP_SECONDS : first; i < first + nr; i++) {
 		move_to(history, i);
 		history->seconds[i % TOP_SECONDS] += value / nr;
 	}
@@ -51,9 +51,7 @@ static void name_rows(struct top_model *model, const struct stat *stat, unsigned
 {
 	char name[STAT_NAME_SIZE], *plain;
 
-	model->history = reallocarray(model->history, model->sums.nr + 1, sizeof(*model->history));
-	if (!model->history)
-		die_no_memory();
+	model->history = xreallocarray(model->history, model->sums.nr + 1, sizeof(*model->history));
 	for (; nr < model->sums.nr; nr++) {
 		struct top_history *history = &model->history[nr];
 
@@ -94,9 +92,7 @@ void top_model_take(struct top_model *model, const struct stat *stat)
 	view->interval = stat->end - stat->begin;
 	view->is_counted = stat->is_counted;
 	view->is_file = stat->session.path;
-	view->cpus = reallocarray(view->cpus, stat->nr_cpus + 1, sizeof(*view->cpus));
-	if (!view->cpus)
-		die_no_memory();
+	view->cpus = xreallocarray(view->cpus, stat->nr_cpus + 1, sizeof(*view->cpus));
 	view->nr_cpus = stat->nr_cpus;
 	stat_rows_free(&model->now);
 	for (i = 0; i < stat->nr_cpus; i++)
@@ -146,10 +142,8 @@ void top_model_view(const struct top_model *model, struct top_view *view)
 	view->seconds = (double)(model->end - model->begin) / NSEC_PER_SEC;
 	view->known = view->interval ? youngest + 1 : 0;
 	view->nr_rows = model->sums.nr;
-	view->cpus = calloc(view->nr_cpus + 1, sizeof(*view->cpus));
-	view->rows = calloc(view->nr_rows + 1, sizeof(*view->rows));
-	if (!view->cpus || !view->rows)
-		die_no_memory();
+	view->cpus = xcalloc(view->nr_cpus + 1, sizeof(*view->cpus));
+	view->rows = xcalloc(view->nr_rows + 1, sizeof(*view->rows));
 	if (view->nr_cpus)
 		memcpy(view->cpus, model->view.cpus, view->nr_cpus * sizeof(*view->cpus));
 	for (i = 0; i < model->now.nr; i++)

@@ -135,13 +135,10 @@ void top_screen_add(struct top_screen *screen, enum top_style style, const char 
 	if (is_full(screen))
 		return;
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die_no_memory();
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	cut(screen, text);
-	screen->lines = reallocarray(screen->lines, screen->nr + 1, sizeof(*screen->lines));
-	if (!screen->lines)
-		die_no_memory();
+	screen->lines = xreallocarray(screen->lines, screen->nr + 1, sizeof(*screen->lines));
 	screen->lines[screen->nr++] = (struct top_line){ .text = text, .style = style };
 }
 
@@ -335,12 +332,10 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 static void add_histogram(struct top_screen *screen, const struct time_bucket *buckets,
 			  unsigned int nr, unsigned int reserve)
 {
-	struct out *out = malloc(sizeof(*out));
+	struct out *out = xmalloc(sizeof(*out));
 	struct printer *p;
 	char *line, *end;
 
-	if (!out)
-		die_no_memory();
 	out_init(out, -1);
 	p = printer_new(out, PRINTER_TEXT, false);
 	printer_object(p, NULL);

@@ -138,9 +138,7 @@ int top_terminal_begin(void)
 	}
 	/* also if the memory is exhausted, which exits at once */
 	atexit(top_terminal_end);
-	terminal.window = CALL(newwin)(0, 0, 0, 0);
-	if (!terminal.window)
-		die_no_memory();
+	terminal.window = or_die(CALL(newwin)(0, 0, 0, 0));
 	CALL(cbreak)();
 	CALL(noecho)();
 	CALL(nonl)();
