@@ -20,6 +20,7 @@ static const struct column columns_of_buckets[] = {
 	{ .key = "bar", .head = "" },
 };
 
+/* Three decimals, rounded */
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
 {
 	static const struct {
@@ -31,11 +32,13 @@ void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (nsec < units[i].nsec)
+		const uint64_t step = units[i].nsec / 1000, steps = nsec / step +
+								    (nsec % step * 2 >= step);
+
+		if (steps < 1000)
 			continue;
-		snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 ".%03u %s", nsec / units[i].nsec,
-			 (unsigned int)(nsec % units[i].nsec / (units[i].nsec / 1000)),
-			 units[i].name);
+		snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 ".%03u %s", steps / 1000,
+			 (unsigned int)(steps % 1000), units[i].name);
 		return;
 	}
 	snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 " ns", nsec);

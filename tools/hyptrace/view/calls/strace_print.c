@@ -205,8 +205,7 @@ static void print_row(struct printer *p, const struct strace_sum *sum, uint64_t 
 	printer_str(p, "name", name);
 	snprintf(text, sizeof(text), "%.2f", outer ? 100.0 * sum->total / outer : 0.0);
 	printer_number(p, "percent", text);
-	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, sum->total / NSEC_PER_SEC,
-		 sum->total % NSEC_PER_SEC / NSEC_PER_USEC);
+	snprintf(text, sizeof(text), "%.6f", (double)sum->total / NSEC_PER_SEC);
 	printer_number(p, "seconds", text);
 	snprintf(text, sizeof(text), "%.3f",
 		 sum->calls ? (double)sum->total / sum->calls / NSEC_PER_USEC : 0.0);

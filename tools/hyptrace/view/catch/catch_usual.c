@@ -223,11 +223,12 @@ static void print_text(struct out *out, const struct counter_sum *usual)
 
 	time_text(average, usual->total / usual->count);
 	time_text(half, median);
-	out_printf(out, "usual time%s%s: %s on average", usual->of->name ? " of " : "",
-		   usual->of->name ? usual->of->name : "", average);
+	out_printf(out, "usual time%s%s: %s, the average of %" PRIu64 " other%s",
+		   usual->of->name ? " of " : "", usual->of->name ?: "", average, usual->count,
+		   usual->count == 1 ? "" : "s");
 	if (median)
-		out_printf(out, ", half of them less than %s", half);
-	out_printf(out, ", %" PRIu64 " event%s\n", usual->count, usual->count == 1 ? "" : "s");
+		out_printf(out, "; half of them took less than %s", half);
+	out_putc(out, '\n');
 }
 
 static void print_json(struct printer *p, const struct counter_sum *usual)
@@ -275,7 +276,7 @@ void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
 	else if (ctx->json)
 		printer_none(ctx->p, "usual");
 	else
-		out_puts(&ctx->out, "usual time: not known, no other such event was counted\n");
+		out_puts(&ctx->out, "usual time: not known, EL2 has counted no other such event\n");
 	if (own) {
 		++*own;
 		usual->count++;

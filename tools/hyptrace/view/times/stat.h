@@ -376,6 +376,7 @@ bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted);
 
 void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_known, uint64_t n);
 void stat_cell_percent(struct stat_line *line, enum stat_column column, double part, double whole);
+void stat_cell_mean(struct stat_line *line, const struct loglin *times);
 /* "-" if it is not known */
 void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		    char text[TIME_TEXT_SIZE]);

@@ -115,6 +115,14 @@ void stat_cell_percent(struct stat_line *line, enum stat_column column, double p
 						  .x = whole ? 100 * part / whole : 0 };
 }
 
+void stat_cell_mean(struct stat_line *line, const struct loglin *times)
+{
+	const double mean = times->count ? (double)times->sum / times->count : 0;
+
+	line->cells[COL_MEAN] = (struct stat_cell){ .is_known = times->count, .n = mean + 0.5,
+						    .x = mean };
+}
+
 void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		    char text[TIME_TEXT_SIZE])
 {
@@ -156,9 +164,7 @@ void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_c
 	stat_cell_set(line, COL_MIN, has_samples, times->min);
 	/* counters have it only if it belongs to this interval */
 	stat_cell_set(line, COL_MAX, has_samples || times->max, times->max);
-	stat_cell_set(line, COL_MEAN, is_timed, is_timed ? times->sum / times->count : 0);
-	if (is_timed)
-		line->cells[COL_MEAN].x = (double)times->sum / times->count;
+	stat_cell_mean(line, times);
 	line->error = has_samples ? loglin_error(times) : 0;
 	stat_cell_set(line, COL_DEVIATION, has_samples, 0);
 	if (has_samples)

@@ -125,8 +125,7 @@ static void view_row(const struct top_model *model, const struct stat_row *sum, 
 	line->cells[COL_RATE].x = interval ? (double)now->samples * NSEC_PER_SEC / interval : 0;
 	line->cells[COL_RATE].n = line->cells[COL_RATE].x + 0.5;
 	stat_cell_percent(line, COL_TIME, now->times.sum, now->times.sum ? time : 0);
-	stat_cell_set(line, COL_MEAN, now->times.count,
-		      now->times.count ? now->times.sum / now->times.count : 0);
+	stat_cell_mean(line, &now->times);
 	move_to(&history, youngest);
 	for (i = 0; i < TOP_SECONDS; i++)
 		row->spark[i] = history.seconds[(history.last + 1 + i) % TOP_SECONDS];
