@@ -31,10 +31,8 @@
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
-static const struct export_format *const exports[] = {
-	&export_perfetto, &export_csv, &export_jsonl, &export_ctf, &export_chrome,
-	&export_collapsed, &export_csv,
-};
+/* The linker puts the formats of all files together. */
+extern const struct export_format __start_export_formats[], __stop_export_formats[];
 
 static char path[64];
 static size_t live, peak;
@@ -211,28 +209,27 @@ static void export_event(void *arg, const struct hyptrace_stream_event *event)
 	export_put(arg, event, 1);
 }
 
-static void try_export(struct hyptrace_file *file, size_t size, unsigned int which)
+static void try_export(struct hyptrace_file *file, size_t size,
+		       const struct export_format *format, bool to_folder)
 {
 	static struct out out;
 	struct export x = {
 		.info = hyptrace_file_info(file), .folder_fd = -1, .name = "out",
 		.formats = hyptrace_file_formats(file),
 	};
-	struct export_stream stream = { .x = &x, .format = exports[which] };
-	const struct hyptrace_file_cpu *const *cpus = hyptrace_file_cpus(file, &x.nr_cpus);
-	unsigned int *ids = calloc(x.nr_cpus + 1, sizeof(*ids)), i;
-
+	struct export_stream stream = { .x = &x, .format = format };
+	unsigned int nr, i;
+	const struct hyptrace_file_cpu *const *cpus = hyptrace_file_cpus(file, &nr);
 	struct hyptrace_model *model = hyptrace_model_new(x.formats, NULL);
 
-	check(ids && model, "there is no memory");
+	check(model, "there is no memory");
 	x.model = model;
-	for (i = 0; i < x.nr_cpus; i++)
-		ids[i] = cpus[i]->id;
-	x.cpus = ids;
+	for (i = 0; i < nr; i++)
+		if (cpus[i]->id >= x.nr_cpus)
+			x.nr_cpus = cpus[i]->id + 1;
 	x.events = hyptrace_file_events(file, &x.nr_events);
 	x.calls = hyptrace_file_hypercalls(file, &x.nr_calls);
-	/* the last one is a folder, as the format that can be nothing else */
-	if (which != COUNT(exports) - 1 && stream.format != &export_ctf) {
+	if (!to_folder) {
 		out_init(&out, open("/dev/null", O_WRONLY | O_CLOEXEC));
 		x.out = &out;
 	}
@@ -244,7 +241,6 @@ static void try_export(struct hyptrace_file *file, size_t size, unsigned int whi
 		out_flush(&out);
 		close(out.fd);
 	}
-	free(ids);
 	hyptrace_model_free(model);
 }
 
@@ -263,6 +259,8 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 	struct hyptrace_error err = {};
 	uint64_t first = 0, last = 0;
 	size_t nr = 0;
+	const size_t nr_formats = __stop_export_formats - __start_export_formats;
+	const struct export_format *format;
 
 	read_all(file, size, print_event, hyptrace_file_formats(file));
 	hyptrace_file_set_last(file, number % 8 + 1);
@@ -279,9 +277,12 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 	hyptrace_file_set_last(file, 0);
 	hyptrace_file_walk(file, count_subbuf, &nr, &err);
 	check(nr <= STEPS(size), "there are more sub-buffers than bytes");
-	number = (number >> 8) % (COUNT(exports) * EXPORTS_EACH);
-	if (number < COUNT(exports))
-		try_export(file, size, number);
+	number = (number >> 8) % (2 * nr_formats * EXPORTS_EACH);
+	if (number >= 2 * nr_formats)
+		return;
+	format = &__start_export_formats[number / 2];
+	if (format->targets & (number % 2 ? EXPORT_TO_FOLDER : EXPORT_TO_FILE))
+		try_export(file, size, format, number % 2);
 }
 
 /**

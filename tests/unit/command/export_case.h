@@ -47,8 +47,6 @@ static char folder[] = "/tmp/test_export.XXXXXX";
 static char said[256];
 
 /* of the other files of the command */
-const struct export_format export_perfetto;
-
 volatile sig_atomic_t signals_stop;
 
 int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_work *work,
@@ -93,18 +91,19 @@ void cmd_note(const char *fmt, ...)
 }
 
 /* Begin an export of the events that describe() has described. */
-static inline void begin_export(const struct export_format *format, bool to_folder)
+static inline void begin_export(const char *name, bool to_folder)
 {
 	begin_formats();
 	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, COUNT(calls), NULL), 0);
-	x_format = format;
+	x_format = export_find_format(name);
+	assert_non_null(x_format);
 	x = (struct export) {
 		.info = &info, .formats = formats, .events = event_list(events, NR_EVENTS),
 		.nr_events = NR_EVENTS, .name = "out", .calls = calls, .nr_calls = COUNT(calls),
 		.nr_cpus = 4096, .model = hyptrace_model_new(formats, NULL),
 	};
 	assert_non_null(x.model);
-	stream = (struct export_stream) { .x = &x, .format = format };
+	stream = (struct export_stream) { .x = &x, .format = x_format };
 	said[0] = '\0';
 	if (to_folder) {
 		strcpy(folder + sizeof(folder) - 7, "XXXXXX");
@@ -114,7 +113,7 @@ static inline void begin_export(const struct export_format *format, bool to_fold
 		out_init(&x_out, memfd_create("out", 0));
 		x.out = &x_out;
 	}
-	assert_int_equal(format->begin(&x), EXIT_DONE);
+	assert_int_equal(x_format->begin(&x), EXIT_DONE);
 }
 
 static inline char *read_all(int fd, size_t *len)

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "../../tools/hyptrace/sink/ctf/export_ctf.h"
 #include "export_case.h"
@@ -33,7 +35,7 @@ static void expect_export(const char *expected)
 static void nested_parts(void **state)
 {
 	(void)state;
-	begin_export(&export_collapsed, false);
+	begin_export("collapsed", false);
 	PUT(100, 0, hyp_enter, .reason = 0);
 	PUT(150, 0, psci_call, .func = 0x84000000, .duration = 20);
 	PUT(180, 0, host_smc, .id = 0x84000000, .duration = 60);
@@ -48,7 +50,7 @@ static void nested_parts(void **state)
 static void guest_in_a_hypercall(void **state)
 {
 	(void)state;
-	begin_export(&export_collapsed, false);
+	begin_export("collapsed", false);
 	PUT(100, 1, hyp_enter, .reason = 1);
 	PUT(110, 1, hyp_exit, .reason = 7);
 	PUT(1000, 1, hyp_enter, .reason = 5);
@@ -67,7 +69,7 @@ static void guest_in_a_hypercall(void **state)
 static void stays_with_losses(void **state)
 {
 	(void)state;
-	begin_export(&export_collapsed, false);
+	begin_export("collapsed", false);
 	PUT(100, 0, hyp_exit, .reason = 6);
 	PUT(200, 0, hyp_enter, .reason = 1);
 	put_loss(0, 300, 5);
@@ -86,7 +88,7 @@ static void too_many_stacks(void **state)
 	char *text;
 
 	(void)state;
-	begin_export(&export_collapsed, false);
+	begin_export("collapsed", false);
 	for (i = 0; i < STACKS_MAX + 5; i++)
 		PUT(100 + i, 0, guest_exit, .code = 2, .ec = 0x24, .handle = i, .duration = 3);
 	PUT(1000000, 0, guest_exit, .code = 2, .ec = 0x24, .handle = 7, .duration = 30);
@@ -102,14 +104,14 @@ static void guest_without_stays(void **state)
 {
 	(void)state;
 	/* only calls and exits: the call has the time of the guest, too */
-	begin_export(&export_collapsed, false);
+	begin_export("collapsed", false);
 	PUT(1030, 1, guest_exit, .code = 2, .ec = 0x24, .handle = 16, .index = 2, .duration = 925);
 	PUT(1040, 1, host_hcall, .id = 9, .duration = 935);
 	PUT(1100, 1, host_hcall, .id = 9, .duration = 7);
 	expect_export("guest;VM 0x10;vCPU 2;DABT_LOW 925\n"
 		      "el2;opaque 17\n");
 	/* of the first call the hyp_enter is lost */
-	begin_export(&export_collapsed, false);
+	begin_export("collapsed", false);
 	put_loss(1, 90, 3);
 	PUT(100, 1, host_hcall, .id = 9, .duration = 50);
 	PUT(110, 1, hyp_exit, .reason = 6);
@@ -134,7 +136,7 @@ static void slices_that_are_missing(void **state)
 	char *text;
 
 	(void)state;
-	begin_export(&export_chrome, false);
+	begin_export("chrome", false);
 	PUT(50 * US, 0, hyp_exit, .reason = 6);
 	PUT(100 * US, 0, hyp_enter, .reason = 1);
 	PUT(150 * US, 0, selftest, .id = 7);
@@ -161,7 +163,7 @@ static void arguments_of_slices(void **state)
 	char *text;
 
 	(void)state;
-	begin_export(&export_chrome, false);
+	begin_export("chrome", false);
 	PUT(90 * US, 0, hyp_enter, .reason = 1);
 	PUT(100 * US, 0, host_hcall, .id = 1, .arg1 = 5, .arg2 = 6, .arg3 = 7, .ret = -1,
 	    .duration = 1500);
@@ -192,7 +194,7 @@ static void arguments_of_slices(void **state)
 static void lines(void **state)
 {
 	(void)state;
-	begin_export(&export_jsonl, false);
+	begin_export("jsonl", false);
 	PUT(5, 0, selftest, .id = UINT64_MAX);
 	put_loss(1, 6, 17);
 	put_loss(1, 6, HYPTRACE_LOST_UNKNOWN);
@@ -211,7 +213,7 @@ static void chosen_columns(void **state)
 	(void)state;
 	wanted[event_of("hyp_pool")->id] = true;
 	wanted[event_of("selftest")->id] = true;
-	begin_export(&export_csv, false);
+	begin_export("csv", false);
 	free(end_export());
 	/* begin again, now with the choice */
 	begin_formats();
@@ -219,7 +221,7 @@ static void chosen_columns(void **state)
 	x.model = hyptrace_model_new(formats, NULL);
 	x.wanted = wanted;
 	out_init(&x_out, memfd_create("out", 0));
-	assert_int_equal(export_csv.begin(&x), EXIT_DONE);
+	assert_int_equal(x_format->begin(&x), EXIT_DONE);
 	PUT(5, 0, selftest, .id = 7);
 	PUT(123456789012, 1, hyp_pool, .op = 1, .order = 2, .left = 3, .pool = 4);
 	put_loss(1, 123456789013, 17);
@@ -254,7 +256,7 @@ static void tables_with_odd_names(void **state)
 	strcpy(event_of("selftest")->name, "lost");
 	field_of("../pool", "order")->name = (char *)"or,\"der";
 	symbols[12][1].name = (char *)"fr\"ee,\n";
-	begin_export(&export_csv, true);
+	begin_export("csv", true);
 	put_at(5, 0, "lost", &(struct entry_selftest){ .id = 7 });
 	put_at(6, 1, "../pool", &(struct entry_hyp_pool){ .op = 1, .order = 2, .left = 3 });
 	put_loss(1, 7, 17);
@@ -275,13 +277,42 @@ static void tables_with_odd_names(void **state)
 static void table_that_exists(void **state)
 {
 	(void)state;
-	begin_export(&export_csv, true);
+	begin_export("csv", true);
 	close(openat(x.folder_fd, "selftest.csv", O_CREAT | O_WRONLY, 0600));
 	PUT(5, 0, selftest, .id = 7);
 	PUT(5, 0, hyp_enter, .reason = 1);
+	assert_int_equal(export_flush(&stream), EBADF);
 	assert_int_equal(end_all(), EXIT_REFUSED);
 	assert_string_equal(said, "cannot create \"out/selftest.csv\": File exists");
 	remove_folder();
+}
+
+/* A file of a folder that cannot be written ends the export at once. */
+static void no_space_in_a_folder(void **state)
+{
+	static const char *const names[] = { "ctf", "csv" };
+	struct rlimit limit, small;
+	unsigned int i, j;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small = limit;
+	small.rlim_cur = 100;
+	for (i = 0; i < COUNT(names); i++) {
+		begin_export(names[i], true);
+		PUT(5, 0, selftest, .id = 7);
+		assert_int_equal(export_flush(&stream), 0);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+		for (j = 0; j < 1000; j++)
+			PUT(6 + j, 0, selftest, .id = j);
+		assert_int_equal(export_flush(&stream), EFBIG);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		assert_int_equal(end_all(), EXIT_REFUSED);
+		ASSERT_HAS(said, "cannot write \"out/");
+		ASSERT_HAS(said, "File too large");
+		remove_folder();
+	}
 }
 
 /* CTF */
@@ -321,7 +352,7 @@ static void ctf_packets(void **state)
 	unsigned int i;
 
 	(void)state;
-	begin_export(&export_ctf, true);
+	begin_export("ctf", true);
 	put_loss(3, far, 17);
 	PUT(far, 3, selftest, .id = 7);
 	/* it is before the last one */
@@ -374,7 +405,7 @@ static void ctf_hypercalls(void **state)
 	size_t len;
 
 	(void)state;
-	begin_export(&export_ctf, true);
+	begin_export("ctf", true);
 	PUT(5, 0, host_hcall, .id = 1, .arg1 = 10, .arg2 = 11, .arg3 = 12, .ret = -1);
 	PUT(5, 0, host_hcall, .id = 3, .arg1 = 10, .ret = -999999);
 	PUT(5, 0, host_hcall, .id = 9, .arg1 = 10);
@@ -414,7 +445,7 @@ static void ctf_odd_descriptions(void **state)
 	field_of("tlbi", "ipa")->type = (char *)"char[8]";
 	field_of("tlbi", "nr")->type = (char *)"u8[8]";
 	info.offset = -1;
-	begin_export(&export_ctf, true);
+	begin_export("ctf", true);
 	PUT(5, 0, hyp_pool, .op = 1);
 	assert_int_equal(end_all(), EXIT_DONE);
 	meta = read_file("metadata", &len);
@@ -441,6 +472,7 @@ int main(void)
 		cmocka_unit_test_setup(chosen_columns, describe),
 		cmocka_unit_test_setup(tables_with_odd_names, describe),
 		cmocka_unit_test_setup(table_that_exists, describe),
+		cmocka_unit_test_setup(no_space_in_a_folder, describe),
 		cmocka_unit_test_setup(ctf_packets, describe),
 		cmocka_unit_test_setup(ctf_hypercalls, describe),
 		cmocka_unit_test_setup(ctf_odd_descriptions, describe),

@@ -33,7 +33,7 @@ static struct hyptrace_file_info info;
 static uint64_t first;
 #define NR_CPUS	4
 static struct export x;
-static struct export_stream stream = { .x = &x, .format = &export_perfetto };
+static struct export_stream stream = { .x = &x };
 volatile sig_atomic_t signals_stop;
 static struct out out;
 static FILE *file;
@@ -55,6 +55,12 @@ int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 	return 0;
 }
 
+int cmd_fail(const char *fmt, ...)
+{
+	(void)fmt;
+	return EXIT_REFUSED;
+}
+
 static int begin(void **state)
 {
 	unsigned int i;
@@ -72,7 +78,9 @@ static int begin(void **state)
 		.model = hyptrace_model_new(formats, NULL),
 	};
 	assert_non_null(x.model);
-	assert_int_equal(export_perfetto.begin(&x), EXIT_DONE);
+	stream.format = export_find_format("perfetto");
+	assert_non_null(stream.format);
+	assert_int_equal(stream.format->begin(&x), EXIT_DONE);
 	return 0;
 }
 
@@ -108,7 +116,7 @@ static char *finish(void)
 	long size;
 
 	export_end_parts(&stream);
-	assert_int_equal(export_perfetto.end(&x), EXIT_DONE);
+	assert_int_equal(stream.format->end(&x), EXIT_DONE);
 	hyptrace_model_free((struct hyptrace_model *)x.model);
 	out_flush(&out);
 	assert_int_equal(out.error, 0);
@@ -264,14 +272,6 @@ static void guests(void **state)
 	       "[vCPU 1 (thread 141)] 2000 E\n"
 	       "[vCPU 1 (thread 141)] 3000 B irq\n"
 	       "[vCPU 1 (thread 141)] 3100 E\n"
-	       "track Events of EL2\n"
-	       "track Events of EL2/Events CPU 0\n"
-	       "[Events CPU 0] 7500 I selftest id=1\n"
-	       "[vCPU 1 (thread 141)] 7000 B guest (exit not recorded)\n"
-	       "[vCPU 1 (thread 141)] 7500 E\n"
-	       "track Guests\n"
-	       "track Guests/VM 0x1000\n"
-	       "track VM 0x1000/vCPU 1 (thread 141)\n"
 	       "[vCPU 0 (thread 141)] 4100 I vcpu_illegal_trap SYS64 esr=0x62000000\n"
 	       "[vCPU 0 (thread 141)] 4000 B guest (exit not recorded)\n"
 	       "[vCPU 0 (thread 141)] 4100 E\n"
@@ -281,6 +281,14 @@ static void guests(void **state)
 	       "[Losses CPU 1] 5000 E\n"
 	       "[vCPU (thread 7)] 5990 B guest_fixup WFx handled=0\n"
 	       "[vCPU (thread 7)] 6000 E\n"
+	       "track Events of EL2\n"
+	       "track Events of EL2/Events CPU 0\n"
+	       "[Events CPU 0] 7500 I selftest id=1\n"
+	       "[vCPU 1 (thread 141)] 7000 B guest (exit not recorded)\n"
+	       "[vCPU 1 (thread 141)] 7500 E\n"
+	       "track Guests\n"
+	       "track Guests/VM 0x1000\n"
+	       "track VM 0x1000/vCPU 1 (thread 141)\n"
 	       "track Guests\n"
 	       "track Guests/VM 0x1001\n"
 	       "track VM 0x1001/vCPU 0 (thread 141)\n"

@@ -1,37 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of export formats, and the files of a format that writes several. For cmd_export.c
- * and export_*.c.
+ * Choose the format of an export, and where it is written to: stdout, a file, or a folder. A file
+ * and a folder have a temporary name until they are complete.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "output/die.h"
 #include "output/message.h"
-#include "output/out.h"
 #include "export.h"
 
-/* In the order of the help */
-const struct export_format *const export_formats[] = {
-	&export_perfetto,
-	&export_ctf,
-	&export_chrome,
-	&export_collapsed,
-	&export_jsonl,
-	&export_csv,
-	NULL
-};
+/* The linker puts the formats of all files together. */
+extern const struct export_format __start_export_formats[], __stop_export_formats[];
+
+/* The next format in the order of the help, after the last one; NULL at the end */
+const struct export_format *export_next_format(const struct export_format *last)
+{
+	const struct export_format *format, *next = NULL;
+
+	for (format = __start_export_formats; format < __stop_export_formats; format++)
+		if ((!last || format->place > last->place) &&
+		    (!next || format->place < next->place))
+			next = format;
+	return next;
+}
 
 const struct export_format *export_find_format(const char *name)
 {
-	const struct export_format *const *format;
+	const struct export_format *format = NULL;
 
-	for (format = export_formats; *format; format++)
-		if (!strcmp((*format)->name, name))
-			return *format;
-	return NULL;
+	while ((format = export_next_format(format)) && strcmp(format->name, name))
+		;
+	return format;
 }
 
 static bool ends_with(const char *name, const char *ending)
@@ -44,16 +50,17 @@ static bool ends_with(const char *name, const char *ending)
 /* The format whose files have such names; NULL if there is none, or if the name ends with "/" */
 const struct export_format *export_guess_format(const char *out)
 {
-	const struct export_format *const *format;
+	const struct export_format *format = NULL;
 	const char *const *ending;
 
-	for (format = export_formats; *format; format++)
-		for (ending = (*format)->endings; *ending; ending++)
+	while ((format = export_next_format(format)))
+		for (ending = format->endings; *ending; ending++)
 			if (ends_with(out, *ending))
-				return *format;
+				return format;
 	return NULL;
 }
 
+/* Begin a file of the folder. */
 int export_open(struct export *x, const char *name, struct out *out)
 {
 	const int fd = openat(x->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -73,4 +80,147 @@ int export_close(struct export *x, const char *name, struct out *out)
 	if (!out->error)
 		return EXIT_DONE;
 	return cmd_fail("cannot write \"%s/%s\": %s", x->name, name, strerror(out->error));
+}
+
+static char *temporary_name(const char *name)
+{
+	size_t len = strlen(name);
+	char *part;
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	if (asprintf(&part, "%.*s.XXXXXX", (int)len, name) < 0)
+		die_no_memory();
+	return part;
+}
+
+static int fail_create(const char *name)
+{
+	return cmd_fail("cannot create \"%s\": %s", name, strerror(errno));
+}
+
+static bool is_empty_folder(const char *name)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(name);
+	bool empty = dir;
+
+	while (dir && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			empty = false;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+static int open_folder(struct export_output *output)
+{
+	struct stat st;
+
+	if (!stat(output->name, &st) && !is_empty_folder(output->name))
+		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
+				output->name, S_ISDIR(st.st_mode) ? "it is not empty" :
+				"a file has this name");
+	output->part = temporary_name(output->name);
+	/* like the recording, nobody else may read it: it tells addresses */
+	if (!mkdtemp(output->part)) {
+		fail_create(output->name);
+		free(output->part);
+		output->part = NULL;
+		return EXIT_REFUSED;
+	}
+	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return output->fd < 0 ? fail_create(output->name) : EXIT_DONE;
+}
+
+static int open_file(struct export_output *output)
+{
+	const char *name = output->name;
+	struct stat st;
+	int fd;
+
+	/* a device or a pipe is written as it is */
+	if (stat(name, &st) || S_ISREG(st.st_mode)) {
+		output->part = temporary_name(name);
+		name = output->part;
+		fd = mkostemp(output->part, O_CLOEXEC);
+	} else {
+		fd = open(name, O_RDWR | O_CLOEXEC);
+		/* such as a device that can only be written */
+		if (fd < 0)
+			fd = open(name, O_WRONLY | O_CLOEXEC);
+	}
+	if (fd < 0) {
+		fail_create(output->name);
+		free(output->part);
+		output->part = NULL;
+		return EXIT_REFUSED;
+	}
+	out_init(&output->out, fd);
+	return EXIT_DONE;
+}
+
+int export_output_open(struct export_output *output)
+{
+	output->fd = -1;
+	if (output->is_folder)
+		return open_folder(output);
+	if (strcmp(output->name, "-"))
+		return open_file(output);
+	out_init(&output->out, STDOUT_FILENO);
+	return EXIT_DONE;
+}
+
+static int close_file(struct export_output *output)
+{
+	struct out *out = &output->out;
+
+	out_flush(out);
+	if (out->fd != STDOUT_FILENO && close(out->fd) && !out->error)
+		out->error = errno;
+	out->fd = -1;
+	/* a pipe that is closed: its reader has seen enough */
+	if (!out->error || (out->error == EPIPE && !output->part))
+		return EXIT_DONE;
+	return cmd_fail("cannot write \"%s\": %s", output->name, strerror(out->error));
+}
+
+/* Write what is left, and give the output its name. */
+int export_output_finish(struct export_output *output)
+{
+	int code = output->is_folder ? EXIT_DONE : close_file(output);
+
+	if (code || !output->part)
+		return code;
+	if (rename(output->part, output->name))
+		return fail_create(output->name);
+	if (output->is_folder)
+		close(output->fd);
+	free(output->part);
+	output->part = NULL;
+	return EXIT_DONE;
+}
+
+static void remove_folder(struct export_output *output)
+{
+	DIR *dir = fdopendir(output->fd);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(output->part);
+}
+
+void export_output_abandon(struct export_output *output)
+{
+	if (output->is_folder && output->fd >= 0)
+		remove_folder(output);
+	else if (output->part)
+		unlink(output->part);
+	if (!output->is_folder && output->out.fd > STDERR_FILENO)
+		close(output->out.fd);
+	free(output->part);
+	output->part = NULL;
 }

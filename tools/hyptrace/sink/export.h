@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The formats of hyptrace export. A format is a struct export_format in a file of its own and a
- * line in the table of export.c; cmd_export.c gets the events and gives them to the format.
+ * The formats of hyptrace export. A format is a file with a struct export_format; cmd_export.c gets
+ * the events and gives them to the format.
  */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -17,8 +17,8 @@
 #define EXPORT_NR_IDS		(UINT16_MAX + 1)
 
 /*
- * An export: what all its parts have in common. Between begin() and end(), only end_part() changes
- * it.
+ * An export: what all its parts have in common. Between begin() and end(), only flush(),
+ * end_part(), and events() after export_wait() change it.
  */
 struct export {
 	const struct hyptrace_file_info		*info;
@@ -31,6 +31,7 @@ struct export {
 	const bool				*wanted;	/* ids; NULL for all */
 	unsigned int				nr_cpus;	/* all numbers of CPUs are below */
 	uint64_t				first;		/* no event is before; or 0 */
+	unsigned int				flags;		/* more of hyptrace_file_run() */
 	struct out				*out;		/* NULL: a folder */
 	int					folder_fd;
 	const char				*name;		/* of the output, for messages */
@@ -42,25 +43,33 @@ struct export {
  * uses it.
  */
 struct export_part {
-	struct export		*x;
-	unsigned int		cpu;		/* whose events they are, if parts are by CPU */
-	struct hyptrace_formats	*formats;
-	struct out		*out;		/* NULL if the output is a folder */
-	void			*state;		/* the format's own */
+	struct export				*x;
+	unsigned int				cpu;	/* whose events they are, if by_cpu */
+	struct hyptrace_formats			*formats;
+	struct out				*out;	/* NULL if the output is a folder */
+	const struct hyptrace_file_batch	*batch;	/* of the events; NULL in a stream */
+	void					*state;	/* the format's own */
 };
 
 /*
- * A format. begin() comes first; then begin_part(), events() any number of times, and end_part()
- * for each part; at last end(), also if begin() or a write has failed. Only events() of several
- * parts run at the same time. An exit code other than EXIT_DONE comes after a message (cmd_fail()).
+ * A format. begin() comes first; then begin_part(), events() and flush() any number of times, and
+ * end_part() for each part; at last end(), also if begin() or a write has failed. A part begins
+ * with its first events, so several threads call begin_part() and events() at the same time. Only
+ * one of them at a time calls flush() or end_part(), while others may be in begin_part() and
+ * events(). An exit code other than EXIT_DONE comes after a message (cmd_fail()).
  *
  * Errors of @out need no check and no message: cmd_export.c stops and reports them. die_no_memory()
  * may be called; the temporary output is then left behind.
+ *
+ *	static const struct export_format format EXPORT_FORMAT = { ... };
+ *
+ * The linker puts the formats of all files together.
  */
 struct export_format {
 	const char		*name;
 	const char *const	*endings;	/* of the names of its files; ends with NULL */
 	const char		*help;		/* a few words: "Chrome's JSON trace events" */
+	unsigned int		place;		/* in the help, from 1 on; no other one has it */
 	/*
 	 * EXPORT_TO_FILE, EXPORT_TO_FOLDER or both; a folder is meant if OUT ends with "/", is a
 	 * folder, or if the format writes only folders
@@ -68,6 +77,8 @@ struct export_format {
 	unsigned int		targets;
 	bool			is_binary;	/* not for a terminal */
 	bool			by_cpu;		/* a part has the events of a CPU */
+	/* of the host's events, which then are beside the others in a TAR; or NULL */
+	const struct export_format	*host;
 	int			(*begin)(struct export *x);
 	void			(*begin_part)(struct export_part *part);
 	/*
@@ -77,19 +88,45 @@ struct export_format {
 	void			(*events)(struct export_part *part,
 					  const struct hyptrace_stream_event *events,
 					  unsigned int nr);
-	/* writes what is not in @out; may be NULL */
-	void			(*flush)(struct export_part *part);
+	/*
+	 * Write what is not in @out. Return an errno once a file could not be made or written: then
+	 * no events follow, and end_part() or end() reports it. May be NULL.
+	 */
+	int			(*flush)(struct export_part *part);
 	void			(*end_part)(struct export_part *part);
 	int			(*end)(struct export *x);
 };
 
-/* export.c */
-extern const struct export_format *const export_formats[];
+/* Their alignment must leave no gaps between them. */
+#define EXPORT_FORMAT	__attribute__((used, section("export_formats"), aligned(sizeof(void *))))
 
+/* Where an export is written to */
+struct export_output {
+	const char	*name;		/* "-" is stdout */
+	bool		is_folder;
+	const char	*tar;		/* write a TAR of it and of this file, or NULL */
+	int		tar_fd;		/* descriptor of that file; -1 to open it by its name */
+	char		*part;		/* its temporary name until it is complete; or NULL */
+	struct out	out;		/* the buffer of a file */
+	/* descriptor of the folder, or of the file that a TAR for stdout is copied from; or -1 */
+	int		fd;
+};
+
+/* export.c */
+const struct export_format *export_next_format(const struct export_format *last);
 const struct export_format *export_find_format(const char *name);
 const struct export_format *export_guess_format(const char *out);
 int export_open(struct export *x, const char *name, struct out *out);
 int export_close(struct export *x, const char *name, struct out *out);
+int export_output_open(struct export_output *output);
+int export_output_finish(struct export_output *output);
+void export_output_abandon(struct export_output *output);
+
+/* export_tar.c */
+int export_tar_check(const char *name);
+int export_tar_begin(struct export_output *output);
+int export_tar_end(struct export_output *output);
+int export_open_unnamed(void);
 
 /* export_parts.c */
 /* Events that come in order, such as those of a stream */
@@ -107,9 +144,5 @@ int export_file(const struct export_format *format, struct export *x, struct hyp
 		void (*damage)(const struct hyptrace_error *err, void *arg), void *arg,
 		struct hyptrace_error *err);
 void export_wait(const struct export_part *part);
-
-/* The formats */
-extern const struct export_format export_perfetto, export_csv, export_jsonl, export_ctf;
-extern const struct export_format export_chrome, export_collapsed;
 
 #endif /* EXPORT_H */

@@ -66,8 +66,7 @@ struct chrome {
 	struct chrome_event	unknown;
 	struct out		*out;
 	unsigned int		cpu;
-	bool			is_named;	/* the thread of the CPU: it has had events */
-	bool			has_long;	/* so has that of its long calls */
+	bool			has_long;	/* the thread of its long calls has a name */
 	struct hyptrace_record	enter;		/* the CPU is at EL2 since then; or no data */
 	void			*copy;		/* data of @enter, in memory of @room bytes */
 	uint32_t		room;
@@ -450,9 +449,6 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 	struct chrome *chrome = part->state;
 	const struct hyptrace_stream_event *event;
 
-	if (!chrome->is_named)
-		name_cpu(chrome, "", chrome->cpu);
-	chrome->is_named = true;
 	for (event = events; event < events + nr; event++) {
 		const struct hyptrace_record *rec = &event->record;
 
@@ -474,6 +470,7 @@ static void begin_part(struct export_part *part)
 	chrome->model = part->x->model;
 	chrome->formats = part->formats;
 	chrome->events = xcalloc(chrome->model->nr + 1, sizeof(*chrome->events));
+	name_cpu(chrome, "", chrome->cpu);
 }
 
 static void free_row(struct chrome_row *row)
@@ -523,8 +520,9 @@ static int end(struct export *x)
 
 static const char *const endings[] = { ".json", NULL };
 
-const struct export_format export_chrome = {
+static const struct export_format format EXPORT_FORMAT = {
 	.name = "chrome",
+	.place = 3,
 	.endings = endings,
 	.help = "Chrome's JSON trace events",
 	.targets = EXPORT_TO_FILE,

@@ -243,8 +243,9 @@ static int end(struct export *x)
 
 static const char *const endings[] = { ".collapsed", ".folded", NULL };
 
-const struct export_format export_collapsed = {
+static const struct export_format format EXPORT_FORMAT = {
 	.name = "collapsed",
+	.place = 4,
 	.endings = endings,
 	.help = "stacks with times, for flame graphs",
 	.targets = EXPORT_TO_FILE,

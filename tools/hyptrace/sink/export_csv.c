@@ -137,11 +137,18 @@ static struct table *table_of(struct export *x, unsigned int number)
 }
 
 /* Append the rows to the file of their table; no other part may do so meanwhile. */
-static void write_rows(struct export *x, struct rows *rows)
+static int write_rows(struct export_part *part, struct rows *rows)
 {
-	if (rows->out.len)
-		out_write(&table_of(x, rows->number)->out, rows->out.buf, rows->out.len);
+	struct table *table;
+
+	if (!rows->out.len)
+		return 0;
+	table = table_of(part->x, rows->number);
+	out_write(&table->out, rows->out.buf, rows->out.len);
 	rows->out.len = 0;
+	if (!part->batch)
+		out_flush(&table->out);
+	return table->out.error;
 }
 
 /* Too many rows to keep: write them early. */
@@ -150,7 +157,7 @@ static void check_room(struct export_part *part, struct rows *rows)
 	if (__builtin_expect(rows->out.len <= ROWS_MAX, 1))
 		return;
 	export_wait(part);
-	write_rows(part->x, rows);
+	write_rows(part, rows);
 }
 
 static struct rows *rows_of(struct export_part *part, unsigned int number,
@@ -269,13 +276,15 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 	}
 }
 
-static void flush(struct export_part *part)
+static int flush(struct export_part *part)
 {
 	const struct csv_part *state = part->state;
 	struct rows *rows;
+	int error = 0;
 
-	for (rows = state->first; rows; rows = rows->next)
-		write_rows(part->x, rows);
+	for (rows = state->first; rows && !error; rows = rows->next)
+		error = write_rows(part, rows);
+	return error;
 }
 
 static void end_part(struct export_part *part)
@@ -335,8 +344,9 @@ static int end(struct export *x)
 
 static const char *const endings[] = { ".csv", NULL };
 
-const struct export_format export_csv = {
+static const struct export_format format EXPORT_FORMAT = {
 	.name = "csv",
+	.place = 6,
 	.endings = endings,
 	.help = "tables for DuckDB and pandas: one, or one per event",
 	.targets = EXPORT_TO_FILE | EXPORT_TO_FOLDER,

@@ -17,7 +17,6 @@
 struct work {
 	struct export_part			part;
 	const struct export_format		*format;
-	const struct hyptrace_file_batch	*batch;
 	bool					is_begun;
 	struct work				*next;
 	struct out				out;
@@ -36,7 +35,7 @@ void export_wait(const struct export_part *part)
 {
 	struct work *w = (struct work *)part;
 
-	if (w->batch && hyptrace_file_wait(w->batch))
+	if (part->batch && hyptrace_file_wait(part->batch))
 		w->out.error = ECANCELED;
 }
 
@@ -70,19 +69,22 @@ static void put(struct work *w, const struct hyptrace_stream_event *events, unsi
 	w->format->events(&w->part, events, nr);
 }
 
-static void flush(struct work *w)
+/* Return an errno once a write has failed. */
+static int flush(struct work *w)
 {
-	if (w->is_begun && w->format->flush)
-		w->format->flush(&w->part);
-	if (w->part.out)
-		out_flush(w->part.out);
+	const int error = w->is_begun && w->format->flush ? w->format->flush(&w->part) : 0;
+
+	if (!w->part.out)
+		return error;
+	out_flush(w->part.out);
+	return w->part.out->error;
 }
 
 static void end_work(struct work *w)
 {
 	struct out *out = w->part.x->out;
 
-	w->batch = NULL;
+	w->part.batch = NULL;
 	flush(w);
 	if (w->is_begun)
 		w->format->end_part(&w->part);
@@ -121,13 +123,11 @@ void export_put(struct export_stream *s, const struct hyptrace_stream_event *eve
 int export_flush(struct export_stream *s)
 {
 	struct work *w;
+	int error = 0;
 
-	for (w = s->works; w; w = w->next) {
-		flush(w);
-		if (w->part.out && w->part.out->error)
-			return w->part.out->error;
-	}
-	return 0;
+	for (w = s->works; w && !error; w = w->next)
+		error = flush(w);
+	return error;
 }
 
 /* End the parts. */
@@ -168,17 +168,14 @@ static int put_batch(void *state, const struct hyptrace_file_batch *batch)
 {
 	struct work *w = state;
 
-	w->batch = batch;
+	w->part.batch = batch;
 	put(w, batch->events, batch->nr);
 	return w->out.error || signals_stop;
 }
 
 static int flush_piece(void *state)
 {
-	struct work *w = state;
-
-	flush(w);
-	return w->out.error;
+	return flush(state);
 }
 
 static void report_damage(const struct hyptrace_error *err, void *arg)
@@ -200,7 +197,7 @@ int export_file(const struct export_format *format, struct export *x, struct hyp
 {
 	struct reading reading = { format, x, damage, arg };
 	const struct hyptrace_file_work work = {
-		.flags = format->by_cpu ? HYPTRACE_FILE_TURNS : 0,
+		.flags = x->flags | (format->by_cpu ? HYPTRACE_FILE_TURNS : 0),
 		.arg = &reading,
 		.begin = begin_work,
 		.batch = put_batch,

@@ -19,7 +19,7 @@
 #include "output/message.h"
 #include "output/out.h"
 #include "session/signals.h"
-#include "export_output.h"
+#include "export.h"
 
 #define TAR_BLOCK	512
 /* Blocks of zeros at the end */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lines of events and of losses as JSON, written by the steps of rows.
+ * The lines of events and of losses as JSON, written by the steps of rows; and JSON Lines as a
+ * format of export. See hyptrace-json(7).
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace_model.h"
 #include "output/die.h"
 #include "output/map.h"
-#include "output/out.h"
 #include "output/stamp.h"
 #include "output/text.h"
+#include "export.h"
 #include "json_rows.h"
 #include "row.h"
 
@@ -21,7 +21,6 @@
 #define JSON_LINE_MAX		(32 << 10)
 /* Bytes before the fields at most: the CPU and the time */
 #define HEAD_MAX		128
-#define NR_IDS			(UINT16_MAX + 1)
 
 /* How to print an event */
 struct json_event {
@@ -46,7 +45,7 @@ struct json_rows {
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
 	struct map		calls;	/* their arguments */
-	struct json_event	*events[NR_IDS];
+	struct json_event	*events[EXPORT_NR_IDS];
 };
 
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
@@ -69,7 +68,7 @@ void json_rows_free(struct json_rows *rows)
 	if (rows->has_memory)
 		out_free(&rows->memory);
 	row_calls_free(&rows->calls);
-	for (i = 0; i < NR_IDS; i++) {
+	for (i = 0; i < EXPORT_NR_IDS; i++) {
 		if (!rows->events[i])
 			continue;
 		row_free(&rows->events[i]->fields);
@@ -338,3 +337,49 @@ const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
 	*len = out->len;
 	return out->buf;
 }
+
+static int do_nothing(struct export *x)
+{
+	(void)x;
+	return EXIT_DONE;
+}
+
+static void begin_part(struct export_part *part)
+{
+	part->state = json_rows_new(part->formats, part->x->model, 0);
+}
+
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	const struct hyptrace_stream_event *event;
+
+	for (event = events; event < events + nr; event++) {
+		const struct hyptrace_record *rec = &event->record;
+
+		if (rec->lost)
+			json_rows_lost(part->state, event->cpu, rec->ts, rec->lost, part->out);
+		if (rec->data)
+			json_rows_print(part->state, event->cpu, rec, part->out);
+	}
+}
+
+static void end_part(struct export_part *part)
+{
+	json_rows_free(part->state);
+}
+
+static const char *const endings[] = { ".jsonl", ".ndjson", NULL };
+
+static const struct export_format format EXPORT_FORMAT = {
+	.name = "jsonl",
+	.place = 5,
+	.endings = endings,
+	.help = "JSON Lines, as report -j prints EL2's events",
+	.targets = EXPORT_TO_FILE,
+	.begin = do_nothing,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
+	.end = do_nothing,
+};

@@ -90,10 +90,6 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		  unsigned int nr);
 void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
 
-/* report_team.c: several threads for a file */
-struct session;
-int report_team_run(struct session *s, struct lines *lines, struct hyptrace_error *err);
-
 /* lines_json.c: for lines.c and the verbs with JSON of their own */
 unsigned int lines_record_id(const struct hyptrace_record *rec);
 void lines_field_json(struct printer *p, const struct hyptrace_field *field,

@@ -225,13 +225,6 @@ void row_skip_after(struct row *row, unsigned int nr)
 	row->steps[row->nr - 1].skip = nr;
 }
 
-/* Make the text that was added last a step of its own, for row_skip_after(). */
-void row_end_step(struct row *row)
-{
-	row->steps[row->nr].kind = ROW_NONE;
-	next_step(row, 0);
-}
-
 static inline char *put_text(const struct row_text *text, char *to)
 {
 	return hyptrace_digits_text(to, text->text, text->len);
@@ -305,7 +298,6 @@ static inline char *put_value(const struct row *row, const struct row_step *step
 		return to;
 	case ROW_BYTES:
 		return put_bytes(row, step, rec, to);
-	case ROW_NONE:
 	case ROW_END:
 		return to;
 	default:

@@ -41,7 +41,6 @@ enum row_kind {
 	ROW_BYTES,	/* a field that is not a number */
 	ROW_NAME,	/* the name of a value, if it has one, as its symbols say */
 	ROW_ASK_NAME,	/* the same, as hyptrace_formats_name() says */
-	ROW_NONE,	/* no value: the step is only the text */
 };
 
 /* A text; DIGITS_SLACK bytes after it are readable */
@@ -99,7 +98,6 @@ void row_add_name(struct row *row, const struct hyptrace_field *field);
 void row_add_hex(struct row *row, const struct hyptrace_field *field);
 bool row_has_names(const struct row *row, const struct hyptrace_field *field);
 void row_skip_after(struct row *row, unsigned int nr);
-void row_end_step(struct row *row);
 char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to);
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to);
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);

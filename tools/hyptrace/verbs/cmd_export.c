@@ -20,9 +20,8 @@
 #include "session/select.h"
 #include "session/session.h"
 #include "session/signals.h"
-#include "sink/export_output.h"
+#include "sink/export.h"
 #include "sink/host_events.h"
-#include "sink/perfetto/export_perfetto.h"
 
 #define OPT_WITH	0x200
 
@@ -53,13 +52,13 @@ struct job {
 
 static error_t unknown_format(const char *name)
 {
-	const struct export_format *const *format;
+	const struct export_format *format = NULL;
 	size_t len;
 	char *list;
 	FILE *f = text_open(&list, &len);
 
-	for (format = export_formats; *format; format++)
-		fprintf(f, "%s%s", format == export_formats ? "" : ", ", (*format)->name);
+	while ((format = export_next_format(format)))
+		fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
 	text_close(f);
 	cmd_note("unknown format \"%s\": use one of %s", name, list);
 	free(list);
@@ -77,11 +76,21 @@ static bool is_folder(const char *name)
 /* The format for a folder is the first one that writes only folders. */
 static const struct export_format *find_folder_format(void)
 {
-	const struct export_format *const *format = export_formats;
+	const struct export_format *format = NULL;
 
-	while (*format && (*format)->targets != EXPORT_TO_FOLDER)
-		format++;
-	return *format;
+	while ((format = export_next_format(format)) && format->targets != EXPORT_TO_FOLDER)
+		;
+	return format;
+}
+
+/* The format for a TAR is the first one that writes the host's events, too. */
+static const struct export_format *find_tar_format(void)
+{
+	const struct export_format *format = NULL;
+
+	while ((format = export_next_format(format)) && !format->host)
+		;
+	return format;
 }
 
 static bool is_tar(const char *name)
@@ -100,7 +109,7 @@ static error_t choose_format(struct job *job)
 
 	job->need_tar = !job->format && is_tar(output->name);
 	if (!job->format && (output->tar || job->need_tar))
-		job->format = &export_perfetto;
+		job->format = find_tar_format();
 	if (!job->format)
 		job->format = folder ? find_folder_format() : export_guess_format(output->name);
 	if (!job->format && !strcmp(output->name, "-"))
@@ -108,8 +117,8 @@ static error_t choose_format(struct job *job)
 	if (!job->format)
 		return cmd_usage("the name \"%s\" stands for no format: use --format",
 				 output->name);
-	if (output->tar && job->format != &export_perfetto)
-		return cmd_usage("--with is for the format \"%s\"", export_perfetto.name);
+	if (output->tar && !job->format->host)
+		return cmd_usage("--with is for the format \"%s\"", find_tar_format()->name);
 	if (!path && (output->tar || job->need_tar))
 		return cmd_usage("a TAR has a trace of the host: use \"hyptrace record --host\" first, and name the file");
 
@@ -156,7 +165,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* List the formats after the options. */
 static char *list_formats(int key, const char *text, void *input)
 {
-	const struct export_format *const *format;
+	const struct export_format *format = NULL;
 	const char *const *ending;
 	size_t len;
 	char *list;
@@ -167,11 +176,11 @@ static char *list_formats(int key, const char *text, void *input)
 		return (char *)text;
 	f = text_open(&list, &len);
 	fputs("Formats:\n", f);
-	for (format = export_formats; *format; format++) {
-		fprintf(f, "  %-10s %s", (*format)->name, (*format)->help);
-		for (ending = (*format)->endings; *ending; ending++)
-			fprintf(f, "%s%s", ending == (*format)->endings ? " (" : ", ", *ending);
-		fputs(*(*format)->endings ? ")\n" : "\n", f);
+	while ((format = export_next_format(format))) {
+		fprintf(f, "  %-10s %s", format->name, format->help);
+		for (ending = format->endings; *ending; ending++)
+			fprintf(f, "%s%s", ending == format->endings ? " (" : ", ", *ending);
+		fputs(")\n", f);
 	}
 	text_close(f);
 	return list;
@@ -404,10 +413,10 @@ static int export_host(struct job *job)
 	x.events = hyptrace_file_events(h->file, &x.nr_events);
 	x.formats = hyptrace_file_formats(h->file);
 	x.out = out;
-	code = export_perfetto_host.begin(&x);
+	code = job->format->host->begin(&x);
 	if (!code)
-		code = read_events(job, &export_perfetto_host, &x, h->file);
-	export_perfetto_host.end(&x);
+		code = read_events(job, job->format->host, &x, h->file);
+	job->format->host->end(&x);
 	if (!code && signals_stop)
 		code = cmd_fail("the export was interrupted");
 	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
@@ -435,7 +444,7 @@ static int prepare_host(struct job *job)
 		return job->output.tar ? export_tar_check(job->output.tar) : EXIT_DONE;
 	if (job->output.tar)
 		return cmd_fail("\"%s\" has events of the host: it needs no --with", s->path);
-	h->no_host = job->format != &export_perfetto;
+	h->no_host = !job->format->host;
 	if (h->no_host && !s->quiet)
 		cmd_note("\"%s\": the format \"%s\" leaves out the events of the host", s->path,
 			 job->format->name);

@@ -13,6 +13,7 @@
 #include "output/pager.h"
 #include "output/progress.h"
 #include "session/session.h"
+#include "sink/export.h"
 #include "sink/host_events.h"
 #include "sink/lines.h"
 
@@ -167,19 +168,64 @@ static int cmd_show(struct context *ctx, int argc, char **argv)
 	return end(&p, code);
 }
 
+/* The part with the formats of the file has the line printer that is begun, others their own. */
+static void begin_part(struct export_part *part)
+{
+	struct printing *p = part->x->state;
+	struct session *s = &p->session;
+	struct lines *lines = &p->lines;
+	struct hyptrace_error err;
+
+	if (part->formats != s->formats) {
+		lines = xcalloc(1, sizeof(*lines));
+		lines_set_like(lines, &p->lines);
+		if (lines_begin(lines, s->ctx, s->clock, part->formats, &err))
+			die_no_memory();
+		lines_begin_table(lines, p->lines.wanted, s->events, s->nr_events, false);
+	}
+	lines->out = part->out;
+	if (lines->host)
+		lines->host->out = part->out;
+	part->state = lines;
+}
+
+static void print_part(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	if (part->batch->has_times)
+		lines_resume(part->state, part->batch->first, part->batch->previous);
+	lines_events(part->state, events, nr);
+}
+
+static void end_part(struct export_part *part)
+{
+	struct printing *p = part->x->state;
+
+	if (part->state == &p->lines)
+		return;
+	lines_end(part->state);
+	free(part->state);
+}
+
 /* Print the events of the file. Return an exit code. */
 static int print_file(struct printing *p)
 {
+	static const struct export_format format = {
+		.begin_part = begin_part, .events = print_part, .end_part = end_part,
+	};
 	struct session *s = &p->session;
+	struct export x = { .out = &s->ctx->out, .state = p };
 	struct hyptrace_error err;
 	int ret;
 
+	/* the time of a line depends on that of another line */
+	if (p->lines.time == LINES_TIME_REL || p->lines.time == LINES_TIME_DELTA)
+		x.flags = HYPTRACE_FILE_TIMES;
 	progress_begin(s->file, !s->quiet && is_stdout_file());
-	out_flush(&s->ctx->out);
-	ret = report_team_run(s, &p->lines, &err);
+	ret = export_file(&format, &x, s->file, session_note_damage, s, &err);
 	progress_end();
 	session_count_file(s);
-	return ret ? session_fail(s, &err) : EXIT_DONE;
+	return ret < 0 ? session_fail(s, &err) : EXIT_DONE;
 }
 
 /* When the pager has ended, accept all events: the next write then ends the session. */

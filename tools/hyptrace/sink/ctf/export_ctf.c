@@ -6,6 +6,7 @@
  * Readers take the lost events of a packet as lost between the end of the packet before and its
  * own end. So a loss is a packet without events, which ends when the next event happened.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ struct ctf_stream {
 	struct hyptrace_formats	*formats;
 	unsigned int		cpu;
 	char			name[NAME_SIZE];
-	int			code;
+	int			code;		/* its file could not be created or written */
 	struct out		out;
 	char			*packet;	/* that is being made, in memory of @size bytes */
 	size_t			size;
@@ -227,11 +228,6 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 	struct ctf_stream *stream = part->state;
 	const struct hyptrace_stream_event *event;
 
-	/* a CPU without events has no stream */
-	if (!stream->name[0]) {
-		snprintf(stream->name, sizeof(stream->name), "cpu%u", stream->cpu);
-		stream->code = export_open(part->x, stream->name, &stream->out);
-	}
 	for (event = events; event < events + nr && !stream->code; event++) {
 		if (event->record.lost)
 			put_loss(stream, event->record.ts, event->record.lost);
@@ -249,6 +245,17 @@ static void begin_part(struct export_part *part)
 	stream->model = part->x->model;
 	stream->formats = part->formats;
 	stream->cpu = part->cpu;
+	snprintf(stream->name, sizeof(stream->name), "cpu%u", stream->cpu);
+	stream->code = export_open(part->x, stream->name, &stream->out);
+}
+
+static int flush(struct export_part *part)
+{
+	struct ctf_stream *stream = part->state;
+
+	if (!stream->code && !part->batch)
+		out_flush(&stream->out);
+	return stream->code ? EBADF : stream->out.error;
 }
 
 static void end_part(struct export_part *part)
@@ -256,7 +263,7 @@ static void end_part(struct export_part *part)
 	struct ctf_stream *stream = part->state;
 	struct ctf *ctf = part->x->state;
 
-	if (stream->name[0] && !stream->code) {
+	if (!stream->code) {
 		end_events(stream);
 		stream->code = export_close(part->x, stream->name, &stream->out);
 	}
@@ -285,8 +292,9 @@ static int end(struct export *x)
 
 static const char *const endings[] = { ".ctf", NULL };
 
-const struct export_format export_ctf = {
+static const struct export_format format EXPORT_FORMAT = {
 	.name = "ctf",
+	.place = 2,
 	.endings = endings,
 	.help = "CTF 1.8 for babeltrace2 and Trace Compass: a folder",
 	.targets = EXPORT_TO_FOLDER,
@@ -295,6 +303,7 @@ const struct export_format export_ctf = {
 	.begin = begin,
 	.begin_part = begin_part,
 	.events = put_events,
+	.flush = flush,
 	.end_part = end_part,
 	.end = end,
 };

@@ -17,7 +17,7 @@
 /* Bytes of a name in an event at most, its NUL included */
 #define CTF_NAME_MAX	65
 
-#define CTF_ARGS_MAX	(HYPTRACE_NR_ROLES - HYPTRACE_ROLE_ARG1)
+#define CTF_ARGS_MAX	(HYPTRACE_ROLE_ARG4 - HYPTRACE_ROLE_ARG1 + 1)
 
 /* What a packet begins with */
 struct ctf_packet {

@@ -296,13 +296,15 @@ static int end(struct export *x)
 
 static const char *const endings[] = { ".pftrace", ".perfetto-trace", NULL };
 
-const struct export_format export_perfetto = {
+static const struct export_format format EXPORT_FORMAT = {
 	.name = "perfetto",
+	.place = 1,
 	.endings = endings,
 	.help = "a timeline for ui.perfetto.dev",
 	.targets = EXPORT_TO_FILE,
 	.is_binary = true,
 	.by_cpu = true,
+	.host = &export_perfetto_host,
 	.begin = begin,
 	.begin_part = begin_part,
 	.events = put_events,
