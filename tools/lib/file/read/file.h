@@ -312,17 +312,6 @@ uint64_t hyptrace_file_source_unseen(struct file_source *src);
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
 		       unsigned int max, struct hyptrace_error *err);
 
-/* file_run.c, file_turns.c: several threads */
-
-/* What a batch is part of, for hyptrace_file_wait() */
-struct file_batch {
-	struct hyptrace_file_batch	batch;
-	int				(*wait)(struct file_batch *batch);
-};
-
-int hyptrace_file_take_turns(struct hyptrace_file *file, const struct hyptrace_file_work *work,
-			     unsigned int nr_threads, struct hyptrace_error *err);
-
 /* file_begin.c: open the sources */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);

@@ -8,12 +8,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "event/format_foreign.h"
 #include "file.h"
 
 #define THREADS_MAX	4
 #define BY_CPU_MAX	64
+/* CPUs that take turns at the same time: their order must not depend on the threads */
+#define TURNS_MAX	8
 /* A file with fewer bytes of sub-buffers is read before all threads run, */
 #define BYTES_MIN	(2 << 20)
 /* and so are fewer events. */
@@ -32,6 +35,7 @@ static_assert(PIECE_EVENTS * FILE_SHORT_EVENT + SUBBUF_MAX <= PIECE_BYTES, "also
 enum mode {
 	ALONE,		/* one thread, one piece */
 	BY_CPU,		/* a piece is a CPU, and pieces have no order */
+	IN_TURNS,	/* a piece is the next events of a worker's CPU */
 	/*
 	 * A piece is events that one thread at a time merges and copies. But those of the only CPU,
 	 * if they are all of a buffer, are used where they are: the thread gives its own buffer for
@@ -50,7 +54,7 @@ struct copies {
 };
 
 struct worker {
-	struct file_batch		batch;		/* first: see hyptrace_file_wait() */
+	struct hyptrace_file_batch	batch;		/* first: see hyptrace_file_wait() */
 	struct team			*team;
 	pthread_t			thread;
 	struct hyptrace_formats		*formats;	/* NULL: those of the file */
@@ -59,6 +63,7 @@ struct worker {
 	struct copies			*copies;	/* or what was read for it */
 	char				*buf;		/* to exchange; or NULL */
 	uint64_t			number;		/* of its piece, from 0 on */
+	bool				at_end;		/* @file has no more events */
 	bool				stopped;	/* its events are not wanted any more */
 };
 
@@ -66,7 +71,9 @@ struct team {
 	const struct hyptrace_file_work	*work;
 	struct hyptrace_file		*file;
 	enum mode			mode;
+	/* thread i of them has the workers i, i + nr_threads and so on */
 	unsigned int			nr_threads;
+	unsigned int			nr_workers;
 	struct worker			*workers[BY_CPU_MAX];
 	bool				one_cpu;	/* whose buffers are exchanged */
 
@@ -78,38 +85,24 @@ struct team {
 	uint64_t			first;
 	uint64_t			previous;
 
-	pthread_mutex_t			writing;	/* protects what follows */
-	pthread_cond_t			changed;	/* @turn has */
+	/* protects what follows and, IN_TURNS, @next and @at */
+	pthread_mutex_t			writing;
+	pthread_cond_t			changed;	/* @turn or @ret has */
 	uint64_t			turn;		/* the piece that can be flushed */
 	int				ret;		/* why reading has ended early, or 0 */
 	struct hyptrace_error		err;
 };
-
-static bool is_ordered(const struct team *team)
-{
-	return team->mode != BY_CPU;
-}
 
 /* Wait until the pieces before that of a worker are flushed. */
 static void wait_turn(struct worker *w)
 {
 	struct team *team = w->team;
 
-	if (!is_ordered(team))
-		return;
 	pthread_mutex_lock(&team->writing);
-	while (team->turn != w->number)
+	while (team->mode != BY_CPU && team->turn != w->number && !team->ret)
 		pthread_cond_wait(&team->changed, &team->writing);
 	w->stopped |= !!team->ret;
 	pthread_mutex_unlock(&team->writing);
-}
-
-static int wait_for(struct file_batch *batch)
-{
-	struct worker *w = (struct worker *)batch;
-
-	wait_turn(w);
-	return w->stopped ? -ECANCELED : 0;
 }
 
 /**
@@ -122,9 +115,10 @@ static int wait_for(struct file_batch *batch)
  */
 int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 {
-	struct file_batch *of = (struct file_batch *)batch;
+	struct worker *w = (struct worker *)batch;
 
-	return of->wait(of);
+	wait_turn(w);
+	return w->stopped ? -ECANCELED : 0;
 }
 
 /* End reading, with a negative errno and its reason, or with 1. */
@@ -137,18 +131,17 @@ static void stop(struct worker *w, int ret, const struct hyptrace_error *err)
 		team->err = *err;
 	if (!team->ret)
 		team->ret = ret;
+	pthread_cond_broadcast(&team->changed);
 	pthread_mutex_unlock(&team->writing);
-	pthread_mutex_lock(&team->reading);
-	team->over = true;
-	pthread_mutex_unlock(&team->reading);
 	w->stopped = true;
 }
 
 static void flush(struct worker *w)
 {
+	const struct hyptrace_file_work *work = w->team->work;
+
 	wait_turn(w);
-	if (!w->stopped && is_ordered(w->team) && w->team->work->flush &&
-	    w->team->work->flush(w->state))
+	if (!w->stopped && w->team->mode != BY_CPU && work->flush && work->flush(w->state))
 		stop(w, 1, NULL);
 }
 
@@ -172,9 +165,9 @@ static void fail(struct worker *w, int ret, const struct hyptrace_error *err)
 
 static void use(struct worker *w, const struct hyptrace_stream_event *events, unsigned int nr)
 {
-	w->batch.batch.events = events;
-	w->batch.batch.nr = nr;
-	if (!w->team->work->batch(w->state, &w->batch.batch))
+	w->batch.events = events;
+	w->batch.nr = nr;
+	if (!w->team->work->batch(w->state, &w->batch))
 		return;
 	flush(w);
 	if (!w->stopped)
@@ -184,23 +177,26 @@ static void use(struct worker *w, const struct hyptrace_stream_event *events, un
 /* Read a piece to its end. */
 static void read_piece(struct worker *w)
 {
+	const enum mode mode = w->team->mode;
 	const struct hyptrace_stream_event *events;
-	struct hyptrace_file_batch *batch = &w->batch.batch;
 	struct hyptrace_error err;
+	unsigned int nr = 0;
 	int ret;
 
 	do {
 		ret = hyptrace_file_batch(w->file, &events, &err);
 		if (ret > 0) {
 			use(w, events, ret);
-			if (!batch->has_times)
-				batch->first = events[0].record.ts;
-			batch->previous = events[ret - 1].record.ts;
-			batch->has_times = w->team->mode == ALONE;
+			if (!w->batch.has_times)
+				w->batch.first = events[0].record.ts;
+			w->batch.previous = events[ret - 1].record.ts;
+			w->batch.has_times = mode == ALONE;
+			nr += ret;
 		} else if (ret != -ENODATA) {
 			fail(w, ret, &err);
 		}
-	} while (!w->stopped && (ret > 0 || ret == -EBADMSG));
+	} while (!w->stopped && ret != -ENODATA && (mode != IN_TURNS || nr < PIECE_EVENTS));
+	w->at_end = ret == -ENODATA;
 	flush(w);
 }
 
@@ -220,12 +216,12 @@ static int add_events(struct worker *w)
 {
 	struct hyptrace_file *file = w->team->file;
 	struct copies *c = w->copies;
-	const unsigned int room = PIECE_EVENTS - w->batch.batch.nr;
-	struct hyptrace_stream_event *event = c->events + w->batch.batch.nr;
+	const unsigned int room = PIECE_EVENTS - w->batch.nr;
+	struct hyptrace_stream_event *event = c->events + w->batch.nr;
 	int nr = hyptrace_file_fill(file, event, w->buf || room < ADD_EVENTS ? room : ADD_EVENTS,
 				    &c->err), i;
 
-	w->batch.batch.nr += nr > 0 ? nr : 0;
+	w->batch.nr += nr > 0 ? nr : 0;
 	if (w->buf && nr > 0 && file->emptied) {
 		char *used = file->sources[0].buf;
 
@@ -250,7 +246,7 @@ static void take_events(struct worker *w)
 {
 	struct team *team = w->team;
 	struct copies *c = w->copies;
-	struct hyptrace_file_batch *batch = &w->batch.batch;
+	struct hyptrace_file_batch *batch = &w->batch;
 
 	batch->has_times = team->has_times;
 	batch->first = team->first;
@@ -273,8 +269,8 @@ static void use_events(struct worker *w)
 {
 	struct copies *c = w->copies;
 
-	if (w->batch.batch.nr)
-		use(w, c->events, w->batch.batch.nr);
+	if (w->batch.nr)
+		use(w, c->events, w->batch.nr);
 	flush(w);
 	if (c->ret < 0 && c->ret != -ENODATA)
 		fail(w, c->ret, &c->err);
@@ -289,43 +285,51 @@ static bool take_cpu(struct worker *w)
 
 	while (team->at < nr && !hyptrace_file_is_chosen(team->file, cpus[team->at]->id))
 		team->at++;
-	w->number = team->at++;
-	team->over = w->number >= nr;
-	return !team->over;
-}
-
-static void read_cpu(struct worker *w)
-{
-	w->file->chosen = &w->team->file->meta.cpus[w->number]->id;
+	if (team->at == nr)
+		return false;
+	w->file->chosen = &cpus[team->at++]->id;
 	w->file->nr_chosen = 1;
-	w->batch.batch.has_times = false;
+	w->batch.has_times = false;
 	hyptrace_file_rewind(w->file);
-	read_piece(w);
+	return true;
 }
 
-/* Count what a worker has read, and pass the turn on. */
-static void end_piece(struct worker *w)
+static bool begin_state(struct worker *w)
+{
+	const struct hyptrace_file_work *work = w->team->work;
+
+	w->state = work->arg;
+	if (work->begin)
+		w->state = work->begin(w->formats ? w->formats : w->team->file->formats, work->arg);
+	return w->state || !work->begin;
+}
+
+/* IN_TURNS: take the next piece, of the next CPU if that so far has no more events. */
+static void take_turn(struct worker *w)
 {
 	struct team *team = w->team;
 
-	wait_turn(w);
-	pthread_mutex_lock(&team->writing);
-	if (w->file != team->file)
-		hyptrace_file_part_count(team->file, w->file);
-	team->turn++;
-	pthread_cond_broadcast(&team->changed);
-	pthread_mutex_unlock(&team->writing);
+	if (w->at_end && !take_cpu(w)) {
+		w->stopped = true;
+		return;
+	}
+	if (w->at_end && !begin_state(w)) {
+		w->stopped = true;
+		team->ret = hyptrace_error_memory(&team->err);
+	}
+	w->at_end = false;
+	w->number = team->next++;
 }
 
-/* Take and use the next piece. Return false if there is none. */
-static bool do_piece(struct worker *w)
+/* Take the next piece. Return false if there is none. */
+static bool take_piece(struct worker *w)
 {
 	struct team *team = w->team;
 	bool over;
 
 	pthread_mutex_lock(&team->reading);
-	over = team->over;
-	if (!over)
+	over = team->over || w->stopped;
+	if (!over && team->mode != IN_TURNS)
 		w->number = team->next++;
 	if (!over && team->mode == IN_BATCHES)
 		take_events(w);
@@ -334,22 +338,51 @@ static bool do_piece(struct worker *w)
 	else if (!over && team->mode == ALONE)
 		team->over = true;
 	pthread_mutex_unlock(&team->reading);
-	if (over)
-		return false;
-	if (team->mode == IN_BATCHES)
-		use_events(w);
-	else if (team->mode == BY_CPU)
-		read_cpu(w);
-	else
-		read_piece(w);
-	end_piece(w);
-	return true;
+	return !over;
 }
 
+/* Count what a worker has read, and pass the turn on. */
+static void end_piece(struct worker *w)
+{
+	struct team *team = w->team;
+
+	if (team->mode == IN_TURNS && w->at_end && !w->stopped) {
+		team->work->end(w->state);
+		w->state = NULL;
+	}
+	pthread_mutex_lock(&team->writing);
+	if (w->file != team->file && (w->at_end || w->stopped))
+		hyptrace_file_part_count(team->file, w->file);
+	if (team->mode == IN_TURNS && !w->stopped)
+		take_turn(w);
+	team->turn++;
+	pthread_cond_broadcast(&team->changed);
+	pthread_mutex_unlock(&team->writing);
+}
+
+/* Use the pieces of the workers of a thread, of which @arg is the first. */
 static void *do_pieces(void *arg)
 {
-	while (do_piece(arg))
-		;
+	struct worker *w = arg;
+	struct team *team = w->team;
+	const unsigned int first = w->number;
+	unsigned int i;
+	bool more;
+
+	do {
+		more = false;
+		for (i = first; i < team->nr_workers; i += team->nr_threads) {
+			w = team->workers[i];
+			if (!take_piece(w))
+				continue;
+			if (team->mode == IN_BATCHES)
+				use_events(w);
+			else
+				read_piece(w);
+			end_piece(w);
+			more = true;
+		}
+	} while (more);
 	return NULL;
 }
 
@@ -370,19 +403,16 @@ static void worker_free(struct worker *w)
 static bool prepare(struct worker *w, bool is_first)
 {
 	const struct team *team = w->team;
-	struct hyptrace_formats *formats = team->file->formats;
 
-	if (!is_first && team->mode != BY_CPU) {
+	/* what libtraceevent has parsed cannot be copied: then there is one thread */
+	if (!is_first && team->mode != BY_CPU && !team->file->tep) {
 		w->formats = hyptrace_file_make_formats(team->file, NULL);
-		formats = w->formats;
-		if (!formats)
+		if (!w->formats)
 			return false;
 	}
-	w->state = team->work->begin ? team->work->begin(formats, team->work->arg) :
-		   team->work->arg;
-	if (team->work->begin && !w->state)
+	/* each CPU has a state */
+	if (team->mode != IN_TURNS && !begin_state(w))
 		return false;
-	w->file = team->file;
 	if (team->mode == IN_BATCHES)
 		w->copies = malloc(sizeof(*w->copies));
 	else if (team->mode != ALONE)
@@ -392,16 +422,21 @@ static bool prepare(struct worker *w, bool is_first)
 	return w->file && (team->mode != IN_BATCHES || w->copies) && (!team->one_cpu || w->buf);
 }
 
-static struct worker *worker_new(struct team *team, bool is_first)
+static struct worker *worker_new(struct team *team, unsigned int number)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
 	w->team = team;
-	w->batch.wait = wait_for;
-	if (prepare(w, is_first))
+	w->file = team->file;
+	w->number = number;
+	if (prepare(w, !number)) {
+		w->at_end = true;
+		if (team->mode == IN_TURNS)
+			take_turn(w);
 		return w;
+	}
 	worker_free(w);
 	return NULL;
 }
@@ -415,17 +450,6 @@ static unsigned int count_threads(unsigned int max)
 		return 1;
 	nr = CPU_COUNT(&set);
 	return nr < max ? nr : max;
-}
-
-static void choose_by_cpu(struct team *team)
-{
-	const unsigned int nr = team->file->chosen ? team->file->nr_chosen :
-						     team->file->meta.nr_cpus;
-
-	if (nr < 2)
-		return;
-	team->mode = BY_CPU;
-	team->nr_threads = count_threads(nr < BY_CPU_MAX ? nr : BY_CPU_MAX);
 }
 
 /* Is a file read faster by several threads? */
@@ -446,14 +470,29 @@ static int choose(struct team *team, struct hyptrace_error *err)
 {
 	const unsigned int flags = team->work->flags;
 	struct hyptrace_file *file = team->file;
+	const unsigned int nr_cpus = file->chosen ? file->nr_chosen : file->meta.nr_cpus;
 	int ret;
 
 	team->nr_threads = 1;
+	team->nr_workers = 1;
+	if (flags & HYPTRACE_FILE_TURNS) {
+		team->mode = IN_TURNS;
+		if (nr_cpus > 1)
+			team->nr_workers = nr_cpus < TURNS_MAX ? nr_cpus : TURNS_MAX;
+		/* more threads than CPUs: one that waits for its turn does not hold up others */
+		if (threads_help(file))
+			team->nr_threads = team->nr_workers;
+		return 0;
+	}
 	/* libtraceevent prints the host's events: its state is for one thread */
 	if (file->sides & HYPTRACE_SIDE_HOST)
 		return 0;
 	if (flags & HYPTRACE_FILE_BY_CPU && !file->last) {
-		choose_by_cpu(team);
+		if (nr_cpus < 2)
+			return 0;
+		team->mode = BY_CPU;
+		team->nr_threads = count_threads(nr_cpus < BY_CPU_MAX ? nr_cpus : BY_CPU_MAX);
+		team->nr_workers = team->nr_threads;
 		return 0;
 	}
 	if (flags & HYPTRACE_FILE_ALONE || !threads_help(file) ||
@@ -461,33 +500,42 @@ static int choose(struct team *team, struct hyptrace_error *err)
 		return 0;
 	team->mode = IN_BATCHES;
 	team->nr_threads = count_threads(THREADS_MAX);
+	team->nr_workers = team->nr_threads;
 	ret = hyptrace_file_begin(file, err);
 	team->one_cpu = !ret && file->nr_sources == 1 && !file->sources[0].copy;
 	return ret;
 }
 
+/* Make the workers. The order of turns needs all of them; else fewer take longer. */
+static int make_workers(struct team *team, struct hyptrace_error *err)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < team->nr_workers; nr++) {
+		team->workers[nr] = worker_new(team, nr);
+		if (team->workers[nr])
+			continue;
+		team->nr_workers = nr;
+		return nr && team->mode != IN_TURNS ? 0 : hyptrace_error_memory(err);
+	}
+	return 0;
+}
+
 /* Start the other threads; fewer of them take longer. Then read, too. */
 static void read_all(struct team *team)
 {
-	unsigned int nr = 1, i;
+	unsigned int nr = 1;
 
-	for (; nr < team->nr_threads; nr++) {
-		team->workers[nr] = worker_new(team, false);
-		if (!team->workers[nr])
-			break;
-	}
-	for (i = 1; i < nr; i++) {
-		if (!pthread_create(&team->workers[i]->thread, NULL, do_pieces, team->workers[i]))
-			continue;
-		while (nr > i)
-			worker_free(team->workers[--nr]);
-	}
+	/* they wait until nr_threads is known */
+	pthread_mutex_lock(&team->reading);
+	while (nr < team->nr_threads && nr < team->nr_workers &&
+	       !pthread_create(&team->workers[nr]->thread, NULL, do_pieces, team->workers[nr]))
+		nr++;
+	team->nr_threads = nr;
+	pthread_mutex_unlock(&team->reading);
 	do_pieces(team->workers[0]);
-	for (i = 1; i < nr; i++) {
-		pthread_join(team->workers[i]->thread, NULL);
-		worker_free(team->workers[i]);
-	}
-	worker_free(team->workers[0]);
+	while (nr > 1)
+		pthread_join(team->workers[--nr]->thread, NULL);
 }
 
 /**
@@ -508,24 +556,23 @@ int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_wor
 		.reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER,
 	};
+	unsigned int i;
 	int ret;
 
 	memcpy(&work, wanted, size < sizeof(work) ? size : sizeof(work));
 	hyptrace_file_rewind(file);
-	if (work.flags & HYPTRACE_FILE_TURNS)
-		return hyptrace_file_take_turns(file, &work, threads_help(file) ?
-						count_threads(THREADS_MAX) : 1, err);
 	ret = choose(&team, err);
 	if (ret)
 		return ret;
-	team.workers[0] = worker_new(&team, true);
-	if (!team.workers[0])
-		return hyptrace_error_memory(err);
 	/* a thread that reads itself counts for the file */
 	if (team.mode != IN_BATCHES)
 		memset(&file->counts, 0, sizeof(file->counts));
-	read_all(&team);
+	ret = make_workers(&team, err);
+	if (!ret)
+		read_all(&team);
+	for (i = 0; i < team.nr_workers; i++)
+		worker_free(team.workers[i]);
 	if (team.ret < 0 && err)
 		*err = team.err;
-	return team.ret;
+	return ret ? ret : team.ret;
 }
