@@ -40,8 +40,6 @@ PARTS = {
     "hyptrace_file.h": ("hyptrace_file", "read trace files"),
     "file_meta.c": ("hyptrace_file", None),
     "file_read.c": ("hyptrace_file", None),
-    "file_walk.c": ("hyptrace_file", None),
-    "file_other.c": ("hyptrace_file", None),
     "file_run.c": ("hyptrace_file", None),
     "file_write.c": ("hyptrace_file_writer", "write trace files"),
     "hyptrace_model.h": ("hyptrace_model", "what the events of EL2 mean"),

@@ -130,7 +130,7 @@ void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file
 
 void hyptrace_file_progress(const struct hyptrace_file *file, uint64_t *bytes, uint64_t *all);
 
-/* file_walk.c: how a file is made */
+/* How a file is made */
 
 /**
  * struct hyptrace_file_piece - a part of a file
@@ -173,7 +173,7 @@ const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptr
 int hyptrace_file_walk(struct hyptrace_file *file, hyptrace_file_subbuf_fn fn, void *arg,
 		       struct hyptrace_error *err);
 
-/* file_other.c: files of other programs */
+/* Files of other programs */
 bool hyptrace_file_is_perfetto(int fd);
 
 /* file_run.c: read a file with several threads */

@@ -3,6 +3,8 @@
  * Threads that read a file: together they deliver what one reader delivers, whatever is lost or
  * damaged. And several events at once: they are those that are delivered one by one.
  */
+#include <sched.h>
+
 #include "file_case.h"
 #include "lib/file/read/file.h"
 
@@ -240,6 +242,81 @@ static void threads(void **state)
 	}
 }
 
+/* The last events, so many that several threads read them, are the end of all. */
+static void last_events(void **state)
+{
+	static const unsigned int lasts[] = { 200000, 230001, 279999, 280000, 290000 };
+	struct flushed to;
+	const struct hyptrace_file_work work = {
+		.begin = begin_use, .batch = use, .flush = flush, .damage = damage, .end = free,
+		.arg = &to,
+	};
+	unsigned int kind, nr, last, i;
+
+	(void)state;
+	for (kind = 0; kind < 2 * (IMAGE_ZSTD + 1); kind++) {
+		struct hyptrace_file *file;
+		struct image image;
+
+		image_init(&image, kind / 2, false, 4096, kind % 2 ? IMAGE_CPUS : 1);
+		fill(&image, 280000, 5000);
+		file = open_image(&image);
+		nr = read_all(file, whole, 0, true);
+		assert_int_equal(nr, 280000);
+		for (i = 0; i < sizeof(lasts) / sizeof(lasts[0]); i++) {
+			to.nr = 0;
+			hyptrace_file_set_last(file, lasts[i]);
+			assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+			last = lasts[i] < nr ? lasts[i] : nr;
+			assert_int_equal(to.nr, last);
+			assert_memory_equal(parts, whole + nr - last, last * sizeof(*parts));
+		}
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
+/* CPUs that take turns have the same order, whether one thread reads or several of them. */
+static void turns(void **state)
+{
+	struct flushed to;
+	const struct hyptrace_file_work work = {
+		.begin = begin_use, .batch = use, .flush = flush, .damage = damage, .end = free,
+		.arg = &to, .flags = HYPTRACE_FILE_TURNS,
+	};
+	cpu_set_t all, one;
+	unsigned int round, nr;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	for (round = 0; round < 20; round++) {
+		struct hyptrace_file_counts counts[2];
+		struct hyptrace_file *file;
+		struct image image;
+
+		seed = round;
+		make_many(&image, round % 2, 1 + round / 2 % IMAGE_CPUS, 2500);
+		file = open_image(&image);
+		to.nr = 0;
+		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+		hyptrace_file_counts(file, &counts[0], sizeof(counts[0]));
+		nr = to.nr;
+		memcpy(whole, parts, nr * sizeof(*whole));
+		to.nr = 0;
+		assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+		assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+		assert_int_equal(to.nr, nr);
+		assert_memory_equal(parts, whole, nr * sizeof(*parts));
+		hyptrace_file_counts(file, &counts[1], sizeof(counts[1]));
+		assert_memory_equal(&counts[0], &counts[1], sizeof(counts[0]));
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
 static int end_at_once(void *state, const struct hyptrace_file_batch *batch)
 {
 	(void)batch;
@@ -323,6 +400,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads),
+		cmocka_unit_test(last_events),
+		cmocka_unit_test(turns),
 		cmocka_unit_test(ended),
 		cmocka_unit_test(by_cpu),
 		cmocka_unit_test(runs),

@@ -96,8 +96,6 @@ struct file_data {
 	uint64_t		length;
 	struct file_chunk	*chunks;	/* where some of the compressed chunks are */
 	unsigned int		nr_chunks;
-	uint64_t		passed;	/* chunks whose headers were read so far */
-	unsigned int		stride;	/* so many chunks are from one of chunks to the next */
 	struct file_chunk	at;	/* the chunk to read next; all 0 before the first */
 	uint64_t		here;	/* where the chunk is that was read last */
 };
@@ -255,9 +253,6 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 /* file_head.c: the headers of version 6, and the description */
 int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err);
 
-/* file_other.c: what is no trace file */
-int hyptrace_file_refuse(const struct hyptrace_file *f, struct hyptrace_error *err);
-
 extern const char *const hyptrace_section_names[NR_FILE_SECTIONS];
 
 /* file_options.c: options, the sections of version 7, and what both versions have */
@@ -278,19 +273,11 @@ void hyptrace_section_close(struct file_cursor *c);
 /* file_formats.c: the formats of a file that has no description */
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err);
 
-/* file_place.c: where the sub-buffers are */
+/* file_data.c: the bytes of sub-buffers */
 int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
 			    size_t size, uint64_t at);
-int hyptrace_data_cut(const struct file_data *data, struct hyptrace_error *err);
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err);
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err);
-
-/* file_swap.c: sub-buffers of other machines */
-int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err);
-uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
-void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char *to);
-
-/* file_data.c: the bytes of sub-buffers */
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own);
 size_t hyptrace_data_chunk_max(const struct hyptrace_file *f);
 int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
@@ -298,7 +285,12 @@ int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, ui
 int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 			   char *to, size_t room, struct hyptrace_error *err);
 
-/* file_source.c: the events of a CPU */
+/* file_swap.c: sub-buffers of other machines */
+int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err);
+uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
+void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char *to);
+
+/* file_source.c: the sub-buffers of a CPU, and their events */
 int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_source_close(struct file_source *src);
@@ -319,8 +311,6 @@ struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
 					     struct hyptrace_error *err);
 void hyptrace_file_part_free(struct hyptrace_file *part);
 void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
-int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
-		       struct hyptrace_error *err);
 void hyptrace_file_end(struct hyptrace_file *f);
 
 #endif /* HYPTRACE_FILE_INTERNAL_H */

@@ -207,64 +207,6 @@ static int seek(struct hyptrace_file *f, struct hyptrace_error *err)
 	return ret;
 }
 
-/*
- * Read the events from a sub-buffer on: only the first one, or all up to the last one. Some
- * sub-buffers may have no event, or be damaged. Return 1 if there is one, 0, or a negative errno.
- */
-static int read_edge(struct file_source *src, uint64_t subbuf, bool last, uint64_t *ts,
-		     struct hyptrace_error *err)
-{
-	int found = 0, ret;
-
-	hyptrace_file_source_seek(src, subbuf * src->file->meta.info.subbuf_size);
-	do {
-		ret = hyptrace_file_source_next(src, err);
-		if (ret > 0) {
-			*ts = src->event.record.ts;
-			found = 1;
-		}
-	} while (ret > 0 ? last : ret && !src->over);
-	return ret < 0 && ret != -EBADMSG ? ret : found;
-}
-
-/*
- * Find the time of the last event of a CPU: look at twice as many sub-buffers until they have one.
- * Return 1, 0, or a negative errno.
- */
-static int find_last(struct file_source *src, uint64_t *ts, struct hyptrace_error *err)
-{
-	uint64_t nr, back;
-	int ret = count_subbufs(src, &nr, err);
-
-	for (back = 1; !ret && back / 2 < nr; back *= 2)
-		ret = read_edge(src, back < nr ? nr - back : 0, true, ts, err);
-	return ret;
-}
-
-/*
- * Find the time of the first or the last event of the chosen CPUs. Return 0; -ENODATA if there is
- * no event; or another negative errno.
- */
-int hyptrace_file_edge(struct hyptrace_file *f, bool last, uint64_t *ts,
-		       struct hyptrace_error *err)
-{
-	bool found = false;
-	unsigned int i;
-	uint64_t of_cpu = 0;
-	int ret;
-
-	for (i = 0; i < f->nr_sources; i++) {
-		ret = last ? find_last(&f->sources[i], &of_cpu, err) :
-			     read_edge(&f->sources[i], 0, false, &of_cpu, err);
-		if (ret < 0)
-			return ret;
-		if (ret && (!found || (last ? of_cpu > *ts : of_cpu < *ts)))
-			*ts = of_cpu;
-		found |= ret;
-	}
-	return found ? 0 : hyptrace_error_set(err, ENODATA, "it has no events");
-}
-
 /* Are the events of a CPU read? */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bytes of a CPU's sub-buffers, compressed or not. For file_source.c.
+ * The bytes of a CPU's sub-buffers: where they are, in the file or in the files that a recording
+ * leaves if it is killed, and compressed or not. hyptrace.dat(5) says how a recording ends.
  *
  * The compressed sub-buffers of a CPU, of version 7, are a u32 with the number of chunks, which is
  * 0 before a recording has ended, and the chunks: a u32 with the compressed bytes, a u32 with the
@@ -8,9 +9,13 @@
  * find one, the headers of those before it are read; where some of them are is remembered.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "file.h"
@@ -21,6 +26,155 @@
 /* Chunks of all CPUs whose places are remembered at most, and of a CPU at least */
 #define CHUNKS_MAX	(256U << 10)
 #define CHUNKS_MIN	16
+
+int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), errnum = errno;
+
+	*size = 0;
+	if (fd < 0 && errnum == ENOENT && !strcmp(path, "-"))
+		return hyptrace_error_set(err, EINVAL, "a pipe cannot be read, as files are read from their end, too: write it to a file first");
+	if (fd < 0)
+		return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		*size = st.st_size;
+		return fd;
+	}
+	close(fd);
+	return hyptrace_error_set(err, EINVAL, "it is not a regular file");
+}
+
+/* The sub-buffers of a CPU are in the file itself, but perhaps not all of them. */
+static void place_here(struct hyptrace_file *f, struct file_data *data, uint64_t offset,
+		       uint64_t size)
+{
+	uint64_t there = offset < f->size ? f->size - offset : 0;
+
+	data->fd = f->fd;
+	data->offset = offset;
+	data->size = size < there ? size : there;
+	data->missing = size - data->size;
+}
+
+/* The end of a recording was interrupted: how many bytes has this part given up? */
+static uint64_t bytes_moved(int fd, uint64_t size)
+{
+	off_t data = lseek(fd, 0, SEEK_DATA);
+
+	if (data >= 0)
+		return data;
+	return errno == ENXIO ? size : 0;
+}
+
+/* The sub-buffers of a CPU are in a file of their own, if it is there. */
+static int place_part(struct hyptrace_file *f, struct file_data *data, unsigned int cpu,
+		      const struct file_place *place, struct hyptrace_error *err)
+{
+	const char *kind = f->is_host ? HYPTRACE_FILE_HOST : "cpu";
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s.%s%u", f->path, kind, cpu) < 0)
+		return hyptrace_error_memory(err);
+	fd = hyptrace_file_open_fd(path, &data->size, err);
+	free(path);
+	if (fd == -ENOENT) {
+		/* it has no events, or they were moved */
+		place_here(f, data, place->offset, place->size);
+		return 0;
+	}
+	if (fd < 0)
+		return fd;
+	data->fd = fd;
+	data->own_fd = true;
+	if (place->size) {
+		data->moved = bytes_moved(fd, data->size);
+		data->to = place->offset;
+		/* a power cut may have taken what was not on the disk */
+		data->missing = place->size > data->size ? place->size - data->size : 0;
+	}
+	return 0;
+}
+
+/* The first CPU of a recording that has not ended is in the file itself, up to its end. */
+static void place_first(struct hyptrace_file *f, struct file_data *data, uint64_t from)
+{
+	if (from < f->header_end)
+		from = f->header_end + f->meta.info.subbuf_size - 1;
+	from -= from % f->meta.info.subbuf_size;
+	place_here(f, data, from, f->size > from ? f->size - from : 0);
+}
+
+int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
+{
+	const struct file_place none = {};
+	unsigned int i, at = 0;
+	int ret = 0;
+
+	f->data = calloc(f->meta.nr_cpus ? f->meta.nr_cpus : 1, sizeof(*f->data));
+	if (!f->data)
+		return hyptrace_error_memory(err);
+	for (i = 0; i < f->meta.nr_cpus && !ret; i++) {
+		struct hyptrace_file_cpu *cpu = f->meta.cpus[i];
+		struct file_data *data = &f->data[i];
+		const bool is_first = !i && !f->is_host;
+		const struct file_place *place;
+
+		/* both lists are in the order of the CPUs */
+		while (at < f->nr_places && f->places[at].cpu < cpu->id)
+			at++;
+		place = at < f->nr_places && f->places[at].cpu == cpu->id ? &f->places[at] : &none;
+		data->fd = f->fd;
+		data->compressed = f->compressed;
+		/* the end may have been interrupted: what is there of the sizes is not all */
+		if (!f->meta.complete && !f->meta.placed)
+			cpu->has_counts = false;
+		if (f->meta.complete || (is_first && f->meta.placed))
+			place_here(f, data, place->offset, place->size);
+		else if (is_first)
+			place_first(f, data, place->offset);
+		else
+			ret = place_part(f, data, cpu->id, f->meta.placed ? place : &none, err);
+		cpu->offset = data->offset;
+		cpu->size = data->size;
+		cpu->missing = data->missing;
+		cpu->own_file = data->own_fd;
+	}
+	return ret;
+}
+
+/* Return the bytes that were read, less than @size at the end; or a negative errno. */
+int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
+			    size_t size, uint64_t at)
+{
+	uint64_t left = at < data->size ? data->size - at : 0, part = 0;
+	int64_t n = 0, rest;
+
+	if (size > left)
+		size = left;
+	if (at < data->moved) {
+		part = data->moved - at < size ? data->moved - at : size;
+		n = hyptrace_file_pread(f->fd, to, part, data->to + at);
+		if (n < 0)
+			return n;
+	}
+	if (n == (int64_t)part && part < size) {
+		rest = hyptrace_file_pread(data->fd, (char *)to + part, size - part,
+					   data->offset + at + part);
+		if (rest < 0)
+			return rest;
+		n += rest;
+	}
+	*f->bytes_read += n;
+	return n;
+}
+
+static int fail_cut(const struct file_data *data, struct hyptrace_error *err)
+{
+	return hyptrace_error_set(err, EBADMSG, "the file was cut: %" PRIu64 " bytes are missing",
+				  data->missing);
+}
 
 static uint32_t get_u32(const struct hyptrace_file *f, const char *at)
 {
@@ -66,7 +220,7 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 	if (n < 0)
 		return hyptrace_error_set(err, -n, "%s", strerror(-n));
 	if (!n)
-		return data->missing ? hyptrace_data_cut(data, err) : 0;
+		return data->missing ? fail_cut(data, err) : 0;
 	if (n == (int64_t)sizeof(raw)) {
 		head->packed = get_u32(f, raw);
 		head->full = get_u32(f, raw + sizeof(uint32_t));
@@ -75,7 +229,7 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 	}
 	is_whole = n == (int64_t)sizeof(raw) && head->packed <= data->size - offset - HEAD_SIZE;
 	if (!is_whole && data->missing)
-		return hyptrace_data_cut(data, err);
+		return fail_cut(data, err);
 	if (!is_whole)
 		return hyptrace_error_set(err, EBADMSG, "the last %" PRIu64 " bytes are no whole chunk",
 					  data->size - offset);
@@ -86,36 +240,22 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 	return 1;
 }
 
-/* Remember where a chunk is. If there are many of them, remember only each second, and so on. */
+/* Remember where a chunk is, unless one was remembered right before it. */
 static void remember(const struct hyptrace_file *f, struct file_data *data,
 		     const struct file_chunk *chunk)
 {
-	unsigned int max = CHUNKS_MAX / f->meta.nr_cpus, i;
+	unsigned int max = CHUNKS_MAX / f->meta.nr_cpus;
 
 	if (max < CHUNKS_MIN)
 		max = CHUNKS_MIN;
-	if (data->nr_chunks && data->chunks[data->nr_chunks - 1].offset >= chunk->offset)
+	/* without memory, finding a chunk takes longer */
+	if (!data->chunks)
+		data->chunks = malloc(max * sizeof(*data->chunks));
+	if (!data->chunks || data->nr_chunks == max)
 		return;
-	if (data->passed++ % data->stride)
-		return;
-	if (data->nr_chunks == max) {
-		for (i = 0; i < max; i += 2)
-			data->chunks[i / 2] = data->chunks[i];
-		data->nr_chunks = (max + 1) / 2;
-		data->stride *= 2;
-		if ((data->passed - 1) % data->stride)
-			return;
-	}
-	if (!(data->nr_chunks & (data->nr_chunks - 1))) {
-		unsigned int room = data->nr_chunks ? 2 * data->nr_chunks : 1;
-		struct file_chunk *longer = reallocarray(data->chunks, room, sizeof(*longer));
-
-		/* without memory, finding a chunk takes longer */
-		if (!longer)
-			return;
-		data->chunks = longer;
-	}
-	data->chunks[data->nr_chunks++] = *chunk;
+	if (!data->nr_chunks ||
+	    chunk->offset > data->chunks[data->nr_chunks - 1].offset + data->size / max)
+		data->chunks[data->nr_chunks++] = *chunk;
 }
 
 /* Go to the last remembered chunk that is not after a byte, unless the next one is nearer. */
@@ -137,8 +277,6 @@ static void go_back(struct file_data *data, uint64_t at)
 		data->at = (struct file_chunk){ .offset = 0 };
 	if (!data->at.offset)
 		data->at.offset = COUNT_SIZE;
-	if (!data->stride)
-		data->stride = 1;
 }
 
 /*
@@ -293,7 +431,7 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 	if (data->compressed)
 		return inflate_chunk(f, data, at, to, room, err);
 	if (left < subbuf && data->missing)
-		return hyptrace_data_cut(data, err);
+		return fail_cut(data, err);
 	if (!left)
 		return 0;
 	if (left > room)

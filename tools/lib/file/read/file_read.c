@@ -331,6 +331,21 @@ struct hyptrace_formats *hyptrace_file_formats(const struct hyptrace_file *file)
 }
 
 /**
+ * hyptrace_file_pieces - get the parts of a file
+ * @file:	the file
+ * @nr:		out: their number
+ *
+ * Return: the parts, in the order of their places; very many are not all known. Valid as long as
+ * the file is open.
+ */
+const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptrace_file *file,
+							      unsigned int *nr)
+{
+	*nr = file->nr_pieces;
+	return (const struct hyptrace_file_piece *const *)file->pieces;
+}
+
+/**
  * hyptrace_file_set_cpus - choose the CPUs to read
  * @file:	the file; reading starts again
  * @cpus:	their numbers
@@ -419,21 +434,29 @@ void hyptrace_file_rewind(struct hyptrace_file *file)
 	file->ended = false;
 }
 
-static int find_edge(struct hyptrace_file *file, bool last, uint64_t *ts,
+/* Find the time of the first event of all times, or of the first one of the @last events. */
+static int find_edge(struct hyptrace_file *file, uint64_t last, uint64_t *ts,
 		     struct hyptrace_error *err)
 {
-	uint64_t from = file->from, to = file->to, events = file->last;
+	const uint64_t from = file->from, to = file->to, events = file->last;
+	const hyptrace_stream_filter_fn filter = file->filter;
+	const struct hyptrace_stream_event *event;
 	int ret;
 
-	/* of all times */
 	hyptrace_file_set_times(file, 0, UINT64_MAX);
-	file->last = 0;
-	ret = hyptrace_file_begin(file, err);
-	if (!ret)
-		ret = hyptrace_file_edge(file, last, ts, err);
+	file->last = last;
+	file->filter = NULL;
+	do {
+		ret = hyptrace_file_next(file, &event, err);
+	} while (ret == -EBADMSG || (ret > 0 && !event->record.data));
+	if (ret > 0)
+		*ts = event->record.ts;
 	file->last = events;
+	file->filter = filter;
 	hyptrace_file_set_times(file, from, to);
-	return ret;
+	if (ret == -ENODATA)
+		return hyptrace_error_set(err, ENODATA, "it has no events");
+	return ret > 0 ? 0 : ret;
 }
 
 /**
@@ -446,7 +469,7 @@ static int find_edge(struct hyptrace_file *file, bool last, uint64_t *ts,
  */
 int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err)
 {
-	return find_edge(file, false, ts, err);
+	return find_edge(file, 0, ts, err);
 }
 
 /**
@@ -459,7 +482,7 @@ int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hy
  */
 int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err)
 {
-	return find_edge(file, true, ts, err);
+	return find_edge(file, 1, ts, err);
 }
 
 /**
