@@ -299,6 +299,8 @@ void hyptrace_file_source_seek(struct file_source *src, uint64_t to);
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err);
 int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err);
 uint64_t hyptrace_file_source_unseen(struct file_source *src);
+int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn fn, void *arg,
+			      struct hyptrace_error *err);
 
 /* file_next.c */
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,

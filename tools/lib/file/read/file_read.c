@@ -486,6 +486,29 @@ int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyp
 }
 
 /**
+ * hyptrace_file_walk - call a function for each sub-buffer of the chosen CPUs
+ * @f:		the file; reading starts again
+ * @fn:		the function
+ * @arg:	its second argument
+ * @err:	the reason if it fails; not NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void *arg,
+		       struct hyptrace_error *err)
+{
+	unsigned int i;
+	int ret;
+
+	hyptrace_file_rewind(f);
+	ret = hyptrace_file_begin(f, err);
+	for (i = 0; i < f->nr_sources && !ret; i++)
+		ret = hyptrace_file_source_walk(&f->sources[i], fn, arg, err);
+	hyptrace_file_rewind(f);
+	return ret;
+}
+
+/**
  * hyptrace_file_counts - get what became of the events that were looked at
  * @file:	the file
  * @counts:	out: the counts

@@ -241,10 +241,9 @@ uint64_t hyptrace_file_source_unseen(struct file_source *src)
 }
 
 /* Describe the sub-buffer that was loaded. */
-static void describe(const struct hyptrace_file *f, struct file_source *src,
-		     struct hyptrace_file_subbuf *subbuf)
+static void describe(const struct file_source *src, struct hyptrace_file_subbuf *subbuf)
 {
-	const uint32_t size = f->meta.info.subbuf_size;
+	const uint32_t size = src->file->meta.info.subbuf_size;
 	uint64_t at = src->next - src->len + src->pos - size, commit;
 	const char *data = src->copy ? src->copy : src->buf + src->pos - size;
 
@@ -255,8 +254,8 @@ static void describe(const struct hyptrace_file *f, struct file_source *src,
 }
 
 /* Walk over the sub-buffers of a CPU. Return 0 or a negative errno. */
-static int walk_source(struct hyptrace_file *f, struct file_source *src,
-		       hyptrace_file_subbuf_fn fn, void *arg, struct hyptrace_error *err)
+int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn fn, void *arg,
+			      struct hyptrace_error *err)
 {
 	struct hyptrace_file_subbuf subbuf;
 	struct hyptrace_record rec;
@@ -273,7 +272,7 @@ static int walk_source(struct hyptrace_file *f, struct file_source *src,
 		subbuf.cpu = src->cpu->id;
 		/* what is damaged may be no sub-buffer */
 		if (src->nr_loaded > nr)
-			describe(f, src, &subbuf);
+			describe(src, &subbuf);
 		else
 			subbuf.offset = hyptrace_data_where(src->data, at, &subbuf.own_file);
 		if (ret > 0) {
@@ -287,27 +286,4 @@ static int walk_source(struct hyptrace_file *f, struct file_source *src,
 		fn(&subbuf, arg);
 	} while (!src->over);
 	return ret == -EBADMSG ? 0 : ret;
-}
-
-/**
- * hyptrace_file_walk - call a function for each sub-buffer of the chosen CPUs
- * @f:		the file; reading starts again
- * @fn:		the function
- * @arg:	its second argument
- * @err:	the reason if it fails; not NULL
- *
- * Return: 0 or a negative errno.
- */
-int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void *arg,
-		       struct hyptrace_error *err)
-{
-	unsigned int i;
-	int ret;
-
-	hyptrace_file_rewind(f);
-	ret = hyptrace_file_begin(f, err);
-	for (i = 0; i < f->nr_sources && !ret; i++)
-		ret = walk_source(f, &f->sources[i], fn, arg, err);
-	hyptrace_file_rewind(f);
-	return ret;
 }
