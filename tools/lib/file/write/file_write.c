@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a trace file: see hyptrace_file.h. file_write.h has the parts that it is made of, and
- * file_write_create.c begins it.
+ * Write a trace file: see hyptrace_file.h. file_write.h has the parts that it is made of.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "file_write.h"
@@ -19,11 +20,22 @@
 #define RESERVE_PART	4
 #define RESERVE_MAX	(16 << 20)
 
+#define NSEC_PER_SEC	UINT64_C(1000000000)
+
 static int compare_cpus(const void *a, const void *b)
 {
 	const struct hyptrace_file_cpu *const *x = a, *const *y = b;
 
 	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+/* Make a list of @nr CPUs. Return false if there is no memory. */
+static bool make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus, unsigned int nr)
+{
+	*cpus = calloc(nr + 1, sizeof(**cpus));
+	while (*cpus && *nr_cpus < nr && ((*cpus)[*nr_cpus] = calloc(1, sizeof(***cpus))))
+		++*nr_cpus;
+	return *cpus && *nr_cpus == nr;
 }
 
 /* Add the CPUs of the host to the description. Return false if there is no memory. */
@@ -34,15 +46,11 @@ static bool add_host(struct hyptrace_file_writer *w)
 
 	if (!w->has_host)
 		return true;
-	meta->host_cpus = calloc(w->host.nr_cpus + 1, sizeof(*meta->host_cpus));
-	for (i = 0; meta->host_cpus && i < w->host.nr_cpus; i++) {
-		meta->host_cpus[i] = calloc(1, sizeof(**meta->host_cpus));
-		if (!meta->host_cpus[i])
-			return false;
+	if (!make_cpus(&meta->host_cpus, &meta->nr_host_cpus, w->host.nr_cpus))
+		return false;
+	for (i = 0; i < w->host.nr_cpus; i++)
 		meta->host_cpus[i]->id = w->host.cpus[i];
-		meta->nr_host_cpus++;
-	}
-	return meta->host_cpus;
+	return true;
 }
 
 static void add_part(struct hyptrace_file_writer *w, struct hyptrace_file_cpu *cpu, bool is_host)
@@ -145,17 +153,13 @@ static void make_reserve(struct hyptrace_file_writer *w)
 	size = (uint64_t)vfs.f_bavail * vfs.f_frsize / RESERVE_PART;
 	if (size > RESERVE_MAX)
 		size = RESERVE_MAX;
-	path = strdup(w->part_path);
-	if (size < HYPTRACE_FILE_BLOCK || !path) {
-		free(path);
+	path = size < HYPTRACE_FILE_BLOCK ? NULL : strdup(w->part_path);
+	if (!path)
 		return;
-	}
 	w->reserve = hyptrace_file_create_unnamed(dirname(path));
 	free(path);
-	if (w->reserve >= 0 && hyptrace_file_fallocate(w->reserve, 0, 0, size)) {
-		close(w->reserve);
-		w->reserve = -1;
-	}
+	if (w->reserve >= 0 && TEMP_FAILURE_RETRY(fallocate(w->reserve, 0, 0, size)))
+		hyptrace_file_release_reserve(w);
 }
 
 /* Begin to write a file. Return the writer, or NULL. */
@@ -240,6 +244,133 @@ void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 	hyptrace_decoder_free(w->join);
 	hyptrace_file_meta_free(&w->meta);
 	free(w);
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static bool set_uname(struct hyptrace_file_info *info)
+{
+	struct utsname u;
+
+	if (!uname(&u) && asprintf(&info->uname, "%s %s %s %s %s", u.sysname, u.nodename,
+				   u.release, u.version, u.machine) < 0)
+		info->uname = NULL;
+	return info->uname;
+}
+
+static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const char *remote,
+		    const char *command, struct hyptrace_error *err)
+{
+	struct hyptrace_remote *r;
+	int ret = hyptrace_get_remote(h, remote, &r, err);
+
+	if (ret)
+		return ret;
+	info->remote = strdup(r->name);
+	info->clock = strdup(r->clock ? r->clock : "");
+	info->subbuf_size = r->subbuf_size;
+	if (r->clock && !strcmp(r->clock, "boot"))
+		info->offset = now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME);
+	hyptrace_free_remote(r);
+	info->recorder = strdup("hyptrace " HYPTRACE_VERSION);
+	info->command = command ? strdup(command) : NULL;
+	info->begin = now(CLOCK_REALTIME);
+	if (!info->remote || !info->clock || !info->recorder || (command && !info->command) ||
+	    !set_uname(info))
+		return hyptrace_error_memory(err);
+	if (info->subbuf_size <= HYPTRACE_SUBBUF_HEADER)
+		return hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
+					  info->subbuf_size);
+	return 0;
+}
+
+static int get_cpus(struct hyptrace_file_meta *meta, struct hyptrace *h, const char *remote,
+		    struct hyptrace_error *err)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+	int ret = hyptrace_get_cpus(h, remote, &cpus, &nr, err);
+
+	if (ret)
+		return ret;
+	if (!make_cpus(&meta->cpus, &meta->nr_cpus, nr))
+		ret = hyptrace_error_memory(err);
+	for (i = 0; i < nr && !ret; i++)
+		meta->cpus[i]->id = cpus[i]->id;
+	hyptrace_free_cpus(cpus);
+	return ret;
+}
+
+/**
+ * hyptrace_file_create - begin to write a trace file
+ * @path:	its name; "-" for the standard output
+ * @h:		the connection; only this function uses it
+ * @remote:	name of the remote whose events the file will have
+ * @flags:	0 or HYPTRACE_FILE_ZSTD
+ * @command:	the command line, for the file to tell; may be NULL
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Until hyptrace_file_finish() the data is in files beside it, whose names begin with @path and
+ * ".part". If the program ends before that, they stay, and hyptrace_file_open() reads them. If
+ * @path is a pipe or a device, the file is written to it in the end, and the data is in the
+ * folder for temporary files until then.
+ *
+ * Return: the writer, for hyptrace_file_finish() or hyptrace_file_abandon(), or NULL. The errno is
+ * EEXIST if there are such files, EBUSY if another process is writing them.
+ */
+struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptrace *h,
+						  const char *remote, unsigned int flags,
+						  const char *command, struct hyptrace_error *err)
+{
+	return hyptrace_file_create_host(path, h, remote, flags, command, NULL, 0, err);
+}
+
+/**
+ * hyptrace_file_create_host - begin to write a trace file that has the host's events, too
+ * @path:	its name; "-" for the standard output
+ * @h:		the connection; only this function uses it
+ * @remote:	name of the remote whose events the file will have
+ * @flags:	0 or HYPTRACE_FILE_ZSTD
+ * @command:	the command line, for the file to tell; may be NULL
+ * @host:	the host's tracing; what it points to must stay valid until the file is finished. Or
+ *		NULL
+ * @size:	sizeof(*@host)
+ * @err:	the reason if it fails; may be NULL
+ *
+ * hyptrace_file_write(), hyptrace_file_set_counts() and hyptrace_file_unwritten() are for the
+ * host's events of a CPU if its number is given with HYPTRACE_FILE_OF_HOST.
+ *
+ * Return: as hyptrace_file_create().
+ */
+struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct hyptrace *h,
+						       const char *remote, unsigned int flags,
+						       const char *command,
+						       const struct hyptrace_file_host *host,
+						       size_t size, struct hyptrace_error *err)
+{
+	struct hyptrace_file_meta meta = {};
+	struct hyptrace_file_host all = {};
+
+	if (flags & ~HYPTRACE_FILE_ZSTD) {
+		hyptrace_error_set(err, EINVAL, "unknown flags 0x%x", flags);
+		return NULL;
+	}
+	if (get_info(&meta.info, h, remote, command, err) || get_cpus(&meta, h, remote, err) ||
+	    hyptrace_get_events(h, remote, &meta.events, &meta.nr_events, err)) {
+		hyptrace_file_meta_free(&meta);
+		return NULL;
+	}
+	/* without them, numbers are printed */
+	hyptrace_get_hypercalls(h, remote, &meta.calls, &meta.nr_calls, NULL);
+	if (host)
+		memcpy(&all, host, size < sizeof(all) ? size : sizeof(all));
+	return hyptrace_file_writer_new(path, &meta, flags, host ? &all : NULL, err);
 }
 
 /**
@@ -458,7 +589,7 @@ void hyptrace_file_abandon(struct hyptrace_file_writer *w)
 	if (!w)
 		return;
 	/* its thread makes parts */
-	hyptrace_file_zstd_drop(w);
+	hyptrace_file_zstd_end(w, true);
 	for (i = 0; i < w->nr_parts; i++)
 		if (w->parts[i].path)
 			unlink(w->parts[i].path);

@@ -103,19 +103,15 @@ int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part
 bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from);
 int64_t hyptrace_file_read_ring(int fd, void *to, size_t size, struct hyptrace_error *err);
 size_t hyptrace_file_pwrite(int fd, const void *data, size_t size, uint64_t offset);
-int hyptrace_file_fallocate(int fd, int mode, uint64_t offset, uint64_t size);
-int hyptrace_file_sync(int fd);
 
 /* file_write_zstd.c: compression */
-const char *hyptrace_file_zstd_version(void);
 int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_error *err);
 bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w);
 int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *part,
 			     const char *data, size_t size, struct hyptrace_error *err);
 int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err);
-void hyptrace_file_zstd_end(struct hyptrace_file_writer *w);
-void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w);
+void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop);
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w);
 char *hyptrace_file_zstd_unpack(const struct hyptrace_file_writer *w, const char *data,
 				size_t size, size_t *used, size_t *len);

@@ -195,14 +195,20 @@ static ssize_t copy_some(struct hyptrace_file_writer *w, struct file_part *part,
 	return n > 0 ? n : -1;
 }
 
+/* Wait until the main file is on the disk. Return 0; -1 with errno. */
+static int sync_main(const struct hyptrace_file_writer *w)
+{
+	return TEMP_FAILURE_RETRY(fdatasync(w->fd));
+}
+
 /* Give up the room that a part takes up to @done, which is in the main file. */
 static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint64_t done)
 {
 	uint64_t blocks = done / BLOCK_SIZE * BLOCK_SIZE;
 
-	return blocks && !hyptrace_file_sync(w->fd) &&
-	       !hyptrace_file_fallocate(part->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-					part->begin, blocks);
+	return blocks && !sync_main(w) &&
+	       !TEMP_FAILURE_RETRY(fallocate(part->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					     part->begin, blocks));
 }
 
 /* Move a part to the main file. */
@@ -214,13 +220,11 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 
 	while (done < part->size) {
 		size = part->size - done < BLOCK_SIZE ? part->size - done : BLOCK_SIZE;
-		n = copy_some(w, part, done, size);
+		n = TEMP_FAILURE_RETRY(copy_some(w, part, done, size));
 		if (n > 0) {
 			done += n;
 			continue;
 		}
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0 && errno != ENOSPC && errno != EDQUOT)
 			return -errno;
 		if (hyptrace_file_release_reserve(w))
@@ -229,7 +233,7 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 			return -ENOSPC;
 		given = done / BLOCK_SIZE * BLOCK_SIZE;
 	}
-	if (hyptrace_file_sync(w->fd))
+	if (sync_main(w))
 		return -errno;
 	close(part->fd);
 	part->fd = -1;
@@ -244,7 +248,7 @@ static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	int ret = hyptrace_file_write_head(w, err);
 
-	if (ret || hyptrace_file_sync(w->fd))
+	if (ret || sync_main(w))
 		return fail(w, ret ? ret : -errno, err);
 	return 0;
 }
@@ -262,11 +266,11 @@ static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err
 			w->meta.placed = true;
 			ret = sync_head(w, err);
 			if (ret)
-				return ret;
+				break;
 		}
 		ret = move_part(w, &w->parts[i]);
 		if (ret)
-			return fail(w, ret, err);
+			fail(w, ret, err);
 	}
 	return ret;
 }
@@ -292,10 +296,10 @@ static int rename_main(struct hyptrace_file_writer *w, struct hyptrace_error *er
 	int ret;
 
 	w->meta.complete = true;
-	ret = hyptrace_file_write_head(w, err);
+	ret = sync_head(w, err);
 	if (ret)
-		return fail(w, ret, err);
-	if (hyptrace_file_sync(w->fd) || rename(w->part_path, w->path))
+		return ret;
+	if (rename(w->part_path, w->path))
 		return fail(w, -errno, err);
 	sync_folder(w->path);
 	return 0;
@@ -305,14 +309,10 @@ static bool write_all(int fd, const char *data, size_t size)
 {
 	ssize_t n;
 
-	while (size) {
-		n = write(fd, data, size);
-		if (n < 0 && errno == EINTR)
-			continue;
+	for (; size; data += n, size -= n) {
+		n = TEMP_FAILURE_RETRY(write(fd, data, size));
 		if (n < 0)
 			return false;
-		data += n;
-		size -= n;
 	}
 	return true;
 }
@@ -370,7 +370,7 @@ static int end_data(struct hyptrace_file_writer *w)
 	unsigned int i;
 	int ret = 0;
 
-	hyptrace_file_zstd_end(w);
+	hyptrace_file_zstd_end(w, false);
 	for (i = 0; i < w->nr_parts; i++) {
 		write_left(w, &w->parts[i]);
 		if (w->compressor && w->parts[i].size && !ret)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "file_write.h"
 
@@ -47,20 +48,15 @@ enum {
 /* Bytes of a section's header */
 #define SECTION_HEADER		16
 
-static void put_u16(FILE *f, uint16_t value)
-{
-	fwrite(&value, sizeof(value), 1, f);
+#define DEFINE_PUT(bits)						\
+static void put_u##bits(FILE *f, uint##bits##_t value)			\
+{									\
+	fwrite(&value, sizeof(value), 1, f);				\
 }
 
-static void put_u32(FILE *f, uint32_t value)
-{
-	fwrite(&value, sizeof(value), 1, f);
-}
-
-static void put_u64(FILE *f, uint64_t value)
-{
-	fwrite(&value, sizeof(value), 1, f);
-}
+DEFINE_PUT(16)
+DEFINE_PUT(32)
+DEFINE_PUT(64)
 
 /* What was written as 0 at @at is known now. */
 static void put_u64_at(FILE *f, long at, uint64_t value)
@@ -429,7 +425,7 @@ static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const c
 
 	put_magic(f, w);
 	put_string(f, w->meta.info.compression);
-	put_string(f, hyptrace_file_zstd_version());
+	put_string(f, ZSTD_versionString());
 	offset = ftell(f);
 	put_u64(f, 0);
 	fwrite(text, len, 1, f);

@@ -116,42 +116,24 @@ int hyptrace_file_create_unnamed(const char *folder)
 	return fd;
 }
 
-/* Make a part without a name. */
-static int create_unnamed(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return hyptrace_file_create_unnamed(folder && *folder ? folder : "/tmp");
-}
-
-static int create_error(const char *path, int errnum, struct hyptrace_error *err)
-{
-	return hyptrace_error_set(err, errnum, "cannot make %s: %s",
-				  path ? path : "a temporary file", strerror(errnum));
-}
-
 /*
  * Make a part. The part is locked as long as it is open: that shows that its recording has not
  * ended.
  */
 int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 {
-	int fd, errnum;
+	const char *folder = getenv("TMPDIR");
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE) :
+		 hyptrace_file_create_unnamed(folder && *folder ? folder : "/tmp");
 
-	if (!path) {
-		fd = create_unnamed();
-		return fd < 0 ? create_error(NULL, errno, err) : fd;
-	}
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-	if (fd >= 0) {
-		/* a recording that finds the name taken may try the lock: wait until it has */
-		while (flock(fd, LOCK_EX) && errno == EINTR)
-			continue;
+	/* a recording that finds the name taken may try the lock: wait until it has */
+	if (fd >= 0 && path)
+		TEMP_FAILURE_RETRY(flock(fd, LOCK_EX));
+	if (fd >= 0)
 		return fd;
-	}
-	errnum = errno;
-	if (errnum != EEXIST)
-		return create_error(path, errnum, err);
+	if (!path || errno != EEXIST)
+		return hyptrace_error_set(err, errno, "cannot make %s: %s",
+					  path ? path : "a temporary file", strerror(errno));
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		hyptrace_error_set(err, EBUSY, "another recording is writing %s", path);
@@ -184,33 +166,26 @@ static int open_part(struct hyptrace_file_writer *w, struct file_part *part,
 
 	if (part->fd >= 0)
 		return 0;
-	if (w->part_path) {
-		part->path = hyptrace_file_part_path(w, part);
-		if (!part->path)
-			return hyptrace_error_memory(err);
-	}
+	part->path = w->part_path ? hyptrace_file_part_path(w, part) : NULL;
+	if (w->part_path && !part->path)
+		return hyptrace_error_memory(err);
 	fd = hyptrace_file_part_create(part->path, err);
-	if (fd < 0) {
-		free(part->path);
-		part->path = NULL;
-		return fd;
+	if (fd >= 0) {
+		part->fd = fd;
+		return 0;
 	}
-	part->fd = fd;
-	return 0;
-}
-
-static const char *name_of(const struct hyptrace_file_writer *w, const struct file_part *part)
-{
-	if (part->path)
-		return part->path;
-	return w->part_path ? w->part_path : "a temporary file";
+	free(part->path);
+	part->path = NULL;
+	return fd;
 }
 
 static int write_error(const struct hyptrace_file_writer *w, const struct file_part *part,
 		       int errnum, struct hyptrace_error *err)
 {
-	return hyptrace_error_set(err, errnum, "cannot write %s: %s", name_of(w, part),
-				  strerror(errnum));
+	const char *main_name = w->part_path ? w->part_path : "a temporary file";
+
+	return hyptrace_error_set(err, errnum, "cannot write %s: %s",
+				  part->path ? part->path : main_name, strerror(errnum));
 }
 
 /* Keep data in memory that could not be written. */
@@ -232,38 +207,15 @@ size_t hyptrace_file_pwrite(int fd, const void *data, size_t size, uint64_t offs
 	size_t done = 0;
 	ssize_t n;
 
-	while (done < size) {
-		n = pwrite(fd, (const char *)data + done, size - done, offset + done);
-		if (n > 0)
-			done += n;
-		else if (!n)
+	for (; done < size; done += n) {
+		n = TEMP_FAILURE_RETRY(pwrite(fd, (const char *)data + done, size - done,
+					      offset + done));
+		if (!n)
 			errno = ENOSPC;
-		if (!n || (n < 0 && errno != EINTR))
+		if (n <= 0)
 			break;
 	}
 	return done;
-}
-
-/* Allocate room on the disk, or give it up. Return 0; -1 with errno, which is not EINTR. */
-int hyptrace_file_fallocate(int fd, int mode, uint64_t offset, uint64_t size)
-{
-	int ret;
-
-	do {
-		ret = fallocate(fd, mode, offset, size);
-	} while (ret && errno == EINTR);
-	return ret;
-}
-
-/* Wait until the data of a file is on the disk. Return 0; -1 with errno, which is not EINTR. */
-int hyptrace_file_sync(int fd)
-{
-	int ret;
-
-	do {
-		ret = fdatasync(fd);
-	} while (ret && errno == EINTR);
-	return ret;
 }
 
 static void grow(struct hyptrace_file_writer *w, struct file_part *part, size_t size)
@@ -330,11 +282,9 @@ static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, siz
 	size_t done = 0;
 	ssize_t n;
 
-	while (data && done < size) {
-		n = read(w->pipe[0], data + done, size - done);
-		if (n > 0)
-			done += n;
-		else if (!n || errno != EINTR)
+	for (; data && done < size; done += n) {
+		n = TEMP_FAILURE_RETRY(read(w->pipe[0], data + done, size - done));
+		if (n <= 0)
 			break;
 	}
 	if (!data || keep(part, data, done))
@@ -350,19 +300,30 @@ static int write_pipe(struct hyptrace_file_writer *w, struct file_part *part, si
 	loff_t at = part->begin + part->size;
 	ssize_t n;
 
-	while (size) {
-		n = splice(w->pipe[0], NULL, part->fd, &at, size, SPLICE_F_MOVE);
-		if (n > 0) {
-			grow(w, part, n);
-			size -= n;
-			continue;
+	for (; size; size -= n) {
+		n = TEMP_FAILURE_RETRY(splice(w->pipe[0], NULL, part->fd, &at, size,
+					      SPLICE_F_MOVE));
+		if (n <= 0) {
+			write_error(w, part, n ? errno : ENOSPC, err);
+			return keep_pipe(w, part, size, err);
 		}
-		if (n < 0 && errno == EINTR)
-			continue;
-		write_error(w, part, n ? errno : ENOSPC, err);
-		return keep_pipe(w, part, size, err);
+		grow(w, part, n);
 	}
 	return 0;
+}
+
+/* What read() or splice() has returned for a ring: 0 if it is empty, or a negative errno */
+static int64_t ring_result(ssize_t n, struct hyptrace_error *err)
+{
+	if (n < 0 && errno != EAGAIN)
+		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
+	return n < 0 ? 0 : n;
+}
+
+/* Return as read(); 0 if the ring is empty, or a negative errno. */
+int64_t hyptrace_file_read_ring(int fd, void *to, size_t size, struct hyptrace_error *err)
+{
+	return ring_result(TEMP_FAILURE_RETRY(read(fd, to, size)), err);
 }
 
 /* Bytes of whole sub-buffers that the pipe and the file have room for; at least one fits */
@@ -383,7 +344,7 @@ int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_pa
 				  struct hyptrace_error *err)
 {
 	struct hyptrace_error own;
-	ssize_t size;
+	int64_t size;
 	int ret;
 
 	if (!err)
@@ -391,20 +352,13 @@ int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_pa
 	ret = open_pipe(w, err);
 	if (ret)
 		return ret;
-	do {
-		size = splice(fd, NULL, w->pipe[1], NULL, room_for(w), SPLICE_F_NONBLOCK);
-	} while (size < 0 && errno == EINTR);
-	if (size < 0 && errno == EAGAIN)
-		return 0;
-	if (size < 0)
-		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
-	if (!size)
-		return 0;
+	size = ring_result(TEMP_FAILURE_RETRY(splice(fd, NULL, w->pipe[1], NULL, room_for(w),
+						     SPLICE_F_NONBLOCK)), err);
+	if (size <= 0)
+		return size;
 	/* only now: a ring without events needs no file */
-	ret = open_part(w, part, err);
-	if (ret)
-		return keep_pipe(w, part, size, err);
-	ret = write_pipe(w, part, size, err);
+	ret = open_part(w, part, err) ? keep_pipe(w, part, size, err) :
+					write_pipe(w, part, size, err);
 	return ret ? ret : size;
 }
 
@@ -482,19 +436,6 @@ static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, ch
 		}
 	}
 	return hyptrace_file_part_write(w, part, subbuf, size, err);
-}
-
-/* Return as read(); 0 if the ring is empty, or a negative errno. */
-int64_t hyptrace_file_read_ring(int fd, void *to, size_t size, struct hyptrace_error *err)
-{
-	ssize_t n;
-
-	do {
-		n = read(fd, to, size);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0 && errno != EAGAIN)
-		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
-	return n < 0 ? 0 : n;
 }
 
 /* Read a sub-buffer of a ring, and join it with the last one. */

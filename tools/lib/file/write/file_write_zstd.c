@@ -74,11 +74,6 @@ struct file_compressor {
 	char				*out;
 };
 
-const char *hyptrace_file_zstd_version(void)
-{
-	return ZSTD_versionString();
-}
-
 static uint64_t now(void)
 {
 	struct timespec ts;
@@ -212,15 +207,15 @@ static struct file_chunk *get_chunk(struct file_compressor *c)
 	pthread_mutex_unlock(&c->lock);
 	if (!chunk)
 		chunk = malloc(sizeof(*chunk) + c->w->chunk_size);
-	if (chunk) {
-		chunk->next = NULL;
-		chunk->size = 0;
-		return chunk;
+	if (!chunk) {
+		pthread_mutex_lock(&c->lock);
+		c->nr--;
+		pthread_mutex_unlock(&c->lock);
+		return NULL;
 	}
-	pthread_mutex_lock(&c->lock);
-	c->nr--;
-	pthread_mutex_unlock(&c->lock);
-	return NULL;
+	chunk->next = NULL;
+	chunk->size = 0;
+	return chunk;
 }
 
 /* Give a part's chunk to the thread. */
@@ -376,7 +371,11 @@ static void free_chunks(struct file_chunk *chunk)
 	}
 }
 
-static void end(struct hyptrace_file_writer *w, bool drop)
+/*
+ * Compress what waits, or @drop it, and end the thread. After that no part is made any more, and
+ * nothing is compressed.
+ */
+void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop)
 {
 	struct file_compressor *c = w->compressor;
 	struct file_chunk *rest = NULL;
@@ -399,17 +398,6 @@ static void end(struct hyptrace_file_writer *w, bool drop)
 	free_chunks(rest);
 }
 
-void hyptrace_file_zstd_end(struct hyptrace_file_writer *w)
-{
-	end(w, false);
-}
-
-/* End the thread without what waits for it. After that no part is made any more. */
-void hyptrace_file_zstd_drop(struct hyptrace_file_writer *w)
-{
-	end(w, true);
-}
-
 /* End the thread, and free what the compression uses. */
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 {
@@ -418,7 +406,7 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 
 	if (!c)
 		return;
-	hyptrace_file_zstd_end(w);
+	hyptrace_file_zstd_end(w, false);
 	for (i = 0; i < w->nr_parts; i++)
 		free(w->parts[i].chunk);
 	free_chunks(c->free);
