@@ -136,57 +136,63 @@ struct file_player {
 
 /* A trace file that is read */
 struct hyptrace_file {
+	/* What is read. A thread's reader has this for itself, up to @to. */
+
 	/* the source that has delivered the last event; NULL before that */
 	struct file_source		*last_source;
-	/* the chosen CPUs, in the order of their numbers */
-	struct file_source		*sources;
+	struct file_source		*sources;	/* of the chosen CPUs, in their order */
 	unsigned int			nr_sources;
 	unsigned int			nr_leaves;	/* the same, rounded up to a power of two */
 	unsigned int			nr_primed;	/* sources whose first event is known */
-	struct file_player		*players;	/* a tree: see file_next.c */
-	uint64_t			to;	/* the last time to deliver */
-	struct hyptrace_file_counts	counts;
-	/* decides which events are delivered; may be NULL */
-	hyptrace_stream_filter_fn	filter;
-	void				*filter_arg;
-	uint64_t			from;	/* the first time to deliver */
-	uint64_t			floor;	/* the same, or that of the last events */
-	uint64_t			skip;	/* after floor, this event is the first one; or 0 */
-	/* deliver only the last so many events; 0 for all */
-	uint64_t			last;
 	bool				begun;	/* the sources are open and in their places */
 	bool				ended;	/* all events were delivered */
 	/* buffers have payloads of the batch: use no other sub-buffers of them */
 	bool				keep;
 	bool				emptied;	/* so the last batch has ended */
+	struct file_player		*players;	/* a tree: see file_next.c */
+	struct hyptrace_file_counts	counts;
+	uint64_t			floor;	/* @from, or the time of the last events */
+	uint64_t			skip;	/* after floor, this event is the first one; or 0 */
 	/* what ended the last batch, and is returned by the next one; else 0 */
 	int				late;
 	struct hyptrace_error		late_err;
-	/* the last batch of hyptrace_file_batch(), or NULL */
-	struct hyptrace_stream_event	*events;
-	/* numbers of the CPUs to deliver; NULL for all */
-	unsigned int			*chosen;
-	unsigned int			nr_chosen;
+	struct hyptrace_stream_event	*events;	/* the last batch, or NULL */
 	/* the same file for its events of the host, or NULL */
 	struct hyptrace_file		*host;
-	/* HYPTRACE_SIDE_REMOTE and HYPTRACE_SIDE_HOST: whose events are read */
-	unsigned int			sides;
-	/* bytes of sub-buffers that were read, with those of host and of parts */
+	char				*packed;	/* a compressed chunk */
+	size_t				packed_size;
+	/* a chunk that no source has room for; the sources take parts of it */
+	char				*chunk;
+	size_t				chunk_size;
+	const struct file_data		*chunk_of;	/* whose chunk it is, or NULL */
+	uint64_t			chunk_here;	/* where it is in the compressed bytes */
+
+	/* What is chosen */
+	uint64_t			to;	/* the last time to deliver */
+	uint64_t			from;	/* the first time to deliver */
+	/* decides which events are delivered; may be NULL */
+	hyptrace_stream_filter_fn	filter;
+	void				*filter_arg;
+	uint64_t			last;	/* deliver only so many at the end; 0 for all */
+	unsigned int			*chosen;	/* numbers of the CPUs; NULL for all */
+	unsigned int			nr_chosen;
+	unsigned int			sides;	/* HYPTRACE_SIDE_REMOTE and HYPTRACE_SIDE_HOST */
+
+	/* What the file is */
+
+	/* bytes of sub-buffers that were read, with those of host and of threads */
 	atomic_ullong			*bytes_read;
-	/* what bytes_read points to, unless another reader has it */
-	atomic_ullong			own_bytes;
+	atomic_ullong			own_bytes;	/* unless another reader has them */
 	char				*path;
 	int				fd;
 	uint64_t			size;
 	bool				swap;	/* its byte order is not that of this machine */
 	unsigned int			long_size;	/* bytes of a commit word */
-	/* version 7: the format of a page is known */
-	bool				has_page;
+	bool				has_page;	/* version 7: its format is known */
 	struct hyptrace_file_meta	meta;
 	const struct hyptrace_event	**by_id;	/* the events by their ids; only if swap */
 	struct file_data		*data;	/* the sub-buffers of each CPU of meta */
-	/* where the headers say that the sub-buffers are */
-	struct file_place		*places;
+	struct file_place		*places;	/* where the headers say that they are */
 	unsigned int			nr_places;
 	/* version 6: where the table of another trace buffer is; 0 if there is none */
 	uint64_t			instance;
@@ -195,15 +201,6 @@ struct hyptrace_file {
 	bool				is_ours;
 	/* the events are those of the host, beside which the file has those of a remote */
 	bool				is_host;
-	char				*packed;
-	size_t				packed_size;
-	/* a chunk that no source has room for; the sources take parts of it */
-	char				*chunk;
-	size_t				chunk_size;
-	/* the CPU whose chunk it is; NULL if there is none */
-	const struct file_data		*chunk_of;
-	/* where it is, among the compressed bytes of the CPU */
-	uint64_t			chunk_here;
 	/* where the headers end, of version 6, or the description */
 	uint64_t			header_end;
 	struct file_section		sections[NR_FILE_SECTIONS];	/* where the formats are */
@@ -309,8 +306,7 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 /* file_begin.c: open the sources */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);
-struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
-					     struct hyptrace_error *err);
+struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f);
 void hyptrace_file_part_free(struct hyptrace_file *part);
 void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
 void hyptrace_file_end(struct hyptrace_file *f);

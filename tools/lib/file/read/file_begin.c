@@ -7,6 +7,7 @@
  * depend on the size of the file.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,49 +269,34 @@ static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 	return room - room % subbuf;
 }
 
-static unsigned int count_side(const struct hyptrace_file *f, const struct hyptrace_file *side)
-{
-	unsigned int nr = 0, i;
-
-	for (i = 0; side && i < side->meta.nr_cpus; i++)
-		nr += is_read(f, side, i);
-	return nr;
-}
-
-/* @nr: sources of both sides */
-static int open_side(struct hyptrace_file *f, struct hyptrace_file *side, unsigned int nr,
-		     struct hyptrace_error *err)
-{
-	size_t room = room_of(side, nr);
-	unsigned int i;
-	int ret = 0;
-
-	if (!room)
-		return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
-					  nr);
-	for (i = 0; i < side->meta.nr_cpus && !ret; i++) {
-		if (!is_read(f, side, i))
-			continue;
-		ret = hyptrace_file_source_open(side, &f->sources[f->nr_sources++], i, room, err);
-	}
-	return ret;
-}
-
 /* The host's sources come second, also of equal times: what they cause comes first. */
 static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 {
-	struct hyptrace_file *remote = f->sides & HYPTRACE_SIDE_REMOTE ? f : NULL;
-	struct hyptrace_file *host = f->sides & HYPTRACE_SIDE_HOST ? f->host : NULL;
-	unsigned int nr = count_side(f, remote) + count_side(f, host);
+	struct hyptrace_file *const sides[] = {
+		f->sides & HYPTRACE_SIDE_REMOTE ? f : NULL,
+		f->sides & HYPTRACE_SIDE_HOST ? f->host : NULL,
+	};
+	unsigned int nr = 0, side, i;
 	int ret = 0;
 
+	for (side = 0; side < 2; side++)
+		for (i = 0; sides[side] && i < sides[side]->meta.nr_cpus; i++)
+			nr += is_read(f, sides[side], i);
 	f->sources = calloc(nr ? nr : 1, sizeof(*f->sources));
 	if (!f->sources)
 		return hyptrace_error_memory(err);
-	if (remote)
-		ret = open_side(f, remote, nr, err);
-	if (host && !ret)
-		ret = open_side(f, host, nr, err);
+	for (side = 0; side < 2; side++) {
+		const size_t room = sides[side] ? room_of(sides[side], nr) : 1;
+
+		if (!room)
+			return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
+						  nr);
+		for (i = 0; sides[side] && i < sides[side]->meta.nr_cpus && !ret; i++)
+			if (is_read(f, sides[side], i))
+				ret = hyptrace_file_source_open(sides[side],
+								&f->sources[f->nr_sources++], i,
+								room, err);
+	}
 	return ret;
 }
 
@@ -350,28 +336,14 @@ int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 }
 
 /* Make a reader for a thread: it shares what the file says, and has sources of its own. */
-struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f,
-					     struct hyptrace_error *err)
+struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f)
 {
 	struct hyptrace_file *part = malloc(sizeof(*part));
 
-	if (!part) {
-		hyptrace_error_memory(err);
+	if (!part)
 		return NULL;
-	}
 	*part = *f;
-	part->host = NULL;
-	part->sources = NULL;
-	part->nr_sources = 0;
-	part->players = NULL;
-	part->events = NULL;
-	part->packed = NULL;
-	part->packed_size = 0;
-	part->chunk = NULL;
-	part->chunk_size = 0;
-	part->chunk_of = NULL;
-	part->last_source = NULL;
-	part->begun = false;
+	memset(part, 0, offsetof(struct hyptrace_file, to));
 	return part;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the numbers and the texts of a trace file's headers. For file_head*.c and file_tep.c.
+ * Read the numbers and the texts of a trace file's headers.
  *
  * A cursor keeps its first error: after it, all numbers are 0 and all texts are empty, so that a
  * caller looks for an error once per loop and at the end.
@@ -127,29 +127,18 @@ void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
 		c->pos += size;
 }
 
-uint16_t hyptrace_cursor_u16(struct file_cursor *c)
-{
-	uint16_t value;
-
-	hyptrace_cursor_get(c, &value, sizeof(value));
-	return c->f->swap ? bswap_16(value) : value;
+#define DEFINE_GET(bits)						\
+uint##bits##_t hyptrace_cursor_u##bits(struct file_cursor *c)		\
+{									\
+	uint##bits##_t value;						\
+									\
+	hyptrace_cursor_get(c, &value, sizeof(value));			\
+	return c->f->swap ? bswap_##bits(value) : value;		\
 }
 
-uint32_t hyptrace_cursor_u32(struct file_cursor *c)
-{
-	uint32_t value;
-
-	hyptrace_cursor_get(c, &value, sizeof(value));
-	return c->f->swap ? bswap_32(value) : value;
-}
-
-uint64_t hyptrace_cursor_u64(struct file_cursor *c)
-{
-	uint64_t value;
-
-	hyptrace_cursor_get(c, &value, sizeof(value));
-	return c->f->swap ? bswap_64(value) : value;
-}
+DEFINE_GET(16)
+DEFINE_GET(32)
+DEFINE_GET(64)
 
 /* Read how many things follow. Holes of a sparse file take no disk, but might have very many. */
 uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left)
@@ -212,18 +201,13 @@ char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max)
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...)
 {
-	struct hyptrace_file_piece **longer, *piece;
+	struct hyptrace_file_piece *piece;
 	va_list ap;
 
-	if (f->nr_pieces == FILE_PIECES_MAX)
+	if (!f->pieces)
+		f->pieces = malloc(FILE_PIECES_MAX * sizeof(*f->pieces));
+	if (!f->pieces || f->nr_pieces == FILE_PIECES_MAX)
 		return;
-	if (!(f->nr_pieces & (f->nr_pieces - 1))) {
-		longer = reallocarray(f->pieces, f->nr_pieces ? 2 * f->nr_pieces : 1,
-				      sizeof(*longer));
-		if (!longer)
-			return;
-		f->pieces = longer;
-	}
 	piece = malloc(sizeof(*piece));
 	if (!piece)
 		return;

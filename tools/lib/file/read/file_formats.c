@@ -195,21 +195,10 @@ static void set_processes(struct tep_handle *tep, char *text)
 	}
 }
 
-static void read_content(struct hyptrace_file *f, struct file_cursor *c,
-			 enum file_section_kind kind)
+static void read_texts(struct hyptrace_file *f, struct file_cursor *c, enum file_section_kind kind)
 {
-	uint32_t formats = FILE_COUNT_MAX;
-	uint64_t left = FORMATS_MAX;
 	char *text;
 
-	if (kind == FILE_SECTION_FTRACE) {
-		read_system(f, c, FTRACE, hyptrace_cursor_count(c, &formats), &left);
-		return;
-	}
-	if (kind == FILE_SECTION_EVENTS) {
-		read_systems(f, c);
-		return;
-	}
 	text = hyptrace_cursor_text(c, kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
 				    hyptrace_cursor_u32(c), TEXT_MAX);
 	if (text && kind == FILE_SECTION_KALLSYMS)
@@ -225,13 +214,19 @@ static void read_content(struct hyptrace_file *f, struct file_cursor *c,
 static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
 			struct hyptrace_error *err)
 {
+	uint32_t formats = FILE_COUNT_MAX;
+	uint64_t left = FORMATS_MAX;
 	struct file_cursor c;
 
 	if (!f->sections[kind].size)
 		return 0;
 	hyptrace_section_open(f, &c, &f->sections[kind], hyptrace_section_names[kind], err);
-	if (!c.ret)
-		read_content(f, &c, kind);
+	if (!c.ret && kind == FILE_SECTION_FTRACE)
+		read_system(f, &c, FTRACE, hyptrace_cursor_count(&c, &formats), &left);
+	else if (!c.ret && kind == FILE_SECTION_EVENTS)
+		read_systems(f, &c);
+	else if (!c.ret)
+		read_texts(f, &c, kind);
 	hyptrace_section_close(&c);
 	return c.ret == -ENOMEM || kind == FILE_SECTION_EVENTS ? c.ret : 0;
 }
@@ -253,6 +248,13 @@ static bool is_number(const struct tep_format_field *from)
 	return !(from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING));
 }
 
+/* Is a field so far from the record's begin that hyptrace does not know it? */
+static bool is_far(const struct tep_format_field *field)
+{
+	return field->offset < 0 || field->size < 0 || field->offset > UINT16_MAX ||
+	       field->size > UINT16_MAX;
+}
+
 static bool add_field(struct hyptrace_event *event, const struct tep_format_field *from)
 {
 	struct hyptrace_field *field = calloc(1, sizeof(*field));
@@ -263,14 +265,9 @@ static bool add_field(struct hyptrace_event *event, const struct tep_format_fiel
 	event->fields[event->nr_fields++] = field;
 	field->name = strdup(from->name);
 	field->type = copy_type(from);
-	field->offset = from->offset;
-	field->size = from->size;
+	field->offset = is_far(from) ? 0 : from->offset;
+	field->size = is_far(from) ? 0 : from->size;
 	field->is_signed = from->flags & TEP_FIELD_IS_SIGNED;
-	if (from->offset < 0 || from->size < 0 || from->offset > UINT16_MAX ||
-	    from->size > UINT16_MAX) {
-		field->offset = 0;
-		field->size = 0;
-	}
 	end = field->offset + field->size;
 	if ((is_number(from) || from->flags & TEP_FIELD_IS_DYNAMIC) && end > event->size)
 		event->size = end;
@@ -335,19 +332,10 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 	return true;
 }
 
-/* Is a field so far from the record's begin that hyptrace does not know it? */
-static bool is_far(const struct tep_format_field *field)
-{
-	for (; field; field = field->next)
-		if (field->offset < 0 || field->size < 0 || field->offset > UINT16_MAX ||
-		    field->size > UINT16_MAX)
-			return true;
-	return false;
-}
-
 static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 {
 	struct hyptrace_event *event = calloc(1, sizeof(*event));
+	const struct tep_format_field *field;
 	const struct tep_print_arg *arg;
 
 	if (!event)
@@ -360,9 +348,11 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 	event->print_fmt = strdup(from->print_fmt.format ? from->print_fmt.format : "");
 	if (!event->print_fmt || !add_fields(event, &from->format))
 		return false;
-	/* libtraceevent would read it */
-	if (is_far(from->format.common_fields) || is_far(from->format.fields))
-		from->flags |= TEP_EVENT_FL_FAILED;
+	/* libtraceevent would read a field that is far */
+	for (field = from->format.common_fields; field; field = field->next)
+		from->flags |= is_far(field) ? TEP_EVENT_FL_FAILED : 0;
+	for (field = from->format.fields; field; field = field->next)
+		from->flags |= is_far(field) ? TEP_EVENT_FL_FAILED : 0;
 	for (arg = from->print_fmt.args; arg; arg = arg->next)
 		if (!add_symbols(event, arg))
 			return false;

@@ -96,24 +96,19 @@ void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c)
 void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
 			 uint64_t offset, uint64_t size)
 {
-	struct file_place *longer;
-
 	if (c->ret)
 		return;
 	if (cpu >= FILE_CPU_LIMIT || (f->nr_places && f->places[f->nr_places - 1].cpu >= cpu)) {
 		hyptrace_cursor_fail(c, "the number of a CPU is wrong");
 		return;
 	}
-	if (!(f->nr_places & (f->nr_places - 1))) {
-		longer = reallocarray(f->places, f->nr_places ? 2 * f->nr_places : 1,
-				      sizeof(*longer));
-		if (!longer) {
-			c->ret = hyptrace_error_memory(c->err);
-			return;
-		}
-		f->places = longer;
-	}
-	f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
+	/* memory that is not used is not allocated */
+	if (!f->places)
+		f->places = malloc(FILE_CPU_LIMIT * sizeof(*f->places));
+	if (f->places)
+		f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
+	else
+		c->ret = hyptrace_error_memory(c->err);
 }
 
 bool hyptrace_head_has_data(const struct hyptrace_file *f)

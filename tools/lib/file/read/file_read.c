@@ -110,15 +110,14 @@ static int by_offset(const void *a, const void *b)
 /* Leave of the description what belongs to the host. */
 static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
 {
-	struct hyptrace_file_meta *meta = &f->meta, rest = {};
+	struct hyptrace_file_meta *meta = &f->meta;
+	struct hyptrace_file_meta rest = {
+		.cpus = meta->cpus, .nr_cpus = meta->nr_cpus, .events = meta->events,
+		.calls = meta->calls,
+	};
 
 	if (!meta->nr_host_cpus)
 		return hyptrace_error_set(err, ENODATA, "it has no events of the host");
-	rest.cpus = meta->cpus;
-	rest.nr_cpus = meta->nr_cpus;
-	rest.events = meta->events;
-	rest.calls = meta->calls;
-	rest.nr_calls = meta->nr_calls;
 	meta->cpus = meta->host_cpus;
 	meta->nr_cpus = meta->nr_host_cpus;
 	meta->host_cpus = NULL;

@@ -416,7 +416,7 @@ static bool prepare(struct worker *w, bool is_first)
 	if (team->mode == IN_BATCHES)
 		w->copies = malloc(sizeof(*w->copies));
 	else if (team->mode != ALONE)
-		w->file = hyptrace_file_part_new(team->file, NULL);
+		w->file = hyptrace_file_part_new(team->file);
 	if (team->one_cpu)
 		w->buf = malloc(team->file->sources[0].size + FILE_SLACK);
 	return w->file && (team->mode != IN_BATCHES || w->copies) && (!team->one_cpu || w->buf);
