@@ -91,9 +91,8 @@ struct file_data {
 	/* more bytes that the headers promise, but that are not in the file */
 	uint64_t		missing;
 	bool			compressed;	/* they are compressed, in chunks */
-	bool			counted;	/* all chunks are known */
-	/* bytes of all sub-buffers, if they are compressed and counted */
-	uint64_t		length;
+	bool			counted;	/* length is known */
+	uint64_t		length;	/* bytes of all sub-buffers */
 	struct file_chunk	*chunks;	/* where some of the compressed chunks are */
 	unsigned int		nr_chunks;
 	struct file_chunk	at;	/* the chunk to read next; all 0 before the first */
@@ -277,13 +276,14 @@ int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_erro
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err);
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own);
 size_t hyptrace_data_chunk_max(const struct hyptrace_file *f);
-int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
-		       struct hyptrace_error *err);
+int hyptrace_data_count(const struct hyptrace_file *f, struct file_data *data, uint64_t *nr,
+			struct hyptrace_error *err);
 int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 			   char *to, size_t room, struct hyptrace_error *err);
 
 /* file_swap.c: sub-buffers of other machines */
 int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err);
+uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at);
 uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
 void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char *to);
 

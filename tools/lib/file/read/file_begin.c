@@ -16,17 +16,6 @@
 /* A sub-buffer of usual size has about so many events. */
 #define EVENTS_PER_SUBBUF	256
 
-/* Get the number of sub-buffers of a CPU. */
-static int count_subbufs(struct file_source *src, uint64_t *nr, struct hyptrace_error *err)
-{
-	struct hyptrace_file *f = src->file;
-	uint64_t size = 0;
-	int ret = hyptrace_data_size(f, src->data, &size, err);
-
-	*nr = size / f->meta.info.subbuf_size;
-	return ret;
-}
-
 /* Get the time at which a sub-buffer begins. */
 static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
 		   struct hyptrace_error *err)
@@ -69,14 +58,14 @@ static int find_time(struct file_source *src, uint64_t ts, uint64_t nr, uint64_t
 static int find_range(struct hyptrace_file *f, struct file_source *src, uint64_t *end,
 		      struct hyptrace_error *err)
 {
-	uint64_t nr, low, high;
+	uint64_t nr = 0, low, high;
 	int ret = 0;
 
 	src->first = 0;
 	/* the whole file needs no number of sub-buffers */
 	if (!f->from && !f->last)
 		return 0;
-	ret = count_subbufs(src, &nr, err);
+	ret = hyptrace_data_count(src->file, src->data, &nr, err);
 	*end = nr;
 	if (!ret && f->last && f->to < UINT64_MAX)
 		ret = find_time(src, f->to + 1, nr, &low, end, err);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +44,12 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
 			  struct hyptrace_error *err)
 {
+	memset(c, 0, offsetof(struct file_cursor, buf));
 	c->f = f;
-	c->mem = NULL;
 	c->pos = pos;
 	c->end = f->size;
 	c->what = "the headers";
 	c->err = err;
-	c->ret = 0;
-	c->buf_pos = 0;
-	c->buf_len = 0;
 }
 
 int hyptrace_cursor_fail(struct file_cursor *c, const char *why)

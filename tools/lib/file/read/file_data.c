@@ -176,14 +176,6 @@ static int fail_cut(const struct file_data *data, struct hyptrace_error *err)
 				  data->missing);
 }
 
-static uint32_t get_u32(const struct hyptrace_file *f, const char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return f->swap ? __builtin_bswap32(value) : value;
-}
-
 /* Bytes of the sub-buffers of a chunk at most */
 size_t hyptrace_data_chunk_max(const struct hyptrace_file *f)
 {
@@ -222,8 +214,8 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 	if (!n)
 		return data->missing ? fail_cut(data, err) : 0;
 	if (n == (int64_t)sizeof(raw)) {
-		head->packed = get_u32(f, raw);
-		head->full = get_u32(f, raw + sizeof(uint32_t));
+		head->packed = hyptrace_file_u32(f, raw);
+		head->full = hyptrace_file_u32(f, raw + sizeof(uint32_t));
 		if (is_count_missing(f, data, offset, head->packed))
 			data->size += COUNT_SIZE;
 	}
@@ -300,27 +292,6 @@ static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uin
 		data->at.offset += HEAD_SIZE + head->packed;
 		data->at.from += head->full;
 	}
-}
-
-/*
- * Get how many bytes the sub-buffers of a CPU have. A chunk that is not whole, and what follows,
- * does not count.
- */
-static int index_chunks(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
-			struct hyptrace_error *err)
-{
-	struct head head;
-	int ret = 0;
-
-	if (!data->counted)
-		ret = find_chunk(f, data, UINT64_MAX, &head, err);
-	if (ret && ret != -EBADMSG)
-		return ret;
-	if (!data->counted)
-		data->length = data->at.from;
-	data->counted = true;
-	*size = data->length;
-	return 0;
 }
 
 /* Make @room of @size bytes larger if necessary. Return false if there is no memory. */
@@ -405,13 +376,24 @@ uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *ow
 	return at < data->moved ? data->to + at : data->offset + at;
 }
 
-/* Get how many bytes the sub-buffers of a CPU have. */
-int hyptrace_data_size(const struct hyptrace_file *f, struct file_data *data, uint64_t *size,
-		       struct hyptrace_error *err)
+/*
+ * Get the number of sub-buffers of a CPU. A chunk that is not whole, and what follows, does not
+ * count.
+ */
+int hyptrace_data_count(const struct hyptrace_file *f, struct file_data *data, uint64_t *nr,
+			struct hyptrace_error *err)
 {
-	if (data->compressed)
-		return index_chunks(f, data, size, err);
-	*size = data->size - data->size % f->meta.info.subbuf_size;
+	struct head head;
+	int ret = 0;
+
+	if (data->compressed && !data->counted)
+		ret = find_chunk(f, data, UINT64_MAX, &head, err);
+	if (ret && ret != -EBADMSG)
+		return ret;
+	if (!data->counted)
+		data->length = data->compressed ? data->at.from : data->size;
+	data->counted = true;
+	*nr = data->length / f->meta.info.subbuf_size;
 	return 0;
 }
 

@@ -121,93 +121,61 @@ static bool spend(struct budget *left, const char *name, const char *other)
 	return true;
 }
 
-/* Split a text into lines; return the next one, or NULL. */
-static char *next_line(char **text)
+/* " T name [module]" */
+static void add_function(struct tep_handle *tep, struct budget *left, char *text, uint64_t address)
 {
-	char *line;
+	char *name, *module, *end;
 
-	do {
-		line = strsep(text, "\n");
-	} while (line && !*line);
-	return line;
+	if (text[0] != ' ' || !isalpha((unsigned char)text[1]) || text[2] != ' ')
+		return;
+	name = text + 3;
+	name += strspn(name, " \t");
+	end = name + strcspn(name, " \t");
+	module = *end ? end + strspn(end, " \t[") : NULL;
+	*end = '\0';
+	if (module)
+		module[strcspn(module, "]")] = '\0';
+	if (*name && spend(left, name, module))
+		tep_register_function(tep, name, address, module);
 }
 
-static void set_functions(struct tep_handle *tep, char *text)
+/* " : \"format\n\"" */
+static void add_printk(struct tep_handle *tep, struct budget *left, char *text, uint64_t address)
 {
-	char *line, *name, *module, *end;
-	unsigned long long address;
-	struct budget left = { FUNCTIONS_MAX, NAMES_TEXT_MAX };
-
-	while ((line = next_line(&text))) {
-		address = strtoull(line, &end, 16);
-		/* "ffff800080010000 T name [module]" */
-		if (end == line || end[0] != ' ' || !isalpha((unsigned char)end[1]) ||
-		    end[2] != ' ')
-			continue;
-		name = end + 3;
-		name += strspn(name, " \t");
-		end = name + strcspn(name, " \t");
-		module = *end ? end + strspn(end, " \t[") : NULL;
-		*end = '\0';
-		if (module)
-			module[strcspn(module, "]")] = '\0';
-		if (*name && spend(&left, name, module))
-			tep_register_function(tep, name, address, module);
-	}
-}
-
-static void set_printk(struct tep_handle *tep, char *text)
-{
-	unsigned long long address;
-	struct budget left = { NAMES_MAX, NAMES_TEXT_MAX };
-	char *line, *end;
 	size_t len;
 
-	while ((line = next_line(&text))) {
-		address = strtoull(line, &end, 16);
-		/* 0xffff800081000000 : "format\n" */
-		if (end == line || strncmp(end, " : ", 3))
-			continue;
-		end += 3;
-		if (*end == '"')
-			end++;
-		len = strlen(end);
-		if (len && end[len - 1] == '"')
-			end[--len] = '\0';
-		if (len >= PRINTK_MIN && spend(&left, end, NULL))
-			tep_register_print_string(tep, end, address);
-	}
+	if (strncmp(text, " : ", 3))
+		return;
+	text += 3;
+	if (*text == '"')
+		text++;
+	len = strlen(text);
+	if (len && text[len - 1] == '"')
+		text[--len] = '\0';
+	if (len >= PRINTK_MIN && spend(left, text, NULL))
+		tep_register_print_string(tep, text, address);
 }
 
-static void set_processes(struct tep_handle *tep, char *text)
+/* Take the names of a text. A line begins with an address or, of a process, with its number. */
+static void add_names(struct tep_handle *tep, char *text, enum file_section_kind kind)
 {
-	struct budget left = { NAMES_MAX, NAMES_TEXT_MAX };
+	struct budget left = {
+		kind == FILE_SECTION_KALLSYMS ? FUNCTIONS_MAX : NAMES_MAX, NAMES_TEXT_MAX
+	};
+	uint64_t number;
 	char *line, *end;
-	long pid;
 
-	while ((line = next_line(&text))) {
-		pid = strtol(line, &end, 10);
-		/* "1234 bash" */
-		if (end == line || *end != ' ' || pid < 0 || pid > INT32_MAX ||
-		    !spend(&left, end + 1, NULL))
+	while ((line = strsep(&text, "\n"))) {
+		number = strtoull(line, &end, kind == FILE_SECTION_CMDLINES ? 10 : 16);
+		if (end == line)
 			continue;
-		tep_register_comm(tep, end + 1, pid);
+		if (kind == FILE_SECTION_KALLSYMS)
+			add_function(tep, &left, end, number);
+		else if (kind == FILE_SECTION_PRINTK)
+			add_printk(tep, &left, end, number);
+		else if (*end == ' ' && number <= INT32_MAX && spend(&left, end + 1, NULL))
+			tep_register_comm(tep, end + 1, number);
 	}
-}
-
-static void read_texts(struct hyptrace_file *f, struct file_cursor *c, enum file_section_kind kind)
-{
-	char *text;
-
-	text = hyptrace_cursor_text(c, kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
-				    hyptrace_cursor_u32(c), TEXT_MAX);
-	if (text && kind == FILE_SECTION_KALLSYMS)
-		set_functions(f->tep, text);
-	else if (text && kind == FILE_SECTION_PRINTK)
-		set_printk(f->tep, text);
-	else if (text)
-		set_processes(f->tep, text);
-	free(text);
 }
 
 /* Read a section. Without some of them events print less, but are still there. */
@@ -217,6 +185,7 @@ static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
 	uint32_t formats = FILE_COUNT_MAX;
 	uint64_t left = FORMATS_MAX;
 	struct file_cursor c;
+	char *text = NULL;
 
 	if (!f->sections[kind].size)
 		return 0;
@@ -226,7 +195,12 @@ static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
 	else if (!c.ret && kind == FILE_SECTION_EVENTS)
 		read_systems(f, &c);
 	else if (!c.ret)
-		read_texts(f, &c, kind);
+		text = hyptrace_cursor_text(&c, kind == FILE_SECTION_CMDLINES ?
+					    hyptrace_cursor_u64(&c) : hyptrace_cursor_u32(&c),
+					    TEXT_MAX);
+	if (text)
+		add_names(f->tep, text, kind);
+	free(text);
 	hyptrace_section_close(&c);
 	return c.ret == -ENOMEM || kind == FILE_SECTION_EVENTS ? c.ret : 0;
 }

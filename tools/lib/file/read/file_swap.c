@@ -29,7 +29,7 @@ int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
-static uint32_t get_u32(const struct hyptrace_file *f, const char *at)
+uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at)
 {
 	uint32_t value;
 
@@ -102,7 +102,7 @@ static void put_u32(char *to, uint32_t value)
  */
 static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t room)
 {
-	uint32_t head = get_u32(f, at), type, delta, len;
+	uint32_t head = hyptrace_file_u32(f, at), type, delta, len;
 
 	/* the first bit-field takes the high bits on a big-endian machine */
 	if (f->meta.info.big_endian) {
@@ -122,7 +122,7 @@ static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t ro
 	}
 	if ((type == HYPTRACE_TYPE_PADDING && !delta) || room < 2 * WORD)
 		return 0;
-	len = get_u32(f, at + WORD);
+	len = hyptrace_file_u32(f, at + WORD);
 	put_u32(at + WORD, len);
 	if (type == HYPTRACE_TYPE_TIME_EXTEND || type == HYPTRACE_TYPE_TIME_ABSOLUTE)
 		return 2 * WORD;
@@ -155,7 +155,7 @@ void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char 
 	memcpy(&time, subbuf, sizeof(time));
 	memcpy(&commit, subbuf + sizeof(time), sizeof(commit));
 	time = hyptrace_file_swap_time(f, time);
-	commit = f->long_size == sizeof(uint32_t) ? get_u32(f, subbuf + sizeof(time)) :
+	commit = f->long_size == sizeof(uint32_t) ? hyptrace_file_u32(f, subbuf + sizeof(time)) :
 						    hyptrace_file_swap_time(f, commit);
 	memcpy(to, &time, sizeof(time));
 	memcpy(to + sizeof(time), &commit, sizeof(commit));
@@ -171,7 +171,7 @@ void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char 
 	if (!(commit & HYPTRACE_COMMIT_STORED) || room - used < f->long_size)
 		return;
 	if (f->long_size == sizeof(uint32_t)) {
-		lost = get_u32(f, subbuf + head + used);
+		lost = hyptrace_file_u32(f, subbuf + head + used);
 	} else {
 		memcpy(&lost, subbuf + head + used, sizeof(lost));
 		lost = hyptrace_file_swap_time(f, lost);

@@ -97,23 +97,20 @@ static bool is_stream(const char *path)
 static int check_parts(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	unsigned int i;
+	int ret = 0;
 	char *path;
-	bool there;
 
-	for (i = 0; i < w->nr_parts; i++) {
+	for (i = 0; i < w->nr_parts && !ret; i++) {
 		path = hyptrace_file_part_path(w, &w->parts[i]);
 		if (!path)
 			return hyptrace_error_memory(err);
-		there = !access(path, F_OK);
-		if (there)
-			hyptrace_error_set(err, EEXIST,
-					   "%s is left of a recording that was not finished: remove it",
-					   path);
+		if (!access(path, F_OK))
+			ret = hyptrace_error_set(err, EEXIST,
+						 "%s is left of a recording that was not finished: remove it",
+						 path);
 		free(path);
-		if (there)
-			return -EEXIST;
 	}
-	return 0;
+	return ret;
 }
 
 static int open_output(struct hyptrace_file_writer *w, const char *path,

@@ -113,8 +113,8 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 				struct hyptrace_error *err);
 void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop);
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w);
-char *hyptrace_file_zstd_unpack(const struct hyptrace_file_writer *w, const char *data,
-				size_t size, size_t *used, size_t *len);
+size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char *data,
+				size_t size, uint64_t *events);
 
 /* file_write_finish.c: the end */
 int hyptrace_file_writer_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);

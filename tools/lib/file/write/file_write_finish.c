@@ -37,19 +37,6 @@ static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *
 				  w->path, strerror(errnum), w->part_path);
 }
 
-/* Count the events of a chunk. Return its size; 0 if this is no chunk. */
-static size_t count_chunk(const struct hyptrace_file_writer *w, const char *data, size_t size,
-			  uint64_t *events)
-{
-	size_t used = 0, len;
-	char *subbufs = hyptrace_file_zstd_unpack(w, data, size, &used, &len);
-
-	if (subbufs)
-		*events = hyptrace_file_count_events(w, subbufs, len);
-	free(subbufs);
-	return used;
-}
-
 /*
  * Data was written up to @written only. Count the events of what is not written as a whole, and
  * return where that begins.
@@ -64,7 +51,7 @@ static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *
 	while (at < size) {
 		len = w->meta.info.subbuf_size;
 		if (w->compressor)
-			len = count_chunk(w, data + at, size - at, &events);
+			len = hyptrace_file_zstd_count(w, data + at, size - at, &events);
 		if (!len || len > size - at)
 			break;
 		if (at + len <= written) {

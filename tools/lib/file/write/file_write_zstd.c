@@ -420,28 +420,25 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 	w->compressor = NULL;
 }
 
-/*
- * Get the sub-buffers of the first of some chunks. Return the sub-buffers, which the caller frees;
- * NULL if this is no chunk.
- */
-char *hyptrace_file_zstd_unpack(const struct hyptrace_file_writer *w, const char *data,
-				size_t size, size_t *used, size_t *len)
+/* Count the events of the first of some chunks. Return its bytes; 0 if this is no chunk. */
+size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char *data,
+				size_t size, uint64_t *events)
 {
 	uint32_t header[2];
+	size_t used = 0;
 	char *subbufs;
 
 	if (size < sizeof(header))
-		return NULL;
+		return 0;
 	memcpy(header, data, sizeof(header));
 	if (header[0] > size - sizeof(header) || header[1] > w->chunk_size)
-		return NULL;
-	subbufs = malloc(header[1] ? header[1] : 1);
-	if (!subbufs)
-		return NULL;
-	*used = sizeof(header) + header[0];
-	*len = ZSTD_decompress(subbufs, header[1], data + sizeof(header), header[0]);
-	if (!ZSTD_isError(*len) && *len == header[1])
-		return subbufs;
+		return 0;
+	subbufs = malloc(w->chunk_size);
+	if (subbufs && ZSTD_decompress(subbufs, header[1], data + sizeof(header), header[0]) ==
+		       header[1]) {
+		*events = hyptrace_file_count_events(w, subbufs, header[1]);
+		used = sizeof(header) + header[0];
+	}
 	free(subbufs);
-	return NULL;
+	return used;
 }
