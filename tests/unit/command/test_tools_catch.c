@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "view/catch/catch_find.h"
+#include "view/catch/catch.h"
 
 #define CPUS		3
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <linux/hyptrace_netlink.h>
 
-#include "view/pages/page_leaks.h"
+#include "view/pages/pages.h"
 
 #define PFN	0x812f3ULL
 #define VM	0x1000

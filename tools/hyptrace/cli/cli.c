@@ -108,9 +108,22 @@ const struct argp cmd_global_argp = {
 
 struct verb_input {
 	struct context	*ctx;
+	argp_parser_t	parser;		/* of the verb's own options, and its input */
 	void		*input;
 	void		*more;
 };
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct verb_input *verb = state->input;
+
+	if (key >= FLAGS_BEGIN && key < FLAGS_END) {
+		((bool *)verb->input)[key - FLAGS_BEGIN] = true;
+		return 0;
+	}
+	state->input = verb->input;
+	return verb->parser ? verb->parser(key, arg, state) : ARGP_ERR_UNKNOWN;
+}
 
 /* Give each of the parsers its own input. */
 static error_t parse_inputs(int key, char *arg, struct argp_state *state)
@@ -121,7 +134,7 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = both->more;
-		state->child_inputs[1] = both->input;
+		state->child_inputs[1] = both;
 		state->child_inputs[2] = both->ctx;
 		/* argp must not add its own hint to errors */
 		state->err_stream = NULL;
@@ -228,9 +241,10 @@ void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char
 		.children = children,
 		.help_filter = cmd_drop_remark,
 	};
-	struct verb_input inputs = { ctx, input, more_input };
+	struct verb_input inputs = { ctx, argp->parser, input, more_input };
 	unsigned int flags = ARGP_NO_HELP;
 
+	own.parser = parse_own;
 	/* the outer parser prints these */
 	own.args_doc = NULL;
 	own.doc = NULL;
@@ -245,7 +259,7 @@ void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char
 		cmd_exit_usage(ctx->verb);
 }
 
-static error_t parse_nothing(int key, char *arg, struct argp_state *state)
+error_t cmd_parse_nothing(int key, char *arg, struct argp_state *state)
 {
 	(void)state;
 	if (key != ARGP_KEY_ARG)
@@ -255,7 +269,7 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *state)
 
 void cmd_no_arguments(struct context *ctx, int argc, char **argv)
 {
-	const struct argp argp = { .parser = parse_nothing };
+	const struct argp argp = { .parser = cmd_parse_nothing };
 
 	cmd_parse(ctx, &argp, argc, argv, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "output/out.h"
 #include "args.h"
@@ -55,6 +56,11 @@ struct context {
 	bool			color;
 };
 
+/* The key of an option without a letter that sets a bool in the input of the verb's parser */
+#define OPTION_FLAG(type, member)	((int)(FLAGS_BEGIN + offsetof(type, member)))
+#define FLAGS_BEGIN	0x10000
+#define FLAGS_END	0x800000
+
 /* The arguments of a verb that takes nothing but a command */
 #define ARGS_COMMAND	"[-- COMMAND...]"
 
@@ -68,6 +74,8 @@ void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
 void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char **argv,
 		    void *input, const struct argp *more, void *more_input);
+/* The parser of a verb without arguments */
+error_t cmd_parse_nothing(int key, char *arg, struct argp_state *state);
 void cmd_no_arguments(struct context *ctx, int argc, char **argv);
 error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -48,6 +48,8 @@ enum column_flags {
 	COLUMN_U64	= 3 << 13,
 	COLUMN_STRING	= 4 << 13,	/* NULL is none */
 	COLUMN_CHARS	= 5 << 13,
+	COLUMN_S64	= 6 << 13,
+	COLUMN_BITS64	= 7 << 13,	/* a number that is always a string in JSON */
 };
 
 struct column {

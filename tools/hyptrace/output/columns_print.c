@@ -29,6 +29,12 @@ void column_print(const struct column *column, struct printer *p, const void *ro
 	case COLUMN_U64:
 		print_uint(column, p, *(const uint64_t *)at);
 		break;
+	case COLUMN_S64:
+		printer_int(p, column->key, *(const int64_t *)at);
+		break;
+	case COLUMN_BITS64:
+		printer_u64(p, column->key, *(const uint64_t *)at);
+		break;
 	case COLUMN_STRING:
 		printer_str(p, column->key, *(const char *const *)at);
 		break;

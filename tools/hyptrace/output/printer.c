@@ -406,6 +406,14 @@ void printer_uint(struct printer *p, const char *key, uint64_t value)
 	put_value(p, key, STYLE_PLAIN, text, value <= JSON_INT_MAX ? text : NULL);
 }
 
+void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t value)
+{
+	if (is_known)
+		printer_uint(p, key, value);
+	else
+		printer_none(p, key);
+}
+
 void printer_int(struct printer *p, const char *key, int64_t value)
 {
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;

@@ -74,6 +74,8 @@ void printer_styled(struct printer *p, const char *key, enum printer_style style
 void printer_bool(struct printer *p, const char *key, bool value);
 /* Usually small: JSON readers use doubles, so a number that exceeds 2^53 is a string there. */
 void printer_uint(struct printer *p, const char *key, uint64_t value);
+/* None if it is not known */
+void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t value);
 void printer_int(struct printer *p, const char *key, int64_t value);
 /* The digits of a number that is not an integer */
 void printer_number(struct printer *p, const char *key, const char *text);

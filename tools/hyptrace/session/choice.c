@@ -130,8 +130,12 @@ static int columns_before(const char *text, size_t at)
 /* Print what is wrong in a filter: the reason, the filter, and a caret below it. */
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
 {
-	char *plain = text_copy_plain(text), *why = text_copy_plain(err->text);
+	char *plain, *why;
 
+	if (err->errnum == ENOMEM)
+		die_no_memory();
+	plain = text_copy_plain(text);
+	why = text_copy_plain(err->text);
 	/* in one write: other processes may write there, too */
 	fprintf(stderr, "hyptrace: wrong filter: %s\n%*s%s\n%*s^\n", why, INDENT, "", plain,
 		INDENT + columns_before(text, at), "");
@@ -154,8 +158,6 @@ int filter_parse(const char *text, struct hyptrace_event *const *events, unsigne
 		hyptrace_filters_set_formats(*filters, formats);
 		return EXIT_DONE;
 	}
-	if (err.errnum == ENOMEM)
-		die_no_memory();
 	return filter_fail(text, at, &err);
 }
 

@@ -234,6 +234,37 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 	return EXIT_DONE;
 }
 
+/*
+ * Request something for each CPU of --cpu, or once for @without, such as HYPTRACE_CPU_ALL. @what: a
+ * verb, for messages. Return an exit code.
+ */
+int cmd_request(struct context *ctx, const char *what, int without, cpu_request_fn request,
+		const void *arg)
+{
+	struct hyptrace_remote *remote;
+	struct hyptrace_cpu **cpus;
+	struct hyptrace_error err;
+	unsigned int nr, i;
+	int code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
+
+	if (code)
+		return code;
+	if (!ctx->have_cpus || (ctx->cpus.all && without == HYPTRACE_CPU_ALL)) {
+		if (request(ctx->h, remote->name, without, arg, &err))
+			code = cmd_fail_verb(what, remote->name, &err);
+		hyptrace_free_remote(remote);
+		return code;
+	}
+	code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
+	for (i = 0; !code && i < nr; i++)
+		if (request(ctx->h, remote->name, cpus[i]->id, arg, &err))
+			code = cmd_fail("cannot %s CPU %u of \"%s\": %s", what, cpus[i]->id,
+					remote->name, err.text);
+	hyptrace_free_cpus(cpus);
+	hyptrace_free_remote(remote);
+	return code;
+}
+
 /* Print why the ring of a CPU cannot be read. */
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint)

@@ -17,6 +17,13 @@ int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
 		   struct hyptrace_event ***events);
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr);
+
+/* Request something for one CPU */
+typedef int (*cpu_request_fn)(struct hyptrace *h, const char *remote, int cpu, const void *arg,
+			      struct hyptrace_error *err);
+
+int cmd_request(struct context *ctx, const char *what, int without, cpu_request_fn request,
+		const void *arg);
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint);
 

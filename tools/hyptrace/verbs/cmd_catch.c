@@ -155,11 +155,7 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	/* of those that are caught, not of those that are read */
 	c.limit = s->count;
 	s->count = 0;
-	code = session_open(s);
-	if (!code)
-		code = begin(&c);
-	if (!code)
-		code = s->file ? find_in_file(&c) : catch_live(&c);
+	code = session_open(s) ?: begin(&c) ?: (s->file ? find_in_file(&c) : catch_live(&c));
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);
 	hyptrace_filter_free(c.filter);

@@ -86,36 +86,9 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 typedef int (*settings_fn)(struct hyptrace *h, const char *remote,
 			   const struct hyptrace_settings *settings, struct hyptrace_error *err);
 
-static int open_remote(struct context *ctx, struct hyptrace_remote **remote)
-{
-	int code = cmd_connect(ctx);
-
-	return code ? code : cmd_get_remote(ctx, remote);
-}
-
-static int clear_all(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
-{
-	return hyptrace_clear(h, remote, HYPTRACE_CPU_ALL, err);
-}
-
-static int clear_cpus(struct context *ctx, const char *remote)
-{
-	struct hyptrace_error err;
-	struct hyptrace_cpu **cpus;
-	unsigned int nr, i;
-	int code;
-
-	code = cmd_get_cpus(ctx, remote, &cpus, &nr);
-	for (i = 0; i < nr && !code; i++)
-		if (hyptrace_clear(ctx->h, remote, cpus[i]->id, &err))
-			code = cmd_fail("cannot clear CPU %u of \"%s\": %s", cpus[i]->id, remote,
-					err.text);
-	hyptrace_free_cpus(cpus);
-	return code;
-}
-
-/* start, stop, unload, reset, clear: requests without settings */
-static int cmd_control(struct context *ctx, int argc, char **argv)
+/* start, stop, unload, reset, clear: requests without settings; only clear takes --cpu */
+static int request(struct hyptrace *h, const char *remote, int cpu, const void *arg,
+		   struct hyptrace_error *err)
 {
 	static const struct {
 		const char	*verb;
@@ -123,25 +96,22 @@ static int cmd_control(struct context *ctx, int argc, char **argv)
 				      struct hyptrace_error *err);
 	} requests[] = {
 		{ "start", hyptrace_start }, { "stop", hyptrace_stop },
-		{ "unload", hyptrace_unload }, { "reset", hyptrace_reset }, { "clear", clear_all },
-	}, *request = requests;
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	int code;
+		{ "unload", hyptrace_unload }, { "reset", hyptrace_reset },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		if (!strcmp(requests[i].verb, arg))
+			return requests[i].fn(h, remote, err);
+	return hyptrace_clear(h, remote, cpu, err);
+}
+
+static int cmd_control(struct context *ctx, int argc, char **argv)
+{
+	const char *verb = ctx->verb->name;
 
 	cmd_no_arguments(ctx, argc, argv);
-	while (strcmp(request->verb, ctx->verb->name))
-		request++;
-	code = open_remote(ctx, &remote);
-	if (code)
-		return code;
-	/* only clear takes --cpu */
-	if (ctx->have_cpus && !ctx->cpus.all)
-		code = clear_cpus(ctx, remote->name);
-	else if (request->fn(ctx->h, remote->name, &err))
-		code = cmd_fail_verb(request->verb, remote->name, &err);
-	hyptrace_free_remote(remote);
-	return code;
+	return cmd_request(ctx, verb, HYPTRACE_CPU_ALL, request, verb);
 }
 
 static int change(struct context *ctx, settings_fn fn, const struct argp *argp, int argc,
@@ -153,7 +123,7 @@ static int change(struct context *ctx, settings_fn fn, const struct argp *argp, 
 	int code;
 
 	cmd_parse(ctx, argp, argc, argv, &changes);
-	code = open_remote(ctx, &remote);
+	code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (!code) {
 		if (fn(ctx->h, remote->name, changes.settings, &err))
 			code = cmd_fail_verb(ctx->verb->name, remote->name, &err);

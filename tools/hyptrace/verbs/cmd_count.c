@@ -15,12 +15,6 @@
 #include "session/select.h"
 #include "view/times/stat.h"
 
-enum {
-	OPT_OFF = 0x200,
-	OPT_RESET,
-	OPT_HISTOGRAM,
-};
-
 /* The arguments of the verb */
 struct count {
 	const struct context	*ctx;
@@ -32,10 +26,11 @@ struct count {
 };
 
 static const struct argp_option options[] = {
-	{ "off", OPT_OFF, NULL, 0, "Do not count these events any more", 0 },
-	{ "reset", OPT_RESET, NULL, 0,
+	{ "off", OPTION_FLAG(struct count, off), NULL, 0, "Do not count these events any more", 0 },
+	{ "reset", OPTION_FLAG(struct count, reset), NULL, 0,
 	  "Set the counters to 0, and free them if no event is counted", 0 },
-	{ "histogram", OPT_HISTOGRAM, NULL, 0, "Print how long the events have taken", 0 },
+	{ "histogram", OPTION_FLAG(struct count, histogram), NULL, 0,
+	  "Print how long the events have taken", 0 },
 	{ 0 }
 };
 
@@ -61,18 +56,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct count *count = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &count->columns;
-		return 0;
-	case OPT_OFF:
-		count->off = true;
-		return 0;
-	case OPT_RESET:
-		count->reset = true;
-		return 0;
-	case OPT_HISTOGRAM:
-		count->histogram = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		cmd_add_word(&count->words, arg);
 		return 0;
@@ -82,44 +65,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = {
-	{ &cmd_columns_argp, 0, NULL, 0 },
-	{ 0 }
-};
-
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[EVENT...]",
 	.doc = "Have EL2 count events, without recording them; without EVENT print the counters. EVENT is a name, a glob such as \"host_*\", or all.",
-	.children = children,
 };
 
-static int reset(struct context *ctx)
+static int reset(struct hyptrace *h, const char *remote, int cpu, const void *arg,
+		 struct hyptrace_error *err)
 {
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	struct hyptrace_cpu **cpus;
-	unsigned int nr, i;
-	int code = cmd_get_remote(ctx, &remote);
-
-	if (code)
-		return code;
-	if (!ctx->have_cpus || ctx->cpus.all) {
-		if (hyptrace_reset_counters(ctx->h, remote->name, HYPTRACE_CPU_ALL, &err))
-			code = cmd_fail("cannot reset the counters: %s", err.text);
-		goto free_remote;
-	}
-	code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
-	if (code)
-		goto free_remote;
-	for (i = 0; i < nr && !code; i++)
-		if (hyptrace_reset_counters(ctx->h, remote->name, cpus[i]->id, &err))
-			code = cmd_fail("cannot reset the counters: %s", err.text);
-	hyptrace_free_cpus(cpus);
-free_remote:
-	hyptrace_free_remote(remote);
-	return code;
+	(void)arg;
+	return hyptrace_reset_counters(h, remote, cpu, err);
 }
 
 static int cmd_count(struct context *ctx, int argc, char **argv)
@@ -130,12 +87,12 @@ static int cmd_count(struct context *ctx, int argc, char **argv)
 	};
 	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &count);
+	cmd_parse_more(ctx, &argp, argc, argv, &count, &cmd_columns_argp, &count.columns);
 	code = cmd_connect(ctx);
 	if (!code && count.words.nr)
 		code = counters_switch(ctx, &count.words, !count.off);
 	else if (!code && count.reset)
-		code = reset(ctx);
+		code = cmd_request(ctx, "reset the counters of", HYPTRACE_CPU_ALL, reset, NULL);
 	else if (!code)
 		code = stat_raw(ctx, &count.columns, count.histogram);
 	free(count.words.words);

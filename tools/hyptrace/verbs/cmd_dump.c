@@ -21,10 +21,6 @@
 #define FILE_DEFAULT	"hyptrace.dat"
 #define NR_COLUMNS(all)	(sizeof(all) / sizeof((all)[0]))
 
-enum {
-	OPT_SUBBUFS = 0x200,
-};
-
 struct dump {
 	struct session		session;
 	struct hyptrace_file	*host;		/* the host's events in the same file; or NULL */
@@ -32,10 +28,12 @@ struct dump {
 	bool			subbufs;	/* print each sub-buffer */
 };
 
+#define PIECE(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_file_piece, member)
+
 static const struct column piece_columns[] = {
-	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER, NULL },
-	{ "part",	"PART",		0, NULL },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER | PIECE(U64, offset), NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER | PIECE(U64, size), NULL },
+	{ "part",	"PART",		PIECE(STRING, text), NULL },
 };
 
 static const struct column cpu_columns[] = {
@@ -49,16 +47,34 @@ static const struct column cpu_columns[] = {
 	{ "missing",	"MISSING",	COLUMN_NUMBER, NULL },
 };
 
+static void print_fields(struct printer *p, const char *key, const void *row)
+{
+	const struct hyptrace_event *event = row;
+	char *fields;
+	size_t len;
+	FILE *to = text_open(&fields, &len);
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++)
+		fprintf(to, "%s%s", i ? " " : "", event->fields[i]->name);
+	text_close(to);
+	printer_str(p, key, fields);
+	free(fields);
+}
+
+#define EVENT(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_event, member)
+
 static const struct column event_columns[] = {
-	{ "system",	"SYSTEM",	0, NULL },
-	{ "name",	"NAME",		0, NULL },
-	{ "id",		"ID",		COLUMN_NUMBER, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER, NULL },
-	{ "fields",	"FIELDS",	COLUMN_TRUNC, NULL },
+	{ "system",	"SYSTEM",	EVENT(CHARS, remote), NULL },
+	{ "name",	"NAME",		EVENT(CHARS, name), NULL },
+	{ "id",		"ID",		COLUMN_NUMBER | EVENT(U32, id), NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER | EVENT(U32, size), NULL },
+	{ "fields",	"FIELDS",	COLUMN_TRUNC, print_fields },
 };
 
 static const struct argp_option options[] = {
-	{ "subbufs", OPT_SUBBUFS, NULL, 0, "Print a line for each sub-buffer instead", 0 },
+	{ "subbufs", OPTION_FLAG(struct dump, subbufs), NULL, 0,
+	  "Print a line for each sub-buffer instead", 0 },
 	{ 0 }
 };
 
@@ -72,9 +88,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct dump *d = state->input;
 
 	switch (key) {
-	case OPT_SUBBUFS:
-		d->subbufs = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (d->session.path)
 			return cmd_usage("unexpected argument \"%s\"", arg);
@@ -162,22 +175,9 @@ static void print_pieces(struct printer *p, const struct hyptrace_file *f)
 
 	pieces = hyptrace_file_pieces(f, &nr);
 	printer_table(p, "parts", &columns);
-	for (i = 0; i < nr; i++) {
-		printer_row(p);
-		printer_uint(p, "offset", pieces[i]->offset);
-		printer_uint(p, "size", pieces[i]->size);
-		printer_str(p, "part", pieces[i]->text);
-		printer_end(p);
-	}
+	for (i = 0; i < nr; i++)
+		columns_print(&columns, p, pieces[i]);
 	printer_end(p);
-}
-
-static void print_count(struct printer *p, const char *key, bool known, uint64_t count)
-{
-	if (known)
-		printer_uint(p, key, count);
-	else
-		printer_none(p, key);
 }
 
 static void print_cpus(struct printer *p, const char *key, const struct hyptrace_file *f)
@@ -196,9 +196,9 @@ static void print_cpus(struct printer *p, const char *key, const struct hyptrace
 		printer_uint(p, "offset", cpu->offset);
 		printer_uint(p, "size", cpu->size);
 		printer_str(p, "file", cpu->own_file ? "its own" : "main");
-		print_count(p, "events", cpu->has_counts, cpu->events);
-		print_count(p, "lost", cpu->has_counts, cpu->lost);
-		print_count(p, "filtered", cpu->has_counts, cpu->filtered);
+		printer_uint_if(p, "events", cpu->has_counts, cpu->events);
+		printer_uint_if(p, "lost", cpu->has_counts, cpu->lost);
+		printer_uint_if(p, "filtered", cpu->has_counts, cpu->filtered);
 		printer_uint(p, "missing", cpu->missing);
 		printer_end(p);
 	}
@@ -209,28 +209,12 @@ static void print_events(struct printer *p, const char *key, const struct hyptra
 {
 	const struct columns columns = { .all = event_columns, .nr = NR_COLUMNS(event_columns) };
 	struct hyptrace_event *const *events;
-	unsigned int nr, i, j;
-	char *fields;
-	size_t len;
+	unsigned int nr, i;
 
 	events = hyptrace_file_events(f, &nr);
 	printer_table(p, key, &columns);
-	for (i = 0; i < nr; i++) {
-		const struct hyptrace_event *event = events[i];
-		FILE *to = text_open(&fields, &len);
-
-		for (j = 0; j < event->nr_fields; j++)
-			fprintf(to, "%s%s", j ? " " : "", event->fields[j]->name);
-		text_close(to);
-		printer_row(p);
-		printer_str(p, "system", event->remote);
-		printer_str(p, "name", event->name);
-		printer_uint(p, "id", event->id);
-		printer_uint(p, "size", event->size);
-		printer_str(p, "fields", fields);
-		printer_end(p);
-		free(fields);
-	}
+	for (i = 0; i < nr; i++)
+		columns_print(&columns, p, events[i]);
 	printer_end(p);
 }
 
@@ -256,7 +240,7 @@ static void print_subbuf(struct dump *d, const struct hyptrace_file_subbuf *s)
 	printer_u64(p, "ts", s->ts);
 	printer_uint(p, "used", s->used);
 	printer_uint(p, "events", s->events);
-	print_count(p, "lost", s->lost != HYPTRACE_LOST_UNKNOWN, s->lost);
+	printer_uint_if(p, "lost", s->lost != HYPTRACE_LOST_UNKNOWN, s->lost);
 	print_text(p, "damage", s->damage);
 	printer_end(p);
 }

@@ -31,7 +31,6 @@ enum {
 	OPT_START = 0x200,
 	OPT_STOP,
 	OPT_AFTER,
-	OPT_COUNT,
 };
 
 #define FILTER_HELP \
@@ -48,12 +47,14 @@ static const struct argp_option enable_options[] = {
 	{ "start", OPT_START, NULL, 0, START_HELP, 0 },
 	{ "stop", OPT_STOP, NULL, 0, STOP_HELP, 0 },
 	{ "after", OPT_AFTER, "N", 0, AFTER_HELP, 0 },
-	{ "count", OPT_COUNT, NULL, 0, "Have EL2 count the events, and do not record them", 0 },
+	{ "count", OPTION_FLAG(struct request, count), NULL, 0,
+	  "Have EL2 count the events, and do not record them", 0 },
 	{ 0 }
 };
 
 static const struct argp_option disable_options[] = {
-	{ "count", OPT_COUNT, NULL, 0, "Have EL2 count the events no longer", 0 },
+	{ "count", OPTION_FLAG(struct request, count), NULL, 0,
+	  "Have EL2 count the events no longer", 0 },
 	{ 0 }
 };
 
@@ -82,9 +83,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return cmd_usage("bad number \"%s\": use a number of sub-buffers up to %u",
 					 arg, UINT32_MAX);
 		request->has_after = true;
-		return 0;
-	case OPT_COUNT:
-		request->count = true;
 		return 0;
 	case ARGP_KEY_END:
 		if (request->count && (request->filter || request->trigger))
@@ -122,11 +120,7 @@ static int parse_filter(const char *text, struct hyptrace_event *const *events,
 		chosen[i] = find_event(events, choice->names[i]);
 	*filter = hyptrace_filter_parse_all(chosen, choice->nr, text, &at, &err);
 	free(chosen);
-	if (*filter)
-		return EXIT_DONE;
-	if (err.errnum == ENOMEM)
-		die_no_memory();
-	return filter_fail(text, at, &err);
+	return *filter ? EXIT_DONE : filter_fail(text, at, &err);
 }
 
 static int enable(struct context *ctx, const char *remote, const struct request *request,
@@ -179,9 +173,8 @@ static int set_events(struct context *ctx, const struct request *request)
 		return code;
 	while (events[nr])
 		nr++;
-	code = cmd_choose_events(verb, events, nr, &request->words, &choice);
-	if (!code)
-		code = set_chosen(ctx, verb, remote->name, request, events, &choice);
+	code = cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
+	       set_chosen(ctx, verb, remote->name, request, events, &choice);
 	event_choice_free(&choice);
 	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);

@@ -19,10 +19,6 @@
 
 #define FILE_DEFAULT	"hyptrace.dat"
 
-enum {
-	OPT_NO_PAGER = 0x200,
-};
-
 struct printing {
 	struct session		session;
 	struct lines		lines;
@@ -45,9 +41,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->lines;
-		return 0;
-	case OPT_NO_PAGER:
-		p->no_pager = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if ((takes & SESSION_FILE) && p->session.path)
@@ -132,11 +125,7 @@ static int cmd_stream(struct context *ctx, int argc, char **argv)
 	     SESSION_COMMAND | SESSION_WORDS);
 	p.session.child.no_stdout = true;
 	parse_arguments(&p, &argp, argc, argv);
-	code = session_open(&p.session);
-	if (!code)
-		code = begin(&p);
-	if (!code)
-		code = session_hold_chosen(&p.session, &p.words);
+	code = session_open(&p.session) ?: begin(&p) ?: session_hold_chosen(&p.session, &p.words);
 	if (!code) {
 		code = session_run(&p.session);
 		out_flush(&ctx->out);
@@ -157,11 +146,7 @@ static int cmd_show(struct context *ctx, int argc, char **argv)
 
 	init(&p, ctx, SESSION_LAST | SESSION_SNAPSHOT);
 	parse_arguments(&p, &argp, argc, argv);
-	code = session_open(&p.session);
-	if (!code)
-		code = begin(&p);
-	if (!code)
-		code = session_run(&p.session);
+	code = session_open(&p.session) ?: begin(&p) ?: session_run(&p.session);
 	out_flush(&ctx->out);
 	if (!code)
 		session_note_counts(&p.session, "event", p.session.counts.delivered, "printed");
@@ -277,7 +262,8 @@ static int begin_report(struct printing *p)
 static int cmd_report(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "no-pager", OPT_NO_PAGER, NULL, 0, "Print to the terminal, without a pager", 0 },
+		{ "no-pager", OPTION_FLAG(struct printing, no_pager), NULL, 0,
+		  "Print to the terminal, without a pager", 0 },
 		{ 0 }
 	};
 	static const struct argp argp = {
@@ -297,9 +283,7 @@ static int cmd_report(struct context *ctx, int argc, char **argv)
 	parse_arguments(&p, &argp, argc, argv);
 	if (!s->path)
 		s->path = FILE_DEFAULT;
-	code = session_open(s);
-	if (!code)
-		code = begin_report(&p);
+	code = session_open(s) ?: begin_report(&p);
 	if (!code) {
 		code = print_file(&p);
 		pager_end(&ctx->out);

@@ -129,13 +129,9 @@ struct list {
 	struct words	words;		/* the arguments; none for all events */
 };
 
-enum {
-	OPT_NAMES = 0x200,
-};
-
 static const struct argp_option options[] = {
 	{ "verbose", 'v', NULL, 0, "Also print the fields and the print format", 0 },
-	{ "names", OPT_NAMES, NULL, 0,
+	{ "names", OPTION_FLAG(struct list, names), NULL, 0,
 	  "Print the names that values of fields have, such as those of hypercalls", 0 },
 	{ 0 }
 };
@@ -145,14 +141,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct list *list = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &list->columns;
-		return 0;
 	case 'v':
 		list->verbose = true;
-		return 0;
-	case OPT_NAMES:
-		list->names = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		cmd_add_word(&list->words, arg);
@@ -165,17 +155,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = {
-	{ &cmd_columns_argp, 0, NULL, 0 },
-	{ 0 }
-};
-
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[EVENT...]",
 	.doc = "List the remotes and their events, whether these are enabled and counted, and their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all.",
-	.children = children,
 };
 
 /* Print a print format. Text has only the first of the names of each field. */
@@ -348,10 +332,8 @@ static int cmd_list(struct context *ctx, int argc, char **argv)
 	unsigned int nr;
 	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &list);
-	code = cmd_connect(ctx);
-	if (!code)
-		code = cmd_get_remotes(ctx, true, &remotes, &nr);
+	cmd_parse_more(ctx, &argp, argc, argv, &list, &cmd_columns_argp, &list.columns);
+	code = cmd_connect(ctx) ?: cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;
 	columns_tell_apart(&list.columns, nr);

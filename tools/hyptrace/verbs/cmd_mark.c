@@ -7,7 +7,6 @@
 #include "lib/hyptrace.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "output/message.h"
 #include "session/select.h"
 
 #define RANGE_HINT	"use a number from 0 to %" PRIu64
@@ -62,43 +61,20 @@ static const struct argp argp = {
 	.doc = "Write a selftest event that carries the number N, on the current CPU or on each CPU of --cpu.",
 };
 
-static int mark_cpus(struct context *ctx, const char *remote, const struct mark *mark)
+static int request(struct hyptrace *h, const char *remote, int cpu, const void *arg,
+		   struct hyptrace_error *err)
 {
-	struct hyptrace_error err;
-	struct hyptrace_cpu **cpus;
-	unsigned int nr, i;
-	int code;
+	const struct mark *mark = arg;
 
-	code = cmd_get_cpus(ctx, remote, &cpus, &nr);
-	for (i = 0; i < nr && !code; i++)
-		if (hyptrace_mark(ctx->h, remote, cpus[i]->id, mark->value, mark->count, &err))
-			code = cmd_fail("cannot mark CPU %u of \"%s\": %s", cpus[i]->id, remote,
-					err.text);
-	hyptrace_free_cpus(cpus);
-	return code;
+	return hyptrace_mark(h, remote, cpu, mark->value, mark->count, err);
 }
 
 static int cmd_mark(struct context *ctx, int argc, char **argv)
 {
 	struct mark mark = { .count = 1 };
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &mark);
-	code = cmd_connect(ctx);
-	if (!code)
-		code = cmd_get_remote(ctx, &remote);
-	if (code)
-		return code;
-
-	if (ctx->have_cpus)
-		code = mark_cpus(ctx, remote->name, &mark);
-	else if (hyptrace_mark(ctx->h, remote->name, HYPTRACE_CPU_CURRENT, mark.value, mark.count,
-			       &err))
-		code = cmd_fail_verb("mark", remote->name, &err);
-	hyptrace_free_remote(remote);
-	return code;
+	return cmd_request(ctx, "mark", HYPTRACE_CPU_CURRENT, request, &mark);
 }
 
 static const struct verb verbs[] VERBS = {

@@ -24,21 +24,8 @@
 #define TIME_MAX	16
 
 enum {
-	OPT_FIRED = 0x200,
-	OPT_TIMEOUT,
+	OPT_TIMEOUT = 0x200,
 };
-
-/* wait takes only the last one */
-static const struct argp_option options[] = {
-	{ "count", 'n', "N", 0, "End after N lines", 0 },
-	{ "until-fired", OPT_FIRED, NULL, 0,
-	  "Print only triggers that fire, and end when all have that can", 0 },
-	{ "timeout", OPT_TIMEOUT, "TIME", 0,
-	  "Give up after this time, such as 2s or 500ms, with exit code 2", 0 },
-	{ 0 }
-};
-
-#define WAIT_OPTIONS	(&options[2])
 
 /* A remote as it was last printed */
 struct known {
@@ -69,6 +56,18 @@ struct monitor {
 	bool		is_late;	/* the time is over */
 };
 
+/* wait takes only the last one */
+static const struct argp_option options[] = {
+	{ "count", 'n', "N", 0, "End after N lines", 0 },
+	{ "until-fired", OPTION_FLAG(struct monitor, until_fired), NULL, 0,
+	  "Print only triggers that fire, and end when all have that can", 0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "Give up after this time, such as 2s or 500ms, with exit code 2", 0 },
+	{ 0 }
+};
+
+#define WAIT_OPTIONS	(&options[2])
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct monitor *mon = state->input;
@@ -77,9 +76,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		if (!parse_number(arg, UINT64_MAX, &mon->count) || !mon->count)
 			return cmd_usage("bad count \"%s\": use a number from 1", arg);
-		return 0;
-	case OPT_FIRED:
-		mon->until_fired = true;
 		return 0;
 	case OPT_TIMEOUT:
 		mon->timeout = arg;

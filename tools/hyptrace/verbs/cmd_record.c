@@ -20,7 +20,6 @@ enum {
 	OPT_SIZE,
 	OPT_LIMIT,
 	OPT_ROTATE,
-	OPT_SNAPSHOT,
 };
 
 #define SIZE_HELP \
@@ -39,7 +38,8 @@ static const struct argp_option options[] = {
 	{ "limit", OPT_LIMIT, "BYTES", 0, "End when the file has so many bytes", 0 },
 	{ "rotate", OPT_ROTATE, "N", 0, ROTATE_HELP, 0 },
 	{ "compress", 'z', NULL, 0, "Compress the file by zstd", 0 },
-	{ "snapshot", OPT_SNAPSHOT, NULL, 0, "Save what the rings hold, and consume nothing", 0 },
+	{ "snapshot", OPTION_FLAG(struct record, snapshot), NULL, 0,
+	  "Save what the rings hold, and consume nothing", 0 },
 	{ 0 }
 };
 
@@ -90,9 +90,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'z':
 		r->compress = true;
 		return 0;
-	case OPT_SNAPSHOT:
-		r->snapshot = true;
-		return 0;
 	case ARGP_KEY_END:
 		return check_options(r);
 	}
@@ -117,11 +114,8 @@ static int cmd_record(struct context *ctx, int argc, char **argv)
 	session_parse(s, &argp, argc, argv, &r);
 	s->takes |= r.snapshot ? SESSION_SNAPSHOT : SESSION_OWN_RINGS;
 	s->child.no_stdout = record_is_stdout(&r);
-	code = session_open(s);
-	if (!code)
-		code = record_choose(&r);
-	if (!code)
-		code = r.snapshot ? record_snapshot(&r) : record_live(&r);
+	code = session_open(s) ?: record_choose(&r) ?:
+	       (r.snapshot ? record_snapshot(&r) : record_live(&r));
 	if (r.epoll >= 0)
 		close(r.epoll);
 	free(r.host.words.words);

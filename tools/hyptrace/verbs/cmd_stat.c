@@ -6,22 +6,16 @@
 #include "session/select.h"
 #include "view/times/stat.h"
 
-enum {
-	OPT_COUNTERS = 0x200,
-	OPT_CSV,
-	OPT_EXACT,
-	OPT_HIST,
-	OPT_PER_CPU,
-};
+#define FLAG(member)	OPTION_FLAG(struct stat, member)
 
 static const struct argp_option options[] = {
-	{ "per-cpu", OPT_PER_CPU, NULL, 0, "Print the rows of each CPU", 0 },
-	{ "exact", OPT_EXACT, NULL, 0,
+	{ "per-cpu", FLAG(per_cpu), NULL, 0, "Print the rows of each CPU", 0 },
+	{ "exact", FLAG(exact), NULL, 0,
 	  "Live, take the numbers from events even if EL2 can count", 0 },
-	{ "counters", OPT_COUNTERS, NULL, 0,
+	{ "counters", FLAG(counters), NULL, 0,
 	  "Print the counters of EL2 as they are: see \"hyptrace enable --count\"", 0 },
-	{ "histogram", OPT_HIST, NULL, 0, "Print a histogram of each row", 0 },
-	{ "csv", OPT_CSV, NULL, 0, "Print the rows as comma-separated values", 0 },
+	{ "histogram", FLAG(histogram), NULL, 0, "Print a histogram of each row", 0 },
+	{ "csv", FLAG(csv), NULL, 0, "Print the rows as comma-separated values", 0 },
 	{ 0 }
 };
 
@@ -39,15 +33,6 @@ static error_t check(struct stat *stat)
 	return 0;
 }
 
-static bool *flag_of(struct stat *stat, int key)
-{
-	bool *const flags[] = {
-		&stat->counters, &stat->csv, &stat->exact, &stat->histogram, &stat->per_cpu,
-	};
-
-	return flags[key - OPT_COUNTERS];
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct stat *stat = state->input;
@@ -56,9 +41,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = stat;
-		return 0;
-	case OPT_COUNTERS ... OPT_PER_CPU:
-		*flag_of(stat, key) = true;
 		return 0;
 	case ARGP_KEY_END:
 		return check(stat);

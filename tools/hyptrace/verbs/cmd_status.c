@@ -45,10 +45,8 @@ static void print_fill(struct printer *p, const char *key, const void *row)
 {
 	const struct hyptrace_cpu *cpu = row;
 
-	if (cpu->nr_subbufs)
-		printer_uint(p, key, UINT64_C(100) * cpu->used_subbufs / cpu->nr_subbufs);
-	else
-		printer_none(p, key);
+	printer_uint_if(p, key, cpu->nr_subbufs,
+			UINT64_C(100) * cpu->used_subbufs / (cpu->nr_subbufs ?: 1));
 }
 
 #define CPU(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_cpu, member)
@@ -301,27 +299,12 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	return code;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	if (key == ARGP_KEY_INIT)
-		state->child_inputs[0] = state->input;
-	return key == ARGP_KEY_ARG ? cmd_usage("unexpected argument \"%s\"", arg) :
-				     ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp_child children[] = {
-	{ &cmd_columns_argp, 0, NULL, 0 },
-	{ 0 }
-};
-
-static const struct argp argp = {
-	.parser = parse,
-	.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
-	.children = children,
-};
-
 static int cmd_status(struct context *ctx, int argc, char **argv)
 {
+	static const struct argp argp = {
+		.parser = cmd_parse_nothing,
+		.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
+	};
 	struct columns columns = {
 		.all = cpu_columns,
 		.nr = sizeof(cpu_columns) / sizeof(cpu_columns[0]),
@@ -330,10 +313,8 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 	unsigned int nr, i;
 	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &columns);
-	code = cmd_connect(ctx);
-	if (!code)
-		code = cmd_get_remotes(ctx, true, &remotes, &nr);
+	cmd_parse_more(ctx, &argp, argc, argv, NULL, &cmd_columns_argp, &columns);
+	code = cmd_connect(ctx) ?: cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;
 

@@ -14,10 +14,6 @@
 #include "output/message.h"
 #include "view/calls/strace.h"
 
-enum {
-	OPT_CSV = 0x200,
-};
-
 #define TRACE_HELP \
 	"Print only these calls: names or globs of hypercalls, of SMC, PSCI and FF-A functions, of exits, or of their events, with commas between them; \"!\" before them excludes them; may be repeated"
 
@@ -26,7 +22,8 @@ enum {
 
 static const struct argp_option options[] = {
 	{ "summary-only", 'c', NULL, 0, "Print no calls, but a table of them at the end", 0 },
-	{ "csv", OPT_CSV, NULL, 0, "Print the table as comma-separated values", 0 },
+	{ "csv", OPTION_FLAG(struct strace, csv), NULL, 0,
+	  "Print the table as comma-separated values", 0 },
 	{ "syscall-times", 'T', NULL, 0, "Print the time that each call took", 0 },
 	{ "trace", 'e', "CALLS", 0, TRACE_HELP, 0 },
 	{ "event", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
@@ -45,9 +42,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'c':
 		s->summarize = true;
-		return 0;
-	case OPT_CSV:
-		s->csv = true;
 		return 0;
 	case 'T':
 		s->times = true;
@@ -121,11 +115,7 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 	session_parse(&s.session, &argp, argc, argv, &s);
 	/* the standard output has the calls */
 	s.session.child.no_stdout = !s.output;
-	code = open_output(&s);
-	if (!code)
-		code = session_open(&s.session);
-	if (!code)
-		code = strace_begin(&s);
+	code = open_output(&s) ?: session_open(&s.session) ?: strace_begin(&s);
 	if (!code) {
 		code = session_run(&s.session);
 		strace_finish(&s);

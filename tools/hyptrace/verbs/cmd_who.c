@@ -8,11 +8,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/clock.h"
-#include "view/pages/who.h"
-
-enum {
-	OPT_CSV = 0x200,
-};
+#include "view/pages/pages.h"
 
 static error_t parse_argument(struct who *who, char *arg)
 {
@@ -58,9 +54,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'l':
 		who->is_leaks = true;
 		return 0;
-	case OPT_CSV:
-		who->csv = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		return parse_argument(who, arg);
 	case ARGP_KEY_END:
@@ -73,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "leaks", 'l', NULL, 0, "Do as \"" PROGRAM " leaks\"", 0 },
 	{ "address", 'a', NULL, 0, "PAGE is a physical address, not a page frame number", 0 },
-	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 0 },
+	{ "csv", OPTION_FLAG(struct who, csv), NULL, 0, "Print comma-separated values", 0 },
 	{ 0 }
 };
 

@@ -215,10 +215,7 @@ static void print_row(struct printer *p, const struct strace_sum *sum, uint64_t 
 	else
 		printer_none(p, "usecs_call");
 	printer_uint(p, "calls", sum->calls);
-	if (sum->errors || !printer_is_text(p))
-		printer_uint(p, "errors", sum->errors);
-	else
-		printer_none(p, "errors");
+	printer_uint_if(p, "errors", sum->errors || !printer_is_text(p), sum->errors);
 	printer_u64(p, "total", sum->total);
 	printer_end(p);
 }

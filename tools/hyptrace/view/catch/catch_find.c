@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "catch_find.h"
+#include "catch.h"
 
 /* The last events of a CPU */
 struct history {

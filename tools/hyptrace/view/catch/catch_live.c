@@ -361,9 +361,7 @@ int catch_live(struct catcher *c)
 			return cmd_fail("cannot write to %s: %s", c->path, err.text);
 	}
 	/* what EL2 needs for its counters is no event before the first one that is caught */
-	code = catch_begin_counting(c);
-	if (!code)
-		code = catch_begin_stream(c);
+	code = catch_begin_counting(c) ?: catch_begin_stream(c);
 	c->finder = catch_finder_new(c->nr_cpus, c->after);
 	if (!code)
 		code = arm(c);

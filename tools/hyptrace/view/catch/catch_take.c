@@ -55,8 +55,6 @@ static int find_event(struct catcher *c)
 	if (!c->text)
 		return EXIT_DONE;
 	c->filter = hyptrace_filter_parse(c->event, c->text, &at, &err);
-	if (!c->filter && err.errnum == ENOMEM)
-		die_no_memory();
 	if (!c->filter)
 		return filter_fail(c->what, c->text - c->what + at, &err);
 	hyptrace_filter_set_formats(c->filter, s->formats);
@@ -67,10 +65,8 @@ static int find_event(struct catcher *c)
 int catch_choose(struct catcher *c)
 {
 	struct session *s = &c->session;
-	int code = find_event(c);
+	int code = find_event(c) ?: session_choose(s);
 
-	if (!code)
-		code = session_choose(s);
 	if (code || !choice_is_made(&s->choice))
 		return code;
 	if (s->file)

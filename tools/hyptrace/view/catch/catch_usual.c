@@ -240,10 +240,7 @@ static void print_json(struct printer *p, const struct counter_sum *usual)
 	printer_str(p, "name", usual->of->name);
 	printer_uint(p, "count", usual->count);
 	printer_uint(p, "average", usual->total / usual->count);
-	if (median)
-		printer_uint(p, "half_below", median);
-	else
-		printer_none(p, "half_below");
+	printer_uint_if(p, "half_below", median, median);
 	printer_end(p);
 }
 

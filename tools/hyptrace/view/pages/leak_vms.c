@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "page_leaks.h"
+#include "pages.h"
 
 /* What a hypercall means for a VM */
 enum role {

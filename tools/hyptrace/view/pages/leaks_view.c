@@ -10,7 +10,7 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "who.h"
+#include "pages.h"
 
 /* A time in seconds, for printf(), which gets it as two numbers */
 #define TIME_FMT	"%" PRIu64 ".%09" PRIu64
@@ -104,32 +104,31 @@ static void print_leak(struct who *who, const struct page_leak *leak)
 	const struct page_take *take = leak->take;
 	const struct page_leaks *leaks = &who->leaks;
 	struct hyptrace_formats *formats = who->session.formats;
-	struct page_change change;
 	struct who_row row = {
-		.change = &change,
 		.page = leak->pfn,
 		.pages = leak->nr,
 		.owner = hyptrace_ownership_name(take->owner),
 		.vm = take->vm,
 		.gone = take->vm ? take->vm->gone : leaks->last_gone,
 	};
+	struct page_change *change = &row.change;
 	char vm[64] = "";
 
-	page_change_read(&change, leaks->transition, take->cpu, &take->event);
-	change.text = page_change_text(formats, leaks->transition->event, &take->event);
+	page_change_read(change, leaks->transition, take->cpu, &take->event);
+	change->text = page_change_text(formats, leaks->transition->event, &take->event);
 	if (take->call.data)
-		change.call = page_change_text(formats, leaks->call->event, &take->call);
+		change->call = page_change_text(formats, leaks->call->event, &take->call);
 	if (take->vm)
 		snprintf(vm, sizeof(vm), " of VM 0x%x, gone since " TIME_FMT, take->vm->handle,
 			 row.gone / NSEC_PER_SEC, row.gone % NSEC_PER_SEC);
 	if (!who->csv)
 		printer_line(who->session.ctx->p, STYLE_PLAIN,
 			     "0x%" PRIx64 " +%" PRIu64 ": %s%s: [%03u] " TIME_FMT ": %s%s%s",
-			     row.page, row.pages, row.owner, vm, change.cpu,
-			     change.ts / NSEC_PER_SEC, change.ts % NSEC_PER_SEC, change.text,
-			     change.call ? " by " : "", change.call ? change.call : "");
+			     row.page, row.pages, row.owner, vm, change->cpu,
+			     change->ts / NSEC_PER_SEC, change->ts % NSEC_PER_SEC, change->text,
+			     change->call ? " by " : "", change->call ? change->call : "");
 	who_put_row(who, &row);
-	page_change_free(&change);
+	page_change_free(change);
 }
 
 /* Name the VMs in a state, for a message. */
@@ -244,10 +243,8 @@ static int check_file(const struct who *who)
 static int look(struct who *who)
 {
 	struct session *s = &who->session;
-	int code = session_run(s);
+	int code = session_run(s) ?: (s->path ? check_file(who) : check_rings(who));
 
-	if (!code)
-		code = s->path ? check_file(who) : check_rings(who);
 	if (code)
 		return code;
 	who->list = page_leaks_list(&who->leaks, &who->counts);

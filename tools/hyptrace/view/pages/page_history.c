@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The changes of a page's owner, from mem_transition events. The hypercall that made a change is
- * the next host_hcall of the same CPU, if it began before the change: see page_history.h.
+ * the next host_hcall of the same CPU, if it began before the change.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <linux/hyptrace_netlink.h>
 
 #include "output/die.h"
-#include "page_history.h"
+#include "pages.h"
 
 /* The event's time and the hypercall's begin are rounded down to ns, each by itself. */
 #define ROUNDING_NSEC	1

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replay a history, and find the pages that have not come back after the teardown of a VM: see
- * page_leaks.h.
+ * Replay a history, and find the pages that have not come back after the teardown of a VM.
  *
  * Events of pages of a guest have the handle of its VM. Others were recorded while a hypercall
  * ran: some hypercalls name the VM. The rest is what the host shares with EL2 for a VM, such as
@@ -17,8 +16,7 @@
 #include <linux/hyptrace_netlink.h>
 
 #include "output/die.h"
-#include "page_history.h"
-#include "page_leaks.h"
+#include "pages.h"
 
 /* Sets of owners */
 #define OWNER(owner)	(1U << HYPTRACE_OWNERSHIP_##owner)

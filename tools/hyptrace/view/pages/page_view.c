@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace page: the owner of a page now, and how it got there.
+ * hyptrace page: the owner of a page now, and how it got there; and what leaks prints alike.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -10,7 +10,81 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"
-#include "who.h"
+#include "pages.h"
+
+#define ROW(type, member)	COLUMN_OF(COLUMN_##type, struct who_row, member)
+
+static void print_vm(struct printer *p, const char *key, const void *row)
+{
+	const struct leak_vm *vm = ((const struct who_row *)row)->vm;
+
+	printer_uint_if(p, key, vm, vm ? vm->handle : 0);
+}
+
+/* Of a leak, and of its change */
+static const struct column columns[] = {
+	{ "page", NULL, ROW(BITS64, page), NULL }, { "pages", NULL, ROW(BITS64, pages), NULL },
+	{ "owner", NULL, ROW(STRING, owner), NULL }, { "vm", NULL, 0, print_vm },
+	{ "gone", NULL, ROW(BITS64, gone), NULL },
+	{ "cpu", NULL, ROW(U32, change.cpu), NULL }, { "ts", NULL, ROW(BITS64, change.ts), NULL },
+	{ "op", NULL, ROW(STRING, change.op), NULL },
+	{ "from", NULL, ROW(STRING, change.from), NULL },
+	{ "to", NULL, ROW(STRING, change.to), NULL },
+	{ "pfn", NULL, ROW(BITS64, change.pfn), NULL },
+	{ "nr", NULL, ROW(BITS64, change.nr), NULL },
+	{ "handle", NULL, ROW(U64, change.handle), NULL },
+	{ "ret", NULL, ROW(S64, change.ret), NULL },
+	{ "text", NULL, ROW(STRING, change.text), NULL },
+	{ "call", NULL, ROW(STRING, change.call), NULL },
+};
+
+#define NR_COLUMNS	(sizeof(columns) / sizeof(columns[0]))
+#define NR_OF_LEAK	5
+
+static const struct columns of_leak = { .all = columns, .nr = NR_COLUMNS };
+static const struct columns of_change = {
+	.all = columns + NR_OF_LEAK, .nr = NR_COLUMNS - NR_OF_LEAK,
+};
+
+void who_begin_rows(const struct who *who)
+{
+	if (who->csv)
+		printer_table(who->session.ctx->p, NULL, who->is_leaks ? &of_leak : &of_change);
+}
+
+/* Print a row: without CSV, its line was printed with printer_line(). */
+void who_put_row(const struct who *who, const struct who_row *row)
+{
+	struct printer *p = who->session.ctx->p;
+
+	if (who->csv)
+		printer_row(p);
+	columns_print_values(who->is_leaks ? &of_leak : &of_change, p, row);
+	printer_end(p);
+}
+
+void who_end_rows(const struct who *who)
+{
+	struct context *ctx = who->session.ctx;
+
+	if (who->csv)
+		printer_end(ctx->p);
+	out_flush(&ctx->out);
+}
+
+/* Say that the history may be incomplete. */
+void who_note_losses(const struct who *who)
+{
+	const struct session *s = &who->session;
+
+	if (s->counts.lost || s->counts.lost_more)
+		cmd_note("the history may be incomplete: %" PRIu64 "%s events were lost before %"
+			 PRIu64 ".%09" PRIu64, s->counts.lost, s->counts.lost_more ? " or more" : "",
+			 who->lost_before / NSEC_PER_SEC, who->lost_before % NSEC_PER_SEC);
+	if (s->consumed)
+		cmd_note("the history may be incomplete: a reader has consumed %" PRIu64 " events",
+			 s->consumed);
+}
 
 static const char *phrase(uint32_t owner)
 {
@@ -47,14 +121,8 @@ static void print_owner(const struct who *who, bool is_implied, uint32_t implied
 		printer_line(p, STYLE_NAME, "page 0x%" PRIx64 ": %s", history->pfn,
 			     phrase(who->owner));
 	printer_u64(p, "pfn", history->pfn);
-	if (s->path)
-		printer_none(p, "owner");
-	else
-		printer_str(p, "owner", hyptrace_ownership_name(who->owner));
-	if (is_implied)
-		printer_str(p, "implied", hyptrace_ownership_name(implied));
-	else
-		printer_none(p, "implied");
+	printer_str(p, "owner", s->path ? NULL : hyptrace_ownership_name(who->owner));
+	printer_str(p, "implied", is_implied ? hyptrace_ownership_name(implied) : NULL);
 	printer_uint(p, "changes", history->nr);
 	printer_u64(p, "lost", s->counts.lost);
 	printer_bool(p, "lost_more", s->counts.lost_more || s->counts.damaged);
@@ -77,7 +145,7 @@ static void print_changes(struct who *who, unsigned int first)
 				     change->ts / NSEC_PER_SEC, change->ts % NSEC_PER_SEC,
 				     change->ret ? "failed: " : "", change->text,
 				     change->call ? " by " : "", change->call ? change->call : "");
-		who_put_row(who, &(struct who_row){ .change = change });
+		who_put_row(who, &(struct who_row){ .change = *change });
 	}
 	who_end_rows(who);
 }

@@ -238,21 +238,9 @@ int record_host_begin(struct record *r)
 	host->subbuf_size = r->session.remote->subbuf_size;
 	host->guard_fd = -1;
 	host->pipe[0] = -1;
-	code = check_tracefs(r);
-	if (!code)
-		code = record_host_choose(host);
-	if (!code)
-		code = make_instance(host);
-	if (!code)
-		code = write_file(host, "tracing_on", "0");
-	if (!code)
-		code = write_file(host, "trace_clock", CLOCK);
-	if (!code)
-		code = set_subbuf_size(host);
-	if (!code)
-		code = record_host_read_formats(host);
-	if (!code)
-		code = open_cpus(r);
+	code = check_tracefs(r) ?: record_host_choose(host) ?: make_instance(host) ?:
+	       write_file(host, "tracing_on", "0") ?: write_file(host, "trace_clock", CLOCK) ?:
+	       set_subbuf_size(host) ?: record_host_read_formats(host) ?: open_cpus(r);
 	if (code)
 		return code;
 	host->subbufs = xmalloc((size_t)AT_ONCE * host->subbuf_size);

@@ -251,15 +251,11 @@ static int begin(struct record *r)
 		code = record_host_begin ? record_host_begin(r) :
 		       cmd_fail("cannot record the host: this hyptrace was built without libtracefs");
 	if (!code)
-		code = record_open_rings(r);
-	if (!code)
-		code = record_begin_file(r);
+		code = record_open_rings(r) ?: record_begin_file(r);
 	if (!code && !record_count(r, RECORD_COUNT_BEGIN))
 		code = cmd_fail("cannot read the counters of \"%s\"", s->name);
 	if (!code)
-		code = record_set_filter(r);
-	if (!code)
-		code = record_hold(r);
+		code = record_set_filter(r) ?: record_hold(r);
 	if (!code && r->host.instance)
 		code = record_host_switch(r, true);
 	if (!code)

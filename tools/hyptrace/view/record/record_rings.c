@@ -65,8 +65,6 @@ int record_set_filter(struct record *r)
 		if (s->events[i]->enabled)
 			events[nr++] = s->events[i];
 	filter = hyptrace_filter_parse_all(events, nr, s->choice.filter, &at, &err);
-	if (!filter && err.errnum == ENOMEM)
-		die_no_memory();
 	if (!filter)
 		return filter_fail(s->choice.filter, at, &err);
 	r->is_filtered = true;

@@ -175,20 +175,12 @@ static void print_text(const struct record *r)
 		cmd_note("larger rings lose less: use --size");
 }
 
-static void print_count(struct printer *p, const char *key, bool is_known, uint64_t count)
-{
-	if (is_known)
-		printer_uint(p, key, count);
-	else
-		printer_none(p, key);
-}
-
 static void print_counts(struct printer *p, const struct ring_counts *counts, bool is_known,
 			 bool is_loss_known)
 {
-	print_count(p, "events", is_known, counts->events);
-	print_count(p, "lost", is_known && is_loss_known, counts->lost);
-	print_count(p, "filtered", is_known, counts->filtered);
+	printer_uint_if(p, "events", is_known, counts->events);
+	printer_uint_if(p, "lost", is_known && is_loss_known, counts->lost);
+	printer_uint_if(p, "filtered", is_known, counts->filtered);
 }
 
 /* Print the summary as JSON. A number that is not known is null. */

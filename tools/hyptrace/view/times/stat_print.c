@@ -283,13 +283,8 @@ static void print_head(struct printer *p, const struct stat *stat)
 	printer_str(p, "by", stat_by[stat->by].name);
 	printer_uint(p, "begin", stat->begin);
 	printer_uint(p, "wall", stat->end - stat->begin);
-	if (stat->event_psec) {
-		printer_uint(p, "event_psec", stat->event_psec);
-		printer_uint(p, "event_psec_spread", stat->event_spread);
-	} else {
-		printer_none(p, "event_psec");
-		printer_none(p, "event_psec_spread");
-	}
+	printer_uint_if(p, "event_psec", stat->event_psec, stat->event_psec);
+	printer_uint_if(p, "event_psec_spread", stat->event_psec, stat->event_spread);
 }
 
 bool stat_print(struct stat *stat)

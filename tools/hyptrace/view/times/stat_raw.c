@@ -56,10 +56,7 @@ static void print_numbers(struct printer *p, const struct counter_sum *sum)
 	else
 		printer_str(p, "cpu", printer_is_json(p) ? NULL : "all");
 	/* hyp_exit has a time only */
-	if (sum->of && sum->of->now)
-		printer_none(p, "count");
-	else
-		printer_uint(p, "count", sum->count);
+	printer_uint_if(p, "count", !(sum->of && sum->of->now), sum->count);
 	print_time(p, "total", has_time, sum->total);
 	print_time(p, "average", has_time && sum->count, sum->total / (sum->count ?: 1));
 	print_time(p, "longest", has_time && sum->count, sum->longest);
@@ -71,10 +68,7 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 
 	printer_styled(p, "event", STYLE_NAME, sum->event->name);
 	printer_str(p, "field", of ? of->field : NULL);
-	if (of && !of->is_others)
-		printer_uint(p, "value", of->value);
-	else
-		printer_none(p, "value");
+	printer_uint_if(p, "value", of && !of->is_others, of ? of->value : 0);
 	print_key(p, of);
 	print_numbers(p, sum);
 	printer_bool(p, "counted", sum->event->counted);

@@ -300,9 +300,7 @@ int stat_run(struct stat *stat)
 	s->arg = stat;
 	s->ops = s->path && !stat->interval ? &of_all : &of_time;
 	stat->next = UINT64_MAX;
-	code = session_open(s);
-	if (!code)
-		code = session_choose(s);
+	code = session_open(s) ?: session_choose(s);
 	if (!code) {
 		stat->model = or_die(hyptrace_model_new(s->formats, NULL));
 		code = s->file ? run_file(stat) : run_live(stat);

@@ -187,7 +187,6 @@ void top_model_reset(struct top_model *model);
 /* Forget all numbers; what the rows are, and the source, stay. */
 void top_model_free(struct top_model *model);
 
-/* top_keys.c */
 void top_take_key(struct top *top, enum top_key key);
 /* Show again what was shown before the last choice, which was refused. */
 void top_return(struct top *top);

@@ -1,13 +1,69 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pages that VMs have taken and that have not come back after their teardown, from
- * mem_transition and host_hcall events. For leaks.
+ * The verbs page and leaks: the changes of a page's owner, the pages that VMs have taken and that
+ * have not come back after their teardown, and what both print. The sources are the events
+ * mem_transition and host_hcall.
  */
-#ifndef PAGE_LEAKS_H
-#define PAGE_LEAKS_H
+#ifndef PAGES_H
+#define PAGES_H
 
 #include "lib/hyptrace_model.h"
+#include "output/columns.h"
 #include "output/map.h"
+#include "output/printer.h"
+#include "session/session.h"
+
+/* page_history.c */
+
+/* A change of a page's owner, or of those it is shared with */
+struct page_change {
+	uint64_t	ts;
+	unsigned int	cpu;
+	const char	*op;		/* "share", "unshare", "donate" or "reclaim" */
+	const char	*from;		/* the owner before: "host", "hyp", "guest" or "ffa" */
+	const char	*to;		/* who gets or loses the page */
+	uint64_t	pfn;		/* first page of the change */
+	uint64_t	nr;
+	uint64_t	handle;		/* of the VM; 0 if there is none */
+	uint64_t	gfn;		/* first page in the guest */
+	int64_t		ret;		/* 0, or a negative errno and nothing has changed */
+	char		*text;		/* the event as text */
+	char		*call;		/* the hypercall that made it, as text; or NULL */
+	bool		waits;		/* the hypercall may still be added */
+};
+
+struct page_history {
+	uint64_t			pfn;
+	struct hyptrace_formats		*formats;
+	struct hyptrace_model		*model;
+	const struct hyptrace_meaning	*transition;	/* NULL if there is no such event */
+	struct page_change		*changes;
+	unsigned int			nr;
+	unsigned int			nr_waiting;
+};
+
+/* Read a transition; text and call are then NULL. */
+void page_change_read(struct page_change *change, const struct hyptrace_meaning *meaning,
+		      unsigned int cpu, const struct hyptrace_record *rec);
+void page_change_free(struct page_change *change);
+/* The text of a transition or of a hypercall, for free() */
+char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		       const struct hyptrace_record *rec);
+/* enum hyptrace_ownership of a page that was given to somebody, or shared with one */
+uint32_t page_change_owner(const struct page_change *change);
+
+/* Has a hypercall that ended with this event made a change at this time on its CPU? */
+bool page_call_made(const struct hyptrace_meaning *meaning, const struct hyptrace_record *call,
+		    uint64_t ts);
+
+void page_history_init(struct page_history *history, uint64_t pfn,
+		       struct hyptrace_formats *formats);
+void page_history_free(struct page_history *history);
+void page_history_add(struct page_history *history, unsigned int cpu,
+		      const struct hyptrace_record *rec);
+bool page_history_owner(const struct page_history *history, uint32_t *owner);
+
+/* page_leaks.c, leak_vms.c */
 
 /* Pages to remember at most: 4 GiB of memory. In the worst case this takes some 350 MB. */
 #define PAGE_LEAKS_MAX_PAGES	(1U << 20)
@@ -107,4 +163,52 @@ bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec,
 		  struct leak_vm **vm);
 void leak_vm_put(struct leak_vm *vm);
 
-#endif /* PAGE_LEAKS_H */
+/* Both events are needed. */
+#define WHO_ENABLE	"use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\""
+
+struct who {
+	struct session		session;	/* its argument is this struct */
+	/* the options */
+	bool			is_leaks;
+	bool			has_page;
+	uint64_t		page;
+	bool			is_address;
+	bool			is_live;	/* "live" in place of a file */
+	bool			csv;
+	uint64_t		last;		/* print only so many changes; 0: all */
+
+	uint64_t		lost_before;	/* time of the last loss */
+	/* of page */
+	uint8_t			owner;		/* the hypervisor's answer */
+	struct page_history	history;
+	/* of leaks */
+	struct page_leaks	leaks;
+	struct page_leak	*list;
+	uint64_t		nr;
+	struct leak_counts	counts;
+	/* pages that have come back since the history was read */
+	uint64_t		back;
+	bool			incomplete;	/* events are missing */
+};
+
+/* A change of a page, or the leak that it has made */
+struct who_row {
+	struct page_change		change;
+	/* for leaks only */
+	uint64_t			page, pages;	/* the first one, and their number */
+	const char			*owner;
+	const struct leak_vm		*vm;	/* or NULL */
+	uint64_t			gone;	/* when the VM was gone, or the last one */
+};
+
+/* page_view.c, leaks_view.c: return an exit code */
+int page_run(struct who *who);
+int leaks_run(struct who *who);
+
+/* page_view.c: what both print alike */
+void who_begin_rows(const struct who *who);
+void who_put_row(const struct who *who, const struct who_row *row);
+void who_end_rows(const struct who *who);
+void who_note_losses(const struct who *who);
+
+#endif /* PAGES_H */
