@@ -556,6 +556,17 @@ top_shows()
 	tmux -L "$socket" kill-server
 }
 
+@test "of a file, -n N chooses the last N events in each verb" {
+	made -n 20000 -c 3
+	last=$(report -e guest_exit | tail -n 7)
+	[[ $(wc -l <<<"$last") == 7 && $(report -e guest_exit -n 7) == "$last" ]]
+	diff <(hyptrace report -q -j -e guest_exit -n 7 t.dat) <(hyptrace export -q -f jsonl -e guest_exit -n 7 t.dat)
+	diff <(hyptrace strace -q -i t.dat -n 5) <(hyptrace strace -q -i t.dat | tail -n 5)
+	hyptrace export -n 7 -e guest_exit -o seven.json t.dat 2>note
+	[[ $(<note) == 'hyptrace: 7 events exported, '*' filtered, 0 lost' ]]
+	[[ $(jq '[.traceEvents[] | select(.ph == "X")] | length' seven.json) == 7 ]]
+}
+
 @test "catch -i finds the events that report prints with the same filter, and what surrounds them" {
 	made -n 20000 -c 3
 	hyptrace catch -j -i t.dat 'guest_exit && duration > 2us' --after 2 >caught 2>note
@@ -569,7 +580,8 @@ top_shows()
 	grep "^\[$cpu," all | grep -m 1 -F -A 22 -x "$(head -n 1 around)" | diff - around
 	jq -es 'all(.event as $e | .meanwhile | all(.cpu != $e.cpu and (.ts | tonumber) <= ($e.ts | tonumber)))' caught
 	# limits and times
-	[[ $(hyptrace catch -qj -i t.dat -n 3 guest_exit | wc -l) == 3 ]]
+	diff <(hyptrace catch -qj -i t.dat -n 3 guest_exit | jq -c .event) \
+		<(hyptrace catch -qj -i t.dat guest_exit | tail -n 3 | jq -c .event)
 	[[ $(hyptrace catch -qj -i t.dat --from +1ms --to +2ms guest_exit | wc -l) == $(report --from +1ms --to +2ms -e guest_exit | wc -l) ]]
 	[[ $(hyptrace catch -qj -i t.dat -C 1 guest_exit | jq '.event.cpu' | sort -u) == 1 ]]
 	# what is around them is chosen, and all of them are caught as before

@@ -41,6 +41,21 @@ points()
 	same "$(enabled)" ""
 }
 
+none_enabled()
+{
+	[[ -z $(enabled) ]]
+}
+
+@test "a filter that only the stream has set is gone while its command still runs" {
+	hyptrace -r "$REMOTE" stream -q -n 1 -F 'id == 3' selftest -- \
+		sh -c "hyptrace -r $REMOTE mark 1 --count 5 -C 0 && sleep 10456" >"$BATS_TEST_TMPDIR/out" 3>&- &
+	within "$patience" has_lines 1 "$BATS_TEST_TMPDIR/out"
+	within "$patience" none_enabled
+	kill -TERM $!
+	ended $!
+	same "$code" 143
+}
+
 @test "a filter hides no loss" {
 	tracing_marks --size "$(pages 2)"
 	many=$(fill 15)

@@ -104,8 +104,6 @@ static int run_threads(struct session *s, struct hyptrace_error *err)
 
 int session_run_file(struct session *s)
 {
-	/* so many events to go; then one at a time is read: others are not to be counted */
-	uint64_t left = s->takes & SESSION_FIRST ? s->count : 0;
 	const struct hyptrace_stream_event *events;
 	struct hyptrace_error err;
 	int ret = 0;
@@ -115,14 +113,11 @@ int session_run_file(struct session *s)
 		ret = run_threads(s, &err);
 	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error && !signals_stop &&
 	       !s->loop.is_over) {
-		ret = left ? hyptrace_file_next(s->file, &events, &err) :
-			     hyptrace_file_batch(s->file, &events, &err);
+		ret = hyptrace_file_batch(s->file, &events, &err);
 		if (ret > 0)
 			s->ops->batch(s, events, ret);
 		else if (ret == -EBADMSG)
 			session_note_damage(&err, s);
-		if (ret > 0 && left && events->record.data && !--left)
-			s->loop.is_over = true;
 	}
 	progress_end();
 	session_count_file(s);

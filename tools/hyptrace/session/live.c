@@ -246,7 +246,8 @@ static int take(struct loop *l)
 	unsigned int nr, all;
 	int ret = 1;
 
-	for (all = 0; all < EVENTS_AT_ONCE && ret > 0 && !l->ctx->out.error; all += nr) {
+	for (all = 0; all < EVENTS_AT_ONCE && ret > 0 && !l->ctx->out.error &&
+	     (!l->is_over || l->has_ended); all += nr) {
 		nr = hyptrace_stream_run(s->stream, events, RUN_EVENTS);
 		if (nr) {
 			s->ops->batch(s, events, nr);

@@ -40,7 +40,7 @@ enum {
 	"Wait for events of other CPUs for so long (10ms), which keeps all events in order"
 
 #define COUNT_HELP \
-	"End after N of these; of a file, choose only the last N"
+	"End after N of these; of a file, choose the last N"
 
 struct session_option {
 	unsigned int		takes;
@@ -53,8 +53,9 @@ static const struct session_option session_options[] = {
 	{ SESSION_INPUT, { "input", 'i', "FILE", 0, "Read this file", 0 } },
 	{ SESSION_TIMES, { "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 } },
 	{ SESSION_TIMES, { "to", OPT_TO, "TIME", 0, TO_HELP, 0 } },
+	{ SESSION_FIRST | SESSION_LAST, { "count", 'n', "N", 0, COUNT_HELP, 0 } },
 	{ SESSION_FIRST, { "count", 'n', "N", 0, "End after N events", 0 } },
-	{ SESSION_LAST, { "count", 'n', "N", 0, "Choose only the last N events", 0 } },
+	{ SESSION_LAST, { "count", 'n', "N", 0, "Choose the last N events", 0 } },
 	{ SESSION_COUNT, { "count", 'n', "N", 0, COUNT_HELP, 0 } },
 	{ SESSION_INTERVALS, { "count", 'n', "N", 0, "End after N intervals", 0 } },
 	{ SESSION_LAST, { "last", OPT_LAST, "N", OPTION_HIDDEN, NULL, 0 } },
@@ -191,7 +192,8 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	size_t i, nr = 0;
 
 	for (i = 0; i < NR_OPTIONS; i++)
-		if (s->takes & session_options[i].takes)
+		if ((s->takes & session_options[i].takes) == session_options[i].takes &&
+		    (!nr || options[nr - 1].key != session_options[i].option.key))
 			options[nr++] = session_options[i].option;
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;

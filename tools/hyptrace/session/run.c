@@ -7,6 +7,7 @@
 #include "output/die.h"
 #include "output/message.h"
 #include "output/pager.h"
+#include "event_hold.h"
 #include "select.h"
 #include "session.h"
 #include "signals.h"
@@ -94,6 +95,9 @@ int session_close(struct session *s, int code)
 {
 	if (!code && s->file && s->counts.damaged)
 		code = EXIT_REFUSED;
+	/* the command may go on for long */
+	if (s->stream && s->gaps.own)
+		event_release_all(s->ctx->h, s->name);
 	gaps_end(&s->gaps);
 	choice_free(&s->choice);
 	hyptrace_listener_close(s->loop.listener);

@@ -27,8 +27,8 @@ enum session_takes {
 	SESSION_FILTER		= 1 << 2,	/* -F */
 	SESSION_INPUT		= 1 << 3,	/* -i FILE */
 	SESSION_TIMES		= 1 << 4,	/* --from and --to, with a file */
-	SESSION_FIRST		= 1 << 5,	/* -n: end after so many events, also of a file */
-	SESSION_LAST		= 1 << 6,	/* -n: only the last events */
+	SESSION_FIRST		= 1 << 5,	/* -n: live: end after so many events */
+	SESSION_LAST		= 1 << 6,	/* -n: only the last events of a file or a snapshot */
 	SESSION_DURATION	= 1 << 7,	/* --duration, without a file */
 	SESSION_COMMAND		= 1 << 8,	/* -- COMMAND, without a file */
 	SESSION_BOUND		= 1 << 9,	/* --order-bound */
@@ -76,7 +76,7 @@ struct session_ops {
 	/*
 	 * The next events. Events were lost before one whose record.lost is not 0; a record without
 	 * data is only a loss. The payloads are valid until batch() returns. To end the session,
-	 * set loop.is_over.
+	 * set loop.is_over: of a file nothing follows, of a live remote what is recorded already.
 	 */
 	void (*batch)(struct session *s, const struct hyptrace_stream_event *events,
 		      unsigned int nr);

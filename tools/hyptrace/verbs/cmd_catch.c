@@ -98,9 +98,8 @@ static void take(struct session *s, const struct hyptrace_stream_event *events, 
 	struct catcher *c = s->arg;
 	unsigned int i;
 
-	for (i = 0; i < nr && !catch_has_enough(c); i++)
+	for (i = 0; i < nr; i++)
 		catch_take(c, &events[i]);
-	s->loop.is_over = catch_has_enough(c);
 }
 
 /* Find the events in the file. Return an exit code. */
@@ -146,15 +145,13 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 
 	s->ctx = ctx;
 	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
-		   SESSION_FIRST | SESSION_DURATION | SESSION_COMMAND | SESSION_WORDS;
+		   SESSION_COUNT | SESSION_DURATION | SESSION_COMMAND | SESSION_WORDS;
 	s->ops = &ops;
 	s->arg = &c;
 	/* the standard output has the events */
 	s->child.no_stdout = true;
 	session_parse(s, &argp, argc, argv, &c);
-	/* of those that are caught, not of those that are read */
 	c.limit = s->count;
-	s->count = 0;
 	code = session_open(s) ?: begin(&c) ?: (s->file ? find_in_file(&c) : catch_live(&c));
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);

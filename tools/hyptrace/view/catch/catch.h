@@ -116,7 +116,11 @@ struct catcher {
 	char				*name;		/* of the event */
 	const char			*text;		/* the filter in @what, or NULL */
 	uint64_t			after;		/* print so many events after each one */
-	uint64_t			limit;		/* end after so many; 0 for no limit */
+	/* live: end after so many; of a file: the last ones; 0 for no limit */
+	uint64_t			limit;
+	struct caught			*kept;		/* of a file: the last ones so far */
+	struct caught			*kept_last;
+	uint64_t			nr_kept;
 	const char			*path;		/* the file to write, or NULL */
 	const struct hyptrace_event	*event;		/* to catch */
 	struct hyptrace_filter		*filter;	/* that it must meet, or NULL */

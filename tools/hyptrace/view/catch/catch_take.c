@@ -203,6 +203,30 @@ static void print_json(struct catcher *c, const struct caught *caught)
 	printer_end(p);
 }
 
+static void print(struct catcher *c, struct caught *caught)
+{
+	c->nr_caught++;
+	if (printer_is_json(c->session.ctx->p))
+		print_json(c, caught);
+	else
+		print_text(c, caught);
+	caught_free(caught);
+}
+
+/* Of a file, the last ones are printed: keep so many. */
+static void keep(struct catcher *c, struct caught *caught)
+{
+	struct caught *first = c->kept;
+
+	*(first ? &c->kept_last->next : &c->kept) = caught;
+	c->kept_last = caught;
+	if (c->nr_kept++ < c->limit)
+		return;
+	c->nr_kept--;
+	c->kept = first->next;
+	caught_free(first);
+}
+
 /*
  * Print the events that were caught, unless there are enough; @all: also those that are not
  * complete.
@@ -212,13 +236,15 @@ void catch_flush(struct catcher *c, bool all)
 	struct caught *caught;
 
 	while ((caught = catch_finder_next(c->finder, all))) {
-		if (!c->limit || c->nr_caught < c->limit) {
-			c->nr_caught++;
-			if (printer_is_json(c->session.ctx->p))
-				print_json(c, caught);
-			else
-				print_text(c, caught);
-		}
-		caught_free(caught);
+		if (c->session.file && c->limit)
+			keep(c, caught);
+		else if (!c->limit || c->nr_caught < c->limit)
+			print(c, caught);
+		else
+			caught_free(caught);
+	}
+	while (all && (caught = c->kept)) {
+		c->kept = caught->next;
+		print(c, caught);
 	}
 }
