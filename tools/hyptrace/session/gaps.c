@@ -78,11 +78,14 @@ static void found(struct gaps *gaps, const char *text, const char *hint, bool is
 static void look_at_state(struct gaps *gaps)
 {
 	char text[HYPTRACE_EVENT_NAME_MAX + 128];
+	/* what fired before the verb began, it could not hear */
+	const bool is_heard = gaps->hears_triggers && gaps->has_looked;
 	struct hyptrace_remote *remote;
 	unsigned int i;
 
 	if (hyptrace_get_remote(gaps->ctx->h, gaps->remote, &remote, NULL))
 		return;
+	gaps->has_looked = true;
 	gaps->state = remote->state;
 	gaps->nr_fired = remote->nr_fired;
 	if (remote->state != HYPTRACE_STATE_TRACING)
@@ -94,7 +97,7 @@ static void look_at_state(struct gaps *gaps)
 		snprintf(text, sizeof(text),
 			 "the trigger of \"%s\" has stopped the recording: later events are missing",
 			 remote->fired[i].event);
-		found(gaps, text, RESUME_HINT, gaps->hears_triggers);
+		found(gaps, text, RESUME_HINT, is_heard);
 	}
 	hyptrace_free_remote(remote);
 }

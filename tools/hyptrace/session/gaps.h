@@ -27,6 +27,7 @@ struct gaps {
 	bool				owns_filters;
 	/* the verb says itself which trigger has stopped the recording */
 	bool				hears_triggers;
+	bool				has_looked;
 	bool				is_quiet;	/* find them, but say nothing */
 	struct hyptrace_file_writer	*file;	/* gets the sentences, too; or NULL */
 	/* names of the events of which the verb needs each one */

@@ -278,10 +278,15 @@ static void merge(struct session *s, uint64_t skip)
 
 int session_run_snapshot(struct session *s)
 {
+	const struct event_choice all_enabled = {};
 	uint64_t skip = 0;
 	unsigned int i;
 	int code;
 
+	if (!s->quiet && s->takes & SESSION_EVENT) {
+		gaps_begin(&s->gaps, s->ctx, s->name, &all_enabled, s->events, s->nr_events);
+		gaps_look_at_events(&s->gaps);
+	}
 	code = open_rings(s);
 	if (!code)
 		code = take_snapshots(s, &skip);

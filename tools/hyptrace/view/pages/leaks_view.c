@@ -201,8 +201,6 @@ static int print_all(struct who *who)
 /* Is there a history at all, and is it whole? Return an exit code. */
 static int check_rings(struct who *who)
 {
-	static const char *const names[] = { "mem_transition", "host_hcall" };
-	const struct event_choice choice = { .names = (const char **)names, .nr = 2 };
 	const struct page_leaks *leaks = &who->leaks;
 	struct session *s = &who->session;
 	const char *missing = NULL;
@@ -211,15 +209,13 @@ static int check_rings(struct who *who)
 		return cmd_fail("cannot look for leaks: the rings of \"%s\" are not loaded (%s)",
 				s->name, WHO_ENABLE);
 	if (!leaks->transition->event->enabled && !leaks->transitions)
-		missing = names[0];
+		missing = leaks->transition->event->name;
 	else if (!leaks->call->event->enabled && !leaks->calls)
-		missing = names[1];
+		missing = leaks->call->event->name;
 	if (missing)
 		return cmd_fail("cannot look for leaks: the event \"%s\" is not enabled (%s)",
 				missing, WHO_ENABLE);
-	gaps_begin(&s->gaps, s->ctx, s->name, &choice, s->events, s->nr_events);
-	s->gaps.is_quiet = s->quiet;
-	gaps_look(&s->gaps);
+	who_look(who);
 	if (s->gaps.nr && !s->quiet)
 		cmd_note("the history may be incomplete (" WHO_ENABLE ")");
 	who->incomplete = s->gaps.nr;

@@ -86,6 +86,19 @@ void who_note_losses(const struct who *who)
 			 s->consumed);
 }
 
+/* Say why later parts of the history are missing, live. */
+void who_look(struct who *who)
+{
+	const struct event_choice needed = {
+		.names = (const char *[]){ "mem_transition", "host_hcall" }, .nr = 2,
+	};
+	struct session *s = &who->session;
+
+	gaps_begin(&s->gaps, s->ctx, s->name, &needed, s->events, s->nr_events);
+	s->gaps.is_quiet = s->quiet;
+	gaps_look(&s->gaps);
+}
+
 static const char *phrase(uint32_t owner)
 {
 	static const char *const phrases[] = {
@@ -177,6 +190,8 @@ static void print_all(struct who *who, uint64_t page_size)
 	who_note_losses(who);
 	if (!s->path && !s->has_rings)
 		cmd_note("there is no history: the rings are not loaded (" WHO_ENABLE ")");
+	else if (!s->path)
+		who_look(who);
 	session_note_counts(s, "change", nr - first, "printed");
 }
 
