@@ -256,21 +256,21 @@ test_clear_is_noticed()
 {
 	record FAKE_WAITS=10 FAKE_CLEAR=9 FAKE_SLEEP=100000 --
 	[[ $said == *'hyptrace: the number of events is not known; '*' in hyptrace.dat'* ]] || return
-	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
+	[[ $said == *'CPU 0: the ring was cleared: events that were not read yet are missing'* ]]
 }
 
 test_early_clear_is_noticed()
 {
 	record FAKE_WAITS=4 FAKE_CLEAR=2 --
 	[[ $said == *'hyptrace: the number of events is not known; '*' in hyptrace.dat'* ]] || return
-	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
+	[[ $said == *'CPU 0: the ring was cleared: events that were not read yet are missing'* ]]
 }
 
 # A clear before anything was recorded leaves the counters as they were.
 test_clear_of_nothing_is_noticed()
 {
 	record FAKE_WAITS=4 FAKE_CLEAR=1 FAKE_BEFORE=0 --
-	[[ $said == *'CPU 0: the ring was cleared meanwhile: its counts are not known'* ]]
+	[[ $said == *'CPU 0: the ring was cleared: events that were not read yet are missing'* ]]
 }
 
 test_busy()

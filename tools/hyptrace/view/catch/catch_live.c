@@ -375,6 +375,8 @@ int catch_live(struct catcher *c)
 		if (s->duration)
 			l->deadline = c->aged_at + s->duration;
 		code = loop_run(l);
+		if (!code)
+			session_look(s);
 		end = disarm(c);
 		code = code ? code : end;
 		end = finish_file(c);

@@ -166,7 +166,7 @@ static void print_text(const struct record *r)
 		 strcmp(r->path, "-") ? r->path : "the output");
 	for (i = 0; i < r->nr_rings && !r->counts_failed; i++) {
 		if (r->rings[i].was_cleared)
-			cmd_note("CPU %u: the ring was cleared meanwhile: its counts are not known",
+			cmd_note("CPU %u: the ring was cleared: events that were not read yet are missing",
 				 r->rings[i].cpu);
 		else
 			print_losses(r->rings[i].cpu, &r->rings[i].sum, "");
