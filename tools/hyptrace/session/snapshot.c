@@ -283,7 +283,7 @@ int session_run_snapshot(struct session *s)
 	unsigned int i;
 	int code;
 
-	if (!s->quiet && s->takes & SESSION_EVENT) {
+	if (!s->quiet && s->takes & SESSION_EVENT && !s->gaps.ctx) {
 		gaps_begin(&s->gaps, s->ctx, s->name, &all_enabled, s->events, s->nr_events);
 		gaps_look_at_events(&s->gaps);
 	}
