@@ -28,7 +28,7 @@ enum session_takes {
 	SESSION_INPUT		= 1 << 3,	/* -i FILE */
 	SESSION_TIMES		= 1 << 4,	/* --from and --to, with a file */
 	SESSION_FIRST		= 1 << 5,	/* -n: live: end after so many events */
-	SESSION_LAST		= 1 << 6,	/* -n: only the last events of a file or a snapshot */
+	SESSION_LAST		= 1 << 6,	/* -n: the last events of a file or a snapshot */
 	SESSION_DURATION	= 1 << 7,	/* --duration, without a file */
 	SESSION_COMMAND		= 1 << 8,	/* -- COMMAND, without a file */
 	SESSION_BOUND		= 1 << 9,	/* --order-bound */

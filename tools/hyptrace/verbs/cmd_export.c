@@ -329,7 +329,7 @@ static const struct session_ops ops = {
 	.tick = write_events,
 };
 
-/* Several threads read a file. But one reads the last events of all CPUs, or those that are live. */
+/* Several threads read a file. But one reads its last events, or those that are live. */
 static int export_events(struct job *job)
 {
 	struct session *s = &job->session;
@@ -515,8 +515,8 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 
 	s->ctx = ctx;
 	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
-		   SESSION_FIRST | SESSION_LAST | SESSION_DURATION | SESSION_COMMAND | SESSION_BOUND |
-		   SESSION_NO_START | SESSION_WORDS;
+		   SESSION_FIRST | SESSION_LAST | SESSION_DURATION | SESSION_COMMAND |
+		   SESSION_BOUND | SESSION_NO_START | SESSION_WORDS;
 	s->ops = &ops;
 	s->arg = &job;
 	session_parse(s, &argp, argc, argv, &job);
