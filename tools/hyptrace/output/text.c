@@ -66,19 +66,35 @@ char *text_copy_plain(const char *s)
 	return copy;
 }
 
-/* Is one of eight bytes zero? The answer for a byte after a zero may be wrong. */
-static inline uint64_t has_zero(uint64_t word)
+/*
+ * Set the high bit of each of eight bytes that is not printable, a quote, or @special. Those after
+ * such a byte may be wrong, since the differences borrow.
+ */
+static inline uint64_t find_special(uint64_t word, char special)
 {
-	return (word - EACH(1)) & ~word & HIGH;
+	return word | (word + EACH(1)) | (word - EACH(' ')) | ((word ^ EACH('"')) - EACH(1)) |
+	       ((word ^ EACH(special)) - EACH(1));
 }
 
-/* May one of eight bytes need an escape in JSON? */
-static inline bool is_special(uint64_t word)
+/* Are all bytes printable, and none a quote or @special? */
+static inline bool is_plain(const char *text, size_t len, char special)
 {
-	uint64_t below = (word - EACH(' ')) & ~word;
+	uint64_t word, found = 0;
+	size_t at;
 
-	return ((word | below) & HIGH) | has_zero(word ^ EACH('"')) | has_zero(word ^ EACH('\\')) |
-	       has_zero(word ^ EACH(0x7f));
+	if (len < sizeof(word)) {
+		while (len && is_printable(*text) && *text != '"' && *text != special) {
+			text++;
+			len--;
+		}
+		return !len;
+	}
+	for (at = 0; at < len - sizeof(word); at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		found |= find_special(word, special);
+	}
+	memcpy(&word, text + len - sizeof(word), sizeof(word));
+	return !((found | find_special(word, special)) & HIGH);
 }
 
 static char *put_json_char(char *to, char c)
@@ -104,25 +120,14 @@ static char *put_json_char(char *to, char c)
 
 char *text_json(char *to, const char *text, size_t len)
 {
-	uint64_t word;
-
 	*to++ = '"';
-	while (len >= sizeof(word)) {
-		unsigned int i;
-
-		memcpy(&word, text, sizeof(word));
-		memcpy(to, &word, sizeof(word));
-		if (!is_special(word)) {
-			to += sizeof(word);
-		} else {
-			for (i = 0; i < sizeof(word); i++)
-				to = put_json_char(to, text[i]);
-		}
-		text += sizeof(word);
-		len -= sizeof(word);
+	if (is_plain(text, len, '\\')) {
+		memcpy(to, text, len);
+		to += len;
+	} else {
+		while (len--)
+			to = put_json_char(to, *text++);
 	}
-	while (len--)
-		to = put_json_char(to, *text++);
 	*to++ = '"';
 	return to;
 }
@@ -176,6 +181,10 @@ char *text_csv(char *to, const char *text, size_t len)
 	char *from = to;
 	bool quote = false;
 
+	if (is_plain(text, len, ',')) {
+		memcpy(to, text, len);
+		return to + len;
+	}
 	*to++ = '"';
 	for (; len--; text++) {
 		quote |= *text == '"' || *text == ',';

@@ -13,7 +13,7 @@
 #include "common/digits.h"
 #include "output/die.h"
 #include "output/map.h"
-#include "output/out.h"
+#include "output/stamp.h"
 #include "export.h"
 #include "row.h"
 
@@ -71,6 +71,7 @@ struct chrome {
 	void			*copy;		/* data of @enter, in memory of @room bytes */
 	uint32_t		room;
 	uint64_t		last;		/* time of the last event */
+	struct stamp		stamp;
 	struct map		vcpus;		/* whose threads have a name */
 };
 
@@ -216,7 +217,7 @@ static void put_details(struct chrome *chrome, struct chrome_event *event,
 	out_put_to(out, stpcpy(out_room(out, sizeof("}}")), "}}"));
 }
 
-/* Write a time in microseconds. */
+/* Write nanoseconds in microseconds. */
 static char *put_usec(char *to, uint64_t nsec)
 {
 	to = hyptrace_digits_decimal(to, nsec / NSEC_PER_USEC);
@@ -224,6 +225,17 @@ static char *put_usec(char *to, uint64_t nsec)
 	*to++ = '.';
 	*to++ = '0' + nsec / 100;
 	return hyptrace_digits_pair(to, nsec % 100);
+}
+
+/* Write a time likewise. */
+static char *put_time(struct chrome *chrome, char *to, uint64_t ts)
+{
+	if (ts < STAMP_TICK)
+		return put_usec(to, ts);
+	to = stamp_put(&chrome->stamp, to, ts);
+	memmove(to - 2, to - 3, 3);
+	to[-3] = '.';
+	return to + 1;
 }
 
 /*
@@ -238,7 +250,7 @@ static char *begin_object(struct chrome *chrome, char phase, unsigned int pid, u
 	*to++ = phase;
 	to = hyptrace_digits_decimal(stpcpy(to, "\",\"pid\":"), pid);
 	to = hyptrace_digits_decimal(stpcpy(to, ",\"tid\":"), tid);
-	return put_usec(stpcpy(to, ",\"ts\":"), ts);
+	return put_time(chrome, stpcpy(to, ",\"ts\":"), ts);
 }
 
 /* The time as readers have it: the double next to its microseconds */

@@ -12,6 +12,8 @@
 #include "row.h"
 
 #define noinline		__attribute__((noinline))
+/* For what each value needs: a call would save and restore many registers. */
+#define always_inline		__attribute__((always_inline))
 
 /* Bytes of a name at most that is not among the symbols of a field */
 #define ASKED_NAME_MAX		64
@@ -264,8 +266,9 @@ static noinline char *put_asked_name(const struct row *row, const struct row_ste
 }
 
 /* Return the end of the name; @to if there is none. */
-static inline char *put_name(const struct row *row, const struct row_step *step,
-			     const struct hyptrace_record *rec, const char *data, char *to)
+static inline always_inline char *put_name(const struct row *row, const struct row_step *step,
+					   const struct hyptrace_record *rec,
+					   const char *data, char *to)
 {
 	const struct row_text *name;
 
@@ -277,8 +280,9 @@ static inline char *put_name(const struct row *row, const struct row_step *step,
 	return name ? put_text(name, to) : to;
 }
 
-static inline char *put_value(const struct row *row, const struct row_step *step,
-			      const struct hyptrace_record *rec, const char *data, char *to)
+static inline always_inline char *put_value(const struct row *row, const struct row_step *step,
+					    const struct hyptrace_record *rec,
+					    const char *data, char *to)
 {
 	int64_t number;
 
