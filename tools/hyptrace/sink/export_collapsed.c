@@ -10,13 +10,12 @@
  * whose hyp_enter was lost does not count: nobody knows since when the CPU was at EL2.
  */
 #include <inttypes.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/die.h"
-#include "output/map.h"
-#include "output/out.h"
 #include "export.h"
 
 /* Stacks at most, so that no file takes all memory: more than these are summed as "(other)" */
@@ -27,106 +26,62 @@
 struct sum {
 	char		*stack;
 	uint64_t	time;
-	struct sum	*next;		/* with the same hash */
 };
 
 struct stacks {
-	struct map	sums;		/* by the hash of the stack */
-	size_t		nr;
+	void	*sums;		/* a tree, sorted by their stacks */
+	size_t	nr;
 };
-
-static struct stacks *stacks_new(void)
-{
-	struct stacks *stacks = xcalloc(1, sizeof(*stacks));
-
-	return stacks;
-}
-
-static void stacks_free(struct stacks *stacks)
-{
-	struct map_entry *entry = NULL;
-	struct sum *sum, *next;
-
-	if (!stacks)
-		return;
-	while ((entry = map_next(&stacks->sums, entry))) {
-		for (sum = entry->ptr; sum; sum = next) {
-			next = sum->next;
-			free(sum->stack);
-			free(sum);
-		}
-	}
-	map_free(&stacks->sums);
-	free(stacks);
-}
-
-/* FNV-1a */
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static struct sum *find(const struct stacks *stacks, const char *stack)
-{
-	const struct map_entry *entry = map_find(&stacks->sums, hash_of(stack), 0);
-	struct sum *sum = entry ? entry->ptr : NULL;
-
-	while (sum && strcmp(sum->stack, stack))
-		sum = sum->next;
-	return sum;
-}
-
-static struct sum *add(struct stacks *stacks, const char *stack)
-{
-	struct map_entry *entry = map_add(&stacks->sums, hash_of(stack), 0);
-	struct sum *sum = xmalloc(sizeof(*sum));
-
-	*sum = (struct sum){ .stack = xstrdup(stack), .next = entry->ptr };
-	entry->ptr = sum;
-	stacks->nr++;
-	return sum;
-}
-
-/* If there are too many stacks, the time of a new one is added to "(other)" of its first frame. */
-static void stacks_add(struct stacks *stacks, const char *stack, uint64_t time)
-{
-	struct sum *sum = find(stacks, stack);
-	char other[OTHER_MAX];
-
-	if (!sum && stacks->nr >= STACKS_MAX) {
-		snprintf(other, sizeof(other), "%.*s;" OTHER, (int)strcspn(stack, ";"), stack);
-		stack = other;
-		sum = find(stacks, stack);
-	}
-	if (!sum)
-		sum = add(stacks, stack);
-	sum->time += time;
-}
-
-/* Add all sums of other stacks, which are freed; @to may be NULL. Return where they are now. */
-static struct stacks *stacks_join(struct stacks *to, struct stacks *from)
-{
-	struct map_entry *entry = NULL;
-	const struct sum *sum;
-
-	if (!to)
-		return from;
-	while ((entry = map_next(&from->sums, entry)))
-		for (sum = entry->ptr; sum; sum = sum->next)
-			stacks_add(to, sum->stack, sum->time);
-	stacks_free(from);
-	return to;
-}
 
 static int compare(const void *a, const void *b)
 {
-	const struct sum *const *x = a, *const *y = b;
+	const struct sum *x = a, *y = b;
 
-	return strcmp((*x)->stack, (*y)->stack);
+	return strcmp(x->stack, y->stack);
+}
+
+static void add_time(struct stacks *stacks, char *stack, uint64_t time)
+{
+	struct sum key = { .stack = stack }, **at = tfind(&key, &stacks->sums, compare), *sum;
+	char other[OTHER_MAX];
+
+	if (!at && stacks->nr >= STACKS_MAX) {
+		snprintf(other, sizeof(other), "%.*s;" OTHER, (int)strcspn(stack, ";"), stack);
+		key.stack = other;
+		at = tfind(&key, &stacks->sums, compare);
+	}
+	if (!at) {
+		sum = xmalloc(sizeof(*sum));
+		*sum = (struct sum){ .stack = xstrdup(key.stack) };
+		at = tsearch(sum, &stacks->sums, compare);
+		if (!at)
+			die_no_memory();
+		stacks->nr++;
+	}
+	(*at)->time += time;
+}
+
+static void free_sum(void *arg)
+{
+	struct sum *sum = arg;
+
+	free(sum->stack);
+	free(sum);
+}
+
+static void add_sum(const void *node, VISIT visit, void *to)
+{
+	const struct sum *sum = *(const struct sum *const *)node;
+
+	if (visit == postorder || visit == leaf)
+		add_time(to, sum->stack, sum->time);
+}
+
+/* Add all sums of other stacks, which are freed. */
+static void join(struct stacks *to, struct stacks *from)
+{
+	twalk_r(from->sums, add_sum, to);
+	tdestroy(from->sums, free_sum);
 }
 
 /* The names are those of a file: a terminal must not obey them. */
@@ -136,23 +91,14 @@ static void put_plain(struct out *out, const char *text)
 		out_putc(out, *text >= ' ' && *text <= '~' ? *text : '?');
 }
 
-/* A line per stack, sorted */
-static void stacks_print(const struct stacks *stacks, struct out *out)
+static void print_sum(const void *node, VISIT visit, void *out)
 {
-	const struct sum **sorted = xcalloc(stacks->nr + 1, sizeof(*sorted)), *sum;
-	struct map_entry *entry = NULL;
-	size_t i, nr = 0;
+	const struct sum *sum = *(const struct sum *const *)node;
 
-	while ((entry = map_next(&stacks->sums, entry)))
-		for (sum = entry->ptr; sum; sum = sum->next)
-			if (sum->time)
-				sorted[nr++] = sum;
-	qsort(sorted, nr, sizeof(*sorted), compare);
-	for (i = 0; i < nr; i++) {
-		put_plain(out, sorted[i]->stack);
-		out_printf(out, " %" PRIu64 "\n", sorted[i]->time);
-	}
-	free(sorted);
+	if ((visit != postorder && visit != leaf) || !sum->time)
+		return;
+	put_plain(out, sum->stack);
+	out_printf(out, " %" PRIu64 "\n", sum->time);
 }
 
 #define STACK_MAX	2048
@@ -160,8 +106,8 @@ static void stacks_print(const struct stacks *stacks, struct out *out)
 /* The stacks of a CPU, or of all */
 struct collapsed {
 	struct hyptrace_nest	*nest;
-	struct stacks		*stacks;
-	struct stacks		*alone;		/* of calls outside of visits */
+	struct stacks		stacks;
+	struct stacks		alone;		/* of calls outside of visits */
 	bool			has_visits;	/* then @alone does not count */
 };
 
@@ -177,9 +123,9 @@ static void put_spans(struct collapsed *state)
 			;
 		state->has_visits |= root->kind == HYPTRACE_KIND_ENTER;
 		if (root->kind == HYPTRACE_KIND_ENTER || span->kind == HYPTRACE_KIND_GUEST_EXIT)
-			stacks_add(state->stacks, stack, span->own);
+			add_time(&state->stacks, stack, span->own);
 		else
-			stacks_add(state->alone, stack, span->own);
+			add_time(&state->alone, stack, span->own);
 	}
 }
 
@@ -203,8 +149,6 @@ static void begin_part(struct export_part *part)
 	state->nest = hyptrace_nest_new(part->x->model, HYPTRACE_VISIT_KINDS);
 	if (!state->nest)
 		die_no_memory();
-	state->stacks = stacks_new();
-	state->alone = stacks_new();
 	part->state = state;
 }
 
@@ -214,8 +158,8 @@ static void end_part(struct export_part *part)
 
 	hyptrace_nest_end(state->nest);
 	put_spans(state);
-	all->stacks = stacks_join(all->stacks, state->stacks);
-	all->alone = stacks_join(all->alone, state->alone);
+	join(&all->stacks, &state->stacks);
+	join(&all->alone, &state->alone);
 	all->has_visits |= state->has_visits;
 	hyptrace_nest_free(state->nest);
 	free(state);
@@ -231,12 +175,11 @@ static int end(struct export *x)
 {
 	struct collapsed *all = x->state;
 
-	if (all->stacks)
-		stacks_print(all->stacks, x->out);
-	if (all->alone && !all->has_visits)
-		stacks_print(all->alone, x->out);
-	stacks_free(all->stacks);
-	stacks_free(all->alone);
+	twalk_r(all->stacks.sums, print_sum, x->out);
+	if (!all->has_visits)
+		twalk_r(all->alone.sums, print_sum, x->out);
+	tdestroy(all->stacks.sums, free_sum);
+	tdestroy(all->alone.sums, free_sum);
 	free(all);
 	return EXIT_DONE;
 }
