@@ -76,7 +76,7 @@ test_tools_filter_result-libs := $(test_tools_filter-libs)
 test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
-test_tools_lines-srcs := $(call command,lines.c lines_json.c json_rows.c row.c map.c clock.c \
+test_tools_lines-srcs := $(call command,lines.c json_rows.c row.c map.c clock.c \
 	csv.c printer.c table.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
@@ -144,7 +144,7 @@ test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c \
-	map.c csv.c json_rows.c lines_json.c row.c printer.c table.c \
+	map.c csv.c json_rows.c row.c printer.c table.c \
 	columns.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
 test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)

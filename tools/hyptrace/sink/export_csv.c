@@ -13,6 +13,7 @@
 #include "output/out.h"
 #include "csv.h"
 #include "export.h"
+#include "row.h"
 
 /* Bytes of a file's name at most, its NUL included */
 #define FILE_MAX	(HYPTRACE_EVENT_NAME_MAX + 32)
@@ -224,12 +225,8 @@ static void begin_part(struct export_part *part)
 static void put_unknown(struct export_part *part, unsigned int cpu,
 			const struct hyptrace_record *rec)
 {
-	uint16_t id = 0;
-
-	if (rec->size >= sizeof(id))
-		memcpy(&id, rec->data, sizeof(id));
-	out_printf(&rows_of(part, UNKNOWN, NULL)->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu, id,
-		   rec->size);
+	out_printf(&rows_of(part, UNKNOWN, NULL)->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu,
+		   row_record_id(rec), rec->size);
 }
 
 static void put_row(struct export_part *part, unsigned int cpu, const struct hyptrace_record *rec)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/map.h"
 #include "output/stamp.h"
 #include "output/text.h"
 #include "export.h"
@@ -44,7 +43,7 @@ struct json_rows {
 	bool			has_memory;
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
-	struct map		calls;	/* their arguments */
+	struct map		calls;	/* rows of their arguments */
 	struct json_event	*events[EXPORT_NR_IDS];
 };
 
@@ -61,13 +60,16 @@ struct json_rows *json_rows_new(struct hyptrace_formats *formats,
 
 void json_rows_free(struct json_rows *rows)
 {
+	struct map_entry *args;
 	unsigned int i;
 
 	if (!rows)
 		return;
 	if (rows->has_memory)
 		out_free(&rows->memory);
-	row_calls_free(&rows->calls);
+	for (args = NULL; (args = map_next(&rows->calls, args)); free(args->ptr))
+		row_free(args->ptr);
+	map_free(&rows->calls);
 	for (i = 0; i < EXPORT_NR_IDS; i++) {
 		if (!rows->events[i])
 			continue;
@@ -172,15 +174,17 @@ static void print_args(struct json_rows *rows, const struct hyptrace_event *even
 		       const struct hyptrace_record *rec, struct out *out)
 {
 	const struct hyptrace_hypercall *call;
-	struct row *args;
+	struct map_entry *args;
 
 	call = hyptrace_formats_hypercall(rows->formats, event, rec);
 	if (!call || !call->known_args || !rows->model)
 		return;
-	args = row_calls_get(&rows->calls, event, call);
-	if (!args->steps)
-		compile_call(args, rows, event, call);
-	row_print(args, rec, out);
+	args = map_add(&rows->calls, call->id, event->id);
+	if (!args->ptr) {
+		args->ptr = xmalloc(sizeof(struct row));
+		compile_call(args->ptr, rows, event, call);
+	}
+	row_print(args->ptr, rec, out);
 }
 
 static inline char *put_start(struct json_rows *rows, char *to, unsigned int cpu, uint64_t ts)
@@ -233,13 +237,9 @@ static inline void print_small(struct json_rows *rows, const struct json_event *
 static noinline void print_unknown(struct json_rows *rows, unsigned int cpu,
 				   const struct hyptrace_record *rec, struct out *out)
 {
-	uint16_t id = 0;
-
-	if (rec->size >= sizeof(id))
-		memcpy(&id, rec->data, sizeof(id));
 	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
 	out_printf(out, "\",%s\"event\":null,\"id\":%u,\"size\":%u",
-		   rows->flags & JSON_ROWS_HOST ? "\"host\":true," : "", id, rec->size);
+		   rows->flags & JSON_ROWS_HOST ? "\"host\":true," : "", row_record_id(rec), rec->size);
 }
 
 /* Print an event without the brace at its end. */

@@ -13,6 +13,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/clock.h"
+#include "output/die.h"
 #include "output/out.h"
 #include "output/printer.h"
 #include "output/text.h"
@@ -20,6 +21,7 @@
 #include "csv.h"
 #include "json_rows.h"
 #include "lines.h"
+#include "row.h"
 
 /* For functions that few events need: inlined, they would slow down all others. */
 #define noinline		__attribute__((noinline))
@@ -350,7 +352,7 @@ static noinline void print_slowly(struct lines *lines, const struct hyptrace_rec
 	size_t len;
 
 	if (!event) {
-		out_printf(out, "unknown event %u of %u bytes\n", lines_record_id(rec), rec->size);
+		out_printf(out, "unknown event %u of %u bytes\n", row_record_id(rec), rec->size);
 		return;
 	}
 	out_puts(out, lines->color ? BOLD : "");
@@ -503,4 +505,42 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		else
 			print_any(lines, event);
 	}
+}
+
+/* Print a field that is not a number: a char array as a string, others as hex bytes. */
+static void print_array_field(struct printer *p, const struct hyptrace_field *field,
+			      const struct hyptrace_record *rec)
+{
+	uint32_t size, i;
+	const unsigned char *at = hyptrace_field_bytes(field, rec, &size);
+	char *text;
+
+	if (!at)
+		return;
+	text = xcalloc(2, size + 1);
+	if (strstr(field->type, "char"))
+		memcpy(text, at, strnlen((const char *)at, size));
+	else
+		for (i = 0; i < size; i++)
+			sprintf(text + 2 * i, "%02x", at[i]);
+	printer_str(p, field->name, text);
+	free(text);
+}
+
+/* Print a field of an event by the printer, for verbs with JSON of their own. */
+void lines_field_json(struct printer *p, const struct hyptrace_field *field,
+		      const struct hyptrace_record *rec)
+{
+	uint64_t value;
+
+	if (hyptrace_field_value(field, rec, &value))
+		print_array_field(p, field, rec);
+	else if (field->size == sizeof(value) && field->is_signed)
+		printer_s64(p, field->name, value);
+	else if (field->size == sizeof(value))
+		printer_u64(p, field->name, value);
+	else if (field->is_signed)
+		printer_int(p, field->name, value);
+	else
+		printer_uint(p, field->name, value);
 }

@@ -90,8 +90,6 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		  unsigned int nr);
 void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
 
-/* lines_json.c: for lines.c and the verbs with JSON of their own */
-unsigned int lines_record_id(const struct hyptrace_record *rec);
 void lines_field_json(struct printer *p, const struct hyptrace_field *field,
 		      const struct hyptrace_record *rec);
 

@@ -25,82 +25,24 @@ char *row_put_string(enum row_style style, char *to, const char *text, size_t le
 	return style == ROW_JSON ? text_json(to, text, len) : text_csv(to, text, len);
 }
 
-/* Copy a text into memory with room behind it. */
-static void make_text(struct row_text *to, const char *text, size_t len)
+/* A copy of a text, with room behind it */
+static struct row_text *new_text(const char *text, size_t len)
 {
-	to->text = xcalloc(1, len + DIGITS_SLACK);
+	struct row_text *to = xcalloc(1, sizeof(*to) + len + DIGITS_SLACK);
+
 	memcpy(to->text, text, len);
 	to->len = len;
+	return to;
 }
 
-static int compare(const void *a, const void *b)
+static struct row_text *new_string(enum row_style style, const char *text)
 {
-	const struct row_name *x = a, *y = b;
+	const size_t len = strlen(text);
+	char *string = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	struct row_text *to = new_text(string, row_put_string(style, string, text, len) - string);
 
-	return x->value < y->value ? -1 : x->value > y->value;
-}
-
-static void make_name(struct row_name *name, enum row_style style,
-		      const struct hyptrace_symbol *symbol)
-{
-	size_t len = strlen(symbol->name);
-	char *text = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
-
-	name->value = symbol->value;
-	make_text(&name->text, text, row_put_string(style, text, symbol->name, len) - text);
-	free(text);
-}
-
-static struct row_names *names_new(enum row_style style, const struct hyptrace_field *field)
-{
-	struct row_names *names = xcalloc(1, sizeof(*names) +
-					  field->nr_symbols * sizeof(names->names[0]));
-	unsigned int i;
-
-	for (i = 0; i < field->nr_symbols; i++) {
-		const struct hyptrace_symbol *symbol = field->symbols[i];
-
-		/* if a value has two names, the first one counts */
-		if (hyptrace_symbol_name(field, symbol->value) != symbol->name)
-			continue;
-		make_name(&names->names[names->nr], style, symbol);
-		if (names->names[names->nr].text.len > names->longest)
-			names->longest = names->names[names->nr].text.len;
-		names->nr++;
-	}
-	qsort(names->names, names->nr, sizeof(names->names[0]), compare);
-	if (names->nr && names->names[names->nr - 1].value - names->names[0].value == names->nr - 1)
-		names->nr_dense = names->nr;
-	return names;
-}
-
-static void names_free(struct row_names *names)
-{
-	unsigned int i;
-
-	for (i = 0; names && i < names->nr; i++)
-		free(names->names[i].text.text);
-	free(names);
-}
-
-/* Find the name of a value. Return the name as a string; NULL if it has none. */
-static const struct row_text *names_find(const struct row_names *names, uint64_t value)
-{
-	unsigned int low = 0, high = names->nr;
-
-	if (names->nr_dense) {
-		value -= names->names[0].value;
-		return value < names->nr_dense ? &names->names[value].text : NULL;
-	}
-	while (low < high) {
-		unsigned int middle = (low + high) / 2;
-
-		if (names->names[middle].value < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < names->nr && names->names[low].value == value ? &names->names[low].text : NULL;
+	free(string);
+	return to;
 }
 
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
@@ -111,17 +53,20 @@ void row_init(struct row *row, enum row_style style, const struct hyptrace_forma
 	row->formats = formats;
 	row->event = event;
 	row->steps = xcalloc(1, sizeof(*row->steps));
-	make_text(&row->steps->before, "", 0);
+	row->steps->before = new_text("", 0);
 	row->room = DIGITS_SLACK;
 }
 
 void row_free(struct row *row)
 {
+	struct map_entry *name = NULL;
 	unsigned int i;
 
 	for (i = 0; row->steps && i <= row->nr; i++) {
-		free(row->steps[i].before.text);
-		names_free(row->steps[i].names);
+		while ((name = map_next(&row->steps[i].names, name)))
+			free(name->ptr);
+		map_free(&row->steps[i].names);
+		free(row->steps[i].before);
 	}
 	free(row->steps);
 	row->steps = NULL;
@@ -129,14 +74,13 @@ void row_free(struct row *row)
 
 static void add(struct row *row, const char *text, size_t len)
 {
-	struct row_text *before = &row->steps[row->nr].before, old = *before;
+	struct row_text **before = &row->steps[row->nr].before;
+	const size_t old = (*before)->len;
 
-	before->text = xcalloc(1, old.len + len + DIGITS_SLACK);
-	memcpy(before->text, old.text, old.len);
-	memcpy(before->text + old.len, text, len);
-	before->len = old.len + len;
+	*before = xreallocarray(*before, 1, sizeof(**before) + old + len + DIGITS_SLACK);
+	memcpy((*before)->text + old, text, len);
+	(*before)->len += len;
 	row->room += len;
-	free(old.text);
 }
 
 void row_add_text(struct row *row, const char *text)
@@ -146,10 +90,9 @@ void row_add_text(struct row *row, const char *text)
 
 void row_add_string(struct row *row, const char *text)
 {
-	size_t len = strlen(text);
-	char *string = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	struct row_text *string = new_string(row->style, text);
 
-	add(row, string, row_put_string(row->style, string, text, len) - string);
+	add(row, string->text, string->len);
 	free(string);
 }
 
@@ -160,7 +103,7 @@ static void next_step(struct row *row, size_t room)
 	row->nr++;
 	row->steps = xreallocarray(row->steps, row->nr + 1, sizeof(*row->steps));
 	memset(&row->steps[row->nr], 0, sizeof(*row->steps));
-	make_text(&row->steps[row->nr].before, "", 0);
+	row->steps[row->nr].before = new_text("", 0);
 }
 
 static void add_number(struct row *row, const struct hyptrace_field *field, enum row_kind kind)
@@ -208,6 +151,9 @@ bool row_has_names(const struct row *row, const struct hyptrace_field *field)
 void row_add_name(struct row *row, const struct hyptrace_field *field)
 {
 	struct row_step *step = &row->steps[row->nr];
+	struct map_entry *name;
+	struct row_text *text;
+	unsigned int i;
 
 	step->field = field;
 	if (hyptrace_formats_name_depends(row->formats, row->event, field)) {
@@ -217,8 +163,16 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	}
 	step->kind = ROW_NAME;
 	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
-	step->names = names_new(row->style, field);
-	next_step(row, step->names->longest);
+	for (i = 0; i < field->nr_symbols; i++) {
+		name = map_add(&step->names, field->symbols[i]->value, 0);
+		/* if a value has two names, the first one counts */
+		if (name->ptr)
+			continue;
+		text = new_string(row->style, field->symbols[i]->name);
+		name->ptr = text;
+		step->longest = text->len > step->longest ? text->len : step->longest;
+	}
+	next_step(row, step->longest);
 }
 
 /* Leave out the next steps if the value that was added last is written. */
@@ -270,14 +224,14 @@ static inline always_inline char *put_name(const struct row *row, const struct r
 					   const struct hyptrace_record *rec,
 					   const char *data, char *to)
 {
-	const struct row_text *name;
+	const struct map_entry *name;
 
 	if (step->kind == ROW_ASK_NAME)
 		return put_asked_name(row, step, rec, to);
-	name = names_find(step->names, step->field->is_signed ?
-			      (uint64_t)hyptrace_place_signed(&step->place, data) :
-			      hyptrace_place_unsigned(&step->place, data));
-	return name ? put_text(name, to) : to;
+	name = map_find(&step->names, step->field->is_signed ?
+				      (uint64_t)hyptrace_place_signed(&step->place, data) :
+				      hyptrace_place_unsigned(&step->place, data), 0);
+	return name ? put_text(name->ptr, to) : to;
 }
 
 static inline always_inline char *put_value(const struct row *row, const struct row_step *step,
@@ -324,7 +278,7 @@ char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to
 	const char *data = payload_of(row, rec, &small);
 
 	for (;; step++) {
-		char *from = put_text(&step->before, to);
+		char *from = put_text(step->before, to);
 
 		if (step->kind == ROW_END)
 			return from;
@@ -345,7 +299,7 @@ char *row_put_names(const struct row *row, const struct hyptrace_record *rec, ch
 	const char *data = payload_of(row, rec, &small);
 
 	for (; step->kind != ROW_END; step++) {
-		char *from = put_text(&step->before, to), *end;
+		char *from = put_text(step->before, to), *end;
 
 		end = put_name(row, step, rec, data, from);
 		if (end != from)
@@ -366,13 +320,13 @@ static noinline void print_slowly(const struct row *row, const struct hyptrace_r
 		size_t room = ROW_STRING_FACTOR * (DIGITS_MAX + ASKED_NAME_MAX) + ROW_STRING_MORE;
 		char *text, *end;
 
-		out_write(out, step->before.text, step->before.len);
+		out_write(out, step->before->text, step->before->len);
 		if (step->kind == ROW_END)
 			return;
 		if (step->kind == ROW_BYTES)
 			room += max_bytes(step->field) * (size_t)ROW_STRING_FACTOR;
 		if (step->kind == ROW_NAME)
-			room += step->names->longest;
+			room += step->longest;
 		text = xmalloc(room);
 		end = put_value(row, step, rec, data, text);
 		out_write(out, text, end - text);
@@ -400,24 +354,4 @@ void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_even
 	char *to = out_room(out, strlen(key) + len * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
 	out_put_to(out, row_put_string(ROW_JSON, stpcpy(to, key), text, len));
-}
-
-/* The row of a hypercall's event; the caller compiles it if it has no steps yet. */
-struct row *row_calls_get(struct map *calls, const struct hyptrace_event *event,
-			  const struct hyptrace_hypercall *of)
-{
-	struct map_entry *entry = map_add(calls, of->id, event->id);
-
-	if (!entry->ptr)
-		entry->ptr = xcalloc(1, sizeof(struct row));
-	return entry->ptr;
-}
-
-void row_calls_free(struct map *calls)
-{
-	struct map_entry *entry;
-
-	for (entry = NULL; (entry = map_next(calls, entry)); free(entry->ptr))
-		row_free(entry->ptr);
-	map_free(calls);
 }

@@ -19,9 +19,9 @@
 #include "common/digits.h"
 #include "common/place.h"
 #include "lib/hyptrace.h"
+#include "output/map.h"
 #include "output/text.h"
 
-struct map;
 struct out;
 
 /* Bytes that row_put() writes at most */
@@ -45,33 +45,20 @@ enum row_kind {
 
 /* A text; DIGITS_SLACK bytes after it are readable */
 struct row_text {
-	char	*text;
 	size_t	len;
-};
-
-/* The name of a value, as a string of a style */
-struct row_name {
-	uint64_t	value;
-	struct row_text	text;
-};
-
-/* The names of a field's values */
-struct row_names {
-	size_t		longest;	/* bytes of the longest one */
-	unsigned int	nr_dense;	/* nr if the values have no gaps, else 0 */
-	unsigned int	nr;
-	struct row_name	names[];	/* the names, sorted by value */
+	char	text[];
 };
 
 /* A text, and the value that follows it */
 struct row_step {
-	struct row_text			before;
+	struct row_text			*before;
 	uint8_t				kind;	/* enum row_kind */
 	uint8_t				skip;	/* number of steps to leave out after a value */
 	/* UNSIGNED, SIGNED, HEX, NAME: place of the field */
 	struct place			place;
-	struct row_names		*names;	/* NAME: its names */
-	const struct hyptrace_field	*field;	/* BYTES, ASK_NAME: the field */
+	struct map			names;	/* NAME: from values to texts */
+	size_t				longest;	/* NAME: bytes of the longest one */
+	const struct hyptrace_field	*field;	/* BYTES, NAME, ASK_NAME: the field */
 };
 
 /* The steps of an event */
@@ -105,10 +92,15 @@ void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_even
 		    const struct hyptrace_record *rec, struct out *out);
 char *row_put_string(enum row_style style, char *to, const char *text, size_t len);
 
-/* The rows of hypercalls, each of which names its arguments */
-struct row *row_calls_get(struct map *calls, const struct hyptrace_event *event,
-			  const struct hyptrace_hypercall *of);
-void row_calls_free(struct map *calls);
+/* The id of the event; 0 if the record is too short */
+static inline uint16_t row_record_id(const struct hyptrace_record *rec)
+{
+	uint16_t id = 0;
+
+	if (rec->size >= sizeof(id))
+		memcpy(&id, rec->data, sizeof(id));
+	return id;
+}
 
 /* Bytes that row_put_string() writes for each byte of the text, and in addition */
 #define ROW_STRING_FACTOR	TEXT_FACTOR

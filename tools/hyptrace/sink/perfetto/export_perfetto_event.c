@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/die.h"
+#include "sink/row.h"
 #include "export_perfetto.h"
 
 #define BIT(role)	(UINT64_C(1) << HYPTRACE_ROLE_##role)
@@ -284,14 +285,11 @@ static void put_unknown(struct perfetto *p, struct perfetto_kind *kind,
 			const struct hyptrace_record *rec)
 {
 	struct perfetto_event event;
-	uint16_t id = 0;
 
 	(void)kind;
 	perfetto_begin_event(&event, rec->ts, rec->ts, true);
 	event.name = perfetto_name(p, "unknown event");
-	if (rec->size >= sizeof(id))
-		memcpy(&id, rec->data, sizeof(id));
-	perfetto_add_arg(&event, perfetto_name(p, "id"), PERFETTO_UINT, id);
+	perfetto_add_arg(&event, perfetto_name(p, "id"), PERFETTO_UINT, row_record_id(rec));
 	perfetto_add_arg(&event, perfetto_name(p, "size"), PERFETTO_UINT, rec->size);
 	put_instant(p, &event);
 }
@@ -390,13 +388,9 @@ void perfetto_kinds(struct perfetto *p)
 
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec)
 {
-	struct perfetto_kind *kind;
-	uint16_t id;
+	const uint16_t id = row_record_id(rec);
+	struct perfetto_kind *kind = id < p->nr_kinds ? &p->kinds[id] : &p->unknown;
 
-	if (rec->size < sizeof(id))
-		return &p->unknown;
-	memcpy(&id, rec->data, sizeof(id));
-	kind = id < p->nr_kinds ? &p->kinds[id] : &p->unknown;
 	return kind->meaning && rec->size >= kind->meaning->size ? kind : &p->unknown;
 }
 

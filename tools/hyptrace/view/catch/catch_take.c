@@ -13,11 +13,12 @@
 #include "output/printer.h"
 #include "session/signals.h"
 #include "sink/json_rows.h"
+#include "sink/row.h"
 #include "catch.h"
 
 static bool is_match(const struct catcher *c, const struct hyptrace_record *rec)
 {
-	if (!c->is_armed || lines_record_id(rec) != c->event->id)
+	if (!c->is_armed || row_record_id(rec) != c->event->id)
 		return false;
 	return !c->filter || hyptrace_filter_match(c->filter, rec->data, rec->size);
 }
