@@ -198,14 +198,18 @@ void perfetto_put_clocks(const struct export *x);
 perfetto_name_t perfetto_name(struct perfetto *p, const char *name);
 uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group);
 uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix);
-uint64_t perfetto_uuid(enum perfetto_group group, uint64_t id);
-void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name);
 void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 		  const struct perfetto_event *event);
 void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event);
 void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event);
+struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t handle,
+				    uint32_t index);
+struct perfetto_vcpu *perfetto_vcpu_of_thread(struct perfetto *p, uint32_t pid);
+void perfetto_guest_enter(struct perfetto *p, struct perfetto_vcpu *vcpu, uint64_t ts);
+void perfetto_guest_close(struct perfetto *p);
+void perfetto_guest_end(struct perfetto *p);
 
 /* export_perfetto_ftrace.c: the events of Perfetto's own track of the hypervisor */
 /* Messages of FtraceEvent */
@@ -219,14 +223,8 @@ void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
 			 const struct hyptrace_record *rec);
 void perfetto_ftrace_close(struct perfetto *p);
 void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out);
-
-/* export_perfetto_guest.c: virtual CPUs */
-struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t handle,
-				    uint32_t index);
-struct perfetto_vcpu *perfetto_vcpu_of_thread(struct perfetto *p, uint32_t pid);
-void perfetto_guest_enter(struct perfetto *p, struct perfetto_vcpu *vcpu, uint64_t ts);
-void perfetto_guest_close(struct perfetto *p);
-void perfetto_guest_end(struct perfetto *p);
+/* of the host's events, as a trace of their own */
+extern const struct export_format export_perfetto_host;
 
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_kinds(struct perfetto *p);
@@ -236,8 +234,5 @@ void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t
 			  bool is_instant);
 void perfetto_fill(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
 		   const struct hyptrace_record *rec);
-
-/* export_perfetto_host.c: the events of the host, as a trace of their own */
-extern const struct export_format export_perfetto_host;
 
 #endif /* EXPORT_PERFETTO_H */

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: the events of which Perfetto itself makes the tracks "pkVM Hypervisor CPU N".
+ * Export to Perfetto: the events of which Perfetto itself makes tracks.
  *
- * hyp_enter opens a slice, hyp_exit closes it, and the other events become its arguments. Viewers
- * do not handle two entries in a row, so exits that are missing are added.
+ * Its tracks "pkVM Hypervisor CPU N" have some events of EL2: hyp_enter opens a slice, hyp_exit
+ * closes it, and the others become its arguments. Viewers do not handle two entries in a row, so
+ * exits that are missing are added.
+ *
+ * The events of the host are a trace of their own. Perfetto has messages for many events of the
+ * kernel. Those that its timeline or its users need most are written as such, all others as generic
+ * events with the names of their fields.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/die.h"
-#include "output/out.h"
+#include "sink/row.h"
 #include "export_perfetto.h"
 
 /* Trace, TracePacket and FtraceEventBundle */
@@ -20,15 +26,19 @@
 
 /* FtraceEvent */
 #define EVENT_TIMESTAMP		1
+#define EVENT_PID		2
+#define EVENT_GENERIC		327
 
-/* Bytes of an event at most */
+/* Bytes of an event of EL2 at most */
 #define EVENT_MAX		128
 
-static const struct message {
+struct message {
 	unsigned int	number;
 	const char	*event;
 	const char	*fields[PERFETTO_FTRACE_FIELDS];	/* their numbers are 1, 2, ... */
-} messages[] = {
+};
+
+static const struct message messages[] = {
 	{ 578, "host_ffa_call",
 	  { "func_id", "res_a1", "res_a2", "res_a3", "res_a4", "handled", "err" } },
 	{ 582, "host_hcall", { "id", "invalid" } },
@@ -39,19 +49,26 @@ static const struct message {
 	{ 587, "host_mem_abort", { "esr", "addr" } },
 	{ PERFETTO_HYP_ENTER, "hyp_enter", { NULL } },
 	{ 590, "vcpu_illegal_trap", { "esr" } },
+	{ 0 }
 };
+
+/* Find the message of an event in a table, whose last one has no number. */
+static const struct message *find_message(const struct message *message,
+					  const struct hyptrace_event *event)
+{
+	while (message->number && strcmp(message->event, event->name))
+		message++;
+	return message->number ? message : NULL;
+}
 
 /* Find Perfetto's message of an event, if it has all fields of the message. */
 void perfetto_ftrace_find(struct perfetto_kind *kind, const struct hyptrace_event *event)
 {
-	const struct message *message = messages;
+	const struct message *message = find_message(messages, event);
 	const struct hyptrace_field *field;
 	unsigned int i;
 
-	while (strcmp(message->event, event->name))
-		if (++message == messages + sizeof(messages) / sizeof(messages[0]))
-			return;
-	for (i = 0; i < PERFETTO_FTRACE_FIELDS && message->fields[i]; i++) {
+	for (i = 0; message && i < PERFETTO_FTRACE_FIELDS && message->fields[i]; i++) {
 		field = hyptrace_event_field(event, message->fields[i]);
 		if (!field || !hyptrace_field_is_number(field, event->size))
 			return;
@@ -59,7 +76,7 @@ void perfetto_ftrace_find(struct perfetto_kind *kind, const struct hyptrace_even
 		kind->details[i].is_signed = field->is_signed;
 	}
 	kind->nr_details = i;
-	kind->message = message->number;
+	kind->message = message ? message->number : 0;
 }
 
 void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out)
@@ -85,32 +102,36 @@ void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out)
 	bundle->len = 0;
 }
 
-/* Begin an event: all that is before its message. Return where the message starts. */
-static inline uint8_t *begin_event(struct perfetto *p, uint64_t ts, unsigned int message,
+/* Begin an event: set where it starts, and return the end of its time. */
+static inline uint8_t *begin_event(struct perfetto_bundle *bundle, struct out *out, uint64_t ts,
 				   uint8_t **start)
 {
-	struct perfetto_bundle *bundle = &p->bundle;
-	uint8_t *to;
-
 	if (bundle->len >= PERFETTO_BUNDLE_SIZE)
-		perfetto_bundle_flush(bundle, p->out);
-	if (!bundle->events)
-		bundle->events = xmalloc(PERFETTO_BUNDLE_SIZE + EVENT_MAX);
+		perfetto_bundle_flush(bundle, out);
 	*start = protobuf_open(bundle->events + bundle->len, BUNDLE_EVENT);
-	to = protobuf_uint(*start, EVENT_TIMESTAMP, ts);
-	return protobuf_open(to, message);
+	return protobuf_uint(*start, EVENT_TIMESTAMP, ts);
 }
 
-static inline void end_event(struct perfetto *p, uint8_t *start, uint8_t *message, uint8_t *end)
+/* Likewise one of EL2; return where its message starts. */
+static inline uint8_t *begin_own(struct perfetto *p, uint64_t ts, unsigned int message,
+				 uint8_t **start)
 {
-	p->bundle.len = protobuf_close(start, protobuf_close(message, end)) - p->bundle.events;
+	if (!p->bundle.events)
+		p->bundle.events = xmalloc(PERFETTO_BUNDLE_SIZE + EVENT_MAX);
+	return protobuf_open(begin_event(&p->bundle, p->out, ts, start), message);
+}
+
+static inline void end_event(struct perfetto_bundle *bundle, uint8_t *start, uint8_t *message,
+			     uint8_t *end)
+{
+	bundle->len = protobuf_close(start, protobuf_close(message, end)) - bundle->events;
 }
 
 static void put_empty(struct perfetto *p, uint64_t ts, unsigned int number)
 {
-	uint8_t *start, *message = begin_event(p, ts, number, &start);
+	uint8_t *start, *message = begin_own(p, ts, number, &start);
 
-	end_event(p, start, message, message);
+	end_event(&p->bundle, start, message, message);
 }
 
 /* Close the slice of a CPU that is in EL2, as of its last event. */
@@ -124,7 +145,7 @@ void perfetto_ftrace_close(struct perfetto *p)
 static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
 			const struct hyptrace_record *rec)
 {
-	uint8_t *start, *message = begin_event(p, rec->ts, kind->message, &start), *to = message;
+	uint8_t *start, *message = begin_own(p, rec->ts, kind->message, &start), *to = message;
 	unsigned int i;
 
 	for (i = 0; i < kind->nr_details; i++) {
@@ -134,7 +155,7 @@ static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
 		if (value)
 			to = protobuf_uint(to, i + 1, value);
 	}
-	end_event(p, start, message, to);
+	end_event(&p->bundle, start, message, to);
 }
 
 void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
@@ -151,3 +172,232 @@ void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
 		put_details(p, kind, rec);
 	}
 }
+
+/* The events of the host */
+
+/* GenericFtraceEvent and its Field */
+#define GENERIC_NAME		1
+#define GENERIC_FIELD		2
+#define FIELD_NAME		1
+#define FIELD_STRING		3
+#define FIELD_INT		4
+#define FIELD_UINT		5
+
+/* Bytes of a string at most, and of all that is in an event besides names and strings */
+#define STRING_MAX		512
+#define EVENT_HEAD		64
+#define FIELD_HEAD		32
+
+#define PID_FIELD		"common_pid"
+#define COMMON			"common_"
+
+/* An event without the first field is that of another architecture: a generic event */
+static const struct message host_messages[] = {
+	{ 4, "sched_switch", { "prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm",
+			       "next_pid", "next_prio" } },
+	{ 17, "sched_wakeup", { "comm", "pid", "prio", "success", "target_cpu" } },
+	{ 20, "sched_waking", { "comm", "pid", "prio", "success", "target_cpu" } },
+	{ 24, "softirq_entry", { "vec" } },
+	{ 25, "softirq_exit", { "vec" } },
+	{ 36, "irq_handler_entry", { "irq", "name", "handler" } },
+	{ 37, "irq_handler_exit", { "irq", "ret" } },
+	{ 114, "sched_wakeup_new", { "comm", "pid", "prio", "success", "target_cpu" } },
+	{ 376, "kvm_entry", { "vcpu_pc" } },
+	{ 377, "kvm_exit", { "esr_ec", "ret", "vcpu_pc" } },
+	{ 380, "kvm_guest_fault", { "hsr", "hxfar", "ipa", "vcpu_pc" } },
+	{ 382, "kvm_hvc_arm64", { "imm", "r0", "vcpu_pc" } },
+	{ 401, "kvm_wfx_arm64", { "is_wfe", "vcpu_pc" } },
+	{ 0 }
+};
+
+/* How an event is written */
+struct host_kind {
+	const struct hyptrace_event	*event;		/* NULL if the file has no such event */
+	const struct hyptrace_field	*pid;		/* its field common_pid; or NULL */
+	const struct message		*message;	/* NULL for a generic event */
+	const struct hyptrace_field	*fields[PERFETTO_FTRACE_FIELDS];	/* NULL: it has no such field */
+	size_t				room;		/* bytes of the event at most */
+};
+
+struct host_trace {
+	struct host_kind	*kinds;		/* by the ids of events */
+	size_t			room;		/* bytes of the largest event */
+};
+
+/* The events of a CPU */
+struct host_part {
+	const struct host_trace	*trace;
+	struct perfetto_bundle	bundle;
+};
+
+static void add_kind(struct host_trace *t, const struct hyptrace_event *event)
+{
+	struct host_kind *kind;
+	unsigned int i;
+
+	if (event->id >= EXPORT_NR_IDS)
+		return;
+	kind = &t->kinds[event->id];
+	kind->event = event;
+	kind->pid = hyptrace_event_field(event, PID_FIELD);
+	kind->message = find_message(host_messages, event);
+	if (kind->message && !hyptrace_event_field(event, kind->message->fields[0]))
+		kind->message = NULL;
+	for (i = 0; kind->message && i < PERFETTO_FTRACE_FIELDS; i++)
+		kind->fields[i] = hyptrace_event_field(event, kind->message->fields[i]);
+	kind->room = EVENT_HEAD + strlen(event->name);
+	for (i = 0; i < event->nr_fields; i++)
+		kind->room += FIELD_HEAD + strlen(event->fields[i]->name) + STRING_MAX;
+	if (kind->room > t->room)
+		t->room = kind->room;
+}
+
+/* A field with a string: char arrays of any length. */
+static const char *find_string(const struct hyptrace_field *field,
+			       const struct hyptrace_record *rec, size_t *len)
+{
+	const char *text;
+	uint32_t size;
+
+	if (!strstr(field->type, "char"))
+		return NULL;
+	text = hyptrace_field_bytes(field, rec, &size);
+	if (text)
+		*len = strnlen(text, size < STRING_MAX ? size : STRING_MAX);
+	return text;
+}
+
+/* Append the value of a field. A negative number has 64 bits, as protobuf wants it. */
+static uint8_t *put_value(uint8_t *to, unsigned int number, const struct hyptrace_field *field,
+			  const struct hyptrace_record *rec)
+{
+	const char *text;
+	uint64_t value;
+	size_t len;
+
+	if (!hyptrace_field_value(field, rec, &value))
+		return protobuf_uint(to, number, value);
+	text = find_string(field, rec, &len);
+	return text ? protobuf_bytes(to, number, text, len) : to;
+}
+
+static uint8_t *put_generic(uint8_t *to, const struct hyptrace_event *event,
+			    const struct hyptrace_record *rec)
+{
+	const struct hyptrace_field *field;
+	unsigned int i, number;
+	uint8_t *start;
+	uint64_t value;
+
+	to = protobuf_bytes(to, GENERIC_NAME, event->name, strlen(event->name));
+	for (i = 0; i < event->nr_fields; i++) {
+		field = event->fields[i];
+		if (!strncmp(field->name, COMMON, strlen(COMMON)))
+			continue;
+		start = protobuf_open(to, GENERIC_FIELD);
+		to = protobuf_bytes(start, FIELD_NAME, field->name, strlen(field->name));
+		number = field->is_signed ? FIELD_INT : FIELD_UINT;
+		if (hyptrace_field_value(field, rec, &value))
+			number = FIELD_STRING;
+		to = protobuf_close(start, put_value(to, number, field, rec));
+	}
+	return to;
+}
+
+static uint8_t *put_message(uint8_t *to, const struct host_kind *kind,
+			    const struct hyptrace_record *rec)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERFETTO_FTRACE_FIELDS; i++)
+		if (kind->fields[i])
+			to = put_value(to, i + 1, kind->fields[i], rec);
+	return to;
+}
+
+static void put_event(struct host_part *host, const struct hyptrace_record *rec, struct out *out)
+{
+	const struct host_kind *kind = &host->trace->kinds[row_record_id(rec)];
+	uint8_t *start, *message, *to;
+	uint64_t pid = 0;
+
+	if (!kind->event)
+		return;
+	to = begin_event(&host->bundle, out, rec->ts, &start);
+	if (kind->pid)
+		hyptrace_field_value(kind->pid, rec, &pid);
+	/* also that of the idle task, which is 0: Perfetto refuses events without it */
+	to = protobuf_uint(to, EVENT_PID, (uint32_t)pid);
+	message = protobuf_open(to, kind->message ? kind->message->number : EVENT_GENERIC);
+	to = kind->message ? put_message(message, kind, rec) :
+			     put_generic(message, kind->event, rec);
+	end_event(&host->bundle, start, message, to);
+}
+
+static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
+		       unsigned int nr)
+{
+	struct host_part *host = part->state;
+	const struct hyptrace_stream_event *event;
+
+	for (event = events; event < events + nr; event++) {
+		if (event->record.lost) {
+			perfetto_bundle_flush(&host->bundle, part->out);
+			host->bundle.has_lost = true;
+		}
+		if (event->record.data)
+			put_event(host, &event->record, part->out);
+	}
+}
+
+static int begin(struct export *x)
+{
+	struct host_trace *trace = xcalloc(1, sizeof(*trace));
+	unsigned int i;
+
+	x->state = trace;
+	trace->kinds = xcalloc(EXPORT_NR_IDS, sizeof(*trace->kinds));
+	for (i = 0; i < x->nr_events; i++)
+		add_kind(trace, x->events[i]);
+	return EXIT_DONE;
+}
+
+static void begin_part(struct export_part *part)
+{
+	struct host_part *host = xcalloc(1, sizeof(*host));
+
+	part->state = host;
+	host->trace = part->x->state;
+	host->bundle.cpu = part->cpu;
+	host->bundle.events = xmalloc(PERFETTO_BUNDLE_SIZE + host->trace->room);
+}
+
+static void end_part(struct export_part *part)
+{
+	struct host_part *host = part->state;
+
+	perfetto_bundle_flush(&host->bundle, part->out);
+	free(host->bundle.events);
+	free(host);
+}
+
+static int end(struct export *x)
+{
+	struct host_trace *trace = x->state;
+
+	free(trace->kinds);
+	free(trace);
+	return EXIT_DONE;
+}
+
+const struct export_format export_perfetto_host = {
+	.name = "perfetto",
+	.targets = EXPORT_TO_FILE,
+	.is_binary = true,
+	.by_cpu = true,
+	.begin = begin,
+	.begin_part = begin_part,
+	.events = put_events,
+	.end_part = end_part,
+	.end = end,
+};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: tracks, and the packets of their slices and instants.
+ * Export to Perfetto: tracks, also those of virtual CPUs, and the packets of their slices and
+ * instants.
  *
  * Each track has a sequence of packets of its own. So its number and the full time are written
  * once, and a packet has only the nanoseconds since the one before, and numbers instead of names.
  * Packets do not have the flag that they need this state: a reader drops those that have it if
  * packets before them were lost, but a file has all its packets.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -83,6 +85,16 @@
 /* Clocks start so long before the first event: slices can have begun before it, in ns. */
 #define BASE_BEFORE		UINT64_C(1000000000)
 
+/* More virtual CPUs than this share a track */
+#define VCPUS_MAX	16384
+
+/* Tracks of VMs have this and the handle, those of virtual CPUs the other one and 35 bits. */
+#define UUID_OF_VM	(UINT64_C(1) << 32)
+#define UUID_OF_VCPU	(UINT64_C(1) << 35)
+
+/* Bytes of the name of a track that is made here */
+#define NAME_SIZE	64
+
 static const char *const group_names[] = {
 	[PERFETTO_CALLS] = "Calls of EL2",
 	[PERFETTO_GUESTS] = "Guests",
@@ -130,13 +142,13 @@ static void put_packet(struct perfetto *p, uint8_t *start, uint8_t *end)
 }
 
 /* The number of a track: @id is 0 for the group itself, else below 2^36. */
-uint64_t perfetto_uuid(enum perfetto_group group, uint64_t id)
+static uint64_t uuid_in(enum perfetto_group group, uint64_t id)
 {
 	return UUID_PREFIX | (uint64_t)(group + 1) << UUID_GROUP_SHIFT | id;
 }
 
 /* Name a track; @parent is 0 if it is below no other one. */
-void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+static void describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
 	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *descriptor, *to;
 
@@ -151,10 +163,10 @@ void perfetto_describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const
 /* The number of a group of tracks, which is described the first time */
 uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group)
 {
-	const uint64_t uuid = perfetto_uuid(group, 0);
+	const uint64_t uuid = uuid_in(group, 0);
 
 	if (!(p->groups & 1U << group))
-		perfetto_describe(p, uuid, 0, group_names[group]);
+		describe(p, uuid, 0, group_names[group]);
 	p->groups |= 1U << group;
 	return uuid;
 }
@@ -162,11 +174,11 @@ uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group)
 /* Describe a track of the CPU; call this once for each. Return its number. */
 uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix)
 {
-	const uint64_t uuid = perfetto_uuid(group, p->cpu + 1);
-	char name[64];
+	const uint64_t uuid = uuid_in(group, p->cpu + 1);
+	char name[NAME_SIZE];
 
 	snprintf(name, sizeof(name), "%s CPU %u", prefix, p->cpu);
-	perfetto_describe(p, uuid, perfetto_group(p, group), name);
+	describe(p, uuid, perfetto_group(p, group), name);
 	return uuid;
 }
 
@@ -366,4 +378,154 @@ void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 		nest->begin = event->begin;
 	nest->end = event->end;
 	perfetto_put(p, &nest->inner, event);
+}
+
+/* Virtual CPUs, and the time in their guests */
+
+/*
+ * A virtual CPU that was on several CPUs has the same number in all their parts. But a number of a
+ * part's own if its VM is not known yet: then viewers join tracks of the same name.
+ */
+static uint64_t uuid_of(const struct perfetto *p, const struct perfetto_vcpu *vcpu)
+{
+	const uint64_t minor = vcpu->is_known ? (uint64_t)vcpu->handle << 32 | vcpu->index :
+						~((uint64_t)p->nr_vcpus << 32 | p->index);
+	const uint64_t hash = (uint64_t)map_hash(vcpu->pid, minor) << 3 |
+			      (map_hash(minor, vcpu->pid) & 7);
+
+	return uuid_in(PERFETTO_GUESTS, UUID_OF_VCPU | hash);
+}
+
+static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				      uint32_t handle, uint32_t index)
+{
+	struct perfetto_vcpu *vcpu = xcalloc(1, sizeof(*vcpu));
+
+	vcpu->pid = pid;
+	vcpu->is_known = is_known;
+	vcpu->handle = handle;
+	vcpu->index = index;
+	vcpu->nest.outer.uuid = uuid_of(p, vcpu);
+	vcpu->nest.inner.uuid = vcpu->nest.outer.uuid;
+	p->nr_vcpus++;
+	return vcpu;
+}
+
+static bool is_vcpu(const struct perfetto_vcpu *vcpu, uint32_t handle, uint32_t index)
+{
+	return !vcpu->is_known || (vcpu->handle == handle && vcpu->index == index);
+}
+
+/* Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. */
+static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				      uint32_t handle, uint32_t index)
+{
+	struct map_entry *entry = map_find(&p->vcpus, pid, 0);
+	struct perfetto_vcpu *first = entry ? entry->ptr : NULL, **at = &first, *vcpu;
+
+	while ((vcpu = *at) && is_known && !is_vcpu(vcpu, handle, index))
+		at = &vcpu->next;
+	if (vcpu) {
+		*at = vcpu->next;
+	} else if (p->nr_vcpus < VCPUS_MAX) {
+		vcpu = new_vcpu(p, pid, is_known, handle, index);
+	} else {
+		if (!p->other)
+			p->other = new_vcpu(p, pid, is_known, handle, index);
+		return p->other;
+	}
+	vcpu->next = first;
+	if (!entry)
+		entry = map_add(&p->vcpus, pid, 0);
+	entry->ptr = vcpu;
+	return vcpu;
+}
+
+struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t handle,
+				    uint32_t index)
+{
+	const struct map_entry *entry = map_find(&p->vcpus, pid, 0);
+	struct perfetto_vcpu *vcpu = entry ? entry->ptr : NULL;
+
+	if (!vcpu || !vcpu->is_known || vcpu->handle != handle || vcpu->index != index)
+		vcpu = get_vcpu(p, pid, true, handle, index);
+	if (!vcpu->is_known) {
+		vcpu->is_known = true;
+		vcpu->handle = handle;
+		vcpu->index = index;
+	}
+	return vcpu;
+}
+
+/* The virtual CPU that a thread has used last */
+struct perfetto_vcpu *perfetto_vcpu_of_thread(struct perfetto *p, uint32_t pid)
+{
+	return get_vcpu(p, pid, false, 0, 0);
+}
+
+void perfetto_guest_enter(struct perfetto *p, struct perfetto_vcpu *vcpu, uint64_t ts)
+{
+	perfetto_guest_close(p);
+	p->entered = vcpu;
+	p->entered_at = ts;
+}
+
+/* Write the slice of a guest whose exit is missing, up to the CPU's last event. */
+void perfetto_guest_close(struct perfetto *p)
+{
+	struct perfetto_event event = {
+		.begin = p->entered_at,
+		.end = p->last,
+		.text = "guest (exit not recorded)",
+	};
+
+	if (p->entered)
+		perfetto_put_outer(p, &p->entered->nest, &event);
+	p->entered = NULL;
+}
+
+static void describe_vcpu(struct perfetto *p, const struct perfetto_vcpu *vcpu)
+{
+	const uint64_t parent = perfetto_group(p, PERFETTO_GUESTS);
+	const uint64_t vm = uuid_in(PERFETTO_GUESTS, UUID_OF_VM | vcpu->handle);
+	char name[NAME_SIZE];
+
+	if (!vcpu->is_known) {
+		snprintf(name, sizeof(name), "vCPU (thread %" PRIu32 ")", vcpu->pid);
+		describe(p, vcpu->nest.outer.uuid, parent, name);
+		return;
+	}
+	/* several descriptions of a track are no error */
+	snprintf(name, sizeof(name), "VM 0x%" PRIx32, vcpu->handle);
+	describe(p, vm, parent, name);
+	snprintf(name, sizeof(name), "vCPU %" PRIu32 " (thread %" PRIu32 ")", vcpu->index,
+		 vcpu->pid);
+	describe(p, vcpu->nest.outer.uuid, vm, name);
+}
+
+static void end_vcpu(struct perfetto *p, struct perfetto_vcpu *vcpu)
+{
+	if (vcpu->nest.outer.sequence || vcpu->nest.inner.sequence)
+		describe_vcpu(p, vcpu);
+	free(vcpu->nest.outer.known);
+	free(vcpu->nest.inner.known);
+	free(vcpu);
+}
+
+/* Name the tracks, after the last event: a later one can say to which VM a thread belongs. */
+void perfetto_guest_end(struct perfetto *p)
+{
+	struct perfetto_vcpu *vcpu, *next;
+	struct map_entry *entry = NULL;
+
+	perfetto_guest_close(p);
+	while ((entry = map_next(&p->vcpus, entry))) {
+		for (vcpu = entry->ptr; vcpu; vcpu = next) {
+			next = vcpu->next;
+			end_vcpu(p, vcpu);
+		}
+	}
+	if (p->other)
+		end_vcpu(p, p->other);
+	map_free(&p->vcpus);
 }
