@@ -174,7 +174,7 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(call command,printer.c table.c columns.c columns_print.c text.c \
+test_tools_printer-srcs := $(call command,printer.c table.c columns.c text.c \
 	out.c die.c)
 test_tools_printer-cflags := $(tools-cflags)
 test_tools_printer-libs :=

@@ -275,12 +275,11 @@ static void put_name(struct out *out, const char *name, const char *more)
 	out_printf(out, "%s\"", more);
 }
 
-void csv_sql(const struct csv *csv, const char *table, const char *file, struct out *out)
+/* Write the types of the columns of fields. */
+void csv_sql(const struct csv *csv, struct out *out)
 {
 	unsigned int i;
 
-	out_printf(out, "CREATE TABLE \"%s\" (ts UBIGINT, cpu UINTEGER%s", table,
-		   csv->event ? "" : ", event VARCHAR, lost UBIGINT");
 	for (i = 0; i < csv->nr; i++) {
 		const struct csv_column *column = &csv->columns[i];
 
@@ -291,5 +290,4 @@ void csv_sql(const struct csv *csv, const char *table, const char *file, struct 
 		put_name(out, column->name, "_name");
 		out_puts(out, " VARCHAR");
 	}
-	out_printf(out, ");\nCOPY \"%s\" FROM '%s' (HEADER);\n", table, file);
 }

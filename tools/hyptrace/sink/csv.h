@@ -23,6 +23,6 @@ void csv_head(const struct csv *csv, struct out *out);
 void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *rec,
 	       struct out *out);
 void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out);
-void csv_sql(const struct csv *csv, const char *table, const char *file, struct out *out);
+void csv_sql(const struct csv *csv, struct out *out);
 
 #endif /* CSV_H */

@@ -301,9 +301,12 @@ static void end_part(struct export_part *part)
 
 static void load(struct out *out, const struct table *table, const char *columns)
 {
-	if (table)
-		out_printf(out, "CREATE TABLE \"%s\" (%s);\nCOPY \"%s\" FROM '%s' (HEADER);\n",
-			   table->name, columns, table->name, table->file);
+	if (!table)
+		return;
+	out_printf(out, "CREATE TABLE \"%s\" (ts UBIGINT, cpu UINTEGER%s", table->name, columns);
+	if (table->csv)
+		csv_sql(table->csv, out);
+	out_printf(out, ");\nCOPY \"%s\" FROM '%s' (HEADER);\n", table->name, table->file);
 }
 
 /* Write load.sql, which has the types of all columns. */
@@ -315,11 +318,9 @@ static void write_sql(struct export *x)
 
 	out_puts(&sql->out, "-- Load these tables into DuckDB, in this folder: duckdb trace.db <load.sql\n");
 	for (i = 0; i < EXPORT_NR_IDS; i++)
-		if (all->tables[i])
-			csv_sql(all->tables[i]->csv, all->tables[i]->name, all->tables[i]->file,
-				&sql->out);
-	load(&sql->out, all->tables[LOST], "ts UBIGINT, cpu UINTEGER, lost UBIGINT");
-	load(&sql->out, all->tables[UNKNOWN], "ts UBIGINT, cpu UINTEGER, id USMALLINT, size UINTEGER");
+		load(&sql->out, all->tables[i], "");
+	load(&sql->out, all->tables[LOST], ", lost UBIGINT");
+	load(&sql->out, all->tables[UNKNOWN], ", id USMALLINT, size UINTEGER");
 	free_table(x, sql);
 }
 

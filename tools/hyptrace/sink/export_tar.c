@@ -72,18 +72,14 @@ static void make_header(struct tar_header *header, const char *name, uint64_t si
 	const unsigned char *bytes = (const unsigned char *)header;
 	unsigned int sum = 0, i;
 
-	memset(header, 0, sizeof(*header));
+	*header = (struct tar_header){
+		.mode = "0000644", .uid = "0000000", .gid = "0000000", .mtime = "00000000000",
+		.type = '0', .magic = "ustar", .version = { '0', '0' },
+	};
 	memcpy(header->name, name, strnlen(name, sizeof(header->name) - 1));
-	memcpy(header->mode, "0000644", sizeof(header->mode));
-	memcpy(header->uid, "0000000", sizeof(header->uid));
-	memcpy(header->gid, "0000000", sizeof(header->gid));
 	put_size(header, size);
-	memcpy(header->mtime, "00000000000", sizeof(header->mtime));
 	/* the sum is over the header with blanks in place of the sum */
 	memset(header->sum, ' ', sizeof(header->sum));
-	header->type = '0';
-	memcpy(header->magic, "ustar", sizeof(header->magic));
-	memcpy(header->version, "00", sizeof(header->version));
 	for (i = 0; i < sizeof(*header); i++)
 		sum += bytes[i];
 	snprintf(header->sum, sizeof(header->sum), "%06o", sum);
@@ -122,7 +118,7 @@ int export_tar_check(const char *name)
 
 int export_tar_begin(struct export_output *output)
 {
-	struct tar_header header;
+	static const struct tar_header header;
 
 	/* the output cannot be written backwards */
 	if (!output->part) {
@@ -136,7 +132,6 @@ int export_tar_begin(struct export_output *output)
 		output->fd = fd;
 	}
 	/* its size is written at the end */
-	memset(&header, 0, sizeof(header));
 	out_write(&output->out, &header, sizeof(header));
 	return EXIT_DONE;
 }
@@ -211,9 +206,9 @@ static void copy_out(struct export_output *output)
 
 int export_tar_end(struct export_output *output)
 {
+	static const char end[TAR_END_BLOCKS * TAR_BLOCK];
 	struct out *out = &output->out;
 	struct tar_header header;
-	unsigned int i;
 	off_t size;
 	int code;
 
@@ -223,10 +218,7 @@ int export_tar_end(struct export_output *output)
 		out->error = errno;
 	pad(out, size);
 	code = add_file(output);
-	for (i = 0; i < TAR_END_BLOCKS; i++) {
-		memset(&header, 0, sizeof(header));
-		out_write(out, &header, sizeof(header));
-	}
+	out_write(out, end, sizeof(end));
 	out_flush(out);
 	make_header(&header, EXPORT_NAME, size);
 	if (!out->error && pwrite(out->fd, &header, sizeof(header), 0) != sizeof(header))

@@ -106,11 +106,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* Those of times are the last ones. */
 static const struct argp_option options[] = {
-	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
-	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
 	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
 	{ "csv", OPT_CSV, NULL, 0, CSV_HELP, 0 },
+	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
+	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
 	{ 0 }
 };
 
@@ -119,14 +120,8 @@ const struct argp lines_argp = {
 	.parser = parse,
 };
 
-static const struct argp_option time_options[] = {
-	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
-	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
-	{ 0 }
-};
-
 const struct argp lines_time_argp = {
-	.options = time_options,
+	.options = &options[2],
 	.parser = parse,
 };
 

@@ -534,6 +534,6 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "export", cmd_export, "Write events for another program: those of a file, or as they happen.",
+	{ "export", cmd_export, "Write events for another program, of a file or as they happen.",
 	  VERB_FILES + 3, true },
 };

@@ -78,13 +78,13 @@ struct ctf_event {
 	unsigned int			nr_args;
 	const struct hyptrace_field	*args[CTF_ARGS_MAX];	/* with their arguments */
 	unsigned int			nr_named;
-	const struct hyptrace_field	**named;	/* the fields whose names are written */
+	unsigned int			*named;	/* indexes of the fields whose names are written */
 	unsigned int			nr_any;
 	/*
-	 * the fields of any length, which the kernel's events have: texts as strings, others as a
-	 * number of bytes and the bytes
+	 * indexes of the fields of any length, which the kernel's events have: texts as strings,
+	 * others as a number of bytes and the bytes
 	 */
-	const struct hyptrace_field	**any;
+	unsigned int			*any;
 };
 
 struct export;

@@ -165,14 +165,14 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 		const struct hyptrace_field *field = event->fields[i];
 
 		if (ctf_is_any(field))
-			ctf->any[ctf->nr_any++] = field;
+			ctf->any[ctf->nr_any++] = i;
 		if (!ctf_is_written(event, i))
 			continue;
 		add_field(ctf, field);
 		/* enumerations have the names of all other fields */
 		if (field != ctf->id && !field->nr_symbols &&
 		    hyptrace_formats_name_depends(x->formats, event, field))
-			ctf->named[ctf->nr_named++] = field;
+			ctf->named[ctf->nr_named++] = i;
 	}
 	/* a run of up to eight bytes is written as a whole word */
 	ctf->room += ctf->nr_args * sizeof(uint64_t) + ctf->nr_named * CTF_NAME_MAX + PLACE_WORD;
@@ -213,17 +213,11 @@ static char *put_runs(const struct ctf_event *ctf, const char *data, char *to)
 
 static unsigned int nr_args_of(const struct ctf_event *ctf, uint64_t id)
 {
-	unsigned int low = 0, high = ctf->nr_calls;
+	const struct ctf_call key = { .id = id }, *call = NULL;
 
-	while (low < high) {
-		unsigned int middle = (low + high) / 2;
-
-		if (ctf->calls[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ctf->nr_calls && ctf->calls[low].id == id ? ctf->calls[low].nr_args : 0;
+	if (id <= UINT32_MAX)
+		call = bsearch(&key, ctf->calls, ctf->nr_calls, sizeof(key), compare);
+	return call ? call->nr_args : 0;
 }
 
 static char *put_args(const struct ctf_event *ctf, const char *data, char *to)
@@ -246,7 +240,8 @@ static char *put_names(const struct ctf_event *ctf, const struct hyptrace_format
 		const char *name;
 		size_t len = 0;
 
-		name = hyptrace_formats_name(formats, ctf->event, ctf->named[i], rec);
+		name = hyptrace_formats_name(formats, ctf->event,
+					     ctf->event->fields[ctf->named[i]], rec);
 		if (name) {
 			len = strnlen(name, CTF_NAME_MAX - 1);
 			memcpy(to, name, len);
@@ -299,6 +294,6 @@ char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *
 	if (ctf->nr_named)
 		to = put_names(ctf, formats, rec, to);
 	for (i = 0; i < ctf->nr_any; i++)
-		to = put_any(ctf->any[i], rec, &left, to);
+		to = put_any(ctf->event->fields[ctf->any[i]], rec, &left, to);
 	return to;
 }

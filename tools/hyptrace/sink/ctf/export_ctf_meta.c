@@ -306,22 +306,9 @@ static void put_args(FILE *f, const struct ctf_event *ctf)
 	fputs("\t\t\tstruct { } unknown;\n\t\t} _args;\n", f);
 }
 
-static unsigned int index_of(const struct hyptrace_event *event,
-			     const struct hyptrace_field *field)
+static void put_any(FILE *f, const struct hyptrace_event *event, unsigned int index)
 {
-	unsigned int i = 0;
-
-	while (event->fields[i] != field)
-		i++;
-	return i;
-}
-
-static void put_any(FILE *f, const struct hyptrace_event *event,
-		    const struct hyptrace_field *field)
-{
-	const unsigned int index = index_of(event, field);
-
-	if (ctf_is_text(field)) {
+	if (ctf_is_text(event->fields[index])) {
 		fputs("\t\tstring ", f);
 		put_name(f, event, index);
 		fputs(";\n", f);
@@ -350,7 +337,7 @@ static void put_event(FILE *f, const struct ctf_event *ctf)
 		put_args(f, ctf);
 	for (i = 0; i < ctf->nr_named; i++) {
 		fputs("\t\tstring ", f);
-		put_name(f, event, index_of(event, ctf->named[i]));
+		put_name(f, event, ctf->named[i]);
 		fputs("_name;\n", f);
 	}
 	for (i = 0; i < ctf->nr_any; i++)

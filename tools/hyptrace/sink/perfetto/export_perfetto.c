@@ -253,11 +253,6 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 	}
 }
 
-static void free_track(struct perfetto_track *track)
-{
-	free(track->known);
-}
-
 static void end_part(struct export_part *part)
 {
 	struct perfetto *p = part->state;
@@ -268,11 +263,11 @@ static void end_part(struct export_part *part)
 	perfetto_guest_end(p);
 	if (p->waiting)
 		waiting[p->index] = p->waiting;
-	free_track(&p->calls.outer);
-	free_track(&p->calls.inner);
-	free_track(&p->events);
-	free_track(&p->losses);
-	free_track(&p->memory);
+	free(p->calls.outer.known);
+	free(p->calls.inner.known);
+	free(p->events.known);
+	free(p->losses.known);
+	free(p->memory.known);
 	free(p->bundle.events);
 	map_free(&p->pages);
 	map_free(&p->names.numbers);
